@@ -1,0 +1,94 @@
+// Package diag is the one way to report a finding: what is wrong, where, and
+// what to do about it. It renders findings; it never decides an exit code and
+// never stops a run.
+package diag
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Severity ranks a finding. Only Error makes a run fail.
+type Severity int
+
+// The severities, from worst to mildest.
+const (
+	Error Severity = iota
+	Warning
+	Note
+)
+
+// String gives the word that every rendering uses.
+func (s Severity) String() string {
+	switch s {
+	case Error:
+		return "error"
+	case Warning:
+		return "warning"
+	default:
+		return "note"
+	}
+}
+
+// Pos is a place in a file. Line and Col count from 1 and Col counts bytes; a
+// zero Line means the whole file, an empty File means no file at all.
+type Pos struct {
+	File string
+	Line int
+	Col  int
+}
+
+// String gives file:line:col, leaving out what is not known.
+func (p Pos) String() string {
+	switch {
+	case p.File == "":
+		return ""
+	case p.Line == 0:
+		return p.File
+	default:
+		return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
+	}
+}
+
+// A Diagnostic is one finding.
+type Diagnostic struct {
+	Severity Severity
+	Code     string // stable, kebab-case: tools filter on it
+	Pos      Pos
+	Text     string // lower case, no full stop
+	Hint     string // what to do; may be empty
+	Source   string // the line at Pos, without its end; may be empty
+}
+
+// List collects the findings of a run, so that one run reports all of them.
+// The zero value is ready to use.
+type List struct {
+	all []Diagnostic
+}
+
+// Add appends findings.
+func (l *List) Add(d ...Diagnostic) { l.all = append(l.all, d...) }
+
+// Errorf adds an error without a hint.
+func (l *List) Errorf(pos Pos, code, format string, args ...any) {
+	l.Add(Diagnostic{Severity: Error, Code: code, Pos: pos, Text: fmt.Sprintf(format, args...)})
+}
+
+// Failed tells whether any finding is an error.
+func (l *List) Failed() bool {
+	return slices.ContainsFunc(l.all, func(d Diagnostic) bool { return d.Severity == Error })
+}
+
+// Len counts the findings.
+func (l *List) Len() int { return len(l.all) }
+
+// Sorted gives the findings by file, line and column; findings at one place
+// keep the order in which they were added.
+func (l *List) Sorted() []Diagnostic {
+	out := slices.Clone(l.all)
+	slices.SortStableFunc(out, func(a, b Diagnostic) int {
+		return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col))
+	})
+	return out
+}

@@ -1,0 +1,239 @@
+package spec
+
+import "slices"
+
+// Release is one release of DLPack, resolved: every history in the spec has
+// been applied, so names, types and rules are those of this release alone.
+type Release struct {
+	Version    string // "0.1" ... "1.3", or "main"
+	Major      int    // of the newest release that is not newer, for "main"
+	Minor      int
+	Unreleased bool
+	SpecSHA256 string // of the spec's bytes, line ends normalised
+	Decls      []Decl // in declaration order
+	DTypes     []DType
+	Streams    []StreamTable
+	Python     Python
+}
+
+// Decl is one declaration: *Linkage, *Macro, *Flag, *Enum, *Struct, *Alias or
+// *Callback.
+type Decl interface {
+	DeclName() string
+}
+
+// Linkage is a macro that decorates declarations rather than naming a value.
+type Linkage struct {
+	Name    string
+	Doc     string
+	Kind    LinkageKind
+	Exports string // the macro that selects dllexport; only for LinkageDLL
+}
+
+// LinkageKind tells what a linkage macro expands to.
+type LinkageKind string
+
+// The linkage kinds.
+const (
+	LinkageExternC LinkageKind = "extern_c"
+	LinkageDLL     LinkageKind = "dll"
+)
+
+// Macro is a number with the exact literal that the header spells.
+type Macro struct {
+	Name    string
+	Doc     string
+	Literal string // as in C: "050" is 40
+	Value   int64
+}
+
+// Flag is one bit of DLManagedTensorVersioned.flags.
+type Flag struct {
+	Name string
+	Doc  string
+	Bit  uint
+}
+
+// Value is the mask.
+func (f *Flag) Value() uint64 { return 1 << f.Bit }
+
+// Enum is an enumeration. In C it has no fixed underlying type; in C++ it has
+// one when CxxUnderlying is set.
+type Enum struct {
+	Name          string
+	Doc           string
+	Wire          string // builtin type in which bindings carry a value
+	CxxUnderlying string // builtin type, or "" for an unfixed enum
+	Unsigned      bool   // literals carry the suffix U
+	Values        []EnumValue
+}
+
+// EnumValue is one enumerator.
+type EnumValue struct {
+	Name   string
+	Value  int64
+	Doc    string
+	Device *DeviceRule // only on device types
+}
+
+// DeviceRule is the meaning of a device type that bindings need.
+type DeviceRule struct {
+	HostReadable bool   // the host may dereference DLTensor.data
+	Opaque       bool   // data is a handle: no pointer arithmetic
+	IDZero       bool   // device_id is always 0
+	Streams      string // name of a StreamTable, or "" when only None is allowed
+}
+
+// Struct is a structure, laid out in field order by the rules of C.
+type Struct struct {
+	Name    string
+	Doc     string
+	Tag     bool // declared with the tag `struct Name`
+	Typedef bool // declared with the typedef name; false: C must write `struct Name`
+	Fields  []Field
+}
+
+// Field is one member of a struct.
+type Field struct {
+	Name  string
+	Doc   string
+	Type  Type
+	Null  Null   // only on pointers and callbacks
+	Owner string // who frees what a pointer points to; "" when nobody does
+}
+
+// Null tells when a pointer may be NULL.
+type Null string
+
+// The rules for NULL.
+const (
+	NullNever   Null = "never"
+	NullAllowed Null = "allowed"
+	NullEmpty   Null = "empty"  // when the tensor has no elements
+	NullScalar  Null = "scalar" // when ndim is 0
+)
+
+// Alias is a second name of a type.
+type Alias struct {
+	Name   string
+	Doc    string
+	Target string
+}
+
+// Callback is a named function-pointer type.
+type Callback struct {
+	Name string
+	Doc  string
+	Func Func
+}
+
+// Func is the signature of a function pointer.
+type Func struct {
+	Returns Type
+	Params  []Param
+}
+
+// Param is one parameter.
+type Param struct {
+	Name string
+	Type Type
+}
+
+// DType is a named element type, such as float32.
+type DType struct {
+	Name  string
+	Code  string // enumerator of DLDataTypeCode
+	Bits  int
+	Lanes int
+	Doc   string
+}
+
+// StreamTable gives the meaning of the integers that a kind of device takes as
+// the stream argument of __dlpack__.
+type StreamTable struct {
+	Name   string
+	Doc    string
+	Values []StreamValue
+	Handle bool // larger integers are native stream handles
+}
+
+// StreamValue is one special stream number.
+type StreamValue struct {
+	Value   int64
+	Meaning string // "no_sync", "legacy_default", "per_thread_default", "default", "refused"
+}
+
+// Python is what the protocol names in Python.
+type Python struct {
+	Capsule         CapsuleNames
+	Versioned       CapsuleNames // empty before 1.0
+	ExchangeAttr    string       // attribute on the type; empty before 1.2
+	ExchangeCapsule string       // capsule name; empty when the attribute is an int
+}
+
+// CapsuleNames are the names of a capsule before and after it is consumed.
+type CapsuleNames struct {
+	Fresh string
+	Used  string
+}
+
+// Kind tells which fields of a Type are set.
+type Kind int
+
+// The kinds of type.
+const (
+	Builtin  Kind = iota // Name: void, char, int, int8 ... uint64
+	Named                // Name: an enum, struct, alias or callback of the release
+	Pointer              // Elem
+	Function             // Func: a pointer to a function without a name of its own
+)
+
+// Type is a type as the ABI sees it.
+type Type struct {
+	Kind  Kind
+	Name  string
+	Const bool // of what this type names; on Elem for pointer-to-const
+	Elem  *Type
+	Func  *Func
+}
+
+// DeclName is the name in C.
+func (d *Linkage) DeclName() string { return d.Name }
+
+// DeclName is the name in C.
+func (d *Macro) DeclName() string { return d.Name }
+
+// DeclName is the name in C.
+func (d *Flag) DeclName() string { return d.Name }
+
+// DeclName is the name in C.
+func (d *Enum) DeclName() string { return d.Name }
+
+// DeclName is the name in C.
+func (d *Struct) DeclName() string { return d.Name }
+
+// DeclName is the name in C.
+func (d *Alias) DeclName() string { return d.Name }
+
+// DeclName is the name in C.
+func (d *Callback) DeclName() string { return d.Name }
+
+// Of gives the release's declarations of one kind, in declaration order.
+func Of[D Decl](r *Release) []D {
+	var out []D
+	for _, d := range r.Decls {
+		if d, ok := d.(D); ok {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// Find gives the declaration of that kind and name, or the zero value.
+func Find[D Decl](r *Release, name string) (found D) {
+	all := Of[D](r)
+	if i := slices.IndexFunc(all, func(d D) bool { return d.DeclName() == name }); i >= 0 {
+		return all[i]
+	}
+	return found
+}

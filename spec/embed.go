@@ -1,0 +1,18 @@
+// Package spec holds the single source of truth, dlpack.yaml, as bytes. It
+// decodes nothing; internal/spec does.
+package spec
+
+import _ "embed"
+
+// File is the name under which findings in the embedded spec are reported.
+const File = "spec/dlpack.yaml"
+
+// YAML is the spec of every DLPack release.
+//
+//go:embed dlpack.yaml
+var YAML []byte
+
+// Schema is the JSON Schema of specs, for editors.
+//
+//go:embed schema.json
+var Schema []byte
