@@ -1,0 +1,34 @@
+# make quick    the inner loop: formatted, vetted, up to date, short tests; a minute at most
+# make test     everything: installs what it needs, ends with a count; FUZZTIME=5m fuzzes longer
+# make generate renders gen/ anew            make check  tells whether it must be
+# make bench    measures, a line a goal; ONLY=generate runs one suite of it
+ONLY ?= all
+FUZZTIME ?= 10s
+# A build must not depend on whether the checkout has a readable .git.
+export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
+
+.PHONY: help quick test generate check bench setup clean
+
+help:
+	@sed -n 's/^# make/  make/p' Makefile
+
+quick:
+	@go run ./tools/suite -quick
+
+test: setup
+	@go run ./tools/suite -fuzztime=$(FUZZTIME)
+
+setup:
+	@tools/setup.sh
+
+generate:
+	go run ./cmd/dlpackgen generate
+
+check:
+	go run ./cmd/dlpackgen check
+
+bench:
+	@go run ./bench -only=$(ONLY)
+
+clean:
+	rm -rf .venv .cache bin

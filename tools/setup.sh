@@ -1,0 +1,91 @@
+#!/bin/sh
+# Installs what the tests need and this machine lacks: Debian packages
+# (tests/packages.txt) when root, and Python packages (tests/requirements.txt)
+# into .venv. A part that cannot be had is reported and left out; the tests that
+# need it then skip and say so.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+
+say() { echo "setup: $*"; }
+
+installed() {
+	dpkg-query -W -f='${Status}\n' "$1" 2>/dev/null | grep -q '^install ok installed$'
+}
+
+any_installed() {
+	for package in $(echo "$1" | tr '|' ' '); do
+		installed "$package" && return 0
+	done
+	return 1
+}
+
+missing_packages() {
+	sed 's/#.*//' tests/packages.txt | while read -r choice; do
+		[ -z "$choice" ] || any_installed "$choice" || echo "$choice"
+	done
+}
+
+# One apt-get call fails whole when it does not know one name, so names that
+# this Debian does not have are dropped first.
+first_available() {
+	for package in $(echo "$1" | tr '|' ' '); do
+		if [ -n "$(apt-cache show --no-all-versions "$package" 2>/dev/null)" ]; then
+			echo "$package"
+			return
+		fi
+	done
+	say "no package $1 here" >&2
+}
+
+install_packages() {
+	missing=$(missing_packages)
+	if [ -z "$missing" ]; then
+		say "Debian packages: all there"
+	elif [ "$(id -u)" -ne 0 ]; then
+		say "not root, so not installed:" $missing
+	else
+		export DEBIAN_FRONTEND=noninteractive
+		say "apt-get update"
+		apt-get update -q >/dev/null || say "apt-get update failed"
+		wanted=$(for choice in $missing; do first_available "$choice"; done)
+		say "apt-get install" $wanted
+		# shellcheck disable=SC2086 # a list of names, to be split
+		apt-get install -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 $wanted >/dev/null ||
+			say "apt-get install failed: tests that need these packages skip"
+	fi
+}
+
+# NumPy 2.4 needs Python 3.11; a python without ensurepip cannot make a venv.
+find_python() {
+	for python in python3 /usr/bin/python3 python3.14 python3.13 python3.12 python3.11; do
+		if "$python" -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+			echo "$python"
+			return
+		fi
+	done
+}
+
+install_python() {
+	if cmp -s tests/requirements.txt .venv/installed.txt && .venv/bin/python -c 'import numpy' 2>/dev/null; then
+		say "Python packages: all there"
+		return
+	fi
+	python=$(find_python)
+	if [ -z "$python" ]; then
+		say "no Python 3.11 or newer with venv: tests that need Python skip"
+		return
+	fi
+	say "making .venv with $python:" $(sed 's/#.*//' tests/requirements.txt)
+	rm -rf .venv
+	"$python" -m venv .venv &&
+		.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: -r tests/requirements.txt &&
+		cp tests/requirements.txt .venv/installed.txt ||
+		say "the Python packages could not be installed: tests that need them skip"
+}
+
+if command -v dpkg-query >/dev/null; then
+	install_packages
+else
+	say "not a Debian: packages are left to you (tests/packages.txt)"
+fi
+install_python

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// read gives what a stream of events comes to, and what was printed on the way.
+func read(t *testing.T, lines ...string) (tally, string) {
+	t.Helper()
+	var counted tally
+	var out bytes.Buffer
+	require.NoError(t, newTestReader(&out, &counted).read(strings.NewReader(strings.Join(lines, "\n"))))
+	return counted, out.String()
+}
+
+func TestReadCountsLeaves(t *testing.T) {
+	counted, out := read(t,
+		`{"Action":"run","Package":"p","Test":"TestA"}`,
+		`{"Action":"run","Package":"p","Test":"TestA/one"}`,
+		`{"Action":"run","Package":"p","Test":"TestA/two"}`,
+		`{"Action":"pass","Package":"p","Test":"TestA/one"}`,
+		`{"Action":"pass","Package":"p","Test":"TestA/two"}`,
+		`{"Action":"pass","Package":"p","Test":"TestA"}`,
+		`{"Action":"run","Package":"p","Test":"TestB"}`,
+		`{"Action":"pass","Package":"p","Test":"TestB"}`,
+		`{"Action":"pass","Package":"p","Elapsed":1.25}`)
+	assert.Equal(t, 3, counted.count(passed), "a parent is the sum of its subtests")
+	assert.True(t, counted.good())
+	assert.Contains(t, out, "3 passed, 0 failed, 0 skipped")
+}
+
+func TestReadFailures(t *testing.T) {
+	tests := map[string]struct {
+		lines []string
+		name  string
+		print string
+	}{
+		"a leaf": {[]string{
+			`{"Action":"run","Package":"p","Test":"TestA"}`,
+			`{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:3: wrong\n"}`,
+			`{"Action":"fail","Package":"p","Test":"TestA"}`,
+			`{"Action":"fail","Package":"p"}`}, "p.TestA", "wrong"},
+		"a subtest, counted once": {[]string{
+			`{"Action":"run","Package":"p","Test":"TestA"}`,
+			`{"Action":"run","Package":"p","Test":"TestA/one"}`,
+			`{"Action":"fail","Package":"p","Test":"TestA/one"}`,
+			`{"Action":"fail","Package":"p","Test":"TestA"}`,
+			`{"Action":"fail","Package":"p"}`}, "p.TestA/one", ""},
+		"a parent by itself": {[]string{
+			`{"Action":"run","Package":"p","Test":"TestA"}`,
+			`{"Action":"run","Package":"p","Test":"TestA/one"}`,
+			`{"Action":"skip","Package":"p","Test":"TestA/one"}`,
+			`{"Action":"fail","Package":"p","Test":"TestA"}`,
+			`{"Action":"fail","Package":"p"}`}, "p.TestA", ""},
+		"a crash": {[]string{
+			`{"Action":"run","Package":"p","Test":"TestA"}`,
+			`{"Action":"output","Package":"p","Test":"TestA","Output":"panic: no\n"}`,
+			`{"Action":"fail","Package":"p"}`}, "p while in TestA", "panic: no"},
+		"a broken build": {[]string{
+			`{"Action":"build-output","ImportPath":"p [p.test]","Output":"a.go:1:1: syntax error\n"}`,
+			`{"Action":"fail","Package":"p","FailedBuild":"p [p.test]"}`}, "p", "syntax error"},
+		"a timeout between tests": {[]string{
+			`{"Action":"output","Package":"p","Output":"panic: test timed out\n"}`,
+			`{"Action":"fail","Package":"p"}`}, "p", "timed out"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			counted, out := read(t, test.lines...)
+			assert.Equal(t, 1, counted.count(failed))
+			assert.False(t, counted.good())
+			assert.Contains(t, out, test.print)
+			var report bytes.Buffer
+			counted.report(&report)
+			assert.Contains(t, report.String(), "failed:\n  "+test.name+"\n")
+		})
+	}
+}
+
+func TestReadSkipReasons(t *testing.T) {
+	skip := func(name string, output ...string) []string {
+		lines := []string{`{"Action":"run","Package":"p","Test":"` + name + `"}`}
+		for _, o := range output {
+			lines = append(lines, `{"Action":"output","Package":"p","Test":"`+name+`","Output":"`+o+`\n"}`)
+		}
+		return append(lines, `{"Action":"skip","Package":"p","Test":"`+name+`"}`)
+	}
+	lines := skip("TestA", "=== RUN   TestA", "    a_test.go:7: needs clang-16: apt-get install clang-16", "--- SKIP: TestA (0.00s)")
+	lines = append(lines, skip("TestB", "    b_test.go:9: needs clang-16: apt-get install clang-16")...)
+	lines = append(lines, skip("TestC", "    c_test.go:9: a reason", "        on two lines", "--- SKIP: TestC (0.00s)")...)
+	lines = append(lines, skip("TestD", "--- SKIP: TestD (0.00s)")...)
+	counted, _ := read(t, append(lines, `{"Action":"pass","Package":"p"}`)...)
+
+	var report bytes.Buffer
+	counted.report(&report)
+	assert.Equal(t, strings.Join([]string{
+		"skipped:",
+		"  2 because: needs clang-16: apt-get install clang-16 (p.TestA and 1 more)",
+		"  1 because: a reason on two lines (p.TestC)",
+		"  1 because: no reason given (p.TestD)",
+		"0 passed, 0 failed, 4 skipped",
+		""}, "\n"), report.String())
+	assert.False(t, counted.good(), "a run in which nothing passed proves nothing")
+}
+
+func TestReadPassesOnOtherLines(t *testing.T) {
+	_, out := read(t, "go: downloading something", `{"Action":"pass","Package":"p"}`)
+	assert.Contains(t, out, "go: downloading something")
+}
+
+func TestFuzzTargets(t *testing.T) {
+	list := `{"Action":"output","Package":"b","Output":"FuzzTwo\n"}
+{"Action":"output","Package":"a","Output":"ok  \ta\t0.1s\n"}
+{"Action":"output","Package":"a","Output":"FuzzOne\n"}
+`
+	assert.Equal(t, []fuzzTarget{{"a", "FuzzOne"}, {"b", "FuzzTwo"}}, fuzzTargets([]byte(list)))
+}
+
+func TestStepsSettle(t *testing.T) {
+	tests := map[string]struct {
+		step func(*suite)
+		want outcome
+	}{
+		"a command that works":          {func(s *suite) { s.command("x", "true") }, passed},
+		"a command that fails":          {func(s *suite) { s.command("x", "false") }, failed},
+		"a command that does not exist": {func(s *suite) { s.command("x", "dlpackgen-no-such-command") }, failed},
+		"a silent one that is silent":   {func(s *suite) { s.silent("x", "true") }, passed},
+		"a silent one that speaks":      {func(s *suite) { s.silent("x", "echo", "unformatted.go") }, failed},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := &suite{out: &bytes.Buffer{}}
+			test.step(s)
+			require.Len(t, s.tally.results, 1)
+			assert.Equal(t, test.want, s.tally.results[0].Outcome)
+		})
+	}
+}

@@ -1,0 +1,27 @@
+// Command suite runs everything that "make test" promises, says what it does as
+// it goes, and ends with a count of what ran. It installs nothing:
+// tools/setup.sh has done that before, and what is still missing is skipped
+// with its reason.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"time"
+)
+
+func main() {
+	quick := flag.Bool("quick", false, "the inner loop: cached, short tests, neither staticcheck nor fuzzing")
+	fuzzTime := flag.Duration("fuzztime", 10*time.Second, "how long each fuzz target runs; 0 runs none")
+	flag.Parse()
+
+	s := &suite{out: os.Stdout, quick: *quick, fuzzTime: *fuzzTime}
+	start := time.Now()
+	s.run()
+	fmt.Printf("\ntook %s\n", time.Since(start).Round(time.Second))
+	s.tally.report(os.Stdout)
+	if !s.tally.good() {
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// staticcheck is pinned, so that a new release of it never breaks a landing.
+const staticcheck = "honnef.co/go/tools/cmd/staticcheck@v0.8.2"
+
+// suite is one run over the tree in the current directory.
+type suite struct {
+	out      io.Writer
+	quick    bool
+	fuzzTime time.Duration
+	tally    tally
+}
+
+func (s *suite) run() {
+	s.silent("gofmt", "gofmt", "-l", ".")
+	s.command("go vet", "go", "vet", "./...")
+	s.command("generated files are up to date", "go", "run", "./cmd/dlpackgen", "check")
+	s.command("the spec and our config are sound", "go", "run", "./cmd/dlpackgen", "vet")
+	if !s.quick {
+		s.staticcheck()
+	}
+	s.goTest()
+	if !s.quick && s.fuzzTime > 0 {
+		s.fuzz()
+	}
+}
+
+func (s *suite) say(format string, args ...any) { fmt.Fprintf(s.out, "== "+format+"\n", args...) }
+
+// command is one check that passes when the command does.
+func (s *suite) command(name string, argv ...string) {
+	s.say("%s", strings.Join(argv, " "))
+	s.settle(name, s.execute(s.out, argv...) == nil)
+}
+
+// silent is one check that passes when the command does and prints nothing.
+func (s *suite) silent(name string, argv ...string) {
+	s.say("%s", strings.Join(argv, " "))
+	var printed bytes.Buffer
+	err := s.execute(io.MultiWriter(s.out, &printed), argv...)
+	s.settle(name, err == nil && printed.Len() == 0)
+}
+
+func (s *suite) settle(name string, good bool) {
+	outcome := failed
+	if good {
+		outcome = passed
+	}
+	s.tally.add(result{Name: name, Outcome: outcome})
+}
+
+func (s *suite) execute(out io.Writer, argv ...string) error {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdout, cmd.Stderr = out, out
+	return cmd.Run()
+}
+
+// staticcheck is built once into .cache; where it cannot be had, the check is
+// skipped rather than failed, since the tree is not to blame.
+func (s *suite) staticcheck() {
+	s.say("staticcheck (%s)", staticcheck)
+	bin, err := filepath.Abs(".cache/bin")
+	if err == nil {
+		cmd := exec.Command("go", "install", staticcheck)
+		cmd.Env = append(os.Environ(), "GOBIN="+bin)
+		cmd.Stderr = s.out
+		err = cmd.Run()
+	}
+	if err != nil {
+		s.tally.add(result{Name: "staticcheck", Outcome: skipped, Reason: "needs " + staticcheck + " from the module proxy: " + err.Error()})
+		return
+	}
+	s.settle("staticcheck", s.execute(s.out, filepath.Join(bin, "staticcheck"), "./...") == nil)
+}
+
+// goTest runs every Go test, which is every test there is: what other languages
+// prove is started from a Go test.
+func (s *suite) goTest() {
+	argv := []string{"go", "test", "-json", "-count=1", "-timeout=12m", "./..."}
+	if s.quick {
+		argv = []string{"go", "test", "-json", "-short", "-timeout=2m", "./..."}
+	}
+	s.say("%s", strings.Join(argv, " "))
+	reader, writer := io.Pipe()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Stdout, cmd.Stderr = writer, s.out
+	ended := make(chan error, 1)
+	go func() {
+		err := cmd.Run()
+		writer.Close()
+		ended <- err
+	}()
+	before := s.tally.count(failed)
+	readErr := newTestReader(s.out, &s.tally).read(reader)
+	runErr := <-ended
+	// The exit status is the last word, should the events have said nothing.
+	if s.tally.count(failed) == before && (runErr != nil || readErr != nil) {
+		s.tally.add(result{Name: fmt.Sprintf("go test: %v", cmp.Or(readErr, runErr)), Outcome: failed})
+	}
+}
+
+// fuzzTarget is one fuzz function.
+type fuzzTarget struct{ Package, Name string }
+
+// fuzz runs each fuzz target for a short while. A failing input is left under
+// testdata/fuzz of its package, where the next plain run fails on it as well.
+func (s *suite) fuzz() {
+	list, err := exec.Command("go", "test", "-json", "-list=^Fuzz", "./...").Output()
+	if err != nil {
+		s.settle("list the fuzz targets", false)
+		return
+	}
+	for _, t := range fuzzTargets(list) {
+		s.say("fuzz %s.%s for %s", short(t.Package), t.Name, s.fuzzTime)
+		var log bytes.Buffer
+		err := s.execute(&log, "go", "test", "-run=^$", "-fuzz=^"+t.Name+"$", "-fuzztime="+s.fuzzTime.String(), t.Package)
+		if err != nil {
+			fmt.Fprint(s.out, log.String())
+		}
+		s.settle("fuzzing "+short(t.Package)+"."+t.Name, err == nil)
+	}
+}
+
+// fuzzTargets reads the names that "go test -json -list" printed.
+func fuzzTargets(list []byte) []fuzzTarget {
+	var targets []fuzzTarget
+	for line := range bytes.Lines(list) {
+		var e event
+		if json.Unmarshal(line, &e) == nil && e.Action == "output" && strings.HasPrefix(e.Output, "Fuzz") {
+			targets = append(targets, fuzzTarget{e.Package, strings.TrimSpace(e.Output)})
+		}
+	}
+	slices.SortFunc(targets, func(a, b fuzzTarget) int {
+		return cmp.Or(cmp.Compare(a.Package, b.Package), cmp.Compare(a.Name, b.Name))
+	})
+	return targets
+}
