@@ -11,6 +11,7 @@ import (
 
 // Table is the layout of one release under one data model and language.
 type Table struct {
+	Release *spec.Release // what was laid out; read-only
 	Model   Model
 	Lang    Lang
 	Structs []Struct // in declaration order
@@ -71,7 +72,7 @@ func (l Lang) String() string {
 // refuses (an unknown type, a struct inside itself) takes no room.
 func Of(r *spec.Release, m Model, lang Lang) *Table {
 	c := &calc{release: r, model: m, lang: lang, known: map[string]extent{}}
-	t := &Table{Model: m, Lang: lang}
+	t := &Table{Release: r, Model: m, Lang: lang}
 	for _, e := range spec.Of[*spec.Enum](r) {
 		t.Enums = append(t.Enums, c.enum(e))
 	}

@@ -67,3 +67,100 @@ func TestTensorByHand(t *testing.T) {
 		})
 	}
 }
+
+func TestHolesByHand(t *testing.T) {
+	got, _ := Of(tensor(), ILP32, C).Struct("Tensor")
+	assert.Equal(t, []Hole{{Offset: 28, Size: 4}}, got.Holes, "before byte_offset, which wants 8")
+	got, _ = Of(tensor(), I386, C).Struct("Tensor")
+	assert.Empty(t, got.Holes)
+
+	tail := structOf("S", pointer(builtin("char")), builtin("uint8"), builtin("int16"))
+	got, _ = Of(tail, LP64, C).Struct("S")
+	assert.Equal(t, []Hole{{Offset: 9, Size: 1}, {Offset: 12, Size: 4}}, got.Holes, "inside and at the end")
+	assert.Equal(t, 16, got.Size)
+}
+
+func structOf(name string, types ...spec.Type) *spec.Release {
+	s := &spec.Struct{Name: name}
+	for _, t := range types {
+		s.Fields = append(s.Fields, spec.Field{Name: "f", Type: t})
+	}
+	return &spec.Release{Decls: []spec.Decl{s}}
+}
+
+func TestEveryKindOfTypeHasItsRoom(t *testing.T) {
+	r := tensor()
+	r.Decls = append(r.Decls,
+		&spec.Alias{Name: "Context", Target: "Device"},
+		&spec.Alias{Name: "Again", Target: "Context"},
+		&spec.Alias{Name: "Number", Target: "int16"},
+		&spec.Callback{Name: "Call"},
+	)
+	tests := []struct {
+		typ         spec.Type
+		size, align int
+	}{
+		{builtin("char"), 1, 1}, {builtin("int8"), 1, 1}, {builtin("uint8"), 1, 1},
+		{builtin("int16"), 2, 2}, {builtin("uint16"), 2, 2},
+		{builtin("int"), 4, 4}, {builtin("int32"), 4, 4}, {builtin("uint32"), 4, 4},
+		{builtin("int64"), 8, 4}, {builtin("uint64"), 8, 4},
+		{pointer(builtin("void")), 4, 4}, {function(), 4, 4}, {named("Call"), 4, 4},
+		{named("Kind"), 4, 4}, {named("Device"), 8, 4}, {named("Tensor"), 36, 4},
+		{named("Context"), 8, 4}, {named("Again"), 8, 4}, {named("Number"), 2, 2},
+	}
+	s := &spec.Struct{Name: "All"}
+	for _, tt := range tests {
+		s.Fields = append(s.Fields, spec.Field{Name: "f", Type: tt.typ})
+	}
+	r.Decls = append(r.Decls, s)
+	got, ok := Of(r, I386, C).Struct("All")
+	require.True(t, ok)
+	for i, tt := range tests {
+		assert.Equal(t, tt.size, got.Fields[i].Size, "%+v", tt.typ)
+		assert.Equal(t, tt.align, got.Fields[i].Align, "%+v", tt.typ)
+	}
+}
+
+// The spec refuses all of these; the arithmetic must still come to an end.
+func TestAbsurdSpecsEnd(t *testing.T) {
+	self := structOf("S", named("S"), builtin("int32"))
+	got, _ := Of(self, LP64, C).Struct("S")
+	assert.Equal(t, 4, got.Fields[1].Size)
+
+	ring := &spec.Release{Decls: []spec.Decl{
+		&spec.Alias{Name: "A", Target: "B"}, &spec.Alias{Name: "B", Target: "A"},
+		&spec.Struct{Name: "S", Fields: []spec.Field{{Name: "f", Type: named("A")}, {Name: "g", Type: named("nobody")}}},
+	}}
+	got, _ = Of(ring, LP64, C).Struct("S")
+	assert.Equal(t, Struct{Name: "S", Size: 0, Align: 1, Fields: got.Fields}, got)
+
+	doubling := structOf("S0", builtin("uint64"))
+	for i := range 80 {
+		inner := named("S" + string(rune('0'+i)))
+		doubling.Decls = append(doubling.Decls, &spec.Struct{
+			Name:   "S" + string(rune('1'+i)),
+			Fields: []spec.Field{{Name: "a", Type: inner}, {Name: "b", Type: inner}},
+		})
+	}
+	for _, s := range Of(doubling, LP64, C).Structs {
+		assert.Positive(t, s.Size, "%s: the size has overflowed", s.Name)
+	}
+}
+
+func TestNamesThatAreNotThere(t *testing.T) {
+	table := Of(tensor(), LP64, C)
+	_, ok := table.Struct("Kind")
+	assert.False(t, ok, "an enum is not a struct")
+	_, ok = table.Enum("Tensor")
+	assert.False(t, ok)
+	_, ok = FindModel("ilp64")
+	assert.False(t, ok)
+}
+
+func TestModelsAreFoundByName(t *testing.T) {
+	for _, m := range Models() {
+		got, ok := FindModel(m.Name)
+		require.True(t, ok, m.Name)
+		assert.Equal(t, m, got)
+	}
+}
