@@ -1,0 +1,136 @@
+package house
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The limits on length. Tests and data read well when longer.
+const (
+	maxFile     = 500
+	maxFunc     = 45
+	maxTestFunc = 80
+)
+
+var handWritten = []string{".go", ".h", ".hpp", ".c", ".cc", ".cpp", ".cu", ".tmpl", ".py", ".sh"}
+
+func longFiles(tree []File) []string {
+	var found []string
+	for _, f := range tree {
+		n := bytes.Count(f.Data, []byte("\n"))
+		if n >= maxFile && slices.Contains(handWritten, path.Ext(f.Path)) && !f.isGenerated() && !f.isTest() {
+			found = append(found, fmt.Sprintf("%s:1: %d lines", f.Path, n))
+		}
+	}
+	return found
+}
+
+func longFunctions(tree []File) []string {
+	var found []string
+	for _, f := range written(tree, true) {
+		limit := maxFunc
+		if f.isTest() {
+			limit = maxTestFunc
+		}
+		for _, decl := range f.Go.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if ok && fn.Body != nil && f.span(fn.Body) > limit {
+				found = append(found, fmt.Sprintf("%s: %s has %d lines, the limit is %d", f.at(fn), fn.Name.Name, f.span(fn.Body), limit))
+			}
+		}
+	}
+	return found
+}
+
+// calls finds the calls that want picks, by name: "panic", "os.Exit", "t.Skip".
+func calls(files []File, want func(f File, name string, call *ast.CallExpr) bool) []string {
+	var found []string
+	for _, f := range files {
+		ast.Inspect(f.Go, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && want(f, callee(call), call) {
+				found = append(found, fmt.Sprintf("%s: %s", f.at(call), callee(call)))
+			}
+			return true
+		})
+	}
+	return found
+}
+
+func callee(call *ast.CallExpr) string {
+	switch fn := call.Fun.(type) {
+	case *ast.Ident:
+		return fn.Name
+	case *ast.SelectorExpr:
+		if x, ok := fn.X.(*ast.Ident); ok {
+			return x.Name + "." + fn.Sel.Name
+		}
+	}
+	return ""
+}
+
+func panics(tree []File) []string {
+	return calls(written(tree, false), func(_ File, name string, _ *ast.CallExpr) bool {
+		return name == "panic" || strings.HasPrefix(name, "log.Panic")
+	})
+}
+
+func exits(tree []File) []string {
+	return calls(written(tree, true), func(f File, name string, _ *ast.CallExpr) bool {
+		isMain := f.Go.Name.Name == "main" && path.Base(f.Path) == "main.go"
+		return (name == "os.Exit" || strings.HasPrefix(name, "log.Fatal")) && !isMain && !isTestMain(f)
+	})
+}
+
+// isTestMain allows a test binary that stands in for the command.
+func isTestMain(f File) bool {
+	return f.isTest() && slices.ContainsFunc(f.Go.Decls, func(d ast.Decl) bool {
+		fn, ok := d.(*ast.FuncDecl)
+		return ok && fn.Name.Name == "TestMain"
+	})
+}
+
+func silentSkips(tree []File) []string {
+	return calls(written(tree, true), func(_ File, name string, call *ast.CallExpr) bool {
+		_, method, _ := strings.Cut(name, ".")
+		return method == "SkipNow" || (method == "Skip" || method == "Skipf") && len(call.Args) == 0
+	})
+}
+
+// imports finds the files that import what want picks.
+func imports(files []File, want func(f File, name string) bool) []string {
+	var found []string
+	for _, f := range files {
+		for _, spec := range f.Go.Imports {
+			if name, err := strconv.Unquote(spec.Path.Value); err == nil && want(f, name) {
+				found = append(found, fmt.Sprintf("%s: imports %s", f.at(spec), name))
+			}
+		}
+	}
+	return found
+}
+
+var yamlLibrary = regexp.MustCompile(`^(?:gopkg\.in/yaml\.|go\.yaml\.in/|github\.com/goccy/go-yaml)`)
+
+func yamlImports(tree []File) []string {
+	found := imports(written(tree, true), func(_ File, name string) bool { return yamlLibrary.MatchString(name) })
+	if len(found) <= 1 {
+		return nil
+	}
+	return found
+}
+
+// diskRooms are the packages under internal that may import os: the writer, the
+// reader of configs, the one that runs compilers, and the tests' own helper.
+var diskRooms = []string{"internal/tree", "internal/config", "internal/verify", "internal/golden"}
+
+func diskImports(tree []File) []string {
+	return imports(written(tree, false), func(f File, name string) bool {
+		return (name == "os" || name == "os/exec") && f.within("internal") && !f.within(diskRooms...)
+	})
+}

@@ -1,0 +1,144 @@
+// Package house holds the rules that every committed file keeps, as functions
+// from a tree to findings. It judges the form of the tree, never what the
+// program does.
+package house
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// File is one text file of the tree. Go is nil for what is not Go source.
+type File struct {
+	Path string // slashes, relative to the root
+	Data []byte
+	Go   *ast.File
+	fset *token.FileSet
+}
+
+// Rule is one rule of the house.
+type Rule struct {
+	Name  string
+	Check func(tree []File) []string // a finding a line, "path:line: text"
+}
+
+// ignored are the folders that git ignores too.
+var ignored = []string{".git", ".venv", ".cache", "bin", "__pycache__"}
+
+// Load reads every text file. Go source under a testdata folder is only text:
+// it may be broken on purpose.
+func Load(root fs.FS) ([]File, error) {
+	var tree []File
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && slices.Contains(ignored, entry.Name()):
+			return fs.SkipDir
+		case !entry.Type().IsRegular():
+			return nil
+		}
+		data, err := fs.ReadFile(root, name)
+		if err != nil || bytes.IndexByte(data, 0) >= 0 {
+			return err
+		}
+		f, err := parse(name, data)
+		tree = append(tree, f)
+		return err
+	})
+	return tree, err
+}
+
+func parse(name string, data []byte) (File, error) {
+	f := File{Path: name, Data: data}
+	if path.Ext(name) != ".go" || strings.Contains("/"+name, "/testdata/") {
+		return f, nil
+	}
+	var err error
+	f.fset = token.NewFileSet()
+	f.Go, err = parser.ParseFile(f.fset, name, data, parser.ParseComments)
+	return f, err
+}
+
+// Rules gives every rule.
+func Rules() []Rule {
+	return []Rule{
+		{"no path of one machine", lines(machinePath)},
+		{"no package registry by address", lines(registry)},
+		{"nothing left unfinished", lines(unfinished)},
+		{"hand-written files under 500 lines", longFiles},
+		{"no panic outside tests", panics},
+		{"the process ends in main.go only", exits},
+		{"the YAML library stands in one file", yamlImports},
+		{"functions fit a screen", longFunctions},
+		{"each package says what it is", packageComments},
+		{"exported names are documented", exportedDocs},
+		{"each skip gives its reason", silentSkips},
+		{"only the rooms that must touch the disk do", diskImports},
+	}
+}
+
+// The patterns are spelled so that they do not match themselves.
+var (
+	machinePath = regexp.MustCompile(`(?:^|[\s"'=(` + "`" + `])/(?:work|farm|root|home|tmp)/`)
+	registry    = regexp.MustCompile(`--(?:extra-)?index-url|GOPROXY=[h]|npm_config_regis[t]ry|pypi\.(?:org|python)|pythonhosted\.|proxy\.golang\.|deb\.debian\.|registry\.npm|crates\.io`)
+	unfinished  = regexp.MustCompile(`\b(?:TO[D]O|FIX[M]E|XX[X]|HA[C]K)\b`)
+)
+
+// lines makes a rule out of what no line may hold.
+func lines(banned *regexp.Regexp) func([]File) []string {
+	return func(tree []File) []string {
+		var found []string
+		for _, f := range tree {
+			n := 0
+			for line := range bytes.Lines(f.Data) {
+				n++
+				if m := banned.Find(line); m != nil {
+					found = append(found, fmt.Sprintf("%s:%d: %q", f.Path, n, m))
+				}
+			}
+		}
+		return found
+	}
+}
+
+func (f File) isTest() bool { return strings.HasSuffix(f.Path, "_test.go") }
+
+// isGenerated also covers data that nobody writes by hand.
+func (f File) isGenerated() bool {
+	first, _, _ := bytes.Cut(f.Data, []byte("\n"))
+	return bytes.Contains(first, []byte("Code generated ")) || f.within("gen", "golden", "backends")
+}
+
+// within tells whether the file stands under one of these folders.
+func (f File) within(folders ...string) bool {
+	return slices.ContainsFunc(folders, func(dir string) bool { return strings.HasPrefix(f.Path, dir+"/") })
+}
+
+func (f File) at(n ast.Node) string {
+	return fmt.Sprintf("%s:%d", f.Path, f.fset.Position(n.Pos()).Line)
+}
+
+// span counts the lines between two braces.
+func (f File) span(b *ast.BlockStmt) int {
+	return f.fset.Position(b.Rbrace).Line - f.fset.Position(b.Lbrace).Line - 1
+}
+
+// written keeps the Go files that somebody wrote, with or without the tests.
+func written(tree []File, tests bool) []File {
+	var kept []File
+	for _, f := range tree {
+		if f.Go != nil && !f.isGenerated() && (tests || !f.isTest()) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
