@@ -19,10 +19,18 @@ const limit = 1 << 30
 // calc remembers what it has sized, so that deep nesting costs no more than
 // the number of declarations.
 type calc struct {
-	release *spec.Release
-	model   Model
-	lang    Lang
-	known   map[string]extent
+	model Model
+	lang  Lang
+	decls map[string]spec.Decl
+	known map[string]extent
+}
+
+func newCalc(r *spec.Release, m Model, lang Lang) *calc {
+	c := &calc{model: m, lang: lang, decls: map[string]spec.Decl{}, known: map[string]extent{}}
+	for _, d := range r.Decls {
+		c.decls[d.DeclName()] = d
+	}
+	return c
 }
 
 func (c *calc) structure(s *spec.Struct) Struct {
@@ -83,32 +91,27 @@ func (c *calc) named(name string) extent {
 }
 
 func (c *calc) declared(name string) extent {
-	for _, d := range c.release.Decls {
-		if d.DeclName() != name {
-			continue
-		}
-		switch d := d.(type) {
-		case *spec.Struct:
-			s := c.structure(d)
-			return extent{s.Size, s.Align}
-		case *spec.Enum:
-			e := c.enum(d)
-			return extent{e.Size, e.Align}
-		case *spec.Alias:
-			return c.alias(d)
-		case *spec.Callback:
-			return c.pointer()
-		}
+	switch d := c.decls[name].(type) {
+	case *spec.Struct:
+		s := c.structure(d)
+		return extent{s.Size, s.Align}
+	case *spec.Enum:
+		e := c.enum(d)
+		return extent{e.Size, e.Align}
+	case *spec.Alias:
+		return c.extent(target(d))
+	case *spec.Callback:
+		return c.pointer()
 	}
 	return nothing
 }
 
-// alias follows a name that stands for a builtin type or another declaration.
-func (c *calc) alias(a *spec.Alias) extent {
-	if x, _ := c.model.scalar(a.Target); x != nothing {
-		return x
+// target is the type that an alias names: a builtin one or a declaration.
+func target(a *spec.Alias) spec.Type {
+	if x, _ := LP64.scalar(a.Target); x != nothing {
+		return spec.Type{Kind: spec.Builtin, Name: a.Target}
 	}
-	return c.named(a.Target)
+	return spec.Type{Kind: spec.Named, Name: a.Target}
 }
 
 func roundUp(n, align int) int { return (n + align - 1) / align * align }

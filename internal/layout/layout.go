@@ -71,7 +71,7 @@ func (l Lang) String() string {
 // Of lays out every struct and enum of a release. It never fails: what the spec
 // refuses (an unknown type, a struct inside itself) takes no room.
 func Of(r *spec.Release, m Model, lang Lang) *Table {
-	c := &calc{release: r, model: m, lang: lang, known: map[string]extent{}}
+	c := newCalc(r, m, lang)
 	t := &Table{Release: r, Model: m, Lang: lang}
 	for _, e := range spec.Of[*spec.Enum](r) {
 		t.Enums = append(t.Enums, c.enum(e))
@@ -98,4 +98,16 @@ func (t *Table) Enum(name string) (Enum, bool) {
 		return Enum{}, false
 	}
 	return t.Enums[i], true
+}
+
+// Underlying follows aliases to the type that they stand for in the end.
+func (t *Table) Underlying(ft spec.Type) spec.Type {
+	for range t.Release.Decls {
+		a := spec.Find[*spec.Alias](t.Release, ft.Name)
+		if ft.Kind != spec.Named || a == nil {
+			return ft
+		}
+		ft = target(a)
+	}
+	return ft
 }

@@ -157,6 +157,18 @@ func TestNamesThatAreNotThere(t *testing.T) {
 	assert.False(t, ok)
 }
 
+func TestAliasesAreFollowedToTheirEnd(t *testing.T) {
+	r := &spec.Release{Decls: []spec.Decl{
+		&spec.Alias{Name: "A", Target: "B"}, &spec.Alias{Name: "B", Target: "uint8"}, &spec.Alias{Name: "C", Target: "Device"},
+		&spec.Alias{Name: "Ring", Target: "Ring"},
+	}}
+	table := Of(r, LP64, C)
+	assert.Equal(t, builtin("uint8"), table.Underlying(named("A")))
+	assert.Equal(t, named("Device"), table.Underlying(named("C")))
+	assert.Equal(t, pointer(named("A")), table.Underlying(pointer(named("A"))))
+	assert.Equal(t, named("Ring"), table.Underlying(named("Ring")), "no end is not a hang")
+}
+
 func TestModelsAreFoundByName(t *testing.T) {
 	for _, m := range Models() {
 		got, ok := FindModel(m.Name)
