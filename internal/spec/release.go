@@ -1,6 +1,10 @@
 package spec
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
 
 // Release is one release of DLPack, resolved: every history in the spec has
 // been applied, so names, types and rules are those of this release alone.
@@ -195,6 +199,8 @@ type Type struct {
 	Const bool // of what this type names; on Elem for pointer-to-const
 	Elem  *Type
 	Func  *Func
+
+	node *yaml.Node // where the spec says it; nil in a resolved release
 }
 
 // DeclName is the name in C.

@@ -1,0 +1,250 @@
+package spec
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// declaration is a declaration with its history, whatever its kind.
+type declaration struct {
+	node *yaml.Node
+	name string // in the spec: the newest one
+	// at gives the name in a release that has the declaration.
+	at func(release int) (name string, ok bool)
+	// resolve gives the declaration as the linker's release has it.
+	resolve func(l *linker) Decl
+}
+
+type (
+	dtypeDef struct {
+		DType
+		node *yaml.Node
+	}
+	pythonDef struct {
+		capsule   entry[CapsuleNames]
+		versioned entry[CapsuleNames]
+		exchange  entry[exchangeNames]
+	}
+	exchangeNames struct{ attribute, capsule string }
+)
+
+type decoder struct{ spec *Spec }
+
+// decode reads the shape of a spec; what the values mean is validate's.
+func decode(root *yaml.Node) *Spec {
+	d := &decoder{spec: &Spec{}}
+	m := root.Map("a spec")
+	if v := m.Need("spec"); v != nil {
+		v.Int("spec", 1, 1)
+	}
+	if n := m.Need("releases"); n != nil {
+		d.releases(n)
+	}
+	if n := m.Need("declarations"); n != nil {
+		for _, item := range n.List("declarations") {
+			d.declaration(item)
+		}
+	}
+	d.dtypes(m.List("dtypes"))
+	d.streams(m.List("streams"))
+	if n := m.Get("python"); n != nil {
+		d.python(n.Map("python"))
+	}
+	m.Close()
+	return d.spec
+}
+
+var (
+	versionForm = regexp.MustCompile(`^([0-9]{1,4})\.([0-9]{1,4})$`)
+	dateForm    = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}(-[0-9]{2})?$`)
+)
+
+func (d *decoder) releases(n *yaml.Node) {
+	items := n.List("releases")
+	if n.Kind == yaml.List && len(items) == 0 {
+		n.Errorf("no-releases", "", "a spec needs a release")
+	}
+	for _, item := range items {
+		m := item.Map("a release")
+		r := ReleaseInfo{Version: m.NeedText("version"), Date: m.Text("date"), Unreleased: m.Bool("unreleased")}
+		m.Close()
+		switch {
+		case item.Kind != yaml.Mapping || m.Get("version") == nil:
+		case r.Unreleased == versionForm.MatchString(r.Version) || (r.Unreleased && r.Version != "main"):
+			m.Get("version").Errorf("bad-version", "a release is called MAJOR.MINOR, the unreleased state main", "the version %q", r.Version)
+		case d.spec.index(r.Version) >= 0:
+			m.Get("version").Errorf("duplicate-name", "", "the release %s again", r.Version)
+		}
+		if r.Date != "" && !dateForm.MatchString(r.Date) {
+			m.Get("date").Errorf("bad-date", "", "the date must be YYYY-MM-DD or YYYY-MM, not %q", r.Date)
+		}
+		d.spec.releases = append(d.spec.releases, r)
+	}
+}
+
+// kinds are the keys that begin a declaration.
+var kinds = []string{"linkage", "macro", "flag", "enum", "struct", "alias", "callback"}
+
+func (d *decoder) declaration(n *yaml.Node) {
+	m := n.Map("a declaration")
+	i := slices.IndexFunc(kinds, func(k string) bool { return m.Get(k) != nil })
+	if i < 0 {
+		if n.Kind == yaml.Mapping {
+			n.Errorf("missing-key", "", "a declaration needs one of the keys %s", strings.Join(kinds, ", "))
+		}
+		return
+	}
+	m = n.Map(article(kinds[i]))
+	d.spec.decls = append(d.spec.decls, d.read(kinds[i], m))
+	m.Close()
+}
+
+func article(kind string) string {
+	if strings.ContainsAny(kind[:1], "ae") {
+		return "an " + kind
+	}
+	return "a " + kind
+}
+
+// read reads a declaration of a kind.
+func (d *decoder) read(kind string, m *yaml.Map) declaration {
+	switch kind {
+	case "linkage":
+		return declare(readEntry(d, m, readLinkage, "kind"), keep)
+	case "macro":
+		return declare(readEntry(d, m, readMacro, "literal"), keep)
+	case "flag":
+		return declare(readEntry(d, m, readFlag, "bit"), keep)
+	case "alias":
+		return declare(readEntry(d, m, readAlias, "target"), (*linker).alias)
+	case "callback":
+		return declare(readEntry(d, m, readCallback, "returns"), (*linker).callback)
+	case "enum":
+		e := readEntry(d, m, readEnum, "wire")
+		values := readEntries(d, m, "values", "an enumerator", readEnumValue, "name", "value")
+		return declare(e, func(l *linker, n *yaml.Node, e *Enum) { l.enum(n, e, values) })
+	default:
+		e := readEntry(d, m, readStruct)
+		fields := readEntries(d, m, "fields", "a field", readField, "name", "type")
+		return declare(e, func(l *linker, n *yaml.Node, s *Struct) { l.structure(n, s, fields) })
+	}
+}
+
+// declare wraps an entry of any kind; link completes it in a release.
+func declare[T any, P interface {
+	*T
+	Decl
+}](e entry[T], link func(l *linker, n *yaml.Node, v P)) declaration {
+	return declaration{
+		node: e.node,
+		name: P(&e.now).DeclName(),
+		at: func(release int) (string, bool) {
+			v, ok := e.at(release)
+			return P(&v).DeclName(), ok
+		},
+		resolve: func(l *linker) Decl {
+			v, _ := e.at(l.release)
+			link(l, e.node, &v)
+			return P(&v)
+		},
+	}
+}
+
+// keep is the link of a declaration that refers to no other.
+func keep[P any](*linker, *yaml.Node, P) {}
+
+// readEntries reads a list of entities with their histories.
+func readEntries[T any](d *decoder, m *yaml.Map, key, what string, read func(*yaml.Map, *T), need ...string) []entry[T] {
+	var out []entry[T]
+	for _, n := range needList(m, key) {
+		em := n.Map(what)
+		out = append(out, readEntry(d, em, read, need...))
+		em.Close()
+	}
+	return out
+}
+
+// needList reads a list that must be there and hold something.
+func needList(m *yaml.Map, key string) []*yaml.Node {
+	n := m.Need(key)
+	if n == nil {
+		return nil
+	}
+	items := n.List(key)
+	if n.Kind == yaml.List && len(items) == 0 {
+		n.Errorf("empty-list", "", "%s must not be empty", key)
+	}
+	return items
+}
+
+func (d *decoder) dtypes(items []*yaml.Node) {
+	for _, n := range items {
+		m := n.Map("a dtype")
+		t := dtypeDef{DType: DType{Name: m.NeedText("name"), Code: m.NeedText("code"), Lanes: 1, Doc: readDoc(m)}, node: n}
+		if b := m.Need("bits"); b != nil {
+			t.Bits = int(b.Int("bits", 1, 255))
+		}
+		if l := m.Get("lanes"); l != nil {
+			t.Lanes = int(l.Int("lanes", 1, 65535))
+		}
+		m.Close()
+		d.spec.dtypes = append(d.spec.dtypes, t)
+	}
+}
+
+var meanings = []string{"no_sync", "legacy_default", "per_thread_default", "default", "refused"}
+
+func (d *decoder) streams(items []*yaml.Node) {
+	for _, n := range items {
+		m := n.Map("a stream table")
+		t := StreamTable{Name: m.NeedText("name"), Doc: readDoc(m), Handle: m.Bool("handle")}
+		for _, v := range needList(m, "values") {
+			vm := v.Map("a stream value")
+			value := StreamValue{}
+			if i := vm.Need("value"); i != nil {
+				value.Value = i.Int("value", -1<<31, 1<<31-1)
+			}
+			if w := vm.Need("meaning"); w != nil {
+				value.Meaning = w.OneOf("meaning", meanings)
+			}
+			vm.Close()
+			t.Values = append(t.Values, value)
+		}
+		m.Close()
+		if slices.ContainsFunc(d.spec.streams, func(o StreamTable) bool { return o.Name == t.Name }) {
+			n.Errorf("duplicate-name", "", "the stream table %q again", t.Name)
+		}
+		d.spec.streams = append(d.spec.streams, t)
+	}
+}
+
+func (d *decoder) python(m *yaml.Map) {
+	d.spec.python.capsule = readPython(d, m, "capsule", readCapsule, "fresh", "used")
+	d.spec.python.versioned = readPython(d, m, "versioned", readCapsule, "fresh", "used")
+	d.spec.python.exchange = readPython(d, m, "exchange", readExchange, "attribute", "capsule")
+	m.Close()
+}
+
+func readPython[T any](d *decoder, m *yaml.Map, key string, read func(*yaml.Map, *T), need ...string) entry[T] {
+	n := m.Need(key)
+	if n == nil {
+		return entry[T]{}
+	}
+	em := n.Map(key)
+	e := readEntry(d, em, read, need...)
+	em.Close()
+	return e
+}
+
+// DidYouMeanDecl gives a hint that names the declaration nearest to a word.
+func (r *Release) DidYouMeanDecl(word string) string {
+	var names []string
+	for _, d := range r.Decls {
+		names = append(names, d.DeclName())
+	}
+	return diag.DidYouMean(word, names)
+}

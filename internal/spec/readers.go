@@ -1,0 +1,191 @@
+package spec
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// Each reader sets what a mapping says and leaves the rest, so that a past form
+// needs to name only what differed.
+
+var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+
+// readName reads the name of an entity: under the key of its kind in its present
+// form, and under "name" in a past one.
+func readName(m *yaml.Map, kind string, name *string) {
+	n := m.Get(kind)
+	if n == nil && *name != "" {
+		n = m.Get("name")
+	}
+	if n == nil {
+		return
+	}
+	*name = n.Text("the name")
+	switch {
+	case n.Kind != yaml.Scalar:
+	case !identifier.MatchString(*name):
+		n.Errorf("bad-name", "", "%q is not a name in C", *name)
+	case keywords[*name]:
+		n.Errorf("bad-name", "", "%q is a keyword of C or C++", *name)
+	}
+}
+
+// readDoc reads a sentence or more, on one line whatever the file's line breaks.
+func readDoc(m *yaml.Map) string {
+	n := m.Get("doc")
+	if n == nil {
+		return ""
+	}
+	doc := n.Text("doc")
+	if strings.Contains(doc, "*/") || strings.Contains(doc, "/*") || strings.Contains(doc, `\`) {
+		n.Errorf("bad-doc", "", "doc must not contain comment marks or backslashes, which would change the code around it")
+	}
+	return strings.Join(strings.Fields(doc), " ")
+}
+
+func setDoc(m *yaml.Map, doc *string) {
+	if m.Get("doc") != nil {
+		*doc = readDoc(m)
+	}
+}
+
+func readLinkage(m *yaml.Map, v *Linkage) {
+	readName(m, "linkage", &v.Name)
+	setDoc(m, &v.Doc)
+	if n := m.Get("kind"); n != nil {
+		v.Kind = LinkageKind(n.OneOf("kind", []string{string(LinkageExternC), string(LinkageDLL)}))
+	}
+	readName(m, "exports", &v.Exports)
+	if v.Kind == LinkageDLL && v.Exports == "" {
+		m.Need("exports")
+	}
+}
+
+var literalForm = regexp.MustCompile(`^(0|[1-9][0-9]*|0[0-7]+|0x[0-9A-Fa-f]+)$`)
+
+func readMacro(m *yaml.Map, v *Macro) {
+	readName(m, "macro", &v.Name)
+	setDoc(m, &v.Doc)
+	n := m.Get("literal")
+	if n == nil {
+		return
+	}
+	v.Literal = n.Text("literal")
+	value, err := strconv.ParseInt(v.Literal, 0, 64)
+	if !literalForm.MatchString(v.Literal) || err != nil {
+		n.Errorf("bad-literal", "", "%q is not an integer literal of C without a suffix", v.Literal)
+	}
+	v.Value = value
+}
+
+func readFlag(m *yaml.Map, v *Flag) {
+	readName(m, "flag", &v.Name)
+	setDoc(m, &v.Doc)
+	if n := m.Get("bit"); n != nil {
+		v.Bit = uint(n.Int("bit", 0, 63))
+	}
+}
+
+func readAlias(m *yaml.Map, v *Alias) {
+	readName(m, "alias", &v.Name)
+	setDoc(m, &v.Doc)
+	readText(m, "target", &v.Target)
+}
+
+func readEnum(m *yaml.Map, v *Enum) {
+	readName(m, "enum", &v.Name)
+	setDoc(m, &v.Doc)
+	if n := m.Get("wire"); n != nil {
+		v.Wire = n.OneOf("wire", integers)
+	}
+	if n := m.Get("cxx_underlying"); n != nil && n.Value == "" && n.Kind == yaml.Scalar {
+		v.CxxUnderlying = ""
+	} else if n != nil {
+		v.CxxUnderlying = n.OneOf("cxx_underlying", integers)
+	}
+	if m.Get("unsigned") != nil {
+		v.Unsigned = m.Bool("unsigned")
+	}
+}
+
+func readEnumValue(m *yaml.Map, v *EnumValue) {
+	readName(m, "name", &v.Name)
+	setDoc(m, &v.Doc)
+	if n := m.Get("value"); n != nil {
+		v.Value = n.Int("value", -1<<31, 1<<31-1)
+	}
+	if n := m.Get("device"); n != nil {
+		v.Device = ReadDeviceRule(n)
+	}
+}
+
+// ReadDeviceRule reads what a device type means; vendors' configs hold the same.
+func ReadDeviceRule(n *yaml.Node) *DeviceRule {
+	m := n.Map("device")
+	rule := &DeviceRule{
+		HostReadable: m.Bool("host_readable"), Opaque: m.Bool("opaque"),
+		IDZero: m.Bool("id_zero"), Streams: m.Text("streams"),
+	}
+	m.Close()
+	return rule
+}
+
+func readStruct(m *yaml.Map, v *Struct) {
+	if v.Name == "" {
+		v.Typedef = true
+	}
+	readName(m, "struct", &v.Name)
+	setDoc(m, &v.Doc)
+	if m.Get("tag") != nil {
+		v.Tag = m.Bool("tag")
+	}
+	if m.Get("typedef") != nil {
+		v.Typedef = m.Bool("typedef")
+	}
+}
+
+var (
+	nulls  = []string{string(NullNever), string(NullAllowed), string(NullEmpty), string(NullScalar)}
+	owners = []string{"producer", "managed", "static"}
+)
+
+func readField(m *yaml.Map, v *Field) {
+	readName(m, "name", &v.Name)
+	setDoc(m, &v.Doc)
+	if n := m.Get("type"); n != nil {
+		v.Type = readType(n)
+	}
+	if n := m.Get("nullable"); n != nil {
+		v.Null = Null(n.OneOf("nullable", nulls))
+	}
+	if n := m.Get("owner"); n != nil {
+		v.Owner = n.OneOf("owner", owners)
+	}
+}
+
+func readCallback(m *yaml.Map, v *Callback) {
+	readName(m, "callback", &v.Name)
+	setDoc(m, &v.Doc)
+	if m.Get("returns") != nil {
+		v.Func = readFunc(m, 0)
+	}
+}
+
+func readCapsule(m *yaml.Map, v *CapsuleNames) {
+	readText(m, "fresh", &v.Fresh)
+	readText(m, "used", &v.Used)
+}
+
+func readExchange(m *yaml.Map, v *exchangeNames) {
+	readText(m, "attribute", &v.attribute)
+	readText(m, "capsule", &v.capsule)
+}
+
+func readText(m *yaml.Map, key string, v *string) {
+	if n := m.Get(key); n != nil {
+		*v = n.Text(key)
+	}
+}

@@ -1,0 +1,253 @@
+package spec
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// report takes a finding about a place in the spec.
+type report func(n *yaml.Node, code, hint, format string, args ...any)
+
+// linker resolves one release: it applies each history, replaces the names of
+// the spec by those of the release, and checks that the declarations make sense
+// together, in the order in which C reads them.
+type linker struct {
+	spec    *Spec
+	release int
+	report  report
+	types   map[string]string // the release's types, by their name in the spec
+	codes   map[string]string // likewise its enumerators
+	globals map[string]Decl   // what has each name of C's one global name space; nil: an enumerator
+}
+
+// resolve gives a release of a spec that is known to be valid.
+func (s *Spec) resolve(i int) *Release {
+	r, _ := s.link(i, func(*yaml.Node, string, string, string, ...any) {})
+	return r
+}
+
+// link resolves a release and gives, beside it, what the release calls each
+// enumerator of the spec.
+func (s *Spec) link(i int, rep report) (*Release, map[string]string) {
+	l := &linker{spec: s, release: i, report: rep, types: map[string]string{}, codes: map[string]string{}, globals: map[string]Decl{}}
+	info := s.releases[i]
+	r := &Release{Version: info.Version, Unreleased: info.Unreleased, SpecSHA256: s.SHA256}
+	r.Major, r.Minor = s.number(i)
+	l.announce()
+	for _, d := range s.decls {
+		if name, ok := d.at(i); ok {
+			decl := d.resolve(l)
+			l.claim(d.node, name, decl)
+			r.Decls = append(r.Decls, decl)
+		}
+	}
+	r.Streams = s.streams
+	r.DTypes = l.dtypes()
+	r.Python = s.python.at(i)
+	return r, l.codes
+}
+
+// number is the version of a release; main has that of the release before it,
+// because upstream adds declarations before it raises the number.
+func (s *Spec) number(i int) (major, minor int) {
+	for ; i >= 0; i-- {
+		if m := versionForm.FindStringSubmatch(s.releases[i].Version); m != nil {
+			major, _ = strconv.Atoi(m[1])
+			minor, _ = strconv.Atoi(m[2])
+			return major, minor
+		}
+	}
+	return 0, 0
+}
+
+func (l *linker) version() string { return l.spec.releases[l.release].Version }
+
+// announce learns the names that this release will declare.
+func (l *linker) announce() {
+	for _, d := range l.spec.decls {
+		if name, ok := d.at(l.release); ok {
+			l.types[d.name] = name
+		}
+	}
+}
+
+// claim takes a name, of which C has one space for types and enumerators.
+func (l *linker) claim(n *yaml.Node, name string, d Decl) {
+	if _, taken := l.globals[name]; taken {
+		l.report(n, "duplicate-name", "", "the name %s again in DLPack %s", name, l.version())
+	}
+	l.globals[name] = d
+}
+
+func (l *linker) alias(n *yaml.Node, v *Alias) {
+	v.Target = l.link(Type{Kind: Named, Name: v.Target, node: n}, nil, false).Name
+}
+
+func (l *linker) callback(_ *yaml.Node, v *Callback) { v.Func = l.linkFunc(v.Func, nil) }
+
+func (l *linker) enum(n *yaml.Node, e *Enum, values []entry[EnumValue]) {
+	seen := map[int64]string{}
+	for i := range values {
+		v, ok := values[i].at(l.release)
+		if !ok {
+			continue
+		}
+		at := values[i].node
+		if other, again := seen[v.Value]; again {
+			l.report(at, "duplicate-value", "", "%s has the value %d of %s", v.Name, v.Value, other)
+		}
+		if e.Unsigned && v.Value < 0 {
+			l.report(at, "out-of-range", "", "%s is negative in an unsigned enum", v.Name)
+		}
+		l.device(at, v)
+		l.claim(at, v.Name, nil)
+		seen[v.Value], l.codes[values[i].now.Name] = v.Name, v.Name
+		e.Values = append(e.Values, v)
+	}
+	if len(e.Values) == 0 {
+		l.report(n, "empty-enum", "", "%s has no enumerator in DLPack %s", e.Name, l.version())
+	}
+}
+
+// device checks that a device type refers to a stream table that exists.
+func (l *linker) device(n *yaml.Node, v EnumValue) {
+	if v.Device == nil || v.Device.Streams == "" {
+		return
+	}
+	var names []string
+	for _, t := range l.spec.streams {
+		names = append(names, t.Name)
+	}
+	if !slices.Contains(names, v.Device.Streams) {
+		l.report(n, "dangling-streams", diag.DidYouMean(v.Device.Streams, names), "%s: no stream table %q", v.Name, v.Device.Streams)
+	}
+}
+
+func (l *linker) structure(n *yaml.Node, s *Struct, fields []entry[Field]) {
+	seen := map[string]bool{}
+	for i := range fields {
+		f, ok := fields[i].at(l.release)
+		if !ok {
+			continue
+		}
+		at := fields[i].node
+		if seen[f.Name] {
+			l.report(at, "duplicate-name", "", "%s has the field %s twice in DLPack %s", s.Name, f.Name, l.version())
+		}
+		seen[f.Name] = true
+		if !f.Type.pointerLike(l) && (f.Null != "" || f.Owner != "") {
+			l.report(at, "bad-field", "", "%s.%s is no pointer, so nullable and owner mean nothing", s.Name, f.Name)
+		}
+		f.Type = l.link(f.Type, s, false)
+		s.Fields = append(s.Fields, f)
+	}
+	switch {
+	case len(s.Fields) == 0:
+		l.report(n, "empty-struct", "", "%s has no field in DLPack %s", s.Name, l.version())
+	case !s.Tag && !s.Typedef:
+		l.report(n, "nameless-struct", "", "%s has neither tag nor typedef in DLPack %s", s.Name, l.version())
+	}
+}
+
+// pointerLike tells whether a value of the type may be NULL.
+func (t Type) pointerLike(l *linker) bool {
+	_, callback := l.globals[l.types[t.Name]].(*Callback)
+	return t.Kind == Pointer || t.Kind == Function || callback
+}
+
+// link gives a type with the names of the release. within is the struct that it
+// stands in; behind tells that it stands behind a pointer, where C needs no size.
+func (l *linker) link(t Type, within *Struct, behind bool) Type {
+	out := Type{Kind: t.Kind, Name: t.Name, Const: t.Const}
+	switch t.Kind {
+	case Named:
+		out.Name = l.named(t, within, behind)
+	case Pointer:
+		elem := l.link(*t.Elem, within, true)
+		out.Elem = &elem
+	case Function:
+		f := l.linkFunc(*t.Func, within)
+		out.Func = &f
+	}
+	return out
+}
+
+func (l *linker) linkFunc(f Func, within *Struct) Func {
+	out := Func{Returns: l.link(f.Returns, within, true)}
+	for _, p := range f.Params {
+		out.Params = append(out.Params, Param{Name: p.Name, Type: l.link(p.Type, within, true)})
+	}
+	return out
+}
+
+// named gives a type's name in the release, if C would know it here.
+func (l *linker) named(t Type, within *Struct, behind bool) string {
+	name, exists := l.types[t.Name]
+	_, declared := l.globals[name]
+	switch {
+	case !exists:
+		l.report(t.node, "dangling-type", diag.DidYouMean(t.Name, l.typeNames()), "no type %q in DLPack %s", t.Name, l.version())
+	case within != nil && name == within.Name && behind && within.Tag:
+	case within != nil && name == within.Name && behind:
+		l.report(t.node, "type-order", "give it a tag", "%s refers to itself, which C allows only by a tag", name)
+	case within != nil && name == within.Name:
+		l.report(t.node, "endless-type", "use a pointer", "%s holds itself", name)
+	case !declared:
+		l.report(t.node, "type-order", "move that declaration up", "%s is used before its declaration", name)
+	case !isType(l.globals[name]):
+		l.report(t.node, "dangling-type", "", "%s is no type", name)
+	}
+	return name
+}
+
+// typeNames are the names by which the spec may refer to a type in this release.
+func (l *linker) typeNames() []string {
+	names := []string{"void", "char", "int"}
+	names = append(names, integers...)
+	for canonical := range l.types {
+		names = append(names, canonical)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func isType(d Decl) bool {
+	switch d.(type) {
+	case *Enum, *Struct, *Alias, *Callback:
+		return true
+	}
+	return false
+}
+
+// dtypes gives the element types whose code the release has.
+func (l *linker) dtypes() []DType {
+	var out []DType
+	seen := map[string]bool{}
+	for _, t := range l.spec.dtypes {
+		if seen[t.Name] {
+			l.report(t.node, "duplicate-name", "", "the dtype %s again", t.Name)
+		}
+		seen[t.Name] = true
+		if code, ok := l.codes[t.Code]; ok {
+			v := t.DType
+			v.Code = code
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (p *pythonDef) at(release int) Python {
+	out := Python{}
+	out.Capsule, _ = p.capsule.at(release)
+	if v, ok := p.versioned.at(release); ok {
+		out.Versioned = v
+	}
+	if v, ok := p.exchange.at(release); ok {
+		out.ExchangeAttr, out.ExchangeCapsule = v.attribute, v.capsule
+	}
+	return out
+}

@@ -1,0 +1,117 @@
+// Package spec is DLPack as data: it decodes and validates a spec of every
+// release, and resolves one release at a time. It knows no sizes, which are
+// internal/layout's, and no language, which are the emitters'.
+package spec
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	source "github.com/dlpackgen/dlpackgen/spec"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// Spec is a valid spec: each of its releases resolves without a finding.
+type Spec struct {
+	File     string
+	SHA256   string // of the bytes, with LF line ends
+	releases []ReleaseInfo
+	decls    []declaration // in the order of every header
+	dtypes   []dtypeDef
+	streams  []StreamTable
+	python   pythonDef
+}
+
+// ReleaseInfo names a release without resolving it.
+type ReleaseInfo struct {
+	Version    string
+	Date       string // YYYY-MM-DD or YYYY-MM
+	Unreleased bool
+}
+
+// Load decodes and validates a spec. It gives every finding of the run; the
+// spec is nil when one of them is an error.
+func Load(file string, src []byte) (*Spec, *diag.List) {
+	diags := &diag.List{}
+	root := yaml.Parse(file, src, diags)
+	if root == nil {
+		return nil, diags
+	}
+	s := decode(root)
+	s.File, s.SHA256 = file, digest(src)
+	if !diags.Failed() {
+		s.validate()
+	}
+	if diags.Failed() {
+		return nil, diags
+	}
+	return s, diags
+}
+
+// Embedded gives the spec of DLPack that this program carries.
+func Embedded() *Spec {
+	s, diags := Load(source.File, source.YAML)
+	if s == nil {
+		panic(fmt.Sprintf("the embedded spec is invalid, which its tests exclude: %v", diags.Sorted()[0]))
+	}
+	return s
+}
+
+// digest hashes a text file in a way that a checkout with CRLF does not change.
+func digest(src []byte) string {
+	sum := sha256.Sum256(bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n")))
+	return hex.EncodeToString(sum[:])
+}
+
+// Releases lists the releases, oldest first and the unreleased main last.
+func (s *Spec) Releases() []ReleaseInfo { return s.releases }
+
+// Latest is the newest release that is out.
+func (s *Spec) Latest() string {
+	latest := ""
+	for _, r := range s.releases {
+		if !r.Unreleased {
+			latest = r.Version
+		}
+	}
+	return latest
+}
+
+// Release resolves a release by its version: "1.3", "v1.3", "main", or "latest"
+// for the newest one that is out.
+func (s *Spec) Release(version string) (*Release, error) {
+	name := strings.TrimPrefix(version, "v")
+	if name == "latest" {
+		name = s.Latest()
+	}
+	i := s.index(name)
+	if i < 0 {
+		return nil, fmt.Errorf("no DLPack release %q; there are %s and latest", version, strings.Join(s.versions(), ", "))
+	}
+	return s.resolve(i), nil
+}
+
+// Older tells whether release a came before release b; both must exist.
+func (s *Spec) Older(a, b string) bool { return s.index(a) < s.index(b) }
+
+func (s *Spec) index(version string) int {
+	for i, r := range s.releases {
+		if r.Version == version {
+			return i
+		}
+	}
+	return -1
+}
+
+func (s *Spec) versions() []string {
+	var out []string
+	for _, r := range s.releases {
+		out = append(out, r.Version)
+	}
+	return out
+}

@@ -1,0 +1,169 @@
+package yaml
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+)
+
+// Pos is where the node stands.
+func (n *Node) Pos() diag.Pos { return diag.Pos{File: n.doc.file, Line: n.Line, Col: n.Col} }
+
+// Errorf reports an error at the node, with a hint that may be empty.
+func (n *Node) Errorf(code, hint, format string, args ...any) {
+	n.doc.fail(n.Line, n.Col, code, hint, format, args...)
+}
+
+// Warnf reports a warning at the node.
+func (n *Node) Warnf(code, hint, format string, args ...any) {
+	n.doc.diags.Add(diag.Diagnostic{
+		Severity: diag.Warning, Code: code, Text: fmt.Sprintf(format, args...), Hint: hint,
+		Source: n.doc.lines[n.Line-1], Pos: n.Pos(),
+	})
+}
+
+// Is reports a node of another kind than wanted, and tells whether it fits.
+func (n *Node) Is(kind Kind, what string) bool {
+	if n.Kind != kind {
+		n.Errorf("wrong-kind", "", "%s must be %s, not %s", what, kind, n.Kind)
+	}
+	return n.Kind == kind
+}
+
+// Bool reads true or false.
+func (n *Node) Bool(what string) bool {
+	if n.Kind != Scalar || n.Quoted || (n.Value != "true" && n.Value != "false") {
+		n.Errorf("wrong-kind", "", "%s must be true or false, not %s", what, n.show())
+	}
+	return n.Value == "true"
+}
+
+// Int reads a decimal integer within bounds.
+func (n *Node) Int(what string, low, high int64) int64 {
+	v, err := strconv.ParseInt(n.Value, 10, 64)
+	// YAML reads 010 as octal: only what Go prints back is taken.
+	if n.Kind != Scalar || n.Quoted || err != nil || strconv.FormatInt(v, 10) != n.Value {
+		n.Errorf("wrong-kind", "", "%s must be a decimal integer, not %s", what, n.show())
+		return low
+	}
+	if v < low || v > high {
+		n.Errorf("out-of-range", "", "%s must be from %d to %d, not %d", what, low, high, v)
+		return low
+	}
+	return v
+}
+
+// Text reads a string; plain values count as they are written.
+func (n *Node) Text(what string) string {
+	if n.Kind != Scalar {
+		n.Errorf("wrong-kind", "", "%s must be %s, not %s", what, Scalar, n.Kind)
+		return ""
+	}
+	return n.Value
+}
+
+// OneOf reads a string out of a fixed set.
+func (n *Node) OneOf(what string, set []string) string {
+	v := n.Text(what)
+	if n.Kind == Scalar && !slices.Contains(set, v) {
+		n.Errorf("unknown-value", diag.DidYouMean(v, set), "%s must be one of %s, not %q", what, strings.Join(set, ", "), v)
+	}
+	return v
+}
+
+// List reads the items of a list.
+func (n *Node) List(what string) []*Node {
+	if !n.Is(List, what) {
+		return nil
+	}
+	return n.Items
+}
+
+func (n *Node) show() string {
+	if n.Kind != Scalar {
+		return n.Kind.String()
+	}
+	return strconv.Quote(n.Value)
+}
+
+// Map reads a mapping key by key. Keys that nobody asked for are unknown, which
+// Close reports with the nearest known one.
+type Map struct {
+	node  *Node
+	what  string
+	known []string
+}
+
+// Map starts reading a mapping; what names it in findings. A node of another
+// kind is reported and reads as an empty mapping, with no key then missed.
+func (n *Node) Map(what string) *Map {
+	n.Is(Mapping, what)
+	return &Map{node: n, what: what}
+}
+
+// Node is the mapping itself.
+func (m *Map) Node() *Node { return m.node }
+
+// Get gives the value of a key, or nil.
+func (m *Map) Get(key string) *Node {
+	m.known = append(m.known, key)
+	for _, e := range m.node.Entries {
+		if e.Key.Value == key {
+			return e.Value
+		}
+	}
+	return nil
+}
+
+// Need gives the value of a key and reports a key that is missing.
+func (m *Map) Need(key string) *Node {
+	v := m.Get(key)
+	if v == nil && m.node.Kind == Mapping {
+		m.node.Errorf("missing-key", "", "%s has no %q", m.what, key)
+	}
+	return v
+}
+
+// Text reads an optional string.
+func (m *Map) Text(key string) string {
+	if v := m.Get(key); v != nil {
+		return v.Text(key)
+	}
+	return ""
+}
+
+// NeedText reads a string that must be there.
+func (m *Map) NeedText(key string) string {
+	if v := m.Need(key); v != nil {
+		return v.Text(key)
+	}
+	return ""
+}
+
+// Bool reads an optional true or false.
+func (m *Map) Bool(key string) bool {
+	if v := m.Get(key); v != nil {
+		return v.Bool(key)
+	}
+	return false
+}
+
+// List reads an optional list.
+func (m *Map) List(key string) []*Node {
+	if v := m.Get(key); v != nil {
+		return v.List(key)
+	}
+	return nil
+}
+
+// Close reports the keys that were never asked for.
+func (m *Map) Close() {
+	for _, e := range m.node.Entries {
+		if !slices.Contains(m.known, e.Key.Value) {
+			e.Key.Errorf("unknown-key", diag.DidYouMean(e.Key.Value, m.known), "%s has no key %q", m.what, e.Key.Value)
+		}
+	}
+}

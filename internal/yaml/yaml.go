@@ -1,0 +1,253 @@
+// Package yaml reads one YAML document into nodes that know where they stand,
+// and refuses what yaml.v3 lets through or chokes on. It knows nothing of specs
+// and configs, and is the only package that imports yaml.v3.
+package yaml
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	yamlv3 "gopkg.in/yaml.v3"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+)
+
+// MaxBytes is the size beyond which a file is refused unread.
+const MaxBytes = 4 << 20
+
+// maxMarks bounds the marks that separate nodes. yaml.v3 spends about 250 bytes
+// on each node, so this keeps a hostile file below 100 MiB.
+const maxMarks = 300_000
+
+// Kind tells what a node holds.
+type Kind int
+
+// The kinds of node.
+const (
+	Scalar Kind = iota
+	List
+	Mapping
+)
+
+// String names the kind as findings do.
+func (k Kind) String() string { return [...]string{"a value", "a list", "a mapping"}[k] }
+
+// Node is a value with its place in the file.
+type Node struct {
+	Kind    Kind
+	Value   string // of a scalar: its text, without quotes
+	Quoted  bool   // a scalar in quotes: a string whatever it looks like
+	Items   []*Node
+	Entries []Entry
+	Line    int
+	Col     int // in bytes, from 1
+	doc     *document
+}
+
+// Entry is one key of a mapping and its value.
+type Entry struct {
+	Key   *Node
+	Value *Node
+}
+
+// document is what every node of a file shares.
+type document struct {
+	file  string
+	lines []string
+	diags *diag.List
+}
+
+// Parse reads a document. It reports what it refuses to diags and then gives
+// nil; a node that it gives is whole, so later stages need not doubt it.
+func Parse(file string, src []byte, diags *diag.List) *Node {
+	src = bytes.TrimPrefix(src, []byte("\ufeff"))
+	doc := &document{file: file, diags: diags}
+	if len(src) > MaxBytes {
+		doc.fail(1, 1, "yaml-size", "make the file smaller", "the file has %d bytes, more than the %d that are read", len(src), MaxBytes)
+		return nil
+	}
+	doc.lines = strings.Split(strings.ReplaceAll(string(src), "\r\n", "\n"), "\n")
+	if !doc.scan() {
+		return nil
+	}
+	root := doc.decode(src)
+	if root == nil {
+		return nil
+	}
+	before := diags.Len()
+	node := doc.convert(root)
+	if diags.Len() > before {
+		return nil
+	}
+	return node
+}
+
+// scan finds, before yaml.v3 sees them, the bytes for which it would give no
+// position or far too much memory.
+func (doc *document) scan() bool {
+	marks := 0
+	for i, line := range doc.lines {
+		if !doc.scanLine(i+1, line) {
+			return false
+		}
+		marks += 1 + strings.Count(line, ",") + strings.Count(line, "[") + strings.Count(line, "{") + strings.Count(line, "- ") + strings.Count(line, ": ") + strings.Count(line, "? ")
+		if marks > maxMarks {
+			doc.fail(i+1, 1, "yaml-size", "split the file", "more than %d values up to here", maxMarks)
+			return false
+		}
+	}
+	return true
+}
+
+// scanLine reports the first character of a line that no spec or config needs.
+func (doc *document) scanLine(n int, line string) bool {
+	for i, r := range line {
+		switch {
+		case r == 0:
+			doc.fail(n, i+1, "yaml-nul", "remove it; is this a text file?", "a NUL byte")
+		case r == '\t':
+			doc.fail(n, i+1, "yaml-tab", "use spaces", "a tab")
+		case r == utf8.RuneError && !strings.HasPrefix(line[i:], "\ufffd"):
+			doc.fail(n, i+1, "yaml-utf8", "save the file as UTF-8", "the byte 0x%02x is not UTF-8", line[i])
+		case r < ' ' || r == 0x7f:
+			doc.fail(n, i+1, "yaml-control", "remove it", "the control character 0x%02x", r)
+		default:
+			continue
+		}
+		return false
+	}
+	return true
+}
+
+// decode runs yaml.v3 and turns what it reports, or panics with, into findings.
+func (doc *document) decode(src []byte) (root *yamlv3.Node) {
+	defer func() {
+		if r := recover(); r != nil {
+			doc.syntax(fmt.Errorf("%v", r))
+			root = nil
+		}
+	}()
+	dec := yamlv3.NewDecoder(bytes.NewReader(src))
+	var first, second yamlv3.Node
+	switch err := dec.Decode(&first); {
+	case errors.Is(err, io.EOF) || (err == nil && len(first.Content) == 0):
+		doc.fail(1, 1, "yaml-empty", "", "the file holds no value")
+		return nil
+	case err != nil:
+		doc.syntax(err)
+		return nil
+	}
+	switch err := dec.Decode(&second); {
+	case errors.Is(err, io.EOF):
+		return first.Content[0]
+	case err != nil:
+		doc.syntax(err)
+	default:
+		doc.fail(second.Line, 1, "yaml-documents", "keep one document in a file", "a second document")
+	}
+	return nil
+}
+
+var errorLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+// syntax reports an error of yaml.v3, which gives a line at most.
+func (doc *document) syntax(err error) {
+	text := err.Error()
+	line := 1
+	if m := errorLine.FindStringSubmatch(text); m != nil {
+		line = max(1, atoi(m[1]))
+		text = text[len(m[0]):]
+	}
+	line = min(line, len(doc.lines))
+	col := 1 + len(doc.lines[line-1]) - len(strings.TrimLeft(doc.lines[line-1], " "))
+	doc.fail(line, col, "yaml-syntax", "", "%s", text)
+}
+
+func atoi(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
+}
+
+// fail reports an error at a place of the file.
+func (doc *document) fail(line, col int, code, hint, format string, args ...any) {
+	source := ""
+	if line >= 1 && line <= len(doc.lines) {
+		source = doc.lines[line-1]
+	}
+	doc.diags.Add(diag.Diagnostic{
+		Severity: diag.Error, Code: code, Text: fmt.Sprintf(format, args...), Hint: hint, Source: source,
+		Pos: diag.Pos{File: doc.file, Line: line, Col: col},
+	})
+}
+
+// convert copies a tree of yaml.v3 into nodes, and reports the features that
+// make a file mean something else than it looks like.
+func (doc *document) convert(y *yamlv3.Node) *Node {
+	n := &Node{Value: y.Value, Line: y.Line, Col: doc.byteCol(y.Line, y.Column), doc: doc}
+	doc.refuse(y, n)
+	switch y.Kind {
+	case yamlv3.SequenceNode:
+		n.Kind = List
+		for _, item := range y.Content {
+			n.Items = append(n.Items, doc.convert(item))
+		}
+	case yamlv3.MappingNode:
+		n.Kind = Mapping
+		n.Entries = doc.entries(y)
+	default:
+		n.Quoted = y.Style&(yamlv3.SingleQuotedStyle|yamlv3.DoubleQuotedStyle|yamlv3.LiteralStyle|yamlv3.FoldedStyle) != 0
+	}
+	return n
+}
+
+func (doc *document) entries(y *yamlv3.Node) []Entry {
+	var out []Entry
+	seen := map[string]int{}
+	for i := 0; i+1 < len(y.Content); i += 2 {
+		key := doc.convert(y.Content[i])
+		switch first, again := seen[key.Value]; {
+		case key.Kind != Scalar:
+			key.Errorf("yaml-key", "write a plain key", "%s as a key", key.Kind)
+		case again:
+			key.Errorf("duplicate-key", "keep one of them", "the key %q again; it stands in line %d already", key.Value, first)
+		case key.Value == "<<" && !key.Quoted:
+			key.Errorf("yaml-merge", "write the keys out", "a merge key")
+		default:
+			seen[key.Value] = key.Line
+		}
+		out = append(out, Entry{Key: key, Value: doc.convert(y.Content[i+1])})
+	}
+	return out
+}
+
+// refuse reports anchors, aliases and tags: a value must stand where it is used.
+func (doc *document) refuse(y *yamlv3.Node, n *Node) {
+	switch {
+	case y.Kind == yamlv3.AliasNode:
+		n.Errorf("yaml-alias", "write the value out", "an alias")
+	case y.Anchor != "":
+		n.Errorf("yaml-anchor", "remove it", "the anchor &%s", y.Anchor)
+	case y.Style&yamlv3.TaggedStyle != 0:
+		n.Errorf("yaml-tag", "remove it", "the tag %s", y.Tag)
+	}
+}
+
+// byteCol turns a column in characters, as yaml.v3 counts, into one in bytes.
+func (doc *document) byteCol(line, col int) int {
+	if line < 1 || line > len(doc.lines) {
+		return max(col, 1)
+	}
+	chars := 0
+	for i := range doc.lines[line-1] {
+		if chars++; chars == col {
+			return i + 1
+		}
+	}
+	return max(col, 1)
+}
