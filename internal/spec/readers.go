@@ -33,8 +33,8 @@ func readName(m *yaml.Map, kind string, name *string) {
 	}
 }
 
-// readDoc reads a sentence or more, on one line whatever the file's line breaks.
-func readDoc(m *yaml.Map) string {
+// ReadDoc reads a sentence or more, on one line whatever the file's line breaks.
+func ReadDoc(m *yaml.Map) string {
 	n := m.Get("doc")
 	if n == nil {
 		return ""
@@ -48,7 +48,7 @@ func readDoc(m *yaml.Map) string {
 
 func setDoc(m *yaml.Map, doc *string) {
 	if m.Get("doc") != nil {
-		*doc = readDoc(m)
+		*doc = ReadDoc(m)
 	}
 }
 
@@ -118,19 +118,19 @@ func readEnumValue(m *yaml.Map, v *EnumValue) {
 		v.Value = n.Int("value", -1<<31, 1<<31-1)
 	}
 	if n := m.Get("device"); n != nil {
-		v.Device = ReadDeviceRule(n)
+		dm := n.Map("device")
+		v.Device = ReadDeviceRule(dm)
+		dm.Close()
 	}
 }
 
-// ReadDeviceRule reads what a device type means; vendors' configs hold the same.
-func ReadDeviceRule(n *yaml.Node) *DeviceRule {
-	m := n.Map("device")
-	rule := &DeviceRule{
+// ReadDeviceRule reads what a device type means out of a mapping that may hold
+// more: a vendor's config has the same keys beside its own.
+func ReadDeviceRule(m *yaml.Map) *DeviceRule {
+	return &DeviceRule{
 		HostReadable: m.Bool("host_readable"), Opaque: m.Bool("opaque"),
 		IDZero: m.Bool("id_zero"), Streams: m.Text("streams"),
 	}
-	m.Close()
-	return rule
 }
 
 func readStruct(m *yaml.Map, v *Struct) {
