@@ -1,0 +1,91 @@
+package main
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+func TestGoalLines(t *testing.T) {
+	tests := map[string]goal{
+		"goal a measured 0.231 limit 0.25 met":       {"a", 0.2314, 0.25, ""},
+		"goal b measured 40MiB limit 40MiB met":      {"b", 40, 40, "MiB"},
+		"goal c measured 41.5MiB limit 40MiB missed": {"c", 41.5, 40, "MiB"},
+		"goal d measured NaN limit 1 missed":         {"d", math.NaN(), 1, ""},
+		"goal e measured +Inf limit 13 missed":       {"e", math.Inf(1), 13, ""},
+	}
+	for want, g := range tests {
+		assert.Equal(t, want, g.String())
+	}
+}
+
+func TestAnUnknownSuiteIsRefused(t *testing.T) {
+	assert.ErrorContains(t, bench(&bytes.Buffer{}, "nothing", 1), "generate")
+}
+
+// took is a command whose rounds took these milliseconds.
+func took(walls ...int) *command {
+	c := &command{}
+	for _, w := range walls {
+		c.runs = append(c.runs, usage{wall: time.Duration(w) * time.Millisecond})
+	}
+	return c
+}
+
+func TestRatioIsTheMiddleOfTheRounds(t *testing.T) {
+	slowing := ratio(took(10, 20, 90), took(20, 40, 180))
+	assert.InDelta(t, 0.5, slowing, 1e-9, "a machine that slows down does so for both")
+	assert.InDelta(t, 2, ratio(took(2, 2, 900), took(1, 1, 1)), 1e-9, "one bad round does not count")
+}
+
+func TestGrowth(t *testing.T) {
+	of := func(one, ten, hundred int) float64 {
+		return (&generateBench{fresh: map[int]*command{1: took(one), 10: took(ten), 100: took(hundred)}}).growth()
+	}
+	assert.InDelta(t, 11, of(5, 14, 104), 1e-9)
+	assert.Greater(t, of(5, 14, 905), 13.0, "quadratic")
+	assert.Equal(t, math.Inf(1), of(5, 5, 104), "never met by accident")
+	assert.Equal(t, math.Inf(1), of(5, 4, 104))
+}
+
+func TestMeasureKeepsEveryRoundButTheFirst(t *testing.T) {
+	prepared := 0
+	c := &command{argv: []string{"sleep", "0.01"}, prepare: func() error { prepared++; return nil }}
+	require.NoError(t, measure(3, []*command{c}))
+	assert.Equal(t, 4, prepared)
+	require.Len(t, c.runs, 3)
+	for _, u := range c.runs {
+		assert.Greater(t, u.wall, 10*time.Millisecond)
+		assert.Positive(t, u.peak)
+	}
+	var out bytes.Buffer
+	table(&out, []*command{c})
+	assert.Contains(t, out.String(), "peak, MiB")
+	assert.ErrorContains(t, measure(1, []*command{{argv: []string{"sh", "-c", "echo no >&2; exit 3"}}}), "no\n")
+}
+
+func TestScaledSpecIsASpec(t *testing.T) {
+	source, err := os.ReadFile("../spec/dlpack.yaml")
+	require.NoError(t, err)
+	sizes := map[int]int{}
+	for _, n := range []int{1, 10, 100} {
+		var scaled bytes.Buffer
+		require.NoError(t, scale(&scaled, source, n))
+		s, diags := spec.Load("scaled.yaml", scaled.Bytes())
+		require.False(t, diags.Failed(), "%v", diags.Sorted())
+		release, err := s.Release("1.3")
+		require.NoError(t, err)
+		sizes[n] = len(release.Decls)
+	}
+	each := (sizes[10] - sizes[1]) / 9
+	assert.Greater(t, each, 10, "a copy holds most declarations")
+	assert.Equal(t, sizes[1]+99*each, sizes[100])
+	assert.Error(t, scale(&bytes.Buffer{}, []byte("spec: 1\n"), 2))
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+)
+
+// bindgen's cost on dlpack.h where it is not installed, as measured on the
+// machine that the goals were set on: 140 ms.
+const recordedBindgen = 140.0
+
+// benchGenerate measures the command itself: all targets from nothing, the same
+// with nothing to do, and check, for the spec and for specs of 10 and 100 times
+// its size; and bindgen on one header.
+func benchGenerate(out io.Writer, rounds int) ([]goal, error) {
+	dir, err := os.MkdirTemp("", "dlpackgen-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	b := &generateBench{dir: dir, tool: filepath.Join(dir, "dlpackgen")}
+	if said, err := exec.Command("go", "build", "-o", b.tool, "./cmd/dlpackgen").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go build: %w\n%s", err, said)
+	}
+	commands, err := b.commands()
+	if err != nil {
+		return nil, err
+	}
+	if err := measure(rounds, commands); err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(out, "generate: %d rounds in turn on %d cores, whole processes, medians and extremes\n", rounds, runtime.NumCPU())
+	table(out, commands)
+	return b.goals(out), nil
+}
+
+type generateBench struct {
+	dir, tool string
+	fresh     map[int]*command // by size
+	bindgen   *command         // nil when it is not installed
+}
+
+func (b *generateBench) commands() ([]*command, error) {
+	spec, err := os.ReadFile("spec/dlpack.yaml")
+	if err != nil {
+		return nil, err
+	}
+	b.fresh = map[int]*command{}
+	var all []*command
+	for _, n := range []int{1, 10, 100} {
+		sized, err := b.sized(spec, n)
+		if err != nil {
+			return nil, err
+		}
+		b.fresh[n] = sized[0]
+		all = append(all, sized...)
+	}
+	if tool, err := exec.LookPath("bindgen"); err == nil {
+		header := filepath.Join(b.out(1, "kept"), "c", "dlpack", "dlpack.h")
+		b.bindgen = &command{name: "bindgen, one header", argv: []string{tool, header, "-o", filepath.Join(b.dir, "dlpack.rs")}}
+		all = append(all, b.bindgen)
+	}
+	return all, nil
+}
+
+// sized gives the three commands for a spec of n times the size, the one from
+// nothing first.
+func (b *generateBench) sized(spec []byte, n int) ([]*command, error) {
+	file := filepath.Join(b.dir, fmt.Sprintf("spec-%d.yaml", n))
+	f, err := os.Create(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if err := scale(f, spec, n); err != nil {
+		return nil, err
+	}
+	gone, kept := b.out(n, "fresh"), b.out(n, "kept")
+	argv := func(verb, out string) []string {
+		return []string{b.tool, verb, "--no-config", "--spec", file, "--out", out}
+	}
+	first := &command{argv: argv("generate", kept)}
+	if _, err := first.once(); err != nil {
+		return nil, err
+	}
+	return []*command{
+		{name: fmt.Sprintf("generate all, %d x spec", n), argv: argv("generate", gone), prepare: func() error { return os.RemoveAll(gone) }},
+		{name: fmt.Sprintf("generate again, %d x spec", n), argv: argv("generate", kept)},
+		{name: fmt.Sprintf("check, %d x spec", n), argv: argv("check", kept)},
+	}, nil
+}
+
+func (b *generateBench) out(n int, name string) string {
+	return filepath.Join(b.dir, fmt.Sprintf("%s-%d", name, n))
+}
+
+func (b *generateBench) goals(out io.Writer) []goal {
+	one := b.fresh[1]
+	against := math.NaN()
+	if b.bindgen != nil {
+		against = ratio(one, b.bindgen)
+	} else {
+		fmt.Fprintf(out, "bindgen is not installed (cargo install bindgen-cli): compared with the %.0f ms that were recorded for it\n", recordedBindgen)
+		against = ms(middle(one.walls())) / recordedBindgen
+	}
+	return []goal{
+		{name: "generate-time-over-bindgen", measured: against, limit: 0.25},
+		{name: "generate-peak", measured: mib(middle(one.peaks())), limit: 40, unit: "MiB"},
+		{name: "generate-growth-100-over-10", measured: b.growth(), limit: 13},
+	}
+}
+
+// growth compares what 99 more copies cost with what 9 more cost: 11 when the
+// time grows with the work, and what a process costs anyway cancels out. It is
+// infinite when nine copies cost nothing that can be measured.
+func (b *generateBench) growth() float64 {
+	base := middle(b.fresh[1].walls())
+	ten := max(0, middle(b.fresh[10].walls())-base)
+	return float64(middle(b.fresh[100].walls())-base) / float64(ten)
+}

@@ -1,0 +1,75 @@
+// Command bench measures what the project promises about speed and memory, side
+// by side with the tools that it means to beat, and ends with a line for each
+// goal. It exits with 0 whether the goals are met or not: a busy machine is no
+// broken build.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// suite is one family of measurements; it prints its figures and gives its goals.
+type suite struct {
+	name string
+	run  func(out io.Writer, rounds int) ([]goal, error)
+}
+
+var suites = []suite{
+	{"generate", benchGenerate},
+}
+
+func main() {
+	only := flag.String("only", "all", "the suite to run")
+	rounds := flag.Int("rounds", 15, "how often each command runs")
+	flag.Parse()
+	if err := bench(os.Stdout, *only, *rounds); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(2)
+	}
+}
+
+func bench(out io.Writer, only string, rounds int) error {
+	var names []string
+	for _, s := range suites {
+		names = append(names, s.name)
+	}
+	if only != "all" && !slices.Contains(names, only) {
+		return fmt.Errorf("no suite %q; there is: all, %s", only, strings.Join(names, ", "))
+	}
+	var goals []goal
+	for _, s := range suites {
+		if only != "all" && only != s.name {
+			continue
+		}
+		reached, err := s.run(out, rounds)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		goals = append(goals, reached...)
+	}
+	for _, g := range goals {
+		fmt.Fprintln(out, g)
+	}
+	return nil
+}
+
+// goal is a figure that must not exceed its limit.
+type goal struct {
+	name            string
+	measured, limit float64
+	unit            string
+}
+
+// String is a contract: scripts read these lines.
+func (g goal) String() string {
+	verdict := "met"
+	if !(g.measured <= g.limit) { // NaN is no success
+		verdict = "missed"
+	}
+	return fmt.Sprintf("goal %s measured %.3g%s limit %.3g%s %s", g.name, g.measured, g.unit, g.limit, g.unit, verdict)
+}

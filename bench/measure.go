@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"text/tabwriter"
+	"time"
+)
+
+// command is a whole process that is measured.
+type command struct {
+	name    string
+	argv    []string
+	prepare func() error // runs before each round, outside the measured time; may be nil
+	runs    []usage
+}
+
+// usage is what one run of a process took.
+type usage struct {
+	wall time.Duration
+	peak int64 // bytes of resident memory; never less than what this process itself holds
+}
+
+// measure runs the commands in turn, round after round, so that a machine that
+// slows down does so for all of them. The first round warms the caches and is
+// not kept.
+func measure(rounds int, commands []*command) error {
+	for round := range rounds + 1 {
+		for _, c := range commands {
+			u, err := c.once()
+			if err != nil {
+				return err
+			}
+			if round > 0 {
+				c.runs = append(c.runs, u)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *command) once() (usage, error) {
+	if c.prepare != nil {
+		if err := c.prepare(); err != nil {
+			return usage{}, err
+		}
+	}
+	var said bytes.Buffer
+	cmd := exec.Command(c.argv[0], c.argv[1:]...)
+	cmd.Stderr = &said
+	start := time.Now()
+	err := cmd.Run()
+	wall := time.Since(start)
+	if err != nil {
+		return usage{}, fmt.Errorf("%v: %w\n%s", c.argv, err, said.Bytes())
+	}
+	return usage{wall, peak(cmd.ProcessState)}, nil
+}
+
+func (c *command) walls() []time.Duration {
+	var out []time.Duration
+	for _, u := range c.runs {
+		out = append(out, u.wall)
+	}
+	return out
+}
+
+func (c *command) peaks() []int64 {
+	var out []int64
+	for _, u := range c.runs {
+		out = append(out, u.peak)
+	}
+	return out
+}
+
+// middle gives the median; of an even number, the upper one of the two in the
+// middle.
+func middle[T int64 | float64 | time.Duration](values []T) T {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
+
+// ratio gives the median over the rounds of a's time divided by b's. Both ran
+// next to each other in each round, so drift cancels out.
+func ratio(a, b *command) float64 {
+	var each []float64
+	for i := range a.runs {
+		each = append(each, a.runs[i].wall.Seconds()/b.runs[i].wall.Seconds())
+	}
+	return middle(each)
+}
+
+// table prints the medians with their spread.
+func table(out io.Writer, commands []*command) {
+	longest := 0
+	for _, c := range commands {
+		longest = max(longest, len(c.name))
+	}
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "\ttime, ms\tfrom\tto\tpeak, MiB\tfrom\tto\t")
+	for _, c := range commands {
+		walls, peaks := c.walls(), c.peaks()
+		fmt.Fprintf(w, "%-*s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t\n", longest, c.name,
+			ms(middle(walls)), ms(slices.Min(walls)), ms(slices.Max(walls)),
+			mib(middle(peaks)), mib(slices.Min(peaks)), mib(slices.Max(peaks)))
+	}
+	w.Flush()
+}
+
+func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+func mib(bytes int64) float64 { return float64(bytes) / (1 << 20) }
