@@ -23,14 +23,20 @@ func readName(m *yaml.Map, kind string, name *string) {
 	if n == nil {
 		return
 	}
-	*name = n.Text("the name")
+	*name = identifierOf(n)
+}
+
+// identifierOf reads a name that C and C++ can use.
+func identifierOf(n *yaml.Node) string {
+	name := n.Text("the name")
 	switch {
 	case n.Kind != yaml.Scalar:
-	case !identifier.MatchString(*name):
-		n.Errorf("bad-name", "", "%q is not a name in C", *name)
-	case keywords[*name]:
-		n.Errorf("bad-name", "", "%q is a keyword of C or C++", *name)
+	case !identifier.MatchString(name):
+		n.Errorf("bad-name", "", "%q is not a name in C", name)
+	case keywords[name]:
+		n.Errorf("bad-name", "", "%q is a keyword of C or C++", name)
 	}
+	return name
 }
 
 // ReadDoc reads a sentence or more, on one line whatever the file's line breaks.
@@ -58,7 +64,9 @@ func readLinkage(m *yaml.Map, v *Linkage) {
 	if n := m.Get("kind"); n != nil {
 		v.Kind = LinkageKind(n.OneOf("kind", []string{string(LinkageExternC), string(LinkageDLL)}))
 	}
-	readName(m, "exports", &v.Exports)
+	if n := m.Get("exports"); n != nil {
+		v.Exports = identifierOf(n)
+	}
 	if v.Kind == LinkageDLL && v.Exports == "" {
 		m.Need("exports")
 	}
