@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -101,7 +100,7 @@ func (b *generateBench) out(n int, name string) string {
 
 func (b *generateBench) goals(out io.Writer) []goal {
 	one := b.fresh[1]
-	against := math.NaN()
+	var against float64
 	if b.bindgen != nil {
 		against = ratio(one, b.bindgen)
 	} else {
