@@ -1,0 +1,92 @@
+package layout
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// longModels are the models that a formula holds for: all but short enums,
+// which the emitted checks refuse.
+func longModels() []Model { return []Model{LP64, LLP64, I386, ILP32, Win32} }
+
+// assertFormulas compares every number of a release's formulas with the
+// arithmetic under each model, in both languages.
+func assertFormulas(t *testing.T, r *spec.Release) {
+	t.Helper()
+	formulas := Formulas(r)
+	for _, m := range longModels() {
+		for _, lang := range []Lang{C, CXX} {
+			table := Of(r, m, lang)
+			require.Len(t, formulas, len(table.Structs))
+			for i, want := range table.Structs {
+				assertFormula(t, fmt.Sprintf("%s, %s, %s", r.Version, m.Name, lang), m, want, formulas[i])
+			}
+		}
+	}
+}
+
+func assertFormula(t *testing.T, where string, m Model, want Struct, got *FormulaStruct) {
+	t.Helper()
+	require.Equal(t, want.Name, got.Name, where)
+	assert.Equal(t, want.Size, got.Size.In(m), "size of %s, %s", want.Name, where)
+	assert.Equal(t, want.Align, got.Align.In(m), "alignment of %s, %s", want.Name, where)
+	require.Len(t, got.Fields, len(want.Fields), where)
+	for i, f := range want.Fields {
+		g := got.Fields[i]
+		assert.Equal(t, f.Name, g.Name)
+		assert.Equal(t, f.Offset, g.Offset.In(m), "offset of %s.%s, %s", want.Name, f.Name, where)
+		assert.Equal(t, f.Size, g.Size.In(m), "size of %s.%s, %s", want.Name, f.Name, where)
+	}
+}
+
+func TestFormulasAgreeWithTheArithmetic(t *testing.T) {
+	assertFormulas(t, tensor())
+}
+
+// Whatever structs a spec may hold, the formulas give the numbers of every
+// model.
+func TestFormulasOfRandomStructs(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 300 {
+		assertFormulas(t, randomRelease(rng))
+	}
+}
+
+// A name that stands for an integer, a struct or an enum takes its room.
+func TestFormulasFollowAliases(t *testing.T) {
+	r := tensor()
+	r.Decls = append(r.Decls, &spec.Alias{Name: "Number", Target: "int64"}, &spec.Alias{Name: "Again", Target: "Tensor"},
+		&spec.Struct{Name: "Both", Fields: []spec.Field{{Name: "n", Type: named("Number")}, {Name: "t", Type: named("Again")}}})
+	assertFormulas(t, r)
+}
+
+// A formula is kept as simple as it can be: only what some model pads is
+// rounded.
+func TestFormulasRoundOnlyWhereAModelPads(t *testing.T) {
+	formulas := Formulas(tensor())
+	sum := Formula{Const: 16, Pointers: 3}
+	got := formulas[len(formulas)-1]
+	require.Equal(t, "Tensor", got.Name)
+	offset := got.Fields[len(got.Fields)-1].Offset
+	assert.Equal(t, Formula{Rounded: &Rounded{Of: sum, To: AlignInt64}}, offset)
+	assert.Equal(t, Formula{Const: 8, Rounded: offset.Rounded}, got.Size)
+	for _, f := range got.Fields[:len(got.Fields)-1] {
+		assert.Nil(t, f.Offset.Rounded, f.Name)
+	}
+}
+
+// Every release of the spec, under every model and in both languages.
+func TestFormulasOfEveryRelease(t *testing.T) {
+	embedded := spec.Embedded()
+	for _, info := range embedded.Releases() {
+		release, err := embedded.Release(info.Version)
+		require.NoError(t, err)
+		assertFormulas(t, release)
+	}
+}
