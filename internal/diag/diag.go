@@ -61,14 +61,29 @@ type Diagnostic struct {
 	Source   string // the line at Pos, without its end; may be empty
 }
 
-// List collects the findings of a run, so that one run reports all of them.
-// The zero value is ready to use.
+// MaxFindings is how many findings a List keeps. Nobody reads more, and a file
+// made of nothing but mistakes must not cost gigabytes.
+const MaxFindings = 1000
+
+// List collects the findings of a run, so that one run reports all of them, or
+// the first MaxFindings. The zero value is ready to use.
 type List struct {
-	all []Diagnostic
+	all    []Diagnostic
+	left   int // how many came after MaxFindings
+	failed bool
 }
 
 // Add appends findings.
-func (l *List) Add(d ...Diagnostic) { l.all = append(l.all, d...) }
+func (l *List) Add(d ...Diagnostic) {
+	for _, d := range d {
+		l.failed = l.failed || d.Severity == Error
+		if len(l.all) < MaxFindings {
+			l.all = append(l.all, d)
+		} else {
+			l.left++
+		}
+	}
+}
 
 // Errorf adds an error without a hint.
 func (l *List) Errorf(pos Pos, code, format string, args ...any) {
@@ -76,19 +91,21 @@ func (l *List) Errorf(pos Pos, code, format string, args ...any) {
 }
 
 // Failed tells whether any finding is an error.
-func (l *List) Failed() bool {
-	return slices.ContainsFunc(l.all, func(d Diagnostic) bool { return d.Severity == Error })
-}
+func (l *List) Failed() bool { return l.failed }
 
-// Len counts the findings.
-func (l *List) Len() int { return len(l.all) }
+// Len counts the findings, kept or not.
+func (l *List) Len() int { return len(l.all) + l.left }
 
 // Sorted gives the findings by file, line and column; findings at one place
-// keep the order in which they were added.
+// keep the order in which they were added. A note at the end counts those that
+// were not kept.
 func (l *List) Sorted() []Diagnostic {
 	out := slices.Clone(l.all)
 	slices.SortStableFunc(out, func(a, b Diagnostic) int {
 		return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col))
 	})
+	if l.left > 0 {
+		out = append(out, Diagnostic{Severity: Note, Code: "too-many", Text: fmt.Sprintf("%d more findings are not shown", l.left)})
+	}
 	return out
 }

@@ -38,10 +38,21 @@ func JSON(findings []Diagnostic) []byte {
 		report.Findings = append(report.Findings, jsonFinding{
 			Severity: d.Severity.String(), Code: d.Code,
 			File: d.Pos.File, Line: d.Pos.Line, Column: d.Pos.Col,
-			Text: d.Text, Hint: d.Hint, Source: d.Source,
+			Text: d.Text, Hint: d.Hint, Source: shown(d),
 		})
 	}
 	return marshal(report)
+}
+
+// maxSource is the length beyond which a source line is left out: many findings
+// may share one line of megabytes.
+const maxSource = 1000
+
+func shown(d Diagnostic) string {
+	if len(d.Source) > maxSource {
+		return ""
+	}
+	return d.Source
 }
 
 // GitHub renders findings as workflow commands, one line each.
@@ -176,8 +187,8 @@ func sarifLocations(d Diagnostic) []sarifLocation {
 	loc := sarifLocation{sarifPhysical{Artifact: sarifArtifact{URI: fileURI(d.Pos.File)}}}
 	if d.Pos.Line > 0 {
 		loc.Physical.Region = &sarifRegion{StartLine: d.Pos.Line, StartColumn: codePoint(d)}
-		if d.Source != "" {
-			loc.Physical.Region.Snippet = &sarifText{Text: d.Source}
+		if line := shown(d); line != "" {
+			loc.Physical.Region.Snippet = &sarifText{Text: line}
 		}
 	}
 	return []sarifLocation{loc}

@@ -109,3 +109,11 @@ func TestFileURI(t *testing.T) {
 		assert.Equal(t, want, fileURI(name))
 	}
 }
+
+func TestMachineFormatsLeaveOutHugeLines(t *testing.T) {
+	huge := Diagnostic{Code: "c", Pos: Pos{"f", 1, 4000}, Text: "t", Source: strings.Repeat("é", 2000)}
+	for name, out := range map[string][]byte{"json": JSON([]Diagnostic{huge}), "sarif": SARIF([]Diagnostic{huge}, "")} {
+		assert.Less(t, len(out), 1000, name)
+	}
+	assert.Equal(t, 2001, codePoint(huge), "the column still counts in the whole line")
+}
