@@ -1,13 +1,14 @@
 # make quick    the inner loop: formatted, vetted, up to date, short tests; a minute at most
 # make test     everything: installs what it needs, ends with a count; FUZZTIME=5m fuzzes longer
 # make generate renders gen/ anew            make check  tells whether it must be
+# make bless    rewrites golden/ and the README's picture with what the tests make now
 # make bench    measures, a line a goal; ONLY=generate runs one suite of it
 ONLY ?= all
 FUZZTIME ?= 10s
 # A build must not depend on whether the checkout has a readable .git.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
-.PHONY: help quick test generate check bench setup clean
+.PHONY: help quick test generate check bless bench setup clean
 
 help:
 	@sed -n 's/^# make/  make/p' Makefile
@@ -26,6 +27,10 @@ generate:
 
 check:
 	go run ./cmd/dlpackgen check
+
+# Only packages that import internal/golden know the flag.
+bless:
+	go test $$(grep -rl --include='*_test.go' 'dlpackgen/internal/golden"' . | xargs -n 1 dirname | sort -u) -update
 
 bench:
 	@go run ./bench -only=$(ONLY)

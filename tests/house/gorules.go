@@ -137,12 +137,15 @@ func yamlImports(tree []File) []string {
 	return found
 }
 
-// diskRooms are the packages under internal that may import os: the writer, the
-// one that runs compilers, and the tests' own helper.
-var diskRooms = []string{"internal/tree", "internal/verify", "internal/golden"}
+// writers are the rooms that write files: the writer of outputs, the one that
+// runs compilers in a scratch folder, the goldens, and the command for the files
+// that are no outputs (a first config, a picture).
+var writers = []string{"internal/tree", "internal/verify", "internal/golden", "cmd/dlpackgen"}
 
-func diskImports(tree []File) []string {
-	return imports(written(tree, false), func(f File, name string) bool {
-		return (name == "os" || name == "os/exec") && f.within("internal") && !f.within(diskRooms...)
+var writes = regexp.MustCompile(`^os\.(?:Create|CreateTemp|OpenFile|WriteFile|Rename|Remove|RemoveAll|Mkdir|MkdirAll|MkdirTemp|Chmod|Truncate|Symlink|Link)$`)
+
+func diskWrites(tree []File) []string {
+	return calls(written(tree, false), func(f File, name string, _ *ast.CallExpr) bool {
+		return writes.MatchString(name) && f.within("internal", "cmd") && !f.within(writers...)
 	})
 }

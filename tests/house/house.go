@@ -82,7 +82,7 @@ func Rules() []Rule {
 		{"each package says what it is", packageComments},
 		{"exported names are documented", exportedDocs},
 		{"each skip gives its reason", silentSkips},
-		{"only the rooms that must touch the disk do", diskImports},
+		{"only the rooms that write files do", diskWrites},
 	}
 }
 
