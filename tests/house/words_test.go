@@ -1,0 +1,84 @@
+package house
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Shorter sentences than this are found in any two texts about tensors.
+const ownWords = 6
+
+var (
+	comments    = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*`)
+	decoration  = regexp.MustCompile(`(?m)^\s*(?:/\*[*!]*|\*/|\*|//[/!<]*)|\*/|[\\@]\w+`)
+	sentenceEnd = regexp.MustCompile(`[.!?:;](?:\s|$)|\n\s*\n`)
+	plainWord   = regexp.MustCompile(`[\w']+`)
+)
+
+// plain gives the words of a text and nothing else, so that neither line breaks
+// nor comment marks hide that two texts are the same.
+func plain(text string) string {
+	return " " + strings.ToLower(strings.Join(plainWord.FindAllString(decoration.ReplaceAllString(text, ""), -1), " ")) + " "
+}
+
+// sentences gives those of a header's comments that are long enough to be somebody's own.
+func sentences(header string) []string {
+	var found []string
+	for _, comment := range comments.FindAllString(header, -1) {
+		for _, s := range sentenceEnd.Split(decoration.ReplaceAllString(comment, ""), -1) {
+			if words := plain(s); len(strings.Fields(words)) >= ownWords {
+				found = append(found, words)
+			}
+		}
+	}
+	return found
+}
+
+// borrowed gives the sentences that a tree has in common with a header.
+func borrowed(tree []File, header string) []string {
+	var found []string
+	said := sentences(header)
+	for _, f := range tree {
+		ours := plain(string(f.Data))
+		for _, s := range said {
+			if f.Path != "LICENSE" && strings.Contains(ours, s) {
+				found = append(found, f.Path+":"+s)
+			}
+		}
+	}
+	return found
+}
+
+func TestNoSentenceOfUpstreamIsOurs(t *testing.T) {
+	headers := []string{"/usr/include/dlpack/dlpack.h"}
+	wheels, err := filepath.Glob("../../.venv/lib/python3*/site-packages/tvm_ffi/include/dlpack/dlpack.h")
+	require.NoError(t, err)
+	tree, err := Load(os.DirFS("../.."))
+	require.NoError(t, err)
+	for _, name := range append(headers, wheels...) {
+		t.Run(strings.Trim(name, "./"), func(t *testing.T) {
+			header, err := os.ReadFile(name)
+			if err != nil {
+				t.Skip("needs an upstream header: apt-get install libdlpack-dev, and make setup for .venv")
+			}
+			require.Greater(t, len(sentences(string(header))), 20, "the sentences were found")
+			for _, s := range borrowed(tree, string(header)) {
+				t.Error(s)
+			}
+		})
+	}
+}
+
+func TestBorrowedFindsSentences(t *testing.T) {
+	header := "/*!\n * \\brief This is how we hand over\n * an array of numbers. Short one.\n */\nint a; // another sentence that stands at a line's end\n"
+	require.Len(t, sentences(header), 2)
+	copied := files{"a.yaml": "doc: >-\n  This is how we hand over an array\n  of numbers.\n", "b.h": "/* Another sentence that stands at\n * a line's end */"}
+	assert.Len(t, borrowed(copied.load(t), header), 2)
+	assert.Empty(t, borrowed(files{"a.md": "This is how they hand over an array of numbers. Short one."}.load(t), header))
+}
