@@ -1,0 +1,186 @@
+package verify
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/dlpackgen/dlpackgen/internal/layout"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/verify/object"
+	"github.com/dlpackgen/dlpackgen/internal/verify/observe"
+	"github.com/dlpackgen/dlpackgen/internal/verify/source"
+)
+
+// found is what the compiler says about the header.
+type found struct {
+	*observe.Header
+	compiler *compiler
+	lang     layout.Lang
+	model    layout.Model // before the header
+	left     layout.Model // after the header; differs when it leaves a #pragma pack open
+	text     *source.Text
+	decls    []source.Decl
+	own      map[string]bool // files whose declarations are DLPack's, by absolute path
+}
+
+// examine compiles the probes: once through the preprocessor, once to an object.
+func examine(ctx context.Context, c *compiler, dir string, releases []*spec.Release) (*found, error) {
+	if err := write(dir, beforeFile, beforeText()); err != nil {
+		return nil, err
+	}
+	if err := write(dir, probeFile, ""); err != nil {
+		return nil, err
+	}
+	out, messages, err := c.run(ctx, dir, append(c.common(dir), "-E", "-dD", filepath.Join(dir, probeFile))...)
+	if err != nil {
+		return nil, c.failed(messages)
+	}
+	f := &found{compiler: c, lang: c.lang, text: source.Read(string(out))}
+	f.decls = f.text.Decls()
+	f.own = f.ownFiles(releases)
+	if err := f.measure(ctx, dir, probes(f.probeTypes(releases), f.probeMacros(releases))); err != nil {
+		return nil, err
+	}
+	f.model, f.left = dataModel(f.Header, before), dataModel(f.Header, after)
+	return f, nil
+}
+
+func write(dir, name, text string) error {
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		return cannot("io", err.Error(), "")
+	}
+	return nil
+}
+
+// anyRelease tells whether some release declares a name in one of the ways that
+// match: DLContext was a struct, then a typedef.
+func anyRelease(releases []*spec.Release, name string, match func(spec.Decl) bool) bool {
+	return slices.ContainsFunc(releases, func(r *spec.Release) bool {
+		return slices.ContainsFunc(r.Decls, func(d spec.Decl) bool { return d.DeclName() == name && match(d) })
+	})
+}
+
+func isAny(spec.Decl) bool { return true }
+
+func isStruct(d spec.Decl) bool {
+	_, ok := d.(*spec.Struct)
+	return ok
+}
+
+func isNumber(d spec.Decl) bool {
+	switch d.(type) {
+	case *spec.Macro, *spec.Flag:
+		return true
+	}
+	return false
+}
+
+// ownFiles takes the header, and whatever it includes that declares a name of
+// the spec: so a header that only includes the real one can be verified too.
+func (f *found) ownFiles(releases []*spec.Release) map[string]bool {
+	own := map[string]bool{f.compiler.header: true}
+	for _, d := range f.decls {
+		if anyRelease(releases, d.Name, isAny) {
+			own[d.Pos.File] = true
+		}
+	}
+	return own
+}
+
+// probeTypes spells the structs of the spec that the header defines.
+func (f *found) probeTypes(releases []*spec.Release) []string {
+	var out []string
+	for _, d := range f.decls {
+		if !anyRelease(releases, d.Name, isStruct) {
+			continue
+		}
+		name := d.Name
+		if !f.hasTypedef(name) {
+			name = "struct " + name
+		}
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// hasTypedef tells whether the header has a typedef of that name.
+func (f *found) hasTypedef(name string) bool {
+	return slices.ContainsFunc(f.decls, func(d source.Decl) bool { return d.Kind == source.Typedef && d.Name == name })
+}
+
+// probeMacros names the numbers of the spec that the header defines.
+func (f *found) probeMacros(releases []*spec.Release) []string {
+	var out []string
+	for _, m := range f.text.Macros {
+		if m.Body != "" && !m.Function && !slices.Contains(out, m.Name) && anyRelease(releases, m.Name, isNumber) {
+			out = append(out, m.Name)
+		}
+	}
+	return out
+}
+
+// measure compiles the probes and reads the object. Lines that the compiler
+// refuses are left out of another try: a macro need not be a number.
+func (f *found) measure(ctx context.Context, dir string, lines []string) error {
+	file := filepath.Join(dir, objectFile)
+	args := append(f.compiler.common(dir), "-g", "-gdwarf-4", "-fno-eliminate-unused-debug-types",
+		"-c", filepath.Join(dir, probeFile), "-o", file)
+	for {
+		if err := write(dir, probeFile, probeText(lines)); err != nil {
+			return err
+		}
+		_, messages, err := f.compiler.run(ctx, dir, args...)
+		if err == nil {
+			return f.read(file)
+		}
+		kept := without(lines, refused(messages))
+		if len(kept) == len(lines) {
+			return f.compiler.failed(messages)
+		}
+		lines = kept
+	}
+}
+
+func (f *found) read(file string) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return cannot("io", err.Error(), "")
+	}
+	const hint = "verify needs a compiler that writes DWARF, as GCC and clang do with -gdwarf-4"
+	info, err := object.DWARF(data)
+	if err != nil {
+		return cannot("verify-no-debug", "cannot read what the compiler wrote: "+err.Error(), hint)
+	}
+	if f.Header, err = observe.Read(info); err != nil {
+		return cannot("verify-no-debug", "cannot read the debug information: "+err.Error(), hint)
+	}
+	return nil
+}
+
+var probeLine = regexp.MustCompile(regexp.QuoteMeta(probeFile) + `:(\d+)`)
+
+// refused gives the lines of the probe file, from 0, that messages name.
+func refused(messages string) map[int]bool {
+	out := map[int]bool{}
+	for _, m := range probeLine.FindAllStringSubmatch(messages, -1) {
+		n, _ := strconv.Atoi(m[1])
+		out[n-1] = true
+	}
+	return out
+}
+
+func without(lines []string, drop map[int]bool) []string {
+	var out []string
+	for i, l := range lines {
+		if !drop[i] {
+			out = append(out, l)
+		}
+	}
+	return out
+}

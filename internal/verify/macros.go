@@ -1,0 +1,117 @@
+package verify
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/layout"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/verify/source"
+)
+
+// number compares the body of a macro, character by character, and its value.
+func (c *comparison) number(name, literal string, want int64) {
+	m, ok := c.text.Macro(name)
+	if !ok {
+		c.missing(name, "a macro with the body "+literal)
+		return
+	}
+	got, known := c.value(name)
+	if m.Body == literal && known && got == want {
+		return
+	}
+	found := fmt.Sprintf("%s (value %d)", m.Body, got)
+	if !known {
+		found = m.Body + " (no constant)"
+	}
+	c.report("verify-macro", m.Pos, name, "%s is %s, expected %s (value %d)", name, found, literal, want)
+}
+
+// value gives what the compiler makes of a macro.
+func (c *comparison) value(name string) (int64, bool) {
+	e := c.Enums[value+name+"_"]
+	if e == nil || len(e.Values) != 1 {
+		return 0, false
+	}
+	return e.Values[0].Value, true
+}
+
+func (c *comparison) linkage(l *spec.Linkage) {
+	want := c.decoration(l)
+	m, ok := c.text.Macro(l.Name)
+	switch {
+	case !ok:
+		c.missing(l.Name, "a macro with the body "+quoted(want))
+	case m.Body != want:
+		c.report("verify-macro", m.Pos, l.Name, "%s is %s, expected %s", l.Name, quoted(m.Body), quoted(want))
+	}
+}
+
+// decoration gives what a linkage macro must expand to in this compilation.
+func (c *comparison) decoration(l *spec.Linkage) string {
+	switch _, win := c.text.Macro(windows); {
+	case l.Kind == spec.LinkageExternC && c.lang == layout.CXX:
+		return `extern "C"`
+	case l.Kind == spec.LinkageDLL && win:
+		if _, exports := c.text.Macro(l.Exports); exports {
+			return "__declspec(dllexport)"
+		}
+		return "__declspec(dllimport)"
+	}
+	return ""
+}
+
+func quoted(body string) string {
+	if body == "" {
+		return "empty"
+	}
+	return body
+}
+
+// extras reports what the header's own files declare beyond the release.
+func (c *comparison) extras() {
+	known := map[string]bool{}
+	for _, d := range c.release.Decls {
+		known[d.DeclName()] = true
+	}
+	for file := range c.own {
+		text, _ := os.ReadFile(file)
+		known[source.Guard(string(text))] = true
+	}
+	for _, d := range c.decls {
+		c.extraDecl(d, known)
+	}
+	for _, m := range c.text.Macros {
+		c.extra(m.Name, "a macro", m.Pos, known)
+	}
+	for _, name := range c.Names() {
+		what, pos := c.whatIs(name)
+		c.extra(name, what, pos, known)
+	}
+}
+
+// extraDecl leaves a wrong tag of a known type to the comparison of names.
+func (c *comparison) extraDecl(d source.Decl, known map[string]bool) {
+	if d.Body != nil && d.Kind != source.Typedef {
+		for _, other := range c.decls {
+			if other.Body == d.Body && known[other.Name] {
+				known[d.Name] = true
+			}
+		}
+	}
+	if d.Name != "" {
+		c.extra(d.Name, kindWord[d.Kind], d.Pos, known)
+		return
+	}
+	for name, pos := range d.Body.Members {
+		c.extra(name, "an enumerator", pos, known)
+	}
+}
+
+func (c *comparison) extra(name, what string, pos diag.Pos, known map[string]bool) {
+	if !known[name] && c.own[pos.File] {
+		known[name] = true
+		c.report("verify-extra", pos, name, "%s is %s, expected no such name", name, what)
+	}
+}

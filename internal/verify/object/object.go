@@ -1,0 +1,81 @@
+// Package object finds the debug information in an object file of any format
+// that C compilers write: ELF, COFF, Mach-O and WebAssembly. It interprets
+// neither code nor the debug information itself.
+package object
+
+import (
+	"bytes"
+	"debug/dwarf"
+	"debug/elf"
+	"debug/macho"
+	"debug/pe"
+	"errors"
+	"fmt"
+)
+
+// DWARF gives the debug information of an object file that was compiled but not
+// linked. The error says which format was met and what it lacks.
+func DWARF(data []byte) (*dwarf.Data, error) {
+	for _, f := range formats {
+		if bytes.HasPrefix(data, []byte(f.magic)) {
+			d, err := f.read(data)
+			if err != nil {
+				return nil, fmt.Errorf("%s object: %w", f.name, err)
+			}
+			return d, nil
+		}
+	}
+	return readPE(data)
+}
+
+// formats lists what begins with a magic number. COFF objects have none, so
+// they are what is left.
+var formats = []struct {
+	name, magic string
+	read        func([]byte) (*dwarf.Data, error)
+}{
+	{"ELF", elf.ELFMAG, readELF},
+	{"Mach-O", "\xcf\xfa\xed\xfe", readMachO},
+	{"Mach-O", "\xce\xfa\xed\xfe", readMachO},
+	{"Mach-O", "\xfe\xed\xfa", readMachO},
+	{"universal Mach-O", "\xca\xfe\xba\xbe", refuse("it holds several architectures; compile for one")},
+	{"LLVM bitcode", "BC\xc0\xde", refuse("it holds no debug sections; compile without -flto")},
+	{"WebAssembly", wasmMagic, readWasm},
+}
+
+func refuse(why string) func([]byte) (*dwarf.Data, error) {
+	return func([]byte) (*dwarf.Data, error) { return nil, errors.New(why) }
+}
+
+func readELF(data []byte) (*dwarf.Data, error) {
+	f, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	if f.Class == elf.ELFCLASS32 && f.Machine == elf.EM_X86_64 {
+		return readX32(f)
+	}
+	return f.DWARF()
+}
+
+func readMachO(data []byte) (*dwarf.Data, error) {
+	f, err := macho.NewFile(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return f.DWARF()
+}
+
+// readPE relies on the addends standing in place: COFF relocations carry none,
+// and against the start of a section nothing is to be added.
+func readPE(data []byte) (*dwarf.Data, error) {
+	f, err := pe.NewFile(bytes.NewReader(data))
+	if err != nil {
+		return nil, errors.New("the object file is not ELF, COFF, Mach-O or WebAssembly")
+	}
+	d, err := f.DWARF()
+	if err != nil {
+		return nil, fmt.Errorf("COFF object: %w", err)
+	}
+	return d, nil
+}

@@ -1,0 +1,104 @@
+package observe
+
+import (
+	"debug/dwarf"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+)
+
+// node is one entry of the debug information with what it holds.
+type node struct {
+	*dwarf.Entry
+	children []*node
+	files    []*dwarf.LineFile // of its compilation unit
+}
+
+// tree is the debug information of an object.
+type tree struct {
+	roots []*node // compilation units
+	at    map[dwarf.Offset]*node
+	// pointer is the size of a pointer in bytes: clang leaves it out of the types.
+	pointer int64
+}
+
+func readTree(d *dwarf.Data) (*tree, error) {
+	t := &tree{at: map[dwarf.Offset]*node{}}
+	r := d.Reader()
+	stack := []*node{{}}
+	var files []*dwarf.LineFile
+	for {
+		e, err := r.Next()
+		if err != nil {
+			return nil, err
+		}
+		if e == nil {
+			t.roots = stack[0].children
+			return t, nil
+		}
+		if e.Tag == 0 {
+			stack = stack[:max(1, len(stack)-1)]
+			continue
+		}
+		if e.Tag == dwarf.TagCompileUnit {
+			files = unitFiles(d, e)
+			t.pointer = int64(r.AddressSize())
+		}
+		n := &node{Entry: e, files: files}
+		t.at[e.Offset] = n
+		parent := stack[len(stack)-1]
+		parent.children = append(parent.children, n)
+		if e.Children {
+			stack = append(stack, n)
+		}
+	}
+}
+
+// unitFiles gives no files when the line table cannot be read: positions are
+// then unknown, and nothing else is lost.
+func unitFiles(d *dwarf.Data, unit *dwarf.Entry) []*dwarf.LineFile {
+	lines, err := d.LineReader(unit)
+	if err != nil || lines == nil {
+		return nil
+	}
+	return lines.Files()
+}
+
+func (n *node) name() string {
+	s, _ := n.Val(dwarf.AttrName).(string)
+	return s
+}
+
+// number gives an integer attribute, or absent.
+func (n *node) number(a dwarf.Attr, absent int64) int64 {
+	if v, ok := n.Val(a).(int64); ok {
+		return v
+	}
+	return absent
+}
+
+func (n *node) pos() diag.Pos {
+	file := n.number(dwarf.AttrDeclFile, 0)
+	if file <= 0 || file >= int64(len(n.files)) || n.files[file] == nil {
+		return diag.Pos{}
+	}
+	return diag.Pos{File: n.files[file].Name, Line: int(n.number(dwarf.AttrDeclLine, 0))}
+}
+
+// of gives the entry of the type, or nil for void.
+func (t *tree) of(n *node) *node {
+	off, ok := n.Val(dwarf.AttrType).(dwarf.Offset)
+	if !ok {
+		return nil
+	}
+	return t.at[off]
+}
+
+// each calls f with every entry at file scope; those in namespaces have other
+// names to a client.
+func (t *tree) each(f func(*node)) {
+	for _, unit := range t.roots {
+		for _, n := range unit.children {
+			f(n)
+		}
+	}
+}

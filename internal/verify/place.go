@@ -1,0 +1,46 @@
+package verify
+
+import (
+	"os"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+)
+
+// places turns the positions of compilers, which know lines only, into those of
+// diagnostics.
+type places struct {
+	compiler *compiler
+	lines    map[string][]string // of files read so far
+}
+
+// at completes a position by the column of the word in its line, or of the
+// first character when the word is not there.
+func (p *places) at(pos diag.Pos, word string) (diag.Pos, string) {
+	line := p.line(pos)
+	file := p.compiler.show(pos.File)
+	if line == "" {
+		return diag.Pos{File: file, Line: pos.Line, Col: min(pos.Line, 1)}, ""
+	}
+	col := len(line) - len(strings.TrimLeft(line, " \t"))
+	if i := strings.Index(line, word); i >= 0 && word != "" {
+		col = i
+	}
+	return diag.Pos{File: file, Line: pos.Line, Col: col + 1}, line
+}
+
+func (p *places) line(pos diag.Pos) string {
+	if pos.File == "" || pos.Line == 0 {
+		return ""
+	}
+	lines, known := p.lines[pos.File]
+	if !known {
+		data, _ := os.ReadFile(pos.File)
+		lines = strings.Split(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n")
+		p.lines[pos.File] = lines
+	}
+	if pos.Line > len(lines) {
+		return ""
+	}
+	return lines[pos.Line-1]
+}
