@@ -8,7 +8,7 @@ import (
 // DidYouMean gives a hint that names the candidate nearest to a word, or "" when
 // none is near enough to be what was meant.
 func DidYouMean(word string, candidates []string) string {
-	best, bestDistance := "", len(word)/3+2
+	best, bestDistance := "", min(len(word), len(word)/3+2)
 	for _, c := range candidates {
 		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < bestDistance {
 			best, bestDistance = c, d
@@ -23,26 +23,30 @@ func DidYouMean(word string, candidates []string) string {
 // maxWord keeps a hostile word from costing quadratic time.
 const maxWord = 100
 
-// distance is the Levenshtein distance of two words, in bytes.
+// distance counts the insertions, deletions, replacements and swaps of
+// neighbours that turn one word into the other, in bytes.
 func distance(a, b string) int {
 	if len(a) > maxWord || len(b) > maxWord {
 		return maxWord
 	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	var d [maxWord + 1][maxWord + 1]int
+	for i := range len(a) + 1 {
+		d[i][0] = i
 	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			swap := diagonal
-			if a[i] != b[j] {
-				swap++
+	for j := range len(b) + 1 {
+		d[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			replace := 1
+			if a[i-1] == b[j-1] {
+				replace = 0
 			}
-			diagonal = row[j+1]
-			row[j+1] = min(swap, row[j]+1, row[j+1]+1)
+			d[i][j] = min(d[i-1][j]+1, d[i][j-1]+1, d[i-1][j-1]+replace)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d[i][j] = min(d[i][j], d[i-2][j-2]+1)
+			}
 		}
 	}
-	return row[len(b)]
+	return d[len(a)][len(b)]
 }

@@ -3,6 +3,7 @@ package spec
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
@@ -11,8 +12,9 @@ import (
 
 // declaration is a declaration with its history, whatever its kind.
 type declaration struct {
-	node *yaml.Node
-	name string // in the spec: the newest one
+	node  *yaml.Node
+	parts []*yaml.Node // its enumerators or fields
+	name  string       // in the spec: the newest one
 	// at gives the name in a release that has the declaration.
 	at func(release int) (name string, ok bool)
 	// resolve gives the declaration as the linker's release has it.
@@ -44,10 +46,8 @@ func decode(root *yaml.Node) *Spec {
 	if n := m.Need("releases"); n != nil {
 		d.releases(n)
 	}
-	if n := m.Need("declarations"); n != nil {
-		for _, item := range n.List("declarations") {
-			d.declaration(item)
-		}
+	for _, n := range needList(m, "declarations") {
+		d.declaration(n)
 	}
 	d.dtypes(m.List("dtypes"))
 	d.streams(m.List("streams"))
@@ -64,26 +64,51 @@ var (
 )
 
 func (d *decoder) releases(n *yaml.Node) {
-	items := n.List("releases")
-	if n.Kind == yaml.List && len(items) == 0 {
-		n.Errorf("no-releases", "", "a spec needs a release")
-	}
-	for _, item := range items {
+	for _, item := range needItems(n, "releases") {
 		m := item.Map("a release")
 		r := ReleaseInfo{Version: m.NeedText("version"), Date: m.Text("date"), Unreleased: m.Bool("unreleased")}
 		m.Close()
-		switch {
-		case item.Kind != yaml.Mapping || m.Get("version") == nil:
-		case r.Unreleased == versionForm.MatchString(r.Version) || (r.Unreleased && r.Version != "main"):
-			m.Get("version").Errorf("bad-version", "a release is called MAJOR.MINOR, the unreleased state main", "the version %q", r.Version)
-		case d.spec.index(r.Version) >= 0:
-			m.Get("version").Errorf("duplicate-name", "", "the release %s again", r.Version)
+		if v := m.Get("version"); v != nil && v.Kind == yaml.Scalar {
+			d.checkVersion(v, r)
 		}
 		if r.Date != "" && !dateForm.MatchString(r.Date) {
 			m.Get("date").Errorf("bad-date", "", "the date must be YYYY-MM-DD or YYYY-MM, not %q", r.Date)
 		}
 		d.spec.releases = append(d.spec.releases, r)
 	}
+}
+
+// checkVersion reports a version of another form, or out of order.
+func (d *decoder) checkVersion(n *yaml.Node, r ReleaseInfo) {
+	last := len(d.spec.releases) - 1
+	switch {
+	case r.Unreleased != (r.Version == "main") || !r.Unreleased && !versionForm.MatchString(r.Version):
+		n.Errorf("bad-version", "a release is called MAJOR.MINOR, the unreleased state main", "the version %q", r.Version)
+	case d.spec.index(r.Version) >= 0:
+		n.Errorf("duplicate-name", "", "the release %s again", r.Version)
+	case last >= 0 && !older(d.spec.releases[last].Version, r.Version):
+		n.Errorf("release-order", "list releases oldest first, main last", "%s after %s", r.Version, d.spec.releases[last].Version)
+	}
+}
+
+// older compares two versions by their numbers; main is newer than any.
+func older(a, b string) bool {
+	x, y := versionForm.FindStringSubmatch(a), versionForm.FindStringSubmatch(b)
+	if x == nil || y == nil {
+		return x != nil
+	}
+	for i := 1; i <= 2; i++ {
+		if m, n := atoi(x[i]), atoi(y[i]); m != n {
+			return m < n
+		}
+	}
+	return false
+}
+
+// atoi reads the digits that versionForm has matched.
+func atoi(digits string) int {
+	n, _ := strconv.Atoi(digits)
+	return n
 }
 
 // kinds are the keys that begin a declaration.
@@ -126,12 +151,24 @@ func (d *decoder) read(kind string, m *yaml.Map) declaration {
 	case "enum":
 		e := readEntry(d, m, readEnum, "wire")
 		values := readEntries(d, m, "values", "an enumerator", readEnumValue, "name", "value")
-		return declare(e, func(l *linker, n *yaml.Node, e *Enum) { l.enum(n, e, values) })
+		def := declare(e, func(l *linker, n *yaml.Node, e *Enum) { l.enum(n, e, values) })
+		def.parts = nodes(values)
+		return def
 	default:
 		e := readEntry(d, m, readStruct)
 		fields := readEntries(d, m, "fields", "a field", readField, "name", "type")
-		return declare(e, func(l *linker, n *yaml.Node, s *Struct) { l.structure(n, s, fields) })
+		def := declare(e, func(l *linker, n *yaml.Node, s *Struct) { l.structure(n, s, fields) })
+		def.parts = nodes(fields)
+		return def
 	}
+}
+
+func nodes[T any](entries []entry[T]) []*yaml.Node {
+	var out []*yaml.Node
+	for _, e := range entries {
+		out = append(out, e.node)
+	}
+	return out
 }
 
 // declare wraps an entry of any kind; link completes it in a release.
@@ -174,9 +211,14 @@ func needList(m *yaml.Map, key string) []*yaml.Node {
 	if n == nil {
 		return nil
 	}
-	items := n.List(key)
+	return needItems(n, key)
+}
+
+// needItems reads the items of a list that must hold something.
+func needItems(n *yaml.Node, what string) []*yaml.Node {
+	items := n.List(what)
 	if n.Kind == yaml.List && len(items) == 0 {
-		n.Errorf("empty-list", "", "%s must not be empty", key)
+		n.Errorf("empty-list", "", "%s must not be empty", what)
 	}
 	return items
 }

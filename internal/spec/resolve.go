@@ -2,7 +2,6 @@ package spec
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
@@ -55,9 +54,7 @@ func (s *Spec) link(i int, rep report) (*Release, map[string]string) {
 func (s *Spec) number(i int) (major, minor int) {
 	for ; i >= 0; i-- {
 		if m := versionForm.FindStringSubmatch(s.releases[i].Version); m != nil {
-			major, _ = strconv.Atoi(m[1])
-			minor, _ = strconv.Atoi(m[2])
-			return major, minor
+			return atoi(m[1]), atoi(m[2])
 		}
 	}
 	return 0, 0

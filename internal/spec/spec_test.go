@@ -1,13 +1,156 @@
 package spec
 
 import (
+	"os"
+	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	source "github.com/dlpackgen/dlpackgen/spec"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
 
-func TestEmbeddedSpecIsValid(t *testing.T) {
-	s := Embedded()
-	require.Equal(t, "1.3", s.Latest())
-	require.Len(t, s.Releases(), 13)
+func release(t *testing.T, version string) *Release {
+	t.Helper()
+	r, err := Embedded().Release(version)
+	require.NoError(t, err)
+	return r
+}
+
+func names[D Decl](r *Release) []string {
+	var out []string
+	for _, d := range Of[D](r) {
+		out = append(out, d.DeclName())
+	}
+	return out
+}
+
+func TestEveryReleaseIsThereOldestFirst(t *testing.T) {
+	var versions []string
+	for _, r := range Embedded().Releases() {
+		versions = append(versions, r.Version)
+		assert.Equal(t, r.Version == "main", r.Unreleased)
+	}
+	assert.Equal(t, strings.Fields("0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 1.0 1.1 1.2 1.3 main"), versions)
+	assert.Equal(t, "1.3", Embedded().Latest())
+}
+
+func TestReleaseTakesTheFormsThatUsersWrite(t *testing.T) {
+	for ask, want := range map[string]string{"1.3": "1.3", "v0.8": "0.8", "latest": "1.3", "main": "main"} {
+		assert.Equal(t, want, release(t, ask).Version)
+	}
+	for _, ask := range []string{"", "1", "1.9", "v", "vmain ", "Latest"} {
+		_, err := Embedded().Release(ask)
+		assert.ErrorContains(t, err, "there are 0.1, 0.2", "%q", ask)
+	}
+}
+
+func TestMainHasTheNumberOfTheReleaseBeforeIt(t *testing.T) {
+	r := release(t, "main")
+	assert.Equal(t, [2]int{1, 3}, [2]int{r.Major, r.Minor})
+	assert.True(t, r.Unreleased)
+}
+
+func TestRenamesApplyToReferencesToo(t *testing.T) {
+	r := release(t, "0.3")
+	assert.Contains(t, names[*Struct](r), "DLContext")
+	assert.NotContains(t, names[*Struct](r), "DLDevice")
+	field := Find[*Struct](r, "DLTensor").Fields[1]
+	assert.Equal(t, Field{Name: "ctx", Type: Type{Kind: Named, Name: "DLContext"}, Doc: field.Doc}, field)
+	assert.Contains(t, release(t, "0.1").DTypes, DType{Name: "float32", Code: "kFloat", Bits: 32, Lanes: 1})
+}
+
+func TestHistoriesOfEveryKind(t *testing.T) {
+	for version, want := range map[string]string{"0.1": "010", "0.2": "010", "0.5": "050", "0.6": "60", "0.8": "80"} {
+		assert.Equal(t, want, Find[*Macro](release(t, version), "DLPACK_VERSION").Literal, version)
+	}
+	assert.Equal(t, int64(40), Find[*Macro](release(t, "0.5"), "DLPACK_VERSION").Value)
+	assert.Nil(t, Find[*Macro](release(t, "1.0"), "DLPACK_VERSION"))
+	assert.Equal(t, []string{"DLContext"}, names[*Alias](release(t, "0.4")))
+	assert.Empty(t, names[*Alias](release(t, "0.5")))
+	assert.False(t, Find[*Struct](release(t, "1.1"), "DLManagedTensorVersioned").Typedef)
+	assert.True(t, Find[*Struct](release(t, "1.2"), "DLManagedTensorVersioned").Typedef)
+	assert.Empty(t, Find[*Enum](release(t, "0.6"), "DLDeviceType").CxxUnderlying)
+	assert.Equal(t, "int32", Find[*Enum](release(t, "0.7"), "DLDeviceType").CxxUnderlying)
+	assert.Equal(t, uint64(4), Find[*Flag](release(t, "1.1"), "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED").Value())
+}
+
+func TestMeaningFollowsTheRelease(t *testing.T) {
+	strides := func(version string) Null { return Find[*Struct](release(t, version), "DLTensor").Fields[5].Null }
+	assert.Equal(t, NullAllowed, strides("1.1"))
+	assert.Equal(t, NullScalar, strides("1.2"))
+	assert.Equal(t, Python{Capsule: CapsuleNames{"dltensor", "used_dltensor"}}, release(t, "0.8").Python)
+	assert.Equal(t, "__c_dlpack_exchange_api__", release(t, "1.2").Python.ExchangeAttr)
+	assert.Empty(t, release(t, "1.2").Python.ExchangeCapsule)
+	assert.Equal(t, "dlpack_exchange_api", release(t, "1.3").Python.ExchangeCapsule)
+}
+
+func TestHostReadableDevicesAreThoseThatNumPyReads(t *testing.T) {
+	var readable []int64
+	for _, v := range Find[*Enum](release(t, "1.3"), "DLDeviceType").Values {
+		if v.Device.HostReadable {
+			readable = append(readable, v.Value)
+		}
+	}
+	assert.Equal(t, []int64{1, 3, 11, 13}, readable)
+}
+
+func TestOneOfEachHoldsEveryKindOfDeclaration(t *testing.T) {
+	src, err := os.ReadFile("testdata/one-of-each.yaml")
+	require.NoError(t, err)
+	s, diags := Load("one-of-each.yaml", src)
+	require.Empty(t, diags.Sorted())
+	now, err := s.Release("main")
+	require.NoError(t, err)
+	old, err := s.Release("0.9")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"ACME_EXTERN_C", "ACME_DLL"}, names[*Linkage](now))
+	assert.Equal(t, "ACME_BUILD", Of[*Linkage](old)[1].Exports)
+	assert.Equal(t, int64(15), Of[*Macro](old)[0].Value)
+	assert.Equal(t, uint64(1)<<63, Of[*Flag](now)[0].Value())
+	assert.Equal(t, []string{"AcmeSort", "AcmeBits"}, names[*Enum](old))
+	assert.Equal(t, Pointer, Of[*Struct](old)[0].Fields[0].Type.Kind)
+	assert.Equal(t, "AcmeOldNode", Of[*Struct](old)[0].Fields[0].Type.Elem.Name)
+	assert.Equal(t, "AcmeWalk", Of[*Callback](old)[0].Name)
+	assert.Empty(t, Of[*Callback](old)[0].Func.Params)
+	assert.Equal(t, []string{"AcmeNode", "AcmeTable"}, names[*Struct](now))
+}
+
+func TestAMissingDocIsAWarning(t *testing.T) {
+	src := strings.Replace(string(source.YAML), "doc: Where a tensor's data is.\n", "\n", 1)
+	s, diags := Load("s.yaml", []byte(src))
+	require.NotNil(t, s)
+	require.Len(t, diags.Sorted(), 1)
+	d := diags.Sorted()[0]
+	assert.Equal(t, diag.Warning, d.Severity)
+	assert.Equal(t, "struct DLDevice has no doc", d.Text)
+}
+
+func TestTheDigestDoesNotDependOnLineEnds(t *testing.T) {
+	unix, _ := Load("s.yaml", source.YAML)
+	dos, _ := Load("s.yaml", []byte(strings.ReplaceAll(string(source.YAML), "\n", "\r\n")))
+	require.NotNil(t, dos)
+	assert.Equal(t, unix.SHA256, dos.SHA256)
+}
+
+func TestAllFindingsOfARunComeAtOnce(t *testing.T) {
+	_, diags := Load("s.yaml", []byte(`spec: 1
+releases: [{version: "1.0"}, {version: "x"}]
+colour: red
+declarations:
+  - struct: S
+    fields: [{name: a, type: int, ofset: 1}, {name: b}]
+`))
+	var codes []string
+	for _, d := range diags.Sorted() {
+		codes = append(codes, d.Code)
+	}
+	assert.Equal(t, []string{"bad-version", "unknown-key", "unknown-key", "missing-key"}, codes)
+}
+
+func TestSelectingFindsTheNearestDeclaration(t *testing.T) {
+	assert.Equal(t, `did you mean "DLTensor"?`, release(t, "1.3").DidYouMeanDecl("DLTenser"))
 }

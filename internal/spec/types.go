@@ -75,7 +75,9 @@ func readFunc(m *yaml.Map, depth int) Func {
 	for _, n := range m.List("params") {
 		pm := n.Map("a parameter")
 		p := Param{}
-		readName(pm, "name", &p.Name)
+		if n := pm.Need("name"); n != nil {
+			p.Name = identifierOf(n)
+		}
 		if t := pm.Need("type"); t != nil {
 			p.Type = readNested(t, depth+1)
 			refuseVoid(t, p.Type, "a parameter cannot be void; a pointer to void can")

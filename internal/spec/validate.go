@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
@@ -26,6 +27,7 @@ func (s *Spec) validate() {
 		maps.Copy(codes, has)
 	}
 	s.dangling(codes)
+	s.undocumented()
 }
 
 // dangling reports the dtypes whose code no release has.
@@ -36,4 +38,26 @@ func (s *Spec) dangling(codes map[string]string) {
 			t.node.Errorf("dangling-code", diag.DidYouMean(t.Code, names), "dtype %s: no enumerator %q", t.Name, t.Code)
 		}
 	}
+}
+
+// undocumented warns of entities without a sentence, which become names without
+// an explanation in every language.
+func (s *Spec) undocumented() {
+	for _, d := range s.decls {
+		for _, n := range append([]*yaml.Node{d.node}, d.parts...) {
+			if !hasDoc(n) {
+				n.Warnf("no-doc", "add `doc:`", "%s has no doc", describe(n))
+			}
+		}
+	}
+}
+
+func hasDoc(n *yaml.Node) bool {
+	return slices.ContainsFunc(n.Entries, func(e yaml.Entry) bool { return e.Key.Value == "doc" && e.Value.Value != "" })
+}
+
+// describe names an entity by its first key, such as "struct DLTensor".
+func describe(n *yaml.Node) string {
+	first := n.Entries[0]
+	return strings.TrimPrefix(first.Key.Value+" "+first.Value.Value, "name ")
 }

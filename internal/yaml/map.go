@@ -2,6 +2,7 @@ package yaml
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,8 +57,21 @@ func (n *Node) Int(what string, low, high int64) int64 {
 	return v
 }
 
-// Text reads a string; plain values count as they are written.
+// Text reads a string. One that YAML takes for a number, a truth value or nothing
+// must be in quotes, since other readers of the file see another value there.
 func (n *Node) Text(what string) string {
+	if n.Kind == Scalar && !n.Quoted && plainForm.MatchString(n.Value) {
+		n.Errorf("unquoted", fmt.Sprintf("write %q", n.Value), "%s must be a string, and %q without quotes is none", what, n.Value)
+	}
+	return n.Source(what)
+}
+
+// plainForm matches what YAML's core schema, or the older 1.1, reads as
+// something else than a string.
+var plainForm = regexp.MustCompile(`^(|~|null|Null|NULL|true|True|TRUE|false|False|FALSE|[-+]?[0-9][0-9_]*|0[ox][0-9A-Fa-f]+|[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$`)
+
+// Source reads a value as it is written, whatever YAML takes it for.
+func (n *Node) Source(what string) string {
 	if n.Kind != Scalar {
 		n.Errorf("wrong-kind", "", "%s must be %s, not %s", what, Scalar, n.Kind)
 		return ""
