@@ -61,6 +61,7 @@ type document struct {
 	file  string
 	lines []string
 	diags *diag.List
+	last  cursor // where byteCol stopped
 }
 
 // Parse reads a document. It reports what it refuses to diags and then gives
@@ -238,16 +239,24 @@ func (doc *document) refuse(y *yamlv3.Node, n *Node) {
 	}
 }
 
+// cursor is a place in a line, in characters and in bytes, both from 0.
+type cursor struct{ line, chars, bytes int }
+
 // byteCol turns a column in characters, as yaml.v3 counts, into one in bytes.
+// Nodes come in the order of the file, so it goes on from the last one: a line
+// of many nodes is walked once.
 func (doc *document) byteCol(line, col int) int {
 	if line < 1 || line > len(doc.lines) {
 		return max(col, 1)
 	}
-	chars := 0
-	for i := range doc.lines[line-1] {
-		if chars++; chars == col {
-			return i + 1
-		}
+	if doc.last.line != line || doc.last.chars > col-1 {
+		doc.last = cursor{line: line}
 	}
-	return max(col, 1)
+	text := doc.lines[line-1]
+	for doc.last.chars < col-1 && doc.last.bytes < len(text) {
+		_, size := utf8.DecodeRuneInString(text[doc.last.bytes:])
+		doc.last.chars++
+		doc.last.bytes += size
+	}
+	return doc.last.bytes + 1
 }

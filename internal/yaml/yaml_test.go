@@ -86,7 +86,7 @@ func bombs() map[string]string {
 		"comments": fill("#\n"), "long line": fill("a"), "quotes": "a: \"" + fill("\\n")[:yaml.MaxBytes-8] + "\"", "blank": fill("\n"),
 		"folded": "a: >\n" + fill(" b\n")[:yaml.MaxBytes-8], "commas": fill(","), "anchors": fill("&a "), "tags": fill("!a "), "dashes": fill("---\n"),
 		// Just below the limits, where yaml.v3 does read them.
-		"many lists": "[" + strings.Repeat("[],", 149_000) + "]", "many maps": "[" + strings.Repeat("{},", 149_000) + "]",
+		"many wide lists": "[é, " + strings.Repeat("[],", 149_000) + "]", "many lists": "[" + strings.Repeat("[],", 149_000) + "]", "many maps": "[" + strings.Repeat("{},", 149_000) + "]",
 		"deep lists": strings.Repeat("[", 9_999) + strings.Repeat("]", 9_999), "many keys": manyKeys(100_000), "deep keys": deepKeys(2_500),
 	}
 }
@@ -120,7 +120,7 @@ func TestHostileFilesTakeBoundedTimeAndMemory(t *testing.T) {
 			allocated := (after.TotalAlloc - before.TotalAlloc) >> 20
 			t.Logf("%d MiB allocated in %v", allocated, spent)
 			assert.Less(t, allocated, uint64(256), "MiB allocated")
-			assert.Less(t, spent, 20*time.Second)
+			assert.Less(t, spent, 5*time.Second)
 		})
 	}
 }
