@@ -1,0 +1,150 @@
+package tree
+
+import "slices"
+
+// applier carries out a plan, and knows how far it got.
+type applier struct {
+	disk disk
+	want *want
+	plan *plan
+
+	made   []string // directories
+	staged []string // paths whose temporary is written, or may be
+	moved  bool     // a file has changed, or may have: from here only forward
+}
+
+// apply carries out a plan under the guard. The order is what makes a kill
+// harmless: the journal knows every file before the first one changes; the disk
+// is full, if it is, while temporaries are written and can be taken back; the
+// lock follows the files; and the journal goes only when the lock is true.
+func apply(w *want, d disk, p *plan) error {
+	a := &applier{disk: d, want: w, plan: p}
+	steps := []func() error{a.sweep, a.log, a.makeDirs, a.stage, a.delete, a.move, a.dropEmpty, a.lock, a.unlog}
+	for _, step := range steps {
+		if err := step(); err != nil {
+			a.undo()
+			return err
+		}
+	}
+	return nil
+}
+
+// sweep removes what a killed run left beside the files.
+func (a *applier) sweep() error {
+	for _, temp := range a.plan.temps {
+		if err := a.disk.Remove(temp); err != nil && !isAbsent(err) {
+			return a.failed(temp, err)
+		}
+	}
+	return nil
+}
+
+func (a *applier) log() error {
+	if a.plan.journal == nil {
+		return nil
+	}
+	return a.failed(a.want.journal, put(a.disk, a.want.journal, a.plan.journal))
+}
+
+func (a *applier) makeDirs() error {
+	for _, dir := range a.plan.dirs {
+		if err := a.disk.Mkdir(dir); err != nil {
+			return a.failed(dir, err)
+		}
+		a.made = append(a.made, dir)
+	}
+	return nil
+}
+
+func (a *applier) stage() error {
+	for _, w := range a.plan.writes {
+		a.staged = append(a.staged, w.path)
+		if err := writeTemp(a.disk, w.path, w.data, w.perm); err != nil {
+			return a.failed(w.path, err)
+		}
+	}
+	return nil
+}
+
+func (a *applier) delete() error {
+	for _, name := range a.plan.deletes {
+		a.moved = true
+		if err := a.disk.Remove(name); err != nil {
+			return a.failed(name, err)
+		}
+	}
+	return nil
+}
+
+func (a *applier) move() error {
+	for _, w := range a.plan.writes {
+		a.moved = true
+		if err := a.disk.Rename(tempName(w.path), w.path); err != nil {
+			return a.failed(w.path, err)
+		}
+		a.staged = a.staged[1:]
+	}
+	return nil
+}
+
+// dropEmpty removes the directories that lost their last file. Git does not
+// keep them either, so one that stays is no failure.
+func (a *applier) dropEmpty() error {
+	for _, dir := range a.plan.empty {
+		info, err := a.disk.Lstat(dir)
+		if err != nil || !info.IsDir() {
+			continue
+		}
+		if entries, err := a.disk.ReadDir(dir); err == nil && len(entries) == 0 {
+			_ = a.disk.Remove(dir)
+		}
+	}
+	return nil
+}
+
+func (a *applier) lock() error {
+	switch {
+	case !a.plan.relock:
+		return nil
+	case a.plan.lock == nil:
+		return a.failed(a.want.lock, a.disk.Remove(a.want.lock))
+	}
+	return a.failed(a.want.lock, put(a.disk, a.want.lock, a.plan.lock))
+}
+
+func (a *applier) unlog() error {
+	if !a.plan.unlog {
+		return nil
+	}
+	return a.failed(a.want.journal, a.disk.Remove(a.want.journal))
+}
+
+// undo takes back, as far as the disk lets it, what a failed run has made and
+// nobody uses yet. The journal stays once a file may have changed, and where it
+// holds what an earlier run left to heal.
+func (a *applier) undo() {
+	swept := true
+	for _, name := range a.staged {
+		err := a.disk.Remove(tempName(name))
+		swept = swept && (err == nil || isAbsent(err))
+	}
+	if a.moved {
+		return
+	}
+	for _, dir := range slices.Backward(a.made) {
+		_ = a.disk.Remove(dir)
+	}
+	if swept && a.plan.journal != nil && !a.plan.resumed {
+		_ = a.disk.Remove(a.want.journal)
+	}
+}
+
+// failed places an error; it gives nil for nil.
+func (a *applier) failed(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	out := failed(a.want.at(name), err)
+	out.Findings[0].Hint = "every file is whole, old or new; run the same command again when this is solved"
+	return out
+}

@@ -1,0 +1,158 @@
+package tree
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+)
+
+// disk is every file operation of this package, on one open directory and with
+// slashes; tests make each of them fail. No operation leaves the directory.
+type disk interface {
+	// Guard takes the directory for this run, for Close to let go; errBusy says
+	// that another run holds it. Shared guards exclude only the others.
+	Guard(shared bool) error
+	Lstat(name string) (fs.FileInfo, error)
+	Stat(name string) (fs.FileInfo, error)
+	ReadDir(name string) ([]fs.DirEntry, error) // sorted by name
+	Open(name string) (io.ReadCloser, error)
+	Create(name string, perm fs.FileMode) (io.WriteCloser, error) // fails where the name is taken
+	Mkdir(name string) error
+	Rename(from, to string) error
+	Remove(name string) error
+	Close() error
+}
+
+var (
+	errBusy    = errors.New("another run is at work in this directory")
+	errEscapes = escapeError()
+)
+
+// escapeError gives the value that os.Root answers with when a path leads out
+// of it: package os has no name for it.
+func escapeError() error {
+	err := errors.New("path escapes from the directory")
+	if root, openErr := os.OpenRoot("."); openErr == nil {
+		_, err = root.Lstat("../.")
+		root.Close()
+	}
+	if inner := errors.Unwrap(err); inner != nil {
+		return inner
+	}
+	return err
+}
+
+// newPerm is the mode of a new file, before the user's mask.
+const newPerm fs.FileMode = 0o644
+
+// rootDisk is the disk itself.
+type rootDisk struct {
+	root *os.Root
+	dir  *os.File // the directory, open; holds the guard
+	hold guard
+}
+
+func openDisk(dir string) (disk, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	file, err := root.Open(".")
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	return &rootDisk{root: root, dir: file}, nil
+}
+
+func (d *rootDisk) Guard(shared bool) error { return d.hold.take(d.dir, shared) }
+
+func (d *rootDisk) Close() error {
+	d.hold.drop()
+	return errors.Join(d.dir.Close(), d.root.Close())
+}
+
+func (d *rootDisk) Lstat(name string) (fs.FileInfo, error)  { return d.root.Lstat(name) }
+func (d *rootDisk) Stat(name string) (fs.FileInfo, error)   { return d.root.Stat(name) }
+func (d *rootDisk) Open(name string) (io.ReadCloser, error) { return d.root.Open(name) }
+func (d *rootDisk) Mkdir(name string) error                 { return d.root.Mkdir(name, 0o755) }
+func (d *rootDisk) Rename(from, to string) error            { return d.root.Rename(from, to) }
+func (d *rootDisk) Remove(name string) error                { return d.root.Remove(name) }
+
+func (d *rootDisk) ReadDir(name string) ([]fs.DirEntry, error) {
+	dir, err := d.root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	entries, err := dir.ReadDir(-1)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, err
+}
+
+// Create makes a file with exactly perm where perm is not the usual one: it is
+// then the mode of the file that it replaces, which the mask must not narrow.
+func (d *rootDisk) Create(name string, perm fs.FileMode) (io.WriteCloser, error) {
+	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil || perm == newPerm {
+		return f, err
+	}
+	if err := f.Chmod(perm); err != nil {
+		f.Close()
+		return nil, errors.Join(err, d.root.Remove(name))
+	}
+	return f, nil
+}
+
+// noDisk is an output directory that does not exist yet.
+type noDisk struct{ disk }
+
+func (noDisk) Lstat(string) (fs.FileInfo, error)     { return nil, fs.ErrNotExist }
+func (noDisk) Stat(string) (fs.FileInfo, error)      { return nil, fs.ErrNotExist }
+func (noDisk) ReadDir(string) ([]fs.DirEntry, error) { return nil, fs.ErrNotExist }
+func (noDisk) Close() error                          { return nil }
+func (noDisk) Open(string) (io.ReadCloser, error)    { return nil, fs.ErrNotExist }
+
+// readAll reads a file of at most limit bytes; a longer one comes cut off at
+// one byte more.
+func readAll(d disk, name string, limit int64) (data []byte, err error) {
+	f, err := d.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return io.ReadAll(io.LimitReader(f, limit+1))
+}
+
+// writeTemp writes the temporary of a file. Only a killed run leaves one behind,
+// so one that is there already is swept away.
+func writeTemp(d disk, name string, data []byte, perm fs.FileMode) error {
+	temp := tempName(name)
+	f, err := d.Create(temp, perm)
+	if errors.Is(err, fs.ErrExist) {
+		if err = d.Remove(temp); err == nil {
+			f, err = d.Create(temp, perm)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Close())
+}
+
+// put replaces a file of our own in one step: a reader sees the old or the new one.
+func put(d disk, name string, data []byte) error {
+	err := writeTemp(d, name, data, newPerm)
+	if err == nil {
+		err = d.Rename(tempName(name), name)
+	}
+	if err != nil {
+		// The error that matters is the first one; the next run sweeps.
+		_ = d.Remove(tempName(name))
+	}
+	return err
+}

@@ -1,0 +1,202 @@
+package tree
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+)
+
+// Locks and journals are read as hostile input: they come from a repository,
+// with merge conflicts and worse.
+const (
+	lockMark    = "dlpackgen-lock"
+	journalMark = "dlpackgen-journal"
+	lockFormat  = 1
+	maxRecord   = 16 << 20 // bytes of a lock or journal: some 100,000 files
+	maxFindings = 10       // of one file; the rest is the same mistake again
+)
+
+// none stands for the hash of a file that does not exist.
+const none = "-"
+
+// entry is one line of a lock: a file, and what made it.
+type entry struct {
+	target  string
+	release string
+	spec    string // sha256 of the release's spec
+	sum     string // sha256 of the file, after CRLF to LF
+	path    string // slashes, from the output directory
+}
+
+// change is one line of a journal: the entry to be, and what stood there before.
+type change struct {
+	entry        // sum is none where the file goes away
+	old   string // none where there was no file
+}
+
+// sum is the hash of a file as locks record it: a checkout with CRLF has the
+// same one.
+func sum(data []byte) string {
+	h := sha256.Sum256(toLF(data))
+	return hex.EncodeToString(h[:])
+}
+
+func toLF(data []byte) []byte {
+	if !bytes.Contains(data, []byte("\r\n")) {
+		return data
+	}
+	return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+}
+
+// formatLock writes a lock; one without entries is no lock at all.
+func formatLock(tool string, entries map[string]entry) []byte {
+	if len(entries) == 0 {
+		return nil
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s %d %s\n", lockMark, lockFormat, tool)
+	for _, p := range slices.Sorted(maps.Keys(entries)) {
+		e := entries[p]
+		fmt.Fprintf(&b, "%s %s %s %s %s\n", e.target, e.release, e.spec, e.sum, e.path)
+	}
+	return b.Bytes()
+}
+
+// formatJournal writes a journal: the columns of a lock, with the old hash
+// before the new one.
+func formatJournal(tool string, changes []change) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s %d %s\n", journalMark, lockFormat, tool)
+	for _, c := range changes {
+		fmt.Fprintf(&b, "%s %s %s %s %s %s\n", c.target, c.release, c.spec, c.old, c.sum, c.path)
+	}
+	return b.Bytes()
+}
+
+// record is a lock or a journal, read.
+type record struct {
+	tool    string // of the tool that wrote it
+	changes map[string]change
+}
+
+// parse reads a lock or a journal, whichever mark says. file is its name for
+// findings. A record of a newer format is KindNewer: it cannot be read at all.
+func parse(mark, file string, data []byte) (record, error) {
+	p := &parser{mark: mark, file: file, out: record{changes: map[string]change{}}}
+	if len(data) > maxRecord {
+		return p.out, fail(KindInvalid, diag.Pos{File: file}, badLockHint, "the file is larger than %d MiB", maxRecord>>20)
+	}
+	head, rest, _ := strings.Cut(string(toLF(data)), "\n")
+	if err := p.header(head); err != nil {
+		return p.out, err
+	}
+	p.lines(rest)
+	if len(p.findings) > 0 {
+		return p.out, &Error{Kind: p.kind, Findings: p.findings}
+	}
+	return p.out, nil
+}
+
+const badLockHint = "restore the file from version control; or delete it and run `dlpackgen generate`, with --force if that finds edited files"
+
+type parser struct {
+	mark, file string
+	out        record
+	kind       Kind
+	findings   []diag.Diagnostic
+}
+
+// header reads "MARK FORMAT TOOL".
+func (p *parser) header(line string) error {
+	pos := diag.Pos{File: p.file, Line: 1, Col: 1}
+	fields := strings.Split(line, " ")
+	if len(fields) < 2 || fields[0] != p.mark {
+		return fail(KindInvalid, pos, badLockHint, "expected %q and a tool version, found %q", p.mark+" 1", clip(line))
+	}
+	if format, err := strconv.Atoi(fields[1]); err == nil && format > lockFormat {
+		return fail(KindNewer, pos, installHint("latest"), "a newer dlpackgen wrote this file (format %d)", format)
+	}
+	if len(fields) != 3 || fields[1] != strconv.Itoa(lockFormat) || !isVersion(fields[2]) {
+		return fail(KindInvalid, pos, badLockHint, "expected %q and a tool version, found %q", p.mark+" 1", clip(line))
+	}
+	p.out.tool = fields[2]
+	return nil
+}
+
+// lines reads every line after the header.
+func (p *parser) lines(text string) {
+	for n := 2; text != "" && len(p.findings) < maxFindings; n++ {
+		line, rest, whole := strings.Cut(text, "\n")
+		text = rest
+		c, kind, bad := p.line(line)
+		if !whole {
+			kind, bad = KindInvalid, "the file ends in the middle of a line"
+		}
+		if _, twice := p.out.changes[c.path]; bad == "" && twice {
+			kind, bad = KindInvalid, fmt.Sprintf("%s is listed twice", c.path)
+		}
+		if bad != "" {
+			p.kind = cmp.Or(p.kind, kind)
+			p.findings = append(p.findings, finding(p.kind, diag.Pos{File: p.file, Line: n, Col: 1}, badLockHint, "%s", bad))
+			continue
+		}
+		p.out.changes[c.path] = c
+	}
+}
+
+// form gives the columns of a line, as a finding shows them.
+func (p *parser) form() []string {
+	if p.mark == journalMark {
+		return []string{"target", "release", "spec-sha256", "old-sha256", "new-sha256", "path"}
+	}
+	return []string{"target", "release", "spec-sha256", "sha256", "path"}
+}
+
+// line reads one line; a bad one comes back with what is wrong.
+func (p *parser) line(line string) (c change, kind Kind, bad string) {
+	form := p.form()
+	f := strings.SplitN(line, " ", len(form))
+	if len(f) == len(form) {
+		hashes, name := f[3:len(f)-1], f[len(f)-1]
+		c = change{entry: entry{target: f[0], release: f[1], spec: f[2], sum: hashes[len(hashes)-1], path: name}, old: hashes[0]}
+	}
+	if !isWord(c.target) || !isWord(c.release) || !isSum(c.spec) || !p.isHash(c.sum) || !p.isHash(c.old) {
+		return c, KindInvalid, fmt.Sprintf("expected %q, found %q", strings.Join(form, " "), clip(line))
+	}
+	if bad := badPath(c.path); bad != "" {
+		return c, KindEscape, fmt.Sprintf("%s: %q", bad, clip(c.path))
+	}
+	if path.Clean(c.path) != c.path || isTemp(c.path) {
+		return c, KindInvalid, fmt.Sprintf("%q is no path that dlpackgen writes", clip(c.path))
+	}
+	return c, 0, ""
+}
+
+// isHash accepts the hash of a file, and in a journal also that of no file.
+func (p *parser) isHash(s string) bool {
+	return isSum(s) || p.mark == journalMark && s == none
+}
+
+func isSum(s string) bool { return len(s) == 2*sha256.Size && isHex(s) }
+
+// isWord tells a target's or release's name, which must not break a line.
+func isWord(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= 0x7f })
+}
+
+// clip shortens what a hostile file makes long.
+func clip(s string) string {
+	if len(s) <= 80 {
+		return s
+	}
+	return strings.ToValidUTF8(s[:80], "") + "..."
+}

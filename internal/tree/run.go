@@ -1,0 +1,231 @@
+package tree
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+)
+
+// patience is how long a run waits for another one on its directory, and poll
+// how often it looks.
+const (
+	patience = 10 * time.Second
+	poll     = 20 * time.Millisecond
+)
+
+// world is what a run finds around it; tests replace parts of it.
+type world struct {
+	open  func(dir string) (disk, error)
+	mkdir func(dir string) error
+	rmdir func(dir string) error
+	wait  time.Duration
+}
+
+// system is the world as it is.
+func system() world {
+	return world{
+		open:  openDisk,
+		mkdir: func(dir string) error { return os.Mkdir(dir, 0o777) },
+		rmdir: os.Remove,
+		wait:  patience,
+	}
+}
+
+// onOneThread keeps a run on one thread of the system, and gives the way back:
+// fault injection counts system calls by thread, and Windows guards belong to one.
+func onOneThread() func() {
+	runtime.LockOSThread()
+	return runtime.UnlockOSThread
+}
+
+func (w world) check(req Request) (*Report, error) {
+	defer onOneThread()()
+	want, err := newWant(req)
+	if err != nil {
+		return nil, err
+	}
+	return w.look(want)
+}
+
+func (w world) generate(req Request, dryRun bool) (*Report, error) {
+	defer onOneThread()()
+	want, err := newWant(req)
+	if err != nil {
+		return nil, err
+	}
+	dep, err := w.planDepfile(want, req)
+	if err != nil {
+		return nil, err
+	}
+	if dryRun {
+		return w.look(want)
+	}
+	report, err := w.bring(want)
+	if err == nil && dep != nil {
+		err = w.writeDepfile(dep)
+	}
+	return report, err
+}
+
+func (w world) clean(req Request, dryRun bool) (*Report, error) {
+	defer onOneThread()()
+	req.Depfile, req.Force = "", false
+	req.Targets = slices.Clone(req.Targets)
+	for i := range req.Targets {
+		req.Targets[i].Files = nil
+	}
+	want, err := newWant(req)
+	if err != nil {
+		return nil, err
+	}
+	want.clean = true
+	if dryRun {
+		return w.look(want)
+	}
+	return w.bring(want)
+}
+
+// look reports the plan and changes nothing.
+func (w world) look(want *want) (*Report, error) {
+	d, err := w.enter(want, true)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	p, err := survey(want, d)
+	if err != nil {
+		return nil, err
+	}
+	return &Report{Items: p.items}, nil
+}
+
+// bring makes the plan true.
+func (w world) bring(want *want) (*Report, error) {
+	d, err := w.enter(want, false)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	p, err := survey(want, d)
+	if err != nil {
+		return nil, err
+	}
+	report := &Report{Items: p.items}
+	if p.edited && !want.clean || p.idle() {
+		return report, want.editedError(p)
+	}
+	if _, absent := d.(noDisk); absent {
+		return w.begin(want)
+	}
+	if err := apply(want, d, p); err != nil {
+		return nil, err
+	}
+	return report, want.editedError(p)
+}
+
+// begin makes the output directory, now that nothing else can be wrong. The
+// plan is made again, since another run may have been quicker.
+func (w world) begin(want *want) (*Report, error) {
+	made, err := w.makeOut(want.out)
+	var report *Report
+	if err != nil {
+		err = failed(want.at("."), err)
+	} else {
+		report, err = w.bring(want)
+	}
+	if err != nil {
+		for _, dir := range slices.Backward(made) {
+			_ = w.rmdir(dir) // refused where something is in it
+		}
+	}
+	return report, err
+}
+
+// makeOut makes a directory with its parents, and gives those that were not
+// there.
+func (w world) makeOut(dir string) (made []string, err error) {
+	var missing []string
+	for d := filepath.Clean(dir); !isDir(d) && d != filepath.Dir(d); d = filepath.Dir(d) {
+		missing = append(missing, d)
+	}
+	for _, d := range slices.Backward(missing) {
+		if err := w.mkdir(d); err != nil && !isDir(d) {
+			return made, err
+		}
+		made = append(made, d)
+	}
+	return made, nil
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// enter opens and guards the output directory; one that does not exist is as
+// good as an empty one until something must be written.
+func (w world) enter(want *want, shared bool) (disk, error) {
+	d, err := w.open(want.out)
+	if errors.Is(err, fs.ErrNotExist) {
+		return noDisk{}, nil
+	}
+	if err != nil {
+		return nil, failed(want.at("."), err)
+	}
+	if err := w.takeTurn(d, shared); err != nil {
+		d.Close()
+		return nil, want.busyError(err)
+	}
+	return d, nil
+}
+
+// takeTurn waits for the guard: runs are short.
+func (w world) takeTurn(d disk, shared bool) error {
+	for end := time.Now().Add(w.wait); ; time.Sleep(poll) {
+		err := d.Guard(shared)
+		if !errors.Is(err, errBusy) || time.Now().After(end) {
+			return err
+		}
+	}
+}
+
+func survey(want *want, d disk) (*plan, error) {
+	s, err := readSnapshot(want, d)
+	if err != nil {
+		return nil, err
+	}
+	return makePlan(want, s), nil
+}
+
+func (w *want) busyError(err error) error {
+	out := failed(w.at("."), err)
+	if errors.Is(err, errBusy) {
+		out.Kind = KindBusy
+		out.Findings[0].Code = KindBusy.String()
+		out.Findings[0].Hint = "wait for it to end, or look for one that hangs"
+	}
+	return out
+}
+
+// editedError names the files that were edited by hand and are not forced; it
+// is nil where there are none.
+func (w *want) editedError(p *plan) error {
+	if !p.edited {
+		return nil
+	}
+	hint := "move the edits elsewhere, or let `dlpackgen generate --force` replace them"
+	if w.clean {
+		hint = "delete the file yourself when nobody needs the edits"
+	}
+	out := &Error{Kind: KindEdited}
+	for _, it := range p.items {
+		if it.State == Edited {
+			out.Findings = append(out.Findings, finding(KindEdited, w.at(it.Path), hint, "the file was edited by hand"))
+		}
+	}
+	return out
+}

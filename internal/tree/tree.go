@@ -1,0 +1,196 @@
+// Package tree brings the files of a run to disk, and is the only writer: it
+// compares what is planned with what stands in the output directory, and then
+// says (Check), makes (Generate) or removes (Clean) the difference. It does not
+// know what is in a file, and prints nothing.
+//
+// A run that fails or is killed between any two file operations leaves every
+// file whole, old or new; the next run, of any selection, heals the rest. That
+// holds for a process, not for a power cut: nothing is flushed to the disk.
+//
+// The functions may be called from several goroutines and processes at once:
+// runs on one output directory take turns.
+package tree
+
+import (
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+)
+
+// DefaultLock is the lock's name where the config has the default name.
+const DefaultLock = "dlpackgen.lock"
+
+// Target is one selected target with its files rendered.
+type Target struct {
+	Name       string
+	Release    string // of DLPack, as the lock records it
+	SpecSHA256 string // 64 hex digits
+	Path       string // slashes, relative to Request.Out; "." is Out itself
+	Files      []emit.File
+}
+
+// Owned is a target of the config that is not selected this time.
+type Owned struct {
+	Name string
+	Path string // as in Target
+}
+
+// Request is what a run is asked for.
+type Request struct {
+	Out         string // the output directory, in the system's own form; need not exist
+	Lock        string // the lock's file name in Out; "" is DefaultLock
+	Targets     []Target
+	Others      []Owned  // what is theirs is neither judged nor touched
+	Only        bool     // the selection is narrowed even where Others is empty: the lock may know targets that the config has dropped
+	ToolVersion string   // such as 0.1.0: raised when the output changes
+	Force       bool     // Generate: files edited by hand are replaced
+	Depfile     string   // Generate: a file for make or ninja, relative to the current directory; "" writes none
+	Inputs      []string // config and spec as the user named them: they go to Depfile, and are never judged
+}
+
+// State is what stands at a path, against the plan.
+type State int
+
+// The states, as the rows of the table in the contract of the command line.
+const (
+	Unchanged  State = iota // as planned
+	Missing                 // planned, and absent
+	Changed                 // ours as the lock or journal knows it; the plan differs
+	Stale                   // ours as the lock or journal knows it, with our banner; no longer planned
+	Edited                  // at a planned or locked path, and not as we left it
+	Leftover                // not planned, not in the lock, with our banner
+	Foreign                 // not planned and not provably ours: a note, never a finding
+	LockDrift               // the lock itself is missing or outdated
+	Unfinished              // what a failed or killed run left behind: a journal or a temporary
+)
+
+// String gives the word for the state in check's findings and codes.
+func (s State) String() string {
+	return [...]string{"unchanged", "missing", "changed", "stale", "edited", "leftover", "foreign", "lock", "unfinished"}[s]
+}
+
+// Action is what Generate or Clean does with a path, or would do.
+type Action int
+
+// The actions.
+const (
+	Keep Action = iota
+	Create
+	Replace
+	Delete
+)
+
+// String gives the action as a finished deed.
+func (a Action) String() string {
+	return [...]string{"kept", "created", "replaced", "deleted"}[a]
+}
+
+// Item is the finding about one path.
+type Item struct {
+	Path   string // slashes, relative to Request.Out
+	Target string // who plans or owned it; "" where nobody did
+	State  State
+	Action Action
+	// Old and New are the content on disk and the planned one, for diffs; nil
+	// where there is none, and for a file of more than 64 MiB. Both are nil for
+	// an unchanged file. They are shared: do not write to them.
+	Old, New []byte
+}
+
+// Report is all that a run found, by path.
+type Report struct {
+	Items []Item
+}
+
+// Drift tells whether the directory differs from the plan: exit 1 of check.
+// Foreign files are none of ours.
+func (r *Report) Drift() bool {
+	for _, it := range r.Items {
+		if it.State != Unchanged && it.State != Foreign {
+			return true
+		}
+	}
+	return false
+}
+
+// Of gives the items in that state.
+func (r *Report) Of(s State) []Item {
+	var out []Item
+	for _, it := range r.Items {
+		if it.State == s {
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
+// Kind says why a run could not do its work.
+type Kind int
+
+// The kinds of Error. All but KindEdited mean that the run could not be done.
+const (
+	KindIO       Kind = iota // the system refused to read or write
+	KindRequest              // the request itself is wrong
+	KindEscape               // a path leads out of the output directory
+	KindConflict             // two owners of one path, or something that stands in the way
+	KindInvalid              // the lock or the journal cannot be read
+	KindNewer                // a newer tool wrote the lock
+	KindBusy                 // another run held the directory for too long
+	KindEdited               // files were edited by hand
+)
+
+// String gives the code that findings of this kind carry.
+func (k Kind) String() string {
+	return [...]string{"io", "usage", "path-escape", "path-conflict", "bad-lock", "newer-lock", "busy", "edited"}[k]
+}
+
+// Error is why a run stopped. Unless it is an I/O error in the middle of
+// writing, nothing was written.
+type Error struct {
+	Kind     Kind
+	Findings []diag.Diagnostic // at least one; files are named as seen from the current directory
+	Err      error             // the cause, where there is one
+}
+
+// Error gives the findings without their hints.
+func (e *Error) Error() string {
+	var parts []string
+	for _, d := range e.Findings {
+		text := d.Text
+		if pos := d.Pos.String(); pos != "" {
+			text = pos + ": " + text
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "\n")
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// ExitCode is 1 where the files are at fault, and 2 where the run could not be done.
+func (e *Error) ExitCode() int {
+	if e.Kind == KindEdited {
+		return 1
+	}
+	return 2
+}
+
+// Check says how the output directory differs from the plan. It writes
+// nothing, and waits while a Generate on the directory is at work. The error,
+// if any, is an *Error, never of KindEdited: edited files are findings like others.
+func Check(req Request) (*Report, error) { return system().check(req) }
+
+// Generate brings the output directory to the plan; with dryRun it only says
+// what it would do. Files that are as planned are not touched. Where files were
+// edited by hand, and Force is not set, nothing at all is written, and the
+// error is of KindEdited (nil in a dry run); the report comes with it.
+func Generate(req Request, dryRun bool) (*Report, error) { return system().generate(req, dryRun) }
+
+// Clean removes what the lock proves to be of the selected targets, unmodified
+// and under our banner, and the directories that this empties; with dryRun it
+// only says what it would do. Target.Files and Force are not looked at. Edited
+// files are kept, stay in the lock, and give an error of KindEdited (nil in a
+// dry run) after the others are removed.
+func Clean(req Request, dryRun bool) (*Report, error) { return system().clean(req, dryRun) }

@@ -1,0 +1,210 @@
+package tree
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+)
+
+// want is a request made ready: valid, and every planned file by its path from
+// the output directory. It knows nothing of the disk.
+type want struct {
+	out           string
+	lock, journal string
+	tool          string
+	force, clean  bool
+	files         map[string]planned
+	selected      map[string]bool // targets
+	narrowed      bool            // targets that are not selected keep what they own
+	roots         []string        // the selected targets' paths, sorted
+	fences        map[string]bool // the other targets' paths
+	apart         map[string]bool // in the output directory, but never judged: config, spec, depfile
+}
+
+// planned is a file to be.
+type planned struct {
+	entry
+	data []byte
+}
+
+// newWant checks a request; all that is wrong with its paths comes at once.
+func newWant(req Request) (*want, error) {
+	w := &want{
+		out: req.Out, lock: cmp.Or(req.Lock, DefaultLock), tool: req.ToolVersion, force: req.Force,
+		files: map[string]planned{}, selected: map[string]bool{}, fences: map[string]bool{}, apart: map[string]bool{},
+		narrowed: req.Only || len(req.Others) > 0,
+	}
+	w.journal = journalName(w.lock)
+	if err := w.checkWords(req); err != nil {
+		return nil, err
+	}
+	c := &collector{want: w, folded: map[string]string{}}
+	for _, t := range req.Targets {
+		c.target(t)
+	}
+	for _, o := range req.Others {
+		w.fences[path.Clean(o.Path)] = true
+	}
+	c.blockedByFiles()
+	c.setApart(req)
+	if len(c.findings) > 0 {
+		return nil, &Error{Kind: c.kind, Findings: c.findings}
+	}
+	slices.Sort(w.roots)
+	return w, nil
+}
+
+// journalName gives the journal of a lock: .NAME.journal beside NAME.lock, so
+// that configs which share a directory heal each their own.
+func journalName(lock string) string {
+	return "." + strings.TrimSuffix(lock, ".lock") + ".journal"
+}
+
+// checkWords guards the lines of the lock against values that would break them.
+func (w *want) checkWords(req Request) error {
+	bad := func(format string, args ...any) *Error { return fail(KindRequest, diag.Pos{}, "", format, args...) }
+	if req.Out == "" {
+		return bad("no output directory is given")
+	}
+	if badPath(w.lock) != "" || strings.Contains(w.lock, "/") || len(w.lock) <= len(".lock") || !strings.HasSuffix(w.lock, ".lock") {
+		return bad("the lock's name must be a plain one like %s, not %q", DefaultLock, w.lock)
+	}
+	if !isVersion(w.tool) {
+		return bad("the tool version must be like 0.1.0, not %q", w.tool)
+	}
+	for _, t := range req.Targets {
+		if !isWord(t.Name) || len(t.Files) > 0 && (!isWord(t.Release) || !isSum(t.SpecSHA256)) {
+			return bad("target %q needs a name and a release without spaces, and the spec's sha256; it has release %q and sha256 %q", t.Name, t.Release, t.SpecSHA256)
+		}
+	}
+	return nil
+}
+
+// at places a path of the output directory for a finding.
+func (w *want) at(name string) diag.Pos {
+	return diag.Pos{File: filepath.ToSlash(filepath.Join(w.out, filepath.FromSlash(name)))}
+}
+
+// owns tells whether a lock entry of that target is this run's business.
+func (w *want) owns(target string) bool { return !w.narrowed || w.selected[target] }
+
+// reserved tells the names that a run needs for itself.
+func (w *want) reserved(name string) bool {
+	return name == w.lock || name == w.journal || isTemp(name)
+}
+
+// collector gathers the planned files and what is wrong with them.
+type collector struct {
+	*want
+	folded   map[string]string // planned paths in lower case, for disks that fold
+	kind     Kind
+	findings []diag.Diagnostic
+}
+
+func (c *collector) bad(kind Kind, name, hint, format string, args ...any) {
+	c.kind = cmp.Or(c.kind, kind)
+	c.findings = append(c.findings, finding(kind, diag.Pos{File: name}, hint, format, args...))
+}
+
+func (c *collector) target(t Target) {
+	c.selected[t.Name] = true
+	if why := badPath(t.Path); why != "" {
+		c.bad(KindEscape, t.Path, "give a path below the output directory", "target %s: %s", t.Name, why)
+		return
+	}
+	c.roots = append(c.roots, path.Clean(t.Path))
+	for _, f := range t.Files {
+		if why := badPath(f.Path); why != "" {
+			c.bad(KindEscape, f.Path, "", "target %s: %s", t.Name, why)
+			continue
+		}
+		name := path.Join(t.Path, f.Path)
+		e := entry{target: t.Name, release: t.Release, spec: t.SpecSHA256, sum: sum(f.Data), path: name}
+		c.file(planned{entry: e, data: f.Data})
+	}
+}
+
+// file plans one file, unless its name is taken. Names that differ only in case
+// are one name on many disks, so they are one everywhere.
+func (c *collector) file(p planned) {
+	const hint = "give one of the targets another path"
+	lower := strings.ToLower(p.path)
+	if c.reserved(p.path) {
+		c.bad(KindConflict, c.at(p.path).File, hint, "target %s plans a file that dlpackgen keeps for itself", p.target)
+		return
+	}
+	if other, taken := c.folded[lower]; taken {
+		c.bad(KindConflict, c.at(p.path).File, hint, "targets %s and %s both plan this file", c.files[other].target, p.target)
+		return
+	}
+	c.folded[lower] = p.path
+	c.files[p.path] = p
+}
+
+// blockedByFiles finds files that would have to be directories as well.
+func (c *collector) blockedByFiles() {
+	for _, name := range slices.Sorted(maps.Keys(c.files)) {
+		for _, dir := range parents(name) {
+			if file, ok := c.folded[strings.ToLower(dir)]; ok {
+				c.bad(KindConflict, c.at(name).File, "", "%s is planned as a file and as a directory", file)
+			}
+		}
+	}
+}
+
+// setApart finds the user's files of this run in the output directory. A
+// depfile must not replace any of the others.
+func (c *collector) setApart(req Request) {
+	for _, name := range req.Inputs {
+		if inside, ok := c.inside(name); ok {
+			c.apart[inside] = true
+			c.notPlanned(inside, "an input of this run")
+		}
+	}
+	if req.Depfile == "" {
+		return
+	}
+	for _, name := range req.Inputs {
+		if sameFile(name, req.Depfile) {
+			c.bad(KindConflict, req.Depfile, "give the depfile another name", "the depfile is an input of this run")
+		}
+	}
+	if inside, ok := c.inside(req.Depfile); ok {
+		c.apart[inside] = true
+		c.notPlanned(inside, "the depfile")
+		if c.reserved(inside) {
+			c.bad(KindConflict, req.Depfile, "give the depfile another name", "the depfile is a file that dlpackgen keeps for itself")
+		}
+	}
+}
+
+func (c *collector) notPlanned(name, what string) {
+	if other, ok := c.folded[strings.ToLower(name)]; ok {
+		c.bad(KindConflict, c.at(name).File, "", "target %s plans a file that is also %s", c.files[other].target, what)
+	}
+}
+
+// inside gives the path of a user's file from the output directory, if it is in there.
+func (w *want) inside(name string) (string, bool) {
+	out, err := filepath.Abs(w.out)
+	if err != nil {
+		return "", false
+	}
+	file, err := filepath.Abs(name)
+	if err != nil {
+		return "", false
+	}
+	rel, err := filepath.Rel(out, file)
+	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
+}
+
+func sameFile(a, b string) bool {
+	a, errA := filepath.Abs(a)
+	b, errB := filepath.Abs(b)
+	return errA == nil && errB == nil && a == b
+}
