@@ -1,0 +1,27 @@
+//go:build dlpackgen_template
+
+// Package dlpack exchanges tensors with other languages and libraries in one
+// process, without copying them, by the structs of DLPack.
+//
+// A consumer takes a tensor that a producer, such as NumPy or PyTorch, made:
+//
+//	managed, err := dlpack.Import((*dlpack.DLManagedTensorVersioned)(pointer))
+//	if err != nil {
+//		return err
+//	}
+//	defer managed.Release()
+//	values, err := dlpack.Data[float32](managed.Tensor())
+//
+// A producer gives out the memory of a slice; the pointer goes to one consumer,
+// whose last act is to call the deleter in it:
+//
+//	pointer, err := dlpack.Export(values, 2, 3)
+//
+// The structs named DL... mirror those of C, with an integer in place of each
+// pointer: they may lie in C memory, where Go's collector must not follow
+// pointers. Compile-time guards hold them against dlpack.h, which stands beside
+// the Go files, so the package needs neither flags nor an installed header.
+//
+// Without cgo only types, constants and the methods of [Tensor] remain. Other
+// than 64-bit platforms are refused at compile time.
+package dlpack

@@ -1,0 +1,39 @@
+//go:build dlpackgen_template && !(386 || arm || mips || mipsle || wasm)
+
+package dlpack
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The kinds of failure, for errors.Is. What an exported function returns wraps
+// one of them in an [*Error] that says what was found.
+var (
+	ErrArgument = errors.New("dlpack: invalid argument")
+	ErrVersion  = errors.New("dlpack: another major version of DLPack")
+	ErrShape    = errors.New("dlpack: invalid shape or strides")
+	ErrDataType = errors.New("dlpack: unsuitable data type")
+	ErrDevice   = errors.New("dlpack: memory that the host cannot read")
+	ErrData     = errors.New("dlpack: invalid data pointer")
+	ErrNotDense = errors.New("dlpack: elements are not dense in row-major order")
+	ErrReadOnly = errors.New("dlpack: tensor is read-only")
+	ErrReleased = errors.New("dlpack: tensor was released")
+	ErrNoMemory = errors.New("dlpack: out of C memory")
+)
+
+// Error is a failure with its kind and what was found.
+type Error struct {
+	Err    error // one of the sentinels of this package
+	Detail string
+}
+
+// Error gives the kind, then the detail.
+func (e *Error) Error() string { return e.Err.Error() + ": " + e.Detail }
+
+// Unwrap gives the kind.
+func (e *Error) Unwrap() error { return e.Err }
+
+func failf(kind error, format string, args ...any) error {
+	return &Error{Err: kind, Detail: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,27 @@
+//go:build dlpackgen_template && !(386 || arm || mips || mipsle || wasm)
+
+package dlpack
+
+import "fmt"
+
+// String gives the number of a version, such as 1.3.
+func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
+
+// String names a device, such as CPU:0.
+func (d Device) String() string { return fmt.Sprintf("%v:%d", d.Type, d.ID) }
+
+// String gives the usual name of a data type, such as float32, with its lanes if
+// there are several, as in float32x4; or the code and the bits of a type without
+// a name.
+func (t DataType) String() string {
+	scalar := t
+	scalar.Lanes = 1
+	name := scalar.name()
+	if name == "" {
+		name = fmt.Sprintf("%v/%d", t.Code, t.Bits)
+	}
+	if t.Lanes != 1 {
+		name += fmt.Sprintf("x%d", t.Lanes)
+	}
+	return name
+}

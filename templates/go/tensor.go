@@ -1,0 +1,119 @@
+//go:build dlpackgen_template && !(386 || arm || mips || mipsle || wasm)
+
+package dlpack
+
+import (
+	"unsafe"
+)
+
+// Tensor is a borrowed view of a tensor that somebody else owns. It is valid
+// until its owner releases it, and may be read by many goroutines at once. The
+// zero Tensor, which is also what a released [Managed] gives, has no
+// dimensions, no elements and no data.
+type Tensor struct {
+	dl    *DLTensor
+	flags Flags
+}
+
+// noTensor is what the methods of the zero Tensor read.
+var noTensor DLTensor
+
+func (t Tensor) raw() *DLTensor {
+	if t.dl == nil {
+		return &noTensor
+	}
+	return t.dl
+}
+
+// Device is where the data lies.
+func (t Tensor) Device() Device { return t.raw().Device }
+
+// DataType is the type of one element.
+func (t Tensor) DataType() DataType { return t.raw().DType }
+
+// NDim is the number of dimensions; 0 for a scalar.
+func (t Tensor) NDim() int { return int(t.raw().NDim) }
+
+// Flags are the producer's; always 0 for a legacy tensor, which carries none.
+func (t Tensor) Flags() Flags { return t.flags }
+
+// ReadOnly tells whether the producer forbids writing. A legacy tensor cannot
+// say so and always reports false.
+func (t Tensor) ReadOnly() bool { return t.flags&FlagReadOnly != 0 }
+
+// Shape gives the extents. The slice is the producer's own memory: read it,
+// never write it, and copy it to keep it longer than the tensor.
+func (t Tensor) Shape() []int64 {
+	dl := t.raw()
+	return dims(&dl.Shape, dl.NDim)
+}
+
+// Strides gives the distance, in elements, between neighbours along each
+// dimension; it may be zero or negative. It is nil when the producer gave none,
+// which means row-major and dense (allowed before DLPack 1.2). The slice is the
+// producer's own memory, as with [Tensor.Shape].
+func (t Tensor) Strides() []int64 {
+	dl := t.raw()
+	return dims(&dl.Strides, dl.NDim)
+}
+
+// Len is the number of elements: the product of the extents, 1 for a scalar.
+func (t Tensor) Len() int {
+	if t.dl == nil {
+		return 0
+	}
+	n := int64(1)
+	for _, extent := range t.Shape() {
+		n *= extent
+	}
+	return int(n)
+}
+
+// Addr is the address of the element whose indices are all 0. For a device that
+// the host cannot read it is only a number; where [DeviceType.Opaque] holds it
+// is the bare handle, and the byte offset stands in [Tensor.Raw].
+func (t Tensor) Addr() uintptr {
+	dl := t.raw()
+	if dl.Device.Type.Opaque() {
+		return dl.Data
+	}
+	return dl.Data + uintptr(dl.ByteOffset)
+}
+
+// Raw gives the struct itself, for what this package does not cover; nil for
+// the zero Tensor. It is the producer's: never write it.
+func (t Tensor) Raw() *DLTensor { return t.dl }
+
+// IsDense tells whether the elements lie side by side in row-major order. The
+// strides of dimensions with one element, and of tensors with none, say nothing
+// and are not looked at.
+func (t Tensor) IsDense() bool {
+	strides := t.Strides()
+	if strides == nil || t.Len() == 0 {
+		return true
+	}
+	next := int64(1)
+	for i := len(strides) - 1; i >= 0; i-- {
+		extent := t.Shape()[i]
+		if extent != 1 && strides[i] != next {
+			return false
+		}
+		next *= extent
+	}
+	return true
+}
+
+// dims reads the array whose address is kept in field.
+func dims(field *uintptr, n int32) []int64 {
+	p := (*int64)(loadPtr(field))
+	if p == nil || n <= 0 {
+		return nil
+	}
+	return unsafe.Slice(p, n)
+}
+
+// loadPtr reads a pointer out of a pointer-free mirror. A typed load, unlike a
+// conversion from uintptr, keeps vet and checkptr able to do their work.
+func loadPtr(field *uintptr) unsafe.Pointer {
+	return *(*unsafe.Pointer)(unsafe.Pointer(field))
+}

@@ -1,0 +1,7 @@
+//go:build dlpackgen_template && (386 || arm || mips || mipsle || wasm)
+
+package dlpack
+
+// The mirrors of this package have the layout of C on 64-bit platforms only.
+// The name below exists nowhere: it is the text of the compile error.
+var _ = this_package_needs_a_64_bit_platform
