@@ -1,0 +1,29 @@
+package c
+
+import "github.com/dlpackgen/dlpackgen/internal/spec"
+
+// codes is what templates/c/dlpack_codes.h.tmpl shows: names of enumerators.
+type codes struct {
+	Version      string
+	Devices      []string
+	HostReadable []string
+	Addressed    []string // DLTensor.data is an address, not a handle
+	Codes        []string
+}
+
+func viewCodes(r *spec.Release) codes {
+	v := codes{Version: r.Version}
+	for _, device := range spec.Find[*spec.Enum](r, "DLDeviceType").Values {
+		v.Devices = append(v.Devices, device.Name)
+		if device.Device.HostReadable {
+			v.HostReadable = append(v.HostReadable, device.Name)
+		}
+		if !device.Device.Opaque {
+			v.Addressed = append(v.Addressed, device.Name)
+		}
+	}
+	for _, code := range spec.Find[*spec.Enum](r, "DLDataTypeCode").Values {
+		v.Codes = append(v.Codes, code.Name)
+	}
+	return v
+}

@@ -1,0 +1,17 @@
+// Package templates holds what the emitted files look like: a template for what
+// the spec decides, an ordinary source file for what it does not. It renders
+// nothing.
+package templates
+
+import "embed"
+
+// C has dlpack.h and the headers beside it.
+//
+//go:embed c
+var C embed.FS
+
+// Go is the run time of the Go bindings. Its Go and C files stand outside every
+// build of this repository by the term dlpackgen_template.
+//
+//go:embed go
+var Go embed.FS
