@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
@@ -280,13 +279,4 @@ func readPython[T any](d *decoder, m *yaml.Map, key string, read func(*yaml.Map,
 	e := readEntry(d, em, read, need...)
 	em.Close()
 	return e
-}
-
-// DidYouMeanDecl gives a hint that names the declaration nearest to a word.
-func (r *Release) DidYouMeanDecl(word string) string {
-	var names []string
-	for _, d := range r.Decls {
-		names = append(names, d.DeclName())
-	}
-	return diag.DidYouMean(word, names)
 }

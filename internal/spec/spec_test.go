@@ -150,7 +150,3 @@ declarations:
 	}
 	assert.Equal(t, []string{"bad-version", "unknown-key", "unknown-key", "missing-key"}, codes)
 }
-
-func TestSelectingFindsTheNearestDeclaration(t *testing.T) {
-	assert.Equal(t, `did you mean "DLTensor"?`, release(t, "1.3").DidYouMeanDecl("DLTenser"))
-}
