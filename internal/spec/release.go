@@ -1,8 +1,6 @@
 package spec
 
 import (
-	"slices"
-
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
@@ -237,9 +235,12 @@ func Of[D Decl](r *Release) []D {
 
 // Find gives the declaration of that kind and name, or the zero value.
 func Find[D Decl](r *Release, name string) (found D) {
-	all := Of[D](r)
-	if i := slices.IndexFunc(all, func(d D) bool { return d.DeclName() == name }); i >= 0 {
-		return all[i]
+	for _, d := range r.Decls {
+		if d.DeclName() == name {
+			if found, ok := d.(D); ok {
+				return found
+			}
+		}
 	}
 	return found
 }
