@@ -16,6 +16,8 @@ type Release struct {
 	DTypes     []DType
 	Streams    []StreamTable
 	Python     Python
+
+	index *index // of Decls
 }
 
 // Decl is one declaration: *Linkage, *Macro, *Flag, *Enum, *Struct, *Alias or
@@ -231,16 +233,4 @@ func Of[D Decl](r *Release) []D {
 		}
 	}
 	return out
-}
-
-// Find gives the declaration of that kind and name, or the zero value.
-func Find[D Decl](r *Release, name string) (found D) {
-	for _, d := range r.Decls {
-		if d.DeclName() == name {
-			if found, ok := d.(D); ok {
-				return found
-			}
-		}
-	}
-	return found
 }

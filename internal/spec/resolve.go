@@ -43,6 +43,7 @@ func (s *Spec) link(i int, rep report) (*Release, map[string]string) {
 			r.Decls = append(r.Decls, decl)
 		}
 	}
+	r.index = newIndex(r.Decls)
 	r.Streams = s.streams
 	r.DTypes = l.dtypes()
 	r.Python = s.python.at(i)
