@@ -116,9 +116,13 @@ func (b *generateBench) goals(out io.Writer) []goal {
 
 // growth compares what 99 more copies cost with what 9 more cost: 11 when the
 // time grows with the work, and what a process costs anyway cancels out. It is
-// infinite when nine copies cost nothing that can be measured.
+// the median over the rounds, and infinite in a round where nine copies cost
+// nothing that can be measured.
 func (b *generateBench) growth() float64 {
-	base := middle(b.fresh[1].walls())
-	ten := max(0, middle(b.fresh[10].walls())-base)
-	return float64(middle(b.fresh[100].walls())-base) / float64(ten)
+	var each []float64
+	for i, one := range b.fresh[1].runs {
+		ten := max(0, b.fresh[10].runs[i].wall-one.wall)
+		each = append(each, float64(b.fresh[100].runs[i].wall-one.wall)/float64(ten))
+	}
+	return middle(each)
 }
