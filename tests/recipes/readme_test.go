@@ -1,0 +1,161 @@
+// Package recipes runs what README.md tells its readers to do, from the text
+// that stands there. It holds tests only.
+package recipes
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+)
+
+func readme(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(golden.Root(t), "README.md"))
+	require.NoError(t, err)
+	return string(text)
+}
+
+// block gives the text of the fenced block that starts with ```info.
+func block(t *testing.T, info string) string {
+	t.Helper()
+	_, after, found := strings.Cut(readme(t), "\n```"+info+"\n")
+	require.True(t, found, "README.md has a block %q", info)
+	text, _, closed := strings.Cut(after, "```\n")
+	require.True(t, closed)
+	return text
+}
+
+var built = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "dlpackgen-recipes-")
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "../../cmd/dlpackgen").CombinedOutput()
+	if err != nil {
+		err = &buildError{string(out), err}
+	}
+	return dir, err
+})
+
+type buildError struct {
+	said string
+	err  error
+}
+
+func (e *buildError) Error() string { return e.err.Error() + "\n" + e.said }
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir, _ := built(); dir != "" {
+		os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// project is a folder of a user, with dlpackgen on the path of what runs in it.
+type project struct {
+	dir string
+	env []string
+}
+
+func newProject(t *testing.T, files map[string]string) *project {
+	t.Helper()
+	bin, err := built()
+	require.NoError(t, err)
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	p := &project{dir: t.TempDir(), env: os.Environ()}
+	for name, text := range files {
+		p.write(t, name, text)
+	}
+	return p
+}
+
+func (p *project) path(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }
+
+func (p *project) write(t *testing.T, name, text string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(p.path(name)), 0o755))
+	require.NoError(t, os.WriteFile(p.path(name), []byte(text), 0o644))
+}
+
+func (p *project) read(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(p.path(name))
+	require.NoError(t, err)
+	return string(data)
+}
+
+// run gives what a command that must work printed.
+func (p *project) run(t *testing.T, argv ...string) string {
+	t.Helper()
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir, cmd.Env = p.dir, p.env
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%v\n%s", argv, out)
+	return string(out)
+}
+
+func needs(t *testing.T, tool, pkg string) {
+	t.Helper()
+	if _, err := exec.LookPath(tool); err != nil {
+		t.Skipf("needs %s: apt-get install %s", tool, pkg)
+	}
+}
+
+func TestTheVerbsAreTheVerbsOfTheCommand(t *testing.T) {
+	p := newProject(t, nil)
+	_, listed, _ := strings.Cut(p.run(t, "dlpackgen", "--help"), "Available Commands:\n")
+	listed, _, _ = strings.Cut(listed, "\n\n")
+	var want, got []string
+	for _, m := range regexp.MustCompile(`(?m)^  (\w+) `).FindAllStringSubmatch(listed, -1) {
+		want = append(want, m[1])
+	}
+	for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+)[^`]*` \\|").FindAllStringSubmatch(readme(t), -1) {
+		got = append(got, m[1])
+	}
+	require.NotEmpty(t, want)
+	want = slices.DeleteFunc(want, func(verb string) bool { return verb == "help" })
+	assert.ElementsMatch(t, want, got)
+}
+
+func TestTheLinksLeadSomewhere(t *testing.T) {
+	links := regexp.MustCompile(`\]\(([^)#:]+)\)`).FindAllStringSubmatch(readme(t), -1)
+	require.NotEmpty(t, links)
+	for _, m := range links {
+		assert.FileExists(t, filepath.Join(golden.Root(t), m[1]))
+	}
+}
+
+func TestThePictureIsDrawnByTheCommand(t *testing.T) {
+	line := regexp.MustCompile("(?m)^dlpackgen layout .*--svg (\\S+)$").FindStringSubmatch(block(t, "sh picture"))
+	require.NotNil(t, line, "the README says how its picture was drawn")
+	require.Contains(t, readme(t), "]("+line[1]+")")
+	p := newProject(t, map[string]string{"docs/.keep": ""})
+	argv := strings.Fields(line[0])
+	p.run(t, argv...)
+	golden.Assert(t, "../"+line[1], []byte(p.read(t, line[1])))
+}
+
+func TestTheTwoCommands(t *testing.T) {
+	commands := block(t, "sh start")
+	assert.Contains(t, commands, "go run ./cmd/dlpackgen generate")
+	assert.Contains(t, commands, "make test")
+	if runtime.GOOS == "windows" {
+		t.Skip("the Makefile needs a POSIX shell")
+	}
+	needs(t, "make", "make")
+	out, err := exec.Command("make", "-C", golden.Root(t), "--dry-run", "test").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Contains(t, string(out), "tools/setup.sh")
+}

@@ -1,0 +1,118 @@
+package recipes
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+)
+
+func TestGitAttributes(t *testing.T) {
+	needs(t, "git", "git")
+	p := newProject(t, map[string]string{".gitattributes": block(t, "gitattributes"), "dlpackgen.yaml": block(t, "yaml config")})
+	p.run(t, "git", "init", "--quiet")
+	p.run(t, "dlpackgen", "generate")
+	for _, name := range append(p.locked(t), "dlpackgen.lock") {
+		assert.Equal(t, name+": linguist-generated: set\n", p.run(t, "git", "check-attr", "linguist-generated", "--", name))
+	}
+	assert.Contains(t, p.run(t, "git", "check-attr", "linguist-generated", "--", "src/main.c"), "unspecified")
+}
+
+// locked names every file that the lock says was made.
+func (p *project) locked(t *testing.T) []string {
+	t.Helper()
+	var names []string
+	for _, line := range strings.Split(strings.TrimSpace(p.read(t, "dlpackgen.lock")), "\n")[1:] {
+		fields := strings.Fields(line)
+		names = append(names, fields[len(fields)-1])
+	}
+	require.NotEmpty(t, names)
+	return names
+}
+
+const nothingToDo = "ninja: no work to do.\n"
+
+// TestNinja has one more rule than the README: a user of the header, to see
+// what a run of dlpackgen makes others do.
+func TestNinja(t *testing.T) {
+	needs(t, "ninja", "ninja-build")
+	user := "\nrule copy\n  command = cp $in $out\nbuild seen: copy gen/c/dlpack/dlpack.h\n"
+	p := newProject(t, map[string]string{"build.ninja": block(t, "ninja") + user, "dlpackgen.yaml": block(t, "yaml config")})
+
+	p.run(t, "ninja")
+	assert.Equal(t, p.read(t, "gen/c/dlpack/dlpack.h"), p.read(t, "seen"))
+	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
+	assert.Contains(t, p.run(t, "ninja", "-t", "deps"), "dlpackgen.yaml", "ninja took the depfile")
+
+	first := p.modified(t, "seen")
+	p.touch(t, "dlpackgen.yaml")
+	assert.Contains(t, p.run(t, "ninja", "-v"), "dlpackgen generate", "the config is newer")
+	assert.Equal(t, first, p.modified(t, "seen"), "but the header is the same, so nothing else is made again")
+	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
+
+	p.write(t, "dlpackgen.yaml", strings.Replace(p.read(t, "dlpackgen.yaml"), `"1.3"`, `"1.2"`, 1))
+	p.touch(t, "dlpackgen.yaml")
+	p.run(t, "ninja")
+	assert.Contains(t, p.read(t, "seen"), "DLPack 1.2", "another release, another header")
+	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
+}
+
+func (p *project) modified(t *testing.T, name string) time.Time {
+	t.Helper()
+	info, err := os.Stat(p.path(name))
+	require.NoError(t, err)
+	return info.ModTime()
+}
+
+// touch makes a file newer than whatever was made before.
+func (p *project) touch(t *testing.T, name string) {
+	t.Helper()
+	time.Sleep(20 * time.Millisecond)
+	now := time.Now()
+	require.NoError(t, os.Chtimes(p.path(name), now, now))
+}
+
+func TestVendoredHeader(t *testing.T) {
+	needs(t, "gcc", "gcc")
+	p := newProject(t, map[string]string{"use.c": "#include \"dlpack.h\"\nint main(void) { return (int)sizeof(DLTensor) - 48; }\n"})
+	p.run(t, "sh", "-ec", block(t, "sh vendor"))
+	p.run(t, "gcc", "-Wall", "-Werror", "-c", "use.c")
+}
+
+// TestGoGenerate is a module of somebody else's, which finds this one by a
+// replace instead of the network.
+func TestGoGenerate(t *testing.T) {
+	needs(t, "gcc", "gcc")
+	if testing.Short() {
+		t.Skip("compiles with cgo: left to make test")
+	}
+	root := golden.Root(t)
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	require.NoError(t, err)
+	p := newProject(t, map[string]string{
+		"go.mod":                 "module example.org/user\n\ngo 1.25.0\n\nrequire github.com/dlpackgen/dlpackgen v0.0.0\n\nreplace github.com/dlpackgen/dlpackgen => " + root + "\n",
+		"go.sum":                 string(sums),
+		"tensors/dlpackgen.yaml": block(t, "yaml go-config"),
+		"tensors/generate.go":    "// Package tensors takes tensors.\npackage tensors\n\n" + block(t, "go generate"),
+	})
+	p.env = append(p.env, "GOFLAGS=-mod=mod", "GOPROXY=off", "GONOSUMDB=*", "GOWORK=off")
+	p.run(t, "sh", "-ec", strings.ReplaceAll(block(t, "sh tool"), "@latest", ""))
+	p.run(t, "go", "generate", "./...")
+	p.run(t, "go", "vet", "./...")
+	p.run(t, "go", "tool", "dlpackgen", "check", "--config", "tensors/dlpackgen.yaml")
+	assert.Contains(t, p.run(t, "go", "list", "-f", "{{.Name}} {{.CgoFiles}}", "./tensors"), "tensors [")
+}
+
+func TestSetUpSaysWhatItDoes(t *testing.T) {
+	needs(t, "dpkg-query", "dpkg")
+	cmd := exec.Command("sh", "-n", filepath.Join(golden.Root(t), "tools/setup.sh"))
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}

@@ -1,0 +1,166 @@
+package wine
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// machine is a wine prefix of its own, with the Windows build in it.
+type machine struct {
+	wine, program string
+	env           []string
+}
+
+func newMachine(t *testing.T) *machine {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts wine: left to make test")
+	}
+	if runtime.GOARCH != "amd64" {
+		t.Skip("wine runs the windows/amd64 build on amd64 only")
+	}
+	wine, err := exec.LookPath("wine")
+	if err != nil {
+		t.Skip("needs wine: apt-get install wine")
+	}
+	prefix, err := os.MkdirTemp("", "dlpackgen-wine-")
+	require.NoError(t, err)
+	m := &machine{wine: wine, env: append(os.Environ(), "WINEPREFIX="+prefix, "WINEDEBUG=-all", "WINEDLLOVERRIDES=mscoree,mshtml,winemenubuilder.exe=")}
+	t.Cleanup(func() {
+		// The server writes into the prefix until it has ended.
+		_, _ = m.run(t, t.TempDir(), "wineboot", "--kill")
+		assert.Eventually(t, func() bool { return os.RemoveAll(prefix) == nil }, 30*time.Second, 100*time.Millisecond)
+	})
+	code, out := m.run(t, t.TempDir(), "wineboot", "--init")
+	require.Zero(t, code, out)
+	m.giveRandom(t, filepath.Join(prefix, "drive_c/windows/system32/bcryptprimitives.dll"))
+	m.program = build(t, "windows", "amd64", deleteFix(t)...)
+	return m
+}
+
+// giveRandom puts in the DLL that every Go program loads, where wine has none.
+func (m *machine) giveRandom(t *testing.T, dll string) {
+	t.Helper()
+	if _, err := os.Stat(dll); err == nil {
+		return
+	}
+	cc, err := exec.LookPath("x86_64-w64-mingw32-gcc")
+	if err != nil {
+		t.Skip("this wine lacks bcryptprimitives.dll, and building it needs mingw: apt-get install mingw-w64")
+	}
+	out, err := exec.Command(cc, "-shared", "-o", dll, "testdata/bcryptprimitives.c", "-ladvapi32").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// run gives the exit code of a Windows program and all that it printed. It may
+// be called from any goroutine, so it never ends the test.
+func (m *machine) run(t *testing.T, dir string, argv ...string) (int, string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, m.wine, argv...)
+	cmd.Dir, cmd.Env = dir, m.env
+	// Children of wine keep a pipe open long after it has ended; a file they may keep.
+	log, err := os.CreateTemp(t.TempDir(), "log")
+	if !assert.NoError(t, err) {
+		return -1, ""
+	}
+	defer log.Close()
+	cmd.Stdout, cmd.Stderr = log, log
+	if err = cmd.Run(); cmd.ProcessState == nil {
+		return -1, err.Error()
+	}
+	assert.NoError(t, ctx.Err(), "%v took too long", argv)
+	out, err := os.ReadFile(log.Name())
+	assert.NoError(t, err)
+	return cmd.ProcessState.ExitCode(), string(out)
+}
+
+func (m *machine) dlpackgen(t *testing.T, dir string, args ...string) (int, string) {
+	t.Helper()
+	return m.run(t, dir, append([]string{m.program}, args...)...)
+}
+
+// files gives every file under a folder by its path.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	require.NoError(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		found[name] = string(data)
+		return err
+	}))
+	return found
+}
+
+func TestUnderWine(t *testing.T) {
+	m := newMachine(t)
+	t.Run("generate, check and clean", m.testCycle)
+	t.Run("two runs at once", m.testTwoRuns)
+}
+
+func (m *machine) testCycle(t *testing.T) {
+	dir := t.TempDir()
+	native := exec.Command(build(t, runtime.GOOS, runtime.GOARCH), "generate", "--no-config", "--out", "native")
+	native.Dir = dir
+	said, err := native.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+
+	cycle := func(want int, verb string, more ...string) string {
+		t.Helper()
+		code, out := m.dlpackgen(t, dir, append([]string{verb, "--no-config", "--out", "out"}, more...)...)
+		require.Equal(t, want, code, "%s %v: %s", verb, more, out)
+		return out
+	}
+	cycle(0, "generate")
+	want, got := files(t, filepath.Join(dir, "native")), files(t, filepath.Join(dir, "out"))
+	assert.ElementsMatch(t, slices.Collect(maps.Keys(want)), slices.Collect(maps.Keys(got)))
+	for name := range want {
+		assert.Equal(t, want[name], got[name], "the same bytes on every system: %s", name)
+	}
+	cycle(0, "check")
+
+	header := filepath.Join(dir, "out/c/dlpack/dlpack.h")
+	ours, err := os.ReadFile(header)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(header, bytes.ReplaceAll(ours, []byte("DLTensor"), []byte("DLTenor")), 0o644))
+	assert.Contains(t, strings.ReplaceAll(cycle(1, "check"), `\`, "/"), "c/dlpack/dlpack.h")
+	cycle(1, "generate")
+	cycle(0, "generate", "--force")
+	healed, err := os.ReadFile(header)
+	require.NoError(t, err)
+	assert.Equal(t, string(ours), string(healed))
+
+	cycle(0, "clean")
+	assert.NotContains(t, files(t, dir), "out/c/dlpack/dlpack.h")
+}
+
+func (m *machine) testTwoRuns(t *testing.T) {
+	dir := t.TempDir()
+	codes := make(chan int)
+	for range 2 {
+		go func() {
+			code, _ := m.dlpackgen(t, dir, "generate", "--no-config", "--out", "out")
+			codes <- code
+		}()
+	}
+	assert.Zero(t, <-codes+<-codes, "the second run waits for the first")
+	code, out := m.dlpackgen(t, dir, "check", "--no-config", "--out", "out")
+	assert.Zero(t, code, out)
+}
