@@ -87,9 +87,13 @@ func language(lang, program string) (layout.Lang, error) {
 	return 0, cannot("usage", "unknown language "+strconv.Quote(lang), "--lang takes c or c++")
 }
 
-// checkFlags refuses what would write files beside the user's own.
+// checkFlags refuses what would write files beside the user's own, and what
+// would drop the positions.
 func checkFlags(flags []string) error {
 	for _, f := range flags {
+		if f == "-P" {
+			return cannot("usage", "the compiler flag -P drops the positions that verify needs", "leave it out")
+		}
 		for _, bad := range []string{"-o", "-save-temps", "--save-temps", "-M", "-fdump-"} {
 			if strings.HasPrefix(f, bad) {
 				return cannot("usage", "the compiler flag "+f+" writes files, and verify writes none", "leave it out")

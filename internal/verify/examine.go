@@ -25,6 +25,7 @@ type found struct {
 	text     *source.Text
 	decls    []source.Decl
 	own      map[string]bool // files whose declarations are DLPack's, by absolute path
+	guards   map[string]bool // macros that keep those files from being read twice
 }
 
 // examine compiles the probes: once through the preprocessor, once to an object.
@@ -42,6 +43,7 @@ func examine(ctx context.Context, c *compiler, dir string, releases []*spec.Rele
 	f := &found{compiler: c, lang: c.lang, text: source.Read(string(out))}
 	f.decls = f.text.Decls()
 	f.own = f.ownFiles(releases)
+	f.guards = guards(f.own)
 	if err := f.measure(ctx, dir, probes(f.probeTypes(releases), f.probeMacros(releases))); err != nil {
 		return nil, err
 	}
@@ -91,6 +93,17 @@ func (f *found) ownFiles(releases []*spec.Release) map[string]bool {
 	return own
 }
 
+func guards(files map[string]bool) map[string]bool {
+	out := map[string]bool{}
+	for file := range files {
+		// A file that the compiler read a moment ago: should it be gone, its
+		// guard is reported as an extra macro.
+		text, _ := os.ReadFile(file)
+		out[source.Guard(string(text))] = true
+	}
+	return out
+}
+
 // probeTypes spells the structs of the spec that the header defines.
 func (f *found) probeTypes(releases []*spec.Release) []string {
 	var out []string
@@ -129,8 +142,8 @@ func (f *found) probeMacros(releases []*spec.Release) []string {
 // refuses are left out of another try: a macro need not be a number.
 func (f *found) measure(ctx context.Context, dir string, lines []string) error {
 	file := filepath.Join(dir, objectFile)
-	args := append(f.compiler.common(dir), "-g", "-gdwarf-4", "-fno-eliminate-unused-debug-types",
-		"-c", filepath.Join(dir, probeFile), "-o", file)
+	args := append(f.compiler.common(dir), f.debugFlags()...)
+	args = append(args, "-c", filepath.Join(dir, probeFile), "-o", file)
 	for {
 		if err := write(dir, probeFile, probeText(lines)); err != nil {
 			return err
@@ -145,6 +158,20 @@ func (f *found) measure(ctx context.Context, dir string, lines []string) error {
 		}
 		lines = kept
 	}
+}
+
+// debugFlags asks for every type. C++ compilers leave a class with virtual
+// functions to the object that defines them, unless told otherwise, each in its
+// own words.
+func (f *found) debugFlags() []string {
+	flags := []string{"-g", "-gdwarf-4", "-fno-eliminate-unused-debug-types"}
+	if f.lang == layout.C {
+		return flags
+	}
+	if _, clang := f.text.Macro("__clang__"); clang {
+		return append(flags, "-fstandalone-debug")
+	}
+	return append(flags, "-femit-class-debug-always")
 }
 
 func (f *found) read(file string) error {

@@ -2,7 +2,8 @@ package verify
 
 import (
 	"fmt"
-	"os"
+	"maps"
+	"slices"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/layout"
@@ -71,13 +72,9 @@ func quoted(body string) string {
 
 // extras reports what the header's own files declare beyond the release.
 func (c *comparison) extras() {
-	known := map[string]bool{}
+	known := maps.Clone(c.guards)
 	for _, d := range c.release.Decls {
 		known[d.DeclName()] = true
-	}
-	for file := range c.own {
-		text, _ := os.ReadFile(file)
-		known[source.Guard(string(text))] = true
 	}
 	for _, d := range c.decls {
 		c.extraDecl(d, known)
@@ -104,8 +101,8 @@ func (c *comparison) extraDecl(d source.Decl, known map[string]bool) {
 		c.extra(d.Name, kindWord[d.Kind], d.Pos, known)
 		return
 	}
-	for name, pos := range d.Body.Members {
-		c.extra(name, "an enumerator", pos, known)
+	for _, name := range slices.Sorted(maps.Keys(d.Body.Members)) {
+		c.extra(name, "an enumerator", d.Body.Members[name], known)
 	}
 }
 

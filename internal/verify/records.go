@@ -23,6 +23,10 @@ func (c *comparison) record(s *spec.Struct) {
 		c.missing(s.Name, "a struct")
 		return
 	}
+	if got.Size < 0 {
+		c.report("verify-missing", got.Pos, s.Name, "%s is announced but not defined, expected a struct with %d fields", s.Name, len(s.Fields))
+		return
+	}
 	want, _ := c.table.Struct(s.Name)
 	c.names(s.Name, s.Tag, s.Typedef)
 	c.extent(got, want)

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"debug/dwarf"
+	"path/filepath"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
@@ -81,7 +82,7 @@ func (n *node) pos() diag.Pos {
 	if file <= 0 || file >= int64(len(n.files)) || n.files[file] == nil {
 		return diag.Pos{}
 	}
-	return diag.Pos{File: n.files[file].Name, Line: int(n.number(dwarf.AttrDeclLine, 0))}
+	return diag.Pos{File: filepath.Clean(n.files[file].Name), Line: int(n.number(dwarf.AttrDeclLine, 0))}
 }
 
 // of gives the entry of the type, or nil for void.

@@ -96,21 +96,28 @@ func (p *parser) declarator(kind Kind, tokens []Token, b *Body, lone bool) {
 		p.decls = append(p.decls, Decl{Kind: kind, Name: name.Text, Pos: name.Pos, Parameters: Callbacks(tokens)[name.Text]})
 		return
 	}
-	if open := slices.IndexFunc(tokens, func(t Token) bool { return t.Text == "(" }); open > 0 {
+	tokens = until(tokens, "=")
+	if open := until(tokens, "("); len(open) > 0 && len(open) < len(tokens) {
 		if kind == Variable {
 			kind = Function
 		}
-		tokens, lone = tokens[:open], true
+		tokens, lone = open, true
 	}
-	if end := slices.IndexFunc(tokens, func(t Token) bool { return t.Text == "[" || t.Text == "=" || t.Text == ":" }); end >= 0 {
-		tokens = tokens[:end]
-	}
+	tokens = until(until(tokens, "["), ":")
 	if len(tokens) == 0 || len(tokens) < 2 && !lone || forward(tokens) {
 		return
 	}
 	if name := tokens[len(tokens)-1]; name.ident() {
 		p.decls = append(p.decls, Decl{Kind: kind, Name: name.Text, Pos: name.Pos, Body: b})
 	}
+}
+
+// until gives the tokens before the first of that text.
+func until(tokens []Token, text string) []Token {
+	if i := slices.IndexFunc(tokens, func(t Token) bool { return t.Text == text }); i >= 0 {
+		return tokens[:i]
+	}
+	return tokens
 }
 
 // forward tells whether the tokens only announce a type: `struct Name`.

@@ -44,16 +44,27 @@ func (t *Text) Macro(name string) (Macro, bool) {
 	return Macro{}, false
 }
 
-var guard = regexp.MustCompile(`^\s*#\s*ifndef\s+(\w+)[^\n]*\n\s*#\s*define\s+(\w+)\s*\n`)
+var (
+	comments = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*`)
+	ifndef   = regexp.MustCompile(`^#\s*ifndef\s+(\w+)$`)
+	define   = regexp.MustCompile(`^#\s*define\s+(\w+)$`)
+)
 
-var comments = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*`)
-
-// Guard gives the macro that keeps a header from being read twice, or "".
+// Guard gives the macro that keeps a header from being read twice, or "": the
+// first that is tested for absence, when the next line defines it as nothing.
 func Guard(header string) string {
-	text := comments.ReplaceAllString(strings.ReplaceAll(header, "\r\n", "\n"), "")
-	m := guard.FindStringSubmatch(text)
-	if m == nil || m[1] != m[2] {
-		return ""
+	tested := ""
+	for line := range strings.Lines(comments.ReplaceAllString(header, "")) {
+		line = strings.TrimSpace(line)
+		if m := define.FindStringSubmatch(line); tested != "" && m != nil && m[1] == tested {
+			return tested
+		}
+		if tested != "" && line != "" {
+			return ""
+		}
+		if m := ifndef.FindStringSubmatch(line); m != nil {
+			tested = m[1]
+		}
 	}
-	return m[1]
+	return ""
 }

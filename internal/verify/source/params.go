@@ -65,9 +65,7 @@ func param(tokens []Token) Param {
 	if name, ok := pointerName(tokens); ok {
 		return Param{Name: name.Text, Params: Callbacks(tokens)[name.Text]}
 	}
-	if i := slices.IndexFunc(tokens, func(t Token) bool { return t.Text == "[" || t.Text == "=" }); i >= 0 {
-		tokens = tokens[:i]
-	}
+	tokens = until(until(tokens, "="), "[")
 	if len(tokens) < 2 {
 		return Param{}
 	}

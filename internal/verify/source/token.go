@@ -5,6 +5,7 @@
 package source
 
 import (
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -56,7 +57,7 @@ func Read(preprocessed string) *Text {
 func (t *Text) directive(line string, at diag.Pos) diag.Pos {
 	if m := lineMarker.FindStringSubmatch(line); m != nil {
 		n, _ := strconv.Atoi(m[1])
-		return diag.Pos{File: unescape.Replace(m[2]), Line: n}
+		return diag.Pos{File: filepath.Clean(unescape.Replace(m[2])), Line: n}
 	}
 	if rest, ok := strings.CutPrefix(line, "#define "); ok {
 		t.Macros = append(t.Macros, parseMacro(rest, at))

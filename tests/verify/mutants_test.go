@@ -1,0 +1,109 @@
+package verify
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/verify"
+)
+
+// codes gives the distinct codes of the findings in order, less those allowed.
+func codes(r *verify.Result, allowed ...string) []string {
+	var out []string
+	for _, d := range r.Diags {
+		if !slices.Contains(allowed, d.Code) {
+			out = append(out, d.Code)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// mutate replaces the first match, and insists that there is one.
+func mutate(t *testing.T, text string, m mutant) string {
+	t.Helper()
+	pattern := regexp.MustCompile("(?s)" + m.pattern)
+	at := pattern.FindStringSubmatchIndex(text)
+	require.NotNil(t, at, "%s does not match the header", m.pattern)
+	changed := text[:at[0]] + string(pattern.ExpandString(nil, m.with, text, at)) + text[at[1]:]
+	require.NotEqual(t, text, changed)
+	return changed
+}
+
+// inputs are the headers that are mutated: the real ones, or ours of the same
+// release where those are not installed.
+var inputs = []struct {
+	release string
+	path    func(*testing.T) string
+}{
+	{"0.6", findDebian},
+	{"1.3", findTVMFFI},
+}
+
+// Each mutant is reported by just the codes that it deserves.
+func TestMutantsAreReported(t *testing.T) {
+	t.Parallel()
+	for _, in := range inputs {
+		t.Run(in.release, func(t *testing.T) {
+			t.Parallel()
+			path := in.path(t)
+			if path == "" {
+				path = ours(t, in.release)
+			}
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			for _, m := range mutants {
+				if m.only != "" && m.only != in.release {
+					continue
+				}
+				t.Run(m.name, func(t *testing.T) { report(t, string(text), in.release, m) })
+			}
+		})
+	}
+}
+
+// report compiles C++ by two compilers: only there do they differ in what they
+// tell about a type.
+func report(t *testing.T, text, release string, m mutant) {
+	header := put(t, mutate(t, text, m))
+	programs := []string{"gcc"}
+	if m.cxx {
+		programs = []string{"g++", "clang++-16"}
+	}
+	for _, cc := range programs {
+		t.Run(cc, func(t *testing.T) {
+			needs(t, cc, debianOf[cc])
+			got := run(t, verify.Request{Header: header, CC: cc, Release: release})
+			assert.Equal(t, m.codes, codes(got), "%v", got.Diags)
+			for _, d := range got.Diags {
+				assert.Equal(t, header, d.Pos.File)
+				assert.Contains(t, d.Text, "expected", "each difference has both values")
+			}
+		})
+	}
+}
+
+func TestThereAreManyMutants(t *testing.T) {
+	t.Parallel()
+	for _, release := range []string{"0.6", "1.3"} {
+		n := 0
+		for _, m := range mutants {
+			if m.only == "" || m.only == release {
+				n++
+			}
+		}
+		assert.GreaterOrEqual(t, n, 30, release)
+	}
+}
+
+func sorted(list []string) []string {
+	slices.Sort(list)
+	return list
+}
+
+var debianOf = map[string]string{"gcc": "gcc", "g++": "g++", "clang++-16": "clang-16"}
