@@ -1,6 +1,7 @@
 package golden
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -37,4 +38,31 @@ func TestOrphansAreNamed(t *testing.T) {
 
 func TestRootHoldsTheModule(t *testing.T) {
 	assert.FileExists(t, filepath.Join(Root(t), "internal", "golden", "golden.go"))
+}
+
+// recorder is a test that lives on after it failed.
+type recorder struct {
+	testing.TB
+	failures []string
+}
+
+func (r *recorder) Error(args ...any) { r.failures = append(r.failures, fmt.Sprint(args...)) }
+
+func (r *recorder) Errorf(format string, args ...any) {
+	r.failures = append(r.failures, fmt.Sprintf(format, args...))
+}
+
+func TestATestThatDiffersFails(t *testing.T) {
+	defer func(was bool) { *update = was }(*update)
+	*update = false // else it would bless what it must refuse
+
+	r := &recorder{TB: t}
+	Assert(r, "no/such.txt", nil)
+	require.Len(t, r.failures, 1)
+	assert.Contains(t, r.failures[0], "golden/no/such.txt: missing")
+
+	r = &recorder{TB: t}
+	Orphans(r, "abi", []string{"abi/1.3.txt"})
+	assert.Contains(t, r.failures, "golden/abi/1.3.json: no test owns this file; delete it, or run the test with -update")
+	assert.NotContains(t, fmt.Sprint(r.failures), "abi/1.3.txt")
 }
