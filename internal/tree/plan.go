@@ -87,7 +87,7 @@ func (p *planner) judge(name string, f found) {
 	case f.sum == none:
 		p.gone = append(p.gone, name)
 	case p.knows(name, f.sum) && f.banner:
-		p.remove(Item{Path: name, Target: p.ownerOf(name), State: Stale, Old: f.data})
+		p.remove(Item{Path: name, Target: p.ownerOf(name), State: Stale, Old: toLF(f.data)})
 	case p.knows(name, f.sum):
 		p.item(Item{Path: name, State: Foreign})
 	case inLock:
@@ -106,7 +106,7 @@ func (p *planner) ownerOf(name string) string {
 }
 
 func (p *planner) judgePlanned(want planned, f found) {
-	it := Item{Path: want.path, Target: want.target, Old: f.data, New: want.data}
+	it := Item{Path: want.path, Target: want.target, Old: toLF(f.data), New: want.data}
 	switch {
 	case f.sum == want.sum:
 		p.item(Item{Path: want.path, Target: want.target})
@@ -132,7 +132,7 @@ func (p *planner) judgePlanned(want planned, f found) {
 // left it. Force lets it go only with our banner on it; Clean keeps it in the
 // lock, so that it stays known as edited.
 func (p *planner) judgeEdited(last entry, f found) {
-	it := Item{Path: last.path, Target: last.target, State: Edited, Old: f.data}
+	it := Item{Path: last.path, Target: last.target, State: Edited, Old: toLF(f.data)}
 	switch {
 	case p.clean:
 		p.entries[last.path] = last

@@ -92,9 +92,10 @@ type Item struct {
 	Target string // who plans or owned it; "" where nobody did
 	State  State
 	Action Action
-	// Old and New are the content on disk and the planned one, for diffs; nil
-	// where there is none, and for a file of more than 64 MiB. Both are nil for
-	// an unchanged file. They are shared: do not write to them.
+	// Old and New are the content on disk, with CRLF as LF, and the planned one,
+	// for diffs; nil where there is none, and for what is no regular file or
+	// larger than 64 MiB. Both are nil for an unchanged file. They are shared: do
+	// not write to them.
 	Old, New []byte
 }
 

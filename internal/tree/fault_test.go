@@ -1,0 +1,250 @@
+package tree
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// plans are what successive versions of a tool and its spec ask for: files come,
+// change, stay and go, with their directories. Keys are paths from out.
+var plans = []map[string]string{
+	1: {
+		"gen/c/dlpack/a.h": ours("a"), "gen/c/dlpack/b.h": ours("b"), "gen/c/old/stale.h": ours("stale"),
+		"gen/go/x.go": ours("x"), "gen/go/y.go": ours("y"), "gen/go/same.go": ours("same"),
+	},
+	2: {
+		"gen/c/dlpack/a.h": ours("a"), "gen/c/dlpack/b.h": ours("b two"), "gen/c/new/n.h": ours("n"),
+		"gen/go/x.go": ours("x two"), "gen/go/z.go": ours("z"), "gen/go/same.go": ours("same"),
+	},
+	3: {
+		"gen/c/dlpack/a.h": ours("a three"), "gen/c/dlpack/b.h": ours("b three"), "gen/c/new/n.h": ours("n three"),
+		"gen/go/x.go": ours("x three"), "gen/go/y.go": ours("y three"), "gen/go/z.go": ours("z three"),
+	},
+}
+
+// asked gives the request for a plan; 0 is a plan without files.
+func asked(dir string, number int) Request {
+	parts := map[string]map[string]string{"c": {}, "go": {}}
+	for p, data := range plans[number] {
+		name, rest, _ := strings.Cut(strings.TrimPrefix(p, "gen/"), "/")
+		parts[name][rest] = data
+	}
+	req := request(dir, target("c", "gen/c", parts["c"]), target("go", "gen/go", parts["go"]))
+	for i := range req.Targets {
+		// Each plan has a spec of its own, and with it other entries in the lock.
+		req.Targets[i].SpecSHA256 = strings.Repeat(fmt.Sprint(number), 64)
+	}
+	return req
+}
+
+// scenario is a run that is made to fail: from one plan to another, or only for
+// some targets, or as Clean.
+type scenario struct {
+	name     string
+	from, to int // 0: nothing is there
+	only     string
+	run      func(w world, req Request) (*Report, error)
+	want     map[string]string // what a run without failures leaves
+}
+
+func runGenerate(w world, req Request) (*Report, error) { return w.generate(req, false) }
+func runClean(w world, req Request) (*Report, error)    { return w.clean(req, false) }
+
+func scenarios() []scenario {
+	half := map[string]string{}
+	for p, data := range plans[1] {
+		if strings.HasPrefix(p, "gen/go/") {
+			half[p] = data
+		}
+	}
+	for p, data := range plans[2] {
+		if strings.HasPrefix(p, "gen/c/") {
+			half[p] = data
+		}
+	}
+	return []scenario{
+		{name: "first", from: 0, to: 2, run: runGenerate, want: plans[2]},
+		{name: "update", from: 1, to: 2, run: runGenerate, want: plans[2]},
+		{name: "narrowed", from: 1, to: 2, only: "c", run: runGenerate, want: half},
+		{name: "clean", from: 1, to: 1, run: runClean, want: nil},
+	}
+}
+
+const noteFile = "gen/c/notes.txt"
+
+// start makes the tree that the scenario begins with, and the request to fail.
+func (s scenario) start(t *testing.T) (dir string, req Request) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "deep", "out")
+	if s.from != 0 {
+		setContent(t, dir, noteFile, "mine")
+		generated(t, asked(dir, s.from))
+	}
+	req = asked(dir, s.to)
+	req.Inputs, req.Depfile = []string{"dlpackgen.yaml"}, filepath.Join(filepath.Dir(filepath.Dir(dir)), "x.d")
+	if s.only != "" {
+		req = only(req, s.only)
+	}
+	return dir, req
+}
+
+// failure is one way in which one operation fails.
+type failure struct {
+	name string
+	mode mode
+	err  error
+}
+
+var failures = []failure{
+	{"ENOSPC", refuse, syscall.ENOSPC}, {"ENOSPC on", refuseOn, syscall.ENOSPC},
+	{"EACCES", refuse, syscall.EACCES}, {"EACCES on", refuseOn, syscall.EACCES},
+	{"EROFS", refuse, syscall.EROFS}, {"EROFS on", refuseOn, syscall.EROFS},
+	{"EIO", refuse, syscall.EIO}, {"EIO on", refuseOn, syscall.EIO}, {"EIO after it", lie, syscall.EIO},
+	{"kill before", killOn, nil}, {"kill after", killPast, nil},
+}
+
+// TestFaults lets each file operation of each scenario fail in each way. Every
+// file must be whole, old or new, and the next run must heal the rest.
+func TestFaults(t *testing.T) {
+	for _, s := range scenarios() {
+		healed := map[string]bool{}
+		for _, f := range failures {
+			t.Run(s.name+"/"+f.name, func(t *testing.T) {
+				in := injector{at: 1, mode: f.mode, err: f.err}
+				for s.failAndHeal(t, in, healed) >= in.at {
+					in.at++
+				}
+				assert.Greater(t, in.at, 30, "the injector has missed the run")
+			})
+		}
+	}
+}
+
+// failAndHeal runs the scenario with a failure, and then each of the heals. One
+// that has healed the same tree before is not asked again: most failures leave
+// one of a few.
+func (s scenario) failAndHeal(t *testing.T, in injector, healed map[string]bool) (ops int) {
+	t.Helper()
+	for _, h := range heals {
+		again := in
+		dir, req := s.start(t)
+		before := disked(t, dir)
+		_, err := s.run(again.world(), req)
+		at := fmt.Sprintf("operation %d of %s, then %s", in.at, s.name, h.name)
+		s.requireWhole(t, dir, before, at)
+		if err == nil {
+			requireExactly(t, dir, s.want, at)
+		} else if in.mode == refuse {
+			requireNoTemps(t, dir, at)
+		}
+		state := h.name + fmt.Sprint(disked(t, dir))
+		if healed[state] {
+			return again.n
+		}
+		h.heal(t, dir, at)
+		healed[state] = true
+		ops = again.n
+	}
+	return ops
+}
+
+// requireWhole accepts each file in its old or its new content, and nothing that
+// was not there, or to be there.
+func (s scenario) requireWhole(t *testing.T, dir string, before map[string]string, at string) {
+	t.Helper()
+	after := disked(t, dir)
+	for p, data := range after {
+		old, was := before[p]
+		now, will := s.want[p]
+		known := was && data == old || will && data == now || isTemp(p) || p == ".dlpackgen.journal" || p == DefaultLock && s.isNewLock(data)
+		require.True(t, known, "%s: %s is neither old nor new:\n%s", at, p, data)
+	}
+	for p := range before {
+		_, still := after[p]
+		_, stays := s.want[p]
+		mayGo := !stays && p != noteFile
+		require.True(t, still || mayGo, "%s: %s is gone", at, p)
+	}
+}
+
+func (s scenario) isNewLock(data string) bool {
+	rec, err := parse(lockMark, DefaultLock, []byte(data))
+	for p, c := range rec.changes {
+		if c.sum != sum([]byte(s.want[p])) {
+			return false
+		}
+	}
+	return err == nil && len(rec.changes) == len(s.want)
+}
+
+func requireNoTemps(t *testing.T, dir, at string) {
+	t.Helper()
+	for p := range disked(t, dir) {
+		require.False(t, isTemp(p), "%s: %s is left", at, p)
+	}
+}
+
+// requireExactly: the files, the user's note, the lock, and nothing else.
+func requireExactly(t *testing.T, dir string, files map[string]string, at string) {
+	t.Helper()
+	after := disked(t, dir)
+	if len(files) > 0 {
+		require.Contains(t, after, DefaultLock, at)
+		delete(after, DefaultLock)
+	}
+	delete(after, noteFile)
+	want := map[string]string{}
+	maps.Copy(want, files)
+	require.Equal(t, want, after, at)
+}
+
+// heal is what may follow a failed run; it ends with a plan made true.
+type heal struct {
+	name string
+	runs []func(dir string) Request
+	end  int
+}
+
+func full(number int) func(dir string) Request {
+	return func(dir string) Request { return asked(dir, number) }
+}
+
+func part(number int, name string) func(dir string) Request {
+	return func(dir string) Request { return only(asked(dir, number), name) }
+}
+
+// Between the failure and the full run comes another selection, and another
+// spec: only the lock and the journal can tell then which files are ours.
+var heals = []heal{
+	{"the same run", []func(string) Request{full(2)}, 2},
+	{"a run for c", []func(string) Request{part(2, "c"), full(2)}, 2},
+	{"a run for go", []func(string) Request{part(2, "go"), full(2)}, 2},
+	{"a new spec", []func(string) Request{full(3)}, 3},
+	{"a new spec for c", []func(string) Request{part(3, "c"), full(3)}, 3},
+	{"a new spec for go", []func(string) Request{part(3, "go"), full(3)}, 3},
+	{"the old spec", []func(string) Request{full(1)}, 1},
+	{"clean", []func(string) Request{full(0)}, 0},
+}
+
+func (h heal) heal(t *testing.T, dir, at string) {
+	t.Helper()
+	for _, req := range h.runs {
+		run := Generate
+		if h.end == 0 {
+			run = Clean
+		}
+		_, err := run(req(dir), false)
+		require.NoError(t, err, at)
+		requireNoTemps(t, dir, at)
+		require.NotContains(t, disked(t, dir), ".dlpackgen.journal", at)
+	}
+	requireExactly(t, dir, plans[h.end], at)
+	requireFine(t, asked(dir, h.end))
+}

@@ -1,0 +1,154 @@
+package tree
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+)
+
+// mode is how the file operation that is to fail does so.
+type mode int
+
+const (
+	refuse   mode = iota // the operation is not done, or half of a write, and gives the error; later ones work
+	refuseOn             // so do all that follow: a full or read-only disk stays one
+	lie                  // the operation is done, and still gives the error
+	killOn               // the process is killed before the operation, or in the middle of a write
+	killPast             // the process is killed after the operation
+)
+
+var errDead = errors.New("the process is dead")
+
+// injector counts the file operations of a run, and lets the one at number at
+// fail. A killed process does nothing any more, not even clean up.
+type injector struct {
+	n, at int
+	mode  mode
+	err   error
+	dead  bool
+}
+
+// op is one file operation; half is what of it a failure may still do.
+func (in *injector) op(do func() error, half func()) error {
+	if in.dead {
+		return errDead
+	}
+	in.n++
+	if in.n != in.at && (in.mode != refuseOn || in.n < in.at || in.at == 0) {
+		return do()
+	}
+	switch in.mode {
+	case lie:
+		return errors.Join(do(), in.err)
+	case killPast:
+		_ = do()
+		in.dead = true
+		return errDead
+	case killOn:
+		half()
+		in.dead = true
+		return errDead
+	}
+	half()
+	return in.err
+}
+
+func nothing() {}
+
+// world is the system with these failures in it.
+func (in *injector) world() world {
+	w := system()
+	open, mkdir, rmdir := w.open, w.mkdir, w.rmdir
+	w.open = func(dir string) (d disk, err error) {
+		err = in.op(func() error { d, err = open(dir); return err }, nothing)
+		if err != nil && d != nil {
+			d.Close()
+		}
+		return faultyDisk{d, in}, err
+	}
+	w.mkdir = func(dir string) error { return in.op(func() error { return mkdir(dir) }, nothing) }
+	w.rmdir = func(dir string) error { return in.op(func() error { return rmdir(dir) }, nothing) }
+	return w
+}
+
+// faultyDisk is a disk whose operations fail as the injector says. Close is
+// exempt: a dead process lets go of everything as well.
+type faultyDisk struct {
+	disk
+	in *injector
+}
+
+func (d faultyDisk) Guard(shared bool) error {
+	return d.in.op(func() error { return d.disk.Guard(shared) }, nothing)
+}
+
+func (d faultyDisk) Lstat(name string) (info fs.FileInfo, err error) {
+	err = d.in.op(func() error { info, err = d.disk.Lstat(name); return err }, nothing)
+	return info, err
+}
+
+func (d faultyDisk) Stat(name string) (info fs.FileInfo, err error) {
+	err = d.in.op(func() error { info, err = d.disk.Stat(name); return err }, nothing)
+	return info, err
+}
+
+func (d faultyDisk) ReadDir(name string) (entries []fs.DirEntry, err error) {
+	err = d.in.op(func() error { entries, err = d.disk.ReadDir(name); return err }, nothing)
+	return entries, err
+}
+
+func (d faultyDisk) Open(name string) (f io.ReadCloser, err error) {
+	err = d.in.op(func() error { f, err = d.disk.Open(name); return err }, nothing)
+	return faultyReader{f, d.in}, err
+}
+
+func (d faultyDisk) Create(name string, perm fs.FileMode) (f io.WriteCloser, err error) {
+	err = d.in.op(func() error { f, err = d.disk.Create(name, perm); return err }, nothing)
+	if err != nil && f != nil {
+		f.Close()
+	}
+	return faultyWriter{f, d.in}, err
+}
+
+func (d faultyDisk) Mkdir(name string) error {
+	return d.in.op(func() error { return d.disk.Mkdir(name) }, nothing)
+}
+
+func (d faultyDisk) Rename(from, to string) error {
+	return d.in.op(func() error { return d.disk.Rename(from, to) }, nothing)
+}
+
+func (d faultyDisk) Remove(name string) error {
+	return d.in.op(func() error { return d.disk.Remove(name) }, nothing)
+}
+
+type faultyReader struct {
+	io.ReadCloser
+	in *injector
+}
+
+func (r faultyReader) Read(b []byte) (n int, err error) {
+	half := func() { n, _ = r.ReadCloser.Read(b[:len(b)/2]) }
+	err = r.in.op(func() error { n, err = r.ReadCloser.Read(b); return err }, half)
+	return n, err
+}
+
+type faultyWriter struct {
+	io.WriteCloser
+	in *injector
+}
+
+func (w faultyWriter) Write(b []byte) (n int, err error) {
+	half := func() { n, _ = w.WriteCloser.Write(b[:len(b)/2]) }
+	err = w.in.op(func() error { n, err = w.WriteCloser.Write(b); return err }, half)
+	return n, err
+}
+
+func (w faultyWriter) Close() error {
+	closed := false
+	err := w.in.op(func() error { closed = true; return w.WriteCloser.Close() }, nothing)
+	if !closed {
+		w.WriteCloser.Close() // no descriptor is left by the test itself
+	}
+	return err
+}
