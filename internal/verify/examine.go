@@ -48,6 +48,9 @@ func examine(ctx context.Context, c *compiler, dir string, releases []*spec.Rele
 		return nil, err
 	}
 	f.model, f.left = dataModel(f.Header, before), dataModel(f.Header, after)
+	if !whole(f.model) || !whole(f.left) {
+		return nil, cannot("verify-no-debug", "the debug information lacks the probes", needsDWARF)
+	}
 	return f, nil
 }
 
@@ -164,7 +167,7 @@ func (f *found) measure(ctx context.Context, dir string, lines []string) error {
 // functions to the object that defines them, unless told otherwise, each in its
 // own words.
 func (f *found) debugFlags() []string {
-	flags := []string{"-g", "-gdwarf-4", "-fno-eliminate-unused-debug-types"}
+	flags := []string{"-g", "-gdwarf-4", "-fno-eliminate-unused-debug-types", "-fno-debug-types-section"}
 	if f.lang == layout.C {
 		return flags
 	}
@@ -174,18 +177,19 @@ func (f *found) debugFlags() []string {
 	return append(flags, "-femit-class-debug-always")
 }
 
+const needsDWARF = "verify needs a compiler that writes DWARF, as GCC and clang do with -gdwarf-4"
+
 func (f *found) read(file string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
 		return cannot("io", err.Error(), "")
 	}
-	const hint = "verify needs a compiler that writes DWARF, as GCC and clang do with -gdwarf-4"
 	info, err := object.DWARF(data)
 	if err != nil {
-		return cannot("verify-no-debug", "cannot read what the compiler wrote: "+err.Error(), hint)
+		return cannot("verify-no-debug", "cannot read what the compiler wrote: "+err.Error(), needsDWARF)
 	}
 	if f.Header, err = observe.Read(info); err != nil {
-		return cannot("verify-no-debug", "cannot read the debug information: "+err.Error(), hint)
+		return cannot("verify-no-debug", "cannot read the debug information: "+err.Error(), needsDWARF)
 	}
 	return nil
 }

@@ -83,6 +83,9 @@ func dataModel(h *observe.Header, prefix string) layout.Model {
 	return m
 }
 
+// whole tells whether every number was measured.
+func whole(m layout.Model) bool { return m.Pointer > 0 && m.Int64Align > 0 && m.Long > 0 }
+
 // modelName gives the name of a known data model, or the numbers. Enums are no
 // part of it: MinGW has the sizes of 64-bit Windows and unsigned enums.
 func modelName(m layout.Model) string {

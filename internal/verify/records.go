@@ -71,7 +71,7 @@ func (c *comparison) extent(got *observe.Record, want layout.Struct) {
 	switch align, _ := aligned(c.Header, alignment+got.Name); align {
 	case want.Align:
 	case 0:
-		c.note("verify-align", "alignment of "+got.Name+" could not be measured")
+		c.report("verify-align", got.Pos, got.Name, "alignment of %s could not be measured, expected %d", got.Name, want.Align)
 	default:
 		c.report("verify-align", got.Pos, got.Name, "alignment of %s is %d, expected %d", got.Name, align, want.Align)
 	}

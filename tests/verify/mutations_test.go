@@ -59,6 +59,8 @@ var mutants = []mutant{
 	{name: "scoped enum", pattern: `(typedef enum) (\{[^{}]*\} DLDataTypeCode;)`, with: "$1 class Code $2", codes: []string{"verify-enum-underlying", "verify-kind", "verify-tag"}, cxx: true},
 	{name: "tagged enum", pattern: `(typedef enum) (\{[^{}]*\} DLDataTypeCode;)`, with: "$1 Code $2", codes: []string{"verify-tag"}},
 
+	{name: "integer for an enum", pattern: `typedef enum \{[^{}]*\} DLDataTypeCode;`, with: "typedef int DLDataTypeCode;", codes: []string{"verify-kind"}},
+
 	{name: "octal version", pattern: `DLPACK_VERSION 60`, with: "DLPACK_VERSION 060", codes: []string{"verify-macro"}, only: "0.6"},
 	{name: "octal spelling of the same value", pattern: `DLPACK_VERSION 60`, with: "DLPACK_VERSION 074", codes: []string{"verify-macro"}, only: "0.6"},
 	{name: "minor version changed", pattern: `DLPACK_MINOR_VERSION 3`, with: "DLPACK_MINOR_VERSION 4", codes: []string{"verify-macro"}, only: "1.3"},
@@ -70,6 +72,7 @@ var mutants = []mutant{
 	{name: "flag of another spelling", pattern: `\(1UL << 1UL\)`, with: "2", codes: []string{"verify-macro"}, only: "1.3"},
 	{name: "flag dropped", pattern: `#define DLPACK_FLAG_BITMASK_READ_ONLY \(1UL << 0UL\)`, with: "", codes: []string{"verify-missing"}, only: "1.3"},
 	{name: "macro added", pattern: `(#define DLPACK_DLL)\n`, with: "$1\n#define DLPACK_MINE 1\n", codes: []string{"verify-extra"}},
+	{name: "linkage dropped", pattern: `#define DLPACK_EXTERN_C\n`, with: "", codes: []string{"verify-missing"}},
 	{name: "linkage changed", pattern: `DLPACK_EXTERN_C extern "C"`, with: `DLPACK_EXTERN_C extern "C++"`, codes: []string{"verify-macro"}, cxx: true},
 
 	{name: "deleter of anything", pattern: `\(struct DLManagedTensor ?\* ?self\)`, with: "(void *self)", codes: []string{"verify-field-type"}},
@@ -91,6 +94,7 @@ var mutants = []mutant{
 	{name: "slot dropped", pattern: `DLPackManagedTensorToPyObjectNoSync managed_tensor_to_py_object_no_sync;`, with: "", codes: []string{"verify-field-missing", "verify-offset", "verify-size"}, only: "1.3"},
 	{name: "slot added", pattern: `(DLPackCurrentWorkStream current_work_stream;)`, with: "void *event; $1", codes: []string{"verify-field-extra", "verify-offset", "verify-size"}, only: "1.3"},
 
+	{name: "struct hidden by a macro", pattern: `(#endif[^\n]*\n)$`, with: "#define DLTensor struct Nothing\n$1", codes: []string{"verify-align"}},
 	{name: "typedef name dropped", pattern: `typedef (struct DLManagedTensor \{.*?\}) DLManagedTensor;`, with: "$1;", codes: []string{"verify-typedef"}},
 	{name: "tag dropped", pattern: `typedef struct DLPackExchangeAPI \{`, with: "typedef struct {", codes: []string{"verify-tag"}, only: "1.3"},
 	{name: "tag added", pattern: `typedef struct (\{[^{}]*\} DLDataType;)`, with: "typedef struct DLDataType_ $1", codes: []string{"verify-tag"}},
@@ -103,4 +107,7 @@ var mutants = []mutant{
 	{name: "typedef added", pattern: `(\} DLDataType;)`, with: "$1 typedef DLDataType DLType;", codes: []string{"verify-extra"}},
 	{name: "nameless enum added", pattern: `(\} DLDataType;)`, with: "$1 enum { kDLMaxDim = 8 };", codes: []string{"verify-extra"}},
 	{name: "own fixed-width types", pattern: `#include <stdint.h>`, with: "typedef unsigned char uint8_t; typedef unsigned short uint16_t; typedef int int32_t; typedef unsigned int uint32_t; typedef unsigned long int64_t; typedef unsigned long uint64_t;", codes: []string{"verify-builtin", "verify-extra"}},
+	{name: "alias of another type", pattern: `typedef DLDevice DLContext;`, with: "typedef struct { int a; } DLContext;", codes: []string{"verify-kind"}, only: "0.4"},
+	{name: "alias of an alias", pattern: `typedef DLDevice DLContext;`, with: "typedef DLDevice DLOther; typedef DLOther DLContext;", codes: []string{"verify-alias", "verify-extra"}, only: "0.4"},
+	{name: "alias dropped", pattern: `typedef DLDevice DLContext;`, with: "", codes: []string{"verify-missing"}, only: "0.4"},
 }

@@ -95,12 +95,16 @@ func (s *speller) indirect(elem *node, mark, inner string) string {
 }
 
 // qualified puts the qualifier of a pointer behind its star, and any other in
-// front of the type.
+// front of the type, const first: compilers nest the two as they please.
 func (s *speller) qualified(elem *node, word, inner string) string {
 	if elem != nil && elem.Tag == dwarf.TagPointerType {
 		return s.declare(elem, strings.TrimSpace(" "+word+" "+inner))
 	}
-	return word + " " + s.declare(elem, inner)
+	base := s.declare(elem, inner)
+	if rest, ok := strings.CutPrefix(base, "const "); ok && word != "const" {
+		return "const " + word + " " + rest
+	}
+	return word + " " + base
 }
 
 func (s *speller) parameters(n *node) string {
@@ -113,7 +117,7 @@ func (s *speller) parameters(n *node) string {
 			out = append(out, "...")
 		}
 	}
-	if len(out) == 0 && n.Val(dwarf.AttrPrototyped) != nil {
+	if len(out) == 0 && (!s.isC || n.Val(dwarf.AttrPrototyped) != nil) {
 		out = []string{"void"}
 	}
 	return "(" + strings.Join(out, ", ") + ")"

@@ -3,6 +3,7 @@ package observe
 import (
 	"debug/dwarf"
 	"path/filepath"
+	"slices"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
@@ -20,6 +21,7 @@ type tree struct {
 	at    map[dwarf.Offset]*node
 	// pointer is the size of a pointer in bytes: clang leaves it out of the types.
 	pointer int64
+	isC     bool // () takes any arguments, unlike in C++
 }
 
 func readTree(d *dwarf.Data) (*tree, error) {
@@ -42,7 +44,7 @@ func readTree(d *dwarf.Data) (*tree, error) {
 		}
 		if e.Tag == dwarf.TagCompileUnit {
 			files = unitFiles(d, e)
-			t.pointer = int64(r.AddressSize())
+			t.pointer, t.isC = int64(r.AddressSize()), isC(e)
 		}
 		n := &node{Entry: e, files: files}
 		t.at[e.Offset] = n
@@ -52,6 +54,13 @@ func readTree(d *dwarf.Data) (*tree, error) {
 			stack = append(stack, n)
 		}
 	}
+}
+
+// isC tells whether a unit is in one of the versions of C that DWARF numbers.
+func isC(unit *dwarf.Entry) bool {
+	const c89, c, c99, c11, c17 = 0x01, 0x02, 0x0c, 0x1d, 0x2c
+	language, _ := unit.Val(dwarf.AttrLanguage).(int64)
+	return slices.Contains([]int64{c89, c, c99, c11, c17}, language)
 }
 
 // unitFiles gives no files when the line table cannot be read: positions are
