@@ -2,7 +2,10 @@
 
 package dlpack
 
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 // ExportOptions say how a consumer shall see a slice. The zero value is one
 // dimension over all of it, writable.
@@ -96,22 +99,27 @@ func exportReach(shape []int64, m memory, o ExportOptions) (reach, error) {
 	if o.Strides != nil && len(o.Strides) != len(shape) {
 		return reach{}, failf(ErrShape, "%d strides for %d dimensions", len(o.Strides), len(shape))
 	}
+	if o.Offset < 0 || o.Offset > m.count {
+		return reach{}, failf(ErrShape, "offset %d in a slice of %d", o.Offset, m.count)
+	}
 	r, err := reachOf(shape, o.Strides)
-	if err != nil {
-		return reach{}, err
+	if err != nil || r.fills(m.count, o) {
+		return r, err
 	}
-	count, offset := int64(m.count), int64(o.Offset)
-	used := r.high + 1
-	if r.empty {
-		used = 0
-	}
+	return reach{}, failf(ErrShape, "shape %v, strides %v, offset %d do not suit a slice of %d",
+		slices.Clone(shape), slices.Clone(o.Strides), o.Offset, m.count)
+}
+
+// fills tells whether the elements lie in a slice; where the strides are not
+// given, up to its end.
+func (r reach) fills(count int, o ExportOptions) bool {
+	offset, room := uint64(o.Offset), uint64(count-o.Offset)
 	switch {
-	case offset < 0 || offset > count:
-		return reach{}, failf(ErrShape, "offset %d in a slice of %d", offset, count)
-	case offset+r.low < 0 || used > count-offset:
-		return reach{}, failf(ErrShape, "shape %v, strides %v, offset %d in a slice of %d", shape, o.Strides, offset, count)
-	case o.Strides == nil && used != count-offset:
-		return reach{}, failf(ErrShape, "shape %v, offset %d do not fill a slice of %d", shape, offset, count)
+	case r.empty:
+		return o.Strides != nil || room == 0
+	case o.Strides == nil:
+		return r.after == room-1 && room != 0
+	default:
+		return r.before <= offset && r.after < room
 	}
-	return r, nil
 }

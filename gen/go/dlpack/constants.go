@@ -205,7 +205,7 @@ func (v DataTypeCode) String() string {
 }
 
 // HostReadable tells whether the host may read the data through its pointer. It
-// is false for devices without a name here.
+// is false for a device without a name here.
 func (v DeviceType) HostReadable() bool {
 	switch v {
 	case DeviceCPU, DeviceCUDAHost, DeviceROCMHost, DeviceCUDAManaged:
@@ -214,14 +214,14 @@ func (v DeviceType) HostReadable() bool {
 	return false
 }
 
-// Opaque tells whether the data pointer is a handle, with which no arithmetic
-// is possible.
+// Opaque tells whether the data pointer may be a handle, with which no
+// arithmetic is possible. It is true for a device without a name here.
 func (v DeviceType) Opaque() bool {
 	switch v {
-	case DeviceOpenCL, DeviceVulkan, DeviceMetal, DeviceVPI, DeviceExtDev, DeviceWebGPU:
-		return true
+	case DeviceCPU, DeviceCUDA, DeviceCUDAHost, DeviceROCM, DeviceROCMHost, DeviceCUDAManaged, DeviceOneAPI, DeviceHexagon, DeviceMAIA, DeviceTrn:
+		return false
 	}
-	return false
+	return true
 }
 
 // The data types with a name. Treat them as constants.

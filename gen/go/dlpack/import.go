@@ -57,7 +57,7 @@ func Import(p *DLManagedTensorVersioned) (*Managed, error) {
 		m.Release()
 		return nil, err
 	}
-	return m.adopt(Tensor{&p.DLTensor, p.Flags})
+	return m.adopt(Tensor{&p.DLTensor, p.Flags}, p.Version.Minor < 2)
 }
 
 // ImportLegacy is [Import] for the struct without version and flags, such as a
@@ -69,7 +69,7 @@ func ImportLegacy(p *DLManagedTensor) (*Managed, error) {
 	}
 	m := &Managed{legacy: true}
 	m.address.Store(uintptr(unsafe.Pointer(p)))
-	return m.adopt(Tensor{&p.DLTensor, 0})
+	return m.adopt(Tensor{&p.DLTensor, 0}, true)
 }
 
 // checkAddress refuses what cannot be a managed tensor at all, so that there is
@@ -84,8 +84,10 @@ func checkAddress(p unsafe.Pointer) error {
 	return nil
 }
 
-func (m *Managed) adopt(t Tensor) (*Managed, error) {
-	if err := validate(t.dl); err != nil {
+// adopt validates. NULL strides were legal until DLPack 1.2, and still are where
+// no version is given.
+func (m *Managed) adopt(t Tensor, nullStrides bool) (*Managed, error) {
+	if err := validate(t, nullStrides); err != nil {
 		m.Release()
 		return nil, err
 	}

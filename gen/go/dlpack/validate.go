@@ -6,23 +6,26 @@
 package dlpack
 
 import (
+	"math"
 	"math/bits"
+	"slices"
 	"unsafe"
 )
 
-// MaxNDim is the largest number of dimensions that an import accepts. DLPack
-// sets no limit; this one, far above what any library makes, keeps a garbage
-// ndim from sending reads through all of memory.
-const MaxNDim = 256
+// MaxNDim is the most dimensions that a tensor may have here, which is NumPy's
+// limit. DLPack sets none; this one keeps a garbage ndim from sending reads
+// through all of memory.
+const MaxNDim = 64
 
 // validate tests all that can be known of a stranger's tensor without reading
 // its elements, so that no later arithmetic on it overflows. Unknown devices
 // and type codes pass: they are numbers that a caller may know.
-func validate(dl *DLTensor) error {
+func validate(t Tensor, nullStrides bool) error {
+	dl := t.dl
 	if err := validateType(dl.DType); err != nil {
 		return err
 	}
-	if err := validateDims(dl); err != nil {
+	if err := validateDims(dl, nullStrides); err != nil {
 		return err
 	}
 	reach, err := reachOf(dims(&dl.Shape, dl.NDim), dims(&dl.Strides, dl.NDim))
@@ -32,7 +35,7 @@ func validate(dl *DLTensor) error {
 	if dl.Data == 0 {
 		return failf(ErrData, "NULL, but the tensor has elements")
 	}
-	return validateSpan(dl, reach)
+	return validateSpan(t, reach)
 }
 
 func validateType(t DataType) error {
@@ -47,104 +50,113 @@ func validateType(t DataType) error {
 	return nil
 }
 
-func validateDims(dl *DLTensor) error {
+func validateDims(dl *DLTensor, nullStrides bool) error {
 	const misaligned = unsafe.Alignof(int64(0)) - 1
 	switch {
 	case dl.NDim < 0 || dl.NDim > MaxNDim:
 		return failf(ErrShape, "ndim is %d; 0 to %d are accepted", dl.NDim, MaxNDim)
 	case dl.NDim > 0 && dl.Shape == 0:
 		return failf(ErrShape, "shape is NULL, but ndim is %d", dl.NDim)
+	case dl.NDim > 0 && dl.Strides == 0 && !nullStrides:
+		return failf(ErrShape, "strides are NULL, which DLPack 1.2 ended, but ndim is %d", dl.NDim)
 	case dl.NDim > 0 && (dl.Shape|dl.Strides)&misaligned != 0:
 		return failf(ErrShape, "shape or strides at an address that is no multiple of 8")
 	}
 	return nil
 }
 
-// reach is how far the elements of a tensor lie from the one whose indices are
-// all 0, in elements: low is never positive, high never negative.
+// reach is how far the elements of a tensor lie before and after the one whose
+// indices are all 0, in elements.
 type reach struct {
-	low, high int64
-	empty     bool
+	before, after uint64
+	empty         bool
 }
 
 // reachOf fails for extents and strides that no memory can hold. Without
 // strides the tensor is dense.
 func reachOf(shape, strides []int64) (reach, error) {
+	empty := false
 	for i, extent := range shape {
 		if extent < 0 {
 			return reach{}, failf(ErrShape, "extent %d of dimension %d is negative", extent, i)
 		}
+		empty = empty || extent == 0
 	}
-	for _, extent := range shape {
-		if extent == 0 {
-			return reach{empty: true}, nil
-		}
+	if empty {
+		return reach{empty: true}, nil
 	}
 	count, err := product(shape)
 	if err != nil || strides == nil {
-		return reach{high: count - 1}, err
+		return reach{after: count - 1}, err
 	}
 	return stridedReach(shape, strides)
 }
 
 // product multiplies extents, none of which is 0 or negative.
-func product(shape []int64) (int64, error) {
+func product(shape []int64) (uint64, error) {
 	count := uint64(1)
 	for _, extent := range shape {
 		high, low := bits.Mul64(count, uint64(extent))
-		if high != 0 || int64(low) < 0 {
-			return 0, failf(ErrShape, "shape %v has more elements than fit in 63 bits", shape)
+		if high != 0 || low > math.MaxInt64 {
+			return 0, failf(ErrShape, "shape %v has more elements than fit in 63 bits", slices.Clone(shape))
 		}
 		count = low
 	}
-	return int64(count), nil
+	return count, nil
 }
 
 func stridedReach(shape, strides []int64) (reach, error) {
 	var r reach
 	for i, extent := range shape {
-		size := uint64(max(strides[i], -strides[i]))
-		over, span := bits.Mul64(uint64(extent-1), size)
-		end := &r.high
+		side, size := &r.after, uint64(strides[i])
 		if strides[i] < 0 {
-			end = &r.low
+			side, size = &r.before, -size
 		}
-		distance := int64(span)
-		if over != 0 || distance < 0 || max(*end, -*end)+distance < 0 {
-			return reach{}, failf(ErrShape, "strides %v of shape %v reach farther than 63 bits", strides, shape)
+		over, distance := bits.Mul64(uint64(extent-1), size)
+		sum, carry := bits.Add64(*side, distance, 0)
+		if over != 0 || carry != 0 {
+			return reach{}, failf(ErrShape, "strides %v of shape %v reach farther than 64 bits",
+				slices.Clone(strides), slices.Clone(shape))
 		}
-		if strides[i] < 0 {
-			distance = -distance
-		}
-		*end += distance
+		*side = sum
 	}
 	return r, nil
 }
 
-// validateSpan tests that every element has an address. The handle of an opaque
-// device is no address, so there only the offset into it counts.
-func validateSpan(dl *DLTensor, r reach) error {
-	width := uint64(dl.DType.Bits) * uint64(dl.DType.Lanes)
-	above, high := bytesOf(uint64(r.high)+1, width)
-	below, low := bytesOf(uint64(-r.low), width)
+// validateSpan tests that every element has an address. What lies before a
+// handle has none, so there byte_offset must reach back to all of it.
+func validateSpan(t Tensor, r reach) error {
+	dl := t.dl
+	width := elementBits(dl.DType, t.flags)
+	before, fits := bytesOf(r.before, width)
+	after, fit := bytesOf(r.after+1, width)
 	base := uint64(dl.Data)
 	if dl.Device.Type.Opaque() {
 		base = 0
 	}
 	first, carry := bits.Add64(base, dl.ByteOffset, 0)
-	_, beyond := bits.Add64(first, high, 0)
-	if above || below || carry != 0 || beyond != 0 || low > first {
-		return failf(ErrShape, "elements of shape %v at offset %d lie outside of memory",
-			dims(&dl.Shape, dl.NDim), dl.ByteOffset)
+	_, beyond := bits.Add64(first, after, 0)
+	if !fits || !fit || carry != 0 || beyond != 0 || before > first {
+		return failf(ErrShape, "shape %v with strides %v reaches outside of memory", t.Shape(), t.Strides())
 	}
 	return nil
 }
 
-// bytesOf gives the bytes of that many elements side by side; over when they do
-// not fit in 64 bits.
-func bytesOf(count, width uint64) (over bool, bytes uint64) {
+// elementBits is what one element takes in memory: narrow ones are packed
+// unless they are padded, all others are whole bytes.
+func elementBits(t DataType, flags Flags) uint64 {
+	width := uint64(t.Bits) * uint64(t.Lanes)
+	if t.Bits < 8 && flags&FlagIsSubbyteTypePadded == 0 {
+		return width
+	}
+	return (width + 7) / 8 * 8
+}
+
+// bytesOf gives the bytes of that many elements side by side, if 63 bits hold
+// the number.
+func bytesOf(count, width uint64) (bytes uint64, fits bool) {
 	high, low := bits.Mul64(count, width)
 	low, carry := bits.Add64(low, 7, 0)
 	high += carry
-	return high>>3 != 0, high<<61 | low>>3
+	return high<<61 | low>>3, high < 4
 }

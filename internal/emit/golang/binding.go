@@ -1,0 +1,94 @@
+package golang
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/dlpackgen/dlpackgen/internal/cdecl"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/layout"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// platforms is the build constraint of all files: where C has the layout of the
+// mirrors. Go's other platforms have pointers of 4 bytes in C.
+const platforms = "!(386 || arm || mips || mipsle || wasm)"
+
+// binding is one run: a release with what its Go files need of it.
+type binding struct {
+	release *spec.Release
+	table   *layout.Table // every 64-bit platform has the layout of LP64
+	c       cdecl.Speller
+	pkg     string
+	prefix  string // of every C name that the linker sees
+}
+
+func newBinding(m *emit.Model) (*binding, error) {
+	path, err := resolveImport(m)
+	if err != nil {
+		return nil, err
+	}
+	b := &binding{
+		release: m.Release,
+		table:   layout.Of(m.Release, layout.LP64, layout.C),
+		c:       cdecl.Of(m.Release),
+		pkg:     packageName(m),
+		prefix:  prefixOf(path),
+	}
+	return b, b.checkNames()
+}
+
+// checkNames reports all pairs of names that Go could not tell apart, which a
+// vendor's own devices may bring.
+func (b *binding) checkNames() error {
+	u := unique{}
+	var errs []error
+	for _, s := range spec.Of[*spec.Struct](b.release) {
+		errs = append(errs, u.add(b.typeName(s.Name), s.Name))
+	}
+	for _, e := range spec.Of[*spec.Enum](b.release) {
+		errs = append(errs, u.add(b.typeName(e.Name), e.Name))
+		for _, v := range e.Values {
+			errs = append(errs, u.add(b.enumerator(e, v.Name), v.Name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// rendered makes the files that the spec decides.
+func (b *binding) rendered() ([]emit.File, error) {
+	var files []emit.File
+	for _, part := range []struct {
+		path string
+		fill func(*jen.File)
+	}{
+		{"types.go", b.types},
+		{"constants.go", b.constants},
+		{"guards.go", b.guards},
+		{"guards_cgo.go", b.guardsC},
+	} {
+		data, err := b.render(part.fill)
+		if err != nil {
+			return nil, fmt.Errorf("rendering %s: %w", part.path, err)
+		}
+		files = append(files, emit.File{Path: part.path, Data: data})
+	}
+	return files, nil
+}
+
+func (b *binding) render(fill func(*jen.File)) ([]byte, error) {
+	file := jen.NewFile(b.pkg)
+	file.ImportName("structs", "structs") // newer than jennifer's own list
+	fill(file)
+	out := bytes.NewBufferString(b.head("//go:build " + platforms + "\n\n"))
+	err := file.Render(out)
+	return out.Bytes(), err
+}
+
+// head begins a Go file: the banner and the line of its build constraint.
+func (b *binding) head(line string) string {
+	return emit.Banner("// ", "", b.release.Version) + "\n" + line
+}

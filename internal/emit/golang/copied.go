@@ -1,0 +1,95 @@
+package golang
+
+import (
+	"fmt"
+	"go/build/constraint"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/c"
+	"github.com/dlpackgen/dlpackgen/templates"
+)
+
+// What stands in the templates for what only a run knows.
+const (
+	templateTerm    = "dlpackgen_template" // build term that keeps them out of builds
+	templatePackage = "dlpack"
+	templatePrefix  = "dlp_00000000_"
+)
+
+// copied makes the files that the spec does not decide: the run time, and the
+// header, which is target c's.
+func (b *binding) copied() ([]emit.File, error) {
+	header, err := b.header()
+	if err != nil {
+		return nil, err
+	}
+	files := []emit.File{header}
+	names, err := fs.Glob(templates.Go, "go/*")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		source, err := fs.ReadFile(templates.Go, name)
+		if err != nil {
+			return nil, err
+		}
+		text, err := b.put(path.Base(name), string(source))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, emit.File{Path: path.Base(name), Data: []byte(text)})
+	}
+	return files, nil
+}
+
+// header is dlpack.h as target c makes it: two texts would drift apart.
+func (b *binding) header() (emit.File, error) {
+	files, err := c.Target.Emit(&emit.Model{Release: b.release})
+	if err != nil {
+		return emit.File{}, err
+	}
+	for _, f := range files {
+		if path.Base(f.Path) == "dlpack.h" {
+			return emit.File{Path: "dlpack.h", Data: f.Data}, nil
+		}
+	}
+	return emit.File{}, fmt.Errorf("target %s makes no dlpack.h", c.Target.Name)
+}
+
+// put gives a template its banner, its constraint, its package and its prefix.
+func (b *binding) put(name, source string) (string, error) {
+	source = strings.ReplaceAll(source, templatePrefix, b.prefix)
+	banner := emit.Banner("/* ", " */", b.release.Version)
+	if path.Ext(name) == ".h" {
+		return banner + "\n" + source, nil
+	}
+	first, rest, _ := strings.Cut(source, "\n")
+	line, err := dropTerm(first)
+	if err != nil {
+		return "", fmt.Errorf("template %s: %w", name, err)
+	}
+	if path.Ext(name) == ".c" {
+		return banner + "\n" + line + rest[1:], nil
+	}
+	rest = strings.Replace(rest, "\npackage "+templatePackage+"\n", "\npackage "+b.pkg+"\n", 1)
+	rest = strings.Replace(rest, "// Package "+templatePackage+" ", "// Package "+b.pkg+" ", 1)
+	return b.head(line) + rest[1:], nil
+}
+
+// dropTerm takes the term of templates, which comes first, out of a build
+// constraint, and gives what is left as a line with a blank one after it.
+func dropTerm(line string) (string, error) {
+	const directive = "//go:build "
+	others, more := strings.CutPrefix(line, directive+templateTerm+" && ")
+	if !more {
+		return "", nil
+	}
+	expr, err := constraint.Parse(directive + others)
+	if err != nil {
+		return "", err
+	}
+	return directive + expr.String() + "\n\n", nil
+}

@@ -1,0 +1,151 @@
+package golang
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+func release(t *testing.T, version string) *spec.Release {
+	t.Helper()
+	r, err := spec.Embedded().Release(version)
+	require.NoError(t, err)
+	return r
+}
+
+func emitted(t *testing.T, m *emit.Model) map[string]string {
+	t.Helper()
+	files, err := Target.Emit(m)
+	require.NoError(t, err)
+	out := map[string]string{}
+	for _, f := range files {
+		require.NotContains(t, out, f.Path, "made twice")
+		out[f.Path] = string(f.Data)
+	}
+	return out
+}
+
+// served gives the releases that the target serves, besides the one in gen/go.
+func served(t *testing.T) (versions []string) {
+	t.Helper()
+	s := spec.Embedded()
+	for _, r := range s.Releases() {
+		if !s.Older(r.Version, Target.Oldest) && r.Version != s.Latest() {
+			versions = append(versions, r.Version)
+		}
+	}
+	require.NotEmpty(t, versions)
+	return versions
+}
+
+// A snapshot is one archive: loose Go files would be packages of this module.
+func TestSnapshotsOfWhatGenDoesNotHold(t *testing.T) {
+	var owned []string
+	for _, version := range served(t) {
+		files, err := Target.Emit(&emit.Model{Release: release(t, version)})
+		require.NoError(t, err)
+		archive := &txtar.Archive{Comment: fmt.Appendf(nil, "Target go for DLPack %s.\n", version)}
+		for _, f := range files {
+			archive.Files = append(archive.Files, txtar.File{Name: f.Path, Data: f.Data})
+		}
+		name := "out/go/" + version + ".txtar"
+		golden.Assert(t, name, txtar.Format(archive))
+		owned = append(owned, name)
+	}
+	golden.Orphans(t, "out/go", owned)
+}
+
+func TestGenHoldsTheNewestRelease(t *testing.T) {
+	dir := filepath.Join(golden.Root(t), "gen", "go", "dlpack")
+	for name, want := range emitted(t, &emit.Model{Release: release(t, "latest"), Dir: dir}) {
+		got, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err, "run: make generate")
+		assert.Equal(t, want, string(got), "gen/go/dlpack/%s is not current; run: make generate", name)
+	}
+}
+
+func TestTheSameModelGivesTheSameBytes(t *testing.T) {
+	m := &emit.Model{Release: release(t, "main")}
+	assert.Equal(t, emitted(t, m), emitted(t, m))
+}
+
+func TestEveryFileHasItsBannerAndNoPlaceholder(t *testing.T) {
+	files := emitted(t, &emit.Model{Release: release(t, "1.2"), Options: map[string]string{optionPackage: "tensor", optionImport: "example.org/tensor"}})
+	for name, text := range files {
+		assert.True(t, emit.HasBanner([]byte(text)), name)
+		assert.Contains(t, strings.SplitAfterN(text, "\n", 3)[1], "DLPack 1.2; SPDX", name)
+		assert.NotContains(t, text, templatePrefix, name)
+		assert.NotContains(t, text, templateTerm, name)
+		if strings.HasSuffix(name, ".go") {
+			assert.Regexp(t, `(?m)^package tensor$`, text, name)
+		}
+	}
+	assert.Contains(t, files["doc.go"], "\n// Package tensor exchanges")
+	assert.Contains(t, files["unsupported.go"], "//go:build 386 || arm || mips || mipsle || wasm\n\n")
+	assert.Contains(t, files["export.c"], "//go:build cgo && !(386 || arm || mips || mipsle || wasm)\n\n")
+}
+
+func TestTheHeaderIsThatOfTargetC(t *testing.T) {
+	files := emitted(t, &emit.Model{Release: release(t, "latest")})
+	header, err := os.ReadFile(filepath.Join(golden.Root(t), "gen", "c", "dlpack", "dlpack.h"))
+	require.NoError(t, err)
+	assert.Equal(t, string(header), files["dlpack.h"])
+}
+
+func TestNoFlagsForTheCompiler(t *testing.T) {
+	for name, text := range emitted(t, &emit.Model{Release: release(t, "latest")}) {
+		assert.NotContains(t, text, "#cgo", "%s: a user's own header or flag would get in", name)
+	}
+}
+
+// A vendor's devices may bring names that differ in C alone.
+func TestNamesThatGoCannotTellApart(t *testing.T) {
+	for _, added := range [][]string{{"kDLAcme_x", "kDLAcmeX"}, {"kDLType"}} {
+		r := *release(t, "1.3")
+		enum := *spec.Find[*spec.Enum](&r, deviceEnum)
+		for i, name := range added {
+			enum.Values = append(enum.Values[:len(enum.Values):len(enum.Values)], spec.EnumValue{Name: name, Value: int64(500 + i)})
+		}
+		r.Decls = append([]spec.Decl{&enum}, slices.DeleteFunc(slices.Clone(r.Decls), func(d spec.Decl) bool { return d.DeclName() == deviceEnum })...)
+		_, err := Target.Emit(&emit.Model{Release: &r})
+		require.ErrorContains(t, err, "in Go; rename one")
+		require.ErrorContains(t, err, added[len(added)-1])
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for _, option := range Target.Options {
+		assert.NotEmpty(t, option.Doc)
+		assert.Empty(t, option.Check(option.Default), option.Name)
+	}
+	for value, want := range map[string]string{
+		"tensor": "", "dlpack2": "", "main": "cannot be", "func": "cannot be", "a-b": "cannot be", "_": "cannot be", "": "cannot be",
+	} {
+		assertFinding(t, want, checkPackage(value))
+	}
+	for value, want := range map[string]string{
+		"": "", "example.org/a/b-c.v2/~d": "", "a//b": "no import path", "/a": "no import path", "a b": "no import path", "a/": "no import path", "a\n": "no import path",
+	} {
+		assertFinding(t, want, checkImport(value))
+	}
+}
+
+func assertFinding(t *testing.T, want, got string) {
+	t.Helper()
+	if want == "" {
+		assert.Empty(t, got)
+		return
+	}
+	assert.Contains(t, got, want)
+}

@@ -1,0 +1,137 @@
+package golang
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// words are the parts of C names that Go spells in a way of their own.
+var words = map[string]string{
+	"api":   "API",
+	"dl":    "DL",
+	"dtype": "DType",
+	"id":    "ID",
+	"ndim":  "NDim",
+	"bool":  "Bool",
+	"uint":  "UInt",
+	"int":   "Int",
+}
+
+// typed are the fields that hold an enumerator, or flags, in a plain integer.
+var typed = map[string]string{
+	"DLDataType.code":                "DLDataTypeCode",
+	"DLManagedTensorVersioned.flags": flagsType,
+}
+
+// flagsType is the Go type of all flags together; C has none.
+const flagsType = "Flags"
+
+// prefixes are what the enumerators of an enum carry in C and in Go.
+var prefixes = map[string]string{
+	"DLDeviceType":   "Device",
+	"DLDataTypeCode": "Code",
+}
+
+// typeName gives the Go name of a type. A struct that holds pointers is a raw
+// mirror and keeps its name in C; a plain value has a plain name.
+func (b *binding) typeName(name string) string {
+	if s := spec.Find[*spec.Struct](b.release, name); s != nil && b.hasPointers(s) {
+		return name
+	}
+	for _, prefix := range []string{"DLPack", "DL"} {
+		if rest, ok := strings.CutPrefix(name, prefix); ok && rest != "" {
+			return rest
+		}
+	}
+	return camel(name)
+}
+
+func (b *binding) hasPointers(s *spec.Struct) bool {
+	for _, f := range s.Fields {
+		if b.isPointer(f.Type) {
+			return true
+		}
+		if inner := spec.Find[*spec.Struct](b.release, b.table.Underlying(f.Type).Name); inner != nil && b.hasPointers(inner) {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *binding) isPointer(t spec.Type) bool {
+	t = b.table.Underlying(t)
+	return t.Kind == spec.Pointer || t.Kind == spec.Function ||
+		t.Kind == spec.Named && spec.Find[*spec.Callback](b.release, t.Name) != nil
+}
+
+// fieldName gives the Go name of a field: device_type of Device is Type.
+func (b *binding) fieldName(s *spec.Struct, name string) string {
+	noun := strings.ToLower(b.typeName(s.Name)) + "_"
+	return camel(strings.TrimPrefix(name, noun))
+}
+
+// enumerator gives the Go name of a constant: kDLFloat8_e4m3 is CodeFloat8E4M3.
+func (b *binding) enumerator(e *spec.Enum, name string) string {
+	prefix, ok := prefixes[e.Name]
+	if !ok {
+		prefix = b.typeName(e.Name)
+	}
+	return prefix + camel(strings.TrimPrefix(name, "kDL"))
+}
+
+// flag gives the Go name of a flag: DLPACK_FLAG_BITMASK_READ_ONLY is
+// FlagReadOnly.
+func flag(name string) string {
+	return "Flag" + camel(strings.ToLower(strings.TrimPrefix(name, "DLPACK_FLAG_BITMASK_")))
+}
+
+// macro gives the Go name of a number: DLPACK_MAJOR_VERSION is MajorVersion.
+func macro(name string) string {
+	return camel(strings.ToLower(strings.TrimPrefix(name, "DLPACK_")))
+}
+
+// dtype gives the Go name of a data type: uint8 is DTypeUInt8.
+func dtype(name string) string {
+	if rest, ok := strings.CutPrefix(name, "uint"); ok {
+		return "DTypeUInt" + rest
+	}
+	if rest, ok := strings.CutPrefix(name, "bfloat"); ok {
+		return "DTypeBFloat" + rest
+	}
+	if rest, ok := strings.CutPrefix(name, "bcomplex"); ok {
+		return "DTypeBComplex" + rest
+	}
+	return "DType" + camel(name)
+}
+
+// camel joins the parts of a name between underscores. A part with a digit after
+// its first letter is a format such as e4m3fn, which Go writes in capitals.
+func camel(name string) string {
+	var out strings.Builder
+	for i, word := range strings.Split(name, "_") {
+		switch special, ok := words[word]; {
+		case word == "":
+		case ok:
+			out.WriteString(special)
+		case i > 0 && len(word) > 1 && unicode.IsDigit(rune(word[1])):
+			out.WriteString(strings.ToUpper(word))
+		default:
+			out.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		}
+	}
+	return out.String()
+}
+
+// unique fails when two names of C became one name of Go.
+type unique map[string]string
+
+func (u unique) add(goName, cName string) error {
+	if before, taken := u[goName]; taken {
+		return fmt.Errorf("%s and %s would both be named %s in Go; rename one", before, cName, goName)
+	}
+	u[goName] = cName
+	return nil
+}

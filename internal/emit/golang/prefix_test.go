@@ -1,0 +1,64 @@
+package golang
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+)
+
+func TestTheImportPathIsThatOfTheFolder(t *testing.T) {
+	root := t.TempDir()
+	for name, mod := range map[string]string{
+		"plain":   "// A comment\nmodule example.org/m // another\n\ngo 1.25\n",
+		"quoted":  "module \"example.org/m\"\n",
+		"rawform": "module `example.org/m`\n",
+	} {
+		dir := filepath.Join(root, name)
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(mod), 0o600))
+		for below, want := range map[string]string{
+			"":              "example.org/m",
+			"internal/deep": "example.org/m/internal/deep", // need not exist yet
+		} {
+			got, err := resolveImport(&emit.Model{Dir: filepath.Join(dir, filepath.FromSlash(below))})
+			require.NoError(t, err)
+			assert.Equal(t, want, got, name)
+		}
+	}
+}
+
+func TestTheImportPathWithoutAModule(t *testing.T) {
+	none := filepath.Join(t.TempDir(), "x")
+	for want, m := range map[string]*emit.Model{
+		"dlpack":        {},
+		"tensor":        {Dir: none, Options: map[string]string{optionPackage: "tensor"}},
+		"example.org/x": {Dir: none, Options: map[string]string{optionImport: "example.org/x"}},
+	} {
+		got, err := resolveImport(m)
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	}
+}
+
+func TestAModuleThatCannotBeRead(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "go.mod"), 0o755))
+	_, err := Target.Emit(&emit.Model{Release: release(t, "1.3"), Dir: dir})
+	require.ErrorContains(t, err, `give the import path of the bindings as option "import"`)
+}
+
+func TestPrefixesDiffer(t *testing.T) {
+	assert.Equal(t, "dlp_94584207_", prefixOf("example.org/a"), "as sha256sum has it")
+	assert.NotEqual(t, prefixOf("example.org/a"), prefixOf("example.org/b"))
+}
+
+func TestModulePathOfWhatIsNoModule(t *testing.T) {
+	for _, mod := range []string{"", "go 1.25\n", "module\n", "// module example.org/m\n"} {
+		assert.Empty(t, modulePath([]byte(mod)))
+	}
+}

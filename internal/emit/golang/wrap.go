@@ -1,0 +1,18 @@
+package golang
+
+import "strings"
+
+// wrap breaks a text between words into lines of at most that many bytes; a
+// longer word stands alone.
+func wrap(text string, width int) []string {
+	var lines []string
+	for _, word := range strings.Fields(text) {
+		last := len(lines) - 1
+		if last >= 0 && len(lines[last])+1+len(word) <= width {
+			lines[last] += " " + word
+			continue
+		}
+		lines = append(lines, word)
+	}
+	return lines
+}
