@@ -1,0 +1,199 @@
+package gobind
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
+)
+
+// watched makes a slice, and tells when the collector has freed it.
+func watched() (data []int64, freed *atomic.Bool) {
+	freed = new(atomic.Bool)
+	data = make([]int64, 1024)
+	runtime.AddCleanup(&data[0], func(f *atomic.Bool) { f.Store(true) }, freed)
+	return data, freed
+}
+
+// exportWatched leaves the tensor as the only way to the slice.
+func exportWatched(t *testing.T) (*dlpack.DLManagedTensorVersioned, *atomic.Bool) {
+	t.Helper()
+	data, freed := watched()
+	for i := range data {
+		data[i] = int64(i)
+	}
+	p, err := dlpack.Export(data)
+	require.NoError(t, err)
+	return p, freed
+}
+
+func collect(cycles int) {
+	for range cycles {
+		runtime.GC()
+		time.Sleep(2 * time.Millisecond) // cleanups run on a goroutine of their own
+	}
+}
+
+func TestASliceLivesAsLongAsItsConsumer(t *testing.T) {
+	p, freed := exportWatched(t)
+	collect(4)
+	require.False(t, freed.Load(), "the consumer still has it")
+	tensor := imported(t, p, nil)
+	values, err := dlpack.Data[int64](tensor)
+	require.NoError(t, err)
+	for i, v := range values {
+		require.Equal(t, int64(i), v)
+	}
+}
+
+func TestTheCollectorFreesWhatConsumersReleased(t *testing.T) {
+	p, freed := exportWatched(t)
+	collect(2)
+	Consume(p)
+	assert.Eventually(t, func() bool { collect(1); return freed.Load() }, 10*time.Second, time.Millisecond,
+		"neither an export nor Drain followed")
+}
+
+func TestDrainUnpinsAtOnce(t *testing.T) {
+	before := dlpack.Drain()
+	p, freed := exportWatched(t)
+	assert.Equal(t, before+1, dlpack.Drain())
+	ConsumeOnThreads([]*dlpack.DLManagedTensorVersioned{p}, 1)
+	assert.Equal(t, before, dlpack.Drain())
+	collect(1)
+	assert.Eventually(t, freed.Load, 10*time.Second, time.Millisecond)
+}
+
+func TestASecondReleaseIsTrapped(t *testing.T) {
+	before, outstanding := dlpack.DoubleReleases(), dlpack.Drain()
+	p, err := dlpack.Export([]int8{1})
+	require.NoError(t, err)
+	Consume(p)
+	Consume(p)
+	assert.Equal(t, before+1, dlpack.DoubleReleases())
+	legacy, err := dlpack.ExportLegacy([]int8{1}, dlpack.ExportOptions{})
+	require.NoError(t, err)
+	ConsumeLegacy(legacy)
+	ConsumeLegacy(legacy)
+	assert.Equal(t, before+2, dlpack.DoubleReleases())
+	assert.Equal(t, outstanding, dlpack.Drain(), "each slot came back once")
+}
+
+func TestSlotsAreUsedAgain(t *testing.T) {
+	seen := map[*dlpack.DLManagedTensorVersioned]bool{}
+	data := make([]float32, 16)
+	for range 10_000 {
+		p, err := dlpack.Export(data)
+		require.NoError(t, err)
+		seen[p] = true
+		Consume(p)
+	}
+	assert.Less(t, len(seen), 1_000)
+}
+
+func TestOneSliceInManyTensors(t *testing.T) {
+	data, freed := watched()
+	var all []*dlpack.DLManagedTensorVersioned
+	for range 500 {
+		p, err := dlpack.Export(data)
+		require.NoError(t, err)
+		all = append(all, p)
+	}
+	runtime.KeepAlive(data)
+	ConsumeOnThreads(all[1:], 4)
+	dlpack.Drain()
+	collect(3)
+	assert.False(t, freed.Load(), "one tensor is left")
+	Consume(all[0])
+	dlpack.Drain()
+	assert.Eventually(t, func() bool { collect(1); return freed.Load() }, 10*time.Second, time.Millisecond)
+}
+
+// Goroutines export while threads of C release and the collector runs.
+func TestConcurrentExportsAndReleases(t *testing.T) {
+	rounds := 40
+	if testing.Short() {
+		rounds = 5
+	}
+	before := dlpack.Drain()
+	stop := make(chan struct{})
+	var collector, exporters sync.WaitGroup
+	collector.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				runtime.GC()
+			}
+		}
+	})
+	for worker := range 4 {
+		exporters.Go(func() {
+			for range rounds {
+				releaseRound(t, int32(worker))
+			}
+		})
+	}
+	exporters.Wait()
+	close(stop)
+	collector.Wait()
+	assert.Equal(t, before, dlpack.Drain())
+}
+
+// releaseRound exports fresh slices, reads them back through their tensors and
+// has C release them.
+func releaseRound(t *testing.T, mark int32) {
+	all := make([]*dlpack.DLManagedTensorVersioned, 100)
+	for i := range all {
+		p, err := dlpack.Export([]int32{mark, int32(i)})
+		if !assert.NoError(t, err) {
+			return
+		}
+		all[i] = p
+	}
+	for i, p := range all {
+		m, err := dlpack.Import(p)
+		if !assert.NoError(t, err) {
+			return
+		}
+		values, err := dlpack.Data[int32](m.Tensor())
+		assert.NoError(t, err)
+		assert.Equal(t, []int32{mark, int32(i)}, values)
+		if i%2 == 0 {
+			m.Release()
+			all[i] = nil
+		}
+	}
+	var left []*dlpack.DLManagedTensorVersioned
+	for _, p := range all {
+		if p != nil {
+			left = append(left, p)
+		}
+	}
+	ConsumeOnThreads(left, 3)
+}
+
+func TestGoroutinesAreNotLeft(t *testing.T) {
+	collect(1)
+	before := runtime.NumGoroutine()
+	for range 1000 {
+		p, err := dlpack.Export([]int8{1, 2})
+		require.NoError(t, err)
+		Consume(p)
+	}
+	collect(3)
+	for range 1000 { // assert.Eventually has goroutines of its own
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+}
