@@ -2,6 +2,7 @@ package verify
 
 import (
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
@@ -23,8 +24,8 @@ func (p *places) at(pos diag.Pos, word string) (diag.Pos, string) {
 		return diag.Pos{File: file, Line: pos.Line, Col: min(pos.Line, 1)}, ""
 	}
 	col := len(line) - len(strings.TrimLeft(line, " \t"))
-	if i := strings.Index(line, word); i >= 0 && word != "" {
-		col = i
+	if m := regexp.MustCompile(`\b` + regexp.QuoteMeta(word) + `\b`).FindStringIndex(line); word != "" && m != nil {
+		col = m[0]
 	}
 	return diag.Pos{File: file, Line: pos.Line, Col: col + 1}, line
 }

@@ -1,7 +1,8 @@
 // Package verify compares a real header with the spec: it compiles probes
 // against it, reads the debug information and the preprocessed text, and
 // reports each difference. It runs nothing but the compiler, and writes only to
-// a temporary folder of its own.
+// a temporary folder of its own. The order of declarations, and how the value of
+// an enumerator is spelled, are no differences.
 package verify
 
 import (
@@ -29,7 +30,7 @@ type Result struct {
 	Lang     string   // "C" or "C++"
 	Model    string   // the data model of the target, such as "lp64"
 	Release  string   // the release that the header was compared with
-	Fits     []string // every release without a difference, oldest first
+	Fits     []string // every compared release without an error, oldest first
 	// Diags holds the differences from Release, each with both values. Errors
 	// are differences that a client can see, warnings are parameter names, and
 	// notes are no differences.

@@ -95,7 +95,7 @@ func TestModelsWithoutAName(t *testing.T) {
 func TestPositionsPointAtTheWord(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "a.h")
-	require.NoError(t, os.WriteFile(file, []byte("\r\n  int a;\r\n"), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte("\r\n  data a;\r\n"), 0o600))
 	p := &places{compiler: &compiler{header: file, shown: "shown.h"}, lines: map[string][]string{}}
 	for _, c := range []struct {
 		line int
@@ -103,8 +103,8 @@ func TestPositionsPointAtTheWord(t *testing.T) {
 		want diag.Pos
 		text string
 	}{
-		{2, "a;", diag.Pos{File: "shown.h", Line: 2, Col: 7}, "  int a;"},
-		{2, "b", diag.Pos{File: "shown.h", Line: 2, Col: 3}, "  int a;"},
+		{2, "a", diag.Pos{File: "shown.h", Line: 2, Col: 8}, "  data a;"},
+		{2, "b", diag.Pos{File: "shown.h", Line: 2, Col: 3}, "  data a;"},
 		{9, "a", diag.Pos{File: "shown.h", Line: 9, Col: 1}, ""},
 		{0, "a", diag.Pos{File: "shown.h"}, ""},
 	} {
