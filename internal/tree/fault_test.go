@@ -82,7 +82,7 @@ const noteFile = "gen/c/notes.txt"
 // start makes the tree that the scenario begins with, and the request to fail.
 func (s scenario) start(t *testing.T) (dir string, req Request) {
 	t.Helper()
-	dir = filepath.Join(t.TempDir(), "deep", "out")
+	dir = filepath.Join(fastDir(t), "deep", "out")
 	if s.from != 0 {
 		setContent(t, dir, noteFile, "mine")
 		generated(t, asked(dir, s.from))
@@ -247,4 +247,39 @@ func (h heal) heal(t *testing.T, dir, at string) {
 	}
 	requireExactly(t, dir, plans[h.end], at)
 	requireFine(t, asked(dir, h.end))
+}
+
+// TestFaultsTwice kills a run, and then also the run that would have healed it,
+// which has another selection and another spec. The first journal's knowledge
+// must not be lost on the way.
+func TestFaultsTwice(t *testing.T) {
+	s := scenarios()[1]
+	for _, second := range []failure{{"kill", killPast, nil}, {"EIO", refuse, syscall.EIO}} {
+		t.Run(second.name, func(t *testing.T) {
+			seen := map[string]bool{}
+			for i, reached := 1, true; reached; i++ {
+				for j, again := 1, true; reached && again; j++ {
+					reached, again = s.failTwice(t, i, injector{at: j, mode: second.mode, err: second.err}, seen)
+				}
+			}
+			assert.Greater(t, len(seen), 100, "the injector has missed the runs")
+		})
+	}
+}
+
+// failTwice tells whether the first and the second run got to be killed. A tree
+// that the first kill has left before needs no second look.
+func (s scenario) failTwice(t *testing.T, i int, second injector, seen map[string]bool) (first, again bool) {
+	t.Helper()
+	dir, req := s.start(t)
+	in := injector{at: i, mode: killPast}
+	_, _ = s.run(in.world(), req)
+	state := fmt.Sprint(second.at, disked(t, dir))
+	if in.n < i || seen[state] {
+		return in.n >= i, false
+	}
+	seen[state] = true
+	_, _ = second.world().generate(only(asked(dir, 3), "c"), false)
+	heal{name: "a new spec", runs: []func(string) Request{full(3)}, end: 3}.heal(t, dir, fmt.Sprintf("operation %d, then operation %d", i, second.at))
+	return true, second.n >= second.at
 }

@@ -149,3 +149,15 @@ func itemAt(r *Report, path string) (Item, bool) {
 	}
 	return r.Items[i], true
 }
+
+// fastDir is a temporary directory in memory where the system has one: the
+// failures make some hundred thousand files.
+func fastDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "dlpackgen-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	return dir
+}
