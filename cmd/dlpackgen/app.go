@@ -1,0 +1,168 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+)
+
+// app is one run of the command.
+type app struct {
+	stdout *sink
+	stderr io.Writer
+	color  bool // of text on stderr
+}
+
+// Main runs the command and gives its exit code. Whatever goes wrong becomes a
+// finding: no input makes it panic.
+func Main(args []string, stdout, stderr io.Writer) int {
+	a := &app{stdout: &sink{w: stdout}, stderr: stderr, color: wantsColor(stderr)}
+	root := a.root()
+	root.SetArgs(slices.Concat([]string{}, args)) // cobra takes os.Args for nil
+	err := guard(root.Execute)
+	if a.stdout.err != nil {
+		err = cannot("output", "", "write to stdout: %v", a.stdout.err)
+	}
+	return a.finish(err)
+}
+
+// finish prints what ended a run, and turns it into the exit code.
+func (a *app) finish(err error) int {
+	if err == nil {
+		return exitFine
+	}
+	var f *failure
+	if !errors.As(err, &f) {
+		f = cannot("usage", "dlpackgen --help", "%v", err)
+	}
+	a.printText(f.findings)
+	return f.code
+}
+
+// printText writes findings for people. Those that concern no file carry the
+// name of the tool, so that they can be told apart in the log of a build.
+func (a *app) printText(findings []diag.Diagnostic) {
+	for _, d := range findings {
+		if d.Pos.File == "" {
+			fmt.Fprint(a.stderr, "dlpackgen: ")
+		}
+		fmt.Fprint(a.stderr, diag.Text([]diag.Diagnostic{d}, a.color))
+	}
+}
+
+// say writes a line about what was done.
+func (a *app) say(format string, args ...any) {
+	fmt.Fprintf(a.stderr, "dlpackgen: "+format+"\n", args...)
+}
+
+// root builds the tree of verbs.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "dlpackgen",
+		Short:         "Make headers, bindings and ABI proofs from the spec of DLPack",
+		Long:          "Make headers, bindings and ABI proofs from one spec of every DLPack release.",
+		Example:       "  dlpackgen init && dlpackgen generate\n  dlpackgen check --diff\n  dlpackgen generate --only c --dlpack 0.8 --out -",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          unknownVerb,
+		RunE:          a.noVerb,
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.SetFlagErrorFunc(flagError)
+	root.SetUsageTemplate(root.UsageTemplate() + exitHelp)
+	root.AddCommand(a.generate(), a.check(), a.clean(), a.vet(), a.layout(), a.compat(),
+		a.verify(), a.list(), a.init(), a.version(), a.completion())
+	return root
+}
+
+// exitHelp ends every help text: pipelines depend on these numbers.
+const exitHelp = `
+Exit code:
+  0  fine
+  1  drift, edited files, findings, or a breaking change
+  2  could not run: usage, unreadable or invalid input, a newer lock, I/O
+`
+
+// noVerb shows the help where it is not the output that was asked for.
+func (a *app) noVerb(cmd *cobra.Command, _ []string) error {
+	cmd.SetOut(a.stderr)
+	if err := cmd.Help(); err != nil {
+		return err
+	}
+	return &failure{code: exitCannot}
+}
+
+// unknownVerb reports a first argument that no verb has taken.
+func unknownVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var verbs []string
+	for _, c := range cmd.Commands() {
+		verbs = append(verbs, c.Name())
+	}
+	hint := diag.DidYouMean(args[0], verbs)
+	if hint == "" {
+		hint = "the verbs are " + strings.Join(verbs, ", ")
+	}
+	return cannot("usage", hint, "there is no verb %q", args[0])
+}
+
+// flagError adds the nearest flag to what pflag reports.
+func flagError(cmd *cobra.Command, err error) error {
+	hint := cmd.CommandPath() + " --help"
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		if near := diag.DidYouMean("--"+unknown.GetSpecifiedName(), names); near != "" {
+			hint = near
+		}
+	}
+	var value *pflag.InvalidValueError
+	if errors.As(err, &value) {
+		if c, ok := value.GetFlag().Value.(*choice); ok {
+			return cannot("usage", diag.DidYouMean(value.GetValue(), c.allowed), "--%s must be one of %s, not %q",
+				value.GetFlag().Name, strings.Join(c.allowed, ", "), value.GetValue())
+		}
+	}
+	return cannot("usage", hint, "%v", err)
+}
+
+// sink remembers the first failed write, so that a full disk behind a pipe is
+// not taken for success.
+type sink struct {
+	w   io.Writer
+	err error
+}
+
+// Write passes on to the writer below.
+func (s *sink) Write(p []byte) (int, error) {
+	n, err := s.w.Write(p)
+	if err != nil && s.err == nil {
+		s.err = err
+	}
+	return n, err
+}
+
+// wantsColor tells whether a stream is a terminal whose user did not object. The
+// Windows console needs a mode of its own for escapes, so it gets none.
+func wantsColor(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" || runtime.GOOS == "windows" {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

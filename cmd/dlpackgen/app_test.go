@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/targets"
+)
+
+// verbs are the commands that a user sees.
+func verbs(t *testing.T) []*cobra.Command {
+	t.Helper()
+	var out []*cobra.Command
+	for _, c := range (&app{stdout: &sink{w: &bytes.Buffer{}}, stderr: &bytes.Buffer{}}).root().Commands() {
+		if c.Name() != "help" && !c.Hidden {
+			out = append(out, c)
+		}
+	}
+	require.Len(t, out, 11)
+	return out
+}
+
+func TestEveryVerbHasHelp(t *testing.T) {
+	for _, c := range verbs(t) {
+		assert.NotEmpty(t, c.Short, c.Name())
+		assert.NotEmpty(t, c.Long, c.Name())
+		assert.Contains(t, c.Example, "dlpackgen "+c.Name(), c.Name())
+		var out, errs bytes.Buffer
+		assert.Equal(t, exitFine, Main([]string{c.Name(), "--help"}, &out, &errs))
+		assert.Contains(t, out.String(), "Exit code:", c.Name())
+		assert.Empty(t, errs.String())
+	}
+}
+
+var quoted = regexp.MustCompile(`'[^']*'`)
+
+// TestExamplesParse runs each example as far as its flags: a flag that was renamed
+// must not stay in a help text.
+func TestExamplesParse(t *testing.T) {
+	for _, c := range verbs(t) {
+		for _, line := range strings.Split(c.Example, "\n") {
+			_, command, found := strings.Cut(line, "dlpackgen "+c.Name())
+			require.True(t, found, line)
+			command, _, _ = strings.Cut(command, "&&")
+			args := strings.Fields(quoted.ReplaceAllString(command, "word"))
+			assert.NoError(t, c.ParseFlags(args), line)
+		}
+	}
+}
+
+func TestDocsNameEveryVerbAndFlag(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "cli.md"))
+	require.NoError(t, err)
+	for _, c := range verbs(t) {
+		assert.Contains(t, string(doc), "\n## dlpackgen "+c.Name())
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			assert.Contains(t, string(doc), "`--"+f.Name, c.Name())
+		})
+	}
+	for state := range states {
+		assert.Contains(t, string(doc), "| `"+state.String()+"` |")
+	}
+	for _, target := range targets.All() {
+		for _, o := range target.Options {
+			assert.Contains(t, string(doc), "    "+o.Name+": ", target.Name)
+		}
+	}
+}
+
+// TestTheExampleConfigIsValid holds the config of docs/cli.md to the decoder.
+func TestTheExampleConfigIsValid(t *testing.T) {
+	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "cli.md"))
+	require.NoError(t, err)
+	_, text, found := strings.Cut(string(doc), "```yaml\n")
+	require.True(t, found)
+	text, _, _ = strings.Cut(text, "```")
+	code, _, stderr := run(t, "vet", input(t, t.TempDir(), "dlpackgen.yaml", []byte(text)))
+	assert.Equal(t, exitFine, code, stderr)
+}
+
+func TestGuardTurnsAPanicIntoAFinding(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	a := &app{stdout: &sink{w: &stdout}, stderr: &stderr}
+	code := a.finish(guard(func() error { panic("the cat sat on the keys") }))
+	assert.Equal(t, exitCannot, code)
+	assert.Contains(t, stderr.String(), "dlpackgen: error: internal error: the cat sat on the keys [internal]\n    hint: ")
+	assert.NotContains(t, stderr.String(), "goroutine")
+	assert.NoError(t, guard(func() error { return nil }))
+}
+
+func TestFinishTakesErrorsOfOtherKinds(t *testing.T) {
+	var stderr bytes.Buffer
+	a := &app{stdout: &sink{w: &bytes.Buffer{}}, stderr: &stderr}
+	assert.Equal(t, exitFine, a.finish(nil))
+	assert.Equal(t, exitFindings, a.finish(&failure{code: exitFindings}))
+	assert.Empty(t, stderr.String())
+	assert.Equal(t, exitCannot, a.finish(errors.New("flags a and b exclude each other")))
+	assert.Contains(t, stderr.String(), "dlpackgen: error: flags a and b exclude each other [usage]")
+}
+
+// broken is an output that takes a few bytes.
+type broken struct{ room int }
+
+func (b *broken) Write(p []byte) (int, error) {
+	if b.room -= len(p); b.room < 0 {
+		return 0, errors.New("no room")
+	}
+	return len(p), nil
+}
+
+func TestOutputThatFailsIsAFailure(t *testing.T) {
+	for _, args := range [][]string{
+		{"list", "types"}, {"layout"}, {"compat", "0.8", "1.0", "--format", "json"}, {"completion", "bash"},
+		{"generate", "--no-config", "--only", "c", "--out", "-"}, {"vet", "--format", "sarif"},
+	} {
+		var stderr bytes.Buffer
+		assert.Equal(t, exitCannot, Main(args, &broken{room: 10}, &stderr), args)
+		assert.Contains(t, stderr.String(), "write to stdout: no room [output]", args)
+	}
+}
+
+func TestReportEndsWithOneForErrorsAlone(t *testing.T) {
+	for severity, want := range map[diag.Severity]int{diag.Error: exitFindings, diag.Warning: exitFine, diag.Note: exitFine} {
+		for _, format := range []string{"text", "json", "github", "sarif"} {
+			a := &app{stdout: &sink{w: &bytes.Buffer{}}, stderr: &bytes.Buffer{}}
+			err := a.report(&choice{value: format}, []diag.Diagnostic{{Severity: severity, Code: "c", Text: "t"}})
+			assert.Equal(t, want, a.finish(err), "%s %s", severity, format)
+		}
+	}
+}
+
+func TestWantsColorNeedsATerminal(t *testing.T) {
+	assert.False(t, wantsColor(&bytes.Buffer{}))
+	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	require.NoError(t, err)
+	defer file.Close()
+	assert.False(t, wantsColor(file))
+}
+
+func TestReplaceFileLeavesNothingBehind(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "taken")
+	require.NoError(t, os.Mkdir(name, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(name, "x"), nil, 0o600))
+	assert.Error(t, replaceFile(name, []byte("text")))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, entries, 1, "no temporary stays")
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+)
+
+// noArgs refuses arguments by name; the first one is most likely a flag that
+// lost its dashes.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return cannot("usage", cmd.CommandPath()+" --help", "%s takes no argument %q", cmd.Name(), args[0])
+	}
+	return nil
+}
+
+// oneOf wants exactly one argument out of a set of words.
+func oneOf(what string, words []string) cobra.PositionalArgs {
+	all := strings.Join(words, ", ")
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) != 1:
+			return cannot("usage", "one of "+all, "%s takes one %s, not %d", cmd.Name(), what, len(args))
+		case !slices.Contains(words, args[0]):
+			return cannot("usage", diag.DidYouMean(args[0], words), "the %s must be one of %s, not %q", what, all, args[0])
+		}
+		return nil
+	}
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/dlpackgen/dlpackgen/internal/tree"
+)
+
+func (a *app) clean() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "clean",
+		Short: "Remove what generate made",
+		Long: "Remove the files that the lock proves to be made by dlpackgen and unmodified, and the\n" +
+			"folders that this empties. Files that were edited by hand are kept, and named.",
+		Example: "  dlpackgen clean\n" +
+			"  dlpackgen clean --only go --dry-run",
+		Args: noArgs,
+	}
+	s := selectionFlags(cmd)
+	dryRun := cmd.Flags().Bool("dry-run", false, "say what would be removed, and remove nothing")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		j, err := s.load()
+		if err != nil {
+			return err
+		}
+		if s.out == "-" {
+			return cannot("usage", "--out DIR", "--out - prints, so there is nothing to remove")
+		}
+		req, err := j.request()
+		if err != nil {
+			return err
+		}
+		report, err := tree.Clean(req, *dryRun)
+		if err != nil {
+			return treeFailure(err)
+		}
+		a.printText(warnings(j, report))
+		a.sayActions(j, report, *dryRun)
+		return nil
+	}
+	return cmd
+}

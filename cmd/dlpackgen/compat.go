@@ -1,0 +1,135 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dlpackgen/dlpackgen/internal/compat"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// compatVersion is the version of the JSON that compat prints.
+const compatVersion = 1
+
+// compatReport is what docs/schema/compat.json describes.
+type compatReport struct {
+	Version  int             `json:"version"`
+	Old      string          `json:"old"`
+	New      string          `json:"new"`
+	Breaking bool            `json:"breaking"`
+	Changes  []compat.Change `json:"changes"`
+}
+
+func (a *app) compat() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "compat OLD NEW",
+		Short: "Tell what breaks between two releases, and what is added",
+		Long: "Compare two releases of DLPack, declaration by declaration and under every data model.\n" +
+			"Each difference has a rule that says whether it is breaking (programs already built go\n" +
+			"wrong), source-breaking (programs already written do not compile) or additive.\n\n" +
+			"OLD and NEW are releases, such as 1.3, main or latest. One with a slash or .yaml in it is\n" +
+			"the file of a spec, of which the newest release counts.",
+		Example: "  dlpackgen compat 0.8 1.0\n" +
+			"  dlpackgen compat latest ./my-spec.yaml --format json",
+		Args:              twoReleases,
+		ValidArgsFunction: completeReleases,
+	}
+	format := choiceFlag(cmd, "format", "text or json, both on stdout", "text", "json")
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		old, oldName, err := a.releaseArgument(args[0])
+		if err != nil {
+			return err
+		}
+		now, newName, err := a.releaseArgument(args[1])
+		if err != nil {
+			return err
+		}
+		report := compatReport{Version: compatVersion, Old: oldName, New: newName, Changes: compat.Compare(old, now)}
+		report.Breaking = compat.Breaks(report.Changes)
+		return a.showCompat(report, format.value)
+	}
+	return cmd
+}
+
+func twoReleases(_ *cobra.Command, args []string) error {
+	if len(args) != 2 {
+		return cannot("usage", "dlpackgen compat OLD NEW", "compat takes two releases or specs, not %d", len(args))
+	}
+	return nil
+}
+
+func completeReleases(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 1 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return versions(), cobra.ShellCompDirectiveDefault
+}
+
+// releaseArgument resolves a release of the embedded spec, or the newest one of a
+// file, and gives the name by which the report calls it.
+func (a *app) releaseArgument(arg string) (*spec.Release, string, error) {
+	if !strings.ContainsAny(arg, `/\`) && !strings.HasSuffix(arg, ".yaml") {
+		release, err := releaseFlag(spec.Embedded(), arg)
+		if err != nil {
+			return nil, "", err
+		}
+		return release, release.Version, nil
+	}
+	sp, warnings, err := loadSpec(arg)
+	if err != nil {
+		return nil, "", err
+	}
+	a.printText(warnings)
+	release, err := releaseFlag(sp, newest(sp))
+	return release, arg, err
+}
+
+// newest is the last release that is out, or the unreleased state of a spec that
+// has nothing else.
+func newest(sp *spec.Spec) string {
+	if latest := sp.Latest(); latest != "" {
+		return latest
+	}
+	return sp.Releases()[len(sp.Releases())-1].Version
+}
+
+// showCompat prints a report, and ends the run with 1 when anything breaks.
+func (a *app) showCompat(report compatReport, format string) error {
+	if format == "json" {
+		enc := json.NewEncoder(a.stdout)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		if report.Changes == nil {
+			report.Changes = []compat.Change{}
+		}
+		if err := enc.Encode(report); err != nil {
+			return cannot("output", "", "%v", err)
+		}
+	} else {
+		a.printChanges(report)
+	}
+	if report.Breaking {
+		return &failure{code: exitFindings}
+	}
+	return nil
+}
+
+// printChanges writes one change a line, its kind and rule first.
+func (a *app) printChanges(report compatReport) {
+	w := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
+	for _, c := range report.Changes {
+		values := ""
+		if c.Old != "" || c.New != "" {
+			values = fmt.Sprintf(": %s -> %s", c.Old, c.New)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s%s\n", c.Kind, c.Rule, c.Name, c.Text, values)
+	}
+	w.Flush()
+	if len(report.Changes) == 0 {
+		fmt.Fprintf(a.stdout, "%s and %s are the same to everyone who uses them\n", report.Old, report.New)
+	}
+}

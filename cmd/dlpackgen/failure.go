@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+)
+
+// The exit codes of the contract.
+const (
+	exitFine     = 0
+	exitFindings = 1
+	exitCannot   = 2
+)
+
+// failure ends a run with an exit code, after its findings are printed.
+type failure struct {
+	code     int
+	findings []diag.Diagnostic
+}
+
+// Error is the text of the first finding.
+func (f *failure) Error() string {
+	if len(f.findings) == 0 {
+		return fmt.Sprintf("exit code %d", f.code)
+	}
+	return f.findings[0].Text
+}
+
+// cannot is a run that could not do its work, for a reason outside of any file.
+func cannot(code, hint, format string, args ...any) *failure {
+	return &failure{code: exitCannot, findings: []diag.Diagnostic{{
+		Severity: diag.Error, Code: code, Text: fmt.Sprintf(format, args...), Hint: hint,
+	}}}
+}
+
+// invalid is a run whose input has errors; it gives nil when there are none.
+func invalid(list *diag.List) error {
+	if !list.Failed() {
+		return nil
+	}
+	return &failure{code: exitCannot, findings: list.Sorted()}
+}
+
+// guard turns a panic into a failure: a defect of ours must not print a stack
+// over the findings of a build.
+func guard(run func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = cannot("internal", "this is a defect of dlpackgen; please report it with the command and its input", "internal error: %v", r)
+		}
+	}()
+	return run()
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+)
+
+// choice is a flag that takes one of a few words. It begins as its default.
+type choice struct {
+	value   string
+	allowed []string
+}
+
+// String is the word in force.
+func (c *choice) String() string { return c.value }
+
+// Type names the value in help texts.
+func (c *choice) Type() string { return "WORD" }
+
+// Set takes one of the allowed words; flagError lists them.
+func (c *choice) Set(word string) error {
+	if !slices.Contains(c.allowed, word) {
+		return fmt.Errorf("no such word")
+	}
+	c.value = word
+	return nil
+}
+
+// choiceFlag adds a flag whose default is the first of the allowed words.
+func choiceFlag(cmd *cobra.Command, name, usage string, allowed ...string) *choice {
+	c := &choice{value: allowed[0], allowed: allowed}
+	cmd.Flags().Var(c, name, usage)
+	complete(cmd, name, func() []string { return allowed })
+	return c
+}
+
+// complete offers words for a flag to the shell. They are a function because the
+// spec takes longer to read than most runs need for all the rest.
+func complete(cmd *cobra.Command, flag string, words func() []string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return words(), cobra.ShellCompDirectiveNoFileComp
+	})
+	if err != nil {
+		panic("unreachable: the flag was just added: " + err.Error())
+	}
+}
+
+// formats adds --format for findings.
+func formats(cmd *cobra.Command) *choice {
+	return choiceFlag(cmd, "format", "how to report findings: text (on stderr), json, github or sarif (on stdout)", "text", "json", "github", "sarif")
+}
+
+// report prints findings in a format; errors among them end the run with 1.
+func (a *app) report(format *choice, findings []diag.Diagnostic) error {
+	switch format.value {
+	case "json":
+		a.stdout.Write(diag.JSON(findings))
+	case "github":
+		fmt.Fprint(a.stdout, diag.GitHub(findings))
+	case "sarif":
+		a.stdout.Write(diag.SARIF(findings, toolVersion))
+	default:
+		a.printText(findings)
+	}
+	if slices.ContainsFunc(findings, func(d diag.Diagnostic) bool { return d.Severity == diag.Error }) {
+		return &failure{code: exitFindings}
+	}
+	return nil
+}
+
+// reported prints the findings of a run that could not do its work in the format
+// that was asked for, so that one reader is enough for all of them.
+func (a *app) reported(format *choice, err error) error {
+	var f *failure
+	if !errors.As(err, &f) || format.value == "text" || len(f.findings) == 0 {
+		return err
+	}
+	a.report(format, f.findings)
+	return &failure{code: f.code}
+}

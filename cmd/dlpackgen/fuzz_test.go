@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// plainConfig asks for every target of the table, with a device of its own.
+const plainConfig = `version: 1
+dlpack: latest
+targets: {c: {}, go: {package: p, import: example.com/p}}
+devices: {kDLAcme: {value: 1000, doc: Acme., streams: cuda}}
+`
+
+// input writes one fuzzed file.
+func input(t *testing.T, dir, name string, src []byte) string {
+	t.Helper()
+	file := filepath.Join(dir, name)
+	require.NoError(t, os.WriteFile(file, src, 0o600))
+	return file
+}
+
+// run is the command in this process: an input that would kill the process fails
+// the fuzzing, and one that makes it panic is told by the words of guard.
+func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = Main(args, &out, &errs)
+	assert.NotContains(t, errs.String(), "internal error")
+	assert.NotContains(t, out.String(), "internal error")
+	return code, out.String(), errs.String()
+}
+
+// FuzzVet holds vet to its promise for any bytes: findings or none, never a
+// failure of its own, and at least one error behind exit 1.
+func FuzzVet(f *testing.F) {
+	f.Add([]byte(plainConfig))
+	f.Fuzz(func(t *testing.T, src []byte) {
+		file := input(t, t.TempDir(), "x.yaml", src)
+		code, stdout, stderr := run(t, "vet", file)
+		assert.Contains(t, []int{exitFine, exitFindings}, code)
+		assert.Empty(t, stdout)
+		assert.Equal(t, code == exitFindings, bytes.Contains([]byte(stderr), []byte(": error: ")), stderr)
+		_, document, _ := run(t, "vet", "--format", "sarif", file)
+		assert.Contains(t, document, `"2.1.0"`)
+	})
+}
+
+// FuzzGenerate holds generate to its promise for any spec and config: files, or
+// findings and nothing on the disk. What it takes, vet takes.
+func FuzzGenerate(f *testing.F) {
+	f.Add([]byte("spec: 1\n"), []byte("version: 1\n"))
+	f.Fuzz(func(t *testing.T, specSource, configSource []byte) {
+		dir := t.TempDir()
+		specFile, configFile := input(t, dir, "spec.yaml", specSource), input(t, dir, "config.yaml", configSource)
+		out := filepath.Join(dir, "out")
+		code, stdout, _ := run(t, "generate", "--spec", specFile, "--config", configFile, "--out", out, "--dry-run")
+		assert.Contains(t, []int{exitFine, exitCannot}, code)
+		assert.Empty(t, stdout)
+		assert.NoDirExists(t, out)
+		if code == exitFine {
+			vetted, _, findings := run(t, "vet", specFile)
+			assert.Equal(t, exitFine, vetted, findings)
+			again, _, _ := run(t, "generate", "--spec", specFile, "--config", configFile, "--out", out)
+			assert.Equal(t, exitFine, again)
+			checked, _, drift := run(t, "check", "--spec", specFile, "--config", configFile, "--out", out)
+			assert.Equal(t, exitFine, checked, drift)
+		}
+	})
+}

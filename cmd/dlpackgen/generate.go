@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/tree"
+)
+
+// header is the file that `--out -` prints.
+const header = "dlpack.h"
+
+// generateFlags is what the flags of generate say, beside the selection.
+type generateFlags struct {
+	*selection
+	dryRun  bool
+	force   bool
+	depfile string
+}
+
+func (a *app) generate() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "generate",
+		Short: "Make the files that the config asks for",
+		Long: "Make the files of every target in the config, remove those that are no longer made, and\n" +
+			"leave files that are as they should be untouched, down to their time. Everything is\n" +
+			"rendered first: after an error nothing is written. A file that was edited by hand stops\n" +
+			"the run before it writes anything.\n\n" +
+			"--out - prints one header instead; it needs --only c.",
+		Example: "  dlpackgen generate\n" +
+			"  dlpackgen generate --dry-run\n" +
+			"  dlpackgen generate --out third_party/dlpack --only c --dlpack 1.1\n" +
+			"  dlpackgen generate --only c --out - > dlpack.h\n" +
+			"  dlpackgen generate --depfile build/dlpackgen.d",
+		Args: noArgs,
+	}
+	f := &generateFlags{selection: selectionFlags(cmd)}
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and write nothing")
+	cmd.Flags().BoolVar(&f.force, "force", false, "replace files that were edited by hand")
+	cmd.Flags().StringVar(&f.depfile, "depfile", "", "write the inputs to `FILE`, for make or ninja")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		j, err := f.load()
+		if err != nil {
+			return err
+		}
+		a.printText(j.notes)
+		if f.out == "-" {
+			return a.printHeader(f, j)
+		}
+		return a.make(f, j)
+	}
+	return cmd
+}
+
+// make brings the tree up to date, and says what that took.
+func (a *app) make(f *generateFlags, j *job) error {
+	req, err := j.request()
+	if err != nil {
+		return err
+	}
+	req.Force, req.Depfile = f.force, f.depfile
+	report, err := tree.Generate(req, f.dryRun)
+	if err != nil {
+		return treeFailure(err)
+	}
+	a.printText(warnings(j, report))
+	a.sayActions(j, report, f.dryRun)
+	return nil
+}
+
+// printHeader renders one header to stdout, for a project that wants no more.
+func (a *app) printHeader(f *generateFlags, j *job) error {
+	if len(f.only) != 1 || f.only[0] != "c" || f.depfile != "" {
+		return cannot("usage", "--only c --out -", "--out - prints one header: it needs --only c, and has no depfile")
+	}
+	made, err := j.render("")
+	if err != nil {
+		return err
+	}
+	files := made[0].Files
+	i := slices.IndexFunc(files, func(f emit.File) bool { return path.Base(f.Path) == header })
+	if i < 0 {
+		return cannot("emit", "", "target c makes no %s", header)
+	}
+	_, err = a.stdout.Write(files[i].Data)
+	return err
+}
+
+// sayActions names every file that was touched; silence means that all is kept.
+func (a *app) sayActions(j *job, report *tree.Report, dryRun bool) {
+	counts := map[tree.Action]int{}
+	would := ""
+	if dryRun {
+		would = "would be "
+	}
+	for _, it := range report.Items {
+		counts[it.Action]++
+		if it.Action != tree.Keep {
+			a.say("%s%s %s", would, it.Action, j.name(it.Path))
+		}
+	}
+	var summary []string
+	for _, act := range []tree.Action{tree.Create, tree.Replace, tree.Delete} {
+		if counts[act] > 0 {
+			summary = append(summary, fmt.Sprintf("%d %s%s", counts[act], would, act))
+		}
+	}
+	if counts[tree.Keep] > 0 || len(summary) == 0 {
+		summary = append(summary, fmt.Sprintf("%d kept", counts[tree.Keep]))
+	}
+	a.say("%s", strings.Join(summary, ", "))
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dlpackgen/dlpackgen/internal/config"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/targets"
+)
+
+func (a *app) init() *cobra.Command {
+	return &cobra.Command{
+		Use:     "init",
+		Short:   "Write a commented " + config.File,
+		Long:    "Write a commented " + config.File + " to the current directory: the newest release pinned,\nevery target listed, only c active. A file that is there is never overwritten.",
+		Example: "  dlpackgen init && dlpackgen generate",
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			if err := createFile(config.File, []byte(starter(spec.Embedded().Latest(), targets.All()))); err != nil {
+				return err
+			}
+			a.say("wrote %s; next: dlpackgen generate", config.File)
+			return nil
+		},
+	}
+}
+
+// starter is the text of a first config.
+func starter(release string, rows []emit.Target) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `# What dlpackgen makes here. After a change: dlpackgen generate
+version: %d
+dlpack: %q  # latest follows the tool; main is not released yet
+out: .  # relative to this file
+targets:
+`, config.Version, release)
+	for _, t := range rows {
+		writeRow(&b, t)
+	}
+	b.WriteString(`
+# Devices of your own, which join DLDeviceType:
+# devices:
+#   kDLAcme: {value: 1000, doc: Memory of an Acme accelerator., host_readable: false}
+`)
+	return b.String()
+}
+
+// writeRow lists a target; all but c wait behind a comment mark.
+func writeRow(b *strings.Builder, t emit.Target) {
+	mark := "# "
+	if t.Name == "c" {
+		mark = ""
+	}
+	fmt.Fprintf(b, "  # %s DLPack %s and newer.\n", strings.TrimSuffix(t.Doc, ".")+".", t.Oldest)
+	fmt.Fprintf(b, "  %s%s:\n", mark, t.Name)
+	fmt.Fprintf(b, "  %s  path: %s\n", mark, t.Path)
+	for _, o := range t.Options {
+		fmt.Fprintf(b, "  #   %s: %s  # %s\n", o.Name, o.Default, o.Doc)
+	}
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/draw"
+	"github.com/dlpackgen/dlpackgen/internal/layout"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// layoutFlags is what the flags of layout say.
+type layoutFlags struct {
+	version string
+	model   *choice
+	format  *choice
+	svg     string
+}
+
+func (a *app) layout() *cobra.Command {
+	var f layoutFlags
+	cmd := &cobra.Command{
+		Use:   "layout [TYPE ...]",
+		Short: "Show where the fields of structs stand in memory",
+		Long: "Show offsets, sizes and holes of structs, and the width of enums, under each data model.\n" +
+			"Without a TYPE: all of them.",
+		Example: "  dlpackgen layout DLTensor\n" +
+			"  dlpackgen layout DLTensor --model all\n" +
+			"  dlpackgen layout DLManagedTensorVersioned --svg layout.svg",
+		ValidArgsFunction: completeTypes,
+		RunE: func(_ *cobra.Command, args []string) error {
+			release, err := releaseFlag(spec.Embedded(), f.version)
+			if err != nil {
+				return err
+			}
+			return a.showLayout(&f, release, args)
+		},
+	}
+	dlpackFlag(cmd, &f.version)
+	f.model = choiceFlag(cmd, "model", "data model: lp64, llp64, i386, ilp32, or all side by side", "lp64", "llp64", "i386", "ilp32", "all")
+	f.format = choiceFlag(cmd, "format", "text or json", "text", "json")
+	cmd.Flags().StringVar(&f.svg, "svg", "", "draw the structs to scale, into `FILE`")
+	return cmd
+}
+
+// completeTypes offers the types of the newest release to the shell.
+func completeTypes(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	release, err := spec.Embedded().Release("latest")
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return laidOut(release), cobra.ShellCompDirectiveNoFileComp
+}
+
+// laidOut names what has a layout in a release.
+func laidOut(r *spec.Release) []string {
+	var out []string
+	for _, d := range r.Decls {
+		switch d.(type) {
+		case *spec.Struct, *spec.Enum:
+			out = append(out, d.DeclName())
+		}
+	}
+	return out
+}
+
+// showLayout prints the table, and draws it where asked to.
+func (a *app) showLayout(f *layoutFlags, r *spec.Release, names []string) error {
+	if err := checkTypes(r, names); err != nil {
+		return err
+	}
+	tables := layouts(r, f.model.value)
+	if f.svg != "" {
+		if err := replaceFile(f.svg, draw.SVG(tables, names)); err != nil {
+			return err
+		}
+		a.say("drew %s", f.svg)
+		return nil
+	}
+	if f.format.value == "json" {
+		a.stdout.Write(draw.JSON(tables, names))
+		return nil
+	}
+	fmt.Fprint(a.stdout, draw.Text(tables, names))
+	return nil
+}
+
+// checkTypes reports every argument that names no struct or enum.
+func checkTypes(r *spec.Release, names []string) error {
+	known := laidOut(r)
+	var unknown diag.List
+	for _, name := range names {
+		if !slices.Contains(known, name) {
+			unknown.Add(diag.Diagnostic{
+				Severity: diag.Error, Code: "unknown-type", Hint: diag.DidYouMean(name, known),
+				Text: fmt.Sprintf("DLPack %s has no struct or enum %q", r.Version, name),
+			})
+		}
+	}
+	return invalid(&unknown)
+}
+
+// layouts lays a release out under one model, or under all that --model lists.
+func layouts(r *spec.Release, model string) []*layout.Table {
+	var out []*layout.Table
+	for _, m := range []layout.Model{layout.LP64, layout.LLP64, layout.I386, layout.ILP32} {
+		if model == m.Name || model == "all" {
+			out = append(out, layout.Of(r, m, layout.C))
+		}
+	}
+	return out
+}

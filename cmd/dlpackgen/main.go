@@ -1,0 +1,20 @@
+// Command dlpackgen makes everything that a project needs to exchange DLPack
+// tensors from one spec of every DLPack release: the C header, bindings, and the
+// proof that they agree with the ABI.
+//
+//	dlpackgen init        write a config
+//	dlpackgen generate    make what the config asks for
+//	dlpackgen check       tell whether that is still what stands on the disk
+//
+// The rules of its user interface: findings go to stderr, in lower case and
+// without a full stop, each with a place, a stable code and a hint that says
+// what to do; what a machine reads goes to stdout. The exit code is 0 when all
+// is well, 1 when something was found, 2 when the command could not run. See
+// docs/cli.md.
+package main
+
+import "os"
+
+func main() {
+	os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr))
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// TestMain lets the scripts run the command itself, as a process of its own.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"dlpackgen": main})
+}
+
+// TestScript runs testdata/script. Each script is headed by the behaviour that it
+// pins. An optional tool that is missing skips the script, which says so.
+func TestScript(t *testing.T) {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:                 filepath.Join("testdata", "script"),
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("ROOT", root)
+			env.Setenv("NO_COLOR", "")
+			env.Setenv("TERM", "xterm")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "bytes": writeBytes, "age": age, "aged": aged, "valid": valid, "eol": eol,
+		},
+	})
+}
+
+// exits runs a command that must end with an exit code: exits CODE PROGRAM ARG...
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE PROGRAM [ARG ...]")
+	}
+	code := 0
+	var failed *exec.ExitError
+	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &failed) {
+		code = failed.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if want := args[0]; strconv.Itoa(code) != want {
+		ts.Fatalf("exit code %d, want %s", code, want)
+	}
+}
+
+// writeBytes fills a file with what txtar cannot hold: bytes FILE COUNT TEXT, where
+// TEXT has Go's escapes.
+func writeBytes(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: bytes FILE COUNT TEXT")
+	}
+	count, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	text, err := strconv.Unquote(`"` + args[2] + `"`)
+	ts.Check(err)
+	f, err := os.OpenFile(ts.MkAbs(args[0]), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	ts.Check(err)
+	_, err = f.WriteString(strings.Repeat(text, count))
+	ts.Check(errors.Join(err, f.Close()))
+}
+
+// longAgo is a time that no file of a test has by itself.
+var longAgo = time.Date(2001, 2, 3, 4, 5, 6, 0, time.UTC)
+
+// age gives files an old time: age FILE...
+func age(ts *testscript.TestScript, neg bool, args []string) {
+	for _, file := range args {
+		ts.Check(os.Chtimes(ts.MkAbs(file), longAgo, longAgo))
+	}
+}
+
+// aged tells whether files still have that time: [!] aged FILE...
+func aged(ts *testscript.TestScript, neg bool, args []string) {
+	for _, file := range args {
+		info, err := os.Stat(ts.MkAbs(file))
+		ts.Check(err)
+		if info.ModTime().Equal(longAgo) == neg {
+			ts.Fatalf("%s has the time %s", file, info.ModTime())
+		}
+	}
+}
+
+// valid checks a JSON document against docs/schema: valid SCHEMA FILE
+func valid(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: valid SCHEMA FILE")
+	}
+	schema, err := jsonschema.NewCompiler().Compile(filepath.Join(ts.Getenv("ROOT"), "docs", "schema", args[0]))
+	ts.Check(err)
+	var doc any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[1])), &doc))
+	ts.Check(schema.Validate(doc))
+}
+
+// eol turns the line ends of files into CRLF: eol FILE...
+func eol(ts *testscript.TestScript, neg bool, args []string) {
+	for _, file := range args {
+		text := []byte(ts.ReadFile(file))
+		ts.Check(os.WriteFile(ts.MkAbs(file), bytes.ReplaceAll(text, []byte("\n"), []byte("\r\n")), 0o666))
+	}
+}

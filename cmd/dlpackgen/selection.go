@@ -1,0 +1,221 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/dlpackgen/dlpackgen/internal/config"
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/targets"
+	"github.com/dlpackgen/dlpackgen/internal/tree"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// selection is what the flags that generate, check and clean share say.
+type selection struct {
+	cmd      *cobra.Command
+	config   string
+	noConfig bool
+	spec     string
+	dlpack   string
+	out      string
+	only     []string
+}
+
+func selectionFlags(cmd *cobra.Command) *selection {
+	s := &selection{cmd: cmd}
+	f := cmd.Flags()
+	f.StringVar(&s.config, "config", "", "`FILE` to read instead of ./"+config.File)
+	f.BoolVar(&s.noConfig, "no-config", false, "read no config")
+	f.StringVar(&s.spec, "spec", "", "`FILE` with the spec, instead of the one inside the tool")
+	f.StringVar(&s.dlpack, "dlpack", "", "`VERSION` of DLPack for every target, such as 1.3, main or latest")
+	f.StringSliceVar(&s.only, "only", nil, "`TARGETS` to work on, with commas between them; the others are left alone")
+	f.StringVar(&s.out, "out", "", "`DIR` to use instead of the config's out; without a config, for all targets")
+	cmd.MarkFlagsMutuallyExclusive("config", "no-config")
+	complete(cmd, "only", targets.Names)
+	complete(cmd, "dlpack", versions)
+	return s
+}
+
+// versions gives what --dlpack takes.
+func versions() []string {
+	out := []string{"latest"}
+	for _, r := range spec.Embedded().Releases() {
+		out = append(out, r.Version)
+	}
+	return out
+}
+
+// job is a selection with its files read.
+type job struct {
+	spec   *spec.Spec
+	config *config.Config
+	out    string // of this system
+	lock   string
+	inputs []string // config and spec, as the user named them
+	notes  []diag.Diagnostic
+}
+
+// load reads the spec and the config; every finding in either ends the run.
+func (s *selection) load() (*job, error) {
+	if err := s.checkFlags(); err != nil {
+		return nil, err
+	}
+	j := &job{}
+	if err := j.loadSpec(s.spec); err != nil {
+		return nil, err
+	}
+	return j, s.loadConfig(j)
+}
+
+// checkFlags refuses flags that were given empty, as by an unset variable of a
+// script: they must not mean "everything".
+func (s *selection) checkFlags() error {
+	for _, name := range []string{"config", "spec", "dlpack", "only", "out"} {
+		f := s.cmd.Flags().Lookup(name)
+		if f.Changed && strings.Trim(f.Value.String(), "[]") == "" {
+			return cannot("usage", "leave the flag out", "--%s is empty", name)
+		}
+	}
+	return nil
+}
+
+func (j *job) loadSpec(file string) error {
+	if file == "" {
+		j.spec = spec.Embedded()
+		return nil
+	}
+	var err error
+	j.spec, j.notes, err = loadSpec(file)
+	j.inputs = append(j.inputs, file)
+	return err
+}
+
+// loadSpec reads a valid spec, and gives the warnings about it.
+func loadSpec(file string) (*spec.Spec, []diag.Diagnostic, error) {
+	src, err := readInput(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	sp, findings := spec.Load(file, src)
+	return sp, findings.Sorted(), invalid(findings)
+}
+
+// loadConfig finds the config, or does without one where --out says where files go.
+func (s *selection) loadConfig(j *job) error {
+	file, src, err := s.readConfig()
+	if err != nil {
+		return err
+	}
+	choice := config.Choice{Release: s.dlpack, Only: s.only}
+	var findings *diag.List
+	if file == "" {
+		j.config, findings = config.Default(j.spec, choice)
+		file = config.File
+	} else {
+		j.config, findings = config.Decode(file, src, j.spec, choice)
+		j.inputs = append([]string{file}, j.inputs...)
+	}
+	if err := invalid(findings); err != nil {
+		return err
+	}
+	j.notes = append(j.notes, findings.Sorted()...)
+	j.lock = config.LockName(filepath.ToSlash(file))
+	j.out = s.out
+	if j.out == "" {
+		j.out = filepath.Join(filepath.Dir(file), filepath.FromSlash(j.config.Out))
+	}
+	return nil
+}
+
+// readConfig gives the config's name and bytes; no name means that there is none
+// and none is needed.
+func (s *selection) readConfig() (string, []byte, error) {
+	if s.config != "" {
+		src, err := readInput(s.config)
+		return s.config, src, err
+	}
+	if !s.noConfig {
+		src, err := readInput(config.File)
+		var missing *missingInput
+		if !errors.As(err, &missing) {
+			return config.File, src, err
+		}
+	}
+	if s.out == "" {
+		return "", nil, cannot("no-config", "write one with `dlpackgen init`, or say where files go: --out DIR",
+			"there is no %s here, and no --out", config.File)
+	}
+	return "", nil, nil
+}
+
+// missingInput tells a file that is not there from one that cannot be read.
+type missingInput struct{ *failure }
+
+// Unwrap lets the failure itself be found.
+func (m *missingInput) Unwrap() error { return m.failure }
+
+// readInput reads a spec or config, and no more of it than the parser needs in
+// order to say that it is too large.
+func readInput(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err == nil {
+		defer f.Close()
+		var src []byte
+		if src, err = io.ReadAll(io.LimitReader(f, yaml.MaxBytes+1)); err == nil {
+			return src, nil
+		}
+	}
+	failed := cannot("unreadable", "", "%v", err)
+	failed.findings[0].Pos.File = file
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &missingInput{failed}
+	}
+	return nil, failed
+}
+
+// render makes every file of the selected targets, in memory.
+func (j *job) render(dir string) ([]tree.Target, error) {
+	var out []tree.Target
+	for _, t := range j.config.Selected {
+		release, err := j.spec.Release(t.Release)
+		if err != nil {
+			return nil, err
+		}
+		m := &emit.Model{Release: j.config.Extend(release), Options: t.Options}
+		if dir != "" {
+			m.Dir = filepath.Join(dir, filepath.FromSlash(t.Path))
+		}
+		files, err := t.Emit(m)
+		if err != nil {
+			return nil, cannot("emit", "", "target %s: %v", t.Name, err)
+		}
+		out = append(out, tree.Target{Name: t.Name, Release: release.Version, SpecSHA256: release.SpecSHA256, Path: t.Path, Files: files})
+	}
+	return out, nil
+}
+
+// request turns the job into one for the tree.
+func (j *job) request() (tree.Request, error) {
+	dir, err := filepath.Abs(j.out)
+	if err != nil {
+		return tree.Request{}, cannot("io", "", "%v", err)
+	}
+	made, err := j.render(dir)
+	if err != nil {
+		return tree.Request{}, err
+	}
+	req := tree.Request{Out: j.out, Lock: j.lock, Targets: made, ToolVersion: toolVersion, Inputs: j.inputs}
+	for _, t := range j.config.Others {
+		req.Others = append(req.Others, tree.Owned{Name: t.Name, Path: t.Path})
+	}
+	return req, nil
+}

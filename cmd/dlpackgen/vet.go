@@ -1,0 +1,91 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	source "github.com/dlpackgen/dlpackgen/spec"
+
+	"github.com/dlpackgen/dlpackgen/internal/config"
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+func (a *app) vet() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "vet [FILE ...]",
+		Short: "Check specs and configs",
+		Long: "Check specs (`spec: 1`) and configs (`version: 1`), and report every finding at once.\n" +
+			"Without a FILE: ./" + config.File + ", if there is one, and the spec inside the tool.",
+		Example: "  dlpackgen vet\n  dlpackgen vet --format sarif dlpackgen.yaml my-spec.yaml > vet.sarif",
+	}
+	format := formats(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		findings, err := vetFiles(args)
+		if err != nil {
+			return a.reported(format, err)
+		}
+		return a.report(format, findings)
+	}
+	return cmd
+}
+
+// vetFiles checks files, or what a run without a config of its own would use.
+func vetFiles(files []string) ([]diag.Diagnostic, error) {
+	var all diag.List
+	byDefault := len(files) == 0
+	if byDefault {
+		_, findings := spec.Load(source.File, source.YAML)
+		all.Add(findings.Sorted()...)
+		files = []string{config.File}
+	}
+	for _, file := range files {
+		src, err := readInput(file)
+		var missing *missingInput
+		if byDefault && errors.As(err, &missing) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all.Add(vetSource(file, src)...)
+	}
+	return all.Sorted(), nil
+}
+
+// vetSource checks a spec or a config; its own first keys tell which it is.
+func vetSource(file string, src []byte) []diag.Diagnostic {
+	var findings diag.List
+	root := yaml.Parse(file, src, &findings)
+	if root == nil {
+		return findings.Sorted()
+	}
+	has := func(key string) bool {
+		return slices.ContainsFunc(root.Entries, func(e yaml.Entry) bool { return e.Key.Value == key })
+	}
+	switch {
+	case has("spec"):
+		_, list := spec.Load(file, src)
+		return list.Sorted()
+	case has("version"):
+		_, list := config.Decode(file, src, spec.Embedded(), config.Choice{})
+		return list.Sorted()
+	}
+	root.Errorf("unknown-kind", cmp.Or(nearKind(root), "begin the file with one of them"),
+		"neither a spec (`spec: 1`) nor a config (`version: %d`)", config.Version)
+	return findings.Sorted()
+}
+
+// nearKind gives a hint when one of the keys was meant to tell the kind.
+func nearKind(root *yaml.Node) string {
+	for _, e := range root.Entries {
+		if hint := diag.DidYouMean(e.Key.Value, []string{"spec", "version"}); hint != "" {
+			return hint
+		}
+	}
+	return ""
+}

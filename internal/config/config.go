@@ -1,0 +1,231 @@
+// Package config decodes dlpackgen.yaml into the targets of a run: which ones,
+// where, for which release, with which options. It reads no file itself and
+// knows nothing of what stands on the disk.
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/targets"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// File is the name of the config that a run looks for in the current directory.
+const File = "dlpackgen.yaml"
+
+// Version is the only value of the key `version`.
+const Version = 1
+
+// latest is the release of a target that names none.
+const latest = "latest"
+
+// Config is what a run makes.
+type Config struct {
+	Out      string   // slashes; relative to the config's own folder
+	Selected []Target // in the order of the table of targets
+	Others   []Target // of the config, but not selected for this run
+	Devices  []spec.EnumValue
+}
+
+// Target is a row of the table with what the config says about it.
+type Target struct {
+	emit.Target
+	Path    string // slashes; relative to out
+	Release string // as spec.ReleaseInfo.Version spells it
+	Options map[string]string
+}
+
+// Choice is what the command line says about every config.
+type Choice struct {
+	Release string   // replaces every release that the config names; "" keeps them
+	Only    []string // the targets to select; none selects all
+}
+
+// LockName is the name of the lock that belongs to a config.
+func LockName(file string) string {
+	base := path.Base(strings.ReplaceAll(file, `\`, "/"))
+	return strings.TrimSuffix(base, path.Ext(base)) + ".lock"
+}
+
+// Default gives every target at its default path, for the latest release.
+func Default(sp *spec.Spec, choice Choice) (*Config, *diag.List) {
+	d := &decoder{spec: sp, choice: choice, diags: &diag.List{}}
+	cfg := &Config{Out: "."}
+	release := d.chosenRelease(latest)
+	for _, row := range targets.All() {
+		d.place(cfg, Target{Target: row, Path: row.Path, Release: release}, nil)
+	}
+	d.checkOnly(cfg)
+	return cfg, d.diags
+}
+
+// Decode reads a config. The list holds every finding of the file; the config is
+// nil when one of them is an error.
+func Decode(file string, src []byte, sp *spec.Spec, choice Choice) (*Config, *diag.List) {
+	d := &decoder{file: file, spec: sp, choice: choice, diags: &diag.List{}}
+	root := yaml.Parse(file, src, d.diags)
+	if root == nil {
+		return nil, d.diags
+	}
+	cfg := d.config(root)
+	if d.diags.Failed() {
+		return nil, d.diags
+	}
+	return cfg, d.diags
+}
+
+// decoder is the state of one Decode.
+type decoder struct {
+	file   string
+	spec   *spec.Spec
+	choice Choice
+	diags  *diag.List
+}
+
+func (d *decoder) config(root *yaml.Node) *Config {
+	m := root.Map("the config")
+	d.version(m)
+	cfg := &Config{Out: "."}
+	release := d.chosenRelease(latest)
+	asked := m.Get("dlpack")
+	if asked != nil {
+		release = d.release(asked)
+	}
+	if n := m.Get("out"); n != nil {
+		cfg.Out = localPath(n, "out", "the command line takes any folder: --out DIR")
+	}
+	d.targets(cfg, m, release, asked)
+	cfg.Devices = d.devices(cfg, m.Get("devices"))
+	m.Close()
+	d.checkOnly(cfg)
+	return cfg
+}
+
+// version refuses what a newer tool may have written before anything else of it
+// is misread.
+func (d *decoder) version(m *yaml.Map) {
+	if n := m.Need("version"); n != nil && n.Value != fmt.Sprint(Version) {
+		n.Errorf("config-version", fmt.Sprintf("write `version: %d`", Version), "this dlpackgen reads configs of version %d, not %q", Version, n.Value)
+	}
+}
+
+// targets reads the section of that name, in the order of the table.
+func (d *decoder) targets(cfg *Config, m *yaml.Map, release string, asked *yaml.Node) {
+	section := m.Need("targets")
+	if section == nil {
+		return
+	}
+	tm := section.Map("targets")
+	made := 0
+	for _, row := range targets.All() {
+		if n := tm.Get(row.Name); n != nil {
+			d.target(cfg, row, n, release, asked)
+			made++
+		}
+	}
+	tm.Close()
+	if made == 0 && section.Kind == yaml.Mapping && len(section.Entries) == 0 {
+		section.Errorf("no-targets", "list one, such as `c: {}`", "the config lists no target")
+	}
+}
+
+// target reads one entry. A bare `c:` is as good as `c: {}`.
+func (d *decoder) target(cfg *Config, row emit.Target, n *yaml.Node, release string, asked *yaml.Node) {
+	t := Target{Target: row, Path: row.Path, Release: release, Options: map[string]string{}}
+	if isEmpty(n) {
+		d.place(cfg, t, orElse(asked, n))
+		return
+	}
+	m := n.Map("target " + row.Name)
+	if p := m.Get("path"); p != nil {
+		t.Path = localPath(p, "path", "files stand below `out`; move that")
+	}
+	if own := m.Get("dlpack"); own != nil {
+		t.Release, asked = d.release(own), own
+	}
+	for _, o := range row.Options {
+		if v := m.Get(o.Name); v != nil {
+			t.Options[o.Name] = option(v, o)
+		}
+	}
+	m.Close()
+	d.place(cfg, t, orElse(asked, n))
+}
+
+func orElse(n, other *yaml.Node) *yaml.Node {
+	if n == nil {
+		return other
+	}
+	return n
+}
+
+// isEmpty tells a key without a value.
+func isEmpty(n *yaml.Node) bool {
+	return n.Kind == yaml.Scalar && n.Value == "" && !n.Quoted
+}
+
+func option(n *yaml.Node, o emit.Option) string {
+	value := n.Text(o.Name)
+	if n.Kind == yaml.Scalar && o.Check != nil {
+		if problem := o.Check(value); problem != "" {
+			n.Errorf("bad-option", o.Doc, "%s: %s", o.Name, problem)
+		}
+	}
+	return value
+}
+
+// place files a target under selected or others, and refuses a selected one
+// whose release is older than it can serve. at is where the release was asked
+// for, or nil.
+func (d *decoder) place(cfg *Config, t Target, at *yaml.Node) {
+	if len(d.choice.Only) > 0 && !slices.Contains(d.choice.Only, t.Name) {
+		cfg.Others = append(cfg.Others, t)
+		return
+	}
+	cfg.Selected = append(cfg.Selected, t)
+	if !d.older(t.Release, t.Oldest) {
+		return
+	}
+	text := fmt.Sprintf("target %s needs DLPack %s or newer, not %s: it builds on types that %s brought", t.Name, t.Oldest, t.Release, t.Oldest)
+	const hint = "target c serves every release: --only c"
+	if at == nil || d.choice.Release != "" {
+		d.diags.Add(diag.Diagnostic{Severity: diag.Error, Code: "release-too-old", Text: text, Hint: hint})
+		return
+	}
+	at.Errorf("release-too-old", hint, "%s", text)
+}
+
+// older compares a release with what a target needs by number, since a spec of
+// one's own need not have the release that the target names.
+func (d *decoder) older(version, oldest string) bool {
+	r, err := d.spec.Release(version)
+	var major, minor int
+	if _, scanErr := fmt.Sscanf(oldest, "%d.%d", &major, &minor); err != nil || scanErr != nil {
+		return false
+	}
+	return r.Major < major || r.Major == major && r.Minor < minor
+}
+
+// checkOnly reports the names after --only that select nothing.
+func (d *decoder) checkOnly(cfg *Config) {
+	all := slices.Concat(cfg.Selected, cfg.Others)
+	for _, name := range d.choice.Only {
+		if slices.ContainsFunc(all, func(t Target) bool { return t.Name == name }) {
+			continue
+		}
+		finding := diag.Diagnostic{Severity: diag.Error, Code: "unknown-target", Text: fmt.Sprintf("there is no target %q", name)}
+		finding.Hint = cmp.Or(diag.DidYouMean(name, targets.Names()), "the targets are "+strings.Join(targets.Names(), ", "))
+		if slices.Contains(targets.Names(), name) {
+			finding.Text = fmt.Sprintf("%s has no target %q", d.file, name)
+			finding.Hint = fmt.Sprintf("add `%s: {}` to its targets, or ignore it with --no-config", name)
+		}
+		d.diags.Add(finding)
+	}
+}

@@ -1,0 +1,146 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// deviceEnum is the enumeration that a vendor's devices join.
+const deviceEnum = "DLDeviceType"
+
+// deviceName is the form of every name in DLDeviceType; bindings drop the kDL.
+var deviceName = regexp.MustCompile(`^kDL[A-Z][A-Za-z0-9_]{0,100}$`)
+
+// Extend gives a release with the vendor's devices at the end of DLDeviceType.
+// The release that came in is left as it is.
+func (c *Config) Extend(r *spec.Release) *spec.Release {
+	i := slices.IndexFunc(r.Decls, func(d spec.Decl) bool { return d.DeclName() == deviceEnum })
+	if len(c.Devices) == 0 || i < 0 {
+		return r
+	}
+	enum, ok := r.Decls[i].(*spec.Enum)
+	if !ok {
+		return r
+	}
+	extended, longer := *r, *enum
+	longer.Values = slices.Concat(enum.Values, c.Devices)
+	extended.Decls = slices.Clone(r.Decls)
+	extended.Decls[i] = &longer
+	return &extended
+}
+
+// devices reads a vendor's own devices, and refuses those that contradict each
+// other or a selected release.
+func (d *decoder) devices(cfg *Config, section *yaml.Node) []spec.EnumValue {
+	if section == nil || isEmpty(section) || !section.Is(yaml.Mapping, "devices") {
+		return nil
+	}
+	releases := d.selectedReleases(cfg)
+	var out []spec.EnumValue
+	for _, e := range section.Entries {
+		device, at := d.device(e)
+		if i := slices.IndexFunc(out, func(v spec.EnumValue) bool { return v.Value == device.Value }); i >= 0 && at.valid {
+			at.value.Errorf("device-conflict", "give each device a number of its own", "%s has the value %d, which is that of %s", device.Name, device.Value, out[i].Name)
+		}
+		for _, r := range releases {
+			if d.conflict(r, device, at) {
+				break
+			}
+		}
+		out = append(out, device)
+	}
+	return out
+}
+
+// deviceNodes are where the findings about a device point at.
+type deviceNodes struct {
+	name, value, streams *yaml.Node
+	valid                bool // name and value are in order
+}
+
+func (d *decoder) device(e yaml.Entry) (spec.EnumValue, deviceNodes) {
+	before := d.diags.Len()
+	v := spec.EnumValue{Name: e.Key.Value}
+	if !deviceName.MatchString(v.Name) {
+		e.Key.Errorf("bad-name", "as in kDLAcme", "%q is no name for a device: it must match %s", v.Name, deviceName)
+	}
+	m := e.Value.Map("device " + v.Name)
+	at := deviceNodes{name: e.Key, value: m.Need("value"), streams: m.Get("streams")}
+	if at.value != nil {
+		v.Value = at.value.Int("value", 0, math.MaxInt32)
+	}
+	v.Doc = spec.ReadDoc(m)
+	v.Device = spec.ReadDeviceRule(m)
+	m.Close()
+	at.valid = d.diags.Len() == before
+	return v, at
+}
+
+// conflict reports what a release has against a device: one finding is enough.
+func (d *decoder) conflict(r *spec.Release, v spec.EnumValue, at deviceNodes) bool {
+	const hint = "DLPack never reuses a number or a name"
+	if !at.valid {
+		return true
+	}
+	if what := declared(r, v.Name); what != "" {
+		at.name.Errorf("device-conflict", hint, "%s is %s of DLPack %s already", v.Name, what, r.Version)
+		return true
+	}
+	enum := spec.Find[*spec.Enum](r, deviceEnum)
+	if enum == nil {
+		at.name.Errorf("device-conflict", "", "DLPack %s has no %s to add %s to", r.Version, deviceEnum, v.Name)
+		return true
+	}
+	for _, own := range enum.Values {
+		if own.Value == v.Value {
+			at.value.Errorf("device-conflict", hint, "%s has the value %d, which is that of %s in DLPack %s", v.Name, v.Value, own.Name, r.Version)
+			return true
+		}
+	}
+	return d.noStreams(r, v, at)
+}
+
+// noStreams reports a stream table that the release does not have.
+func (d *decoder) noStreams(r *spec.Release, v spec.EnumValue, at deviceNodes) bool {
+	var known []string
+	for _, s := range r.Streams {
+		known = append(known, s.Name)
+	}
+	if v.Device.Streams == "" || slices.Contains(known, v.Device.Streams) {
+		return false
+	}
+	at.streams.Errorf("unknown-streams", diag.DidYouMean(v.Device.Streams, known), "DLPack %s has no stream table %q; it has %v", r.Version, v.Device.Streams, known)
+	return true
+}
+
+// declared tells what a name is in a release, or "" when it is free: C has one
+// name space for all of them.
+func declared(r *spec.Release, name string) string {
+	for _, d := range r.Decls {
+		if d.DeclName() == name {
+			return "a declaration"
+		}
+		if e, ok := d.(*spec.Enum); ok && slices.ContainsFunc(e.Values, func(v spec.EnumValue) bool { return v.Name == name }) {
+			return fmt.Sprintf("an enumerator of %s", e.Name)
+		}
+	}
+	return ""
+}
+
+// selectedReleases resolves each release of the selected targets once.
+func (d *decoder) selectedReleases(cfg *Config) []*spec.Release {
+	var out []*spec.Release
+	for _, t := range cfg.Selected {
+		known := slices.ContainsFunc(out, func(r *spec.Release) bool { return r.Version == t.Release })
+		if r, err := d.spec.Release(t.Release); err == nil && !known {
+			out = append(out, r)
+		}
+	}
+	return out
+}

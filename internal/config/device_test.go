@@ -1,0 +1,79 @@
+package config
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+func TestExtendAddsTheDevicesAtTheEnd(t *testing.T) {
+	cfg, found := decode(t, good+"devices: {kDLAcme: {value: 1000}, kDLBeta: {value: 1001}}", Choice{})
+	require.Empty(t, found)
+	release, err := spec.Embedded().Release("latest")
+	require.NoError(t, err)
+	before := len(spec.Find[*spec.Enum](release, deviceEnum).Values)
+	longer := spec.Find[*spec.Enum](cfg.Extend(release), deviceEnum).Values
+	require.Len(t, longer, before+2)
+	assert.Equal(t, "kDLAcme", longer[before].Name)
+	assert.NotNil(t, longer[before].Device, "bindings ask every device type for its rule")
+	assert.Len(t, spec.Find[*spec.Enum](release, deviceEnum).Values, before, "the release itself is left alone")
+	assert.Len(t, cfg.Extend(release).Decls, len(release.Decls))
+}
+
+func TestExtendWithoutDevicesIsTheReleaseItself(t *testing.T) {
+	release, err := spec.Embedded().Release("latest")
+	require.NoError(t, err)
+	assert.Same(t, release, (&Config{}).Extend(release))
+}
+
+func TestDeviceFindings(t *testing.T) {
+	tests := map[string]struct{ src, want string }{
+		"a taken value":     {"{kDLAcme: {value: 2}}", `3:28: error: kDLAcme has the value 2, which is that of kDLCUDA in DLPack 1.3 [device-conflict]`},
+		"a taken name":      {"{kDLCUDA: {value: 99}}", `3:11: error: kDLCUDA is an enumerator of DLDeviceType of DLPack 1.3 already [device-conflict]`},
+		"another enum":      {"{kDLFloat: {value: 99}}", `3:11: error: kDLFloat is an enumerator of DLDataTypeCode of DLPack 1.3 already`},
+		"each other":        {"{kDLA: {value: 99}, kDLB: {value: 99}}", `kDLB has the value 99, which is that of kDLA [device-conflict]`},
+		"no value":          {"{kDLAcme: {}}", `3:20: error: device kDLAcme has no "value" [missing-key]`},
+		"a negative value":  {"{kDLAcme: {value: -1}}", `value must be from 0 to 2147483647, not -1 [out-of-range]`},
+		"a text as value":   {`{kDLAcme: {value: "9"}}`, `value must be a decimal integer, not "9" [wrong-kind]`},
+		"a name of its own": {"{acme: {value: 99}}", `3:11: error: "acme" is no name for a device`},
+		"a comment's end":   {`{kDLAcme: {value: 99, doc: "*/ x"}}`, `3:37: error: doc must not contain comment marks`},
+		"unknown streams":   {"{kDLAcme: {value: 99, streams: cudda}}", `3:41: error: DLPack 1.3 has no stream table "cudda"; it has [cuda rocm] [unknown-streams]`},
+		"no mapping":        {"{kDLAcme: 99}", `device kDLAcme must be a mapping, not a value [wrong-kind]`},
+		"a list":            {"[kDLAcme]", `3:10: error: devices must be a mapping, not a list [wrong-kind]`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, found := decode(t, good+"devices: "+tt.src, Choice{})
+			assert.Contains(t, found, tt.want)
+		})
+	}
+}
+
+func TestDevicesAreCheckedAgainstEachReleaseInUse(t *testing.T) {
+	devices := "devices: {kDLAcme: {value: 19}}\n"
+	_, found := decode(t, good+devices, Choice{})
+	assert.Empty(t, found, "19 is free in 1.3")
+	_, found = decode(t, good+devices, Choice{Release: "main"})
+	assert.Contains(t, found, "which is that of kDLTPU in DLPack main")
+	_, found = decode(t, "version: 1\ntargets: {c: {dlpack: main}, go: {}}\n"+devices, Choice{})
+	assert.Contains(t, found, "which is that of kDLTPU in DLPack main")
+}
+
+func TestDevicesNeedTheirEnum(t *testing.T) {
+	bare := `spec: 1
+releases: [{version: "1.3"}]
+declarations: [{macro: M, literal: "1"}]
+python:
+  capsule: {fresh: a, used: b}
+  versioned: {fresh: c, used: d}
+  exchange: {attribute: e, capsule: f}
+`
+	sp, list := spec.Load("s", []byte(bare))
+	require.NotNil(t, sp, diag.Text(list.Sorted(), false))
+	_, list = Decode("f", []byte(good+"devices: {kDLAcme: {value: 1}}"), sp, Choice{})
+	assert.Contains(t, diag.Text(list.Sorted(), false), "DLPack 1.3 has no DLDeviceType to add kDLAcme to")
+}

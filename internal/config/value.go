@@ -1,0 +1,92 @@
+package config
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// release resolves a `dlpack:` by the text that the file holds: read as a
+// number, 1.10 would be 1.1. It gives "" for what does not exist.
+func (d *decoder) release(n *yaml.Node) string {
+	asked := n.Source("dlpack")
+	if n.Kind != yaml.Scalar {
+		return ""
+	}
+	found, err := d.spec.Release(asked)
+	if err != nil {
+		n.Errorf("unknown-release", Known(d.spec), "there is no DLPack %q", asked)
+		return ""
+	}
+	return d.chosenRelease(found.Version)
+}
+
+// chosenRelease gives the release of the command line, if it names one, in the
+// spelling of the spec; else the one that was asked for.
+func (d *decoder) chosenRelease(asked string) string {
+	if d.choice.Release != "" {
+		asked = d.choice.Release
+	}
+	found, err := d.spec.Release(asked)
+	if err != nil {
+		d.noRelease(asked)
+		return ""
+	}
+	return found.Version
+}
+
+// noRelease reports a release of the command line once, however many targets
+// would have used it.
+func (d *decoder) noRelease(asked string) {
+	finding := diag.Diagnostic{
+		Severity: diag.Error, Code: "unknown-release",
+		Text: fmt.Sprintf("there is no DLPack %q", asked), Hint: Known(d.spec),
+	}
+	if !slices.Contains(d.diags.Sorted(), finding) {
+		d.diags.Add(finding)
+	}
+}
+
+// Known is a hint that lists the releases of a spec.
+func Known(sp *spec.Spec) string {
+	var names []string
+	for _, r := range sp.Releases() {
+		names = append(names, r.Version)
+	}
+	return fmt.Sprintf("there are %s, and %s", strings.Join(names, ", "), latest)
+}
+
+var drive = regexp.MustCompile(`^[A-Za-z]:`)
+
+// localPath reads a path with slashes that stays below where it starts, on every
+// system.
+func localPath(n *yaml.Node, what, hint string) string {
+	p := n.Text(what)
+	if n.Kind != yaml.Scalar {
+		return "."
+	}
+	var problem string
+	switch {
+	case p == "":
+		problem, hint = "is empty", "write . for the folder itself"
+	case strings.Contains(p, `\`):
+		problem, hint = "holds a backslash", "write slashes, on Windows too"
+	case path.IsAbs(p) || drive.MatchString(p):
+		problem = "must be relative"
+	case slices.Contains(strings.Split(p, "/"), ".."):
+		problem = "must not hold `..`"
+	case strings.ContainsFunc(p, unicode.IsControl):
+		problem, hint = "holds a control character", "remove it"
+	default:
+		return path.Clean(p)
+	}
+	n.Errorf("bad-path", hint, "%s %q %s", what, p, problem)
+	return "."
+}

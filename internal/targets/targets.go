@@ -1,0 +1,23 @@
+// Package targets is the one table of what dlpackgen can make. It renders
+// nothing: each row's own package under internal/emit does.
+package targets
+
+import (
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/c"
+	"github.com/dlpackgen/dlpackgen/internal/emit/golang"
+)
+
+// All gives every target, in the order in which they are made and listed.
+func All() []emit.Target {
+	return []emit.Target{c.Target, golang.Target}
+}
+
+// Names gives the name of every target, in the same order.
+func Names() []string {
+	var names []string
+	for _, t := range All() {
+		names = append(names, t.Name)
+	}
+	return names
+}

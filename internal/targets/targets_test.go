@@ -1,0 +1,60 @@
+package targets
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+func TestEachRowIsComplete(t *testing.T) {
+	sp := spec.Embedded()
+	for i, row := range All() {
+		assert.NotEmpty(t, row.Name)
+		assert.NotEmpty(t, row.Doc, row.Name)
+		assert.NotNil(t, row.Emit, row.Name)
+		assert.True(t, filepath.IsLocal(row.Path), row.Name)
+		assert.Equal(t, i, slices.Index(Names(), row.Name), "each name once, in the order of the table")
+		_, err := sp.Release(row.Oldest)
+		assert.NoError(t, err, row.Name)
+		keys := []string{"path", "dlpack"} // what every target has in the config
+		for _, o := range row.Options {
+			assert.NotContains(t, keys, o.Name, row.Name)
+			assert.NotEmpty(t, o.Doc, o.Name)
+			keys = append(keys, o.Name)
+			if o.Check != nil && o.Default != "" {
+				assert.Empty(t, o.Check(o.Default), "a default is valid")
+			}
+		}
+	}
+}
+
+// TestEachRowServesItsReleases renders every release that a row says it serves:
+// with the banner on each file, and the same bytes each time.
+func TestEachRowServesItsReleases(t *testing.T) {
+	sp := spec.Embedded()
+	for _, row := range All() {
+		for _, info := range sp.Releases() {
+			if sp.Older(info.Version, row.Oldest) {
+				continue
+			}
+			release, err := sp.Release(info.Version)
+			require.NoError(t, err)
+			files, err := row.Emit(&emit.Model{Release: release})
+			require.NoError(t, err, "%s %s", row.Name, info.Version)
+			require.NotEmpty(t, files)
+			for _, f := range files {
+				assert.True(t, emit.HasBanner(f.Data), "%s %s", info.Version, f.Path)
+				assert.True(t, filepath.IsLocal(filepath.FromSlash(f.Path)), f.Path)
+			}
+			again, err := row.Emit(&emit.Model{Release: release})
+			require.NoError(t, err)
+			assert.Equal(t, files, again)
+		}
+	}
+}
