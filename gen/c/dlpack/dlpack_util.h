@@ -116,18 +116,21 @@ static inline const char *dlpack_error_text(dlpack_error error) {
 #define DLPACK_UTIL_TABLE(header) ((const DLPackExchangeAPI *)(const void *)(header))
 #endif
 
+/* The largest number of 63 bits. */
+#define DLPACK_UTIL_MOST (DLPACK_UTIL_CAST(uint64_t, -1) >> 1)
+
 /* The names that end in an underscore are this file's own. */
 
 /* 1 when the product fits in 63 bits; else *product is not touched. */
 static inline int dlpack_multiply_(uint64_t a, uint64_t b, uint64_t *product) {
-  if (b != 0 && a > DLPACK_UTIL_CAST(uint64_t, INT64_MAX) / b) return 0;
+  if (b != 0 && a > DLPACK_UTIL_MOST / b) return 0;
   *product = a * b;
   return 1;
 }
 
 /* 1 when the sum fits in 63 bits; a has at most 63. */
 static inline int dlpack_add_(uint64_t a, uint64_t b, uint64_t *sum) {
-  if (b > DLPACK_UTIL_CAST(uint64_t, INT64_MAX) - a) return 0;
+  if (b > DLPACK_UTIL_MOST - a) return 0;
   *sum = a + b;
   return 1;
 }
@@ -246,8 +249,7 @@ static inline int dlpack_is_dense(const DLTensor *tensor) {
   while (expected < DLPACK_UTIL_CAST(uint64_t, count)) {
     const uint64_t before = expected;
     for (i = 0; i < tensor->ndim && expected == before; ++i) {
-      if (tensor->shape[i] > 1 && dlpack_magnitude_(tensor->strides[i]) == expected)
-        expected *= DLPACK_UTIL_CAST(uint64_t, tensor->shape[i]);
+      if (dlpack_magnitude_(tensor->strides[i]) == expected) expected *= DLPACK_UTIL_CAST(uint64_t, tensor->shape[i]);
     }
     if (expected == before) return 0;
   }
@@ -334,7 +336,7 @@ static inline dlpack_error dlpack_check_memory_(const DLTensor *tensor, uint64_t
   if (!dlpack_add_(DLPACK_UTIL_CAST(uint64_t, high), tensor->byte_offset, &end)) return DLPACK_ERROR_OUT_OF_RANGE;
   if (!dlpack_device_has_addresses(device_type)) /* what lies before a handle cannot be named */
     return tensor->byte_offset < dlpack_magnitude_(low) ? DLPACK_ERROR_OUT_OF_RANGE : DLPACK_OK;
-  if (end > UINTPTR_MAX - DLPACK_UTIL_ADDRESS(tensor->data)) return DLPACK_ERROR_OUT_OF_RANGE;
+  if (end > DLPACK_UTIL_CAST(uintptr_t, -1) - DLPACK_UTIL_ADDRESS(tensor->data)) return DLPACK_ERROR_OUT_OF_RANGE;
   if (DLPACK_UTIL_ADDRESS(tensor->data) + tensor->byte_offset < dlpack_magnitude_(low)) return DLPACK_ERROR_OUT_OF_RANGE;
   return DLPACK_OK;
 }
@@ -406,5 +408,6 @@ static inline dlpack_error dlpack_find_exchange_api(const DLPackExchangeAPIHeade
 #undef DLPACK_UTIL_CAST
 #undef DLPACK_UTIL_ADDRESS
 #undef DLPACK_UTIL_TABLE
+#undef DLPACK_UTIL_MOST
 
 #endif /* DLPACK_DLPACK_UTIL_H_ */

@@ -39,9 +39,17 @@ func render(m *emit.Model) ([]emit.File, error) {
 	return f.files, f.err
 }
 
-// hasHelpers tells whether the release is 1.2 or newer.
+// The enums whose values the helpers name.
+const (
+	deviceEnum = "DLDeviceType"
+	codeEnum   = "DLDataTypeCode"
+)
+
+// hasHelpers tells whether the release has all that the helpers use, as every
+// one from 1.2 on does.
 func hasHelpers(r *spec.Release) bool {
-	return r.Major > 1 || r.Major == 1 && r.Minor >= 2
+	return spec.Find[*spec.Enum](r, deviceEnum) != nil && spec.Find[*spec.Enum](r, codeEnum) != nil &&
+		spec.Find[*spec.Struct](r, "DLPackExchangeAPI") != nil
 }
 
 // folder collects the files of <dlpack/...> and keeps the first error.

@@ -13,16 +13,16 @@ type codes struct {
 
 func viewCodes(r *spec.Release) codes {
 	v := codes{Version: r.Version}
-	for _, device := range spec.Find[*spec.Enum](r, "DLDeviceType").Values {
+	for _, device := range spec.Find[*spec.Enum](r, deviceEnum).Values {
 		v.Devices = append(v.Devices, device.Name)
-		if device.Device.HostReadable {
+		if device.Device != nil && device.Device.HostReadable {
 			v.HostReadable = append(v.HostReadable, device.Name)
 		}
-		if !device.Device.Opaque {
+		if device.Device != nil && !device.Device.Opaque {
 			v.Addressed = append(v.Addressed, device.Name)
 		}
 	}
-	for _, code := range spec.Find[*spec.Enum](r, "DLDataTypeCode").Values {
+	for _, code := range spec.Find[*spec.Enum](r, codeEnum).Values {
 		v.Codes = append(v.Codes, code.Name)
 	}
 	return v

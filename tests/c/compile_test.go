@@ -1,0 +1,140 @@
+package c
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// language is a compiler with the standards that it is tried with.
+type language struct {
+	compiler  string
+	debian    string
+	name      string
+	standards []string
+}
+
+var languages = []language{
+	{"gcc", "gcc", "c", []string{"c99", "c11", "c17", "c2x"}},
+	{"g++", "g++", "c++", []string{"c++11", "c++14", "c++17", "c++20", "c++23"}},
+	{"clang-16", "clang-16", "c", []string{"c99", "c11", "c17", "c2x"}},
+	{"clang++-16", "clang-16", "c++", []string{"c++11", "c++14", "c++17", "c++20", "c++2b"}},
+}
+
+// emitted gives the names of the headers in a folder.
+func emitted(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "dlpack", "*.h"))
+	require.NoError(t, err)
+	for _, path := range found {
+		names = append(names, filepath.Base(path))
+	}
+	return names
+}
+
+func TestEachHeaderCompilesAlone(t *testing.T) {
+	for _, l := range languages {
+		t.Run(l.compiler, func(t *testing.T) {
+			needs(t, l.compiler, l.debian)
+			t.Parallel()
+			for _, version := range []string{"1.3", "main"} {
+				dir := headers(t, version)
+				for _, name := range emitted(t, dir) {
+					for _, standard := range l.standards {
+						assertCompiles(t, dir, include(name), command(l.compiler, l.name, standard, strict...)...)
+					}
+				}
+			}
+		})
+	}
+}
+
+// What has to be off beside -Wpadded: C++98 cannot fix the type of an enum, as
+// DLPack does from 0.7 on, and a shape is a pointer that has to be indexed.
+func TestClangHasNothingToSay(t *testing.T) {
+	needs(t, "clang-16", "clang-16")
+	for _, l := range languages[2:] {
+		t.Run(l.compiler, func(t *testing.T) {
+			t.Parallel()
+			dir := headers(t, "1.3")
+			for _, name := range emitted(t, dir) {
+				flags := slices.Clone(everything)
+				if l.name == "c++" {
+					flags = append(flags, "-Wno-c++98-compat")
+				}
+				if name == "dlpack_util.h" {
+					flags = append(flags, "-Wno-unsafe-buffer-usage")
+				}
+				for _, standard := range l.standards {
+					assertCompiles(t, dir, include(name), command(l.compiler, l.name, standard, flags...)...)
+				}
+			}
+		})
+	}
+}
+
+// Upstream's headers are C89 but for a comma after the last enumerator; up to
+// 0.6 they are C++98 as well. Ours keep to both without that comma.
+func TestEveryReleaseCompilesInTheOldestLanguages(t *testing.T) {
+	for _, version := range versions() {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			dir := headers(t, version)
+			source := include("dlpack.h", "abi_check.h")
+			assertCompiles(t, dir, source, command("gcc", "c", "c89", strict...)...)
+			assertCompiles(t, dir, source, command("gcc", "c", "c11", strict...)...)
+			assertCompiles(t, dir, source, command("g++", "c++", "c++11", strict...)...)
+			if spec.Embedded().Older(version, "0.7") {
+				assertCompiles(t, dir, source, command("g++", "c++", "c++98", "-Wall", "-Wextra", "-Werror")...)
+			}
+		})
+	}
+}
+
+// Warnings that need the optimiser or the analyser come only when code is made.
+func TestHelpersCompileOptimised(t *testing.T) {
+	dir := headers(t, "1.3")
+	for _, l := range languages[:2] {
+		args := append(command(l.compiler, l.name, l.standards[0], strict...), "-O2", "-Wconversion", "-Wshadow", "-Wcast-qual", "-Wold-style-cast")
+		if l.name == "c" {
+			args = append(args[:len(args)-1], "-Wc++-compat", "-Wstrict-prototypes", "-Wdeclaration-after-statement")
+		}
+		assertCompiles(t, dir, include("dlpack_util.h", "abi_check.h"), args...)
+	}
+}
+
+// Another copy of dlpack.h may come first, since all have the same guard.
+func TestHelpersNameTheOlderHeaderThatCameFirst(t *testing.T) {
+	new := headers(t, "1.3")
+	tests := map[string]string{
+		"0.1": "is 0.5 or older", "0.5": "is 0.5 or older", "0.6": "is 0.6", "0.7": "is 0.7", "0.8": "is 0.8", "1.0": "is 1.0", "1.1": "is 1.1",
+	}
+	for version, reason := range tests {
+		first := filepath.Join(headers(t, version), "dlpack", "dlpack.h")
+		source := "#include \"" + first + "\"\n" + include("dlpack_util.h")
+		assertRefuses(t, "needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first "+reason, new, source, command("gcc", "c", "c11")...)
+	}
+	first := filepath.Join(new, "dlpack", "dlpack.h")
+	next := "#include \"" + first + "\"\n#undef DLPACK_MAJOR_VERSION\n#define DLPACK_MAJOR_VERSION 2\n" + include("dlpack_util.h")
+	assertRefuses(t, "has another major version", new, next, command("gcc", "c", "c11")...)
+}
+
+// A header of 1.2 is enough for the helpers of 1.3.
+func TestHelpersAcceptAnOlderHeaderWithAllTheyNeed(t *testing.T) {
+	first := filepath.Join(headers(t, "1.2"), "dlpack", "dlpack.h")
+	assertCompiles(t, headers(t, "1.3"), "#include \""+first+"\"\n"+include("dlpack_util.h"), command("gcc", "c", "c99", strict...)...)
+}
+
+// What the repository holds for vendoring is what was tested.
+func TestGenCompiles(t *testing.T) {
+	dir := filepath.Join("..", "..", "gen", "c")
+	_, err := os.Stat(dir)
+	require.NoError(t, err)
+	assertCompiles(t, dir, include("abi_check.h", "dlpack_util.h"), command("gcc", "c", "c11", strict...)...)
+	assertCompiles(t, dir, include("abi_check.h", "dlpack_util.h"), command("g++", "c++", "c++17", strict...)...)
+}

@@ -1,0 +1,125 @@
+// Package c tests the emitted C headers with real compilers: that they compile
+// everywhere, that abi_check.h refuses what it should, and that the helpers of
+// dlpack_util.h give the right answers.
+package c
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/c"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// strict is what a careful project compiles with.
+var strict = []string{"-Wall", "-Wextra", "-pedantic", "-Werror"}
+
+// everything is all that clang can say, less what it says about any such code:
+// structs of this ABI have padding, and are C++11.
+var everything = []string{"-Weverything", "-Werror", "-Wno-padded"}
+
+// needs skips a test whose program is not there.
+func needs(t *testing.T, program, debian string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		t.Skipf("needs %s: apt-get install %s", program, debian)
+	}
+}
+
+// versions gives every release, oldest first.
+func versions() (out []string) {
+	for _, info := range spec.Embedded().Releases() {
+		out = append(out, info.Version)
+	}
+	return out
+}
+
+func release(t *testing.T, version string) *spec.Release {
+	t.Helper()
+	r, err := spec.Embedded().Release(version)
+	require.NoError(t, err)
+	return r
+}
+
+// write emits the headers of a release into a folder of the test, to be given
+// to a compiler with -I.
+func write(t *testing.T, r *spec.Release) string {
+	t.Helper()
+	files, err := c.Target.Emit(&emit.Model{Release: r})
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "dlpack"), 0o755))
+	for _, f := range files {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, f.Path), f.Data, 0o600))
+	}
+	return dir
+}
+
+// headers emits the headers of a version.
+func headers(t *testing.T, version string) string { return write(t, release(t, version)) }
+
+// get and put read and write an emitted header.
+func get(t *testing.T, dir, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "dlpack", name))
+	require.NoError(t, err)
+	return string(data)
+}
+
+func put(t *testing.T, dir, name, text string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "dlpack", name), []byte(text), 0o600))
+}
+
+// edit replaces text in an emitted header, which must hold it.
+func edit(t *testing.T, dir, name, old, changed string) {
+	t.Helper()
+	text := get(t, dir, name)
+	require.Contains(t, text, old, "the mutation has lost its target")
+	put(t, dir, name, strings.ReplaceAll(text, old, changed))
+}
+
+// include is the source that includes those headers of <dlpack/...>.
+func include(names ...string) (source string) {
+	for _, name := range names {
+		source += "#include <dlpack/" + name + ">\n"
+	}
+	return source
+}
+
+// compile checks a source without making an object, and gives what the compiler
+// said. The command is the compiler with its language and flags.
+func compile(dir, source string, command ...string) (output string, err error) {
+	args := append(command[1:len(command):len(command)], "-fsyntax-only", "-I", dir, "-")
+	cmd := exec.Command(command[0], args...)
+	cmd.Stdin = strings.NewReader(source)
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func assertCompiles(t *testing.T, dir, source string, command ...string) {
+	t.Helper()
+	out, err := compile(dir, source, command...)
+	assert.NoError(t, err, "%s\n%s", strings.Join(command, " "), out)
+}
+
+// assertRefuses expects the compile to fail for the reason given.
+func assertRefuses(t *testing.T, reason, dir, source string, command ...string) {
+	t.Helper()
+	out, err := compile(dir, source, command...)
+	assert.Error(t, err, "%s compiles", strings.Join(command, " "))
+	assert.Contains(t, out, reason, strings.Join(command, " "))
+}
+
+// command joins a compiler, a language standard and flags.
+func command(compiler, language, standard string, flags ...string) []string {
+	return append([]string{compiler, "-x", language, "-std=" + standard}, flags...)
+}

@@ -1,0 +1,94 @@
+package c
+
+import "testing"
+
+// Debian's clang-16 checks for every target without its libraries.
+var targets = []string{
+	"x86_64-linux-gnu", "i686-linux-gnu", "aarch64-linux-gnu", "armv7-linux-gnueabihf", "riscv64-linux-gnu", "powerpc64le-linux-gnu",
+	"s390x-linux-gnu", "wasm32-unknown-unknown", "x86_64-windows-msvc", "i686-windows-msvc", "arm64-apple-macos",
+}
+
+// on gives the command that checks for a target in C11 or C++17.
+func on(target, name string, flags ...string) []string {
+	standard := map[string]string{"c": "c11", "c++": "c++17"}[name]
+	return append(command("clang-16", name, standard, "--target="+target, "-ffreestanding"), flags...)
+}
+
+// One text, without #if over targets, holds on all of them.
+func TestChecksHoldOnEveryTarget(t *testing.T) {
+	needs(t, "clang-16", "clang-16")
+	for _, version := range versions() {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			dir := headers(t, version)
+			for _, target := range targets {
+				assertCompiles(t, dir, include("abi_check.h"), on(target, "c", strict...)...)
+				assertCompiles(t, dir, include("abi_check.h"), on(target, "c++", strict...)...)
+			}
+		})
+	}
+}
+
+func TestHelpersCompileForEveryTarget(t *testing.T) {
+	needs(t, "clang-16", "clang-16")
+	dir := headers(t, "1.3")
+	for _, target := range targets {
+		assertCompiles(t, dir, include("dlpack_util.h"), on(target, "c", strict...)...)
+		assertCompiles(t, dir, include("dlpack_util.h"), on(target, "c++", append(everything[:len(everything):len(everything)], "-Wno-c++98-compat", "-Wno-unsafe-buffer-usage")...)...)
+	}
+}
+
+// GCC's own idea of the same layouts.
+func TestChecksHoldForCrossCompilers(t *testing.T) {
+	for compiler, debian := range map[string]string{
+		"aarch64-linux-gnu-gcc": "gcc-aarch64-linux-gnu", "i686-linux-gnu-gcc": "gcc-i686-linux-gnu",
+		"x86_64-w64-mingw32-gcc": "mingw-w64", "i686-w64-mingw32-gcc": "mingw-w64",
+	} {
+		t.Run(compiler, func(t *testing.T) {
+			needs(t, compiler, debian)
+			assertCompiles(t, headers(t, "1.3"), include("abi_check.h", "dlpack_util.h"), command(compiler, "c", "c11", strict...)...)
+		})
+	}
+}
+
+// Bare-metal arm has short enums, so a DLDevice that nobody else understands.
+func TestShortEnumsAreRefused(t *testing.T) {
+	needs(t, "clang-16", "clang-16")
+	for _, version := range versions() {
+		dir := headers(t, version)
+		for _, name := range []string{"c", "c++"} {
+			assertRefuses(t, "enums are short: build with -fno-short-enums", dir, include("abi_check.h"), on("arm-none-eabi", name)...)
+			assertCompiles(t, dir, include("abi_check.h"), on("arm-none-eabi", name, "-fno-short-enums")...)
+		}
+	}
+}
+
+// Each guard of the probes, where nothing else is wrong.
+func TestProbesAreGuarded(t *testing.T) {
+	needs(t, "clang-16", "clang-16")
+	dir := headers(t, "1.3")
+	tests := []struct{ says, target, flag string }{
+		{"pointers have neither 8 nor 4 bytes", "avr", "-fno-short-enums"},
+		{"structs are packed", "x86_64-linux-gnu", "-fpack-struct=4"},
+		{"64-bit integers are packed", "armv7-linux-gnueabihf", "-fpack-struct=2"},
+		{"enums are short", "riscv64-linux-gnu", "-fshort-enums"},
+	}
+	for _, tt := range tests {
+		assertRefuses(t, tt.says, dir, include("abi_check.h"), on(tt.target, "c", tt.flag)...)
+		assertRefuses(t, tt.says, dir, include("abi_check.h"), on(tt.target, "c++", tt.flag)...)
+	}
+}
+
+// The header says what it cannot tell; this is that list, so that it stays true.
+func TestWhatCannotBeTold(t *testing.T) {
+	needs(t, "clang-16", "clang-16")
+	dir := headers(t, "1.3")
+	for _, target := range []string{"armv7-linux-gnueabihf", "wasm32-unknown-unknown", "i686-windows-msvc"} {
+		assertCompiles(t, dir, include("abi_check.h"), on(target, "c", "-fpack-struct=4")...)
+	}
+	assertCompiles(t, dir, include("abi_check.h"), on("i686-linux-gnu", "c", "-malign-double")...)
+	edit(t, dir, "dlpack.h", "kDLTrn = 18", "kDLTrn = 18, kDLMore = 19")
+	assertCompiles(t, dir, include("abi_check.h"), c11...)
+	edit(t, dir, "dlpack.h", "int32_t ndim", "uint32_t ndim")
+	assertCompiles(t, dir, include("abi_check.h"), c99...)
+}
