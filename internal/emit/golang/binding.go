@@ -38,7 +38,24 @@ func newBinding(m *emit.Model) (*binding, error) {
 		pkg:     packageName(m),
 		prefix:  prefixOf(path),
 	}
-	return b, b.checkNames()
+	return b, errors.Join(b.checkNeeds(), b.checkNames())
+}
+
+// checkNeeds reports what a spec of one's own lacks of the entities that the run
+// time knows by name.
+func (b *binding) checkNeeds() error {
+	var errs []error
+	for _, name := range []string{deviceEnum, dtypeEnum} {
+		if spec.Find[*spec.Enum](b.release, name) == nil {
+			errs = append(errs, fmt.Errorf("the bindings build on the enum %s, which DLPack %s of this spec lacks", name, b.release.Version))
+		}
+	}
+	for _, name := range []string{dtypeStruct, "DLDevice", "DLTensor", "DLManagedTensor", "DLManagedTensorVersioned"} {
+		if spec.Find[*spec.Struct](b.release, name) == nil {
+			errs = append(errs, fmt.Errorf("the bindings build on the struct %s, which DLPack %s of this spec lacks", name, b.release.Version))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // checkNames reports all pairs of names that Go could not tell apart, which a
