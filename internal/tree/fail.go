@@ -3,6 +3,8 @@ package tree
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
@@ -16,17 +18,30 @@ func fail(kind Kind, pos diag.Pos, hint, format string, args ...any) *Error {
 	return &Error{Kind: kind, Findings: []diag.Diagnostic{finding(kind, pos, hint, format, args...)}}
 }
 
-// failed turns an error of the disk into one of the run. The paths that os.Root
-// names in its errors are relative to the output directory, so pos says which.
+// failed turns an error of the disk into one of the run.
 func failed(pos diag.Pos, err error) *Error {
 	var already *Error
 	if errors.As(err, &already) {
 		return already
 	}
-	out := fail(KindIO, pos, "", "%v", err)
+	out := fail(KindIO, pos, "", "%s", reason(err))
 	if errors.Is(err, errEscapes) {
-		out = fail(KindEscape, pos, "replace the symbolic link by a real directory or file, or move the output directory", "%v", err)
+		out = fail(KindEscape, pos, "replace the symbolic link by a real directory or file, or move the output directory", "%s", reason(err))
 	}
 	out.Err = err
 	return out
+}
+
+// reason leaves out the path that an error of the system names: it is relative
+// to the output directory, or a temporary's, and the finding's position is neither.
+func reason(err error) string {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return fmt.Sprintf("%v (%s)", path.Err, path.Op)
+	case errors.As(err, &link):
+		return fmt.Sprintf("%v (%s)", link.Err, link.Op)
+	}
+	return err.Error()
 }

@@ -1,0 +1,212 @@
+package tree
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+)
+
+// requireUntouched runs every way in; each must end with that kind and exit code
+// 2, and leave no trace: not even the output directory is made.
+func requireUntouched(t *testing.T, dir string, req Request, kind Kind) *Error {
+	t.Helper()
+	before := disked(t, dir)
+	_, statErr := os.Stat(req.Out)
+	var out *Error
+	for name, run := range verbs {
+		if name == "clean" {
+			continue // it plans no files, so that most of this is none of its business
+		}
+		report, err := run(forced(req))
+		out = requireKind(t, err, kind)
+		assert.Nil(t, report, name)
+		assert.Equal(t, 2, out.ExitCode(), name)
+	}
+	assert.Equal(t, before, disked(t, dir))
+	_, after := os.Stat(req.Out)
+	assert.Equal(t, statErr == nil, after == nil, "the output directory was made")
+	return out
+}
+
+func TestEscapingPaths(t *testing.T) {
+	for _, c := range []struct{ name, target, file string }{
+		{"target above", "../c", "a.h"},
+		{"target through", "gen/../../c", "a.h"},
+		{"target with dot dot", "gen/../c", "a.h"},
+		{"target absolute", "/c", "a.h"},
+		{"target empty", "", "a.h"},
+		{"file above", "c", "../a.h"},
+		{"file far above", "c", "../../a.h"},
+		{"file absolute", "c", "/a.h"},
+		{"file empty", "c", ""},
+		{"file with backslash", "c", `..\a.h`},
+		{"file with a line break", "c", "a\n.h"},
+		{"file with NUL", "c", "a\x00.h"},
+		{"file not UTF-8", "c", "a\xff.h"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			req := request(filepath.Join(dir, "out"), target("c", c.target, map[string]string{c.file: ours("a")}))
+			requireUntouched(t, dir, req, KindEscape)
+		})
+	}
+}
+
+// All that is wrong with the paths of a request comes at once.
+func TestEveryBadPathIsNamed(t *testing.T) {
+	req := request(t.TempDir(), target("c", "c", map[string]string{"../a": "", "/b": "", "c": ""}), target("go", "..", nil))
+	_, err := Check(req)
+	assert.Len(t, requireKind(t, err, KindEscape).Findings, 3)
+}
+
+func TestEscapingLinks(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		link string // below out
+		lock bool   // the path is in the lock, and no longer planned
+	}{
+		{"a directory on the way", "c", false},
+		{"a deeper directory", "c/dlpack", false},
+		{"the file itself", "c/dlpack/a.h", false},
+		{"a directory of a locked path", "c", true},
+		{"a locked path itself", "c/dlpack/a.h", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			out, outside := filepath.Join(dir, "out"), filepath.Join(dir, "outside")
+			files := map[string]string{"dlpack/a.h": ours("a")}
+			if c.lock {
+				generated(t, request(out, target("c", "c", files)))
+				remove(t, out, "c")
+				files = nil
+			}
+			writeAll(t, outside, map[string]string{"a.h": ours("a"), "dlpack/a.h": ours("a")})
+			to := outside
+			if filepath.Base(c.link) == "a.h" {
+				to = filepath.Join(outside, "a.h")
+			}
+			link(t, to, filepath.Join(out, filepath.FromSlash(c.link)))
+			requireUntouched(t, dir, request(out, target("c", "c", files)), KindEscape)
+		})
+	}
+}
+
+func link(t *testing.T, to, name string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	require.NoError(t, os.Symlink(to, name))
+}
+
+// A link that stays inside is no escape, but at a planned path it is no file of
+// ours either: force replaces the link, and never what it points to.
+func TestInnerLinks(t *testing.T) {
+	dir := t.TempDir()
+	req := request(dir, target("c", "c", map[string]string{"a.h": ours("a"), "sub/b.h": ours("b")}))
+	setContent(t, dir, "real/a.h", ours("a"))
+	link(t, "../real/a.h", filepath.Join(dir, "c", "a.h"))
+	link(t, "../real", filepath.Join(dir, "c", "sub"))
+	_, err := Generate(req, false)
+	requireKind(t, err, KindEdited)
+	generated(t, forced(req))
+	assert.Equal(t, ours("a"), disked(t, dir)["c/a.h"])
+	assert.Equal(t, ours("a"), disked(t, dir)["real/a.h"])
+	assert.Equal(t, ours("b"), disked(t, dir)["real/b.h"])
+	requireFine(t, req)
+}
+
+// The output directory may be a link itself: the user named it.
+func TestOutIsALink(t *testing.T) {
+	dir := t.TempDir()
+	setContent(t, dir, "real/x", "")
+	link(t, "real", filepath.Join(dir, "out"))
+	generated(t, request(filepath.Join(dir, "out"), target("c", "c", map[string]string{"a.h": ours("a")})))
+	assert.Equal(t, ours("a"), disked(t, dir)["real/c/a.h"])
+}
+
+func TestConflicts(t *testing.T) {
+	one := map[string]string{"a.h": ours("a")}
+	for _, c := range []struct {
+		name    string
+		targets []Target
+		change  func(t *testing.T, req *Request)
+	}{
+		{name: "two targets plan one path", targets: []Target{target("c", "gen", one), target("cpp", "gen", one)}},
+		{name: "one path by two ways", targets: []Target{target("c", "gen", map[string]string{"c/a.h": ""}), target("cpp", "./gen/c", one)}},
+		{name: "paths that differ in case", targets: []Target{target("c", "gen", one), target("cpp", "gen", map[string]string{"A.h": ""})}},
+		{name: "a file and a directory", targets: []Target{target("c", "gen", map[string]string{"a": "", "a/b": ""})}},
+		{name: "the lock's name", targets: []Target{target("c", ".", map[string]string{DefaultLock: ""})}},
+		{name: "the journal's name", targets: []Target{target("c", ".", map[string]string{".dlpackgen.journal": ""})}},
+		{name: "a temporary's name", targets: []Target{target("c", "c", map[string]string{filepath.Base(tempName("c/a.h")): ""})}},
+		{name: "an input", targets: []Target{target("c", ".", map[string]string{"dlpackgen.yaml": ""})},
+			change: func(_ *testing.T, req *Request) { req.Inputs = []string{filepath.Join(req.Out, "dlpackgen.yaml")} }},
+		{name: "a directory at the path", targets: []Target{target("c", "c", one)},
+			change: func(t *testing.T, req *Request) { setContent(t, req.Out, "c/a.h/x", "") }},
+		{name: "a file on the way", targets: []Target{target("c", "c/d", one)},
+			change: func(t *testing.T, req *Request) { setContent(t, req.Out, "c", "") }},
+		{name: "a file far up", targets: []Target{target("c", "c/d/e", one)},
+			change: func(t *testing.T, req *Request) { setContent(t, req.Out, "c", "") }},
+		{name: "a directory at the lock", targets: []Target{target("c", "c", one)},
+			change: func(t *testing.T, req *Request) { setContent(t, req.Out, DefaultLock+"/x", "") }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			req := request(filepath.Join(dir, "out"), c.targets...)
+			if c.change != nil {
+				c.change(t, &req)
+			}
+			requireUntouched(t, dir, req, KindConflict)
+		})
+	}
+}
+
+func TestBadRequests(t *testing.T) {
+	good := func(dir string) Request { return request(filepath.Join(dir, "out"), target("c", "c", map[string]string{"a": ""})) }
+	for name, spoil := range map[string]func(*Request){
+		"no out":                 func(r *Request) { r.Out = "" },
+		"no tool version":        func(r *Request) { r.ToolVersion = "" },
+		"a lock elsewhere":       func(r *Request) { r.Lock = "x/y.lock" },
+		"a lock above":           func(r *Request) { r.Lock = "../y.lock" },
+		"a lock without its end": func(r *Request) { r.Lock = "dlpackgen.yaml" },
+		"a lock without a name":  func(r *Request) { r.Lock = ".lock" },
+		"a target with a space":  func(r *Request) { r.Targets[0].Name = "a b" },
+		"no release":             func(r *Request) { r.Targets[0].Release = "" },
+		"no spec":                func(r *Request) { r.Targets[0].SpecSHA256 = "" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			req := good(dir)
+			spoil(&req)
+			requireUntouched(t, dir, req, KindRequest)
+		})
+	}
+}
+
+// What cannot be read ends the run before anything is written.
+func TestOutIsAFile(t *testing.T) {
+	dir := t.TempDir()
+	setContent(t, dir, "out", "x")
+	req := request(filepath.Join(dir, "out"), target("c", "c", map[string]string{"a": ""}))
+	out := requireUntouched(t, dir, req, KindIO)
+	assert.Contains(t, out.Error(), "not a directory")
+	req.Out = filepath.Join(dir, "out", "below")
+	requireUntouched(t, dir, req, KindIO)
+}
+
+// The mode of a file outlives a replacement: nobody chose it for nothing.
+func TestModeIsKept(t *testing.T) {
+	dir, req := oneFile(t)
+	file := filepath.Join(dir, "c", "a.h")
+	for _, perm := range []os.FileMode{0o600, 0o666, 0o444, 0o755} {
+		require.NoError(t, os.Chmod(file, perm))
+		req.Targets[0].Files = []emit.File{{Path: "a.h", Data: []byte(ours(perm.String()))}}
+		generated(t, req)
+		info, err := os.Stat(file)
+		require.NoError(t, err)
+		assert.Equal(t, perm, info.Mode().Perm())
+	}
+}

@@ -1,0 +1,207 @@
+package tree
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// held opens and guards a directory, as another run does.
+func held(t *testing.T, dir string, shared bool) disk {
+	t.Helper()
+	d, err := openDisk(dir)
+	require.NoError(t, err)
+	require.NoError(t, d.Guard(shared))
+	return d
+}
+
+// A run that waits in vain says so, and writes nothing.
+func TestBusyDirectory(t *testing.T) {
+	dir, req := oneFile(t)
+	setContent(t, dir, "c/a.h", ours("older"))
+	before := disked(t, dir)
+	d := held(t, dir, false)
+	defer d.Close()
+	w := system()
+	w.wait = 50 * time.Millisecond
+	for name, run := range map[string]func() (*Report, error){
+		"generate": func() (*Report, error) { return w.generate(req, false) },
+		"check":    func() (*Report, error) { return w.check(req) },
+		"clean":    func() (*Report, error) { return w.clean(req, false) },
+	} {
+		start := time.Now()
+		_, err := run()
+		out := requireKind(t, err, KindBusy)
+		assert.Equal(t, 2, out.ExitCode(), name)
+		assert.GreaterOrEqual(t, time.Since(start), w.wait, name)
+	}
+	assert.Equal(t, before, disked(t, dir))
+	assert.Equal(t, 10*time.Second, system().wait)
+}
+
+// The second run waits for the first one, and then does its work.
+func TestSecondRunWaits(t *testing.T) {
+	dir, req := oneFile(t)
+	req.Targets[0] = target("c", "c", map[string]string{"a.h": ours("new")})
+	d := held(t, dir, false)
+	done := make(chan error)
+	go func() {
+		_, err := Generate(req, false)
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		t.Fatalf("the second run did not wait: %v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	require.NoError(t, d.Close())
+	require.NoError(t, <-done)
+	assert.Equal(t, ours("new"), disked(t, dir)["c/a.h"])
+}
+
+// Checks exclude only writers.
+func TestChecksShareTheDirectory(t *testing.T) {
+	dir, req := oneFile(t)
+	d := held(t, dir, true)
+	defer d.Close()
+	requireFine(t, req)
+	again := held(t, dir, true)
+	require.NoError(t, again.Close())
+	other, err := openDisk(dir)
+	require.NoError(t, err)
+	defer other.Close()
+	assert.ErrorIs(t, other.Guard(false), errBusy)
+}
+
+// Many runs at once, some for one target only, leave what one of them leaves;
+// the output directory does not exist when they start.
+func TestManyRunsAtOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "out")
+	var all sync.WaitGroup
+	errs := make([]error, 12)
+	for i := range errs {
+		all.Go(func() {
+			req := asked(dir, 2)
+			if i%3 == 1 {
+				req = only(req, "go")
+			}
+			_, errs[i] = Generate(req, false)
+		})
+	}
+	all.Wait()
+	require.NoError(t, errors.Join(errs...))
+	requireExactly(t, dir, plans[2], "after all runs")
+	requireFine(t, asked(dir, 2))
+}
+
+// Two configs may share a directory, and even a folder in it: each has a lock of
+// its own, and what the other's lock lists is never ours.
+func TestTwoConfigsShareADirectory(t *testing.T) {
+	dir := t.TempDir()
+	first := request(dir, target("c", "gen", map[string]string{"a.h": ours("a"), "old.h": ours("old")}))
+	second := request(dir, target("go", "gen", map[string]string{"x.go": ours("x")}))
+	second.Lock = "vendor.lock"
+	generated(t, first)
+	report := generated(t, second)
+	assert.Len(t, report.Items, 2, "%+v", report.Items)
+	requireFine(t, first)
+	requireFine(t, second)
+
+	first.Targets[0] = target("c", "gen", map[string]string{"a.h": ours("a")})
+	generated(t, first)
+	assert.NotContains(t, disked(t, dir), "gen/old.h")
+	requireFine(t, second)
+
+	_, err := Clean(first, false)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"gen/x.go", "vendor.lock"}, names(disked(t, dir)))
+	requireFine(t, second)
+}
+
+func names(files map[string]string) []string { return slices.Sorted(maps.Keys(files)) }
+
+func TestTwoConfigsPlanOnePath(t *testing.T) {
+	dir, req := oneFile(t)
+	other := req
+	other.Lock = "vendor.lock"
+	out := requireUntouched(t, dir, other, KindConflict)
+	assert.Contains(t, out.Error(), DefaultLock)
+	assert.Contains(t, out.Error(), "c/a.h")
+}
+
+// A path that has moved to the other config leaves our lock without a word.
+func TestPathMovesToTheOtherConfig(t *testing.T) {
+	dir, req := oneFile(t)
+	setContent(t, dir, "vendor.lock", disked(t, dir)[DefaultLock])
+	req.Targets[0] = target("c", "c", nil)
+	generated(t, req)
+	assert.Equal(t, []string{"c/a.h", "vendor.lock"}, names(disked(t, dir)))
+	_, err := Clean(req, false)
+	require.NoError(t, err)
+	assert.Contains(t, disked(t, dir), "c/a.h")
+}
+
+// A killed run of the other config is the other config's to heal: its files are
+// known by its journal, which stays.
+func TestSiblingJournalIsLeftAlone(t *testing.T) {
+	dir, req := oneFile(t)
+	text := strings.ReplaceAll(disked(t, dir)[DefaultLock], "c/a.h", "c/theirs.h")
+	text = strings.Replace(text, lockMark, journalMark, 1)
+	text = strings.Replace(text, specSum+" ", specSum+" - ", 1)
+	setContent(t, dir, ".vendor.journal", text)
+	setContent(t, dir, "c/theirs.h", ours("theirs"))
+	requireFine(t, req)
+	req.Targets[0] = target("c", "c", map[string]string{"a.h": ours("new")})
+	report := generated(t, req)
+	_, judged := itemAt(report, "c/theirs.h")
+	assert.False(t, judged)
+	assert.Equal(t, text, disked(t, dir)[".vendor.journal"])
+}
+
+// Other tools have locks as well; and a bad one of ours must not be believed.
+func TestOtherLocksInTheDirectory(t *testing.T) {
+	dir, req := oneFile(t)
+	req.Targets[0].Path = "."
+	req.Targets[0].Files[0].Path = "c/a.h"
+	writeAll(t, dir, map[string]string{"Cargo.lock": "version = 4\n", "empty.lock": "", ".x.journal": "x"})
+	report, err := Check(req)
+	require.NoError(t, err)
+	assert.Len(t, report.Of(Foreign), 3)
+	assert.False(t, report.Drift())
+	setContent(t, dir, "vendor.lock", "dlpackgen-lock 1 0.1.0\n>>>>>>>\n")
+	_, err = Check(req)
+	assert.Contains(t, requireKind(t, err, KindInvalid).Error(), "vendor.lock:2:1")
+}
+
+// A target that is not selected keeps a path that moves to a selected one, until
+// a run for all of them.
+func TestPathOfAnotherTarget(t *testing.T) {
+	dir, req := oneFile(t)
+	req.Targets = []Target{target("c", "c", nil), target("cpp", "c", map[string]string{"a.h": ours("cpp")})}
+	out := requireUntouched(t, dir, only(req, "cpp"), KindConflict)
+	assert.Contains(t, out.Findings[0].Hint, "without --only")
+	generated(t, req)
+	requireFine(t, req)
+}
+
+// The guard leaves nothing behind that a user would see.
+func TestGuardLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	d := held(t, dir, false)
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, entries)
+	require.NoError(t, d.Close())
+	_, err = Generate(request(dir, target("c", "c", nil)), false)
+	require.NoError(t, err)
+	assert.Empty(t, disked(t, dir))
+}
