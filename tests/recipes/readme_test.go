@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -138,7 +137,7 @@ func TestTheLinksLeadSomewhere(t *testing.T) {
 }
 
 func TestThePictureIsDrawnByTheCommand(t *testing.T) {
-	line := regexp.MustCompile("(?m)^dlpackgen layout .*--svg (\\S+)$").FindStringSubmatch(block(t, "sh picture"))
+	line := regexp.MustCompile(`(?m)^dlpackgen layout .*--svg (\S+)$`).FindStringSubmatch(block(t, "sh picture"))
 	require.NotNil(t, line, "the README says how its picture was drawn")
 	require.Contains(t, readme(t), "]("+line[1]+")")
 	p := newProject(t, map[string]string{"docs/.keep": ""})
@@ -151,11 +150,31 @@ func TestTheTwoCommands(t *testing.T) {
 	commands := block(t, "sh start")
 	assert.Contains(t, commands, "go run ./cmd/dlpackgen generate")
 	assert.Contains(t, commands, "make test")
-	if runtime.GOOS == "windows" {
-		t.Skip("the Makefile needs a POSIX shell")
-	}
 	needs(t, "make", "make")
 	out, err := exec.Command("make", "-C", golden.Root(t), "--dry-run", "test").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	assert.Contains(t, string(out), "tools/setup.sh")
+	assert.Contains(t, string(out), "tools/setup.sh", "it does its own set-up")
+	assert.Contains(t, string(out), "./tools/suite", "it counts what ran")
+}
+
+// TestGenerateInAFreshCheckout makes all that is committed out of what makes it.
+func TestGenerateInAFreshCheckout(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the command in another place: left to make test")
+	}
+	root, p := golden.Root(t), newProject(t, nil)
+	for _, dir := range []string{"cmd", "internal", "spec", "templates"} {
+		require.NoError(t, os.CopyFS(p.path(dir), os.DirFS(filepath.Join(root, dir))))
+	}
+	for _, name := range []string{"go.mod", "go.sum", "dlpackgen.yaml"} {
+		data, err := os.ReadFile(filepath.Join(root, name))
+		require.NoError(t, err)
+		p.write(t, name, string(data))
+	}
+	p.run(t, "go", "run", "./cmd/dlpackgen", "generate")
+	for _, name := range append(p.locked(t), "dlpackgen.lock") {
+		committed, err := os.ReadFile(filepath.Join(root, name))
+		require.NoError(t, err)
+		assert.Equal(t, string(committed), p.read(t, name), "%s", name)
+	}
 }

@@ -2,7 +2,6 @@ package recipes
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,13 +15,19 @@ import (
 
 func TestGitAttributes(t *testing.T) {
 	needs(t, "git", "git")
-	p := newProject(t, map[string]string{".gitattributes": block(t, "gitattributes"), "dlpackgen.yaml": block(t, "yaml config")})
-	p.run(t, "git", "init", "--quiet")
-	p.run(t, "dlpackgen", "generate")
-	for _, name := range append(p.locked(t), "dlpackgen.lock") {
-		assert.Equal(t, name+": linguist-generated: set\n", p.run(t, "git", "check-attr", "linguist-generated", "--", name))
+	ours, err := os.ReadFile(filepath.Join(golden.Root(t), ".gitattributes"))
+	require.NoError(t, err)
+	for name, attributes := range map[string]string{"of the README": block(t, "gitattributes"), "our own": string(ours)} {
+		t.Run(name, func(t *testing.T) {
+			p := newProject(t, map[string]string{".gitattributes": attributes, "dlpackgen.yaml": block(t, "yaml config")})
+			p.run(t, "git", "init", "--quiet")
+			p.run(t, "dlpackgen", "generate")
+			for _, name := range append(p.locked(t), "dlpackgen.lock") {
+				assert.Equal(t, name+": linguist-generated: set\n", p.run(t, "git", "check-attr", "linguist-generated", "--", name))
+			}
+			assert.Contains(t, p.run(t, "git", "check-attr", "linguist-generated", "--", "src/main.c"), "unspecified")
+		})
 	}
-	assert.Contains(t, p.run(t, "git", "check-attr", "linguist-generated", "--", "src/main.c"), "unspecified")
 }
 
 // locked names every file that the lock says was made.
@@ -108,11 +113,4 @@ func TestGoGenerate(t *testing.T) {
 	p.run(t, "go", "vet", "./...")
 	p.run(t, "go", "tool", "dlpackgen", "check", "--config", "tensors/dlpackgen.yaml")
 	assert.Contains(t, p.run(t, "go", "list", "-f", "{{.Name}} {{.CgoFiles}}", "./tensors"), "tensors [")
-}
-
-func TestSetUpSaysWhatItDoes(t *testing.T) {
-	needs(t, "dpkg-query", "dpkg")
-	cmd := exec.Command("sh", "-n", filepath.Join(golden.Root(t), "tools/setup.sh"))
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
 }

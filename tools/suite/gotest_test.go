@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -139,4 +140,9 @@ func TestStepsSettle(t *testing.T) {
 			assert.Equal(t, test.want, s.tally.results[0].Outcome)
 		})
 	}
+}
+
+func TestTimeGoal(t *testing.T) {
+	assert.Equal(t, "goal make-quick measured 61s limit 60s missed", timeGoal(true, 61*time.Second))
+	assert.Equal(t, "goal make-test measured 61s limit 900s met", timeGoal(false, 61*time.Second))
 }
