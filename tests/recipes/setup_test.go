@@ -1,0 +1,101 @@
+package recipes
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+)
+
+// newMachine is a project whose system commands are stand-ins that write into
+// the file log what they were asked to do. It lacks ninja and clang, knows clang
+// only without a version, and has its Python packages.
+func newMachine(t *testing.T, uid string) *project {
+	t.Helper()
+	needs(t, "sh", "dash")
+	p := newProject(t, nil)
+	for _, name := range []string{"tools/setup.sh", "tests/packages.txt", "tests/requirements.txt"} {
+		data, err := os.ReadFile(filepath.Join(golden.Root(t), name))
+		require.NoError(t, err)
+		p.write(t, name, string(data))
+	}
+	p.command(t, "bin/id", "echo "+uid)
+	p.command(t, "bin/dpkg-query", `case "$3" in ninja-build | clang*) exit 1 ;; *) echo install ok installed ;; esac`)
+	p.command(t, "bin/apt-cache", `case "$3" in ninja-build | clang) echo "Package: $3" ;; esac`)
+	p.command(t, "bin/apt-get", `echo "apt-get $*" >>log`)
+	p.command(t, "bin/python3", `[ "$1" = -c ] || { echo "python $*" >>log; mkdir -p .venv/bin; cp bin/pip .venv/bin/python; }`)
+	p.command(t, "bin/pip", `echo "venv $*" >>log`)
+	p.command(t, ".venv/bin/python", "true")
+	p.write(t, ".venv/installed.txt", p.read(t, "tests/requirements.txt"))
+	p.write(t, "log", "")
+	t.Setenv("PATH", p.path("bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	p.env = os.Environ()
+	return p
+}
+
+// command puts in a stand-in, as a shell script.
+func (p *project) command(t *testing.T, name, script string) {
+	t.Helper()
+	p.write(t, name, "#!/bin/sh\n"+script+"\n")
+	require.NoError(t, os.Chmod(p.path(name), 0o755))
+}
+
+func (p *project) setUp(t *testing.T) (said, done string) {
+	t.Helper()
+	return p.run(t, "sh", "tools/setup.sh"), p.read(t, "log")
+}
+
+func TestSetUpInstallsWhatIsMissing(t *testing.T) {
+	said, done := newMachine(t, "0").setUp(t)
+	assert.Contains(t, said, "apt-get install clang ninja-build\n")
+	lines := strings.Split(strings.TrimSpace(done), "\n")
+	require.Len(t, lines, 2)
+	assert.Contains(t, lines[0], "apt-get update")
+	assert.Regexp(t, "^apt-get install .* clang ninja-build$", lines[1])
+}
+
+func TestSetUpLeavesACompleteMachineAlone(t *testing.T) {
+	p := newMachine(t, "0")
+	p.command(t, "bin/dpkg-query", "echo install ok installed")
+	said, done := p.setUp(t)
+	assert.Empty(t, done)
+	assert.Equal(t, 2, strings.Count(said, "all there"))
+}
+
+func TestSetUpWithoutRootOnlyNamesThePackages(t *testing.T) {
+	said, done := newMachine(t, "1000").setUp(t)
+	assert.Contains(t, said, "not root, so not installed: clang-16|clang ninja-build")
+	assert.Empty(t, done)
+}
+
+func TestSetUpGoesOnWhenPackagesCannotBeHad(t *testing.T) {
+	p := newMachine(t, "0")
+	p.command(t, "bin/apt-get", "exit 100")
+	p.command(t, "bin/apt-cache", "true")
+	said, _ := p.setUp(t)
+	assert.Contains(t, said, "apt-get update failed")
+	assert.Contains(t, said, "no package clang-16|clang here")
+	assert.Contains(t, said, "tests that need these packages skip")
+}
+
+func TestSetUpMakesAnOutdatedVenvAnew(t *testing.T) {
+	p := newMachine(t, "1000")
+	p.write(t, ".venv/installed.txt", "numpy==1.0\n")
+	p.write(t, ".venv/left", "")
+	_, done := p.setUp(t)
+	assert.Contains(t, done, "python -m venv .venv\n")
+	assert.Regexp(t, `venv -m pip install .*--no-deps .*-r tests/requirements\.txt\n`, done)
+	assert.NoFileExists(t, p.path(".venv/left"))
+	assert.Equal(t, p.read(t, "tests/requirements.txt"), p.read(t, ".venv/installed.txt"))
+
+	p.write(t, ".venv/installed.txt", "numpy==1.0\n")
+	p.command(t, "bin/pip", "exit 1")
+	said, _ := p.setUp(t)
+	assert.Contains(t, said, "the Python packages could not be installed")
+	assert.NoFileExists(t, p.path(".venv/installed.txt"), "so the next run tries again")
+}
