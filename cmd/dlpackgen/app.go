@@ -80,6 +80,7 @@ func (a *app) root() *cobra.Command {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(help())
 	root.SetUsageTemplate(root.UsageTemplate() + exitHelp)
 	root.AddCommand(a.generate(), a.check(), a.clean(), a.vet(), a.layout(), a.compat(),
 		a.verify(), a.list(), a.init(), a.version(), a.completion())
@@ -101,6 +102,24 @@ func (a *app) noVerb(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	return &failure{code: exitCannot}
+}
+
+// help shows what --help does; cobra's own answers an unknown verb with success.
+func help() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [VERB]",
+		Short: "Show the help of a verb",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			verb, rest, err := cmd.Root().Find(args)
+			if err == nil && !verb.HasParent() {
+				err = unknownVerb(verb, rest)
+			}
+			if err != nil {
+				return err
+			}
+			return verb.Help()
+		},
+	}
 }
 
 // unknownVerb reports a first argument that no verb has taken.

@@ -46,7 +46,7 @@ func (s *selection) compare() (*job, *tree.Report, error) {
 	if s.out == "-" {
 		return nil, nil, cannot("usage", "dlpackgen generate --only c --out -", "--out - prints, which only generate does")
 	}
-	req, err := j.request()
+	req, err := j.rendered()
 	if err != nil {
 		return nil, nil, err
 	}

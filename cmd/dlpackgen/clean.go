@@ -26,11 +26,7 @@ func (a *app) clean() *cobra.Command {
 		if s.out == "-" {
 			return cannot("usage", "--out DIR", "--out - prints, so there is nothing to remove")
 		}
-		req, err := j.request()
-		if err != nil {
-			return err
-		}
-		report, err := tree.Clean(req, *dryRun)
+		report, err := tree.Clean(j.request(), *dryRun)
 		if err != nil {
 			return treeFailure(err)
 		}

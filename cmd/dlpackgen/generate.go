@@ -59,7 +59,7 @@ func (a *app) generate() *cobra.Command {
 
 // make brings the tree up to date, and says what that took.
 func (a *app) make(f *generateFlags, j *job) error {
-	req, err := j.request()
+	req, err := j.rendered()
 	if err != nil {
 		return err
 	}

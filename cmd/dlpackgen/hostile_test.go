@@ -71,7 +71,7 @@ func replaceValues(t *testing.T, src []byte, config string, stride int) (taken i
 
 // TestHostileFilesAreCheap bounds what a file of a few megabytes can cost.
 func TestHostileFilesAreCheap(t *testing.T) {
-	const maxHeap, maxTime = 300 << 20, 20 * time.Second
+	const maxBytes, maxTime = 300 << 20, 20 * time.Second
 	tests := map[string]string{
 		"one long line":     "version: 1\nout: " + strings.Repeat("x", 4<<20-100),
 		"above the limit":   strings.Repeat("#", 4<<20+1),
@@ -93,16 +93,19 @@ func TestHostileFilesAreCheap(t *testing.T) {
 	for name, src := range tests {
 		t.Run(name, func(t *testing.T) {
 			file := input(t, t.TempDir(), "x.yaml", []byte(src))
-			for _, format := range []string{"text", "json", "github", "sarif"} {
+			formats := []string{"text"}
+			if name == "distinct keys" {
+				formats = []string{"text", "json", "github", "sarif"}
+			}
+			for _, format := range formats {
 				var before, after runtime.MemStats
-				runtime.GC()
 				runtime.ReadMemStats(&before)
 				start := time.Now()
 				code, stdout, stderr := run(t, "vet", "--format", format, file)
 				runtime.ReadMemStats(&after)
 				assert.Equal(t, exitFindings, code)
-				assert.Less(t, len(stdout)+len(stderr), 2<<20, "what is printed is bounded as well")
-				assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(maxHeap))
+				assert.Less(t, len(stdout)+len(stderr), 1<<20, "what is printed is bounded as well")
+				assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(maxBytes))
 				assert.Less(t, time.Since(start), maxTime)
 			}
 		})

@@ -12,10 +12,8 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/config"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
-	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
-	"github.com/dlpackgen/dlpackgen/internal/tree"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
@@ -58,6 +56,7 @@ func versions() []string {
 type job struct {
 	spec   *spec.Spec
 	config *config.Config
+	only   bool   // --only was given
 	out    string // of this system
 	lock   string
 	inputs []string // config and spec, as the user named them
@@ -69,7 +68,7 @@ func (s *selection) load() (*job, error) {
 	if err := s.checkFlags(); err != nil {
 		return nil, err
 	}
-	j := &job{}
+	j := &job{only: len(s.only) > 0}
 	if err := j.loadSpec(s.spec); err != nil {
 		return nil, err
 	}
@@ -180,42 +179,4 @@ func readInput(file string) ([]byte, error) {
 		return nil, &missingInput{failed}
 	}
 	return nil, failed
-}
-
-// render makes every file of the selected targets, in memory.
-func (j *job) render(dir string) ([]tree.Target, error) {
-	var out []tree.Target
-	for _, t := range j.config.Selected {
-		release, err := j.spec.Release(t.Release)
-		if err != nil {
-			return nil, err
-		}
-		m := &emit.Model{Release: j.config.Extend(release), Options: t.Options}
-		if dir != "" {
-			m.Dir = filepath.Join(dir, filepath.FromSlash(t.Path))
-		}
-		files, err := t.Emit(m)
-		if err != nil {
-			return nil, cannot("emit", "", "target %s: %v", t.Name, err)
-		}
-		out = append(out, tree.Target{Name: t.Name, Release: release.Version, SpecSHA256: release.SpecSHA256, Path: t.Path, Files: files})
-	}
-	return out, nil
-}
-
-// request turns the job into one for the tree.
-func (j *job) request() (tree.Request, error) {
-	dir, err := filepath.Abs(j.out)
-	if err != nil {
-		return tree.Request{}, cannot("io", "", "%v", err)
-	}
-	made, err := j.render(dir)
-	if err != nil {
-		return tree.Request{}, err
-	}
-	req := tree.Request{Out: j.out, Lock: j.lock, Targets: made, ToolVersion: toolVersion, Inputs: j.inputs}
-	for _, t := range j.config.Others {
-		req.Others = append(req.Others, tree.Owned{Name: t.Name, Path: t.Path})
-	}
-	return req, nil
 }

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/tree"
+)
+
+// request tells the tree whose files are meant, with none of them rendered.
+func (j *job) request() tree.Request {
+	req := tree.Request{Out: j.out, Lock: j.lock, Only: j.only, ToolVersion: toolVersion, Inputs: j.inputs}
+	for _, t := range j.config.Selected {
+		req.Targets = append(req.Targets, tree.Target{Name: t.Name, Path: t.Path})
+	}
+	for _, t := range j.config.Others {
+		req.Others = append(req.Others, tree.Owned{Name: t.Name, Path: t.Path})
+	}
+	return req
+}
+
+// rendered is the request with every file made.
+func (j *job) rendered() (tree.Request, error) {
+	req := j.request()
+	dir, err := filepath.Abs(j.out)
+	if err != nil {
+		return req, cannot("io", "", "%v", err)
+	}
+	req.Targets, err = j.render(dir)
+	return req, err
+}
+
+// render makes every file of the selected targets, in memory. dir is the output
+// directory, or "" when the files will not stand in one.
+func (j *job) render(dir string) ([]tree.Target, error) {
+	var out []tree.Target
+	for _, t := range j.config.Selected {
+		release, err := j.spec.Release(t.Release)
+		if err != nil {
+			return nil, err
+		}
+		m := &emit.Model{Release: j.config.Extend(release), Options: t.Options}
+		if dir != "" {
+			m.Dir = filepath.Join(dir, filepath.FromSlash(t.Path))
+		}
+		files, err := t.Emit(m)
+		if err != nil {
+			return nil, cannotEmit(t.Name, err)
+		}
+		out = append(out, tree.Target{Name: t.Name, Release: release.Version, SpecSHA256: release.SpecSHA256, Path: t.Path, Files: files})
+	}
+	return out, nil
+}
+
+// cannotEmit reports each of the reasons, which a target joins into one error.
+func cannotEmit(target string, err error) error {
+	var findings diag.List
+	for reason := range strings.Lines(err.Error()) {
+		findings.Errorf(diag.Pos{}, "emit", "target %s: %s", target, strings.TrimSpace(reason))
+	}
+	return invalid(&findings)
+}
