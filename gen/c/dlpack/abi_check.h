@@ -11,8 +11,8 @@
  * The numbers are formulas over the size of a pointer and the alignment of a
  * 64-bit integer: one text serves every target.
  *
- * Refused on purpose: short enums (-fshort-enums, the default of arm-none-eabi),
- * in C++ too, since the C code of the same program would not agree.
+ * Refused on purpose: short enums (-fshort-enums, which is what arm-none-eabi-gcc
+ * does by itself), in C++ too, since C code in the same program would not agree.
  *
  * What cannot be told from a sound build:
  * - where pointers have 4 bytes, a whole program packed to 4 (-fpack-struct=4),
