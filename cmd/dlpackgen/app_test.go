@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
@@ -157,4 +159,27 @@ func TestReplaceFileLeavesNothingBehind(t *testing.T) {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, entries, 1, "no temporary stays")
+}
+
+// TestSchemasRefuse shows that the schemas can fail: a schema that takes anything
+// would make the scripts' checks empty.
+func TestSchemasRefuse(t *testing.T) {
+	for name, docs := range map[string][]string{
+		"compat.json": {
+			`{}`, `[]`, `{"version":1,"old":"1.2","new":"1.3","breaking":false}`,
+			`{"version":2,"old":"1.2","new":"1.3","breaking":false,"changes":[]}`,
+			`{"version":1,"old":"1.2","new":"1.3","breaking":false,"changes":[{"kind":"worse","rule":"a-b","name":"n","text":"t"}]}`,
+			`{"version":1,"old":"1.2","new":"1.3","breaking":false,"changes":[],"more":1}`,
+		},
+		"layout.json":      {`{}`, `[]`, `{"version":2}`},
+		"diagnostics.json": {`{}`, `[]`, `{"version":1,"findings":[{}]}`},
+	} {
+		schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "schema", name))
+		require.NoError(t, err)
+		for _, doc := range docs {
+			var value any
+			require.NoError(t, json.Unmarshal([]byte(doc), &value))
+			assert.Error(t, schema.Validate(value), "%s: %s", name, doc)
+		}
+	}
 }
