@@ -52,10 +52,9 @@
 #define DLPACK_MAX_EXCHANGE_APIS 64
 #endif
 
-/**
- * What a consumer accepts beyond the rules; options of dlpack_validate().
- * NULL strides mean compact and row-major, and were legal before 1.2.
- */
+/* Options of dlpack_validate(): what a consumer accepts beyond the rules. */
+
+/** NULL strides, which mean compact and row-major and were legal before 1.2. */
 #define DLPACK_ACCEPT_NULL_STRIDES 1U
 /** A device type that this release does not name. Its data counts as a handle. */
 #define DLPACK_ACCEPT_UNKNOWN_DEVICE 2U

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,4 +87,62 @@ func TestSameModelSameBytes(t *testing.T) {
 	_, first := renderRelease(t, "1.3")
 	_, second := renderRelease(t, "1.3")
 	assert.Equal(t, first, second)
+}
+
+// extended is 1.3 with a vendor's device type.
+func extended(t *testing.T, device spec.EnumValue) *spec.Release {
+	t.Helper()
+	release, err := spec.Embedded().Release("1.3")
+	require.NoError(t, err)
+	changed := *release
+	changed.Decls = slices.Clone(release.Decls)
+	for i, d := range changed.Decls {
+		if e, ok := d.(*spec.Enum); ok && e.Name == deviceEnum {
+			longer := *e
+			longer.Values = append(slices.Clone(e.Values), device)
+			changed.Decls[i] = &longer
+		}
+	}
+	return &changed
+}
+
+func TestVendorsDevicesAreInEveryFile(t *testing.T) {
+	device := spec.EnumValue{Name: "kDLAcme", Value: 1000, Doc: "Acme memory.", Device: &spec.DeviceRule{HostReadable: true}}
+	files, err := Target.Emit(&emit.Model{Release: extended(t, device)})
+	require.NoError(t, err)
+	for i, want := range []string{"DLPACK_ABI_NUMBER(kDLAcme, 1000);", "/** Acme memory. */\n  kDLAcme = 1000\n}", "case kDLAcme: return"} {
+		assert.Contains(t, string(files[i].Data), want, files[i].Path)
+	}
+	assert.Equal(t, 3, strings.Count(string(files[2].Data), "case kDLAcme:"), "named, readable, addressed")
+}
+
+// A spec of somebody's own may lack what the helpers use.
+func TestSpecsWithoutTheUsualTypes(t *testing.T) {
+	release, err := spec.Embedded().Release("1.3")
+	require.NoError(t, err)
+	for _, missing := range []string{deviceEnum, codeEnum, "DLPackExchangeAPI"} {
+		changed := *release
+		changed.Decls = slices.DeleteFunc(slices.Clone(release.Decls), func(d spec.Decl) bool { return d.DeclName() == missing })
+		files, err := Target.Emit(&emit.Model{Release: &changed})
+		require.NoError(t, err)
+		assert.Equal(t, []string{"dlpack/abi_check.h", "dlpack/dlpack.h"}, names(files), missing)
+	}
+	files, err := Target.Emit(&emit.Model{Release: extended(t, spec.EnumValue{Name: "kDLBare", Value: 7})})
+	require.NoError(t, err)
+	assert.Equal(t, 1, strings.Count(string(files[2].Data), "case kDLBare:"), "without a rule it is only named")
+}
+
+// Numbers follow from formulas: the conditions of abi_check.h are about the
+// language alone, never about a target.
+func TestChecksHaveNoConditionOnTargets(t *testing.T) {
+	condition := regexp.MustCompile(`(?m)^#\s*(?:if|elif)(.*)$`)
+	language := regexp.MustCompile(`^(?:[\s!&|()]|ndef DLPACK_ABI_CHECK_H_|def|defined|__cplusplus|_MSVC_LANG|__STDC_VERSION__|>=|201112L|201103L)*$`)
+	for _, info := range spec.Embedded().Releases() {
+		_, files := renderRelease(t, info.Version)
+		found := condition.FindAllStringSubmatch(string(files[0].Data), -1)
+		require.NotEmpty(t, found)
+		for _, m := range found {
+			assert.Regexp(t, language, m[1], info.Version)
+		}
+	}
 }
