@@ -132,6 +132,8 @@ func TestHelpersAcceptAnOlderHeaderWithAllTheyNeed(t *testing.T) {
 
 // What the repository holds for vendoring is what was tested.
 func TestGenCompiles(t *testing.T) {
+	needs(t, "gcc", "gcc")
+	needs(t, "g++", "g++")
 	dir := filepath.Join("..", "..", "gen", "c")
 	_, err := os.Stat(dir)
 	require.NoError(t, err)

@@ -49,9 +49,11 @@ func release(t *testing.T, version string) *spec.Release {
 }
 
 // write emits the headers of a release into a folder of the test, to be given
-// to a compiler with -I.
+// to a compiler with -I. Nearly every test goes on with GCC.
 func write(t *testing.T, r *spec.Release) string {
 	t.Helper()
+	needs(t, "gcc", "gcc")
+	needs(t, "g++", "g++")
 	files, err := c.Target.Emit(&emit.Model{Release: r})
 	require.NoError(t, err)
 	dir := t.TempDir()
