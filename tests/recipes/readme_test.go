@@ -175,6 +175,6 @@ func TestGenerateInAFreshCheckout(t *testing.T) {
 	for _, name := range append(p.locked(t), "dlpackgen.lock") {
 		committed, err := os.ReadFile(filepath.Join(root, name))
 		require.NoError(t, err)
-		assert.Equal(t, string(committed), p.read(t, name), "%s", name)
+		assert.True(t, string(committed) == p.read(t, name), "%s is not what generate makes", name)
 	}
 }

@@ -193,19 +193,31 @@ func (r *testReader) printFailure(e event) {
 	fmt.Fprint(r.out, strings.Join(r.builds[e.FailedBuild], ""), strings.Join(r.loose[e.Package], ""))
 }
 
-// atLine is how the testing package marks a line of a log: "    x_test.go:12: ".
-var atLine = regexp.MustCompile(`^\s+\S+\.go:\d+: `)
+// atLine is how the testing package marks the start of a log entry:
+// "    x_test.go:12: ".
+var atLine = regexp.MustCompile(`^\s+(\S+\.go):\d+: `)
 
-// reason is what a test said as it skipped.
+// reason is the last thing that a test said before it skipped. A script says it
+// first and then logs all that it did.
 func reason(output []string) string {
-	for i, line := range slices.Backward(output) {
-		if at := atLine.FindString(line); at != "" {
-			text := line[len(at):] + strings.Join(output[i+1:], "")
-			text, _, _ = strings.Cut(text, "--- SKIP")
-			return strings.Join(strings.Fields(text), " ")
+	said, open := "", false
+	for _, line := range output {
+		at := atLine.FindStringSubmatch(line)
+		switch {
+		case strings.HasPrefix(strings.TrimSpace(line), "--- "):
+			open = false
+		case at != nil:
+			if open = at[1] != "testscript.go"; open {
+				said = line[len(at[0]):]
+			}
+		case open:
+			said += line
 		}
 	}
-	return "no reason given"
+	if said == "" {
+		return "no reason given"
+	}
+	return strings.Join(strings.Fields(said), " ")
 }
 
 func word(action string) string {

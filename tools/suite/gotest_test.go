@@ -93,6 +93,7 @@ func TestReadSkipReasons(t *testing.T) {
 	lines := skip("TestA", "=== RUN   TestA", "    a_test.go:7: needs clang-16: apt-get install clang-16", "--- SKIP: TestA (0.00s)")
 	lines = append(lines, skip("TestB", "    b_test.go:9: needs clang-16: apt-get install clang-16")...)
 	lines = append(lines, skip("TestC", "    c_test.go:9: a reason", "        on two lines", "--- SKIP: TestC (0.00s)")...)
+	lines = append(lines, skip("TestS", "    cmd.go:380: said by a script", "    testscript.go:609: WORK=", "        > exec true", "--- SKIP: TestS (0.00s)")...)
 	lines = append(lines, skip("TestD", "--- SKIP: TestD (0.00s)")...)
 	counted, _ := read(t, append(lines, `{"Action":"pass","Package":"p"}`)...)
 
@@ -103,7 +104,8 @@ func TestReadSkipReasons(t *testing.T) {
 		"  2 because: needs clang-16: apt-get install clang-16 (p.TestA and 1 more)",
 		"  1 because: a reason on two lines (p.TestC)",
 		"  1 because: no reason given (p.TestD)",
-		"0 passed, 0 failed, 4 skipped",
+		"  1 because: said by a script (p.TestS)",
+		"0 passed, 0 failed, 5 skipped",
 		""}, "\n"), report.String())
 	assert.False(t, counted.good(), "a run in which nothing passed proves nothing")
 }
