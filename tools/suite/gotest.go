@@ -187,7 +187,8 @@ func (r *testReader) unfinished(pkg string) string {
 func (r *testReader) printFailure(e event) {
 	for _, t := range r.sorted(e.Package) {
 		if t.ended != "pass" && t.ended != "skip" {
-			fmt.Fprint(r.out, strings.Join(t.output, ""))
+			said := slices.DeleteFunc(t.output, func(line string) bool { return strings.HasPrefix(line, "=== ") })
+			fmt.Fprint(r.out, strings.Join(said, ""))
 		}
 	}
 	fmt.Fprint(r.out, strings.Join(r.builds[e.FailedBuild], ""), strings.Join(r.loose[e.Package], ""))

@@ -43,6 +43,7 @@ func TestReadFailures(t *testing.T) {
 	}{
 		"a leaf": {[]string{
 			`{"Action":"run","Package":"p","Test":"TestA"}`,
+			`{"Action":"output","Package":"p","Test":"TestA","Output":"=== RUN   TestA\n"}`,
 			`{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:3: wrong\n"}`,
 			`{"Action":"fail","Package":"p","Test":"TestA"}`,
 			`{"Action":"fail","Package":"p"}`}, "p.TestA", "wrong"},
@@ -75,6 +76,7 @@ func TestReadFailures(t *testing.T) {
 			assert.Equal(t, 1, counted.count(failed))
 			assert.False(t, counted.good())
 			assert.Contains(t, out, test.print)
+			assert.NotContains(t, out, "=== RUN")
 			var report bytes.Buffer
 			counted.report(&report)
 			assert.Contains(t, report.String(), "failed:\n  "+test.name+"\n")
