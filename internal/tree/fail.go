@@ -20,10 +20,6 @@ func fail(kind Kind, pos diag.Pos, hint, format string, args ...any) *Error {
 
 // failed turns an error of the disk into one of the run.
 func failed(pos diag.Pos, err error) *Error {
-	var already *Error
-	if errors.As(err, &already) {
-		return already
-	}
 	out := fail(KindIO, pos, "", "%s", reason(err))
 	if errors.Is(err, errEscapes) {
 		out = fail(KindEscape, pos, "replace the symbolic link by a real directory or file, or move the output directory", "%s", reason(err))

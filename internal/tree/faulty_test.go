@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"strings"
 )
 
 // mode is how the file operation that is to fail does so.
@@ -151,4 +152,21 @@ func (w faultyWriter) Close() error {
 		w.WriteCloser.Close() // no descriptor is left by the test itself
 	}
 	return err
+}
+
+// deniedDisk refuses to open what is called data or secret.
+type deniedDisk struct{ disk }
+
+func (d deniedDisk) ReadDir(name string) ([]fs.DirEntry, error) {
+	if strings.HasSuffix(name, "data") {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+	}
+	return d.disk.ReadDir(name)
+}
+
+func (d deniedDisk) Open(name string) (io.ReadCloser, error) {
+	if strings.HasSuffix(name, "secret.h") {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+	}
+	return d.disk.Open(name)
 }

@@ -107,14 +107,13 @@ func (d *rootDisk) Create(name string, perm fs.FileMode) (io.WriteCloser, error)
 	return f, nil
 }
 
-// noDisk is an output directory that does not exist yet.
+// noDisk is an output directory that does not exist yet: there is nothing in it
+// to open, and nothing is written to it.
 type noDisk struct{ disk }
 
 func (noDisk) Lstat(string) (fs.FileInfo, error)     { return nil, fs.ErrNotExist }
-func (noDisk) Stat(string) (fs.FileInfo, error)      { return nil, fs.ErrNotExist }
 func (noDisk) ReadDir(string) ([]fs.DirEntry, error) { return nil, fs.ErrNotExist }
 func (noDisk) Close() error                          { return nil }
-func (noDisk) Open(string) (io.ReadCloser, error)    { return nil, fs.ErrNotExist }
 
 // readAll reads a file of at most limit bytes; a longer one comes cut off at
 // one byte more.

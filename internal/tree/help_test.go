@@ -90,6 +90,10 @@ func disked(t *testing.T, dir string) map[string]string {
 			out[rel] = "-> " + to
 			return err
 		}
+		if !e.Type().IsRegular() { // reading a pipe would never end
+			out[rel] = e.Type().String()
+			return nil
+		}
 		data, err := os.ReadFile(name)
 		out[rel] = string(data)
 		return err

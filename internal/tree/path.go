@@ -72,11 +72,6 @@ func parents(name string) []string {
 	return out
 }
 
-// within tells whether a path is dir itself or below it.
-func within(name, dir string) bool {
-	return dir == "." || name == dir || strings.HasPrefix(name, dir+"/")
-}
-
 func isHex(s string) bool {
 	return strings.Trim(s, "0123456789abcdef") == ""
 }

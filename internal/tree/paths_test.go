@@ -165,7 +165,9 @@ func TestConflicts(t *testing.T) {
 }
 
 func TestBadRequests(t *testing.T) {
-	good := func(dir string) Request { return request(filepath.Join(dir, "out"), target("c", "c", map[string]string{"a": ""})) }
+	good := func(dir string) Request {
+		return request(filepath.Join(dir, "out"), target("c", "c", map[string]string{"a": ""}))
+	}
 	for name, spoil := range map[string]func(*Request){
 		"no out":                 func(r *Request) { r.Out = "" },
 		"no tool version":        func(r *Request) { r.ToolVersion = "" },

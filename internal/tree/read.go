@@ -87,8 +87,11 @@ func (r *reader) readRecord(e fs.DirEntry) error {
 	name := e.Name()
 	mark := markOf(name)
 	ours := name == r.want.lock || name == r.want.journal
-	if mark == "" || !ours && !r.hasMark(name, e, mark) {
+	if mark == "" {
 		return nil
+	}
+	if marked, err := r.hasMark(name, e, mark); err != nil || !marked && !ours {
+		return err
 	}
 	if !e.Type().IsRegular() {
 		return fail(KindConflict, r.want.at(name), "move it away", "this must be a regular file")
@@ -137,12 +140,15 @@ func markOf(name string) string {
 }
 
 // hasMark looks into a file that may be a record of ours.
-func (r *reader) hasMark(name string, e fs.DirEntry, mark string) bool {
+func (r *reader) hasMark(name string, e fs.DirEntry, mark string) (bool, error) {
 	if !e.Type().IsRegular() {
-		return false
+		return false, nil
 	}
 	head, err := readAll(r.disk, name, headLen)
-	return err == nil && strings.HasPrefix(string(head), mark+" ")
+	if err != nil {
+		return false, failed(r.want.at(name), err)
+	}
+	return strings.HasPrefix(string(head), mark+" "), nil
 }
 
 // checkOwners refuses planned files that belong to somebody else.
@@ -313,8 +319,8 @@ func (r *reader) scan(dir string, seen map[string]bool) error {
 	if err != nil {
 		return failed(r.want.at(dir), err)
 	}
-	if dir != "." && r.isOutput(dir, entries) {
-		return nil
+	if output, err := r.isOutput(dir, entries); err != nil || output {
+		return err
 	}
 	for _, e := range entries {
 		if err := r.scanEntry(path.Join(dir, e.Name()), e, seen); err != nil {
@@ -324,10 +330,18 @@ func (r *reader) scan(dir string, seen map[string]bool) error {
 	return nil
 }
 
-func (r *reader) isOutput(dir string, entries []fs.DirEntry) bool {
-	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		return strings.HasSuffix(e.Name(), ".lock") && r.hasMark(path.Join(dir, e.Name()), e, lockMark)
-	})
+// isOutput tells a directory below ours that is the output of another config.
+func (r *reader) isOutput(dir string, entries []fs.DirEntry) (bool, error) {
+	for _, e := range entries {
+		if dir == "." || !strings.HasSuffix(e.Name(), ".lock") {
+			continue
+		}
+		marked, err := r.hasMark(path.Join(dir, e.Name()), e, lockMark)
+		if marked || err != nil && !errors.Is(err, fs.ErrPermission) {
+			return marked, err
+		}
+	}
+	return false, nil
 }
 
 func (r *reader) scanEntry(name string, e fs.DirEntry, seen map[string]bool) error {

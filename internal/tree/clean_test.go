@@ -1,0 +1,105 @@
+package tree
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestCleanRemovesWhatIsOurs(t *testing.T) {
+	dir := t.TempDir()
+	generated(t, asked(dir, 2))
+	setContent(t, dir, noteFile, "mine")
+	setContent(t, dir, "gen/c/left.h", ours("left"))
+	report, err := Clean(asked(dir, 0), false)
+	require.NoError(t, err)
+	assert.Len(t, report.Of(Stale), len(plans[2]))
+	assert.Equal(t, map[string]string{noteFile: "mine", "gen/c/left.h": ours("left")}, disked(t, dir))
+	assert.NoDirExists(t, filepath.Join(dir, "gen", "go"))
+}
+
+func TestCleanOfOneTarget(t *testing.T) {
+	dir := t.TempDir()
+	generated(t, asked(dir, 2))
+	_, err := Clean(only(asked(dir, 2), "c"), false)
+	require.NoError(t, err)
+	assert.Equal(t, []string{DefaultLock, "gen/go/same.go", "gen/go/x.go", "gen/go/z.go"}, names(disked(t, dir)))
+	requireFine(t, only(asked(dir, 2), "go"))
+	report, err := Check(asked(dir, 2))
+	require.NoError(t, err)
+	assert.Len(t, report.Of(Missing), 3)
+}
+
+// Edited files stay, and stay known as edited; the rest goes.
+func TestCleanKeepsEditedFiles(t *testing.T) {
+	dir := t.TempDir()
+	generated(t, asked(dir, 2))
+	setContent(t, dir, "gen/go/x.go", ours("mine"))
+	for range 2 {
+		report, err := Clean(forced(asked(dir, 2)), false)
+		out := requireKind(t, err, KindEdited)
+		assert.Equal(t, 1, out.ExitCode())
+		assert.Contains(t, out.Error(), "gen/go/x.go")
+		assert.Len(t, report.Of(Edited), 1)
+		assert.Equal(t, []string{DefaultLock, "gen/go/x.go"}, names(disked(t, dir)))
+	}
+	_, err := Generate(asked(dir, 2), false)
+	requireKind(t, err, KindEdited)
+	remove(t, dir, "gen/go/x.go")
+	_, err = Clean(asked(dir, 2), false)
+	require.NoError(t, err)
+	assert.Empty(t, disked(t, dir))
+}
+
+// A lock that lists a file of the user's, with the right hash, must not make
+// clean or generate remove it.
+func TestNoBannerNoRemoval(t *testing.T) {
+	dir := t.TempDir()
+	generated(t, request(dir, target("c", ".", map[string]string{"LICENSE": "all rights"})))
+	lock := disked(t, dir)[DefaultLock]
+	for name, run := range verbs {
+		setContent(t, dir, DefaultLock, lock)
+		report, err := run(forced(request(dir, target("c", ".", nil))))
+		require.NoError(t, err, name)
+		assert.Len(t, report.Of(Foreign), 1, name)
+		assert.Equal(t, "all rights", disked(t, dir)["LICENSE"], name)
+	}
+}
+
+func TestCleanOfNothing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	report, err := Clean(asked(dir, 1), false)
+	require.NoError(t, err)
+	assert.Empty(t, report.Items)
+	assert.NoDirExists(t, dir)
+}
+
+func TestCleanDryRun(t *testing.T) {
+	dir := t.TempDir()
+	generated(t, asked(dir, 1))
+	setContent(t, dir, "gen/go/x.go", "mine")
+	before := disked(t, dir)
+	report, err := Clean(asked(dir, 1), true)
+	require.NoError(t, err)
+	assert.Len(t, report.Of(Stale), len(plans[1])-1)
+	assert.Len(t, report.Of(Edited), 1)
+	assert.Equal(t, before, disked(t, dir))
+}
+
+// Targets that the config has dropped are no longer planned; a narrowed run
+// does not judge them, also where the config has no other target left.
+func TestDroppedTarget(t *testing.T) {
+	dir := t.TempDir()
+	generated(t, asked(dir, 1))
+	req := asked(dir, 1)
+	req.Targets = req.Targets[:1]
+	narrowed := req
+	narrowed.Only = true
+	requireFine(t, narrowed)
+	generated(t, narrowed)
+	assert.Contains(t, disked(t, dir), "gen/go/x.go")
+	generated(t, req)
+	assert.NotContains(t, disked(t, dir), "gen/go/x.go")
+}

@@ -1,0 +1,153 @@
+package tree
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// states gives the state of every path that a check names, the planned one and
+// the lock left out.
+func states(t *testing.T, req Request) map[string]string {
+	t.Helper()
+	report, err := Check(req)
+	require.NoError(t, err)
+	out := map[string]string{}
+	for _, it := range report.Items {
+		if it.State != Unchanged && it.State != LockDrift {
+			out[it.Path] = it.State.String()
+		}
+	}
+	return out
+}
+
+// Only the selected targets' paths are scanned, less those of other targets;
+// the deeper path wins, whichever way they nest.
+func TestScanKeepsToTheSelectedPaths(t *testing.T) {
+	dir := t.TempDir()
+	writeAll(t, dir, map[string]string{
+		"left.h": ours(""), "gen/left.h": ours(""), "gen/go/left.go": ours(""), "gen/go/in/left.h": ours(""), "other/left.h": ours(""),
+	})
+	outer := target("c", "gen", map[string]string{"a.h": ours("a")})
+	inner := target("go", "gen/go", map[string]string{"x.go": ours("x")})
+	top := target("py", ".", map[string]string{"p.c": ours("p")})
+	generated(t, request(dir, outer, inner))
+	both := map[string]string{"gen/left.h": "leftover", "gen/go/left.go": "leftover", "gen/go/in/left.h": "leftover"}
+	assert.Equal(t, both, states(t, request(dir, outer, inner)))
+	assert.Equal(t, map[string]string{"gen/left.h": "leftover"}, states(t, only(request(dir, outer, inner), "c")))
+	assert.Equal(t, map[string]string{"gen/go/left.go": "leftover", "gen/go/in/left.h": "leftover"}, states(t, only(request(dir, outer, inner), "go")))
+	assert.Equal(t, map[string]string{"p.c": "missing", "left.h": "leftover", "other/left.h": "leftover"},
+		states(t, only(request(dir, outer, top), "py")), "gen is c's")
+}
+
+// Two targets may share a path (cpp and torch do): a run for one of them cannot
+// tell whose a file there is, and judges only what the plan and the lock name.
+func TestScanOfASharedPath(t *testing.T) {
+	dir := t.TempDir()
+	req := request(dir, target("cpp", "cpp", map[string]string{"a.hpp": ours("a")}), target("torch", "cpp", map[string]string{"t.hpp": ours("t")}))
+	generated(t, req)
+	setContent(t, dir, "cpp/left.h", ours("left"))
+	remove(t, dir, "cpp/t.hpp")
+	assert.Equal(t, map[string]string{"cpp/left.h": "leftover", "cpp/t.hpp": "missing"}, states(t, req))
+	assert.Empty(t, states(t, only(req, "cpp")))
+	assert.Equal(t, map[string]string{"cpp/t.hpp": "missing"}, states(t, only(req, "torch")))
+}
+
+// A file of our own is neither a leftover nor worth a note; nor is what lies in
+// version control, in caches, and below other output directories.
+func TestScanPassesOver(t *testing.T) {
+	dir := t.TempDir()
+	req := request(dir, target("go", ".", map[string]string{"x.go": ours("x")}))
+	req.Inputs = []string{filepath.Join(dir, "dlpackgen.yaml"), filepath.Join(dir, "spec", "my.yaml")}
+	req.Depfile = filepath.Join(dir, "x.d")
+	generated(t, req)
+	generated(t, request(filepath.Join(dir, "sub", "pkg"), target("go", ".", map[string]string{"y.go": ours("y")})))
+	writeAll(t, dir, map[string]string{
+		"dlpackgen.yaml": "", "spec/my.yaml": "", "x.d": "", ".git/config": "", ".venv/left.h": ours(""),
+		"main.go": "package x", "sub/left.go": ours(""), "sub/pkg/left.go": ours(""),
+	})
+	assert.Equal(t, map[string]string{"main.go": "foreign", "sub/left.go": "leftover"}, states(t, req))
+}
+
+// What may not be read is somebody else's, unless it is planned.
+func TestUnreadable(t *testing.T) {
+	dir, req := oneFile(t)
+	writeAll(t, dir, map[string]string{"c/data/x.h": ours("x"), "c/secret.h": ours("secret")})
+	w := system()
+	w.open = func(dir string) (disk, error) {
+		d, err := openDisk(dir)
+		return deniedDisk{d}, err
+	}
+	report, err := w.check(req)
+	require.NoError(t, err)
+	assert.False(t, report.Drift())
+	assert.Len(t, report.Of(Foreign), 2)
+
+	req.Targets[0] = target("c", "c", map[string]string{"secret.h": ours("secret")})
+	_, err = w.check(req)
+	out := requireKind(t, err, KindIO)
+	assert.ErrorIs(t, out, os.ErrPermission)
+	assert.Contains(t, out.Error(), "c/secret.h: permission denied")
+}
+
+// A file too large to be ours is not read into memory.
+func TestHugeFile(t *testing.T) {
+	dir, req := oneFile(t)
+	require.NoError(t, os.Truncate(filepath.Join(dir, "c", "a.h"), 1<<40))
+	report, err := Check(req)
+	require.NoError(t, err)
+	it, _ := itemAt(report, "c/a.h")
+	assert.Equal(t, Edited, it.State)
+	assert.Nil(t, it.Old)
+	setContent(t, dir, "c/notes.txt", strings.Repeat("x", 1<<20))
+	generated(t, forced(req))
+	assert.Equal(t, ours("a"), disked(t, dir)["c/a.h"])
+}
+
+// What a killed run left is drift, and the next run clears it away.
+func TestUnfinished(t *testing.T) {
+	dir, req := oneFile(t)
+	temps := []string{tempName("c/gone.h"), tempName(DefaultLock)}
+	setContent(t, dir, temps[0], "half")
+	setContent(t, dir, temps[1], "half")
+	setContent(t, dir, ".dlpackgen.journal", "dlpackgen-journal 1 0.1.0\n")
+	want := map[string]string{temps[0]: "unfinished", temps[1]: "unfinished", ".dlpackgen.journal": "unfinished"}
+	assert.Equal(t, want, states(t, req))
+	when := longAgo(t, dir)
+	generated(t, req)
+	assert.Equal(t, []string{"c/a.h", DefaultLock}, names(disked(t, dir)))
+	assert.Equal(t, when, mtime(t, dir, "c/a.h"))
+	requireFine(t, req)
+}
+
+// Nothing is written beside an edited file: neither a heal, nor a depfile.
+func TestEditedStopsEverything(t *testing.T) {
+	dir, req := oneFile(t)
+	req.Targets = []Target{target("c", "c", map[string]string{"a.h": ours("new"), "new.h": ours("new")})}
+	req.Depfile = filepath.Join(dir, "x.d")
+	writeAll(t, dir, map[string]string{"c/a.h": "mine", tempName("c/a.h"): "half", ".dlpackgen.journal": "dlpackgen-journal 1 0.1.0\n"})
+	before := disked(t, dir)
+	report, err := Generate(req, false)
+	out := requireKind(t, err, KindEdited)
+	assert.Equal(t, 1, out.ExitCode())
+	assert.Len(t, out.Findings, 1)
+	assert.Contains(t, out.Findings[0].Hint, "--force")
+	assert.Len(t, report.Of(Edited), 1)
+	assert.Equal(t, before, disked(t, dir))
+}
+
+// A directory that loses its last file goes too; one with anything in it stays.
+func TestEmptyDirectories(t *testing.T) {
+	dir := t.TempDir()
+	generated(t, request(dir, target("c", "gen/c", map[string]string{"a/b/one.h": ours("1"), "k/two.h": ours("2"), "three.h": ours("3")})))
+	setContent(t, dir, "gen/c/k/notes.txt", "mine")
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "gen", "c", "empty"), 0o755))
+	generated(t, request(dir, target("c", "gen/c", map[string]string{"three.h": ours("3")})))
+	assert.NoDirExists(t, filepath.Join(dir, "gen/c/a"))
+	assert.DirExists(t, filepath.Join(dir, "gen/c/k"))
+	assert.DirExists(t, filepath.Join(dir, "gen/c/empty"), "it never had a file of ours")
+}

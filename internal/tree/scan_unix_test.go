@@ -1,0 +1,35 @@
+//go:build !windows
+
+package tree
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// What is no regular file is never opened, and links are not followed.
+func TestScanOfStrangeFiles(t *testing.T) {
+	dir, req := oneFile(t)
+	setContent(t, filepath.Dir(dir), "outside/left.h", ours(""))
+	defer remove(t, filepath.Dir(dir), "outside")
+	link(t, filepath.Join(filepath.Dir(dir), "outside"), filepath.Join(dir, "c", "away"))
+	link(t, "..", filepath.Join(dir, "c", "loop"))
+	makePipe(t, filepath.Join(dir, "c", "pipe"))
+	assert.Equal(t, map[string]string{"c/away": "foreign", "c/loop": "foreign", "c/pipe": "foreign"}, states(t, req))
+
+	remove(t, dir, "c/a.h")
+	makePipe(t, filepath.Join(dir, "c", "a.h"))
+	_, err := Generate(req, false)
+	requireKind(t, err, KindEdited)
+	generated(t, forced(req))
+	assert.Equal(t, ours("a"), disked(t, dir)["c/a.h"])
+}
+
+func makePipe(t *testing.T, name string) {
+	t.Helper()
+	require.NoError(t, unix.Mkfifo(name, 0o644))
+}
