@@ -1,0 +1,180 @@
+// Package strace runs the real command while the system refuses its calls, or
+// kills it at one: what internal/tree shows with a disk of its own must hold
+// for the program as it is. It holds tests only.
+package strace
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// strike is what happens to the Nth call of some system calls, N counting up
+// until a run has no Nth call any more.
+type strike struct {
+	calls, fault string
+	step         int
+	least        int // of calls that every run makes
+}
+
+// A run makes each call from one thread, which is what strace counts by. Files
+// are opened many times before the first one is written: those come in steps.
+var strikes = []strike{
+	{"renameat,renameat2", "error=EIO", 1, 20},
+	{"renameat,renameat2", "signal=KILL", 1, 20},
+	{"unlinkat", "error=EROFS", 1, 15},
+	{"unlinkat", "signal=KILL", 1, 15},
+	{"mkdirat", "error=EACCES", 1, 1},
+	{"mkdirat", "signal=KILL", 1, 1},
+	{"write", "error=ENOSPC", 1, 20},
+	{"write", "signal=KILL", 1, 20},
+	{"openat", "error=EACCES", 5, 60},
+	{"openat", "signal=KILL", 5, 60},
+}
+
+// bench is where the runs take place.
+type bench struct {
+	strace, program string
+	old, new        state
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs the command some hundred times under strace: left to make test")
+	}
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip("needs strace: apt-get install strace")
+	}
+	if out, err := exec.Command(strace, "-f", "-o", os.DevNull, "-e", "inject=mkdirat:error=EIO", "true").CombinedOutput(); err != nil {
+		t.Skipf("needs the right to trace processes (ptrace), which this machine refuses: %s", out)
+	}
+	b := &bench{strace: strace, program: filepath.Join(t.TempDir(), "dlpackgen")}
+	out, err := exec.Command("go", "build", "-o", b.program, "../../cmd/dlpackgen").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	b.old.prepare(t, b, "1.2", "go/old")
+	b.new.prepare(t, b, "1.3", "go/new")
+	return b
+}
+
+// state is a config and the tree that it makes.
+type state struct {
+	config string
+	dir    string
+	files  map[string]string
+}
+
+// prepare makes the whole tree of a config. From one state to the other, files
+// of target c change, and those of target go are made and deleted.
+func (s *state) prepare(t *testing.T, b *bench, release, path string) {
+	t.Helper()
+	s.config, s.dir = filepath.Join(t.TempDir(), "dlpackgen.yaml"), t.TempDir()
+	text := fmt.Sprintf("version: 1\ndlpack: %q\ntargets:\n  c: {path: c}\n  go: {path: %s}\n", release, path)
+	require.NoError(t, os.WriteFile(s.config, []byte(text), 0o644))
+	b.generate(t, s.dir, s)
+	s.files = files(t, s.dir)
+}
+
+func (s *state) has(name, data string) bool {
+	own, ok := s.files[name]
+	return ok && own == data
+}
+
+func (s *state) args(more ...string) []string {
+	return append([]string{"generate", "--config", s.config, "--out", "."}, more...)
+}
+
+// generate runs the command without a fault.
+func (b *bench) generate(t *testing.T, dir string, s *state, more ...string) {
+	t.Helper()
+	cmd := exec.Command(b.program, s.args(more...)...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// files reads every file below dir.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	require.NoError(t, fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		found[name] = string(data)
+		return err
+	}))
+	return found
+}
+
+// hit runs the command with a fault at the Nth of some calls, and tells whether
+// it came to that.
+func (b *bench) hit(t *testing.T, dir string, s strike, n int) bool {
+	t.Helper()
+	log := filepath.Join(t.TempDir(), "log")
+	inject := fmt.Sprintf("inject=%s:%s:when=%d", s.calls, s.fault, n)
+	cmd := exec.Command(b.strace, append([]string{"-f", "-qq", "-o", log, "-e", "trace=" + s.calls, "-e", inject, b.program}, b.new.args()...)...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	require.True(t, err == nil || errors.As(err, &exit), "%v", err)
+	require.NotContains(t, string(out), "goroutine ", "the command has crashed")
+	text, err := os.ReadFile(log)
+	require.NoError(t, err)
+	return strings.Contains(string(text), "(INJECTED)") || strings.Contains(string(text), "killed by SIGKILL")
+}
+
+// own matches the names that only a killed run leaves.
+var own = regexp.MustCompile(`(^|/)\.dlpackgen(-[0-9a-f]{16}\.tmp|\.journal)$`)
+
+// requireWhole accepts each file in its old or its new content.
+func (b *bench) requireWhole(t *testing.T, dir, at string) {
+	t.Helper()
+	after := files(t, dir)
+	for name, data := range after {
+		whole := b.old.has(name, data) || b.new.has(name, data) || own.MatchString(name)
+		require.True(t, whole, "%s: %s is neither old nor new", at, name)
+	}
+	for name := range b.old.files {
+		_, goes := b.new.files[name]
+		assert.True(t, !goes || after[name] != "", "%s: %s is gone", at, name)
+	}
+}
+
+// strike finds every call that a fault can hit.
+func (b *bench) strike(t *testing.T, s strike) {
+	t.Helper()
+	for n := 1; ; n += s.step {
+		dir, at := t.TempDir(), fmt.Sprintf("call %d", n)
+		require.NoError(t, os.CopyFS(dir, os.DirFS(b.old.dir)))
+		hit := b.hit(t, dir, s, n)
+		b.requireWhole(t, dir, at)
+		b.generate(t, dir, &b.new, "--only", []string{"c", "go"}[n%2])
+		b.generate(t, dir, &b.new)
+		require.Equal(t, b.new.files, files(t, dir), at)
+		if !hit {
+			assert.Greater(t, n, s.least, "strace has missed the run")
+			return
+		}
+	}
+}
+
+// TestFaults kills and hinders the real command. Every file must be whole, and
+// the next runs, of one target and then of all, must heal the rest.
+func TestFaults(t *testing.T) {
+	b := newBench(t)
+	for _, s := range strikes {
+		t.Run(s.calls+" "+s.fault, func(t *testing.T) { b.strike(t, s) })
+	}
+}
