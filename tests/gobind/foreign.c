@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "foreign.h"
 
+#include <dlpack/dlpack_util.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -33,6 +34,14 @@ foreign *foreign_new(void) {
 }
 
 int foreign_deleted(foreign *f) { return __atomic_load_n(&f->deleted, __ATOMIC_SEQ_CST); }
+
+enum { STRANGERS = DLPACK_ACCEPT_UNKNOWN_DEVICE | DLPACK_ACCEPT_UNKNOWN_CODE };
+
+int foreign_fault(const foreign *f) { return (int)dlpack_validate_versioned(&f->versioned, STRANGERS); }
+
+int foreign_fault_legacy(const foreign *f) {
+	return (int)dlpack_validate(&f->legacy.dl_tensor, 0, STRANGERS | DLPACK_ACCEPT_NULL_STRIDES);
+}
 
 static int other_deleted;
 

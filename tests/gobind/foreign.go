@@ -2,7 +2,7 @@
 // Python. It is made for its own tests: Go allows no cgo in test files.
 package gobind
 
-// #cgo CFLAGS: -I${SRCDIR}/../../gen/go/dlpack -Wall -Wextra
+// #cgo CFLAGS: -I${SRCDIR}/../../gen/go/dlpack -I${SRCDIR}/../../gen/c -Wall -Wextra
 // #include <stdlib.h>
 // #include "foreign.h"
 import "C"
@@ -38,6 +38,13 @@ func (f Foreign) Versioned() *dlpack.DLManagedTensorVersioned {
 func (f Foreign) Legacy() *dlpack.DLManagedTensor {
 	return (*dlpack.DLManagedTensor)(unsafe.Pointer(&f.c.legacy))
 }
+
+// Fault is what the generated validator in C finds wrong with the versioned
+// face; 0 for nothing.
+func (f Foreign) Fault() int { return int(C.foreign_fault(f.c)) }
+
+// FaultLegacy is Fault for the legacy face.
+func (f Foreign) FaultLegacy() int { return int(C.foreign_fault_legacy(f.c)) }
 
 // Data is its memory.
 func (f Foreign) Data() []float32 {

@@ -20,6 +20,11 @@ typedef struct foreign {
 foreign *foreign_new(void);
 int foreign_deleted(foreign *f);
 
+/* What dlpack_util.h finds wrong with a face of it; 0 for nothing. Devices and
+ * type codes may be unknown, as the Go bindings have it. */
+int foreign_fault(const foreign *f);
+int foreign_fault_legacy(const foreign *f);
+
 /* A versioned tensor of another major version, whose pages end right after the
  * deleter: reading any other field is a fault. NULL where that cannot be made. */
 DLManagedTensorVersioned *foreign_of_major(uint32_t major);

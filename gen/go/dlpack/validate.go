@@ -113,12 +113,11 @@ func stridedReach(shape, strides []int64) (reach, error) {
 			side, size = &r.before, -size
 		}
 		over, distance := bits.Mul64(uint64(extent-1), size)
-		sum, carry := bits.Add64(*side, distance, 0)
-		if over != 0 || carry != 0 {
-			return reach{}, failf(ErrShape, "strides %v of shape %v reach farther than 64 bits",
+		if over != 0 || distance > math.MaxInt64-*side {
+			return reach{}, failf(ErrShape, "strides %v of shape %v reach farther than 63 bits",
 				slices.Clone(strides), slices.Clone(shape))
 		}
-		*side = sum
+		*side += distance
 	}
 	return r, nil
 }
@@ -134,9 +133,9 @@ func validateSpan(t Tensor, r reach) error {
 	if dl.Device.Type.Opaque() {
 		base = 0
 	}
-	first, carry := bits.Add64(base, dl.ByteOffset, 0)
-	_, beyond := bits.Add64(first, after, 0)
-	if !fits || !fit || carry != 0 || beyond != 0 || before > first {
+	end, carry := bits.Add64(after, dl.ByteOffset, 0)
+	_, beyond := bits.Add64(base, end, 0)
+	if !fits || !fit || carry != 0 || end > math.MaxInt64 || beyond != 0 || before > base+dl.ByteOffset {
 		return failf(ErrShape, "shape %v with strides %v reaches outside of memory", t.Shape(), t.Strides())
 	}
 	return nil

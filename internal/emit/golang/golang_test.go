@@ -50,6 +50,7 @@ func served(t *testing.T) (versions []string) {
 }
 
 // A snapshot is one archive: loose Go files would be packages of this module.
+// The header is not in it, since golden/out/c has it.
 func TestSnapshotsOfWhatGenDoesNotHold(t *testing.T) {
 	var owned []string
 	for _, version := range served(t) {
@@ -57,6 +58,9 @@ func TestSnapshotsOfWhatGenDoesNotHold(t *testing.T) {
 		require.NoError(t, err)
 		archive := &txtar.Archive{Comment: fmt.Appendf(nil, "Target go for DLPack %s.\n", version)}
 		for _, f := range files {
+			if f.Path == "dlpack.h" {
+				continue
+			}
 			archive.Files = append(archive.Files, txtar.File{Name: f.Path, Data: f.Data})
 		}
 		name := "out/go/" + version + ".txtar"

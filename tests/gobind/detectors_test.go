@@ -1,0 +1,46 @@
+package gobind
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// inner marks a run of these tests by these tests.
+const inner = "DLPACKGEN_GOBIND_INNER"
+
+// The tests of the run time itself, without those that call the toolchain.
+const runtimeTests = "^(TestImport|TestExport|TestRelease|TestDetach|TestHostile|TestData|TestEvery(ElementType)|TestASlice|TestThe(Collector)|" +
+	"TestDrain|TestASecond|TestSlots|TestOneSlice|TestConcurrent|TestEmpty|TestReadOnly|TestByteOffset|TestGoAndC)"
+
+// Each detector finds what the others and a plain run do not: races and wild
+// conversions, Go pointers left in C memory, reads after a free.
+func TestUnderEachDetector(t *testing.T) {
+	skipShort(t)
+	if os.Getenv(inner) != "" {
+		t.Skip("this is the run that the detectors are on in")
+	}
+	for name, detector := range map[string]struct{ env, flag string }{
+		"race":      {"", "-race"},
+		"cgocheck2": {"GOEXPERIMENT=cgocheck2", ""},
+		"asan":      {"ASAN_OPTIONS=detect_leaks=1", "-asan"},
+		"checkptr":  {"", "-gcflags=github.com/dlpackgen/dlpackgen/...=-d=checkptr"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			args := []string{"test", "-short", "-count=1", "-run", runtimeTests}
+			if detector.flag != "" {
+				args = append(args, detector.flag)
+			}
+			cmd := exec.Command("go", append(args, ".")...)
+			cmd.Env = append(os.Environ(), inner+"=1")
+			if detector.env != "" {
+				cmd.Env = append(cmd.Env, detector.env)
+			}
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			require.Contains(t, string(out), "ok  ")
+		})
+	}
+}

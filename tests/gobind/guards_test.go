@@ -1,0 +1,220 @@
+package gobind
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// guardLine is one guard: a constant and the number that it must be.
+var guardLine = regexp.MustCompile(`(?m)^\t_ = x\[(.+)-(\d+)\]$`)
+
+// guardFiles are the two files of guards, by the cgo setting that is the
+// fastest to build them with. The guards of C need cgo.
+var guardFiles = map[string]string{"guards.go": "CGO_ENABLED=0", "guards_cgo.go": "CGO_ENABLED=1"}
+
+func readFile(t *testing.T, m module, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(m.dir, filepath.FromSlash(name)))
+	require.NoError(t, err)
+	return string(data)
+}
+
+// brokenLines builds the bindings and gives the lines of a file with an error.
+func brokenLines(t *testing.T, m module, file string) []int {
+	t.Helper()
+	out, _ := m.run("build", "-gcflags=-e", "./dlpack")
+	var lines []int
+	for _, match := range regexp.MustCompile(`dlpack/`+regexp.QuoteMeta(file)+`:(\d+):`).FindAllStringSubmatch(out, -1) {
+		line, err := strconv.Atoi(match[1])
+		require.NoError(t, err)
+		lines = append(lines, line)
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
+// guarded gives the line of each guard of a file.
+func guarded(text string) (lines []int) {
+	for i, line := range strings.Split(text, "\n") {
+		if guardLine.MatchString(line) {
+			lines = append(lines, i+1)
+		}
+	}
+	return lines
+}
+
+// shift changes the numbers of the guards whose constant matches.
+func shift(text string, by int, which *regexp.Regexp) string {
+	return guardLine.ReplaceAllStringFunc(text, func(line string) string {
+		part := guardLine.FindStringSubmatch(line)
+		number, err := strconv.Atoi(part[2])
+		if err != nil || !which.MatchString(part[1]) {
+			return line
+		}
+		return "\t_ = x[" + part[1] + "-(" + strconv.Itoa(number+by) + ")]"
+	})
+}
+
+// Each size, alignment, offset, width and value has a guard, in Go and in C.
+func TestEveryNumberHasAGuard(t *testing.T) {
+	m := bindings(t)
+	release, err := spec.Embedded().Release("latest")
+	require.NoError(t, err)
+	want := len(spec.Of[*spec.Macro](release)) + len(spec.Of[*spec.Flag](release))
+	for _, s := range spec.Of[*spec.Struct](release) {
+		want += 2 + 2*len(s.Fields)
+	}
+	for _, e := range spec.Of[*spec.Enum](release) {
+		want += 1 + len(e.Values)
+	}
+	for file := range guardFiles {
+		text := readFile(t, m, "dlpack/"+file)
+		assert.Len(t, guarded(text), want, file)
+		assert.Equal(t, want, strings.Count(text, "\t_ = "), "%s: a guard in another form", file)
+		assert.Contains(t, text, "dlpackgen generate", "%s: what to run again", file)
+	}
+}
+
+// All numbers are changed at once, upwards and downwards: each guard must fail.
+func TestEveryGuardFires(t *testing.T) {
+	skipShort(t)
+	for file, cgo := range guardFiles {
+		m := bindings(t).with(cgo)
+		text := readFile(t, m, "dlpack/"+file)
+		assert.Empty(t, brokenLines(t, m, file), "%s as it is", file)
+		for _, by := range []int{1, -1} {
+			m.write(t, map[string]string{"dlpack/" + file: shift(text, by, regexp.MustCompile(``))})
+			assert.Equal(t, guarded(text), brokenLines(t, m, file), "%s, all numbers by %d", file, by)
+		}
+	}
+}
+
+// One guard of each kind is changed alone, and is the only one to fail.
+func TestOneGuardOfEachKindFiresAlone(t *testing.T) {
+	skipShort(t)
+	kinds := map[string][]string{
+		"guards.go": {
+			`^unsafe\.Sizeof\(DLTensor{}\)$`, `^unsafe\.Alignof\(Device{}\)$`, `^unsafe\.Offsetof\(DLTensor{}\.Shape\)$`,
+			`^unsafe\.Sizeof\(DataType{}\.Lanes\)$`, `^unsafe\.Sizeof\(DeviceType\(0\)\)$`, `^DeviceCUDA$`, `^MinorVersion$`, `^FlagReadOnly$`,
+		},
+		"guards_cgo.go": {
+			`_sizeof_DLTensor$`, `_alignof_DLDevice$`, `_offsetof_DLTensor_shape$`, `_widthof_DLDataType_lanes$`,
+			`_sizeof_DLDeviceType$`, `^C\.kDLCUDA$`, `^C\.DLPACK_MINOR_VERSION$`, `^C\.DLPACK_FLAG_BITMASK_READ_ONLY$`,
+		},
+	}
+	for file, patterns := range kinds {
+		m := bindings(t).with(guardFiles[file])
+		text := readFile(t, m, "dlpack/"+file)
+		for _, pattern := range patterns {
+			t.Run(file+"/"+pattern, func(t *testing.T) {
+				m.write(t, map[string]string{"dlpack/" + file: shift(text, 1, regexp.MustCompile(pattern))})
+				assert.Len(t, brokenLines(t, m, file), 1)
+			})
+		}
+	}
+}
+
+// replaceOnce changes one place of a text, which must be there.
+func replaceOnce(t *testing.T, text, old, replacement string) string {
+	t.Helper()
+	require.Contains(t, text, old)
+	return strings.Replace(text, old, replacement, 1)
+}
+
+// A header that is not the one the bindings were made for does not compile.
+func TestAnotherHeaderIsRefused(t *testing.T) {
+	skipShort(t)
+	tests := map[string]struct{ old, replacement string }{
+		"a wider field":           {"int32_t ndim;", "int64_t ndim;"},
+		"a narrower field":        {"int32_t device_id;", "int16_t device_id;"},
+		"one more field":          {"uint64_t byte_offset;", "uint64_t byte_offset; void *more;"},
+		"a field in padding":      {"DLDataType dtype;", "DLDataType dtype; char more;"},
+		"another order":           {"int64_t *shape;", "int64_t *strides_; int64_t *shape;"},
+		"a packed struct":         {"} DLDevice;", "} __attribute__((packed)) DLDevice;"},
+		"a stricter alignment":    {"} DLDevice;", "} __attribute__((aligned(8))) DLDevice;"},
+		"an open pragma pack":     {"#include <stdint.h>", "#include <stdint.h>\n#pragma pack(push, 1)"},
+		"an enum of one byte":     {"} DLDeviceType;", "} __attribute__((packed)) DLDeviceType;"},
+		"another enumerator":      {"kDLCUDA = 2,", "kDLCUDA = 3,"},
+		"a renamed enumerator":    {"kDLCUDA = 2,", "kDLGPU = 2,"},
+		"another version":         {"#define DLPACK_MINOR_VERSION 3", "#define DLPACK_MINOR_VERSION 2"},
+		"another bit":             {"(1UL << 0UL)", "(1UL << 3UL)"},
+		"a field with a new name": {"int64_t *strides;", "int64_t *steps;"},
+	}
+	m := bindings(t)
+	header := readFile(t, m, "dlpack/dlpack.h")
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			m.write(t, map[string]string{"dlpack/dlpack.h": replaceOnce(t, header, test.old, test.replacement)})
+			out, err := m.run("build", "./dlpack")
+			require.Error(t, err)
+			assert.Contains(t, out, "guards_cgo.go", out)
+		})
+	}
+}
+
+func TestCompilersToldToLayOutOtherwiseAreRefused(t *testing.T) {
+	skipShort(t)
+	m := bindings(t)
+	for _, flag := range []string{"-fshort-enums", "-fpack-struct", "-fpack-struct=4", "-fpack-struct=2"} {
+		t.Run(flag, func(t *testing.T) {
+			out, err := m.with("CGO_CFLAGS="+flag).run("build", "./dlpack")
+			require.Error(t, err)
+			assert.Contains(t, out, "guards_cgo.go", out)
+		})
+	}
+	m.with("CGO_CFLAGS=-O0 -funsigned-char").mustRun(t, "build", "./dlpack")
+}
+
+// The Go side is held against the same numbers, with and without cgo.
+func TestAnotherMirrorIsRefused(t *testing.T) {
+	skipShort(t)
+	m := bindings(t).with("CGO_ENABLED=0")
+	for name, test := range map[string]struct{ file, old, replacement string }{
+		"a wider field":         {"types.go", "NDim int32", "NDim int64"},
+		"a narrower field":      {"types.go", "Lanes uint16", "Lanes uint8"},
+		"one more field":        {"types.go", "ByteOffset uint64", "ByteOffset uint64\n\tMore uintptr"},
+		"another order":         {"types.go", "NDim int32", "First int32\n\tNDim int32"},
+		"another width":         {"constants.go", "type DataTypeCode uint8", "type DataTypeCode uint16"},
+		"another device number": {"constants.go", "DeviceCUDA DeviceType = 2", "DeviceCUDA DeviceType = 4"},
+		"another version":       {"constants.go", "MajorVersion = 1", "MajorVersion = 2"},
+		"another bit":           {"constants.go", "FlagReadOnly Flags = 1 << 0", "FlagReadOnly Flags = 1 << 5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := readFile(t, m, "dlpack/"+test.file)
+			m.write(t, map[string]string{"dlpack/" + test.file: replaceOnce(t, text, test.old, test.replacement)})
+			out, err := m.run("build", "./dlpack")
+			m.write(t, map[string]string{"dlpack/" + test.file: text})
+			require.Error(t, err)
+			assert.Contains(t, out, "guards.go", out)
+		})
+	}
+}
+
+// The slot of an export is a struct in both languages as well.
+func TestAnotherSlotIsRefused(t *testing.T) {
+	skipShort(t)
+	m := bindings(t)
+	header := readFile(t, m, "dlpack/export.h")
+	for name, test := range map[string]struct{ old, replacement string }{
+		"one more field": {"uint64_t padding[4];", "uint64_t padding[5];"},
+		"another order":  {"uint64_t index;", "uint32_t more; uint64_t index;"},
+		"more room":      {"int64_t dims[2 *", "int64_t dims[1 + 2 *"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m.write(t, map[string]string{"dlpack/export.h": replaceOnce(t, header, test.old, test.replacement)})
+			out, err := m.run("build", "./dlpack")
+			require.Error(t, err)
+			assert.Contains(t, out, "slots.go", out)
+		})
+	}
+}

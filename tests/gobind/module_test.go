@@ -1,0 +1,96 @@
+package gobind
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/golang"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// module is a Go module of its own, outside of this one.
+type module struct {
+	dir string
+	env []string
+}
+
+func newModule(t *testing.T, path string) module {
+	t.Helper()
+	m := module{dir: t.TempDir(), env: []string{"GOPROXY=off", "GOSUMDB=off", "GOWORK=off", "GOFLAGS=", "GOTOOLCHAIN=local", "CGO_ENABLED=1"}}
+	m.write(t, map[string]string{"go.mod": "module " + path + "\n\ngo 1.24\n"})
+	return m
+}
+
+// with gives the module with more in its environment.
+func (m module) with(env ...string) module {
+	m.env = append(m.env[:len(m.env):len(m.env)], env...)
+	return m
+}
+
+func (m module) write(t *testing.T, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		file := filepath.Join(m.dir, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	}
+}
+
+// emit makes the bindings of a release in a folder of the module.
+func (m module) emit(t *testing.T, folder, version string, options map[string]string) {
+	t.Helper()
+	release, err := spec.Embedded().Release(version)
+	require.NoError(t, err)
+	dir := filepath.Join(m.dir, filepath.FromSlash(folder))
+	files, err := golang.Target.Emit(&emit.Model{Release: release, Options: options, Dir: dir})
+	require.NoError(t, err)
+	for _, f := range files {
+		m.write(t, map[string]string{folder + "/" + f.Path: string(f.Data)})
+	}
+}
+
+// run calls the go command in the module.
+func (m module) run(args ...string) (string, error) {
+	cmd := exec.Command("go", args...)
+	cmd.Dir = m.dir
+	cmd.Env = append(os.Environ(), m.env...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func (m module) mustRun(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := m.run(args...)
+	require.NoError(t, err, "go %s\n%s", strings.Join(args, " "), out)
+	return out
+}
+
+// bindings makes a module with the bindings of the newest release in dlpack/.
+func bindings(t *testing.T) module {
+	t.Helper()
+	m := newModule(t, "example.org/bindings")
+	m.emit(t, "dlpack", "latest", nil)
+	return m
+}
+
+// needTool skips unless the program is there.
+func needTool(t *testing.T, name, debian string) {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		t.Skipf("needs %s: apt-get install %s", name, debian)
+	}
+}
+
+// skipShort leaves what compiles for long out of the inner loop.
+func skipShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("compiles for long, and -short was given")
+	}
+}
