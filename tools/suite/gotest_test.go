@@ -150,3 +150,10 @@ func TestTimeGoal(t *testing.T) {
 	assert.Equal(t, "goal make-quick measured 61s limit 60s missed", timeGoal(true, 61*time.Second))
 	assert.Equal(t, "goal make-test measured 61s limit 900s met", timeGoal(false, 61*time.Second))
 }
+
+func TestEndedByClock(t *testing.T) {
+	clock := "--- FAIL: FuzzA (11.04s)\n    context deadline exceeded\nFAIL\n"
+	assert.True(t, endedByClock(clock))
+	assert.False(t, endedByClock(clock+"Failing input written to testdata/fuzz/FuzzA/1\n"))
+	assert.False(t, endedByClock("--- FAIL: FuzzA (0.04s)\n    a_test.go:1: wrong\n"))
+}
