@@ -17,13 +17,14 @@ def _function(name, result, *arguments):
 
 
 _give = _function("gonumpy_give", py_object, _handle, c_bool)
-_take = _function("gonumpy_take", _handle, py_object)
+take = _function("gonumpy_take", _handle, py_object)
 _layout = _function("gonumpyLayout", c_int, _handle, POINTER(c_int64), c_int)
 _sum = _function("gonumpySum", c_bool, _handle, POINTER(c_double))
 _scale = _function("gonumpyScale", c_bool, _handle, c_double)
 _matrix = _function("gonumpyMatrix", _handle, c_int, c_int, c_bool, c_bool)
 _address = _function("gonumpyAddress", _handle, _handle)
-_drop = _function("gonumpyDrop", None, _handle)
+drop = _function("gonumpyDrop", None, _handle)
+collect = _function("gonumpyCollect", None)
 live = _function("gonumpyLive", c_int)
 if not _function("gonumpy_open", c_bool)():
     raise ImportError("this process has no Python C API")
@@ -36,7 +37,7 @@ class _Held:
 
     def close(self):
         if self._handle:
-            _drop(self._handle)
+            drop(self._handle)
             self._handle = 0
 
     __del__ = close
@@ -68,7 +69,7 @@ class Taken(_Held):
 
     def __init__(self, producer, legacy=False):
         capsule = producer.__dlpack__() if legacy else producer.__dlpack__(max_version=(1, 3))
-        self._handle = _take(capsule)
+        self._handle = take(capsule)
 
     def layout(self):
         """The address, the flags, the shape, and the strides in elements."""

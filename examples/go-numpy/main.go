@@ -17,6 +17,7 @@ import "C"
 import (
 	"fmt"
 	"runtime/cgo"
+	"runtime/debug"
 	"sync/atomic"
 	"unsafe"
 
@@ -156,6 +157,11 @@ func gonumpyDrop(handle C.uintptr_t) {
 //
 //export gonumpyLive
 func gonumpyLive() C.int { return C.int(handles.Load()) + C.int(dlpack.Drain()) }
+
+// gonumpyCollect gives back to the system all memory that Go does not need.
+//
+//export gonumpyCollect
+func gonumpyCollect() { debug.FreeOSMemory() }
 
 func handleOf(value any) C.uintptr_t {
 	handles.Add(1)

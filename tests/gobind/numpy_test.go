@@ -1,0 +1,85 @@
+package gobind
+
+import (
+	"cmp"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+)
+
+// needNumPy gives a Python with NumPy 2 or newer, or skips.
+func needNumPy(t *testing.T) string {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("needs Linux: the example measures its memory by /proc")
+	}
+	python := cmp.Or(os.Getenv("DLPACKGEN_PYTHON"), filepath.Join(golden.Root(t), ".venv", "bin", "python"))
+	version, err := exec.Command(python, "-c", "import numpy; print(numpy.__version__)").Output()
+	if err != nil || strings.HasPrefix(string(version), "1.") {
+		t.Skipf("needs NumPy 2 in %s: make setup, or set DLPACKGEN_PYTHON", python)
+	}
+	return python
+}
+
+// runExample runs the example; the environment is added to its own.
+func runExample(python, root string, env []string, arguments ...string) (string, error) {
+	cmd := exec.Command(filepath.Join(root, "examples", "go-numpy", "run.sh"), arguments...)
+	cmd.Env = append(append(os.Environ(), "DLPACKGEN_PYTHON="+python), env...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func TestGoNumPy(t *testing.T) {
+	python := needNumPy(t)
+	rounds := "100000"
+	if testing.Short() {
+		rounds = "1000"
+	}
+	out, err := runExample(python, golden.Root(t), nil, rounds)
+	require.NoError(t, err, out)
+	assert.Equal(t, 13, strings.Count(out, "\nok  "), out)
+	assert.Contains(t, out, rounds+" rounds")
+	assert.True(t, strings.HasSuffix(out, "all is given back\n"), out)
+}
+
+// The example's checks find what they are for: each of these makes the library
+// wrong in one place.
+func TestGoNumPyFindsWhatIsWrong(t *testing.T) {
+	skipShort(t)
+	python := needNumPy(t)
+	root := golden.Root(t)
+	file := filepath.Join(root, "examples", "go-numpy", "main.go")
+	source, err := os.ReadFile(file)
+	require.NoError(t, err)
+	tests := map[string]struct{ old, replacement, says string }{
+		"a tensor is never released": {"managed.Release()", "_ = managed", "memory_of_go_comes_back_through_numpy left something behind"},
+		"memory is copied":           {"p, err := dlpack.ExportWith(m.data, m.options)", "p, err := dlpack.ExportWith(append([]float64{}, m.data...), m.options)", "in numpy_sees_the_memory_of_go"},
+		"the flag is lost":           {"m.options.Flags = dlpack.FlagReadOnly", "", "in numpy_honours_the_flag_of_go"},
+		"the strides are lost":       {"m.options.Strides = []int64{1, int64(rows)}", "", "in strides_of_go_are_kept"},
+		"read-only data is written":  {"dlpack.MutableData[float64]", "dlpack.Data[float64]", "did not raise 'read-only'"},
+		"Go's memory grows":          {"h.Delete()\n", "kept = append(kept, make([]byte, 100))\n\th.Delete()\n", "bytes more after"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			wrong := filepath.Join(t.TempDir(), "main.go")
+			text := replaceOnce(t, string(source), test.old, test.replacement) + "\nvar kept [][]byte\n"
+			require.NoError(t, os.WriteFile(wrong, []byte(text), 0o600))
+			overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{file: wrong}})
+			require.NoError(t, err)
+			overlayFile := filepath.Join(t.TempDir(), "overlay.json")
+			require.NoError(t, os.WriteFile(overlayFile, overlay, 0o600))
+			out, err := runExample(python, root, []string{"GOFLAGS=-overlay=" + overlayFile}, "50000")
+			require.Error(t, err, out)
+			assert.Contains(t, out, test.says)
+		})
+	}
+}
