@@ -18,6 +18,7 @@ var (
 	ErrData     = errors.New("dlpack: invalid data pointer")
 	ErrNotDense = errors.New("dlpack: elements are not dense in row-major order")
 	ErrReadOnly = errors.New("dlpack: tensor is read-only")
+	ErrIndex    = errors.New("dlpack: index out of range")
 	ErrReleased = errors.New("dlpack: tensor was released")
 	ErrNoMemory = errors.New("dlpack: out of C memory")
 )

@@ -5,7 +5,10 @@
 
 package dlpack
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // The version of DLPack that this package serves, and stamps into what it
 // exports.
@@ -31,6 +34,25 @@ const (
 	// Elements narrower than a byte are padded instead of packed.
 	FlagIsSubbyteTypePadded Flags = 1 << 2
 )
+
+// String gives the names of the flags that are set, joined by |, with what has
+// no name as a number; 0 for none.
+func (v Flags) String() string {
+	var names []string
+	for _, known := range []struct {
+		flag Flags
+		name string
+	}{{FlagReadOnly, "ReadOnly"}, {FlagIsCopied, "IsCopied"}, {FlagIsSubbyteTypePadded, "IsSubbyteTypePadded"}} {
+		if v&known.flag != 0 {
+			names = append(names, known.name)
+		}
+		v &^= known.flag
+	}
+	if v != 0 || names == nil {
+		names = append(names, strconv.FormatUint(uint64(v), 10))
+	}
+	return strings.Join(names, "|")
+}
 
 // DeviceType is the kind of device that holds a tensor's data. Numbers are
 // never reused; 5 and 6 were never given out. It mirrors DLDeviceType of C, in

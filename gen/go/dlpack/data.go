@@ -10,79 +10,30 @@ import (
 	"unsafe"
 )
 
-// Element is a Go type whose values can be the elements of a tensor.
-type Element interface {
-	~int8 | ~int16 | ~int32 | ~int64 | ~int |
-		~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uint |
-		~float32 | ~float64 | ~complex64 | ~complex128
-}
-
-// DataTypeOf gives the data type with the layout of T. An int or uint is 64
-// bits wide: this package exists on 64-bit platforms only.
-func DataTypeOf[T Element]() DataType {
-	var zero T
-	switch any(zero).(type) {
-	case float32:
-		return DTypeFloat32
-	case float64:
-		return DTypeFloat64
-	case uint8:
-		return DTypeUInt8
-	case int32:
-		return DTypeInt32
-	case int64:
-		return DTypeInt64
-	}
-	return dataTypeOfKind(reflect.TypeOf(zero).Kind())
-}
-
-// dataTypeOfKind serves the rarer types, and those with a name of their own.
-func dataTypeOfKind(kind reflect.Kind) DataType {
-	switch kind {
-	case reflect.Int8:
-		return DTypeInt8
-	case reflect.Int16:
-		return DTypeInt16
-	case reflect.Int32:
-		return DTypeInt32
-	case reflect.Uint8:
-		return DTypeUInt8
-	case reflect.Uint16:
-		return DTypeUInt16
-	case reflect.Uint32:
-		return DTypeUInt32
-	case reflect.Uint64, reflect.Uint:
-		return DTypeUInt64
-	case reflect.Float32:
-		return DTypeFloat32
-	case reflect.Float64:
-		return DTypeFloat64
-	case reflect.Complex64:
-		return DTypeComplex64
-	case reflect.Complex128:
-		return DTypeComplex128
-	default:
-		return DTypeInt64 // the one kind left that Element admits: int64 and int
-	}
-}
-
 // Data gives the elements of a dense tensor in memory that the host can read,
 // in row-major order and without copying. The slice is valid until the tensor's
 // owner releases it, and must not be written: see [MutableData].
 //
+// For other orders and strides see [Runs] and [At], for elements narrower than
+// a byte [PackedData]. As a bool, any byte but 0 and 1 would be undefined in Go;
+// where the producer is not trusted with that, ask for [Bool].
+//
 // The errors are [ErrReleased] (the zero Tensor), [ErrDataType], [ErrDevice],
 // [ErrNotDense], and [ErrData] when the address does not suit T.
 func Data[T Element](t Tensor) ([]T, error) {
-	if err := readable(t, DataTypeOf[T]()); err != nil {
-		return nil, err
+	var none T
+	dl := t.dl
+	// All in one function without calls, which would cost half as much again.
+	if dl == nil || dl.DType != dataTypeOfKind[reflect.TypeOf(none).Kind()%32] && dl.DType != DataTypeOf[T]() || !dl.Device.Type.HostReadable() {
+		return nil, unreadable(t, DataTypeOf[T]())
 	}
-	count := t.Len()
+	count, dense := compact(dims(&dl.Shape, dl.NDim), dims(&dl.Strides, dl.NDim))
 	if count == 0 {
 		return []T{}, nil
 	}
-	first := unsafe.Add(loadPtr(&t.dl.Data), t.dl.ByteOffset)
-	if uintptr(first)%unsafe.Alignof(*new(T)) != 0 {
-		return nil, failf(ErrData, "%v elements at %#x are not aligned", t.DataType(), first)
+	first := t.first()
+	if !dense || uintptr(first)%unsafe.Alignof(none) != 0 {
+		return nil, unsuitable(t, dense)
 	}
 	return unsafe.Slice((*T)(first), count), nil
 }
@@ -91,13 +42,28 @@ func Data[T Element](t Tensor) ([]T, error) {
 // producer forbids that.
 func MutableData[T Element](t Tensor) ([]T, error) {
 	if t.ReadOnly() {
-		return nil, failf(ErrReadOnly, "the producer set its flag")
+		return nil, readOnly()
 	}
 	return Data[T](t)
 }
 
-// readable tells why the elements of a tensor cannot be a slice of that type.
-func readable(t Tensor, want DataType) error {
+// compact counts the elements, and tells whether they lie side by side in
+// row-major order. The strides of dimensions with one element, and of tensors
+// with none, say nothing; nil strides mean that order.
+func compact(shape, strides []int64) (count int64, dense bool) {
+	count, dense = 1, true
+	for i := len(shape) - 1; i >= 0; i-- {
+		if strides != nil && strides[i] != count && shape[i] != 1 {
+			dense = false
+		}
+		count *= shape[i]
+	}
+	return count, dense || count == 0
+}
+
+// unreadable tells why no element of a tensor can be read as that type; nil
+// when they can.
+func unreadable(t Tensor, want DataType) error {
 	switch {
 	case t.dl == nil:
 		return failf(ErrReleased, "it has no data any more")
@@ -105,8 +71,32 @@ func readable(t Tensor, want DataType) error {
 		return failf(ErrDataType, "elements are %v, asked for %v", t.DataType(), want)
 	case !t.Device().Type.HostReadable():
 		return failf(ErrDevice, "data lies on %v", t.Device())
-	case !t.IsDense():
-		return failf(ErrNotDense, "strides %v of shape %v", t.Strides(), t.Shape())
 	}
 	return nil
+}
+
+// unsuitable tells why the elements of a readable tensor cannot be a slice.
+func unsuitable(t Tensor, dense bool) error {
+	if !dense {
+		return failf(ErrNotDense, "strides %v of shape %v", t.Strides(), t.Shape())
+	}
+	return failf(ErrData, "%v elements at %#x are not aligned", t.DataType(), t.Addr())
+}
+
+func readOnly() error { return failf(ErrReadOnly, "the producer set its flag") }
+
+// elements gives the first element of a tensor in whatever order, for reads and
+// writes of T; nil where there is none.
+func elements[T Element](t Tensor) (unsafe.Pointer, error) {
+	if err := unreadable(t, DataTypeOf[T]()); err != nil {
+		return nil, err
+	}
+	if t.Len() == 0 {
+		return nil, nil
+	}
+	first := t.first()
+	if uintptr(first)%unsafe.Alignof(*new(T)) != 0 {
+		return nil, unsuitable(t, true)
+	}
+	return first, nil
 }

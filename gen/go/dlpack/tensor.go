@@ -6,6 +6,7 @@
 package dlpack
 
 import (
+	"math"
 	"unsafe"
 )
 
@@ -87,23 +88,62 @@ func (t Tensor) Addr() uintptr {
 // the zero Tensor. It is the producer's: never write it.
 func (t Tensor) Raw() *DLTensor { return t.dl }
 
-// IsDense tells whether the elements lie side by side in row-major order. The
-// strides of dimensions with one element, and of tensors with none, say nothing
-// and are not looked at.
+// IsDense tells whether the elements lie side by side in row-major order, as in
+// C. The strides of dimensions with one element, and of tensors with none, say
+// nothing and are not looked at.
 func (t Tensor) IsDense() bool {
-	strides := t.Strides()
-	if strides == nil || t.Len() == 0 {
-		return true
-	}
-	next := int64(1)
-	for i := len(strides) - 1; i >= 0; i-- {
-		extent := t.Shape()[i]
-		if extent != 1 && strides[i] != next {
-			return false
+	_, dense := compact(t.Shape(), t.Strides())
+	return dense
+}
+
+// IsColumnMajor tells whether the elements lie side by side in column-major
+// order, as in Fortran, by the same rule. A tensor of one dimension can have
+// both orders.
+func (t Tensor) IsColumnMajor() bool {
+	shape := t.Shape()
+	next, dense := int64(1), true
+	for i, extent := range shape {
+		if extent != 1 && t.Stride(i) != next {
+			dense = false
 		}
 		next *= extent
 	}
-	return true
+	return dense || next == 0
+}
+
+// Stride is the distance, in elements, between neighbours along a dimension,
+// also where the producer gave no strides. It panics as a slice does when there
+// is no such dimension.
+func (t Tensor) Stride(dimension int) int64 {
+	if strides := t.Strides(); strides != nil {
+		return strides[dimension]
+	}
+	stride := int64(1)
+	for _, extent := range t.Shape()[dimension:][1:] {
+		stride *= extent
+	}
+	return stride
+}
+
+// Size is the bytes that the elements take side by side, padding of narrow ones
+// included: what a copy takes. For a tensor with gaps, or with strides of 0, its
+// memory has another size. It is at most math.MaxInt.
+func (t Tensor) Size() int {
+	size, fits := bytesOf(uint64(t.Len()), elementBits(t.DataType(), t.flags))
+	if !fits {
+		return math.MaxInt
+	}
+	return int(size)
+}
+
+// Padded tells whether each element narrower than a byte has a byte of its own,
+// instead of being packed.
+func (t Tensor) Padded() bool { return t.flags&FlagIsSubbyteTypePadded != 0 }
+
+// first points to the element whose indices are all 0, of a tensor that the host
+// can read.
+func (t Tensor) first() unsafe.Pointer {
+	return unsafe.Add(loadPtr(&t.dl.Data), t.dl.ByteOffset)
 }
 
 // dims reads the array whose address is kept in field.

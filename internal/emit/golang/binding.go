@@ -2,8 +2,10 @@ package golang
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/dave/jennifer/jen"
 
@@ -23,6 +25,7 @@ type binding struct {
 	table   *layout.Table // every 64-bit platform has the layout of LP64
 	c       cdecl.Speller
 	pkg     string
+	path    string // by which Go imports the bindings; "" where that is unknown
 	prefix  string // of every C name that the linker sees
 }
 
@@ -36,7 +39,8 @@ func newBinding(m *emit.Model) (*binding, error) {
 		table:   layout.Of(m.Release, layout.LP64, layout.C),
 		c:       cdecl.Of(m.Release),
 		pkg:     packageName(m),
-		prefix:  prefixOf(path),
+		path:    path,
+		prefix:  prefixOf(cmp.Or(path, packageName(m))),
 	}
 	return b, errors.Join(b.checkNeeds(), b.checkNames())
 }
@@ -53,6 +57,11 @@ func (b *binding) checkNeeds() error {
 	for _, name := range []string{dtypeStruct, "DLDevice", "DLTensor", "DLManagedTensor", "DLManagedTensorVersioned"} {
 		if spec.Find[*spec.Struct](b.release, name) == nil {
 			errs = append(errs, fmt.Errorf("the bindings build on the struct %s, which DLPack %s of this spec lacks", name, b.release.Version))
+		}
+	}
+	for _, name := range []string{"uint8", "uint16"} {
+		if !slices.ContainsFunc(b.release.DTypes, func(d spec.DType) bool { return d.Name == name }) {
+			errs = append(errs, fmt.Errorf("the bindings build on the data type %s, which DLPack %s of this spec lacks", name, b.release.Version))
 		}
 	}
 	return errors.Join(errs...)
@@ -72,6 +81,11 @@ func (b *binding) checkNames() error {
 			errs = append(errs, u.add(b.enumerator(e, v.Name), v.Name))
 		}
 	}
+	for _, e := range b.elements() {
+		if e.own != nil {
+			errs = append(errs, u.add(e.name(), "the data type "+e.Name))
+		}
+	}
 	return errors.Join(errs...)
 }
 
@@ -84,6 +98,7 @@ func (b *binding) rendered() ([]emit.File, error) {
 	}{
 		{"types.go", b.types},
 		{"constants.go", b.constants},
+		{"elements.go", b.elementTypes},
 		{"guards.go", b.guards},
 		{"guards_cgo.go", b.guardsC},
 	} {

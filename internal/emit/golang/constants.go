@@ -41,6 +41,31 @@ func (b *binding) flags(f *jen.File) {
 			g.Id(flag(flagDecl.Name)).Id(flagsType).Op("=").Lit(1).Op("<<").Lit(int(flagDecl.Bit))
 		}
 	})
+	b.flagsString(f)
+}
+
+func (b *binding) flagsString(f *jen.File) {
+	comment(f.Group, "String gives the names of the flags that are set, joined by |, with what has no name as a number; 0 for none.")
+	f.Func().Params(jen.Id("v").Id(flagsType)).Id("String").Params().String().Block(
+		jen.Var().Id("names").Index().String(),
+		jen.For(jen.List(jen.Id("_"), jen.Id("known")).Op(":=").Range().Index().Struct(
+			jen.Id("flag").Id(flagsType), jen.Id("name").String(),
+		).ValuesFunc(func(g *jen.Group) {
+			for _, flagDecl := range spec.Of[*spec.Flag](b.release) {
+				name := flag(flagDecl.Name)
+				g.Values(jen.Id(name), jen.Lit(strings.TrimPrefix(name, "Flag")))
+			}
+		})).Block(
+			jen.If(jen.Id("v").Op("&").Id("known").Dot("flag").Op("!=").Lit(0)).Block(
+				jen.Id("names").Op("=").Append(jen.Id("names"), jen.Id("known").Dot("name")),
+			),
+			jen.Id("v").Op("&^=").Id("known").Dot("flag"),
+		),
+		jen.If(jen.Id("v").Op("!=").Lit(0).Op("||").Id("names").Op("==").Nil()).Block(
+			jen.Id("names").Op("=").Append(jen.Id("names"), jen.Qual("strconv", "FormatUint").Call(jen.Uint64().Call(jen.Id("v")), jen.Lit(10))),
+		),
+		jen.Return(jen.Qual("strings", "Join").Call(jen.Id("names"), jen.Lit("|"))),
+	)
 }
 
 func (b *binding) enum(f *jen.File, e *spec.Enum) {

@@ -17,32 +17,47 @@ const (
 	templateTerm    = "dlpackgen_template" // build term that keeps them out of builds
 	templatePackage = "dlpack"
 	templatePrefix  = "dlp_00000000_"
+	templateImport  = "dlpackgen.invalid/dlpack" // the bindings, in the packages below them
 )
 
-// copied makes the files that the spec does not decide: the run time, and the
-// header, which is target c's.
+// copied makes the files that the spec does not decide: the run time with the
+// packages below it, and the header, which is target c's. Go finds those
+// packages only where the import path of the bindings is known.
 func (b *binding) copied() ([]emit.File, error) {
 	header, err := b.header()
 	if err != nil {
 		return nil, err
 	}
 	files := []emit.File{header}
-	names, err := fs.Glob(templates.Go, "go/*")
+	err = fs.WalkDir(templates.Go, "go", func(name string, d fs.DirEntry, err error) error {
+		below := strings.TrimPrefix(name, "go/")
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "go":
+			if b.path == "" {
+				return fs.SkipDir
+			}
+			// cgo looks for headers in the package's own folder only.
+			files = append(files, emit.File{Path: below + "/" + header.Path, Data: header.Data})
+		case !d.IsDir():
+			file, err := b.copy(name, below)
+			files = append(files, file)
+			return err
+		}
+		return nil
+	})
+	return files, err
+}
+
+// copy makes one file of the run time from its template.
+func (b *binding) copy(template, name string) (emit.File, error) {
+	source, err := fs.ReadFile(templates.Go, template)
 	if err != nil {
-		return nil, err
+		return emit.File{}, err
 	}
-	for _, name := range names {
-		source, err := fs.ReadFile(templates.Go, name)
-		if err != nil {
-			return nil, err
-		}
-		text, err := b.put(path.Base(name), string(source))
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, emit.File{Path: path.Base(name), Data: []byte(text)})
-	}
-	return files, nil
+	text, err := b.put(name, string(source))
+	return emit.File{Path: name, Data: []byte(text)}, err
 }
 
 // header is dlpack.h as target c makes it: two texts would drift apart.
@@ -59,9 +74,11 @@ func (b *binding) header() (emit.File, error) {
 	return emit.File{}, fmt.Errorf("target %s makes no dlpack.h", c.Target.Name)
 }
 
-// put gives a template its banner, its constraint, its package and its prefix.
+// put gives a template its banner, its constraint, its package, its prefix and
+// the import path of the bindings.
 func (b *binding) put(name, source string) (string, error) {
 	source = strings.ReplaceAll(source, templatePrefix, b.prefix)
+	source = strings.ReplaceAll(source, templateImport, b.path)
 	banner := emit.Banner("/* ", " */", b.release.Version)
 	if path.Ext(name) == ".h" {
 		return banner + "\n" + source, nil

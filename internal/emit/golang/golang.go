@@ -28,7 +28,7 @@ var Target = emit.Target{
 		{Name: optionPackage, Doc: "name of the Go package", Default: "dlpack", Check: checkPackage},
 		{
 			Name:  optionImport,
-			Doc:   "import path of the package, from which its C names get their prefix; by default that of the folder, by the nearest go.mod",
+			Doc:   "import path of the package, from which its C names get their prefix; by default that of the folder, by the nearest go.mod; where there is neither, the packages below it are left out, since they import it",
 			Check: checkImport,
 		},
 	},

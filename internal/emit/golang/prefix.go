@@ -32,7 +32,7 @@ func packageName(m *emit.Model) string {
 }
 
 // resolveImport gives the option, else the path that the nearest go.mod gives
-// the folder, else the name of the package.
+// the folder, else "".
 func resolveImport(m *emit.Model) (string, error) {
 	if given := m.Options[optionImport]; given != "" {
 		return given, nil
@@ -51,7 +51,7 @@ func resolveImport(m *emit.Model) (string, error) {
 		}
 		return path.Join(modulePath(mod), filepath.ToSlash(below)), nil
 	}
-	return packageName(m), nil
+	return "", nil
 }
 
 // parent is the folder above, or "" at the top.

@@ -34,14 +34,19 @@ func TestTheImportPathIsThatOfTheFolder(t *testing.T) {
 
 func TestTheImportPathWithoutAModule(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "x")
-	for want, m := range map[string]*emit.Model{
-		"dlpack":        {},
-		"tensor":        {Dir: none, Options: map[string]string{optionPackage: "tensor"}},
-		"example.org/x": {Dir: none, Options: map[string]string{optionImport: "example.org/x"}},
+	for _, test := range []struct {
+		model        emit.Model
+		path, prefix string
+	}{
+		{emit.Model{}, "", "dlpack"},
+		{emit.Model{Dir: none, Options: map[string]string{optionPackage: "tensor"}}, "", "tensor"},
+		{emit.Model{Dir: none, Options: map[string]string{optionImport: "example.org/x"}}, "example.org/x", "example.org/x"},
 	} {
-		got, err := resolveImport(m)
+		test.model.Release = release(t, "1.3")
+		b, err := newBinding(&test.model)
 		require.NoError(t, err)
-		assert.Equal(t, want, got)
+		assert.Equal(t, test.path, b.path)
+		assert.Equal(t, prefixOf(test.prefix), b.prefix)
 	}
 }
 

@@ -43,16 +43,11 @@ func (b *binding) deviceRule(f *jen.File, method string, answer bool, doc string
 
 // dtypes renders the data types that have a name, and their names.
 func (b *binding) dtypes(f *jen.File) {
-	enum := spec.Find[*spec.Enum](b.release, dtypeEnum)
 	comment(f.Group, "The data types with a name. Treat them as constants.")
 	f.Var().DefsFunc(func(g *jen.Group) {
 		for _, d := range b.release.DTypes {
 			comment(g, d.Doc)
-			g.Id(dtype(d.Name)).Op("=").Id(b.typeName(dtypeStruct)).Values(
-				jen.Id("Code").Op(":").Id(b.enumerator(enum, d.Code)),
-				jen.Id("Bits").Op(":").Lit(d.Bits),
-				jen.Id("Lanes").Op(":").Lit(d.Lanes),
-			)
+			g.Id(dtype(d.Name)).Op("=").Id(b.typeName(dtypeStruct)).Add(b.dtypeFields(d))
 		}
 	})
 	comment(f.Group, "name is that of a data type among those above, or empty.")
@@ -63,6 +58,16 @@ func (b *binding) dtypes(f *jen.File) {
 			}
 		}),
 		jen.Return(jen.Lit("")),
+	)
+}
+
+// dtypeFields renders a data type as a literal without its type.
+func (b *binding) dtypeFields(d spec.DType) jen.Code {
+	enum := spec.Find[*spec.Enum](b.release, dtypeEnum)
+	return jen.Values(
+		jen.Id("Code").Op(":").Id(b.enumerator(enum, d.Code)),
+		jen.Id("Bits").Op(":").Lit(d.Bits),
+		jen.Id("Lanes").Op(":").Lit(d.Lanes),
 	)
 }
 

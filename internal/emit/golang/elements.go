@@ -1,0 +1,201 @@
+package golang
+
+import (
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// native are the data types whose elements Go has a type for, by code and bits.
+// Where one has several, the first is what an element is shown as.
+var native = map[string]map[int][]string{
+	"kDLInt":     {8: {"int8"}, 16: {"int16"}, 32: {"int32"}, 64: {"int64", "int"}},
+	"kDLUInt":    {8: {"uint8"}, 16: {"uint16"}, 32: {"uint32"}, 64: {"uint64", "uint", "uintptr"}},
+	"kDLFloat":   {32: {"float32"}, 64: {"float64"}},
+	"kDLComplex": {64: {"complex64"}, 128: {"complex128"}},
+}
+
+// element is a data type with the Go types that its elements can be.
+type element struct {
+	spec.DType
+	types []string // the first is what an element is read as
+	own   own      // nil where those are Go's
+}
+
+// own is a type of the package for elements that Go has none for.
+type own interface {
+	// render writes the type and its methods.
+	render(f *jen.File, e element)
+}
+
+func (e element) name() string { return e.types[0] }
+
+// narrow tells whether the elements are packed.
+func (e element) narrow() bool { return e.Bits < 8 }
+
+// elements are the data types that have a Go type, in the order of the spec. A
+// vendor's may have none; its tensors are exchanged and not read.
+func (b *binding) elements() []element {
+	floats := map[string]bool{} // the names of the short floats before
+	var out []element
+	for _, d := range b.release.DTypes {
+		e := element{DType: d, types: native[d.Code][d.Bits]}
+		if e.types == nil {
+			e.own = ownType(d, floats)
+			e.types = []string{strings.TrimPrefix(dtype(d.Name), "DType")}
+		}
+		if d.Lanes != 1 || e.own == nil && native[d.Code][d.Bits] == nil {
+			continue
+		}
+		if d.Code == boolCode {
+			e.types = append(e.types, "bool")
+		}
+		if _, ok := e.own.(float); ok {
+			floats[e.name()] = true
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+const boolCode = "kDLBool"
+
+// ownType is nil when the package cannot have a type for it.
+func ownType(d spec.DType, floats map[string]bool) own {
+	switch {
+	case d.Code == boolCode && d.Bits == 8:
+		return truth{}
+	case (d.Code == "kDLInt" || d.Code == "kDLUInt") && d.Bits < 8:
+		return narrowInt{signed: d.Code == "kDLInt"}
+	case d.Code == "kDLComplex" && d.Bits == 32 && floats["Float16"]:
+		return pair{of: "Float16"}
+	case d.Code == "kDLBcomplex" && d.Bits == 32 && floats["BFloat16"]:
+		return pair{of: "BFloat16"}
+	}
+	if f, ok := floatOf(d); ok {
+		return f
+	}
+	return nil
+}
+
+// elementTypes renders the types of elements, what they have in common, and
+// which data type is whose.
+func (b *binding) elementTypes(f *jen.File) {
+	all := b.elements()
+	b.constraints(f, all)
+	b.dataTypeOf(f, all)
+	b.loads(f, all)
+	for _, e := range all {
+		if e.own != nil {
+			e.own.render(f, e)
+		}
+	}
+}
+
+// constraints renders the interfaces of generic functions. An own type made of
+// an integer satisfies Element by the integer.
+func (b *binding) constraints(f *jen.File, all []element) {
+	var wide, narrow, floats []jen.Code
+	for _, e := range all {
+		for _, name := range e.types {
+			if e.own == nil || name == "bool" {
+				wide = append(wide, jen.Op("~").Id(name))
+			}
+		}
+		if _, isPair := e.own.(pair); isPair {
+			wide = append(wide, jen.Id(e.name()))
+		}
+		if _, isFloat := e.own.(float); isFloat {
+			floats = append(floats, jen.Id(e.name()))
+		}
+		if e.narrow() {
+			narrow = append(narrow, jen.Id(e.name()))
+		}
+	}
+	comment(f.Group, "Element is a Go type whose values lie in memory as the elements of a tensor do: Go's own numbers and bool, and the types of this package for numbers that Go lacks. A type that is made of one of those, such as type Celsius float32, is as good; one made of a type of this package is taken for the integer below it.")
+	union(f, "Element", wide)
+	comment(f.Group, "Narrow is a type of elements narrower than a byte. They are packed in memory, where no Go value can lie; [PackedData] and [At] read them.")
+	union(f, "Narrow", narrow, jen.Comment("Bits gives the code, in the lowest bits."), jen.Id("Bits").Params().Uint8())
+	comment(f.Group, "Scalar is a type of elements of any kind.")
+	union(f, "Scalar", append([]jen.Code{jen.Id("Element")}, narrow...))
+	comment(f.Group, "ShortFloat is a float of 16 bits or fewer. Each has a function that makes it of a float32, such as [Float16From].")
+	union(f, "ShortFloat", floats, jen.Qual("fmt", "Stringer"),
+		jen.Comment("Float32 gives the number, which is exact."), jen.Id("Float32").Params().Float32())
+}
+
+// perLine is how many types of a union stand on a line.
+const perLine = 6
+
+// union renders an interface of types, if it has members, and methods.
+func union(f *jen.File, name string, members []jen.Code, methods ...jen.Code) {
+	f.Type().Id(name).InterfaceFunc(func(g *jen.Group) {
+		types := g.Null()
+		for i, m := range members {
+			if i > 0 {
+				types.Op("|")
+			}
+			if i > 0 && i%perLine == 0 {
+				types.Line()
+			}
+			types.Add(m)
+		}
+		for _, m := range methods {
+			g.Add(m)
+		}
+	})
+}
+
+// shared are the kinds that types of the package are made of as well, so that
+// the kind alone does not tell the data type.
+var shared = map[string]bool{"uint8": true, "uint16": true}
+
+// dataTypeOf renders the way from a Go type to its data type. For most types the
+// kind decides, by a table that [Data] reads without a call.
+func (b *binding) dataTypeOf(f *jen.File, all []element) {
+	kind := jen.Qual("reflect", "TypeOf").Call(jen.Id("none")).Dot("Kind").Call()
+	comment(f.Group, "DataTypeOf gives the data type with the layout of T. An int or uint is 64 bits wide: this package exists on 64-bit platforms only.")
+	f.Func().Id("DataTypeOf").Types(jen.Id("T").Id("Scalar")).Params().Id(b.typeName(dtypeStruct)).Block(
+		jen.Var().Id("none").Id("T"),
+		jen.Id("kind").Op(":=").Add(kind),
+		jen.If(jen.Id("plain").Op(":=").Id("dataTypeOfKind").Index(jen.Id("kind").Op("%").Lit(kinds)), jen.Id("plain").Dot("Lanes").Op("!=").Lit(0)).
+			Block(jen.Return(jen.Id("plain"))),
+		jen.Switch(jen.Any().Call(jen.Id("none")).Assert(jen.Type())).BlockFunc(func(g *jen.Group) {
+			for _, e := range all {
+				if e.own != nil {
+					g.Case(jen.Id(e.name())).Block(jen.Return(jen.Id(dtype(e.Name))))
+				}
+			}
+		}),
+		jen.If(jen.Id("kind").Op("==").Qual("reflect", "Uint8")).Block(jen.Return(jen.Id("DTypeUInt8"))),
+		jen.Return(jen.Id("DTypeUInt16")),
+	)
+	comment(f.Group, "dataTypeOfKind has the data types of those kinds of Go types that no type of this package is made of. It has room for all kinds, so that no index is out of range.")
+	f.Var().Id("dataTypeOfKind").Op("=").Index(jen.Lit(kinds)).Id(b.typeName(dtypeStruct)).Values(jen.DictFunc(func(d jen.Dict) {
+		for _, e := range all {
+			for _, name := range e.types {
+				if (e.own == nil || name == "bool") && !shared[name] {
+					d[jen.Qual("reflect", strings.ToUpper(name[:1])+name[1:])] = b.dtypeFields(e.DType)
+				}
+			}
+		}
+	}))
+}
+
+// kinds is a power of two above all values of reflect.Kind.
+const kinds = 32
+
+// loads renders the way from a data type to a Go value, for those who learn the
+// type at run time.
+func (b *binding) loads(f *jen.File, all []element) {
+	comment(f.Group, "value makes an element of the bytes in which it lies; nil for a data type that has no Go type.")
+	f.Func().Params(jen.Id("t").Id(b.typeName(dtypeStruct))).Id("value").Params(jen.Id("bytes").Index().Byte()).Any().Block(
+		jen.Switch(jen.Id("t")).BlockFunc(func(g *jen.Group) {
+			for _, e := range all {
+				g.Case(jen.Id(dtype(e.Name))).Block(jen.Return(jen.Id("load").Types(jen.Id(e.name())).Call(jen.Id("bytes"))))
+			}
+		}),
+		jen.Return(jen.Nil()),
+	)
+}

@@ -1,0 +1,188 @@
+package golang
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// float is the encoding of floats of 16 bits or fewer.
+type float struct {
+	exponent, mantissa, bias int
+	specials                 specials
+}
+
+// specials is a constant of the run time, which documents it: what the codes
+// mean that stand for no number.
+type specials string
+
+const (
+	infinities   specials = "infinities"
+	oneNaN       specials = "oneNaN"
+	unsignedZero specials = "unsignedZero"
+	unsigned     specials = "unsigned"
+	numbersOnly  specials = "numbersOnly"
+)
+
+// suffixes are the letters at the end of a float's name: finite, NaN, unsigned,
+// zero.
+var suffixes = map[string]specials{"": infinities, "fn": oneNaN, "fnuz": unsignedZero, "fnu": unsigned}
+
+// floatName is float8_e4m3b11fnuz and its like: bits of exponent and mantissa,
+// perhaps the bias, suffix.
+var floatName = regexp.MustCompile(`^float\d+_e([1-8])m(\d)(?:b(\d{1,2}))?([a-z]*)$`)
+
+// floatOf reads the encoding out of a name; not ok for one that the run time
+// cannot convert.
+func floatOf(d spec.DType) (float, bool) {
+	switch {
+	case d.Code == "kDLFloat" && d.Bits == 16:
+		return float{5, 10, 15, infinities}, true
+	case d.Code == "kDLBfloat" && d.Bits == 16:
+		return float{8, 7, floatBias, infinities}, true
+	}
+	part := floatName.FindStringSubmatch(d.Name)
+	if part == nil {
+		return float{}, false
+	}
+	special, known := suffixes[part[4]]
+	f := float{exponent: number(part[1]), mantissa: number(part[2]), specials: special}
+	f.bias = 1<<(f.exponent-1) - 1
+	switch {
+	case part[3] != "":
+		f.bias = number(part[3])
+	case special == unsignedZero:
+		f.bias++
+	case special == oneNaN && d.Bits < 8:
+		// OCP's microscaling formats spend no code on NaN where there are few.
+		f.specials = numbersOnly
+	}
+	return f, known && f.fits(d.Bits)
+}
+
+const floatBias = 127 // of float32
+
+// fits tells whether the parts fill the bits, and all numbers are float32's.
+func (f float) fits(bits int) bool {
+	if f.specials == unsigned {
+		return bits == 8 && f == float{8, 0, floatBias, unsigned}
+	}
+	return 1+f.exponent+f.mantissa == bits && f.mantissa > 0 && (f.exponent < 8 && f.bias < floatBias-f.mantissa || f.bias == floatBias)
+}
+
+// number reads digits that a pattern has found.
+func number(digits string) int {
+	n, _ := strconv.Atoi(digits)
+	return n
+}
+
+func (f float) largest() float64 {
+	top := 1<<f.exponent - 1 // exponent of the largest number, with its bias
+	missing := 1             // in the last place, from 2
+	switch f.specials {
+	case infinities:
+		top--
+	case unsigned:
+		top--
+	case oneNaN:
+		missing = 2
+	}
+	return math.Ldexp(2-math.Ldexp(float64(missing), -f.mantissa), top-f.bias)
+}
+
+func (f float) smallest() float64 {
+	if f.specials == unsigned {
+		return math.Ldexp(1, -f.bias)
+	}
+	return math.Ldexp(1, 1-f.bias-f.mantissa)
+}
+
+// These say in words what becomes of values that an encoding lacks.
+var (
+	specialCodes = map[specials]string{
+		infinities:   "As in IEEE 754 there are infinities and NaNs.",
+		oneNaN:       "There are no infinities; NaN is all bits but the sign.",
+		unsignedZero: "There are no infinities and no -0, whose code is NaN.",
+		unsigned:     "There are neither signs nor 0; NaN is 0xff.",
+		numbersOnly:  "There are neither infinities nor NaN.",
+	}
+	overflows = map[specials]string{
+		infinities:   "What is too large becomes infinity. NaN remains, with its sign.",
+		oneNaN:       "What is too large, infinity too, becomes NaN. NaN remains, with its sign.",
+		unsignedZero: "What is too large, infinity too, becomes NaN. NaN remains; -0 becomes 0.",
+		unsigned:     "What is too large, infinity too, becomes NaN, as do 0 and negative numbers. NaN remains. What is too small becomes the smallest number.",
+		numbersOnly:  "What is too large, infinity too, becomes the largest number. NaN becomes a zero of the other sign, as ml_dtypes has it in Python.",
+	}
+)
+
+func (f float) render(out *jen.File, e element) {
+	name := e.name()
+	comment(out.Group, fmt.Sprintf("%s is an element of type %s: %d bits of exponent, %d of mantissa. Its numbers reach from %v to %v. %s",
+		name, e.Name, f.exponent, f.mantissa, decimal(f.smallest()), decimal(f.largest()), specialCodes[f.specials]))
+	out.Type().Id(name).Add(f.underlying(e))
+	encoding := "encodingOf" + name
+	out.Var().Id(encoding).Op("=").Id("floatFormat").Values(jen.Dict{
+		jen.Id("exponent"): jen.Lit(f.exponent), jen.Id("mantissa"): jen.Lit(f.mantissa),
+		jen.Id("bias"): jen.Lit(f.bias), jen.Id("specials"): jen.Id(string(f.specials)),
+	})
+	f.makers(out, e, encoding)
+	code := jen.Uint32().Call(f.code(e))
+	comment(out.Group, "Float32 gives the number, which is exact.")
+	out.Add(method(name, "Float32")).Params().Float32().Block(jen.Return(jen.Id(encoding).Dot("decode").Call(code)))
+	if e.narrow() {
+		bitsMethod(out, name)
+	}
+	if e.Bits == 16 {
+		comment(out.Group, "String gives as few digits as tell the number from its neighbours.")
+		out.Add(method(name, "String")).Params().String().Block(jen.Return(jen.Id(encoding).Dot("shortest").Call(code)))
+	} else {
+		comment(out.Group, "String gives the digits of the number as a float32.")
+		out.Add(method(name, "String")).Params().String().Block(jen.Return(jen.Qual("fmt", "Sprint").Call(jen.Id("x").Dot("Float32").Call())))
+	}
+	formatMethod(out, name, jen.Id("formatFloat").Call(jen.Id("s"), jen.Id("verb"), jen.Id("x")))
+}
+
+// makers renders the conversions from float32.
+func (f float) makers(out *jen.File, e element, encoding string) {
+	name := e.name()
+	maker := func(suffix string, saturated bool) {
+		code := jen.Id(encoding).Dot("encode").Call(jen.Id("v"), jen.Lit(saturated))
+		out.Func().Id(name + suffix).Params(jen.Id("v").Float32()).Id(name).Block(jen.Return(f.fromCode(e, code)))
+	}
+	comment(out.Group, fmt.Sprintf("%sFrom rounds to the nearest number, of two equally near ones to the even one. %s", name, overflows[f.specials]))
+	maker("From", false)
+	if f.specials == numbersOnly {
+		return // it saturates in any case
+	}
+	comment(out.Group, fmt.Sprintf("%sSaturated is [%sFrom], but what is too large, infinity too, becomes the largest number.", name, name))
+	maker("Saturated", true)
+}
+
+func (f float) underlying(e element) jen.Code {
+	if e.narrow() {
+		return packedStruct()
+	}
+	return jen.Id(fmt.Sprintf("uint%d", e.Bits))
+}
+
+func (f float) code(e element) jen.Code {
+	if e.narrow() {
+		return jen.Id("x").Dot("bits")
+	}
+	return jen.Id("x")
+}
+
+func (f float) fromCode(e element, code jen.Code) jen.Code {
+	if e.narrow() {
+		return jen.Id(e.name()).Values(jen.Uint8().Call(code))
+	}
+	return jen.Id(e.name()).Call(code)
+}
+
+// decimal writes a number as people do: 448, or 1.5e-45.
+func decimal(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

@@ -1,0 +1,120 @@
+//go:build dlpackgen_template && !(386 || arm || mips || mipsle || wasm)
+
+package dlpack
+
+import (
+	"iter"
+	"unsafe"
+)
+
+// Packed is a view of elements narrower than a byte, which Go's slices cannot
+// hold: side by side in little bit-endian order, the first element in the lowest
+// bits of the first byte; or, where the producer set
+// [FlagIsSubbyteTypePadded], each in the lowest bits of a byte of its own.
+type Packed[T Narrow] struct {
+	first    unsafe.Pointer
+	elements []struct{} // takes no memory, and has the bounds of what does
+	width    uint8      // of an element, in bits
+	step     uint8      // from one element to the next, in bits
+}
+
+// PackedData is [Data] for elements narrower than a byte. Where an element has
+// several lanes, as PyTorch's pairs of float4_e2m1fn have, each one counts.
+//
+// The view is valid until the tensor's owner releases it. The errors are those
+// of Data, and [ErrDataType] for lanes that are padded, which DLPack leaves
+// undefined.
+func PackedData[T Narrow](t Tensor) (Packed[T], error) {
+	want := DataTypeOf[T]()
+	want.Lanes = t.DataType().Lanes
+	if err := unreadable(t, want); err != nil {
+		want.Lanes = 1
+		return Packed[T]{}, unreadable(t, want)
+	}
+	step := elementBits(want, t.flags) / uint64(want.Lanes)
+	if t.Padded() && want.Lanes > 1 {
+		return Packed[T]{}, failf(ErrDataType, "%v is padded, which has no defined order", want)
+	}
+	if !t.IsDense() {
+		return Packed[T]{}, unsuitable(t, false)
+	}
+	return Packed[T]{
+		first:    t.first(),
+		elements: make([]struct{}, t.Len()*int(want.Lanes)),
+		width:    want.Bits,
+		step:     uint8(step),
+	}, nil
+}
+
+// Len is the number of elements.
+func (p Packed[T]) Len() int { return len(p.elements) }
+
+// At reads element i of the row-major order. Like a slice, it panics when i is
+// out of range.
+func (p Packed[T]) At(i int) T { return narrow[T](p.place(i).load(p.width)) }
+
+// All gives the elements with their numbers, in row-major order.
+func (p Packed[T]) All() iter.Seq2[int, T] {
+	return func(yield func(int, T) bool) {
+		for i := range p.elements {
+			if !yield(i, p.At(i)) {
+				return
+			}
+		}
+	}
+}
+
+// Unpack copies elements into dst, as many as both have, and tells how many.
+func (p Packed[T]) Unpack(dst []T) int {
+	n := min(len(dst), p.Len())
+	for i := range dst[:n] {
+		dst[i] = p.At(i)
+	}
+	return n
+}
+
+// Bytes gives the memory itself. It must not be written.
+func (p Packed[T]) Bytes() []byte {
+	if p.Len() == 0 {
+		return []byte{}
+	}
+	size, _ := bytesOf(uint64(p.Len()), uint64(p.step))
+	return unsafe.Slice((*byte)(p.first), size)
+}
+
+func (p Packed[T]) place(i int) place {
+	_ = p.elements[i]
+	return place{p.first, int64(i) * int64(p.step)}
+}
+
+// MutablePacked is [Packed] for writing.
+type MutablePacked[T Narrow] struct{ Packed[T] }
+
+// MutablePackedData is [PackedData] for writing: it fails with [ErrReadOnly]
+// when the producer forbids that.
+func MutablePackedData[T Narrow](t Tensor) (MutablePacked[T], error) {
+	if t.ReadOnly() {
+		return MutablePacked[T]{}, readOnly()
+	}
+	p, err := PackedData[T](t)
+	return MutablePacked[T]{p}, err
+}
+
+// Set writes element i of the row-major order, and panics when i is out of
+// range. Elements that share a byte must not be set by several goroutines at
+// once.
+func (p MutablePacked[T]) Set(i int, value T) { p.place(i).store(p.width, value.Bits()) }
+
+// Pack sets elements from src, as many as both have, and tells how many.
+func (p MutablePacked[T]) Pack(src []T) int {
+	n := min(len(src), p.Len())
+	for i, value := range src[:n] {
+		p.Set(i, value)
+	}
+	return n
+}
+
+// FromBits makes an element of the lowest bits of a byte.
+func FromBits[T Narrow](code uint8) T {
+	return narrow[T](code & (1<<DataTypeOf[T]().Bits - 1))
+}

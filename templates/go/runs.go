@@ -1,0 +1,102 @@
+//go:build dlpackgen_template && !(386 || arm || mips || mipsle || wasm)
+
+package dlpack
+
+import (
+	"iter"
+	"unsafe"
+)
+
+// Runs gives the elements of a tensor with any strides, in row-major order and
+// without copying: as slices of elements that lie side by side, each as long as
+// the strides allow. A dense tensor is one run; one whose innermost dimension
+// goes backwards, stands still or skips elements gives runs of one element.
+//
+// The slices are valid until the tensor's owner releases it, and must not be
+// written: see [MutableRuns]. The sequence can be used many times.
+//
+// The errors are those of [Data] but for [ErrNotDense].
+func Runs[T Element](t Tensor) (iter.Seq[[]T], error) {
+	first, err := elements[T](t)
+	return func(yield func([]T) bool) { runs(t, first, yield) }, err
+}
+
+// MutableRuns is [Runs] for writing: it fails with [ErrReadOnly] when the
+// producer forbids that. Where a stride is 0, several runs are the same memory.
+func MutableRuns[T Element](t Tensor) (iter.Seq[[]T], error) {
+	if t.ReadOnly() {
+		return none[T], readOnly()
+	}
+	return Runs[T](t)
+}
+
+// none is the sequence that comes with an error, so that a loop over it is safe.
+func none[T Element](func([]T) bool) {}
+
+func runs[T Element](t Tensor, first unsafe.Pointer, yield func([]T) bool) {
+	if first == nil {
+		return
+	}
+	var w walk
+	w.plan(t.Shape(), t.Strides())
+	for more := true; more; more = w.carry() {
+		for i := range w.extent[0] {
+			// No pointer is made before its run is: beside the data may lie what
+			// the garbage collector does not know.
+			offset := (w.offset + i*w.stride[0]) * int64(unsafe.Sizeof(*new(T)))
+			if !yield(unsafe.Slice((*T)(unsafe.Add(first, offset)), w.run)) {
+				return
+			}
+		}
+	}
+}
+
+// walk visits the runs of a tensor in row-major order. Its dimensions are those
+// between the runs, innermost first, each one merged with its neighbour where a
+// single stride leads through both.
+type walk struct {
+	run    int64 // elements
+	ndim   int
+	offset int64 // in elements
+	extent [MaxNDim + 1]int64
+	stride [MaxNDim + 1]int64
+	index  [MaxNDim + 1]int64
+}
+
+// plan begins a walk over a tensor that has elements.
+func (w *walk) plan(shape, strides []int64) {
+	w.run, w.extent[0] = 1, 1
+	next := int64(1) // the stride of a dimension that prolongs the last one
+	for i := len(shape) - 1; i >= 0; i-- {
+		extent, stride := shape[i], next
+		if strides != nil {
+			stride = strides[i]
+		}
+		switch {
+		case extent == 1:
+			continue
+		case stride != next:
+			w.extent[w.ndim], w.stride[w.ndim] = extent, stride
+			w.ndim++
+		case w.ndim == 0:
+			w.run *= extent
+		default:
+			w.extent[w.ndim-1] *= extent
+		}
+		next = stride * extent
+	}
+}
+
+// carry moves on to the next row of runs, if there is one.
+func (w *walk) carry() bool {
+	for d := 1; d < w.ndim; d++ {
+		w.index[d]++
+		w.offset += w.stride[d]
+		if w.index[d] < w.extent[d] {
+			return true
+		}
+		w.index[d] = 0
+		w.offset -= w.stride[d] * w.extent[d]
+	}
+	return false
+}
