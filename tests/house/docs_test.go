@@ -57,3 +57,18 @@ func TestTheArchitectureNamesEveryDependency(t *testing.T) {
 	rows := regexp.MustCompile("(?m)^\\| `[a-z][^`]*` \\| v\\S+ \\| ").FindAllString(string(text), -1)
 	assert.Len(t, rows, len(required), "docs/architecture.md names only what go.mod requires")
 }
+
+func TestTheArchitectureNamesEveryFolderOfTests(t *testing.T) {
+	text, err := os.ReadFile("../../docs/architecture.md")
+	require.NoError(t, err)
+	entries, err := os.ReadDir("..")
+	require.NoError(t, err)
+	named := 0
+	for _, e := range entries {
+		if e.IsDir() {
+			assert.Contains(t, string(text), "| [tests/"+e.Name()+"](../tests/"+e.Name()+") | ")
+			named++
+		}
+	}
+	assert.Equal(t, named, strings.Count(string(text), "| [tests/"), "and none that is gone")
+}
