@@ -1,6 +1,10 @@
 package c
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+)
 
 // width is the column that comments keep within.
 const width = 80
@@ -15,7 +19,7 @@ func comment(indent string, sentences ...string) string {
 	}
 	var b strings.Builder
 	b.WriteString("/**")
-	for _, line := range wrap(words, width-len(indent)-len(" * ")) {
+	for _, line := range emit.Wrap(strings.Join(words, " "), width-len(indent)-len(" * ")) {
 		b.WriteString("\n" + indent + " * " + line)
 	}
 	b.WriteString("\n" + indent + " */")
@@ -26,17 +30,4 @@ func comment(indent string, sentences ...string) string {
 // beginning another one.
 func harmless(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "*/", "* /"), "/*", "/ *")
-}
-
-// wrap fills lines of at most that many bytes; a longer word stands alone.
-func wrap(words []string, most int) (lines []string) {
-	line := ""
-	for _, word := range words {
-		if line != "" && len(line)+1+len(word) > most {
-			lines = append(lines, line)
-			line = ""
-		}
-		line = strings.TrimLeft(line+" "+word, " ")
-	}
-	return append(lines, line)
 }

@@ -2,6 +2,9 @@ package golang
 
 import (
 	"fmt"
+	"go/parser"
+	"go/printer"
+	"go/token"
 	"os"
 	"path/filepath"
 	"slices"
@@ -126,6 +129,48 @@ func TestNamesThatGoCannotTellApart(t *testing.T) {
 		require.ErrorContains(t, err, "in Go; rename one")
 		require.ErrorContains(t, err, added[len(added)-1])
 	}
+}
+
+// editDevices gives the release with every device type changed.
+func editDevices(t *testing.T, edit func(*spec.EnumValue)) *spec.Release {
+	t.Helper()
+	r := *release(t, "1.3")
+	r.Decls = slices.Clone(r.Decls)
+	at := slices.IndexFunc(r.Decls, func(d spec.Decl) bool { return d.DeclName() == deviceEnum })
+	enum := *spec.Find[*spec.Enum](&r, deviceEnum)
+	enum.Values = slices.Clone(enum.Values)
+	for i := range enum.Values {
+		edit(&enum.Values[i])
+	}
+	r.Decls[at] = &enum
+	return &r
+}
+
+// A spec of one's own, or a vendor's device, may say anything in its docs.
+func TestDocsStayComments(t *testing.T) {
+	plain := emitted(t, &emit.Model{Release: release(t, "1.3")})
+	for _, doc := range []string{"/*", "*/ var evil = 1 /*", "/* */ var evil = 1", "// two", "//go:embed x", "a\nvar evil = 1", "`\"", ""} {
+		r := editDevices(t, func(v *spec.EnumValue) { v.Doc = doc })
+		files := emitted(t, &emit.Model{Release: r})
+		assert.Equal(t, withoutComments(t, plain["constants.go"]), withoutComments(t, files["constants.go"]), doc)
+	}
+}
+
+// withoutComments gives what the compiler sees of a Go file.
+func withoutComments(t *testing.T, text string) string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "constants.go", text, 0)
+	require.NoError(t, err)
+	var out strings.Builder
+	require.NoError(t, printer.Fprint(&out, token.NewFileSet(), file))
+	return out.String()
+}
+
+func TestASpecWhoseDevicesHaveNoRules(t *testing.T) {
+	r := editDevices(t, func(v *spec.EnumValue) { v.Device = nil })
+	text := emitted(t, &emit.Model{Release: r})["constants.go"]
+	assert.Contains(t, text, "HostReadable() bool {\n\treturn false\n}")
+	assert.Contains(t, text, "Opaque() bool {\n\treturn true\n}")
 }
 
 func TestOptions(t *testing.T) {

@@ -1,7 +1,6 @@
 package golang
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -46,13 +45,6 @@ func TestValuesLoseTheirPrefixAndMirrorsKeepIt(t *testing.T) {
 	device := spec.Find[*spec.Struct](b.release, "DLDevice")
 	assert.Equal(t, "Type", b.fieldName(device, "device_type"))
 	assert.Equal(t, "ID", b.fieldName(device, "device_id"))
-}
-
-func TestWrap(t *testing.T) {
-	assert.Empty(t, wrap(" \n ", 10))
-	assert.Equal(t, []string{"one two", "three"}, wrap("one  two\nthree", 8))
-	long := strings.Repeat("x", 20)
-	assert.Equal(t, []string{"a", long, "b"}, wrap("a "+long+" b", 8))
 }
 
 func TestSentence(t *testing.T) {

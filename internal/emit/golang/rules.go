@@ -35,10 +35,12 @@ func (b *binding) deviceRule(f *jen.File, method string, answer bool, doc string
 		}
 	}
 	comment(f.Group, method+" "+doc)
-	f.Func().Params(jen.Id("v").Id(b.typeName(deviceEnum))).Id(method).Params().Bool().Block(
-		jen.Switch(jen.Id("v")).Block(jen.Case(cases...).Block(jen.Return(jen.Lit(answer)))),
-		jen.Return(jen.Lit(!answer)),
-	)
+	f.Func().Params(jen.Id("v").Id(b.typeName(deviceEnum))).Id(method).Params().Bool().BlockFunc(func(g *jen.Group) {
+		if cases != nil { // a spec of one's own may have no such device
+			g.Switch(jen.Id("v")).Block(jen.Case(cases...).Block(jen.Return(jen.Lit(answer))))
+		}
+		g.Return(jen.Lit(!answer))
+	})
 }
 
 // dtypes renders the data types that have a name, and their names.

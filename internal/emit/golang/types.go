@@ -6,6 +6,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -74,9 +75,11 @@ func (b *binding) goType(name string) string {
 	return b.typeName(name)
 }
 
-// comment writes a doc, if there is one, in lines of readable length.
+// comment writes a doc, if there is one, in lines of readable length. A doc that
+// begins with a sign of C's comments would be taken by jennifer as it is, hence
+// the slashes.
 func comment(g *jen.Group, text string) {
-	for _, line := range wrap(text, 77) {
-		g.Comment(line)
+	for _, line := range emit.Wrap(text, 77) {
+		g.Comment("// " + line)
 	}
 }

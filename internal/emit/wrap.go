@@ -1,10 +1,10 @@
-package golang
+package emit
 
 import "strings"
 
-// wrap breaks a text between words into lines of at most that many bytes; a
+// Wrap breaks a text between words into lines of at most that many bytes; a
 // longer word stands alone.
-func wrap(text string, width int) []string {
+func Wrap(text string, width int) []string {
 	var lines []string
 	for _, word := range strings.Fields(text) {
 		last := len(lines) - 1
