@@ -82,7 +82,6 @@ func (a *applier) move() error {
 		if err := a.disk.Rename(tempName(w.path), w.path); err != nil {
 			return a.failed(w.path, err)
 		}
-		a.staged = a.staged[1:]
 	}
 	return nil
 }

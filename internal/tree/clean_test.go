@@ -13,8 +13,10 @@ func TestCleanRemovesWhatIsOurs(t *testing.T) {
 	generated(t, asked(dir, 2))
 	setContent(t, dir, noteFile, "mine")
 	setContent(t, dir, "gen/c/left.h", ours("left"))
-	report, err := Clean(asked(dir, 0), false)
+	req := asked(dir, 2)
+	report, err := Clean(req, false)
 	require.NoError(t, err)
+	assert.Equal(t, asked(dir, 2), req, "the caller's request")
 	assert.Len(t, report.Of(Stale), len(plans[2]))
 	assert.Equal(t, map[string]string{noteFile: "mine", "gen/c/left.h": ours("left")}, disked(t, dir))
 	assert.NoDirExists(t, filepath.Join(dir, "gen", "go"))
@@ -102,4 +104,14 @@ func TestDroppedTarget(t *testing.T) {
 	assert.Contains(t, disked(t, dir), "gen/go/x.go")
 	generated(t, req)
 	assert.NotContains(t, disked(t, dir), "gen/go/x.go")
+}
+
+// Others alone narrow a run as well: to forget Only must not cost files.
+func TestOthersNarrow(t *testing.T) {
+	dir := t.TempDir()
+	generated(t, asked(dir, 1))
+	req := only(asked(dir, 1), "c")
+	req.Only = false
+	generated(t, req)
+	requireFine(t, asked(dir, 1))
 }

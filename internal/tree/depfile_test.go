@@ -25,8 +25,10 @@ func TestDepfile(t *testing.T) {
 	generated(t, req)
 	assert.Equal(t, when, mtime(t, ".", "x.d"))
 	remove(t, ".", "x.d") // ninja takes it away
+	setContent(t, ".", tempName("x.d"), "half, by a killed run")
 	generated(t, req)
 	assert.FileExists(t, "x.d")
+	requireNoTemps(t, ".", "after the depfile")
 	assert.Equal(t, when, mtime(t, ".", "gen/out/dlpackgen.lock"))
 }
 

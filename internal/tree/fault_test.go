@@ -143,6 +143,7 @@ func (s scenario) failAndHeal(t *testing.T, in injector, healed map[string]bool)
 			requireExactly(t, dir, s.want, at)
 		} else if in.mode == refuse {
 			requireNoTemps(t, dir, at)
+			requireUndone(t, dir, before, at)
 		}
 		state := h.name + fmt.Sprint(disked(t, dir))
 		if healed[state] {
@@ -189,6 +190,37 @@ func requireNoTemps(t *testing.T, dir, at string) {
 	for p := range disked(t, dir) {
 		require.False(t, isTemp(p), "%s: %s is left", at, p)
 	}
+}
+
+// requireUndone: a run that fails before the first file changes takes back all
+// that it has made, down to the directories. The journal tells the others.
+func requireUndone(t *testing.T, dir string, before map[string]string, at string) {
+	t.Helper()
+	after := disked(t, dir)
+	if _, journal := after[".dlpackgen.journal"]; journal || after[DefaultLock] != before[DefaultLock] {
+		return
+	}
+	require.Equal(t, before, after, at)
+	if len(before) == 0 {
+		require.NoDirExists(t, filepath.Dir(dir), at)
+	}
+	require.NoDirExists(t, filepath.Join(dir, "gen", "c", "new"), at)
+}
+
+// A temporary that cannot be taken back is the journal's to remember.
+func TestJournalStaysForTemporaries(t *testing.T) {
+	s := scenarios()[1]
+	dir, req := s.start(t)
+	w := system()
+	w.open = func(dir string) (disk, error) {
+		d, err := openDisk(dir)
+		return stuckDisk{d}, err
+	}
+	_, err := s.run(w, req)
+	requireKind(t, err, KindIO)
+	assert.Contains(t, disked(t, dir), ".dlpackgen.journal")
+	assert.Contains(t, disked(t, dir), tempName("gen/c/dlpack/b.h"))
+	heals[0].heal(t, dir, "after it")
 }
 
 // requireExactly: the files, the user's note, the lock, and nothing else.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+	"syscall"
 )
 
 // mode is how the file operation that is to fail does so.
@@ -165,8 +166,26 @@ func (d deniedDisk) ReadDir(name string) ([]fs.DirEntry, error) {
 }
 
 func (d deniedDisk) Open(name string) (io.ReadCloser, error) {
-	if strings.HasSuffix(name, "secret.h") {
+	if strings.Contains(name, "secret") {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
 	}
 	return d.disk.Open(name)
+}
+
+// stuckDisk is full when it comes to the second file of target c, and keeps the
+// temporary of the first one.
+type stuckDisk struct{ disk }
+
+func (d stuckDisk) Create(name string, perm fs.FileMode) (io.WriteCloser, error) {
+	if name == tempName("gen/c/new/n.h") {
+		return nil, syscall.ENOSPC
+	}
+	return d.disk.Create(name, perm)
+}
+
+func (d stuckDisk) Remove(name string) error {
+	if name == tempName("gen/c/dlpack/b.h") {
+		return syscall.EACCES
+	}
+	return d.disk.Remove(name)
 }

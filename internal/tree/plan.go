@@ -65,7 +65,7 @@ func makePlan(w *want, s *snapshot) *plan {
 // keepOthers carries over what the targets that are not selected own.
 func (p *planner) keepOthers() {
 	for name, c := range p.snapshot.lock.changes {
-		if !p.owns(c.target) && p.siblings[name] == "" {
+		if !p.owns(c.target) {
 			p.entries[name] = c.entry
 		}
 	}

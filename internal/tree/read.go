@@ -270,7 +270,7 @@ func look(d disk, name string) (found, error) {
 		return f, nil
 	}
 	data, err := readAll(d, name, maxFile)
-	if err != nil || len(data) > maxFile {
+	if err != nil {
 		return f, err
 	}
 	f.data, f.sum, f.banner = data, sum(data), emit.HasBanner(data)

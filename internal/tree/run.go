@@ -73,7 +73,6 @@ func (w world) generate(req Request, dryRun bool) (*Report, error) {
 
 func (w world) clean(req Request, dryRun bool) (*Report, error) {
 	defer onOneThread()()
-	req.Depfile, req.Force = "", false
 	req.Targets = slices.Clone(req.Targets)
 	for i := range req.Targets {
 		req.Targets[i].Files = nil

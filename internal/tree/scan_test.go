@@ -76,7 +76,7 @@ func TestScanPassesOver(t *testing.T) {
 // What may not be read is somebody else's, unless it is planned.
 func TestUnreadable(t *testing.T) {
 	dir, req := oneFile(t)
-	writeAll(t, dir, map[string]string{"c/data/x.h": ours("x"), "c/secret.h": ours("secret")})
+	writeAll(t, dir, map[string]string{"c/data/x.h": ours("x"), "c/secret.h": ours("secret"), "c/sub/secret.lock": ""})
 	w := system()
 	w.open = func(dir string) (disk, error) {
 		d, err := openDisk(dir)
@@ -85,7 +85,7 @@ func TestUnreadable(t *testing.T) {
 	report, err := w.check(req)
 	require.NoError(t, err)
 	assert.False(t, report.Drift())
-	assert.Len(t, report.Of(Foreign), 2)
+	assert.Len(t, report.Of(Foreign), 3)
 
 	req.Targets[0] = target("c", "c", map[string]string{"secret.h": ours("secret")})
 	_, err = w.check(req)
@@ -115,6 +115,11 @@ func TestUnfinished(t *testing.T) {
 	setContent(t, dir, temps[0], "half")
 	setContent(t, dir, temps[1], "half")
 	setContent(t, dir, ".dlpackgen.journal", "dlpackgen-journal 1 0.1.0\n")
+	nested := req
+	nested.Targets = append([]Target{target("go", ".", nil)}, req.Targets...)
+	report, err := Check(nested)
+	require.NoError(t, err)
+	assert.Len(t, report.Of(Unfinished), 3, "each once")
 	want := map[string]string{temps[0]: "unfinished", temps[1]: "unfinished", ".dlpackgen.journal": "unfinished"}
 	assert.Equal(t, want, states(t, req))
 	when := longAgo(t, dir)

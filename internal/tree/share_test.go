@@ -74,6 +74,11 @@ func TestChecksShareTheDirectory(t *testing.T) {
 	d := held(t, dir, true)
 	defer d.Close()
 	requireFine(t, req)
+	w := system()
+	w.wait = 0
+	remove(t, dir, "c")
+	_, err := w.generate(req, false)
+	requireKind(t, err, KindBusy)
 	again := held(t, dir, true)
 	require.NoError(t, again.Close())
 	other, err := openDisk(dir)
