@@ -1,12 +1,14 @@
 package gobind
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
 type celsius float32
@@ -140,5 +142,20 @@ func TestNames(t *testing.T) {
 		"1.3":               dlpack.Version{Major: dlpack.MajorVersion, Minor: dlpack.MinorVersion},
 	} {
 		assert.Equal(t, want, value.String())
+	}
+}
+
+// Codes, widths and names of the data types are numbers too, which no constant
+// can guard.
+func TestDataTypesAreThoseOfTheSpec(t *testing.T) {
+	release, err := spec.Embedded().Release("latest")
+	require.NoError(t, err)
+	codes := spec.Find[*spec.Enum](release, "DLDataTypeCode")
+	for _, d := range release.DTypes {
+		i := slices.IndexFunc(codes.Values, func(v spec.EnumValue) bool { return v.Name == d.Code })
+		require.GreaterOrEqual(t, i, 0, d.Code)
+		code := dlpack.DataTypeCode(codes.Values[i].Value)
+		assert.Equal(t, d.Name, dlpack.DataType{Code: code, Bits: uint8(d.Bits), Lanes: uint16(d.Lanes)}.String())
+		assert.Equal(t, "kDL"+code.String(), d.Code)
 	}
 }

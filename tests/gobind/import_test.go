@@ -5,6 +5,7 @@ import (
 	"math"
 	"sync"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -249,6 +250,13 @@ func TestWhatIsNoTensorAtAll(t *testing.T) {
 	require.ErrorIs(t, err, dlpack.ErrArgument)
 	_, err = dlpack.ImportLegacy(nil)
 	require.ErrorIs(t, err, dlpack.ErrArgument)
+	f := foreign(t)
+	askew := unsafe.Add(unsafe.Pointer(f.Versioned()), 4)
+	_, err = dlpack.Import((*dlpack.DLManagedTensorVersioned)(askew))
+	require.ErrorIs(t, err, dlpack.ErrArgument)
+	_, err = dlpack.ImportLegacy((*dlpack.DLManagedTensor)(askew))
+	require.ErrorIs(t, err, dlpack.ErrArgument)
+	assert.Zero(t, f.Deleted(), "nobody can know where its deleter would be")
 }
 
 func TestUnknownNumbersAreKept(t *testing.T) {
