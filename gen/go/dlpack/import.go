@@ -23,18 +23,24 @@ static inline void dlp_59225070_delete_legacy(uintptr_t address) {
 import "C"
 
 import (
+	"sync"
 	"sync/atomic"
 	"unsafe"
 )
 
 // Managed owns a tensor that a producer handed over. Release it exactly when
 // its data is no longer needed; nothing is released by the garbage collector,
-// since slices from [Data] may outlive the Managed. A Managed must not be
-// copied.
+// since slices from [Data] may outlive the Managed. Built with the tag
+// dlpackdebug, a program reports those that nobody released: see [Leaks].
+//
+// The zero Managed owns nothing, and [Managed.Init] fills it. A Managed must not
+// be copied.
 type Managed struct {
-	address atomic.Uintptr // of the producer's struct; 0 once given away
-	legacy  bool           // the struct is a DLManagedTensor
+	_       [0]sync.Mutex // go vet then finds copies
+	address uintptr       // of the producer's struct; 0 once given away, by atomic operations
+	legacy  bool          // the struct is a DLManagedTensor
 	tensor  Tensor
+	trace   trace
 }
 
 // Import takes ownership of a tensor that a producer made: a pointer to C's
@@ -46,58 +52,117 @@ type Managed struct {
 // but its deleter is touched, as the rules of DLPack demand. What else cannot
 // be a tensor is refused with [ErrShape], [ErrDataType] or [ErrData]. The device
 // and the type may be any, known here or not; [Data] is what tests them.
+// [ErrArgument] means that p is nil or not aligned, and nothing was touched.
 func Import(p *DLManagedTensorVersioned) (*Managed, error) {
-	if err := checkAddress(unsafe.Pointer(p)); err != nil {
-		return nil, err
-	}
 	m := new(Managed)
-	m.address.Store(uintptr(unsafe.Pointer(p)))
-	if p.Version.Major != MajorVersion {
-		err := failf(ErrVersion, "%v, this package serves %d.x", p.Version, MajorVersion)
-		m.Release()
+	if err := m.Init(p); err != nil {
 		return nil, err
 	}
-	return m.adopt(Tensor{&p.DLTensor, p.Flags}, p.Version.Minor < 2)
+	return m, nil
 }
 
 // ImportLegacy is [Import] for the struct without version and flags, such as a
 // "dltensor" capsule holds. Its strides may be absent, and whether it may be
 // written is unknown.
 func ImportLegacy(p *DLManagedTensor) (*Managed, error) {
-	if err := checkAddress(unsafe.Pointer(p)); err != nil {
+	m := new(Managed)
+	if err := m.InitLegacy(p); err != nil {
 		return nil, err
 	}
-	m := &Managed{legacy: true}
-	m.address.Store(uintptr(unsafe.Pointer(p)))
-	return m.adopt(Tensor{&p.DLTensor, 0}, true)
+	return m, nil
 }
 
-// checkAddress refuses what cannot be a managed tensor at all, so that there is
-// no deleter to run either.
-func checkAddress(p unsafe.Pointer) error {
-	if p == nil {
-		return failf(ErrArgument, "no tensor: the pointer is nil")
+// Init is [Import] into a Managed of the caller's, such as a field of a larger
+// struct: it allocates nothing. On an error m owns nothing. A Managed that owns
+// a tensor already keeps it, and the new one is deleted, with [ErrArgument].
+func (m *Managed) Init(p *DLManagedTensorVersioned) error {
+	if p == nil || uintptr(unsafe.Pointer(p))%unsafe.Alignof(*p) != 0 {
+		return noStruct(unsafe.Pointer(p))
 	}
-	if uintptr(p)%unsafe.Alignof(DLManagedTensorVersioned{}) != 0 {
-		return failf(ErrArgument, "no tensor: the address %#x is not aligned", p)
+	if p.Version.Major != MajorVersion || m.owns() {
+		return m.refuse(p)
 	}
+	if !plain(&p.DLTensor) {
+		// NULL strides were legal until DLPack 1.2.
+		if err := validate(Tensor{&p.DLTensor, p.Flags}, p.Version.Minor < 2); err != nil {
+			deleteNow(p)
+			return err
+		}
+	}
+	m.adopt(uintptr(unsafe.Pointer(p)), false, Tensor{&p.DLTensor, p.Flags})
 	return nil
 }
 
-// adopt validates. NULL strides were legal until DLPack 1.2, and still are where
-// no version is given.
-func (m *Managed) adopt(t Tensor, nullStrides bool) (*Managed, error) {
-	if err := validate(t, nullStrides); err != nil {
-		m.Release()
-		return nil, err
+// InitLegacy is [Managed.Init] as [ImportLegacy] is Import.
+func (m *Managed) InitLegacy(p *DLManagedTensor) error {
+	if p == nil || uintptr(unsafe.Pointer(p))%unsafe.Alignof(*p) != 0 {
+		return noStruct(unsafe.Pointer(p))
 	}
-	m.tensor = t
-	return m, nil
+	if m.owns() {
+		deleteNowLegacy(p)
+		return errOwns()
+	}
+	if !plain(&p.DLTensor) {
+		if err := validate(Tensor{&p.DLTensor, 0}, true); err != nil {
+			deleteNowLegacy(p)
+			return err
+		}
+	}
+	m.adopt(uintptr(unsafe.Pointer(p)), true, Tensor{&p.DLTensor, 0})
+	return nil
+}
+
+// adopt needs no atomic store: whoever shares a Managed with other goroutines
+// does so after Init.
+func (m *Managed) adopt(address uintptr, legacy bool, t Tensor) {
+	m.address, m.legacy, m.tensor = address, legacy, t
+	m.track()
+}
+
+// noStruct refuses what cannot be a managed tensor at all, so that there is no
+// deleter to run either.
+func noStruct(p unsafe.Pointer) error {
+	if p == nil {
+		return failf(ErrArgument, "no tensor: the pointer is nil")
+	}
+	return failf(ErrArgument, "no tensor: the address %#x is not aligned", p)
+}
+
+// refuse deletes a tensor of which nothing but version and deleter was read.
+func (m *Managed) refuse(p *DLManagedTensorVersioned) error {
+	err := errOwns()
+	if p.Version.Major != MajorVersion {
+		err = failf(ErrVersion, "%v, this package serves %d.x", p.Version, MajorVersion)
+	}
+	deleteNow(p)
+	return err
+}
+
+func errOwns() error { return failf(ErrArgument, "the Managed owns a tensor already") }
+
+func deleteNow(p *DLManagedTensorVersioned) {
+	C.dlp_59225070_delete(C.uintptr_t(uintptr(unsafe.Pointer(p))))
+}
+
+func deleteNowLegacy(p *DLManagedTensor) {
+	C.dlp_59225070_delete_legacy(C.uintptr_t(uintptr(unsafe.Pointer(p))))
+}
+
+func (m *Managed) owns() bool { return atomic.LoadUintptr(&m.address) != 0 }
+
+// take ends the ownership, and gives the address of the producer's struct to the
+// one caller who ended it; 0 to all others.
+func (m *Managed) take() uintptr {
+	address := atomic.SwapUintptr(&m.address, 0)
+	if address != 0 {
+		m.untrack()
+	}
+	return address
 }
 
 // Tensor gives the view to read, valid until Release; the zero Tensor after it.
 func (m *Managed) Tensor() Tensor {
-	if m.address.Load() == 0 {
+	if !m.owns() {
 		return Tensor{}
 	}
 	return m.tensor
@@ -106,13 +171,12 @@ func (m *Managed) Tensor() Tensor {
 // Release runs the producer's deleter, exactly once however often and from
 // however many goroutines it is called.
 func (m *Managed) Release() {
-	address := C.uintptr_t(m.address.Swap(0))
-	switch {
+	switch address := m.take(); {
 	case address == 0:
 	case m.legacy:
-		C.dlp_59225070_delete_legacy(address)
+		C.dlp_59225070_delete_legacy(C.uintptr_t(address))
 	default:
-		C.dlp_59225070_delete(address)
+		C.dlp_59225070_delete(C.uintptr_t(address))
 	}
 }
 
@@ -128,7 +192,7 @@ func (m *Managed) Close() error {
 func (m *Managed) Detach() (*DLManagedTensorVersioned, *DLManagedTensor) {
 	dl := m.tensor.dl
 	switch {
-	case m.address.Swap(0) == 0:
+	case m.take() == 0:
 		return nil, nil
 	case m.legacy:
 		return nil, (*DLManagedTensor)(unsafe.Pointer(dl))
