@@ -16,7 +16,8 @@ import (
 // goes backwards, stands still or skips elements gives runs of one element.
 //
 // The slices are valid until the tensor's owner releases it, and must not be
-// written: see [MutableRuns]. The sequence can be used many times.
+// written: see [MutableRuns]. The sequence can be used many times. Unlike Data,
+// which is the faster way where it is possible, it is allocated.
 //
 // The errors are those of [Data] but for [ErrNotDense].
 func Runs[T Element](t Tensor) (iter.Seq[[]T], error) {

@@ -1,0 +1,138 @@
+//go:build dlpackgen_template && !(386 || arm || mips || mipsle || wasm)
+
+package dlpack
+
+// #include <stdlib.h>
+// #include "table.h"
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"unsafe"
+)
+
+// C calls the functions below for the hooks of a table. A panic must not reach
+// it: from a thread of C it would end the process, and else unwind C's frames.
+
+//export dlp_00000000_hook_allocate
+func dlp_00000000_hook_allocate(table C.int, prototype *C.DLTensor) (a C.struct_dlp_00000000_answer) {
+	defer recovered(&a)
+	t := (*DLTensor)(unsafe.Pointer(prototype))
+	if t == nil {
+		return refusal(failf(ErrArgument, "no prototype"))
+	}
+	if t.NDim < 0 || t.NDim > MaxNDim || t.NDim > 0 && t.Shape == 0 {
+		return refusal(failf(ErrShape, "the prototype has no valid shape"))
+	}
+	made, err := hooksOf(table).Allocate(t.DType, t.Device, slices.Clone(dims(&t.Shape, t.NDim)))
+	return answerOf(uintptr(unsafe.Pointer(made)), err)
+}
+
+//export dlp_00000000_hook_managed
+func dlp_00000000_hook_managed(table C.int, object C.uintptr_t) (a C.struct_dlp_00000000_answer) {
+	defer recovered(&a)
+	made, err := hooksOf(table).Managed(uintptr(object))
+	return answerOf(uintptr(unsafe.Pointer(made)), err)
+}
+
+//export dlp_00000000_hook_wrap
+func dlp_00000000_hook_wrap(table C.int, tensor *C.DLManagedTensorVersioned) (a C.struct_dlp_00000000_answer) {
+	p := (*DLManagedTensorVersioned)(unsafe.Pointer(tensor))
+	m := new(Managed)
+	defer func() {
+		if a.failure.why != C.dlp_00000000_FINE {
+			m.Detach() // it is the consumer's again
+		}
+	}()
+	defer recovered(&a)
+	if err := m.lend(p); err != nil {
+		return refusal(err)
+	}
+	object, err := hooksOf(table).Wrap(m)
+	return answerOf(object, err)
+}
+
+//export dlp_00000000_hook_borrow
+func dlp_00000000_hook_borrow(table C.int, object C.uintptr_t, out *C.DLTensor) (a C.struct_dlp_00000000_answer) {
+	defer recovered(&a)
+	tensor, err := hooksOf(table).Borrow(uintptr(object))
+	if err != nil {
+		return refusal(err)
+	}
+	*(*DLTensor)(unsafe.Pointer(out)) = tensor
+	return a
+}
+
+//export dlp_00000000_hook_stream
+func dlp_00000000_hook_stream(table C.int, device C.DLDevice) (a C.struct_dlp_00000000_answer) {
+	defer recovered(&a)
+	stream, err := hooksOf(table).Stream(*(*Device)(unsafe.Pointer(&device)))
+	if err != nil {
+		return refusal(err)
+	}
+	return C.struct_dlp_00000000_answer{value: C.uintptr_t(stream)}
+}
+
+func hooksOf(table C.int) *Producer { return producers.all[table].Load() }
+
+// lend is [Import] that leaves a tensor alone which it refuses.
+func (m *Managed) lend(p *DLManagedTensorVersioned) error {
+	if p == nil || uintptr(unsafe.Pointer(p))%unsafe.Alignof(*p) != 0 {
+		return noStruct(unsafe.Pointer(p))
+	}
+	if p.Version.Major != MajorVersion {
+		return failf(ErrVersion, "%v, this package serves %d.x", p.Version, MajorVersion)
+	}
+	tensor := Tensor{&p.DLTensor, p.Flags}
+	if err := validate(tensor, p.Version.Minor < 2); err != nil {
+		return err
+	}
+	m.adopt(uintptr(unsafe.Pointer(p)), false, tensor)
+	return nil
+}
+
+// answerOf is the answer where success must give something.
+func answerOf(value uintptr, err error) C.struct_dlp_00000000_answer {
+	switch {
+	case err != nil:
+		return refusal(err)
+	case value == 0:
+		return refusal(errors.New("the hook returned neither a result nor an error"))
+	}
+	return C.struct_dlp_00000000_answer{value: C.uintptr_t(value)}
+}
+
+// refusal puts an error into C memory, which C frees.
+func refusal(err error) (a C.struct_dlp_00000000_answer) {
+	a.failure.why = C.dlp_00000000_REFUSED
+	a.failure.kind = C.CString(kindOf(err))
+	a.failure.message = C.CString(err.Error())
+	return a
+}
+
+func recovered(a *C.struct_dlp_00000000_answer) {
+	if cause := recover(); cause != nil {
+		*a = refusal(fmt.Errorf("panic: %v", cause))
+	}
+}
+
+// kindOf names the exception of Python that suits an error.
+func kindOf(err error) string {
+	var call *CallError
+	switch {
+	case errors.As(err, &call) && call.Kind != "":
+		return call.Kind
+	case errors.Is(err, ErrNoMemory):
+		return "MemoryError"
+	case errors.Is(err, ErrArgument):
+		return "ValueError"
+	}
+	for _, unsuitable := range []error{ErrVersion, ErrShape, ErrDataType, ErrDevice, ErrData, ErrNotDense, ErrReadOnly, ErrReleased} {
+		if errors.Is(err, unsuitable) {
+			return "BufferError"
+		}
+	}
+	return "RuntimeError"
+}

@@ -1,0 +1,131 @@
+//go:build dlpackgen_template && !(386 || arm || mips || mipsle || wasm)
+
+package dlpack
+
+// #include "exchange.h"
+import "C"
+
+import (
+	"fmt"
+	"runtime"
+	"structs"
+	"sync"
+	"unsafe"
+)
+
+// View is the room for a view of an object, which [ExchangeAPI.Borrow] fills. It
+// takes more than a kilobyte, for the shape and the strides, and lies on the
+// heap: keep Views and use them again, and no call allocates. A View must not be
+// copied, and is used by one goroutine at a time.
+type View struct {
+	_      structs.HostLayout
+	_      [0]sync.Mutex // vet complains about copies
+	object uintptr       // 0 where the View holds nothing
+	owner  uintptr       // the managed tensor where the table cannot lend, or 0
+	stream uintptr
+	flags  Flags
+	tensor DLTensor // shape and strides lie in dims
+	dims   [2 * MaxNDim]int64
+}
+
+// A View has the same layout in C, and C has no smaller idea of ndim.
+func _() {
+	var x [1]struct{}
+	_ = x[unsafe.Sizeof(View{})-C.sizeof_struct_dlp_00000000_view]
+	_ = x[unsafe.Offsetof(View{}.flags)-unsafe.Offsetof(C.struct_dlp_00000000_view{}.flags)]
+	_ = x[unsafe.Offsetof(View{}.tensor)-unsafe.Offsetof(C.struct_dlp_00000000_view{}.tensor)]
+	_ = x[unsafe.Offsetof(View{}.dims)-unsafe.Offsetof(C.struct_dlp_00000000_view{}.dims)]
+	_ = x[MaxNDim-C.dlp_00000000_VIEW_NDIM]
+}
+
+// Borrow fills a View of an object. The view is valid until control returns to
+// the producer, for instance to Python, or until the View is released or used
+// again. The shape and the strides are copies, tested as [Import] tests them, so
+// that they stay what they are when another thread changes the object.
+//
+// A borrowed tensor has no flags, so nobody knows whether it may be written. A
+// table without the function that lends views gives tensors instead, with their
+// flags; the View then owns one, until it is released or used again.
+//
+// On an error the View holds nothing. Errors: a [*CallError] from the table,
+// [ErrArgument], and those of [Import].
+func (a ExchangeAPI) Borrow(dst *View, object uintptr) error {
+	return a.BorrowAll(unsafe.Slice(dst, 1), object)
+}
+
+// BorrowAll is [ExchangeAPI.Borrow] of many objects into as many Views, by one
+// crossing into C. On an error none of the Views holds anything.
+func (a ExchangeAPI) BorrowAll(dst []View, objects ...uintptr) error {
+	if err := a.checkAll(dst, objects); err != nil || len(objects) == 0 {
+		return err
+	}
+	for i, object := range objects {
+		dst[i].object = object
+	}
+	f := C.dlp_00000000_borrow(a.callee(), (*C.uint64_t)(unsafe.Pointer(&dst[0])), C.size_t(len(objects)))
+	runtime.KeepAlive(dst)
+	if f.why != C.dlp_00000000_FINE {
+		return giveBack(dst[:len(objects)], int(f.index), failureOf(f))
+	}
+	nullStrides := a.table.Header.Version.Minor < 2
+	for i := range objects {
+		if plain(&dst[i].tensor) {
+			continue
+		}
+		if err := validate(Tensor{&dst[i].tensor, dst[i].flags}, nullStrides); err != nil {
+			return giveBack(dst[:len(objects)], i, err)
+		}
+	}
+	return nil
+}
+
+func (a ExchangeAPI) checkAll(dst []View, objects []uintptr) error {
+	if a.table == nil {
+		return errNoTable()
+	}
+	if len(dst) < len(objects) {
+		return failf(ErrArgument, "%d objects for %d views", len(objects), len(dst))
+	}
+	for i, object := range objects {
+		if object == 0 {
+			return failf(ErrArgument, "no object: address %d is 0", i)
+		}
+	}
+	return nil
+}
+
+// giveBack empties views after a failure, and says which object it was.
+func giveBack(views []View, i int, err error) error {
+	for j := range views {
+		views[j].Release()
+	}
+	if len(views) > 1 {
+		return fmt.Errorf("object %d: %w", i, err)
+	}
+	return err
+}
+
+// Tensor gives the view to read; the zero Tensor of a View that holds nothing.
+func (v *View) Tensor() Tensor {
+	if v.object == 0 {
+		return Tensor{}
+	}
+	return Tensor{&v.tensor, v.flags}
+}
+
+// Stream is the one on which the producer works now, on the device of the tensor.
+func (v *View) Stream() Stream {
+	if v.object == 0 {
+		return 0
+	}
+	return Stream(v.stream)
+}
+
+// Release ends the view. It calls into C only where the View owns a tensor, but
+// is right for every View; further calls do nothing.
+func (v *View) Release() {
+	v.object = 0
+	if v.owner != 0 {
+		C.dlp_00000000_give_back((*C.uint64_t)(unsafe.Pointer(v)), 1)
+	}
+}

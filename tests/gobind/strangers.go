@@ -1,0 +1,210 @@
+package gobind
+
+// #include <stdlib.h>
+// #include "strangers.h"
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
+)
+
+// Stranger is an object of a StrangeTable: two rows of three float32, until a
+// test spoils it. Free gives the memory back.
+type Stranger struct{ c *C.stranger }
+
+// NewStranger makes one.
+func NewStranger() Stranger { return Stranger{C.stranger_new()} }
+
+// Free ends it.
+func (s Stranger) Free() { C.free(unsafe.Pointer(s.c)) }
+
+// Object is its address, as the functions of a table take it.
+func (s Stranger) Object() uintptr { return uintptr(unsafe.Pointer(s.c)) }
+
+// Raw is the tensor that its views are copies of.
+func (s Stranger) Raw() *dlpack.DLTensor { return (*dlpack.DLTensor)(unsafe.Pointer(&s.c.tensor)) }
+
+// Shape is the memory of its shape, and Strides that of its strides.
+func (s Stranger) Shape() []int64 { return unsafe.Slice((*int64)(&s.c.shape[0]), C.STRANGER_NDIM) }
+
+// Strides is the memory of its strides.
+func (s Stranger) Strides() []int64 { return unsafe.Slice((*int64)(&s.c.strides[0]), C.STRANGER_NDIM) }
+
+// SetVersion is that of its managed tensors, and SetFlags their flags.
+func (s Stranger) SetVersion(v dlpack.Version) {
+	s.c.major, s.c.minor = C.uint32_t(v.Major), C.uint32_t(v.Minor)
+}
+
+// SetFlags gives its managed tensors flags.
+func (s Stranger) SetFlags(f dlpack.Flags) { s.c.flags = C.uint64_t(f) }
+
+// SetFails makes its functions fail with a result, unless that is 0.
+func (s Stranger) SetFails(rc int) { s.c.fails = C.int(rc) }
+
+// SetNothing makes its functions succeed and give nothing.
+func (s Stranger) SetNothing(nothing bool) {
+	s.c.nothing = 0
+	if nothing {
+		s.c.nothing = 1
+	}
+}
+
+// Counts gives how often it was borrowed, owned, and deleted by an owner.
+func (s Stranger) Counts() (borrowed, owned, deleted int) {
+	return int(C.stranger_count(&s.c.borrowed)), int(C.stranger_count(&s.c.owned)), int(C.stranger_count(&s.c.deleted))
+}
+
+// Habit is what a function of a strange table does that gets no object.
+type Habit int
+
+// The habits.
+const (
+	Behave         Habit = C.BEHAVE
+	FailToldOnce   Habit = C.FAIL_TOLD_ONCE
+	FailToldTwice  Habit = C.FAIL_TOLD_TWICE
+	FailUntold     Habit = C.FAIL_UNTOLD
+	FailToldNull   Habit = C.FAIL_TOLD_NULL
+	TellAndSucceed Habit = C.TELL_AND_SUCCEED
+	GiveNothing    Habit = C.GIVE_NOTHING
+	Lie            Habit = C.LIE
+	FailAndDelete  Habit = C.FAIL_AND_DELETE
+)
+
+// Habits are those of the strange tables, all of them.
+type Habits struct{ Allocate, Wrap, Stream, Explain Habit }
+
+// Set makes them the habits from now on.
+func (h Habits) Set() {
+	C.set_habits(C.habits{allocate: C.int(h.Allocate), wrap: C.int(h.Wrap), stream: C.int(h.Stream), explain: C.int(h.Explain)})
+}
+
+// StreamCalls counts how often strange tables were asked for a stream.
+func StreamCalls() int { return int(C.stream_calls()) }
+
+// NewStrangeTable makes a table over Strangers, for tests to spoil.
+func NewStrangeTable() *dlpack.DLPackExchangeAPI {
+	return (*dlpack.DLPackExchangeAPI)(unsafe.Pointer(C.strange_table()))
+}
+
+// HeaderAlone is the header of a table of which nothing else can be read.
+func HeaderAlone(major uint32) *dlpack.DLPackExchangeAPIHeader {
+	return (*dlpack.DLPackExchangeAPIHeader)(unsafe.Pointer(C.header_alone(C.uint32_t(major))))
+}
+
+// FindTable is how dlpack_util.h opens a table; nil where it refuses.
+func FindTable(newest *dlpack.DLPackExchangeAPIHeader) *dlpack.DLPackExchangeAPI {
+	var found *C.DLPackExchangeAPI
+	C.find_table((*C.DLPackExchangeAPIHeader)(unsafe.Pointer(newest)), &found)
+	return (*dlpack.DLPackExchangeAPI)(unsafe.Pointer(found))
+}
+
+// ExplainPending is a C function for ExchangeAPI.Explained.
+func ExplainPending() unsafe.Pointer { return C.explain_pending }
+
+// RaiseError is a C function for Producer.Raise, whose calls TakeRaised tells.
+func RaiseError() unsafe.Pointer { return C.raise_error }
+
+// Told is what SetError was called with: how often, and the last texts.
+type Told struct {
+	Times         int
+	Kind, Message string
+}
+
+func toldOf(t *C.told) Told {
+	return Told{int(t.times), C.GoString(&t.kind[0]), C.GoString(&t.message[0])}
+}
+
+// TakeRaised gives what was raised on this thread since the last call.
+func TakeRaised() Told {
+	t := C.take_raised()
+	return toldOf(&t)
+}
+
+func table(api *dlpack.DLPackExchangeAPI) *C.DLPackExchangeAPI {
+	return (*C.DLPackExchangeAPI)(unsafe.Pointer(api))
+}
+
+// CallBorrow calls a table's function from C, as the next ones do.
+func CallBorrow(api *dlpack.DLPackExchangeAPI, object uintptr) (t dlpack.DLTensor, rc int) {
+	rc = int(C.call_borrow(table(api), C.uintptr_t(object), (*C.DLTensor)(unsafe.Pointer(&t))))
+	return t, rc
+}
+
+// CallManaged gives what the caller owns.
+func CallManaged(api *dlpack.DLPackExchangeAPI, object uintptr) (*dlpack.DLManagedTensorVersioned, int) {
+	var out *C.DLManagedTensorVersioned
+	rc := C.call_managed(table(api), C.uintptr_t(object), &out)
+	return (*dlpack.DLManagedTensorVersioned)(unsafe.Pointer(out)), int(rc)
+}
+
+// CallWrap gives an object.
+func CallWrap(api *dlpack.DLPackExchangeAPI, p *dlpack.DLManagedTensorVersioned) (object uintptr, rc int) {
+	var out unsafe.Pointer
+	rc = int(C.call_wrap(table(api), (*C.DLManagedTensorVersioned)(unsafe.Pointer(p)), &out))
+	return uintptr(out), rc
+}
+
+// CallStream gives a stream.
+func CallStream(api *dlpack.DLPackExchangeAPI, device dlpack.Device) (stream uintptr, rc int) {
+	var out unsafe.Pointer
+	rc = int(C.call_stream(table(api), C.int32_t(device.Type), C.int32_t(device.ID), &out))
+	return uintptr(out), rc
+}
+
+// Prototype makes a tensor in C memory that an allocator can read; free it.
+func Prototype(dtype dlpack.DataType, device dlpack.Device, shape ...int64) *dlpack.DLTensor {
+	type prototype struct {
+		tensor dlpack.DLTensor
+		shape  [C.STRANGER_NDIM]int64
+	}
+	p := (*prototype)(C.calloc(1, C.size_t(unsafe.Sizeof(prototype{}))))
+	copy(p.shape[:], shape)
+	p.tensor = dlpack.DLTensor{Device: device, NDim: int32(len(shape)), DType: dtype, Shape: uintptr(unsafe.Pointer(&p.shape))}
+	return &p.tensor
+}
+
+// FreePrototype frees what Prototype made.
+func FreePrototype(t *dlpack.DLTensor) { C.free(unsafe.Pointer(t)) }
+
+// CallAllocate tells what SetError was called with.
+func CallAllocate(api *dlpack.DLPackExchangeAPI, prototype *dlpack.DLTensor) (*dlpack.DLManagedTensorVersioned, int, Told) {
+	var out *C.DLManagedTensorVersioned
+	t := (*C.told)(C.calloc(1, C.sizeof_told))
+	defer C.free(unsafe.Pointer(t))
+	rc := C.call_allocate(table(api), (*C.DLTensor)(unsafe.Pointer(prototype)), &out, t)
+	return (*dlpack.DLManagedTensorVersioned)(unsafe.Pointer(out)), int(rc), toldOf(t)
+}
+
+// CallAllocateSilently passes no SetError.
+func CallAllocateSilently(api *dlpack.DLPackExchangeAPI, prototype *dlpack.DLTensor) (*dlpack.DLManagedTensorVersioned, int) {
+	var out *C.DLManagedTensorVersioned
+	rc := C.call_allocate_silently(table(api), (*C.DLTensor)(unsafe.Pointer(prototype)), &out)
+	return (*dlpack.DLManagedTensorVersioned)(unsafe.Pointer(out)), int(rc)
+}
+
+// CallOnThreads calls all functions that an object allows, on threads that Go
+// did not make, and gives the number of failures.
+func CallOnThreads(api *dlpack.DLPackExchangeAPI, object uintptr, rounds, threads int) int {
+	return int(C.call_on_threads(table(api), C.uintptr_t(object), C.int(rounds), C.int(threads)))
+}
+
+// Embedded is an object that holds another behind a head, as Python's do.
+type Embedded struct{ c *C.embedded }
+
+// EmbeddedOffset is where it does.
+const EmbeddedOffset = int32(unsafe.Offsetof(C.embedded{}.object))
+
+// NewEmbedded makes one.
+func NewEmbedded(object uintptr) Embedded {
+	c := (*C.embedded)(C.calloc(1, C.sizeof_embedded))
+	c.object = C.uintptr_t(object)
+	return Embedded{c}
+}
+
+// Object is its address.
+func (e Embedded) Object() uintptr { return uintptr(unsafe.Pointer(e.c)) }
+
+// Free ends it.
+func (e Embedded) Free() { C.free(unsafe.Pointer(e.c)) }
