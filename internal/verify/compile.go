@@ -108,7 +108,7 @@ func checkFlags(flags []string) error {
 func (c *compiler) run(ctx context.Context, dir string, args ...string) (stdout []byte, messages string, err error) {
 	cmd := exec.CommandContext(ctx, c.command[0], append(c.command[1:len(c.command):len(c.command)], args...)...)
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "TMPDIR="+dir, "TMP="+dir)
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = 10 * time.Second // it also runs after a normal end, and a busy machine is slow to copy
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err = cmd.Run()
