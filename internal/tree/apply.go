@@ -90,12 +90,8 @@ func (a *applier) move() error {
 // keep them either, so one that stays is no failure.
 func (a *applier) dropEmpty() error {
 	for _, dir := range a.plan.empty {
-		info, err := a.disk.Lstat(dir)
-		if err != nil || !info.IsDir() {
-			continue
-		}
-		if entries, err := a.disk.ReadDir(dir); err == nil && len(entries) == 0 {
-			_ = a.disk.Remove(dir)
+		if info, err := a.disk.Lstat(dir); err == nil && info.IsDir() {
+			_ = a.disk.Remove(dir) // refused where something is in it
 		}
 	}
 	return nil

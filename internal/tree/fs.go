@@ -19,7 +19,7 @@ type disk interface {
 	Stat(name string) (fs.FileInfo, error)
 	ReadDir(name string) ([]fs.DirEntry, error) // sorted by name
 	Open(name string) (io.ReadCloser, error)
-	Create(name string, perm fs.FileMode) (io.WriteCloser, error) // fails where the name is taken
+	Create(name string, perm fs.FileMode) (io.WriteCloser, error) // fails where the name is taken; perm newPerm leaves it to the user's mask
 	Mkdir(name string) error
 	Rename(from, to string) error
 	Remove(name string) error
@@ -45,8 +45,8 @@ func escapeError() error {
 	return err
 }
 
-// newPerm is the mode of a new file, before the user's mask.
-const newPerm fs.FileMode = 0o644
+// newPerm stands for the mode of a file that replaces none.
+const newPerm fs.FileMode = 0
 
 // rootDisk is the disk itself.
 type rootDisk struct {
@@ -78,7 +78,7 @@ func (d *rootDisk) Close() error {
 func (d *rootDisk) Lstat(name string) (fs.FileInfo, error)  { return d.root.Lstat(name) }
 func (d *rootDisk) Stat(name string) (fs.FileInfo, error)   { return d.root.Stat(name) }
 func (d *rootDisk) Open(name string) (io.ReadCloser, error) { return d.root.Open(name) }
-func (d *rootDisk) Mkdir(name string) error                 { return d.root.Mkdir(name, 0o755) }
+func (d *rootDisk) Mkdir(name string) error                 { return d.root.Mkdir(name, 0o777) }
 func (d *rootDisk) Rename(from, to string) error            { return d.root.Rename(from, to) }
 func (d *rootDisk) Remove(name string) error                { return d.root.Remove(name) }
 
@@ -93,10 +93,10 @@ func (d *rootDisk) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// Create makes a file with exactly perm where perm is not the usual one: it is
-// then the mode of the file that it replaces, which the mask must not narrow.
+// Create makes a file with exactly perm where there is one: it is then the mode
+// of the file that is replaced, which the mask must not narrow.
 func (d *rootDisk) Create(name string, perm fs.FileMode) (io.WriteCloser, error) {
-	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil || perm == newPerm {
 		return f, err
 	}

@@ -203,12 +203,19 @@ func TestOutIsAFile(t *testing.T) {
 func TestModeIsKept(t *testing.T) {
 	dir, req := oneFile(t)
 	file := filepath.Join(dir, "c", "a.h")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "c", "usual"), nil, 0o666))
+	assert.Equal(t, permOf(t, filepath.Join(dir, "c", "usual")), permOf(t, file), "as any new file")
 	for _, perm := range []os.FileMode{0o600, 0o666, 0o444, 0o755} {
 		require.NoError(t, os.Chmod(file, perm))
 		req.Targets[0].Files = []emit.File{{Path: "a.h", Data: []byte(ours(perm.String()))}}
 		generated(t, req)
-		info, err := os.Stat(file)
-		require.NoError(t, err)
-		assert.Equal(t, perm, info.Mode().Perm())
+		assert.Equal(t, perm, permOf(t, file))
 	}
+}
+
+func permOf(t *testing.T, file string) os.FileMode {
+	t.Helper()
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	return info.Mode().Perm()
 }

@@ -156,3 +156,15 @@ func TestEmptyDirectories(t *testing.T) {
 	assert.DirExists(t, filepath.Join(dir, "gen/c/k"))
 	assert.DirExists(t, filepath.Join(dir, "gen/c/empty"), "it never had a file of ours")
 }
+
+// What has taken the place of such a directory is not ours to remove.
+func TestReplacedDirectories(t *testing.T) {
+	dir := t.TempDir()
+	generated(t, request(dir, target("c", "gen/c", map[string]string{"a/one.h": ours("1"), "b/two.h": ours("2")})))
+	remove(t, dir, "gen/c")
+	setContent(t, dir, "gen/c/a", "mine")
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "elsewhere"), 0o755))
+	link(t, "../../elsewhere", filepath.Join(dir, "gen", "c", "b"))
+	generated(t, request(dir, target("c", "gen/c", nil)))
+	assert.Equal(t, map[string]string{"gen/c/a": "mine", "gen/c/b": "-> ../../elsewhere"}, disked(t, dir))
+}

@@ -86,7 +86,8 @@ func (a Action) String() string {
 	return [...]string{"kept", "created", "replaced", "deleted"}[a]
 }
 
-// Item is the finding about one path.
+// Item is the finding about one path, and what Generate or Clean does about it;
+// from Check, what Generate would do.
 type Item struct {
 	Path   string // slashes, relative to Request.Out
 	Target string // who plans or owned it; "" where nobody did
