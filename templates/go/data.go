@@ -82,18 +82,14 @@ func unsuitable(t Tensor, dense bool) error {
 
 func readOnly() error { return failf(ErrReadOnly, "the producer set its flag") }
 
-// elements gives the first element of a tensor in whatever order, for reads and
-// writes of T; nil where there is none.
-func elements[T Element](t Tensor) (unsafe.Pointer, error) {
+// as gives the tensor back when T values lie in it, in whatever order; with an
+// error the zero Tensor.
+func as[T Element](t Tensor) (Tensor, error) {
 	if err := unreadable(t, DataTypeOf[T]()); err != nil {
-		return nil, err
+		return Tensor{}, err
 	}
-	if t.Len() == 0 {
-		return nil, nil
+	if t.Len() != 0 && uintptr(t.first())%unsafe.Alignof(*new(T)) != 0 {
+		return Tensor{}, unsuitable(t, true)
 	}
-	first := t.first()
-	if uintptr(first)%unsafe.Alignof(*new(T)) != 0 {
-		return nil, unsuitable(t, true)
-	}
-	return first, nil
+	return t, nil
 }

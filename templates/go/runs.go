@@ -13,31 +13,30 @@ import (
 // goes backwards, stands still or skips elements gives runs of one element.
 //
 // The slices are valid until the tensor's owner releases it, and must not be
-// written: see [MutableRuns]. The sequence can be used many times.
+// written: see [MutableRuns]. The sequence can be used many times. Unlike Data,
+// which is the faster way where it is possible, it is allocated.
 //
 // The errors are those of [Data] but for [ErrNotDense].
 func Runs[T Element](t Tensor) (iter.Seq[[]T], error) {
-	first, err := elements[T](t)
-	return func(yield func([]T) bool) { runs(t, first, yield) }, err
+	readable, err := as[T](t)
+	return func(yield func([]T) bool) { runs(readable, yield) }, err
 }
 
 // MutableRuns is [Runs] for writing: it fails with [ErrReadOnly] when the
 // producer forbids that. Where a stride is 0, several runs are the same memory.
 func MutableRuns[T Element](t Tensor) (iter.Seq[[]T], error) {
 	if t.ReadOnly() {
-		return none[T], readOnly()
+		return func(func([]T) bool) {}, readOnly()
 	}
 	return Runs[T](t)
 }
 
-// none is the sequence that comes with an error, so that a loop over it is safe.
-func none[T Element](func([]T) bool) {}
-
-func runs[T Element](t Tensor, first unsafe.Pointer, yield func([]T) bool) {
-	if first == nil {
+func runs[T Element](t Tensor, yield func([]T) bool) {
+	if t.Len() == 0 {
 		return
 	}
 	var w walk
+	first := t.first()
 	w.plan(t.Shape(), t.Strides())
 	for more := true; more; more = w.carry() {
 		for i := range w.extent[0] {
