@@ -37,8 +37,8 @@ var strikes = []strike{
 	{"mkdirat", "signal=KILL", 1, 1},
 	{"write", "error=ENOSPC", 1, 20},
 	{"write", "signal=KILL", 1, 20},
-	{"openat", "error=EACCES", 5, 60},
-	{"openat", "signal=KILL", 5, 60},
+	{"openat", "error=EACCES", 9, 60},
+	{"openat", "signal=KILL", 9, 60},
 }
 
 // bench is where the runs take place.
