@@ -6,6 +6,7 @@ import (
 	"go/printer"
 	"go/token"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -94,8 +95,13 @@ func TestEveryFileHasItsBannerAndNoPlaceholder(t *testing.T) {
 		assert.Contains(t, strings.SplitAfterN(text, "\n", 3)[1], "DLPack 1.2; SPDX", name)
 		assert.NotContains(t, text, templatePrefix, name)
 		assert.NotContains(t, text, templateTerm, name)
+		assert.NotContains(t, text, templateImport, name)
+		pkg := path.Base(path.Join("tensor", path.Dir(name))) // the packages below have their own names
+		if strings.HasSuffix(name, "_test.go") {
+			pkg += "_test"
+		}
 		if strings.HasSuffix(name, ".go") {
-			assert.Regexp(t, `(?m)^package tensor$`, text, name)
+			assert.Regexp(t, `(?m)^package `+pkg+`$`, text, name)
 		}
 	}
 	assert.Contains(t, files["doc.go"], "\n// Package tensor exchanges")

@@ -1,0 +1,58 @@
+//go:build dlpackgen_template && cgo && !(386 || arm || mips || mipsle || wasm)
+
+package dlpacktest
+
+import (
+	"testing"
+
+	dlpack "dlpackgen.invalid/dlpack"
+)
+
+// testFlags wants the producer's flags to reach the consumer, and to be obeyed.
+func testFlags(t *testing.T) {
+	t.Run("ReadOnly", testReadOnly)
+	t.Run("Unknown", func(t *testing.T) {
+		s := newStranger(t)
+		s.versioned().Flags = 1<<63 | dlpack.FlagIsCopied
+		d := imported(t, s.versioned())
+		equal(t, "flags", d.Flags(), 1<<63|dlpack.FlagIsCopied)
+		equal(t, "read-only", d.ReadOnly(), false)
+	})
+	t.Run("Padded", testPadded)
+}
+
+func testReadOnly(t *testing.T) {
+	noLeak(t)
+	data := []int32{1, 2, 3, 4}
+	o := dlpack.ExportOptions{Flags: dlpack.FlagReadOnly}
+	p := must[exported](t)(dlpack.ExportWith(data, o))
+	equal(t, "flags in C", see(p).Flags, uint64(dlpack.FlagReadOnly))
+	d := imported(t, p)
+	equal(t, "read-only", d.ReadOnly(), true)
+	_, err := dlpack.MutableData[int32](d)
+	refused(t, "MutableData", err, dlpack.ErrReadOnly)
+	_, err = dlpack.MutableRuns[int32](d)
+	refused(t, "MutableRuns", err, dlpack.ErrReadOnly)
+	refused(t, "SetAt", dlpack.SetAt(d, int32(9), 0), dlpack.ErrReadOnly)
+	equalSlices(t, "elements", must[[]int32](t)(dlpack.Data[int32](d)), []int32{1, 2, 3, 4})
+
+	_, err = dlpack.ExportLegacy(data, o)
+	refused(t, "ExportLegacy, which cannot say so", err, dlpack.ErrReadOnly)
+}
+
+// testPadded holds the size of elements narrower than a byte against the two
+// ways to store them.
+func testPadded(t *testing.T) {
+	for _, padded := range []bool{false, true} {
+		s := newStranger(t)
+		s.reshape([]int64{5}, []int64{1})
+		s.versioned().DLTensor.DType = dlpack.DataType{Code: dlpack.CodeInt, Bits: 4, Lanes: 1}
+		want := 3
+		if padded {
+			s.versioned().Flags, want = dlpack.FlagIsSubbyteTypePadded, 5
+		}
+		d := imported(t, s.versioned())
+		equal(t, "padded", d.Padded(), padded)
+		equal(t, "bytes of 5 elements of 4 bits", d.Size(), want)
+	}
+}

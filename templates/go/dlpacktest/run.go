@@ -1,0 +1,92 @@
+//go:build dlpackgen_template && cgo && !(386 || arm || mips || mipsle || wasm)
+
+package dlpacktest
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	dlpack "dlpackgen.invalid/dlpack"
+)
+
+// Run tests the bindings, each area as a subtest. With -short it takes less
+// than a second, else a few.
+func Run(t *testing.T) {
+	for _, area := range []struct {
+		name string
+		test func(*testing.T)
+	}{
+		{"Layouts", testLayouts},
+		{"RoundTrips", testRoundTrips},
+		{"Strides", testStrides},
+		{"Flags", testFlags},
+		{"Ownership", testOwnership},
+		{"Lifetimes", testLifetimes},
+		{"Threads", testThreads},
+		{"Hostile", testHostile},
+	} {
+		t.Run(area.name, area.test)
+	}
+}
+
+// noLeak fails the test when it ends with more tensors exported than now.
+func noLeak(t *testing.T) {
+	t.Helper()
+	before := dlpack.Drain()
+	t.Cleanup(func() {
+		if after := dlpack.Drain(); after != before {
+			t.Errorf("%d tensors were out before the test, %d after it", before, after)
+		}
+	})
+}
+
+func equal[T comparable](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+func equalSlices[T comparable](t *testing.T, what string, got, want []T) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// refused fails unless err is an [dlpack.Error] of that kind.
+func refused(t *testing.T, what string, err, kind error) {
+	t.Helper()
+	var failure *dlpack.Error
+	if !errors.Is(err, kind) || !errors.As(err, &failure) || failure.Detail == "" {
+		t.Errorf("%s: got %v, want %v with a detail", what, err, kind)
+	}
+}
+
+// What calls of the bindings give, besides an error.
+type (
+	exported       = *dlpack.DLManagedTensorVersioned
+	exportedLegacy = *dlpack.DLManagedTensor
+	managed        = *dlpack.Managed
+)
+
+// must gives the value; an error ends the test.
+func must[V any](t *testing.T) func(V, error) V {
+	t.Helper()
+	return func(v V, err error) V {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// imported imports a tensor that is released with the test.
+func imported(t *testing.T, p *dlpack.DLManagedTensorVersioned) dlpack.Tensor {
+	t.Helper()
+	m := must[managed](t)(dlpack.Import(p))
+	t.Cleanup(m.Release)
+	return m.Tensor()
+}

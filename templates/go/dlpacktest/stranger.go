@@ -1,0 +1,120 @@
+//go:build dlpackgen_template && cgo && !(386 || arm || mips || mipsle || wasm)
+
+package dlpacktest
+
+// #include <stdlib.h>
+// #include "stranger.h"
+import "C"
+
+import (
+	"sync/atomic"
+	"testing"
+	"unsafe"
+
+	dlpack "dlpackgen.invalid/dlpack"
+)
+
+const (
+	strangerNDim  = C.dlp_00000000_STRANGER_NDIM
+	strangerBytes = C.dlp_00000000_STRANGER_BYTES
+)
+
+// stranger is a tensor that C made: two rows of three float32, until a test
+// spoils it.
+type stranger struct{ c *C.dlp_00000000_stranger }
+
+// newStranger makes one that ends with the test.
+func newStranger(t *testing.T) stranger {
+	t.Helper()
+	s := stranger{C.dlp_00000000_stranger_new()}
+	if s.c == nil {
+		t.Fatal("C gave no memory")
+	}
+	t.Cleanup(func() { C.free(unsafe.Pointer(s.c)) })
+	return s
+}
+
+func (s stranger) versioned() *dlpack.DLManagedTensorVersioned {
+	return (*dlpack.DLManagedTensorVersioned)(unsafe.Pointer(&s.c.versioned))
+}
+
+func (s stranger) legacy() *dlpack.DLManagedTensor {
+	return (*dlpack.DLManagedTensor)(unsafe.Pointer(&s.c.legacy))
+}
+
+// deleted counts the calls of the deleters of both faces.
+func (s stranger) deleted() int {
+	versioned := atomic.LoadInt32((*int32)(unsafe.Pointer(&s.c.deleted)))
+	return int(versioned + atomic.LoadInt32((*int32)(unsafe.Pointer(&s.c.deleted_legacy))))
+}
+
+// shape and strides are the room for them, larger than any tensor accepted.
+func (s stranger) shape() []int64 {
+	return unsafe.Slice((*int64)(unsafe.Pointer(&s.c.shape)), strangerNDim)
+}
+
+func (s stranger) strides() []int64 {
+	return unsafe.Slice((*int64)(unsafe.Pointer(&s.c.strides)), strangerNDim)
+}
+
+// bytes is its memory.
+func (s stranger) bytes() []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(&s.c.data)), strangerBytes)
+}
+
+func (s stranger) addr() uintptr { return uintptr(unsafe.Pointer(&s.c.data)) }
+
+// both calls f with the tensor of either face.
+func (s stranger) both(f func(*dlpack.DLTensor)) {
+	f(&s.versioned().DLTensor)
+	f(&s.legacy().DLTensor)
+}
+
+// reshape gives both faces a shape; NULL strides when strides is nil.
+func (s stranger) reshape(shape, strides []int64) {
+	copy(s.shape(), shape)
+	copy(s.strides(), strides)
+	s.both(func(d *dlpack.DLTensor) {
+		d.NDim = int32(len(shape))
+		d.Strides = 0
+		if strides != nil {
+			d.Strides = uintptr(unsafe.Pointer(&s.c.strides))
+		}
+	})
+}
+
+// sight is what C sees of a tensor.
+type sight struct {
+	Major, Minor, ManagerCtx, Deleter, Flags      uint64
+	Data, ByteOffset, Shape, Strides              uint64
+	DeviceType, DeviceID, NDim, Code, Bits, Lanes int64
+}
+
+func see(p *dlpack.DLManagedTensorVersioned) sight {
+	return seen(C.dlp_00000000_see(C.uintptr_t(uintptr(unsafe.Pointer(p)))))
+}
+
+func seeLegacy(p *dlpack.DLManagedTensor) sight {
+	return seen(C.dlp_00000000_see_legacy(C.uintptr_t(uintptr(unsafe.Pointer(p)))))
+}
+
+func seen(s C.dlp_00000000_sight) sight { return *(*sight)(unsafe.Pointer(&s)) }
+
+// deleteOnThreads calls deleters on threads that Go did not make.
+func deleteOnThreads(threads int, all ...*dlpack.DLManagedTensorVersioned) {
+	addresses := make([]uintptr, len(all))
+	for i, p := range all {
+		addresses[i] = uintptr(unsafe.Pointer(p))
+	}
+	deleteAddresses(threads, addresses)
+}
+
+// deleteLegacyOnThread calls a deleter on a thread that Go did not make.
+func deleteLegacyOnThread(p *dlpack.DLManagedTensor) {
+	deleteAddresses(1, []uintptr{uintptr(unsafe.Pointer(p)) | 1})
+}
+
+func deleteAddresses(threads int, addresses []uintptr) {
+	first := (*C.uintptr_t)(unsafe.Pointer(unsafe.SliceData(addresses)))
+	C.dlp_00000000_delete_on_threads(first, C.size_t(len(addresses)), C.int(threads))
+}

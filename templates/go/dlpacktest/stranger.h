@@ -1,0 +1,51 @@
+/* A producer and a consumer in C, strangers to the Go bindings. Not part of the
+ * package's interface. */
+#ifndef dlp_00000000_STRANGER_H
+#define dlp_00000000_STRANGER_H
+
+#include "dlpack.h"
+
+/* Hidden, so that two shared libraries with this package in one process keep
+ * each to its own functions. ELF would merge them by name. */
+#ifdef _WIN32
+#define dlp_00000000_LOCAL
+#else
+#define dlp_00000000_LOCAL __attribute__((visibility("hidden")))
+#endif
+
+enum {
+	dlp_00000000_STRANGER_NDIM = 80, /* more than any consumer accepts */
+	dlp_00000000_STRANGER_BYTES = 512
+};
+
+/* A tensor of which tests may spoil every field. Its deleters only count, so
+ * that a second call shows instead of crashing. */
+typedef struct dlp_00000000_stranger {
+	DLManagedTensorVersioned versioned;
+	DLManagedTensor legacy;
+	int64_t shape[dlp_00000000_STRANGER_NDIM];
+	int64_t strides[dlp_00000000_STRANGER_NDIM];
+	uint64_t data[dlp_00000000_STRANGER_BYTES / 8];
+	int32_t deleted;        /* by atomic operations */
+	int32_t deleted_legacy; /* by atomic operations */
+} dlp_00000000_stranger;
+
+/* Makes both faces: two rows of three float32 in order, and owned by the
+ * stranger. NULL when memory is out; free() ends it. */
+dlp_00000000_LOCAL dlp_00000000_stranger *dlp_00000000_stranger_new(void);
+
+/* What C sees of a tensor. */
+typedef struct dlp_00000000_sight {
+	uint64_t major, minor, manager_ctx, deleter, flags;
+	uint64_t data, byte_offset, shape, strides;
+	int64_t device_type, device_id, ndim, code, bits, lanes;
+} dlp_00000000_sight;
+
+dlp_00000000_LOCAL dlp_00000000_sight dlp_00000000_see(uintptr_t tensor);
+dlp_00000000_LOCAL dlp_00000000_sight dlp_00000000_see_legacy(uintptr_t tensor);
+
+/* Deletes tensors on that many threads, 1 to 64, which Go did not make. Every
+ * address whose lowest bit is set is a legacy tensor. */
+dlp_00000000_LOCAL void dlp_00000000_delete_on_threads(const uintptr_t *tensors, size_t count, int threads);
+
+#endif
