@@ -285,6 +285,9 @@ func (h heal) heal(t *testing.T, dir, at string) {
 // which has another selection and another spec. The first journal's knowledge
 // must not be lost on the way.
 func TestFaultsTwice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes ten seconds; TestFaults fails each operation once")
+	}
 	s := scenarios()[1]
 	for _, second := range []failure{{"kill", killPast, nil}, {"EIO", refuse, syscall.EIO}} {
 		t.Run(second.name, func(t *testing.T) {

@@ -17,7 +17,6 @@ var (
 	c11   = command("gcc", "c", "c11")
 	c99   = command("gcc", "c", "c99")
 	cxx11 = command("g++", "c++", "c++11")
-	cxx98 = command("g++", "c++", "c++98")
 )
 
 // asserts counts what abi_check.h has to assert of a release, by the spec; the
