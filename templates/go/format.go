@@ -16,7 +16,7 @@ import (
 const (
 	summarizeAbove = 1000 // elements
 	edgeItems      = 3    // at either end of a dimension, in a summary
-	lineWidth      = 76
+	lineWidth      = 75
 )
 
 // Format writes a tensor: %v and %s give its type, shape and device, then its
@@ -152,7 +152,7 @@ func (p *preview) visit(dim int, bit int64) {
 	p.write("[")
 	for i := int64(0); i < p.shape[dim]; i++ {
 		if i > 0 {
-			p.separate(dim)
+			p.separate(dim, p.width)
 		}
 		if p.left <= 0 {
 			p.write("...")
@@ -160,7 +160,7 @@ func (p *preview) visit(dim int, bit int64) {
 		}
 		p.visit(dim+1, bit+i*p.strides[dim])
 		if p.summary && i == edgeItems-1 && p.shape[dim] > 2*edgeItems {
-			p.separate(dim)
+			p.separate(dim, len("..."))
 			p.write("...")
 			i = p.shape[dim] - edgeItems - 1
 		}
@@ -168,14 +168,15 @@ func (p *preview) visit(dim int, bit int64) {
 	p.write("]")
 }
 
-// separate begins the next item of a dimension: on the same line in the last
-// one, else on a new line, after blank ones between blocks.
-func (p *preview) separate(dim int) {
+// separate begins the next item of a dimension: in the last one on the same line
+// while it has room, closing brackets included, else on a new line, after blank
+// ones between blocks.
+func (p *preview) separate(dim, width int) {
 	last := len(p.shape) - 1
 	switch {
 	case dim < last:
 		p.write(strings.Repeat("\n", last-dim) + strings.Repeat(" ", dim+1))
-	case p.column+1+p.width > lineWidth:
+	case p.column+1+width > lineWidth-len(p.shape):
 		p.write("\n" + strings.Repeat(" ", dim+1))
 	default:
 		p.write(" ")

@@ -72,7 +72,7 @@ func (f float) fits(bits int) bool {
 	if f.specials == unsigned {
 		return bits == 8 && f == float{8, 0, floatBias, unsigned}
 	}
-	return 1+f.exponent+f.mantissa == bits && f.mantissa > 0 && (f.exponent < 8 && f.bias < floatBias-f.mantissa || f.bias == floatBias)
+	return 1+f.exponent+f.mantissa == bits && f.mantissa > 0 && (f.exponent < 8 || f.bias == floatBias)
 }
 
 // number reads digits that a pattern has found.
