@@ -27,7 +27,7 @@ func Data[T Element](t Tensor) ([]T, error) {
 	if dl == nil || dl.DType != dataTypeOfKind[reflect.TypeOf(none).Kind()%32] && dl.DType != DataTypeOf[T]() || !dl.Device.Type.HostReadable() {
 		return nil, unreadable(t, DataTypeOf[T]())
 	}
-	count, dense := compact(dims(&dl.Shape, dl.NDim), dims(&dl.Strides, dl.NDim))
+	count, dense := compact(loadPtr(&dl.Shape), loadPtr(&dl.Strides), dl.NDim)
 	if count == 0 {
 		return []T{}, nil
 	}
@@ -49,14 +49,16 @@ func MutableData[T Element](t Tensor) ([]T, error) {
 
 // compact counts the elements, and tells whether they lie side by side in
 // row-major order. The strides of dimensions with one element, and of tensors
-// with none, say nothing; nil strides mean that order.
-func compact(shape, strides []int64) (count int64, dense bool) {
+// with none, say nothing; without strides it is that order. It reads bare
+// arrays, as it is most of what [Data] does.
+func compact(shape, strides unsafe.Pointer, ndim int32) (count int64, dense bool) {
 	count, dense = 1, true
-	for i := len(shape) - 1; i >= 0; i-- {
-		if strides != nil && strides[i] != count && shape[i] != 1 {
+	for i := ndim - 1; i >= 0; i-- {
+		extent := *(*int64)(unsafe.Add(shape, i*8))
+		if extent != 1 && strides != nil && *(*int64)(unsafe.Add(strides, i*8)) != count {
 			dense = false
 		}
-		count *= shape[i]
+		count *= extent
 	}
 	return count, dense || count == 0
 }

@@ -92,7 +92,8 @@ func (t Tensor) Raw() *DLTensor { return t.dl }
 // C. The strides of dimensions with one element, and of tensors with none, say
 // nothing and are not looked at.
 func (t Tensor) IsDense() bool {
-	_, dense := compact(t.Shape(), t.Strides())
+	dl := t.raw()
+	_, dense := compact(loadPtr(&dl.Shape), loadPtr(&dl.Strides), dl.NDim)
 	return dense
 }
 
