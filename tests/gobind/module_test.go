@@ -22,6 +22,9 @@ type module struct {
 
 func newModule(t *testing.T, path string) module {
 	t.Helper()
+	if os.Getenv(inner) != "" {
+		t.Skip("a detector is on, which sees nothing of modules that other processes build")
+	}
 	m := module{dir: t.TempDir(), env: []string{"GOPROXY=off", "GOSUMDB=off", "GOWORK=off", "GOFLAGS=", "GOTOOLCHAIN=local", "CGO_ENABLED=1"}}
 	m.write(t, map[string]string{"go.mod": "module " + path + "\n\ngo 1.24\n"})
 	return m

@@ -1,5 +1,6 @@
-// Package wine shows that the command builds for other systems, and that the
-// Windows build generates, checks and cleans under wine. It holds tests only.
+// Package wine shows that the command builds for other systems, and that under
+// wine the Windows build generates, checks and cleans, and the Go bindings
+// conform. It holds tests only.
 package wine
 
 import (

@@ -113,6 +113,7 @@ func TestUnderWine(t *testing.T) {
 	m := newMachine(t)
 	t.Run("generate, check and clean", m.testCycle)
 	t.Run("two runs at once", m.testTwoRuns)
+	t.Run("the Go bindings conform", m.testBindings)
 }
 
 func (m *machine) testCycle(t *testing.T) {

@@ -65,7 +65,7 @@ func collect(cycles int) {
 
 func collectUntil(t *testing.T, freed *atomic.Bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !freed.Load(); collect(1) {
+	for deadline := time.Now().Add(10 * time.Second); !freed.Load(); collect(1) {
 		if time.Now().After(deadline) {
 			t.Fatal("the slice was not freed after its release")
 		}

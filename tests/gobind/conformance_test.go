@@ -1,0 +1,156 @@
+package gobind
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/gen/go/dlpack/dlpacktest"
+)
+
+// What a user writes to run the conformance tests of vendored bindings.
+const conformance = `package consumer
+
+import (
+	"testing"
+
+	"example.org/bindings/dlpack/dlpacktest"
+)
+
+func TestDLPack(t *testing.T) { dlpacktest.Run(t) }
+`
+
+func TestConformanceFromASecondModule(t *testing.T) {
+	skipShort(t)
+	m := published(t)
+	m.write(t, map[string]string{"dlpack_test.go": conformance})
+	m.mustRun(t, "get", "example.org/bindings/dlpack@v1.0.0")
+	m.mustRun(t, "mod", "vendor")
+	vendor := filepath.Join(m.dir, "vendor", "example.org", "bindings", "dlpack")
+	for _, name := range []string{"dlpack.h", "stranger.h", "stranger.c", "run.go"} {
+		assert.FileExists(t, filepath.Join(vendor, "dlpacktest", name))
+	}
+	assert.NoFileExists(t, filepath.Join(vendor, "dlpacktest", "run_test.go"), "which is why Run is in a file of another name")
+	vendored := m.with("GOPROXY=off", "GOMODCACHE="+t.TempDir(), "GOFLAGS=-mod=vendor")
+	vendored.mustRun(t, "vet", ".")
+	out := vendored.mustRun(t, "test", "-short", "-v", ".")
+	assert.Contains(t, out, "--- PASS: TestDLPack/Threads ")
+	assert.Empty(t, strings.TrimSpace(vendored.mustRun(t, "list", "-deps", "-test", "-f",
+		`{{if not .Standard}}{{with .Module}}{{if ne .Path "example.org/consumer"}}{{if ne .Path "example.org/bindings"}}{{.Path}}{{end}}{{end}}{{end}}{{end}}`, ".")),
+		"it needs nothing but the standard library")
+}
+
+func TestConformanceOfTwoCopiesInOneProgram(t *testing.T) {
+	skipShort(t)
+	m := newModule(t, "example.org/two")
+	m.emit(t, "one", "1.2", nil)
+	m.emit(t, "other", "main", map[string]string{"package": "tensors"})
+	m.write(t, map[string]string{"two_test.go": `package two
+
+import (
+	"testing"
+
+	one "example.org/two/one/dlpacktest"
+	other "example.org/two/other/dlpacktest"
+)
+
+func TestOne(t *testing.T)   { t.Parallel(); one.Run(t) }
+func TestOther(t *testing.T) { t.Parallel(); other.Run(t) }
+`})
+	out := m.mustRun(t, "test", "-short", "-v", "-skip=/Lifetimes/NoGoroutineStays", ".")
+	assert.Contains(t, out, "--- PASS: TestOne ")
+	assert.Contains(t, out, "--- PASS: TestOther ")
+}
+
+// Without cgo the package is empty, and says nothing.
+func TestConformanceWithoutCgoCompiles(t *testing.T) {
+	m := bindings(t).with("CGO_ENABLED=0")
+	m.mustRun(t, "vet", "./...")
+	m.mustRun(t, "test", "./...")
+}
+
+// mutants are bindings that are broken in one place, which some test of the
+// conformance package must notice.
+var mutants = map[string]struct{ file, old, replacement string }{
+	"released more than once":         {"import.go", "atomic.SwapUintptr(&m.address, 0)", "atomic.LoadUintptr(&m.address)"},
+	"no deleter for a bad tensor":     {"import.go", "\t\t\tdeleteNow(p)\n", ""},
+	"another major version is read":   {"import.go", "p.Version.Major != MajorVersion || m.owns()", "m.owns()"},
+	"byte_offset is forgotten":        {"tensor.go", "return unsafe.Add(loadPtr(&t.dl.Data), t.dl.ByteOffset)", "return loadPtr(&t.dl.Data)"},
+	"slices are not pinned":           {"slots.go", "h.pins.Pin(x.first)", ""},
+	"slices stay pinned":              {"slots.go", "h.pins.Unpin()", ""},
+	"no sweep after a collection":     {"slots.go", "\te.arm()\n\treturn h.slot, nil", "\treturn h.slot, nil"},
+	"double releases are not counted": {"export.c", "\tatomic_fetch_add_explicit(&trapped, 1, memory_order_relaxed);\n", ""},
+	"released slots are lost":         {"export.c", "do s->next = head;", "s->next = 0; do {}"},
+	"strides are not looked at":       {"data.go", "dense = false", "dense = true"},
+	"read-only data is written":       {"tensor.go", "t.flags&FlagReadOnly != 0", "false"},
+	"negative extents pass":           {"validate.go", "if extent < 0 {", "if extent < -9 {"},
+}
+
+func TestABrokenBindingFailsConformance(t *testing.T) {
+	skipShort(t)
+	m := bindings(t)
+	dir := t.TempDir()
+	overlay := filepath.Join(dir, "overlay.json")
+	for name, mutant := range mutants {
+		t.Run(name, func(t *testing.T) {
+			broken := filepath.Join(dir, mutant.file)
+			text := replaceOnce(t, readFile(t, m, "dlpack/"+mutant.file), mutant.old, mutant.replacement)
+			require.NoError(t, os.WriteFile(broken, []byte(text), 0o600))
+			replace, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(m.dir, "dlpack", mutant.file): broken}})
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(overlay, replace, 0o600))
+			out, err := m.run("test", "-overlay="+overlay, "-short", "-failfast", "-timeout=1m", "./dlpack/dlpacktest")
+			require.Error(t, err, "all tests passed")
+			assert.Contains(t, out, "--- FAIL: TestConformance ", "it compiles, ends, and fails")
+		})
+	}
+}
+
+// setting reads how long a test of chance shall take from the environment.
+func setting[T any](t *testing.T, name string, parse func(string) (T, error), short, usual T) T {
+	t.Helper()
+	text := os.Getenv(name)
+	switch {
+	case text != "":
+		value, err := parse(text)
+		require.NoError(t, err, name)
+		return value
+	case testing.Short():
+		return short
+	}
+	return usual
+}
+
+// DLPACKGEN_SOAK=10m soaks for longer.
+func TestSoak(t *testing.T) {
+	dlpacktest.Soak(t, setting(t, "DLPACKGEN_SOAK", time.ParseDuration, 50*time.Millisecond, 2*time.Second))
+}
+
+// DLPACKGEN_HOSTILE=10000000 imports that many hostile tensors.
+func TestHostileTensorsByTheMillion(t *testing.T) {
+	dlpacktest.Hostile(t, setting(t, "DLPACKGEN_HOSTILE", strconv.Atoi, 10_000, 1_000_000), 2)
+}
+
+func TestEveryGlobalNameOfTheConformanceTestsHasThePrefix(t *testing.T) {
+	needTool(t, "nm", "binutils")
+	m := newModule(t, "example.org/m")
+	m.emit(t, "dlpack", "latest", map[string]string{"import": "example.org/a"})
+	object := filepath.Join(t.TempDir(), "stranger.o")
+	out, err := exec.Command("gcc", "-c", "-Wall", "-Wextra", "-Werror", "-o", object, filepath.Join(m.dir, "dlpack", "dlpacktest", "stranger.c")).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	symbols, err := exec.Command("nm", "--extern-only", "--defined-only", "--format=just-symbols", object).Output()
+	require.NoError(t, err)
+	names := strings.Fields(string(symbols))
+	assert.NotEmpty(t, names)
+	for _, name := range names {
+		assert.True(t, strings.HasPrefix(name, "dlp_94584207_"), name)
+	}
+}

@@ -1,0 +1,30 @@
+package wine
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// testBindings runs the conformance tests of the Go bindings as a Windows
+// program, where threads, calls and the width of long are others.
+func (m *machine) testBindings(t *testing.T) {
+	cc, err := exec.LookPath("x86_64-w64-mingw32-gcc")
+	if err != nil {
+		t.Skip("needs x86_64-w64-mingw32-gcc: apt-get install mingw-w64")
+	}
+	program := filepath.Join(t.TempDir(), "conformance.exe")
+	build := exec.Command("go", "test", "-c", "-o", program, "../../gen/go/dlpack/dlpacktest")
+	build.Env = append(os.Environ(), "CGO_ENABLED=1", "GOOS=windows", "GOARCH=amd64", "CC="+cc)
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+
+	code, said := m.run(t, t.TempDir(), program, "-test.short", "-test.v", "-test.timeout=1m")
+	assert.Zero(t, code, said)
+	assert.Contains(t, said, "--- PASS: TestConformance ")
+	assert.Contains(t, said, "--- PASS: TestConformance/Threads ")
+}
