@@ -164,3 +164,8 @@ func (o Object) c() *C.dlp_00000000_object {
 	address := uintptr(o)
 	return (*C.dlp_00000000_object)(loadPtr(&address))
 }
+
+// ObjectRelease is the address of a C function that does what [Object.Release]
+// does, void release(void *object): for C code in other packages, such as a
+// deallocator of Python, which should not enter Go.
+func ObjectRelease() unsafe.Pointer { return unsafe.Pointer(C.dlp_00000000_object_release) }

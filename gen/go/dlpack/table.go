@@ -167,3 +167,8 @@ func (o Object) c() *C.dlp_59225070_object {
 	address := uintptr(o)
 	return (*C.dlp_59225070_object)(loadPtr(&address))
 }
+
+// ObjectRelease is the address of a C function that does what [Object.Release]
+// does, void release(void *object): for C code in other packages, such as a
+// deallocator of Python, which should not enter Go.
+func ObjectRelease() unsafe.Pointer { return unsafe.Pointer(C.dlp_59225070_object_release) }

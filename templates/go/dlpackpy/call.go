@@ -1,0 +1,224 @@
+//go:build dlpackgen_template && cgo && !(386 || arm || mips || mipsle || wasm)
+
+package dlpackpy
+
+// #include "python.h"
+import "C"
+
+import (
+	"fmt"
+	"strings"
+	"unsafe"
+
+	dlpack "dlpackgen.invalid/dlpack"
+)
+
+// Object is the address of an object of Python, whose inside only Python knows.
+type Object uintptr
+
+// Call is one call of a function by Python: its arguments, and all that was taken
+// of Python meanwhile, which goes back when the function returns. After that, a
+// Call does nothing but fail.
+type Call struct {
+	c        *C.struct_dlp_00000000_py_call // nil after the end
+	function *Function
+
+	rooms   []*room           // of borrowed tensors
+	managed []*dlpack.Managed // behind tensors that could not be borrowed
+	raised  []Object          // by Python, and turned into errors
+}
+
+// Len is the number of arguments.
+func (c *Call) Len() int {
+	if c.c == nil {
+		return 0
+	}
+	return int(c.c.count)
+}
+
+// Object gives an argument as it is, or 0 where there is none. The reference is
+// Python's, and good until the function returns.
+func (c *Call) Object(i int) Object {
+	if i < 0 || i >= c.Len() {
+		return 0
+	}
+	return Object(unsafe.Pointer(unsafe.Slice(c.c.arguments, c.c.count)[i]))
+}
+
+// Int gives an argument that is an integer.
+func (c *Call) Int(i int) (int64, error) {
+	if err := c.has(i, 1); err != nil {
+		return 0, err
+	}
+	number := C.dlp_00000000_py_to_int(c.address(i))
+	return int64(number.value), c.checked(i, number.failed)
+}
+
+// Float gives an argument that is a number.
+func (c *Call) Float(i int) (float64, error) {
+	if err := c.has(i, 1); err != nil {
+		return 0, err
+	}
+	number := C.dlp_00000000_py_to_float(c.address(i))
+	return float64(number.value), c.checked(i, number.failed)
+}
+
+// String gives an argument that is a string.
+func (c *Call) String(i int) (string, error) {
+	if err := c.has(i, 1); err != nil {
+		return "", err
+	}
+	text := C.dlp_00000000_py_to_text(c.address(i))
+	if text.bytes == nil {
+		return "", c.checked(i, true)
+	}
+	return C.GoStringN(text.bytes, C.int(text.size)), nil
+}
+
+// WithoutGIL runs a function while Python runs other threads. In it, no method of
+// the Call may be used but those of its tensors, whose memory other threads may
+// now write to, or give up by resizing.
+func (c *Call) WithoutGIL(work func()) {
+	state := C.dlp_00000000_py_unlock()
+	defer C.dlp_00000000_py_lock(state)
+	work()
+}
+
+func (c *Call) address(i int) C.uintptr_t { return C.uintptr_t(c.Object(i)) }
+
+// has tells, as an exception, whether there are so many arguments.
+func (c *Call) has(first, count int) error {
+	switch {
+	case c.c == nil:
+		return &Exception{Type: "RuntimeError", Message: "the call of this function has ended"}
+	case first < 0 || count < 0 || first+count > c.Len():
+		return &Exception{Type: "TypeError", Message: fmt.Sprintf("%s() got %d arguments, and needs %d", c.function.Name, c.Len(), first+count)}
+	}
+	return nil
+}
+
+// checked fetches the exception of what failed about an argument.
+func (c *Call) checked(i int, failed C.bool) error {
+	if !failed {
+		return nil
+	}
+	return c.about(i, c.fetch())
+}
+
+// about says which argument an error is about.
+func (c *Call) about(i int, err error) error {
+	return fmt.Errorf("%s() argument %d: %w", c.function.Name, i+1, err)
+}
+
+//export dlp_00000000_py_run
+func dlp_00000000_py_run(address *C.struct_dlp_00000000_py_call) C.uintptr_t {
+	c := &Call{c: address, function: functionOf(address.function)}
+	result, err := c.run()
+	c.release()
+	if err != nil {
+		raise(err)
+	}
+	c.end()
+	return C.uintptr_t(result)
+}
+
+// run gives a new reference to what the function gave. No panic may reach C.
+func (c *Call) run() (result Object, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = &Exception{Type: "RuntimeError", Message: fmt.Sprintf("%s() panicked: %v", c.function.Name, cause)}
+		}
+	}()
+	value, err := c.function.Call(c)
+	if err != nil {
+		return 0, err
+	}
+	return c.object(value)
+}
+
+// release gives back the tensors. It comes before an exception is set, since
+// deleters may run Python code.
+func (c *Call) release() {
+	for _, r := range c.rooms {
+		r.release()
+	}
+	for _, m := range c.managed {
+		m.Release()
+	}
+}
+
+// end gives back the exceptions that Python raised.
+func (c *Call) end() {
+	for _, o := range c.raised {
+		C.dlp_00000000_py_drop(C.uintptr_t(o))
+	}
+	c.c = nil
+}
+
+// object makes a new reference to the Python object for a result.
+func (c *Call) object(value any) (Object, error) {
+	var made C.uintptr_t
+	switch v := value.(type) {
+	case nil:
+		made = C.dlp_00000000_py_none()
+	case bool:
+		made = C.dlp_00000000_py_from_bool(C.bool(v))
+	case int:
+		made = C.dlp_00000000_py_from_int(C.int64_t(v))
+	case int64:
+		made = C.dlp_00000000_py_from_int(C.int64_t(v))
+	case float64:
+		made = C.dlp_00000000_py_from_float(C.double(v))
+	case string:
+		text := strings.ToValidUTF8(v, "\uFFFD")
+		made = C.dlp_00000000_py_from_text((*C.char)(unsafe.Pointer(unsafe.StringData(text))), C.intptr_t(len(text)))
+	case Object:
+		made = C.dlp_00000000_py_same(C.uintptr_t(v))
+	case []any:
+		return c.tuple(v)
+	case *dlpack.Managed:
+		return c.give(v)
+	case *dlpack.DLManagedTensorVersioned:
+		m, err := dlpack.Import(v)
+		if err != nil {
+			return 0, err
+		}
+		return c.give(m)
+	default:
+		return 0, &Exception{Type: "TypeError", Message: fmt.Sprintf("%s() gave a %T, which has no object of Python", c.function.Name, value)}
+	}
+	return c.made(made)
+}
+
+// made is an object that Python made, or the exception that it raised instead.
+func (c *Call) made(object C.uintptr_t) (Object, error) {
+	if object == 0 {
+		return 0, c.fetch()
+	}
+	return Object(object), nil
+}
+
+func (c *Call) tuple(values []any) (Object, error) {
+	tuple, err := c.made(C.dlp_00000000_py_new_tuple(C.intptr_t(len(values))))
+	if err != nil {
+		return 0, err
+	}
+	for i, value := range values {
+		element, err := c.object(value)
+		if err != nil {
+			C.dlp_00000000_py_drop(C.uintptr_t(tuple))
+			return 0, err
+		}
+		C.dlp_00000000_py_put(C.uintptr_t(tuple), C.intptr_t(i), C.uintptr_t(element))
+	}
+	return tuple, nil
+}
+
+func (c *Call) give(m *dlpack.Managed) (Object, error) {
+	flags := m.Tensor().Flags()
+	object, err := dlpack.NewObject(m)
+	if err != nil {
+		return 0, err
+	}
+	return c.made(C.dlp_00000000_py_give(C.uintptr_t(object), C.uint64_t(flags)))
+}

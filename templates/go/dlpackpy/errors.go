@@ -1,0 +1,85 @@
+//go:build dlpackgen_template && cgo && !(386 || arm || mips || mipsle || wasm)
+
+package dlpackpy
+
+// #include <stdlib.h>
+// #include "python.h"
+import "C"
+
+import (
+	"errors"
+	"strings"
+	"unsafe"
+
+	dlpack "dlpackgen.invalid/dlpack"
+)
+
+// Exception is an error that becomes an exception of Python, or was one.
+type Exception struct {
+	Type    string // the name of a built-in class, such as ValueError
+	Message string
+
+	call   *Call  // during which Python raised it
+	object Object // what Python raised, while that call lasts
+}
+
+// Error gives the type and the message.
+func (e *Exception) Error() string { return e.Type + ": " + e.Message }
+
+// fetch takes the pending exception away from Python.
+func (c *Call) fetch() error {
+	raised := C.dlp_00000000_py_fetch()
+	defer C.free(unsafe.Pointer(raised.kind))
+	defer C.free(unsafe.Pointer(raised.text))
+	if raised.exception == 0 {
+		return &Exception{Type: "SystemError", Message: "a function of Python failed without an exception"}
+	}
+	object := Object(raised.exception)
+	c.raised = append(c.raised, object)
+	return &Exception{Type: C.GoString(raised.kind), Message: C.GoString(raised.text), call: c, object: object}
+}
+
+// raise sets the exception of Python that suits an error. What Python raised
+// during the call is its cause.
+func raise(err error) {
+	kind, text := C.CString(kindOf(err)), C.CString(textOf(err))
+	defer C.free(unsafe.Pointer(kind))
+	defer C.free(unsafe.Pointer(text))
+	C.dlp_00000000_py_raise(kind, text, C.uintptr_t(causeOf(err)))
+}
+
+// causeOf gives what Python raised, if that is behind an error and still there.
+func causeOf(err error) Object {
+	var e *Exception
+	if errors.As(err, &e) && e.call != nil && e.call.c != nil {
+		return e.object
+	}
+	return 0
+}
+
+func kindOf(err error) string {
+	var e *Exception
+	var call *dlpack.CallError
+	var own *dlpack.Error
+	switch {
+	case errors.As(err, &e):
+		return e.Type
+	case errors.As(err, &call) && call.Kind != "":
+		return call.Kind
+	case errors.Is(err, dlpack.ErrNoMemory):
+		return "MemoryError"
+	case errors.As(err, &own):
+		return "BufferError"
+	}
+	return "RuntimeError"
+}
+
+// textOf gives the text without what the type of the exception says already.
+func textOf(err error) string {
+	text := err.Error()
+	var e *Exception
+	if errors.As(err, &e) {
+		text = strings.Replace(text, e.Error(), e.Message, 1)
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
+}

@@ -1,0 +1,15 @@
+//go:build dlpackgen_template && cgo && !(386 || arm || mips || mipsle || wasm)
+
+package dlpack
+
+// AsReadOnly gives the same view with the flag that forbids writing, for a tensor
+// whose producer could not set it.
+func (t Tensor) AsReadOnly() Tensor {
+	t.flags |= FlagReadOnly
+	return t
+}
+
+// ForbidWriting makes the tensor read-only, whatever its producer says of it, in
+// the views that Tensor gives from here on. Call it before others have the
+// Managed.
+func (m *Managed) ForbidWriting() { m.tensor = m.tensor.AsReadOnly() }

@@ -1,0 +1,295 @@
+// Command module is the Python module gopy, by which the scripts in the folder
+// above see what package dlpackpy does.
+package main
+
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
+	"github.com/dlpackgen/dlpackgen/gen/go/dlpack/dlpackpy"
+)
+
+var module = dlpackpy.Module{
+	Name: "gopy",
+	Doc:  "Functions in Go.",
+	Functions: []dlpackpy.Function{
+		{Name: "describe", Doc: "describe(x): what Go sees of a tensor", Call: describe},
+		{Name: "describe_owned", Doc: "the same of a tensor that Go owns", Call: describeOwned},
+		{Name: "sum", Doc: "sum(x): of float32 elements", Call: sum},
+		{Name: "fill", Doc: "fill(x, value): float32 elements in place", Call: fill},
+		{Name: "add", Doc: "add(a, b, out): float32 elements", Call: add},
+		{Name: "counting", Doc: "counting(rows, columns, read_only): a float32 matrix of Go, 0 1 2 ...", Call: counting},
+		{Name: "strided", Doc: "strided(): a float32 matrix of Go, transposed and with an offset", Call: strided},
+		{Name: "forward", Doc: "forward(x): another object over the same memory", Call: forward},
+		{Name: "outstanding", Doc: "outstanding(): tensors of Go that are not released", Call: outstanding},
+		{Name: "hold", Doc: "hold(x): keeps a tensor, by a number", Call: hold},
+		{Name: "held_sum", Doc: "held_sum(number): of float32 elements", Call: heldSum},
+		{Name: "release", Doc: "release(number): on another thread, if told to", Call: release},
+		{Name: "echo", Doc: "echo(x, kind): a value through Go", Call: echo},
+		{Name: "fail", Doc: "fail(kind): an error of Go", Call: fail},
+		{Name: "sleep", Doc: "sleep(seconds): without the GIL", Call: sleep},
+		{Name: "stale", Doc: "stale(x): uses the Call of a function that has returned", Call: stale},
+	},
+}
+
+//export PyInit_gopy
+func PyInit_gopy() unsafe.Pointer { return module.Init() }
+
+func main() {
+	if module.Init() == nil {
+		fmt.Println("no module")
+	}
+}
+
+func describe(call *dlpackpy.Call) (any, error) {
+	t, err := call.Tensor(0)
+	if err != nil {
+		return nil, err
+	}
+	return description(t), nil
+}
+
+func describeOwned(call *dlpackpy.Call) (any, error) {
+	m, err := call.Import(0)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Release()
+	return description(m.Tensor()), nil
+}
+
+func description(t dlpack.Tensor) []any {
+	return []any{int(t.Addr()), t.DataType().String(), tuple(t.Shape()), tuple(t.Strides()), t.Device().String(), t.ReadOnly()}
+}
+
+func tuple(numbers []int64) []any {
+	out := make([]any, len(numbers))
+	for i, n := range numbers {
+		out[i] = n
+	}
+	return out
+}
+
+func sum(call *dlpackpy.Call) (any, error) {
+	values, err := dlpackpy.Data[float32](call, 0)
+	return total(values), err
+}
+
+func total(values []float32) float64 {
+	sum := 0.0
+	for _, v := range values {
+		sum += float64(v)
+	}
+	return sum
+}
+
+func fill(call *dlpackpy.Call) (any, error) {
+	value, err := call.Float(1)
+	if err != nil {
+		return nil, err
+	}
+	values, err := dlpackpy.MutableData[float32](call, 0)
+	for i := range values {
+		values[i] = float32(value)
+	}
+	return nil, err
+}
+
+func add(call *dlpackpy.Call) (any, error) {
+	tensors, err := call.Tensors(0, 3)
+	if err != nil {
+		return nil, err
+	}
+	a, errA := dlpack.Data[float32](tensors[0])
+	b, errB := dlpack.Data[float32](tensors[1])
+	out, errOut := dlpack.MutableData[float32](tensors[2])
+	if err := errors.Join(errA, errB, errOut); err != nil {
+		return nil, err
+	}
+	if len(a) != len(out) || len(b) != len(out) {
+		return nil, &dlpackpy.Exception{Type: "ValueError", Message: "lengths differ"}
+	}
+	for i := range out {
+		out[i] = a[i] + b[i]
+	}
+	return nil, nil
+}
+
+func counted(n int) []float32 {
+	values := make([]float32, n)
+	for i := range values {
+		values[i] = float32(i)
+	}
+	return values
+}
+
+func counting(call *dlpackpy.Call) (any, error) {
+	rows, errRows := call.Int(0)
+	columns, errColumns := call.Int(1)
+	readOnly, errFlag := call.Int(2)
+	if err := errors.Join(errRows, errColumns, errFlag); err != nil {
+		return nil, err
+	}
+	options := dlpack.ExportOptions{Shape: []int64{rows, columns}}
+	if readOnly != 0 {
+		options.Flags = dlpack.FlagReadOnly
+	}
+	return dlpack.ExportWith(counted(int(rows*columns)), options)
+}
+
+func strided(*dlpackpy.Call) (any, error) {
+	return dlpack.ExportWith(counted(13), dlpack.ExportOptions{Shape: []int64{4, 3}, Strides: []int64{1, 4}, Offset: 1})
+}
+
+func forward(call *dlpackpy.Call) (any, error) { return call.Import(0) }
+
+func outstanding(*dlpackpy.Call) (any, error) {
+	runtime.GC()
+	return dlpack.Drain(), nil
+}
+
+var (
+	held    sync.Map // of int64 to *dlpack.Managed
+	numbers atomic.Int64
+)
+
+func hold(call *dlpackpy.Call) (any, error) {
+	m, err := call.Import(0)
+	if err != nil {
+		return nil, err
+	}
+	number := numbers.Add(1)
+	held.Store(number, m)
+	return number, nil
+}
+
+// gopyReleaseAll releases what is held, and tells it on stdout: it runs when
+// Python's own is gone.
+//
+//export gopyReleaseAll
+func gopyReleaseAll() {
+	held.Range(func(_, m any) bool {
+		m.(*dlpack.Managed).Release()
+		fmt.Println("released after the end")
+		return true
+	})
+}
+
+func heldBy(call *dlpackpy.Call) (*dlpack.Managed, error) {
+	number, err := call.Int(0)
+	if err != nil {
+		return nil, err
+	}
+	m, ok := held.Load(number)
+	if !ok {
+		return nil, &dlpackpy.Exception{Type: "KeyError", Message: fmt.Sprint(number)}
+	}
+	return m.(*dlpack.Managed), nil
+}
+
+func heldSum(call *dlpackpy.Call) (any, error) {
+	m, err := heldBy(call)
+	if err != nil {
+		return nil, err
+	}
+	values, err := dlpack.Data[float32](m.Tensor())
+	return total(values), err
+}
+
+// release gives up the GIL for a release on another thread, whose deleter may
+// need it.
+func release(call *dlpackpy.Call) (any, error) {
+	m, err := heldBy(call)
+	if err != nil {
+		return nil, err
+	}
+	elsewhere, err := call.Int(1)
+	if err != nil {
+		return nil, err
+	}
+	if elsewhere == 0 {
+		m.Release()
+		return nil, nil
+	}
+	call.WithoutGIL(func() {
+		done := make(chan struct{})
+		go func() {
+			runtime.LockOSThread() // and end the thread with the goroutine
+			m.Release()
+			close(done)
+		}()
+		<-done
+	})
+	return nil, nil
+}
+
+func echo(call *dlpackpy.Call) (any, error) {
+	kind, err := call.String(1)
+	if err != nil {
+		return nil, err
+	}
+	switch kind {
+	case "int":
+		return call.Int(0)
+	case "float":
+		return call.Float(0)
+	case "text":
+		return call.String(0)
+	case "bool":
+		n, err := call.Int(0)
+		return n != 0, err
+	case "object":
+		return call.Object(0), nil
+	case "pair":
+		return []any{call.Object(0), nil}, nil
+	default:
+		return struct{}{}, nil
+	}
+}
+
+func fail(call *dlpackpy.Call) (any, error) {
+	kind, err := call.String(0)
+	switch {
+	case err != nil:
+		return nil, err
+	case kind == "index":
+		return []any{}[len(kind)], nil
+	case kind == "nil map":
+		var none map[string]int
+		none["x"]++
+	case kind == "plain":
+		return nil, errors.New("a plain error\x00 with \xff bytes")
+	case kind == "wrapped":
+		return nil, fmt.Errorf("while working: %w", &dlpackpy.Exception{Type: "KeyError", Message: "it"})
+	case kind == "dlpack":
+		_, err := dlpack.Data[float32](dlpack.Tensor{})
+		return nil, err
+	}
+	return nil, &dlpackpy.Exception{Type: kind, Message: "as asked"}
+}
+
+func sleep(call *dlpackpy.Call) (any, error) {
+	seconds, err := call.Float(0)
+	call.WithoutGIL(func() { time.Sleep(time.Duration(seconds * float64(time.Second))) })
+	return nil, err
+}
+
+var previous *dlpackpy.Call
+
+func stale(call *dlpackpy.Call) (any, error) {
+	old := previous
+	previous = call
+	if old == nil {
+		return nil, nil
+	}
+	_, err := old.Tensor(0)
+	return old.Len(), err
+}

@@ -1,0 +1,394 @@
+"""What needs no framework: the protocol itself, values, errors, threads. Tensors
+of Go stand on both sides, behind classes that offer less than they do."""
+
+import contextlib
+import gc
+import threading
+import time
+import weakref
+
+from check import equal, main, no_leak, outstanding, raises
+
+import gopy
+
+
+class Old:
+    """A producer from before DLPack 1.0."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def __dlpack__(self, stream=None):
+        return self.tensor.__dlpack__(stream=stream)
+
+
+class New(Old):
+    """A producer without a table."""
+
+    def __dlpack__(self, **arguments):
+        return self.tensor.__dlpack__(**arguments)
+
+
+class Gives:
+    def __init__(self, value):
+        self.value = value
+
+    def __dlpack__(self, **arguments):
+        if isinstance(self.value, Exception):
+            raise self.value
+        return self.value
+
+
+def test_values_go_through():
+    equal(gopy.echo(-(2**63), "int"), -(2**63))
+    equal(gopy.echo(1.5, "float"), 1.5)
+    equal(gopy.echo(2, "float"), 2.0)
+    equal(gopy.echo(-1.0, "float"), -1.0)
+    equal(gopy.echo("hé\0!", "text"), "hé\0!")
+    equal((gopy.echo(1, "bool"), gopy.echo(0, "bool")), (True, False))
+    x = object()
+    assert gopy.echo(x, "object") is x
+    equal(gopy.echo(x, "pair"), (x, None))
+
+
+def test_values_that_do_not():
+    with raises(TypeError, "echo() argument 1"):
+        gopy.echo("x", "int")
+    with raises(OverflowError, "echo() argument 1"):
+        gopy.echo(2**63, "int")
+    with raises(TypeError, "echo() argument 1"):
+        gopy.echo(1, "text")
+    with raises(TypeError, "argument 1"):
+        gopy.echo([], "float")
+    with raises(TypeError, "struct {}"):
+        gopy.echo(1, "struct")
+    with raises(TypeError, "echo() got 1 arguments, and needs 2"):
+        gopy.echo(1)
+    with raises(TypeError, "33 arguments"):
+        gopy.echo(*range(33))
+    with raises(TypeError):
+        gopy.echo(x=1, kind="int")
+
+
+def test_errors_become_exceptions():
+    for kind in ValueError, IndexError, KeyboardInterrupt, NotImplementedError:
+        try:
+            gopy.fail(kind.__name__)
+        except kind as e:
+            equal(str(e), "as asked")
+    with raises(RuntimeError, "as asked"):
+        gopy.fail("NoSuchError")
+    with raises(RuntimeError, "a plain error"):
+        gopy.fail("plain")
+    with raises(KeyError, "while working: it"):
+        gopy.fail("wrapped")
+    with raises(BufferError, "released"):
+        gopy.fail("dlpack")
+
+
+def test_panics_become_exceptions():
+    with raises(RuntimeError, "fail() panicked: runtime error: index out of range"):
+        gopy.fail("index")
+    with raises(RuntimeError, "panicked", "nil map"):
+        gopy.fail("nil map")
+    equal(gopy.echo(1, "int"), 1)
+
+
+def test_a_call_ends_with_its_function():
+    t = gopy.counting(1, 1, 0)
+    gopy.stale(t)
+    with raises(RuntimeError, "has ended"):
+        gopy.stale(t)
+
+
+def test_the_ways_to_take_a_tensor():
+    t = gopy.counting(2, 3, 0)
+    direct = gopy.describe(t)
+    equal(direct[1:], ("float32", (2, 3), (3, 1), "CPU:0", False))
+    equal(gopy.describe(New(t)), direct)
+    equal(gopy.describe(Old(t)), direct[:5] + (True,))  # it cannot say that Go may write
+    equal(gopy.describe_owned(Old(t)), direct[:5] + (True,))
+    gopy.fill(New(t), 4)
+    gopy.add(t, New(t), t)
+    equal(gopy.sum(Old(t)), 48.0)
+    with raises(BufferError, "read-only"):
+        gopy.fill(Old(t), 1)
+
+
+def test_read_only_goes_all_ways():
+    t = gopy.counting(2, 3, 1)
+    for x in t, New(t):
+        equal(gopy.describe(x)[5], True)
+        equal(gopy.describe_owned(x)[5], True)
+        equal(gopy.sum(x), 15.0)
+        equal(gopy.describe(gopy.forward(x))[5], True)
+        with raises(BufferError, "fill() argument 1", "read-only"):
+            gopy.fill(x, 1)
+    with raises(BufferError, "read-only"):
+        gopy.sum(Old(t))
+
+
+def test_what_is_no_tensor():
+    with raises(TypeError, "sum() argument 1", "no __dlpack__"):
+        gopy.sum(1)
+    with raises(BufferError, "no capsule"):
+        gopy.sum(Gives(1))
+    capsule = gopy.counting(1, 1, 0).__dlpack__(max_version=(1, 0))
+    equal(gopy.sum(Gives(capsule)), 0.0)
+    with raises(BufferError, "nobody has taken"):
+        gopy.sum(Gives(capsule))
+    with raises(BufferError, "no capsule"):
+        gopy.sum(Gives(gopy.Tensor.__dlpack_c_exchange_api__))
+
+
+def test_what_a_producer_raises():
+    class Own(Exception):
+        pass
+
+    try:
+        gopy.sum(Gives(Own("why")))
+    except RuntimeError as e:
+        equal((str(e), type(e.__cause__)), ("sum() argument 1: why", Own))
+        assert e.__cause__.__traceback__
+    with raises(KeyError, "sum() argument 1: 'it'"):
+        gopy.sum(Gives(KeyError("it")))
+    with raises(TypeError, "twice"):
+        gopy.sum(Gives(TypeError("twice")))
+
+
+def test_attributes_that_are_no_table():
+    t = gopy.counting(2, 3, 0)
+    for name, values in [
+        ("__dlpack_c_exchange_api__", [None, "x", 8, t.__dlpack__()]),
+        ("__c_dlpack_exchange_api__", [None, "x", 0, 9, -1, 2**70, t.__dlpack__()]),
+    ]:
+        for value in values:
+            kind = type("Kind", (New,), {name: value})
+            equal(gopy.sum(kind(t)), 15.0)
+
+
+def test_a_table_is_for_one_type():
+    t = gopy.counting(2, 3, 0)
+    for name in "__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__":
+        stolen = type("Stolen", (New,), {name: getattr(gopy.Tensor, name)})
+        with raises(TypeError, "another type"):
+            gopy.sum(stolen(t))
+        equal(gopy.sum(type("Heir", (stolen,), {})(t)), 15.0)
+
+
+def test_values_that_are_not_in_memory():
+    t = gopy.counting(2, 3, 0)
+
+    class Kind(New):
+        neg = False
+
+        def is_neg(self):
+            if self.neg is None:
+                raise OSError("cannot tell")
+            return self.neg
+
+        def is_conj(self):
+            raise AssertionError("only complex tensors are asked")
+
+    x = Kind(t)
+    equal(gopy.sum(x), 15.0)
+    x.neg = True
+    with raises(BufferError, "resolve_neg"):
+        gopy.sum(x)
+    x.neg = None
+    with raises(OSError, "cannot tell"):
+        gopy.sum(x)
+
+
+def test_gradients():
+    class Kind(New):
+        @property
+        def requires_grad(self):
+            if self.grad is None:
+                raise OSError("cannot tell")
+            return self.grad
+
+    x = Kind(gopy.counting(2, 3, 0))
+    for x.grad in True, False:
+        equal(gopy.describe(x)[5], x.grad)
+        equal(gopy.describe_owned(x)[5], x.grad)
+    x.grad = None
+    with raises(OSError, "cannot tell"):
+        gopy.sum(x)
+
+
+def test_types_are_remembered_for_a_while():
+    t = gopy.counting(2, 3, 0)
+    alive = weakref.WeakSet()
+    for i in range(2000):
+        kind = type("Kind", (New,), {"is_neg": lambda self, i=i: i % 2})
+        alive.add(kind)
+        if i % 2:
+            with raises(BufferError, "resolve_neg"):
+                gopy.sum(kind(t))
+        else:
+            equal(gopy.sum(kind(t)), 15.0)
+    del kind
+    gc.collect()
+    assert len(alive) <= 64, len(alive)
+
+
+def test_an_address_may_get_another_type():
+    t = gopy.counting(2, 3, 0)
+    for i in range(100):
+        kind = type("Kind", (New,), {"is_neg": lambda self, i=i: i % 2})
+        with raises(BufferError) if i % 2 else contextlib.nullcontext():
+            gopy.sum(kind(t))
+        del kind
+        gc.collect()
+
+
+def test_learning_a_type_may_come_back():
+    t = gopy.counting(2, 3, 0)
+
+    class Meta(type):
+        def __getattribute__(cls, name):
+            if name == "is_neg" and len(made) < 100:
+                gopy.sum(kind()(t))
+            return type.__getattribute__(cls, name)
+
+    made = []
+
+    def kind():
+        made.append(Meta("Kind", (New,), {}))
+        return made[-1]
+
+    equal(gopy.sum(kind()(t)), 15.0)
+    equal(len(made), 100)
+
+
+def test_the_type_of_go():
+    with raises(TypeError, "cannot create"):
+        gopy.Tensor()
+    with raises(TypeError):
+        type("Sub", (gopy.Tensor,), {})
+    equal(gopy.Tensor.__module__, "gopy")
+    t = gopy.counting(1, 1, 0)
+    equal(t.__dlpack_device__(), (1, 0))
+    equal(repr(gopy.Tensor.__dlpack_c_exchange_api__).split()[2], '"dlpack_exchange_api"')
+    equal(type(gopy.Tensor.__c_dlpack_exchange_api__), int)
+
+
+def test_arguments_of_dlpack():
+    before = outstanding()
+    t = gopy.counting(2, 3, 0)
+    names = lambda **arguments: repr(t.__dlpack__(**arguments)).split()[2]
+    for arguments in {}, {"max_version": None}, {"max_version": (0, 8)}, {"stream": None}, {"dl_device": (1, 0)}, {"copy": False}:
+        equal(names(**arguments), '"dltensor"')
+    for version in (1, 0), (1, 3), (2, 0):
+        equal(names(max_version=version, stream=-1, copy=True, dl_device=(1, 0)), '"dltensor_versioned"')
+    for kind, text, arguments in [
+        (TypeError, "max_version", {"max_version": 1}),
+        (TypeError, "max_version", {"max_version": [1, 0]}),
+        (TypeError, "max_version", {"max_version": (1,)}),
+        (TypeError, "str", {"max_version": ("1", 0)}),
+        (TypeError, "dl_device", {"dl_device": 1}),
+        (TypeError, "", {"stream": "x"}),
+        (BufferError, "no streams", {"stream": 2}),
+        (BufferError, "(1, 0)", {"dl_device": (2, 1)}),
+        (TypeError, "", {"unknown": 1}),
+    ]:
+        with raises(kind, text):
+            t.__dlpack__(**arguments)
+    with raises(TypeError):
+        t.__dlpack__(None)
+    equal(outstanding(), before + 1)
+    del t
+    gc.collect()
+    equal(outstanding(), before)
+
+
+def test_a_capsule_that_nobody_takes():
+    before = outstanding()
+    for arguments in {}, {"max_version": (1, 0)}, {"max_version": (1, 0), "copy": True}, {"copy": True}:
+        gopy.counting(2, 3, 0).__dlpack__(**arguments)
+        try:
+            capsule = gopy.counting(2, 3, 0).__dlpack__(**arguments)
+            raise KeyError
+        except KeyError:
+            del capsule
+    equal(outstanding(), before)
+
+
+def test_a_capsule_that_dies_of_an_exception():
+    before = outstanding()
+
+    def capsules(**arguments):
+        yield gopy.counting(2, 3, 0).__dlpack__(**arguments)
+        raise KeyError("it")
+
+    for arguments in {}, {"max_version": (1, 0)}:
+        with raises(KeyError, "it"):
+            list(capsules(**arguments))  # drops what it has while the exception is set
+    equal(outstanding(), before)
+
+
+def test_capsules_outlive_their_objects():
+    before = outstanding()
+    capsules = [gopy.counting(2, 3, 0).__dlpack__(max_version=(1, 0)) for _ in range(100)]
+    gc.collect()
+    equal(outstanding(), before + 100)
+    equal([gopy.sum(Gives(c)) for c in capsules], [15.0] * 100)
+    equal(outstanding(), before)
+
+
+def test_threads_run_while_go_works():
+    ran = []
+    thread = threading.Thread(target=lambda: ran.append(gopy.sleep(0.05)))
+    began = time.monotonic()
+    threads = [threading.Thread(target=gopy.sleep, args=(0.5,)) for _ in range(8)]
+    for t in [*threads, thread]:
+        t.start()
+    for t in [*threads, thread]:
+        t.join()
+    assert time.monotonic() - began < 3
+    equal(ran, [None])
+
+
+def test_many_threads():
+    t = gopy.counting(10, 10, 0)
+    wrong = []
+
+    def work():
+        for _ in range(300):
+            number = gopy.hold(New(t))
+            if gopy.sum(t) != 4950.0 or gopy.held_sum(number) != 4950.0:
+                wrong.append(number)
+            gopy.release(number, 1)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    equal(wrong, [])
+
+
+def test_many_rounds_without_a_leak():
+    t = gopy.counting(2, 3, 0)
+    no_leak(lambda: gopy.sum(t))
+    no_leak(lambda: gopy.sum(New(t)))
+    no_leak(lambda: gopy.sum(Old(t)))
+    no_leak(lambda: t.__dlpack__(copy=True))
+    no_leak(lambda: gopy.forward(New(t)))
+    no_leak(lambda: gopy.echo("text", "pair"))
+
+    def refused():
+        with raises(ValueError):
+            gopy.sum(Gives(ValueError()))
+
+    no_leak(refused)
+
+
+def test_a_leak_would_show():
+    kept = []
+    with raises(AssertionError, "bytes more"):
+        no_leak(lambda: kept.append(object()))
+
+
+main()
