@@ -1,0 +1,94 @@
+package gobind
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The conformance tests on other processors, of which s390x is big endian.
+// Windows is in tests/wine.
+func TestConformanceOnOtherProcessors(t *testing.T) {
+	skipShort(t)
+	m := bindings(t)
+	for _, processor := range []struct{ arch, cc, emulator string }{
+		{"arm64", "aarch64-linux-gnu-gcc", "qemu-aarch64-static"},
+		{"s390x", "s390x-linux-gnu-gcc", "qemu-s390x-static"},
+	} {
+		t.Run(processor.arch, func(t *testing.T) {
+			needTool(t, processor.cc, strings.TrimSuffix("gcc-"+processor.cc, "-gcc"))
+			needTool(t, processor.emulator, "qemu-user-static")
+			program := filepath.Join(t.TempDir(), "conformance")
+			m.with("GOARCH="+processor.arch, "CC="+processor.cc).mustRun(t, "test", "-c", "-ldflags=-extldflags=-static", "-o", program, "./dlpack/dlpacktest")
+			out, err := exec.Command(processor.emulator, program, "-test.short", "-test.v", "-test.timeout=2m").CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			assert.Contains(t, string(out), "--- PASS: TestConformance ")
+		})
+	}
+}
+
+// A compiler for macOS takes the C, and Go's type checker the Go with what cgo
+// makes of that C there. Nothing is linked or run: that needs macOS.
+func TestTheBindingsTypeCheckForMacOS(t *testing.T) {
+	skipShort(t)
+	needTool(t, "clang-16", "clang-16")
+	headers, err := filepath.Abs(filepath.Join("testdata", "darwin"))
+	require.NoError(t, err)
+	m := bindings(t)
+	for _, arch := range []string{"arm64", "amd64"} {
+		t.Run(arch, func(t *testing.T) {
+			cc := []string{"clang-16", "--target=" + map[string]string{"arm64": "arm64", "amd64": "x86_64"}[arch] + "-apple-macos11", "-nostdlibinc", "-ffreestanding"}
+			sources, err := filepath.Glob(filepath.Join(m.dir, "dlpack", "*.c"))
+			require.NoError(t, err)
+			sources = append(sources, filepath.Join(m.dir, "dlpack", "dlpacktest", "stranger.c"))
+			strict := append(cc[1:len(cc):len(cc)], "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-isystem", headers)
+			out, err := exec.Command(cc[0], append(strict, sources...)...).CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			mac := m.with("GOOS=darwin", "GOARCH="+arch, "CC="+strings.Join(cc, " "))
+			mac.translate(t, "dlpack", arch, headers)
+			mac.with("CGO_ENABLED=0").mustRun(t, "vet", "-tags=cgo", "./"+arch)
+
+			file := arch + "/cgo_gotypes.go"
+			text := readFile(t, m, file)
+			m.write(t, map[string]string{file: replaceOnce(t, text, "type _Ctype_int64_t = _Ctype_longlong", "type _Ctype_int64_t = _Ctype_int")})
+			said, err := mac.with("CGO_ENABLED=0").run("vet", "-tags=cgo", "./"+arch)
+			require.Error(t, err, "another width in C is seen\n%s", said)
+		})
+	}
+}
+
+// translate runs cgo on a package, as a build does, and leaves the Go that it
+// makes, with the package's other Go files, as a package that needs no C.
+func (m module) translate(t *testing.T, from, to, headers string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(m.dir, from, "*.go"))
+	require.NoError(t, err)
+	made := filepath.Join(t.TempDir(), "cgo")
+	args := []string{"tool", "cgo", "-objdir", made, "-importpath", "example.org/bindings/" + to, "--", "-isystem", headers}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		if strings.Contains(string(text), "\nimport \"C\"\n") {
+			args = append(args, filepath.Base(file))
+			continue
+		}
+		m.write(t, map[string]string{to + "/" + filepath.Base(file): string(text)})
+	}
+	inside := m
+	inside.dir = filepath.Join(m.dir, from)
+	inside.mustRun(t, args...)
+	files, err = filepath.Glob(filepath.Join(made, "*.go"))
+	require.NoError(t, err)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		// The part of the run time that only a program with cgo has.
+		plain := strings.NewReplacer("import _cgopackage \"runtime/cgo\"", "", "_cgopackage.Incomplete", "struct{}").Replace(string(text))
+		m.write(t, map[string]string{to + "/" + strings.TrimPrefix(filepath.Base(file), "_"): plain})
+	}
+}
