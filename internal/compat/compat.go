@@ -57,6 +57,7 @@ var rules = []Rule{
 	{"callback-removed", Breaking, "a function-pointer type is gone"},
 	{"callback-signature", Breaking, "a function takes or gives other types"},
 	{"python-name", Breaking, "Python finds a capsule or an attribute under another name"},
+	{"python-removed", Breaking, "Python no longer finds a capsule or an attribute"},
 	{"struct-renamed", SourceBreaking, "another struct has the layout of one that is gone"},
 	{"typedef-removed", SourceBreaking, "C needs the word struct where it did not"},
 	{"field-renamed", SourceBreaking, "the same field has another name"},

@@ -90,6 +90,7 @@ var rules = map[string]string{
 	"callback-added":     `  - {callback: F, returns: int, since: "1.1"}`,
 	"callback-signature": `  - {callback: F, returns: int, was: [{until: "1.0", returns: void}]}`,
 	"python-name":        `python: {capsule: {fresh: a, used: b, was: [{until: "1.0", fresh: c}]}, versioned: {fresh: d, used: e}, exchange: {attribute: f, capsule: g}}`,
+	"python-removed":     `python: {capsule: {fresh: a, used: b}, versioned: {until: "1.0", fresh: d, used: e}, exchange: {attribute: f, capsule: g}}`,
 	"python-added":       `python: {capsule: {fresh: a, used: b}, versioned: {fresh: d, used: e}, exchange: {attribute: f, capsule: g, was: [{until: "1.0", capsule: ""}]}}`,
 	"alias-removed":      pair + `  - {alias: A, target: S, until: "1.0"}`,
 	"alias-added":        pair + `  - {alias: A, target: S, since: "1.1"}`,

@@ -151,6 +151,8 @@ func (c *comparison) python() {
 		case n.old == n.new:
 		case n.old == "":
 			c.add("python-added", n.what, "", n.new)
+		case n.new == "":
+			c.add("python-removed", n.what, n.old, "")
 		default:
 			c.add("python-name", n.what, n.old, n.new)
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
@@ -14,6 +15,7 @@ type declaration struct {
 	node  *yaml.Node
 	parts []*yaml.Node // its enumerators or fields
 	name  string       // in the spec: the newest one
+	macro bool         // the name is the preprocessor's, and taken wherever it stands
 	// at gives the name in a release that has the declaration.
 	at func(release int) (name string, ok bool)
 	// resolve gives the declaration as the linker's release has it.
@@ -57,10 +59,7 @@ func decode(root *yaml.Node) *Spec {
 	return d.spec
 }
 
-var (
-	versionForm = regexp.MustCompile(`^([0-9]{1,4})\.([0-9]{1,4})$`)
-	dateForm    = regexp.MustCompile(`^[0-9]{4}-[0-9]{2}(-[0-9]{2})?$`)
-)
+var versionForm = regexp.MustCompile(`^([0-9]{1,4})\.([0-9]{1,4})$`)
 
 func (d *decoder) releases(n *yaml.Node) {
 	for _, item := range needItems(n, "releases") {
@@ -70,11 +69,18 @@ func (d *decoder) releases(n *yaml.Node) {
 		if v := m.Get("version"); v != nil && v.Kind == yaml.Scalar {
 			d.checkVersion(v, r)
 		}
-		if r.Date != "" && !dateForm.MatchString(r.Date) {
+		if r.Date != "" && !isDate(r.Date) {
 			m.Get("date").Errorf("bad-date", "", "the date must be YYYY-MM-DD or YYYY-MM, not %q", r.Date)
 		}
 		d.spec.releases = append(d.spec.releases, r)
 	}
+}
+
+// isDate takes a day or, where the day is not known, a month.
+func isDate(s string) bool {
+	_, day := time.Parse("2006-01-02", s)
+	_, month := time.Parse("2006-01", s)
+	return day == nil || month == nil
 }
 
 // checkVersion reports a version of another form, or out of order.
@@ -138,11 +144,11 @@ func article(kind string) string {
 func (d *decoder) read(kind string, m *yaml.Map) declaration {
 	switch kind {
 	case "linkage":
-		return declare(readEntry(d, m, readLinkage, "kind"), keep)
+		return macro(declare(readEntry(d, m, readLinkage, "kind"), keep))
 	case "macro":
-		return declare(readEntry(d, m, readMacro, "literal"), keep)
+		return macro(declare(readEntry(d, m, readMacro, "literal"), keep))
 	case "flag":
-		return declare(readEntry(d, m, readFlag, "bit"), keep)
+		return macro(declare(readEntry(d, m, readFlag, "bit"), keep))
 	case "alias":
 		return declare(readEntry(d, m, readAlias, "target"), (*linker).alias)
 	case "callback":
@@ -188,6 +194,11 @@ func declare[T any, P interface {
 			return P(&v)
 		},
 	}
+}
+
+func macro(d declaration) declaration {
+	d.macro = true
+	return d
 }
 
 // keep is the link of a declaration that refers to no other.

@@ -1,9 +1,11 @@
 package spec
 
 import (
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
@@ -12,6 +14,9 @@ import (
 // needs to name only what differed.
 
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+
+// reserved names belong to the compiler, such as __LINE__.
+var reserved = regexp.MustCompile(`^_[_A-Z]`)
 
 // readName reads the name of an entity: under the key of its kind in its present
 // form, and under "name" in a past one.
@@ -35,6 +40,8 @@ func identifierOf(n *yaml.Node) string {
 		n.Errorf("bad-name", "", "%q is not a name in C", name)
 	case keywords[name]:
 		n.Errorf("bad-name", "", "%q is a keyword of C or C++", name)
+	case reserved.MatchString(name):
+		n.Errorf("bad-name", "", "%q is reserved: C keeps names that begin with two underscores, or one and a capital", name)
 	}
 	return name
 }
@@ -49,7 +56,12 @@ func ReadDoc(m *yaml.Map) string {
 	if strings.Contains(doc, "*/") || strings.Contains(doc, "/*") || strings.Contains(doc, `\`) {
 		n.Errorf("bad-doc", "", "doc must not contain comment marks or backslashes, which would change the code around it")
 	}
-	return strings.Join(strings.Fields(doc), " ")
+	doc = strings.Join(strings.Fields(doc), " ")
+	if i := strings.IndexFunc(doc, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
+		// Such as U+202E, which makes code read in another order than it has.
+		n.Errorf("bad-doc", "", "doc must not contain characters that do not show, such as %+q", []rune(doc[i:])[0])
+	}
+	return doc
 }
 
 func setDoc(m *yaml.Map, doc *string) {
@@ -83,8 +95,11 @@ func readMacro(m *yaml.Map, v *Macro) {
 	}
 	v.Literal = n.Text("literal")
 	value, err := strconv.ParseInt(v.Literal, 0, 64)
-	if !literalForm.MatchString(v.Literal) || err != nil {
+	switch {
+	case !literalForm.MatchString(v.Literal) || err != nil:
 		n.Errorf("bad-literal", "", "%q is not an integer literal of C without a suffix", v.Literal)
+	case value > math.MaxInt32:
+		n.Errorf("bad-literal", "", "%s is not an int on every target: more than %d", v.Literal, math.MaxInt32)
 	}
 	v.Value = value
 }

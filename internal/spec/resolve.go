@@ -1,7 +1,10 @@
 package spec
 
 import (
+	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
@@ -19,6 +22,7 @@ type linker struct {
 	report  report
 	types   map[string]string // the release's types, by their name in the spec
 	codes   map[string]string // likewise its enumerators
+	macros  map[string]bool   // the names that the preprocessor replaces wherever they stand
 	globals map[string]Decl   // what has each name of C's one global name space; nil: an enumerator
 }
 
@@ -31,7 +35,7 @@ func (s *Spec) resolve(i int) *Release {
 // link resolves a release and gives, beside it, what the release calls each
 // enumerator of the spec.
 func (s *Spec) link(i int, rep report) (*Release, map[string]string) {
-	l := &linker{spec: s, release: i, report: rep, types: map[string]string{}, codes: map[string]string{}, globals: map[string]Decl{}}
+	l := &linker{spec: s, release: i, report: rep, types: map[string]string{}, codes: map[string]string{}, macros: map[string]bool{}, globals: map[string]Decl{}}
 	info := s.releases[i]
 	r := &Release{Version: info.Version, Unreleased: info.Unreleased, SpecSHA256: s.SHA256}
 	r.Major, r.Minor = s.number(i)
@@ -68,6 +72,7 @@ func (l *linker) announce() {
 	for _, d := range l.spec.decls {
 		if name, ok := d.at(l.release); ok {
 			l.types[d.name] = name
+			l.macros[name] = l.macros[name] || d.macro
 		}
 	}
 }
@@ -84,7 +89,19 @@ func (l *linker) alias(n *yaml.Node, v *Alias) {
 	v.Target = l.link(Type{Kind: Named, Name: v.Target, node: n}, nil, false).Name
 }
 
-func (l *linker) callback(_ *yaml.Node, v *Callback) { v.Func = l.linkFunc(v.Func, nil) }
+func (l *linker) callback(n *yaml.Node, v *Callback) {
+	for _, p := range v.Func.Params {
+		l.replaced(n, p.Name)
+	}
+	v.Func = l.linkFunc(v.Func, nil)
+}
+
+// replaced reports a name that a macro of the release would replace.
+func (l *linker) replaced(n *yaml.Node, name string) {
+	if l.macros[name] {
+		l.report(n, "duplicate-name", "", "the macro %s of DLPack %s would replace the name %s", name, l.version(), name)
+	}
+}
 
 func (l *linker) enum(n *yaml.Node, e *Enum, values []entry[EnumValue]) {
 	seen := map[int64]string{}
@@ -100,6 +117,9 @@ func (l *linker) enum(n *yaml.Node, e *Enum, values []entry[EnumValue]) {
 		if e.Unsigned && v.Value < 0 {
 			l.report(at, "out-of-range", "", "%s is negative in an unsigned enum", v.Name)
 		}
+		if low, high := wireRange(e.Wire); v.Value < low || v.Value > high {
+			l.report(at, "out-of-range", "", "%s has the value %d, which %s cannot carry", v.Name, v.Value, e.Wire)
+		}
 		l.device(at, v)
 		l.claim(at, v.Name, nil)
 		seen[v.Value], l.codes[values[i].now.Name] = v.Name, v.Name
@@ -107,6 +127,19 @@ func (l *linker) enum(n *yaml.Node, e *Enum, values []entry[EnumValue]) {
 	}
 	if len(e.Values) == 0 {
 		l.report(n, "empty-enum", "", "%s has no enumerator in DLPack %s", e.Name, l.version())
+	}
+}
+
+// wireRange gives the values that an integer type can carry.
+func wireRange(wire string) (low, high int64) {
+	bits, err := strconv.Atoi(strings.TrimLeft(wire, "uint"))
+	switch {
+	case err != nil || bits == 64:
+		return math.MinInt64, math.MaxInt64
+	case strings.HasPrefix(wire, "u"):
+		return 0, 1<<bits - 1
+	default:
+		return -1 << (bits - 1), 1<<(bits-1) - 1
 	}
 }
 
@@ -136,6 +169,7 @@ func (l *linker) structure(n *yaml.Node, s *Struct, fields []entry[Field]) {
 			l.report(at, "duplicate-name", "", "%s has the field %s twice in DLPack %s", s.Name, f.Name, l.version())
 		}
 		seen[f.Name] = true
+		l.replaced(at, f.Name)
 		if !f.Type.pointerLike(l) && (f.Null != "" || f.Owner != "") {
 			l.report(at, "bad-field", "", "%s.%s is no pointer, so nullable and owner mean nothing", s.Name, f.Name)
 		}

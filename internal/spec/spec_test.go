@@ -88,6 +88,52 @@ func TestMeaningFollowsTheRelease(t *testing.T) {
 	assert.Equal(t, "dlpack_exchange_api", release(t, "1.3").Python.ExchangeCapsule)
 }
 
+// TestDevicesMeanWhatTheProtocolSays holds the rules against a list of their own,
+// read off the header's text and the array API standard.
+func TestDevicesMeanWhatTheProtocolSays(t *testing.T) {
+	want := map[string]DeviceRule{
+		"kDLCPU":         {HostReadable: true, IDZero: true},
+		"kDLCUDA":        {Streams: "cuda"},
+		"kDLCUDAHost":    {HostReadable: true, IDZero: true, Streams: "cuda"},
+		"kDLOpenCL":      {Opaque: true},
+		"kDLVulkan":      {Opaque: true},
+		"kDLMetal":       {Opaque: true},
+		"kDLVPI":         {Opaque: true},
+		"kDLROCM":        {Streams: "rocm"},
+		"kDLROCMHost":    {HostReadable: true, IDZero: true, Streams: "rocm"},
+		"kDLExtDev":      {Opaque: true},
+		"kDLCUDAManaged": {HostReadable: true, IDZero: true, Streams: "cuda"},
+		"kDLOneAPI":      {},
+		"kDLWebGPU":      {Opaque: true},
+		"kDLHexagon":     {},
+		"kDLMAIA":        {},
+		"kDLTrn":         {},
+		"kDLTPU":         {},
+		"kDLTPUHost":     {IDZero: true},
+		"kDLAscend":      {},
+	}
+	got := map[string]DeviceRule{}
+	for _, v := range Find[*Enum](release(t, "main"), "DLDeviceType").Values {
+		got[v.Name] = *v.Device
+	}
+	assert.Equal(t, want, got)
+}
+
+func TestStreamNumbersAreThoseOfTheArrayAPI(t *testing.T) {
+	got := map[string]map[int64]string{}
+	for _, table := range release(t, "1.3").Streams {
+		assert.True(t, table.Handle, table.Name)
+		got[table.Name] = map[int64]string{}
+		for _, v := range table.Values {
+			got[table.Name][v.Value] = v.Meaning
+		}
+	}
+	assert.Equal(t, map[string]map[int64]string{
+		"cuda": {-1: "no_sync", 0: "refused", 1: "legacy_default", 2: "per_thread_default"},
+		"rocm": {-1: "no_sync", 0: "default", 1: "refused", 2: "refused"},
+	}, got)
+}
+
 func TestHostReadableDevicesAreThoseThatNumPyReads(t *testing.T) {
 	var readable []int64
 	for _, v := range Find[*Enum](release(t, "1.3"), "DLDeviceType").Values {

@@ -62,10 +62,15 @@ type document struct {
 	lines []string
 	diags *diag.List
 	last  cursor // where byteCol stopped
+
+	// elsewhere: a value stands in another place than where it is used, so that
+	// findings about it would name the wrong one.
+	elsewhere bool
 }
 
-// Parse reads a document. It reports what it refuses to diags and then gives
-// nil; a node that it gives is whole, so later stages need not doubt it.
+// Parse reads a document and reports what it refuses to diags. It gives nil when
+// there is nothing to read on with; a node that it gives holds what the file
+// says, so that later stages add their findings to the same run.
 func Parse(file string, src []byte, diags *diag.List) *Node {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	doc := &document{file: file, diags: diags}
@@ -81,29 +86,38 @@ func Parse(file string, src []byte, diags *diag.List) *Node {
 	if root == nil {
 		return nil
 	}
-	before := diags.Len()
 	node := doc.convert(root)
-	if diags.Len() > before {
+	if doc.elsewhere {
 		return nil
 	}
 	return node
 }
 
-// scan finds, before yaml.v3 sees them, the bytes for which it would give no
-// position or far too much memory.
+// scan finds, before yaml.v3 sees them, the characters for which it would give
+// no position, and the number of values for which it would take far too much
+// memory.
 func (doc *document) scan() bool {
-	marks := 0
+	fine, marks := true, 0
 	for i, line := range doc.lines {
-		if !doc.scanLine(i+1, line) {
-			return false
+		fine = doc.scanLine(i+1, line) && fine
+		if strings.ContainsRune(line, 0) {
+			return false // no text: the next lines would all be reported
 		}
-		marks += 1 + strings.Count(line, ",") + strings.Count(line, "[") + strings.Count(line, "{") + strings.Count(line, "- ") + strings.Count(line, ": ") + strings.Count(line, "? ")
-		if marks > maxMarks {
+		if marks += 1 + countMarks(line); marks > maxMarks {
 			doc.fail(i+1, 1, "yaml-size", "split the file", "more than %d values up to here", maxMarks)
 			return false
 		}
 	}
-	return true
+	return fine
+}
+
+// countMarks counts what may begin a value on a line.
+func countMarks(line string) int {
+	marks := 0
+	for _, mark := range []string{",", "[", "{", "- ", ": ", "? "} {
+		marks += strings.Count(line, mark)
+	}
+	return marks
 }
 
 // scanLine reports the first character of a line that no spec or config needs.
@@ -218,6 +232,7 @@ func (doc *document) entries(y *yamlv3.Node) []Entry {
 		case again:
 			key.Errorf("duplicate-key", "keep one of them", "the key %q again; it stands in line %d already", key.Value, first)
 		case key.Value == "<<" && !key.Quoted:
+			doc.elsewhere = true
 			key.Errorf("yaml-merge", "write the keys out", "a merge key")
 		default:
 			seen[key.Value] = key.Line
@@ -231,6 +246,7 @@ func (doc *document) entries(y *yamlv3.Node) []Entry {
 func (doc *document) refuse(y *yamlv3.Node, n *Node) {
 	switch {
 	case y.Kind == yamlv3.AliasNode:
+		doc.elsewhere = true
 		n.Errorf("yaml-alias", "write the value out", "an alias")
 	case y.Anchor != "":
 		n.Errorf("yaml-anchor", "remove it", "the anchor &%s", y.Anchor)

@@ -59,11 +59,26 @@ func TestWhatYAMLWouldLetThroughIsRefusedAtItsPlace(t *testing.T) {
 		"unknown alias":      {"a: *x\n", "1:1 yaml-syntax"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			root, found := parse(c.src)
-			assert.Nil(t, root)
+			_, found := parse(c.src)
 			assert.Equal(t, c.want, strings.Join(found, " "))
 		})
 	}
+}
+
+func TestOneRunFindsEveryBadLine(t *testing.T) {
+	_, found := parse("a:\t1\nb: 2\nc: \x01\nd: \xff\n")
+	assert.Equal(t, []string{"1:3 yaml-tab", "3:4 yaml-control", "4:4 yaml-utf8"}, found)
+}
+
+func TestADuplicateKeyHidesNoOtherFinding(t *testing.T) {
+	diags := &diag.List{}
+	root := yaml.Parse("f.yaml", []byte("a: 1\na: 2\nb: 3\n"), diags)
+	require.NotNil(t, root)
+	m := root.Map("a thing")
+	m.Get("a")
+	m.Close()
+	require.Equal(t, 2, diags.Len())
+	assert.Equal(t, "unknown-key", diags.Sorted()[1].Code)
 }
 
 func TestAFileBeyondTheLimitIsRefusedAtItsStart(t *testing.T) {
