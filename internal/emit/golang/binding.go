@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/dave/jennifer/jen"
 
@@ -45,28 +44,6 @@ func newBinding(m *emit.Model) (*binding, error) {
 	return b, errors.Join(b.checkNeeds(), b.checkNames())
 }
 
-// checkNeeds reports what a spec of one's own lacks of the entities that the run
-// time knows by name.
-func (b *binding) checkNeeds() error {
-	var errs []error
-	for _, name := range []string{deviceEnum, dtypeEnum} {
-		if spec.Find[*spec.Enum](b.release, name) == nil {
-			errs = append(errs, fmt.Errorf("the bindings build on the enum %s, which DLPack %s of this spec lacks", name, b.release.Version))
-		}
-	}
-	for _, name := range []string{dtypeStruct, "DLDevice", "DLTensor", "DLManagedTensor", "DLManagedTensorVersioned"} {
-		if spec.Find[*spec.Struct](b.release, name) == nil {
-			errs = append(errs, fmt.Errorf("the bindings build on the struct %s, which DLPack %s of this spec lacks", name, b.release.Version))
-		}
-	}
-	for _, name := range []string{"uint8", "uint16"} {
-		if !slices.ContainsFunc(b.release.DTypes, func(d spec.DType) bool { return d.Name == name }) {
-			errs = append(errs, fmt.Errorf("the bindings build on the data type %s, which DLPack %s of this spec lacks", name, b.release.Version))
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // checkNames reports all pairs of names that Go could not tell apart, which a
 // vendor's own devices may bring.
 func (b *binding) checkNames() error {
@@ -74,6 +51,10 @@ func (b *binding) checkNames() error {
 	var errs []error
 	for _, s := range spec.Of[*spec.Struct](b.release) {
 		errs = append(errs, u.add(b.typeName(s.Name), s.Name))
+		fields := unique{}
+		for _, f := range s.Fields {
+			errs = append(errs, fields.add(b.fieldName(s, f.Name), s.Name+"."+f.Name))
+		}
 	}
 	for _, e := range spec.Of[*spec.Enum](b.release) {
 		errs = append(errs, u.add(b.typeName(e.Name), e.Name))

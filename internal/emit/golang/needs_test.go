@@ -1,6 +1,7 @@
 package golang
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -24,7 +25,20 @@ python:
 	release, err := s.Release("1.3")
 	require.NoError(t, err)
 	_, err = Emit(&emit.Model{Release: release})
-	for _, name := range []string{deviceEnum, dtypeEnum, dtypeStruct, "DLTensor", "DLManagedTensor", "DLManagedTensorVersioned"} {
+	for _, name := range []string{
+		deviceEnum, dtypeEnum, dtypeStruct, "DLTensor", "DLManagedTensor", "DLManagedTensorVersioned", "DLPackExchangeAPI",
+		"DLDevice.device_type", "DLDevice.device_id", "DLPACK_MAJOR_VERSION", "DLPACK_FLAG_BITMASK_READ_ONLY",
+	} {
 		assert.ErrorContains(t, err, name+", which DLPack 1.3 of this spec lacks")
 	}
+}
+
+func TestFieldsThatGoCannotTellApart(t *testing.T) {
+	r := *release(t, "1.3")
+	version := *spec.Find[*spec.Struct](&r, "DLPackVersion")
+	version.Fields = append(slices.Clone(version.Fields), spec.Field{Name: "Major", Type: version.Fields[0].Type})
+	r.Decls = slices.Clone(r.Decls)
+	r.Decls[slices.IndexFunc(r.Decls, func(d spec.Decl) bool { return d.DeclName() == "DLPackVersion" })] = &version
+	_, err := Emit(&emit.Model{Release: &r})
+	assert.ErrorContains(t, err, "DLPackVersion.major and DLPackVersion.Major would both be named Major in Go")
 }
