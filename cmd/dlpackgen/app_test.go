@@ -150,15 +150,14 @@ func TestWantsColorNeedsATerminal(t *testing.T) {
 	assert.False(t, wantsColor(file))
 }
 
-func TestReplaceFileLeavesNothingBehind(t *testing.T) {
+func TestWriteFileFailsOnAFolder(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "taken")
 	require.NoError(t, os.Mkdir(name, 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(name, "x"), nil, 0o600))
-	assert.Error(t, replaceFile(name, []byte("text")))
+	assert.ErrorContains(t, writeFile(name, []byte("text")), name)
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	assert.Len(t, entries, 1, "no temporary stays")
+	assert.Len(t, entries, 1, "nothing is left beside it")
 }
 
 // TestSchemasRefuse shows that the schemas can fail: a schema that takes anything

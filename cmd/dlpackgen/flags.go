@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -48,6 +49,18 @@ func complete(cmd *cobra.Command, flag string, words func() []string) {
 	if err != nil {
 		panic("unreachable: the flag was just added: " + err.Error())
 	}
+}
+
+// notEmpty refuses flags that were given empty, as by an unset variable of a
+// script: they must not mean what leaving them out does.
+func notEmpty(cmd *cobra.Command, flags ...string) error {
+	for _, name := range flags {
+		f := cmd.Flags().Lookup(name)
+		if f.Changed && strings.Trim(f.Value.String(), "[]") == "" {
+			return cannot("usage", "leave the flag out", "--%s is empty", name)
+		}
+	}
+	return nil
 }
 
 // formats adds --format for findings.

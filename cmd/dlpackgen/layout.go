@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -31,7 +32,10 @@ func (a *app) layout() *cobra.Command {
 			"  dlpackgen layout DLTensor --model all\n" +
 			"  dlpackgen layout DLManagedTensorVersioned --svg layout.svg",
 		ValidArgsFunction: completeTypes,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := errors.Join(notEmpty(cmd, "svg"), f.check()); err != nil {
+				return err
+			}
 			release, err := releaseFlag(spec.Embedded(), f.version)
 			if err != nil {
 				return err
@@ -42,8 +46,16 @@ func (a *app) layout() *cobra.Command {
 	dlpackFlag(cmd, &f.version)
 	f.model = choiceFlag(cmd, "model", "data model: lp64, llp64, i386, ilp32, or all side by side", "lp64", "llp64", "i386", "ilp32", "all")
 	f.format = choiceFlag(cmd, "format", "text or json", "text", "json")
-	cmd.Flags().StringVar(&f.svg, "svg", "", "draw the structs to scale, into `FILE`")
+	cmd.Flags().StringVar(&f.svg, "svg", "", "draw the structs to scale, into `FILE`; - is stdout")
 	return cmd
+}
+
+// check refuses a format that the drawing would leave unheard.
+func (f *layoutFlags) check() error {
+	if f.svg != "" && f.format.value != "text" {
+		return cannot("usage", "leave one of them out", "--svg draws, so it does not go with --format %s", f.format.value)
+	}
+	return nil
 }
 
 // completeTypes offers the types of the newest release to the shell.
@@ -73,18 +85,19 @@ func (a *app) showLayout(f *layoutFlags, r *spec.Release, names []string) error 
 		return err
 	}
 	tables := layouts(r, f.model.value)
-	if f.svg != "" {
-		if err := replaceFile(f.svg, draw.SVG(tables, names)); err != nil {
+	switch {
+	case f.svg == "-":
+		a.stdout.Write(draw.SVG(tables, names))
+	case f.svg != "":
+		if err := writeFile(f.svg, draw.SVG(tables, names)); err != nil {
 			return err
 		}
 		a.say("drew %s", f.svg)
-		return nil
-	}
-	if f.format.value == "json" {
+	case f.format.value == "json":
 		a.stdout.Write(draw.JSON(tables, names))
-		return nil
+	default:
+		fmt.Fprint(a.stdout, draw.Text(tables, names))
 	}
-	fmt.Fprint(a.stdout, draw.Text(tables, names))
 	return nil
 }
 

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
 // The two files that the user asks for by name, outside of the tree that
 // generate keeps: what init and layout --svg write.
 
-// createFile writes a file that must not exist yet.
+// createFile writes a file that must not exist yet, and leaves none behind when
+// that fails.
 func createFile(name string, data []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
@@ -19,28 +19,27 @@ func createFile(name string, data []byte) error {
 	if err != nil {
 		return cannot("io", "", "%v", err)
 	}
-	return fill(f, data, func() error { return nil })
+	if err := fill(f, data); err != nil {
+		return cannot("io", "", "%v", errors.Join(err, os.Remove(name)))
+	}
+	return nil
 }
 
-// replaceFile writes a file, which stays as it was when that fails.
-func replaceFile(name string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+// writeFile writes into whatever stands at a name, as a shell's > does: a link, a
+// device and the mode of a file stay what they are.
+func writeFile(name string, data []byte) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	if err == nil {
+		err = fill(f, data)
+	}
 	if err != nil {
 		return cannot("io", "", "%v", err)
 	}
-	return fill(f, data, func() error {
-		return errors.Join(os.Chmod(f.Name(), 0o644), os.Rename(f.Name(), name))
-	})
+	return nil
 }
 
-// fill writes and closes a new file, and removes it if that or what follows fails.
-func fill(f *os.File, data []byte, then func() error) error {
+// fill writes and closes a file.
+func fill(f *os.File, data []byte) error {
 	_, err := f.Write(data)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = then()
-	}
-	if err != nil {
-		return cannot("io", "", "%v", errors.Join(err, os.Remove(f.Name())))
-	}
-	return nil
+	return errors.Join(err, f.Close())
 }

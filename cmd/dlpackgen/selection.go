@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -65,7 +64,7 @@ type job struct {
 
 // load reads the spec and the config; every finding in either ends the run.
 func (s *selection) load() (*job, error) {
-	if err := s.checkFlags(); err != nil {
+	if err := notEmpty(s.cmd, "config", "spec", "dlpack", "only", "out"); err != nil {
 		return nil, err
 	}
 	j := &job{only: len(s.only) > 0}
@@ -73,18 +72,6 @@ func (s *selection) load() (*job, error) {
 		return nil, err
 	}
 	return j, s.loadConfig(j)
-}
-
-// checkFlags refuses flags that were given empty, as by an unset variable of a
-// script: they must not mean "everything".
-func (s *selection) checkFlags() error {
-	for _, name := range []string{"config", "spec", "dlpack", "only", "out"} {
-		f := s.cmd.Flags().Lookup(name)
-		if f.Changed && strings.Trim(f.Value.String(), "[]") == "" {
-			return cannot("usage", "leave the flag out", "--%s is empty", name)
-		}
-	}
-	return nil
 }
 
 func (j *job) loadSpec(file string) error {
