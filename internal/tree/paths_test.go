@@ -3,6 +3,7 @@ package tree
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -142,6 +143,16 @@ func TestConflicts(t *testing.T) {
 		{name: "the lock's name", targets: []Target{target("c", ".", map[string]string{DefaultLock: ""})}},
 		{name: "the journal's name", targets: []Target{target("c", ".", map[string]string{".dlpackgen.journal": ""})}},
 		{name: "a temporary's name", targets: []Target{target("c", "c", map[string]string{filepath.Base(tempName("c/a.h")): ""})}},
+		{name: "a path through the lock", targets: []Target{target("c", DefaultLock, one)}},
+		{name: "a path far below the lock", targets: []Target{target("c", "./"+DefaultLock+"/x", one)}},
+		{name: "a path through the lock in other letters", targets: []Target{target("c", "DLPackGen.Lock", one)}},
+		{name: "a path through the journal", targets: []Target{target("c", ".dlpackgen.journal", one)}},
+		{name: "a path through a temporary", targets: []Target{target("c", strings.ToUpper(tempName("a")), one)}},
+		{name: "a file through the lock", targets: []Target{target("c", ".", map[string]string{DefaultLock + "/a.h": ""})}},
+		{name: "a path through the depfile", targets: []Target{target("c", "c", one)},
+			change: func(_ *testing.T, req *Request) { req.Depfile = filepath.Join(req.Out, "C") }},
+		{name: "a depfile below a file", targets: []Target{target("c", "c", one)},
+			change: func(_ *testing.T, req *Request) { req.Depfile = filepath.Join(req.Out, "c", "a.h", "d") }},
 		{name: "an input", targets: []Target{target("c", ".", map[string]string{"dlpackgen.yaml": ""})},
 			change: func(_ *testing.T, req *Request) { req.Inputs = []string{filepath.Join(req.Out, "dlpackgen.yaml")} }},
 		{name: "a directory at the path", targets: []Target{target("c", "c", one)},
@@ -162,6 +173,14 @@ func TestConflicts(t *testing.T) {
 			requireUntouched(t, dir, req, KindConflict)
 		})
 	}
+}
+
+// A path that cannot be is one finding, however many files are planned below it.
+func TestAPathThroughTheLockIsNamedOnce(t *testing.T) {
+	_, err := Generate(request(t.TempDir(), target("c", DefaultLock, map[string]string{"a.h": "", "b.h": ""})), false)
+	out := requireKind(t, err, KindConflict)
+	require.Len(t, out.Findings, 1)
+	assert.Contains(t, out.Error(), "target c runs through a file that dlpackgen keeps for itself")
 }
 
 func TestBadRequests(t *testing.T) {

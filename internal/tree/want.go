@@ -93,9 +93,12 @@ func (w *want) at(name string) diag.Pos {
 // owns tells whether a lock entry of that target is this run's business.
 func (w *want) owns(target string) bool { return !w.narrowed || w.selected[target] }
 
-// reserved tells the names that a run needs for itself.
+// reserved tells the names that a run needs for itself, and what lies below
+// them: a directory in the place of the lock would end every later run.
 func (w *want) reserved(name string) bool {
-	return name == w.lock || name == w.journal || isTemp(name)
+	return slices.ContainsFunc(append(parents(name), name), func(p string) bool {
+		return strings.EqualFold(p, w.lock) || strings.EqualFold(p, w.journal) || isTemp(strings.ToLower(p))
+	})
 }
 
 // collector gathers the planned files and what is wrong with them.
@@ -117,7 +120,12 @@ func (c *collector) target(t Target) {
 		c.bad(KindEscape, t.Path, "give a path below the output directory", "target %s: %s", t.Name, why)
 		return
 	}
-	c.roots = append(c.roots, path.Clean(t.Path))
+	root := path.Clean(t.Path)
+	if c.reserved(root) {
+		c.bad(KindConflict, c.at(root).File, "give the target another path", "the path of target %s runs through a file that dlpackgen keeps for itself", t.Name)
+		return
+	}
+	c.roots = append(c.roots, root)
 	for _, f := range t.Files {
 		if why := badPath(f.Path); why != "" {
 			c.bad(KindEscape, f.Path, "", "target %s: %s", t.Name, why)
@@ -158,7 +166,7 @@ func (c *collector) blockedByFiles() {
 }
 
 // setApart finds the user's files of this run in the output directory. A
-// depfile must not replace any of the others.
+// depfile must not replace any of the others, nor stand where a directory will.
 func (c *collector) setApart(req Request) {
 	for _, name := range req.Inputs {
 		if inside, ok := c.inside(name); ok {
@@ -184,8 +192,12 @@ func (c *collector) setApart(req Request) {
 }
 
 func (c *collector) notPlanned(name, what string) {
-	if other, ok := c.folded[strings.ToLower(name)]; ok {
-		c.bad(KindConflict, c.at(name).File, "", "target %s plans a file that is also %s", c.files[other].target, what)
+	lower := strings.ToLower(name)
+	for _, other := range slices.Sorted(maps.Keys(c.folded)) {
+		if other == lower || strings.HasPrefix(other, lower+"/") || strings.HasPrefix(lower, other+"/") {
+			c.bad(KindConflict, c.at(name).File, "", "target %s plans %s, and this is %s", c.files[c.folded[other]].target, c.at(c.folded[other]).File, what)
+			return
+		}
 	}
 }
 
