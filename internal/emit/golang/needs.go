@@ -30,10 +30,8 @@ var neededFlags = []string{
 // time knows by name.
 func (b *binding) checkNeeds() error {
 	var errs []error
-	for _, name := range []string{deviceEnum, dtypeEnum} {
-		if spec.Find[*spec.Enum](b.release, name) == nil {
-			errs = append(errs, b.lacks("the enum "+name))
-		}
+	for _, what := range b.enumNeeds() {
+		errs = append(errs, b.lacks(what))
 	}
 	for _, name := range []string{"DLPACK_MAJOR_VERSION", "DLPACK_MINOR_VERSION"} {
 		if spec.Find[*spec.Macro](b.release, name) == nil {
@@ -45,8 +43,8 @@ func (b *binding) checkNeeds() error {
 			errs = append(errs, b.lacks("the flag "+name))
 		}
 	}
-	for _, s := range b.structNeeds() {
-		errs = append(errs, b.lacks(s))
+	for _, what := range b.structNeeds() {
+		errs = append(errs, b.lacks(what))
 	}
 	for _, name := range []string{"uint8", "uint16"} {
 		if !slices.ContainsFunc(b.release.DTypes, func(d spec.DType) bool { return d.Name == name }) {
@@ -54,6 +52,25 @@ func (b *binding) checkNeeds() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// enumNeeds names the enums, and of those that are there the enumerators, that
+// the release lacks.
+func (b *binding) enumNeeds() []string {
+	var missing []string
+	for _, need := range [][]string{{deviceEnum, "kDLCPU"}, {dtypeEnum, "kDLInt", "kDLUInt", "kDLFloat", "kDLComplex", "kDLBool"}} {
+		e := spec.Find[*spec.Enum](b.release, need[0])
+		if e == nil {
+			missing = append(missing, "the enum "+need[0])
+			continue
+		}
+		for _, name := range need[1:] {
+			if !slices.ContainsFunc(e.Values, func(v spec.EnumValue) bool { return v.Name == name }) {
+				missing = append(missing, "the enumerator "+need[0]+"."+name)
+			}
+		}
+	}
+	return missing
 }
 
 // structNeeds names the structs, and of those that are there the fields, that

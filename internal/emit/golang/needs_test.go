@@ -14,7 +14,9 @@ import (
 func TestEmitNamesWhatASpecLacks(t *testing.T) {
 	bare := `spec: 1
 releases: [{version: "1.3"}]
-declarations: [{struct: DLDevice, fields: [{name: id, type: int32}]}]
+declarations:
+  - {struct: DLDevice, fields: [{name: id, type: int32}]}
+  - {enum: DLDataTypeCode, wire: uint8, values: [{name: kDLInt, value: 0}]}
 python:
   capsule: {fresh: a, used: b}
   versioned: {fresh: c, used: d}
@@ -26,7 +28,7 @@ python:
 	require.NoError(t, err)
 	_, err = Emit(&emit.Model{Release: release})
 	for _, name := range []string{
-		deviceEnum, dtypeEnum, dtypeStruct, "DLTensor", "DLManagedTensor", "DLManagedTensorVersioned", "DLPackExchangeAPI",
+		deviceEnum, "DLDataTypeCode.kDLBool", dtypeStruct, "DLTensor", "DLManagedTensor", "DLManagedTensorVersioned", "DLPackExchangeAPI",
 		"DLDevice.device_type", "DLDevice.device_id", "DLPACK_MAJOR_VERSION", "DLPACK_FLAG_BITMASK_READ_ONLY",
 	} {
 		assert.ErrorContains(t, err, name+", which DLPack 1.3 of this spec lacks")
