@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -152,7 +153,7 @@ func (m *missingInput) Unwrap() error { return m.failure }
 // readInput reads a spec or config, and no more of it than the parser needs in
 // order to say that it is too large.
 func readInput(file string) ([]byte, error) {
-	f, err := os.Open(file)
+	f, err := openInput(file)
 	if err == nil {
 		defer f.Close()
 		var src []byte
@@ -166,4 +167,17 @@ func readInput(file string) ([]byte, error) {
 		return nil, &missingInput{failed}
 	}
 	return nil, failed
+}
+
+// openInput opens a regular file: opening a pipe would wait for its writer, which
+// may never come.
+func openInput(file string) (*os.File, error) {
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("it must be a regular file, not a folder, pipe or device (%s)", info.Mode().Type())
+	}
+	return os.Open(file)
 }

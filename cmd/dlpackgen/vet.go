@@ -25,36 +25,40 @@ func (a *app) vet() *cobra.Command {
 	}
 	format := formats(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
-		findings, err := vetFiles(args)
-		if err != nil {
-			return a.reported(format, err)
+		findings, unreadable := vetFiles(args)
+		err := a.report(format, findings)
+		if unreadable {
+			return &failure{code: exitCannot}
 		}
-		return a.report(format, findings)
+		return err
 	}
 	return cmd
 }
 
-// vetFiles checks files, or what a run without a config of its own would use.
-func vetFiles(files []string) ([]diag.Diagnostic, error) {
+// vetFiles checks files, or what a run without a config of its own would use. A
+// file that cannot be read is one finding more: the others are checked all the same.
+func vetFiles(files []string) (findings []diag.Diagnostic, unreadable bool) {
 	var all diag.List
 	byDefault := len(files) == 0
 	if byDefault {
-		_, findings := spec.Load(source.File, source.YAML)
-		all.Add(findings.Sorted()...)
+		_, list := spec.Load(source.File, source.YAML)
+		all.Add(list.Sorted()...)
 		files = []string{config.File}
 	}
 	for _, file := range files {
 		src, err := readInput(file)
 		var missing *missingInput
-		if byDefault && errors.As(err, &missing) {
-			continue
+		var failed *failure
+		switch {
+		case byDefault && errors.As(err, &missing):
+		case errors.As(err, &failed):
+			unreadable = true
+			all.Add(failed.findings...)
+		default:
+			all.Add(vetSource(file, src)...)
 		}
-		if err != nil {
-			return nil, err
-		}
-		all.Add(vetSource(file, src)...)
 	}
-	return all.Sorted(), nil
+	return all.Sorted(), unreadable
 }
 
 // vetSource checks a spec or a config; its own first keys tell which it is.

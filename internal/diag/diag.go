@@ -69,7 +69,8 @@ const MaxFindings = 1000
 // the first MaxFindings. The zero value is ready to use.
 type List struct {
 	all    []Diagnostic
-	left   int // how many came after MaxFindings
+	left   int      // how many came after MaxFindings
+	worst  Severity // of these
 	failed bool
 }
 
@@ -79,8 +80,10 @@ func (l *List) Add(d ...Diagnostic) {
 		l.failed = l.failed || d.Severity == Error
 		if len(l.all) < MaxFindings {
 			l.all = append(l.all, d)
-		} else {
-			l.left++
+			continue
+		}
+		if l.left++; l.left == 1 || d.Severity < l.worst {
+			l.worst = d.Severity
 		}
 	}
 }
@@ -97,15 +100,16 @@ func (l *List) Failed() bool { return l.failed }
 func (l *List) Len() int { return len(l.all) + l.left }
 
 // Sorted gives the findings by file, line and column; findings at one place
-// keep the order in which they were added. A note at the end counts those that
-// were not kept.
+// keep the order in which they were added. A finding at the end counts those that
+// were not kept, and is as severe as the worst of them: an error among them must
+// not be lost.
 func (l *List) Sorted() []Diagnostic {
 	out := slices.Clone(l.all)
 	slices.SortStableFunc(out, func(a, b Diagnostic) int {
 		return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col))
 	})
 	if l.left > 0 {
-		out = append(out, Diagnostic{Severity: Note, Code: "too-many", Text: fmt.Sprintf("%d more findings are not shown", l.left)})
+		out = append(out, Diagnostic{Severity: l.worst, Code: "too-many", Text: fmt.Sprintf("%d more findings are not shown", l.left)})
 	}
 	return out
 }

@@ -41,7 +41,20 @@ func TestListIsBounded(t *testing.T) {
 	assert.True(t, l.Failed(), "an error that is not kept still fails the run")
 	assert.Equal(t, MaxFindings+1, l.Len())
 	last := l.Sorted()[MaxFindings]
-	assert.Equal(t, Diagnostic{Severity: Note, Code: "too-many", Text: "1 more findings are not shown"}, last)
+	assert.Equal(t, Diagnostic{Severity: Error, Code: "too-many", Text: "1 more findings are not shown"}, last)
+}
+
+func TestWhatIsNotShownCountsByItsWorst(t *testing.T) {
+	for want, tail := range map[Severity][]Severity{
+		Note: {Note, Note}, Warning: {Note, Warning, Note}, Error: {Warning, Error, Note},
+	} {
+		var l List
+		l.Add(make([]Diagnostic, MaxFindings)...)
+		for _, s := range tail {
+			l.Add(Diagnostic{Severity: s})
+		}
+		assert.Equal(t, want, l.Sorted()[MaxFindings].Severity)
+	}
 }
 
 func TestDidYouMean(t *testing.T) {

@@ -61,6 +61,15 @@ func TestGitHubEscapes(t *testing.T) {
 	assert.Equal(t, want, GitHub(sample()))
 }
 
+// A runner decodes %XX in properties, so a name that holds one must reach it
+// escaped.
+func TestGitHubEscapesEachSignOfAProperty(t *testing.T) {
+	for sign, want := range map[string]string{"%": "%25", "%2C": "%252C", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"} {
+		d := Diagnostic{Code: "c" + sign, Pos: Pos{File: "f" + sign + "g"}, Text: "t"}
+		assert.Equal(t, "::error file=f"+want+"g,title=c"+want+"::t\n", GitHub([]Diagnostic{d}))
+	}
+}
+
 func TestGitHubGivesOneLinePerFinding(t *testing.T) {
 	evil := Diagnostic{Code: "a\n::set-env::b", Pos: Pos{"f\r\n::stop", 1, 1}, Text: "x\n::error::y", Hint: "\n::z"}
 	assert.Equal(t, 1, strings.Count(GitHub([]Diagnostic{evil}), "\n"))
