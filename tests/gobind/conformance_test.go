@@ -80,18 +80,20 @@ func TestConformanceWithoutCgoCompiles(t *testing.T) {
 // mutants are bindings that are broken in one place, which some test of the
 // conformance package must notice.
 var mutants = map[string]struct{ file, old, replacement string }{
-	"released more than once":         {"import.go", "atomic.SwapUintptr(&m.address, 0)", "atomic.LoadUintptr(&m.address)"},
-	"no deleter for a bad tensor":     {"import.go", "\t\t\tdeleteNow(p)\n", ""},
-	"another major version is read":   {"import.go", "p.Version.Major != MajorVersion || m.owns()", "m.owns()"},
-	"byte_offset is forgotten":        {"tensor.go", "return unsafe.Add(loadPtr(&t.dl.Data), t.dl.ByteOffset)", "return loadPtr(&t.dl.Data)"},
-	"slices are not pinned":           {"slots.go", "h.pins.Pin(x.first)", ""},
-	"slices stay pinned":              {"slots.go", "h.pins.Unpin()", ""},
-	"no sweep after a collection":     {"slots.go", "\te.arm()\n\treturn h.slot, nil", "\treturn h.slot, nil"},
-	"double releases are not counted": {"export.c", "\tatomic_fetch_add_explicit(&trapped, 1, memory_order_relaxed);\n", ""},
-	"released slots are lost":         {"export.c", "do s->next = head;", "s->next = 0; do {}"},
-	"strides are not looked at":       {"data.go", "dense = false", "dense = true"},
-	"read-only data is written":       {"tensor.go", "t.flags&FlagReadOnly != 0", "false"},
-	"negative extents pass":           {"validate.go", "if extent < 0 {", "if extent < -9 {"},
+	"released more than once":             {"import.go", "atomic.SwapUintptr(&m.address, 0)", "atomic.LoadUintptr(&m.address)"},
+	"no deleter for a bad tensor":         {"import.go", "\t\t\tdeleteNow(p)\n", ""},
+	"another major version is read":       {"import.go", "p.Version.Major != MajorVersion || m.owns()", "m.owns()"},
+	"byte_offset is forgotten":            {"tensor.go", "return unsafe.Add(loadPtr(&t.dl.Data), t.dl.ByteOffset)", "return loadPtr(&t.dl.Data)"},
+	"slices are not pinned":               {"slots.go", "h.pins.Pin(x.first)", ""},
+	"slices stay pinned":                  {"slots.go", "h.pins.Unpin()", ""},
+	"no sweep after a collection":         {"slots.go", "\te.arm()\n\treturn h.slot, nil", "\treturn h.slot, nil"},
+	"double releases are not counted":     {"export.c", "\tatomic_fetch_add_explicit(&trapped, 1, memory_order_relaxed);\n", ""},
+	"released slots are lost":             {"export.c", "do s->next = head;", "s->next = 0; do {}"},
+	"strides are not looked at":           {"data.go", "dense = false", "dense = true"},
+	"read-only data is written":           {"tensor.go", "t.flags&FlagReadOnly != 0", "false"},
+	"an exchange table of any version":    {"exchange.go", "case header.Version.Major == MajorVersion:", "default:"},
+	"the last reference keeps the tensor": {"object.c", "__ATOMIC_ACQ_REL) != 1) return;", "__ATOMIC_ACQ_REL) != 0) return;"},
+	"negative extents pass":               {"validate.go", "if extent < 0 {", "if extent < -9 {"},
 }
 
 func TestABrokenBindingFailsConformance(t *testing.T) {

@@ -23,6 +23,7 @@ func Run(t *testing.T) {
 		{"Flags", testFlags},
 		{"Ownership", testOwnership},
 		{"Lifetimes", testLifetimes},
+		{"Exchange", testExchange},
 		{"Threads", testThreads},
 		{"Hostile", testHostile},
 	} {

@@ -26,6 +26,7 @@ func Run(t *testing.T) {
 		{"Flags", testFlags},
 		{"Ownership", testOwnership},
 		{"Lifetimes", testLifetimes},
+		{"Exchange", testExchange},
 		{"Threads", testThreads},
 		{"Hostile", testHostile},
 	} {

@@ -1,0 +1,182 @@
+//go:build dlpackgen_template && cgo && !(386 || arm || mips || mipsle || wasm)
+
+package dlpacktest
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+
+	dlpack "dlpackgen.invalid/dlpack"
+)
+
+// testExchange calls the tables that the bindings make through the bindings, as
+// another package would.
+func testExchange(t *testing.T) {
+	t.Run("Borrow", testBorrow)
+	t.Run("Managed", testManaged)
+	t.Run("Wrap", testWrap)
+	t.Run("Alloc", testAlloc)
+	t.Run("Panic", testPanic)
+	t.Run("Versions", testTableVersions)
+	t.Run("MissingFunctions", testMissingFunctions)
+}
+
+func newTable(t *testing.T) dlpack.ExchangeAPI {
+	t.Helper()
+	table := must[*dlpack.DLPackExchangeAPI](t)(dlpack.NewExchangeAPI(dlpack.Producer{}))
+	return must[dlpack.ExchangeAPI](t)(dlpack.OpenExchangeAPI(&table.Header))
+}
+
+func newObject(t *testing.T, s stranger) dlpack.Object {
+	t.Helper()
+	return must[dlpack.Object](t)(dlpack.NewObject(must[managed](t)(dlpack.Import(s.versioned()))))
+}
+
+func testBorrow(t *testing.T) {
+	var strangers [3]stranger
+	var objects []uintptr
+	for i := range strangers {
+		strangers[i] = newStranger(t)
+		objects = append(objects, uintptr(newObject(t, strangers[i])))
+	}
+	views := make([]dlpack.View, len(objects))
+	if err := newTable(t).BorrowAll(views, objects...); err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range strangers {
+		d := views[i].Tensor()
+		equal(t, "address", d.Addr(), s.addr())
+		equal(t, "data type", d.DataType(), dlpack.DataTypeOf[float32]())
+		equalSlices(t, "shape", d.Shape(), []int64{2, 3})
+		equalSlices(t, "strides", d.Strides(), []int64{3, 1})
+		equal(t, "stream", views[i].Stream(), 0)
+		views[i].Release()
+		equal(t, "nothing after Release", views[i].Tensor(), dlpack.Tensor{})
+		equal(t, "deleters called", s.deleted(), 0)
+		dlpack.Object(objects[i]).Release()
+		equal(t, "deleters called", s.deleted(), 1)
+	}
+	refused(t, "Borrow of no object", newTable(t).Borrow(&views[0], 0), dlpack.ErrArgument)
+}
+
+// testManaged wants the tensor to outlive the object that it is made of.
+func testManaged(t *testing.T) {
+	s := newStranger(t)
+	object := newObject(t, s)
+	var m dlpack.Managed
+	if err := newTable(t).Managed(&m, uintptr(object)); err != nil {
+		t.Fatal(err)
+	}
+	object.Release()
+	equal(t, "deleters called", s.deleted(), 0)
+	equal(t, "address", m.Tensor().Addr(), s.addr())
+	m.Release()
+	equal(t, "deleters called", s.deleted(), 1)
+}
+
+// testWrap wants the object to own the tensor that it is made of.
+func testWrap(t *testing.T) {
+	s := newStranger(t)
+	m := must[managed](t)(dlpack.Import(s.versioned()))
+	object := must[uintptr](t)(newTable(t).Wrap(m))
+	m.Release()
+	equal(t, "deleters called", s.deleted(), 0)
+	_, err := newTable(t).Wrap(m)
+	refused(t, "a second Wrap", err, dlpack.ErrReleased)
+	dlpack.Object(object).Release()
+	equal(t, "deleters called", s.deleted(), 1)
+}
+
+func testAlloc(t *testing.T) {
+	cpu := dlpack.Device{Type: dlpack.DeviceCPU}
+	var m dlpack.Managed
+	if err := newTable(t).Alloc(&m, dlpack.DataTypeOf[float64](), cpu, 4, 5); err != nil {
+		t.Fatal(err)
+	}
+	defer m.Release()
+	equalSlices(t, "shape", m.Tensor().Shape(), []int64{4, 5})
+	data := must[[]float64](t)(dlpack.MutableData[float64](m.Tensor()))
+	for i := range data {
+		data[i] = float64(i)
+	}
+	equal(t, "elements", len(data), 20)
+	equal(t, "stream", must[dlpack.Stream](t)(newTable(t).Stream(cpu)), 0)
+}
+
+// panicking is made once: tables are few, and live as long as the process.
+var panicking = sync.OnceValues(func() (*dlpack.DLPackExchangeAPI, error) {
+	return dlpack.NewExchangeAPI(dlpack.Producer{
+		Allocate: func(dlpack.DataType, dlpack.Device, []int64) (exported, error) { panic("of the allocator") },
+		Stream:   func(dlpack.Device) (dlpack.Stream, error) { panic("of the stream") },
+	})
+})
+
+// testPanic wants a panic in Go to reach C as a failure.
+func testPanic(t *testing.T) {
+	table := must[*dlpack.DLPackExchangeAPI](t)(panicking())
+	api := must[dlpack.ExchangeAPI](t)(dlpack.OpenExchangeAPI(&table.Header))
+	var m dlpack.Managed
+	err := api.Alloc(&m, dlpack.DataTypeOf[int8](), dlpack.Device{Type: dlpack.DeviceCPU}, 1)
+	var failure *dlpack.CallError
+	if !errors.As(err, &failure) || !strings.Contains(failure.Message, "of the allocator") {
+		t.Errorf("the allocator panicked, got %v", err)
+	}
+	if _, err = api.Stream(dlpack.Device{Type: dlpack.DeviceCPU}); !errors.As(err, &failure) {
+		t.Errorf("the stream panicked, got %v", err)
+	}
+}
+
+// tables lays tables into C memory, each one's prev_api leading to the next.
+func tables(s stranger, majors ...uint32) []*dlpack.DLPackExchangeAPI {
+	all := make([]*dlpack.DLPackExchangeAPI, len(majors))
+	previous := uintptr(0)
+	for i := len(majors) - 1; i >= 0; i-- {
+		all[i] = (*dlpack.DLPackExchangeAPI)(unsafe.Pointer(&s.bytes()[i*int(unsafe.Sizeof(*all[i]))]))
+		*all[i] = dlpack.DLPackExchangeAPI{
+			Header:                          dlpack.DLPackExchangeAPIHeader{Version: dlpack.Version{Major: majors[i]}, PrevAPI: previous},
+			ManagedTensorAllocator:          8,
+			ManagedTensorFromPyObjectNoSync: 8,
+			ManagedTensorToPyObjectNoSync:   8,
+			DltensorFromPyObjectNoSync:      8,
+			CurrentWorkStream:               8,
+		}
+		previous = uintptr(unsafe.Pointer(all[i]))
+	}
+	return all
+}
+
+func testTableVersions(t *testing.T) {
+	const ours, other = dlpack.MajorVersion, dlpack.MajorVersion + 1
+	all := tables(newStranger(t), other, other+1, ours, ours)
+	api := must[dlpack.ExchangeAPI](t)(dlpack.OpenExchangeAPI(&all[0].Header))
+	equal(t, "table", api.Raw(), all[2])
+
+	all[1].Header.PrevAPI = 0
+	_, err := dlpack.OpenExchangeAPI(&all[0].Header)
+	refused(t, "a chain without our version", err, dlpack.ErrVersion)
+	all[1].Header.PrevAPI = uintptr(unsafe.Pointer(all[0]))
+	_, err = dlpack.OpenExchangeAPI(&all[0].Header)
+	refused(t, "a ring", err, dlpack.ErrTable)
+	_, err = dlpack.OpenExchangeAPI(nil)
+	refused(t, "nil", err, dlpack.ErrArgument)
+}
+
+func testMissingFunctions(t *testing.T) {
+	table := tables(newStranger(t), dlpack.MajorVersion)[0]
+	for name, function := range map[string]*uintptr{
+		"managed_tensor_allocator":              &table.ManagedTensorAllocator,
+		"managed_tensor_from_py_object_no_sync": &table.ManagedTensorFromPyObjectNoSync,
+		"managed_tensor_to_py_object_no_sync":   &table.ManagedTensorToPyObjectNoSync,
+		"current_work_stream":                   &table.CurrentWorkStream,
+	} {
+		*function = 0
+		_, err := dlpack.OpenExchangeAPI(&table.Header)
+		refused(t, "no "+name, err, dlpack.ErrTable)
+		*function = 8
+	}
+	table.DltensorFromPyObjectNoSync = 0
+	must[dlpack.ExchangeAPI](t)(dlpack.OpenExchangeAPI(&table.Header))
+}
