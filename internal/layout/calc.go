@@ -13,8 +13,8 @@ type extent struct {
 var nothing = extent{0, 1}
 
 // limit keeps the sizes of an absurd spec (structs that double at every level)
-// inside an int.
-const limit = 1 << 30
+// inside an int of 32 bits, also where one of them is added to another.
+const limit = 1 << 29
 
 // calc remembers what it has sized, so that deep nesting costs no more than
 // the number of declarations.

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -144,6 +145,7 @@ func TestAbsurdSpecsEnd(t *testing.T) {
 	}
 	for _, s := range Of(doubling, LP64, C).Structs {
 		assert.Positive(t, s.Size, "%s: the size has overflowed", s.Name)
+		assert.Less(t, 2*int64(s.Size), int64(math.MaxInt32), "%s: two of them overflow an int of 32 bits", s.Name)
 	}
 }
 
