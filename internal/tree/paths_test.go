@@ -155,8 +155,6 @@ func TestConflicts(t *testing.T) {
 			change: func(_ *testing.T, req *Request) { req.Depfile = filepath.Join(req.Out, "c", "a.h", "d") }},
 		{name: "an input", targets: []Target{target("c", ".", map[string]string{"dlpackgen.yaml": ""})},
 			change: func(_ *testing.T, req *Request) { req.Inputs = []string{filepath.Join(req.Out, "dlpackgen.yaml")} }},
-		{name: "a directory at the path", targets: []Target{target("c", "c", one)},
-			change: func(t *testing.T, req *Request) { setContent(t, req.Out, "c/a.h/x", "") }},
 		{name: "a file on the way", targets: []Target{target("c", "c/d", one)},
 			change: func(t *testing.T, req *Request) { setContent(t, req.Out, "c", "") }},
 		{name: "a file far up", targets: []Target{target("c", "c/d/e", one)},
@@ -173,6 +171,38 @@ func TestConflicts(t *testing.T) {
 			requireUntouched(t, dir, req, KindConflict)
 		})
 	}
+}
+
+// A directory at a planned path is as good as edited, and no force removes it:
+// nobody knows what is in it.
+func TestADirectoryAtAPlannedPath(t *testing.T) {
+	dir, req := oneFile(t)
+	req.Targets[0].Files = append(req.Targets[0].Files, emit.File{Path: "b.h", Data: []byte(ours("b"))})
+	remove(t, dir, "c/a.h")
+	setContent(t, dir, "c/a.h/x", mine)
+	setContent(t, dir, "c/b.h", mine)
+	before := disked(t, dir)
+	for _, req := range []Request{req, forced(req)} {
+		for name, look := range map[string]func(Request) (*Report, error){
+			"check": Check, "dry run": func(r Request) (*Report, error) { return Generate(r, true) },
+		} {
+			report, err := look(req)
+			require.NoError(t, err, name)
+			it, _ := itemAt(report, "c/a.h")
+			assert.Equal(t, Item{Path: "c/a.h", Target: "c", State: Edited, Dir: true, New: []byte(ours("a"))}, it, name)
+			assert.True(t, report.Drift(), name)
+		}
+		_, err := Generate(req, false)
+		out := requireKind(t, err, KindEdited)
+		assert.Equal(t, 1, out.ExitCode())
+		assert.Contains(t, out.Error(), "a directory stands where a file is planned")
+		assert.Contains(t, out.Findings[0].Hint, "--force removes no directory")
+		assert.Equal(t, !req.Force, len(out.Findings) == 2, "b.h can be forced: %v", out)
+		assert.Equal(t, before, disked(t, dir))
+	}
+	remove(t, dir, "c/a.h")
+	generated(t, forced(req))
+	requireFine(t, req)
 }
 
 // A path that cannot be is one finding, however many files are planned below it.

@@ -116,10 +116,10 @@ func (p *planner) judgePlanned(want planned, f found) {
 		f.perm = newPerm
 	case p.knows(want.path, f.sum):
 		it.State, it.Action = Changed, Replace
-	case p.force:
+	case p.force && !f.dir:
 		it.State, it.Action = Edited, Replace
 	default:
-		it.State = Edited
+		it.State, it.Dir = Edited, f.dir
 		p.edited = true
 	}
 	p.item(it)

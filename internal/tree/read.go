@@ -208,18 +208,15 @@ func (r *reader) readFile(name string) error {
 	if !isPlanned {
 		return nil
 	}
-	if f.dir {
-		return r.inTheWay(name, "a directory stands where a file is planned")
-	}
 	if f.sum == none {
 		return r.readParents(name)
 	}
 	return nil
 }
 
-func (r *reader) inTheWay(name, text string) error {
-	return fail(KindConflict, r.want.at(name), "move it away; if an older dlpackgen made it, run `dlpackgen clean` first", "%s", text)
-}
+// orClean is the way out where a release has turned a file into a directory, or
+// a directory into a file.
+const orClean = "if an older dlpackgen made it, run `dlpackgen clean` first"
 
 // readParents learns which directories a new file needs, and refuses what
 // cannot become one while nothing is touched yet.
@@ -240,7 +237,7 @@ func (r *reader) readParents(name string) error {
 			return failed(r.want.at(dir), err)
 		}
 		if !info.IsDir() {
-			return r.inTheWay(dir, "a file stands where a directory is needed")
+			return fail(KindConflict, r.want.at(dir), "move it away; "+orClean, "a file stands where a directory is needed")
 		}
 		r.dirs[dir] = true
 		return nil

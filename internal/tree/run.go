@@ -222,7 +222,10 @@ func (w *want) editedError(p *plan) error {
 	}
 	out := &Error{Kind: KindEdited}
 	for _, it := range p.items {
-		if it.State == Edited {
+		switch {
+		case it.Dir:
+			out.Findings = append(out.Findings, finding(KindEdited, w.at(it.Path), "move it away, --force removes no directory; "+orClean, "a directory stands where a file is planned"))
+		case it.State == Edited && it.Action == Keep:
 			out.Findings = append(out.Findings, finding(KindEdited, w.at(it.Path), hint, "the file was edited by hand"))
 		}
 	}

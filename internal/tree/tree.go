@@ -93,6 +93,7 @@ type Item struct {
 	Target string // who plans or owned it; "" where nobody did
 	State  State
 	Action Action
+	Dir    bool // an Edited planned path is a directory, which Force does not replace
 	// Old and New are the content on disk, with CRLF as LF, and the planned one,
 	// for diffs; nil where there is none, and for what is no regular file or
 	// larger than 64 MiB. Both are nil for an unchanged file. They are shared: do
@@ -186,8 +187,9 @@ func Check(req Request) (*Report, error) { return system().check(req) }
 
 // Generate brings the output directory to the plan; with dryRun it only says
 // what it would do. Files that are as planned are not touched. Where files were
-// edited by hand, and Force is not set, nothing at all is written, and the
-// error is of KindEdited (nil in a dry run); the report comes with it.
+// edited by hand, and Force is not set or a directory stands there, nothing at
+// all is written, and the error is of KindEdited (nil in a dry run); the report
+// comes with it.
 func Generate(req Request, dryRun bool) (*Report, error) { return system().generate(req, dryRun) }
 
 // Clean removes what the lock proves to be of the selected targets, unmodified
