@@ -2,7 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/tree"
@@ -27,31 +31,75 @@ var states = map[tree.State]words{
 	tree.Unfinished: {diag.Error, "is left from a run that did not finish", regenerate + " heals it"},
 }
 
+// maxForeign is how many files of others below one path are named one by one. A
+// path may be the root of a project, where they are the project itself.
+const maxForeign = 3
+
 // findings turns a report into what check says; files that are as planned are
 // not mentioned.
 func findings(j *job, report *tree.Report) []diag.Diagnostic {
-	var out []diag.Diagnostic
+	var out diag.List
+	many := j.manyForeign(report)
 	for _, it := range report.Items {
-		if w, ok := states[it.State]; ok {
-			out = append(out, diag.Diagnostic{
-				Severity: w.severity, Code: it.State.String(), Text: w.text, Hint: w.hint,
-				Pos: diag.Pos{File: j.name(it.Path)},
-			})
+		if it.State == tree.Foreign && many[j.pathAbove(it.Path)] > 0 {
+			continue
+		}
+		if d, ok := finding(j, it); ok {
+			out.Add(d)
 		}
 	}
-	return out
+	for above, count := range many {
+		out.Add(diag.Diagnostic{
+			Severity: diag.Note, Code: tree.Foreign.String(), Pos: diag.Pos{File: j.name(above)},
+			Text: fmt.Sprintf("%d files here are not ours, and are left alone", count),
+		})
+	}
+	return out.Sorted()
+}
+
+// finding is what check says about one path, if anything.
+func finding(j *job, it tree.Item) (diag.Diagnostic, bool) {
+	w, ok := states[it.State]
+	return diag.Diagnostic{
+		Severity: w.severity, Code: it.State.String(), Text: w.text, Hint: w.hint,
+		Pos: diag.Pos{File: j.name(it.Path)},
+	}, ok
+}
+
+// manyForeign counts the files of others by the path of a target that they stand
+// below, where they are too many to be named.
+func (j *job) manyForeign(report *tree.Report) map[string]int {
+	counts := map[string]int{}
+	for _, it := range report.Of(tree.Foreign) {
+		counts[j.pathAbove(it.Path)]++
+	}
+	maps.DeleteFunc(counts, func(_ string, count int) bool { return count <= maxForeign })
+	return counts
+}
+
+// pathAbove gives the deepest path of a target that a file stands below, or "."
+// for what stands below none of them.
+func (j *job) pathAbove(file string) string {
+	deepest := "."
+	for _, t := range slices.Concat(j.config.Selected, j.config.Others) {
+		if strings.HasPrefix(file, t.Path+"/") && len(t.Path) > len(deepest) {
+			deepest = t.Path
+		}
+	}
+	return deepest
 }
 
 // warnings gives what a run that writes leaves behind for its user to decide.
 func warnings(j *job, report *tree.Report) []diag.Diagnostic {
-	var out []diag.Diagnostic
-	for _, d := range findings(j, report) {
-		if d.Code == tree.Leftover.String() || d.Code == tree.Edited.String() {
+	var out diag.List
+	for _, it := range report.Items {
+		if it.State == tree.Leftover || it.State == tree.Edited {
+			d, _ := finding(j, it)
 			d.Severity = diag.Warning
-			out = append(out, d)
+			out.Add(d)
 		}
 	}
-	return out
+	return out.Sorted()
 }
 
 // name is a path of the tree as seen from the current directory.

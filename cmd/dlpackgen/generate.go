@@ -99,6 +99,9 @@ func (a *app) sayActions(j *job, report *tree.Report, dryRun bool) {
 		would = "would be "
 	}
 	for _, it := range report.Items {
+		if it.State == tree.Foreign {
+			continue // left alone, which is not the same as kept up to date
+		}
 		counts[it.Action]++
 		if it.Action != tree.Keep {
 			a.say("%s%s %s", would, it.Action, j.name(it.Path))

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/dlpackgen/dlpackgen/internal/config"
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/tree"
+)
+
+// placed is a job with a target at each path.
+func placed(paths ...string) *job {
+	j := &job{config: &config.Config{}, out: "out"}
+	for _, path := range paths {
+		j.config.Selected = append(j.config.Selected, config.Target{Target: emit.Target{Name: path}, Path: path})
+	}
+	return j
+}
+
+// items are n paths below a folder in one state.
+func items(n int, dir string, state tree.State) (out []tree.Item) {
+	for i := range n {
+		out = append(out, tree.Item{Path: fmt.Sprintf("%s/%04d", dir, i), State: state})
+	}
+	return out
+}
+
+func TestFindingsOfCheckAreBounded(t *testing.T) {
+	report := &tree.Report{Items: items(diag.MaxFindings+5, "gen", tree.Missing)}
+	found := findings(placed("gen"), report)
+	assert.Len(t, found, diag.MaxFindings+1)
+	assert.Equal(t, "5 more findings are not shown", found[diag.MaxFindings].Text)
+}
+
+func TestForeignFilesAreCountedByThePathAbove(t *testing.T) {
+	report := &tree.Report{Items: append(items(4, "gen/go/x", tree.Foreign), items(3, "gen/gone", tree.Foreign)...)}
+	var texts []string
+	for _, d := range findings(placed("gen", "gen/go"), report) {
+		texts = append(texts, fmt.Sprint(d.Severity, " ", len(d.Text) > 0, " ", d.Pos.File))
+	}
+	j := placed()
+	assert.ElementsMatch(t, []string{
+		"note true " + j.name("gen/go"), "note true " + j.name("gen/gone/0000"), "note true " + j.name("gen/gone/0001"), "note true " + j.name("gen/gone/0002"),
+	}, texts)
+}
+
+// Nothing says better what generate --force would throw away than the diff.
+func TestDiffShowsEditedFiles(t *testing.T) {
+	var stdout bytes.Buffer
+	a := &app{stdout: &sink{w: &stdout}}
+	a.printDiff(placed(), &tree.Report{Items: []tree.Item{
+		{Path: "a.h", State: tree.Edited, Action: tree.Keep, Old: []byte("mine\n"), New: []byte("ours\n")},
+		{Path: "b.h", State: tree.Foreign, Action: tree.Keep, Old: []byte("theirs\n")},
+	}})
+	assert.Contains(t, stdout.String(), "\n-mine\n+ours\n")
+	assert.NotContains(t, stdout.String(), "b.h")
+}
