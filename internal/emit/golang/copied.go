@@ -5,6 +5,7 @@ import (
 	"go/build/constraint"
 	"io/fs"
 	"path"
+	"regexp"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
@@ -19,6 +20,10 @@ const (
 	templatePrefix  = "dlp_00000000_"
 	templateImport  = "dlpackgen.invalid/dlpack" // the bindings, in the packages below them
 )
+
+// exampleCall is the package in an example of its own doc. In the docs of the
+// packages below, which import it under that name, it stays.
+var exampleCall = regexp.MustCompile(`(\W)` + templatePackage + `\.([A-Z])`)
 
 // copied makes the files that the spec does not decide: the run time with the
 // packages below it, and the header, which is target c's. Go finds those
@@ -93,6 +98,9 @@ func (b *binding) put(name, source string) (string, error) {
 	}
 	rest = strings.Replace(rest, "\npackage "+templatePackage+"\n", "\npackage "+b.pkg+"\n", 1)
 	rest = strings.Replace(rest, "// Package "+templatePackage+" ", "// Package "+b.pkg+" ", 1)
+	if name == "doc.go" {
+		rest = exampleCall.ReplaceAllString(rest, "${1}"+b.pkg+".${2}")
+	}
 	return b.head(line) + rest[1:], nil
 }
 
