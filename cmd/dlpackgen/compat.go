@@ -122,14 +122,22 @@ func (a *app) showCompat(report compatReport, format string) error {
 func (a *app) printChanges(report compatReport) {
 	w := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
 	for _, c := range report.Changes {
-		values := ""
-		if c.Old != "" || c.New != "" {
-			values = fmt.Sprintf(": %s -> %s", c.Old, c.New)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s%s\n", c.Kind, c.Rule, c.Name, c.Text, values)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s%s\n", c.Kind, c.Rule, c.Name, c.Text, values(c))
 	}
 	w.Flush()
 	if len(report.Changes) == 0 {
 		fmt.Fprintf(a.stdout, "%s and %s are the same to everyone who uses them\n", report.Old, report.New)
 	}
+}
+
+// values ends the line of a change with both values, or with the only one of what
+// was added or removed.
+func values(c compat.Change) string {
+	switch {
+	case c.Old != "" && c.New != "":
+		return fmt.Sprintf(": %s -> %s", c.Old, c.New)
+	case c.Old != "" || c.New != "":
+		return ": " + c.Old + c.New
+	}
+	return ""
 }

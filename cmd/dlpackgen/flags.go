@@ -43,8 +43,26 @@ func choiceFlag(cmd *cobra.Command, name, usage string, allowed ...string) *choi
 // complete offers words for a flag to the shell. They are a function because the
 // spec takes longer to read than most runs need for all the rest.
 func complete(cmd *cobra.Command, flag string, words func() []string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		return words(), cobra.ShellCompDirectiveNoFileComp
+	completeBy(cmd, flag, func(string) []string { return words() })
+}
+
+// completeList offers words for a flag that takes several, with commas between
+// them: the shell replaces all that was typed, so what is chosen stays in front.
+func completeList(cmd *cobra.Command, flag string, words func() []string) {
+	completeBy(cmd, flag, func(typed string) (out []string) {
+		chosen := typed[:strings.LastIndex(typed, ",")+1]
+		for _, word := range words() {
+			if !slices.Contains(strings.Split(chosen, ","), word) {
+				out = append(out, chosen+word)
+			}
+		}
+		return out
+	})
+}
+
+func completeBy(cmd *cobra.Command, flag string, offer func(typed string) []string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return offer(typed), cobra.ShellCompDirectiveNoFileComp
 	})
 	if err != nil {
 		panic("unreachable: the flag was just added: " + err.Error())

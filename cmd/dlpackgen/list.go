@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -38,9 +39,16 @@ func (a *app) list() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			w := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
+			var table bytes.Buffer
+			w := tabwriter.NewWriter(&table, 0, 8, 2, ' ', 0)
 			lists[args[0]](w, sp, release)
-			return w.Flush()
+			if err := w.Flush(); err != nil {
+				return cannot("output", "", "%v", err)
+			}
+			for line := range bytes.Lines(table.Bytes()) {
+				fmt.Fprintf(a.stdout, "%s\n", bytes.TrimRight(line, " \n"))
+			}
+			return nil
 		},
 	}
 	dlpackFlag(cmd, &version)

@@ -38,7 +38,7 @@ func selectionFlags(cmd *cobra.Command) *selection {
 	f.StringSliceVar(&s.only, "only", nil, "`TARGETS` to work on, with commas between them; the others are left alone")
 	f.StringVar(&s.out, "out", "", "`DIR` to use instead of the config's out; without a config, for all targets")
 	cmd.MarkFlagsMutuallyExclusive("config", "no-config")
-	complete(cmd, "only", targets.Names)
+	completeList(cmd, "only", targets.Names)
 	complete(cmd, "dlpack", versions)
 	return s
 }

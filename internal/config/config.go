@@ -48,10 +48,11 @@ type Choice struct {
 	Only    []string // the targets to select; none selects all
 }
 
-// LockName is the name of the lock that belongs to a config.
+// LockName is the name of the lock that belongs to a config. A name that is all
+// extension, such as .yaml, is kept whole.
 func LockName(file string) string {
 	base := path.Base(strings.ReplaceAll(file, `\`, "/"))
-	return strings.TrimSuffix(base, path.Ext(base)) + ".lock"
+	return cmp.Or(strings.TrimSuffix(base, path.Ext(base)), base) + ".lock"
 }
 
 // Default gives every target at its default path, for the latest release.

@@ -118,6 +118,7 @@ func TestDefaultHasEveryTarget(t *testing.T) {
 func TestLockNameFollowsTheConfig(t *testing.T) {
 	for file, want := range map[string]string{
 		"dlpackgen.yaml": "dlpackgen.lock", "conf/a.b.yaml": "a.b.lock", `conf\x.yml`: "x.lock", "plain": "plain.lock",
+		".yaml": ".yaml.lock", "conf/.hidden": ".hidden.lock",
 	} {
 		assert.Equal(t, want, LockName(file))
 	}
