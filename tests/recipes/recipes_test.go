@@ -56,6 +56,13 @@ func TestNinja(t *testing.T) {
 	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
 	assert.Contains(t, p.run(t, "ninja", "-t", "deps"), "dlpackgen.yaml", "ninja took the depfile")
 
+	for _, name := range p.locked(t) {
+		require.NoError(t, os.Remove(p.path(name)))
+		p.run(t, "ninja")
+		assert.FileExists(t, p.path(name), "ninja knows each file that is made, and makes it again")
+	}
+	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
+
 	first := p.modified(t, "seen")
 	p.touch(t, "dlpackgen.yaml")
 	assert.Contains(t, p.run(t, "ninja", "-v"), "dlpackgen generate", "the config is newer")

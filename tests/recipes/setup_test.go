@@ -19,7 +19,7 @@ func newMachine(t *testing.T, uid string) *project {
 	t.Helper()
 	needs(t, "sh", "dash")
 	p := newProject(t, nil)
-	for _, name := range []string{"tools/setup.sh", "tests/packages.txt", "tests/requirements.txt"} {
+	for _, name := range []string{"tools/setup.sh", "tests/packages.txt", "tests/requirements.txt", "tests/requirements-frameworks.txt"} {
 		data, err := os.ReadFile(filepath.Join(golden.Root(t), name))
 		require.NoError(t, err)
 		p.write(t, name, string(data))
@@ -31,7 +31,9 @@ func newMachine(t *testing.T, uid string) *project {
 	p.command(t, "bin/python3", `[ "$1" = -c ] || { echo "python $*" >>log; mkdir -p .venv/bin; cp bin/pip .venv/bin/python; }`)
 	p.command(t, "bin/pip", `echo "venv $*" >>log`)
 	p.command(t, ".venv/bin/python", "true")
+	p.command(t, "bin/df", "echo Available; echo 0 0 0 99999999")
 	p.write(t, ".venv/installed.txt", p.read(t, "tests/requirements.txt"))
+	p.write(t, ".venv/frameworks.txt", p.read(t, "tests/requirements-frameworks.txt"))
 	p.write(t, "log", "")
 	t.Setenv("PATH", p.path("bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 	p.env = os.Environ()
@@ -64,7 +66,7 @@ func TestSetUpLeavesACompleteMachineAlone(t *testing.T) {
 	p.command(t, "bin/dpkg-query", "echo install ok installed")
 	said, done := p.setUp(t)
 	assert.Empty(t, done)
-	assert.Equal(t, 2, strings.Count(said, "all there"))
+	assert.Equal(t, 3, strings.Count(said, "all there"))
 }
 
 func TestSetUpWithoutRootOnlyNamesThePackages(t *testing.T) {
@@ -98,4 +100,27 @@ func TestSetUpMakesAnOutdatedVenvAnew(t *testing.T) {
 	said, _ := p.setUp(t)
 	assert.Contains(t, said, "the Python packages could not be installed")
 	assert.NoFileExists(t, p.path(".venv/installed.txt"), "so the next run tries again")
+}
+
+func TestSetUpInstallsFrameworksWhereThereIsRoom(t *testing.T) {
+	p := newMachine(t, "1000")
+	installed := p.path(".venv/frameworks.txt")
+	require.NoError(t, os.Remove(installed))
+	require.NoError(t, os.Rename(p.path("bin/pip"), p.path(".venv/bin/python")))
+	p.command(t, "bin/df", "echo Available; echo 0 0 0 15999999")
+	said, done := p.setUp(t)
+	assert.Contains(t, said, "less than 16 GB free")
+	assert.NotContains(t, done, "frameworks")
+	assert.NoFileExists(t, installed)
+
+	p.command(t, "bin/df", "echo Available; echo 0 0 0 16000000")
+	_, done = p.setUp(t)
+	assert.Regexp(t, `venv -m pip install .*--no-deps .*-r tests/requirements-frameworks\.txt\n`, done)
+	assert.FileExists(t, installed)
+
+	require.NoError(t, os.Remove(installed))
+	p.command(t, ".venv/bin/python", `[ "$1" = -c ]`)
+	said, _ = p.setUp(t)
+	assert.Contains(t, said, "the frameworks could not be installed")
+	assert.NoFileExists(t, installed, "so the next run tries again")
 }
