@@ -75,9 +75,6 @@ func (p Packed[T]) Unpack(dst []T) int {
 
 // Bytes gives the memory itself. It must not be written.
 func (p Packed[T]) Bytes() []byte {
-	if p.Len() == 0 {
-		return []byte{}
-	}
 	size, _ := bytesOf(uint64(p.Len()), uint64(p.step))
 	return unsafe.Slice((*byte)(p.first), size)
 }

@@ -159,6 +159,17 @@ func TestLittleIsReadOfMuch(t *testing.T) {
 	}
 }
 
+func TestLanesCountForTheSummary(t *testing.T) {
+	lanes := func(count int64) dlpack.Tensor {
+		return spoiled(t, func(f Foreign) {
+			f.Reshape([]int64{count}, []int64{0})
+			f.Versioned().DLTensor.DType = dlpack.DataType{Code: dlpack.CodeInt, Bits: 8, Lanes: 2}
+		})
+	}
+	assert.NotContains(t, lanes(500).String(), "...")
+	assert.Contains(t, lanes(501).String(), "\n ...\n")
+}
+
 // numbers are what a preview shows.
 func numbers(t *testing.T, tensor dlpack.Tensor) (found []int32) {
 	t.Helper()
@@ -191,23 +202,39 @@ func FuzzFormat(f *testing.F) {
 // The layout is NumPy's, line breaks and blank lines included.
 func TestNumPyShowsArraysTheSameWay(t *testing.T) {
 	python := needNumPy(t)
-	shapes := [][]int64{{1}, {20}, {21}, {100}, {1000}, {1001}, {7, 150}, {2, 500}, {2, 501}, {3, 25}, {2, 2, 40}, {2, 3, 4}, {20, 5, 20}, {2, 2, 2, 3}, {1, 1, 1, 30}, {8, 8, 8, 2}}
-	input, err := json.Marshal(shapes)
+	type array struct {
+		Base  int64
+		Shape []int64
+	}
+	var arrays []array
+	for _, shape := range [][]int64{
+		{1}, {20}, {21}, {100}, {1000}, {1001}, {7, 150}, {2, 500}, {2, 501}, {3, 25}, {2, 2, 40}, {2, 3, 4}, {20, 5, 20}, {2, 2, 2, 3}, {1, 1, 1, 30}, {8, 8, 8, 2},
+	} {
+		for _, base := range []int64{0, -5, 1e17, 1e18} { // up to three on a line, where "..." may be the fourth
+			arrays = append(arrays, array{base, shape})
+		}
+	}
+	input, err := json.Marshal(arrays)
 	require.NoError(t, err)
 	out, err := exec.Command(python, "-c", `
 import json, math, sys
 import numpy as np
-print(json.dumps([str(np.arange(math.prod(s)).reshape(s)) for s in json.loads(sys.argv[1])]))
+print(json.dumps([str(np.arange(math.prod(a["Shape"])).reshape(a["Shape"]) + a["Base"]) for a in json.loads(sys.argv[1])]))
 `, string(input)).Output()
 	require.NoError(t, err)
 	var want []string
 	require.NoError(t, json.Unmarshal(out, &want))
-	for i, shape := range shapes {
+	for i, a := range arrays {
 		count := int64(1)
-		for _, extent := range shape {
+		for _, extent := range a.Shape {
 			count *= extent
 		}
-		_, got, _ := strings.Cut(counted[int32](t, int(count), dlpack.ExportOptions{Shape: shape}).String(), " on CPU:0")
-		assert.Equal(t, want[i], got[1:], "%v", shape)
+		var data []int64
+		for k := range count {
+			data = append(data, a.Base+k)
+		}
+		p, err := dlpack.Export(data, a.Shape...)
+		_, got, _ := strings.Cut(imported(t, p, err).String(), " on CPU:0")
+		assert.Equal(t, want[i], got[1:], "%v", a)
 	}
 }

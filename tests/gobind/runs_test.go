@@ -189,9 +189,26 @@ func TestAbsentStridesAreOneRun(t *testing.T) {
 		assert.Len(t, run, 6)
 		assert.Same(t, &f.Data()[0], &run[0])
 	}
+	f.Data()[5] = 7
+	last, err := dlpack.At[float32](m.Tensor(), 1, 2)
+	require.NoError(t, err)
+	assert.Equal(t, float32(7), last)
 	assert.Equal(t, int64(3), m.Tensor().Stride(0))
 	assert.Equal(t, int64(1), m.Tensor().Stride(1))
 	assert.Panics(t, func() { m.Tensor().Stride(2) })
+}
+
+// No element, no address: an empty tensor may have any.
+func TestAnEmptyTensorHasNoRun(t *testing.T) {
+	tensor := spoiled(t, func(f Foreign) {
+		f.Reshape([]int64{3, 0}, []int64{1, 1})
+		f.Versioned().DLTensor.ByteOffset = 1
+	})
+	runs, err := dlpack.Runs[float32](tensor)
+	require.NoError(t, err)
+	for range runs {
+		t.Error("a run of nothing")
+	}
 }
 
 func TestALoopOverRunsMayEndEarly(t *testing.T) {

@@ -13,6 +13,11 @@
 //	defer managed.Release()
 //	values, err := dlpack.Data[float32](managed.Tensor())
 //
+// [Data] gives dense elements as a slice; [Runs] serves any strides, [At] single
+// elements, [PackedData] elements narrower than a byte. Formats that Go lacks,
+// such as float16 and the floats of 8 bits, have types of their own. Printed
+// with %v a tensor shows its elements as NumPy does.
+//
 // A producer gives out the memory of a slice; the pointer goes to one consumer,
 // whose last act is to call the deleter in it:
 //
