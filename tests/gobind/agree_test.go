@@ -3,6 +3,7 @@ package gobind
 import (
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -87,11 +88,9 @@ func readAll(m *dlpack.Managed) {
 	m.Release()
 }
 
+// DLPACKGEN_HOSTILE=10000000 compares that many.
 func TestGoAndCJudgeAlike(t *testing.T) {
-	rounds := 300_000
-	if testing.Short() {
-		rounds = 20_000
-	}
+	rounds := setting(t, "DLPACKGEN_HOSTILE", strconv.Atoi, 20_000, 300_000)
 	random := rand.New(rand.NewPCG(1, 2))
 	data := make([]byte, 20)
 	accepted := 0

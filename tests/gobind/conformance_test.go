@@ -136,7 +136,8 @@ func TestSoak(t *testing.T) {
 	dlpacktest.Soak(t, setting(t, "DLPACKGEN_SOAK", time.ParseDuration, 50*time.Millisecond, 2*time.Second))
 }
 
-// DLPACKGEN_HOSTILE=10000000 imports that many hostile tensors.
+// DLPACKGEN_HOSTILE=10000000 imports that many hostile tensors, in about ten
+// seconds. [TestGoAndCJudgeAlike] holds as many against the validator in C.
 func TestHostileTensorsByTheMillion(t *testing.T) {
 	dlpacktest.Hostile(t, setting(t, "DLPACKGEN_HOSTILE", strconv.Atoi, 10_000, 1_000_000), 2)
 }
