@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what the tests need and this machine lacks: Debian packages
-# (tests/packages.txt) when root, and Python packages (tests/requirements.txt)
-# into .venv. A part that cannot be had is reported and left out; the tests that
+# (tests/packages.txt) when root, and Python packages (tests/requirements.txt,
+# tests/requirements-frameworks.txt) into .venv. A part that cannot be had is reported and left out; the tests that
 # need it then skip and say so.
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -83,9 +83,31 @@ install_python() {
 		say "the Python packages could not be installed: tests that need them skip"
 }
 
+# What is free where .venv lies, in KiB.
+free_space() {
+	df -Pk . | awk 'NR == 2 { print $4 }'
+}
+
+# 7 GB, and as much again while it installs.
+install_frameworks() {
+	if [ ! -f .venv/installed.txt ]; then
+		return # there is no .venv to put them into, which was said
+	elif cmp -s tests/requirements-frameworks.txt .venv/frameworks.txt; then
+		say "Python frameworks: all there"
+	elif [ "$(free_space)" -lt 16000000 ]; then
+		say "less than 16 GB free: tests that need torch, jax or paddle skip"
+	else
+		say "installing torch, jax and paddle into .venv"
+		.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps --only-binary :all: -r tests/requirements-frameworks.txt &&
+			cp tests/requirements-frameworks.txt .venv/frameworks.txt ||
+			say "the frameworks could not be installed: tests that need them skip"
+	fi
+}
+
 if command -v dpkg-query >/dev/null; then
 	install_packages
 else
 	say "not a Debian: packages are left to you (tests/packages.txt)"
 fi
 install_python
+install_frameworks
