@@ -41,7 +41,7 @@ func (d *decoder) devices(cfg *Config, section *yaml.Node) []spec.EnumValue {
 	if section == nil || isEmpty(section) || !section.Is(yaml.Mapping, "devices") {
 		return nil
 	}
-	releases := d.selectedReleases(cfg)
+	before, releases := d.diags.Len(), d.selectedReleases(cfg)
 	var out []spec.EnumValue
 	for _, e := range section.Entries {
 		device, at := d.device(e)
@@ -55,7 +55,30 @@ func (d *decoder) devices(cfg *Config, section *yaml.Node) []spec.EnumValue {
 		}
 		out = append(out, device)
 	}
+	if d.diags.Len() == before {
+		d.clashes(cfg, section, out)
+	}
 	return out
+}
+
+// clashes reports devices whose names differ in C and not in a selected target.
+func (d *decoder) clashes(cfg *Config, section *yaml.Node, devices []spec.EnumValue) {
+	extended := &Config{Devices: devices}
+	for _, t := range cfg.Selected {
+		r, err := d.spec.Release(t.Release)
+		if err != nil || t.Clashes == nil || d.older(t.Release, t.Oldest) {
+			continue
+		}
+		for _, clash := range t.Clashes(extended.Extend(r)) {
+			i := slices.IndexFunc(section.Entries, func(e yaml.Entry) bool { return e.Key.Value == clash.Names[1] })
+			if i < 0 {
+				i = slices.IndexFunc(section.Entries, func(e yaml.Entry) bool { return e.Key.Value == clash.Names[0] })
+			}
+			if i >= 0 {
+				section.Entries[i].Key.Errorf("device-conflict", "rename one of them", "target %s: %s", t.Name, clash.Text)
+			}
+		}
+	}
 }
 
 // deviceNodes are where the findings about a device point at.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -61,6 +62,34 @@ func TestDevicesAreCheckedAgainstEachReleaseInUse(t *testing.T) {
 	assert.Contains(t, found, "which is that of kDLTPU in DLPack main")
 	_, found = decode(t, "version: 1\ntargets: {c: {dlpack: main}, go: {}}\n"+devices, Choice{})
 	assert.Contains(t, found, "which is that of kDLTPU in DLPack main")
+}
+
+// Two names of C may be one in a target: the finding stands at the device, not
+// somewhere in the rendering.
+func TestDevicesThatATargetCannotTellApart(t *testing.T) {
+	const toGo = "version: 1\ntargets: {c: {}, go: {}}\ndevices: "
+	for devices, want := range map[string]string{
+		"{kDLAcme_x: {value: 500}, kDLAcmeX: {value: 501}}": `:3:36: error: target go: kDLAcme_x and kDLAcmeX would both be named DeviceAcmeX in Go [device-conflict]`,
+		"{kDLCUDA_: {value: 500}}":                          `:3:11: error: target go: kDLCUDA and kDLCUDA_ would both be named DeviceCUDA in Go [device-conflict]`,
+		"{kDLType: {value: 500}}":                           `:3:11: error: target go: DLDeviceType and kDLType would both be named DeviceType in Go [device-conflict]`,
+	} {
+		_, found := decode(t, toGo+devices, Choice{})
+		assert.Contains(t, found, want)
+		assert.Contains(t, found, "hint: rename one of them")
+		_, found = decode(t, toGo+devices, Choice{Only: []string{"c"}})
+		assert.Empty(t, found, "C tells them apart")
+	}
+	_, found := decode(t, toGo+"{kDLAcme: {value: 500}, kDLAcmeX: {value: 501}}", Choice{})
+	assert.Empty(t, found)
+}
+
+// A device may take the name that a later declaration of the spec would have.
+func TestAClashStandsAtTheDeviceInAnyOrder(t *testing.T) {
+	src := strings.Replace(tenReleases, "python:\n", "  - enum: DLDeviceColor\n    wire: int32\n    values: [{name: kRed, value: 1}]\npython:\n", 1)
+	sp, list := spec.Load("s", []byte(src))
+	require.NotNil(t, sp, diag.Text(list.Sorted(), false))
+	_, list = Decode("f", []byte("version: 1\ntargets: {go: {}}\ndevices: {kDLColor: {value: 5}}"), sp, Choice{})
+	assert.Contains(t, diag.Text(list.Sorted(), false), "f:3:11: error: target go: kDLColor and DLDeviceColor would both")
 }
 
 func TestDevicesNeedTheirEnum(t *testing.T) {

@@ -39,8 +39,17 @@ type Target struct {
 	Path    string // default, relative to out
 	Oldest  string // the oldest release that it serves
 	Options []Option
+	// Clashes finds the names of a release that the target could not tell apart;
+	// nil where names stay as they are in C. A vendor's own devices may bring some.
+	Clashes func(*spec.Release) []Clash
 	// Emit renders every file of the target; the same model gives the same bytes.
 	Emit func(*Model) ([]File, error)
+}
+
+// Clash is a pair of names that a target would make one of.
+type Clash struct {
+	Names [2]string // as the release declares them, in the order of the target
+	Text  string
 }
 
 // bannerMark is the sentence that marks a file as ours, and that Go tools know.

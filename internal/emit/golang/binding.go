@@ -45,27 +45,11 @@ func newBinding(m *emit.Model) (*binding, error) {
 }
 
 // checkNames reports all pairs of names that Go could not tell apart, which a
-// vendor's own devices may bring.
+// spec of one's own or a vendor's devices may bring.
 func (b *binding) checkNames() error {
-	u := unique{}
 	var errs []error
-	for _, s := range spec.Of[*spec.Struct](b.release) {
-		errs = append(errs, u.add(b.typeName(s.Name), s.Name))
-		fields := unique{}
-		for _, f := range s.Fields {
-			errs = append(errs, fields.add(b.fieldName(s, f.Name), s.Name+"."+f.Name))
-		}
-	}
-	for _, e := range spec.Of[*spec.Enum](b.release) {
-		errs = append(errs, u.add(b.typeName(e.Name), e.Name))
-		for _, v := range e.Values {
-			errs = append(errs, u.add(b.enumerator(e, v.Name), v.Name))
-		}
-	}
-	for _, e := range b.elements() {
-		if e.own != nil {
-			errs = append(errs, u.add(e.name(), "the data type "+e.Name))
-		}
+	for _, clash := range clashes(b.release) {
+		errs = append(errs, fmt.Errorf("%s; rename one", clash.Text))
 	}
 	return errors.Join(errs...)
 }

@@ -32,7 +32,8 @@ var Target = emit.Target{
 			Check: checkImport,
 		},
 	},
-	Emit: Emit,
+	Clashes: clashes,
+	Emit:    Emit,
 }
 
 // Emit renders the whole package. The same model gives the same bytes, except

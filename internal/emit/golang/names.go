@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/layout"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -125,13 +127,44 @@ func camel(name string) string {
 	return out.String()
 }
 
-// unique fails when two names of C became one name of Go.
-type unique map[string]string
-
-func (u unique) add(goName, cName string) error {
-	if before, taken := u[goName]; taken {
-		return fmt.Errorf("%s and %s would both be named %s in Go; rename one", before, cName, goName)
+// clashes finds the names of a release that Go could not tell apart.
+func clashes(r *spec.Release) []emit.Clash {
+	b := &binding{release: r, table: layout.Of(r, layout.LP64, layout.C)}
+	var found []emit.Clash
+	u := newUnique(&found)
+	for _, s := range spec.Of[*spec.Struct](r) {
+		u.add(b.typeName(s.Name), s.Name)
+		fields := newUnique(&found)
+		for _, f := range s.Fields {
+			fields.add(b.fieldName(s, f.Name), s.Name+"."+f.Name)
+		}
 	}
-	u[goName] = cName
-	return nil
+	for _, e := range spec.Of[*spec.Enum](r) {
+		u.add(b.typeName(e.Name), e.Name)
+		for _, v := range e.Values {
+			u.add(b.enumerator(e, v.Name), v.Name)
+		}
+	}
+	for _, e := range b.elements() {
+		if e.own != nil {
+			u.add(e.name(), "the data type "+e.Name)
+		}
+	}
+	return found
+}
+
+// unique collects the pairs of names of C that became one name of Go.
+type unique struct {
+	taken map[string]string // names of C by those of Go
+	found *[]emit.Clash
+}
+
+func newUnique(found *[]emit.Clash) unique { return unique{map[string]string{}, found} }
+
+func (u unique) add(goName, cName string) {
+	if before, taken := u.taken[goName]; taken {
+		text := fmt.Sprintf("%s and %s would both be named %s in Go", before, cName, goName)
+		*u.found = append(*u.found, emit.Clash{Names: [2]string{before, cName}, Text: text})
+	}
+	u.taken[goName] = cName
 }
