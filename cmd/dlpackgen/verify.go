@@ -38,6 +38,9 @@ func (a *app) verify() *cobra.Command {
 		if req.Header == "" {
 			return a.reported(format, cannot("usage", "--header FILE", "verify needs the header to look at"))
 		}
+		if f.Changed("cc") && strings.TrimSpace(req.CC) == "" {
+			return a.reported(format, cannot("usage", "--cc CC, or no --cc for the default", "--cc names no compiler"))
+		}
 		req.Flags, req.Lang = args, strings.TrimPrefix(lang.value, "auto")
 		return a.reported(format, a.compareHeader(format, req))
 	}

@@ -23,6 +23,7 @@ type comparison struct {
 // compare gives every difference between the header and a release, by position.
 func compare(f *found, r *spec.Release, p *places) []diag.Diagnostic {
 	c := &comparison{found: f, release: r, table: layout.Of(r, f.expected(), f.lang), places: p}
+	c.guard()
 	c.packing()
 	c.builtins()
 	for _, d := range r.Decls {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,8 +41,13 @@ func newCompiler(req Request) (*compiler, error) {
 	if err := checkFlags(req.Flags); err != nil {
 		return nil, err
 	}
-	return &compiler{command: append(command, req.Flags...), lang: lang, header: header, shown: req.Header}, nil
+	command = slices.DeleteFunc(append(command, req.Flags...), splits)
+	return &compiler{command: command, lang: lang, header: header, shown: req.Header}, nil
 }
+
+// splits tells the flags that keep debug information out of the object: it is
+// made for verify alone, and must be in there.
+func splits(flag string) bool { return strings.HasPrefix(flag, "-gsplit-dwarf") }
 
 // findCompiler splits a CC such as "ccache gcc" unless all of it is a program.
 func findCompiler(cc, lang string) ([]string, error) {

@@ -14,6 +14,8 @@ import (
 func (c *comparison) enum(e *spec.Enum) {
 	got := c.Enums[e.Name]
 	switch {
+	case got == nil && c.onlyTag(e.Name, true):
+		return
 	case got == nil:
 		c.missing(e.Name, "an enum")
 		return

@@ -2,6 +2,8 @@ package verify
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -181,10 +183,18 @@ const needsDWARF = "verify needs a compiler that writes DWARF, as GCC and clang 
 
 func (f *found) read(file string) error {
 	data, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cannot("verify-no-object", f.compiler.command[0]+" reported no error, and wrote no object file",
+			"--cc takes a compiler such as gcc or clang; leave out flags that stop it early, such as -fsyntax-only")
+	}
 	if err != nil {
 		return cannot("io", err.Error(), "")
 	}
 	info, err := object.DWARF(data)
+	if errors.Is(err, object.ErrTarget) {
+		return cannot("verify-target", "cannot verify for this target: "+err.Error(),
+			"take a target with the same sizes, such as --target=i386-linux-gnu for 4-byte pointers; or compile abi_check.h, which needs no verify")
+	}
 	if err != nil {
 		return cannot("verify-no-debug", "cannot read what the compiler wrote: "+err.Error(), needsDWARF)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/layout"
@@ -70,6 +71,26 @@ func quoted(body string) string {
 	return body
 }
 
+// includeGuard is the guard of DLPack's header since its first release: of two
+// copies in one program, the second must find it defined.
+const includeGuard = "DLPACK_DLPACK_H_"
+
+func (c *comparison) guard() {
+	if c.guards[includeGuard] {
+		return
+	}
+	pos := diag.Pos{File: c.compiler.header}
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(c.guards)), func(name string) bool { return name == "" })
+	if len(names) == 0 {
+		c.report("verify-guard", pos, "", "there is no include guard, expected %s", includeGuard)
+		return
+	}
+	if m, ok := c.text.Macro(names[0]); ok {
+		pos = m.Pos
+	}
+	c.report("verify-guard", pos, names[0], "the include guard is %s, expected %s", strings.Join(names, ", "), includeGuard)
+}
+
 // extras reports what the header's own files declare beyond the release.
 func (c *comparison) extras() {
 	known := maps.Clone(c.guards)
@@ -88,8 +109,12 @@ func (c *comparison) extras() {
 	}
 }
 
-// extraDecl leaves a wrong tag of a known type to the comparison of names.
+// extraDecl leaves a wrong tag or typedef name of a known type to the comparison
+// of names.
 func (c *comparison) extraDecl(d source.Decl, known map[string]bool) {
+	if d.Body != nil && d.Kind == source.Typedef && known[d.Body.Tag] && !c.hasTypedef(d.Body.Tag) {
+		known[d.Name] = true
+	}
 	if d.Body != nil && d.Kind != source.Typedef {
 		for _, other := range c.decls {
 			if other.Body == d.Body && known[other.Name] {

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/dlpackgen/dlpackgen/internal/cdecl"
@@ -8,6 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/layout"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/verify/observe"
+	"github.com/dlpackgen/dlpackgen/internal/verify/source"
 )
 
 func recordWord(r *observe.Record) string {
@@ -19,6 +21,9 @@ func recordWord(r *observe.Record) string {
 
 func (c *comparison) record(s *spec.Struct) {
 	got := c.Records[s.Name]
+	if got == nil && c.onlyTag(s.Name, s.Typedef) {
+		return
+	}
 	if got == nil || got.Union {
 		c.missing(s.Name, "a struct")
 		return
@@ -49,10 +54,53 @@ func (c *comparison) names(name string, tag, typedef bool) {
 		}
 		break
 	}
-	if has := c.hasTypedef(name); has != typedef {
-		pos := c.position(name)
-		c.report("verify-typedef", pos, name, "%s has %s, expected %s", name, typedefWord[has], typedefWord[typedef])
+	c.typedefName(name, c.typedefOf(name), typedef)
+}
+
+// onlyTag reports a type that has the tag, and is known by a typedef name of its own.
+func (c *comparison) onlyTag(name string, typedef bool) bool {
+	tag := slices.IndexFunc(c.decls, func(d source.Decl) bool {
+		return d.Name == name && (d.Kind == source.Record || d.Kind == source.Enum)
+	})
+	got := c.typedefOf(name)
+	if tag < 0 || got.Name == name {
+		return false
 	}
+	if got.Name == "" {
+		got = source.Decl{Name: "another", Pos: c.decls[tag].Pos}
+	}
+	c.typedefName(name, got, typedef)
+	return true
+}
+
+// typedefOf gives the typedef of that name, or else the one that the type with
+// that tag is defined in.
+func (c *comparison) typedefOf(name string) (found source.Decl) {
+	for _, d := range c.decls {
+		switch {
+		case d.Kind != source.Typedef:
+		case d.Name == name:
+			return d
+		case d.Body != nil && d.Body.Tag == name:
+			found = d
+		}
+	}
+	return found
+}
+
+func (c *comparison) typedefName(name string, got source.Decl, typedef bool) {
+	want := ""
+	if typedef {
+		want = name
+	}
+	if got.Name == want {
+		return
+	}
+	pos := got.Pos
+	if got.Name == "" {
+		pos = c.position(name)
+	}
+	c.report("verify-typedef", pos, cmp.Or(got.Name, name), "%s has %s, expected %s", name, typedefWord(got.Name), typedefWord(want))
 }
 
 func tagWord(tag string) string {
@@ -62,7 +110,12 @@ func tagWord(tag string) string {
 	return "the tag " + tag
 }
 
-var typedefWord = map[bool]string{true: "a typedef name", false: "no typedef name"}
+func typedefWord(name string) string {
+	if name == "" {
+		return "no typedef name"
+	}
+	return "the typedef name " + name
+}
 
 func (c *comparison) extent(got *observe.Record, want layout.Struct) {
 	if got.Size != int64(want.Size) {

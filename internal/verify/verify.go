@@ -108,6 +108,9 @@ func checkHeader(path string) (string, error) {
 	if info.IsDir() {
 		return "", cannot("verify-no-header", "the header "+path+" is a folder", "name the file in it, such as "+filepath.Join(path, "dlpack.h"))
 	}
+	if !info.Mode().IsRegular() {
+		return "", cannot("verify-no-header", "the header "+path+" is no regular file", "a device or a pipe may never end, and is read more than once: save it to a file first")
+	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return "", cannot("io", err.Error(), "")

@@ -40,6 +40,7 @@ func TestFlagsOfAProject(t *testing.T) {
 		{"-g0", "-s", "-fvisibility=hidden", "-DNDEBUG"},
 		{"-gdwarf-5", "-gz", "-fdebug-types-section"},
 		{"-std=c89"},
+		{"-gsplit-dwarf"},
 	} {
 		got := run(t, verify.Request{Header: header, CC: "env gcc", Flags: flags})
 		assert.Empty(t, got.Diags, "%v", flags)

@@ -77,7 +77,7 @@ func TestEveryReleaseThatFitsIsNamed(t *testing.T) {
 	t.Parallel()
 	needs(t, "gcc", "gcc")
 	s := twins(t)
-	got, err := verify.Run(context.Background(), s, verify.Request{Header: put(t, "typedef struct { int a; } Pair;\n"), CC: "gcc"})
+	got, err := verify.Run(context.Background(), s, verify.Request{Header: put(t, "#ifndef DLPACK_DLPACK_H_\n#define DLPACK_DLPACK_H_\ntypedef struct { int a; } Pair;\n#endif\n"), CC: "gcc"})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"0.1", "0.2"}, got.Fits)
 	assert.Equal(t, "0.1", got.Release)
@@ -115,11 +115,13 @@ func TestWhatCannotBeCompared(t *testing.T) {
 	}{
 		{"no header", "verify-no-header", "no such file", verify.Request{Header: good + "x", CC: "gcc"}},
 		{"a folder", "verify-no-header", "is a folder", verify.Request{Header: filepath.Dir(good), CC: "gcc"}},
+		{"a device", "verify-no-header", "/dev/zero is no regular file", verify.Request{Header: "/dev/zero", CC: "gcc"}},
 		{"no compiler", "verify-no-compiler", "cannot run the compiler nocc", verify.Request{Header: good, CC: "nocc"}},
 		{"no release", "unknown-release", `no DLPack release "9.9"`, verify.Request{Header: good, CC: "gcc", Release: "9.9"}},
 		{"no language", "usage", "unknown language", verify.Request{Header: good, CC: "gcc", Lang: "d"}},
 		{"a flag that writes", "usage", "-MD", verify.Request{Header: good, CC: "gcc", Flags: []string{"-MD"}}},
-		{"a flag that compiles nothing", "io", "", verify.Request{Header: good, CC: "gcc", Flags: []string{"-fsyntax-only"}}},
+		{"a program that is no compiler", "verify-no-object", "true reported no error, and wrote no object file", verify.Request{Header: good, CC: "true"}},
+		{"a flag that compiles nothing", "verify-no-object", "wrote no object file", verify.Request{Header: good, CC: "gcc", Flags: []string{"-fsyntax-only"}}},
 		{"a compiler without debug information", "verify-no-debug", "COFF", verify.Request{Header: good, CC: script(t, `while [ "$1" != -o ] && [ $# -gt 0 ]; do shift; done; [ $# = 0 ] || echo junk > "$2"`)}},
 		{"a compiler that compiles something else", "verify-no-debug", "lacks the probes", verify.Request{Header: good, CC: script(t, `while [ "$1" != -o ] && [ $# -gt 0 ]; do shift; done; [ $# = 0 ] || echo "int x;" | gcc -g -gdwarf-4 -xc - -c -o "$2"`)}},
 		{"a compiler that fails in silence", "verify-compile", "does not compile", verify.Request{Header: good, CC: script(t, "exit 3")}},
@@ -130,6 +132,20 @@ func TestWhatCannotBeCompared(t *testing.T) {
 			assert.Equal(t, c.code, e.Findings[0].Code, c.name)
 			assert.Contains(t, e.Findings[0].Text, c.text, c.name)
 		}
+	}
+}
+
+// A target whose relocations nobody can follow is refused, not misread.
+func TestATargetThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	needs(t, "clang-16", "clang-16")
+	for _, target := range []string{"msp430", "riscv32"} {
+		_, err := verify.Run(context.Background(), dlpack, verify.Request{Header: ours(t, "1.3"), CC: "clang-16", Flags: []string{"--target=" + target, "-ffreestanding"}})
+		var e *verify.Error
+		require.ErrorAs(t, err, &e, target)
+		assert.Equal(t, "verify-target", e.Findings[0].Code)
+		assert.Contains(t, e.Findings[0].Text, "EM_"+map[string]string{"msp430": "MSP430", "riscv32": "RISCV"}[target])
+		assert.Contains(t, e.Findings[0].Hint, "--target=")
 	}
 }
 

@@ -11,7 +11,12 @@ import (
 	"debug/pe"
 	"errors"
 	"fmt"
+	"strings"
 )
+
+// ErrTarget says that objects of this target are well-formed, and that package
+// elf does not know how to relocate their debug information.
+var ErrTarget = errors.New("no way is known to relocate debug information of")
 
 // DWARF gives the debug information of an object file that was compiled but not
 // linked. The error says which format was met and what it lacks.
@@ -55,7 +60,11 @@ func readELF(data []byte) (*dwarf.Data, error) {
 	if f.Class == elf.ELFCLASS32 && f.Machine == elf.EM_X86_64 {
 		return readX32(f)
 	}
-	return f.DWARF()
+	d, err := f.DWARF()
+	if err != nil && strings.Contains(err.Error(), "applyRelocations") { // package elf has no name for it
+		return nil, fmt.Errorf("%w %s (%s)", ErrTarget, f.Machine, f.Class)
+	}
+	return d, err
 }
 
 func readMachO(data []byte) (*dwarf.Data, error) {
