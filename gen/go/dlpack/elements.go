@@ -7,6 +7,7 @@ package dlpack
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 )
 
@@ -320,7 +321,7 @@ func BFloat16Saturated(v float32) BFloat16 {
 
 // Float32 gives the number, which is exact.
 func (x BFloat16) Float32() float32 {
-	return encodingOfBFloat16.decode(uint32(x))
+	return math.Float32frombits(uint32(x) << 16)
 }
 
 // String gives as few digits as tell the number from its neighbours.

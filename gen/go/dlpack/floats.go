@@ -89,10 +89,18 @@ func (f floatFormat) isNaN(code uint32) bool {
 	}
 }
 
-// decode gives the number, which is exact. A NaN keeps its sign alone.
+// decode gives the number, which is exact. A NaN keeps its sign alone. Between
+// the lowest and the highest exponent all formats are alike.
 func (f floatFormat) decode(code uint32) float32 {
-	sign := code >> f.width() << 31
 	magnitude := code & (1<<f.width() - 1)
+	if magnitude>>f.mantissa-1 >= 1<<f.exponent-2 {
+		return f.decodeRare(code, magnitude)
+	}
+	return math.Float32frombits(code>>f.width()<<31 | (magnitude<<(floatMantissa-f.mantissa) + uint32(floatBias-f.bias)<<floatMantissa))
+}
+
+func (f floatFormat) decodeRare(code, magnitude uint32) float32 {
+	sign := code >> f.width() << 31
 	shift := floatMantissa - f.mantissa
 	switch {
 	case f.isNaN(code):

@@ -65,7 +65,11 @@ func floatOf(d spec.DType) (float, bool) {
 	return f, known && f.fits(d.Bits)
 }
 
-const floatBias = 127 // of float32
+// The encoding of float32.
+const (
+	floatBias     = 127
+	floatMantissa = 23
+)
 
 // fits tells whether the parts fill the bits, and all numbers are float32's.
 func (f float) fits(bits int) bool {
@@ -133,7 +137,7 @@ func (f float) render(out *jen.File, e element) {
 	f.makers(out, e, encoding)
 	code := jen.Uint32().Call(f.code(e))
 	comment(out.Group, "Float32 gives the number, which is exact.")
-	out.Add(method(name, "Float32")).Params().Float32().Block(jen.Return(jen.Id(encoding).Dot("decode").Call(code)))
+	out.Add(method(name, "Float32")).Params().Float32().Block(jen.Return(f.toFloat32(encoding, code)))
 	if e.narrow() {
 		bitsMethod(out, name)
 	}
@@ -145,6 +149,15 @@ func (f float) render(out *jen.File, e element) {
 		out.Add(method(name, "String")).Params().String().Block(jen.Return(jen.Qual("fmt", "Sprint").Call(jen.Id("x").Dot("Float32").Call())))
 	}
 	formatMethod(out, name, jen.Id("formatFloat").Call(jen.Id("s"), jen.Id("verb"), jen.Id("x")))
+}
+
+// toFloat32 renders the way to a float32, which is no more than a shift where
+// the exponents are those of float32.
+func (f float) toFloat32(encoding string, code jen.Code) jen.Code {
+	if f.specials == infinities && f.exponent == 8 {
+		return jen.Qual("math", "Float32frombits").Call(jen.Add(code).Op("<<").Lit(floatMantissa - f.mantissa))
+	}
+	return jen.Id(encoding).Dot("decode").Call(code)
 }
 
 // makers renders the conversions from float32.
