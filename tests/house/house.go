@@ -110,7 +110,11 @@ func lines(banned *regexp.Regexp) func([]File) []string {
 	}
 }
 
-func (f File) isTest() bool { return strings.HasSuffix(f.Path, "_test.go") }
+// isTest holds for the emitted conformance tests too: a user imports them, so
+// they cannot stand in files called _test.go.
+func (f File) isTest() bool {
+	return strings.HasSuffix(f.Path, "_test.go") || strings.HasPrefix(f.Path, "templates/go/dlpacktest/")
+}
 
 // isGenerated also covers data that nobody writes by hand.
 func (f File) isGenerated() bool {

@@ -66,7 +66,7 @@ var broken = map[string]struct{ bad, good []files }{
 	"no panic outside tests": {
 		bad: []files{{"a.go": fine + "func f() { panic(1) }\n"}, {"a.go": fine + "func f() { log.Panicf(\"\") }\n"}},
 		good: []files{{"a_test.go": fine + "func f() { panic(1) }\n"}, {"a.go": fine + "func f() { panic(\"unreachable: \" + x) }\n"},
-			{"testdata/a.go": fine + "func f() { panic(1) }\n"}},
+			{"testdata/a.go": fine + "func f() { panic(1) }\n"}, {"templates/go/dlpacktest/a.go": fine + "func f() { panic(1) }\n"}},
 	},
 	"the process ends in main.go only": {
 		bad: []files{{"a.go": "package main\nfunc f() { os.Exit(1) }\n"}, {"main.go": fine + "func f() { os.Exit(1) }\n"},
