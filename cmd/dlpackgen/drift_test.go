@@ -39,14 +39,18 @@ func TestFindingsOfCheckAreBounded(t *testing.T) {
 
 func TestForeignFilesAreCountedByThePathAbove(t *testing.T) {
 	report := &tree.Report{Items: append(items(4, "gen/go/x", tree.Foreign), items(3, "gen/gone", tree.Foreign)...)}
-	var texts []string
-	for _, d := range findings(placed("gen", "gen/go"), report) {
-		texts = append(texts, fmt.Sprint(d.Severity, " ", len(d.Text) > 0, " ", d.Pos.File))
+	for _, j := range []*job{placed("gen", "gen/go"), placed("gen/go", "gen")} {
+		var got []string
+		for _, d := range findings(j, report) {
+			got = append(got, d.Pos.File+": "+d.Text)
+		}
+		assert.Equal(t, []string{
+			j.name("gen/go") + ": 4 files here are not ours, and are left alone",
+			j.name("gen/gone/0000") + ": is not ours, and is left alone",
+			j.name("gen/gone/0001") + ": is not ours, and is left alone",
+			j.name("gen/gone/0002") + ": is not ours, and is left alone",
+		}, got)
 	}
-	j := placed()
-	assert.ElementsMatch(t, []string{
-		"note true " + j.name("gen/go"), "note true " + j.name("gen/gone/0000"), "note true " + j.name("gen/gone/0001"), "note true " + j.name("gen/gone/0002"),
-	}, texts)
 }
 
 // Nothing says better what generate --force would throw away than the diff.

@@ -81,6 +81,8 @@ func TestDevicesThatATargetCannotTellApart(t *testing.T) {
 	}
 	_, found := decode(t, toGo+"{kDLAcme: {value: 500}, kDLAcmeX: {value: 501}}", Choice{})
 	assert.Empty(t, found)
+	_, found = decode(t, toGo+"{kDLCUDA: {value: 500}}", Choice{})
+	assert.Equal(t, 1, strings.Count(found, "[device-conflict]"), "a name that is taken in C needs no second finding")
 }
 
 // A device may take the name that a later declaration of the spec would have.
