@@ -22,6 +22,16 @@
 //
 //	pointer, err := dlpack.Export(values, 2, 3)
 //
+// Where a type of objects offers an exchange table, as PyTorch's tensors do, one
+// crossing into C borrows the tensors of many objects, and gives the stream to
+// work on; [NewExchangeAPI] makes such a table for objects of Go's:
+//
+//	api, err := dlpack.OpenExchangeAPI((*dlpack.DLPackExchangeAPIHeader)(pointer))
+//	if err != nil {
+//		return err
+//	}
+//	err = api.BorrowAll(views, object, other)
+//
 // The structs named DL... mirror those of C, with an integer in place of each
 // pointer: they may lie in C memory, where Go's collector must not follow
 // pointers. Compile-time guards hold them against dlpack.h, which stands beside

@@ -20,27 +20,29 @@ enum {
 };
 
 enum {
-	dlp_00000000_FINE,
 	dlp_00000000_REFUSED,  /* the function returned an error */
 	dlp_00000000_NOTHING,  /* it returned success, but gave nothing */
 	dlp_00000000_VERSION,  /* it gave a tensor of another major version */
-	dlp_00000000_NO_MEMORY /* ours, before the function was called */
+	dlp_00000000_NO_MEMORY /* of ours */
 };
 
-/* What went wrong, if why is not FINE. The texts are malloc'd, and NULL where
- * the table gave none. */
-struct dlp_00000000_failure {
-	uint16_t why;
-	uint16_t op;
-	uint32_t told; /* calls of SetError */
-	uint64_t index; /* of the object */
-	char *kind, *message;
-};
+/* What went wrong. Whoever gets one forgets it. Where nothing failed there is
+ * none, so that results fit in two registers. */
+typedef struct dlp_00000000_failure {
+	uint32_t why, op;
+	size_t index;         /* of the object */
+	char *kind, *message; /* NULL where the table gave none */
+} dlp_00000000_failure;
+
+dlp_00000000_LOCAL void dlp_00000000_forget(dlp_00000000_failure *f);
+
+/* Makes a failure that is REFUSED. It takes over the texts, which are malloc'd. */
+dlp_00000000_LOCAL dlp_00000000_failure *dlp_00000000_refusal(uint32_t op, char *kind, char *message);
 
 /* The result of a call: an address where nothing failed. */
 struct dlp_00000000_answer {
 	uintptr_t value;
-	struct dlp_00000000_failure failure;
+	dlp_00000000_failure *failure;
 };
 
 /* Tells the error that is pending on this thread, such as Python's, by one call
@@ -69,10 +71,10 @@ struct dlp_00000000_extents {
 };
 
 /* Fills count views, words being the first of them, each with the stream of its
- * device. On a failure no view holds anything. */
-dlp_00000000_LOCAL struct dlp_00000000_failure dlp_00000000_borrow(struct dlp_00000000_callee to, uint64_t *words, size_t count);
+ * device. On a failure some may hold tensors, to be given back. */
+dlp_00000000_LOCAL dlp_00000000_failure *dlp_00000000_borrow(struct dlp_00000000_callee to, uint64_t *words, size_t count);
 
-/* Deletes what count views own. */
+/* Deletes what count views own. Views that own nothing may be among them. */
 dlp_00000000_LOCAL void dlp_00000000_give_back(uint64_t *words, size_t count);
 
 /* Gives a managed tensor that the caller owns. */

@@ -45,7 +45,6 @@ void dlp_00000000_object_retain(object *o) { __atomic_fetch_add(&o->references, 
 
 void dlp_00000000_object_release(object *o) {
 	if (__atomic_fetch_sub(&o->references, 1, __ATOMIC_ACQ_REL) != 1) return;
-	o->tag = 0;
 	dlp_00000000_delete_any(o->owner, (int)o->legacy);
 	free(o);
 }

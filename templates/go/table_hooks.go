@@ -42,7 +42,7 @@ func dlp_00000000_hook_wrap(table C.int, tensor *C.DLManagedTensorVersioned) (a 
 	p := (*DLManagedTensorVersioned)(unsafe.Pointer(tensor))
 	m := new(Managed)
 	defer func() {
-		if a.failure.why != C.dlp_00000000_FINE {
+		if a.failure != nil {
 			m.Detach() // it is the consumer's again
 		}
 	}()
@@ -105,11 +105,9 @@ func answerOf(value uintptr, err error) C.struct_dlp_00000000_answer {
 }
 
 // refusal puts an error into C memory, which C frees.
-func refusal(err error) (a C.struct_dlp_00000000_answer) {
-	a.failure.why = C.dlp_00000000_REFUSED
-	a.failure.kind = C.CString(kindOf(err))
-	a.failure.message = C.CString(err.Error())
-	return a
+func refusal(err error) C.struct_dlp_00000000_answer {
+	kind, message := kindOf(err), err.Error() // either may panic, and must not leave C memory behind
+	return C.struct_dlp_00000000_answer{failure: C.dlp_00000000_refusal(0, C.CString(kind), C.CString(message))}
 }
 
 func recovered(a *C.struct_dlp_00000000_answer) {

@@ -160,6 +160,32 @@ func TestExchangeBorrowBelievesNoShape(t *testing.T) {
 	}
 }
 
+// A View has room for the most dimensions that are accepted, and no more.
+func TestExchangeBorrowStaysInsideOfTheView(t *testing.T) {
+	api, _ := opened(t)
+	s := stranger(t)
+	s.Raw().NDim = int32(len(s.Shape()))
+	for i := range s.Shape() {
+		s.Shape()[i], s.Strides()[i] = 7, 7
+	}
+	views := make([]dlpack.View, 2)
+	require.ErrorIs(t, api.Borrow(&views[0], s.Object()), dlpack.ErrShape)
+	assert.Equal(t, dlpack.Tensor{}, views[1].Tensor(), "the next one is untouched")
+}
+
+func TestExchangeViewsForgetTheLastObject(t *testing.T) {
+	lending, _ := opened(t)
+	s := stranger(t)
+	s.SetFlags(dlpack.FlagReadOnly)
+	var view dlpack.View
+	require.NoError(t, owning(t).Borrow(&view, s.Object()))
+	assert.True(t, view.Tensor().ReadOnly())
+	require.NoError(t, lending.Borrow(&view, s.Object()))
+	assert.Zero(t, view.Tensor().Flags())
+	_, owned, deleted := s.Counts()
+	assert.Equal(t, []int{1, 1}, []int{owned, deleted})
+}
+
 // Rows that an older DLPack allowed.
 func TestExchangeBorrowTakesNullStridesOfOldTables(t *testing.T) {
 	api, table := opened(t)

@@ -103,6 +103,9 @@ func FindTable(newest *dlpack.DLPackExchangeAPIHeader) *dlpack.DLPackExchangeAPI
 // ExplainPending is a C function for ExchangeAPI.Explained.
 func ExplainPending() unsafe.Pointer { return C.explain_pending }
 
+// ExplainCalls counts its calls.
+func ExplainCalls() int { return int(C.explain_calls()) }
+
 // RaiseError is a C function for Producer.Raise, whose calls TakeRaised tells.
 func RaiseError() unsafe.Pointer { return C.raise_error }
 
@@ -153,16 +156,22 @@ func CallStream(api *dlpack.DLPackExchangeAPI, device dlpack.Device) (stream uin
 	return uintptr(out), rc
 }
 
+type prototype struct {
+	tensor dlpack.DLTensor
+	shape  [C.STRANGER_NDIM]int64
+}
+
 // Prototype makes a tensor in C memory that an allocator can read; free it.
 func Prototype(dtype dlpack.DataType, device dlpack.Device, shape ...int64) *dlpack.DLTensor {
-	type prototype struct {
-		tensor dlpack.DLTensor
-		shape  [C.STRANGER_NDIM]int64
-	}
 	p := (*prototype)(C.calloc(1, C.size_t(unsafe.Sizeof(prototype{}))))
 	copy(p.shape[:], shape)
 	p.tensor = dlpack.DLTensor{Device: device, NDim: int32(len(shape)), DType: dtype, Shape: uintptr(unsafe.Pointer(&p.shape))}
 	return &p.tensor
+}
+
+// PrototypeShape is the memory of a prototype's shape.
+func PrototypeShape(t *dlpack.DLTensor) []int64 {
+	return (*prototype)(unsafe.Pointer(t)).shape[:t.NDim]
 }
 
 // FreePrototype frees what Prototype made.
@@ -208,3 +217,8 @@ func (e Embedded) Object() uintptr { return uintptr(unsafe.Pointer(e.c)) }
 
 // Free ends it.
 func (e Embedded) Free() { C.free(unsafe.Pointer(e.c)) }
+
+// ManagedAt reads an object's address as that of a managed tensor.
+func ManagedAt(object uintptr) *dlpack.DLManagedTensorVersioned {
+	return *(**dlpack.DLManagedTensorVersioned)(unsafe.Pointer(&object))
+}

@@ -44,6 +44,7 @@ DLPackExchangeAPIHeader *header_alone(uint32_t major);
 int find_table(const DLPackExchangeAPIHeader *newest, const DLPackExchangeAPI **found);
 
 /* An explain function: it reads what failing functions leave on their thread. */
+int explain_calls(void);
 void explain_pending(void *error_ctx, void (*SetError)(void *error_ctx, const char *kind, const char *message));
 
 /* A Raise function for produced tables: counts, and keeps the last texts. */

@@ -9,12 +9,53 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct dlp_59225070_failure failure;
+typedef dlp_59225070_failure failure;
 typedef struct dlp_59225070_answer answer;
 typedef struct dlp_59225070_callee callee;
 typedef struct dlp_59225070_view view;
 
 static const DLPackExchangeAPI *table_of(callee to) { return (const DLPackExchangeAPI *)to.table; }
+
+/* Failures */
+
+/* What is left to say when there is no memory to say more. */
+static const failure speechless[] = {
+	{dlp_59225070_NO_MEMORY, dlp_59225070_OP_ALLOCATE, 0, NULL, NULL}, {dlp_59225070_NO_MEMORY, dlp_59225070_OP_MANAGED, 0, NULL, NULL},
+	{dlp_59225070_NO_MEMORY, dlp_59225070_OP_WRAP, 0, NULL, NULL},     {dlp_59225070_NO_MEMORY, dlp_59225070_OP_BORROW, 0, NULL, NULL},
+	{dlp_59225070_NO_MEMORY, dlp_59225070_OP_STREAM, 0, NULL, NULL},
+};
+
+static failure *failed(uint32_t why, uint32_t op) {
+	failure *f = malloc(sizeof *f);
+	if (!f) return (failure *)(uintptr_t)&speechless[op]; /* which nobody writes */
+	*f = (failure){why, op, 0, NULL, NULL};
+	return f;
+}
+
+failure *dlp_59225070_refusal(uint32_t op, char *kind, char *message) {
+	failure *f = failed(dlp_59225070_REFUSED, op);
+	if (f == &speechless[op]) {
+		free(kind);
+		free(message);
+		return f;
+	}
+	f->kind = kind;
+	f->message = message;
+	return f;
+}
+
+void dlp_59225070_forget(failure *f) {
+	if (f == &speechless[f->op]) return;
+	free(f->kind);
+	free(f->message);
+	free(f);
+}
+
+/* What SetError was called with. */
+typedef struct told {
+	int times;
+	char *kind, *message;
+} told;
 
 static char *copy(const char *text) {
 	if (!text) return NULL;
@@ -25,39 +66,30 @@ static char *copy(const char *text) {
 
 /* SetError. What counts is the first call: it knows the cause. */
 static void note(void *error_ctx, const char *kind, const char *message) {
-	failure *f = error_ctx;
-	if (f->told++) return;
-	f->kind = copy(kind);
-	f->message = copy(message);
-}
-
-static int fail(failure *f, int why, int op) {
-	f->why = (uint16_t)why;
-	f->op = (uint16_t)op;
-	return -1;
+	told *t = error_ctx;
+	if (t->times++) return;
+	t->kind = copy(kind);
+	t->message = copy(message);
 }
 
 /* A pending error belongs to this thread, so it is read before Go runs again. */
-static int refused(callee to, failure *f, int op) {
-	if (!f->told && to.explain) ((dlp_59225070_explain)to.explain)(f, note);
-	return fail(f, dlp_59225070_REFUSED, op);
+static failure *refused(callee to, uint32_t op, told t) {
+	if (!t.times && to.explain) ((dlp_59225070_explain)to.explain)(&t, note);
+	return dlp_59225070_refusal(op, t.kind, t.message);
 }
 
-/* A function may have set an error and then returned success. */
-static void forget(failure *f) {
-	free(f->kind);
-	free(f->message);
-	f->kind = f->message = NULL;
-}
+static failure *refused_untold(callee to, uint32_t op) { return refused(to, op, (told){0, NULL, NULL}); }
+
+/* Views */
 
 static void delete_managed(DLManagedTensorVersioned *managed) {
-	if (managed && managed->deleter) managed->deleter(managed);
+	if (managed->deleter) managed->deleter(managed);
 }
 
 static void drop(view *v) {
 	DLManagedTensorVersioned *owner = (DLManagedTensorVersioned *)v->owner;
 	v->owner = 0;
-	delete_managed(owner);
+	if (owner) delete_managed(owner);
 }
 
 void dlp_59225070_give_back(uint64_t *words, size_t count) {
@@ -65,37 +97,33 @@ void dlp_59225070_give_back(uint64_t *words, size_t count) {
 	for (size_t i = 0; i < count; i++) drop(&views[i]);
 }
 
-static DLManagedTensorVersioned *own(callee to, void *object, failure *f) {
-	DLManagedTensorVersioned *managed = NULL;
-	if (table_of(to)->managed_tensor_from_py_object_no_sync(object, &managed)) {
-		refused(to, f, dlp_59225070_OP_MANAGED);
-		return NULL;
-	}
-	if (!managed) fail(f, dlp_59225070_NOTHING, dlp_59225070_OP_MANAGED);
-	return managed;
+static failure *own(callee to, uintptr_t object, DLManagedTensorVersioned **out) {
+	*out = NULL;
+	if (table_of(to)->managed_tensor_from_py_object_no_sync((void *)object, out)) return refused_untold(to, dlp_59225070_OP_MANAGED);
+	return *out ? NULL : failed(dlp_59225070_NOTHING, dlp_59225070_OP_MANAGED);
 }
 
 /* Views over a table that cannot lend hold a tensor of their own. */
-static int own_for_view(callee to, view *v, failure *f) {
-	DLManagedTensorVersioned *managed = own(to, (void *)v->object, f);
-	if (!managed) return -1;
+static failure *own_for_view(callee to, view *v) {
+	DLManagedTensorVersioned *managed;
+	failure *f = own(to, v->object, &managed);
+	if (f) return f;
 	if (managed->version.major != DLPACK_MAJOR_VERSION) {
 		delete_managed(managed);
-		return fail(f, dlp_59225070_VERSION, dlp_59225070_OP_MANAGED);
+		return failed(dlp_59225070_VERSION, dlp_59225070_OP_MANAGED);
 	}
 	v->owner = (uintptr_t)managed;
 	v->flags = managed->flags;
 	v->tensor = managed->dl_tensor;
-	return 0;
+	return NULL;
 }
 
-static int lend(callee to, view *v, failure *f) {
-	DLPackDLTensorFromPyObjectNoSync function = table_of(to)->dltensor_from_py_object_no_sync;
-	if (!function) return own_for_view(to, v, f);
+static failure *lend(callee to, view *v) {
+	int (*function)(void *, DLTensor *) = table_of(to)->dltensor_from_py_object_no_sync;
+	if (!function) return own_for_view(to, v);
 	v->flags = 0;
 	memset(&v->tensor, 0, sizeof v->tensor); /* a function that fills nothing shall be found out */
-	if (function((void *)v->object, &v->tensor)) return refused(to, f, dlp_59225070_OP_BORROW);
-	return 0;
+	return function((void *)v->object, &v->tensor) ? refused_untold(to, dlp_59225070_OP_BORROW) : NULL;
 }
 
 /* A loop: of a few numbers, a call of memcpy would cost more than the copying. */
@@ -118,87 +146,93 @@ static void keep_dims(view *v) {
 	t->strides = copy_dims(v->dims + n, t->strides, n);
 }
 
-static int ask_stream(callee to, DLDevice device, uintptr_t *stream, failure *f) {
+static failure *ask_stream(callee to, DLDevice device, uintptr_t *stream) {
 	void *out = NULL;
-	if (table_of(to)->current_work_stream(device.device_type, device.device_id, &out)) return refused(to, f, dlp_59225070_OP_STREAM);
-	*stream = (uintptr_t)out;
-	return 0;
+	int rc = table_of(to)->current_work_stream(device.device_type, device.device_id, &out);
+	*stream = rc ? 0 : (uintptr_t)out;
+	return rc ? refused_untold(to, dlp_59225070_OP_STREAM) : NULL;
 }
+
+static int same(DLDevice a, DLDevice b) { return a.device_type == b.device_type && a.device_id == b.device_id; }
 
 /* A CPU has no streams, so its producer need not be asked; and of one device
  * there is one current stream. */
-static int add_stream(callee to, view *v, const view *previous, failure *f) {
-	const DLDevice device = v->tensor.device;
+static failure *add_stream(callee to, view *v, const view *previous) {
 	v->stream = 0;
-	if (device.device_type == kDLCPU) return 0;
-	if (previous && previous->tensor.device.device_type == device.device_type && previous->tensor.device.device_id == device.device_id) {
-		v->stream = previous->stream;
-		return 0;
-	}
-	return ask_stream(to, device, &v->stream, f);
+	if (v->tensor.device.device_type == kDLCPU) return NULL;
+	if (!previous || !same(previous->tensor.device, v->tensor.device)) return ask_stream(to, v->tensor.device, &v->stream);
+	v->stream = previous->stream;
+	return NULL;
 }
 
-failure dlp_59225070_borrow(callee to, uint64_t *words, size_t count) {
+failure *dlp_59225070_borrow(callee to, uint64_t *words, size_t count) {
 	view *views = (view *)words;
-	failure f = {0};
 	for (size_t i = 0; i < count; i++) {
 		view *v = &views[i];
-		if (v->owner) drop(v);
-		if (!lend(to, v, &f)) {
+		drop(v);
+		failure *f = lend(to, v);
+		if (!f) {
 			keep_dims(v);
-			if (!add_stream(to, v, i ? v - 1 : NULL, &f)) continue;
+			f = add_stream(to, v, i ? v - 1 : NULL);
 		}
-		f.index = i;
-		dlp_59225070_give_back(words, count);
-		return f;
+		if (f) {
+			if (f->why != dlp_59225070_NO_MEMORY) f->index = i;
+			return f;
+		}
 	}
-	return f;
+	return NULL;
 }
 
+/* Single calls */
+
 answer dlp_59225070_managed(callee to, uintptr_t object) {
-	answer a = {0};
-	a.value = (uintptr_t)own(to, (void *)object, &a.failure);
-	return a;
+	DLManagedTensorVersioned *managed;
+	failure *f = own(to, object, &managed);
+	return (answer){(uintptr_t)managed, f};
 }
 
 answer dlp_59225070_stream(callee to, DLDevice device) {
-	answer a = {0};
-	ask_stream(to, device, &a.value, &a.failure);
+	answer a;
+	a.failure = ask_stream(to, device, &a.value);
 	return a;
 }
 
 answer dlp_59225070_allocate(callee to, DLDataType dtype, DLDevice device, int32_t ndim, struct dlp_59225070_extents few, int64_t *many) {
-	answer a = {0};
+	told t = {0, NULL, NULL};
 	DLManagedTensorVersioned *made = NULL;
 	DLTensor prototype = {NULL, device, ndim, dtype, many ? many : few.n, NULL, 0};
-	if (table_of(to)->managed_tensor_allocator(&prototype, &made, &a.failure, note))
-		refused(to, &a.failure, dlp_59225070_OP_ALLOCATE);
-	else {
-		forget(&a.failure);
-		if (!made) fail(&a.failure, dlp_59225070_NOTHING, dlp_59225070_OP_ALLOCATE);
+	if (table_of(to)->managed_tensor_allocator(&prototype, &made, &t, note))
+		return (answer){0, refused(to, dlp_59225070_OP_ALLOCATE, t)};
+	free(t.kind);
+	free(t.message);
+	return (answer){(uintptr_t)made, made ? NULL : failed(dlp_59225070_NOTHING, dlp_59225070_OP_ALLOCATE)};
+}
+
+static failure *wrap_held(callee to, dlp_59225070_object *held, uintptr_t *object) {
+	void *out = NULL;
+	DLManagedTensorVersioned *given = dlp_59225070_object_managed(held);
+	if (!given) return failed(dlp_59225070_NO_MEMORY, dlp_59225070_OP_WRAP);
+	if (table_of(to)->managed_tensor_to_py_object_no_sync(given, &out)) {
+		failure *f = refused_untold(to, dlp_59225070_OP_WRAP);
+		if (dlp_59225070_object_shared(held)) delete_managed(given);
+		return f;
 	}
-	a.value = (uintptr_t)made;
-	return a;
+	*object = (uintptr_t)out;
+	return out ? NULL : failed(dlp_59225070_NOTHING, dlp_59225070_OP_WRAP);
 }
 
 /* DLPack does not say who deletes the tensor when the function fails: some do,
  * some leave it to the caller. It therefore gets a tensor that holds one of two
  * references to the true one, and whether that one is still there tells. */
 answer dlp_59225070_wrap(callee to, uintptr_t tensor, int legacy) {
-	answer a = {0};
-	void *out = NULL;
+	answer a = {0, NULL};
 	dlp_59225070_object *held = dlp_59225070_object_new((void *)tensor, legacy);
-	DLManagedTensorVersioned *given = held ? dlp_59225070_object_managed(held) : NULL;
-	if (!held) dlp_59225070_delete_any((void *)tensor, legacy);
-	if (!given) {
-		fail(&a.failure, dlp_59225070_NO_MEMORY, dlp_59225070_OP_WRAP);
-	} else if (table_of(to)->managed_tensor_to_py_object_no_sync(given, &out)) {
-		refused(to, &a.failure, dlp_59225070_OP_WRAP);
-		if (dlp_59225070_object_shared(held)) delete_managed(given);
-	} else if (!out) {
-		fail(&a.failure, dlp_59225070_NOTHING, dlp_59225070_OP_WRAP);
+	if (!held) {
+		dlp_59225070_delete_any((void *)tensor, legacy);
+		a.failure = failed(dlp_59225070_NO_MEMORY, dlp_59225070_OP_WRAP);
+		return a;
 	}
-	a.value = (uintptr_t)out;
-	if (held) dlp_59225070_object_release(held);
+	a.failure = wrap_held(to, held, &a.value);
+	dlp_59225070_object_release(held);
 	return a;
 }

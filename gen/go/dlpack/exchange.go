@@ -5,7 +5,6 @@
 
 package dlpack
 
-// #include <stdlib.h>
 // #include "exchange.h"
 import "C"
 
@@ -228,33 +227,24 @@ var opNames = [...]string{
 	C.dlp_59225070_OP_STREAM:   "current_work_stream",
 }
 
-// failureOf is nil where nothing failed.
-func failureOf(f C.struct_dlp_59225070_failure) error {
-	if f.why == C.dlp_59225070_FINE {
+// failureOf makes an error of what C found, nil of nothing.
+func failureOf(f *C.dlp_59225070_failure) error {
+	if f == nil {
 		return nil
 	}
-	return explained(f)
-}
-
-// explained makes an error of what C found, and frees its texts.
-func explained(f C.struct_dlp_59225070_failure) error {
-	op, kind, message := opNames[f.op], textOf(f.kind), textOf(f.message)
+	defer C.dlp_59225070_forget(f)
+	call := &CallError{Op: opNames[f.op], Kind: C.GoString(f.kind), Message: C.GoString(f.message)}
 	switch f.why {
 	case C.dlp_59225070_NO_MEMORY:
-		return failf(ErrNoMemory, "no room to call %s", op)
+		return failf(ErrNoMemory, "no room to call %s", call.Op)
 	case C.dlp_59225070_VERSION:
-		return failf(ErrVersion, "%s gave a tensor of one", op)
+		return failf(ErrVersion, "%s gave a tensor of one", call.Op)
 	case C.dlp_59225070_NOTHING:
-		return &CallError{Op: op, Message: "it returned success, but gave nothing"}
+		call.Message = "it returned success, but gave nothing"
+	case C.dlp_59225070_REFUSED:
+		if call.Kind == "" && call.Message == "" {
+			call.Message = "it gave no reason"
+		}
 	}
-	if kind == "" && message == "" {
-		message = "it gave no reason"
-	}
-	return &CallError{Op: op, Kind: kind, Message: message}
-}
-
-func textOf(c *C.char) string {
-	text := C.GoString(c)
-	C.free(unsafe.Pointer(c))
-	return text
+	return call
 }

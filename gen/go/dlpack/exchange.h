@@ -23,27 +23,29 @@ enum {
 };
 
 enum {
-	dlp_59225070_FINE,
 	dlp_59225070_REFUSED,  /* the function returned an error */
 	dlp_59225070_NOTHING,  /* it returned success, but gave nothing */
 	dlp_59225070_VERSION,  /* it gave a tensor of another major version */
-	dlp_59225070_NO_MEMORY /* ours, before the function was called */
+	dlp_59225070_NO_MEMORY /* of ours */
 };
 
-/* What went wrong, if why is not FINE. The texts are malloc'd, and NULL where
- * the table gave none. */
-struct dlp_59225070_failure {
-	uint16_t why;
-	uint16_t op;
-	uint32_t told; /* calls of SetError */
-	uint64_t index; /* of the object */
-	char *kind, *message;
-};
+/* What went wrong. Whoever gets one forgets it. Where nothing failed there is
+ * none, so that results fit in two registers. */
+typedef struct dlp_59225070_failure {
+	uint32_t why, op;
+	size_t index;         /* of the object */
+	char *kind, *message; /* NULL where the table gave none */
+} dlp_59225070_failure;
+
+dlp_59225070_LOCAL void dlp_59225070_forget(dlp_59225070_failure *f);
+
+/* Makes a failure that is REFUSED. It takes over the texts, which are malloc'd. */
+dlp_59225070_LOCAL dlp_59225070_failure *dlp_59225070_refusal(uint32_t op, char *kind, char *message);
 
 /* The result of a call: an address where nothing failed. */
 struct dlp_59225070_answer {
 	uintptr_t value;
-	struct dlp_59225070_failure failure;
+	dlp_59225070_failure *failure;
 };
 
 /* Tells the error that is pending on this thread, such as Python's, by one call
@@ -72,10 +74,10 @@ struct dlp_59225070_extents {
 };
 
 /* Fills count views, words being the first of them, each with the stream of its
- * device. On a failure no view holds anything. */
-dlp_59225070_LOCAL struct dlp_59225070_failure dlp_59225070_borrow(struct dlp_59225070_callee to, uint64_t *words, size_t count);
+ * device. On a failure some may hold tensors, to be given back. */
+dlp_59225070_LOCAL dlp_59225070_failure *dlp_59225070_borrow(struct dlp_59225070_callee to, uint64_t *words, size_t count);
 
-/* Deletes what count views own. */
+/* Deletes what count views own. Views that own nothing may be among them. */
 dlp_59225070_LOCAL void dlp_59225070_give_back(uint64_t *words, size_t count);
 
 /* Gives a managed tensor that the caller owns. */

@@ -48,7 +48,6 @@ void dlp_59225070_object_retain(object *o) { __atomic_fetch_add(&o->references, 
 
 void dlp_59225070_object_release(object *o) {
 	if (__atomic_fetch_sub(&o->references, 1, __ATOMIC_ACQ_REL) != 1) return;
-	o->tag = 0;
 	dlp_59225070_delete_any(o->owner, (int)o->legacy);
 	free(o);
 }

@@ -90,7 +90,7 @@ static const char *bytes_of(const DLTensor *t, size_t *bytes) {
 	for (int32_t i = 0; i < t->ndim && !empty; i++)
 		if (__builtin_mul_overflow(bits, (uint64_t)t->shape[i], &bits)) return "more elements than memory can hold";
 	if (bits > PTRDIFF_MAX) return "more elements than memory can hold";
-	*bytes = empty ? 0 : (size_t)(bits / 8 + (bits % 8 != 0));
+	*bytes = empty ? 0 : (size_t)((bits + 7) / 8);
 	return NULL;
 }
 
@@ -131,21 +131,20 @@ static int allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *e
 /* Hooks: what Go answers becomes what the table's function returns. SetError is
  * called from here, after Go has returned: it may be C++, and throw or jump. */
 
-static int tell(answer a, void *error_ctx, set_error SetError) {
-	if (SetError) SetError(error_ctx, a.failure.kind ? a.failure.kind : "RuntimeError", a.failure.message ? a.failure.message : "");
-	free(a.failure.kind);
-	free(a.failure.message);
+static int tell(dlp_59225070_failure *f, void *error_ctx, set_error SetError) {
+	if (SetError) SetError(error_ctx, f->kind ? f->kind : "MemoryError", f->message ? f->message : "no memory to say what failed");
+	dlp_59225070_forget(f);
 	return -1;
 }
 
 static int take_allocated(answer a, DLManagedTensorVersioned **out, void *error_ctx, set_error SetError) {
-	if (a.failure.why) return tell(a, error_ctx, SetError);
+	if (a.failure) return tell(a.failure, error_ctx, SetError);
 	*out = (DLManagedTensorVersioned *)a.value;
 	return 0;
 }
 
 static int take(const producer *p, answer a, void **out) {
-	if (a.failure.why) return tell(a, NULL, (set_error)p->is.raise);
+	if (a.failure) return tell(a.failure, NULL, (set_error)p->is.raise);
 	if (out) *out = (void *)a.value;
 	return 0;
 }
@@ -188,9 +187,15 @@ FUNCTIONS(6)
 FUNCTIONS(7)
 FUNCTIONS(8)
 
-#define HEADER {{DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION}, NULL}
-#define DEFAULTS(i) {HEADER, allocate, managed_##i, wrap_##i, borrow_##i, stream_##i}
-#define HOOKS(i) {HEADER, hook_allocate_##i, hook_managed_##i, hook_wrap_##i, hook_borrow_##i, hook_stream_##i}
+#define TABLE(allocate_, prefix, i) { \
+	.header = {{DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION}, NULL}, \
+	.managed_tensor_allocator = allocate_, \
+	.managed_tensor_from_py_object_no_sync = prefix##managed_##i, \
+	.managed_tensor_to_py_object_no_sync = prefix##wrap_##i, \
+	.dltensor_from_py_object_no_sync = prefix##borrow_##i, \
+	.current_work_stream = prefix##stream_##i}
+#define DEFAULTS(i) TABLE(allocate, , i)
+#define HOOKS(i) TABLE(hook_allocate_##i, hook_, i)
 
 static const DLPackExchangeAPI defaults[NUMBERS] = {
 	DEFAULTS(0), DEFAULTS(1), DEFAULTS(2), DEFAULTS(3), DEFAULTS(4), DEFAULTS(5), DEFAULTS(6), DEFAULTS(7), DEFAULTS(8)};

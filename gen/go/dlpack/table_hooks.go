@@ -45,7 +45,7 @@ func dlp_59225070_hook_wrap(table C.int, tensor *C.DLManagedTensorVersioned) (a 
 	p := (*DLManagedTensorVersioned)(unsafe.Pointer(tensor))
 	m := new(Managed)
 	defer func() {
-		if a.failure.why != C.dlp_59225070_FINE {
+		if a.failure != nil {
 			m.Detach() // it is the consumer's again
 		}
 	}()
@@ -108,11 +108,9 @@ func answerOf(value uintptr, err error) C.struct_dlp_59225070_answer {
 }
 
 // refusal puts an error into C memory, which C frees.
-func refusal(err error) (a C.struct_dlp_59225070_answer) {
-	a.failure.why = C.dlp_59225070_REFUSED
-	a.failure.kind = C.CString(kindOf(err))
-	a.failure.message = C.CString(err.Error())
-	return a
+func refusal(err error) C.struct_dlp_59225070_answer {
+	kind, message := kindOf(err), err.Error() // either may panic, and must not leave C memory behind
+	return C.struct_dlp_59225070_answer{failure: C.dlp_59225070_refusal(0, C.CString(kind), C.CString(message))}
 }
 
 func recovered(a *C.struct_dlp_59225070_answer) {

@@ -31,13 +31,17 @@ type View struct {
 	dims   [2 * MaxNDim]int64
 }
 
-// A View has the same layout in C, and C has no smaller idea of ndim.
+// A View has the same layout in C, and as many dimensions.
 func _() {
 	var x [1]struct{}
-	_ = x[unsafe.Sizeof(View{})-C.sizeof_struct_dlp_59225070_view]
-	_ = x[unsafe.Offsetof(View{}.flags)-unsafe.Offsetof(C.struct_dlp_59225070_view{}.flags)]
-	_ = x[unsafe.Offsetof(View{}.tensor)-unsafe.Offsetof(C.struct_dlp_59225070_view{}.tensor)]
-	_ = x[unsafe.Offsetof(View{}.dims)-unsafe.Offsetof(C.struct_dlp_59225070_view{}.dims)]
+	type c = C.struct_dlp_59225070_view
+	_ = x[unsafe.Sizeof(View{})-unsafe.Sizeof(c{})]
+	_ = x[unsafe.Offsetof(View{}.object)-unsafe.Offsetof(c{}.object)]
+	_ = x[unsafe.Offsetof(View{}.owner)-unsafe.Offsetof(c{}.owner)]
+	_ = x[unsafe.Offsetof(View{}.stream)-unsafe.Offsetof(c{}.stream)]
+	_ = x[unsafe.Offsetof(View{}.flags)-unsafe.Offsetof(c{}.flags)]
+	_ = x[unsafe.Offsetof(View{}.tensor)-unsafe.Offsetof(c{}.tensor)]
+	_ = x[unsafe.Offsetof(View{}.dims)-unsafe.Offsetof(c{}.dims)]
 	_ = x[MaxNDim-C.dlp_59225070_VIEW_NDIM]
 }
 
@@ -67,8 +71,9 @@ func (a ExchangeAPI) BorrowAll(dst []View, objects ...uintptr) error {
 	}
 	f := C.dlp_59225070_borrow(a.callee(), (*C.uint64_t)(unsafe.Pointer(&dst[0])), C.size_t(len(objects)))
 	runtime.KeepAlive(dst)
-	if f.why != C.dlp_59225070_FINE {
-		return giveBack(dst[:len(objects)], int(f.index), failureOf(f))
+	if f != nil {
+		i := int(f.index)
+		return giveBack(dst[:len(objects)], i, failureOf(f))
 	}
 	nullStrides := a.table.Header.Version.Minor < 2
 	for i := range objects {
@@ -99,8 +104,9 @@ func (a ExchangeAPI) checkAll(dst []View, objects []uintptr) error {
 
 // giveBack empties views after a failure, and says which object it was.
 func giveBack(views []View, i int, err error) error {
+	C.dlp_59225070_give_back((*C.uint64_t)(unsafe.Pointer(&views[0])), C.size_t(len(views)))
 	for j := range views {
-		views[j].Release()
+		views[j].object = 0
 	}
 	if len(views) > 1 {
 		return fmt.Errorf("object %d: %w", i, err)

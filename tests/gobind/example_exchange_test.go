@@ -1,0 +1,247 @@
+package gobind_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
+	"github.com/dlpackgen/dlpackgen/tests/gobind"
+)
+
+// Where Python is not at hand, the examples take the objects and the table of a
+// library in C: tensors of two rows of three float32.
+func library() (table *dlpack.DLPackExchangeAPI, object uintptr) {
+	return gobind.NewStrangeTable(), gobind.NewStranger().Object()
+}
+
+// opened is the table of the library, ready to be called.
+func opened() (api dlpack.ExchangeAPI, object uintptr) {
+	table, object := library()
+	api, err := dlpack.OpenExchangeAPI(&table.Header)
+	if err != nil {
+		fmt.Println(err)
+	}
+	return api, object
+}
+
+func ExampleOpenExchangeAPI() {
+	table, object := library() // from a capsule "dlpack_exchange_api"
+	api, err := dlpack.OpenExchangeAPI(&table.Header)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var view dlpack.View
+	fmt.Println(api.Borrow(&view, object), view.Tensor().Shape())
+
+	table.Header.Version.Major = 2
+	_, err = dlpack.OpenExchangeAPI(&table.Header)
+	fmt.Println(errors.Is(err, dlpack.ErrVersion))
+	// Output:
+	// <nil> [2 3]
+	// true
+}
+
+func ExampleExchangeAPI_Borrow() {
+	api, object := opened()
+	var view dlpack.View // keep it, and use it again for the next object
+	if err := api.Borrow(&view, object); err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer view.Release()
+	values, err := dlpack.Data[float32](view.Tensor())
+	fmt.Println(values, err)
+	// Output: [0 1 2 3 4 5] <nil>
+}
+
+func ExampleExchangeAPI_BorrowAll() {
+	api, a := opened()
+	b := gobind.NewStranger().Object()
+	views := make([]dlpack.View, 2) // of the caller, for all its calls
+	if err := api.BorrowAll(views, a, b); err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i := range views {
+		fmt.Println(views[i].Tensor().Shape(), "on stream", views[i].Stream())
+		views[i].Release()
+	}
+	// Output:
+	// [2 3] on stream 0
+	// [2 3] on stream 0
+}
+
+func ExampleView() {
+	api, object := opened()
+	view := new(dlpack.View)
+	fmt.Println(view.Tensor().NDim())
+	if err := api.Borrow(view, object); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(view.Tensor().NDim())
+	view.Release()
+	fmt.Println(view.Tensor().NDim())
+	// Output:
+	// 0
+	// 2
+	// 0
+}
+
+func ExampleExchangeAPI_Managed() {
+	api, object := opened()
+	var m dlpack.Managed
+	if err := api.Managed(&m, object); err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer m.Release() // until then the data stays, whatever becomes of the object
+	fmt.Println(m.Tensor().DataType(), m.Tensor().Shape())
+	// Output: float32 [2 3]
+}
+
+func ExampleExchangeAPI_Wrap() {
+	table, err := dlpack.NewExchangeAPI(dlpack.Producer{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	api, err := dlpack.OpenExchangeAPI(&table.Header)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m := take([]int32{1, 2, 3, 4}, dlpack.ExportOptions{Shape: []int64{2, 2}})
+	object, err := api.Wrap(m) // which m no longer owns a tensor after
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer dlpack.Object(object).Release() // or whatever releases this table's objects
+	var view dlpack.View
+	fmt.Println(api.Borrow(&view, object), view.Tensor().Shape(), m.Tensor().Shape())
+	// Output: <nil> [2 2] []
+}
+
+func ExampleExchangeAPI_Alloc() {
+	api, _ := opened()
+	var m dlpack.Managed
+	if err := api.Alloc(&m, dlpack.DTypeFloat64, dlpack.Device{Type: dlpack.DeviceCPU}, 3, 2); err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer m.Release()
+	values, err := dlpack.MutableData[float64](m.Tensor())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	clear(values)
+	fmt.Println(len(values), m.Tensor().Shape())
+	// Output: 6 [3 2]
+}
+
+func ExampleExchangeAPI_Stream() {
+	api, _ := opened()
+	stream, err := api.Stream(dlpack.Device{Type: dlpack.DeviceCUDA, ID: 1})
+	fmt.Println(stream, err) // for instance to launch a kernel there
+	// Output: 2001 <nil>
+}
+
+func ExampleExchangeAPI_Explained() {
+	api, _ := opened()
+	s := gobind.NewStranger()
+	defer s.Free()
+	s.SetFails(-1)
+	var view dlpack.View
+	fmt.Println(api.Borrow(&view, s.Object()))
+	// A C function that reads Python's error, for instance.
+	fmt.Println(api.Explained(gobind.ExplainPending()).Borrow(&view, s.Object()))
+	// Output:
+	// dlpack: dltensor_from_py_object_no_sync: it gave no reason
+	// dlpack: dltensor_from_py_object_no_sync: BufferError: no view today
+}
+
+func ExampleExchangeAPI_Raw() {
+	api, _ := opened()
+	fmt.Println(api.Raw().Header.Version)
+	// Output: 1.3
+}
+
+func ExampleCallError() {
+	api, _ := opened()
+	s := gobind.NewStranger()
+	defer s.Free()
+	s.SetFails(-1)
+	var m dlpack.Managed
+	err := api.Managed(&m, s.Object())
+	var call *dlpack.CallError
+	if errors.As(err, &call) {
+		fmt.Println(call.Op)
+	}
+	fmt.Println(errors.Is(err, dlpack.ErrCall))
+	// Output:
+	// managed_tensor_from_py_object_no_sync
+	// true
+}
+
+// The plain table: views and tensors of its objects never enter Go.
+func ExampleNewExchangeAPI() {
+	table, err := dlpack.NewExchangeAPI(dlpack.Producer{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	object, err := dlpack.NewObject(take([]float32{1, 2, 3}, dlpack.ExportOptions{}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer object.Release()
+	view, rc := gobind.CallBorrow(table, uintptr(object)) // as a consumer in C does
+	fmt.Println(rc, view.NDim, view.DType)
+	// Output: 0 1 float32
+}
+
+// streaming is a table with a hook in Go, made once, as it lives for ever.
+var streaming, errStreaming = dlpack.NewExchangeAPI(dlpack.Producer{
+	Stream: func(device dlpack.Device) (dlpack.Stream, error) {
+		if device.Type != dlpack.DeviceCUDA {
+			return 0, errors.New("only CUDA has streams here")
+		}
+		return 0x5eed, nil
+	},
+})
+
+func ExampleProducer() {
+	if errStreaming != nil {
+		fmt.Println(errStreaming)
+		return
+	}
+	api, err := dlpack.OpenExchangeAPI(&streaming.Header)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	stream, err := api.Stream(dlpack.Device{Type: dlpack.DeviceCUDA})
+	fmt.Printf("%#x %v\n", stream, err)
+	_, rc := gobind.CallStream(streaming, dlpack.Device{Type: dlpack.DeviceROCM})
+	fmt.Println(rc)
+	// Output:
+	// 0x5eed <nil>
+	// -1
+}
+
+func ExampleNewObject() {
+	object, err := dlpack.NewObject(take([]float32{1, 2, 3}, dlpack.ExportOptions{}))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	object.Retain() // for a second holder
+	object.Release()
+	fmt.Println(dlpack.Drain() > 0)
+	object.Release() // the last one: the slice is no longer exported
+	// Output: true
+}

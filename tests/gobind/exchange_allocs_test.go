@@ -1,0 +1,107 @@
+package gobind
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
+)
+
+// None of the calls allocates, whatever the table.
+func TestExchangeCallsDoNotAllocate(t *testing.T) {
+	skipSanitized(t)
+	api, table := opened(t)
+	s := stranger(t)
+	var view dlpack.View
+	var m dlpack.Managed
+	views := make([]dlpack.View, 3)
+	object := s.Object()
+	shape := []int64{2, 3}
+	calls := map[string]func() error{
+		"Borrow":    func() error { return api.Borrow(&view, object) },
+		"BorrowAll": func() error { return api.BorrowAll(views, object, object, object) },
+		"Managed": func() error {
+			defer m.Release()
+			return api.Managed(&m, object)
+		},
+		"Alloc": func() error {
+			defer m.Release()
+			return api.Alloc(&m, dlpack.DTypeFloat32, cpu, shape...)
+		},
+		"Stream": func() error {
+			_, err := api.Stream(dlpack.Device{Type: dlpack.DeviceCUDA})
+			return err
+		},
+	}
+	for _, lends := range []string{"lending", "owning"} {
+		for name, call := range calls {
+			t.Run(lends+" "+name, func(t *testing.T) {
+				assert.Zero(t, testing.AllocsPerRun(100, func() {
+					if err := call(); err != nil {
+						t.Fatal(err)
+					}
+				}))
+			})
+		}
+		table.DltensorFromPyObjectNoSync = 0
+	}
+	for i := range views {
+		views[i].Release()
+	}
+	view.Release()
+	_, owned, deleted := s.Counts()
+	assert.Equal(t, owned, deleted)
+}
+
+func TestExchangeWithOneselfDoesNotAllocate(t *testing.T) {
+	skipSanitized(t)
+	api, err := dlpack.OpenExchangeAPI(&plainTable().Header)
+	require.NoError(t, err)
+	f := foreign(t)
+	object := objectOf(t, f)
+	defer object.Release()
+	var view dlpack.View
+	var m dlpack.Managed
+	for name, call := range map[string]func() error{
+		"Borrow": func() error { return api.Borrow(&view, uintptr(object)) },
+		"Managed": func() error {
+			defer m.Release()
+			return api.Managed(&m, uintptr(object))
+		},
+		"Alloc and Wrap": func() error {
+			if err := api.Alloc(&m, dlpack.DTypeFloat32, cpu, 2, 3); err != nil {
+				return err
+			}
+			made, err := api.Wrap(&m)
+			dlpack.Object(made).Release()
+			return err
+		},
+		"NewObject": func() error {
+			if err := api.Managed(&m, uintptr(object)); err != nil {
+				return err
+			}
+			made, err := dlpack.NewObject(&m)
+			made.Retain()
+			made.Release()
+			made.Release()
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Zero(t, testing.AllocsPerRun(100, func() {
+				if err := call(); err != nil {
+					t.Fatal(err)
+				}
+			}))
+		})
+	}
+}
+
+func skipSanitized(t *testing.T) {
+	t.Helper()
+	if sanitized {
+		t.Skip("a sanitizer allocates where the plain program does not")
+	}
+}

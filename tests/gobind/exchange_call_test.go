@@ -1,0 +1,247 @@
+package gobind
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
+)
+
+var cpu = dlpack.Device{Type: dlpack.DeviceCPU}
+
+func TestExchangeManagedOwnsUntilRelease(t *testing.T) {
+	api, _ := opened(t)
+	s := stranger(t)
+	s.SetFlags(dlpack.FlagIsCopied)
+	var m dlpack.Managed
+	require.NoError(t, api.Managed(&m, s.Object()))
+	assert.Equal(t, dlpack.FlagIsCopied, m.Tensor().Flags())
+	values, err := dlpack.Data[float32](m.Tensor())
+	require.NoError(t, err)
+	assert.Equal(t, []float32{0, 1, 2, 3, 4, 5}, values)
+	require.EqualError(t, api.Managed(&m, s.Object()), "dlpack: invalid argument: the Managed owns a tensor already")
+	m.Release()
+	m.Release()
+	require.NoError(t, api.Managed(&m, s.Object()), "a released Managed can be used again")
+	m.Release()
+	borrowed, owned, deleted := s.Counts()
+	assert.Equal(t, []int{0, 2, 2}, []int{borrowed, owned, deleted})
+	require.EqualError(t, api.Managed(&m, 0), "dlpack: invalid argument: no object: its address is 0")
+}
+
+func TestExchangeManagedBelievesNothing(t *testing.T) {
+	api, _ := opened(t)
+	for name, lie := range lies {
+		t.Run(name, func(t *testing.T) {
+			s := stranger(t)
+			lie.tell(s)
+			refusedManaged(t, api, s, lie.want)
+		})
+	}
+	t.Run("another major", func(t *testing.T) {
+		s := stranger(t)
+		s.SetVersion(dlpack.Version{Major: 2})
+		refusedManaged(t, api, s, dlpack.ErrVersion)
+	})
+	t.Run("nothing", func(t *testing.T) {
+		s := stranger(t)
+		s.SetNothing(true)
+		var m dlpack.Managed
+		require.EqualError(t, api.Managed(&m, s.Object()), "dlpack: managed_tensor_from_py_object_no_sync: it returned success, but gave nothing")
+	})
+}
+
+func refusedManaged(t *testing.T, api dlpack.ExchangeAPI, s Stranger, want error) {
+	t.Helper()
+	var m dlpack.Managed
+	require.ErrorIs(t, api.Managed(&m, s.Object()), want)
+	assert.Equal(t, dlpack.Tensor{}, m.Tensor())
+	_, owned, deleted := s.Counts()
+	assert.Equal(t, []int{1, 1}, []int{owned, deleted})
+}
+
+// What the functions leave pending, as Python's error is, is read on the thread
+// that it is pending on.
+func TestExchangeErrorsAreExplained(t *testing.T) {
+	plain, _ := opened(t)
+	s := stranger(t)
+	s.SetFails(-1)
+	for name, test := range map[string]struct {
+		explain       Habit
+		kind, message string
+	}{
+		"once":          {Behave, "BufferError", "no view today"},
+		"twice":         {FailToldTwice, "BufferError", "no view today"},
+		"never":         {FailUntold, "", "it gave no reason"},
+		"without words": {FailToldNull, "BufferError", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			Habits{Explain: test.explain}.Set()
+			var view dlpack.View
+			err := plain.Explained(ExplainPending()).Borrow(&view, s.Object())
+			var call *dlpack.CallError
+			require.ErrorAs(t, err, &call)
+			require.ErrorIs(t, err, dlpack.ErrCall)
+			assert.Equal(t, dlpack.CallError{Op: "dltensor_from_py_object_no_sync", Kind: test.kind, Message: test.message}, *call)
+		})
+	}
+	var view dlpack.View
+	require.EqualError(t, plain.Borrow(&view, s.Object()), "dlpack: dltensor_from_py_object_no_sync: it gave no reason")
+	assert.Equal(t, plain, plain.Explained(ExplainPending()).Explained(nil))
+}
+
+func TestExchangeEveryFunctionIsExplained(t *testing.T) {
+	plain, _ := opened(t)
+	api := plain.Explained(ExplainPending())
+	s, f := stranger(t), foreign(t)
+	s.SetFails(-1)
+	Habits{Allocate: FailUntold, Stream: FailUntold, Wrap: FailUntold}.Set()
+	var m dlpack.Managed
+	given, err := dlpack.Import(f.Versioned())
+	require.NoError(t, err)
+	_, wrapped := api.Wrap(given)
+	_, streamed := api.Stream(cpu)
+	for want, err := range map[string]error{
+		"dlpack: managed_tensor_from_py_object_no_sync: BufferError: no tensor today":           api.Managed(&m, s.Object()),
+		"dlpack: managed_tensor_to_py_object_no_sync: BufferError: not wrapped, and left alone": wrapped,
+		"dlpack: managed_tensor_allocator: BufferError: left pending by the allocator":          api.Alloc(&m, dlpack.DTypeInt8, cpu, 1),
+		"dlpack: current_work_stream: BufferError: no stream today":                             streamed,
+		"object 1: dlpack: dltensor_from_py_object_no_sync: BufferError: no view today":         api.BorrowAll(make([]dlpack.View, 2), stranger(t).Object(), s.Object()),
+	} {
+		require.EqualError(t, err, want)
+	}
+}
+
+func TestExchangeWrapTakesTheTensorOverInAnyCase(t *testing.T) {
+	for name, test := range map[string]struct {
+		habit Habit
+		want  string
+	}{
+		"refused and left alone": {FailUntold, "dlpack: managed_tensor_to_py_object_no_sync: it gave no reason"},
+		"refused and deleted":    {FailAndDelete, "dlpack: managed_tensor_to_py_object_no_sync: it gave no reason"},
+		"taken for nothing":      {GiveNothing, "dlpack: managed_tensor_to_py_object_no_sync: it returned success, but gave nothing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			api, _ := opened(t)
+			f := foreign(t)
+			m, err := dlpack.Import(f.Versioned())
+			require.NoError(t, err)
+			Habits{Wrap: test.habit}.Set()
+			object, err := api.Wrap(m)
+			require.EqualError(t, err, test.want)
+			assert.Zero(t, object)
+			assert.Equal(t, 1, f.Deleted())
+			assert.Equal(t, dlpack.Tensor{}, m.Tensor())
+			m.Release()
+			assert.Equal(t, 1, f.Deleted())
+			_, err = api.Wrap(m)
+			require.ErrorIs(t, err, dlpack.ErrReleased)
+		})
+	}
+}
+
+func TestExchangeWrapGivesTheTableAllOfTheTensor(t *testing.T) {
+	for name, legacy := range map[string]bool{"versioned": false, "legacy": true} {
+		t.Run(name, func(t *testing.T) {
+			api, _ := opened(t)
+			f := foreign(t)
+			f.Versioned().Flags = dlpack.FlagReadOnly
+			m, err := dlpack.Import(f.Versioned())
+			if legacy {
+				f.Reshape([]int64{2, 1, 3}, nil)
+				m, err = dlpack.ImportLegacy(f.Legacy())
+			}
+			require.NoError(t, err)
+			object, err := api.Wrap(m)
+			require.NoError(t, err)
+			assert.Equal(t, dlpack.Tensor{}, m.Tensor())
+			assert.Zero(t, f.Deleted(), "the object has it")
+
+			// A strange table's object is the managed tensor itself.
+			given, err := dlpack.Import(ManagedAt(object))
+			require.NoError(t, err)
+			tensor := given.Tensor()
+			assert.Equal(t, f.Addr(), tensor.Addr())
+			assert.Equal(t, !legacy, tensor.ReadOnly())
+			assert.NotNil(t, tensor.Strides(), "DLPack 1.2 wants them")
+			assert.True(t, tensor.IsDense())
+			given.Release()
+			assert.Equal(t, 1, f.Deleted())
+		})
+	}
+}
+
+func TestExchangeAlloc(t *testing.T) {
+	api, _ := opened(t)
+	eleven := []int64{1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3} // more than are passed by value
+	for _, shape := range [][]int64{nil, {0}, {2, 3}, {1, 1, 1, 1, 1, 1, 2, 3}, eleven} {
+		var m dlpack.Managed
+		require.NoError(t, api.Alloc(&m, dlpack.DTypeFloat64, cpu, shape...))
+		assert.Equal(t, len(shape), m.Tensor().NDim())
+		assert.Equal(t, shape, m.Tensor().Shape())
+		assert.Equal(t, dlpack.DTypeFloat64, m.Tensor().DataType())
+		m.Release()
+	}
+	var m dlpack.Managed
+	require.ErrorIs(t, api.Alloc(&m, dlpack.DTypeInt8, cpu, make([]int64, dlpack.MaxNDim+1)...), dlpack.ErrShape)
+	require.NoError(t, api.Alloc(&m, dlpack.DTypeInt8, dlpack.Device{Type: dlpack.DeviceCPU, ID: 3}, 1))
+	require.ErrorIs(t, api.Alloc(&m, dlpack.DTypeInt8, cpu, 1), dlpack.ErrArgument, "it owns the last one")
+	m.Release()
+}
+
+func TestExchangeAllocTellsTheFirstReason(t *testing.T) {
+	api, _ := opened(t)
+	for name, test := range map[string]struct {
+		habit Habit
+		want  string
+	}{
+		"told once":          {FailToldOnce, "dlpack: managed_tensor_allocator: MemoryError: the first reason"},
+		"told twice":         {FailToldTwice, "dlpack: managed_tensor_allocator: MemoryError: the first reason"},
+		"told nothing":       {FailToldNull, "dlpack: managed_tensor_allocator: it gave no reason"},
+		"never told":         {FailUntold, "dlpack: managed_tensor_allocator: it gave no reason"},
+		"success of nothing": {GiveNothing, "dlpack: managed_tensor_allocator: it returned success, but gave nothing"},
+		"another shape":      {Lie, "dlpack: no usable exchange table: asked for float32 [2 3] on CPU:0, it allocated float32 [3 3] on CPU:0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			Habits{Allocate: test.habit}.Set()
+			var m dlpack.Managed
+			require.EqualError(t, api.Alloc(&m, dlpack.DTypeFloat32, cpu, 2, 3), test.want)
+			assert.Equal(t, dlpack.Tensor{}, m.Tensor())
+		})
+	}
+	Habits{Allocate: FailToldOnce}.Set()
+	explained := ExplainCalls()
+	require.ErrorContains(t, api.Explained(ExplainPending()).Alloc(new(dlpack.Managed), dlpack.DTypeInt8, cpu), "the first reason")
+	assert.Equal(t, explained, ExplainCalls(), "who was told needs no more")
+	Habits{Allocate: TellAndSucceed}.Set()
+	var m dlpack.Managed
+	require.NoError(t, api.Alloc(&m, dlpack.DTypeFloat32, cpu, 2, 3), "what counts is the result")
+	m.Release()
+}
+
+func TestExchangeStream(t *testing.T) {
+	api, _ := opened(t)
+	for device, want := range map[dlpack.Device]dlpack.Stream{
+		cpu:                              0,
+		{Type: dlpack.DeviceCUDA, ID: 3}: 2003,
+		{Type: 999, ID: -1}:              998_999,
+	} {
+		stream, err := api.Stream(device)
+		require.NoError(t, err)
+		assert.Equal(t, want, stream, device)
+	}
+	Habits{Stream: FailUntold}.Set()
+	_, err := api.Stream(cpu)
+	require.ErrorIs(t, err, dlpack.ErrCall)
+}
+
+func TestExchangeCallErrorSaysWhatItHas(t *testing.T) {
+	err := error(&dlpack.CallError{Op: "f", Kind: "K", Message: "m"})
+	require.EqualError(t, err, "dlpack: f: K: m")
+	require.EqualError(t, &dlpack.CallError{Op: "f", Message: "m"}, "dlpack: f: m")
+	assert.True(t, errors.Is(err, dlpack.ErrCall))
+	assert.False(t, errors.Is(err, dlpack.ErrTable))
+}

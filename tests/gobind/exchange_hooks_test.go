@@ -1,0 +1,327 @@
+package gobind
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
+)
+
+// now is what the hooks of hookTable do in the test that runs.
+var now atomic.Pointer[dlpack.Producer]
+
+var hookTable = made(dlpack.Producer{
+	Allocate: func(dtype dlpack.DataType, device dlpack.Device, shape []int64) (*dlpack.DLManagedTensorVersioned, error) {
+		return now.Load().Allocate(dtype, device, shape)
+	},
+	Managed: func(object uintptr) (*dlpack.DLManagedTensorVersioned, error) { return now.Load().Managed(object) },
+	Wrap:    func(m *dlpack.Managed) (uintptr, error) { return now.Load().Wrap(m) },
+	Borrow:  func(object uintptr) (dlpack.DLTensor, error) { return now.Load().Borrow(object) },
+	Stream:  func(device dlpack.Device) (dlpack.Stream, error) { return now.Load().Stream(device) },
+	Raise:   RaiseError(),
+})
+
+// hooked opens hookTable with hooks for one test.
+func hooked(t *testing.T, p dlpack.Producer) dlpack.ExchangeAPI {
+	t.Helper()
+	lockThread(t)
+	now.Store(&p)
+	api, err := dlpack.OpenExchangeAPI(&hookTable().Header)
+	require.NoError(t, err)
+	return api
+}
+
+func TestExchangeHooksDecide(t *testing.T) {
+	f, backing := foreign(t), []float64{1, 2, 3, 4, 5, 6}
+	api := hooked(t, dlpack.Producer{
+		Allocate: func(dtype dlpack.DataType, device dlpack.Device, shape []int64) (*dlpack.DLManagedTensorVersioned, error) {
+			assert.Equal(t, dlpack.DTypeFloat64, dtype)
+			assert.Equal(t, dlpack.Device{Type: dlpack.DeviceCPU, ID: 7}, device)
+			return dlpack.Export(backing, shape...)
+		},
+		Managed: func(object uintptr) (*dlpack.DLManagedTensorVersioned, error) {
+			return dlpack.Export(backing[:object])
+		},
+		Borrow: func(object uintptr) (dlpack.DLTensor, error) {
+			assert.Equal(t, uintptr(4711), object)
+			return f.Versioned().DLTensor, nil
+		},
+		Wrap: func(m *dlpack.Managed) (uintptr, error) {
+			defer m.Release()
+			return uintptr(m.Tensor().Len()), nil
+		},
+		Stream: func(d dlpack.Device) (dlpack.Stream, error) { return dlpack.Stream(d.Type) << 8, nil },
+	})
+	var m dlpack.Managed
+	require.NoError(t, api.Alloc(&m, dlpack.DTypeFloat64, dlpack.Device{Type: dlpack.DeviceCPU, ID: 7}, 2, 3))
+	assert.Equal(t, uintptr(unsafe.Pointer(&backing[0])), m.Tensor().Addr())
+	object, err := api.Wrap(&m)
+	require.NoError(t, err)
+	assert.Equal(t, uintptr(6), object)
+	require.NoError(t, api.Managed(&m, 5))
+	assert.Equal(t, []int64{5}, m.Tensor().Shape())
+	m.Release()
+	var view dlpack.View
+	require.NoError(t, api.Borrow(&view, 4711))
+	assert.Equal(t, f.Addr(), view.Tensor().Addr())
+	stream, err := api.Stream(dlpack.Device{Type: dlpack.DeviceROCM})
+	require.NoError(t, err)
+	assert.Equal(t, dlpack.Stream(dlpack.DeviceROCM)<<8, stream)
+	assert.Zero(t, TakeRaised().Times)
+}
+
+// What a hook keeps, or writes to, is not the consumer's.
+func TestExchangeHooksGetACopyOfTheShape(t *testing.T) {
+	api := hooked(t, dlpack.Producer{
+		Allocate: func(_ dlpack.DataType, _ dlpack.Device, shape []int64) (*dlpack.DLManagedTensorVersioned, error) {
+			shape[0] = 7
+			return dlpack.Export(make([]int8, 7), shape...)
+		},
+	})
+	prototype := Prototype(dlpack.DTypeInt8, cpu, 2)
+	defer FreePrototype(prototype)
+	p, rc, _ := CallAllocate(api.Raw(), prototype)
+	require.Zero(t, rc)
+	Consume(p)
+	assert.Equal(t, []int64{2}, PrototypeShape(prototype))
+}
+
+// failing makes all hooks end by one function.
+func failing(end func() error) dlpack.Producer {
+	return dlpack.Producer{
+		Allocate: func(dlpack.DataType, dlpack.Device, []int64) (*dlpack.DLManagedTensorVersioned, error) {
+			return nil, end()
+		},
+		Managed: func(uintptr) (*dlpack.DLManagedTensorVersioned, error) { return nil, end() },
+		Wrap:    func(*dlpack.Managed) (uintptr, error) { return 0, end() },
+		Borrow:  func(uintptr) (dlpack.DLTensor, error) { return dlpack.DLTensor{}, end() },
+		Stream:  func(dlpack.Device) (dlpack.Stream, error) { return 1, end() },
+	}
+}
+
+type badError struct{}
+
+func (badError) Error() string { panic("an error without words") }
+
+// ends are the ways a hook can fail, and what a consumer hears of them.
+var ends = map[string]struct {
+	end  func() error
+	want Told
+}{
+	"an error":        {func() error { return errors.New("no") }, Told{1, "RuntimeError", "no"}},
+	"out of memory":   {func() error { return dlpack.ErrNoMemory }, Told{1, "MemoryError", "dlpack: out of C memory"}},
+	"unsuitable":      {func() error { return fmt.Errorf("x: %w", dlpack.ErrDevice) }, Told{1, "BufferError", "x: dlpack: memory that the host cannot read"}},
+	"an argument":     {func() error { return dlpack.ErrArgument }, Told{1, "ValueError", "dlpack: invalid argument"}},
+	"another table":   {func() error { return &dlpack.CallError{Op: "f", Kind: "KeyError", Message: "m"} }, Told{1, "KeyError", "dlpack: f: KeyError: m"}},
+	"a panic":         {func() error { panic("oh") }, Told{1, "RuntimeError", "panic: oh"}},
+	"a nil panic":     {func() error { panic(nil) }, Told{1, "RuntimeError", "panic: " + new(runtime.PanicNilError).Error()}},
+	"a runtime error": {func() error { var m map[int]int; m[1] = 1; return nil }, Told{1, "RuntimeError", "panic: assignment to entry in nil map"}},
+	"a bad error":     {func() error { return badError{} }, Told{1, "RuntimeError", "panic: an error without words"}},
+}
+
+func TestExchangeHooksFailAsTheTableDoes(t *testing.T) {
+	for name, test := range ends {
+		t.Run(name, func(t *testing.T) {
+			api, f := hooked(t, failing(test.end)), foreign(t)
+			table := api.Raw()
+			for function, call := range map[string]func() int{
+				"borrow":  func() int { _, rc := CallBorrow(table, 1); return rc },
+				"managed": func() int { _, rc := CallManaged(table, 1); return rc },
+				"stream":  func() int { _, rc := CallStream(table, cpu); return rc },
+				"wrap":    func() int { _, rc := CallWrap(table, f.Versioned()); return rc },
+			} {
+				assert.Equal(t, -1, call(), function)
+				assert.Equal(t, test.want, TakeRaised(), function)
+			}
+			assert.Zero(t, f.Deleted(), "a tensor that was not wrapped is the caller's still")
+			prototype := Prototype(dlpack.DTypeInt8, cpu, 1)
+			defer FreePrototype(prototype)
+			p, rc, told := CallAllocate(table, prototype)
+			assert.Nil(t, p)
+			assert.Equal(t, -1, rc)
+			assert.Equal(t, test.want, told)
+			_, rc = CallAllocateSilently(table, prototype)
+			assert.Equal(t, -1, rc)
+			assert.Zero(t, TakeRaised().Times, "the allocator has a SetError of its own")
+		})
+	}
+}
+
+// From Go through C into Go, a panic would unwind the frames of C.
+func TestExchangePanicsDoNotCrossC(t *testing.T) {
+	api, f := hooked(t, failing(func() error { panic("oh") })), foreign(t)
+	var view dlpack.View
+	var m dlpack.Managed
+	given, err := dlpack.Import(f.Versioned())
+	require.NoError(t, err)
+	_, wrapped := api.Wrap(given)
+	_, streamed := api.Stream(cpu)
+	for _, err := range []error{api.Borrow(&view, 1), api.Managed(&m, 1), wrapped, streamed} {
+		require.ErrorIs(t, err, dlpack.ErrCall)
+	}
+	require.EqualError(t, api.Alloc(&m, dlpack.DTypeInt8, cpu), "dlpack: managed_tensor_allocator: RuntimeError: panic: oh")
+	assert.Equal(t, 1, f.Deleted())
+	assert.Equal(t, 400, CallOnThreads(api.Raw(), 1, 100, 4), "each call on a thread of C fails, and no more")
+}
+
+func TestExchangeHooksThatGiveNothing(t *testing.T) {
+	api := hooked(t, failing(func() error { return nil }))
+	const words = "the hook returned neither a result nor an error"
+	_, rc := CallManaged(api.Raw(), 1)
+	assert.Equal(t, -1, rc)
+	assert.Equal(t, Told{1, "RuntimeError", words}, TakeRaised())
+	f := foreign(t)
+	_, rc = CallWrap(api.Raw(), f.Versioned())
+	assert.Equal(t, -1, rc)
+	assert.Equal(t, words, TakeRaised().Message)
+	var m dlpack.Managed
+	require.ErrorContains(t, api.Alloc(&m, dlpack.DTypeInt8, cpu), words)
+}
+
+func TestExchangeHooksAreNotAskedForNonsense(t *testing.T) {
+	api := hooked(t, failing(func() error { t.Error("the hook was asked"); return nil }))
+	for name, lie := range lies {
+		s := stranger(t)
+		lie.tell(s)
+		f := foreign(t)
+		f.Versioned().DLTensor = *s.Raw()
+		_, rc := CallWrap(api.Raw(), f.Versioned())
+		assert.Equal(t, -1, rc, name)
+		told := TakeRaised()
+		assert.Equal(t, 1, told.Times, name)
+		assert.Equal(t, "BufferError", told.Kind, name)
+		assert.Zero(t, f.Deleted(), name)
+	}
+	other := foreign(t)
+	other.Versioned().Version.Major = 2
+	_, rc := CallWrap(api.Raw(), other.Versioned())
+	assert.Equal(t, -1, rc)
+	_, rc = CallWrap(api.Raw(), nil)
+	assert.Equal(t, -1, rc)
+	_, rc, told := CallAllocate(api.Raw(), nil)
+	assert.Equal(t, -1, rc)
+	assert.Equal(t, "ValueError", told.Kind)
+	for _, spoil := range []func(*dlpack.DLTensor){
+		func(p *dlpack.DLTensor) { p.NDim = -1 }, func(p *dlpack.DLTensor) { p.NDim = 65 }, func(p *dlpack.DLTensor) { p.Shape = 0 },
+	} {
+		prototype := Prototype(dlpack.DTypeInt8, cpu, 1)
+		spoil(prototype)
+		_, rc, told = CallAllocate(api.Raw(), prototype)
+		FreePrototype(prototype)
+		assert.Equal(t, -1, rc)
+		assert.Equal(t, 1, told.Times)
+	}
+}
+
+// A tensor that a hook refused is the caller's: what the hook kept must not
+// release it a second time.
+func TestExchangeWrapHooksThatKeepWhatTheyRefuse(t *testing.T) {
+	var kept *dlpack.Managed
+	for _, end := range []func() error{func() error { return errors.New("no") }, func() error { panic("oh") }} {
+		api, f := hooked(t, dlpack.Producer{Wrap: func(m *dlpack.Managed) (uintptr, error) {
+			kept = m
+			return 0, end()
+		}}), foreign(t)
+		_, rc := CallWrap(api.Raw(), f.Versioned())
+		assert.Equal(t, -1, rc)
+		assert.Equal(t, dlpack.Tensor{}, kept.Tensor())
+		kept.Release()
+		assert.Zero(t, f.Deleted())
+	}
+}
+
+// A hook that must not release the tensor that it then refuses, and does.
+func TestExchangeWrapHooksThatReleaseAndFail(t *testing.T) {
+	api, f := hooked(t, dlpack.Producer{Wrap: func(m *dlpack.Managed) (uintptr, error) {
+		m.Release()
+		return 0, errors.New("no")
+	}}), foreign(t)
+	m, err := dlpack.Import(f.Versioned())
+	require.NoError(t, err)
+	_, err = api.Wrap(m)
+	require.Error(t, err)
+	assert.Equal(t, 1, f.Deleted(), "our own Wrap copes with it")
+}
+
+var partlyC = made(dlpack.Producer{
+	Stream: func(dlpack.Device) (dlpack.Stream, error) { return 5, nil },
+	Functions: dlpack.DLPackExchangeAPI{
+		Header:                     dlpack.DLPackExchangeAPIHeader{PrevAPI: uintptr(unsafe.Pointer(HeaderAlone(0)))},
+		DltensorFromPyObjectNoSync: NewStrangeTable().DltensorFromPyObjectNoSync,
+	},
+})
+
+func TestExchangeTablesMixGoAndC(t *testing.T) {
+	api, err := dlpack.OpenExchangeAPI(&partlyC().Header)
+	require.NoError(t, err)
+	var view dlpack.View
+	s, f := stranger(t), foreign(t)
+	require.NoError(t, api.Borrow(&view, s.Object()), "a function of the user's, in C")
+	assert.Equal(t, s.Raw().Data, view.Tensor().Addr())
+	stream, err := api.Stream(cpu)
+	require.NoError(t, err)
+	assert.Equal(t, dlpack.Stream(5), stream, "a hook in Go")
+	var m dlpack.Managed
+	object := objectOf(t, f)
+	require.NoError(t, api.Managed(&m, uintptr(object)), "a default")
+	m.Release()
+	object.Release()
+	assert.NotZero(t, partlyC().Header.PrevAPI)
+}
+
+func TestExchangeProducersThatContradictThemselves(t *testing.T) {
+	all, hooks := *NewStrangeTable(), failing(nil)
+	for name, p := range map[string]dlpack.Producer{
+		"managed_tensor_allocator":              {Allocate: hooks.Allocate, Functions: all},
+		"managed_tensor_from_py_object_no_sync": {Managed: hooks.Managed, Functions: all},
+		"managed_tensor_to_py_object_no_sync":   {Wrap: hooks.Wrap, Functions: all},
+		"dltensor_from_py_object_no_sync":       {Borrow: hooks.Borrow, Functions: all},
+		"current_work_stream":                   {Stream: hooks.Stream, Functions: all},
+	} {
+		_, err := dlpack.NewExchangeAPI(p)
+		require.EqualError(t, err, "dlpack: invalid argument: "+name+" is given in Go and in C")
+	}
+	_, err := dlpack.NewExchangeAPI(dlpack.Producer{Offset: -8})
+	require.ErrorIs(t, err, dlpack.ErrArgument)
+}
+
+// filling marks a process that has all tables made.
+const filling = "DLPACKGEN_GOBIND_TABLES"
+
+func TestExchangeTablesAreFew(t *testing.T) {
+	if os.Getenv(filling) == "" {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestExchangeTablesAreFew$", "-test.v")
+		cmd.Env = append(os.Environ(), filling+"=1")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		assert.Contains(t, string(out), "PASS: TestExchangeTablesAreFew")
+		return
+	}
+	tables := map[*dlpack.DLPackExchangeAPI]bool{}
+	for i := dlpack.Stream(0); ; i++ {
+		table, err := dlpack.NewExchangeAPI(dlpack.Producer{Stream: func(dlpack.Device) (dlpack.Stream, error) { return i, nil }})
+		if err != nil {
+			require.EqualError(t, err, "dlpack: no usable exchange table: all 8 that this package has room for are made, and live as long as the process")
+			require.ErrorIs(t, err, dlpack.ErrTable)
+			break
+		}
+		api, err := dlpack.OpenExchangeAPI(&table.Header)
+		require.NoError(t, err)
+		tables[table] = true
+		stream, err := api.Stream(cpu)
+		require.NoError(t, err)
+		assert.Equal(t, i, stream, "each table calls its own hooks")
+	}
+	assert.Contains(t, []int{6, 7, 8}, len(tables), "but for those that examples make")
+	_, err := dlpack.NewExchangeAPI(dlpack.Producer{})
+	require.NoError(t, err, "the plain one takes no room")
+}

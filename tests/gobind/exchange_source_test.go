@@ -1,0 +1,193 @@
+package gobind
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
+)
+
+// A view is a struct in both languages.
+func TestAnotherViewIsRefused(t *testing.T) {
+	skipShort(t)
+	m := bindings(t)
+	header := readFile(t, m, "dlpack/exchange.h")
+	for name, test := range map[string]struct{ old, replacement string }{
+		"one more field": {"int64_t dims[2 * ", "uint64_t more; int64_t dims[2 * "},
+		"another order":  {"uintptr_t stream;\n\tuint64_t flags;", "uint64_t flags;\n\tuintptr_t stream;"},
+		"less room":      {"int64_t dims[2 * ", "int64_t dims[1 * "},
+		"another ndim":   {"VIEW_NDIM = 64,", "VIEW_NDIM = 32,"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m.write(t, map[string]string{"dlpack/exchange.h": replaceOnce(t, header, test.old, test.replacement)})
+			out, err := m.run("build", "./dlpack")
+			require.Error(t, err)
+			assert.Contains(t, out, "view.go", out)
+		})
+	}
+}
+
+// A foreign function may be Go, as those of our own tables are: with the
+// directives that promise cgo the opposite, a callback is fatal.
+func TestExchangePromisesNothingOfForeignFunctions(t *testing.T) {
+	files, err := filepath.Glob("../../gen/go/dlpack/*")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, name := range files {
+		if data, err := os.ReadFile(name); err == nil { // else a folder
+			assert.NotRegexp(t, `nocallback|noescape`, string(data), name)
+		}
+	}
+}
+
+// Every function that C may call in Go recovers from panics.
+func TestExchangeEveryExportRecovers(t *testing.T) {
+	files, err := filepath.Glob("../../gen/go/dlpack/*.go")
+	require.NoError(t, err)
+	exported := regexp.MustCompile(`(?s)\n//export (\w+)\nfunc (.*?)\n}\n`)
+	count := 0
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		require.NoError(t, err)
+		for _, function := range exported.FindAllStringSubmatch(string(data), -1) {
+			count++
+			assert.Contains(t, function[2], "\tdefer recovered(", "%s in %s", function[1], name)
+		}
+	}
+	assert.GreaterOrEqual(t, count, 5)
+}
+
+// The C files keep what other programs could run into: warnings, and names.
+func TestExchangeIsCleanInC(t *testing.T) {
+	skipShort(t)
+	needTool(t, "nm", "binutils")
+	m := newModule(t, "example.org/m")
+	m.emit(t, "dlpack", "latest", map[string]string{"import": "example.org/a"})
+	for cc, debian := range map[string]string{"gcc": "gcc", "clang-16": "clang-16"} {
+		for _, name := range []string{"exchange.c", "object.c", "table.c"} {
+			t.Run(cc+" "+name, func(t *testing.T) {
+				needTool(t, cc, debian)
+				object := filepath.Join(t.TempDir(), "x.o")
+				out, err := exec.Command(cc, "-std=c11", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Wconversion", "-pedantic", "-Werror",
+					"-c", "-o", object, filepath.Join(m.dir, "dlpack", name)).CombinedOutput()
+				require.NoError(t, err, "%s", out)
+				symbols, err := exec.Command("nm", "--extern-only", "--defined-only", "--format=just-symbols", object).Output()
+				require.NoError(t, err)
+				require.NotEmpty(t, strings.Fields(string(symbols)))
+				for _, symbol := range strings.Fields(string(symbols)) {
+					assert.True(t, strings.HasPrefix(symbol, "dlp_94584207_"), symbol)
+				}
+			})
+		}
+	}
+}
+
+const twoTables = `package main
+
+import (
+	"fmt"
+	"unsafe"
+
+	one "example.org/two/one"
+	other "example.org/two/other"
+)
+
+func main() {
+	table, err := one.NewExchangeAPI(one.Producer{Stream: func(one.Device) (one.Stream, error) { panic("oh") }})
+	fmt.Println(err)
+	api, err := other.OpenExchangeAPI((*other.DLPackExchangeAPIHeader)(unsafe.Pointer(table)))
+	fmt.Println(err)
+	var m other.Managed
+	fmt.Println(api.Alloc(&m, other.DTypeFloat32, other.Device{Type: other.DeviceCPU}, 2, 3))
+	object, err := api.Wrap(&m)
+	fmt.Println(err)
+	var view other.View
+	fmt.Println(api.Borrow(&view, object), view.Tensor().Shape())
+	_, err = api.Stream(other.Device{})
+	fmt.Println(err)
+	one.Object(object).Release()
+}
+`
+
+// One copy of the bindings produces the table, with a hook that panics, and the
+// other calls it.
+func TestExchangeBetweenTwoCopies(t *testing.T) {
+	skipShort(t)
+	m := newModule(t, "example.org/two")
+	m.emit(t, "one", "1.3", nil)
+	m.emit(t, "other", "main", map[string]string{"package": "tensors"})
+	m.write(t, map[string]string{"main.go": twoTables})
+	assert.Equal(t, "<nil>\n<nil>\n<nil>\n<nil>\n<nil> [2 3]\ndlpack: current_work_stream: it gave no reason\n", m.mustRun(t, "run", "."))
+}
+
+// Two libraries with the same copy in one process must not share their hooks,
+// nor their state: ELF would join what one of them exports.
+func TestExchangeExportsNothingFromASharedLibrary(t *testing.T) {
+	skipShort(t)
+	needTool(t, "nm", "binutils")
+	m := bindings(t)
+	m.write(t, map[string]string{"main.go": `package main
+
+import "C"
+
+import "example.org/bindings/dlpack"
+
+//export Table
+func Table() uintptr {
+	table, err := dlpack.NewExchangeAPI(dlpack.Producer{Stream: func(dlpack.Device) (dlpack.Stream, error) { return 0, nil }})
+	if err != nil {
+		return 0
+	}
+	return table.CurrentWorkStream
+}
+
+func main() {}
+`})
+	library := filepath.Join(t.TempDir(), "lib.so")
+	m.mustRun(t, "build", "-buildmode=c-shared", "-o", library, ".")
+	out, err := exec.Command("nm", "--dynamic", "--defined-only", "--format=just-symbols", library).Output()
+	require.NoError(t, err)
+	symbols := strings.Fields(string(out))
+	assert.Contains(t, symbols, "Table")
+	for _, symbol := range symbols {
+		assert.False(t, strings.HasPrefix(symbol, "dlp_"), symbol)
+	}
+}
+
+// What Import accepts, a view may be, and nothing else.
+func FuzzExchangeJudgesViewsAsImports(f *testing.F) {
+	f.Add([]byte{})
+	f.Add([]byte{0, 7, 7, 8, 8, 16, 3, 4, 9, 5, 1, 1, 1, 1})
+	f.Add([]byte{8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8})
+	table := NewStrangeTable()
+	api, err := dlpack.OpenExchangeAPI(&table.Header)
+	require.NoError(f, err)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		foreign, s := NewForeign(), NewStranger()
+		defer foreign.Free()
+		defer s.Free()
+		(&choices{data}).spoil(foreign)
+		versioned := foreign.Versioned()
+		versioned.Flags, versioned.Version.Minor = 0, 3
+		*s.Raw() = versioned.DLTensor
+		var view dlpack.View
+		err := api.Borrow(&view, s.Object())
+		require.Equal(t, foreign.Fault() == 0, err == nil, "C says %d, Go %v: %+v", foreign.Fault(), err, versioned)
+		if err == nil {
+			require.Equal(t, *s.Raw(), withPointersOf(*view.Tensor().Raw(), s.Raw()))
+		}
+	})
+}
+
+// withPointersOf undoes what a View does to a tensor.
+func withPointersOf(t dlpack.DLTensor, other *dlpack.DLTensor) dlpack.DLTensor {
+	t.Shape, t.Strides = other.Shape, other.Strides
+	return t
+}
