@@ -60,6 +60,9 @@ func findings(j *job, report *tree.Report) []diag.Diagnostic {
 // finding is what check says about one path, if anything.
 func finding(j *job, it tree.Item) (diag.Diagnostic, bool) {
 	w, ok := states[it.State]
+	if it.Dir {
+		w.text, w.hint = "is a directory where a file is planned", "move it away: --force removes no directory"
+	}
 	return diag.Diagnostic{
 		Severity: w.severity, Code: it.State.String(), Text: w.text, Hint: w.hint,
 		Pos: diag.Pos{File: j.name(it.Path)},

@@ -90,29 +90,21 @@ func (w world) clean(req Request, dryRun bool) (*Report, error) {
 
 // look reports the plan and changes nothing.
 func (w world) look(want *want) (*Report, error) {
-	d, err := w.enter(want, true)
+	d, p, err := w.survey(want, true)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	p, err := survey(want, d)
-	if err != nil {
-		return nil, err
-	}
 	return &Report{Items: p.items}, nil
 }
 
 // bring makes the plan true.
 func (w world) bring(want *want) (*Report, error) {
-	d, err := w.enter(want, false)
+	d, p, err := w.survey(want, false)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	p, err := survey(want, d)
-	if err != nil {
-		return nil, err
-	}
 	report := &Report{Items: p.items}
 	if p.edited && !want.clean || p.idle() {
 		return report, want.editedError(p)
@@ -192,12 +184,18 @@ func (w world) takeTurn(d disk, shared bool) error {
 	}
 }
 
-func survey(want *want, d disk) (*plan, error) {
+// survey enters the output directory and makes the plan; the caller closes the disk.
+func (w world) survey(want *want, shared bool) (disk, *plan, error) {
+	d, err := w.enter(want, shared)
+	if err != nil {
+		return nil, nil, err
+	}
 	s, err := readSnapshot(want, d)
 	if err != nil {
-		return nil, err
+		d.Close()
+		return nil, nil, err
 	}
-	return makePlan(want, s), nil
+	return d, makePlan(want, s), nil
 }
 
 func (w *want) busyError(err error) error {
