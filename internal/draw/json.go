@@ -25,17 +25,20 @@ type modelJSON struct {
 	Structs []structJSON `json:"structs"`
 }
 
+// typeJSON is what every type has; its keys come first.
+type typeJSON struct {
+	Name  string `json:"name"`
+	Size  int    `json:"size"`
+	Align int    `json:"align"`
+}
+
 type enumJSON struct {
-	Name   string `json:"name"`
-	Size   int    `json:"size"`
-	Align  int    `json:"align"`
-	Signed bool   `json:"signed"`
+	typeJSON
+	Signed bool `json:"signed"`
 }
 
 type structJSON struct {
-	Name   string      `json:"name"`
-	Size   int         `json:"size"`
-	Align  int         `json:"align"`
+	typeJSON
 	Fields []fieldJSON `json:"fields"`
 	Holes  []holeJSON  `json:"holes"`
 }
@@ -71,7 +74,7 @@ func JSON(tables []*layout.Table, names []string) []byte {
 func modelOf(v view) modelJSON {
 	m := modelJSON{Name: v.Model.Name, Doc: v.Model.Doc, Enums: []enumJSON{}, Structs: []structJSON{}}
 	for _, e := range v.enums {
-		m.Enums = append(m.Enums, enumJSON(e))
+		m.Enums = append(m.Enums, enumJSON{typeJSON{e.Name, e.Size, e.Align}, e.Signed})
 	}
 	for _, s := range v.structs {
 		m.Structs = append(m.Structs, structOf(v, s))
@@ -80,7 +83,7 @@ func modelOf(v view) modelJSON {
 }
 
 func structOf(v view, s layout.Struct) structJSON {
-	out := structJSON{Name: s.Name, Size: s.Size, Align: s.Align, Fields: []fieldJSON{}, Holes: []holeJSON{}}
+	out := structJSON{typeJSON: typeJSON{s.Name, s.Size, s.Align}, Fields: []fieldJSON{}, Holes: []holeJSON{}}
 	spell := cdecl.Of(v.Release).In(s.Name)
 	for _, f := range s.Fields {
 		out.Fields = append(out.Fields, fieldJSON{f.Name, spell.Type(f.Type), f.Offset, f.Size, f.Align})
