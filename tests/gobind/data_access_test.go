@@ -153,6 +153,17 @@ func readAs[T dlpack.Element](t dlpack.Tensor) error {
 	return err
 }
 
+func TestTypesMadeOfOthers(t *testing.T) {
+	type half dlpack.Float16
+	type level uint8
+	type truth bool
+	type count uint
+	assert.Equal(t, dlpack.DTypeUInt16, dlpack.DataTypeOf[half](), "a float16 no more")
+	assert.Equal(t, dlpack.DTypeUInt8, dlpack.DataTypeOf[level]())
+	assert.Equal(t, dlpack.DTypeBool, dlpack.DataTypeOf[truth]())
+	assert.Equal(t, dlpack.DTypeUInt64, dlpack.DataTypeOf[count]())
+}
+
 func TestOwnTypesCrossAndReturn(t *testing.T) {
 	t.Run("bool", exchange[bool](dlpack.DTypeBool))
 	t.Run("Bool", exchange[dlpack.Bool](dlpack.DTypeBool))

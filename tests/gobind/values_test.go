@@ -29,7 +29,6 @@ type definition struct {
 	text                     func(code uint32) string
 }
 
-func above(limit uint32) func(uint32) bool { return func(code uint32) bool { return code > limit } }
 func only(codes ...uint32) func(uint32) bool {
 	return func(code uint32) bool { return slices.Contains(codes, code) }
 }
