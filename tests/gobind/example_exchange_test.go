@@ -8,44 +8,39 @@ import (
 	"github.com/dlpackgen/dlpackgen/tests/gobind"
 )
 
-// Where Python is not at hand, the examples take the objects and the table of a
-// library in C: tensors of two rows of three float32.
-func library() (table *dlpack.DLPackExchangeAPI, object uintptr) {
-	return gobind.NewStrangeTable(), gobind.NewStranger().Object()
-}
-
-// opened is the table of the library, ready to be called.
-func opened() (api dlpack.ExchangeAPI, object uintptr) {
-	table, object := library()
-	api, err := dlpack.OpenExchangeAPI(&table.Header)
+// opened is a table and an object of it, as a library in C would offer them:
+// where Python is not at hand, the examples take tensors of two rows of three
+// float32 from there.
+func opened() (dlpack.ExchangeAPI, gobind.Stranger) {
+	api, err := dlpack.OpenExchangeAPI(&gobind.NewStrangeTable().Header)
 	if err != nil {
 		fmt.Println(err)
 	}
-	return api, object
+	return api, gobind.NewStranger()
 }
 
 func ExampleOpenExchangeAPI() {
-	table, object := library() // from a capsule "dlpack_exchange_api"
+	table := gobind.NewStrangeTable() // from a capsule "dlpack_exchange_api"
 	api, err := dlpack.OpenExchangeAPI(&table.Header)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	var view dlpack.View
-	fmt.Println(api.Borrow(&view, object), view.Tensor().Shape())
+	fmt.Println(api.Raw().Header.Version)
 
 	table.Header.Version.Major = 2
 	_, err = dlpack.OpenExchangeAPI(&table.Header)
 	fmt.Println(errors.Is(err, dlpack.ErrVersion))
 	// Output:
-	// <nil> [2 3]
+	// 1.3
 	// true
 }
 
 func ExampleExchangeAPI_Borrow() {
-	api, object := opened()
+	api, s := opened()
+	defer s.Free()
 	var view dlpack.View // keep it, and use it again for the next object
-	if err := api.Borrow(&view, object); err != nil {
+	if err := api.Borrow(&view, s.Object()); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -57,9 +52,11 @@ func ExampleExchangeAPI_Borrow() {
 
 func ExampleExchangeAPI_BorrowAll() {
 	api, a := opened()
-	b := gobind.NewStranger().Object()
+	b := gobind.NewStranger()
+	defer a.Free()
+	defer b.Free()
 	views := make([]dlpack.View, 2) // of the caller, for all its calls
-	if err := api.BorrowAll(views, a, b); err != nil {
+	if err := api.BorrowAll(views, a.Object(), b.Object()); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -73,10 +70,11 @@ func ExampleExchangeAPI_BorrowAll() {
 }
 
 func ExampleView() {
-	api, object := opened()
+	api, s := opened()
+	defer s.Free()
 	view := new(dlpack.View)
 	fmt.Println(view.Tensor().NDim())
-	if err := api.Borrow(view, object); err != nil {
+	if err := api.Borrow(view, s.Object()); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -90,9 +88,10 @@ func ExampleView() {
 }
 
 func ExampleExchangeAPI_Managed() {
-	api, object := opened()
+	api, s := opened()
+	defer s.Free()
 	var m dlpack.Managed
-	if err := api.Managed(&m, object); err != nil {
+	if err := api.Managed(&m, s.Object()); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -125,7 +124,8 @@ func ExampleExchangeAPI_Wrap() {
 }
 
 func ExampleExchangeAPI_Alloc() {
-	api, _ := opened()
+	api, s := opened()
+	defer s.Free()
 	var m dlpack.Managed
 	if err := api.Alloc(&m, dlpack.DTypeFloat64, dlpack.Device{Type: dlpack.DeviceCPU}, 3, 2); err != nil {
 		fmt.Println(err)
@@ -143,15 +143,15 @@ func ExampleExchangeAPI_Alloc() {
 }
 
 func ExampleExchangeAPI_Stream() {
-	api, _ := opened()
+	api, s := opened()
+	defer s.Free()
 	stream, err := api.Stream(dlpack.Device{Type: dlpack.DeviceCUDA, ID: 1})
 	fmt.Println(stream, err) // for instance to launch a kernel there
 	// Output: 2001 <nil>
 }
 
 func ExampleExchangeAPI_Explained() {
-	api, _ := opened()
-	s := gobind.NewStranger()
+	api, s := opened()
 	defer s.Free()
 	s.SetFails(-1)
 	var view dlpack.View
@@ -164,14 +164,14 @@ func ExampleExchangeAPI_Explained() {
 }
 
 func ExampleExchangeAPI_Raw() {
-	api, _ := opened()
+	api, s := opened()
+	defer s.Free()
 	fmt.Println(api.Raw().Header.Version)
 	// Output: 1.3
 }
 
 func ExampleCallError() {
-	api, _ := opened()
-	s := gobind.NewStranger()
+	api, s := opened()
 	defer s.Free()
 	s.SetFails(-1)
 	var m dlpack.Managed

@@ -73,7 +73,7 @@ enum {
 /* The functions, as X(result, name, arguments), all of Python's stable ABI. They
  * are looked up in the process: this package is built and linked without Python. */
 #define dlp_59225070_py_FUNCTIONS(X) \
-	X(void, Py_IncRef, (PyObject *)) \
+	X(void, Py_IncRef, (PyObject *)) /* this one and the next take NULL too */ \
 	X(void, Py_DecRef, (PyObject *)) \
 	X(PyObject *, PyObject_Type, (PyObject *)) \
 	X(PyObject *, PyObject_Str, (PyObject *)) \

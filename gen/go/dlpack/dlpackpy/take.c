@@ -65,7 +65,7 @@ static uintptr_t table_of(PyObject *type) {
 		table = address_of(value, i == 1);
 		py.Py_DecRef(value);
 	}
-	if (own) py.Py_DecRef(own);
+	py.Py_DecRef(own);
 	return table;
 }
 
@@ -83,7 +83,7 @@ static bool learn(PyObject *type) {
 	PyObject *old = place->type;
 	py.Py_IncRef(type);
 	*place = made;
-	if (old) py.Py_DecRef(old);
+	py.Py_DecRef(old);
 	return true;
 }
 
@@ -106,6 +106,7 @@ static struct {
 } constant;
 
 bool dlp_59225070_py_make_constants(void) {
+	if (constant.version) return true;
 	constant.dlpack = py.PyUnicode_InternFromString("__dlpack__");
 	constant.is_neg = py.PyUnicode_InternFromString("is_neg");
 	constant.is_conj = py.PyUnicode_InternFromString("is_conj");
