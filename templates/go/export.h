@@ -1,5 +1,5 @@
-/* How export.go and export.c share the memory of exported tensors. Not part of
- * the package's interface. */
+/* How the Go and the C files of this package share the memory of exported
+ * tensors. Not part of the package's interface. */
 #ifndef dlp_00000000_EXPORT_H
 #define dlp_00000000_EXPORT_H
 
@@ -14,36 +14,64 @@
 #endif
 
 enum {
-	dlp_00000000_SLOT_NDIM = 8, /* more dimensions take a block of their own */
-	dlp_00000000_SLAB_SLOTS = 64
+	dlp_00000000_SLOT_NDIM = 8,    /* more dimensions take memory of their own */
+	dlp_00000000_LISTS = 32,       /* of free slots */
+	dlp_00000000_NUMBER_BITS = 24  /* of a list's head; the others count its changes */
+};
+
+/* What few tensors keep besides. */
+struct dlp_00000000_extra {
+	uintptr_t hook;  /* a cgo.Handle on what is called on release, or 0 */
+	int64_t dims[1]; /* as many as were asked for */
 };
 
 /* A slot is one exported tensor. Slots are never freed, so that a deleter called
- * twice finds a trap and not somebody else's memory. */
+ * twice finds a trap and not somebody else's memory. Deleters push them, and Go
+ * pops them, so a list's head counts its changes beside the number of the slot
+ * on top: a pop that was overtaken shall not take the same number for the same
+ * state. */
 struct dlp_00000000_slot {
 	union {
 		DLManagedTensorVersioned versioned;
 		DLManagedTensor legacy;
 	} managed;
+	uint32_t next;                       /* number of the slot below; 0 for none */
+	uint32_t number;                     /* on its list, from 1 */
+	uint64_t *list;                      /* the head of the list it returns to */
+	struct dlp_00000000_slot *origin;    /* itself; of a copy, the slot that it is lent for */
+	uintptr_t pinned;                    /* what Go's half holds, also while the slot is free */
+	struct dlp_00000000_buffer *owner;   /* whose memory the tensor is, or NULL */
+	struct dlp_00000000_extra *extra;    /* or NULL */
 	int64_t dims[2 * dlp_00000000_SLOT_NDIM]; /* shape, then strides */
-	struct dlp_00000000_slot *next;           /* released before this one */
-	uint64_t index;                           /* of Go's half */
-	uint64_t padding[4];                      /* to whole cache lines */
 };
 
-/* Makes SLAB_SLOTS zeroed slots, side by side; NULL when memory is out. Calls
- * must not overlap. */
-dlp_00000000_LOCAL struct dlp_00000000_slot *dlp_00000000_new_slab(void);
+/* The heads of the lists, each on a cache line of its own. */
+dlp_00000000_LOCAL uint64_t *dlp_00000000_list(int number);
 
-/* Takes all released slots at once, the newest first. */
-dlp_00000000_LOCAL struct dlp_00000000_slot *dlp_00000000_take_released(void);
+/* Makes count zeroed slots, numbered from first, for a list on which they are
+ * not put yet; NULL when memory is out. Calls must not overlap. */
+dlp_00000000_LOCAL struct dlp_00000000_slot *dlp_00000000_new_slots(uint64_t *list, uint32_t first, uint32_t count);
+
+/* Makes a copy of a slot that its deleter frees, for tools that find uses of
+ * freed memory; NULL when memory is out. */
+dlp_00000000_LOCAL struct dlp_00000000_slot *dlp_00000000_lend(struct dlp_00000000_slot *origin);
+
+/* Makes room for that many dims; NULL when memory is out. */
+dlp_00000000_LOCAL struct dlp_00000000_extra *dlp_00000000_new_extra(size_t dims);
 
 /* Counts the calls of a deleter on a tensor that was already released. */
 dlp_00000000_LOCAL uint64_t dlp_00000000_trapped(void);
 
-/* The deleters. They only put the slot on a list, in C, so any thread may call
- * them at any time: no lock, no wait for Go's scheduler or collector. */
+/* Counts one. */
+dlp_00000000_LOCAL void dlp_00000000_trap(DLManagedTensorVersioned *self);
+dlp_00000000_LOCAL void dlp_00000000_trap_legacy(DLManagedTensor *self);
+
+/* The deleters. Any thread may call them at any time: no lock, no wait for Go's
+ * scheduler or collector, unless the tensor has a hook. */
 dlp_00000000_LOCAL void dlp_00000000_release(DLManagedTensorVersioned *self);
 dlp_00000000_LOCAL void dlp_00000000_release_legacy(DLManagedTensor *self);
+
+/* In Go: calls a hook, and ends it. */
+void dlp_00000000_call_hook(uintptr_t hook);
 
 #endif

@@ -2,81 +2,159 @@
 
 package dlpack
 
-// #include <stdlib.h>
 // #include "export.h"
 import "C"
 
 import (
+	"math/bits"
 	"runtime"
 	"structs"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
 const (
-	slotNDim  = C.dlp_00000000_SLOT_NDIM
-	slabSlots = C.dlp_00000000_SLAB_SLOTS
+	slotNDim   = C.dlp_00000000_SLOT_NDIM
+	listCount  = C.dlp_00000000_LISTS
+	numberBits = C.dlp_00000000_NUMBER_BITS
+	numberMask = 1<<numberBits - 1
+
+	firstSlab = 64                                    // slots; each further slab doubles what there is
+	slabCount = numberBits - (6 /* log2 firstSlab */) // so that every number fits
 )
 
 // slot mirrors the C struct that a consumer gets. It holds no Go pointer.
 type slot struct {
 	_       structs.HostLayout
 	managed DLManagedTensorVersioned // or a DLManagedTensor in its place
-	dims    [2 * slotNDim]int64      // shape, then strides
-	next    uintptr                  // released before this one
-	index   uint64                   // in exporter.slots
-	padding [4]uint64
+	next    uint32
+	number  uint32
+	list    uintptr
+	origin  uintptr
+	pinned  uintptr // what a slab's pins hold for it, also while it is free; or swept
+	owner   uintptr
+	extra   uintptr
+	dims    [2 * slotNDim]int64 // shape, then strides
 }
+
+// swept marks a free slot that pins nothing, and that those below it on its list
+// do so neither.
+const swept = 1
 
 // The slot has the same layout in C; dlpack.h's structs have guards of their own.
 func _() {
 	var x [1]struct{}
 	_ = x[unsafe.Sizeof(slot{})-C.sizeof_struct_dlp_00000000_slot]
-	_ = x[unsafe.Offsetof(slot{}.dims)-unsafe.Offsetof(C.struct_dlp_00000000_slot{}.dims)]
 	_ = x[unsafe.Offsetof(slot{}.next)-unsafe.Offsetof(C.struct_dlp_00000000_slot{}.next)]
-	_ = x[unsafe.Offsetof(slot{}.index)-unsafe.Offsetof(C.struct_dlp_00000000_slot{}.index)]
+	_ = x[unsafe.Offsetof(slot{}.number)-unsafe.Offsetof(C.struct_dlp_00000000_slot{}.number)]
+	_ = x[unsafe.Offsetof(slot{}.list)-unsafe.Offsetof(C.struct_dlp_00000000_slot{}.list)]
+	_ = x[unsafe.Offsetof(slot{}.origin)-unsafe.Offsetof(C.struct_dlp_00000000_slot{}.origin)]
+	_ = x[unsafe.Offsetof(slot{}.pinned)-unsafe.Offsetof(C.struct_dlp_00000000_slot{}.pinned)]
+	_ = x[unsafe.Offsetof(slot{}.owner)-unsafe.Offsetof(C.struct_dlp_00000000_slot{}.owner)]
+	_ = x[unsafe.Offsetof(slot{}.extra)-unsafe.Offsetof(C.struct_dlp_00000000_slot{}.extra)]
+	_ = x[unsafe.Offsetof(slot{}.dims)-unsafe.Offsetof(C.struct_dlp_00000000_slot{}.dims)]
 }
 
-// legacy gives the slot as what fillLegacy made of it.
-func (s *slot) legacy() *DLManagedTensor {
-	return (*DLManagedTensor)(unsafe.Pointer(&s.managed))
+// slab is a run of slots with Go's half of them.
+type slab struct {
+	list  *list
+	first uint32 // number of slots[0]
+	slots []slot // in C
+	pins  []runtime.Pinner
 }
 
-// held is Go's half of a slot.
-type held struct {
-	slot *slot
-	pins runtime.Pinner
-	dims unsafe.Pointer // C memory for shape and strides that do not fit, or nil
+// list is a stack of free slots: C memory that is used again, so that an export
+// makes no call into C until there is none left. Deleters push in C; here they
+// are popped, by one atomic operation.
+type list struct {
+	head  *uint64 // in C
+	slabs [slabCount]atomic.Pointer[slab]
+	count uint32 // of all slots, free or not; by exporter.mu
 }
 
-// export is what a slot is filled with.
-type export struct {
-	first          unsafe.Pointer // nil without elements
-	dtype          DataType
-	shape, strides []int64 // nil strides mean row-major
-	flags          Flags
-	legacy         bool
-}
-
-// exporter keeps the slots: C memory that is used again, so that an export makes
-// no call into C until the free slots run out.
+// exporter has all lists. More than one, so that goroutines seldom meet.
 type exporter struct {
-	mu    sync.Mutex
-	slots []*held // by slot.index
-	free  []*held
-	armed bool // a sweep follows the next garbage collection
+	lists [listCount]list
+	mu    sync.Mutex // held to add slots and to sweep, not to export
+	armed bool       // each garbage collection is followed by a sweep
 }
 
-var exports exporter
+var exports = newExporter()
+
+func newExporter() *exporter {
+	e := new(exporter)
+	for i := range e.lists {
+		e.lists[i].head = (*uint64)(unsafe.Pointer(C.dlp_00000000_list(C.int(i))))
+	}
+	return e
+}
+
+// near gives a list by the goroutine and by what is exported. Goroutines rarely
+// meet there, since the address of a stack tells them apart for free. And a slice
+// that is exported again finds the slot that has it pinned already.
+func (e *exporter) near(object unsafe.Pointer) *list {
+	var here byte
+	goroutine := uintptr(unsafe.Pointer(&here)) >> 13
+	return &e.lists[(goroutine*4+uintptr(object)>>6%4)%listCount]
+}
+
+// take gives a free slot, which nobody else has then.
+func (e *exporter) take(object unsafe.Pointer) (*slot, *slab, error) {
+	l := e.near(object)
+	if s, in := l.pop(); s != nil {
+		return s, in, nil
+	}
+	return e.takeNew(l)
+}
+
+func (e *exporter) takeNew(l *list) (*slot, *slab, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if s, in := l.pop(); s != nil {
+		return s, in, nil // a sweep had them all, or another goroutine made some
+	}
+	in := l.grow()
+	if in == nil {
+		return nil, nil, failf(ErrNoMemory, "no room for more than %d tensors", l.count)
+	}
+	if !e.armed {
+		e.armed = true
+		e.arm()
+	}
+	return &in.slots[0], in, nil
+}
+
+// arm makes the next garbage collection sweep: an object that nobody points to
+// has a cleanup that does it, and arms anew.
+func (e *exporter) arm() {
+	runtime.AddCleanup(new(*exporter), (*exporter).collected, e)
+}
+
+func (e *exporter) collected() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := range e.lists {
+		e.lists[i].sweep()
+	}
+	e.arm()
+}
 
 // Drain takes back the tensors that consumers have released, so that their
-// slices are no longer pinned, and tells how many are not released yet. Exports
-// and garbage collections do the same in passing.
+// slices are no longer pinned, frees the memory that buffers keep for further
+// ones, and tells how many tensors are not released yet. Exports and garbage
+// collections do the first in passing.
 func Drain() int {
-	exports.mu.Lock()
-	defer exports.mu.Unlock()
-	exports.reclaim()
-	return exports.outstanding()
+	e := exports
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	outstanding := 0
+	for i := range e.lists {
+		l := &e.lists[i]
+		l.sweep()
+		outstanding += int(l.count - l.free())
+	}
+	return outstanding + buffers.trim()
 }
 
 // DoubleReleases counts how often a consumer has called the deleter of a tensor
@@ -84,155 +162,159 @@ func Drain() int {
 // caught because the tensor had not been exported anew meanwhile.
 func DoubleReleases() uint64 { return uint64(C.dlp_00000000_trapped()) }
 
-// take makes a managed tensor in a free slot. All of it happens under the lock,
-// which also orders the writes for the race detector.
-func (e *exporter) take(x export) (*slot, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	h, err := e.pop()
-	if err != nil {
-		return nil, err
-	}
-	tensor, err := h.hold(x)
-	if err != nil {
-		e.free = append(e.free, h)
-		return nil, err
-	}
-	h.slot.fill(tensor, x)
-	e.arm()
-	return h.slot, nil
+// slabOf tells which slab has a number: the first has 1 to firstSlab.
+func slabOf(number uint32) int { return bits.Len32((number - 1) / firstSlab) }
+
+func (l *list) at(number uint32) (*slot, *slab) {
+	in := l.slabs[slabOf(number)].Load()
+	return &in.slots[number-in.first], in
 }
 
-func (e *exporter) pop() (*held, error) {
-	if len(e.free) == 0 {
-		e.reclaim()
-	}
-	if len(e.free) == 0 {
-		if err := e.grow(); err != nil {
-			return nil, err
+func (l *list) pop() (*slot, *slab) {
+	for {
+		head := atomic.LoadUint64(l.head)
+		if head&numberMask == 0 {
+			return nil, nil
+		}
+		s, in := l.at(uint32(head & numberMask))
+		below := atomic.LoadUint32(&s.next) // of no use if s is taken meanwhile
+		if atomic.CompareAndSwapUint64(l.head, head, next(head, below)) {
+			return s, in
 		}
 	}
-	last := len(e.free) - 1
-	h := e.free[last]
-	e.free = e.free[:last]
-	return h, nil
 }
 
-func (e *exporter) grow() error {
-	slab := (*slot)(unsafe.Pointer(C.dlp_00000000_new_slab()))
-	if slab == nil {
-		return failf(ErrNoMemory, "no room for %d more tensors", slabSlots)
-	}
-	made := unsafe.Slice(slab, slabSlots)
-	for i := range made {
-		made[i].index = uint64(len(e.slots))
-		h := &held{slot: &made[i]}
-		e.slots = append(e.slots, h)
-		e.free = append(e.free, h)
-	}
-	return nil
+// next is a head after another one, with that slot on top.
+func next(head uint64, number uint32) uint64 {
+	return head&^numberMask + 1<<numberBits | uint64(number)
 }
 
-// reclaim takes back the slots that consumers have released. The crossing into C
-// is also what tells the race detector that they are done with them.
-func (e *exporter) reclaim() {
-	if e.outstanding() == 0 {
-		return
+// grow adds a slab, of which the caller has the first slot, and the list the
+// others; nil when memory is out.
+func (l *list) grow() *slab {
+	count := max(firstSlab, l.count)
+	if slabOf(l.count+1) == slabCount {
+		return nil
 	}
-	for s := (*slot)(unsafe.Pointer(C.dlp_00000000_take_released())); s != nil; s = (*slot)(loadPtr(&s.next)) {
-		h := e.slots[s.index]
-		h.drop()
-		e.free = append(e.free, h)
+	slots := C.dlp_00000000_new_slots((*C.uint64_t)(l.head), C.uint32_t(l.count+1), C.uint32_t(count))
+	if slots == nil {
+		return nil
 	}
+	in := &slab{
+		list:  l,
+		first: l.count + 1,
+		slots: unsafe.Slice((*slot)(unsafe.Pointer(slots)), count),
+		pins:  make([]runtime.Pinner, count),
+	}
+	l.slabs[slabOf(in.first)].Store(in)
+	l.count += count
+	for i := 1; i < len(in.slots)-1; i++ {
+		in.slots[i].next = in.slots[i+1].number
+	}
+	l.pushAll(&in.slots[1], &in.slots[count-1])
+	return in
 }
 
-func (e *exporter) outstanding() int { return len(e.slots) - len(e.free) }
-
-// arm makes the next garbage collection reclaim: an object that nobody points to
-// has a cleanup that does it, and arms anew while tensors are outstanding.
-func (e *exporter) arm() {
-	if e.armed {
-		return
-	}
-	e.armed = true
-	runtime.AddCleanup(new(*exporter), (*exporter).sweep, e)
-}
-
-func (e *exporter) sweep() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.armed = false
-	e.reclaim()
-	if e.outstanding() > 0 {
-		e.arm()
-	}
-}
-
-// hold pins the data, and gives the tensor with its shape and strides in C
-// memory. On an error nothing is held.
-func (h *held) hold(x export) (DLTensor, error) {
-	ndim := len(x.shape)
-	dims := h.slot.dims[:]
-	if ndim > slotNDim {
-		h.dims = C.calloc(C.size_t(2*ndim), C.sizeof_int64_t)
-		if h.dims == nil {
-			return DLTensor{}, failf(ErrNoMemory, "no room for %d dimensions", ndim)
+// pushAll puts a chain of slots on the list.
+func (l *list) pushAll(top, bottom *slot) {
+	for {
+		head := atomic.LoadUint64(l.head)
+		atomic.StoreUint32(&bottom.next, uint32(head&numberMask))
+		if atomic.CompareAndSwapUint64(l.head, head, next(head, top.number)) {
+			return
 		}
-		dims = unsafe.Slice((*int64)(h.dims), 2*ndim)
-	}
-	tensor := DLTensor{Device: Device{Type: DeviceCPU}, NDim: int32(ndim), DType: x.dtype}
-	if ndim > 0 {
-		tensor.Shape, tensor.Strides = address(&dims[0]), address(&dims[ndim])
-		copyDims(dims, x.shape, x.strides)
-	}
-	if x.first != nil {
-		h.pins.Pin(x.first)
-		tensor.Data = uintptr(x.first)
-	}
-	return tensor, nil
-}
-
-func (h *held) drop() {
-	h.pins.Unpin()
-	if h.dims != nil {
-		C.free(h.dims)
-		h.dims = nil
 	}
 }
 
-func address(p *int64) uintptr { return uintptr(unsafe.Pointer(p)) }
+// push puts back a slot that was taken in vain. What is below it may not be
+// swept.
+func (l *list) push(s *slot) {
+	if s.pinned == swept {
+		s.pinned = 0
+	}
+	l.pushAll(s, s)
+}
 
-// copyDims writes the shape and, right after it, the strides, which DLPack 1.2
-// requires.
-func copyDims(dims, shape, strides []int64) {
-	copy(dims, shape)
-	after := dims[len(shape):]
-	if strides != nil {
-		copy(after, strides)
+// takeAll empties the list, and gives what was on top.
+func (l *list) takeAll() (number uint32) {
+	for {
+		head := atomic.LoadUint64(l.head)
+		if atomic.CompareAndSwapUint64(l.head, head, next(head, 0)) {
+			return uint32(head & numberMask)
+		}
+	}
+}
+
+// sweep unpins what free slots pin. It puts the slots back under those that were
+// pushed meanwhile, which it then sweeps as well: it never has to know where the
+// rest of the list ends.
+func (l *list) sweep() {
+	top := uint32(0)
+	for {
+		top = l.unpinDownTo(l.takeAll(), top)
+		head := atomic.LoadUint64(l.head)
+		if head&numberMask == 0 && atomic.CompareAndSwapUint64(l.head, head, next(head, top)) {
+			return
+		}
+	}
+}
+
+// unpinDownTo unpins a chain down to the first slot that was swept before, and
+// gives the number on top of it all. The chain is what lay on top of an empty
+// list, and is put above rest.
+func (l *list) unpinDownTo(chain, rest uint32) (top uint32) {
+	for number := chain; number != 0; {
+		s, in := l.at(number)
+		if s.pinned == swept {
+			return chain
+		}
+		in.unpin(s)
+		s.pinned = swept
+		number = s.next
+		if number == 0 {
+			atomic.StoreUint32(&s.next, rest)
+		}
+	}
+	if chain == 0 {
+		return rest
+	}
+	return chain
+}
+
+// free counts the slots on the list. Exports that go on meanwhile make the number
+// less exact.
+func (l *list) free() (count uint32) {
+	top := l.takeAll()
+	if top == 0 {
+		return 0
+	}
+	first, _ := l.at(top)
+	last := first
+	last.untrack()
+	for count = 1; last.next != 0; count++ {
+		last, _ = l.at(last.next)
+		last.untrack()
+	}
+	l.pushAll(first, last)
+	return count
+}
+
+// pin holds an object for a slot. A slot that held the same one already, as when
+// a slice is exported again and again, is done.
+func (in *slab) pin(s *slot, object unsafe.Pointer) {
+	if s.pinned == uintptr(object) {
 		return
 	}
-	next := int64(1)
-	for i := len(shape) - 1; i >= 0; i-- {
-		after[i] = next
-		next *= max(shape[i], 1)
+	in.unpin(s)
+	if object != nil {
+		in.pins[s.number-in.first].Pin(object)
 	}
+	s.pinned = uintptr(object)
 }
 
-// The deleters' addresses, as numbers for the mirrors.
-var (
-	deleter       = uintptr(unsafe.Pointer(C.dlp_00000000_release))
-	deleterLegacy = uintptr(unsafe.Pointer(C.dlp_00000000_release_legacy))
-)
-
-func (s *slot) fill(t DLTensor, x export) {
-	if x.legacy {
-		*s.legacy() = DLManagedTensor{DLTensor: t, Deleter: deleterLegacy}
-		return
-	}
-	s.managed = DLManagedTensorVersioned{
-		Version:  Version{Major: MajorVersion, Minor: MinorVersion},
-		Deleter:  deleter,
-		Flags:    x.flags,
-		DLTensor: t,
+func (in *slab) unpin(s *slot) {
+	if s.pinned > swept {
+		in.pins[s.number-in.first].Unpin()
+		s.pinned = 0
 	}
 }

@@ -22,7 +22,7 @@ func TestUnderEachDetector(t *testing.T) {
 	}
 	for name, detector := range map[string]struct{ env, flag string }{
 		"race":      {"", "-race"},
-		"cgocheck2": {"GOEXPERIMENT=cgocheck2", ""},
+		"cgocheck2": {"GOEXPERIMENT=cgocheck2", "-tags=dlpackcheck"},
 		"asan":      {"ASAN_OPTIONS=detect_leaks=1", "-asan"},
 		"msan":      {"CC=clang-16", "-msan"},
 		"checkptr":  {"", "-gcflags=github.com/dlpackgen/dlpackgen/...=-d=checkptr"},

@@ -200,21 +200,25 @@ func TestAnotherMirrorIsRefused(t *testing.T) {
 	}
 }
 
-// The slot of an export is a struct in both languages as well.
+// What Go and C share of exports is structs in both languages as well.
 func TestAnotherSlotIsRefused(t *testing.T) {
 	skipShort(t)
 	m := bindings(t)
-	header := readFile(t, m, "dlpack/export.h")
-	for name, test := range map[string]struct{ old, replacement string }{
-		"one more field": {"uint64_t padding[4];", "uint64_t padding[5];"},
-		"another order":  {"uint64_t index;", "uint32_t more; uint64_t index;"},
-		"more room":      {"int64_t dims[2 *", "int64_t dims[1 + 2 *"},
+	for name, test := range map[string]struct{ header, old, replacement, refuses string }{
+		"one more field":            {"export.h", "uint32_t number;", "uint32_t number; uint64_t more;", "slots.go"},
+		"another order":             {"export.h", "uint32_t next; ", "uint32_t number_; uint32_t next;", "slots.go"},
+		"more room":                 {"export.h", "int64_t dims[2 *", "int64_t dims[1 + 2 *", "slots.go"},
+		"extra with another order":  {"export.h", "uintptr_t hook;", "uintptr_t more, hook;", "fill.go"},
+		"a buffer with more":        {"buffer.h", "uint64_t shares;", "uint64_t shares, more;", "blocks.go"},
+		"a buffer in another order": {"buffer.h", "uint32_t pool;", "uint32_t more; uint32_t pool;", "blocks.go"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m.write(t, map[string]string{"dlpack/export.h": replaceOnce(t, header, test.old, test.replacement)})
+			header := readFile(t, m, "dlpack/"+test.header)
+			m.write(t, map[string]string{"dlpack/" + test.header: replaceOnce(t, header, test.old, test.replacement)})
 			out, err := m.run("build", "./dlpack")
+			m.write(t, map[string]string{"dlpack/" + test.header: header})
 			require.Error(t, err)
-			assert.Contains(t, out, "slots.go", out)
+			assert.Contains(t, out, test.refuses, out)
 		})
 	}
 }

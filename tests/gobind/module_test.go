@@ -97,3 +97,11 @@ func skipShort(t *testing.T) {
 		t.Skip("compiles for long, and -short was given")
 	}
 }
+
+// skipFatal leaves out what a sanitizer ends a program for.
+func skipFatal(t *testing.T) {
+	t.Helper()
+	if sanitized {
+		t.Skip("the sanitizer itself ends a program that does this")
+	}
+}

@@ -10,3 +10,14 @@ type trace struct{}
 
 func (*Managed) track()   {}
 func (*Managed) untrack() {}
+
+func (*Batch) track()   {}
+func (*Batch) untrack() {}
+
+func (*share) track()   {}
+func (*share) untrack() {}
+
+func (*slot) track()   {}
+func (*slot) untrack() {}
+
+func leaks() []Leak { return nil }

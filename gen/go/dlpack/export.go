@@ -5,7 +5,12 @@
 
 package dlpack
 
+// #include "buffer.h"
+import "C"
+
 import (
+	"math/bits"
+	"runtime/cgo"
 	"slices"
 	"unsafe"
 )
@@ -17,6 +22,15 @@ type ExportOptions struct {
 	Strides []int64 // in elements, zero or negative allowed; nil for row-major
 	Offset  int     // index of the element whose indices in the tensor are all 0
 	Flags   Flags   // what a consumer must know
+	Device  Device  // what kind of host memory it is; the zero Device is the CPU
+
+	// OnRelease is called once, when the consumer has called the deleter, on the
+	// thread that called it. Such a deleter must enter Go: from a thread that Go
+	// did not make it waits until the scheduler has room for it, however long all
+	// of GOMAXPROCS are busy, and its caller with it, who may hold a lock such as
+	// Python's. Without OnRelease no deleter ever waits; prefer that where Drain,
+	// or the collector, can do. A panic in it is logged and goes no further.
+	OnRelease func()
 }
 
 // Export makes a tensor over the memory of a Go slice, without copying, for a
@@ -27,45 +41,61 @@ type ExportOptions struct {
 // once, on any thread, for instance by putting it into a "dltensor_versioned"
 // capsule. Until then the slice is pinned and stays alive, even when Go has no
 // other pointer to it. The deleter never enters Go; the slice is unpinned by a
-// later Export, by the next garbage collection, or by [Drain].
+// later Export, by the next garbage collection (which comes every two minutes at
+// least), or by [Drain].
 //
 // Go aligns the memory of slices to 8 bytes at most, less than some consumers
-// prefer. Errors: [ErrShape], [ErrNoMemory].
+// prefer: see [Alloc]. Errors: [ErrShape], [ErrNoMemory].
 func Export[T Element](data []T, shape ...int64) (*DLManagedTensorVersioned, error) {
-	return ExportWith(data, ExportOptions{Shape: shape})
-}
-
-// ExportWith is [Export] with strides, an offset and flags. The shape, with its
-// strides, must stay inside of data; without strides it must fill data from the
-// offset to the end.
-func ExportWith[T Element](data []T, o ExportOptions) (*DLManagedTensorVersioned, error) {
-	slot, err := exportSlice(sliceOf(data), o, false)
+	whole := [1]int64{int64(len(data))}
+	if shape == nil {
+		shape = whole[:]
+	}
+	// Field by field: a literal would be made elsewhere first, and copied.
+	var m memory
+	m.first, m.count, m.size = unsafe.Pointer(unsafe.SliceData(data)), len(data), unsafe.Sizeof(*new(T))
+	m.dtype = DataTypeOf[T]()
+	var x export
+	x.shape, x.device.Type = shape, DeviceCPU
+	s, err := x.lend(&m, 0)
 	if err != nil {
 		return nil, err
 	}
-	return &slot.managed, nil
+	return &s.managed, nil
+}
+
+// ExportWith is [Export] with strides, an offset, flags and a hook. The shape,
+// with its strides, must stay inside of data; without strides it must fill data
+// from the offset to the end. A device that the host cannot read is refused with
+// [ErrDevice].
+func ExportWith[T Element](data []T, o ExportOptions) (*DLManagedTensorVersioned, error) {
+	m := sliceOf(data)
+	s, err := exportWith(&m, &o, false)
+	if err != nil {
+		return nil, err
+	}
+	return &s.managed, nil
 }
 
 // ExportLegacy is [ExportWith] for consumers that know only the struct without
 // flags, "dltensor" in Python. It refuses [FlagReadOnly] with [ErrReadOnly],
 // which such a consumer would never learn of.
 func ExportLegacy[T Element](data []T, o ExportOptions) (*DLManagedTensor, error) {
-	if o.Flags&FlagReadOnly != 0 {
-		return nil, failf(ErrReadOnly, "a legacy tensor cannot say so")
-	}
-	slot, err := exportSlice(sliceOf(data), o, true)
+	m := sliceOf(data)
+	s, err := exportWith(&m, &o, true)
 	if err != nil {
 		return nil, err
 	}
-	return slot.legacy(), nil
+	return s.legacy(), nil
 }
 
-// memory is a slice without its type parameter.
+// memory is a slice without its type parameter, or what is like one.
 type memory struct {
 	first unsafe.Pointer
 	count int
 	size  uintptr // of one element
 	dtype DataType
+	owner *buffer // whose share the tensor takes over; nil where first is to be pinned
 }
 
 func sliceOf[T Element](data []T) memory {
@@ -77,50 +107,125 @@ func sliceOf[T Element](data []T) memory {
 	}
 }
 
-func exportSlice(m memory, o ExportOptions, legacy bool) (*slot, error) {
-	shape := o.Shape
-	if shape == nil {
-		shape = []int64{int64(m.count - o.Offset)}
+// export is how a consumer shall see it. It is apart from the memory, so that
+// the compiler sees that only that is kept: shapes may stay on the stack.
+type export struct {
+	shape, strides []int64 // nil strides mean row-major
+	offset         int
+	flags          Flags
+	device         Device
+	legacy         bool
+}
+
+func exportWith(m *memory, o *ExportOptions, legacy bool) (*slot, error) {
+	x := export{o.Shape, o.Strides, o.Offset, o.Flags, o.Device, legacy}
+	if legacy && o.Flags&FlagReadOnly != 0 {
+		return nil, failf(ErrReadOnly, "a legacy tensor cannot say so")
 	}
-	reach, err := exportReach(shape, m, o)
+	if x.device == (Device{}) {
+		x.device.Type = DeviceCPU
+	}
+	whole := [1]int64{int64(m.count - x.offset)}
+	if x.shape == nil {
+		x.shape = whole[:]
+	}
+	if !x.device.Type.HostReadable() {
+		return nil, failf(ErrDevice, "a slice cannot be memory of %v", x.device)
+	}
+	if o.OnRelease == nil {
+		return x.lend(m, 0)
+	}
+	hook := cgo.NewHandle(o.OnRelease)
+	s, err := x.lend(m, hook)
+	if err != nil {
+		hook.Delete()
+	}
+	return s, err
+}
+
+// lend fills a free slot, which holds the memory until a consumer has released
+// it. On an error nothing is held.
+func (x *export) lend(m *memory, hook cgo.Handle) (*slot, error) {
+	first := m.first
+	if x.strides != nil || x.offset != 0 || !filled(x.shape, m.count) {
+		var err error
+		if first, err = x.place(m); err != nil {
+			return nil, err
+		}
+	}
+	s, in, err := exports.take(first)
 	if err != nil {
 		return nil, err
 	}
-	first := unsafe.Pointer(nil) // which an empty tensor shall have
-	if !reach.empty {
-		// The offset goes into the pointer: some consumers forget byte_offset.
-		first = unsafe.Add(m.first, uintptr(o.Offset)*m.size)
+	var more *extra
+	if hook != 0 || len(x.shape) > slotNDim {
+		if more = newExtra(hook, len(x.shape)); more == nil {
+			in.list.push(s)
+			return nil, failf(ErrNoMemory, "no room for %d dimensions", len(x.shape))
+		}
 	}
-	return exports.take(export{first, m.dtype, shape, o.Strides, o.Flags, legacy})
+	if m.owner != nil {
+		in.pin(s, nil)
+	} else {
+		in.pin(s, first)
+	}
+	s.track()
+	s = s.consumers()
+	s.owner, s.extra = uintptr(unsafe.Pointer(m.owner)), uintptr(unsafe.Pointer(more))
+	s.fill(x, first, m.dtype)
+	return s, nil
 }
 
-// exportReach tests that the tensor lies inside of the slice.
-func exportReach(shape []int64, m memory, o ExportOptions) (reach, error) {
-	if len(shape) > MaxNDim {
-		return reach{}, failf(ErrShape, "%d dimensions; %d at most", len(shape), MaxNDim)
+// filled tells quickly of most good shapes that they suit the whole of a slice.
+func filled(shape []int64, count int) bool {
+	size, over := uint64(1), uint64(0)
+	for _, extent := range shape {
+		if extent <= 0 {
+			return false
+		}
+		high, low := bits.Mul64(size, uint64(extent))
+		size, over = low, over|high
 	}
-	if o.Strides != nil && len(o.Strides) != len(shape) {
-		return reach{}, failf(ErrShape, "%d strides for %d dimensions", len(o.Strides), len(shape))
+	return over == 0 && size == uint64(count) && len(shape) <= slotNDim
+}
+
+// place tests that the tensor lies inside of the slice, and gives its first
+// element: nil for an empty one, as DLPack wants. The offset goes into the
+// pointer, since some consumers forget byte_offset.
+func (x *export) place(m *memory) (unsafe.Pointer, error) {
+	reach, err := x.reach(m)
+	if err != nil || reach.empty {
+		return nil, err
 	}
-	if o.Offset < 0 || o.Offset > m.count {
-		return reach{}, failf(ErrShape, "offset %d in a slice of %d", o.Offset, m.count)
+	return unsafe.Add(m.first, uintptr(x.offset)*m.size), nil
+}
+
+func (x *export) reach(m *memory) (reach, error) {
+	if len(x.shape) > MaxNDim {
+		return reach{}, failf(ErrShape, "%d dimensions; %d at most", len(x.shape), MaxNDim)
 	}
-	r, err := reachOf(shape, o.Strides)
-	if err != nil || r.fills(m.count, o) {
+	if x.strides != nil && len(x.strides) != len(x.shape) {
+		return reach{}, failf(ErrShape, "%d strides for %d dimensions", len(x.strides), len(x.shape))
+	}
+	if x.offset < 0 || x.offset > m.count {
+		return reach{}, failf(ErrShape, "offset %d in a slice of %d", x.offset, m.count)
+	}
+	r, err := reachOf(x.shape, x.strides)
+	if err != nil || x.fits(r, m.count) {
 		return r, err
 	}
 	return reach{}, failf(ErrShape, "shape %v, strides %v, offset %d do not suit a slice of %d",
-		slices.Clone(shape), slices.Clone(o.Strides), o.Offset, m.count)
+		slices.Clone(x.shape), slices.Clone(x.strides), x.offset, m.count)
 }
 
-// fills tells whether the elements lie in a slice; where the strides are not
+// fits tells whether the elements lie in the slice; where the strides are not
 // given, up to its end.
-func (r reach) fills(count int, o ExportOptions) bool {
-	offset, room := uint64(o.Offset), uint64(count-o.Offset)
+func (x *export) fits(r reach, count int) bool {
+	offset, room := uint64(x.offset), uint64(count-x.offset)
 	switch {
 	case r.empty:
-		return o.Strides != nil || room == 0
-	case o.Strides == nil:
+		return x.strides != nil || room == 0
+	case x.strides == nil:
 		return r.after == room-1 && room != 0
 	default:
 		return r.before <= offset && r.after < room

@@ -1,0 +1,138 @@
+//go:build dlpackgen_template && !(386 || arm || mips || mipsle || wasm)
+
+package dlpack
+
+/*
+#include "dlpack.h"
+
+// The lowest bit of an address says that it is a DLManagedTensor.
+static inline void dlp_00000000_delete_all(const uintptr_t *all, size_t count) {
+	for (size_t i = 0; i < count; i++) {
+		if (all[i] & 1) {
+			DLManagedTensor *legacy = (DLManagedTensor *)(all[i] - 1);
+			if (legacy->deleter) legacy->deleter(legacy);
+		} else {
+			DLManagedTensorVersioned *managed = (DLManagedTensorVersioned *)all[i];
+			if (managed->deleter) managed->deleter(managed);
+		}
+	}
+}
+*/
+import "C"
+
+import (
+	"sync"
+	"unsafe"
+)
+
+// ReleaseAll releases tensors with one crossing into C for all of them, each
+// exactly once as [Managed.Release] does. Those that are released already, and
+// nil, are left out.
+//
+// Taking each one from its Managed is one atomic operation; a [Batch], which has
+// one owner for all of its tensors, does without them.
+func ReleaseAll(all ...*Managed) {
+	lists := batches.Get().(*[]uintptr)
+	list := (*lists)[:0]
+	for _, m := range all {
+		if m == nil {
+			continue
+		}
+		if address := m.take(); address != 0 {
+			list = append(list, tagged(address, m.legacy))
+		}
+	}
+	deleteAll(list)
+	*lists = list
+	batches.Put(lists)
+}
+
+// batches keeps the lists of ReleaseAll for the next call. They cannot be on a
+// stack: a deleter may call back into Go, and the stack then grow and move.
+var batches = sync.Pool{New: func() any { return new([]uintptr) }}
+
+func tagged(address uintptr, legacy bool) uintptr {
+	if legacy {
+		address |= 1
+	}
+	return address
+}
+
+func deleteAll(list []uintptr) {
+	if len(list) > 0 {
+		C.dlp_00000000_delete_all((*C.uintptr_t)(unsafe.Pointer(unsafe.SliceData(list))), C.size_t(len(list)))
+	}
+}
+
+// Batch owns many tensors, such as the arguments of a call, and releases all of
+// them at once. The zero Batch is empty and ready. It keeps its room for the next
+// tensors, so one that is used again allocates nothing.
+//
+// Its methods may be called from many goroutines at once; the tensors that Import
+// gives are valid until somebody calls Release. A Batch must not be copied.
+type Batch struct {
+	mu    sync.Mutex
+	list  []uintptr // addresses, tagged
+	trace trace
+}
+
+// Import takes a tensor over, also on an error, as the function [Import] does,
+// and gives the view to read until Release.
+func (b *Batch) Import(p *DLManagedTensorVersioned) (Tensor, error) {
+	var m Managed
+	if err := m.Init(p); err != nil {
+		return Tensor{}, err
+	}
+	return b.add(&m), nil
+}
+
+// ImportLegacy is [Batch.Import] as the function [ImportLegacy] is Import.
+func (b *Batch) ImportLegacy(p *DLManagedTensor) (Tensor, error) {
+	var m Managed
+	if err := m.InitLegacy(p); err != nil {
+		return Tensor{}, err
+	}
+	return b.add(&m), nil
+}
+
+// add takes the tensor of a Managed that nobody else has.
+func (b *Batch) add(m *Managed) Tensor {
+	m.untrack()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.list) == 0 {
+		b.track()
+	}
+	b.list = append(b.list, tagged(m.address, m.legacy))
+	return m.tensor
+}
+
+// Len counts the tensors.
+func (b *Batch) Len() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.list)
+}
+
+// Release runs the deleters of all tensors, in the order of their import, with
+// one crossing into C. The Batch is empty then. Each tensor is released exactly
+// once, from however many goroutines Release is called.
+func (b *Batch) Release() {
+	b.mu.Lock()
+	list := b.list
+	b.list = nil // a deleter may lead back here
+	b.untrack()
+	b.mu.Unlock()
+	deleteAll(list)
+	b.mu.Lock()
+	if b.list == nil {
+		b.list = list[:0]
+	}
+	b.mu.Unlock()
+}
+
+// Close is [Batch.Release], for io.Closer; it never fails.
+func (b *Batch) Close() error {
+	b.Release()
+	return nil
+}

@@ -1,0 +1,220 @@
+//go:build dlpackgen_template && !(386 || arm || mips || mipsle || wasm)
+
+package dlpack
+
+// #include "buffer.h"
+import "C"
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Alignment is that of the memory of a [Buffer], in bytes. It is what DLPack
+// asks for, and enough for every vector instruction and cache line.
+const Alignment = C.dlp_00000000_ALIGNMENT
+
+// Buffer is a dense tensor in memory of C, to be filled in Go and exported as
+// often as is liked. Exporting one costs less than exporting a slice, since there
+// is nothing to pin. It lives until Go has released it and every consumer its
+// tensor; no garbage collection frees it. Built with the tag dlpackdebug, a
+// program reports those that Go did not release: see [Leaks].
+//
+// Its methods may be called from many goroutines at once, if none of them comes
+// after the last Release. A Buffer must not be copied.
+type Buffer[T Element] struct {
+	share
+}
+
+// share is Go's share in a buffer, without the type parameter.
+type share struct {
+	_      [0]sync.Mutex // go vet then finds copies
+	buffer *buffer
+	tensor DLTensor
+	owners atomic.Int64
+	trace  trace
+}
+
+// Alloc makes a Buffer of zeros with that shape; without one, it is a scalar. Its
+// memory begins at a multiple of [Alignment].
+//
+// Blocks of up to 1 MiB are kept for further Buffers when they are no longer
+// needed, and freed by [Drain]; larger ones are freed at once. Errors: [ErrShape],
+// [ErrNoMemory].
+func Alloc[T Element](shape ...int64) (*Buffer[T], error) {
+	b := new(Buffer[T])
+	if err := b.alloc(DataTypeOf[T](), shape); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Slice gives the elements, in row-major order; nil after the last Release. They
+// are valid until then, and as long as a tensor of the Buffer is, but not longer.
+func (b *Buffer[T]) Slice() []T {
+	t := b.Tensor()
+	if t.Len() == 0 {
+		return nil
+	}
+	return unsafe.Slice((*T)(t.first()), t.Len())
+}
+
+// Tensor gives a view for the other functions of this package; the zero Tensor
+// after the last Release.
+func (b *Buffer[T]) Tensor() Tensor {
+	if b.owners.Load() <= 0 {
+		return Tensor{}
+	}
+	return Tensor{&b.tensor, 0}
+}
+
+// Export makes a tensor over the Buffer for one consumer, as the function
+// [Export] does. It keeps the memory alive by itself, also after Go has released
+// the Buffer. It fails with [ErrReleased] after that.
+func (b *Buffer[T]) Export() (*DLManagedTensorVersioned, error) { return b.export() }
+
+// ExportWith is [Buffer.Export] with another shape, strides and what else the
+// options say, as for the function [ExportWith]. Without a shape it has that of
+// the Buffer.
+func (b *Buffer[T]) ExportWith(o ExportOptions) (*DLManagedTensorVersioned, error) {
+	s, err := b.exportWith(&o, false)
+	if err != nil {
+		return nil, err
+	}
+	return &s.managed, nil
+}
+
+// ExportLegacy is [Buffer.ExportWith] as the function [ExportLegacy] is
+// ExportWith.
+func (b *Buffer[T]) ExportLegacy(o ExportOptions) (*DLManagedTensor, error) {
+	s, err := b.exportWith(&o, true)
+	if err != nil {
+		return nil, err
+	}
+	return s.legacy(), nil
+}
+
+// Retain adds one to the calls of Release that Go owes, for a further goroutine
+// that uses the Buffer. It fails with [ErrReleased] after the last of them.
+func (b *Buffer[T]) Retain() error {
+	for {
+		owners := b.owners.Load()
+		if owners <= 0 {
+			return errReleased()
+		}
+		if b.owners.CompareAndSwap(owners, owners+1) {
+			return nil
+		}
+	}
+}
+
+// Release gives the memory back, unless there were more calls of Retain, or
+// consumers still have a tensor of it. After the last one it does nothing.
+func (b *Buffer[T]) Release() { b.release() }
+
+// Close is [Buffer.Release], for io.Closer; it never fails.
+func (b *Buffer[T]) Close() error {
+	b.release()
+	return nil
+}
+
+func errReleased() error { return failf(ErrReleased, "nothing of the Buffer is left") }
+
+func (b *share) release() {
+	for {
+		owners := b.owners.Load()
+		if owners <= 0 {
+			return
+		}
+		if b.owners.CompareAndSwap(owners, owners-1) {
+			if owners == 1 {
+				b.untrack()
+				b.buffer.drop(handleShare)
+			}
+			return
+		}
+	}
+}
+
+// lend adds the share of one more tensor, and tells whether there is no other.
+func (b *share) lend() (alone bool, err error) {
+	if b.owners.Load() <= 0 {
+		return false, errReleased()
+	}
+	return atomic.AddUint64(&b.buffer.shares, tensorShare)>>32 == 1, nil
+}
+
+func (b *share) export() (*DLManagedTensorVersioned, error) {
+	alone, err := b.lend()
+	switch {
+	case err != nil:
+		return nil, err
+	case alone && !unpooled:
+		return b.buffer.fill(&b.tensor), nil
+	}
+	s, err := b.lendSlot(&ExportOptions{}, false)
+	if err != nil {
+		return nil, err
+	}
+	return &s.managed, nil
+}
+
+func (b *share) exportWith(o *ExportOptions, legacy bool) (*slot, error) {
+	if _, err := b.lend(); err != nil {
+		return nil, err
+	}
+	return b.lendSlot(o, legacy)
+}
+
+// lendSlot makes a tensor in a slot, which takes over a share; on an error the
+// share is gone.
+func (b *share) lendSlot(o *ExportOptions, legacy bool) (*slot, error) {
+	t := &b.tensor
+	with := *o
+	if with.Shape == nil {
+		with.Shape = dims(&t.Shape, t.NDim)
+		if t.NDim == 0 {
+			with.Shape = []int64{}
+		}
+	}
+	m := memory{
+		first: loadPtr(&t.Data),
+		count: Tensor{t, 0}.Len(),
+		size:  uintptr(t.DType.Bits / 8),
+		dtype: t.DType,
+		owner: b.buffer,
+	}
+	s, err := exportWith(&m, &with, legacy)
+	if err != nil {
+		b.buffer.drop(tensorShare)
+	}
+	return s, err
+}
+
+func (b *share) alloc(dtype DataType, shape []int64) error {
+	if len(shape) > MaxNDim {
+		return failf(ErrShape, "%d dimensions; %d at most", len(shape), MaxNDim)
+	}
+	r, err := reachOf(shape, nil)
+	if err != nil {
+		return err
+	}
+	count := r.after + 1
+	if r.empty {
+		count = 0
+	}
+	size, fits := bytesOf(count, uint64(dtype.Bits))
+	if !fits || size > math.MaxInt64-Alignment {
+		return failf(ErrShape, "%v elements of shape %v take more bytes than fit in 63 bits", dtype, slices.Clone(shape))
+	}
+	if b.buffer = buffers.take(size, len(shape)); b.buffer == nil {
+		return failf(ErrNoMemory, "no room for %d bytes", size)
+	}
+	b.tensor = b.buffer.describe(dtype, shape, count)
+	b.owners.Store(1)
+	b.track()
+	return nil
+}

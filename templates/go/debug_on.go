@@ -1,0 +1,98 @@
+//go:build dlpackgen_template && cgo && dlpackdebug && !(386 || arm || mips || mipsle || wasm)
+
+package dlpack
+
+import (
+	"cmp"
+	"log"
+	"maps"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"sync"
+)
+
+// trace is the number of something in alive; 0 in what owns nothing.
+type trace struct{ number uint64 }
+
+// alive has what is not released yet. Slots are found by their address, since
+// their deleters, in C, cannot tell.
+var alive struct {
+	mu     sync.Mutex
+	last   uint64
+	traces map[uint64]Leak
+	slots  map[*slot]uint64
+}
+
+func enter(what string) uint64 {
+	alive.mu.Lock()
+	defer alive.mu.Unlock()
+	if alive.traces == nil {
+		alive.traces, alive.slots = map[uint64]Leak{}, map[*slot]uint64{}
+	}
+	alive.last++
+	alive.traces[alive.last] = Leak{what, string(debug.Stack())}
+	return alive.last
+}
+
+func leave(number uint64) {
+	alive.mu.Lock()
+	defer alive.mu.Unlock()
+	delete(alive.traces, number)
+}
+
+// collected runs when nobody can release it any more.
+func collected(number uint64) {
+	alive.mu.Lock()
+	defer alive.mu.Unlock()
+	if leak, left := alive.traces[number]; left {
+		log.Printf("dlpack: leak: %v", leak)
+	}
+}
+
+func (m *Managed) track() {
+	m.trace.number = enter("imported tensor")
+	runtime.AddCleanup(m, collected, m.trace.number)
+}
+
+func (m *Managed) untrack() { leave(m.trace.number) }
+
+func (b *Batch) track() {
+	b.trace.number = enter("Batch")
+	runtime.AddCleanup(b, collected, b.trace.number)
+}
+
+func (b *Batch) untrack() { leave(b.trace.number) }
+
+func (b *share) track() {
+	b.trace.number = enter("Buffer")
+	runtime.AddCleanup(b, collected, b.trace.number)
+}
+
+func (b *share) untrack() { leave(b.trace.number) }
+
+func (s *slot) track() {
+	s.untrack() // the tensor that was in it before
+	number := enter("exported tensor")
+	alive.mu.Lock()
+	defer alive.mu.Unlock()
+	alive.slots[s] = number
+}
+
+func (s *slot) untrack() {
+	alive.mu.Lock()
+	defer alive.mu.Unlock()
+	delete(alive.traces, alive.slots[s])
+	delete(alive.slots, s)
+}
+
+func leaks() []Leak {
+	Drain() // which untracks the slots that were released
+	alive.mu.Lock()
+	defer alive.mu.Unlock()
+	var out []Leak
+	for _, number := range slices.SortedFunc(maps.Keys(alive.traces), cmp.Compare[uint64]) {
+		out = append(out, alive.traces[number])
+	}
+	return out
+}

@@ -1,0 +1,7 @@
+//go:build dlpackgen_template && cgo && (asan || msan) && !(386 || arm || mips || mipsle || wasm)
+
+package dlpacktest
+
+// sanitized tells that tensors are freed memory once they are released, for the
+// sanitizers to see who uses them still.
+const sanitized = true

@@ -1,0 +1,97 @@
+//go:build dlpackgen_template && cgo && !(386 || arm || mips || mipsle || wasm)
+
+package dlpack
+
+// #include "buffer.h"
+import "C"
+
+import (
+	"runtime/cgo"
+	"structs"
+	"unsafe"
+)
+
+// extra mirrors what few tensors keep besides a slot.
+type extra struct {
+	_    structs.HostLayout
+	hook uintptr
+	dims [1]int64 // as many as were asked for
+}
+
+func _() {
+	var x [1]struct{}
+	_ = x[unsafe.Sizeof(extra{})-C.sizeof_struct_dlp_00000000_extra]
+	_ = x[unsafe.Offsetof(extra{}.dims)-unsafe.Offsetof(C.struct_dlp_00000000_extra{}.dims)]
+}
+
+// The deleters' addresses, as numbers for the mirrors.
+var (
+	deleter       = uintptr(unsafe.Pointer(C.dlp_00000000_release))
+	deleterLegacy = uintptr(unsafe.Pointer(C.dlp_00000000_release_legacy))
+	deleterFirst  = uintptr(unsafe.Pointer(C.dlp_00000000_release_first))
+)
+
+// legacy gives the slot as what fill made of it for a legacy tensor.
+func (s *slot) legacy() *DLManagedTensor {
+	return (*DLManagedTensor)(unsafe.Pointer(&s.managed))
+}
+
+// newExtra makes what a slot does not have room for; nil when memory is out.
+func newExtra(hook cgo.Handle, ndim int) *extra {
+	more := (*extra)(unsafe.Pointer(C.dlp_00000000_new_extra(C.size_t(2 * ndim))))
+	if more != nil {
+		more.hook = uintptr(hook)
+	}
+	return more
+}
+
+// fill writes what a consumer reads. Every field is written each time, since
+// consumers have been seen to change them.
+func (s *slot) fill(x *export, first unsafe.Pointer, dtype DataType) {
+	t := &s.managed.DLTensor
+	if x.legacy {
+		managed := s.legacy()
+		managed.ManagerCtx, managed.Deleter = 0, deleterLegacy
+		t = &managed.DLTensor
+	} else {
+		managed := &s.managed
+		managed.Version.Major, managed.Version.Minor = MajorVersion, MinorVersion
+		managed.ManagerCtx, managed.Deleter, managed.Flags = 0, deleter, x.flags
+	}
+	storePtr(&t.Data, first)
+	t.Device.Type, t.Device.ID, t.NDim, t.ByteOffset = x.device.Type, x.device.ID, int32(len(x.shape)), 0
+	t.DType.Code, t.DType.Bits, t.DType.Lanes = dtype.Code, dtype.Bits, dtype.Lanes
+	t.Shape, t.Strides = 0, 0
+	if len(x.shape) > 0 {
+		dims := s.room(2 * len(x.shape))
+		copyDims(dims, x.shape, x.strides)
+		t.Shape, t.Strides = address(&dims[0]), address(&dims[len(x.shape)])
+	}
+}
+
+// room gives the memory for the dims.
+func (s *slot) room(n int) []int64 {
+	if n <= len(s.dims) {
+		return s.dims[:n]
+	}
+	more := (*extra)(loadPtr(&s.extra))
+	return unsafe.Slice(&more.dims[0], n)
+}
+
+func address(p *int64) uintptr { return uintptr(unsafe.Pointer(p)) }
+
+// copyDims writes the shape and, right after it, the strides, which DLPack 1.2
+// requires.
+func copyDims(dims, shape, strides []int64) {
+	after := dims[len(shape):][:len(shape)]
+	if strides != nil {
+		copy(dims, shape)
+		copy(after, strides)
+		return
+	}
+	next := int64(1)
+	for i := len(shape) - 1; i >= 0; i-- {
+		dims[i], after[i] = shape[i], next
+		next *= max(shape[i], 1)
+	}
+}

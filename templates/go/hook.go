@@ -1,0 +1,28 @@
+//go:build dlpackgen_template && cgo && !(386 || arm || mips || mipsle || wasm)
+
+package dlpack
+
+// #include "export.h"
+import "C"
+
+import (
+	"log"
+	"runtime/cgo"
+	"runtime/debug"
+)
+
+// C's deleter calls it for a tensor with OnRelease. A panic must not unwind
+// through the frames of C that called it, and nobody there could handle it.
+//
+//export dlp_00000000_call_hook
+func dlp_00000000_call_hook(hook C.uintptr_t) {
+	handle := cgo.Handle(hook)
+	call := handle.Value().(func())
+	handle.Delete()
+	defer func() {
+		if reason := recover(); reason != nil {
+			log.Printf("dlpack: panic in OnRelease: %v\n%s", reason, debug.Stack())
+		}
+	}()
+	call()
+}

@@ -1,0 +1,9 @@
+//go:build dlpackgen_template && cgo && !(asan || msan) && !(386 || arm || mips || mipsle || wasm)
+
+package dlpack
+
+// unpooled is set where a tool looks for uses of freed memory.
+const unpooled = false
+
+// consumers gives the memory that a consumer is to have for a slot.
+func (s *slot) consumers() *slot { return s }

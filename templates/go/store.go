@@ -1,0 +1,8 @@
+//go:build dlpackgen_template && !dlpackcheck && !(386 || arm || mips || mipsle || wasm)
+
+package dlpack
+
+import "unsafe"
+
+// storePtr writes a pointer into a pointer-free mirror in C memory.
+func storePtr(field *uintptr, p unsafe.Pointer) { *field = uintptr(p) }

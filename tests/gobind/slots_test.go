@@ -1,0 +1,214 @@
+package gobind
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
+)
+
+func TestExportsAllocateNothingAndStayInGo(t *testing.T) {
+	skipSanitized(t)
+	data := make([]float32, 24)
+	o := dlpack.ExportOptions{Shape: []int64{4, 3}, Strides: []int64{1, 4}, Offset: 2, Flags: dlpack.FlagReadOnly}
+	legacy := dlpack.ExportOptions{Shape: []int64{24}}
+	for name, exchange := range map[string]func(){
+		"Export":     func() { Consume(must(dlpack.Export(data, 2, 3, 4))(t)) },
+		"one":        func() { Consume(must(dlpack.Export(data))(t)) },
+		"ExportWith": func() { Consume(must(dlpack.ExportWith(data, o))(t)) },
+		"ExportLegacy": func() {
+			ConsumeLegacy(must(dlpack.ExportLegacy(data, legacy))(t))
+		},
+	} {
+		exchange()
+		calls := runtime.NumCgoCall()
+		assert.Zero(t, testing.AllocsPerRun(100, exchange), name)
+		assert.Equal(t, int64(101), runtime.NumCgoCall()-calls, "%s: only the consumer's calls are crossings", name)
+	}
+}
+
+// Slots keep their slices pinned until something takes them back. That must not
+// mix them up.
+func TestSlotsChangeTheirSlices(t *testing.T) {
+	var all [3][]int64
+	for i := range all {
+		all[i] = []int64{int64(i), 10 * int64(i)}
+	}
+	for round := range 200 {
+		for i := range all[:1+round%3] {
+			m, err := dlpack.Import(must(dlpack.Export(all[i]))(t))
+			require.NoError(t, err)
+			if round%7 == 0 {
+				runtime.GC()
+			}
+			values, err := dlpack.Data[int64](m.Tensor())
+			require.NoError(t, err)
+			require.Same(t, &all[i][0], &values[0])
+			m.Release()
+		}
+	}
+}
+
+// A released slice is freed by the collector, whatever the slot did before: held
+// the same slice several times, others, or memory of C.
+func TestEverySlotIsSwept(t *testing.T) {
+	var freed []*atomic.Bool
+	for round := range 4 {
+		for range 50 {
+			data, gone := watched()
+			freed = append(freed, gone)
+			for range 1 + round {
+				Consume(must(dlpack.Export(data))(t))
+			}
+			Consume(must(dlpack.Export([]byte{1}))(t))
+		}
+		b := alloc[int8](t, 1)
+		one, other := must(b.Export())(t), must(b.Export())(t)
+		Consume(one)
+		Consume(other)
+	}
+	assert.Eventually(t, func() bool {
+		collect(1)
+		for _, gone := range freed {
+			if !gone.Load() {
+				return false
+			}
+		}
+		return true
+	}, 20*time.Second, time.Millisecond)
+}
+
+func TestManyTensorsAtOnce(t *testing.T) {
+	n := 100_000
+	if testing.Short() || raced || sanitized {
+		n = 5_000
+	}
+	before := dlpack.Drain()
+	data := make([]int32, 4)
+	all := make([]*dlpack.DLManagedTensorVersioned, n)
+	seen := make(map[*dlpack.DLManagedTensorVersioned]bool, n)
+	for i := range all {
+		all[i] = must(dlpack.Export(data, 2, 2))(t)
+		seen[all[i]] = true
+	}
+	assert.Len(t, seen, n, "each is a struct of its own")
+	assert.Equal(t, before+n, dlpack.Drain())
+	rand.Shuffle(n, func(i, j int) { all[i], all[j] = all[j], all[i] })
+	ConsumeOnThreads(all, 4)
+	assert.Equal(t, before, dlpack.Drain())
+}
+
+// soaker is one goroutine of the soak: it holds some tensors, and each time ends
+// a random one and makes another.
+type soaker struct {
+	mark  int64
+	held  []*dlpack.DLManagedTensorVersioned
+	hooks *atomic.Int64 // that are still to run
+	b     *dlpack.Buffer[int64]
+}
+
+func (s *soaker) make() (*dlpack.DLManagedTensorVersioned, error) {
+	data := []int64{s.mark, s.mark + 1, s.mark + 2, s.mark + 3}
+	switch rand.IntN(5) {
+	case 0:
+		s.hooks.Add(1)
+		return dlpack.ExportWith(data, dlpack.ExportOptions{OnRelease: func() { s.hooks.Add(-1) }})
+	case 1:
+		return s.b.Export()
+	case 2:
+		shape := []int64{2, 1, 1, 1, 1, 1, 1, 1, 1, 2}
+		return dlpack.ExportWith(data, dlpack.ExportOptions{Shape: shape})
+	case 3:
+		b, err := dlpack.Alloc[int64](4)
+		if err != nil {
+			return nil, err
+		}
+		defer b.Release()
+		copy(b.Slice(), data)
+		return b.ExportWith(dlpack.ExportOptions{Shape: []int64{2, 2}})
+	default:
+		return dlpack.Export(data, 4)
+	}
+}
+
+// end reads a tensor back, and has it released here or on a thread of C.
+func (s *soaker) end(t *testing.T, p *dlpack.DLManagedTensorVersioned) {
+	m, err := dlpack.Import(p)
+	if !assert.NoError(t, err) {
+		return
+	}
+	values, err := dlpack.Data[int64](m.Tensor())
+	assert.NoError(t, err)
+	assert.Equal(t, []int64{s.mark, s.mark + 1, s.mark + 2, s.mark + 3}, values)
+	if rand.IntN(4) != 0 {
+		m.Release()
+		return
+	}
+	p, _ = m.Detach()
+	ConsumeOnThreads([]*dlpack.DLManagedTensorVersioned{p}, 1)
+}
+
+func (s *soaker) run(t *testing.T, rounds int) {
+	for range rounds {
+		p, err := s.make()
+		if !assert.NoError(t, err) {
+			return
+		}
+		s.held = append(s.held, p)
+		if len(s.held) > 40 {
+			i := rand.IntN(len(s.held))
+			s.end(t, s.held[i])
+			s.held[i] = s.held[len(s.held)-1]
+			s.held = s.held[:len(s.held)-1]
+		}
+	}
+	for _, p := range s.held {
+		s.end(t, p)
+	}
+}
+
+// Everything at once, for long, while the collector runs and others drain.
+func TestSoakOfEveryKind(t *testing.T) {
+	rounds := 20_000
+	if testing.Short() || raced || sanitized {
+		rounds = 500
+	}
+	before, trapped := dlpack.Drain(), dlpack.DoubleReleases()
+	var hooks atomic.Int64
+	var soakers, others sync.WaitGroup
+	stop := make(chan struct{})
+	for _, disturb := range []func(){runtime.GC, func() { dlpack.Drain(); time.Sleep(time.Millisecond) }} {
+		others.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+					disturb()
+				}
+			}
+		})
+	}
+	for mark := range int64(4) {
+		soakers.Go(func() {
+			s := &soaker{mark: mark * 1000, hooks: &hooks}
+			s.b, _ = dlpack.Alloc[int64](4)
+			defer s.b.Release()
+			copy(s.b.Slice(), []int64{s.mark, s.mark + 1, s.mark + 2, s.mark + 3})
+			s.run(t, rounds)
+		})
+	}
+	soakers.Wait()
+	close(stop)
+	others.Wait()
+	assert.Equal(t, before, dlpack.Drain())
+	assert.Zero(t, hooks.Load())
+	assert.Equal(t, trapped, dlpack.DoubleReleases())
+}
