@@ -72,6 +72,6 @@ dlp_00000000_LOCAL void dlp_00000000_release(DLManagedTensorVersioned *self);
 dlp_00000000_LOCAL void dlp_00000000_release_legacy(DLManagedTensor *self);
 
 /* In Go: calls a hook, and ends it. */
-void dlp_00000000_call_hook(uintptr_t hook);
+dlp_00000000_LOCAL void dlp_00000000_call_hook(uintptr_t hook);
 
 #endif

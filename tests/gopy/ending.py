@@ -4,9 +4,11 @@ Python hold tensors of each other. The exit code tells."""
 import atexit
 import ctypes
 import importlib
+import os
 import sys
 import threading
 import time
+import types
 
 import check
 import gopy
@@ -24,29 +26,43 @@ class AtTheEnd:
 
     def __init__(self, function):
         self.function = function
+        # Not in this module: a thread that runs a function of it keeps it alive.
+        sys.modules["ending_later"] = types.ModuleType("ending_later")
+        sys.modules["ending_later"].alive = self
 
     def __del__(self):
         self.function()
+
+
+def alive(of, exists=os.path.exists):
+    return all(exists(f"/proc/self/task/{t.native_id}") for t in of)
 
 
 if how == "holding":  # Go never gives back
     for p in producers:
         gopy.hold(p)
 elif how == "held":  # Python never gives back
-    alive = [gopy.counting(2, 3, 0), gopy.counting(2, 3, 0).__dlpack__(max_version=(1, 0))]
-    alive.append(alive)
+    kept = [gopy.counting(2, 3, 0), gopy.counting(2, 3, 0).__dlpack__(max_version=(1, 0))]
+    kept.append(kept)
     if "numpy" in sys.argv:
         view = sys.modules["numpy"].from_dlpack(gopy.counting(2, 3, 0))
 elif how == "late":  # calls while Python ends
-    alive = AtTheEnd(lambda gopy=gopy, p=producers: (gopy.sleep(0.01), [gopy.sum(x) for x in p]))
+    AtTheEnd(lambda gopy=gopy, p=producers: (gopy.sleep(0.01), [gopy.sum(x) for x in p], gopy.tell("late")))
     atexit.register(gopy.sleep, 0.01)
 elif how == "after":  # a deleter when Python is no more
     for p in producers:
         gopy.hold(p)
     release = ctypes.CDLL(gopy.__file__).gopyReleaseAll
     ctypes.pythonapi.Py_AtExit(ctypes.cast(release, ctypes.c_void_p))
-elif how == "daemon":  # a thread in Go that wants the GIL while Python ends
-    for _ in range(4):
-        threading.Thread(target=lambda: [gopy.sleep(0.001) for _ in range(10**9)], daemon=True).start()
-    time.sleep(0.1)
+elif how == "daemon":  # threads in Go come back for the GIL while Python ends, slowly
+    daemons = [threading.Thread(target=gopy.sleep, args=(1.5,), daemon=True) for _ in range(4)]
+    for daemon in daemons:
+        daemon.start()
+    back = time.monotonic() + 1.7
+    AtTheEnd(
+        lambda gopy=gopy, of=daemons, back=back, alive=alive, now=time.monotonic: (
+            gopy.sleep(max(0, back - now())),
+            gopy.tell("all there" if alive(of) else "some are gone"),
+        )
+    )
 print("end of", how, flush=True)

@@ -139,14 +139,17 @@ func TestFrameworks(t *testing.T) {
 }
 
 // Who outlives whom when Python ends is decided by nobody, so every order is
-// tried: none may crash, hang or print an error.
+// tried: none may crash, hang, or take a thread away from Go.
 func TestEndings(t *testing.T) {
 	python := environment(t)
 	for how, says := range map[string]string{
-		"holding": "end of holding\n", "held": "end of held\n", "late": "end of late\n",
-		"after": "end of after\nreleased after the end\n", "daemon": "end of daemon\n",
+		"holding": "end of holding\n", "held": "end of held\n", "late": "end of late\nlate\n",
+		"after": "end of after\nreleased after the end\n", "daemon": "end of daemon\nall there\n",
 	} {
 		for _, with := range []string{"", "numpy", "torch", "jax", "paddle"} {
+			if how == "late" && with == "jax" {
+				continue // its own __dlpack__ needs an import, which fails then
+			}
 			t.Run(how+" "+with, func(t *testing.T) {
 				if testing.Short() && with != "" {
 					t.Skip("loads a large framework, and -short was given")
@@ -156,7 +159,7 @@ func TestEndings(t *testing.T) {
 					t.Skip(reason[1])
 				}
 				require.NoError(t, err, out)
-				assert.Contains(t, strings.ReplaceAll(out, "\nreleased after the end\nreleased", "\nreleased"), says)
+				assert.Contains(t, out, says)
 			})
 		}
 	}
@@ -180,29 +183,30 @@ func TestTheScriptsFindWhatIsWrong(t *testing.T) {
 		t.Skip("builds the module for each mistake, and -short was given")
 	}
 	python := environment(t)
-	for name, test := range map[string]struct{ file, old, replacement, test string }{
-		"an inherited table is used":      {"take.c", "!py.PyMapping_HasKeyString(own, names[i])", "!names[i]", "test_a_table_is_for_one_type"},
-		"a table is used for other types": {"give.c", "if (of != type)", "if (!of)", "test_a_table_is_for_one_type"},
-		"negated values are taken":        {"take.c", "return negated == 0;", "return true;", "test_values_that_are_not_in_memory"},
-		"gradients are forgotten":         {"take.c", "if (truth > 0) *flags", "if (truth > 1) *flags", "test_gradients"},
-		"old producers are refused":       {"take.c", "py.PyErr_ExceptionMatches(TypeError)", "false", "test_the_ways_to_take_a_tensor"},
-		"old tensors are written":         {"tensors.go", "managed.ForbidWriting() // whether", "// whether", "test_the_ways_to_take_a_tensor"},
-		"a capsule is not renamed":        {"take.c", "py.PyCapsule_SetName(capsule, used_versioned) == 0", "true", "test_what_is_no_tensor"},
-		"a capsule keeps its tensor":      {"give.c", "delete_versioned(py.PyCapsule_GetPointer(capsule, fresh_versioned));", ";", "test_a_capsule_that_nobody_takes"},
-		"an exception is lost":            {"give.c", "\tpy.PyErr_Restore(kind, value, trace);", "", "test_a_capsule_that_dies_of_an_exception"},
-		"a view loses its flags":          {"give.c", "if (!tensor->flags) return", "return", "test_read_only_goes_all_ways"},
-		"flags are lost with the old":     {"give.c", "if (lost) py.", "if (0) py.", "test_read_only_goes_all_ways"},
-		"types are kept for ever":         {"take.c", "\tdrop(old);", "", "test_types_are_remembered_for_a_while"},
-		"a type is not kept":              {"take.c", "\tpy.Py_IncRef(type);\n\tmade.table", "\tmade.table", "test_an_address_may_get_another_type"},
-		"exceptions leak":                 {"call.go", "C.dlp_%s_py_drop(C.uintptr_t(o))", "_ = o", "test_many_rounds_without_a_leak"},
-		"a tensor is held too long":       {"call.go", "\t\tm.Release()\n", "\t\t_ = m\n", "test_capsules_outlive_their_objects"},
-		"the lock is kept":                {"convert.c", "py.finalizing && py.finalizing() ? NULL : py.PyEval_SaveThread()", "NULL", "test_threads_run_while_go_works"},
+	for name, test := range map[string]struct{ file, old, replacement, script string }{
+		"an inherited table is used":      {"take.c", "!py.PyMapping_HasKeyString(own, names[i])", "!names[i]", "plain.py test_a_table_is_for_one_type"},
+		"a table is used for other types": {"give.c", "if (of != type)", "if (!of)", "plain.py test_a_table_is_for_one_type"},
+		"negated values are taken":        {"take.c", "if (negated > 0)", "if (negated > 1)", "plain.py test_values_that_are_not_in_memory"},
+		"gradients are forgotten":         {"take.c", "if (required > 0) *flags", "if (required > 1) *flags", "plain.py test_gradients"},
+		"old producers are refused":       {"take.c", "py.PyErr_ExceptionMatches(TypeError)", "false", "plain.py test_the_ways_to_take_a_tensor"},
+		"old tensors are written":         {"tensors.go", "managed.ForbidWriting() // whether", "// whether", "plain.py test_the_ways_to_take_a_tensor"},
+		"a capsule is not renamed":        {"take.c", "py.PyCapsule_SetName(capsule, used_versioned) == 0", "true", "plain.py test_what_is_no_tensor"},
+		"a capsule keeps its tensor":      {"give.c", "delete_versioned(py.PyCapsule_GetPointer(capsule, fresh_versioned));", ";", "plain.py test_a_capsule_that_nobody_takes"},
+		"an exception is lost":            {"give.c", "\tpy.PyErr_Restore(kind, value, trace);", "", "plain.py test_a_capsule_that_dies_of_an_exception"},
+		"a view loses its flags":          {"give.c", "if (!tensor->flags) return", "return", "plain.py test_read_only_goes_all_ways"},
+		"flags are lost with the old":     {"give.c", "if (lost) py.", "if (0) py.", "plain.py test_read_only_goes_all_ways"},
+		"types are kept for ever":         {"take.c", "\tpy.Py_DecRef(old);", "", "plain.py test_types_are_remembered_for_a_while"},
+		"a type is not kept":              {"take.c", "\tpy.Py_IncRef(type);", "", "plain.py test_an_address_may_get_another_type"},
+		"exceptions leak":                 {"call.go", "C.dlp_%s_py_drop(C.uintptr_t(o))", "_ = o", "plain.py test_many_rounds_without_a_leak"},
+		"a tensor is held too long":       {"call.go", "\t\tm.Release()\n", "\t\t_ = m\n", "plain.py test_capsules_outlive_their_objects"},
+		"the lock is kept":                {"convert.c", "py.finalizing && py.finalizing() ? NULL : py.PyEval_SaveThread()", "NULL", "plain.py test_threads_run_while_go_works"},
+		"threads are lost":                {"convert.c", "while (py.finalizing && py.finalizing()) wait", "if (0) wait", "ending.py daemon"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			library := wrongly(t, test.file, test.old, test.replacement)
-			out, err := script(python, library, "plain.py", test.test)
-			require.Error(t, err, out)
-			assert.NotContains(t, out, "AttributeError")
+			out, err := script(python, library, strings.Fields(test.script)...)
+			require.True(t, err != nil || !strings.Contains(out, "all there"), out)
+			assert.NotContains(t, out, "has no attribute 'test_", "a test of another name")
 		})
 	}
 }

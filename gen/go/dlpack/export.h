@@ -75,6 +75,6 @@ dlp_59225070_LOCAL void dlp_59225070_release(DLManagedTensorVersioned *self);
 dlp_59225070_LOCAL void dlp_59225070_release_legacy(DLManagedTensor *self);
 
 /* In Go: calls a hook, and ends it. */
-void dlp_59225070_call_hook(uintptr_t hook);
+dlp_59225070_LOCAL void dlp_59225070_call_hook(uintptr_t hook);
 
 #endif

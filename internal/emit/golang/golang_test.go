@@ -125,6 +125,39 @@ func TestNoFlagsForTheCompiler(t *testing.T) {
 	}
 }
 
+// The packages below the bindings import them, by a path that must be known.
+func TestPackagesBelow(t *testing.T) {
+	files := emitted(t, &emit.Model{Release: release(t, "1.3")})
+	for name := range files {
+		assert.NotContains(t, name, "/")
+	}
+	files = emitted(t, &emit.Model{Release: release(t, "1.3"), Options: map[string]string{optionPackage: "tensors", optionImport: "example.org/x/tensors"}})
+	assert.Equal(t, files["dlpack.h"], files["dlpackpy/dlpack.h"])
+	assert.Contains(t, files["dlpackpy/call.go"], "\npackage dlpackpy\n")
+	assert.Contains(t, files["dlpackpy/call.go"], "\n\tdlpack \"example.org/x/tensors\"\n")
+	for name, text := range files {
+		assert.NotContains(t, text, templateImport, name)
+	}
+}
+
+// What Python calls the parts of the protocol stands in C, for every release at
+// once, and in the spec.
+func TestNamesOfPythonAreThoseOfTheSpec(t *testing.T) {
+	files := emitted(t, &emit.Model{Release: release(t, "main"), Options: map[string]string{optionImport: "example.org/x"}})
+	give, take := files["dlpackpy/give.c"], files["dlpackpy/take.c"]
+	for _, version := range served(t) {
+		python := release(t, version).Python
+		for _, text := range []string{give, take} {
+			assert.Contains(t, text, `"`+python.Capsule.Fresh+`"`)
+			assert.Contains(t, text, `"`+python.Versioned.Fresh+`"`)
+			assert.Contains(t, text, `"`+python.ExchangeAttr+`"`)
+			assert.Contains(t, text, `"`+python.ExchangeCapsule)
+		}
+		assert.Contains(t, take, `"`+python.Capsule.Used+`"`)
+		assert.Contains(t, take, `"`+python.Versioned.Used+`"`)
+	}
+}
+
 // A vendor's devices may bring names that differ in C alone.
 func TestNamesThatGoCannotTellApart(t *testing.T) {
 	for _, added := range [][]string{{"kDLAcme_x", "kDLAcmeX"}, {"kDLType"}} {

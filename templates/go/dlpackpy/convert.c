@@ -21,7 +21,7 @@ static char *text_of(PyObject *string) {
 	const char *text = string ? py.PyUnicode_AsUTF8AndSize(string, &size) : NULL;
 	char *made = text ? malloc((size_t)size + 1) : NULL;
 	if (made) memcpy(made, text, (size_t)size + 1);
-	if (string) py.Py_DecRef(string);
+	py.Py_DecRef(string);
 	py.PyErr_Clear();
 	return made;
 }

@@ -271,8 +271,8 @@ static bool offer(PyObject *to) {
 	PyObject *number = py.PyLong_FromLongLong((long long)(intptr_t)outer);
 	bool put = capsule && number && !py.PyObject_SetAttrString(to, "__dlpack_c_exchange_api__", capsule) &&
 		   !py.PyObject_SetAttrString(to, "__c_dlpack_exchange_api__", number);
-	if (capsule) py.Py_DecRef(capsule);
-	if (number) py.Py_DecRef(number);
+	py.Py_DecRef(capsule);
+	py.Py_DecRef(number);
 	return put;
 }
 

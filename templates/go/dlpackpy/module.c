@@ -34,7 +34,7 @@ bool dlp_00000000_py_add(uintptr_t module, const char *name, const char *doc, ui
 	*made = (struct function){{name, (PyCFunction)(void (*)(void))run, METH_FASTCALL, doc}, number};
 	PyObject *function = py.PyCFunction_NewEx(&made->definition, self, home);
 	bool added = function && !py.PyObject_SetAttrString((PyObject *)module, name, function);
-	if (function) py.Py_DecRef(function);
+	py.Py_DecRef(function);
 	py.Py_DecRef(home);
 	py.Py_DecRef(self);
 	return added;
@@ -52,6 +52,6 @@ uintptr_t dlp_00000000_py_module(const char *name, const char *doc, const char *
 	PyObject *module = py.PyModule_Create2((PyModuleDef *)(void *)memory, PYTHON_ABI_VERSION);
 	PyObject *type = module ? dlp_00000000_py_tensor_type(tensor) : NULL;
 	if (type && !py.PyObject_SetAttrString(module, "Tensor", type)) return (uintptr_t)module;
-	if (module) py.Py_DecRef(module);
+	py.Py_DecRef(module);
 	return 0;
 }

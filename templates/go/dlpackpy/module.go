@@ -7,7 +7,9 @@ package dlpackpy
 import "C"
 
 import (
+	"slices"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	dlpack "dlpackgen.invalid/dlpack"
@@ -37,22 +39,24 @@ type Function struct {
 }
 
 // functions are all of the modules of this program; a number of C's is an index.
+// Readers take no lock.
 var functions struct {
-	sync.RWMutex
-	all []*Function
+	adding sync.Mutex
+	all    atomic.Pointer[[]*Function]
 }
 
-func functionOf(number C.uintptr_t) *Function {
-	functions.RLock()
-	defer functions.RUnlock()
-	return functions.all[number]
-}
+func functionOf(number C.uintptr_t) *Function { return (*functions.all.Load())[number] }
 
 func register(f *Function) C.uintptr_t {
-	functions.Lock()
-	defer functions.Unlock()
-	functions.all = append(functions.all, f)
-	return C.uintptr_t(len(functions.all) - 1)
+	functions.adding.Lock()
+	defer functions.adding.Unlock()
+	var all []*Function
+	if old := functions.all.Load(); old != nil {
+		all = *old
+	}
+	all = append(slices.Clip(all), f)
+	functions.all.Store(&all)
+	return C.uintptr_t(len(all) - 1)
 }
 
 // Init makes the module and gives a new reference to it. It is what the exported
@@ -64,6 +68,9 @@ func (m *Module) Init() unsafe.Pointer {
 	}
 	if err := prepare(); err != nil {
 		raise(err)
+		return nil
+	}
+	if !C.dlp_00000000_py_make_constants() {
 		return nil
 	}
 	made := C.dlp_00000000_py_module(C.CString(m.Name), C.CString(m.Doc), C.CString(m.Name+".Tensor"))

@@ -67,17 +67,17 @@ enum {
 	PYTHON_ABI_VERSION = 3
 };
 
-/* The functions, all of Python's stable ABI, as X(result, name, arguments). They
- * are looked up in the process, which is built and linked without Python. */
+/* The functions, as X(result, name, arguments), all of Python's stable ABI. They
+ * are looked up in the process: this package is built and linked without Python. */
 #define dlp_00000000_py_FUNCTIONS(X) \
-	X(void, Py_IncRef, (PyObject *)) \
+	X(void, Py_IncRef, (PyObject *)) /* this one and the next take NULL too */ \
 	X(void, Py_DecRef, (PyObject *)) \
 	X(PyObject *, PyObject_Type, (PyObject *)) \
 	X(PyObject *, PyObject_Str, (PyObject *)) \
+	X(PyObject *, PyObject_GetAttr, (PyObject *, PyObject *)) \
 	X(PyObject *, PyObject_GetAttrString, (PyObject *, const char *)) \
 	X(int, PyObject_SetAttrString, (PyObject *, const char *, PyObject *)) \
-	X(PyObject *, PyObject_Call, (PyObject *, PyObject *, PyObject *)) \
-	X(PyObject *, PyObject_CallFunctionObjArgs, (PyObject *, ...)) \
+	X(PyObject *, PyObject_VectorcallMethod, (PyObject *, PyObject *const *, size_t, PyObject *)) \
 	X(int, PyObject_IsTrue, (PyObject *)) \
 	X(void, PyObject_Free, (void *)) \
 	X(PyObject *, PyMapping_GetItemString, (PyObject *, const char *)) \
@@ -104,13 +104,12 @@ enum {
 	X(double, PyFloat_AsDouble, (PyObject *)) \
 	X(PyObject *, PyBool_FromLong, (long)) \
 	X(PyObject *, PyUnicode_FromStringAndSize, (const char *, Py_ssize_t)) \
+	X(PyObject *, PyUnicode_InternFromString, (const char *)) \
 	X(const char *, PyUnicode_AsUTF8AndSize, (PyObject *, Py_ssize_t *)) \
 	X(PyObject *, PyTuple_New, (Py_ssize_t)) \
 	X(Py_ssize_t, PyTuple_Size, (PyObject *)) \
 	X(PyObject *, PyTuple_GetItem, (PyObject *, Py_ssize_t)) \
 	X(int, PyTuple_SetItem, (PyObject *, Py_ssize_t, PyObject *)) \
-	X(PyObject *, PyDict_New, (void)) \
-	X(int, PyDict_SetItemString, (PyObject *, const char *, PyObject *)) \
 	X(int, PyArg_ParseTupleAndKeywords, (PyObject *, PyObject *, const char *, char **, ...)) \
 	X(PyObject *, PyModule_Create2, (PyModuleDef *, int)) \
 	X(PyObject *, PyCFunction_NewEx, (PyMethodDef *, PyObject *, PyObject *)) \
@@ -206,6 +205,9 @@ struct dlp_00000000_py_call {
 
 /* The function in Go. Gives a new reference. */
 dlp_00000000_py_LOCAL uintptr_t dlp_00000000_py_run(struct dlp_00000000_py_call *call);
+
+/* Makes what the following need, once. */
+dlp_00000000_py_LOCAL bool dlp_00000000_py_make_constants(void);
 
 /* Fills routes of arguments; gives the number of those that it could fill. */
 dlp_00000000_py_LOCAL intptr_t dlp_00000000_py_find_routes(uintptr_t call, intptr_t first, intptr_t count);

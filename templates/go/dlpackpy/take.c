@@ -5,14 +5,14 @@
 #define py dlp_00000000_py_python
 #define BufferError dlp_00000000_py_exception("BufferError")
 #define TypeError dlp_00000000_py_exception("TypeError")
+#define AttributeError dlp_00000000_py_exception("AttributeError")
 
 /* What is known of a type. The strong reference to it keeps another type from
  * getting the same address. */
 struct entry {
 	PyObject *type;
 	uintptr_t table;
-	PyObject *is_neg, *is_conj; /* functions of the type, or NULL */
-	bool has_grad, has_mask;
+	bool can_negate, can_conjugate, has_grad, has_mask;
 };
 
 /* A type has one place here and drives out the one that had it before. Guarded
@@ -28,7 +28,7 @@ static struct entry *place_of(PyObject *type) {
  * reason is another one. */
 static PyObject *optional(PyObject *object, const char *name) {
 	PyObject *value = py.PyObject_GetAttrString(object, name);
-	if (!value && py.PyErr_ExceptionMatches(dlp_00000000_py_exception("AttributeError"))) py.PyErr_Clear();
+	if (!value && py.PyErr_ExceptionMatches(AttributeError)) py.PyErr_Clear();
 	return value;
 }
 
@@ -62,14 +62,8 @@ static uintptr_t table_of(PyObject *type) {
 		table = address_of(value, i == 1);
 		py.Py_DecRef(value);
 	}
-	if (own) py.Py_DecRef(own);
+	py.Py_DecRef(own);
 	return table;
-}
-
-static void drop(struct entry old) {
-	if (old.is_neg) py.Py_DecRef(old.is_neg);
-	if (old.is_conj) py.Py_DecRef(old.is_conj);
-	if (old.type) py.Py_DecRef(old.type);
 }
 
 /* Puts a type into its place. What is known of it is complete before that, and
@@ -77,19 +71,16 @@ static void drop(struct entry old) {
  * here. False with an exception. */
 static bool learn(PyObject *type) {
 	struct entry made = {.type = type}, *place = place_of(type);
-	py.Py_IncRef(type);
 	made.table = table_of(type);
-	made.is_neg = optional(type, "is_neg");
-	made.is_conj = optional(type, "is_conj");
+	made.can_negate = has(type, "is_neg");
+	made.can_conjugate = has(type, "is_conj");
 	made.has_grad = has(type, "requires_grad");
 	made.has_mask = has(type, "mask") && has(type, "filled");
-	if (py.PyErr_Occurred()) {
-		drop(made);
-		return false;
-	}
-	struct entry old = *place;
+	if (py.PyErr_Occurred()) return false;
+	PyObject *old = place->type;
+	py.Py_IncRef(type);
 	*place = made;
-	drop(old);
+	py.Py_DecRef(old);
 	return true;
 }
 
@@ -105,17 +96,36 @@ static const struct entry *known(PyObject *object) {
 	return fine ? place : NULL;
 }
 
-/* Calls a function of the type about an object: 1, 0, or -1 with an exception. */
-static int ask(PyObject *function, PyObject *object) {
-	if (!function) return 0;
-	py.Py_IncRef(function);
-	PyObject *answer = py.PyObject_CallFunctionObjArgs(function, object, NULL);
-	py.Py_DecRef(function);
-	if (!answer) return -1;
-	int truth = py.PyObject_IsTrue(answer);
-	py.Py_DecRef(answer);
-	return truth;
+/* Names, as objects that Python keeps, and the arguments of __dlpack__. */
+static struct {
+	PyObject *dlpack, *is_neg, *is_conj, *requires_grad;
+	PyObject *keywords, *version;
+} constant;
+
+bool dlp_00000000_py_make_constants(void) {
+	if (constant.version) return true;
+	constant.dlpack = py.PyUnicode_InternFromString("__dlpack__");
+	constant.is_neg = py.PyUnicode_InternFromString("is_neg");
+	constant.is_conj = py.PyUnicode_InternFromString("is_conj");
+	constant.requires_grad = py.PyUnicode_InternFromString("requires_grad");
+	constant.keywords = py.PyTuple_New(1);
+	constant.version = py.PyTuple_New(2);
+	if (py.PyErr_Occurred()) return false;
+	py.PyTuple_SetItem(constant.keywords, 0, py.PyUnicode_InternFromString("max_version"));
+	py.PyTuple_SetItem(constant.version, 0, py.PyLong_FromLongLong(DLPACK_MAJOR_VERSION));
+	py.PyTuple_SetItem(constant.version, 1, py.PyLong_FromLongLong(DLPACK_MINOR_VERSION));
+	return !py.PyErr_Occurred();
 }
+
+/* Gives the truth of an answer, and drops it: 1, 0, or -1 with an exception. */
+static int truth(PyObject *answer) {
+	if (!answer) return -1;
+	int is_true = py.PyObject_IsTrue(answer);
+	py.Py_DecRef(answer);
+	return is_true;
+}
+
+static int ask(PyObject *object, PyObject *method) { return truth(py.PyObject_VectorcallMethod(method, &object, 1, NULL)); }
 
 static bool refuse(const char *why) {
 	py.PyErr_SetString(BufferError, why);
@@ -126,7 +136,7 @@ static bool refuse(const char *why) {
  * tables nor their capsules say. */
 static bool plain(PyObject *object, const struct entry *type) {
 	if (type->has_mask) return refuse("some of its elements may be masked, which a tensor cannot say");
-	int negated = ask(type->is_neg, object);
+	int negated = type->can_negate ? ask(object, constant.is_neg) : 0;
 	if (negated > 0) return refuse("its memory holds the negated values: call resolve_neg() first");
 	return negated == 0;
 }
@@ -135,19 +145,16 @@ static bool plain(PyObject *object, const struct entry *type) {
  * gradients wrong, so one that takes part in it is for reading. False with an
  * exception. */
 static bool grad_flags(PyObject *object, uint64_t *flags) {
-	PyObject *answer = py.PyObject_GetAttrString(object, "requires_grad");
-	if (!answer) return false;
-	int truth = py.PyObject_IsTrue(answer);
-	py.Py_DecRef(answer);
-	if (truth > 0) *flags |= DLPACK_FLAG_BITMASK_READ_ONLY;
-	return truth >= 0;
+	int required = truth(py.PyObject_GetAttr(object, constant.requires_grad));
+	if (required > 0) *flags |= DLPACK_FLAG_BITMASK_READ_ONLY;
+	return required >= 0;
 }
 
 static bool find_route(PyObject *object, struct dlp_00000000_py_route *route) {
 	const struct entry *type = known(object);
 	if (!type) return false;
 	bool has_grad = type->has_grad;
-	*route = (struct dlp_00000000_py_route){.table = type->table, .may_conjugate = type->is_conj != NULL};
+	*route = (struct dlp_00000000_py_route){.table = type->table, .may_conjugate = type->can_conjugate};
 	return plain(object, type) && (!has_grad || grad_flags(object, &route->flags));
 }
 
@@ -159,40 +166,34 @@ intptr_t dlp_00000000_py_find_routes(uintptr_t call, intptr_t first, intptr_t co
 }
 
 bool dlp_00000000_py_not_conjugated(uintptr_t object) {
-	const struct entry *type = known((void *)object);
-	int conjugated = type ? ask(type->is_conj, (void *)object) : -1;
+	int conjugated = ask((void *)object, constant.is_conj);
 	if (conjugated > 0) return refuse("its memory holds the conjugated values: call resolve_conj() first");
 	return conjugated == 0;
 }
 
-/* The keyword argument that asks for a versioned capsule. */
-static PyObject *max_version(void) {
-	PyObject *pair = py.PyTuple_New(2), *keywords = py.PyDict_New();
-	if (pair && keywords) {
-		py.PyTuple_SetItem(pair, 0, py.PyLong_FromLongLong(DLPACK_MAJOR_VERSION));
-		py.PyTuple_SetItem(pair, 1, py.PyLong_FromLongLong(DLPACK_MINOR_VERSION));
-		py.PyDict_SetItemString(keywords, "max_version", pair);
+/* Says that an object is no tensor, unless its __dlpack__ lacked something else. */
+static void explain(PyObject *object) {
+	PyObject *kind, *value, *trace;
+	py.PyErr_Fetch(&kind, &value, &trace);
+	if (has(object, "__dlpack__")) {
+		py.PyErr_Restore(kind, value, trace);
+		return;
 	}
-	if (pair) py.Py_DecRef(pair);
-	return keywords;
+	py.Py_DecRef(kind);
+	py.Py_DecRef(value);
+	py.Py_DecRef(trace);
+	py.PyErr_SetString(TypeError, "it is no tensor: it has no __dlpack__");
 }
 
 /* Calls __dlpack__; producers from before DLPack 1.0 do not know the argument. */
 static PyObject *capsule_of(PyObject *object) {
-	PyObject *method = optional(object, "__dlpack__");
-	if (!method) {
-		if (!py.PyErr_Occurred()) py.PyErr_SetString(TypeError, "it is no tensor: it has no __dlpack__");
-		return NULL;
-	}
-	PyObject *none = py.PyTuple_New(0), *keywords = max_version(), *capsule = NULL;
-	if (none && keywords) capsule = py.PyObject_Call(method, none, keywords);
-	if (!capsule && none && py.PyErr_ExceptionMatches(TypeError)) {
+	PyObject *arguments[] = {object, constant.version};
+	PyObject *capsule = py.PyObject_VectorcallMethod(constant.dlpack, arguments, 1, constant.keywords);
+	if (!capsule && py.PyErr_ExceptionMatches(TypeError)) {
 		py.PyErr_Clear();
-		capsule = py.PyObject_Call(method, none, NULL);
+		capsule = py.PyObject_VectorcallMethod(constant.dlpack, arguments, 1, NULL);
 	}
-	if (keywords) py.Py_DecRef(keywords);
-	if (none) py.Py_DecRef(none);
-	py.Py_DecRef(method);
+	if (!capsule && py.PyErr_ExceptionMatches(AttributeError)) explain(object);
 	return capsule;
 }
 

@@ -7,6 +7,7 @@ import "C"
 
 import (
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	dlpack "dlpackgen.invalid/dlpack"
@@ -182,26 +183,42 @@ func (c *Call) admit(i int, tensor dlpack.Tensor) (dlpack.Tensor, error) {
 }
 
 // tables are the exchange tables that were tested, by their addresses: tables
-// live as long as the process. Those that cannot be used are zero.
-var tables = struct {
-	sync.RWMutex
-	at map[uintptr]dlpack.ExchangeAPI
-}{at: map[uintptr]dlpack.ExchangeAPI{}}
+// live as long as the process, and there are few. Those that cannot be used are
+// zero. Readers take no lock.
+var tables struct {
+	adding sync.Mutex
+	all    atomic.Pointer[[]table]
+}
+
+type table struct {
+	address uintptr
+	api     dlpack.ExchangeAPI
+}
 
 func tableAt(address uintptr) (api dlpack.ExchangeAPI, usable bool) {
 	if address == 0 {
 		return api, false
 	}
-	tables.RLock()
-	api, known := tables.at[address]
-	tables.RUnlock()
-	if !known {
-		api, _ = dlpack.OpenExchangeAPI((*dlpack.DLPackExchangeAPIHeader)(pointer(address)))
-		tables.Lock()
-		tables.at[address] = api
-		tables.Unlock()
+	if all := tables.all.Load(); all != nil {
+		for _, t := range *all {
+			if t.address == address {
+				return t.api, t.api.Raw() != nil
+			}
+		}
 	}
-	return api, api.Raw() != nil
+	return addTable(address)
+}
+
+func addTable(address uintptr) (api dlpack.ExchangeAPI, usable bool) {
+	tables.adding.Lock()
+	defer tables.adding.Unlock()
+	api, err := dlpack.OpenExchangeAPI((*dlpack.DLPackExchangeAPIHeader)(pointer(address)))
+	all := []table{{address, api}}
+	if old := tables.all.Load(); old != nil {
+		all = append(all, *old...)
+	}
+	tables.all.Store(&all)
+	return api, err == nil
 }
 
 // room is space for views, which are large and used again.

@@ -36,6 +36,7 @@ var module = dlpackpy.Module{
 		{Name: "echo", Doc: "echo(x, kind): a value through Go", Call: echo},
 		{Name: "fail", Doc: "fail(kind): an error of Go", Call: fail},
 		{Name: "sleep", Doc: "sleep(seconds): without the GIL", Call: sleep},
+		{Name: "tell", Doc: "tell(text): on stdout, also when Python's own is gone", Call: tell},
 		{Name: "stale", Doc: "stale(x): uses the Call of a function that has returned", Call: stale},
 	},
 }
@@ -279,6 +280,12 @@ func fail(call *dlpackpy.Call) (any, error) {
 func sleep(call *dlpackpy.Call) (any, error) {
 	seconds, err := call.Float(0)
 	call.WithoutGIL(func() { time.Sleep(time.Duration(seconds * float64(time.Second))) })
+	return nil, err
+}
+
+func tell(call *dlpackpy.Call) (any, error) {
+	text, err := call.String(0)
+	fmt.Println(text)
 	return nil, err
 }
 

@@ -1,0 +1,83 @@
+package gopy
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+)
+
+// sources gives the package's files in C.
+func sources(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(golden.Root(t), "gen", "go", "dlpack", "dlpackpy", "*.c"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	return files
+}
+
+// Without a warning, under the compilers that cgo meets most.
+func TestTheCIsClean(t *testing.T) {
+	strict := []string{"-std=c11", "-Wshadow", "-Wstrict-prototypes", "-pedantic"}
+	for cc, test := range map[string]struct {
+		debian string
+		flags  []string
+	}{
+		"gcc":                    {"gcc", strict},
+		"clang-16":               {"clang-16", strict},
+		"aarch64-linux-gnu-gcc":  {"gcc-aarch64-linux-gnu", strict},
+		"x86_64-w64-mingw32-gcc": {"mingw-w64", nil},
+	} {
+		t.Run(cc, func(t *testing.T) {
+			if _, err := exec.LookPath(cc); err != nil {
+				t.Skipf("needs %s: apt-get install %s", cc, test.debian)
+			}
+			for _, file := range sources(t) {
+				args := append([]string{"-Wall", "-Wextra", "-Werror", "-c", "-o", filepath.Join(t.TempDir(), "x.o"), file}, test.flags...)
+				out, err := exec.Command(cc, args...).CombinedOutput()
+				require.NoError(t, err, "%s", out)
+			}
+		})
+	}
+}
+
+// What a module takes from Python it looks up when it is imported, so that one
+// file serves every Python; what it defines stays inside, so that two modules
+// can be imported.
+func TestSymbols(t *testing.T) {
+	needLinux(t)
+	file := filepath.Join(library, "gopy.so")
+	out, err := exec.Command("nm", "--dynamic", "--undefined-only", "--format=just-symbols", file).Output()
+	if err != nil {
+		t.Skip("needs nm: apt-get install binutils")
+	}
+	for _, name := range strings.Fields(string(out)) {
+		assert.NotRegexp(t, `^_?Py`, name)
+	}
+	out, err = exec.Command("nm", "--dynamic", "--defined-only", "--format=just-symbols", file).Output()
+	require.NoError(t, err)
+	assert.Contains(t, strings.Fields(string(out)), "PyInit_gopy")
+	for _, name := range strings.Fields(string(out)) {
+		assert.False(t, strings.HasPrefix(name, "dlp_"), name)
+	}
+}
+
+// Two modules are two Go run times in one process, each with its own copy of the
+// bindings, and exchange tensors like strangers.
+func TestTwoModulesInOneProcess(t *testing.T) {
+	python := environment(t)
+	dir := t.TempDir()
+	out, err := exec.Command("go", "build", "-buildmode=c-shared", "-o", filepath.Join(dir, "gotorch.so"), "../../examples/go-torch").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	cmd := exec.Command(python, "two.py")
+	cmd.Env = append(os.Environ(), "GOPY="+library, "PYTHONPATH="+dir, "PYTHONDONTWRITEBYTECODE=1")
+	out, err = cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Equal(t, 2, strings.Count(string(out), "ok test_"), "%s", out)
+}
