@@ -89,8 +89,8 @@ def test_errors_become_exceptions():
 def test_panics_become_exceptions():
     with raises(RuntimeError, "fail() panicked: runtime error: index out of range"):
         gopy.fail("index")
-    with raises(RuntimeError, "panicked", "nil map"):
-        gopy.fail("nil map")
+    with raises(RuntimeError, "panicked", "nil pointer"):
+        gopy.fail("nil pointer")
     equal(gopy.echo(1, "int"), 1)
 
 

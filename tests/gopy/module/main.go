@@ -263,9 +263,9 @@ func fail(call *dlpackpy.Call) (any, error) {
 		return nil, err
 	case kind == "index":
 		return []any{}[len(kind)], nil
-	case kind == "nil map":
-		var none map[string]int
-		none["x"]++
+	case kind == "nil pointer":
+		var none *dlpackpy.Exception
+		none.Type = kind
 	case kind == "plain":
 		return nil, errors.New("a plain error\x00 with \xff bytes")
 	case kind == "wrapped":
