@@ -46,7 +46,7 @@ func (t *Text) Macro(name string) (Macro, bool) {
 
 var (
 	comments = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*`)
-	ifndef   = regexp.MustCompile(`^#\s*ifndef\s+(\w+)$`)
+	ifndef   = regexp.MustCompile(`^#\s*(?:ifndef\s+(\w+)|if\s*!\s*defined\s*(?:\(\s*(\w+)\s*\)|\b(\w+)))$`)
 	define   = regexp.MustCompile(`^#\s*define\s+(\w+)$`)
 )
 
@@ -63,7 +63,7 @@ func Guard(header string) string {
 			return ""
 		}
 		if m := ifndef.FindStringSubmatch(line); m != nil {
-			tested = m[1]
+			tested = m[1] + m[2] + m[3] // one way of writing it matched
 		}
 	}
 	return ""

@@ -45,6 +45,10 @@ func TestGuard(t *testing.T) {
 	for _, c := range []struct{ header, want string }{
 		{"#ifndef A_H\n#define A_H\nint x;\n#endif\n", "A_H"},
 		{"/* #ifndef NO\n#define NO */\r\n#pragma once\r\n\r\n# ifndef A_H // why\r\n\r\n# define A_H\r\n", "A_H"},
+		{"#if !defined(A_H)\n#define A_H\n", "A_H"},
+		{"# if ! defined A_H\n#define A_H\n", "A_H"},
+		{"#if !defined(A_H) && X\n#define A_H\n", ""},
+		{"#if !definedA_H\n#define A_H\n", ""},
 		{"#ifndef A_H\n#define A_H 1\n", ""},
 		{"#ifndef A_H\n#define B_H\n", ""},
 		{"#ifndef A_H\nint x;\n#define A_H\n", ""},
