@@ -30,7 +30,8 @@ type Rule struct {
 	Check func(tree []File) []string // a finding a line, "path:line: text"
 }
 
-// ignored are the folders that git ignores too.
+// ignored are the folders that git ignores too, and the file that a worktree has
+// in the place of one.
 var ignored = []string{".git", ".venv", ".cache", "bin", "__pycache__"}
 
 // Load reads every text file. Go source under a testdata folder is only text:
@@ -43,7 +44,7 @@ func Load(root fs.FS) ([]File, error) {
 			return err
 		case entry.IsDir() && slices.Contains(ignored, entry.Name()):
 			return fs.SkipDir
-		case !entry.Type().IsRegular():
+		case !entry.Type().IsRegular() || slices.Contains(ignored, name):
 			return nil
 		}
 		data, err := fs.ReadFile(root, name)
