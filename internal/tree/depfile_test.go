@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
 func TestDepfile(t *testing.T) {
@@ -82,10 +84,7 @@ func TestBadDepfile(t *testing.T) {
 
 // Ninja is the judge of the spelling: it must find each input again.
 func TestNinjaReadsTheDepfile(t *testing.T) {
-	ninja, err := exec.LookPath("ninja")
-	if err != nil {
-		t.Skip("needs ninja: apt-get install ninja-build")
-	}
+	ninja := need.Program(t, "ninja", "ninja-build")
 	t.Chdir(t.TempDir())
 	req := request("out", target("c", "c", map[string]string{"a.h": ours("a")}))
 	req.Inputs, req.Depfile = []string{"dlpackgen.yaml", "my spec/a#b$c.yaml"}, "made.d"

@@ -13,6 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/c"
 	"github.com/dlpackgen/dlpackgen/internal/layout"
+	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
 // compiler is a command that compiles C, and C++ with -x c++ when it has it.
@@ -68,13 +69,6 @@ func clang(t *testing.T) string {
 	}
 	t.Skip("needs clang-16: apt-get install clang-16")
 	return ""
-}
-
-func needs(t *testing.T, command, debian string) {
-	t.Helper()
-	if _, err := exec.LookPath(command); err != nil {
-		t.Skipf("needs %s: apt-get install %s", command, debian)
-	}
 }
 
 // slots holds the compilations of this package to two at a time, whatever the
@@ -150,7 +144,7 @@ func TestGCCAgrees(t *testing.T) {
 	for _, cc := range gccs {
 		t.Run(cc.name(), func(t *testing.T) {
 			t.Parallel()
-			needs(t, cc.command, cc.debian)
+			need.Program(t, cc.command, cc.debian)
 			if _, err := compile(cc.compiler, layout.C, ".", ""); err != nil {
 				t.Skipf("needs a %s for x86, which alone knows %s", cc.command, strings.Join(cc.flags, " "))
 			}
@@ -162,7 +156,7 @@ func TestGCCAgrees(t *testing.T) {
 // Each kind of number, made wrong by itself, must stop the compiler: otherwise
 // the tests above prove nothing.
 func TestWrongNumbersDoNotCompile(t *testing.T) {
-	needs(t, "gcc", "g++")
+	need.Program(t, "gcc", "g++")
 	root := filepath.Join(headers(t, []string{"1.3"}), "1.3")
 	wrong := map[string]func(*layout.Table){
 		"DLDeviceType: size":          func(l *layout.Table) { l.Enums[0].Size = 1 },

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/c"
+	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -24,14 +25,6 @@ var strict = []string{"-Wall", "-Wextra", "-pedantic", "-Werror"}
 // everything is all that clang can say, less what it says about any such code:
 // structs of this ABI have padding, and are C++11.
 var everything = []string{"-Weverything", "-Werror", "-Wno-padded"}
-
-// needs skips a test whose program is not there.
-func needs(t *testing.T, program, debian string) {
-	t.Helper()
-	if _, err := exec.LookPath(program); err != nil {
-		t.Skipf("needs %s: apt-get install %s", program, debian)
-	}
-}
 
 // versions gives every release, oldest first.
 func versions() (out []string) {
@@ -52,8 +45,8 @@ func release(t *testing.T, version string) *spec.Release {
 // to a compiler with -I. Nearly every test goes on with GCC.
 func write(t *testing.T, r *spec.Release) string {
 	t.Helper()
-	needs(t, "gcc", "gcc")
-	needs(t, "g++", "g++")
+	need.Program(t, "gcc", "gcc")
+	need.Program(t, "g++", "g++")
 	files, err := c.Target.Emit(&emit.Model{Release: r})
 	require.NoError(t, err)
 	dir := t.TempDir()

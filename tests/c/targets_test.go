@@ -1,6 +1,10 @@
 package c
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
 
 // Debian's clang-16 checks for every target without its libraries.
 var targets = []string{
@@ -16,7 +20,7 @@ func on(target, name string, flags ...string) []string {
 
 // One text, without #if over targets, holds on all of them.
 func TestChecksHoldOnEveryTarget(t *testing.T) {
-	needs(t, "clang-16", "clang-16")
+	need.Program(t, "clang-16", "clang-16")
 	for _, version := range versions() {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
@@ -30,7 +34,7 @@ func TestChecksHoldOnEveryTarget(t *testing.T) {
 }
 
 func TestHelpersCompileForEveryTarget(t *testing.T) {
-	needs(t, "clang-16", "clang-16")
+	need.Program(t, "clang-16", "clang-16")
 	dir := headers(t, "1.3")
 	for _, target := range targets {
 		assertCompiles(t, dir, include("dlpack_util.h"), on(target, "c", strict...)...)
@@ -45,7 +49,7 @@ func TestChecksHoldForCrossCompilers(t *testing.T) {
 		"x86_64-w64-mingw32-gcc": "mingw-w64", "i686-w64-mingw32-gcc": "mingw-w64",
 	} {
 		t.Run(compiler, func(t *testing.T) {
-			needs(t, compiler, debian)
+			need.Program(t, compiler, debian)
 			assertCompiles(t, headers(t, "1.3"), include("abi_check.h", "dlpack_util.h"), command(compiler, "c", "c11", strict...)...)
 		})
 	}
@@ -54,7 +58,7 @@ func TestChecksHoldForCrossCompilers(t *testing.T) {
 // Bare-metal arm has short enums, so a DLDevice that nobody else understands.
 // Clang takes them only when told; arm-none-eabi-gcc by itself.
 func TestShortEnumsAreRefused(t *testing.T) {
-	needs(t, "clang-16", "clang-16")
+	need.Program(t, "clang-16", "clang-16")
 	for _, version := range versions() {
 		dir := headers(t, version)
 		for _, name := range []string{"c", "c++"} {
@@ -66,7 +70,7 @@ func TestShortEnumsAreRefused(t *testing.T) {
 
 // Each guard of the probes, where nothing else is wrong.
 func TestProbesAreGuarded(t *testing.T) {
-	needs(t, "clang-16", "clang-16")
+	need.Program(t, "clang-16", "clang-16")
 	dir := headers(t, "1.3")
 	tests := []struct{ says, target, flag string }{
 		{"pointers have neither 8 nor 4 bytes", "avr", "-fno-short-enums"},
@@ -82,7 +86,7 @@ func TestProbesAreGuarded(t *testing.T) {
 
 // The header says what it cannot tell; this is that list, so that it stays true.
 func TestWhatCannotBeTold(t *testing.T) {
-	needs(t, "clang-16", "clang-16")
+	need.Program(t, "clang-16", "clang-16")
 	dir := headers(t, "1.3")
 	for _, target := range []string{"armv7-linux-gnueabihf", "wasm32-unknown-unknown", "i686-windows-msvc"} {
 		assertCompiles(t, dir, include("abi_check.h"), on(target, "c", "-fpack-struct=4")...)

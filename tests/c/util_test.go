@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
 // build compiles a program of testdata against a folder of headers.
@@ -39,7 +41,7 @@ func TestHelpersAnswerRight(t *testing.T) {
 
 // Where addresses have 32 bits, other sums overflow.
 func TestHelpersAnswerRightOn32Bits(t *testing.T) {
-	needs(t, "i686-linux-gnu-gcc", "gcc-i686-linux-gnu")
+	need.Program(t, "i686-linux-gnu-gcc", "gcc-i686-linux-gnu")
 	program := build(t, headers(t, "1.3"), "util.c", append(command("i686-linux-gnu-gcc", "c", "c99", strict...), "-O2", "-static")...)
 	out, err := exec.Command(program).CombinedOutput()
 	assert.NoError(t, err, "%s", out)

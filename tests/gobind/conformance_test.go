@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack/dlpacktest"
+	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
 // What a user writes to run the conformance tests of vendored bindings.
@@ -143,7 +144,7 @@ func TestHostileTensorsByTheMillion(t *testing.T) {
 }
 
 func TestEveryGlobalNameOfTheConformanceTestsHasThePrefix(t *testing.T) {
-	needTool(t, "nm", "binutils")
+	need.Program(t, "nm", "binutils")
 	m := newModule(t, "example.org/m")
 	m.emit(t, "dlpack", "latest", map[string]string{"import": "example.org/a"})
 	object := filepath.Join(t.TempDir(), "stranger.o")

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
 // inner marks a run of these tests by these tests.
@@ -29,7 +31,7 @@ func TestUnderEachDetector(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "msan" {
-				needTool(t, "clang-16", "clang-16")
+				need.Program(t, "clang-16", "clang-16")
 			}
 			args := []string{"test", "-short", "-count=1", "-skip=NumPy|Python"}
 			if detector.flag != "" {

@@ -82,14 +82,6 @@ func bindings(t *testing.T) module {
 	return m
 }
 
-// needTool skips unless the program is there.
-func needTool(t *testing.T, name, debian string) {
-	t.Helper()
-	if _, err := exec.LookPath(name); err != nil {
-		t.Skipf("needs %s: apt-get install %s", name, debian)
-	}
-}
-
 // skipShort leaves what compiles for long out of the inner loop.
 func skipShort(t *testing.T) {
 	t.Helper()

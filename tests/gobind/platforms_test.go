@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
 // The conformance tests on other processors, of which s390x is big endian.
@@ -21,8 +23,8 @@ func TestConformanceOnOtherProcessors(t *testing.T) {
 		{"s390x", "s390x-linux-gnu-gcc", "qemu-s390x-static"},
 	} {
 		t.Run(processor.arch, func(t *testing.T) {
-			needTool(t, processor.cc, strings.TrimSuffix("gcc-"+processor.cc, "-gcc"))
-			needTool(t, processor.emulator, "qemu-user-static")
+			need.Program(t, processor.cc, strings.TrimSuffix("gcc-"+processor.cc, "-gcc"))
+			need.Program(t, processor.emulator, "qemu-user-static")
 			program := filepath.Join(t.TempDir(), "conformance")
 			m.with("GOARCH="+processor.arch, "CC="+processor.cc).mustRun(t, "test", "-c", "-ldflags=-extldflags=-static", "-o", program, "./dlpack/dlpacktest")
 			out, err := exec.Command(processor.emulator, program, "-test.short", "-test.v", "-test.timeout=2m").CombinedOutput()
@@ -36,7 +38,7 @@ func TestConformanceOnOtherProcessors(t *testing.T) {
 // makes of that C there. Nothing is linked or run: that needs macOS.
 func TestTheBindingsTypeCheckForMacOS(t *testing.T) {
 	skipShort(t)
-	needTool(t, "clang-16", "clang-16")
+	need.Program(t, "clang-16", "clang-16")
 	headers, err := filepath.Abs(filepath.Join("testdata", "darwin"))
 	require.NoError(t, err)
 	m := bindings(t)

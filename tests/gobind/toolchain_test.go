@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
 // roundTrip is a program that hands a slice to itself through one copy of the
@@ -95,7 +97,7 @@ func TestPlatformsOf32BitsSayWhy(t *testing.T) {
 		})
 	}
 	t.Run("386 with cgo", func(t *testing.T) {
-		needTool(t, "i686-linux-gnu-gcc", "gcc-i686-linux-gnu")
+		need.Program(t, "i686-linux-gnu-gcc", "gcc-i686-linux-gnu")
 		refusedFor32Bit(t, m.with("GOARCH=386", "CC=i686-linux-gnu-gcc"))
 	})
 }
@@ -117,7 +119,7 @@ func TestOther64BitPlatformsCompile(t *testing.T) {
 		{"windows", "windows", "amd64", "x86_64-w64-mingw32-gcc", "mingw-w64"},
 	} {
 		t.Run(platform.name, func(t *testing.T) {
-			needTool(t, platform.cc, platform.debian)
+			need.Program(t, platform.cc, platform.debian)
 			cross := m.with("GOOS="+platform.os, "GOARCH="+platform.arch, "CC="+platform.cc)
 			cross.mustRun(t, "vet", "./...")
 			cross.mustRun(t, "build", "-o", filepath.Join(t.TempDir(), "program"), ".")
@@ -136,7 +138,7 @@ func TestTheCOfTheBindingsIsClean(t *testing.T) {
 	m := bindings(t)
 	for cc, debian := range map[string]string{"gcc": "gcc", "clang-16": "clang-16"} {
 		t.Run(cc, func(t *testing.T) {
-			needTool(t, cc, debian)
+			need.Program(t, cc, debian)
 			out, err := exec.Command(cc, "-std=c11", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic", "-Werror",
 				"-c", "-o", filepath.Join(t.TempDir(), "export.o"), filepath.Join(m.dir, "dlpack", "export.c")).CombinedOutput()
 			require.NoError(t, err, "%s", out)

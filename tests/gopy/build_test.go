@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
 // sources gives the package's files in C.
@@ -35,9 +36,7 @@ func TestTheCIsClean(t *testing.T) {
 		"x86_64-w64-mingw32-gcc": {"mingw-w64", nil},
 	} {
 		t.Run(cc, func(t *testing.T) {
-			if _, err := exec.LookPath(cc); err != nil {
-				t.Skipf("needs %s: apt-get install %s", cc, test.debian)
-			}
+			need.Program(t, cc, test.debian)
 			for _, file := range sources(t) {
 				args := append([]string{"-Wall", "-Wextra", "-Werror", "-c", "-o", filepath.Join(t.TempDir(), "x.o"), file}, test.flags...)
 				out, err := exec.Command(cc, args...).CombinedOutput()

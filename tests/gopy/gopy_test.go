@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
 // library is the folder of the module, built once.
@@ -62,14 +63,7 @@ func needLinux(t *testing.T) {
 func environment(t *testing.T) string {
 	t.Helper()
 	needLinux(t)
-	python := os.Getenv("DLPACKGEN_PYTHON")
-	if python == "" {
-		python = filepath.Join(golden.Root(t), ".venv", "bin", "python")
-	}
-	if _, err := exec.LookPath(python); err != nil {
-		t.Skipf("needs %s: make setup, or set DLPACKGEN_PYTHON", python)
-	}
-	return python
+	return need.Python(t)
 }
 
 // script runs a script with the module that lies in a folder. Warnings of

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
 func readme(t *testing.T) string {
@@ -105,13 +106,6 @@ func (p *project) run(t *testing.T, argv ...string) string {
 	return string(out)
 }
 
-func needs(t *testing.T, tool, pkg string) {
-	t.Helper()
-	if _, err := exec.LookPath(tool); err != nil {
-		t.Skipf("needs %s: apt-get install %s", tool, pkg)
-	}
-}
-
 func TestTheVerbsAreTheVerbsOfTheCommand(t *testing.T) {
 	p := newProject(t, nil)
 	_, listed, _ := strings.Cut(p.run(t, "dlpackgen", "--help"), "Available Commands:\n")
@@ -150,7 +144,7 @@ func TestTheTwoCommands(t *testing.T) {
 	commands := block(t, "sh start")
 	assert.Contains(t, commands, "go run ./cmd/dlpackgen generate")
 	assert.Contains(t, commands, "make test")
-	needs(t, "make", "make")
+	need.Program(t, "make", "make")
 	out, err := exec.Command("make", "-C", golden.Root(t), "--dry-run", "test").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	assert.Contains(t, string(out), "tools/setup.sh", "it does its own set-up")

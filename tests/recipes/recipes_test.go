@@ -11,10 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
 func TestGitAttributes(t *testing.T) {
-	needs(t, "git", "git")
+	need.Program(t, "git", "git")
 	ours, err := os.ReadFile(filepath.Join(golden.Root(t), ".gitattributes"))
 	require.NoError(t, err)
 	for name, attributes := range map[string]string{"of the README": block(t, "gitattributes"), "our own": string(ours)} {
@@ -47,7 +48,7 @@ const nothingToDo = "ninja: no work to do.\n"
 // TestNinja has one more rule than the README: a user of the header, to see
 // what a run of dlpackgen makes others do.
 func TestNinja(t *testing.T) {
-	needs(t, "ninja", "ninja-build")
+	need.Program(t, "ninja", "ninja-build")
 	user := "\nrule copy\n  command = cp $in $out\nbuild seen: copy gen/c/dlpack/dlpack.h\n"
 	p := newProject(t, map[string]string{"build.ninja": block(t, "ninja") + user, "dlpackgen.yaml": block(t, "yaml config")})
 
@@ -92,7 +93,7 @@ func (p *project) touch(t *testing.T, name string) {
 }
 
 func TestVendoredHeader(t *testing.T) {
-	needs(t, "gcc", "gcc")
+	need.Program(t, "gcc", "gcc")
 	p := newProject(t, map[string]string{"use.c": "#include \"dlpack.h\"\nint main(void) { return (int)sizeof(DLTensor) - 48; }\n"})
 	p.run(t, "sh", "-ec", block(t, "sh vendor"))
 	p.run(t, "gcc", "-Wall", "-Werror", "-c", "use.c")
@@ -101,7 +102,7 @@ func TestVendoredHeader(t *testing.T) {
 // TestGoGenerate is a module of somebody else's, which finds this one by a
 // replace instead of the network.
 func TestGoGenerate(t *testing.T) {
-	needs(t, "gcc", "gcc")
+	need.Program(t, "gcc", "gcc")
 	if testing.Short() {
 		t.Skip("compiles with cgo: left to make test")
 	}

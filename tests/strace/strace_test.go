@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
 // strike is what happens to the Nth call of some system calls, N counting up
@@ -52,10 +54,7 @@ func newBench(t *testing.T) *bench {
 	if testing.Short() {
 		t.Skip("runs the command some hundred times under strace: left to make test")
 	}
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		t.Skip("needs strace: apt-get install strace")
-	}
+	strace := need.Program(t, "strace", "strace")
 	if out, err := exec.Command(strace, "-f", "-o", os.DevNull, "-e", "inject=mkdirat:error=EIO", "true").CombinedOutput(); err != nil {
 		t.Skipf("needs the right to trace processes (ptrace), which this machine refuses: %s", out)
 	}

@@ -6,7 +6,6 @@ package verify
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -19,14 +18,6 @@ import (
 )
 
 var dlpack = spec.Embedded()
-
-// needs skips a test whose program is not there.
-func needs(t *testing.T, program, debian string) {
-	t.Helper()
-	if _, err := exec.LookPath(program); err != nil {
-		t.Skipf("needs %s: apt-get install %s", program, debian)
-	}
-}
 
 // ours emits the header of a release into a folder of the test.
 func ours(t *testing.T, version string) string {

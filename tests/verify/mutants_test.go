@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/verify"
 )
 
@@ -81,7 +82,7 @@ func report(t *testing.T, text, release string, m mutant) {
 	}
 	for _, cc := range programs {
 		t.Run(cc, func(t *testing.T) {
-			needs(t, cc, debianOf[cc])
+			need.Program(t, cc, debianOf[cc])
 			got := run(t, verify.Request{Header: header, CC: cc, Release: release})
 			assert.Equal(t, m.codes, codes(got), "%v", got.Diags)
 			for _, d := range got.Diags {

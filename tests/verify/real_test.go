@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/verify"
 )
 
@@ -32,7 +33,7 @@ func TestRealHeadersFit(t *testing.T) {
 		for _, cc := range compilers {
 			t.Run(header.name+" "+cc.program, func(t *testing.T) {
 				t.Parallel()
-				needs(t, cc.program, cc.debian)
+				need.Program(t, cc.program, cc.debian)
 				path := header.path(t)
 				if path == "" {
 					t.Skipf("needs the dlpack.h of %s: %s", header.name, header.install)
@@ -70,7 +71,7 @@ var targets = []struct {
 // Our own header of every release fits on every target, in C and in C++.
 func TestOurHeadersFitOnEveryTarget(t *testing.T) {
 	t.Parallel()
-	needs(t, "clang-16", "clang-16")
+	need.Program(t, "clang-16", "clang-16")
 	for _, info := range dlpack.Releases() {
 		if testing.Short() && info.Version != dlpack.Latest() {
 			continue

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/verify"
 )
 
@@ -26,7 +27,7 @@ func read(t *testing.T, path string) string {
 // Edits that change nothing for a client report nothing.
 func TestHarmlessEditsReportNothing(t *testing.T) {
 	t.Parallel()
-	needs(t, "gcc", "gcc")
+	need.Program(t, "gcc", "gcc")
 	text := read(t, ours(t, "1.3"))
 	comments := regexp.MustCompile(`(?s)/\*.*?\*/`)
 	for name, edited := range map[string]string{
@@ -50,7 +51,7 @@ func TestHarmlessEditsReportNothing(t *testing.T) {
 
 func TestTheReleaseIsFound(t *testing.T) {
 	t.Parallel()
-	needs(t, "gcc", "gcc")
+	need.Program(t, "gcc", "gcc")
 	for _, c := range []struct {
 		name, from, old, new string
 		release              string
@@ -75,7 +76,7 @@ func TestTheReleaseIsFound(t *testing.T) {
 // whose two releases declare the same.
 func TestEveryReleaseThatFitsIsNamed(t *testing.T) {
 	t.Parallel()
-	needs(t, "gcc", "gcc")
+	need.Program(t, "gcc", "gcc")
 	s := twins(t)
 	got, err := verify.Run(context.Background(), s, verify.Request{Header: put(t, "#ifndef DLPACK_DLPACK_H_\n#define DLPACK_DLPACK_H_\ntypedef struct { int a; } Pair;\n#endif\n"), CC: "gcc"})
 	require.NoError(t, err)
@@ -86,7 +87,7 @@ func TestEveryReleaseThatFitsIsNamed(t *testing.T) {
 
 func TestTheReleaseIsGiven(t *testing.T) {
 	t.Parallel()
-	needs(t, "gcc", "gcc")
+	need.Program(t, "gcc", "gcc")
 	header := ours(t, "1.3")
 	got := run(t, verify.Request{Header: header, CC: "gcc", Release: "latest"})
 	assert.Equal(t, []string{"1.3"}, got.Fits)
@@ -107,7 +108,7 @@ func TestTheReleaseIsGiven(t *testing.T) {
 // What cannot be compared at all is an error with a hint, not a finding.
 func TestWhatCannotBeCompared(t *testing.T) {
 	t.Parallel()
-	needs(t, "gcc", "gcc")
+	need.Program(t, "gcc", "gcc")
 	good := ours(t, "1.3")
 	for _, c := range []struct {
 		name, code, text string
@@ -138,7 +139,7 @@ func TestWhatCannotBeCompared(t *testing.T) {
 // A target whose relocations nobody can follow is refused, not misread.
 func TestATargetThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	needs(t, "clang-16", "clang-16")
+	need.Program(t, "clang-16", "clang-16")
 	for _, target := range []string{"msp430", "riscv32"} {
 		_, err := verify.Run(context.Background(), dlpack, verify.Request{Header: ours(t, "1.3"), CC: "clang-16", Flags: []string{"--target=" + target, "-ffreestanding"}})
 		var e *verify.Error
@@ -160,7 +161,7 @@ func script(t *testing.T, text string) string {
 // A header that does not compile gives the compiler's own words and place.
 func TestAHeaderThatDoesNotCompile(t *testing.T) {
 	t.Parallel()
-	needs(t, "gcc", "gcc")
+	need.Program(t, "gcc", "gcc")
 	for text, want := range map[string]string{
 		"#include <stdint.h>\nint32_t a;\nint64 b;\n":                    "unknown type name",
 		"#include <no/such.h>\n":                                         "no/such.h: No such file",
@@ -183,7 +184,7 @@ func TestAHeaderThatDoesNotCompile(t *testing.T) {
 
 func TestACancelledRunSaysSo(t *testing.T) {
 	t.Parallel()
-	needs(t, "gcc", "gcc")
+	need.Program(t, "gcc", "gcc")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err := verify.Run(ctx, dlpack, verify.Request{Header: ours(t, "1.3"), CC: "gcc"})

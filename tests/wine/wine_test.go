@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
 // machine is a wine prefix of its own, with the Windows build in it.
@@ -32,10 +34,7 @@ func newMachine(t *testing.T) *machine {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("wine runs the windows/amd64 build on amd64 only")
 	}
-	wine, err := exec.LookPath("wine")
-	if err != nil {
-		t.Skip("needs wine: apt-get install wine")
-	}
+	wine := need.Program(t, "wine", "wine")
 	prefix, err := os.MkdirTemp("", "dlpackgen-wine-")
 	require.NoError(t, err)
 	m := &machine{wine: wine, env: append(os.Environ(), "WINEPREFIX="+prefix, "WINEDEBUG=-all", "WINEDLLOVERRIDES=mscoree,mshtml,winemenubuilder.exe=")}
