@@ -15,7 +15,11 @@ var targets = []string{
 // on gives the command that checks for a target in C11 or C++17.
 func on(target, name string, flags ...string) []string {
 	standard := map[string]string{"c": "c11", "c++": "c++17"}[name]
-	return append(command("clang-16", name, standard, "--target="+target, "-ffreestanding"), flags...)
+	bare := []string{"--target=" + target, "-ffreestanding"}
+	if name == "c++" {
+		bare = append(bare, "-nostdinc++") // the machine's library is for another target, and maybe for another clang
+	}
+	return append(command("clang-16", name, standard, bare...), flags...)
 }
 
 // One text, without #if over targets, holds on all of them.
