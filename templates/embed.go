@@ -15,3 +15,8 @@ var C embed.FS
 //
 //go:embed go
 var Go embed.FS
+
+// Python is what every extension module for Python builds on, in C.
+//
+//go:embed python
+var Python embed.FS

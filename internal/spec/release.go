@@ -173,6 +173,7 @@ type Python struct {
 	Versioned       CapsuleNames // empty before 1.0
 	ExchangeAttr    string       // attribute on the type; empty before 1.2
 	ExchangeCapsule string       // capsule name; empty when the attribute is an int
+	OlderExchange   string       // attribute of the releases before, an int; empty when there is none
 }
 
 // CapsuleNames are the names of a capsule before and after it is consumed.

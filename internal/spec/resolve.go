@@ -281,5 +281,10 @@ func (p *pythonDef) at(release int) Python {
 	if v, ok := p.exchange.at(release); ok {
 		out.ExchangeAttr, out.ExchangeCapsule = v.attribute, v.capsule
 	}
+	for older := range release {
+		if v, ok := p.exchange.at(older); ok && v.capsule == "" && v.attribute != out.ExchangeAttr {
+			out.OlderExchange = v.attribute
+		}
+	}
 	return out
 }

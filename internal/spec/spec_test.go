@@ -85,6 +85,8 @@ func TestMeaningFollowsTheRelease(t *testing.T) {
 	assert.Equal(t, Python{Capsule: CapsuleNames{"dltensor", "used_dltensor"}}, release(t, "0.8").Python)
 	assert.Equal(t, "__c_dlpack_exchange_api__", release(t, "1.2").Python.ExchangeAttr)
 	assert.Empty(t, release(t, "1.2").Python.ExchangeCapsule)
+	assert.Empty(t, release(t, "1.2").Python.OlderExchange)
+	assert.Equal(t, "__c_dlpack_exchange_api__", release(t, "1.3").Python.OlderExchange)
 	assert.Equal(t, "dlpack_exchange_api", release(t, "1.3").Python.ExchangeCapsule)
 }
 

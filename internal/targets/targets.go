@@ -6,11 +6,12 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/c"
 	"github.com/dlpackgen/dlpackgen/internal/emit/golang"
+	"github.com/dlpackgen/dlpackgen/internal/emit/python"
 )
 
 // All gives every target, in the order in which they are made and listed.
 func All() []emit.Target {
-	return []emit.Target{c.Target, golang.Target}
+	return []emit.Target{c.Target, golang.Target, python.Target}
 }
 
 // Names gives the name of every target, in the same order.

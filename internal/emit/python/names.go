@@ -1,0 +1,103 @@
+package python
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// deviceEnum is the enum whose values get names.
+const deviceEnum = "DLDeviceType"
+
+// names is what templates/python/names.h.tmpl shows.
+type names struct {
+	Version                             string
+	Legacy, Versioned                   spec.CapsuleNames
+	TableCapsule                        string
+	TableAttribute, OlderTableAttribute string
+	DTypes                              []dtype
+	Devices                             []device
+	Streams                             []streams
+}
+
+type dtype struct {
+	Name, Macro string
+	Code        string // an enumerator
+	Bits, Lanes int
+}
+
+type device struct {
+	Name, Enumerator string
+	Streams          string // the name of a table, or ""
+}
+
+type streams struct {
+	Name    string
+	Number  int // from 1: 0 is for devices that take none
+	Doc     string
+	Default int64
+	Refused []int64
+}
+
+func viewNames(r *spec.Release) names {
+	v := names{
+		Version: r.Version, Legacy: r.Python.Capsule, Versioned: r.Python.Versioned, TableCapsule: r.Python.ExchangeCapsule,
+		TableAttribute: r.Python.ExchangeAttr, OlderTableAttribute: r.Python.OlderExchange,
+	}
+	for _, d := range r.DTypes {
+		v.DTypes = append(v.DTypes, dtype{d.Name, "DLPACKGEN_" + strings.ToUpper(d.Name), d.Code, d.Bits, d.Lanes})
+	}
+	for _, e := range spec.Find[*spec.Enum](r, deviceEnum).Values {
+		one := device{Name: strings.ToLower(strings.TrimPrefix(e.Name, "kDL")), Enumerator: e.Name}
+		if e.Device != nil {
+			one.Streams = e.Device.Streams
+		}
+		v.Devices = append(v.Devices, one)
+	}
+	for i, s := range r.Streams {
+		v.Streams = append(v.Streams, viewStreams(s, i+1))
+	}
+	return v
+}
+
+// viewStreams reads from a table which number stands for the stream whose handle
+// is NULL, and which must not be sent.
+func viewStreams(t spec.StreamTable, number int) streams {
+	s := streams{Name: t.Name, Number: number, Doc: t.Doc}
+	for _, v := range t.Values {
+		switch v.Meaning {
+		case "legacy_default", "default":
+			s.Default = v.Value
+		case "refused":
+			s.Refused = append(s.Refused, v.Value)
+		}
+	}
+	return s
+}
+
+// needed are the entities of the spec that the copied files use by name.
+var needed = []string{
+	deviceEnum, "DLDataTypeCode", "DLTensor", "DLManagedTensor", "DLManagedTensorVersioned", "DLPackExchangeAPI",
+	"DLPACK_FLAG_BITMASK_READ_ONLY", "DLPACK_FLAG_BITMASK_IS_COPIED", "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED",
+}
+
+// check reports what a spec of one's own lacks.
+func check(r *spec.Release) error {
+	var errs []error
+	for _, name := range needed {
+		if !slices.ContainsFunc(r.Decls, func(d spec.Decl) bool { return d.DeclName() == name }) {
+			errs = append(errs, lacks(r, name))
+		}
+	}
+	if r.Python.OlderExchange == "" || r.Python.ExchangeCapsule == "" {
+		errs = append(errs, lacks(r, "the two attributes that give an exchange table"))
+	}
+	return errors.Join(errs...)
+}
+
+func lacks(r *spec.Release, what string) error {
+	return fmt.Errorf("modules for Python build on %s, which DLPack %s of this spec lacks", what, r.Version)
+}

@@ -1,0 +1,93 @@
+package python
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+func release(t *testing.T, version string) *spec.Release {
+	t.Helper()
+	r, err := spec.Embedded().Release(version)
+	require.NoError(t, err)
+	return r
+}
+
+func rendered(t *testing.T, r *spec.Release) map[string]string {
+	t.Helper()
+	files, err := Target.Emit(&emit.Model{Release: r})
+	require.NoError(t, err)
+	texts := map[string]string{}
+	for _, f := range files {
+		texts[strings.TrimPrefix(f.Path, folder)] = string(f.Data)
+	}
+	return texts
+}
+
+func TestGenHoldsTheNewestRelease(t *testing.T) {
+	texts := rendered(t, release(t, "latest"))
+	entries, err := os.ReadDir(filepath.Join(golden.Root(t), "gen/c", folder))
+	require.NoError(t, err)
+	assert.Len(t, entries, len(texts))
+	for name, text := range texts {
+		got, err := os.ReadFile(filepath.Join(golden.Root(t), "gen/c", folder, name))
+		require.NoError(t, err, "run: make generate")
+		assert.Equal(t, text, string(got), "gen/c/%s%s is out of date; run: make generate", folder, name)
+	}
+}
+
+func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
+	for name, text := range rendered(t, release(t, "main")) {
+		assert.True(t, strings.HasPrefix(text, emit.Banner("/* ", " */", "main")), name)
+		assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|<no value>|\{\{`, text, name)
+		for line := range strings.SplitSeq(text, "\n") {
+			assert.LessOrEqual(t, len([]rune(strings.ReplaceAll(line, "\t", "    "))), 140, "%s: %s", name, line)
+		}
+	}
+}
+
+// What a release adds is named without a change here.
+func TestNamesFollowTheRelease(t *testing.T) {
+	before, now := rendered(t, release(t, "1.3"))["names.h"], rendered(t, release(t, "main"))["names.h"]
+	for _, line := range []string{
+		"#define DLPACKGEN_BCOMPLEX32 DLPACKGEN_DTYPE(kDLBcomplex, 32, 1)\n", "case kDLAscend: return \"ascend\";\n",
+	} {
+		assert.NotContains(t, before, line)
+		assert.Contains(t, now, line)
+	}
+	for _, line := range []string{
+		`dlpackgen_table_attribute[] = "__dlpack_c_exchange_api__";`, `dlpackgen_older_table_attribute[] = "__c_dlpack_exchange_api__";`,
+		`case dlpackgen_streams_cuda: return 1;`, `case dlpackgen_streams_rocm: return 0;`,
+		`case dlpackgen_streams_cuda: return number < -1 || number == 0;`,
+		`case dlpackgen_streams_rocm: return number < -1 || number == 1 || number == 2;`,
+	} {
+		assert.Contains(t, before, line)
+	}
+}
+
+// A spec of somebody's own may lack what the copied files use.
+func TestSpecsWithoutTheUsualNames(t *testing.T) {
+	for _, missing := range needed {
+		changed := *release(t, "1.3")
+		changed.Decls = slices.DeleteFunc(slices.Clone(changed.Decls), func(d spec.Decl) bool { return d.DeclName() == missing })
+		_, err := Target.Emit(&emit.Model{Release: &changed})
+		assert.ErrorContains(t, err, "modules for Python build on "+missing+", which DLPack 1.3 of this spec lacks")
+	}
+	changed := *release(t, "1.3")
+	changed.Python.OlderExchange = ""
+	_, err := Target.Emit(&emit.Model{Release: &changed})
+	assert.ErrorContains(t, err, "the two attributes that give an exchange table")
+}
+
+func TestSameModelSameBytes(t *testing.T) {
+	assert.Equal(t, rendered(t, release(t, "1.3")), rendered(t, release(t, "1.3")))
+}

@@ -1,0 +1,13 @@
+/* The adopted tables, in the order in which a new type is compared with them.
+ * Part of exchange.c: a table is a file beside this one that defines a
+ * static const struct dlpackgen_adopted, is included here and listed below. */
+#ifndef DLPACKGEN_PYTHON_ADOPT_TABLES_H_
+#define DLPACKGEN_PYTHON_ADOPT_TABLES_H_
+
+#include <dlpackgen_python/adopted.h>
+
+static const struct dlpackgen_adopted *const dlpackgen_adopted_tables[] = {
+	NULL,
+};
+
+#endif /* DLPACKGEN_PYTHON_ADOPT_TABLES_H_ */

@@ -1,0 +1,78 @@
+/**
+ * \file adopted.h
+ * How the tensors of a library are read that offers no exchange table, or a slow
+ * or wrong one. DLPack's own functions have no room for flags, nor for strides
+ * that must be computed, so these have a signature of their own.
+ *
+ * Every function here is called with the GIL held. The exceptions that they set
+ * say only what is wrong ("its byte order is not the machine's"): the caller puts
+ * "f(): argument 'b' (2nd): " before it. BufferError for a tensor that cannot be
+ * had, TypeError for an object that is none.
+ */
+#ifndef DLPACKGEN_PYTHON_ADOPTED_H_
+#define DLPACKGEN_PYTHON_ADOPTED_H_
+
+#include <Python.h>
+#include <dlpack/dlpack.h>
+
+/** The most dimensions of a tensor; DLPACK_MAX_NDIM of dlpack_util.h. */
+#define DLPACKGEN_MAX_NDIM 64
+
+/** The numbers of the scratch memory that borrow() may write to. */
+#define DLPACKGEN_SCRATCH (2 * DLPACKGEN_MAX_NDIM)
+
+/** One row: a type, and how its objects are read. */
+struct dlpackgen_adopted {
+	/**
+	 * Where the type is found, "numpy" and "ndarray". The module is looked for in
+	 * sys.modules and never imported. Only objects of exactly this type are
+	 * borrowed from, so a library with two types has two rows.
+	 */
+	const char *module, *type;
+
+	/**
+	 * Looks at the type once, before the first borrow in a module: 1 to adopt it,
+	 * 0 to leave its objects to the other routes, -1 with an exception, for which
+	 * the call fails and the next one asks again. Several modules of one process
+	 * may ask, each in its own copy of this code. NULL: the type is never adopted,
+	 * and the row is there for refuse() alone.
+	 */
+	int (*open)(PyObject *type);
+
+	/**
+	 * Fills *out with a view that is good until control returns to Python: 0, or
+	 * -1 with an exception. shape and strides may point into the object or to
+	 * scratch, which has DLPACKGEN_SCRATCH numbers; strides is NULL only with
+	 * ndim 0. data may be NULL where there are no elements; the caller refuses
+	 * what has elements and no data, and checks everything that its parameter
+	 * says, so nothing of that needs to be looked at here. *flags is 0 before, and
+	 * gets DLPack's flags. With want_write, what must not be written to is
+	 * refused with BufferError; without, it gets DLPACK_FLAG_BITMASK_READ_ONLY.
+	 */
+	int (*borrow)(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags);
+
+	/**
+	 * Asked about each object whose type derives from this one but is not this
+	 * one: 0 to let the other routes read it, -1 with an exception to refuse it.
+	 * Objects of the type itself are asked about too where open() gave 0.
+	 * May be NULL: nothing is refused.
+	 */
+	int (*refuse)(PyObject *object);
+
+	/**
+	 * The stream on which the library works now on a device that is not the CPU:
+	 * 0, or -1 with an exception. NULL: the exchange table on the type is asked,
+	 * where there is one, as torch has from 2.10 on.
+	 */
+	int (*stream)(DLDevice device, void **stream);
+
+	/**
+	 * Called instead of borrow() when the memory must outlive the call: as borrow(),
+	 * but what it needs beyond a reference to the object must be held by *keep, a
+	 * new reference to anything, or NULL for the object itself. May be NULL, and
+	 * then borrow() is used: a reference to the object must keep its memory.
+	 */
+	int (*hold)(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags, PyObject **keep);
+};
+
+#endif /* DLPACKGEN_PYTHON_ADOPTED_H_ */
