@@ -6,10 +6,18 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_TABLES_H_
 #define DLPACKGEN_PYTHON_ADOPT_TABLES_H_
 
+#include <dlpackgen_python/adopt_jax.h>
+#include <dlpackgen_python/adopt_numpy.h>
+#include <dlpackgen_python/adopt_torch.h>
 #include <dlpackgen_python/adopted.h>
 
 static const struct dlpackgen_adopted *const dlpackgen_adopted_tables[] = {
-	NULL,
+	&dlpackgen_adopted_torch,
+	&dlpackgen_adopted_torch_parameter,
+	&dlpackgen_adopted_numpy,
+	&dlpackgen_adopted_jax,
+	&dlpackgen_adopted_jax_before_0_6,
+	&dlpackgen_adopted_jax_tracer,
 };
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_TABLES_H_ */

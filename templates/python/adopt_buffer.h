@@ -1,0 +1,71 @@
+/* Any object with the buffer protocol. */
+#ifndef DLPACKGEN_PYTHON_ADOPT_BUFFER_H_
+#define DLPACKGEN_PYTHON_ADOPT_BUFFER_H_
+
+#include <dlpackgen_python/adopt_elements.h>
+#include <string.h>
+
+/* Skips a mark of the byte order, if it is ours; NULL if it is the other one. */
+static const char *dlpackgen_buffer_native_format(const char *format) {
+	if (*format == '@' || *format == '=' || *format == (dlpackgen_little_endian() ? '<' : '>')) return format + 1;
+	return *format == '<' || *format == '>' || *format == '!' ? NULL : format;
+}
+
+/* Gives the type code of a format without its mark, or -1. */
+static int dlpackgen_buffer_code(const char *format, int *parts) {
+	const int is_complex = *format == 'Z';
+	const char type = format[is_complex];
+	*parts = 1 + is_complex;
+	if (type == 0 || format[is_complex + 1] != 0) return -1;
+	if (is_complex) return strchr("fd", type) ? kDLComplex : -1;
+	if (type == '?') return kDLBool;
+	if (strchr("bhilqn", type)) return kDLInt;
+	if (strchr("BHILQN", type)) return kDLUInt;
+	return strchr("efd", type) ? kDLFloat : -1;
+}
+
+/* The byte order and type of a buffer's elements: 1, or 0 for what is no number here. */
+static int dlpackgen_buffer_element(const Py_buffer *view, struct dlpackgen_element *element) {
+	const char *format = dlpackgen_buffer_native_format(view->format ? view->format : "B");
+	int parts = 1;
+	const int code = format ? dlpackgen_buffer_code(format, &parts) : -1;
+	unsigned char shift = 0;
+	while (shift < 4 && ((Py_ssize_t)1 << shift) < view->itemsize) shift++;
+	if (code < 0 || view->itemsize != (Py_ssize_t)1 << shift) return 0;
+	element->dtype.code = (uint8_t)code;
+	element->dtype.bits = (uint8_t)(8 << shift);
+	element->dtype.lanes = 1;
+	element->shift = shift;
+	element->misaligned = (unsigned char)((1 << shift) / parts - 1);
+	return 1;
+}
+
+static int dlpackgen_buffer_describe(const Py_buffer *view, int want_write, DLTensor *out, int64_t *scratch,
+				     uint64_t *flags) {
+	struct dlpackgen_memory memory;
+	struct dlpackgen_element element;
+	int result;
+	if (!dlpackgen_buffer_element(view, &element)) return 1;
+	memory.data = (char *)view->buf;
+	memory.ndim = view->ndim;
+	memory.shape = view->shape;
+	memory.strides = view->strides;
+	memory.read_only = view->readonly;
+	result = dlpackgen_describe(&memory, &element, want_write, out, scratch, flags);
+	if (result < 0) return result;
+	/* The view's own numbers end with it. */
+	for (int i = 0; i < view->ndim; i++) scratch[i] = view->shape[i];
+	out->shape = scratch;
+	return 0;
+}
+
+static int dlpackgen_buffer_borrow(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
+	Py_buffer view;
+	int result;
+	if (PyObject_GetBuffer(object, &view, PyBUF_RECORDS_RO) < 0) return -1;
+	result = dlpackgen_buffer_describe(&view, want_write, out, scratch, flags);
+	PyBuffer_Release(&view);
+	return result;
+}
+
+#endif /* DLPACKGEN_PYTHON_ADOPT_BUFFER_H_ */

@@ -1,0 +1,59 @@
+/*
+ * Arrays of JAX on the CPU, and its tracers, which have no values.
+ */
+#ifndef DLPACKGEN_PYTHON_ADOPT_JAX_H_
+#define DLPACKGEN_PYTHON_ADOPT_JAX_H_
+
+#include <dlpackgen_python/adopt_buffer.h>
+
+static int dlpackgen_jax_open(PyObject *type) {
+	(void)type;
+	return 1;
+}
+
+/* The buffer protocol waits until the values are there, as unsafe_buffer_pointer()
+ * does not. What it cannot name, such as bfloat16, and what has no memory here, such
+ * as an array on a GPU, is for the capsule to export or to refuse. */
+static int dlpackgen_jax_borrow(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
+	int result;
+	if (want_write) return dlpackgen_refuse("arrays of JAX are immutable, and this argument is written to");
+	result = dlpackgen_buffer_borrow(object, 0, out, scratch, flags);
+	if (result >= 0 || !PyErr_ExceptionMatches(PyExc_BufferError)) return result;
+	PyErr_Clear();
+	return 1;
+}
+
+/* While the view lives, JAX neither deletes the array nor donates its memory. */
+static int dlpackgen_jax_hold(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags,
+			      PyObject **keep) {
+	const int result = dlpackgen_jax_borrow(object, want_write, out, scratch, flags);
+	*keep = NULL;
+	if (result != 0) return result;
+	*keep = PyMemoryView_FromObject(object);
+	return *keep ? 0 : -1;
+}
+
+static int dlpackgen_jax_refuse_tracer(PyObject *object) {
+	PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__name__");
+	if (!name) return -1;
+	dlpackgen_refuse("it is a tracer of JAX (%S), which has no values: call this outside of jit, vmap and grad, or by "
+			 "jax.pure_callback",
+			 name);
+	Py_DECREF(name);
+	return -1;
+}
+
+static const struct dlpackgen_adopted dlpackgen_adopted_jax = {
+	"jaxlib._jax", "ArrayImpl", dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1,
+};
+
+/* The same type where jaxlib before 0.6 has it. */
+static const struct dlpackgen_adopted dlpackgen_adopted_jax_before_0_6 = {
+	"jaxlib.xla_extension", "ArrayImpl", dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1,
+};
+
+static const struct dlpackgen_adopted dlpackgen_adopted_jax_tracer = {
+	"jax._src.core", "Tracer", NULL, NULL, dlpackgen_jax_refuse_tracer, NULL, NULL, 0,
+};
+
+#endif /* DLPACKGEN_PYTHON_ADOPT_JAX_H_ */

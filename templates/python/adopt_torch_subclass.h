@@ -1,0 +1,129 @@
+/*
+ * What torch's objects are asked in Python, for those that are not read by the
+ * shim: subclasses, other devices, and versions that lack a function.
+ */
+#ifndef DLPACKGEN_PYTHON_ADOPT_TORCH_SUBCLASS_H_
+#define DLPACKGEN_PYTHON_ADOPT_TORCH_SUBCLASS_H_
+
+#include <dlpackgen_python/adopt_elements.h>
+
+/* When a tensor that requires grad is refused: while grad mode is on (what is done
+ * to it then would be missing from the gradients), always, or never. A module
+ * chooses by defining DLPACKGEN_TORCH_REFUSES_GRAD before it includes this. */
+#define DLPACKGEN_WHILE_ON 0
+#define DLPACKGEN_ALWAYS 1
+#define DLPACKGEN_NEVER 2
+#ifndef DLPACKGEN_TORCH_REFUSES_GRAD
+#define DLPACKGEN_TORCH_REFUSES_GRAD DLPACKGEN_WHILE_ON
+#endif
+
+#define DLPACKGEN_TORCH_NEGATED "its memory holds the negated values: pass resolve_neg()"
+#define DLPACKGEN_TORCH_CONJUGATED "its memory holds the conjugated values: pass resolve_conj()"
+#define DLPACKGEN_TORCH_GRAD "it requires grad, which would not see this call: pass detach()"
+#define DLPACKGEN_TORCH_GRAD_ON DLPACKGEN_TORCH_GRAD ", or call this under torch.no_grad()"
+#define DLPACKGEN_TORCH_WRAPPED \
+	"torch gives no memory for it: it is nested, or stands for a tensor inside of vmap, grad, jvp or functionalize"
+
+/* The truth of an answer, which it drops: 1, 0, or -1 with an exception. */
+static int dlpackgen_torch_truth(PyObject *answer) {
+	const int is_true = answer ? PyObject_IsTrue(answer) : -1;
+	Py_XDECREF(answer);
+	return is_true;
+}
+
+static int dlpackgen_torch_ask(PyObject *object, const char *method) {
+	return dlpackgen_torch_truth(PyObject_CallMethod(object, method, NULL));
+}
+
+static int dlpackgen_torch_attribute(PyObject *object, const char *name) {
+	return dlpackgen_torch_truth(PyObject_GetAttrString(object, name));
+}
+
+/* Says what is wrong with an attribute. */
+static int dlpackgen_torch_refuse_attribute(PyObject *object, const char *name, const char *why) {
+	PyObject *value = PyObject_GetAttrString(object, name);
+	if (value) {
+		dlpackgen_refuse("its %s %S %s", name, value, why);
+		Py_DECREF(value);
+	}
+	return -1;
+}
+
+/* Gives an attribute of the module torch, which is loaded. */
+static PyObject *dlpackgen_torch_get(const char *name) {
+	PyObject *module = PyMapping_GetItemString(PyImport_GetModuleDict(), "torch");
+	PyObject *value = module ? PyObject_GetAttrString(module, name) : NULL;
+	Py_XDECREF(module);
+	return value;
+}
+
+static int dlpackgen_torch_check_strided(PyObject *object) {
+	PyObject *layout = PyObject_GetAttrString(object, "layout");
+	PyObject *strided = layout ? dlpackgen_torch_get("strided") : NULL;
+	const int is_strided = layout == strided;
+	Py_XDECREF(strided);
+	Py_XDECREF(layout);
+	if (!strided) return -1;
+	return is_strided ? 0 : dlpackgen_torch_refuse_attribute(object, "layout", "has no strided memory: call to_dense()");
+}
+
+/* Whether a type runs code of its own in place of torch's, so that its objects may
+ * have no memory, or other values than it: 1, 0, or -1 with an exception. */
+static int dlpackgen_torch_has_dispatch(PyObject *type) {
+	PyObject *own = PyObject_GetAttrString(type, "__torch_dispatch__");
+	PyObject *tensor = own ? dlpackgen_torch_get("Tensor") : NULL;
+	PyObject *disabled = tensor ? PyObject_GetAttrString(tensor, "__torch_dispatch__") : NULL;
+	const int has = disabled ? own != disabled : -1;
+	Py_XDECREF(disabled);
+	Py_XDECREF(tensor);
+	Py_XDECREF(own);
+	return has;
+}
+
+static int dlpackgen_torch_refuse_dispatch(PyObject *type) {
+	PyObject *name = PyObject_GetAttrString(type, "__qualname__");
+	if (name) {
+		dlpackgen_refuse("it is a %S, a subclass of torch.Tensor with a __torch_dispatch__ of its own: wrap in torch.ops",
+				 name);
+		Py_DECREF(name);
+	}
+	return -1;
+}
+
+static int dlpackgen_torch_refuse_bits(PyObject *object) {
+	int bit = dlpackgen_torch_ask(object, "is_neg");
+	if (bit != 0) return bit < 0 ? -1 : dlpackgen_refuse(DLPACKGEN_TORCH_NEGATED);
+	bit = dlpackgen_torch_ask(object, "is_conj");
+	return bit > 0 ? dlpackgen_refuse(DLPACKGEN_TORCH_CONJUGATED) : bit;
+}
+
+static int dlpackgen_torch_grad_is_on(void) {
+	PyObject *function = dlpackgen_torch_get("is_grad_enabled");
+	const int is_on = function ? dlpackgen_torch_truth(PyObject_CallNoArgs(function)) : -1;
+	Py_XDECREF(function);
+	return is_on;
+}
+
+static int dlpackgen_torch_refuse_grad(PyObject *object) {
+	int required = 0;
+	if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_NEVER) return 0;
+	required = dlpackgen_torch_attribute(object, "requires_grad");
+	if (required <= 0) return required;
+	if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_ALWAYS) return dlpackgen_refuse(DLPACKGEN_TORCH_GRAD);
+	required = dlpackgen_torch_grad_is_on();
+	return required > 0 ? dlpackgen_refuse(DLPACKGEN_TORCH_GRAD_ON) : required;
+}
+
+/* Refuses what torch's exchange table and __dlpack__ hand out with other values than
+ * the tensor has, or without any. */
+static int dlpackgen_torch_refuse(PyObject *object) {
+	const int dispatches = dlpackgen_torch_has_dispatch((PyObject *)Py_TYPE(object));
+	int is_meta;
+	if (dispatches != 0) return dispatches < 0 ? -1 : dlpackgen_torch_refuse_dispatch((PyObject *)Py_TYPE(object));
+	is_meta = dlpackgen_torch_attribute(object, "is_meta");
+	if (is_meta != 0) return is_meta < 0 ? -1 : dlpackgen_refuse("its device is meta, where tensors have no memory");
+	if (dlpackgen_torch_refuse_bits(object) < 0) return -1;
+	return dlpackgen_torch_refuse_grad(object);
+}
+
+#endif /* DLPACKGEN_PYTHON_ADOPT_TORCH_SUBCLASS_H_ */
