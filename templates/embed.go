@@ -20,3 +20,8 @@ var Go embed.FS
 //
 //go:embed python
 var Python embed.FS
+
+// Cpp is the headers of C++, and templates for those that the spec decides.
+//
+//go:embed cpp
+var Cpp embed.FS

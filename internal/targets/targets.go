@@ -5,13 +5,14 @@ package targets
 import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/c"
+	"github.com/dlpackgen/dlpackgen/internal/emit/cpp"
 	"github.com/dlpackgen/dlpackgen/internal/emit/golang"
 	"github.com/dlpackgen/dlpackgen/internal/emit/python"
 )
 
 // All gives every target, in the order in which they are made and listed.
 func All() []emit.Target {
-	return []emit.Target{c.Target, golang.Target, python.Target}
+	return []emit.Target{c.Target, golang.Target, cpp.Target, python.Target}
 }
 
 // Names gives the name of every target, in the same order.

@@ -83,13 +83,13 @@ func checkEnum(d *spec.Enum) checkedEnum {
 func checkStruct(speller cdecl.Speller, s *layout.FormulaStruct) checkedStruct {
 	var rows [][]string
 	for _, f := range s.Fields {
-		rows = append(rows, []string{speller.Name(s.Name), f.Name, speller.Type(f.Type), express(speller, f.Size), express(speller, f.Offset)})
+		rows = append(rows, []string{speller.Name(s.Name), f.Name, speller.Type(f.Type), speller.Formula(f.Size, units), speller.Formula(f.Offset, units)})
 	}
 	return checkedStruct{
 		Name:   s.Name,
 		Type:   speller.Name(s.Name),
-		Align:  alignments[s.Align],
-		Size:   express(speller, s.Size),
+		Align:  units.Align[s.Align],
+		Size:   speller.Formula(s.Size, units),
 		Fields: columns(rows),
 	}
 }
@@ -114,33 +114,15 @@ func columns(rows [][]string) []string {
 	return lines
 }
 
-// pointerMacro and alignments name macros of abi_check.h.
-const pointerMacro = "DLPACK_ABI_PTR"
-
-var alignments = map[layout.Unit]string{
-	layout.Align1:       "1",
-	layout.Align2:       "2",
-	layout.Align4:       "4",
-	layout.AlignPointer: pointerMacro,
-	layout.AlignInt64:   "DLPACK_ABI_I64",
-}
-
-// express spells a formula as a sum, leaving out what is 0.
-func express(speller cdecl.Speller, f layout.Formula) string {
-	var terms []string
-	if f.Rounded != nil {
-		terms = append(terms, fmt.Sprintf("DLPACK_ABI_UP(%s, %s)", express(speller, f.Rounded.Of), alignments[f.Rounded.To]))
-	}
-	for _, s := range f.Structs {
-		terms = append(terms, "sizeof("+speller.Name(s.Name)+")")
-	}
-	if f.Pointers == 1 {
-		terms = append(terms, pointerMacro)
-	} else if f.Pointers > 1 {
-		terms = append(terms, fmt.Sprintf("%d * %s", f.Pointers, pointerMacro))
-	}
-	if f.Const != 0 || terms == nil {
-		terms = append(terms, fmt.Sprint(f.Const))
-	}
-	return strings.Join(terms, " + ")
+// units are macros of abi_check.h.
+var units = cdecl.Units{
+	Pointer: "DLPACK_ABI_PTR",
+	Up:      "DLPACK_ABI_UP",
+	Align: map[layout.Unit]string{
+		layout.Align1:       "1",
+		layout.Align2:       "2",
+		layout.Align4:       "4",
+		layout.AlignPointer: "DLPACK_ABI_PTR",
+		layout.AlignInt64:   "DLPACK_ABI_I64",
+	},
 }

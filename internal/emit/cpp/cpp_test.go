@@ -1,0 +1,119 @@
+package cpp
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/txtar"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// served are the releases that the target has headers for.
+func served() (versions []string) {
+	for _, info := range spec.Embedded().Releases() {
+		if !spec.Embedded().Older(info.Version, Target.Oldest) {
+			versions = append(versions, info.Version)
+		}
+	}
+	return versions
+}
+
+func releaseOf(t *testing.T, version string) *spec.Release {
+	t.Helper()
+	r, err := spec.Embedded().Release(version)
+	require.NoError(t, err)
+	return r
+}
+
+func emitted(t *testing.T, r *spec.Release) map[string]string {
+	t.Helper()
+	files, err := Target.Emit(&emit.Model{Release: r})
+	require.NoError(t, err)
+	out := map[string]string{}
+	for _, f := range files {
+		out[f.Path] = string(f.Data)
+	}
+	return out
+}
+
+// A snapshot holds what the spec decides; the rest differs by the namespace alone.
+func TestSnapshotsOfWhatGenDoesNotHold(t *testing.T) {
+	var owned []string
+	for _, version := range served() {
+		if version == spec.Embedded().Latest() {
+			continue
+		}
+		archive := &txtar.Archive{Comment: fmt.Appendf(nil, "Target cpp for DLPack %s.\n", version)}
+		headers := emitted(t, releaseOf(t, version))
+		for _, template := range slices.Sorted(maps.Keys(views)) {
+			name := "dlpackgen/" + strings.TrimSuffix(template, ".tmpl")
+			archive.Files = append(archive.Files, txtar.File{Name: name, Data: []byte(headers[name])})
+		}
+		name := path.Join("out/cpp", version+".txtar")
+		golden.Assert(t, name, txtar.Format(archive))
+		owned = append(owned, name)
+	}
+	golden.Orphans(t, "out/cpp", owned)
+}
+
+func TestGenHoldsTheNewestRelease(t *testing.T) {
+	for name, want := range emitted(t, releaseOf(t, "latest")) {
+		got, err := os.ReadFile(filepath.Join(golden.Root(t), "gen/cpp", filepath.FromSlash(name)))
+		require.NoError(t, err, "run: make generate")
+		assert.Equal(t, want, string(got), "gen/cpp/%s is out of date; run: make generate", name)
+	}
+}
+
+func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
+	for _, version := range served() {
+		for name, text := range emitted(t, releaseOf(t, version)) {
+			assert.True(t, strings.HasPrefix(text, emit.Banner("// ", "", version)), name)
+			guard := "DLPACKGEN_V" + strings.ToUpper(strings.ReplaceAll(version, ".", "_")) + "_"
+			assert.Contains(t, text, "\n#ifndef "+guard, "%s has a guard of its release", name)
+			assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|\t|<no value>|\{\{|v0_0|V0_0`, text, "%s of %s", name, version)
+		}
+	}
+}
+
+func TestSameModelSameBytes(t *testing.T) {
+	assert.Equal(t, emitted(t, releaseOf(t, "1.3")), emitted(t, releaseOf(t, "1.3")))
+}
+
+// without is a release that lacks one enumerator.
+func without(r *spec.Release, enum, value string) *spec.Release {
+	changed := *r
+	changed.Decls = slices.Clone(r.Decls)
+	for i, d := range changed.Decls {
+		if e, ok := d.(*spec.Enum); ok && e.Name == enum {
+			shorter := *e
+			shorter.Values = slices.DeleteFunc(slices.Clone(e.Values), func(v spec.EnumValue) bool { return v.Name == value })
+			changed.Decls[i] = &shorter
+		}
+	}
+	return &changed
+}
+
+func TestEmitNamesWhatASpecLacks(t *testing.T) {
+	for _, name := range []string{"kDLInt", "kDLBool", "kDLFloat8_e4m3fn"} {
+		_, err := Target.Emit(&emit.Model{Release: without(releaseOf(t, "1.3"), codeEnum, name)})
+		assert.ErrorContains(t, err, "the headers build on the enumerator DLDataTypeCode."+name+", which DLPack 1.3 of this spec lacks")
+	}
+	_, err := Target.Emit(&emit.Model{Release: without(releaseOf(t, "1.3"), deviceEnum, "kDLTrn")})
+	assert.NoError(t, err, "nothing names it")
+}
+
+func TestKeywordsAreNoNames(t *testing.T) {
+	assert.Equal(t, "bool_", identifier("bool"))
+	assert.Equal(t, "float32", identifier("float32"))
+}

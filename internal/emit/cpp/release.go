@@ -1,0 +1,92 @@
+package cpp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// The enums whose values the headers tell about.
+const (
+	deviceEnum = "DLDeviceType"
+	codeEnum   = "DLDataTypeCode"
+)
+
+// flagPrefix is what the namespace flags stands for.
+const flagPrefix = "DLPACK_FLAG_BITMASK_"
+
+// release is what templates/cpp/release.hpp.tmpl shows.
+type release struct {
+	names
+	Major, Minor int64
+	Flags        []number
+	DTypes       []dtype
+	Devices      []number
+	HostReadable []number
+	Addressed    []number // DLTensor.data is an address, not a handle
+	Codes        []number
+}
+
+type number struct {
+	Name  string
+	Value string
+}
+
+type dtype struct {
+	Name, Identifier  string
+	Code, Bits, Lanes int64
+	Key               string // all three in one
+}
+
+func viewRelease(r *spec.Release) release {
+	v := release{names: namesOf(r)}
+	v.Major = spec.Find[*spec.Macro](r, "DLPACK_MAJOR_VERSION").Value
+	v.Minor = spec.Find[*spec.Macro](r, "DLPACK_MINOR_VERSION").Value
+	for _, f := range spec.Of[*spec.Flag](r) {
+		name := strings.ToLower(strings.TrimPrefix(f.Name, flagPrefix))
+		v.Flags = append(v.Flags, number{name, fmt.Sprint(f.Value())})
+	}
+	for _, device := range spec.Find[*spec.Enum](r, deviceEnum).Values {
+		entry := number{device.Name, fmt.Sprint(device.Value)}
+		v.Devices = append(v.Devices, entry)
+		if device.Device != nil && device.Device.HostReadable {
+			v.HostReadable = append(v.HostReadable, entry)
+		}
+		if device.Device != nil && !device.Device.Opaque {
+			v.Addressed = append(v.Addressed, entry)
+		}
+	}
+	for _, code := range spec.Find[*spec.Enum](r, codeEnum).Values {
+		v.Codes = append(v.Codes, number{code.Name, fmt.Sprint(code.Value)})
+	}
+	v.DTypes = dtypesOf(r)
+	return v
+}
+
+// dtypesOf gives the data types of a release, whose codes it has.
+func dtypesOf(r *spec.Release) []dtype {
+	values := map[string]int64{}
+	for _, code := range spec.Find[*spec.Enum](r, codeEnum).Values {
+		values[code.Name] = code.Value
+	}
+	var out []dtype
+	for _, d := range r.DTypes {
+		code := values[d.Code]
+		key := fmt.Sprintf("0x%08XU", code<<24|int64(d.Bits)<<16|int64(d.Lanes))
+		out = append(out, dtype{d.Name, identifier(d.Name), code, int64(d.Bits), int64(d.Lanes), key})
+	}
+	return out
+}
+
+// keywords of C++ that a data type may be called.
+var keywords = []string{"bool", "char", "double", "float", "int", "long", "short", "signed", "unsigned", "void"}
+
+// identifier is a name as C++ can declare it: bool_.
+func identifier(name string) string {
+	if slices.Contains(keywords, name) {
+		return name + "_"
+	}
+	return name
+}

@@ -1,0 +1,78 @@
+package emit
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// neededFields are the structs and fields that every run time uses by name.
+var neededFields = map[string]string{
+	"DLPackVersion":            "major minor",
+	"DLDevice":                 "device_type device_id",
+	"DLDataType":               "code bits lanes",
+	"DLTensor":                 "data device ndim dtype shape strides byte_offset",
+	"DLManagedTensor":          "dl_tensor manager_ctx deleter",
+	"DLManagedTensorVersioned": "version manager_ctx deleter flags dl_tensor",
+	"DLPackExchangeAPIHeader":  "version prev_api",
+	"DLPackExchangeAPI": "header managed_tensor_allocator managed_tensor_from_py_object_no_sync " +
+		"managed_tensor_to_py_object_no_sync dltensor_from_py_object_no_sync current_work_stream",
+}
+
+var neededFlags = []string{
+	"DLPACK_FLAG_BITMASK_READ_ONLY", "DLPACK_FLAG_BITMASK_IS_COPIED", "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED",
+}
+
+// Lacking names what a spec of one's own lacks of the entities that run times
+// know by name: "the enum DLDeviceType", "the field DLTensor.ndim".
+func Lacking(r *spec.Release) []string {
+	missing := LackingValues(r, "DLDeviceType", "kDLCPU")
+	missing = append(missing, LackingValues(r, "DLDataTypeCode", "kDLInt", "kDLUInt", "kDLFloat", "kDLComplex", "kDLBool")...)
+	for _, name := range []string{"DLPACK_MAJOR_VERSION", "DLPACK_MINOR_VERSION"} {
+		if spec.Find[*spec.Macro](r, name) == nil {
+			missing = append(missing, "the macro "+name)
+		}
+	}
+	for _, name := range neededFlags {
+		if spec.Find[*spec.Flag](r, name) == nil {
+			missing = append(missing, "the flag "+name)
+		}
+	}
+	return append(missing, lackingFields(r)...)
+}
+
+// LackingValues names the enum, or those of its enumerators, that a release lacks.
+func LackingValues(r *spec.Release, enum string, values ...string) []string {
+	e := spec.Find[*spec.Enum](r, enum)
+	if e == nil {
+		return []string{"the enum " + enum}
+	}
+	var missing []string
+	for _, name := range values {
+		if !slices.ContainsFunc(e.Values, func(v spec.EnumValue) bool { return v.Name == name }) {
+			missing = append(missing, "the enumerator "+enum+"."+name)
+		}
+	}
+	return missing
+}
+
+// lackingFields names the structs, and of those that are there the fields, that
+// a release lacks.
+func lackingFields(r *spec.Release) []string {
+	var missing []string
+	for name, fields := range neededFields {
+		s := spec.Find[*spec.Struct](r, name)
+		if s == nil {
+			missing = append(missing, "the struct "+name)
+			continue
+		}
+		for _, field := range strings.Fields(fields) {
+			if !slices.ContainsFunc(s.Fields, func(f spec.Field) bool { return f.Name == field }) {
+				missing = append(missing, "the field "+name+"."+field)
+			}
+		}
+	}
+	slices.Sort(missing)
+	return missing
+}

@@ -1,0 +1,146 @@
+// Package cpp tests the emitted C++ headers with real compilers: that they
+// compile everywhere, that their asserts refuse what they should, and that they
+// do what they say, under the sanitizers too.
+package cpp
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/c"
+	"github.com/dlpackgen/dlpackgen/internal/emit/cpp"
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// strict is what a careful project compiles with.
+var strict = []string{"-Wall", "-Wextra", "-pedantic", "-Werror"}
+
+// compiler is one with a standard that it is tried with.
+type compiler struct{ program, debian, standard string }
+
+func (c compiler) String() string { return c.program + " " + c.standard }
+
+var (
+	gcc   = compiler{"g++", "g++", "c++17"}
+	clang = compiler{"clang++-16", "clang-16", "c++17"}
+)
+
+// matrix is every compiler with every standard.
+func matrix() (all []compiler) {
+	for _, c := range []compiler{gcc, clang} {
+		for _, standard := range []string{"c++17", "c++20", "c++2b"} {
+			c.standard = standard
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func release(t *testing.T, version string) *spec.Release {
+	t.Helper()
+	r, err := spec.Embedded().Release(version)
+	require.NoError(t, err)
+	return r
+}
+
+// headers emits targets c and cpp of a release into a folder to include from.
+func headers(t *testing.T, version string) string {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, dir, c.Target, release(t, version))
+	write(t, dir, cpp.Target, release(t, version))
+	return dir
+}
+
+func write(t *testing.T, dir string, target emit.Target, r *spec.Release) {
+	t.Helper()
+	files, err := target.Emit(&emit.Model{Release: r})
+	require.NoError(t, err)
+	for _, f := range files {
+		path := filepath.Join(dir, filepath.FromSlash(f.Path))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, f.Data, 0o600))
+	}
+}
+
+// edit replaces text in an emitted header, which must hold it.
+func edit(t *testing.T, dir, name, old, changed string) {
+	t.Helper()
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Contains(t, string(text), old, "the mutation has lost its target")
+	require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(string(text), old, changed)), 0o600))
+}
+
+// gen is what the repository holds for vendoring.
+func gen(t *testing.T) []string {
+	t.Helper()
+	root := golden.Root(t)
+	return []string{"-I", filepath.Join(root, "gen", "c"), "-I", filepath.Join(root, "gen", "cpp")}
+}
+
+// compile runs a compiler over a source that is given as text, and makes nothing.
+func compile(t *testing.T, c compiler, source string, flags ...string) (output string, err error) {
+	t.Helper()
+	need.Program(t, c.program, c.debian)
+	cmd := exec.Command(c.program, append([]string{"-x", "c++", "-std=" + c.standard, "-fsyntax-only", "-"}, flags...)...)
+	cmd.Stdin = strings.NewReader(source)
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func assertCompiles(t *testing.T, c compiler, source string, flags ...string) {
+	t.Helper()
+	out, err := compile(t, c, source, flags...)
+	assert.NoError(t, err, "%s %v\n%s", c, flags, out)
+}
+
+// assertRefuses expects the compile to fail for the reason given.
+func assertRefuses(t *testing.T, reason string, c compiler, source string, flags ...string) {
+	t.Helper()
+	out, err := compile(t, c, source, flags...)
+	assert.Error(t, err, "%s %v compiles", c, flags)
+	assert.Contains(t, out, reason, "%s %v", c, flags)
+}
+
+// build makes a program of files of testdata.
+func build(t *testing.T, c compiler, sources []string, flags ...string) (program string) {
+	t.Helper()
+	need.Program(t, c.program, c.debian)
+	program = filepath.Join(t.TempDir(), "program")
+	args := append([]string{"-std=" + c.standard, "-o", program, "-pthread"}, flags...)
+	for _, name := range sources {
+		args = append(args, filepath.Join("testdata", name))
+	}
+	out, err := exec.Command(c.program, args...).CombinedOutput()
+	require.NoError(t, err, "%s %s\n%s", c.program, strings.Join(args, " "), out)
+	return program
+}
+
+// passes runs a program that counts its checks; at least that many must hold.
+func passes(t *testing.T, program string, atLeast string) {
+	t.Helper()
+	out, err := exec.Command(program).CombinedOutput()
+	assert.NoError(t, err, "%s", out)
+	assert.Regexp(t, `(?m)^`+atLeast+` checks, 0 failed$`, string(out))
+}
+
+// The sanitizers; memory that is leaked, or used wrongly, fails the program.
+var (
+	addresses = []string{"-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
+	threads   = []string{"-g", "-O1", "-fsanitize=thread"}
+)
+
+func flags(groups ...[]string) []string { return slices.Concat(groups...) }

@@ -1,0 +1,236 @@
+// The core: errors, validation, data types, views and owners. It is built with
+// -fno-exceptions -fno-rtti as well.
+#include <dlpackgen/core.hpp>
+
+#include <initializer_list>
+
+#include "check.hpp"
+#include "stranger.hpp"
+
+using dlpackgen::Accept;
+using dlpackgen::Code;
+using dlpackgen::Managed;
+using dlpackgen::ManagedLegacy;
+using dlpackgen::TensorView;
+
+static std::int64_t shape23[] = {2, 3};
+static std::int64_t strides23[] = {3, 1};
+
+static void results() {
+  const dlpackgen::Result<int> good(7);
+  CHECK(good && *good == 7 && good.code() == Code::ok && !good.error());
+  const dlpackgen::Result<int> bad(dlpackgen::Error(Code::extent, 0, -4, 2));
+  CHECK(!bad && *bad == 0 && bad.code() == Code::extent && bad.error().where == 2 && bad.error().got == -4);
+  for (int i = 0; i <= 27; ++i) CHECK(dlpackgen::text(static_cast<Code>(i))[0] != '\0');
+  CHECK(dlpackgen::text(static_cast<Code>(28)) == dlpackgen::text(static_cast<Code>(-1)));
+}
+
+// The deleter is called once, by whoever owns the tensor last.
+static void owners() {
+  stranger::deleted = 0;
+  const DLTensor t = stranger::tensor(2, shape23, strides23);
+  {
+    Managed a = *Managed::take(stranger::versioned(t));
+    CHECK(a && a.get() != nullptr);
+    Managed b = static_cast<Managed&&>(a);
+    CHECK(!a && b && stranger::deleted == 0);  // NOLINT: what is left after a move is part of the contract
+    Managed& self = b;
+    b = static_cast<Managed&&>(self);
+    CHECK(b && stranger::deleted == 0);
+    Managed c;
+    c = static_cast<Managed&&>(b);
+    c = *Managed::take(stranger::versioned(t));
+    CHECK(c && stranger::deleted == 1);
+    DLManagedTensorVersioned* raw = c.release();
+    CHECK(!c && stranger::deleted == 1);
+    raw->deleter(raw);
+  }
+  CHECK(stranger::deleted == 2);
+  {
+    ManagedLegacy old = *ManagedLegacy::take(stranger::legacy(t));
+    CHECK(old.flags() == 0 && old.view().size() == 6);
+    old.reset();
+    CHECK(!old && stranger::deleted == 3 && old.view().size() == 0 && old.view().ndim() == 1);
+  }
+  CHECK(stranger::deleted == 3);
+  CHECK(Managed::take(nullptr).code() == Code::null);
+}
+
+// A producer may leave out the deleter.
+static void no_deleter() {
+  DLManagedTensorVersioned managed{};
+  managed.version = DLPackVersion{1, 3};
+  managed.dl_tensor = stranger::tensor(2, shape23, strides23);
+  Managed owned = *Managed::take(&managed);
+  CHECK(owned);
+}
+
+// Of another major version only the deleter may be used: the rest is poisoned.
+static void other_major() {
+  stranger::deleted = 0;
+  DLTensor poison = stranger::tensor(-7, reinterpret_cast<std::int64_t*>(1), reinterpret_cast<std::int64_t*>(1));
+  for (std::uint32_t major : {0U, 2U, UINT32_MAX}) {
+    const auto refused = Managed::take(stranger::versioned(poison, major, 0));
+    CHECK(refused.code() == Code::version && refused.error().expected == 1 && refused.error().got == major);
+  }
+  CHECK(stranger::deleted == 3);
+  CHECK(Managed::take(stranger::versioned(stranger::tensor(2, shape23, strides23), 1, 999)));
+}
+
+// 1.2 forbade NULL strides, so only older producers may have them.
+static void null_strides() {
+  const DLTensor t = stranger::tensor(2, shape23, nullptr);
+  CHECK(Managed::take(stranger::versioned(t, 1, 1)));
+  CHECK(Managed::take(stranger::versioned(t, 1, 2)).code() == Code::strides_null);
+  CHECK(Managed::take(stranger::versioned(t, 1, 2), Accept::null_strides));
+  const auto old = ManagedLegacy::take(stranger::legacy(t));
+  CHECK(old && old->view().stride(0) == 3 && old->view().stride(1) == 1);
+  CHECK(TensorView::of(&t) && TensorView::of(&t, 0, Accept::nothing).code() == Code::strides_null);
+}
+
+static void flags_are_kept() {
+  namespace flags = dlpackgen::flags;
+  const DLTensor t = stranger::tensor(2, shape23, strides23);
+  const std::uint64_t all = flags::read_only | flags::is_copied | flags::is_subbyte_type_padded | (1ULL << 40);
+  const Managed owned = *Managed::take(stranger::versioned(t, 1, 3, all));
+  const TensorView view = owned.view();
+  CHECK(view.flags() == all && view.is_read_only() && view.is_copied() && view.is_padded());
+  CHECK(view.writable() == nullptr && view.data() == stranger::numbers);
+  CHECK(view.data_as<float>().code() == Code::read_only && *view.data_as<const float>() == stranger::numbers);
+  const TensorView plain = *TensorView::of(&t);
+  CHECK(!plain.is_read_only() && !plain.is_copied() && !plain.is_padded() && plain.writable() == stranger::numbers);
+}
+
+static void offsets_count() {
+  DLTensor t = stranger::tensor(2, shape23, strides23);
+  t.byte_offset = 8;
+  const TensorView view = *TensorView::of(&t);
+  CHECK(view.data() == stranger::numbers + 2 && *view.data_as<float>() == stranger::numbers + 2);
+  t.byte_offset = 6;
+  CHECK(TensorView::of(&t)->data_as<float>().code() == Code::misaligned);
+  CHECK(TensorView::of(&t)->data_as<double>().code() == Code::dtype);
+  t.device.device_type = kDLMetal;  // its data is a handle
+  CHECK(TensorView::of(&t)->data() == nullptr && TensorView::of(&t)->data_as<float>().code() == Code::not_host);
+  CHECK(!TensorView::of(&t)->is_on_host());
+  t.device.device_type = kDLCUDA;  // an address, if not one of the host
+  CHECK(TensorView::of(&t)->data() != nullptr && !TensorView::of(&t)->is_on_host());
+}
+
+// 0-d, empty, size-1, negative, zero, huge: what libraries get wrong.
+static void layouts() {
+  DLTensor scalar = stranger::tensor(0, nullptr, nullptr);
+  CHECK(TensorView::of(&scalar)->size() == 1 && TensorView::of(&scalar)->bytes() == 4);
+  std::int64_t empty[] = {3, 0, INT64_MAX};
+  std::int64_t wild[] = {INT64_MIN, 7, INT64_MAX};
+  DLTensor none = stranger::tensor(3, empty, wild);
+  none.data = nullptr;
+  CHECK(TensorView::of(&none) && TensorView::of(&none)->size() == 0 && TensorView::of(&none)->is_row_major());
+  CHECK(TensorView::of(&none)->data_as<float>() && *TensorView::of(&none)->data_as<float>() == nullptr);
+  std::int64_t ones[] = {1, 5, 1};
+  std::int64_t odd[] = {-99, 1, INT64_MIN};
+  DLTensor single = stranger::tensor(3, ones, odd);
+  CHECK(TensorView::of(&single) && TensorView::of(&single)->is_row_major());
+  std::int64_t back[] = {-3, -1};
+  DLTensor reversed = stranger::tensor(2, shape23, back);
+  reversed.byte_offset = 20;
+  CHECK(TensorView::of(&reversed) && !TensorView::of(&reversed)->is_row_major());
+  CHECK(dlpackgen::reach(reversed)->low == -20 && dlpackgen::reach(reversed)->high == 4);
+  std::int64_t still[] = {0, 0};
+  DLTensor broadcast = stranger::tensor(2, shape23, still);
+  CHECK(TensorView::of(&broadcast) && dlpackgen::reach(broadcast)->high == 4);
+}
+
+static Code of(const DLTensor& t, Accept accept = Accept::null_strides) {
+  return TensorView::of(&t, 0, accept).code();
+}
+
+static void hostile() {
+  CHECK(TensorView::of(nullptr).code() == Code::null);
+  std::int64_t shape[65];
+  for (auto& extent : shape) extent = 1;
+  CHECK(of(stranger::tensor(64, shape, shape)) == Code::ok);
+  CHECK(of(stranger::tensor(65, shape, shape)) == Code::ndim);
+  CHECK(of(stranger::tensor(-1, shape, shape)) == Code::ndim);
+  CHECK(of(stranger::tensor(INT32_MAX, nullptr, nullptr)) == Code::ndim);
+  CHECK(of(stranger::tensor(1, nullptr, nullptr)) == Code::shape_null);
+  std::int64_t negative[] = {2, -3};
+  DLTensor t = stranger::tensor(2, negative, strides23);
+  const auto fault = TensorView::of(&t);
+  CHECK(fault.code() == Code::extent && fault.error().where == 1 && fault.error().got == -3);
+  std::int64_t huge[] = {INT64_MAX, INT64_MAX};
+  CHECK(of(stranger::tensor(2, huge, nullptr)) == Code::too_large);
+  std::int64_t still[] = {0, 0};
+  CHECK(of(stranger::tensor(2, huge, still)) == Code::too_large);
+  std::int64_t vast[] = {INT64_MAX, INT64_MAX, 0};
+  CHECK(of(stranger::tensor(3, vast, nullptr)) == Code::ok);
+  std::int64_t far[] = {INT64_MIN, INT64_MAX};
+  CHECK(of(stranger::tensor(2, shape23, far)) == Code::too_large);
+  std::int64_t beyond[] = {INT64_MAX / 64, 1};
+  CHECK(of(stranger::tensor(2, shape23, beyond)) == Code::ok);
+  beyond[0] = -(INT64_MAX / 64);
+  CHECK(of(stranger::tensor(2, shape23, beyond)) == Code::out_of_range);
+  t = stranger::tensor(2, shape23, strides23);
+  t.data = nullptr;
+  CHECK(of(t) == Code::data_null);
+  t.data = reinterpret_cast<void*>(UINTPTR_MAX - 22);
+  CHECK(of(t) == Code::out_of_range);
+  t = stranger::tensor(2, shape23, strides23);
+  t.byte_offset = UINT64_MAX;
+  CHECK(of(t) == Code::out_of_range);
+  t = stranger::tensor(2, shape23, strides23);
+  t.device.device_type = static_cast<DLDeviceType>(99);
+  CHECK(of(t) == Code::device && of(t, Accept::unknown_device) == Code::ok);
+  t = stranger::tensor(2, shape23, strides23);
+  t.dtype.code = 250;
+  CHECK(of(t) == Code::code && of(t, Accept::unknown_code) == Code::ok);
+  t.dtype = DLDataType{kDLFloat, 0, 1};
+  CHECK(of(t) == Code::bits);
+  t.dtype = DLDataType{kDLFloat, 32, 0};
+  CHECK(of(t) == Code::lanes);
+  for (int code = kDLBool; code <= kDLFloat4_e2m1fn; ++code) {  // what demands a width
+    t.dtype = DLDataType{static_cast<std::uint8_t>(code), 16, 1};
+    CHECK(of(t) == Code::bits);
+  }
+}
+
+static void data_types() {
+  namespace dtypes = dlpackgen::dtypes;
+  using dlpackgen::dtype_of;
+  using dlpackgen::same;
+  static_assert(same(dtype_of<float>, dtypes::float32) && same(dtype_of<const double>, dtypes::float64));
+  static_assert(same(dtype_of<bool>, dtypes::bool_) && same(dtype_of<unsigned char>, dtypes::uint8));
+  static_assert(same(dtype_of<signed char>, dtypes::int8) && same(dtype_of<short>, dtypes::int16));
+  static_assert(same(dtype_of<unsigned long long>, dtypes::uint64) && same(dtype_of<std::int32_t>, dtypes::int32));
+  static_assert(dlpackgen::is_element<long> && dlpackgen::is_element<char> && !dlpackgen::is_element<long double>);
+  static_assert(!dlpackgen::is_element<wchar_t> && !dlpackgen::is_element<char16_t> && !dlpackgen::is_element<void*>);
+  static_assert(!same(dtypes::float32, DLDataType{kDLFloat, 32, 2}) && !same(dtypes::float16, dtypes::bfloat16));
+  CHECK(dlpackgen::dtype_name(dtypes::float4_e2m1fn)[0] == 'f');
+  CHECK(dlpackgen::dtype_name(DLDataType{kDLFloat, 32, 4}) == nullptr);
+}
+
+// Three float4 take two bytes packed and three padded; lanes count.
+static void narrow() {
+  std::int64_t three[] = {3};
+  DLTensor t = stranger::tensor(1, three, three);
+  t.dtype = dlpackgen::dtypes::float4_e2m1fn;
+  CHECK(TensorView::trusted(t).bytes() == 2 && TensorView::trusted(t).is_packed());
+  CHECK(TensorView::trusted(t, dlpackgen::flags::is_subbyte_type_padded).bytes() == 3);
+  CHECK(!TensorView::trusted(t, dlpackgen::flags::is_subbyte_type_padded).is_packed());
+  t.dtype.lanes = 2;  // as PyTorch has float4_e2m1fn_x2
+  CHECK(TensorView::trusted(t).bytes() == 3 && !TensorView::trusted(t).is_packed());
+}
+
+int main() {
+  results();
+  owners();
+  no_deleter();
+  other_major();
+  null_strides();
+  flags_are_kept();
+  offsets_count();
+  layouts();
+  hostile();
+  data_types();
+  narrow();
+  return testing::report();
+}
