@@ -11,6 +11,7 @@
 #include <dlpackgen_python/adopt_torch.h>
 #include <dlpackgen_python/adopted.h>
 
+/* Ends with NULL. */
 static const struct dlpackgen_adopted *const dlpackgen_adopted_tables[] = {
 	&dlpackgen_adopted_torch,
 	&dlpackgen_adopted_torch_parameter,
@@ -18,6 +19,7 @@ static const struct dlpackgen_adopted *const dlpackgen_adopted_tables[] = {
 	&dlpackgen_adopted_jax,
 	&dlpackgen_adopted_jax_before_0_6,
 	&dlpackgen_adopted_jax_tracer,
+	NULL,
 };
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_TABLES_H_ */

@@ -341,12 +341,35 @@ static int dlpackgen_torch_borrow(PyObject *object, int want_write, DLTensor *ou
 	return dlpackgen_torch_read_data(handle, want_write, out);
 }
 
+/* What is kept may be written to later, by whoever it is handed on to, so memory
+ * that is shared until then is separated now. */
+static int dlpackgen_torch_hold(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags,
+				PyObject **keep) {
+	(void)want_write;
+	*keep = NULL;
+	return dlpackgen_torch_borrow(object, 1, out, scratch, flags);
+}
+
 static const struct dlpackgen_adopted dlpackgen_adopted_torch = {
-	"torch", "Tensor", dlpackgen_torch_open, dlpackgen_torch_borrow, dlpackgen_torch_refuse, NULL, NULL, 0,
+	"torch",
+	"Tensor",
+	dlpackgen_torch_open,
+	dlpackgen_torch_borrow,
+	dlpackgen_torch_refuse,
+	NULL,
+	dlpackgen_torch_hold,
+	0,
 };
 
 static const struct dlpackgen_adopted dlpackgen_adopted_torch_parameter = {
-	"torch.nn.parameter", "Parameter", dlpackgen_torch_open, dlpackgen_torch_borrow, dlpackgen_torch_refuse, NULL, NULL, 0,
+	"torch.nn.parameter",
+	"Parameter",
+	dlpackgen_torch_open,
+	dlpackgen_torch_borrow,
+	dlpackgen_torch_refuse,
+	NULL,
+	dlpackgen_torch_hold,
+	0,
 };
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_TORCH_H_ */
