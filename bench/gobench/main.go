@@ -1,0 +1,53 @@
+// Command gobench times the Go bindings beside bare floors: the same work
+// written by hand, in Go or in C, for one case. It prints the results as JSON,
+// which the suite "go" of bench reads. Both sides do the same to the same
+// tensors, two rows of three float32, and neither side is checked less than its
+// caller must be able to rely on.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/dlpackgen/dlpackgen/bench/pair"
+)
+
+func main() {
+	rounds := flag.Int("rounds", 100, "how often each half of each pair runs")
+	slice := flag.Duration("slice", time.Millisecond, "how long each of them takes")
+	flag.Parse()
+	debug.SetGCPercent(-1) // nothing here allocates; what does fails by that
+	results := pair.Measure(slices.Concat(imports(), exports(), deleters(), tables()), *rounds, *slice)
+	if broken != nil {
+		fmt.Fprintln(os.Stderr, "gobench:", broken)
+		os.Exit(2)
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(results); err != nil {
+		fmt.Fprintln(os.Stderr, "gobench:", err)
+		os.Exit(2)
+	}
+}
+
+// floor is how much more than the bare floor our work may take.
+const floor = 1.1
+
+// broken is the first thing that went wrong: figures of work that failed are of
+// no use.
+var broken error
+
+func must(err error) {
+	if err != nil && broken == nil {
+		broken = err
+	}
+}
+
+func check(ok bool, what string) {
+	if !ok && broken == nil {
+		broken = fmt.Errorf("%s failed", what)
+	}
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/dlpackgen/dlpackgen/bench/pair"
+)
+
+// Pairs are timed for so short a while at a time that other processes seldom come
+// between, and the more often for that.
+const (
+	pairRounds = 20 // for each round of whole processes
+	pairSlice  = 100 * time.Microsecond
+)
+
+// benchGo measures the Go bindings: each call beside the bare floor of its work,
+// in one process, and an exchange beside the one of arrow-go in another.
+func benchGo(out io.Writer, rounds int) ([]goal, error) {
+	dir, err := os.MkdirTemp("", "dlpackgen-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	floors, err := pairsOf(filepath.Join(dir, "gobench"), ".", "./bench/gobench", rounds*pairRounds)
+	if err != nil {
+		return nil, err
+	}
+	arrow, err := pairsOf(filepath.Join(dir, "arrow"), "bench/arrow", ".", rounds*pairRounds)
+	if err != nil {
+		// Its module must be downloaded, which the floors need not suffer from.
+		fmt.Fprintf(out, "arrow-go is not measured: %v\n", err)
+		arrow = []pair.Result{unmeasured}
+	}
+	fmt.Fprintf(out, "go: %d rounds in turn on %d cores, medians; the ratio is that of the rounds, with its quartiles\n",
+		rounds*pairRounds, runtime.NumCPU())
+	results := append(floors, arrow...)
+	pairTable(out, results)
+	return pairGoals(results), nil
+}
+
+// unmeasured misses its goal.
+var unmeasured = pair.Result{Name: "arrow", Limit: 0.2, Ours: []float64{math.NaN()}, Bare: []float64{math.NaN()}}
+
+// pairsOf builds and runs a program that measures pairs.
+func pairsOf(tool, dir, pkg string, rounds int) (results []pair.Result, err error) {
+	build := exec.Command("go", "build", "-o", tool, pkg)
+	build.Dir = dir
+	if said, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go build: %w\n%s", err, said)
+	}
+	var said bytes.Buffer
+	run := exec.Command(tool, "-rounds="+strconv.Itoa(rounds), "-slice="+pairSlice.String())
+	run.Stderr = &said
+	printed, err := run.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, said.Bytes())
+	}
+	return results, json.Unmarshal(printed, &results)
+}
+
+func pairTable(out io.Writer, results []pair.Result) {
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "goal\tours\tns\tbare\tns\tratio\tfrom\tto\tallocs")
+	for _, r := range results {
+		ratios := slices.Sorted(slices.Values(r.Ratios()))
+		fmt.Fprintf(w, "%s\t%s\t%.1f\t%s\t%.1f\t%.2f\t%.2f\t%.2f\t%g\n", r.Name, r.What, middle(r.Ours), r.Than, middle(r.Bare),
+			middle(ratios), ratios[len(ratios)/4], ratios[len(ratios)*3/4], r.Allocs)
+	}
+	w.Flush()
+}
+
+// pairGoals gives a goal for each pair that has a limit, and one that none of
+// them allocates.
+func pairGoals(results []pair.Result) (goals []goal) {
+	most := 0.0
+	for _, r := range results {
+		if r.Limit != 0 {
+			goals = append(goals, goal{name: "go." + r.Name, measured: middle(r.Ratios()), limit: r.Limit})
+		}
+		most = max(most, r.Allocs)
+	}
+	return append(goals, goal{name: "go.allocs", measured: most})
+}

@@ -1,0 +1,133 @@
+// Package pair times two ways to do the same work beside each other, so that
+// what slows the machine down slows both. It knows nothing of the work.
+package pair
+
+import (
+	"runtime"
+	"time"
+)
+
+// Work does something n times, and tells how long that took. What it prepares
+// and clears up lies outside of that time.
+type Work func(n int) time.Duration
+
+// Pair is work as we do it, and the least that must be done for it.
+type Pair struct {
+	Name string // of the goal
+	What string // ours, in words
+	Than string // the other, in words
+	Ours Work
+	Bare Work
+
+	Limit float64 // of ours over the other; 0 where nothing is promised
+}
+
+// Result is what the rounds of a pair took, in nanoseconds for each time, and
+// how many objects ours took from Go's heap each time.
+type Result struct {
+	Name, What, Than string
+	Limit            float64
+	Ours, Bare       []float64
+	Allocs           float64
+}
+
+// Ratios gives ours over the other, round by round.
+func (r Result) Ratios() (all []float64) {
+	for i, ours := range r.Ours {
+		all = append(all, ours/r.Bare[i])
+	}
+	return all
+}
+
+// Loop makes Work of a function that is all of it.
+func Loop(run func(n int)) Work {
+	return func(n int) time.Duration {
+		start := time.Now()
+		run(n)
+		return time.Since(start)
+	}
+}
+
+// Chunks makes Work of a function that cannot go on for ever: it is timed for at
+// most size times, between prepare and finish, either of which may be nil.
+func Chunks(size int, prepare, run, finish func(n int)) Work {
+	return func(n int) (total time.Duration) {
+		for left := n; left > 0; left -= size {
+			count := min(left, size)
+			if prepare != nil {
+				prepare(count)
+			}
+			start := time.Now()
+			run(count)
+			total += time.Since(start) - clock
+			if finish != nil {
+				finish(count)
+			}
+		}
+		return max(total, 0)
+	}
+}
+
+// clock is what it costs to look at the clock, at best.
+var clock = func() time.Duration {
+	least := time.Hour
+	for range 1000 {
+		start := time.Now()
+		least = min(least, time.Since(start))
+	}
+	return least
+}()
+
+// Measure times the pairs in turn, round after round, and both halves of a pair
+// right after each other, so that each round has a ratio of its own. Half of the
+// rounds begin with ours. Each half of a round takes about as long as slice.
+func Measure(pairs []Pair, rounds int, slice time.Duration) []Result {
+	results := make([]Result, len(pairs))
+	counts := make([]int, len(pairs))
+	for i, p := range pairs {
+		results[i] = Result{Name: p.Name, What: p.What, Than: p.Than, Limit: p.Limit}
+		counts[i] = fitting(p.Bare, slice)
+		p.Ours(counts[i]) // warms up
+		results[i].Allocs = allocs(p.Ours, counts[i])
+	}
+	for round := range rounds {
+		for i, p := range pairs {
+			var ours, bare time.Duration
+			if round%2 == 0 {
+				ours = p.Ours(counts[i])
+				bare = p.Bare(counts[i])
+			} else {
+				bare = p.Bare(counts[i])
+				ours = p.Ours(counts[i])
+			}
+			results[i].add(ours, bare, counts[i])
+		}
+	}
+	return results
+}
+
+func (r *Result) add(ours, bare time.Duration, n int) {
+	r.Ours = append(r.Ours, float64(ours)/float64(n))
+	r.Bare = append(r.Bare, float64(bare)/float64(n))
+}
+
+// fitting tells how often the work must be done to take about that long.
+func fitting(w Work, slice time.Duration) int {
+	const most = 1 << 24
+	for n := 64; ; n *= 2 {
+		if w(n) >= slice || n >= most {
+			return n
+		}
+	}
+}
+
+// allocs counts the objects for each time, rounded down as testing.AllocsPerRun
+// does: the runtime takes a few for itself now and then.
+func allocs(w Work, n int) float64 {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	w(n)
+	runtime.ReadMemStats(&after)
+	return float64((after.Mallocs - before.Mallocs) / uint64(n))
+}

@@ -1,0 +1,70 @@
+package pair
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// noted is work of so many nanoseconds a time, which notes that it ran.
+func noted(each time.Duration, name string, into *[]string) Work {
+	return func(n int) time.Duration {
+		*into = append(*into, name)
+		return time.Duration(n) * each
+	}
+}
+
+func TestRoundsAreInTurnAndEitherHalfBegins(t *testing.T) {
+	var ran []string
+	pairs := []Pair{
+		{Name: "a", What: "w", Than: "t", Limit: 1.1, Ours: noted(30, "a", &ran), Bare: noted(20, "A", &ran)},
+		{Name: "b", Ours: noted(5, "b", &ran), Bare: noted(5, "B", &ran)},
+	}
+	results := Measure(pairs, 3, time.Microsecond)
+	require.Len(t, results, 2)
+	assert.Equal(t, []string{"a", "A", "b", "B", "A", "a", "B", "b", "a", "A", "b", "B"}, ran[len(ran)-12:])
+	a := results[0]
+	assert.Equal(t, Result{Name: "a", What: "w", Than: "t", Limit: 1.1, Ours: []float64{30, 30, 30}, Bare: []float64{20, 20, 20}}, a)
+	assert.Equal(t, []float64{1.5, 1.5, 1.5}, a.Ratios())
+}
+
+func TestBothHalvesTakeAboutASlice(t *testing.T) {
+	var ran []string
+	assert.Equal(t, 64, fitting(noted(time.Hour, "slow", &ran), time.Millisecond))
+	assert.Equal(t, 1024, fitting(noted(1000, "quick", &ran), time.Millisecond))
+	assert.Less(t, fitting(noted(0, "nothing", &ran), time.Millisecond), 1<<25, "it ends")
+}
+
+func TestChunksTimeOnlyTheWork(t *testing.T) {
+	var sizes []int
+	rest := func(int) { time.Sleep(20 * time.Millisecond) }
+	work := Chunks(4, rest, func(n int) { sizes = append(sizes, n) }, rest)
+	assert.Less(t, work(10), 20*time.Millisecond)
+	assert.Equal(t, []int{4, 4, 2}, sizes)
+	work = Chunks(4, nil, func(int) { time.Sleep(time.Millisecond) }, nil)
+	assert.Greater(t, work(8), time.Millisecond)
+}
+
+func TestLoopTimesAllOfIt(t *testing.T) {
+	times := 0
+	took := Loop(func(n int) { times = n; time.Sleep(2 * time.Millisecond) })(7)
+	assert.Equal(t, 7, times)
+	assert.Greater(t, took, time.Millisecond)
+}
+
+var kept []*int
+
+func TestObjectsAreCounted(t *testing.T) {
+	objects := func(each int) Work {
+		return Loop(func(n int) {
+			kept = kept[:0]
+			for range n * each {
+				kept = append(kept[:0], new(int))
+			}
+		})
+	}
+	assert.Equal(t, 2.0, allocs(objects(2), 1000))
+	assert.Equal(t, 0.0, allocs(objects(0), 1000))
+}
