@@ -89,6 +89,10 @@ uint64_t dlp_00000000_trim(void) {
 
 void dlp_00000000_release_first(DLManagedTensorVersioned *self) {
 	buffer *b = (buffer *)self;
+	if (self->deleter == dlp_00000000_trap) {
+		dlp_00000000_trap(self);
+		return;
+	}
 	self->deleter = dlp_00000000_trap;
 	__atomic_store_n(&b->lent, 0, __ATOMIC_RELAXED);
 	dlp_00000000_drop(b, dlp_00000000_TENSOR);

@@ -16,13 +16,13 @@ import (
 //
 //export dlp_00000000_call_hook
 func dlp_00000000_call_hook(hook C.uintptr_t) {
-	handle := cgo.Handle(hook)
-	call := handle.Value().(func())
-	handle.Delete()
 	defer func() {
 		if reason := recover(); reason != nil {
 			log.Printf("dlpack: panic in OnRelease: %v\n%s", reason, debug.Stack())
 		}
 	}()
+	handle := cgo.Handle(hook)
+	call := handle.Value().(func())
+	handle.Delete()
 	call()
 }

@@ -4,6 +4,7 @@ package dlpack
 
 import (
 	"iter"
+	"math"
 	"unsafe"
 )
 
@@ -37,6 +38,9 @@ func PackedData[T Narrow](t Tensor) (Packed[T], error) {
 	}
 	if !t.IsDense() {
 		return Packed[T]{}, unsuitable(t, false)
+	}
+	if t.Len() > math.MaxInt/int(want.Lanes) {
+		return Packed[T]{}, failf(ErrShape, "more than %d elements", math.MaxInt)
 	}
 	return Packed[T]{
 		first:    t.first(),

@@ -152,7 +152,7 @@ func Drain() int {
 	for i := range e.lists {
 		l := &e.lists[i]
 		l.sweep()
-		outstanding += int(l.count - l.free())
+		outstanding += int(l.count - l.countFree())
 	}
 	return outstanding + buffers.trim()
 }
@@ -245,13 +245,16 @@ func (l *list) takeAll() (number uint32) {
 	}
 }
 
-// sweep unpins what free slots pin. It puts the slots back under those that were
-// pushed meanwhile, which it then sweeps as well: it never has to know where the
-// rest of the list ends.
-func (l *list) sweep() {
+// sweep unpins what free slots pin.
+func (l *list) sweep() { l.gather(l.unpinDownTo) }
+
+// gather takes the list apart: visit gets what lies on an empty list, is to put
+// it above rest, and gives what is on top then. It goes on until nothing was
+// pushed meanwhile, since what is swept must never lie above what is not.
+func (l *list) gather(visit func(chain, rest uint32) (top uint32)) {
 	top := uint32(0)
 	for {
-		top = l.unpinDownTo(l.takeAll(), top)
+		top = visit(l.takeAll(), top)
 		head := atomic.LoadUint64(l.head)
 		if head&numberMask == 0 && atomic.CompareAndSwapUint64(l.head, head, next(head, top)) {
 			return
@@ -281,21 +284,23 @@ func (l *list) unpinDownTo(chain, rest uint32) (top uint32) {
 	return chain
 }
 
-// free counts the slots on the list. Exports that go on meanwhile make the number
-// less exact.
-func (l *list) free() (count uint32) {
-	top := l.takeAll()
-	if top == 0 {
-		return 0
-	}
-	first, _ := l.at(top)
-	last := first
-	last.untrack()
-	for count = 1; last.next != 0; count++ {
-		last, _ = l.at(last.next)
-		last.untrack()
-	}
-	l.pushAll(first, last)
+// countFree counts the slots on the list. Exports that go on meanwhile make the
+// number less exact.
+func (l *list) countFree() (count uint32) {
+	l.gather(func(chain, rest uint32) (top uint32) {
+		if chain == 0 {
+			return rest
+		}
+		for number := chain; number != 0; count++ {
+			s, _ := l.at(number)
+			s.untrack()
+			number = s.next
+			if number == 0 {
+				atomic.StoreUint32(&s.next, rest)
+			}
+		}
+		return chain
+	})
 	return count
 }
 

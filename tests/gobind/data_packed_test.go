@@ -206,6 +206,16 @@ func TestLanesOfPackedElementsCount(t *testing.T) {
 	require.EqualError(t, err, "dlpack: unsuitable data type: float4_e2m1fnx2 is padded, which has no defined order")
 }
 
+// Both the bytes and the elements can be counted, but not the lanes.
+func TestMoreLanesThanNumbers(t *testing.T) {
+	tensor := spoiled(t, func(f Foreign) {
+		f.Versioned().DLTensor.DType = dlpack.DataType{Code: dlpack.CodeFloat4E2M1FN, Bits: 4, Lanes: 2}
+		f.Reshape([]int64{1 << 62}, []int64{1})
+	})
+	_, err := dlpack.PackedData[dlpack.Float4E2M1FN](tensor)
+	require.ErrorIs(t, err, dlpack.ErrShape)
+}
+
 func TestPackedDataRefusesWhatDataRefuses(t *testing.T) {
 	for name, test := range unreadable() {
 		if name == "address not aligned" {

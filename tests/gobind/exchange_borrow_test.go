@@ -61,6 +61,27 @@ func TestExchangeBorrowKeepsTheShapeThatItTested(t *testing.T) {
 	assert.Equal(t, dlpack.Tensor{}, view.Tensor())
 }
 
+// A loop that uses its views again must not read those of the round before.
+func TestExchangeBorrowOfNothingEmptiesTheViews(t *testing.T) {
+	api, _ := opened(t)
+	s := stranger(t)
+	views := make([]dlpack.View, 2)
+	for name, borrow := range map[string]func() error{
+		"no object":      func() error { return api.BorrowAll(views, s.Object(), 0) },
+		"too few views":  func() error { return api.BorrowAll(views, s.Object(), s.Object(), s.Object()) },
+		"no table":       func() error { return dlpack.ExchangeAPI{}.BorrowAll(views, s.Object(), s.Object()) },
+		"one, no object": func() error { views[1].Release(); return api.Borrow(&views[0], 0) },
+	} {
+		require.NoError(t, api.BorrowAll(views, s.Object(), s.Object()))
+		require.ErrorIs(t, borrow(), dlpack.ErrArgument, name)
+		assert.Equal(t, dlpack.Tensor{}, views[0].Tensor(), name)
+		assert.Equal(t, dlpack.Tensor{}, views[1].Tensor(), name)
+	}
+	require.ErrorIs(t, api.Borrow(nil, s.Object()), dlpack.ErrArgument)
+	require.ErrorIs(t, api.Managed(nil, s.Object()), dlpack.ErrArgument)
+	require.ErrorIs(t, api.Alloc(nil, dlpack.DTypeFloat32, dlpack.Device{Type: dlpack.DeviceCPU}, 1), dlpack.ErrArgument)
+}
+
 func TestExchangeBorrowOfEveryNDim(t *testing.T) {
 	api, _ := opened(t)
 	s := stranger(t)

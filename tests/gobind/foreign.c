@@ -66,6 +66,8 @@ void consume(DLManagedTensorVersioned *tensor) { tensor->deleter(tensor); }
 
 void consume_legacy(DLManagedTensor *tensor) { tensor->deleter(tensor); }
 
+void consume_by(uintptr_t deleter, void *tensor) { ((void (*)(void *))deleter)(tensor); }
+
 typedef struct share {
 	DLManagedTensorVersioned **tensors;
 	size_t count;

@@ -85,6 +85,11 @@ func ConsumeLegacy(p *dlpack.DLManagedTensor) {
 	C.consume_legacy((*C.DLManagedTensor)(unsafe.Pointer(p)))
 }
 
+// ConsumeBy calls a deleter that the consumer has kept.
+func ConsumeBy(deleter uintptr, p *dlpack.DLManagedTensorVersioned) {
+	C.consume_by(C.uintptr_t(deleter), unsafe.Pointer(p))
+}
+
 // ConsumeOnThreads calls the deleters on threads that Go did not make.
 func ConsumeOnThreads(all []*dlpack.DLManagedTensorVersioned, threads int) {
 	if len(all) > 0 {

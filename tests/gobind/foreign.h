@@ -33,5 +33,8 @@ int foreign_of_major_deleted(void);
 void consume(DLManagedTensorVersioned *tensor);
 void consume_legacy(DLManagedTensor *tensor);
 
+/* Calls a deleter that was kept from before. */
+void consume_by(uintptr_t deleter, void *tensor);
+
 /* Deletes count tensors on that many threads that Go never made. */
 void consume_on_threads(DLManagedTensorVersioned **tensors, size_t count, int threads);

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -84,6 +85,32 @@ func TestASecondReleaseIsTrapped(t *testing.T) {
 	ConsumeLegacy(legacy)
 	assert.Equal(t, before+2, dlpack.DoubleReleases())
 	assert.Equal(t, outstanding, dlpack.Drain(), "each slot came back once")
+}
+
+// Consumers copy the struct, or keep the deleter beside it.
+func TestASecondReleaseByAKeptDeleterIsTrapped(t *testing.T) {
+	skipFatal(t)
+	b := alloc[int8](t, 1)
+	first := must(b.Export())(t)
+	legacy := must(dlpack.ExportLegacy([]int8{1}, dlpack.ExportOptions{}))(t)
+	for name, p := range map[string]*dlpack.DLManagedTensorVersioned{
+		"a slice": must(dlpack.Export([]int8{1}))(t), "a buffer": first, "a buffer again": must(b.Export())(t),
+	} {
+		before, deleter := dlpack.DoubleReleases(), p.Deleter
+		Consume(p)
+		outstanding := dlpack.Drain()
+		ConsumeBy(deleter, p)
+		assert.Equal(t, before+1, dlpack.DoubleReleases(), name)
+		assert.Equal(t, outstanding, dlpack.Drain(), name)
+	}
+	before, deleter := dlpack.DoubleReleases(), legacy.Deleter
+	ConsumeLegacy(legacy)
+	ConsumeBy(deleter, (*dlpack.DLManagedTensorVersioned)(unsafe.Pointer(legacy)))
+	assert.Equal(t, before+1, dlpack.DoubleReleases())
+	one, other := must(dlpack.Export([]int8{1}))(t), must(dlpack.Export([]int8{2}))(t)
+	assert.NotSame(t, one, other, "no slot came back twice")
+	Consume(one)
+	Consume(other)
 }
 
 func TestSlotsAreUsedAgain(t *testing.T) {

@@ -93,7 +93,7 @@ func TestEveryPythonHere(t *testing.T) {
 	needLinux(t)
 	for _, python := range pythons(t) {
 		t.Run(python.version, func(t *testing.T) {
-			runs(t, python.path, 25, "plain.py")
+			runs(t, python.path, 29, "plain.py")
 		})
 	}
 }
@@ -178,23 +178,26 @@ func TestTheScriptsFindWhatIsWrong(t *testing.T) {
 	}
 	python := environment(t)
 	for name, test := range map[string]struct{ file, old, replacement, script string }{
-		"an inherited table is used":      {"take.c", "!py.PyMapping_HasKeyString(own, names[i])", "!names[i]", "plain.py test_a_table_is_for_one_type"},
-		"a table is used for other types": {"give.c", "if (of != type)", "if (!of)", "plain.py test_a_table_is_for_one_type"},
-		"negated values are taken":        {"take.c", "if (negated > 0)", "if (negated > 1)", "plain.py test_values_that_are_not_in_memory"},
-		"gradients are forgotten":         {"take.c", "if (required > 0) *flags", "if (required > 1) *flags", "plain.py test_gradients"},
-		"old producers are refused":       {"take.c", "py.PyErr_ExceptionMatches(TypeError)", "false", "plain.py test_the_ways_to_take_a_tensor"},
-		"old tensors are written":         {"tensors.go", "managed.ForbidWriting() // whether", "// whether", "plain.py test_the_ways_to_take_a_tensor"},
-		"a capsule is not renamed":        {"take.c", "py.PyCapsule_SetName(capsule, used_versioned) == 0", "true", "plain.py test_what_is_no_tensor"},
-		"a capsule keeps its tensor":      {"give.c", "delete_versioned(py.PyCapsule_GetPointer(capsule, fresh_versioned));", ";", "plain.py test_a_capsule_that_nobody_takes"},
-		"an exception is lost":            {"give.c", "\tpy.PyErr_Restore(kind, value, trace);", "", "plain.py test_a_capsule_that_dies_of_an_exception"},
-		"a view loses its flags":          {"give.c", "if (!tensor->flags) return", "return", "plain.py test_read_only_goes_all_ways"},
-		"flags are lost with the old":     {"give.c", "if (lost) py.", "if (0) py.", "plain.py test_read_only_goes_all_ways"},
-		"types are kept for ever":         {"take.c", "\tpy.Py_DecRef(old);", "", "plain.py test_types_are_remembered_for_a_while"},
-		"a type is not kept":              {"take.c", "\tpy.Py_IncRef(type);", "", "plain.py test_an_address_may_get_another_type"},
-		"exceptions leak":                 {"call.go", "C.dlp_%s_py_drop(C.uintptr_t(o))", "_ = o", "plain.py test_many_rounds_without_a_leak"},
-		"a tensor is held too long":       {"call.go", "\t\tm.Release()\n", "\t\t_ = m\n", "plain.py test_capsules_outlive_their_objects"},
-		"the lock is kept":                {"convert.c", "py.finalizing && py.finalizing() ? NULL : py.PyEval_SaveThread()", "NULL", "plain.py test_threads_run_while_go_works"},
-		"threads are lost":                {"convert.c", "while (py.finalizing && py.finalizing()) wait", "if (0) wait", "ending.py daemon"},
+		"an inherited table is used":       {"take.c", "!py.PyMapping_HasKeyString(own, names[i])", "!names[i]", "plain.py test_a_table_is_for_one_type"},
+		"a table is used for other types":  {"give.c", "if (of != type)", "if (!of)", "plain.py test_a_table_is_for_one_type"},
+		"negated values are taken":         {"take.c", "if (negated > 0)", "if (negated > 1)", "plain.py test_values_that_are_not_in_memory"},
+		"gradients are forgotten":          {"take.c", "if (required > 0) *flags", "if (required > 1) *flags", "plain.py test_gradients"},
+		"old producers are refused":        {"take.c", "py.PyErr_ExceptionMatches(TypeError)", "false", "plain.py test_the_ways_to_take_a_tensor"},
+		"old tensors are written":          {"tensors.go", "managed.ForbidWriting() // whether", "// whether", "plain.py test_the_ways_to_take_a_tensor"},
+		"a capsule is not renamed":         {"take.c", "py.PyCapsule_SetName(capsule, used_versioned) == 0", "true", "plain.py test_what_is_no_tensor"},
+		"a capsule keeps its tensor":       {"give.c", "delete_versioned(py.PyCapsule_GetPointer(capsule, fresh_versioned));", ";", "plain.py test_a_capsule_that_nobody_takes"},
+		"an exception is lost":             {"give.c", "\tpy.PyErr_Restore(kind, value, trace);\n}", "}", "plain.py test_a_capsule_that_dies_of_an_exception"},
+		"an exception is lost to deleters": {"give.c", "\tpy.PyErr_Restore(kind, value, trace);\n\tpy.PyObject_Free", "\tpy.PyObject_Free", "plain.py test_a_tensor_of_python_that_dies_of_an_exception"},
+		"results leak":                     {"call.go", "\t\t\tdiscard(values[i+1:])\n", "", "plain.py test_results_that_nobody_gets"},
+		"results leak of errors":           {"call.go", "\t\tdiscard(value)\n", "", "plain.py test_results_that_nobody_gets"},
+		"a view loses its flags":           {"give.c", "if (!tensor->flags) return", "return", "plain.py test_read_only_goes_all_ways"},
+		"flags are lost with the old":      {"give.c", "if (lost) py.", "if (0) py.", "plain.py test_read_only_goes_all_ways"},
+		"types are kept for ever":          {"take.c", "\tpy.Py_DecRef(old);", "", "plain.py test_types_are_remembered_for_a_while"},
+		"a type is not kept":               {"take.c", "\tpy.Py_IncRef(type);", "", "plain.py test_an_address_may_get_another_type"},
+		"exceptions leak":                  {"call.go", "C.dlp_%s_py_drop(C.uintptr_t(o))", "_ = o", "plain.py test_many_rounds_without_a_leak"},
+		"a tensor is held too long":        {"call.go", "\t\tm.Release()\n", "\t\t_ = m\n", "plain.py test_capsules_outlive_their_objects"},
+		"the lock is kept":                 {"convert.c", "py.finalizing && py.finalizing() ? NULL : py.PyEval_SaveThread()", "NULL", "plain.py test_threads_run_while_go_works"},
+		"threads are lost":                 {"convert.c", "while (py.finalizing && py.finalizing()) wait", "if (0) wait", "ending.py daemon"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			library := wrongly(t, test.file, test.old, test.replacement)

@@ -2,6 +2,7 @@
 of Go stand on both sides, behind classes that offer less than they do."""
 
 import contextlib
+import ctypes
 import gc
 import threading
 import time
@@ -91,6 +92,25 @@ def test_panics_become_exceptions():
         gopy.fail("index")
     with raises(RuntimeError, "panicked", "nil pointer"):
         gopy.fail("nil pointer")
+    equal(gopy.echo(1, "int"), 1)
+
+
+def test_errors_that_cannot_speak_become_exceptions():
+    with raises(RuntimeError, "*dlpackpy.Exception that cannot tell its text"):
+        gopy.fail("nil exception")
+
+
+def test_results_that_nobody_gets():
+    before = outstanding()
+    with raises(TypeError, "struct {}"):
+        gopy.mishap("tuple")
+    with raises(RuntimeError, "as well as a result"):
+        gopy.mishap("both")
+    equal(outstanding(), before)
+
+
+def test_the_gil_is_given_up_once():
+    equal(gopy.mishap("nested")[0], "RuntimeError: a Call is used inside of WithoutGIL")
     equal(gopy.echo(1, "int"), 1)
 
 
@@ -326,6 +346,44 @@ def test_a_capsule_that_dies_of_an_exception():
         with raises(KeyError, "it"):
             list(capsules(**arguments))  # drops what it has while the exception is set
     equal(outstanding(), before)
+
+
+class Whole(ctypes.Structure):
+    """A legacy managed tensor of one float32, whose deleter runs Python code."""
+
+    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32), ("dtype", ctypes.c_uint8 * 4)]
+    _fields_ += [("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p), ("offset", ctypes.c_uint64)]
+    _fields_ += [("context", ctypes.c_void_p), ("deleter", ctypes.CFUNCTYPE(None, ctypes.c_void_p))]
+
+
+class Pythons:
+    def __init__(self):
+        self.deleted = []
+        self.number = ctypes.c_float(1)
+        self.tensor = Whole(ctypes.addressof(self.number), (1, 0), 0, (2, 32, 1, 0), None, None, 0, None, Whole._fields_[-1][1](self.delete))
+
+    def delete(self, address):
+        try:
+            int("x")
+        except ValueError:
+            self.deleted.append(address)
+
+    def __dlpack__(self, **arguments):
+        capsule = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(("PyCapsule_New", ctypes.pythonapi))
+        self.name = b"dltensor"
+        return capsule(ctypes.addressof(self.tensor), self.name, None)
+
+
+def test_a_tensor_of_python_that_dies_of_an_exception():
+    of = Pythons()
+
+    def tensors():
+        yield gopy.forward(of)
+        raise KeyError("it")
+
+    with raises(KeyError, "it"):
+        tuple(tensors())  # drops what it has while the exception is set
+    equal(of.deleted, [ctypes.addressof(of.tensor)])
 
 
 def test_capsules_outlive_their_objects():

@@ -189,6 +189,8 @@ func (a ExchangeAPI) check(dst *Managed, object uintptr) error {
 		return errNoTable()
 	case object == 0:
 		return failf(ErrArgument, "no object: its address is 0")
+	case dst == nil:
+		return failf(ErrArgument, "no Managed to fill: it is nil")
 	case dst.owns():
 		return errOwns()
 	}

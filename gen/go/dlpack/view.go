@@ -57,14 +57,23 @@ func _() {
 // On an error the View holds nothing. Errors: a [*CallError] from the table,
 // [ErrArgument], and those of [Import].
 func (a ExchangeAPI) Borrow(dst *View, object uintptr) error {
+	if dst == nil {
+		return failf(ErrArgument, "no View to fill: it is nil")
+	}
 	return a.BorrowAll(unsafe.Slice(dst, 1), object)
 }
 
 // BorrowAll is [ExchangeAPI.Borrow] of many objects into as many Views, by one
-// crossing into C. On an error none of the Views holds anything.
+// crossing into C. On an error none of dst holds anything.
 func (a ExchangeAPI) BorrowAll(dst []View, objects ...uintptr) error {
-	if err := a.checkAll(dst, objects); err != nil || len(objects) == 0 {
+	if err := a.checkAll(dst, objects); err != nil {
+		for i := range dst {
+			dst[i].Release()
+		}
 		return err
+	}
+	if len(objects) == 0 {
+		return nil
 	}
 	for i, object := range objects {
 		dst[i].object = object

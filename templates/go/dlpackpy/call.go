@@ -22,6 +22,7 @@ type Object uintptr
 type Call struct {
 	c        *C.struct_dlp_00000000_py_call // nil after the end
 	function *Function
+	unlocked bool // without the GIL
 
 	rooms   []*room           // of borrowed tensors
 	managed []*dlpack.Managed // behind tensors that could not be borrowed
@@ -77,10 +78,19 @@ func (c *Call) String(i int) (string, error) {
 
 // WithoutGIL runs a function while Python runs other threads. In it, no method of
 // the Call may be used but those of its tensors, whose memory other threads may
-// now write to, or give up by resizing.
+// now write to, or give up by resizing. Where the GIL is gone already, and after
+// the function has returned, it just runs the function.
 func (c *Call) WithoutGIL(work func()) {
+	if c.c == nil || c.unlocked {
+		work()
+		return
+	}
+	c.unlocked = true
 	state := C.dlp_00000000_py_unlock()
-	defer C.dlp_00000000_py_lock(state)
+	defer func() {
+		C.dlp_00000000_py_lock(state)
+		c.unlocked = false
+	}()
 	work()
 }
 
@@ -91,6 +101,8 @@ func (c *Call) has(first, count int) error {
 	switch {
 	case c.c == nil:
 		return &Exception{Type: "RuntimeError", Message: "the call of this function has ended"}
+	case c.unlocked:
+		return &Exception{Type: "RuntimeError", Message: "a Call is used inside of WithoutGIL"}
 	case first < 0 || count < 0 || first+count > c.Len():
 		return &Exception{Type: "TypeError", Message: fmt.Sprintf("%s() got %d arguments, and needs %d", c.function.Name, c.Len(), first+count)}
 	}
@@ -131,6 +143,7 @@ func (c *Call) run() (result Object, err error) {
 	}()
 	value, err := c.function.Call(c)
 	if err != nil {
+		discard(value)
 		return 0, err
 	}
 	return c.object(value)
@@ -207,11 +220,30 @@ func (c *Call) tuple(values []any) (Object, error) {
 		element, err := c.object(value)
 		if err != nil {
 			C.dlp_00000000_py_drop(C.uintptr_t(tuple))
+			discard(values[i+1:])
 			return 0, err
 		}
 		C.dlp_00000000_py_put(C.uintptr_t(tuple), C.intptr_t(i), C.uintptr_t(element))
 	}
 	return tuple, nil
+}
+
+// discard releases the tensors of a result that nobody gets.
+func discard(value any) {
+	switch v := value.(type) {
+	case []any:
+		for _, element := range v {
+			discard(element)
+		}
+	case *dlpack.Managed:
+		if v != nil {
+			v.Release()
+		}
+	case *dlpack.DLManagedTensorVersioned:
+		if m, err := dlpack.Import(v); err == nil {
+			m.Release()
+		}
+	}
 }
 
 func (c *Call) give(m *dlpack.Managed) (Object, error) {

@@ -35,6 +35,7 @@ var module = dlpackpy.Module{
 		{Name: "release", Doc: "release(number): on another thread, if told to", Call: release},
 		{Name: "echo", Doc: "echo(x, kind): a value through Go", Call: echo},
 		{Name: "fail", Doc: "fail(kind): an error of Go", Call: fail},
+		{Name: "mishap", Doc: "mishap(kind): results that cannot be, and the GIL given up twice", Call: mishap},
 		{Name: "sleep", Doc: "sleep(seconds): without the GIL", Call: sleep},
 		{Name: "tell", Doc: "tell(text): on stdout, also when Python's own is gone", Call: tell},
 		{Name: "stale", Doc: "stale(x): uses the Call of a function that has returned", Call: stale},
@@ -266,6 +267,9 @@ func fail(call *dlpackpy.Call) (any, error) {
 	case kind == "nil pointer":
 		var none *dlpackpy.Exception
 		none.Type = kind
+	case kind == "nil exception":
+		var none *dlpackpy.Exception
+		return nil, none
 	case kind == "plain":
 		return nil, errors.New("a plain error\x00 with \xff bytes")
 	case kind == "wrapped":
@@ -275,6 +279,29 @@ func fail(call *dlpackpy.Call) (any, error) {
 		return nil, err
 	}
 	return nil, &dlpackpy.Exception{Type: kind, Message: "as asked"}
+}
+
+func mishap(call *dlpackpy.Call) (any, error) {
+	kind, err := call.String(0)
+	if err != nil {
+		return nil, err
+	}
+	some, err := dlpack.Export([]int32{1})
+	switch {
+	case err != nil:
+		return nil, err
+	case kind == "both":
+		return some, errors.New("as well as a result")
+	case kind == "tuple":
+		m, err := dlpack.Import(some)
+		if err != nil {
+			return nil, err
+		}
+		more, err := dlpack.Export([]int32{2})
+		return []any{1, struct{}{}, m, []any{more}}, err
+	}
+	call.WithoutGIL(func() { call.WithoutGIL(func() { _, err = call.Int(0) }) })
+	return []any{err.Error(), some}, nil
 }
 
 func sleep(call *dlpackpy.Call) (any, error) {

@@ -11,6 +11,7 @@ import "C"
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"unsafe"
 
@@ -45,10 +46,22 @@ func (c *Call) fetch() error {
 // raise sets the exception of Python that suits an error. What Python raised
 // during the call is its cause.
 func raise(err error) {
-	kind, text := C.CString(kindOf(err)), C.CString(textOf(err))
+	what, why, cause := describe(err)
+	kind, text := C.CString(what), C.CString(why)
 	defer C.free(unsafe.Pointer(kind))
 	defer C.free(unsafe.Pointer(text))
-	C.dlp_59225070_py_raise(kind, text, C.uintptr_t(causeOf(err)))
+	C.dlp_59225070_py_raise(kind, text, C.uintptr_t(cause))
+}
+
+// describe asks an error for what an exception says. Its methods may panic, as
+// those of a nil pointer do that was returned as an error.
+func describe(err error) (kind, text string, cause Object) {
+	defer func() {
+		if p := recover(); p != nil {
+			kind, text, cause = "RuntimeError", fmt.Sprintf("a %T that cannot tell its text: panic: %v", err, p), 0
+		}
+	}()
+	return kindOf(err), textOf(err), causeOf(err)
 }
 
 // causeOf gives what Python raised, if that is behind an error and still there.

@@ -45,8 +45,11 @@ uintptr_t dlp_59225070_py_give(uintptr_t object, uint64_t flags) {
 }
 
 static void dealloc(PyObject *self) {
-	PyObject *own = py.PyObject_Type(self);
+	PyObject *own = py.PyObject_Type(self), *kind, *value, *trace;
+	/* The tensor may be Python's own, whose deleter runs Python code. */
+	py.PyErr_Fetch(&kind, &value, &trace);
 	if (fields_of(self)->object) release_object(fields_of(self)->object);
+	py.PyErr_Restore(kind, value, trace);
 	py.PyObject_Free(self);
 	py.Py_DecRef(own);
 	py.Py_DecRef(own); /* an object owns its type */
