@@ -75,6 +75,13 @@ struct dlpackgen_adopted {
 	 * then borrow() is used: a reference to the object must keep its memory.
 	 */
 	int (*hold)(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags, PyObject **keep);
+
+	/**
+	 * 1 when borrow() may run code of Python or let other threads run, as what
+	 * waits for a result does. Such arguments are read before the others, since
+	 * what then runs may change a tensor whose shape was looked at already.
+	 */
+	int yields;
 };
 
 #endif /* DLPACKGEN_PYTHON_ADOPTED_H_ */

@@ -1,0 +1,263 @@
+/* The arguments of one call: found, read, checked. Part of exchange.c. */
+#ifndef DLPACKGEN_PYTHON_CALL_H_
+#define DLPACKGEN_PYTHON_CALL_H_
+
+#include <dlpackgen_python/place.h>
+
+/* Arguments by name */
+
+DLPACKGEN_SLOW static int dlpackgen_too_many(const struct dlpackgen_function *function, Py_ssize_t count) {
+	PyErr_Format(PyExc_TypeError, "%s() takes %d argument%s, got %zd", function->name, function->count,
+	    function->count == 1 ? "" : "s", count);
+	return -1;
+}
+
+/* Gives the number of a parameter by its name; count for "stream", -1 for none. */
+static int dlpackgen_named(const struct dlpackgen_function *function, PyObject *name) {
+	for (int i = 0; i < function->count; i++)
+		if (PyUnicode_CompareWithASCIIString(name, function->parameters[i].name) == 0) return i;
+	return function->takes_stream && PyUnicode_CompareWithASCIIString(name, "stream") == 0 ? function->count : -1;
+}
+
+static int dlpackgen_explicit_stream(struct dlpackgen_call *call, PyObject *stream) {
+	if (stream == Py_None) return 0;
+	call->number = PyLong_AsLongLong(stream);
+	call->has_number = 1;
+	if (call->number >= 0) return 0;
+	if (!PyErr_Occurred())
+		PyErr_Format(
+		    PyExc_ValueError, "%s(): stream is %lld, and must not be negative", call->function->name, call->number);
+	return -1;
+}
+
+static int dlpackgen_arrange(
+    struct dlpackgen_call *call, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords, PyObject **given) {
+	const struct dlpackgen_function *function = call->function;
+	const Py_ssize_t named = keywords ? PyTuple_Size(keywords) : 0;
+	if (count > function->count) return dlpackgen_too_many(function, count);
+	memset(given, 0, function->count * sizeof *given);
+	memcpy(given, arguments, (size_t)count * sizeof *given);
+	for (Py_ssize_t k = 0; k < named; k++) {
+		PyObject *name = PyTuple_GetItem(keywords, k), *value = arguments[count + k];
+		const int i = dlpackgen_named(function, name);
+		if (i == function->count) {
+			if (dlpackgen_explicit_stream(call, value)) return -1;
+		} else if (i < 0 || given[i]) {
+			PyErr_Format(PyExc_TypeError,
+			    i < 0 ? "%s() got an unexpected keyword argument '%U'" : "%s() got two values for argument '%U'",
+			    function->name, name);
+			return -1;
+		} else given[i] = value;
+	}
+	return 0;
+}
+
+/* Scalars, and what was left out */
+
+static int dlpackgen_wrong_scalar(const struct dlpackgen_call *call, int i, const char *expected) {
+	PyObject *name;
+	if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) return dlpackgen_about(call->function, i);
+	PyErr_Clear();
+	const char *got = dlpackgen_type_name(call->arguments[i].object, &name);
+	dlpackgen_fault(call, i, PyExc_TypeError, "expected %s, got %s", expected, got);
+	Py_XDECREF(name);
+	return -1;
+}
+
+static int dlpackgen_read_scalar(struct dlpackgen_call *call, int i) {
+	struct dlpackgen_argument *a = &call->arguments[i];
+	switch (call->function->parameters[i].kind) {
+		case dlpackgen_int:
+			a->integer = PyLong_AsLongLong(a->object);
+			return a->integer == -1 && PyErr_Occurred() ? dlpackgen_wrong_scalar(call, i, "int") : 0;
+		case dlpackgen_float:
+			a->real = PyFloat_AsDouble(a->object);
+			return a->real == -1 && PyErr_Occurred() ? dlpackgen_wrong_scalar(call, i, "float") : 0;
+		default:
+			a->integer = a->object == Py_True;
+			return PyBool_Check(a->object) ? 0 : dlpackgen_wrong_scalar(call, i, "bool");
+	}
+}
+
+/* Tells whether a scalar is read without running code of Python. */
+DLPACKGEN_FAST int dlpackgen_is_plain(PyObject *object) {
+	return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object);
+}
+
+DLPACKGEN_SLOW static int dlpackgen_left_out(struct dlpackgen_call *call, int i) {
+	const struct dlpackgen_parameter *p = &call->function->parameters[i];
+	struct dlpackgen_argument *a = &call->arguments[i];
+	static const char *const kinds[] = {"a tensor", "int", "float", "bool"};
+	if (!p->optional && a->object)
+		return dlpackgen_fault(call, i, PyExc_TypeError, "expected %s, got None", kinds[p->kind]);
+	if (!p->optional) return dlpackgen_fault(call, i, PyExc_TypeError, "it is missing");
+	memset(a, 0, sizeof *a);
+	a->integer = p->int_default;
+	a->real = p->float_default;
+	return 0;
+}
+
+/* Tensors */
+
+/* Reads a tensor whose library runs no code of Python for that. */
+DLPACKGEN_FAST int dlpackgen_fetch(struct dlpackgen_call *call, int i) {
+	struct dlpackgen_argument *const a = &call->arguments[i];
+	const struct dlpackgen_parameter *const p = &call->function->parameters[i];
+	int64_t *const scratch = call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
+	if (a->adopted) {
+		a->flags = 0;
+		if (DLPACKGEN_RARE(a->adopted->borrow(a->object, p->writes, &a->tensor, scratch, &a->flags))) {
+			dlpackgen_failed(PyExc_BufferError, "it cannot be read");
+			return dlpackgen_about(call->function, i);
+		}
+		if (DLPACKGEN_RARE(a->tensor.ndim < 0 || a->tensor.ndim > DLPACKGEN_MAX_NDIM))
+			return dlpackgen_fault(call, i, PyExc_BufferError, "it has %d dimensions", (int)a->tensor.ndim);
+		if (call->function->unlocks || a->yields) dlpackgen_copy_metadata(&a->tensor, scratch);
+		return 0;
+	}
+	int failed = dlpackgen_read_table(a, a->api, a->trusted, a->object, p->writes);
+	call->owns |= a->versioned != NULL;
+	if (!failed) failed = dlpackgen_admit(a, scratch, call->function->unlocks);
+	return failed ? dlpackgen_about(call->function, i) : 0;
+}
+
+/* Puts down how an argument is read, from its route, which may not last. */
+DLPACKGEN_FAST void dlpackgen_follow(struct dlpackgen_argument *a, const struct dlpackgen_route *route) {
+	a->adopted = route->adopted;
+	a->refusing = route->refusing;
+	a->api = route->api;
+	a->asks = route->asks;
+	a->trusted = route->trusted;
+	a->yields = route->yields;
+}
+
+/* Reads what runs code of Python, and copies its shape and strides. */
+static int dlpackgen_read_yielding(struct dlpackgen_call *call, int i) {
+	struct dlpackgen_argument *a = &call->arguments[i];
+	if (!a->adopted && dlpackgen_question(call->state, a->object, a->refusing, a->asks))
+		return dlpackgen_about(call->function, i);
+	if (!a->adopted && a->api) return 0; /* what is left of it runs no code */
+	a->done = 1;
+	if (a->adopted) return dlpackgen_fetch(call, i);
+	PyObject *stream = dlpackgen_stream_for(call, i);
+	if (!stream && PyErr_Occurred()) return -1;
+	int failed = dlpackgen_read_capsule(call->state, a, a->object, stream);
+	Py_XDECREF(stream);
+	call->owns |= a->versioned || a->legacy;
+	if (!failed) failed = dlpackgen_admit(a, call->scratch + (size_t)i * DLPACKGEN_SCRATCH, 1);
+	return failed ? dlpackgen_about(call->function, i) : 0;
+}
+
+static void dlpackgen_clear_argument(struct dlpackgen_argument *a, PyObject *object) {
+	a->object = object;
+	a->versioned = NULL;
+	a->legacy = NULL;
+	a->done = 0;
+}
+
+/* The first half of the long way: everything that may run code of Python. */
+static int dlpackgen_read_slowly(struct dlpackgen_call *call, PyObject *const *given) {
+	for (int i = 0; i < call->function->count; i++) {
+		dlpackgen_clear_argument(&call->arguments[i], given[i]);
+		call->filled = (uint8_t)(i + 1);
+		if (!given[i] || given[i] == Py_None) {
+			if (dlpackgen_left_out(call, i)) return -1;
+		} else if (call->function->parameters[i].kind != dlpackgen_tensor) {
+			if (dlpackgen_read_scalar(call, i)) return -1;
+		} else {
+			const struct dlpackgen_route *route = dlpackgen_route_of(call->state, given[i]);
+			if (!route) return dlpackgen_about(call->function, i);
+			dlpackgen_follow(&call->arguments[i], route);
+		}
+	}
+	for (int i = 0; i < call->function->count; i++) {
+		struct dlpackgen_argument *a = &call->arguments[i];
+		if (call->function->parameters[i].kind != dlpackgen_tensor || !a->object) a->done = 1;
+		else if (a->yields && dlpackgen_read_yielding(call, i)) return -1;
+	}
+	return 0;
+}
+
+/* The way of calls in which reading an argument may change another one: what may
+ * run code of Python comes first, then all is read and checked in its order. */
+DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call *call, PyObject *const *given) {
+	int elsewhere = 0;
+	dlpackgen_end(call);
+	memset(call->bound, 0, sizeof call->bound);
+	if (dlpackgen_read_slowly(call, given)) return -1;
+	for (int i = 0; i < call->function->count; i++) {
+		struct dlpackgen_argument *a = &call->arguments[i];
+		if (call->function->parameters[i].kind != dlpackgen_tensor || !a->object) continue;
+		if (!a->done && dlpackgen_fetch(call, i)) return -1;
+		if (dlpackgen_check(call, i)) return -1;
+		elsewhere |= a->tensor.device.device_type != kDLCPU;
+	}
+	return elsewhere || call->has_number ? dlpackgen_settle_place(call) : 0;
+}
+
+/* The way of most calls: one argument after the other. */
+DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *const *given) {
+	const struct dlpackgen_function *const function = call->function;
+	int elsewhere = 0;
+	for (int i = 0; i < function->count; i++) {
+		struct dlpackgen_argument *const a = &call->arguments[i];
+		PyObject *const object = given[i];
+		dlpackgen_clear_argument(a, object);
+		call->filled = (uint8_t)(i + 1);
+		if (DLPACKGEN_RARE(!object || object == Py_None)) {
+			if (dlpackgen_left_out(call, i)) return -1;
+			continue;
+		}
+		if (function->parameters[i].kind != dlpackgen_tensor) {
+			if (!dlpackgen_is_plain(object)) return dlpackgen_begin_slowly(call, given);
+			if (dlpackgen_read_scalar(call, i)) return -1;
+			continue;
+		}
+		const struct dlpackgen_route *const route = dlpackgen_known(call->state, (PyObject *)Py_TYPE(object));
+		if (DLPACKGEN_RARE(!route || route->yields)) return dlpackgen_begin_slowly(call, given);
+		dlpackgen_follow(a, route);
+		if (DLPACKGEN_RARE(dlpackgen_fetch(call, i)) || DLPACKGEN_RARE(dlpackgen_check(call, i))) return -1;
+		elsewhere |= a->tensor.device.device_type != kDLCPU;
+	}
+	return DLPACKGEN_RARE(elsewhere || call->has_number) ? dlpackgen_settle_place(call) : 0;
+}
+
+DLPACKGEN_SLOW static int dlpackgen_begin_named(
+    struct dlpackgen_call *call, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+	PyObject *given[DLPACKGEN_MAX_PARAMETERS];
+	if (dlpackgen_arrange(call, arguments, count, keywords, given)) return -1;
+	return dlpackgen_begin_given(call, given);
+}
+
+DLPACKGEN_PYTHON_API void dlpackgen_end(struct dlpackgen_call *call) {
+	if (!DLPACKGEN_RARE(call->owns)) return;
+	for (int i = 0; i < call->filled; i++) {
+		struct dlpackgen_argument *a = &call->arguments[i];
+		DLManagedTensorVersioned *versioned = a->versioned;
+		DLManagedTensor *legacy = a->legacy;
+		a->versioned = NULL;
+		a->legacy = NULL;
+		if (versioned || legacy) dlpackgen_delete_quietly(versioned, legacy);
+	}
+	call->owns = 0;
+}
+
+DLPACKGEN_PYTHON_API int dlpackgen_begin(struct dlpackgen_call *call, PyObject *module,
+    const struct dlpackgen_function *function, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+	int failed;
+	call->module = module;
+	call->function = function;
+	call->state = dlpackgen_state_of(module);
+	call->device.device_type = kDLCPU;
+	call->device.device_id = 0;
+	call->stream = NULL;
+	memset(call->bound, 0, sizeof call->bound);
+	call->filled = call->owns = call->has_stream = call->has_number = 0;
+	if (DLPACKGEN_RARE(keywords != NULL || count != function->count))
+		failed = dlpackgen_begin_named(call, arguments, count, keywords);
+	else failed = dlpackgen_begin_given(call, arguments);
+	if (DLPACKGEN_RARE(failed)) dlpackgen_end(call);
+	return failed;
+}
+
+#endif

@@ -1,0 +1,133 @@
+/* Capsules: asked for by __dlpack__, taken once, and given out. Part of exchange.c. */
+#ifndef DLPACKGEN_PYTHON_CAPSULES_H_
+#define DLPACKGEN_PYTHON_CAPSULES_H_
+
+#include <dlpackgen_python/routes.h>
+
+/* A tensor out of a capsule: one of the two, for its new owner. */
+struct dlpackgen_taken {
+	DLManagedTensorVersioned *versioned;
+	DLManagedTensor *legacy;
+};
+
+/* Calls __dlpack__ with the newest version that is understood and, where there is
+ * one, the number of a stream. Producers from before DLPack 1.0 do not know the
+ * version, and say TypeError. */
+static PyObject *dlpackgen_call_dlpack(struct dlpackgen_state *state, PyObject *method, PyObject *stream) {
+	PyObject *keywords = stream ? PyDict_Copy(state->keywords) : state->keywords;
+	if (!keywords) return NULL;
+	if (!stream) Py_INCREF(keywords);
+	PyObject *capsule = NULL;
+	if (!stream || PyDict_SetItem(keywords, state->stream, stream) == 0)
+		capsule = PyObject_Call(method, state->nothing, keywords);
+	Py_DECREF(keywords);
+	if (capsule || !PyErr_ExceptionMatches(PyExc_TypeError)) return capsule;
+	PyErr_Clear();
+	keywords = stream ? Py_BuildValue("{OO}", state->stream, stream) : NULL;
+	if (stream && !keywords) return NULL;
+	capsule = PyObject_Call(method, state->nothing, keywords);
+	Py_XDECREF(keywords);
+	return capsule;
+}
+
+/* Gives what __dlpack__ returns; a new reference. */
+static PyObject *dlpackgen_ask_capsule(struct dlpackgen_state *state, PyObject *object, PyObject *stream) {
+	PyObject *method = PyObject_GetAttr(object, state->dlpack), *name;
+	if (!method) {
+		if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return NULL;
+		PyErr_Clear();
+		const char *of = dlpackgen_type_name(object, &name);
+		PyErr_Format(PyExc_TypeError, "expected a tensor, got %s, which has no __dlpack__", of);
+		Py_XDECREF(name);
+		return NULL;
+	}
+	PyObject *capsule = dlpackgen_call_dlpack(state, method, stream);
+	Py_DECREF(method);
+	return capsule;
+}
+
+/* Takes the tensor out of a capsule by renaming it: from then on it is ours. */
+static int dlpackgen_open_capsule(PyObject *capsule, struct dlpackgen_taken *taken) {
+	void *tensor = NULL;
+	if (PyCapsule_IsValid(capsule, dlpackgen_versioned_fresh)) {
+		tensor = PyCapsule_GetPointer(capsule, dlpackgen_versioned_fresh);
+		if (PyCapsule_SetName(capsule, dlpackgen_versioned_used)) return -1;
+		taken->versioned = (DLManagedTensorVersioned *)tensor;
+		return 0;
+	}
+	if (PyCapsule_IsValid(capsule, dlpackgen_legacy_fresh)) {
+		tensor = PyCapsule_GetPointer(capsule, dlpackgen_legacy_fresh);
+		if (PyCapsule_SetName(capsule, dlpackgen_legacy_used)) return -1;
+		taken->legacy = (DLManagedTensor *)tensor;
+		return 0;
+	}
+	PyErr_SetString(PyExc_BufferError, "its __dlpack__ gave no capsule with a tensor that nobody has taken");
+	return -1;
+}
+
+/* Gives the tensor behind __dlpack__, not validated yet: 0, or -1 with an exception.
+ * Of another major version, nothing but the deleter may be touched. */
+static int dlpackgen_take_capsule(
+    struct dlpackgen_state *state, PyObject *object, PyObject *stream, struct dlpackgen_taken *taken) {
+	PyObject *capsule = dlpackgen_ask_capsule(state, object, stream);
+	taken->versioned = NULL;
+	taken->legacy = NULL;
+	if (!capsule) return -1;
+	const int opened = dlpackgen_open_capsule(capsule, taken);
+	Py_DECREF(capsule);
+	if (opened) return -1;
+	if (taken->versioned && taken->versioned->version.major != DLPACK_MAJOR_VERSION) {
+		PyErr_Format(PyExc_BufferError, "its tensor is of DLPack %u.%u, and %u.%u was asked for",
+		    taken->versioned->version.major, taken->versioned->version.minor, DLPACK_MAJOR_VERSION,
+		    DLPACK_MINOR_VERSION);
+		dlpackgen_delete_quietly(taken->versioned, NULL);
+		return -1;
+	}
+	return 0;
+}
+
+/* A consumer renames the capsule when it takes the tensor; one that nobody took
+ * is left to the capsule, which may die while an exception is on its way. */
+static void dlpackgen_destroy_capsule(PyObject *capsule) {
+	struct dlpackgen_pending pending = dlpackgen_suspend();
+	if (PyCapsule_IsValid(capsule, dlpackgen_versioned_fresh))
+		dlpackgen_delete((DLManagedTensorVersioned *)PyCapsule_GetPointer(capsule, dlpackgen_versioned_fresh));
+	else if (PyCapsule_IsValid(capsule, dlpackgen_legacy_fresh))
+		dlpackgen_delete_legacy((DLManagedTensor *)PyCapsule_GetPointer(capsule, dlpackgen_legacy_fresh));
+	dlpackgen_resume(pending);
+}
+
+static void dlpackgen_legacy_deleter(DLManagedTensor *self) {
+	dlpackgen_delete((DLManagedTensorVersioned *)self->manager_ctx);
+	free(self);
+}
+
+/* What the old struct cannot say must not get lost. */
+static DLManagedTensor *dlpackgen_to_legacy(DLManagedTensorVersioned *tensor) {
+	if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED) {
+		PyErr_SetString(
+		    PyExc_BufferError, "a tensor that is read-only or padded is for consumers that ask for max_version=(1, 0)");
+		return NULL;
+	}
+	DLManagedTensor *made = (DLManagedTensor *)malloc(sizeof *made);
+	if (!made) {
+		PyErr_NoMemory();
+		return NULL;
+	}
+	made->dl_tensor = tensor->dl_tensor;
+	made->manager_ctx = tensor;
+	made->deleter = dlpackgen_legacy_deleter;
+	return made;
+}
+
+DLPACKGEN_PYTHON_API PyObject *dlpackgen_capsule(DLManagedTensorVersioned *tensor, int versioned) {
+	DLManagedTensor *legacy = versioned ? NULL : dlpackgen_to_legacy(tensor);
+	PyObject *capsule = NULL;
+	if (versioned) capsule = PyCapsule_New(tensor, dlpackgen_versioned_fresh, dlpackgen_destroy_capsule);
+	else if (legacy) capsule = PyCapsule_New(legacy, dlpackgen_legacy_fresh, dlpackgen_destroy_capsule);
+	if (!capsule && legacy) dlpackgen_delete_quietly(NULL, legacy);
+	else if (!capsule) dlpackgen_delete_quietly(tensor, NULL);
+	return capsule;
+}
+
+#endif

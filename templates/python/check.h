@@ -1,0 +1,245 @@
+/* What a parameter demands of its tensor. The tests are short and their failures
+ * stand apart, since the tests run in every call. Part of exchange.c. */
+#ifndef DLPACKGEN_PYTHON_CHECK_H_
+#define DLPACKGEN_PYTHON_CHECK_H_
+
+#include <dlpackgen_python/take.h>
+
+DLPACKGEN_FAST uint32_t dlpackgen_dtype_of(const DLTensor *tensor) {
+	return DLPACKGEN_DTYPE(tensor->dtype.code, tensor->dtype.bits, tensor->dtype.lanes);
+}
+
+static const char *dlpackgen_symbol_text(const struct dlpackgen_function *function, int symbol, char room[16]) {
+	if (function->symbols) return function->symbols[symbol];
+	snprintf(room, 16, "s%d", symbol);
+	return room;
+}
+
+/* The failures: each gives -1 with an exception */
+
+DLPACKGEN_SLOW static int dlpackgen_bad_dtype(const struct dlpackgen_call *call, int i) {
+	const struct dlpackgen_parameter *p = &call->function->parameters[i];
+	char expected[DLPACKGEN_MAX_DTYPES * 64], one[64], got[64];
+	int count = 0;
+	expected[0] = 0;
+	while (count < DLPACKGEN_MAX_DTYPES && p->dtypes[count]) count++;
+	for (int n = 0; n < count; n++)
+		dlpackgen_list(expected, sizeof expected, n, count, dlpackgen_dtype_text(p->dtypes[n], one));
+	dlpackgen_dtype_text(dlpackgen_dtype_of(&call->arguments[i].tensor), got);
+	return dlpackgen_fault(call, i, PyExc_TypeError, "expected %s, got %s", expected, got);
+}
+
+DLPACKGEN_SLOW static int dlpackgen_other_dtype(const struct dlpackgen_call *call, int i, int like) {
+	char expected[64], got[64];
+	PyObject *which = dlpackgen_argument_text(call->function, like);
+	dlpackgen_dtype_text(dlpackgen_dtype_of(&call->arguments[like].tensor), expected);
+	dlpackgen_dtype_text(dlpackgen_dtype_of(&call->arguments[i].tensor), got);
+	if (which) dlpackgen_fault(call, i, PyExc_TypeError, "expected %s, the dtype of %U, got %s", expected, which, got);
+	Py_XDECREF(which);
+	return -1;
+}
+
+DLPACKGEN_SLOW static int dlpackgen_bad_rank(const struct dlpackgen_call *call, int i) {
+	const struct dlpackgen_parameter *p = &call->function->parameters[i];
+	return dlpackgen_fault(call, i, PyExc_ValueError, "expected %s%d dimension%s, got %d", p->more ? "at least " : "",
+	    p->rank, p->rank == 1 ? "" : "s", (int)call->arguments[i].tensor.ndim);
+}
+
+DLPACKGEN_SLOW static int dlpackgen_bad_extent(
+    const struct dlpackgen_call *call, int i, int dimension, int64_t expected) {
+	return dlpackgen_fault(call, i, PyExc_ValueError, "expected %lld in dimension %d, got %lld", (long long)expected,
+	    dimension, (long long)call->arguments[i].tensor.shape[dimension]);
+}
+
+DLPACKGEN_SLOW static int dlpackgen_other_extent(const struct dlpackgen_call *call, int i, int dimension, int symbol) {
+	char room[16];
+	PyObject *which = dlpackgen_argument_text(call->function, call->bound[symbol] - 1);
+	if (which)
+		dlpackgen_fault(call, i, PyExc_ValueError, "expected %s = %lld in dimension %d, as in %U, got %lld",
+		    dlpackgen_symbol_text(call->function, symbol, room), (long long)call->symbols[symbol], dimension, which,
+		    (long long)call->arguments[i].tensor.shape[dimension]);
+	Py_XDECREF(which);
+	return -1;
+}
+
+/* Gives "(2, 3)"; a new reference. */
+static PyObject *dlpackgen_shape_text(const DLTensor *tensor) {
+	PyObject *tuple = PyTuple_New(tensor->ndim), *text = NULL;
+	for (int32_t d = 0; tuple && d < tensor->ndim; d++) {
+		PyObject *extent = PyLong_FromLongLong(tensor->shape[d]);
+		if (!extent || PyTuple_SetItem(tuple, d, extent)) Py_CLEAR(tuple);
+	}
+	if (tuple) text = PyObject_Str(tuple);
+	Py_XDECREF(tuple);
+	return text;
+}
+
+DLPACKGEN_SLOW static int dlpackgen_other_shape(const struct dlpackgen_call *call, int i, int like) {
+	PyObject *which = dlpackgen_argument_text(call->function, like);
+	PyObject *expected = which ? dlpackgen_shape_text(&call->arguments[like].tensor) : NULL;
+	PyObject *got = expected ? dlpackgen_shape_text(&call->arguments[i].tensor) : NULL;
+	if (got) dlpackgen_fault(call, i, PyExc_ValueError, "expected shape %U, that of %U, got %U", expected, which, got);
+	Py_XDECREF(which);
+	Py_XDECREF(expected);
+	Py_XDECREF(got);
+	return -1;
+}
+
+DLPACKGEN_SLOW static int dlpackgen_bad_density(const struct dlpackgen_call *call, int i) {
+	static const char *const expected[] = {
+	    "", "row-major elements without gaps", "elements without gaps", "rows without gaps"};
+	DLTensor strides = call->arguments[i].tensor;
+	strides.shape = strides.strides;
+	PyObject *got = dlpackgen_shape_text(&strides),
+	         *shape = got ? dlpackgen_shape_text(&call->arguments[i].tensor) : NULL;
+	if (shape)
+		dlpackgen_fault(call, i, PyExc_ValueError, "expected %s, got strides %U of shape %U",
+		    expected[call->function->parameters[i].density], got, shape);
+	Py_XDECREF(shape);
+	Py_XDECREF(got);
+	return -1;
+}
+
+DLPACKGEN_SLOW static int dlpackgen_overlapping(const struct dlpackgen_call *call, int i) {
+	return dlpackgen_fault(
+	    call, i, PyExc_ValueError, "the function writes to it, and a stride of 0 puts several elements in one place");
+}
+
+DLPACKGEN_SLOW static int dlpackgen_bad_device(const struct dlpackgen_call *call, int i) {
+	const struct dlpackgen_parameter *p = &call->function->parameters[i];
+	char expected[DLPACKGEN_MAX_DEVICES * 32] = "", got[32];
+	int count = 1; /* where nothing is said, the CPU */
+	while (count < DLPACKGEN_MAX_DEVICES && p->devices[count]) count++;
+	for (int n = 0; n < count; n++) {
+		const char *name = p->devices[0] ? dlpackgen_device_name(p->devices[n]) : dlpackgen_device_name(kDLCPU);
+		dlpackgen_list(expected, sizeof expected, n, count, name ? name : "a device of another kind");
+	}
+	dlpackgen_device_text(call->arguments[i].tensor.device, got);
+	return dlpackgen_fault(call, i, PyExc_ValueError, "expected a tensor on %s, got one on %s", expected, got);
+}
+
+DLPACKGEN_SLOW static int dlpackgen_other_device(const struct dlpackgen_call *call, int i, int like) {
+	char expected[32], got[32];
+	PyObject *which = dlpackgen_argument_text(call->function, like);
+	dlpackgen_device_text(call->arguments[like].tensor.device, expected);
+	dlpackgen_device_text(call->arguments[i].tensor.device, got);
+	if (which)
+		dlpackgen_fault(
+		    call, i, PyExc_ValueError, "expected a tensor on %s, as %U is, got one on %s", expected, which, got);
+	Py_XDECREF(which);
+	return -1;
+}
+
+/* The tests */
+
+DLPACKGEN_FAST int dlpackgen_takes_dtype(const struct dlpackgen_parameter *p, uint32_t dtype) {
+	if (p->dtypes[0] == dtype || p->dtypes[0] == 0) return 1;
+	for (int i = 1; i < DLPACKGEN_MAX_DTYPES && p->dtypes[i]; i++)
+		if (p->dtypes[i] == dtype) return 1;
+	return 0;
+}
+
+DLPACKGEN_FAST int dlpackgen_takes_device(const struct dlpackgen_parameter *p, int32_t device_type) {
+	if (p->devices[0] == 0) return device_type == kDLCPU;
+	for (int i = 0; i < DLPACKGEN_MAX_DEVICES && p->devices[i]; i++)
+		if (p->devices[i] == device_type || p->devices[i] == DLPACKGEN_ANY_DEVICE) return 1;
+	return 0;
+}
+
+/* Tells whether a parameter is for the CPU alone, and may be there while the
+ * function works elsewhere. */
+DLPACKGEN_FAST int dlpackgen_takes_cpu_alone(const struct dlpackgen_parameter *p) {
+	return p->devices[0] == 0 || (p->devices[0] == kDLCPU && p->devices[1] == 0);
+}
+
+DLPACKGEN_FAST int dlpackgen_check_extents(
+    struct dlpackgen_call *call, const struct dlpackgen_parameter *p, const DLTensor *tensor, int i) {
+	const int count = p->rank < DLPACKGEN_MAX_EXTENTS ? p->rank : (int)DLPACKGEN_MAX_EXTENTS;
+	const int first = tensor->ndim - count;
+	for (int d = 0; d < count; d++) {
+		const int64_t wanted = p->shape[d], extent = tensor->shape[first + d];
+		if (wanted >= 0) {
+			if (DLPACKGEN_RARE(wanted != extent)) return dlpackgen_bad_extent(call, i, first + d, wanted);
+		} else if (wanted != DLPACKGEN_ANY) {
+			const int symbol = (int)(-2 - wanted);
+			if (!call->bound[symbol]) {
+				call->bound[symbol] = (uint8_t)(i + 1);
+				call->symbols[symbol] = extent;
+			} else if (DLPACKGEN_RARE(call->symbols[symbol] != extent))
+				return dlpackgen_other_extent(call, i, first + d, symbol);
+		}
+	}
+	return 0;
+}
+
+static int dlpackgen_has_shape(const DLTensor *tensor, const DLTensor *like) {
+	if (tensor->ndim != like->ndim) return 0;
+	for (int32_t d = 0; d < tensor->ndim; d++)
+		if (tensor->shape[d] != like->shape[d]) return 0;
+	return 1;
+}
+
+static int dlpackgen_rows_are_dense(const DLTensor *tensor) {
+	const int32_t last = tensor->ndim - 1;
+	int64_t count = 0;
+	if (last < 0 || tensor->shape[last] < 2 || tensor->strides[last] == 1) return 1;
+	return dlpack_count(tensor->ndim, tensor->shape, &count) == DLPACK_OK && count == 0;
+}
+
+/* Counts the elements and tells whether they lie row-major. Strides of extents
+ * below 2, and all of an empty tensor, mean nothing. */
+DLPACKGEN_FAST int dlpackgen_is_row_major(const DLTensor *tensor, int64_t *elements) {
+	int64_t expected = 1;
+	int fine = 1;
+	for (int32_t d = tensor->ndim; d-- > 0;) {
+		fine &= tensor->strides[d] == expected || tensor->shape[d] == 1;
+		expected = (int64_t)((uint64_t)expected * (uint64_t)tensor->shape[d]);
+	}
+	*elements = expected;
+	return fine || expected == 0;
+}
+
+DLPACKGEN_FAST int dlpackgen_lies_well(const struct dlpackgen_parameter *p, const DLTensor *tensor, int row_major) {
+	if (p->density == dlpackgen_strided || row_major) return 1;
+	return p->density == dlpackgen_dense ? dlpack_is_dense(tensor)
+	                                     : p->density == dlpackgen_rows && dlpackgen_rows_are_dense(tensor);
+}
+
+static int dlpackgen_overlaps(const DLTensor *tensor) {
+	for (int32_t d = 0; d < tensor->ndim; d++)
+		if (tensor->strides[d] == 0 && tensor->shape[d] > 1) return 1;
+	return 0;
+}
+
+/* Checks one tensor, which is validated, or comes from a library that is trusted. */
+DLPACKGEN_FAST int dlpackgen_check(struct dlpackgen_call *call, int i) {
+	const struct dlpackgen_parameter *const p = &call->function->parameters[i];
+	const struct dlpackgen_argument *const a = &call->arguments[i];
+	const DLTensor *const tensor = &a->tensor;
+	const uint32_t dtype = dlpackgen_dtype_of(tensor);
+	int64_t elements;
+	if (DLPACKGEN_RARE(!dlpackgen_takes_dtype(p, dtype))) return dlpackgen_bad_dtype(call, i);
+	if (p->dtype_as && call->arguments[p->dtype_as - 1].object) {
+		if (DLPACKGEN_RARE(dlpackgen_dtype_of(&call->arguments[p->dtype_as - 1].tensor) != dtype))
+			return dlpackgen_other_dtype(call, i, p->dtype_as - 1);
+	}
+	if (DLPACKGEN_RARE(tensor->ndim != p->rank) && !(p->more && tensor->ndim > p->rank))
+		return dlpackgen_bad_rank(call, i);
+	if (dlpackgen_check_extents(call, p, tensor, i)) return -1;
+	if (p->shape_as && call->arguments[p->shape_as - 1].object &&
+	    !dlpackgen_has_shape(tensor, &call->arguments[p->shape_as - 1].tensor))
+		return dlpackgen_other_shape(call, i, p->shape_as - 1);
+	const int row_major = dlpackgen_is_row_major(tensor, &elements);
+	if (DLPACKGEN_RARE(!dlpackgen_lies_well(p, tensor, row_major))) return dlpackgen_bad_density(call, i);
+	if (DLPACKGEN_RARE(!row_major && p->writes && dlpackgen_overlaps(tensor))) return dlpackgen_overlapping(call, i);
+	if (DLPACKGEN_RARE(!dlpackgen_takes_device(p, (int32_t)tensor->device.device_type)))
+		return dlpackgen_bad_device(call, i);
+	if (DLPACKGEN_RARE(!tensor->data && elements != 0))
+		return dlpackgen_fault(call, i, PyExc_BufferError, "it has elements but no memory: its data is NULL");
+	if (DLPACKGEN_RARE(p->writes && a->flags & DLPACK_FLAG_BITMASK_READ_ONLY))
+		return dlpackgen_fault(
+		    call, i, PyExc_BufferError, "it is read-only, or cannot say that it is not, and the function writes to it");
+	return 0;
+}
+
+#endif

@@ -1,0 +1,269 @@
+/**
+ * \file exchange.h
+ * The base of extension modules for Python that work on tensors: arguments of any
+ * library that speaks DLPack, checked against a static table and unpacked in one
+ * call; results of the caller's own library; objects that others can take.
+ *
+ * A module of one file defines DLPACKGEN_PYTHON_IMPLEMENTATION before it includes
+ * this one, and has all of it in one piece. A module of several includes this file
+ * in each, and compiles exchange.c beside them, as C. Built with Py_LIMITED_API 0x030B0000 it serves every Python
+ * from 3.11 on. C11 or C++17.
+ *
+ * Unless it says otherwise, a function needs the GIL and fails with a Python
+ * exception set: -1, or NULL.
+ */
+#ifndef DLPACKGEN_PYTHON_EXCHANGE_H_
+#define DLPACKGEN_PYTHON_EXCHANGE_H_
+
+#include <Python.h>
+
+#include <dlpack/dlpack_util.h>
+#include <dlpackgen_python/adopted.h>
+#include <dlpackgen_python/names.h>
+
+#if PY_VERSION_HEX < 0x030B0000
+#error "dlpackgen_python needs the headers of Python 3.11 or newer"
+#endif
+
+/* Hidden, so that two modules in one process keep each to its own state. */
+#ifdef DLPACKGEN_PYTHON_IMPLEMENTATION
+#ifdef _MSC_VER
+#define DLPACKGEN_PYTHON_API static
+#else
+#define DLPACKGEN_PYTHON_API __attribute__((unused)) static
+#endif
+#elif defined(_WIN32)
+#define DLPACKGEN_PYTHON_API
+#else
+#define DLPACKGEN_PYTHON_API __attribute__((visibility("hidden")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+	DLPACKGEN_MAX_PARAMETERS = 32,
+	DLPACKGEN_MAX_DTYPES = 16,
+	DLPACKGEN_MAX_EXTENTS = 8,
+	DLPACKGEN_MAX_SYMBOLS = 8,
+	DLPACKGEN_MAX_DEVICES = 4
+};
+
+/** What a parameter takes. */
+enum dlpackgen_kind {
+	dlpackgen_tensor = 0,
+	dlpackgen_int = 1,   /**< whatever has __index__, in 64 bits */
+	dlpackgen_float = 2, /**< whatever has __float__ */
+	dlpackgen_bool = 3   /**< True or False */
+};
+
+/** How the elements of a tensor must lie. */
+enum dlpackgen_density {
+	dlpackgen_strided = 0,   /**< anyhow */
+	dlpackgen_row_major = 1, /**< one after the other, the last dimension fastest */
+	dlpackgen_dense = 2,     /**< without gaps, in any order of the dimensions */
+	dlpackgen_rows = 3       /**< the last dimension without gaps, the others anyhow */
+};
+
+/** An extent that is not looked at. */
+#define DLPACKGEN_ANY (-1)
+/** An extent that must be the same wherever the symbol stands; which is 0 to 7. */
+#define DLPACKGEN_SYMBOL(which) (-2 - (which))
+/** A device type in parameter.devices: all of them. */
+#define DLPACKGEN_ANY_DEVICE (-1)
+
+/** One parameter of a function. What is left out of an initializer is 0. */
+struct dlpackgen_parameter {
+	const char *name;
+	uint8_t kind;     /**< an enum dlpackgen_kind */
+	uint8_t optional; /**< it may be left out, or be None */
+	uint8_t writes;   /**< a tensor that is written to: read-only ones are refused */
+	uint8_t density;  /**< an enum dlpackgen_density */
+	uint8_t dtype_as; /**< n: its dtype is that of the n-th parameter, counted from 1, an earlier one */
+	uint8_t shape_as; /**< n: its shape is that of the n-th parameter, an earlier one */
+	uint8_t rank;     /**< dimensions */
+	uint8_t more;     /**< there may be further dimensions before these */
+	/** The types of elements that it takes, DLPACKGEN_FLOAT32 ..., up to a 0; all when the first is 0. */
+	uint32_t dtypes[DLPACKGEN_MAX_DTYPES];
+	/**
+	 * The last rank extents: numbers, DLPACKGEN_SYMBOL(0), or DLPACKGEN_ANY. Beyond
+	 * DLPACKGEN_MAX_EXTENTS dimensions, those of the last ones alone. A 0 is an
+	 * extent too: write DLPACKGEN_ANY for what does not matter.
+	 */
+	int64_t shape[DLPACKGEN_MAX_EXTENTS];
+	/** The device types that it takes, up to a 0; the CPU alone when the first is 0. */
+	int32_t devices[DLPACKGEN_MAX_DEVICES];
+	int64_t int_default;  /**< of an optional int or bool */
+	double float_default; /**< of an optional float */
+};
+
+/** A function as Python calls it. Must be kept as long as the module. */
+struct dlpackgen_function {
+	const char *name;
+	const struct dlpackgen_parameter *parameters;
+	uint8_t count; /**< of the parameters, DLPACKGEN_MAX_PARAMETERS at most */
+	/**
+	 * The function lets go of the GIL while it works: shape and strides are copied
+	 * before they are checked, so that no other thread can change what was checked.
+	 * Otherwise they are used where they are.
+	 */
+	uint8_t unlocks;
+	/** It takes a further argument stream, by keyword: an int as __dlpack__ takes it, or None. */
+	uint8_t takes_stream;
+	/** The names of the symbols in shapes, for messages; NULL: they are called s0, s1 ... */
+	const char *const *symbols;
+};
+
+/** What came for a parameter. */
+struct dlpackgen_argument {
+	PyObject *object; /**< borrowed; NULL where an optional one was left out */
+	int64_t integer;  /**< of an int or bool */
+	double real;      /**< of a float */
+	/**
+	 * A tensor, good until dlpackgen_end(). data is NULL where it was left out or
+	 * has no elements; strides is NULL with ndim 0 alone. Not to be written to.
+	 */
+	DLTensor tensor;
+	uint64_t flags; /**< DLPack's; not known of tensors that a foreign table lends */
+	/* What follows is this library's own. */
+	const struct dlpackgen_adopted *adopted, *refusing;
+	const DLPackExchangeAPI *api;
+	DLManagedTensorVersioned *versioned;
+	DLManagedTensor *legacy;
+	uint8_t asks, trusted, yields, done;
+};
+
+/** One call of a function. To be declared by DLPACKGEN_CALL. */
+struct dlpackgen_call {
+	PyObject *module;
+	const struct dlpackgen_function *function;
+	struct dlpackgen_argument *arguments; /**< one for each parameter */
+	/**
+	 * Of the first tensor that is not on a CPU, or the CPU: where the function
+	 * works. Other tensors are there too, or belong to parameters for the CPU alone.
+	 */
+	DLDevice device;
+	/** The stream to work on, as a native handle; NULL on a CPU, and for the default stream. */
+	void *stream;
+	/** The extents that the symbols stand for, where they stood in an argument. */
+	int64_t symbols[DLPACKGEN_MAX_SYMBOLS];
+	/* What follows is this library's own. */
+	int64_t *scratch;
+	struct dlpackgen_state *state;
+	long long number;
+	uint8_t bound[DLPACKGEN_MAX_SYMBOLS];
+	uint8_t filled, owns, has_stream, has_number;
+};
+
+/** Declares a call with room for so many parameters. Nothing is cleared, which would take longer than the call. */
+#define DLPACKGEN_CALL(call, count)                                                                                    \
+	struct dlpackgen_argument call##_arguments[count];                                                                 \
+	int64_t call##_scratch[(size_t)(count)*DLPACKGEN_SCRATCH];                                                         \
+	struct dlpackgen_call call;                                                                                        \
+	call.arguments = call##_arguments;                                                                                 \
+	call.scratch = call##_scratch
+
+/**
+ * Checks all arguments of a METH_FASTCALL | METH_KEYWORDS function and unpacks
+ * them: 0, or -1 with an exception about the first one that is wrong. After 0,
+ * dlpackgen_end() must follow. Nothing is allocated for tensors that can be
+ * borrowed.
+ *
+ * \param module  the function's self.
+ */
+DLPACKGEN_PYTHON_API int dlpackgen_begin(struct dlpackgen_call *call, PyObject *module,
+    const struct dlpackgen_function *function, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
+
+/** Gives back what a call has taken. An exception that is set stays. */
+DLPACKGEN_PYTHON_API void dlpackgen_end(struct dlpackgen_call *call);
+
+/**
+ * Makes a tensor for a result of the call: uninitialized, row-major, on the device
+ * of the tensor argument number like (counted from 0) and by its library where
+ * that can, else on the CPU alone. To be given to dlpackgen_wrap() or
+ * dlpackgen_delete().
+ */
+DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_empty(
+    struct dlpackgen_call *call, int like, DLDataType dtype, int32_t ndim, const int64_t *shape);
+
+/**
+ * Turns a tensor into an object of the library of the tensor argument number like:
+ * by its exchange table, or by the from_dlpack of its array namespace or of its
+ * package, else into an object of the module's own type. Takes the tensor over,
+ * also when it fails. Gives a new reference.
+ */
+DLPACKGEN_PYTHON_API PyObject *dlpackgen_wrap(struct dlpackgen_call *call, int like, DLManagedTensorVersioned *tensor);
+
+/**
+ * Takes a tensor out of an object for longer than a call, without telling any
+ * stream. The caller must dlpackgen_delete() it. With want_write, one that is
+ * read-only, or may be, is a BufferError.
+ */
+DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_take(PyObject *module, PyObject *object, int want_write);
+
+/** Calls the deleter, if there is one. Any thread, with or without the GIL; an exception that is set stays. */
+DLPACKGEN_PYTHON_API void dlpackgen_delete(DLManagedTensorVersioned *tensor);
+
+/**
+ * Gives out a tensor as an object of the module's own type, which has __dlpack__,
+ * __dlpack_device__ and the exchange table. Takes the tensor over, also when it
+ * fails. What is not on a CPU must be finished. Gives a new reference.
+ */
+DLPACKGEN_PYTHON_API PyObject *dlpackgen_give(PyObject *module, DLManagedTensorVersioned *tensor);
+
+/** Gives out a tensor in a capsule that frees it unless somebody takes it. Takes it over, also when it fails. */
+DLPACKGEN_PYTHON_API PyObject *dlpackgen_capsule(DLManagedTensorVersioned *tensor, int versioned);
+
+/**
+ * Makes a tensor of memory that a Python object keeps alive. shape and strides are
+ * copied, strides may be NULL. Its deleter takes the GIL from any thread; where
+ * Python has ended, or is ending in another thread, the reference leaks.
+ */
+DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_of_object(
+    PyObject *owner, const DLTensor *view, uint64_t flags);
+
+/** Makes an uninitialized row-major tensor in memory of its own on the CPU, its data aligned to 256 bytes. Needs no GIL
+ * unless it fails. */
+DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_allocate(DLDataType dtype, int32_t ndim, const int64_t *shape);
+
+/**
+ * Lends an exchange table to a type that has none, for this module. It is used for
+ * objects of exactly this type, before adopted tables and what the type itself
+ * offers. The table must be kept as long as the process.
+ */
+DLPACKGEN_PYTHON_API int dlpackgen_register(PyObject *module, PyObject *type, const DLPackExchangeAPI *table);
+
+/** Sets an exception about an argument, counted from 0: "f(): argument 'b' (2nd): " and the text, which is made as by
+ * PyErr_Format. Gives -1. */
+DLPACKGEN_PYTHON_API int dlpackgen_fault(
+    const struct dlpackgen_call *call, int argument, PyObject *kind, const char *format, ...);
+
+/** A module; a static one, cleared. Its parts are this library's own. */
+struct dlpackgen_module {
+	PyModuleDef definition;
+	PyModuleDef_Slot slots[5];
+	int (*exec)(PyObject *module);
+};
+
+/**
+ * Makes a module in PyInit_NAME: multi-phase, its state its own, refused by
+ * interpreters other than the main one. exec, or NULL, adds to the module. The
+ * module gets the type Tensor.
+ */
+DLPACKGEN_PYTHON_API PyObject *dlpackgen_module_init(struct dlpackgen_module *module, const char *name, const char *doc,
+    PyMethodDef *methods, int (*exec)(PyObject *module));
+
+/** The PyMethodDef of a function that begins with dlpackgen_begin(). */
+#define DLPACKGEN_METHOD(name, function, doc)                                                                          \
+	{ name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS, doc }
+
+#ifdef __cplusplus
+}
+#endif
+
+#ifdef DLPACKGEN_PYTHON_IMPLEMENTATION
+#include <dlpackgen_python/exchange.c>
+#endif
+
+#endif /* DLPACKGEN_PYTHON_EXCHANGE_H_ */

@@ -1,0 +1,169 @@
+/* Managed tensors: who owns their memory, and how it is given back. Part of
+ * exchange.c. */
+#ifndef DLPACKGEN_PYTHON_MANAGED_H_
+#define DLPACKGEN_PYTHON_MANAGED_H_
+
+#include <dlpackgen_python/errors.h>
+
+/* Where the code of deleters can ask, set when the first module is made. */
+static int (*dlpackgen_is_finalizing)(void);
+static unsigned long dlpackgen_main_thread;
+
+static void dlpackgen_find_python(void) {
+	dlpackgen_main_thread = PyThread_get_thread_ident();
+#ifndef _WIN32
+	/* Public since 3.13, and there long before. */
+	void *found = dlsym(RTLD_DEFAULT, "Py_IsFinalizing");
+	if (!found) found = dlsym(RTLD_DEFAULT, "_Py_IsFinalizing");
+	memcpy(&dlpackgen_is_finalizing, &found, sizeof found);
+#endif
+}
+
+/* While Python ends, a thread that asks for the GIL is hung or killed, all but the
+ * one that ends it. */
+static int dlpackgen_python_is_there(void) {
+	if (!Py_IsInitialized()) return 0;
+	return !dlpackgen_is_finalizing || !dlpackgen_is_finalizing() ||
+	    PyThread_get_thread_ident() == dlpackgen_main_thread;
+}
+
+/* A tensor with what it holds, in one block; shape and strides follow. */
+struct dlpackgen_holder {
+	DLManagedTensorVersioned tensor; /* the first, so that both have one address */
+	PyObject *object;                /* a reference, or NULL */
+	DLManagedTensorVersioned *versioned;
+	DLManagedTensor *legacy;
+};
+
+static void dlpackgen_drop(PyObject *object) {
+	if (!dlpackgen_python_is_there()) return; /* a leak at the end is all that is left */
+	PyGILState_STATE gil = PyGILState_Ensure();
+	struct dlpackgen_pending pending = dlpackgen_suspend();
+	Py_DECREF(object);
+	dlpackgen_resume(pending);
+	PyGILState_Release(gil);
+}
+
+static void dlpackgen_delete_legacy(DLManagedTensor *tensor) {
+	if (tensor && tensor->deleter) tensor->deleter(tensor);
+}
+
+/* The deleter of a stranger may not know that an exception must be kept; only who
+ * has the GIL can do it for him. */
+static void dlpackgen_let_go(struct dlpackgen_holder *holder) {
+	if (holder->versioned && holder->versioned->deleter) holder->versioned->deleter(holder->versioned);
+	dlpackgen_delete_legacy(holder->legacy);
+	if (holder->object) dlpackgen_drop(holder->object);
+	free(holder);
+}
+
+static void dlpackgen_holder_deleter(DLManagedTensorVersioned *self) {
+	dlpackgen_let_go((struct dlpackgen_holder *)self);
+}
+
+DLPACKGEN_PYTHON_API void dlpackgen_delete(DLManagedTensorVersioned *tensor) {
+	if (tensor && tensor->deleter) tensor->deleter(tensor);
+}
+
+/* Deletes with the GIL held, where an exception may be on its way. */
+static void dlpackgen_delete_quietly(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy) {
+	struct dlpackgen_pending pending = dlpackgen_suspend();
+	dlpackgen_delete(versioned);
+	dlpackgen_delete_legacy(legacy);
+	dlpackgen_resume(pending);
+}
+
+/* Copies shape and strides to numbers, of which there are 2 * ndim and which may
+ * hold the strides already, and lets the tensor point there. */
+static dlpack_error dlpackgen_copy_metadata(DLTensor *tensor, int64_t *numbers) {
+	int64_t strides[DLPACKGEN_MAX_NDIM];
+	const size_t size = (size_t)tensor->ndim * sizeof *numbers;
+	if (tensor->ndim == 0) return DLPACK_OK;
+	if (tensor->strides) memcpy(strides, tensor->strides, size);
+	memmove(numbers, tensor->shape, size);
+	if (!tensor->strides) {
+		const dlpack_error error = dlpack_compact_strides(tensor->ndim, numbers, strides);
+		if (error != DLPACK_OK) return error;
+	}
+	memcpy(numbers + tensor->ndim, strides, size);
+	tensor->shape = numbers;
+	tensor->strides = numbers + tensor->ndim;
+	return DLPACK_OK;
+}
+
+/* Makes a holder with nothing to hold; its data may follow its numbers. */
+static struct dlpackgen_holder *dlpackgen_new_holder(const DLTensor *view, uint64_t flags, size_t extra) {
+	const size_t numbers = 2 * (size_t)view->ndim * sizeof(int64_t);
+	struct dlpackgen_holder *made = (struct dlpackgen_holder *)malloc(sizeof *made + numbers + extra);
+	if (!made) return NULL;
+	memset(made, 0, sizeof *made);
+	made->tensor.version.major = DLPACK_MAJOR_VERSION;
+	made->tensor.version.minor = DLPACK_MINOR_VERSION;
+	made->tensor.deleter = dlpackgen_holder_deleter;
+	made->tensor.flags = flags;
+	made->tensor.dl_tensor = *view;
+	if (dlpackgen_copy_metadata(&made->tensor.dl_tensor, (int64_t *)(made + 1)) == DLPACK_OK) return made;
+	free(made);
+	return NULL;
+}
+
+DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_of_object(
+    PyObject *owner, const DLTensor *view, uint64_t flags) {
+	struct dlpackgen_holder *made = dlpackgen_new_holder(view, flags, 0);
+	if (!made) {
+		PyErr_NoMemory();
+		return NULL;
+	}
+	Py_INCREF(owner);
+	made->object = owner;
+	return &made->tensor;
+}
+
+/* Wraps a tensor of an old producer: its strides are written out, and what it
+ * cannot say is taken for the worst. Takes it over when it succeeds. */
+static DLManagedTensorVersioned *dlpackgen_modern(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy) {
+	const DLTensor *view = versioned ? &versioned->dl_tensor : &legacy->dl_tensor;
+	const uint64_t flags = versioned ? versioned->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
+	struct dlpackgen_holder *made = dlpackgen_new_holder(view, flags, 0);
+	if (!made) {
+		PyErr_NoMemory();
+		return NULL;
+	}
+	made->versioned = versioned;
+	made->legacy = legacy;
+	return &made->tensor;
+}
+
+enum { DLPACKGEN_ALIGNMENT = 256 };
+
+/* The address in a holder's block at which its data begins. */
+static void *dlpackgen_own_data(struct dlpackgen_holder *holder) {
+	const uintptr_t after = (uintptr_t)((int64_t *)(holder + 1) + 2 * holder->tensor.dl_tensor.ndim);
+	return (void *)((after + DLPACKGEN_ALIGNMENT - 1) / DLPACKGEN_ALIGNMENT * DLPACKGEN_ALIGNMENT);
+}
+
+DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_allocate(
+    DLDataType dtype, int32_t ndim, const int64_t *shape) {
+	DLTensor view;
+	int64_t bytes = 0;
+	memset(&view, 0, sizeof view);
+	view.device.device_type = kDLCPU;
+	view.dtype = dtype;
+	view.ndim = ndim;
+	view.shape = (int64_t *)(uintptr_t)shape;
+	dlpack_error error = ndim > DLPACK_MAX_NDIM ? DLPACK_ERROR_NDIM : dlpack_nbytes(&view, 0, &bytes);
+	if (error == DLPACK_OK && (uint64_t)bytes > PTRDIFF_MAX / 2) error = DLPACK_ERROR_TOO_LARGE;
+	if (error != DLPACK_OK) {
+		PyErr_Format(PyExc_ValueError, "no tensor can be made: %s", dlpack_error_text(error));
+		return NULL;
+	}
+	struct dlpackgen_holder *made = dlpackgen_new_holder(&view, 0, bytes ? (size_t)bytes + DLPACKGEN_ALIGNMENT : 0);
+	if (!made) {
+		PyErr_NoMemory();
+		return NULL;
+	}
+	if (bytes) made->tensor.dl_tensor.data = dlpackgen_own_data(made);
+	return &made->tensor;
+}
+
+#endif

@@ -1,0 +1,262 @@
+/* The type of the tensors that a module gives out. Part of exchange.c. */
+#ifndef DLPACKGEN_PYTHON_OBJECT_H_
+#define DLPACKGEN_PYTHON_OBJECT_H_
+
+#include <dlpackgen_python/call.h>
+
+struct dlpackgen_object {
+	PyObject_HEAD DLManagedTensorVersioned *tensor;
+};
+
+/* The type of the module that was made last: a table's functions are not told
+ * which module they work for. Guarded by the GIL. */
+static PyObject *dlpackgen_newest_type;
+
+static void dlpackgen_object_dealloc(PyObject *self) {
+	PyObject *type = (PyObject *)Py_TYPE(self);
+	freefunc release = (freefunc)(uintptr_t)PyType_GetSlot((PyTypeObject *)type, Py_tp_free);
+	dlpackgen_delete_quietly(((struct dlpackgen_object *)self)->tensor, NULL);
+	release(self);
+	Py_DECREF(type); /* an object owns its type */
+}
+
+/* Makes an object of a type, and takes the tensor over, also when it fails. */
+static PyObject *dlpackgen_new_object(PyObject *type, DLManagedTensorVersioned *tensor) {
+	PyObject *made = PyType_GenericAlloc((PyTypeObject *)type, 0);
+	if (!made) dlpackgen_delete_quietly(tensor, NULL);
+	else ((struct dlpackgen_object *)made)->tensor = tensor;
+	return made;
+}
+
+DLPACKGEN_PYTHON_API PyObject *dlpackgen_give(PyObject *module, DLManagedTensorVersioned *tensor) {
+	return dlpackgen_new_object(dlpackgen_state_of(module)->tensor, tensor);
+}
+
+/* Gives the tensor of an object of ours; NULL with an exception for another one. */
+static DLManagedTensorVersioned *dlpackgen_tensor_of(PyObject *object) {
+	destructor ends = (destructor)(uintptr_t)PyType_GetSlot(Py_TYPE(object), Py_tp_dealloc);
+	if (ends == dlpackgen_object_dealloc) return ((struct dlpackgen_object *)object)->tensor;
+	PyErr_SetString(PyExc_TypeError, "an object of another type than the exchange table is for");
+	return NULL;
+}
+
+/* A copy is no longer one consumer's own once there are several. */
+static DLManagedTensorVersioned *dlpackgen_share(PyObject *self, const DLManagedTensorVersioned *tensor) {
+	return dlpackgen_of_object(self, &tensor->dl_tensor, tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED);
+}
+
+/* The table */
+
+static int dlpackgen_table_allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *context,
+    void (*set_error)(void *, const char *, const char *)) {
+	const int fits = prototype->device.device_type == kDLCPU;
+	PyGILState_STATE gil = PyGILState_Ensure();
+	*out = fits ? dlpackgen_allocate(prototype->dtype, prototype->ndim, prototype->shape) : NULL;
+	const int no_memory = PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError);
+	if (!*out) PyErr_Clear();
+	PyGILState_Release(gil);
+	if (*out) return 0;
+	if (!set_error) return -1;
+	if (!fits) set_error(context, "BufferError", "memory is allocated on the CPU alone");
+	else set_error(context, no_memory ? "MemoryError" : "ValueError", "no tensor of that shape and dtype can be made");
+	return -1;
+}
+
+static int dlpackgen_table_managed(void *object, DLManagedTensorVersioned **out) {
+	const DLManagedTensorVersioned *tensor = dlpackgen_tensor_of((PyObject *)object);
+	*out = tensor ? dlpackgen_share((PyObject *)object, tensor) : NULL;
+	return *out ? 0 : -1;
+}
+
+/* The caller keeps the tensor when it fails. */
+static int dlpackgen_table_wrap(DLManagedTensorVersioned *tensor, void **out) {
+	const dlpack_error error = dlpack_validate_versioned(tensor, DLPACK_ACCEPT_NULL_STRIDES);
+	struct dlpackgen_object *made = NULL;
+	*out = NULL;
+	if (error != DLPACK_OK) dlpackgen_refuse_error(error);
+	else if (!dlpackgen_newest_type) PyErr_SetString(PyExc_RuntimeError, "the module of this exchange table is gone");
+	else made = (struct dlpackgen_object *)PyType_GenericAlloc((PyTypeObject *)dlpackgen_newest_type, 0);
+	if (!made) return -1;
+	made->tensor = tensor;
+	*out = made;
+	return 0;
+}
+
+/* A borrowed view has no flags, and without them would be written to. */
+static int dlpackgen_table_borrow(void *object, DLTensor *out) {
+	const DLManagedTensorVersioned *tensor = dlpackgen_tensor_of((PyObject *)object);
+	if (!tensor) return -1;
+	if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED)
+		return dlpackgen_refuse("a borrowed view cannot say that the tensor is read-only or padded");
+	*out = tensor->dl_tensor;
+	return 0;
+}
+
+static int dlpackgen_table_stream(DLDeviceType device_type, int32_t device_id, void **out) {
+	(void)device_id;
+	*out = NULL;
+	if (device_type == kDLCPU) return 0;
+	PyErr_SetString(PyExc_RuntimeError, "tensors of this type know no streams");
+	return -1;
+}
+
+static const DLPackExchangeAPI dlpackgen_own_table = {
+    {{DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION}, NULL},
+    dlpackgen_table_allocate,
+    dlpackgen_table_managed,
+    dlpackgen_table_wrap,
+    dlpackgen_table_borrow,
+    dlpackgen_table_stream,
+};
+
+/* Copies */
+
+/* Copies what lies along a dimension, and gives where the next bytes go. */
+static char *dlpackgen_copy_along(int32_t dimension, const DLTensor *t, char *to, const char *from, size_t item) {
+	if (dimension == t->ndim) {
+		memcpy(to, from, item);
+		return to + item;
+	}
+	for (int64_t i = 0; i < t->shape[dimension]; i++)
+		to = dlpackgen_copy_along(dimension + 1, t, to, from + i * t->strides[dimension] * (int64_t)item, item);
+	return to;
+}
+
+/* Makes a copy in memory of its own on the CPU. */
+static DLManagedTensorVersioned *dlpackgen_copied(const DLManagedTensorVersioned *tensor) {
+	const DLTensor *from = &tensor->dl_tensor;
+	const size_t bits = (size_t)from->dtype.bits * from->dtype.lanes;
+	if (bits % 8 || !dlpack_device_is_host_readable((int32_t)from->device.device_type)) {
+		dlpackgen_refuse("copies are made of whole bytes in memory of the host");
+		return NULL;
+	}
+	DLManagedTensorVersioned *made = dlpackgen_allocate(from->dtype, from->ndim, from->shape);
+	if (!made) return NULL;
+	if (made->dl_tensor.data)
+		dlpackgen_copy_along(
+		    0, from, (char *)made->dl_tensor.data, (const char *)from->data + from->byte_offset, bits / 8);
+	made->flags = DLPACK_FLAG_BITMASK_IS_COPIED;
+	return made;
+}
+
+/* __dlpack__ */
+
+/* Reads a pair of integers; 0 with an exception. */
+static int dlpackgen_pair(PyObject *tuple, const char *name, long long out[2]) {
+	if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != 2) {
+		PyErr_Format(PyExc_TypeError, "%s is no tuple of two integers", name);
+		return 0;
+	}
+	for (int i = 0; i < 2; i++) {
+		out[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
+		if (out[i] == -1 && PyErr_Occurred()) return 0;
+	}
+	return 1;
+}
+
+/* What is given out is finished, so there is nothing to wait for on any stream;
+ * what is no stream of the device is refused all the same. */
+static int dlpackgen_stream_fits(PyObject *stream, DLDevice device) {
+	const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
+	char where[32];
+	if (stream == Py_None) return 1;
+	const long long number = PyLong_AsLongLong(stream);
+	if (PyErr_Occurred()) return 0;
+	if (number == -1 || !dlpackgen_stream_is_refused(streams, number)) return 1;
+	PyErr_Format(PyExc_BufferError, "stream %lld has no meaning on %s", number, dlpackgen_device_text(device, where));
+	return 0;
+}
+
+/* The arguments of __dlpack__, as far as they matter. */
+struct dlpackgen_wish {
+	int versioned, copy, in_place;
+};
+
+/* The memory is given out where it is or, unless that is forbidden, as a copy in
+ * the host's. */
+static int dlpackgen_device_fits(PyObject *wanted, DLDevice device, struct dlpackgen_wish *wish) {
+	long long want[2];
+	if (wanted == Py_None) return 1;
+	if (!dlpackgen_pair(wanted, "dl_device", want)) return 0;
+	if (want[0] == (long long)device.device_type && want[1] == device.device_id) return 1;
+	if (want[0] == kDLCPU && dlpack_device_is_host_readable((int32_t)device.device_type) && !wish->in_place)
+		return wish->copy = 1;
+	PyErr_Format(PyExc_BufferError, "the tensor is on device (%d, %d), asked for on (%lld, %lld)",
+	    (int)device.device_type, (int)device.device_id, want[0], want[1]);
+	return 0;
+}
+
+static int dlpackgen_parse_wish(PyObject *args, PyObject *keywords, DLDevice device, struct dlpackgen_wish *wish) {
+	static char names[4][16] = {"stream", "max_version", "dl_device", "copy"};
+	static char *list[] = {names[0], names[1], names[2], names[3], NULL};
+	PyObject *stream = Py_None, *version = Py_None, *where = Py_None, *copy = Py_None;
+	long long newest[2] = {0, 0};
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$OOOO:__dlpack__", list, &stream, &version, &where, &copy))
+		return 0;
+	if (version != Py_None && !dlpackgen_pair(version, "max_version", newest)) return 0;
+	const int truth = copy == Py_None ? 0 : PyObject_IsTrue(copy);
+	wish->versioned = newest[0] >= 1;
+	wish->copy = truth > 0;
+	wish->in_place = copy != Py_None && truth == 0;
+	return truth >= 0 && dlpackgen_stream_fits(stream, device) && dlpackgen_device_fits(where, device, wish);
+}
+
+static PyObject *dlpackgen_object_dlpack(PyObject *self, PyObject *args, PyObject *keywords) {
+	const DLManagedTensorVersioned *own = dlpackgen_tensor_of(self);
+	struct dlpackgen_wish wish;
+	if (!own || !dlpackgen_parse_wish(args, keywords, own->dl_tensor.device, &wish)) return NULL;
+	DLManagedTensorVersioned *given = wish.copy ? dlpackgen_copied(own) : dlpackgen_share(self, own);
+	return given ? dlpackgen_capsule(given, wish.versioned) : NULL;
+}
+
+static PyObject *dlpackgen_object_device(PyObject *self, PyObject *nothing) {
+	const DLManagedTensorVersioned *own = dlpackgen_tensor_of(self);
+	(void)nothing;
+	return own ? Py_BuildValue("(ii)", (int)own->dl_tensor.device.device_type, (int)own->dl_tensor.device.device_id)
+	           : NULL;
+}
+
+/* The type */
+
+/* Puts the table on the type, by its attribute and by the older one. */
+static int dlpackgen_offer_table(PyObject *type) {
+	void *table = (void *)(uintptr_t)&dlpackgen_own_table;
+	PyObject *capsule = PyCapsule_New(table, dlpackgen_table_capsule, NULL);
+	PyObject *number = capsule ? PyLong_FromVoidPtr(table) : NULL;
+	int failed = !number || PyObject_SetAttrString(type, dlpackgen_table_attribute, capsule) ||
+	    PyObject_SetAttrString(type, dlpackgen_older_table_attribute, number);
+	Py_XDECREF(capsule);
+	Py_XDECREF(number);
+	return failed ? -1 : 0;
+}
+
+/* Makes the type Tensor for a module; a new reference. */
+static PyObject *dlpackgen_make_type(PyObject *module) {
+	static char text[] = "A tensor. What takes DLPack can use it: numpy.from_dlpack, torch.from_dlpack.";
+	static PyMethodDef methods[] = {
+	    {"__dlpack__", (PyCFunction)(void (*)(void))dlpackgen_object_dlpack, METH_VARARGS | METH_KEYWORDS,
+	        "Gives the tensor in a capsule."},
+	    {"__dlpack_device__", dlpackgen_object_device, METH_NOARGS,
+	        "Gives the type and the number of the tensor's device."},
+	    {NULL, NULL, 0, NULL},
+	};
+	PyType_Slot slots[] = {
+	    {Py_tp_dealloc, (void *)(uintptr_t)dlpackgen_object_dealloc},
+	    {Py_tp_methods, methods},
+	    {Py_tp_doc, text},
+	    {0, NULL},
+	};
+	PyType_Spec spec = {"Tensor", (int)sizeof(struct dlpackgen_object), 0,
+	    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+	PyObject *name = PyModule_GetNameObject(module);
+	PyObject *full = name ? PyUnicode_FromFormat("%U.Tensor", name) : NULL;
+	PyObject *type = NULL;
+	spec.name = full ? PyUnicode_AsUTF8AndSize(full, NULL) : NULL; /* copied by Python, from 3.11 on */
+	if (spec.name) type = PyType_FromModuleAndSpec(module, &spec, NULL);
+	if (type && dlpackgen_offer_table(type)) Py_CLEAR(type);
+	Py_XDECREF(full);
+	Py_XDECREF(name);
+	return type;
+}
+
+#endif

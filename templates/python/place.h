@@ -1,0 +1,144 @@
+/* Where a call works: one device, and the stream on it. Part of exchange.c. */
+#ifndef DLPACKGEN_PYTHON_PLACE_H_
+#define DLPACKGEN_PYTHON_PLACE_H_
+
+#include <dlpackgen_python/check.h>
+
+/* Turns the number of a stream into a handle. */
+static int dlpackgen_use_number(struct dlpackgen_call *call, DLDevice device) {
+	const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
+	char where[32];
+	if (streams != dlpackgen_streams_none && dlpackgen_stream_is_refused(streams, call->number)) {
+		PyErr_Format(PyExc_ValueError, "%s(): stream %lld has no meaning on %s", call->function->name, call->number,
+		    dlpackgen_device_text(device, where));
+		return -1;
+	}
+	const int standard = streams != dlpackgen_streams_none && call->number == dlpackgen_default_stream(streams);
+	call->stream = standard ? NULL : (void *)(uintptr_t)call->number;
+	call->has_stream = 1;
+	return 0;
+}
+
+/* Asks the library of an argument for its stream: 1 when it has told it, 0 when it
+ * cannot, -1 with an exception. */
+static int dlpackgen_ask_stream(struct dlpackgen_call *call, int i, DLDevice device) {
+	const struct dlpackgen_argument *a = &call->arguments[i];
+	int failed;
+	if (a->adopted && a->adopted->stream) failed = a->adopted->stream(device, &call->stream);
+	else if (a->api) failed = a->api->current_work_stream(device.device_type, device.device_id, &call->stream);
+	else return 0;
+	if (failed || PyErr_Occurred()) {
+		dlpackgen_failed(PyExc_RuntimeError, "its library does not tell its stream");
+		return dlpackgen_about(call->function, i);
+	}
+	return call->has_stream = 1;
+}
+
+static int dlpackgen_no_stream(const struct dlpackgen_call *call, int i, DLDevice device) {
+	char where[32];
+	return dlpackgen_fault(call, i, PyExc_ValueError, "it is on %s, and no library here tells the stream to work on%s",
+	    dlpackgen_device_text(device, where), call->function->takes_stream ? ": give stream=" : "");
+}
+
+/* Looks at where a tensor is that can be lent, and forgets it again. */
+static int dlpackgen_peek(const struct dlpackgen_call *call, int i, DLDevice *device) {
+	struct dlpackgen_argument *a = &call->arguments[i], seen = *a;
+	int failed = 0;
+	seen.flags = 0;
+	seen.versioned = NULL;
+	if (a->adopted)
+		failed =
+		    a->adopted->borrow(a->object, 0, &seen.tensor, call->scratch + (size_t)i * DLPACKGEN_SCRATCH, &seen.flags);
+	else failed = dlpackgen_read_table(&seen, a->api, a->trusted, a->object, 0);
+	*device = seen.tensor.device;
+	if (!failed) dlpackgen_delete_quietly(seen.versioned, NULL);
+	return failed ? dlpackgen_about(call->function, i) : 0;
+}
+
+/* Finds the stream before a producer without a table is asked for a tensor on that
+ * device: the first tensor beside it that is no CPU's decides. */
+static int dlpackgen_find_stream(struct dlpackgen_call *call, int wanting, DLDevice device) {
+	if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, device);
+	for (int i = 0; i < call->function->count && !call->has_stream; i++) {
+		const struct dlpackgen_argument *a = &call->arguments[i];
+		DLDevice there;
+		if (!a->object || !(a->adopted || a->api)) continue;
+		if (dlpackgen_peek(call, i, &there)) return -1;
+		if (there.device_type != kDLCPU && dlpackgen_ask_stream(call, i, there) < 0) return -1;
+	}
+	return call->has_stream ? 0 : dlpackgen_no_stream(call, wanting, device);
+}
+
+/* Reads the pair that __dlpack_device__ gives; 0 when there is none, as with old
+ * producers, -1 with an exception. */
+static int dlpackgen_device_of(struct dlpackgen_state *state, PyObject *object, DLDevice *device) {
+	PyObject *pair = PyObject_CallMethodObjArgs(object, state->dlpack_device, NULL);
+	long long type = 0, id = 0;
+	if (!pair && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+		PyErr_Clear();
+		return 0;
+	}
+	if (pair && (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2))
+		PyErr_SetString(PyExc_BufferError, "its __dlpack_device__ gave no pair of integers");
+	if (!PyErr_Occurred()) type = PyLong_AsLongLong(PyTuple_GetItem(pair, 0));
+	if (!PyErr_Occurred()) id = PyLong_AsLongLong(PyTuple_GetItem(pair, 1));
+	Py_XDECREF(pair);
+	device->device_type = (DLDeviceType)type;
+	device->device_id = (int32_t)id;
+	return PyErr_Occurred() ? -1 : 1;
+}
+
+/* Makes the stream argument for a producer without a table: a new reference, or NULL
+ * where it must get none or, with an exception, cannot get one. */
+static PyObject *dlpackgen_stream_for(struct dlpackgen_call *call, int i) {
+	DLDevice device;
+	if (dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return NULL;
+	const int known = dlpackgen_device_of(call->state, call->arguments[i].object, &device);
+	if (known < 0) dlpackgen_about(call->function, i);
+	if (known <= 0 || device.device_type == kDLCPU || dlpackgen_find_stream(call, i, device)) return NULL;
+	const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
+	if (streams == dlpackgen_streams_none) return NULL;
+	if (!call->stream) return PyLong_FromLongLong(dlpackgen_default_stream(streams));
+	return PyLong_FromVoidPtr(call->stream);
+}
+
+static int dlpackgen_same_device(DLDevice a, DLDevice b) {
+	return a.device_type == b.device_type && a.device_id == b.device_id;
+}
+
+/* Gives the first tensor that is no CPU's, or -1. */
+static int dlpackgen_first_elsewhere(const struct dlpackgen_call *call) {
+	for (int i = 0; i < call->function->count; i++)
+		if (call->function->parameters[i].kind == dlpackgen_tensor && call->arguments[i].object &&
+		    call->arguments[i].tensor.device.device_type != kDLCPU)
+			return i;
+	return -1;
+}
+
+/* Settles where the call works, once all tensors are known. */
+DLPACKGEN_SLOW static int dlpackgen_settle_place(struct dlpackgen_call *call) {
+	const int first = dlpackgen_first_elsewhere(call);
+	if (first < 0) {
+		if (!call->has_number) return 0;
+		PyErr_Format(PyExc_ValueError, "%s(): stream is given, but all tensors are on the CPU", call->function->name);
+		return -1;
+	}
+	call->device = call->arguments[first].tensor.device;
+	for (int i = 0; i < call->function->count; i++) {
+		const struct dlpackgen_parameter *p = &call->function->parameters[i];
+		const struct dlpackgen_argument *a = &call->arguments[i];
+		if (p->kind != dlpackgen_tensor || !a->object || dlpackgen_takes_cpu_alone(p)) continue;
+		if (!dlpackgen_same_device(a->tensor.device, call->device)) return dlpackgen_other_device(call, i, first);
+	}
+	if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, call->device);
+	for (int i = first; i < call->function->count && !call->has_stream; i++) {
+		const struct dlpackgen_argument *a = &call->arguments[i];
+		if (call->function->parameters[i].kind != dlpackgen_tensor || !a->object ||
+		    a->tensor.device.device_type == kDLCPU)
+			continue;
+		if (dlpackgen_ask_stream(call, i, call->device) < 0) return -1;
+	}
+	return call->has_stream ? 0 : dlpackgen_no_stream(call, first, call->device);
+}
+
+#endif

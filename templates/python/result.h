@@ -1,0 +1,113 @@
+/* New tensors, by the library of an argument. Part of exchange.c. */
+#ifndef DLPACKGEN_PYTHON_RESULT_H_
+#define DLPACKGEN_PYTHON_RESULT_H_
+
+#include <dlpackgen_python/object.h>
+
+/* The SetError of a foreign allocator; the context is not needed. */
+static void dlpackgen_set_error(void *context, const char *kind, const char *message) {
+	PyObject *known = PyExc_RuntimeError;
+	(void)context;
+	if (kind && strcmp(kind, "MemoryError") == 0) known = PyExc_MemoryError;
+	else if (kind && strcmp(kind, "BufferError") == 0) known = PyExc_BufferError;
+	else if (kind && strcmp(kind, "ValueError") == 0) known = PyExc_ValueError;
+	else if (kind && strcmp(kind, "TypeError") == 0) known = PyExc_TypeError;
+	PyErr_SetString(known, message ? message : "a library could not allocate a tensor");
+}
+
+/* What a foreign allocator gives is written to, so it must be what was asked for. */
+static int dlpackgen_is_as_asked(const DLManagedTensorVersioned *made, const DLTensor *asked) {
+	if (dlpack_validate_versioned(made, DLPACK_ACCEPT_NULL_STRIDES) != DLPACK_OK) return 0;
+	const DLTensor *got = &made->dl_tensor;
+	return dlpackgen_dtype_of(got) == dlpackgen_dtype_of(asked) && dlpackgen_has_shape(got, asked) &&
+	    dlpack_is_row_major(got) && dlpackgen_same_device(got->device, asked->device) &&
+	    !(made->flags & DLPACK_FLAG_BITMASK_READ_ONLY);
+}
+
+static DLManagedTensorVersioned *dlpackgen_allocate_by_table(const DLPackExchangeAPI *api, DLTensor *asked) {
+	DLManagedTensorVersioned *made = NULL;
+	if (api->managed_tensor_allocator(asked, &made, NULL, dlpackgen_set_error) || !made) {
+		dlpackgen_failed(PyExc_RuntimeError, "its library could not allocate a tensor");
+		return NULL;
+	}
+	if (dlpackgen_is_as_asked(made, asked)) return made;
+	dlpackgen_delete_quietly(made, NULL);
+	dlpackgen_refuse("its library allocated another tensor than was asked for");
+	return NULL;
+}
+
+DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_empty(
+    struct dlpackgen_call *call, int like, DLDataType dtype, int32_t ndim, const int64_t *shape) {
+	const struct dlpackgen_argument *a = &call->arguments[like];
+	DLManagedTensorVersioned *made = NULL;
+	char where[32];
+	DLTensor asked;
+	int64_t bytes;
+	memset(&asked, 0, sizeof asked);
+	asked.device = a->tensor.device;
+	asked.dtype = dtype;
+	asked.ndim = ndim;
+	asked.shape = (int64_t *)(uintptr_t)shape;
+	if (ndim > DLPACKGEN_MAX_NDIM || dlpack_nbytes(&asked, 0, &bytes) != DLPACK_OK)
+		PyErr_SetString(PyExc_ValueError, "the result has no shape that a tensor can have");
+	else if (a->api) made = dlpackgen_allocate_by_table(a->api, &asked);
+	else if (asked.device.device_type == kDLCPU) made = dlpackgen_allocate(dtype, ndim, shape);
+	else
+		PyErr_Format(PyExc_BufferError, "its library cannot be asked for memory on %s",
+		    dlpackgen_device_text(asked.device, where));
+	if (!made) dlpackgen_about(call->function, like);
+	return made;
+}
+
+/* Gives the from_dlpack of the array namespace of an object, or of the package that
+ * its type is from: a new reference, or NULL, without an exception where neither
+ * has one. */
+static PyObject *dlpackgen_from_dlpack(struct dlpackgen_state *state, PyObject *object) {
+	PyObject *spaces = PyObject_CallMethodObjArgs(object, state->array_namespace, NULL);
+	if (!spaces) {
+		PyErr_Clear();
+		PyObject *home = PyObject_GetAttr((PyObject *)Py_TYPE(object), state->module_name);
+		const char *name = home && PyUnicode_Check(home) ? PyUnicode_AsUTF8AndSize(home, NULL) : NULL;
+		const size_t length = name ? strcspn(name, ".") : 0;
+		PyObject *package = name ? PyUnicode_FromStringAndSize(name, (Py_ssize_t)length) : NULL;
+		Py_XDECREF(home);
+		spaces = package ? PyImport_GetModule(package) : NULL;
+		Py_XDECREF(package);
+	}
+	PyErr_Clear();
+	PyObject *found = spaces ? PyObject_GetAttr(spaces, state->from_dlpack) : NULL;
+	Py_XDECREF(spaces);
+	if (!found) PyErr_Clear();
+	return found;
+}
+
+static PyObject *dlpackgen_wrap_by_table(const DLPackExchangeAPI *api, DLManagedTensorVersioned *tensor) {
+	void *made = NULL;
+	if (api->managed_tensor_to_py_object_no_sync(tensor, &made) == 0 && made) return (PyObject *)made;
+	dlpackgen_delete_quietly(tensor, NULL); /* who fails has not taken it over, as torch and tvm-ffi do it */
+	dlpackgen_failed(PyExc_RuntimeError, "its exchange table made no object of a tensor");
+	return NULL;
+}
+
+static PyObject *dlpackgen_wrap_by_python(
+    struct dlpackgen_call *call, PyObject *like, DLManagedTensorVersioned *tensor) {
+	PyObject *ours = dlpackgen_give(call->module, tensor);
+	PyObject *from = ours ? dlpackgen_from_dlpack(call->state, like) : NULL;
+	PyObject *made = ours;
+	if (from) {
+		made = PyObject_CallFunctionObjArgs(from, ours, NULL);
+		Py_DECREF(ours);
+	}
+	Py_XDECREF(from);
+	return made;
+}
+
+DLPACKGEN_PYTHON_API PyObject *dlpackgen_wrap(struct dlpackgen_call *call, int like, DLManagedTensorVersioned *tensor) {
+	const struct dlpackgen_argument *a = &call->arguments[like];
+	PyObject *made =
+	    a->api ? dlpackgen_wrap_by_table(a->api, tensor) : dlpackgen_wrap_by_python(call, a->object, tensor);
+	if (!made) dlpackgen_about(call->function, like);
+	return made;
+}
+
+#endif

@@ -1,0 +1,214 @@
+/* How the objects of a type are read: found once for a type, then remembered.
+ * Part of exchange.c. */
+#ifndef DLPACKGEN_PYTHON_ROUTES_H_
+#define DLPACKGEN_PYTHON_ROUTES_H_
+
+#include <dlpackgen_python/managed.h>
+
+/* Gives an attribute that may be missing: NULL, with an exception only where the
+ * reason is another one, or one is on its way already. */
+static PyObject *dlpackgen_optional(PyObject *object, const char *name) {
+	if (PyErr_Occurred()) return NULL;
+	PyObject *value = PyObject_GetAttrString(object, name);
+	if (!value && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
+	return value;
+}
+
+static int dlpackgen_has(PyObject *object, const char *name) {
+	PyObject *value = dlpackgen_optional(object, name);
+	Py_XDECREF(value);
+	return value != NULL;
+}
+
+/* Gives what a module has under a name, if the module was imported: a new
+ * reference, or NULL, with an exception only where looking failed. */
+static PyObject *dlpackgen_imported(const char *module, const char *name) {
+	PyObject *key = PyUnicode_FromString(module);
+	PyObject *found = key ? PyImport_GetModule(key) : NULL;
+	PyObject *value = found ? dlpackgen_optional(found, name) : NULL;
+	Py_XDECREF(key);
+	Py_XDECREF(found);
+	return value;
+}
+
+/* Reads a table's address: from a capsule or, by the older attribute, an int; NULL
+ * from anything else, as if there were none. */
+static const DLPackExchangeAPI *dlpackgen_table_in(PyObject *value, int number) {
+	const DLPackExchangeAPI *table = NULL;
+	void *address = NULL;
+	if (PyCapsule_IsValid(value, dlpackgen_table_capsule))
+		address = PyCapsule_GetPointer(value, dlpackgen_table_capsule);
+	else if (number && PyLong_Check(value)) address = PyLong_AsVoidPtr(value);
+	PyErr_Clear();
+	return dlpack_find_exchange_api((const DLPackExchangeAPIHeader *)address, &table) == DLPACK_OK ? table : NULL;
+}
+
+/* Looks for a table of the type itself: one that it inherits does not know what
+ * the derived type changes. */
+static const DLPackExchangeAPI *dlpackgen_table_of(PyObject *type) {
+	const char *const names[] = {dlpackgen_table_attribute, dlpackgen_older_table_attribute};
+	PyObject *own = dlpackgen_optional(type, "__dict__");
+	const DLPackExchangeAPI *table = NULL;
+	for (int i = 0; own && !table && i < 2; i++) {
+		if (!PyMapping_HasKeyString(own, names[i])) continue;
+		PyObject *value = dlpackgen_optional(type, names[i]);
+		if (value) table = dlpackgen_table_in(value, i == 1);
+		Py_XDECREF(value);
+	}
+	Py_XDECREF(own);
+	return table;
+}
+
+/* The types whose tables lend nothing that must not be written to: their tensors
+ * are never read-only. A borrowed tensor has no flag to say so. */
+static int dlpackgen_is_trusted(PyObject *type) {
+	static const char *const known[][2] = {{"torch", "Tensor"}, {"torch.nn", "Parameter"}, {"paddle", "Tensor"}};
+	int trusted = 0;
+	for (size_t i = 0; i < sizeof known / sizeof *known && !trusted; i++) {
+		PyObject *found = dlpackgen_imported(known[i][0], known[i][1]);
+		trusted = found == type;
+		Py_XDECREF(found);
+	}
+	return trusted;
+}
+
+/* Compares a type with one adopted table: 1 when the rest need not be looked at,
+ * -1 with an exception. */
+static int dlpackgen_adopt(struct dlpackgen_route *route, const struct dlpackgen_adopted *table) {
+	PyObject *base = dlpackgen_imported(table->module, table->type);
+	int opened = 0;
+	if (!base || !PyType_Check(base)) {
+		Py_XDECREF(base);
+		return PyErr_Occurred() ? -1 : 0;
+	}
+	const int derives = PyType_IsSubtype((PyTypeObject *)route->type, (PyTypeObject *)base);
+	if (base == route->type && table->open) opened = table->open(route->type);
+	Py_DECREF(base);
+	if (opened < 0) return dlpackgen_failed(PyExc_RuntimeError, "an adopted table did not open");
+	if (opened) route->adopted = table;
+	else if (derives && table->refuse && !route->refusing) route->refusing = table;
+	return opened;
+}
+
+/* Finds out what objects of a type must be asked. Adopted tables ask by themselves. */
+static uint8_t dlpackgen_questions(PyObject *type) {
+	uint8_t asks = 0;
+	if (dlpackgen_has(type, "is_neg")) asks |= dlpackgen_asks_neg;
+	if (dlpackgen_has(type, "is_conj")) asks |= dlpackgen_asks_conj;
+	if (dlpackgen_has(type, "requires_grad")) asks |= dlpackgen_asks_grad;
+	if (dlpackgen_has(type, "mask") && dlpackgen_has(type, "filled")) asks |= dlpackgen_asks_mask;
+	return asks;
+}
+
+static int dlpackgen_fill_route(struct dlpackgen_state *state, struct dlpackgen_route *route) {
+	for (int i = 0; i < DLPACKGEN_MAX_REGISTERED && state->registered[i]; i++) {
+		if (state->registered[i]->type == route->type) {
+			route->api = state->registered[i]->api;
+			return 0;
+		}
+	}
+	route->api = dlpackgen_table_of(route->type);
+	for (int i = 0; dlpackgen_adopted_tables[i] && !PyErr_Occurred(); i++) {
+		const int found = dlpackgen_adopt(route, dlpackgen_adopted_tables[i]);
+		if (found < 0) return -1;
+		if (found) break;
+	}
+	if (route->adopted) {
+		route->yields = route->adopted->yields != 0;
+		return PyErr_Occurred() ? -1 : 0;
+	}
+	route->asks = dlpackgen_questions(route->type);
+	route->trusted = (uint8_t)(route->api && dlpackgen_is_trusted(route->type));
+	route->yields = !route->api || route->asks || route->refusing;
+	return PyErr_Occurred() ? -1 : 0;
+}
+
+static void dlpackgen_retire(struct dlpackgen_route *old) {
+#ifdef Py_GIL_DISABLED
+	(void)old; /* another thread may still read it; the cache is small */
+#else
+	dlpackgen_free_route(old);
+#endif
+}
+
+/* Puts a route into one of the two places of its type. */
+static void dlpackgen_publish(struct dlpackgen_state *state, struct dlpackgen_route *route) {
+	struct dlpackgen_route **place = &state->cache[dlpackgen_hash(route->type)];
+	struct dlpackgen_route **second = &state->cache[dlpackgen_hash(route->type) ^ 1];
+	if (*place && (*place)->type != route->type && (!*second || (*second)->type == route->type)) place = second;
+	struct dlpackgen_route *old = *place;
+	DLPACKGEN_STORE(place, route);
+	if (old) dlpackgen_retire(old);
+}
+
+/* Looks at a type for the first time. What is known of it is complete before it is
+ * published, since looking may run code that comes back here. */
+static int dlpackgen_learn_once(struct dlpackgen_state *state, PyObject *type) {
+	struct dlpackgen_route *made = (struct dlpackgen_route *)calloc(1, sizeof *made);
+	if (!made) {
+		PyErr_NoMemory();
+		return -1;
+	}
+	Py_INCREF(type);
+	made->type = type;
+	if (dlpackgen_fill_route(state, made)) {
+		struct dlpackgen_pending pending = dlpackgen_suspend();
+		dlpackgen_free_route(made);
+		dlpackgen_resume(pending);
+		return -1;
+	}
+	dlpackgen_publish(state, made);
+	return 0;
+}
+
+DLPACKGEN_FAST const struct dlpackgen_route *dlpackgen_known(struct dlpackgen_state *state, PyObject *type) {
+	const size_t place = dlpackgen_hash(type);
+	const struct dlpackgen_route *route = DLPACKGEN_LOAD(&state->cache[place]);
+	if (!DLPACKGEN_RARE(!route || route->type != type)) return route;
+	route = DLPACKGEN_LOAD(&state->cache[place ^ 1]);
+	return route && route->type == type ? route : NULL;
+}
+
+/* The end of a type that is driven out may run code that drives out the new one. */
+DLPACKGEN_SLOW static const struct dlpackgen_route *dlpackgen_learn(struct dlpackgen_state *state, PyObject *type) {
+	const struct dlpackgen_route *route = NULL;
+	while (!route && dlpackgen_learn_once(state, type) == 0) route = dlpackgen_known(state, type);
+	return route;
+}
+
+/* Gives how an object's type is read, until the next call that may run code of
+ * Python, which may drive it out; NULL with an exception. */
+DLPACKGEN_FAST const struct dlpackgen_route *dlpackgen_route_of(struct dlpackgen_state *state, PyObject *object) {
+	PyObject *const type = (PyObject *)Py_TYPE(object);
+	const struct dlpackgen_route *route = dlpackgen_known(state, type);
+	return DLPACKGEN_RARE(!route) ? dlpackgen_learn(state, type) : route;
+}
+
+DLPACKGEN_PYTHON_API int dlpackgen_register(PyObject *module, PyObject *type, const DLPackExchangeAPI *table) {
+	struct dlpackgen_state *state = dlpackgen_state_of(module);
+	const DLPackExchangeAPI *ours = NULL;
+	const dlpack_error error = table ? dlpack_find_exchange_api(&table->header, &ours) : DLPACK_ERROR_NULL;
+	int i = 0;
+	if (error != DLPACK_OK || !PyType_Check(type)) {
+		PyErr_Format(PyExc_ValueError, "this is no exchange table for a type: %s", dlpack_error_text(error));
+		return -1;
+	}
+	while (i < DLPACKGEN_MAX_REGISTERED && state->registered[i]) i++;
+	struct dlpackgen_route *kept =
+	    i < DLPACKGEN_MAX_REGISTERED ? (struct dlpackgen_route *)calloc(1, sizeof *kept) : NULL;
+	struct dlpackgen_route *used = kept ? (struct dlpackgen_route *)calloc(1, sizeof *used) : NULL;
+	if (!used) {
+		free(kept);
+		PyErr_Format(PyExc_MemoryError, "no room for an exchange table: %d at most", (int)DLPACKGEN_MAX_REGISTERED);
+		return -1;
+	}
+	kept->type = used->type = type;
+	kept->api = used->api = ours;
+	Py_INCREF(type);
+	Py_INCREF(type);
+	state->registered[i] = kept;
+	dlpackgen_publish(state, used);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,104 @@
+/* What a module knows: constants of Python, and how the types that it met are
+ * read. Part of exchange.c. */
+#ifndef DLPACKGEN_PYTHON_STATE_H_
+#define DLPACKGEN_PYTHON_STATE_H_
+
+#include <dlpackgen_python/exchange.h>
+
+#if defined(__GNUC__)
+#define DLPACKGEN_RARE(condition) __builtin_expect(!!(condition), 0)
+#define DLPACKGEN_SLOW __attribute__((noinline, cold))
+#define DLPACKGEN_FAST static inline __attribute__((always_inline))
+#define DLPACKGEN_LOAD(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)
+#define DLPACKGEN_STORE(place, value) __atomic_store_n(place, value, __ATOMIC_RELEASE)
+#else
+/* Only with the GIL, then: such compilers build no free-threaded modules here. */
+#define DLPACKGEN_RARE(condition) (condition)
+#define DLPACKGEN_SLOW
+#define DLPACKGEN_FAST static inline
+#define DLPACKGEN_LOAD(place) (*(place))
+#define DLPACKGEN_STORE(place, value) (*(place) = (value))
+#endif
+
+/* Questions that some types must be asked about each object, since neither their
+ * tables nor their capsules say it. */
+enum { dlpackgen_asks_neg = 1, dlpackgen_asks_conj = 2, dlpackgen_asks_grad = 4, dlpackgen_asks_mask = 8 };
+
+/* How objects of a type are read. Never changed once it is published. */
+struct dlpackgen_route {
+	PyObject *type;                           /* a strong reference, so that no other type gets its address */
+	const struct dlpackgen_adopted *adopted;  /* reads them */
+	const struct dlpackgen_adopted *refusing; /* may refuse them */
+	const DLPackExchangeAPI *api;
+	uint8_t asks;
+	uint8_t yields;  /* reading runs code of Python */
+	uint8_t trusted; /* what its table lends may be written to */
+};
+
+/* A type has two places and drives out what is in the first when both are taken. */
+enum { DLPACKGEN_CACHE_BITS = 6, DLPACKGEN_CACHE = 1 << DLPACKGEN_CACHE_BITS, DLPACKGEN_MAX_REGISTERED = 16 };
+
+struct dlpackgen_state {
+	struct dlpackgen_route *cache[DLPACKGEN_CACHE];
+	struct dlpackgen_route *registered[DLPACKGEN_MAX_REGISTERED]; /* never driven out */
+	PyObject *tensor;                                             /* the module's own type */
+	/* Names, and the arguments of __dlpack__. */
+	PyObject *dlpack, *dlpack_device, *is_neg, *is_conj, *requires_grad;
+	PyObject *array_namespace, *from_dlpack, *module_name;
+	PyObject *max_version, *stream, *nothing, *version, *keywords;
+};
+
+/* NULL where the object is no module of this library. */
+DLPACKGEN_FAST struct dlpackgen_state *dlpackgen_state_of(PyObject *module) {
+	return (struct dlpackgen_state *)PyModule_GetState(module);
+}
+
+DLPACKGEN_FAST size_t dlpackgen_hash(const void *type) {
+	return (size_t)(((uint64_t)(uintptr_t)type * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - DLPACKGEN_CACHE_BITS));
+}
+
+/* Every object that the state holds, for the garbage collector. */
+static PyObject **dlpackgen_constant(struct dlpackgen_state *state, int i) {
+	PyObject **all[] = {
+	    &state->tensor,
+	    &state->dlpack,
+	    &state->dlpack_device,
+	    &state->is_neg,
+	    &state->is_conj,
+	    &state->requires_grad,
+	    &state->array_namespace,
+	    &state->from_dlpack,
+	    &state->module_name,
+	    &state->max_version,
+	    &state->stream,
+	    &state->nothing,
+	    &state->version,
+	    &state->keywords,
+	};
+	return i < (int)(sizeof all / sizeof *all) ? all[i] : NULL;
+}
+
+static int dlpackgen_make_constants(struct dlpackgen_state *state) {
+	state->dlpack = PyUnicode_InternFromString("__dlpack__");
+	state->dlpack_device = PyUnicode_InternFromString("__dlpack_device__");
+	state->is_neg = PyUnicode_InternFromString("is_neg");
+	state->is_conj = PyUnicode_InternFromString("is_conj");
+	state->requires_grad = PyUnicode_InternFromString("requires_grad");
+	state->array_namespace = PyUnicode_InternFromString("__array_namespace__");
+	state->from_dlpack = PyUnicode_InternFromString("from_dlpack");
+	state->module_name = PyUnicode_InternFromString("__module__");
+	state->max_version = PyUnicode_InternFromString("max_version");
+	state->stream = PyUnicode_InternFromString("stream");
+	state->nothing = PyTuple_New(0);
+	state->version = Py_BuildValue("(ii)", DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
+	state->keywords = state->version ? Py_BuildValue("{sO}", "max_version", state->version) : NULL;
+	return PyErr_Occurred() ? -1 : 0;
+}
+
+static void dlpackgen_free_route(struct dlpackgen_route *route) {
+	PyObject *type = route->type;
+	free(route);
+	Py_DECREF(type); /* may run code that comes back here */
+}
+
+#endif

@@ -1,0 +1,174 @@
+/* Reading a tensor out of an object, by each of the routes. Part of exchange.c. */
+#ifndef DLPACKGEN_PYTHON_TAKE_H_
+#define DLPACKGEN_PYTHON_TAKE_H_
+
+#include <dlpackgen_python/capsules.h>
+
+/* Gives the truth of an answer, and drops it: 1, 0, or -1 with an exception. */
+static int dlpackgen_truth(PyObject *answer) {
+	const int truth = answer ? PyObject_IsTrue(answer) : -1;
+	Py_XDECREF(answer);
+	return truth;
+}
+
+/* Asks a method without arguments; what it says yes to is refused. */
+static int dlpackgen_refuse_if(PyObject *object, PyObject *method, const char *why) {
+	const int truth = dlpackgen_truth(PyObject_CallMethodObjArgs(object, method, NULL));
+	return truth > 0 ? dlpackgen_refuse("%s", why) : truth;
+}
+
+/* Tells whether torch records what happens to tensors. */
+static int dlpackgen_grad_is_recorded(void) {
+	PyObject *ask = dlpackgen_imported("torch", "is_grad_enabled");
+	if (!ask) return PyErr_Occurred() ? -1 : 1;
+	const int truth = dlpackgen_truth(PyObject_CallNoArgs(ask));
+	Py_DECREF(ask);
+	return truth;
+}
+
+static int dlpackgen_refuse_grad(struct dlpackgen_state *state, PyObject *object) {
+	int truth = dlpackgen_truth(PyObject_GetAttr(object, state->requires_grad));
+	if (truth > 0) truth = dlpackgen_grad_is_recorded();
+	return truth > 0
+	    ? dlpackgen_refuse(
+	          "it requires grad, which this function does not record: detach() it, or call under no_grad()")
+	    : truth;
+}
+
+/* Some tensors have values that differ from those in memory, which neither their
+ * tables nor their capsules say. */
+static int dlpackgen_question(
+    struct dlpackgen_state *state, PyObject *object, const struct dlpackgen_adopted *refusing, uint8_t asks) {
+	if (refusing && refusing->refuse(object)) return dlpackgen_failed(PyExc_BufferError, "it was refused");
+	if (asks & dlpackgen_asks_mask)
+		return dlpackgen_refuse("some of its elements may be masked, which a tensor cannot say");
+	if (asks & dlpackgen_asks_neg &&
+	    dlpackgen_refuse_if(object, state->is_neg, "its memory holds the negated values: call resolve_neg() first"))
+		return -1;
+	if (asks & dlpackgen_asks_conj &&
+	    dlpackgen_refuse_if(
+	        object, state->is_conj, "its memory holds the conjugated values: call resolve_conj() first"))
+		return -1;
+	return asks & dlpackgen_asks_grad ? dlpackgen_refuse_grad(state, object) : 0;
+}
+
+DLPACKGEN_SLOW static int dlpackgen_refuse_error(dlpack_error error) {
+	if (error == DLPACK_ERROR_DATA_NULL) return dlpackgen_refuse("it has elements but no memory: its data is NULL");
+	PyErr_Format(
+	    PyExc_BufferError, "its library gave a tensor that breaks the rules of DLPack: %s", dlpack_error_text(error));
+	return -1;
+}
+
+/* Looks at a tensor that a stranger gave; its shape and strides are copied first
+ * where that is asked for, or where it has no strides. */
+static int dlpackgen_admit(struct dlpackgen_argument *a, int64_t *scratch, int copy) {
+	DLTensor *const tensor = &a->tensor;
+	dlpack_error error = DLPACK_OK;
+	if (tensor->ndim < 0 || tensor->ndim > DLPACKGEN_MAX_NDIM) error = DLPACK_ERROR_NDIM;
+	else if (tensor->ndim > 0 && !tensor->shape) error = DLPACK_ERROR_SHAPE_NULL;
+	else if (copy || !tensor->strides) error = dlpackgen_copy_metadata(tensor, scratch);
+	if (error == DLPACK_OK) error = dlpack_validate(tensor, a->flags, 0);
+	return error == DLPACK_OK ? 0 : dlpackgen_refuse_error(error);
+}
+
+/* Takes what a table gives for good. */
+static int dlpackgen_own_by_table(const DLPackExchangeAPI *api, PyObject *object, DLManagedTensorVersioned **out) {
+	*out = NULL;
+	if (api->managed_tensor_from_py_object_no_sync(object, out)) {
+		*out = NULL;
+		return dlpackgen_failed(PyExc_BufferError, "its exchange table did not give a tensor");
+	}
+	if (PyErr_Occurred()) {
+		dlpackgen_delete_quietly(*out, NULL);
+		*out = NULL;
+		return -1;
+	}
+	if (!*out) return dlpackgen_refuse("its exchange table gave no tensor");
+	if ((*out)->version.major == DLPACK_MAJOR_VERSION) return 0;
+	dlpackgen_delete(*out);
+	*out = NULL;
+	return dlpackgen_refuse("its exchange table gave a tensor of another major version of DLPack");
+}
+
+/* What a table lends has no flags: what is to be written to, or may be padded, is
+ * taken for good unless its library is known to have no such tensors. */
+static int dlpackgen_lend(const DLPackExchangeAPI *api, int trusted, PyObject *object, int want_write, DLTensor *out) {
+	if (!api->dltensor_from_py_object_no_sync || (want_write && !trusted)) return 0;
+	if (api->dltensor_from_py_object_no_sync(object, out) == 0 && !PyErr_Occurred())
+		return trusted || out->dtype.bits >= 8;
+	PyErr_Clear(); /* what cannot be lent may still be given */
+	return 0;
+}
+
+static int dlpackgen_read_table(
+    struct dlpackgen_argument *a, const DLPackExchangeAPI *api, int trusted, PyObject *object, int want_write) {
+	a->flags = 0;
+	if (dlpackgen_lend(api, trusted, object, want_write, &a->tensor)) return 0;
+	if (dlpackgen_own_by_table(api, object, &a->versioned)) return -1;
+	a->tensor = a->versioned->dl_tensor;
+	a->flags = a->versioned->flags;
+	return 0;
+}
+
+static int dlpackgen_read_capsule(
+    struct dlpackgen_state *state, struct dlpackgen_argument *a, PyObject *object, PyObject *stream) {
+	struct dlpackgen_taken taken;
+	if (dlpackgen_take_capsule(state, object, stream, &taken)) return -1;
+	a->versioned = taken.versioned;
+	a->legacy = taken.legacy;
+	a->tensor = taken.versioned ? taken.versioned->dl_tensor : taken.legacy->dl_tensor;
+	a->flags = taken.versioned ? taken.versioned->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
+	return 0;
+}
+
+/* For longer than a call */
+
+static DLManagedTensorVersioned *dlpackgen_take_adopted(
+    const struct dlpackgen_adopted *adopted, PyObject *object, int want_write) {
+	int64_t scratch[DLPACKGEN_SCRATCH];
+	DLTensor view;
+	uint64_t flags = 0;
+	PyObject *keep = NULL;
+	const int failed = adopted->hold ? adopted->hold(object, want_write, &view, scratch, &flags, &keep)
+	                                 : adopted->borrow(object, want_write, &view, scratch, &flags);
+	if (failed) {
+		dlpackgen_failed(PyExc_BufferError, "it cannot be read");
+		return NULL;
+	}
+	const dlpack_error error = dlpack_validate(&view, flags, 0);
+	DLManagedTensorVersioned *made = NULL;
+	if (error != DLPACK_OK) dlpackgen_refuse_error(error);
+	else made = dlpackgen_of_object(keep ? keep : object, &view, flags);
+	Py_XDECREF(keep);
+	return made;
+}
+
+/* Validates what was taken and brings it into the newest form; frees it else. */
+static DLManagedTensorVersioned *dlpackgen_finish_taking(struct dlpackgen_taken taken, int want_write) {
+	DLManagedTensorVersioned *made = taken.versioned;
+	const DLTensor *view = made ? &made->dl_tensor : &taken.legacy->dl_tensor;
+	const uint64_t flags = made ? made->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
+	const dlpack_error error = dlpack_validate(view, flags, DLPACK_ACCEPT_NULL_STRIDES);
+	if (error != DLPACK_OK) made = NULL, dlpackgen_refuse_error(error);
+	else if (want_write && flags & DLPACK_FLAG_BITMASK_READ_ONLY)
+		made = NULL, dlpackgen_refuse("it is read-only, or cannot say that it is not");
+	else if (!made || (view->ndim > 0 && !view->strides)) made = dlpackgen_modern(taken.versioned, taken.legacy);
+	if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);
+	return made;
+}
+
+DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_take(PyObject *module, PyObject *object, int want_write) {
+	struct dlpackgen_state *state = dlpackgen_state_of(module);
+	const struct dlpackgen_route *route = dlpackgen_route_of(state, object);
+	struct dlpackgen_taken taken = {NULL, NULL};
+	if (!route) return NULL;
+	if (route->adopted) return dlpackgen_take_adopted(route->adopted, object, want_write);
+	const DLPackExchangeAPI *api = route->api;
+	if (dlpackgen_question(state, object, route->refusing, route->asks)) return NULL;
+	if (api ? dlpackgen_own_by_table(api, object, &taken.versioned)
+	        : dlpackgen_take_capsule(state, object, NULL, &taken))
+		return NULL;
+	return dlpackgen_finish_taking(taken, want_write);
+}
+
+#endif

@@ -1,0 +1,142 @@
+// Package python holds gen/c/dlpackgen_python against real Pythons: scripts of
+// this folder import modules in C that are built over it.
+package python
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// strict is what a careful project compiles with.
+var strict = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
+
+// stable asks for the ABI that all Pythons from 3.11 on share.
+const stable = "-DPy_LIMITED_API=0x030B0000"
+
+// generated is the folder with the headers.
+func generated(t *testing.T) string { return filepath.Join(golden.Root(t), "gen", "c") }
+
+// include gives the folder with the headers of a Python, or skips.
+func include(t *testing.T, python string) string {
+	t.Helper()
+	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
+	dir := strings.TrimSpace(string(out))
+	if _, missing := os.Stat(filepath.Join(dir, "Python.h")); err != nil || missing != nil {
+		t.Skipf("needs Python.h for %s: apt-get install python3-dev", python)
+	}
+	return dir
+}
+
+// builder makes one extension module.
+type builder struct {
+	python, compiler string
+	headers          string // the folder that holds dlpackgen_python
+	flags            []string
+}
+
+func newBuilder(t *testing.T) builder {
+	t.Helper()
+	return builder{python: need.Python(t), compiler: need.Program(t, "gcc", "gcc"), headers: generated(t),
+		flags: append([]string{"-std=c11", "-O1", stable}, strict...)}
+}
+
+// build compiles a module into a folder.
+func (b builder) build(t *testing.T, dir, name string, sources ...string) {
+	t.Helper()
+	args := append([]string{"-shared", "-fPIC", "-fvisibility=hidden", "-I", b.headers, "-isystem", include(t, b.python),
+		"-o", filepath.Join(dir, name+".abi3.so")}, b.flags...)
+	out, err := exec.Command(b.compiler, append(args, sources...)...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// library is the folder of the modules, which modules builds once.
+var library string
+
+var buildOnce sync.Once
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "dlpackgen-python")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	library = dir
+	return m.Run()
+}
+
+// modules gives a folder with the modules that the scripts import.
+func modules(t *testing.T) string {
+	t.Helper()
+	b := newBuilder(t)
+	include(t, b.python)
+	buildOnce.Do(func() {
+		b.build(t, library, "checked", "module/checked.c")
+		b.build(t, library, "stranger", "module/stranger.c")
+	})
+	require.FileExists(t, filepath.Join(library, "stranger.abi3.so"), "the modules could not be built")
+	return library
+}
+
+// Without a warning, as C and as C++, as a file of its own and inside a module.
+func TestTheCIsClean(t *testing.T) {
+	headers := include(t, need.Python(t))
+	for _, test := range []struct{ compiler, debian, language, standard string }{
+		{"gcc", "gcc", "c", "c11"}, {"g++", "g++", "c++", "c++17"}, {"clang-16", "clang-16", "c", "c11"}, {"clang-16", "clang-16", "c++", "c++17"},
+	} {
+		for _, limited := range []string{stable, "-DNOTHING"} {
+			t.Run(strings.Join([]string{test.compiler, test.standard, limited}, " "), func(t *testing.T) {
+				if testing.Short() && (test.compiler != "gcc" || limited != stable) {
+					t.Skip("compiles for some seconds, and -short was given")
+				}
+				compiler := need.Program(t, test.compiler, test.debian)
+				args := append([]string{"-x", test.language, "-std=" + test.standard, "-O1", limited, "-I", generated(t), "-isystem", headers,
+					"-fPIC", "-c", "-o", filepath.Join(t.TempDir(), "x.o")}, strict...)
+				out, err := exec.Command(compiler, append(args, filepath.Join(generated(t), "dlpackgen_python", "exchange.c"))...).CombinedOutput()
+				assert.NoError(t, err, "%s", out)
+			})
+		}
+	}
+}
+
+// names gives the dynamic symbols of a module, defined or undefined.
+func names(t *testing.T, file, which string) []string {
+	t.Helper()
+	out, err := exec.Command(need.Program(t, "nm", "binutils"), "--dynamic", which, "--format=just-symbols", file).Output()
+	require.NoError(t, err)
+	return strings.Fields(string(out))
+}
+
+// What a module takes from Python is of its stable ABI: the compiler knew no other
+// functions, and what begins with an underscore is of the macros of Python.h. It
+// shows nothing but its PyInit, also when it is made of several files.
+func TestSymbols(t *testing.T) {
+	dir := t.TempDir()
+	b := newBuilder(t)
+	several := filepath.Join(dir, "several.c")
+	require.NoError(t, os.WriteFile(several, []byte("#include <dlpackgen_python/exchange.h>\n"+
+		"PyMODINIT_FUNC PyInit_several(void) {\n\tstatic struct dlpackgen_module module;\n"+
+		"\treturn dlpackgen_module_init(&module, \"several\", \"\", NULL, NULL);\n}\n"), 0o600))
+	b.build(t, dir, "several", several, filepath.Join(generated(t), "dlpackgen_python", "exchange.c"))
+	for name, file := range map[string]string{"checked": filepath.Join(modules(t), "checked.abi3.so"), "several": filepath.Join(dir, "several.abi3.so")} {
+		for _, symbol := range names(t, file, "--undefined-only") {
+			if strings.HasPrefix(symbol, "_Py") {
+				assert.Contains(t, []string{"_Py_Dealloc", "_Py_NoneStruct", "_Py_TrueStruct", "_Py_FalseStruct"}, symbol)
+			}
+		}
+		assert.Equal(t, []string{"PyInit_" + name}, names(t, file, "--defined-only"))
+	}
+}

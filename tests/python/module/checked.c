@@ -1,0 +1,226 @@
+/* A module whose functions the scripts define while they run: what dlpackgen_python
+ * does, shown to Python. */
+#define DLPACKGEN_PYTHON_IMPLEMENTATION
+#include <dlpackgen_python/exchange.h>
+
+#include <time.h>
+
+enum { MOST_FUNCTIONS = 64, MOST_PARAMETERS = 8 };
+
+/* The functions that define() has made; their texts are kept for ever. */
+static struct dlpackgen_function functions[MOST_FUNCTIONS];
+static struct dlpackgen_parameter parameters[MOST_FUNCTIONS][MOST_PARAMETERS];
+static const char *symbols[MOST_FUNCTIONS][DLPACKGEN_MAX_SYMBOLS];
+
+static const char *kept_text(PyObject *text) {
+	Py_XINCREF(text);
+	return text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+}
+
+static long long number(PyObject *from, const char *key) {
+	PyObject *value = PyDict_GetItemString(from, key);
+	return value ? PyLong_AsLongLong(value) : 0;
+}
+
+/* Gives the i-th number of a list in a dictionary, or 0 behind its end. */
+static long long element(PyObject *from, const char *key, Py_ssize_t i) {
+	PyObject *list = PyDict_GetItemString(from, key);
+	return list && i < PyList_Size(list) ? PyLong_AsLongLong(PyList_GetItem(list, i)) : 0;
+}
+
+static void define_parameter(struct dlpackgen_parameter *p, PyObject *from) {
+	PyObject *real = PyDict_GetItemString(from, "float_default");
+	memset(p, 0, sizeof *p);
+	p->name = kept_text(PyDict_GetItemString(from, "name"));
+	p->kind = (uint8_t)number(from, "kind");
+	p->optional = (uint8_t)number(from, "optional");
+	p->writes = (uint8_t)number(from, "writes");
+	p->density = (uint8_t)number(from, "density");
+	p->dtype_as = (uint8_t)number(from, "dtype_as");
+	p->shape_as = (uint8_t)number(from, "shape_as");
+	p->rank = (uint8_t)number(from, "rank");
+	p->more = (uint8_t)number(from, "more");
+	for (int i = 0; i < DLPACKGEN_MAX_DTYPES; i++) p->dtypes[i] = (uint32_t)element(from, "dtypes", i);
+	for (int i = 0; i < DLPACKGEN_MAX_EXTENTS; i++) p->shape[i] = element(from, "shape", i);
+	for (int i = 0; i < DLPACKGEN_MAX_DEVICES; i++) p->devices[i] = (int32_t)element(from, "devices", i);
+	p->int_default = number(from, "int_default");
+	p->float_default = real ? PyFloat_AsDouble(real) : 0;
+}
+
+/* define(which, name, parameters, unlocks, takes_stream, symbols) */
+static PyObject *define(PyObject *module, PyObject *args) {
+	int which, unlocks, takes_stream;
+	PyObject *name, *list, *names;
+	(void)module;
+	if (!PyArg_ParseTuple(
+	        args, "iUO!iiO!", &which, &name, &PyList_Type, &list, &unlocks, &takes_stream, &PyList_Type, &names))
+		return NULL;
+	struct dlpackgen_function *f = &functions[which];
+	memset(f, 0, sizeof *f);
+	f->name = kept_text(name);
+	f->parameters = parameters[which];
+	f->count = (uint8_t)PyList_Size(list);
+	f->unlocks = (uint8_t)unlocks;
+	f->takes_stream = (uint8_t)takes_stream;
+	for (int i = 0; i < f->count; i++) define_parameter(&parameters[which][i], PyList_GetItem(list, i));
+	for (int i = 0; i < PyList_Size(names); i++) symbols[which][i] = kept_text(PyList_GetItem(names, i));
+	f->symbols = PyList_Size(names) ? symbols[which] : NULL;
+	return PyErr_Occurred() ? NULL : Py_BuildValue("i", which);
+}
+
+static PyObject *numbers(const int64_t *from, int32_t count) {
+	PyObject *tuple = PyTuple_New(count);
+	for (int32_t i = 0; tuple && i < count; i++) PyTuple_SetItem(tuple, i, PyLong_FromLongLong(from[i]));
+	return tuple;
+}
+
+static PyObject *describe_tensor(const DLTensor *t, uint64_t flags, int owned) {
+	PyObject *shape = numbers(t->shape, t->ndim),
+	         *strides = t->strides || !t->ndim ? numbers(t->strides, t->ndim) : Py_BuildValue("");
+	const unsigned dtype = (unsigned)DLPACKGEN_DTYPE(t->dtype.code, t->dtype.bits, t->dtype.lanes);
+	return Py_BuildValue("{sI sN sN s(ii) sK sK sK sN}", "dtype", dtype, "shape", shape, "strides", strides, "device",
+	    (int)t->device.device_type, (int)t->device.device_id, "flags", (unsigned long long)flags, "data",
+	    (unsigned long long)(uintptr_t)t->data, "offset", (unsigned long long)t->byte_offset, "owned",
+	    PyBool_FromLong(owned));
+}
+
+static PyObject *describe_argument(const struct dlpackgen_call *call, int i) {
+	const struct dlpackgen_argument *a = &call->arguments[i];
+	switch (call->function->parameters[i].kind) {
+		case dlpackgen_tensor:
+			return a->object ? describe_tensor(&a->tensor, a->flags, a->versioned || a->legacy) : Py_BuildValue("");
+		case dlpackgen_float: return PyFloat_FromDouble(a->real);
+		default: return PyLong_FromLongLong(a->integer);
+	}
+}
+
+/* run(which, ...) is a call of a function; it gives what came in. */
+static PyObject *run(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+	DLPACKGEN_CALL(call, MOST_PARAMETERS);
+	const struct dlpackgen_function *f = &functions[PyLong_AsLong(args[0])];
+	if (dlpackgen_begin(&call, module, f, args + 1, count - 1, keywords)) return NULL;
+	PyObject *out = PyTuple_New(f->count + 2);
+	for (int i = 0; i < f->count; i++) PyTuple_SetItem(out, i, describe_argument(&call, i));
+	PyTuple_SetItem(out, f->count, Py_BuildValue("(ii)", (int)call.device.device_type, (int)call.device.device_id));
+	PyTuple_SetItem(out, f->count + 1, PyLong_FromVoidPtr(call.stream));
+	dlpackgen_end(&call);
+	return out;
+}
+
+/* meanwhile(which, step, ...) runs a step while the arguments are borrowed, and
+ * tells what they look like then. */
+static PyObject *meanwhile(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+	DLPACKGEN_CALL(call, MOST_PARAMETERS);
+	if (dlpackgen_begin(&call, module, &functions[PyLong_AsLong(args[0])], args + 2, count - 2, keywords)) return NULL;
+	PyObject *done = PyObject_CallNoArgs(args[1]);
+	PyObject *out = done ? describe_argument(&call, 0) : NULL;
+	Py_XDECREF(done);
+	dlpackgen_end(&call);
+	return out;
+}
+
+/* unlocked(which, seconds, ...) waits without the GIL. */
+static PyObject *unlocked(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+	DLPACKGEN_CALL(call, MOST_PARAMETERS);
+	const double seconds = PyFloat_AsDouble(args[1]);
+	struct timespec wait = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+	if (dlpackgen_begin(&call, module, &functions[PyLong_AsLong(args[0])], args + 2, count - 2, keywords)) return NULL;
+	Py_BEGIN_ALLOW_THREADS nanosleep(&wait, NULL);
+	Py_END_ALLOW_THREADS PyObject *out = describe_argument(&call, 0);
+	dlpackgen_end(&call);
+	return out;
+}
+
+/* like(which, dtype, shape, byte, x) makes a tensor by the library of x and fills it. */
+static PyObject *like(PyObject *module, PyObject *args) {
+	DLPACKGEN_CALL(call, 1);
+	int which, byte;
+	unsigned dtype;
+	PyObject *list, *x;
+	int64_t shape[DLPACKGEN_MAX_NDIM + 1] = {0}, bytes = 0;
+	if (!PyArg_ParseTuple(args, "iIO!iO", &which, &dtype, &PyList_Type, &list, &byte, &x)) return NULL;
+	const int32_t ndim = (int32_t)PyList_Size(list);
+	for (int32_t i = 0; i < ndim; i++) shape[i] = PyLong_AsLongLong(PyList_GetItem(list, i));
+	if (dlpackgen_begin(&call, module, &functions[which], &x, 1, NULL)) return NULL;
+	const DLDataType type = {(uint8_t)(dtype & 255), (uint8_t)(dtype >> 8 & 255), (uint16_t)(dtype >> 16)};
+	DLManagedTensorVersioned *made = dlpackgen_empty(&call, 0, type, ndim, shape);
+	PyObject *out = NULL;
+	if (made && dlpack_nbytes(&made->dl_tensor, 0, &bytes) == DLPACK_OK && bytes)
+		memset((char *)made->dl_tensor.data + made->dl_tensor.byte_offset, byte, (size_t)bytes);
+	if (made) out = dlpackgen_wrap(&call, 0, made);
+	dlpackgen_end(&call);
+	return out;
+}
+
+static const char held[] = "held";
+
+static void release_held(PyObject *capsule) {
+	dlpackgen_delete((DLManagedTensorVersioned *)PyCapsule_GetPointer(capsule, held));
+}
+
+/* take(x, want_write) holds a tensor; described() tells about it. */
+static PyObject *take(PyObject *module, PyObject *args) {
+	int want_write;
+	PyObject *x;
+	if (!PyArg_ParseTuple(args, "Oi", &x, &want_write)) return NULL;
+	DLManagedTensorVersioned *tensor = dlpackgen_take(module, x, want_write);
+	return tensor ? PyCapsule_New(tensor, held, release_held) : NULL;
+}
+
+static PyObject *described(PyObject *module, PyObject *capsule) {
+	DLManagedTensorVersioned *tensor = (DLManagedTensorVersioned *)PyCapsule_GetPointer(capsule, held);
+	(void)module;
+	return tensor ? describe_tensor(&tensor->dl_tensor, tensor->flags, 1) : NULL;
+}
+
+/* give(x, flags, byte_offset) is a Tensor of what x is, with those flags. */
+static PyObject *give(PyObject *module, PyObject *args) {
+	unsigned long long flags;
+	PyObject *x;
+	if (!PyArg_ParseTuple(args, "OK", &x, &flags)) return NULL;
+	DLManagedTensorVersioned *tensor = dlpackgen_take(module, x, 0);
+	if (!tensor) return NULL;
+	tensor->flags = flags;
+	return dlpackgen_give(module, tensor);
+}
+
+/* zeros(dtype, shape) is a Tensor in memory of its own. */
+static PyObject *zeros(PyObject *module, PyObject *args) {
+	unsigned dtype;
+	PyObject *list;
+	int64_t shape[DLPACKGEN_MAX_NDIM + 1] = {0}, bytes = 0;
+	if (!PyArg_ParseTuple(args, "IO!", &dtype, &PyList_Type, &list)) return NULL;
+	const int32_t ndim = (int32_t)PyList_Size(list);
+	for (int32_t i = 0; i < ndim && i <= DLPACKGEN_MAX_NDIM; i++) shape[i] = PyLong_AsLongLong(PyList_GetItem(list, i));
+	const DLDataType type = {(uint8_t)(dtype & 255), (uint8_t)(dtype >> 8 & 255), (uint16_t)(dtype >> 16)};
+	DLManagedTensorVersioned *tensor = dlpackgen_allocate(type, ndim, shape);
+	if (tensor && dlpack_nbytes(&tensor->dl_tensor, 0, &bytes) == DLPACK_OK && bytes)
+		memset(tensor->dl_tensor.data, 0, (size_t)bytes);
+	return tensor ? dlpackgen_give(module, tensor) : NULL;
+}
+
+static PyObject *enroll(PyObject *module, PyObject *args) {
+	PyObject *type, *address;
+	if (!PyArg_ParseTuple(args, "OO", &type, &address)) return NULL;
+	if (dlpackgen_register(module, type, (const DLPackExchangeAPI *)PyLong_AsVoidPtr(address))) return NULL;
+	return Py_BuildValue("");
+}
+
+static PyMethodDef methods[] = {
+    {"define", define, METH_VARARGS, ""},
+    DLPACKGEN_METHOD("run", run, ""),
+    DLPACKGEN_METHOD("meanwhile", meanwhile, ""),
+    DLPACKGEN_METHOD("unlocked", unlocked, ""),
+    {"like", like, METH_VARARGS, ""},
+    {"take", take, METH_VARARGS, ""},
+    {"described", described, METH_O, ""},
+    {"give", give, METH_VARARGS, ""},
+    {"zeros", zeros, METH_VARARGS, ""},
+    {"enroll", enroll, METH_VARARGS, ""},
+    {NULL, NULL, 0, NULL},
+};
+
+PyMODINIT_FUNC PyInit_checked(void) {
+	static struct dlpackgen_module module;
+	return dlpackgen_module_init(&module, "checked", "What dlpackgen_python does.", methods, NULL);
+}

@@ -1,0 +1,344 @@
+/* Producers and consumers that break the rules, each in the way that a script asks
+ * for. What an object's attribute desc says becomes a tensor. */
+#include <Python.h>
+
+#include <dlpack/dlpack.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static long alive;            /* managed tensors that nobody has deleted */
+static int clears_exceptions; /* what deleters do to exceptions that are set */
+static long calls[5];         /* of the table: allocate, own, wrap, borrow, stream */
+static void *stream;
+
+static PyObject *item(PyObject *desc, const char *key) {
+	PyObject *value = PyDict_GetItemString(desc, key);
+	return value == Py_None ? NULL : value;
+}
+
+static long long number(PyObject *desc, const char *key, long long otherwise) {
+	PyObject *value = item(desc, key);
+	return value ? PyLong_AsLongLong(value) : otherwise;
+}
+
+/* Copies a list; NULL for None. */
+static int64_t *list(PyObject *desc, const char *key) {
+	PyObject *from = item(desc, key);
+	const Py_ssize_t count = from ? PyList_Size(from) : 0;
+	int64_t *made = from ? (int64_t *)malloc(((size_t)count + 1) * sizeof *made) : NULL;
+	for (Py_ssize_t i = 0; i < count; i++) made[i] = PyLong_AsLongLong(PyList_GetItem(from, i));
+	return made;
+}
+
+/* Fills a tensor; shape and strides are malloc'd. */
+static void fill(DLTensor *t, PyObject *desc) {
+	PyObject *shape = item(desc, "shape");
+	const unsigned dtype = (unsigned)number(desc, "dtype", 2 | 32 << 8 | 1 << 16);
+	t->data = (void *)(uintptr_t)number(desc, "data", 0);
+	t->device.device_type = (DLDeviceType)number(desc, "device", 1);
+	t->device.device_id = (int32_t)number(desc, "device_id", 0);
+	t->ndim = (int32_t)number(desc, "ndim", shape ? (long long)PyList_Size(shape) : 0);
+	t->dtype.code = (uint8_t)(dtype & 255);
+	t->dtype.bits = (uint8_t)(dtype >> 8 & 255);
+	t->dtype.lanes = (uint16_t)(dtype >> 16);
+	t->shape = list(desc, "shape");
+	t->strides = list(desc, "strides");
+	t->byte_offset = (uint64_t)number(desc, "offset", 0);
+}
+
+static void let_go(DLTensor *t) {
+	free(t->shape);
+	free(t->strides);
+	__atomic_sub_fetch(&alive, 1, __ATOMIC_RELAXED);
+	if (clears_exceptions) PyErr_Clear();
+}
+
+static void delete_versioned(DLManagedTensorVersioned *self) {
+	let_go(&self->dl_tensor);
+	free(self);
+}
+
+static void delete_legacy(DLManagedTensor *self) {
+	let_go(&self->dl_tensor);
+	free(self);
+}
+
+static DLManagedTensorVersioned *make_versioned(PyObject *desc) {
+	DLManagedTensorVersioned *made = (DLManagedTensorVersioned *)calloc(1, sizeof *made);
+	fill(&made->dl_tensor, desc);
+	made->version.major = (uint32_t)number(desc, "major", DLPACK_MAJOR_VERSION);
+	made->version.minor = (uint32_t)number(desc, "minor", DLPACK_MINOR_VERSION);
+	made->flags = (uint64_t)number(desc, "flags", 0);
+	made->deleter = number(desc, "no_deleter", 0) ? NULL : delete_versioned;
+	__atomic_add_fetch(&alive, 1, __ATOMIC_RELAXED);
+	return made;
+}
+
+static void destroy(PyObject *capsule) {
+	if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+		DLManagedTensorVersioned *tensor =
+		    (DLManagedTensorVersioned *)PyCapsule_GetPointer(capsule, "dltensor_versioned");
+		if (tensor->deleter) tensor->deleter(tensor);
+	} else if (PyCapsule_IsValid(capsule, "dltensor")) {
+		DLManagedTensor *tensor = (DLManagedTensor *)PyCapsule_GetPointer(capsule, "dltensor");
+		tensor->deleter(tensor);
+	}
+}
+
+/* capsule(desc) with the struct that has a version, legacy(desc) with the old one. */
+static PyObject *capsule(PyObject *module, PyObject *desc) {
+	(void)module;
+	return PyCapsule_New(make_versioned(desc), "dltensor_versioned", destroy);
+}
+
+static PyObject *legacy(PyObject *module, PyObject *desc) {
+	DLManagedTensor *made = (DLManagedTensor *)calloc(1, sizeof *made);
+	(void)module;
+	fill(&made->dl_tensor, desc);
+	made->deleter = delete_legacy;
+	__atomic_add_fetch(&alive, 1, __ATOMIC_RELAXED);
+	return PyCapsule_New(made, "dltensor", destroy);
+}
+
+static PyObject *get_alive(PyObject *module, PyObject *nothing) {
+	(void)module, (void)nothing;
+	return PyLong_FromLong(alive);
+}
+
+/* clear(truth) lets deleters clear the exception that is set, as careless ones do. */
+static PyObject *clear(PyObject *module, PyObject *truth) {
+	(void)module;
+	clears_exceptions = PyObject_IsTrue(truth);
+	return Py_BuildValue("");
+}
+
+/* The table: object.desc["fault"] names what goes wrong. */
+
+static PyObject *desc_of(void *object) {
+	PyObject *desc = PyObject_GetAttrString((PyObject *)object, "desc");
+	Py_XDECREF(desc); /* the object keeps it */
+	return desc;
+}
+
+static int fails(PyObject *desc, const char *how) {
+	PyObject *fault = desc ? item(desc, "fault") : NULL;
+	return fault && PyUnicode_CompareWithASCIIString(fault, how) == 0;
+}
+
+static int allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *context,
+    void (*set_error)(void *, const char *, const char *)) {
+	calls[0]++;
+	(void)prototype, (void)out;
+	set_error(context, "MemoryError", "the stranger has no memory");
+	return -1;
+}
+
+static int own(void *object, DLManagedTensorVersioned **out) {
+	PyObject *desc = desc_of(object);
+	calls[1]++;
+	if (!desc || fails(desc, "own silently")) return -1;
+	*out = fails(desc, "own nothing") ? NULL : make_versioned(desc);
+	if (fails(desc, "own and raise")) PyErr_SetString(PyExc_RuntimeError, "left behind");
+	return 0;
+}
+
+static int wrap(DLManagedTensorVersioned *tensor, void **out) {
+	calls[2]++;
+	(void)tensor, (void)out;
+	PyErr_SetString(PyExc_RuntimeError, "the stranger wraps nothing");
+	return -1;
+}
+
+static int64_t lent[2][64];
+
+static int borrow(void *object, DLTensor *out) {
+	PyObject *desc = desc_of(object);
+	calls[3]++;
+	if (!desc || fails(desc, "borrow silently")) return -1;
+	fill(out, desc);
+	if (fails(desc, "borrow and raise")) PyErr_SetString(PyExc_RuntimeError, "left behind");
+	/* What is lent belongs to nobody. */
+	for (int i = 0; i < 2; i++) {
+		int64_t **part = i ? &out->strides : &out->shape;
+		if (*part && out->ndim > 0 && out->ndim <= 64) memcpy(lent[i], *part, (size_t)out->ndim * sizeof **part);
+		free(*part);
+		if (*part) *part = lent[i];
+	}
+	return 0;
+}
+
+static int current_stream(DLDeviceType device_type, int32_t device_id, void **out) {
+	calls[4]++;
+	(void)device_type, (void)device_id;
+	if (!stream) *out = NULL;
+	else *out = stream == (void *)-1 ? NULL : stream;
+	return stream == (void *)-1 ? -1 : 0;
+}
+
+static DLPackExchangeAPI plain = {{{1, 3}, NULL}, allocate, own, wrap, borrow, current_stream};
+static DLPackExchangeAPI lends_nothing = {{{1, 3}, NULL}, allocate, own, wrap, NULL, current_stream};
+static DLPackExchangeAPI newer = {{{2, 0}, NULL}, NULL, NULL, NULL, NULL, NULL};
+static DLPackExchangeAPI newer_and_ours = {{{2, 0}, &plain.header}, NULL, NULL, NULL, NULL, NULL};
+static DLPackExchangeAPI incomplete = {{{1, 3}, NULL}, NULL, own, wrap, borrow, current_stream};
+
+static PyObject *table(PyObject *module, PyObject *which) {
+	DLPackExchangeAPI *tables[] = {&plain, &lends_nothing, &newer, &newer_and_ours, &incomplete};
+	(void)module;
+	return PyCapsule_New(tables[PyLong_AsLong(which)], "dlpack_exchange_api", NULL);
+}
+
+static PyObject *address(PyObject *module, PyObject *of) {
+	(void)module;
+	return PyLong_FromVoidPtr(PyCapsule_GetPointer(of, "dlpack_exchange_api"));
+}
+
+/* counted() gives the calls of the table's functions so far. */
+static PyObject *counted(PyObject *module, PyObject *nothing) {
+	(void)module, (void)nothing;
+	return Py_BuildValue("(lllll)", calls[0], calls[1], calls[2], calls[3], calls[4]);
+}
+
+static PyObject *set_stream(PyObject *module, PyObject *value) {
+	(void)module;
+	stream = PyLong_AsVoidPtr(value);
+	return Py_BuildValue("");
+}
+
+/* Consumers */
+
+/* consume(capsule) takes the tensor, and gives its address. */
+static PyObject *consume(PyObject *module, PyObject *from) {
+	(void)module;
+	const char *fresh = PyCapsule_IsValid(from, "dltensor_versioned") ? "dltensor_versioned" : "dltensor";
+	void *tensor = PyCapsule_GetPointer(from, fresh);
+	if (!tensor || PyCapsule_SetName(from, fresh[8] ? "used_dltensor_versioned" : "used_dltensor")) return NULL;
+	return PyLong_FromVoidPtr(tensor);
+}
+
+static void *delete_in_thread(void *tensor) {
+	DLManagedTensorVersioned *versioned = (DLManagedTensorVersioned *)tensor;
+	if (versioned->deleter) versioned->deleter(versioned);
+	return NULL;
+}
+
+/* release(address) deletes with the GIL; release_in_thread(address) on a thread
+ * that Python does not know. */
+static PyObject *release(PyObject *module, PyObject *tensor) {
+	(void)module;
+	delete_in_thread(PyLong_AsVoidPtr(tensor));
+	return Py_BuildValue("");
+}
+
+static PyObject *release_in_thread(PyObject *module, PyObject *tensor) {
+	pthread_t thread;
+	void *of = PyLong_AsVoidPtr(tensor);
+	(void)module;
+	Py_BEGIN_ALLOW_THREADS pthread_create(&thread, NULL, delete_in_thread, of);
+	pthread_join(thread, NULL);
+	Py_END_ALLOW_THREADS return Py_BuildValue("");
+}
+
+static void *at_the_end[64];
+static int count_at_the_end;
+
+static void release_at_the_end(void) {
+	for (int i = 0; i < count_at_the_end; i++) delete_in_thread(at_the_end[i]);
+	if (count_at_the_end) fputs("released after the end\n", stderr);
+}
+
+/* release_late(address) deletes when Python is no more. */
+static PyObject *release_late(PyObject *module, PyObject *tensor) {
+	(void)module;
+	if (!count_at_the_end) atexit(release_at_the_end);
+	at_the_end[count_at_the_end++] = PyLong_AsVoidPtr(tensor);
+	return Py_BuildValue("");
+}
+
+/* release_ending(address) deletes on another thread while Python ends, which its
+ * caller does. */
+static PyObject *release_ending(PyObject *module, PyObject *tensor) {
+	pthread_t thread;
+	(void)module;
+	pthread_create(&thread, NULL, delete_in_thread, PyLong_AsVoidPtr(tensor));
+	pthread_join(thread, NULL); /* with the GIL: it must not be needed */
+	return Py_BuildValue("");
+}
+
+/* flags(address), shape(address) of a tensor with a version. */
+static PyObject *look(PyObject *module, PyObject *tensor) {
+	const DLManagedTensorVersioned *t = (DLManagedTensorVersioned *)PyLong_AsVoidPtr(tensor);
+	(void)module;
+	return Py_BuildValue("(IIKiLLK)", t->version.major, t->version.minor, (unsigned long long)t->flags,
+	    (int)t->dl_tensor.ndim, t->dl_tensor.ndim ? (long long)t->dl_tensor.shape[0] : -1,
+	    t->dl_tensor.ndim ? (long long)t->dl_tensor.strides[0] : -1, (unsigned long long)(uintptr_t)t->dl_tensor.data);
+}
+
+static void ignore_error(void *context, const char *kind, const char *message) {
+	PyErr_Format(PyExc_RuntimeError, "%s: %s", kind, message);
+	*(int *)context += 1;
+}
+
+/* allocate(table, device, dtype, shape) by a table; wrap_by(table, address). */
+static PyObject *allocate_by(PyObject *module, PyObject *args) {
+	PyObject *of, *desc;
+	DLTensor prototype;
+	DLManagedTensorVersioned *made = NULL;
+	int errors = 0;
+	(void)module;
+	if (!PyArg_ParseTuple(args, "OO", &of, &desc)) return NULL;
+	fill(&prototype, desc);
+	const DLPackExchangeAPI *api = (const DLPackExchangeAPI *)PyCapsule_GetPointer(of, "dlpack_exchange_api");
+	const int failed =
+	    api->managed_tensor_allocator(&prototype, &made, &errors, item(desc, "no_set_error") ? NULL : ignore_error);
+	free(prototype.shape);
+	free(prototype.strides);
+	if (failed && !errors) return PyLong_FromLong(-1);
+	return failed ? NULL : PyLong_FromVoidPtr(made);
+}
+
+static PyObject *by_table(PyObject *module, PyObject *args) {
+	const char *what;
+	PyObject *of, *object;
+	DLManagedTensorVersioned *made = NULL;
+	DLTensor view;
+	void *out = NULL;
+	(void)module;
+	if (!PyArg_ParseTuple(args, "sOO", &what, &of, &object)) return NULL;
+	const DLPackExchangeAPI *api = (const DLPackExchangeAPI *)PyCapsule_GetPointer(of, "dlpack_exchange_api");
+	if (what[0] == 'o')
+		return api->managed_tensor_from_py_object_no_sync(object, &made) ? NULL : PyLong_FromVoidPtr(made);
+	if (what[0] == 'b')
+		return api->dltensor_from_py_object_no_sync(object, &view) ? NULL : PyLong_FromVoidPtr(view.data);
+	if (what[0] == 's')
+		return api->current_work_stream((DLDeviceType)PyLong_AsLong(object), 0, &out) ? NULL : PyLong_FromVoidPtr(out);
+	return api->managed_tensor_to_py_object_no_sync((DLManagedTensorVersioned *)PyLong_AsVoidPtr(object), &out)
+	    ? NULL
+	    : (PyObject *)out;
+}
+
+static PyMethodDef methods[] = {
+    {"capsule", capsule, METH_O, ""},
+    {"legacy", legacy, METH_O, ""},
+    {"alive", get_alive, METH_NOARGS, ""},
+    {"clear", clear, METH_O, ""},
+    {"table", table, METH_O, ""},
+    {"address", address, METH_O, ""},
+    {"counted", counted, METH_NOARGS, ""},
+    {"set_stream", set_stream, METH_O, ""},
+    {"consume", consume, METH_O, ""},
+    {"release", release, METH_O, ""},
+    {"release_in_thread", release_in_thread, METH_O, ""},
+    {"release_late", release_late, METH_O, ""},
+    {"release_ending", release_ending, METH_O, ""},
+    {"look", look, METH_O, ""},
+    {"allocate_by", allocate_by, METH_VARARGS, ""},
+    {"by_table", by_table, METH_VARARGS, ""},
+    {NULL, NULL, 0, NULL},
+};
+
+PyMODINIT_FUNC PyInit_stranger(void) {
+	static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "stranger", NULL, -1, methods, NULL, NULL, NULL, NULL};
+	return PyModule_Create(&module);
+}
