@@ -52,7 +52,7 @@ func softmaxRows(values []float32, columns int) {
 	}
 	rows := len(values) / columns
 	block := (rows + runtime.GOMAXPROCS(0) - 1) / runtime.GOMAXPROCS(0)
-	var working sync.WaitGroup
+	var working sync.WaitGroup // its goroutines must not panic: only this one's panics become exceptions
 	for part := range slices.Chunk(values, block*columns) {
 		working.Go(func() {
 			for row := range slices.Chunk(part, columns) {

@@ -15,7 +15,10 @@ import (
 
 // Alignment is that of the memory of a [Buffer], in bytes. It is what DLPack
 // asks for, and enough for every vector instruction and cache line.
-const Alignment = C.dlp_00000000_ALIGNMENT
+const Alignment = 256
+
+// C has the same.
+var _ = [1]struct{}{}[Alignment-C.dlp_00000000_ALIGNMENT]
 
 // Buffer is a dense tensor in memory of C, to be filled in Go and exported as
 // often as is liked. Exporting one costs less than exporting a slice, since there

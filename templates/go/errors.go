@@ -25,7 +25,7 @@ var (
 
 // Error is a failure with its kind and what was found.
 type Error struct {
-	Err    error // one of the sentinels of this package
+	Err    error // ErrVersion and its like, and ErrTable
 	Detail string
 }
 

@@ -39,7 +39,8 @@ type ExportOptions struct {
 // capsule. Until then the slice is pinned and stays alive, even when Go has no
 // other pointer to it. The deleter never enters Go; the slice is unpinned by a
 // later Export, by the next garbage collection (which comes every two minutes at
-// least), or by [Drain].
+// least), or by [Drain]. A tensor that no consumer took is dropped by [Import]
+// and a Release.
 //
 // Go aligns the memory of slices to 8 bytes at most, less than some consumers
 // prefer: see [Alloc]. Errors: [ErrShape], [ErrNoMemory].

@@ -81,16 +81,24 @@ func (a ExchangeAPI) BorrowAll(dst []View, objects ...uintptr) error {
 		i := int(f.index)
 		return giveBack(dst[:len(objects)], i, failureOf(f))
 	}
-	nullStrides := a.table.Header.Version.Minor < 2
 	for i := range objects {
 		if plain(&dst[i].tensor) {
 			continue
 		}
-		if err := validate(Tensor{&dst[i].tensor, dst[i].flags}, nullStrides); err != nil {
+		if err := validate(Tensor{&dst[i].tensor, dst[i].flags}, a.version(&dst[i]).Minor < 2); err != nil {
 			return giveBack(dst[:len(objects)], i, err)
 		}
 	}
 	return nil
+}
+
+// version is the release whose rules a view keeps: that of the tensor that it
+// owns, or of the table that lent it.
+func (a ExchangeAPI) version(v *View) Version {
+	if v.owner != 0 {
+		return (*DLManagedTensorVersioned)(loadPtr(&v.owner)).Version
+	}
+	return a.table.Header.Version
 }
 
 func (a ExchangeAPI) checkAll(dst []View, objects []uintptr) error {

@@ -183,10 +183,14 @@ func TestBlocksAreUsedAgain(t *testing.T) {
 	for range 1000 {
 		b, err := dlpack.Alloc[float32](300)
 		require.NoError(t, err)
-		p := must(b.Export())(t)
+		p, again, reshaped := must(b.Export())(t), must(b.Export())(t), must(b.ExportWith(dlpack.ExportOptions{Shape: []int64{3, 100}}))(t)
+		legacy := must(b.ExportLegacy(dlpack.ExportOptions{}))(t)
 		seen[b.Tensor().Addr()] = true
 		b.Release()
-		Consume(p)
+		ConsumeLegacy(legacy)
+		for _, last := range []*dlpack.DLManagedTensorVersioned{p, again, reshaped} {
+			Consume(last)
+		}
 	}
 	assert.Less(t, len(seen), 10)
 }

@@ -25,6 +25,10 @@ func TestOnReleaseRunsOnceWhereTheDeleterIsCalled(t *testing.T) {
 	ConsumeLegacy(legacy)
 	assert.Equal(t, int32(2), calls.Load())
 
+	before, during := dlpack.Drain(), -1
+	Consume(must(dlpack.ExportWith([]int8{1}, dlpack.ExportOptions{OnRelease: func() { during = dlpack.Drain() }}))(t))
+	assert.Equal(t, before, during, "its tensor is gone by then")
+
 	b := alloc[float32](t, 2)
 	Consume(must(b.ExportWith(o))(t))
 	assert.Equal(t, int32(3), calls.Load())

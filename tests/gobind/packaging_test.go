@@ -91,8 +91,12 @@ import (
 	"unsafe"
 
 	one "example.org/two/one"
+	onepy "example.org/two/one/dlpackpy"
 	other "example.org/two/other"
+	otherpy "example.org/two/other/dlpackpy"
 )
+
+var modules = []any{&onepy.Module{Name: "one"}, (*onepy.Module).Init, &otherpy.Module{Name: "other"}, (*otherpy.Module).Init}
 
 func main() {
 	p, err := one.Export([]int64{7, 8, 9})

@@ -93,6 +93,7 @@ func TestDrainsMeetReleases(t *testing.T) {
 	if testing.Short() || raced || sanitized {
 		rounds = 3
 	}
+	before := dlpack.Drain()
 	spare := make([]*dlpack.DLManagedTensorVersioned, 20_000)
 	for i := range spare {
 		spare[i] = must(dlpack.Export([]byte{1}))(t)
@@ -130,6 +131,7 @@ func TestDrainsMeetReleases(t *testing.T) {
 	for _, p := range spare {
 		Consume(p)
 	}
+	assert.Equal(t, before, dlpack.Drain(), "and no slot is lost")
 }
 
 // crossings gives the calls into C of some runs: the least of several tries, since

@@ -93,7 +93,8 @@ func TestEveryPythonHere(t *testing.T) {
 	needLinux(t)
 	for _, python := range pythons(t) {
 		t.Run(python.version, func(t *testing.T) {
-			runs(t, python.path, 29, "plain.py")
+			runs(t, python.path, 28, "plain.py")
+			runs(t, python.path, 5, "odd.py")
 		})
 	}
 }
@@ -187,7 +188,11 @@ func TestTheScriptsFindWhatIsWrong(t *testing.T) {
 		"a capsule is not renamed":         {"take.c", "py.PyCapsule_SetName(capsule, used_versioned) == 0", "true", "plain.py test_what_is_no_tensor"},
 		"a capsule keeps its tensor":       {"give.c", "delete_versioned(py.PyCapsule_GetPointer(capsule, fresh_versioned));", ";", "plain.py test_a_capsule_that_nobody_takes"},
 		"an exception is lost":             {"give.c", "\tpy.PyErr_Restore(kind, value, trace);\n}", "}", "plain.py test_a_capsule_that_dies_of_an_exception"},
-		"an exception is lost to deleters": {"give.c", "\tpy.PyErr_Restore(kind, value, trace);\n\tpy.PyObject_Free", "\tpy.PyObject_Free", "plain.py test_a_tensor_of_python_that_dies_of_an_exception"},
+		"an exception is lost to deleters": {"give.c", "\tpy.PyErr_Restore(kind, value, trace);\n\tpy.PyObject_Free", "\tpy.PyObject_Free", "odd.py test_a_tensor_of_python_that_dies_of_an_exception"},
+		"a deleter meets an exception":     {"call.go", "\tc.release()\n\tif err != nil {\n\t\traise(err)\n\t}\n", "\tif err != nil {\n\t\traise(err)\n\t}\n\tc.release()\n", "odd.py test_a_tensor_of_python_that_dies_of_an_exception"},
+		"a copy hides that it is one":      {"give.c", "made->flags = DLPACK_FLAG_BITMASK_IS_COPIED;", "made->flags = 0;", "odd.py test_copies_say_that_they_are"},
+		"a copy forgets the offset":        {"give.c", "(char *)from->data + from->byte_offset", "(char *)from->data", "odd.py test_copies_say_that_they_are"},
+		"a fork hangs":                     {"module.c", "if (forked)", "if (0)", "odd.py test_a_forked_process_is_told"},
 		"results leak":                     {"call.go", "\t\t\tdiscard(values[i+1:])\n", "", "plain.py test_results_that_nobody_gets"},
 		"results leak of errors":           {"call.go", "\t\tdiscard(value)\n", "", "plain.py test_results_that_nobody_gets"},
 		"a view loses its flags":           {"give.c", "if (!tensor->flags) return", "return", "plain.py test_read_only_goes_all_ways"},

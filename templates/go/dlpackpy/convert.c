@@ -44,9 +44,12 @@ struct dlp_00000000_py_raised dlp_00000000_py_fetch(void) {
 }
 
 void dlp_00000000_py_raise(const char *kind, const char *text, uintptr_t cause) {
-	PyObject *type, *value, *trace;
-	py.PyErr_SetString(dlp_00000000_py_exception(kind), text);
-	if (!cause) return;
+	PyObject *type = cause ? py.PyObject_Type((PyObject *)cause) : NULL, *value, *trace;
+	bool foreign = cause && type != dlp_00000000_py_exception(kind);
+	if (foreign) py.PyErr_SetObject(type, (PyObject *)cause);
+	else py.PyErr_SetString(dlp_00000000_py_exception(kind), text);
+	py.Py_DecRef(type);
+	if (!cause || foreign) return;
 	py.PyErr_Fetch(&type, &value, &trace);
 	py.PyErr_NormalizeException(&type, &value, &trace);
 	py.Py_IncRef((PyObject *)cause);

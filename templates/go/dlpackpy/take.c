@@ -32,8 +32,9 @@ static PyObject *optional(PyObject *object, const char *name) {
 	return value;
 }
 
+/* False with an exception too, also with one that came before. */
 static bool has(PyObject *object, const char *name) {
-	PyObject *value = optional(object, name);
+	PyObject *value = py.PyErr_Occurred() ? NULL : optional(object, name);
 	if (!value) return false;
 	py.Py_DecRef(value);
 	return true;

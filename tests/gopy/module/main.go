@@ -30,6 +30,7 @@ var module = dlpackpy.Module{
 		{Name: "strided", Doc: "strided(): a float32 matrix of Go, transposed and with an offset", Call: strided},
 		{Name: "forward", Doc: "forward(x): another object over the same memory", Call: forward},
 		{Name: "outstanding", Doc: "outstanding(): tensors of Go that are not released", Call: outstanding},
+		{Name: "flags", Doc: "flags(x): those of DLPack", Call: flags},
 		{Name: "hold", Doc: "hold(x): keeps a tensor, by a number", Call: hold},
 		{Name: "held_sum", Doc: "held_sum(number): of float32 elements", Call: heldSum},
 		{Name: "release", Doc: "release(number): on another thread, if told to", Call: release},
@@ -156,6 +157,15 @@ func forward(call *dlpackpy.Call) (any, error) { return call.Import(0) }
 func outstanding(*dlpackpy.Call) (any, error) {
 	runtime.GC()
 	return dlpack.Drain(), nil
+}
+
+func flags(call *dlpackpy.Call) (any, error) {
+	m, err := call.Import(0)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Release()
+	return int(m.Tensor().Flags()), nil
 }
 
 var (

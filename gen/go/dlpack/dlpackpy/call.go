@@ -76,7 +76,7 @@ func (c *Call) String(i int) (string, error) {
 	if text.bytes == nil {
 		return "", c.checked(i, true)
 	}
-	return C.GoStringN(text.bytes, C.int(text.size)), nil
+	return string(unsafe.Slice((*byte)(unsafe.Pointer(text.bytes)), text.size)), nil
 }
 
 // WithoutGIL runs a function while Python runs other threads. In it, no method of
@@ -106,8 +106,8 @@ func (c *Call) has(first, count int) error {
 		return &Exception{Type: "RuntimeError", Message: "the call of this function has ended"}
 	case c.unlocked:
 		return &Exception{Type: "RuntimeError", Message: "a Call is used inside of WithoutGIL"}
-	case first < 0 || count < 0 || first+count > c.Len():
-		return &Exception{Type: "TypeError", Message: fmt.Sprintf("%s() got %d arguments, and needs %d", c.function.Name, c.Len(), first+count)}
+	case first < 0 || count < 0 || count > c.Len()-first:
+		return &Exception{Type: "TypeError", Message: fmt.Sprintf("%s() got %d arguments, and needs %d", c.function.Name, c.Len(), uint(first)+uint(count))}
 	}
 	return nil
 }

@@ -58,8 +58,23 @@
 // An object is taken by the exchange table of its type, if that type has one of
 // its own, and else by its __dlpack__ method; a table that a type inherits is not
 // used, since it does not know what the derived type changes. On each way,
-// a tensor is refused with a BufferError where its memory does not hold its
-// values: without memory, with a negative or conjugate bit, or behind a mask.
+// a tensor is refused where its memory does not hold its values: with a
+// BufferError where there is no memory, a negative or conjugate bit, or a mask,
+// and with the producer's own exception where that refuses first, as torch does
+// with meta, sparse and wrapped tensors.
 // A tensor that requires a gradient, and one whose producer is too old to say
-// whether it may be written, is read-only.
+// whether it may be written, is read-only; torch refuses a Parameter altogether,
+// by its __dlpack__: pass x.detach(). Torch does not see that Go writes: where
+// backward still needs the old values, call torch.autograd.graph.increment_version.
+//
+// # Errors and the end of a call
+//
+// An error becomes an exception: [Exception] by its name, and what Python raised
+// during the call as it was. A panic becomes a RuntimeError. Goexit ends the
+// process. A result that is given beside an error is released.
+//
+// # Processes
+//
+// A process made by fork has none of Go's threads: a function that is called
+// there raises a RuntimeError. Use the start methods spawn and forkserver.
 package dlpackpy

@@ -88,14 +88,18 @@ int dlp_59225070_py_borrow(void *object, DLTensor *out) {
 }
 
 int dlp_59225070_py_wrap(DLManagedTensorVersioned *tensor, void **out) {
-	void *object;
-	uint64_t flags = tensor ? tensor->flags : 0;
-	if (inner->managed_tensor_to_py_object_no_sync(tensor, &object)) {
+	PyObject *made = py.PyType_GenericAlloc(type, 0); /* first: a tensor that is refused stays the caller's */
+	if (!made) return -1;
+	struct fields *fields = fields_of(made);
+	fields->flags = tensor ? tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED : 0;
+	if (inner->managed_tensor_to_py_object_no_sync(tensor, &fields->object)) {
+		fields->object = NULL;
+		py.Py_DecRef(made);
 		py.PyErr_SetString(BufferError, "no tensor of this version of DLPack, or out of memory");
 		return -1;
 	}
-	*out = (void *)dlp_59225070_py_give((uintptr_t)object, flags);
-	return *out ? 0 : -1;
+	*out = made;
+	return 0;
 }
 
 void dlp_59225070_py_set_error(void *unused, const char *kind, const char *message) {

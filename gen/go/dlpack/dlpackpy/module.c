@@ -6,6 +6,9 @@
 #include "python.h"
 
 #include <stdlib.h>
+#ifndef _WIN32
+#include <pthread.h>
+#endif
 
 #define py dlp_59225070_py_python
 
@@ -17,9 +20,28 @@ struct function {
 
 static const char function_name[] = "dlpackpy.function";
 
+/* A forked process has none of Go's threads, so Go would wait for ever. */
+static bool forked;
+
+#ifdef _WIN32
+static bool watch_forks(void) { return true; }
+#else
+static void is_forked(void) { forked = true; }
+
+static bool watch_forks(void) {
+	static bool watches;
+	if (!watches) watches = pthread_atfork(NULL, NULL, is_forked) == 0;
+	return watches;
+}
+#endif
+
 static PyObject *run(PyObject *self, PyObject *const *arguments, Py_ssize_t count) {
 	const struct function *function = py.PyCapsule_GetPointer(self, function_name);
 	if (!function) return NULL;
+	if (forked) {
+		py.PyErr_SetString(dlp_59225070_py_exception("RuntimeError"), "this process was forked, and Go runs only in the one that imported the module: start processes by spawn or forkserver");
+		return NULL;
+	}
 	if (count > dlp_59225070_py_ARGUMENTS) return py.PyErr_Format(dlp_59225070_py_exception("TypeError"), "%zd arguments; %d at most", count, dlp_59225070_py_ARGUMENTS);
 	struct dlp_59225070_py_call call; /* routes are written before they are read */
 	call.function = function->number;
@@ -45,7 +67,7 @@ bool dlp_59225070_py_add(uintptr_t module, const char *name, const char *doc, ui
 
 uintptr_t dlp_59225070_py_module(const char *name, const char *doc, const char *tensor) {
 	/* How much comes before the fields is known at run time only; Python fills it. */
-	char *memory = calloc(1, py.head + sizeof(PyModuleDef));
+	char *memory = watch_forks() ? calloc(1, py.head + sizeof(PyModuleDef)) : NULL;
 	if (!memory) return (uintptr_t)py.PyErr_NoMemory();
 	*(PyModuleDef *)(void *)(memory + py.head) = (PyModuleDef){
 		.name = name,

@@ -86,6 +86,7 @@ enum {
 	X(PyObject *, PyMapping_GetItemString, (PyObject *, const char *)) \
 	X(int, PyMapping_HasKeyString, (PyObject *, const char *)) \
 	X(PyObject *, PyErr_Occurred, (void)) \
+	X(void, PyErr_SetObject, (PyObject *, PyObject *)) \
 	X(void, PyErr_Clear, (void)) \
 	X(void, PyErr_Fetch, (PyObject **, PyObject **, PyObject **)) \
 	X(void, PyErr_Restore, (PyObject *, PyObject *, PyObject *)) \

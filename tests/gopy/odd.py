@@ -1,0 +1,92 @@
+"""What needs no framework, and seldom happens: tensors of Python whose deleters run
+Python code, exceptions that only their producer knows, and processes that fork."""
+
+import ctypes
+import os
+import time
+
+from check import equal, main, raises
+from producers import Gives, New, Pythons
+
+import gopy
+
+
+def test_a_tensor_of_python_that_dies_of_an_exception():
+    of = Pythons()
+
+    def tensors():
+        yield gopy.forward(of)
+        raise KeyError("it")
+
+    with raises(KeyError, "it"):
+        tuple(tensors())  # drops what it has while the exception is set
+    equal(of.deleted, [ctypes.addressof(of.tensor)])
+    with raises(BufferError, "read-only"):
+        gopy.fill(of, 1)  # the deleter comes before the exception
+    equal(len(of.deleted), 2)
+
+
+def test_copies_say_that_they_are():
+    class Copying(New):
+        def __dlpack__(self, **arguments):
+            return self.tensor.__dlpack__(copy=True, **arguments)
+
+    t = gopy.counting(2, 3, 0)
+    equal((gopy.flags(New(t)), gopy.flags(Copying(t))), (0, 2))
+    equal(gopy.flags(New(gopy.forward(Copying(t)))), 0)  # others may have it as well
+    of = Pythons()
+    of.number = (ctypes.c_float * 2)(5, 7)
+    of.tensor.data, of.tensor.offset = ctypes.addressof(of.number), 4
+    equal(gopy.sum(Copying(gopy.forward(of))), 7.0)
+
+
+def test_a_forked_process_is_told():
+    child = os.fork()
+    if not child:
+        try:
+            gopy.echo(1, "int")
+        except RuntimeError as e:
+            os._exit(0 if "spawn or forkserver" in str(e) else 2)
+        os._exit(1)
+    for _ in range(200):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            equal(status, 0)
+            return
+        time.sleep(0.05)
+    os.kill(child, 9)
+    raise AssertionError("it hangs")
+
+
+def test_a_type_that_cannot_be_asked():
+    class Meta(type):
+        def __getattribute__(cls, name):
+            if name == "__dict__":
+                raise ZeroDivisionError("not today")
+            return super().__getattribute__(name)
+
+    class Odd(New, metaclass=Meta):
+        pass
+
+    with raises(ZeroDivisionError, "not today"):
+        gopy.sum(Odd(gopy.counting(2, 3, 0)))
+
+
+def test_the_exception_of_a_producer_comes_through():
+    class Own(Exception):
+        pass
+
+    class ValueError(Exception):  # of another family than Python's
+        pass
+
+    for error in Own("it"), ValueError("it"):
+        try:
+            gopy.sum(Gives(error))
+        except Exception as e:
+            assert e is error, e
+            equal(e.__traceback__.tb_next.tb_frame.f_code.co_name, "__dlpack__")
+        else:
+            raise AssertionError("no error")
+
+
+main()
