@@ -40,19 +40,20 @@ static int dlpackgen_no_stream(const struct dlpackgen_call *call, int i, DLDevic
 	    dlpackgen_device_text(device, where), call->function->takes_stream ? ": give stream=" : "");
 }
 
-/* Looks at where a tensor is that can be lent, and forgets it again. */
+/* Looks at where a tensor is that can be lent, and forgets it again: 1 when it has
+ * been seen, 0 when that is not to be had so, -1 with an exception. */
 static int dlpackgen_peek(const struct dlpackgen_call *call, int i, DLDevice *device) {
 	struct dlpackgen_argument *a = &call->arguments[i], seen = *a;
-	int failed = 0;
+	int64_t *const scratch = call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
+	int found = 0;
 	seen.flags = 0;
-	seen.versioned = NULL;
-	if (a->adopted)
-		failed =
-		    a->adopted->borrow(a->object, 0, &seen.tensor, call->scratch + (size_t)i * DLPACKGEN_SCRATCH, &seen.flags);
-	else failed = dlpackgen_read_table(&seen, a->api, a->trusted, a->object, 0);
+	if (a->done || !a->object || !(a->adopted || a->api)) return 0;
+	if (a->adopted) found = a->adopted->borrow(a->object, 0, &seen.tensor, scratch, &seen.flags);
+	else found = dlpackgen_read_table(&seen, a->api, a->trusted, a->object, 0);
+	if (!a->adopted && found == 1) dlpackgen_delete_quietly(seen.versioned, NULL);
 	*device = seen.tensor.device;
-	if (!failed) dlpackgen_delete_quietly(seen.versioned, NULL);
-	return failed ? dlpackgen_about(call->function, i) : 0;
+	if (found < 0) return dlpackgen_about(call->function, i);
+	return !a->adopted || found == 0;
 }
 
 /* Finds the stream before a producer without a table is asked for a tensor on that
@@ -60,11 +61,10 @@ static int dlpackgen_peek(const struct dlpackgen_call *call, int i, DLDevice *de
 static int dlpackgen_find_stream(struct dlpackgen_call *call, int wanting, DLDevice device) {
 	if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, device);
 	for (int i = 0; i < call->function->count && !call->has_stream; i++) {
-		const struct dlpackgen_argument *a = &call->arguments[i];
 		DLDevice there;
-		if (!a->object || !(a->adopted || a->api)) continue;
-		if (dlpackgen_peek(call, i, &there)) return -1;
-		if (there.device_type != kDLCPU && dlpackgen_ask_stream(call, i, there) < 0) return -1;
+		const int seen = dlpackgen_peek(call, i, &there);
+		if (seen < 0) return -1;
+		if (seen && there.device_type != kDLCPU && dlpackgen_ask_stream(call, i, there) < 0) return -1;
 	}
 	return call->has_stream ? 0 : dlpackgen_no_stream(call, wanting, device);
 }

@@ -90,12 +90,14 @@ static int dlpackgen_adopt(struct dlpackgen_route *route, const struct dlpackgen
 	return opened;
 }
 
-/* Finds out what objects of a type must be asked. Adopted tables ask by themselves. */
+/* Finds out what objects of a type must be asked: those that are like torch's, and
+ * masked arrays. Adopted tables ask by themselves. */
 static uint8_t dlpackgen_questions(PyObject *type) {
 	uint8_t asks = 0;
-	if (dlpackgen_has(type, "is_neg")) asks |= dlpackgen_asks_neg;
-	if (dlpackgen_has(type, "is_conj")) asks |= dlpackgen_asks_conj;
-	if (dlpackgen_has(type, "requires_grad")) asks |= dlpackgen_asks_grad;
+	if (dlpackgen_has(type, "is_neg") && dlpackgen_has(type, "is_conj")) {
+		asks |= dlpackgen_asks_neg | dlpackgen_asks_conj;
+		if (dlpackgen_has(type, "requires_grad")) asks |= dlpackgen_asks_grad;
+	}
 	if (dlpackgen_has(type, "mask") && dlpackgen_has(type, "filled")) asks |= dlpackgen_asks_mask;
 	return asks;
 }

@@ -71,6 +71,23 @@ static int dlpackgen_admit(struct dlpackgen_argument *a, int64_t *scratch, int c
 	return error == DLPACK_OK ? 0 : dlpackgen_refuse_error(error);
 }
 
+/* Tells of most tensors in a few steps that the validator would accept them: dense
+ * ones of named dtypes in the memory of the host. 0 says nothing. */
+DLPACKGEN_FAST int dlpackgen_is_plainly_valid(const struct dlpackgen_parameter *p, const DLTensor *tensor) {
+	const uint64_t extent_limit = UINT64_C(1) << 31, limit = UINTPTR_MAX >> 24;
+	uint64_t elements = 1;
+	if (p->dtypes[0] == 0 || tensor->ndim < 0 || tensor->ndim > DLPACKGEN_MAX_NDIM) return 0;
+	if (tensor->ndim > 0 && (!tensor->shape || !tensor->strides)) return 0;
+	for (int32_t d = tensor->ndim; d-- > 0;) {
+		const uint64_t extent = (uint64_t)tensor->shape[d];
+		if (extent - 1 >= extent_limit || (extent != 1 && tensor->strides[d] != (int64_t)elements)) return 0;
+		elements *= extent;
+		if (elements > limit) return 0;
+	}
+	return tensor->data && (uintptr_t)tensor->data <= UINTPTR_MAX / 2 && tensor->byte_offset <= limit &&
+	    tensor->device.device_type == kDLCPU;
+}
+
 /* Takes what a table gives for good. */
 static int dlpackgen_own_by_table(const DLPackExchangeAPI *api, PyObject *object, DLManagedTensorVersioned **out) {
 	*out = NULL;
@@ -100,14 +117,16 @@ static int dlpackgen_lend(const DLPackExchangeAPI *api, int trusted, PyObject *o
 	return 0;
 }
 
+/* Gives 0 for a tensor that is lent, 1 for one that is owned, -1 with an exception. */
 static int dlpackgen_read_table(
     struct dlpackgen_argument *a, const DLPackExchangeAPI *api, int trusted, PyObject *object, int want_write) {
 	a->flags = 0;
 	if (dlpackgen_lend(api, trusted, object, want_write, &a->tensor)) return 0;
 	if (dlpackgen_own_by_table(api, object, &a->versioned)) return -1;
+	a->legacy = NULL;
 	a->tensor = a->versioned->dl_tensor;
 	a->flags = a->versioned->flags;
-	return 0;
+	return 1;
 }
 
 static int dlpackgen_read_capsule(
@@ -123,6 +142,7 @@ static int dlpackgen_read_capsule(
 
 /* For longer than a call */
 
+/* Gives NULL, with an exception unless the object is left to the other routes. */
 static DLManagedTensorVersioned *dlpackgen_take_adopted(
     const struct dlpackgen_adopted *adopted, PyObject *object, int want_write) {
 	int64_t scratch[DLPACKGEN_SCRATCH];
@@ -131,10 +151,8 @@ static DLManagedTensorVersioned *dlpackgen_take_adopted(
 	PyObject *keep = NULL;
 	const int failed = adopted->hold ? adopted->hold(object, want_write, &view, scratch, &flags, &keep)
 	                                 : adopted->borrow(object, want_write, &view, scratch, &flags);
-	if (failed) {
-		dlpackgen_failed(PyExc_BufferError, "it cannot be read");
-		return NULL;
-	}
+	if (failed < 0) dlpackgen_failed(PyExc_BufferError, "it cannot be read");
+	if (failed) return NULL;
 	const dlpack_error error = dlpack_validate(&view, flags, 0);
 	DLManagedTensorVersioned *made = NULL;
 	if (error != DLPACK_OK) dlpackgen_refuse_error(error);
@@ -162,9 +180,12 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_take(PyObject *module, 
 	const struct dlpackgen_route *route = dlpackgen_route_of(state, object);
 	struct dlpackgen_taken taken = {NULL, NULL};
 	if (!route) return NULL;
-	if (route->adopted) return dlpackgen_take_adopted(route->adopted, object, want_write);
-	const DLPackExchangeAPI *api = route->api;
-	if (dlpackgen_question(state, object, route->refusing, route->asks)) return NULL;
+	const struct dlpackgen_route how = *route; /* which what follows may drive out */
+	if (how.adopted) {
+		DLManagedTensorVersioned *made = dlpackgen_take_adopted(how.adopted, object, want_write);
+		if (made || PyErr_Occurred()) return made;
+	} else if (dlpackgen_question(state, object, how.refusing, how.asks)) return NULL;
+	const DLPackExchangeAPI *api = how.api;
 	if (api ? dlpackgen_own_by_table(api, object, &taken.versioned)
 	        : dlpackgen_take_capsule(state, object, NULL, &taken))
 		return NULL;

@@ -101,96 +101,107 @@ DLPACKGEN_SLOW static int dlpackgen_left_out(struct dlpackgen_call *call, int i)
 
 /* Tensors */
 
-/* Reads a tensor whose library runs no code of Python for that. */
-DLPACKGEN_FAST int dlpackgen_fetch(struct dlpackgen_call *call, int i) {
+/* Says what went wrong with a tensor, whose library may not have said it. */
+DLPACKGEN_SLOW static int dlpackgen_unreadable(const struct dlpackgen_call *call, int i) {
+	dlpackgen_failed(PyExc_BufferError, "it cannot be read");
+	return dlpackgen_about(call->function, i);
+}
+
+/* Reads a tensor by the table that was adopted for its type: 0, -1 with an exception,
+ * or 1 where it is left to the other routes. */
+DLPACKGEN_FAST int dlpackgen_fetch_adopted(struct dlpackgen_call *call, int i, int copy) {
+	struct dlpackgen_argument *const a = &call->arguments[i];
+	int64_t *const scratch = call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
+	a->flags = 0;
+	const int left =
+	    a->adopted->borrow(a->object, call->function->parameters[i].writes, &a->tensor, scratch, &a->flags);
+	if (DLPACKGEN_RARE(left)) return left < 0 ? dlpackgen_unreadable(call, i) : 1;
+	if (DLPACKGEN_RARE((uint32_t)a->tensor.ndim > DLPACKGEN_MAX_NDIM))
+		return dlpackgen_fault(call, i, PyExc_BufferError, "it has %d dimensions", (int)a->tensor.ndim);
+	if (copy) dlpackgen_copy_metadata(&a->tensor, scratch);
+	return 0;
+}
+
+/* Reads a tensor by the exchange table of its type, and looks at what it gave. */
+DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call *call, int i) {
 	struct dlpackgen_argument *const a = &call->arguments[i];
 	const struct dlpackgen_parameter *const p = &call->function->parameters[i];
-	int64_t *const scratch = call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
-	if (a->adopted) {
-		a->flags = 0;
-		if (DLPACKGEN_RARE(a->adopted->borrow(a->object, p->writes, &a->tensor, scratch, &a->flags))) {
-			dlpackgen_failed(PyExc_BufferError, "it cannot be read");
-			return dlpackgen_about(call->function, i);
-		}
-		if (DLPACKGEN_RARE(a->tensor.ndim < 0 || a->tensor.ndim > DLPACKGEN_MAX_NDIM))
-			return dlpackgen_fault(call, i, PyExc_BufferError, "it has %d dimensions", (int)a->tensor.ndim);
-		if (call->function->unlocks || a->yields) dlpackgen_copy_metadata(&a->tensor, scratch);
-		return 0;
+	const int owned = dlpackgen_read_table(a, a->api, a->trusted, a->object, p->writes);
+	if (DLPACKGEN_RARE(owned < 0)) return dlpackgen_about(call->function, i);
+	call->owns |= (uint32_t)owned << i;
+	if (!call->function->unlocks && dlpackgen_is_plainly_valid(p, &a->tensor)) return 0;
+	if (!dlpackgen_admit(a, call->scratch + (size_t)i * DLPACKGEN_SCRATCH, call->function->unlocks)) return 0;
+	return dlpackgen_about(call->function, i);
+}
+
+/* Reads a tensor by its __dlpack__. */
+static int dlpackgen_fetch_capsule(struct dlpackgen_call *call, int i) {
+	struct dlpackgen_argument *a = &call->arguments[i];
+	PyObject *stream = dlpackgen_stream_for(call, i);
+	if (!stream && PyErr_Occurred()) return -1;
+	int failed = dlpackgen_read_capsule(call->state, a, a->object, stream);
+	Py_XDECREF(stream);
+	if (!failed) {
+		call->owns |= UINT32_C(1) << i;
+		failed = dlpackgen_admit(a, call->scratch + (size_t)i * DLPACKGEN_SCRATCH, 1);
 	}
-	int failed = dlpackgen_read_table(a, a->api, a->trusted, a->object, p->writes);
-	call->owns |= a->versioned != NULL;
-	if (!failed) failed = dlpackgen_admit(a, scratch, call->function->unlocks);
 	return failed ? dlpackgen_about(call->function, i) : 0;
 }
 
-/* Puts down how an argument is read, from its route, which may not last. */
-DLPACKGEN_FAST void dlpackgen_follow(struct dlpackgen_argument *a, const struct dlpackgen_route *route) {
+/* Reads what runs code of Python, and copies its shape and strides. */
+static int dlpackgen_read_yielding(struct dlpackgen_call *call, int i) {
+	struct dlpackgen_argument *a = &call->arguments[i];
+	if (a->adopted) {
+		const int left = dlpackgen_fetch_adopted(call, i, 1);
+		a->done = left == 0 && a->yields; /* the others are read anew when nothing runs any more */
+		if (left <= 0) return left;
+		a->adopted = NULL;
+	} else if (dlpackgen_question(call->state, a->object, a->refusing, a->asks))
+		return dlpackgen_about(call->function, i);
+	if (a->api) return 0; /* what is left of it runs no code */
+	a->done = 1;
+	return dlpackgen_fetch_capsule(call, i);
+}
+
+/* Finds what each argument is, and reads scalars. A route may not last, so it is
+ * put down. */
+static int dlpackgen_sort_slowly(struct dlpackgen_call *call, int i, PyObject *object) {
+	struct dlpackgen_argument *a = &call->arguments[i];
+	a->object = object;
+	a->done = 1;
+	if (!object || object == Py_None) return dlpackgen_left_out(call, i);
+	if (call->function->parameters[i].kind != dlpackgen_tensor) return dlpackgen_read_scalar(call, i);
+	const struct dlpackgen_route *route = dlpackgen_route_of(call->state, object);
+	if (!route) return dlpackgen_about(call->function, i);
+	a->done = 0;
 	a->adopted = route->adopted;
 	a->refusing = route->refusing;
 	a->api = route->api;
 	a->asks = route->asks;
 	a->trusted = route->trusted;
 	a->yields = route->yields;
-}
-
-/* Reads what runs code of Python, and copies its shape and strides. */
-static int dlpackgen_read_yielding(struct dlpackgen_call *call, int i) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	if (!a->adopted && dlpackgen_question(call->state, a->object, a->refusing, a->asks))
-		return dlpackgen_about(call->function, i);
-	if (!a->adopted && a->api) return 0; /* what is left of it runs no code */
-	a->done = 1;
-	if (a->adopted) return dlpackgen_fetch(call, i);
-	PyObject *stream = dlpackgen_stream_for(call, i);
-	if (!stream && PyErr_Occurred()) return -1;
-	int failed = dlpackgen_read_capsule(call->state, a, a->object, stream);
-	Py_XDECREF(stream);
-	call->owns |= a->versioned || a->legacy;
-	if (!failed) failed = dlpackgen_admit(a, call->scratch + (size_t)i * DLPACKGEN_SCRATCH, 1);
-	return failed ? dlpackgen_about(call->function, i) : 0;
-}
-
-static void dlpackgen_clear_argument(struct dlpackgen_argument *a, PyObject *object) {
-	a->object = object;
-	a->versioned = NULL;
-	a->legacy = NULL;
-	a->done = 0;
-}
-
-/* The first half of the long way: everything that may run code of Python. */
-static int dlpackgen_read_slowly(struct dlpackgen_call *call, PyObject *const *given) {
-	for (int i = 0; i < call->function->count; i++) {
-		dlpackgen_clear_argument(&call->arguments[i], given[i]);
-		call->filled = (uint8_t)(i + 1);
-		if (!given[i] || given[i] == Py_None) {
-			if (dlpackgen_left_out(call, i)) return -1;
-		} else if (call->function->parameters[i].kind != dlpackgen_tensor) {
-			if (dlpackgen_read_scalar(call, i)) return -1;
-		} else {
-			const struct dlpackgen_route *route = dlpackgen_route_of(call->state, given[i]);
-			if (!route) return dlpackgen_about(call->function, i);
-			dlpackgen_follow(&call->arguments[i], route);
-		}
-	}
-	for (int i = 0; i < call->function->count; i++) {
-		struct dlpackgen_argument *a = &call->arguments[i];
-		if (call->function->parameters[i].kind != dlpackgen_tensor || !a->object) a->done = 1;
-		else if (a->yields && dlpackgen_read_yielding(call, i)) return -1;
-	}
 	return 0;
 }
 
 /* The way of calls in which reading an argument may change another one: what may
  * run code of Python comes first, then all is read and checked in its order. */
 DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call *call, PyObject *const *given) {
+	const int count = call->function->count;
 	int elsewhere = 0;
 	dlpackgen_end(call);
 	memset(call->bound, 0, sizeof call->bound);
-	if (dlpackgen_read_slowly(call, given)) return -1;
-	for (int i = 0; i < call->function->count; i++) {
+	for (int i = 0; i < count; i++)
+		if (dlpackgen_sort_slowly(call, i, given[i])) return -1;
+	for (int i = 0; i < count; i++) {
+		struct dlpackgen_argument *a = &call->arguments[i];
+		if (!a->done && (a->yields || a->adopted) && dlpackgen_read_yielding(call, i)) return -1;
+	}
+	for (int i = 0; i < count; i++) {
 		struct dlpackgen_argument *a = &call->arguments[i];
 		if (call->function->parameters[i].kind != dlpackgen_tensor || !a->object) continue;
-		if (!a->done && dlpackgen_fetch(call, i)) return -1;
+		const int unlocks = call->function->unlocks;
+		if (!a->done && (a->adopted ? dlpackgen_fetch_adopted(call, i, unlocks) : dlpackgen_fetch_by_table(call, i)))
+			return PyErr_Occurred() ? -1 : dlpackgen_unreadable(call, i);
 		if (dlpackgen_check(call, i)) return -1;
 		elsewhere |= a->tensor.device.device_type != kDLCPU;
 	}
@@ -203,9 +214,7 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *
 	int elsewhere = 0;
 	for (int i = 0; i < function->count; i++) {
 		struct dlpackgen_argument *const a = &call->arguments[i];
-		PyObject *const object = given[i];
-		dlpackgen_clear_argument(a, object);
-		call->filled = (uint8_t)(i + 1);
+		PyObject *const object = a->object = given[i];
 		if (DLPACKGEN_RARE(!object || object == Py_None)) {
 			if (dlpackgen_left_out(call, i)) return -1;
 			continue;
@@ -217,8 +226,13 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *
 		}
 		const struct dlpackgen_route *const route = dlpackgen_known(call->state, (PyObject *)Py_TYPE(object));
 		if (DLPACKGEN_RARE(!route || route->yields)) return dlpackgen_begin_slowly(call, given);
-		dlpackgen_follow(a, route);
-		if (DLPACKGEN_RARE(dlpackgen_fetch(call, i)) || DLPACKGEN_RARE(dlpackgen_check(call, i))) return -1;
+		a->adopted = route->adopted;
+		a->api = route->api;
+		a->trusted = route->trusted;
+		const int left =
+		    a->adopted ? dlpackgen_fetch_adopted(call, i, function->unlocks) : dlpackgen_fetch_by_table(call, i);
+		if (DLPACKGEN_RARE(left)) return left < 0 ? -1 : dlpackgen_begin_slowly(call, given);
+		if (DLPACKGEN_RARE(dlpackgen_check(call, i))) return -1;
 		elsewhere |= a->tensor.device.device_type != kDLCPU;
 	}
 	return DLPACKGEN_RARE(elsewhere || call->has_number) ? dlpackgen_settle_place(call) : 0;
@@ -232,16 +246,12 @@ DLPACKGEN_SLOW static int dlpackgen_begin_named(
 }
 
 DLPACKGEN_PYTHON_API void dlpackgen_end(struct dlpackgen_call *call) {
-	if (!DLPACKGEN_RARE(call->owns)) return;
-	for (int i = 0; i < call->filled; i++) {
-		struct dlpackgen_argument *a = &call->arguments[i];
-		DLManagedTensorVersioned *versioned = a->versioned;
-		DLManagedTensor *legacy = a->legacy;
-		a->versioned = NULL;
-		a->legacy = NULL;
-		if (versioned || legacy) dlpackgen_delete_quietly(versioned, legacy);
+	for (int i = 0; DLPACKGEN_RARE(call->owns); i++) {
+		const uint32_t bit = UINT32_C(1) << i;
+		if (!(call->owns & bit)) continue;
+		call->owns &= ~bit;
+		dlpackgen_delete_quietly(call->arguments[i].versioned, call->arguments[i].legacy);
 	}
-	call->owns = 0;
 }
 
 DLPACKGEN_PYTHON_API int dlpackgen_begin(struct dlpackgen_call *call, PyObject *module,
@@ -254,7 +264,8 @@ DLPACKGEN_PYTHON_API int dlpackgen_begin(struct dlpackgen_call *call, PyObject *
 	call->device.device_id = 0;
 	call->stream = NULL;
 	memset(call->bound, 0, sizeof call->bound);
-	call->filled = call->owns = call->has_stream = call->has_number = 0;
+	call->owns = 0;
+	call->has_stream = call->has_number = 0;
 	if (DLPACKGEN_RARE(keywords != NULL || count != function->count))
 		failed = dlpackgen_begin_named(call, arguments, count, keywords);
 	else failed = dlpackgen_begin_given(call, arguments);

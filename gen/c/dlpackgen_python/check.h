@@ -8,7 +8,13 @@
 #include <dlpackgen_python/take.h>
 
 DLPACKGEN_FAST uint32_t dlpackgen_dtype_of(const DLTensor *tensor) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	uint32_t dtype; /* the same in one step, which compilers do not find */
+	memcpy(&dtype, &tensor->dtype, sizeof dtype);
+	return dtype;
+#else
 	return DLPACKGEN_DTYPE(tensor->dtype.code, tensor->dtype.bits, tensor->dtype.lanes);
+#endif
 }
 
 static const char *dlpackgen_symbol_text(const struct dlpackgen_function *function, int symbol, char room[16]) {
@@ -142,6 +148,7 @@ DLPACKGEN_FAST int dlpackgen_takes_dtype(const struct dlpackgen_parameter *p, ui
 }
 
 DLPACKGEN_FAST int dlpackgen_takes_device(const struct dlpackgen_parameter *p, int32_t device_type) {
+	if (p->devices[0] == device_type) return 1;
 	if (p->devices[0] == 0) return device_type == kDLCPU;
 	for (int i = 0; i < DLPACKGEN_MAX_DEVICES && p->devices[i]; i++)
 		if (p->devices[i] == device_type || p->devices[i] == DLPACKGEN_ANY_DEVICE) return 1;

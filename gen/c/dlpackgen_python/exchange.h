@@ -155,7 +155,8 @@ struct dlpackgen_call {
 	struct dlpackgen_state *state;
 	long long number;
 	uint8_t bound[DLPACKGEN_MAX_SYMBOLS];
-	uint8_t filled, owns, has_stream, has_number;
+	uint32_t owns; /* a bit for each argument that has a managed tensor */
+	uint8_t has_stream, has_number;
 };
 
 /** Declares a call with room for so many parameters. Nothing is cleared, which would take longer than the call. */

@@ -88,7 +88,7 @@ static PyObject *describe_argument(const struct dlpackgen_call *call, int i) {
 	const struct dlpackgen_argument *a = &call->arguments[i];
 	switch (call->function->parameters[i].kind) {
 		case dlpackgen_tensor:
-			return a->object ? describe_tensor(&a->tensor, a->flags, a->versioned || a->legacy) : Py_BuildValue("");
+			return a->object ? describe_tensor(&a->tensor, a->flags, (int)(call->owns >> i & 1)) : Py_BuildValue("");
 		case dlpackgen_float: return PyFloat_FromDouble(a->real);
 		default: return PyLong_FromLongLong(a->integer);
 	}
