@@ -143,7 +143,8 @@ func (e *exporter) collected() {
 // Drain takes back the tensors that consumers have released, so that their
 // slices are no longer pinned, frees the memory that buffers keep for further
 // ones, and tells how many tensors are not released yet. Exports and garbage
-// collections do the first in passing.
+// collections do the first in passing. It takes time for every tensor that was
+// ever there at the same time.
 func Drain() int {
 	e := exports
 	e.mu.Lock()

@@ -115,6 +115,38 @@ func TestReleaseRunsTheDeleterOnce(t *testing.T) {
 	require.ErrorIs(t, err, dlpack.ErrReleased)
 }
 
+// Whoever is first has the tensor, and nobody else.
+func TestOneOfManyEndsATensor(t *testing.T) {
+	rounds := 2000
+	if testing.Short() {
+		rounds = 200
+	}
+	for range rounds {
+		f := foreign(t)
+		m, err := dlpack.Import(f.Versioned())
+		require.NoError(t, err)
+		var wg sync.WaitGroup
+		for _, end := range []func(){
+			m.Release,
+			func() { dlpack.ReleaseAll(m) },
+			func() {
+				if p, _ := m.Detach(); p != nil {
+					Consume(p)
+				}
+			},
+			func() {
+				if o, err := dlpack.NewObject(m); err == nil {
+					o.Release()
+				}
+			},
+		} {
+			wg.Go(end)
+		}
+		wg.Wait()
+		require.Equal(t, 1, f.Deleted())
+	}
+}
+
 func TestDetachGivesTheStructBack(t *testing.T) {
 	f := foreign(t)
 	m, err := dlpack.Import(f.Versioned())
