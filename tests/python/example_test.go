@@ -1,0 +1,35 @@
+package python
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// The example is installed by pip without a network, and gives each library's own
+// results on its own tensors.
+func TestTheExample(t *testing.T) {
+	python := need.Python(t)
+	include(t, python)
+	if testing.Short() {
+		t.Skip("loads large frameworks, and -short was given")
+	}
+	if err := exec.Command(python, "-c", "import setuptools, torch, jax, paddle").Run(); err != nil {
+		t.Skip("needs torch, jax and paddle: pip install -r tests/requirements-frameworks.txt")
+	}
+	cmd := exec.Command(filepath.Join(golden.Root(t), "examples", "py-kernel", "run.sh"))
+	cmd.Env = append(os.Environ(), "DLPACKGEN_PYTHON="+python)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for _, library := range []string{"numpy", "torch", "jax", "paddle", "tvm_ffi"} {
+		assert.Contains(t, strings.Split(string(out), "\n"), "ok "+library)
+	}
+}
