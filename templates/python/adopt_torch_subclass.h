@@ -122,6 +122,7 @@ static int dlpackgen_torch_refuse(PyObject *object) {
 	if (dispatches != 0) return dispatches < 0 ? -1 : dlpackgen_torch_refuse_dispatch((PyObject *)Py_TYPE(object));
 	is_meta = dlpackgen_torch_attribute(object, "is_meta");
 	if (is_meta != 0) return is_meta < 0 ? -1 : dlpackgen_refuse("its device is meta, where tensors have no memory");
+	if (dlpackgen_torch_check_strided(object) < 0) return -1;
 	if (dlpackgen_torch_refuse_bits(object) < 0) return -1;
 	return dlpackgen_torch_refuse_grad(object);
 }

@@ -41,13 +41,15 @@ struct dlpackgen_adopted {
 
 	/**
 	 * Fills *out with a view that is good until control returns to Python: 0, or
-	 * -1 with an exception. shape and strides may point into the object or to
-	 * scratch, which has DLPACKGEN_SCRATCH numbers; strides is NULL only with
-	 * ndim 0. data may be NULL where there are no elements; the caller refuses
-	 * what has elements and no data, and checks everything that its parameter
-	 * says, so nothing of that needs to be looked at here. *flags is 0 before, and
-	 * gets DLPack's flags. With want_write, what must not be written to is
-	 * refused with BufferError; without, it gets DLPACK_FLAG_BITMASK_READ_ONLY.
+	 * -1 with an exception, or 1 to leave this one object to the other routes (the
+	 * type's exchange table, or __dlpack__), which do not ask refuse() then. shape
+	 * and strides may point into the object or to scratch, which has
+	 * DLPACKGEN_SCRATCH numbers; strides is NULL only with ndim 0. data may be NULL
+	 * where there are no elements; the caller refuses what has elements and no data,
+	 * and checks everything that its parameter says, so nothing of that needs to be
+	 * looked at here. *flags is 0 before, and gets DLPack's flags. With want_write,
+	 * what must not be written to is refused with BufferError; without, it gets
+	 * DLPACK_FLAG_BITMASK_READ_ONLY.
 	 */
 	int (*borrow)(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags);
 

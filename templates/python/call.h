@@ -146,11 +146,25 @@ static int dlpackgen_fetch_capsule(struct dlpackgen_call *call, int i) {
 	return failed ? dlpackgen_about(call->function, i) : 0;
 }
 
+/* Takes for good what another thread could take away while the GIL is let go of:
+ * 0, -1 with an exception, or 1 where it is left to the other routes. */
+static int dlpackgen_fetch_held(struct dlpackgen_call *call, int i) {
+	struct dlpackgen_argument *a = &call->arguments[i];
+	a->versioned = dlpackgen_take_adopted(a->adopted, a->object, call->function->parameters[i].writes);
+	if (!a->versioned) return PyErr_Occurred() ? dlpackgen_about(call->function, i) : 1;
+	a->legacy = NULL;
+	call->owns |= UINT32_C(1) << i;
+	a->tensor = a->versioned->dl_tensor;
+	a->flags = a->versioned->flags;
+	return 0;
+}
+
 /* Reads what runs code of Python, and copies its shape and strides. */
 static int dlpackgen_read_yielding(struct dlpackgen_call *call, int i) {
 	struct dlpackgen_argument *a = &call->arguments[i];
 	if (a->adopted) {
-		const int left = dlpackgen_fetch_adopted(call, i, 1);
+		const int held = call->function->unlocks && a->yields && a->adopted->hold;
+		const int left = held ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch_adopted(call, i, 1);
 		a->done = left == 0 && a->yields; /* the others are read anew when nothing runs any more */
 		if (left <= 0) return left;
 		a->adopted = NULL;

@@ -163,7 +163,7 @@ static int dlpackgen_stream_fits(PyObject *stream, DLDevice device) {
 	const long long number = PyLong_AsLongLong(stream);
 	if (PyErr_Occurred()) return 0;
 	if (number == -1 || !dlpackgen_stream_is_refused(streams, number)) return 1;
-	PyErr_Format(PyExc_BufferError, "stream %lld has no meaning on %s", number, dlpackgen_device_text(device, where));
+	PyErr_Format(PyExc_RuntimeError, "stream %lld has no meaning on %s", number, dlpackgen_device_text(device, where));
 	return 0;
 }
 

@@ -13,6 +13,14 @@ static int dlpackgen_jax_open(PyObject *type) {
 	return 1;
 }
 
+/* 1 for an array whose memory is gone, 0, or -1 with an exception. */
+static int dlpackgen_jax_is_deleted(PyObject *object) {
+	PyObject *answer = PyObject_CallMethod(object, "is_deleted", NULL);
+	const int is_deleted = answer ? PyObject_IsTrue(answer) : -1;
+	Py_XDECREF(answer);
+	return is_deleted;
+}
+
 /* The buffer protocol waits until the values are there, as unsafe_buffer_pointer()
  * does not. What it cannot name, such as bfloat16, and what has no memory here, such
  * as an array on a GPU, is for the capsule to export or to refuse. */
@@ -22,6 +30,8 @@ static int dlpackgen_jax_borrow(PyObject *object, int want_write, DLTensor *out,
 	result = dlpackgen_buffer_borrow(object, 0, out, scratch, flags);
 	if (result >= 0 || !PyErr_ExceptionMatches(PyExc_BufferError)) return result;
 	PyErr_Clear();
+	result = dlpackgen_jax_is_deleted(object);
+	if (result != 0) return result < 0 ? -1 : dlpackgen_refuse("it was deleted, or donated to a function");
 	return 1;
 }
 

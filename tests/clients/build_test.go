@@ -1,0 +1,143 @@
+// Package clients holds the tables that we have adopted for other libraries, and
+// what we hand out, against those libraries: torch, numpy, jax, paddle, tvm-ffi and
+// nanobind. What must become of each tensor is written down in cases.py.
+package clients
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+)
+
+// environment gives the Python with the libraries, or skips.
+func environment(t *testing.T) string {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("needs Linux: the shim of torch is found by dlopen")
+	}
+	python := os.Getenv("DLPACKGEN_PYTHON")
+	if python == "" {
+		python = filepath.Join(golden.Root(t), ".venv", "bin", "python")
+	}
+	if _, err := exec.LookPath(python); err != nil {
+		t.Skipf("needs %s: make setup, or set DLPACKGEN_PYTHON", python)
+	}
+	return python
+}
+
+// needs skips where a package of Python is missing.
+func needs(t *testing.T, python string, packages ...string) {
+	t.Helper()
+	for _, name := range packages {
+		if exec.Command(python, "-c", "import importlib.util, sys; sys.exit(not importlib.util.find_spec('"+name+"'))").Run() != nil {
+			t.Skipf("needs %s: pip install -r tests/requirements-frameworks.txt", name)
+		}
+	}
+}
+
+// include gives the folder of Python's headers, or skips.
+func include(t *testing.T, python string) string {
+	t.Helper()
+	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
+	require.NoError(t, err)
+	folder := strings.TrimSpace(string(out))
+	if _, err := os.Stat(filepath.Join(folder, "Python.h")); err != nil {
+		t.Skip("needs Python.h: apt-get install python3-dev")
+	}
+	return folder
+}
+
+// build makes the module clients of headers in a folder, and gives the module's.
+func build(t *testing.T, python, headers string, flags ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("needs gcc: apt-get install gcc")
+	}
+	dir := t.TempDir()
+	args := append([]string{
+		"-std=c11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror", "-DPy_LIMITED_API=0x030B0000",
+		"-I" + headers, "-I" + include(t, python), "-o", filepath.Join(dir, "clients.abi3.so"), "module/clients.c",
+	}, flags...)
+	out, err := exec.Command("gcc", args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return dir
+}
+
+// generated is where the headers lie that everybody gets.
+func generated(t *testing.T) string {
+	return filepath.Join(golden.Root(t), "gen", "c")
+}
+
+// buildNanobind adds the module withnanobind to a folder.
+func buildNanobind(t *testing.T, python, dir string) {
+	t.Helper()
+	needs(t, python, "nanobind")
+	if _, err := exec.LookPath("g++"); err != nil {
+		t.Skip("needs g++: apt-get install g++")
+	}
+	out, err := exec.Command(python, "-c", "import nanobind, os; print(os.path.dirname(nanobind.__file__))").Output()
+	require.NoError(t, err)
+	nanobind := strings.TrimSpace(string(out))
+	out, err = exec.Command("g++", "-std=c++17", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-DNDEBUG",
+		"-I"+include(t, python), "-I"+filepath.Join(nanobind, "include"), "-I"+filepath.Join(nanobind, "ext", "robin_map", "include"),
+		"module/nanobind.cpp", filepath.Join(nanobind, "src", "nb_combined.cpp"),
+		"-o", filepath.Join(dir, "withnanobind.so")).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// script runs a script of this folder with the modules in another one.
+func script(python, modules string, args ...string) (stdout, stderr string, err error) {
+	cmd := exec.Command(python, args...)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+modules, "PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu")
+	var out, log strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &log
+	err = cmd.Run()
+	return out.String(), log.String(), err
+}
+
+var passed = regexp.MustCompile(`(?m)^ok (.*)$`)
+
+// passes fails unless a script says of each of its cases that it is fine, and
+// that there are so many.
+func passes(t *testing.T, python, modules string, least int, args ...string) {
+	t.Helper()
+	out, log, err := script(python, modules, args...)
+	require.NoError(t, err, "%s\n%s", out, log)
+	assert.GreaterOrEqual(t, len(passed.FindAllString(out, -1)), least, out)
+}
+
+// wrongly copies the headers with another text in one of them.
+func wrongly(t *testing.T, edits ...[3]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(generated(t))))
+	for _, edit := range edits {
+		file := filepath.Join(dir, "dlpackgen_python", edit[0])
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Equal(t, 1, strings.Count(string(text), edit[1]), "%q is not once in %s", edit[1], edit[0])
+		require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(text), edit[1], edit[2], 1)), 0o600))
+	}
+	return dir
+}
+
+// fails makes sure that a script finds fault with one named case.
+func fails(t *testing.T, python, modules, name string, args ...string) {
+	t.Helper()
+	out, log, err := script(python, modules, args...)
+	require.Error(t, err, out)
+	if strings.HasPrefix(err.Error(), "signal") {
+		return // it crashed, which is a way to fail
+	}
+	assert.Contains(t, out, fmt.Sprintf("FAIL %s", name), "%s\n%s", out, log)
+}

@@ -1,0 +1,123 @@
+/* A module that says what it was given: the tests compare that with what the
+ * libraries say themselves. */
+#define _POSIX_C_SOURCE 200809L
+#define DLPACKGEN_PYTHON_IMPLEMENTATION
+#include <dlpackgen_python/exchange.h>
+
+#include <string.h>
+#include <time.h>
+
+/* Any tensor. */
+#define ANY(verb, lets_go)                                                                                      \
+	static const struct dlpackgen_parameter verb##_parameters[] = {                                         \
+		{.name = "x", .more = 1, .devices = {DLPACKGEN_ANY_DEVICE}, .writes = (lets_go) & 1},           \
+	};                                                                                                      \
+	static const struct dlpackgen_function verb##_function = {                                              \
+		.name = #verb, .parameters = verb##_parameters, .count = 1, .unlocks = ((lets_go) & 2) != 0};
+
+ANY(read, 0)
+ANY(write, 1)
+ANY(read_unlocked, 2)
+ANY(write_unlocked, 3)
+
+static PyObject *numbers(int32_t count, const int64_t *values) {
+	PyObject *tuple = PyTuple_New(count);
+	for (int32_t i = 0; tuple && i < count; i++) PyTuple_SetItem(tuple, i, PyLong_FromLongLong(values[i]));
+	return tuple;
+}
+
+/* (address, shape, strides, dtype, device, flags) */
+static PyObject *describe(const DLTensor *t, uint64_t flags) {
+	char *first = (char *)t->data + t->byte_offset;
+	return Py_BuildValue("(NNN(iii)(ii)K)", PyLong_FromVoidPtr(t->data ? first : NULL), numbers(t->ndim, t->shape),
+			     t->strides ? numbers(t->ndim, t->strides) : PyTuple_New(0), t->dtype.code, t->dtype.bits,
+			     t->dtype.lanes, (int)t->device.device_type, t->device.device_id, (unsigned long long)flags);
+}
+
+/* Copies the elements from one dimension on, in row-major order; gives where the next goes. */
+static char *gather(const DLTensor *t, int32_t dimension, const char *from, size_t size, char *to) {
+	if (dimension == t->ndim) {
+		memcpy(to, from, size);
+		return to + size;
+	}
+	for (int64_t i = 0; i < t->shape[dimension]; i++)
+		to = gather(t, dimension + 1, from + i * t->strides[dimension] * (int64_t)size, size, to);
+	return to;
+}
+
+static PyObject *elements(const DLTensor *t) {
+	const size_t size = (size_t)t->dtype.bits * t->dtype.lanes / 8;
+	int64_t count = 0;
+	PyObject *bytes;
+	if (dlpack_count(t->ndim, t->shape, &count) != DLPACK_OK) return PyErr_Format(PyExc_ValueError, "what a shape");
+	bytes = PyBytes_FromStringAndSize(NULL, count * (Py_ssize_t)size);
+	if (bytes && count > 0) gather(t, 0, (char *)t->data + t->byte_offset, size, PyBytes_AsString(bytes));
+	return bytes;
+}
+
+/* Gives (description, bytes of the elements). */
+static PyObject *answer(const struct dlpackgen_function *function, PyObject *self, PyObject *const *arguments,
+			Py_ssize_t count, PyObject *keywords) {
+	PyObject *result;
+	DLPACKGEN_CALL(call, 1);
+	if (dlpackgen_begin(&call, self, function, arguments, count, keywords) < 0) return NULL;
+	result = Py_BuildValue("(NN)", describe(&call.arguments[0].tensor, call.arguments[0].flags),
+			       elements(&call.arguments[0].tensor));
+	dlpackgen_end(&call);
+	return result;
+}
+
+#define VERB(verb)                                                                                              \
+	static PyObject *call_##verb(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) { \
+		return answer(&verb##_function, self, arguments, count, keywords);                               \
+	}
+
+VERB(read)
+VERB(write)
+VERB(read_unlocked)
+VERB(write_unlocked)
+
+/* Gives the elements of a tensor as they are after another thread has had its time. */
+static PyObject *read_later(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+	PyObject *result;
+	DLPACKGEN_CALL(call, 1);
+	if (dlpackgen_begin(&call, self, &read_unlocked_function, arguments, count, keywords) < 0) return NULL;
+	Py_BEGIN_ALLOW_THREADS;
+	nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+	Py_END_ALLOW_THREADS;
+	result = elements(&call.arguments[0].tensor);
+	dlpackgen_end(&call);
+	return result;
+}
+
+/* Writes a byte over all of a dense tensor. */
+static PyObject *fill(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+	int64_t size = 0;
+	DLPACKGEN_CALL(call, 1);
+	if (dlpackgen_begin(&call, self, &write_function, arguments, count, keywords) < 0) return NULL;
+	if (dlpack_nbytes(&call.arguments[0].tensor, 0, &size) == DLPACK_OK)
+		memset((char *)call.arguments[0].tensor.data + call.arguments[0].tensor.byte_offset, 1, (size_t)size);
+	dlpackgen_end(&call);
+	Py_RETURN_NONE;
+}
+
+/* Gives an object of our own type over another library's tensor. */
+static PyObject *export(PyObject *self, PyObject *object) {
+	DLManagedTensorVersioned *tensor = dlpackgen_take(self, object, 0);
+	return tensor ? dlpackgen_give(self, tensor) : NULL;
+}
+
+static PyMethodDef methods[] = {
+	DLPACKGEN_METHOD("read", call_read, NULL),
+	DLPACKGEN_METHOD("write", call_write, NULL),
+	DLPACKGEN_METHOD("read_unlocked", call_read_unlocked, NULL),
+	DLPACKGEN_METHOD("write_unlocked", call_write_unlocked, NULL),
+	DLPACKGEN_METHOD("read_later", read_later, NULL),
+	DLPACKGEN_METHOD("fill", fill, NULL),
+	{"export", export, METH_O, NULL},
+	{NULL, NULL, 0, NULL},
+};
+
+static struct dlpackgen_module module;
+
+PyMODINIT_FUNC PyInit_clients(void) { return dlpackgen_module_init(&module, "clients", NULL, methods, NULL); }

@@ -1,0 +1,167 @@
+package clients
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// mutant is one guard taken away, and the case that must notice.
+type mutant struct {
+	what          string
+	file, old, to string
+	library, name string // of cases.py; a library of "special" names a function of special.py
+}
+
+const (
+	np    = "adopt_numpy.h"
+	elem  = "adopt_elements.h"
+	buf   = "adopt_buffer.h"
+	torch = "adopt_torch.h"
+	sub   = "adopt_torch_subclass.h"
+	jax   = "adopt_jax.h"
+)
+
+var mutants = []mutant{
+	{"the other byte order is read", np, "if (d->byte_order == dlpackgen_np_other_order())", "if (0)", "numpy", "byte-swapped"},
+	{"read-only is forgotten", np, "(state & DLPACKGEN_NP_WRITEABLE) == 0 || ", "", "numpy", "read-only"},
+	{"views to be forbidden are written to", np, " || (state & DLPACKGEN_NP_WARN_ON_WRITE) != 0", "", "numpy", "broadcast_arrays"},
+	{"numbers of types have no end", np, "number < 0 || number >= DLPACKGEN_NP_NUMBERS", "number < 0", "numpy", "ml_dtypes bfloat16"},
+	{"extensions are not left to NumPy", np, "if (d->number >= DLPACKGEN_NP_EXTENSIONS) return 1;", "", "numpy", "ml_dtypes float8_e5m2"},
+	{"text of any length is", np, "if (d->number == DLPACKGEN_NP_VARIABLE_TEXT)", "if (0)", "numpy", "variable text"},
+	{"long double is read", np, "DLPACKGEN_NP_NONE, /* long double */", "DLPACKGEN_NP_ELEMENT(kDLFloat, 128, 4, 15),", "numpy", "long double"},
+	{"a mask is dropped", np, "if (!has_mask) return 0;", "return 0;", "numpy", "masked"},
+	{"C's types have a width of their own", np, "DLPACKGEN_NP_INTEGER(kDLInt, long),", "DLPACKGEN_NP_INTEGER(kDLInt, int),", "numpy", "int64"},
+	{"strides are cut off", elem, "if ((stride & rest) != 0 && ", "if (0 && ", "numpy", "indivisible stride"},
+	{"strides of size 1 count", elem, "memory->shape[i] > 1 && ", "", "numpy", "size 1, odd stride"},
+	{"strides of nothing count", elem, "memory->shape[i] > 1 && dlpackgen_has_elements(memory))", "memory->shape[i] > 1)", "numpy", "empty, odd stride"},
+	{"no address is odd", elem, "((uintptr_t)memory->data & element->misaligned) != 0", "0", "numpy", "unaligned"},
+	{"the address of nothing counts", elem, "element->misaligned) != 0 && dlpackgen_has_elements(memory))", "element->misaligned) != 0)", "numpy", "empty, unaligned"},
+	{"what is read-only is written to", elem, "if (want_write && memory->read_only)", "if (0)", "numpy", "broadcast"},
+
+	{"negative bits are not asked for", torch, "call->is_neg ? call->is_neg(handle) : dlpackgen_torch_ask(object, \"is_neg\")", "0", "torch", "negative float32"},
+	{"conjugate bits are not asked for", torch, "if (dtype.code != kDLComplex) return 0;", "return 0;", "torch", "conjugate"},
+	{"the layout does not matter", torch, "&& layout == dlpackgen_torch.strided)", ")", "torch", "mkldnn"},
+	{"dtypes without a name are read", torch, "if (out->dtype.lanes != 0) return 0;", "return 0;", "torch", "quantized"},
+	{"meta is a CPU", torch, "if (type == dlpackgen_torch.cpu) return 0;", "return 0;", "torch", "meta"},
+	{"gradients are lost", torch, "if (dlpackgen_torch_check_grad(object, handle) < 0) return -1;", "", "torch", "requires grad: leaf"},
+	{"gradients count always", torch, "return call->grad_mode() ? ", "return 1 ? ", "torch", "requires grad: leaf, no_grad"},
+	{"no memory is memory", torch, "return out->data ? 0 : dlpackgen_torch_check_memory(out);", "return 0;", "torch", "storage resized to 0"},
+	{"wrappers have a shape", torch, "call->get_strides(handle, &out->strides) != 0)", "call->get_strides(handle, &out->strides) == 77)", "torch", "nested strided"},
+	{"wrappers have memory", torch, "if (result != 0) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);", "if (result != 0) out->data = out;", "torch", "vmap"},
+	{"dimensions have no end", torch, "if (dim > DLPACKGEN_MAX_NDIM)", "if (0)", "torch", "65 dimensions"},
+	{"fp4 is one", torch, "{kDLFloat4_e2m1fn, 4, 2}", "{kDLFloat4_e2m1fn, 4, 1}", "torch", "float4_e2m1fn_x2"},
+	{"what dispatches is read", sub, "if (dispatches != 0)", "if (0)", "torch", "dispatching subclass"},
+	{"meta has memory", sub, "if (is_meta != 0)", "if (0)", "torch", "meta"},
+	{"shared memory is written to", torch, "if (want_write || !call->get_const_data)", "if (!call->get_const_data)", "special", "torch_shares_memory_until_it_is_written"},
+	{"shared memory is handed on", torch, "return dlpackgen_torch_borrow(object, 1, out, scratch, flags);", "return dlpackgen_torch_borrow(object, 0, out, scratch, flags);", "special", "torch_keeps_memory_apart_that_is_handed_on"},
+	{"the address is not proven", torch, "impl && impl == *(void **)", "impl != *(void **)", "special", "torch_that_lies_about_its_address_is_read_by_other_routes"},
+	{"the other routes are not asked", torch, "if (!handle) return dlpackgen_torch_refuse(object) < 0 ? -1 : 1;", "if (!handle) return 1;", "special", "torch_that_lies_about_its_address_is_read_by_other_routes"},
+
+	{"JAX is written to", jax, "if (want_write) return", "if (0) return", "jax", "float32"},
+	{"tracers are asked for memory", jax, "NULL, NULL, dlpackgen_jax_refuse_tracer", "NULL, NULL, NULL", "jax", "jit"},
+	{"what has no format is not for the capsule", jax, "if (result >= 0 || !PyErr_ExceptionMatches(PyExc_BufferError)) return result;", "return result;", "jax", "bfloat16"},
+	{"a buffer is let go", jax, "*keep = PyMemoryView_FromObject(object);", "*keep = object, Py_INCREF(object);", "special", "jax_keeps_what_was_taken_for_longer"},
+	{"a buffer is let go during a call", "call.h", "call->function->unlocks && a->yields && a->adopted->hold", "0", "special", "jax_keeps_what_another_thread_deletes"},
+	{"the buffer's own numbers are used", buf, "\tout->shape = scratch;\n", "", "jax", "float32"},
+	{"a buffer may be of anything", buf, "view->itemsize != (Py_ssize_t)1 << shift", "0", "jax", "complex128"},
+}
+
+// Every guard is there for a case, which notices when it is gone.
+func TestEveryGuardIsThereForACase(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a module for each guard, and -short was given")
+	}
+	python := environment(t)
+	needs(t, python, "numpy", "ml_dtypes", "torch", "jax")
+	for _, m := range mutants {
+		t.Run(strings.ReplaceAll(m.what, " ", "_"), func(t *testing.T) {
+			modules := build(t, python, wrongly(t, [3]string{m.file, m.old, m.to}), "-Wno-error")
+			if m.library == "special" {
+				fails(t, python, modules, m.name, "special.py", m.name)
+				return
+			}
+			fails(t, python, modules, "", "ours.py", m.library, m.name)
+		})
+	}
+}
+
+// fieldsMoved is a NumPy that has its fields elsewhere, as far as we can see.
+var fieldsMoved = [3]string{np, "\tchar *data;\n\tint ndim;\n", "\tchar *data;\n\tvoid *news;\n\tint ndim;\n"}
+
+// A NumPy with other fields is noticed before they are followed, and its arrays
+// are read by the buffer protocol; without that check they are read wrongly.
+func TestANumPyOfOtherFieldsIsReadByTheBufferProtocol(t *testing.T) {
+	python := environment(t)
+	needs(t, python, "numpy", "ml_dtypes")
+	modules := build(t, python, wrongly(t, fieldsMoved))
+	names := []string{"bool", "int8", "int64", "uint16", "float16", "float32", "float64", "complex64", "complex128", "column-major",
+		"negative strides", "zero strides", "0-d", "empty", "size 1, odd stride", "64 dimensions", "field", "read-only",
+		"unaligned", "indivisible stride", "masked"}
+	passes(t, python, modules, 4*len(names), append([]string{"ours.py", "numpy"}, names...)...)
+
+	unproven := wrongly(t, fieldsMoved, [3]string{np, "dlpackgen_np_proven = writable &&", "dlpackgen_np_proven = 1 || writable &&"})
+	fails(t, python, build(t, python, unproven, "-Wno-error"), "", "ours.py", "numpy", "float32")
+}
+
+// A torch whose objects lie elsewhere is noticed by its address, and read by its own
+// table or capsule, with the same questions.
+func TestATorchOfOtherObjectsIsReadByItsOwnTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads torch, and -short was given")
+	}
+	python := environment(t)
+	needs(t, python, "torch")
+	moved := [3]string{torch, "dlpackgen_torch.handle = head + ", "dlpackgen_torch.handle = head + word + "}
+	modules := build(t, python, wrongly(t, moved))
+	names := []string{"float32", "bfloat16", "transposed", "0-d", "conjugate", "negative float32", "requires grad: leaf", "meta", "FakeTensor"}
+	passes(t, python, modules, 4*len(names), append([]string{"ours.py", "torch"}, names...)...)
+}
+
+// A torch that lacks a function is asked in Python, or not adopted at all.
+func TestATorchWithoutAFunctionIsAskedInPython(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads torch, and -short was given")
+	}
+	python := environment(t)
+	needs(t, python, "torch")
+	names := []string{"float32", "transposed", "conjugate", "negative float32", "requires grad: leaf", "requires grad: leaf, no_grad",
+		"sparse", "mkldnn", "copy on write"}
+	for _, symbol := range []string{"_ZN2at6native6is_neg", "_ZN2at6native7is_conj", "_ZNK3c1010TensorImpl13requires_grad",
+		"aoti_torch_get_layout", "torch_get_const_data_ptr", "aoti_torch_get_dim"} {
+		t.Run(symbol, func(t *testing.T) {
+			modules := build(t, python, wrongly(t, [3]string{torch, "\"" + symbol, "\"no_such_" + symbol}))
+			passes(t, python, modules, 4*len(names), append([]string{"ours.py", "torch"}, names...)...)
+		})
+	}
+}
+
+// A case by a name that there is not would pass whatever a guard does.
+func TestCasesOfMutantsExist(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads torch and jax, and -short was given")
+	}
+	python := environment(t)
+	needs(t, python, "numpy", "ml_dtypes", "torch", "jax")
+	modules := build(t, python, generated(t))
+	for library, names := range mutantCases() {
+		args := append([]string{"ours.py", library}, names...)
+		if library == "special" {
+			args = append([]string{"special.py"}, names...)
+		}
+		out, log, err := script(python, modules, args...)
+		require.NoError(t, err, "%s\n%s", out, log)
+		for _, name := range names {
+			require.Regexp(t, `(?m)^ok .*`+name+`$`, out)
+		}
+	}
+}
+
+func mutantCases() map[string][]string {
+	cases := map[string][]string{}
+	for _, m := range mutants {
+		cases[m.library] = append(cases[m.library], m.name)
+	}
+	return cases
+}

@@ -1,0 +1,257 @@
+"""What one case alone does not show. Arguments: the names of functions, or of a
+library for all whose names begin with it."""
+
+import gc
+import sys
+import time
+import traceback
+import warnings
+
+import cases
+import clients
+
+warnings.simplefilter("ignore")
+
+
+def refused(f, *arguments, text):
+    try:
+        f(*arguments)
+    except (BufferError, TypeError, ValueError, RuntimeError) as e:
+        assert cases.matches(text, e), f"the message says: {e}"
+    else:
+        raise AssertionError("not refused")
+
+
+def torch_shares_memory_until_it_is_written():
+    import torch
+
+    a = torch.zeros(8, dtype=torch.uint8)
+    b = torch._lazy_clone(a)
+    clients.read(b)
+    clients.read_unlocked(b)
+    assert torch._C._is_cow_tensor(b), "reading it made a copy"
+    clients.fill(b)
+    assert a.tolist() == [0] * 8 and b.tolist() == [1] * 8, f"{a} {b}"
+
+
+def torch_keeps_memory_apart_that_is_handed_on():
+    import numpy as np
+    import torch
+
+    a = torch.zeros(8, dtype=torch.uint8)
+    b = torch._lazy_clone(a)
+    np.from_dlpack(clients.export(b))[:] = 1
+    assert a.tolist() == [0] * 8 and b.tolist() == [1] * 8, f"{a} {b}"
+
+
+def torch_proves_where_the_tensor_lies_by_a_tensor_that_comes():
+    """Nothing is made for it, since torch may be in a mode that makes other tensors."""
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    x = torch.arange(3.0)
+    with torch.device("meta"), FakeTensorMode():
+        (address, *_), _ = clients.read(x)
+    assert address == x.data_ptr()
+
+
+def torch_that_lies_about_its_address_is_read_by_other_routes():
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    class Liar(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            got = func(*args, **(kwargs or {}))
+            return 16 if "_cdata" in str(func) else got
+
+    x = torch.arange(3.0)
+    with Liar():
+        assert clients.read(x)[1] == cases.torch_bytes(x)
+        refused(clients.read, torch._neg_view(x), text="negated values")
+        refused(clients.read, torch.ones(2, requires_grad=True), text="requires grad")
+    assert clients.read(x)[0][0] == x.data_ptr()
+
+
+def torch_grad_mode_decides_at_each_call():
+    import torch
+
+    x = torch.ones(3, requires_grad=True)
+    refused(clients.read, x, text="requires grad.*no_grad")
+    with torch.no_grad():
+        clients.write(x)
+        with torch.enable_grad():
+            refused(clients.read, x, text="requires grad")
+    with torch.inference_mode():
+        clients.read(x)
+    refused(clients.write, x, text="requires grad")
+
+
+def torch_subclass_of_a_parameter_is_asked():
+    import torch
+
+    class Mine(torch.nn.Parameter):
+        pass
+
+    x = Mine(torch.ones(3))
+    refused(clients.read, x, text="requires grad.*no_grad")
+    x.requires_grad_(False)
+    assert clients.read(x)[0][0] == x.data_ptr()
+
+
+def torch_refusals_leak_nothing():
+    import torch
+
+    x = torch.tensor([1 + 2j]).conj()
+    y = torch.eye(3).to_sparse()
+    before = sys.getrefcount(x), sys.getrefcount(y), sys.getrefcount(y.layout), sys.getrefcount(type(x))
+    for _ in range(50):
+        refused(clients.read, x, text="conjugated")
+        refused(clients.read, y, text="layout")
+    gc.collect()
+    after = sys.getrefcount(x), sys.getrefcount(y), sys.getrefcount(y.layout), sys.getrefcount(type(x))
+    assert all(b - a < 5 for a, b in zip(before, after)), f"{before} {after}"
+
+
+def torch_leaves_no_exception_behind():
+    import torch
+
+    x = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+    refused(clients.read, x, text="nested")
+    assert clients.read(torch.ones(1))[1] == cases.torch_bytes(torch.ones(1))
+
+
+def numpy_is_not_imported_by_the_module():
+    import subprocess
+
+    script = "import clients, sys; print([n for n in ('numpy', 'torch', 'jax', 'paddle') if n in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "[]", out
+
+
+def numpy_is_read_in_place():
+    import numpy as np
+
+    x = np.arange(6, dtype="f4").reshape(2, 3)[::-1]
+    (address, shape, strides, *_), _ = clients.read(x)
+    assert (address, shape, strides) == (x.__array_interface__["data"][0], (2, 3), (-3, 1))
+    y = np.zeros(4, "u1")
+    clients.fill(y)
+    assert y.tolist() == [1] * 4
+
+
+def numpy_changes_between_two_calls():
+    import numpy as np
+
+    x = np.arange(6, dtype="f4")
+    assert clients.read(x)[0][1] == (6,)
+    x.resize((2, 3), refcheck=False)
+    assert clients.read(x)[0][1] == (2, 3)
+    x.flags.writeable = False
+    refused(clients.write, x, text="read-only")
+    assert clients.read(x)[0][-1] & 1
+
+
+def numpy_subclasses_export_themselves():
+    import numpy as np
+
+    class Old(np.ndarray):
+        def __dlpack__(self, stream=None):
+            return super().__dlpack__(stream=None)
+
+    class Broken(np.ndarray):
+        def __dlpack__(self, **keywords):
+            raise BufferError("not today")
+
+    x = np.arange(3, dtype="f4")
+    assert clients.read(x.view(Old))[1] == x.tobytes()
+    refused(clients.read, x.view(Broken), text="not today")
+
+
+def numpy_refusals_leak_nothing():
+    import numpy as np
+
+    x = np.ones(2, np.dtype("f4").newbyteorder())
+    before = sys.getrefcount(x), sys.getrefcount(x.dtype)
+    for _ in range(50):
+        refused(clients.read, x, text="byte order")
+    assert sys.getrefcount(x) - before[0] < 5 and sys.getrefcount(x.dtype) - before[1] < 5
+
+
+def jax_waits_for_the_result():
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+    @jax.jit
+    def slow(x):
+        return jax.lax.fori_loop(0, 40, lambda _, y: y @ x, x)
+
+    x = jnp.eye(700, dtype="float32")
+    slow(x).block_until_ready()
+    y = slow(x)
+    elements = clients.read(y)[1]
+    assert elements == np.eye(700, dtype="f4").tobytes()
+
+
+def jax_keeps_what_was_taken_for_longer():
+    import jax.numpy as jnp
+    import numpy as np
+
+    x = jnp.arange(100000.0, dtype="float32")
+    want = np.array(x)
+    kept = clients.export(x)
+    address = clients.read(kept)[0][0]
+    try:
+        x.delete()
+    except Exception:
+        pass  # it may say that somebody holds it
+    others = [jnp.full(100000, float(i), "float32").block_until_ready() for i in range(8)]
+    assert clients.read(kept)[0][0] == address
+    assert clients.read(kept)[1] == want.tobytes(), len(others)
+    refused(clients.write, kept, text="read-only")
+
+
+def jax_keeps_what_another_thread_deletes():
+    import threading
+
+    import jax.numpy as jnp
+    import numpy as np
+
+    x = jnp.arange(100000.0, dtype="float32")
+    want = np.array(x).tobytes()
+    got = []
+    reader = threading.Thread(target=lambda: got.append(clients.read_later(x)))
+    reader.start()
+    time.sleep(0.1)
+    x.delete()
+    others = [jnp.full(100000, float(i), "float32").block_until_ready() for i in range(8)]
+    reader.join()
+    assert got == [want], len(others)
+
+
+def jax_is_not_written_to_by_any_route():
+    import jax.numpy as jnp
+
+    for dtype in "float32", "bfloat16":
+        refused(clients.write, jnp.ones(3, dtype), text="immutable")
+        refused(clients.fill, jnp.ones(3, dtype), text="immutable")
+
+
+def main(names):
+    failed = 0
+    library = {n: f for n, f in globals().items() if n.split("_")[0] in ("torch", "numpy", "jax") and callable(f)}
+    for name, function in library.items():
+        if names and not any(name == n or name.startswith(n + "_") for n in names):
+            continue
+        try:
+            function()
+            print("ok", name, flush=True)
+        except Exception:
+            failed += 1
+            print("FAIL", name)
+            traceback.print_exc(file=sys.stdout)
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
