@@ -34,7 +34,7 @@ enum class Code : std::int32_t {
   exchange_slot = 15,    ///< A function of the table that is needed is NULL.
   dtype = 16,            ///< The elements have another type than the one asked for.
   rank = 17,             ///< The tensor has another number of dimensions than asked for.
-  read_only = 18,        ///< The tensor must not be written to, or that cannot be said in the form asked for.
+  read_only = 18,        ///< The tensor must not be written to.
   misaligned = 19,       ///< The first element is not where its type may stand.
   not_host = 20,         ///< The host cannot read the memory of the device.
   not_dense = 21,        ///< The elements do not lie one after the other in row-major order.
@@ -43,7 +43,9 @@ enum class Code : std::int32_t {
   strides = 24,          ///< The strides do not suit what was asked for.
   too_small = 25,        ///< The owner holds fewer elements than the shape counts.
   failed = 26,           ///< A function of the other side failed and has reported why.
-  no_result = 27         ///< A function of the other side reported success and gave nothing.
+  no_result = 27,        ///< A function of the other side reported success and gave nothing, or something else.
+  moved = 28,            ///< The data lies in the owner itself, which is to be moved.
+  flags = 29             ///< The unversioned struct cannot say what the flags say.
 };
 
 /** One line on a code: lower case, no full stop, never NULL, never to be freed. */
@@ -76,7 +78,9 @@ constexpr const char* text(Code code) noexcept {
     case Code::strides: return "the strides do not suit what was asked for";
     case Code::too_small: return "the owner holds fewer elements than the shape counts";
     case Code::failed: return "the other side failed and has reported why";
-    case Code::no_result: return "the other side reported success and gave nothing";
+    case Code::no_result: return "the other side reported success and gave not what was asked for";
+    case Code::moved: return "the data lies in the owner itself, which moves";
+    case Code::flags: return "the unversioned struct has no flags to say that the tensor is read-only or padded";
   }
   return "unknown error";
 }
@@ -127,7 +131,7 @@ class [[nodiscard]] Result {
 
   constexpr T& operator*() & noexcept { return value_; }
   constexpr const T& operator*() const& noexcept { return value_; }
-  constexpr T&& operator*() && noexcept { return static_cast<T&&>(value_); }
+  constexpr T operator*() && noexcept { return static_cast<T&&>(value_); }  // for (auto x : *f()) outlives f()
   constexpr T* operator->() noexcept { return &value_; }
   constexpr const T* operator->() const noexcept { return &value_; }
 

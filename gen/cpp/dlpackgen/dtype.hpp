@@ -28,6 +28,12 @@ constexpr std::int64_t as_number(DLDataType dtype) noexcept {
   return static_cast<std::int64_t>((std::uint32_t{dtype.code} << 24) | (std::uint32_t{dtype.bits} << 16) | dtype.lanes);
 }
 
+/** The data type that as_number() made that of. */
+constexpr DLDataType from_number(std::int64_t number) noexcept {
+  return DLDataType{static_cast<std::uint8_t>(number >> 24), static_cast<std::uint8_t>(number >> 16),
+                    static_cast<std::uint16_t>(number)};
+}
+
 /**
  * A specialisation has the member `dtype`. It may be made for any trivially
  * copyable type with the layout of that data type; a type narrower than a byte
@@ -37,6 +43,10 @@ template <class T, class Enable = void>
 struct ElementType {};
 
 namespace detail {
+
+// An object of a type, where only its type matters.
+template <class T>
+T& any() noexcept;
 
 // Characters are no numbers, but char is what bytes are often kept in.
 template <class T>

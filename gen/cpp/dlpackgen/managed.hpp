@@ -27,7 +27,7 @@ inline Error check_managed(const DLManagedTensor& managed, Accept accept) noexce
 
 // Nothing behind the version may be read before it is known.
 inline Error check_managed(const DLManagedTensorVersioned& managed, Accept accept) noexcept {
-  if (managed.version.major != version.major) return Error(Code::version, version.major, managed.version.major);
+  if (managed.version.major != current.major) return Error(Code::version, current.major, managed.version.major);
   if (managed.version.minor < 2) accept = accept | Accept::null_strides;
   return validate(&managed.dl_tensor, managed.flags, accept);
 }

@@ -18,7 +18,7 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 /** The release that these headers were made for. */
 inline constexpr const char* release = "1.3";
 /** The version that exported tensors carry. */
-inline constexpr DLPackVersion version{1, 3};
+inline constexpr DLPackVersion current{1, 3};
 
 /** The flags of DLManagedTensorVersioned, 64 bits wide on every platform. */
 namespace flags {

@@ -72,6 +72,7 @@ func fill(r *spec.Release, name string) ([]byte, error) {
 var views = map[string]func(*spec.Release) any{
 	"layout.hpp.tmpl":  func(r *spec.Release) any { return viewLayout(r) },
 	"release.hpp.tmpl": func(r *spec.Release) any { return viewRelease(r) },
+	"storage.hpp.tmpl": func(r *spec.Release) any { return viewStorage(r) },
 }
 
 // names are those that every template puts in.

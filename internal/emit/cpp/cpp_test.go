@@ -81,7 +81,7 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 			assert.True(t, strings.HasPrefix(text, emit.Banner("// ", "", version)), name)
 			guard := "DLPACKGEN_V" + strings.ToUpper(strings.ReplaceAll(version, ".", "_")) + "_"
 			assert.Contains(t, text, "\n#ifndef "+guard, "%s has a guard of its release", name)
-			assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|\t|<no value>|\{\{|v0_0|V0_0`, text, "%s of %s", name, version)
+			assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|\t|<no value>|\{\{[.-]|v0_0|V0_0`, text, "%s of %s", name, version)
 		}
 	}
 }

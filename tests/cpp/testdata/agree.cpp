@@ -53,7 +53,8 @@ static void compare(const DLTensor& t) {
   if (t.ndim > 6) return;
   std::int64_t number = 0, low = 0, high = 0, ours[6], theirs[6];
   dlpack_error said = dlpack_nbytes(&t, set, &number);
-  CHECK(same_code(dlpackgen::nbytes(t, set).code(), said) && (said != DLPACK_OK || *dlpackgen::nbytes(t, set) == number));
+  CHECK(same_code(dlpackgen::nbytes(t, set).code(), said) &&
+        (said != DLPACK_OK || *dlpackgen::nbytes(t, set) == number));
   said = dlpack_span(&t, set, &low, &high);
   const auto reach = dlpackgen::reach(t, set);
   CHECK(same_code(reach.code(), said) && (said != DLPACK_OK || (reach->low == low && reach->high == high)));
@@ -73,7 +74,8 @@ int main() {
   }
   for (int code : {0, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}) CHECK(seen[code] > 0);
   for (int i = 0; i <= 15; ++i) {
-    CHECK(std::strcmp(dlpack_error_text(static_cast<dlpack_error>(i)), dlpackgen::text(static_cast<dlpackgen::Code>(i))) == 0);
+    CHECK(std::strcmp(dlpack_error_text(static_cast<dlpack_error>(i)),
+                      dlpackgen::text(static_cast<dlpackgen::Code>(i))) == 0);
   }
   for (int i = -3; i < 40; ++i) {
     const char* ours = dlpackgen::device_type_name(i);

@@ -1,0 +1,25 @@
+/**
+ * \file all.hpp
+ * Everything but python_error.hpp, which needs Python.h.
+ */
+#ifndef DLPACKGEN_V0_0_ALL_HPP_
+#define DLPACKGEN_V0_0_ALL_HPP_
+
+#include "array_view.hpp"
+#include "builder.hpp"
+#include "complex.hpp"
+#include "core.hpp"
+#include "exchange.hpp"
+#include "mdspan.hpp"
+#include "message.hpp"
+#include "packed.hpp"
+#include "producer.hpp"
+#include "span.hpp"
+#include "stdfloat.hpp"
+#include "storage.hpp"
+
+#ifdef __cpp_exceptions
+#include "exceptions.hpp"
+#endif
+
+#endif  // DLPACKGEN_V0_0_ALL_HPP_

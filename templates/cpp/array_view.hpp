@@ -1,0 +1,154 @@
+/**
+ * \file array_view.hpp
+ * Elements of a tensor in memory of the host, by their indices. Views of the
+ * standard library, where it has them: span.hpp and mdspan.hpp.
+ */
+#ifndef DLPACKGEN_V0_0_ARRAY_VIEW_HPP_
+#define DLPACKGEN_V0_0_ARRAY_VIEW_HPP_
+
+#include "tensor_view.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+
+/**
+ * A tensor of N dimensions whose elements are T; const T of one that is only
+ * read. It has its own copy of the extents and strides, so it stays as it is
+ * when somebody resizes the tensor; the data must live on.
+ *
+ * Indices are not checked but by at(). Strides may be negative or zero.
+ */
+template <class T, std::size_t N>
+class ArrayView {
+ public:
+  using element_type = T;
+  using value_type = std::remove_cv_t<T>;
+
+  /** A view of no elements; of none of any rank but 0, which has one. */
+  constexpr ArrayView() noexcept = default;
+  constexpr ArrayView(T* data, const std::int64_t* shape, const std::int64_t* strides) noexcept : data_(data) {
+    for (std::size_t i = 0; i < N; ++i) {
+      shape_[i] = shape[i];
+      strides_[i] = strides[i];
+    }
+  }
+
+  /** The number of dimensions. */
+  static constexpr std::size_t rank() noexcept { return N; }
+  /** The extent of a dimension. */
+  constexpr std::int64_t extent(std::size_t dimension) const noexcept { return shape_[dimension]; }
+  /** The stride of a dimension, in elements. */
+  constexpr std::int64_t stride(std::size_t dimension) const noexcept { return strides_[dimension]; }
+  /** The number of elements. */
+  constexpr std::int64_t size() const noexcept {
+    std::int64_t product = data_ == nullptr ? 0 : 1;
+    for (std::size_t i = 0; i < N; ++i) product *= shape_[i];
+    return product;
+  }
+  /** The element whose indices are all 0. */
+  constexpr T* data() const noexcept { return data_; }
+
+  /** An element: view(i, j) of a view of rank 2. */
+  template <class... Indices>
+  constexpr T& operator()(Indices... indices) const noexcept {
+    static_assert(sizeof...(Indices) == N, "a view of rank N takes N indices");
+    const std::int64_t index[N + 1] = {static_cast<std::int64_t>(indices)..., 0};
+    return data_[offset(index)];
+  }
+
+  /** The same with the indices checked: nullptr when one is out of range. */
+  template <class... Indices>
+  constexpr T* at(Indices... indices) const noexcept {
+    static_assert(sizeof...(Indices) == N, "a view of rank N takes N indices");
+    const std::int64_t index[N + 1] = {static_cast<std::int64_t>(indices)..., 0};
+    for (std::size_t i = 0; i < N; ++i) {
+      if (index[i] < 0 || index[i] >= shape_[i]) return nullptr;
+    }
+    return data_ == nullptr ? nullptr : data_ + offset(index);
+  }
+
+  /** The element of a view of rank 1, or the view of all with that first index. */
+  constexpr decltype(auto) operator[](std::int64_t index) const noexcept {
+    static_assert(N > 0, "a scalar has no index");
+    if constexpr (N == 1) {
+      return (data_[index * strides_[0]]);
+    } else {
+      return ArrayView<T, N - 1>(data_ == nullptr ? nullptr : data_ + index * strides_[0], &shape_[1], &strides_[1]);
+    }
+  }
+
+ private:
+  constexpr std::int64_t offset(const std::int64_t* index) const noexcept {
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < N; ++i) sum += index[i] * strides_[i];
+    return sum;
+  }
+
+  T* data_ = nullptr;
+  std::int64_t shape_[N + 1] = {};  // one more, since C++ has no arrays of nothing
+  std::int64_t strides_[N + 1] = {};
+};
+
+/** Elements one after the other; it converts to std::span. */
+template <class T>
+class Flat {
+ public:
+  constexpr Flat() noexcept = default;
+  constexpr Flat(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
+  constexpr T* data() const noexcept { return data_; }
+  constexpr std::size_t size() const noexcept { return size_; }
+  constexpr T* begin() const noexcept { return data_; }
+  constexpr T* end() const noexcept { return data_ + size_; }
+  constexpr T& operator[](std::size_t index) const noexcept { return data_[index]; }
+
+ private:
+  T* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+namespace detail {
+
+// The data of a tensor whose elements the host may read as T.
+template <class T>
+Result<T*> host_data(const TensorView& view) noexcept {
+  const Result<T*> data = view.data_as<T>();
+  if (data && !view.is_on_host()) return Error(Code::not_host, 0, view.device().device_type);
+  return data;
+}
+
+}  // namespace detail
+
+/**
+ * The elements as an array: auto a = array_of<const float, 2>(view).
+ *
+ * \return Code::rank, or what TensorView::data_as() refuses, or Code::not_host.
+ */
+template <class T, std::size_t N>
+Result<ArrayView<T, N>> array_of(const TensorView& view) noexcept {
+  if (view.ndim() != static_cast<std::int32_t>(N)) {
+    return Error(Code::rank, static_cast<std::int64_t>(N), view.ndim());
+  }
+  const Result<T*> data = detail::host_data<T>(view);
+  if (!data) return data.error();
+  std::int64_t strides[N + 1] = {};
+  for (std::size_t i = 0; i < N; ++i) strides[i] = view.stride(static_cast<std::int32_t>(i));
+  return ArrayView<T, N>(*data, view.raw().shape, strides);
+}
+
+/** All elements of a tensor of any rank that is stored in row-major order; else Code::not_dense. */
+template <class T>
+Result<Flat<T>> flat_of(const TensorView& view) noexcept {
+  const Result<T*> data = detail::host_data<T>(view);
+  if (!data) return data.error();
+  if (!view.is_row_major()) return Code::not_dense;
+  return Flat<T>(*data, static_cast<std::size_t>(view.size()));
+}
+
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_ARRAY_VIEW_HPP_

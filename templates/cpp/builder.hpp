@@ -1,0 +1,412 @@
+/**
+ * \file builder.hpp
+ * Makes managed tensors of memory that anything owns. The struct, its shape, its
+ * strides and the owner stand in one allocation.
+ */
+#ifndef DLPACKGEN_V0_0_BUILDER_HPP_
+#define DLPACKGEN_V0_0_BUILDER_HPP_
+
+#include "managed.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <new>
+#include <type_traits>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+
+/** Extents or strides as a caller has them: a list, an array, or anything with data() and size(). */
+class Extents {
+ public:
+  // NOLINTBEGIN: arguments are written as they are
+  Extents(std::initializer_list<std::int64_t> list) noexcept : Extents(list.begin(), list.size()) {}
+  template <std::size_t N>
+  Extents(const std::int64_t (&array)[N]) noexcept : Extents(&array[0], N) {}
+  template <class Container, class = std::enable_if_t<std::is_same<decltype(detail::any<const Container>().data()),
+                                                                   const std::int64_t*>::value>>
+  Extents(const Container& container) noexcept : Extents(container.data(), container.size()) {}
+  // NOLINTEND
+  Extents(const std::int64_t* first, std::size_t number) noexcept : first_(first), number_(number) {}
+
+  const std::int64_t* data() const noexcept { return first_; }
+  std::size_t size() const noexcept { return number_; }
+
+ private:
+  const std::int64_t* first_;
+  std::size_t number_;
+};
+
+/** Calls something once, when the tensor is given back; see on_delete(). */
+template <class Callable>
+class OnDelete {
+ public:
+  explicit OnDelete(Callable&& call) noexcept(std::is_nothrow_move_constructible<Callable>::value)
+      : call_(static_cast<Callable&&>(call)) {}
+  OnDelete(OnDelete&& other) noexcept(std::is_nothrow_move_constructible<Callable>::value)
+      : call_(static_cast<Callable&&>(other.call_)), armed_(other.armed_) {
+    other.armed_ = false;
+  }
+  OnDelete(const OnDelete&) = delete;
+  OnDelete& operator=(OnDelete&&) = delete;
+  OnDelete& operator=(const OnDelete&) = delete;
+  ~OnDelete() {
+    if (armed_) call_();
+  }
+
+ private:
+  Callable call_;
+  bool armed_ = true;
+};
+
+/**
+ * An owner that is nothing but what is to be called, from any thread, when the
+ * tensor is given back. It must not throw: there is nobody to catch.
+ */
+template <class Callable>
+OnDelete<std::decay_t<Callable>> on_delete(Callable&& call) {
+  return OnDelete<std::decay_t<Callable>>(static_cast<Callable&&>(call));
+}
+
+namespace detail {
+
+// Nothing has to be kept alive.
+struct NoOwner {};
+
+template <class Owner, class Enable = void>
+struct Contents {  // an owner that does not say where the data is
+  static constexpr bool known = false;
+};
+
+template <class Owner>
+using DataOf = std::remove_pointer_t<decltype(any<Owner>().data())>;
+template <class Owner>
+using TargetOf = std::remove_pointer_t<decltype(any<Owner>().get())>;
+
+template <class Owner>
+struct Contents<Owner, std::enable_if_t<is_element<DataOf<Owner>>>> {  // a container
+  using Element = DataOf<Owner>;
+  static constexpr bool known = true;
+  static constexpr bool sized = true;
+  static Element* data(Owner& owner) noexcept { return owner.data(); }
+  static std::uint64_t size(const Owner& owner) noexcept { return owner.size(); }
+};
+
+template <class Owner>
+struct Contents<Owner, std::enable_if_t<is_element<TargetOf<Owner>>>> {  // a smart pointer
+  using Element = TargetOf<Owner>;
+  static constexpr bool known = true;
+  static constexpr bool sized = false;
+  static Element* data(Owner& owner) noexcept { return owner.get(); }
+};
+
+// One allocation: this, then ndim extents, then ndim strides.
+template <class Struct, class Owner>
+struct Block {
+  Struct managed;
+  Owner owner;
+
+  // Where the extents begin.
+  static constexpr std::size_t head() noexcept {
+    return (sizeof(Block) + sizeof(std::int64_t) - 1) / sizeof(std::int64_t) * sizeof(std::int64_t);
+  }
+  static constexpr bool overaligned = alignof(Owner) > __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+
+  static void* allocate(std::size_t bytes) noexcept {
+    if constexpr (overaligned) {
+      return ::operator new(bytes, std::align_val_t{alignof(Owner)}, std::nothrow);
+    } else {
+      return ::operator new(bytes, std::nothrow);
+    }
+  }
+
+  static void free(void* memory) noexcept {
+    if constexpr (overaligned) {
+      ::operator delete(memory, std::align_val_t{alignof(Owner)});
+    } else {
+      ::operator delete(memory);
+    }
+  }
+
+  static void destroy(Struct* self) noexcept {
+    auto* const block = static_cast<Block*>(self->manager_ctx);
+    block->~Block();
+    free(block);
+  }
+};
+
+// Memory that becomes a block unless an owner's constructor throws.
+template <class Block>
+struct Room {
+  explicit Room(std::size_t bytes) noexcept : memory(Block::allocate(bytes)) {}
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+  ~Room() {
+    if (memory != nullptr) Block::free(memory);
+  }
+  void* memory;
+};
+
+inline void mark(DLManagedTensor&, std::uint64_t) noexcept {}
+inline void mark(DLManagedTensorVersioned& managed, std::uint64_t set) noexcept {
+  managed.version = current;
+  managed.flags = set;
+}
+
+}  // namespace detail
+
+/**
+ * Describes a tensor and hands it out:
+ *
+ *     auto tensor = Builder().shape({2, 3}).versioned(std::move(vector));
+ *     auto tensor = Builder(p).shape({n}).versioned(on_delete([p] { std::free(p); }));
+ *
+ * The first mistake is kept, and reported when the tensor is made. A builder may
+ * make several tensors. Not to be used by two threads at once.
+ */
+class Builder {
+ public:
+  /** The owner tells where the data is and what type it has. */
+  Builder() noexcept { tensor_.device = DLDevice{kDLCPU, 0}; }
+
+  /** Data of a type that C++ knows; what is const is exported read-only. */
+  template <class T, class = std::enable_if_t<is_element<T>>>
+  explicit Builder(T* data) noexcept : Builder(const_cast<std::remove_const_t<T>*>(data), dtype_of<T>) {
+    read_only(std::is_const<T>::value);
+  }
+
+  /** Any data; on devices without addresses it is a handle. */
+  Builder(void* data, DLDataType type) noexcept : Builder() {
+    tensor_.data = data;
+    has_data_ = true;
+    dtype(type);
+  }
+
+  /** All that a view says, its flags included, to be exported again. */
+  static Builder like(const TensorView& view) noexcept {
+    Builder b(view.raw().data, view.dtype());
+    b.shape(Extents(view.raw().shape, static_cast<std::size_t>(view.ndim())));
+    for (std::int32_t i = 0; i < view.ndim(); ++i) b.strides_[i] = view.stride(i);
+    b.has_strides_ = true;
+    b.number_of_strides_ = static_cast<std::size_t>(view.ndim());
+    b.tensor_.device = view.device();
+    b.tensor_.byte_offset = view.raw().byte_offset;
+    b.flags_ = view.flags();
+    return b;
+  }
+
+  /** The extents, at most max_ndim of them. Without a call: as many elements as the container has. */
+  Builder& shape(Extents extents) noexcept {
+    has_shape_ = true;
+    copy(extents, shape_);
+    tensor_.ndim = extents.size() > max_ndim ? 0 : static_cast<std::int32_t>(extents.size());
+    return *this;
+  }
+  /** The strides, in elements, as many as there are extents. Without a call: compact and row-major. */
+  Builder& strides(Extents steps) noexcept {
+    has_strides_ = true;
+    number_of_strides_ = steps.size();
+    copy(steps, strides_);
+    return *this;
+  }
+  Builder& dtype(DLDataType type) noexcept {
+    has_dtype_ = true;
+    tensor_.dtype = type;
+    return *this;
+  }
+  Builder& device(DLDevice where) noexcept {
+    tensor_.device = where;
+    return *this;
+  }
+  /** Bytes from the data to the first element. */
+  Builder& byte_offset(std::uint64_t bytes) noexcept {
+    tensor_.byte_offset = bytes;
+    return *this;
+  }
+  /** The consumer must not write. */
+  Builder& read_only(bool yes = true) noexcept { return flag(flags::read_only, yes); }
+  /** The consumer alone uses the data, which was copied for it. */
+  Builder& copied(bool yes = true) noexcept { return flag(flags::is_copied, yes); }
+  /** Elements narrower than a byte take one each. */
+  Builder& padded(bool yes = true) noexcept { return flag(flags::is_subbyte_type_padded, yes); }
+  /** What validate() is to accept beyond the rules. */
+  Builder& accept(Accept more) noexcept {
+    accept_ = more;
+    return *this;
+  }
+
+  /**
+   * Makes a versioned tensor, and moves the owner into it, which is destroyed by
+   * the deleter, on any thread. Any type will do that can be moved: a container,
+   * a smart pointer, on_delete(), another Managed.
+   *
+   * After an error the owner is still the caller's. Nothing is thrown but by the
+   * owner's own constructor, and then nothing leaks.
+   */
+  template <class Owner>
+  Result<Managed> versioned(Owner&& owner) const {
+    static_assert(!std::is_lvalue_reference<Owner>::value, "move the owner in: a copy of it owns other data");
+    return make<DLManagedTensorVersioned>(owner);
+  }
+  /** The same of memory that outlives the tensor by itself. */
+  Result<Managed> versioned() const noexcept { return versioned(detail::NoOwner()); }
+
+  /** Makes a tensor for consumers of before 1.0. It cannot say that it is read-only or padded: Code::flags. */
+  template <class Owner>
+  Result<ManagedLegacy> legacy(Owner&& owner) const {
+    static_assert(!std::is_lvalue_reference<Owner>::value, "move the owner in: a copy of it owns other data");
+    return make<DLManagedTensor>(owner);
+  }
+  /** The same of memory that outlives the tensor by itself. */
+  Result<ManagedLegacy> legacy() const noexcept { return legacy(detail::NoOwner()); }
+
+ private:
+  Builder& flag(std::uint64_t bit, bool yes) noexcept {
+    flags_ = yes ? flags_ | bit : flags_ & ~bit;
+    return *this;
+  }
+
+  void copy(Extents from, std::int64_t* to) noexcept {
+    if (from.size() > max_ndim) {
+      if (!error_) error_ = Error(Code::ndim, max_ndim, static_cast<std::int64_t>(from.size()));
+      return;
+    }
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] = from.data()[i];
+  }
+
+  // What is to be made, as far as the builder and the owner know it together.
+  struct Plan {
+    DLTensor tensor;
+    std::uint64_t flags;
+    std::int64_t length = 0;            // the extent, where nobody gave a shape
+    std::uint64_t room = detail::most;  // bytes from data on
+  };
+
+  template <class Owner>
+  Plan plan(Owner& owner) const noexcept {
+    Plan p{tensor_, flags_};
+    p.tensor.shape = const_cast<std::int64_t*>(shape_);
+    p.tensor.strides = has_strides_ ? const_cast<std::int64_t*>(strides_) : nullptr;
+    using In = detail::Contents<Owner>;
+    if constexpr (In::known) {
+      if (has_data_) return p;
+      using Element = typename In::Element;
+      p.tensor.data = address(In::data(owner));
+      if (std::is_const<Element>::value) p.flags |= flags::read_only;
+      if (!has_dtype_) p.tensor.dtype = dtype_of<Element>;
+      if constexpr (In::sized) p.room = bytes(In::size(owner), sizeof(Element), p.length);
+    }
+    return p;
+  }
+
+  template <class T>
+  static void* address(T* data) noexcept {
+    return const_cast<std::remove_const_t<T>*>(data);
+  }
+
+  // A container holds so many elements of so many bytes.
+  static std::uint64_t bytes(std::uint64_t number, std::size_t width, std::int64_t& length) noexcept {
+    length = static_cast<std::int64_t>(number);
+    return number * width;
+  }
+
+  template <class Struct, class Owner>
+  Result<BasicManaged<Struct>> make(Owner& owner) const {
+    using Block = detail::Block<Struct, Owner>;
+    Plan p = plan(owner);
+    if (!has_shape_) {
+      p.tensor.ndim = 1;
+      p.tensor.shape = &p.length;
+    }
+    Error error = complete(p, std::is_same<Struct, DLManagedTensor>::value, &owner, sizeof(Owner));
+    if (error) return error;
+    detail::Room<Block> room(Block::head() + 2 * static_cast<std::size_t>(p.tensor.ndim) * sizeof(std::int64_t));
+    if (room.memory == nullptr) return Code::no_memory;
+    error = place(p.tensor, static_cast<char*>(room.memory) + Block::head());
+    if (error) return error;
+    auto* const block = ::new (room.memory) Block{Struct{}, static_cast<Owner&&>(owner)};
+    room.memory = nullptr;
+    if (p.tensor.data != nullptr) p.tensor.data = plan(block->owner).tensor.data;  // some move with their owner
+    block->managed.dl_tensor = p.tensor;
+    block->managed.manager_ctx = block;
+    block->managed.deleter = Block::destroy;
+    detail::mark(block->managed, p.flags);
+    return BasicManaged<Struct>::trusted(&block->managed);
+  }
+
+  // Everything that can be wrong is found before the owner is moved.
+  Error complete(Plan& p, bool unversioned, const void* owner, std::size_t width) const noexcept {
+    if (error_) return error_;
+    if (has_strides_ && number_of_strides_ != static_cast<std::size_t>(p.tensor.ndim)) {
+      return Error(Code::strides, p.tensor.ndim, static_cast<std::int64_t>(number_of_strides_));
+    }
+    const Error error = validate(&p.tensor, p.flags, accept_ | Accept::null_strides);
+    if (error) return error;
+    if (unversioned && (p.flags & (flags::read_only | flags::is_subbyte_type_padded)) != 0) return Code::flags;
+    const auto inside = reinterpret_cast<std::uintptr_t>(p.tensor.data) - reinterpret_cast<std::uintptr_t>(owner);
+    if (has_data_ && p.tensor.data != nullptr && inside < width) return Code::moved;
+    return fit(p);
+  }
+
+  // The container has all that the strides reach; an empty tensor has no data.
+  static Error fit(Plan& p) noexcept {
+    const Reach touched = *reach(p.tensor, p.flags);
+    if (touched.high == 0) {
+      p.tensor.data = nullptr;
+      p.tensor.byte_offset = 0;
+      return Error();
+    }
+    const std::uint64_t end = p.tensor.byte_offset + detail::unsign(touched.high);
+    if (p.room != detail::most && (p.tensor.byte_offset < detail::magnitude(touched.low) || end > p.room)) {
+      return Error(Code::too_small, static_cast<std::int64_t>(end), static_cast<std::int64_t>(p.room));
+    }
+    return Error();
+  }
+
+  // Puts extents and strides where they stay.
+  static Error place(DLTensor& tensor, char* memory) noexcept {
+    if (tensor.ndim == 0) {
+      tensor.shape = tensor.strides = nullptr;
+      return Error();
+    }
+    auto* const extents = ::new (static_cast<void*>(memory)) std::int64_t[2 * static_cast<std::size_t>(tensor.ndim)];
+    std::int64_t* const steps = extents + tensor.ndim;
+    const Error error = compact_strides(tensor.ndim, tensor.shape, steps);
+    for (std::int32_t i = 0; i < tensor.ndim; ++i) {
+      extents[i] = tensor.shape[i];
+      if (tensor.strides != nullptr) steps[i] = tensor.strides[i];
+    }
+    const bool given = tensor.strides != nullptr;
+    tensor.shape = extents;
+    tensor.strides = steps;
+    return given ? Error() : error;
+  }
+
+  DLTensor tensor_{};
+  std::uint64_t flags_ = 0;
+  std::size_t number_of_strides_ = 0;
+  Error error_;
+  Accept accept_ = Accept::nothing;
+  bool has_data_ = false;
+  bool has_dtype_ = false;
+  bool has_shape_ = false;
+  bool has_strides_ = false;
+  std::int64_t shape_[max_ndim];
+  std::int64_t strides_[max_ndim];
+};
+
+/** Puts a tensor of an old producer into the versioned struct. After an error it is still the caller's. */
+inline Result<Managed> upgrade(ManagedLegacy&& tensor) noexcept {
+  return Builder::like(tensor.view()).versioned(static_cast<ManagedLegacy&&>(tensor));
+}
+
+/** Puts a tensor into the struct of before 1.0, unless flags would be lost: Code::flags. */
+inline Result<ManagedLegacy> downgrade(Managed&& tensor) noexcept {
+  return Builder::like(tensor.view()).legacy(static_cast<Managed&&>(tensor));
+}
+
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_BUILDER_HPP_

@@ -1,0 +1,48 @@
+/**
+ * \file exceptions.hpp
+ * Errors as exceptions, for those who want them.
+ */
+#ifndef DLPACKGEN_V0_0_EXCEPTIONS_HPP_
+#define DLPACKGEN_V0_0_EXCEPTIONS_HPP_
+
+#include "error.hpp"
+#include "message.hpp"
+
+#include <exception>
+
+#ifndef __cpp_exceptions
+#error "exceptions.hpp needs exceptions: build without -fno-exceptions, or use Result as it is"
+#endif
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+
+/** An error that was thrown; what() is its Message. */
+class Exception : public std::exception {
+ public:
+  explicit Exception(const Error& error) noexcept : error_(error), message_(error) {}
+  const char* what() const noexcept override { return message_.c_str(); }
+  const Error& error() const noexcept { return error_; }
+  Code code() const noexcept { return error_.code; }
+
+ private:
+  Error error_;
+  Message message_;
+};
+
+/** Throws the error, if it is one. */
+inline void check(const Error& error) {
+  if (error) throw Exception(error);
+}
+
+/** The value of a result; throws its error when it has none: Managed m = unwrap(Managed::take(p)). */
+template <class T>
+T unwrap(Result<T>&& result) {
+  check(result.error());
+  return *static_cast<Result<T>&&>(result);
+}
+
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_EXCEPTIONS_HPP_

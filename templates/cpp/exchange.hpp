@@ -1,0 +1,225 @@
+/**
+ * \file exchange.hpp
+ * Tensors out of Python objects, and back, by the table of functions that their
+ * type offers. This header knows nothing of Python: how the table is found (the
+ * attribute of the type, and its capsule) is the caller's.
+ */
+#ifndef DLPACKGEN_V0_0_EXCHANGE_HPP_
+#define DLPACKGEN_V0_0_EXCHANGE_HPP_
+
+#include "managed.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <new>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+
+/** The most tables that are visited: a chain may be a ring. */
+inline constexpr int max_exchange_tables = 64;
+
+/** What an allocator said when it failed: the first kind and message of it, cut to fit. */
+struct AllocatorReport {
+  char kind[32] = {};
+  char message[224] = {};
+  int calls = 0;  ///< How often it reported; a sound one does so once.
+};
+
+namespace detail {
+
+template <std::size_t N>
+void copy_text(char (&to)[N], const char* from) noexcept {
+  std::size_t i = 0;
+  for (; from != nullptr && from[i] != '\0' && i + 1 < N; ++i) to[i] = from[i];
+  to[i] = '\0';
+}
+
+inline void keep_report(void* context, const char* kind, const char* message) noexcept {
+  auto* const report = static_cast<AllocatorReport*>(context);
+  if (report->calls++ != 0) return;
+  copy_text(report->kind, kind);
+  copy_text(report->message, message);
+}
+
+/*
+ * A tensor on its way to a function that takes it over, which does not say who
+ * frees it when that fails; callers and callees in the field differ. So the
+ * function gets this one, whose deleter only takes notes until the call is over.
+ */
+class Handover {
+ public:
+  static Handover* of(const DLManagedTensorVersioned& inner) noexcept { return new (std::nothrow) Handover(inner); }
+
+  DLManagedTensorVersioned* get() noexcept { return &managed_; }
+
+  // The call has succeeded: the inner tensor goes when this one does, perhaps now.
+  void give(DLManagedTensorVersioned* inner) noexcept {
+    inner_ = inner;
+    if (state_.exchange(given) == dropped) destroy();
+  }
+
+  // The call has failed: whatever became of this one, the inner tensor stays.
+  void keep() noexcept { delete this; }
+
+ private:
+  enum State : int { held, given, dropped };
+
+  explicit Handover(const DLManagedTensorVersioned& inner) noexcept : managed_(inner) {
+    managed_.manager_ctx = this;
+    managed_.deleter = drop;
+  }
+
+  static void drop(DLManagedTensorVersioned* self) noexcept {
+    auto* const handover = static_cast<Handover*>(self->manager_ctx);
+    if (handover->state_.exchange(dropped) == given) handover->destroy();
+  }
+
+  void destroy() noexcept {
+    Managed::trusted(inner_).reset();
+    delete this;
+  }
+
+  DLManagedTensorVersioned managed_;
+  DLManagedTensorVersioned* inner_ = nullptr;
+  std::atomic<int> state_{held};
+};
+
+// The tensor has the type, the shape and the device of the prototype.
+inline Error matches(const TensorView& made, const DLTensor& prototype) noexcept {
+  if (!same(made.dtype(), prototype.dtype)) {
+    return Error(Code::dtype, as_number(prototype.dtype), as_number(made.dtype()));
+  }
+  if (made.ndim() != prototype.ndim) return Error(Code::rank, prototype.ndim, made.ndim());
+  for (std::int32_t i = 0; i < made.ndim(); ++i) {
+    if (made.shape(i) != prototype.shape[i]) return Error(Code::no_result, prototype.shape[i], made.shape(i), i);
+  }
+  if (made.device().device_type != prototype.device.device_type) {
+    return Error(Code::device, prototype.device.device_type, made.device().device_type);
+  }
+  return Error();
+}
+
+}  // namespace detail
+
+/**
+ * An exchange table of our major version, with every function that it must have.
+ * It is as large as a pointer, and lives as long as the process. What takes a
+ * Python object needs the GIL, and an object of exactly the type that the table
+ * was found on. After Code::failed a Python error is set.
+ */
+class ExchangeTable {
+ public:
+  /** No table: nothing may be called. */
+  ExchangeTable() noexcept = default;
+
+  /**
+   * Finds the table of our major version, from the newest one, which is what a
+   * type offers, through prev_api.
+   *
+   * \return Code::no_exchange_api, or Code::exchange_slot.
+   */
+  static Result<ExchangeTable> find(const DLPackExchangeAPIHeader* newest) noexcept {
+    if (newest == nullptr) return Code::null;
+    const DLPackExchangeAPIHeader* header = newest;
+    for (int visited = 0; header != nullptr && visited < max_exchange_tables; ++visited) {
+      if (header->version.major == current.major) return checked(reinterpret_cast<const DLPackExchangeAPI*>(header));
+      header = header->prev_api;
+    }
+    return Error(Code::no_exchange_api, current.major, newest->version.major);
+  }
+
+  /** Whether a table was found. */
+  explicit operator bool() const noexcept { return api_ != nullptr; }
+  const DLPackExchangeAPI* get() const noexcept { return api_; }
+  /** Whether objects can be borrowed; the only function that a table may lack. */
+  bool can_borrow() const noexcept { return api_ != nullptr && api_->dltensor_from_py_object_no_sync != nullptr; }
+
+  /** A tensor that keeps the object's memory alive. No stream is waited for. */
+  Result<Managed> from_py_object(void* object, Accept accept = Accept::nothing) const noexcept {
+    DLManagedTensorVersioned* managed = nullptr;
+    if (api_->managed_tensor_from_py_object_no_sync(object, &managed) != 0) return Code::failed;
+    if (managed == nullptr) return Code::no_result;
+    return Managed::take(managed, accept);
+  }
+
+  /**
+   * A view that stays valid until control returns to the object's library, and
+   * keeps nothing alive. A borrowed tensor carries no flags: say by `set` what
+   * is known, such as flags::read_only. Tables without the function give
+   * Code::exchange_slot: use from_py_object().
+   */
+  Result<TensorView> borrow(void* object, std::uint64_t set = 0, Accept accept = Accept::nothing) const noexcept {
+    if (!can_borrow()) return Code::exchange_slot;
+    DLTensor tensor{};
+    if (api_->dltensor_from_py_object_no_sync(object, &tensor) != 0) return Code::failed;
+    return TensorView::of(&tensor, set, accept);
+  }
+
+  /**
+   * A new object of the library's own type. When it succeeds the tensor is
+   * theirs; after an error it is still the caller's, whatever the other side did.
+   *
+   * \return a new reference to the object.
+   */
+  Result<void*> to_py_object(Managed& tensor) const noexcept {
+    if (!tensor) return Code::null;
+    detail::Handover* const handover = detail::Handover::of(*tensor.get());
+    if (handover == nullptr) return Code::no_memory;
+    void* object = nullptr;
+    const int failed = api_->managed_tensor_to_py_object_no_sync(handover->get(), &object);
+    if (failed == 0 && object != nullptr) {
+      handover->give(tensor.release());
+      return object;
+    }
+    handover->keep();
+    return failed != 0 ? Code::failed : Code::no_result;
+  }
+
+  /**
+   * A new tensor of the library's own memory, of which the prototype gives type,
+   * shape and device. What comes is compared with it.
+   *
+   * \param report  receives what the allocator said; may be nullptr. No Python
+   *                error is set.
+   */
+  Result<Managed> allocate(const DLTensor& prototype, AllocatorReport* report = nullptr) const noexcept {
+    AllocatorReport unread;
+    DLTensor like = prototype;
+    DLManagedTensorVersioned* managed = nullptr;
+    void* const context = report == nullptr ? &unread : report;
+    if (api_->managed_tensor_allocator(&like, &managed, context, detail::keep_report) != 0) return Code::failed;
+    if (managed == nullptr) return Code::no_result;
+    Result<Managed> made = Managed::take(managed);
+    if (!made) return made;
+    const Error error = detail::matches(made->view(), prototype);
+    if (error) return error;
+    return made;
+  }
+
+  /** The stream on which the library works, as its runtime's handle; nullptr on the host, which is not asked. */
+  Result<void*> current_stream(DLDevice device) const noexcept {
+    void* stream = nullptr;
+    if (device.device_type == kDLCPU) return stream;
+    if (api_->current_work_stream(device.device_type, device.device_id, &stream) != 0) return Code::failed;
+    return stream;
+  }
+
+ private:
+  static Result<ExchangeTable> checked(const DLPackExchangeAPI* api) noexcept {
+    if (api->managed_tensor_allocator == nullptr || api->managed_tensor_from_py_object_no_sync == nullptr ||
+        api->managed_tensor_to_py_object_no_sync == nullptr || api->current_work_stream == nullptr) {
+      return Code::exchange_slot;
+    }
+    ExchangeTable table;
+    table.api_ = api;
+    return table;
+  }
+
+  const DLPackExchangeAPI* api_ = nullptr;
+};
+
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_EXCHANGE_HPP_

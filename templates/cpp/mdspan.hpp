@@ -1,0 +1,71 @@
+/**
+ * \file mdspan.hpp
+ * Elements of a tensor as a std::mdspan, where the library has it (C++23); see
+ * array_view.hpp for everywhere else.
+ */
+#ifndef DLPACKGEN_V0_0_MDSPAN_HPP_
+#define DLPACKGEN_V0_0_MDSPAN_HPP_
+
+#include "array_view.hpp"
+
+#if __has_include(<mdspan>) && (__cplusplus > 202002L || (defined(_MSVC_LANG) && _MSVC_LANG > 202002L))
+#include <array>
+#include <mdspan>
+#endif
+
+#ifdef __cpp_lib_mdspan
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+
+namespace detail {
+
+/* std::layout_stride wants every element in a place of its own: positive strides,
+   and in some order of the dimensions each steps over all of the one before. */
+template <std::size_t N>
+constexpr bool is_layout_stride(const std::array<std::int64_t, N>& shape,
+                                const std::array<std::int64_t, N>& strides) noexcept {
+  for (std::size_t i = 0; i < N; ++i) {
+    for (std::size_t j = 0; j < N; ++j) {
+      if (strides[i] <= 0) return false;
+      if (i != j && strides[i] >= strides[j] && strides[i] / shape[j] < strides[j] && shape[i] > 1) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace detail
+
+/** A tensor of N dimensions. */
+template <class T, std::size_t N>
+using StridedSpan = std::mdspan<T, std::dextents<std::int64_t, N>, std::layout_stride>;
+
+/**
+ * The elements as a std::mdspan.
+ *
+ * \return what array_of() refuses, and Code::strides where std::layout_stride
+ * does not allow them: negative or zero ones, and elements that overlap.
+ */
+template <class T, std::size_t N>
+Result<StridedSpan<T, N>> mdspan_of(const TensorView& view) noexcept {
+  static_assert(N > 0, "a std::mdspan of rank 0 has no default: use array_of<T, 0>");
+  const Result<ArrayView<T, N>> array = array_of<T, N>(view);
+  if (!array) return array.error();
+  std::array<std::int64_t, N> shape{};
+  std::array<std::int64_t, N> strides{};
+  std::int64_t compact = 1;
+  for (std::size_t i = N; i-- > 0;) {
+    shape[i] = array->extent(i);
+    const bool counts = view.size() != 0 && shape[i] > 1;  // the stride of others means nothing
+    strides[i] = counts ? array->stride(i) : compact;
+    compact = counts ? strides[i] * shape[i] : compact;
+  }
+  if (view.size() != 0 && !detail::is_layout_stride(shape, strides)) return Code::strides;
+  return StridedSpan<T, N>(array->data(), {std::dextents<std::int64_t, N>(shape), strides});
+}
+
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif
+#endif  // DLPACKGEN_V0_0_MDSPAN_HPP_

@@ -1,0 +1,84 @@
+/**
+ * \file packed.hpp
+ * Elements narrower than a byte that share bytes, the first in the lowest bits.
+ */
+#ifndef DLPACKGEN_V0_0_PACKED_HPP_
+#define DLPACKGEN_V0_0_PACKED_HPP_
+
+#include "tensor_view.hpp"
+
+#include <cstdint>
+#include <type_traits>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+
+/**
+ * All elements of a packed tensor in row-major order; T is a type of
+ * storage.hpp, const of a tensor that is only read. Two threads must not write
+ * at once to elements of one byte.
+ */
+template <class T>
+class PackedView {
+ public:
+  using value_type = std::remove_const_t<T>;
+  using Bytes = std::conditional_t<std::is_const<T>::value, const std::uint8_t, std::uint8_t>;
+
+  constexpr PackedView() noexcept = default;
+  constexpr PackedView(Bytes* data, std::int64_t size) noexcept : data_(data), size_(size) {}
+
+  /** The number of elements. */
+  constexpr std::int64_t size() const noexcept { return size_; }
+
+  /** An element, by its index in row-major order. */
+  constexpr value_type operator[](std::int64_t index) const noexcept {
+    std::uint32_t bits = 0;
+    for (int i = 0; i < width; ++i) bits |= bit(index, i) << i;
+    return value_type{static_cast<std::uint8_t>(bits)};
+  }
+
+  /** Writes an element; its neighbours stay. */
+  constexpr void set(std::int64_t index, value_type value) const noexcept {
+    static_assert(!std::is_const<T>::value, "the tensor is only to be read");
+    for (int i = 0; i < width; ++i) {
+      const std::int64_t at = index * width + i;
+      const auto mask = static_cast<std::uint8_t>(1U << (at % 8));
+      const bool one = ((value.bits >> i) & 1U) != 0;
+      data_[at / 8] = static_cast<std::uint8_t>(one ? data_[at / 8] | mask : data_[at / 8] & ~mask);
+    }
+  }
+
+ private:
+  static constexpr int width = dtype_of<T>.bits;
+  static_assert(width < 8, "wider elements are not packed");
+
+  constexpr std::uint32_t bit(std::int64_t index, int i) const noexcept {
+    const std::int64_t at = index * width + i;
+    return (static_cast<std::uint32_t>(data_[at / 8]) >> (at % 8)) & 1U;
+  }
+
+  Bytes* data_ = nullptr;
+  std::int64_t size_ = 0;
+};
+
+/**
+ * The elements of a packed tensor in memory of the host.
+ *
+ * \return Code::dtype, Code::read_only, Code::not_host, Code::not_dense, or
+ * Code::packed when they are not packed but padded, for which array_of() is.
+ */
+template <class T>
+Result<PackedView<T>> packed_of(const TensorView& view) noexcept {
+  if (!same(view.dtype(), dtype_of<T>)) return Error(Code::dtype, as_number(dtype_of<T>), as_number(view.dtype()));
+  if (view.is_padded()) return Code::packed;
+  if (!std::is_const<T>::value && view.is_read_only()) return Code::read_only;
+  if (!view.is_on_host()) return Error(Code::not_host, 0, view.device().device_type);
+  if (!view.is_row_major()) return Code::not_dense;
+  using Bytes = typename PackedView<T>::Bytes;
+  return PackedView<T>(static_cast<Bytes*>(const_cast<void*>(view.data())), view.size());
+}
+
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_PACKED_HPP_

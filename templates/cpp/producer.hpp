@@ -1,0 +1,216 @@
+/**
+ * \file producer.hpp
+ * An exchange table out of ordinary C++ functions, for a Python type of one's
+ * own. Whatever they throw ends at the boundary: it becomes a Python error, or a
+ * report of the allocator.
+ */
+#ifndef DLPACKGEN_V0_0_PRODUCER_HPP_
+#define DLPACKGEN_V0_0_PRODUCER_HPP_
+
+#include "exchange.hpp"
+#include "message.hpp"
+
+#include <cstdint>
+#include <new>
+#include <type_traits>
+
+#ifdef __cpp_exceptions
+#include "exceptions.hpp"
+#endif
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+
+namespace detail {
+
+// The kind of Python error that says what a code does.
+constexpr const char* kind_of(Code code) noexcept {
+  return code == Code::no_memory ? "MemoryError" : code == Code::failed ? "RuntimeError" : "BufferError";
+}
+
+// Functions may give a result, an error, or a value as it is.
+template <class T>
+Result<T> as_result(Result<T>&& result) noexcept {
+  return static_cast<Result<T>&&>(result);
+}
+template <class T>
+Result<T> as_result(T&& value) noexcept {
+  return static_cast<T&&>(value);
+}
+
+// Tells without throwing, even if who is told does.
+template <class Tell>
+void tell_safely(Tell& tell, const char* kind, const char* text) noexcept {
+#ifdef __cpp_exceptions
+  try {
+    tell(kind, text);
+  } catch (...) {  // nobody is left to tell
+    return;
+  }
+#else
+  tell(kind, text);
+#endif
+}
+
+// An error becomes -1 and one report.
+template <class Tell>
+int settle(const Error& error, Tell& tell) noexcept {
+  if (!error) return 0;
+  tell_safely(tell, kind_of(error.code), Message(error).c_str());
+  return -1;
+}
+
+// What every function of a table does: nothing comes out of it but 0 or -1.
+template <class Call, class Tell>
+int guarded(Call call, Tell tell) noexcept {
+#ifdef __cpp_exceptions
+  try {
+    return settle(call(), tell);
+  } catch (const Exception& e) {
+    tell_safely(tell, kind_of(e.code()), e.what());
+  } catch (const std::bad_alloc&) {
+    tell_safely(tell, "MemoryError", "out of memory");
+  } catch (const std::exception& e) {
+    tell_safely(tell, "RuntimeError", e.what());
+  } catch (...) {
+    tell_safely(tell, "RuntimeError", "an exception that says nothing");
+  }
+  return -1;
+#else
+  return settle(call(), tell);
+#endif
+}
+
+}  // namespace detail
+
+/**
+ * Derive from it and give it these static functions; each may throw, and may
+ * return a Result or the bare value:
+ *
+ *     Managed from_py_object(void* object);           // owning
+ *     void* to_py_object(Managed tensor);             // a new reference
+ *     Managed allocate(const DLTensor& prototype);    // reads type, shape and device
+ *     void* current_work_stream(DLDevice device);     // nullptr on the host
+ *     Error borrow(void* object, DLTensor& out);      // may be missing
+ *     void set_error(const char* kind, const char* text) noexcept;
+ *
+ * The last one sets the Python error "BufferError" and the like; python_error.hpp
+ * has one. An Error of Code::failed means that one is set already.
+ *
+ * to_py_object() receives a tensor that it may destroy at any time: when it fails,
+ * the caller of the table still owns the original, as PyTorch and tvm-ffi have it.
+ */
+template <class Derived>
+class ExchangeProducer {
+ public:
+  /** The table, which lives as long as the process; what the capsule "dlpack_exchange_api" points to. */
+  static const DLPackExchangeAPI* table() noexcept {
+    static constexpr DLPackExchangeAPI api{{current, nullptr}, allocator, from_object, to_object, borrower(), stream};
+    return &api;
+  }
+
+ private:
+  // A Python error is set once; after Code::failed it was.
+  template <class Call>
+  static int python(Call call) noexcept {
+    bool told = false;
+    const auto once = [&told](const char* kind, const char* text) {
+      if (!told) Derived::set_error(kind, text);
+    };
+    return detail::guarded(
+        [&]() -> Error {
+          const Error error = call();
+          told = error.code == Code::failed;
+          return error;
+        },
+        once);
+  }
+
+  static int allocator(DLTensor* prototype, DLManagedTensorVersioned** out, void* context,
+                       void (*set_error)(void*, const char*, const char*)) noexcept {
+    return detail::guarded(
+        [&]() -> Error {
+          *out = nullptr;
+          Result<Managed> made = detail::as_result(Derived::allocate(*prototype));
+          if (!made) return made.error();
+          if (!*made) return Code::no_result;
+          *out = made->release();
+          return Error();
+        },
+        [&](const char* kind, const char* text) {
+          if (set_error != nullptr) set_error(context, kind, text);
+        });
+  }
+
+  static int from_object(void* object, DLManagedTensorVersioned** out) noexcept {
+    return python([&]() -> Error {
+      *out = nullptr;
+      Result<Managed> made = detail::as_result(Derived::from_py_object(object));
+      if (!made) return made.error();
+      if (!*made) return Code::no_result;
+      *out = made->release();
+      return Error();
+    });
+  }
+
+  static int to_object(DLManagedTensorVersioned* tensor, void** out) noexcept {
+    detail::Handover* handover = nullptr;
+    const int failed = python([&]() -> Error {
+      *out = nullptr;
+      if (tensor == nullptr) return Code::null;
+      if (tensor->version.major != current.major) return Error(Code::version, current.major, tensor->version.major);
+      handover = detail::Handover::of(*tensor);
+      if (handover == nullptr) return Code::no_memory;
+      const Result<void*> object = detail::as_result(Derived::to_py_object(Managed::trusted(handover->get())));
+      *out = *object;
+      if (object && *object == nullptr) return Code::no_result;
+      return object.error();
+    });
+    if (handover != nullptr && failed == 0) handover->give(tensor);
+    if (handover != nullptr && failed != 0) handover->keep();
+    return failed;
+  }
+
+  static int stream(DLDeviceType type, std::int32_t id, void** out) noexcept {
+    return python([&]() -> Error {
+      *out = nullptr;
+      const Result<void*> found = detail::as_result(Derived::current_work_stream(DLDevice{type, id}));
+      *out = *found;
+      return found.error();
+    });
+  }
+
+  template <class D>
+  static constexpr auto borrows(int) -> decltype(D::borrow(nullptr, detail::any<DLTensor>()), true) {
+    return true;
+  }
+  template <class D>
+  static constexpr bool borrows(...) {
+    return false;
+  }
+
+  template <class D>
+  static int borrow(void* object, DLTensor* out) noexcept {
+    return python([&]() -> Error {
+      if constexpr (std::is_void<decltype(D::borrow(object, *out))>::value) {
+        D::borrow(object, *out);
+        return Error();
+      } else {
+        return D::borrow(object, *out);
+      }
+    });
+  }
+
+  static constexpr DLPackDLTensorFromPyObjectNoSync borrower() noexcept {
+    if constexpr (borrows<Derived>(0)) {
+      return borrow<Derived>;
+    } else {
+      return nullptr;
+    }
+  }
+};
+
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_PRODUCER_HPP_

@@ -1,0 +1,28 @@
+/**
+ * \file span.hpp
+ * Elements of a tensor as a std::span, from C++20 on; before, as a Flat.
+ */
+#ifndef DLPACKGEN_V0_0_SPAN_HPP_
+#define DLPACKGEN_V0_0_SPAN_HPP_
+
+#include "array_view.hpp"
+
+#if __has_include(<span>) && (__cplusplus >= 202002L || (defined(_MSVC_LANG) && _MSVC_LANG >= 202002L))
+#include <span>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+
+/** All elements of a tensor of any rank that is stored in row-major order; else Code::not_dense. */
+template <class T>
+Result<std::span<T>> span_of(const TensorView& view) noexcept {
+  const Result<Flat<T>> all = flat_of<T>(view);
+  if (!all) return all.error();
+  return std::span<T>(all->data(), all->size());
+}
+
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif
+#endif  // DLPACKGEN_V0_0_SPAN_HPP_

@@ -1,0 +1,171 @@
+package cpp
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// emittedHeaders gives the names of all headers but the one that wants Python.h.
+func emittedHeaders(t *testing.T) (names []string) {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(golden.Root(t), "gen", "cpp", "dlpackgen", "*.hpp"))
+	require.NoError(t, err)
+	for _, path := range found {
+		if filepath.Base(path) != "python_error.hpp" {
+			names = append(names, filepath.Base(path))
+		}
+	}
+	require.Greater(t, len(names), 15)
+	return names
+}
+
+func including(names ...string) (source string) {
+	for _, name := range names {
+		source += "#include <dlpackgen/" + name + ">\n"
+	}
+	return source
+}
+
+func TestEachHeaderCompilesAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles each header six times")
+	}
+	for _, name := range emittedHeaders(t) {
+		for _, c := range matrix() {
+			assertCompiles(t, c, including(name), flags(gen(t), strict)...)
+		}
+	}
+}
+
+// What clang says of any such code is left out: it is C++17, its structs have
+// padding, shapes are pointers that are indexed, and a class without a source
+// file has its virtual functions everywhere.
+func TestClangHasNothingToSay(t *testing.T) {
+	everything := []string{"-Weverything", "-Werror", "-Wno-padded", "-Wno-c++98-compat", "-Wno-c++98-compat-pedantic",
+		"-Wno-unsafe-buffer-usage", "-Wno-weak-vtables"}
+	for _, c := range matrix()[3:] {
+		if testing.Short() && c.standard != "c++17" {
+			continue
+		}
+		if c.standard != "c++17" {
+			everything = append(everything, "-Wno-c++20-compat", "-Wno-c++17-compat", "-Wno-pre-c++17-compat", "-Wno-pre-c++20-compat")
+		}
+		assertCompiles(t, c, including("all.hpp"), flags(gen(t), everything)...)
+		assertCompiles(t, c, including("all.hpp"), flags(gen(t), everything, noExceptions)...)
+	}
+}
+
+func TestGccHasNothingToSay(t *testing.T) {
+	more := []string{"-O2", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wcast-qual", "-Wold-style-cast", "-Wuseless-cast",
+		"-Wnon-virtual-dtor", "-Woverloaded-virtual", "-Wnull-dereference", "-Wdouble-promotion"}
+	assertCompiles(t, gcc, including("all.hpp"), flags(gen(t), strict, more)...)
+}
+
+func TestExceptionsNeedExceptions(t *testing.T) {
+	assertRefuses(t, "exceptions.hpp needs exceptions", gcc, including("exceptions.hpp"), flags(gen(t), noExceptions)...)
+	assertRefuses(t, "python_error.hpp needs Python.h", gcc, including("python_error.hpp"), gen(t)...)
+}
+
+var includeLine = regexp.MustCompile(`(?m)^#include <([a-z_./]+)>$`)
+
+// The core costs little because it includes little; so nothing slips in.
+func TestWhatTheCoreIncludes(t *testing.T) {
+	allowed := []string{"cstddef", "cstdint", "dlpack/dlpack.h", "exception", "new", "type_traits", "utility"}
+	text, err := os.ReadFile(filepath.Join(golden.Root(t), "gen", "cpp", "dlpackgen", "core.hpp"))
+	require.NoError(t, err)
+	parts := regexp.MustCompile(`(?m)^#include "(.*)"$`).FindAllStringSubmatch(string(text), -1)
+	require.Greater(t, len(parts), 5)
+	used := map[string]bool{}
+	for _, part := range append(parts, []string{"", "base.hpp"}) {
+		data, err := os.ReadFile(filepath.Join(golden.Root(t), "gen", "cpp", "dlpackgen", part[1]))
+		require.NoError(t, err)
+		for _, m := range includeLine.FindAllStringSubmatch(string(data), -1) {
+			assert.Contains(t, allowed, m[1], part[1])
+			used[m[1]] = true
+		}
+	}
+	assert.True(t, used["dlpack/dlpack.h"] && used["type_traits"], "the pattern finds them")
+	out, err := compile(t, gcc, including("core.hpp"), flags(gen(t), []string{"-M", "-MG"})...)
+	require.NoError(t, err)
+	for _, heavy := range []string{"/string ", "/vector ", "/memory ", "/iosfwd ", "/functional "} {
+		assert.NotContains(t, strings.ReplaceAll(out, "\n", " "), heavy)
+	}
+}
+
+// Neither exceptions nor types at run time, so no table of either in the object.
+func TestTheCoreNeedsNoRuntime(t *testing.T) {
+	need.Program(t, gcc.program, gcc.debian)
+	object := filepath.Join(t.TempDir(), "core.o")
+	args := append([]string{"-std=c++17", "-O2", "-x", "c++", "-c", "-o", object, "-"}, flags(gen(t), noExceptions)...)
+	cmd := exec.Command(gcc.program, args...)
+	cmd.Stdin = strings.NewReader(including("core.hpp") + "long f(DLManagedTensorVersioned* m) { return dlpackgen::Managed::take(m)->view().size(); }\n")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	symbols, err := exec.Command("nm", "--undefined-only", object).CombinedOutput()
+	require.NoError(t, err, "%s", symbols)
+	assert.Empty(t, strings.TrimSpace(string(symbols)), "nothing to link with")
+}
+
+func TestTwoReleasesInOneProgram(t *testing.T) {
+	first, second := headers(t, "1.2"), headers(t, "1.3")
+	for _, c := range []compiler{gcc, clang} {
+		program := build(t, c, []string{"release_a.cpp", "release_b.cpp"}, flags(strict, addresses, []string{
+			"-DNAMESPACE_A=v1_2", "-DNAMESPACE_B=v1_3", "-I", filepath.Join(golden.Root(t), "gen", "c"),
+			`-DRELEASE_A="` + filepath.Join(first, "dlpackgen", "all.hpp") + `"`,
+			`-DRELEASE_B="` + filepath.Join(second, "dlpackgen", "all.hpp") + `"`,
+		})...)
+		passes(t, program, `\d`)
+		if testing.Short() {
+			break
+		}
+	}
+}
+
+// A header of 1.2 has all that the headers for 1.3 name.
+func TestAnOlderHeaderMayComeFirst(t *testing.T) {
+	old := filepath.Join(headers(t, "1.2"), "dlpack", "dlpack.h")
+	assertCompiles(t, gcc, "#include \""+old+"\"\n"+including("all.hpp"), flags(gen(t), strict)...)
+	newer := filepath.Join(headers(t, "main"), "dlpack", "dlpack.h")
+	assertCompiles(t, gcc, "#include \""+newer+"\"\n"+including("all.hpp"), flags(gen(t), strict)...)
+}
+
+// Every release is rendered, compiled and run.
+func TestEveryReleaseWorks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles three releases")
+	}
+	for _, version := range served() {
+		passes(t, build(t, gcc, []string{"core.cpp"}, flags([]string{"-I", headers(t, version)}, strict)...), `\d{3}`)
+		passes(t, build(t, gcc, []string{"views.cpp"}, flags([]string{"-I", headers(t, version)}, strict)...), `\d{2}`)
+	}
+}
+
+// One style, which a program keeps and not people.
+func TestHeadersAreFormatted(t *testing.T) {
+	root := golden.Root(t)
+	format := filepath.Join(root, ".venv", "bin", "clang-format")
+	if _, err := os.Stat(format); err != nil {
+		t.Skip("needs clang-format from tests/requirements.txt: make setup")
+	}
+	files, err := filepath.Glob(filepath.Join(root, "gen", "cpp", "dlpackgen", "*.hpp"))
+	require.NoError(t, err)
+	tests, err := filepath.Glob(filepath.Join("testdata", "*.[ch]pp"))
+	require.NoError(t, err)
+	style := "--style=file:" + filepath.Join(root, "templates", "cpp", ".clang-format")
+	out, err := exec.Command(format, slices.Concat([]string{style, "--dry-run", "-Werror"}, files, tests)...).CombinedOutput()
+	assert.NoError(t, err, "%s", out)
+	ugly := filepath.Join(t.TempDir(), "ugly.hpp")
+	require.NoError(t, os.WriteFile(ugly, []byte("int  f( );\n"), 0o600))
+	assert.Error(t, exec.Command(format, style, "--dry-run", "-Werror", ugly).Run(), "it sees what is not")
+}

@@ -1,0 +1,73 @@
+package cpp
+
+import (
+	"testing"
+)
+
+// A program is a file of testdata that counts its checks.
+var programs = []struct {
+	source  string
+	least   string // how many checks, as a pattern
+	without bool   // whether it is built without exceptions too
+}{
+	{"core.cpp", `\d{3}`, true},
+	{"builder.cpp", `[4-9]\d`, false},
+	{"views.cpp", `[3-9]\d`, true},
+	{"exchange.cpp", `\d{2,}`, true},
+	{"memory.cpp", `[3-9]\d`, false},
+	{"threads.cpp", `\d`, false},
+}
+
+func TestProgramsUnderTheSanitizers(t *testing.T) {
+	for _, p := range programs {
+		t.Run(p.source, func(t *testing.T) {
+			if testing.Short() && p.source != "builder.cpp" {
+				t.Skip("compiles with the sanitizers")
+			}
+			sanitized := addresses
+			if p.source == "threads.cpp" {
+				sanitized = threads
+			}
+			passes(t, build(t, gcc, []string{p.source}, flags(gen(t), strict, sanitized)...), p.least)
+		})
+	}
+}
+
+func TestProgramsWithoutExceptions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles three programs")
+	}
+	for _, p := range programs {
+		if p.without {
+			passes(t, build(t, gcc, []string{p.source}, flags(gen(t), strict, noExceptions)...), p.least)
+			passes(t, build(t, clang, []string{p.source}, flags(gen(t), strict, noExceptions)...), p.least)
+		}
+	}
+}
+
+func TestProgramsInEveryDialect(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles every program six times")
+	}
+	for _, p := range programs {
+		for _, c := range matrix() {
+			t.Run(p.source+" "+c.String(), func(t *testing.T) {
+				passes(t, build(t, c, []string{p.source}, flags(gen(t), strict)...), p.least)
+			})
+		}
+	}
+}
+
+// Clang's threads see other races than GCC's, and its undefined behaviour is another.
+func TestProgramsUnderClangsSanitizers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles with the sanitizers")
+	}
+	for _, p := range programs {
+		sanitized := addresses
+		if p.source == "threads.cpp" {
+			sanitized = threads
+		}
+		passes(t, build(t, clang, []string{p.source}, flags(gen(t), strict, sanitized)...), p.least)
+	}
+}

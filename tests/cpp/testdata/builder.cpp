@@ -1,0 +1,177 @@
+// Exports: every kind of owner, layouts, flags, and what is refused.
+#include <dlpackgen/builder.hpp>
+#include <dlpackgen/storage.hpp>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "check.hpp"
+#include "stranger.hpp"
+
+using dlpackgen::Builder;
+using dlpackgen::Code;
+using dlpackgen::Managed;
+using dlpackgen::ManagedLegacy;
+using dlpackgen::on_delete;
+using dlpackgen::same;
+namespace flags = dlpackgen::flags;
+
+static int released = 0;
+
+static void containers() {
+  std::vector<float> numbers{1, 2, 3, 4, 5, 6};
+  const float* const data = numbers.data();
+  const auto made = Builder().shape({2, 3}).versioned(std::move(numbers));
+  CHECK(made && made->view().data() == data && made->view().ndim() == 2 && made->view().size() == 6);
+  CHECK(made->view().stride(0) == 3 && made->view().stride(1) == 1 && made->flags() == 0);
+  const DLManagedTensorVersioned* raw = made->get();
+  CHECK(raw->version.major == 1 && raw->version.minor == dlpackgen::current.minor && raw->dl_tensor.strides != nullptr);
+  const auto line = Builder().versioned(std::vector<std::int16_t>(5));
+  CHECK(line && line->view().shape(0) == 5 && same(line->view().dtype(), dlpackgen::dtypes::int16));
+  // The elements of an array move with it.
+  const auto moved = Builder().versioned(std::array<int, 3>{7, 8, 9});
+  CHECK(moved && static_cast<const int*>(moved->view().data())[2] == 9);
+  const auto text = Builder().versioned(std::string("short"));
+  CHECK(text && static_cast<const char*>(text->view().data())[0] == 's');
+  const auto empty = Builder().versioned(std::vector<double>());
+  CHECK(empty && empty->view().size() == 0 && empty->view().data() == nullptr && empty->get()->dl_tensor.shape[0] == 0);
+  const auto strided = Builder().shape({2, 2}).strides({-1, 2}).byte_offset(4).versioned(std::vector<float>(4));
+  CHECK(strided && strided->view().stride(0) == -1 && strided->get()->dl_tensor.byte_offset == 4);
+}
+
+static void pointers() {
+  released = 0;
+  {
+    auto shared = std::shared_ptr<float>(stranger::numbers, [](float*) { ++released; });
+    const auto first = Builder().shape({4}).versioned(std::shared_ptr<float>(shared));
+    const auto second = Builder().shape({4, 2}).legacy(std::shared_ptr<float>(shared));
+    shared.reset();
+    CHECK(first && second && released == 0 && first->view().data() == stranger::numbers);
+  }
+  CHECK(released == 1);
+  struct Close {
+    void operator()(double* p) const { ++released, delete[] p; }
+  };
+  {
+    std::unique_ptr<double[], Close> unique(new double[6]);
+    const double* const data = unique.get();
+    const auto made = Builder().shape({3, 2}).versioned(std::move(unique));
+    CHECK(made && made->view().data() == data && released == 1);
+  }
+  CHECK(released == 2);
+  {
+    const auto made = Builder().shape({2}).versioned(std::shared_ptr<const float>(std::make_shared<float>(1.0F)));
+    CHECK(made && made->view().is_read_only());
+    const auto whole = Builder(stranger::numbers).shape({2, 2}).versioned(std::make_shared<std::string>("owner"));
+    CHECK(whole && whole->view().data() == stranger::numbers);
+  }
+  {
+    const auto made = Builder(stranger::numbers).shape({8}).versioned(on_delete([] { ++released; }));
+    CHECK(made && released == 2);
+  }
+  CHECK(released == 3);
+  CHECK(Builder(stranger::numbers).shape({8}).versioned());
+}
+
+struct alignas(64) Wide {
+  char bytes[64];
+};
+
+static void odd_owners() {
+  const auto made = Builder(stranger::numbers).shape({8}).versioned(Wide{});
+  CHECK(made && reinterpret_cast<std::uintptr_t>(made->get()->manager_ctx) % 64 == 0);
+  const auto of_bool = Builder().versioned(std::array<bool, 2>{true, false});
+  CHECK(of_bool && same(of_bool->view().dtype(), dlpackgen::dtypes::bool_));
+  const auto small = Builder().versioned(std::vector<dlpackgen::float8_e5m2>(3));
+  CHECK(small && same(small->view().dtype(), dlpackgen::dtypes::float8_e5m2));
+}
+
+static void many_dimensions() {
+  std::vector<std::int64_t> ones(64, 1);
+  CHECK(Builder(stranger::numbers).shape(ones).versioned()->view().ndim() == 64);
+  const std::int64_t twelve[] = {1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2};
+  const auto made = Builder(stranger::numbers).shape(twelve).versioned();
+  CHECK(made && made->view().ndim() == 12 && made->view().stride(1) == 32 && made->view().size() == 64);
+  ones.push_back(1);
+  CHECK(Builder(stranger::numbers).shape(ones).versioned().code() == Code::ndim);
+  const auto scalar = Builder(stranger::numbers).shape({}).versioned();
+  CHECK(scalar && scalar->view().size() == 1 && scalar->get()->dl_tensor.shape == nullptr);
+}
+
+static void flags_survive() {
+  const std::uint64_t all = flags::read_only | flags::is_copied | flags::is_subbyte_type_padded;
+  const auto made = Builder(stranger::numbers).shape({4}).read_only().copied().padded().versioned();
+  CHECK(made && made->flags() == all && made->get()->flags == all);
+  const float* const fixed = stranger::numbers;
+  CHECK(Builder(fixed).shape({4}).versioned()->view().is_read_only());
+  CHECK(Builder(fixed).shape({4}).legacy().code() == Code::flags);
+  CHECK(Builder(stranger::numbers).shape({4}).padded().legacy().code() == Code::flags);
+  CHECK(Builder(stranger::numbers).shape({4}).copied().legacy());
+  // A tensor that is handed on keeps its flags, unknown ones too.
+  std::int64_t shape[] = {4};
+  DLTensor t = stranger::tensor(1, shape, nullptr);
+  t.byte_offset = 8;
+  Managed theirs = *Managed::take(stranger::versioned(t, 1, 1, all | (1ULL << 50)));
+  const auto again = Builder::like(theirs.view()).versioned(std::move(theirs));
+  CHECK(again && again->flags() == (all | (1ULL << 50)) && again->view().stride(0) == 1 && !theirs);  // NOLINT
+  CHECK(again->view().data() == stranger::numbers + 2);
+}
+
+static void between_structs() {
+  stranger::deleted = 0;
+  std::int64_t shape[] = {4};
+  std::int64_t strides[] = {2};
+  {
+    ManagedLegacy old = *ManagedLegacy::take(stranger::legacy(stranger::tensor(1, shape, strides)));
+    auto made = dlpackgen::upgrade(std::move(old));
+    CHECK(made && made->view().stride(0) == 2 && stranger::deleted == 0);
+    auto back = dlpackgen::downgrade(std::move(*made));
+    CHECK(back && stranger::deleted == 0);
+  }
+  CHECK(stranger::deleted == 1);
+  Managed fixed = *Managed::take(stranger::versioned(stranger::tensor(1, shape, strides), 1, 3, flags::read_only));
+  CHECK(dlpackgen::downgrade(std::move(fixed)).code() == Code::flags && fixed);  // NOLINT: it stays after an error
+}
+
+static void refused() {
+  std::vector<float> six(6);
+  const auto too_small = Builder().shape({7}).versioned(std::move(six));
+  CHECK(too_small.code() == Code::too_small && too_small.error().expected == 28 && too_small.error().got == 24);
+  CHECK(six.size() == 6);  // NOLINT: after an error it is still the caller's
+  CHECK(Builder().shape({3}).strides({3}).versioned(std::move(six)).code() == Code::too_small);
+  CHECK(Builder().shape({3}).byte_offset(16).versioned(std::move(six)).code() == Code::too_small);
+  CHECK(Builder().shape({3}).strides({-1}).byte_offset(4).versioned(std::move(six)).code() == Code::too_small);
+  CHECK(Builder().dtype(dlpackgen::dtypes::float64).versioned(std::move(six)).code() == Code::too_small);
+  CHECK(Builder().shape({INT64_MAX}).strides({0}).versioned(std::move(six)));
+  CHECK(Builder(stranger::numbers).shape({2, -2}).versioned().code() == Code::extent);
+  CHECK(Builder(stranger::numbers).shape({INT64_MAX, INT64_MAX}).versioned().code() == Code::too_large);
+  CHECK(Builder(stranger::numbers).shape({2, 3}).strides({1}).versioned().code() == Code::strides);
+  CHECK(Builder(stranger::numbers, DLDataType{kDLFloat, 32, 0}).shape({2}).versioned().code() == Code::lanes);
+  CHECK(Builder(static_cast<float*>(nullptr)).shape({2}).versioned().code() == Code::data_null);
+  CHECK(Builder().shape({2}).versioned(on_delete([] {})).code() != Code::ok);
+  CHECK(Builder(stranger::numbers).shape({0, INT64_MAX, INT64_MAX}).versioned().code() == Code::too_large);
+  std::array<float, 4> inside{};
+  CHECK(Builder(inside.data()).shape({4}).versioned(std::move(inside)).code() == Code::moved);
+  DLDevice unknown{static_cast<DLDeviceType>(77), 0};
+  CHECK(Builder(stranger::numbers).shape({2}).device(unknown).versioned().code() == Code::device);
+  CHECK(Builder(stranger::numbers).shape({2}).device(unknown).accept(dlpackgen::Accept::unknown_device).versioned());
+  released = 0;
+  {
+    CHECK(!Builder(stranger::numbers).shape({-1}).versioned(on_delete([] { ++released; })));
+  }
+  CHECK(released == 1);
+}
+
+int main() {
+  containers();
+  pointers();
+  odd_owners();
+  many_dimensions();
+  flags_survive();
+  between_structs();
+  refused();
+  return testing::report();
+}

@@ -1,0 +1,337 @@
+// Exchange tables: of others, hostile ones too, and our own, whose functions
+// throw. It is built with -fno-exceptions as well.
+#include <dlpackgen/builder.hpp>
+#include <dlpackgen/producer.hpp>
+
+#include <cstring>
+#include <utility>
+#ifdef __cpp_exceptions
+#include <stdexcept>
+#endif
+
+#include "check.hpp"
+#include "stranger.hpp"
+
+using dlpackgen::AllocatorReport;
+using dlpackgen::Code;
+using dlpackgen::Error;
+using dlpackgen::ExchangeTable;
+using dlpackgen::Managed;
+using dlpackgen::Result;
+
+static std::int64_t shape[] = {2, 3};
+static std::int64_t strides[] = {3, 1};
+
+// What a library of others may do; each test sets what it needs.
+namespace theirs {
+static int answer = 0;
+static DLManagedTensorVersioned* tensor = nullptr;
+static bool drops = false;      // whether to_py_object gives the tensor back before it returns
+static void* object = nullptr;  // what it makes
+static DLManagedTensorVersioned* taken = nullptr;
+static int reports = 1;
+static int stream_calls = 0;
+
+static int allocate(DLTensor*, DLManagedTensorVersioned** out, void* context,
+                    void (*set_error)(void*, const char*, const char*)) {
+  *out = tensor;
+  for (int i = 0; answer != 0 && i < reports; ++i) set_error(context, i == 0 ? "MemoryError" : "Other", "no room");
+  return answer;
+}
+static int from_object(void*, DLManagedTensorVersioned** out) {
+  *out = tensor;
+  return answer;
+}
+static int to_object(DLManagedTensorVersioned* given, void** out) {
+  if (drops) given->deleter(given);
+  taken = drops ? nullptr : given;
+  *out = object;
+  return answer;
+}
+static int borrow(void*, DLTensor* out) {
+  *out = stranger::tensor(2, shape, strides);
+  return answer;
+}
+static int stream(DLDeviceType, std::int32_t, void** out) {
+  ++stream_calls;
+  *out = &answer;
+  return answer;
+}
+
+static DLPackExchangeAPI table(std::uint32_t major = 1) {
+  return DLPackExchangeAPI{{{major, 3}, nullptr}, allocate, from_object, to_object, borrow, stream};
+}
+}  // namespace theirs
+
+static void tables() {
+  DLPackExchangeAPI ours = theirs::table();
+  CHECK(ExchangeTable::find(&ours.header)->get() == &ours);
+  CHECK(ExchangeTable::find(nullptr).code() == Code::null && !ExchangeTable());
+  DLPackExchangeAPIHeader newer{{3, 0}, &ours.header};
+  DLPackExchangeAPIHeader newest{{4, 0}, &newer};
+  CHECK(ExchangeTable::find(&newest)->get() == &ours);
+  newer.prev_api = &newest;  // a ring
+  CHECK(ExchangeTable::find(&newest).code() == Code::no_exchange_api);
+  newer.prev_api = nullptr;
+  CHECK(ExchangeTable::find(&newest).error().got == 4);
+  DLPackExchangeAPI gap = theirs::table();
+  gap.managed_tensor_allocator = nullptr;
+  CHECK(ExchangeTable::find(&gap.header).code() == Code::exchange_slot);
+  gap = theirs::table();
+  gap.managed_tensor_from_py_object_no_sync = nullptr;
+  CHECK(ExchangeTable::find(&gap.header).code() == Code::exchange_slot);
+  gap = theirs::table();
+  gap.managed_tensor_to_py_object_no_sync = nullptr;
+  CHECK(ExchangeTable::find(&gap.header).code() == Code::exchange_slot);
+  gap = theirs::table();
+  gap.current_work_stream = nullptr;
+  CHECK(ExchangeTable::find(&gap.header).code() == Code::exchange_slot);
+  gap = theirs::table();
+  gap.dltensor_from_py_object_no_sync = nullptr;  // the only one that may be missing
+  const ExchangeTable without = *ExchangeTable::find(&gap.header);
+  CHECK(without && !without.can_borrow() && without.borrow(nullptr).code() == Code::exchange_slot);
+}
+
+static void consuming() {
+  DLPackExchangeAPI api = theirs::table();
+  const ExchangeTable table = *ExchangeTable::find(&api.header);
+  stranger::deleted = 0;
+  theirs::answer = 0;
+  theirs::tensor = stranger::versioned(stranger::tensor(2, shape, strides));
+  CHECK(table.from_py_object(nullptr)->view().size() == 6);
+  CHECK(stranger::deleted == 1);
+  theirs::tensor = stranger::versioned(stranger::tensor(2, nullptr, nullptr), 2);  // of another major version
+  CHECK(table.from_py_object(nullptr).code() == Code::version && stranger::deleted == 2);
+  theirs::tensor = nullptr;
+  CHECK(table.from_py_object(nullptr).code() == Code::no_result);
+  CHECK(table.borrow(nullptr, dlpackgen::flags::read_only)->is_read_only());
+  theirs::answer = -1;
+  theirs::tensor = reinterpret_cast<DLManagedTensorVersioned*>(1);  // not to be looked at after a failure
+  CHECK(table.from_py_object(nullptr).code() == Code::failed && table.borrow(nullptr).code() == Code::failed);
+  CHECK(table.current_stream({kDLCUDA, 0}).code() == Code::failed);
+  theirs::answer = 0;
+  CHECK(*table.current_stream({kDLCUDA, 0}) == &theirs::answer && theirs::stream_calls == 2);
+  CHECK(*table.current_stream({kDLCPU, 0}) == nullptr && theirs::stream_calls == 2);
+}
+
+static void allocating() {
+  DLPackExchangeAPI api = theirs::table();
+  const ExchangeTable table = *ExchangeTable::find(&api.header);
+  const DLTensor prototype = stranger::tensor(2, shape, nullptr);
+  stranger::deleted = 0;
+  theirs::answer = 0;
+  const auto allocates = [&](DLTensor t) {
+    theirs::tensor = stranger::versioned(t);
+    return table.allocate(prototype).code();
+  };
+  DLTensor t = stranger::tensor(2, shape, strides);
+  CHECK(allocates(t) == Code::ok);
+  t.ndim = 1;
+  CHECK(allocates(t) == Code::rank);
+  std::int64_t turned[] = {3, 2};
+  CHECK(allocates(stranger::tensor(2, turned, strides)) == Code::no_result);
+  t = stranger::tensor(2, shape, strides);
+  t.dtype.bits = 64;
+  CHECK(allocates(t) == Code::dtype);
+  t = stranger::tensor(2, shape, strides);
+  t.device.device_type = kDLCUDA;
+  CHECK(allocates(t) == Code::device);
+  CHECK(stranger::deleted == 5);
+  theirs::tensor = nullptr;
+  CHECK(table.allocate(prototype).code() == Code::no_result);
+  theirs::answer = -1;
+  for (theirs::reports = 0; theirs::reports < 3; ++theirs::reports) {
+    AllocatorReport report;
+    CHECK(table.allocate(prototype, &report).code() == Code::failed && report.calls == theirs::reports);
+    CHECK(std::strcmp(report.kind, theirs::reports == 0 ? "" : "MemoryError") == 0);
+  }
+  CHECK(table.allocate(prototype).code() == Code::failed);
+}
+
+// Whatever the callee does, the deleter is called once.
+static void handing_over() {
+  DLPackExchangeAPI api = theirs::table();
+  const ExchangeTable table = *ExchangeTable::find(&api.header);
+  int object = 0;
+  for (const bool drops : {false, true}) {
+    for (const int answer : {0, -1}) {
+      for (void* made : {static_cast<void*>(&object), static_cast<void*>(nullptr)}) {
+        stranger::deleted = 0;
+        theirs::drops = drops;
+        theirs::answer = answer;
+        theirs::object = made;
+        Managed tensor = *Managed::take(stranger::versioned(stranger::tensor(2, shape, strides), 1, 3, 7));
+        const auto result = table.to_py_object(tensor);
+        const bool good = answer == 0 && made != nullptr;
+        CHECK(static_cast<bool>(result) == good && static_cast<bool>(tensor) == !good);
+        CHECK(stranger::deleted == (good && drops ? 1 : 0));
+        if (good && !drops) {
+          CHECK(theirs::taken->flags == 7 && theirs::taken->dl_tensor.shape == shape);
+          theirs::taken->deleter(theirs::taken);
+        }
+        tensor.reset();
+        CHECK(stranger::deleted == 1);
+      }
+    }
+  }
+  Managed nothing;
+  CHECK(table.to_py_object(nothing).code() == Code::null);
+}
+
+// What our own producer does; each test sets how it fails.
+enum class How { works, error, told, nothing, memory, standard, wrapped, odd };
+static How how = How::works;
+static int errors = 0;
+static char kind[32];
+static bool teller_throws = false;
+
+static void note(const char* name) {
+  ++errors;
+  std::strncpy(kind, name, sizeof kind - 1);
+#ifdef __cpp_exceptions
+  if (teller_throws) throw 7;
+#endif
+}
+
+static Error fail() {
+  switch (how) {
+    case How::works:
+    case How::nothing: return Error();
+    case How::error: return Code::strides;
+    case How::told: note("Own"); return Code::failed;
+#ifdef __cpp_exceptions
+    case How::memory: throw std::bad_alloc();
+    case How::standard: throw std::out_of_range("too far");
+    case How::wrapped: throw dlpackgen::Exception(Code::dtype);
+    case How::odd: throw 42;
+#else
+    default: return Code::no_memory;
+#endif
+  }
+  return Error();
+}
+
+static Result<Managed> tensor_of(const Error& error) {
+  if (error) return error;
+  if (how == How::nothing) return Managed();
+  return Managed::take(stranger::versioned(stranger::tensor(2, shape, strides)));
+}
+
+class Ours : public dlpackgen::ExchangeProducer<Ours> {
+ public:
+  static Result<Managed> allocate(const DLTensor&) { return tensor_of(fail()); }
+  static Managed from_py_object(void*) { return *tensor_of(fail()); }
+  static Result<void*> to_py_object(Managed tensor) {
+    const Error error = fail();  // what was moved in goes when this returns
+    if (error) return error;
+    if (how == How::nothing) return static_cast<void*>(nullptr);
+    kept = static_cast<Managed&&>(tensor);
+    return static_cast<void*>(&kept);
+  }
+  static Error borrow(void*, DLTensor& out) {
+    out = stranger::tensor(2, shape, strides);
+    return fail();
+  }
+  static Result<void*> current_work_stream(DLDevice) {
+    const Error error = fail();
+    if (error) return error;
+    return static_cast<void*>(&errors);
+  }
+  static void set_error(const char* name, const char* text) {
+    CHECK(text[0] != '\0');
+    note(name);
+  }
+  inline static Managed kept;
+};
+
+class WithoutBorrow : public dlpackgen::ExchangeProducer<WithoutBorrow> {
+ public:
+  static Managed allocate(const DLTensor&) { return Managed(); }
+  static Managed from_py_object(void*) { return Managed(); }
+  static void* to_py_object(Managed) { return nullptr; }
+  static void* current_work_stream(DLDevice) { return nullptr; }
+  static void set_error(const char*, const char*) noexcept {}
+};
+
+static void producing() {
+  const DLPackExchangeAPI* api = Ours::table();
+  const ExchangeTable table = *ExchangeTable::find(&api->header);
+  CHECK(table.can_borrow() && !ExchangeTable::find(&WithoutBorrow::table()->header)->can_borrow());
+  how = How::works;
+  errors = stranger::deleted = 0;
+  Managed tensor = *table.from_py_object(nullptr);
+  CHECK(tensor && table.borrow(nullptr)->size() == 6 && *table.current_stream({kDLCUDA, 1}) == &errors);
+  CHECK(table.allocate(stranger::tensor(2, shape, nullptr)));
+  CHECK(stranger::deleted == 1);
+  CHECK(*table.to_py_object(tensor) == &Ours::kept && !tensor && stranger::deleted == 1);
+  Ours::kept.reset();
+  CHECK(stranger::deleted == 2 && errors == 0);
+}
+
+struct Failing {
+  How how;
+  const char* kind;
+};
+
+// Every function, failing in every way, returns -1 and tells once.
+static void failing(const Failing& way) {
+  const DLPackExchangeAPI* api = Ours::table();
+  how = way.how;
+  DLTensor prototype = stranger::tensor(2, shape, strides);
+  DLTensor view{};
+  void* out = nullptr;
+  DLManagedTensorVersioned* managed = nullptr;
+  const auto told = [&](int answer) {
+    const bool once = answer == -1 && errors == 1 && std::strcmp(kind, way.kind) == 0;
+    errors = 0;
+    return once;
+  };
+  errors = stranger::deleted = 0;
+  CHECK(told(api->managed_tensor_from_py_object_no_sync(nullptr, &managed)) && managed == nullptr);
+  if (how != How::nothing) {
+    CHECK(told(api->dltensor_from_py_object_no_sync(nullptr, &view)));
+    CHECK(told(api->current_work_stream(kDLCUDA, 0, &out)) && out == nullptr);
+  }
+  const auto report = [](void*, const char* name, const char*) { note(name); };
+  CHECK(told(api->managed_tensor_allocator(&prototype, &managed, nullptr, report)) && managed == nullptr);
+  CHECK(api->managed_tensor_allocator(&prototype, &managed, nullptr, nullptr) == -1 && errors == 0);
+  // The tensor stays the caller's.
+  DLManagedTensorVersioned* given = stranger::versioned(stranger::tensor(2, shape, strides));
+  CHECK(told(api->managed_tensor_to_py_object_no_sync(given, &out)) && out == nullptr && stranger::deleted == 0);
+  given->deleter(given);
+}
+
+static void all_failing() {
+#ifdef __cpp_exceptions
+  const Failing ways[] = {{How::error, "BufferError"},   {How::memory, "MemoryError"}, {How::standard, "RuntimeError"},
+                          {How::wrapped, "BufferError"}, {How::odd, "RuntimeError"},   {How::nothing, "BufferError"}};
+#else
+  const Failing ways[] = {{How::nothing, "BufferError"}};
+#endif
+  for (const bool throws : {false, true}) {
+    teller_throws = throws;
+    for (const Failing& way : ways) failing(way);
+  }
+  teller_throws = false;
+  how = How::told;  // a function that has set the Python error itself
+  void* stream = nullptr;
+  errors = 0;
+  CHECK(Ours::table()->current_work_stream(kDLCUDA, 0, &stream) == -1 && errors == 1 && std::strcmp(kind, "Own") == 0);
+  how = How::works;
+  DLManagedTensorVersioned* newer = stranger::versioned(stranger::tensor(2, nullptr, nullptr), 2);
+  void* out = nullptr;
+  stranger::deleted = 0;
+  CHECK(Ours::table()->managed_tensor_to_py_object_no_sync(newer, &out) == -1 && stranger::deleted == 0);
+  newer->deleter(newer);
+  CHECK(Ours::table()->managed_tensor_to_py_object_no_sync(nullptr, &out) == -1);
+}
+
+int main() {
+  tables();
+  consuming();
+  allocating();
+  handing_over();
+  producing();
+  all_failing();
+  return testing::report();
+}
