@@ -89,3 +89,14 @@ func TestScaledSpecIsASpec(t *testing.T) {
 	assert.Equal(t, sizes[1]+99*each, sizes[100])
 	assert.Error(t, scale(&bytes.Buffer{}, []byte("spec: 1\n"), 2))
 }
+
+func TestIncludeCostIsMeasured(t *testing.T) {
+	t.Chdir("..")
+	var out bytes.Buffer
+	goals, err := benchCpp(&out, 1)
+	require.NoError(t, err, "%s", out.String())
+	assert.Contains(t, out.String(), "dlpackgen/core.hpp")
+	require.Len(t, goals, 2)
+	assert.Equal(t, "cpp.include.core", goals[0].name)
+	assert.Equal(t, "cpp.include.all", goals[1].name)
+}

@@ -22,6 +22,7 @@ type suite struct {
 var suites = []suite{
 	{"generate", benchGenerate},
 	{"go", benchGo},
+	{"cpp", benchCpp},
 }
 
 func main() {

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// The most that the headers of C++ may cost to include, of what nanobind's take.
+const (
+	coreShare = 0.15
+	allShare  = 0.5
+)
+
+// benchCpp measures what it costs a source file to include the headers of C++,
+// beside nanobind's for the same task and beside a file that includes nothing.
+func benchCpp(out io.Writer, rounds int) ([]goal, error) {
+	dir, err := os.MkdirTemp("", "dlpackgen-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	b := cppBench{dir: dir}
+	floor, core, all := b.including("nothing"), b.including("dlpackgen/core.hpp"), b.including("dlpackgen/all.hpp")
+	commands := []*command{floor, b.including("dlpack/dlpack.h"), core, all}
+	nanobind, missing := b.nanobind()
+	if missing == nil {
+		commands = append(commands, nanobind)
+	}
+	if b.err != nil {
+		return nil, b.err
+	}
+	if err := measure(rounds, commands); err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(out, "cpp: g++ -fsyntax-only -std=c++17, %d rounds in turn on %d cores, medians and extremes\n", rounds, runtime.NumCPU())
+	table(out, commands)
+	if missing != nil {
+		fmt.Fprintln(out, "no nanobind to compare with:", missing)
+		return includeGoals(math.NaN(), math.NaN()), nil
+	}
+	return includeGoals(ratio(core, nanobind), ratio(all, nanobind)), nil
+}
+
+func includeGoals(core, all float64) []goal {
+	return []goal{{"cpp.include.core", core, coreShare, ""}, {"cpp.include.all", all, allShare, ""}}
+}
+
+// cppBench writes the sources and keeps the first error.
+type cppBench struct {
+	dir string
+	err error
+}
+
+// including is a compiler run over a file with one line.
+func (b *cppBench) including(header string, flags ...string) *command {
+	source := filepath.Join(b.dir, strings.NewReplacer("/", "_", ".", "_").Replace(header)+".cpp")
+	line := "#include <" + header + ">\n"
+	if header == "nothing" {
+		line = "\n"
+	}
+	b.err = errors.Join(b.err, os.WriteFile(source, []byte(line), 0o600))
+	argv := []string{"g++", "-fsyntax-only", "-std=c++17", "-Igen/c", "-Igen/cpp", source}
+	return &command{name: header, argv: append(argv, flags...)}
+}
+
+// nanobind's own headers come with its wheel, and need Python's.
+func (b *cppBench) nanobind() (*command, error) {
+	python := ".venv/bin/python"
+	where, err := exec.Command(python, "-c", "import nanobind, sysconfig; print(nanobind.include_dir()); print(sysconfig.get_path('include'))").Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w (make setup)", python, err)
+	}
+	lines := strings.Fields(string(where))
+	if len(lines) != 2 {
+		return nil, fmt.Errorf("%s: said %q", python, where)
+	}
+	include, headers := lines[0], lines[1]
+	if _, err := os.Stat(filepath.Join(headers, "Python.h")); err != nil {
+		return nil, fmt.Errorf("%w (apt-get install python3-dev)", err)
+	}
+	robin := filepath.Join(filepath.Dir(include), "ext", "robin_map", "include")
+	return b.including("nanobind/ndarray.h", "-I"+include, "-I"+robin, "-I"+headers), nil
+}

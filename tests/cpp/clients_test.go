@@ -1,0 +1,65 @@
+package cpp
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// module builds testdata/module.cpp into a folder to import it from.
+func module(t *testing.T, python string, more ...string) (dir string) {
+	t.Helper()
+	need.Program(t, gcc.program, gcc.debian)
+	said, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_path('include'))").Output()
+	require.NoError(t, err)
+	include := strings.TrimSpace(string(said))
+	if _, err := os.Stat(filepath.Join(include, "Python.h")); err != nil {
+		t.Skip("needs Python.h: apt-get install python3-dev")
+	}
+	dir = t.TempDir()
+	args := flags([]string{"-std=c++17", "-O1", "-shared", "-fPIC", "-o", filepath.Join(dir, "cppx.so"), "testdata/module.cpp", "-isystem", include},
+		gen(t), strict, []string{"-Wno-missing-field-initializers"}, more)
+	out, err := exec.Command(gcc.program, args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return dir
+}
+
+// clients runs testdata/clients.py with the libraries that it is to import.
+func clients(t *testing.T, libraries ...string) {
+	t.Helper()
+	python := need.Python(t)
+	for _, name := range append(libraries, "tvm_ffi") {
+		if exec.Command(python, "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('"+name+"') is None)").Run() != nil {
+			t.Skipf("needs %s in .venv: make setup", name)
+		}
+	}
+	cmd := exec.Command(python, append([]string{filepath.Join("testdata", "clients.py")}, libraries...)...)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+module(t, python))
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	assert.NoError(t, err, "%s%s", out, said.Bytes())
+	assert.Equal(t, "cppx\n"+strings.Join(append(libraries, "done"), "\n")+"\n", string(out))
+}
+
+func TestOwnTypeInPython(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a module")
+	}
+	clients(t)
+}
+
+func TestTensorsOfFrameworks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("imports torch and paddle")
+	}
+	clients(t, "torch", "paddle")
+}
