@@ -98,7 +98,8 @@ func buildNanobind(t *testing.T, python, dir string) {
 // script runs a script of this folder with the modules in another one.
 func script(python, modules string, args ...string) (stdout, stderr string, err error) {
 	cmd := exec.Command(python, args...)
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+modules, "PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu")
+	// What is freed is overwritten, so that whoever still reads it shows.
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+modules, "PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu", "MALLOC_PERTURB_=165")
 	var out, log strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &log
 	err = cmd.Run()

@@ -152,7 +152,7 @@ def torch_cases():
     yield case("size 1, odd stride", lambda: torch.arange(8.0).as_strided((1, 3), (77, 2)))
     yield case("9 dimensions", lambda: torch.arange(4.0).reshape([1, 2] + [1] * 6 + [2]))
     yield case("64 dimensions", lambda: torch.ones([1] * 64))
-    yield refused("65 dimensions", lambda: torch.ones([1] * 65), "65 dimensions", truth=lambda: torch_bytes(torch.ones(1)))
+    yield refused("65 dimensions", lambda: torch.ones([1] * 65), "its 65 dimensions", truth=lambda: torch_bytes(torch.ones(1)))
     yield case("byte_offset", lambda: torch.arange(24.0)[5:])
     yield case("resolved conjugate", lambda: torch.tensor([1 + 2j]).conj().resolve_conj(), "complex64")
     yield case("copy on write", lambda: torch._lazy_clone(three()))
@@ -215,7 +215,7 @@ def torch_without_memory(torch, refused):
     two = [torch.ones(2), torch.ones(3)]
     yield refused("storage resized to 0", resized, "storage was freed")
     yield refused("zero tensor", lambda: torch._efficientzerotensor(3), "stands for a tensor")
-    yield refused("meta", lambda: torch.ones(3, device="meta"), "meta")
+    yield refused("meta", lambda: torch.ones(3, device="meta"), "its device is meta")
     yield refused("sparse", lambda: torch.eye(3).to_sparse(), "no strided memory")
     yield refused("sparse rows", lambda: torch.eye(3).to_sparse_csr(), "no strided memory")
     yield refused("mkldnn", lambda: torch.ones(3).to_mkldnn(), "no strided memory")

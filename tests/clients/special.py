@@ -62,10 +62,11 @@ def torch_that_lies_about_its_address_is_read_by_other_routes():
     class Liar(TorchFunctionMode):
         def __torch_function__(self, func, types, args=(), kwargs=None):
             got = func(*args, **(kwargs or {}))
-            return 16 if "_cdata" in str(func) else got
+            return 16 if getattr(getattr(func, "__self__", None), "__name__", "") == "_cdata" else got
 
     x = torch.arange(3.0)
     with Liar():
+        assert x._cdata == 16
         assert clients.read(x)[1] == cases.torch_bytes(x)
         refused(clients.read, torch._neg_view(x), text="negated values")
         refused(clients.read, torch.ones(2, requires_grad=True), text="requires grad")
