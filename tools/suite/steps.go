@@ -90,7 +90,7 @@ func (s *suite) staticcheck() {
 // goTest runs every Go test, which is every test there is: what other languages
 // prove is started from a Go test.
 func (s *suite) goTest() {
-	argv := []string{"go", "test", "-json", "-count=1", "-timeout=12m", "./..."}
+	argv := []string{"go", "test", "-json", "-count=1", "-timeout=25m", "./..."}
 	if s.quick {
 		argv = []string{"go", "test", "-json", "-short", "-timeout=2m", "./..."}
 	}
