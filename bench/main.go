@@ -21,6 +21,7 @@ type suite struct {
 
 var suites = []suite{
 	{"generate", benchGenerate},
+	{"python", benchPython},
 	{"go", benchGo},
 	{"cpp", benchCpp},
 }

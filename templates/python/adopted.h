@@ -82,6 +82,14 @@ struct dlpackgen_adopted {
 	 * what then runs may change a tensor whose shape was looked at already.
 	 */
 	int yields;
+
+	/**
+	 * Asks about an object that the type's exchange table has described what such
+	 * a table does not look at, where a module has registered the table although
+	 * this one is adopted: 0, or -1 with an exception. May be NULL, and then the
+	 * object is asked by its methods.
+	 */
+	int (*guard)(PyObject *object, const DLTensor *tensor);
 };
 
 #endif /* DLPACKGEN_PYTHON_ADOPTED_H_ */

@@ -127,6 +127,7 @@ DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call *call, int i) 
 	const int owned = dlpackgen_read_table(a, a->api, a->trusted, a->object, p->writes);
 	if (DLPACKGEN_RARE(owned < 0)) return dlpackgen_about(call->function, i);
 	call->owns |= (uint32_t)owned << i;
+	if (a->guard && DLPACKGEN_RARE(a->guard(a->object, &a->tensor))) return dlpackgen_unreadable(call, i);
 	if (!call->function->unlocks && dlpackgen_is_plainly_valid(p, &a->tensor)) return 0;
 	if (!dlpackgen_admit(a, call->scratch + (size_t)i * DLPACKGEN_SCRATCH, call->function->unlocks)) return 0;
 	return dlpackgen_about(call->function, i);
@@ -168,8 +169,8 @@ static int dlpackgen_read_yielding(struct dlpackgen_call *call, int i) {
 		a->done = left == 0 && a->yields; /* the others are read anew when nothing runs any more */
 		if (left <= 0) return left;
 		a->adopted = NULL;
-	} else if (dlpackgen_question(call->state, a->object, a->refusing, a->asks))
-		return dlpackgen_about(call->function, i);
+	}
+	if (dlpackgen_question(call->state, a->object, a->refusing, a->asks)) return dlpackgen_about(call->function, i);
 	if (a->api) return 0; /* what is left of it runs no code */
 	a->done = 1;
 	return dlpackgen_fetch_capsule(call, i);
@@ -189,6 +190,7 @@ static int dlpackgen_sort_slowly(struct dlpackgen_call *call, int i, PyObject *o
 	a->adopted = route->adopted;
 	a->refusing = route->refusing;
 	a->api = route->api;
+	a->guard = route->guard;
 	a->asks = route->asks;
 	a->trusted = route->trusted;
 	a->yields = route->yields;
@@ -240,6 +242,7 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *
 		if (DLPACKGEN_RARE(!route || route->yields)) return dlpackgen_begin_slowly(call, given);
 		a->adopted = route->adopted;
 		a->api = route->api;
+		a->guard = route->guard;
 		a->trusted = route->trusted;
 		const int left =
 		    a->adopted ? dlpackgen_fetch_adopted(call, i, function->unlocks) : dlpackgen_fetch_by_table(call, i);

@@ -5,28 +5,6 @@
 
 #include <dlpackgen_python/errors.h>
 
-/* Where the code of deleters can ask, set when the first module is made. */
-static int (*dlpackgen_is_finalizing)(void);
-static unsigned long dlpackgen_main_thread;
-
-static void dlpackgen_find_python(void) {
-	dlpackgen_main_thread = PyThread_get_thread_ident();
-#ifndef _WIN32
-	/* Public since 3.13, and there long before. */
-	void *found = dlsym(RTLD_DEFAULT, "Py_IsFinalizing");
-	if (!found) found = dlsym(RTLD_DEFAULT, "_Py_IsFinalizing");
-	memcpy(&dlpackgen_is_finalizing, &found, sizeof found);
-#endif
-}
-
-/* While Python ends, a thread that asks for the GIL is hung or killed, all but the
- * one that ends it. */
-static int dlpackgen_python_is_there(void) {
-	if (!Py_IsInitialized()) return 0;
-	return !dlpackgen_is_finalizing || !dlpackgen_is_finalizing() ||
-	    PyThread_get_thread_ident() == dlpackgen_main_thread;
-}
-
 /* A tensor with what it holds, in one block; shape and strides follow. */
 struct dlpackgen_holder {
 	DLManagedTensorVersioned tensor; /* the first, so that both have one address */
@@ -36,7 +14,9 @@ struct dlpackgen_holder {
 };
 
 static void dlpackgen_drop(PyObject *object) {
-	if (!dlpackgen_python_is_there()) return; /* a leak at the end is all that is left */
+	/* False from the moment on when Python begins to end: a thread that asks for the
+	 * GIL then is hung or killed, and a leak is all that is left. */
+	if (!Py_IsInitialized()) return;
 	PyGILState_STATE gil = PyGILState_Ensure();
 	struct dlpackgen_pending pending = dlpackgen_suspend();
 	Py_DECREF(object);

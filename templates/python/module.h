@@ -46,7 +46,6 @@ static int dlpackgen_exec(PyObject *module) {
 	struct dlpackgen_state *state = dlpackgen_state_of(module);
 	struct dlpackgen_module *own = (struct dlpackgen_module *)PyModule_GetDef(module);
 	if (dlpackgen_refuse_subinterpreter()) return -1;
-	dlpackgen_find_python();
 	if (dlpackgen_make_constants(state)) return -1;
 	state->tensor = dlpackgen_make_type(module);
 	if (!state->tensor || PyModule_AddObjectRef(module, "Tensor", state->tensor)) return -1;

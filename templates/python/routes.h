@@ -102,26 +102,30 @@ static uint8_t dlpackgen_questions(PyObject *type) {
 	return asks;
 }
 
+/* Gives the table that was registered for a type, or NULL. */
+static const DLPackExchangeAPI *dlpackgen_registered(const struct dlpackgen_state *state, const PyObject *type) {
+	for (int i = 0; i < DLPACKGEN_MAX_REGISTERED && state->registered[i]; i++)
+		if (state->registered[i]->type == type) return state->registered[i]->api;
+	return NULL;
+}
+
 static int dlpackgen_fill_route(struct dlpackgen_state *state, struct dlpackgen_route *route) {
-	for (int i = 0; i < DLPACKGEN_MAX_REGISTERED && state->registered[i]; i++) {
-		if (state->registered[i]->type == route->type) {
-			route->api = state->registered[i]->api;
-			return 0;
-		}
-	}
-	route->api = dlpackgen_table_of(route->type);
+	const DLPackExchangeAPI *registered = dlpackgen_registered(state, route->type);
+	route->api = registered ? registered : dlpackgen_table_of(route->type);
 	for (int i = 0; dlpackgen_adopted_tables[i] && !PyErr_Occurred(); i++) {
 		const int found = dlpackgen_adopt(route, dlpackgen_adopted_tables[i]);
 		if (found < 0) return -1;
 		if (found) break;
 	}
-	if (route->adopted) {
-		route->yields = route->adopted->yields != 0;
-		return PyErr_Occurred() ? -1 : 0;
-	}
 	route->asks = dlpackgen_questions(route->type);
 	route->trusted = (uint8_t)(route->api && dlpackgen_is_trusted(route->type));
-	route->yields = !route->api || route->asks || route->refusing;
+	if (registered && route->adopted) {
+		route->guard = route->adopted->guard;
+		route->adopted = NULL;
+	}
+	if (route->guard) route->asks = 0;
+	if (route->adopted) route->yields = route->adopted->yields != 0;
+	else route->yields = !route->api || route->asks || route->refusing;
 	return PyErr_Occurred() ? -1 : 0;
 }
 
@@ -186,6 +190,17 @@ DLPACKGEN_FAST const struct dlpackgen_route *dlpackgen_route_of(struct dlpackgen
 	return DLPACKGEN_RARE(!route) ? dlpackgen_learn(state, type) : route;
 }
 
+/* Lets a type be looked at anew. */
+static void dlpackgen_forget(struct dlpackgen_state *state, const PyObject *type) {
+	const size_t place = dlpackgen_hash(type);
+	for (size_t i = 0; i < 2; i++) {
+		struct dlpackgen_route *old = state->cache[place ^ i];
+		if (!old || old->type != type) continue;
+		DLPACKGEN_STORE(&state->cache[place ^ i], NULL);
+		dlpackgen_retire(old);
+	}
+}
+
 DLPACKGEN_PYTHON_API int dlpackgen_register(PyObject *module, PyObject *type, const DLPackExchangeAPI *table) {
 	struct dlpackgen_state *state = dlpackgen_state_of(module);
 	const DLPackExchangeAPI *ours = NULL;
@@ -198,18 +213,15 @@ DLPACKGEN_PYTHON_API int dlpackgen_register(PyObject *module, PyObject *type, co
 	while (i < DLPACKGEN_MAX_REGISTERED && state->registered[i]) i++;
 	struct dlpackgen_route *kept =
 	    i < DLPACKGEN_MAX_REGISTERED ? (struct dlpackgen_route *)calloc(1, sizeof *kept) : NULL;
-	struct dlpackgen_route *used = kept ? (struct dlpackgen_route *)calloc(1, sizeof *used) : NULL;
-	if (!used) {
-		free(kept);
+	if (!kept) {
 		PyErr_Format(PyExc_MemoryError, "no room for an exchange table: %d at most", (int)DLPACKGEN_MAX_REGISTERED);
 		return -1;
 	}
-	kept->type = used->type = type;
-	kept->api = used->api = ours;
 	Py_INCREF(type);
-	Py_INCREF(type);
+	kept->type = type;
+	kept->api = ours;
 	state->registered[i] = kept;
-	dlpackgen_publish(state, used);
+	dlpackgen_forget(state, type);
 	return 0;
 }
 

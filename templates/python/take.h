@@ -184,11 +184,16 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_take(PyObject *module, 
 	if (how.adopted) {
 		DLManagedTensorVersioned *made = dlpackgen_take_adopted(how.adopted, object, want_write);
 		if (made || PyErr_Occurred()) return made;
-	} else if (dlpackgen_question(state, object, how.refusing, how.asks)) return NULL;
+	}
+	if (dlpackgen_question(state, object, how.refusing, how.asks)) return NULL;
 	const DLPackExchangeAPI *api = how.api;
 	if (api ? dlpackgen_own_by_table(api, object, &taken.versioned)
 	        : dlpackgen_take_capsule(state, object, NULL, &taken))
 		return NULL;
+	if (how.guard && how.guard(object, &taken.versioned->dl_tensor)) {
+		dlpackgen_delete_quietly(taken.versioned, NULL);
+		return NULL;
+	}
 	return dlpackgen_finish_taking(taken, want_write);
 }
 

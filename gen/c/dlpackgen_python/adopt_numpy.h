@@ -267,7 +267,7 @@ static int dlpackgen_np_refuse_subclass(PyObject *object) {
 }
 
 static const struct dlpackgen_adopted dlpackgen_adopted_numpy = {
-	"numpy", "ndarray", dlpackgen_np_open, dlpackgen_np_borrow, dlpackgen_np_refuse_subclass, NULL, NULL, 0,
+	"numpy", "ndarray", dlpackgen_np_open, dlpackgen_np_borrow, dlpackgen_np_refuse_subclass, NULL, NULL, 0, NULL,
 };
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_NUMPY_H_ */

@@ -350,6 +350,15 @@ static int dlpackgen_torch_hold(PyObject *object, int want_write, DLTensor *out,
 	return dlpackgen_torch_borrow(object, 1, out, scratch, flags);
 }
 
+/* What PyTorch's own exchange table does not look at. */
+static int dlpackgen_torch_guard(PyObject *object, const DLTensor *tensor) {
+	void *handle = dlpackgen_torch_handle(object);
+	if (!handle) return dlpackgen_torch_refuse(object);
+	if (dlpackgen_torch_check_layout(object, handle) < 0) return -1;
+	if (dlpackgen_torch_check_bits(object, handle, tensor->dtype) < 0) return -1;
+	return dlpackgen_torch_check_grad(object, handle);
+}
+
 static const struct dlpackgen_adopted dlpackgen_adopted_torch = {
 	"torch",
 	"Tensor",
@@ -359,6 +368,7 @@ static const struct dlpackgen_adopted dlpackgen_adopted_torch = {
 	NULL,
 	dlpackgen_torch_hold,
 	0,
+	dlpackgen_torch_guard,
 };
 
 static const struct dlpackgen_adopted dlpackgen_adopted_torch_parameter = {
@@ -370,6 +380,7 @@ static const struct dlpackgen_adopted dlpackgen_adopted_torch_parameter = {
 	NULL,
 	dlpackgen_torch_hold,
 	0,
+	dlpackgen_torch_guard,
 };
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_TORCH_H_ */

@@ -8,9 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifndef _WIN32
-#include <dlfcn.h>
-#endif
 
 #include <dlpackgen_python/state.h>
 

@@ -131,6 +131,7 @@ struct dlpackgen_argument {
 	/* What follows is this library's own. */
 	const struct dlpackgen_adopted *adopted, *refusing;
 	const DLPackExchangeAPI *api;
+	int (*guard)(PyObject *object, const DLTensor *tensor);
 	DLManagedTensorVersioned *versioned;
 	DLManagedTensor *legacy;
 	uint8_t asks, trusted, yields, done;
@@ -221,7 +222,7 @@ DLPACKGEN_PYTHON_API PyObject *dlpackgen_capsule(DLManagedTensorVersioned *tenso
 /**
  * Makes a tensor of memory that a Python object keeps alive. shape and strides are
  * copied, strides may be NULL. Its deleter takes the GIL from any thread; where
- * Python has ended, or is ending in another thread, the reference leaks.
+ * Python has ended, or is ending, the reference leaks.
  */
 DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_of_object(
     PyObject *owner, const DLTensor *view, uint64_t flags);

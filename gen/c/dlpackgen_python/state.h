@@ -32,6 +32,7 @@ struct dlpackgen_route {
 	const struct dlpackgen_adopted *adopted;  /* reads them */
 	const struct dlpackgen_adopted *refusing; /* may refuse them */
 	const DLPackExchangeAPI *api;
+	int (*guard)(PyObject *object, const DLTensor *tensor); /* asks what the table does not; or NULL */
 	uint8_t asks;
 	uint8_t yields;  /* reading runs code of Python */
 	uint8_t trusted; /* what its table lends may be written to */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static long alive;            /* managed tensors that nobody has deleted */
 static int clears_exceptions; /* what deleters do to exceptions that are set */
@@ -20,7 +21,7 @@ static PyObject *item(PyObject *desc, const char *key) {
 
 static long long number(PyObject *desc, const char *key, long long otherwise) {
 	PyObject *value = item(desc, key);
-	return value ? PyLong_AsLongLong(value) : otherwise;
+	return value ? (long long)PyLong_AsUnsignedLongLongMask(value) : otherwise;
 }
 
 /* Copies a list; NULL for None. */
@@ -220,7 +221,7 @@ static PyObject *consume(PyObject *module, PyObject *from) {
 static void *delete_in_thread(void *tensor) {
 	DLManagedTensorVersioned *versioned = (DLManagedTensorVersioned *)tensor;
 	if (versioned->deleter) versioned->deleter(versioned);
-	return NULL;
+	return &alive; /* a thread that Python ends gets no further than the deleter */
 }
 
 /* release(address) deletes with the GIL; release_in_thread(address) on a thread
@@ -262,8 +263,11 @@ static PyObject *release_ending(PyObject *module, PyObject *tensor) {
 	pthread_t thread;
 	(void)module;
 	pthread_create(&thread, NULL, delete_in_thread, PyLong_AsVoidPtr(tensor));
-	pthread_join(thread, NULL); /* with the GIL: it must not be needed */
-	return Py_BuildValue("");
+	void *ended = NULL;
+	pthread_join(thread, &ended); /* with the GIL: it must not be needed */
+	if (ended == &alive) return Py_BuildValue("");
+	fputs("Python has ended the thread\n", stderr);
+	_exit(3);
 }
 
 /* flags(address), shape(address) of a tensor with a version. */

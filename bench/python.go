@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// pythonGoals are the shares that a call of f(a, b, c) may take of a rival's.
+var pythonGoals = []struct {
+	name, library, ours, rival string
+	limit                      float64
+}{
+	{"python.torch", "torch", "held", "tvm-ffi", 0.22},
+	{"python.torch.own_table", "torch by its own table", "held", "tvm-ffi", 0.5},
+	{"python.numpy", "numpy", "held", "tvm-ffi", 0.12},
+	{"python.numpy.nanobind", "numpy", "held", "nanobind", 0.2},
+	{"python.paddle", "paddle", "held", "bare", 1.1},
+	{"python.jax", "jax", "held", "tvm-ffi", 0.2},
+}
+
+// releasedMore is what a call may take longer, in nanoseconds, when it lets go of the
+// GIL and copies shape and strides.
+const releasedMore = 60
+
+// benchPython measures a call from Python with three tensors and an empty kernel: what
+// it costs over dlpackgen_python with every check on, and over its rivals.
+func benchPython(out io.Writer, rounds int) ([]goal, error) {
+	dir, err := os.MkdirTemp("", "dlpackgen-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	b := pythonBench{dir: dir, sources: "bench/testdata/python/", python: ".venv/bin/python"}
+	if err := b.build(out); err != nil {
+		return nil, err
+	}
+	took, err := b.run(rounds)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(out, "python: f(a, b, c) with tensors of 16 float32, made anew in each of %d rounds, in turn on %d cores\n", rounds, runtime.NumCPU())
+	printCalls(out, took)
+	return callGoals(took), nil
+}
+
+// calls are nanoseconds by library, function and round.
+type calls map[string]map[string][]float64
+
+type pythonBench struct{ dir, sources, python string }
+
+// build compiles the modules that are called; without nanobind, the goal beside it is
+// not measured.
+func (b pythonBench) build(out io.Writer) error {
+	said, err := exec.Command(b.python, "-c", "import sysconfig; print(sysconfig.get_path('include'))").Output()
+	if err != nil {
+		return fmt.Errorf("%s: %w (make setup)", b.python, err)
+	}
+	python := "-I" + strings.TrimSpace(string(said))
+	shared := []string{"-O2", "-shared", "-fPIC", "-fvisibility=hidden"}
+	module := append(slices.Clone(shared), "-std=c11", "-DPy_LIMITED_API=0x030B0000", "-Igen/c", python)
+	if err := b.compile("gcc", "fast.abi3.so", append(module, b.sources+"fast.c")); err != nil {
+		return err
+	}
+	if err := b.compile("gcc", "nop_ffi.so", []string{"-O2", "-shared", "-fPIC", b.sources + "nop_ffi.c"}); err != nil {
+		return err
+	}
+	if err := b.nanobind(append(shared, "-std=c++17", python)); err != nil {
+		fmt.Fprintln(out, "no nanobind to compare with:", err)
+	}
+	return nil
+}
+
+func (b pythonBench) compile(compiler, name string, args []string) error {
+	said, err := exec.Command(compiler, append([]string{"-o", filepath.Join(b.dir, name)}, args...)...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w\n%s", name, err, said)
+	}
+	return nil
+}
+
+// nanobind's sources come with its wheel.
+func (b pythonBench) nanobind(flags []string) error {
+	said, err := exec.Command(b.python, "-c", "import nanobind; print(nanobind.include_dir())").Output()
+	if err != nil {
+		return errors.New("pip install -r tests/requirements.txt")
+	}
+	include := strings.TrimSpace(string(said))
+	root := filepath.Dir(include)
+	args := append(slices.Clone(flags), "-DNDEBUG", "-fno-strict-aliasing", "-I"+include, "-I"+filepath.Join(root, "ext", "robin_map", "include"),
+		b.sources+"nop_nb.cpp", filepath.Join(root, "src", "nb_combined.cpp"))
+	return b.compile("g++", "nop_nb.so", args)
+}
+
+func (b pythonBench) run(rounds int) (calls, error) {
+	var said bytes.Buffer
+	cmd := exec.Command(b.python, "-W", "ignore", b.sources+"measure.py", b.dir, fmt.Sprint(rounds))
+	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "OMP_NUM_THREADS=1")
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("measure.py: %w\n%s", err, said.Bytes())
+	}
+	took := calls{}
+	return took, json.Unmarshal(out, &took)
+}
+
+func printCalls(out io.Writer, took calls) {
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "ns a call\t\tmiddle\tfrom\tto\tof tvm-ffi\t")
+	for _, library := range sortedKeys(took) {
+		for _, name := range sortedKeys(took[library]) {
+			times := took[library][name]
+			fmt.Fprintf(w, "%s\t%s\t%.0f\t%.0f\t%.0f\t%.2f\t\n", library, name, middle(times), slices.Min(times), slices.Max(times),
+				took.share(library, name, "tvm-ffi"))
+		}
+	}
+	w.Flush()
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	var keys []string
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// share gives the median over the rounds of one function's time divided by another's;
+// NaN where one was not measured.
+func (c calls) share(library, name, of string) float64 {
+	ours, rival := c[library][name], c[library][of]
+	if len(ours) == 0 || len(ours) != len(rival) {
+		return math.NaN()
+	}
+	var each []float64
+	for i := range ours {
+		each = append(each, ours[i]/rival[i])
+	}
+	return middle(each)
+}
+
+// more gives the median over libraries and rounds of what letting go of the GIL costs.
+func (c calls) more() float64 {
+	var each []float64
+	for _, library := range []string{"torch", "numpy", "paddle"} {
+		held, released := c[library]["held"], c[library]["released"]
+		for i := range min(len(held), len(released)) {
+			each = append(each, released[i]-held[i])
+		}
+	}
+	if each == nil {
+		return math.NaN()
+	}
+	return middle(each)
+}
+
+func callGoals(took calls) []goal {
+	var goals []goal
+	for _, g := range pythonGoals {
+		goals = append(goals, goal{g.name, took.share(g.library, g.ours, g.rival), g.limit, ""})
+	}
+	return append(goals, goal{"python.released", took.more(), releasedMore, "ns"})
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"bytes"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestSharesAreTheMiddleOfTheRounds(t *testing.T) {
+	took := calls{"torch": {"held": {10, 20, 90}, "tvm-ffi": {40, 40, 90}, "released": {60, 75, 150}}}
+	assert.InDelta(t, 0.5, took.share("torch", "held", "tvm-ffi"), 1e-9)
+	assert.True(t, math.IsNaN(took.share("torch", "held", "nanobind")), "never met by accident")
+	assert.True(t, math.IsNaN(took.share("numpy", "held", "tvm-ffi")))
+	assert.InDelta(t, 55, took.more(), 1e-9)
+	assert.True(t, math.IsNaN(calls{}.more()))
+}
+
+func TestEveryGoalOfPythonIsMeasured(t *testing.T) {
+	goals := callGoals(calls{})
+	assert.Len(t, goals, len(pythonGoals)+1)
+	for _, g := range goals {
+		assert.Contains(t, g.String(), "missed", "nothing was measured")
+	}
+	took := calls{}
+	for _, g := range pythonGoals {
+		if took[g.library] == nil {
+			took[g.library] = map[string][]float64{}
+		}
+		took[g.library][g.ours], took[g.library][g.rival] = []float64{1}, []float64{100}
+		took[g.library]["released"] = []float64{60}
+	}
+	for _, g := range callGoals(took) {
+		assert.Contains(t, g.String(), "met")
+	}
+	var out bytes.Buffer
+	printCalls(&out, took)
+	assert.Contains(t, out.String(), "nanobind")
+}

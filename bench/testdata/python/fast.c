@@ -1,0 +1,103 @@
+/* An empty kernel of three tensors, in each way that dlpackgen_python offers, and
+ * what every call of Python costs at least. */
+#define DLPACKGEN_PYTHON_IMPLEMENTATION
+#include <dlpackgen_python/exchange.h>
+
+#define VECTOR(its_name)                                                                                               \
+	{                                                                                                                  \
+		.name = its_name, .rank = 1, .density = dlpackgen_row_major, .dtypes = {DLPACKGEN_FLOAT32},                    \
+		.shape = {DLPACKGEN_SYMBOL(0)}, .devices = {                                                                   \
+			kDLCPU,                                                                                                    \
+			kDLCUDA                                                                                                    \
+		}                                                                                                              \
+	}
+
+static const struct dlpackgen_parameter vectors[] = {VECTOR("a"), VECTOR("b"), VECTOR("c")};
+static const char *const symbols[] = {"n"};
+static const struct dlpackgen_function held = {.name = "held", .parameters = vectors, .count = 3, .symbols = symbols};
+static const struct dlpackgen_function released = {
+    .name = "released", .parameters = vectors, .count = 3, .unlocks = 1, .symbols = symbols};
+
+/* Where a kernel would be, which the compiler must not see through. */
+static volatile const void *sink;
+
+static PyObject *nothing(void) {
+	Py_INCREF(Py_None);
+	return Py_None;
+}
+
+static PyObject *empty_call(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+	(void)module, (void)args, (void)count;
+	return nothing();
+}
+
+static PyObject *held_call(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+	DLPACKGEN_CALL(call, 3);
+	if (dlpackgen_begin(&call, module, &held, args, count, keywords)) return NULL;
+	for (int i = 0; i < 3; i++) sink = call.arguments[i].tensor.data;
+	dlpackgen_end(&call);
+	return nothing();
+}
+
+static PyObject *released_call(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+	DLPACKGEN_CALL(call, 3);
+	if (dlpackgen_begin(&call, module, &released, args, count, keywords)) return NULL;
+	Py_BEGIN_ALLOW_THREADS for (int i = 0; i < 3; i++) sink = call.arguments[i].tensor.data;
+	Py_END_ALLOW_THREADS dlpackgen_end(&call);
+	return nothing();
+}
+
+static PyObject *owning_call(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+	DLManagedTensorVersioned *taken[3] = {NULL, NULL, NULL};
+	int fine = count == 3;
+	for (int i = 0; i < 3 && fine; i++) fine = (taken[i] = dlpackgen_take(module, args[i], 0)) != NULL;
+	for (int i = 0; i < 3 && fine; i++) sink = taken[i]->dl_tensor.data;
+	for (int i = 0; i < 3; i++) dlpackgen_delete(taken[i]);
+	return fine ? nothing() : NULL;
+}
+
+/* What a hand writes that trusts everybody: the table of the first argument's type,
+ * found once, and no check. */
+static PyObject *bare_call(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+	static PyObject *type;
+	static const DLPackExchangeAPI *table;
+	DLTensor view;
+	(void)module;
+	if (type != (PyObject *)Py_TYPE(args[0])) {
+		PyObject *capsule = PyObject_GetAttrString((PyObject *)Py_TYPE(args[0]), "__dlpack_c_exchange_api__");
+		if (!capsule) return NULL;
+		table = (const DLPackExchangeAPI *)PyCapsule_GetPointer(capsule, "dlpack_exchange_api");
+		type = (PyObject *)Py_TYPE(args[0]);
+		Py_DECREF(capsule);
+	}
+	for (Py_ssize_t i = 0; i < count; i++) {
+		if (table->dltensor_from_py_object_no_sync(args[i], &view)) return NULL;
+		sink = view.data;
+	}
+	return nothing();
+}
+
+/* lend(type) makes the type's own table the one that is used for it, though
+ * another one is adopted. */
+static PyObject *lend(PyObject *module, PyObject *type) {
+	PyObject *capsule = PyObject_GetAttrString(type, "__dlpack_c_exchange_api__");
+	const void *table = capsule ? PyCapsule_GetPointer(capsule, "dlpack_exchange_api") : NULL;
+	Py_XDECREF(capsule);
+	if (!table || dlpackgen_register(module, type, (const DLPackExchangeAPI *)table)) return NULL;
+	return nothing();
+}
+
+static PyMethodDef methods[] = {
+    {"empty", (PyCFunction)(void (*)(void))empty_call, METH_FASTCALL, "Does nothing."},
+    {"bare", (PyCFunction)(void (*)(void))bare_call, METH_FASTCALL, "Trusts everybody."},
+    {"owning", (PyCFunction)(void (*)(void))owning_call, METH_FASTCALL, "Owns its arguments."},
+    DLPACKGEN_METHOD("held", held_call, "Keeps the GIL."),
+    DLPACKGEN_METHOD("released", released_call, "Lets go of the GIL."),
+    {"lend", lend, METH_O, "Registers the table of a type."},
+    {NULL, NULL, 0, NULL},
+};
+
+PyMODINIT_FUNC PyInit_fast(void) {
+	static struct dlpackgen_module module;
+	return dlpackgen_module_init(&module, "fast", "Empty kernels.", methods, NULL);
+}

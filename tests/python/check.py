@@ -1,0 +1,171 @@
+"""What the scripts of this folder share. Each runs its own functions named
+test_..., or those that its arguments name, prints a line for each, and exits
+with 1 if one failed."""
+
+import contextlib
+import ctypes
+import gc
+import os
+import sys
+import traceback
+
+sys.path.insert(0, os.environ["MODULES"])
+
+import checked
+import stranger
+
+CPU, CUDA, PINNED, OPENCL, METAL, ROCM = 1, 2, 3, 4, 8, 10
+READ_ONLY, COPIED, PADDED = 1, 2, 4
+TENSOR, INT, FLOAT, BOOL = range(4)
+STRIDED, ROW_MAJOR, DENSE, ROWS = range(4)
+ANY = -1
+
+
+def dtype(code, bits, lanes=1):
+    return code | bits << 8 | lanes << 16
+
+
+INT32, UINT8, FLOAT32, FLOAT64 = dtype(0, 32), dtype(1, 8), dtype(2, 32), dtype(2, 64)
+FLOAT4, COMPLEX64 = dtype(17, 4), dtype(5, 64)
+
+# Memory that tensors of strangers lie in, some of which have negative strides.
+room = ctypes.create_string_buffer(1 << 16)
+DATA = ctypes.addressof(room) + (1 << 15)
+
+
+def symbol(which):
+    return -2 - which
+
+
+def compact(shape):
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.insert(0, step)
+        step *= max(extent, 1)
+    return strides
+
+
+def desc(*shape, **changes):
+    """Describes a tensor of float32, well formed but for the changes."""
+    return {"shape": list(shape), "strides": compact(shape), "data": DATA if all(shape) else 0, **changes}
+
+
+class Old:
+    """A producer from before DLPack 1.0."""
+
+    make = staticmethod(stranger.legacy)
+
+    def __init__(self, *shape, **changes):
+        self.desc = desc(*shape, **changes)
+        self.asked = []
+
+    def __dlpack__(self, stream=None):
+        self.asked.append({} if stream is None else {"stream": stream})
+        return self.make(self.desc)
+
+    def __dlpack_device__(self):
+        return self.desc.get("device", CPU), self.desc.get("device_id", 0)
+
+
+class New(Old):
+    """A producer without a table."""
+
+    make = staticmethod(stranger.capsule)
+
+    def __dlpack__(self, **asked):
+        self.asked.append(asked)
+        return self.make(self.desc)
+
+
+def table_type(which, **members):
+    """A type of its own with one of the stranger's tables: 0 a good one, 1 one that
+    lends nothing, 2 of another version, 3 with an older one behind it, 4 incomplete."""
+    return type("Tabled", (New,), {"__dlpack_c_exchange_api__": stranger.table(which), **members})
+
+
+Tabled = table_type(0)
+defined = 0
+
+
+def function(*parameters, unlocks=0, takes_stream=0, symbols=(), name="f"):
+    """Defines a function; gives what calls it."""
+    global defined
+    which = defined % 64
+    defined += 1
+    full = [{"name": "abcdefgh"[i], **p} for i, p in enumerate(parameters)]
+    checked.define(which, name, full, unlocks, takes_stream, list(symbols))
+
+    def call(*args, **keywords):
+        return checked.run(which, *args, **keywords)
+
+    call.which = which
+    return call
+
+
+def any_tensor(**changes):
+    return {"rank": 0, "more": 1, "devices": [-1], **changes}
+
+
+read = function(any_tensor())
+write = function(any_tensor(writes=1))
+
+
+def equal(got, want):
+    assert got == want, f"got {got!r}, want {want!r}"
+
+
+@contextlib.contextmanager
+def raises(kind, *texts):
+    try:
+        yield
+    except kind as e:
+        assert type(e) is kind, repr(e)
+        for text in texts:
+            assert text in str(e), f"{text!r} is not in {e!r}"
+    else:
+        raise AssertionError(f"no {kind.__name__}")
+
+
+@contextlib.contextmanager
+def frees_all():
+    """What happens here leaves no tensor of the stranger alive."""
+    gc.collect()
+    before = stranger.alive()
+    yield
+    gc.collect()
+    equal(stranger.alive(), before)
+
+
+def resident():
+    """Bytes of memory that this process has."""
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def no_leak(step, rounds=100_000):
+    """Runs a step so often that the leak of one small object each time shows, above
+    what the heaps grow and shrink by on their own."""
+    for _ in range(rounds // 10):
+        step()
+    gc.collect()
+    before, alive = resident(), stranger.alive()
+    for _ in range(rounds):
+        step()
+    gc.collect()
+    equal(stranger.alive(), alive)
+    grown = resident() - before
+    assert grown < 16 * rounds, f"{grown} bytes more after {rounds} rounds"
+
+
+def main():
+    failed = 0
+    script = sys.modules["__main__"]
+    for name in sys.argv[1:] or [n for n in vars(script) if n.startswith("test_")]:
+        try:
+            getattr(script, name)()
+            print("ok", name)
+        except Exception:
+            failed += 1
+            print("FAIL", name)
+            traceback.print_exc(file=sys.stdout)
+    sys.exit(failed > 0)

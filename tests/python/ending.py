@@ -1,0 +1,53 @@
+"""Ends Python, in each of the ways that its first argument names, while tensors are
+alive on both sides. The exit code tells."""
+
+import atexit
+import threading
+import time
+import types
+
+from check import *
+
+how = sys.argv[1]
+if len(sys.argv) > 2:
+    import importlib
+
+    library = importlib.import_module(sys.argv[2])
+    x = library.ones((2, 3)) if sys.argv[2] != "jax" else importlib.import_module("jax.numpy").ones((2, 3))
+else:
+    x = New(2, 3)
+t = checked.give(x, 0)
+
+
+class AtTheEnd:
+    """Calls back when the interpreter takes the modules apart."""
+
+    def __init__(self, function):
+        self.function = function
+        sys.modules["ending_later"] = types.ModuleType("ending_later")
+        sys.modules["ending_later"].alive = self
+
+    def __del__(self):
+        self.function()
+
+
+if how == "objects":  # nobody gives back
+    kept = [t, t.__dlpack__(), t.__dlpack__(max_version=(1, 0)), checked.take(x, 0)]
+    kept.append(kept)
+elif how == "consumed":  # a consumer never calls the deleter
+    stranger.consume(t.__dlpack__(max_version=(1, 0)))
+elif how == "after":  # it does when Python is no more
+    stranger.release_late(stranger.consume(t.__dlpack__(max_version=(1, 0))))
+    own = checked.zeros(FLOAT32, [3])
+    stranger.release_late(stranger.by_table("own", checked.Tensor.__dlpack_c_exchange_api__, own))
+elif how == "while":  # it does on another thread while Python ends
+    address = stranger.consume(t.__dlpack__(max_version=(1, 0)))
+    AtTheEnd(lambda release=stranger.release_ending, address=address, print=print: (release(address), print("released while it ends")))
+elif how == "late":  # calls while Python ends
+    AtTheEnd(lambda read=read, x=x, t=t, print=print: (read(x), read(t), print("called while it ends")))
+    atexit.register(read, x)
+elif how == "daemon":  # a thread comes back for the GIL while Python ends
+    f = function(any_tensor(), unlocks=1)
+    threading.Thread(target=checked.unlocked, args=(f.which, 0.5, x), daemon=True).start()
+    time.sleep(0.1)
+print("end of", how, flush=True)

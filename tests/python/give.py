@@ -1,0 +1,274 @@
+"""What a module gives out: objects, capsules, the table of its type, new tensors."""
+
+import gc
+import importlib.util
+import sys
+import weakref
+
+from check import *
+
+OWN_TABLE = checked.Tensor.__dlpack_c_exchange_api__
+
+
+def view_of(address):
+    """(major, minor, flags, ndim, shape[0], strides[0], data)"""
+    return stranger.look(address)
+
+
+def taken_from(capsule):
+    """What a consumer of a versioned capsule sees."""
+    address = stranger.consume(capsule)
+    seen = view_of(address)
+    stranger.release(address)
+    return seen
+
+
+def test_an_object_gives_capsules():
+    with frees_all():
+        t = checked.give(New(2, 3), 0)
+        equal(taken_from(t.__dlpack__(max_version=(1, 0))), (1, 3, 0, 2, 2, 3, DATA))
+        equal(taken_from(t.__dlpack__(max_version=(2, 5), stream=None, copy=None, dl_device=None))[:2], (1, 3))
+        for version in None, (0, 8):
+            assert '"dltensor"' in repr(t.__dlpack__(max_version=version))
+        equal(read(type("Through", (), {"__dlpack__": lambda self, **k: t.__dlpack__()})())[0]["flags"], READ_ONLY)
+        equal(t.__dlpack_device__(), (CPU, 0))
+        equal(checked.give(Tabled(2, device=CUDA, device_id=3), 0).__dlpack_device__(), (CUDA, 3))
+        del t
+
+
+def test_flags_stay():
+    t = checked.give(New(2), READ_ONLY | PADDED | COPIED)
+    equal(taken_from(t.__dlpack__(max_version=(1, 0)))[2], READ_ONLY | PADDED)
+    for flags in READ_ONLY, PADDED:
+        with raises(BufferError, "a tensor that is read-only or padded is for consumers that ask for max_version=(1, 0)"):
+            checked.give(New(2), flags).__dlpack__()
+    checked.give(New(2), COPIED).__dlpack__()
+    with raises(BufferError, "it is read-only"):
+        write(checked.give(New(2), READ_ONLY))
+    write(checked.give(New(2), 0))
+    equal(read(checked.give(New(2), READ_ONLY))[0], {**read(New(2, flags=READ_ONLY))[0]})
+
+
+def test_arguments_of_dlpack():
+    t = checked.give(New(2), 0)
+    for wrong in dict(max_version=[1, 0]), dict(max_version=(1,)), dict(max_version=("x", 0)), dict(dl_device=5), dict(other=1), dict(stream="x"):
+        with raises(TypeError):
+            t.__dlpack__(**wrong)
+    with raises(TypeError):
+        t.__dlpack__(None)
+    t.__dlpack__(stream=-1)
+    for stream in 0, 1, 2, 77, -2:
+        with raises(RuntimeError, f"stream {stream} has no meaning on cpu:0"):
+            t.__dlpack__(stream=stream)
+    for device, fine, wrong in (CUDA, (None, -1, 1, 2, 77), (0, -2)), (ROCM, (None, -1, 0, 77), (1, 2, -2)):
+        t = checked.give(Tabled(2, device=device), 0)
+        for stream in fine:
+            t.__dlpack__(stream=stream)
+        for stream in wrong:
+            with raises(RuntimeError, f"stream {stream} has no meaning on "):
+                t.__dlpack__(stream=stream)
+
+
+def test_copies():
+    room[:24] = b"abcdefghijklmnopqrstuvwx"
+    base = ctypes.addressof(room)
+    t = checked.give(New(2, 3, dtype=UINT8, data=base, strides=[3, -1], offset=2), READ_ONLY)
+    major, minor, flags, ndim, shape, stride, data = taken_from(t.__dlpack__(max_version=(1, 0)))
+    equal((flags, stride, data), (READ_ONLY, 3, base))
+    for asked in dict(copy=True), dict(copy=True, dl_device=(CPU, 0)):
+        address = stranger.consume(t.__dlpack__(max_version=(1, 0), **asked))
+        flags, stride, data = [view_of(address)[i] for i in (2, 5, 6)]
+        equal((flags, stride, ctypes.string_at(data, 6), data % 256), (COPIED, 3, b"cbafed", 0))
+        stranger.release(address)
+    t.__dlpack__(copy=True)  # a copy is no longer read-only
+    equal(taken_from(t.__dlpack__(max_version=(1, 0), copy=False, dl_device=(CPU, 0)))[6], base)
+    pinned = checked.give(Tabled(2, device=PINNED, data=base), 0)
+    equal(taken_from(pinned.__dlpack__(max_version=(1, 0), dl_device=(CPU, 0)))[2], COPIED)
+    with raises(BufferError, "the tensor is on device (3, 0), asked for on (1, 0)"):
+        pinned.__dlpack__(dl_device=(CPU, 0), copy=False)
+    with raises(BufferError, "the tensor is on device (1, 0), asked for on (2, 0)"):
+        t.__dlpack__(dl_device=(CUDA, 0))
+    for x in Tabled(2, device=CUDA), New(3, dtype=FLOAT4):
+        with raises(BufferError, "copies are made of whole bytes in memory of the host"):
+            checked.give(x, 0).__dlpack__(copy=True)
+    equal(taken_from(checked.give(New(0, 3), 0).__dlpack__(max_version=(1, 0), copy=True))[6], 0)
+
+
+def test_a_capsule_that_nobody_takes():
+    with frees_all():
+        for arguments in {}, dict(max_version=(1, 0)), dict(copy=True):
+            t = checked.give(New(2), 0)
+            capsule = t.__dlpack__(**arguments)
+            del t
+            gc.collect()
+            del capsule
+
+
+def test_a_capsule_that_dies_of_an_exception():
+    """The destructor runs while an exception is on its way, and a careless deleter
+    behind it clears it."""
+    stranger.clear(True)
+    try:
+        for arguments in {}, dict(max_version=(1, 0)):
+            # The capsule is an argument of what fails, and nobody else's.
+            with frees_all(), raises(TypeError, "int() argument must be"):
+                int(checked.give(New(2), 0).__dlpack__(**arguments))
+    finally:
+        stranger.clear(False)
+
+
+def test_an_exported_tensor_outlives_its_object():
+    with frees_all():
+        before = stranger.alive()
+        t = checked.give(New(2), 0)
+        address = stranger.consume(t.__dlpack__(max_version=(1, 0)))
+        del t
+        gc.collect()
+        equal(stranger.alive(), before + 1)
+        equal(view_of(address)[4], 2)
+        stranger.release_in_thread(address)
+        equal(stranger.alive(), before)
+
+
+def test_the_type():
+    equal(checked.Tensor.__name__, "Tensor")
+    equal(checked.Tensor.__module__, "checked")
+    with raises(TypeError, "cannot create"):
+        checked.Tensor()
+    with raises(TypeError, "not an acceptable base type"):
+        type("Derived", (checked.Tensor,), {})
+    equal(stranger.address(OWN_TABLE), checked.Tensor.__c_dlpack_exchange_api__)
+
+
+def test_the_table():
+    with frees_all():
+        t = checked.give(New(2, 3), READ_ONLY)
+        address = stranger.by_table("own", OWN_TABLE, t)
+        equal(view_of(address), (1, 3, READ_ONLY, 2, 2, 3, DATA))
+        with raises(BufferError, "a borrowed view cannot say that the tensor is read-only or padded"):
+            stranger.by_table("borrow", OWN_TABLE, t)
+        stranger.release(address)
+        t = checked.give(New(2), 0)
+        equal(stranger.by_table("borrow", OWN_TABLE, t), DATA)
+        for what in "own", "borrow":
+            with raises(TypeError, "an object of another type than the exchange table is for"):
+                stranger.by_table(what, OWN_TABLE, 5)
+        address = stranger.consume(stranger.capsule(desc(2, flags=READ_ONLY)))
+        wrapped = stranger.by_table("wrap", OWN_TABLE, address)
+        equal(type(wrapped), checked.Tensor)
+        equal(read(wrapped)[0]["flags"], READ_ONLY)
+        for changes, text in (dict(major=2), "the major version of DLPack is not ours"), (dict(data=0), "no memory"), (dict(ndim=-1), "ndim"):
+            address = stranger.consume(stranger.capsule(desc(2, **changes)))
+            with raises(BufferError, text):
+                stranger.by_table("wrap", OWN_TABLE, address)
+            stranger.release(address)  # who failed has not taken it
+        equal(stranger.by_table("stream", OWN_TABLE, CPU), 0)
+        with raises(RuntimeError, "tensors of this type know no streams"):
+            stranger.by_table("stream", OWN_TABLE, CUDA)
+        del t, wrapped
+
+
+def test_the_allocator():
+    address = stranger.allocate_by(OWN_TABLE, desc(2, 3, strides=None))
+    equal(view_of(address)[:6], (1, 3, 0, 2, 2, 3))
+    equal(view_of(address)[6] % 256, 0)
+    stranger.release(address)
+    for changes, text in [
+        (dict(device=CUDA), "BufferError: memory is allocated on the CPU alone"),
+        (dict(shape=[2**62, 2]), "ValueError: no tensor of that shape and dtype can be made"),
+        (dict(shape=[-1]), "ValueError: "),
+        (dict(ndim=65), "ValueError: "),
+        (dict(shape=[2**57]), "MemoryError: "),
+    ]:
+        with raises(RuntimeError, text):
+            stranger.allocate_by(OWN_TABLE, desc(2, **changes))
+    equal(stranger.allocate_by(OWN_TABLE, desc(2, device=CUDA, no_set_error=1)), -1)
+
+
+def test_new_tensors_of_no_library():
+    one = function(any_tensor())
+    for x in New(2), Old(2):
+        y = checked.like(one.which, FLOAT32, [2, 3], 0, x)
+        equal(type(y), checked.Tensor)
+        equal(read(y)[0]["shape"], (2, 3))
+    equal(read(checked.like(one.which, FLOAT32, [], 0, x))[0]["shape"], ())
+    equal(read(checked.like(one.which, FLOAT32, [0], 0, x))[0]["data"], 0)
+    with raises(ValueError, "f(): argument 'a' (1st): the result has no shape that a tensor can have"):
+        checked.like(one.which, FLOAT32, [2**62, 2], 0, x)
+    with raises(ValueError, "no shape that a tensor can have"):
+        checked.like(one.which, FLOAT32, [-1], 0, x)
+    with raises(MemoryError):
+        checked.like(one.which, FLOAT32, [2**57], 0, x)
+    with raises(MemoryError, "the stranger has no memory"):
+        checked.like(one.which, FLOAT32, [2], 0, Tabled(2))
+
+
+def test_new_tensors_by_a_namespace():
+    one = function(any_tensor())
+
+    class Space:
+        fails = False
+
+        @classmethod
+        def from_dlpack(cls, x):
+            if cls.fails:
+                raise ValueError("wants nothing")
+            return "made", x
+
+    class Spaced(New):
+        def __array_namespace__(self):
+            return Space
+
+    made, y = checked.like(one.which, UINT8, [3], 7, Spaced(2))
+    equal((made, type(y), ctypes.string_at(read(y)[0]["data"], 3)), ("made", checked.Tensor, b"\7\7\7"))
+    Space.fails = True
+    with raises(ValueError, "f(): argument 'a' (1st): wants nothing"):
+        checked.like(one.which, UINT8, [3], 7, Spaced(2))
+    package = sys.modules["spaced"] = type(sys)("spaced")
+    package.from_dlpack = lambda x: "by package"
+    equal(checked.like(one.which, UINT8, [3], 7, type("T", (New,), {"__module__": "spaced.inner"})(2)), "by package")
+
+
+def test_tensors_in_own_memory():
+    for shape in [], [0], [2, 3], [1] * 64:
+        t = checked.zeros(FLOAT64, shape)
+        equal(read(t)[0]["shape"], tuple(shape))
+        equal(read(t)[0]["data"] % 256, 0)
+    equal(read(checked.zeros(FLOAT4, [3]))[0]["shape"], (3,))
+    for shape in [-1], [2**40, 2**40], [1] * 65:
+        with raises(ValueError, "no tensor can be made: "):
+            checked.zeros(FLOAT32, shape)
+    with raises(MemoryError):
+        checked.zeros(FLOAT32, [2**58])
+
+
+def test_modules_come_and_go():
+    """Two of them in one process have types of their own, and one that goes leaves
+    its tensors in order."""
+    spec = importlib.util.spec_from_file_location("checked", checked.__file__)
+    other = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(other)
+    assert other.Tensor is not checked.Tensor
+    with frees_all():
+        t = other.give(New(2), 0)
+        equal(read(t)[0]["shape"], (2,))
+        equal(type(stranger.by_table("wrap", OWN_TABLE, stranger.consume(stranger.capsule(desc(2))))), other.Tensor)
+        gone = weakref.ref(other)
+        kind = weakref.ref(other.Tensor)
+        del other, spec
+        gc.collect()
+        assert gone() is None or kind() is not None
+        equal(t.__dlpack_device__(), (CPU, 0))
+        equal(read(t)[0]["shape"], (2,))
+        del t
+    address = stranger.consume(stranger.capsule(desc(2)))
+    for _ in range(70):  # the types that the caches still know
+        read(type("T", (New,), {})(1))
+    gc.collect()
+    if kind() is None:
+        with raises(RuntimeError, "the module of this exchange table is gone"):
+            stranger.by_table("wrap", OWN_TABLE, address)
+    stranger.release(address)
+
+
+main()

@@ -1,0 +1,140 @@
+package python
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Each of these makes the library wrong in one place, which the named test sees.
+var mutants = map[string]struct{ file, old, replacement, script string }{
+	"any dtype is taken":               {"check.h", "if (DLPACKGEN_RARE(!dlpackgen_takes_dtype(p, dtype)))", "if (0)", "rules.py test_dtypes"},
+	"one more dtype is taken":          {"check.h", "if (p->dtypes[i] == dtype) return 1;", "return 1;", "rules.py test_dtypes"},
+	"another's dtype is not compared":  {"check.h", "if (p->dtype_as && ", "if (0 && ", "rules.py test_the_dtype_of_another"},
+	"any rank is taken":                {"check.h", "if (DLPACKGEN_RARE(tensor->ndim != p->rank)", "if (0", "rules.py test_ranks"},
+	"fewer dimensions are taken":       {"check.h", "p->more && tensor->ndim > p->rank", "p->more", "rules.py test_ranks"},
+	"numbers in shapes are forgotten":  {"check.h", "if (DLPACKGEN_RARE(wanted != extent))", "if (0)", "rules.py test_extents"},
+	"symbols are forgotten":            {"check.h", "else if (DLPACKGEN_RARE(call->symbols[symbol] != extent))", "else if (0)", "rules.py test_extents"},
+	"symbols stay from the last call":  {"call.h", "\tmemset(call->bound, 0, sizeof call->bound);\n\tcall->owns = 0;", "\tmemset(call->bound, 1, sizeof call->bound);\n\tcall->owns = 0;", "rules.py test_extents"},
+	"another's shape is not compared":  {"check.h", "if (tensor->shape[d] != like->shape[d]) return 0;", "", "rules.py test_the_shape_of_another"},
+	"gaps are not seen":                {"check.h", "fine &= tensor->strides[d] == expected || tensor->shape[d] == 1;", "", "rules.py test_densities"},
+	"strides of size 1 are looked at":  {"check.h", "tensor->strides[d] == expected || tensor->shape[d] == 1;", "tensor->strides[d] == expected;", "rules.py test_densities"},
+	"strides of nothing are looked at": {"check.h", "return fine || expected == 0;", "return fine;", "rules.py test_densities"},
+	"rows may have gaps":               {"check.h", "tensor->strides[last] == 1) return 1;", "1) return 1;", "rules.py test_densities"},
+	"any device is taken":              {"check.h", "if (DLPACKGEN_RARE(!dlpackgen_takes_device(p, (int32_t)tensor->device.device_type)))", "if (0)", "rules.py test_devices"},
+	"NULL data is taken":               {"take.h", "if (error == DLPACK_OK) error = dlpack_validate(tensor, a->flags, 0);", "", "rules.py test_what_the_validator_finds"},
+	"valid means anything":             {"take.h", "if (extent - 1 >= extent_limit || (extent != 1 && tensor->strides[d] != (int64_t)elements)) return 0;", "", "rules.py test_what_the_validator_finds_in_named_dtypes"},
+	"addresses may wrap around":        {"take.h", "(uintptr_t)tensor->data <= UINTPTR_MAX / 2", "1", "rules.py test_what_the_validator_finds_in_named_dtypes"},
+	"offsets may wrap around":          {"take.h", "tensor->byte_offset <= limit", "1", "rules.py test_what_the_validator_finds_in_named_dtypes"},
+	"sizes may be anything":            {"take.h", "\t\tif (elements > limit) return 0;\n", "", "rules.py test_what_the_validator_finds_in_named_dtypes"},
+	"ndim may be anything":             {"take.h", "if (tensor->ndim < 0 || tensor->ndim > DLPACKGEN_MAX_NDIM) error = DLPACK_ERROR_NDIM;\n\telse ", "", "rules.py test_what_the_validator_finds"},
+	"read-only is written":             {"check.h", "if (DLPACKGEN_RARE(p->writes && a->flags & DLPACK_FLAG_BITMASK_READ_ONLY))", "if (0)", "rules.py test_what_is_written"},
+	"old tensors are written":          {"take.h", "a->flags = taken.versioned ? taken.versioned->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;", "a->flags = 0;", "rules.py test_what_is_written"},
+	"overlaps are written":             {"check.h", "if (DLPACKGEN_RARE(!row_major && p->writes && dlpackgen_overlaps(tensor)))", "if (0)", "rules.py test_what_is_written"},
+	"bools are anything":               {"call.h", "return PyBool_Check(a->object) ? 0 : ", "return 0 ? 0 : 0 ? 0 : 1 ? 0 : ", "rules.py test_scalars"},
+	"twice by name":                    {"call.h", "} else if (i < 0 || given[i]) {", "} else if (i < 0) {", "rules.py test_names_and_numbers"},
+	"defaults are lost":                {"call.h", "\ta->integer = p->int_default;\n", "", "rules.py test_names_and_numbers"},
+	"11 becomes 11st":                  {"errors.h", "endings[teen || last > 3 ? 0 : last]", "endings[0]", "rules.py test_ordinals"},
+	"strides stay NULL":                {"take.h", "else if (copy || !tensor->strides) error", "else if (copy) error", "rules.py test_null_strides_are_written_out"},
+
+	"inherited tables are used":        {"routes.h", "if (!PyMapping_HasKeyString(own, names[i])) continue;", "", "routes.py test_a_table_is_for_one_type"},
+	"the older attribute is forgotten": {"routes.h", "own && !table && i < 2", "own && !table && i < 1", "routes.py test_a_table_comes_before_the_capsule"},
+	"registered tables are not used":   {"routes.h", "\tdlpackgen_forget(state, type);\n", "", "routes.py test_a_registered_table_comes_first"},
+	"tables of any version are used":   {"routes.h", "dlpack_find_exchange_api((const DLPackExchangeAPIHeader *)address, &table) == DLPACK_OK ? table : NULL", "(const DLPackExchangeAPI *)address", "routes.py test_versions_of_tables"},
+	"all tables are trusted":           {"routes.h", "route->trusted = (uint8_t)(route->api && dlpackgen_is_trusted(route->type));", "route->trusted = 1;", "routes.py test_what_is_owned"},
+	"what a table leaves is ignored":   {"take.h", "out) == 0 && !PyErr_Occurred())", "out) == 0)", "routes.py test_tables_that_fail"},
+	"tables of major 2 are read":       {"take.h", "if ((*out)->version.major == DLPACK_MAJOR_VERSION) return 0;", "return 0;", "routes.py test_tables_that_fail"},
+	"silent tables stay silent":        {"errors.h", "if (!PyErr_Occurred()) PyErr_SetString(kind, otherwise);", "(void)kind, (void)otherwise;", "routes.py test_tables_that_fail"},
+	"capsules of major 2 are read":     {"capsules.h", "if (taken->versioned && taken->versioned->version.major != DLPACK_MAJOR_VERSION)", "if (0)", "routes.py test_what_dlpack_answers"},
+	"old producers are refused":        {"capsules.h", "if (capsule || !PyErr_ExceptionMatches(PyExc_TypeError)) return capsule;", "return capsule;", "routes.py test_what_dlpack_is_asked"},
+	"capsules are not renamed":         {"capsules.h", "if (PyCapsule_SetName(capsule, dlpackgen_versioned_used)) return -1;", "", "routes.py test_what_dlpack_answers"},
+	"old capsules are not renamed":     {"capsules.h", "if (PyCapsule_SetName(capsule, dlpackgen_legacy_used)) return -1;", "", "leaks.py test_what_succeeds"},
+	"causes are lost":                  {"errors.h", "PyException_SetCause(made.value, cause.value);", "Py_XDECREF(cause.value);", "routes.py test_what_dlpack_answers"},
+	"deleters clear the error":         {"managed.h", "\tdlpackgen_delete_legacy(legacy);\n\tdlpackgen_resume(pending);", "\tdlpackgen_delete_legacy(legacy);\n\tPy_XDECREF(pending.kind);", "routes.py test_a_careless_deleter_keeps_the_error"},
+	"tensors are kept":                 {"call.h", "\tif (DLPACKGEN_RARE(failed)) dlpackgen_end(call);\n", "", "routes.py test_capsules_are_freed_on_every_way"},
+	"negated values are taken":         {"take.h", "if (asks & dlpackgen_asks_neg &&", "if (0 &&", "routes.py test_questions"},
+	"conjugated values are taken":      {"take.h", "if (asks & dlpackgen_asks_conj &&", "if (0 &&", "routes.py test_questions"},
+	"gradients are forgotten":          {"take.h", "return asks & dlpackgen_asks_grad ? ", "return 0 ? ", "routes.py test_questions"},
+	"masks are forgotten":              {"take.h", "if (asks & dlpackgen_asks_mask)", "if (0)", "routes.py test_questions"},
+	"the default stream is 0":          {"place.h", "if (!call->stream) return PyLong_FromLongLong(dlpackgen_default_stream(streams));", "", "routes.py test_streams"},
+	"no stream is told":                {"capsules.h", "if (!stream || PyDict_SetItem(keywords, state->stream, stream) == 0)", "if (1)", "routes.py test_streams"},
+	"no stream is no error":            {"place.h", "return call->has_stream ? 0 : dlpackgen_no_stream(call, first, call->device);", "return 0;", "routes.py test_streams"},
+	"any number is a stream":           {"place.h", "dlpackgen_stream_is_refused(streams, call->number)", "0", "routes.py test_a_stream_that_is_given"},
+	"1 is a handle":                    {"place.h", "call->number == dlpackgen_default_stream(streams);", "0;", "routes.py test_a_stream_that_is_given"},
+	"devices are mixed":                {"place.h", "if (!dlpackgen_same_device(a->tensor.device, call->device))", "if (0)", "routes.py test_devices_are_not_mixed"},
+	"ids are not compared":             {"place.h", "a.device_type == b.device_type && a.device_id == b.device_id", "a.device_type == b.device_type", "routes.py test_devices_are_not_mixed"},
+	"what runs comes when it comes":    {"call.h", "if (DLPACKGEN_RARE(!route || route->yields)) return", "if (DLPACKGEN_RARE(!route)) return", "routes.py"},
+	"metadata is used where it is":     {"call.h", "if (!call->function->unlocks && dlpackgen_is_plainly_valid", "if (dlpackgen_is_plainly_valid", "routes.py test_metadata_is_copied_where_others_run_by_named_dtypes"},
+	"metadata is never copied":         {"take.h", "else if (copy || !tensor->strides) error", "else if (!tensor->strides) error", "routes.py test_metadata_is_copied_where_others_run"},
+	"types are kept for ever":          {"routes.h", "\tdlpackgen_free_route(old);\n#endif", "\t(void)old;\n#endif", "routes.py test_types_are_kept_and_driven_out"},
+	"types are not kept":               {"routes.h", "\tPy_INCREF(type);\n\tmade->type = type;", "\tmade->type = type;", "routes.py"},
+	"what is held may not be written":  {"take.h", "else if (want_write && flags & DLPACK_FLAG_BITMASK_READ_ONLY)", "else if (0)", "routes.py test_taking"},
+
+	"guards are not asked":            {"call.h", "if (a->guard && DLPACKGEN_RARE(a->guard(a->object, &a->tensor)))", "if (0)", "with_torch.py test_the_table_of_torch"},
+	"guards are not asked for good":   {"take.h", "if (how.guard && how.guard(object, &taken.versioned->dl_tensor)) {", "if (0) {", "with_torch.py test_the_table_of_torch"},
+	"flags are lost":                  {"object.h", "tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED);", "0);", "give.py test_flags_stay"},
+	"copies stay copies":              {"object.h", "tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED);", "tensor->flags);", "give.py test_flags_stay"},
+	"flags are lost with the old":     {"capsules.h", "if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED) {", "if (0) {", "give.py test_flags_stay"},
+	"any stream fits":                 {"object.h", "if (number == -1 || !dlpackgen_stream_is_refused(streams, number)) return 1;", "return 1;", "give.py test_arguments_of_dlpack"},
+	"copies ignore strides":           {"object.h", "from + i * t->strides[dimension] * (int64_t)item", "from + i * (int64_t)item", "give.py test_copies"},
+	"copies say nothing":              {"object.h", "made->flags = DLPACK_FLAG_BITMASK_IS_COPIED;", "", "give.py test_copies"},
+	"copies of devices":               {"object.h", "if (bits % 8 || !dlpack_device_is_host_readable((int32_t)from->device.device_type)) {", "if (bits % 8) {", "give.py test_copies"},
+	"copies though forbidden":         {"object.h", "&& !wish->in_place)", "&& 1)", "give.py test_copies"},
+	"a capsule keeps its tensor":      {"capsules.h", "dlpackgen_delete((DLManagedTensorVersioned *)PyCapsule_GetPointer(capsule, dlpackgen_versioned_fresh));", ";", "give.py test_a_capsule_that_nobody_takes"},
+	"a capsule loses the error":       {"capsules.h", "PyCapsule_GetPointer(capsule, dlpackgen_legacy_fresh));\n\tdlpackgen_resume(pending);", "PyCapsule_GetPointer(capsule, dlpackgen_legacy_fresh));\n\tPy_XDECREF(pending.kind);", "give.py test_a_capsule_that_dies_of_an_exception"},
+	"a capsule frees what was taken":  {"capsules.h", "if (PyCapsule_IsValid(capsule, dlpackgen_versioned_fresh))\n\t\tdlpackgen_delete(", "if (1)\n\t\tdlpackgen_delete(", "give.py test_an_object_gives_capsules"},
+	"an object dies before its views": {"managed.h", "\tPy_INCREF(owner);\n", "", "give.py test_an_exported_tensor_outlives_its_object"},
+	"a table takes any object":        {"object.h", "if (ends == dlpackgen_object_dealloc) return", "return", "give.py test_the_table"},
+	"a view loses its flags":          {"object.h", "if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED)\n\t\treturn dlpackgen_refuse(\"a borrowed", "if (0)\n\t\treturn dlpackgen_refuse(\"a borrowed", "give.py test_the_table"},
+	"anything is wrapped":             {"object.h", "if (error != DLPACK_OK) dlpackgen_refuse_error(error);\n\telse if (!dlpackgen_newest_type)", "if (!dlpackgen_newest_type)", "give.py test_the_table"},
+	"devices are allocated on":        {"object.h", "const int fits = prototype->device.device_type == kDLCPU;", "const int fits = 1;", "give.py test_the_allocator"},
+	"data is not aligned":             {"managed.h", "DLPACKGEN_ALIGNMENT = 256", "DLPACKGEN_ALIGNMENT = 1", "give.py test_tensors_in_own_memory"},
+	"other interpreters are let in":   {"module.h", "if (dlpackgen_refuse_subinterpreter()) return -1;", "", "threads.py test_other_interpreters_are_refused"},
+	"the GIL is not taken":            {"managed.h", "PyGILState_STATE gil = PyGILState_Ensure();\n\tstruct dlpackgen_pending pending = dlpackgen_suspend();\n\tPy_DECREF(object);\n\tdlpackgen_resume(pending);\n\tPyGILState_Release(gil);", "Py_DECREF(object);", "threads.py test_deleters_on_other_threads"},
+	"the end is not seen":             {"managed.h", "if (!Py_IsInitialized()) return;", "", "ending.py after"},
+	"the ending is not seen":          {"managed.h", "if (!Py_IsInitialized()) return;", "", "ending.py while"},
+}
+
+func TestTheScriptsFindWhatIsWrong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the module for each mistake, and -short was given")
+	}
+	strangers := modules(t)
+	for name, m := range mutants {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBuilder(t)
+			dir := t.TempDir()
+			b.headers = wrongly(t, b.headers, m.file, m.old, m.replacement)
+			b.flags = []string{"-std=c11", "-O0", stable, "-w"}
+			b.build(t, dir, "checked", "module/checked.c")
+			require.NoError(t, os.Symlink(filepath.Join(strangers, "stranger.abi3.so"), filepath.Join(dir, "stranger.abi3.so")))
+			out, err := script(t, b.python, dir, []string{"ROUNDS=2000"}, append([]string{"limited.py"}, strings.Fields(m.script)...)...)
+			assert.Error(t, err, out)
+			assert.NotContains(t, out, "has no attribute 'test_", "a test of another name")
+		})
+	}
+}
+
+var tabs = regexp.MustCompile(`\n\t+(?: {4})?`)
+
+// wrongly copies the headers with another text in one file. Line breaks within the
+// text may be indented otherwise.
+func wrongly(t *testing.T, headers, file, old, replacement string) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(headers)))
+	name := filepath.Join(dir, "dlpackgen_python", file)
+	source, err := os.ReadFile(name)
+	require.NoError(t, err)
+	plain := tabs.ReplaceAllString(string(source), "\n")
+	old, replacement = tabs.ReplaceAllString(old, "\n"), tabs.ReplaceAllString(replacement, "\n")
+	require.Equal(t, 1, strings.Count(plain, strings.TrimLeft(old, "\t")), "%q is not once in %s", old, file)
+	require.NoError(t, os.WriteFile(name, []byte(strings.Replace(plain, strings.TrimLeft(old, "\t"), replacement, 1)), 0o600))
+	return dir
+}

@@ -1,0 +1,151 @@
+package python
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// script runs a script with the modules that lie in a folder.
+func script(t *testing.T, python, modules string, env []string, args ...string) (string, error) {
+	t.Helper()
+	cmd := exec.Command(python, append([]string{"-W", "ignore"}, args...)...)
+	cmd.Env = append(os.Environ(), "MODULES="+modules, "SCRATCH="+t.TempDir(), "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Env = append(cmd.Env, env...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+var passed = regexp.MustCompile(`(?m)^ok test_`)
+
+// tests counts what a script has.
+func tests(t *testing.T, name string) int {
+	t.Helper()
+	source, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return len(regexp.MustCompile(`(?m)^def test_`).FindAll(source, -1))
+}
+
+// runs fails unless all tests of a script pass.
+func runs(t *testing.T, python, modules, name string, env ...string) {
+	t.Helper()
+	out, err := script(t, python, modules, env, name)
+	require.NoError(t, err, out)
+	require.Positive(t, tests(t, name))
+	assert.Len(t, passed.FindAllString(out, -1), tests(t, name), out)
+}
+
+// pythons finds one Python of each version that the modules serve, by version.
+func pythons(t *testing.T) map[string]string {
+	t.Helper()
+	candidates := []string{need.Python(t), "python3"}
+	for minor := 11; minor <= 15; minor++ {
+		candidates = append(candidates, fmt.Sprintf("python3.%d", minor))
+	}
+	found := map[string]string{}
+	for _, path := range candidates {
+		out, err := exec.Command(path, "-c", "import sys; sys.version_info >= (3, 11) and print('%d.%d' % sys.version_info[:2])").Output()
+		version := strings.TrimSpace(string(out))
+		if _, known := found[version]; err == nil && version != "" && !known {
+			found[version] = path
+		}
+	}
+	require.NotEmpty(t, found)
+	return found
+}
+
+// One file of each module serves every Python that is here; none needs a library.
+func TestEveryPythonHere(t *testing.T) {
+	dir := modules(t)
+	for version, python := range pythons(t) {
+		for _, name := range []string{"rules.py", "routes.py", "give.py", "threads.py"} {
+			t.Run(version+" "+name, func(t *testing.T) {
+				runs(t, python, dir, name)
+			})
+		}
+	}
+}
+
+func TestNothingLeaks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs 100,000 rounds, and -short was given")
+	}
+	runs(t, need.Python(t), modules(t), "leaks.py")
+}
+
+// What torch's table does not look at is asked all the same.
+func TestTheTableOfTorch(t *testing.T) {
+	python := need.Python(t)
+	if testing.Short() {
+		t.Skip("loads torch, and -short was given")
+	}
+	if exec.Command(python, "-c", "import torch").Run() != nil {
+		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
+	}
+	runs(t, python, modules(t), "with_torch.py")
+}
+
+// Who outlives whom when Python ends is decided by nobody, so every order is tried:
+// none may crash or hang.
+func TestEndings(t *testing.T) {
+	dir := modules(t)
+	for how, says := range map[string]string{
+		"objects": "end of objects\n", "consumed": "end of consumed\n", "after": "end of after\nreleased after the end\n",
+		"while": "end of while\nreleased while it ends\n", "late": "end of late\ncalled while it ends\n", "daemon": "end of daemon\n",
+	} {
+		for _, with := range []string{"", "numpy", "torch", "jax"} {
+			t.Run(how+" "+with, func(t *testing.T) {
+				if testing.Short() && with != "" {
+					t.Skip("loads a library, and -short was given")
+				}
+				if how == "late" && with == "jax" {
+					t.Skip("jax imports a module when it is asked for a tensor, which fails while Python ends")
+				}
+				if with != "" && exec.Command(need.Python(t), "-c", "import "+with).Run() != nil {
+					t.Skip("needs " + with + ": make setup")
+				}
+				out, err := script(t, need.Python(t), dir, nil, strings.Fields("ending.py "+how+" "+with)...)
+				require.NoError(t, err, out)
+				assert.Contains(t, out, says)
+			})
+		}
+	}
+}
+
+// Under the sanitizers of addresses and of undefined behaviour, which stop at the
+// first finding.
+func TestSanitized(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds for the sanitizers, and -short was given")
+	}
+	b := newBuilder(t)
+	out, err := exec.Command(b.compiler, "-print-file-name=libasan.so").Output()
+	library := strings.TrimSpace(string(out))
+	if err != nil || !filepath.IsAbs(library) {
+		t.Skip("needs libasan.so: apt-get install gcc")
+	}
+	dir := t.TempDir()
+	b.flags = append(b.flags, "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+	b.build(t, dir, "checked", "module/checked.c")
+	b.build(t, dir, "stranger", "module/stranger.c")
+	env := []string{"LD_PRELOAD=" + library, "ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1", "PYTHONMALLOC=malloc"}
+	for _, name := range []string{"rules.py", "routes.py", "give.py"} {
+		t.Run(name, func(t *testing.T) {
+			runs(t, b.python, dir, name, env...)
+		})
+	}
+	t.Run("ending.py", func(t *testing.T) {
+		out, err := script(t, b.python, dir, env, "ending.py", "after")
+		require.NoError(t, err, out)
+		assert.Contains(t, out, "released after the end\n")
+	})
+}

@@ -1,0 +1,443 @@
+"""The ways to a tensor: their order, what each may do wrong, streams, and what is
+remembered of types."""
+
+import gc
+import weakref
+
+from check import *
+
+
+def counted():
+    """The calls of the stranger's table: allocate, own, wrap, borrow, stream."""
+    return stranger.counted()
+
+
+@contextlib.contextmanager
+def calls(**expected):
+    names = ["allocate", "own", "wrap", "borrow", "stream"]
+    before = counted()
+    yield
+    got = {n: b - a for n, a, b in zip(names, before, counted()) if b != a}
+    equal(got, expected)
+
+
+class Wrong(New):
+    """A producer whose __dlpack__ must not be asked."""
+
+    def __dlpack__(self, **asked):
+        raise AssertionError("asked for a capsule")
+
+
+def test_a_table_comes_before_the_capsule():
+    number = {"__c_dlpack_exchange_api__": stranger.address(stranger.table(0))}
+    for kind in type("T", (Wrong,), {"__dlpack_c_exchange_api__": stranger.table(0)}), type("T", (Wrong,), number):
+        with calls(borrow=1):
+            equal(read(kind(2))[0]["owned"], False)
+    both = type("T", (Wrong,), {"__dlpack_c_exchange_api__": stranger.table(0), "__c_dlpack_exchange_api__": 1})
+    with calls(borrow=1):
+        read(both(2))
+    capsule_as_older = type("T", (Wrong,), {"__c_dlpack_exchange_api__": stranger.table(0)})
+    with calls(borrow=1):
+        read(capsule_as_older(2))
+
+
+def test_a_table_is_for_one_type():
+    class Derived(Tabled):
+        pass
+
+    read(Tabled(2))
+    x = Derived(2)
+    with calls():
+        read(x)
+    equal(len(x.asked), 1)
+
+
+def test_a_registered_table_comes_first():
+    kind = type("T", (Wrong,), {})
+    x = kind(2)
+    with raises(AssertionError, "asked for a capsule"):
+        read(x)
+    checked.enroll(kind, stranger.address(stranger.table(0)))
+    with calls(borrow=1):
+        read(x)
+    with raises(ValueError, "this is no exchange table for a type: the pointer is NULL"):
+        checked.enroll(kind, 0)
+    with raises(ValueError, "a required function of the exchange table is NULL"):
+        checked.enroll(kind, stranger.address(stranger.table(4)))
+    with raises(ValueError, "this is no exchange table for a type"):
+        checked.enroll(5, stranger.address(stranger.table(0)))
+    with raises(MemoryError, "no room for an exchange table: 16 at most"):
+        for i in range(17):
+            checked.enroll(type("T", (), {}), stranger.address(stranger.table(0)))
+
+
+def test_versions_of_tables():
+    older_behind = table_type(3)
+    with calls(borrow=1):
+        read(older_behind(2))
+    for which in 2, 4:
+        x = table_type(which)(2)
+        with calls():
+            read(x)
+        equal(len(x.asked), 1)
+
+
+def test_attributes_that_are_no_tables():
+    for value in None, 0, 5.0, "text", stranger.capsule(desc(2)):
+        for name in "__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__":
+            x = type("T", (New,), {name: value})(2)
+            read(x)
+            equal(len(x.asked), 1)
+
+
+def test_what_is_owned():
+    lends_nothing = table_type(1)
+    with calls(own=1), frees_all():
+        equal(read(lends_nothing(2, flags=READ_ONLY))[0]["flags"], READ_ONLY)
+    with calls(own=1), frees_all():  # what is lent has no flags
+        with raises(BufferError, "it is read-only"):
+            write(Tabled(2, flags=READ_ONLY))
+    with calls(borrow=1, own=1), frees_all():
+        equal(read(Tabled(2, dtype=FLOAT4, flags=PADDED))[0]["flags"], PADDED)
+    with calls(own=1), frees_all():
+        equal(write(Tabled(2))[0]["owned"], True)
+
+
+def test_tables_that_fail():
+    for fault, text in [
+        ("own silently", "its exchange table did not give a tensor"),
+        ("own nothing", "its exchange table gave no tensor"),
+    ]:
+        with frees_all(), raises(BufferError, "f(): argument 'a' (1st): " + text):
+            write(Tabled(2, fault=fault))
+    with frees_all(), raises(RuntimeError, "f(): argument 'a' (1st): left behind"):
+        write(Tabled(2, fault="own and raise"))
+    with frees_all(), raises(BufferError, "its exchange table gave a tensor of another major version of DLPack"):
+        write(Tabled(2, major=2))
+    for fault in "borrow silently", "borrow and raise":
+        with calls(borrow=1, own=1), frees_all():
+            equal(read(Tabled(2, fault=fault))[0]["owned"], True)
+
+
+def test_what_dlpack_is_asked():
+    x = New(2)
+    read(x)
+    equal(x.asked, [{"max_version": (1, 3)}])
+    old = Old(2)
+    read(old)
+    equal(old.asked, [{}])
+
+
+def test_what_dlpack_answers():
+    class Gives(New):
+        def __dlpack__(self, **asked):
+            if isinstance(self.desc, BaseException):
+                raise self.desc
+            return self.desc
+
+        def __init__(self, desc):
+            self.desc = desc
+
+    taken = stranger.capsule(desc(2))
+    stranger.release(stranger.consume(taken))
+    for answer in None, 5, taken, stranger.table(0):
+        with raises(BufferError, "f(): argument 'a' (1st): its __dlpack__ gave no capsule with a tensor that nobody has taken"):
+            read(Gives(answer))
+    with frees_all():
+        with raises(BufferError, "its tensor is of DLPack 2.0, and 1.3 was asked for"):
+            read(Gives(stranger.capsule(desc(2, major=2, minor=0))))
+    equal(read(Gives(stranger.capsule(desc(2, minor=9))))[0]["shape"], (2,))
+    once = Gives(stranger.capsule(desc(2)))
+    read(once)
+    with raises(BufferError, "that nobody has taken"):
+        read(once)
+    for error in BufferError, ValueError, RuntimeError, NotImplementedError, TypeError, AttributeError:
+        with raises(error, "f(): argument 'a' (1st): because"):
+            read(Gives(error("because")))
+    for error in KeyboardInterrupt, MemoryError, StopIteration:
+        with raises(error):
+            read(Gives(error("because")))
+    try:
+        read(Gives(ValueError("because")))
+    except ValueError as e:
+        equal((type(e.__cause__), str(e.__cause__)), (ValueError, "because"))
+        assert e.__cause__.__traceback__
+
+
+def test_what_is_no_tensor():
+    for x, name in (5, "int"), ([1], "list"), (object(), "object"), (len, "builtin_function_or_method"):
+        with raises(TypeError, f"f(): argument 'a' (1st): expected a tensor, got {name}, which has no __dlpack__"):
+            read(x)
+    with raises(TypeError):
+        read(New)  # the type itself
+
+    class Hidden:
+        def __getattr__(self, name):
+            raise ValueError("not " + name)
+
+    with raises(ValueError, "f(): argument 'a' (1st): not __dlpack"):
+        read(Hidden())
+
+
+def test_no_deleter():
+    read(New(2, no_deleter=1))
+
+
+def test_capsules_are_freed_on_every_way():
+    two = function(any_tensor(), any_tensor(dtypes=[FLOAT32]))
+    with frees_all():
+        read(New(2))
+        read(Old(2))
+        for x in New(2, dtype=INT32), Old(2, dtype=INT32), 5, New(2, data=0), New(2, major=7):
+            for first in New(2), Old(2), table_type(1)(2):
+                try:
+                    two(first, x)
+                except (TypeError, BufferError):
+                    continue
+                raise AssertionError("taken")
+
+
+def test_a_careless_deleter_keeps_the_error():
+    stranger.clear(True)
+    try:
+        with raises(TypeError, "(2nd): expected float32, got int32"):
+            function(any_tensor(), any_tensor(dtypes=[FLOAT32]))(New(2), New(2, dtype=INT32))
+        with raises(BufferError, "its tensor is of DLPack 2.3"):
+            read(New(2, major=2))
+        with raises(BufferError, "breaks the rules"):
+            checked.take(New(-1), 0)
+    finally:
+        stranger.clear(False)
+
+
+def test_questions():
+    class Asked(New):
+        is_negated = is_conjugated = requires_grad = False
+
+        def is_neg(self):
+            return self.is_negated
+
+        def is_conj(self):
+            if self.is_conjugated is None:
+                raise RuntimeError("no answer")
+            return self.is_conjugated
+
+    class AskedTabled(Asked):
+        __dlpack_c_exchange_api__ = stranger.table(0)
+
+    for kind in Asked, AskedTabled:
+        for function_of in read, lambda x: checked.take(x, 0):
+            function_of(kind(2))
+            for name, text in [
+                ("is_negated", "its memory holds the negated values: call resolve_neg() first"),
+                ("is_conjugated", "its memory holds the conjugated values: call resolve_conj() first"),
+                ("requires_grad", "it requires grad, which this function does not record: detach() it, or call under no_grad()"),
+            ]:
+                x = kind(2)
+                setattr(x, name, True)
+                with raises(BufferError, text):
+                    function_of(x)
+            x = kind(2)
+            x.is_conjugated = None
+            with raises(RuntimeError, "no answer"):
+                function_of(x)
+
+    class Masked(New):
+        mask = filled = None
+
+    with raises(BufferError, "some of its elements may be masked, which a tensor cannot say"):
+        read(Masked(2))
+
+
+def test_streams():
+    f = function(any_tensor(), any_tensor(optional=1), any_tensor(optional=1), takes_stream=1)
+    on_cuda = dict(device=CUDA, device_id=1)
+    stranger.set_stream(0x1234)
+    try:
+        x, y = New(2, **on_cuda), New(2)
+        equal(f(Tabled(2, **on_cuda))[3:], ((CUDA, 1), 0x1234))
+        equal(f(Tabled(2))[3:], ((CPU, 0), 0))
+        f(x, Tabled(2, **on_cuda))
+        equal(x.asked, [{"max_version": (1, 3), "stream": 0x1234}])
+        old = Old(2, **on_cuda)
+        f(old, Tabled(2, **on_cuda))
+        equal(old.asked, [{"stream": 0x1234}])
+        with raises(ValueError, "f(): argument 'a' (1st): it is on cuda:1, and no library here tells the stream to work on: give stream="):
+            f(New(2, **on_cuda))
+        with raises(ValueError, "f(): argument 'a' (1st): it is on cuda:1, and no library here tells the stream to work on"):
+            read(New(2, **on_cuda))
+        with raises(ValueError, "f(): argument 'a' (1st): expected a tensor on cpu, got one on cuda:1"):
+            function({"rank": 1, "shape": [ANY]})(New(2, **on_cuda))
+        stranger.set_stream(0)
+        for device, number in (CUDA, 1), (ROCM, 0):
+            x = New(2, device=device)
+            equal(f(x, Tabled(2, device=device))[4], 0)
+            equal(x.asked[0]["stream"], number)
+        x = New(2, device=METAL)
+        f(x, Tabled(2, device=METAL))
+        equal(x.asked, [{"max_version": (1, 3)}])
+        silent = type("T", (New,), {"__dlpack_device__": property()})
+        for g in f, read:
+            with raises(ValueError, "f(): argument 'a' (1st): it is on cuda:0, and no library here tells the stream to work on"):
+                g(silent(2, device=CUDA))
+        stranger.set_stream(2**64 - 1)
+        with raises(RuntimeError, "f(): argument 'a' (1st): its library does not tell its stream"):
+            f(Tabled(2, **on_cuda))
+    finally:
+        stranger.set_stream(0)
+
+
+def test_a_stream_that_is_given():
+    f = function(any_tensor(), any_tensor(optional=1), takes_stream=1)
+    stranger.set_stream(0x1234)
+    try:
+        for number, handle in (77, 77), (1, 0), (2, 2):
+            x = New(2, device=CUDA)
+            equal(f(x, stream=number)[3], handle)
+            equal(x.asked[0]["stream"], number)
+        equal(f(New(2, device=ROCM), stream=0)[3], 0)
+        equal(f(Tabled(2, device=CUDA), stream=77)[3], 77)
+        equal(f(Tabled(2, device=CUDA), stream=None)[3], 0x1234)
+        equal(f(Tabled(2, device=METAL), stream=5)[3], 5)
+        for device, number, where in (CUDA, 0, "cuda:0"), (ROCM, 1, "rocm:0"), (ROCM, 2, "rocm:0"):
+            with raises(ValueError, f"f(): stream {number} has no meaning on {where}"):
+                f(New(2, device=device), stream=number)
+        with raises(ValueError, "f(): stream is -1, and must not be negative"):
+            f(New(2, device=CUDA), stream=-1)
+        with raises(ValueError, "f(): stream is given, but all tensors are on the CPU"):
+            f(New(2), stream=5)
+        with raises(TypeError):
+            f(New(2), stream="x")
+    finally:
+        stranger.set_stream(0)
+
+
+def test_devices_are_not_mixed():
+    f = function(any_tensor(), any_tensor(), {"rank": 1, "shape": [ANY], "optional": 1})
+    cuda = dict(device=CUDA)
+    f(Tabled(2, **cuda), Tabled(2, **cuda), New(2))
+    equal(f(Tabled(2, **cuda), Tabled(2, **cuda), New(2))[3], (CUDA, 0))
+    with raises(ValueError, "f(): argument 'b' (2nd): expected a tensor on cuda:0, as argument 'a' (1st) is, got one on cuda:1"):
+        f(Tabled(2, **cuda), Tabled(2, device=CUDA, device_id=1))
+    with raises(ValueError, "f(): argument 'b' (2nd): expected a tensor on cuda:0, as argument 'a' (1st) is, got one on cpu:0"):
+        f(Tabled(2, **cuda), Tabled(2))
+    with raises(ValueError, "f(): argument 'a' (1st): expected a tensor on cuda:0, as argument 'b' (2nd) is, got one on cpu:0"):
+        f(Tabled(2), Tabled(2, **cuda))
+    with raises(ValueError, "f(): argument 'b' (2nd): expected a tensor on cudahost:0, as argument 'a' (1st) is, got one on cuda:0"):
+        f(Tabled(2, device=PINNED), Tabled(2, **cuda))
+
+
+def test_device_answers():
+    class Answers(New):
+        answer = None
+
+        def __dlpack_device__(self):
+            if isinstance(self.answer, Exception):
+                raise self.answer
+            return self.answer
+
+    for answer in 5, (1,), [1, 0], ("x", 0):
+        x = Answers(2)
+        x.answer = answer
+        with raises(TypeError if answer == ("x", 0) else BufferError, "f(): argument 'a' (1st)"):
+            read(x)
+    x.answer = ValueError("nowhere")
+    with raises(ValueError, "nowhere"):
+        read(x)
+    x.answer = AttributeError("as if there were none")
+    read(x)
+
+
+def test_what_runs_comes_first():
+    """An argument whose reading runs code of Python changes another one, whose shape
+    is looked at later."""
+    f = function(any_tensor(shape=[ANY]), any_tensor())
+    lent = Tabled(2)
+
+    class Changes(New):
+        def __dlpack__(self, **asked):
+            lent.desc = desc(5)
+            return super().__dlpack__(**asked)
+
+    f(lent, New(1))  # both types are known from here on
+    equal(f(lent, Changes(1))[0]["shape"], (5,))
+
+
+def test_metadata_is_copied_where_others_run():
+    class Tabled2(Tabled):
+        __dlpack_c_exchange_api__ = stranger.table(0)
+
+    other = Tabled2(7)
+    for unlocks, shape in (0, (7,)), (1, (2,)):
+        f = function(any_tensor(), unlocks=unlocks)
+        # The stranger lends every tensor in one place.
+        got = checked.meanwhile(f.which, lambda: read(other), Tabled(2))
+        equal(got["shape"], shape)
+    got = checked.meanwhile(function(any_tensor()).which, lambda: read(other), New(2))
+    equal(got["shape"], (2,))
+
+
+def test_metadata_is_copied_where_others_run_by_named_dtypes():
+    got = checked.meanwhile(function(any_tensor(dtypes=[FLOAT32]), unlocks=1).which, lambda: read(Tabled(7)), Tabled(2))
+    equal(got["shape"], (2,))
+
+
+def test_types_are_kept_and_driven_out():
+    kinds = [type("T", (New,), {}) for _ in range(2000)]
+    for kind in kinds:
+        read(kind(2))
+        read(kind(2))
+    gone = [weakref.ref(kind) for kind in kinds]
+    del kinds, kind
+    gc.collect()
+    kept = sum(r() is not None for r in gone)
+    assert 20 < kept <= 64, kept
+
+
+def test_an_address_may_get_another_type():
+    for _ in range(500):
+        read(type("T", (New,), {})(2))
+        with calls(borrow=1):
+            read(table_type(0)(2))
+
+
+def test_a_type_that_is_looked_at_runs_code():
+    """Looking at a type runs its metaclass, which comes back here."""
+    depth = 0
+
+    class Meta(type):
+        def __getattr__(cls, name):
+            nonlocal depth
+            depth += 1
+            if depth < 5:
+                read(Meta("T", (New,), {})(2))
+            raise AttributeError(name)
+
+    read(Meta("T", (New,), {})(2))
+    assert depth > 5
+
+    class Raises(type):
+        def __getattr__(cls, name):
+            raise ValueError("not now")
+
+    with raises(ValueError, "f(): argument 'a' (1st): not now"):
+        read(Raises("T", (New,), {})(2))
+
+
+def test_taking():
+    with frees_all():
+        for kind in New, Old, Tabled, table_type(1):
+            held = checked.take(kind(2, 3), 0)
+            equal(checked.described(held)["shape"], (2, 3))
+            equal(checked.described(held)["flags"], READ_ONLY if kind is Old else 0)
+            del held
+        for x, text in [(Old(2), "cannot say"), (New(2, flags=READ_ONLY), "read-only"), (Tabled(2, flags=READ_ONLY), "read-only")]:
+            with raises(BufferError, text):
+                checked.take(x, 1)
+        with raises(BufferError, "it has elements but no memory"):
+            checked.take(New(2, data=0), 0)
+        with raises(TypeError, "expected a tensor, got int"):
+            checked.take(5, 0)
+
+
+main()

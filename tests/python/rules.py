@@ -1,0 +1,277 @@
+"""What a parameter demands, rule by rule, and what is said where it is not met."""
+
+from check import *
+
+
+def test_dtypes():
+    f = function(any_tensor(dtypes=[FLOAT32]), any_tensor(dtypes=[FLOAT32, FLOAT64, UINT8]))
+    f(New(2), New(2, dtype=FLOAT64))
+    f(New(2), New(2, dtype=UINT8))
+    with raises(TypeError, "f(): argument 'a' (1st): expected float32, got float64"):
+        f(New(2, dtype=FLOAT64), New(2))
+    with raises(TypeError, "f(): argument 'b' (2nd): expected float32, float64 or uint8, got int32"):
+        f(New(2), New(2, dtype=INT32))
+    with raises(TypeError, "(2nd)", "got float32x4"):
+        f(New(2), New(2, dtype=dtype(2, 32, 4)))
+    with raises(TypeError, "(2nd)", "got kDLInt of 24 bits and 1 lanes"):
+        f(New(2), New(2, dtype=dtype(0, 24)))
+
+
+def test_the_dtype_of_another():
+    f = function(any_tensor(optional=1), any_tensor(dtype_as=1))
+    f(New(2, dtype=INT32), New(2, dtype=INT32))
+    f(None, New(2, dtype=FLOAT64))
+    with raises(TypeError, "f(): argument 'b' (2nd): expected int32, the dtype of argument 'a' (1st), got float32"):
+        f(New(2, dtype=INT32), New(2))
+
+
+def test_ranks():
+    f = function({"rank": 2, "shape": [ANY, ANY]}, {"rank": 1, "more": 1, "shape": [ANY]}, {"rank": 0})
+    f(New(2, 3), New(4), New())
+    f(New(2, 3), New(4, 5, 6), New())
+    with raises(ValueError, "f(): argument 'a' (1st): expected 2 dimensions, got 1"):
+        f(New(2), New(1), New())
+    with raises(ValueError, "f(): argument 'b' (2nd): expected at least 1 dimension, got 0"):
+        f(New(2, 3), New(), New())
+    with raises(ValueError, "f(): argument 'c' (3rd): expected 0 dimensions, got 1"):
+        f(New(2, 3), New(4), New(1))
+
+
+def test_extents():
+    f = function({"rank": 2, "shape": [3, symbol(0)]}, {"rank": 1, "more": 1, "shape": [symbol(0)]}, symbols=["n"])
+    f(New(3, 5), New(5))
+    f(New(3, 5), New(7, 5))
+    f(New(3, 0), New(0))
+    for n in 5, 6, 5:
+        f(Tabled(3, n), Tabled(n))
+    with raises(ValueError, "f(): argument 'a' (1st): expected 3 in dimension 0, got 2"):
+        f(New(2, 5), New(5))
+    with raises(ValueError, "f(): argument 'b' (2nd): expected n = 5 in dimension 1, as in argument 'a' (1st), got 4"):
+        f(New(3, 5), New(2, 4))
+    square = function({"rank": 2, "shape": [symbol(3), symbol(3)]})
+    with raises(ValueError, "f(): argument 'a' (1st): expected s3 = 2 in dimension 1, as in argument 'a' (1st), got 3"):
+        square(New(2, 3))
+    nothing = function({"rank": 1, "shape": [0]})
+    nothing(New(0))
+    with raises(ValueError, "expected 0 in dimension 0, got 1"):
+        nothing(New(1))
+
+
+def test_the_shape_of_another():
+    f = function(any_tensor(), any_tensor(shape_as=1))
+    f(New(2, 3), New(2, 3))
+    for other in (New(2, 4), New(2), New(2, 3, 1)):
+        with raises(ValueError, "f(): argument 'b' (2nd): expected shape (2, 3), that of argument 'a' (1st), got ("):
+            f(New(2, 3), other)
+
+
+def test_densities():
+    shapes = {
+        "row-major": New(2, 3),
+        "column-major": New(2, 3, strides=[1, 2]),
+        "gaps in rows": New(2, 3, strides=[6, 2]),
+        "gaps between rows": New(2, 3, strides=[4, 1]),
+        "reversed": New(2, 3, strides=[3, -1]),
+        "broadcast": New(2, 3, strides=[0, 1]),
+        "size 1": New(1, 3, strides=[77, 1]),
+        "empty": New(0, 3, strides=[5, 5]),
+        "0-d": New(),
+    }
+    passes = {
+        STRIDED: set(shapes),
+        ROW_MAJOR: {"row-major", "size 1", "empty", "0-d"},
+        DENSE: {"row-major", "size 1", "empty", "0-d", "column-major", "reversed"},
+        ROWS: {"row-major", "size 1", "empty", "0-d", "gaps between rows", "broadcast"},
+    }
+    for density, fine in passes.items():
+        f = function(any_tensor(density=density))
+        for name, x in shapes.items():
+            if name in fine:
+                f(x)
+                continue
+            with raises(ValueError, "f(): argument 'a' (1st): expected ", "without gaps, got strides (", "of shape (2, 3)"):
+                f(x)
+    with raises(ValueError, "expected row-major elements without gaps, got strides (1, 2) of shape (2, 3)"):
+        function(any_tensor(density=ROW_MAJOR))(shapes["column-major"])
+
+
+def test_devices():
+    f = function({"rank": 1, "shape": [ANY]})
+    with raises(ValueError, "f(): argument 'a' (1st): expected a tensor on cpu, got one on cuda:1"):
+        f(New(2, device=CUDA, device_id=1))
+    f = function({"rank": 1, "shape": [ANY], "devices": [CPU, CUDA, ROCM]})
+    with raises(ValueError, "f(): argument 'a' (1st): expected a tensor on cpu, cuda or rocm, got one on metal:0"):
+        f(Tabled(2, device=METAL))
+    with raises(BufferError, "the device type is unknown"):
+        read(Tabled(2, device=99))
+
+
+def test_what_is_written():
+    write(New(2, 3))
+    write(New(2, 3, strides=[-3, 1]))
+    with raises(BufferError, "f(): argument 'a' (1st): it is read-only, or cannot say that it is not, and the function writes to it"):
+        write(New(2, flags=READ_ONLY))
+    with raises(BufferError, "cannot say that it is not"):
+        write(Old(2))
+    equal(read(Old(2))[0]["flags"], READ_ONLY)
+    equal(read(New(2, flags=READ_ONLY | PADDED))[0]["flags"], READ_ONLY | PADDED)
+    with raises(ValueError, "f(): argument 'a' (1st): the function writes to it, and a stride of 0 puts several elements in one place"):
+        write(New(2, 3, strides=[0, 1]))
+    write(New(1, 3, strides=[0, 1]))
+
+
+def test_scalars():
+    f = function({"kind": INT}, {"kind": FLOAT}, {"kind": BOOL})
+
+    class Index:
+        def __index__(self):
+            return 5
+
+    class Float:
+        def __float__(self):
+            return 2.5
+
+    equal(f(-(2**63), 1.5, True)[:3], (-(2**63), 1.5, 1))
+    equal(f(Index(), Float(), False)[:3], (5, 2.5, 0))
+    equal(f(-1, -1.0, False)[:3], (-1, -1.0, 0))
+    equal(f(True, 3, False)[:3], (1, 3.0, 0))
+    with raises(TypeError, "f(): argument 'a' (1st): expected int, got float"):
+        f(1.0, 1.0, True)
+    with raises(TypeError, "f(): argument 'b' (2nd): expected float, got str"):
+        f(1, "1", True)
+    with raises(TypeError, "f(): argument 'c' (3rd): expected bool, got int"):
+        f(1, 1.0, 1)
+    with raises(OverflowError, "f(): argument 'a' (1st): "):
+        f(2**63, 1.0, True)
+
+    class Stops:
+        def __index__(self):
+            raise KeyboardInterrupt
+
+    with raises(KeyboardInterrupt):
+        f(Stops(), 1.0, True)
+
+
+def test_names_and_numbers():
+    f = function(any_tensor(), {"kind": INT}, {"kind": INT, "optional": 1, "int_default": 9}, name="g")
+    want = f(New(2), 1, 2)
+    equal(f(New(2), 1, c=2), want)
+    equal(f(c=2, b=1, a=New(2)), want)
+    equal(f(New(2), 1)[2], 9)
+    equal(f(New(2), 1, None)[2], 9)
+    with raises(TypeError, "g() takes 3 arguments, got 4"):
+        f(New(2), 1, 2, 3)
+    with raises(TypeError, "g(): argument 'b' (2nd): it is missing"):
+        f(New(2), c=2)
+    with raises(TypeError, "g(): argument 'b' (2nd): expected int, got None"):
+        f(New(2), None)
+    with raises(TypeError, "g(): argument 'a' (1st): expected a tensor, got None"):
+        f(None, 1)
+    with raises(TypeError, "g() got an unexpected keyword argument 'd'"):
+        f(New(2), 1, d=2)
+    with raises(TypeError, "g() got an unexpected keyword argument 'stream'"):
+        f(New(2), 1, stream=2)
+    with raises(TypeError, "g() got two values for argument 'b'"):
+        f(New(2), 1, b=2)
+    one = function({"kind": INT})
+    with raises(TypeError, "f() takes 1 argument, got 2"):
+        one(1, 2)
+
+
+def test_left_out_tensors():
+    f = function(any_tensor(optional=1), {"kind": FLOAT, "optional": 1, "float_default": 0.5})
+    equal(f()[:2], (None, 0.5))
+    equal(f(None)[:2], (None, 0.5))
+    equal(f(a=New(2))[0]["shape"], (2,))
+
+
+def test_ordinals():
+    f = function(*[{"kind": INT}] * 8)
+    for i, text in enumerate(["1st", "2nd", "3rd", "4th", "5th", "6th", "7th", "8th"]):
+        values = [0] * 8
+        values[i] = "x"
+        with raises(TypeError, f"argument '{'abcdefgh'[i]}' ({text}): expected int, got str"):
+            f(*values)
+
+
+def test_the_first_fault_is_told():
+    f = function({"rank": 1, "shape": [symbol(0)], "dtypes": [FLOAT32]}, {"rank": 1, "shape": [symbol(0)]})
+    for a, b in (New(2, dtype=INT32), New(3)), (Tabled(2, dtype=INT32), Tabled(3)), (Tabled(2, dtype=INT32), New(3)):
+        with raises(TypeError, "(1st): expected float32, got int32"):
+            f(a, b)
+
+
+def test_elements_without_memory():
+    read(New(0, 3))
+    read(New(0, data=DATA))
+    for x in New(2, data=0), Old(2, data=0), Tabled(2, data=0), New(data=0):
+        with raises(BufferError, "f(): argument 'a' (1st): it has elements but no memory: its data is NULL"):
+            read(x)
+
+
+def test_what_the_validator_finds():
+    huge = 2**62
+    for changes, text in [
+        (dict(shape=[2, -1]), "an extent of shape is negative"),
+        (dict(shape=[huge, huge], strides=[1, 1]), "more elements or bytes than 63 bits can count"),
+        (dict(shape=[2, 2], strides=[huge, huge]), "more elements or bytes than 63 bits can count"),
+        (dict(ndim=65), "ndim is negative or too large"),
+        (dict(ndim=-1), "ndim is negative or too large"),
+        (dict(ndim=2**31 - 1), "ndim is negative or too large"),
+        (dict(shape=None, ndim=1), "shape is NULL though ndim is not 0"),
+        (dict(dtype=dtype(99, 32)), "the type code of dtype is unknown"),
+        (dict(dtype=dtype(2, 0)), "dtype.bits is 0 or does not fit its type code"),
+        (dict(dtype=dtype(6, 1)), "dtype.bits is 0 or does not fit its type code"),
+        (dict(dtype=dtype(2, 32, 0)), "dtype.lanes is 0"),
+        (dict(data=2**64 - 16, shape=[100], strides=[1]), "before the buffer or beyond the address space"),
+        (dict(data=16, shape=[100], strides=[-1]), "before the buffer or beyond the address space"),
+        (dict(offset=2**64 - 8), "before the buffer or beyond the address space"),
+    ]:
+        for kind in New, Old, Tabled:
+            for f in read, function(any_tensor(), unlocks=1):
+                with frees_all(), raises(BufferError, "f(): argument 'a' (1st): its library gave a tensor that breaks the rules of DLPack: ", text):
+                    f(kind(2, **changes))
+
+
+def test_what_the_validator_finds_in_named_dtypes():
+    """Where the dtypes are named, well-formed tensors are seen to be so in few steps."""
+    f = function(any_tensor(dtypes=[FLOAT32]))
+    for shape in [], [1], [5], [2, 3, 4], [1] * 64, [2**20, 2**18]:
+        f(Tabled(*shape))
+    for changes in [
+        dict(shape=[2, -1]),
+        dict(shape=[-1, -1], strides=[1, 1]),
+        dict(shape=[2**31, 2**31, 2**31], strides=[2**62, 2**31, 1]),
+        dict(shape=[2**62], strides=[1]),
+        dict(shape=[2, 2], strides=[2**62, 2**62]),
+        dict(shape=[1, 2], strides=[0, 2**62]),
+        dict(data=2**64 - 16, shape=[100], strides=[1]),
+        dict(data=2**63 - 16, offset=2**63, shape=[100], strides=[1]),
+        dict(offset=2**64 - 8),
+        dict(ndim=65),
+        dict(ndim=-1),
+        dict(shape=None, ndim=1),
+        dict(data=0),
+    ]:
+        with raises(BufferError, "f(): argument 'a' (1st): "):
+            f(Tabled(2, **changes))
+    f(Tabled(0, strides=[9]))
+    f(Tabled(1, strides=[9]))
+    f(Tabled(4, strides=[2]))
+
+
+def test_null_strides_are_written_out():
+    for kind in New, Old, Tabled:
+        for f in read, function(any_tensor(), unlocks=1):
+            equal(f(kind(2, 3, 4, strides=None))[0]["strides"], (12, 4, 1))
+    equal(checked.described(checked.take(Old(2, 3, strides=None), 0))["strides"], (3, 1))
+    equal(checked.described(checked.take(New(2, 3, strides=None, minor=1), 0))["strides"], (3, 1))
+
+
+def test_offsets_and_many_dimensions():
+    equal(read(New(2, offset=8))[0]["offset"], 8)
+    equal(len(read(New(*[1] * 64))[0]["shape"]), 64)
+    equal(read(New(2, 3, strides=[3, -1]))[0]["strides"], (3, -1))
+
+
+main()

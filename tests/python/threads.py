@@ -1,0 +1,100 @@
+"""Threads, forks and other interpreters."""
+
+import signal
+import threading
+import time
+
+from check import *
+
+
+def test_threads():
+    """Each with types of its own, so that they drive each other's out."""
+    two = function(any_tensor(), any_tensor(), unlocks=1)
+    failures = []
+
+    def work():
+        try:
+            for i in range(300):
+                kind = type("T", (New,), {})
+                equal(two(kind(2), Tabled(3))[0]["shape"], (2,))
+                with raises(BufferError, "no memory"):
+                    two(Old(1), kind(2, data=0))
+                checked.give(New(2), 0).__dlpack__()
+        except BaseException as e:
+            failures.append(e)
+
+    with frees_all():
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        equal(failures, [])
+
+
+def test_others_run_while_a_function_works():
+    f = function(any_tensor(), unlocks=1)
+    done = []
+    thread = threading.Thread(target=lambda: done.append(checked.unlocked(f.which, 0.5, New(2))["shape"]))
+    thread.start()
+    time.sleep(0.1)
+    equal(done, [])  # this line runs while the other waits without the GIL
+    thread.join()
+    equal(done, [(2,)])
+
+
+def test_deleters_on_other_threads():
+    with frees_all():
+        for _ in range(50):
+            t = checked.give(New(2), 0)
+            stranger.release_in_thread(stranger.consume(t.__dlpack__(max_version=(1, 0))))
+            address = stranger.consume(t.__dlpack__(max_version=(1, 0)))
+            del t
+            stranger.release_in_thread(address)
+
+
+def test_forks():
+    f = function(any_tensor(), unlocks=1)
+    t = checked.give(New(2), 0)
+    capsule = t.__dlpack__(max_version=(1, 0))
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        try:
+            equal(f(New(2))[0]["shape"], (2,))
+            stranger.release_in_thread(stranger.consume(capsule))
+            equal(f(t)[0]["shape"], (2,))
+            os._exit(0)
+        finally:
+            os._exit(1)
+    equal(os.waitpid(child, 0)[1], 0)
+    equal(f(t)[0]["shape"], (2,))
+
+
+def test_other_interpreters_are_refused():
+    try:
+        import _xxsubinterpreters as interpreters
+    except ImportError:
+        import _interpreters as interpreters
+    script = """
+import sys
+sys.path.insert(0, %r)
+try:
+    import checked
+except ImportError as e:
+    with open(%r, "w") as f:
+        f.write(str(e))
+"""
+    told = os.path.join(os.environ["SCRATCH"], "told")
+    other = interpreters.create()
+    try:
+        interpreters.run_string(other, script % (os.environ["MODULES"], told))
+    finally:
+        interpreters.destroy(other)
+    with open(told) as f:
+        text = f.read()
+    assert "main interpreter" in text or "does not support loading in subinterpreters" in text, text
+    read(New(2))
+
+
+main()
