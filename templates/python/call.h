@@ -99,6 +99,10 @@ DLPACKGEN_SLOW static int dlpackgen_left_out(struct dlpackgen_call *call, int i)
 
 /* Tensors */
 
+static int64_t *dlpackgen_scratch_of(const struct dlpackgen_call *call, int i) {
+	return call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
+}
+
 /* Says what went wrong with a tensor, whose library may not have said it. */
 DLPACKGEN_SLOW static int dlpackgen_unreadable(const struct dlpackgen_call *call, int i) {
 	dlpackgen_failed(PyExc_BufferError, "it cannot be read");
@@ -106,13 +110,13 @@ DLPACKGEN_SLOW static int dlpackgen_unreadable(const struct dlpackgen_call *call
 }
 
 /* Reads a tensor by the table that was adopted for its type: 0, -1 with an exception,
- * or 1 where it is left to the other routes. */
-DLPACKGEN_FAST int dlpackgen_fetch_adopted(struct dlpackgen_call *call, int i, int copy) {
-	struct dlpackgen_argument *const a = &call->arguments[i];
-	int64_t *const scratch = call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
+ * or 1 where it is left to the other routes. What follows from i is handed in: a
+ * compiler must take it for changed after a call. */
+DLPACKGEN_FAST int dlpackgen_fetch_adopted(struct dlpackgen_call *call, int i, struct dlpackgen_argument *a,
+    const struct dlpackgen_parameter *p, int64_t *scratch, int copy) {
 	a->flags = 0;
-	const int left =
-	    a->adopted->borrow(a->object, call->function->parameters[i].writes, &a->tensor, scratch, &a->flags);
+	a->plain = 0;
+	const int left = a->adopted->borrow(a->object, p->writes, &a->tensor, scratch, &a->flags);
 	if (DLPACKGEN_RARE(left)) return left < 0 ? dlpackgen_unreadable(call, i) : 1;
 	if (DLPACKGEN_RARE((uint32_t)a->tensor.ndim > DLPACKGEN_MAX_NDIM))
 		return dlpackgen_fault(call, i, PyExc_BufferError, "it has %d dimensions", (int)a->tensor.ndim);
@@ -121,16 +125,22 @@ DLPACKGEN_FAST int dlpackgen_fetch_adopted(struct dlpackgen_call *call, int i, i
 }
 
 /* Reads a tensor by the exchange table of its type, and looks at what it gave. */
-DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call *call, int i) {
-	struct dlpackgen_argument *const a = &call->arguments[i];
-	const struct dlpackgen_parameter *const p = &call->function->parameters[i];
+DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call *call, int i, struct dlpackgen_argument *a,
+    const struct dlpackgen_parameter *p, int64_t *scratch, int copy) {
 	const int owned = dlpackgen_read_table(a, a->api, a->trusted, a->object, p->writes);
 	if (DLPACKGEN_RARE(owned < 0)) return dlpackgen_about(call->function, i);
-	call->owns |= (uint32_t)owned << i;
+	if (owned) call->owns |= UINT32_C(1) << i;
 	if (a->guard && DLPACKGEN_RARE(a->guard(a->object, &a->tensor))) return dlpackgen_unreadable(call, i);
-	if (!call->function->unlocks && dlpackgen_is_plainly_valid(p, &a->tensor)) return 0;
-	if (!dlpackgen_admit(a, call->scratch + (size_t)i * DLPACKGEN_SCRATCH, call->function->unlocks)) return 0;
-	return dlpackgen_about(call->function, i);
+	a->plain = !copy && dlpackgen_is_plainly_valid(p, &a->tensor);
+	if (a->plain) return 0;
+	return dlpackgen_admit(a, scratch, copy) ? dlpackgen_about(call->function, i) : 0;
+}
+
+/* Reads a tensor that runs no code of Python for that. */
+DLPACKGEN_FAST int dlpackgen_fetch(struct dlpackgen_call *call, int i, struct dlpackgen_argument *a,
+    const struct dlpackgen_parameter *p, int64_t *scratch, int copy) {
+	if (a->adopted) return dlpackgen_fetch_adopted(call, i, a, p, scratch, copy);
+	return dlpackgen_fetch_by_table(call, i, a, p, scratch, copy);
 }
 
 /* Reads a tensor by its __dlpack__. */
@@ -141,8 +151,9 @@ static int dlpackgen_fetch_capsule(struct dlpackgen_call *call, int i) {
 	int failed = dlpackgen_read_capsule(call->state, a, a->object, stream);
 	Py_XDECREF(stream);
 	if (!failed) {
+		a->plain = 0;
 		call->owns |= UINT32_C(1) << i;
-		failed = dlpackgen_admit(a, call->scratch + (size_t)i * DLPACKGEN_SCRATCH, 1);
+		failed = dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1);
 	}
 	return failed ? dlpackgen_about(call->function, i) : 0;
 }
@@ -155,6 +166,7 @@ static int dlpackgen_fetch_held(struct dlpackgen_call *call, int i) {
 	if (!a->versioned) return PyErr_Occurred() ? dlpackgen_about(call->function, i) : 1;
 	a->legacy = NULL;
 	call->owns |= UINT32_C(1) << i;
+	a->plain = 0;
 	a->tensor = a->versioned->dl_tensor;
 	a->flags = a->versioned->flags;
 	return 0;
@@ -163,9 +175,11 @@ static int dlpackgen_fetch_held(struct dlpackgen_call *call, int i) {
 /* Reads what runs code of Python, and copies its shape and strides. */
 static int dlpackgen_read_yielding(struct dlpackgen_call *call, int i) {
 	struct dlpackgen_argument *a = &call->arguments[i];
+	const struct dlpackgen_parameter *p = &call->function->parameters[i];
 	if (a->adopted) {
 		const int held = call->function->unlocks && a->yields && a->adopted->hold;
-		const int left = held ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch_adopted(call, i, 1);
+		const int left =
+		    held ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch(call, i, a, p, dlpackgen_scratch_of(call, i), 1);
 		a->done = left == 0 && a->yields; /* the others are read anew when nothing runs any more */
 		if (left <= 0) return left;
 		a->adopted = NULL;
@@ -212,11 +226,11 @@ DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call *call, Py
 	}
 	for (int i = 0; i < count; i++) {
 		struct dlpackgen_argument *a = &call->arguments[i];
-		if (call->function->parameters[i].kind != dlpackgen_tensor || !a->object) continue;
-		const int unlocks = call->function->unlocks;
-		if (!a->done && (a->adopted ? dlpackgen_fetch_adopted(call, i, unlocks) : dlpackgen_fetch_by_table(call, i)))
+		const struct dlpackgen_parameter *p = &call->function->parameters[i];
+		if (p->kind != dlpackgen_tensor || !a->object) continue;
+		if (!a->done && dlpackgen_fetch(call, i, a, p, dlpackgen_scratch_of(call, i), call->function->unlocks))
 			return PyErr_Occurred() ? -1 : dlpackgen_unreadable(call, i);
-		if (dlpackgen_check(call, i)) return -1;
+		if (dlpackgen_check(call, i, p, a)) return -1;
 		elsewhere |= a->tensor.device.device_type != kDLCPU;
 	}
 	return elsewhere || call->has_number ? dlpackgen_settle_place(call) : 0;
@@ -225,29 +239,32 @@ DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call *call, Py
 /* The way of most calls: one argument after the other. */
 DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *const *given) {
 	const struct dlpackgen_function *const function = call->function;
+	const struct dlpackgen_parameter *p = function->parameters;
+	struct dlpackgen_state *const state = call->state;
+	struct dlpackgen_argument *a = call->arguments;
+	int64_t *scratch = call->scratch;
+	const int count = function->count, unlocks = function->unlocks;
 	int elsewhere = 0;
-	for (int i = 0; i < function->count; i++) {
-		struct dlpackgen_argument *const a = &call->arguments[i];
+	for (int i = 0; i < count; i++, a++, p++, scratch += DLPACKGEN_SCRATCH) {
 		PyObject *const object = a->object = given[i];
 		if (DLPACKGEN_RARE(!object || object == Py_None)) {
 			if (dlpackgen_left_out(call, i)) return -1;
 			continue;
 		}
-		if (function->parameters[i].kind != dlpackgen_tensor) {
+		if (p->kind != dlpackgen_tensor) {
 			if (!dlpackgen_is_plain(object)) return dlpackgen_begin_slowly(call, given);
 			if (dlpackgen_read_scalar(call, i)) return -1;
 			continue;
 		}
-		const struct dlpackgen_route *const route = dlpackgen_known(call->state, (PyObject *)Py_TYPE(object));
+		const struct dlpackgen_route *const route = dlpackgen_known(state, (PyObject *)Py_TYPE(object));
 		if (DLPACKGEN_RARE(!route || route->yields)) return dlpackgen_begin_slowly(call, given);
 		a->adopted = route->adopted;
 		a->api = route->api;
 		a->guard = route->guard;
 		a->trusted = route->trusted;
-		const int left =
-		    a->adopted ? dlpackgen_fetch_adopted(call, i, function->unlocks) : dlpackgen_fetch_by_table(call, i);
+		const int left = dlpackgen_fetch(call, i, a, p, scratch, unlocks);
 		if (DLPACKGEN_RARE(left)) return left < 0 ? -1 : dlpackgen_begin_slowly(call, given);
-		if (DLPACKGEN_RARE(dlpackgen_check(call, i))) return -1;
+		if (DLPACKGEN_RARE(dlpackgen_check(call, i, p, a))) return -1;
 		elsewhere |= a->tensor.device.device_type != kDLCPU;
 	}
 	return DLPACKGEN_RARE(elsewhere || call->has_number) ? dlpackgen_settle_place(call) : 0;

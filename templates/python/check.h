@@ -159,22 +159,28 @@ DLPACKGEN_FAST int dlpackgen_takes_cpu_alone(const struct dlpackgen_parameter *p
 	return p->devices[0] == 0 || (p->devices[0] == kDLCPU && p->devices[1] == 0);
 }
 
+/* Binds a symbol, or compares with what it is bound to. */
+DLPACKGEN_FAST int dlpackgen_check_symbol(
+    struct dlpackgen_call *call, int i, int dimension, int symbol, int64_t extent) {
+	if (call->bound[symbol]) {
+		if (DLPACKGEN_RARE(call->symbols[symbol] != extent)) return dlpackgen_other_extent(call, i, dimension, symbol);
+		return 0;
+	}
+	call->bound[symbol] = (uint8_t)(i + 1);
+	call->symbols[symbol] = extent;
+	return 0;
+}
+
 DLPACKGEN_FAST int dlpackgen_check_extents(
     struct dlpackgen_call *call, const struct dlpackgen_parameter *p, const DLTensor *tensor, int i) {
 	const int count = p->rank < DLPACKGEN_MAX_EXTENTS ? p->rank : (int)DLPACKGEN_MAX_EXTENTS;
 	const int first = tensor->ndim - count;
+	const int64_t *const shape = tensor->shape + first;
 	for (int d = 0; d < count; d++) {
-		const int64_t wanted = p->shape[d], extent = tensor->shape[first + d];
-		if (wanted >= 0) {
-			if (DLPACKGEN_RARE(wanted != extent)) return dlpackgen_bad_extent(call, i, first + d, wanted);
-		} else if (wanted != DLPACKGEN_ANY) {
-			const int symbol = (int)(-2 - wanted);
-			if (!call->bound[symbol]) {
-				call->bound[symbol] = (uint8_t)(i + 1);
-				call->symbols[symbol] = extent;
-			} else if (DLPACKGEN_RARE(call->symbols[symbol] != extent))
-				return dlpackgen_other_extent(call, i, first + d, symbol);
-		}
+		const int64_t wanted = p->shape[d];
+		if (wanted == shape[d] || wanted == DLPACKGEN_ANY) continue;
+		if (DLPACKGEN_RARE(wanted >= 0)) return dlpackgen_bad_extent(call, i, first + d, wanted);
+		if (dlpackgen_check_symbol(call, i, first + d, (int)(-2 - wanted), shape[d])) return -1;
 	}
 	return 0;
 }
@@ -219,12 +225,11 @@ static int dlpackgen_overlaps(const DLTensor *tensor) {
 }
 
 /* Checks one tensor, which is validated, or comes from a library that is trusted. */
-DLPACKGEN_FAST int dlpackgen_check(struct dlpackgen_call *call, int i) {
-	const struct dlpackgen_parameter *const p = &call->function->parameters[i];
-	const struct dlpackgen_argument *const a = &call->arguments[i];
+DLPACKGEN_FAST int dlpackgen_check(
+    struct dlpackgen_call *call, int i, const struct dlpackgen_parameter *p, const struct dlpackgen_argument *a) {
 	const DLTensor *const tensor = &a->tensor;
 	const uint32_t dtype = dlpackgen_dtype_of(tensor);
-	int64_t elements;
+	int64_t elements = 1; /* of a plain one: some */
 	if (DLPACKGEN_RARE(!dlpackgen_takes_dtype(p, dtype))) return dlpackgen_bad_dtype(call, i);
 	if (p->dtype_as && call->arguments[p->dtype_as - 1].object) {
 		if (DLPACKGEN_RARE(dlpackgen_dtype_of(&call->arguments[p->dtype_as - 1].tensor) != dtype))
@@ -236,7 +241,7 @@ DLPACKGEN_FAST int dlpackgen_check(struct dlpackgen_call *call, int i) {
 	if (p->shape_as && call->arguments[p->shape_as - 1].object &&
 	    !dlpackgen_has_shape(tensor, &call->arguments[p->shape_as - 1].tensor))
 		return dlpackgen_other_shape(call, i, p->shape_as - 1);
-	const int row_major = dlpackgen_is_row_major(tensor, &elements);
+	const int row_major = a->plain || dlpackgen_is_row_major(tensor, &elements);
 	if (DLPACKGEN_RARE(!dlpackgen_lies_well(p, tensor, row_major))) return dlpackgen_bad_density(call, i);
 	if (DLPACKGEN_RARE(!row_major && p->writes && dlpackgen_overlaps(tensor))) return dlpackgen_overlapping(call, i);
 	if (DLPACKGEN_RARE(!dlpackgen_takes_device(p, (int32_t)tensor->device.device_type)))

@@ -134,7 +134,7 @@ struct dlpackgen_argument {
 	int (*guard)(PyObject *object, const DLTensor *tensor);
 	DLManagedTensorVersioned *versioned;
 	DLManagedTensor *legacy;
-	uint8_t asks, trusted, yields, done;
+	uint8_t asks, trusted, yields, done, plain;
 };
 
 /** One call of a function. To be declared by DLPACKGEN_CALL. */
