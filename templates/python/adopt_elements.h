@@ -5,11 +5,11 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_ELEMENTS_H_
 #define DLPACKGEN_PYTHON_ADOPT_ELEMENTS_H_
 
-#include <dlpackgen_python/adopted.h>
+#include <dlpackgen_python/state.h>
 #include <stdarg.h>
 
 /* Sets a BufferError and gives -1. The format is that of PyErr_Format. */
-static inline int dlpackgen_refuse(const char *format, ...) {
+DLPACKGEN_SLOW static int dlpackgen_refuse(const char *format, ...) {
 	va_list arguments;
 	va_start(arguments, format);
 	PyErr_FormatV(PyExc_BufferError, format, arguments);
@@ -48,7 +48,7 @@ static inline int dlpackgen_has_elements(const struct dlpackgen_memory *memory) 
 	return 1;
 }
 
-static inline int dlpackgen_refuse_stride(const struct dlpackgen_memory *memory, int i, int size) {
+DLPACKGEN_SLOW static int dlpackgen_refuse_stride(const struct dlpackgen_memory *memory, int i, int size) {
 	return dlpackgen_refuse("stride %zd of dimension %d is no multiple of the %d bytes of an element, so DLPack, which "
 				"counts strides in elements, cannot describe it: make a copy",
 				memory->strides[i], i, size);
@@ -56,7 +56,7 @@ static inline int dlpackgen_refuse_stride(const struct dlpackgen_memory *memory,
 
 /* Turns strides into elements. Those of extents below 2, and of a tensor without
  * elements, lead nowhere, so they may be anything. */
-static inline int dlpackgen_divide_strides(const struct dlpackgen_memory *memory, int shift, int64_t *strides) {
+DLPACKGEN_FAST int dlpackgen_divide_strides(const struct dlpackgen_memory *memory, int shift, int64_t *strides) {
 	const Py_ssize_t rest = ((Py_ssize_t)1 << shift) - 1;
 	for (int i = 0; i < memory->ndim; i++) {
 		const Py_ssize_t stride = memory->strides[i];
@@ -68,13 +68,13 @@ static inline int dlpackgen_divide_strides(const struct dlpackgen_memory *memory
 }
 
 /* Gives the shape where it lies, or a copy where the numbers are narrower. */
-static inline int64_t *dlpackgen_wide_shape(const struct dlpackgen_memory *memory, int64_t *scratch) {
+DLPACKGEN_FAST int64_t *dlpackgen_wide_shape(const struct dlpackgen_memory *memory, int64_t *scratch) {
 	if (sizeof(Py_ssize_t) == sizeof(int64_t)) return (int64_t *)(void *)memory->shape;
 	for (int i = 0; i < memory->ndim; i++) scratch[i] = memory->shape[i];
 	return scratch;
 }
 
-static inline int dlpackgen_describe(const struct dlpackgen_memory *memory, const struct dlpackgen_element *element,
+DLPACKGEN_FAST int dlpackgen_describe(const struct dlpackgen_memory *memory, const struct dlpackgen_element *element,
 				     int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
 	if (memory->ndim > DLPACKGEN_MAX_NDIM || memory->ndim < 0)
 		return dlpackgen_refuse("%d dimensions are more than the %d that are served", memory->ndim, DLPACKGEN_MAX_NDIM);

@@ -202,7 +202,7 @@ static int dlpackgen_np_open(PyObject *type) {
 }
 
 /* Says why a dtype cannot be described. */
-static int dlpackgen_np_refuse(PyObject *object, const char *why) {
+DLPACKGEN_SLOW static int dlpackgen_np_refuse(PyObject *object, const char *why) {
 	PyObject *dtype = PyObject_GetAttrString(object, "dtype");
 	if (dtype) {
 		dlpackgen_refuse("its dtype %S %s", dtype, why);
@@ -225,7 +225,7 @@ static int dlpackgen_np_refuse_kind(PyObject *object, char kind) {
 }
 
 /* An array whose elements are none of C's types: 1, or -1 with the reason. */
-static int dlpackgen_np_no_element(PyObject *object) {
+DLPACKGEN_SLOW static int dlpackgen_np_no_element(PyObject *object) {
 	const struct dlpackgen_np_dtype *d = dlpackgen_np_dtype_of(object);
 	if (d->number == DLPACKGEN_NP_VARIABLE_TEXT) return dlpackgen_np_refuse_kind(object, 'T');
 	/* Only NumPy knows how a type of another package is exported, if at all. */
@@ -233,7 +233,7 @@ static int dlpackgen_np_no_element(PyObject *object) {
 	return dlpackgen_np_refuse_kind(object, d->kind);
 }
 
-static int dlpackgen_np_read(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
+DLPACKGEN_FAST int dlpackgen_np_read(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
 	const struct dlpackgen_np_array *a = dlpackgen_np_fields(object);
 	const struct dlpackgen_np_dtype *d = dlpackgen_np_dtype_of(object);
 	const struct dlpackgen_element *element = dlpackgen_np_element(d->number);

@@ -210,7 +210,7 @@ static int dlpackgen_torch_open(PyObject *type) {
 }
 
 /* Holds the word that may point to the TensorImpl against what the object says it is. */
-static bool dlpackgen_torch_prove(PyObject *object) {
+DLPACKGEN_SLOW static bool dlpackgen_torch_prove(PyObject *object) {
 	PyObject *address = PyObject_GetAttrString(object, "_cdata");
 	void *impl = address ? PyLong_AsVoidPtr(address) : NULL;
 	Py_XDECREF(address);
@@ -220,7 +220,7 @@ static bool dlpackgen_torch_prove(PyObject *object) {
 }
 
 /* Gives the at::Tensor, or NULL where the other routes must be taken. */
-static void *dlpackgen_torch_handle(PyObject *object) {
+DLPACKGEN_FAST void *dlpackgen_torch_handle(PyObject *object) {
 	char *handle = (char *)object + dlpackgen_torch.handle;
 	if (!dlpackgen_torch.is_proven && !dlpackgen_torch_prove(object)) return NULL;
 	/* A tensor that only C++ owns is behind one more pointer. */
@@ -231,7 +231,7 @@ static void *dlpackgen_torch_handle(PyObject *object) {
 /* Whether the values differ from those in memory: 1 with the reason set, 0, -1 with
  * an exception. The conjugate bit is only on complex numbers; the negative one, since
  * x.conj().imag has it, on all. */
-static int dlpackgen_torch_check_bits(PyObject *object, void *handle, DLDataType dtype) {
+DLPACKGEN_FAST int dlpackgen_torch_check_bits(PyObject *object, void *handle, DLDataType dtype) {
 	const struct dlpackgen_torch_functions *call = &dlpackgen_torch.call;
 	int bit = call->is_neg ? call->is_neg(handle) : dlpackgen_torch_ask(object, "is_neg");
 	if (bit != 0) return bit < 0 ? -1 : dlpackgen_refuse(DLPACKGEN_TORCH_NEGATED);
@@ -241,7 +241,7 @@ static int dlpackgen_torch_check_bits(PyObject *object, void *handle, DLDataType
 }
 
 /* Most tensors do not require grad, so that comes before the mode. */
-static int dlpackgen_torch_check_grad(PyObject *object, void *handle) {
+DLPACKGEN_FAST int dlpackgen_torch_check_grad(PyObject *object, void *handle) {
 	const struct dlpackgen_torch_functions *call = &dlpackgen_torch.call;
 	void *impl = *(void **)handle;
 	int required = 0;
@@ -253,7 +253,7 @@ static int dlpackgen_torch_check_grad(PyObject *object, void *handle) {
 }
 
 /* Refuses what has no strides: by the shim, or before 2.9 by the object's word. */
-static int dlpackgen_torch_check_layout(PyObject *object, void *handle) {
+DLPACKGEN_FAST int dlpackgen_torch_check_layout(PyObject *object, void *handle) {
 	int32_t layout = 0;
 	if (!dlpackgen_torch.call.get_layout) return dlpackgen_torch_check_strided(object);
 	if (dlpackgen_torch.call.get_layout(handle, &layout) == 0 && layout == dlpackgen_torch.strided) return 0;
@@ -261,7 +261,7 @@ static int dlpackgen_torch_check_layout(PyObject *object, void *handle) {
 }
 
 /* 1 for a device that other routes know, which meta is not. */
-static int dlpackgen_torch_read_device(PyObject *object, void *handle, DLTensor *out) {
+DLPACKGEN_FAST int dlpackgen_torch_read_device(PyObject *object, void *handle, DLTensor *out) {
 	int32_t type = -1, index = 0;
 	if (dlpackgen_torch.call.get_device_type(handle, &type) != 0) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
 	out->device.device_type = kDLCPU;
@@ -274,7 +274,7 @@ static int dlpackgen_torch_read_device(PyObject *object, void *handle, DLTensor 
 	return 0;
 }
 
-static int dlpackgen_torch_read_dtype(PyObject *object, void *handle, DLTensor *out) {
+DLPACKGEN_FAST int dlpackgen_torch_read_dtype(PyObject *object, void *handle, DLTensor *out) {
 	int32_t number = -1;
 	if (dlpackgen_torch.call.get_dtype(handle, &number) == 0 && number >= 0 && number < DLPACKGEN_TORCH_DTYPES) {
 		out->dtype = dlpackgen_torch.dtypes[number];
@@ -284,7 +284,7 @@ static int dlpackgen_torch_read_dtype(PyObject *object, void *handle, DLTensor *
 }
 
 /* Wrappers of vmap, grad and jvp fail here, and so does a nested tensor. */
-static int dlpackgen_torch_read_shape(void *handle, DLTensor *out) {
+DLPACKGEN_FAST int dlpackgen_torch_read_shape(void *handle, DLTensor *out) {
 	const struct dlpackgen_torch_functions *call = &dlpackgen_torch.call;
 	int64_t dim = 0;
 	if (call->get_dim(handle, &dim) != 0 || call->get_sizes(handle, &out->shape) != 0 ||
@@ -299,7 +299,7 @@ static int dlpackgen_torch_read_shape(void *handle, DLTensor *out) {
 
 /* Functionalized and zero tensors have elements and no memory, and so has one whose
  * storage was resized to 0. */
-static int dlpackgen_torch_check_memory(const DLTensor *out) {
+DLPACKGEN_SLOW static int dlpackgen_torch_check_memory(const DLTensor *out) {
 	for (int32_t i = 0; i < out->ndim; i++)
 		if (out->shape[i] == 0) return 0;
 	return dlpackgen_refuse("it has elements and no memory: its storage was freed, or it stands for a tensor "
@@ -308,7 +308,7 @@ static int dlpackgen_torch_check_memory(const DLTensor *out) {
 
 /* Reading must not separate memory that is shared until one of its tensors is
  * written to, and writing must. */
-static int dlpackgen_torch_read_data(void *handle, int want_write, DLTensor *out) {
+DLPACKGEN_FAST int dlpackgen_torch_read_data(void *handle, int want_write, DLTensor *out) {
 	const struct dlpackgen_torch_functions *call = &dlpackgen_torch.call;
 	const void *data = NULL;
 	int32_t result;

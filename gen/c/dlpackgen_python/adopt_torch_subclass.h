@@ -33,16 +33,16 @@ static int dlpackgen_torch_truth(PyObject *answer) {
 	return is_true;
 }
 
-static int dlpackgen_torch_ask(PyObject *object, const char *method) {
+DLPACKGEN_SLOW static int dlpackgen_torch_ask(PyObject *object, const char *method) {
 	return dlpackgen_torch_truth(PyObject_CallMethod(object, method, NULL));
 }
 
-static int dlpackgen_torch_attribute(PyObject *object, const char *name) {
+DLPACKGEN_SLOW static int dlpackgen_torch_attribute(PyObject *object, const char *name) {
 	return dlpackgen_torch_truth(PyObject_GetAttrString(object, name));
 }
 
 /* Says what is wrong with an attribute. */
-static int dlpackgen_torch_refuse_attribute(PyObject *object, const char *name, const char *why) {
+DLPACKGEN_SLOW static int dlpackgen_torch_refuse_attribute(PyObject *object, const char *name, const char *why) {
 	PyObject *value = PyObject_GetAttrString(object, name);
 	if (value) {
 		dlpackgen_refuse("its %s %S %s", name, value, why);
@@ -59,7 +59,7 @@ static PyObject *dlpackgen_torch_get(const char *name) {
 	return value;
 }
 
-static int dlpackgen_torch_check_strided(PyObject *object) {
+DLPACKGEN_SLOW static int dlpackgen_torch_check_strided(PyObject *object) {
 	PyObject *layout = PyObject_GetAttrString(object, "layout");
 	PyObject *strided = layout ? dlpackgen_torch_get("strided") : NULL;
 	const int is_strided = layout == strided;
@@ -118,7 +118,7 @@ static int dlpackgen_torch_refuse_grad(PyObject *object) {
 
 /* Refuses what torch's exchange table and __dlpack__ hand out with other values than
  * the tensor has, or without any. */
-static int dlpackgen_torch_refuse(PyObject *object) {
+DLPACKGEN_SLOW static int dlpackgen_torch_refuse(PyObject *object) {
 	const int dispatches = dlpackgen_torch_has_dispatch((PyObject *)Py_TYPE(object));
 	int is_meta;
 	if (dispatches != 0) return dispatches < 0 ? -1 : dlpackgen_torch_refuse_dispatch((PyObject *)Py_TYPE(object));
