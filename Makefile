@@ -3,12 +3,14 @@
 # make generate renders gen/ anew            make check  tells whether it must be
 # make bless    rewrites golden/ and the README's picture with what the tests make now
 # make bench    measures, a line a goal; ONLY=generate runs one suite of it
+# make fuzz-long gives hostile tensors to the validators of C, C++ and Python; RUNS=100000000, a few hours
 ONLY ?= all
+RUNS ?= 100000000
 FUZZTIME ?= 10s
 # A build must not depend on whether the checkout has a readable .git.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
-.PHONY: help quick test generate check bless bench setup clean
+.PHONY: help quick test generate check bless bench fuzz-long setup clean
 
 help:
 	@sed -n 's/^# make/  make/p' Makefile
@@ -34,6 +36,10 @@ bless:
 
 bench:
 	@go run ./bench -only=$(ONLY)
+
+# Another seed than that of the tests, each time.
+fuzz-long:
+	FUZZ_RUNS=$(RUNS) FUZZ_SEED=0 nice go test ./tests/safety -count=1 -timeout=0 -v -run='^TestHostileTensors$$'
 
 clean:
 	rm -rf .venv .cache bin

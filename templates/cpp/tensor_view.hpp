@@ -60,9 +60,9 @@ class TensorView {
   /** The stride of such a dimension, in elements. */
   std::int64_t stride(std::int32_t dimension) const noexcept {
     if (tensor_.strides != nullptr) return tensor_.strides[dimension];
-    std::int64_t stride = 1;
-    for (std::int32_t i = ndim(); --i > dimension;) stride *= shape(i) > 1 ? shape(i) : 1;
-    return stride;
+    std::uint64_t stride = 1;  // unsigned, since an empty tensor may have extents of any product
+    for (std::int32_t i = ndim(); --i > dimension;) stride *= detail::unsign(shape(i) > 1 ? shape(i) : 1);
+    return static_cast<std::int64_t>(stride);
   }
   /** The number of elements. */
   std::int64_t size() const noexcept { return *count(tensor_.ndim, tensor_.shape); }
@@ -115,7 +115,9 @@ class TensorView {
  private:
   void* address() const noexcept {
     if (tensor_.data == nullptr || !has_addresses(tensor_.device.device_type)) return nullptr;
-    return static_cast<char*>(tensor_.data) + tensor_.byte_offset;
+    // As a number, since the offset of an empty tensor may be any.
+    return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(tensor_.data) +
+                                   static_cast<std::uintptr_t>(tensor_.byte_offset));
   }
 
   Error check_element(DLDataType wanted, bool write, std::size_t align) const noexcept {

@@ -62,8 +62,11 @@ static dlpack_error dlpackgen_copy_metadata(DLTensor *tensor, int64_t *numbers) 
 	if (tensor->strides) memcpy(strides, tensor->strides, size);
 	memmove(numbers, tensor->shape, size);
 	if (!tensor->strides) {
+		memset(strides, 0, size);
+		/* Extents whose product is too large are those of an empty tensor, whose strides
+		 * mean nothing, or for the validator to refuse. */
 		const dlpack_error error = dlpack_compact_strides(tensor->ndim, numbers, strides);
-		if (error != DLPACK_OK) return error;
+		if (error != DLPACK_OK && error != DLPACK_ERROR_TOO_LARGE) return error;
 	}
 	memcpy(numbers + tensor->ndim, strides, size);
 	tensor->shape = numbers;

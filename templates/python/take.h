@@ -74,7 +74,8 @@ static int dlpackgen_admit(struct dlpackgen_argument *a, int64_t *scratch, int c
 /* Tells of most tensors in a few steps that the validator would accept them: dense
  * ones of named dtypes in the memory of the host. 0 says nothing. */
 DLPACKGEN_FAST int dlpackgen_is_plainly_valid(const struct dlpackgen_parameter *p, const DLTensor *tensor) {
-	const uint64_t extent_limit = UINT64_C(1) << 31, limit = UINTPTR_MAX >> 24;
+	/* The product of both limits must fit in 64 bits, or a huge tensor would look empty. */
+	const uint64_t extent_limit = UINT64_C(1) << 24, limit = UINTPTR_MAX >> 24;
 	uint64_t elements = 1;
 	if (p->dtypes[0] == 0 || tensor->ndim < 0 || tensor->ndim > DLPACKGEN_MAX_NDIM) return 0;
 	if (tensor->ndim > 0 && (!tensor->shape || !tensor->strides)) return 0;

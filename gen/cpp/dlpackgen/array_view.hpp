@@ -47,9 +47,9 @@ class ArrayView {
   constexpr std::int64_t stride(std::size_t dimension) const noexcept { return strides_[dimension]; }
   /** The number of elements. */
   constexpr std::int64_t size() const noexcept {
-    std::int64_t product = data_ == nullptr ? 0 : 1;
-    for (std::size_t i = 0; i < N; ++i) product *= shape_[i];
-    return product;
+    std::uint64_t product = data_ == nullptr ? 0 : 1;  // unsigned: of extents that are too large, one is 0
+    for (std::size_t i = 0; i < N; ++i) product *= static_cast<std::uint64_t>(shape_[i]);
+    return static_cast<std::int64_t>(product);
   }
   /** The element whose indices are all 0. */
   constexpr T* data() const noexcept { return data_; }
@@ -137,7 +137,9 @@ Result<ArrayView<T, N>> array_of(const TensorView& view) noexcept {
   const Result<T*> data = detail::host_data<T>(view);
   if (!data) return data.error();
   std::int64_t strides[N + 1] = {};
-  for (std::size_t i = 0; i < N; ++i) strides[i] = view.stride(static_cast<std::int32_t>(i));
+  // Nobody has checked the strides of an empty tensor, whose rows can be asked for.
+  const bool empty = view.size() == 0;
+  for (std::size_t i = 0; i < N; ++i) strides[i] = empty ? 0 : view.stride(static_cast<std::int32_t>(i));
   return ArrayView<T, N>(*data, view.raw().shape, strides);
 }
 

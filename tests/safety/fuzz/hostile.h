@@ -48,11 +48,12 @@ static inline int64_t hostile_number(struct hostile *h) {
 	return (int64_t)hostile_raw(h, 8);
 }
 
-/* ndim numbers with nothing behind them that could be read unseen; or NULL. */
-static inline int64_t *hostile_numbers(struct hostile *h, int32_t ndim) {
+/* ndim numbers with nothing behind them that could be read unseen. Products of powers
+ * of two wrap to 0, which looks harmless. */
+static inline int64_t *hostile_numbers(struct hostile *h, int32_t ndim, int powers) {
 	const size_t count = ndim < 0 || ndim > DLPACK_MAX_NDIM ? 0 : (size_t)ndim;
 	int64_t *made = (int64_t *)malloc(count * sizeof *made);
-	for (size_t i = 0; i < count; i++) made[i] = hostile_number(h);
+	for (size_t i = 0; i < count; i++) made[i] = powers ? INT64_C(1) << hostile_byte(h) % 33 : hostile_number(h);
 	return made;
 }
 
@@ -80,8 +81,8 @@ static inline void hostile_layout(struct hostile *h, DLTensor *t) {
 	const int kind = hostile_byte(h);
 	t->ndim = kind < 230 ? kind % 6 : kind < 240 ? kind % 66 : (int32_t)hostile_raw(h, 4);
 	const int layout = hostile_byte(h);
-	t->shape = layout % 64 == 63 ? NULL : hostile_numbers(h, t->ndim);
-	t->strides = layout % 64 == 62 ? NULL : hostile_numbers(h, t->ndim);
+	t->shape = layout % 64 == 63 ? NULL : hostile_numbers(h, t->ndim, layout % 16 == 5);
+	t->strides = layout % 64 == 62 ? NULL : hostile_numbers(h, t->ndim, 0);
 	if (layout % 4 == 1 && t->shape && t->strides && t->ndim > 0 && t->ndim <= DLPACK_MAX_NDIM)
 		(void)dlpack_compact_strides(t->ndim, t->shape, t->strides);
 }

@@ -13,9 +13,9 @@ using dlpackgen::TensorView;
 template <class T>
 void walk(const TensorView& view, const dlpackgen::ArrayView<T, 2>& a, bool mine) {
   CLAIM(a.size() == view.size());
-  int left = 64;
-  for (std::int64_t i = 0; i < a.extent(0) && left > 0; ++i) {
-    for (std::int64_t k = 0; k < a.extent(1) && left > 0; ++k, --left) {
+  for (std::int64_t i = 0; i < a.extent(0) && i < 8; ++i) {
+    CLAIM(a[i].size() == a.extent(1) || a.data() == nullptr);
+    for (std::int64_t k = 0; k < a.extent(1) && k < 8; ++k) {
       CLAIM(a.at(i, k) == &a[i][k]);
       CLAIM(!mine || *a.at(i, k) == T());
     }
@@ -32,8 +32,7 @@ void typed(const TensorView& view, bool mine) {
   }
   const auto two = dlpackgen::array_of<const T, 2>(view);
   CLAIM(!two || view.ndim() == 2);
-  if (two && mine) walk(view, *two, mine);
-  if (two) CLAIM(two->size() == view.size());
+  if (two) walk(view, *two, mine);
   CLAIM(!view.is_read_only() || !view.data_as<T>());
 }
 

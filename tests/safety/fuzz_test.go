@@ -1,0 +1,139 @@
+package safety
+
+import (
+	"cmp"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// fuzzer is a harness of folder fuzz.
+type fuzzer struct{ file, compiler, standard string }
+
+var fuzzers = map[string]fuzzer{
+	"validate": {"validate.c", "clang-16", "gnu11"},
+	"views":    {"views.cpp", "clang++-16", "gnu++17"},
+	"exchange": {"exchange.c", "clang-16", "gnu11"},
+}
+
+// Hostile tensors come before each validator, and what it lets in is walked. The
+// seed is fixed: what fails once fails again. FUZZ_RUNS asks for more runs, and
+// FUZZ_SEED for others.
+func TestHostileTensors(t *testing.T) {
+	runs := cmp.Or(os.Getenv("FUZZ_RUNS"), "1000000")
+	if testing.Short() {
+		runs = "20000"
+	}
+	for name, f := range fuzzers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, err := f.run(t, f.build(t, headers(t)), runs)
+			require.NoError(t, err, "%s", out)
+			assert.Contains(t, out, "Done "+runs+" runs")
+		})
+	}
+}
+
+// Each of these takes a check away, which the harness must miss.
+func TestTheFuzzersFindWhatIsWrong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a fuzzer for each mistake, and -short was given")
+	}
+	for name, test := range map[string]struct{ fuzzer, file, old, changed string }{
+		"more dimensions than are read":   {"validate", "dlpack/dlpack_util.h", "tensor->ndim < 0 || tensor->ndim > DLPACK_MAX_NDIM", "tensor->ndim < 0"},
+		"negative extents in C":           {"validate", "dlpack/dlpack_util.h", "if (shape[i] < 0) return DLPACK_ERROR_EXTENT;\n    if (shape[i] == 0)", "if (shape[i] == 0)"},
+		"products that wrap":              {"validate", "dlpack/dlpack_util.h", "if (b != 0 && a > DLPACK_UTIL_MOST / b) return 0;", ""},
+		"sums that wrap":                  {"validate", "dlpack/dlpack_util.h", "if (b > DLPACK_UTIL_MOST - a) return 0;", ""},
+		"what lies before the buffer":     {"validate", "dlpack/dlpack_util.h", "+ tensor->byte_offset < dlpack_magnitude_(low)) return", "+ tensor->byte_offset < 0) return"},
+		"density by one stride":           {"validate", "dlpack/dlpack_util.h", "if (expected == before) return 0;", "if (expected == before) return 1;"},
+		"the width of packed elements":    {"views", "dlpackgen/validate.hpp", "if (dtype.bits < 8 && (set", "if (dtype.bits < 4 && (set"},
+		"strides of the empty in C++":     {"views", "dlpackgen/tensor_view.hpp", "std::uint64_t stride = 1;", "std::int64_t stride = 1;"},
+		"sizes of the empty in C++":       {"views", "dlpackgen/array_view.hpp", "std::uint64_t product = data_ == nullptr ? 0 : 1;", "std::int64_t product = data_ == nullptr ? 0 : 1;"},
+		"rows of the empty in C++":        {"views", "dlpackgen/array_view.hpp", "empty ? 0 : view", "false ? 0 : view"},
+		"the offset of the empty in C++":  {"views", "dlpackgen/tensor_view.hpp", "return reinterpret_cast<void*>(", "return static_cast<char*>(tensor_.data) + tensor_.byte_offset;\n    return reinterpret_cast<void*>("},
+		"huge tensors that look empty":    {"exchange", "dlpackgen_python/take.h", "extent_limit = UINT64_C(1) << 24", "extent_limit = UINT64_C(1) << 31"},
+		"large empty tensors are refused": {"exchange", "dlpackgen_python/managed.h", " && error != DLPACK_ERROR_TOO_LARGE) return", ") return"},
+		"dimensions that have no room":    {"exchange", "dlpackgen_python/take.h", "if (tensor->ndim < 0 || tensor->ndim > DLPACKGEN_MAX_NDIM) error", "if (0) error"},
+		"capsules are not validated":      {"exchange", "dlpackgen_python/take.h", "if (error != DLPACK_OK) made = NULL, dlpackgen_refuse_error(error);\n\telse if", "if"},
+		"the versions of capsules":        {"exchange", "dlpackgen_python/capsules.h", "taken->versioned->version.major != DLPACK_MAJOR_VERSION", "0"},
+		"refused tensors leak":            {"exchange", "dlpackgen_python/take.h", "if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);", ""},
+		"the read-only flag":              {"exchange", "dlpackgen_python/check.h", "p->writes && a->flags & DLPACK_FLAG_BITMASK_READ_ONLY", "0"},
+		"elements that fill no row":       {"exchange", "dlpackgen_python/check.h", "|| tensor->strides[last] == 1) return 1;", ") return 1;\n\treturn 1;"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := fuzzers[test.fuzzer]
+			out, err := f.run(t, f.build(t, mutant(t, test.file, test.old, test.changed)), "600000")
+			assert.Error(t, err)
+			assert.Regexp(t, `not so: |runtime error: |AddressSanitizer`, out)
+		})
+	}
+}
+
+func (f fuzzer) embeds() bool { return f.file == "exchange.c" }
+
+// build makes a fuzzer over headers, which may be wrong ones.
+func (f fuzzer) build(t *testing.T, headers string) (program string) {
+	t.Helper()
+	compiler := needFuzzer(t, f.compiler)
+	program = filepath.Join(t.TempDir(), "fuzzer")
+	args := append([]string{"-g", "-O1", "-Wall", "-Wextra", "-std=" + f.standard, "-fsanitize=fuzzer,address,undefined",
+		"-fno-sanitize-recover=all", "-I", headers, "-o", program, filepath.Join("fuzz", f.file)}, f.python(t)...)
+	out, err := exec.Command(compiler, args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return program
+}
+
+// python gives what embeds a Python where a harness does.
+func (f fuzzer) python(t *testing.T) []string {
+	t.Helper()
+	if !f.embeds() {
+		return nil
+	}
+	p := embedded(t)
+	return []string{"-isystem", p.include, "-L", p.lib, "-Wl,-rpath," + p.lib, "-l" + p.name}
+}
+
+// run runs a fuzzer so many times from one seed, in a folder of its own.
+func (f fuzzer) run(t *testing.T, program, runs string) (output string, err error) {
+	t.Helper()
+	cmd := exec.Command(program, "-runs="+runs, "-seed="+cmp.Or(os.Getenv("FUZZ_SEED"), "1"), "-max_len=128", "-timeout=60", "-detect_leaks=0")
+	cmd.Dir = t.TempDir()
+	cmd.Env = append(os.Environ(), "ASAN_OPTIONS=quarantine_size_mb=4:detect_leaks=0", "PYTHONMALLOC=malloc")
+	if f.embeds() {
+		cmd.Env = append(cmd.Env, "PYTHONHOME="+embedded(t).home)
+	}
+	out, err := cmd.CombinedOutput()
+	return essence(string(out)), err
+}
+
+// essence leaves out what a fuzzer says of its progress.
+func essence(output string) string {
+	var kept []string
+	for line := range strings.SplitSeq(output, "\n") {
+		if !strings.HasPrefix(line, "#") && !strings.Contains(line, "# Uses:") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n")
+}
+
+// needFuzzer gives a clang that has libFuzzer, or skips.
+func needFuzzer(t *testing.T, compiler string) string {
+	t.Helper()
+	path, err := exec.LookPath(compiler)
+	if err != nil {
+		t.Skipf("needs %s: apt-get install clang-16", compiler)
+	}
+	cmd := exec.Command(path, "-x", "c", "-fsanitize=fuzzer", "-o", filepath.Join(t.TempDir(), "probe"), "-")
+	cmd.Stdin = strings.NewReader("int LLVMFuzzerTestOneInput(const unsigned char *b, unsigned long n) { (void)b, (void)n; return 0; }")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Skipf("needs libFuzzer: apt-get install libclang-rt-16-dev\n%s", out)
+	}
+	return path
+}
