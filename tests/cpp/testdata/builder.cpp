@@ -38,6 +38,10 @@ static void containers() {
   CHECK(text && static_cast<const char*>(text->view().data())[0] == 's');
   const auto empty = Builder().versioned(std::vector<double>());
   CHECK(empty && empty->view().size() == 0 && empty->view().data() == nullptr && empty->get()->dl_tensor.shape[0] == 0);
+  const auto offset = Builder(stranger::numbers).shape({3, 0}).byte_offset(8).versioned();
+  CHECK(offset && offset->get()->dl_tensor.data == nullptr && offset->get()->dl_tensor.byte_offset == 0);
+  const auto other = Builder(stranger::numbers).shape({2}).versioned(std::vector<float>(8));
+  CHECK(other && other->view().data() == stranger::numbers);
   const auto strided = Builder().shape({2, 2}).strides({-1, 2}).byte_offset(4).versioned(std::vector<float>(4));
   CHECK(strided && strided->view().stride(0) == -1 && strided->get()->dl_tensor.byte_offset == 4);
 }

@@ -126,10 +126,19 @@ struct Mine {  // a complex number that is none
   double third;
 };
 
+template <class T>
+struct Thrice {  // nor is this
+  using value_type = T;
+  T real() const { return first; }
+  T imag() const { return second; }
+  T first, second, third;
+};
+
 static void types() {
   static_assert(same(dtype_of<std::complex<float>>, dtypes::complex64));
   static_assert(same(dtype_of<const std::complex<double>>, dtypes::complex128));
   static_assert(!dlpackgen::is_element<std::complex<long double>> && !dlpackgen::is_element<std::complex<int>>);
+  CHECK(!dlpackgen::is_element<Thrice<float>>);
   static_assert(!dlpackgen::is_element<Mine> && !dlpackgen::is_element<std::vector<float>>);
   static_assert(same(dtype_of<dlpackgen::float16>, dtypes::float16) && sizeof(dlpackgen::float16) == 2);
   static_assert(same(dtype_of<dlpackgen::bfloat16>, dtypes::bfloat16));
@@ -164,6 +173,7 @@ static void messages() {
       says(array_of<float, 1>(view(plain)).error(), "the tensor has another number of dimensions: expected 1, got 2"));
   CHECK(says(Error(Code::extent, 0, INT64_MIN, 1),
              "an extent of shape is negative: got -9223372036854775808, in dimension 1"));
+  CHECK(says(Error(Code::extent, 0, -3), "an extent of shape is negative: got -3"));
   CHECK(says(Code::no_memory, "out of memory"));
 #ifdef __cpp_exceptions
   try {

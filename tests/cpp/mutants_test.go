@@ -1,0 +1,159 @@
+package cpp
+
+import (
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// mutants breaks each rule of a header once; the program is to notice.
+var mutants = []struct{ program, header, old, new string }{
+	{"core", "validate", "if (b != 0 && a > most / b) return false;", ""},
+	{"core", "validate", "if (b > most - a) return false;", ""},
+	{"core", "validate", "return stride < 0 ? 0U - unsign(stride) : unsign(stride);", "return unsign(stride);"},
+	{"core", "validate", "(set & flags::is_subbyte_type_padded) == 0", "true"},
+	{"core", "validate", "if (tensor.ndim < 0 || tensor.ndim > max_ndim)", "if (tensor.ndim < 0)"},
+	{"core", "validate", "if (ndim > 0 && shape == nullptr) return Error(Code::shape_null, 0, ndim);", ""},
+	{"core", "validate", "if (shape[i] < 0) return Error(Code::extent, 0, shape[i], i);", ""},
+	{"core", "validate", "if (!fits) return Code::too_large;", ""},
+	{"core", "validate", "if (empty) return std::int64_t{0};", ""},
+	{"core", "validate", "if (*elements == 0) return Reach{};", ""},
+	{"core", "validate", "tensor.strides[i] < 0 ? below : above", "above"},
+	{"core", "validate", "if (tensor.shape[i] == 1) continue;", ""},
+	{"core", "validate", "if (tensor.data == nullptr) return Code::data_null;", ""},
+	{"core", "validate", "if (end > UINTPTR_MAX - address) return Error(Code::out_of_range, 0, touched->high);", ""},
+	{"core", "validate", "if (address + tensor.byte_offset < before) return Error(Code::out_of_range, 0, touched->low);", ""},
+	{"core", "validate", "if (!error) error = detail::check_dtype(tensor->dtype, accept);", ""},
+	{"core", "validate", "!detail::allows(accept, Accept::unknown_device)", "false"},
+	{"core", "validate", "!allows(accept, Accept::unknown_code)", "false"},
+	{"core", "validate", "if (tensor == nullptr) return Code::null;", ""},
+	{"core", "managed", "if (managed.version.major != current.major)", "if (managed.version.major > current.major)"},
+	{"core", "managed", "if (managed.version.minor < 2) accept", "if (managed.version.minor < 3) accept"},
+	{"core", "managed", "if (managed.version.minor < 2) accept", "if (false) accept"},
+	{"core", "managed", "validate(&managed.dl_tensor, 0, accept | Accept::null_strides)", "validate(&managed.dl_tensor, 0, accept)"},
+	{"core", "managed", "~BasicManaged() { reset(); }", "~BasicManaged() {}"},
+	{"core", "managed", "managed_(other.release())", "managed_(other.get())"},
+	{"core", "managed", "if (old != nullptr && old->deleter != nullptr)", "if (old != nullptr)"},
+	{"core", "managed", "return managed.flags;", "return 0;"},
+	{"core", "managed", "if (managed == nullptr) return Code::null;", ""},
+	{"core", "tensor_view", "+ tensor_.byte_offset;", ";"},
+	{"core", "tensor_view", "if (write && is_read_only()) return Code::read_only;", ""},
+	{"core", "tensor_view", "is_read_only() ? nullptr : address()", "address()"},
+	{"core", "tensor_view", "if (misfit != 0)", "if (false)"},
+	{"core", "tensor_view", "if (!same(tensor_.dtype, wanted))", "if (false)"},
+	{"core", "tensor_view", "if (tensor_.data == nullptr || !has_addresses(tensor_.device.device_type)) return nullptr;", ""},
+	{"core", "tensor_view", "if (!has_addresses(tensor_.device.device_type)) return Error", "if (false) return Error"},
+	{"core", "tensor_view", "if (tensor_.strides != nullptr) return", "return"},
+	{"builder", "builder", "if (armed_) call_();", "call_();"},
+	{"builder", "builder", "other.armed_ = false;", ""},
+	{"builder", "builder", "block->~Block();", ""},
+	{"builder", "builder", "free(block);", ""},
+	{"builder", "builder", "managed.version = current;", ""},
+	{"builder", "builder", "managed.flags = set;", ""},
+	{"builder", "builder", "read_only(std::is_const<T>::value);", ""},
+	{"builder", "builder", "b.tensor_.byte_offset = view.raw().byte_offset;", ""},
+	{"builder", "builder", "b.flags_ = view.flags();", ""},
+	{"builder", "builder", "b.strides_[i] = view.stride(i);", "b.strides_[i] = 7;"},
+	{"builder", "builder", "yes ? flags_ | bit : flags_ & ~bit", "flags_ | bit"},
+	{"builder", "builder", "if (!error_) error_ = Error(Code::ndim, max_ndim, static_cast<std::int64_t>(from.size()));", ""},
+	{"builder", "builder", "p.flags |= flags::read_only;", ""},
+	{"builder", "builder", "if (!has_dtype_) p.tensor.dtype", "p.tensor.dtype"},
+	{"builder", "builder", "if (has_data_) return p;", ""},
+	{"builder", "builder", "p.tensor.data = plan(block->owner).tensor.data;", ""},
+	{"builder", "builder", "if (error_) return error_;", ""},
+	{"builder", "builder", "number_of_strides_ != static_cast<std::size_t>(p.tensor.ndim)", "false"},
+	{"builder", "builder", "if (unversioned && (p.flags", "if (false && (p.flags"},
+	{"builder", "builder", "flags::read_only | flags::is_subbyte_type_padded)) != 0", "flags::read_only)) != 0"},
+	{"builder", "builder", "inside < width", "false"},
+	{"builder", "builder", "if (touched.high == 0) {", "if (false) {"},
+	{"builder", "builder", "p.tensor.byte_offset < detail::magnitude(touched.low) ||", ""},
+	{"builder", "builder", "|| end > p.room", ""},
+	{"builder", "builder", "return given ? Error() : error;", "return Error();"},
+	{"builder", "builder", "if (tensor.strides != nullptr) steps[i] = tensor.strides[i];", ""},
+	{"builder", "builder", "alignof(Owner) > __STDCPP_DEFAULT_NEW_ALIGNMENT__", "false"},
+	{"memory", "builder", "if (room.memory == nullptr) return Code::no_memory;", ""},
+	{"memory", "builder", "if (memory != nullptr) Block::free(memory);", ""},
+	{"memory", "exchange", "if (handover == nullptr) return Code::no_memory;", ""},
+	{"memory", "producer", "if (handover == nullptr) return Code::no_memory;", ""},
+	{"views", "array_view", "if (view.ndim() != static_cast<std::int32_t>(N))", "if (false)"},
+	{"views", "array_view", "if (data && !view.is_on_host())", "if (false)"},
+	{"views", "array_view", "if (!view.is_row_major()) return Code::not_dense;", ""},
+	{"views", "array_view", "if (index[i] < 0 || index[i] >= shape_[i]) return nullptr;", ""},
+	{"views", "array_view", "index[i] * strides_[i]", "index[i]"},
+	{"views", "array_view", "index * strides_[0], &shape_[1]", "index, &shape_[1]"},
+	{"views", "packed", "if (view.is_padded()) return Code::packed;", ""},
+	{"views", "packed", "!std::is_const<T>::value && view.is_read_only()", "false"},
+	{"views", "packed", "data_[at / 8] & ~mask", "data_[at / 8]"},
+	{"views", "packed", "bit(index, i) << i", "bit(index, width - 1 - i) << i"},
+	{"views", "tensor_view", "if (is_packed()) return Code::packed;", ""},
+	{"views", "message", "if (n < 0) *--first = '-';", ""},
+	{"views", "message", "n < 0 ? 0U - static_cast<std::uint64_t>(n) :", ""},
+	{"views", "message", "if (error.where >= 0) {", "if (false) {"},
+	{"views", "exceptions", "if (error) throw Exception(error);", ""},
+	{"views", "complex", "sizeof(C) == 2 * sizeof(T)", "true"},
+	{"exchange", "exchange", "visited < max_exchange_tables", "true"},
+	{"exchange", "exchange", "if (header->version.major == current.major) return", "return"},
+	{"exchange", "exchange", "header = header->prev_api;", "header = nullptr;"},
+	{"exchange", "exchange", "if (newest == nullptr) return Code::null;", ""},
+	{"exchange", "exchange", "api->managed_tensor_allocator == nullptr || ", ""},
+	{"exchange", "exchange", "api->managed_tensor_from_py_object_no_sync == nullptr ||", ""},
+	{"exchange", "exchange", "api->managed_tensor_to_py_object_no_sync == nullptr || ", ""},
+	{"exchange", "exchange", " || api->current_work_stream == nullptr", ""},
+	{"exchange", "exchange", "if (!can_borrow()) return Code::exchange_slot;", ""},
+	{"exchange", "exchange", "if (managed == nullptr) return Code::no_result;", ""},
+	{"exchange", "exchange", "if (report->calls++ != 0) return;", "report->calls++;"},
+	{"exchange", "exchange", "if (device.device_type == kDLCPU) return stream;", ""},
+	{"exchange", "exchange", "if (state_.exchange(given) == dropped) destroy();", ""},
+	{"exchange", "exchange", "if (state_.exchange(given) == dropped) destroy();", "destroy();"},
+	{"exchange", "exchange", "handover->state_.exchange(dropped) == given", "true"},
+	{"exchange", "exchange", "handover->keep();", ""},
+	{"exchange", "exchange", "if (failed == 0 && object != nullptr)", "if (failed == 0)"},
+	{"exchange", "exchange", "if (made.ndim() != prototype.ndim)", "if (false)"},
+	{"exchange", "exchange", "if (made.shape(i) != prototype.shape[i])", "if (false)"},
+	{"exchange", "exchange", "if (!same(made.dtype(), prototype.dtype))", "if (false)"},
+	{"exchange", "exchange", "if (made.device().device_type != prototype.device.device_type)", "if (false)"},
+	{"exchange", "producer", "if (!told) Derived::set_error(kind, text);", "Derived::set_error(kind, text);"},
+	{"exchange", "producer", "if (set_error != nullptr) set_error", "set_error"},
+	{"exchange", "producer", "if (!*made) return Code::no_result;", ""},
+	{"exchange", "producer", "if (tensor == nullptr) return Code::null;", ""},
+	{"exchange", "producer", "if (tensor->version.major != current.major)", "if (false)"},
+	{"exchange", "producer", "if (handover != nullptr && failed == 0) handover->give(tensor);", ""},
+	{"exchange", "producer", "if (handover != nullptr && failed != 0) handover->keep();", ""},
+	{"exchange", "producer", `tell_safely(tell, "MemoryError", "out of memory");`, ""},
+	{"exchange", "producer", "tell_safely(tell, kind_of(e.code()), e.what());", ""},
+	{"exchange", "producer", `tell_safely(tell, "RuntimeError", e.what());`, ""},
+	{"exchange", "producer", `"RuntimeError", "an exception that says nothing"`, `"RuntimeError", ""`},
+	{"exchange", "producer", "} catch (...) {  // nobody is left to tell", "} catch (const char*) {"},
+	{"exchange", "producer", "if constexpr (borrows<Derived>(0)) {", "if constexpr (false) {"},
+}
+
+// survives tells whether a program still finds all its checks to hold: a crash, a
+// leak or an endless loop is as good as a failed check.
+func survives(t *testing.T, dir, source string, more ...string) bool {
+	t.Helper()
+	args := append([]string{"-std=c++17", "-w", "-pthread", "-I", dir, "-o", dir + "/program", "testdata/" + source + ".cpp"}, more...)
+	out, err := exec.Command(gcc.program, args...).CombinedOutput()
+	require.NoError(t, err, "the mutant does not compile: %s", out)
+	return exec.CommandContext(t.Context(), "timeout", "10", dir+"/program").Run() == nil
+}
+
+func TestMutantsAreNoticed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program for each mutant")
+	}
+	need.Program(t, gcc.program, gcc.debian)
+	for _, mutant := range mutants {
+		t.Run(mutant.header+" "+mutant.old, func(t *testing.T) {
+			t.Parallel()
+			dir := headers(t, "1.3")
+			edit(t, dir, "dlpackgen/"+mutant.header+".hpp", mutant.old, mutant.new)
+			// The sanitizers take several times as long to compile with.
+			alive := survives(t, dir, mutant.program) && survives(t, dir, mutant.program, addresses...)
+			assert.False(t, alive, "nothing fails without this")
+		})
+	}
+}
