@@ -348,11 +348,11 @@ static int dlpackgen_torch_hold(PyObject *object, int want_write, DLTensor *out,
 	return dlpackgen_torch_borrow(object, 1, out, scratch, flags);
 }
 
-/* What PyTorch's own exchange table does not look at. */
+/* What PyTorch's own exchange table does not look at. It fails by itself for what has
+ * no strides. */
 static int dlpackgen_torch_guard(PyObject *object, const DLTensor *tensor) {
 	void *handle = dlpackgen_torch_handle(object);
 	if (!handle) return dlpackgen_torch_refuse(object);
-	if (dlpackgen_torch_check_layout(object, handle) < 0) return -1;
 	if (dlpackgen_torch_check_bits(object, handle, tensor->dtype) < 0) return -1;
 	return dlpackgen_torch_check_grad(object, handle);
 }

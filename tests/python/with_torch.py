@@ -38,6 +38,15 @@ def test_the_table_of_torch():
     table = stranger.address(torch.Tensor.__dlpack_c_exchange_api__)
     checked.enroll(torch.Tensor, table)
     refuses(plain, named, take)
+    eye = torch.eye(3)
+    nested = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+    for x in eye.to_sparse(), eye.to_sparse_csr(), eye.to_mkldnn(), nested:
+        for f in plain, named, write, take:
+            try:
+                f(x)
+            except (BufferError, RuntimeError):
+                continue
+            raise AssertionError(x.layout)
     x = torch.ones(2, 3)
     equal(plain(x)[0]["data"], x.data_ptr())
     equal(plain(x)[0]["owned"], False)

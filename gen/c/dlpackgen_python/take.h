@@ -112,7 +112,8 @@ static int dlpackgen_own_by_table(const DLPackExchangeAPI *api, PyObject *object
 
 /* What a table lends has no flags: what is to be written to, or may be padded, is
  * taken for good unless its library is known to have no such tensors. */
-static int dlpackgen_lend(const DLPackExchangeAPI *api, int trusted, PyObject *object, int want_write, DLTensor *out) {
+DLPACKGEN_FAST int dlpackgen_lend(
+    const DLPackExchangeAPI *api, int trusted, PyObject *object, int want_write, DLTensor *out) {
 	if (!api->dltensor_from_py_object_no_sync || (want_write && !trusted)) return 0;
 	if (api->dltensor_from_py_object_no_sync(object, out) == 0 && !PyErr_Occurred())
 		return trusted || out->dtype.bits >= 8;
@@ -120,16 +121,20 @@ static int dlpackgen_lend(const DLPackExchangeAPI *api, int trusted, PyObject *o
 	return 0;
 }
 
-/* Gives 0 for a tensor that is lent, 1 for one that is owned, -1 with an exception. */
-static int dlpackgen_read_table(
-    struct dlpackgen_argument *a, const DLPackExchangeAPI *api, int trusted, PyObject *object, int want_write) {
-	a->flags = 0;
-	if (dlpackgen_lend(api, trusted, object, want_write, &a->tensor)) return 0;
+DLPACKGEN_SLOW static int dlpackgen_read_owned(
+    struct dlpackgen_argument *a, const DLPackExchangeAPI *api, PyObject *object) {
 	if (dlpackgen_own_by_table(api, object, &a->versioned)) return -1;
 	a->legacy = NULL;
 	a->tensor = a->versioned->dl_tensor;
 	a->flags = a->versioned->flags;
 	return 1;
+}
+
+/* Gives 0 for a tensor that is lent, 1 for one that is owned, -1 with an exception. */
+DLPACKGEN_FAST int dlpackgen_read_table(
+    struct dlpackgen_argument *a, const DLPackExchangeAPI *api, int trusted, PyObject *object, int want_write) {
+	a->flags = 0;
+	return dlpackgen_lend(api, trusted, object, want_write, &a->tensor) ? 0 : dlpackgen_read_owned(a, api, object);
 }
 
 static int dlpackgen_read_capsule(
