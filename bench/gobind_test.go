@@ -36,14 +36,21 @@ func TestPairsBecomeGoals(t *testing.T) {
 	assert.Contains(t, out.String(), "known", "for comparison")
 }
 
+func TestProcessesAreMerged(t *testing.T) {
+	one := []pair.Result{{Name: "a", Ours: []float64{1, 2}, Bare: []float64{3, 4}, Allocs: 1}}
+	two := []pair.Result{{Name: "a", Ours: []float64{5}, Bare: []float64{6}}}
+	assert.Equal(t, one, merged(nil, one))
+	assert.Equal(t, []pair.Result{{Name: "a", Ours: []float64{1, 2, 5}, Bare: []float64{3, 4, 6}, Allocs: 1}}, merged(one, two))
+}
+
 // run gives what a program of pairs prints after few rounds.
 func run(t *testing.T, dir, pkg string) []pair.Result {
 	t.Helper()
-	results, err := pairsOf(filepath.Join(t.TempDir(), "pairs"), dir, pkg, 2)
+	results, err := pairsOf(filepath.Join(t.TempDir(), "pairs"), dir, pkg, 1)
 	require.NoError(t, err)
 	seen := map[string]bool{}
 	for _, r := range results {
-		assert.Len(t, r.Ratios(), 2, r.Name)
+		assert.Len(t, r.Ratios(), processes*pairRounds, r.Name)
 		assert.Positive(t, middle(r.Ours), r.Name)
 		assert.Positive(t, middle(r.Bare), r.Name)
 		assert.Zero(t, r.Allocs, r.Name)

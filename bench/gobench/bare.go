@@ -55,6 +55,7 @@ type bareSlot struct {
 	_            structs.HostLayout
 	managed      dlpack.DLManagedTensorVersioned
 	number, next uint32
+	owner        uintptr
 	dims         [2 * bareNDim]int64
 }
 
@@ -91,6 +92,20 @@ func (l *bareList) export(data []float32, shape ...int64) *dlpack.DLManagedTenso
 	}
 	write(&s.managed, &s.dims, bareDeleter, s.managed.ManagerCtx, unsafe.Pointer(&data[0]), shape)
 	return &s.managed
+}
+
+// exportShared is for one more tensor of a buffer, which it keeps alive.
+func (l *bareList) exportShared(b *bareBuffer) *dlpack.DLManagedTensorVersioned {
+	s := l.take()
+	if s == nil {
+		return nil
+	}
+	atomic.AddUint64(&b.shares, 1<<32)
+	m := &s.managed
+	m.Version.Major, m.Version.Minor = dlpack.MajorVersion, dlpack.MinorVersion
+	m.Deleter, m.Flags, m.DLTensor = bareSharedDeleter, 0, b.tensor
+	s.owner = uintptr(unsafe.Pointer(b))
+	return m
 }
 
 // exportPinned pins it as well, and ends the pin of the slot's last slice.

@@ -64,8 +64,8 @@ func exportShared() pair.Pair {
 	first, err := b.Export() // takes what is for one consumer
 	must(err)
 	check(first != nil, "Buffer.Export")
-	list, out, room := bareSlots(), make(lent, chunk), b.Slice()
-	return pair.Pair{Name: "export-shared", Limit: floor, What: "Buffer.Export, not the first", Than: "a slot, the struct, in Go",
+	list, out, shared := bareSlots(), make(lent, chunk), bareBuffers(1)[0]
+	return pair.Pair{Name: "export-shared", Limit: floor, What: "Buffer.Export, not the first", Than: "an atomic add, a slot, the struct, in Go",
 		Ours: pair.Chunks(chunk, nil, func(n int) {
 			for i := range n {
 				p, err := b.Export()
@@ -75,7 +75,7 @@ func exportShared() pair.Pair {
 		}, out.deleteAll),
 		Bare: pair.Chunks(chunk, nil, func(n int) {
 			for i := range n {
-				p := list.export(room, 2, 3)
+				p := list.exportShared(shared)
 				check(p != nil, "export")
 				out.add(i, p)
 			}

@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -20,9 +21,14 @@ import (
 func main() {
 	rounds := flag.Int("rounds", 100, "how often each half of each pair runs")
 	slice := flag.Duration("slice", time.Millisecond, "how long each of them takes")
+	only := flag.String("only", "", "pattern of the pairs to measure")
 	flag.Parse()
 	debug.SetGCPercent(-1) // nothing here allocates; what does fails by that
-	results := pair.Measure(slices.Concat(imports(), exports(), deleters(), tables()), *rounds, *slice)
+	wanted := regexp.MustCompile(*only)
+	pairs := slices.DeleteFunc(slices.Concat(imports(), exports(), deleters(), tables()), func(p pair.Pair) bool {
+		return !wanted.MatchString(p.Name)
+	})
+	results := pair.Measure(pairs, *rounds, *slice)
 	if broken != nil {
 		fmt.Fprintln(os.Stderr, "gobench:", broken)
 		os.Exit(2)

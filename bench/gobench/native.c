@@ -47,15 +47,28 @@ bare_list *bare_list_new(uint32_t count) {
 
 static void trap(DLManagedTensorVersioned *self) { (void)self; }
 
-void bare_release(DLManagedTensorVersioned *self) {
-	bare_slot *s = (bare_slot *)self;
-	uint64_t *list = &((bare_list *)self->manager_ctx)->head;
+static void push(bare_slot *s) {
+	uint64_t *list = &((bare_list *)s->managed.manager_ctx)->head;
 	uint64_t head = __atomic_load_n(list, __ATOMIC_RELAXED), pushed;
-	self->deleter = trap;
 	do {
 		__atomic_store_n(&s->next, (uint32_t)(head & ((1u << NUMBER_BITS) - 1)), __ATOMIC_RELAXED);
 		pushed = head >> NUMBER_BITS << NUMBER_BITS | s->number;
 	} while (!__atomic_compare_exchange_n(list, &head, pushed, 1, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+void bare_release(DLManagedTensorVersioned *self) {
+	self->deleter = trap;
+	push((bare_slot *)self);
+}
+
+static void drop(bare_buffer *b) {
+	if (!__atomic_sub_fetch(&b->shares, (uint64_t)1 << 32, __ATOMIC_ACQ_REL)) free(b);
+}
+
+void bare_release_shared(DLManagedTensorVersioned *self) {
+	self->deleter = trap;
+	drop(((bare_slot *)self)->owner);
+	push((bare_slot *)self);
 }
 
 bare_buffer *bare_buffers_new(size_t count) {
@@ -68,9 +81,8 @@ bare_buffer *bare_buffers_new(size_t count) {
 }
 
 void bare_release_buffer(DLManagedTensorVersioned *self) {
-	bare_buffer *b = (bare_buffer *)self;
 	self->deleter = trap;
-	if (!__atomic_sub_fetch(&b->shares, (uint64_t)1 << 32, __ATOMIC_ACQ_REL)) free(b);
+	drop((bare_buffer *)self);
 }
 
 /* Threads */
@@ -140,7 +152,12 @@ static int managed(void *object, DLManagedTensorVersioned **out) {
 
 static int stream(DLDeviceType type, int32_t id, void **out) {
 	(void)id;
-	*out = type == kDLCPU ? NULL : (void *)1;
+	if (type == kDLCPU) {
+		*out = NULL;
+		return 0;
+	}
+	if (type != kDLCUDA) return -1;
+	*out = (void *)1;
 	return 0;
 }
 

@@ -69,6 +69,7 @@ func _() {
 
 var (
 	bareDeleter       = uintptr(unsafe.Pointer(C.bare_release))
+	bareSharedDeleter = uintptr(unsafe.Pointer(C.bare_release_shared))
 	bareBufferDeleter = uintptr(unsafe.Pointer(C.bare_release_buffer))
 )
 

@@ -17,11 +17,23 @@ typedef struct tensor {
 } tensor;
 tensor *tensors_new(size_t count);
 
+/* A buffer that lends its one tensor, or slots with more of them. */
+typedef struct bare_buffer {
+	DLManagedTensorVersioned managed;
+	uint64_t shares;
+	DLTensor tensor; /* what managed is made of each time */
+	int64_t dims[16];
+	float data[6];
+} bare_buffer;
+bare_buffer *bare_buffers_new(size_t count);
+void bare_release_buffer(DLManagedTensorVersioned *self);
+
 /* A slot of a list, as simple as one can be that deleters on any thread give
  * back. */
 typedef struct bare_slot {
 	DLManagedTensorVersioned managed;
 	uint32_t number, next;
+	bare_buffer *owner;
 	int64_t dims[16];
 } bare_slot;
 
@@ -32,17 +44,7 @@ typedef struct bare_list {
 } bare_list;
 bare_list *bare_list_new(uint32_t count);
 void bare_release(DLManagedTensorVersioned *self);
-
-/* A buffer that lends its one tensor. */
-typedef struct bare_buffer {
-	DLManagedTensorVersioned managed;
-	uint64_t shares;
-	DLTensor tensor; /* what managed is made of each time */
-	int64_t dims[16];
-	float data[6];
-} bare_buffer;
-bare_buffer *bare_buffers_new(size_t count);
-void bare_release_buffer(DLManagedTensorVersioned *self);
+void bare_release_shared(DLManagedTensorVersioned *self);
 
 /* Calls the deleters of count tensors, whose addresses lie there. */
 static inline void delete_all(const uintptr_t *all, size_t count) {

@@ -5,12 +5,13 @@ package dlpack
 /*
 #include "dlpack.h"
 
-// The lowest bit of an address says that it is a DLManagedTensor.
-static inline void dlp_00000000_delete_all(const uintptr_t *all, size_t count) {
+// Where there are legacy tensors among them, the lowest bit of an address says
+// that it is a DLManagedTensor.
+static inline void dlp_00000000_delete_all(const uintptr_t *all, size_t count, int legacy) {
 	for (size_t i = 0; i < count; i++) {
-		if (all[i] & 1) {
-			DLManagedTensor *legacy = (DLManagedTensor *)(all[i] - 1);
-			if (legacy->deleter) legacy->deleter(legacy);
+		if (legacy && all[i] & 1) {
+			DLManagedTensor *old = (DLManagedTensor *)(all[i] - 1);
+			if (old->deleter) old->deleter(old);
 		} else {
 			DLManagedTensorVersioned *managed = (DLManagedTensorVersioned *)all[i];
 			if (managed->deleter) managed->deleter(managed);
@@ -21,6 +22,7 @@ static inline void dlp_00000000_delete_all(const uintptr_t *all, size_t count) {
 import "C"
 
 import (
+	"slices"
 	"sync"
 	"unsafe"
 )
@@ -33,16 +35,19 @@ import (
 // one owner for all of its tensors, does without them.
 func ReleaseAll(all ...*Managed) {
 	lists := batches.Get().(*[]uintptr)
-	list := (*lists)[:0]
+	list, legacy := slices.Grow((*lists)[:0], len(all))[:len(all)], uintptr(0)
+	count := 0
 	for _, m := range all {
 		if m == nil {
 			continue
 		}
 		if address := m.take(); address != 0 {
-			list = append(list, tagged(address, m.legacy))
+			list[count] = tagged(address, m.legacy)
+			legacy |= list[count]
+			count++
 		}
 	}
-	deleteAll(list)
+	deleteAll(list[:count], legacy&1)
 	*lists = list
 	batches.Put(lists)
 }
@@ -58,9 +63,10 @@ func tagged(address uintptr, legacy bool) uintptr {
 	return address
 }
 
-func deleteAll(list []uintptr) {
+// deleteAll runs the deleters. legacy is 1 where some of the addresses are tagged.
+func deleteAll(list []uintptr, legacy uintptr) {
 	if len(list) > 0 {
-		C.dlp_00000000_delete_all((*C.uintptr_t)(unsafe.Pointer(unsafe.SliceData(list))), C.size_t(len(list)))
+		C.dlp_00000000_delete_all((*C.uintptr_t)(unsafe.Pointer(unsafe.SliceData(list))), C.size_t(len(list)), C.int(legacy))
 	}
 }
 
@@ -71,9 +77,10 @@ func deleteAll(list []uintptr) {
 // Its methods may be called from many goroutines at once; the tensors that Import
 // gives are valid until somebody calls Release. A Batch must not be copied.
 type Batch struct {
-	mu    sync.Mutex
-	list  []uintptr // addresses, tagged
-	trace trace
+	mu     sync.Mutex
+	list   []uintptr // addresses, tagged
+	legacy uintptr   // 1 where one of them is a legacy tensor
+	trace  trace
 }
 
 // Import takes a tensor over, also on an error, as the function [Import] does,
@@ -103,7 +110,9 @@ func (b *Batch) add(m *Managed) Tensor {
 	if len(b.list) == 0 {
 		b.track()
 	}
-	b.list = append(b.list, tagged(m.address, m.legacy))
+	address := tagged(m.address, m.legacy)
+	b.list = append(b.list, address)
+	b.legacy |= address & 1
 	return m.tensor
 }
 
@@ -119,11 +128,11 @@ func (b *Batch) Len() int {
 // once, from however many goroutines Release is called.
 func (b *Batch) Release() {
 	b.mu.Lock()
-	list := b.list
-	b.list = nil // a deleter may lead back here
+	list, legacy := b.list, b.legacy
+	b.list, b.legacy = nil, 0 // a deleter may lead back here
 	b.untrack()
 	b.mu.Unlock()
-	deleteAll(list)
+	deleteAll(list, legacy)
 	b.mu.Lock()
 	if b.list == nil {
 		b.list = list[:0]

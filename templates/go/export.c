@@ -70,6 +70,25 @@ static void push(slot *s) {
 	} while (!__atomic_compare_exchange_n(s->list, &head, pushed, 1, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
+/* Whoever kept a deleter's address does not find the trap by itself. */
+void dlp_00000000_release(DLManagedTensorVersioned *self) {
+	if (self->deleter == dlp_00000000_trap) {
+		dlp_00000000_trap(self);
+		return;
+	}
+	self->deleter = dlp_00000000_trap;
+	push((slot *)self);
+}
+
+void dlp_00000000_release_legacy(DLManagedTensor *self) {
+	if (self->deleter == dlp_00000000_trap_legacy) {
+		dlp_00000000_trap_legacy(self);
+		return;
+	}
+	self->deleter = dlp_00000000_trap_legacy;
+	push((slot *)self);
+}
+
 /* The slot may be another tensor as soon as it is pushed, hence the order. */
 static void give_back(slot *s) {
 	slot *origin = s->origin;
@@ -84,8 +103,7 @@ static void give_back(slot *s) {
 	if (hook) dlp_00000000_call_hook(hook);
 }
 
-/* Whoever kept the deleter's address does not find the trap by itself. */
-void dlp_00000000_release(DLManagedTensorVersioned *self) {
+void dlp_00000000_release_all(DLManagedTensorVersioned *self) {
 	if (self->deleter == dlp_00000000_trap) {
 		dlp_00000000_trap(self);
 		return;
@@ -94,7 +112,7 @@ void dlp_00000000_release(DLManagedTensorVersioned *self) {
 	give_back((slot *)self);
 }
 
-void dlp_00000000_release_legacy(DLManagedTensor *self) {
+void dlp_00000000_release_all_legacy(DLManagedTensor *self) {
 	if (self->deleter == dlp_00000000_trap_legacy) {
 		dlp_00000000_trap_legacy(self);
 		return;

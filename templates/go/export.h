@@ -66,10 +66,13 @@ dlp_00000000_LOCAL uint64_t dlp_00000000_trapped(void);
 dlp_00000000_LOCAL void dlp_00000000_trap(DLManagedTensorVersioned *self);
 dlp_00000000_LOCAL void dlp_00000000_trap_legacy(DLManagedTensor *self);
 
-/* The deleters. Any thread may call them at any time: no lock, no wait for Go's
- * scheduler or collector, unless the tensor has a hook. */
+/* The deleters of tensors that have nothing but their slot, and of those that have
+ * an owner, an extra or a copy of a slot. Any thread may call them at any time: no
+ * lock, no wait for Go's scheduler or collector, unless the tensor has a hook. */
 dlp_00000000_LOCAL void dlp_00000000_release(DLManagedTensorVersioned *self);
 dlp_00000000_LOCAL void dlp_00000000_release_legacy(DLManagedTensor *self);
+dlp_00000000_LOCAL void dlp_00000000_release_all(DLManagedTensorVersioned *self);
+dlp_00000000_LOCAL void dlp_00000000_release_all_legacy(DLManagedTensor *self);
 
 /* In Go: calls a hook, and ends it. */
 dlp_00000000_LOCAL void dlp_00000000_call_hook(uintptr_t hook);

@@ -63,17 +63,20 @@ func (a ExchangeAPI) Borrow(dst *View, object uintptr) error {
 // BorrowAll is [ExchangeAPI.Borrow] of many objects into as many Views, by one
 // crossing into C. On an error none of dst holds anything.
 func (a ExchangeAPI) BorrowAll(dst []View, objects ...uintptr) error {
-	if err := a.checkAll(dst, objects); err != nil {
-		for i := range dst {
-			dst[i].Release()
+	if a.table == nil {
+		return empty(dst, errNoTable())
+	}
+	if len(dst) < len(objects) {
+		return empty(dst, failf(ErrArgument, "%d objects for %d views", len(objects), len(dst)))
+	}
+	for i, object := range objects {
+		if object == 0 {
+			return empty(dst, failf(ErrArgument, "no object: address %d is 0", i))
 		}
-		return err
+		dst[i].object = object
 	}
 	if len(objects) == 0 {
 		return nil
-	}
-	for i, object := range objects {
-		dst[i].object = object
 	}
 	f := C.dlp_00000000_borrow(a.callee(), (*C.uint64_t)(unsafe.Pointer(&dst[0])), C.size_t(len(objects)))
 	runtime.KeepAlive(dst)
@@ -101,19 +104,12 @@ func (a ExchangeAPI) version(v *View) Version {
 	return a.table.Header.Version
 }
 
-func (a ExchangeAPI) checkAll(dst []View, objects []uintptr) error {
-	if a.table == nil {
-		return errNoTable()
+// empty ends all views after a failure, and gives the error back.
+func empty(views []View, err error) error {
+	for i := range views {
+		views[i].Release()
 	}
-	if len(dst) < len(objects) {
-		return failf(ErrArgument, "%d objects for %d views", len(objects), len(dst))
-	}
-	for i, object := range objects {
-		if object == 0 {
-			return failf(ErrArgument, "no object: address %d is 0", i)
-		}
-	}
-	return nil
+	return err
 }
 
 // giveBack empties views after a failure, and says which object it was.

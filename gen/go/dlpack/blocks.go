@@ -101,10 +101,28 @@ func (b *buffer) describe(dtype DataType, shape []int64, count uint64) DLTensor 
 // fill makes the tensor that needs no slot.
 func (b *buffer) fill(t *DLTensor) *DLManagedTensorVersioned {
 	b.lent = 1
-	b.managed = DLManagedTensorVersioned{
-		Version:  Version{Major: MajorVersion, Minor: MinorVersion},
-		Deleter:  deleterFirst,
-		DLTensor: *t,
-	}
+	b.managed.head(deleterFirst, 0)
+	b.managed.DLTensor = *t
 	return &b.managed
+}
+
+// fillMore makes a further tensor, which shares the dims of the buffer as well.
+func (b *buffer) fillMore(t *DLTensor) (*DLManagedTensorVersioned, error) {
+	s, in := exports.near(unsafe.Pointer(b)).popGuessed()
+	if s == nil {
+		var err error
+		if s, in, err = exports.take(unsafe.Pointer(b)); err != nil {
+			b.drop(tensorShare)
+			return nil, err
+		}
+	}
+	if s.pinned != 0 {
+		in.pin(s, nil)
+	}
+	s.track()
+	s = s.consumers()
+	s.owner, s.extra = uintptr(unsafe.Pointer(b)), 0
+	s.managed.head(deleterAll, 0)
+	s.managed.DLTensor = *t
+	return &s.managed, nil
 }

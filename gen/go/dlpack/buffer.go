@@ -38,10 +38,10 @@ type Buffer[T Element] struct {
 // share is Go's share in a buffer, without the type parameter.
 type share struct {
 	_      [0]sync.Mutex // go vet then finds copies
+	trace  trace         // not at the end, where a field of no size takes room: 64 bytes are one cache line
 	buffer *buffer
-	tensor DLTensor
 	owners atomic.Int64
-	trace  trace
+	tensor DLTensor
 }
 
 // Alloc makes a Buffer of zeros with that shape; without one, it is a scalar. Its
@@ -145,33 +145,22 @@ func (b *share) release() {
 	}
 }
 
-// lend adds the share of one more tensor, and tells whether there is no other.
-func (b *share) lend() (alone bool, err error) {
-	if b.owners.Load() <= 0 {
-		return false, errReleased()
-	}
-	return atomic.AddUint64(&b.buffer.shares, tensorShare)>>32 == 1, nil
-}
-
 func (b *share) export() (*DLManagedTensorVersioned, error) {
-	alone, err := b.lend()
-	switch {
-	case err != nil:
-		return nil, err
-	case alone && !unpooled:
-		return b.buffer.fill(&b.tensor), nil
+	if b.owners.Load() <= 0 {
+		return nil, errReleased()
 	}
-	s, err := b.lendSlot(&ExportOptions{}, false)
-	if err != nil {
-		return nil, err
+	alone := atomic.AddUint64(&b.buffer.shares, tensorShare)>>32 == 1
+	if !alone || unpooled {
+		return b.buffer.fillMore(&b.tensor)
 	}
-	return &s.managed, nil
+	return b.buffer.fill(&b.tensor), nil
 }
 
 func (b *share) exportWith(o *ExportOptions, legacy bool) (*slot, error) {
-	if _, err := b.lend(); err != nil {
-		return nil, err
+	if b.owners.Load() <= 0 {
+		return nil, errReleased()
 	}
+	atomic.AddUint64(&b.buffer.shares, tensorShare)
 	return b.lendSlot(o, legacy)
 }
 
@@ -189,7 +178,7 @@ func (b *share) lendSlot(o *ExportOptions, legacy bool) (*slot, error) {
 	m := memory{
 		first: loadPtr(&t.Data),
 		count: Tensor{t, 0}.Len(),
-		size:  uintptr(t.DType.Bits / 8),
+		bits:  uint64(t.DType.Bits),
 		dtype: t.DType,
 		owner: b.buffer,
 	}

@@ -6,7 +6,6 @@
 package dlpack
 
 import (
-	"reflect"
 	"unsafe"
 )
 
@@ -22,20 +21,84 @@ import (
 // [ErrNotDense], and [ErrData] when the address does not suit T.
 func Data[T Element](t Tensor) ([]T, error) {
 	var none T
-	dl := t.dl
-	// All in one function without calls, which would cost half as much again.
-	if dl == nil || dl.DType != dataTypeOfKind[reflect.TypeOf(none).Kind()%32] && dl.DType != DataTypeOf[T]() || !dl.Device.Type.HostReadable() {
-		return nil, unreadable(t, DataTypeOf[T]())
+	// The usual in one piece without a call, which would cost half as much again.
+	if dl := t.dl; dl != nil && dl.Device.Type == DeviceCPU && dl.DType.Bits == uint8(8*unsafe.Sizeof(none)) && dl.DType.Lanes == 1 {
+		usual := false
+		switch dl.DType.Code {
+		case CodeFloat:
+			usual = isFloat[T]()
+		case CodeInt:
+			usual = isInt[T]()
+		case CodeUInt:
+			usual = isUint[T]()
+		}
+		count, dense := compact(loadPtr(&dl.Shape), loadPtr(&dl.Strides), dl.NDim)
+		if usual && dense && count != 0 { // the address of nothing may be anything
+			if first := t.first(); uintptr(first)%unsafe.Alignof(none) == 0 {
+				return unsafe.Slice((*T)(first), count), nil
+			}
+		}
 	}
-	count, dense := compact(loadPtr(&dl.Shape), loadPtr(&dl.Strides), dl.NDim)
+	return dataOf[T](t)
+}
+
+// dataOf is all of Data.
+func dataOf[T Element](t Tensor) ([]T, error) {
+	if err := unreadable(t, DataTypeOf[T]()); err != nil {
+		return nil, err
+	}
+	count, dense := compact(loadPtr(&t.dl.Shape), loadPtr(&t.dl.Strides), t.dl.NDim)
 	if count == 0 {
 		return []T{}, nil
 	}
 	first := t.first()
-	if !dense || uintptr(first)%unsafe.Alignof(none) != 0 {
+	if !dense || uintptr(first)%unsafe.Alignof(*new(T)) != 0 {
 		return nil, unsuitable(t, dense)
 	}
 	return unsafe.Slice((*T)(first), count), nil
+}
+
+// isFloat tells of a T that it is Go's own type of its size, which is one
+// comparison where the compiler knows the size. Types made of those are not.
+func isFloat[T Element]() (is bool) {
+	var none any = *new(T)
+	switch unsafe.Sizeof(*new(T)) {
+	case 4:
+		_, is = none.(float32)
+	case 8:
+		_, is = none.(float64)
+	}
+	return is
+}
+
+func isInt[T Element]() (is bool) {
+	var none any = *new(T)
+	switch unsafe.Sizeof(*new(T)) {
+	case 1:
+		_, is = none.(int8)
+	case 2:
+		_, is = none.(int16)
+	case 4:
+		_, is = none.(int32)
+	case 8:
+		_, is = none.(int64)
+	}
+	return is
+}
+
+func isUint[T Element]() (is bool) {
+	var none any = *new(T)
+	switch unsafe.Sizeof(*new(T)) {
+	case 1:
+		_, is = none.(uint8)
+	case 2:
+		_, is = none.(uint16)
+	case 4:
+		_, is = none.(uint32)
+	case 8:
+		_, is = none.(uint64)
+	}
+	return is
 }
 
 // MutableData is [Data] for writing: it fails with [ErrReadOnly] when the

@@ -52,12 +52,53 @@ func Export[T Element](data []T, shape ...int64) (*DLManagedTensorVersioned, err
 	if shape == nil {
 		shape = whole[:]
 	}
-	// Field by field: a literal would be made elsewhere first, and copied.
-	var m memory
-	m.first, m.count, m.size = unsafe.Pointer(unsafe.SliceData(data)), len(data), unsafe.Sizeof(*new(T))
-	m.dtype = DataTypeOf[T]()
-	var x export
-	x.shape, x.device.Type = shape, DeviceCPU
+	dtype := DataType{Code: CodeFloat, Bits: uint8(8 * unsafe.Sizeof(*new(T))), Lanes: 1}
+	if isInt[T]() {
+		dtype.Code = CodeInt
+	} else if isUint[T]() {
+		dtype.Code = CodeUInt
+	} else if !isFloat[T]() {
+		dtype = DataTypeOf[T]()
+	}
+	return exportWhole(unsafe.Pointer(unsafe.SliceData(data)), len(data), dtype, shape)
+}
+
+// exportWhole exports all of a slice, row-major, on the CPU. Most is done here, since each
+// call would cost a tenth as much again.
+func exportWhole(first unsafe.Pointer, count int, dtype DataType, shape []int64) (*DLManagedTensorVersioned, error) {
+	if unpooled || !filled(shape, count) {
+		return exportWholeSlowly(first, count, dtype, shape)
+	}
+	s, in := exports.near(first).popGuessed()
+	if s == nil {
+		return exportWholeSlowly(first, count, dtype, shape)
+	}
+	if s.pinned != uintptr(first) {
+		in.pin(s, first)
+	}
+	s.track()
+	s.managed.head(deleter, 0) // which does not ask for owner and extra
+	t := &s.managed.DLTensor
+	storePtr(&t.Data, first)
+	t.Device.Type, t.Device.ID, t.NDim, t.ByteOffset = DeviceCPU, 0, int32(len(shape)), 0
+	t.DType.Code, t.DType.Bits, t.DType.Lanes = dtype.Code, dtype.Bits, dtype.Lanes
+	t.Shape, t.Strides = address(&s.dims[0]), address(&s.dims[slotNDim])
+	if len(shape) == 0 {
+		t.Shape, t.Strides = 0, 0
+	}
+	next := int64(1)
+	for i := min(len(shape), slotNDim) - 1; i >= 0; i-- {
+		extent := shape[i]
+		s.dims[i], s.dims[slotNDim+i] = extent, next
+		next *= extent
+	}
+	return &s.managed, nil
+}
+
+func exportWholeSlowly(first unsafe.Pointer, count int, dtype DataType, shape []int64) (*DLManagedTensorVersioned, error) {
+	m := memory{first: first, count: count, bits: uint64(dtype.Bits), dtype: dtype}
+	x := export{shape: shape}
+	x.device.Type = DeviceCPU
 	s, err := x.lend(&m, 0)
 	if err != nil {
 		return nil, err
@@ -94,7 +135,7 @@ func ExportLegacy[T Element](data []T, o ExportOptions) (*DLManagedTensor, error
 type memory struct {
 	first unsafe.Pointer
 	count int
-	size  uintptr // of one element
+	bits  uint64 // of one element
 	dtype DataType
 	owner *buffer // whose share the tensor takes over; nil where first is to be pinned
 }
@@ -103,7 +144,7 @@ func sliceOf[T Element](data []T) memory {
 	return memory{
 		first: unsafe.Pointer(unsafe.SliceData(data)),
 		count: len(data),
-		size:  unsafe.Sizeof(*new(T)),
+		bits:  8 * uint64(unsafe.Sizeof(*new(T))),
 		dtype: DataTypeOf[T](),
 	}
 }
@@ -198,7 +239,7 @@ func (x *export) place(m *memory) (unsafe.Pointer, error) {
 	if err != nil || reach.empty {
 		return nil, err
 	}
-	return unsafe.Add(m.first, uintptr(x.offset)*m.size), nil
+	return unsafe.Add(m.first, uint64(x.offset)*m.bits/8), nil
 }
 
 func (x *export) reach(m *memory) (reach, error) {
@@ -212,7 +253,7 @@ func (x *export) reach(m *memory) (reach, error) {
 		return reach{}, failf(ErrShape, "offset %d in a slice of %d", x.offset, m.count)
 	}
 	r, err := reachOf(x.shape, x.strides)
-	if err != nil || x.fits(r, m.count) {
+	if err != nil || x.fits(r, m) {
 		return r, err
 	}
 	return reach{}, failf(ErrShape, "shape %v, strides %v, offset %d do not suit a slice of %d",
@@ -220,14 +261,17 @@ func (x *export) reach(m *memory) (reach, error) {
 }
 
 // fits tells whether the elements lie in the slice; where the strides are not
-// given, up to its end.
-func (x *export) fits(r reach, count int) bool {
-	offset, room := uint64(x.offset), uint64(count-x.offset)
+// given, up to its end, which packed elements may leave a part of the last byte
+// to.
+func (x *export) fits(r reach, m *memory) bool {
+	offset, room := uint64(x.offset), uint64(m.count-x.offset)
 	switch {
 	case r.empty:
 		return x.strides != nil || room == 0
 	case x.strides == nil:
-		return r.after == room-1 && room != 0
+		taken, _ := bytesOf(min(r.after, room)+1, m.bits)
+		there, _ := bytesOf(room, m.bits)
+		return r.after < room && taken == there
 	default:
 		return r.before <= offset && r.after < room
 	}

@@ -69,10 +69,13 @@ dlp_59225070_LOCAL uint64_t dlp_59225070_trapped(void);
 dlp_59225070_LOCAL void dlp_59225070_trap(DLManagedTensorVersioned *self);
 dlp_59225070_LOCAL void dlp_59225070_trap_legacy(DLManagedTensor *self);
 
-/* The deleters. Any thread may call them at any time: no lock, no wait for Go's
- * scheduler or collector, unless the tensor has a hook. */
+/* The deleters of tensors that have nothing but their slot, and of those that have
+ * an owner, an extra or a copy of a slot. Any thread may call them at any time: no
+ * lock, no wait for Go's scheduler or collector, unless the tensor has a hook. */
 dlp_59225070_LOCAL void dlp_59225070_release(DLManagedTensorVersioned *self);
 dlp_59225070_LOCAL void dlp_59225070_release_legacy(DLManagedTensor *self);
+dlp_59225070_LOCAL void dlp_59225070_release_all(DLManagedTensorVersioned *self);
+dlp_59225070_LOCAL void dlp_59225070_release_all_legacy(DLManagedTensor *self);
 
 /* In Go: calls a hook, and ends it. */
 dlp_59225070_LOCAL void dlp_59225070_call_hook(uintptr_t hook);

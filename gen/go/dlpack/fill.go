@@ -29,10 +29,20 @@ func _() {
 
 // The deleters' addresses, as numbers for the mirrors.
 var (
-	deleter       = uintptr(unsafe.Pointer(C.dlp_59225070_release))
-	deleterLegacy = uintptr(unsafe.Pointer(C.dlp_59225070_release_legacy))
-	deleterFirst  = uintptr(unsafe.Pointer(C.dlp_59225070_release_first))
+	deleter          = uintptr(unsafe.Pointer(C.dlp_59225070_release))
+	deleterLegacy    = uintptr(unsafe.Pointer(C.dlp_59225070_release_legacy))
+	deleterAll       = uintptr(unsafe.Pointer(C.dlp_59225070_release_all))
+	deleterAllLegacy = uintptr(unsafe.Pointer(C.dlp_59225070_release_all_legacy))
+	deleterFirst     = uintptr(unsafe.Pointer(C.dlp_59225070_release_first))
 )
+
+// deleters gives those that suit the slot.
+func (s *slot) deleters() (versioned, legacy uintptr) {
+	if unpooled || s.owner|s.extra != 0 {
+		return deleterAll, deleterAllLegacy
+	}
+	return deleter, deleterLegacy
+}
 
 // legacy gives the slot as what fill made of it for a legacy tensor.
 func (s *slot) legacy() *DLManagedTensor {
@@ -52,14 +62,13 @@ func newExtra(hook cgo.Handle, ndim int) *extra {
 // consumers have been seen to change them.
 func (s *slot) fill(x *export, first unsafe.Pointer, dtype DataType) {
 	t := &s.managed.DLTensor
+	versioned, legacy := s.deleters()
 	if x.legacy {
 		managed := s.legacy()
-		managed.ManagerCtx, managed.Deleter = 0, deleterLegacy
+		managed.ManagerCtx, managed.Deleter = 0, legacy
 		t = &managed.DLTensor
 	} else {
-		managed := &s.managed
-		managed.Version.Major, managed.Version.Minor = MajorVersion, MinorVersion
-		managed.ManagerCtx, managed.Deleter, managed.Flags = 0, deleter, x.flags
+		s.managed.head(versioned, x.flags)
 	}
 	storePtr(&t.Data, first)
 	t.Device.Type, t.Device.ID, t.NDim, t.ByteOffset = x.device.Type, x.device.ID, int32(len(x.shape)), 0
@@ -70,6 +79,13 @@ func (s *slot) fill(x *export, first unsafe.Pointer, dtype DataType) {
 		copyDims(dims, x.shape, x.strides)
 		t.Shape, t.Strides = address(&dims[0]), address(&dims[len(x.shape)])
 	}
+}
+
+// head writes all but the tensor. Field by field: a literal would be made
+// elsewhere first, and copied.
+func (m *DLManagedTensorVersioned) head(deleter uintptr, flags Flags) {
+	m.Version.Major, m.Version.Minor = MajorVersion, MinorVersion
+	m.ManagerCtx, m.Deleter, m.Flags = 0, deleter, flags
 }
 
 // room gives the memory for the dims.
