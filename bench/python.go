@@ -27,6 +27,7 @@ var pythonGoals = []struct {
 	{"python.numpy.nanobind", "numpy", "held", "nanobind", 0.2},
 	{"python.paddle", "paddle", "held", "bare", 1.1},
 	{"python.jax", "jax", "held", "tvm-ffi", 0.2},
+	{"python.cpp", "torch", "C++", "held", 1.05},
 }
 
 // releasedMore is what a call may take longer, in nanoseconds, when it lets go of the
@@ -70,6 +71,10 @@ func (b pythonBench) build(out io.Writer) error {
 	shared := []string{"-O3", "-shared", "-fPIC", "-fvisibility=hidden"}
 	module := append(slices.Clone(shared), "-std=c11", "-DPy_LIMITED_API=0x030B0000", "-Igen/c", python)
 	if err := b.compile("gcc", "fast.abi3.so", append(module, b.sources+"fast.c")); err != nil {
+		return err
+	}
+	cpp := append(slices.Clone(shared), "-std=c++17", "-DPy_LIMITED_API=0x030B0000", "-Igen/c", "-Igen/cpp", python)
+	if err := b.compile("g++", "fast_cpp.abi3.so", append(cpp, b.sources+"fast_cpp.cpp")); err != nil {
 		return err
 	}
 	if err := b.compile("gcc", "nop_ffi.so", []string{"-O3", "-shared", "-fPIC", b.sources + "nop_ffi.c"}); err != nil {

@@ -242,6 +242,8 @@ def test_what_the_validator_finds_in_named_dtypes():
         dict(shape=[2, -1]),
         dict(shape=[-1, -1], strides=[1, 1]),
         dict(shape=[2**31, 2**31, 2**31], strides=[2**62, 2**31, 1]),
+        dict(shape=[2**24, 2**24, 2**24], strides=[2**48, 2**24, 1]),
+        dict(shape=[2**31, 2**40], strides=[2**40, 1]),
         dict(shape=[2**62], strides=[1]),
         dict(shape=[2, 2], strides=[2**62, 2**62]),
         dict(shape=[1, 2], strides=[0, 2**62]),

@@ -65,6 +65,7 @@ def main():
     import tvm_ffi
 
     import fast
+    import fast_cpp
 
     tvm = tvm_ffi.load_module(modules + "/nop_ffi.so").nop
     try:
@@ -74,6 +75,8 @@ def main():
     result = {}
     for library, make in makers().items():
         functions = {"empty": fast.empty, "held": fast.held, "released": fast.released, "owning": fast.owning, "tvm-ffi": tvm}
+        if library in ("numpy", "torch"):
+            functions["C++"] = fast_cpp.held
         if nop_nb and library in ("numpy", "torch"):
             functions["nanobind"] = nop_nb.nop
         if library in ("torch", "paddle"):

@@ -1,0 +1,45 @@
+// The empty kernel of fast.c in C++, which sees its arguments as views.
+#define DLPACKGEN_PYTHON_IMPLEMENTATION
+#include <dlpackgen_python/exchange.h>
+
+#include <dlpackgen/core.hpp>
+
+namespace {
+
+dlpackgen_parameter vector(const char *name) {
+	dlpackgen_parameter p{};
+	p.name = name;
+	p.rank = 1;
+	p.density = dlpackgen_row_major;
+	p.dtypes[0] = DLPACKGEN_FLOAT32;
+	p.shape[0] = DLPACKGEN_SYMBOL(0);
+	p.devices[0] = kDLCPU;
+	p.devices[1] = kDLCUDA;
+	return p;
+}
+
+const dlpackgen_parameter vectors[] = {vector("a"), vector("b"), vector("c")};
+const char *const symbols[] = {"n"};
+const dlpackgen_function held = {"held", vectors, 3, 0, 0, symbols};
+const volatile void *volatile sink;
+
+PyObject *held_call(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+	DLPACKGEN_CALL(call, 3);
+	if (dlpackgen_begin(&call, module, &held, args, count, keywords)) return nullptr;
+	for (const auto &argument : call_arguments)
+		sink = dlpackgen::TensorView::trusted(argument.tensor, argument.flags).data();
+	dlpackgen_end(&call);
+	Py_RETURN_NONE;
+}
+
+PyMethodDef methods[] = {
+	DLPACKGEN_METHOD("held", held_call, "Keeps the GIL."),
+	{nullptr, nullptr, 0, nullptr},
+};
+
+}  // namespace
+
+PyMODINIT_FUNC PyInit_fast_cpp() {
+	static dlpackgen_module module;
+	return dlpackgen_module_init(&module, "fast_cpp", "An empty kernel.", methods, nullptr);
+}
