@@ -43,14 +43,23 @@ static const DLPackExchangeAPI *dlpackgen_table_in(PyObject *value, int number) 
 	return dlpack_find_exchange_api((const DLPackExchangeAPIHeader *)address, &table) == DLPACK_OK ? table : NULL;
 }
 
+/* Tells whether a mapping has a key; PyMapping_HasKeyString() takes any failure,
+ * such as want of memory, for a no. */
+static int dlpackgen_defines(PyObject *mapping, const char *key) {
+	PyObject *value = PyMapping_GetItemString(mapping, key);
+	if (!value && PyErr_ExceptionMatches(PyExc_KeyError)) PyErr_Clear();
+	Py_XDECREF(value);
+	return value != NULL;
+}
+
 /* Looks for a table of the type itself: one that it inherits does not know what
  * the derived type changes. */
 static const DLPackExchangeAPI *dlpackgen_table_of(PyObject *type) {
 	const char *const names[] = {dlpackgen_table_attribute, dlpackgen_older_table_attribute};
 	PyObject *own = dlpackgen_optional(type, "__dict__");
 	const DLPackExchangeAPI *table = NULL;
-	for (int i = 0; own && !table && i < 2; i++) {
-		if (!PyMapping_HasKeyString(own, names[i])) continue;
+	for (int i = 0; own && !table && !PyErr_Occurred() && i < 2; i++) {
+		if (!dlpackgen_defines(own, names[i])) continue;
 		PyObject *value = dlpackgen_optional(type, names[i]);
 		if (value) table = dlpackgen_table_in(value, i == 1);
 		Py_XDECREF(value);

@@ -199,6 +199,7 @@ static int dlpackgen_np_open(PyObject *type) {
 			      dlpackgen_np_try_all(type, writable) && dlpackgen_np_try_all(type, read_only);
 	Py_XDECREF(writable);
 	Py_XDECREF(read_only);
+	if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError)) return -1; /* asked again when there is memory */
 	PyErr_Clear(); /* a NumPy that does not answer has confirmed nothing */
 	return 1;
 }

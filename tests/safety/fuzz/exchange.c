@@ -5,105 +5,10 @@
 
 #include "hostile.h"
 
-enum { LENDS, GIVES, VERSIONED, LEGACY, STRANGERS };
+#include "../module/strangers.h"
 
-static struct hostile now; /* what the strangers hand out */
-static long alive;         /* what was given and is not deleted */
+static struct hostile now;
 static PyObject *module, *strangers[STRANGERS];
-
-static void delete_versioned(DLManagedTensorVersioned *self) {
-	alive--;
-	free(self);
-}
-
-static void delete_legacy(DLManagedTensor *self) {
-	alive--;
-	free(self);
-}
-
-static DLManagedTensorVersioned *make_versioned(void) {
-	DLManagedTensorVersioned *made = (DLManagedTensorVersioned *)malloc(sizeof *made);
-	*made = now.managed;
-	made->deleter = delete_versioned;
-	alive++;
-	return made;
-}
-
-static int allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *context,
-    void (*set_error)(void *, const char *, const char *)) {
-	(void)prototype, (void)out;
-	set_error(context, "MemoryError", "strangers allocate nothing");
-	return -1;
-}
-
-static int give(void *object, DLManagedTensorVersioned **out) {
-	(void)object;
-	*out = make_versioned();
-	return 0;
-}
-
-static int lend(void *object, DLTensor *out) {
-	(void)object;
-	*out = now.managed.dl_tensor;
-	return 0;
-}
-
-static int wrap(DLManagedTensorVersioned *tensor, void **out) {
-	(void)tensor, (void)out;
-	PyErr_SetString(PyExc_RuntimeError, "strangers wrap nothing");
-	return -1;
-}
-
-static int stream(DLDeviceType type, int32_t id, void **out) {
-	(void)type, (void)id;
-	*out = NULL;
-	return 0;
-}
-
-static const DLPackExchangeAPI lending = {{{1, 3}, NULL}, allocate, give, wrap, lend, stream};
-static const DLPackExchangeAPI giving = {{{1, 3}, NULL}, allocate, give, wrap, NULL, stream};
-
-static void destroy(PyObject *capsule) {
-	void *tensor = NULL;
-	if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
-		tensor = PyCapsule_GetPointer(capsule, "dltensor_versioned");
-		delete_versioned((DLManagedTensorVersioned *)tensor);
-	} else if (PyCapsule_IsValid(capsule, "dltensor"))
-		delete_legacy((DLManagedTensor *)PyCapsule_GetPointer(capsule, "dltensor"));
-}
-
-static PyObject *to_versioned(PyObject *self, PyObject *args, PyObject *keywords) {
-	(void)self, (void)args, (void)keywords;
-	return PyCapsule_New(make_versioned(), "dltensor_versioned", destroy);
-}
-
-static PyObject *to_legacy(PyObject *self, PyObject *args, PyObject *keywords) {
-	DLManagedTensor *made = (DLManagedTensor *)calloc(1, sizeof *made);
-	(void)self, (void)args, (void)keywords;
-	made->dl_tensor = now.managed.dl_tensor;
-	made->deleter = delete_legacy;
-	alive++;
-	return PyCapsule_New(made, "dltensor", destroy);
-}
-
-static PyObject *device(PyObject *self, PyObject *nothing) {
-	(void)self, (void)nothing;
-	return Py_BuildValue("(ii)", (int)now.managed.dl_tensor.device.device_type, 0);
-}
-
-static PyObject *make_stranger(const DLPackExchangeAPI *table, PyCFunctionWithKeywords dlpack) {
-	PyMethodDef *methods = (PyMethodDef *)calloc(3, sizeof *methods);
-	if (dlpack) {
-		methods[0] = (PyMethodDef){"__dlpack__", (PyCFunction)(void (*)(void))dlpack, METH_VARARGS | METH_KEYWORDS, ""};
-		methods[1] = (PyMethodDef){"__dlpack_device__", device, METH_NOARGS, ""};
-	}
-	PyType_Slot slots[] = {{Py_tp_methods, methods}, {0, NULL}};
-	PyType_Spec spec = {"fuzzed.Stranger", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, slots};
-	PyObject *type = PyType_FromSpec(&spec);
-	PyObject *capsule = table ? PyCapsule_New((void *)(uintptr_t)table, "dlpack_exchange_api", NULL) : NULL;
-	if (capsule) PyObject_SetAttrString(type, "__dlpack_c_exchange_api__", capsule);
-	return PyObject_CallNoArgs(type);
-}
 
 /* The functions that are called: what each demands is what hold() then looks for. */
 #define ALL_DTYPES \
@@ -191,16 +96,14 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
 	PyImport_AppendInittab("fuzzed", make_module);
 	Py_InitializeEx(0);
 	module = PyImport_ImportModule("fuzzed");
-	strangers[LENDS] = make_stranger(&lending, NULL);
-	strangers[GIVES] = make_stranger(&giving, NULL);
-	strangers[VERSIONED] = make_stranger(NULL, to_versioned);
-	strangers[LEGACY] = make_stranger(NULL, to_legacy);
+	for (int i = 0; i < STRANGERS; i++) strangers[i] = PyObject_CallNoArgs(make_strange_type(i));
 	CLAIM(module && !PyErr_Occurred());
 	return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
 	hostile_make(&now, bytes, size);
+	strange = now.managed;
 	const int which = now.choice % STRANGERS, how = now.choice / STRANGERS % 8;
 	if (how < 5) call_with(strangers[which], which, &functions[how]);
 	else take_from(strangers[which], which, how == 6);

@@ -1,0 +1,167 @@
+"""Lets each allocation fail in turn, alone and with all that follow, in what a module
+does. Nothing may crash or leak; MemoryError must come of it, or no harm at all; and
+what was learnt of a type meanwhile must be right."""
+
+import gc
+import importlib.util
+import os
+import sys
+import traceback
+
+sys.path.insert(0, os.environ["MODULES"])
+
+import failing
+
+LENDS, GIVES, VERSIONED, LEGACY = range(4)
+KINDS = LENDS, GIVES, VERSIONED, LEGACY
+
+
+def attempt(step, after, rest):
+    failed, kind = failing.attempt(step, after, rest)
+    assert kind in (None, MemoryError), f"{kind} when allocation {after} failed"
+    assert kind is None or failed, "MemoryError though all were had"
+    return failed, kind
+
+
+def sweep(step):
+    """Gives how often an allocation failed, and how often that was told."""
+    times = told = 0
+    for rest in (0, 1):
+        for after in range(5000):
+            failed, kind = attempt(step, after, rest)
+            if not failed:
+                break
+            times += 1
+            told += kind is MemoryError
+        else:
+            raise AssertionError("no end of allocations")
+    return times, told
+
+
+def objects_after(sweeps, step):
+    """Gives by how many objects each sweep has grown the heap. Caches of Python grow it
+    in some; a leak does in every one."""
+    grown = []
+    for _ in range(sweeps):
+        before = sys.getallocatedblocks()
+        sweep(step)
+        gc.collect()
+        grown.append(sys.getallocatedblocks() - before)
+    return grown
+
+
+def hold(step):
+    """Sweeps leave nothing behind."""
+    step()
+    times, told = sweep(step)
+    assert times and told, "nothing failed"
+    gc.collect()
+    before = failing.counts()
+    grown = objects_after(12, step)
+    assert failing.counts() == before, f"blocks and tensors leak: {failing.counts()}, before {before}"
+    assert min(grown) <= 0, f"objects leak: {grown}"
+
+
+def quietly(function, x):
+    try:
+        function(x)
+    except (TypeError, ValueError, BufferError):
+        pass
+
+
+def test_tensors_are_taken():
+    for strides in (True, False):
+        failing.hand_out(strides)
+        for kind in KINDS:
+            x = failing.stranger(kind)
+            for function in (failing.borrow, failing.copy, failing.take):
+                function(x)
+                if kind != LENDS or function is failing.take:
+                    hold(lambda: function(x))
+
+
+def test_types_are_learnt():
+    """Each attempt meets a new type."""
+    failing.hand_out(True)
+    before = failing.counts()[0]
+    for kind in KINDS:
+        for rest in (0, 1):
+            for after in range(1000):
+                x = failing.stranger(kind)
+                failed, _ = attempt(lambda: failing.borrow(x), after, rest)
+                try:
+                    failing.borrow(x)
+                except TypeError as e:
+                    raise AssertionError(f"what was learnt when allocation {after} failed is wrong: {e}") from None
+                if not failed:
+                    break
+    kept = failing.counts()[0] - before
+    assert kept <= 64, f"{kept} blocks are kept for types, and there are 64 places"
+
+
+def test_tensors_are_given():
+    failing.hand_out(True)
+    x = failing.stranger(VERSIONED)
+    hold(lambda: failing.give(x))
+    t = failing.give(x)
+    hold(t.__dlpack__)
+    hold(lambda: t.__dlpack__(max_version=(1, 0)))
+    hold(lambda: t.__dlpack__(copy=True, max_version=(1, 0)))
+    hold(lambda: failing.like(x))
+
+
+def test_faults_are_told():
+    failing.hand_out(True)
+    for x in (failing.stranger(VERSIONED), failing.stranger(LENDS), 5, "text"):
+        hold(lambda: quietly(failing.refuse, x))
+
+
+def test_numpy():
+    try:
+        import numpy
+    except ImportError:
+        print("SKIP needs numpy")
+        return
+    x, s = numpy.ones((2, 3), "float32"), numpy.ones((4, 5), ">f8")
+    for function in (failing.take, failing.give):
+        hold(lambda: function(x))
+    hold(lambda: quietly(failing.borrow, s))
+
+
+def again():
+    """The same module once more, which has met no type yet."""
+    spec = importlib.util.spec_from_file_location("failing", failing.__file__)
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def test_numpy_is_learnt():
+    """An array's fields are read for ever once they were proven, so want of memory
+    must not count as a no; by the buffer protocol, the fault is told in other words."""
+    try:
+        import numpy
+    except ImportError:
+        print("SKIP needs numpy")
+        return
+    x, time = numpy.ones((2, 3), "float32"), numpy.zeros(3, "datetime64[s]")
+    for after in range(10):  # further on, NumPy itself would get no memory, and it crashes (2.4.6)
+        module = again()
+        attempt(lambda: module.borrow(x), after, 0)
+        try:
+            module.borrow(time)
+        except (BufferError, ValueError) as e:
+            assert "is a time" in str(e), f"unproven when allocation {after} failed: {e}"
+
+
+if __name__ == "__main__":
+    bad = 0
+    for name in sys.argv[1:] or [n for n in list(globals()) if n.startswith("test_")]:
+        try:
+            globals()[name]()
+            print("ok", name, flush=True)
+        except Exception:
+            bad += 1
+            print("FAIL", name)
+            traceback.print_exc(file=sys.stdout)
+    sys.exit(bad > 0)

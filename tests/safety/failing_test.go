@@ -1,0 +1,72 @@
+package safety
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// buildFailing makes the module that runs out of memory, over headers that may be
+// wrong ones.
+func buildFailing(t *testing.T, headers string, flags ...string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	args := append([]string{"-g", "-O1", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-Wl,--wrap=malloc,--wrap=calloc,--wrap=free",
+		"-I", headers, "-isystem", embedded(t).include, "-o", filepath.Join(dir, "failing.so"), filepath.Join("module", "failing.c")}, flags...)
+	out, err := exec.Command(need.Program(t, "gcc", "gcc"), args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return dir
+}
+
+// script runs a script of this folder with the modules that lie in another.
+func script(t *testing.T, modules string, env []string, args ...string) (string, error) {
+	t.Helper()
+	cmd := exec.Command(need.Python(t), args...)
+	cmd.Env = append(os.Environ(), "MODULES="+modules, "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Env = append(cmd.Env, env...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// Each allocation fails in turn, of the library and of Python.
+func TestAllocationsThatFail(t *testing.T) {
+	out, err := script(t, buildFailing(t, headers(t)), nil, "failing.py")
+	require.NoError(t, err, out)
+	source, err := os.ReadFile("failing.py")
+	require.NoError(t, err)
+	assert.Equal(t, strings.Count(string(source), "\ndef test_"), len(regexp.MustCompile(`(?m)^ok test_`).FindAllString(out, -1)), out)
+}
+
+// Each of these forgets what to do when there is no memory.
+func TestTheSweepsFindWhatIsWrong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the module for each mistake, and -short was given")
+	}
+	for name, test := range map[string]struct{ file, old, changed, says string }{
+		"a block is used unseen":          {"managed.h", "if (!made) return NULL;\n\tmemset", "memset", "signal: segmentation fault"},
+		"nobody is told":                  {"capsules.h", "if (!made) {\n\t\tPyErr_NoMemory();", "if (!made) {", "<class 'SystemError'> when allocation"},
+		"a capsule that is not made":      {"capsules.h", "if (!capsule && legacy) dlpackgen_delete_quietly(NULL, legacy);", "if (!capsule && legacy) return capsule;", "blocks and tensors leak"},
+		"an object that is not made":      {"object.h", "if (!made) dlpackgen_delete_quietly(tensor, NULL);\n\telse", "if (made)", "blocks and tensors leak"},
+		"a tensor that is not brought up": {"take.h", "if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);", "", "blocks and tensors leak"},
+		"a route that is not learnt":      {"routes.h", "dlpackgen_free_route(made);", "(void)made;", "blocks are kept for types"},
+		"no memory is no table":           {"routes.h", "if (!value && PyErr_ExceptionMatches(PyExc_KeyError)) PyErr_Clear();", "if (!value) PyErr_Clear();", "<class 'TypeError'> when allocation"},
+		"no memory is no NumPy":           {"adopt_numpy.h", "PyErr_ExceptionMatches(PyExc_MemoryError)) return -1;", "0) return -1;", "unproven when allocation"},
+		"a message that is half made":     {"errors.h", "Py_XDECREF(which);\n\tPy_XDECREF(text);", "Py_XDECREF(which);", "objects leak"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, err := script(t, buildFailing(t, mutant(t, "dlpackgen_python/"+test.file, test.old, test.changed)), nil, "failing.py")
+			require.Error(t, err)
+			assert.Contains(t, out+fmt.Sprint(err), test.says)
+		})
+	}
+}
