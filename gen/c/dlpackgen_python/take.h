@@ -115,7 +115,7 @@ static int dlpackgen_own_by_table(const DLPackExchangeAPI *api, PyObject *object
 DLPACKGEN_FAST int dlpackgen_lend(
     const DLPackExchangeAPI *api, int trusted, PyObject *object, int want_write, DLTensor *out) {
 	if (!api->dltensor_from_py_object_no_sync || (want_write && !trusted)) return 0;
-	if (api->dltensor_from_py_object_no_sync(object, out) == 0 && !PyErr_Occurred())
+	if (api->dltensor_from_py_object_no_sync(object, out) == 0 && (trusted || !PyErr_Occurred()))
 		return trusted || out->dtype.bits >= 8;
 	PyErr_Clear(); /* what cannot be lent may still be given */
 	return 0;
