@@ -18,6 +18,9 @@ const (
 	allShare  = 0.5
 )
 
+// callShare is the most that a kernel over views of C++ may cost of one in C.
+const callShare = 1.05
+
 // benchCpp measures what it costs a source file to include the headers of C++,
 // beside nanobind's for the same task and beside a file that includes nothing.
 func benchCpp(out io.Writer, rounds int) ([]goal, error) {
@@ -39,17 +42,54 @@ func benchCpp(out io.Writer, rounds int) ([]goal, error) {
 	if err := measure(rounds, commands); err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(out, "cpp: g++ -fsyntax-only -std=c++17, %d rounds in turn on %d cores, medians and extremes\n", rounds, runtime.NumCPU())
+	called, err := b.calls(out, rounds)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(out, "cpp: g++ -fsyntax-only -std=c++17, %d rounds in turn on %d cores, medians and extremes; the goals are about user and system time\n", rounds, runtime.NumCPU())
 	table(out, commands)
 	if missing != nil {
 		fmt.Fprintln(out, "no nanobind to compare with:", missing)
-		return includeGoals(math.NaN(), math.NaN()), nil
+		return cppGoals(math.NaN(), math.NaN(), called), nil
 	}
-	return includeGoals(ratio(core, nanobind), ratio(all, nanobind)), nil
+	return cppGoals(cpuRatio(core, nanobind), cpuRatio(all, nanobind), called), nil
 }
 
-func includeGoals(core, all float64) []goal {
-	return []goal{{"cpp.include.core", core, coreShare, ""}, {"cpp.include.all", all, allShare, ""}}
+func cppGoals(core, all float64, called calls) []goal {
+	return []goal{
+		{"cpp.include.core", core, coreShare, ""},
+		{"cpp.include.all", all, allShare, ""},
+		{"cpp.call.numpy", called.share("numpy", "C++", "C"), callShare, ""},
+		{"cpp.call.torch", called.share("torch", "C++", "C"), callShare, ""},
+	}
+}
+
+// calls measures a call from Python whose kernel is in C++ beside the same in C.
+func (b *cppBench) calls(out io.Writer, rounds int) (calls, error) {
+	p := pythonBench{dir: b.dir, sources: "bench/testdata/cpp/", python: ".venv/bin/python"}
+	said, err := exec.Command(p.python, "-c", "import sysconfig; print(sysconfig.get_path('include'))").Output()
+	if err != nil {
+		fmt.Fprintln(out, "no Python to call from: make setup")
+		return nil, nil
+	}
+	shared := []string{"-O3", "-shared", "-fPIC", "-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000", "-Igen/c", "-I" + strings.TrimSpace(string(said))}
+	inC := append([]string{"-std=c11", "bench/testdata/python/fast.c"}, shared...)
+	inCpp := append([]string{"-std=c++17", "-Igen/cpp", p.sources + "views.cpp"}, shared...)
+	err = errors.Join(p.compile("gcc", "fast.abi3.so", inC), p.compile("g++", "views.abi3.so", inCpp))
+	if err != nil {
+		return nil, err
+	}
+	took, err := p.run(rounds)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(out, "cpp: f(a, b, c) in C and in C++, with tensors of 16 float32, made anew in each of %d rounds\n", rounds)
+	for _, library := range sortedKeys(took) {
+		for _, name := range sortedKeys(took[library]) {
+			fmt.Fprintf(out, "%s in %s: %.0f ns\n", library, name, middle(took[library][name]))
+		}
+	}
+	return took, nil
 }
 
 // cppBench writes the sources and keeps the first error.

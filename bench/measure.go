@@ -21,7 +21,8 @@ type command struct {
 // usage is what one run of a process took.
 type usage struct {
 	wall time.Duration
-	peak int64 // bytes of resident memory; never less than what this process itself holds
+	cpu  time.Duration // in the program and in the system
+	peak int64         // bytes of resident memory; never less than what this process itself holds
 }
 
 // measure runs the commands in turn, round after round, so that a machine that
@@ -57,7 +58,7 @@ func (c *command) once() (usage, error) {
 	if err != nil {
 		return usage{}, fmt.Errorf("%v: %w\n%s", c.argv, err, said.Bytes())
 	}
-	return usage{wall, peak(cmd.ProcessState)}, nil
+	return usage{wall, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), peak(cmd.ProcessState)}, nil
 }
 
 func (c *command) walls() []time.Duration {
@@ -89,6 +90,15 @@ func ratio(a, b *command) float64 {
 	var each []float64
 	for i := range a.runs {
 		each = append(each, a.runs[i].wall.Seconds()/b.runs[i].wall.Seconds())
+	}
+	return middle(each)
+}
+
+// cpuRatio is ratio by processor time, which says more where others compute too.
+func cpuRatio(a, b *command) float64 {
+	var each []float64
+	for i := range a.runs {
+		each = append(each, a.runs[i].cpu.Seconds()/b.runs[i].cpu.Seconds())
 	}
 	return middle(each)
 }

@@ -46,12 +46,7 @@ class TensorView {
   }
 
   /** A view of a tensor that is known to obey the rules: nothing is looked at. */
-  static TensorView trusted(const DLTensor& tensor, std::uint64_t set = 0) noexcept {
-    TensorView view;
-    view.tensor_ = tensor;
-    view.flags_ = set;
-    return view;
-  }
+  static TensorView trusted(const DLTensor& tensor, std::uint64_t set = 0) noexcept { return TensorView(tensor, set); }
 
   /** The number of dimensions; 0 for a scalar. */
   std::int32_t ndim() const noexcept { return tensor_.ndim; }
@@ -112,7 +107,17 @@ class TensorView {
   /** The struct, for functions in C. */
   const DLTensor& raw() const noexcept { return tensor_; }
 
+  /** Whether there are no elements. */
+  bool is_empty() const noexcept {
+    for (std::int32_t i = 0; i < ndim(); ++i) {
+      if (shape(i) == 0) return true;
+    }
+    return false;
+  }
+
  private:
+  TensorView(const DLTensor& tensor, std::uint64_t set) noexcept : tensor_(tensor), flags_(set) {}
+
   void* address() const noexcept {
     if (tensor_.data == nullptr || !has_addresses(tensor_.device.device_type)) return nullptr;
     // As a number, since the offset of an empty tensor may be any.

@@ -46,9 +46,10 @@ inline constexpr std::uint64_t most = UINT64_MAX >> 1;
 
 constexpr std::uint64_t unsign(std::int64_t n) noexcept { return static_cast<std::uint64_t>(n); }
 
-// True when the product fits in 63 bits; else it is not touched.
+// True when the product fits in 63 bits; else it is not touched. Two numbers of 31
+// bits always fit, which saves the division.
 constexpr bool multiply(std::uint64_t a, std::uint64_t b, std::uint64_t& product) noexcept {
-  if (b != 0 && a > most / b) return false;
+  if (((a | b) >> 31) != 0 && b != 0 && a > most / b) return false;
   product = a * b;
   return true;
 }

@@ -12,7 +12,7 @@ import (
 
 // mutants breaks each rule of a header once; the program is to notice.
 var mutants = []struct{ program, header, old, new string }{
-	{"core", "validate", "if (b != 0 && a > most / b) return false;", ""},
+	{"core", "validate", "if (((a | b) >> 31) != 0 && b != 0 && a > most / b) return false;", ""},
 	{"core", "validate", "if (b > most - a) return false;", ""},
 	{"core", "validate", "return stride < 0 ? 0U - unsign(stride) : unsign(stride);", "return unsign(stride);"},
 	{"core", "validate", "(set & flags::is_subbyte_type_padded) == 0", "true"},
@@ -40,7 +40,7 @@ var mutants = []struct{ program, header, old, new string }{
 	{"core", "managed", "if (old != nullptr && old->deleter != nullptr)", "if (old != nullptr)"},
 	{"core", "managed", "return managed.flags;", "return 0;"},
 	{"core", "managed", "if (managed == nullptr) return Code::null;", ""},
-	{"core", "tensor_view", "+ tensor_.byte_offset;", ";"},
+	{"core", "tensor_view", "static_cast<std::uintptr_t>(tensor_.byte_offset)", "0U"},
 	{"core", "tensor_view", "if (write && is_read_only()) return Code::read_only;", ""},
 	{"core", "tensor_view", "is_read_only() ? nullptr : address()", "address()"},
 	{"core", "tensor_view", "if (misfit != 0)", "if (false)"},
@@ -79,6 +79,7 @@ var mutants = []struct{ program, header, old, new string }{
 	{"memory", "builder", "if (memory != nullptr) Block::free(memory);", ""},
 	{"memory", "exchange", "if (handover == nullptr) return Code::no_memory;", ""},
 	{"memory", "producer", "if (handover == nullptr) return Code::no_memory;", ""},
+	{"core", "validate", "((a | b) >> 31) != 0 && b != 0", "((a | b) >> 50) != 0 && b != 0"},
 	{"views", "array_view", "if (view.ndim() != static_cast<std::int32_t>(N))", "if (false)"},
 	{"views", "array_view", "if (data && !view.is_on_host())", "if (false)"},
 	{"views", "array_view", "if (!view.is_row_major()) return Code::not_dense;", ""},

@@ -138,7 +138,7 @@ Result<ArrayView<T, N>> array_of(const TensorView& view) noexcept {
   if (!data) return data.error();
   std::int64_t strides[N + 1] = {};
   // Nobody has checked the strides of an empty tensor, whose rows can be asked for.
-  const bool empty = view.size() == 0;
+  const bool empty = view.is_empty();
   for (std::size_t i = 0; i < N; ++i) strides[i] = empty ? 0 : view.stride(static_cast<std::int32_t>(i));
   return ArrayView<T, N>(*data, view.raw().shape, strides);
 }

@@ -58,11 +58,11 @@ Result<StridedSpan<T, N>> mdspan_of(const TensorView& view) noexcept {
   std::int64_t compact = 1;
   for (std::size_t i = N; i-- > 0;) {
     shape[i] = array->extent(i);
-    const bool counts = view.size() != 0 && shape[i] > 1;  // the stride of others means nothing
+    const bool counts = !view.is_empty() && shape[i] > 1;  // the stride of others means nothing
     strides[i] = counts ? array->stride(i) : compact;
     compact = counts ? strides[i] * shape[i] : compact;
   }
-  if (view.size() != 0 && !detail::is_layout_stride(shape, strides)) return Code::strides;
+  if (!view.is_empty() && !detail::is_layout_stride(shape, strides)) return Code::strides;
   return StridedSpan<T, N>(array->data(), {std::dextents<std::int64_t, N>(shape), strides});
 }
 

@@ -159,6 +159,8 @@ static void hostile() {
   CHECK(of(stranger::tensor(2, huge, nullptr)) == Code::too_large);
   std::int64_t still[] = {0, 0};
   CHECK(of(stranger::tensor(2, huge, still)) == Code::too_large);
+  std::int64_t wide[] = {1LL << 40, 1LL << 40};
+  CHECK(of(stranger::tensor(2, wide, still)) == Code::too_large);
   std::int64_t vast[] = {INT64_MAX, INT64_MAX, 0};
   CHECK(of(stranger::tensor(3, vast, nullptr)) == Code::ok);
   std::int64_t far[] = {INT64_MIN, INT64_MAX};
