@@ -1,5 +1,6 @@
 # make quick    the inner loop: formatted, vetted, up to date, short tests; a minute at most
 # make test     everything: installs what it needs, ends with a count; FUZZTIME=5m fuzzes longer
+# make torches  reads the tensors of two older versions of torch, which take 12 GB
 # make generate renders gen/ anew            make check  tells whether it must be
 # make bless    rewrites golden/ and the README's picture with what the tests make now
 # make bench    measures, a line a goal; ONLY=generate runs one suite of it
@@ -10,7 +11,7 @@ FUZZTIME ?= 10s
 # A build must not depend on whether the checkout has a readable .git.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
-.PHONY: help quick test generate check bless bench fuzz-long setup clean
+.PHONY: help quick test torches generate check bless bench fuzz-long setup clean
 
 help:
 	@sed -n 's/^# make/  make/p' Makefile
@@ -20,6 +21,9 @@ quick:
 
 test: setup
 	@go run ./tools/suite -fuzztime=$(FUZZTIME)
+
+torches:
+	@tools/torches.sh
 
 setup:
 	@tools/setup.sh

@@ -2,6 +2,7 @@ package clients
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ var packages = map[string]struct {
 	imports []string
 	least   int
 }{
+	"ours":    {nil, 4 * 15},
 	"numpy":   {[]string{"numpy", "ml_dtypes"}, 4 * 50},
 	"torch":   {[]string{"torch"}, 4 * 60},
 	"jax":     {[]string{"jax"}, 4 * 30},
@@ -31,7 +33,7 @@ func TestCases(t *testing.T) {
 	modules := build(t, python, generated(t))
 	for library, test := range packages {
 		t.Run(library, func(t *testing.T) {
-			if testing.Short() && library != "numpy" {
+			if testing.Short() && library != "numpy" && library != "ours" {
 				t.Skip("loads a large framework, and -short was given")
 			}
 			needs(t, python, test.imports...)
@@ -50,12 +52,14 @@ func TestCases(t *testing.T) {
 func TestWhatOneCaseDoesNotShow(t *testing.T) {
 	python := environment(t)
 	modules := build(t, python, generated(t))
-	for library, least := range map[string]int{"numpy": 5, "torch": 8, "jax": 3} {
+	for library, least := range map[string]int{"numpy": 5, "torch": 8, "jax": 4, "paddle": 1, "ours": 1} {
 		t.Run(library, func(t *testing.T) {
-			if testing.Short() && library != "numpy" {
+			if testing.Short() && library != "numpy" && library != "ours" {
 				t.Skip("loads a large framework, and -short was given")
 			}
-			needs(t, python, library)
+			if library != "ours" {
+				needs(t, python, library)
+			}
 			passes(t, python, modules, least, "special.py", library)
 		})
 	}
@@ -86,6 +90,24 @@ func TestRequiresGradIsTheModulesChoice(t *testing.T) {
 			out, log, err := script(python, build(t, python, generated(t), "-DDLPACKGEN_TORCH_REFUSES_GRAD="+choice), "policy.py")
 			require.NoError(t, err, log)
 			assert.Equal(t, says, out)
+		})
+	}
+}
+
+// One binary reads the tensors of older torches too: 2.10 is the first that has a
+// table of its own, and in 2.9 the object holds its tensor elsewhere.
+func TestOlderTorches(t *testing.T) {
+	older := strings.Fields(os.Getenv("DLPACKGEN_TORCHES"))
+	if len(older) == 0 {
+		t.Skip("needs older versions of torch: make torches")
+	}
+	modules := build(t, environment(t), generated(t))
+	for _, python := range older {
+		version, err := exec.Command(python, "-c", "import torch; print(torch.__version__)").Output()
+		require.NoError(t, err)
+		t.Run(strings.TrimSpace(string(version)), func(t *testing.T) {
+			passes(t, python, modules, 4*60, "ours.py", "torch")
+			passes(t, python, modules, 8, "special.py", "torch")
 		})
 	}
 }

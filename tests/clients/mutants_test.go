@@ -60,6 +60,8 @@ var mutants = []mutant{
 	{"JAX is written to", jax, "if (want_write) return", "if (0) return", "jax", "float32"},
 	{"tracers are asked for memory", jax, "NULL, NULL, dlpackgen_jax_refuse_tracer", "NULL, NULL, NULL", "jax", "jit"},
 	{"what has no format is not for the capsule", jax, "if (result >= 0 || !PyErr_ExceptionMatches(PyExc_BufferError)) return result;", "return result;", "jax", "bfloat16"},
+	{"an offset is left to others", "object.h", "const DLTensor view = dlpackgen_without_offset(&tensor->dl_tensor);", "const DLTensor view = tensor->dl_tensor;", "special", "paddle_reads_what_we_put_behind_an_offset"},
+	{"an offset is lent to others", "object.h", "*out = dlpackgen_without_offset(&tensor->dl_tensor);", "*out = tensor->dl_tensor;", "special", "ours_is_lent_without_an_offset"},
 	{"a buffer is let go", jax, "*keep = PyMemoryView_FromObject(object);", "*keep = object, Py_INCREF(object);", "special", "jax_keeps_what_was_taken_for_longer"},
 	{"a buffer is let go during a call", "call.h", "call->function->unlocks && a->yields && a->adopted->hold", "0", "special", "jax_keeps_what_another_thread_deletes"},
 }
@@ -73,7 +75,7 @@ func TestEveryGuardIsThereForACase(t *testing.T) {
 		t.Skip("builds a module for each guard, and -short was given")
 	}
 	python := environment(t)
-	needs(t, python, "numpy", "ml_dtypes", "torch", "jax")
+	needs(t, python, "numpy", "ml_dtypes", "torch", "jax", "paddle")
 	runs := map[string][]string{}
 	names := map[string]string{}
 	for _, m := range mutants {
@@ -169,7 +171,7 @@ func TestCasesOfMutantsExist(t *testing.T) {
 		t.Skip("loads torch and jax, and -short was given")
 	}
 	python := environment(t)
-	needs(t, python, "numpy", "ml_dtypes", "torch", "jax")
+	needs(t, python, "numpy", "ml_dtypes", "torch", "jax", "paddle")
 	modules := build(t, python, generated(t))
 	for library, names := range mutantCases() {
 		args := append([]string{"ours.py", library}, names...)

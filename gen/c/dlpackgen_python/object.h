@@ -42,9 +42,20 @@ static DLManagedTensorVersioned *dlpackgen_tensor_of(PyObject *object) {
 	return NULL;
 }
 
+/* Puts the offset into the address, since some libraries forget it: paddle 3.3 reads
+ * what lies before. A handle has no other place for it. */
+static DLTensor dlpackgen_without_offset(const DLTensor *tensor) {
+	DLTensor view = *tensor;
+	if (!view.data || !dlpack_device_has_addresses((int32_t)view.device.device_type)) return view;
+	view.data = (char *)view.data + view.byte_offset;
+	view.byte_offset = 0;
+	return view;
+}
+
 /* A copy is no longer one consumer's own once there are several. */
 static DLManagedTensorVersioned *dlpackgen_share(PyObject *self, const DLManagedTensorVersioned *tensor) {
-	return dlpackgen_of_object(self, &tensor->dl_tensor, tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED);
+	const DLTensor view = dlpackgen_without_offset(&tensor->dl_tensor);
+	return dlpackgen_of_object(self, &view, tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED);
 }
 
 /* The table */
@@ -90,7 +101,7 @@ static int dlpackgen_table_borrow(void *object, DLTensor *out) {
 	if (!tensor) return -1;
 	if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED)
 		return dlpackgen_refuse("a borrowed view cannot say that the tensor is read-only or padded");
-	*out = tensor->dl_tensor;
+	*out = dlpackgen_without_offset(&tensor->dl_tensor);
 	return 0;
 }
 

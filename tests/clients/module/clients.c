@@ -45,13 +45,16 @@ static char *gather(const DLTensor *t, int32_t dimension, const char *from, size
 	return to;
 }
 
-static PyObject *elements(const DLTensor *t) {
-	const size_t size = (size_t)t->dtype.bits * t->dtype.lanes / 8;
-	int64_t count = 0;
+/* Elements that share bytes are given as they lie there. */
+static PyObject *elements(const DLTensor *t, uint64_t flags) {
+	const int shared = t->dtype.bits < 8 && t->dtype.bits * t->dtype.lanes % 8 && !(flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED);
+	const char *first = (const char *)t->data + t->byte_offset;
+	int64_t size = 0;
 	PyObject *bytes;
-	if (dlpack_count(t->ndim, t->shape, &count) != DLPACK_OK) return PyErr_Format(PyExc_ValueError, "what a shape");
-	bytes = PyBytes_FromStringAndSize(NULL, count * (Py_ssize_t)size);
-	if (bytes && count > 0) gather(t, 0, (char *)t->data + t->byte_offset, size, PyBytes_AsString(bytes));
+	if (dlpack_nbytes(t, flags, &size) != DLPACK_OK) return PyErr_Format(PyExc_ValueError, "what a shape");
+	bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
+	if (bytes && size > 0 && shared) memcpy(PyBytes_AsString(bytes), first, (size_t)size);
+	else if (bytes && size > 0) gather(t, 0, first, ((size_t)t->dtype.bits * t->dtype.lanes + 7) / 8, PyBytes_AsString(bytes));
 	return bytes;
 }
 
@@ -62,7 +65,7 @@ static PyObject *answer(const struct dlpackgen_function *function, PyObject *sel
 	DLPACKGEN_CALL(call, 1);
 	if (dlpackgen_begin(&call, self, function, arguments, count, keywords) < 0) return NULL;
 	result = Py_BuildValue("(NN)", describe(&call.arguments[0].tensor, call.arguments[0].flags),
-			       elements(&call.arguments[0].tensor));
+			       elements(&call.arguments[0].tensor, call.arguments[0].flags));
 	dlpackgen_end(&call);
 	return result;
 }
@@ -85,9 +88,19 @@ static PyObject *read_later(PyObject *self, PyObject *const *arguments, Py_ssize
 	Py_BEGIN_ALLOW_THREADS;
 	nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
 	Py_END_ALLOW_THREADS;
-	result = elements(&call.arguments[0].tensor);
+	result = elements(&call.arguments[0].tensor, call.arguments[0].flags);
 	dlpackgen_end(&call);
 	return result;
+}
+
+/* Gives what is to be added to the address that a tensor came with. */
+static PyObject *byte_offset(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+	uint64_t offset;
+	DLPACKGEN_CALL(call, 1);
+	if (dlpackgen_begin(&call, self, &read_function, arguments, count, keywords) < 0) return NULL;
+	offset = call.arguments[0].tensor.byte_offset;
+	dlpackgen_end(&call);
+	return PyLong_FromUnsignedLongLong(offset);
 }
 
 /* Writes a byte over all of a dense tensor. */
@@ -107,14 +120,40 @@ static PyObject *export(PyObject *self, PyObject *object) {
 	return tensor ? dlpackgen_give(self, tensor) : NULL;
 }
 
+static int unpack(PyObject *tuple, int64_t *numbers) {
+	for (Py_ssize_t i = 0; i < PyTuple_Size(tuple); i++) numbers[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
+	return PyErr_Occurred() ? -1 : 0;
+}
+
+/* make(memory, dtype, shape, strides, byte_offset, flags): a tensor of our own over a bytearray. */
+static PyObject *make(PyObject *self, PyObject *args) {
+	PyObject *memory, *shape, *strides;
+	int64_t numbers[2 * DLPACKGEN_MAX_NDIM];
+	unsigned long long flags;
+	DLManagedTensorVersioned *tensor;
+	DLTensor view = {.device = {kDLCPU, 0}, .shape = numbers, .strides = numbers + DLPACKGEN_MAX_NDIM};
+	int code, bits, lanes;
+	unsigned int offset;
+	if (!PyArg_ParseTuple(args, "O(iii)OOIK", &memory, &code, &bits, &lanes, &shape, &strides, &offset, &flags)) return NULL;
+	if (unpack(shape, view.shape) < 0 || unpack(strides, view.strides) < 0) return NULL;
+	view.data = PyByteArray_AsString(memory);
+	view.ndim = (int32_t)PyTuple_Size(shape);
+	view.dtype = (DLDataType){(uint8_t)code, (uint8_t)bits, (uint16_t)lanes};
+	view.byte_offset = offset;
+	tensor = dlpackgen_of_object(memory, &view, flags);
+	return tensor ? dlpackgen_give(self, tensor) : NULL;
+}
+
 static PyMethodDef methods[] = {
 	DLPACKGEN_METHOD("read", call_read, NULL),
 	DLPACKGEN_METHOD("write", call_write, NULL),
 	DLPACKGEN_METHOD("read_unlocked", call_read_unlocked, NULL),
 	DLPACKGEN_METHOD("write_unlocked", call_write_unlocked, NULL),
 	DLPACKGEN_METHOD("read_later", read_later, NULL),
+	DLPACKGEN_METHOD("byte_offset", byte_offset, NULL),
 	DLPACKGEN_METHOD("fill", fill, NULL),
 	{"export", export, METH_O, NULL},
+	{"make", make, METH_VARARGS, NULL},
 	{NULL, NULL, 0, NULL},
 };
 

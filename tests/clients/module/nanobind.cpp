@@ -20,6 +20,7 @@ void gather(const nb::ndarray<nb::ro> &t, size_t dimension, const char *from, nb
 
 nb::tuple read_all(nb::ndarray<nb::ro> t) {
 	const size_t size = static_cast<size_t>(t.dtype().bits) * t.dtype().lanes / 8;
+	if (t.dtype().bits * t.dtype().lanes % 8 != 0) throw nb::type_error("elements share bytes");
 	nb::list shape, bytes;
 	for (size_t i = 0; i < t.ndim(); i++) shape.append(t.shape(i));
 	const auto address = reinterpret_cast<uintptr_t>(t.data());
