@@ -1,0 +1,84 @@
+package cpp
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// What the headers promise of their own types is asserted there; each promise is
+// broken here.
+func TestPromisesAreAsserted(t *testing.T) {
+	tests := []struct{ says, header, old, new string }{
+		{"owning costs no room", "managed", "  Struct* managed_ = nullptr;", "  Struct* managed_ = nullptr;\n  int more_ = 0;"},
+		{"plain structs", "managed", "  ~BasicManaged()", "  virtual ~BasicManaged()"},
+		{"owners move and are not copied", "managed", "BasicManaged(BasicManaged&& other) noexcept", "BasicManaged(BasicManaged&& other)"},
+		{"owners move and are not copied", "managed", "operator=(const BasicManaged&) = delete", "operator=(const BasicManaged&) { return *this; }"},
+		{"views are copied as bytes", "tensor_view", "  TensorView(const DLTensor& tensor,", " public:\n  ~TensorView() {}\n private:\n  TensorView(const DLTensor& tensor,"},
+		{"kDLBool is one byte", "dtype", "sizeof(bool) == 1", "sizeof(bool) == 2"},
+	}
+	for _, tt := range tests {
+		dir := headers(t, "1.3")
+		edit(t, dir, "dlpackgen/"+tt.header+".hpp", tt.old, tt.new)
+		assertRefuses(t, tt.says, gcc, including("all.hpp"), "-I", dir)
+	}
+}
+
+func TestTypesOfElementsHaveTheirWidth(t *testing.T) {
+	dir := headers(t, "main")
+	edit(t, dir, "dlpackgen/storage.hpp", "_t bits;", "_t bits, more;")
+	out, err := compile(t, gcc, including("storage.hpp"), "-I", dir)
+	require.Error(t, err)
+	assert.Contains(t, out, "complex32 does not have", "its parts are too wide")
+	assert.Len(t, said(out), strings.Count(storageText(t, dir), "static_assert("), "one for each type: %s", out)
+}
+
+// storageText gives the preprocessed text of storage.hpp.
+func storageText(t *testing.T, dir string) string {
+	t.Helper()
+	out, err := compile(t, gcc, including("storage.hpp"), "-I", dir, "-E", "-fdirectives-only")
+	require.NoError(t, err, out)
+	_, text, found := strings.Cut(out, "struct int4 {")
+	require.True(t, found)
+	return text
+}
+
+// Mistakes that a compiler finds are explained by it.
+func TestMisuseIsExplained(t *testing.T) {
+	need.Program(t, gcc.program, gcc.debian)
+	tests := map[string]string{
+		"struct Bad { Bad() {} }; dlpackgen::Result<Bad> f();\nauto g() { return f().code(); }": "a result is made, and moved, without exceptions",
+		"dlpackgen::BasicManaged<int> m;":                                                                 "DLPack has these two structs",
+		"auto f(const dlpackgen::TensorView& v) { return v.data_as<void*>(); }":                           "no data type is known for this C++ type",
+		"float f(const dlpackgen::ArrayView<float, 2>& a) { return a(1); }":                               "a view of rank N takes N indices",
+		"float* f(const dlpackgen::ArrayView<float, 2>& a) { return a.at(1, 2, 3); }":                     "a view of rank N takes N indices",
+		"auto f(const dlpackgen::ArrayView<float, 0>& a) { return a[0]; }":                                "a scalar has no index",
+		"struct Owner {} owner; auto a = dlpackgen::Builder().versioned(owner);":                          "move the owner in",
+		"struct Owner {} owner; auto a = dlpackgen::Builder().legacy(owner);":                             "move the owner in",
+		"void f(dlpackgen::PackedView<const dlpackgen::int4> v) { v.set(0, {1}); }":                       "the tensor is only to be read",
+		"dlpackgen::PackedView<dlpackgen::float8_e5m2> v;":                                                "wider elements are not packed",
+		"void f(const dlpackgen::TensorView& v) { *dlpackgen::array_of<const float, 1>(v)->data() = 1; }": "assignment of read-only location",
+		"dlpackgen::Managed f(dlpackgen::Managed& m) { return m; }":                                       "use of deleted function",
+		"void f() { dlpackgen::Managed::take(nullptr); }":                                                 "nodiscard",
+	}
+	for source, says := range tests {
+		assertRefuses(t, says, gcc, including("all.hpp")+source+"\n", flags(gen(t), strict)...)
+	}
+}
+
+// Other systems and widths have other rules for conversions.
+func TestOtherTargetsHaveNothingToSay(t *testing.T) {
+	for program, debian := range map[string]string{
+		"x86_64-w64-mingw32-g++": "mingw-w64", "i686-w64-mingw32-g++": "mingw-w64",
+		"aarch64-linux-gnu-g++": "g++-aarch64-linux-gnu", "i686-linux-gnu-g++": "g++-i686-linux-gnu",
+	} {
+		t.Run(program, func(t *testing.T) {
+			cross := compiler{program, debian, "c++17"}
+			assertCompiles(t, cross, including("all.hpp"), flags(gen(t), strict, []string{"-Wconversion", "-Wshadow"})...)
+		})
+	}
+}
