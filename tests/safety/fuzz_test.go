@@ -52,7 +52,7 @@ func TestTheFuzzersFindWhatIsWrong(t *testing.T) {
 		"what lies before the buffer":     {"validate", "dlpack/dlpack_util.h", "+ tensor->byte_offset < dlpack_magnitude_(low)) return", "+ tensor->byte_offset < 0) return"},
 		"density by one stride":           {"validate", "dlpack/dlpack_util.h", "if (expected == before) return 0;", "if (expected == before) return 1;"},
 		"the width of packed elements":    {"views", "dlpackgen/validate.hpp", "if (dtype.bits < 8 && (set", "if (dtype.bits < 4 && (set"},
-		"strides of the empty in C++":     {"views", "dlpackgen/tensor_view.hpp", "stride *= detail::unsign(", "stride = static_cast<std::uint64_t>(static_cast<std::int64_t>(stride) * shape(i)); stride *= detail::unsign(0 * "},
+		"strides of the empty in C++":     {"views", "dlpackgen/tensor_view.hpp", "stride *= detail::unsign(shape(i) > 1 ? shape(i) : 1);", "stride = static_cast<std::uint64_t>(static_cast<std::int64_t>(stride) * (shape(i) > 1 ? shape(i) : 1));"},
 		"sizes of the empty in C++":       {"views", "dlpackgen/array_view.hpp", "product *= static_cast<std::uint64_t>(shape_[i]);", "product = static_cast<std::uint64_t>(static_cast<std::int64_t>(product) * shape_[i]);"},
 		"rows of the empty in C++":        {"views", "dlpackgen/array_view.hpp", "empty ? 0 : view", "false ? 0 : view"},
 		"the offset of the empty in C++":  {"views", "dlpackgen/tensor_view.hpp", "return reinterpret_cast<void*>(", "return static_cast<char*>(tensor_.data) + tensor_.byte_offset;\n    return reinterpret_cast<void*>("},

@@ -33,6 +33,8 @@ void typed(const TensorView& view, bool mine) {
   const auto two = dlpackgen::array_of<const T, 2>(view);
   CLAIM(!two || view.ndim() == 2);
   if (two) walk(view, *two, mine);
+  const auto three = dlpackgen::array_of<const T, 3>(view);
+  if (three) CLAIM(three->size() == (three->data() == nullptr ? 0 : view.size()));
   CLAIM(!view.is_read_only() || !view.data_as<T>());
 }
 

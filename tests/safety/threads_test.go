@@ -1,0 +1,106 @@
+package safety
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// runThreads builds the program of many threads for their sanitizer, over headers
+// that may be wrong ones, and runs it.
+func runThreads(t *testing.T, headers string) (string, error) {
+	t.Helper()
+	p := embedded(t)
+	program := filepath.Join(t.TempDir(), "threads")
+	out, err := exec.Command(need.Program(t, "clang-16", "clang-16"), "-g", "-O1", "-std=gnu11", "-Wall", "-Wextra", "-fsanitize=thread", "-I", headers,
+		"-isystem", p.include, "-o", program, filepath.Join("module", "threads.c"), "-L", p.lib, "-Wl,-rpath,"+p.lib, "-l"+p.name, "-pthread").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), "PYTHONHOME="+p.home)
+	out, err = cmd.CombinedOutput()
+	return string(out), err
+}
+
+// Threads of C take tensors, hand them on and delete them, beside a Python: from
+// pools that end before their tensors, from malloc, and from objects.
+func TestThreadsOfC(t *testing.T) {
+	out, err := runThreads(t, headers(t))
+	require.NoError(t, err, out)
+	assert.Equal(t, "all given back\n", out)
+}
+
+func TestTheThreadsFindWhatIsWrong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program for each mistake, and -short was given")
+	}
+	for name, test := range map[string]struct{ file, old, changed string }{
+		"a deleter without the GIL": {"managed.h", "PyGILState_STATE gil = PyGILState_Ensure();\n\tstruct dlpackgen_pending pending = dlpackgen_suspend();\n\tPy_DECREF(object);\n" +
+			"\tdlpackgen_resume(pending);\n\tPyGILState_Release(gil);", "Py_DECREF(object);"},
+		"a deleter that counts unseen": {"managed.h", "static void dlpackgen_let_go(struct dlpackgen_holder *holder) {",
+			"static long dlpackgen_deleted;\nstatic void dlpackgen_let_go(struct dlpackgen_holder *holder) {\n\tdlpackgen_deleted++;"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, err := runThreads(t, mutant(t, "dlpackgen_python/"+test.file, test.old, test.changed))
+			require.Error(t, err, out)
+			assert.Regexp(t, `ThreadSanitizer|not so: |Fatal Python error`, out+fmt.Sprint(err))
+		})
+	}
+}
+
+// What is lost at the end is counted by the sanitizer of leaks. Python itself loses
+// much; it is told apart by who asked for the memory. The scripts count themselves
+// what strangers have, some of which have no deleter on purpose.
+func TestNoMemoryIsLost(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds for the sanitizers, and -short was given")
+	}
+	assertLost(t, headers(t), false)
+}
+
+func TestTheLeakSanitizerFindsWhatIsWrong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds for the sanitizers, and -short was given")
+	}
+	assertLost(t, mutant(t, "dlpackgen_python/managed.h", "if (holder->object) dlpackgen_drop(holder->object);\n\tfree(holder);",
+		"if (holder->object) dlpackgen_drop(holder->object);\n\tholder->object = NULL;"), true)
+}
+
+// assertLost runs scripts of tests/python under the sanitizer of leaks.
+func assertLost(t *testing.T, headers string, lost bool) {
+	t.Helper()
+	p, gcc := embedded(t), need.Program(t, "gcc", "gcc")
+	out, err := exec.Command(gcc, "-print-file-name=libasan.so").Output()
+	require.NoError(t, err)
+	library := strings.TrimSpace(string(out))
+	if !filepath.IsAbs(library) {
+		t.Skip("needs libasan.so: apt-get install gcc")
+	}
+	scripts, dir := filepath.Join(golden.Root(t), "tests", "python"), t.TempDir()
+	for _, module := range []string{"checked", "stranger"} {
+		out, err := exec.Command(gcc, "-g", "-O1", "-std=c11", "-fPIC", "-shared", "-fvisibility=hidden", "-fsanitize=address,undefined", "-DPy_LIMITED_API=0x030B0000",
+			"-I", headers, "-isystem", p.include, "-o", filepath.Join(dir, module+".abi3.so"), filepath.Join(scripts, "module", module+".c")).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	suppressions := filepath.Join(dir, "suppressions")
+	require.NoError(t, os.WriteFile(suppressions, []byte("leak:PyMem\nleak:PyObject\nleak:libpython\nleak:ld-linux\nleak:_ctypes\nleak:libffi\nleak:stranger\n"), 0o600))
+	for _, name := range []string{"rules.py", "routes.py", "give.py"} {
+		text, err := script(t, dir, []string{"LD_PRELOAD=" + library, "PYTHONMALLOC=malloc", "SCRATCH=" + t.TempDir(),
+			"ASAN_OPTIONS=detect_leaks=1:malloc_context_size=3:fast_unwind_on_malloc=0:allocator_may_return_null=1:leak_check_at_exit=1",
+			"LSAN_OPTIONS=print_suppressions=0:suppressions=" + suppressions}, filepath.Join(scripts, name))
+		if lost && err != nil {
+			assert.Contains(t, text, "LeakSanitizer: detected memory leaks")
+			return
+		}
+		assert.NoError(t, err, text)
+	}
+	assert.False(t, lost, "the leak was not seen")
+}
