@@ -75,8 +75,12 @@ var mutants = map[string]struct{ file, old, replacement, script string }{
 	"types are not kept":               {"routes.h", "\tPy_INCREF(type);\n\tmade->type = type;", "\tmade->type = type;", "routes.py"},
 	"what is held may not be written":  {"take.h", "else if (want_write && flags & DLPACK_FLAG_BITMASK_READ_ONLY)", "else if (0)", "routes.py test_taking"},
 
-	"guards are not asked":            {"call.h", "if (a->guard && DLPACKGEN_RARE(a->guard(a->object, &a->tensor)))", "if (0)", "with_torch.py test_the_table_of_torch"},
-	"guards are not asked for good":   {"take.h", "if (how.guard && how.guard(object, &taken.versioned->dl_tensor)) {", "if (0) {", "with_torch.py test_the_table_of_torch"},
+	"guards are not asked":             {"call.h", "if (a->guard && DLPACKGEN_RARE(a->guard(a->object, &a->tensor)))", "if (0)", "with_torch.py test_the_table_of_torch"},
+	"guards are not asked for good":    {"take.h", "if (how.guard && how.guard(object, &taken.versioned->dl_tensor)) {", "if (0) {", "with_torch.py test_the_table_of_torch"},
+	"no memory, and a tensor is lost":  {"take.h", "\tif (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);\n", "", "failing.py test_its_own_allocations"},
+	"no capsule, and a tensor is lost": {"capsules.h", "else if (!capsule) dlpackgen_delete_quietly(tensor, NULL);", "", "failing.py test_those_of_python"},
+	"no memory, and it is used":        {"managed.h", "if (!made) return NULL;\n\tmemset", "memset", "failing.py test_its_own_allocations"},
+
 	"flags are lost":                  {"object.h", "tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED);", "0);", "give.py test_flags_stay"},
 	"copies stay copies":              {"object.h", "tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED);", "tensor->flags);", "give.py test_flags_stay"},
 	"flags are lost with the old":     {"capsules.h", "if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED) {", "if (0) {", "give.py test_flags_stay"},
@@ -112,6 +116,9 @@ func TestTheScriptsFindWhatIsWrong(t *testing.T) {
 			dir := t.TempDir()
 			b.headers = wrongly(t, b.headers, m.file, m.old, m.replacement)
 			b.flags = []string{"-std=c11", "-O0", stable, "-w"}
+			if strings.HasPrefix(m.script, "failing.py") {
+				b.flags = append(b.flags, "-include", "module/failing.h")
+			}
 			b.build(t, dir, "checked", "module/checked.c")
 			require.NoError(t, os.Symlink(filepath.Join(strangers, "stranger.abi3.so"), filepath.Join(dir, "stranger.abi3.so")))
 			out, err := script(t, b.python, dir, []string{"ROUNDS=2000"}, append([]string{"limited.py"}, strings.Fields(m.script)...)...)

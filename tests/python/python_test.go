@@ -82,6 +82,15 @@ func TestNothingLeaks(t *testing.T) {
 	runs(t, need.Python(t), modules(t), "leaks.py")
 }
 
+// Wherever memory is out, that is said, and nothing is lost.
+func TestEveryAllocationFailsOnce(t *testing.T) {
+	b, dir := newBuilder(t), t.TempDir()
+	require.NoError(t, os.Symlink(filepath.Join(modules(t), "stranger.abi3.so"), filepath.Join(dir, "stranger.abi3.so")))
+	b.flags = append(b.flags, "-include", "module/failing.h")
+	b.build(t, dir, "checked", "module/checked.c")
+	runs(t, b.python, dir, "failing.py")
+}
+
 // What torch's table does not look at is asked all the same.
 func TestTheTableOfTorch(t *testing.T) {
 	python := need.Python(t)

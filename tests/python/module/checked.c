@@ -100,9 +100,10 @@ static PyObject *run(PyObject *module, PyObject *const *args, Py_ssize_t count, 
 	const struct dlpackgen_function *f = &functions[PyLong_AsLong(args[0])];
 	if (dlpackgen_begin(&call, module, f, args + 1, count - 1, keywords)) return NULL;
 	PyObject *out = PyTuple_New(f->count + 2);
-	for (int i = 0; i < f->count; i++) PyTuple_SetItem(out, i, describe_argument(&call, i));
-	PyTuple_SetItem(out, f->count, Py_BuildValue("(ii)", (int)call.device.device_type, (int)call.device.device_id));
-	PyTuple_SetItem(out, f->count + 1, PyLong_FromVoidPtr(call.stream));
+	for (int i = 0; out && i < f->count; i++) PyTuple_SetItem(out, i, describe_argument(&call, i));
+	if (out)
+		PyTuple_SetItem(out, f->count, Py_BuildValue("(ii)", (int)call.device.device_type, (int)call.device.device_id));
+	if (out) PyTuple_SetItem(out, f->count + 1, PyLong_FromVoidPtr(call.stream));
 	dlpackgen_end(&call);
 	return out;
 }
@@ -164,7 +165,9 @@ static PyObject *take(PyObject *module, PyObject *args) {
 	PyObject *x;
 	if (!PyArg_ParseTuple(args, "Oi", &x, &want_write)) return NULL;
 	DLManagedTensorVersioned *tensor = dlpackgen_take(module, x, want_write);
-	return tensor ? PyCapsule_New(tensor, held, release_held) : NULL;
+	PyObject *capsule = tensor ? PyCapsule_New(tensor, held, release_held) : NULL;
+	if (!capsule) dlpackgen_delete(tensor);
+	return capsule;
 }
 
 static PyObject *described(PyObject *module, PyObject *capsule) {
@@ -206,7 +209,21 @@ static PyObject *enroll(PyObject *module, PyObject *args) {
 	return Py_BuildValue("");
 }
 
+#ifdef malloc
+/* fail(n) lets the n-th allocation from now on fail; it gives what was left of the
+ * count before. */
+static PyObject *fail(PyObject *module, PyObject *which) {
+	const long left = failing_next;
+	(void)module;
+	failing_next = PyLong_AsLong(which);
+	return PyLong_FromLong(left);
+}
+#endif
+
 static PyMethodDef methods[] = {
+#ifdef malloc
+    {"fail", fail, METH_O, ""},
+#endif
     {"define", define, METH_VARARGS, ""},
     DLPACKGEN_METHOD("run", run, ""),
     DLPACKGEN_METHOD("meanwhile", meanwhile, ""),

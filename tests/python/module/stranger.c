@@ -89,9 +89,12 @@ static void destroy(PyObject *capsule) {
 }
 
 /* capsule(desc) with the struct that has a version, legacy(desc) with the old one. */
-static PyObject *capsule(PyObject *module, PyObject *desc) {
+static PyObject *make_capsule(PyObject *module, PyObject *desc) {
 	(void)module;
-	return PyCapsule_New(make_versioned(desc), "dltensor_versioned", destroy);
+	DLManagedTensorVersioned *made = make_versioned(desc);
+	PyObject *capsule = PyCapsule_New(made, "dltensor_versioned", destroy);
+	if (!capsule) delete_versioned(made);
+	return capsule;
 }
 
 static PyObject *legacy(PyObject *module, PyObject *desc) {
@@ -100,7 +103,9 @@ static PyObject *legacy(PyObject *module, PyObject *desc) {
 	fill(&made->dl_tensor, desc);
 	made->deleter = delete_legacy;
 	__atomic_add_fetch(&alive, 1, __ATOMIC_RELAXED);
-	return PyCapsule_New(made, "dltensor", destroy);
+	PyObject *capsule = PyCapsule_New(made, "dltensor", destroy);
+	if (!capsule) delete_legacy(made);
+	return capsule;
 }
 
 static PyObject *get_alive(PyObject *module, PyObject *nothing) {
@@ -323,7 +328,7 @@ static PyObject *by_table(PyObject *module, PyObject *args) {
 }
 
 static PyMethodDef methods[] = {
-    {"capsule", capsule, METH_O, ""},
+    {"capsule", make_capsule, METH_O, ""},
     {"legacy", legacy, METH_O, ""},
     {"alive", get_alive, METH_NOARGS, ""},
     {"clear", clear, METH_O, ""},

@@ -1,0 +1,83 @@
+"""Every allocation fails once: the module's own, and those of Python where it has its
+test module. What fails is a MemoryError, and nothing is lost or freed twice."""
+
+from check import *
+
+try:
+    import _testcapi
+except ImportError:
+    _testcapi = None
+
+two = function(any_tensor(), any_tensor(dtypes=[FLOAT32]), {"kind": INT}, symbols=["n"])
+one = function(any_tensor())
+
+
+def fresh(kind):
+    return type("T", (kind,), {})(2)
+
+
+STEPS = {
+    "a new type": lambda: read(fresh(New)),
+    "a capsule": lambda: two(New(2), Old(2), c=1),
+    "a table that lends nothing": lambda: two(table_type(1)(2), Tabled(2), 1),
+    "taking": lambda: (checked.take(Old(2), 0), checked.take(New(2), 0)),
+    "giving": lambda: checked.give(New(2), 0).__dlpack__(),
+    "giving with a version": lambda: checked.give(New(2), 0).__dlpack__(max_version=(1, 0)),
+    "a copy": lambda: checked.give(New(2), 0).__dlpack__(copy=True),
+    "a new tensor": lambda: checked.like(one.which, FLOAT32, [2], 0, New(2)),
+    "what does not fit": lambda: refused(two, New(2), New(2, dtype=INT32), 1),
+    "what is no tensor": lambda: refused(two, New(2), 5, 1),
+    "a registered table": lambda: refused(checked.enroll, type("T", (), {}), stranger.address(stranger.table(4))),
+}
+
+
+def refused(call, *args):
+    try:
+        call(*args)
+    except (TypeError, ValueError, BufferError):
+        return
+    raise AssertionError("taken")
+
+
+def failures(step, begin, end):
+    """Lets one allocation after the other fail, until the step needs no more."""
+    failed = 0
+    for n in range(1, 400):
+        with frees_all():
+            begin(n)
+            try:
+                step()
+            except MemoryError:
+                failed += 1
+            finally:
+                enough = end()
+        if enough:
+            return failed
+    raise AssertionError("it never ends")
+
+
+def test_its_own_allocations():
+    failed = {name: failures(step, checked.fail, lambda: checked.fail(0) > 0) for name, step in STEPS.items()}
+    for name in "a new type", "taking", "giving", "giving with a version", "a copy", "a new tensor":
+        assert failed[name], failed
+
+
+def test_those_of_python():
+    if not _testcapi:
+        return print("there is no _testcapi")
+    for name, step in STEPS.items():
+        step()
+        failed = 0
+        for n in range(60):
+            with frees_all():
+                _testcapi.set_nomemory(n, n + 1)
+                try:
+                    step()
+                except (MemoryError, BufferError, TypeError):  # the stranger takes what fails for nothing
+                    failed += 1
+                finally:
+                    _testcapi.remove_mem_hooks()
+        assert failed, name
+
+
+main()
