@@ -74,14 +74,14 @@ def test_copies():
     base = ctypes.addressof(room)
     t = checked.give(New(2, 3, dtype=UINT8, data=base, strides=[3, -1], offset=2), READ_ONLY)
     major, minor, flags, ndim, shape, stride, data = taken_from(t.__dlpack__(max_version=(1, 0)))
-    equal((flags, stride, data), (READ_ONLY, 3, base))
+    equal((flags, stride, data), (READ_ONLY, 3, base + 2))  # the offset is in data, for those who forget it
     for asked in dict(copy=True), dict(copy=True, dl_device=(CPU, 0)):
         address = stranger.consume(t.__dlpack__(max_version=(1, 0), **asked))
         flags, stride, data = [view_of(address)[i] for i in (2, 5, 6)]
         equal((flags, stride, ctypes.string_at(data, 6), data % 256), (COPIED, 3, b"cbafed", 0))
         stranger.release(address)
     t.__dlpack__(copy=True)  # a copy is no longer read-only
-    equal(taken_from(t.__dlpack__(max_version=(1, 0), copy=False, dl_device=(CPU, 0)))[6], base)
+    equal(taken_from(t.__dlpack__(max_version=(1, 0), copy=False, dl_device=(CPU, 0)))[6], base + 2)
     pinned = checked.give(Tabled(2, device=PINNED, data=base), 0)
     equal(taken_from(pinned.__dlpack__(max_version=(1, 0), dl_device=(CPU, 0)))[2], COPIED)
     with raises(BufferError, "the tensor is on device (3, 0), asked for on (1, 0)"):
@@ -201,6 +201,27 @@ def test_new_tensors_of_no_library():
         checked.like(one.which, FLOAT32, [2**57], 0, x)
     with raises(MemoryError, "the stranger has no memory"):
         checked.like(one.which, FLOAT32, [2], 0, Tabled(2))
+
+
+def test_new_tensors_by_a_table():
+    one = function(any_tensor())
+    x = table_type(5)(2)
+    try:
+        with frees_all():
+            for how, kind, text in [
+                (0, RuntimeError, "f(): argument 'a' (1st): the stranger wraps nothing"),
+                (1, BufferError, "f(): argument 'a' (1st): its library allocated another tensor than was asked for"),
+                (2, BufferError, "its library allocated another tensor than was asked for"),
+                (3, RuntimeError, "f(): argument 'a' (1st): its library could not allocate a tensor"),
+            ]:
+                stranger.allocate_wrongly(how)
+                with raises(kind, text):
+                    checked.like(one.which, FLOAT32, [2], 0, x)
+    finally:
+        stranger.allocate_wrongly(0)
+    streamed = function(any_tensor(), takes_stream=1)
+    with raises(BufferError, "f(): argument 'a' (1st): its library cannot be asked for memory on cuda:0"):
+        checked.like_on(streamed.which, FLOAT32, [2], New(2, device=CUDA))
 
 
 def test_new_tensors_by_a_namespace():

@@ -81,6 +81,10 @@ var mutants = map[string]struct{ file, old, replacement, script string }{
 	"no capsule, and a tensor is lost": {"capsules.h", "else if (!capsule) dlpackgen_delete_quietly(tensor, NULL);", "", "failing.py test_those_of_python"},
 	"no memory, and it is used":        {"managed.h", "if (!made) return NULL;\n\tmemset", "memset", "failing.py test_its_own_allocations"},
 
+	"anything allocated is written": {"result.h", "if (dlpackgen_is_as_asked(made, asked)) return made;", "return made;", "give.py test_new_tensors_by_a_table"},
+	"what is not wrapped is lost":   {"result.h", "\tdlpackgen_delete_quietly(tensor, NULL);", "\t", "give.py test_new_tensors_by_a_table"},
+	"the offset is left":            {"object.h", "\tview.byte_offset = 0;\n", "", "give.py test_copies"},
+
 	"flags are lost":                  {"object.h", "tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED);", "0);", "give.py test_flags_stay"},
 	"copies stay copies":              {"object.h", "tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED);", "tensor->flags);", "give.py test_flags_stay"},
 	"flags are lost with the old":     {"capsules.h", "if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED) {", "if (0) {", "give.py test_flags_stay"},

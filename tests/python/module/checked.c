@@ -153,6 +153,29 @@ static PyObject *like(PyObject *module, PyObject *args) {
 	return out;
 }
 
+/* like_on(which, dtype, shape, x) asks for memory where x is, on stream 5. */
+static PyObject *like_on(PyObject *module, PyObject *args) {
+	DLPACKGEN_CALL(call, 1);
+	int which;
+	unsigned dtype;
+	PyObject *list, *x, *given[2];
+	int64_t shape[DLPACKGEN_MAX_NDIM + 1] = {0};
+	if (!PyArg_ParseTuple(args, "iIO!O", &which, &dtype, &PyList_Type, &list, &x)) return NULL;
+	for (int32_t i = 0; i < (int32_t)PyList_Size(list); i++) shape[i] = PyLong_AsLongLong(PyList_GetItem(list, i));
+	PyObject *names = Py_BuildValue("(s)", "stream");
+	given[0] = x;
+	given[1] = PyLong_FromLong(5);
+	const int failed = dlpackgen_begin(&call, module, &functions[which], given, 1, names);
+	Py_XDECREF(names);
+	Py_XDECREF(given[1]);
+	if (failed) return NULL;
+	const DLDataType type = {(uint8_t)(dtype & 255), (uint8_t)(dtype >> 8 & 255), (uint16_t)(dtype >> 16)};
+	DLManagedTensorVersioned *made = dlpackgen_empty(&call, 0, type, (int32_t)PyList_Size(list), shape);
+	dlpackgen_delete(made);
+	dlpackgen_end(&call);
+	return made ? Py_BuildValue("") : NULL;
+}
+
 static const char held[] = "held";
 
 static void release_held(PyObject *capsule) {
@@ -229,6 +252,7 @@ static PyMethodDef methods[] = {
     DLPACKGEN_METHOD("meanwhile", meanwhile, ""),
     DLPACKGEN_METHOD("unlocked", unlocked, ""),
     {"like", like, METH_VARARGS, ""},
+    {"like_on", like_on, METH_VARARGS, ""},
     {"take", take, METH_VARARGS, ""},
     {"described", described, METH_O, ""},
     {"give", give, METH_VARARGS, ""},

@@ -150,6 +150,40 @@ static int own(void *object, DLManagedTensorVersioned **out) {
 	return 0;
 }
 
+/* Allocates in bytes of its own, wrongly in the way that is asked for: 1 another shape,
+ * 2 read-only, 3 no tensor at all. */
+static int allocates_wrongly;
+static char room[4096];
+
+static int allocate_for(DLTensor *prototype, DLManagedTensorVersioned **out, void *context,
+    void (*set_error)(void *, const char *, const char *)) {
+	DLManagedTensorVersioned *made = NULL;
+	(void)context, (void)set_error;
+	calls[0]++;
+	*out = NULL;
+	if (allocates_wrongly == 3) return 0;
+	made = (DLManagedTensorVersioned *)calloc(1, sizeof *made);
+	made->version.major = DLPACK_MAJOR_VERSION;
+	made->version.minor = DLPACK_MINOR_VERSION;
+	made->deleter = delete_versioned;
+	made->flags = allocates_wrongly == 2 ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
+	made->dl_tensor = *prototype;
+	made->dl_tensor.data = room;
+	made->dl_tensor.shape = (int64_t *)malloc(sizeof(int64_t));
+	made->dl_tensor.strides = (int64_t *)malloc(sizeof(int64_t));
+	made->dl_tensor.shape[0] = prototype->shape[0] + (allocates_wrongly == 1);
+	made->dl_tensor.strides[0] = 1;
+	__atomic_add_fetch(&alive, 1, __ATOMIC_RELAXED);
+	*out = made;
+	return 0;
+}
+
+static PyObject *allocate_wrongly(PyObject *module, PyObject *how) {
+	(void)module;
+	allocates_wrongly = (int)PyLong_AsLong(how);
+	return Py_BuildValue("");
+}
+
 static int wrap(DLManagedTensorVersioned *tensor, void **out) {
 	calls[2]++;
 	(void)tensor, (void)out;
@@ -189,8 +223,10 @@ static DLPackExchangeAPI newer = {{{2, 0}, NULL}, NULL, NULL, NULL, NULL, NULL};
 static DLPackExchangeAPI newer_and_ours = {{{2, 0}, &plain.header}, NULL, NULL, NULL, NULL, NULL};
 static DLPackExchangeAPI incomplete = {{{1, 3}, NULL}, NULL, own, wrap, borrow, current_stream};
 
+static DLPackExchangeAPI allocates = {{{1, 3}, NULL}, allocate_for, own, wrap, borrow, current_stream};
+
 static PyObject *table(PyObject *module, PyObject *which) {
-	DLPackExchangeAPI *tables[] = {&plain, &lends_nothing, &newer, &newer_and_ours, &incomplete};
+	DLPackExchangeAPI *tables[] = {&plain, &lends_nothing, &newer, &newer_and_ours, &incomplete, &allocates};
 	(void)module;
 	return PyCapsule_New(tables[PyLong_AsLong(which)], "dlpack_exchange_api", NULL);
 }
@@ -334,6 +370,7 @@ static PyMethodDef methods[] = {
     {"clear", clear, METH_O, ""},
     {"table", table, METH_O, ""},
     {"address", address, METH_O, ""},
+    {"allocate_wrongly", allocate_wrongly, METH_O, ""},
     {"counted", counted, METH_NOARGS, ""},
     {"set_stream", set_stream, METH_O, ""},
     {"consume", consume, METH_O, ""},
