@@ -177,12 +177,11 @@ DLPACKGEN_FAST int dlpackgen_check_extents(
     struct dlpackgen_call *call, const struct dlpackgen_parameter *p, const DLTensor *tensor, int i) {
 	const int count = p->rank < DLPACKGEN_MAX_EXTENTS ? p->rank : (int)DLPACKGEN_MAX_EXTENTS;
 	const int first = tensor->ndim - count;
-	const int64_t *const shape = tensor->shape + first;
 	for (int d = 0; d < count; d++) {
-		const int64_t wanted = p->shape[d];
-		if (wanted == shape[d] || wanted == DLPACKGEN_ANY) continue;
+		const int64_t wanted = p->shape[d], extent = tensor->shape[first + d];
+		if (wanted == extent || wanted == DLPACKGEN_ANY) continue;
 		if (DLPACKGEN_RARE(wanted >= 0)) return dlpackgen_bad_extent(call, i, first + d, wanted);
-		if (dlpackgen_check_symbol(call, i, first + d, (int)(-2 - wanted), shape[d])) return -1;
+		if (dlpackgen_check_symbol(call, i, first + d, (int)(-2 - wanted), extent)) return -1;
 	}
 	return 0;
 }
