@@ -13,18 +13,52 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
+// processor is one that a program runs on by an emulator.
+type processor struct{ arch, cc, emulator string }
+
+var processors = []processor{
+	{"arm64", "aarch64-linux-gnu-gcc", "qemu-aarch64-static"},
+	{"s390x", "s390x-linux-gnu-gcc", "qemu-s390x-static"},
+}
+
+func (p processor) need(t *testing.T) {
+	t.Helper()
+	need.Program(t, p.cc, strings.TrimSuffix("gcc-"+p.cc, "-gcc"))
+	need.Program(t, p.emulator, "qemu-user-static")
+}
+
+// These tests, as far as they run nothing else, on other processors.
+func TestTheseTestsOnOtherProcessors(t *testing.T) {
+	skipShort(t)
+	if os.Getenv(inner) != "" {
+		t.Skip("this is the run on another processor")
+	}
+	for _, processor := range processors {
+		t.Run(processor.arch, func(t *testing.T) {
+			processor.need(t)
+			program := filepath.Join(t.TempDir(), "tests")
+			build := exec.Command("go", "test", "-c", "-ldflags=-extldflags=-static", "-o", program, ".")
+			build.Env = append(os.Environ(), "CGO_ENABLED=1", "GOARCH="+processor.arch, "CC="+processor.cc)
+			out, err := build.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			cmd := exec.Command(processor.emulator, program, "-test.short", "-test.v", "-test.timeout=10m", "-test.skip=NumPy|Python|TablesAreFew")
+			cmd.Env = append(os.Environ(), inner+"=1")
+			out, err = cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			assert.Contains(t, string(out), "--- PASS: TestPackedElementsAreExported ")
+			assert.Contains(t, string(out), "--- PASS: TestSlotsChangeTheirSlices ")
+		})
+	}
+}
+
 // The conformance tests on other processors, of which s390x is big endian.
 // Windows is in tests/wine.
 func TestConformanceOnOtherProcessors(t *testing.T) {
 	skipShort(t)
 	m := bindings(t)
-	for _, processor := range []struct{ arch, cc, emulator string }{
-		{"arm64", "aarch64-linux-gnu-gcc", "qemu-aarch64-static"},
-		{"s390x", "s390x-linux-gnu-gcc", "qemu-s390x-static"},
-	} {
+	for _, processor := range processors {
 		t.Run(processor.arch, func(t *testing.T) {
-			need.Program(t, processor.cc, strings.TrimSuffix("gcc-"+processor.cc, "-gcc"))
-			need.Program(t, processor.emulator, "qemu-user-static")
+			processor.need(t)
 			program := filepath.Join(t.TempDir(), "conformance")
 			m.with("GOARCH="+processor.arch, "CC="+processor.cc).mustRun(t, "test", "-c", "-ldflags=-extldflags=-static", "-o", program, "./dlpack/dlpacktest")
 			out, err := exec.Command(processor.emulator, program, "-test.short", "-test.v", "-test.timeout=2m").CombinedOutput()
