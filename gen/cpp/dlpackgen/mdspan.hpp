@@ -60,7 +60,8 @@ Result<StridedSpan<T, N>> mdspan_of(const TensorView& view) noexcept {
     shape[i] = array->extent(i);
     const bool counts = !view.is_empty() && shape[i] > 1;  // the stride of others means nothing
     strides[i] = counts ? array->stride(i) : compact;
-    compact = counts ? strides[i] * shape[i] : compact;
+    if (counts && strides[i] <= 0) return Code::strides;
+    if (counts) compact = strides[i] > INT64_MAX / shape[i] ? INT64_MAX : strides[i] * shape[i];
   }
   if (!view.is_empty() && !detail::is_layout_stride(shape, strides)) return Code::strides;
   return StridedSpan<T, N>(array->data(), {std::dextents<std::int64_t, N>(shape), strides});
