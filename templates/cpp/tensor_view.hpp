@@ -130,9 +130,10 @@ class TensorView {
     if (write && is_read_only()) return Code::read_only;
     if (is_packed()) return Code::packed;
     if (!has_addresses(tensor_.device.device_type)) return Error(Code::not_host, 0, tensor_.device.device_type);
-    const auto misfit = reinterpret_cast<std::uintptr_t>(address()) % align;
-    if (misfit != 0)
+    const auto misfit = reinterpret_cast<std::uintptr_t>(address()) & (align - 1);  // a power of 2
+    if (misfit != 0) {
       return Error(Code::misaligned, static_cast<std::int64_t>(align), static_cast<std::int64_t>(misfit));
+    }
     return Error();
   }
 

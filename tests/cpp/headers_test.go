@@ -41,6 +41,7 @@ func TestEachHeaderCompilesAlone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles each header six times")
 	}
+	t.Parallel()
 	for _, name := range emittedHeaders(t) {
 		for _, c := range matrix() {
 			assertCompiles(t, c, including(name), flags(gen(t), strict)...)
@@ -145,6 +146,7 @@ func TestEveryReleaseWorks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles three releases")
 	}
+	t.Parallel()
 	for _, version := range served() {
 		passes(t, build(t, gcc, []string{"core.cpp"}, flags([]string{"-I", headers(t, version)}, strict)...), `\d{3}`)
 		passes(t, build(t, gcc, []string{"views.cpp"}, flags([]string{"-I", headers(t, version)}, strict)...), `\d{2}`)

@@ -24,6 +24,7 @@ func TestProgramsUnderTheSanitizers(t *testing.T) {
 			if testing.Short() && p.source != "builder.cpp" {
 				t.Skip("compiles with the sanitizers")
 			}
+			t.Parallel()
 			sanitized := addresses
 			if p.source == "threads.cpp" {
 				sanitized = threads
@@ -37,6 +38,7 @@ func TestProgramsWithoutExceptions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles three programs")
 	}
+	t.Parallel()
 	for _, p := range programs {
 		if p.without {
 			passes(t, build(t, gcc, []string{p.source}, flags(gen(t), strict, noExceptions)...), p.least)
@@ -52,6 +54,7 @@ func TestProgramsInEveryDialect(t *testing.T) {
 	for _, p := range programs {
 		for _, c := range matrix() {
 			t.Run(p.source+" "+c.String(), func(t *testing.T) {
+				t.Parallel()
 				passes(t, build(t, c, []string{p.source}, flags(gen(t), strict)...), p.least)
 			})
 		}
@@ -63,6 +66,7 @@ func TestProgramsUnderClangsSanitizers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles with the sanitizers")
 	}
+	t.Parallel()
 	for _, p := range programs {
 		sanitized := addresses
 		if p.source == "threads.cpp" {

@@ -22,6 +22,7 @@ func TestStandardViews(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles with another standard library")
 	}
+	t.Parallel()
 	library = append(library, "-fsanitize=undefined", "-fsanitize-trap=all") // which needs no library of its own
 	passes(t, build(t, newest, []string{"views.cpp"}, flags(gen(t), strict, library)...), `[4-9]\d`)
 	for _, p := range programs {
