@@ -181,15 +181,6 @@ func ExampleDrain() {
 	// 0
 }
 
-func ExampleDoubleReleases() {
-	before := dlpack.DoubleReleases()
-	p := must(dlpack.Export(make([]byte, 16)))
-	gobind.Consume(p)
-	gobind.Consume(p) // a bug of the consumer's
-	fmt.Println(dlpack.DoubleReleases() - before)
-	// Output: 1
-}
-
 func ExampleLeaks() {
 	for _, leak := range dlpack.Leaks() { // none but in a build with the tag dlpackdebug
 		fmt.Println(leak)
