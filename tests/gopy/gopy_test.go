@@ -200,7 +200,7 @@ func TestTheScriptsFindWhatIsWrong(t *testing.T) {
 		"types are kept for ever":          {"take.c", "\tpy.Py_DecRef(old);", "", "plain.py test_types_are_remembered_for_a_while"},
 		"a type is not kept":               {"take.c", "\tpy.Py_IncRef(type);", "", "plain.py test_an_address_may_get_another_type"},
 		"exceptions leak":                  {"call.go", "C.dlp_%s_py_drop(C.uintptr_t(o))", "_ = o", "plain.py test_many_rounds_without_a_leak"},
-		"a tensor is held too long":        {"call.go", "\t\tm.Release()\n", "\t\t_ = m\n", "plain.py test_capsules_outlive_their_objects"},
+		"a tensor is held too long":        {"call.go", "range c.managed {\n\t\tm.Release()\n", "range c.managed {\n\t\t_ = m\n", "plain.py test_capsules_outlive_their_objects"},
 		"the lock is kept":                 {"convert.c", "py.finalizing && py.finalizing() ? NULL : py.PyEval_SaveThread()", "NULL", "plain.py test_threads_run_while_go_works"},
 		"threads are lost":                 {"convert.c", "while (py.finalizing && py.finalizing()) wait", "if (0) wait", "ending.py daemon"},
 	} {
