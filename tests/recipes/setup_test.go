@@ -72,7 +72,7 @@ func TestSetUpLeavesACompleteMachineAlone(t *testing.T) {
 
 func TestSetUpWithoutRootOnlyNamesThePackages(t *testing.T) {
 	said, done := newMachine(t, "1000").setUp(t)
-	assert.Contains(t, said, "not root, so not installed: clang-16|clang ninja-build")
+	assert.Regexp(t, `not root, so not installed: clang-16\|clang .*ninja-build\n`, said)
 	assert.Empty(t, done)
 }
 
