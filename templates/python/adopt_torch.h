@@ -340,12 +340,18 @@ static int dlpackgen_torch_borrow(PyObject *object, int want_write, DLTensor *ou
 }
 
 /* What is kept may be written to later, by whoever it is handed on to, so memory
- * that is shared until then is separated now. */
+ * that is shared until then is separated now. An alias of its own holds the memory:
+ * `t.data = other` takes it away from the object, as module.half() does it. */
 static int dlpackgen_torch_hold(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags,
 				PyObject **keep) {
+	int result = dlpackgen_torch_borrow(object, 0, out, scratch, flags);
 	(void)want_write;
 	*keep = NULL;
-	return dlpackgen_torch_borrow(object, 1, out, scratch, flags);
+	if (result != 0) return result;
+	*keep = PyObject_CallMethod(object, "detach", NULL);
+	result = *keep ? dlpackgen_torch_borrow(*keep, 1, out, scratch, flags) : -1;
+	if (result != 0) Py_CLEAR(*keep);
+	return result;
 }
 
 /* What PyTorch's own exchange table does not look at. It fails by itself for what has

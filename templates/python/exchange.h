@@ -183,7 +183,7 @@ DLPACKGEN_PYTHON_API void dlpackgen_end(struct dlpackgen_call *call);
 /**
  * Makes a tensor for a result of the call: uninitialized, row-major, on the device
  * of the tensor argument number like (counted from 0) and by its library where
- * that can, else on the CPU alone. To be given to dlpackgen_wrap() or
+ * that can, else on the CPU alone, as for an argument that was left out. To be given to dlpackgen_wrap() or
  * dlpackgen_delete().
  */
 DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_empty(
@@ -192,8 +192,8 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_empty(
 /**
  * Turns a tensor into an object of the library of the tensor argument number like:
  * by its exchange table, or by the from_dlpack of its array namespace or of its
- * package, else into an object of the module's own type. Takes the tensor over,
- * also when it fails. Gives a new reference.
+ * package, else, or where the argument was left out, into an object of the module's
+ * own type. Takes the tensor over, also when it fails. Gives a new reference.
  */
 DLPACKGEN_PYTHON_API PyObject *dlpackgen_wrap(struct dlpackgen_call *call, int like, DLManagedTensorVersioned *tensor);
 

@@ -92,6 +92,10 @@ static struct dlpackgen_holder *dlpackgen_new_holder(const DLTensor *view, uint6
 
 DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_of_object(
     PyObject *owner, const DLTensor *view, uint64_t flags) {
+	if (view->ndim < 0 || view->ndim > DLPACKGEN_MAX_NDIM) {
+		PyErr_Format(PyExc_ValueError, "a tensor has 0 to %d dimensions, not %d", DLPACKGEN_MAX_NDIM, (int)view->ndim);
+		return NULL;
+	}
 	struct dlpackgen_holder *made = dlpackgen_new_holder(view, flags, 0);
 	if (!made) {
 		PyErr_NoMemory();

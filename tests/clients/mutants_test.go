@@ -54,7 +54,8 @@ var mutants = []mutant{
 	{"what dispatches is read", sub, "if (dispatches != 0)", "if (0)", "torch", "dispatching subclass"},
 	{"meta has memory", sub, "if (is_meta != 0)", "if (0)", "torch", "meta"},
 	{"shared memory is written to", torch, "if (want_write || !call->get_const_data)", "if (!call->get_const_data)", "special", "torch_shares_memory_until_it_is_written"},
-	{"shared memory is handed on", torch, "return dlpackgen_torch_borrow(object, 1, out, scratch, flags);", "return dlpackgen_torch_borrow(object, 0, out, scratch, flags);", "special", "torch_keeps_memory_apart_that_is_handed_on"},
+	{"shared memory is handed on", torch, "dlpackgen_torch_borrow(*keep, 1, out, scratch, flags)", "dlpackgen_torch_borrow(*keep, 0, out, scratch, flags)", "special", "torch_keeps_memory_apart_that_is_handed_on"},
+	{"memory goes with the tensor", torch, `*keep = PyObject_CallMethod(object, "detach", NULL);`, "*keep = object, Py_INCREF(object);", "special", "torch_keeps_memory_that_the_tensor_gives_up"},
 	{"the other routes are not asked", torch, "if (!handle) return dlpackgen_torch_refuse(object) < 0 ? -1 : 1;", "if (!handle) return 1;", "special", "torch_that_lies_about_its_address_is_read_by_other_routes"},
 
 	{"JAX is written to", jax, "if (want_write) return", "if (0) return", "jax", "float32"},

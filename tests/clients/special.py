@@ -45,6 +45,17 @@ def torch_keeps_memory_apart_that_is_handed_on():
     assert a.tolist() == [0] * 8 and b.tolist() == [1] * 8, f"{a} {b}"
 
 
+def torch_keeps_memory_that_the_tensor_gives_up():
+    import numpy as np
+    import torch
+
+    for x in torch.arange(1024.0), torch.nn.Parameter(torch.arange(1024.0), requires_grad=False):
+        kept = np.from_dlpack(clients.export(x))
+        x.data = torch.zeros(3)
+        others = [torch.full((1024,), 7.0) for _ in range(64)]
+        assert kept.tolist() == list(range(1024)) and others, "the memory is somebody else's"
+
+
 def torch_proves_where_the_tensor_lies_by_a_tensor_that_comes():
     """Nothing is made for it, since torch may be in a mode that makes other tensors."""
     import torch

@@ -213,6 +213,7 @@ def test_new_tensors_by_a_table():
                 (1, BufferError, "f(): argument 'a' (1st): its library allocated another tensor than was asked for"),
                 (2, BufferError, "its library allocated another tensor than was asked for"),
                 (3, RuntimeError, "f(): argument 'a' (1st): its library could not allocate a tensor"),
+                (4, BufferError, "its library allocated another tensor than was asked for"),
             ]:
                 stranger.allocate_wrongly(how)
                 with raises(kind, text):
@@ -222,6 +223,19 @@ def test_new_tensors_by_a_table():
     streamed = function(any_tensor(), takes_stream=1)
     with raises(BufferError, "f(): argument 'a' (1st): its library cannot be asked for memory on cuda:0"):
         checked.like_on(streamed.which, FLOAT32, [2], New(2, device=CUDA))
+
+
+def test_new_tensors_like_what_was_left_out():
+    made = checked.like(function(any_tensor(optional=1)).which, FLOAT32, [2], 0, None)
+    equal(type(made), checked.Tensor)
+    equal(read(made)[0]["shape"], (2,))
+
+
+def test_tensors_of_objects():
+    for ndim in -1, 65, 2**31 - 1:
+        with raises(ValueError, f"0 to 64 dimensions, not {ndim}"):
+            checked.of_object(b"x", ndim)
+    equal(read(checked.of_object(b"x", 64))[0]["shape"], (1,) * 64)
 
 
 def test_new_tensors_by_a_namespace():

@@ -81,6 +81,9 @@ var mutants = map[string]struct{ file, old, replacement, script string }{
 	"no capsule, and a tensor is lost": {"capsules.h", "else if (!capsule) dlpackgen_delete_quietly(tensor, NULL);", "", "failing.py test_those_of_python"},
 	"no memory, and it is used":        {"managed.h", "if (!made) return NULL;\n\tmemset", "memset", "failing.py test_its_own_allocations"},
 
+	"strides may be missing":        {"result.h", "dlpack_validate_versioned(made, 0)", "dlpack_validate_versioned(made, DLPACK_ACCEPT_NULL_STRIDES)", "give.py test_new_tensors_by_a_table"},
+	"who was left out is asked":     {"result.h", "if (!a->object) made = dlpackgen_give(call->module, tensor);\n\telse if", "if", "give.py test_new_tensors_like_what_was_left_out"},
+	"objects of any rank are taken": {"managed.h", "if (view->ndim < 0 || view->ndim > DLPACKGEN_MAX_NDIM) {", "if (0) {", "give.py test_tensors_of_objects"},
 	"anything allocated is written": {"result.h", "if (dlpackgen_is_as_asked(made, asked)) return made;", "return made;", "give.py test_new_tensors_by_a_table"},
 	"what is not wrapped is lost":   {"result.h", "\tdlpackgen_delete_quietly(tensor, NULL);", "\t", "give.py test_new_tensors_by_a_table"},
 	"the offset is lost":            {"object.h", "view.data = (char *)view.data + view.byte_offset;", "", "give.py test_copies"},

@@ -19,7 +19,7 @@ static void dlpackgen_set_error(void *context, const char *kind, const char *mes
 
 /* What a foreign allocator gives is written to, so it must be what was asked for. */
 static int dlpackgen_is_as_asked(const DLManagedTensorVersioned *made, const DLTensor *asked) {
-	if (dlpack_validate_versioned(made, DLPACK_ACCEPT_NULL_STRIDES) != DLPACK_OK) return 0;
+	if (dlpack_validate_versioned(made, 0) != DLPACK_OK) return 0;
 	const DLTensor *got = &made->dl_tensor;
 	return dlpackgen_dtype_of(got) == dlpackgen_dtype_of(asked) && dlpackgen_has_shape(got, asked) &&
 	    dlpack_is_row_major(got) && dlpackgen_same_device(got->device, asked->device) &&
@@ -47,6 +47,7 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_empty(
 	int64_t bytes;
 	memset(&asked, 0, sizeof asked);
 	asked.device = a->tensor.device;
+	if (!a->object) asked.device.device_type = kDLCPU;
 	asked.dtype = dtype;
 	asked.ndim = ndim;
 	asked.shape = (int64_t *)(uintptr_t)shape;
@@ -106,8 +107,10 @@ static PyObject *dlpackgen_wrap_by_python(
 
 DLPACKGEN_PYTHON_API PyObject *dlpackgen_wrap(struct dlpackgen_call *call, int like, DLManagedTensorVersioned *tensor) {
 	const struct dlpackgen_argument *a = &call->arguments[like];
-	PyObject *made =
-	    a->api ? dlpackgen_wrap_by_table(a->api, tensor) : dlpackgen_wrap_by_python(call, a->object, tensor);
+	PyObject *made = NULL;
+	if (!a->object) made = dlpackgen_give(call->module, tensor);
+	else if (a->api) made = dlpackgen_wrap_by_table(a->api, tensor);
+	else made = dlpackgen_wrap_by_python(call, a->object, tensor);
 	if (!made) dlpackgen_about(call->function, like);
 	return made;
 }

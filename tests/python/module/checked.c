@@ -153,6 +153,19 @@ static PyObject *like(PyObject *module, PyObject *args) {
 	return out;
 }
 
+/* of_object(x, ndim) gives a tensor of one uint8 that x keeps alive. */
+static PyObject *of_object(PyObject *module, PyObject *args) {
+	static uint8_t one = 1;
+	int64_t shape[DLPACKGEN_MAX_NDIM];
+	PyObject *x;
+	int ndim;
+	if (!PyArg_ParseTuple(args, "Oi", &x, &ndim)) return NULL;
+	for (int i = 0; i < DLPACKGEN_MAX_NDIM; i++) shape[i] = 1;
+	const DLTensor view = {&one, {kDLCPU, 0}, ndim, {kDLUInt, 8, 1}, shape, NULL, 0};
+	DLManagedTensorVersioned *made = dlpackgen_of_object(x, &view, 0);
+	return made ? dlpackgen_give(module, made) : NULL;
+}
+
 /* like_on(which, dtype, shape, x) asks for memory where x is, on stream 5. */
 static PyObject *like_on(PyObject *module, PyObject *args) {
 	DLPACKGEN_CALL(call, 1);
@@ -253,6 +266,7 @@ static PyMethodDef methods[] = {
     DLPACKGEN_METHOD("unlocked", unlocked, ""),
     {"like", like, METH_VARARGS, ""},
     {"like_on", like_on, METH_VARARGS, ""},
+    {"of_object", of_object, METH_VARARGS, ""},
     {"take", take, METH_VARARGS, ""},
     {"described", described, METH_O, ""},
     {"give", give, METH_VARARGS, ""},

@@ -151,7 +151,7 @@ static int own(void *object, DLManagedTensorVersioned **out) {
 }
 
 /* Allocates in bytes of its own, wrongly in the way that is asked for: 1 another shape,
- * 2 read-only, 3 no tensor at all. */
+ * 2 read-only, 3 no tensor at all, 4 without strides. */
 static int allocates_wrongly;
 static char room[4096];
 
@@ -173,6 +173,10 @@ static int allocate_for(DLTensor *prototype, DLManagedTensorVersioned **out, voi
 	made->dl_tensor.strides = (int64_t *)malloc(sizeof(int64_t));
 	made->dl_tensor.shape[0] = prototype->shape[0] + (allocates_wrongly == 1);
 	made->dl_tensor.strides[0] = 1;
+	if (allocates_wrongly == 4) {
+		free(made->dl_tensor.strides);
+		made->dl_tensor.strides = NULL;
+	}
 	__atomic_add_fetch(&alive, 1, __ATOMIC_RELAXED);
 	*out = made;
 	return 0;
