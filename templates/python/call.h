@@ -172,12 +172,20 @@ static int dlpackgen_fetch_held(struct dlpackgen_call *call, int i) {
 	return 0;
 }
 
+/* Tells whether what comes after an argument may run code, which may take away the
+ * memory of a tensor that is only borrowed. */
+static int dlpackgen_yields_after(const struct dlpackgen_call *call, int i) {
+	while (++i < call->function->count)
+		if (!call->arguments[i].done && call->arguments[i].yields) return 1;
+	return 0;
+}
+
 /* Reads what runs code of Python, and copies its shape and strides. */
 static int dlpackgen_read_yielding(struct dlpackgen_call *call, int i) {
 	struct dlpackgen_argument *a = &call->arguments[i];
 	const struct dlpackgen_parameter *p = &call->function->parameters[i];
 	if (a->adopted) {
-		const int held = call->function->unlocks && a->yields && a->adopted->hold;
+		const int held = a->yields && a->adopted->hold && (call->function->unlocks || dlpackgen_yields_after(call, i));
 		const int left =
 		    held ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch(call, i, a, p, dlpackgen_scratch_of(call, i), 1);
 		a->done = left == 0 && a->yields; /* the others are read anew when nothing runs any more */

@@ -64,7 +64,8 @@ var mutants = []mutant{
 	{"an offset is left to others", "object.h", "const DLTensor view = dlpackgen_without_offset(&tensor->dl_tensor);", "const DLTensor view = tensor->dl_tensor;", "special", "paddle_reads_what_we_put_behind_an_offset"},
 	{"an offset is lent to others", "object.h", "*out = dlpackgen_without_offset(&tensor->dl_tensor);", "*out = tensor->dl_tensor;", "special", "ours_is_lent_without_an_offset"},
 	{"a buffer is let go", jax, "*keep = PyMemoryView_FromObject(object);", "*keep = object, Py_INCREF(object);", "special", "jax_keeps_what_was_taken_for_longer"},
-	{"a buffer is let go during a call", "call.h", "call->function->unlocks && a->yields && a->adopted->hold", "0", "special", "jax_keeps_what_another_thread_deletes"},
+	{"a buffer is let go during a call", "call.h", "a->yields && a->adopted->hold && (call->function->unlocks ||", "a->yields && a->adopted->hold && (", "special", "jax_keeps_what_another_thread_deletes"},
+	{"a buffer is let go for an argument", "call.h", "call->function->unlocks || dlpackgen_yields_after(call, i)", "call->function->unlocks", "special", "jax_keeps_what_another_argument_deletes"},
 }
 
 // trapping builds a module that dies where it reads beyond an array of its own.

@@ -257,6 +257,22 @@ def jax_keeps_what_another_thread_deletes():
     assert got == [want], len(others)
 
 
+def jax_keeps_what_another_argument_deletes():
+    import jax.numpy as jnp
+    import numpy as np
+
+    x = jnp.arange(100000.0, dtype="float32")
+    want = np.array(x).tobytes()
+
+    class Deletes:
+        def __dlpack__(self, **arguments):
+            x.delete()
+            self.others = [jnp.full(100000, float(i), "float32").block_until_ready() for i in range(8)]
+            return np.zeros(3).__dlpack__(**arguments)
+
+    assert clients.read_first(x, Deletes()) == want
+
+
 def jax_is_not_written_to_by_any_route():
     import jax.numpy as jnp
 

@@ -93,6 +93,18 @@ static PyObject *read_later(PyObject *self, PyObject *const *arguments, Py_ssize
 	return result;
 }
 
+/* Gives the elements of the first of two tensors. */
+static PyObject *read_first(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+	static const struct dlpackgen_parameter parameters[] = {{.name = "x", .more = 1}, {.name = "y", .more = 1}};
+	static const struct dlpackgen_function function = {.name = "read_first", .parameters = parameters, .count = 2};
+	PyObject *result;
+	DLPACKGEN_CALL(call, 2);
+	if (dlpackgen_begin(&call, self, &function, arguments, count, keywords) < 0) return NULL;
+	result = elements(&call.arguments[0].tensor, call.arguments[0].flags);
+	dlpackgen_end(&call);
+	return result;
+}
+
 /* Gives what is to be added to the address that a tensor came with. */
 static PyObject *byte_offset(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
 	uint64_t offset;
@@ -150,6 +162,7 @@ static PyMethodDef methods[] = {
 	DLPACKGEN_METHOD("read_unlocked", call_read_unlocked, NULL),
 	DLPACKGEN_METHOD("write_unlocked", call_write_unlocked, NULL),
 	DLPACKGEN_METHOD("read_later", read_later, NULL),
+	DLPACKGEN_METHOD("read_first", read_first, NULL),
 	DLPACKGEN_METHOD("byte_offset", byte_offset, NULL),
 	DLPACKGEN_METHOD("fill", fill, NULL),
 	{"export", export, METH_O, NULL},
