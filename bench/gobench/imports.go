@@ -1,6 +1,7 @@
 package main
 
 import (
+	"runtime"
 	"sync/atomic"
 	"unsafe"
 
@@ -118,13 +119,11 @@ func released() pair.Pair {
 		}, nil)}
 }
 
-// read keeps the compiler from leaving out what nobody would read.
-var read float32
-
 func data(p *dlpack.DLManagedTensorVersioned) pair.Pair {
 	var m dlpack.Managed
 	must(m.Init(p))
 	t := m.Tensor()
+	var read float32 // what nobody would read the compiler could leave out
 	return pair.Pair{Name: "data", Limit: floor, What: "Data[float32]", Than: "the struct, read in Go",
 		Ours: pair.Loop(func(n int) {
 			for range n {
@@ -132,6 +131,7 @@ func data(p *dlpack.DLManagedTensorVersioned) pair.Pair {
 				must(err)
 				read = values[5]
 			}
+			runtime.KeepAlive(&read)
 		}),
 		Bare: pair.Loop(func(n int) {
 			for range n {
@@ -139,5 +139,6 @@ func data(p *dlpack.DLManagedTensorVersioned) pair.Pair {
 				check(values != nil, "data")
 				read = values[5]
 			}
+			runtime.KeepAlive(&read)
 		})}
 }
