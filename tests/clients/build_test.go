@@ -60,6 +60,9 @@ func include(t *testing.T, python string) string {
 // build makes the module clients of headers in a folder, and gives the module's.
 func build(t *testing.T, python, headers string, flags ...string) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("builds a module for what large frameworks make, and -short was given")
+	}
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("needs gcc: apt-get install gcc")
 	}
