@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
 // environment gives the Python with the libraries, or skips.
@@ -25,14 +26,7 @@ func environment(t *testing.T) string {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs Linux: the shim of torch is found by dlopen")
 	}
-	python := os.Getenv("DLPACKGEN_PYTHON")
-	if python == "" {
-		python = filepath.Join(golden.Root(t), ".venv", "bin", "python")
-	}
-	if _, err := exec.LookPath(python); err != nil {
-		t.Skipf("needs %s: make setup, or set DLPACKGEN_PYTHON", python)
-	}
-	return python
+	return need.Python(t)
 }
 
 // needs skips where a package of Python is missing.
@@ -63,9 +57,7 @@ func build(t *testing.T, python, headers string, flags ...string) string {
 	if testing.Short() {
 		t.Skip("builds a module for what large frameworks make, and -short was given")
 	}
-	if _, err := exec.LookPath("gcc"); err != nil {
-		t.Skip("needs gcc: apt-get install gcc")
-	}
+	need.Program(t, "gcc", "gcc")
 	dir := t.TempDir()
 	args := append([]string{
 		"-std=c11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror", "-DPy_LIMITED_API=0x030B0000",
@@ -85,9 +77,7 @@ func generated(t *testing.T) string {
 func buildNanobind(t *testing.T, python, dir string) {
 	t.Helper()
 	needs(t, python, "nanobind")
-	if _, err := exec.LookPath("g++"); err != nil {
-		t.Skip("needs g++: apt-get install g++")
-	}
+	need.Program(t, "g++", "g++")
 	out, err := exec.Command(python, "-c", "import nanobind, os; print(os.path.dirname(nanobind.__file__))").Output()
 	require.NoError(t, err)
 	nanobind := strings.TrimSpace(string(out))

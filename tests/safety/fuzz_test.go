@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
 // fuzzer is a harness of folder fuzz.
@@ -125,10 +127,7 @@ func essence(output string) string {
 // needFuzzer gives a clang that has libFuzzer, or skips.
 func needFuzzer(t *testing.T, compiler string) string {
 	t.Helper()
-	path, err := exec.LookPath(compiler)
-	if err != nil {
-		t.Skipf("needs %s: apt-get install clang-16", compiler)
-	}
+	path := need.Program(t, compiler, "clang-16")
 	cmd := exec.Command(path, "-x", "c", "-fsanitize=fuzzer", "-o", filepath.Join(t.TempDir(), "probe"), "-")
 	cmd.Stdin = strings.NewReader("int LLVMFuzzerTestOneInput(const unsigned char *b, unsigned long n) { (void)b, (void)n; return 0; }")
 	if out, err := cmd.CombinedOutput(); err != nil {
