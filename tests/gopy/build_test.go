@@ -70,6 +70,9 @@ func TestSymbols(t *testing.T) {
 // Two modules are two Go run times in one process, each with its own copy of the
 // bindings, and exchange tensors like strangers.
 func TestTwoModulesInOneProcess(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a second module, and -short was given")
+	}
 	python := environment(t)
 	dir := t.TempDir()
 	out, err := exec.Command("go", "build", "-buildmode=c-shared", "-o", filepath.Join(dir, "gotorch.so"), "../../examples/go-torch").CombinedOutput()
