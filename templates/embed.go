@@ -25,3 +25,9 @@ var Python embed.FS
 //
 //go:embed cpp
 var Cpp embed.FS
+
+// Torch is what is compiled against libtorch: sources of C++, and a package of
+// Python that loads what was built of them.
+//
+//go:embed torch
+var Torch embed.FS

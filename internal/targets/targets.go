@@ -8,11 +8,12 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/cpp"
 	"github.com/dlpackgen/dlpackgen/internal/emit/golang"
 	"github.com/dlpackgen/dlpackgen/internal/emit/python"
+	"github.com/dlpackgen/dlpackgen/internal/emit/torch"
 )
 
 // All gives every target, in the order in which they are made and listed.
 func All() []emit.Target {
-	return []emit.Target{c.Target, golang.Target, cpp.Target, python.Target}
+	return []emit.Target{c.Target, golang.Target, cpp.Target, python.Target, torch.Target}
 }
 
 // Names gives the name of every target, in the same order.

@@ -1,0 +1,71 @@
+package torch
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+func release(t *testing.T, version string) *spec.Release {
+	t.Helper()
+	r, err := spec.Embedded().Release(version)
+	require.NoError(t, err)
+	return r
+}
+
+func rendered(t *testing.T, r *spec.Release) map[string]string {
+	t.Helper()
+	files, err := Target.Emit(&emit.Model{Release: r})
+	require.NoError(t, err)
+	texts := map[string]string{}
+	for _, f := range files {
+		texts[f.Path] = string(f.Data)
+	}
+	return texts
+}
+
+func TestGenHoldsTheNewestRelease(t *testing.T) {
+	for name, text := range rendered(t, release(t, "latest")) {
+		got, err := os.ReadFile(filepath.Join(golden.Root(t), "gen/cpp", name))
+		require.NoError(t, err, "run: make generate")
+		assert.Equal(t, text, string(got), "gen/cpp/%s is out of date; run: make generate", name)
+	}
+}
+
+func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
+	for name, text := range rendered(t, release(t, "main")) {
+		mark := "// "
+		if strings.HasSuffix(name, ".py") {
+			mark = "# "
+		}
+		assert.True(t, strings.HasPrefix(text, emit.Banner(mark, "", "main")), name)
+		assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|\t|<no value>|\{\{[.a-z]|v0_0|V0_0`, text, name)
+		if strings.HasSuffix(name, ".hpp") {
+			assert.Contains(t, text, "\n#ifndef DLPACKGEN_VMAIN_ATEN_", "%s has a guard of its release", name)
+		}
+		for line := range strings.SplitSeq(text, "\n") {
+			assert.LessOrEqual(t, len([]rune(line)), 125, "%s: %s", name, line)
+		}
+	}
+}
+
+// A spec of somebody's own may lack what the copied files use.
+func TestSpecsWithoutTheUsualNames(t *testing.T) {
+	changed := *release(t, "1.3")
+	changed.Decls = slices.DeleteFunc(slices.Clone(changed.Decls), func(d spec.Decl) bool { return d.DeclName() == "DLPACK_FLAG_BITMASK_READ_ONLY" })
+	_, err := Target.Emit(&emit.Model{Release: &changed})
+	assert.ErrorContains(t, err, "the sources for torch build on the flag DLPACK_FLAG_BITMASK_READ_ONLY, which DLPack 1.3 of this spec lacks")
+}
+
+func TestSameModelSameBytes(t *testing.T) {
+	assert.Equal(t, rendered(t, release(t, "1.3")), rendered(t, release(t, "1.3")))
+}

@@ -1,0 +1,22 @@
+/**
+ * \file base.hpp
+ * What every header of this folder begins with: those of target cpp, and the
+ * namespace dlpackgen::aten. They are for C++17 and newer (torch 2.15 wants C++20)
+ * and are compiled against libtorch: what is built of them serves that minor
+ * version of torch alone.
+ *
+ * What stands in the namespace is hidden: two modules of one process may be built
+ * of different copies, and must not share them.
+ */
+#ifndef DLPACKGEN_V0_0_ATEN_BASE_HPP_
+#define DLPACKGEN_V0_0_ATEN_BASE_HPP_
+
+#include <dlpackgen/base.hpp>
+
+#if defined(__GNUC__)
+#define DLPACKGEN_ATEN_HIDDEN __attribute__((visibility("hidden")))
+#else
+#define DLPACKGEN_ATEN_HIDDEN
+#endif
+
+#endif  // DLPACKGEN_V0_0_ATEN_BASE_HPP_
