@@ -15,6 +15,7 @@ const plainConfig = `version: 1
 dlpack: latest
 targets: {c: {}, go: {package: p, import: example.com/p}}
 devices: {kDLAcme: {value: 1000, doc: Acme., streams: cuda}}
+kernels: {f: {schema: "(Tensor x, Tensor(a!) o, Tensor? w, int n) -> Tensor", like: x}}
 `
 
 // input writes one fuzzed file.

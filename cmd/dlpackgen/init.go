@@ -45,6 +45,10 @@ targets:
 # Devices of your own, which join DLDeviceType:
 # devices:
 #   kDLAcme: {value: 1000, doc: Memory of an Acme accelerator., host_readable: false}
+
+# C functions over tensors, which target torch makes operators of:
+# kernels:
+#   fill: {namespace: mylib, symbol: mylib_fill, schema: "(Tensor(a!) out, float value) -> ()"}
 `)
 	return b.String()
 }

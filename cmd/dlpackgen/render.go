@@ -41,7 +41,7 @@ func (j *job) render(dir string) ([]tree.Target, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := &emit.Model{Release: j.config.Extend(release), Options: t.Options}
+		m := &emit.Model{Release: j.config.Extend(release), Options: t.Options, Kernels: j.config.Kernels}
 		if dir != "" {
 			m.Dir = filepath.Join(dir, filepath.FromSlash(t.Path))
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
@@ -32,6 +33,7 @@ type Config struct {
 	Selected []Target // in the order of the table of targets
 	Others   []Target // of the config, but not selected for this run
 	Devices  []spec.EnumValue
+	Kernels  []kernel.Kernel // in the order of the file
 }
 
 // Target is a row of the table with what the config says about it.
@@ -104,6 +106,7 @@ func (d *decoder) config(root *yaml.Node) *Config {
 	}
 	d.targets(cfg, m, release, asked)
 	cfg.Devices = d.devices(cfg, m.Get("devices"))
+	cfg.Kernels = d.kernels(cfg, m.Get("kernels"))
 	m.Close()
 	d.checkOnly(cfg)
 	return cfg

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -20,6 +21,7 @@ type File struct {
 type Model struct {
 	Release *spec.Release
 	Options map[string]string // by option name; a missing one is its default
+	Kernels []kernel.Kernel   // in the order of the config
 	Dir     string            // absolute folder that the files will stand in; "" when printed to stdout
 }
 

@@ -94,6 +94,9 @@ func refuseVoid(n *yaml.Node, t Type, text string) {
 	}
 }
 
+// IsKeyword tells whether a word cannot be a name in C or C++.
+func IsKeyword(word string) bool { return keywords[word] }
+
 // keywords cannot be names in C or C++.
 var keywords = func() map[string]bool {
 	set := map[string]bool{}

@@ -18,6 +18,20 @@ func (n *Node) Errorf(code, hint, format string, args ...any) {
 	n.doc.fail(n.Line, n.Col, code, hint, format, args...)
 }
 
+// ErrorfAt reports an error at an offset of a value's text, where it stands in the
+// file as it is; else at the node.
+func (n *Node) ErrorfAt(offset int, code, hint, format string, args ...any) {
+	line, col := n.doc.lines[n.Line-1], n.Col
+	if n.Quoted {
+		col++
+	}
+	if n.Kind != Scalar || col > len(line) || !strings.HasPrefix(line[col-1:], n.Value) {
+		n.Errorf(code, hint, format, args...)
+		return
+	}
+	n.doc.fail(n.Line, col+offset, code, hint, format, args...)
+}
+
 // Warnf reports a warning at the node.
 func (n *Node) Warnf(code, hint, format string, args ...any) {
 	n.doc.diags.Add(diag.Diagnostic{
