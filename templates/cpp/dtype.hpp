@@ -46,6 +46,11 @@ namespace detail {
 template <class T>
 T& any() noexcept;
 
+// Whether From and To are one type, which To alone has const.
+template <class From, class To>
+inline constexpr bool only_adds_const =
+    std::is_const<To>::value && std::is_same<const From, To>::value && !std::is_const<From>::value;
+
 // Characters are no numbers, but char is what bytes are often kept in.
 template <class T>
 inline constexpr bool is_character = std::is_same<T, wchar_t>::value || std::is_same<T, char16_t>::value ||

@@ -15,7 +15,8 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
 namespace detail {
 
-inline std::uint64_t flags_of(const DLManagedTensor&) noexcept { return 0; }
+// The unversioned struct cannot say that it must not be written to, so it is taken for that.
+inline std::uint64_t flags_of(const DLManagedTensor&) noexcept { return flags::read_only; }
 inline std::uint64_t flags_of(const DLManagedTensorVersioned& managed) noexcept { return managed.flags; }
 
 // The unversioned struct does not say which rules it follows.
@@ -98,11 +99,24 @@ class BasicManaged {
     if (old != nullptr && old->deleter != nullptr) old->deleter(old);
   }
 
-  /** The tensor, to be used as long as this object owns it; an empty view when there is none. */
+  /**
+   * The tensor, to be used as long as this object owns it; an empty view when
+   * there is none. That of the unversioned struct is read-only, since producers
+   * of before 1.0 give immutable memory in it too (JAX does); NumPy and the C
+   * target read it so as well. See writable_view().
+   */
   TensorView view() const noexcept {
     return managed_ == nullptr ? TensorView() : TensorView::trusted(managed_->dl_tensor, flags());
   }
-  /** The flags, all 64 bits of them; 0 for the unversioned struct. */
+  /**
+   * The same of the unversioned struct, for a caller who knows from elsewhere
+   * that the memory may be written to.
+   */
+  TensorView writable_view() const noexcept {
+    static_assert(std::is_same<Struct, DLManagedTensor>::value, "the versioned struct says itself what it allows");
+    return managed_ == nullptr ? TensorView() : TensorView::trusted(managed_->dl_tensor, 0);
+  }
+  /** The flags, all 64 bits of them; flags::read_only for the unversioned struct, which has none. */
   std::uint64_t flags() const noexcept { return managed_ == nullptr ? 0 : detail::flags_of(*managed_); }
 
  private:

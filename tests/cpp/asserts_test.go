@@ -62,6 +62,10 @@ func TestMisuseIsExplained(t *testing.T) {
 		"void f(dlpackgen::PackedView<const dlpackgen::int4> v) { v.set(0, {1}); }":                       "the tensor is only to be read",
 		"dlpackgen::PackedView<dlpackgen::float8_e5m2> v;":                                                "wider elements are not packed",
 		"void f(const dlpackgen::TensorView& v) { *dlpackgen::array_of<const float, 1>(v)->data() = 1; }": "assignment of read-only location",
+		"dlpackgen::ArrayView<float, 2> f(const dlpackgen::ArrayView<const float, 2>& a) { return a; }":   "could not convert",
+		"dlpackgen::Flat<float> f(const dlpackgen::Flat<const float>& a) { return a; }":                   "could not convert",
+		"auto f(const dlpackgen::Managed& m) { return m.writable_view(); }":                               "the versioned struct says itself",
+		"auto f(const DLTensor& t) { return dlpackgen::TensorView::of(&t); }":                             "no matching function",
 		"dlpackgen::Managed f(dlpackgen::Managed& m) { return m; }":                                       "use of deleted function",
 		"void f() { dlpackgen::Managed::take(nullptr); }":                                                 "nodiscard",
 	}

@@ -38,6 +38,14 @@ class ArrayView {
       strides_[i] = strides[i];
     }
   }
+  /** What may be written to may be read: ArrayView<float, 2> converts to ArrayView<const float, 2>. */
+  template <class U, class = std::enable_if_t<detail::only_adds_const<U, T>>>
+  constexpr ArrayView(const ArrayView<U, N>& other) noexcept : data_(other.data()) {  // NOLINT: as T* converts
+    for (std::size_t i = 0; i < N; ++i) {
+      shape_[i] = other.extent(i);
+      strides_[i] = other.stride(i);
+    }
+  }
 
   /** The number of dimensions. */
   static constexpr std::size_t rank() noexcept { return N; }
@@ -101,6 +109,9 @@ class Flat {
  public:
   constexpr Flat() noexcept = default;
   constexpr Flat(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
+  /** What may be written to may be read. */
+  template <class U, class = std::enable_if_t<detail::only_adds_const<U, T>>>
+  constexpr Flat(const Flat<U>& other) noexcept : data_(other.data()), size_(other.size()) {}  // NOLINT: as T* converts
   constexpr T* data() const noexcept { return data_; }
   constexpr std::size_t size() const noexcept { return size_; }
   constexpr T* begin() const noexcept { return data_; }

@@ -150,6 +150,17 @@ struct Room {
   void* memory;
 };
 
+// Where an element may stand: as C++ has it of a number of that width, of a complex one of its parts.
+constexpr std::uint64_t alignment(DLDataType dtype) noexcept {
+  const bool of_two = dtype.code == kDLComplex;
+  switch (of_two ? dtype.bits / 2 : dtype.bits) {
+    case 16: return alignof(std::uint16_t);
+    case 32: return alignof(std::uint32_t);
+    case 64: return alignof(std::uint64_t);
+    default: return 1;
+  }
+}
+
 inline void mark(DLManagedTensor&, std::uint64_t) noexcept {}
 inline void mark(DLManagedTensorVersioned& managed, std::uint64_t set) noexcept {
   managed.version = current;
@@ -172,10 +183,14 @@ class Builder {
   /** The owner tells where the data is and what type it has. */
   Builder() noexcept { tensor_.device = DLDevice{kDLCPU, 0}; }
 
-  /** Data of a type that C++ knows; what is const is exported read-only. */
+  /**
+   * Data of a type that C++ knows; what is const is exported read-only, and what
+   * is narrower than a byte padded, since each such object has one of its own.
+   */
   template <class T, class = std::enable_if_t<is_element<T>>>
   explicit Builder(T* data) noexcept : Builder(const_cast<std::remove_const_t<T>*>(data), dtype_of<T>) {
     read_only(std::is_const<T>::value);
+    padded(dtype_of<T>.bits < 8);
   }
 
   /** Any data; on devices without addresses it is a handle. */
@@ -185,9 +200,11 @@ class Builder {
     dtype(type);
   }
 
-  /** All that a view says, its flags included, to be exported again. */
+  /** All that a view says, its flags included, to be exported again. A trusted view may say too much: Code::ndim. */
   static Builder like(const TensorView& view) noexcept {
     Builder b(view.raw().data, view.dtype());
+    if (view.ndim() < 0 || view.ndim() > max_ndim) return b.refuse(Error(Code::ndim, max_ndim, view.ndim()));
+    if (view.ndim() > 0 && view.raw().shape == nullptr) return b.refuse(Error(Code::shape_null, 0, view.ndim()));
     b.shape(Extents(view.raw().shape, static_cast<std::size_t>(view.ndim())));
     for (std::int32_t i = 0; i < view.ndim(); ++i) b.strides_[i] = view.stride(i);
     b.has_strides_ = true;
@@ -221,7 +238,10 @@ class Builder {
     tensor_.device = where;
     return *this;
   }
-  /** Bytes from the data to the first element. */
+  /**
+   * Bytes from the data to the first element, which must stand where its type
+   * may: Code::misaligned, as most consumers read it by a pointer to that type.
+   */
   Builder& byte_offset(std::uint64_t bytes) noexcept {
     tensor_.byte_offset = bytes;
     return *this;
@@ -254,7 +274,10 @@ class Builder {
   /** The same of memory that outlives the tensor by itself. */
   Result<Managed> versioned() const noexcept { return versioned(detail::NoOwner()); }
 
-  /** Makes a tensor for consumers of before 1.0. It cannot say that it is read-only or padded: Code::flags. */
+  /**
+   * Makes a tensor for consumers of before 1.0. It cannot say what flags say, so
+   * Code::flags is given for all but flags::is_copied, which only allows more.
+   */
   template <class Owner>
   Result<ManagedLegacy> legacy(Owner&& owner) const {
     static_assert(!std::is_lvalue_reference<Owner>::value, "move the owner in: a copy of it owns other data");
@@ -269,9 +292,14 @@ class Builder {
     return *this;
   }
 
+  Builder& refuse(Error error) noexcept {
+    if (!error_) error_ = error;
+    return *this;
+  }
+
   void copy(Extents from, std::int64_t* to) noexcept {
     if (from.size() > max_ndim) {
-      if (!error_) error_ = Error(Code::ndim, max_ndim, static_cast<std::int64_t>(from.size()));
+      refuse(Error(Code::ndim, max_ndim, static_cast<std::int64_t>(from.size())));
       return;
     }
     for (std::size_t i = 0; i < from.size(); ++i) to[i] = from.data()[i];
@@ -297,6 +325,7 @@ class Builder {
       p.tensor.data = address(In::data(owner));
       if (std::is_const<Element>::value) p.flags |= flags::read_only;
       if (!has_dtype_) p.tensor.dtype = dtype_of<Element>;
+      if (!has_dtype_ && dtype_of<Element>.bits < 8) p.flags |= flags::is_subbyte_type_padded;
       if constexpr (In::sized) p.room = bytes(In::size(owner), sizeof(Element), p.length);
     }
     return p;
@@ -345,7 +374,7 @@ class Builder {
     }
     const Error error = validate(&p.tensor, p.flags, accept_ | Accept::null_strides);
     if (error) return error;
-    if (unversioned && (p.flags & (flags::read_only | flags::is_subbyte_type_padded)) != 0) return Code::flags;
+    if (unversioned && (p.flags & ~flags::is_copied) != 0) return Code::flags;
     const auto inside = reinterpret_cast<std::uintptr_t>(p.tensor.data) - reinterpret_cast<std::uintptr_t>(owner);
     if (has_data_ && p.tensor.data != nullptr && inside < width) return Code::moved;
     return fit(p);
@@ -359,11 +388,22 @@ class Builder {
       p.tensor.byte_offset = 0;
       return Error();
     }
+    const std::uint64_t align = detail::alignment(p.tensor.dtype);
+    if (first(p.tensor) % align != 0) {
+      return Error(Code::misaligned, static_cast<std::int64_t>(align),
+                   static_cast<std::int64_t>(first(p.tensor) % align));
+    }
     const std::uint64_t end = p.tensor.byte_offset + detail::unsign(touched.high);
     if (p.room != detail::most && (p.tensor.byte_offset < detail::magnitude(touched.low) || end > p.room)) {
       return Error(Code::too_small, static_cast<std::int64_t>(end), static_cast<std::int64_t>(p.room));
     }
     return Error();
+  }
+
+  // The address of the first element, or how far behind a handle it lies.
+  static std::uint64_t first(const DLTensor& tensor) noexcept {
+    const bool named = has_addresses(tensor.device.device_type);
+    return tensor.byte_offset + (named ? reinterpret_cast<std::uintptr_t>(tensor.data) : 0);
   }
 
   // Puts extents and strides where they stay.
@@ -398,9 +438,17 @@ class Builder {
   std::int64_t strides_[max_ndim];
 };
 
-/** Puts a tensor of an old producer into the versioned struct. After an error it is still the caller's. */
+/**
+ * Puts a tensor of an old producer into the versioned struct, read-only, since
+ * the old one cannot say that it is not. After an error it is still the caller's.
+ */
 inline Result<Managed> upgrade(ManagedLegacy&& tensor) noexcept {
   return Builder::like(tensor.view()).versioned(static_cast<ManagedLegacy&&>(tensor));
+}
+
+/** The same for a caller who knows from elsewhere that the memory may be written to. */
+inline Result<Managed> upgrade_writable(ManagedLegacy&& tensor) noexcept {
+  return Builder::like(tensor.writable_view()).versioned(static_cast<ManagedLegacy&&>(tensor));
 }
 
 /** Puts a tensor into the struct of before 1.0, unless flags would be lost: Code::flags. */

@@ -47,7 +47,8 @@ enum class Code : std::int32_t {
   failed = 26,           ///< A function of the other side failed and has reported why.
   no_result = 27,        ///< A function of the other side reported success and gave nothing, or something else.
   moved = 28,            ///< The data lies in the owner itself, which is to be moved.
-  flags = 29             ///< The unversioned struct cannot say what the flags say.
+  flags = 29,            ///< The unversioned struct, or a lent one, cannot say what the flags say.
+  device_id = 30         ///< The tensor lies on another device of that type.
 };
 
 /** One line on a code: lower case, no full stop, never NULL, never to be freed. */
@@ -82,7 +83,8 @@ constexpr const char* text(Code code) noexcept {
     case Code::failed: return "the other side failed and has reported why";
     case Code::no_result: return "the other side reported success and gave not what was asked for";
     case Code::moved: return "the data lies in the owner itself, which moves";
-    case Code::flags: return "the unversioned struct has no flags to say that the tensor is read-only or padded";
+    case Code::flags: return "the struct has no flags to say what those of the tensor say";
+    case Code::device_id: return "the tensor lies on another device of its type";
   }
   return "unknown error";
 }

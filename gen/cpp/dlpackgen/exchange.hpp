@@ -87,7 +87,31 @@ class Handover {
   std::atomic<int> state_{held};
 };
 
-// The tensor has the type, the shape and the device of the prototype.
+// An allocator reads type, shape and device of a prototype; strides are for the caller.
+inline Error check_prototype(const DLTensor& prototype) noexcept {
+  if (prototype.ndim < 0 || prototype.ndim > max_ndim) return Error(Code::ndim, max_ndim, prototype.ndim);
+  const Result<std::int64_t> size = nbytes(prototype);
+  if (!size) return size.error();
+  return check_dtype(prototype.dtype, Accept::nothing);
+}
+
+// A stride that counts, of a tensor whose strides may be NULL.
+inline bool same_stride(const TensorView& made, const DLTensor& prototype, std::int32_t i) noexcept {
+  return made.shape(i) == 1 || made.stride(i) == TensorView::trusted(prototype, 0).stride(i);
+}
+
+// New memory is there to be written to, and a prototype cannot ask for padding.
+inline Error matches_layout(const TensorView& made, const DLTensor& prototype) noexcept {
+  if (made.is_read_only()) return Code::read_only;
+  if (made.is_padded() && made.dtype().bits < 8)
+    return Error(Code::no_result, 0, static_cast<std::int64_t>(made.flags()));
+  for (std::int32_t i = 0; i < made.ndim() && !made.is_empty(); ++i) {
+    if (!same_stride(made, prototype, i)) return Error(Code::strides, 0, made.stride(i), i);
+  }
+  return Error();
+}
+
+// The tensor has the type, the shape, the device and the strides of the prototype.
 inline Error matches(const TensorView& made, const DLTensor& prototype) noexcept {
   if (!same(made.dtype(), prototype.dtype)) {
     return Error(Code::dtype, as_number(prototype.dtype), as_number(made.dtype()));
@@ -99,7 +123,10 @@ inline Error matches(const TensorView& made, const DLTensor& prototype) noexcept
   if (made.device().device_type != prototype.device.device_type) {
     return Error(Code::device, prototype.device.device_type, made.device().device_type);
   }
-  return Error();
+  if (made.device().device_id != prototype.device.device_id) {
+    return Error(Code::device_id, prototype.device.device_id, made.device().device_id);
+  }
+  return matches_layout(made, prototype);
 }
 
 }  // namespace detail
@@ -112,7 +139,7 @@ inline Error matches(const TensorView& made, const DLTensor& prototype) noexcept
  */
 class ExchangeTable {
  public:
-  /** No table: nothing may be called. */
+  /** No table: everything gives Code::null, or Code::exchange_slot. */
   ExchangeTable() noexcept = default;
 
   /**
@@ -140,6 +167,7 @@ class ExchangeTable {
   /** A tensor that keeps the object's memory alive. No stream is waited for. */
   Result<Managed> from_py_object(void* object, Accept accept = Accept::nothing) const noexcept {
     DLManagedTensorVersioned* managed = nullptr;
+    if (api_ == nullptr) return Code::null;
     if (api_->managed_tensor_from_py_object_no_sync(object, &managed) != 0) return Code::failed;
     if (managed == nullptr) return Code::no_result;
     return Managed::take(managed, accept);
@@ -147,11 +175,19 @@ class ExchangeTable {
 
   /**
    * A view that stays valid until control returns to the object's library, and
-   * keeps nothing alive. A borrowed tensor carries no flags: say by `set` what
-   * is known, such as flags::read_only. Tables without the function give
-   * Code::exchange_slot: use from_py_object().
+   * keeps nothing alive. What is borrowed carries no flags (1.3 has a DLTensor
+   * alone), so the view is read-only. Tables without the function give
+   * Code::exchange_slot: use from_py_object(), whose tensors say what they allow.
+   *
+   * \param set  what is known beyond that, such as flags::is_subbyte_type_padded.
    */
   Result<TensorView> borrow(void* object, std::uint64_t set = 0, Accept accept = Accept::nothing) const noexcept {
+    return borrow_writable(object, set | flags::read_only, accept);
+  }
+
+  /** The same to write to, of a library that is known to lend nothing that must not be: PyTorch and Paddle. */
+  Result<TensorView> borrow_writable(void* object, std::uint64_t set = 0,
+                                     Accept accept = Accept::nothing) const noexcept {
     if (!can_borrow()) return Code::exchange_slot;
     DLTensor tensor{};
     if (api_->dltensor_from_py_object_no_sync(object, &tensor) != 0) return Code::failed;
@@ -165,7 +201,7 @@ class ExchangeTable {
    * \return a new reference to the object.
    */
   Result<void*> to_py_object(Managed& tensor) const noexcept {
-    if (!tensor) return Code::null;
+    if (!tensor || api_ == nullptr) return Code::null;
     detail::Handover* const handover = detail::Handover::of(*tensor.get());
     if (handover == nullptr) return Code::no_memory;
     void* object = nullptr;
@@ -180,13 +216,21 @@ class ExchangeTable {
 
   /**
    * A new tensor of the library's own memory, of which the prototype gives type,
-   * shape and device. What comes is compared with it.
+   * shape and device. What comes is compared with it: also the number of the
+   * device, and the strides, compact and row-major where the prototype has NULL.
+   * By the rules an allocator reads no strides, so leave them NULL.
    *
    * \param report  receives what the allocator said; may be nullptr. No Python
    *                error is set.
+   * \return what does not match (Code::dtype, rank, device, device_id, strides,
+   *         no_result), Code::read_only for what cannot be written to, or what is
+   *         wrong with the prototype.
    */
   Result<Managed> allocate(const DLTensor& prototype, AllocatorReport* report = nullptr) const noexcept {
     AllocatorReport unread;
+    if (api_ == nullptr) return Code::null;
+    const Error wrong = detail::check_prototype(prototype);
+    if (wrong) return wrong;
     DLTensor like = prototype;
     DLManagedTensorVersioned* managed = nullptr;
     void* const context = report == nullptr ? &unread : report;
@@ -203,6 +247,7 @@ class ExchangeTable {
   Result<void*> current_stream(DLDevice device) const noexcept {
     void* stream = nullptr;
     if (device.device_type == kDLCPU) return stream;
+    if (api_ == nullptr) return Code::null;
     if (api_->current_work_stream(device.device_type, device.device_id, &stream) != 0) return Code::failed;
     return stream;
   }

@@ -28,7 +28,12 @@ class PackedView {
 
   constexpr PackedView() noexcept = default;
   constexpr PackedView(Bytes* data, std::int64_t size) noexcept : data_(data), size_(size) {}
+  /** What may be written to may be read. */
+  template <class U, class = std::enable_if_t<detail::only_adds_const<U, T>>>
+  constexpr PackedView(const PackedView<U>& other) noexcept : data_(other.data()), size_(other.size()) {}  // NOLINT
 
+  /** The first byte, whose lowest bits are the first element. */
+  constexpr Bytes* data() const noexcept { return data_; }
   /** The number of elements. */
   constexpr std::int64_t size() const noexcept { return size_; }
 

@@ -86,21 +86,32 @@ int guarded(Call call, Tell tell) noexcept {
 }  // namespace detail
 
 /**
+ * What borrow() of a producer gives for a tensor of its own. A lent tensor has no
+ * flags, so one that is read-only, or padded, is not lent but given: Code::flags.
+ */
+inline Error lend(const TensorView& view, DLTensor& out) noexcept {
+  if ((view.flags() & ~flags::is_copied) != 0) return Code::flags;
+  out = view.raw();
+  return Error();
+}
+
+/**
  * Derive from it and give it these static functions; each may throw, and may
  * return a Result or the bare value:
  *
  *     Managed from_py_object(void* object);           // owning
  *     void* to_py_object(Managed tensor);             // a new reference
- *     Managed allocate(const DLTensor& prototype);    // reads type, shape and device
+ *     Managed allocate(const DLTensor& prototype);    // reads type, shape and device, which were checked
  *     void* current_work_stream(DLDevice device);     // nullptr on the host
- *     Error borrow(void* object, DLTensor& out);      // may be missing
+ *     Error borrow(void* object, DLTensor& out);      // may be missing; return lend(view, out)
  *     void set_error(const char* kind, const char* text) noexcept;
  *
  * The last one sets the Python error "BufferError" and the like; python_error.hpp
  * has one. An Error of Code::failed means that one is set already.
  *
- * to_py_object() receives a tensor that it may destroy at any time: when it fails,
- * the caller of the table still owns the original, as PyTorch and tvm-ffi have it.
+ * to_py_object() receives a tensor that was validated, and that it may destroy at
+ * any time: when it fails, the caller of the table still owns the original, as
+ * PyTorch and tvm-ffi have it.
  */
 template <class Derived>
 class ExchangeProducer {
@@ -133,9 +144,16 @@ class ExchangeProducer {
     return detail::guarded(
         [&]() -> Error {
           *out = nullptr;
-          Result<Managed> made = detail::as_result(Derived::allocate(*prototype));
+          if (prototype == nullptr) return Code::null;
+          DLTensor like = *prototype;
+          like.strides = nullptr;  // which nobody reads
+          const Error wrong = detail::check_prototype(like);
+          if (wrong) return wrong;
+          Result<Managed> made = detail::as_result(Derived::allocate(like));
           if (!made) return made.error();
           if (!*made) return Code::no_result;
+          const Error other = detail::matches(made->view(), like);
+          if (other) return other;
           *out = made->release();
           return Error();
         },
@@ -160,7 +178,8 @@ class ExchangeProducer {
     const int failed = python([&]() -> Error {
       *out = nullptr;
       if (tensor == nullptr) return Code::null;
-      if (tensor->version.major != current.major) return Error(Code::version, current.major, tensor->version.major);
+      const Error wrong = detail::check_managed(*tensor, Accept::nothing);
+      if (wrong) return wrong;
       handover = detail::Handover::of(*tensor);
       if (handover == nullptr) return Code::no_memory;
       const Result<void*> object = detail::as_result(Derived::to_py_object(Managed::trusted(handover->get())));

@@ -39,16 +39,20 @@ class TensorView {
     tensor_.dtype = dtypes::uint8;
   }
 
-  /** A view of a tensor from anywhere, after validate(); DLPACK flags as there. */
-  static Result<TensorView> of(const DLTensor* tensor, std::uint64_t set = 0,
+  /**
+   * A view of a tensor from anywhere, after validate(). The struct has no flags,
+   * so they are to be said: those of the managed tensor, flags::read_only where
+   * nothing is known, or 0 for what may be written to.
+   */
+  static Result<TensorView> of(const DLTensor* tensor, std::uint64_t set,
                                Accept accept = Accept::null_strides) noexcept {
     const Error error = validate(tensor, set, accept);
     if (error) return error;
     return trusted(*tensor, set);
   }
 
-  /** A view of a tensor that is known to obey the rules: nothing is looked at. */
-  static TensorView trusted(const DLTensor& tensor, std::uint64_t set = 0) noexcept { return TensorView(tensor, set); }
+  /** A view of a tensor that is known to obey the rules: nothing is looked at. Flags as for of(). */
+  static TensorView trusted(const DLTensor& tensor, std::uint64_t set) noexcept { return TensorView(tensor, set); }
 
   /** The number of dimensions; 0 for a scalar. */
   std::int32_t ndim() const noexcept { return tensor_.ndim; }

@@ -105,6 +105,57 @@ static void many_dimensions() {
   CHECK(scalar && scalar->view().size() == 1 && scalar->get()->dl_tensor.shape == nullptr);
 }
 
+// A view that nobody has checked may say more than a builder has room for.
+static void too_many_dimensions() {
+  std::int64_t ones[200];
+  for (auto& one : ones) one = 1;
+  for (const std::int32_t ndim : {65, 200, INT32_MAX, -1, INT32_MIN}) {
+    const auto view = dlpackgen::TensorView::trusted(stranger::tensor(ndim, ones, ones), 0);
+    const auto made = Builder::like(view).versioned();
+    CHECK(made.code() == Code::ndim && made.error().got == ndim);
+  }
+  const auto without = dlpackgen::TensorView::trusted(stranger::tensor(2, nullptr, ones), 0);
+  CHECK(Builder::like(without).versioned().code() == Code::shape_null);
+  CHECK(Builder::like(dlpackgen::TensorView::trusted(stranger::tensor(64, ones, nullptr), 0)).versioned());
+}
+
+// An element stands where its type may, or is not exported.
+static void alignment() {
+  namespace dtypes = dlpackgen::dtypes;
+  const auto at = [](DLDataType dtype, std::uint64_t offset) {
+    return Builder(stranger::numbers, dtype).shape({2}).byte_offset(offset).versioned().code();
+  };
+  CHECK(at(dtypes::float32, 4) == Code::ok && at(dtypes::float32, 2) == Code::misaligned);
+  CHECK(at(dtypes::int16, 2) == Code::ok && at(dtypes::int16, 3) == Code::misaligned);
+  CHECK(at(dtypes::float64, 8) == Code::ok && at(dtypes::float64, alignof(double) / 2) == Code::misaligned);
+  CHECK(at(dtypes::complex64, 4) == Code::ok && at(dtypes::complex64, 2) == Code::misaligned);
+  CHECK(at(dtypes::uint8, 3) == Code::ok && at(dtypes::float4_e2m1fn, 1) == Code::ok);
+  CHECK(at(DLDataType{kDLFloat, 32, 4}, 4) == Code::ok && at(DLDataType{kDLFloat, 32, 4}, 1) == Code::misaligned);
+  char* const odd = reinterpret_cast<char*>(stranger::numbers) + 1;
+  const auto made = Builder(odd, dtypes::float32).shape({2}).versioned();
+  CHECK(made.code() == Code::misaligned && made.error().expected == 4 && made.error().got == 1);
+  CHECK(Builder(odd, dtypes::float32).shape({2}).byte_offset(3).versioned());
+  CHECK(Builder(odd, dtypes::float32).shape({0}).versioned());  // nothing stands there
+  // A handle is no address, but an offset behind it is a distance.
+  const auto metal = [&](std::uint64_t offset) {
+    return Builder(odd, dtypes::float32).device({kDLMetal, 0}).shape({2}).byte_offset(offset).versioned().code();
+  };
+  CHECK(metal(4) == Code::ok && metal(3) == Code::misaligned);
+}
+
+// Each object of a type narrower than a byte has a byte of its own.
+static void narrow_types() {
+  using dlpackgen::float4_e2m1fn;
+  const auto made = Builder().versioned(std::vector<float4_e2m1fn>(3));
+  CHECK(made && made->view().is_padded() && made->view().bytes() == 3 && made->view().data_as<const float4_e2m1fn>());
+  float4_e2m1fn two[2] = {};
+  CHECK(Builder(two).shape({2}).versioned()->view().is_padded());
+  CHECK(Builder(two).shape({2}).legacy().code() == Code::flags);
+  const auto packed =
+      Builder().dtype(dlpackgen::dtypes::float4_e2m1fn).shape({4}).versioned(std::vector<std::uint8_t>(2));
+  CHECK(packed && packed->view().is_packed());
+}
+
 static void flags_survive() {
   const std::uint64_t all = flags::read_only | flags::is_copied | flags::is_subbyte_type_padded;
   const auto made = Builder(stranger::numbers).shape({4}).read_only().copied().padded().versioned();
@@ -130,12 +181,19 @@ static void between_structs() {
   std::int64_t strides[] = {2};
   {
     ManagedLegacy old = *ManagedLegacy::take(stranger::legacy(stranger::tensor(1, shape, strides)));
-    auto made = dlpackgen::upgrade(std::move(old));
-    CHECK(made && made->view().stride(0) == 2 && stranger::deleted == 0);
+    auto made = dlpackgen::upgrade_writable(std::move(old));
+    CHECK(made && made->view().stride(0) == 2 && made->flags() == 0 && stranger::deleted == 0);
     auto back = dlpackgen::downgrade(std::move(*made));
     CHECK(back && stranger::deleted == 0);
   }
   CHECK(stranger::deleted == 1);
+  // What could not say that it is read-only is so from then on.
+  const auto safe = dlpackgen::upgrade(*ManagedLegacy::take(stranger::legacy(stranger::tensor(1, shape, strides))));
+  CHECK(safe && safe->flags() == flags::read_only && safe->get()->flags == flags::read_only);
+  Managed marked = *Managed::take(stranger::versioned(stranger::tensor(1, shape, strides), 1, 3, 1ULL << 50));
+  CHECK(dlpackgen::downgrade(std::move(marked)).code() == Code::flags && marked);  // NOLINT
+  Managed own = *Managed::take(stranger::versioned(stranger::tensor(1, shape, strides), 1, 3, flags::is_copied));
+  CHECK(dlpackgen::downgrade(std::move(own)));
   Managed fixed = *Managed::take(stranger::versioned(stranger::tensor(1, shape, strides), 1, 3, flags::read_only));
   CHECK(dlpackgen::downgrade(std::move(fixed)).code() == Code::flags && fixed);  // NOLINT: it stays after an error
 }
@@ -174,6 +232,9 @@ int main() {
   pointers();
   odd_owners();
   many_dimensions();
+  too_many_dimensions();
+  alignment();
+  narrow_types();
   flags_survive();
   between_structs();
   refused();

@@ -48,7 +48,7 @@ static int to_object(DLManagedTensorVersioned* given, void** out) {
   *out = object;
   return answer;
 }
-static int borrow(void*, DLTensor* out) {
+static int lends(void*, DLTensor* out) {
   *out = stranger::tensor(2, shape, strides);
   return answer;
 }
@@ -59,7 +59,7 @@ static int stream(DLDeviceType, std::int32_t, void** out) {
 }
 
 static DLPackExchangeAPI table(std::uint32_t major = 1) {
-  return DLPackExchangeAPI{{{major, 3}, nullptr}, allocate, from_object, to_object, borrow, stream};
+  return DLPackExchangeAPI{{{major, 3}, nullptr}, allocate, from_object, to_object, lends, stream};
 }
 }  // namespace theirs
 
@@ -67,6 +67,13 @@ static void tables() {
   DLPackExchangeAPI ours = theirs::table();
   CHECK(ExchangeTable::find(&ours.header)->get() == &ours);
   CHECK(ExchangeTable::find(nullptr).code() == Code::null && !ExchangeTable());
+  Managed nothing;
+  const ExchangeTable none;
+  CHECK(none.from_py_object(nullptr).code() == Code::null && none.to_py_object(nothing).code() == Code::null);
+  CHECK(none.allocate(stranger::tensor(2, shape, nullptr)).code() == Code::null);
+  CHECK(none.current_stream({kDLCUDA, 0}).code() == Code::null && none.borrow(nullptr).code() == Code::exchange_slot);
+  Managed some = *Managed::take(stranger::versioned(stranger::tensor(2, shape, strides)));
+  CHECK(none.to_py_object(some).code() == Code::null && some);
   DLPackExchangeAPIHeader newer{{3, 0}, &ours.header};
   DLPackExchangeAPIHeader newest{{4, 0}, &newer};
   CHECK(ExchangeTable::find(&newest)->get() == &ours);
@@ -104,7 +111,11 @@ static void consuming() {
   CHECK(table.from_py_object(nullptr).code() == Code::version && stranger::deleted == 2);
   theirs::tensor = nullptr;
   CHECK(table.from_py_object(nullptr).code() == Code::no_result);
-  CHECK(table.borrow(nullptr, dlpackgen::flags::read_only)->is_read_only());
+  // A loan says nothing, so nobody writes to it but who asks for that.
+  CHECK(table.borrow(nullptr)->is_read_only() && table.borrow(nullptr)->writable() == nullptr);
+  CHECK(table.borrow(nullptr, dlpackgen::flags::is_copied)->flags() == 3);
+  CHECK(table.borrow_writable(nullptr)->writable() == stranger::numbers);
+  CHECK(table.borrow_writable(nullptr, dlpackgen::flags::read_only)->is_read_only());
   theirs::answer = -1;
   theirs::tensor = reinterpret_cast<DLManagedTensorVersioned*>(1);  // not to be looked at after a failure
   CHECK(table.from_py_object(nullptr).code() == Code::failed && table.borrow(nullptr).code() == Code::failed);
@@ -120,8 +131,8 @@ static void allocating() {
   const DLTensor prototype = stranger::tensor(2, shape, nullptr);
   stranger::deleted = 0;
   theirs::answer = 0;
-  const auto allocates = [&](DLTensor t) {
-    theirs::tensor = stranger::versioned(t);
+  const auto allocates = [&](DLTensor t, std::uint64_t set = 0) {
+    theirs::tensor = stranger::versioned(t, 1, 3, set);
     return table.allocate(prototype).code();
   };
   DLTensor t = stranger::tensor(2, shape, strides);
@@ -137,6 +148,15 @@ static void allocating() {
   t.device.device_type = kDLCUDA;
   CHECK(allocates(t) == Code::device);
   CHECK(stranger::deleted == 5);
+  t = stranger::tensor(2, shape, strides);
+  t.device.device_id = 1;
+  CHECK(allocates(t) == Code::device_id);
+  CHECK(allocates(stranger::tensor(2, shape, strides), dlpackgen::flags::read_only) == Code::read_only);
+  CHECK(allocates(stranger::tensor(2, shape, strides), dlpackgen::flags::is_copied) == Code::ok);
+  std::int64_t columns[] = {1, 2}, still[] = {0, 1};
+  CHECK(allocates(stranger::tensor(2, shape, columns)) == Code::strides);
+  CHECK(allocates(stranger::tensor(2, shape, still)) == Code::strides);
+  CHECK(stranger::deleted == 10);
   theirs::tensor = nullptr;
   CHECK(table.allocate(prototype).code() == Code::no_result);
   theirs::answer = -1;
@@ -146,6 +166,36 @@ static void allocating() {
     CHECK(std::strcmp(report.kind, theirs::reports == 0 ? "" : "MemoryError") == 0);
   }
   CHECK(table.allocate(prototype).code() == Code::failed);
+}
+
+// What is asked for is looked at first, and what is asked of strides is compared.
+static void prototypes() {
+  DLPackExchangeAPI api = theirs::table();
+  const ExchangeTable table = *ExchangeTable::find(&api.header);
+  theirs::answer = 0;
+  const auto asks = [&](const DLTensor& prototype, DLTensor made, std::uint64_t set = 0) {
+    theirs::tensor = stranger::versioned(made, 1, 3, set);
+    return table.allocate(prototype).code();
+  };
+  std::int64_t columns[] = {1, 2};
+  DLTensor turned = stranger::tensor(2, shape, columns);
+  CHECK(asks(turned, turned) == Code::ok && asks(turned, stranger::tensor(2, shape, strides)) == Code::strides);
+  std::int64_t row[] = {1, 3}, odd[] = {99, 1}, none[] = {0, 3};
+  CHECK(asks(stranger::tensor(2, row, nullptr), stranger::tensor(2, row, odd)) == Code::ok);
+  CHECK(asks(stranger::tensor(2, none, nullptr), stranger::tensor(2, none, odd)) == Code::ok);
+  DLTensor narrow = stranger::tensor(2, shape, nullptr);
+  narrow.dtype = dlpackgen::dtypes::int4;
+  DLTensor made = stranger::tensor(2, shape, strides);
+  made.dtype = dlpackgen::dtypes::int4;
+  CHECK(asks(narrow, made) == Code::ok &&
+        asks(narrow, made, dlpackgen::flags::is_subbyte_type_padded) == Code::no_result);
+  theirs::tensor = nullptr;  // nobody asks for these
+  std::int64_t minus[] = {-1, 2};
+  CHECK(table.allocate(stranger::tensor(2, nullptr, nullptr)).code() == Code::shape_null);
+  CHECK(table.allocate(stranger::tensor(65, shape, nullptr)).code() == Code::ndim);
+  CHECK(table.allocate(stranger::tensor(2, minus, nullptr)).code() == Code::extent);
+  narrow.dtype.lanes = 0;
+  CHECK(table.allocate(narrow).code() == Code::lanes);
 }
 
 // Whatever the callee does, the deleter is called once.
@@ -268,6 +318,46 @@ static void producing() {
   CHECK(stranger::deleted == 2 && errors == 0);
 }
 
+// Our own table asks its own functions for what was asked of it.
+static void producer_checks() {
+  const DLPackExchangeAPI* api = Ours::table();
+  how = How::works;
+  DLManagedTensorVersioned* out = nullptr;
+  // -1 comes with one report and no tensor.
+  const auto asks = [&](DLTensor prototype) {
+    errors = 0;
+    const auto report = [](void*, const char* name, const char*) { note(name); };
+    const bool good = api->managed_tensor_allocator(&prototype, &out, nullptr, report) == 0;
+    CHECK(errors == (good ? 0 : 1) && (out != nullptr) == good);
+    Managed::trusted(out).reset();
+    return good;
+  };
+  DLTensor t = stranger::tensor(2, shape, reinterpret_cast<std::int64_t*>(1));  // nobody reads these strides
+  CHECK(asks(t));
+  t.device.device_id = 1;
+  CHECK(!asks(t));
+  std::int64_t other[] = {3, 3};
+  CHECK(!asks(stranger::tensor(2, other, nullptr)) && !asks(stranger::tensor(2, nullptr, nullptr)));
+  CHECK(!asks(stranger::tensor(1 << 20, shape, nullptr)));
+  CHECK(api->managed_tensor_allocator(nullptr, &out, nullptr, nullptr) == -1);
+  // What comes to be wrapped is validated, and stays the caller's when it is refused.
+  stranger::deleted = errors = 0;
+  void* object = nullptr;
+  DLManagedTensorVersioned* bad = stranger::versioned(stranger::tensor(65, shape, strides));
+  CHECK(api->managed_tensor_to_py_object_no_sync(bad, &object) == -1 && errors == 1 && stranger::deleted == 0);
+  bad->deleter(bad);
+}
+
+// A loan cannot say what flags say, so such tensors are not lent.
+static void lending() {
+  using dlpackgen::TensorView;
+  const DLTensor t = stranger::tensor(2, shape, strides);
+  DLTensor out{};
+  CHECK(dlpackgen::lend(TensorView::trusted(t, dlpackgen::flags::read_only), out).code == Code::flags && out.ndim == 0);
+  CHECK(dlpackgen::lend(TensorView::trusted(t, 4), out).code == Code::flags);
+  CHECK(!dlpackgen::lend(TensorView::trusted(t, dlpackgen::flags::is_copied), out) && out.shape == shape);
+}
+
 struct Failing {
   How how;
   const char* kind;
@@ -330,6 +420,9 @@ int main() {
   tables();
   consuming();
   allocating();
+  prototypes();
+  producer_checks();
+  lending();
   handing_over();
   producing();
   all_failing();

@@ -73,8 +73,7 @@ class Table : public dlpackgen::ExchangeProducer<Table>, public dlpackgen::Pytho
   static Error borrow(void* object, DLTensor& out) {
     auto* const self = static_cast<Object*>(object);
     if (!self->tensor) throw std::logic_error("the tensor was given away");
-    out = self->tensor.view().raw();
-    return Error();
+    return dlpackgen::lend(self->tensor.view(), out);
   }
   static void* current_work_stream(DLDevice) { return nullptr; }
 };

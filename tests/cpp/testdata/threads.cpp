@@ -71,7 +71,7 @@ static void work(Queue& queue, std::atomic<long>& sum) {
     if (!theirs) continue;
     const auto all = *dlpackgen::flat_of<const float>(theirs.view());
     for (const float x : all) sum += static_cast<long>(x);
-    if (i % 2 == 0) theirs = *dlpackgen::upgrade(*dlpackgen::downgrade(std::move(theirs)));
+    if (i % 2 == 0) theirs = *dlpackgen::upgrade_writable(*dlpackgen::downgrade(std::move(theirs)));
     const auto object = table.to_py_object(theirs);
     std::thread([held = static_cast<Managed*>(*object)] { delete held; }).join();
   }

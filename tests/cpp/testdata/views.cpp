@@ -49,6 +49,39 @@ static void arrays() {
   CHECK(none.size() == 0 && none.at(0, 0) == nullptr);
 }
 
+template <class From, class To>
+static constexpr bool converts = std::is_convertible<From, To>::value;
+template <class From, class To>
+static constexpr bool safely = converts<From, To> && std::is_nothrow_constructible<To, From>::value;
+
+// What may be written to may be read, and never the other way.
+static void to_const() {
+  using dlpackgen::ArrayView;
+  using dlpackgen::Flat;
+  using dlpackgen::int4;
+  using dlpackgen::PackedView;
+  static_assert(safely<ArrayView<float, 2>, ArrayView<const float, 2>> && safely<Flat<float>, Flat<const float>>);
+  static_assert(safely<PackedView<int4>, PackedView<const int4>>);
+  static_assert(!converts<ArrayView<const float, 2>, ArrayView<float, 2>> && !converts<Flat<const float>, Flat<float>>);
+  static_assert(!converts<PackedView<const int4>, PackedView<int4>>);
+  static_assert(!converts<ArrayView<float, 2>, ArrayView<const float, 3>> &&
+                !converts<Flat<float>, Flat<const double>>);
+  static_assert(!std::is_constructible<ArrayView<float, 2>, ArrayView<const float, 2>>::value &&
+                !std::is_constructible<Flat<float>, Flat<const float>>::value);
+  static_assert(std::is_trivially_copyable<ArrayView<const float, 2>>::value);
+  const std::int64_t back[] = {-3, -1};
+  const ArrayView<float, 2> from = *array_of<float, 2>(view(back, 20));
+  const ArrayView<const float, 2> to = from;
+  CHECK(to.at(1, 0) == from.at(1, 0) && to.extent(1) == 3 && to.stride(0) == -3 && to.data() == from.data());
+  const ArrayView<const float, 0> scalar = ArrayView<float, 0>(stranger::numbers, nullptr, nullptr);
+  CHECK(scalar.data() == stranger::numbers && scalar.size() == 1);
+  const Flat<const float> all = Flat<float>(stranger::numbers, 7);
+  CHECK(all.data() == stranger::numbers && all.size() == 7);
+  std::uint8_t bytes[] = {0x21};
+  const PackedView<const int4> two = PackedView<int4>(bytes, 2);
+  CHECK(two.size() == 2 && two.data() == bytes && two[1].bits == 2);
+}
+
 static void refused() {
   const std::int64_t plain[] = {3, 1};
   CHECK((array_of<float, 3>(view(plain)).code() == Code::rank));
@@ -59,9 +92,9 @@ static void refused() {
   CHECK((array_of<float, 2>(view(plain, 2)).code() == Code::misaligned));
   DLTensor device = view(plain).raw();
   device.device.device_type = kDLCUDA;
-  CHECK((array_of<float, 2>(*TensorView::of(&device)).code() == Code::not_host));
+  CHECK((array_of<float, 2>(*TensorView::of(&device, 0)).code() == Code::not_host));
   device.device.device_type = kDLCUDAHost;  // pinned memory is read like any other
-  CHECK((array_of<float, 2>(*TensorView::of(&device))));
+  CHECK((array_of<float, 2>(*TensorView::of(&device, 0))));
 }
 
 static void flat() {
@@ -188,6 +221,7 @@ static void messages() {
 
 int main() {
   arrays();
+  to_const();
   refused();
   flat();
 #ifdef __cpp_lib_mdspan
