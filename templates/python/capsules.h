@@ -89,12 +89,11 @@ static int dlpackgen_take_capsule(
 /* A consumer renames the capsule when it takes the tensor; one that nobody took
  * is left to the capsule, which may die while an exception is on its way. */
 static void dlpackgen_destroy_capsule(PyObject *capsule) {
-	struct dlpackgen_pending pending = dlpackgen_suspend();
 	if (PyCapsule_IsValid(capsule, dlpackgen_versioned_fresh))
-		dlpackgen_delete((DLManagedTensorVersioned *)PyCapsule_GetPointer(capsule, dlpackgen_versioned_fresh));
+		dlpackgen_delete_quietly(
+		    (DLManagedTensorVersioned *)PyCapsule_GetPointer(capsule, dlpackgen_versioned_fresh), NULL);
 	else if (PyCapsule_IsValid(capsule, dlpackgen_legacy_fresh))
-		dlpackgen_delete_legacy((DLManagedTensor *)PyCapsule_GetPointer(capsule, dlpackgen_legacy_fresh));
-	dlpackgen_resume(pending);
+		dlpackgen_delete_quietly(NULL, (DLManagedTensor *)PyCapsule_GetPointer(capsule, dlpackgen_legacy_fresh));
 }
 
 static void dlpackgen_legacy_deleter(DLManagedTensor *self) {

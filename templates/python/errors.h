@@ -1,4 +1,4 @@
-/* Exceptions and their texts. Part of exchange.c. */
+/* Exceptions and their texts, and looking for what may be missing. Part of exchange.c. */
 #ifndef DLPACKGEN_PYTHON_ERRORS_H_
 #define DLPACKGEN_PYTHON_ERRORS_H_
 
@@ -17,6 +17,26 @@ static struct dlpackgen_pending dlpackgen_suspend(void) {
 
 static void dlpackgen_resume(struct dlpackgen_pending pending) {
 	PyErr_Restore(pending.kind, pending.value, pending.trace);
+}
+
+/* Gives an attribute that may be missing: NULL, with an exception only where the
+ * reason is another one, or one is on its way already. */
+static PyObject *dlpackgen_optional(PyObject *object, const char *name) {
+	if (PyErr_Occurred()) return NULL;
+	PyObject *value = PyObject_GetAttrString(object, name);
+	if (!value && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
+	return value;
+}
+
+/* Gives what a module has under a name, if the module was imported: a new
+ * reference, or NULL, with an exception only where looking failed. */
+static PyObject *dlpackgen_imported(const char *module, const char *name) {
+	PyObject *key = PyUnicode_FromString(module);
+	PyObject *found = key ? PyImport_GetModule(key) : NULL;
+	PyObject *value = found ? dlpackgen_optional(found, name) : NULL;
+	Py_XDECREF(key);
+	Py_XDECREF(found);
+	return value;
 }
 
 /* Gives "3rd". */

@@ -9,8 +9,9 @@
 
 #include <dlpackgen_python/state.h>
 
-#include <dlpackgen_python/adopt_tables.h>
 #include <dlpackgen_python/errors.h>
+
+#include <dlpackgen_python/adopt_tables.h>
 #include <dlpackgen_python/managed.h>
 #include <dlpackgen_python/routes.h>
 

@@ -24,15 +24,30 @@ static void dlpackgen_drop(PyObject *object) {
 	PyGILState_Release(gil);
 }
 
-static void dlpackgen_delete_legacy(DLManagedTensor *tensor) {
-	if (tensor && tensor->deleter) tensor->deleter(tensor);
+/* Deletes with the GIL held. The deleter of a stranger may not know that an exception
+ * must be kept. */
+static void dlpackgen_delete_quietly(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy) {
+	struct dlpackgen_pending pending = dlpackgen_suspend();
+	if (versioned && versioned->deleter) versioned->deleter(versioned);
+	if (legacy && legacy->deleter) legacy->deleter(legacy);
+	dlpackgen_resume(pending);
 }
 
-/* The deleter of a stranger may not know that an exception must be kept; only who
- * has the GIL can do it for him. */
+/* Deletes with or without the GIL. A thread that Python does not know has no exception
+ * to keep, and none is left where Python has ended. */
+static void dlpackgen_delete_anywhere(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy) {
+	if (!Py_IsInitialized() || !PyGILState_GetThisThreadState()) {
+		if (versioned && versioned->deleter) versioned->deleter(versioned);
+		if (legacy && legacy->deleter) legacy->deleter(legacy);
+		return;
+	}
+	PyGILState_STATE gil = PyGILState_Ensure();
+	dlpackgen_delete_quietly(versioned, legacy);
+	PyGILState_Release(gil);
+}
+
 static void dlpackgen_let_go(struct dlpackgen_holder *holder) {
-	if (holder->versioned && holder->versioned->deleter) holder->versioned->deleter(holder->versioned);
-	dlpackgen_delete_legacy(holder->legacy);
+	if (holder->versioned || holder->legacy) dlpackgen_delete_anywhere(holder->versioned, holder->legacy);
 	if (holder->object) dlpackgen_drop(holder->object);
 	free(holder);
 }
@@ -42,15 +57,9 @@ static void dlpackgen_holder_deleter(DLManagedTensorVersioned *self) {
 }
 
 DLPACKGEN_PYTHON_API void dlpackgen_delete(DLManagedTensorVersioned *tensor) {
-	if (tensor && tensor->deleter) tensor->deleter(tensor);
-}
-
-/* Deletes with the GIL held, where an exception may be on its way. */
-static void dlpackgen_delete_quietly(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy) {
-	struct dlpackgen_pending pending = dlpackgen_suspend();
-	dlpackgen_delete(versioned);
-	dlpackgen_delete_legacy(legacy);
-	dlpackgen_resume(pending);
+	if (!tensor || !tensor->deleter) return;
+	if (tensor->deleter == dlpackgen_holder_deleter) dlpackgen_let_go((struct dlpackgen_holder *)tensor);
+	else dlpackgen_delete_anywhere(tensor, NULL);
 }
 
 /* Copies shape and strides to numbers, of which there are 2 * ndim and which may

@@ -36,9 +36,19 @@ static DLManagedTensorVersioned *dlpackgen_allocate_by_table(const DLPackExchang
 	return NULL;
 }
 
+/* Finds the table that makes tensors of an argument's library, or none. The route was
+ * not put down for the call, which most calls have no use for. */
+static int dlpackgen_maker(const struct dlpackgen_call *call, int like, const DLPackExchangeAPI **makes) {
+	PyObject *object = call->arguments[like].object;
+	const struct dlpackgen_route *route = object ? dlpackgen_route_of(call->state, object) : NULL;
+	*makes = route ? route->makes : NULL;
+	return object && !route ? dlpackgen_about(call->function, like) : 0;
+}
+
 DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_empty(
     struct dlpackgen_call *call, int like, DLDataType dtype, int32_t ndim, const int64_t *shape) {
 	const struct dlpackgen_argument *a = &call->arguments[like];
+	const DLPackExchangeAPI *makes = NULL;
 	DLManagedTensorVersioned *made = NULL;
 	char where[32];
 	DLTensor asked;
@@ -51,7 +61,8 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_empty(
 	asked.shape = (int64_t *)(uintptr_t)shape;
 	if (ndim > DLPACKGEN_MAX_NDIM || dlpack_nbytes(&asked, 0, &bytes) != DLPACK_OK)
 		PyErr_SetString(PyExc_ValueError, "the result has no shape that a tensor can have");
-	else if (a->api) made = dlpackgen_allocate_by_table(a->api, &asked);
+	else if (dlpackgen_maker(call, like, &makes)) return NULL;
+	else if (makes) made = dlpackgen_allocate_by_table(makes, &asked);
 	else if (asked.device.device_type == kDLCPU) made = dlpackgen_allocate(dtype, ndim, shape);
 	else
 		PyErr_Format(PyExc_BufferError, "its library cannot be asked for memory on %s",
@@ -60,25 +71,38 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_empty(
 	return made;
 }
 
-/* Gives the from_dlpack of the array namespace of an object, or of the package that
- * its type is from: a new reference, or NULL, without an exception where neither
- * has one. */
-static PyObject *dlpackgen_from_dlpack(struct dlpackgen_state *state, PyObject *object) {
-	PyObject *spaces = PyObject_CallMethodObjArgs(object, state->array_namespace, NULL);
-	if (!spaces) {
-		PyErr_Clear();
-		PyObject *home = PyObject_GetAttr((PyObject *)Py_TYPE(object), state->module_name);
-		const char *name = home && PyUnicode_Check(home) ? PyUnicode_AsUTF8AndSize(home, NULL) : NULL;
-		const size_t length = name ? strcspn(name, ".") : 0;
-		PyObject *package = name ? PyUnicode_FromStringAndSize(name, (Py_ssize_t)length) : NULL;
-		Py_XDECREF(home);
-		spaces = package ? PyImport_GetModule(package) : NULL;
-		Py_XDECREF(package);
-	}
+/* Gives the from_dlpack of the package that a type is from; as dlpackgen_optional(). */
+static PyObject *dlpackgen_from_dlpack_of(struct dlpackgen_state *state, PyObject *type) {
+	PyObject *home = PyObject_GetAttr(type, state->module_name);
+	const char *name = home && PyUnicode_Check(home) ? PyUnicode_AsUTF8AndSize(home, NULL) : NULL;
+	const size_t length = name ? strcspn(name, ".") : 0;
+	PyObject *package = name ? PyUnicode_FromStringAndSize(name, (Py_ssize_t)length) : NULL;
+	PyObject *module = package ? PyImport_GetModule(package) : NULL;
+	Py_XDECREF(home);
+	Py_XDECREF(package);
 	PyErr_Clear();
-	PyObject *found = spaces ? PyObject_GetAttr(spaces, state->from_dlpack) : NULL;
-	Py_XDECREF(spaces);
+	PyObject *found = module ? PyObject_GetAttr(module, state->from_dlpack) : NULL;
+	Py_XDECREF(module);
 	if (!found) PyErr_Clear();
+	return found;
+}
+
+/* Gives the from_dlpack of the array namespace of an object, or else of the package that
+ * its type is from, or the first of its bases whose package has one, as somebody's own
+ * kind of torch.Tensor does: a new reference, or NULL, without an exception where there
+ * is none. */
+static PyObject *dlpackgen_from_dlpack(struct dlpackgen_state *state, PyObject *object) {
+	PyObject *space = PyObject_CallMethodObjArgs(object, state->array_namespace, NULL);
+	PyObject *found = space ? PyObject_GetAttr(space, state->from_dlpack) : NULL;
+	Py_XDECREF(space);
+	PyErr_Clear();
+	if (space) return found;
+	PyObject *bases = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__mro__");
+	const Py_ssize_t count = bases && PyTuple_Check(bases) ? PyTuple_Size(bases) : 0;
+	for (Py_ssize_t i = 0; i < count && !found; i++)
+		found = dlpackgen_from_dlpack_of(state, PyTuple_GetItem(bases, i));
+	Py_XDECREF(bases);
+	PyErr_Clear();
 	return found;
 }
 
@@ -105,9 +129,14 @@ static PyObject *dlpackgen_wrap_by_python(
 
 DLPACKGEN_PYTHON_API PyObject *dlpackgen_wrap(struct dlpackgen_call *call, int like, DLManagedTensorVersioned *tensor) {
 	const struct dlpackgen_argument *a = &call->arguments[like];
+	const DLPackExchangeAPI *makes = NULL;
 	PyObject *made = NULL;
+	if (dlpackgen_maker(call, like, &makes)) {
+		dlpackgen_delete_quietly(tensor, NULL);
+		return NULL;
+	}
 	if (!a->object) made = dlpackgen_give(call->module, tensor);
-	else if (a->api) made = dlpackgen_wrap_by_table(a->api, tensor);
+	else if (makes) made = dlpackgen_wrap_by_table(makes, tensor);
 	else made = dlpackgen_wrap_by_python(call, a->object, tensor);
 	if (!made) dlpackgen_about(call->function, like);
 	return made;

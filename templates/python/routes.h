@@ -5,30 +5,10 @@
 
 #include <dlpackgen_python/managed.h>
 
-/* Gives an attribute that may be missing: NULL, with an exception only where the
- * reason is another one, or one is on its way already. */
-static PyObject *dlpackgen_optional(PyObject *object, const char *name) {
-	if (PyErr_Occurred()) return NULL;
-	PyObject *value = PyObject_GetAttrString(object, name);
-	if (!value && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
-	return value;
-}
-
 static int dlpackgen_has(PyObject *object, const char *name) {
 	PyObject *value = dlpackgen_optional(object, name);
 	Py_XDECREF(value);
 	return value != NULL;
-}
-
-/* Gives what a module has under a name, if the module was imported: a new
- * reference, or NULL, with an exception only where looking failed. */
-static PyObject *dlpackgen_imported(const char *module, const char *name) {
-	PyObject *key = PyUnicode_FromString(module);
-	PyObject *found = key ? PyImport_GetModule(key) : NULL;
-	PyObject *value = found ? dlpackgen_optional(found, name) : NULL;
-	Py_XDECREF(key);
-	Py_XDECREF(found);
-	return value;
 }
 
 /* Reads a table's address: from a capsule or, by the older attribute, an int; NULL
@@ -65,6 +45,18 @@ static const DLPackExchangeAPI *dlpackgen_table_of(PyObject *type) {
 		Py_XDECREF(value);
 	}
 	Py_XDECREF(own);
+	return table;
+}
+
+/* Looks for a table that makes new tensors for an object's library: a type that derives
+ * from its own has no other. */
+static const DLPackExchangeAPI *dlpackgen_maker_of(PyObject *type) {
+	PyObject *bases = PyObject_GetAttrString(type, "__mro__");
+	const Py_ssize_t count = bases && PyTuple_Check(bases) ? PyTuple_Size(bases) : 0;
+	const DLPackExchangeAPI *table = NULL;
+	for (Py_ssize_t i = 0; i < count && !table && !PyErr_Occurred(); i++)
+		table = dlpackgen_table_of(PyTuple_GetItem(bases, i));
+	Py_XDECREF(bases);
 	return table;
 }
 
@@ -121,6 +113,7 @@ static const DLPackExchangeAPI *dlpackgen_registered(const struct dlpackgen_stat
 static int dlpackgen_fill_route(struct dlpackgen_state *state, struct dlpackgen_route *route) {
 	const DLPackExchangeAPI *registered = dlpackgen_registered(state, route->type);
 	route->api = registered ? registered : dlpackgen_table_of(route->type);
+	route->makes = route->api || PyErr_Occurred() ? route->api : dlpackgen_maker_of(route->type);
 	for (int i = 0; dlpackgen_adopted_tables[i] && !PyErr_Occurred(); i++) {
 		const int found = dlpackgen_adopt(route, dlpackgen_adopted_tables[i]);
 		if (found < 0) return -1;
@@ -210,26 +203,49 @@ static void dlpackgen_forget(struct dlpackgen_state *state, const PyObject *type
 	}
 }
 
+/* Gives the place of a type among those that are registered, or the first free one;
+ * DLPACKGEN_MAX_REGISTERED when there is none. */
+static int dlpackgen_place_of(const struct dlpackgen_state *state, const PyObject *type) {
+	int i = 0;
+	while (i < DLPACKGEN_MAX_REGISTERED && state->registered[i] && state->registered[i]->type != type) i++;
+	return i;
+}
+
+/* Puts a type with a table into a free place. */
+static int dlpackgen_enter(struct dlpackgen_state *state, int place, PyObject *type, const DLPackExchangeAPI *table) {
+	if (place == DLPACKGEN_MAX_REGISTERED) {
+		PyErr_Format(PyExc_RuntimeError, "no room for an exchange table: %d at most", (int)DLPACKGEN_MAX_REGISTERED);
+		return -1;
+	}
+	struct dlpackgen_route *made = (struct dlpackgen_route *)calloc(1, sizeof *made);
+	if (!made) {
+		PyErr_NoMemory();
+		return -1;
+	}
+	Py_INCREF(type);
+	made->type = type;
+	made->api = table;
+	DLPACKGEN_STORE(&state->registered[place], made);
+	return 0;
+}
+
 DLPACKGEN_PYTHON_API int dlpackgen_register(PyObject *module, PyObject *type, const DLPackExchangeAPI *table) {
 	struct dlpackgen_state *state = dlpackgen_state_of(module);
 	const DLPackExchangeAPI *ours = NULL;
 	const dlpack_error error = table ? dlpack_find_exchange_api(&table->header, &ours) : DLPACK_ERROR_NULL;
-	int i = 0;
-	if (error != DLPACK_OK || !PyType_Check(type)) {
-		PyErr_Format(PyExc_ValueError, "this is no exchange table for a type: %s", dlpack_error_text(error));
+	PyObject *name;
+	if (!PyType_Check(type)) {
+		PyErr_Format(PyExc_TypeError, "an exchange table is for a type, not for an object of %s",
+		    dlpackgen_type_name(type, &name));
+		Py_XDECREF(name);
 		return -1;
 	}
-	while (i < DLPACKGEN_MAX_REGISTERED && state->registered[i]) i++;
-	struct dlpackgen_route *kept =
-	    i < DLPACKGEN_MAX_REGISTERED ? (struct dlpackgen_route *)calloc(1, sizeof *kept) : NULL;
-	if (!kept) {
-		PyErr_Format(PyExc_MemoryError, "no room for an exchange table: %d at most", (int)DLPACKGEN_MAX_REGISTERED);
-		return -1;
-	}
-	Py_INCREF(type);
-	kept->type = type;
-	kept->api = ours;
-	state->registered[i] = kept;
+	if (error != DLPACK_OK)
+		return dlpackgen_refuse("this exchange table cannot be used: %s", dlpack_error_text(error));
+	const int place = dlpackgen_place_of(state, type);
+	if (place < DLPACKGEN_MAX_REGISTERED && state->registered[place])
+		DLPACKGEN_STORE(&state->registered[place]->api, ours);
+	else if (dlpackgen_enter(state, place, type, ours)) return -1;
 	dlpackgen_forget(state, type);
 	return 0;
 }

@@ -60,15 +60,38 @@ def test_a_registered_table_comes_first():
     checked.enroll(kind, stranger.address(stranger.table(0)))
     with calls(borrow=1):
         read(x)
-    with raises(ValueError, "this is no exchange table for a type: the pointer is NULL"):
+    with raises(BufferError, "this exchange table cannot be used: the pointer is NULL"):
         checked.enroll(kind, 0)
-    with raises(ValueError, "a required function of the exchange table is NULL"):
+    with raises(BufferError, "this exchange table cannot be used: a required function of the exchange table is NULL"):
         checked.enroll(kind, stranger.address(stranger.table(4)))
-    with raises(ValueError, "this is no exchange table for a type"):
+    with raises(TypeError, "an exchange table is for a type, not for an object of int"):
         checked.enroll(5, stranger.address(stranger.table(0)))
-    with raises(MemoryError, "no room for an exchange table: 16 at most"):
+
+
+def test_a_table_that_is_registered_again():
+    kind = type("T", (Wrong,), {})
+    x = kind(2)
+    for which, expected in (0, dict(borrow=1)), (1, dict(own=1)), (0, dict(borrow=1)):
+        checked.enroll(kind, stranger.address(stranger.table(which)))
+        with calls(**expected):
+            read(x)
+    with raises(BufferError):
+        checked.enroll(kind, 0)
+    with calls(borrow=1):
+        read(x)
+
+
+def test_as_many_tables_as_there_is_room_for():
+    kinds = []
+    with raises(RuntimeError, "no room for an exchange table: 16 at most"):
         for i in range(17):
-            checked.enroll(type("T", (), {}), stranger.address(stranger.table(0)))
+            kinds.append(type("T", (Wrong,), {}))
+            checked.enroll(kinds[-1], stranger.address(stranger.table(0)))
+    last = kinds[-2]
+    for which, expected in (1, dict(own=1)), (0, dict(borrow=1)):
+        checked.enroll(last, stranger.address(stranger.table(which)))  # a place that it has
+        with calls(**expected):
+            read(last(2))
 
 
 def test_versions_of_tables():
@@ -198,7 +221,7 @@ def test_capsules_are_freed_on_every_way():
 
 
 def test_a_careless_deleter_keeps_the_error():
-    stranger.clear(True)
+    stranger.careless(1)
     try:
         with raises(TypeError, "(2nd): expected float32, got int32"):
             function(any_tensor(), any_tensor(dtypes=[FLOAT32]))(New(2), New(2, dtype=INT32))
@@ -207,7 +230,7 @@ def test_a_careless_deleter_keeps_the_error():
         with raises(BufferError, "breaks the rules"):
             checked.take(New(-1), 0)
     finally:
-        stranger.clear(False)
+        stranger.careless(0)
 
 
 def test_questions():

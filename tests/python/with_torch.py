@@ -63,4 +63,23 @@ def test_a_type_that_derives():
         plain(torch.tensor([1 + 2j]).conj().imag.as_subclass(Derived))
 
 
+def test_a_result_like_a_type_that_derives():
+    class Derived(torch.Tensor):
+        pass
+
+    class Further(Derived):
+        pass
+
+    for x in (
+        torch.ones(2),
+        torch.nn.Parameter(torch.ones(2), requires_grad=False),
+        torch.ones(2).as_subclass(Derived),
+        torch.ones(2).as_subclass(Further),
+        torch.nn.Buffer(torch.ones(2)),
+    ):
+        made = checked.like(plain.which, FLOAT32, [3], 0, x)
+        equal(type(made), torch.Tensor)
+        equal(made.tolist(), [0, 0, 0])
+
+
 main()

@@ -7,7 +7,7 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_ELEMENTS_H_
 #define DLPACKGEN_PYTHON_ADOPT_ELEMENTS_H_
 
-#include <dlpackgen_python/state.h>
+#include <dlpackgen_python/errors.h>
 #include <stdarg.h>
 
 /* Sets a BufferError and gives -1. The format is that of PyErr_Format. */

@@ -158,42 +158,34 @@ static void dlpackgen_torch_learn_dtypes(void *library) {
 	}
 }
 
-/* Gives torch's own library, or NULL. */
+/* Gives torch's own library, or NULL, with an exception only where memory is out. */
 static void *dlpackgen_torch_find(void) {
-	PyObject *module = PyMapping_GetItemString(PyImport_GetModuleDict(), "torch._C");
-	PyObject *file = module ? PyObject_GetAttrString(module, "__file__") : NULL;
+	PyObject *file = dlpackgen_imported("torch._C", "__file__");
 	PyObject *path = NULL;
 	void *library = NULL;
 	if (file && PyUnicode_FSConverter(file, &path)) library = dlpackgen_torch_library(PyBytes_AsString(path));
 	Py_XDECREF(path);
 	Py_XDECREF(file);
-	Py_XDECREF(module);
-	PyErr_Clear();
+	if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_MemoryError)) PyErr_Clear();
 	return library;
 }
 
 /* Whether this torch was built for ROCm. */
 static bool dlpackgen_torch_is_rocm(void) {
-	PyObject *module = PyMapping_GetItemString(PyImport_GetModuleDict(), "torch.version");
-	PyObject *hip = module ? PyObject_GetAttrString(module, "hip") : NULL;
+	PyObject *hip = dlpackgen_imported("torch.version", "hip");
 	const bool is_rocm = hip && hip != Py_None;
 	Py_XDECREF(hip);
-	Py_XDECREF(module);
-	PyErr_Clear();
 	return is_rocm;
 }
 
 /* Where the at::Tensor lies, by the size of the class that has it; to be proven. */
 static bool dlpackgen_torch_guess_handle(void) {
-	PyObject *module = PyMapping_GetItemString(PyImport_GetModuleDict(), "torch._C");
-	PyObject *base = module ? PyObject_GetAttrString(module, "TensorBase") : NULL;
-	PyObject *size = base ? PyObject_GetAttrString(base, "__basicsize__") : NULL;
+	PyObject *base = dlpackgen_imported("torch._C", "TensorBase");
+	PyObject *size = base ? dlpackgen_optional(base, "__basicsize__") : NULL;
 	const long basic = size ? PyLong_AsLong(size) : -1;
 	const long head = (long)sizeof(PyObject), word = (long)sizeof(void *);
 	Py_XDECREF(size);
 	Py_XDECREF(base);
-	Py_XDECREF(module);
-	PyErr_Clear();
 	dlpackgen_torch.is_maybe_owned = basic == head + 4 * word;
 	dlpackgen_torch.handle = head + (dlpackgen_torch.is_maybe_owned ? word : 0);
 	return basic == head + 3 * word || basic == head + 4 * word;
@@ -202,13 +194,13 @@ static bool dlpackgen_torch_guess_handle(void) {
 static int dlpackgen_torch_open(PyObject *type) {
 	void *library = dlpackgen_torch_find();
 	(void)type;
-	if (!library || !dlpackgen_torch_guess_handle() || !dlpackgen_torch_link(library)) return 0;
+	if (!library || !dlpackgen_torch_guess_handle() || !dlpackgen_torch_link(library)) return PyErr_Occurred() ? -1 : 0;
 	dlpackgen_torch_learn_dtypes(library);
 	dlpackgen_torch.cpu = dlpackgen_torch.call.device_cpu();
 	dlpackgen_torch.cuda = dlpackgen_torch.call.device_cuda();
 	dlpackgen_torch.strided = dlpackgen_torch.call.layout_strided();
 	dlpackgen_torch.gpu = dlpackgen_torch_is_rocm() ? kDLROCM : kDLCUDA;
-	return 1;
+	return PyErr_Occurred() ? -1 : 1;
 }
 
 /* Holds the word that may point to the TensorImpl against what the object says it is. */

@@ -53,9 +53,8 @@ DLPACKGEN_SLOW static int dlpackgen_torch_refuse_attribute(PyObject *object, con
 
 /* Gives an attribute of the module torch, which is loaded. */
 static PyObject *dlpackgen_torch_get(const char *name) {
-	PyObject *module = PyMapping_GetItemString(PyImport_GetModuleDict(), "torch");
-	PyObject *value = module ? PyObject_GetAttrString(module, name) : NULL;
-	Py_XDECREF(module);
+	PyObject *value = dlpackgen_imported("torch", name);
+	if (!value && !PyErr_Occurred()) PyErr_Format(PyExc_RuntimeError, "torch has no %s", name);
 	return value;
 }
 

@@ -49,7 +49,8 @@ enum {
 	DLPACKGEN_MAX_DTYPES = 16,
 	DLPACKGEN_MAX_EXTENTS = 8,
 	DLPACKGEN_MAX_SYMBOLS = 8,
-	DLPACKGEN_MAX_DEVICES = 4
+	DLPACKGEN_MAX_DEVICES = 4,
+	DLPACKGEN_MAX_REGISTERED = 16
 };
 
 /** What a parameter takes. */
@@ -195,7 +196,10 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_empty(
  * Turns a tensor into an object of the library of the tensor argument number like:
  * by its exchange table, or by the from_dlpack of its array namespace or of its
  * package, else, or where the argument was left out, into an object of the module's
- * own type. Takes the tensor over, also when it fails. Gives a new reference.
+ * own type. Where the argument's type derives from a library's, the table and the
+ * package are those of its nearest base that has one, and the object is of the
+ * library's own type: a torch.Tensor for each kind of torch.Tensor. Takes the tensor
+ * over, also when it fails. Gives a new reference.
  */
 DLPACKGEN_PYTHON_API PyObject *dlpackgen_wrap(struct dlpackgen_call *call, int like, DLManagedTensorVersioned *tensor);
 
@@ -206,7 +210,11 @@ DLPACKGEN_PYTHON_API PyObject *dlpackgen_wrap(struct dlpackgen_call *call, int l
  */
 DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_take(PyObject *module, PyObject *object, int want_write);
 
-/** Calls the deleter, if there is one. Any thread, with or without the GIL; an exception that is set stays. */
+/**
+ * Calls the deleter, if there is one. Any thread, with or without the GIL, which a
+ * thread that Python knows takes for it; an exception that is set stays, and one that
+ * the deleter leaves behind does not.
+ */
 DLPACKGEN_PYTHON_API void dlpackgen_delete(DLManagedTensorVersioned *tensor);
 
 /**
@@ -234,7 +242,11 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_allocate(DLDataType dty
 /**
  * Lends an exchange table to a type that has none, for this module. It is used for
  * objects of exactly this type, before adopted tables and what the type itself
- * offers. The table must be kept as long as the process.
+ * offers. Registered again, a type has the later table from then on. Both tables must
+ * be kept as long as the process.
+ *
+ * TypeError for what is no type, BufferError for a table that cannot be used,
+ * RuntimeError when DLPACKGEN_MAX_REGISTERED types have one already.
  */
 DLPACKGEN_PYTHON_API int dlpackgen_register(PyObject *module, PyObject *type, const DLPackExchangeAPI *table);
 

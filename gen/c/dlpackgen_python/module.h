@@ -28,7 +28,7 @@ static void dlpackgen_clear_routes(struct dlpackgen_route **routes, int count) {
 static int dlpackgen_clear(PyObject *module) {
 	struct dlpackgen_state *state = dlpackgen_state_of(module);
 	if (!state) return 0;
-	if (dlpackgen_newest_type == state->tensor) dlpackgen_newest_type = NULL;
+	dlpackgen_unlist_module(state);
 	for (int i = 0; dlpackgen_constant(state, i); i++) Py_CLEAR(*dlpackgen_constant(state, i));
 	dlpackgen_clear_routes(state->cache, DLPACKGEN_CACHE);
 	dlpackgen_clear_routes(state->registered, DLPACKGEN_MAX_REGISTERED);
@@ -51,7 +51,7 @@ static int dlpackgen_exec(PyObject *module) {
 	if (dlpackgen_make_constants(state)) return -1;
 	state->tensor = dlpackgen_make_type(module);
 	if (!state->tensor || PyModule_AddObjectRef(module, "Tensor", state->tensor)) return -1;
-	dlpackgen_newest_type = state->tensor;
+	dlpackgen_list_module(state);
 	return own->exec ? own->exec(module) : 0;
 }
 

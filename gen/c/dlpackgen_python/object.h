@@ -10,9 +10,22 @@ struct dlpackgen_object {
 	PyObject_HEAD DLManagedTensorVersioned *tensor;
 };
 
-/* The type of the module that was made last: a table's functions are not told
- * which module they work for. Guarded by the GIL. */
-static PyObject *dlpackgen_newest_type;
+/* The modules that live, the one that was made last before the others: a program may
+ * import this file more than once, and a table's functions are not told which module
+ * they work for. All of their types are made alike. Guarded by the GIL. */
+static struct dlpackgen_state *dlpackgen_newest;
+
+static void dlpackgen_list_module(struct dlpackgen_state *state) {
+	state->older = dlpackgen_newest;
+	dlpackgen_newest = state;
+}
+
+/* Nothing happens to a module that is not listed. */
+static void dlpackgen_unlist_module(struct dlpackgen_state *state) {
+	struct dlpackgen_state **place = &dlpackgen_newest;
+	while (*place && *place != state) place = &(*place)->older;
+	if (*place) *place = state->older;
+}
 
 static void dlpackgen_object_dealloc(PyObject *self) {
 	PyObject *type = (PyObject *)Py_TYPE(self);
@@ -87,8 +100,8 @@ static int dlpackgen_table_wrap(DLManagedTensorVersioned *tensor, void **out) {
 	struct dlpackgen_object *made = NULL;
 	*out = NULL;
 	if (error != DLPACK_OK) dlpackgen_refuse_error(error);
-	else if (!dlpackgen_newest_type) PyErr_SetString(PyExc_RuntimeError, "the module of this exchange table is gone");
-	else made = (struct dlpackgen_object *)PyType_GenericAlloc((PyTypeObject *)dlpackgen_newest_type, 0);
+	else if (!dlpackgen_newest) PyErr_SetString(PyExc_RuntimeError, "the module of this exchange table is gone");
+	else made = (struct dlpackgen_object *)PyType_GenericAlloc((PyTypeObject *)dlpackgen_newest->tensor, 0);
 	if (!made) return -1;
 	made->tensor = tensor;
 	*out = made;

@@ -32,6 +32,7 @@ struct dlpackgen_route {
 	const struct dlpackgen_adopted *adopted;  /* reads them */
 	const struct dlpackgen_adopted *refusing; /* may refuse them */
 	const DLPackExchangeAPI *api;
+	const DLPackExchangeAPI *makes;                         /* new tensors, as its bases have them; or NULL */
 	int (*guard)(PyObject *object, const DLTensor *tensor); /* asks what the table does not; or NULL */
 	uint8_t asks;
 	uint8_t yields;  /* reading runs code of Python */
@@ -39,9 +40,10 @@ struct dlpackgen_route {
 };
 
 /* A type has two places and drives out what is in the first when both are taken. */
-enum { DLPACKGEN_CACHE_BITS = 6, DLPACKGEN_CACHE = 1 << DLPACKGEN_CACHE_BITS, DLPACKGEN_MAX_REGISTERED = 16 };
+enum { DLPACKGEN_CACHE_BITS = 6, DLPACKGEN_CACHE = 1 << DLPACKGEN_CACHE_BITS };
 
 struct dlpackgen_state {
+	struct dlpackgen_state *older; /* of the modules that live */
 	struct dlpackgen_route *cache[DLPACKGEN_CACHE];
 	struct dlpackgen_route *registered[DLPACKGEN_MAX_REGISTERED]; /* never driven out */
 	PyObject *tensor;                                             /* the module's own type */

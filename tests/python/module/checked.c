@@ -206,6 +206,23 @@ static PyObject *take(PyObject *module, PyObject *args) {
 	return capsule;
 }
 
+/* delete_during(x, unlocked, pending) deletes a tensor, without the GIL if asked, while an
+ * exception may be on its way. */
+static PyObject *delete_during(PyObject *module, PyObject *args) {
+	PyObject *x;
+	int unlocked, pending;
+	if (!PyArg_ParseTuple(args, "Oii", &x, &unlocked, &pending)) return NULL;
+	DLManagedTensorVersioned *tensor = dlpackgen_take(module, x, 0);
+	if (!tensor) return NULL;
+	if (pending) PyErr_SetString(PyExc_KeyError, "on its way");
+	if (!unlocked) dlpackgen_delete(tensor);
+	else {
+		Py_BEGIN_ALLOW_THREADS dlpackgen_delete(tensor);
+		Py_END_ALLOW_THREADS
+	}
+	return pending ? NULL : Py_BuildValue("");
+}
+
 static PyObject *described(PyObject *module, PyObject *capsule) {
 	DLManagedTensorVersioned *tensor = (DLManagedTensorVersioned *)PyCapsule_GetPointer(capsule, held);
 	(void)module;
@@ -268,6 +285,7 @@ static PyMethodDef methods[] = {
     {"like_on", like_on, METH_VARARGS, ""},
     {"of_object", of_object, METH_VARARGS, ""},
     {"take", take, METH_VARARGS, ""},
+    {"delete_during", delete_during, METH_VARARGS, ""},
     {"described", described, METH_O, ""},
     {"give", give, METH_VARARGS, ""},
     {"zeros", zeros, METH_VARARGS, ""},

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 static long alive;            /* managed tensors that nobody has deleted */
-static int clears_exceptions; /* what deleters do to exceptions that are set */
+static int careless;          /* what deleters do to exceptions: 1 clear them, 2 set one */
 static long calls[5];         /* of the table: allocate, own, wrap, borrow, stream */
 static void *stream;
 
@@ -53,7 +53,8 @@ static void let_go(DLTensor *t) {
 	free(t->shape);
 	free(t->strides);
 	__atomic_sub_fetch(&alive, 1, __ATOMIC_RELAXED);
-	if (clears_exceptions) PyErr_Clear();
+	if (careless) PyErr_Clear();
+	if (careless == 2) PyErr_SetString(PyExc_OSError, "of a deleter");
 }
 
 static void delete_versioned(DLManagedTensorVersioned *self) {
@@ -113,10 +114,10 @@ static PyObject *get_alive(PyObject *module, PyObject *nothing) {
 	return PyLong_FromLong(alive);
 }
 
-/* clear(truth) lets deleters clear the exception that is set, as careless ones do. */
-static PyObject *clear(PyObject *module, PyObject *truth) {
+/* careless(how) lets deleters clear the exception that is set, or set another one. */
+static PyObject *be_careless(PyObject *module, PyObject *how) {
 	(void)module;
-	clears_exceptions = PyObject_IsTrue(truth);
+	careless = (int)PyLong_AsLong(how);
 	return Py_BuildValue("");
 }
 
@@ -371,7 +372,7 @@ static PyMethodDef methods[] = {
     {"capsule", make_capsule, METH_O, ""},
     {"legacy", legacy, METH_O, ""},
     {"alive", get_alive, METH_NOARGS, ""},
-    {"clear", clear, METH_O, ""},
+    {"careless", be_careless, METH_O, ""},
     {"table", table, METH_O, ""},
     {"address", address, METH_O, ""},
     {"allocate_wrongly", allocate_wrongly, METH_O, ""},
