@@ -29,8 +29,7 @@ static inline int dlpackgen_little_endian(void) {
 /* An element that DLPack can name. Its size is a power of two. */
 struct dlpackgen_element {
 	DLDataType dtype;
-	unsigned char shift;      /* the size is 1 << shift */
-	unsigned char misaligned; /* the bits of an address that must be 0 */
+	unsigned char shift; /* the size is 1 << shift */
 };
 
 /* Memory as its library describes it. */
@@ -79,9 +78,6 @@ DLPACKGEN_FAST int dlpackgen_describe(const struct dlpackgen_memory *memory, con
 	if (memory->ndim > DLPACKGEN_MAX_NDIM || memory->ndim < 0)
 		return dlpackgen_refuse("%d dimensions are more than the %d that are served", memory->ndim, DLPACKGEN_MAX_NDIM);
 	if (want_write && memory->read_only) return dlpackgen_refuse("it is read-only, and this argument is written to");
-	if (((uintptr_t)memory->data & element->misaligned) != 0 && dlpackgen_has_elements(memory))
-		return dlpackgen_refuse("its data at %p is not aligned to %d bytes, which its elements need: make a copy",
-					(void *)memory->data, element->misaligned + 1);
 	if (dlpackgen_divide_strides(memory, element->shift, scratch + DLPACKGEN_MAX_NDIM) < 0) return -1;
 	out->data = memory->data;
 	out->device.device_type = kDLCPU;

@@ -32,16 +32,15 @@ struct dlpackgen_np_dtype {
 #define DLPACKGEN_NP_WARN_ON_WRITE 0x80000000U
 
 #define DLPACKGEN_NP_SHIFT(type) (sizeof(type) == 8 ? 3 : sizeof(type) == 4 ? 2 : sizeof(type) == 2 ? 1 : 0)
-#define DLPACKGEN_NP_ELEMENT(code, bits, shift, misaligned) \
-	{ {code, bits, 1}, shift, misaligned }
-#define DLPACKGEN_NP_INTEGER(code, type) \
-	DLPACKGEN_NP_ELEMENT(code, sizeof(type) * 8, DLPACKGEN_NP_SHIFT(type), sizeof(type) - 1)
+#define DLPACKGEN_NP_ELEMENT(code, bits, shift) \
+	{ {code, bits, 1}, shift }
+#define DLPACKGEN_NP_INTEGER(code, type) DLPACKGEN_NP_ELEMENT(code, sizeof(type) * 8, DLPACKGEN_NP_SHIFT(type))
 #define DLPACKGEN_NP_NONE \
-	{ {0, 0, 0}, 0, 0 }
+	{ {0, 0, 0}, 0 }
 
 /* By NumPy's number of the type, which stands for a type of C and so for no width. */
 static const struct dlpackgen_element dlpackgen_np_elements[] = {
-	DLPACKGEN_NP_ELEMENT(kDLBool, 8, 0, 0),
+	DLPACKGEN_NP_ELEMENT(kDLBool, 8, 0),
 	DLPACKGEN_NP_INTEGER(kDLInt, signed char),
 	DLPACKGEN_NP_INTEGER(kDLUInt, unsigned char),
 	DLPACKGEN_NP_INTEGER(kDLInt, short),
@@ -52,11 +51,11 @@ static const struct dlpackgen_element dlpackgen_np_elements[] = {
 	DLPACKGEN_NP_INTEGER(kDLUInt, unsigned long),
 	DLPACKGEN_NP_INTEGER(kDLInt, long long),
 	DLPACKGEN_NP_INTEGER(kDLUInt, unsigned long long),
-	DLPACKGEN_NP_ELEMENT(kDLFloat, 32, 2, 3),
-	DLPACKGEN_NP_ELEMENT(kDLFloat, 64, 3, 7),
+	DLPACKGEN_NP_ELEMENT(kDLFloat, 32, 2),
+	DLPACKGEN_NP_ELEMENT(kDLFloat, 64, 3),
 	DLPACKGEN_NP_NONE, /* long double */
-	DLPACKGEN_NP_ELEMENT(kDLComplex, 64, 3, 3),
-	DLPACKGEN_NP_ELEMENT(kDLComplex, 128, 4, 7),
+	DLPACKGEN_NP_ELEMENT(kDLComplex, 64, 3),
+	DLPACKGEN_NP_ELEMENT(kDLComplex, 128, 4),
 	DLPACKGEN_NP_NONE, /* complex long double */
 	DLPACKGEN_NP_NONE, /* objects */
 	DLPACKGEN_NP_NONE, /* bytes */
@@ -64,7 +63,7 @@ static const struct dlpackgen_element dlpackgen_np_elements[] = {
 	DLPACKGEN_NP_NONE, /* structures */
 	DLPACKGEN_NP_NONE, /* dates */
 	DLPACKGEN_NP_NONE, /* durations */
-	DLPACKGEN_NP_ELEMENT(kDLFloat, 16, 1, 1),
+	DLPACKGEN_NP_ELEMENT(kDLFloat, 16, 1),
 };
 
 enum {

@@ -19,15 +19,47 @@ static int dlpackgen_named(const struct dlpackgen_function *function, PyObject *
 	return function->takes_stream && PyUnicode_CompareWithASCIIString(name, "stream") == 0 ? function->count : -1;
 }
 
+/* Says what is wrong with the argument stream, in place of what Python may have said. */
+static int dlpackgen_wrong_stream(const struct dlpackgen_call *call, PyObject *stream) {
+	PyObject *kind = PyErr_Occurred(), *name;
+	const int is_large = kind && PyErr_GivenExceptionMatches(kind, PyExc_OverflowError);
+	if (kind && !is_large && !PyErr_GivenExceptionMatches(kind, PyExc_TypeError)) return -1;
+	PyErr_Clear();
+	const char *got = dlpackgen_type_name(stream, &name);
+	if (is_large)
+		PyErr_Format(PyExc_OverflowError, "%s(): argument 'stream': %S is more than 63 bits", call->function->name, stream);
+	else
+		PyErr_Format(
+		    PyExc_TypeError, "%s(): argument 'stream': expected int or None, got %s", call->function->name, got);
+	Py_XDECREF(name);
+	return -1;
+}
+
 static int dlpackgen_explicit_stream(struct dlpackgen_call *call, PyObject *stream) {
 	if (stream == Py_None) return 0;
+	if (PyBool_Check(stream)) return dlpackgen_wrong_stream(call, stream);
 	call->number = PyLong_AsLongLong(stream);
 	call->has_number = 1;
 	if (call->number >= 0) return 0;
-	if (!PyErr_Occurred())
-		PyErr_Format(
-		    PyExc_ValueError, "%s(): stream is %lld, and must not be negative", call->function->name, call->number);
+	if (PyErr_Occurred()) return dlpackgen_wrong_stream(call, stream);
+	PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': expected a number that is not negative, got %lld",
+	    call->function->name, call->number);
 	return -1;
+}
+
+/* Puts an argument that came by its name where it belongs. */
+static int dlpackgen_put_named(struct dlpackgen_call *call, PyObject *name, PyObject *value, PyObject **given) {
+	const struct dlpackgen_function *function = call->function;
+	const int i = dlpackgen_named(function, name), is_stream = i == function->count;
+	if (i < 0 || (is_stream ? call->named_stream : given[i] != NULL)) {
+		PyErr_Format(PyExc_TypeError,
+		    i < 0 ? "%s() got an unexpected keyword argument '%U'" : "%s() got two values for argument '%U'",
+		    function->name, name);
+		return -1;
+	}
+	if (!is_stream) given[i] = value;
+	else call->named_stream = 1;
+	return is_stream ? dlpackgen_explicit_stream(call, value) : 0;
 }
 
 static int dlpackgen_arrange(
@@ -37,18 +69,9 @@ static int dlpackgen_arrange(
 	if (count > function->count) return dlpackgen_too_many(function, count);
 	memset(given, 0, function->count * sizeof *given);
 	memcpy(given, arguments, (size_t)count * sizeof *given);
-	for (Py_ssize_t k = 0; k < named; k++) {
-		PyObject *name = PyTuple_GetItem(keywords, k), *value = arguments[count + k];
-		const int i = dlpackgen_named(function, name);
-		if (i == function->count) {
-			if (dlpackgen_explicit_stream(call, value)) return -1;
-		} else if (i < 0 || given[i]) {
-			PyErr_Format(PyExc_TypeError,
-			    i < 0 ? "%s() got an unexpected keyword argument '%U'" : "%s() got two values for argument '%U'",
-			    function->name, name);
-			return -1;
-		} else given[i] = value;
-	}
+	call->named_stream = 0;
+	for (Py_ssize_t k = 0; k < named; k++)
+		if (dlpackgen_put_named(call, PyTuple_GetItem(keywords, k), arguments[count + k], given)) return -1;
 	return 0;
 }
 
@@ -124,6 +147,19 @@ DLPACKGEN_FAST int dlpackgen_fetch_adopted(struct dlpackgen_call *call, int i, s
 	return 0;
 }
 
+/* Copies shape and strides at once: what a table lends is good until its library is
+ * called again, which may be for the next argument, a stream, or a result. Those of
+ * trusted libraries are the tensor's own. */
+DLPACKGEN_FAST void dlpackgen_copy_lent(DLTensor *tensor, int64_t *scratch) {
+	if ((uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || !tensor->shape || !tensor->strides) return;
+	for (int32_t d = 0; d < tensor->ndim; d++) {
+		scratch[d] = tensor->shape[d];
+		scratch[DLPACKGEN_MAX_NDIM + d] = tensor->strides[d];
+	}
+	tensor->shape = scratch;
+	tensor->strides = scratch + DLPACKGEN_MAX_NDIM;
+}
+
 /* Reads a tensor by the exchange table of its type, and looks at what it gave. */
 DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call *call, int i, struct dlpackgen_argument *a,
     const struct dlpackgen_parameter *p, int64_t *scratch, int copy) {
@@ -131,6 +167,7 @@ DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call *call, int i, 
 	if (DLPACKGEN_RARE(owned < 0)) return dlpackgen_about(call->function, i);
 	if (owned) call->owns |= UINT32_C(1) << i;
 	if (a->guard && DLPACKGEN_RARE(a->guard(a->object, &a->tensor))) return dlpackgen_unreadable(call, i);
+	if (!a->trusted) dlpackgen_copy_lent(&a->tensor, scratch);
 	a->plain = !copy && dlpackgen_is_plainly_valid(p, &a->tensor);
 	if (a->plain) return 0;
 	return dlpackgen_admit(a, scratch, copy) ? dlpackgen_about(call->function, i) : 0;
@@ -155,7 +192,7 @@ static int dlpackgen_fetch_capsule(struct dlpackgen_call *call, int i) {
 		call->owns |= UINT32_C(1) << i;
 		failed = dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1);
 	}
-	return failed ? dlpackgen_about(call->function, i) : 0;
+	return failed ? dlpackgen_about(call->function, i) : dlpackgen_check_word(call, i);
 }
 
 /* Takes for good what another thread could take away while the GIL is let go of:
@@ -198,8 +235,8 @@ static int dlpackgen_read_yielding(struct dlpackgen_call *call, int i) {
 	return dlpackgen_fetch_capsule(call, i);
 }
 
-/* Finds what each argument is, and reads scalars. A route may not last, so it is
- * put down. */
+/* Finds what an argument is, and reads scalars. A route may not last, so it is put
+ * down; its type must. */
 static int dlpackgen_sort_slowly(struct dlpackgen_call *call, int i, PyObject *object) {
 	struct dlpackgen_argument *a = &call->arguments[i];
 	a->object = object;
@@ -209,6 +246,7 @@ static int dlpackgen_sort_slowly(struct dlpackgen_call *call, int i, PyObject *o
 	const struct dlpackgen_route *route = dlpackgen_route_of(call->state, object);
 	if (!route) return dlpackgen_about(call->function, i);
 	a->done = 0;
+	a->type = (PyTypeObject *)Py_NewRef(route->type);
 	a->adopted = route->adopted;
 	a->refusing = route->refusing;
 	a->api = route->api;
@@ -219,29 +257,87 @@ static int dlpackgen_sort_slowly(struct dlpackgen_call *call, int i, PyObject *o
 	return 0;
 }
 
+/* Tells that an object is of the type still by which its table was found, though code
+ * of Python ran: 0, or -1 with an exception. */
+static int dlpackgen_check_type(const struct dlpackgen_call *call, int i) {
+	const struct dlpackgen_argument *a = &call->arguments[i];
+	if (Py_TYPE(a->object) == a->type) return 0;
+	return dlpackgen_fault(call, i, PyExc_BufferError, DLPACKGEN_OTHER_TYPE);
+}
+
+/* The fault to be told, if any, and how many arguments before it may have one, too,
+ * which comes first then. */
+struct dlpackgen_fault_found {
+	struct dlpackgen_pending pending;
+	int before, is_final;
+};
+
+/* Puts off the exception about an argument until those before it were looked at. One
+ * that is not about an argument ends the call. */
+DLPACKGEN_SLOW static void dlpackgen_put_off(struct dlpackgen_fault_found *fault, int i) {
+	struct dlpackgen_pending newer = dlpackgen_suspend();
+	const int is_final = !newer.kind || !dlpackgen_kind_of(newer.kind);
+	struct dlpackgen_pending *less = fault->is_final || (i > fault->before && !is_final) ? &newer : &fault->pending;
+	dlpackgen_drop_pending(less);
+	if (less == &newer) return;
+	fault->pending = newer;
+	fault->before = i;
+	fault->is_final = is_final;
+}
+
+/* Leaves the exception about an argument set, unless one before it is on another
+ * device than the others, which comes first. Gives -1. */
+DLPACKGEN_SLOW static int dlpackgen_first_fault(const struct dlpackgen_call *call, int i) {
+	struct dlpackgen_pending pending = dlpackgen_suspend();
+	if (pending.kind && dlpackgen_kind_of(pending.kind) && dlpackgen_compare_devices(call, i) < -1)
+		dlpackgen_drop_pending(&pending);
+	else dlpackgen_resume(pending);
+	return -1;
+}
+
+/* Reads in their order the arguments whose reading may run code. */
+static void dlpackgen_read_all_yielding(struct dlpackgen_call *call, struct dlpackgen_fault_found *fault) {
+	for (int i = 0; i < fault->before && !fault->is_final; i++) {
+		const struct dlpackgen_argument *a = &call->arguments[i];
+		if (a->done || !(a->yields || a->adopted)) continue;
+		if (dlpackgen_check_type(call, i) || dlpackgen_read_yielding(call, i)) dlpackgen_put_off(fault, i);
+	}
+}
+
+/* Reads what is left and checks all. */
+static void dlpackgen_check_all(struct dlpackgen_call *call, struct dlpackgen_fault_found *fault) {
+	for (int i = 0; i < fault->before && !fault->is_final; i++) {
+		struct dlpackgen_argument *a = &call->arguments[i];
+		const struct dlpackgen_parameter *p = &call->function->parameters[i];
+		if (p->kind != dlpackgen_tensor || !a->object) continue;
+		int failed = a->done ? 0 : dlpackgen_check_type(call, i);
+		if (!failed && !a->done)
+			failed = dlpackgen_fetch(call, i, a, p, dlpackgen_scratch_of(call, i), call->function->unlocks);
+		if (failed > 0) dlpackgen_unreadable(call, i);
+		if (failed || dlpackgen_check(call, i, p, a)) dlpackgen_put_off(fault, i);
+	}
+}
+
+static void dlpackgen_drop_types(struct dlpackgen_call *call) {
+	for (int i = 0; i < call->function->count; i++) Py_CLEAR(call->arguments[i].type);
+}
+
 /* The way of calls in which reading an argument may change another one: what may
  * run code of Python comes first, then all is read and checked in its order. */
 DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call *call, PyObject *const *given) {
 	const int count = call->function->count;
-	int elsewhere = 0;
+	struct dlpackgen_fault_found fault = {{NULL, NULL, NULL}, count, 0};
 	dlpackgen_end(call);
 	memset(call->bound, 0, sizeof call->bound);
+	for (int i = 0; i < count; i++) call->arguments[i].type = NULL;
 	for (int i = 0; i < count; i++)
-		if (dlpackgen_sort_slowly(call, i, given[i])) return -1;
-	for (int i = 0; i < count; i++) {
-		struct dlpackgen_argument *a = &call->arguments[i];
-		if (!a->done && (a->yields || a->adopted) && dlpackgen_read_yielding(call, i)) return -1;
-	}
-	for (int i = 0; i < count; i++) {
-		struct dlpackgen_argument *a = &call->arguments[i];
-		const struct dlpackgen_parameter *p = &call->function->parameters[i];
-		if (p->kind != dlpackgen_tensor || !a->object) continue;
-		if (!a->done && dlpackgen_fetch(call, i, a, p, dlpackgen_scratch_of(call, i), call->function->unlocks))
-			return PyErr_Occurred() ? -1 : dlpackgen_unreadable(call, i);
-		if (dlpackgen_check(call, i, p, a)) return -1;
-		elsewhere |= a->tensor.device.device_type != kDLCPU;
-	}
-	return elsewhere || call->has_number ? dlpackgen_settle_place(call) : 0;
+		if (dlpackgen_sort_slowly(call, i, given[i])) dlpackgen_put_off(&fault, i);
+	dlpackgen_read_all_yielding(call, &fault);
+	dlpackgen_check_all(call, &fault);
+	const int failed = fault.pending.kind != NULL;
+	dlpackgen_resume(fault.pending);
+	dlpackgen_drop_types(call);
+	return failed ? dlpackgen_first_fault(call, fault.before) : dlpackgen_settle_place(call);
 }
 
 /* The way of most calls: one argument after the other. */
@@ -256,12 +352,12 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *
 	for (int i = 0; i < count; i++, a++, p++, scratch += DLPACKGEN_SCRATCH) {
 		PyObject *const object = a->object = given[i];
 		if (DLPACKGEN_RARE(!object || object == Py_None)) {
-			if (dlpackgen_left_out(call, i)) return -1;
+			if (dlpackgen_left_out(call, i)) return dlpackgen_first_fault(call, i);
 			continue;
 		}
 		if (p->kind != dlpackgen_tensor) {
 			if (!dlpackgen_is_plain(object)) return dlpackgen_begin_slowly(call, given);
-			if (dlpackgen_read_scalar(call, i)) return -1;
+			if (dlpackgen_read_scalar(call, i)) return dlpackgen_first_fault(call, i);
 			continue;
 		}
 		const struct dlpackgen_route *const route = dlpackgen_known(state, (PyObject *)Py_TYPE(object));
@@ -271,8 +367,8 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *
 		a->guard = route->guard;
 		a->trusted = route->trusted;
 		const int left = dlpackgen_fetch(call, i, a, p, scratch, unlocks);
-		if (DLPACKGEN_RARE(left)) return left < 0 ? -1 : dlpackgen_begin_slowly(call, given);
-		if (DLPACKGEN_RARE(dlpackgen_check(call, i, p, a))) return -1;
+		if (DLPACKGEN_RARE(left)) return left < 0 ? dlpackgen_first_fault(call, i) : dlpackgen_begin_slowly(call, given);
+		if (DLPACKGEN_RARE(dlpackgen_check(call, i, p, a))) return dlpackgen_first_fault(call, i);
 		elsewhere |= a->tensor.device.device_type != kDLCPU;
 	}
 	return DLPACKGEN_RARE(elsewhere || call->has_number) ? dlpackgen_settle_place(call) : 0;

@@ -39,6 +39,13 @@ static PyObject *dlpackgen_imported(const char *module, const char *name) {
 	return value;
 }
 
+/* Forgets an exception that another one takes the place of. */
+static void dlpackgen_drop_pending(struct dlpackgen_pending *pending) {
+	Py_CLEAR(pending->kind);
+	Py_CLEAR(pending->value);
+	Py_CLEAR(pending->trace);
+}
+
 /* Gives "3rd". */
 static const char *dlpackgen_ordinal(int number, char room[16]) {
 	static const char *const endings[] = {"th", "st", "nd", "rd"};

@@ -133,7 +133,9 @@ struct dlpackgen_argument {
 	int (*guard)(PyObject *object, const DLTensor *tensor);
 	DLManagedTensorVersioned *versioned;
 	DLManagedTensor *legacy;
-	uint8_t asks, trusted, yields, done, plain;
+	PyTypeObject *type; /* what its table was found by */
+	DLDevice said;      /* by its __dlpack_device__, where says is 1 */
+	uint8_t asks, trusted, yields, done, plain, says;
 };
 
 /** One call of a function. To be declared by DLPACKGEN_CALL. */
@@ -154,9 +156,11 @@ struct dlpackgen_call {
 	int64_t *scratch;
 	struct dlpackgen_state *state;
 	long long number;
+	DLDevice place; /* of the stream, which the argument decides told */
+	int decides;
 	uint8_t bound[DLPACKGEN_MAX_SYMBOLS];
 	uint32_t owns; /* a bit for each argument that has a managed tensor */
-	uint8_t has_stream, has_number;
+	uint8_t has_stream, has_number, named_stream;
 };
 
 /** Declares a call with room for so many parameters. Nothing is cleared, which would take longer than the call. */

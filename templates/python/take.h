@@ -52,6 +52,9 @@ static int dlpackgen_question(
 	return asks & dlpackgen_asks_grad ? dlpackgen_refuse_grad(state, object) : 0;
 }
 
+/* What is said of an object whose table was found by another type. */
+#define DLPACKGEN_OTHER_TYPE "it became an object of another type during the call"
+
 DLPACKGEN_SLOW static int dlpackgen_refuse_error(dlpack_error error) {
 	if (error == DLPACK_ERROR_DATA_NULL) return dlpackgen_refuse("it has elements but no memory: its data is NULL");
 	PyErr_Format(
@@ -148,6 +151,14 @@ static int dlpackgen_read_capsule(
 
 /* For longer than a call */
 
+/* Refuses what cannot be used where it lies: 0, or -1 with an exception. */
+static int dlpackgen_check_memory(const DLTensor *tensor, int want_write) {
+	if (dlpackgen_is_misaligned(tensor))
+		return dlpackgen_refuse(
+		    DLPACKGEN_MISALIGNED, (void *)dlpackgen_address(tensor), dlpackgen_alignment(tensor->dtype));
+	return want_write && dlpackgen_may_overlap(tensor) ? dlpackgen_refuse(DLPACKGEN_OVERLAPPING) : 0;
+}
+
 /* Gives NULL, with an exception unless the object is left to the other routes. */
 static DLManagedTensorVersioned *dlpackgen_take_adopted(
     const struct dlpackgen_adopted *adopted, PyObject *object, int want_write) {
@@ -162,7 +173,8 @@ static DLManagedTensorVersioned *dlpackgen_take_adopted(
 	const dlpack_error error = dlpack_validate(&view, flags, 0);
 	DLManagedTensorVersioned *made = NULL;
 	if (error != DLPACK_OK) dlpackgen_refuse_error(error);
-	else made = dlpackgen_of_object(keep ? keep : object, &view, flags);
+	else if (dlpackgen_check_memory(&view, want_write) == 0)
+		made = dlpackgen_of_object(keep ? keep : object, &view, flags);
 	Py_XDECREF(keep);
 	return made;
 }
@@ -177,6 +189,10 @@ static DLManagedTensorVersioned *dlpackgen_finish_taking(struct dlpackgen_taken 
 	else if (want_write && flags & DLPACK_FLAG_BITMASK_READ_ONLY)
 		made = NULL, dlpackgen_refuse("it is read-only, or cannot say that it is not");
 	else if (!made || (view->ndim > 0 && !view->strides)) made = dlpackgen_modern(taken.versioned, taken.legacy);
+	if (made && dlpackgen_check_memory(&made->dl_tensor, want_write)) {
+		dlpackgen_delete_quietly(made, NULL);
+		return NULL;
+	}
 	if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);
 	return made;
 }
@@ -187,12 +203,17 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_take(PyObject *module, 
 	struct dlpackgen_taken taken = {NULL, NULL};
 	if (!route) return NULL;
 	const struct dlpackgen_route how = *route; /* which what follows may drive out */
+	const PyTypeObject *const type = Py_TYPE(object);
 	if (how.adopted) {
 		DLManagedTensorVersioned *made = dlpackgen_take_adopted(how.adopted, object, want_write);
 		if (made || PyErr_Occurred()) return made;
 	}
 	if (dlpackgen_question(state, object, how.refusing, how.asks)) return NULL;
 	const DLPackExchangeAPI *api = how.api;
+	if (Py_TYPE(object) != type) {
+		dlpackgen_refuse(DLPACKGEN_OTHER_TYPE);
+		return NULL;
+	}
 	if (api ? dlpackgen_own_by_table(api, object, &taken.versioned)
 	        : dlpackgen_take_capsule(state, object, NULL, &taken))
 		return NULL;

@@ -1,5 +1,8 @@
 """How each library takes a tensor, and what it then says that it has."""
 
+import ctypes
+import math
+
 
 class Taken:
     """A tensor as its consumer sees it: an address, a shape, and its bytes where the address is one."""
@@ -62,7 +65,8 @@ def by_tvm_ffi():
 
     def take(x):
         y = tvm_ffi.from_dlpack(x)
-        return Taken(y.data_ptr(), y.shape, lambda: clients.read(y)[1])
+        odd = y.data_ptr() % 16  # our module refuses to look there
+        return Taken(y.data_ptr(), y.shape, lambda: ctypes.string_at(y.data_ptr(), 4 * math.prod(y.shape)) if odd % 4 and "32" in str(y.dtype) else clients.read(y)[1])
 
     return take
 

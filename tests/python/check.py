@@ -30,7 +30,7 @@ FLOAT4, COMPLEX64 = dtype(17, 4), dtype(5, 64)
 
 # Memory that tensors of strangers lie in, some of which have negative strides.
 room = ctypes.create_string_buffer(1 << 16)
-DATA = ctypes.addressof(room) + (1 << 15)
+DATA = (ctypes.addressof(room) + (1 << 15)) & -64
 
 
 def symbol(which):
@@ -79,7 +79,8 @@ class New(Old):
 
 def table_type(which, **members):
     """A type of its own with one of the stranger's tables: 0 a good one, 1 one that
-    lends nothing, 2 of another version, 3 with an older one behind it, 4 incomplete."""
+    lends nothing, 2 of another version, 3 with an older one behind it, 4 incomplete, 5 one
+    that allocates, 6 a good one of another stream."""
     return type("Tabled", (New,), {"__dlpack_c_exchange_api__": stranger.table(which), **members})
 
 

@@ -1,5 +1,5 @@
-"""The ways to a tensor: their order, what each may do wrong, streams, and what is
-remembered of types."""
+"""The ways to a tensor: their order, what each may do wrong, and what is remembered of
+types."""
 
 import gc
 import weakref
@@ -272,105 +272,6 @@ def test_questions():
         read(Masked(2))
 
 
-def test_streams():
-    f = function(any_tensor(), any_tensor(optional=1), any_tensor(optional=1), takes_stream=1)
-    on_cuda = dict(device=CUDA, device_id=1)
-    stranger.set_stream(0x1234)
-    try:
-        x, y = New(2, **on_cuda), New(2)
-        equal(f(Tabled(2, **on_cuda))[3:], ((CUDA, 1), 0x1234))
-        equal(f(Tabled(2))[3:], ((CPU, 0), 0))
-        f(x, Tabled(2, **on_cuda))
-        equal(x.asked, [{"max_version": (1, 3), "stream": 0x1234}])
-        old = Old(2, **on_cuda)
-        f(old, Tabled(2, **on_cuda))
-        equal(old.asked, [{"stream": 0x1234}])
-        with raises(ValueError, "f(): argument 'a' (1st): it is on cuda:1, and no library here tells the stream to work on: give stream="):
-            f(New(2, **on_cuda))
-        with raises(ValueError, "f(): argument 'a' (1st): it is on cuda:1, and no library here tells the stream to work on"):
-            read(New(2, **on_cuda))
-        with raises(ValueError, "f(): argument 'a' (1st): expected a tensor on cpu, got one on cuda:1"):
-            function({"rank": 1, "shape": [ANY]})(New(2, **on_cuda))
-        stranger.set_stream(0)
-        for device, number in (CUDA, 1), (ROCM, 0):
-            x = New(2, device=device)
-            equal(f(x, Tabled(2, device=device))[4], 0)
-            equal(x.asked[0]["stream"], number)
-        x = New(2, device=METAL)
-        f(x, Tabled(2, device=METAL))
-        equal(x.asked, [{"max_version": (1, 3)}])
-        silent = type("T", (New,), {"__dlpack_device__": property()})
-        for g in f, read:
-            with raises(ValueError, "f(): argument 'a' (1st): it is on cuda:0, and no library here tells the stream to work on"):
-                g(silent(2, device=CUDA))
-        stranger.set_stream(2**64 - 1)
-        with raises(RuntimeError, "f(): argument 'a' (1st): its library does not tell its stream"):
-            f(Tabled(2, **on_cuda))
-    finally:
-        stranger.set_stream(0)
-
-
-def test_a_stream_that_is_given():
-    f = function(any_tensor(), any_tensor(optional=1), takes_stream=1)
-    stranger.set_stream(0x1234)
-    try:
-        for number, handle in (77, 77), (1, 0), (2, 2):
-            x = New(2, device=CUDA)
-            equal(f(x, stream=number)[3], handle)
-            equal(x.asked[0]["stream"], number)
-        equal(f(New(2, device=ROCM), stream=0)[3], 0)
-        equal(f(Tabled(2, device=CUDA), stream=77)[3], 77)
-        equal(f(Tabled(2, device=CUDA), stream=None)[3], 0x1234)
-        equal(f(Tabled(2, device=METAL), stream=5)[3], 5)
-        for device, number, where in (CUDA, 0, "cuda:0"), (ROCM, 1, "rocm:0"), (ROCM, 2, "rocm:0"):
-            with raises(ValueError, f"f(): stream {number} has no meaning on {where}"):
-                f(New(2, device=device), stream=number)
-        with raises(ValueError, "f(): stream is -1, and must not be negative"):
-            f(New(2, device=CUDA), stream=-1)
-        with raises(ValueError, "f(): stream is given, but all tensors are on the CPU"):
-            f(New(2), stream=5)
-        with raises(TypeError):
-            f(New(2), stream="x")
-    finally:
-        stranger.set_stream(0)
-
-
-def test_devices_are_not_mixed():
-    f = function(any_tensor(), any_tensor(), {"rank": 1, "shape": [ANY], "optional": 1})
-    cuda = dict(device=CUDA)
-    f(Tabled(2, **cuda), Tabled(2, **cuda), New(2))
-    equal(f(Tabled(2, **cuda), Tabled(2, **cuda), New(2))[3], (CUDA, 0))
-    with raises(ValueError, "f(): argument 'b' (2nd): expected a tensor on cuda:0, as argument 'a' (1st) is, got one on cuda:1"):
-        f(Tabled(2, **cuda), Tabled(2, device=CUDA, device_id=1))
-    with raises(ValueError, "f(): argument 'b' (2nd): expected a tensor on cuda:0, as argument 'a' (1st) is, got one on cpu:0"):
-        f(Tabled(2, **cuda), Tabled(2))
-    with raises(ValueError, "f(): argument 'a' (1st): expected a tensor on cuda:0, as argument 'b' (2nd) is, got one on cpu:0"):
-        f(Tabled(2), Tabled(2, **cuda))
-    with raises(ValueError, "f(): argument 'b' (2nd): expected a tensor on cudahost:0, as argument 'a' (1st) is, got one on cuda:0"):
-        f(Tabled(2, device=PINNED), Tabled(2, **cuda))
-
-
-def test_device_answers():
-    class Answers(New):
-        answer = None
-
-        def __dlpack_device__(self):
-            if isinstance(self.answer, Exception):
-                raise self.answer
-            return self.answer
-
-    for answer in 5, (1,), [1, 0], ("x", 0):
-        x = Answers(2)
-        x.answer = answer
-        with raises(TypeError if answer == ("x", 0) else BufferError, "f(): argument 'a' (1st)"):
-            read(x)
-    x.answer = ValueError("nowhere")
-    with raises(ValueError, "nowhere"):
-        read(x)
-    x.answer = AttributeError("as if there were none")
-    read(x)
-
-
 def test_what_runs_comes_first():
     """An argument whose reading runs code of Python changes another one, whose shape
     is looked at later."""
@@ -387,22 +288,84 @@ def test_what_runs_comes_first():
 
 
 def test_metadata_is_copied_where_others_run():
+    """The stranger lends every tensor in one place, which is good until it is called
+    again: for the next argument, for its stream or for a result."""
+
     class Tabled2(Tabled):
         __dlpack_c_exchange_api__ = stranger.table(0)
 
-    other = Tabled2(7)
-    for unlocks, shape in (0, (7,)), (1, (2,)):
-        f = function(any_tensor(), unlocks=unlocks)
-        # The stranger lends every tensor in one place.
-        got = checked.meanwhile(f.which, lambda: read(other), Tabled(2))
-        equal(got["shape"], shape)
-    got = checked.meanwhile(function(any_tensor()).which, lambda: read(other), New(2))
+    for unlocks in 0, 1:
+        for changes in {}, {"dtypes": [FLOAT32]}:
+            f = function(any_tensor(**changes), any_tensor(**changes), unlocks=unlocks)
+            for kind in Tabled, Tabled2:
+                a, b = f(Tabled(2), kind(3))[:2]
+                equal((a["shape"], b["shape"]), ((2,), (3,)))
+                a, b = f(Tabled(2, 3), kind(3, 2, strides=[1, 3]))[:2]
+                equal((a["strides"], b["strides"]), ((3, 1), (1, 3)))
+            got = checked.meanwhile(function(any_tensor(**changes), unlocks=unlocks).which, lambda: read(Tabled2(7)), Tabled(2))
+            equal(got["shape"], (2,))
+    got = checked.meanwhile(function(any_tensor()).which, lambda: read(Tabled2(7)), New(2))
     equal(got["shape"], (2,))
 
 
-def test_metadata_is_copied_where_others_run_by_named_dtypes():
-    got = checked.meanwhile(function(any_tensor(dtypes=[FLOAT32]), unlocks=1).which, lambda: read(Tabled(7)), Tabled(2))
-    equal(got["shape"], (2,))
+def test_a_tensor_that_becomes_another():
+    """Reading one argument gives another one a type that must be asked, or has no table."""
+
+    class Asked(Tabled):
+        __dlpack_c_exchange_api__ = stranger.table(0)
+        filled = mask = None
+
+    f = function(any_tensor(), any_tensor(), any_tensor(optional=1))
+    for kind in Asked, New, table_type(0):
+        for order in (0, 1), (1, 0):
+            lent = Tabled(2)
+
+            class Changes(New):
+                def __dlpack__(self, **asked):
+                    lent.__class__ = kind
+                    return super().__dlpack__(**asked)
+
+            given = [lent, Changes(1)]
+            with frees_all(), raises(BufferError, f"argument '{'ab'[order[0]]}'", "it became an object of another type during the call"):
+                f(*[given[i] for i in order], New(2))
+    lent = Tabled(2, device=CUDA)
+    kind = New
+    with calls(), raises(ValueError, "(2nd): it is on cuda:0, and no library here tells the stream"):
+        f(Changes(2), New(2, device=CUDA), lent)  # which is not looked at for its stream
+
+    class ChangesItself(table_type(0)):
+        __dlpack_c_exchange_api__ = stranger.table(0)
+
+        def is_neg(self):
+            return False
+
+        def is_conj(self):
+            self.__class__ = New
+            return False
+
+    for call in read, lambda x: checked.take(x, 0):
+        with frees_all(), raises(BufferError, "it became an object of another type during the call"):
+            call(ChangesItself(2))
+
+
+def test_the_first_error_stays():
+    """An older producer is asked again without a version; where that fails, too, the
+    first error is not lost."""
+
+    class Fails(New):
+        def __dlpack__(self, **asked):
+            if "max_version" in asked:
+                raise TypeError("the reason")
+            raise BufferError("older ones are not served")
+
+    try:
+        read(Fails(2))
+    except BufferError as e:
+        equal(str(e), "f(): argument 'a' (1st): older ones are not served")
+        equal(repr(e.__cause__.__context__), "TypeError('the reason')")
+        assert e.__cause__.__context__.__traceback__
+    else:
+        raise AssertionError("taken")
 
 
 def test_types_are_kept_and_driven_out():

@@ -1,5 +1,7 @@
 """What a parameter demands, rule by rule, and what is said where it is not met."""
 
+import itertools
+
 from check import *
 
 
@@ -102,8 +104,9 @@ def test_devices():
     f = function({"rank": 1, "shape": [ANY], "devices": [CPU, CUDA, ROCM]})
     with raises(ValueError, "f(): argument 'a' (1st): expected a tensor on cpu, cuda or rocm, got one on metal:0"):
         f(Tabled(2, device=METAL))
-    with raises(BufferError, "the device type is unknown"):
-        read(Tabled(2, device=99))
+    for f in read, function(any_tensor(dtypes=[FLOAT32])):
+        with raises(BufferError, "the device type is unknown"):
+            f(Tabled(2, device=99))
 
 
 def test_what_is_written():
@@ -115,9 +118,42 @@ def test_what_is_written():
         write(Old(2))
     equal(read(Old(2))[0]["flags"], READ_ONLY)
     equal(read(New(2, flags=READ_ONLY | PADDED))[0]["flags"], READ_ONLY | PADDED)
-    with raises(ValueError, "f(): argument 'a' (1st): the function writes to it, and a stride of 0 puts several elements in one place"):
-        write(New(2, 3, strides=[0, 1]))
-    write(New(1, 3, strides=[0, 1]))
+
+
+def test_what_overlaps_is_not_written():
+    text = "f(): argument 'a' (1st): the function writes to it, and its strides may put several elements in one place: got strides ("
+    for shape, strides in ([2, 3], [0, 1]), ([2, 3], [1, 1]), ([2, 3], [2, 1]), ([3, 2], [1, -2]), ([2, 2, 2], [3, 1, 2]), ([2] * 40, [1] * 40):
+        for kind in New, Tabled:
+            with raises(ValueError, text):
+                write(kind(*shape, strides=strides))
+            read(kind(*shape, strides=strides))
+        with raises(BufferError, "its strides may put several elements in one place"):
+            checked.take(New(*shape, strides=strides), 1)
+        checked.take(New(*shape, strides=strides), 0)
+    for shape, strides in ([1, 3], [0, 1]), ([2, 3], [3, -1]), ([2, 3], [1, 2]), ([0, 3], [0, 0]), ([3, 2], [-2, 1]), ([2, 2, 2], [4, 1, 2]), ([2, 3], [7, 2]):
+        write(New(*shape, strides=strides))
+        checked.take(New(*shape, strides=strides), 1)
+
+
+def test_alignment():
+    """The first element must be at a multiple of its size, of a part's where it is
+    complex; what no type of C holds may be anywhere."""
+    three = [(FLOAT32, 4), (FLOAT64, 8), (COMPLEX64, 4), (dtype(5, 128), 8), (dtype(2, 16), 2), (UINT8, 1), (dtype(2, 128), 16),
+             (FLOAT4, 1), (dtype(2, 32, 4), 4), (dtype(0, 24), 1)]
+    for of, bytes_of in three:
+        for f in read, function(any_tensor(dtypes=[of])), function(any_tensor(dtypes=[of]), unlocks=1), lambda x: checked.take(x, 0):
+            for odd in 1, 2, 4, 8, 16:
+                for kind in New, Old, Tabled, table_type(1):
+                    for place in dict(data=DATA + odd), dict(data=DATA, offset=odd):
+                        if odd % bytes_of == 0:
+                            f(kind(2, dtype=of, **place))
+                            continue
+                        f(kind(0, dtype=of, **place))
+                        with frees_all(), raises(BufferError, f"its data at {DATA + odd:#x} is not aligned to {bytes_of} bytes, which its elements need: make a copy"):
+                            f(kind(2, dtype=of, **place))
+    with raises(BufferError, "f(): argument 'a' (1st): its data at 0x4 is not aligned to 8 bytes"):
+        function(any_tensor(), takes_stream=1)(Tabled(2, dtype=FLOAT64, data=0x1001, offset=4, device=METAL))
+    read(Tabled(2, dtype=FLOAT64, data=0x1001, offset=8, device=METAL))
 
 
 def test_scalars():
@@ -183,6 +219,8 @@ def test_left_out_tensors():
     equal(f()[:2], (None, 0.5))
     equal(f(None)[:2], (None, 0.5))
     equal(f(a=New(2))[0]["shape"], (2,))
+    slow = function(any_tensor(optional=1), any_tensor())
+    equal(slow(None, New(2))[0], None)
 
 
 def test_ordinals():
@@ -199,6 +237,66 @@ def test_the_first_fault_is_told():
     for a, b in (New(2, dtype=INT32), New(3)), (Tabled(2, dtype=INT32), Tabled(3)), (Tabled(2, dtype=INT32), New(3)):
         with raises(TypeError, "(1st): expected float32, got int32"):
             f(a, b)
+
+
+def test_the_first_fault_is_told_by_every_route():
+    """Each fault of one argument beside each of a later one, where both are read by a
+    table, by a capsule, and by one of each."""
+    on_cuda = any_tensor(dtypes=[FLOAT32], devices=[-1], rank=1, shape=[symbol(0)])
+    f = function({**on_cuda}, {**on_cuda}, {"kind": INT}, {**on_cuda})
+
+    class Fails(New):
+        def __dlpack__(self, **asked):
+            raise BufferError("not today")
+
+    owns = table_type(1)
+    faults = {
+        "dtype": lambda kind: kind(2, dtype=INT32),
+        "rank": lambda kind: kind(),
+        "memory": lambda kind: kind(2, data=0),
+        "alignment": lambda kind: kind(2, data=DATA + 1),
+        "rules": lambda kind: kind(2, dtype=dtype(99, 32)),
+        "unreadable": lambda kind: Fails(2) if kind is New else owns(2, fault="own silently"),
+        "no tensor": lambda kind: None,
+    }
+    for kinds in itertools.product([New, Tabled], repeat=3):
+        f(*[kind(2) for kind in kinds[:2]], 5, kinds[2](2))
+        for (one, two), (i, j) in itertools.product(itertools.product(faults.values(), repeat=2), itertools.combinations(range(3), 2)):
+            given = [kind(2) for kind in kinds]
+            given[i], given[j] = one(kinds[i]), two(kinds[j])
+            for number in 5, "x":
+                wrong = 2 if number == "x" and i == 2 else (0, 1, 3)[i]
+                with frees_all():
+                    try:
+                        f(*given[:2], number, given[2])
+                    except (BufferError, TypeError, ValueError) as e:
+                        assert f"argument '{'abcd'[wrong]}'" in str(e), (e, kinds, i, j)
+                    else:
+                        raise AssertionError("taken")
+
+
+def test_the_first_fault_may_be_a_device():
+    f = function(any_tensor(), any_tensor(), any_tensor(dtypes=[FLOAT32]), any_tensor(optional=1), takes_stream=1)
+    for kinds in itertools.product([New, Tabled], repeat=3):
+        for last in None, New(2):
+            given = [kind(2, device=CUDA, device_id=i == 1) for i, kind in enumerate(kinds)]
+            given[2].desc["dtype"] = INT32
+            with raises(ValueError, "(2nd): expected a tensor on cuda:0, as argument 'a' (1st) is, got one on cuda:1"):
+                f(*given, last, stream=5)
+            given[1].desc["device_id"] = 0
+            with raises(TypeError, "(3rd): expected float32, got int32"):
+                f(*given, last, stream=5)
+
+
+def test_what_is_no_fault_of_an_argument_is_told_first():
+    class Stops(New):
+        def __dlpack__(self, **asked):
+            raise KeyboardInterrupt
+
+    f = function(any_tensor(dtypes=[FLOAT32]), any_tensor(), {"kind": INT})
+    for last in 5, "x":
+        with raises(KeyboardInterrupt):
+            f(New(2), Stops(2), last) if last == 5 else f(New(2, dtype=INT32), Stops(2), 5)
 
 
 def test_elements_without_memory():

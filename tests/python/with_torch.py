@@ -1,6 +1,9 @@
 """torch's own exchange table, lent to a module, with the questions that it does not
 ask, and what is asked of types like torch's."""
 
+import itertools
+import sys
+
 import torch
 
 from check import *
@@ -34,6 +37,50 @@ def test_the_adopted_table():
         plain(torch.ones(2, 2).to_mkldnn())
 
 
+class Capsule:
+    """A tensor of torch by its capsule alone."""
+
+    def __init__(self, x):
+        self.x = x
+        self.__dlpack_device__ = x.__dlpack_device__
+
+    def __dlpack__(self, **asked):
+        return self.x.__dlpack__(**asked)
+
+
+def test_the_first_fault_is_told_by_every_route():
+    f = function(*[{"rank": 1, "shape": [symbol(0)], "dtypes": [FLOAT32]}] * 2, {"kind": INT})
+    faults = torch.ones(2, dtype=torch.float64), torch.ones(2, 2), torch.ones(2, requires_grad=True), misaligned(), torch.eye(2).to_sparse()
+    for kinds in itertools.product([lambda x: x, Capsule], repeat=2):
+        f(*[kind(torch.ones(2)) for kind in kinds], 5)
+        for a, b in itertools.product(faults, repeat=2):
+            with told(1):
+                f(kinds[0](a), kinds[1](b), "x")
+            with told(2):
+                f(kinds[0](torch.ones(2)), kinds[1](b), "x")
+
+
+@contextlib.contextmanager
+def told(argument):
+    try:
+        yield
+    except (BufferError, TypeError, ValueError) as e:
+        assert f"f(): argument '{' ab'[argument]}'" in str(e), e
+    else:
+        raise AssertionError("taken")
+
+
+def misaligned():
+    return torch.frombuffer(bytearray(64), dtype=torch.float32, count=2, offset=1)
+
+
+def test_alignment():
+    for make in lambda x: x, Capsule:
+        for f in plain, named, take:
+            with raises(BufferError, "is not aligned to 4 bytes"):
+                f(make(misaligned()))
+
+
 def test_the_table_of_torch():
     table = stranger.address(torch.Tensor.__dlpack_c_exchange_api__)
     checked.enroll(torch.Tensor, table)
@@ -51,6 +98,30 @@ def test_the_table_of_torch():
     equal(plain(x)[0]["data"], x.data_ptr())
     equal(plain(x)[0]["owned"], False)
     write(x)
+
+
+def test_what_a_guard_refuses_is_given_back():
+    checked.enroll(torch.Tensor, stranger.address(torch.Tensor.__dlpack_c_exchange_api__))
+    x = torch.tensor([1 + 2j]).conj().imag
+    before = sys.getrefcount(x), x._use_count()
+    for _ in range(10):
+        with raises(BufferError, "negated"):
+            checked.take(x, 0)
+    equal((sys.getrefcount(x), x._use_count()), before)
+
+
+def test_metadata_is_copied_where_others_run():
+    """By torch's table, whose shape and strides are the tensor's own."""
+    checked.enroll(torch.Tensor, stranger.address(torch.Tensor.__dlpack_c_exchange_api__))
+    for changes in {}, {"dtypes": [FLOAT32]}:
+        f, x = function(any_tensor(**changes), unlocks=1), torch.ones(2)
+        equal(checked.meanwhile(f.which, lambda: x.resize_(1, 1), x)["shape"], (2,))
+
+
+def test_parameters_are_trusted():
+    checked.enroll(torch.nn.Parameter, stranger.address(torch.Tensor.__dlpack_c_exchange_api__))
+    with torch.no_grad():
+        equal(write(torch.nn.Parameter(torch.ones(2)))[0]["owned"], False)
 
 
 def test_a_type_that_derives():

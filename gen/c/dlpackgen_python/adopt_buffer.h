@@ -14,10 +14,9 @@ static const char *dlpackgen_buffer_native_format(const char *format) {
 }
 
 /* Gives the type code of a format without its mark, or -1. */
-static int dlpackgen_buffer_code(const char *format, int *parts) {
+static int dlpackgen_buffer_code(const char *format) {
 	const int is_complex = *format == 'Z';
 	const char type = format[is_complex];
-	*parts = 1 + is_complex;
 	if (type == 0 || format[is_complex + 1] != 0) return -1;
 	if (is_complex) return strchr("fd", type) ? kDLComplex : -1;
 	if (type == '?') return kDLBool;
@@ -29,8 +28,7 @@ static int dlpackgen_buffer_code(const char *format, int *parts) {
 /* The byte order and type of a buffer's elements: 1, or 0 for what is no number here. */
 static int dlpackgen_buffer_element(const Py_buffer *view, struct dlpackgen_element *element) {
 	const char *format = dlpackgen_buffer_native_format(view->format ? view->format : "B");
-	int parts = 1;
-	const int code = format ? dlpackgen_buffer_code(format, &parts) : -1;
+	const int code = format ? dlpackgen_buffer_code(format) : -1;
 	unsigned char shift = 0;
 	while (shift < 4 && ((Py_ssize_t)1 << shift) < view->itemsize) shift++;
 	if (code < 0 || view->itemsize != (Py_ssize_t)1 << shift) return 0;
@@ -38,7 +36,6 @@ static int dlpackgen_buffer_element(const Py_buffer *view, struct dlpackgen_elem
 	element->dtype.bits = (uint8_t)(8 << shift);
 	element->dtype.lanes = 1;
 	element->shift = shift;
-	element->misaligned = (unsigned char)((1 << shift) / parts - 1);
 	return 1;
 }
 

@@ -12,6 +12,25 @@ struct dlpackgen_taken {
 	DLManagedTensor *legacy;
 };
 
+/* Calls __dlpack__ without a version, after it said TypeError. Where it fails again,
+ * what it said first may be the reason, so it is kept as the context. */
+static PyObject *dlpackgen_call_older_dlpack(struct dlpackgen_state *state, PyObject *method, PyObject *stream) {
+	struct dlpackgen_pending first = dlpackgen_suspend(), second;
+	PyObject *keywords = stream ? Py_BuildValue("{OO}", state->stream, stream) : NULL;
+	PyObject *capsule = stream && !keywords ? NULL : PyObject_Call(method, state->nothing, keywords);
+	Py_XDECREF(keywords);
+	if (!capsule) {
+		second = dlpackgen_suspend();
+		PyErr_NormalizeException(&first.kind, &first.value, &first.trace);
+		PyErr_NormalizeException(&second.kind, &second.value, &second.trace);
+		if (first.value && first.trace) PyException_SetTraceback(first.value, first.trace);
+		if (first.value && first.value != second.value) PyException_SetContext(second.value, Py_NewRef(first.value));
+		dlpackgen_resume(second);
+	}
+	dlpackgen_drop_pending(&first);
+	return capsule;
+}
+
 /* Calls __dlpack__ with the newest version that is understood and, where there is
  * one, the number of a stream. Producers from before DLPack 1.0 do not know the
  * version, and say TypeError. */
@@ -24,12 +43,7 @@ static PyObject *dlpackgen_call_dlpack(struct dlpackgen_state *state, PyObject *
 		capsule = PyObject_Call(method, state->nothing, keywords);
 	Py_DECREF(keywords);
 	if (capsule || !PyErr_ExceptionMatches(PyExc_TypeError)) return capsule;
-	PyErr_Clear();
-	keywords = stream ? Py_BuildValue("{OO}", state->stream, stream) : NULL;
-	if (stream && !keywords) return NULL;
-	capsule = PyObject_Call(method, state->nothing, keywords);
-	Py_XDECREF(keywords);
-	return capsule;
+	return dlpackgen_call_older_dlpack(state, method, stream);
 }
 
 /* Gives what __dlpack__ returns; a new reference. */

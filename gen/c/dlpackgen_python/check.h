@@ -109,8 +109,21 @@ DLPACKGEN_SLOW static int dlpackgen_bad_density(const struct dlpackgen_call *cal
 }
 
 DLPACKGEN_SLOW static int dlpackgen_overlapping(const struct dlpackgen_call *call, int i) {
-	return dlpackgen_fault(
-	    call, i, PyExc_ValueError, "the function writes to it, and a stride of 0 puts several elements in one place");
+	DLTensor strides = call->arguments[i].tensor;
+	strides.shape = strides.strides;
+	PyObject *got = dlpackgen_shape_text(&strides),
+	         *shape = got ? dlpackgen_shape_text(&call->arguments[i].tensor) : NULL;
+	if (shape)
+		dlpackgen_fault(call, i, PyExc_ValueError, DLPACKGEN_OVERLAPPING ": got strides %U of shape %U", got, shape);
+	Py_XDECREF(shape);
+	Py_XDECREF(got);
+	return -1;
+}
+
+DLPACKGEN_SLOW static int dlpackgen_misaligned(const struct dlpackgen_call *call, int i) {
+	const DLTensor *tensor = &call->arguments[i].tensor;
+	return dlpackgen_fault(call, i, PyExc_BufferError, DLPACKGEN_MISALIGNED, (void *)dlpackgen_address(tensor),
+	    dlpackgen_alignment(tensor->dtype));
 }
 
 DLPACKGEN_SLOW static int dlpackgen_bad_device(const struct dlpackgen_call *call, int i) {
@@ -126,11 +139,12 @@ DLPACKGEN_SLOW static int dlpackgen_bad_device(const struct dlpackgen_call *call
 	return dlpackgen_fault(call, i, PyExc_ValueError, "expected a tensor on %s, got one on %s", expected, got);
 }
 
-DLPACKGEN_SLOW static int dlpackgen_other_device(const struct dlpackgen_call *call, int i, int like) {
+DLPACKGEN_SLOW static int dlpackgen_other_device(
+    const struct dlpackgen_call *call, int i, DLDevice device, int like, DLDevice wanted) {
 	char expected[32], got[32];
 	PyObject *which = dlpackgen_argument_text(call->function, like);
-	dlpackgen_device_text(call->arguments[like].tensor.device, expected);
-	dlpackgen_device_text(call->arguments[i].tensor.device, got);
+	dlpackgen_device_text(wanted, expected);
+	dlpackgen_device_text(device, got);
 	if (which)
 		dlpackgen_fault(
 		    call, i, PyExc_ValueError, "expected a tensor on %s, as %U is, got one on %s", expected, which, got);
@@ -219,12 +233,6 @@ DLPACKGEN_FAST int dlpackgen_lies_well(const struct dlpackgen_parameter *p, cons
 	                                     : p->density == dlpackgen_rows && dlpackgen_rows_are_dense(tensor);
 }
 
-static int dlpackgen_overlaps(const DLTensor *tensor) {
-	for (int32_t d = 0; d < tensor->ndim; d++)
-		if (tensor->strides[d] == 0 && tensor->shape[d] > 1) return 1;
-	return 0;
-}
-
 /* Checks one tensor, which is validated, or comes from a library that is trusted. */
 DLPACKGEN_FAST int dlpackgen_check(
     struct dlpackgen_call *call, int i, const struct dlpackgen_parameter *p, const struct dlpackgen_argument *a) {
@@ -244,11 +252,12 @@ DLPACKGEN_FAST int dlpackgen_check(
 		return dlpackgen_other_shape(call, i, p->shape_as - 1);
 	const int row_major = a->plain || dlpackgen_is_row_major(tensor, &elements);
 	if (DLPACKGEN_RARE(!dlpackgen_lies_well(p, tensor, row_major))) return dlpackgen_bad_density(call, i);
-	if (DLPACKGEN_RARE(!row_major && p->writes && dlpackgen_overlaps(tensor))) return dlpackgen_overlapping(call, i);
+	if (DLPACKGEN_RARE(!row_major && p->writes && dlpackgen_may_overlap(tensor))) return dlpackgen_overlapping(call, i);
 	if (DLPACKGEN_RARE(!dlpackgen_takes_device(p, (int32_t)tensor->device.device_type)))
 		return dlpackgen_bad_device(call, i);
 	if (DLPACKGEN_RARE(!tensor->data && elements != 0))
 		return dlpackgen_fault(call, i, PyExc_BufferError, "it has elements but no memory: its data is NULL");
+	if (dlpackgen_is_misaligned(tensor)) return dlpackgen_misaligned(call, i);
 	if (DLPACKGEN_RARE(p->writes && a->flags & DLPACK_FLAG_BITMASK_READ_ONLY))
 		return dlpackgen_fault(
 		    call, i, PyExc_BufferError, "it is read-only, or cannot say that it is not, and the function writes to it");

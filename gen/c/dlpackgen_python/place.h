@@ -6,18 +6,29 @@
 
 #include <dlpackgen_python/check.h>
 
+static int dlpackgen_same_device(DLDevice a, DLDevice b) {
+	return a.device_type == b.device_type && a.device_id == b.device_id;
+}
+
+/* Remembers where the stream is that was found, and by which argument. */
+static int dlpackgen_settle_stream(struct dlpackgen_call *call, int i, DLDevice device) {
+	call->place = device;
+	call->decides = i;
+	return call->has_stream = 1;
+}
+
 /* Turns the number of a stream into a handle. */
-static int dlpackgen_use_number(struct dlpackgen_call *call, DLDevice device) {
+static int dlpackgen_use_number(struct dlpackgen_call *call, int i, DLDevice device) {
 	const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
 	char where[32];
 	if (streams != dlpackgen_streams_none && dlpackgen_stream_is_refused(streams, call->number)) {
-		PyErr_Format(PyExc_ValueError, "%s(): stream %lld has no meaning on %s", call->function->name, call->number,
-		    dlpackgen_device_text(device, where));
+		PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': %lld is refused on %s, where %lld is the default stream",
+		    call->function->name, call->number, dlpackgen_device_text(device, where), dlpackgen_default_stream(streams));
 		return -1;
 	}
 	const int standard = streams != dlpackgen_streams_none && call->number == dlpackgen_default_stream(streams);
 	call->stream = standard ? NULL : (void *)(uintptr_t)call->number;
-	call->has_stream = 1;
+	dlpackgen_settle_stream(call, i, device);
 	return 0;
 }
 
@@ -33,7 +44,7 @@ static int dlpackgen_ask_stream(struct dlpackgen_call *call, int i, DLDevice dev
 		dlpackgen_failed(PyExc_RuntimeError, "its library does not tell its stream");
 		return dlpackgen_about(call->function, i);
 	}
-	return call->has_stream = 1;
+	return dlpackgen_settle_stream(call, i, device);
 }
 
 static int dlpackgen_no_stream(const struct dlpackgen_call *call, int i, DLDevice device) {
@@ -49,7 +60,7 @@ static int dlpackgen_peek(const struct dlpackgen_call *call, int i, DLDevice *de
 	int64_t *const scratch = call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
 	int found = 0;
 	seen.flags = 0;
-	if (a->done || !a->object || !(a->adopted || a->api)) return 0;
+	if (a->done || !a->object || !(a->adopted || a->api) || Py_TYPE(a->object) != a->type) return 0;
 	if (a->adopted) found = a->adopted->borrow(a->object, 0, &seen.tensor, scratch, &seen.flags);
 	else found = dlpackgen_read_table(&seen, a->api, a->trusted, a->object, 0);
 	if (!a->adopted && found == 1) dlpackgen_delete_quietly(seen.versioned, NULL);
@@ -61,14 +72,16 @@ static int dlpackgen_peek(const struct dlpackgen_call *call, int i, DLDevice *de
 /* Finds the stream before a producer without a table is asked for a tensor on that
  * device: the first tensor beside it that is no CPU's decides. */
 static int dlpackgen_find_stream(struct dlpackgen_call *call, int wanting, DLDevice device) {
-	if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, device);
+	if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, wanting, device);
 	for (int i = 0; i < call->function->count && !call->has_stream; i++) {
 		DLDevice there;
 		const int seen = dlpackgen_peek(call, i, &there);
 		if (seen < 0) return -1;
 		if (seen && there.device_type != kDLCPU && dlpackgen_ask_stream(call, i, there) < 0) return -1;
 	}
-	return call->has_stream ? 0 : dlpackgen_no_stream(call, wanting, device);
+	if (!call->has_stream) return dlpackgen_no_stream(call, wanting, device);
+	if (dlpackgen_same_device(device, call->place)) return 0;
+	return dlpackgen_other_device(call, wanting, device, call->decides, call->place);
 }
 
 /* Reads the pair that __dlpack_device__ gives; 0 when there is none, as with old
@@ -85,6 +98,8 @@ static int dlpackgen_device_of(struct dlpackgen_state *state, PyObject *object, 
 	if (!PyErr_Occurred()) type = PyLong_AsLongLong(PyTuple_GetItem(pair, 0));
 	if (!PyErr_Occurred()) id = PyLong_AsLongLong(PyTuple_GetItem(pair, 1));
 	Py_XDECREF(pair);
+	if (!PyErr_Occurred() && (type != (int32_t)type || id != (int32_t)id))
+		PyErr_Format(PyExc_BufferError, "its __dlpack_device__ gave (%lld, %lld), which is no device", type, id);
 	device->device_type = (DLDeviceType)type;
 	device->device_id = (int32_t)id;
 	return PyErr_Occurred() ? -1 : 1;
@@ -93,53 +108,81 @@ static int dlpackgen_device_of(struct dlpackgen_state *state, PyObject *object, 
 /* Makes the stream argument for a producer without a table: a new reference, or NULL
  * where it must get none or, with an exception, cannot get one. */
 static PyObject *dlpackgen_stream_for(struct dlpackgen_call *call, int i) {
-	DLDevice device;
+	struct dlpackgen_argument *a = &call->arguments[i];
+	a->says = 0;
 	if (dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return NULL;
-	const int known = dlpackgen_device_of(call->state, call->arguments[i].object, &device);
+	const int known = dlpackgen_device_of(call->state, a->object, &a->said);
 	if (known < 0) dlpackgen_about(call->function, i);
-	if (known <= 0 || device.device_type == kDLCPU || dlpackgen_find_stream(call, i, device)) return NULL;
-	const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
+	if (known <= 0) return NULL;
+	a->says = 1;
+	if (a->said.device_type == kDLCPU || dlpackgen_find_stream(call, i, a->said)) return NULL;
+	const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)a->said.device_type);
 	if (streams == dlpackgen_streams_none) return NULL;
 	if (!call->stream) return PyLong_FromLongLong(dlpackgen_default_stream(streams));
 	return PyLong_FromVoidPtr(call->stream);
 }
 
-static int dlpackgen_same_device(DLDevice a, DLDevice b) {
-	return a.device_type == b.device_type && a.device_id == b.device_id;
+/* Refuses a tensor on another device than its __dlpack_device__ said: nothing made
+ * its elements safe to read on the stream of the device that it is on. */
+static int dlpackgen_check_word(const struct dlpackgen_call *call, int i) {
+	const struct dlpackgen_argument *a = &call->arguments[i];
+	const DLDevice came = a->tensor.device;
+	char said[32], got[32];
+	if (came.device_type == kDLCPU || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return 0;
+	if (a->says && dlpackgen_same_device(a->said, came)) return 0;
+	dlpackgen_device_text(came, got);
+	if (!a->says)
+		return dlpackgen_fault(call, i, PyExc_BufferError,
+		    "it has no __dlpack_device__, and gave a tensor on %s, for which it was told no stream", got);
+	return dlpackgen_fault(call, i, PyExc_BufferError,
+	    "its __dlpack_device__ said %s, and it gave a tensor on %s, for which it was told no stream",
+	    dlpackgen_device_text(a->said, said), got);
 }
 
-/* Gives the first tensor that is no CPU's, or -1. */
-static int dlpackgen_first_elsewhere(const struct dlpackgen_call *call) {
-	for (int i = 0; i < call->function->count; i++)
-		if (call->function->parameters[i].kind == dlpackgen_tensor && call->arguments[i].object &&
-		    call->arguments[i].tensor.device.device_type != kDLCPU)
-			return i;
+/* Tells whether an argument is a tensor on a device that is no CPU. */
+DLPACKGEN_FAST int dlpackgen_is_elsewhere(const struct dlpackgen_call *call, int i) {
+	return call->function->parameters[i].kind == dlpackgen_tensor && call->arguments[i].object &&
+	    call->arguments[i].tensor.device.device_type != kDLCPU;
+}
+
+/* Gives the first of so many arguments that is a tensor and on no CPU, or -1. */
+static int dlpackgen_first_elsewhere(const struct dlpackgen_call *call, int count) {
+	for (int i = 0; i < count; i++)
+		if (dlpackgen_is_elsewhere(call, i)) return i;
 	return -1;
+}
+
+/* Compares the devices of so many arguments: gives the first that is on no CPU, -1 for
+ * none, -2 with an exception. */
+static int dlpackgen_compare_devices(const struct dlpackgen_call *call, int count) {
+	const int first = dlpackgen_first_elsewhere(call, count);
+	for (int i = 0; first >= 0 && i < count; i++) {
+		const struct dlpackgen_parameter *p = &call->function->parameters[i];
+		const struct dlpackgen_argument *a = &call->arguments[i];
+		const DLDevice device = call->arguments[first].tensor.device;
+		if (p->kind != dlpackgen_tensor || !a->object || dlpackgen_takes_cpu_alone(p)) continue;
+		if (dlpackgen_same_device(a->tensor.device, device)) continue;
+		dlpackgen_other_device(call, i, a->tensor.device, first, device);
+		return -2;
+	}
+	return first;
 }
 
 /* Settles where the call works, once all tensors are known. */
 DLPACKGEN_SLOW static int dlpackgen_settle_place(struct dlpackgen_call *call) {
-	const int first = dlpackgen_first_elsewhere(call);
+	const int first = dlpackgen_compare_devices(call, call->function->count);
+	if (first < -1) return -1;
 	if (first < 0) {
+		call->stream = NULL; /* one that was told to who gave a tensor on the CPU all the same */
 		if (!call->has_number) return 0;
-		PyErr_Format(PyExc_ValueError, "%s(): stream is given, but all tensors are on the CPU", call->function->name);
+		PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': all tensors are on the CPU, which has no streams",
+		    call->function->name);
 		return -1;
 	}
 	call->device = call->arguments[first].tensor.device;
-	for (int i = 0; i < call->function->count; i++) {
-		const struct dlpackgen_parameter *p = &call->function->parameters[i];
-		const struct dlpackgen_argument *a = &call->arguments[i];
-		if (p->kind != dlpackgen_tensor || !a->object || dlpackgen_takes_cpu_alone(p)) continue;
-		if (!dlpackgen_same_device(a->tensor.device, call->device)) return dlpackgen_other_device(call, i, first);
-	}
-	if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, call->device);
-	for (int i = first; i < call->function->count && !call->has_stream; i++) {
-		const struct dlpackgen_argument *a = &call->arguments[i];
-		if (call->function->parameters[i].kind != dlpackgen_tensor || !a->object ||
-		    a->tensor.device.device_type == kDLCPU)
-			continue;
-		if (dlpackgen_ask_stream(call, i, call->device) < 0) return -1;
-	}
+	if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, first, call->device);
+	for (int i = first; i < call->function->count && !call->has_stream; i++)
+		if (dlpackgen_is_elsewhere(call, i) && dlpackgen_ask_stream(call, i, call->device) < 0) return -1;
 	return call->has_stream ? 0 : dlpackgen_no_stream(call, first, call->device);
 }
 

@@ -84,11 +84,18 @@ static PyObject *describe_tensor(const DLTensor *t, uint64_t flags, int owned) {
 	    PyBool_FromLong(owned));
 }
 
+/* What was left out must not look like a tensor. */
+static PyObject *describe_left_out(const struct dlpackgen_argument *a) {
+	const DLTensor *t = &a->tensor;
+	const int is_clear = !t->data && !t->shape && !t->strides && !t->ndim && !t->byte_offset && !a->flags && !a->api;
+	return is_clear ? Py_BuildValue("") : PyUnicode_FromString("what was left out is not cleared");
+}
+
 static PyObject *describe_argument(const struct dlpackgen_call *call, int i) {
 	const struct dlpackgen_argument *a = &call->arguments[i];
 	switch (call->function->parameters[i].kind) {
 		case dlpackgen_tensor:
-			return a->object ? describe_tensor(&a->tensor, a->flags, (int)(call->owns >> i & 1)) : Py_BuildValue("");
+			return a->object ? describe_tensor(&a->tensor, a->flags, (int)(call->owns >> i & 1)) : describe_left_out(a);
 		case dlpackgen_float: return PyFloat_FromDouble(a->real);
 		default: return PyLong_FromLongLong(a->integer);
 	}
@@ -98,6 +105,7 @@ static PyObject *describe_argument(const struct dlpackgen_call *call, int i) {
 static PyObject *run(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
 	DLPACKGEN_CALL(call, MOST_PARAMETERS);
 	const struct dlpackgen_function *f = &functions[PyLong_AsLong(args[0])];
+	memset(call_arguments, 0xA5, sizeof call_arguments); /* nobody may count on zeros */
 	if (dlpackgen_begin(&call, module, f, args + 1, count - 1, keywords)) return NULL;
 	PyObject *out = PyTuple_New(f->count + 2);
 	for (int i = 0; out && i < f->count; i++) PyTuple_SetItem(out, i, describe_argument(&call, i));

@@ -222,6 +222,14 @@ static int current_stream(DLDeviceType device_type, int32_t device_id, void **ou
 	return stream == (void *)-1 ? -1 : 0;
 }
 
+/* The stream of another library. */
+static int other_stream(DLDeviceType device_type, int32_t device_id, void **out) {
+	calls[4]++;
+	(void)device_type, (void)device_id;
+	*out = (char *)stream + 0x1000;
+	return 0;
+}
+
 static DLPackExchangeAPI plain = {{{1, 3}, NULL}, allocate, own, wrap, borrow, current_stream};
 static DLPackExchangeAPI lends_nothing = {{{1, 3}, NULL}, allocate, own, wrap, NULL, current_stream};
 static DLPackExchangeAPI newer = {{{2, 0}, NULL}, NULL, NULL, NULL, NULL, NULL};
@@ -229,9 +237,10 @@ static DLPackExchangeAPI newer_and_ours = {{{2, 0}, &plain.header}, NULL, NULL, 
 static DLPackExchangeAPI incomplete = {{{1, 3}, NULL}, NULL, own, wrap, borrow, current_stream};
 
 static DLPackExchangeAPI allocates = {{{1, 3}, NULL}, allocate_for, own, wrap, borrow, current_stream};
+static DLPackExchangeAPI streams = {{{1, 3}, NULL}, allocate, own, wrap, borrow, other_stream};
 
 static PyObject *table(PyObject *module, PyObject *which) {
-	DLPackExchangeAPI *tables[] = {&plain, &lends_nothing, &newer, &newer_and_ours, &incomplete, &allocates};
+	DLPackExchangeAPI *tables[] = {&plain, &lends_nothing, &newer, &newer_and_ours, &incomplete, &allocates, &streams};
 	(void)module;
 	return PyCapsule_New(tables[PyLong_AsLong(which)], "dlpack_exchange_api", NULL);
 }

@@ -1,0 +1,251 @@
+"""Where a call works: one device and one stream, who decides it, and who is told."""
+
+import itertools
+
+from check import *
+
+OTHER = 0x1000  # what the second table adds to the stranger's stream
+Tabled2 = table_type(6)
+
+
+@contextlib.contextmanager
+def stream_is(handle):
+    stranger.set_stream(handle)
+    try:
+        yield
+    finally:
+        stranger.set_stream(0)
+
+
+def asked(x):
+    """The streams that a producer was asked with."""
+    return [a.get("stream") for a in x.asked]
+
+
+class Says(New):
+    """A producer that says that it is somewhere else than its tensor."""
+
+    said = CPU, 0
+
+    def __dlpack_device__(self):
+        return self.said
+
+
+def test_the_first_table_decides():
+    """Before a producer is asked and without any, whoever stands where."""
+    three = function(*[any_tensor()] * 3, takes_stream=1)
+    two = function(*[any_tensor()] * 2)
+    with stream_is(0x40):
+        for kinds in itertools.permutations([New, Tabled, Tabled2]):
+            given = [kind(2, device=CUDA) for kind in kinds]
+            decides = 0x40 + (OTHER if kinds.index(Tabled2) < kinds.index(Tabled) else 0)
+            equal(three(*given)[4], decides)
+            equal(asked(given[kinds.index(New)]), [decides])
+        equal(two(Tabled2(2, device=CUDA), Tabled(2, device=CUDA))[3], 0x40 + OTHER)
+        equal(two(Tabled(2, device=CUDA), Tabled2(2, device=CUDA))[3], 0x40)
+
+
+def test_a_tensor_on_the_cpu_does_not_decide():
+    f = function(any_tensor(devices=[CPU]), any_tensor(), any_tensor(optional=1))
+    with stream_is(0x40):
+        x = New(2, device=CUDA)
+        equal(f(Tabled2(2), x, Tabled(2, device=CUDA))[4], 0x40)
+        equal(asked(x), [0x40])
+        equal(f(Tabled2(2), Tabled(2, device=CUDA))[4], 0x40)
+
+
+def test_all_producers_are_told_the_same():
+    f = function(*[any_tensor()] * 4)
+    with stream_is(0x40):
+        x, y, old = New(2, device=CUDA), New(3, device=CUDA), Old(2, device=CUDA)
+        f(x, y, Tabled(2, device=CUDA), old)
+        equal(asked(x) + asked(y) + asked(old), [0x40] * 3)
+
+
+def test_what_is_owned_by_a_look_is_freed():
+    owns = table_type(1)
+    f = function(any_tensor(), any_tensor(), any_tensor(optional=1))
+    with stream_is(0x40), frees_all():
+        equal(f(New(2, device=CUDA), owns(2, device=CUDA))[4], 0x40)
+        equal(f(New(2, device=CUDA), owns(2, device=CUDA), owns(2, device=CUDA))[4], 0x40)
+
+
+def test_a_producer_on_another_device_is_not_asked():
+    f = function(any_tensor(), any_tensor(), takes_stream=1)
+    with stream_is(0x40):
+        x = New(2, device=CUDA, device_id=1)
+        with raises(ValueError, "f(): argument 'a' (1st): expected a tensor on cuda:0, as argument 'b' (2nd) is, got one on cuda:1"):
+            f(x, Tabled(2, device=CUDA))
+        with raises(ValueError, "f(): argument 'b' (2nd): expected a tensor on rocm:0, as argument 'a' (1st) is, got one on cuda:1"):
+            f(Tabled(2, device=ROCM), x)
+        first = New(2, device=CUDA)
+        with raises(ValueError, "f(): argument 'b' (2nd): expected a tensor on cuda:0, as argument 'a' (1st) is, got one on cuda:1"):
+            f(first, x, stream=5)
+        equal((x.asked, asked(first)), ([], [5]))
+
+
+def test_a_lie_about_the_device_is_refused():
+    """What a producer says decides the stream that it is told, so a tensor that is on
+    another device is not safe to use on any."""
+    f = function(any_tensor(), any_tensor(optional=1), takes_stream=1)
+    for said, device, device_id in ((CPU, 0), CUDA, 0), ((ROCM, 0), CUDA, 0), ((CUDA, 1), CUDA, 0), ((CUDA, 0), CUDA, 1), ((CUDA, 0), METAL, 0):
+        x = Says(2, device=device, device_id=device_id)
+        x.said = said
+        stream = {} if said[0] == CPU else {"stream": 5}
+        names = {CPU: "cpu", CUDA: "cuda", ROCM: "rocm", METAL: "metal"}
+        text = f"its __dlpack_device__ said {names[said[0]]}:{said[1]}, and it gave a tensor on {names[device]}:{device_id}, for which it was told no stream"
+        with frees_all(), raises(BufferError, "f(): argument 'a' (1st): " + text):
+            f(x, **stream)
+    x.said = ROCM, 0
+    x.desc["device"] = CUDA
+    with raises(BufferError, "said rocm:0, and it gave a tensor on cuda:0"):
+        f(x, stream=0)
+    for said in (CUDA + 2**32, 0), (CUDA, 2**32), (CUDA, -(2**32)):
+        x.said = said
+        with raises(BufferError, f"f(): argument 'a' (1st): its __dlpack_device__ gave ({said[0]}, {said[1]}), which is no device"):
+            f(x, stream=5)
+
+
+def test_a_stream_that_nobody_needs_in_the_end():
+    """Pinned memory: its producer says so, and gives a tensor on the CPU."""
+    x = Says(2)
+    x.said = CUDA, 0
+    f = function(any_tensor(), any_tensor(optional=1), takes_stream=1)
+    with raises(ValueError, "f(): argument 'stream': all tensors are on the CPU"):
+        f(x, stream=5)
+
+    class Moves(Says):
+        said = CUDA, 0
+
+        def __dlpack__(self, **asked):
+            other.desc = desc(2, device=then[0], device_id=then[1])
+            return super().__dlpack__(**asked)
+
+    with stream_is(0x40):
+        other, then = Tabled(2, device=CUDA), (CPU, 0)
+        equal(f(Moves(2), other)[2:], ((CPU, 0), 0))
+
+
+def test_streams():
+    f = function(any_tensor(), any_tensor(optional=1), any_tensor(optional=1), takes_stream=1)
+    on_cuda = dict(device=CUDA, device_id=1)
+    stranger.set_stream(0x1234)
+    try:
+        x, y = New(2, **on_cuda), New(2)
+        equal(f(Tabled(2, **on_cuda))[3:], ((CUDA, 1), 0x1234))
+        equal(f(Tabled(2))[3:], ((CPU, 0), 0))
+        f(x, Tabled(2, **on_cuda))
+        equal(x.asked, [{"max_version": (1, 3), "stream": 0x1234}])
+        old = Old(2, **on_cuda)
+        f(old, Tabled(2, **on_cuda))
+        equal(old.asked, [{"stream": 0x1234}])
+        with raises(ValueError, "f(): argument 'a' (1st): it is on cuda:1, and no library here tells the stream to work on: give stream="):
+            f(New(2, **on_cuda))
+        x = New(2, **on_cuda)
+        with raises(ValueError, "f(): argument 'a' (1st): it is on cuda:1, and no library here tells the stream to work on"):
+            read(x)
+        equal(x.asked, [])
+        with raises(ValueError, "f(): argument 'a' (1st): expected a tensor on cpu, got one on cuda:1"):
+            function({"rank": 1, "shape": [ANY]})(New(2, **on_cuda))
+        stranger.set_stream(0)
+        for device, number in (CUDA, 1), (ROCM, 0):
+            x = New(2, device=device)
+            equal(f(x, Tabled(2, device=device))[4], 0)
+            equal(x.asked[0]["stream"], number)
+        x = New(2, device=METAL)
+        f(x, Tabled(2, device=METAL))
+        equal(x.asked, [{"max_version": (1, 3)}])
+        silent = type("T", (New,), {"__dlpack_device__": property()})
+        for g in f, read:
+            with raises(BufferError, "f(): argument 'a' (1st): it has no __dlpack_device__, and gave a tensor on cuda:0, for which it was told no stream"):
+                g(silent(2, device=CUDA))
+        read(silent(2))
+        stranger.set_stream(2**64 - 1)
+        with raises(RuntimeError, "f(): argument 'a' (1st): its library does not tell its stream"):
+            f(Tabled(2, **on_cuda))
+    finally:
+        stranger.set_stream(0)
+
+
+def test_a_stream_that_is_given():
+    f = function(any_tensor(), any_tensor(optional=1), takes_stream=1)
+    stranger.set_stream(0x1234)
+    try:
+        for number, handle in (77, 77), (1, 0), (2, 2):
+            x = New(2, device=CUDA)
+            equal(f(x, stream=number)[3], handle)
+            equal(x.asked[0]["stream"], number)
+        equal(f(New(2, device=ROCM), stream=0)[3], 0)
+        equal(f(Tabled(2, device=CUDA), stream=77)[3], 77)
+        equal(f(Tabled(2, device=CUDA), stream=None)[3], 0x1234)
+        equal(f(Tabled(2, device=METAL), stream=5)[3], 5)
+        for device, number, where in (CUDA, 0, "cuda:0"), (ROCM, 1, "rocm:0"), (ROCM, 2, "rocm:0"):
+            for kind in New, Tabled:
+                with raises(ValueError, f"f(): argument 'stream': {number} is refused on {where}, where {int(device == CUDA)} is the default stream"):
+                    f(kind(2, device=device), stream=number)
+        with raises(ValueError, "f(): argument 'stream': expected a number that is not negative, got -1"):
+            f(New(2, device=CUDA), stream=-1)
+        with raises(ValueError, "f(): argument 'stream': all tensors are on the CPU, which has no streams"):
+            f(New(2), stream=5)
+        for value, name in ("x", "str"), (True, "bool"), (False, "bool"), (1.0, "float"):
+            with raises(TypeError, f"f(): argument 'stream': expected int or None, got {name}"):
+                f(New(2, device=CUDA), stream=value)
+        with raises(OverflowError, f"f(): argument 'stream': {2**63} is more than 63 bits"):
+            f(New(2, device=CUDA), stream=2**63)
+    finally:
+        stranger.set_stream(0)
+
+
+def test_devices_are_not_mixed():
+    f = function(any_tensor(), any_tensor(), {"rank": 1, "shape": [ANY], "optional": 1})
+    cuda = dict(device=CUDA)
+    f(Tabled(2, **cuda), Tabled(2, **cuda), New(2))
+    equal(f(Tabled(2, **cuda), Tabled(2, **cuda), New(2))[3], (CUDA, 0))
+    with raises(ValueError, "f(): argument 'b' (2nd): expected a tensor on cuda:0, as argument 'a' (1st) is, got one on cuda:1"):
+        f(Tabled(2, **cuda), Tabled(2, device=CUDA, device_id=1))
+    with raises(ValueError, "f(): argument 'b' (2nd): expected a tensor on cuda:0, as argument 'a' (1st) is, got one on cpu:0"):
+        f(Tabled(2, **cuda), Tabled(2))
+    with raises(ValueError, "f(): argument 'a' (1st): expected a tensor on cuda:0, as argument 'b' (2nd) is, got one on cpu:0"):
+        f(Tabled(2), Tabled(2, **cuda))
+    with raises(ValueError, "f(): argument 'b' (2nd): expected a tensor on cudahost:0, as argument 'a' (1st) is, got one on cuda:0"):
+        f(Tabled(2, device=PINNED), Tabled(2, **cuda))
+
+
+def test_device_answers():
+    class Answers(New):
+        answer = None
+
+        def __dlpack_device__(self):
+            if isinstance(self.answer, Exception):
+                raise self.answer
+            return self.answer
+
+    for answer in 5, (1,), [1, 0], ("x", 0):
+        x = Answers(2)
+        x.answer = answer
+        with raises(TypeError if answer == ("x", 0) else BufferError, "f(): argument 'a' (1st)"):
+            read(x)
+    x.answer = ValueError("nowhere")
+    with raises(ValueError, "nowhere"):
+        read(x)
+    x.answer = AttributeError("as if there were none")
+    read(x)
+
+
+def vectorcall(call, given, names):
+    """Calls as Python does not: with one name twice."""
+    array = (ctypes.py_object * len(given))(*given)
+    of = ctypes.pythonapi.PyObject_Vectorcall
+    of.restype, of.argtypes = ctypes.py_object, [ctypes.py_object, ctypes.c_void_p, ctypes.c_size_t, ctypes.py_object]
+    return of(call, ctypes.addressof(array), len(given) - len(names), names)
+
+
+def test_a_stream_that_is_given_twice():
+    f = function(any_tensor(), takes_stream=1)
+    for first in None, 5:
+        with raises(TypeError, "f() got two values for argument 'stream'"):
+            vectorcall(checked.run, [f.which, New(2, device=CUDA), first, 7], ("stream", "stream"))
+    equal(vectorcall(checked.run, [f.which, New(2, device=CUDA), 7], ("stream",))[2], 7)
+
+
+main()
