@@ -29,5 +29,5 @@ var Cpp embed.FS
 // Torch is what is compiled against libtorch: sources of C++, and a package of
 // Python that loads what was built of them.
 //
-//go:embed torch
+//go:embed torch torch/__init__.py
 var Torch embed.FS

@@ -1,0 +1,119 @@
+"""Times the compiled table beside PyTorch's own, and f(a, b, c) beside tvm-ffi, on
+the same fresh tensors in turn; prints nanoseconds by group, name and round, as JSON."""
+
+import gc
+import importlib.machinery
+import importlib.util
+import json
+import sys
+import time
+
+COUNT = 600
+
+
+def fresh(torch):
+    """Tensors whose only owner in C++ is their Python object."""
+    return [torch.full((16,), float(i)) for i in range(COUNT)]
+
+
+def rounds_of(rounds, torch, works):
+    """Gives the times of each work; every round has tensors of its own and begins with
+    another work, and the best of three passes counts."""
+    took = {name: [] for name in works}
+    names = list(works)
+    for r in range(rounds + 1):
+        tensors = fresh(torch)
+        for work in works.values():
+            work(tensors)
+        gc.collect()
+        gc.disable()
+        for name in names[r % len(names) :] + names[: r % len(names)]:
+            spent = min(works[name](tensors) for _ in range(3))
+            if r:
+                took[name].append(spent)
+        gc.enable()
+    return took
+
+
+def call(f):
+    """Work that calls f(a, b, c) from Python, less the loop."""
+
+    def work(tensors):
+        triples = list(zip(tensors[0::3], tensors[1::3], tensors[2::3]))
+        start = time.perf_counter_ns()
+        for a, b, c in triples:
+            pass
+        loop = time.perf_counter_ns() - start
+        start = time.perf_counter_ns()
+        for a, b, c in triples:
+            f(a, b, c)
+        return (time.perf_counter_ns() - start - loop) / len(triples)
+
+    return work
+
+
+def load_fast(modules, folder):
+    """Gives a copy of the module fast with a memory of its own for types."""
+    loader = importlib.machinery.ExtensionFileLoader("fast", f"{modules}/{folder}/fast.abi3.so")
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("fast", loader))
+    loader.exec_module(module)
+    return module
+
+
+def measure_tables(rounds, torch, tables, ours, theirs):
+    """Gives the times of each function of both tables."""
+    result = {}
+    for name in ("borrow", "own", "hold", "import_"):
+        function = getattr(tables, name)
+        works = {
+            "ours": lambda ts, f=function: f(ours, ts),
+            "torch": lambda ts, f=function: f(theirs, ts),
+            "floor": lambda ts: tables.nothing(ours, ts),
+        }
+        result[name] = rounds_of(rounds, torch, works)
+    return result
+
+
+def measure_tvm(rounds, torch, nop, before, after):
+    """Times tvm-ffi with a type that it met before the table was installed, and one
+    that it met after; the caller swaps them, so that the types do not matter."""
+    types = {"torch.Tensor": lambda t: t, "Parameter": lambda t: torch.nn.Parameter(t, False)}
+
+    def work(name):
+        timed = call(nop)
+        return lambda ts: timed([types[name](t) for t in ts])
+
+    return rounds_of(rounds, torch, {"torch's table": work(before), "our table": work(after)})
+
+
+def main():
+    modules, rounds, order = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    sys.path[:0] = [modules]
+    import dlpackgen_torch
+    import tables
+    import torch
+    import tvm_ffi
+
+    theirs = torch.Tensor.__dlpack_c_exchange_api__
+    nop = tvm_ffi.load_module(modules + "/nop_ffi.so").nop
+    shim, compiled, registered = (load_fast(modules, folder) for folder in ("shim", "compiled", "registered"))
+    some = fresh(torch)[:3]
+    types = {"torch.Tensor": some, "Parameter": [torch.nn.Parameter(t, False) for t in some]}
+    before, after = list(types) if order == "tensor first" else list(types)[::-1]
+    # Consumers look at a type once, and keep what they saw.
+    nop(*types[before])
+    shim.held(*some)
+    dlpackgen_torch.install()
+    nop(*types[after])
+    compiled.held(*some)
+    registered.lend(torch.Tensor)
+    works = {"compiled": compiled.held, "registered": registered.held, "shim": shim.held, "empty": shim.empty, "tvm-ffi": nop}
+    result = {"with tvm-ffi": measure_tvm(rounds, torch, nop, before, after)}
+    if order == "tensor first":
+        result["call"] = rounds_of(rounds, torch, {name: call(f) for name, f in works.items()})
+        result |= measure_tables(rounds, torch, tables, dlpackgen_torch.table, theirs)
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

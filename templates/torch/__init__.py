@@ -1,0 +1,40 @@
+"""An exchange table for torch.Tensor, compiled against libtorch.
+
+This package holds a module for each version of torch that it was built for. Another
+version is refused here, before a symbol of torch is looked up: a table that was built
+for other headers would read tensors wrongly.
+"""
+
+import importlib
+import importlib.machinery
+import os
+import re
+
+
+def built(folder):
+    """Gives the versions of torch that modules in a folder were built for, oldest first."""
+    suffixes = importlib.machinery.EXTENSION_SUFFIXES
+    names = [name.removesuffix(s) for name in os.listdir(folder) for s in suffixes if name.endswith(s)]
+    found = {tuple(map(int, m.groups())) for m in (re.fullmatch(r"_torch_(\d+)_(\d+)", n) for n in names) if m}
+    return sorted(found)
+
+
+def load(package, folder):
+    """Imports the module for the torch that is running; ImportError names it and those that there are."""
+    running = importlib.import_module("torch").__version__
+    wanted = tuple(map(int, re.match(r"(\d+)\.(\d+)", running).groups()))
+    versions = built(folder)
+    if wanted not in versions:
+        there = " and ".join(f"{major}.{minor}" for major, minor in versions) or "no version"
+        raise ImportError(f"{package} is built for torch {there}, and torch {running} is running: build it again")
+    return importlib.import_module(f"{package}._torch_{wanted[0]}_{wanted[1]}")
+
+
+_module = load(__name__, os.path.dirname(__file__))
+install = _module.install
+uninstall = _module.uninstall
+is_installed = _module.is_installed
+from_dlpack = _module.from_dlpack
+table = _module.table
+read_only_table = _module.read_only_table
+torch_version = _module.torch_version

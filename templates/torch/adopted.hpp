@@ -1,0 +1,35 @@
+/**
+ * \file adopted.hpp
+ * How modules over dlpackgen_python read a torch.Tensor without the stable shim:
+ * install() puts it onto the type, where they find it.
+ */
+#ifndef DLPACKGEN_V0_0_ATEN_ADOPTED_HPP_
+#define DLPACKGEN_V0_0_ATEN_ADOPTED_HPP_
+
+#include "table.hpp"
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace detail {
+
+// 0 for a tensor that it has read, 1 for what the other routes must look at, which
+// know what to say of it. Sets no exception.
+inline int read_quickly(void* object, int want_write, DLTensor* out) noexcept {
+  PyObject* const found = static_cast<PyObject*>(object);
+  if (!THPVariable_CheckExact(found)) return 1;
+  c10::TensorImpl& impl = *THPVariable_Unpack(found).unsafeGetTensorImpl();
+  try {
+    if (impl.autograd_meta() != nullptr && impl.requires_grad()) return 1;
+    return !(want_write != 0 ? read_plain<Access::write>(impl, *out) : read_plain<Access::read>(impl, *out));
+  } catch (...) {
+    return 1;
+  }
+}
+
+}  // namespace detail
+}  // namespace aten
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_ATEN_ADOPTED_HPP_

@@ -1,0 +1,92 @@
+/**
+ * \file errors.hpp
+ * The boundary between C++, which throws, and the functions of an exchange table,
+ * which must not: an exception that leaves one ends the process.
+ */
+#ifndef DLPACKGEN_V0_0_ATEN_ERRORS_HPP_
+#define DLPACKGEN_V0_0_ATEN_ERRORS_HPP_
+
+#include "base.hpp"
+
+#include <dlpackgen/exceptions.hpp>
+#include <torch/csrc/Exceptions.h>
+
+#include <exception>
+#include <new>
+#include <stdexcept>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+namespace aten DLPACKGEN_ATEN_HIDDEN {
+
+/** A tensor that cannot be had, with the reason: BufferError in Python. */
+class Refused : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/** An object that is none of the kind that is wanted: TypeError in Python. */
+class NoTensor : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+namespace detail {
+
+using SetError = void (*)(void* context, const char* kind, const char* message);
+
+// Tells of the exception that is being handled, by the name of a Python error.
+[[gnu::noinline, gnu::cold]] inline void report(void* context, SetError set) noexcept {
+  try {
+    throw;
+  } catch (const Refused& e) {
+    set(context, "BufferError", e.what());
+  } catch (const NoTensor& e) {
+    set(context, "TypeError", e.what());
+  } catch (const Exception& e) {  // what the validator refuses
+    set(context, e.code() == Code::no_memory ? "MemoryError" : "BufferError", e.what());
+  } catch (const c10::OutOfMemoryError& e) {
+    set(context, "MemoryError", e.what_without_backtrace());
+  } catch (const c10::Error& e) {  // what ATen refuses
+    set(context, "BufferError", e.what_without_backtrace());
+  } catch (const std::bad_alloc&) {
+    set(context, "MemoryError", "out of memory");
+  } catch (const std::exception& e) {
+    set(context, "RuntimeError", e.what());
+  } catch (...) {
+    set(context, "RuntimeError", "an exception that says nothing");
+  }
+}
+
+inline void set_python_error(void*, const char* kind, const char* message) noexcept {
+  PyObject* const type = kind[0] == 'B'   ? PyExc_BufferError
+                         : kind[0] == 'M' ? PyExc_MemoryError
+                         : kind[0] == 'T' ? PyExc_TypeError
+                                          : PyExc_RuntimeError;
+  PyErr_SetString(type, message);
+}
+
+// The same for functions that are called with the GIL: a Python error is set, or one
+// that ATen met on its way is set again.
+[[gnu::noinline, gnu::cold]] inline int report_to_python() noexcept {
+  if (PyErr_Occurred() != nullptr) return -1;
+  try {
+    throw;
+  } catch (python_error& e) {
+    e.restore();
+  } catch (pybind11::error_already_set& e) {
+    e.restore();
+  } catch (const pybind11::builtin_exception& e) {
+    e.set_error();
+  } catch (...) {
+    report(nullptr, set_python_error);
+  }
+  return -1;
+}
+
+}  // namespace detail
+}  // namespace aten
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_ATEN_ERRORS_HPP_

@@ -1,0 +1,110 @@
+/*
+ * The module _torch_MAJOR_MINOR of the package dlpackgen_torch, for one version of
+ * torch: __init__.py imports the right one, and refuses others before a symbol of
+ * torch is looked up.
+ */
+#include "install.hpp"
+#include "object.hpp"
+
+#define DLPACKGEN_TEXT_(text) #text
+#define DLPACKGEN_TEXT(text) DLPACKGEN_TEXT_(text)
+#define DLPACKGEN_INIT_(major, minor) PyInit__torch_##major##_##minor
+#define DLPACKGEN_INIT(major, minor) DLPACKGEN_INIT_(major, minor)
+
+namespace {
+
+namespace aten = dlpackgen::aten;
+
+constexpr const char* version = DLPACKGEN_TEXT(TORCH_VERSION_MAJOR) "." DLPACKGEN_TEXT(TORCH_VERSION_MINOR);
+
+template <class Call>
+PyObject* guarded(Call call) noexcept {
+  try {
+    return call();
+  } catch (...) {
+    aten::detail::report_to_python();
+    return nullptr;
+  }
+}
+
+PyObject* install(PyObject*, PyObject*) {
+  return guarded([]() -> PyObject* { return aten::install(), Py_NewRef(Py_None); });
+}
+
+PyObject* uninstall(PyObject*, PyObject*) {
+  return guarded([]() -> PyObject* { return aten::uninstall(), Py_NewRef(Py_None); });
+}
+
+PyObject* is_installed(PyObject*, PyObject*) {
+  return guarded([] { return PyBool_FromLong(aten::is_installed()); });
+}
+
+aten::ReadOnly read_only_of(const char* name) {
+  const std::string_view wanted(name);
+  if (wanted == "refuse") return aten::ReadOnly::refuse;
+  if (wanted == "copy") return aten::ReadOnly::copy;
+  if (wanted == "trust") return aten::ReadOnly::trust;
+  throw pybind11::value_error("read_only is 'refuse', 'copy' or 'trust', not '" + std::string(wanted) + "'");
+}
+
+PyObject* from_dlpack(PyObject*, PyObject* args, PyObject* keywords) {
+  static const char* const names[] = {"x", "read_only", nullptr};
+  PyObject* object = nullptr;
+  const char* read_only = "refuse";
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|s:from_dlpack", const_cast<char**>(names), &object, &read_only)) {
+    return nullptr;
+  }
+  return guarded([&] { return THPVariable_Wrap(aten::from_object(object, read_only_of(read_only))); });
+}
+
+PyMethodDef methods[] = {
+    {"install", install, METH_NOARGS, "Lets torch.Tensor offer this table."},
+    {"uninstall", uninstall, METH_NOARGS, "Gives torch.Tensor back the table that it had."},
+    {"is_installed", is_installed, METH_NOARGS, "Whether torch.Tensor offers this table."},
+    {"from_dlpack", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(from_dlpack)), METH_VARARGS | METH_KEYWORDS,
+     "from_dlpack(x, read_only='refuse'): a torch.Tensor over the memory of a tensor of any library, or of a capsule.\n"
+     "Read-only memory is refused, copied ('copy'), or taken as it is ('trust'): nobody may write to it then."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+// Compares versions before anything of torch is called.
+bool is_for_this_torch() noexcept {
+  PyObject* const torch = PyImport_ImportModule("torch");
+  PyObject* const found = torch == nullptr ? nullptr : PyObject_GetAttrString(torch, "__version__");
+  const char* const running = found == nullptr ? nullptr : PyUnicode_AsUTF8(found);
+  const std::string wanted = std::string(version) + ".";
+  const bool matches = running != nullptr && std::string_view(running).substr(0, wanted.size()) == wanted;
+  if (running != nullptr && !matches) {
+    PyErr_Format(PyExc_ImportError, "this module is built for torch %s, and torch %s is running: build it again", version,
+                 running);
+  }
+  Py_XDECREF(found);
+  Py_XDECREF(torch);
+  return matches;
+}
+
+bool add(PyObject* module, const char* name, PyObject* value) {
+  const int failed = value == nullptr ? -1 : PyModule_AddObjectRef(module, name, value);
+  Py_XDECREF(value);
+  return failed == 0;
+}
+
+PyObject* fill(PyObject* module) {
+  Py_INCREF(module);  // for ever: consumers keep the table and what it points to
+  const bool filled = add(module, "table", aten::table_object()) &&
+                      add(module, "read_only_table", aten::table_object<aten::Access::read>()) &&
+                      add(module, "torch_version", PyUnicode_FromString(version));
+  return filled ? module : nullptr;
+}
+
+constexpr const char* doc = "The exchange table of torch.Tensor, compiled.";
+
+PyModuleDef definition{PyModuleDef_HEAD_INIT, "_torch", doc, -1, methods, nullptr, nullptr, nullptr, nullptr};
+
+}  // namespace
+
+PyMODINIT_FUNC DLPACKGEN_INIT(TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR)() {
+  if (!is_for_this_torch()) return nullptr;
+  PyObject* const module = PyModule_Create(&definition);
+  return module == nullptr ? nullptr : guarded([&] { return fill(module); });
+}

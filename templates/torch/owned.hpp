@@ -1,0 +1,135 @@
+/**
+ * \file owned.hpp
+ * Managed tensors out of an at::Tensor. They own its storage, and not the tensor:
+ * `t.data = other` and resize_() change that under whoever holds it. Shape and
+ * strides are copies.
+ */
+#ifndef DLPACKGEN_V0_0_ATEN_OWNED_HPP_
+#define DLPACKGEN_V0_0_ATEN_OWNED_HPP_
+
+#include "pool.hpp"
+#include "read.hpp"
+
+#include <c10/core/impl/COW.h>
+#include <dlpackgen/managed.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace detail {
+
+// A dimension more than this, and the numbers are a block of their own.
+inline constexpr int roomy_dimensions = 8;
+
+struct Owned {
+  DLManagedTensorVersioned managed;  // the first, so that both have one address
+  c10::Storage storage;
+  std::unique_ptr<std::int64_t[]> many;
+  std::int64_t numbers[2 * roomy_dimensions];
+
+  explicit Owned(const c10::Storage& kept) : managed(), storage(kept) {}
+};
+
+// Destroys before the room is given back: what a storage frees may export again.
+inline void drop(Owned* owned) noexcept {
+  owned->~Owned();
+  Pool<Owned>::give(owned);
+}
+
+inline void delete_owned(DLManagedTensorVersioned* self) noexcept { drop(static_cast<Owned*>(self->manager_ctx)); }
+
+struct Drop {
+  void operator()(Owned* owned) const noexcept { drop(owned); }
+};
+
+// Memory that is shared until it is written to must outlive its last other owner,
+// who would write to it in place: another lazy clone is an owner that never does.
+[[gnu::noinline, gnu::cold]] inline c10::Storage share_lazily(const c10::Storage& storage) {
+  auto clone = c10::impl::cow::lazy_clone_storage(*storage.unsafeGetStorageImpl());
+  if (!clone) throw Refused("its memory is shared until it is written to, and cannot be held: pass clone()");
+  return c10::Storage(std::move(clone));
+}
+
+template <Access access>
+std::unique_ptr<Owned, Drop> hold(const c10::TensorImpl& impl) {
+  const c10::Storage& storage = impl.storage();
+  const bool shared = access == Access::read && c10::impl::cow::is_cow_data_ptr(storage.data_ptr());
+  void* const room = Pool<Owned>::take();
+  try {
+    return std::unique_ptr<Owned, Drop>(::new (room) Owned(shared ? share_lazily(storage) : storage));
+  } catch (...) {
+    Pool<Owned>::give(room);
+    throw;
+  }
+}
+
+inline void copy_numbers(Owned& owned, const DLTensor& view) {
+  std::int64_t* numbers = owned.numbers;
+  if (view.ndim > roomy_dimensions) {
+    owned.many.reset(new std::int64_t[2 * static_cast<std::size_t>(view.ndim)]);
+    numbers = owned.many.get();
+  }
+  std::copy_n(view.shape, view.ndim, numbers);
+  std::copy_n(view.strides, view.ndim, numbers + view.ndim);
+  owned.managed.dl_tensor.shape = numbers;
+  owned.managed.dl_tensor.strides = numbers + view.ndim;
+}
+
+template <Access access>
+DLManagedTensorVersioned* own_plain(const c10::TensorImpl& impl, const DLTensor& view) {
+  std::unique_ptr<Owned, Drop> owned = hold<access>(impl);
+  DLManagedTensorVersioned& managed = owned->managed;
+  managed.version = current;
+  managed.manager_ctx = owned.get();
+  managed.deleter = delete_owned;
+  managed.flags = access == Access::read ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
+  managed.dl_tensor = view;
+  copy_numbers(*owned, view);
+  return &owned.release()->managed;
+}
+
+inline DLManagedTensorVersioned* own_by_aten(const at::Tensor& tensor, Access access) {
+#if TORCH_VERSION_MINOR >= 14
+  return access == Access::read ? at::toDLPackVersionedReadOnly(tensor) : at::toDLPackVersioned(tensor);
+#else
+  DLManagedTensorVersioned* const made = at::toDLPackVersioned(tensor);
+  if (access == Access::read) made->flags |= DLPACK_FLAG_BITMASK_READ_ONLY;
+  return made;
+#endif
+}
+
+[[gnu::noinline, gnu::cold]] inline DLManagedTensorVersioned* own_other(const at::Tensor& tensor, Access access) {
+  if (!tensor.defined()) throw Refused("it is an undefined tensor");
+  refuse_bits(*tensor.unsafeGetTensorImpl());
+  Managed made = Managed::trusted(own_by_aten(tensor, access));
+  refuse_without_memory(made.get()->dl_tensor);
+  return made.release();
+}
+
+}  // namespace detail
+
+/**
+ * A managed tensor over the memory of a tensor, for whoever calls its deleter: on
+ * any thread, with or without the GIL. It has its own shape and strides (elements).
+ * With Access::read it carries the flag that says so.
+ *
+ * \throws Refused, or c10::Error for what ATen refuses (sparse, nested and wrapped tensors).
+ */
+template <Access access = Access::write>
+DLManagedTensorVersioned* own(const at::Tensor& tensor) {
+  DLTensor view;
+  c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
+  if (!detail::read_plain<access>(impl, view)) return detail::own_other(tensor, access);
+  return detail::own_plain<access>(impl, view);
+}
+
+}  // namespace aten
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_ATEN_OWNED_HPP_

@@ -1,0 +1,78 @@
+/**
+ * \file pool.hpp
+ * Blocks for managed tensors, kept by each thread for its next export: a block may
+ * be freed by another thread than the one that took it, and after either has ended.
+ */
+#ifndef DLPACKGEN_V0_0_ATEN_POOL_HPP_
+#define DLPACKGEN_V0_0_ATEN_POOL_HPP_
+
+#include "base.hpp"
+
+#include <cstddef>
+#include <new>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace detail {
+
+// The most blocks that a thread keeps.
+inline constexpr int pool_limit = 256;
+
+template <class Block>
+class Pool {
+ public:
+  // Room for a Block; throws std::bad_alloc.
+  static void* take() {
+    if (kept_.first == nullptr) return ::operator new(sizeof(Block));
+    Room* const room = kept_.first;
+    kept_.first = room->next;
+    --kept_.count;
+    return room;
+  }
+
+  static void give(void* block) noexcept {
+    if (kept_.state != State::open && !open()) return ::operator delete(block);
+    if (kept_.count >= pool_limit) return ::operator delete(block);
+    kept_.first = ::new (block) Room{kept_.first};
+    ++kept_.count;
+  }
+
+ private:
+  struct Room {
+    Room* next;
+  };
+  enum class State : char { fresh, open, closed };
+
+  // Without constructor and destructor, so that it is there as long as the thread
+  // itself: what ends later than the Closer gives its blocks back to the heap.
+  struct Kept {
+    Room* first;
+    int count;
+    State state;
+  };
+
+  struct Closer {
+    ~Closer() {
+      kept_.state = State::closed;
+      while (kept_.first != nullptr) ::operator delete(take());
+    }
+  };
+
+  [[gnu::noinline, gnu::cold]] static bool open() noexcept {
+    if (kept_.state == State::closed) return false;
+    thread_local Closer closer;
+    static_cast<void>(closer);
+    kept_.state = State::open;
+    return true;
+  }
+
+  static inline thread_local Kept kept_{nullptr, 0, State::fresh};
+};
+
+}  // namespace detail
+}  // namespace aten
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_ATEN_POOL_HPP_

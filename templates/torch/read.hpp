@@ -1,0 +1,157 @@
+/**
+ * \file read.hpp
+ * A DLTensor out of an at::Tensor, by its TensorImpl and without another owner of
+ * it. What a DLTensor cannot say is refused: memory that holds negated or conjugated
+ * values, and tensors that have elements and no memory.
+ */
+#ifndef DLPACKGEN_V0_0_ATEN_READ_HPP_
+#define DLPACKGEN_V0_0_ATEN_READ_HPP_
+
+#include "dtype.hpp"
+#include "errors.hpp"
+
+#include <ATen/Context.h>
+#include <ATen/DLConvertor.h>
+#include <ATen/core/Tensor.h>
+#include <torch/csrc/api/include/torch/version.h>
+
+#include <cstdint>
+
+#if !defined(TORCH_VERSION_MAJOR) || TORCH_VERSION_MAJOR != 2 || TORCH_VERSION_MINOR < 9
+#error "dlpackgen_torch needs torch 2.9 or a newer 2.x: older ones have no at::toDLPackVersioned"
+#endif
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+namespace aten DLPACKGEN_ATEN_HIDDEN {
+
+/**
+ * What the memory of a tensor is wanted for. To be written to, memory that is
+ * shared until then (copy-on-write) is separated first; to be read, it is not.
+ */
+enum class Access { write, read };
+
+namespace detail {
+
+// What a dispatch key set must have and may have for a tensor to be nothing but
+// strides over memory. A list of what is good: new keys are looked at by ATen.
+struct Plain {
+  std::uint64_t must, may;
+
+  bool holds(c10::DispatchKeySet keys) const noexcept { return (keys.raw_repr() & ~may) == must; }
+};
+
+inline Plain plain(c10::DispatchKey backend, c10::DispatchKey autograd, c10::DispatchKey autocast) noexcept {
+  const std::uint64_t must = c10::DispatchKeySet(backend).raw_repr();
+  const c10::DispatchKeySet more({autograd, autocast, c10::DispatchKey::ADInplaceOrView});
+  return {must, more.raw_repr() & ~must};
+}
+
+inline const Plain plain_cpu =
+    plain(c10::DispatchKey::CPU, c10::DispatchKey::AutogradCPU, c10::DispatchKey::AutocastCPU);
+inline const Plain plain_cuda =
+    plain(c10::DispatchKey::CUDA, c10::DispatchKey::AutogradCUDA, c10::DispatchKey::AutocastCUDA);
+
+// ROCm's torch calls its devices CUDA.
+[[gnu::noinline, gnu::cold]] inline DLDeviceType gpu() {
+  static const DLDeviceType type = at::Context::hasROCM() ? kDLROCM : kDLCUDA;
+  return type;
+}
+
+inline bool read_device(const c10::TensorImpl& impl, DLDevice& out) {
+  out.device_type = kDLCPU;
+  out.device_id = 0;
+  if (plain_cpu.holds(impl.key_set())) return true;
+  if (!plain_cuda.holds(impl.key_set())) return false;
+  out.device_type = gpu();
+  out.device_id = impl.device().index();
+  return true;
+}
+
+template <Access access>
+void* data_of(c10::TensorImpl& impl) {
+  if constexpr (access == Access::write) {
+    return impl.mutable_data();
+  } else {
+    return const_cast<void*>(impl.data());
+  }
+}
+
+/*
+ * Reads most tensors; false says nothing of the others. shape and strides stay the
+ * tensor's own.
+ */
+template <Access access>
+inline bool read_plain(c10::TensorImpl& impl, DLTensor& out) {
+  if (!read_device(impl, out.device)) return false;
+  out.dtype = dtype_of(c10::typeMetaToScalarType(impl.dtype()));
+  const c10::IntArrayRef sizes = impl.sizes();
+  out.ndim = static_cast<std::int32_t>(sizes.size());
+  out.shape = const_cast<std::int64_t*>(sizes.data());
+  out.strides = const_cast<std::int64_t*>(impl.strides().data());
+  out.byte_offset = 0;
+  if (out.dtype.lanes == 0) return false;
+  out.data = data_of<access>(impl);
+  return out.data != nullptr || impl.numel() == 0;
+}
+
+// PyTorch's own exports look at none of these bits. x.conj().imag has the negative
+// one, and is real.
+inline void refuse_bits(const c10::TensorImpl& impl) {
+  if (impl.key_set().has(c10::DispatchKey::Negative)) {
+    throw Refused("its memory holds the negated values: pass resolve_neg()");
+  }
+  if (impl.key_set().has(c10::DispatchKey::Conjugate)) {
+    throw Refused("its memory holds the conjugated values: pass resolve_conj()");
+  }
+  if (impl.key_set().has(c10::DispatchKey::ZeroTensor)) {
+    throw Refused("it stands for zeros and has no memory: pass clone()");
+  }
+}
+
+inline void refuse_without_memory(const DLTensor& tensor) {
+  if (tensor.data != nullptr) return;
+  for (std::int32_t i = 0; i < tensor.ndim; ++i) {
+    if (tensor.shape[i] == 0) return;
+  }
+  throw Refused(
+      "it has elements and no memory: its storage was freed, or it stands for a tensor (functionalized or fake)");
+}
+
+inline void borrow_by_aten(const at::Tensor& tensor, [[maybe_unused]] Access access, DLTensor& out) {
+#if TORCH_VERSION_MINOR >= 14
+  at::toDLPackNonOwning(tensor, &out, access == Access::read);
+#elif TORCH_VERSION_MINOR >= 10
+  at::toDLPackNonOwning(tensor, &out);
+#else
+  throw Refused("it is on a device, or of a type, that torch before 2.10 lends no tensors of");
+#endif
+}
+
+// What is not plain PyTorch reads by itself, or refuses by throwing.
+[[gnu::noinline, gnu::cold]] inline void read_other(const at::Tensor& tensor, Access access, DLTensor& out) {
+  if (!tensor.defined()) throw Refused("it is an undefined tensor");
+  refuse_bits(*tensor.unsafeGetTensorImpl());
+  borrow_by_aten(tensor, access, out);
+  refuse_without_memory(out);
+}
+
+}  // namespace detail
+
+/**
+ * Fills out with a view of the tensor, which is good as long as the tensor is alive
+ * and nobody resizes it: shape (elements) and strides (elements) are its own. May
+ * be called without the GIL.
+ *
+ * \throws Refused, or c10::Error for what ATen refuses (sparse, nested and wrapped tensors).
+ */
+template <Access access = Access::write>
+void borrow(const at::Tensor& tensor, DLTensor& out) {
+  if (!detail::read_plain<access>(*tensor.unsafeGetTensorImpl(), out)) detail::read_other(tensor, access, out);
+}
+
+}  // namespace aten
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_ATEN_READ_HPP_

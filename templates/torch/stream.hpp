@@ -1,0 +1,63 @@
+/**
+ * \file stream.hpp
+ * The stream on which ATen works, by the interfaces that every back end of it
+ * registers: no header and no library of CUDA is needed.
+ */
+#ifndef DLPACKGEN_V0_0_ATEN_STREAM_HPP_
+#define DLPACKGEN_V0_0_ATEN_STREAM_HPP_
+
+#include "errors.hpp"
+#include "read.hpp"
+
+#include <c10/core/Stream.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include <cstdint>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+namespace aten DLPACKGEN_ATEN_HIDDEN {
+
+/**
+ * ATen's device for a number of DLPack, which must be here.
+ *
+ * \throws Refused.
+ */
+inline at::Device device_of(DLDevice device) {
+  switch (device.device_type) {
+    case kDLCPU:
+    case kDLCUDAHost:  // the host reads pinned memory as its own
+    case kDLROCMHost: return at::Device(at::kCPU);
+    case kDLCUDA:
+    case kDLROCM: break;
+    default: throw Refused("its device is none that is served here: CPU, CUDA or ROCm");
+  }
+  if (device.device_type != detail::gpu() || !c10::impl::hasDeviceGuardImpl(at::kCUDA)) {
+    throw Refused("its device is one of another back end than that of this torch");
+  }
+  if (device.device_id < 0 || device.device_id >= c10::impl::VirtualGuardImpl(at::kCUDA).deviceCount()) {
+    throw Refused("its device has a number that this torch knows no device by");
+  }
+  return at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(device.device_id));
+}
+
+/**
+ * The native handle of ATen's current stream on a device; nullptr on the host.
+ *
+ * \throws Refused, or c10::Error for a back end that has no such handle.
+ */
+inline void* current_stream(DLDevice device) {
+  const at::Device where = device_of(device);
+  if (where.is_cpu()) return nullptr;
+#if TORCH_VERSION_MINOR >= 11
+  return c10::impl::VirtualGuardImpl(where.type()).getStream(where).native_handle();
+#else
+  throw Refused("the stream of its device, which torch before 2.11 tells only its own table");
+#endif
+}
+
+}  // namespace aten
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_ATEN_STREAM_HPP_

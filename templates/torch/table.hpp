@@ -1,0 +1,147 @@
+/**
+ * \file table.hpp
+ * The exchange table of torch.Tensor: what its type offers to consumers, or what a
+ * module registers for it.
+ */
+#ifndef DLPACKGEN_V0_0_ATEN_TABLE_HPP_
+#define DLPACKGEN_V0_0_ATEN_TABLE_HPP_
+
+#include "take.hpp"
+
+#include <ATen/ops/empty.h>
+#include <torch/csrc/autograd/python_variable.h>
+
+#include <cstdint>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace detail {
+
+[[gnu::noinline, gnu::cold]] inline void refuse_object(PyObject* object) {
+  const int is_tensor = object == nullptr ? 0 : PyObject_IsInstance(object, THPVariableClass);
+  if (is_tensor < 0) throw python_error();
+  if (is_tensor == 0) throw NoTensor("expected a torch.Tensor");
+}
+
+// Without another owner, so that neither reference counts nor the GIL are touched.
+inline const at::Tensor& tensor_in(void* object) {
+  PyObject* const found = static_cast<PyObject*>(object);
+  if (found == nullptr || !THPVariable_CheckExact(found)) refuse_object(found);
+  return THPVariable_Unpack(found);
+}
+
+template <Access access>
+int table_borrow(void* object, DLTensor* out) noexcept {
+  try {
+    borrow<access>(tensor_in(object), *out);
+    return 0;
+  } catch (...) {
+    return report_to_python();
+  }
+}
+
+template <Access access>
+int table_own(void* object, DLManagedTensorVersioned** out) noexcept {
+  try {
+    *out = nullptr;
+    *out = own<access>(tensor_in(object));
+    return 0;
+  } catch (...) {
+    return report_to_python();
+  }
+}
+
+inline void keep_managed(void*) {}
+
+// Whoever calls still owns the tensor when this fails, as PyTorch has it, so the
+// storage gets a deleter only once nothing can fail.
+inline PyObject* lend_to_python(DLManagedTensorVersioned& managed, const Source& source) {
+  at::Tensor made = wrap(managed.dl_tensor, source, &managed, keep_managed);
+  c10::StorageImpl* const storage = made.storage().unsafeGetStorageImpl();
+  PyObject* const object = THPVariable_Wrap(std::move(made));
+  if (object == nullptr) throw python_error();
+  static_cast<void>(
+      storage->mutable_data_ptr().compare_exchange_deleter(keep_managed, delete_managed<DLManagedTensorVersioned>));
+  return object;
+}
+
+// What must not be written to is copied: PyTorch gives out a tensor over it.
+inline PyObject* copy_to_python(DLManagedTensorVersioned* managed, const Source& source) {
+  if (!source.device.is_cpu()) throw Refused("it is read-only, and is copied on the CPU alone");
+  PyObject* const object = THPVariable_Wrap(wrap(managed->dl_tensor, source, nullptr, keep_managed).clone());
+  if (object == nullptr) throw python_error();
+  Managed::trusted(managed).reset();
+  return object;
+}
+
+inline int table_to_object(DLManagedTensorVersioned* tensor, void** out) noexcept {
+  try {
+    *out = nullptr;
+    if (tensor == nullptr) throw Exception(Error(Code::null));
+    check(dlpackgen::v0_0::detail::check_managed(*tensor, Accept::nothing));
+    refuse_padded(*tensor);
+    const Source source = source_of(tensor->dl_tensor);
+    *out = is_read_only(*tensor) ? copy_to_python(tensor, source) : lend_to_python(*tensor, source);
+    return 0;
+  } catch (...) {
+    return report_to_python();
+  }
+}
+
+inline at::Tensor allocate(const DLTensor& prototype) {
+  check(dlpackgen::v0_0::detail::check_shape(prototype, Accept::null_strides));
+  const std::optional<at::ScalarType> scalar = scalar_of(prototype.dtype);
+  if (!scalar) throw Refused("elements of a type that ATen has not");
+  const c10::IntArrayRef sizes(prototype.shape, static_cast<std::size_t>(prototype.ndim));
+  return at::empty(sizes, at::TensorOptions(device_of(prototype.device)).dtype(*scalar));
+}
+
+// Called without the GIL as well; the report may be NULL.
+inline int table_allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* context,
+                          void (*set_error)(void*, const char*, const char*)) noexcept {
+  try {
+    *out = nullptr;
+    *out = own(allocate(*prototype));
+    return 0;
+  } catch (...) {
+    if (set_error != nullptr) report(context, set_error);
+    return -1;
+  }
+}
+
+inline int table_stream(DLDeviceType type, std::int32_t id, void** out) noexcept {
+  try {
+    *out = nullptr;
+    *out = current_stream(DLDevice{type, id});
+    return 0;
+  } catch (...) {
+    return report_to_python();
+  }
+}
+
+template <Access access>
+inline constexpr DLPackExchangeAPI exchange_table{
+    {current, nullptr},   table_allocate, table_own<access>, table_to_object, table_borrow<access>, table_stream};
+
+}  // namespace detail
+
+/**
+ * The table, which lives as long as the process. With Access::read what it exports
+ * is read-only: managed tensors carry the flag, and memory that is shared until it
+ * is written to stays shared. A borrowed tensor cannot carry the flag: only code
+ * that does not write may borrow by that table.
+ *
+ * Functions that take an object want the GIL and a torch.Tensor; after -1 an error
+ * of Python is set. The allocator needs no GIL.
+ */
+template <Access access = Access::write>
+const DLPackExchangeAPI* table() noexcept {
+  return &detail::exchange_table<access>;
+}
+
+}  // namespace aten
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_ATEN_TABLE_HPP_

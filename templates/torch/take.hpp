@@ -1,0 +1,140 @@
+/**
+ * \file take.hpp
+ * An at::Tensor out of a managed tensor of anybody's, without copying. Whatever
+ * happens, its deleter is called exactly once: by the tensor's storage, or at once
+ * when the tensor is refused.
+ */
+#ifndef DLPACKGEN_V0_0_ATEN_TAKE_HPP_
+#define DLPACKGEN_V0_0_ATEN_TAKE_HPP_
+
+#include "owned.hpp"
+#include "stream.hpp"
+
+#include <ATen/ops/from_blob.h>
+
+#include <cstdint>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+namespace aten DLPACKGEN_ATEN_HIDDEN {
+
+/**
+ * What becomes of memory that must not be written to, which an at::Tensor cannot
+ * say. The unversioned struct has no flags, and counts as such memory.
+ */
+enum class ReadOnly {
+  refuse,
+  copy,  ///< Copies it, on the host alone: elsewhere it may be gone before the copy is done.
+  trust  ///< Takes it as it is. Nobody may write to the tensor then.
+};
+
+namespace detail {
+
+struct Source {
+  void* data;
+  at::ScalarType scalar;
+  at::Device device;
+};
+
+inline void refuse_layout(const DLTensor& tensor, const Source& source) {
+  for (std::int32_t i = 0; tensor.strides != nullptr && i < tensor.ndim; ++i) {
+    if (tensor.strides[i] < 0 && tensor.shape[i] > 1) {
+      throw Refused("it has a negative stride, which ATen has not: pass a copy");
+    }
+  }
+  const std::size_t size = c10::elementSize(source.scalar);
+  const std::size_t alignment = c10::isComplexType(source.scalar) ? size / 2 : size;
+  if (source.device.is_cpu() && reinterpret_cast<std::uintptr_t>(source.data) % alignment != 0) {
+    throw Refused("its elements do not lie where their type may stand: pass a copy");
+  }
+}
+
+// The validator has passed it, so the sum does not overflow.
+inline Source source_of(const DLTensor& tensor) {
+  const std::optional<at::ScalarType> scalar = scalar_of(tensor.dtype);
+  if (!scalar) throw Refused("its elements are of a type that ATen has not");
+  char* const data = static_cast<char*>(tensor.data);
+  const Source source{data == nullptr ? nullptr : data + tensor.byte_offset, *scalar, device_of(tensor.device)};
+  refuse_layout(tensor, source);
+  return source;
+}
+
+// Strides of dimensions with fewer than two elements mean nothing, and may be
+// negative or too large for ATen.
+inline c10::SmallVector<std::int64_t, 8> strides_of(const DLTensor& tensor) {
+  c10::SmallVector<std::int64_t, 8> strides(static_cast<std::size_t>(tensor.ndim));
+  std::int64_t dense = 1;
+  for (std::size_t i = strides.size(); i-- > 0;) {
+    strides[i] = tensor.strides == nullptr || tensor.shape[i] < 2 ? dense : tensor.strides[i];
+    dense = tensor.shape[i] < 2 ? dense : strides[i] * tensor.shape[i];
+  }
+  return strides;
+}
+
+// Owns context from the beginning, also when it throws.
+inline at::Tensor wrap(const DLTensor& tensor, const Source& source, void* context, c10::DeleterFnPtr deleter) {
+  const c10::IntArrayRef sizes(tensor.shape, static_cast<std::size_t>(tensor.ndim));
+  const c10::SmallVector<std::int64_t, 8> strides = strides_of(tensor);
+  return at::for_blob(source.data, sizes)
+      .strides(c10::IntArrayRef(strides))
+      .context(context, deleter)
+      .target_device(source.device)
+      .options(at::TensorOptions(source.device).dtype(source.scalar))
+      .make_tensor();
+}
+
+template <class Struct>
+void delete_managed(void* context) {
+  BasicManaged<Struct>::trusted(static_cast<Struct*>(context)).reset();
+}
+
+inline bool is_read_only(const DLManagedTensor&) noexcept { return true; }
+inline bool is_read_only(const DLManagedTensorVersioned& managed) noexcept {
+  return (managed.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0;
+}
+
+inline void refuse_padded(const DLManagedTensor&) {}
+inline void refuse_padded(const DLManagedTensorVersioned& managed) {
+  if ((managed.flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0) {
+    throw Refused("its elements are padded to bytes, which ATen has no types for");
+  }
+}
+
+template <class Struct>
+at::Tensor take(BasicManaged<Struct> owned, ReadOnly read_only) {
+  Struct& managed = *owned.get();
+  refuse_padded(managed);
+  const Source source = source_of(managed.dl_tensor);
+  if (!is_read_only(managed) || read_only == ReadOnly::trust) {
+    return wrap(managed.dl_tensor, source, owned.release(), delete_managed<Struct>);
+  }
+  if (read_only == ReadOnly::refuse) {
+    throw Refused("it is read-only, or cannot say that it is not, and a torch.Tensor can always be written to");
+  }
+  if (!source.device.is_cpu()) throw Refused("it is read-only, and is copied on the CPU alone");
+  return wrap(managed.dl_tensor, source, nullptr, [](void*) {}).clone();
+}
+
+}  // namespace detail
+
+/**
+ * Takes a tensor over. What comes is checked: version, flags, type of elements,
+ * shape (elements), strides (elements; negative ones are refused), alignment and
+ * device. No stream is waited for. May be called without the GIL, if the deleter may.
+ *
+ * \throws Refused, Exception, or c10::Error; the deleter has been called then.
+ */
+inline at::Tensor take(DLManagedTensorVersioned* managed, ReadOnly read_only = ReadOnly::refuse) {
+  return detail::take(unwrap(Managed::take(managed)), read_only);
+}
+
+/** The same for the struct without a version. */
+inline at::Tensor take(DLManagedTensor* managed, ReadOnly read_only = ReadOnly::refuse) {
+  return detail::take(unwrap(ManagedLegacy::take(managed)), read_only);
+}
+
+}  // namespace aten
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_ATEN_TAKE_HPP_

@@ -1,0 +1,143 @@
+// Package torch holds gen/cpp/dlpackgen_torch against a real torch: scripts of this
+// folder import the package that is built of it.
+package torch
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// torches is what a Python tells about its torch.
+type torches struct {
+	Python   string // the program
+	Root     string // the folder of the package torch
+	Include  string // of Python
+	Major    int
+	Minor    int
+	CxxABI   bool   // of the standard library
+	Suffix   string // of extension modules
+	Standard string // the oldest C++ that its headers are for
+}
+
+const askTorch = `
+import json, sysconfig, torch
+major, minor = map(int, torch.__version__.split(".")[:2])
+print(json.dumps({"Root": torch.__path__[0], "Include": sysconfig.get_path("include"), "Major": major, "Minor": minor,
+    "CxxABI": torch.compiled_with_cxx11_abi(), "Suffix": sysconfig.get_config_var("EXT_SUFFIX"),
+    "Standard": "c++20" if minor >= 15 else "c++17"}))`
+
+// environment finds torch and its headers, or skips.
+func environment(t *testing.T) torches {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("compiles against the headers of torch, and -short was given")
+	}
+	found := torches{Python: need.Python(t)}
+	out, err := exec.Command(found.Python, "-W", "ignore", "-c", askTorch).Output()
+	if err != nil {
+		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
+	}
+	require.NoError(t, json.Unmarshal(out, &found))
+	if _, err := os.Stat(filepath.Join(found.Include, "Python.h")); err != nil {
+		t.Skip("needs Python.h: apt-get install python3-dev")
+	}
+	return found
+}
+
+// name is the module's in the package.
+func (to torches) name() string { return fmt.Sprintf("_torch_%d_%d", to.Major, to.Minor) }
+
+// flags are those of every compilation against torch; headers holds dlpackgen_torch.
+func (to torches) flags(headers ...string) []string {
+	args := []string{"-std=" + to.Standard, "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow", "-Werror",
+		fmt.Sprintf("-D_GLIBCXX_USE_CXX11_ABI=%d", map[bool]int{true: 1}[to.CxxABI])}
+	for _, folder := range headers {
+		args = append(args, "-I"+folder)
+	}
+	return append(args, "-isystem", filepath.Join(to.Root, "include"), "-isystem", filepath.Join(to.Root, "include/torch/csrc/api/include"),
+		"-isystem", to.Include)
+}
+
+// build makes the package dlpackgen_torch of the sources in a folder, in another one.
+func (to torches) build(t *testing.T, headers, dir string, flags ...string) error {
+	t.Helper()
+	sources := filepath.Join(headers, "dlpackgen_torch")
+	folder := filepath.Join(dir, "dlpackgen_torch")
+	require.NoError(t, os.MkdirAll(folder, 0o755))
+	text, err := os.ReadFile(filepath.Join(sources, "__init__.py"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "__init__.py"), text, 0o600))
+	args := append(to.flags(headers, filepath.Join(golden.Root(t), "gen", "cpp"), filepath.Join(golden.Root(t), "gen", "c")), "-shared")
+	args = append(append(args, flags...), "-o", filepath.Join(folder, to.name()+to.Suffix), filepath.Join(sources, "module.cpp"),
+		"-L"+filepath.Join(to.Root, "lib"), "-ltorch_python", "-ltorch_cpu", "-lc10")
+	out, err := exec.Command(need.Program(t, "g++", "g++"), args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return nil
+}
+
+// generated is where the sources lie that everybody gets.
+func generated(t *testing.T) string { return filepath.Join(golden.Root(t), "gen", "cpp") }
+
+// library is the folder of the package, which modules builds once.
+var library string
+
+var (
+	buildOnce sync.Once
+	errBuild  error
+)
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "dlpackgen-torch")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	library = dir
+	return m.Run()
+}
+
+// modules gives the folder with the package, and what it is built for.
+func modules(t *testing.T) (torches, string) {
+	t.Helper()
+	to := environment(t)
+	buildOnce.Do(func() { errBuild = to.build(t, generated(t), library, "-O1") })
+	require.NoError(t, errBuild)
+	return to, library
+}
+
+// script runs a script of this folder with the package in a folder.
+func script(to torches, dir string, env []string, args ...string) (string, error) {
+	cmd := exec.Command(to.Python, append([]string{"-W", "ignore"}, args...)...)
+	// What is freed is overwritten, so that whoever still reads it shows.
+	cmd.Env = append(append(os.Environ(), "PYTHONPATH="+dir, "PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu", "MALLOC_PERTURB_=165",
+		"OMP_NUM_THREADS=1"), env...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// passes fails unless a script says of each of its tests that it is fine.
+func passes(t *testing.T, to torches, dir string, env []string, name string) {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	out, err := script(to, dir, env, name)
+	require.NoError(t, err, out)
+	assert.Equal(t, strings.Count(string(text), "\ndef test_"), strings.Count("\n"+out, "\nok "), out)
+}

@@ -1,0 +1,256 @@
+"""What both tables lend and give: each kind of tensor, and each refusal."""
+
+import ctypes
+import threading
+
+import torch
+
+import check
+from check import READ, TABLES, WRITE, borrow, delete, own, refused, same
+
+NAMED = {
+    torch.bool: (6, 8, 1), torch.int8: (0, 8, 1), torch.int16: (0, 16, 1), torch.int32: (0, 32, 1), torch.int64: (0, 64, 1),
+    torch.uint8: (1, 8, 1), torch.uint16: (1, 16, 1), torch.uint32: (1, 32, 1), torch.uint64: (1, 64, 1),
+    torch.float16: (2, 16, 1), torch.float32: (2, 32, 1), torch.float64: (2, 64, 1), torch.bfloat16: (4, 16, 1),
+    torch.complex32: (5, 32, 1), torch.complex64: (5, 64, 1), torch.complex128: (5, 128, 1),
+    torch.float8_e4m3fn: (10, 8, 1), torch.float8_e4m3fnuz: (11, 8, 1), torch.float8_e5m2: (12, 8, 1),
+    torch.float8_e5m2fnuz: (13, 8, 1), torch.float8_e8m0fnu: (14, 8, 1), torch.float4_e2m1fn_x2: (17, 4, 2),
+}
+
+
+class Plain(torch.Tensor):
+    pass
+
+
+def readable():
+    """Tensors that PyTorch's own table exports too."""
+    a = torch.arange(24.0).reshape(2, 3, 4)
+    with torch.inference_mode():
+        inference = torch.ones(3)
+    graph = torch.ones(3, requires_grad=True)
+    return {
+        "dense": a, "strided": a[:, ::2, 1:], "transposed": a.T if a.ndim == 2 else a.permute(2, 0, 1), "0-d": torch.tensor(7.0),
+        "empty": torch.empty(0, 3), "expanded": torch.ones(1).expand(5), "many dimensions": torch.ones([1] * 12),
+        "parameter": torch.nn.Parameter(torch.ones(3)), "leaf that requires grad": graph, "its result": graph * 2,
+        "derived type": a.as_subclass(Plain), "inference": inference, "detached": graph.detach(),
+    }
+
+
+def test_what_is_lent_and_given():
+    for name, x in readable().items():
+        for table in TABLES.values():
+            same(borrow(table, x), x)
+            managed = own(table, x)
+            same(managed.contents.tensor, x)
+            assert (managed.contents.major, managed.contents.minor) == (1, 3), name
+            assert managed.contents.flags == (check.READ_ONLY if table is READ else 0), name
+            delete(managed)
+
+
+def test_types_of_elements():
+    for dtype, named in NAMED.items():
+        x = torch.empty(4, dtype=dtype)
+        for table in TABLES.values():
+            found = borrow(table, x).dtype
+            assert (found.code, found.bits, found.lanes) == named, dtype
+
+
+def wrapped(transform):
+    """Gives a tensor as it is inside of a transformation."""
+    seen = []
+
+    def look(x):
+        for table in TABLES.values():
+            for read in (borrow, own):
+                try:
+                    read(table, x)
+                except BufferError as e:
+                    seen.append(e)
+        return x.sum()
+
+    transform(look)
+    return seen
+
+
+def test_wrappers_are_refused():
+    ones = torch.ones(3, 3)
+    transforms = {
+        "vmap": lambda f: torch.func.vmap(f)(ones),
+        "grad": lambda f: torch.func.grad(f)(ones),
+        "jvp": lambda f: torch.func.jvp(f, (ones,), (ones,)),
+        "functionalize": lambda f: torch.func.functionalize(f)(ones),
+    }
+    for name, transform in transforms.items():
+        assert len(wrapped(transform)) == 4, name
+
+
+def unreadable():
+    """Tensors that no DLTensor can say, and what the refusal says."""
+    a = torch.arange(6.0)
+    freed = torch.ones(3)
+    freed.untyped_storage().resize_(0)
+    pair = torch.tensor([1 + 2j, 3 + 4j])
+    from torch._subclasses import FakeTensorMode
+
+    with FakeTensorMode():
+        fake = torch.ones(3)
+    return {
+        "negative, real": (pair.conj().imag, "resolve_neg"),
+        "conjugated": (pair.conj(), "resolve_conj"),
+        "negative and conjugated": (torch._neg_view(pair.conj()), "resolve_"),
+        "zeros": (torch._efficientzerotensor(3), "clone"),
+        "negative of a derived type": (pair.conj().imag.as_subclass(Plain), "resolve_neg"),
+        "freed": (freed, "no memory"),
+        "fake": (fake, ""),
+        "meta": (torch.ones(3, device="meta"), ""),
+        "sparse": (a.to_sparse(), ""),
+        "compressed": (torch.eye(3).to_sparse_csr(), ""),
+        "mkldnn": (a.to_mkldnn() if torch.backends.mkldnn.is_available() else a.to_sparse(), ""),
+        "quantized": (torch.quantize_per_tensor(a, 1.0, 0, torch.qint8), ""),
+        "nested, strided": (torch.nested.nested_tensor([a, a[:2]]), ""),
+    }
+
+
+def test_refusals():
+    for name, (x, says) in unreadable().items():
+        for table in TABLES.values():
+            for read in (borrow, own):
+                try:
+                    read(table, x)
+                except BufferError as e:
+                    assert says in str(e), f"{name}: {e}"
+                    assert "Exception raised from" not in str(e), "a trace of the stack is no message"
+                else:
+                    raise AssertionError(f"{name} was read by {read.__name__}")
+
+
+def test_what_its_own_code_raises_is_kept():
+    jagged = torch.nested.nested_tensor([torch.ones(3), torch.ones(2)], layout=torch.jagged)
+    for table in TABLES.values():
+        with refused(RuntimeError, "NestedTensor does not support"):
+            borrow(table, jagged)
+
+
+def test_what_is_no_tensor():
+    for table in TABLES.values():
+        for x in (3, [1.0], torch.Tensor, None):
+            with refused(TypeError, "expected a torch.Tensor"):
+                borrow(table, x)
+            with refused(TypeError, "expected a torch.Tensor"):
+                own(table, x)
+        with refused(TypeError, "expected a torch.Tensor"):
+            table.borrow(None, check.Tensor())
+
+
+def test_shared_memory_is_separated_by_writing_alone():
+    a = torch.arange(4.0)
+    b = torch._lazy_clone(a)
+    shared = borrow(READ, a).data
+    assert borrow(READ, b).data == shared, "reading separates nothing"
+    managed = own(READ, b)
+    assert managed.contents.tensor.data == shared
+    delete(managed)
+    view = borrow(WRITE, b)
+    assert view.data != shared
+    ctypes.c_float.from_address(view.data).value = 9.0
+    assert a.tolist() == [0, 1, 2, 3] and b.tolist() == [9, 1, 2, 3]
+    c = torch._lazy_clone(a)
+    managed = own(WRITE, c)
+    ctypes.c_float.from_address(managed.contents.tensor.data).value = 8.0
+    assert a[0] == 0 and c[0] == 8
+    delete(managed)
+
+
+def test_what_is_given_read_only_outlives_the_others():
+    a = torch.arange(4096.0)
+    b = torch._lazy_clone(a)
+    managed = own(READ, b)
+    address = managed.contents.tensor.data
+    b[0], a[0] = 5.0, 6.0
+    del a, b
+    again = [torch.full((4096,), -1.0) for _ in range(8)]
+    assert ctypes.c_float.from_address(address).value == 0.0 and ctypes.c_float.from_address(address + 4).value == 1.0
+    delete(managed)
+    del again
+
+
+def test_what_is_given_does_not_change():
+    """Whatever becomes of the tensor: its shape, its memory, its end."""
+    x = torch.arange(4096.0).reshape(64, 64)
+    managed = own(WRITE, x)
+    view = managed.contents.tensor
+    x.resize_(4, 4)
+    assert shape_of_all(view) == ((64, 64), (64, 1))
+    x.data = torch.zeros(3)
+    del x
+    again = [torch.full((4096,), -1.0) for _ in range(8)]
+    assert ctypes.c_float.from_address(view.data + 4).value == 1.0
+    delete(managed)
+    del again
+    many = torch.ones([1] * 11 + [5])
+    managed = own(WRITE, many)
+    del many
+    assert shape_of_all(managed.contents.tensor)[0] == (1,) * 11 + (5,)
+    delete(managed)
+
+
+def shape_of_all(view):
+    return check.shape_of(view), check.strides_of(view)
+
+
+def owners(x):
+    return x.untyped_storage()._use_count() if hasattr(x.untyped_storage(), "_use_count") else None
+
+
+def test_deleters_give_back_once():
+    x = torch.ones(5)
+    before = owners(x)
+    for table in TABLES.values():
+        held = [own(table, x) for _ in range(1000)]
+        assert before is None or owners(x) == before + 1000
+        for managed in held:
+            delete(managed)
+        assert owners(x) == before
+
+
+def test_deleters_on_other_threads():
+    x = torch.ones(5)
+    before = owners(x)
+    for _ in range(5):
+        held = [own(WRITE, x) for _ in range(700)]
+        # ctypes lets go of the GIL while a deleter runs.
+        threads = [threading.Thread(target=lambda part: [delete(m) for m in part], args=(held[i::4],)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    kept = []
+    thread = threading.Thread(target=lambda: kept.extend(own(WRITE, x) for _ in range(300)))
+    thread.start()
+    thread.join()
+    for managed in kept:  # the thread and its pool are gone
+        delete(managed)
+    assert owners(x) == before
+
+
+def test_readers_and_writers_at_once():
+    xs = [torch.arange(8.0) + i for i in range(4)]
+    wrong = []
+
+    def work(x):
+        for _ in range(3000):
+            managed = own(WRITE, x)
+            if managed.contents.tensor.data != x.data_ptr() or borrow(READ, x).data != x.data_ptr():
+                wrong.append(x)
+            delete(managed)
+
+    threads = [threading.Thread(target=work, args=(x,)) for x in xs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+if __name__ == "__main__":
+    check.run(globals())
