@@ -1,17 +1,17 @@
-"""How each library takes a tensor, and what it then says that it has."""
+"""How each library takes a tensor, what it then says that it has, and what its refusals look like."""
 
 import ctypes
 import math
 
+from cases import DTYPES
+from judge import Taken
 
-class Taken:
-    """A tensor as its consumer sees it: an address, a shape, and its bytes where the address is one."""
+CPU = (1, 0)
 
-    def __init__(self, address, shape, read):
-        self.shape = tuple(int(n) for n in shape)
-        self.empty = 0 in self.shape
-        self.has_data = address != 0 or self.empty
-        self.bytes = read() if self.has_data else None
+
+def named(dtype):
+    """(code, bits, lanes) of a library's own name for a data type, None of one that is not known."""
+    return DTYPES.get(str(dtype).rpartition(".")[2])
 
 
 def by_numpy():
@@ -19,7 +19,8 @@ def by_numpy():
 
     def take(x):
         y = np.from_dlpack(x)
-        return Taken(y.__array_interface__["data"][0], y.shape, lambda: np.ascontiguousarray(y).tobytes())
+        return Taken(y.__array_interface__["data"][0], y.shape, named(y.dtype), CPU, not y.flags.writeable,
+                     lambda: np.ascontiguousarray(y).tobytes())
 
     return take
 
@@ -31,7 +32,8 @@ def by_torch():
 
     def take(x):
         y = torch.from_dlpack(x)
-        return Taken(y.data_ptr(), y.shape, lambda: torch_bytes(y))
+        return Taken(y.data_ptr(), y.shape, named(y.dtype), CPU if y.device.type == "cpu" else str(y.device), None,
+                     lambda: torch_bytes(y))
 
     return take
 
@@ -44,7 +46,8 @@ def by_jax():
 
     def take(x):
         y = jax.dlpack.from_dlpack(x)
-        return Taken(1, y.shape, lambda: np.asarray(y).tobytes())
+        device = y.device.platform
+        return Taken(1, y.shape, named(y.dtype), CPU if device == "cpu" else device, None, lambda: np.asarray(y).tobytes())
 
     return take
 
@@ -54,7 +57,8 @@ def by_paddle():
 
     def take(x):
         y = paddle.from_dlpack(x)
-        return Taken(y.data_ptr(), y.shape, lambda: y.contiguous().numpy().tobytes())
+        return Taken(y.data_ptr(), y.shape, named(y.dtype), CPU if y.place.is_cpu_place() else str(y.place), None,
+                     lambda: y.contiguous().numpy().tobytes())
 
     return take
 
@@ -65,8 +69,14 @@ def by_tvm_ffi():
 
     def take(x):
         y = tvm_ffi.from_dlpack(x)
-        odd = y.data_ptr() % 16  # our module refuses to look there
-        return Taken(y.data_ptr(), y.shape, lambda: ctypes.string_at(y.data_ptr(), 4 * math.prod(y.shape)) if odd % 4 and "32" in str(y.dtype) else clients.read(y)[1])
+        dtype = y.dtype.type_code, y.dtype.bits, y.dtype.lanes
+
+        def elements():
+            if y.data_ptr() % 4 and dtype == (2, 32, 1):  # our module refuses to look there
+                return ctypes.string_at(y.data_ptr(), 4 * math.prod(y.shape))
+            return clients.read(y)[1]
+
+        return Taken(y.data_ptr(), y.shape, dtype, y.__dlpack_device__(), None, elements)
 
     return take
 
@@ -75,12 +85,41 @@ def by_nanobind():
     import withnanobind
 
     def take(x):
-        address, shape, elements = withnanobind.read(x)
-        return Taken(address, shape, lambda: elements)
+        address, shape, dtype, device, elements = withnanobind.read(x)
+        return Taken(address, shape, dtype, device, None, lambda: elements)
 
     return take
 
 
 CONSUMERS = {
     "torch": by_torch, "numpy": by_numpy, "jax": by_jax, "paddle": by_paddle, "tvm-ffi": by_tvm_ffi, "nanobind": by_nanobind,
+}
+
+# What a producer raises for what it does not export, and any consumer hands on: the
+# class and a part of the text. By the rules it is a BufferError.
+EXPORTERS = [
+    ("BufferError", "DLPack only supports|Cannot export readonly array"),  # NumPy
+    ("BufferError", "for consumers that ask for max_version|breaks the rules of DLPack"),  # ours
+    ("BufferError", "Can't export tensors|Cannot pack tensors on meta|types are not supported by dlpack"),  # torch
+    ("RuntimeError", "Cannot pack tensors on meta|types are not supported by dlpack|doesn't have storage"),
+    ("RuntimeError", "NestedTensorImpl doesn't support|NestedTensor does not support|Batching rule not implemented"),
+    ("NotImplementedError", "Cannot access storage of OpaqueTensorImpl"),
+    ("ValueError", "Unknown device type meta"),
+    ("JaxRuntimeError", "has no DLPack equivalent"),  # JAX
+    ("RuntimeError", "Array has been deleted"),
+    ("ConcretizationTypeError", "Abstract tracer value encountered"),
+]
+
+# What a library raises for what it does not take. An exception that is not here is no
+# refusal but an accident.
+REFUSALS = {
+    "torch": [("RuntimeError", "Storage size calculation overflowed|received an invalid capsule"),
+              ("BufferError", "ATen does not support lanes|Unsupported (kU?Int bits|kDLFloat4_e2m1fn lanes|code)")],
+    "numpy": [("RuntimeError", "Unsupported (lanes|dtype) in DLTensor|higher than the supported maxdims")],
+    "jax": [("JaxRuntimeError", "^UNIMPLEMENTED: "), ("ValueError", "number of dimensions must be within"),
+            ("TypeError", "must have __dlpack__ and __dlpack_device__ methods")],
+    "paddle": [("NotImplementedError", "Vector type is not supported|Unsupported DLDataType|DLDataType code <.*> is illegal"),
+               ("RuntimeError", "Invalid dimension to be accessed"), ("ValueError", "received an invalid capsule")],
+    "tvm-ffi": [("ValueError", "unknown type_code"), ("TypeError", "Expect from_dlpack to take")],
+    "nanobind": [("TypeError", "incompatible function arguments|elements share bytes")],
 }

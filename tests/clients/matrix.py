@@ -1,9 +1,10 @@
 """Prints which library reads what of which, as the table of docs/clients.md.
 
-A cell is "ok" where the consumer has the same elements, "-" where it refuses, and
-"no data", "wrong" or "takes" where it does not do what the rules say: it got a tensor
-without memory, other elements, or something that was to be refused. Cells of ours
-are never one of these, or the run fails."""
+A cell is "ok" where the consumer has what the case says, "-" where it refuses in
+words that are written down (with the class, where it is not what the rules want), and
+else a word of judge.py. Cells of ours are never one of these, or the run fails;
+--conforms=NAME wants the same of another consumer, as for one that is to read through a
+table of ours which --install=MODULE puts in place (hook.py)."""
 
 import sys
 import warnings
@@ -11,55 +12,85 @@ import warnings
 import cases
 import clients
 import consumers
+import hook
+import judge
+import layouts
 
 warnings.simplefilter("ignore")
 
 
-def outcome(case, take):
-    """What becomes of a case with a consumer, in one word."""
-    try:
-        taken = case.run(take)
-    except Exception:
-        return "-"
-    if taken is None or not taken.has_data:
-        return "no data"
-    if not case.truth or taken.bytes != case.truth():
-        return "wrong"
-    return "takes" if case.refused else "ok"
-
-
 def take_ours(x):
-    (address, shape, *_), elements = clients.read(x)
-    return consumers.Taken(address, shape, lambda: elements)
+    (address, shape, _, dtype, device, flags), elements = clients.read(x)
+    return judge.Taken(address, shape, dtype, device, bool(flags & 1), lambda: elements)
 
 
-def take_from_ours(take):
-    """Another library takes what we hand on."""
-    return lambda x: take(clients.export(x))
+def cells(case, takes):
+    """The words of every consumer, by its name."""
+    mine = [case.refused] if case.refused else []
+    words = {"ours": judge.outcome(case, take_ours, mine)}
+    for name, take in takes.items():
+        words[name] = judge.outcome(case, take, mine, consumers.EXPORTERS + consumers.REFUSALS[name])
+    for name, take in takes.items():
+        # What must not be read is refused by us, whoever asks for it.
+        own = [] if case.refused else consumers.EXPORTERS + consumers.REFUSALS[name]
+        words[f"ours to {name}"] = judge.outcome(case, lambda x, take=take: take(clients.export(x)), mine, own)
+    return words
 
 
-def rows(libraries):
-    takes = {name: make() for name, make in consumers.CONSUMERS.items()}
-    for case in cases.cases(*libraries):
-        rule = "refuse" if case.refused else "read" if case.written else "read, write"
-        ours = outcome(case, take_ours)
-        others = [outcome(case, take) for take in takes.values()]
-        through = [outcome(case, take_from_ours(take)) for take in takes.values()]
-        yield [case.library, case.name, rule, ours] + others + through, case
+def rows(libraries, takes):
+    """(library, tensor, rule, words, faults) of each row."""
+    for library in libraries or cases.LIBRARIES:
+        taken = {}
+        for case in cases.cases(library):
+            taken[case.name] = cells(case, takes)
+            yield case, case.name, taken[case.name], [(case, taken[case.name])]
+        for layout, each in layouts.cases(library):
+            words = [(case, cells(case, takes)) for case in each]
+            plain = [taken[case.name.rpartition(" ")[2]] for case in each]
+            yield each[0], f"{layout}, every dtype", {name: summary(name, words, plain) for name in plain[0]}, words
 
 
-def main(libraries):
-    names = list(consumers.CONSUMERS)
-    print("| producer | tensor | the rules | ours | " + " | ".join(names + ["ours to " + n for n in names]) + " |")
-    print("|---" * (4 + 2 * len(names)) + "|")
+def summary(name, words, plain):
+    """What a consumer does with all data types that it takes at all."""
+    said = {}
+    takes_some = any(row[name] == judge.OK for row in plain)
+    for (case, cell), row in zip(words, plain):
+        if row[name] == judge.OK or not takes_some:
+            said.setdefault(cell[name], []).append(case.name.rpartition(" ")[2])
+    most = max(said, key=lambda word: len(said[word]))
+    return ", ".join([most] + [f"{word} ({' '.join(said[word])})" for word in said if word != most])
+
+
+def faults(case, words, strict):
+    """The cells that are not what was written down."""
+    for name, word in words.items():
+        want = judge.REFUSED if case.refused else judge.OK
+        if (name == "ours" or name in strict or name.startswith("ours to") and case.refused) and word != want:
+            yield f"{case} to {name}: {word}, expected {want}"
+
+
+def line(words):
+    return "| " + " | ".join(words) + " |"
+
+
+def main(libraries, which, strict):
+    takes = {name: make() for name, make in consumers.CONSUMERS.items() if name in which or not which}
+    names = ["ours", *takes, *(f"ours to {name}" for name in takes)]
+    print(line(["producer", "tensor", "the rules", *names]))
+    print("|---" * (3 + len(names)) + "|")
     bad = []
-    for row, case in rows(libraries):
-        print("| " + " | ".join(row) + " |", flush=True)
-        if row[3] != ("-" if case.refused else "ok"):
-            bad.append(str(case))
+    for case, title, words, all_of_it in rows(libraries, takes):
+        rule = "refuse" if case.refused else "read" if case.written else "read, write"
+        print(line([case.library, title, rule, *(words[name] for name in names)]), flush=True)
+        bad += [fault for case, cell in all_of_it for fault in faults(case, cell, strict)]
     if bad:
-        sys.exit("ours is not what the rules say: " + ", ".join(bad))
+        sys.exit("not what was written down:\n" + "\n".join(bad))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    options = hook.options()
+    options.add_argument("--consumers", type=lambda names: names.split(","), default=[], help="those and ours; else all")
+    options.add_argument("--conforms", action="append", default=[], metavar="CONSUMER")
+    options.add_argument("libraries", nargs="*")
+    chosen = hook.parse(options)
+    main(chosen.libraries, chosen.consumers, chosen.conforms)

@@ -2,6 +2,7 @@
 library for all whose names begin with it."""
 
 import gc
+import re
 import sys
 import time
 import traceback
@@ -17,7 +18,7 @@ def refused(f, *arguments, text):
     try:
         f(*arguments)
     except (BufferError, TypeError, ValueError, RuntimeError) as e:
-        assert cases.matches(text, e), f"the message says: {e}"
+        assert re.search(text, str(e)), f"the message says: {e}"
     else:
         raise AssertionError("not refused")
 

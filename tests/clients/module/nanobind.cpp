@@ -1,9 +1,11 @@
 // A producer and consumer made with nanobind.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 namespace nb = nanobind;
 
@@ -25,10 +27,21 @@ nb::tuple read_all(nb::ndarray<nb::ro> t) {
 	for (size_t i = 0; i < t.ndim(); i++) shape.append(t.shape(i));
 	const auto address = reinterpret_cast<uintptr_t>(t.data());
 	if (address != 0) gather(t, 0, static_cast<const char *>(t.data()), bytes, size);
-	return nb::make_tuple(address, nb::tuple(shape), nb::bytes("").attr("join")(bytes));
+	return nb::make_tuple(address, nb::tuple(shape), nb::make_tuple(t.dtype().code, t.dtype().bits, t.dtype().lanes),
+			      nb::make_tuple(t.device_type(), t.device_id()), nb::bytes("").attr("join")(bytes));
 }
 
 nb::capsule nobody() { return nb::capsule("", [](void *) noexcept {}); }
+
+// A tensor of any data type over a copy of some bytes.
+nb::ndarray<nb::array_api> make_any(nb::bytes memory, int code, int bits, int lanes, std::vector<size_t> shape,
+				    std::vector<int64_t> strides) {
+	auto *const copy = new char[memory.size()];
+	std::memcpy(copy, memory.c_str(), memory.size());
+	const nb::capsule owner(copy, [](void *p) noexcept { delete[] static_cast<char *>(p); });
+	const nb::dlpack::dtype dtype{static_cast<uint8_t>(code), static_cast<uint8_t>(bits), static_cast<uint16_t>(lanes)};
+	return nb::ndarray<nb::array_api>(copy, shape.size(), shape.data(), owner, strides.data(), dtype);
+}
 
 double numbers[] = {1.5, -2.5, 3.5, 4.5, 5.5, 6.5};
 
@@ -36,6 +49,7 @@ double numbers[] = {1.5, -2.5, 3.5, 4.5, 5.5, 6.5};
 
 NB_MODULE(withnanobind, m) {
 	m.def("read", &read_all);
+	m.def("make_any", &make_any);
 	m.def("make", [] { return nb::ndarray<nb::array_api, double>(numbers, {2, 3}, nobody()); });
 	m.def("make_read_only", [] { return nb::ndarray<nb::array_api, const double>(numbers, {2, 3}, nobody()); });
 	m.def("make_strided", [] { return nb::ndarray<nb::array_api, double>(numbers, {2, 2}, nobody(), {3, 2}); });

@@ -1,0 +1,70 @@
+"""Says in a word what became of a case: everything that its expectation names is
+compared, and an exception is a refusal only if it is one that was written down."""
+
+import re
+
+# What became of it, in the order in which it is found out.
+REFUSED, NO_DATA, WRONG, SHAPE, DTYPE, DEVICE, WRITABLE, READ_ONLY, TAKES, OK = (
+    "-", "no data", "wrong", "shape", "dtype", "device", "writable", "read-only", "takes", "ok")
+
+
+class Taken:
+    """A tensor as its consumer sees it: an address, what it is, and its bytes where the address is one.
+
+    dtype is (code, bits, lanes); device (type, number). read_only is None of a library
+    that has no such tensors: by the rules it ignores the flag.
+    """
+
+    def __init__(self, address, shape, dtype, device, read_only, read):
+        self.shape, self.dtype, self.device = tuple(int(n) for n in shape), dtype, device
+        self.read_only = read_only
+        self.has_data = address != 0 or 0 in self.shape
+        self.bytes = read() if self.has_data else None
+
+
+def taken(case, got):
+    """The word for a tensor that a consumer has."""
+    if got is None or not got.has_data:
+        return NO_DATA
+    if case.truth is None or got.bytes != case.truth():
+        return WRONG
+    if case.refused:
+        return TAKES
+    return difference(case, got) or OK
+
+
+def difference(case, got):
+    """What of it is not what the case says, beside the elements."""
+    if got.shape != case.shape:
+        return SHAPE
+    if got.dtype != case.dtype:
+        return DTYPE
+    if got.device != (1, 0):
+        return DEVICE
+    if got.read_only is not None and got.read_only != case.read_only:
+        return WRITABLE if case.read_only else READ_ONLY
+    return ""
+
+
+def says(error, written):
+    """Whether an exception is one of the pairs of a class's name and a pattern of its text."""
+    return any(re.fullmatch(kind, type(error).__name__) and re.search(text, str(error)) for kind, text in written)
+
+
+def refusal(error, mine, own=()):
+    """The word for an exception; mine is what the rules want, own are refusals of the consumer's."""
+    name = type(error).__name__
+    if says(error, mine):
+        return REFUSED
+    if says(error, own):
+        return REFUSED if name == "BufferError" else f"{REFUSED} {name}"
+    return f"raises {name}"
+
+
+def outcome(case, take, mine, own=()):
+    """The word for a case with a consumer whose refusals are written down."""
+    try:
+        got = case.run(take)
+    except Exception as error:
+        return refusal(error, mine, own)
+    return taken(case, got)

@@ -1,0 +1,102 @@
+package clients
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// forgotten are comparisons that the matrix could do without and still print "ok".
+var forgotten = []struct{ what, old, to string }{
+	{"the elements", "got.bytes != case.truth()", "False"},
+	{"what has no truth", "case.truth is None or ", ""},
+	{"tensors without memory", "got is None or not got.has_data", "got is None"},
+	{"nothing at all", "got is None or ", ""},
+	{"that it was to be refused", "if case.refused:", "if False:"},
+	{"the shape", "if got.shape != case.shape:", "if False:"},
+	{"the order of the extents", "got.shape != case.shape", "sorted(got.shape) != sorted(case.shape)"},
+	{"the number of dimensions", "got.shape != case.shape", "any(a != b for a, b in zip(got.shape, case.shape))"},
+	{"the data type", "if got.dtype != case.dtype:", "if False:"},
+	{"bits and lanes", "got.dtype != case.dtype", "got.dtype[:1] != case.dtype[:1]"},
+	{"the lanes", "got.dtype != case.dtype", "got.dtype is None or got.dtype[:2] != case.dtype[:2]"},
+	{"data types that the consumer cannot name", "got.dtype != case.dtype", "got.dtype and got.dtype != case.dtype"},
+	{"the device", "got.device != (1, 0)", "False"},
+	{"the number of the device", "got.device != (1, 0)", "got.device[0] != 1"},
+	{"the flag", "got.read_only is not None and got.read_only != case.read_only", "False"},
+	{"which way the flag is lost", "WRITABLE if case.read_only else READ_ONLY", "READ_ONLY"},
+	{"libraries without the flag", "got.read_only is not None and ", ""},
+	{"the class of an exception", "re.fullmatch(kind, type(error).__name__) and ", ""},
+	{"classes that derive from it", "re.fullmatch(kind, type(error).__name__)", "kind in [c.__name__ for c in type(error).__mro__]"},
+	{"the text of an exception", " and re.search(text, str(error))", ""},
+	{"that refusals are written down", "    return f\"raises {name}\"", "    return REFUSED"},
+	{"the class that the rules want", `REFUSED if name == "BufferError" else f"{REFUSED} {name}"`, "REFUSED"},
+}
+
+func TestTheJudgeForgetsNothing(t *testing.T) {
+	python := need.Python(t)
+	out, log, err := script(python, t.TempDir(), "judge_check.py")
+	require.NoError(t, err, "%s\n%s", out, log)
+	assert.Equal(t, 33, strings.Count(out, "ok "), out)
+	text, err := os.ReadFile("judge.py")
+	require.NoError(t, err)
+	for _, f := range forgotten {
+		t.Run(f.what, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, 1, strings.Count(string(text), f.old), "%q is not once in judge.py", f.old)
+			dir := t.TempDir()
+			wrong := strings.Replace(string(text), f.old, f.to, 1)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "judge.py"), []byte(wrong), 0o600))
+			for _, name := range []string{"judge_check.py", "cases.py"} {
+				same, err := os.ReadFile(name)
+				require.NoError(t, err)
+				require.NoError(t, os.WriteFile(filepath.Join(dir, name), same, 0o600))
+			}
+			out, log, err := script(python, dir, filepath.Join(dir, "judge_check.py"))
+			require.Error(t, err, "nothing notices: %s", out)
+			assert.Regexp(t, "AssertionError: expectation|AttributeError|TypeError", log)
+		})
+	}
+}
+
+// With another table in place the same is expected: what a module installs is there
+// before the first case, and what it spoils is found.
+func TestTheMatrixWithAnotherTable(t *testing.T) {
+	python := environment(t)
+	modules := build(t, python, generated(t))
+	needs(t, python, "numpy", "ml_dtypes")
+	installs := map[string]string{
+		"harmless": "def install():\n    print('installed')\n",
+		"spoils":   "import clients\n\ndef install():\n    read = clients.read\n    clients.read = lambda x: ((*read(x)[0][:3], (9, 9, 9), *read(x)[0][4:]), read(x)[1])\n",
+		"exports":  "import clients\n\ndef install():\n    clients.export = lambda x: x\n",
+	}
+	for name, text := range installs {
+		require.NoError(t, os.WriteFile(filepath.Join(modules, name+".py"), []byte(text), 0o600))
+	}
+	run := func(args ...string) (out, log string, err error) {
+		return script(python, modules, append([]string{"matrix.py", "--consumers=numpy"}, args...)...)
+	}
+	plain, log, err := run("numpy")
+	require.NoError(t, err, log)
+	assert.Contains(t, plain, "| numpy | masked | refuse | - | wrong | - |\n")
+	out, log, err := run("--install=harmless", "numpy")
+	require.NoError(t, err, log)
+	assert.Equal(t, "installed\n"+plain, out)
+	_, log, err = run("--install=spoils", "numpy")
+	assert.Error(t, err)
+	assert.Contains(t, log, "numpy: float32 to ours: dtype, expected ok")
+	_, log, err = run("--install=exports", "numpy")
+	assert.Error(t, err)
+	assert.Contains(t, log, "numpy: masked to ours to numpy: wrong, expected -")
+	_, log, err = run("--conforms=numpy", "numpy")
+	assert.Error(t, err)
+	assert.Contains(t, log, "numpy: masked to numpy: wrong, expected -")
+	out, log, err = script(python, modules, "ours.py", "--install=spoils", "numpy", "float32")
+	assert.Error(t, err, log)
+	assert.Contains(t, out, "FAIL read numpy: float32: AssertionError: dtype")
+}
