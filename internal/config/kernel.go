@@ -71,6 +71,11 @@ func (d *decoder) kernel(e yaml.Entry, devices map[string]int64) (kernel.Kernel,
 	k.Doc = spec.ReadDoc(m)
 	k.Header = header(m.Get("header"))
 	k.Devices = kernelDevices(m.Get("devices"), devices)
+	k.Form = kernel.Forms[0]
+	if n := m.Get("form"); n != nil {
+		k.Form = n.OneOf("form", kernel.Forms)
+	}
+	k.Strided = m.Bool("strided")
 	n, like := m.Need("schema"), m.Get("like")
 	if n != nil && readSchema(&k.Schema, n) {
 		likes(&k.Schema, m, like)

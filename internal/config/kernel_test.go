@@ -24,6 +24,8 @@ kernels:
     like: x
     backward: square_backward
     devices: [kDLCUDA, kDLAcme]
+    form: boxed_function
+    strided: true
   square_backward: {namespace: mylib, schema: "(Tensor grad, Tensor x) -> Tensor", like: [x]}
   fill: {schema: "(Tensor(a!) out, float a) -> ()"}
 `, Choice{})
@@ -32,12 +34,12 @@ kernels:
 	square := cfg.Kernels[0]
 	assert.Equal(t, kernel.Kernel{
 		Name: "square", Namespace: "mylib", Symbol: "mylib_square", Header: "mylib/kernels.h", Error: "mylib_error",
-		Doc: "Squares every element.", Backward: "square_backward",
+		Doc: "Squares every element.", Backward: "square_backward", Form: "boxed_function", Strided: true,
 		Devices: []kernel.Device{{Name: "kDLCUDA", Value: 2}, {Name: "kDLAcme", Value: 1000}},
 		Schema:  kernel.Schema{Arguments: []kernel.Argument{{Name: "x"}}, Results: []kernel.Result{{Like: "x"}}},
 	}, square)
 	fill := cfg.Kernels[2]
-	assert.Equal(t, []string{"dlpackgen", "fill"}, []string{fill.Namespace, fill.Symbol}, "defaults")
+	assert.Equal(t, []string{"dlpackgen", "fill", "function"}, []string{fill.Namespace, fill.Symbol, fill.Form}, "defaults")
 	assert.Equal(t, []kernel.Device{{Name: "kDLCPU", Value: 1}}, fill.Devices)
 	for _, empty := range []string{"kernels:\n", "kernels: {}\n"} {
 		cfg, found = decode(t, good+empty, Choice{})
@@ -69,6 +71,8 @@ func TestKernelFindings(t *testing.T) {
 		fine + ", devices: [kDLCPUU]":        `: error: no release that is made has a device "kDLCPUU" [unknown-device]`,
 		fine + ", devices: [{}]":             `: error: a device must be a value, not a mapping [wrong-kind]`,
 		fine + ", devices: [kDLCPU, kDLCPU]": `: error: kDLCPU again [duplicate-key]`,
+		fine + ", form: boxed":               `: error: form must be one of function, pointer, lambda, functor, boxed_function, boxed_functor, not "boxed" [unknown-value]`,
+		fine + ", strided: yes":              `: error: strided must be true or false, not "yes" [wrong-kind]`,
 		fine + ", like: x":                   `: error: the schema has no result to be like an argument [bad-like]`,
 		gives:                                `:3:14: error: a kernel with a result needs "like"`,
 		gives + ", like: y":                  `: error: "y" is no argument that is always a tensor [bad-like]`,

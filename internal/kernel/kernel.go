@@ -18,7 +18,8 @@ const (
 // in the order of its schema. A tensor is a `const DLTensor *`, or a `DLTensor *`
 // where the function writes to it; NULL stands for an optional one that is
 // absent. int is int64_t, float is double, bool is bool. Results come allocated,
-// row-major and uninitialized. 0 is success, any other number an error.
+// row-major and uninitialized. Other tensors come row-major too, as copies where they
+// are not, unless the kernel is Strided. 0 is success, any other number an error.
 type Kernel struct {
 	Name      string
 	Namespace string
@@ -28,8 +29,13 @@ type Kernel struct {
 	Doc       string
 	Backward  string // the kernel that computes the gradients, in the same namespace; or ""
 	Devices   []Device
+	Form      string // one of Forms
+	Strided   bool   // it heeds strides; else every tensor comes row-major
 	Schema    Schema
 }
+
+// Forms are the ways to register a kernel with PyTorch, the default first.
+var Forms = []string{"function", "pointer", "lambda", "functor", "boxed_function", "boxed_functor"}
 
 // Device is a type of device whose tensors a kernel takes.
 type Device struct {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
@@ -44,8 +43,14 @@ func render(m *emit.Model) ([]emit.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	var files []emit.File
+	files, err := kernelFiles(m)
+	if err != nil {
+		return nil, err
+	}
 	for _, entry := range entries {
+		if entry.IsDir() {
+			continue
+		}
 		text, err := fs.ReadFile(templates.Torch, "torch/"+entry.Name())
 		if err != nil {
 			return nil, err
@@ -57,14 +62,10 @@ func render(m *emit.Model) ([]emit.File, error) {
 
 // finish puts the banner before a text and the release into it.
 func finish(r *spec.Release, name string, text []byte) []byte {
-	mark := "// "
-	if path.Ext(name) == ".py" {
-		mark = "# "
-	}
 	namespace := "v" + strings.ReplaceAll(r.Version, ".", "_")
 	text = bytes.ReplaceAll(text, []byte(templateNamespace), []byte(namespace))
 	text = bytes.ReplaceAll(text, []byte(templateGuard), []byte(strings.ToUpper(namespace)))
-	return append([]byte(emit.Banner(mark, "", r.Version)), text...)
+	return append([]byte(bannerOf(name, r.Version)), text...)
 }
 
 // check reports what a spec of one's own lacks of the entities that the sources

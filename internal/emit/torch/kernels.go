@@ -1,0 +1,233 @@
+package torch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/kernel"
+	"github.com/dlpackgen/dlpackgen/templates"
+)
+
+// kernelTemplates are made where the config has kernels, and only there.
+var kernelTemplates = template.Must(template.ParseFS(templates.Torch, "torch/kernels/*.tmpl"))
+
+// kernelView is what the templates of kernels show.
+type kernelView struct {
+	Version, Guard string
+	Inline         string // the word before the namespace of the release
+	Headers        []string
+	Declared       []operator
+	Errors         []string
+	Namespaces     []operators
+}
+
+// operators are the kernels of one namespace.
+type operators struct {
+	Name    string
+	Inner   string // the namespace in C++, which ends as no kernel's does
+	Kernels []operator
+	Blocks  []block
+}
+
+// block registers what stands under one dispatch key.
+type block struct {
+	Key     string
+	Call    string // the function that does it
+	More    string // its further arguments
+	Kernels []operator
+}
+
+// operator is a kernel as C and C++ spell it.
+type operator struct {
+	Name, Namespace, Symbol, Doc, Form string
+	Type                               string // ends with an underscore, as no kernel does
+	Schema                             string
+	Result, Parameters                 string // of the signature in C++
+	Prototype                          string // the parameters in C
+	Arguments                          []string
+	Strided                            bool
+	Likes                              []int
+	Backward                           string // a type, or void
+	Error                              string // an expression of code
+}
+
+// keys are the back ends of PyTorch by DLPack's types of devices.
+var keys = map[string]string{
+	"kDLCPU": "CPU", "kDLCUDA": "CUDA", "kDLROCM": "CUDA", "kDLOneAPI": "XPU", "kDLMetal": "MPS", "kDLMAIA": "MAIA", "kDLExtDev": "PrivateUse1",
+}
+
+// kernelFiles renders the registration of the kernels, if there are any.
+func kernelFiles(m *emit.Model) ([]emit.File, error) {
+	if len(m.Kernels) == 0 {
+		return nil, nil
+	}
+	if err := checkKernels(m.Kernels); err != nil {
+		return nil, err
+	}
+	view := viewKernels(m)
+	var files []emit.File
+	for _, t := range kernelTemplates.Templates() {
+		var out bytes.Buffer
+		if err := t.Execute(&out, view); err != nil {
+			return nil, err
+		}
+		name := strings.TrimSuffix(t.Name(), ".tmpl")
+		files = append(files, emit.File{Path: folder + name, Data: append([]byte(bannerOf(name, m.Release.Version)), out.Bytes()...)})
+	}
+	slices.SortFunc(files, func(a, b emit.File) int { return strings.Compare(a.Path, b.Path) })
+	return files, nil
+}
+
+// bannerOf is the banner in the comments of a file's language.
+func bannerOf(name, version string) string {
+	switch path.Ext(name) {
+	case ".py":
+		return emit.Banner("# ", "", version)
+	case ".h":
+		return emit.Banner("/* ", " */", version)
+	}
+	return emit.Banner("// ", "", version)
+}
+
+// checkKernels names what PyTorch cannot do.
+func checkKernels(all []kernel.Kernel) error {
+	var errs []error
+	for _, k := range all {
+		if len(k.Schema.Tensors()) == 0 {
+			errs = append(errs, fmt.Errorf("kernel %s takes no tensor: PyTorch finds the back end of an operator by its tensors", k.Name))
+		}
+		for _, d := range k.Devices {
+			if keys[d.Name] == "" {
+				errs = append(errs, fmt.Errorf("kernel %s is for %s, which PyTorch has no back end for", k.Name, d.Name))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func viewKernels(m *emit.Model) kernelView {
+	version := "v" + strings.ReplaceAll(m.Release.Version, ".", "_")
+	guard := "DLPACKGEN_" + strings.ToUpper(version) + "_"
+	v := kernelView{Version: version, Guard: guard + "ATEN_", Inline: guard + "INLINE"}
+	for _, k := range m.Kernels {
+		op := viewKernel(k)
+		if k.Header == "" {
+			v.Declared = append(v.Declared, op)
+		} else if !slices.Contains(v.Headers, k.Header) {
+			v.Headers = append(v.Headers, k.Header)
+		}
+		if k.Error != "" && k.Header == "" && !slices.Contains(v.Errors, k.Error) {
+			v.Errors = append(v.Errors, k.Error)
+		}
+		v.Namespaces = place(v.Namespaces, k, op)
+	}
+	return v
+}
+
+// place files an operator under its namespace and its dispatch keys.
+func place(all []operators, k kernel.Kernel, op operator) []operators {
+	i := slices.IndexFunc(all, func(n operators) bool { return n.Name == k.Namespace })
+	if i < 0 {
+		i, all = len(all), append(all, operators{Name: k.Namespace, Inner: k.Namespace + "_"})
+	}
+	n := &all[i]
+	n.Kernels = append(n.Kernels, op)
+	n.add(block{Key: "Meta", Call: "implement_meta"}, op)
+	n.add(block{Key: "Autograd", Call: "implement_autograd"}, op)
+	if k.Schema.Mutates() {
+		n.add(block{Key: "ADInplaceOrView", Call: "implement_versions"}, op)
+	}
+	var placed []string
+	for _, d := range k.Devices {
+		if key := keys[d.Name]; !slices.Contains(placed, key) {
+			placed = append(placed, key)
+			n.add(block{Key: key, Call: "implement", More: ", c10::DispatchKey::" + key}, op)
+		}
+	}
+	return all
+}
+
+// add files an operator under a dispatch key.
+func (n *operators) add(under block, op operator) {
+	i := slices.IndexFunc(n.Blocks, func(b block) bool { return b.Key == under.Key })
+	if i < 0 {
+		i, n.Blocks = len(n.Blocks), append(n.Blocks, under)
+	}
+	n.Blocks[i].Kernels = append(n.Blocks[i].Kernels, op)
+}
+
+func viewKernel(k kernel.Kernel) operator {
+	op := operator{
+		Name: k.Name, Namespace: k.Namespace, Strided: k.Strided, Type: k.Name + "_", Symbol: k.Symbol, Form: k.Form, Schema: k.Schema.String(),
+		Doc:       strings.TrimSpace(fmt.Sprintf("%s::%s%s. %s", k.Namespace, k.Name, k.Schema, k.Doc)),
+		Result:    []string{"void", "at::Tensor"}[min(len(k.Schema.Results), 1)],
+		Prototype: prototype(k.Schema),
+		Backward:  "void", Error: "nullptr",
+	}
+	if n := len(k.Schema.Results); n > 1 {
+		op.Result = "std::tuple<" + strings.TrimSuffix(strings.Repeat("at::Tensor, ", n), ", ") + ">"
+	}
+	if k.Backward != "" {
+		op.Backward = k.Backward + "_"
+	}
+	if k.Error != "" {
+		op.Error = "::" + k.Error + "(code)"
+	}
+	var parameters []string
+	for _, a := range k.Schema.Arguments {
+		op.Arguments = append(op.Arguments, a.Name)
+		parameters = append(parameters, cxxType(a)+a.Name)
+	}
+	op.Parameters = strings.Join(parameters, ", ")
+	for _, r := range k.Schema.Results {
+		op.Likes = append(op.Likes, slices.IndexFunc(k.Schema.Arguments, func(a kernel.Argument) bool { return a.Name == r.Like }))
+	}
+	return op
+}
+
+// scalars are the types of the other arguments, in C and in C++.
+var scalars = map[kernel.Kind]string{kernel.Int: "int64_t ", kernel.Float: "double ", kernel.Bool: "bool "}
+
+func cxxType(a kernel.Argument) string {
+	switch {
+	case a.Kind != kernel.Tensor:
+		return scalars[a.Kind]
+	case a.Writes():
+		return "at::Tensor& "
+	case a.Optional:
+		return "const std::optional<at::Tensor>& "
+	}
+	return "const at::Tensor& "
+}
+
+// prototype gives the parameters of the C function.
+func prototype(s kernel.Schema) string {
+	var out []string
+	for _, a := range s.Arguments {
+		switch {
+		case a.Kind != kernel.Tensor:
+			out = append(out, scalars[a.Kind]+a.Name)
+		case a.Writes():
+			out = append(out, "DLTensor *"+a.Name)
+		default:
+			out = append(out, "const DLTensor *"+a.Name)
+		}
+	}
+	for i, r := range s.Results {
+		name := r.Name
+		if name == "" {
+			name = fmt.Sprintf("result%d", i)
+		}
+		for s.Argument(name) != nil {
+			name += "_" // which no argument ends with
+		}
+		out = append(out, "DLTensor *"+name)
+	}
+	return strings.Join(append(out, "void *stream"), ", ")
+}

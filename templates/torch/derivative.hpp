@@ -1,0 +1,232 @@
+/**
+ * \file derivative.hpp
+ * What stands between autograd and a kernel. The dispatcher by itself differentiates
+ * no operator, and does not learn that one wrote to an argument: without what is
+ * here, backward is silently wrong after either. Beside what kernel.hpp asks for, a
+ * kernel has
+ *
+ *     using backward = scale_backward;   // the kernel of its gradients, or void
+ */
+#ifndef DLPACKGEN_V0_0_ATEN_DERIVATIVE_HPP_
+#define DLPACKGEN_V0_0_ATEN_DERIVATIVE_HPP_
+
+#include "kernel.hpp"
+
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace detail {
+
+// The operator of a kernel, which must be registered.
+template <class K>
+const c10::TypedOperatorHandle<typename K::signature>& handle() {
+  static const auto found =
+      c10::Dispatcher::singleton().findSchemaOrThrow(K::name, "").template typed<typename K::signature>();
+  return found;
+}
+
+// Tensors without these data, which most are, take part in nothing.
+inline bool tracked(const at::Tensor& tensor) {
+  return tensor.defined() && tensor.unsafeGetTensorImpl()->autograd_meta() != nullptr;
+}
+
+inline bool wants_gradient(const at::Tensor& tensor) { return tracked(tensor) && tensor.requires_grad(); }
+
+// A dual tensor of forward mode; its derivative would be dropped.
+inline bool has_tangent(const at::Tensor& tensor) { return tracked(tensor) && tensor._fw_grad(0).defined(); }
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void refuse_gradient(const char* kernel) {
+  TORCH_CHECK_NOT_IMPLEMENTED(false, kernel,
+      "(): an argument requires a gradient, and the kernel names no backward: call it under torch.no_grad(), pass "
+      "detach(), or name the kernel of its gradients in dlpackgen.yaml, as `backward:`");
+}
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void refuse_tangent(const char* kernel) {
+  TORCH_CHECK_NOT_IMPLEMENTED(false, kernel,
+      "(): an argument has a derivative of forward mode, which kernels do not pass on: use backward mode");
+}
+
+// Looks at the tensors of a call; true is for autograd to take part.
+template <class K>
+class Tracking {
+ public:
+  void see(const at::Tensor& tensor) {
+    wanted_ = wanted_ || wants_gradient(tensor);
+    if (has_tangent(tensor)) refuse_tangent(K::name);
+  }
+
+  bool recorded() const {
+    const bool recorded = wanted_ && c10::GradMode::is_enabled();
+    if (std::is_void_v<typename K::backward> && recorded) refuse_gradient(K::name);
+    return recorded;
+  }
+
+ private:
+  bool wanted_ = false;
+};
+
+template <class A>
+inline constexpr bool is_tensor = std::is_same_v<std::decay_t<A>, at::Tensor>;
+
+// Autograd's record of one call of a kernel with a backward, whose tensors are all
+// there and all read alone.
+template <class K, class Signature = typename K::signature>
+struct Derivative;
+
+template <class K, class R, class... A>
+struct Derivative<K, R(A...)> : torch::autograd::Function<Derivative<K, R(A...)>> {
+  using Context = torch::autograd::AutogradContext;
+  using List = torch::autograd::variable_list;
+
+  static List forward(Context* context, A... arguments) {
+    List saved;
+    std::size_t number = 0;
+    (save(context, saved, number++, arguments), ...);
+    context->save_for_backward(std::move(saved));
+    const at::AutoDispatchBelowAutograd below;
+    at::Tensor made[Results<R>::count];
+    Results<R>::unpack(handle<K>().call(arguments...), made);
+    return List(std::begin(made), std::end(made));
+  }
+
+  static List backward(Context* context, const List& gradients) {
+    return backward(context, gradients, std::make_index_sequence<Results<R>::count>(), std::index_sequence_for<A...>());
+  }
+
+ private:
+  static constexpr std::size_t tensors = (std::size_t{is_tensor<A>} + ...);
+
+  // How many tensors stand before an argument.
+  static constexpr std::size_t before(std::size_t argument) {
+    constexpr bool which[] = {is_tensor<A>...};
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < argument; ++i) count += which[i] ? 1 : 0;
+    return count;
+  }
+
+  template <class Value>
+  static void save(Context* context, List& saved, std::size_t number, const Value& value) {
+    if constexpr (is_tensor<Value>) {
+      saved.push_back(value);
+    } else {
+      context->saved_data[std::to_string(number)] = value;
+    }
+  }
+
+  template <class Value, std::size_t I>
+  static std::decay_t<Value> restore(Context* context, const List& saved) {
+    if constexpr (is_tensor<Value>) {
+      return saved[before(I)];
+    } else {
+      return context->saved_data[std::to_string(I)].template to<std::decay_t<Value>>();
+    }
+  }
+
+  template <std::size_t... G, std::size_t... I>
+  static List backward(
+      Context* context, const List& gradients, std::index_sequence<G...>, std::index_sequence<I...>) {
+    using Backward = typename K::backward;
+    const List saved = context->get_saved_variables();
+    at::Tensor made[tensors];
+    Results<typename Kernel<Backward>::result>::unpack(
+        handle<Backward>().call(gradients[G]..., restore<A, I>(context, saved)...), made);
+    return {(is_tensor<A> ? made[before(I)] : at::Tensor())...};
+  }
+};
+
+}  // namespace detail
+
+/** What stands before a kernel under the key Autograd: it records the call, refuses it, or passes it on. */
+template <class K, class Signature = typename K::signature>
+struct Autograd;
+
+template <class K, class R, class... A>
+struct Autograd<K, R(A...)> {
+  static R call(c10::DispatchKeySet keys, A... arguments) {
+    detail::Tracking<K> tracking;
+    (see(tracking, arguments), ...);
+    if (tracking.recorded()) return record(arguments...);
+    return detail::handle<K>().redispatch(keys & c10::after_autograd_keyset, arguments...);
+  }
+
+  static void boxed(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
+    detail::Tracking<K> tracking;
+    const std::size_t first = stack->size() - sizeof...(A);
+    for (std::size_t i = first; i < stack->size(); ++i) {
+      if ((*stack)[i].isTensor()) tracking.see((*stack)[i].toTensor());
+    }
+    if (tracking.recorded()) {
+      detail::Boxed<R(A...)>::run(record, stack);
+    } else {
+      op.redispatchBoxed(keys & c10::after_autograd_keyset, stack);
+    }
+  }
+
+ private:
+  template <class Value>
+  static void see(detail::Tracking<K>& tracking, const Value& value) {
+    const at::Tensor* const tensor = detail::tensor_in(value);
+    if (tensor != nullptr) tracking.see(*tensor);
+  }
+
+  [[gnu::noinline]] static R record([[maybe_unused]] A... arguments) {
+    if constexpr (std::is_void_v<typename K::backward>) {
+      detail::refuse_gradient(K::name);
+    } else {
+      auto made = detail::Derivative<K>::apply(arguments...);
+      return detail::Results<R>::pack(made.data());
+    }
+  }
+};
+
+/**
+ * What stands before a kernel that writes to arguments, under the key
+ * ADInplaceOrView: it raises their versions, so that backward does not use what has
+ * changed since it was saved. Before the call, which may fail half-way.
+ */
+template <class K, class Signature = typename K::signature>
+struct Versions;
+
+template <class K, class R, class... A>
+struct Versions<K, R(A...)> {
+  static R call(c10::DispatchKeySet keys, A... arguments) {
+    (raise<A>(arguments), ...);
+    return detail::handle<K>().redispatch(keys & c10::after_ADInplaceOrView_keyset, arguments...);
+  }
+
+  static void boxed(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
+    constexpr bool written[] = {std::is_same_v<A, at::Tensor&>...};
+    const std::size_t first = stack->size() - sizeof...(A);
+    for (std::size_t i = 0; i < sizeof...(A); ++i) {
+      if (written[i]) raise<at::Tensor&>((*stack)[first + i].toTensor());
+    }
+    op.redispatchBoxed(keys & c10::after_ADInplaceOrView_keyset, stack);
+  }
+
+ private:
+  template <class A1>
+  static void raise([[maybe_unused]] const std::decay_t<A1>& argument) {
+    if constexpr (std::is_same_v<A1, at::Tensor&>) {
+      // Tensors of inference mode have no version.
+      if (argument.defined() && !argument.is_inference()) argument.unsafeGetTensorImpl()->bump_version();
+    }
+  }
+};
+
+}  // namespace aten
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_ATEN_DERIVATIVE_HPP_

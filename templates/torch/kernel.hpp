@@ -1,0 +1,334 @@
+/**
+ * \file kernel.hpp
+ * Calls a C function over DLTensors with arguments of ATen: what the dispatcher calls
+ * for a kernel of the config. Nothing is allocated but results; shapes and strides
+ * are the tensors' own.
+ *
+ * A kernel is a type K with
+ *
+ *     using signature = at::Tensor(const at::Tensor& x, double a, at::Tensor& out);
+ *     static constexpr const char* name = "mylib::scale";
+ *     static constexpr const char* schema = "scale(Tensor x, float a, Tensor(a!) out) -> Tensor";
+ *     static constexpr const char* arguments[] = {"x", "a", "out"};
+ *     static constexpr int likes[] = {0, ...};   // by result, the argument of its shape; ends with -1
+ *     static constexpr bool strided = false;     // it heeds strides; else tensors come row-major
+ *     static int function(const DLTensor* x, double a, DLTensor* out, DLTensor* result, void* stream);
+ *     static const char* error(int code);        // nullptr: there is no text
+ */
+#ifndef DLPACKGEN_V0_0_ATEN_KERNEL_HPP_
+#define DLPACKGEN_V0_0_ATEN_KERNEL_HPP_
+
+#include "read.hpp"
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/stack.h>
+#include <ATen/ops/empty.h>
+#include <c10/core/DeviceGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <c10/util/Exception.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace detail {
+
+// Begins a message: "mylib::scale(): argument 'x' (1st)".
+[[gnu::noinline, gnu::cold]] inline std::string where(const char* kernel, const char* argument, std::size_t number) {
+  static constexpr const char* endings[] = {"th", "st", "nd", "rd"};
+  const std::size_t place = number + 1;
+  const bool teen = place % 100 / 10 == 1;
+  const char* const ending = endings[teen || place % 10 > 3 ? 0 : place % 10];
+  return std::string(kernel) + "(): argument '" + argument + "' (" + std::to_string(place) + ending + "): ";
+}
+
+// Where a kernel works: the device of its first tensor, made current, and the
+// stream that is current there. No header of a back end is needed for that.
+class Place {
+ public:
+  explicit Place(c10::Device device) : device_(device) {
+    if (!device.is_cpu()) enter();
+  }
+
+  c10::Device device() const noexcept { return device_; }
+  void* stream() const noexcept { return stream_; }
+
+ private:
+  [[gnu::noinline]] void enter() {
+    guard_.reset_device(device_);
+#if TORCH_VERSION_MINOR >= 11
+    stream_ = c10::impl::VirtualGuardImpl(device_.type()).getStream(device_).native_handle();
+#else
+    throw Refused("kernels on devices need torch 2.11, which tells the native handle of a stream");
+#endif
+  }
+
+  c10::Device device_;
+  c10::OptionalDeviceGuard guard_;
+  void* stream_ = nullptr;
+};
+
+// A write to an element that several indices share would be a race.
+[[gnu::noinline]] inline void refuse_overlap(const DLTensor& tensor) {
+  for (std::int32_t i = 0; i < tensor.ndim; ++i) {
+    if (tensor.shape[i] > 1 && tensor.strides[i] == 0) {
+      throw Refused("it is written to, and its elements share memory: pass contiguous(), and copy the result back");
+    }
+  }
+}
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void fail_argument(
+    const char* kernel, const char* argument, std::size_t number, const char* text) {
+  TORCH_CHECK_VALUE(false, where(kernel, argument, number), text);
+}
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void fail_device(
+    const char* kernel, const char* argument, std::size_t number, c10::Device expected, c10::Device got) {
+  TORCH_CHECK_VALUE(false, where(kernel, argument, number), "expected a tensor on ", expected,
+      ", as the first one, got one on ", got, ": pass to(", expected, ")");
+}
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void refuse_strides() {
+  throw Refused("it is written to, and not row-major: pass contiguous(), and copy the result back");
+}
+
+// One argument of one call: what messages say of it, and what it must be.
+struct Site {
+  const char* kernel;
+  const char* argument;
+  std::size_t number;
+  c10::Device device;
+  bool strided;
+};
+
+template <Access access>
+void lend(const Site& site, const at::Tensor& from, DLTensor& out) {
+  try {
+    borrow<access>(from, out);
+    if (access == Access::write && !site.strided && !from.is_contiguous()) refuse_strides();
+    if (access == Access::write && site.strided) refuse_overlap(out);
+  } catch (const Refused& e) {
+    fail_argument(site.kernel, site.argument, site.number, e.what());
+  } catch (c10::Error& e) {  // what ATen itself refuses
+    e.add_context(where(site.kernel, site.argument, site.number) + "it cannot be lent");
+    throw;
+  }
+  const c10::Device device = from.unsafeGetTensorImpl()->device();
+  if (device != site.device) fail_device(site.kernel, site.argument, site.number, site.device, device);
+}
+
+// A tensor to read from, and the copy of it where it is not row-major.
+class Read {
+ public:
+  void lend(const Site& site, const at::Tensor& from) {
+    detail::lend<Access::read>(site, from, tensor_);
+    if (!site.strided && !from.is_contiguous()) copy(from);
+  }
+  const DLTensor* get() const { return &tensor_; }
+
+ private:
+  [[gnu::noinline]] void copy(const at::Tensor& from) {
+    copy_ = from.contiguous();
+    borrow<Access::read>(copy_, tensor_);
+  }
+
+  DLTensor tensor_;
+  at::Tensor copy_;
+};
+
+// An argument as the C function takes it; A is as the dispatcher gives it.
+template <class A>
+struct Passed {
+  Passed(const Site&, A from) : value(from) {}
+  A get() const { return value; }
+  A value;
+};
+
+template <>
+struct Passed<const at::Tensor&> {
+  Passed(const Site& site, const at::Tensor& from) { tensor.lend(site, from); }
+  const DLTensor* get() const { return tensor.get(); }
+  Read tensor;
+};
+
+template <>
+struct Passed<at::Tensor&> {
+  Passed(const Site& site, const at::Tensor& from) { lend<Access::write>(site, from, tensor); }
+  DLTensor* get() { return &tensor; }
+  DLTensor tensor;
+};
+
+template <>
+struct Passed<const std::optional<at::Tensor>&> {
+  Passed(const Site& site, const std::optional<at::Tensor>& from) : present(from.has_value() && from->defined()) {
+    if (present) tensor.lend(site, *from);
+  }
+  const DLTensor* get() const { return present ? tensor.get() : nullptr; }
+  bool present;
+  Read tensor;
+};
+
+// The tensor that an argument holds, or nullptr.
+inline const at::Tensor* tensor_in(const at::Tensor& tensor) { return tensor.defined() ? &tensor : nullptr; }
+inline const at::Tensor* tensor_in(const std::optional<at::Tensor>& tensor) {
+  return tensor.has_value() ? tensor_in(*tensor) : nullptr;
+}
+template <class Scalar>
+const at::Tensor* tensor_in(Scalar) {
+  return nullptr;
+}
+
+template <class... A>
+c10::Device first_device(const char* kernel, const A&... arguments) {
+  const at::Tensor* first = nullptr;
+  ((first = first == nullptr ? tensor_in(arguments) : first), ...);
+  TORCH_CHECK_VALUE(first != nullptr, kernel, "(): expected a tensor among the arguments, which tells the device");
+  return first->device();
+}
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void fail_code(const char* kernel, int code, const char* text) {
+  const bool said = text != nullptr && *text != '\0';
+  TORCH_CHECK(false, kernel, "(): ", said ? text : "the kernel failed", " (error ", code, ")");
+}
+
+// The tensors that a signature gives, as an array and back.
+template <class R>
+struct Results {
+  static constexpr std::size_t count = std::tuple_size_v<R>;
+  static R pack(at::Tensor* made) { return pack(made, std::make_index_sequence<count>()); }
+  template <std::size_t... I>
+  static R pack(at::Tensor* made, std::index_sequence<I...>) {
+    return R(std::move(made[I])...);
+  }
+  static void unpack(R&& given, at::Tensor* made) { unpack(given, made, std::make_index_sequence<count>()); }
+  template <std::size_t... I>
+  static void unpack(R& given, at::Tensor* made, std::index_sequence<I...>) {
+    ((made[I] = std::move(std::get<I>(given))), ...);
+  }
+};
+template <>
+struct Results<at::Tensor> {
+  static constexpr std::size_t count = 1;
+  static at::Tensor pack(at::Tensor* made) { return std::move(made[0]); }
+  static void unpack(at::Tensor&& given, at::Tensor* made) { made[0] = std::move(given); }
+};
+template <>
+struct Results<void> {
+  static constexpr std::size_t count = 0;
+  static void pack(at::Tensor*) {}
+};
+
+// An argument out of the interpreter's stack, as a kernel takes it.
+template <class A>
+struct Unboxed {
+  static std::decay_t<A> get(c10::IValue& value) { return value.to<std::decay_t<A>>(); }
+};
+template <>
+struct Unboxed<const at::Tensor&> {
+  static const at::Tensor& get(c10::IValue& value) { return value.toTensor(); }
+};
+template <>
+struct Unboxed<at::Tensor&> {
+  static at::Tensor& get(c10::IValue& value) { return value.toTensor(); }
+};
+
+// Calls a function with the last values of the stack, and leaves its results there.
+template <class Signature>
+struct Boxed;
+
+template <class R, class... A>
+struct Boxed<R(A...)> {
+  static void run(R (*function)(A...), torch::jit::Stack* stack) {
+    run(function, stack, std::index_sequence_for<A...>());
+  }
+
+ private:
+  template <std::size_t... I>
+  static void run(R (*function)(A...), torch::jit::Stack* stack, std::index_sequence<I...>) {
+    c10::IValue* const first = stack->data() + stack->size() - sizeof...(A);
+    at::Tensor made[Results<R>::count + 1];
+    if constexpr (std::is_void_v<R>) {
+      function(Unboxed<A>::get(first[I])...);
+    } else {
+      Results<R>::unpack(function(Unboxed<A>::get(first[I])...), made);
+    }
+    torch::jit::drop(*stack, sizeof...(A));
+    for (std::size_t i = 0; i < Results<R>::count; ++i) stack->emplace_back(std::move(made[i]));
+  }
+};
+
+template <class... A>
+const at::Tensor& argument_at(int which, const A&... arguments) {
+  const at::Tensor* const all[] = {tensor_in(arguments)...};
+  TORCH_INTERNAL_ASSERT(all[which] != nullptr);
+  return *all[which];
+}
+
+}  // namespace detail
+
+/** What the dispatcher calls for a kernel. */
+template <class K, class Signature = typename K::signature>
+struct Kernel;
+
+template <class K, class R, class... A>
+struct Kernel<K, R(A...)> {
+  using result = R;
+  using results = detail::Results<R>;
+
+  /**
+   * Runs the C function: arguments are checked and lent to it, results allocated
+   * row-major on the device of the first tensor, which is made current. Any thread,
+   * with or without the GIL.
+   *
+   * \throws c10::ValueError about an argument, c10::Error for an error of the function.
+   */
+  static R call(A... arguments) { return call_with(std::index_sequence_for<A...>(), arguments...); }
+
+  /** The same with the arguments on a stack. */
+  static void boxed(torch::jit::Stack* stack) { detail::Boxed<R(A...)>::run(call, stack); }
+
+  /** The same without data: shapes may be symbols. */
+  static R meta(A... arguments) {
+    at::Tensor made[results::count + 1];
+    for (std::size_t i = 0; i < results::count; ++i) {
+      const at::Tensor& like = detail::argument_at(K::likes[i], arguments...);
+      made[i] = at::empty_symint(like.sym_sizes(), like.options());
+    }
+    return results::pack(made);
+  }
+
+ private:
+  template <std::size_t... I>
+  static R call_with(std::index_sequence<I...>, A... arguments) {
+    const detail::Place place(detail::first_device(K::name, arguments...));
+    std::tuple<detail::Passed<A>...> passed = {
+        detail::Passed<A>(detail::Site{K::name, K::arguments[I], I, place.device(), K::strided}, arguments)...};
+    at::Tensor made[results::count + 1];
+    DLTensor lent[results::count + 1];
+    for (std::size_t i = 0; i < results::count; ++i) {
+      const at::Tensor& like = detail::argument_at(K::likes[i], arguments...);
+      made[i] = at::empty(like.sizes(), like.options());
+      borrow<Access::write>(made[i], lent[i]);
+    }
+    run(place.stream(), lent, std::make_index_sequence<results::count>(), std::get<I>(passed).get()...);
+    return results::pack(made);
+  }
+
+  template <std::size_t... I, class... C>
+  static void run(void* stream, DLTensor* results, std::index_sequence<I...>, C... arguments) {
+    const int code = K::function(arguments..., &results[I]..., stream);
+    if (code != 0) detail::fail_code(K::name, code, K::error(code));
+  }
+};
+
+}  // namespace aten
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_ATEN_KERNEL_HPP_

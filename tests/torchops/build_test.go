@@ -1,0 +1,178 @@
+// Package torchops holds the kernels that target torch registers against a real
+// PyTorch: scripts of this folder call them through torch.ops.
+package torchops
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/config"
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// scratch holds what all tests share; built are the errors of what was tried.
+var (
+	scratch string
+	once    sync.Once
+	built   error
+)
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "dlpackgen-torchops")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	scratch = dir
+	return m.Run()
+}
+
+// generate writes what a config asks for into a folder.
+func generate(t *testing.T, file, dir string) {
+	t.Helper()
+	src, err := os.ReadFile(file)
+	require.NoError(t, err)
+	cfg, found := config.Decode(file, src, spec.Embedded(), config.Choice{})
+	require.NotNil(t, cfg, diag.Text(found.Sorted(), false))
+	for _, target := range cfg.Selected {
+		release, err := spec.Embedded().Release(target.Release)
+		require.NoError(t, err)
+		files, err := target.Emit(&emit.Model{Release: release, Options: target.Options, Kernels: cfg.Kernels})
+		require.NoError(t, err)
+		for _, f := range files {
+			name := filepath.Join(dir, filepath.FromSlash(f.Path))
+			require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+			require.NoError(t, os.WriteFile(name, f.Data, 0o600))
+		}
+	}
+}
+
+// places is where PyTorch and Python have what C++ needs.
+type places struct{ python, torch, headers string }
+
+// torch finds PyTorch, or skips.
+func torch(t *testing.T) places {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("compiles against libtorch for half a minute, and -short was given")
+	}
+	python := need.Python(t)
+	out, err := exec.Command(python, "-c",
+		"import sysconfig, importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0]); print(sysconfig.get_paths()['include'])").Output()
+	if err != nil {
+		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
+	}
+	lines := strings.Fields(string(out))
+	need.Program(t, "g++", "g++")
+	return places{python, lines[0], lines[1]}
+}
+
+// flags are those of every compilation. All of them begin with the headers of
+// PyTorch, compiled once: they take three quarters of the time.
+func (p places) flags(headers string) []string {
+	return []string{"-std=c++20", "-O1", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror", "-Winvalid-pch",
+		"-I", headers, "-isystem", filepath.Join(p.torch, "include"), "-isystem", p.headers}
+}
+
+// everything is what the generated sources include of PyTorch.
+const everything = `#include <ATen/Context.h>
+#include <ATen/DLConvertor.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/empty.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <torch/csrc/Exceptions.h>
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/library.h>
+`
+
+func command(dir, name string, args ...string) error {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", name, err, out)
+	}
+	return nil
+}
+
+// compile makes the library out of a folder that holds the generated headers.
+func (p places) compile(headers, library string, more ...string) error {
+	object := library + ".o"
+	args := append(p.flags(headers), "-include", filepath.Join(scratch, "torch.hpp"), "-c", "-o", object, filepath.Join(headers, "dlpackgen_torch", "kernels.cpp"))
+	if err := command("", "g++", append(args, more...)...); err != nil {
+		return err
+	}
+	lib := filepath.Join(p.torch, "lib")
+	return command("", "g++", "-shared", "-o", library, object, filepath.Join(scratch, "kernels.o"), filepath.Join(scratch, "device.o"),
+		"-L", lib, "-ltorch_cpu", "-ltorch_python", "-ltorch", "-lc10", "-Wl,-rpath,"+lib)
+}
+
+// prepare makes what every library shares, and the library of the sound sources.
+func (p places) prepare(headers string) error {
+	hpp := filepath.Join(scratch, "torch.hpp")
+	if err := os.WriteFile(hpp, []byte(everything), 0o600); err != nil {
+		return err
+	}
+	if err := command("", "g++", append(p.flags(headers), "-x", "c++-header", hpp, "-o", hpp+".gch")...); err != nil {
+		return err
+	}
+	if err := command("", "gcc", "-std=c11", "-O1", "-fPIC", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I", headers, "-c",
+		"-o", filepath.Join(scratch, "kernels.o"), "module/kernels.c"); err != nil {
+		return err
+	}
+	device := append(p.flags(headers), "-include", hpp, "-c", "-o", filepath.Join(scratch, "device.o"), "module/device.cpp")
+	if err := command("", "g++", device...); err != nil {
+		return err
+	}
+	return p.compile(headers, filepath.Join(scratch, "kernels.so"))
+}
+
+// library gives the library that the scripts load.
+func library(t *testing.T) (places, string) {
+	t.Helper()
+	p := torch(t)
+	once.Do(func() {
+		headers := filepath.Join(scratch, "generated")
+		generate(t, "module/dlpackgen.yaml", headers)
+		built = p.prepare(headers)
+	})
+	require.NoError(t, built)
+	return p, filepath.Join(scratch, "kernels.so")
+}
+
+// script runs functions of a script, all by default, and gives what it printed.
+func (p places) script(library, name string, functions ...string) (string, error) {
+	cmd := exec.Command(p.python, append([]string{"-W", "ignore", name}, functions...)...)
+	cmd.Env = append(os.Environ(), "LIBRARY="+library, "PYTHONDONTWRITEBYTECODE=1")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// scripts are the files whose functions are tests.
+var scripts = []string{"forms.py", "guards.py", "gradients.py", "compiled.py", "devices.py"}
+
+func TestScripts(t *testing.T) {
+	p, lib := library(t)
+	for _, name := range scripts {
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(name)
+			require.NoError(t, err)
+			out, err := p.script(lib, name)
+			assert.NoError(t, err, "%s", out)
+			assert.Equal(t, strings.Count(string(text), "\ndef test_"), strings.Count(out, "ok test_"), "%s", out)
+		})
+	}
+}

@@ -1,0 +1,100 @@
+"""What a kernel never gets: data that is not there, bits that change its meaning, devices of another tensor."""
+
+import torch
+from check import ops, raises, run
+
+
+def square(x):
+    return ops.square(x, 1.0)
+
+
+def test_negated_and_conjugated_values_are_resolved():
+    view = torch.tensor([1 + 2j, 3 + 4j]).conj().imag
+    assert view.is_neg()
+    assert square(view).tolist() == [4, 16]
+    first, y = ops.mix_function(view, 1.0, 0, True, None, torch.zeros(2))
+    assert first.tolist() == [-2, -4]
+
+
+def test_negated_values_are_written_as_they_are():
+    base = torch.tensor([1 + 2j, 3 + 4j])
+    ops.fill(base.conj().imag, 5.0)
+    assert base.imag.tolist() == [-5, -5]
+
+
+def test_zero_tensors():
+    zeros = torch._efficientzerotensor((3,))
+    assert square(zeros).tolist() == [0, 0, 0]
+    raises(RuntimeError, "", ops.fill, zeros, 1.0)
+
+
+def test_data_that_is_gone():
+    gone = torch.ones(3)
+    gone.untyped_storage().resize_(0)
+    raises(ValueError, "ops::square(): argument 'x' (1st): it has elements and no memory", square, gone)
+    raises(ValueError, "ops::fill(): argument 'out' (1st): it has elements and no memory", ops.fill, gone, 1.0)
+
+
+def test_no_elements():
+    assert square(torch.ones(0, 3)).shape == (0, 3)
+    ops.fill(torch.ones(0), 1.0)
+    assert square(torch.tensor(3.0)).item() == 9
+
+
+def test_strides():
+    x = torch.arange(6.0).view(2, 3)
+    assert square(x.t()).tolist() == [[0, 9], [1, 16], [4, 25]], "what is read is copied"
+    assert square(torch.tensor([2.0]).expand(3)).tolist() == [4, 4, 4]
+    ops.fill(x.t()[1:], 7.0)
+    assert x.tolist() == [[0, 7, 7], [3, 7, 7]], "a kernel that heeds strides writes to the view"
+    raises(ValueError, "argument 'out' (6th): it is written to, and not row-major: pass contiguous()",
+           ops.mix_function, x.t(), 1.0, 0, True, None, x.t())
+
+
+def test_overlapping_elements_are_not_written():
+    raises(ValueError, "argument 'out' (1st): it is written to, and its elements share memory",
+           ops.fill, torch.ones(1).expand(3), 1.0)
+    ops.fill(torch.ones(1).expand(1), 1.0)
+
+
+def test_copy_on_write():
+    for written in (True, False):
+        a = torch.ones(4)
+        b = torch._lazy_clone(a)
+        assert torch._C._is_cow_tensor(b)
+        if written:
+            ops.fill(b, 3.0)
+            assert (a.tolist(), b.tolist()) == ([1] * 4, [3] * 4)
+        else:
+            square(b)
+            assert torch._C._is_cow_tensor(b), "reading materialises nothing"
+
+
+def test_types_that_have_no_name():
+    quantized = torch.quantize_per_tensor(torch.ones(2), 1.0, 0, torch.quint8)
+    for bad in (quantized, torch.ones(2).to_sparse(), torch.ones(2, 2).to_mkldnn(), torch.nested.nested_tensor([torch.ones(2)])):
+        raises((NotImplementedError, RuntimeError, ValueError), "", square, bad)
+    raises(BufferError, "ops::square(): argument 'x' (1st): it cannot be lent", square, torch.zeros(2, dtype=torch.uint8).view(torch.bits8))
+
+
+def test_errors_of_the_kernel():
+    x = torch.ones(1)
+    ops.fail(x, 0)
+    raises(RuntimeError, "ops::fail(): seven is not to be had (error 7)", ops.fail, x, 7)
+    raises(RuntimeError, "ops::fail(): the kernel failed (error 8)", ops.fail, x, 8)
+    raises(RuntimeError, "ops::fail(): the kernel failed (error -1)", ops.fail, x, -1)
+
+
+def test_no_tensor_at_all():
+    raises((ValueError, NotImplementedError, RuntimeError), "", ops.fail, None, 0)
+
+
+def test_subclasses():
+    class Plain(torch.Tensor):
+        pass
+
+    assert square(torch.ones(2).as_subclass(Plain)).tolist() == [1, 1]
+    assert square(torch.nn.Parameter(torch.ones(2), requires_grad=False)).tolist() == [1, 1]
+
+
+run(globals())
