@@ -113,6 +113,28 @@ def torch_subclass_of_a_parameter_is_asked():
     assert clients.read(x)[0][0] == x.data_ptr()
 
 
+def torch_at_an_odd_address_is_refused():
+    import torch
+
+    odd = torch.frombuffer(bytearray(64), dtype=torch.float32, count=3, offset=1)
+    for f in clients.read, clients.read_unlocked, clients.export:
+        refused(f, odd, text="not aligned to 4 bytes")
+        refused(f, odd.as_subclass(type("Plain", (torch.Tensor,), {})), text="not aligned to 4 bytes")
+    # A part of a complex number is what must be aligned.
+    assert clients.read(torch.frombuffer(bytearray(64), dtype=torch.complex64, count=3, offset=4))[0][1] == (3,)
+
+
+def torch_overlaps_are_not_written():
+    import torch
+
+    windows = torch.arange(8.0).as_strided((3, 4), (2, 1))
+    for f in clients.write, clients.write_unlocked:
+        refused(f, windows, text="several elements in one place")
+        f(torch.arange(8.0).as_strided((2, 3), (4, 1)))
+        f(torch.arange(24.0).reshape(2, 3, 4).permute(2, 0, 1))
+    assert clients.read(windows)[0][2] == (2, 1)
+
+
 def torch_refusals_leak_nothing():
     import torch
 
@@ -180,6 +202,32 @@ def numpy_subclasses_export_themselves():
     x = np.arange(3, dtype="f4")
     assert clients.read(x.view(Old))[1] == x.tobytes()
     refused(clients.read, x.view(Broken), text="not today")
+
+
+def numpy_memmap_at_an_odd_offset_is_refused():
+    import tempfile
+
+    import numpy as np
+
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(bytes(64))
+        file.flush()
+        for offset, fine in (1, False), (2, False), (8, True):
+            mapped = np.memmap(file.name, "f4", "r", offset, (3,))
+            if fine:
+                assert clients.read(mapped)[0][1] == (3,)
+            else:
+                refused(clients.read, mapped, text="not aligned to 4 bytes")
+                refused(clients.export, mapped, text="not aligned to 4 bytes")
+
+
+def numpy_windows_are_not_written():
+    import numpy as np
+
+    windows = np.lib.stride_tricks.sliding_window_view(np.arange(8, dtype="f4"), 4, writeable=True)
+    refused(clients.write, windows, text="several elements in one place")
+    refused(clients.write, np.lib.stride_tricks.as_strided(np.ones(3, "f4"), (2, 3), (0, -4)), text="several elements in one place")
+    clients.write(np.arange(24, dtype="f4").reshape(2, 3, 4)[::-1, :, ::2])
 
 
 def numpy_refusals_leak_nothing():
