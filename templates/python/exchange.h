@@ -135,7 +135,7 @@ struct dlpackgen_argument {
 	DLManagedTensor *legacy;
 	PyTypeObject *type; /* what its table was found by */
 	DLDevice said;      /* by its __dlpack_device__, where says is 1 */
-	uint8_t asks, trusted, yields, done, plain, says;
+	uint8_t asks, trusted, yields, done, says;
 };
 
 /** One call of a function. To be declared by DLPACKGEN_CALL. */

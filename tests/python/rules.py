@@ -374,4 +374,39 @@ def test_offsets_and_many_dimensions():
     equal(read(New(2, 3, strides=[3, -1]))[0]["strides"], (3, -1))
 
 
+def test_what_fits_at_once():
+    """Tensors that a table lends or gives and that are row-major, of a named dtype and
+    on the CPU are checked in one pass; whatever does not fit is named as elsewhere."""
+    f = function(
+        {"dtypes": [FLOAT32, INT32], "rank": 2, "shape": [symbol(0), symbol(0)]},
+        {"dtype_as": 1, "dtypes": [FLOAT32, INT32], "rank": 2, "shape": [symbol(0), 3], "writes": 1},
+        {"shape_as": 2, "dtypes": [FLOAT32], "rank": 2, "shape": [ANY, ANY], "devices": [CUDA, CPU]},
+        symbols=["n"],
+    )
+    on_cuda = function({"dtypes": [FLOAT32], "rank": 1, "shape": [ANY], "devices": [CUDA]}, takes_stream=1)
+    for lends in table_type(0), table_type(1):
+        x = lends(3, 3)
+        with frees_all():
+            f(x, x, x)
+            f(lends(2, 2), lends(2, 3), lends(2, 3))
+            for args, kind, text in [
+                ((lends(3, 3, dtype=FLOAT64), x, x), TypeError, "argument 'a' (1st): expected float32 or int32, got float64"),
+                ((lends(3), x, x), ValueError, "argument 'a' (1st): expected 2 dimensions, got 1"),
+                ((lends(3, 2), x, x), ValueError, "argument 'a' (1st): expected n = 3 in dimension 1, as in argument 'a' (1st), got 2"),
+                ((x, lends(2, 3), x), ValueError, "argument 'b' (2nd): expected n = 3 in dimension 0, as in argument 'a' (1st), got 2"),
+                ((x, lends(3, 4), x), ValueError, "argument 'b' (2nd): expected 3 in dimension 1, got 4"),
+                ((x, lends(3, 3, dtype=INT32), x), TypeError, "argument 'b' (2nd): expected float32, the dtype of argument 'a' (1st), got int32"),
+                ((x, x, lends(3, 4)), ValueError, "argument 'c' (3rd): expected shape (3, 3), that of argument 'b' (2nd), got (3, 4)"),
+                ((x, lends(3, 3, device=CUDA), x), ValueError, "argument 'b' (2nd): expected a tensor on cpu, got one on cuda:0"),
+                ((x, x, lends(3, 3, data=0)), BufferError, "argument 'c' (3rd): it has elements but no memory"),
+                ((lends(3, 3, data=DATA + 1), x, x), BufferError, "argument 'a' (1st): its data at 0x"),
+                ((x, lends(3, 3, flags=READ_ONLY), x), BufferError, "argument 'b' (2nd): it is read-only"),
+            ]:
+                with raises(kind, "f(): " + text):
+                    f(*args)
+            with raises(ValueError, "expected a tensor on cuda, got one on cpu:0"):
+                on_cuda(lends(3))
+            equal(on_cuda(lends(3, device=CUDA), stream=5)[1], (CUDA, 0))
+
+
 main()

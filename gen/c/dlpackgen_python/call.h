@@ -140,7 +140,6 @@ DLPACKGEN_SLOW static int dlpackgen_unreadable(const struct dlpackgen_call *call
 DLPACKGEN_FAST int dlpackgen_fetch_adopted(struct dlpackgen_call *call, int i, struct dlpackgen_argument *a,
     const struct dlpackgen_parameter *p, int64_t *scratch, int copy) {
 	a->flags = 0;
-	a->plain = 0;
 	const int left = a->adopted->borrow(a->object, p->writes, &a->tensor, scratch, &a->flags);
 	if (DLPACKGEN_RARE(left)) return left < 0 ? dlpackgen_unreadable(call, i) : 1;
 	if (DLPACKGEN_RARE((uint32_t)a->tensor.ndim > DLPACKGEN_MAX_NDIM))
@@ -162,24 +161,31 @@ DLPACKGEN_FAST void dlpackgen_copy_lent(DLTensor *tensor, int64_t *scratch) {
 	tensor->strides = scratch + DLPACKGEN_MAX_NDIM;
 }
 
-/* Reads a tensor by the exchange table of its type, and looks at what it gave. */
+/* Reads a tensor by the exchange table of its type; what it gave is not validated. */
 DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call *call, int i, struct dlpackgen_argument *a,
-    const struct dlpackgen_parameter *p, int64_t *scratch, int copy) {
+    const struct dlpackgen_parameter *p, int64_t *scratch) {
 	const int owned = dlpackgen_read_table(a, a->api, a->trusted, a->object, p->writes);
 	if (DLPACKGEN_RARE(owned < 0)) return dlpackgen_about(call->function, i);
 	if (owned) call->owns |= UINT32_C(1) << i;
 	if (a->guard && DLPACKGEN_RARE(a->guard(a->object, &a->tensor))) return dlpackgen_unreadable(call, i);
 	if (!a->trusted) dlpackgen_copy_lent(&a->tensor, scratch);
-	a->plain = !copy && dlpackgen_is_plainly_valid(p, &a->tensor);
-	if (a->plain) return 0;
-	return dlpackgen_admit(a, scratch, copy) ? dlpackgen_about(call->function, i) : 0;
+	return 0;
 }
 
 /* Reads a tensor that runs no code of Python for that. */
-DLPACKGEN_FAST int dlpackgen_fetch(struct dlpackgen_call *call, int i, struct dlpackgen_argument *a,
+static int dlpackgen_fetch(struct dlpackgen_call *call, int i, struct dlpackgen_argument *a,
     const struct dlpackgen_parameter *p, int64_t *scratch, int copy) {
 	if (a->adopted) return dlpackgen_fetch_adopted(call, i, a, p, scratch, copy);
-	return dlpackgen_fetch_by_table(call, i, a, p, scratch, copy);
+	if (dlpackgen_fetch_by_table(call, i, a, p, scratch)) return -1;
+	return dlpackgen_admit(a, scratch, copy) ? dlpackgen_about(call->function, i) : 0;
+}
+
+/* Checks a tensor that was read and did not fit at once, in full. */
+DLPACKGEN_SLOW static int dlpackgen_check_fully(struct dlpackgen_call *call, int i, int64_t *scratch) {
+	struct dlpackgen_argument *a = &call->arguments[i];
+	dlpackgen_unbind(call, i);
+	if (!a->adopted && dlpackgen_admit(a, scratch, call->function->unlocks)) return dlpackgen_about(call->function, i);
+	return dlpackgen_check(call, i, &call->function->parameters[i], a);
 }
 
 /* Reads a tensor by its __dlpack__. */
@@ -190,7 +196,6 @@ static int dlpackgen_fetch_capsule(struct dlpackgen_call *call, int i) {
 	int failed = dlpackgen_read_capsule(call->state, a, a->object, stream);
 	Py_XDECREF(stream);
 	if (!failed) {
-		a->plain = 0;
 		call->owns |= UINT32_C(1) << i;
 		failed = dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1);
 	}
@@ -205,7 +210,6 @@ static int dlpackgen_fetch_held(struct dlpackgen_call *call, int i) {
 	if (!a->versioned) return PyErr_Occurred() ? dlpackgen_about(call->function, i) : 1;
 	a->legacy = NULL;
 	call->owns |= UINT32_C(1) << i;
-	a->plain = 0;
 	a->tensor = a->versioned->dl_tensor;
 	a->flags = a->versioned->flags;
 	return 0;
@@ -368,9 +372,11 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *
 		a->api = route->api;
 		a->guard = route->guard;
 		a->trusted = route->trusted;
-		const int left = dlpackgen_fetch(call, i, a, p, scratch, unlocks);
+		const int left = a->adopted ? dlpackgen_fetch_adopted(call, i, a, p, scratch, unlocks)
+		                            : dlpackgen_fetch_by_table(call, i, a, p, scratch);
 		if (DLPACKGEN_RARE(left)) return left < 0 ? dlpackgen_first_fault(call, i) : dlpackgen_begin_slowly(call, given);
-		if (DLPACKGEN_RARE(dlpackgen_check(call, i, p, a))) return dlpackgen_first_fault(call, i);
+		if ((a->adopted || !unlocks) && dlpackgen_fits(call, i, p, a)) continue;
+		if (dlpackgen_check_fully(call, i, scratch)) return dlpackgen_first_fault(call, i);
 		elsewhere |= a->tensor.device.device_type != kDLCPU;
 	}
 	return DLPACKGEN_RARE(elsewhere || call->has_number) ? dlpackgen_settle_place(call) : 0;

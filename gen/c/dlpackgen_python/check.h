@@ -7,14 +7,10 @@
 
 #include <dlpackgen_python/take.h>
 
+/* By its parts: libraries write them one by one, and to read them as one number then
+ * waits until all are in the cache. */
 DLPACKGEN_FAST uint32_t dlpackgen_dtype_of(const DLTensor *tensor) {
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	uint32_t dtype; /* the same in one step, which compilers do not find */
-	memcpy(&dtype, &tensor->dtype, sizeof dtype);
-	return dtype;
-#else
 	return DLPACKGEN_DTYPE(tensor->dtype.code, tensor->dtype.bits, tensor->dtype.lanes);
-#endif
 }
 
 static const char *dlpackgen_symbol_text(const struct dlpackgen_function *function, int symbol, char room[16]) {
@@ -233,12 +229,72 @@ DLPACKGEN_FAST int dlpackgen_lies_well(const struct dlpackgen_parameter *p, cons
 	                                     : p->density == dlpackgen_rows && dlpackgen_rows_are_dense(tensor);
 }
 
+/* Tells whether an extent is what a parameter demands, and binds its symbol. */
+DLPACKGEN_FAST int dlpackgen_extent_fits(struct dlpackgen_call *call, int i, int64_t wanted, int64_t extent) {
+	if (wanted == extent || wanted == DLPACKGEN_ANY) return 1;
+	if (wanted >= 0) return 0;
+	const int symbol = (int)(-2 - wanted);
+	if (call->bound[symbol]) return call->symbols[symbol] == extent;
+	call->bound[symbol] = (uint8_t)(i + 1);
+	call->symbols[symbol] = extent;
+	return 1;
+}
+
+/* Tells whether a tensor is like the others that it must be like. */
+DLPACKGEN_FAST int dlpackgen_others_fit(
+    const struct dlpackgen_call *call, const struct dlpackgen_parameter *p, const DLTensor *tensor, uint32_t dtype) {
+	const struct dlpackgen_argument *typed = p->dtype_as ? &call->arguments[p->dtype_as - 1] : NULL;
+	const struct dlpackgen_argument *shaped = p->shape_as ? &call->arguments[p->shape_as - 1] : NULL;
+	if (typed && typed->object && dlpackgen_dtype_of(&typed->tensor) != dtype) return 0;
+	return !shaped || !shaped->object || dlpackgen_has_shape(tensor, &shaped->tensor);
+}
+
+/* Tells whether shape and strides are those of a row-major tensor that fits, with
+ * elements in it, and of which no address or size is near an edge. */
+DLPACKGEN_FAST int dlpackgen_shape_fits(
+    struct dlpackgen_call *call, int i, const struct dlpackgen_parameter *p, const DLTensor *tensor) {
+	/* The product of both limits must fit in 64 bits, or a huge tensor would look empty. */
+	const uint64_t extent_limit = UINT64_C(1) << 24, limit = UINTPTR_MAX >> 24;
+	uint64_t elements = 1;
+	if ((uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || p->rank > DLPACKGEN_MAX_EXTENTS) return 0;
+	const int more = tensor->ndim - p->rank;
+	if (more != 0 && (more < 0 || !p->more)) return 0;
+	if (tensor->ndim > 0 && (!tensor->shape || !tensor->strides)) return 0;
+	for (int d = tensor->ndim; d-- > 0;) {
+		const uint64_t extent = (uint64_t)tensor->shape[d];
+		if (extent - 1 >= extent_limit || (extent != 1 && tensor->strides[d] != (int64_t)elements)) return 0;
+		elements *= extent;
+		if (elements > limit) return 0;
+		if (d >= more && !dlpackgen_extent_fits(call, i, p->shape[d - more], (int64_t)extent)) return 0;
+	}
+	return tensor->data && (uintptr_t)tensor->data <= UINTPTR_MAX / 2 && tensor->byte_offset <= limit;
+}
+
+/* Tells of most tensors in one pass that the validator would accept them and that they
+ * are what their parameter demands: row-major ones of named dtypes in the memory of the
+ * host. 0 says nothing, and may have bound symbols. */
+DLPACKGEN_FAST int dlpackgen_fits(
+    struct dlpackgen_call *call, int i, const struct dlpackgen_parameter *p, const struct dlpackgen_argument *a) {
+	const DLTensor *const tensor = &a->tensor;
+	const uint32_t dtype = dlpackgen_dtype_of(tensor);
+	if (p->dtypes[0] == 0 || !dlpackgen_takes_dtype(p, dtype)) return 0;
+	if (tensor->device.device_type != kDLCPU || !dlpackgen_takes_device(p, kDLCPU)) return 0;
+	if (!dlpackgen_others_fit(call, p, tensor, dtype) || !dlpackgen_shape_fits(call, i, p, tensor)) return 0;
+	return !(p->writes && a->flags & DLPACK_FLAG_BITMASK_READ_ONLY) && !dlpackgen_is_misaligned(tensor);
+}
+
+/* Frees the symbols that an argument has bound. */
+static void dlpackgen_unbind(struct dlpackgen_call *call, int i) {
+	for (int symbol = 0; symbol < DLPACKGEN_MAX_SYMBOLS; symbol++)
+		if (call->bound[symbol] == i + 1) call->bound[symbol] = 0;
+}
+
 /* Checks one tensor, which is validated, or comes from a library that is trusted. */
 DLPACKGEN_FAST int dlpackgen_check(
     struct dlpackgen_call *call, int i, const struct dlpackgen_parameter *p, const struct dlpackgen_argument *a) {
 	const DLTensor *const tensor = &a->tensor;
 	const uint32_t dtype = dlpackgen_dtype_of(tensor);
-	int64_t elements = 1; /* of a plain one: some */
+	int64_t elements = 1;
 	if (DLPACKGEN_RARE(!dlpackgen_takes_dtype(p, dtype))) return dlpackgen_bad_dtype(call, i);
 	if (p->dtype_as && call->arguments[p->dtype_as - 1].object) {
 		if (DLPACKGEN_RARE(dlpackgen_dtype_of(&call->arguments[p->dtype_as - 1].tensor) != dtype))
@@ -250,7 +306,7 @@ DLPACKGEN_FAST int dlpackgen_check(
 	if (p->shape_as && call->arguments[p->shape_as - 1].object &&
 	    !dlpackgen_has_shape(tensor, &call->arguments[p->shape_as - 1].tensor))
 		return dlpackgen_other_shape(call, i, p->shape_as - 1);
-	const int row_major = a->plain || dlpackgen_is_row_major(tensor, &elements);
+	const int row_major = dlpackgen_is_row_major(tensor, &elements);
 	if (DLPACKGEN_RARE(!dlpackgen_lies_well(p, tensor, row_major))) return dlpackgen_bad_density(call, i);
 	if (DLPACKGEN_RARE(!row_major && p->writes && dlpackgen_may_overlap(tensor))) return dlpackgen_overlapping(call, i);
 	if (DLPACKGEN_RARE(!dlpackgen_takes_device(p, (int32_t)tensor->device.device_type)))

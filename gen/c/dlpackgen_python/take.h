@@ -76,24 +76,6 @@ static int dlpackgen_admit(struct dlpackgen_argument *a, int64_t *scratch, int c
 	return error == DLPACK_OK ? 0 : dlpackgen_refuse_error(error);
 }
 
-/* Tells of most tensors in a few steps that the validator would accept them: dense
- * ones of named dtypes in the memory of the host. 0 says nothing. */
-DLPACKGEN_FAST int dlpackgen_is_plainly_valid(const struct dlpackgen_parameter *p, const DLTensor *tensor) {
-	/* The product of both limits must fit in 64 bits, or a huge tensor would look empty. */
-	const uint64_t extent_limit = UINT64_C(1) << 24, limit = UINTPTR_MAX >> 24;
-	uint64_t elements = 1;
-	if (p->dtypes[0] == 0 || tensor->ndim < 0 || tensor->ndim > DLPACKGEN_MAX_NDIM) return 0;
-	if (tensor->ndim > 0 && (!tensor->shape || !tensor->strides)) return 0;
-	for (int32_t d = tensor->ndim; d-- > 0;) {
-		const uint64_t extent = (uint64_t)tensor->shape[d];
-		if (extent - 1 >= extent_limit || (extent != 1 && tensor->strides[d] != (int64_t)elements)) return 0;
-		elements *= extent;
-		if (elements > limit) return 0;
-	}
-	return tensor->data && (uintptr_t)tensor->data <= UINTPTR_MAX / 2 && tensor->byte_offset <= limit &&
-	    tensor->device.device_type == kDLCPU;
-}
-
 /* Takes what a table gives for good. */
 static int dlpackgen_own_by_table(const DLPackExchangeAPI *api, PyObject *object, DLManagedTensorVersioned **out) {
 	*out = NULL;
