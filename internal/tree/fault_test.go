@@ -113,13 +113,17 @@ var failures = []failure{
 // TestFaults lets each file operation of each scenario fail in each way. Every
 // file must be whole, old or new, and the next run must heal the rest.
 func TestFaults(t *testing.T) {
+	step := 1
+	if testing.Short() {
+		step = 4 // each operation takes six seconds in all
+	}
 	for _, s := range scenarios() {
 		healed := map[string]bool{}
 		for _, f := range failures {
 			t.Run(s.name+"/"+f.name, func(t *testing.T) {
 				in := injector{at: 1, mode: f.mode, err: f.err}
 				for s.failAndHeal(t, in, healed) >= in.at {
-					in.at++
+					in.at += step
 				}
 				assert.Greater(t, in.at, 30, "the injector has missed the run")
 			})

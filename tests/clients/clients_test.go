@@ -152,21 +152,34 @@ func TestTheBugsOfTheFieldHaveTests(t *testing.T) {
 		assert.Positive(t, named, "no test: %s", row)
 	}
 	assert.Greater(t, rows, 25)
-	missing, _ := unnamed(t, filepath.Join(root, "tests"), "`clients/ours.py`: `no_such_name`")
+	missing, _ := unnamed(t, filepath.Join(root, "tests"), "`clients/ours.py`: `no_such_name`, `check`")
 	assert.Equal(t, []string{"no_such_name"}, missing, "it finds what is missing")
 }
 
 var quoted = regexp.MustCompile("`([^`]+)`(:)?")
 
-// unnamed gives the names of a cell that are not in the file before them.
+// sources gives the text of a file, or of all files of a folder.
+func sources(t *testing.T, path string) (all string) {
+	t.Helper()
+	err := filepath.WalkDir(path, func(file string, entry os.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			text, err := os.ReadFile(file)
+			all += string(text)
+			return err
+		}
+		return err
+	})
+	require.NoError(t, err)
+	return all
+}
+
+// unnamed gives the names of a cell that are not in the file, or folder, before them.
 func unnamed(t *testing.T, tests, cell string) (missing []string, named int) {
 	t.Helper()
 	var source string
 	for _, m := range quoted.FindAllStringSubmatch(cell, -1) {
 		if m[2] == ":" {
-			text, err := os.ReadFile(filepath.Join(tests, m[1]))
-			require.NoError(t, err)
-			source = string(text)
+			source = sources(t, filepath.Join(tests, m[1]))
 		} else if named++; !regexp.MustCompile(`\b` + regexp.QuoteMeta(m[1]) + `\b`).MatchString(source) {
 			missing = append(missing, m[1])
 		}

@@ -49,6 +49,9 @@ func storageText(t *testing.T, dir string) string {
 
 // Mistakes that a compiler finds are explained by it.
 func TestMisuseIsExplained(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles seventeen programs")
+	}
 	need.Program(t, gcc.program, gcc.debian)
 	tests := map[string]string{
 		"struct Bad { Bad() {} }; dlpackgen::Result<Bad> f();\nauto g() { return f().code(); }": "a result is made, and moved, without exceptions",

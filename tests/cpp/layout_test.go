@@ -161,6 +161,9 @@ func TestProbesAreGuarded(t *testing.T) {
 // One text, without #if over targets, holds on all of them.
 func TestTheLayoutHoldsOnEveryTarget(t *testing.T) {
 	for _, version := range served() {
+		if testing.Short() && version != "1.3" {
+			continue
+		}
 		dir := headers(t, version)
 		for _, target := range []string{
 			"x86_64-linux-gnu", "i686-linux-gnu", "aarch64-linux-gnu", "armv7-linux-gnueabihf", "riscv64-linux-gnu", "s390x-linux-gnu",

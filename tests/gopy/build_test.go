@@ -36,6 +36,9 @@ func TestTheCIsClean(t *testing.T) {
 		"x86_64-w64-mingw32-gcc": {"mingw-w64", nil},
 	} {
 		t.Run(cc, func(t *testing.T) {
+			if testing.Short() && cc != "gcc" {
+				t.Skip("compiles for some seconds, and -short was given")
+			}
 			need.Program(t, cc, test.debian)
 			for _, file := range sources(t) {
 				args := append([]string{"-Wall", "-Wextra", "-Werror", "-c", "-o", filepath.Join(t.TempDir(), "x.o"), file}, test.flags...)

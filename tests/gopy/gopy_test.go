@@ -91,8 +91,11 @@ func runs(t *testing.T, python string, passes int, args ...string) {
 // The first Python that the module serves is 3.10; one file serves all of them.
 func TestEveryPythonHere(t *testing.T) {
 	needLinux(t)
-	for _, python := range pythons(t) {
+	for i, python := range pythons(t) {
 		t.Run(python.version, func(t *testing.T) {
+			if testing.Short() && i > 0 {
+				t.Skip("takes a second for each Python, and -short was given")
+			}
 			runs(t, python.path, 28, "plain.py")
 			runs(t, python.path, 5, "odd.py")
 		})
