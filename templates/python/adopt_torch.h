@@ -38,6 +38,8 @@ struct dlpackgen_torch_functions {
 	/* The rest may be NULL. */
 	int32_t (*get_layout)(void *handle, int32_t *layout);
 	int32_t (*get_const_data)(void *handle, const void **data);
+	int32_t (*get_storage_size)(void *handle, int64_t *bytes);
+	int32_t (*get_storage_offset)(void *handle, int64_t *elements);
 	bool (*is_neg)(const void *handle);
 	bool (*is_conj)(const void *handle);
 	bool (*requires_grad)(const void *impl);
@@ -78,6 +80,8 @@ static const struct dlpackgen_torch_name dlpackgen_torch_symbols[] = {
 	{"aoti_torch_grad_mode_is_enabled", DLPACKGEN_TORCH_SLOT(grad_mode), false},
 	{"aoti_torch_get_layout", DLPACKGEN_TORCH_SLOT(get_layout), true},
 	{"torch_get_const_data_ptr", DLPACKGEN_TORCH_SLOT(get_const_data), true},
+	{"aoti_torch_get_storage_size", DLPACKGEN_TORCH_SLOT(get_storage_size), true},
+	{"aoti_torch_get_storage_offset", DLPACKGEN_TORCH_SLOT(get_storage_offset), true},
 	{"_ZN2at6native6is_negERKNS_6TensorE", DLPACKGEN_TORCH_SLOT(is_neg), true},
 	{"_ZN2at6native7is_conjERKNS_6TensorE", DLPACKGEN_TORCH_SLOT(is_conj), true},
 	{"_ZNK3c1010TensorImpl13requires_gradEv", DLPACKGEN_TORCH_SLOT(requires_grad), true},
@@ -351,6 +355,27 @@ static int dlpackgen_torch_borrow(PyObject *object, int want_write, DLTensor *ou
 	return dlpackgen_torch_read_by_shim(object, want_write, out);
 }
 
+/* Refuses a tensor whose storage was resized to less than it needs. Too slow for what
+ * every call asks. */
+static int dlpackgen_torch_check_storage(PyObject *object, const DLTensor *view) {
+	const struct dlpackgen_torch_functions *call = &dlpackgen_torch.call;
+	void *handle = dlpackgen_torch_handle(object);
+	int64_t bytes = 0, offset = 0;
+	uint64_t end;
+	if (!handle || !call->get_storage_size || !call->get_storage_offset) return 0;
+	if (call->get_storage_size(handle, &bytes) != 0 || call->get_storage_offset(handle, &offset) != 0)
+		return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
+	end = (uint64_t)offset + 1;
+	for (int32_t i = 0; i < view->ndim; i++) {
+		if (view->shape[i] == 0) return 0;
+		end += (uint64_t)(view->shape[i] - 1) * (uint64_t)view->strides[i];
+	}
+	end *= ((uint64_t)view->dtype.bits * view->dtype.lanes + 7) / 8;
+	if (end <= (uint64_t)bytes) return 0;
+	return dlpackgen_refuse("it needs %llu bytes of storage, which was resized to %lld", (unsigned long long)end,
+				(long long)bytes);
+}
+
 /* What is kept may be written to later, by whoever it is handed on to, so memory
  * that is shared until then is separated now. An alias of its own holds the memory:
  * `t.data = other` takes it away from the object, as module.half() does it. */
@@ -362,6 +387,7 @@ static int dlpackgen_torch_hold(PyObject *object, int want_write, DLTensor *out,
 	if (result != 0) return result;
 	*keep = PyObject_CallMethod(object, "detach", NULL);
 	result = *keep ? dlpackgen_torch_borrow(*keep, 1, out, scratch, flags) : -1;
+	if (result == 0) result = dlpackgen_torch_check_storage(*keep, out);
 	if (result != 0) Py_CLEAR(*keep);
 	return result;
 }

@@ -56,6 +56,8 @@ var mutants = []mutant{
 	{"shared memory is written to", torch, "if (want_write || !call->get_const_data)", "if (!call->get_const_data)", "special", "torch_shares_memory_until_it_is_written"},
 	{"shared memory is handed on", torch, "dlpackgen_torch_borrow(*keep, 1, out, scratch, flags)", "dlpackgen_torch_borrow(*keep, 0, out, scratch, flags)", "special", "torch_keeps_memory_apart_that_is_handed_on"},
 	{"memory goes with the tensor", torch, `*keep = PyObject_CallMethod(object, "detach", NULL);`, "*keep = object, Py_INCREF(object);", "special", "torch_keeps_memory_that_the_tensor_gives_up"},
+	{"a storage is always large enough", torch, "if (end <= (uint64_t)bytes) return 0;", "return 0;", "special", "torch_beyond_its_storage_is_not_kept"},
+	{"an offset is no part of a storage", torch, "end = (uint64_t)offset + 1;", "end = 1;", "special", "torch_beyond_its_storage_is_not_kept"},
 	{"the other routes are not asked", torch, "if (!handle) return dlpackgen_torch_refuse(object) < 0 ? -1 : 1;", "if (!handle) return 1;", "special", "torch_that_lies_about_its_address_is_read_by_other_routes"},
 
 	{"JAX is written to", jax, "if (want_write) return", "if (0) return", "jax", "float32"},
