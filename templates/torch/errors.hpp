@@ -36,7 +36,7 @@ namespace detail {
 using SetError = void (*)(void* context, const char* kind, const char* message);
 
 // Tells of the exception that is being handled, by the name of a Python error.
-[[gnu::noinline, gnu::cold]] inline void report(void* context, SetError set) noexcept {
+DLPACKGEN_ATEN_SLOW void report(void* context, SetError set) noexcept {
   try {
     throw;
   } catch (const Refused& e) {
@@ -68,7 +68,7 @@ inline void set_python_error(void*, const char* kind, const char* message) noexc
 
 // The same for functions that are called with the GIL: a Python error is set, or one
 // that ATen met on its way is set again.
-[[gnu::noinline, gnu::cold]] inline int report_to_python() noexcept {
+DLPACKGEN_ATEN_SLOW int report_to_python() noexcept {
   if (PyErr_Occurred() != nullptr) return -1;
   try {
     throw;

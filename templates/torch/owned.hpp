@@ -49,7 +49,7 @@ struct Drop {
 
 // Memory that is shared until it is written to must outlive its last other owner,
 // who would write to it in place: another lazy clone is an owner that never does.
-[[gnu::noinline, gnu::cold]] inline c10::Storage share_lazily(const c10::Storage& storage) {
+DLPACKGEN_ATEN_SLOW c10::Storage share_lazily(const c10::Storage& storage) {
   auto clone = c10::impl::cow::lazy_clone_storage(*storage.unsafeGetStorageImpl());
   if (!clone) throw Refused("its memory is shared until it is written to, and cannot be held: pass clone()");
   return c10::Storage(std::move(clone));
@@ -103,7 +103,7 @@ inline DLManagedTensorVersioned* own_by_aten(const at::Tensor& tensor, Access ac
 #endif
 }
 
-[[gnu::noinline, gnu::cold]] inline DLManagedTensorVersioned* own_other(const at::Tensor& tensor, Access access) {
+DLPACKGEN_ATEN_SLOW DLManagedTensorVersioned* own_other(const at::Tensor& tensor, Access access) {
   if (!tensor.defined()) throw Refused("it is an undefined tensor");
   refuse_bits(*tensor.unsafeGetTensorImpl());
   Managed made = Managed::trusted(own_by_aten(tensor, access));

@@ -18,14 +18,14 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace aten DLPACKGEN_ATEN_HIDDEN {
 namespace detail {
 
-[[gnu::noinline, gnu::cold]] inline void refuse_object(PyObject* object) {
+DLPACKGEN_ATEN_SLOW void refuse_object(PyObject* object) {
   const int is_tensor = object == nullptr ? 0 : PyObject_IsInstance(object, THPVariableClass);
   if (is_tensor < 0) throw python_error();
   if (is_tensor == 0) throw NoTensor("expected a torch.Tensor");
 }
 
 // Without another owner, so that neither reference counts nor the GIL are touched.
-inline const at::Tensor& tensor_in(void* object) {
+DLPACKGEN_ATEN_FAST const at::Tensor& tensor_in(void* object) {
   PyObject* const found = static_cast<PyObject*>(object);
   if (found == nullptr || !THPVariable_CheckExact(found)) refuse_object(found);
   return THPVariable_Unpack(found);

@@ -10,8 +10,6 @@
 #include "owned.hpp"
 #include "stream.hpp"
 
-#include <ATen/ops/from_blob.h>
-
 #include <cstdint>
 
 namespace dlpackgen {
@@ -59,28 +57,47 @@ inline Source source_of(const DLTensor& tensor) {
   return source;
 }
 
+// Strides as ATen wants them, and how many elements lie from the first to the last.
+struct Extents {
+  c10::SmallVector<std::int64_t, 8> strides;
+  std::size_t span = 1;
+};
+
 // Strides of dimensions with fewer than two elements mean nothing, and may be
-// negative or too large for ATen.
-inline c10::SmallVector<std::int64_t, 8> strides_of(const DLTensor& tensor) {
-  c10::SmallVector<std::int64_t, 8> strides(static_cast<std::size_t>(tensor.ndim));
+// negative or too large for ATen. The validator has seen that the others do not
+// overflow.
+inline Extents extents_of(const DLTensor& tensor) {
+  Extents found;
+  found.strides.resize(static_cast<std::size_t>(tensor.ndim));
   std::int64_t dense = 1;
-  for (std::size_t i = strides.size(); i-- > 0;) {
-    strides[i] = tensor.strides == nullptr || tensor.shape[i] < 2 ? dense : tensor.strides[i];
-    dense = tensor.shape[i] < 2 ? dense : strides[i] * tensor.shape[i];
+  bool empty = false;
+  for (std::int32_t i = tensor.ndim; i-- > 0;) {
+    const std::int64_t extent = tensor.shape[i];
+    const std::int64_t stride = tensor.strides == nullptr || extent < 2 ? dense : tensor.strides[i];
+    found.strides[static_cast<std::size_t>(i)] = stride;
+    empty |= extent == 0;
+    if (extent < 2 || empty) continue;
+    dense = stride * extent;
+    found.span += static_cast<std::size_t>((extent - 1) * stride);
   }
-  return strides;
+  if (empty) found.span = 0;
+  return found;
 }
 
-// Owns context from the beginning, also when it throws.
+// Owns context from the beginning, also when it throws. Made by hand, which is what
+// at::from_blob() does after it has asked what we know.
 inline at::Tensor wrap(const DLTensor& tensor, const Source& source, void* context, c10::DeleterFnPtr deleter) {
-  const c10::IntArrayRef sizes(tensor.shape, static_cast<std::size_t>(tensor.ndim));
-  const c10::SmallVector<std::int64_t, 8> strides = strides_of(tensor);
-  return at::for_blob(source.data, sizes)
-      .strides(c10::IntArrayRef(strides))
-      .context(context, deleter)
-      .target_device(source.device)
-      .options(at::TensorOptions(source.device).dtype(source.scalar))
-      .make_tensor();
+  c10::DataPtr data(source.data, context, deleter, source.device);
+  const Extents extents = extents_of(tensor);
+  const std::size_t size = extents.span * c10::elementSize(source.scalar);
+  c10::Storage storage(c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), size, std::move(data),
+                                                            /*allocator=*/nullptr, /*resizable=*/false));
+  const c10::DispatchKeySet keys = source.device.is_cpu() ? plain_cpu : plain_cuda;
+  at::Tensor made = at::detail::make_tensor<c10::TensorImpl>(std::move(storage), keys,
+                                                             c10::scalarTypeToTypeMeta(source.scalar));
+  made.unsafeGetTensorImpl()->set_sizes_and_strides(
+      c10::IntArrayRef(tensor.shape, static_cast<std::size_t>(tensor.ndim)), c10::IntArrayRef(extents.strides));
+  return made;
 }
 
 template <class Struct>

@@ -17,8 +17,19 @@
 
 #if defined(__GNUC__)
 #define DLPACKGEN_ATEN_HIDDEN __attribute__((visibility("hidden")))
+#define DLPACKGEN_ATEN_FAST inline __attribute__((always_inline))
+#define DLPACKGEN_ATEN_SLOW inline __attribute__((noinline, cold))
 #else
 #define DLPACKGEN_ATEN_HIDDEN
+#define DLPACKGEN_ATEN_FAST inline
+#define DLPACKGEN_ATEN_SLOW inline
+#endif
+
+// Found at a fixed offset: glibc keeps room for a few words of libraries that come late.
+#if defined(__GNUC__) && defined(__GLIBC__)
+#define DLPACKGEN_ATEN_THREAD __attribute__((tls_model("initial-exec"))) thread_local
+#else
+#define DLPACKGEN_ATEN_THREAD thread_local
 #endif
 
 #endif  // DLPACKGEN_V1_3_ATEN_BASE_HPP_

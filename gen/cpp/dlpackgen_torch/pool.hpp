@@ -61,7 +61,7 @@ class Pool {
     }
   };
 
-  [[gnu::noinline, gnu::cold]] static bool open() noexcept {
+  static DLPACKGEN_ATEN_SLOW bool open() noexcept {
     if (kept_.state == State::closed) return false;
     thread_local Closer closer;
     static_cast<void>(closer);
@@ -69,7 +69,7 @@ class Pool {
     return true;
   }
 
-  static inline thread_local Kept kept_{nullptr, 0, State::fresh};
+  static inline DLPACKGEN_ATEN_THREAD Kept kept_{nullptr, 0, State::fresh};
 };
 
 }  // namespace detail

@@ -35,48 +35,48 @@ enum class Access { write, read };
 
 namespace detail {
 
-// What a dispatch key set must have and may have for a tensor to be nothing but
-// strides over memory. A list of what is good: new keys are looked at by ATen.
-struct Plain {
-  std::uint64_t must, may;
-
-  bool holds(c10::DispatchKeySet keys) const noexcept { return (keys.raw_repr() & ~may) == must; }
-};
-
-inline Plain plain(c10::DispatchKey backend, c10::DispatchKey autograd, c10::DispatchKey autocast) noexcept {
-  const std::uint64_t must = c10::DispatchKeySet(backend).raw_repr();
-  const c10::DispatchKeySet more({autograd, autocast, c10::DispatchKey::ADInplaceOrView});
-  return {must, more.raw_repr() & ~must};
-}
-
-inline const Plain plain_cpu =
-    plain(c10::DispatchKey::CPU, c10::DispatchKey::AutogradCPU, c10::DispatchKey::AutocastCPU);
-inline const Plain plain_cuda =
-    plain(c10::DispatchKey::CUDA, c10::DispatchKey::AutogradCUDA, c10::DispatchKey::AutocastCUDA);
+// What makes a tensor nothing but strides over memory: these keys, and none but those
+// that every tensor of its device may have. A list of what is good, so that tensors
+// with a key that is not known here are left to ATen.
+constexpr c10::DispatchKeySet plain_cpu(c10::DispatchKey::CPU);
+constexpr c10::DispatchKeySet plain_cuda(c10::DispatchKey::CUDA);
+constexpr c10::DispatchKeySet usual_cpu({c10::DispatchKey::AutogradCPU, c10::DispatchKey::AutocastCPU,
+                                         c10::DispatchKey::ADInplaceOrView});
+constexpr c10::DispatchKeySet usual_cuda({c10::DispatchKey::AutogradCUDA, c10::DispatchKey::AutocastCUDA,
+                                          c10::DispatchKey::ADInplaceOrView});
 
 // ROCm's torch calls its devices CUDA.
-[[gnu::noinline, gnu::cold]] inline DLDeviceType gpu() {
+DLPACKGEN_ATEN_SLOW DLDeviceType gpu() {
   static const DLDeviceType type = at::Context::hasROCM() ? kDLROCM : kDLCUDA;
   return type;
 }
 
-inline bool read_device(const c10::TensorImpl& impl, DLDevice& out) {
-  out.device_type = kDLCPU;
-  out.device_id = 0;
-  if (plain_cpu.holds(impl.key_set())) return true;
-  if (!plain_cuda.holds(impl.key_set())) return false;
+DLPACKGEN_ATEN_SLOW bool read_gpu(const c10::TensorImpl& impl, DLDevice& out) {
+  if (impl.key_set() - usual_cuda != plain_cuda) return false;
   out.device_type = gpu();
   out.device_id = impl.device().index();
   return true;
 }
 
+DLPACKGEN_ATEN_FAST bool read_device(const c10::TensorImpl& impl, DLDevice& out) {
+  out.device_type = kDLCPU;
+  out.device_id = 0;
+  return impl.key_set() - usual_cpu == plain_cpu || read_gpu(impl, out);
+}
+
+// The first element of a tensor that has some; nullptr where there is no memory.
 template <Access access>
-void* data_of(c10::TensorImpl& impl) {
+DLPACKGEN_ATEN_FAST void* data_of(const c10::TensorImpl& impl) {
+  const c10::Storage& storage = impl.storage();
+  const void* begin = nullptr;
+  if (!storage) return nullptr;
   if constexpr (access == Access::write) {
-    return impl.mutable_data();
+    begin = storage.mutable_data();
   } else {
-    return const_cast<void*>(impl.data());
+    begin = storage.data();
   }
+  if (begin == nullptr) return nullptr;
+  return static_cast<char*>(const_cast<void*>(begin)) + static_cast<std::size_t>(impl.storage_offset()) * impl.itemsize();
 }
 
 /*
@@ -84,17 +84,20 @@ void* data_of(c10::TensorImpl& impl) {
  * tensor's own.
  */
 template <Access access>
-inline bool read_plain(c10::TensorImpl& impl, DLTensor& out) {
+DLPACKGEN_ATEN_FAST bool read_plain(const c10::TensorImpl& impl, DLTensor& out) {
   if (!read_device(impl, out.device)) return false;
-  out.dtype = dtype_of(c10::typeMetaToScalarType(impl.dtype()));
+  const DLDataType dtype = dtype_of(c10::typeMetaToScalarType(impl.dtype()));
+  if (dtype.lanes == 0) return false;
   const c10::IntArrayRef sizes = impl.sizes();
+  out.dtype = dtype;
   out.ndim = static_cast<std::int32_t>(sizes.size());
   out.shape = const_cast<std::int64_t*>(sizes.data());
   out.strides = const_cast<std::int64_t*>(impl.strides().data());
   out.byte_offset = 0;
-  if (out.dtype.lanes == 0) return false;
+  out.data = nullptr;
+  if (impl.numel() == 0) return true;
   out.data = data_of<access>(impl);
-  return out.data != nullptr || impl.numel() == 0;
+  return out.data != nullptr;
 }
 
 // PyTorch's own exports look at none of these bits. x.conj().imag has the negative
@@ -131,7 +134,7 @@ inline void borrow_by_aten(const at::Tensor& tensor, [[maybe_unused]] Access acc
 }
 
 // What is not plain PyTorch reads by itself, or refuses by throwing.
-[[gnu::noinline, gnu::cold]] inline void read_other(const at::Tensor& tensor, Access access, DLTensor& out) {
+DLPACKGEN_ATEN_SLOW void read_other(const at::Tensor& tensor, Access access, DLTensor& out) {
   if (!tensor.defined()) throw Refused("it is an undefined tensor");
   refuse_bits(*tensor.unsafeGetTensorImpl());
   borrow_by_aten(tensor, access, out);
@@ -148,7 +151,7 @@ inline void borrow_by_aten(const at::Tensor& tensor, [[maybe_unused]] Access acc
  * \throws Refused, or c10::Error for what ATen refuses (sparse, nested and wrapped tensors).
  */
 template <Access access = Access::write>
-void borrow(const at::Tensor& tensor, DLTensor& out) {
+DLPACKGEN_ATEN_FAST void borrow(const at::Tensor& tensor, DLTensor& out) {
   if (!detail::read_plain<access>(*tensor.unsafeGetTensorImpl(), out)) detail::read_other(tensor, access, out);
 }
 

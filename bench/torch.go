@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// torchGoals are the shares that the compiled table may take of a rival's time. tvm-ffi
+// promises nothing to us, so that it is as quick as before gets room for noise.
+var torchGoals = []struct {
+	name, group, ours, rival string
+	limit                    float64
+}{
+	{"torch.call", "call", "compiled", "tvm-ffi", 0.12},
+	{"torch.borrow", "borrow", "ours", "torch", 0.2},
+	{"torch.own", "own", "ours", "torch", 0.8},
+	{"torch.import", "import_", "ours", "torch", 1},
+	{"torch.tvm-ffi", "with tvm-ffi", "our table", "torch's table", 1.05},
+}
+
+// benchTorch measures the compiled table for torch.Tensor beside PyTorch's own, and a
+// call by way of it beside tvm-ffi's.
+func benchTorch(out io.Writer, rounds int) ([]goal, error) {
+	dir, err := os.MkdirTemp("", "dlpackgen-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	b := torchBench{pythonBench{dir: dir, sources: "bench/testdata/python/", python: ".venv/bin/python"}}
+	if err := b.build(); err != nil {
+		return nil, err
+	}
+	took := calls{}
+	for _, order := range []string{"tensor first", "parameter first"} {
+		if err := b.add(took, order, rounds); err != nil {
+			return nil, err
+		}
+	}
+	fmt.Fprintf(out, "torch: 60 tensors of 16 float32 that only Python owns, made anew in each of %d rounds, in turn on %d cores\n", rounds, runtime.NumCPU())
+	printCalls(out, took)
+	var goals []goal
+	for _, g := range torchGoals {
+		goals = append(goals, goal{g.name, took.share(g.group, g.ours, g.rival), g.limit, ""})
+	}
+	return goals, nil
+}
+
+type torchBench struct{ pythonBench }
+
+// askTorch prints what is needed to compile against torch.
+const askTorch = `
+import sysconfig, torch
+print(torch.__path__[0], sysconfig.get_path("include"), *torch.__version__.split(".")[:2], sysconfig.get_config_var("EXT_SUFFIX"))`
+
+// build compiles the package, and the modules that call it; three copies of one, since
+// each knows one way to read a tensor.
+func (b torchBench) build() error {
+	said, err := exec.Command(b.python, "-W", "ignore", "-c", askTorch).Output()
+	if err != nil {
+		return fmt.Errorf("%s: %w (make setup)", b.python, err)
+	}
+	facts := strings.Fields(string(said))
+	root, include := facts[0], "-I"+facts[1]
+	shared := []string{"-O3", "-shared", "-fPIC", "-fvisibility=hidden", "-Igen/c", include}
+	for _, folder := range []string{"shim", "compiled", "registered"} {
+		if err := os.Mkdir(filepath.Join(b.dir, folder), 0o755); err != nil {
+			return err
+		}
+		if err := b.compile("gcc", folder+"/fast.abi3.so", append(shared, "-std=c11", "-DPy_LIMITED_API=0x030B0000", b.sources+"fast.c")); err != nil {
+			return err
+		}
+	}
+	if err := b.compile("gcc", "nop_ffi.so", append(shared, b.sources+"nop_ffi.c")); err != nil {
+		return err
+	}
+	if err := b.compile("gcc", "tables.so", append(shared, "bench/testdata/torch/tables.c")); err != nil {
+		return err
+	}
+	return b.buildPackage(root, fmt.Sprintf("_torch_%s_%s%s", facts[2], facts[3], facts[4]), append(shared, "-Igen/cpp"))
+}
+
+// buildPackage compiles dlpackgen_torch as its page says.
+func (b torchBench) buildPackage(root, name string, flags []string) error {
+	const sources = "gen/cpp/dlpackgen_torch/"
+	text, err := os.ReadFile(sources + "__init__.py")
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(b.dir, "dlpackgen_torch"), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(b.dir, "dlpackgen_torch", "__init__.py"), text, 0o600); err != nil {
+		return err
+	}
+	return b.compile("g++", "dlpackgen_torch/"+name, append(flags, "-std=c++20", "-I"+root+"/include", sources+"module.cpp",
+		"-L"+root+"/lib", "-ltorch_python", "-ltorch_cpu", "-lc10"))
+}
+
+// add runs all rounds, of which those for tvm-ffi are added to what is there: the
+// second run swaps the two types by which it is compared.
+func (b torchBench) add(took calls, order string, rounds int) error {
+	var said bytes.Buffer
+	cmd := exec.Command(b.python, "-W", "ignore", "bench/testdata/torch/measure.py", b.dir, fmt.Sprint(rounds), order)
+	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "OMP_NUM_THREADS=1")
+	cmd.Stderr = &said
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("measure.py: %w\n%s", err, said.Bytes())
+	}
+	found := calls{}
+	if err := json.Unmarshal(out, &found); err != nil {
+		return err
+	}
+	took.join(found)
+	return nil
+}
+
+// join adds the rounds of others to those that are there.
+func (c calls) join(others calls) {
+	for group, works := range others {
+		if c[group] == nil {
+			c[group] = maps.Clone(works)
+			continue
+		}
+		for name, times := range works {
+			c[group][name] = append(c[group][name], times...)
+		}
+	}
+}
