@@ -1,18 +1,17 @@
-"""What the scripts of this folder share. Each runs its own functions named
-test_..., or those that its arguments name, prints a line for each, and exits
-with 1 if one failed."""
+"""What the scripts of this folder share: producers that break the rules, and functions
+that take their tensors. How they run stands in tests/scripts.py."""
 
 import contextlib
 import ctypes
 import gc
 import os
 import sys
-import traceback
 
-sys.path.insert(0, os.environ["MODULES"])
+sys.path[:0] = [os.environ["MODULES"], os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir)]
 
 import checked
 import stranger
+from scripts import *
 
 CPU, CUDA, PINNED, OPENCL, METAL, ROCM = 1, 2, 3, 4, 8, 10
 READ_ONLY, COPIED, PADDED = 1, 2, 4
@@ -111,10 +110,6 @@ read = function(any_tensor())
 write = function(any_tensor(writes=1))
 
 
-def equal(got, want):
-    assert got == want, f"got {got!r}, want {want!r}"
-
-
 @contextlib.contextmanager
 def raises(kind, *texts):
     try:
@@ -137,36 +132,9 @@ def frees_all():
     equal(stranger.alive(), before)
 
 
-def resident():
-    """Bytes of memory that this process has."""
-    with open("/proc/self/statm") as f:
-        return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
 def no_leak(step, rounds=100_000):
-    """Runs a step so often that the leak of one small object each time shows, above
-    what the heaps grow and shrink by on their own."""
-    for _ in range(rounds // 10):
-        step()
+    """Runs a step often: no memory and no tensor of the stranger may be left."""
     gc.collect()
-    before, alive = resident(), stranger.alive()
-    for _ in range(rounds):
-        step()
-    gc.collect()
+    alive = stranger.alive()
+    grows_less(step, rounds, rounds // 10, 16)
     equal(stranger.alive(), alive)
-    grown = resident() - before
-    assert grown < 16 * rounds, f"{grown} bytes more after {rounds} rounds"
-
-
-def main():
-    failed = 0
-    script = sys.modules["__main__"]
-    for name in sys.argv[1:] or [n for n in vars(script) if n.startswith("test_")]:
-        try:
-            getattr(script, name)()
-            print("ok", name)
-        except Exception:
-            failed += 1
-            print("FAIL", name)
-            traceback.print_exc(file=sys.stdout)
-    sys.exit(failed > 0)

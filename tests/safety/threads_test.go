@@ -70,8 +70,15 @@ func TestTheLeakSanitizerFindsWhatIsWrong(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds for the sanitizers, and -short was given")
 	}
-	assertLost(t, mutant(t, "dlpackgen_python/managed.h", "if (holder->object) dlpackgen_drop(holder->object);\n\tfree(holder);",
-		"if (holder->object) dlpackgen_drop(holder->object);\n\tholder->object = NULL;"), true)
+	for name, wrong := range map[string]struct{ file, old, changed string }{
+		"a block is not freed": {"managed.h", "if (holder->object) dlpackgen_drop(holder->object);\n\tfree(holder);",
+			"if (holder->object) dlpackgen_drop(holder->object);\n\tholder->object = NULL;"},
+		"a deleter is left out": {"managed.h", "made->tensor.deleter = dlpackgen_holder_deleter;", "made->tensor.deleter = NULL;"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assertLost(t, mutant(t, "dlpackgen_python/"+wrong.file, wrong.old, wrong.changed), true)
+		})
+	}
 }
 
 // assertLost runs scripts of tests/python under the sanitizer of leaks.
@@ -90,9 +97,9 @@ func assertLost(t *testing.T, headers string, lost bool) {
 			"-I", headers, "-isystem", p.include, "-o", filepath.Join(dir, module+".abi3.so"), filepath.Join(scripts, "module", module+".c")).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
-	suppressions := filepath.Join(dir, "suppressions")
-	require.NoError(t, os.WriteFile(suppressions, []byte("leak:PyMem\nleak:PyObject\nleak:libpython\nleak:ld-linux\nleak:_ctypes\nleak:libffi\nleak:stranger\n"), 0o600))
-	for _, name := range []string{"rules.py", "routes.py", "give.py"} {
+	suppressions, err := filepath.Abs("lsan.supp")
+	require.NoError(t, err)
+	for _, name := range []string{"rules.py", "routes.py", "give.py", "lives.py"} {
 		text, err := script(t, dir, []string{"LD_PRELOAD=" + library, "PYTHONMALLOC=malloc", "SCRATCH=" + t.TempDir(),
 			"ASAN_OPTIONS=detect_leaks=1:malloc_context_size=3:fast_unwind_on_malloc=0:allocator_may_return_null=1:leak_check_at_exit=1",
 			"LSAN_OPTIONS=print_suppressions=0:suppressions=" + suppressions}, filepath.Join(scripts, name))

@@ -1,0 +1,46 @@
+"""What the scripts of tests/python and tests/gopy share, each by the check.py of its
+folder. A script runs its own functions named test_..., or those that its arguments
+name, prints a line for each, and exits with 1 if one failed."""
+
+import gc
+import os
+import sys
+import traceback
+
+
+def equal(got, want):
+    assert got == want, f"got {got!r}, want {want!r}"
+
+
+def resident():
+    """Bytes of memory that this process has."""
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def grows_less(step, rounds, warm, each):
+    """Runs a step so often that the leak of one small object each time shows, above
+    what the heaps grow and shrink by on their own: fewer bytes than each in a round."""
+    for _ in range(warm):
+        step()
+    gc.collect()
+    before = resident()
+    for _ in range(rounds):
+        step()
+    gc.collect()
+    grown = resident() - before
+    assert grown < each * rounds, f"{grown} bytes more after {rounds} rounds"
+
+
+def main():
+    failed = 0
+    script = sys.modules["__main__"]
+    for name in sys.argv[1:] or [n for n in vars(script) if n.startswith("test_")]:
+        try:
+            getattr(script, name)()
+            print("ok", name)
+        except Exception:
+            failed += 1
+            print("FAIL", name)
+            traceback.print_exc(file=sys.stdout)
+    sys.exit(failed > 0)
