@@ -1,8 +1,8 @@
-// Package spec holds the single source of truth, dlpack.yaml, as bytes. It
+// Package spec holds the single source of truth, dlpack.yaml, and the back ends, as bytes. It
 // decodes nothing; internal/spec does.
 package spec
 
-import _ "embed"
+import "embed"
 
 // File is the name under which findings in the embedded spec are reported.
 const File = "spec/dlpack.yaml"
@@ -16,3 +16,8 @@ var YAML []byte
 //
 //go:embed schema.json
 var Schema []byte
+
+// Backends are the descriptions of the back ends for devices.
+//
+//go:embed backends
+var Backends embed.FS

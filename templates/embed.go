@@ -31,3 +31,9 @@ var Cpp embed.FS
 //
 //go:embed torch torch/__init__.py
 var Torch embed.FS
+
+// Device is the back ends for devices: one interface in C, the sources behind it,
+// a template for what a back end's description decides, and a package of Go.
+//
+//go:embed device
+var Device embed.FS

@@ -9,6 +9,7 @@ import (
 
 	source "github.com/dlpackgen/dlpackgen/spec"
 
+	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/config"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
@@ -18,8 +19,8 @@ import (
 func (a *app) vet() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vet [FILE ...]",
-		Short: "Check specs and configs",
-		Long: "Check specs (`spec: 1`) and configs (`version: 1`), and report every finding at once.\n" +
+		Short: "Check specs, configs and back ends",
+		Long: "Check specs (`spec: 1`), configs (`version: 1`) and back ends (`backend: 1`), and report every finding at once.\n" +
 			"Without a FILE: ./" + config.File + ", if there is one, and the spec inside the tool.",
 		Example: "  dlpackgen vet\n  dlpackgen vet --format sarif dlpackgen.yaml my-spec.yaml > vet.sarif",
 	}
@@ -78,16 +79,20 @@ func vetSource(file string, src []byte) []diag.Diagnostic {
 	case has("version"):
 		_, list := config.Decode(file, src, spec.Embedded(), config.Choice{})
 		return list.Sorted()
+	case has("backend"):
+		var list diag.List
+		backend.Decode(file, src, &list)
+		return list.Sorted()
 	}
 	root.Errorf("unknown-kind", cmp.Or(nearKind(root), "begin the file with one of them"),
-		"neither a spec (`spec: 1`) nor a config (`version: %d`)", config.Version)
+		"neither a spec (`spec: 1`) nor a config (`version: %d`) nor a back end (`backend: %d`)", config.Version, backend.Version)
 	return findings.Sorted()
 }
 
 // nearKind gives a hint when one of the keys was meant to tell the kind.
 func nearKind(root *yaml.Node) string {
 	for _, e := range root.Entries {
-		if hint := diag.DidYouMean(e.Key.Value, []string{"spec", "version"}); hint != "" {
+		if hint := diag.DidYouMean(e.Key.Value, []string{"spec", "version", "backend"}); hint != "" {
 			return hint
 		}
 	}

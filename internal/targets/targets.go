@@ -6,6 +6,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/c"
 	"github.com/dlpackgen/dlpackgen/internal/emit/cpp"
+	"github.com/dlpackgen/dlpackgen/internal/emit/device"
 	"github.com/dlpackgen/dlpackgen/internal/emit/golang"
 	"github.com/dlpackgen/dlpackgen/internal/emit/python"
 	"github.com/dlpackgen/dlpackgen/internal/emit/torch"
@@ -13,7 +14,7 @@ import (
 
 // All gives every target, in the order in which they are made and listed.
 func All() []emit.Target {
-	return []emit.Target{c.Target, golang.Target, cpp.Target, python.Target, torch.Target}
+	return []emit.Target{c.Target, golang.Target, cpp.Target, python.Target, torch.Target, device.CUDA}
 }
 
 // Names gives the name of every target, in the same order.

@@ -1,0 +1,116 @@
+// Package backend is a back end for a kind of device as data: the library that
+// drives it, its functions, constants and errors, and what DLPack calls its
+// memory and streams. It renders nothing; internal/emit/device does.
+package backend
+
+import (
+	"fmt"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	source "github.com/dlpackgen/dlpackgen/spec"
+)
+
+// Version is the only value of the key `backend`.
+const Version = 1
+
+// Backend is one description, valid in itself.
+type Backend struct {
+	Name    string // of files, C names and the target
+	Title   string // of messages
+	Doc     string
+	Runtime string // which sources of templates/device serve it
+	Package string // what to install where the library is missing
+	Result  string // C type that the driver's functions give; 0 is success
+	Call    string // calling convention on Windows; "" elsewhere
+	Oldest  int64  // version of the driver
+
+	Devices   []Device
+	Streams   Streams
+	Library   Library
+	Handles   []Handle
+	Constants []Constant
+	Functions []Function
+	Errors    []Error
+}
+
+// Device is a type of device of DLPack that the back end serves.
+type Device struct {
+	Type   string // an enumerator of DLDeviceType
+	Memory string // one of Memories
+	ID     string // one of IDs
+}
+
+// Streams tells how DLPack numbers the streams.
+type Streams struct {
+	Table   string // of the spec
+	None    int64  // the number that no number stands for
+	Handles []StreamHandle
+}
+
+// StreamHandle is a number of DLPack that is no handle itself.
+type StreamHandle struct{ Number, Handle int64 }
+
+// Library is where the functions are found at run time.
+type Library struct {
+	Linux, Windows []string
+	Lookups        []Function // give the others by version, the best first
+	LookupFlags    int64
+}
+
+// Handle is a type of the driver, by the name that the sources have for it.
+type Handle struct{ Name, C, Native string }
+
+// Constant is a number of the driver, by the name that the sources have for it.
+type Constant struct {
+	Name   string
+	Value  int64
+	Native string
+}
+
+// Function is one of the driver's.
+type Function struct {
+	Name     string // of the field in the table
+	Symbol   string // what a lookup is asked for
+	Plain    string // its name in the library
+	Since    int64  // version of the driver in which it got this form
+	Takes    string // parameters in C
+	Optional bool
+}
+
+// Error is a result of the driver's functions that is not success.
+type Error struct {
+	Name  string
+	Value int64
+	Kind  string // one of Kinds
+	Text  string
+}
+
+// Memories are the kinds of memory.
+var Memories = []string{"device", "host", "managed"}
+
+// IDs are the meanings of a device_id.
+var IDs = []string{"ordinal", "zero"}
+
+// Runtimes are the families of sources under templates/device.
+var Runtimes = []string{"streams"}
+
+// Kinds are the codes of dlpackgen_device.h that an error of a driver may have.
+var Kinds = []string{
+	"bad_device", "bad_stream", "capturing", "driver", "ended", "lost", "no_device", "old_driver", "out_of_memory", "stub",
+	"unavailable", "unsupported",
+}
+
+// Embedded gives a back end that this program carries.
+func Embedded(name string) *Backend {
+	file := "backends/" + name + ".yaml"
+	src, err := source.Backends.ReadFile(file)
+	if err != nil {
+		panic(fmt.Sprintf("unreachable: no such file is embedded: %v", err))
+	}
+	diags := &diag.List{}
+	b := Decode("spec/"+file, src, diags)
+	if b == nil {
+		panic(fmt.Sprintf("unreachable: its tests keep the embedded back ends valid: %v", diags.Sorted()[0]))
+	}
+	return b
+}

@@ -1,0 +1,122 @@
+package backend
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	source "github.com/dlpackgen/dlpackgen/spec"
+)
+
+func cuda(t testing.TB) string {
+	t.Helper()
+	src, err := source.Backends.ReadFile("backends/cuda.yaml")
+	require.NoError(t, err)
+	return string(src)
+}
+
+// decoded gives a description and its findings as text.
+func decoded(text string) (*Backend, []string) {
+	diags := &diag.List{}
+	b := Decode("x.yaml", []byte(text), diags)
+	var out []string
+	for _, d := range diags.Sorted() {
+		out = append(out, diag.Text([]diag.Diagnostic{d}, false))
+	}
+	return b, out
+}
+
+func TestEmbeddedBackEndsAreValid(t *testing.T) {
+	entries, err := source.Backends.ReadDir("backends")
+	require.NoError(t, err)
+	for _, e := range entries {
+		name := strings.TrimSuffix(e.Name(), ".yaml")
+		b := Embedded(name)
+		assert.Equal(t, name, b.Name, "the file has the name of its back end")
+	}
+}
+
+func TestEachKindIsACodeOfTheHeader(t *testing.T) {
+	header, err := os.ReadFile("../../templates/device/dlpackgen_device.h")
+	require.NoError(t, err)
+	for _, kind := range Kinds {
+		assert.Contains(t, string(header), "\tDLPACKGEN_DEVICE_"+strings.ToUpper(kind)+" = ")
+	}
+}
+
+// Every description here is CUDA's with one line changed.
+func TestFaultsHaveTheirPlace(t *testing.T) {
+	for _, c := range []struct{ old, fresh, want string }{
+		{"backend: 1\n", "backend: 2\n", "x.yaml:3:10: error: backend must be from 1 to 1, not 2 [out-of-range]"},
+		{"name: cuda\n", "name: Cuda\n", `x.yaml:4:7: error: name "Cuda" must match`},
+		{"title: CUDA\n", "", `x.yaml:3:1: error: the back end has no "title" [missing-key]`},
+		{"title: CUDA\n", "title: 'CU\"DA'\n", `x.yaml:5:8: error: title "CU\"DA" must match`},
+		{"runtime: streams ", "runtime: queues ", "error: runtime must be one of streams, not \"queues\" [unknown-value]"},
+		{"oldest: 11000 ", "oldest: old ", "error: oldest must be a decimal integer"},
+		{"memory: managed,", "memory: shared,", "error: memory must be one of device, host, managed"},
+		{"memory: managed,", "memory: host,", "error: two types of device have host memory [bad-backend]"},
+		{"id: ordinal", "id: index", "error: id must be one of ordinal, zero"},
+		{"handles: {1: 1,", "handles: {x: 1,", `error: a number of a stream must be a decimal integer, not "x" [wrong-kind]`},
+		{"linux: [libcuda.so.1]", "linux: ['a/b.so']", `error: a library "a/b.so" must match`},
+		{"{c: int,", "{c: 'int; int',", `error: c "int; int" must match`},
+		{"value: 13,", "value: -1,", "error: value must be from 0 to 2147483647, not -1 [out-of-range]"},
+		{"takes: \"int *count\"", "takes: \"int *count); (\"", "error: takes"},
+		{"symbol: cuInit,", "symbol: cu-Init,", `error: symbol "cu-Init" must match`},
+		{"kind: stub,", "kind: fake,", "error: kind must be one of"},
+		{"optional: true,", "optionl: true,", `error: pool_alloc has no key "optionl" [unknown-key]`},
+		{"{value: 2, kind: out_of_memory", "{value: 1, kind: out_of_memory", "error: two errors have the value 1 [bad-backend]"},
+	} {
+		text := strings.Replace(cuda(t), c.old, c.fresh, 1)
+		require.NotEqual(t, cuda(t), text, c.old)
+		b, found := decoded(text)
+		assert.Nil(t, b, c.fresh)
+		assert.Contains(t, strings.Join(found, "\n"), c.want)
+		assert.Len(t, found, 1, "%s: one fault, one finding: %v", c.fresh, found)
+	}
+}
+
+// What the sources name, a description must have: each row is left out in turn.
+func TestWhatTheSourcesNeedIsMissed(t *testing.T) {
+	need := requirements["streams"]
+	for what, names := range map[string][]string{"handle": need.handles, "constant": need.constants, "function": need.functions} {
+		for _, name := range names {
+			text := strings.Replace(cuda(t), "\n  "+name+": {", "\n  other: {", 1)
+			_, found := decoded(text)
+			assert.Contains(t, strings.Join(found, "\n"), "the sources streams need the "+what+" "+name)
+		}
+	}
+	for section, want := range map[string]string{
+		"\ndevices:\n": "serves no type of device",
+		"\n  linux: ":  "names no library for any system",
+	} {
+		text := cuda(t)
+		at := strings.Index(text, section)
+		end := at + 1 + strings.Index(text[at+1:], "\n")
+		if section == "\ndevices:\n" {
+			end = at + 1 + strings.Index(text[at+1:], "\n\n")
+		} else {
+			end += 1 + strings.Index(text[end+1:], "\n") // windows, the line after
+		}
+		_, found := decoded(text[:at] + text[end:])
+		assert.Contains(t, strings.Join(found, "\n"), want)
+	}
+}
+
+// FuzzDecode holds Decode to findings or a description, never both and never neither.
+func FuzzDecode(f *testing.F) {
+	f.Add([]byte(cuda(f)))
+	f.Add([]byte("backend: 1\nstreams: []\nlibrary: {lookups: [1]}\nhandles: 3\nerrors: {A: {}}\n"))
+	f.Fuzz(func(t *testing.T, src []byte) {
+		diags := &diag.List{}
+		b := Decode("x.yaml", src, diags)
+		assert.Equal(t, b == nil, diags.Failed(), "%v", diags.Sorted())
+		for _, d := range diags.Sorted() {
+			assert.Positive(t, d.Pos.Line)
+			assert.Positive(t, d.Pos.Col)
+		}
+	})
+}

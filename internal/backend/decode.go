@@ -1,0 +1,221 @@
+package backend
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// What may stand in C, and in names of files.
+var (
+	backendName = regexp.MustCompile(`^[a-z][a-z0-9]{0,30}$`)
+	fieldName   = regexp.MustCompile(`^[a-z][a-z0-9_]{0,60}$`)
+	symbolName  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,100}$`)
+	typeText    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*( [A-Za-z_][A-Za-z0-9_]*)*( ?\*+)?$`)
+	parameters  = regexp.MustCompile(`^(void|[A-Za-z_][A-Za-z0-9_]*( \**[A-Za-z_][A-Za-z0-9_]*)+(, [A-Za-z_][A-Za-z0-9_]*( \**[A-Za-z_][A-Za-z0-9_]*)+)*)$`)
+	libraryName = regexp.MustCompile(`^[A-Za-z0-9_.+-]{1,100}$`)
+	sentence    = regexp.MustCompile(`^[ !#-$&-.0-\[\]-~/]{1,300}$`) // no quote, backslash or % to upset C
+)
+
+// Decode reads a description. The list gets every finding; the description is nil
+// when one of them is an error.
+func Decode(file string, src []byte, diags *diag.List) *Backend {
+	root := yaml.Parse(file, src, diags)
+	if root == nil {
+		return nil
+	}
+	m := root.Map("the back end")
+	if v := m.Need("backend"); v != nil {
+		v.Int("backend", Version, Version)
+	}
+	before := diags.Len()
+	b := decode(m)
+	m.Close()
+	if diags.Len() == before {
+		b.check(m)
+	}
+	if diags.Failed() {
+		return nil
+	}
+	return b
+}
+
+func decode(m *yaml.Map) *Backend {
+	b := &Backend{
+		Name: form(m.Need("name"), "name", backendName), Title: form(m.Need("title"), "title", sentence),
+		Doc: form(m.Need("doc"), "doc", sentence), Package: form(m.Need("package"), "package", sentence),
+		Result: form(m.Need("result"), "result", typeText), Call: form(m.Get("call"), "call", symbolName),
+	}
+	if n := m.Need("runtime"); n != nil {
+		b.Runtime = n.OneOf("runtime", Runtimes)
+	}
+	b.Oldest = number(m.Need("oldest"), "oldest", 0, math.MaxInt32)
+	for _, n := range m.List("devices") {
+		b.Devices = append(b.Devices, decodeDevice(n))
+	}
+	b.Streams = decodeStreams(m.Need("streams"))
+	b.Library = decodeLibrary(m.Need("library"))
+	rows(m.Need("handles"), "handles", func(e yaml.Entry) { b.Handles = append(b.Handles, decodeHandle(e)) })
+	rows(m.Need("constants"), "constants", func(e yaml.Entry) { b.Constants = append(b.Constants, decodeConstant(e)) })
+	rows(m.Need("functions"), "functions", func(e yaml.Entry) {
+		f := decodeFunction(e.Value, form(e.Key, "a function", fieldName))
+		b.Functions = append(b.Functions, f)
+	})
+	rows(m.Need("errors"), "errors", func(e yaml.Entry) { b.Errors = append(b.Errors, decodeError(e)) })
+	return b
+}
+
+// form reads a text of a form; nil reads as "".
+func form(n *yaml.Node, what string, want *regexp.Regexp) string {
+	if n == nil {
+		return ""
+	}
+	text := n.Text(what)
+	if n.Kind == yaml.Scalar && !want.MatchString(text) {
+		n.Errorf("bad-name", "", "%s %q must match %s", what, text, want)
+	}
+	return text
+}
+
+func number(n *yaml.Node, what string, low, high int64) int64 {
+	if n == nil {
+		return low
+	}
+	return n.Int(what, low, high)
+}
+
+// rows reads a mapping whose keys are names.
+func rows(n *yaml.Node, what string, read func(yaml.Entry)) {
+	if n == nil || !n.Is(yaml.Mapping, what) {
+		return
+	}
+	for _, e := range n.Entries {
+		read(e)
+	}
+}
+
+func decodeDevice(n *yaml.Node) Device {
+	m := n.Map("a device")
+	d := Device{Type: form(m.Need("type"), "type", symbolName)}
+	if v := m.Need("memory"); v != nil {
+		d.Memory = v.OneOf("memory", Memories)
+	}
+	if v := m.Need("id"); v != nil {
+		d.ID = v.OneOf("id", IDs)
+	}
+	m.Close()
+	return d
+}
+
+func decodeStreams(n *yaml.Node) Streams {
+	if n == nil {
+		return Streams{}
+	}
+	m := n.Map("streams")
+	s := Streams{Table: form(m.Need("table"), "table", fieldName), None: number(m.Need("none"), "none", 0, math.MaxInt32)}
+	rows(m.Get("handles"), "handles", func(e yaml.Entry) {
+		at, err := strconv.ParseInt(e.Key.Value, 10, 31)
+		if err != nil || at < 0 {
+			e.Key.Errorf("wrong-kind", "", "a number of a stream must be a decimal integer, not %q", e.Key.Value)
+		}
+		s.Handles = append(s.Handles, StreamHandle{at, e.Value.Int("a handle", 0, math.MaxInt32)})
+	})
+	m.Close()
+	return s
+}
+
+func decodeLibrary(n *yaml.Node) Library {
+	if n == nil {
+		return Library{}
+	}
+	m := n.Map("library")
+	var l Library
+	for _, name := range m.List("linux") {
+		l.Linux = append(l.Linux, form(name, "a library", libraryName))
+	}
+	for _, name := range m.List("windows") {
+		l.Windows = append(l.Windows, form(name, "a library", libraryName))
+	}
+	for _, f := range m.List("lookups") {
+		l.Lookups = append(l.Lookups, decodeFunction(f, ""))
+	}
+	l.LookupFlags = number(m.Get("lookup_flags"), "lookup_flags", 0, math.MaxInt32)
+	m.Close()
+	return l
+}
+
+func decodeHandle(e yaml.Entry) Handle {
+	h := Handle{Name: form(e.Key, "a handle", fieldName)}
+	m := e.Value.Map("handle " + h.Name)
+	h.C = form(m.Need("c"), "c", typeText)
+	h.Native = form(m.Need("native"), "native", symbolName)
+	m.Close()
+	return h
+}
+
+func decodeConstant(e yaml.Entry) Constant {
+	c := Constant{Name: form(e.Key, "a constant", fieldName)}
+	m := e.Value.Map("constant " + c.Name)
+	c.Value = number(m.Need("value"), "value", 0, math.MaxInt32)
+	c.Native = form(m.Need("native"), "native", symbolName)
+	m.Close()
+	return c
+}
+
+// decodeFunction reads a function of the driver; a lookup has no name and no version.
+func decodeFunction(n *yaml.Node, name string) Function {
+	m := n.Map(cmp.Or(name, "a lookup"))
+	f := Function{Name: name, Symbol: form(m.Need("symbol"), "symbol", symbolName), Takes: form(m.Need("takes"), "takes", parameters)}
+	f.Plain = f.Symbol
+	if name != "" {
+		f.Plain = cmp.Or(form(m.Get("plain"), "plain", symbolName), f.Symbol)
+		f.Since = number(m.Need("since"), "since", 0, math.MaxInt32)
+		f.Optional = m.Bool("optional")
+	}
+	m.Close()
+	return f
+}
+
+func decodeError(e yaml.Entry) Error {
+	r := Error{Name: form(e.Key, "an error", symbolName)}
+	m := e.Value.Map("error " + r.Name)
+	r.Value = number(m.Need("value"), "value", 1, math.MaxInt32)
+	if v := m.Need("kind"); v != nil {
+		r.Kind = v.OneOf("kind", Kinds)
+	}
+	r.Text = form(m.Need("text"), "text", sentence)
+	m.Close()
+	return r
+}
+
+// check reports what is in order by itself and not together.
+func (b *Backend) check(m *yaml.Map) {
+	complain := func(format string, args ...any) { m.Node().Errorf("bad-backend", "", format, args...) }
+	if len(b.Devices) == 0 {
+		complain("the back end serves no type of device")
+	}
+	if len(b.Library.Linux)+len(b.Library.Windows) == 0 {
+		complain("the back end names no library for any system")
+	}
+	need := requirements[b.Runtime]
+	for _, name := range missing(need.handles, b.Handles, func(h Handle) string { return h.Name }) {
+		complain("the sources %s need the handle %s", b.Runtime, name)
+	}
+	for _, name := range missing(need.constants, b.Constants, func(c Constant) string { return c.Name }) {
+		complain("the sources %s need the constant %s", b.Runtime, name)
+	}
+	for _, name := range missing(need.functions, b.Functions, func(f Function) string { return f.Name }) {
+		complain("the sources %s need the function %s", b.Runtime, name)
+	}
+	for _, text := range again(b.Devices, func(d Device) string { return d.Memory }) {
+		complain("two types of device have %s memory", text)
+	}
+	for _, text := range again(b.Errors, func(e Error) string { return fmt.Sprint(e.Value) }) {
+		complain("two errors have the value %s", text)
+	}
+}

@@ -1,0 +1,129 @@
+// Package device makes the targets of the back ends for devices: "cuda". It
+// renders what a back end's description decides, and copies the sources of
+// templates/device that work with it; it knows no driver itself.
+package device
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"text/template"
+
+	"github.com/dlpackgen/dlpackgen/internal/backend"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/c"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/templates"
+)
+
+// CUDA is the row of the table of targets for NVIDIA's devices.
+var CUDA = emit.Target{
+	Name:    "cuda",
+	Doc:     "NVIDIA's devices: allocate, classify, order and copy through the driver found at run time; C, Go",
+	Path:    "backends/cuda",
+	Oldest:  "1.2",
+	Options: options,
+	Emit:    func(m *emit.Model) ([]emit.File, error) { return Render(m, backend.Embedded("cuda")) },
+}
+
+// layouts are the templates by file name. A template that does not parse is a
+// mistake in this repository, so every command would stop at once.
+var layouts = template.Must(template.ParseFS(templates.Device, "device/*.tmpl"))
+
+// Render makes every file of a back end, in the order of their names.
+func Render(m *emit.Model, b *backend.Backend) ([]emit.File, error) {
+	if err := check(m.Release, b); err != nil {
+		return nil, err
+	}
+	files := []emit.File{}
+	header, err := dlpackHeader(m.Release)
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, header)
+	entries, err := fs.ReadDir(templates.Device, "device")
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		if !serves(name, b.Runtime) {
+			continue
+		}
+		text, err := fill(m, b, name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, emit.File{Path: outputName(name, b), Data: text})
+	}
+	return files, nil
+}
+
+// serves tells whether a source is for every back end or for those of a runtime.
+func serves(name, runtime string) bool {
+	family, _, _ := strings.Cut(strings.TrimSuffix(name, path.Ext(name)), "_")
+	return family == runtime || family != "streams"
+}
+
+// outputName gives the name of a source beside its back end's others.
+func outputName(name string, b *backend.Backend) string {
+	switch name {
+	case "entry.h.tmpl":
+		return "dlpackgen_" + b.Name + ".h"
+	case "driver.h.tmpl":
+		return "device_driver.h"
+	case b.Runtime + ".c":
+		return "dlpackgen_" + b.Name + ".c"
+	case "device.go":
+		return b.Name + ".go"
+	}
+	return name
+}
+
+// fill renders a template, or takes an ordinary source as it is, with the banner.
+func fill(m *emit.Model, b *backend.Backend, name string) ([]byte, error) {
+	var out bytes.Buffer
+	if path.Ext(name) == ".go" {
+		source, err := fs.ReadFile(templates.Device, "device/"+name)
+		return goSource(m, b, string(source)), err
+	}
+	out.WriteString(emit.Banner("/* ", " */", m.Release.Version))
+	if path.Ext(name) == ".tmpl" {
+		err := layouts.ExecuteTemplate(&out, name, viewOf(m.Release, b))
+		return out.Bytes(), err
+	}
+	source, err := fs.ReadFile(templates.Device, "device/"+name)
+	out.Write(source)
+	return out.Bytes(), err
+}
+
+// dlpackHeader is dlpack.h as target c makes it, so that the folder needs no other.
+func dlpackHeader(r *spec.Release) (emit.File, error) {
+	files, err := c.Target.Emit(&emit.Model{Release: r})
+	for _, f := range files {
+		if path.Base(f.Path) == "dlpack.h" {
+			return emit.File{Path: "dlpack.h", Data: f.Data}, err
+		}
+	}
+	return emit.File{}, errors.Join(err, fmt.Errorf("target %s makes no dlpack.h", c.Target.Name))
+}
+
+// check reports what a spec of one's own lacks of what the sources know by name.
+func check(r *spec.Release, b *backend.Backend) error {
+	lacking := emit.Lacking(r)
+	for _, d := range b.Devices {
+		lacking = append(lacking, emit.LackingValues(r, "DLDeviceType", d.Type)...)
+	}
+	var errs []error
+	for _, what := range lacking {
+		errs = append(errs, fmt.Errorf("the back end %s builds on %s, which DLPack %s of this spec lacks", b.Name, what, r.Version))
+	}
+	if streamTable(r, b) == nil {
+		errs = append(errs, fmt.Errorf("the back end %s builds on the stream table %s, which DLPack %s of this spec lacks",
+			b.Name, b.Streams.Table, r.Version))
+	}
+	return errors.Join(errs...)
+}

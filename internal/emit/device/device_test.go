@@ -1,0 +1,118 @@
+package device
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/backend"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+const ourImport = "github.com/dlpackgen/dlpackgen/backends/cuda"
+
+func release(t *testing.T, version string) *spec.Release {
+	t.Helper()
+	r, err := spec.Embedded().Release(version)
+	require.NoError(t, err)
+	return r
+}
+
+func rendered(t *testing.T, r *spec.Release, b *backend.Backend) map[string]string {
+	t.Helper()
+	files, err := Render(&emit.Model{Release: r, Options: map[string]string{"import": ourImport}}, b)
+	require.NoError(t, err)
+	texts := map[string]string{}
+	for _, f := range files {
+		texts[f.Path] = string(f.Data)
+	}
+	return texts
+}
+
+func TestBackendsHoldTheNewestRelease(t *testing.T) {
+	dir := filepath.Join(golden.Root(t), "backends/cuda")
+	texts := rendered(t, release(t, "latest"), backend.Embedded("cuda"))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, entries, len(texts))
+	for name, text := range texts {
+		got, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err, "run: make generate")
+		assert.Equal(t, text, string(got), "backends/cuda/%s is out of date; run: make generate", name)
+	}
+}
+
+func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
+	for name, text := range rendered(t, release(t, "main"), backend.Embedded("cuda")) {
+		assert.True(t, emit.HasBanner([]byte(text)), name)
+		assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|<no value>|\{\{[.-]|\{\{range|dlpackgen_template|dlpackgen_device_(?:name|entry)`, text, name)
+		for line := range strings.SplitSeq(text, "\n") {
+			if name != "device_driver.h" && name != "cuda.go" { // one function of the driver a line; a call of C a line
+				assert.LessOrEqual(t, len([]rune(strings.ReplaceAll(line, "\t", "    "))), 125, "%s: %s", name, line)
+			}
+		}
+	}
+}
+
+// Another description with the same runtime makes another back end of the same
+// sources: nothing in them names CUDA.
+func TestTheSourcesServeOtherDescriptions(t *testing.T) {
+	other := *backend.Embedded("cuda")
+	other.Name, other.Title = "acme", "Acme"
+	other.Library.Linux = []string{"libacme.so"}
+	texts := rendered(t, release(t, "1.3"), &other)
+	for _, name := range []string{"acme.go", "dlpackgen_acme.c", "dlpackgen_acme.h", "device_driver.h"} {
+		require.Contains(t, texts, name)
+	}
+	assert.Contains(t, texts["acme.go"], "\npackage acme\n")
+	assert.Contains(t, texts["device_driver.h"], "\t\"libacme.so\",\n")
+	for name, text := range texts {
+		if name != "device_driver.h" && name != "dlpack.h" {
+			assert.NotContains(t, strings.ToLower(strings.ReplaceAll(text, `"cuda"`, "")), "cuda", name)
+		}
+	}
+}
+
+// Two copies in one program differ in their only symbol.
+func TestTheSymbolFollowsTheImportPath(t *testing.T) {
+	entry := func(path string) string {
+		files, err := CUDA.Emit(&emit.Model{Release: release(t, "1.3"), Options: map[string]string{"import": path}})
+		require.NoError(t, err)
+		i := slices.IndexFunc(files, func(f emit.File) bool { return f.Path == "cuda.go" })
+		_, rest, _ := strings.Cut(string(files[i].Data), "-DDLPACKGEN_CUDA_ENTRY=")
+		symbol, _, _ := strings.Cut(rest, "\n")
+		return symbol
+	}
+	assert.Regexp(t, `^dlp_[0-9a-f]{8}_cuda$`, entry("a"))
+	assert.NotEqual(t, entry("a"), entry("b"))
+}
+
+// A spec of somebody's own may lack what the sources use.
+func TestSpecsWithoutTheUsualNames(t *testing.T) {
+	changed := *release(t, "1.3")
+	changed.Streams = nil
+	_, err := CUDA.Emit(&emit.Model{Release: &changed})
+	assert.ErrorContains(t, err, "the back end cuda builds on the stream table cuda, which DLPack 1.3 of this spec lacks")
+	other := *backend.Embedded("cuda")
+	other.Devices = []backend.Device{{Type: "kDLAcme", Memory: "device"}}
+	_, err = Render(&emit.Model{Release: release(t, "1.3")}, &other)
+	assert.ErrorContains(t, err, "the back end cuda builds on the enumerator DLDeviceType.kDLAcme, which DLPack 1.3 of this spec lacks")
+}
+
+func TestNumbersOfStreamsComeFromTheSpec(t *testing.T) {
+	text := rendered(t, release(t, "1.3"), backend.Embedded("cuda"))["device_driver.h"]
+	assert.Contains(t, text, "\t{0, 1, 0},\n\t{1, 0, 1},\n\t{2, 0, 2},\n};")
+	assert.Contains(t, text, "DRIVER_DEFAULT_STREAM ((uintptr_t)1)")
+	rocm := *backend.Embedded("cuda")
+	rocm.Streams = backend.Streams{Table: "rocm"}
+	text = rendered(t, release(t, "1.3"), &rocm)["device_driver.h"]
+	assert.Contains(t, text, "\t{0, 0, 0},\n\t{1, 1, 0},\n\t{2, 1, 0},\n};")
+	assert.Contains(t, text, "DRIVER_DEFAULT_STREAM ((uintptr_t)0)")
+}

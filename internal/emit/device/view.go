@@ -1,0 +1,110 @@
+package device
+
+import (
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/backend"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// view is what the templates of templates/device show.
+type view struct {
+	Name, Upper, Title, Doc, Package string
+	Result, Call                     string
+	Oldest, LookupFlags, Default     int64
+	Devices                          []backend.Device
+	Handles                          []backend.Handle
+	Constants                        []constant
+	Functions                        []function
+	Lookups                          []lookup
+	Linux, Windows                   []string
+	Errors                           []backend.Error
+	Numbers                          []number
+}
+
+type constant struct {
+	backend.Constant
+	Comma string // between this one and the next
+}
+
+type function struct {
+	backend.Function
+	Optional int
+}
+
+type lookup struct {
+	backend.Function
+	Number int
+}
+
+// number is one of DLPack's for a stream that is no handle.
+type number struct {
+	Number  int64
+	Refused int
+	Handle  int64
+}
+
+func viewOf(r *spec.Release, b *backend.Backend) view {
+	v := view{
+		Name: b.Name, Upper: strings.ToUpper(b.Name), Title: b.Title, Doc: b.Doc, Package: b.Package, Result: b.Result, Call: b.Call,
+		Oldest: b.Oldest, LookupFlags: b.Library.LookupFlags, Devices: b.Devices, Linux: b.Library.Linux, Windows: b.Library.Windows,
+	}
+	for _, h := range b.Handles {
+		if !strings.HasSuffix(h.C, "*") {
+			h.C += " "
+		}
+		v.Handles = append(v.Handles, h)
+	}
+	for i, c := range b.Constants {
+		comma := ","
+		if i == len(b.Constants)-1 {
+			comma = ""
+		}
+		v.Constants = append(v.Constants, constant{c, comma})
+	}
+	for _, f := range b.Functions {
+		v.Functions = append(v.Functions, function{f, bit(f.Optional)})
+	}
+	for i, f := range b.Library.Lookups {
+		v.Lookups = append(v.Lookups, lookup{f, i})
+	}
+	for _, e := range b.Errors {
+		e.Kind = strings.ToUpper(e.Kind)
+		v.Errors = append(v.Errors, e)
+	}
+	v.Numbers, v.Default = numbers(streamTable(r, b), b)
+	return v
+}
+
+func bit(on bool) int {
+	if on {
+		return 1
+	}
+	return 0
+}
+
+// streamTable gives the numbering of the back end's streams, or nil.
+func streamTable(r *spec.Release, b *backend.Backend) *spec.StreamTable {
+	for i := range r.Streams {
+		if r.Streams[i].Name == b.Streams.Table {
+			return &r.Streams[i]
+		}
+	}
+	return nil
+}
+
+// numbers joins what the spec says of numbers with what the driver calls them;
+// -1, which stands for no stream, is the sources' own. The second result is the
+// handle of None.
+func numbers(t *spec.StreamTable, b *backend.Backend) (out []number, none int64) {
+	handles := map[int64]int64{}
+	for _, h := range b.Streams.Handles {
+		handles[h.Number] = h.Handle
+	}
+	for _, v := range t.Values {
+		if v.Value >= 0 {
+			out = append(out, number{v.Value, bit(v.Meaning == "refused"), handles[v.Value]})
+		}
+	}
+	return out, handles[b.Streams.None]
+}

@@ -1,0 +1,246 @@
+//go:build dlpackgen_template && cgo && !nodevice
+
+// Package device has the memory and the streams of a device, through the driver
+// that is found at run time. It links nothing but libdl, so it builds and runs
+// where there is no driver: each call then says why. Every call makes one crossing
+// into C, leaves nothing on the thread, and may be made by any goroutine.
+package device
+
+/*
+#cgo CFLAGS: -DDLPACKGEN_DEVICE_NAME_ENTRY=dlpackgen_device_entry
+#cgo linux LDFLAGS: -ldl
+#include <stdlib.h>
+#include "dlpackgen_device_name.h"
+
+#define TABLE dlpackgen_device_entry()
+
+// What a call gives. It holds no pointer that Go would look at: so it may stand in
+// memory of Go, and no crossing has to search it.
+typedef struct answer {
+	dlpackgen_device_error error;
+	int64_t version;
+	int32_t devices, type, id, ordinal, unordered;
+	uintptr_t base, size, handle, tensor;
+} answer;
+
+static int go_probe(answer *a) {
+	dlpackgen_device_facts facts = {0, 0, 0};
+	const int code = TABLE->probe(&facts, &a->error);
+	a->version = facts.version, a->devices = facts.devices;
+	return code;
+}
+
+static int go_pointer_info(uintptr_t address, answer *a) {
+	dlpackgen_device_pointer p = {{kDLCPU, 0}, -1, 0, NULL, 0};
+	const int code = TABLE->pointer_info((const void *)address, &p, &a->error);
+	a->type = (int32_t)p.device.device_type, a->id = p.device.device_id, a->ordinal = p.ordinal;
+	a->base = (uintptr_t)p.base, a->size = p.size;
+	return code;
+}
+
+static int go_alloc(DLDevice device, DLDataType dtype, int32_t ndim, const int64_t *shape, uintptr_t stream, uint64_t flags,
+                    answer *a) {
+	const dlpackgen_device_request r = {device, dtype, ndim, shape, (void *)stream, flags};
+	DLManagedTensorVersioned *tensor = NULL;
+	const int code = TABLE->alloc(&r, &tensor, &a->error);
+	a->tensor = (uintptr_t)tensor;
+	return code;
+}
+
+static int go_free(uintptr_t t, answer *a) { return TABLE->free((DLManagedTensorVersioned *)t, &a->error); }
+
+static int go_stream(DLDevice device, int given, int64_t number, answer *a) {
+	dlpackgen_device_stream s = {NULL, {kDLCPU, 0}, 0, 0};
+	const int code = TABLE->stream_from_dlpack(device, given ? &number : NULL, &s, &a->error);
+	a->handle = (uintptr_t)s.handle, a->id = s.device.device_id, a->unordered = s.unordered;
+	return code;
+}
+
+typedef struct stream {
+	uintptr_t handle;
+	int32_t device, unordered;
+} stream;
+
+static dlpackgen_device_stream go_handle(stream s) {
+	const dlpackgen_device_stream out = {(void *)s.handle, {(DLDeviceType)TABLE->device_type, s.device}, s.unordered, 0};
+	return out;
+}
+
+static int go_order(stream consumer, stream producer, answer *a) {
+	const dlpackgen_device_stream c = go_handle(consumer), p = go_handle(producer);
+	return TABLE->order_after(&c, &p, &a->error);
+}
+
+static int go_keep(uintptr_t t, stream s, answer *a) {
+	const dlpackgen_device_stream on = go_handle(s);
+	return TABLE->keep_until((DLManagedTensorVersioned *)t, &on, &a->error);
+}
+
+static int go_copy(uintptr_t to, uintptr_t from, stream s, answer *a) {
+	const dlpackgen_device_stream on = go_handle(s);
+	return TABLE->copy((const DLTensor *)to, (const DLTensor *)from, &on, &a->error);
+}
+
+static int go_finish(stream s, answer *a) {
+	const dlpackgen_device_stream on = go_handle(s);
+	return TABLE->finish(&on, &a->error);
+}
+*/
+import "C"
+
+import (
+	"sync"
+	"unsafe"
+)
+
+// Error is why a call failed. Code is a dlpackgen_device_code of
+// dlpackgen_device.h; Native is the driver's number, 0 where it was not asked.
+type Error struct {
+	Code, Native int
+	Text         string
+}
+
+// Error gives the text, which begins with the name of the back end.
+func (e *Error) Error() string { return e.Text }
+
+// Facts are what the driver says of itself.
+type Facts struct {
+	Version int64 // in its own counting
+	Devices int
+}
+
+// Device is a DLDevice.
+type Device struct{ Type, ID int32 }
+
+// DType is a DLDataType.
+type DType struct {
+	Code, Bits uint8
+	Lanes      uint16
+}
+
+// Pointer is what the driver knows of an address.
+type Pointer struct {
+	Device  Device  // kDLCPU for what it does not know
+	Ordinal int     // the device that it names for the memory; -1 for none
+	Base    uintptr // of the allocation
+	Size    uintptr // in bytes
+}
+
+// Stream is a stream of the device with that ordinal; a Handle of 0 is the
+// default stream. Unordered is what -1 stands for in Python.
+type Stream struct {
+	Handle    uintptr
+	Device    int
+	Unordered bool
+}
+
+// Request is what to allocate. Stream uses the memory first.
+type Request struct {
+	Device Device
+	DType  DType
+	Shape  []int64
+	Stream uintptr
+	Peers  bool // other devices may read and write it
+}
+
+var answers = sync.Pool{New: func() any { return new(C.answer) }}
+
+// failure turns an answer into an error, and is done with it.
+func failure(code C.int, a *C.answer) error {
+	var err error
+	if code != 0 {
+		err = &Error{int(code), int(a.error.native), C.GoString(&a.error.text[0])}
+	}
+	answers.Put(a)
+	return err
+}
+
+// Table gives the dlpackgen_device, for code in C.
+func Table() unsafe.Pointer { return unsafe.Pointer(C.dlpackgen_device_entry()) }
+
+// Probe loads the driver, if nobody did, and starts it.
+func Probe() (Facts, error) {
+	a := answers.Get().(*C.answer)
+	code := C.go_probe(a)
+	facts := Facts{int64(a.version), int(a.devices)}
+	return facts, failure(code, a)
+}
+
+// PointerInfo asks the driver whose memory an address is in. After an error the
+// answer means nothing.
+func PointerInfo(address uintptr) (Pointer, error) {
+	a := answers.Get().(*C.answer)
+	code := C.go_pointer_info(C.uintptr_t(address), a)
+	p := Pointer{Device{int32(a._type), int32(a.id)}, int(a.ordinal), uintptr(a.base), uintptr(a.size)}
+	return p, failure(code, a)
+}
+
+// Alloc gives a DLManagedTensorVersioned in memory of C. The caller calls its
+// deleter once, or Free, on any goroutine; or hands it to a library, which does.
+func Alloc(r Request) (unsafe.Pointer, error) {
+	a := answers.Get().(*C.answer)
+	var flags C.uint64_t
+	if r.Peers {
+		flags = C.DLPACKGEN_DEVICE_PEERS
+	}
+	dtype := C.DLDataType{C.uint8_t(r.DType.Code), C.uint8_t(r.DType.Bits), C.uint16_t(r.DType.Lanes)}
+	code := C.go_alloc(device(r.Device), dtype, C.int32_t(len(r.Shape)), (*C.int64_t)(unsafe.SliceData(r.Shape)),
+		C.uintptr_t(r.Stream), flags, a)
+	tensor := *(*unsafe.Pointer)(unsafe.Pointer(&a.tensor))
+	return tensor, failure(code, a)
+}
+
+func device(d Device) C.DLDevice { return C.DLDevice{C.DLDeviceType(d.Type), C.int32_t(d.ID)} }
+
+// Free gives a tensor of Alloc back; nil is fine.
+func Free(tensor unsafe.Pointer) error {
+	a := answers.Get().(*C.answer)
+	return failure(C.go_free(C.uintptr_t(uintptr(tensor)), a), a)
+}
+
+// StreamFromDLPack reads the number that `__dlpack__` takes.
+func StreamFromDLPack(d Device, number int64) (Stream, error) { return fromDLPack(d, 1, number) }
+
+// DefaultStream gives the stream that None stands for.
+func DefaultStream(d Device) (Stream, error) { return fromDLPack(d, 0, 0) }
+
+func fromDLPack(d Device, given C.int, number int64) (Stream, error) {
+	a := answers.Get().(*C.answer)
+	code := C.go_stream(device(d), given, C.int64_t(number), a)
+	s := Stream{uintptr(a.handle), int(a.id), a.unordered != 0}
+	return s, failure(code, a)
+}
+
+func (s Stream) c() C.stream {
+	out := C.stream{handle: C.uintptr_t(s.Handle), device: C.int32_t(s.Device)}
+	if s.Unordered {
+		out.unordered = 1
+	}
+	return out
+}
+
+// OrderAfter makes what is queued on consumer from now on wait for what producer
+// has so far.
+func OrderAfter(consumer, producer Stream) error {
+	a := answers.Get().(*C.answer)
+	return failure(C.go_order(consumer.c(), producer.c(), a), a)
+}
+
+// KeepUntil keeps the memory of a tensor of Alloc until the stream's work so far
+// is done, whenever its deleter is called.
+func KeepUntil(tensor unsafe.Pointer, s Stream) error {
+	a := answers.Get().(*C.answer)
+	return failure(C.go_keep(C.uintptr_t(uintptr(tensor)), s.c(), a), a)
+}
+
+// Copy copies all elements between two DLTensors in memory of C.
+func Copy(to, from unsafe.Pointer, s Stream) error {
+	a := answers.Get().(*C.answer)
+	return failure(C.go_copy(C.uintptr_t(uintptr(to)), C.uintptr_t(uintptr(from)), s.c(), a), a)
+}
+
+// Finish waits until the work of a stream is done.
+func Finish(s Stream) error {
+	a := answers.Get().(*C.answer)
+	return failure(C.go_finish(s.c(), a), a)
+}

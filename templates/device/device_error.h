@@ -1,0 +1,46 @@
+
+/* Filling errors. Part of the back end's C file. */
+#ifndef DLPACKGEN_DEVICE_ERROR_H_
+#define DLPACKGEN_DEVICE_ERROR_H_
+
+#include "device_driver.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define DEVICE_FORMAT(text, first) __attribute__((format(printf, text, first)))
+#else
+#define DEVICE_FORMAT(text, first)
+#endif
+
+DEVICE_FORMAT(4, 0)
+static int device_vfail(dlpackgen_device_error *error, int code, int32_t native, const char *format, va_list values) {
+	if (error) {
+		const size_t head = sizeof(BACKEND_NAME ": ") - 1;
+		error->code = code;
+		error->native = native;
+		memcpy(error->text, BACKEND_NAME ": ", head);
+		vsnprintf(error->text + head, sizeof error->text - head, format, values);
+	}
+	return code;
+}
+
+/* Fills an error of a code and gives the code. */
+DEVICE_FORMAT(3, 4)
+static int device_fail(dlpackgen_device_error *error, int code, const char *format, ...) {
+	va_list values;
+	va_start(values, format);
+	device_vfail(error, code, 0, format, values);
+	va_end(values);
+	return code;
+}
+
+/* Adds to a text what still fits. */
+static void device_add(dlpackgen_device_error *error, const char *text) {
+	const size_t length = strlen(error->text);
+	snprintf(error->text + length, sizeof error->text - length, "%s", text);
+}
+
+#endif /* DLPACKGEN_DEVICE_ERROR_H_ */

@@ -1,0 +1,66 @@
+
+/* Opening a library at run time, doing a thing once, and noticing a fork. Part of
+ * the back end's C file. */
+#ifndef DLPACKGEN_DEVICE_LIBRARY_H_
+#define DLPACKGEN_DEVICE_LIBRARY_H_
+
+#include "device_error.h"
+
+#if defined(_WIN32)
+
+#include <windows.h>
+
+/* Only folders of the system and of the program are searched, not the current one. */
+static void *device_open(const char *name, char *why, size_t room) {
+	HMODULE found = LoadLibraryExA(name, NULL, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
+	if (!found) snprintf(why, room, "%s: Windows gives the error %lu", name, (unsigned long)GetLastError());
+	return (void *)found;
+}
+
+static void *device_symbol(void *library, const char *name) {
+	FARPROC found = GetProcAddress((HMODULE)library, name);
+	void *out = NULL;
+	memcpy(&out, &found, sizeof out);
+	return out;
+}
+
+static BOOL CALLBACK device_call(PINIT_ONCE once, PVOID work, PVOID *context) {
+	(void)once, (void)context;
+	(*(void (**)(void))work)();
+	return TRUE;
+}
+
+static void device_once(void (*work)(void)) {
+	static INIT_ONCE once = INIT_ONCE_STATIC_INIT;
+	InitOnceExecuteOnce(&once, device_call, (PVOID)&work, NULL);
+}
+
+static void device_at_fork(void (*child)(void)) { (void)child; }
+
+#else
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+/* Its symbols are visible to nobody else, and it is never closed: drivers leave
+ * threads and handlers behind. */
+static void *device_open(const char *name, char *why, size_t room) {
+	void *found = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+	const char *text = found ? NULL : dlerror();
+	if (!found) snprintf(why, room, "%s", text ? text : name);
+	return found;
+}
+
+static void *device_symbol(void *library, const char *name) { return dlsym(library, name); }
+
+static void device_once(void (*work)(void)) {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, work);
+}
+
+/* A handler costs nothing afterwards; asking for the process id does, at each call. */
+static void device_at_fork(void (*child)(void)) { pthread_atfork(NULL, NULL, child); }
+
+#endif
+
+#endif /* DLPACKGEN_DEVICE_LIBRARY_H_ */

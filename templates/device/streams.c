@@ -1,0 +1,27 @@
+
+/* The back end as one translation unit: all that other files see of it is the
+ * function at its end. Nothing is linked but libdl, and nothing is opened before
+ * the first call that asks for something. */
+#include "streams_copy.h"
+#include "streams_memory.h"
+
+const dlpackgen_device *BACKEND_ENTRY(void) {
+	static const dlpackgen_device table = {
+	    sizeof(dlpackgen_device),
+	    DLPACKGEN_DEVICE_ABI_VERSION,
+	    BACKEND_device,
+	    BACKEND_NAME,
+	    streams_probe,
+	    streams_device_count,
+	    streams_pointer_info,
+	    streams_alloc,
+	    streams_free,
+	    streams_current_stream,
+	    streams_stream_from_dlpack,
+	    streams_order_after,
+	    streams_keep_until,
+	    streams_copy,
+	    streams_finish,
+	};
+	return &table;
+}

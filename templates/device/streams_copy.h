@@ -1,0 +1,107 @@
+
+/* Copying between tensors. Part of the back end's C file. */
+#ifndef DLPACKGEN_STREAMS_COPY_H_
+#define DLPACKGEN_STREAMS_COPY_H_
+
+#include "streams_order.h"
+#include "streams_pointer.h"
+
+/* One end of a copy, as the driver sees it. */
+struct streams_side {
+	const char *start; /* the first element */
+	int device;        /* whether it is memory of a device, and not of the host or managed */
+	int pageable;      /* memory of the host that the driver does not know */
+	int32_t ordinal;
+};
+
+/* Asks the driver about a tensor's memory: a tensor may be wrong about it, after its
+ * memory was freed for one. */
+static int streams_look(const char *what, const DLTensor *t, size_t bytes, struct streams_side *side,
+                        dlpackgen_device_error *error) {
+	dlpackgen_device_pointer info;
+	side->start = (const char *)t->data + t->byte_offset;
+	const int code = streams_pointer_info(side->start, &info, error);
+	if (code) return code;
+	const int said = (int)t->device.device_type, found = (int)info.device.device_type;
+	const int pinned = said == kDLCPU && (found == BACKEND_host || found == BACKEND_managed);
+	if ((said != found && !pinned) || (found == BACKEND_device && t->device.device_id != info.device.device_id))
+		return device_fail(error, DLPACKGEN_DEVICE_WRONG_MEMORY,
+		                   "copy: %s says device (%d, %d), and the driver says (%d, %d) of %p; was it freed?", what,
+		                   said, (int)t->device.device_id, found, (int)info.device.device_id,
+		                   (const void *)side->start);
+	if (info.size && (size_t)(side->start - (const char *)info.base) + bytes > info.size)
+		return device_fail(error, DLPACKGEN_DEVICE_WRONG_MEMORY,
+		                   "copy: %s has %zu bytes at %p, and its memory, of %zu, ends before", what, bytes,
+		                   (const void *)side->start, info.size);
+	side->device = found == BACKEND_device, side->pageable = found == kDLCPU, side->ordinal = info.ordinal;
+	return DLPACKGEN_DEVICE_OK;
+}
+
+/* Checks that two tensors hold the same number of the same elements in runs. */
+static int streams_check_copy(const DLTensor *to, const DLTensor *from, uint64_t *count,
+                              dlpackgen_device_error *error) {
+	if (!to || !from) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "copy: NULL in the place of a tensor");
+	uint64_t other = 0;
+	int code = device_elements("copy: the destination", to->ndim, to->shape, count, error);
+	if (!code) code = device_elements("copy: the source", from->ndim, from->shape, &other, error);
+	if (code) return code;
+	const int shapes = to->ndim == from->ndim &&
+	                   (to->ndim == 0 || !memcmp(to->shape, from->shape, (size_t)to->ndim * sizeof(int64_t)));
+	if (!shapes || to->dtype.code != from->dtype.code || to->dtype.bits != from->dtype.bits ||
+	    to->dtype.lanes != from->dtype.lanes)
+		return device_fail(error, DLPACKGEN_DEVICE_LAYOUT, "copy: the %s of the two tensors differ",
+		                   shapes ? "dtypes" : "shapes");
+	if (*count && (!device_compact(to) || !device_compact(from)))
+		return device_fail(error, DLPACKGEN_DEVICE_LAYOUT, "copy: the %s is not compact; make it so first",
+		                   device_compact(to) ? "source" : "destination");
+	return DLPACKGEN_DEVICE_OK;
+}
+
+/* Queues the copy, with the device of the stream current. */
+static driver_result streams_queue_copy(const struct streams_side *to, const struct streams_side *from, size_t bytes,
+                                        driver_stream stream) {
+	const driver_address target = (driver_address)(uintptr_t)to->start, source = (driver_address)(uintptr_t)from->start;
+	driver_context there, here;
+	if (to->device && from->device && to->ordinal != from->ordinal && !streams_primary(to->ordinal, &there, NULL) &&
+	    !streams_primary(from->ordinal, &here, NULL))
+		return streams.driver.copy_peer(target, there, source, here, bytes, stream);
+	return streams.driver.copy(target, source, bytes, stream);
+}
+
+/* Memory that the driver does not know may go away, or be moved, as soon as the
+ * call returns: its copy is waited for. */
+static int streams_copy_here(const struct streams_side *to, const struct streams_side *from, size_t bytes,
+                             driver_stream stream, dlpackgen_device_error *error) {
+	const int waits = to->pageable || from->pageable;
+	int code = DLPACKGEN_DEVICE_OK;
+	if (waits)
+		code = streams_check_no_capture("copy", stream,
+		                                "and memory that is not pinned would be read at each launch; pin it", error);
+	if (code) return code;
+	driver_result result = streams_queue_copy(to, from, bytes, stream);
+	if (!result && waits) result = streams.driver.stream_finish(stream);
+	return result ? streams_fail(error, result, "copy of %zu bytes", bytes) : DLPACKGEN_DEVICE_OK;
+}
+
+static int streams_copy(const DLTensor *to, const DLTensor *from, const dlpackgen_device_stream *stream,
+                        dlpackgen_device_error *error) {
+	struct streams_side target, source;
+	uint64_t count = 0;
+	size_t bytes = 0;
+	int pushed, code = streams_ready(error);
+	if (!code) code = streams_check_copy(to, from, &count, error);
+	if (!code) code = device_bytes("copy", to->dtype, count, &bytes, error);
+	if (!code) code = streams_check_ordered("copy", stream, error);
+	if (code || !bytes) return code;
+	code = streams_look("the destination", to, bytes, &target, error);
+	if (!code) code = streams_look("the source", from, bytes, &source, error);
+	if (!code && target.pageable && source.pageable)
+		code = device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE, "copy: neither tensor is in memory of %s", BACKEND_TITLE);
+	if (!code) code = streams_enter(stream->device.device_id, &pushed, error);
+	if (code) return code;
+	code = streams_copy_here(&target, &source, bytes, streams_handle(stream->handle), error);
+	streams_leave(pushed);
+	return code;
+}
+
+#endif /* DLPACKGEN_STREAMS_COPY_H_ */

@@ -1,0 +1,181 @@
+
+/* Finding the driver and starting it, once. Part of the back end's C file. */
+#ifndef DLPACKGEN_STREAMS_LOAD_H_
+#define DLPACKGEN_STREAMS_LOAD_H_
+
+#include "device_library.h"
+#include "device_tensor.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* What is known of a device; both are made when they are first needed, and kept. */
+struct streams_device {
+	_Atomic(driver_context) primary;
+	_Atomic(driver_stream) own; /* on which memory is freed */
+	atomic_int pools;           /* 0: not asked yet, 1: none, 2: there are */
+};
+
+enum streams_phase { STREAMS_NEW, STREAMS_READY, STREAMS_FAILED, STREAMS_FORKED };
+
+static struct {
+	atomic_int phase;
+	struct driver driver;
+	int version, count;
+	struct streams_device *devices;
+	dlpackgen_device_error first; /* why the phase is STREAMS_FAILED */
+} streams;
+
+/* Reports a result of the driver, after what was being done. */
+DEVICE_FORMAT(3, 4)
+static int streams_fail(dlpackgen_device_error *error, driver_result result, const char *format, ...) {
+	dlpackgen_device_error room;
+	va_list values;
+	if (!error) error = &room;
+	va_start(values, format);
+	device_vfail(error, DLPACKGEN_DEVICE_DRIVER, (int32_t)result, format, values);
+	va_end(values);
+	const char *name = NULL, *text = NULL;
+	for (size_t i = 0; i < sizeof driver_errors / sizeof *driver_errors; i++) {
+		if (driver_errors[i].value != result) continue;
+		error->code = driver_errors[i].code, name = driver_errors[i].name, text = driver_errors[i].text;
+	}
+	if (!name && streams.driver.error_name) (void)streams.driver.error_name(result, &name);
+	if (!text && streams.driver.error_text) (void)streams.driver.error_text(result, &text);
+	char number[24];
+	snprintf(number, sizeof number, " (%u)", (unsigned)result);
+	device_add(error, ": ");
+	device_add(error, name ? name : "error");
+	device_add(error, number);
+	device_add(error, text ? ": " : "");
+	device_add(error, text ? text : "");
+	return error->code;
+}
+
+/* Where functions come from. */
+struct streams_library {
+	void *handle;
+	driver_lookup_0 newest;
+	driver_lookup_1 older;
+};
+
+static void *streams_find(const struct streams_library *from, const struct driver_function *f) {
+	void *found = NULL;
+	unsigned int how = 0;
+	if (from->newest) return from->newest(f->symbol, &found, f->since, DRIVER_LOOKUP_FLAGS, &how) ? NULL : found;
+	if (from->older) return from->older(f->symbol, &found, f->since, DRIVER_LOOKUP_FLAGS) ? NULL : found;
+	return device_symbol(from->handle, f->plain);
+}
+
+/* Opens the first library that there is. */
+static int streams_open(struct streams_library *library, dlpackgen_device_error *error) {
+	char why[320] = "no library is known for this system";
+	for (const char *const *name = driver_libraries; *name && !library->handle; name++)
+		library->handle = device_open(*name, why, sizeof why);
+	if (!library->handle)
+		return device_fail(error, DLPACKGEN_DEVICE_ABSENT,
+		                   "the driver is not installed, or not where libraries are found: %s; %s", why,
+		                   "install " BACKEND_PACKAGE);
+	return DLPACKGEN_DEVICE_OK;
+}
+
+/* Asks for the version, which works before anything else: the stub of a toolkit
+ * fails here as it does everywhere, and writes nothing. */
+static int streams_version(struct streams_library *library, dlpackgen_device_error *error) {
+	void *found = device_symbol(library->handle, driver_functions[0].plain);
+	memcpy(&streams.driver.driver_version, &found, sizeof found);
+	if (!found)
+		return device_fail(error, DLPACKGEN_DEVICE_OLD_DRIVER,
+		                   "the driver has no %s, so it is none or far too old; install %s", driver_functions[0].plain,
+		                   BACKEND_PACKAGE);
+	const driver_result result = streams.driver.driver_version(&streams.version);
+	if (result) return streams_fail(error, result, "the driver does not tell its version");
+	if (streams.version < DRIVER_OLDEST)
+		return device_fail(error, DLPACKGEN_DEVICE_OLD_DRIVER,
+		                   "the driver is of version %d, and %d is the oldest that is used; update %s", streams.version,
+		                   DRIVER_OLDEST, BACKEND_PACKAGE);
+	return DLPACKGEN_DEVICE_OK;
+}
+
+/* Fills the table of functions. */
+static int streams_resolve(struct streams_library *library, dlpackgen_device_error *error) {
+	void *newest = device_symbol(library->handle, driver_lookups[0]),
+	     *older = device_symbol(library->handle, driver_lookups[1]);
+	memcpy(&library->newest, &newest, sizeof newest);
+	memcpy(&library->older, &older, sizeof older);
+	for (size_t i = 0; i < sizeof driver_functions / sizeof *driver_functions; i++) {
+		const struct driver_function *f = &driver_functions[i];
+		void *found = streams_find(library, f);
+		if (!found && !f->optional)
+			return device_fail(error, DLPACKGEN_DEVICE_OLD_DRIVER,
+			                   "the driver, of version %d, lacks %s as of version %d; update %s", streams.version,
+			                   f->symbol, f->since, BACKEND_PACKAGE);
+		memcpy((char *)&streams.driver + f->offset, &found, sizeof found);
+	}
+	return DLPACKGEN_DEVICE_OK;
+}
+
+static int streams_start(dlpackgen_device_error *error) {
+	driver_result result = streams.driver.init(0);
+	if (!result) result = streams.driver.device_count(&streams.count);
+	if (result) return streams_fail(error, result, "the driver, of version %d, does not start", streams.version);
+	if (streams.count < 1)
+		return device_fail(error, DLPACKGEN_DEVICE_NO_DEVICE, "the driver, of version %d, counts no device",
+		                   streams.version);
+	streams.devices = calloc((size_t)streams.count, sizeof *streams.devices);
+	if (!streams.devices)
+		return device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY, "no memory of the host to start with");
+	return DLPACKGEN_DEVICE_OK;
+}
+
+/* In a child: the driver's threads and its hold on the devices stayed behind. */
+static void streams_child(void) {
+	if (atomic_load(&streams.phase) == STREAMS_READY) atomic_store(&streams.phase, STREAMS_FORKED);
+}
+
+static void streams_load(void) {
+	struct streams_library library = {NULL, NULL, NULL};
+	int code = streams_open(&library, &streams.first);
+	if (!code) code = streams_version(&library, &streams.first);
+	if (!code) code = streams_resolve(&library, &streams.first);
+	if (!code) code = streams_start(&streams.first);
+	if (!code) device_at_fork(streams_child);
+	atomic_store_explicit(&streams.phase, code ? STREAMS_FAILED : STREAMS_READY, memory_order_release);
+}
+
+/* Loads the driver if nobody did, and gives the first error ever after. */
+static int streams_slowly_ready(dlpackgen_device_error *error) {
+	device_once(streams_load);
+	switch (atomic_load_explicit(&streams.phase, memory_order_acquire)) {
+	case STREAMS_READY: return DLPACKGEN_DEVICE_OK;
+	case STREAMS_FORKED:
+		return device_fail(error, DLPACKGEN_DEVICE_FORKED,
+		                   "%s was started before this process was forked off, and works in the %s", BACKEND_TITLE,
+		                   "parent alone; start processes by spawn, or before the first use of a device");
+	default:
+		if (error) *error = streams.first;
+		return streams.first.code;
+	}
+}
+
+static inline int streams_ready(dlpackgen_device_error *error) {
+	if (atomic_load_explicit(&streams.phase, memory_order_acquire) == STREAMS_READY) return DLPACKGEN_DEVICE_OK;
+	return streams_slowly_ready(error);
+}
+
+static int streams_probe(dlpackgen_device_facts *facts, dlpackgen_device_error *error) {
+	const int code = streams_ready(error);
+	if (!code && facts) *facts = (dlpackgen_device_facts){streams.version, streams.count, 0};
+	return code;
+}
+
+static int streams_device_count(int32_t *count, dlpackgen_device_error *error) {
+	const int code = streams_ready(error);
+	if (code) return code;
+	if (!count)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "device_count: NULL in the place of the count");
+	*count = streams.count;
+	return DLPACKGEN_DEVICE_OK;
+}
+
+#endif /* DLPACKGEN_STREAMS_LOAD_H_ */

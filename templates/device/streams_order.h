@@ -1,0 +1,211 @@
+
+/* Streams: their numbers, whose they are, and one after another. Part of the back
+ * end's C file. */
+#ifndef DLPACKGEN_STREAMS_ORDER_H_
+#define DLPACKGEN_STREAMS_ORDER_H_
+
+#include "streams_context.h"
+
+/* Gives what the driver takes: the default stream has a handle that means the same
+ * in every program, which NULL does not. */
+static driver_stream streams_handle(void *handle) {
+	return (driver_stream)(handle ? (uintptr_t)handle : DRIVER_DEFAULT_STREAM);
+}
+
+/* Finds the number that a handle stands for if it is no address. */
+static const struct driver_number *streams_special(driver_stream stream) {
+	for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++)
+		if (!driver_numbers[i].refused && driver_numbers[i].handle == (uintptr_t)stream) return &driver_numbers[i];
+	return NULL;
+}
+
+/* Checks that a stream is one of its device. The default streams are of any. */
+static int streams_check(const char *what, const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
+	if (!stream) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "%s: NULL in the place of a stream", what);
+	int code = streams_check_device(what, stream->device, error);
+	driver_stream handle = streams_handle(stream->handle);
+	if (code || stream->unordered || streams_special(handle)) return code;
+	driver_context context = NULL;
+	driver_device device = -1;
+	driver_result result = streams.driver.stream_context(handle, &context);
+	if (!result && context == atomic_load(&streams.devices[stream->device.device_id].primary))
+		return DLPACKGEN_DEVICE_OK;
+	if (!result) result = streams.driver.context_push(context);
+	if (!result) {
+		result = streams.driver.context_device(&device);
+		streams_leave(1);
+	}
+	if (result) return streams_fail(error, result, "%s: the stream %p", what, stream->handle);
+	if (device != stream->device.device_id)
+		return device_fail(error, DLPACKGEN_DEVICE_STREAM_DEVICE, "%s: the stream %p is of device %d, not of device %d",
+		                   what, stream->handle, (int)device, (int)stream->device.device_id);
+	return DLPACKGEN_DEVICE_OK;
+}
+
+/* As streams_check, for what needs a stream to work on. */
+static int streams_check_ordered(const char *what, const dlpackgen_device_stream *stream,
+                                 dlpackgen_device_error *error) {
+	const int code = streams_check(what, stream, error);
+	if (code || !stream->unordered) return code;
+	return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM, "%s: a stream is needed, and -1 stands for none", what);
+}
+
+static int streams_stream_from_dlpack(DLDevice device, const int64_t *number, dlpackgen_device_stream *stream,
+                                      dlpackgen_device_error *error) {
+	int code = streams_ready(error);
+	if (!code) code = streams_check_device("stream_from_dlpack", device, error);
+	if (code) return code;
+	if (!stream)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "stream_from_dlpack: NULL in the place of the stream");
+	*stream = (dlpackgen_device_stream){(void *)DRIVER_DEFAULT_STREAM, device, 0, 0};
+	if (!number) return DLPACKGEN_DEVICE_OK;
+	const int fits = *number >= 0 && (uint64_t)*number <= UINTPTR_MAX;
+	int refused = !fits && *number != -1;
+	stream->unordered = *number == -1;
+	stream->handle = fits ? (void *)(uintptr_t)*number : NULL;
+	for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++) {
+		if (driver_numbers[i].number != *number) continue;
+		refused = driver_numbers[i].refused;
+		stream->handle = (void *)driver_numbers[i].handle;
+	}
+	if (refused)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM,
+		                   "stream_from_dlpack: the number %lld stands for no stream of %s; %s", (long long)*number,
+		                   BACKEND_TITLE, "a stream is None, -1, a default stream's number, or a handle");
+	return DLPACKGEN_DEVICE_OK;
+}
+
+static int streams_current_stream(const dlpackgen_device_source *source, DLDevice device,
+                                  dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
+	int code = streams_ready(error);
+	if (!code) code = streams_check_device("current_stream", device, error);
+	if (code) return code;
+	if (!stream)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "current_stream: NULL in the place of the stream");
+	void *handle = NULL;
+	if (source && source->current) {
+		const int failed = source->current(source->state, device, &handle);
+		if (failed)
+			return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM,
+			                   "current_stream: the program's callback gave the error %d", failed);
+	} else if (source && source->handles && (size_t)device.device_id < source->count) {
+		handle = source->handles[device.device_id];
+	}
+	*stream = (dlpackgen_device_stream){(void *)streams_handle(handle), device, 0, 0};
+	return DLPACKGEN_DEVICE_OK;
+}
+
+/* Whether a stream is captured into a graph, and into which. */
+struct streams_capture {
+	unsigned int status;
+	uint64_t id;
+};
+
+/* Asks with the device of the stream current, since default streams are its. Asking
+ * breaks no capture, even where it fails since another stream is captured. */
+static int streams_capture(const char *what, driver_stream stream, struct streams_capture *capture,
+                           dlpackgen_device_error *error) {
+	*capture = (struct streams_capture){DRIVER_capture_none, 0};
+	driver_result result = streams.driver.stream_capture(stream, &capture->status);
+	if (!result && capture->status == DRIVER_capture_active)
+		result = streams.driver.stream_capture_id(stream, &capture->status, &capture->id);
+	if (result) return streams_fail(error, result, "%s: the stream %p", what, (void *)stream);
+	if (capture->status == DRIVER_capture_none || capture->status == DRIVER_capture_active) return DLPACKGEN_DEVICE_OK;
+	return device_fail(error, DLPACKGEN_DEVICE_CAPTURING,
+	                   "%s: the capture of the stream %p was broken by an earlier call", what, (void *)stream);
+}
+
+/* Refuses a stream that is captured. */
+static int streams_check_no_capture(const char *what, driver_stream stream, const char *why,
+                                    dlpackgen_device_error *error) {
+	struct streams_capture capture;
+	const int code = streams_capture(what, stream, &capture, error);
+	if (code || capture.status == DRIVER_capture_none) return code;
+	return device_fail(error, DLPACKGEN_DEVICE_CAPTURING, "%s: the stream %p is captured into a graph, %s", what,
+	                   (void *)stream, why);
+}
+
+/* Refuses two streams of which one would be pulled into the capture of the other,
+ * or break it. */
+static int streams_check_captures(const struct streams_capture *consumer, const struct streams_capture *producer,
+                                  dlpackgen_device_error *error) {
+	if (consumer->status == producer->status && consumer->id == producer->id) return DLPACKGEN_DEVICE_OK;
+	const char *which = consumer->status == producer->status ? "the two streams are captured into two graphs"
+	                    : consumer->status == DRIVER_capture_none
+	                        ? "the producer's stream is captured and the consumer's is not"
+	                        : "the consumer's stream is captured and the producer's is not";
+	return device_fail(error, DLPACKGEN_DEVICE_CAPTURING,
+	                   "order_after: %s; order them in the graph, and pass -1 as the stream", which);
+}
+
+/* Makes one stream wait for an event of another device or the same. */
+static int streams_wait(int32_t ordinal, driver_stream stream, driver_event event, const char *what,
+                        dlpackgen_device_error *error) {
+	int pushed;
+	const int code = streams_enter(ordinal, &pushed, error);
+	if (code) return code;
+	const driver_result result = streams.driver.stream_wait(stream, event, 0);
+	streams_leave(pushed);
+	return result ? streams_fail(error, result, "%s: waiting on the stream %p", what, (void *)stream)
+	              : DLPACKGEN_DEVICE_OK;
+}
+
+/* Creates an event, in the current context, for what a stream has so far. */
+static int streams_mark(driver_stream stream, driver_event *event, const char *what, dlpackgen_device_error *error) {
+	driver_result result = streams.driver.event_create(event, DRIVER_event_no_timing);
+	if (result) return streams_fail(error, result, "%s: an event", what);
+	result = streams.driver.event_record(*event, stream);
+	if (!result) return DLPACKGEN_DEVICE_OK;
+	(void)streams.driver.event_destroy(*event);
+	return streams_fail(error, result, "%s: an event on the stream %p", what, (void *)stream);
+}
+
+/* Orders with the producer's device current, to which the event belongs. It may be
+ * destroyed at once: the driver keeps it until it is over. */
+static int streams_order_here(const dlpackgen_device_stream *consumer, const dlpackgen_device_stream *producer,
+                              const struct streams_capture *waits, dlpackgen_device_error *error) {
+	struct streams_capture works;
+	driver_event event = NULL;
+	int code = streams_capture("order_after", streams_handle(producer->handle), &works, error);
+	if (!code) code = streams_check_captures(waits, &works, error);
+	if (!code) code = streams_mark(streams_handle(producer->handle), &event, "order_after", error);
+	if (code) return code;
+	code = streams_wait(consumer->device.device_id, streams_handle(consumer->handle), event, "order_after", error);
+	(void)streams.driver.event_destroy(event);
+	return code;
+}
+
+static int streams_order_after(const dlpackgen_device_stream *consumer, const dlpackgen_device_stream *producer,
+                               dlpackgen_device_error *error) {
+	struct streams_capture waits;
+	int pushed, code = streams_ready(error);
+	if (!code) code = streams_check("order_after: the consumer's stream", consumer, error);
+	if (!code) code = streams_check("order_after: the producer's stream", producer, error);
+	if (code || consumer->unordered || producer->unordered) return code;
+	if (consumer->device.device_id == producer->device.device_id &&
+	    streams_handle(consumer->handle) == streams_handle(producer->handle))
+		return DLPACKGEN_DEVICE_OK;
+	code = streams_enter(consumer->device.device_id, &pushed, error);
+	if (code) return code;
+	code = streams_capture("order_after", streams_handle(consumer->handle), &waits, error);
+	streams_leave(pushed);
+	if (!code) code = streams_enter(producer->device.device_id, &pushed, error);
+	if (code) return code;
+	code = streams_order_here(consumer, producer, &waits, error);
+	streams_leave(pushed);
+	return code;
+}
+
+static int streams_finish(const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
+	int pushed, code = streams_ready(error);
+	if (!code) code = streams_check_ordered("finish", stream, error);
+	if (!code) code = streams_enter(stream->device.device_id, &pushed, error);
+	if (code) return code;
+	driver_stream handle = streams_handle(stream->handle);
+	code = streams_check_no_capture("finish", handle, "and waits for nothing before the graph is launched", error);
+	const driver_result result = code ? 0 : streams.driver.stream_finish(handle);
+	streams_leave(pushed);
+	return result ? streams_fail(error, result, "finish: the stream %p", stream->handle) : code;
+}
+
+#endif /* DLPACKGEN_STREAMS_ORDER_H_ */

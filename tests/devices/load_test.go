@@ -1,0 +1,135 @@
+package devices
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/backend"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+func TestNothingIsLoadedBeforeItIsAsked(t *testing.T) {
+	out := steps(t, client(t, cuda(t), sanitized...), standin(t), "mapped", "probe", "mapped")
+	assert.Equal(t, []string{"mapped 0", "probe ok 13000 3", "mapped 1"}, out)
+}
+
+func TestWithoutADriverTheFirstErrorIsRepeated(t *testing.T) {
+	out := steps(t, client(t, cuda(t), sanitized...), "", "probe", "count", "alloc:2:0:4", "info:h", "number:2:0:1", "current:0:0",
+		"order:1:0:1:0", "finish:1:0", "copy:1:0:h:1:0:h:4@1@0")
+	require.Len(t, out, 9)
+	for _, line := range out {
+		_, text, _ := strings.Cut(line, " ")
+		assert.Equal(t, "1 0 cuda: the driver is not installed, or not where libraries are found: libcuda.so.1: cannot open shared "+
+			"object file: No such file or directory; install the NVIDIA driver", text)
+	}
+}
+
+// Each error at the start has its own code and text, and stays the same.
+func TestEachErrorAtTheStartHasItsText(t *testing.T) {
+	for _, c := range []struct {
+		steps []string
+		want  string
+	}{
+		{[]string{"inject:cuInit:100"}, "4 100 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NO_DEVICE (100): the driver sees no device: there is none, or CUDA_VISIBLE_DEVICES hides it"},
+		{[]string{"devices:0"}, "4 100 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NO_DEVICE (100)"},
+		{[]string{"inject:cuInit:46"}, "5 46 cuda: the driver, of version 13000, does not start: CUDA_ERROR_DEVICE_UNAVAILABLE (46): the device is busy"},
+		{[]string{"inject:cuInit:803"}, "5 803 cuda: the driver, of version 13000, does not start: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803): the library of the driver is of another version"},
+		{[]string{"inject:cuInit:804"}, "5 804 cuda: the driver, of version 13000, does not start: CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE (804): the compatibility library"},
+		{[]string{"inject:cuInit:999"}, "5 999 cuda: the driver, of version 13000, does not start: CUDA_ERROR_UNKNOWN (999)"},
+		{[]string{"inject:cuInit:12345"}, "23 12345 cuda: the driver, of version 13000, does not start: CUDA_ERROR_OF_TOMORROW (12345): something new"},
+		{[]string{"inject:cuDeviceGetCount:3"}, "23 3 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NOT_INITIALIZED (3)"},
+		{[]string{"inject:cuDriverGetVersion:34"}, "2 34 cuda: the driver does not tell its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub of a toolkit"},
+	} {
+		words := append(append([]string{"preload"}, c.steps...), "probe", "inject:cuInit:0", "count")
+		out := steps(t, client(t, cuda(t), sanitized...), standin(t), words...)
+		require.Len(t, out, 2)
+		assert.Contains(t, out[0], "probe "+c.want)
+		assert.Equal(t, strings.TrimPrefix(out[0], "probe "), strings.TrimPrefix(out[1], "count "))
+	}
+}
+
+func TestAStubIsNamed(t *testing.T) {
+	out := steps(t, client(t, cuda(t), sanitized...), standin(t, "-DSTUB"), "probe", "count")
+	for _, line := range out {
+		assert.Contains(t, line, " 2 34 cuda: the driver does not tell its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub of a toolkit, "+
+			"which serves linkers alone: take it out of the library path and install the driver")
+	}
+}
+
+func TestOldDriversAreRefusedByVersionOrByFunction(t *testing.T) {
+	program := client(t, cuda(t), sanitized...)
+	out := steps(t, program, standin(t, "-DDRIVER=10020"), "probe")
+	assert.Equal(t, []string{"probe 3 0 cuda: the driver is of version 10020, and 11000 is the oldest that is used; update the NVIDIA driver"}, out)
+	out = steps(t, program, standin(t, `-DMISSING="cuStreamGetCtx"`), "probe")
+	assert.Equal(t, []string{"probe 3 0 cuda: the driver, of version 13000, lacks cuStreamGetCtx as of version 9020; update the NVIDIA driver"}, out)
+	dir := built(t, "nothing", func(dir string) {
+		source := filepath.Join(dir, "empty.c")
+		require.NoError(t, os.WriteFile(source, []byte("int unrelated;\n"), 0o600))
+		run(t, need.Program(t, "gcc", "gcc"), "-shared", "-fPIC", "-o", filepath.Join(dir, "libcuda.so.1"), source)
+	})
+	assert.Contains(t, steps(t, program, dir, "probe")[0], "probe 3 0 cuda: the driver has no cuDriverGetVersion, so it is none or far too old")
+	text := built(t, "text", func(dir string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "libcuda.so.1"), []byte("not a library"), 0o600))
+	})
+	assert.Regexp(t, `^probe 1 0 cuda: the driver is not installed, or not where .*: .*(invalid ELF header|file too short); install`, steps(t, program, text, "probe")[0])
+}
+
+// A function that only newer drivers have is done without.
+func TestPoolsAreDoneWithout(t *testing.T) {
+	out := steps(t, client(t, cuda(t), sanitized...), standin(t, "-DDRIVER=11000"), "probe", "log", "alloc:2:0:4", "log", "delete:0", "log", "alive")
+	assert.Contains(t, out[3], "cuMemAlloc(16)")
+	assert.NotContains(t, out[3], "Async")
+	assert.Contains(t, out[4], "cuMemFree()")
+	assert.Equal(t, "alive 0 depth 0", out[5])
+}
+
+// The stand-in gives the 32-bit entry points of CUDA 2 to whoever asks for no
+// version, or by the bare name.
+func TestFunctionsAreAskedForByVersion(t *testing.T) {
+	for lookup, word := range map[string]string{"2": "cuGetProcAddress_v2(", "1": "cuGetProcAddress(", "0": ""} {
+		out := steps(t, client(t, cuda(t), sanitized...), standin(t, "-DLOOKUP="+lookup), "probe", "log", "alloc:2:0:4", "delete:0", "log", "alive")
+		require.Len(t, out, 5, "%v", out)
+		for _, f := range backend.Embedded("cuda").Functions {
+			if word != "" {
+				assert.Contains(t, out[1], word+f.Symbol+",")
+			}
+		}
+		assert.Equal(t, word != "", strings.Contains(out[1], "cuGetProcAddress"))
+		assert.NotContains(t, out[3], "TRAP")
+		assert.Equal(t, "alive 0 depth 0", out[4])
+	}
+}
+
+func TestAChildOfForkIsTold(t *testing.T) {
+	program := client(t, cuda(t), sanitized...)
+	out := steps(t, program, standin(t), "probe", "alloc:2:0:4", "log", "fork", "count", "alloc:2:0:4", "delete:0", "log")
+	require.Len(t, out, 6)
+	assert.Contains(t, out[3], "count 6 0 cuda: CUDA was started before this process was forked off")
+	assert.Contains(t, out[4], "alloc 6 0 cuda: CUDA was started before")
+	assert.Equal(t, "log ", out[5], "the deleter leaves the driver of the parent alone")
+	out = steps(t, program, standin(t), "fork", "count")
+	assert.Equal(t, []string{"count ok 3"}, out, "a child may start what the parent did not")
+}
+
+// Nothing but libdl and libc is linked, and one symbol comes out.
+func TestWhatIsLinkedAndExported(t *testing.T) {
+	gcc, dir := need.Program(t, "gcc", "gcc"), t.TempDir()
+	library := filepath.Join(dir, "x.so")
+	run(t, gcc, append(strict, "-shared", "-fPIC", "-Wl,-z,defs", "-o", library, filepath.Join(cuda(t), "dlpackgen_cuda.c"), "-ldl")...)
+	out, err := exec.Command(need.Program(t, "nm", "binutils"), "-D", "--defined-only", library).Output()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"T", "dlpackgen_cuda"}, strings.Fields(string(out))[1:])
+	out, err = exec.Command(need.Program(t, "readelf", "binutils"), "-d", library).Output()
+	require.NoError(t, err)
+	for line := range strings.SplitSeq(string(out), "\n") {
+		if strings.Contains(line, "(NEEDED)") {
+			assert.Regexp(t, `\[lib(c|dl)\.so`, line)
+		}
+	}
+}

@@ -1,0 +1,295 @@
+/* A stand-in for libcuda.so.1: it keeps the books of contexts, streams, events and
+ * memory, writes down each call, and fails where it is told to. Memory of devices
+ * is malloc's, and copies are done at once. Variants, by macro:
+ * LOOKUP 2, 1, 0: which lookup function there is; DRIVER: the version; MISSING: a
+ * symbol that no lookup finds; STUB: everything gives 34; QUIET: nothing is noted. */
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef LOOKUP
+#define LOOKUP 2
+#endif
+#ifndef DRIVER
+#define DRIVER 13000
+#endif
+#ifndef MISSING
+#define MISSING ""
+#endif
+
+typedef unsigned int result;
+typedef struct context { int ordinal, primary; } *context;
+typedef struct stream { context owner; unsigned status; uint64_t id; int live; } *stream;
+typedef struct event { int live; } *event;
+typedef unsigned long long address;
+
+enum { DEVICES = 3, RANGES = 256 };
+static struct context primaries[DEVICES] = {{0, 1}, {1, 1}, {2, 1}}, foreigners[DEVICES] = {{0, 0}, {1, 0}, {2, 0}};
+static int active[DEVICES];
+static struct range { char *start; size_t size; unsigned type, managed, mapped; int ordinal; context owner; } ranges[RANGES];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char notes[1 << 16];
+static size_t noted;
+static struct { char name[40]; result code; int after; } injected[8];
+static int initialized, count = DEVICES, default_captured, alive_events, alive_streams, alive_memory, needs_current;
+static __thread context stack[16];
+static __thread int depth;
+
+/* Writes a call down, and gives the error that it is to fail with, or 0. */
+static result note(const char *name, const char *format, ...) {
+	result code = 0;
+#ifdef STUB
+	return 34;
+#endif
+#ifndef QUIET
+	va_list values;
+	pthread_mutex_lock(&lock);
+	if (noted < sizeof notes - 256) {
+		noted += (size_t)snprintf(notes + noted, 64, "%s(", name);
+		va_start(values, format);
+		noted += (size_t)vsnprintf(notes + noted, 128, format, values);
+		va_end(values);
+		noted += (size_t)snprintf(notes + noted, 8, ") ");
+	}
+	for (int i = 0; i < 8; i++)
+		if (!strcmp(injected[i].name, name) && injected[i].after-- <= 0) code = injected[i].code;
+	pthread_mutex_unlock(&lock);
+#else
+	(void)name, (void)format;
+#endif
+	return code;
+}
+
+/* What tests tell it. */
+void standin_take(char *out, size_t room) {
+	pthread_mutex_lock(&lock);
+	snprintf(out, room, "%s", notes);
+	noted = 0, notes[0] = 0;
+	pthread_mutex_unlock(&lock);
+}
+void standin_inject(const char *name, unsigned code, int after) {
+	for (int i = 0; i < 8; i++) {
+		if (injected[i].name[0] && strcmp(injected[i].name, name)) continue;
+		snprintf(injected[i].name, sizeof injected[i].name, "%s", code ? name : "");
+		injected[i].code = code, injected[i].after = after;
+		return;
+	}
+}
+void standin_devices(int n) { count = n; }
+void standin_needs_current(int on) { needs_current = on; }
+void standin_default_captured(int on) { default_captured = on; }
+int standin_alive(void) { return alive_events + alive_memory; }
+int standin_depth(void) { return depth; }
+void *standin_stream(int ordinal, int foreign) {
+	stream s = calloc(1, sizeof *s);
+	s->owner = foreign ? &foreigners[ordinal] : &primaries[ordinal];
+	s->live = 1;
+	if (!foreign) active[ordinal] = 1;
+	return s;
+}
+void standin_capture(void *s, unsigned status, uint64_t id) { ((stream)s)->status = status, ((stream)s)->id = id; }
+void standin_close(void *s) { free(s); }
+
+static result add(char *start, size_t size, unsigned type, unsigned managed, unsigned mapped, int ordinal, context owner) {
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < RANGES; i++) {
+		if (ranges[i].start) continue;
+		ranges[i] = (struct range){start, size, type, managed, mapped, ordinal, owner};
+		pthread_mutex_unlock(&lock);
+		return 0;
+	}
+	pthread_mutex_unlock(&lock);
+	return 2;
+}
+static struct range *find(const char *p) {
+	for (int i = 0; i < RANGES; i++)
+		if (ranges[i].start && p >= ranges[i].start && p < ranges[i].start + ranges[i].size) return &ranges[i];
+	return NULL;
+}
+/* Memory of each kind that the back end does not allocate itself. */
+void *standin_make(const char *kind, int ordinal) {
+	char *p = calloc(1, 64);
+	const int foreign = !strcmp(kind, "foreign"), pooled = !strcmp(kind, "pooled"), array = !strcmp(kind, "array");
+	const unsigned mapped = strcmp(kind, "unmapped") != 0;
+	if (!foreign) active[ordinal] = 1;
+	if (!strcmp(kind, "pinned")) add(p, 64, 1, 0, 1, ordinal, &primaries[ordinal]);
+	else if (!strcmp(kind, "managed")) add(p, 64, 2, 1, 1, ordinal, &primaries[ordinal]);
+	else if (!strcmp(kind, "managedhost")) add(p, 64, 1, 1, 1, ordinal, &primaries[ordinal]);
+	else if (strcmp(kind, "unknown"))
+		add(p, 64, array ? 3 : 2, 0, mapped, ordinal, pooled ? NULL : foreign ? &foreigners[ordinal] : &primaries[ordinal]);
+	return p;
+}
+static result drop(address a) {
+	pthread_mutex_lock(&lock);
+	struct range *r = find((char *)(uintptr_t)a);
+	if (r && r->start == (char *)(uintptr_t)a) {
+		free(r->start);
+		r->start = NULL;
+		alive_memory--;
+		r = (struct range *)1;
+	}
+	pthread_mutex_unlock(&lock);
+	return r == (struct range *)1 ? 0 : 1;
+}
+static result give(address *out, size_t size, unsigned type, unsigned managed, context owner) {
+	if (size > (1ull << 40)) return 2;
+	char *p = calloc(1, size);
+	const int ordinal = depth ? stack[depth - 1]->ordinal : 0;
+	*out = (address)(uintptr_t)p;
+	pthread_mutex_lock(&lock);
+	alive_memory++;
+	pthread_mutex_unlock(&lock);
+	return add(p, size, type, managed, 1, ordinal, owner);
+}
+
+/* The driver's functions. */
+#define NOTE(name, ...) do { result r = note(name, __VA_ARGS__); if (r) return r; } while (0)
+static context current(void) { return depth ? stack[depth - 1] : NULL; }
+static const char *named(stream s) {
+	static __thread char room[4][16];
+	static __thread int turn;
+	char *out = room[turn++ & 3];
+	const uintptr_t n = (uintptr_t)s;
+	snprintf(out, 16, n < 3 ? "%d" : "s@%d", n < 3 ? (int)n : s->owner ? s->owner->ordinal : -1);
+	return out;
+}
+
+result cuDriverGetVersion(int *v) { NOTE("cuDriverGetVersion", ""); *v = DRIVER; return 0; }
+result cuInit(unsigned f) { NOTE("cuInit", "%u", f); initialized = 1; return count ? 0 : 100; }
+result cuGetErrorName(result r, const char **t) { (void)r; *t = "CUDA_ERROR_OF_TOMORROW"; return 0; }
+result cuGetErrorString(result r, const char **t) { (void)r; *t = "something new"; return 0; }
+result cuDeviceGetCount(int *n) { NOTE("cuDeviceGetCount", ""); *n = count; return initialized ? 0 : 3; }
+result cuDeviceGetAttribute(int *v, unsigned a, int d) { *v = 1; NOTE("cuDeviceGetAttribute", "%u,%d", a, d); return 0; }
+result cuDevicePrimaryCtxRetain(context *c, int d) { NOTE("cuDevicePrimaryCtxRetain", "%d", d); active[d] = 1; *c = &primaries[d]; return 0; }
+result cuDevicePrimaryCtxGetState(int d, unsigned *f, int *a) { NOTE("cuDevicePrimaryCtxGetState", "%d", d); *f = 0; *a = active[d]; return 0; }
+result cuCtxGetCurrent(context *c) { NOTE("cuCtxGetCurrent", ""); *c = current(); return 0; }
+result cuCtxPushCurrent_v2(context c) { NOTE("cuCtxPushCurrent", "%d%s", c->ordinal, c->primary ? "" : "!"); stack[depth++] = c; return 0; }
+result cuCtxPopCurrent_v2(context *c) { NOTE("cuCtxPopCurrent", ""); if (!depth) return 201; *c = stack[--depth]; return 0; }
+result cuCtxGetDevice(int *d) { NOTE("cuCtxGetDevice", ""); if (!depth) return 201; *d = current()->ordinal; return 0; }
+result cuCtxSynchronize(void) { NOTE("cuCtxSynchronize", ""); return 0; }
+result cuPointerGetAttributes(unsigned n, unsigned *which, void **values, address a) {
+	NOTE("cuPointerGetAttributes", "%u", n);
+	int any = 0;
+	for (int i = 0; i < DEVICES; i++) any |= active[i];
+	pthread_mutex_lock(&lock);
+	const struct range *r = find((char *)(uintptr_t)a);
+	pthread_mutex_unlock(&lock);
+	if (!any || (needs_current && r && (!current() || current()->ordinal != r->ordinal))) return 201;
+	for (unsigned i = 0; i < n; i++) switch (which[i]) {
+		case 1: *(context *)values[i] = r ? r->owner : NULL; break;
+		case 2: *(unsigned *)values[i] = r ? r->type : 0; break;
+		case 8: *(unsigned *)values[i] = r ? r->managed : 0; break;
+		case 9: *(int *)values[i] = r ? r->ordinal : -2; break;
+		case 11: *(address *)values[i] = r ? (address)(uintptr_t)r->start : 0; break;
+		case 12: *(size_t *)values[i] = r ? r->size : 0; break;
+		case 13: *(unsigned *)values[i] = r ? r->mapped : 0; break;
+		default: return 1;
+	}
+	return 0;
+}
+result cuMemAlloc(unsigned *p, unsigned n) { (void)p, (void)n; note("TRAP cuMemAlloc", ""); return 1; }
+result cuMemAlloc_v2(address *p, size_t n) { NOTE("cuMemAlloc", "%zu", n); return give(p, n, 2, 0, current()); }
+result cuMemFree_v2(address p) { NOTE("cuMemFree", ""); return drop(p); }
+result cuMemAllocAsync(address *p, size_t n, stream s) { NOTE("cuMemAllocAsync", "%zu,%s", n, named(s)); return give(p, n, 2, 0, NULL); }
+result cuMemFreeAsync(address p, stream s) { NOTE("cuMemFreeAsync", "%s", named(s)); return drop(p); }
+result cuDeviceGetDefaultMemPool(void **p, int d) { NOTE("cuDeviceGetDefaultMemPool", "%d", d); *p = &primaries[d]; return 0; }
+result cuMemPoolSetAccess(void *p, const int *a, size_t n) { NOTE("cuMemPoolSetAccess", "%d,%d,%d,%d", ((context)p)->ordinal, a[0], a[1], a[2]); return n == 1 ? 0 : 1; }
+result cuDeviceCanAccessPeer(int *can, int d, int peer) { NOTE("cuDeviceCanAccessPeer", "%d,%d", d, peer); *can = d != 2; return 0; }
+result cuMemAllocManaged(address *p, size_t n, unsigned f) { NOTE("cuMemAllocManaged", "%zu,%u", n, f); return give(p, n, 2, 1, current()); }
+result cuMemHostAlloc(void **p, size_t n, unsigned f) {
+	address a = 0;
+	NOTE("cuMemHostAlloc", "%zu,%u", n, f);
+	result r = give(&a, n, 1, 0, current());
+	*p = (void *)(uintptr_t)a;
+	return r;
+}
+result cuMemFreeHost(void *p) { NOTE("cuMemFreeHost", ""); return drop((address)(uintptr_t)p); }
+result cuMemcpyAsync(address to, address from, size_t n, stream s) { NOTE("cuMemcpyAsync", "%zu,%s", n, named(s)); memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, n); return 0; }
+result cuMemcpyPeerAsync(address to, context tc, address from, context fc, size_t n, stream s) {
+	NOTE("cuMemcpyPeerAsync", "%d,%d,%zu,%s", tc->ordinal, fc->ordinal, n, named(s));
+	memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, n);
+	return 0;
+}
+result cuStreamCreate(stream *s, unsigned f) {
+	NOTE("cuStreamCreate", "%u", f);
+	*s = calloc(1, sizeof **s);
+	(*s)->owner = current(), (*s)->live = 1, alive_streams++;
+	return 0;
+}
+result cuStreamDestroy_v2(stream s) { NOTE("cuStreamDestroy", ""); free(s); alive_streams--; return 0; }
+result cuStreamSynchronize(stream s) { NOTE("cuStreamSynchronize", "%s", named(s)); return 0; }
+result cuStreamWaitEvent(stream s, event e, unsigned f) { NOTE("cuStreamWaitEvent", "%s,%u", named(s), f); return e->live ? 0 : 400; }
+result cuStreamIsCapturing(stream s, unsigned *status) {
+	NOTE("cuStreamIsCapturing", "%s", named(s));
+	if ((uintptr_t)s == 1 && default_captured) return 906;
+	*status = (uintptr_t)s > 2 ? s->status : 0;
+	return 0;
+}
+result cuStreamGetCaptureInfo(stream s, unsigned *status, uint64_t *id) { NOTE("cuStreamGetCaptureInfo", "%s", named(s)); *status = s->status; *id = s->id; return 0; }
+result cuStreamGetCtx(stream s, context *c) { NOTE("cuStreamGetCtx", "%s", named(s)); *c = s->owner; return s->live ? 0 : 400; }
+result cuEventCreate(event *e, unsigned f) {
+	NOTE("cuEventCreate", "%u", f);
+	*e = calloc(1, sizeof **e);
+	(*e)->live = 1;
+	pthread_mutex_lock(&lock);
+	alive_events++;
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+result cuEventRecord(event e, stream s) { NOTE("cuEventRecord", "%s", named(s)); return e->live ? 0 : 400; }
+result cuEventDestroy_v2(event e) {
+	pthread_mutex_lock(&lock);
+	alive_events--;
+	pthread_mutex_unlock(&lock);
+	free(e);
+	NOTE("cuEventDestroy", "");
+	return 0;
+}
+
+/* The lookup gives the entry point of the version that is asked for. */
+#if LOOKUP > 0
+#define ROW(name, since, function) {name, since, (void (*)(void))function}
+static const struct row { const char *name; int since; void (*function)(void); } rows[] = {
+    ROW("cuDriverGetVersion", 2020, cuDriverGetVersion), ROW("cuInit", 2000, cuInit), ROW("cuGetErrorName", 6000, cuGetErrorName),
+    ROW("cuGetErrorString", 6000, cuGetErrorString), ROW("cuDeviceGetCount", 2000, cuDeviceGetCount),
+    ROW("cuDeviceGetAttribute", 2000, cuDeviceGetAttribute), ROW("cuDevicePrimaryCtxRetain", 7000, cuDevicePrimaryCtxRetain),
+    ROW("cuDevicePrimaryCtxGetState", 7000, cuDevicePrimaryCtxGetState), ROW("cuCtxGetCurrent", 4000, cuCtxGetCurrent),
+    ROW("cuCtxPushCurrent", 4000, cuCtxPushCurrent_v2), ROW("cuCtxPopCurrent", 4000, cuCtxPopCurrent_v2),
+    ROW("cuCtxGetDevice", 2000, cuCtxGetDevice), ROW("cuCtxSynchronize", 2000, cuCtxSynchronize),
+    ROW("cuPointerGetAttributes", 7000, cuPointerGetAttributes), ROW("cuMemAlloc", 3020, cuMemAlloc_v2), ROW("cuMemAlloc", 2000, cuMemAlloc),
+    ROW("cuMemFree", 3020, cuMemFree_v2), ROW("cuMemAllocAsync", 11020, cuMemAllocAsync), ROW("cuMemFreeAsync", 11020, cuMemFreeAsync),
+    ROW("cuDeviceGetDefaultMemPool", 11020, cuDeviceGetDefaultMemPool), ROW("cuMemPoolSetAccess", 11020, cuMemPoolSetAccess),
+    ROW("cuDeviceCanAccessPeer", 4000, cuDeviceCanAccessPeer), ROW("cuMemAllocManaged", 6000, cuMemAllocManaged),
+    ROW("cuMemHostAlloc", 2020, cuMemHostAlloc), ROW("cuMemFreeHost", 2000, cuMemFreeHost), ROW("cuMemcpyAsync", 4000, cuMemcpyAsync),
+    ROW("cuMemcpyPeerAsync", 4000, cuMemcpyPeerAsync), ROW("cuStreamCreate", 2000, cuStreamCreate),
+    ROW("cuStreamDestroy", 4000, cuStreamDestroy_v2), ROW("cuStreamSynchronize", 2000, cuStreamSynchronize),
+    ROW("cuStreamWaitEvent", 3020, cuStreamWaitEvent), ROW("cuStreamIsCapturing", 10000, cuStreamIsCapturing),
+    ROW("cuStreamGetCaptureInfo", 10010, cuStreamGetCaptureInfo), ROW("cuStreamGetCtx", 9020, cuStreamGetCtx),
+    ROW("cuEventCreate", 2000, cuEventCreate), ROW("cuEventRecord", 2000, cuEventRecord), ROW("cuEventDestroy", 4000, cuEventDestroy_v2),
+};
+static result lookup(const char *name, void **out, int version, uint64_t flags) {
+	if (flags != 1) return 1;
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		if (strcmp(rows[i].name, name) || rows[i].since > version || rows[i].since > DRIVER || !strcmp(name, MISSING)) continue;
+		memcpy(out, &rows[i].function, sizeof *out);
+		return 0;
+	}
+	return 500;
+}
+#endif
+#if LOOKUP == 2
+result cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, unsigned *found) {
+	NOTE("cuGetProcAddress_v2", "%s,%d", name, version);
+	result r = lookup(name, out, version, flags);
+	*found = r ? 1 : 0;
+	return r;
+}
+#elif LOOKUP == 1
+result cuGetProcAddress(const char *name, void **out, int version, uint64_t flags) {
+	NOTE("cuGetProcAddress", "%s,%d", name, version);
+	return lookup(name, out, version, flags);
+}
+#endif
