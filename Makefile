@@ -30,9 +30,11 @@ setup:
 
 generate:
 	go run ./cmd/dlpackgen generate
+	go run ./cmd/dlpackgen generate --config examples/torch-op/dlpackgen.yaml
 
 check:
 	go run ./cmd/dlpackgen check
+	go run ./cmd/dlpackgen check --config examples/torch-op/dlpackgen.yaml
 
 # Only packages whose tests have goldens know the flag.
 bless:

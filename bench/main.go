@@ -25,6 +25,7 @@ var suites = []suite{
 	{"go", benchGo},
 	{"cpp", benchCpp},
 	{"torch", benchTorch},
+	{"torch", benchTorchOps},
 }
 
 func main() {

@@ -1,0 +1,46 @@
+"""Times operators of three fresh tensors through torch.ops, in turn, and prints what one call took in each round, as JSON."""
+
+import gc
+import json
+import sys
+import time
+
+import torch
+
+TRIPLES = 400
+FORMS = ["function", "pointer", "lambda", "functor", "boxed_function", "boxed_functor"]
+
+
+def time_one(f, triples):
+    start = time.perf_counter_ns()
+    for a, b, c in triples:
+        f(a, b, c)
+    return (time.perf_counter_ns() - start) / len(triples)
+
+
+def main():
+    library, rounds = sys.argv[1], int(sys.argv[2])
+    torch.ops.load_library(library)
+    ops = torch.ops
+    works = {}
+    for does in ("read", "write"):
+        works[does + " by hand"] = getattr(ops.bare, does)
+        for form in FORMS:
+            works[f"{does} {form}"] = getattr(ops.benched, f"{does}_{form}")
+    took = {name: [] for name in works}
+    names = list(works)
+    for r in range(rounds + 1):
+        triples = [tuple(torch.full((16,), float(i)) for _ in range(3)) for i in range(TRIPLES)]
+        for f in works.values():
+            time_one(f, triples[:50])
+        gc.collect()
+        gc.disable()
+        for name in names[r % len(names) :] + names[: r % len(names)]:
+            spent = min(time_one(works[name], triples) for _ in range(3))
+            if r:
+                took[name].append(spent)
+        gc.enable()
+    print(json.dumps(took))
+
+
+main()

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// operatorMore is what a call through torch.ops may take longer than that of an
+// operator by hand, in nanoseconds.
+const operatorMore = 45
+
+// operatorForms are the ways to register a kernel.
+var operatorForms = []string{"function", "pointer", "lambda", "functor", "boxed_function", "boxed_functor"}
+
+// benchTorchOps measures what the guards around a kernel cost: empty kernels in every
+// form, called through torch.ops, beside an empty operator by hand.
+func benchTorchOps(out io.Writer, rounds int) ([]goal, error) {
+	dir, err := os.MkdirTemp("", "dlpackgen-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	const python = ".venv/bin/python"
+	library, err := buildOperators(python, dir)
+	if err != nil {
+		return nil, err
+	}
+	var said bytes.Buffer
+	cmd := exec.Command(python, "-W", "ignore", "bench/testdata/torchops/measure.py", library, fmt.Sprint(rounds))
+	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "OMP_NUM_THREADS=1")
+	cmd.Stderr = &said
+	text, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("measure.py: %w\n%s", err, said.Bytes())
+	}
+	took := map[string][]float64{}
+	if err := json.Unmarshal(text, &took); err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(out, "torch.ops: f(a, b, c) with tensors of 16 float32, made anew in each of %d rounds, in turn on %d cores\n", rounds, runtime.NumCPU())
+	printOperators(out, took)
+	return operatorGoals(took), nil
+}
+
+// buildOperators makes the kernels and the operators by hand, in one library.
+func buildOperators(python, dir string) (string, error) {
+	const sources = "bench/testdata/torchops/"
+	generate := exec.Command("go", "run", "./cmd/dlpackgen", "generate", "--config", sources+"dlpackgen.yaml", "--out", dir)
+	if said, err := generate.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("generate: %w\n%s", err, said)
+	}
+	said, err := exec.Command(python, "-c",
+		"import sysconfig, importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0]); print(sysconfig.get_paths()['include'])").Output()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w (make setup)", python, err)
+	}
+	torch, headers, _ := strings.Cut(strings.TrimSpace(string(said)), "\n")
+	lib, library := filepath.Join(torch, "lib"), filepath.Join(dir, "operators.so")
+	for _, args := range [][]string{
+		{"gcc", "-std=c11", "-O2", "-fPIC", "-I" + dir, "-c", sources + "kernels.c", "-o", filepath.Join(dir, "kernels.o")},
+		{"g++", "-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-shared", "-I" + dir, "-isystem", filepath.Join(torch, "include"), "-isystem", headers,
+			filepath.Join(dir, "dlpackgen_torch", "kernels.cpp"), sources + "bare.cpp", filepath.Join(dir, "kernels.o"), "-o", library,
+			"-L" + lib, "-ltorch_cpu", "-ltorch", "-lc10", "-Wl,-rpath," + lib},
+	} {
+		if said, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%s: %w\n%s", args[0], err, said)
+		}
+	}
+	return library, nil
+}
+
+func printOperators(out io.Writer, took map[string][]float64) {
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "ns a call\tmiddle\tfrom\tto\tmore than by hand\tfrom\tto\t")
+	for _, name := range sortedKeys(took) {
+		times, more := took[name], operatorCosts(took, name)
+		fmt.Fprintf(w, "%s\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t\n", name, middle(times), slices.Min(times), slices.Max(times),
+			middle(more), slices.Min(more), slices.Max(more))
+	}
+	w.Flush()
+}
+
+// operatorCosts gives, by round, how much longer a kernel took than the operator by
+// hand that has its schema.
+func operatorCosts(took map[string][]float64, name string) []float64 {
+	does, _, _ := strings.Cut(name, " ")
+	ours, bare := took[name], took[does+" by hand"]
+	var each []float64
+	for i := range min(len(ours), len(bare)) {
+		each = append(each, ours[i]-bare[i])
+	}
+	if each == nil {
+		return []float64{math.NaN()}
+	}
+	return each
+}
+
+// operatorGoals has one for each form, of its dearer kernel.
+func operatorGoals(took map[string][]float64) []goal {
+	var goals []goal
+	for _, form := range operatorForms {
+		more := max(middle(operatorCosts(took, "read "+form)), middle(operatorCosts(took, "write "+form)))
+		goals = append(goals, goal{"torch.ops." + form, more, operatorMore, "ns"})
+	}
+	return goals
+}

@@ -1,0 +1,32 @@
+package torchops
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// The example is built as a wheel and by CMake, and what it trains has PyTorch's own
+// losses with both.
+func TestTheExample(t *testing.T) {
+	p := torch(t)
+	need.Program(t, "cmake", "cmake")
+	if err := exec.Command(p.python, "-c", "import setuptools").Run(); err != nil {
+		t.Skip("needs setuptools: pip install -r tests/requirements.txt")
+	}
+	cmd := exec.Command(filepath.Join(golden.Root(t), "examples", "torch-op", "run.sh"))
+	cmd.Env = append(os.Environ(), "DLPACKGEN_PYTHON="+p.python)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for line, times := range map[string]int{"ok eager": 2, "ok compiled": 2, "ok refused": 2, "ok wheel": 1, "ok cmake": 1} {
+		assert.Equal(t, times, strings.Count(string(out), line), "%s", out)
+	}
+}
