@@ -1,6 +1,16 @@
 package torch
 
-import "testing"
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
 
 // scripts are those of this folder that run in one process.
 var scripts = []string{"table.py", "give.py", "consume.py"}
@@ -10,5 +20,69 @@ func TestTheTableAndTheConsumer(t *testing.T) {
 	to, dir := modules(t)
 	for _, name := range scripts {
 		t.Run(name, func(t *testing.T) { passes(t, to, dir, nil, name) })
+	}
+}
+
+// found gives what a pattern finds in each line of a script.
+func found(t *testing.T, script, pattern string) (all []string) {
+	t.Helper()
+	f, err := os.Open(script)
+	require.NoError(t, err)
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		if m := regexp.MustCompile(pattern).FindStringSubmatch(lines.Text()); m != nil {
+			all = append(all, m[1])
+		}
+	}
+	require.NotEmpty(t, all)
+	return all
+}
+
+// Consumers keep what they saw of a type, so each order has a process of its own.
+func TestInstalling(t *testing.T) {
+	to, dir := modules(t)
+	for _, name := range found(t, "install.py", `^def (test_\w+)`) {
+		t.Run(name, func(t *testing.T) {
+			out, err := script(to, dir, nil, "install.py", name)
+			require.NoError(t, err, out)
+			assert.Contains(t, out, "ok "+name)
+		})
+	}
+}
+
+func TestEndings(t *testing.T) {
+	to, dir := modules(t)
+	for _, how := range found(t, "ending.py", `^(?:el)?if how == "(.*)":`) {
+		t.Run(how, func(t *testing.T) {
+			out, err := script(to, dir, nil, "ending.py", how)
+			require.NoError(t, err, out)
+			assert.Equal(t, "ends: "+how+"\n", out, "nothing is said after that")
+		})
+	}
+}
+
+// A package that was built for other versions says which, and looks up no symbol of
+// torch: what stands in for its module could not even be loaded.
+func TestAnotherTorchIsNamed(t *testing.T) {
+	to, dir := modules(t)
+	for _, test := range []struct {
+		modules []string
+		says    string
+	}{
+		{[]string{"_torch_2_3", "_torch_2_12"}, "dlpackgen_torch is built for torch 2.3 and 2.12, and torch "},
+		{nil, "dlpackgen_torch is built for no version of torch, and torch "},
+	} {
+		other := t.TempDir()
+		folder := filepath.Join(other, "dlpackgen_torch")
+		require.NoError(t, os.CopyFS(folder, os.DirFS(filepath.Join(dir, "dlpackgen_torch"))))
+		require.NoError(t, os.Remove(filepath.Join(folder, to.name()+to.Suffix)))
+		for _, name := range test.modules {
+			require.NoError(t, os.WriteFile(filepath.Join(folder, name+to.Suffix), []byte("no library"), 0o600))
+		}
+		out, err := script(to, other, nil, "-c", "import dlpackgen_torch")
+		assert.Error(t, err)
+		last := strings.TrimSpace(out[strings.LastIndex(strings.TrimSpace(out), "\n")+1:])
+		assert.Regexp(t, `^ImportError: `+regexp.QuoteMeta(test.says)+`\S+ is running: build it again$`, last)
 	}
 }

@@ -26,19 +26,15 @@ inline constexpr const char* table_capsule = "dlpack_exchange_api";
 inline constexpr const char* reader_attribute = "__dlpackgen_read__";
 inline constexpr const char* reader_capsule = "dlpackgen_read_1";
 
-// What was there before, for ever: its table may have been handed on.
+// What was there before, or nullptr; a reference that outlives Python.
 inline PyObject*& replaced() noexcept {
   static PyObject* before = nullptr;
   return before;
 }
 
-inline void check_steal(PyObject* made) {
-  if (made == nullptr) throw py::error_already_set();
-}
-
 inline py::object capsule_of(const void* pointer, const char* name) {
   PyObject* const made = PyCapsule_New(const_cast<void*>(pointer), name, nullptr);
-  check_steal(made);
+  if (made == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(made);
 }
 
@@ -77,11 +73,11 @@ inline bool is_installed() {
 inline void install() {
   namespace py = pybind11;
   if (is_installed()) return;
-  const py::object before = py::getattr(detail::tensor_type(), detail::table_attribute, py::object());
+  py::object before = py::getattr(detail::tensor_type(), detail::table_attribute, py::object());
   py::setattr(detail::tensor_type(), detail::reader_attribute, detail::reader());
   py::setattr(detail::parameter_type(), detail::reader_attribute, detail::reader());
   py::setattr(detail::tensor_type(), detail::table_attribute, detail::capsule_of(table(), detail::table_capsule));
-  if (detail::replaced() == nullptr) detail::replaced() = py::object(before).release().ptr();
+  Py_XSETREF(detail::replaced(), before.release().ptr());
 }
 
 /** Gives torch.Tensor back what it offered before; does nothing where it offers another table by now. */

@@ -43,7 +43,11 @@ inline void drop(Owned* owned) noexcept {
   Pool<Owned>::give(owned);
 }
 
-inline void delete_owned(DLManagedTensorVersioned* self) noexcept { drop(static_cast<Owned*>(self->manager_ctx)); }
+// Memory that ATen has from NumPy is freed with the GIL, which cannot be had once
+// Python ends: what is left then is a leak.
+inline void delete_owned(DLManagedTensorVersioned* self) noexcept {
+  if (Py_IsInitialized() != 0) drop(static_cast<Owned*>(self->manager_ctx));
+}
 
 struct Drop {
   void operator()(Owned* owned) const noexcept { drop(owned); }

@@ -1,0 +1,73 @@
+"""A module over dlpackgen_python reads torch.Tensor by what install() puts onto it,
+with the rules and the messages that it has without. Each test in a process of its own."""
+
+import ctypes
+
+import torch
+
+import check
+import clients
+import dlpackgen_torch
+from check import refused
+
+Reader = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(check.Tensor))
+
+
+def numbers(x):
+    taken, elements = clients.read(x)
+    return taken[0]
+
+
+def test_the_reader_is_asked_and_may_decline():
+    asked = []
+
+    def decline(x, want_write, out):
+        asked.append(want_write)
+        return 1
+
+    reader = Reader(decline)
+    check._kept.append(reader)
+    dlpackgen_torch.install()
+    torch.Tensor.__dlpackgen_read__ = check.capsule_of(ctypes.cast(reader, ctypes.c_void_p).value, b"dlpackgen_read_1")
+    x = torch.arange(3.0)
+    assert numbers(x) == x.data_ptr() and asked and not any(asked)
+    clients.write(x)
+    assert any(asked)
+
+
+def test_another_capsule_is_no_reader():
+    dlpackgen_torch.install()
+    torch.Tensor.__dlpackgen_read__ = check.capsule_of(ctypes.addressof(check.room), b"dlpackgen_read_2")
+    x = torch.arange(3.0)
+    assert numbers(x) == x.data_ptr()
+
+
+def test_gradients():
+    dlpackgen_torch.install()
+    x = torch.ones(3, requires_grad=True)
+    with refused(BufferError, "requires grad"):
+        clients.read(x)
+    with torch.no_grad():
+        assert numbers(x) == x.data_ptr()
+    assert numbers(x.detach()) == x.data_ptr()
+
+
+def test_what_is_too_large():
+    dlpackgen_torch.install()
+    with refused(BufferError, "65 dimensions"):
+        clients.read(torch.ones([1] * 65))
+    with refused(BufferError, "negated"):
+        clients.read(torch.tensor([1 + 2j]).conj().imag)
+
+
+def test_reading_separates_nothing():
+    dlpackgen_torch.install()
+    a = torch.arange(4.0)
+    b = torch._lazy_clone(a)
+    assert numbers(a) == numbers(b)
+    clients.write(b)
+    assert numbers(a) != numbers(b)
+
+
+if __name__ == "__main__":
+    check.run(globals())

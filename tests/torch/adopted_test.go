@@ -1,0 +1,49 @@
+package torch
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// clients builds the module of tests/clients in a folder.
+func clients(t *testing.T, to torches, dir string) {
+	t.Helper()
+	out, err := exec.Command(need.Program(t, "gcc", "gcc"), "-std=c11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden",
+		"-DPy_LIMITED_API=0x030B0000", "-I"+filepath.Join(golden.Root(t), "gen", "c"), "-I"+to.Include,
+		"-o", filepath.Join(dir, "clients.abi3.so"), "../clients/module/clients.c").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// Modules over dlpackgen_python ask the compiled table first.
+func TestModulesInC(t *testing.T) {
+	to, dir := modules(t)
+	clients(t, to, dir)
+	for _, name := range found(t, "adopted.py", `^def (test_\w+)`) {
+		t.Run(name, func(t *testing.T) {
+			out, err := script(to, dir, nil, "adopted.py", name)
+			require.NoError(t, err, out)
+			assert.Contains(t, out, "ok "+name)
+		})
+	}
+}
+
+// What must become of each tensor of torch is the same with the table in place.
+func TestClientsWithTheTable(t *testing.T) {
+	to, dir := modules(t)
+	clients(t, to, dir)
+	for _, library := range []string{"torch", "numpy", "tvm-ffi"} {
+		t.Run(library, func(t *testing.T) {
+			out, err := script(to, dir, nil, "../clients/ours.py", "--install=dlpackgen_torch", library)
+			require.NoError(t, err, out)
+			assert.Greater(t, strings.Count("\n"+out, "\nok "), 300)
+		})
+	}
+}

@@ -1,0 +1,131 @@
+"""install() and uninstall(): what consumers see that came before, between and after.
+Each test runs in a process of its own, since consumers look at a type once."""
+
+import ctypes
+import gc
+import sys
+
+import torch
+
+import check
+import dlpackgen_torch
+from check import refused
+
+NAME = "__dlpack_c_exchange_api__"
+before = torch.Tensor.__dict__[NAME]
+negative = torch.tensor([1 + 2j, 3 + 4j]).conj().imag
+
+
+def address(capsule):
+    return check._pointer(capsule, b"dlpack_exchange_api")
+
+
+def ours():
+    return address(getattr(torch.Tensor, NAME)) == address(dlpackgen_torch.table)
+
+
+def test_once_and_twice():
+    assert not dlpackgen_torch.is_installed() and not ours()
+    for _ in range(2):
+        dlpackgen_torch.install()
+        assert dlpackgen_torch.is_installed() and ours()
+        assert torch.nn.Parameter.__dlpackgen_read__ is not None and issubclass(torch.nn.Parameter, torch.Tensor)
+    for _ in range(2):
+        dlpackgen_torch.uninstall()
+        assert not dlpackgen_torch.is_installed() and torch.Tensor.__dict__[NAME] is before
+        assert not hasattr(torch.Tensor, "__dlpackgen_read__") and not hasattr(torch.nn.Parameter, "__dlpackgen_read__")
+
+
+def test_over_and_over():
+    for _ in range(200):
+        dlpackgen_torch.install()
+        dlpackgen_torch.uninstall()
+    assert torch.Tensor.__dict__[NAME] is before
+
+
+def test_another_that_came_later_stays():
+    dlpackgen_torch.install()
+    other = check.capsule_of(address(before), b"dlpack_exchange_api")
+    setattr(torch.Tensor, NAME, other)
+    dlpackgen_torch.uninstall()
+    assert getattr(torch.Tensor, NAME) is other
+    dlpackgen_torch.install()
+    dlpackgen_torch.uninstall()
+    assert getattr(torch.Tensor, NAME) is other, "it gives back what it replaced last"
+
+
+def test_without_one_before():
+    delattr(torch.Tensor, NAME)
+    dlpackgen_torch.install()
+    assert ours()
+    dlpackgen_torch.uninstall()
+    assert not hasattr(torch.Tensor, NAME)
+
+
+def test_the_table_outlives_the_package():
+    dlpackgen_torch.install()
+    table, x = check.table_in(getattr(torch.Tensor, NAME)), torch.ones(3)
+    managed = check.own(table, x)
+    dlpackgen_torch.uninstall()
+    for name in [name for name in sys.modules if name.startswith("dlpackgen_torch")]:
+        del sys.modules[name]
+    check.__dict__.pop("dlpackgen_torch", None)
+    globals().pop("dlpackgen_torch")
+    gc.collect()
+    check.delete(managed)
+    assert check.borrow(table, x).data == x.data_ptr()
+
+
+def test_tvm_ffi_that_came_before_keeps_what_it_saw():
+    import tvm_ffi
+
+    echo = tvm_ffi.get_global_func("testing.echo")
+    echo(torch.ones(3))
+    dlpackgen_torch.install()
+    assert echo(torch.arange(3.0)).tolist() == [0, 1, 2]
+    assert echo(negative).tolist() == [2, 4], "PyTorch's own table, which is wrong"
+    assert echo(torch.nn.Parameter(torch.ones(2))).tolist() == [1, 1], "met later, and read by ours"
+    dlpackgen_torch.uninstall()
+    assert echo(torch.arange(3.0)).tolist() == [0, 1, 2]
+
+
+def test_tvm_ffi_that_came_later_keeps_ours():
+    import tvm_ffi
+
+    dlpackgen_torch.install()
+    echo = tvm_ffi.get_global_func("testing.echo")
+    x = torch.arange(3.0)
+    y = echo(x)
+    assert type(y) is torch.Tensor and y.data_ptr() == x.data_ptr()
+    with refused(BufferError, "resolve_neg"):
+        echo(negative)
+    assert echo(torch.ones(3, requires_grad=True) * 2).tolist() == [2, 2, 2], "accepted as before"
+    assert echo(torch.nn.Parameter(torch.ones(2))).tolist() == [1, 1]
+    dlpackgen_torch.uninstall()
+    with refused(BufferError, "resolve_neg"):
+        echo(negative)
+    del x
+    gc.collect()
+    assert y.tolist() == [0, 1, 2]
+
+
+def test_versions():
+    """A module that is imported past the package compares versions by itself."""
+    import importlib.machinery
+    import importlib.util
+    import os
+
+    folder = os.path.dirname(dlpackgen_torch.__file__)
+    wanted = dlpackgen_torch.torch_version
+    name = "_torch_" + wanted.replace(".", "_")
+    path = dlpackgen_torch._module.__file__
+    torch.__version__ = "2.3.1+cpu"
+    loader = importlib.machinery.ExtensionFileLoader(name, path)
+    with refused(ImportError, f"built for torch {wanted}", "torch 2.3.1+cpu is running"):
+        loader.create_module(importlib.util.spec_from_loader(name, loader))
+    with refused(ImportError, f"built for torch {wanted}", "torch 2.3.1+cpu is running"):
+        dlpackgen_torch.load("dlpackgen_torch", folder)
+
+
+if __name__ == "__main__":
+    check.run(globals())

@@ -1,0 +1,161 @@
+package torch
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// Each of these makes the package wrong in one place, which the named test sees.
+var mutants = map[string]struct{ file, old, replacement, script string }{
+	"negative bits are not looked at":  {"read.hpp", "if (impl.key_set().has(c10::DispatchKey::Negative))", "if (false)", "table.py test_refusals"},
+	"conjugate bits are not looked at": {"read.hpp", "if (impl.key_set().has(c10::DispatchKey::Conjugate))", "if (false)", "table.py test_refusals"},
+	"zeros have memory":                {"read.hpp", "  refuse_without_memory(out);\n", "", "table.py test_refusals"},
+	"what is given needs no memory":    {"owned.hpp", "  refuse_without_memory(made.get()->dl_tensor);\n", "", "table.py test_refusals"},
+	"keys may be any":                  {"read.hpp", "return impl.key_set() - usual_cpu == plain_cpu ||", "return true ||", "table.py test_refusals"},
+	"no memory is read":                {"read.hpp", "return out.data != nullptr;", "return true;", "table.py test_refusals"},
+	"dtypes without a name are read":   {"read.hpp", "if (dtype.lanes == 0) return false;", "", "table.py test_types_without_a_name"},
+	"offsets are lost":                 {"read.hpp", "static_cast<std::size_t>(impl.storage_offset()) * impl.itemsize()", "0 * impl.itemsize()", "table.py test_what_is_lent_and_given"},
+	"writing separates nothing":        {"read.hpp", "begin = storage.mutable_data();", "begin = storage.data();", "table.py test_shared_memory_is_separated_by_writing_alone"},
+	"reading separates memory":         {"read.hpp", "    begin = storage.data();", "    begin = storage.mutable_data();", "table.py test_shared_memory_is_separated_by_writing_alone"},
+	"any object is a tensor":           {"table.hpp", "if (is_tensor == 0) throw NoTensor", "if (false) throw NoTensor", "table.py test_what_is_no_tensor"},
+	"borrows throw":                    {"table.hpp", "int table_borrow(void* object, DLTensor* out) noexcept {\n  try {\n    borrow<access>(tensor_in(object), *out);\n    return 0;\n  } catch (...) {\n    return report_to_python();\n  }", "int table_borrow(void* object, DLTensor* out) noexcept {\n  borrow<access>(tensor_in(object), *out);\n  return 0;", "table.py test_wrappers_are_refused"},
+	"exports throw":                    {"table.hpp", "    *out = own<access>(tensor_in(object));\n    return 0;\n  } catch (...) {", "    *out = own<access>(tensor_in(object));\n    return 0;\n  } catch (const std::bad_alloc&) {", "table.py test_wrappers_are_refused"},
+	"allocators throw":                 {"table.hpp", "    *out = own(allocate(*prototype));\n    return 0;\n  } catch (...) {", "    *out = own(allocate(*prototype));\n    return 0;\n  } catch (const std::bad_alloc&) {", "give.py test_new_tensors_that_cannot_be"},
+	"streams throw":                    {"table.hpp", "    *out = current_stream(DLDevice{type, id});\n    return 0;\n  } catch (...) {", "    *out = current_stream(DLDevice{type, id});\n    return 0;\n  } catch (const std::bad_alloc&) {", "give.py test_streams"},
+	"objects throw":                    {"table.hpp", "lend_to_python(*tensor, source);\n    return 0;\n  } catch (...) {", "lend_to_python(*tensor, source);\n    return 0;\n  } catch (const std::bad_alloc&) {", "give.py test_what_is_refused_stays_the_callers"},
+	"reports are not optional":         {"table.hpp", "if (set_error != nullptr) report", "report", "give.py test_new_tensors_that_cannot_be"},
+	"messages have the stack":          {"errors.hpp", "} catch (const c10::Error& e) {  // what ATen refuses\n    set(context, \"BufferError\", e.what_without_backtrace());", "} catch (const c10::Error& e) {\n    set(context, \"BufferError\", e.what());", "table.py test_refusals"},
+	"exceptions of Python are lost":    {"errors.hpp", "  } catch (python_error& e) {\n    e.restore();\n", "", "table.py test_what_its_own_code_raises_is_kept"},
+	"lent shapes are given":            {"owned.hpp", "  owned.managed.dl_tensor.shape = numbers;\n", "", "table.py test_what_is_given_does_not_change"},
+	"many dimensions have no room":     {"owned.hpp", "if (view.ndim > roomy_dimensions)", "if (false)", "table.py test_what_is_given_does_not_change"},
+	"the storage is not held":          {"owned.hpp", "storage(kept) {}", "storage() { static_cast<void>(kept); }", "table.py test_deleters_give_back_once"},
+	"deleters do nothing":              {"owned.hpp", "if (Py_IsInitialized() != 0) drop", "if (false) drop", "table.py test_deleters_give_back_once"},
+	"deleters run after the end":       {"owned.hpp", "if (Py_IsInitialized() != 0) drop", "if (true) drop", "ending.py memory of NumPy after the end"},
+	"lazy memory is not held":          {"owned.hpp", "shared ? share_lazily(storage) : storage", "shared ? storage : storage", "table.py test_what_is_given_read_only_outlives_the_others"},
+	"read-only is not said":            {"owned.hpp", "access == Access::read ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;", "0;", "table.py test_what_is_lent_and_given"},
+	"read-only is written to":          {"table.hpp", "*out = is_read_only(*tensor) ?", "*out = false ?", "give.py test_what_is_read_only_is_copied"},
+	"failures delete":                  {"table.hpp", "wrap(managed.dl_tensor, source, &managed, keep_managed);", "wrap(managed.dl_tensor, source, &managed, delete_managed<DLManagedTensorVersioned>);\n  if (managed.flags == 0) throw Refused(\"stays\");", "give.py test_objects_over_the_memory_of_others"},
+	"successes do not delete":          {"table.hpp", "compare_exchange_deleter(keep_managed, delete_managed<DLManagedTensorVersioned>)", "compare_exchange_deleter(delete_managed<DLManagedTensorVersioned>, keep_managed)", "give.py test_objects_over_the_memory_of_others"},
+	"objects are of any version":       {"table.hpp", "    check(dlpackgen::v1_3::detail::check_managed(*tensor, Accept::nothing));\n", "", "give.py test_what_is_refused_stays_the_callers"},
+	"padding is not looked at":         {"take.hpp", "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0", "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) == 77", "give.py test_what_is_refused_stays_the_callers"},
+	"negative strides are taken":       {"take.hpp", "if (tensor.strides[i] < 0 && tensor.shape[i] > 1)", "if (false)", "give.py test_what_is_refused_stays_the_callers"},
+	"alignment does not matter":        {"take.hpp", "% alignment != 0)", "% alignment == 77)", "give.py test_what_is_refused_stays_the_callers"},
+	"strides of one element count":     {"take.hpp", "tensor.strides == nullptr || extent < 2 ? dense", "tensor.strides == nullptr ? dense", "give.py test_strides_and_extents_of_others"},
+	"offsets of others are lost":       {"take.hpp", "data + tensor.byte_offset", "data + 0 * tensor.byte_offset", "give.py test_objects_over_the_memory_of_others"},
+	"read-only is taken":               {"take.hpp", "if (read_only == ReadOnly::refuse) {", "if (false) {", "consume.py test_read_only_memory"},
+	"old tensors may be written to":    {"take.hpp", "is_read_only(const DLManagedTensor&) noexcept { return true; }", "is_read_only(const DLManagedTensor&) noexcept { return false; }", "consume.py test_read_only_memory"},
+	"refusals leak":                    {"take.hpp", "template <class Struct>\nat::Tensor take(BasicManaged<Struct> owned, ReadOnly read_only) {\n  Struct& managed = *owned.get();", "template <class Struct>\nat::Tensor take(BasicManaged<Struct> taken, ReadOnly read_only) {\n  Struct& managed = *taken.get();\n  auto& owned = *new BasicManaged<Struct>(std::move(taken));", "consume.py test_refusals_delete_once"},
+	"any number is a device":           {"stream.hpp", "if (device.device_id < 0 || device.device_id >=", "if (false && device.device_id >=", "give.py test_streams"},
+	"capsules are not renamed":         {"object.hpp", "|| PyCapsule_SetName(capsule, used) != 0", "|| used == nullptr", "consume.py test_capsules"},
+	"inherited tables are used":        {"object.hpp", "if (!own || !py::bool_(own.attr(\"__contains__\")(name))) return ExchangeTable();", "", "consume.py test_tables"},
+	"old producers are refused":        {"object.hpp", "if (!e.matches(PyExc_TypeError)) throw;", "throw;", "consume.py test_objects_are_asked_for_the_newest_version"},
+	"silence is success":               {"object.hpp", "if (managed == nullptr) throw Refused(\"its exchange table gave no tensor\");", "", "consume.py test_tables_that_fail"},
+	"aliases require grad":             {"object.hpp", "THPVariable_Unpack(object).detach()", "THPVariable_Unpack(object)", "consume.py test_tensors_of_torch_give_an_alias"},
+	"what came later is taken off":     {"install.hpp", "inline void uninstall() {\n  namespace py = pybind11;\n  if (!is_installed()) return;", "inline void uninstall() {\n  namespace py = pybind11;\n  if (detail::replaced() == nullptr) return;", "install.py test_another_that_came_later_stays"},
+	"nothing is given back":            {"install.hpp", "py::setattr(detail::tensor_type(), detail::table_attribute, py::handle(detail::replaced()));", "", "install.py test_once_and_twice"},
+	"any torch is taken":               {"module.cpp", "if (!is_for_this_torch()) return nullptr;", "", "install.py test_versions"},
+	"the package takes any torch":      {"__init__.py", "if wanted not in versions:", "if not versions:", "install.py test_versions"},
+	"modules read what requires grad":  {"adopted.hpp", "if (impl.autograd_meta() != nullptr && impl.requires_grad()) return 1;", "", "adopted.py test_gradients"},
+	"shared memory is separated":       {"adopted.hpp", "read_plain<Access::read>(impl, *out)", "read_plain<Access::write>(impl, *out)", "adopted.py test_reading_separates_nothing"},
+}
+
+// prelude is what all sources include of torch, compiled once for all mutants.
+const prelude = `#include <ATen/Context.h>
+#include <ATen/DLConvertor.h>
+#include <torch/csrc/Exceptions.h>
+#include <torch/csrc/autograd/python_variable.h>
+`
+
+// precompiled makes the prelude, and gives the flags to use it by.
+func precompiled(t *testing.T, to torches) []string {
+	t.Helper()
+	header := filepath.Join(t.TempDir(), "prelude.hpp")
+	require.NoError(t, os.WriteFile(header, []byte("#include <dlpack/dlpack.h>\n"+prelude), 0o600))
+	flags := append(to.flags(generated(t), filepath.Join(golden.Root(t), "gen", "c")), "-O0", "-x", "c++-header", header, "-o", header+".gch")
+	out, err := exec.Command(need.Program(t, "g++", "g++"), flags...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return []string{"-O0", "-include", header}
+}
+
+// batch is a set of mutants that are built together, since a build takes long: no two
+// of them are for the same test, nor touch the same text.
+type batch struct {
+	names []string
+	texts map[string]string // by file
+	tests map[string]bool
+}
+
+// add puts a mutant in, if it fits.
+func (b *batch) add(name string, most int) bool {
+	m := mutants[name]
+	if len(b.names) >= most || b.tests[m.script] || strings.Count(b.texts[m.file], m.old) != 1 {
+		return false
+	}
+	b.texts[m.file] = strings.Replace(b.texts[m.file], m.old, m.replacement, 1)
+	b.tests[m.script] = true
+	b.names = append(b.names, name)
+	return true
+}
+
+// batches shares the mutants out; DLPACKGEN_APART=1 gives each a build of its own.
+func batches(t *testing.T) (all []*batch) {
+	t.Helper()
+	most := 8
+	if os.Getenv("DLPACKGEN_APART") != "" {
+		most = 1
+	}
+	for _, name := range slices.Sorted(maps.Keys(mutants)) {
+		if slices.ContainsFunc(all, func(b *batch) bool { return b.add(name, most) }) {
+			continue
+		}
+		fresh := &batch{texts: map[string]string{}, tests: map[string]bool{}}
+		for _, m := range mutants {
+			text, err := os.ReadFile(filepath.Join(generated(t), "dlpackgen_torch", m.file))
+			require.NoError(t, err)
+			fresh.texts[m.file] = string(text)
+		}
+		require.True(t, fresh.add(name, most), "%q: %q is not once in %s", name, mutants[name].old, mutants[name].file)
+		all = append(all, fresh)
+	}
+	return all
+}
+
+// build makes the package of a batch, and what its tests import.
+func (b *batch) build(t *testing.T, to torches, flags []string) (dir string) {
+	t.Helper()
+	headers, dir := t.TempDir(), t.TempDir()
+	require.NoError(t, os.CopyFS(headers, os.DirFS(generated(t))))
+	for file, text := range b.texts {
+		require.NoError(t, os.WriteFile(filepath.Join(headers, "dlpackgen_torch", file), []byte(text), 0o600))
+	}
+	require.NoError(t, to.build(t, headers, dir, append(flags, "-Wno-error")...))
+	clients(t, to, dir)
+	return dir
+}
+
+func TestMutantsAreSeen(t *testing.T) {
+	to := environment(t)
+	flags := precompiled(t, to)
+	for i, b := range batches(t) {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			dir := b.build(t, to, flags)
+			for _, what := range b.names {
+				name, test, _ := strings.Cut(mutants[what].script, " ")
+				out, err := script(to, dir, nil, name, test)
+				assert.Error(t, err, "nobody noticed that %s:\n%s", what, out)
+			}
+		})
+	}
+}
