@@ -25,7 +25,8 @@ def load(package, folder):
     wanted = tuple(map(int, re.match(r"(\d+)\.(\d+)", running).groups()))
     versions = built(folder)
     if wanted not in versions:
-        there = "torch " + " and ".join(f"{major}.{minor}" for major, minor in versions) if versions else "no version of torch"
+        names = [f"{major}.{minor}" for major, minor in versions]
+        there = "torch " + " and ".join(names) if names else "no version of torch"
         raise ImportError(f"{package} is built for {there}, and torch {running} is running: build it again")
     return importlib.import_module(f"{package}._torch_{wanted[0]}_{wanted[1]}")
 
