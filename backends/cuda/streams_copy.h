@@ -33,8 +33,8 @@ static int streams_look(const char *what, const DLTensor *t, size_t bytes, struc
 		                   (const void *)side->start);
 	if (info.size && (size_t)(side->start - (const char *)info.base) + bytes > info.size)
 		return device_fail(error, DLPACKGEN_DEVICE_WRONG_MEMORY,
-		                   "copy: %s has %zu bytes at %p, and its memory, of %zu, ends before", what, bytes,
-		                   (const void *)side->start, info.size);
+		                   "copy: %s has %llu bytes at %p, and its memory, of %llu, ends before", what,
+		                   (unsigned long long)bytes, (const void *)side->start, (unsigned long long)info.size);
 	side->device = found == BACKEND_device, side->pageable = found == kDLCPU, side->ordinal = info.ordinal;
 	return DLPACKGEN_DEVICE_OK;
 }
@@ -82,7 +82,7 @@ static int streams_copy_here(const struct streams_side *to, const struct streams
 	if (code) return code;
 	driver_result result = streams_queue_copy(to, from, bytes, stream);
 	if (!result && waits) result = streams.driver.stream_finish(stream);
-	return result ? streams_fail(error, result, "copy of %zu bytes", bytes) : DLPACKGEN_DEVICE_OK;
+	return result ? streams_fail(error, result, "copy of %llu bytes", (unsigned long long)bytes) : DLPACKGEN_DEVICE_OK;
 }
 
 static int streams_copy(const DLTensor *to, const DLTensor *from, const dlpackgen_device_stream *stream,

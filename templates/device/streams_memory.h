@@ -125,7 +125,7 @@ static int streams_fill(const dlpackgen_device_request *r, struct streams_block 
 	if (code) return code;
 	const driver_result result = streams_take(r, block, bytes);
 	if (!result) return DLPACKGEN_DEVICE_OK;
-	return streams_fail(error, result, "alloc: %zu bytes of device type %d on device %d", bytes,
+	return streams_fail(error, result, "alloc: %llu bytes of device type %d on device %d", (unsigned long long)bytes,
 	                    (int)r->device.device_type, (int)block->ordinal);
 }
 

@@ -16,7 +16,7 @@ import (
 
 func TestNothingIsLoadedBeforeItIsAsked(t *testing.T) {
 	out := steps(t, client(t, cuda(t), sanitized...), standin(t), "mapped", "probe", "mapped")
-	assert.Equal(t, []string{"mapped 0", "probe ok 13000 3", "mapped 1"}, out)
+	assert.Equal(t, []string{"mapped 0 global 0", "probe ok 13000 3", "mapped 1 global 0"}, out)
 }
 
 func TestWithoutADriverTheFirstErrorIsRepeated(t *testing.T) {

@@ -2,6 +2,7 @@
  * for each: "NAME ok ..." or "NAME CODE NATIVE TEXT". Streams are written 0, 1, 2,
  * sN for the Nth one that was made, - for none; addresses tN for a tensor's, pN for
  * one that was made, h for one of the host's, n for NULL; +K adds bytes. */
+#define _GNU_SOURCE
 #include "dlpackgen_cuda.h"
 
 #include <dlfcn.h>
@@ -181,14 +182,14 @@ static void steer(void) {
 	printf("log %s\n", notes);
 }
 
-/* Whether a library of the driver is mapped into the process. */
+/* Whether a library of the driver is mapped into the process, and seen by all of it. */
 static void mapped(void) {
 	char line[512];
 	int found = 0;
 	FILE *maps = fopen("/proc/self/maps", "r");
 	while (maps && fgets(line, sizeof line, maps)) found |= strstr(line, "libcuda") != NULL;
 	if (maps) fclose(maps);
-	printf("mapped %d\n", found);
+	printf("mapped %d global %d\n", found, dlsym(RTLD_DEFAULT, "cuInit") != NULL);
 }
 
 static void step(const char *text) {

@@ -1,0 +1,46 @@
+package devices
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+func source(t *testing.T) string { return filepath.Join(cuda(t), "dlpackgen_cuda.c") }
+
+// The back end in the strictest dialects; no compiler has a word to say, and none
+// of them has a toolkit.
+func TestCompilersHaveNothingToSay(t *testing.T) {
+	for _, c := range []struct {
+		compiler, debian string
+		flags            []string
+	}{
+		{"gcc", "gcc", []string{"-std=c11", "-Wconversion", "-Wno-sign-conversion", "-Wcast-qual"}},
+		{"gcc", "gcc", []string{"-std=c17", "-O2", "-flto"}},
+		{"gcc", "gcc", []string{"-std=c2x"}},
+		{"clang-16", "clang-16", []string{"-std=c11"}},
+		{"x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64", []string{"-std=c11"}},
+		{"i686-w64-mingw32-gcc", "gcc-mingw-w64-i686", []string{"-std=c11"}},
+		{"i686-linux-gnu-gcc", "gcc-i686-linux-gnu", []string{"-std=c11"}},
+		{"aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu", []string{"-std=c11"}},
+	} {
+		t.Run(c.compiler+c.flags[0], func(t *testing.T) {
+			compiler := need.Program(t, c.compiler, c.debian)
+			flags := append([]string{"-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic", "-Werror"}, c.flags...)
+			run(t, compiler, append(flags, "-c", "-o", filepath.Join(t.TempDir(), "x.o"), source(t))...)
+		})
+	}
+}
+
+// The interface is for C++ as well, beside target c's header.
+func TestTheHeadersInCxx(t *testing.T) {
+	gxx, dir := need.Program(t, "g++", "g++"), t.TempDir()
+	file := filepath.Join(dir, "x.cpp")
+	text := "#include \"dlpackgen_cuda.h\"\n#include <dlpack/dlpack.h>\nint main() { return dlpackgen_cuda()->probe(nullptr, nullptr) == DLPACKGEN_DEVICE_OK; }\n"
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	run(t, gxx, "-std=c++17", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-I", cuda(t), "-I", filepath.Join(cuda(t), "../../gen/c"), file)
+}

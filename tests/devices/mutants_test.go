@@ -1,0 +1,188 @@
+package devices
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// mutant is a back end with one place changed, which a scenario must notice.
+type mutant struct {
+	file, old, fresh string
+	scenario         string
+}
+
+var mutants = []mutant{
+	{"streams_pointer.h", "if (a->managed) {", "if (0) {", "managed first"},
+	{"streams_pointer.h", "info->device.device_id = a->ordinal;", "", "our own, and inside"},
+	{"streams_pointer.h", "if (!a->mapped)", "if (0)", "of a graph"},
+	{"streams_pointer.h", "if (!a->context || ", "if (1 || ", "of another context"},
+	{"streams_pointer.h", "if (!a->context || ", "if (", "of a pool, by its ordinal"},
+	{"streams_pointer.h", "else if (a->type == DRIVER_memory_device)", "else if (1)", "an array"},
+	{"streams_pointer.h", "if (result) code = streams_query_again(pointer, &a, result, error);", "if (result) code = 23;", "where another device must be current"},
+	{"streams_pointer.h", "if (asked) return", "if (1) return", "where nothing was started, nothing starts"},
+	{"streams_pointer.h", "if (!streams_active(ordinal) || ", "if (", "where nothing was started, nothing starts"},
+	{"streams_pointer.h", "if (!pointer || !info)", "if (!info)", "null"},
+	{"streams_context.h", "!streams.driver.primary_state(ordinal, &flags, &active) && active", "1", "of another context, where no primary one is in use"},
+	{"streams_context.h", "if (pushed) (void)", "if (0) (void)", "an event between two streams"},
+	{"streams_context.h", "if (id >= 0 && id < streams.count)", "if (id >= 0)", "of what device"},
+	{"streams_context.h", "if (id >= 0 && id < streams.count)", "if (id < streams.count)", "of what device"},
+	{"streams_context.h", "if ((int)device.device_type != BACKEND_device)", "if (0)", "of what device"},
+	{"streams_order.h", "refused = driver_numbers[i].refused;", "refused = 0;", "refused"},
+	{"streams_order.h", "int refused = !fits && *number != -1;", "int refused = 0;", "refused"},
+	{"streams_order.h", "if (device != stream->device.device_id)", "if (0)", "a stream of another device"},
+	{"streams_order.h", "streams_leave(1);", "", "a stream of another device"},
+	{"streams_order.h", "if (consumer->status == producer->status && consumer->id == producer->id)", "if (1)", "the producer's alone"},
+	{"streams_order.h", " && consumer->id == producer->id)", ")", "into two"},
+	{"streams_order.h", "if (consumer->device.device_id == producer->device.device_id &&", "if (0 &&", "the same stream, also by its other name"},
+	{"streams_order.h", "if (consumer->device.device_id == producer->device.device_id &&", "if (", "default streams of two devices are two"},
+	{"streams_order.h", "if (code || consumer->unordered || producer->unordered)", "if (code)", "unordered"},
+	{"streams_order.h", "if (code || stream->unordered || streams_special(handle))", "if (code || stream->unordered)", "an event between two streams"},
+	{"streams_order.h", "(void)streams.driver.event_destroy(event);", "", "an event between two streams"},
+	{"streams_order.h", "(void)streams.driver.event_destroy(*event);", "", "cuEventRecord fails"},
+	{"streams_order.h", "if (capture->status == DRIVER_capture_none || ", "if (1 || ", "a broken one"},
+	{"streams_order.h", `code = streams_check_no_capture("finish",`, `code = 0; (void)("finish",`, "no waiting"},
+	{"streams_order.h", "if (failed)", "if (0)", "current"},
+	{"streams_order.h", "(size_t)device.device_id < source->count", "1", "current"},
+	{"streams_memory.h", `code = streams_check_no_capture("alloc",`, `code = ((void)"alloc", 0); (void)(`, "no allocation"},
+	{"streams_memory.h", `int pushed, code = streams_check("alloc", &first, error);`, "int pushed, code = 0;", "on a stream of another device"},
+	{"streams_memory.h", "if (r->device.device_id == 0)", "if (1)", "nowhere"},
+	{"streams_memory.h", "if (type != BACKEND_host && type != BACKEND_managed)", "if (0)", "nowhere"},
+	{"streams_memory.h", "peer == ordinal || ", "", "for peers"},
+	{"streams_memory.h", "if (bytes) code =", "code =", "empty"},
+	{"streams_memory.h", "free(block);\n", "", "without memory"},
+	{"streams_release.h", "if (code == DLPACKGEN_DEVICE_CAPTURING)", "if (0)", "a deleter meanwhile frees later"},
+	{"streams_release.h", "\tstreams_retry();\n\t(void)", "\t(void)", "a deleter meanwhile frees later"},
+	{"streams_release.h", "if (!named && block->kind == STREAMS_POOL)", "if (0)", "on a stream"},
+	{"streams_release.h", "named |= ", "named = 0 & ", "waits for the stream that is named"},
+	{"streams_release.h", "return code == DLPACKGEN_DEVICE_ENDED ? DLPACKGEN_DEVICE_OK : code;", "return code;", "when the driver has ended"},
+	{"streams_release.h", "return code == DLPACKGEN_DEVICE_ENDED ? DLPACKGEN_DEVICE_OK : code;", "return 0;", "when the device is lost"},
+	{"streams_release.h", "result = streams.driver.stream_finish(own);", "result = 0;", "also pinned memory"},
+	{"streams_release.h", "if (tensor && tensor->deleter == streams_delete)", "if (tensor)", "not what is empty, or another's"},
+	{"streams_release.h", "if (code || block->kind == STREAMS_EMPTY)", "if (code)", "not what is empty, or another's"},
+	{"streams_release.h", "if ((uintptr_t)block->first != DRIVER_DEFAULT_STREAM)", "if (0)", "on a stream"},
+	{"streams_release.h", `streams_check_no_capture("keep_until",`, `0; (void)("keep_until",`, "no keeping"},
+	{"streams_release.h", "(keep->stream != stream || keep->ordinal != ordinal)", "1", "waits for the stream that is named"},
+	{"streams_copy.h", "if ((said != found && !pinned) ||", "if (", "of what was freed"},
+	{"streams_copy.h", "t->device.device_id != info.device.device_id)", "0)", "of another device than is said"},
+	{"streams_copy.h", "if (info.size && ", "if (0 && ", "beyond the end"},
+	{"streams_copy.h", "if (*count && (!device_compact(to) || !device_compact(from)))", "if (0)", "of other elements"},
+	{"streams_copy.h", "to->dtype.bits != from->dtype.bits ||", "", "of other elements"},
+	{"streams_copy.h", "const int waits = to->pageable || from->pageable;", "const int waits = 0;", "from the host and back, waited for"},
+	{"streams_copy.h", "const int waits = to->pageable || from->pageable;", "const int waits = 1;", "pinned, queued"},
+	{"streams_copy.h", `code = streams_check_no_capture("copy",`, `code = ((void)"copy", 0); (void)(`, "no copy of memory that is not pinned"},
+	{"streams_copy.h", "to->ordinal != from->ordinal", "0", "between devices"},
+	{"streams_copy.h", "target.pageable && source.pageable", "0", "of the host alone"},
+	{"streams_copy.h", "if (code || !bytes)", "if (code)", "nothing"},
+	{"device_tensor.h", "if (shape[i] < 0)", "if (0)", "too large"},
+	{"device_tensor.h", "if (count > (UINT64_MAX - 7) / width ||", "if (0 &&", "too large"},
+}
+
+// found gives a scenario by its name.
+func found(t *testing.T, name string) scenario {
+	t.Helper()
+	for _, group := range groups {
+		for _, s := range group {
+			if s.name == name {
+				return s
+			}
+		}
+	}
+	require.Fail(t, "no scenario "+name)
+	return scenario{}
+}
+
+// mutated gives a copy of the back end with one place changed.
+func mutated(t *testing.T, file, old, fresh string) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(cuda(t))))
+	path := filepath.Join(dir, file)
+	src, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(src), old), "%s has %q once", file, old)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(src), old, fresh, 1)), 0o600))
+	return dir
+}
+
+// tried builds a mutant, quickly, and gives what comes of steps; nil for a crash.
+func tried(t *testing.T, source, driver string, words ...string) []string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "client")
+	run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-w", "-g", "-fsanitize=address", "-I", source, "-o", program, "testdata/client.c",
+		filepath.Join(source, "dlpackgen_cuda.c"), "-ldl")
+	cmd := exec.Command("timeout", append([]string{"20", program}, words...)...)
+	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+driver)
+	out, err := cmd.Output()
+	if err != nil {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+}
+
+func TestEachGuardIsMissed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the back end for each guard")
+	}
+	for _, m := range mutants {
+		t.Run(m.file+" "+m.scenario, func(t *testing.T) {
+			s := found(t, m.scenario)
+			out := tried(t, mutated(t, m.file, m.old, m.fresh), standin(t), append([]string{"probe", "log"}, s.steps...)...)
+			if len(out) > 1 {
+				out = out[2:]
+			}
+			assert.False(t, s.fits(out), "%s -> %s goes unnoticed: %q", m.old, m.fresh, out)
+		})
+	}
+}
+
+// What the start guards shows with other drivers.
+func TestEachGuardOfTheStartIsMissed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the back end for each guard")
+	}
+	for _, c := range []struct {
+		file, old, fresh string
+		macros           []string
+		steps            []string
+		want             string // in what the sound back end prints
+	}{
+		{"streams_load.h", "if (streams.version < DRIVER_OLDEST)", "if (0)", []string{"-DDRIVER=10020"}, []string{"probe"}, "probe 3 0"},
+		{"streams_load.h", "if (!found && !f->optional)", "if (0)", []string{`-DMISSING="cuStreamGetCtx"`}, []string{"probe"}, "probe 3 0"},
+		{"streams_load.h", "if (!found && !f->optional)", "if (!found)", []string{"-DDRIVER=11000"}, []string{"probe"}, "probe ok 11000 3"},
+		{"streams_load.h", "if (result) return streams_fail(error, result, \"the driver does not tell its version\");", "", []string{"-DSTUB"}, []string{"probe"}, "probe 2 34"},
+		{"streams_load.h", "if (streams.count < 1)", "if (0)", nil, []string{"preload", "devices:-1", "probe"}, "probe 4 0 cuda: the driver, of version 13000, counts no device"},
+		{"streams_load.h", "if (!code) device_at_fork(streams_child);", "", nil, []string{"probe", "fork", "count"}, "count 6 0"},
+		{"streams_load.h", "if (error) *error = streams.first;", "", []string{"-DSTUB"}, []string{"probe"}, "probe 2 34 cuda"},
+		{"streams_release.h", "|| atomic_load(&streams.phase) != STREAMS_READY", "", nil, []string{"probe", "alloc:2:0:1", "log", "fork", "delete:0", "log"}, "log \n"},
+		{"device_library.h", "RTLD_NOW | RTLD_LOCAL", "RTLD_NOW | RTLD_GLOBAL", nil, []string{"probe", "mapped"}, "mapped 1 global 0"},
+		{"device_driver.h", `{"cuMemAlloc", "cuMemAlloc_v2", 3020`, `{"cuMemAlloc", "cuMemAlloc_v2", 2000`, []string{"-DDRIVER=11000"}, []string{"probe", "alloc:2:0:1"}, "alloc ok"},
+		{"device_driver.h", `{"cuCtxPushCurrent", "cuCtxPushCurrent_v2",`, `{"cuCtxPushCurrent", "cuCtxPushCurrent",`, []string{"-DLOOKUP=0"}, []string{"probe"}, "probe ok"},
+		{"device_driver.h", `DRIVER_LOOKUP_FLAGS = 1`, `DRIVER_LOOKUP_FLAGS = 2`, nil, []string{"probe"}, "probe ok"},
+	} {
+		t.Run(c.old, func(t *testing.T) {
+			sound := strings.Join(steps(t, client(t, cuda(t), sanitized...), standin(t, c.macros...), c.steps...), "\n") + "\n"
+			require.Contains(t, sound, c.want)
+			out := strings.Join(tried(t, mutated(t, c.file, c.old, c.fresh), standin(t, c.macros...), c.steps...), "\n") + "\n"
+			assert.NotContains(t, out, c.want)
+		})
+	}
+}
+
+// Without the lock of a tensor's list, ThreadSanitizer finds a race.
+func TestARaceIsFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs threads under ThreadSanitizer")
+	}
+	need.Program(t, "setarch", "util-linux")
+	out, err := threaded(t, mutated(t, "streams_release.h", "while (atomic_flag_test_and_set_explicit(&block->busy, memory_order_acquire)) continue;", ""))
+	require.Error(t, err)
+	assert.Regexp(t, `data race .*in streams_`, out)
+}

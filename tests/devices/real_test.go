@@ -1,0 +1,178 @@
+package devices
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/backend"
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// cudaHeaders gives the folder of NVIDIA's own headers, which come with the wheels
+// of torch, or skips.
+func cudaHeaders(t *testing.T) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(golden.Root(t), ".venv/lib/python3*/site-packages/nvidia/cu1*/include/cudaTypedefs.h"))
+	require.NoError(t, err)
+	if len(found) == 0 {
+		t.Skip("needs NVIDIA's headers: make setup installs torch with its CUDA wheels")
+	}
+	return filepath.Dir(found[0])
+}
+
+// agreement is a C file that holds what the back end declares against the driver's
+// own headers: each constant, error, handle and the form of each function.
+func agreement(b *backend.Backend) string {
+	var c strings.Builder
+	c.WriteString("#include <cuda.h>\n#include <cudaTypedefs.h>\n#include \"device_driver.h\"\n#include \"streams_memory.h\"\n")
+	c.WriteString("#define SAME(a, b) _Static_assert(__builtin_types_compatible_p(a, b), #a \" is \" #b)\n")
+	c.WriteString("#define FORM(f, p) SAME(__typeof__(((struct driver *)0)->f), p)\n")
+	for _, k := range b.Constants {
+		fmt.Fprintf(&c, "_Static_assert(DRIVER_%s == (int)%s, \"%s\");\n", k.Name, k.Native, k.Native)
+	}
+	for _, e := range b.Errors {
+		fmt.Fprintf(&c, "_Static_assert(%d == (int)%s, \"%s\");\n", e.Value, e.Name, e.Name)
+	}
+	for _, h := range b.Handles {
+		fmt.Fprintf(&c, "SAME(driver_%s, %s);\n", h.Name, h.Native)
+	}
+	for _, f := range b.Functions {
+		fmt.Fprintf(&c, "FORM(%s, PFN_%s_v%d);\n", f.Name, f.Symbol, f.Since)
+	}
+	c.WriteString("SAME(driver_lookup_0, PFN_cuGetProcAddress_v12000);\nSAME(driver_lookup_1, PFN_cuGetProcAddress_v11030);\n")
+	c.WriteString("_Static_assert((uintptr_t)CU_STREAM_LEGACY == DRIVER_DEFAULT_STREAM && (uintptr_t)CU_STREAM_PER_THREAD == 2, \"streams\");\n")
+	c.WriteString("_Static_assert(DRIVER_LOOKUP_FLAGS == CU_GET_PROC_ADDRESS_LEGACY_STREAM, \"flags\");\n")
+	c.WriteString("_Static_assert(sizeof(struct streams_access) == sizeof(CUmemAccessDesc) && offsetof(CUmemAccessDesc, location.id) == 4 && " +
+		"offsetof(CUmemAccessDesc, flags) == 8 && offsetof(struct streams_access, flags) == 8, \"access\");\n")
+	return c.String()
+}
+
+// agrees compiles an agreement and gives what the compiler says.
+func agrees(t *testing.T, headers, source, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "agree.c")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	out, err := exec.Command(need.Program(t, "gcc", "gcc"), "-std=gnu11", "-fsyntax-only", "-w", "-I", source, "-isystem", headers, file).CombinedOutput()
+	if err == nil {
+		return ""
+	}
+	return string(out)
+}
+
+func TestNVIDIAsHeadersAgree(t *testing.T) {
+	assert.Empty(t, agrees(t, cudaHeaders(t), cuda(t), agreement(backend.Embedded("cuda"))))
+}
+
+// Each line of the description that is wrong is found.
+func TestDisagreementIsFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a file for each line of the description")
+	}
+	headers, b := cudaHeaders(t), backend.Embedded("cuda")
+	file := filepath.Join(cuda(t), "device_driver.h")
+	src, err := os.ReadFile(file)
+	require.NoError(t, err)
+	broken := func(old, fresh, want string) {
+		changed := strings.Replace(string(src), old, fresh, 1)
+		require.NotEqual(t, string(src), changed, old)
+		text := strings.Replace(agreement(b), "#include \"device_driver.h\"\n", changed, 1)
+		assert.Contains(t, agrees(t, headers, cuda(t), text), want, "%s -> %s", old, fresh)
+	}
+	for _, k := range b.Constants {
+		line := fmt.Sprintf("\tDRIVER_%s = %d", k.Name, k.Value)
+		broken(line, fmt.Sprintf("\tDRIVER_%s = %d", k.Name, k.Value+1), k.Native)
+	}
+	for _, h := range b.Handles {
+		line := regexp.MustCompile(`typedef [^;]* ?\*?driver_` + h.Name + `;`).FindString(string(src))
+		broken(line, "typedef short driver_"+h.Name+";", "driver_"+h.Name)
+	}
+	for _, f := range b.Functions {
+		broken("(DRIVER_CALL *"+f.Name+")(", "(DRIVER_CALL *"+f.Name+")(struct stranger *s, ", f.Symbol)
+	}
+	for _, e := range b.Errors[:3] {
+		wrong := strings.Replace(agreement(b), fmt.Sprintf("(%d == (int)%s,", e.Value, e.Name), fmt.Sprintf("(%d == (int)%s,", e.Value+1, e.Name), 1)
+		assert.Contains(t, agrees(t, headers, cuda(t), wrong), e.Name)
+	}
+}
+
+// realDriver gives the folder of NVIDIA's own libcuda.so.1, or skips.
+func realDriver(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("fetches a package of Debian")
+	}
+	need.Program(t, "apt-get", "apt")
+	dir := filepath.Join(golden.Root(t), ".cache", "libcuda")
+	library := filepath.Join(dir, "root/usr/lib/x86_64-linux-gnu/nvidia/current/libcuda.so.1")
+	if _, err := os.Stat(library); err != nil {
+		out, err := exec.Command("timeout", "60", "./fetch-libcuda.sh", dir).CombinedOutput()
+		if err != nil {
+			t.Skipf("needs libcuda1 of Debian's section non-free, which could not be fetched: %v %s", err, out)
+		}
+	}
+	return filepath.Dir(library)
+}
+
+// controlNode is the device file of the driver itself.
+const controlNode = "/dev/nvidiactl"
+
+// NVIDIA's driver where there is no GPU: every function is found, and the first
+// error is the driver's own.
+func TestNVIDIAsDriverWithoutADevice(t *testing.T) {
+	driver := realDriver(t)
+	if _, err := os.Stat("/proc/driver/nvidia"); err == nil {
+		t.Skip("needs a machine without the kernel module of NVIDIA; tests/gpu is for the others")
+	}
+	if _, err := os.Stat(controlNode); os.IsNotExist(err) {
+		t.Cleanup(func() { _ = os.Remove(controlNode) }) // root's driver makes one while it looks for a device
+	}
+	out := steps(t, client(t, cuda(t)), driver, "mapped", "probe", "mapped", "count", "alloc:2:0:4", "info:h")
+	assert.Equal(t, "mapped 0 global 0", out[0])
+	assert.Regexp(t, `^probe 4 100 cuda: the driver, of version \d{5}, does not start: CUDA_ERROR_NO_DEVICE \(100\): the driver sees no device`, out[1])
+	assert.Equal(t, "mapped 1 global 0", out[2])
+	for _, line := range out[3:] {
+		_, text, _ := strings.Cut(line, " ")
+		assert.Equal(t, strings.TrimPrefix(out[1], "probe "), text)
+	}
+}
+
+// Its lookup has every function in the version that the description asks for, and
+// one that is asked for too early it has not: so versions are looked at.
+func TestNVIDIAsDriverHasEachVersion(t *testing.T) {
+	driver, dir := realDriver(t), t.TempDir()
+	var c strings.Builder
+	c.WriteString("#include <dlfcn.h>\n#include <stdint.h>\n#include <stdio.h>\nint main(void) {\n" +
+		"\tint (*f)(const char *, void **, int, uint64_t, unsigned *) = (void *)0;\n" +
+		"\tvoid *l = dlopen(\"libcuda.so.1\", RTLD_NOW), *p = l ? dlsym(l, \"cuGetProcAddress_v2\") : 0;\n\tif (!p) return 3;\n\t*(void **)&f = p;\n\tunsigned found;\n\tint r;\n")
+	for _, f := range backend.Embedded("cuda").Functions {
+		fmt.Fprintf(&c, "\tp = 0; r = f(\"%s\", &p, %d, 1, &found); printf(\"%s %%d %%d\\n\", r, p != 0);\n", f.Symbol, f.Since, f.Name)
+		if f.Since >= 11020 {
+			fmt.Fprintf(&c, "\tp = 0; r = f(\"%s\", &p, %d, 1, &found); printf(\"early %%d %%d\\n\", r, p != 0);\n", f.Symbol, f.Since-10)
+		}
+	}
+	c.WriteString("}\n")
+	source, program := filepath.Join(dir, "find.c"), filepath.Join(dir, "find")
+	require.NoError(t, os.WriteFile(source, []byte(c.String()), 0o600))
+	run(t, need.Program(t, "gcc", "gcc"), "-w", "-o", program, source, "-ldl")
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+driver)
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	for line := range strings.SplitSeq(strings.TrimSpace(string(out)), "\n") {
+		if strings.HasPrefix(line, "early ") {
+			assert.Regexp(t, `^early (0|500) 0$`, line, "nothing was found")
+		} else {
+			assert.Regexp(t, `^\w+ 0 1$`, line)
+		}
+	}
+	assert.Greater(t, strings.Count(string(out), "\n"), len(backend.Embedded("cuda").Functions))
+}

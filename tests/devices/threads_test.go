@@ -1,0 +1,37 @@
+package devices
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// threaded builds the program of threads over a back end and runs it under
+// ThreadSanitizer; it gives what came out and whether it went well.
+func threaded(t *testing.T, source string) (string, error) {
+	t.Helper()
+	gcc, dir := need.Program(t, "gcc", "gcc"), t.TempDir()
+	driver := filepath.Join(dir, "libcuda.so.1")
+	run(t, gcc, "-std=gnu11", "-g", "-O1", "-DQUIET", "-fsanitize=thread", "-fPIC", "-shared", "-o", driver, "testdata/standin.c", "-lpthread")
+	program := filepath.Join(dir, "threads")
+	run(t, gcc, "-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-I", source, "-o", program, "testdata/threads.c",
+		filepath.Join(source, "dlpackgen_cuda.c"), "-ldl", "-lpthread")
+	cmd := exec.Command("setarch", "-R", program) // ThreadSanitizer of older compilers fails with more random addresses
+	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir, "TSAN_OPTIONS=halt_on_error=1")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// Threads start the driver together, and allocate, order, keep, copy and free.
+func TestThreads(t *testing.T) {
+	need.Program(t, "setarch", "util-linux")
+	out, err := threaded(t, cuda(t))
+	require.NoError(t, err, out)
+	assert.Equal(t, "alive 0\n", out)
+}
