@@ -105,3 +105,17 @@ func TestCppIsMeasured(t *testing.T) {
 	}
 	assert.Equal(t, []string{"cpp.include.core", "cpp.include.all", "cpp.call.numpy", "cpp.call.torch"}, names)
 }
+
+func TestDevicesAreMeasured(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts drivers")
+	}
+	t.Chdir("..")
+	var out bytes.Buffer
+	goals, err := benchDevices(&out, 1)
+	require.NoError(t, err, "%s", out.String())
+	require.Len(t, goals, 2)
+	assert.Equal(t, "devices.pointer_info", goals[0].name)
+	assert.Positive(t, goals[0].measured)
+	assert.Equal(t, "devices.load", goals[1].name)
+}

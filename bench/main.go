@@ -24,6 +24,7 @@ var suites = []suite{
 	{"python", benchPython},
 	{"go", benchGo},
 	{"cpp", benchCpp},
+	{"devices", benchDevices},
 	{"torch", benchTorch},
 	{"torch", benchTorchOps},
 }

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// pointerShare is the most that a question through the table may cost of one to
+// the driver; loadExtra the most that loading may cost beside the driver's own
+// start, in milliseconds.
+const (
+	pointerShare = 1.1
+	loadExtra    = 1.0
+)
+
+// benchDevices measures CUDA's back end: against the machine's driver where there
+// is a GPU, else against the stand-in of tests/devices, and loading also with
+// NVIDIA's own library where the tests have fetched it.
+func benchDevices(out io.Writer, rounds int) ([]goal, error) {
+	dir, err := os.MkdirTemp("", "dlpackgen-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	d := deviceBench{program: filepath.Join(dir, "measure"), driver: dir, what: "the stand-in"}
+	if err := d.build(); err != nil {
+		return nil, err
+	}
+	driver, table, err := d.pairs(rounds)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(out, "devices: pointer_info with %s, %d rounds in turn: %s\n", d.what, rounds, spread("the driver's own call", driver))
+	fmt.Fprintf(out, "devices: the same through the table: %s\n", spread("", table))
+	extra, err := d.loading(out, rounds)
+	if err != nil {
+		return nil, err
+	}
+	return []goal{{"devices.pointer_info", middle(table) / middle(driver), pointerShare, ""}, {"devices.load", extra, loadExtra, " ms"}}, nil
+}
+
+// spread gives a median with its extremes.
+func spread(what string, ns []float64) string {
+	low, high := ns[0], ns[0]
+	for _, n := range ns {
+		low, high = min(low, n), max(high, n)
+	}
+	return strings.TrimSpace(fmt.Sprintf("%s %.1f ns (%.1f to %.1f)", what, middle(ns), low, high))
+}
+
+// deviceBench is the program in C with the driver that it is to find.
+type deviceBench struct{ program, driver, what string }
+
+func (d *deviceBench) build() error {
+	if _, err := os.Stat("/proc/driver/nvidia/version"); err == nil {
+		d.driver, d.what = "", "the machine's driver"
+	} else if err := compileDevices("gcc", "-std=gnu11", "-O2", "-DQUIET", "-fPIC", "-shared", "-o", filepath.Join(d.driver, "libcuda.so.1"),
+		"tests/devices/testdata/standin.c", "-lpthread"); err != nil {
+		return err
+	}
+	return compileDevices("gcc", "-std=gnu11", "-O2", "-Ibackends/cuda", "-o", d.program, "bench/testdata/devices/measure.c",
+		"backends/cuda/dlpackgen_cuda.c", "-ldl")
+}
+
+func compileDevices(name string, args ...string) error {
+	if said, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %v: %w\n%s", name, args, err, said)
+	}
+	return nil
+}
+
+// run runs the program with a driver and gives the numbers that it prints.
+func (d *deviceBench) run(driver string, args ...string) ([][]float64, error) {
+	var said bytes.Buffer
+	cmd := exec.Command(d.program, args...)
+	cmd.Stderr = &said
+	cmd.Env = os.Environ()
+	if driver != "" {
+		cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+driver)
+	}
+	text, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%v: %w\n%s", args, err, said.Bytes())
+	}
+	var rows [][]float64
+	for line := range strings.Lines(string(text)) {
+		var row []float64
+		for _, word := range strings.Fields(line) {
+			var n float64
+			if _, err := fmt.Sscan(word, &n); err != nil {
+				return nil, fmt.Errorf("%v: %w", args, err)
+			}
+			row = append(row, n)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func (d *deviceBench) pairs(rounds int) (driver, table []float64, err error) {
+	rows, err := d.run(d.driver, "pairs", fmt.Sprint(rounds*10))
+	for _, row := range rows {
+		driver, table = append(driver, row[0]), append(table, row[1])
+	}
+	return driver, table, err
+}
+
+// loading times the first call of a process, in turn with a process that opens and
+// starts the driver itself, and gives what the worse of the drivers adds, in ms.
+// The driver's own start takes long and varies by more than the limit: so the least
+// of each counts.
+func (d *deviceBench) loading(out io.Writer, rounds int) (extra float64, err error) {
+	const node = "/dev/nvidiactl" // root's driver makes one while it looks for a device
+	if _, err := os.Stat(node); os.IsNotExist(err) {
+		defer os.Remove(node)
+	}
+	drivers := map[string]string{d.what: d.driver}
+	if real := ".cache/libcuda/root/usr/lib/x86_64-linux-gnu/nvidia/current"; d.driver != "" {
+		if _, err := os.Stat(real + "/libcuda.so.1"); err == nil {
+			drivers["NVIDIA's library without a GPU"] = real
+		}
+	}
+	for what, driver := range drivers {
+		times := map[string][]float64{}
+		for range rounds {
+			for _, who := range []string{"driver", "table"} {
+				rows, err := d.run(driver, "load", who)
+				if err != nil {
+					return 0, err
+				}
+				times[who] = append(times[who], rows[0][0]/1e6)
+			}
+		}
+		bare, ours := slices.Min(times["driver"]), slices.Min(times["table"])
+		fmt.Fprintf(out, "devices: loading %s, opened and started, at best: %.3f ms; through the table: %.3f ms\n", what, bare, ours)
+		extra = max(extra, ours-bare)
+	}
+	return extra, nil
+}

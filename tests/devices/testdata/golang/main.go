@@ -1,0 +1,111 @@
+// Command golang uses the Go package of a back end against the driver that it
+// finds, and prints what came of it.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/dlpackgen/dlpackgen/backends/cuda"
+	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
+)
+
+var kDLCUDA = cuda.Device{Type: 2, ID: 1}
+
+func request(n int64) cuda.Request {
+	return cuda.Request{Device: kDLCUDA, DType: cuda.DType{Code: 2, Bits: 32, Lanes: 1}, Shape: []int64{n, 4}}
+}
+
+func main() {
+	facts, err := cuda.Probe()
+	fmt.Println("probe", facts, err)
+	var failure *cuda.Error
+	if errors.As(err, &failure) {
+		fmt.Println("code", failure.Code, failure.Native)
+		return
+	}
+	tensor := check(cuda.Alloc(request(3)))
+	imported(tensor)
+	crossings()
+	mistakes()
+	together()
+}
+
+func check[T any](v T, err error) T {
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	return v
+}
+
+func must(err error) { check(0, err) }
+
+// imported hands a tensor to the bindings, which release it.
+func imported(tensor unsafe.Pointer) {
+	m := check(dlpack.Import((*dlpack.DLManagedTensorVersioned)(tensor)))
+	info := check(cuda.PointerInfo(m.Tensor().Addr()))
+	fmt.Println("imported", m.Tensor().Shape(), m.Tensor().Device(), info.Device, info.Ordinal, info.Size)
+	m.Release()
+}
+
+// crossings counts what each call takes: one crossing, and no memory of Go.
+func crossings() {
+	stream := check(cuda.DefaultStream(kDLCUDA))
+	other := check(cuda.StreamFromDLPack(kDLCUDA, 2))
+	tensor := check(cuda.Alloc(request(3)))
+	view := unsafe.Pointer(&(*dlpack.DLManagedTensorVersioned)(tensor).DLTensor)
+	address := uintptr((*dlpack.DLManagedTensorVersioned)(tensor).DLTensor.Data)
+	calls := []struct {
+		name string
+		call func()
+	}{
+		{"PointerInfo", func() { check(cuda.PointerInfo(address)) }},
+		{"StreamFromDLPack", func() { check(cuda.StreamFromDLPack(kDLCUDA, 2)) }},
+		{"OrderAfter", func() { must(cuda.OrderAfter(other, stream)) }},
+		{"KeepUntil", func() { must(cuda.KeepUntil(tensor, other)) }},
+		{"Copy", func() { must(cuda.Copy(view, view, stream)) }},
+		{"Finish", func() { must(cuda.Finish(stream)) }},
+		{"Alloc and Free", func() { must(cuda.Free(check(cuda.Alloc(request(1))))) }},
+	}
+	for _, c := range calls {
+		c.call()
+		before := runtime.NumCgoCall()
+		c.call()
+		fmt.Println(c.name, runtime.NumCgoCall()-before, testing.AllocsPerRun(100, c.call))
+	}
+	must(cuda.Free(tensor))
+}
+
+func mistakes() {
+	_, err := cuda.Alloc(cuda.Request{Device: cuda.Device{Type: 2, ID: 9}, DType: cuda.DType{Code: 2, Bits: 32, Lanes: 1}})
+	fmt.Println(err)
+	_, err = cuda.StreamFromDLPack(kDLCUDA, 0)
+	fmt.Println(err)
+	fmt.Println(cuda.Free(nil), cuda.OrderAfter(cuda.Stream{Unordered: true}, cuda.Stream{}))
+}
+
+// together frees on other goroutines than those that allocate.
+func together() {
+	tensors := make(chan unsafe.Pointer)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for range 100 {
+				tensors <- check(cuda.Alloc(request(2)))
+			}
+		})
+		group.Go(func() {
+			for range 100 {
+				must(cuda.Free(<-tensors))
+			}
+		})
+	}
+	group.Wait()
+	fmt.Println("together")
+}
