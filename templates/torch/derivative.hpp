@@ -37,16 +37,6 @@ const c10::TypedOperatorHandle<typename K::signature>& handle() {
   return found;
 }
 
-// Tensors without these data, which most are, take part in nothing.
-inline bool tracked(const at::Tensor& tensor) {
-  return tensor.defined() && tensor.unsafeGetTensorImpl()->autograd_meta() != nullptr;
-}
-
-inline bool wants_gradient(const at::Tensor& tensor) { return tracked(tensor) && tensor.requires_grad(); }
-
-// A dual tensor of forward mode; its derivative would be dropped.
-inline bool has_tangent(const at::Tensor& tensor) { return tracked(tensor) && tensor._fw_grad(0).defined(); }
-
 [[noreturn, gnu::noinline, gnu::cold]] inline void refuse_gradient(const char* kernel) {
   TORCH_CHECK_NOT_IMPLEMENTED(false, kernel,
       "(): an argument requires a gradient, and the kernel names no backward: call it under torch.no_grad(), pass "
@@ -62,18 +52,26 @@ inline bool has_tangent(const at::Tensor& tensor) { return tracked(tensor) && te
 template <class K>
 class Tracking {
  public:
+  // Most tensors have no data for autograd, and undefined ones never.
   void see(const at::Tensor& tensor) {
-    wanted_ = wanted_ || wants_gradient(tensor);
-    if (has_tangent(tensor)) refuse_tangent(K::name);
+    if (tensor.unsafeGetTensorImpl()->autograd_meta() != nullptr) look(tensor);
   }
 
-  bool recorded() const {
-    const bool recorded = wanted_ && c10::GradMode::is_enabled();
+  bool recorded() const { return wanted_ && decide(); }
+
+ private:
+  // The derivative of forward mode, of a dual tensor, would be dropped.
+  [[gnu::noinline]] void look(const at::Tensor& tensor) {
+    wanted_ = wanted_ || tensor.requires_grad();
+    if (tensor._fw_grad(0).defined()) refuse_tangent(K::name);
+  }
+
+  [[gnu::noinline]] static bool decide() {
+    const bool recorded = c10::GradMode::is_enabled();
     if (std::is_void_v<typename K::backward> && recorded) refuse_gradient(K::name);
     return recorded;
   }
 
- private:
   bool wanted_ = false;
 };
 
@@ -148,7 +146,54 @@ struct Derivative<K, R(A...)> : torch::autograd::Function<Derivative<K, R(A...)>
 
 }  // namespace detail
 
-/** What stands before a kernel under the key Autograd: it records the call, refuses it, or passes it on. */
+/**
+ * What stands before a kernel that writes to arguments, under the key
+ * ADInplaceOrView: it raises their versions, so that backward does not use what has
+ * changed since it was saved. Before the call, which may fail half-way.
+ */
+template <class K, class Signature = typename K::signature>
+struct Versions;
+
+template <class K, class R, class... A>
+struct Versions<K, R(A...)> {
+  static constexpr bool written[] = {std::is_same_v<A, at::Tensor&>..., false};
+
+  static R call(c10::DispatchKeySet keys, A... arguments) {
+    raise(arguments...);
+    return detail::handle<K>().redispatch(keys & c10::after_ADInplaceOrView_keyset, arguments...);
+  }
+
+  static void boxed(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
+    raise(stack);
+    op.redispatchBoxed(keys & c10::after_ADInplaceOrView_keyset, stack);
+  }
+
+  static void raise(A... arguments) {
+    (raise_if<std::is_same_v<A, at::Tensor&>>(arguments), ...);
+  }
+
+  static void raise(torch::jit::Stack* stack) {
+    const std::size_t first = stack->size() - sizeof...(A);
+    for (std::size_t i = 0; i < sizeof...(A); ++i) {
+      if (written[i]) raise_if<true>((*stack)[first + i].toTensor());
+    }
+  }
+
+ private:
+  template <bool writes, class Value>
+  static void raise_if([[maybe_unused]] const Value& argument) {
+    if constexpr (writes) {
+      // Tensors of inference mode have no version.
+      if (argument.defined() && !argument.is_inference()) argument.unsafeGetTensorImpl()->bump_version();
+    }
+  }
+};
+
+/**
+ * What stands before a kernel under the key Autograd: it records the call, refuses
+ * it, or passes it on. Versions are raised here if they would be next, which saves
+ * the way through the dispatcher.
+ */
 template <class K, class Signature = typename K::signature>
 struct Autograd;
 
@@ -158,7 +203,8 @@ struct Autograd<K, R(A...)> {
     detail::Tracking<K> tracking;
     (see(tracking, arguments), ...);
     if (tracking.recorded()) return record(arguments...);
-    return detail::handle<K>().redispatch(keys & c10::after_autograd_keyset, arguments...);
+    if (raises(keys)) Versions<K>::raise(arguments...);
+    return detail::handle<K>().redispatch(keys & c10::after_ADInplaceOrView_keyset, arguments...);
   }
 
   static void boxed(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
@@ -170,15 +216,23 @@ struct Autograd<K, R(A...)> {
     if (tracking.recorded()) {
       detail::Boxed<R(A...)>::run(record, stack);
     } else {
-      op.redispatchBoxed(keys & c10::after_autograd_keyset, stack);
+      if (raises(keys)) Versions<K>::raise(stack);
+      op.redispatchBoxed(keys & c10::after_ADInplaceOrView_keyset, stack);
     }
   }
 
  private:
+  static constexpr bool mutates = (std::is_same_v<A, at::Tensor&> || ... || false);
+
+  static bool raises(c10::DispatchKeySet keys) { return mutates && keys.has(c10::DispatchKey::ADInplaceOrView); }
+
   template <class Value>
-  static void see(detail::Tracking<K>& tracking, const Value& value) {
-    const at::Tensor* const tensor = detail::tensor_in(value);
-    if (tensor != nullptr) tracking.see(*tensor);
+  static void see([[maybe_unused]] detail::Tracking<K>& tracking, [[maybe_unused]] const Value& value) {
+    if constexpr (std::is_same_v<Value, at::Tensor>) {
+      tracking.see(value);
+    } else if constexpr (std::is_same_v<Value, std::optional<at::Tensor>>) {
+      if (value.has_value()) tracking.see(*value);
+    }
   }
 
   [[gnu::noinline]] static R record([[maybe_unused]] A... arguments) {
@@ -187,40 +241,6 @@ struct Autograd<K, R(A...)> {
     } else {
       auto made = detail::Derivative<K>::apply(arguments...);
       return detail::Results<R>::pack(made.data());
-    }
-  }
-};
-
-/**
- * What stands before a kernel that writes to arguments, under the key
- * ADInplaceOrView: it raises their versions, so that backward does not use what has
- * changed since it was saved. Before the call, which may fail half-way.
- */
-template <class K, class Signature = typename K::signature>
-struct Versions;
-
-template <class K, class R, class... A>
-struct Versions<K, R(A...)> {
-  static R call(c10::DispatchKeySet keys, A... arguments) {
-    (raise<A>(arguments), ...);
-    return detail::handle<K>().redispatch(keys & c10::after_ADInplaceOrView_keyset, arguments...);
-  }
-
-  static void boxed(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
-    constexpr bool written[] = {std::is_same_v<A, at::Tensor&>...};
-    const std::size_t first = stack->size() - sizeof...(A);
-    for (std::size_t i = 0; i < sizeof...(A); ++i) {
-      if (written[i]) raise<at::Tensor&>((*stack)[first + i].toTensor());
-    }
-    op.redispatchBoxed(keys & c10::after_ADInplaceOrView_keyset, stack);
-  }
-
- private:
-  template <class A1>
-  static void raise([[maybe_unused]] const std::decay_t<A1>& argument) {
-    if constexpr (std::is_same_v<A1, at::Tensor&>) {
-      // Tensors of inference mode have no version.
-      if (argument.defined() && !argument.is_inference()) argument.unsafeGetTensorImpl()->bump_version();
     }
   }
 };

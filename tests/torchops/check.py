@@ -1,4 +1,5 @@
-"""Runs the functions test_* of the calling script, or those that the arguments name, against the library that LIBRARY names."""
+"""Runs the functions test_* of the calling script, or those that the arguments name, against the library that LIBRARY names. Where STABLE is
+set the script loads it by itself."""
 
 import os
 import sys
@@ -6,7 +7,8 @@ import traceback
 
 import torch
 
-torch.ops.load_library(os.environ["LIBRARY"])
+if not os.environ.get("STABLE"):
+    torch.ops.load_library(os.environ["LIBRARY"])
 ops = torch.ops.ops
 
 # The mutants have fewer, to be built faster.

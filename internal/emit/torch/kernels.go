@@ -29,10 +29,11 @@ type kernelView struct {
 
 // operators are the kernels of one namespace.
 type operators struct {
-	Name    string
-	Inner   string // the namespace in C++, which ends as no kernel's does
-	Kernels []operator
-	Blocks  []block
+	Name     string
+	Inner    string // the namespace in C++, which ends as no kernel's does
+	Kernels  []operator
+	Blocks   []block
+	BackEnds []block // those of the blocks that are no layer of PyTorch's own
 }
 
 // block registers what stands under one dispatch key.
@@ -55,6 +56,9 @@ type operator struct {
 	Likes                              []int
 	Backward                           string // a type, or void
 	Error                              string // an expression of code
+	StableResult, StableParameters     string // of the signature in the stable ABI
+	Places                             string // arguments in Python: the places of what has a role
+	BackwardName                       string // or ""
 }
 
 // keys are the back ends of PyTorch by DLPack's types of devices.
@@ -138,28 +142,30 @@ func place(all []operators, k kernel.Kernel, op operator) []operators {
 	}
 	n := &all[i]
 	n.Kernels = append(n.Kernels, op)
-	n.add(block{Key: "Meta", Call: "implement_meta"}, op)
-	n.add(block{Key: "Autograd", Call: "implement_autograd"}, op)
+	n.Blocks = add(n.Blocks, block{Key: "Meta", Call: "implement_meta"}, op)
+	n.Blocks = add(n.Blocks, block{Key: "Autograd", Call: "implement_autograd"}, op)
 	if k.Schema.Mutates() {
-		n.add(block{Key: "ADInplaceOrView", Call: "implement_versions"}, op)
+		n.Blocks = add(n.Blocks, block{Key: "ADInplaceOrView", Call: "implement_versions"}, op)
 	}
 	var placed []string
 	for _, d := range k.Devices {
 		if key := keys[d.Name]; !slices.Contains(placed, key) {
 			placed = append(placed, key)
-			n.add(block{Key: key, Call: "implement", More: ", c10::DispatchKey::" + key}, op)
+			b := block{Key: key, Call: "implement", More: ", c10::DispatchKey::" + key}
+			n.Blocks, n.BackEnds = add(n.Blocks, b, op), add(n.BackEnds, b, op)
 		}
 	}
 	return all
 }
 
 // add files an operator under a dispatch key.
-func (n *operators) add(under block, op operator) {
-	i := slices.IndexFunc(n.Blocks, func(b block) bool { return b.Key == under.Key })
+func add(all []block, under block, op operator) []block {
+	i := slices.IndexFunc(all, func(b block) bool { return b.Key == under.Key })
 	if i < 0 {
-		i, n.Blocks = len(n.Blocks), append(n.Blocks, under)
+		i, all = len(all), append(all, under)
 	}
-	n.Blocks[i].Kernels = append(n.Blocks[i].Kernels, op)
+	all[i].Kernels = append(all[i].Kernels, op)
+	return all
 }
 
 func viewKernel(k kernel.Kernel) operator {
@@ -179,17 +185,38 @@ func viewKernel(k kernel.Kernel) operator {
 	if k.Error != "" {
 		op.Error = "::" + k.Error + "(code)"
 	}
+	op.BackwardName = k.Backward
+	op.spell(k.Schema)
+	return op
+}
+
+// spell writes out what follows from the schema.
+func (op *operator) spell(schema kernel.Schema) {
 	var parameters []string
-	for _, a := range k.Schema.Arguments {
+	var tensors, written []int
+	for i, a := range schema.Arguments {
 		op.Arguments = append(op.Arguments, a.Name)
+		if a.Kind == kernel.Tensor {
+			tensors = append(tensors, i)
+		}
+		if a.Writes() {
+			written = append(written, i)
+		}
 		parameters = append(parameters, cxxType(a)+a.Name)
 	}
 	op.Parameters = strings.Join(parameters, ", ")
-	for _, r := range k.Schema.Results {
-		op.Likes = append(op.Likes, slices.IndexFunc(k.Schema.Arguments, func(a kernel.Argument) bool { return a.Name == r.Like }))
+	op.StableResult, op.StableParameters = stable(op.Result), stable(op.Parameters)
+	for _, r := range schema.Results {
+		op.Likes = append(op.Likes, slices.IndexFunc(schema.Arguments, func(a kernel.Argument) bool { return a.Name == r.Like }))
 	}
-	return op
+	op.Places = fmt.Sprintf("likes=%s, tensors=%s, written=%s", places(op.Likes), places(tensors), places(written))
 }
+
+// places is a list in Python.
+func places(all []int) string { return strings.ReplaceAll(fmt.Sprint(all), " ", ", ") }
+
+// stable spells types as the stable ABI does.
+func stable(types string) string { return strings.ReplaceAll(types, "at::Tensor", "Tensor") }
 
 // scalars are the types of the other arguments, in C and in C++.
 var scalars = map[kernel.Kind]string{kernel.Int: "int64_t ", kernel.Float: "double ", kernel.Bool: "bool "}

@@ -10,7 +10,12 @@
 
 #include "base.hpp"
 
+// Built for the stable ABI, none of the headers of c10/ may be used.
+#ifdef TORCH_TARGET_VERSION
+#include <torch/headeronly/core/ScalarType.h>
+#else
 #include <c10/core/ScalarType.h>
+#endif
 
 #include <array>
 #include <cstddef>
@@ -23,37 +28,37 @@ namespace aten DLPACKGEN_ATEN_HIDDEN {
 namespace detail {
 
 struct DType {
-  at::ScalarType scalar;
+  c10::ScalarType scalar;
   DLDataType dtype;
 };
 
 // An element of Float4_e2m1fn_x2 is two of DLPack's.
 inline constexpr DType dtypes[] = {
-    {at::ScalarType::Bool, {kDLBool, 8, 1}},
-    {at::ScalarType::Char, {kDLInt, 8, 1}},
-    {at::ScalarType::Short, {kDLInt, 16, 1}},
-    {at::ScalarType::Int, {kDLInt, 32, 1}},
-    {at::ScalarType::Long, {kDLInt, 64, 1}},
-    {at::ScalarType::Byte, {kDLUInt, 8, 1}},
-    {at::ScalarType::UInt16, {kDLUInt, 16, 1}},
-    {at::ScalarType::UInt32, {kDLUInt, 32, 1}},
-    {at::ScalarType::UInt64, {kDLUInt, 64, 1}},
-    {at::ScalarType::Half, {kDLFloat, 16, 1}},
-    {at::ScalarType::Float, {kDLFloat, 32, 1}},
-    {at::ScalarType::Double, {kDLFloat, 64, 1}},
-    {at::ScalarType::BFloat16, {kDLBfloat, 16, 1}},
-    {at::ScalarType::ComplexHalf, {kDLComplex, 32, 1}},
-    {at::ScalarType::ComplexFloat, {kDLComplex, 64, 1}},
-    {at::ScalarType::ComplexDouble, {kDLComplex, 128, 1}},
-    {at::ScalarType::Float8_e5m2, {kDLFloat8_e5m2, 8, 1}},
-    {at::ScalarType::Float8_e4m3fn, {kDLFloat8_e4m3fn, 8, 1}},
-    {at::ScalarType::Float8_e5m2fnuz, {kDLFloat8_e5m2fnuz, 8, 1}},
-    {at::ScalarType::Float8_e4m3fnuz, {kDLFloat8_e4m3fnuz, 8, 1}},
-    {at::ScalarType::Float8_e8m0fnu, {kDLFloat8_e8m0fnu, 8, 1}},
-    {at::ScalarType::Float4_e2m1fn_x2, {kDLFloat4_e2m1fn, 4, 2}},
+    {c10::ScalarType::Bool, {kDLBool, 8, 1}},
+    {c10::ScalarType::Char, {kDLInt, 8, 1}},
+    {c10::ScalarType::Short, {kDLInt, 16, 1}},
+    {c10::ScalarType::Int, {kDLInt, 32, 1}},
+    {c10::ScalarType::Long, {kDLInt, 64, 1}},
+    {c10::ScalarType::Byte, {kDLUInt, 8, 1}},
+    {c10::ScalarType::UInt16, {kDLUInt, 16, 1}},
+    {c10::ScalarType::UInt32, {kDLUInt, 32, 1}},
+    {c10::ScalarType::UInt64, {kDLUInt, 64, 1}},
+    {c10::ScalarType::Half, {kDLFloat, 16, 1}},
+    {c10::ScalarType::Float, {kDLFloat, 32, 1}},
+    {c10::ScalarType::Double, {kDLFloat, 64, 1}},
+    {c10::ScalarType::BFloat16, {kDLBfloat, 16, 1}},
+    {c10::ScalarType::ComplexHalf, {kDLComplex, 32, 1}},
+    {c10::ScalarType::ComplexFloat, {kDLComplex, 64, 1}},
+    {c10::ScalarType::ComplexDouble, {kDLComplex, 128, 1}},
+    {c10::ScalarType::Float8_e5m2, {kDLFloat8_e5m2, 8, 1}},
+    {c10::ScalarType::Float8_e4m3fn, {kDLFloat8_e4m3fn, 8, 1}},
+    {c10::ScalarType::Float8_e5m2fnuz, {kDLFloat8_e5m2fnuz, 8, 1}},
+    {c10::ScalarType::Float8_e4m3fnuz, {kDLFloat8_e4m3fnuz, 8, 1}},
+    {c10::ScalarType::Float8_e8m0fnu, {kDLFloat8_e8m0fnu, 8, 1}},
+    {c10::ScalarType::Float4_e2m1fn_x2, {kDLFloat4_e2m1fn, 4, 2}},
 };
 
-inline constexpr std::size_t scalar_types = static_cast<std::size_t>(at::ScalarType::NumOptions) + 1;
+inline constexpr std::size_t scalar_types = static_cast<std::size_t>(c10::ScalarType::NumOptions) + 1;
 
 constexpr std::array<DLDataType, scalar_types> by_scalar() {
   std::array<DLDataType, scalar_types> all{};
@@ -67,13 +72,13 @@ inline constexpr std::array<DLDataType, scalar_types> dtype_by_scalar = by_scala
 }  // namespace detail
 
 /** DLPack's type for elements of ATen's; lanes is 0 where there is none. */
-constexpr DLDataType dtype_of(at::ScalarType scalar) noexcept {
+constexpr DLDataType dtype_of(c10::ScalarType scalar) noexcept {
   const auto number = static_cast<std::size_t>(scalar);
   return number < detail::scalar_types ? detail::dtype_by_scalar[number] : DLDataType{0, 0, 0};
 }
 
 /** ATen's type for elements of DLPack's. */
-inline std::optional<at::ScalarType> scalar_of(DLDataType dtype) noexcept {
+inline std::optional<c10::ScalarType> scalar_of(DLDataType dtype) noexcept {
   for (const detail::DType& each : detail::dtypes) {
     if (each.dtype.code == dtype.code && each.dtype.bits == dtype.bits && each.dtype.lanes == dtype.lanes) {
       return each.scalar;

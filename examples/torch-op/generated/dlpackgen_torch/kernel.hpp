@@ -100,17 +100,16 @@ class Place {
   throw Refused("it is written to, and not row-major: pass contiguous(), and copy the result back");
 }
 
-// One argument of one call: what messages say of it, and what it must be.
+// One argument: what messages say of it, and whether it may have strides.
 struct Site {
   const char* kernel;
   const char* argument;
   std::size_t number;
-  c10::Device device;
   bool strided;
 };
 
 template <Access access>
-void lend(const Site& site, const at::Tensor& from, DLTensor& out) {
+void lend(const Site& site, c10::Device expected, const at::Tensor& from, DLTensor& out) {
   try {
     borrow<access>(from, out);
     if (access == Access::write && !site.strided && !from.is_contiguous()) refuse_strides();
@@ -122,14 +121,14 @@ void lend(const Site& site, const at::Tensor& from, DLTensor& out) {
     throw;
   }
   const c10::Device device = from.unsafeGetTensorImpl()->device();
-  if (device != site.device) fail_device(site.kernel, site.argument, site.number, site.device, device);
+  if (device != expected) fail_device(site.kernel, site.argument, site.number, expected, device);
 }
 
 // A tensor to read from, and the copy of it where it is not row-major.
 class Read {
  public:
-  void lend(const Site& site, const at::Tensor& from) {
-    detail::lend<Access::read>(site, from, tensor_);
+  void lend(const Site& site, c10::Device device, const at::Tensor& from) {
+    detail::lend<Access::read>(site, device, from, tensor_);
     if (!site.strided && !from.is_contiguous()) copy(from);
   }
   const DLTensor* get() const { return &tensor_; }
@@ -137,43 +136,63 @@ class Read {
  private:
   [[gnu::noinline]] void copy(const at::Tensor& from) {
     copy_ = from.contiguous();
-    borrow<Access::read>(copy_, tensor_);
+    borrow<Access::read>(*copy_, tensor_);
   }
 
   DLTensor tensor_;
-  at::Tensor copy_;
+  std::optional<at::Tensor> copy_;
 };
 
 // An argument as the C function takes it; A is as the dispatcher gives it.
 template <class A>
 struct Passed {
-  Passed(const Site&, A from) : value(from) {}
+  Passed(const Site&, c10::Device, A from) : value(from) {}
   A get() const { return value; }
   A value;
 };
 
 template <>
 struct Passed<const at::Tensor&> {
-  Passed(const Site& site, const at::Tensor& from) { tensor.lend(site, from); }
+  Passed(const Site& site, c10::Device device, const at::Tensor& from) { tensor.lend(site, device, from); }
   const DLTensor* get() const { return tensor.get(); }
   Read tensor;
 };
 
 template <>
 struct Passed<at::Tensor&> {
-  Passed(const Site& site, const at::Tensor& from) { lend<Access::write>(site, from, tensor); }
+  Passed(const Site& site, c10::Device device, const at::Tensor& from) {
+    lend<Access::write>(site, device, from, tensor);
+  }
   DLTensor* get() { return &tensor; }
   DLTensor tensor;
 };
 
 template <>
 struct Passed<const std::optional<at::Tensor>&> {
-  Passed(const Site& site, const std::optional<at::Tensor>& from) : present(from.has_value() && from->defined()) {
-    if (present) tensor.lend(site, *from);
+  Passed(const Site& site, c10::Device device, const std::optional<at::Tensor>& from)
+      : present(from.has_value() && from->defined()) {
+    if (present) tensor.lend(site, device, *from);
   }
   const DLTensor* get() const { return present ? tensor.get() : nullptr; }
   bool present;
   Read tensor;
+};
+
+template <class K, std::size_t I>
+inline constexpr Site site = {K::name, K::arguments[I], I, K::strided};
+
+// All arguments of a call, each made in its place: a tuple would move them there.
+template <std::size_t I, class A>
+struct Held {
+  Passed<A> passed;
+};
+
+template <class K, class Indices, class... A>
+struct Arguments;
+
+template <class K, std::size_t... I, class... A>
+struct Arguments<K, std::index_sequence<I...>, A...> : Held<I, A>... {
+  Arguments(c10::Device device, A... from) : Held<I, A>{Passed<A>(site<K, I>, device, from)}... {}
 };
 
 // The tensor that an argument holds, or nullptr.
@@ -254,14 +273,15 @@ struct Boxed<R(A...)> {
   template <std::size_t... I>
   static void run(R (*function)(A...), torch::jit::Stack* stack, std::index_sequence<I...>) {
     c10::IValue* const first = stack->data() + stack->size() - sizeof...(A);
-    at::Tensor made[Results<R>::count + 1];
     if constexpr (std::is_void_v<R>) {
       function(Unboxed<A>::get(first[I])...);
+      torch::jit::drop(*stack, sizeof...(A));
     } else {
+      at::Tensor made[Results<R>::count];
       Results<R>::unpack(function(Unboxed<A>::get(first[I])...), made);
+      torch::jit::drop(*stack, sizeof...(A));
+      for (at::Tensor& each : made) stack->emplace_back(std::move(each));
     }
-    torch::jit::drop(*stack, sizeof...(A));
-    for (std::size_t i = 0; i < Results<R>::count; ++i) stack->emplace_back(std::move(made[i]));
   }
 };
 
@@ -306,25 +326,30 @@ struct Kernel<K, R(A...)> {
   }
 
  private:
+  using indices_of_results = std::make_index_sequence<results::count>;
+
   template <std::size_t... I>
   static R call_with(std::index_sequence<I...>, A... arguments) {
     const detail::Place place(detail::first_device(K::name, arguments...));
-    std::tuple<detail::Passed<A>...> passed = {
-        detail::Passed<A>(detail::Site{K::name, K::arguments[I], I, place.device(), K::strided}, arguments)...};
-    at::Tensor made[results::count + 1];
-    DLTensor lent[results::count + 1];
-    for (std::size_t i = 0; i < results::count; ++i) {
-      const at::Tensor& like = detail::argument_at(K::likes[i], arguments...);
-      made[i] = at::empty(like.sizes(), like.options());
-      borrow<Access::write>(made[i], lent[i]);
+    detail::Arguments<K, std::index_sequence<I...>, A...> held(place.device(), arguments...);
+    if constexpr (results::count == 0) {
+      run(place.stream(), nullptr, indices_of_results(), static_cast<detail::Held<I, A>&>(held).passed.get()...);
+    } else {
+      at::Tensor made[results::count];
+      DLTensor lent[results::count];
+      for (std::size_t i = 0; i < results::count; ++i) {
+        const at::Tensor& like = detail::argument_at(K::likes[i], arguments...);
+        made[i] = at::empty(like.sizes(), like.options());
+        borrow<Access::write>(made[i], lent[i]);
+      }
+      run(place.stream(), lent, indices_of_results(), static_cast<detail::Held<I, A>&>(held).passed.get()...);
+      return results::pack(made);
     }
-    run(place.stream(), lent, std::make_index_sequence<results::count>(), std::get<I>(passed).get()...);
-    return results::pack(made);
   }
 
   template <std::size_t... I, class... C>
-  static void run(void* stream, DLTensor* results, std::index_sequence<I...>, C... arguments) {
-    const int code = K::function(arguments..., &results[I]..., stream);
+  static void run(void* stream, [[maybe_unused]] DLTensor* lent, std::index_sequence<I...>, C... arguments) {
+    const int code = K::function(arguments..., &lent[I]..., stream);
     if (code != 0) detail::fail_code(K::name, code, K::error(code));
   }
 };

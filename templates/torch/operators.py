@@ -1,0 +1,91 @@
+"""What an operator of the stable ABI of LibTorch lacks, for kernels of a config."""
+
+import dataclasses
+
+import torch
+
+# A library object unregisters what it registered when it ends.
+_libraries = {}
+
+
+@dataclasses.dataclass
+class Kernel:
+    """A kernel of the config; arguments are given by their places."""
+
+    namespace: str
+    name: str
+    likes: list  # of each result, the argument that it has the shape, the type and the device of
+    tensors: list  # the arguments that are tensors
+    written: list  # those that the kernel writes to
+    backward: str  # the name of the kernel of its gradients, or ""
+
+
+def register(kernel):
+    """Registers what stands between a kernel and PyTorch, and gives its operator."""
+    op = getattr(getattr(torch.ops, kernel.namespace), kernel.name).default
+    library = _libraries.setdefault(kernel.namespace, torch.library.Library(kernel.namespace, "FRAGMENT"))
+    torch.library.register_fake(op, _shapes(kernel), lib=library)
+    if kernel.written:
+        library.impl(kernel.name, _versions(kernel, op), "ADInplaceOrView", with_keyset=True)
+    if kernel.backward:
+        torch.library.register_autograd(op, _gradients(kernel), setup_context=_save, lib=library)
+    else:
+        library.impl(kernel.name, _refusal(kernel, op), "Autograd", with_keyset=True)
+    return op
+
+
+def _shapes(kernel):
+    def shapes(*arguments):
+        made = [torch.empty_like(arguments[like], memory_format=torch.contiguous_format) for like in kernel.likes]
+        return made[0] if len(made) == 1 else tuple(made) if made else None
+
+    return shapes
+
+
+def _versions(kernel, op):
+    def versions(keys, *arguments):
+        for place in kernel.written:
+            if not arguments[place].is_inference():
+                torch.autograd.graph.increment_version(arguments[place])
+        return op.redispatch(keys & torch._C._after_ADInplaceOrView_keyset, *arguments)
+
+    return versions
+
+
+def _save(ctx, inputs, output):
+    ctx.scalars = [None if isinstance(x, torch.Tensor) else x for x in inputs]
+    ctx.save_for_backward(*(x for x in inputs if isinstance(x, torch.Tensor)))
+
+
+def _gradients(kernel):
+    def gradients(ctx, *gradients):
+        saved = iter(ctx.saved_tensors)
+        inputs = [next(saved) if place in kernel.tensors else x for place, x in enumerate(ctx.scalars)]
+        made = getattr(getattr(torch.ops, kernel.namespace), kernel.backward)(*gradients, *inputs)
+        made = iter([made] if isinstance(made, torch.Tensor) else made)
+        return tuple(next(made) if place in kernel.tensors else None for place in range(len(inputs)))
+
+    return gradients
+
+
+NO_BACKWARD = (
+    "an argument requires a gradient, and the kernel names no backward: call it under torch.no_grad(), pass detach(), "
+    "or name the kernel of its gradients in dlpackgen.yaml, as `backward:`"
+)
+
+
+def _refusal(kernel, op):
+    name = f"{kernel.namespace}::{kernel.name}"
+
+    def refuse(keys, *arguments):
+        for place in kernel.tensors:
+            tensor = arguments[place]
+            if tensor is None:
+                continue
+            if tensor.requires_grad and torch.is_grad_enabled():
+                raise NotImplementedError(f"{name}(): {NO_BACKWARD}")
+            if torch.autograd.forward_ad.unpack_dual(tensor).tangent is not None:
+                raise NotImplementedError(f"{name}(): an argument has a derivative of forward mode")
+        return op.redispatch(keys & torch._C._after_autograd_keyset, *arguments)
+
+    return refuse

@@ -1,0 +1,267 @@
+/**
+ * \file stable_kernel.hpp
+ * What kernel.hpp does, by the stable ABI of LibTorch: one library for torch 2.10 and
+ * newer. That ABI knows neither symbols in shapes nor the versions of tensors nor the
+ * keys of the dispatcher, so shapes, gradients and versions are registered from
+ * Python, by stable_kernels.py. A kernel is a type K as in kernel.hpp, with
+ * torch::stable::Tensor in its signature.
+ */
+#ifndef DLPACKGEN_V0_0_ATEN_STABLE_KERNEL_HPP_
+#define DLPACKGEN_V0_0_ATEN_STABLE_KERNEL_HPP_
+
+#ifndef TORCH_TARGET_VERSION
+#error "define TORCH_TARGET_VERSION, such as 0x020A000000000000 for torch 2.10 and newer"
+#endif
+
+#include "dtype.hpp"
+
+#include <torch/csrc/stable/accelerator.h>
+#include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/ops.h>
+#include <torch/csrc/stable/tensor.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace stable {
+
+using torch::stable::Tensor;
+
+namespace detail {
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void fail(
+    const char* kernel, const char* argument, std::size_t number, const char* text) {
+  throw std::runtime_error(std::string(kernel) + "(): argument '" + argument + "' (number " +
+                           std::to_string(number + 1) + "): " + text);
+}
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void fail_code(const char* kernel, int code, const char* text) {
+  const bool said = text != nullptr && *text != '\0';
+  throw std::runtime_error(std::string(kernel) + "(): " + (said ? text : "the kernel failed") + " (error " +
+                           std::to_string(code) + ")");
+}
+
+// DLPack's device of a tensor; type 0 where it has none.
+inline DLDevice device_of(const Tensor& tensor) {
+  std::int32_t type = 0;
+  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_device_type(tensor.get(), &type));
+  const std::int32_t index = tensor.get_device_index();
+  if (type == aoti_torch_device_type_cpu()) return {kDLCPU, 0};
+  if (type == aoti_torch_device_type_cuda()) return {kDLCUDA, index};
+  if (type == aoti_torch_device_type_privateuse1()) return {kDLExtDev, index};
+  return {static_cast<DLDeviceType>(0), index};
+}
+
+// Where a kernel works: the device of its first tensor, made current, and the stream there.
+class Place {
+ public:
+  explicit Place(DLDevice device) : device(device) {
+    if (device.device_type == kDLCPU) return;
+#if TORCH_FEATURE_VERSION >= TORCH_VERSION_2_13_0
+    guard_.emplace(device.device_id);
+    stream = torch::stable::accelerator::getCurrentStream(device.device_id).nativeHandle();
+#else
+    throw std::runtime_error("kernels on devices need TORCH_TARGET_VERSION 2.13 or newer, which tells their streams");
+#endif
+  }
+
+  DLDevice device;
+  void* stream = nullptr;
+
+ private:
+  std::optional<torch::stable::accelerator::DeviceGuard> guard_;
+};
+
+struct Site {
+  const char* kernel;
+  const char* argument;
+  std::size_t number;
+  bool strided;
+  DLDevice device;
+
+  [[noreturn]] void refuse(const char* text) const { fail(kernel, argument, number, text); }
+};
+
+// The type of the elements; lanes is 0 where there is none. Types that this ABI does not know throw.
+inline DLDataType named_dtype(const Tensor& tensor) {
+  try {
+    return dtype_of(tensor.scalar_type());
+  } catch (const std::runtime_error&) {
+    return {0, 0, 0};
+  }
+}
+
+inline bool has_elements(const DLTensor& tensor) {
+  for (std::int32_t i = 0; i < tensor.ndim; ++i) {
+    if (tensor.shape[i] == 0) return false;
+  }
+  return true;
+}
+
+// Fills out with a view of a tensor that is row-major, or whose strides are heeded.
+template <bool writes>
+void borrow(const Site& site, const Tensor& from, DLTensor& out) {
+  if (from.layout() != torch::headeronly::Layout::Strided) site.refuse("it is not dense: pass to_dense()");
+  out.device = device_of(from);
+  if (out.device.device_type != site.device.device_type || out.device.device_id != site.device.device_id) {
+    site.refuse("expected a tensor on the device of the first one: pass to()");
+  }
+  out.dtype = named_dtype(from);
+  if (out.dtype.lanes == 0) site.refuse("it is of a type that DLPack has no name for");
+  out.ndim = static_cast<std::int32_t>(from.dim());
+  out.shape = const_cast<std::int64_t*>(from.sizes().data());
+  out.strides = const_cast<std::int64_t*>(from.strides().data());
+  out.byte_offset = 0;
+  if constexpr (writes) {
+    out.data = from.mutable_data_ptr();
+  } else {
+    out.data = const_cast<void*>(from.const_data_ptr());
+  }
+  if (out.data == nullptr && has_elements(out)) site.refuse("it has elements and no memory");
+}
+
+inline void refuse_overlap(const Site& site, const DLTensor& tensor) {
+  for (std::int32_t i = 0; i < tensor.ndim; ++i) {
+    if (tensor.shape[i] > 1 && tensor.strides[i] == 0) {
+      site.refuse("it is written to, and its elements share memory: pass contiguous(), and copy the result back");
+    }
+  }
+}
+
+// An argument as the C function takes it.
+template <class A>
+struct Passed {
+  Passed(const Site&, A from) : value(from) {}
+  A get() const { return value; }
+  A value;
+};
+
+template <>
+struct Passed<const Tensor&> {
+  Passed(const Site& site, const Tensor& from) {
+    if (site.strided || from.is_contiguous()) {
+      borrow<false>(site, from, tensor);
+    } else {
+      copy.emplace(torch::stable::contiguous(from));
+      borrow<false>(site, *copy, tensor);
+    }
+  }
+  const DLTensor* get() const { return &tensor; }
+  DLTensor tensor;
+  std::optional<Tensor> copy;
+};
+
+template <>
+struct Passed<Tensor&> {
+  Passed(const Site& site, const Tensor& from) {
+    borrow<true>(site, from, tensor);
+    if (!site.strided && !from.is_contiguous()) {
+      site.refuse("it is written to, and not row-major: pass contiguous(), and copy the result back");
+    }
+    refuse_overlap(site, tensor);
+  }
+  DLTensor* get() { return &tensor; }
+  DLTensor tensor;
+};
+
+template <>
+struct Passed<const std::optional<Tensor>&> {
+  Passed(const Site& site, const std::optional<Tensor>& from) {
+    if (from.has_value()) present.emplace(site, *from);
+  }
+  const DLTensor* get() const { return present.has_value() ? present->get() : nullptr; }
+  std::optional<Passed<const Tensor&>> present;
+};
+
+inline const Tensor* tensor_in(const Tensor& tensor) { return &tensor; }
+inline const Tensor* tensor_in(const std::optional<Tensor>& tensor) { return tensor.has_value() ? &*tensor : nullptr; }
+template <class Scalar>
+const Tensor* tensor_in(Scalar) {
+  return nullptr;
+}
+
+template <class R>
+struct Results {
+  static constexpr std::size_t count = std::tuple_size_v<R>;
+};
+template <>
+struct Results<Tensor> {
+  static constexpr std::size_t count = 1;
+};
+template <>
+struct Results<void> {
+  static constexpr std::size_t count = 0;
+};
+
+template <std::size_t I, class A>
+struct Held {
+  Passed<A> passed;
+};
+
+template <class K, class Indices, class... A>
+struct Arguments;
+
+template <class K, std::size_t... I, class... A>
+struct Arguments<K, std::index_sequence<I...>, A...> : Held<I, A>... {
+  Arguments(DLDevice device, A... from)
+      : Held<I, A>{Passed<A>(Site{K::name, K::arguments[I], I, K::strided, device}, from)}... {}
+};
+
+}  // namespace detail
+
+/** What the dispatcher calls for a kernel. */
+template <class K, class Signature = typename K::signature>
+struct Kernel;
+
+template <class K, class R, class... A>
+struct Kernel<K, R(A...)> {
+  /**
+   * Runs the C function, as aten::Kernel does.
+   *
+   * \throws std::runtime_error
+   */
+  static R call(A... arguments) {
+    return call_with(std::index_sequence_for<A...>(), results(), arguments...);
+  }
+
+  /** The same as the stable ABI calls it. */
+  static void boxed(StableIValue* stack, std::uint64_t arguments, std::uint64_t given) {
+    torch::stable::detail::boxer<R(A...), &call>::boxed_fn(stack, arguments, given);
+  }
+
+ private:
+  using results = std::make_index_sequence<detail::Results<R>::count>;
+
+  template <std::size_t... I, std::size_t... J>
+  static R call_with(std::index_sequence<I...>, std::index_sequence<J...>, A... arguments) {
+    const Tensor* const tensors[] = {detail::tensor_in(arguments)...};
+    const Tensor* first = nullptr;
+    for (const Tensor* each : tensors) first = first == nullptr ? each : first;
+    if (first == nullptr) throw std::runtime_error(std::string(K::name) + "(): expected a tensor among the arguments");
+    const detail::Place place(detail::device_of(*first));
+    detail::Arguments<K, std::index_sequence<I...>, A...> held(place.device, arguments...);
+    std::array<Tensor, sizeof...(J)> made = {
+        torch::stable::new_empty(*tensors[K::likes[J]], tensors[K::likes[J]]->sizes())...};
+    std::array<DLTensor, sizeof...(J) + 1> lent;
+    (detail::borrow<true>({K::name, "result", J, K::strided, place.device}, made[J], lent[J]), ...);
+    const int code = K::function(static_cast<detail::Held<I, A>&>(held).passed.get()..., &lent[J]..., place.stream);
+    if (code != 0) detail::fail_code(K::name, code, K::error(code));
+    if constexpr (!std::is_void_v<R>) return R(std::move(made[J])...);
+  }
+};
+
+}  // namespace stable
+}  // namespace aten
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_ATEN_STABLE_KERNEL_HPP_

@@ -1,0 +1,106 @@
+package torchops
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// oldest is the torch that the library of the stable ABI serves, and newer ones.
+const oldest = "0x020A000000000000"
+
+// stableLibrary compiles the kernels by the stable ABI, and gives the folder with the
+// library and the package that loads it.
+func (p places) stableLibrary(t *testing.T, headers string) string {
+	t.Helper()
+	dir := t.TempDir()
+	pkg := filepath.Join(dir, "stable_package")
+	require.NoError(t, os.Mkdir(pkg, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(pkg, "__init__.py"), nil, 0o600))
+	for _, name := range []string{"operators.py", "stable_kernels.py"} {
+		text, err := os.ReadFile(filepath.Join(headers, "dlpackgen_torch", name))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(pkg, name), text, 0o600))
+	}
+	lib := filepath.Join(p.torch, "lib")
+	require.NoError(t, command("", "g++", append(p.flags(headers), "-Wno-shadow", "-Wno-error=pedantic", "-DTORCH_TARGET_VERSION="+oldest, "-shared",
+		"-o", filepath.Join(dir, "kernels.so"), filepath.Join(headers, "dlpackgen_torch", "stable_kernels.cpp"), filepath.Join(scratch, "kernels.o"),
+		"-L", lib, "-ltorch_cpu", "-Wl,-rpath,"+lib)...))
+	return dir
+}
+
+// stableScript runs functions of stable.py.
+func (p places) stableScript(dir string, functions ...string) (string, error) {
+	cmd := exec.Command(p.python, append([]string{"-W", "ignore", "stable.py"}, functions...)...)
+	cmd.Env = append(os.Environ(), "STABLE=1", "LIBRARY="+filepath.Join(dir, "kernels.so"), "PYTHONPATH="+dir, "PYTHONDONTWRITEBYTECODE=1")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func TestTheStableABI(t *testing.T) {
+	p, _ := library(t)
+	dir := p.stableLibrary(t, filepath.Join(scratch, "generated"))
+	text, err := os.ReadFile("stable.py")
+	require.NoError(t, err)
+	out, err := p.stableScript(dir)
+	assert.NoError(t, err, "%s", out)
+	assert.Equal(t, strings.Count(string(text), "\ndef test_"), strings.Count(out, "ok test_"), "%s", out)
+}
+
+// One library serves many versions of torch: it takes no symbol of C++ from it.
+func TestTheStableLibraryTakesCAlone(t *testing.T) {
+	p, _ := library(t)
+	dir := p.stableLibrary(t, filepath.Join(scratch, "generated"))
+	out, err := exec.Command("nm", "-DC", "--undefined-only", filepath.Join(dir, "kernels.so")).Output()
+	require.NoError(t, err)
+	assert.Contains(t, string(out), " aoti_torch_")
+	assert.NotRegexp(t, `\b(at|c10|torch)::`, string(out))
+}
+
+// Devices need 2.13, for the handle of a stream: here it is only compiled.
+func TestTheStableSourcesForDevices(t *testing.T) {
+	p, _ := library(t)
+	headers := filepath.Join(scratch, "generated")
+	require.NoError(t, command("", "g++", append(p.flags(headers), "-Wno-shadow", "-Wno-error=pedantic", "-DTORCH_TARGET_VERSION=0x020D000000000000",
+		"-fsyntax-only", filepath.Join(headers, "dlpackgen_torch", "stable_kernels.cpp"))...))
+}
+
+// Each of these makes the sources wrong in one place, which the named test sees.
+var stableMutants = map[string]struct{ file, old, replacement, test string }{
+	"data may be gone":           {"stable_kernel.hpp", "if (out.data == nullptr && has_elements(out))", "if (false)", "test_data_that_is_gone"},
+	"no elements need data":      {"stable_kernel.hpp", " && has_elements(out)", "", "test_all_kinds_of_arguments"},
+	"overlaps are written":       {"stable_kernel.hpp", "tensor.shape[i] > 1 && tensor.strides[i] == 0", "false", "test_overlaps_are_not_written"},
+	"strides are read through":   {"stable_kernel.hpp", "if (site.strided || from.is_contiguous()) {", "if (true) {", "test_strides"},
+	"strides are written to":     {"stable_kernel.hpp", "if (!site.strided && !from.is_contiguous()) {", "if (false) {", "test_strides"},
+	"reading materialises":       {"stable_kernel.hpp", "const_cast<void*>(from.const_data_ptr())", "from.mutable_data_ptr()", "test_copy_on_write"},
+	"any type is lent":           {"stable_kernel.hpp", "return {0, 0, 0};\n  }\n}", "return {kDLOpaqueHandle, 8, 1};\n  }\n}", "test_types_without_a_name"},
+	"errors are ignored":         {"stable_kernel.hpp", "if (code != 0) detail::fail_code", "if (false) detail::fail_code", "test_errors_of_the_kernel"},
+	"versions stay":              {"operators.py", "            if not arguments[place].is_inference():", "            if False:", "test_versions"},
+	"gradients are dropped":      {"operators.py", "if tensor.requires_grad and torch.is_grad_enabled():", "if False:", "test_gradients_that_are_refused"},
+	"gradients without the mode": {"operators.py", "tensor.requires_grad and torch.is_grad_enabled()", "tensor.requires_grad", "test_gradients_that_are_refused"},
+	"tangents are dropped":       {"operators.py", ".tangent is not None", ".tangent is 0", "test_gradients_that_are_refused"},
+	"shapes are numbers":         {"operators.py", "torch.empty_like(arguments[like], memory_format=torch.contiguous_format)", "torch.empty([int(n) for n in arguments[like].shape])", "test_one_graph_for_all_shapes"},
+}
+
+func TestStableMutants(t *testing.T) {
+	p, _ := library(t)
+	for name, m := range stableMutants {
+		t.Run(name, func(t *testing.T) {
+			headers := t.TempDir()
+			generate(t, "module/dlpackgen.yaml", headers)
+			source := filepath.Join(headers, "dlpackgen_torch", m.file)
+			text, err := os.ReadFile(source)
+			require.NoError(t, err)
+			require.Equal(t, 1, strings.Count(string(text), m.old), "%s has it once", m.file)
+			require.NoError(t, os.WriteFile(source, []byte(strings.Replace(string(text), m.old, m.replacement, 1)), 0o600))
+			out, err := p.stableScript(p.stableLibrary(t, headers), m.test)
+			assert.Error(t, err, "the test sees nothing")
+			assert.Contains(t, out, "FAILED "+m.test, "and says so itself")
+		})
+	}
+}
