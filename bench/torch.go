@@ -78,7 +78,7 @@ func (b torchBench) build() error {
 			return err
 		}
 	}
-	if err := b.compile("gcc", "nop_ffi.so", append(shared, b.sources+"nop_ffi.c")); err != nil {
+	if err := b.compile("gcc", "nop_ffi.so", []string{"-O3", "-shared", "-fPIC", b.sources + "nop_ffi.c"}); err != nil {
 		return err
 	}
 	if err := b.compile("gcc", "tables.so", append(shared, "bench/testdata/torch/tables.c")); err != nil {

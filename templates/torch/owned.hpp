@@ -32,7 +32,7 @@ struct Owned {
   std::unique_ptr<std::int64_t[]> many;
   std::int64_t numbers[2 * roomy_dimensions];
 
-  explicit Owned(const c10::Storage& kept) : managed(), storage(kept) {}
+  explicit Owned(const c10::Storage& kept) : storage(kept) {}
 };
 
 // Destroys before the room is given back: what a storage frees may export again.

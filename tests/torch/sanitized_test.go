@@ -1,0 +1,86 @@
+package torch
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// runtimeOf gives the path of a library of the compiler, or skips.
+func runtimeOf(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command(need.Program(t, "g++", "g++"), "-print-file-name="+name).Output()
+	if path := strings.TrimSpace(string(out)); err == nil && filepath.IsAbs(path) {
+		return path
+	}
+	t.Skipf("needs %s: apt-get install g++", name)
+	return ""
+}
+
+// sanitized builds the package for the sanitizers of addresses, leaks and undefined
+// behaviour, and gives the variables that Python must be started with.
+func sanitized(t *testing.T, to torches, headers string) (dir string, env []string) {
+	t.Helper()
+	library, standard := runtimeOf(t, "libasan.so"), runtimeOf(t, "libstdc++.so.6") // the sanitizer wants to find the latter when it starts
+	dir = t.TempDir()
+	// pybind11 compares addresses of its own in ways that -fsanitize=vptr does not bear across libraries.
+	require.NoError(t, to.build(t, headers, dir, "-O1", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize=vptr",
+		"-fno-sanitize-recover=undefined"))
+	// A library that paddle or jax brings frees what another operator made.
+	options := "ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:alloc_dealloc_mismatch=0:exitcode=0"
+	return dir, []string{options, "LD_PRELOAD=" + library + " " + standard, "PYTHONMALLOC=malloc", "UBSAN_OPTIONS=halt_on_error=1"}
+}
+
+// lost gives the reports of memory that the package took and nobody has any more. What
+// Python and torch lose at their end is theirs.
+func lost(log string) (all []string) {
+	for _, report := range strings.Split(log, "\n\n") {
+		if strings.Contains(report, " leak of ") && strings.Contains(report, "dlpackgen::") {
+			all = append(all, report)
+		}
+	}
+	return all
+}
+
+// Every path of the table and the consumer, those that fail too. Leaks are looked for
+// when Python has ended.
+func TestSanitized(t *testing.T) {
+	to := environment(t)
+	dir, env := sanitized(t, to, generated(t))
+	clients(t, to, dir)
+	for _, name := range scripts {
+		t.Run(name, func(t *testing.T) {
+			out, err := script(to, dir, env, name)
+			require.NoError(t, err, out)
+			assert.NotContains(t, out, "ERROR: AddressSanitizer")
+			assert.NotContains(t, out, "runtime error")
+			assert.NotContains(t, "\n"+out, "\nfailed ")
+			assert.Contains(t, "\n"+out, "\nok ")
+			assert.Empty(t, lost(out))
+		})
+	}
+}
+
+// A report that is never made would be no proof.
+func TestLostMemoryIsSeen(t *testing.T) {
+	to := environment(t)
+	headers := t.TempDir()
+	require.NoError(t, os.CopyFS(headers, os.DirFS(generated(t))))
+	path := filepath.Join(headers, "dlpackgen_torch", "owned.hpp")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	const drop = "  owned->~Owned();\n  Pool<Owned>::give(owned);\n"
+	require.Contains(t, string(text), drop)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), drop, "  owned->~Owned();\n", 1)), 0o600))
+	dir, env := sanitized(t, to, headers)
+	out, err := script(to, dir, env, "table.py", "test_deleters_give_back_once")
+	require.NoError(t, err, out)
+	assert.NotEmpty(t, lost(out))
+}
