@@ -58,6 +58,7 @@ enum {
 	DRIVER_event_no_timing = 2,
 	DRIVER_capture_none = 0,
 	DRIVER_capture_active = 1,
+	DRIVER_capture_relaxed = 2,
 	DRIVER_location_device = 1,
 	DRIVER_access_read_write = 3
 };
@@ -95,6 +96,7 @@ struct driver {
 	driver_result(DRIVER_CALL *stream_wait)(driver_stream stream, driver_event event, unsigned int flags);
 	driver_result(DRIVER_CALL *stream_capture)(driver_stream stream, unsigned int *status);
 	driver_result(DRIVER_CALL *stream_capture_id)(driver_stream stream, unsigned int *status, uint64_t *id);
+	driver_result(DRIVER_CALL *capture_mode)(unsigned int *mode);
 	driver_result(DRIVER_CALL *stream_context)(driver_stream stream, driver_context *context);
 	driver_result(DRIVER_CALL *event_create)(driver_event *event, unsigned int flags);
 	driver_result(DRIVER_CALL *event_record)(driver_event event, driver_stream stream);
@@ -157,6 +159,7 @@ static const struct driver_function {
 	{"cuStreamWaitEvent", "cuStreamWaitEvent", 3020, 0, offsetof(struct driver, stream_wait)},
 	{"cuStreamIsCapturing", "cuStreamIsCapturing", 10000, 0, offsetof(struct driver, stream_capture)},
 	{"cuStreamGetCaptureInfo", "cuStreamGetCaptureInfo", 10010, 0, offsetof(struct driver, stream_capture_id)},
+	{"cuThreadExchangeStreamCaptureMode", "cuThreadExchangeStreamCaptureMode", 10010, 0, offsetof(struct driver, capture_mode)},
 	{"cuStreamGetCtx", "cuStreamGetCtx", 9020, 0, offsetof(struct driver, stream_context)},
 	{"cuEventCreate", "cuEventCreate", 2000, 0, offsetof(struct driver, event_create)},
 	{"cuEventRecord", "cuEventRecord", 2000, 0, offsetof(struct driver, event_record)},

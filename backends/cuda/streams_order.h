@@ -8,6 +8,8 @@
 
 #include "streams_context.h"
 
+#include <limits.h>
+
 /* Gives what the driver takes: the default stream has a handle that means the same
  * in every program, which NULL does not. */
 static driver_stream streams_handle(void *handle) {
@@ -125,6 +127,17 @@ static int streams_check_no_capture(const char *what, driver_stream stream, cons
 	if (code || capture.status == DRIVER_capture_none) return code;
 	return device_fail(error, DLPACKGEN_DEVICE_CAPTURING, "%s: the stream %p is captured into a graph, %s", what,
 	                   (void *)stream, why);
+}
+
+/* Lets this thread call what a capture on another one would else forbid, and would
+ * be broken by; gives what streams_restrict takes back. */
+static unsigned int streams_relax(void) {
+	unsigned int mode = DRIVER_capture_relaxed;
+	return streams.driver.capture_mode(&mode) ? UINT_MAX : mode;
+}
+
+static void streams_restrict(unsigned int mode) {
+	if (mode != UINT_MAX) (void)streams.driver.capture_mode(&mode);
 }
 
 /* Refuses two streams of which one would be pulled into the capture of the other,

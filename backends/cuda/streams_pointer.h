@@ -61,13 +61,14 @@ static int streams_check_context(const void *pointer, const struct streams_attri
 	    pointer, a->ordinal, "primary one, which libraries share; allocate it there");
 }
 
-/* Checks memory of a device, as opposed to that of the host. */
+/* Checks memory of a device, as opposed to that of the host. Plain memory, which has
+ * a context, is always there; a graph's and a reserved range have none. */
 static int streams_check_memory(const void *pointer, const struct streams_attributes *a,
                                 dlpackgen_device_error *error) {
 	if (a->ordinal < 0 || a->ordinal >= streams.count)
 		return device_fail(error, DLPACKGEN_DEVICE_DRIVER, "pointer_info of %p: the driver names device %d of %d",
 		                   pointer, a->ordinal, streams.count);
-	if (!a->mapped)
+	if (!a->mapped && !a->context)
 		return device_fail(
 		    error, DLPACKGEN_DEVICE_NOT_MAPPED,
 		    "pointer_info of %p: there is no memory at the address: it is reserved only, or a graph's %s", pointer,

@@ -11,11 +11,11 @@ var requirements = map[string]requirement{
 		constants: strings.Fields(`attribute_context attribute_memory_type attribute_is_managed attribute_ordinal
 			attribute_range_start attribute_range_size attribute_mapped memory_host memory_device memory_array
 			device_managed_memory device_memory_pools host_portable managed_global stream_non_blocking event_no_timing
-			capture_none capture_active location_device access_read_write`),
+			capture_none capture_active capture_relaxed location_device access_read_write`),
 		functions: strings.Fields(`driver_version init error_name error_text device_count device_attribute primary_retain
 			primary_state context_current context_push context_pop context_device context_finish pointer_attributes
 			memory_alloc memory_free pool_alloc pool_free pool_default pool_access peer_access managed_alloc host_alloc
-			host_free copy copy_peer stream_create stream_destroy stream_finish stream_wait stream_capture stream_capture_id
+			host_free copy copy_peer stream_create stream_destroy stream_finish stream_wait stream_capture stream_capture_id capture_mode
 			stream_context event_create event_record event_destroy`),
 	},
 }

@@ -136,7 +136,9 @@ static int streams_fill_entered(const dlpackgen_device_request *r, struct stream
 	int pushed, code = streams_check("alloc", &first, error);
 	if (!code) code = streams_enter(block->ordinal, &pushed, error);
 	if (code) return code;
+	const unsigned int mode = streams_relax();
 	code = streams_fill(r, block, bytes, error);
+	streams_restrict(mode);
 	streams_leave(pushed);
 	return code;
 }

@@ -55,12 +55,13 @@ static int streams_settle_first(const struct streams_block *block, driver_stream
 	return code ? code : streams_settle_event(block, own, event, error);
 }
 
-/* Makes the stream that memory is freed on wait for all work on the memory. */
+/* Makes the stream that memory is freed on wait for all work on the memory. The
+ * driver itself waits for the device before it takes plain memory back. */
 static int streams_settle(struct streams_block *block, driver_stream own, dlpackgen_device_error *error) {
 	int named = 0, code = DLPACKGEN_DEVICE_OK;
 	for (const struct streams_keep *keep = block->keeps; keep; keep = keep->next)
 		named |= keep->stream == block->first && keep->ordinal == block->ordinal;
-	if (!named && block->kind == STREAMS_POOL) code = streams_settle_first(block, own, error);
+	if (!named && block->kind != STREAMS_PLAIN) code = streams_settle_first(block, own, error);
 	while (!code && block->keeps) {
 		struct streams_keep *keep = block->keeps;
 		code = streams_settle_event(block, own, keep->event, error);
@@ -116,7 +117,9 @@ static int streams_release(struct streams_block *block, dlpackgen_device_error *
 	}
 	int code = streams_enter(block->ordinal, &pushed, error);
 	if (!code) {
+		const unsigned int mode = streams_relax();
 		code = streams_give_back(block, error);
+		streams_restrict(mode);
 		streams_leave(pushed);
 	}
 	if (code == DLPACKGEN_DEVICE_CAPTURING) {

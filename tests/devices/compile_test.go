@@ -15,6 +15,9 @@ func source(t *testing.T) string { return filepath.Join(cuda(t), "dlpackgen_cuda
 // The back end in the strictest dialects; no compiler has a word to say, and none
 // of them has a toolkit.
 func TestCompilersHaveNothingToSay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs eight compilers")
+	}
 	for _, c := range []struct {
 		compiler, debian string
 		flags            []string

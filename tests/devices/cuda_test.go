@@ -29,7 +29,7 @@ func (s scenario) fits(lines []string) bool {
 
 const (
 	guardPattern  = `cuDevicePrimaryCtxRetain\(0\) cuCtxGetCurrent\(\) cuCtxPushCurrent\(0\) `
-	silentPattern = `log (?:(?:cuDevicePrimaryCtxRetain|cuCtxGetCurrent|cuCtxPushCurrent|cuCtxPopCurrent|cuStreamIsCapturing|cuStreamGetCaptureInfo|cuStreamGetCtx|cuCtxGetDevice)\([^)]*\) )*`
+	silentPattern = `log (?:(?:cuDevicePrimaryCtxRetain|cuCtxGetCurrent|cuCtxPushCurrent|cuCtxPopCurrent|cuStreamIsCapturing|cuThreadExchangeStreamCaptureMode|cuStreamGetCaptureInfo|cuStreamGetCtx|cuCtxGetDevice)\([^)]*\) )*`
 	allocPattern  = "alloc ok .*"
 )
 
@@ -120,11 +120,14 @@ var allocations = []scenario{
 			`log .*cuMemFreeAsync\(s@2\) .*cuStreamSynchronize\(s@0\) cuMemFreeHost\(\) .*cuMemFree\(\) .*`, "alive 0 depth 0"}},
 	{"empty", []string{"alloc:2:1:0", "log", "delete:0", "log"}, []string{"alloc ok 2 1 0 1 null", "log ", "log "}},
 	{"on a stream", []string{"stream:1:0", "alloc:2:1:4:s0", "log", "delete:0", "log", "alive"},
-		[]string{"alloc ok .*", `log .*cuMemAllocAsync\(16,s@1\) .*`, `log .*cuCtxSynchronize\(\) cuMemFreeAsync\(s@1\) cuCtxPopCurrent\(\) `, "alive 0 depth 0"}},
+		[]string{"alloc ok .*", `log .*cuMemAllocAsync\(16,s@1\) .*`, `log .*cuCtxSynchronize\(\) cuMemFreeAsync\(s@1\) cuThreadExchangeStreamCaptureMode\(0\) cuCtxPopCurrent\(\) `, "alive 0 depth 0"}},
 	{"on a stream that is gone", []string{"stream:1:0", "alloc:2:1:4:s0", "close:0", "delete:0", "alive"}, []string{"alloc ok .*", "alive 0 depth 0"}},
 	{"on a stream of another device", []string{"stream:1:0", "alloc:2:0:4:s0", "alive"}, []string{`alloc 11 0 .* is of device 1, not of device 0`, "alive 0 depth 0"}},
-	{"for peers", []string{"alloc:2:0:4::1", "log", "delete:0"},
-		[]string{"alloc ok .*", `log .*cuDeviceGetDefaultMemPool\(0\) cuDeviceCanAccessPeer\(1,0\) cuMemPoolSetAccess\(0,1,1,3\) cuDeviceCanAccessPeer\(2,0\) cuMemAllocAsync.*`}},
+	{"in the mode that others' captures permit", []string{"alloc:3:0:4", "log", "delete:0", "log", "alive"},
+		[]string{"alloc ok .*", `log .*StreamCaptureMode\(2\) .*cuMemHostAlloc\(16,1\) cuThreadExchangeStreamCaptureMode\(0\) .*`,
+			`log .*StreamCaptureMode\(2\) .*cuMemFreeHost\(\) cuThreadExchangeStreamCaptureMode\(0\) .*`, "alive 0 depth 0"}},
+	{"for peers", []string{"alloc:2:0:4::1", "alive", "log", "delete:0"},
+		[]string{"alloc ok .*", "alive 1 depth 0", `log .*cuDeviceGetDefaultMemPool\(0\) cuDeviceCanAccessPeer\(1,0\) cuMemPoolSetAccess\(0,1,1,3\) cuDeviceCanAccessPeer\(2,0\) cuMemAllocAsync.*`}},
 	{"without memory", []string{"alloc:2:0:1000000000000", "alive"},
 		[]string{`alloc 19 2 cuda: alloc: 4000000000000 bytes of device type 2 on device 0: CUDA_ERROR_OUT_OF_MEMORY \(2\): the device has not as much memory left`, "alive 0 depth 0"}},
 	{"too large", []string{"alloc:2:0:9000000000000000000", "alloc:2:0:-1"},
@@ -145,9 +148,12 @@ var allocations = []scenario{
 var keeping = []scenario{
 	{"waits for the stream that is named", []string{"stream:1:0", "stream:1:0", "alloc:2:1:4:s0", "keep:0:s0:1", "keep:0:s1:1", "keep:0:s1:1", "close:0", "close:1", "log", "delete:0", "log", "alive"},
 		[]string{"alloc ok .*", "keep ok", "keep ok", "keep ok", `log .*cuEventCreate.*cuEventRecord.*cuEventCreate.*cuEventRecord.*cuEventRecord.*`,
-			`log cuCtxGetCurrent\(\) cuCtxPushCurrent\(1\) cuCtxGetCurrent\(\) cuStreamWaitEvent\(s@1,0\) cuEventDestroy\(\) cuCtxGetCurrent\(\) cuStreamWaitEvent\(s@1,0\) cuEventDestroy\(\) cuMemFreeAsync\(s@1\) cuCtxPopCurrent\(\) `, "alive 0 depth 0"}},
+			`log cuCtxGetCurrent\(\) cuCtxPushCurrent\(1\) cuThreadExchangeStreamCaptureMode\(2\) (?:cuCtxGetCurrent\(\) cuStreamWaitEvent\(s@1,0\) cuEventDestroy\(\) ){2}cuMemFreeAsync\(s@1\) cuThreadExchangeStreamCaptureMode\(0\) cuCtxPopCurrent\(\) `, "alive 0 depth 0"}},
 	{"and for that of the request, unless it is named", []string{"stream:1:0", "alloc:2:1:4", "keep:0:s0:1", "log", "delete:0", "log", "alive"},
 		[]string{"alloc ok .*", "keep ok", "log .*", `log .*cuEventRecord\(1\) .*cuStreamWaitEvent\(s@1,0\) .*cuStreamWaitEvent\(s@1,0\) .*cuMemFreeAsync.*`, "alive 0 depth 0"}},
+	{"pinned memory waits for its stream", []string{"stream:0:0", "alloc:3:0:4", "alloc:3:0:4:s0", "log", "delete:0", "log", "delete:1", "log", "alive"},
+		[]string{"alloc ok .*", "alloc ok .*", "log .*", `log .*cuEventRecord\(1\) .*cuStreamWaitEvent\(s@0,0\) .*cuStreamSynchronize\(s@0\) cuMemFreeHost\(\) .*`,
+			`log .*cuCtxSynchronize\(\) cuStreamSynchronize\(s@0\) cuMemFreeHost\(\) .*`, "alive 0 depth 0"}},
 	{"also pinned memory", []string{"alloc:3:0:4", "keep:0:1:0", "log", "delete:0", "log", "alive"},
 		[]string{"alloc ok .*", "keep ok", "log .*", `log .*cuStreamWaitEvent\(s@0,0\) cuEventDestroy\(\) cuStreamSynchronize\(s@0\) cuMemFreeHost\(\) .*`, "alive 0 depth 0"}},
 	{"not what is empty, or another's", []string{"alloc:2:0:0", "keep:0:1:0", "keep:x:1:0", "keep:0:-:0", "delete:0"},

@@ -45,6 +45,9 @@ var inGo = []string{
 }
 
 func TestGo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program in Go")
+	}
 	program := golang(t)
 	assert.Equal(t, inGo, runGolang(t, program, standin(t, "-DQUIET")))
 	out := runGolang(t, program, "")

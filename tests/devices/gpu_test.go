@@ -32,6 +32,9 @@ func script(t *testing.T, bin, driver string) (string, int) {
 // Where there is no GPU, the script for one says so; over the stand-in, what needs
 // no kernel passes.
 func TestTheScriptForGPUs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds what the script needs")
+	}
 	bin := t.TempDir()
 	run(t, filepath.Join(golden.Root(t), "tests/gpu/run.sh"), "--build", bin)
 	out, code := script(t, bin, "")

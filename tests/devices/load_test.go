@@ -32,6 +32,9 @@ func TestWithoutADriverTheFirstErrorIsRepeated(t *testing.T) {
 
 // Each error at the start has its own code and text, and stays the same.
 func TestEachErrorAtTheStartHasItsText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
 	for _, c := range []struct {
 		steps []string
 		want  string
@@ -55,6 +58,9 @@ func TestEachErrorAtTheStartHasItsText(t *testing.T) {
 }
 
 func TestAStubIsNamed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds another stand-in")
+	}
 	out := steps(t, client(t, cuda(t), sanitized...), standin(t, "-DSTUB"), "probe", "count")
 	for _, line := range out {
 		assert.Contains(t, line, " 2 34 cuda: the driver does not tell its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub of a toolkit, "+
@@ -63,6 +69,9 @@ func TestAStubIsNamed(t *testing.T) {
 }
 
 func TestOldDriversAreRefusedByVersionOrByFunction(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds four stand-ins")
+	}
 	program := client(t, cuda(t), sanitized...)
 	out := steps(t, program, standin(t, "-DDRIVER=10020"), "probe")
 	assert.Equal(t, []string{"probe 3 0 cuda: the driver is of version 10020, and 11000 is the oldest that is used; update the NVIDIA driver"}, out)
@@ -82,6 +91,9 @@ func TestOldDriversAreRefusedByVersionOrByFunction(t *testing.T) {
 
 // A function that only newer drivers have is done without.
 func TestPoolsAreDoneWithout(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds another stand-in")
+	}
 	out := steps(t, client(t, cuda(t), sanitized...), standin(t, "-DDRIVER=11000"), "probe", "log", "alloc:2:0:4", "log", "delete:0", "log", "alive")
 	assert.Contains(t, out[3], "cuMemAlloc(16)")
 	assert.NotContains(t, out[3], "Async")
@@ -92,6 +104,9 @@ func TestPoolsAreDoneWithout(t *testing.T) {
 // The stand-in gives the 32-bit entry points of CUDA 2 to whoever asks for no
 // version, or by the bare name.
 func TestFunctionsAreAskedForByVersion(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds three stand-ins")
+	}
 	for lookup, word := range map[string]string{"2": "cuGetProcAddress_v2(", "1": "cuGetProcAddress(", "0": ""} {
 		out := steps(t, client(t, cuda(t), sanitized...), standin(t, "-DLOOKUP="+lookup), "probe", "log", "alloc:2:0:4", "delete:0", "log", "alive")
 		require.Len(t, out, 5, "%v", out)
@@ -119,6 +134,9 @@ func TestAChildOfForkIsTold(t *testing.T) {
 
 // Nothing but libdl and libc is linked, and one symbol comes out.
 func TestWhatIsLinkedAndExported(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a library")
+	}
 	gcc, dir := need.Program(t, "gcc", "gcc"), t.TempDir()
 	library := filepath.Join(dir, "x.so")
 	run(t, gcc, append(strict, "-shared", "-fPIC", "-Wl,-z,defs", "-o", library, filepath.Join(cuda(t), "dlpackgen_cuda.c"), "-ldl")...)

@@ -30,6 +30,9 @@ func threaded(t *testing.T, source string) (string, error) {
 
 // Threads start the driver together, and allocate, order, keep, copy and free.
 func TestThreads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs threads under ThreadSanitizer")
+	}
 	need.Program(t, "setarch", "util-linux")
 	out, err := threaded(t, cuda(t))
 	require.NoError(t, err, out)

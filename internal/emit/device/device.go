@@ -90,7 +90,11 @@ func fill(m *emit.Model, b *backend.Backend, name string) ([]byte, error) {
 		source, err := fs.ReadFile(templates.Device, "device/"+name)
 		return goSource(m, b, string(source)), err
 	}
-	out.WriteString(emit.Banner("/* ", " */", m.Release.Version))
+	if path.Ext(name) == ".hpp" {
+		out.WriteString(emit.Banner("// ", "", m.Release.Version))
+	} else {
+		out.WriteString(emit.Banner("/* ", " */", m.Release.Version))
+	}
 	if path.Ext(name) == ".tmpl" {
 		err := layouts.ExecuteTemplate(&out, name, viewOf(m.Release, b))
 		return out.Bytes(), err

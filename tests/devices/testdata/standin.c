@@ -38,6 +38,7 @@ static _Atomic int alive_streams;
 static int initialized, count = DEVICES, default_captured, alive_events, alive_memory, needs_current;
 static __thread context stack[16];
 static __thread int depth;
+static __thread unsigned mode; /* of captures: global */
 
 /* Writes a call down, and gives the error that it is to fail with, or 0. */
 static result note(const char *name, const char *format, ...) {
@@ -83,7 +84,7 @@ void standin_devices(int n) { count = n; }
 void standin_needs_current(int on) { needs_current = on; }
 void standin_default_captured(int on) { default_captured = on; }
 int standin_alive(void) { return __atomic_load_n(&alive_events, __ATOMIC_RELAXED) + alive_memory; }
-int standin_depth(void) { return depth; }
+int standin_depth(void) { return depth + 100 * (int)mode; }
 void *standin_stream(int ordinal, int foreign) {
 	stream s = calloc(1, sizeof *s);
 	s->owner = foreign ? &foreigners[ordinal] : &primaries[ordinal];
@@ -114,13 +115,14 @@ static struct range *find(const char *p) {
 void *standin_make(const char *kind, int ordinal) {
 	char *p = calloc(1, 64);
 	const int foreign = !strcmp(kind, "foreign"), pooled = !strcmp(kind, "pooled"), array = !strcmp(kind, "array");
-	const unsigned mapped = strcmp(kind, "unmapped") != 0;
+	const int bare = !strcmp(kind, "unmapped");
+	const unsigned mapped = !bare && strcmp(kind, "plain"); /* what plain memory says does not matter */
 	if (!foreign) active[ordinal] = 1;
 	if (!strcmp(kind, "pinned")) add(p, 64, 1, 0, 1, ordinal, &primaries[ordinal]);
 	else if (!strcmp(kind, "managed")) add(p, 64, 2, 1, 1, ordinal, &primaries[ordinal]);
 	else if (!strcmp(kind, "managedhost")) add(p, 64, 1, 1, 1, ordinal, &primaries[ordinal]);
 	else if (strcmp(kind, "unknown"))
-		add(p, 64, array ? 3 : 2, 0, mapped, ordinal, pooled ? NULL : foreign ? &foreigners[ordinal] : &primaries[ordinal]);
+		add(p, 64, array ? 3 : 2, 0, mapped, ordinal, pooled || bare ? NULL : foreign ? &foreigners[ordinal] : &primaries[ordinal]);
 	return p;
 }
 static result drop(address a) {
@@ -229,6 +231,7 @@ result cuStreamIsCapturing(stream s, unsigned *status) {
 	*status = (uintptr_t)s > 2 ? s->status : 0;
 	return 0;
 }
+result cuThreadExchangeStreamCaptureMode(unsigned *m) { const unsigned old = mode; mode = *m; *m = old; NOTE("cuThreadExchangeStreamCaptureMode", "%u", mode); return 0; }
 result cuStreamGetCaptureInfo(stream s, unsigned *status, uint64_t *id) { NOTE("cuStreamGetCaptureInfo", "%s", named(s)); *status = s->status; *id = s->id; return 0; }
 result cuStreamGetCtx(stream s, context *c) { NOTE("cuStreamGetCtx", "%s", named(s)); *c = s->owner; return s->live ? 0 : 400; }
 result cuEventCreate(event *e, unsigned f) {
@@ -264,7 +267,7 @@ static const struct row { const char *name; int since; void (*function)(void); }
     ROW("cuMemcpyPeerAsync", 4000, cuMemcpyPeerAsync), ROW("cuStreamCreate", 2000, cuStreamCreate),
     ROW("cuStreamDestroy", 4000, cuStreamDestroy_v2), ROW("cuStreamSynchronize", 2000, cuStreamSynchronize),
     ROW("cuStreamWaitEvent", 3020, cuStreamWaitEvent), ROW("cuStreamIsCapturing", 10000, cuStreamIsCapturing),
-    ROW("cuStreamGetCaptureInfo", 10010, cuStreamGetCaptureInfo), ROW("cuStreamGetCtx", 9020, cuStreamGetCtx),
+    ROW("cuStreamGetCaptureInfo", 10010, cuStreamGetCaptureInfo), ROW("cuThreadExchangeStreamCaptureMode", 10010, cuThreadExchangeStreamCaptureMode), ROW("cuStreamGetCtx", 9020, cuStreamGetCtx),
     ROW("cuEventCreate", 2000, cuEventCreate), ROW("cuEventRecord", 2000, cuEventRecord), ROW("cuEventDestroy", 4000, cuEventDestroy_v2),
 };
 static result lookup(const char *name, void **out, int version, uint64_t flags) {
