@@ -14,12 +14,14 @@ import (
 )
 
 // torchGoals are the shares that the compiled table may take of a rival's time. tvm-ffi
-// promises nothing to us, so that it is as quick as before gets room for noise.
+// promises nothing to us, so that it is as quick as before gets room for noise. "by
+// hand" is what is left of a call without dlpackgen_python, with its checks written out.
 var torchGoals = []struct {
 	name, group, ours, rival string
 	limit                    float64
 }{
 	{"torch.call", "call", "compiled", "tvm-ffi", 0.12},
+	{"torch.call.by_hand", "call", "by hand", "tvm-ffi", 0.12},
 	{"torch.borrow", "borrow", "ours", "torch", 0.2},
 	{"torch.own", "own", "ours", "torch", 0.8},
 	{"torch.import", "import_", "ours", "torch", 1},

@@ -44,7 +44,13 @@ func environment(t *testing.T) torches {
 	if testing.Short() {
 		t.Skip("compiles against the headers of torch, and -short was given")
 	}
-	found := torches{Python: need.Python(t)}
+	return torchOf(t, need.Python(t))
+}
+
+// torchOf finds the torch of a Python, or skips.
+func torchOf(t *testing.T, python string) torches {
+	t.Helper()
+	found := torches{Python: python}
 	out, err := exec.Command(found.Python, "-W", "ignore", "-c", askTorch).Output()
 	if err != nil {
 		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")

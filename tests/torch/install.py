@@ -12,7 +12,7 @@ import dlpackgen_torch
 from check import refused
 
 NAME = "__dlpack_c_exchange_api__"
-before = torch.Tensor.__dict__[NAME]
+before = torch.Tensor.__dict__.get(NAME)
 negative = torch.tensor([1 + 2j, 3 + 4j]).conj().imag
 
 
@@ -32,7 +32,7 @@ def test_once_and_twice():
         assert torch.nn.Parameter.__dlpackgen_read__ is not None and issubclass(torch.nn.Parameter, torch.Tensor)
     for _ in range(2):
         dlpackgen_torch.uninstall()
-        assert not dlpackgen_torch.is_installed() and torch.Tensor.__dict__[NAME] is before
+        assert not dlpackgen_torch.is_installed() and torch.Tensor.__dict__.get(NAME) is before
         assert not hasattr(torch.Tensor, "__dlpackgen_read__") and not hasattr(torch.nn.Parameter, "__dlpackgen_read__")
 
 
@@ -40,7 +40,7 @@ def test_over_and_over():
     for _ in range(200):
         dlpackgen_torch.install()
         dlpackgen_torch.uninstall()
-    assert torch.Tensor.__dict__[NAME] is before
+    assert torch.Tensor.__dict__.get(NAME) is before
 
 
 def test_another_that_came_later_stays():

@@ -2,6 +2,7 @@ package torch
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -84,5 +85,28 @@ func TestAnotherTorchIsNamed(t *testing.T) {
 		assert.Error(t, err)
 		last := strings.TrimSpace(out[strings.LastIndex(strings.TrimSpace(out), "\n")+1:])
 		assert.Regexp(t, `^ImportError: `+regexp.QuoteMeta(test.says)+`\S+ is running: build it again$`, last)
+	}
+}
+
+// The same sources, built for older torches: 2.10 is the first with a table of its own,
+// and 2.9 has none that install() could replace.
+func TestOlderTorches(t *testing.T) {
+	older := strings.Fields(os.Getenv("DLPACKGEN_TORCHES"))
+	if len(older) == 0 {
+		t.Skip("needs older versions of torch: make torches")
+	}
+	for _, python := range older {
+		to := torchOf(t, python)
+		t.Run(fmt.Sprintf("%d.%d", to.Major, to.Minor), func(t *testing.T) {
+			dir := t.TempDir()
+			require.NoError(t, to.build(t, generated(t), dir, "-O1"))
+			for _, name := range scripts {
+				passes(t, to, dir, nil, name)
+			}
+			for _, name := range []string{"test_once_and_twice", "test_the_table_outlives_the_package", "test_versions"} {
+				out, err := script(to, dir, nil, "install.py", name)
+				require.NoError(t, err, out)
+			}
+		})
 	}
 }

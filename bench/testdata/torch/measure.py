@@ -108,7 +108,9 @@ def main():
     nop(*types[after])
     compiled.held(*some)
     registered.lend(torch.Tensor)
-    works = {"compiled": compiled.held, "registered": registered.held, "shim": shim.held, "empty": shim.empty, "tvm-ffi": nop}
+    tables.know(dlpackgen_torch.table, torch.Tensor)
+    works = {"compiled": compiled.held, "registered": registered.held, "shim": shim.held, "by hand": tables.by_hand, "empty": shim.empty}
+    works["tvm-ffi"] = nop
     result = {"with tvm-ffi": measure_tvm(rounds, torch, nop, before, after)}
     if order == "tensor first":
         result["call"] = rounds_of(rounds, torch, {name: call(f) for name, f in works.items()})
