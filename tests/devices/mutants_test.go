@@ -119,9 +119,11 @@ func mutated(t *testing.T, file, old, fresh string) string {
 // tried builds a mutant, quickly, and gives what comes of steps; nil for a crash.
 func tried(t *testing.T, source, driver string, words ...string) []string {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "client")
-	run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-w", "-g", "-fsanitize=address", "-I", source, "-o", program, "testdata/client.c",
-		filepath.Join(source, "dlpackgen_cuda.c"), "-ldl")
+	gcc, program := need.Program(t, "gcc", "gcc"), filepath.Join(t.TempDir(), "client")
+	object := filepath.Join(built(t, "plain", func(dir string) {
+		run(t, gcc, "-std=gnu11", "-w", "-g", "-c", "-I", cuda(t), "-o", filepath.Join(dir, "client.o"), "testdata/client.c")
+	}), "client.o")
+	run(t, gcc, "-std=gnu11", "-w", "-g", "-fsanitize=address", "-I", source, "-o", program, object, filepath.Join(source, "dlpackgen_cuda.c"), "-ldl")
 	cmd := exec.Command("timeout", append([]string{"20", program}, words...)...)
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+driver)
 	out, err := cmd.Output()

@@ -9,10 +9,12 @@ import sys
 import time
 import traceback
 
+import exchange
 from table import Backend, Refused, Wrapped, stream
 
 BIN = sys.argv[1]
 CHECKS = []
+BUILT = []
 
 
 class Missing(Exception):
@@ -254,22 +256,52 @@ def the_deleter_waits_for_the_work(b):
     return f"{took * 1e6:.0f} us while the stream was at work"
 
 
+def through(table, torch):
+    """Holds an exchange table to tensors and streams of each device."""
+    for ordinal in range(torch.cuda.device_count()):
+        x = torch.arange(24, dtype=torch.float32, device=f"cuda:{ordinal}").reshape(4, 6)
+        for view in (x, x.t(), x[1:, ::2], x[:0]):
+            if view.numel():
+                table.check(view, (2, ordinal))
+        with torch.cuda.device(ordinal):
+            side = torch.cuda.Stream()
+            with torch.cuda.stream(side):
+                assert table.current_stream(2, ordinal) == side.cuda_stream
+            assert not table.current_stream(2, ordinal), "NULL is the legacy default stream"
+
+
 @check
-def the_stream_of_torchs_table(b):
+def torchs_own_table(_):
     torch = need("torch")
-    attribute = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
-    if attribute is None:
+    holder = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
+    if holder is None:
         raise Missing("this torch has no exchange table")
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    table = get(attribute, b"dlpack_exchange_api")
-    pointers = ctypes.cast(table, ctypes.POINTER(ctypes.c_void_p))
-    current = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))(pointers[6])
-    side, out = torch.cuda.Stream(), ctypes.c_void_p()
-    with torch.cuda.stream(side):
-        assert current(2, 0, ctypes.byref(out)) == 0
-    assert out.value == side.cuda_stream
-    assert current(2, 0, ctypes.byref(out)) == 0 and not out.value, "NULL is the legacy default stream"
+    through(exchange.Exchange(holder), torch)
+
+
+@check
+def our_table_of_torch(_):
+    through(exchange.Exchange(ours_for_torch().table), need("torch"))
+
+
+@check
+def our_consumer_takes_ours(b):
+    module = ours_for_torch()
+    ours = b.alloc(256)
+    address = ours.contents.tensor.data
+    t = module.from_dlpack(Wrapped(ours, (2, 0)))
+    assert t.data_ptr() == address and t.device.type == "cuda"
+    t.fill_(2)
+    assert t.sum().item() == 512
+
+
+def ours_for_torch():
+    if not BUILT:
+        try:
+            BUILT.append(exchange.build(need("torch")))
+        except OSError as why:
+            raise Missing(str(why)) from why
+    return BUILT[0]
 
 
 @check
