@@ -19,6 +19,9 @@ import (
 // operator by hand, in nanoseconds.
 const operatorMore = 45
 
+// byHand ends the name of an operator that a kernel is compared with.
+const byHand = " by hand"
+
 // operatorForms are the ways to register a kernel.
 var operatorForms = []string{"function", "pointer", "lambda", "functor", "boxed_function", "boxed_functor"}
 
@@ -91,10 +94,9 @@ func printOperators(out io.Writer, took map[string][]float64) {
 }
 
 // operatorCosts gives, by round, how much longer a kernel took than the operator by
-// hand that has its schema.
+// hand that has its schema, and a name as long.
 func operatorCosts(took map[string][]float64, name string) []float64 {
-	does, _, _ := strings.Cut(name, " ")
-	ours, bare := took[name], took[does+" by hand"]
+	ours, bare := took[name], took[strings.TrimSuffix(name, byHand)+byHand]
 	var each []float64
 	for i := range min(len(ours), len(bare)) {
 		each = append(each, ours[i]-bare[i])

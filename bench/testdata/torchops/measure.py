@@ -24,9 +24,9 @@ def main():
     ops = torch.ops
     works = {}
     for does in ("read", "write"):
-        works[does + " by hand"] = getattr(ops.bare, does)
         for form in FORMS:
             works[f"{does} {form}"] = getattr(ops.benched, f"{does}_{form}")
+            works[f"{does} {form} by hand"] = getattr(ops.by_hand, f"{does}_{form}")
     took = {name: [] for name in works}
     names = list(works)
     for r in range(rounds + 1):

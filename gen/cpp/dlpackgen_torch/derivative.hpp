@@ -158,8 +158,6 @@ struct Versions;
 
 template <class K, class R, class... A>
 struct Versions<K, R(A...)> {
-  static constexpr bool written[] = {std::is_same_v<A, at::Tensor&>..., false};
-
   static R call(c10::DispatchKeySet keys, A... arguments) {
     raise(arguments...);
     return detail::handle<K>().redispatch(keys & c10::after_ADInplaceOrView_keyset, arguments...);
@@ -175,13 +173,20 @@ struct Versions<K, R(A...)> {
   }
 
   static void raise(torch::jit::Stack* stack) {
-    const std::size_t first = stack->size() - sizeof...(A);
-    for (std::size_t i = 0; i < sizeof...(A); ++i) {
-      if (written[i]) raise_if<true>((*stack)[first + i].toTensor());
-    }
+    raise(stack->data() + stack->size() - sizeof...(A), std::index_sequence_for<A...>());
   }
 
  private:
+  template <std::size_t... I>
+  static void raise(c10::IValue* first, std::index_sequence<I...>) {
+    (raise_boxed<std::is_same_v<A, at::Tensor&>>(first[I]), ...);
+  }
+
+  template <bool writes>
+  static void raise_boxed([[maybe_unused]] c10::IValue& value) {
+    if constexpr (writes) raise_if<true>(value.toTensor());
+  }
+
   template <bool writes, class Value>
   static void raise_if([[maybe_unused]] const Value& argument) {
     if constexpr (writes) {
@@ -211,10 +216,7 @@ struct Autograd<K, R(A...)> {
 
   static void boxed(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
     detail::Tracking<K> tracking;
-    const std::size_t first = stack->size() - sizeof...(A);
-    for (std::size_t i = first; i < stack->size(); ++i) {
-      if ((*stack)[i].isTensor()) tracking.see((*stack)[i].toTensor());
-    }
+    see(tracking, stack->data() + stack->size() - sizeof...(A), std::index_sequence_for<A...>());
     if (tracking.recorded()) {
       detail::Boxed<R(A...)>::run(record, stack);
     } else {
@@ -227,6 +229,18 @@ struct Autograd<K, R(A...)> {
   static constexpr bool mutates = (std::is_same_v<A, at::Tensor&> || ... || false);
 
   static bool raises(c10::DispatchKeySet keys) { return mutates && keys.has(c10::DispatchKey::ADInplaceOrView); }
+
+  template <std::size_t... I>
+  static void see(detail::Tracking<K>& tracking, c10::IValue* first, std::index_sequence<I...>) {
+    (see_boxed<A>(tracking, first[I]), ...);
+  }
+
+  template <class Value>
+  static void see_boxed([[maybe_unused]] detail::Tracking<K>& tracking, [[maybe_unused]] c10::IValue& value) {
+    if constexpr (!std::is_arithmetic_v<Value>) {
+      if (value.isTensor()) tracking.see(value.toTensor());
+    }
+  }
 
   template <class Value>
   static void see([[maybe_unused]] detail::Tracking<K>& tracking, [[maybe_unused]] const Value& value) {

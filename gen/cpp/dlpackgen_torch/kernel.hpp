@@ -76,15 +76,6 @@ class Place {
   void* stream_ = nullptr;
 };
 
-// A write to an element that several indices share would be a race.
-[[gnu::noinline]] inline void refuse_overlap(const DLTensor& tensor) {
-  for (std::int32_t i = 0; i < tensor.ndim; ++i) {
-    if (tensor.shape[i] > 1 && tensor.strides[i] == 0) {
-      throw Refused("it is written to, and its elements share memory: pass contiguous(), and copy the result back");
-    }
-  }
-}
-
 [[noreturn, gnu::noinline, gnu::cold]] inline void fail_argument(
     const char* kernel, const char* argument, std::size_t number, const char* text) {
   TORCH_CHECK_VALUE(false, where(kernel, argument, number), text);
@@ -96,10 +87,6 @@ class Place {
       ", as the first one, got one on ", got, ": pass to(", expected, ")");
 }
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void refuse_strides() {
-  throw Refused("it is written to, and not row-major: pass contiguous(), and copy the result back");
-}
-
 // One argument: what messages say of it, and whether it may have strides.
 struct Site {
   const char* kernel;
@@ -108,18 +95,40 @@ struct Site {
   bool strided;
 };
 
+// What is not plain, with the place of it in what is refused.
 template <Access access>
-void lend(const Site& site, c10::Device expected, const at::Tensor& from, DLTensor& out) {
+[[gnu::noinline, gnu::cold]] void lend_other(const Site& site, const at::Tensor& from, DLTensor& out) {
   try {
     borrow<access>(from, out);
-    if (access == Access::write && !site.strided && !from.is_contiguous()) refuse_strides();
-    if (access == Access::write && site.strided) refuse_overlap(out);
   } catch (const Refused& e) {
     fail_argument(site.kernel, site.argument, site.number, e.what());
   } catch (c10::Error& e) {  // what ATen itself refuses
     e.add_context(where(site.kernel, site.argument, site.number) + "it cannot be lent");
     throw;
   }
+}
+
+// A write to an element that several indices share would be a race.
+[[gnu::noinline]] inline void refuse_overlap(const Site& site, const DLTensor& tensor) {
+  for (std::int32_t i = 0; i < tensor.ndim; ++i) {
+    if (tensor.shape[i] > 1 && tensor.strides[i] == 0) {
+      fail_argument(site.kernel, site.argument, site.number,
+          "it is written to, and its elements share memory: pass contiguous(), and copy the result back");
+    }
+  }
+}
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void refuse_strides(const Site& site) {
+  fail_argument(site.kernel, site.argument, site.number,
+      "it is written to, and not row-major: pass contiguous(), and copy the result back");
+}
+
+template <Access access>
+void lend(const Site& site, c10::Device expected, const at::Tensor& from, DLTensor& out) {
+  if (!read_plain<access>(*from.unsafeGetTensorImpl(), out)) lend_other<access>(site, from, out);
+  if (access == Access::write && !site.strided && !from.is_contiguous()) refuse_strides(site);
+  if (access == Access::write && site.strided) refuse_overlap(site, out);
+  if (out.device.device_type == kDLCPU && expected.is_cpu()) return;  // whatever their numbers
   const c10::Device device = from.unsafeGetTensorImpl()->device();
   if (device != expected) fail_device(site.kernel, site.argument, site.number, expected, device);
 }

@@ -1,0 +1,47 @@
+package torchops
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+)
+
+// direct runs direct.py with a module in C and some text of direct.py of the target.
+func direct(t *testing.T, source string) (string, error) {
+	t.Helper()
+	p, lib := library(t)
+	dir := t.TempDir()
+	pkg := filepath.Join(dir, "stable_package")
+	require.NoError(t, os.Mkdir(pkg, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(pkg, "__init__.py"), nil, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(pkg, "direct.py"), []byte(source), 0o600))
+	require.NoError(t, command("", "gcc", "-std=c11", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000",
+		"-I", filepath.Join(golden.Root(t), "gen", "c"), "-isystem", p.headers, "-o", filepath.Join(dir, "direct_module.abi3.so"), "module/direct.c"))
+	cmd := exec.Command(p.python, "-W", "ignore", "direct.py")
+	cmd.Env = append(os.Environ(), "LIBRARY="+lib, "PYTHONPATH="+dir, "PYTHONDONTWRITEBYTECODE=1")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func TestDirectCallsPointToTheOperator(t *testing.T) {
+	library(t)
+	source, err := os.ReadFile(filepath.Join(scratch, "generated", "dlpackgen_torch", "direct.py"))
+	require.NoError(t, err)
+	text, err := os.ReadFile("direct.py")
+	require.NoError(t, err)
+	out, err := direct(t, string(source))
+	assert.NoError(t, err, "%s", out)
+	assert.Equal(t, strings.Count(string(text), "\ndef test_"), strings.Count(out, "ok test_"), "%s", out)
+	const breaks = "        torch._dynamo.graph_break(msg=message)\n"
+	require.Contains(t, string(source), breaks)
+	out, err = direct(t, strings.Replace(string(source), breaks, "", 1))
+	assert.Error(t, err)
+	assert.Contains(t, out, "FAILED test_a_full_graph_points_to_the_operator")
+}
