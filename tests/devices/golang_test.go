@@ -9,6 +9,11 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/device"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
 // golang builds the program in Go.
@@ -62,4 +67,65 @@ func TestGoUnderItsDetectors(t *testing.T) {
 	}
 	out := runGolang(t, golang(t, "-race", "-gcflags=all=-d=checkptr"), standin(t, "-DQUIET"))
 	assert.Equal(t, "together", out[len(out)-1])
+}
+
+// Where there is no cgo, or it is not wanted, programs build and are told.
+func TestGoWithoutCgo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program in Go")
+	}
+	program := golang(t, "-tags", "nodevice")
+	const want = "probe {0 0} cuda: this program was built without cgo, or with the tag nodevice; build it with cgo"
+	assert.Equal(t, []string{want, "code 1 0"}, runGolang(t, program, standin(t)))
+	for _, env := range [][]string{{"CGO_ENABLED=0"}, {"CGO_ENABLED=0", "GOOS=darwin", "GOARCH=arm64"}} {
+		cmd := exec.Command("go", "build", "../../backends/...")
+		cmd.Env = append(os.Environ(), env...)
+		out, err := cmd.CombinedOutput()
+		assert.NoError(t, err, "%v %s", env, out)
+	}
+}
+
+func TestGoForWindows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a package in Go")
+	}
+	cmd := exec.Command("go", "build", "../../backends/cuda")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=1", "GOOS=windows", "GOARCH=amd64", "CC="+need.Program(t, "x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64"))
+	out, err := cmd.CombinedOutput()
+	assert.NoError(t, err, "%s", out)
+}
+
+// twice links two copies of the package, made for two import paths, into one program.
+func twice(t *testing.T, paths ...string) error {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/two\n\ngo 1.23\n"), 0o600))
+	release, err := spec.Embedded().Release("1.3")
+	require.NoError(t, err)
+	for i, path := range paths {
+		files, err := device.CUDA.Emit(&emit.Model{Release: release, Options: map[string]string{"import": path}})
+		require.NoError(t, err)
+		folder := filepath.Join(dir, string(rune('a'+i)))
+		require.NoError(t, os.Mkdir(folder, 0o755))
+		for _, f := range files {
+			require.NoError(t, os.WriteFile(filepath.Join(folder, f.Path), f.Data, 0o600))
+		}
+	}
+	text := "package main\n\nimport (\n\ta \"example.com/two/a\"\n\tb \"example.com/two/b\"\n)\n\nfunc main() { println(a.Table() != b.Table()) }\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(text), 0o600))
+	cmd := exec.Command("go", "run", ".")
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	if err == nil {
+		assert.Equal(t, "true\n", string(out))
+	}
+	return err
+}
+
+func TestTwoCopiesInOneProgram(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs in Go")
+	}
+	assert.NoError(t, twice(t, "example.com/two/a", "example.com/two/b"))
+	assert.Error(t, twice(t, "example.com/two/a", "example.com/two/a"), "one name for both does not link")
 }

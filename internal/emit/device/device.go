@@ -88,7 +88,10 @@ func fill(m *emit.Model, b *backend.Backend, name string) ([]byte, error) {
 	var out bytes.Buffer
 	if path.Ext(name) == ".go" {
 		source, err := fs.ReadFile(templates.Device, "device/"+name)
-		return goSource(m, b, string(source)), err
+		if err != nil {
+			return nil, err
+		}
+		return goSource(m, b, string(source))
 	}
 	if path.Ext(name) == ".hpp" {
 		out.WriteString(emit.Banner("// ", "", m.Release.Version))

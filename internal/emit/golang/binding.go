@@ -29,7 +29,7 @@ type binding struct {
 }
 
 func newBinding(m *emit.Model) (*binding, error) {
-	path, err := resolveImport(m)
+	path, err := ImportPath(m)
 	if err != nil {
 		return nil, err
 	}

@@ -31,9 +31,9 @@ func packageName(m *emit.Model) string {
 	return "dlpack"
 }
 
-// resolveImport gives the option, else the path that the nearest go.mod gives
+// ImportPath gives the option "import", else the path that the nearest go.mod gives
 // the folder, else "".
-func resolveImport(m *emit.Model) (string, error) {
+func ImportPath(m *emit.Model) (string, error) {
 	if given := m.Options[optionImport]; given != "" {
 		return given, nil
 	}

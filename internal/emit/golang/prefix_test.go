@@ -25,7 +25,7 @@ func TestTheImportPathIsThatOfTheFolder(t *testing.T) {
 			"":              "example.org/m",
 			"internal/deep": "example.org/m/internal/deep", // need not exist yet
 		} {
-			got, err := resolveImport(&emit.Model{Dir: filepath.Join(dir, filepath.FromSlash(below))})
+			got, err := ImportPath(&emit.Model{Dir: filepath.Join(dir, filepath.FromSlash(below))})
 			require.NoError(t, err)
 			assert.Equal(t, want, got, name)
 		}

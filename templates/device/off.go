@@ -1,0 +1,46 @@
+//go:build dlpackgen_template && (!cgo || nodevice)
+
+package device
+
+import "unsafe"
+
+// errOff has the code of a driver that is absent.
+var errOff = &Error{Code: 1, Text: "dlpackgen_device_word: this program was built without cgo, or with the tag nodevice; build it with cgo"}
+
+// Table gives nil: there is none.
+func Table() unsafe.Pointer { return nil }
+
+// Probe fails.
+func Probe() (Facts, error) { return Facts{}, errOff }
+
+// PointerInfo fails.
+func PointerInfo(uintptr) (Pointer, error) { return Pointer{}, errOff }
+
+// Alloc fails.
+func Alloc(Request) (unsafe.Pointer, error) { return nil, errOff }
+
+// Free takes nil, as there is nothing else to free.
+func Free(tensor unsafe.Pointer) error {
+	if tensor == nil {
+		return nil
+	}
+	return errOff
+}
+
+// StreamFromDLPack fails.
+func StreamFromDLPack(Device, int64) (Stream, error) { return Stream{}, errOff }
+
+// DefaultStream fails.
+func DefaultStream(Device) (Stream, error) { return Stream{}, errOff }
+
+// OrderAfter fails.
+func OrderAfter(_, _ Stream) error { return errOff }
+
+// KeepUntil fails.
+func KeepUntil(unsafe.Pointer, Stream) error { return errOff }
+
+// Copy fails.
+func Copy(_, _ unsafe.Pointer, _ Stream) error { return errOff }
+
+// Finish fails.
+func Finish(Stream) error { return errOff }

@@ -1,0 +1,59 @@
+//go:build dlpackgen_template
+
+// Package device has the memory and the streams of a device, through the driver
+// that is found at run time. It links nothing but libdl, so it builds and runs
+// where there is no driver: each call then says why. Every call makes one crossing
+// into C, leaves nothing on the thread, and may be made by any goroutine. Built
+// without cgo, or with the tag nodevice, the package has the same functions, and
+// every call says so.
+package device
+
+// Error is why a call failed. Code is a dlpackgen_device_code of
+// dlpackgen_device.h; Native is the driver's number, 0 where it was not asked.
+type Error struct {
+	Code, Native int
+	Text         string
+}
+
+// Error gives the text, which begins with the name of the back end.
+func (e *Error) Error() string { return e.Text }
+
+// Facts are what the driver says of itself.
+type Facts struct {
+	Version int64 // in its own counting
+	Devices int
+}
+
+// Device is a DLDevice.
+type Device struct{ Type, ID int32 }
+
+// DType is a DLDataType.
+type DType struct {
+	Code, Bits uint8
+	Lanes      uint16
+}
+
+// Pointer is what the driver knows of an address.
+type Pointer struct {
+	Device  Device  // kDLCPU for what it does not know
+	Ordinal int     // the device that it names for the memory; -1 for none
+	Base    uintptr // of the allocation
+	Size    uintptr // in bytes
+}
+
+// Stream is a stream of the device with that ordinal; a Handle of 0 is the
+// default stream. Unordered is what -1 stands for in Python.
+type Stream struct {
+	Handle    uintptr
+	Device    int
+	Unordered bool
+}
+
+// Request is what to allocate. Stream uses the memory first.
+type Request struct {
+	Device Device
+	DType  DType
+	Shape  []int64
+	Stream uintptr
+	Peers  bool // other devices may read and write it
+}
