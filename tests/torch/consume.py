@@ -183,24 +183,6 @@ def test_tensors_of_torch_give_an_alias():
     assert y.data_ptr() == x.data_ptr() and not y.requires_grad
 
 
-def test_jax_and_paddle():
-    import jax.numpy as jnp
-
-    x = jnp.arange(4.0)
-    with refused(BufferError, "read-only"):
-        from_dlpack(x)
-    assert from_dlpack(x, read_only="copy").tolist() == [0, 1, 2, 3]
-    assert from_dlpack(x, read_only="trust").tolist() == [0, 1, 2, 3]
-    import paddle
-
-    x = paddle.to_tensor([1.0, 2.0])
-    assert from_dlpack(x).tolist() == [1, 2]
-    import tvm_ffi
-
-    x = torch.arange(3.0)
-    assert from_dlpack(tvm_ffi.from_dlpack(x)).data_ptr() == x.data_ptr()
-
-
 def test_nothing_is_left():
     x = np.arange(1000.0)
     for _ in range(2000):

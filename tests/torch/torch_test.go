@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,7 +20,7 @@ var scripts = []string{"table.py", "give.py", "consume.py"}
 // Each script holds one side of the package against torch.
 func TestTheTableAndTheConsumer(t *testing.T) {
 	to, dir := modules(t)
-	for _, name := range scripts {
+	for _, name := range append(slices.Clone(scripts), "libraries.py") {
 		t.Run(name, func(t *testing.T) { passes(t, to, dir, nil, name) })
 	}
 }

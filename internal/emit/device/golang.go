@@ -15,6 +15,7 @@ import (
 const (
 	templateOnly    = "//go:build dlpackgen_template\n\n"
 	templateTerm    = "dlpackgen_template && "
+	templateOff     = "(!cgo || nodevice)"
 	templatePackage = "device"
 	templateEntry   = "dlpackgen_device_entry"
 	templateHeader  = "dlpackgen_device_name.h"
@@ -36,6 +37,7 @@ func goSource(m *emit.Model, b *backend.Backend, source string) ([]byte, error) 
 	sum := sha256.Sum256([]byte(cmp.Or(path, b.Name)))
 	replaced := strings.NewReplacer(
 		templateOnly, "",
+		templateTerm+templateOff, strings.Trim(templateOff, "()"), // as gofmt has it
 		templateTerm, "",
 		templateWord, b.Name,
 		"package "+templatePackage+"\n", "package "+b.Name+"\n",
