@@ -104,7 +104,9 @@ typedef struct dlpackgen_device_request {
 	DLDataType dtype;
 	int32_t ndim; /* 0 to 64 */
 	const int64_t *shape;
-	void *stream; /* handle of the stream that uses it first; NULL is the default stream */
+	/* Handle of the stream that uses it first; NULL is the default stream. Pinned and
+	 * managed memory is taken where that stream is. */
+	void *stream;
 	uint64_t flags;
 } dlpackgen_device_request;
 

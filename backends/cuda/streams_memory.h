@@ -42,8 +42,12 @@ static int streams_own(int32_t ordinal, dlpackgen_device_error *error) {
  * (rmm#1753). */
 static int streams_share_pool(int32_t ordinal, dlpackgen_device_error *error) {
 	driver_pool pool = NULL;
-	driver_result result = streams.driver.pool_default ? streams.driver.pool_default(&pool, ordinal) : 0;
-	for (int32_t peer = 0; pool && !result && peer < streams.count; peer++) {
+	if (!streams_has_pools(ordinal) || !streams.driver.pool_default || !streams.driver.pool_access)
+		return device_fail(error, DLPACKGEN_DEVICE_UNSUPPORTED,
+		                   "alloc: device %d has no pools, whose memory alone other devices can be let reach",
+		                   (int)ordinal);
+	driver_result result = streams.driver.pool_default(&pool, ordinal);
+	for (int32_t peer = 0; !result && peer < streams.count; peer++) {
 		int can = 0;
 		if (peer == ordinal || streams.driver.peer_access(&can, peer, ordinal) || !can) continue;
 		const struct streams_access access = {DRIVER_location_device, peer, DRIVER_access_read_write};
@@ -66,12 +70,24 @@ static int streams_check_request(const dlpackgen_device_request *r, dlpackgen_de
 	                   (int)r->device.device_id);
 }
 
+/* Gives the device whose context the memory is taken in. What is pinned or managed
+ * is taken where its stream is, else where somebody is at work already: the context
+ * of another device would cost that one hundreds of megabytes. */
+static int32_t streams_home(const dlpackgen_device_request *r) {
+	driver_stream stream = streams_handle(r->stream);
+	driver_device device = 0;
+	if ((int)r->device.device_type == BACKEND_device) return r->device.device_id;
+	if (!streams_special(stream)) return streams_device_of(stream, 0, &device) ? 0 : device;
+	while (device < streams.count && !streams_active(device)) device++;
+	return device < streams.count ? device : 0;
+}
+
 /* Makes the host's part of a tensor. */
-static struct streams_block *streams_block(const dlpackgen_device_request *r) {
+static struct streams_block *streams_block(const dlpackgen_device_request *r, size_t bytes) {
 	const size_t extents = 2 * (size_t)r->ndim;
 	struct streams_block *block = calloc(1, sizeof *block + extents * sizeof(int64_t));
 	if (!block) return NULL;
-	block->ordinal = r->device.device_id;
+	block->ordinal = bytes ? streams_home(r) : 0;
 	block->first = streams_handle(r->stream);
 	atomic_flag_clear(&block->busy);
 	if (r->ndim) memcpy(block->extents, r->shape, (size_t)r->ndim * sizeof(int64_t));
@@ -113,7 +129,7 @@ static driver_result streams_take(const dlpackgen_device_request *r, struct stre
  * records has memory only while the graph runs. */
 static int streams_fill(const dlpackgen_device_request *r, struct streams_block *block, size_t bytes,
                         dlpackgen_device_error *error) {
-	int can = 1, code = streams_check_no_capture("alloc", block->first,
+	int can = 0, code = streams_check_no_capture("alloc", block->first,
 	                                             "which would own the memory; allocate before the capture", error);
 	if (!code && (int)r->device.device_type == BACKEND_managed) {
 		(void)streams.driver.device_attribute(&can, DRIVER_device_managed_memory, block->ordinal);
@@ -122,7 +138,7 @@ static int streams_fill(const dlpackgen_device_request *r, struct streams_block 
 			                   (int)block->ordinal);
 	}
 	if (!code) code = streams_own(block->ordinal, error);
-	if (!code && r->flags & DLPACKGEN_DEVICE_PEERS && streams_has_pools(block->ordinal))
+	if (!code && r->flags & DLPACKGEN_DEVICE_PEERS && (int)r->device.device_type == BACKEND_device)
 		code = streams_share_pool(block->ordinal, error);
 	if (code) return code;
 	const driver_result result = streams_take(r, block, bytes);
@@ -158,7 +174,7 @@ static int streams_alloc(const dlpackgen_device_request *r, DLManagedTensorVersi
 	if (!code) code = device_bytes("alloc", r->dtype, count, &bytes, error);
 	if (code) return code;
 	streams_retry();
-	struct streams_block *block = streams_block(r);
+	struct streams_block *block = streams_block(r, bytes);
 	if (!block)
 		return device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY,
 		                   "alloc: the host has no memory for a tensor's extents");

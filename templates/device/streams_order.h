@@ -21,22 +21,28 @@ static const struct driver_number *streams_special(driver_stream stream) {
 	return NULL;
 }
 
+/* Gives the device of a stream that is none of the default ones. Most are of the
+ * primary context of the device that is expected. */
+static driver_result streams_device_of(driver_stream stream, int32_t expected, driver_device *device) {
+	driver_context context = NULL;
+	driver_result result = streams.driver.stream_context(stream, &context);
+	*device = expected;
+	if (!result && context == atomic_load(&streams.devices[expected].primary)) return 0;
+	if (!result) result = streams.driver.context_push(context);
+	if (result) return result;
+	result = streams.driver.context_device(device);
+	streams_leave(1);
+	return result;
+}
+
 /* Checks that a stream is one of its device. The default streams are of any. */
 static int streams_check(const char *what, const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
 	if (!stream) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "%s: NULL in the place of a stream", what);
 	int code = streams_check_device(what, stream->device, error);
 	driver_stream handle = streams_handle(stream->handle);
 	if (code || stream->unordered || streams_special(handle)) return code;
-	driver_context context = NULL;
 	driver_device device = -1;
-	driver_result result = streams.driver.stream_context(handle, &context);
-	if (!result && context == atomic_load(&streams.devices[stream->device.device_id].primary))
-		return DLPACKGEN_DEVICE_OK;
-	if (!result) result = streams.driver.context_push(context);
-	if (!result) {
-		result = streams.driver.context_device(&device);
-		streams_leave(1);
-	}
+	const driver_result result = streams_device_of(handle, stream->device.device_id, &device);
 	if (result) return streams_fail(error, result, "%s: the stream %p", what, stream->handle);
 	if (device != stream->device.device_id)
 		return device_fail(error, DLPACKGEN_DEVICE_STREAM_DEVICE, "%s: the stream %p is of device %d, not of device %d",

@@ -165,7 +165,7 @@ result cuInit(unsigned f) { NOTE("cuInit", "%u", f); initialized = 1; return cou
 result cuGetErrorName(result r, const char **t) { (void)r; *t = "CUDA_ERROR_OF_TOMORROW"; return 0; }
 result cuGetErrorString(result r, const char **t) { (void)r; *t = "something new"; return 0; }
 result cuDeviceGetCount(int *n) { NOTE("cuDeviceGetCount", ""); *n = count; return initialized ? 0 : 3; }
-result cuDeviceGetAttribute(int *v, unsigned a, int d) { *v = 1; NOTE("cuDeviceGetAttribute", "%u,%d", a, d); return 0; }
+result cuDeviceGetAttribute(int *v, unsigned a, int d) { NOTE("cuDeviceGetAttribute", "%u,%d", a, d); *v = 1; return 0; }
 result cuDevicePrimaryCtxRetain(context *c, int d) { NOTE("cuDevicePrimaryCtxRetain", "%d", d); active[d] = 1; *c = &primaries[d]; return 0; }
 result cuDevicePrimaryCtxGetState(int d, unsigned *f, int *a) { NOTE("cuDevicePrimaryCtxGetState", "%d", d); *f = 0; *a = active[d]; return 0; }
 result cuCtxGetCurrent(context *c) { NOTE("cuCtxGetCurrent", ""); *c = current(); return 0; }
