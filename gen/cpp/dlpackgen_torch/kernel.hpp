@@ -123,8 +123,9 @@ template <Access access>
       "it is written to, and not row-major: pass contiguous(), and copy the result back");
 }
 
+// Inlined: it is all that most arguments cost.
 template <Access access>
-void lend(const Site& site, c10::Device expected, const at::Tensor& from, DLTensor& out) {
+[[gnu::always_inline]] inline void lend(const Site& site, c10::Device expected, const at::Tensor& from, DLTensor& out) {
   if (!read_plain<access>(*from.unsafeGetTensorImpl(), out)) lend_other<access>(site, from, out);
   if (access == Access::write && !site.strided && !from.is_contiguous()) refuse_strides(site);
   if (access == Access::write && site.strided) refuse_overlap(site, out);
