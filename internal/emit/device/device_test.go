@@ -1,6 +1,7 @@
 package device
 
 import (
+	"go/format"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,6 +54,11 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 	for name, text := range rendered(t, release(t, "main"), backend.Embedded("cuda")) {
 		assert.True(t, emit.HasBanner([]byte(text)), name)
 		assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|<no value>|\{\{[.-]|\{\{range|dlpackgen_template|dlpackgen_device_(?:name|entry)`, text, name)
+		if strings.HasSuffix(name, ".go") {
+			formatted, err := format.Source([]byte(text))
+			require.NoError(t, err, name)
+			assert.Equal(t, string(formatted), text, "gofmt has nothing to change")
+		}
 		for line := range strings.SplitSeq(text, "\n") {
 			if name != "device_driver.h" && name != "cuda.go" { // one function of the driver a line; a call of C a line
 				assert.LessOrEqual(t, len([]rune(strings.ReplaceAll(line, "\t", "    "))), 125, "%s: %s", name, line)
