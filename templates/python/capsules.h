@@ -134,12 +134,13 @@ static DLManagedTensor *dlpackgen_to_legacy(DLManagedTensorVersioned *tensor) {
 }
 
 DLPACKGEN_PYTHON_API PyObject *dlpackgen_capsule(DLManagedTensorVersioned *tensor, int versioned) {
+	DLManagedTensorVersioned *whole = versioned ? dlpackgen_with_strides(tensor) : NULL;
 	DLManagedTensor *legacy = versioned ? NULL : dlpackgen_to_legacy(tensor);
 	PyObject *capsule = NULL;
-	if (versioned) capsule = PyCapsule_New(tensor, dlpackgen_versioned_fresh, dlpackgen_destroy_capsule);
+	if (whole) capsule = PyCapsule_New(whole, dlpackgen_versioned_fresh, dlpackgen_destroy_capsule);
 	else if (legacy) capsule = PyCapsule_New(legacy, dlpackgen_legacy_fresh, dlpackgen_destroy_capsule);
 	if (!capsule && legacy) dlpackgen_delete_quietly(NULL, legacy);
-	else if (!capsule) dlpackgen_delete_quietly(tensor, NULL);
+	else if (!capsule) dlpackgen_delete_quietly(whole ? whole : tensor, NULL);
 	return capsule;
 }
 

@@ -222,11 +222,15 @@ DLPACKGEN_PYTHON_API void dlpackgen_delete(DLManagedTensorVersioned *tensor);
 /**
  * Gives out a tensor as an object of the module's own type, which has __dlpack__,
  * __dlpack_device__ and the exchange table. Takes the tensor over, also when it
- * fails. What is not on a CPU must be finished. Gives a new reference.
+ * fails. What is not on a CPU must be finished. Strides that are NULL are written out
+ * (DLPack 1.2, the comment on DLTensor.strides). Gives a new reference.
  */
 DLPACKGEN_PYTHON_API PyObject *dlpackgen_give(PyObject *module, DLManagedTensorVersioned *tensor);
 
-/** Gives out a tensor in a capsule that frees it unless somebody takes it. Takes it over, also when it fails. */
+/**
+ * Gives out a tensor in a capsule that frees it unless somebody takes it, strides as in
+ * dlpackgen_give(). Takes it over, also when it fails.
+ */
 DLPACKGEN_PYTHON_API PyObject *dlpackgen_capsule(DLManagedTensorVersioned *tensor, int versioned);
 
 /**

@@ -35,9 +35,10 @@ static void dlpackgen_object_dealloc(PyObject *self) {
 
 /* Makes an object of a type, and takes the tensor over, also when it fails. */
 static PyObject *dlpackgen_new_object(PyObject *type, DLManagedTensorVersioned *tensor) {
-	PyObject *made = PyType_GenericAlloc((PyTypeObject *)type, 0);
-	if (!made) dlpackgen_delete_quietly(tensor, NULL);
-	else ((struct dlpackgen_object *)made)->tensor = tensor;
+	DLManagedTensorVersioned *whole = dlpackgen_with_strides(tensor);
+	PyObject *made = whole ? PyType_GenericAlloc((PyTypeObject *)type, 0) : NULL;
+	if (made) ((struct dlpackgen_object *)made)->tensor = whole;
+	else dlpackgen_delete_quietly(whole ? whole : tensor, NULL);
 	return made;
 }
 
@@ -101,9 +102,10 @@ static int dlpackgen_table_wrap(DLManagedTensorVersioned *tensor, void **out) {
 	else if (!dlpackgen_newest) PyErr_SetString(PyExc_RuntimeError, "the module of this exchange table is gone");
 	else made = (struct dlpackgen_object *)PyType_GenericAlloc((PyTypeObject *)dlpackgen_newest->tensor, 0);
 	if (!made) return -1;
-	made->tensor = tensor;
-	*out = made;
-	return 0;
+	made->tensor = dlpackgen_with_strides(tensor);
+	if (made->tensor) *out = made;
+	else Py_DECREF((PyObject *)made);
+	return *out ? 0 : -1;
 }
 
 /* A borrowed view has no flags, and without them would be written to. */

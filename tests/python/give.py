@@ -92,6 +92,40 @@ def test_copies():
     equal(taken_from(checked.give(New(0, 3), 0).__dlpack__(max_version=(1, 0), copy=True))[6], 0)
 
 
+def test_strides_are_written_out():
+    """What an older producer left out, and what a module gives without them, has strides
+    once it is given out, by every way."""
+    room[:6] = b"abcdef"
+    bare = dict(dtype=UINT8, data=ctypes.addressof(room), strides=None, minor=1)
+
+    def address(*shape, **changes):
+        return stranger.consume(stranger.capsule(desc(*shape, **{**bare, **changes})))
+
+    def wrapped(*shape, **changes):
+        return stranger.by_table("wrap", OWN_TABLE, address(*shape, **changes))
+
+    def given(*shape, **changes):
+        return checked.give_bare(address(*shape, **changes), 0)
+
+    for make in wrapped, given:
+        with frees_all():
+            t = make(2, 3)
+            equal(stranger.by_table("lend strides", OWN_TABLE, t), 3)
+            equal(taken_from(t.__dlpack__(max_version=(1, 0)))[5], 3)
+            copy = stranger.consume(t.__dlpack__(max_version=(1, 0), copy=True))
+            equal(ctypes.string_at(view_of(copy)[6], 6), b"abcdef")
+            stranger.release(copy)
+            equal((read(make())[0]["shape"], read(make(0, 3))[0]["shape"]), ((), (0, 3)))
+            del t
+    with frees_all():
+        equal(taken_from(checked.give_bare(address(2, 3), 1))[5], 3)
+        checked.give_bare(address(2, 3), 2)
+    for changes in dict(ndim=65), dict(shape=[2**40, 2**40]), dict(data=0):
+        for where in 0, 1:
+            with frees_all(), raises(BufferError, "it breaks the rules of DLPack: "):
+                checked.give_bare(address(2, 3, **changes), where)
+
+
 def test_a_capsule_that_nobody_takes():
     with frees_all():
         for arguments in {}, dict(max_version=(1, 0)), dict(copy=True):

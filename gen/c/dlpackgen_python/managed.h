@@ -132,6 +132,16 @@ static DLManagedTensorVersioned *dlpackgen_modern(DLManagedTensorVersioned *vers
 	return &made->tensor;
 }
 
+/* Writes out strides that are NULL: whoever is given a tensor of 1.2 or newer may use
+ * them without a look. Takes the tensor over when it succeeds. */
+static DLManagedTensorVersioned *dlpackgen_with_strides(DLManagedTensorVersioned *tensor) {
+	if (tensor->dl_tensor.ndim == 0 || tensor->dl_tensor.strides) return tensor;
+	const dlpack_error error = dlpack_validate_versioned(tensor, DLPACK_ACCEPT_NULL_STRIDES);
+	if (error == DLPACK_OK) return dlpackgen_modern(tensor, NULL);
+	PyErr_Format(PyExc_BufferError, "it breaks the rules of DLPack: %s", dlpack_error_text(error));
+	return NULL;
+}
+
 enum { DLPACKGEN_ALIGNMENT = 256 };
 
 /* The address in a holder's block at which its data begins. */

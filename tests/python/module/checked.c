@@ -248,6 +248,16 @@ static PyObject *give(PyObject *module, PyObject *args) {
 	return dlpackgen_give(module, tensor);
 }
 
+/* give_bare(address, where) gives out a tensor as it is: 0 as an object, 1 in a capsule,
+ * 2 in one of the old struct. */
+static PyObject *give_bare(PyObject *module, PyObject *args) {
+	PyObject *address;
+	int where;
+	if (!PyArg_ParseTuple(args, "Oi", &address, &where)) return NULL;
+	DLManagedTensorVersioned *tensor = (DLManagedTensorVersioned *)PyLong_AsVoidPtr(address);
+	return where ? dlpackgen_capsule(tensor, where == 1) : dlpackgen_give(module, tensor);
+}
+
 /* zeros(dtype, shape) is a Tensor in memory of its own. */
 static PyObject *zeros(PyObject *module, PyObject *args) {
 	unsigned dtype;
@@ -296,6 +306,7 @@ static PyMethodDef methods[] = {
     {"delete_during", delete_during, METH_VARARGS, ""},
     {"described", described, METH_O, ""},
     {"give", give, METH_VARARGS, ""},
+    {"give_bare", give_bare, METH_VARARGS, ""},
     {"zeros", zeros, METH_VARARGS, ""},
     {"enroll", enroll, METH_VARARGS, ""},
     {NULL, NULL, 0, NULL},

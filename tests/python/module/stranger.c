@@ -331,7 +331,7 @@ static PyObject *look(PyObject *module, PyObject *tensor) {
 	(void)module;
 	return Py_BuildValue("(IIKiLLK)", t->version.major, t->version.minor, (unsigned long long)t->flags,
 	    (int)t->dl_tensor.ndim, t->dl_tensor.ndim ? (long long)t->dl_tensor.shape[0] : -1,
-	    t->dl_tensor.ndim ? (long long)t->dl_tensor.strides[0] : -1, (unsigned long long)(uintptr_t)t->dl_tensor.data);
+	    t->dl_tensor.ndim && t->dl_tensor.strides ? (long long)t->dl_tensor.strides[0] : -1, (unsigned long long)(uintptr_t)t->dl_tensor.data);
 }
 
 static void ignore_error(void *context, const char *kind, const char *message) {
@@ -370,6 +370,8 @@ static PyObject *by_table(PyObject *module, PyObject *args) {
 		return api->managed_tensor_from_py_object_no_sync(object, &made) ? NULL : PyLong_FromVoidPtr(made);
 	if (what[0] == 'b')
 		return api->dltensor_from_py_object_no_sync(object, &view) ? NULL : PyLong_FromVoidPtr(view.data);
+	if (what[0] == 'l')
+		return api->dltensor_from_py_object_no_sync(object, &view) ? NULL : PyLong_FromLongLong(view.strides ? view.strides[0] : -1);
 	if (what[0] == 's')
 		return api->current_work_stream((DLDeviceType)PyLong_AsLong(object), 0, &out) ? NULL : PyLong_FromVoidPtr(out);
 	return api->managed_tensor_to_py_object_no_sync((DLManagedTensorVersioned *)PyLong_AsVoidPtr(object), &out)
