@@ -198,7 +198,11 @@ class Builder {
     dtype(type);
   }
 
-  /** All that a view says, its flags included, to be exported again. A trusted view may say too much: Code::ndim. */
+  /**
+   * All that a view says, to be exported again, its flags included but for
+   * flags::is_copied: whoever else is given the memory, it is no consumer's alone.
+   * A trusted view may say too much: Code::ndim.
+   */
   static Builder like(const TensorView& view) noexcept {
     Builder b(view.raw().data, view.dtype());
     if (view.ndim() < 0 || view.ndim() > max_ndim) return b.refuse(Error(Code::ndim, max_ndim, view.ndim()));
@@ -209,7 +213,7 @@ class Builder {
     b.number_of_strides_ = static_cast<std::size_t>(view.ndim());
     b.tensor_.device = view.device();
     b.tensor_.byte_offset = view.raw().byte_offset;
-    b.flags_ = view.flags();
+    b.flags_ = view.flags() & ~flags::is_copied;
     return b;
   }
 
@@ -309,6 +313,7 @@ class Builder {
     std::uint64_t flags;
     std::int64_t length = 0;            // the extent, where nobody gave a shape
     std::uint64_t room = detail::most;  // bytes from data on
+    std::uint64_t before = 0;           // bytes before data that are the container's too
   };
 
   template <class Owner>
@@ -318,7 +323,10 @@ class Builder {
     p.tensor.strides = has_strides_ ? const_cast<std::int64_t*>(strides_) : nullptr;
     using In = detail::Contents<Owner>;
     if constexpr (In::known) {
-      if (has_data_) return p;
+      if (has_data_) {
+        if constexpr (In::sized) within(p, In::data(owner), In::size(owner));
+        return p;
+      }
       using Element = typename In::Element;
       p.tensor.data = address(In::data(owner));
       if (std::is_const<Element>::value) p.flags |= flags::read_only;
@@ -332,6 +340,16 @@ class Builder {
   template <class T>
   static void* address(T* data) noexcept {
     return const_cast<std::remove_const_t<T>*>(data);
+  }
+
+  // Data that the caller gave may lie in the container, which has an end, or elsewhere.
+  template <class Element>
+  static void within(Plan& p, const Element* first, std::uint64_t number) noexcept {
+    const std::uint64_t all = number * sizeof(Element);
+    const std::uint64_t at = reinterpret_cast<std::uintptr_t>(p.tensor.data) - reinterpret_cast<std::uintptr_t>(first);
+    if (at >= all) return;
+    p.before = at;
+    p.room = all - at;
   }
 
   // A container holds so many elements of so many bytes.
@@ -392,7 +410,7 @@ class Builder {
                    static_cast<std::int64_t>(first(p.tensor) % align));
     }
     const std::uint64_t end = p.tensor.byte_offset + detail::unsign(touched.high);
-    if (p.room != detail::most && (p.tensor.byte_offset < detail::magnitude(touched.low) || end > p.room)) {
+    if (p.room != detail::most && (p.before + p.tensor.byte_offset < detail::magnitude(touched.low) || end > p.room)) {
       return Error(Code::too_small, static_cast<std::int64_t>(end), static_cast<std::int64_t>(p.room));
     }
     return Error();
@@ -439,18 +457,24 @@ class Builder {
 /**
  * Puts a tensor of an old producer into the versioned struct, read-only, since
  * the old one cannot say that it is not. After an error it is still the caller's.
+ *
+ * \return Code::null where nothing is owned, as of a tensor that was refused or
+ * moved away, or what Builder refuses.
  */
 inline Result<Managed> upgrade(ManagedLegacy&& tensor) noexcept {
+  if (!tensor) return Code::null;
   return Builder::like(tensor.view()).versioned(static_cast<ManagedLegacy&&>(tensor));
 }
 
 /** The same for a caller who knows from elsewhere that the memory may be written to. */
 inline Result<Managed> upgrade_writable(ManagedLegacy&& tensor) noexcept {
+  if (!tensor) return Code::null;
   return Builder::like(tensor.writable_view()).versioned(static_cast<ManagedLegacy&&>(tensor));
 }
 
 /** Puts a tensor into the struct of before 1.0, unless flags would be lost: Code::flags. */
 inline Result<ManagedLegacy> downgrade(Managed&& tensor) noexcept {
+  if (!tensor) return Code::null;
   return Builder::like(tensor.view()).legacy(static_cast<Managed&&>(tensor));
 }
 

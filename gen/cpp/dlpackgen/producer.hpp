@@ -88,9 +88,12 @@ int guarded(Call call, Tell tell) noexcept {
 /**
  * What borrow() of a producer gives for a tensor of its own. A lent tensor has no
  * flags, so one that is read-only, or padded, is not lent but given: Code::flags.
+ * Nor is one whose strides are NULL, which a table of 1.3 may not give, and for
+ * which a loan has no room: Code::strides_null.
  */
 inline Error lend(const TensorView& view, DLTensor& out) noexcept {
   if ((view.flags() & ~flags::is_copied) != 0) return Code::flags;
+  if (view.ndim() > 0 && view.raw().strides == nullptr) return Code::strides_null;
   out = view.raw();
   return Error();
 }

@@ -171,8 +171,56 @@ static void flags_survive() {
   t.byte_offset = 8;
   Managed theirs = *Managed::take(stranger::versioned(t, 1, 1, all | (1ULL << 50)));
   const auto again = Builder::like(theirs.view()).versioned(std::move(theirs));
-  CHECK(again && again->flags() == (all | (1ULL << 50)) && again->view().stride(0) == 1 && !theirs);  // NOLINT
+  CHECK(again && again->flags() == ((all & ~flags::is_copied) | (1ULL << 50)) && again->view().stride(0) == 1 && !theirs);  // NOLINT
   CHECK(again->view().data() == stranger::numbers + 2);
+}
+
+// A copy is nobody's own once two have it.
+static void copies_are_shared() {
+  const auto owner = std::make_shared<Managed>(*Builder().copied().versioned(std::vector<float>(3)));
+  CHECK(owner->view().is_copied());
+  for (int i = 0; i < 2; ++i) {
+    const auto made = Builder::like(owner->view()).versioned(std::shared_ptr<Managed>(owner));
+    CHECK(made && made->flags() == 0);
+  }
+  const auto own = Builder::like(owner->view()).copied().versioned(std::shared_ptr<Managed>(owner));
+  CHECK(own && own->view().is_copied());  // whoever knows better says so
+}
+
+// What was refused, or moved away, does not come back as an empty tensor.
+static void nothing_stays_nothing() {
+  CHECK(dlpackgen::upgrade(ManagedLegacy()).code() == Code::null);
+  CHECK(dlpackgen::upgrade_writable(ManagedLegacy()).code() == Code::null);
+  CHECK(dlpackgen::downgrade(Managed()).code() == Code::null);
+  auto bad = ManagedLegacy::take(stranger::legacy(stranger::tensor(-1, nullptr, nullptr)));
+  CHECK(!bad && dlpackgen::upgrade(std::move(*bad)).code() == Code::null);
+  ManagedLegacy old = *Builder().legacy(std::vector<float>(3));
+  CHECK(dlpackgen::upgrade(std::move(old)) && dlpackgen::upgrade(std::move(old)).code() == Code::null);  // NOLINT
+}
+
+// A container of some of the numbers, behind which others lie.
+struct Some {
+  float* data() { return stranger::numbers; }
+  std::size_t size() const { return 2; }
+};
+
+// Data that is given beside the container may lie in it, and then ends with it.
+static void data_in_the_container() {
+  std::vector<float> three(3);
+  float* const data = three.data();
+  const auto code = [&](float* from, std::int64_t extent, std::int64_t step) {
+    return Builder(from).shape({extent}).strides({step}).versioned(std::vector<float>(three.begin(), three.end())).code();
+  };
+  CHECK(code(data, 3, 1) == Code::ok);  // of another container
+  CHECK(Builder(stranger::numbers + 2).shape({8}).versioned(Some()));
+  const auto whole = Builder(data).shape({3000}).versioned(std::move(three));
+  CHECK(whole.code() == Code::too_small && whole.error().expected == 12000 && whole.error().got == 12);
+  CHECK(Builder(data + 1).shape({3}).versioned(std::move(three)).code() == Code::too_small);
+  CHECK(Builder(data + 2).shape({4}).strides({-1}).versioned(std::move(three)).code() == Code::too_small);
+  CHECK(Builder(data + 1).shape({1}).byte_offset(8).versioned(std::move(three)).code() == Code::too_small);
+  CHECK(Builder(data + 2).shape({3}).strides({-1}).versioned(std::move(three)));
+  three.assign(3, 0);
+  CHECK(Builder(three.data() + 1).shape({2}).versioned(std::move(three)));
 }
 
 static void between_structs() {
@@ -236,6 +284,9 @@ int main() {
   alignment();
   narrow_types();
   flags_survive();
+  copies_are_shared();
+  nothing_stays_nothing();
+  data_in_the_container();
   between_structs();
   refused();
   return testing::report();

@@ -340,6 +340,11 @@ static void producer_checks() {
   CHECK(!asks(stranger::tensor(2, other, nullptr)) && !asks(stranger::tensor(2, nullptr, nullptr)));
   CHECK(!asks(stranger::tensor(1 << 20, shape, nullptr)));
   CHECK(api->managed_tensor_allocator(nullptr, &out, nullptr, nullptr) == -1);
+  // A view of no tensor is one of no bytes, which is what is asked for here.
+  std::int64_t nothing[] = {0};
+  DLTensor bytes = stranger::tensor(1, nothing, nullptr);
+  bytes.dtype = dlpackgen::dtypes::uint8;
+  CHECK(WithoutBorrow::table()->managed_tensor_allocator(&bytes, &out, nullptr, nullptr) == -1 && out == nullptr);
   // What comes to be wrapped is validated, and stays the caller's when it is refused.
   stranger::deleted = errors = 0;
   void* object = nullptr;
@@ -356,6 +361,10 @@ static void lending() {
   CHECK(dlpackgen::lend(TensorView::trusted(t, dlpackgen::flags::read_only), out).code == Code::flags && out.ndim == 0);
   CHECK(dlpackgen::lend(TensorView::trusted(t, 4), out).code == Code::flags);
   CHECK(!dlpackgen::lend(TensorView::trusted(t, dlpackgen::flags::is_copied), out) && out.shape == shape);
+  DLTensor bare{};
+  const auto old = TensorView::trusted(stranger::tensor(2, shape, nullptr), 0);
+  CHECK(dlpackgen::lend(old, bare).code == Code::strides_null && bare.ndim == 0);
+  CHECK(!dlpackgen::lend(TensorView::trusted(stranger::tensor(0, nullptr, nullptr), 0), bare) && bare.data != nullptr);
 }
 
 struct Failing {
