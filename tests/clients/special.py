@@ -23,6 +23,36 @@ def refused(f, *arguments, text):
         raise AssertionError("not refused")
 
 
+def not_exported(x, *causes):
+    """A BufferError that names the argument and the type, and has the library's own exception behind it."""
+    try:
+        clients.read(x)
+    except BufferError as e:
+        start = f"read(): argument 'x' (1st): {type(x).__name__} was not exported: "
+        assert str(e) == start + str(e.__cause__), f"the message says: {e}"
+        assert type(e.__cause__).__name__ in causes, repr(e.__cause__)
+    else:
+        raise AssertionError("not refused")
+
+
+def torch_has_parameters_without_memory():
+    import torch
+
+    not_exported(torch.nn.parameter.UninitializedParameter(requires_grad=False), "ValueError", "RuntimeError")
+
+
+def jax_says_itself_why_it_does_not_export():
+    import jax.numpy as jnp
+
+    not_exported(jnp.ones(3, jnp.int4), "JaxRuntimeError", "RuntimeError", "XlaRuntimeError")
+
+
+def paddle_says_itself_why_it_does_not_export():
+    import paddle
+
+    not_exported(paddle.eye(3).to_sparse_coo(2), "ValueError", "RuntimeError", "TypeError", "NotImplementedError")
+
+
 def torch_shares_memory_until_it_is_written():
     import torch
 

@@ -110,12 +110,18 @@ read = function(any_tensor())
 write = function(any_tensor(writes=1))
 
 
+class Caught:
+    exception = None
+
+
 @contextlib.contextmanager
 def raises(kind, *texts):
+    caught = Caught()
     try:
-        yield
+        yield caught
     except kind as e:
         assert type(e) is kind, repr(e)
+        caught.exception = e
         for text in texts:
             assert text in str(e), f"{text!r} is not in {e!r}"
     else:

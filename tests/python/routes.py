@@ -133,7 +133,7 @@ def test_tables_that_fail():
     ]:
         with frees_all(), raises(BufferError, "f(): argument 'a' (1st): " + text):
             write(Tabled(2, fault=fault))
-    with frees_all(), raises(RuntimeError, "f(): argument 'a' (1st): left behind"):
+    with frees_all(), raises(BufferError, "f(): argument 'a' (1st): Tabled was not exported: left behind"):
         write(Tabled(2, fault="own and raise"))
     with frees_all(), raises(BufferError, "its exchange table gave a tensor of another major version of DLPack"):
         write(Tabled(2, major=2))
@@ -174,32 +174,61 @@ def test_what_dlpack_answers():
     read(once)
     with raises(BufferError, "that nobody has taken"):
         read(once)
-    for error in BufferError, ValueError, RuntimeError, NotImplementedError, TypeError, AttributeError:
-        with raises(error, "f(): argument 'a' (1st): because"):
-            read(Gives(error("because")))
-    for error in KeyboardInterrupt, MemoryError, StopIteration:
-        with raises(error):
-            read(Gives(error("because")))
-    try:
-        read(Gives(ValueError("because")))
-    except ValueError as e:
-        equal((type(e.__cause__), str(e.__cause__)), (ValueError, "because"))
-        assert e.__cause__.__traceback__
+
+
+def test_what_a_producer_raises():
+    """It is the cause of a BufferError, unless it is one, or says nothing of the object."""
+
+    class Gives(New):
+        def __dlpack__(self, **asked):
+            raise self.desc
+
+        def __init__(self, error):
+            self.desc = error
+
+    class Own(ValueError):
+        pass
+
+    def taken(x):
+        return checked.take(x, 0)
+
+    for error in Own, ValueError, RuntimeError, NotImplementedError, TypeError, AttributeError:
+        for take, start in (read, "f(): argument 'a' (1st): "), (taken, ""):
+            why = error("because")
+            with raises(BufferError, f"{start}Gives was not exported: {why}") as caught:
+                take(Gives(why))
+            assert caught.exception.__cause__ is why, caught.exception.__cause__
+            assert why.__traceback__
+    why = BufferError("because")
+    with raises(BufferError, "f(): argument 'a' (1st): because") as caught:
+        read(Gives(why))
+    assert caught.exception.__cause__ is why
+    behind = ValueError("behind")
+    why.__cause__ = behind  # a producer's own chain stays whole
+    with raises(BufferError, "because") as caught:
+        read(Gives(why))
+    assert caught.exception.__cause__ is why and why.__cause__ is behind
+    for error in KeyboardInterrupt, MemoryError, SystemExit, StopIteration, AssertionError:
+        for take in read, taken:
+            with raises(error, "because"):
+                take(Gives(error("because")))
 
 
 def test_what_is_no_tensor():
     for x, name in (5, "int"), ([1], "list"), (object(), "object"), (len, "builtin_function_or_method"):
         with raises(TypeError, f"f(): argument 'a' (1st): expected a tensor, got {name}, which has no __dlpack__"):
             read(x)
-    with raises(TypeError):
+    with raises(TypeError, "f(): argument 'a' (1st): "):
         read(New)  # the type itself
 
     class Hidden:
         def __getattr__(self, name):
             raise ValueError("not " + name)
 
-    with raises(ValueError, "f(): argument 'a' (1st): not __dlpack"):
+    with raises(BufferError, "f(): argument 'a' (1st): Hidden was not exported: not __dlpack"):
         read(Hidden())
+    with raises(BufferError, "Hidden was not exported: not __dlpack__"):
+        checked.take(Hidden(), 0)
 
 
 def test_no_deleter():
@@ -262,7 +291,7 @@ def test_questions():
                     function_of(x)
             x = kind(2)
             x.is_conjugated = None
-            with raises(RuntimeError, "no answer"):
+            with raises(BufferError, f"{kind.__name__} was not exported: no answer"):
                 function_of(x)
 
     class Masked(New):

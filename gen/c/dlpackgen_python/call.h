@@ -131,6 +131,7 @@ static int64_t *dlpackgen_scratch_of(const struct dlpackgen_call *call, int i) {
 /* Says what went wrong with a tensor, whose library may not have said it. */
 DLPACKGEN_SLOW static int dlpackgen_unreadable(const struct dlpackgen_call *call, int i) {
 	dlpackgen_failed(PyExc_BufferError, "it cannot be read");
+	dlpackgen_not_exported(call->arguments[i].object);
 	return dlpackgen_about(call->function, i);
 }
 

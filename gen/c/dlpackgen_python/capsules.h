@@ -50,7 +50,10 @@ static PyObject *dlpackgen_call_dlpack(struct dlpackgen_state *state, PyObject *
 static PyObject *dlpackgen_ask_capsule(struct dlpackgen_state *state, PyObject *object, PyObject *stream) {
 	PyObject *method = PyObject_GetAttr(object, state->dlpack), *name;
 	if (!method) {
-		if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return NULL;
+		if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+			dlpackgen_not_exported(object);
+			return NULL;
+		}
 		PyErr_Clear();
 		const char *of = dlpackgen_type_name(object, &name);
 		PyErr_Format(PyExc_TypeError, "expected a tensor, got %s, which has no __dlpack__", of);
@@ -59,6 +62,7 @@ static PyObject *dlpackgen_ask_capsule(struct dlpackgen_state *state, PyObject *
 	}
 	PyObject *capsule = dlpackgen_call_dlpack(state, method, stream);
 	Py_DECREF(method);
+	if (!capsule) dlpackgen_not_exported(object);
 	return capsule;
 }
 

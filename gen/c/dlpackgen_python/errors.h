@@ -97,10 +97,30 @@ static PyObject *dlpackgen_kind_of(PyObject *exception) {
 	return NULL;
 }
 
+/* Puts a cause, which it takes, behind the exception that is set. */
+static void dlpackgen_because(PyObject *cause) {
+	struct dlpackgen_pending made = dlpackgen_suspend();
+	PyErr_NormalizeException(&made.kind, &made.value, &made.trace);
+	if (made.value) PyException_SetCause(made.value, cause);
+	else Py_XDECREF(cause);
+	dlpackgen_resume(made);
+}
+
+/* Gives what an exception is to be the cause of another for: itself or, where it is one
+ * of dlpackgen_not_exported(), which tells nothing more, what is behind it. Takes it. */
+static PyObject *dlpackgen_cause_in(PyObject *exception, PyObject *trace) {
+	PyObject *behind = trace || !Py_IS_TYPE(exception, (PyTypeObject *)PyExc_BufferError)
+	    ? NULL
+	    : PyException_GetCause(exception);
+	if (!behind) return exception;
+	Py_DECREF(exception);
+	return behind;
+}
+
 /* Says which argument the exception that is set is about: the same kind again,
  * with what was there as its cause. */
 DLPACKGEN_SLOW static int dlpackgen_about(const struct dlpackgen_function *function, int argument) {
-	struct dlpackgen_pending cause = dlpackgen_suspend(), made;
+	struct dlpackgen_pending cause = dlpackgen_suspend();
 	PyErr_NormalizeException(&cause.kind, &cause.value, &cause.trace);
 	PyObject *kind = cause.value ? dlpackgen_kind_of(cause.kind) : NULL;
 	if (!kind) {
@@ -109,13 +129,9 @@ DLPACKGEN_SLOW static int dlpackgen_about(const struct dlpackgen_function *funct
 	}
 	if (cause.trace) PyException_SetTraceback(cause.value, cause.trace);
 	dlpackgen_say(function, argument, kind, PyObject_Str(cause.value));
-	made = dlpackgen_suspend();
-	PyErr_NormalizeException(&made.kind, &made.value, &made.trace);
-	if (made.value) PyException_SetCause(made.value, cause.value); /* takes that reference */
-	else Py_XDECREF(cause.value);
+	dlpackgen_because(dlpackgen_cause_in(cause.value, cause.trace));
 	Py_XDECREF(cause.kind);
 	Py_XDECREF(cause.trace);
-	dlpackgen_resume(made);
 	return -1;
 }
 
@@ -156,6 +172,30 @@ static const char *dlpackgen_type_name(PyObject *object, PyObject **name) {
 	const char *text = *name && PyUnicode_Check(*name) ? PyUnicode_AsUTF8AndSize(*name, NULL) : NULL;
 	if (!text) PyErr_Clear();
 	return text ? text : "an object";
+}
+
+/* Turns what a producer raised when it was asked for a tensor into the BufferError by
+ * which the array API says so (`__dlpack__`, "Raises"), with the producer's own as its
+ * cause. A class that is given in place of an object is a TypeError, and stays so. Gives
+ * -1. */
+DLPACKGEN_SLOW static int dlpackgen_not_exported(PyObject *object) {
+	struct dlpackgen_pending cause = dlpackgen_suspend();
+	PyObject *kind = cause.kind && !PyType_Check(object) ? dlpackgen_kind_of(cause.kind) : NULL;
+	if (!kind || kind == PyExc_BufferError) {
+		dlpackgen_resume(cause);
+		return -1;
+	}
+	PyErr_NormalizeException(&cause.kind, &cause.value, &cause.trace);
+	if (cause.trace) PyException_SetTraceback(cause.value, cause.trace);
+	PyObject *name, *text = PyObject_Str(cause.value);
+	const char *of = dlpackgen_type_name(object, &name);
+	if (text) PyErr_Format(PyExc_BufferError, "%s was not exported: %U", of, text);
+	Py_XDECREF(name);
+	Py_XDECREF(text);
+	Py_XDECREF(cause.kind);
+	Py_XDECREF(cause.trace);
+	dlpackgen_because(cause.value);
+	return -1;
 }
 
 #endif

@@ -93,7 +93,8 @@ static int dlpackgen_device_of(struct dlpackgen_state *state, PyObject *object, 
 		PyErr_Clear();
 		return 0;
 	}
-	if (pair && (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2))
+	if (!pair) return dlpackgen_not_exported(object);
+	if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2)
 		PyErr_SetString(PyExc_BufferError, "its __dlpack_device__ gave no pair of integers");
 	if (!PyErr_Occurred()) type = PyLong_AsLongLong(PyTuple_GetItem(pair, 0));
 	if (!PyErr_Occurred()) id = PyLong_AsLongLong(PyTuple_GetItem(pair, 1));

@@ -37,9 +37,7 @@ static int dlpackgen_refuse_grad(struct dlpackgen_state *state, PyObject *object
 	    : truth;
 }
 
-/* Some tensors have values that differ from those in memory, which neither their
- * tables nor their capsules say. */
-static int dlpackgen_question(
+static int dlpackgen_ask_all(
     struct dlpackgen_state *state, PyObject *object, const struct dlpackgen_adopted *refusing, uint8_t asks) {
 	if (refusing && refusing->refuse(object)) return dlpackgen_failed(PyExc_BufferError, "it was refused");
 	if (asks & dlpackgen_asks_mask)
@@ -52,6 +50,13 @@ static int dlpackgen_question(
 	        object, state->is_conj, "its memory holds the conjugated values: call resolve_conj() first"))
 		return -1;
 	return asks & dlpackgen_asks_grad ? dlpackgen_refuse_grad(state, object) : 0;
+}
+
+/* Some tensors have values that differ from those in memory, which neither their
+ * tables nor their capsules say. */
+static int dlpackgen_question(
+    struct dlpackgen_state *state, PyObject *object, const struct dlpackgen_adopted *refusing, uint8_t asks) {
+	return dlpackgen_ask_all(state, object, refusing, asks) ? dlpackgen_not_exported(object) : 0;
 }
 
 /* What is said of an object whose table was found by another type. */
@@ -81,12 +86,13 @@ static int dlpackgen_own_by_table(const DLPackExchangeAPI *api, PyObject *object
 	*out = NULL;
 	if (api->managed_tensor_from_py_object_no_sync(object, out)) {
 		*out = NULL;
-		return dlpackgen_failed(PyExc_BufferError, "its exchange table did not give a tensor");
+		dlpackgen_failed(PyExc_BufferError, "its exchange table did not give a tensor");
+		return dlpackgen_not_exported(object);
 	}
 	if (PyErr_Occurred()) {
 		dlpackgen_delete_quietly(*out, NULL);
 		*out = NULL;
-		return -1;
+		return dlpackgen_not_exported(object);
 	}
 	if (!*out) return dlpackgen_refuse("its exchange table gave no tensor");
 	if ((*out)->version.major == DLPACK_MAJOR_VERSION) return 0;
@@ -152,7 +158,7 @@ static DLManagedTensorVersioned *dlpackgen_take_adopted(
 	PyObject *keep = NULL;
 	const int failed = adopted->hold ? adopted->hold(object, want_write, &view, scratch, &flags, &keep)
 	                                 : adopted->borrow(object, want_write, &view, scratch, &flags);
-	if (failed < 0) dlpackgen_failed(PyExc_BufferError, "it cannot be read");
+	if (failed < 0) dlpackgen_failed(PyExc_BufferError, "it cannot be read"), dlpackgen_not_exported(object);
 	if (failed) return NULL;
 	const dlpack_error error = dlpack_validate(&view, flags, 0);
 	DLManagedTensorVersioned *made = NULL;
