@@ -121,7 +121,8 @@ inline void refuse_without_memory(const DLTensor& tensor) {
       "it has elements and no memory: its storage was freed, or it stands for a tensor (functionalized or fake)");
 }
 
-inline void borrow_by_aten(const at::Tensor& tensor, [[maybe_unused]] Access access, DLTensor& out) {
+inline void borrow_by_aten([[maybe_unused]] const at::Tensor& tensor, [[maybe_unused]] Access access,
+                           [[maybe_unused]] DLTensor& out) {
 #if TORCH_VERSION_MINOR >= 14
   at::toDLPackNonOwning(tensor, &out, access == Access::read);
 #elif TORCH_VERSION_MINOR >= 10

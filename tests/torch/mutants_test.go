@@ -37,7 +37,7 @@ var mutants = map[string]struct{ file, old, replacement, script string }{
 	"objects throw":                    {"table.hpp", "lend_to_python(*tensor, source);\n    return 0;\n  } catch (...) {", "lend_to_python(*tensor, source);\n    return 0;\n  } catch (const std::bad_alloc&) {", "give.py test_what_is_refused_stays_the_callers"},
 	"reports are not optional":         {"table.hpp", "if (set_error != nullptr) report", "report", "give.py test_new_tensors_that_cannot_be"},
 	"messages have the stack":          {"errors.hpp", "} catch (const c10::Error& e) {  // what ATen refuses\n    set(context, \"BufferError\", e.what_without_backtrace());", "} catch (const c10::Error& e) {\n    set(context, \"BufferError\", e.what());", "table.py test_refusals"},
-	"exceptions of Python are lost":    {"errors.hpp", "  } catch (python_error& e) {\n    e.restore();\n", "", "table.py test_what_its_own_code_raises_is_kept"},
+	"exceptions of Python are lost":    {"errors.hpp", "  if (PyErr_Occurred() != nullptr) return -1;\n  try {\n    throw;\n  } catch (python_error& e) {\n    e.restore();\n", "  try {\n    throw;\n", "table.py test_exceptions_of_python_keep_their_class"},
 	"lent shapes are given":            {"owned.hpp", "  owned.managed.dl_tensor.shape = numbers;\n", "", "table.py test_what_is_given_does_not_change"},
 	"many dimensions have no room":     {"owned.hpp", "if (view.ndim > roomy_dimensions)", "if (false)", "table.py test_what_is_given_does_not_change"},
 	"the storage is not held":          {"owned.hpp", "storage(kept) {}", "storage() { static_cast<void>(kept); }", "table.py test_deleters_give_back_once"},

@@ -143,6 +143,27 @@ def test_what_its_own_code_raises_is_kept():
             borrow(table, jagged)
 
 
+class Raises(torch.Tensor):
+    """Its own code is asked for its size, and raises what C++ has no class for."""
+
+    @staticmethod
+    def __new__(cls):
+        return torch.Tensor._make_wrapper_subclass(cls, (3,), dispatch_sizes_strides_policy="sizes")
+
+    @classmethod
+    def __torch_dispatch__(cls, function, types, args=(), kwargs=None):
+        raise KeyError("mine")
+
+
+def test_exceptions_of_python_keep_their_class():
+    x = Raises()
+    for table in TABLES.values():
+        with refused(KeyError, "mine"):
+            borrow(table, x)
+        with refused(KeyError, "mine"):
+            own(table, x)
+
+
 def test_what_is_no_tensor():
     for table in TABLES.values():
         for x in (3, [1.0], torch.Tensor, None):
