@@ -45,6 +45,27 @@ func TestTheScriptForGPUs(t *testing.T) {
 	assert.Regexp(t, `\nok every_step_in_c\n(?s:.*)\nok no_context_is_started_by_asking\n(?s:.*)\n\d+ checks, 0 failed, \d+ skipped\n$`, out)
 }
 
+// Python reaches the table by ctypes: numpy reads and frees what it is given.
+func TestPython(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds what the script needs")
+	}
+	python, bin, wrong := need.Python(t), t.TempDir(), t.TempDir()
+	const name = "numpy_takes_ours_where_the_host_reads_it"
+	check := func(bin string) string {
+		cmd := exec.Command(python, filepath.Join(golden.Root(t), "tests/gpu/gpu.py"), bin, name)
+		cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+standin(t), "PYTHONDONTWRITEBYTECODE=1")
+		out, _ := cmd.CombinedOutput() // the last line has what counts
+		return string(out)
+	}
+	run(t, filepath.Join(golden.Root(t), "tests/gpu/run.sh"), "--build", bin)
+	assert.Equal(t, "ok "+name+"\n1 checks, 0 failed, 0 skipped\n", check(bin))
+	leaks := mutated(t, "streams_release.h", "if (!result) result = streams.driver.host_free(data);", "")
+	run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-w", "-shared", "-fPIC", "-o", filepath.Join(wrong, "libdlpackgen_cuda.so"),
+		filepath.Join(leaks, "dlpackgen_cuda.c"), "-ldl")
+	assert.Contains(t, check(wrong), "the deleter gave the memory back")
+}
+
 // A back end that is wrong fails.
 func TestTheScriptForGPUsFindsFaults(t *testing.T) {
 	if testing.Short() {

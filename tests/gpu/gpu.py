@@ -1,5 +1,6 @@
 """Checks CUDA's back end on a machine with a GPU, beside torch, cupy and jax where
-they are there. Prints a line for each check, and ends with 1 when one failed."""
+they are there. Prints a line for each check, and ends with 1 when one failed.
+usage: gpu.py BIN [CHECK...]"""
 
 import ctypes
 import gc
@@ -106,6 +107,19 @@ def no_context_is_started_by_asking(_):
     here, library = os.path.dirname(os.path.abspath(__file__)), os.path.join(os.path.abspath(BIN), "libdlpackgen_cuda.so")
     out = subprocess.run([sys.executable, "-c", ASKING, library], capture_output=True, text=True, timeout=120, check=True, cwd=here)
     assert out.stdout == "0 0\n", out.stdout
+
+
+@check
+def numpy_takes_ours_where_the_host_reads_it(b):
+    numpy = need("numpy")
+    for device in ((3, 0), (13, 0)):
+        ours = b.alloc(256, device)
+        address = ours.contents.tensor.data
+        a = numpy.from_dlpack(Wrapped(ours, device))
+        assert a.ctypes.data == address and a.shape == (256,) and b.info(address)[0] == device
+        del ours, a
+        gc.collect()
+        assert b.info(address)[0] == (1, 0), "the deleter gave the memory back"
 
 
 @check
@@ -331,7 +345,8 @@ def main():
         print(f"no GPU to check on: {why}")
         return 2
     failed = skipped = 0
-    for function in CHECKS:
+    chosen = [f for f in CHECKS if len(sys.argv) < 3 or f.__name__ in sys.argv[2:]]
+    for function in chosen:
         try:
             print(f"ok {function.__name__} {function(backend) or ''}".strip())
         except Missing as why:
@@ -342,7 +357,7 @@ def main():
             print(f"FAIL {function.__name__}")
             traceback.print_exc(file=sys.stdout)
         sys.stdout.flush()
-    print(f"{len(CHECKS)} checks, {failed} failed, {skipped} skipped")
+    print(f"{len(chosen)} checks, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 
 
