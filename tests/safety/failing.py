@@ -145,7 +145,7 @@ def test_numpy_is_learnt():
         print("SKIP needs numpy")
         return
     x, time = numpy.ones((2, 3), "float32"), numpy.zeros(3, "datetime64[s]")
-    for after in range(10):  # further on, NumPy itself would get no memory, and it crashes (2.4.6)
+    for after in range(20):  # further on, NumPy itself would get no memory, and it crashes (2.4.6)
         module = again()
         attempt(lambda: module.borrow(x), after, 0)
         try:

@@ -39,6 +39,7 @@ static void hold(const struct dlpackgen_parameter *p, const struct dlpackgen_arg
 	CLAIM(hostile_fault(t, a->flags, 0) == DLPACK_OK);
 	const struct hostile_facts f = hostile_learn(t, a->flags);
 	CLAIM(t->data || f.count == 0);
+	if (f.count && t->device.device_type == kDLCPU) CLAIM(hostile_is_aligned(t));
 	CLAIM(!p->writes || !(flags_of(stranger) & DLPACK_FLAG_BITMASK_READ_ONLY));
 	if (p->density == dlpackgen_dense && f.count) CLAIM(f.below + f.above + 1 == f.count);
 	if (p->rank == 2) CLAIM(t->ndim == 2 && t->shape[0] == t->shape[1]);
@@ -47,14 +48,21 @@ static void hold(const struct dlpackgen_parameter *p, const struct dlpackgen_arg
 	hostile_walk(&now, t, &f);
 }
 
-/* What has to be let in: a valid tensor where nothing is asked of it. */
+static int is_empty(const DLTensor *t) {
+	for (int32_t i = 0; i < t->ndim; i++)
+		if (t->shape[i] == 0) return 1;
+	return 0;
+}
+
+/* What has to be let in: a valid tensor where nothing is asked of it but to be aligned. */
 static int must_pass(int stranger) {
 	const uint64_t flags = stranger == LEGACY ? 0 : now.managed.flags;
 	if (stranger != LEGACY && stranger != LENDS && now.managed.version.major != DLPACK_MAJOR_VERSION) return 0;
 	if (stranger == LENDS && now.managed.version.major != DLPACK_MAJOR_VERSION && now.managed.dl_tensor.dtype.bits < 8)
 		return 0;
-	return now.managed.dl_tensor.device.device_type == kDLCPU &&
-	    hostile_fault(&now.managed.dl_tensor, flags, DLPACK_ACCEPT_NULL_STRIDES) == DLPACK_OK;
+	const DLTensor *t = &now.managed.dl_tensor;
+	return t->device.device_type == kDLCPU && hostile_fault(t, flags, DLPACK_ACCEPT_NULL_STRIDES) == DLPACK_OK &&
+	    (is_empty(t) || hostile_is_aligned(t));
 }
 
 static void call_with(PyObject *stranger, int which, const struct dlpackgen_function *function) {

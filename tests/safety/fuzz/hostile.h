@@ -137,6 +137,21 @@ static inline int64_t hostile_stride(const DLTensor *t, int32_t d) {
 	return stride;
 }
 
+/* The bytes that addresses of elements must be a multiple of: their size or that of a
+ * complex number's parts, unless it is no power of two. */
+static inline uint64_t hostile_alignment(DLDataType dtype) {
+	const unsigned int bits = dtype.code == 5 ? dtype.bits / 2U : dtype.bits;
+	for (unsigned int bytes = 1; bytes <= 16; bytes *= 2)
+		if (bits == 8 * bytes) return bytes;
+	return 1;
+}
+
+/* Of tensors with elements, whose data is an address. */
+static inline int hostile_is_aligned(const DLTensor *t) {
+	const unsigned __int128 address = (unsigned __int128)(uintptr_t)t->data + t->byte_offset;
+	return address % hostile_alignment(t->dtype) == 0;
+}
+
 /* The shape has no negative extent. */
 static inline struct hostile_facts hostile_learn(const DLTensor *t, uint64_t flags) {
 	struct hostile_facts f = {1, 0, 0, 0, 0, (uint64_t)t->dtype.bits * t->dtype.lanes};
