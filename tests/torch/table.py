@@ -130,16 +130,22 @@ def test_refusals():
                 try:
                     read(table, x)
                 except BufferError as e:
-                    assert says in str(e), f"{name}: {e}"
+                    assert says in str(e) or "torch before 2.10" in str(e), f"{name}: {e}"
                     assert "Exception raised from" not in str(e), "a trace of the stack is no message"
                 else:
                     raise AssertionError(f"{name} was read by {read.__name__}")
 
 
+def said_by_its_code(kind, text):
+    """Before 2.10 torch lends nothing that is not plain, so it is not asked."""
+    lends = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 10)
+    return (kind, text) if lends else (BufferError, "torch before 2.10")
+
+
 def test_what_its_own_code_raises_is_kept():
     jagged = torch.nested.nested_tensor([torch.ones(3), torch.ones(2)], layout=torch.jagged)
     for table in TABLES.values():
-        with refused(RuntimeError, "NestedTensor does not support"):
+        with refused(*said_by_its_code(RuntimeError, "NestedTensor does not support")):
             borrow(table, jagged)
 
 
@@ -158,7 +164,7 @@ class Raises(torch.Tensor):
 def test_exceptions_of_python_keep_their_class():
     x = Raises()
     for table in TABLES.values():
-        with refused(KeyError, "mine"):
+        with refused(*said_by_its_code(KeyError, "mine")):
             borrow(table, x)
         with refused(KeyError, "mine"):
             own(table, x)
