@@ -13,7 +13,7 @@ import checked
 import stranger
 from scripts import *
 
-CPU, CUDA, PINNED, OPENCL, METAL, ROCM = 1, 2, 3, 4, 8, 10
+CPU, CUDA, PINNED, OPENCL, METAL, ROCM, ROCM_HOST, MANAGED = 1, 2, 3, 4, 8, 10, 11, 13
 READ_ONLY, COPIED, PADDED = 1, 2, 4
 TENSOR, INT, FLOAT, BOOL = range(4)
 STRIDED, ROW_MAJOR, DENSE, ROWS = range(4)

@@ -148,7 +148,7 @@ var mutants = map[string]struct{ file, old, replacement, script string }{
 
 	"the last table decides, asking":   {"place.h", "for (int i = 0; i < call->function->count && !call->has_stream; i++) {", "for (int i = call->function->count - 1; i >= 0 && !call->has_stream; i--) {", "streams.py test_the_first_table_decides"},
 	"the last table decides":           {"place.h", "for (int i = first; i < call->function->count && !call->has_stream; i++)", "for (int i = call->function->count - 1; i >= 0 && !call->has_stream; i--)", "streams.py test_the_first_table_decides"},
-	"a tensor on the CPU decides":      {"place.h", "if (seen && there.device_type != kDLCPU && ", "if (seen && ", "streams.py test_a_tensor_on_the_cpu_does_not_decide"},
+	"a tensor on the CPU decides":      {"place.h", "if (seen && !dlpackgen_is_on_host(there) && ", "if (seen && ", "streams.py test_a_tensor_on_the_cpu_does_not_decide"},
 	"what is looked at is lost":        {"place.h", "if (!a->adopted && found == 1) dlpackgen_delete_quietly(seen.versioned, NULL);", "", "streams.py test_what_is_owned_by_a_look_is_freed"},
 	"what became another is looked at": {"place.h", " || Py_TYPE(a->object) != a->type) return 0;", ") return 0;", "routes.py test_a_tensor_that_becomes_another"},
 	"a lie is believed":                {"place.h", "if (a->says && dlpackgen_same_device(a->said, came)) return 0;", "if (a->says) return 0;", "streams.py test_a_lie_about_the_device_is_refused"},
@@ -156,6 +156,9 @@ var mutants = map[string]struct{ file, old, replacement, script string }{
 	"ids of devices are cut off":       {"place.h", "(type != (int32_t)type || id != (int32_t)id))", "0)", "streams.py test_a_lie_about_the_device_is_refused"},
 	"streams go to other devices":      {"place.h", "if (dlpackgen_same_device(device, call->place)) return 0;", "return 0;", "streams.py test_a_producer_on_another_device_is_not_asked"},
 	"a stream stays on the CPU":        {"place.h", "call->stream = NULL; /*", "/*", "streams.py test_a_stream_that_nobody_needs_in_the_end"},
+	"pinned memory has streams":        {"place.h", " || device.device_type == kDLCUDAHost", "", "streams.py test_pinned_memory_is_the_hosts"},
+	"pinned memory of ROCm has them":   {"place.h", " || device.device_type == kDLROCMHost", "", "streams.py test_pinned_memory_is_the_hosts"},
+	"managed memory has none":          {"place.h", " || device.device_type == kDLROCMHost", " || device.device_type == kDLROCMHost || device.device_type == kDLCUDAManaged", "streams.py test_pinned_memory_is_the_hosts"},
 	"True is a stream":                 {"call.h", "if (PyBool_Check(stream)) return dlpackgen_wrong_stream(call, stream);", "", "streams.py test_a_stream_that_is_given"},
 	"a stream may come twice":          {"call.h", "is_stream ? call->named_stream : given[i] != NULL", "!is_stream && given[i] != NULL", "streams.py test_a_stream_that_is_given_twice"},
 	"what is lent is used where it is": {"call.h", "if (!a->trusted) dlpackgen_copy_lent(&a->tensor, scratch);", "", "routes.py test_metadata_is_copied_where_others_run"},

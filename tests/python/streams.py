@@ -207,8 +207,38 @@ def test_devices_are_not_mixed():
         f(Tabled(2, **cuda), Tabled(2))
     with raises(ValueError, "f(): argument 'a' (1st): expected a tensor on cuda:0, as argument 'b' (2nd) is, got one on cpu:0"):
         f(Tabled(2), Tabled(2, **cuda))
-    with raises(ValueError, "f(): argument 'b' (2nd): expected a tensor on cudahost:0, as argument 'a' (1st) is, got one on cuda:0"):
+    with raises(ValueError, "f(): argument 'a' (1st): expected a tensor on cuda:0, as argument 'b' (2nd) is, got one on cudahost:0"):
         f(Tabled(2, device=PINNED), Tabled(2, **cuda))
+
+
+def test_pinned_memory_is_the_hosts():
+    """It has no stream, goes with what is on the CPU, and decides nothing; the parameter
+    says who takes it."""
+    f = function(any_tensor(), any_tensor(optional=1), takes_stream=1)
+    for device in PINNED, ROCM_HOST:
+        before = stranger.counted()[4]
+        for kind in New, Tabled:
+            x = kind(2, device=device)
+            equal(f(x)[2:], f(New(2))[2:])
+            f(x, New(2))
+            f(New(2), x)
+            f(x, kind(2, device=PINNED))
+            f(Old(2), x)
+        asked = New(2, device=device)
+        f(asked)
+        equal(asked.asked, [{"max_version": (1, 3)}])
+        f(type("Silent", (), {"__dlpack__": lambda self, **k: stranger.capsule(desc(2, device=device))})())
+        equal(stranger.counted()[4], before)
+        with raises(ValueError, "f(): argument 'stream': all tensors are on the CPU"):
+            f(New(2, device=device), stream=5)
+        with stream_is(0x40):
+            f2 = function({"rank": 1, "shape": [ANY], "devices": [CUDA]}, any_tensor())
+            with raises(ValueError, "f(): argument 'b' (2nd): expected a tensor on cuda:0, as argument 'a' (1st) is, got one on "):
+                f2(Tabled(2, device=CUDA), Tabled(2, device=device))
+        with raises(ValueError, "f(): argument 'a' (1st): expected a tensor on cpu, got one on "):
+            function({"rank": 1, "shape": [ANY]})(New(2, device=device))
+    with raises(ValueError, "it is on cudamanaged:0, and no library here tells the stream to work on: give stream="):
+        f(New(2, device=MANAGED))
 
 
 def test_device_answers():

@@ -10,6 +10,13 @@ static int dlpackgen_same_device(DLDevice a, DLDevice b) {
 	return a.device_type == b.device_type && a.device_id == b.device_id;
 }
 
+/* Tells whether memory is the host's, pinned or not: nothing is ordered by a stream
+ * there, and producers refuse one (array API, `__dlpack__`, "stream"). Managed memory is
+ * none of these, since its device may be at work on it. */
+DLPACKGEN_FAST int dlpackgen_is_on_host(DLDevice device) {
+	return device.device_type == kDLCPU || device.device_type == kDLCUDAHost || device.device_type == kDLROCMHost;
+}
+
 /* Remembers where the stream is that was found, and by which argument. */
 static int dlpackgen_settle_stream(struct dlpackgen_call *call, int i, DLDevice device) {
 	call->place = device;
@@ -70,14 +77,14 @@ static int dlpackgen_peek(const struct dlpackgen_call *call, int i, DLDevice *de
 }
 
 /* Finds the stream before a producer without a table is asked for a tensor on that
- * device: the first tensor beside it that is no CPU's decides. */
+ * device: the first tensor beside it that is not in the host's memory decides. */
 static int dlpackgen_find_stream(struct dlpackgen_call *call, int wanting, DLDevice device) {
 	if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, wanting, device);
 	for (int i = 0; i < call->function->count && !call->has_stream; i++) {
 		DLDevice there;
 		const int seen = dlpackgen_peek(call, i, &there);
 		if (seen < 0) return -1;
-		if (seen && there.device_type != kDLCPU && dlpackgen_ask_stream(call, i, there) < 0) return -1;
+		if (seen && !dlpackgen_is_on_host(there) && dlpackgen_ask_stream(call, i, there) < 0) return -1;
 	}
 	if (!call->has_stream) return dlpackgen_no_stream(call, wanting, device);
 	if (dlpackgen_same_device(device, call->place)) return 0;
@@ -116,7 +123,7 @@ static PyObject *dlpackgen_stream_for(struct dlpackgen_call *call, int i) {
 	if (known < 0) dlpackgen_about(call->function, i);
 	if (known <= 0) return NULL;
 	a->says = 1;
-	if (a->said.device_type == kDLCPU || dlpackgen_find_stream(call, i, a->said)) return NULL;
+	if (dlpackgen_is_on_host(a->said) || dlpackgen_find_stream(call, i, a->said)) return NULL;
 	const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)a->said.device_type);
 	if (streams == dlpackgen_streams_none) return NULL;
 	if (!call->stream) return PyLong_FromLongLong(dlpackgen_default_stream(streams));
@@ -129,7 +136,7 @@ static int dlpackgen_check_word(const struct dlpackgen_call *call, int i) {
 	const struct dlpackgen_argument *a = &call->arguments[i];
 	const DLDevice came = a->tensor.device;
 	char said[32], got[32];
-	if (came.device_type == kDLCPU || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return 0;
+	if (dlpackgen_is_on_host(came) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return 0;
 	if (a->says && dlpackgen_same_device(a->said, came)) return 0;
 	dlpackgen_device_text(came, got);
 	if (!a->says)
@@ -140,21 +147,21 @@ static int dlpackgen_check_word(const struct dlpackgen_call *call, int i) {
 	    dlpackgen_device_text(a->said, said), got);
 }
 
-/* Tells whether an argument is a tensor on a device that is no CPU. */
+/* Tells whether an argument is a tensor in memory that is not the host's. */
 DLPACKGEN_FAST int dlpackgen_is_elsewhere(const struct dlpackgen_call *call, int i) {
 	return call->function->parameters[i].kind == dlpackgen_tensor && call->arguments[i].object &&
-	    call->arguments[i].tensor.device.device_type != kDLCPU;
+	    !dlpackgen_is_on_host(call->arguments[i].tensor.device);
 }
 
-/* Gives the first of so many arguments that is a tensor and on no CPU, or -1. */
+/* Gives the first of so many arguments that is a tensor and not in the host's memory, or -1. */
 static int dlpackgen_first_elsewhere(const struct dlpackgen_call *call, int count) {
 	for (int i = 0; i < count; i++)
 		if (dlpackgen_is_elsewhere(call, i)) return i;
 	return -1;
 }
 
-/* Compares the devices of so many arguments: gives the first that is on no CPU, -1 for
- * none, -2 with an exception. */
+/* Compares the devices of so many arguments: gives the first that is not in the host's
+ * memory, -1 for none, -2 with an exception. */
 static int dlpackgen_compare_devices(const struct dlpackgen_call *call, int count) {
 	const int first = dlpackgen_first_elsewhere(call, count);
 	for (int i = 0; first >= 0 && i < count; i++) {
