@@ -376,6 +376,31 @@ static int dlpackgen_torch_check_storage(PyObject *object, const DLTensor *view)
 				(long long)bytes);
 }
 
+#define DLPACKGEN_TORCH_NO_ALIAS \
+	"its detach() gave no alias of it, as under a TorchFunctionMode that answers in torch's place: call this outside of it"
+
+/* Refuses what the shim cannot look into: detach() of a tensor and of a parameter is a
+ * plain torch.Tensor, which Parameter derives from. */
+static int dlpackgen_torch_check_kind(PyObject *object, PyObject *alias) {
+	PyTypeObject *const type = Py_TYPE(object);
+	if (Py_TYPE(alias) == type || (void *)Py_TYPE(alias) == PyType_GetSlot(type, Py_tp_base)) return 0;
+	return dlpackgen_refuse(DLPACKGEN_TORCH_NO_ALIAS);
+}
+
+/* Refuses the view of an alias that is not what the object itself is by now: an alias
+ * has its storage, so memory that was separated is the object's, too. */
+static int dlpackgen_torch_check_alias(PyObject *object, const DLTensor *alias, int64_t *scratch, uint64_t *flags) {
+	DLTensor own;
+	const int result = dlpackgen_torch_borrow(object, 0, &own, scratch, flags);
+	int same = result == 0 && own.data == alias->data && own.ndim == alias->ndim &&
+		   own.device.device_type == alias->device.device_type && own.device.device_id == alias->device.device_id &&
+		   own.dtype.code == alias->dtype.code && own.dtype.bits == alias->dtype.bits;
+	for (int32_t i = 0; same && i < own.ndim; i++)
+		same = own.shape[i] == alias->shape[i] && own.strides[i] == alias->strides[i];
+	if (result < 0) return -1;
+	return same ? 0 : dlpackgen_refuse(DLPACKGEN_TORCH_NO_ALIAS);
+}
+
 /* What is kept may be written to later, by whoever it is handed on to, so memory
  * that is shared until then is separated now. An alias of its own holds the memory:
  * `t.data = other` takes it away from the object, as module.half() does it. */
@@ -386,7 +411,9 @@ static int dlpackgen_torch_hold(PyObject *object, int want_write, DLTensor *out,
 	*keep = NULL;
 	if (result != 0) return result;
 	*keep = PyObject_CallMethod(object, "detach", NULL);
-	result = *keep ? dlpackgen_torch_borrow(*keep, 1, out, scratch, flags) : -1;
+	result = *keep ? dlpackgen_torch_check_kind(object, *keep) : -1;
+	if (result == 0) result = dlpackgen_torch_borrow(*keep, 1, out, scratch, flags);
+	if (result == 0) result = dlpackgen_torch_check_alias(object, out, scratch, flags);
 	if (result == 0) result = dlpackgen_torch_check_storage(*keep, out);
 	if (result != 0) Py_CLEAR(*keep);
 	return result;

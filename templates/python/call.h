@@ -122,6 +122,13 @@ DLPACKGEN_SLOW static int dlpackgen_left_out(struct dlpackgen_call *call, int i)
 
 /* Tensors */
 
+static void dlpackgen_give_back(struct dlpackgen_call *call, int i) {
+	const uint32_t bit = UINT32_C(1) << i;
+	if (!(call->owns & bit)) return;
+	call->owns &= ~bit;
+	dlpackgen_delete_quietly(call->arguments[i].versioned, call->arguments[i].legacy);
+}
+
 static int64_t *dlpackgen_scratch_of(const struct dlpackgen_call *call, int i) {
 	return call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
 }
@@ -147,35 +154,26 @@ DLPACKGEN_FAST int dlpackgen_fetch_adopted(struct dlpackgen_call *call, int i, s
 	return 0;
 }
 
-/* Copies shape and strides at once: what a table lends is good until its library is
- * called again, which may be for the next argument, a stream, or a result. Those of
- * trusted libraries are the tensor's own. */
-DLPACKGEN_FAST void dlpackgen_copy_lent(DLTensor *tensor, int64_t *scratch) {
-	if ((uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || !tensor->shape || !tensor->strides) return;
-	for (int32_t d = 0; d < tensor->ndim; d++) {
-		scratch[d] = tensor->shape[d];
-		scratch[DLPACKGEN_MAX_NDIM + d] = tensor->strides[d];
-	}
-	tensor->shape = scratch;
-	tensor->strides = scratch + DLPACKGEN_MAX_NDIM;
-}
-
-/* Reads a tensor by the exchange table of its type; what it gave is not validated. */
-DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call *call, int i, struct dlpackgen_argument *a,
-    const struct dlpackgen_parameter *p, int64_t *scratch) {
-	const int owned = dlpackgen_read_table(a, a->api, a->trusted, a->object, p->writes);
+/* Reads a tensor by the exchange table that its type is trusted with, whose shapes and
+ * strides are the tensor's own; what it gave is not validated. */
+DLPACKGEN_FAST int dlpackgen_fetch_by_table(
+    struct dlpackgen_call *call, int i, struct dlpackgen_argument *a, const struct dlpackgen_parameter *p) {
+	const int owned = dlpackgen_read_table(a, a->api, 1, a->object, p->writes);
 	if (DLPACKGEN_RARE(owned < 0)) return dlpackgen_about(call->function, i);
 	if (owned) call->owns |= UINT32_C(1) << i;
 	if (a->guard && DLPACKGEN_RARE(a->guard(a->object, &a->tensor))) return dlpackgen_unreadable(call, i);
-	if (!a->trusted) dlpackgen_copy_lent(&a->tensor, scratch);
 	return 0;
 }
 
-/* Reads a tensor that runs no code of Python for that. */
-static int dlpackgen_fetch(struct dlpackgen_call *call, int i, struct dlpackgen_argument *a,
-    const struct dlpackgen_parameter *p, int64_t *scratch, int copy) {
+/* Reads a tensor that runs no code of Python for that. What an earlier look at it has
+ * taken for good is given back. */
+static int dlpackgen_fetch(struct dlpackgen_call *call, int i, int copy) {
+	struct dlpackgen_argument *a = &call->arguments[i];
+	const struct dlpackgen_parameter *p = &call->function->parameters[i];
+	int64_t *const scratch = dlpackgen_scratch_of(call, i);
+	dlpackgen_give_back(call, i);
 	if (a->adopted) return dlpackgen_fetch_adopted(call, i, a, p, scratch, copy);
-	if (dlpackgen_fetch_by_table(call, i, a, p, scratch)) return -1;
+	if (dlpackgen_fetch_by_table(call, i, a, p)) return -1;
 	return dlpackgen_admit(a, scratch, copy) ? dlpackgen_about(call->function, i) : 0;
 }
 
@@ -214,30 +212,65 @@ static int dlpackgen_fetch_held(struct dlpackgen_call *call, int i) {
 	return 0;
 }
 
-/* Tells whether what comes after an argument may run code, which may take away the
- * memory of a tensor that is only borrowed. */
-static int dlpackgen_yields_after(const struct dlpackgen_call *call, int i) {
-	while (++i < call->function->count)
-		if (!call->arguments[i].done && call->arguments[i].yields) return 1;
+/* Tells that an object is of the type still by which its table was found, though code
+ * of Python ran: 0, or -1 with an exception. */
+static int dlpackgen_check_type(const struct dlpackgen_call *call, int i) {
+	const struct dlpackgen_argument *a = &call->arguments[i];
+	if (Py_TYPE(a->object) == a->type) return 0;
+	return dlpackgen_fault(call, i, PyExc_BufferError, DLPACKGEN_OTHER_TYPE);
+}
+
+/* Tells whether code may run after an argument was read, which may take away the memory
+ * of a tensor that is only borrowed: that of what is read later, or of a library that is
+ * asked for its stream. All that runs no code was looked at before. */
+static int dlpackgen_runs_after(const struct dlpackgen_call *call, int i) {
+	for (int j = 0; j < call->function->count; j++) {
+		const struct dlpackgen_argument *a = &call->arguments[j];
+		if (j > i && !a->done && a->yields) return 1;
+		if ((j <= i || a->done || !a->yields) && dlpackgen_is_elsewhere(call, j)) return 1;
+	}
+	return 0;
+}
+
+/* Reads a tensor by a table that may do anything, and copies its shape and strides: what
+ * it lends is good until its library is called again (DLPack 1.3, the comment on
+ * DLPackDLTensorFromPyObjectNoSync). */
+static int dlpackgen_fetch_stranger(struct dlpackgen_call *call, int i) {
+	struct dlpackgen_argument *a = &call->arguments[i];
+	int owned = dlpackgen_read_table(a, a->api, 0, a->object, call->function->parameters[i].writes);
+	if (!owned && dlpackgen_runs_after(call, i)) owned = dlpackgen_read_owned(a, a->api, a->object);
+	if (owned < 0) return dlpackgen_about(call->function, i);
+	if (owned) call->owns |= UINT32_C(1) << i;
+	if (a->guard && a->guard(a->object, &a->tensor)) return dlpackgen_unreadable(call, i);
+	return dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1) ? dlpackgen_about(call->function, i) : 0;
+}
+
+/* Looks at what runs no code of Python, so that its device is known; it is read anew when
+ * nothing runs any more. */
+static int dlpackgen_look(struct dlpackgen_call *call, int i) {
+	struct dlpackgen_argument *a = &call->arguments[i];
+	const int left = dlpackgen_fetch(call, i, 1);
+	if (left <= 0) return left;
+	a->adopted = NULL;
+	a->yields = 1; /* since it must be asked by its methods */
 	return 0;
 }
 
 /* Reads what runs code of Python, and copies its shape and strides. */
 static int dlpackgen_read_yielding(struct dlpackgen_call *call, int i) {
 	struct dlpackgen_argument *a = &call->arguments[i];
-	const struct dlpackgen_parameter *p = &call->function->parameters[i];
 	if (a->adopted) {
-		const int held = a->yields && a->adopted->hold && (call->function->unlocks || dlpackgen_yields_after(call, i));
-		const int left =
-		    held ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch(call, i, a, p, dlpackgen_scratch_of(call, i), 1);
-		a->done = left == 0 && a->yields; /* the others are read anew when nothing runs any more */
+		const int held = a->adopted->hold && (call->function->unlocks || dlpackgen_runs_after(call, i));
+		const int left = held ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch(call, i, 1);
+		a->done = left == 0;
 		if (left <= 0) return left;
 		a->adopted = NULL;
 	}
 	if (dlpackgen_question(call->state, a->object, a->refusing, a->asks)) return dlpackgen_about(call->function, i);
-	if (a->api) return 0; /* what is left of it runs no code */
-	a->done = 1;
-	return dlpackgen_fetch_capsule(call, i);
+	if (dlpackgen_check_type(call, i)) return -1;
+	a->done = !a->trusted;
+	if (a->trusted) return dlpackgen_fetch(call, i, 1);
+	return a->api ? dlpackgen_fetch_stranger(call, i) : dlpackgen_fetch_capsule(call, i);
 }
 
 /* Finds what an argument is, and reads scalars. A route may not last, so it is put
@@ -246,6 +279,8 @@ static int dlpackgen_sort_slowly(struct dlpackgen_call *call, int i, PyObject *o
 	struct dlpackgen_argument *a = &call->arguments[i];
 	a->object = object;
 	a->done = 1;
+	a->yields = 0;
+	a->tensor.device.device_type = kDLCPU; /* until it is known */
 	if (!object || object == Py_None) return dlpackgen_left_out(call, i);
 	if (call->function->parameters[i].kind != dlpackgen_tensor) return dlpackgen_read_scalar(call, i);
 	const struct dlpackgen_route *route = dlpackgen_route_of(call->state, object);
@@ -260,14 +295,6 @@ static int dlpackgen_sort_slowly(struct dlpackgen_call *call, int i, PyObject *o
 	a->trusted = route->trusted;
 	a->yields = route->yields;
 	return 0;
-}
-
-/* Tells that an object is of the type still by which its table was found, though code
- * of Python ran: 0, or -1 with an exception. */
-static int dlpackgen_check_type(const struct dlpackgen_call *call, int i) {
-	const struct dlpackgen_argument *a = &call->arguments[i];
-	if (Py_TYPE(a->object) == a->type) return 0;
-	return dlpackgen_fault(call, i, PyExc_BufferError, DLPACKGEN_OTHER_TYPE);
 }
 
 /* The fault to be told, if any, and how many arguments before it may have one, too,
@@ -300,12 +327,13 @@ DLPACKGEN_SLOW static int dlpackgen_first_fault(const struct dlpackgen_call *cal
 	return -1;
 }
 
-/* Reads in their order the arguments whose reading may run code. */
-static void dlpackgen_read_all_yielding(struct dlpackgen_call *call, struct dlpackgen_fault_found *fault) {
+/* Reads the arguments whose reading may, or may not, run code, in their order. */
+static void dlpackgen_read_some(struct dlpackgen_call *call, int yields, struct dlpackgen_fault_found *fault) {
 	for (int i = 0; i < fault->before && !fault->is_final; i++) {
 		const struct dlpackgen_argument *a = &call->arguments[i];
-		if (a->done || !(a->yields || a->adopted)) continue;
-		if (dlpackgen_check_type(call, i) || dlpackgen_read_yielding(call, i)) dlpackgen_put_off(fault, i);
+		if (!a->object || a->done || a->yields != yields) continue;
+		if (dlpackgen_check_type(call, i) || (yields ? dlpackgen_read_yielding(call, i) : dlpackgen_look(call, i)))
+			dlpackgen_put_off(fault, i);
 	}
 }
 
@@ -316,8 +344,7 @@ static void dlpackgen_check_all(struct dlpackgen_call *call, struct dlpackgen_fa
 		const struct dlpackgen_parameter *p = &call->function->parameters[i];
 		if (p->kind != dlpackgen_tensor || !a->object) continue;
 		int failed = a->done ? 0 : dlpackgen_check_type(call, i);
-		if (!failed && !a->done)
-			failed = dlpackgen_fetch(call, i, a, p, dlpackgen_scratch_of(call, i), call->function->unlocks);
+		if (!failed && !a->done) failed = dlpackgen_fetch(call, i, call->function->unlocks);
 		if (failed > 0) dlpackgen_unreadable(call, i);
 		if (failed || dlpackgen_check(call, i, p, a)) dlpackgen_put_off(fault, i);
 	}
@@ -327,22 +354,48 @@ static void dlpackgen_drop_types(struct dlpackgen_call *call) {
 	for (int i = 0; i < call->function->count; i++) Py_CLEAR(call->arguments[i].type);
 }
 
+/* Finds the stream while code may still run: 0, or -1 with an exception. Tensors whose
+ * library works on another one are asked for on this one. */
+static int dlpackgen_agree_on_stream(struct dlpackgen_call *call) {
+	int other = -1;
+	if (dlpackgen_choose_stream(call)) return -1;
+	while (call->has_stream && (other = dlpackgen_find_other_stream(call, 0)) >= 0) {
+		struct dlpackgen_argument *a = &call->arguments[other];
+		if (dlpackgen_check_type(call, other) || dlpackgen_may_ask_again(call, other)) return -1;
+		dlpackgen_give_back(call, other);
+		a->adopted = NULL;
+		a->api = NULL;
+		a->done = 1;
+		if (dlpackgen_fetch_capsule(call, other)) return -1;
+	}
+	return other < -1 ? -1 : 0;
+}
+
 /* The way of calls in which reading an argument may change another one: what may
  * run code of Python comes first, then all is read and checked in its order. */
 DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call *call, PyObject *const *given) {
 	const int count = call->function->count;
 	struct dlpackgen_fault_found fault = {{NULL, NULL, NULL}, count, 0};
+	struct dlpackgen_pending streams = {NULL, NULL, NULL};
 	dlpackgen_end(call);
 	memset(call->bound, 0, sizeof call->bound);
+	call->has_stream = 0;
 	for (int i = 0; i < count; i++) call->arguments[i].type = NULL;
 	for (int i = 0; i < count; i++)
 		if (dlpackgen_sort_slowly(call, i, given[i])) dlpackgen_put_off(&fault, i);
-	dlpackgen_read_all_yielding(call, &fault);
+	dlpackgen_read_some(call, 0, &fault);
+	dlpackgen_read_some(call, 1, &fault);
+	if (!fault.pending.kind && dlpackgen_agree_on_stream(call)) streams = dlpackgen_suspend();
 	dlpackgen_check_all(call, &fault);
-	const int failed = fault.pending.kind != NULL;
-	dlpackgen_resume(fault.pending);
 	dlpackgen_drop_types(call);
-	return failed ? dlpackgen_first_fault(call, fault.before) : dlpackgen_settle_place(call);
+	if (fault.pending.kind) {
+		dlpackgen_drop_pending(&streams);
+		dlpackgen_resume(fault.pending);
+		return dlpackgen_first_fault(call, fault.before);
+	}
+	if (!streams.kind) return dlpackgen_settle_place(call, 1) ? -1 : 0;
+	dlpackgen_resume(streams);
+	return -1;
 }
 
 /* The way of most calls: one argument after the other. */
@@ -372,13 +425,15 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *
 		a->guard = route->guard;
 		a->trusted = route->trusted;
 		const int left = a->adopted ? dlpackgen_fetch_adopted(call, i, a, p, scratch, unlocks)
-		                            : dlpackgen_fetch_by_table(call, i, a, p, scratch);
+		                            : dlpackgen_fetch_by_table(call, i, a, p);
 		if (DLPACKGEN_RARE(left)) return left < 0 ? dlpackgen_first_fault(call, i) : dlpackgen_begin_slowly(call, given);
 		if ((a->adopted || !unlocks) && dlpackgen_fits(call, i, p, a)) continue;
 		if (dlpackgen_check_fully(call, i, scratch)) return dlpackgen_first_fault(call, i);
 		elsewhere |= a->tensor.device.device_type != kDLCPU;
 	}
-	return DLPACKGEN_RARE(elsewhere || call->has_number) ? dlpackgen_settle_place(call) : 0;
+	if (!DLPACKGEN_RARE(elsewhere || call->has_number)) return 0;
+	const int settled = dlpackgen_settle_place(call, 0);
+	return settled > 0 ? dlpackgen_begin_slowly(call, given) : settled;
 }
 
 DLPACKGEN_SLOW static int dlpackgen_begin_named(
@@ -389,12 +444,7 @@ DLPACKGEN_SLOW static int dlpackgen_begin_named(
 }
 
 DLPACKGEN_PYTHON_API void dlpackgen_end(struct dlpackgen_call *call) {
-	for (int i = 0; DLPACKGEN_RARE(call->owns); i++) {
-		const uint32_t bit = UINT32_C(1) << i;
-		if (!(call->owns & bit)) continue;
-		call->owns &= ~bit;
-		dlpackgen_delete_quietly(call->arguments[i].versioned, call->arguments[i].legacy);
-	}
+	for (int i = 0; DLPACKGEN_RARE(call->owns); i++) dlpackgen_give_back(call, i);
 }
 
 DLPACKGEN_PYTHON_API int dlpackgen_begin(struct dlpackgen_call *call, PyObject *module,

@@ -39,16 +39,23 @@ static int dlpackgen_use_number(struct dlpackgen_call *call, int i, DLDevice dev
 
 /* Asks the library of an argument for its stream: 1 when it has told it, 0 when it
  * cannot, -1 with an exception. */
-static int dlpackgen_ask_stream(struct dlpackgen_call *call, int i, DLDevice device) {
+static int dlpackgen_tell_stream(const struct dlpackgen_call *call, int i, DLDevice device, void **stream) {
 	const struct dlpackgen_argument *a = &call->arguments[i];
 	int failed;
-	if (a->adopted && a->adopted->stream) failed = a->adopted->stream(device, &call->stream);
-	else if (a->api) failed = a->api->current_work_stream(device.device_type, device.device_id, &call->stream);
+	if (a->adopted && a->adopted->stream) failed = a->adopted->stream(device, stream);
+	else if (a->api) failed = a->api->current_work_stream(device.device_type, device.device_id, stream);
 	else return 0;
-	if (failed || PyErr_Occurred()) {
-		dlpackgen_failed(PyExc_RuntimeError, "its library does not tell its stream");
-		return dlpackgen_about(call->function, i);
-	}
+	if (!failed && !PyErr_Occurred()) return 1;
+	dlpackgen_failed(PyExc_RuntimeError, "its library does not tell its stream");
+	return dlpackgen_about(call->function, i);
+}
+
+/* Asks for the stream of the call; as above. */
+static int dlpackgen_ask_stream(struct dlpackgen_call *call, int i, DLDevice device) {
+	void *stream = NULL;
+	const int told = dlpackgen_tell_stream(call, i, device, &stream);
+	if (told <= 0) return told;
+	call->stream = stream;
 	return dlpackgen_settle_stream(call, i, device);
 }
 
@@ -79,8 +86,10 @@ static int dlpackgen_peek(const struct dlpackgen_call *call, int i, DLDevice *de
 static int dlpackgen_find_stream(struct dlpackgen_call *call, int wanting, DLDevice device) {
 	if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, wanting, device);
 	for (int i = 0; i < call->function->count && !call->has_stream; i++) {
-		DLDevice there;
-		const int seen = dlpackgen_peek(call, i, &there);
+		const struct dlpackgen_argument *a = &call->arguments[i];
+		const int known = call->function->parameters[i].kind == dlpackgen_tensor && a->object && a->done && a->api;
+		DLDevice there = a->tensor.device;
+		const int seen = known ? 1 : dlpackgen_peek(call, i, &there);
 		if (seen < 0) return -1;
 		if (seen && !dlpackgen_is_on_host(there) && dlpackgen_ask_stream(call, i, there) < 0) return -1;
 	}
@@ -174,8 +183,78 @@ static int dlpackgen_compare_devices(const struct dlpackgen_call *call, int coun
 	return first;
 }
 
-/* Settles where the call works, once all tensors are known. */
-DLPACKGEN_SLOW static int dlpackgen_settle_place(struct dlpackgen_call *call) {
+/* One handle for each stream: on CUDA, 1 is the default one, as NULL is. */
+static void *dlpackgen_plain_stream(DLDevice device, void *stream) {
+	const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
+	const int known = streams != dlpackgen_streams_none;
+	return known && (uintptr_t)stream == (uintptr_t)dlpackgen_default_stream(streams) ? NULL : stream;
+}
+
+/* Settles the stream of the call on the device where it works, by a number or the first
+ * table there: 0, also where there is none, or -1 with an exception. */
+static int dlpackgen_choose_stream(struct dlpackgen_call *call) {
+	const int first = dlpackgen_compare_devices(call, call->function->count);
+	if (first < 0) return first < -1 ? -1 : 0;
+	const DLDevice device = call->arguments[first].tensor.device;
+	if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, first, device);
+	for (int i = first; i < call->function->count && !call->has_stream; i++)
+		if (dlpackgen_is_elsewhere(call, i) && dlpackgen_ask_stream(call, i, device) < 0) return -1;
+	return 0;
+}
+
+/* Gives the first argument whose library works on another stream than the call: -1 for
+ * none, -2 with an exception. settled: those that were asked already are not asked again,
+ * since that may run code. */
+static int dlpackgen_find_other_stream(struct dlpackgen_call *call, int settled) {
+	const DLPackExchangeAPI *agrees = call->has_number ? NULL : call->arguments[call->decides].api;
+	for (int i = 0; i < call->function->count; i++) {
+		const struct dlpackgen_argument *a = &call->arguments[i];
+		void *stream = NULL;
+		if (!dlpackgen_is_elsewhere(call, i) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) continue;
+		if (!a->api || a->api == agrees || (settled && a->done)) continue;
+		const int told = dlpackgen_tell_stream(call, i, call->place, &stream);
+		if (told < 0) return -2;
+		if (told && dlpackgen_plain_stream(call->place, stream) != dlpackgen_plain_stream(call->place, call->stream)) {
+			call->other = stream;
+			return i;
+		}
+		agrees = a->api;
+	}
+	return -1;
+}
+
+static const char *dlpackgen_stream_text(const void *stream, char text[32]) {
+	snprintf(text, 32, "0x%llx", (unsigned long long)(uintptr_t)stream);
+	return text;
+}
+
+/* Tells whether a tensor of another stream can be had on that of the call: 0, or -1 with
+ * an exception. */
+static int dlpackgen_may_ask_again(struct dlpackgen_call *call, int i) {
+	char where[32], other[32], stream[32];
+	dlpackgen_device_text(call->place, where);
+	dlpackgen_stream_text(call->other, other);
+	dlpackgen_stream_text(call->stream, stream);
+	if (call->has_number)
+		return dlpackgen_fault(call, i, PyExc_ValueError,
+		    "its library works on stream %s of %s, and stream=%lld was given: leave stream= out, or make it that one", other,
+		    where, call->number);
+	PyObject *asks = dlpackgen_optional(call->arguments[i].object, "__dlpack__");
+	Py_XDECREF(asks);
+	if (PyErr_Occurred()) return dlpackgen_about(call->function, i);
+	if (asks && dlpackgen_streams_of((int32_t)call->place.device_type) != dlpackgen_streams_none) return 0;
+	return dlpackgen_fault(call, i, PyExc_BufferError,
+	    "its library works on stream %s of %s, the call on %s, and it has no __dlpack__ that could be told", other, where,
+	    stream);
+}
+
+DLPACKGEN_SLOW static int dlpackgen_moved(const struct dlpackgen_call *call, int i) {
+	return dlpackgen_fault(call, i, PyExc_BufferError, "it went to another device or stream during the call");
+}
+
+/* Settles where the call works, once all tensors are known: 0, -1 with an exception, or,
+ * where streams were not agreed on before, 1 when they must be. */
+DLPACKGEN_SLOW static int dlpackgen_settle_place(struct dlpackgen_call *call, int agreed) {
 	const int first = dlpackgen_compare_devices(call, call->function->count);
 	if (first < -1) return -1;
 	if (first < 0) {
@@ -186,10 +265,12 @@ DLPACKGEN_SLOW static int dlpackgen_settle_place(struct dlpackgen_call *call) {
 		return -1;
 	}
 	call->device = call->arguments[first].tensor.device;
-	if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, first, call->device);
-	for (int i = first; i < call->function->count && !call->has_stream; i++)
-		if (dlpackgen_is_elsewhere(call, i) && dlpackgen_ask_stream(call, i, call->device) < 0) return -1;
-	return call->has_stream ? 0 : dlpackgen_no_stream(call, first, call->device);
+	if (!call->has_stream && dlpackgen_choose_stream(call)) return -1;
+	if (!call->has_stream) return dlpackgen_no_stream(call, first, call->device);
+	if (!dlpackgen_same_device(call->place, call->device)) return dlpackgen_moved(call, first);
+	const int other = dlpackgen_find_other_stream(call, agreed);
+	if (other < 0) return other < -1 ? -1 : 0;
+	return agreed ? dlpackgen_moved(call, other) : 1;
 }
 
 #endif

@@ -11,6 +11,14 @@ static int dlpackgen_has(PyObject *object, const char *name) {
 	return value != NULL;
 }
 
+/* Turns an int into the address of a table: NULL where none can be, as in the first
+ * page, or between the words of memory. It may set an exception. */
+static void *dlpackgen_address_in(PyObject *value) {
+	const long long number = PyLong_AsLongLong(value);
+	if (number < 4096 || number % (long long)sizeof(void *) != 0 || (unsigned long long)number > UINTPTR_MAX) return NULL;
+	return (void *)(uintptr_t)number;
+}
+
 /* Reads a table's address: from a capsule or, by the older attribute, an int; NULL
  * from anything else, as if there were none. */
 static const DLPackExchangeAPI *dlpackgen_table_in(PyObject *value, int number) {
@@ -18,7 +26,7 @@ static const DLPackExchangeAPI *dlpackgen_table_in(PyObject *value, int number) 
 	void *address = NULL;
 	if (PyCapsule_IsValid(value, dlpackgen_table_capsule))
 		address = PyCapsule_GetPointer(value, dlpackgen_table_capsule);
-	else if (number && PyLong_Check(value)) address = PyLong_AsVoidPtr(value);
+	else if (number && PyLong_Check(value)) address = dlpackgen_address_in(value);
 	PyErr_Clear();
 	return dlpack_find_exchange_api((const DLPackExchangeAPIHeader *)address, &table) == DLPACK_OK ? table : NULL;
 }
@@ -60,8 +68,8 @@ static const DLPackExchangeAPI *dlpackgen_maker_of(PyObject *type) {
 	return table;
 }
 
-/* The types whose tables lend nothing that must not be written to: their tensors
- * are never read-only. A borrowed tensor has no flag to say so. */
+/* The types whose own tables run no code of Python and lend nothing that must not be
+ * written to: their tensors are never read-only, which a borrowed one has no flag for. */
 static int dlpackgen_is_trusted(PyObject *type) {
 	static const char *const known[][2] = {{"torch", "Tensor"}, {"torch.nn", "Parameter"}, {"paddle", "Tensor"}};
 	int trusted = 0;
@@ -71,6 +79,12 @@ static int dlpackgen_is_trusted(PyObject *type) {
 		Py_XDECREF(found);
 	}
 	return trusted;
+}
+
+/* Tells whether a table is one to be trusted: by its type, and only where it is the one
+ * that the type itself offers, not one that a module registered for it. */
+static int dlpackgen_trusts(PyObject *type, const DLPackExchangeAPI *api) {
+	return api && dlpackgen_is_trusted(type) && !PyErr_Occurred() && dlpackgen_maker_of(type) == api;
 }
 
 /* Compares a type with one adopted table: 1 when the rest need not be looked at,
@@ -120,14 +134,14 @@ static int dlpackgen_fill_route(struct dlpackgen_state *state, struct dlpackgen_
 		if (found) break;
 	}
 	route->asks = dlpackgen_questions(route->type);
-	route->trusted = (uint8_t)(route->api && dlpackgen_is_trusted(route->type));
+	route->trusted = (uint8_t)dlpackgen_trusts(route->type, route->api);
 	if (registered && route->adopted) {
 		route->guard = route->adopted->guard;
 		route->adopted = NULL;
 	}
 	if (route->guard) route->asks = 0;
 	if (route->adopted) route->yields = route->adopted->yields != 0;
-	else route->yields = !route->api || route->asks || route->refusing;
+	else route->yields = !route->trusted || route->asks || route->refusing;
 	return PyErr_Occurred() ? -1 : 0;
 }
 

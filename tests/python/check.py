@@ -6,6 +6,7 @@ import ctypes
 import gc
 import os
 import sys
+import types
 
 sys.path[:0] = [os.environ["MODULES"], os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir)]
 
@@ -79,11 +80,42 @@ class New(Old):
 def table_type(which, **members):
     """A type of its own with one of the stranger's tables: 0 a good one, 1 one that
     lends nothing, 2 of another version, 3 with an older one behind it, 4 incomplete, 5 one
-    that allocates, 6 a good one of another stream."""
+    that allocates, 6 a good one of another stream, 7 one whose shapes stay."""
     return type("Tabled", (New,), {"__dlpack_c_exchange_api__": stranger.table(which), **members})
 
 
 Tabled = table_type(0)
+
+
+@contextlib.contextmanager
+def trusted(kind, module="paddle", name="Tensor"):
+    """A type that is looked at here is paddle's or torch's, whose own tables are trusted."""
+    sys.modules[module] = types.ModuleType(module)
+    setattr(sys.modules[module], name, kind)
+    try:
+        yield
+    finally:
+        del sys.modules[module]
+
+
+def counted():
+    """The calls of the stranger's table: allocate, own, wrap, borrow, stream."""
+    return stranger.counted()
+
+
+@contextlib.contextmanager
+def calls(**expected):
+    names = ["allocate", "own", "wrap", "borrow", "stream"]
+    before = counted()
+    yield
+    got = {n: b - a for n, a, b in zip(names, before, counted()) if b != a}
+    equal(got, expected)
+
+
+# To be paddle.Tensor, for tests that say so.
+Known = table_type(7)
+
+
 defined = 0
 
 

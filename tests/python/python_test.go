@@ -67,7 +67,7 @@ func pythons(t *testing.T) map[string]string {
 func TestEveryPythonHere(t *testing.T) {
 	dir := modules(t)
 	for version, python := range pythons(t) {
-		for _, name := range []string{"rules.py", "routes.py", "streams.py", "give.py", "lives.py", "threads.py"} {
+		for _, name := range []string{"rules.py", "routes.py", "order.py", "streams.py", "give.py", "lives.py", "threads.py"} {
 			t.Run(version+" "+name, func(t *testing.T) {
 				runs(t, python, dir, name)
 			})
@@ -147,7 +147,7 @@ func TestSanitized(t *testing.T) {
 	b.build(t, dir, "checked", "module/checked.c")
 	b.build(t, dir, "stranger", "module/stranger.c")
 	env := []string{"LD_PRELOAD=" + library, "ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1", "PYTHONMALLOC=malloc"}
-	for _, name := range []string{"rules.py", "routes.py", "streams.py", "give.py", "lives.py"} {
+	for _, name := range []string{"rules.py", "routes.py", "order.py", "streams.py", "give.py", "lives.py"} {
 		t.Run(name, func(t *testing.T) {
 			runs(t, b.python, dir, name, env...)
 		})

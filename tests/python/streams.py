@@ -45,6 +45,51 @@ def test_the_first_table_decides():
         equal(two(Tabled(2, device=CUDA), Tabled2(2, device=CUDA))[3], 0x40)
 
 
+def test_libraries_on_two_streams():
+    """The first one's stream is that of the call; others are asked for their tensors on it."""
+    f = function(any_tensor(), any_tensor(), any_tensor(optional=1))
+    kinds = [table_type(6), Known]
+    with trusted(Known), trusted(kinds[0], "torch.nn", "Parameter"), stream_is(0x40), frees_all():
+        for first, second in [Tabled2, Tabled], kinds:
+            for _ in range(2):
+                x, y = second(2, device=CUDA), second(3, device=CUDA)
+                equal(f(first(2, device=CUDA), x, y)[4], 0x40 + OTHER)
+                equal((asked(x), asked(y)), ([0x40 + OTHER],) * 2)
+            x = second(2, device=CUDA, flags=READ_ONLY)
+            with raises(BufferError, "f(): argument 'b' (2nd): it is read-only"):
+                function(any_tensor(), any_tensor(writes=1))(first(2, device=CUDA), x)
+        for first, second in [Tabled, Tabled], kinds[1:] * 2:
+            x = second(2, device=CUDA)
+            equal(f(first(2, device=CUDA), x)[3:], ((CUDA, 0), 0x40))
+            equal(asked(x), [])
+        silent = type("T", (), {"__dlpack_c_exchange_api__": stranger.table(0)})()
+        silent.desc = desc(2, device=CUDA)
+        with raises(BufferError, "f(): argument 'b' (2nd): its library works on stream 0x40 of cuda:0, the call on 0x1040, and it has no __dlpack__ that could be told"):
+            f(Tabled2(2, device=CUDA), silent)
+        with raises(BufferError, "(2nd): its library works on stream 0x40 of metal:0"):
+            f(Tabled2(2, device=METAL), Tabled(2, device=METAL))
+        with raises(TypeError, "f(): argument 'b' (2nd): expected int32, got float32"):
+            function(any_tensor(), any_tensor(dtypes=[INT32]), any_tensor())(Tabled2(2, device=CUDA), Tabled(2, device=CUDA), silent)
+
+
+@trusted(Known)
+def test_a_tensor_that_moves_after_its_stream_was_asked_for():
+    class Moves(New):
+        def __dlpack__(self, **asked):
+            lent.desc = desc(2, device=CUDA, device_id=1)
+            other.desc = desc(2, device=CUDA, device_id=1)
+            return super().__dlpack__(**asked)
+
+    f = function(any_tensor(), any_tensor(), any_tensor(devices=[CPU]))
+    lent, other = Known(2, device=CUDA), Known(2, device=CUDA)
+    f(lent, other, New(2))
+    with raises(BufferError, "f(): argument 'a' (1st): it went to another device or stream during the call"):
+        f(lent, other, Moves(2))
+    lent.desc = other.desc = desc(2, device=CUDA)
+    with raises(ValueError, "expected a tensor on cuda:1, as argument 'a' (1st) is, got one on cuda:0"):
+        f(lent, Moves(2, device=CUDA), New(2))
+
+
 def test_a_tensor_on_the_cpu_does_not_decide():
     f = function(any_tensor(devices=[CPU]), any_tensor(), any_tensor(optional=1))
     with stream_is(0x40):
@@ -176,9 +221,20 @@ def test_a_stream_that_is_given():
             equal(f(x, stream=number)[3], handle)
             equal(x.asked[0]["stream"], number)
         equal(f(New(2, device=ROCM), stream=0)[3], 0)
-        equal(f(Tabled(2, device=CUDA), stream=77)[3], 77)
         equal(f(Tabled(2, device=CUDA), stream=None)[3], 0x1234)
-        equal(f(Tabled(2, device=METAL), stream=5)[3], 5)
+        for device, where in (CUDA, "cuda:0"), (ROCM, "rocm:0"), (METAL, "metal:0"):
+            equal(f(Tabled(2, device=device), stream=0x1234)[3], 0x1234)
+            text = f"its library works on stream 0x1234 of {where}, and stream=77 was given: leave stream= out, or make it that one"
+            with raises(ValueError, "f(): argument 'a' (1st): " + text):
+                f(Tabled(2, device=device), stream=77)
+            with raises(ValueError, "f(): argument 'b' (2nd): " + text):
+                f(New(2, device=device), Tabled(2, device=device), stream=77)
+        for handle in 0, 1:
+            stranger.set_stream(handle)
+            equal(f(Tabled(2, device=CUDA), stream=1)[3], 0)
+        stranger.set_stream(0)
+        equal(f(Tabled(2, device=ROCM), stream=0)[3], 0)
+        stranger.set_stream(0x1234)
         for device, number, where in (CUDA, 0, "cuda:0"), (ROCM, 1, "rocm:0"), (ROCM, 2, "rocm:0"):
             for kind in New, Tabled:
                 with raises(ValueError, f"f(): argument 'stream': {number} is refused on {where}, where {int(device == CUDA)} is the default stream"):

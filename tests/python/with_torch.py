@@ -81,6 +81,33 @@ def test_alignment():
                 f(make(misaligned()))
 
 
+class Answers(torch.overrides.TorchFunctionMode):
+    def __init__(self, detached):
+        super().__init__()
+        self.detached = detached
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        if getattr(function, "__name__", "") == "detach":
+            return self.detached(args[0])
+        return function(*args, **(kwargs or {}))
+
+
+def test_what_a_mode_detaches():
+    """What is kept is an alias of the tensor, whatever a mode gives in its place."""
+    x, parameter = torch.ones(2, 3), torch.nn.Parameter(torch.ones(2, 3), requires_grad=False)
+    shared = torch._lazy_clone(x)
+    for kept in x, parameter, shared, torch._lazy_clone(x):
+        equal(checked.described(checked.take(kept, 0))["data"], kept.data_ptr())
+        with torch.device("cpu"):
+            equal(checked.described(checked.take(kept, 0))["data"], kept.data_ptr())
+        wrong = None, "x" * 40, (1, 2), torch.full((2, 3), 7.0), torch.nn.Parameter(x, requires_grad=False)
+        for answer in *wrong, *[kept.data[:1], kept.data.T[:2], kept.data.view(torch.int32), kept.data.flatten()]:
+            with Answers(lambda _: answer), raises(BufferError, "its detach() gave no alias of it"):
+                checked.take(kept, 0)
+        with Answers(lambda found: found.data):
+            equal(checked.described(checked.take(kept, 0))["data"], kept.data_ptr())
+
+
 def test_the_table_of_torch():
     table = stranger.address(torch.Tensor.__dlpack_c_exchange_api__)
     checked.enroll(torch.Tensor, table)
@@ -98,6 +125,20 @@ def test_the_table_of_torch():
     equal(plain(x)[0]["data"], x.data_ptr())
     equal(plain(x)[0]["owned"], False)
     write(x)
+
+
+def test_a_strangers_table_for_torch():
+    """It is neither trusted nor excused from what is asked of torch's tensors."""
+    checked.enroll(torch.Tensor, stranger.address(stranger.table(0)))
+    x = torch.ones(2)
+    x.desc = desc(2, flags=READ_ONLY)
+    with raises(BufferError, "it is read-only"):
+        write(x)
+    x = torch.tensor([1 + 2j]).conj()
+    x.desc = desc(1, dtype=COMPLEX64)
+    with raises(BufferError, "conjugated"):
+        plain(x)
+    checked.enroll(torch.Tensor, stranger.address(torch.Tensor.__dlpack_c_exchange_api__))
 
 
 def test_what_a_guard_refuses_is_given_back():

@@ -159,6 +159,7 @@ struct dlpackgen_call {
 	struct dlpackgen_state *state;
 	long long number;
 	DLDevice place; /* of the stream, which the argument decides told */
+	void *other;    /* the stream of a library that works on another one */
 	int decides;
 	uint8_t bound[DLPACKGEN_MAX_SYMBOLS];
 	uint32_t owns; /* a bit for each argument that has a managed tensor */
@@ -251,7 +252,8 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_allocate(DLDataType dty
  * Lends an exchange table to a type that has none, for this module. It is used for
  * objects of exactly this type, before adopted tables and what the type itself
  * offers. Registered again, a type has the later table from then on. Both tables must
- * be kept as long as the process.
+ * be kept as long as the process. It is not trusted to lend what may be written to,
+ * nor to run no code of Python, unless the type, one of a known library, offers it, too.
  *
  * TypeError for what is no type, BufferError for a table that cannot be used,
  * RuntimeError when DLPACKGEN_MAX_REGISTERED types have one already.

@@ -36,7 +36,7 @@ struct dlpackgen_route {
 	int (*guard)(PyObject *object, const DLTensor *tensor); /* asks what the table does not; or NULL */
 	uint8_t asks;
 	uint8_t yields;  /* reading runs code of Python */
-	uint8_t trusted; /* what its table lends may be written to */
+	uint8_t trusted; /* its table runs no code of Python, and what it lends may be written to */
 };
 
 /* A type has two places and drives out what is in the first when both are taken. */

@@ -196,23 +196,27 @@ static int wrap(DLManagedTensorVersioned *tensor, void **out) {
 	return -1;
 }
 
-static int64_t lent[2][64];
+/* What is lent belongs to nobody: it is good until the next tensor, or some more. */
+static int64_t lent[17][2][64];
+static unsigned lent_for_longer;
 
-static int borrow(void *object, DLTensor *out) {
+static int lend(void *object, DLTensor *out, int64_t (*room_for)[64]) {
 	PyObject *desc = desc_of(object);
 	calls[3]++;
 	if (!desc || fails(desc, "borrow silently")) return -1;
 	fill(out, desc);
 	if (fails(desc, "borrow and raise")) PyErr_SetString(PyExc_RuntimeError, "left behind");
-	/* What is lent belongs to nobody. */
 	for (int i = 0; i < 2; i++) {
 		int64_t **part = i ? &out->strides : &out->shape;
-		if (*part && out->ndim > 0 && out->ndim <= 64) memcpy(lent[i], *part, (size_t)out->ndim * sizeof **part);
+		if (*part && out->ndim > 0 && out->ndim <= 64) memcpy(room_for[i], *part, (size_t)out->ndim * sizeof **part);
 		free(*part);
-		if (*part) *part = lent[i];
+		if (*part) *part = room_for[i];
 	}
 	return 0;
 }
+
+static int borrow(void *object, DLTensor *out) { return lend(object, out, lent[16]); }
+static int borrow_for_longer(void *object, DLTensor *out) { return lend(object, out, lent[lent_for_longer++ % 16]); }
 
 static int current_stream(DLDeviceType device_type, int32_t device_id, void **out) {
 	calls[4]++;
@@ -239,8 +243,11 @@ static DLPackExchangeAPI incomplete = {{{1, 3}, NULL}, NULL, own, wrap, borrow, 
 static DLPackExchangeAPI allocates = {{{1, 3}, NULL}, allocate_for, own, wrap, borrow, current_stream};
 static DLPackExchangeAPI streams = {{{1, 3}, NULL}, allocate, own, wrap, borrow, other_stream};
 
+static DLPackExchangeAPI lends_for_longer = {{{1, 3}, NULL}, allocate, own, wrap, borrow_for_longer, current_stream};
+
 static PyObject *table(PyObject *module, PyObject *which) {
-	DLPackExchangeAPI *tables[] = {&plain, &lends_nothing, &newer, &newer_and_ours, &incomplete, &allocates, &streams};
+	DLPackExchangeAPI *tables[] = {
+	    &plain, &lends_nothing, &newer, &newer_and_ours, &incomplete, &allocates, &streams, &lends_for_longer};
 	(void)module;
 	return PyCapsule_New(tables[PyLong_AsLong(which)], "dlpack_exchange_api", NULL);
 }
