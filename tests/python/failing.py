@@ -80,4 +80,34 @@ def test_those_of_python():
         assert failed, name
 
 
+def borrowed():
+    """Tensors that a call borrows, by the libraries that are here."""
+    for name, make in ("numpy", lambda m: m.ones((2, 3))), ("torch", lambda m: m.ones(2, 3)):
+        try:
+            yield make(__import__(name))
+        except ImportError:
+            print("there is no", name)
+
+
+def test_what_is_borrowed_allocates_nothing():
+    """Neither memory of the module's own nor objects of Python: no tuple, no dictionary."""
+    shaped = {"rank": 2, "shape": [symbol(0), symbol(1)]}
+    for unlocks in 0, 1:
+        which = function(any_tensor(), {**shaped, "writes": 1}, shaped, {"kind": INT, "optional": 1}, unlocks=unlocks).which
+        for x in borrowed():
+            checked.quiet(which, x, x, x)
+            checked.quiet(which, x, c=x, b=x, d=5)
+            checked.fail(1)
+            checked.quiet(which, x, x, x)
+            checked.quiet(which, x, c=x, b=x, d=5)
+            equal(checked.fail(0), 1)
+            if not _testcapi:
+                print("there is no _testcapi")
+                continue
+            _testcapi.set_nomemory(0)
+            checked.quiet(which, x, x, x)
+            checked.quiet(which, x, c=x, b=x, d=5)
+            _testcapi.remove_mem_hooks()
+
+
 main()

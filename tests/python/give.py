@@ -86,6 +86,8 @@ def test_copies():
         pinned.__dlpack__(dl_device=(CPU, 0), copy=False)
     with raises(BufferError, "the tensor is on device (1, 0), asked for on (2, 0)"):
         t.__dlpack__(dl_device=(CUDA, 0))
+    with raises(BufferError, "the tensor is on device (2, 0), asked for on (2, 1)"):
+        checked.give(New(2, device=CUDA), 0).__dlpack__(dl_device=(CUDA, 1))
     for x in Tabled(2, device=CUDA), New(3, dtype=FLOAT4):
         with raises(BufferError, "copies are made of whole bytes in memory of the host"):
             checked.give(x, 0).__dlpack__(copy=True)
@@ -245,7 +247,7 @@ def test_new_tensors_by_a_table():
                 (1, BufferError, "f(): argument 'a' (1st): its library allocated another tensor than was asked for"),
                 (2, BufferError, "its library allocated another tensor than was asked for"),
                 (3, RuntimeError, "f(): argument 'a' (1st): its library could not allocate a tensor"),
-                (4, BufferError, "its library allocated another tensor than was asked for"),
+                *[(how, BufferError, "its library allocated another tensor than was asked for") for how in (4, 5, 6, 7)],
             ]:
                 stranger.allocate_wrongly(how)
                 with raises(kind, text):

@@ -360,6 +360,7 @@ def test_what_the_validator_finds_in_named_dtypes():
         dict(data=2**63 - 16, offset=2**63, shape=[100], strides=[1]),
         dict(offset=2**64 - 8),
         dict(ndim=65),
+        dict(shape=[1] * 65, strides=[1] * 65),
         dict(ndim=-1),
         dict(shape=None, ndim=1),
         dict(data=0),
@@ -369,6 +370,17 @@ def test_what_the_validator_finds_in_named_dtypes():
     f(Known(0, strides=[9]))
     f(Known(1, strides=[9]))
     f(Known(4, strides=[2]))
+
+
+@trusted(Known)
+def test_more_dimensions_than_extents():
+    """The extents are those of the last eight dimensions, however the tensor is checked."""
+    for changes in {}, {"dtypes": [FLOAT32]}:
+        f = function({"rank": 9, "shape": [ANY] * 7 + [5], "devices": [-1, -1], **changes})
+        for kind in New, Tabled, Known:
+            f(kind(*[1] * 8, 5))
+            with raises(ValueError, "f(): argument 'a' (1st): expected 5 in dimension 8, got 1"):
+                f(kind(*[1] * 7, 5, 1))
 
 
 @trusted(Known)

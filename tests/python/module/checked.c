@@ -128,6 +128,14 @@ static PyObject *meanwhile(PyObject *module, PyObject *const *args, Py_ssize_t c
 	return out;
 }
 
+/* quiet(which, ...) is a call that tells nothing. */
+static PyObject *quiet(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+	DLPACKGEN_CALL(call, MOST_PARAMETERS);
+	if (dlpackgen_begin(&call, module, &functions[PyLong_AsLong(args[0])], args + 1, count - 1, keywords)) return NULL;
+	dlpackgen_end(&call);
+	return Py_NewRef(Py_None);
+}
+
 /* unlocked(which, seconds, ...) waits without the GIL. */
 static PyObject *unlocked(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
 	DLPACKGEN_CALL(call, MOST_PARAMETERS);
@@ -297,6 +305,7 @@ static PyMethodDef methods[] = {
 #endif
     {"define", define, METH_VARARGS, ""},
     DLPACKGEN_METHOD("run", run, ""),
+    DLPACKGEN_METHOD("quiet", quiet, ""),
     DLPACKGEN_METHOD("meanwhile", meanwhile, ""),
     DLPACKGEN_METHOD("unlocked", unlocked, ""),
     {"like", like, METH_VARARGS, ""},

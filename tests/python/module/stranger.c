@@ -152,7 +152,8 @@ static int own(void *object, DLManagedTensorVersioned **out) {
 }
 
 /* Allocates in bytes of its own, wrongly in the way that is asked for: 1 another shape,
- * 2 read-only, 3 no tensor at all, 4 without strides. */
+ * 2 read-only, 3 no tensor at all, 4 without strides, 5 of another dtype, 6 with gaps,
+ * 7 on another device. */
 static int allocates_wrongly;
 static char room[4096];
 
@@ -173,7 +174,9 @@ static int allocate_for(DLTensor *prototype, DLManagedTensorVersioned **out, voi
 	made->dl_tensor.shape = (int64_t *)malloc(sizeof(int64_t));
 	made->dl_tensor.strides = (int64_t *)malloc(sizeof(int64_t));
 	made->dl_tensor.shape[0] = prototype->shape[0] + (allocates_wrongly == 1);
-	made->dl_tensor.strides[0] = 1;
+	made->dl_tensor.strides[0] = 1 + (allocates_wrongly == 6);
+	if (allocates_wrongly == 5) made->dl_tensor.dtype.code = kDLInt;
+	if (allocates_wrongly == 7) made->dl_tensor.device.device_id++;
 	if (allocates_wrongly == 4) {
 		free(made->dl_tensor.strides);
 		made->dl_tensor.strides = NULL;
@@ -197,10 +200,11 @@ static int wrap(DLManagedTensorVersioned *tensor, void **out) {
 }
 
 /* What is lent belongs to nobody: it is good until the next tensor, or some more. */
-static int64_t lent[17][2][64];
+enum { MOST_LENT = 80 };
+static int64_t lent[17][2][MOST_LENT];
 static unsigned lent_for_longer;
 
-static int lend(void *object, DLTensor *out, int64_t (*room_for)[64]) {
+static int lend(void *object, DLTensor *out, int64_t (*room_for)[MOST_LENT]) {
 	PyObject *desc = desc_of(object);
 	calls[3]++;
 	if (!desc || fails(desc, "borrow silently")) return -1;
@@ -208,7 +212,9 @@ static int lend(void *object, DLTensor *out, int64_t (*room_for)[64]) {
 	if (fails(desc, "borrow and raise")) PyErr_SetString(PyExc_RuntimeError, "left behind");
 	for (int i = 0; i < 2; i++) {
 		int64_t **part = i ? &out->strides : &out->shape;
-		if (*part && out->ndim > 0 && out->ndim <= 64) memcpy(room_for[i], *part, (size_t)out->ndim * sizeof **part);
+		PyObject *from = item(desc, i ? "strides" : "shape");
+		const size_t count = from ? (size_t)PyList_Size(from) : 0;
+		if (*part && count <= MOST_LENT) memcpy(room_for[i], *part, count * sizeof **part);
 		free(*part);
 		if (*part) *part = room_for[i];
 	}
