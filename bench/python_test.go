@@ -9,12 +9,25 @@ import (
 )
 
 func TestSharesAreTheMiddleOfTheRounds(t *testing.T) {
-	took := calls{"torch": {"held": {10, 20, 90}, "tvm-ffi": {40, 40, 90}, "released": {60, 75, 150}}}
+	took := calls{"torch": {"held": {10, 20, 90}, "tvm-ffi": {40, 40, 90}}}
 	assert.InDelta(t, 0.5, took.share("torch", "held", "tvm-ffi"), 1e-9)
 	assert.True(t, math.IsNaN(took.share("torch", "held", "nanobind")), "never met by accident")
 	assert.True(t, math.IsNaN(took.share("numpy", "held", "tvm-ffi")))
-	assert.InDelta(t, 55, took.more(), 1e-9)
-	assert.True(t, math.IsNaN(calls{}.more()))
+}
+
+// No library makes up for another, and none may be missing.
+func TestTheLibraryCountsThatLettingGoCostsMost(t *testing.T) {
+	took := calls{}
+	for i, library := range []string{"torch", "numpy", "paddle", "jax"} {
+		assert.True(t, math.IsNaN(took.more()), "%s is missing", library)
+		more := float64(20 * i)
+		took[library] = map[string][]float64{"held": {10, 20, 90}, "released": {11 + more, 25 + more, 190 + more}}
+	}
+	assert.InDelta(t, 65, took.more(), 1e-9)
+	took["numpy"]["released"] = []float64{310, 320, 390}
+	assert.InDelta(t, 300, took.more(), 1e-9)
+	took["jax"]["released"] = nil
+	assert.True(t, math.IsNaN(took.more()))
 }
 
 func TestEveryGoalOfPythonIsMeasured(t *testing.T) {
@@ -30,6 +43,9 @@ func TestEveryGoalOfPythonIsMeasured(t *testing.T) {
 		printCalls(&out, took)
 		assert.Contains(t, out.String(), g.rival)
 	}
-	took := calls{"numpy": {"held": {10}, "released": {70}}}
+	took := calls{}
+	for _, library := range []string{"torch", "numpy", "paddle", "jax"} {
+		took[library] = map[string][]float64{"held": {10}, "released": {70}}
+	}
 	assert.Contains(t, callGoals(took)[len(pythonGoals)].String(), " met")
 }

@@ -19,28 +19,41 @@ static int dlpackgen_jax_is_deleted(PyObject *object) {
 	return is_deleted;
 }
 
-/* The buffer protocol waits until the values are there, as unsafe_buffer_pointer()
- * does not. What it cannot name, such as bfloat16, and what has no memory here, such
- * as an array on a GPU, is for the capsule to export or to refuse. */
-static int dlpackgen_jax_borrow(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
-	int result;
-	if (want_write) return dlpackgen_refuse("arrays of JAX are immutable, and this argument is written to");
-	result = dlpackgen_buffer_borrow(object, 0, out, scratch, flags);
-	if (result >= 0 || !PyErr_ExceptionMatches(PyExc_BufferError)) return result;
+/* After the buffer protocol has failed. What it cannot name, such as bfloat16, and what
+ * has no memory here, such as an array on a GPU, is for the capsule to export or to
+ * refuse: 1, or -1 with an exception. */
+static int dlpackgen_jax_without_buffer(PyObject *object) {
+	if (!PyErr_ExceptionMatches(PyExc_BufferError)) return -1;
 	PyErr_Clear();
-	result = dlpackgen_jax_is_deleted(object);
-	if (result != 0) return result < 0 ? -1 : dlpackgen_refuse("it was deleted, or donated to a function");
-	return 1;
+	const int is_deleted = dlpackgen_jax_is_deleted(object);
+	if (is_deleted > 0) return dlpackgen_refuse("it was deleted, or donated to a function");
+	return is_deleted < 0 ? -1 : 1;
 }
 
-/* While the view lives, JAX neither deletes the array nor donates its memory. */
+static int dlpackgen_jax_refuse_write(void) {
+	return dlpackgen_refuse("arrays of JAX are immutable, and this argument is written to");
+}
+
+/* The buffer protocol waits until the values are there, as unsafe_buffer_pointer()
+ * does not. */
+static int dlpackgen_jax_borrow(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
+	if (want_write) return dlpackgen_jax_refuse_write();
+	const int result = dlpackgen_buffer_borrow(object, 0, out, scratch, flags);
+	return result < 0 ? dlpackgen_jax_without_buffer(object) : result;
+}
+
+/* While the view lives, JAX neither deletes the array nor donates its memory. JAX is
+ * asked once, for the view, since it answers slowly. */
 static int dlpackgen_jax_hold(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags,
 			      PyObject **keep) {
-	const int result = dlpackgen_jax_borrow(object, want_write, out, scratch, flags);
 	*keep = NULL;
-	if (result != 0) return result;
-	*keep = PyMemoryView_FromObject(object);
-	return *keep ? 0 : -1;
+	if (want_write) return dlpackgen_jax_refuse_write();
+	PyObject *view = PyMemoryView_FromObject(object);
+	if (!view) return dlpackgen_jax_without_buffer(object);
+	const int result = dlpackgen_buffer_borrow(view, 0, out, scratch, flags);
+	if (result == 0) *keep = view;
+	else Py_DECREF(view);
+	return result < 0 ? dlpackgen_jax_without_buffer(object) : result;
 }
 
 static int dlpackgen_jax_refuse_tracer(PyObject *object) {

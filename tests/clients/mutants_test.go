@@ -60,14 +60,16 @@ var mutants = []mutant{
 	{"an offset is no part of a storage", torch, "end = (uint64_t)offset + 1;", "end = 1;", "special", "torch_beyond_its_storage_is_not_kept"},
 	{"the other routes are not asked", torch, "if (!handle) return dlpackgen_torch_refuse(object) < 0 ? -1 : 1;", "if (!handle) return 1;", "special", "torch_that_lies_about_its_address_is_read_by_other_routes"},
 
-	{"JAX is written to", jax, "if (want_write) return", "if (0) return", "jax", "float32"},
+	{"JAX is written to", jax, "if (want_write) return dlpackgen_jax_refuse_write();\n\tPyObject", "PyObject", "jax", "float32"},
 	{"tracers are asked for memory", jax, "NULL, NULL, dlpackgen_jax_refuse_tracer", "NULL, NULL, NULL", "jax", "jit"},
-	{"what has no format is not for the capsule", jax, "if (result >= 0 || !PyErr_ExceptionMatches(PyExc_BufferError)) return result;", "return result;", "jax", "bfloat16"},
+	{"what has no format is not for the capsule", jax, "if (!PyErr_ExceptionMatches(PyExc_BufferError)) return -1;", "return -1;", "jax", "bfloat16"},
+	{"what was deleted is for the capsule", jax, "if (is_deleted > 0) return", "if (0) return", "jax", "deleted"},
 	{"an offset is left to others", "object.h", "const DLTensor view = dlpackgen_without_offset(&tensor->dl_tensor);", "const DLTensor view = tensor->dl_tensor;", "special", "paddle_reads_what_we_put_behind_an_offset"},
 	{"an offset is lent to others", "object.h", "*out = dlpackgen_without_offset(&tensor->dl_tensor);", "*out = tensor->dl_tensor;", "special", "ours_is_lent_without_an_offset"},
-	{"a buffer is let go", jax, "*keep = PyMemoryView_FromObject(object);", "*keep = object, Py_INCREF(object);", "special", "jax_keeps_what_was_taken_for_longer"},
-	{"a buffer is let go during a call", "call.h", "a->yields && a->adopted->hold && (call->function->unlocks ||", "a->yields && a->adopted->hold && (", "special", "jax_keeps_what_another_thread_deletes"},
-	{"a buffer is let go for an argument", "call.h", "call->function->unlocks || dlpackgen_yields_after(call, i)", "call->function->unlocks", "special", "jax_keeps_what_another_argument_deletes"},
+	{"a buffer is let go", jax, "if (result == 0) *keep = view;", "Py_DECREF(view); if (result == 0) *keep = object, Py_INCREF(object);", "special", "jax_keeps_what_was_taken_for_longer"},
+	{"a buffer is let go during a call", "call.h", "a->adopted->hold ? dlpackgen_fetch_held(call, i) : ", "", "special", "jax_keeps_what_another_thread_deletes"},
+	{"a buffer is let go for an argument", "call.h", "a->adopted->hold ? dlpackgen_fetch_held(call, i) : ", "", "special", "jax_keeps_what_another_argument_deletes"},
+	{"a buffer is let go for what runs", "call.h", "a->adopted->hold ? dlpackgen_fetch_held(call, i) : ", "call->function->unlocks || dlpackgen_runs_after(call, i) ? dlpackgen_fetch_held(call, i) : ", "special", "jax_keeps_what_the_function_itself_deletes"},
 }
 
 // trapping builds a module that dies where it reads beyond an array of its own.

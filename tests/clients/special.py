@@ -366,6 +366,22 @@ def jax_keeps_what_another_argument_deletes():
     assert clients.read_first(x, Deletes()) == want
 
 
+def jax_keeps_what_the_function_itself_deletes():
+    import jax.numpy as jnp
+    import numpy as np
+
+    x = jnp.arange(100000.0, dtype="float32")
+    want = np.array(x).tobytes()
+    others = []
+
+    def meanwhile():
+        x.delete()
+        others.extend(jnp.full(100000, float(i), "float32").block_until_ready() for i in range(8))
+
+    clients.meanwhile = meanwhile
+    assert clients.read_after(x) == want, len(others)
+
+
 def jax_is_not_written_to_by_any_route():
     import jax.numpy as jnp
 

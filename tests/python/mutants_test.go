@@ -101,7 +101,7 @@ var mutants = map[string]struct{ file, old, replacement, script string }{
 	"devices are mixed":                {"place.h", "if (dlpackgen_same_device(a->tensor.device, device)) continue;", "continue;", "streams.py test_devices_are_not_mixed"},
 	"ids are not compared":             {"place.h", "a.device_type == b.device_type && a.device_id == b.device_id", "a.device_type == b.device_type", "streams.py test_devices_are_not_mixed"},
 	"what runs comes when it comes":    {"call.h", "if (DLPACKGEN_RARE(!route || route->yields)) return", "if (DLPACKGEN_RARE(!route)) return", "order.py"},
-	"metadata is used where it is":     {"call.h", "if ((a->adopted || !unlocks) && dlpackgen_fits", "if (dlpackgen_fits", "with_torch.py test_metadata_is_copied_where_others_run"},
+	"metadata is used where it is":     {"call.h", "a->adopted || !unlocks || dlpackgen_copies(&a->tensor, scratch);", "1;", "with_torch.py test_metadata_is_copied_where_others_run"},
 	"metadata is never copied":         {"take.h", "else if (copy || !tensor->strides) error", "else if (!tensor->strides) error", "with_torch.py test_metadata_is_copied_where_others_run"},
 	"types are kept for ever":          {"routes.h", "\tdlpackgen_free_route(old);\n#endif", "\t(void)old;\n#endif", "routes.py test_types_are_kept_and_driven_out"},
 	"types are not kept":               {"routes.h", "\tPy_INCREF(type);\n\tmade->type = type;\n\tif", "\tmade->type = type;\n\tif", "routes.py"},

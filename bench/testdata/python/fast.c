@@ -77,6 +77,45 @@ static PyObject *bare_call(PyObject *module, PyObject *const *args, Py_ssize_t c
 	return nothing();
 }
 
+/* The fields of a NumPy array, as its headers have them since 1.7. */
+struct array {
+	PyObject_HEAD char *data;
+	int ndim;
+	Py_ssize_t *shape, *strides;
+};
+
+/* The same for NumPy, which has no table: the fields as they are, strides in elements
+ * of a width that is taken for granted. */
+static PyObject *bare_numpy_call(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+	int64_t strides[DLPACKGEN_MAX_NDIM];
+	DLTensor view;
+	(void)module;
+	memset(&view, 0, sizeof view);
+	for (Py_ssize_t i = 0; i < count; i++) {
+		const struct array *array = (const struct array *)args[i];
+		for (int d = 0; d < array->ndim; d++) strides[d] = array->strides[d] / (Py_ssize_t)sizeof(float);
+		view.data = array->data;
+		view.ndim = array->ndim;
+		view.shape = (int64_t *)array->shape;
+		view.strides = strides;
+		sink = view.data;
+		sink = view.strides;
+	}
+	return nothing();
+}
+
+/* The same for JAX, whose arrays have nothing but the buffer protocol. */
+static PyObject *bare_buffer_call(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+	Py_buffer view;
+	(void)module;
+	for (Py_ssize_t i = 0; i < count; i++) {
+		if (PyObject_GetBuffer(args[i], &view, PyBUF_RECORDS_RO)) return NULL;
+		sink = view.buf;
+		PyBuffer_Release(&view);
+	}
+	return nothing();
+}
+
 /* lend(type) makes the type's own table the one that is used for it, though
  * another one is adopted. */
 static PyObject *lend(PyObject *module, PyObject *type) {
@@ -90,6 +129,8 @@ static PyObject *lend(PyObject *module, PyObject *type) {
 static PyMethodDef methods[] = {
     {"empty", (PyCFunction)(void (*)(void))empty_call, METH_FASTCALL, "Does nothing."},
     {"bare", (PyCFunction)(void (*)(void))bare_call, METH_FASTCALL, "Trusts everybody."},
+    {"bare_numpy", (PyCFunction)(void (*)(void))bare_numpy_call, METH_FASTCALL, "Trusts everybody to be an array."},
+    {"bare_buffer", (PyCFunction)(void (*)(void))bare_buffer_call, METH_FASTCALL, "Trusts everybody to have a buffer."},
     {"owning", (PyCFunction)(void (*)(void))owning_call, METH_FASTCALL, "Owns its arguments."},
     DLPACKGEN_METHOD("held", held_call, "Keeps the GIL."),
     DLPACKGEN_METHOD("released", released_call, "Lets go of the GIL."),

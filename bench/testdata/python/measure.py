@@ -79,8 +79,7 @@ def main():
             functions["C++"] = fast_cpp.held
         if nop_nb and library in ("numpy", "torch"):
             functions["nanobind"] = nop_nb.nop
-        if library in ("torch", "paddle"):
-            functions["bare"] = fast.bare
+        functions["bare"] = {"numpy": fast.bare_numpy, "jax": fast.bare_buffer}.get(library, fast.bare)
         result[library] = rounds_of(functions, make, rounds)
     import torch
 

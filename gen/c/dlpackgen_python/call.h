@@ -156,6 +156,19 @@ DLPACKGEN_FAST int dlpackgen_fetch_adopted(struct dlpackgen_call *call, int i, s
 	return 0;
 }
 
+/* Copies the shape and strides of what was lent, before they are checked; 0 where that is
+ * left to the full checks. */
+DLPACKGEN_FAST int dlpackgen_copies(DLTensor *tensor, int64_t *scratch) {
+	if ((uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || !tensor->shape || !tensor->strides) return 0;
+	for (int32_t d = 0; d < tensor->ndim; d++) {
+		scratch[d] = tensor->shape[d];
+		scratch[DLPACKGEN_MAX_NDIM + d] = tensor->strides[d];
+	}
+	tensor->shape = scratch;
+	tensor->strides = scratch + DLPACKGEN_MAX_NDIM;
+	return 1;
+}
+
 /* Reads a tensor by the exchange table that its type is trusted with, whose shapes and
  * strides are the tensor's own; what it gave is not validated. */
 DLPACKGEN_FAST int dlpackgen_fetch_by_table(
@@ -201,8 +214,8 @@ static int dlpackgen_fetch_capsule(struct dlpackgen_call *call, int i) {
 	return failed ? dlpackgen_about(call->function, i) : dlpackgen_check_word(call, i);
 }
 
-/* Takes for good what another thread could take away while the GIL is let go of:
- * 0, -1 with an exception, or 1 where it is left to the other routes. */
+/* Takes for good what could be taken away while the call lasts, by another thread or by
+ * what an argument or the function itself runs: 0, -1 with an exception, or 1 where it is left to the other routes. */
 static int dlpackgen_fetch_held(struct dlpackgen_call *call, int i) {
 	struct dlpackgen_argument *a = &call->arguments[i];
 	a->versioned = dlpackgen_take_adopted(a->adopted, a->object, call->function->parameters[i].writes);
@@ -262,8 +275,7 @@ static int dlpackgen_look(struct dlpackgen_call *call, int i) {
 static int dlpackgen_read_yielding(struct dlpackgen_call *call, int i) {
 	struct dlpackgen_argument *a = &call->arguments[i];
 	if (a->adopted) {
-		const int held = a->adopted->hold && (call->function->unlocks || dlpackgen_runs_after(call, i));
-		const int left = held ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch(call, i, 1);
+		const int left = a->adopted->hold ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch(call, i, 1);
 		a->done = left == 0;
 		if (left <= 0) return left;
 		a->adopted = NULL;
@@ -429,7 +441,8 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *
 		const int left = a->adopted ? dlpackgen_fetch_adopted(call, i, a, p, scratch, unlocks)
 		                            : dlpackgen_fetch_by_table(call, i, a, p);
 		if (DLPACKGEN_RARE(left)) return left < 0 ? dlpackgen_first_fault(call, i) : dlpackgen_begin_slowly(call, given);
-		if ((a->adopted || !unlocks) && dlpackgen_fits(call, i, p, a)) continue;
+		const int ready = a->adopted || !unlocks || dlpackgen_copies(&a->tensor, scratch);
+		if (ready && dlpackgen_fits(call, i, p, a)) continue;
 		if (dlpackgen_check_fully(call, i, scratch)) return dlpackgen_first_fault(call, i);
 		elsewhere |= a->tensor.device.device_type != kDLCPU;
 	}

@@ -93,6 +93,18 @@ static PyObject *read_later(PyObject *self, PyObject *const *arguments, Py_ssize
 	return result;
 }
 
+/* Gives the elements of a tensor as they are after the module's meanwhile() was called. */
+static PyObject *read_after(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+	PyObject *result = NULL;
+	DLPACKGEN_CALL(call, 1);
+	if (dlpackgen_begin(&call, self, &read_function, arguments, count, keywords) < 0) return NULL;
+	PyObject *ran = PyObject_CallMethod(self, "meanwhile", NULL);
+	if (ran) result = elements(&call.arguments[0].tensor, call.arguments[0].flags);
+	Py_XDECREF(ran);
+	dlpackgen_end(&call);
+	return result;
+}
+
 /* Gives the elements of the first of two tensors. */
 static PyObject *read_first(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
 	static const struct dlpackgen_parameter parameters[] = {{.name = "x", .more = 1}, {.name = "y", .more = 1}};
@@ -162,6 +174,7 @@ static PyMethodDef methods[] = {
 	DLPACKGEN_METHOD("read_unlocked", call_read_unlocked, NULL),
 	DLPACKGEN_METHOD("write_unlocked", call_write_unlocked, NULL),
 	DLPACKGEN_METHOD("read_later", read_later, NULL),
+	DLPACKGEN_METHOD("read_after", read_after, NULL),
 	DLPACKGEN_METHOD("read_first", read_first, NULL),
 	DLPACKGEN_METHOD("byte_offset", byte_offset, NULL),
 	DLPACKGEN_METHOD("fill", fill, NULL),
