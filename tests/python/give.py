@@ -44,7 +44,8 @@ def test_flags_stay():
     with raises(BufferError, "it is read-only"):
         write(checked.give(New(2), READ_ONLY))
     write(checked.give(New(2), 0))
-    equal(read(checked.give(New(2), READ_ONLY))[0], {**read(New(2, flags=READ_ONLY))[0]})
+    equal(read(checked.give(New(2), READ_ONLY))[0], {**read(New(2, flags=READ_ONLY))[0], "owned": False})
+    equal(read(checked.give(New(2), COPIED))[0]["flags"], 0)
 
 
 def test_arguments_of_dlpack():
@@ -200,6 +201,26 @@ def test_the_table():
         with raises(RuntimeError, "tensors of this type know no streams"):
             stranger.by_table("stream", OWN_TABLE, CUDA)
         del t, wrapped
+
+
+@trusted(Known)
+def test_what_a_call_takes_of_ours():
+    """Nothing is allocated or owned, the flags are known, and strides are written out."""
+    table = checked.Tensor.__dlpack_c_exchange_api__
+    for changes in {}, {"dtypes": [FLOAT32]}:
+        f = function(any_tensor(**changes), any_tensor(writes=1, **changes))
+        for flags in 0, PADDED, COPIED:
+            x, y = f(checked.give(New(2), flags), checked.give(New(3), flags))[:2]
+            equal((x["owned"], x["flags"], y["owned"]), (False, flags & ~COPIED, False))
+        unstrided = stranger.by_table("wrap", table, stranger.consume(stranger.capsule(desc(2, 3, strides=None))))
+        equal(f(unstrided, unstrided)[1]["strides"], (3, 1))
+        with raises(BufferError, "f(): argument 'b' (2nd): it is read-only, and the function writes to it"):
+            f(Known(2), checked.give(New(2), READ_ONLY))
+    equal(checked.described(checked.take(checked.give(New(2), COPIED), 1))["flags"], 0)
+    with raises(BufferError, "f(): argument 'a' (1st): its library gave a tensor that breaks the rules of DLPack"):
+        read(checked.give(New(2**62, dtype=dtype(17, 4, 3)), PADDED))  # more than 2**63 bytes
+    with raises(BufferError, "it is read-only"):
+        checked.take(checked.give(New(2), READ_ONLY), 1)
 
 
 def test_the_allocator():

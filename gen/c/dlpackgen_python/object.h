@@ -66,6 +66,17 @@ static DLTensor dlpackgen_without_offset(const DLTensor *tensor) {
 	return view;
 }
 
+static int dlpackgen_borrow_own(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
+	const DLManagedTensorVersioned *own = ((struct dlpackgen_object *)object)->tensor;
+	*out = dlpackgen_without_offset(&own->dl_tensor);
+	*flags = own->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED;
+	if (want_write && *flags & DLPACK_FLAG_BITMASK_READ_ONLY)
+		return dlpackgen_refuse("it is read-only, and the function writes to it");
+	const dlpack_error error = dlpack_validate(out, *flags, 0);
+	(void)scratch;
+	return error == DLPACK_OK ? 0 : dlpackgen_refuse_error(error);
+}
+
 /* A copy is no longer one consumer's own once there are several. */
 static DLManagedTensorVersioned *dlpackgen_share(PyObject *self, const DLManagedTensorVersioned *tensor) {
 	const DLTensor view = dlpackgen_without_offset(&tensor->dl_tensor);

@@ -89,6 +89,13 @@ static int dlpackgen_trusts(PyObject *type, const DLPackExchangeAPI *api) {
 	return api && dlpackgen_is_trusted(type) && !PyErr_Occurred() && dlpackgen_maker_of(type) == api;
 }
 
+/* Reads the module's own tensors; in object.h. */
+static int dlpackgen_borrow_own(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags);
+
+/* By their struct: nothing runs, no memory is needed, and their flags are known. */
+static const struct dlpackgen_adopted dlpackgen_adopted_own = {
+    NULL, NULL, NULL, dlpackgen_borrow_own, NULL, NULL, NULL, 0, NULL};
+
 /* Compares a type with one adopted table: 1 when the rest need not be looked at,
  * -1 with an exception. */
 static int dlpackgen_adopt(struct dlpackgen_route *route, const struct dlpackgen_adopted *table) {
@@ -130,7 +137,8 @@ static int dlpackgen_fill_route(struct dlpackgen_state *state, struct dlpackgen_
 	const DLPackExchangeAPI *registered = dlpackgen_registered(state, route->type);
 	route->api = registered ? registered : dlpackgen_table_of(route->type);
 	route->makes = route->api || PyErr_Occurred() ? route->api : dlpackgen_maker_of(route->type);
-	for (int i = 0; dlpackgen_adopted_tables[i] && !PyErr_Occurred(); i++) {
+	if (route->type == state->tensor) route->adopted = &dlpackgen_adopted_own;
+	for (int i = 0; dlpackgen_adopted_tables[i] && !route->adopted && !PyErr_Occurred(); i++) {
 		const int found = dlpackgen_adopt(route, dlpackgen_adopted_tables[i]);
 		if (found < 0) return -1;
 		if (found) break;
