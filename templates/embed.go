@@ -37,3 +37,9 @@ var Torch embed.FS
 //
 //go:embed device
 var Device embed.FS
+
+// Shm is the back end that shares memory of the host between processes: sources of
+// C, a package of Go and a module for Python.
+//
+//go:embed shm
+var Shm embed.FS

@@ -9,12 +9,13 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/device"
 	"github.com/dlpackgen/dlpackgen/internal/emit/golang"
 	"github.com/dlpackgen/dlpackgen/internal/emit/python"
+	"github.com/dlpackgen/dlpackgen/internal/emit/shm"
 	"github.com/dlpackgen/dlpackgen/internal/emit/torch"
 )
 
 // All gives every target, in the order in which they are made and listed.
 func All() []emit.Target {
-	return []emit.Target{c.Target, golang.Target, cpp.Target, python.Target, torch.Target, device.CUDA}
+	return []emit.Target{c.Target, golang.Target, cpp.Target, python.Target, torch.Target, device.CUDA, shm.Target}
 }
 
 // Names gives the name of every target, in the same order.

@@ -1,0 +1,11 @@
+
+/* What the common sources of a back end ask of its driver, which is the kernel
+ * here. Part of the back end's C file. */
+#ifndef DLPACKGEN_DEVICE_DRIVER_H_
+#define DLPACKGEN_DEVICE_DRIVER_H_
+
+#include "dlpackgen_shm.h"
+
+#define BACKEND_NAME "shm"
+
+#endif /* DLPACKGEN_DEVICE_DRIVER_H_ */

@@ -1,0 +1,40 @@
+//go:build dlpackgen_template && (!linux || !cgo || nodevice)
+
+package shm
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// errOff has the code of a driver that is absent.
+var errOff = &Error{Code: 1, Text: "shm: this program was built for another system than Linux, without cgo, or with the tag nodevice; build it with cgo, for Linux"}
+
+// Table gives nil: there is none.
+func Table() unsafe.Pointer { return nil }
+
+// Probe fails.
+func Probe() error { return errOff }
+
+// PointerInfo fails.
+func PointerInfo(uintptr) (Pointer, error) { return Pointer{}, errOff }
+
+// Alloc fails.
+func Alloc(DType, ...int64) (unsafe.Pointer, error) { return nil, errOff }
+
+// Free takes nil, as there is nothing else to free.
+func Free(tensor unsafe.Pointer) error {
+	if tensor == nil {
+		return nil
+	}
+	return errOff
+}
+
+// Send fails.
+func Send(syscall.Conn, unsafe.Pointer, bool) error { return errOff }
+
+// Receive fails.
+func Receive(syscall.Conn) (unsafe.Pointer, error) { return nil, errOff }
+
+// Copy fails.
+func Copy(_, _ unsafe.Pointer) error { return errOff }

@@ -1,0 +1,161 @@
+//go:build dlpackgen_template && linux && cgo && !nodevice
+
+package shm
+
+/*
+#cgo CFLAGS: -DDLPACKGEN_SHM_ENTRY=dlpackgen_shm_entry
+#include "dlpackgen_shm.h"
+
+#define TABLE DLPACKGEN_SHM_ENTRY()
+
+// What a call gives. It holds no pointer that Go would look at: so it may stand in
+// memory of Go, and no crossing has to search it.
+typedef struct answer {
+	dlpackgen_device_error error;
+	uintptr_t base, size, tensor;
+} answer;
+
+static int go_probe(answer *a) { return TABLE->device->probe(NULL, &a->error); }
+
+static int go_pointer_info(uintptr_t address, answer *a) {
+	dlpackgen_device_pointer p = {{kDLCPU, 0}, -1, 0, NULL, 0};
+	const int code = TABLE->device->pointer_info((const void *)address, &p, &a->error);
+	a->base = (uintptr_t)p.base, a->size = p.size;
+	return code;
+}
+
+static int go_alloc(DLDataType dtype, int32_t ndim, const int64_t *shape, answer *a) {
+	const dlpackgen_device_request r = {{kDLCPU, 0}, dtype, ndim, shape, NULL, 0};
+	DLManagedTensorVersioned *tensor = NULL;
+	const int code = TABLE->device->alloc(&r, &tensor, &a->error);
+	a->tensor = (uintptr_t)tensor;
+	return code;
+}
+
+static int go_free(uintptr_t t, answer *a) { return TABLE->device->free((DLManagedTensorVersioned *)t, &a->error); }
+
+static int go_send(uintptr_t t, int socket, uint32_t flags, answer *a) {
+	return TABLE->send((const DLTensor *)t, socket, flags, &a->error);
+}
+
+static int go_receive(int socket, answer *a) {
+	DLManagedTensorVersioned *tensor = NULL;
+	const int code = TABLE->receive(socket, &tensor, &a->error);
+	a->tensor = (uintptr_t)tensor;
+	return code;
+}
+
+static int go_copy(uintptr_t to, uintptr_t from, answer *a) {
+	const dlpackgen_device_stream none = {NULL, {kDLCPU, 0}, 0, 0};
+	return TABLE->device->copy((const DLTensor *)to, (const DLTensor *)from, &none, &a->error);
+}
+*/
+import "C"
+
+import (
+	"sync"
+	"syscall"
+	"unsafe"
+)
+
+var answers = sync.Pool{New: func() any { return new(C.answer) }}
+
+// failure turns an answer into an error, and is done with it.
+func failure(code C.int, a *C.answer) error {
+	var err error
+	if code != 0 {
+		err = &Error{int(code), int(a.error.native), C.GoString(&a.error.text[0])}
+	}
+	answers.Put(a)
+	return err
+}
+
+// tensorOf gives the tensor of an answer.
+func tensorOf(a *C.answer) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&a.tensor)) }
+
+// Table gives the dlpackgen_shm_table, for code in C.
+func Table() unsafe.Pointer { return unsafe.Pointer(C.dlpackgen_shm_entry()) }
+
+// Probe tells whether this kernel shares memory.
+func Probe() error {
+	a := answers.Get().(*C.answer)
+	return failure(C.go_probe(a), a)
+}
+
+// PointerInfo finds the tensor that an address lies in.
+func PointerInfo(address uintptr) (Pointer, error) {
+	a := answers.Get().(*C.answer)
+	code := C.go_pointer_info(C.uintptr_t(address), a)
+	p := Pointer{uintptr(a.base), uintptr(a.size)}
+	return p, failure(code, a)
+}
+
+// Alloc gives a DLManagedTensorVersioned that can be sent, its elements 0. The
+// caller calls its deleter once, or Free, on any goroutine; or hands it to a
+// library, which does.
+func Alloc(d DType, shape ...int64) (unsafe.Pointer, error) {
+	a := answers.Get().(*C.answer)
+	code := C.go_alloc(C.DLDataType{C.uint8_t(d.Code), C.uint8_t(d.Bits), C.uint16_t(d.Lanes)}, C.int32_t(len(shape)),
+		(*C.int64_t)(unsafe.SliceData(shape)), a)
+	tensor := tensorOf(a)
+	return tensor, failure(code, a)
+}
+
+// Free gives a tensor of Alloc or Receive back; nil is fine.
+func Free(tensor unsafe.Pointer) error {
+	a := answers.Get().(*C.answer)
+	return failure(C.go_free(C.uintptr_t(uintptr(tensor)), a), a)
+}
+
+// Send sends a tensor over a Unix socket, as a *net.UnixConn or an *os.File has it.
+// The tensor is a DLTensor in memory of C over all of one of Alloc or Receive, and
+// stays the caller's. With readOnly, nobody who receives it can write to it.
+func Send(socket syscall.Conn, tensor unsafe.Pointer, readOnly bool) error {
+	var flags C.uint32_t
+	if readOnly {
+		flags = C.DLPACKGEN_SHM_READ_ONLY
+	}
+	return ready(socket, syscall.RawConn.Write, func(fd uintptr, a *C.answer) C.int {
+		return C.go_send(C.uintptr_t(uintptr(tensor)), C.int(fd), flags, a)
+	}, func(*C.answer) {})
+}
+
+// Receive waits for a tensor that a peer sends; deadlines of the socket hold. It
+// trusts nothing but the elements, which the peer may change at any time.
+func Receive(socket syscall.Conn) (tensor unsafe.Pointer, err error) {
+	err = ready(socket, syscall.RawConn.Read, func(fd uintptr, a *C.answer) C.int {
+		return C.go_receive(C.int(fd), a)
+	}, func(a *C.answer) { tensor = tensorOf(a) })
+	return tensor, err
+}
+
+// ready makes a call when the socket is ready, again where it was not, and keeps
+// its answer.
+func ready(socket syscall.Conn, wait func(syscall.RawConn, func(uintptr) bool) error,
+	call func(uintptr, *C.answer) C.int, keep func(*C.answer)) error {
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return err
+	}
+	a := answers.Get().(*C.answer)
+	code := C.int(0)
+	err = wait(raw, func(fd uintptr) bool {
+		code = call(fd, a)
+		for code == C.DLPACKGEN_SHM_AGAIN && syscall.Errno(a.error.native) == syscall.EINTR {
+			code = call(fd, a)
+		}
+		return code != C.DLPACKGEN_SHM_AGAIN
+	})
+	if err != nil {
+		answers.Put(a)
+		return err
+	}
+	keep(a)
+	return failure(code, a)
+}
+
+// Copy copies all elements between two DLTensors in memory of C.
+func Copy(to, from unsafe.Pointer) error {
+	a := answers.Get().(*C.answer)
+	return failure(C.go_copy(C.uintptr_t(uintptr(to)), C.uintptr_t(uintptr(from)), a), a)
+}

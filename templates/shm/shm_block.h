@@ -1,0 +1,124 @@
+
+/* The tensors of this process, found by address. Part of the back end's C file. */
+#ifndef DLPACKGEN_SHM_BLOCK_H_
+#define DLPACKGEN_SHM_BLOCK_H_
+
+#include "device_tensor.h"
+#include "dlpack_util.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Where elements begin in a memfd: behind the header, on a page of their own. */
+enum { SHM_DATA = 4096 };
+
+/* A tensor of ours, in one piece of private memory with its extents. No peer can
+ * reach it. */
+struct shm_block {
+	DLManagedTensorVersioned tensor;
+	int fd;     /* -1 where there are no elements */
+	void *base; /* of the mapping */
+	size_t size;
+	struct shm_block *previous, *next;
+	int64_t extents[];
+};
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_once_t once;
+	struct shm_block *first;
+} shm_blocks = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_ONCE_INIT, NULL};
+
+static void shm_lock(void) { (void)pthread_mutex_lock(&shm_blocks.lock); }
+
+static void shm_unlock(void) { (void)pthread_mutex_unlock(&shm_blocks.lock); }
+
+/* A child of fork has the list as it was between two changes, and a free lock. */
+static void shm_at_fork(void) { (void)pthread_atfork(shm_lock, shm_unlock, shm_unlock); }
+
+static void shm_link(struct shm_block *block) {
+	(void)pthread_once(&shm_blocks.once, shm_at_fork);
+	shm_lock();
+	block->next = shm_blocks.first;
+	if (block->next) block->next->previous = block;
+	shm_blocks.first = block;
+	shm_unlock();
+}
+
+static void shm_unlink_block(struct shm_block *block) {
+	shm_lock();
+	if (block->next) block->next->previous = block->previous;
+	if (block->previous) block->previous->next = block->next;
+	if (shm_blocks.first == block) shm_blocks.first = block->next;
+	shm_unlock();
+}
+
+/* Gives the block whose elements an address lies among, or NULL. It stays as long as
+ * the caller owns the tensor. */
+static struct shm_block *shm_find(const void *pointer) {
+	struct shm_block *block;
+	shm_lock();
+	for (block = shm_blocks.first; block; block = block->next) {
+		const uintptr_t data = (uintptr_t)block->base + SHM_DATA;
+		if ((uintptr_t)pointer >= data && (uintptr_t)pointer - data < block->size - SHM_DATA) break;
+	}
+	shm_unlock();
+	return block;
+}
+
+static void shm_delete(DLManagedTensorVersioned *tensor) {
+	struct shm_block *block = (struct shm_block *)tensor;
+	const int before = errno;
+	if (!tensor) return;
+	if (block->base) {
+		shm_unlink_block(block);
+		(void)munmap(block->base, block->size);
+		(void)close(block->fd);
+	}
+	free(block);
+	errno = before;
+}
+
+/* Makes a block without memory; NULL where the host has none. */
+static struct shm_block *shm_block_of(DLDataType dtype, int32_t ndim, const int64_t *shape, uint64_t flags) {
+	struct shm_block *block = calloc(1, sizeof *block + 2 * (size_t)ndim * sizeof(int64_t));
+	if (!block) return NULL;
+	DLTensor *t = &block->tensor.dl_tensor;
+	block->fd = -1;
+	block->tensor.version.major = DLPACK_MAJOR_VERSION;
+	block->tensor.version.minor = DLPACK_MINOR_VERSION;
+	block->tensor.deleter = shm_delete;
+	block->tensor.flags = flags;
+	t->device.device_type = kDLCPU;
+	t->dtype = dtype;
+	t->ndim = ndim;
+	t->shape = block->extents;
+	t->strides = block->extents + ndim;
+	if (ndim > 0) memcpy(t->shape, shape, (size_t)ndim * sizeof *shape);
+	device_strides(ndim, t->shape, t->strides);
+	return block;
+}
+
+/* Gives a block the memory that a descriptor stands for, and lists it. */
+static void shm_adopt(struct shm_block *block, int fd, void *base, size_t size) {
+	block->fd = fd;
+	block->base = base;
+	block->size = size;
+	block->tensor.dl_tensor.data = (char *)base + SHM_DATA;
+	shm_link(block);
+}
+
+/* Fills an error with what the kernel says. */
+static int shm_fail(dlpackgen_device_error *error, int code, int native, const char *what) {
+	(void)device_fail(error, code, "%s: ", what);
+	if (error) {
+		error->native = native;
+		device_add(error, strerror(native));
+	}
+	return code;
+}
+
+#endif /* DLPACKGEN_SHM_BLOCK_H_ */

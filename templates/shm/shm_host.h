@@ -1,0 +1,128 @@
+
+/* What a CPU has in the place of a device's streams, and copies. Part of the back
+ * end's C file. */
+#ifndef DLPACKGEN_SHM_HOST_H_
+#define DLPACKGEN_SHM_HOST_H_
+
+#include "shm_receive.h"
+
+static int shm_probe(dlpackgen_device_facts *facts, dlpackgen_device_error *error) {
+	const int fd = shm_memfd();
+	if (fd < 0) return shm_no_memory("probe: memfd_create", errno, error);
+	const int result = fcntl(fd, F_ADD_SEALS, SHM_SIZE_SEALS), native = errno;
+	(void)close(fd);
+	if (result < 0) return shm_fail(error, DLPACKGEN_DEVICE_UNSUPPORTED, native, "probe: this kernel has no seals");
+	if (facts) facts->version = DLPACKGEN_SHM_ABI_VERSION, facts->devices = 1, facts->reserved = 0;
+	return DLPACKGEN_DEVICE_OK;
+}
+
+static int shm_device_count(int32_t *count, dlpackgen_device_error *error) {
+	if (!count) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "device_count: NULL in the place of the count");
+	*count = 1;
+	return DLPACKGEN_DEVICE_OK;
+}
+
+static int shm_pointer_info(const void *pointer, dlpackgen_device_pointer *info, dlpackgen_device_error *error) {
+	if (!pointer || !info)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "pointer_info: NULL in the place of the %s",
+		                   pointer ? "answer" : "address");
+	const struct shm_block *block = shm_find(pointer);
+	memset(info, 0, sizeof *info);
+	info->device.device_type = kDLCPU;
+	info->ordinal = block ? 0 : -1;
+	info->base = block ? block->tensor.dl_tensor.data : NULL;
+	info->size = block ? block->size - SHM_DATA : 0;
+	return DLPACKGEN_DEVICE_OK;
+}
+
+static int shm_check_device(const char *what, DLDevice device, dlpackgen_device_error *error) {
+	if (device.device_type == kDLCPU && device.device_id == 0) return DLPACKGEN_DEVICE_OK;
+	return device_fail(error, device.device_type == kDLCPU ? DLPACKGEN_DEVICE_BAD_DEVICE : DLPACKGEN_DEVICE_BAD_TYPE,
+	                   "%s: a stream of device type %d with the id %d; the CPU (1) with the id 0 was expected", what,
+	                   (int)device.device_type, (int)device.device_id);
+}
+
+static int shm_check_stream(const char *what, const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
+	if (!stream) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "%s: NULL in the place of a stream", what);
+	if (stream->handle)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM, "%s: the stream %p; the CPU has none but NULL", what,
+		                   stream->handle);
+	return shm_check_device(what, stream->device, error);
+}
+
+static int shm_give_stream(const char *what, DLDevice device, dlpackgen_device_stream *stream,
+                           dlpackgen_device_error *error) {
+	if (!stream) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "%s: NULL in the place of the stream", what);
+	const int code = shm_check_device(what, device, error);
+	memset(stream, 0, sizeof *stream);
+	stream->device = device;
+	return code;
+}
+
+/* Sources have streams of devices; none of theirs is asked for. */
+static int shm_current_stream(const dlpackgen_device_source *source, DLDevice device, dlpackgen_device_stream *stream,
+                              dlpackgen_device_error *error) {
+	(void)source;
+	return shm_give_stream("current_stream", device, stream, error);
+}
+
+static int shm_stream_from_dlpack(DLDevice device, const int64_t *number, dlpackgen_device_stream *stream,
+                                  dlpackgen_device_error *error) {
+	if (number)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM,
+		                   "stream_from_dlpack: the number %lld; a CPU's stream is None alone", (long long)*number);
+	return shm_give_stream("stream_from_dlpack", device, stream, error);
+}
+
+static int shm_order_after(const dlpackgen_device_stream *consumer, const dlpackgen_device_stream *producer,
+                           dlpackgen_device_error *error) {
+	const int code = shm_check_stream("order_after", consumer, error);
+	return code ? code : shm_check_stream("order_after", producer, error);
+}
+
+static int shm_keep_until(DLManagedTensorVersioned *tensor, const dlpackgen_device_stream *stream,
+                          dlpackgen_device_error *error) {
+	if (!tensor || tensor->deleter != shm_delete)
+		return device_fail(error, tensor ? DLPACKGEN_DEVICE_OTHER_TENSOR : DLPACKGEN_DEVICE_BAD_ARGUMENT,
+		                   "keep_until: %s", tensor ? "a tensor of another library" : "NULL in the place of the tensor");
+	return shm_check_stream("keep_until", stream, error);
+}
+
+static int shm_finish(const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
+	return shm_check_stream("finish", stream, error);
+}
+
+/* Compares two tensors that are to be copied, and gives their bytes. */
+static int shm_check_copy(const DLTensor *to, const DLTensor *from, size_t *bytes, dlpackgen_device_error *error) {
+	uint64_t count;
+	if (!to || !from) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "copy: NULL in the place of a tensor");
+	int code = shm_check_device("copy", to->device, error);
+	if (!code) code = shm_check_device("copy", from->device, error);
+	if (!code) code = device_elements("copy", to->ndim, to->shape, &count, error);
+	if (!code) code = device_bytes("copy", to->dtype, count, bytes, error);
+	if (code) return code;
+	int same = to->ndim == from->ndim && to->dtype.code == from->dtype.code && to->dtype.bits == from->dtype.bits &&
+	           to->dtype.lanes == from->dtype.lanes;
+	for (int32_t i = 0; same && i < to->ndim; i++) same = from->shape && to->shape[i] == from->shape[i];
+	if (!same || (count && (!device_compact(to) || !device_compact(from))))
+		return device_fail(error, DLPACKGEN_DEVICE_LAYOUT, "copy: compact tensors of one shape and one dtype were expected");
+	return DLPACKGEN_DEVICE_OK;
+}
+
+static int shm_copy(const DLTensor *to, const DLTensor *from, const dlpackgen_device_stream *stream,
+                    dlpackgen_device_error *error) {
+	size_t bytes = 0;
+	int code = shm_check_stream("copy", stream, error);
+	if (!code) code = shm_check_copy(to, from, &bytes, error);
+	if (code || !bytes) return code;
+	char *target = (char *)to->data + to->byte_offset;
+	const struct shm_block *block = shm_find(target);
+	if (!to->data || !from->data)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "copy: a tensor with elements has no data");
+	if (block && block->tensor.flags & DLPACK_FLAG_BITMASK_READ_ONLY)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "copy: the target was received read-only");
+	memmove(target, (const char *)from->data + from->byte_offset, bytes);
+	return DLPACKGEN_DEVICE_OK;
+}
+
+#endif /* DLPACKGEN_SHM_HOST_H_ */

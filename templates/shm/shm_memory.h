@@ -1,0 +1,116 @@
+
+/* Making memory that can be shared. Part of the back end's C file. */
+#ifndef DLPACKGEN_SHM_MEMORY_H_
+#define DLPACKGEN_SHM_MEMORY_H_
+
+#include "shm_header.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+
+/* Linux 6.3 asks for it, and it may be demanded; headers may be older. */
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8U
+#endif
+
+static int shm_memfd(void) {
+	const unsigned int flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+	const int fd = memfd_create("dlpackgen", flags | MFD_NOEXEC_SEAL);
+	return fd < 0 && errno == EINVAL ? memfd_create("dlpackgen", flags) : fd;
+}
+
+/* Says why the kernel gave nothing. */
+static int shm_no_memory(const char *what, int native, dlpackgen_device_error *error) {
+	const int lacks = native == ENOSYS || native == EPERM || native == EACCES;
+	return shm_fail(error, lacks ? DLPACKGEN_DEVICE_UNSUPPORTED : DLPACKGEN_DEVICE_OUT_OF_MEMORY, native, what);
+}
+
+/* Gives a file its size. The limit is looked at, since going over it is a signal. */
+static int shm_resize(int fd, size_t size, dlpackgen_device_error *error) {
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
+		return device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY,
+		                   "alloc: %zu bytes are more than RLIMIT_FSIZE lets this process have: %llu", size,
+		                   (unsigned long long)limit.rlim_cur);
+	int result;
+	do result = ftruncate(fd, (off_t)size);
+	while (result < 0 && errno == EINTR);
+	return result < 0 ? shm_no_memory("alloc: the size of the memory", errno, error) : DLPACKGEN_DEVICE_OK;
+}
+
+/* Makes a memfd of a size with a header in it, mapped. */
+static int shm_make(const struct shm_header *header, size_t size, int *fd, void **base, dlpackgen_device_error *error) {
+	*fd = shm_memfd();
+	if (*fd < 0) return shm_no_memory("alloc: memfd_create", errno, error);
+	int code = shm_resize(*fd, size, error);
+	if (!code) {
+		*base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+		if (*base == MAP_FAILED) code = shm_no_memory("alloc: mmap", errno, error);
+	}
+	if (code)
+		(void)close(*fd);
+	else
+		memcpy(*base, header, sizeof *header);
+	return code;
+}
+
+static int shm_check_request(const dlpackgen_device_request *r, size_t *bytes, dlpackgen_device_error *error) {
+	uint64_t count;
+	DLTensor t;
+	if (!r) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "alloc: NULL in the place of the request");
+	if (r->device.device_type != kDLCPU)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE, "alloc: device type %d; only memory of the CPU (1) is shared",
+		                   (int)r->device.device_type);
+	if (r->device.device_id != 0)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_DEVICE, "alloc: there is no device %d; the CPU is 0",
+		                   (int)r->device.device_id);
+	if (r->stream) return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM, "alloc: the CPU has no streams; give NULL");
+	int code = device_elements("alloc", r->ndim, r->shape, &count, error);
+	if (!code) code = device_bytes("alloc", r->dtype, count, bytes, error);
+	if (code) return code;
+	memset(&t, 0, sizeof t);
+	t.data = &t;
+	t.dtype = r->dtype;
+	t.device.device_type = kDLCPU;
+	const dlpack_error rule = dlpack_validate(&t, 0, 0); /* of one element: the peer asks the same */
+	if (rule != DLPACK_OK)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "alloc: a dtype of code %d, %d bits and %d lanes: %s",
+		                   r->dtype.code, r->dtype.bits, r->dtype.lanes, dlpack_error_text(rule));
+	if (*bytes > PTRDIFF_MAX - SHM_DATA)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "alloc: %zu bytes are more than can be addressed", *bytes);
+	return DLPACKGEN_DEVICE_OK;
+}
+
+static int shm_alloc(const dlpackgen_device_request *request, DLManagedTensorVersioned **tensor,
+                     dlpackgen_device_error *error) {
+	size_t bytes = 0;
+	int fd = -1, code = shm_check_request(request, &bytes, error);
+	void *base = NULL;
+	if (!code && !tensor)
+		code = device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "alloc: NULL in the place of the tensor");
+	if (code) return code;
+	*tensor = NULL;
+	struct shm_block *block = shm_block_of(request->dtype, request->ndim, request->shape, 0);
+	if (!block) return shm_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY, ENOMEM, "alloc: a tensor's struct");
+	if (bytes) {
+		const struct shm_header header = shm_header_of(&block->tensor.dl_tensor, 0);
+		code = shm_make(&header, bytes + SHM_DATA, &fd, &base, error);
+		if (code) {
+			free(block);
+			return code;
+		}
+		shm_adopt(block, fd, base, bytes + SHM_DATA);
+	}
+	*tensor = &block->tensor;
+	return DLPACKGEN_DEVICE_OK;
+}
+
+static int shm_free(DLManagedTensorVersioned *tensor, dlpackgen_device_error *error) {
+	if (tensor && tensor->deleter != shm_delete)
+		return device_fail(error, DLPACKGEN_DEVICE_OTHER_TENSOR,
+		                   "free: the tensor was allocated by another library; call its own deleter");
+	shm_delete(tensor);
+	return DLPACKGEN_DEVICE_OK;
+}
+
+#endif /* DLPACKGEN_SHM_MEMORY_H_ */

@@ -1,0 +1,121 @@
+package shm
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// mutants are the back end with one place changed, which a scenario or a group of
+// steps must notice.
+var mutants = []struct{ file, old, fresh, scenario string }{
+	{"shm_header.h", "if (header->magic != SHM_MAGIC)", "if (0)", "magic"},
+	{"shm_header.h", "if (header->flags & ~(uint64_t)SHM_FLAGS)", "if (0)", "flag-readonly"},
+	{"shm_header.h", "if (header->ndim > DEVICE_MAX_NDIM)", "if (0)", "ndim-65"},
+	{"shm_header.h", "dlpack_error rule = dlpack_validate(&t, header->flags, DLPACK_ACCEPT_NULL_STRIDES);", "dlpack_error rule = DLPACK_OK;", "dtype-code"},
+	{"shm_header.h", "n = pread(fd, header, sizeof *header, 0);", "{ static struct shm_header *m; n = pread(fd, header, sizeof *header, 0); if (n == sizeof *header) { m = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0); usleep(10); header->ndim = m->ndim == 2 ? 2 : m->ndim; munmap(m, 4096); header->dtype.lanes = 1; } }", "race"},
+	{"shm_header.h", "if (n == (ssize_t)sizeof *header)", "if (n >= 0)", "half-a-header"},
+	{"shm_receive.h", "(seals & SHM_SIZE_SEALS) != SHM_SIZE_SEALS", "!(seals & F_SEAL_GROW)", "no-shrink"},
+	{"shm_receive.h", "(seals & SHM_SIZE_SEALS) != SHM_SIZE_SEALS", "!(seals & F_SEAL_SHRINK)", "no-grow"},
+	{"shm_receive.h", "(seals & SHM_SIZE_SEALS) != SHM_SIZE_SEALS", "!(seals & F_SEAL_SHRINK)", "no-seal"},
+	{"shm_receive.h", "filesystem.f_type != SHM_TMPFS || ", "", "huge-pages"},
+	{"shm_receive.h", "seals < 0 || mode < 0", "0", "dev-null"},
+	{"shm_receive.h", "size != bytes + SHM_DATA", "size < bytes + SHM_DATA", "too-large"},
+	{"shm_receive.h", "size != bytes + SHM_DATA", "size > bytes + SHM_DATA", "too-small"},
+	{"shm_receive.h", "!(seals & SHM_WRITE_SEALS) && ", "", "read-only"},
+	{"shm_receive.h", "header.flags | (writable ? 0 : DLPACK_FLAG_BITMASK_READ_ONLY)", "header.flags", "read-only"},
+	{"shm_receive.h", "if (code || block->fd < 0) (void)close(fd);", "if (block && block->fd < 0) (void)close(fd);", "magic"},
+	{"shm_receive.h", "if (code || block->fd < 0) (void)close(fd);", "if (code) (void)close(fd);", "empty"},
+	{"shm_receive.h", "\t\t\telse if (fd >= 0)\n\t\t\t\t(void)close(fd);\n", "", "five-descriptors"},
+	{"shm_receive.h", "if (*fd >= 0) (void)close(*fd);", "", "two-descriptors"},
+	{"shm_receive.h", " && count == 1", " && count >= 1", "two-descriptors"},
+	{"shm_receive.h", " && byte == shm_byte", "", "another-byte"},
+	{"shm_receive.h", " && !(message.msg_flags & (MSG_CTRUNC | MSG_TRUNC))", "", "packet-long"},
+	{"shm_receive.h", "(!rights && c->cmsg_type != SHM_PIDFD)", "!rights", "credentials"},
+	{"shm_receive.h", "4 * sizeof(int)) + 512", "sizeof(int))", "credentials"},
+	{"shm_receive.h", "MSG_CMSG_CLOEXEC", "0", "read-only"},
+	{"shm_receive.h", "if (n == 0 && count == 0)", "if (0)", "closed"},
+	{"shm_receive.h", `shm_check_socket("receive", socket, error)`, "0", "sending"},
+	{"shm_send.h", "if (domain == AF_UNIX)", "if (1)", "sending"},
+	{"shm_send.h", "MSG_NOSIGNAL", "0", "sending"},
+	{"shm_send.h", "if (reads && !(seals & SHM_WRITE_SEALS))", "if (0)", "sending"},
+	{"shm_send.h", "SHM_SIZE_SEALS | (reads ? F_SEAL_FUTURE_WRITE : 0)", "SHM_SIZE_SEALS", "read-only"},
+	{"shm_send.h", "F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL", "F_SEAL_GROW | F_SEAL_SEAL", "no-shrink"},
+	{"shm_send.h", "native == EAGAIN || native == EWOULDBLOCK || native == EINTR", "native == EINTR", "waiting"},
+	{"shm_send.h", " || native == EINTR", "", "waiting"},
+	{"shm_send.h", "native == EPIPE || ", "", "sending"},
+	{"shm_send.h", " && device_compact(t)", "", "sending"},
+	{"shm_send.h", "t->dtype.bits == ours->dtype.bits &&", "", "sending"},
+	{"shm_send.h", "memcmp(t->shape, ours->shape, (size_t)t->ndim * sizeof *t->shape) == 0", "1", "sending"},
+	{"shm_send.h", "flags & ~(uint32_t)DLPACKGEN_SHM_READ_ONLY", "0", "sending"},
+	{"shm_memory.h", "size > limit.rlim_cur", "0", "allocating"},
+	{"shm_memory.h", "if (rule != DLPACK_OK)", "if (0)", "allocating"},
+	{"shm_memory.h", "if (r->device.device_type != kDLCPU)", "if (0)", "allocating"},
+	{"shm_memory.h", "if (r->device.device_id != 0)", "if (0)", "allocating"},
+	{"shm_memory.h", "if (r->stream)", "if (0)", "allocating"},
+	{"shm_block.h", "(void)munmap(block->base, block->size);", "", "fair"},
+	{"shm_block.h", "(void)close(block->fd);", "", "fair"},
+	{"shm_block.h", "shm_unlink_block(block);", "", "sending"},
+	{"shm_block.h", "(uintptr_t)pointer - data < block->size - SHM_DATA", "1", "host"},
+	{"shm_host.h", "if (number)", "if (0)", "host"},
+	{"shm_host.h", "if (block && block->tensor.flags & DLPACK_FLAG_BITMASK_READ_ONLY)", "if (0)", "host"},
+	{"shm_host.h", "to->dtype.code == from->dtype.code && ", "", "host"},
+}
+
+// notices tells whether a mutant does something else than the sound back end.
+func notices(program, scenario string) bool {
+	out, err := exec.Command("timeout", "20", program, scenario).Output()
+	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if err != nil {
+		return true
+	}
+	if want := groups[scenario]; want != nil {
+		return !fits(want, lines)
+	}
+	for _, s := range scenarios {
+		if s.name == scenario {
+			return len(lines) != 2 || !strings.Contains(lines[0], s.want) || lines[1] != "left 0 0"
+		}
+	}
+	return false
+}
+
+// mutated gives a client of the back end with one place changed.
+func mutated(t *testing.T, file, old, fresh string) string {
+	t.Helper()
+	gcc, dir := need.Program(t, "gcc", "gcc"), t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(backend(t))))
+	path := filepath.Join(dir, file)
+	src, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(src), old), "%s has %q once", file, old)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(src), old, fresh, 1)), 0o600))
+	object := filepath.Join(built.dir, "client.o")
+	built.mutable.Do(func() {
+		run(t, gcc, "-std=gnu11", "-w", "-g", "-c", "-I", backend(t), "-o", object, "testdata/client.c")
+	})
+	program := filepath.Join(dir, "client")
+	run(t, gcc, "-std=gnu11", "-w", "-g", "-fsanitize=address", "-I", dir, "-o", program, object, filepath.Join(dir, "dlpackgen_shm.c"), "-lpthread")
+	return program
+}
+
+func TestEachGuardIsMissed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the back end for each guard")
+	}
+	for _, m := range mutants {
+		t.Run(m.file+" "+m.scenario, func(t *testing.T) {
+			assert.True(t, notices(mutated(t, m.file, m.old, m.fresh), m.scenario), "%s -> %s goes unnoticed", m.old, m.fresh)
+		})
+	}
+	for _, s := range scenarios {
+		assert.False(t, notices(client(t), s.name), "%s without a mutant", s.name)
+	}
+}

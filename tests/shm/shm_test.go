@@ -1,0 +1,205 @@
+// Package shm holds the back end backends/shm between processes in C, Go and
+// Python: peers that keep the rules, peers that do not, and peers that die.
+package shm
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// built is what all tests share.
+var built struct {
+	dir             string
+	client, mutable sync.Once
+}
+
+func TestMain(m *testing.M) {
+	if runtime.GOOS != "linux" {
+		return // the back end is Linux's alone
+	}
+	dir, err := os.MkdirTemp("", "shm-")
+	if err != nil {
+		os.Exit(2)
+	}
+	built.dir = dir
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// backend is the folder of the back end.
+func backend(t testing.TB) string { return filepath.Join(golden.Root(t), "backends", "shm") }
+
+func run(t testing.TB, name string, args ...string) {
+	t.Helper()
+	out, err := exec.Command(name, args...).CombinedOutput()
+	require.NoError(t, err, "%s %s\n%s", name, strings.Join(args, " "), out)
+}
+
+// client gives the program in C, under AddressSanitizer.
+func client(t testing.TB) string {
+	t.Helper()
+	gcc, program := need.Program(t, "gcc", "gcc"), filepath.Join(built.dir, "client")
+	built.client.Do(func() {
+		run(t, gcc, "-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
+			"-I", backend(t), "-o", program, "testdata/client.c", filepath.Join(backend(t), "dlpackgen_shm.c"), "-lpthread")
+	})
+	return program
+}
+
+// does runs the client and gives the lines that it printed.
+func does(t testing.TB, program string, words ...string) []string {
+	t.Helper()
+	cmd := exec.Command("timeout", append([]string{"60", program}, words...)...)
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	require.NoError(t, cmd.Run(), "%v\n%s%s", words, out.String(), errs.String())
+	require.Empty(t, errs.String(), "%v", words)
+	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+}
+
+func TestEveryDialectOfC(t *testing.T) {
+	gcc := need.Program(t, "gcc", "gcc")
+	for _, dialect := range []string{"c99", "c11", "gnu17"} {
+		run(t, gcc, "-std="+dialect, "-O2", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic", "-Werror",
+			"-c", "-o", os.DevNull, filepath.Join(backend(t), "dlpackgen_shm.c"))
+	}
+}
+
+// One symbol is exported, and libc alone is asked for others.
+func TestItExportsOneSymbol(t *testing.T) {
+	gcc, nm := need.Program(t, "gcc", "gcc"), need.Program(t, "nm", "binutils")
+	object := filepath.Join(t.TempDir(), "shm.o")
+	run(t, gcc, "-O2", "-c", "-o", object, filepath.Join(backend(t), "dlpackgen_shm.c"))
+	out, err := exec.Command(nm, "--defined-only", "--extern-only", "--format=just-symbols", object).Output()
+	require.NoError(t, err)
+	assert.Equal(t, "dlpackgen_shm\n", string(out))
+}
+
+// scenario is what a peer does, and what comes of it; nothing is ever left.
+type scenario struct{ name, want string }
+
+const header = " 71 0 shm: receive: the header "
+
+var scenarios = []scenario{
+	{"fair", " ok [3 4] flags 0 sum 66 aligned 1"},
+	{"empty", " ok [0 4] flags 0"},
+	{"credentials", " ok [3 4] flags 0 sum 66 aligned 1"},
+	{"killed", " ok [3 4] flags 0 sum 66 aligned 1"},
+	{"scribble", " 71 0 shm: receive: the memory does not begin with a header of this version"},
+	{"magic", " 71 0 shm: receive: the memory does not begin with a header of this version"},
+	{"flag-readonly", header + "has the flags 0x1, of which 0x4 may be set"},
+	{"flag-copied", header + "has the flags 0x2, of which 0x4 may be set"},
+	{"flag-unknown", header + "has the flags 0x8000000000000000, of which 0x4 may be set"},
+	{"ndim-negative", header + "describes no tensor: ndim is negative"},
+	{"ndim-65", header + "has 65 dimensions; the most is 64"},
+	{"ndim-huge", header + "has 2147483647 dimensions"},
+	{"extent-negative", header + "describes no tensor: an extent of shape is negative"},
+	{"extents-overflow", header + "describes no tensor: the tensor has more elements"},
+	{"bytes-overflow", header + "describes no tensor: the tensor has more elements or bytes"},
+	{"wraps-to-size", header + "describes no tensor: the tensor has more elements"},
+	{"dtype-code", header + "describes no tensor: the type code of dtype is unknown"},
+	{"dtype-bits", header + "describes no tensor: dtype.bits is 0"},
+	{"dtype-bool", header + "describes no tensor: dtype.bits is 0 or does not fit"},
+	{"dtype-lanes", header + "describes no tensor: dtype.lanes is 0"},
+	{"extent-larger", " 70 0 shm: receive: the memory has 4144 bytes; its header says 64 of elements"},
+	{"extent-smaller", " 70 0 shm: receive: the memory has 4144 bytes; its header says 32 of elements"},
+	{"extent-zero", " 70 0 shm: receive: the memory has 4144 bytes; its header says 0 of elements"},
+	{"dtype-wider", " 70 0 shm: receive: the memory has 4144 bytes; its header says 96 of elements"},
+	{"no-shrink", " 69 0 shm: receive: the memory has the seals 0x5"},
+	{"no-grow", " 69 0 shm: receive: the memory has the seals 0x3"},
+	{"no-seal", " 69 0 shm: receive: the memory has the seals 0x6"},
+	{"no-seals", " 69 0 shm: receive: the memory has the seals 0;"},
+	{"too-large", " 70 0 shm: receive: the memory has 4145 bytes; its header says 48"},
+	{"too-small", " 70 0 shm: receive: the memory has 4143 bytes; its header says 48"},
+	{"header-alone", " 70 0 shm: receive: the memory has 536 bytes"},
+	{"half-a-header", " 70 0 shm: receive: the memory has 100 bytes, fewer than a header"},
+	{"no-bytes", " 70 0 shm: receive: the memory has 0 bytes, fewer than a header"},
+	{"huge-pages", " 68 0 shm: receive: the descriptor is of a file system of type 0x958458f6"},
+	{"dev-null", " 68 22 shm: receive: the descriptor is not of a memfd"},
+	{"a-socket", " 68 22 shm: receive: the descriptor is not of a memfd"},
+	{"an-epoll", " 68 22 shm: receive: the descriptor is not of a memfd"},
+	{"a-path", " 68 9 shm: receive: the descriptor is not of a memfd"},
+	{"no-descriptor", " 67 0 shm: receive: a message of 1 bytes, 0 descriptors;"},
+	{"two-descriptors", " 67 0 shm: receive: a message of 1 bytes, 2 descriptors;"},
+	{"five-descriptors", " 67 0 shm: receive: a message of 1 bytes, 5 descriptors;"},
+	{"many-descriptors", " descriptors and more that did not fit"},
+	{"another-byte", " 67 0 shm: receive: a message of 1 bytes, 1 descriptors;"},
+	{"packet-empty", " 67 0 shm: receive: a message of 0 bytes, 1 descriptors;"},
+	{"packet-long", " 67 0 shm: receive: a message of 1 bytes, 1 descriptors;"},
+	{"starved", " 67 0 shm: receive: a message of 1 bytes, 0 descriptors and more that did not fit"},
+	{"closed", " 65 0 shm: receive: the peer closed the socket"},
+}
+
+func TestPeers(t *testing.T) {
+	for _, s := range scenarios {
+		t.Run(s.name, func(t *testing.T) {
+			out := does(t, client(t), s.name)
+			require.Len(t, out, 2)
+			assert.Contains(t, out[0], s.want)
+			assert.Equal(t, "left 0 0", out[1], "descriptors and mappings")
+		})
+	}
+}
+
+// groups are steps within one process.
+var groups = map[string][]string{
+	"read-only": {"read-only ok [3 4] flags 1 sum 66 aligned 1", "mprotect -1 mmap 0 write 0 truncate 0 cloexec 1", "left 0 0"},
+	"race":      {"race both 1 bad 0 left 0"},
+	"sending": {"null 7 shm: send: NULL in the place of the tensor", "flags 7 ", "part 18 shm: send: a part or another view", "strides 18 ",
+		"dtype 18 ", "own 18 shm: send: the tensor is not in shared memory", "tcp 66 ", "no-socket 66 ", "receive-tcp 66 ", "receive-null 7 ",
+		"sent 0", "sent-again 0", "then-read-only 7 shm: send: the tensor was sent before", "received 0", "forwarded 0", "twice 0", "shared 111",
+		"peer-gone 65 "},
+	"waiting":    {"not-ready 64 ", "full 64 ", "signal 64 ", "native 1"},
+	"forking":    {"child left 0 wrote 42", "left 0"},
+	"allocating": {"scalar 0", "type 8 ", "id 9 ", "stream 10 ", "extent 7 ", "no-shape 7 ", "overflow 7 ", "code 7 ", "bool 7 ", "far 7 ", "null 7 ", "limit 19 ", "left 0"},
+	"host": {"probe 0", "count 0", "info 0", "found 1 48 0 1", "info-past 0", "found -1 1", "number 10 ", "none 0", "copy 0", "copied 11",
+		"copy-dtype 17 ", "copy-read-only 7 ", "order 0", "finish 0", "keep 0", "free-null 0"},
+}
+
+// fits tells whether each line begins as it should.
+func fits(want, got []string) bool {
+	if len(want) != len(got) {
+		return false
+	}
+	for i := range want {
+		if !strings.HasPrefix(got[i], want[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func TestSteps(t *testing.T) {
+	for name, want := range groups {
+		t.Run(name, func(t *testing.T) {
+			out := does(t, client(t), name)
+			assert.True(t, fits(want, out), "%s", strings.Join(out, "\n"))
+		})
+	}
+}
+
+// The kernel frees the memory of the dead, in a message that nobody took as well,
+// and nothing had a name.
+func TestTheDeadLeaveNothingBehind(t *testing.T) {
+	names := func() []os.DirEntry {
+		entries, err := os.ReadDir("/dev/shm")
+		require.NoError(t, err)
+		return entries
+	}
+	before := len(names())
+	assert.Equal(t, []string{"while it lives 1", "in a message 1", "left 0"}, does(t, client(t), "dying"))
+	assert.Len(t, names(), before)
+}

@@ -1,0 +1,108 @@
+// Command golang sends or receives a shared tensor over the socket that is its
+// standard input, by the Go package, and prints what came of it.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"time"
+	"unsafe"
+
+	"github.com/dlpackgen/dlpackgen/backends/shm"
+	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
+)
+
+var float32s = shm.DType{Code: 2, Bits: 32, Lanes: 1}
+
+func main() {
+	if err := shm.Probe(); err != nil {
+		var failure *shm.Error
+		fmt.Println(err, errors.As(err, &failure) && failure.Code == 1)
+		return
+	}
+	conn := check(net.FileConn(os.Stdin)).(*net.UnixConn)
+	switch os.Args[1] {
+	case "send":
+		send(conn, len(os.Args) > 2)
+	case "receive":
+		receive(conn)
+	case "deadline":
+		must(conn.SetReadDeadline(time.Now().Add(20 * time.Millisecond)))
+		_, err := shm.Receive(conn)
+		fmt.Println(errors.Is(err, os.ErrDeadlineExceeded))
+	case "crossings":
+		crossings()
+	}
+}
+
+func check[T any](v T, err error) T {
+	must(err)
+	return v
+}
+
+func must(err error) {
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+}
+
+// view is the DLTensor of a tensor.
+func view(tensor unsafe.Pointer) unsafe.Pointer {
+	return unsafe.Pointer(&(*dlpack.DLManagedTensorVersioned)(tensor).DLTensor)
+}
+
+// elements are in memory of C.
+func elements(tensor unsafe.Pointer) []float32 {
+	data := &(*dlpack.DLManagedTensorVersioned)(tensor).DLTensor.Data
+	return unsafe.Slice(*(**float32)(unsafe.Pointer(data)), 12)
+}
+
+func send(conn *net.UnixConn, readOnly bool) {
+	tensor := check(shm.Alloc(float32s, 3, 4))
+	for i := range elements(tensor) {
+		elements(tensor)[i] = float32(i)
+	}
+	must(shm.Send(conn, view(tensor), readOnly))
+	must(shm.Free(tensor))
+	fmt.Println("sent")
+}
+
+func receive(conn *net.UnixConn) {
+	tensor := check(shm.Receive(conn))
+	m := check(dlpack.Import((*dlpack.DLManagedTensorVersioned)(tensor)))
+	where := check(shm.PointerInfo(m.Tensor().Addr()))
+	sum := float32(0)
+	for _, x := range elements(tensor) {
+		sum += x
+	}
+	fmt.Println("received", m.Tensor().Shape(), where.Size, sum)
+	m.Release()
+}
+
+// crossings counts what each call takes.
+func crossings() {
+	fds := check(pair())
+	tensor := check(shm.Alloc(float32s, 3, 4))
+	calls := []struct {
+		name string
+		call func()
+	}{
+		{"Send and Receive", func() {
+			must(shm.Send(fds[0], view(tensor), false))
+			must(shm.Free(check(shm.Receive(fds[1]))))
+		}},
+		{"PointerInfo", func() { check(shm.PointerInfo(uintptr(tensor))) }},
+		{"Copy", func() { must(shm.Copy(view(tensor), view(tensor))) }},
+	}
+	for _, c := range calls {
+		c.call()
+		before := runtime.NumCgoCall()
+		c.call()
+		fmt.Println(c.name, runtime.NumCgoCall()-before)
+	}
+	must(shm.Free(tensor))
+}
