@@ -55,7 +55,7 @@ func TestTheSweepsFindWhatIsWrong(t *testing.T) {
 		"a block is used unseen":          {"managed.h", "if (!made) return NULL;\n\tmemset", "memset", "signal: segmentation fault"},
 		"nobody is told":                  {"capsules.h", "if (!made) {\n\t\tPyErr_NoMemory();", "if (!made) {", "<class 'SystemError'> when allocation"},
 		"a capsule that is not made":      {"capsules.h", "if (!capsule && legacy) dlpackgen_delete_quietly(NULL, legacy);", "if (!capsule && legacy) return capsule;", "blocks and tensors leak"},
-		"an object that is not made":      {"object.h", "if (!made) dlpackgen_delete_quietly(tensor, NULL);\n\telse", "if (made)", "blocks and tensors leak"},
+		"an object that is not made":      {"object.h", "else dlpackgen_delete_quietly(whole ? whole : tensor, NULL);", "", "blocks and tensors leak"},
 		"a tensor that is not brought up": {"take.h", "if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);", "", "blocks and tensors leak"},
 		"a route that is not learnt":      {"routes.h", "dlpackgen_free_route(made);", "(void)made;", "blocks are kept for types"},
 		"no memory is no table":           {"routes.h", "if (!value && PyErr_ExceptionMatches(PyExc_KeyError)) PyErr_Clear();", "if (!value) PyErr_Clear();", "<class 'TypeError'> when allocation"},
