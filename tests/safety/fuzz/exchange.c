@@ -1,5 +1,6 @@
 /* Hostile tensors before dlpackgen_python, which gets them from objects of strangers:
- * lent by a table, given by one, and in both kinds of capsule. A Python is embedded. */
+ * lent by a table, by one that is trusted, given by one, and in both kinds of capsule. A
+ * Python is embedded. */
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
 #include <dlpackgen_python/exchange.h>
 
@@ -8,7 +9,11 @@
 #include "../module/strangers.h"
 
 static struct hostile now;
-static PyObject *module, *strangers[STRANGERS];
+/* Beside the other strangers: one of a type that passes for paddle.Tensor, which has no
+ * flags, and goes by the checks of most calls. */
+enum { TRUSTED = STRANGERS, ALL_STRANGERS };
+
+static PyObject *module, *strangers[ALL_STRANGERS];
 
 /* The functions that are called: what each demands is what hold() then looks for. */
 #define ALL_DTYPES \
@@ -99,22 +104,31 @@ static PyObject *make_module(void) {
 	return dlpackgen_module_init(&fuzzed, "fuzzed", "", NULL, NULL);
 }
 
+static PyObject *make_trusted(void) {
+	PyObject *type = make_strange_type(LENDS);
+	CLAIM(PyObject_SetAttrString(PyImport_AddModule("paddle"), "Tensor", type) == 0);
+	return PyObject_CallNoArgs(type);
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
 	(void)argc, (void)argv;
 	PyImport_AppendInittab("fuzzed", make_module);
 	Py_InitializeEx(0);
 	module = PyImport_ImportModule("fuzzed");
 	for (int i = 0; i < STRANGERS; i++) strangers[i] = PyObject_CallNoArgs(make_strange_type(i));
+	strangers[TRUSTED] = make_trusted();
 	CLAIM(module && !PyErr_Occurred());
 	return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
 	hostile_make(&now, bytes, size);
+	const int chosen = now.choice % ALL_STRANGERS, how = now.choice / ALL_STRANGERS % 8;
+	const int which = chosen == TRUSTED ? LENDS : chosen;
+	if (chosen == TRUSTED) now.managed.flags = 0;
 	strange = now.managed;
-	const int which = now.choice % STRANGERS, how = now.choice / STRANGERS % 8;
-	if (how < 5) call_with(strangers[which], which, &functions[how]);
-	else take_from(strangers[which], which, how == 6);
+	if (how < 5) call_with(strangers[chosen], which, &functions[how]);
+	else take_from(strangers[chosen], which, how == 6);
 	CLAIM(alive == 0 && !PyErr_Occurred());
 	hostile_free(&now);
 	return 0;
