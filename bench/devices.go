@@ -104,11 +104,16 @@ func (d *deviceBench) run(driver string, args ...string) ([][]float64, error) {
 }
 
 func (d *deviceBench) pairs(rounds int) (driver, table []float64, err error) {
-	rows, err := d.run(d.driver, "pairs", fmt.Sprint(rounds*10))
+	return d.columns("pairs", fmt.Sprint(rounds*10))
+}
+
+// columns runs the program, which prints two numbers a line.
+func (d *deviceBench) columns(args ...string) (first, second []float64, err error) {
+	rows, err := d.run(d.driver, args...)
 	for _, row := range rows {
-		driver, table = append(driver, row[0]), append(table, row[1])
+		first, second = append(first, row[0]), append(second, row[1])
 	}
-	return driver, table, err
+	return first, second, err
 }
 
 // loading times the first call of a process, in turn with a process that opens and

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// gibLimit is how long 1 GiB may take to cross between two processes, in
+// milliseconds, its pages untouched.
+const gibLimit = 1.0
+
+// benchShm measures the back end shm beside the bare system calls: memfd, a
+// message, mmap, without a look at what came.
+func benchShm(out io.Writer, rounds int) ([]goal, error) {
+	dir, err := os.MkdirTemp("", "dlpackgen-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	d := deviceBench{program: filepath.Join(dir, "measure")}
+	if err := compileDevices("gcc", "-std=gnu11", "-O2", "-Ibackends/shm", "-o", d.program, "bench/testdata/shm/measure.c",
+		"backends/shm/dlpackgen_shm.c", "-lpthread"); err != nil {
+		return nil, err
+	}
+	bare, ours, err := d.columns(fmt.Sprint(rounds * 20))
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(out, "shm: 1 GiB to another process and an answer, %d times in turn: %s\n", rounds*20, spread("bare memfd, sendmsg and mmap", bare))
+	fmt.Fprintf(out, "shm: the same by send and receive: %s; %.2f of the bare calls\n", spread("", ours), middle(ours)/middle(bare))
+	return []goal{{"shm.gib", middle(ours) / 1e6, gibLimit, " ms"}}, nil
+}

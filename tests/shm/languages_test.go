@@ -1,0 +1,154 @@
+package shm
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	shmtarget "github.com/dlpackgen/dlpackgen/internal/emit/shm"
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// golang builds the program in Go.
+func golang(t *testing.T, flags ...string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "golang")
+	run(t, "go", append(append([]string{"build", "-o", program}, flags...), "./testdata/golang")...)
+	return program
+}
+
+// python builds the module and gives a command that runs testdata/peer.py with it.
+func python(t *testing.T) []string {
+	t.Helper()
+	interpreter, gcc, dir := need.Python(t), need.Program(t, "gcc", "gcc"), t.TempDir()
+	out, err := exec.Command(interpreter, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
+	require.NoError(t, err)
+	run(t, gcc, "-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000",
+		"-I", strings.TrimSpace(string(out)), "-I", filepath.Join(golden.Root(t), "gen", "c"), "-I", backend(t),
+		"-o", filepath.Join(dir, "dlpackgen_shm.abi3.so"), filepath.Join(backend(t), "python", "dlpackgen_shm_module.c"),
+		filepath.Join(backend(t), "dlpackgen_shm.c"))
+	return []string{"env", "PYTHONPATH=" + dir, "PYTHONWARNINGS=ignore", interpreter, "testdata/peer.py"}
+}
+
+// connected runs two programs whose standard inputs are the ends of a socket, and
+// gives what the second prints.
+func connected(t *testing.T, from, to []string) string {
+	t.Helper()
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	require.NoError(t, err)
+	cmds, outs := [2]*exec.Cmd{exec.Command(from[0], from[1:]...), exec.Command(to[0], to[1:]...)}, [2]bytes.Buffer{}
+	for i, cmd := range cmds {
+		end := os.NewFile(uintptr(fds[i]), "socket")
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = end, &outs[i], &outs[i]
+		require.NoError(t, cmd.Start())
+		require.NoError(t, end.Close())
+	}
+	for i, cmd := range cmds {
+		require.NoError(t, cmd.Wait(), "%s%s", outs[0].String(), outs[i].String())
+	}
+	return strings.TrimSpace(outs[1].String())
+}
+
+// Each language sends to each other, and the sender is gone by the time that the
+// tensor is read.
+func TestBetweenLanguages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs in C, Go and Python")
+	}
+	c, goes, py := client(t), golang(t), python(t)
+	senders := map[string][]string{"c": {c, "stranger-sends"}, "go": {goes, "send"}, "python": append(py[:len(py):len(py)], "send")}
+	receivers := map[string]struct {
+		command []string
+		want    string
+	}{
+		"c":     {[]string{c, "stranger-receives"}, "receive ok [3 4] flags 0 sum 66 aligned 1"},
+		"go":    {[]string{goes, "receive"}, "received [3 4] 48 66"},
+		"numpy": {append(py[:len(py):len(py)], "receive", "numpy"), "received (3, 4) 66.0 writable"},
+		"torch": {append(py[:len(py):len(py)], "receive", "torch.utils.dlpack"), "received (3, 4) 66.0 writable"},
+	}
+	for from, sends := range senders {
+		for to, r := range receivers {
+			t.Run(from+" to "+to, func(t *testing.T) {
+				assert.Equal(t, r.want, connected(t, sends, r.command))
+			})
+		}
+	}
+	t.Run("read-only", func(t *testing.T) {
+		for _, from := range [][]string{senders["go"], senders["python"]} {
+			from = append(from[:len(from):len(from)], "read-only")
+			assert.Equal(t, "received (3, 4) 66.0 read-only", connected(t, from, receivers["numpy"].command))
+			assert.Equal(t, "receive ok [3 4] flags 1 sum 66 aligned 1", connected(t, from, receivers["c"].command))
+		}
+	})
+}
+
+func TestPython(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a module for Python")
+	}
+	command := python(t)
+	said := func(what string) string {
+		out, err := exec.Command(command[0], append(command[1:], what)...).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return string(out)
+	}
+	assert.Equal(t, strings.Join([]string{
+		"('ValueError', 'shm: send: the tensor is not in shared memory; copy it into one of alloc')",
+		"('ValueError', 'shm: alloc: dimension 0 has the extent -1')",
+		"('ValueError', 'empty(): the shape has more than 64 dimensions')",
+		"TypeError", "OSError", "BlockingIOError",
+		"('BufferError', 'shm: receive: the descriptor is not of a memfd: Invalid argument')",
+		"BrokenPipeError", "left 0", "",
+	}, "\n"), said("mistakes"))
+	assert.Equal(t, "('TimeoutError', 'rang') True\n", said("interrupted"), "a signal's handler runs while it waits")
+}
+
+func TestGo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs in Go")
+	}
+	for _, flags := range [][]string{nil, {"-race", "-gcflags=all=-d=checkptr"}} {
+		program := golang(t, flags...)
+		assert.Equal(t, "Send and Receive 3\nPointerInfo 1\nCopy 1", connected(t, []string{"true"}, []string{program, "crossings"}),
+			"one each for Send, Receive and Free")
+		assert.Equal(t, "true", connected(t, []string{"sleep", "1"}, []string{program, "deadline"}))
+	}
+	off := "shm: this program was built for another system than Linux, without cgo, or with the tag nodevice; build it with cgo, for Linux true"
+	assert.Equal(t, off, connected(t, []string{"true"}, []string{golang(t, "-tags", "nodevice"), "send"}))
+	for _, system := range []string{"darwin", "windows"} {
+		cmd := exec.Command("go", "build", "../../backends/shm")
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system)
+		out, err := cmd.CombinedOutput()
+		assert.NoError(t, err, "%s %s", system, out)
+	}
+}
+
+// Two copies in one program differ in their only symbol.
+func TestTheSymbolFollowsTheImportPath(t *testing.T) {
+	release, err := spec.Embedded().Release("1.3")
+	require.NoError(t, err)
+	entry := func(path string) string {
+		files, err := shmtarget.Target.Emit(&emit.Model{Release: release, Options: map[string]string{"import": path}})
+		require.NoError(t, err)
+		for _, f := range files {
+			if f.Path == "shm.go" {
+				_, rest, _ := strings.Cut(string(f.Data), "-DDLPACKGEN_SHM_ENTRY=")
+				symbol, _, _ := strings.Cut(rest, "\n")
+				return symbol
+			}
+		}
+		return ""
+	}
+	assert.Regexp(t, `^dlp_[0-9a-f]{8}_shm$`, entry("a"))
+	assert.NotEqual(t, entry("a"), entry("b"))
+}
