@@ -103,6 +103,17 @@ def test_gradients_that_are_refused():
     with torch.autograd.forward_ad.dual_level():
         dual = torch.autograd.forward_ad.make_dual(torch.ones(2), torch.ones(2))
         raises(NotImplementedError, "derivative of forward mode", ops.mix_function, dual, 1.0, 0, True, None, torch.ones(2))
+        raises(NotImplementedError, "derivative of forward mode", ops.mix_function, torch.ones(2), 1.0, 0, True, dual, torch.ones(2))
+
+
+def test_forward_mode_is_refused_where_there_is_a_backward():
+    ones = torch.ones(2)
+    with torch.autograd.forward_ad.dual_level():
+        for primal in (ones, torch.ones(2, requires_grad=True)):
+            dual = torch.autograd.forward_ad.make_dual(primal, ones)
+            raises((NotImplementedError, RuntimeError), "forward", ops.square, dual, 1.0)
+        raises(NotImplementedError, "derivative of forward mode", ops.mul, ones, 2, torch.autograd.forward_ad.make_dual(ones, ones))
+    raises(NotImplementedError, "derivative of forward mode", torch.func.jvp, lambda x: ops.square(x, 2.0), (ones,), (ones,))
 
 
 def test_one_graph_for_all_shapes():

@@ -84,6 +84,7 @@ var stableMutants = map[string]struct{ file, old, replacement, test string }{
 	"gradients are dropped":      {"operators.py", "if tensor.requires_grad and torch.is_grad_enabled():", "if False:", "test_gradients_that_are_refused"},
 	"gradients without the mode": {"operators.py", "tensor.requires_grad and torch.is_grad_enabled()", "tensor.requires_grad", "test_gradients_that_are_refused"},
 	"tangents are dropped":       {"operators.py", ".tangent is not None", ".tangent is 0", "test_gradients_that_are_refused"},
+	"tangents meet a backward":   {"operators.py", "            _refuse_tangents(self.kernel, arguments)\n", "", "test_forward_mode_is_refused_where_there_is_a_backward"},
 	"shapes are numbers":         {"operators.py", "torch.empty_like(arguments[like], memory_format=torch.contiguous_format)", "torch.empty([int(n) for n in arguments[like].shape])", "test_one_graph_for_all_shapes"},
 }
 

@@ -30,7 +30,8 @@ def register(kernel):
     if kernel.written:
         library.impl(kernel.name, _versions(kernel, op), "ADInplaceOrView", with_keyset=True)
     if kernel.backward:
-        torch.library.register_autograd(op, _gradients(kernel), setup_context=_save, lib=library)
+        watched = _libraries[f"{kernel.namespace}.{kernel.name}"] = _Watched(kernel)
+        torch.library.register_autograd(op, _gradients(kernel), setup_context=_save, lib=watched)
     else:
         library.impl(kernel.name, _refusal(kernel, op), "Autograd", with_keyset=True)
     return op
@@ -82,12 +83,34 @@ def _refusal(kernel, op):
     def refuse(keys, *arguments):
         for place in kernel.tensors:
             tensor = arguments[place]
-            if tensor is None:
-                continue
-            if tensor.requires_grad and torch.is_grad_enabled():
+            if tensor is not None and tensor.requires_grad and torch.is_grad_enabled():
                 raise NotImplementedError(f"{name}(): {NO_BACKWARD}")
-            if torch.autograd.forward_ad.unpack_dual(tensor).tangent is not None:
-                raise NotImplementedError(f"{name}(): an argument has a derivative of forward mode")
+        _refuse_tangents(kernel, arguments)
         return op.redispatch(keys & torch._C._after_autograd_keyset, *arguments)
 
     return refuse
+
+
+class _Watched(torch.library.Library):
+    """Looks for tangents in front of what register_autograd registers, which asks for gradients alone and drops them."""
+
+    def __init__(self, kernel):
+        super().__init__(kernel.namespace, "FRAGMENT")
+        self.kernel = kernel
+
+    def impl(self, name, function, *more, **options):
+        def watch(keys, *arguments):
+            _refuse_tangents(self.kernel, arguments)
+            return function(keys, *arguments)
+
+        super().impl(name, watch, *more, **options)
+
+
+def _refuse_tangents(kernel, arguments):
+    for place in kernel.tensors:
+        tensor = arguments[place]
+        if tensor is not None and torch.autograd.forward_ad.unpack_dual(tensor).tangent is not None:
+            name = f"{kernel.namespace}::{kernel.name}"
+            raise NotImplementedError(
+                f"{name}(): an argument has a derivative of forward mode, which kernels do not pass on: use backward mode"
+            )
