@@ -20,7 +20,7 @@ var mutants = []struct{ file, old, fresh, scenario string }{
 	{"shm_header.h", "if (header->flags & ~(uint64_t)SHM_FLAGS)", "if (0)", "flag-readonly"},
 	{"shm_header.h", "if (header->ndim > DEVICE_MAX_NDIM)", "if (0)", "ndim-65"},
 	{"shm_header.h", "dlpack_error rule = dlpack_validate(&t, header->flags, DLPACK_ACCEPT_NULL_STRIDES);", "dlpack_error rule = DLPACK_OK;", "dtype-code"},
-	{"shm_header.h", "n = pread(fd, header, sizeof *header, 0);", "{ static struct shm_header *m; n = pread(fd, header, sizeof *header, 0); if (n == sizeof *header) { m = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0); usleep(10); header->ndim = m->ndim == 2 ? 2 : m->ndim; munmap(m, 4096); header->dtype.lanes = 1; } }", "race"},
+	{"shm_receive.h", "code = shm_check_header(&header, &bytes, error);", "code = shm_check_header(&header, &bytes, error), (void)pread(fd, &header, sizeof header, 0);", "race"},
 	{"shm_header.h", "if (n == (ssize_t)sizeof *header)", "if (n >= 0)", "half-a-header"},
 	{"shm_receive.h", "(seals & SHM_SIZE_SEALS) != SHM_SIZE_SEALS", "!(seals & F_SEAL_GROW)", "no-shrink"},
 	{"shm_receive.h", "(seals & SHM_SIZE_SEALS) != SHM_SIZE_SEALS", "!(seals & F_SEAL_SHRINK)", "no-grow"},
@@ -62,6 +62,7 @@ var mutants = []struct{ file, old, fresh, scenario string }{
 	{"shm_memory.h", "if (r->stream)", "if (0)", "allocating"},
 	{"shm_block.h", "(void)munmap(block->base, block->size);", "", "fair"},
 	{"shm_block.h", "(void)close(block->fd);", "", "fair"},
+	{"shm_block.h", "(void)pthread_once(&shm_blocks.once, shm_at_fork);", "", "threads-and-forks"},
 	{"shm_block.h", "shm_unlink_block(block);", "", "sending"},
 	{"shm_block.h", "(uintptr_t)pointer - data < block->size - SHM_DATA", "1", "host"},
 	{"shm_host.h", "if (number)", "if (0)", "host"},
@@ -118,4 +119,14 @@ func TestEachGuardIsMissed(t *testing.T) {
 	for _, s := range scenarios {
 		assert.False(t, notices(client(t), s.name), "%s without a mutant", s.name)
 	}
+}
+
+// Without the lock of the list, ThreadSanitizer finds a race.
+func TestARaceIsFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs threads under ThreadSanitizer")
+	}
+	out, err := threaded(t, filepath.Dir(mutated(t, "shm_block.h", "(void)pthread_mutex_lock(&shm_blocks.lock);", "")))
+	require.Error(t, err)
+	assert.Regexp(t, `data race .*in shm_`, out)
 }

@@ -162,9 +162,11 @@ var groups = map[string][]string{
 		"dtype 18 ", "own 18 shm: send: the tensor is not in shared memory", "tcp 66 ", "no-socket 66 ", "receive-tcp 66 ", "receive-null 7 ",
 		"sent 0", "sent-again 0", "then-read-only 7 shm: send: the tensor was sent before", "received 0", "forwarded 0", "twice 0", "shared 111",
 		"peer-gone 65 "},
-	"waiting":    {"not-ready 64 ", "full 64 ", "signal 64 ", "native 1"},
-	"forking":    {"child left 0 wrote 42", "left 0"},
-	"allocating": {"scalar 0", "type 8 ", "id 9 ", "stream 10 ", "extent 7 ", "no-shape 7 ", "overflow 7 ", "code 7 ", "bool 7 ", "far 7 ", "null 7 ", "limit 19 ", "left 0"},
+	"threads":           {"threads failed 0 left 0"},
+	"threads-and-forks": {"threads failed 0 left 0"},
+	"waiting":           {"not-ready 64 ", "full 64 ", "signal 64 ", "native 1"},
+	"forking":           {"child left 0 wrote 42", "left 0"},
+	"allocating":        {"scalar 0", "type 8 ", "id 9 ", "stream 10 ", "extent 7 ", "no-shape 7 ", "overflow 7 ", "code 7 ", "bool 7 ", "far 7 ", "null 7 ", "limit 19 ", "left 0"},
 	"host": {"probe 0", "count 0", "info 0", "found 1 48 0 1", "info-past 0", "found -1 1", "number 10 ", "none 0", "copy 0", "copied 11",
 		"copy-dtype 17 ", "copy-read-only 7 ", "order 0", "finish 0", "keep 0", "free-null 0"},
 }
@@ -202,4 +204,35 @@ func TestTheDeadLeaveNothingBehind(t *testing.T) {
 	before := len(names())
 	assert.Equal(t, []string{"while it lives 1", "in a message 1", "left 0"}, does(t, client(t), "dying"))
 	assert.Len(t, names(), before)
+}
+
+// threaded runs the threads under ThreadSanitizer.
+func threaded(t *testing.T, source string) (string, error) {
+	t.Helper()
+	gcc, setarch, program := need.Program(t, "gcc", "gcc"), need.Program(t, "setarch", "util-linux"), filepath.Join(t.TempDir(), "client")
+	run(t, gcc, "-std=gnu11", "-g", "-O1", "-w", "-fsanitize=thread", "-I", source, "-o", program, "testdata/client.c",
+		filepath.Join(source, "dlpackgen_shm.c"), "-lpthread")
+	out, err := exec.Command(setarch, "-R", program, "threads").CombinedOutput()
+	return string(out), err
+}
+
+func TestThreads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs threads under ThreadSanitizer")
+	}
+	out, err := threaded(t, backend(t))
+	require.NoError(t, err, out)
+	assert.Equal(t, "threads failed 0 left 0\n", out)
+}
+
+// C++ has the headers, and the owners and exceptions of every back end.
+func TestCpp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles C++")
+	}
+	gcc, gpp, dir := need.Program(t, "gcc", "gcc"), need.Program(t, "g++", "g++"), t.TempDir()
+	object, program := filepath.Join(dir, "shm.o"), filepath.Join(dir, "program")
+	run(t, gcc, "-O1", "-c", "-o", object, filepath.Join(backend(t), "dlpackgen_shm.c"))
+	run(t, gpp, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-I", backend(t), "-o", program, "testdata/client.cpp", object, "-lpthread")
+	assert.Equal(t, []string{"allocated 12, then shm: alloc: there is no device 1; the CPU is 0"}, does(t, program))
 }

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,24 +108,26 @@ static void pair(int type, int sockets[2]) {
 
 /* Forks a peer and receives what it sends. */
 static void one(const char *name) {
-	int sockets[2], status, on = 1, code;
+	int sockets[2], status = 0, on = 1, code;
+	const int asks = !strcmp(name, "credentials");
 	DLManagedTensorVersioned *t = NULL;
 	pair(strncmp(name, "packet", 6) ? SOCK_STREAM : SOCK_SEQPACKET, sockets);
-	fflush(stdout);
-	const pid_t child = fork();
-	if (child == 0) {
-		close(sockets[0]);
-		_exit(fair(name, sockets[1]) || hostile_header(name, sockets[1]) || hostile_memory(name, sockets[1]) ||
-		              hostile_message(name, sockets[1]) ? 0 : 5);
-	}
-	close(sockets[1]);
-	waitpid(child, &status, 0);
-	if (WIFEXITED(status) && WEXITSTATUS(status)) printf("the peer failed with %d\n", WEXITSTATUS(status));
-	if (!strcmp(name, "credentials")) {
+	if (asks) {
 		(void)setsockopt(sockets[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
 		(void)setsockopt(sockets[0], SOL_SOCKET, 76 /* SO_PASSPIDFD */, &on, sizeof on);
 		(void)setsockopt(sockets[0], SOL_SOCKET, SO_PASSSEC, &on, sizeof on);
 	}
+	fflush(stdout);
+	const pid_t child = fork();
+	if (child == 0) {
+		close(sockets[0]);
+		if (asks) _exit(!fair(name, sockets[1]) || read(sockets[1], &on, 1) != 0); /* there is no pidfd of the dead */
+		_exit(fair(name, sockets[1]) || hostile_header(name, sockets[1]) || hostile_memory(name, sockets[1]) ||
+		              hostile_message(name, sockets[1]) ? 0 : 5);
+	}
+	close(sockets[1]);
+	if (!asks) waitpid(child, &status, 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status)) printf("the peer failed with %d\n", WEXITSTATUS(status));
 	const int before = descriptors();
 	struct rlimit limit, none = {0, 0};
 	getrlimit(RLIMIT_NOFILE, &limit);
@@ -136,6 +139,7 @@ static void one(const char *name) {
 	if (!strcmp(name, "read-only") && t) force(t);
 	if (t) SHM->device->free(t, &error);
 	close(sockets[0]);
+	if (asks) waitpid(child, &status, 0);
 	printf("left %d %d\n", descriptors() - before + 1, mappings());
 }
 
@@ -297,6 +301,48 @@ static void forking(void) {
 	printf("left %d\n", mappings());
 }
 
+/* Tensors come and go on other threads. */
+static void *churn(void *stop) {
+	dlpackgen_device_pointer p;
+	dlpackgen_device_error own;
+	const int64_t shape[] = {3};
+	const dlpackgen_device_request r = {{kDLCPU, 0}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
+	while (!__atomic_load_n((int *)stop, __ATOMIC_RELAXED)) {
+		DLManagedTensorVersioned *t = NULL;
+		if (SHM->device->alloc(&r, &t, &own) || SHM->device->pointer_info(t->dl_tensor.data, &p, &own) || p.size != 12 ||
+		    SHM->device->pointer_info(stop, &p, &own) || p.base)
+			printf("wrong\n");
+		if (t) t->deleter(t);
+	}
+	return NULL;
+}
+
+/* Threads, and children of fork meanwhile: none of them waits for a lock for ever. */
+static void threads(int forks) {
+	pthread_t others[3];
+	DLManagedTensorVersioned *many[500]; /* so that a search takes its time */
+	int stop = 0, status, failed = 0;
+	for (int i = 0; i < 500; i++) many[i] = made(1, 1);
+	for (int i = 0; i < 3; i++)
+		if (pthread_create(&others[i], NULL, churn, &stop)) die("pthread_create");
+	for (int i = 0; i < forks && !failed; i++) {
+		const pid_t child = fork();
+		if (child == 0) {
+			alarm(5);
+			DLManagedTensorVersioned *t = made(1, 1);
+			t->deleter(t);
+			_exit(0);
+		}
+		waitpid(child, &status, 0);
+		failed += status != 0;
+	}
+	if (!forks) usleep(300000);
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	for (int i = 0; i < 3; i++) pthread_join(others[i], NULL);
+	for (int i = 0; i < 500; i++) many[i]->deleter(many[i]);
+	printf("threads failed %d left %d\n", failed, mappings());
+}
+
 static int asked(DLDevice device, DLDataType dtype, int32_t ndim, const int64_t *shape, void *stream) {
 	const dlpackgen_device_request r = {device, dtype, ndim, shape, stream, 0};
 	DLManagedTensorVersioned *t = NULL;
@@ -374,6 +420,8 @@ int main(int count, char **words) {
 	for (int i = 1; i < count; i++) {
 		const char *w = words[i];
 		if (!strcmp(w, "race")) race();
+		else if (!strcmp(w, "threads")) threads(0);
+		else if (!strcmp(w, "threads-and-forks")) threads(300);
 		else if (!strcmp(w, "sending")) sending();
 		else if (!strcmp(w, "waiting")) waiting();
 		else if (!strcmp(w, "dying")) dying();
