@@ -15,6 +15,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
@@ -29,22 +30,10 @@ func served() (versions []string) {
 	return versions
 }
 
-func releaseOf(t *testing.T, version string) *spec.Release {
-	t.Helper()
-	r, err := spec.Embedded().Release(version)
-	require.NoError(t, err)
-	return r
-}
-
 func emitted(t *testing.T, r *spec.Release) map[string]string {
 	t.Helper()
 	files, err := Target.Emit(&emit.Model{Release: r})
-	require.NoError(t, err)
-	out := map[string]string{}
-	for _, f := range files {
-		out[f.Path] = string(f.Data)
-	}
-	return out
+	return emittest.Texts(t, files, err)
 }
 
 // A snapshot holds what the spec decides; the rest differs by the namespace alone.
@@ -55,7 +44,7 @@ func TestSnapshotsOfWhatGenDoesNotHold(t *testing.T) {
 			continue
 		}
 		archive := &txtar.Archive{Comment: fmt.Appendf(nil, "Target cpp for DLPack %s.\n", version)}
-		headers := emitted(t, releaseOf(t, version))
+		headers := emitted(t, emittest.Release(t, version))
 		for _, template := range slices.Sorted(maps.Keys(views)) {
 			name := "dlpackgen/" + strings.TrimSuffix(template, ".tmpl")
 			archive.Files = append(archive.Files, txtar.File{Name: name, Data: []byte(headers[name])})
@@ -68,7 +57,7 @@ func TestSnapshotsOfWhatGenDoesNotHold(t *testing.T) {
 }
 
 func TestGenHoldsTheNewestRelease(t *testing.T) {
-	for name, want := range emitted(t, releaseOf(t, "latest")) {
+	for name, want := range emitted(t, emittest.Release(t, "latest")) {
 		got, err := os.ReadFile(filepath.Join(golden.Root(t), "gen/cpp", filepath.FromSlash(name)))
 		require.NoError(t, err, "run: make generate")
 		assert.Equal(t, want, string(got), "gen/cpp/%s is out of date; run: make generate", name)
@@ -77,7 +66,7 @@ func TestGenHoldsTheNewestRelease(t *testing.T) {
 
 func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 	for _, version := range served() {
-		for name, text := range emitted(t, releaseOf(t, version)) {
+		for name, text := range emitted(t, emittest.Release(t, version)) {
 			assert.True(t, strings.HasPrefix(text, emit.Banner("// ", "", version)), name)
 			guard := "DLPACKGEN_V" + strings.ToUpper(strings.ReplaceAll(version, ".", "_")) + "_"
 			assert.Contains(t, text, "\n#ifndef "+guard, "%s has a guard of its release", name)
@@ -87,7 +76,7 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 }
 
 func TestSameModelSameBytes(t *testing.T) {
-	assert.Equal(t, emitted(t, releaseOf(t, "1.3")), emitted(t, releaseOf(t, "1.3")))
+	assert.Equal(t, emitted(t, emittest.Release(t, "1.3")), emitted(t, emittest.Release(t, "1.3")))
 }
 
 // without is a release that lacks one enumerator.
@@ -106,10 +95,10 @@ func without(r *spec.Release, enum, value string) *spec.Release {
 
 func TestEmitNamesWhatASpecLacks(t *testing.T) {
 	for _, name := range []string{"kDLInt", "kDLBool", "kDLFloat8_e4m3fn"} {
-		_, err := Target.Emit(&emit.Model{Release: without(releaseOf(t, "1.3"), codeEnum, name)})
+		_, err := Target.Emit(&emit.Model{Release: without(emittest.Release(t, "1.3"), codeEnum, name)})
 		assert.ErrorContains(t, err, "the headers build on the enumerator DLDataTypeCode."+name+", which DLPack 1.3 of this spec lacks")
 	}
-	_, err := Target.Emit(&emit.Model{Release: without(releaseOf(t, "1.3"), deviceEnum, "kDLTrn")})
+	_, err := Target.Emit(&emit.Model{Release: without(emittest.Release(t, "1.3"), deviceEnum, "kDLTrn")})
 	assert.NoError(t, err, "nothing names it")
 }
 

@@ -13,33 +13,22 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
 const ourImport = "github.com/dlpackgen/dlpackgen/backends/cuda"
 
-func release(t *testing.T, version string) *spec.Release {
-	t.Helper()
-	r, err := spec.Embedded().Release(version)
-	require.NoError(t, err)
-	return r
-}
-
 func rendered(t *testing.T, r *spec.Release, b *backend.Backend) map[string]string {
 	t.Helper()
 	files, err := Render(&emit.Model{Release: r, Options: map[string]string{"import": ourImport}}, b)
-	require.NoError(t, err)
-	texts := map[string]string{}
-	for _, f := range files {
-		texts[f.Path] = string(f.Data)
-	}
-	return texts
+	return emittest.Texts(t, files, err)
 }
 
 func TestBackendsHoldTheNewestRelease(t *testing.T) {
 	dir := filepath.Join(golden.Root(t), "backends/cuda")
-	texts := rendered(t, release(t, "latest"), backend.Embedded("cuda"))
+	texts := rendered(t, emittest.Release(t, "latest"), backend.Embedded("cuda"))
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, entries, len(texts))
@@ -51,7 +40,7 @@ func TestBackendsHoldTheNewestRelease(t *testing.T) {
 }
 
 func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
-	for name, text := range rendered(t, release(t, "main"), backend.Embedded("cuda")) {
+	for name, text := range rendered(t, emittest.Release(t, "main"), backend.Embedded("cuda")) {
 		assert.True(t, emit.HasBanner([]byte(text)), name)
 		assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|<no value>|\{\{[.-]|\{\{range|dlpackgen_template|dlpackgen_device_(?:name|entry)`, text, name)
 		if strings.HasSuffix(name, ".go") {
@@ -73,7 +62,7 @@ func TestTheSourcesServeOtherDescriptions(t *testing.T) {
 	other := *backend.Embedded("cuda")
 	other.Name, other.Title = "acme", "Acme"
 	other.Library.Linux = []string{"libacme.so"}
-	texts := rendered(t, release(t, "1.3"), &other)
+	texts := rendered(t, emittest.Release(t, "1.3"), &other)
 	for _, name := range []string{"acme.go", "dlpackgen_acme.c", "dlpackgen_acme.h", "device_driver.h"} {
 		require.Contains(t, texts, name)
 	}
@@ -89,7 +78,7 @@ func TestTheSourcesServeOtherDescriptions(t *testing.T) {
 // Two copies in one program differ in their only symbol.
 func TestTheSymbolFollowsTheImportPath(t *testing.T) {
 	entry := func(path string) string {
-		files, err := CUDA.Emit(&emit.Model{Release: release(t, "1.3"), Options: map[string]string{"import": path}})
+		files, err := CUDA.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Options: map[string]string{"import": path}})
 		require.NoError(t, err)
 		i := slices.IndexFunc(files, func(f emit.File) bool { return f.Path == "cuda.go" })
 		_, rest, _ := strings.Cut(string(files[i].Data), "-DDLPACKGEN_CUDA_ENTRY=")
@@ -102,23 +91,23 @@ func TestTheSymbolFollowsTheImportPath(t *testing.T) {
 
 // A spec of somebody's own may lack what the sources use.
 func TestSpecsWithoutTheUsualNames(t *testing.T) {
-	changed := *release(t, "1.3")
+	changed := *emittest.Release(t, "1.3")
 	changed.Streams = nil
 	_, err := CUDA.Emit(&emit.Model{Release: &changed})
 	assert.ErrorContains(t, err, "the back end cuda builds on the stream table cuda, which DLPack 1.3 of this spec lacks")
 	other := *backend.Embedded("cuda")
 	other.Devices = []backend.Device{{Type: "kDLAcme", Memory: "device"}}
-	_, err = Render(&emit.Model{Release: release(t, "1.3")}, &other)
+	_, err = Render(&emit.Model{Release: emittest.Release(t, "1.3")}, &other)
 	assert.ErrorContains(t, err, "the back end cuda builds on the enumerator DLDeviceType.kDLAcme, which DLPack 1.3 of this spec lacks")
 }
 
 func TestNumbersOfStreamsComeFromTheSpec(t *testing.T) {
-	text := rendered(t, release(t, "1.3"), backend.Embedded("cuda"))["device_driver.h"]
+	text := rendered(t, emittest.Release(t, "1.3"), backend.Embedded("cuda"))["device_driver.h"]
 	assert.Contains(t, text, "\t{0, 1, 0},\n\t{1, 0, 1},\n\t{2, 0, 2},\n};")
 	assert.Contains(t, text, "DRIVER_DEFAULT_STREAM ((uintptr_t)1)")
 	rocm := *backend.Embedded("cuda")
 	rocm.Streams = backend.Streams{Table: "rocm"}
-	text = rendered(t, release(t, "1.3"), &rocm)["device_driver.h"]
+	text = rendered(t, emittest.Release(t, "1.3"), &rocm)["device_driver.h"]
 	assert.Contains(t, text, "\t{0, 0, 0},\n\t{1, 1, 0},\n\t{2, 1, 0},\n};")
 	assert.Contains(t, text, "DRIVER_DEFAULT_STREAM ((uintptr_t)0)")
 }

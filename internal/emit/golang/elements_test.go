@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
 // with gives a release with one more data type, as a vendor would add it.
 func with(t *testing.T, version string, d spec.DType) *spec.Release {
 	t.Helper()
-	r := *release(t, version)
+	r := *emittest.Release(t, version)
 	r.DTypes = append(slices.Clone(r.DTypes), d)
 	return &r
 }
@@ -79,7 +80,7 @@ func names(all []element) (names []string) {
 // Each release has the types of its own data types, and only those.
 func TestTypesOfElementsFollowTheRelease(t *testing.T) {
 	for version, pairs := range map[string]bool{"1.2": false, "latest": false, "main": true} {
-		b := &binding{release: release(t, version)}
+		b := &binding{release: emittest.Release(t, version)}
 		got := names(b.elements())
 		assert.Subset(t, got, []string{"Bool", "bool", "Int4", "UInt4", "int", "uintptr", "Float16", "BFloat16", "Float8E4M3B11FNUZ", "Float4E2M1FN", "Complex32", "complex128"})
 		assert.Equal(t, pairs, slices.Contains(got, "BComplex32"), version)
@@ -104,7 +105,7 @@ func TestAVendorsDataTypes(t *testing.T) {
 		{spec.DType{Name: "float128", Code: "kDLFloat", Bits: 128, Lanes: 1}, ""},
 		{spec.DType{Name: "handle", Code: "kDLOpaqueHandle", Bits: 64, Lanes: 1}, ""},
 	} {
-		before := emitted(t, &emit.Model{Release: release(t, "1.3")})["elements.go"]
+		before := emitted(t, &emit.Model{Release: emittest.Release(t, "1.3")})["elements.go"]
 		after := emitted(t, &emit.Model{Release: with(t, "1.3", test.dtype)})["elements.go"]
 		if test.want == "" {
 			assert.Equal(t, before, after, test.dtype.Name)
@@ -121,7 +122,7 @@ func TestNamesOfElementTypesAreUnique(t *testing.T) {
 }
 
 func TestPairsNeedTheirParts(t *testing.T) {
-	r := *release(t, "main")
+	r := *emittest.Release(t, "main")
 	r.DTypes = slices.DeleteFunc(slices.Clone(r.DTypes), func(d spec.DType) bool { return d.Name == "bfloat16" })
 	got := names((&binding{release: &r}).elements())
 	assert.Contains(t, got, "Complex32")

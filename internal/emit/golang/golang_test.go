@@ -17,27 +17,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-func release(t *testing.T, version string) *spec.Release {
-	t.Helper()
-	r, err := spec.Embedded().Release(version)
-	require.NoError(t, err)
-	return r
-}
-
 func emitted(t *testing.T, m *emit.Model) map[string]string {
 	t.Helper()
 	files, err := Target.Emit(m)
-	require.NoError(t, err)
-	out := map[string]string{}
-	for _, f := range files {
-		require.NotContains(t, out, f.Path, "made twice")
-		out[f.Path] = string(f.Data)
-	}
-	return out
+	return emittest.Texts(t, files, err)
 }
 
 // served gives the releases that the target serves, besides the one in gen/go.
@@ -58,7 +46,7 @@ func served(t *testing.T) (versions []string) {
 func TestSnapshotsOfWhatGenDoesNotHold(t *testing.T) {
 	var owned []string
 	for _, version := range served(t) {
-		files, err := Target.Emit(&emit.Model{Release: release(t, version)})
+		files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, version)})
 		require.NoError(t, err)
 		archive := &txtar.Archive{Comment: fmt.Appendf(nil, "Target go for DLPack %s.\n", version)}
 		for _, f := range files {
@@ -76,7 +64,7 @@ func TestSnapshotsOfWhatGenDoesNotHold(t *testing.T) {
 
 func TestGenHoldsTheNewestRelease(t *testing.T) {
 	dir := filepath.Join(golden.Root(t), "gen", "go", "dlpack")
-	for name, want := range emitted(t, &emit.Model{Release: release(t, "latest"), Dir: dir}) {
+	for name, want := range emitted(t, &emit.Model{Release: emittest.Release(t, "latest"), Dir: dir}) {
 		got, err := os.ReadFile(filepath.Join(dir, name))
 		require.NoError(t, err, "run: make generate")
 		assert.Equal(t, want, string(got), "gen/go/dlpack/%s is not current; run: make generate", name)
@@ -84,12 +72,12 @@ func TestGenHoldsTheNewestRelease(t *testing.T) {
 }
 
 func TestTheSameModelGivesTheSameBytes(t *testing.T) {
-	m := &emit.Model{Release: release(t, "main")}
+	m := &emit.Model{Release: emittest.Release(t, "main")}
 	assert.Equal(t, emitted(t, m), emitted(t, m))
 }
 
 func TestEveryFileHasItsBannerAndNoPlaceholder(t *testing.T) {
-	files := emitted(t, &emit.Model{Release: release(t, "1.2"), Options: map[string]string{optionPackage: "tensor", optionImport: "example.org/tensor"}})
+	files := emitted(t, &emit.Model{Release: emittest.Release(t, "1.2"), Options: map[string]string{optionPackage: "tensor", optionImport: "example.org/tensor"}})
 	for name, text := range files {
 		assert.True(t, emit.HasBanner([]byte(text)), name)
 		assert.Contains(t, strings.SplitAfterN(text, "\n", 3)[1], "DLPack 1.2; SPDX", name)
@@ -113,25 +101,25 @@ func TestEveryFileHasItsBannerAndNoPlaceholder(t *testing.T) {
 }
 
 func TestTheHeaderIsThatOfTargetC(t *testing.T) {
-	files := emitted(t, &emit.Model{Release: release(t, "latest")})
+	files := emitted(t, &emit.Model{Release: emittest.Release(t, "latest")})
 	header, err := os.ReadFile(filepath.Join(golden.Root(t), "gen", "c", "dlpack", "dlpack.h"))
 	require.NoError(t, err)
 	assert.Equal(t, string(header), files["dlpack.h"])
 }
 
 func TestNoFlagsForTheCompiler(t *testing.T) {
-	for name, text := range emitted(t, &emit.Model{Release: release(t, "latest")}) {
+	for name, text := range emitted(t, &emit.Model{Release: emittest.Release(t, "latest")}) {
 		assert.NotContains(t, text, "#cgo", "%s: a user's own header or flag would get in", name)
 	}
 }
 
 // The packages below the bindings import them, by a path that must be known.
 func TestPackagesBelow(t *testing.T) {
-	files := emitted(t, &emit.Model{Release: release(t, "1.3")})
+	files := emitted(t, &emit.Model{Release: emittest.Release(t, "1.3")})
 	for name := range files {
 		assert.NotContains(t, name, "/")
 	}
-	files = emitted(t, &emit.Model{Release: release(t, "1.3"), Options: map[string]string{optionPackage: "tensors", optionImport: "example.org/x/tensors"}})
+	files = emitted(t, &emit.Model{Release: emittest.Release(t, "1.3"), Options: map[string]string{optionPackage: "tensors", optionImport: "example.org/x/tensors"}})
 	assert.Equal(t, files["dlpack.h"], files["dlpackpy/dlpack.h"])
 	assert.Contains(t, files["dlpackpy/call.go"], "\npackage dlpackpy\n")
 	assert.Contains(t, files["dlpackpy/call.go"], "\n\tdlpack \"example.org/x/tensors\"\n")
@@ -143,10 +131,10 @@ func TestPackagesBelow(t *testing.T) {
 // What Python calls the parts of the protocol stands in C, for every release at
 // once, and in the spec.
 func TestNamesOfPythonAreThoseOfTheSpec(t *testing.T) {
-	files := emitted(t, &emit.Model{Release: release(t, "main"), Options: map[string]string{optionImport: "example.org/x"}})
+	files := emitted(t, &emit.Model{Release: emittest.Release(t, "main"), Options: map[string]string{optionImport: "example.org/x"}})
 	give, take := files["dlpackpy/give.c"], files["dlpackpy/take.c"]
 	for _, version := range served(t) {
-		python := release(t, version).Python
+		python := emittest.Release(t, version).Python
 		for _, text := range []string{give, take} {
 			assert.Contains(t, text, `"`+python.Capsule.Fresh+`"`)
 			assert.Contains(t, text, `"`+python.Versioned.Fresh+`"`)
@@ -161,7 +149,7 @@ func TestNamesOfPythonAreThoseOfTheSpec(t *testing.T) {
 // A vendor's devices may bring names that differ in C alone.
 func TestNamesThatGoCannotTellApart(t *testing.T) {
 	for _, added := range [][]string{{"kDLAcme_x", "kDLAcmeX"}, {"kDLType"}} {
-		r := *release(t, "1.3")
+		r := *emittest.Release(t, "1.3")
 		enum := *spec.Find[*spec.Enum](&r, deviceEnum)
 		for i, name := range added {
 			enum.Values = append(enum.Values[:len(enum.Values):len(enum.Values)], spec.EnumValue{Name: name, Value: int64(500 + i)})
@@ -176,7 +164,7 @@ func TestNamesThatGoCannotTellApart(t *testing.T) {
 // editDevices gives the release with every device type changed.
 func editDevices(t *testing.T, edit func(*spec.EnumValue)) *spec.Release {
 	t.Helper()
-	r := *release(t, "1.3")
+	r := *emittest.Release(t, "1.3")
 	r.Decls = slices.Clone(r.Decls)
 	at := slices.IndexFunc(r.Decls, func(d spec.Decl) bool { return d.DeclName() == deviceEnum })
 	enum := *spec.Find[*spec.Enum](&r, deviceEnum)
@@ -190,7 +178,7 @@ func editDevices(t *testing.T, edit func(*spec.EnumValue)) *spec.Release {
 
 // A spec of one's own, or a vendor's device, may say anything in its docs.
 func TestDocsStayComments(t *testing.T) {
-	plain := emitted(t, &emit.Model{Release: release(t, "1.3")})
+	plain := emitted(t, &emit.Model{Release: emittest.Release(t, "1.3")})
 	for _, doc := range []string{"/*", "*/ var evil = 1 /*", "/* */ var evil = 1", "// two", "//go:embed x", "a\nvar evil = 1", "`\"", ""} {
 		r := editDevices(t, func(v *spec.EnumValue) { v.Doc = doc })
 		files := emitted(t, &emit.Model{Release: r})

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -34,7 +35,7 @@ func TestNamesOfGo(t *testing.T) {
 }
 
 func TestValuesLoseTheirPrefixAndMirrorsKeepIt(t *testing.T) {
-	b, err := newBinding(&emit.Model{Release: release(t, "1.3")})
+	b, err := newBinding(&emit.Model{Release: emittest.Release(t, "1.3")})
 	assert.NoError(t, err)
 	for c, want := range map[string]string{
 		"DLDevice": "Device", "DLDataType": "DataType", "DLDeviceType": "DeviceType", "DLPackVersion": "Version",

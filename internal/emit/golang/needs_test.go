@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -36,7 +37,7 @@ python:
 }
 
 func TestFieldsThatGoCannotTellApart(t *testing.T) {
-	r := *release(t, "1.3")
+	r := *emittest.Release(t, "1.3")
 	version := *spec.Find[*spec.Struct](&r, "DLPackVersion")
 	version.Fields = append(slices.Clone(version.Fields), spec.Field{Name: "Major", Type: version.Fields[0].Type})
 	r.Decls = slices.Clone(r.Decls)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 )
 
 func TestTheImportPathIsThatOfTheFolder(t *testing.T) {
@@ -42,7 +43,7 @@ func TestTheImportPathWithoutAModule(t *testing.T) {
 		{emit.Model{Dir: none, Options: map[string]string{optionPackage: "tensor"}}, "", "tensor"},
 		{emit.Model{Dir: none, Options: map[string]string{optionImport: "example.org/x"}}, "example.org/x", "example.org/x"},
 	} {
-		test.model.Release = release(t, "1.3")
+		test.model.Release = emittest.Release(t, "1.3")
 		b, err := newBinding(&test.model)
 		require.NoError(t, err)
 		assert.Equal(t, test.path, b.path)
@@ -53,7 +54,7 @@ func TestTheImportPathWithoutAModule(t *testing.T) {
 func TestAModuleThatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "go.mod"), 0o755))
-	_, err := Target.Emit(&emit.Model{Release: release(t, "1.3"), Dir: dir})
+	_, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Dir: dir})
 	require.ErrorContains(t, err, `give the import path of the bindings as option "import"`)
 }
 

@@ -11,30 +11,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-func release(t *testing.T, version string) *spec.Release {
-	t.Helper()
-	r, err := spec.Embedded().Release(version)
-	require.NoError(t, err)
-	return r
-}
-
 func rendered(t *testing.T, r *spec.Release) map[string]string {
 	t.Helper()
 	files, err := Target.Emit(&emit.Model{Release: r})
-	require.NoError(t, err)
 	texts := map[string]string{}
-	for _, f := range files {
-		texts[strings.TrimPrefix(f.Path, folder)] = string(f.Data)
+	for name, text := range emittest.Texts(t, files, err) {
+		texts[strings.TrimPrefix(name, folder)] = text
 	}
 	return texts
 }
 
 func TestGenHoldsTheNewestRelease(t *testing.T) {
-	texts := rendered(t, release(t, "latest"))
+	texts := rendered(t, emittest.Release(t, "latest"))
 	entries, err := os.ReadDir(filepath.Join(golden.Root(t), "gen/c", folder))
 	require.NoError(t, err)
 	assert.Len(t, entries, len(texts))
@@ -46,7 +39,7 @@ func TestGenHoldsTheNewestRelease(t *testing.T) {
 }
 
 func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
-	for name, text := range rendered(t, release(t, "main")) {
+	for name, text := range rendered(t, emittest.Release(t, "main")) {
 		assert.True(t, strings.HasPrefix(text, emit.Banner("/* ", " */", "main")), name)
 		assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|<no value>|\{\{[.a-z]`, text, name)
 		for line := range strings.SplitSeq(text, "\n") {
@@ -57,7 +50,7 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 
 // What a release adds is named without a change here.
 func TestNamesFollowTheRelease(t *testing.T) {
-	before, now := rendered(t, release(t, "1.3"))["names.h"], rendered(t, release(t, "main"))["names.h"]
+	before, now := rendered(t, emittest.Release(t, "1.3"))["names.h"], rendered(t, emittest.Release(t, "main"))["names.h"]
 	for _, line := range []string{
 		"#define DLPACKGEN_BCOMPLEX32 DLPACKGEN_DTYPE(kDLBcomplex, 32, 1)\n", "case kDLAscend: return \"ascend\";\n",
 	} {
@@ -77,17 +70,17 @@ func TestNamesFollowTheRelease(t *testing.T) {
 // A spec of somebody's own may lack what the copied files use.
 func TestSpecsWithoutTheUsualNames(t *testing.T) {
 	for _, missing := range needed {
-		changed := *release(t, "1.3")
+		changed := *emittest.Release(t, "1.3")
 		changed.Decls = slices.DeleteFunc(slices.Clone(changed.Decls), func(d spec.Decl) bool { return d.DeclName() == missing })
 		_, err := Target.Emit(&emit.Model{Release: &changed})
 		assert.ErrorContains(t, err, "modules for Python build on "+missing+", which DLPack 1.3 of this spec lacks")
 	}
-	changed := *release(t, "1.3")
+	changed := *emittest.Release(t, "1.3")
 	changed.Python.OlderExchange = ""
 	_, err := Target.Emit(&emit.Model{Release: &changed})
 	assert.ErrorContains(t, err, "the two attributes that give an exchange table")
 }
 
 func TestSameModelSameBytes(t *testing.T) {
-	assert.Equal(t, rendered(t, release(t, "1.3")), rendered(t, release(t, "1.3")))
+	assert.Equal(t, rendered(t, emittest.Release(t, "1.3")), rendered(t, emittest.Release(t, "1.3")))
 }

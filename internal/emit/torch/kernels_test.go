@@ -9,6 +9,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
 )
@@ -38,11 +39,11 @@ func several(t *testing.T) []kernel.Kernel {
 }
 
 func TestKernelsAreRendered(t *testing.T) {
-	files, err := Target.Emit(&emit.Model{Release: release(t, "1.3"), Kernels: several(t)})
+	files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Kernels: several(t)})
 	require.NoError(t, err)
 	archive := &txtar.Archive{Comment: []byte("Target torch for the kernels of kernels_test.go.\n")}
 	for _, f := range files {
-		if _, fixed := rendered(t, release(t, "1.3"))[f.Path]; !fixed {
+		if _, fixed := rendered(t, emittest.Release(t, "1.3"))[f.Path]; !fixed {
 			assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n\n|<no value>|\{\{`, string(f.Data), f.Path)
 			archive.Files = append(archive.Files, txtar.File{Name: f.Path, Data: f.Data})
 		}
@@ -55,7 +56,7 @@ func TestKernelsAreRendered(t *testing.T) {
 func TestWhatTorchCannotDoIsNamed(t *testing.T) {
 	vulkan := described(t, "f", "(Tensor x) -> ()")
 	vulkan.Devices = []kernel.Device{{Name: "kDLVulkan", Value: 7}}
-	_, err := Target.Emit(&emit.Model{Release: release(t, "1.3"), Kernels: []kernel.Kernel{vulkan, described(t, "g", "(int n) -> ()")}})
+	_, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Kernels: []kernel.Kernel{vulkan, described(t, "g", "(int n) -> ()")}})
 	require.Error(t, err)
 	assert.Equal(t, []string{
 		"kernel f is for kDLVulkan, which PyTorch has no back end for",

@@ -11,30 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-func release(t *testing.T, version string) *spec.Release {
-	t.Helper()
-	r, err := spec.Embedded().Release(version)
-	require.NoError(t, err)
-	return r
-}
-
 func rendered(t *testing.T, r *spec.Release) map[string]string {
 	t.Helper()
 	files, err := Target.Emit(&emit.Model{Release: r})
-	require.NoError(t, err)
-	texts := map[string]string{}
-	for _, f := range files {
-		texts[f.Path] = string(f.Data)
-	}
-	return texts
+	return emittest.Texts(t, files, err)
 }
 
 func TestGenHoldsTheNewestRelease(t *testing.T) {
-	for name, text := range rendered(t, release(t, "latest")) {
+	for name, text := range rendered(t, emittest.Release(t, "latest")) {
 		got, err := os.ReadFile(filepath.Join(golden.Root(t), "gen/cpp", name))
 		require.NoError(t, err, "run: make generate")
 		assert.Equal(t, text, string(got), "gen/cpp/%s is out of date; run: make generate", name)
@@ -42,7 +31,7 @@ func TestGenHoldsTheNewestRelease(t *testing.T) {
 }
 
 func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
-	for name, text := range rendered(t, release(t, "main")) {
+	for name, text := range rendered(t, emittest.Release(t, "main")) {
 		mark, gap := "// ", `\n\n\n`
 		if strings.HasSuffix(name, ".py") {
 			mark, gap = "# ", `\n\n\n\n`
@@ -60,12 +49,12 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 
 // A spec of somebody's own may lack what the copied files use.
 func TestSpecsWithoutTheUsualNames(t *testing.T) {
-	changed := *release(t, "1.3")
+	changed := *emittest.Release(t, "1.3")
 	changed.Decls = slices.DeleteFunc(slices.Clone(changed.Decls), func(d spec.Decl) bool { return d.DeclName() == "DLPACK_FLAG_BITMASK_READ_ONLY" })
 	_, err := Target.Emit(&emit.Model{Release: &changed})
 	assert.ErrorContains(t, err, "the sources for torch build on the flag DLPACK_FLAG_BITMASK_READ_ONLY, which DLPack 1.3 of this spec lacks")
 }
 
 func TestSameModelSameBytes(t *testing.T) {
-	assert.Equal(t, rendered(t, release(t, "1.3")), rendered(t, release(t, "1.3")))
+	assert.Equal(t, rendered(t, emittest.Release(t, "1.3")), rendered(t, emittest.Release(t, "1.3")))
 }

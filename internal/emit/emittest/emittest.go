@@ -1,0 +1,32 @@
+// Package emittest is what the tests of all targets share: releases, and files by
+// path. It compares nothing itself.
+package emittest
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// Release gives a release of the spec that is built in.
+func Release(t *testing.T, version string) *spec.Release {
+	t.Helper()
+	release, err := spec.Embedded().Release(version)
+	require.NoError(t, err)
+	return release
+}
+
+// Texts gives what a target has made, by path; err is its error.
+func Texts(t *testing.T, files []emit.File, err error) map[string]string {
+	t.Helper()
+	require.NoError(t, err)
+	texts := map[string]string{}
+	for _, f := range files {
+		require.NotContains(t, texts, f.Path, "made twice")
+		texts[f.Path] = string(f.Data)
+	}
+	return texts
+}
