@@ -14,6 +14,11 @@ cp -r . "$build/source" # pip builds where the sources are
 export PYTHONPATH="$build/installed" PYTHONDONTWRITEBYTECODE=1
 "$python" -W ignore train.py
 echo "ok wheel"
+cp -r "$build/installed" "$build/other"
+mv "$build"/other/torchop/_kernels_* "$build/other/torchop/_kernels_0_1.so" # of another torch
+PYTHONPATH="$build/other" "$python" -W ignore -c 'import torchop' 2>"$build/refused" && exit 1
+grep 'ImportError: torchop is built for torch 0\.1, and this is torch [1-9]' "$build/refused" || { cat "$build/refused"; exit 1; }
+echo "ok other torch"
 if command -v cmake >/dev/null; then
 	cmake -S . -B "$build/cmake" -DPython="$python" -DHEADERS="$DLPACKGEN_HEADERS" -DCMAKE_BUILD_TYPE=Release >"$build/log" || { cat "$build/log"; exit 1; }
 	cmake --build "$build/cmake" >"$build/log" || { cat "$build/log"; exit 1; }

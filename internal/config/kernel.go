@@ -20,12 +20,17 @@ const (
 )
 
 // takenNamespaces are PyTorch's own, whose operators are not to be added to.
-var takenNamespaces = []string{"aten", "c10", "prim", "prims", "profiler", "quantized", "torch"}
+var takenNamespaces = []string{
+	"aten", "c10", "classes", "higher_order", "import_module", "load_library", "loaded_libraries", "prim", "prims", "profiler", "quantized", "torch",
+}
+
+// noKernel are what torch.ops.NAMESPACE has for itself.
+var noKernel = []string{"name"}
 
 // kernelNodes are where the findings about a kernel that concern others point at.
 type kernelNodes struct {
-	name, symbol, backward *yaml.Node
-	valid                  bool
+	name, symbol, err, backward *yaml.Node
+	valid                       bool
 }
 
 // kernels reads the section of that name.
@@ -49,7 +54,10 @@ func (d *decoder) kernels(cfg *Config, section *yaml.Node) []kernel.Kernel {
 		symbols[k.Symbol] = k.Name
 		out, nodes = append(out, k), append(nodes, at)
 	}
-	for i := range out {
+	for i, k := range out {
+		if other, again := symbols[k.Error]; again && nodes[i].valid {
+			nodes[i].err.Errorf("kernel-conflict", "const char *f(int code) is a function of its own", "%s is the symbol of kernel %s", k.Error, other)
+		}
 		checkBackward(out, nodes, i)
 	}
 	return out
@@ -60,13 +68,13 @@ func (d *decoder) kernel(e yaml.Entry, devices map[string]int64) (kernel.Kernel,
 	k := kernel.Kernel{Name: e.Key.Value}
 	checkKernelName(e.Key, k.Name, "a kernel")
 	m := e.Value.Map("kernel " + k.Name)
-	at := kernelNodes{name: e.Key, symbol: orElse(m.Get("symbol"), e.Key), backward: m.Get("backward")}
+	at := kernelNodes{name: e.Key, symbol: orElse(m.Get("symbol"), e.Key), err: m.Get("error"), backward: m.Get("backward")}
 	k.Namespace = cmp.Or(namedBy(m, "namespace"), kernelNamespace)
-	if slices.Contains(takenNamespaces, k.Namespace) {
-		m.Get("namespace").Errorf("bad-name", "as in mylib", "the namespace %s is PyTorch's own", k.Namespace)
-	}
 	k.Symbol = cmp.Or(namedBy(m, "symbol"), k.Name)
 	k.Error = namedBy(m, "error")
+	if d.diags.Len() == before {
+		checkMeanings(k, m, at)
+	}
 	k.Backward = m.Text("backward")
 	k.Doc = spec.ReadDoc(m)
 	k.Header = header(m.Get("header"))
@@ -96,6 +104,24 @@ func namedBy(m *yaml.Map, key string) string {
 		checkKernelName(n, name, "a "+key)
 	}
 	return name
+}
+
+// checkMeanings reports names that mean something where they are used.
+func checkMeanings(k kernel.Kernel, m *yaml.Map, at kernelNodes) {
+	if slices.Contains(takenNamespaces, k.Namespace) {
+		m.Get("namespace").Errorf("bad-name", "as in mylib", "the namespace %s is PyTorch's own", k.Namespace)
+	} else if kernel.LooksLikeMacro(k.Namespace) {
+		m.Get("namespace").Errorf("bad-name", "as in mylib", "the namespace %s may be a macro", k.Namespace)
+	}
+	if slices.Contains(noKernel, k.Name) {
+		at.name.Errorf("bad-name", "", "torch.ops has no room for a kernel %s: its namespaces have that attribute", k.Name)
+	}
+	if problem := kernel.CheckSymbol(k.Symbol); problem != "" {
+		at.symbol.Errorf("bad-name", "as in symbol: mylib_square", "the symbol %s %s", k.Symbol, problem)
+	}
+	if problem := kernel.CheckSymbol(k.Error); problem != "" {
+		at.err.Errorf("bad-name", "as in error: mylib_error", "the function %s %s", k.Error, problem)
+	}
 }
 
 func checkKernelName(n *yaml.Node, name, what string) {

@@ -62,6 +62,12 @@ func TestKernelFindings(t *testing.T) {
 		fine + ", symbol: 1a":                `: error: "1a" is no name for a symbol: it is not a name in C [bad-name]`,
 		fine + ", namespace: a__b":           `: error: "a__b" is no name for a namespace: it is reserved`,
 		fine + ", namespace: aten":           `: error: the namespace aten is PyTorch's own [bad-name]`,
+		fine + ", namespace: load_library":   `: error: the namespace load_library is PyTorch's own [bad-name]`,
+		fine + ", namespace: NDEBUG":         `: error: the namespace NDEBUG may be a macro [bad-name]`,
+		fine + ", symbol: TORCH_CHECK":       `: error: the symbol TORCH_CHECK may be a macro`,
+		fine + ", symbol: main":              `: error: the symbol main is taken in every program`,
+		fine + ", error: std":                `: error: the function std is taken in every program`,
+		fine + ", symbol: g, error: g":       `: error: g is the symbol of kernel f [kernel-conflict]`,
 		fine + ", error: [x]":                `: error: error must be a value, not a list [wrong-kind]`,
 		fine + `, doc: "*/"`:                 `: error: doc must not contain comment marks`,
 		fine + ", header: ../x.h":            `: error: "../x.h" is no name for a header [bad-path]`,
@@ -91,9 +97,11 @@ func TestKernelFindings(t *testing.T) {
 
 func TestKernelsAreComparedWithEachOther(t *testing.T) {
 	for section, want := range map[string]string{
-		"[f]":       `:3:10: error: kernels must be a mapping, not a list [wrong-kind]`,
-		"{f: 1}":    `:3:14: error: kernel f must be a mapping, not a value [wrong-kind]`,
-		"{f-g: {}}": `:3:11: error: "f-g" is no name for a kernel: it is not a name in C [bad-name]`,
+		"[f]":                        `:3:10: error: kernels must be a mapping, not a list [wrong-kind]`,
+		"{f: 1}":                     `:3:14: error: kernel f must be a mapping, not a value [wrong-kind]`,
+		"{f-g: {}}":                  `:3:11: error: "f-g" is no name for a kernel: it is not a name in C [bad-name]`,
+		"{NULL: {schema: () -> ()}}": `:3:11: error: the symbol NULL may be a macro: a C function has a small letter in its name [bad-name]`,
+		"{name: {schema: () -> ()}}": `:3:11: error: torch.ops has no room for a kernel name: its namespaces have that attribute [bad-name]`,
 		"{f: {schema: () -> ()}, f: {schema: () -> ()}}":                                                                                  `the key "f" again`,
 		"{f: {schema: () -> ()}, g: {schema: () -> (), symbol: f}}":                                                                       `:3:64: error: f is the symbol of kernel f already [kernel-conflict]`,
 		"{f: {schema: (Tensor x) -> Tensor, like: x, backward: g}, g: {schema: () -> ()}}":                                                `: error: g cannot compute the gradients of f: the backward must take (Tensor grad0, Tensor x) -> Tensor`,

@@ -174,6 +174,26 @@ func CheckName(name string) string {
 	return ""
 }
 
+// global are the names outside of any namespace that the generated code, or every
+// program, has.
+var global = []string{"at", "c10", "caffe2", "dlpackgen", "main", "std", "torch"}
+
+// CheckSymbol tells why a word that CheckName lets pass cannot name a C function, or
+// gives "". Functions of the C library are not known here.
+func CheckSymbol(name string) string {
+	switch {
+	case LooksLikeMacro(name):
+		return "may be a macro: a C function has a small letter in its name"
+	case slices.Contains(global, name):
+		return "is taken in every program, or by PyTorch"
+	}
+	return ""
+}
+
+// LooksLikeMacro tells whether a word is written as macros are. Those of one letter
+// are none.
+func LooksLikeMacro(name string) bool { return len(name) > 1 && strings.ToUpper(name) == name }
+
 // name reads the name of an argument or a result.
 func (p *parser) name(of string) string {
 	name, at := p.word()

@@ -95,6 +95,15 @@ func TestNames(t *testing.T) {
 	}
 }
 
+func TestSymbols(t *testing.T) {
+	for _, good := range []string{"square", "N", "aten_square", "dlpack_main"} {
+		assert.Empty(t, CheckSymbol(good), good)
+	}
+	for _, bad := range []string{"NULL", "INT64_MAX", "TORCH_CHECK", "std", "main", "at"} {
+		assert.NotEmpty(t, CheckSymbol(bad), bad)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add("(Tensor x, Tensor(a!) out, Tensor? w, int n, float f, bool on) -> (Tensor, Tensor y)")
 	f.Add("(Tensor(a!)? x) -> Tensor z")

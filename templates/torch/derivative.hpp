@@ -188,8 +188,8 @@ struct Versions<K, R(A...)> {
   template <bool writes, class Value>
   static void raise_if([[maybe_unused]] const Value& argument) {
     if constexpr (writes) {
-      // Tensors of inference mode have no version.
-      if (argument.defined() && !argument.is_inference()) argument.unsafeGetTensorImpl()->bump_version();
+      // Outside inference mode this refuses tensors of it, which have no version.
+      if (argument.defined()) argument.unsafeGetTensorImpl()->bump_version();
     }
   }
 };

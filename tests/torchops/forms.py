@@ -60,7 +60,19 @@ def test_inference_mode():
     with torch.inference_mode():
         made = torch.ones(2)
     for form, mix in mixes().items():
-        mix(outside, 1.0, 1, True, None, made)
+        for x in (outside, made):
+            raises(RuntimeError, "Inplace update to inference tensor outside InferenceMode", mix, x, 1.0, 1, True, None, made)
+        assert mix(made, 1.0, 1, True, None, outside)[0].tolist() == [2, 2], form
+    assert made.tolist() == [1, 1]
+
+
+def test_every_form_raises_the_version_below_autograd():
+    below = torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.AutogradCPU))
+    for form, mix in mixes().items():
+        out = torch.ones(2)
+        mix(torch.ones(2), 1.0, 1, True, None, out)
+        assert out._version == 1, form
+    del below
 
 
 def test_overlapping_threads():

@@ -51,6 +51,16 @@ def test_without_a_backward_a_gradient_is_refused():
     assert leaf._version == 1
 
 
+def test_every_argument_is_looked_at():
+    leaf, plain = torch.ones(2, requires_grad=True), torch.ones(2)
+    raises(NotImplementedError, "ops::mix_function(): an argument requires a gradient", ops.mix_function, plain, 1.0, 1, True, leaf, plain)
+    before = torch.ones(2).requires_grad_().requires_grad_(False)  # which has what autograd keeps, and wants nothing
+    raises(NotImplementedError, "ops::square_backward(): an argument requires a gradient", ops.square_backward, leaf, before, 1.0)
+    raises(NotImplementedError, "ops::square_backward(): an argument requires a gradient", ops.square_backward, before, leaf, 1.0)
+    ops.mul(leaf, 2, before)[1].sum().backward()
+    assert leaf.grad.tolist() == [1, 1]
+
+
 def test_forward_mode_is_refused():
     import torch.autograd.forward_ad as fwAD
 

@@ -55,6 +55,24 @@ def test_overlapping_elements_are_not_written():
     raises(ValueError, "argument 'out' (1st): it is written to, and its elements share memory",
            ops.fill, torch.ones(1).expand(3), 1.0)
     ops.fill(torch.ones(1).as_strided((1,), (0,)), 1.0)  # one element shares with none
+    for view in (torch.ones(5).unfold(0, 3, 1), torch.ones(9).as_strided((3, 3), (1, 1)), torch.ones(9).as_strided((2, 3), (2, 1))):
+        raises(ValueError, "argument 'out' (1st): it is written to, and its elements share memory", ops.fill, view, 1.0)
+    base = torch.zeros(4, 6)
+    ops.fill(base.t()[::2, 1:3], 1.0)  # gaps and another order share nothing
+    assert base.sum() == 6
+
+
+def test_storage_that_was_made_smaller():
+    for view in (lambda x: x, lambda x: x[2:], lambda x: x[::2], lambda x: x.view(2, 4).t()):
+        x = torch.arange(8.0)
+        bad = view(x)
+        ops.fail(bad, 0)
+        x.untyped_storage().resize_(4 * (bad.storage_offset() + 1))
+        raises(ValueError, "ops::fail(): argument 'x' (1st): it reaches beyond its storage", ops.fail, bad, 0)
+        raises(ValueError, "ops::fill(): argument 'out' (1st): it reaches beyond its storage", ops.fill, bad, 1.0)
+        raises(ValueError, "ops::square(): argument 'x' (1st): it reaches beyond its storage", square, bad)
+        ops.fail(x.as_strided((1,), (1,), bad.storage_offset()), 0)
+    ops.fail(torch.ones(8).as_strided((0, 9), (1, 1), 3), 0)
 
 
 def test_copy_on_write():
@@ -87,6 +105,16 @@ def test_errors_of_the_kernel():
 
 def test_no_tensor_at_all():
     raises((ValueError, NotImplementedError, RuntimeError), "", ops.fail, None, 0)
+    cpu = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
+    raises(ValueError, "ops::fail(): expected a tensor among the arguments", ops.fail.default.redispatch, cpu, None, 0)
+
+
+def test_numbers_of_arguments():
+    numbers = [1] * 10
+    written = torch.ones(2, 2)
+    ops.many(written, *numbers, written)
+    assert written.tolist() == [[10, 10], [10, 10]]
+    raises(ValueError, "argument 'out' (12th)", ops.many, written, *numbers, torch.ones(2, 2).t())
 
 
 def test_subclasses():

@@ -13,9 +13,17 @@ import (
 
 // Each of these makes the sources wrong in one place, which the named test sees.
 var mutants = map[string]struct{ file, old, replacement, script string }{
-	"overlaps are written":             {"kernel.hpp", "tensor.shape[i] > 1 && tensor.strides[i] == 0", "false", "guards.py test_overlapping_elements_are_not_written"},
-	"extents of 1 overlap":             {"kernel.hpp", "tensor.shape[i] > 1 && ", "", "guards.py test_overlapping_elements_are_not_written"},
-	"strides are written through":      {"kernel.hpp", "!site.strided && !from.is_contiguous()) refuse_strides(site);", "false) refuse_strides(site);", "guards.py test_strides"},
+	"overlaps are written":             {"kernel.hpp", "!site.strided || may_overlap(tensor)", "!site.strided", "guards.py test_overlapping_elements_are_not_written"},
+	"equal steps do not overlap":       {"strides.hpp", "tensor.strides[a] < tensor.strides[b] || (tensor.strides[a] == tensor.strides[b] && a < b)", "tensor.strides[a] < tensor.strides[b]", "guards.py test_overlapping_elements_are_not_written"},
+	"steps that cross do not overlap":  {"strides.hpp", "reached += (tensor.shape[i] - 1) * tensor.strides[i];", "reached = tensor.strides[i];", "guards.py test_overlapping_elements_are_not_written"},
+	"steps have no order":              {"strides.hpp", "if (next < 0 || leads_before(tensor, i, next)) next = i;", "if (next < 0) next = i;", "guards.py test_overlapping_elements_are_not_written"},
+	"strides are written through":      {"kernel.hpp", "!site.strided || may_overlap(tensor)", "site.strided && may_overlap(tensor)", "guards.py test_strides"},
+	"a storage is smaller":             {"kernel.hpp", "} else if (!fits(", "} else if (false && !fits(", "guards.py test_storage_that_was_made_smaller"},
+	"a storage is smaller, strided":    {"kernel.hpp", "if (!fits(*from.unsafeGetTensorImpl(), span(tensor)))", "if (false)", "guards.py test_storage_that_was_made_smaller"},
+	"a storage begins at its tensor":   {"kernel.hpp", "impl.storage_offset() + elements", "elements", "guards.py test_storage_that_was_made_smaller"},
+	"no elements need a storage":       {"kernel.hpp", "if (elements == 0) return true;", "", "guards.py test_data_that_is_gone"},
+	"a teen is an 11st":                {"kernel.hpp", "place % 100 / 10 == 1", "false", "guards.py test_numbers_of_arguments"},
+	"a device needs no tensor":         {"kernel.hpp", "TORCH_CHECK_VALUE(first != nullptr, kernel,", "TORCH_CHECK(first != nullptr, kernel,", "guards.py test_no_tensor_at_all"},
 	"strides are read through":         {"kernel.hpp", "if (!site.strided && !from.is_contiguous()) copy(from);", "", "guards.py test_strides"},
 	"reading materialises":             {"kernel.hpp", "detail::lend<Access::read>(site, device, from, tensor_);", "detail::lend<Access::write>(site, device, from, tensor_);", "guards.py test_copy_on_write"},
 	"writing does not":                 {"kernel.hpp", "    lend<Access::write>(site, device, from, tensor);", "    lend<Access::read>(site, device, from, tensor);", "guards.py test_copy_on_write"},
@@ -31,7 +39,11 @@ var mutants = map[string]struct{ file, old, replacement, script string }{
 	"tangents are dropped":             {"derivative.hpp", "if (tensor._fw_grad(0).defined()) refuse_tangent(K::name);", "", "gradients.py test_forward_mode_is_refused"},
 	"versions stay":                    {"derivative.hpp", "argument.unsafeGetTensorImpl()->bump_version()", "(void)0", "forms.py test_every_form_raises_the_version"},
 	"versions stay behind boxes":       {"derivative.hpp", "if constexpr (writes) raise_if<true>(value.toTensor());", "", "forms.py test_every_form_raises_the_version"},
-	"inference tensors have versions":  {"derivative.hpp", " && !argument.is_inference()", "", "forms.py test_inference_mode"},
+	"versions stay below autograd":     {"derivative.hpp", "    raise(arguments...);\n", "", "forms.py test_every_form_raises_the_version_below_autograd"},
+	"and behind boxes":                 {"derivative.hpp", "    raise(stack);\n", "", "forms.py test_every_form_raises_the_version_below_autograd"},
+	"inference tensors are written":    {"derivative.hpp", "if (argument.defined()) argument", "if (argument.defined() && !argument.is_inference()) argument", "forms.py test_inference_mode"},
+	"optional tensors have none":       {"derivative.hpp", "if (value.has_value()) tracking.see(*value);", "", "gradients.py test_every_argument_is_looked_at"},
+	"the last tensor decides":          {"derivative.hpp", "wanted_ = wanted_ || tensor", "wanted_ = tensor", "gradients.py test_every_argument_is_looked_at"},
 	"gradients of the wrong arguments": {"derivative.hpp", "made[before(I)] : at::Tensor()", "made[tensors - 1 - before(I)] : at::Tensor()", "gradients.py test_gradcheck"},
 	"operators are not compliant":      {"registration.hpp", ", {at::Tag::pt2_compliant_tag}", "", "compiled.py test_they_are_compliant"},
 }

@@ -19,7 +19,7 @@ def mixes():
 
 
 def test_all_kinds_of_arguments():
-    assert len(loaded) == 15
+    assert len(loaded) == 16
     for form, mix in mixes().items():
         x, w, out = torch.arange(4.0), torch.full((4,), 5.0), torch.ones(4)
         first, y = mix(x, 2.5, 3, True, w, out)
@@ -48,6 +48,31 @@ def test_strides():
 def test_overlaps_are_not_written():
     raises(RuntimeError, "its elements share memory", ops.fill, torch.ones(1).expand(3), 1.0)
     ops.fill(torch.ones(1).as_strided((1,), (0,)), 1.0)  # one element shares with none
+    for view in (torch.ones(5).unfold(0, 3, 1), torch.ones(9).as_strided((3, 3), (1, 1))):
+        raises(RuntimeError, "its elements share memory", ops.fill, view, 1.0)
+    base = torch.zeros(4, 6)
+    ops.fill(base.t()[::2, 1:3], 1.0)
+    assert base.sum() == 6
+
+
+def test_storage_that_was_made_smaller():
+    for view in (lambda x: x, lambda x: x[2:], lambda x: x[::2], lambda x: x.view(2, 4).t()):
+        x = torch.arange(8.0)
+        bad = view(x)
+        ops.fail(bad, 0)
+        x.untyped_storage().resize_(4 * (bad.storage_offset() + 1))
+        raises(RuntimeError, "ops::fail(): argument 'x' (number 1): it reaches beyond its storage", ops.fail, bad, 0)
+        raises(RuntimeError, "ops::fill(): argument 'out' (number 1): it reaches beyond its storage", ops.fill, bad, 1.0)
+        raises(RuntimeError, "it reaches beyond its storage", ops.square, bad, 1.0)
+        ops.fail(x.as_strided((1,), (1,), bad.storage_offset()), 0)
+
+
+def test_inference_tensors_are_written_in_their_mode_alone():
+    with torch.inference_mode():
+        made = torch.ones(2)
+        ops.fill(made, 3.0)
+    raises(RuntimeError, "Inplace update to inference tensor outside InferenceMode", ops.fill, made, 1.0)
+    assert made.tolist() == [3, 3]
 
 
 def test_data_that_is_gone():

@@ -72,11 +72,14 @@ func TestTheStableSourcesForDevices(t *testing.T) {
 
 // Each of these makes the sources wrong in one place, which the named test sees.
 var stableMutants = map[string]struct{ file, old, replacement, test string }{
-	"data may be gone":           {"stable_kernel.hpp", "if (out.data == nullptr && has_elements(out))", "if (false)", "test_data_that_is_gone"},
-	"no elements need data":      {"stable_kernel.hpp", " && has_elements(out)", "", "test_all_kinds_of_arguments"},
-	"overlaps are written":       {"stable_kernel.hpp", "tensor.shape[i] > 1 && tensor.strides[i] == 0", "false", "test_overlaps_are_not_written"},
-	"strides are read through":   {"stable_kernel.hpp", "if (site.strided || from.is_contiguous()) {", "if (true) {", "test_strides"},
-	"strides are written to":     {"stable_kernel.hpp", "if (!site.strided && !from.is_contiguous()) {", "if (false) {", "test_strides"},
+	"data may be gone":           {"stable_kernel.hpp", "if (out.data == nullptr && elements > 0)", "if (false)", "test_data_that_is_gone"},
+	"no elements need data":      {"stable_kernel.hpp", "if (out.data == nullptr && elements > 0)", "if (out.data == nullptr)", "test_all_kinds_of_arguments"},
+	"overlaps are written":       {"stable_kernel.hpp", "aten::detail::may_overlap(tensor)", "false", "test_overlaps_are_not_written"},
+	"strides are read through":   {"stable_kernel.hpp", "    if (!site.strided && !from.is_contiguous()) {\n      copy", "    if (false) {\n      copy", "test_strides"},
+	"strides are written to":     {"stable_kernel.hpp", "if (!site.strided) site.refuse", "if (false) site.refuse", "test_strides"},
+	"a storage is smaller":       {"stable_kernel.hpp", "elements > 0 && !fits(from, elements)", "false", "test_storage_that_was_made_smaller"},
+	"a storage begins there":     {"stable_kernel.hpp", "tensor.storage_offset() + elements", "elements", "test_storage_that_was_made_smaller"},
+	"inference is everywhere":    {"operators.py", "elif not torch.is_inference_mode_enabled():", "elif False:", "test_inference_tensors_are_written_in_their_mode_alone"},
 	"reading materialises":       {"stable_kernel.hpp", "const_cast<void*>(from.const_data_ptr())", "from.mutable_data_ptr()", "test_copy_on_write"},
 	"any type is lent":           {"stable_kernel.hpp", "return {0, 0, 0};\n  }\n}", "return {kDLOpaqueHandle, 8, 1};\n  }\n}", "test_types_without_a_name"},
 	"errors are ignored":         {"stable_kernel.hpp", "if (code != 0) detail::fail_code", "if (false) detail::fail_code", "test_errors_of_the_kernel"},

@@ -50,6 +50,8 @@ def _versions(kernel, op):
         for place in kernel.written:
             if not arguments[place].is_inference():
                 torch.autograd.graph.increment_version(arguments[place])
+            elif not torch.is_inference_mode_enabled():
+                raise RuntimeError(f"{kernel.namespace}::{kernel.name}(): {NO_UPDATE}")
         return op.redispatch(keys & torch._C._after_ADInplaceOrView_keyset, *arguments)
 
     return versions
@@ -71,6 +73,7 @@ def _gradients(kernel):
     return gradients
 
 
+NO_UPDATE = "Inplace update to inference tensor outside InferenceMode is not allowed: write to a clone() of it"
 NO_BACKWARD = (
     "an argument requires a gradient, and the kernel names no backward: call it under torch.no_grad(), pass detach(), "
     "or name the kernel of its gradients in dlpackgen.yaml, as `backward:`"

@@ -202,7 +202,7 @@ func (op *operator) spell(schema kernel.Schema) {
 		if a.Writes() {
 			written = append(written, i)
 		}
-		parameters = append(parameters, cxxType(a)+a.Name)
+		parameters = append(parameters, strings.TrimSpace(cxxType(a)))
 	}
 	op.Parameters = strings.Join(parameters, ", ")
 	op.StableResult, op.StableParameters = stable(op.Result), stable(op.Parameters)
@@ -233,17 +233,25 @@ func cxxType(a kernel.Argument) string {
 	return "const at::Tensor& "
 }
 
+// parameter names a parameter in C so that no macro has its name, as NULL has one.
+func parameter(name string) string {
+	if kernel.LooksLikeMacro(name) {
+		return name + "_"
+	}
+	return name
+}
+
 // prototype gives the parameters of the C function.
 func prototype(s kernel.Schema) string {
 	var out []string
 	for _, a := range s.Arguments {
 		switch {
 		case a.Kind != kernel.Tensor:
-			out = append(out, scalars[a.Kind]+a.Name)
+			out = append(out, scalars[a.Kind]+parameter(a.Name))
 		case a.Writes():
-			out = append(out, "DLTensor *"+a.Name)
+			out = append(out, "DLTensor *"+parameter(a.Name))
 		default:
-			out = append(out, "const DLTensor *"+a.Name)
+			out = append(out, "const DLTensor *"+parameter(a.Name))
 		}
 	}
 	for i, r := range s.Results {
@@ -254,7 +262,7 @@ func prototype(s kernel.Schema) string {
 		for s.Argument(name) != nil {
 			name += "_" // which no argument ends with
 		}
-		out = append(out, "DLTensor *"+name)
+		out = append(out, "DLTensor *"+parameter(name))
 	}
 	return strings.Join(append(out, "void *stream"), ", ")
 }

@@ -53,6 +53,15 @@ func TestKernelsAreRendered(t *testing.T) {
 	golden.Orphans(t, "out/torch", []string{"out/torch/kernels.txtar"})
 }
 
+// Parameters are not named as macros are, which others include beside the header.
+func TestParametersAreNoMacros(t *testing.T) {
+	k := described(t, "f", "(Tensor NULL, int INT64_MAX, int N, Tensor(a!) out) -> Tensor EOF", "NULL")
+	assert.Equal(t, "const DLTensor *NULL_, int64_t INT64_MAX_, int64_t N, DLTensor *out, DLTensor *EOF_, void *stream", prototype(k.Schema))
+	op := viewKernel(k)
+	assert.Equal(t, "const at::Tensor&, int64_t, int64_t, at::Tensor&", op.Parameters)
+	assert.Equal(t, []string{"NULL", "INT64_MAX", "N", "out"}, op.Arguments, "which messages have")
+}
+
 func TestWhatTorchCannotDoIsNamed(t *testing.T) {
 	vulkan := described(t, "f", "(Tensor x) -> ()")
 	vulkan.Devices = []kernel.Device{{Name: "kDLVulkan", Value: 7}}

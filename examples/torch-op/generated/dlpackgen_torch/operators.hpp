@@ -22,7 +22,7 @@ struct silu_backward_;
 
 /** torchop::silu(Tensor x) -> Tensor. x / (1 + exp(-x)), element by element. */
 struct silu_ {
-  using signature = at::Tensor(const at::Tensor& x);
+  using signature = at::Tensor(const at::Tensor&);
   using backward = silu_backward_;
   static constexpr Form form = Form::function;
   static constexpr const char* name = "torchop::silu";
@@ -36,7 +36,7 @@ struct silu_ {
 
 /** torchop::silu_backward(Tensor grad, Tensor x) -> Tensor. The gradient of silu with respect to x. */
 struct silu_backward_ {
-  using signature = at::Tensor(const at::Tensor& grad, const at::Tensor& x);
+  using signature = at::Tensor(const at::Tensor&, const at::Tensor&);
   using backward = void;
   static constexpr Form form = Form::function;
   static constexpr const char* name = "torchop::silu_backward";

@@ -16,6 +16,7 @@
 #endif
 
 #include "dtype.hpp"
+#include "strides.hpp"
 
 #include <torch/csrc/stable/accelerator.h>
 #include <torch/csrc/stable/library.h>
@@ -102,11 +103,11 @@ inline DLDataType named_dtype(const Tensor& tensor) {
   }
 }
 
-inline bool has_elements(const DLTensor& tensor) {
-  for (std::int32_t i = 0; i < tensor.ndim; ++i) {
-    if (tensor.shape[i] == 0) return false;
-  }
-  return true;
+// A storage can be made smaller under a tensor (untyped_storage().resize_()).
+inline bool fits(const Tensor& tensor, std::int64_t elements) {
+  std::int64_t bytes = 0;
+  STABLE_TORCH_ERROR_CODE_CHECK(aoti_torch_get_storage_size(tensor.get(), &bytes));
+  return (tensor.storage_offset() + elements) * static_cast<std::int64_t>(tensor.element_size()) <= bytes;
 }
 
 // Fills out with a view of a tensor that is row-major, or whose strides are heeded.
@@ -128,15 +129,9 @@ void borrow(const Site& site, const Tensor& from, DLTensor& out) {
   } else {
     out.data = const_cast<void*>(from.const_data_ptr());
   }
-  if (out.data == nullptr && has_elements(out)) site.refuse("it has elements and no memory");
-}
-
-inline void refuse_overlap(const Site& site, const DLTensor& tensor) {
-  for (std::int32_t i = 0; i < tensor.ndim; ++i) {
-    if (tensor.shape[i] > 1 && tensor.strides[i] == 0) {
-      site.refuse("it is written to, and its elements share memory: pass contiguous(), and copy the result back");
-    }
-  }
+  const std::int64_t elements = aten::detail::span(out);
+  if (out.data == nullptr && elements > 0) site.refuse("it has elements and no memory");
+  if (elements > 0 && !fits(from, elements)) site.refuse(aten::detail::beyond_storage);
 }
 
 // An argument as the C function takes it.
@@ -150,9 +145,8 @@ struct Passed {
 template <>
 struct Passed<const Tensor&> {
   Passed(const Site& site, const Tensor& from) {
-    if (site.strided || from.is_contiguous()) {
-      borrow<false>(site, from, tensor);
-    } else {
+    borrow<false>(site, from, tensor);
+    if (!site.strided && !from.is_contiguous()) {
       copy.emplace(torch::stable::contiguous(from));
       borrow<false>(site, *copy, tensor);
     }
@@ -166,10 +160,9 @@ template <>
 struct Passed<Tensor&> {
   Passed(const Site& site, const Tensor& from) {
     borrow<true>(site, from, tensor);
-    if (!site.strided && !from.is_contiguous()) {
-      site.refuse("it is written to, and not row-major: pass contiguous(), and copy the result back");
-    }
-    refuse_overlap(site, tensor);
+    if (from.is_contiguous()) return;
+    if (!site.strided) site.refuse("it is written to, and not row-major: pass contiguous(), and copy the result back");
+    if (aten::detail::may_overlap(tensor)) site.refuse(aten::detail::overlapping);
   }
   DLTensor* get() { return &tensor; }
   DLTensor tensor;

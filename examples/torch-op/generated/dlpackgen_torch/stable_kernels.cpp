@@ -18,7 +18,7 @@ namespace torchop_ {
 
 /** torchop::silu(Tensor x) -> Tensor. x / (1 + exp(-x)), element by element. */
 struct silu_ {
-  using signature = Tensor(const Tensor& x);
+  using signature = Tensor(const Tensor&);
   static constexpr const char* name = "torchop::silu";
   static constexpr const char* arguments[] = {"x", nullptr};
   static constexpr int likes[] = {0, -1};
@@ -29,7 +29,7 @@ struct silu_ {
 
 /** torchop::silu_backward(Tensor grad, Tensor x) -> Tensor. The gradient of silu with respect to x. */
 struct silu_backward_ {
-  using signature = Tensor(const Tensor& grad, const Tensor& x);
+  using signature = Tensor(const Tensor&, const Tensor&);
   static constexpr const char* name = "torchop::silu_backward";
   static constexpr const char* arguments[] = {"grad", "x", nullptr};
   static constexpr int likes[] = {1, -1};
