@@ -24,9 +24,15 @@ inline constexpr const char* table_capsule = "dlpack_exchange_api";
 inline constexpr const char* reader_attribute = "__dlpackgen_read__";
 inline constexpr const char* reader_capsule = "dlpackgen_read_1";
 
-// What was there before, or nullptr; a reference that outlives Python.
-inline PyObject*& replaced() noexcept {
-  static PyObject* before = nullptr;
+// What a type had of its own before, or nullptr; references that outlive Python.
+struct Replaced {
+  PyObject* table;
+  PyObject* tensor_reader;
+  PyObject* parameter_reader;
+};
+
+inline Replaced& replaced() noexcept {
+  static Replaced before{nullptr, nullptr, nullptr};
   return before;
 }
 
@@ -36,17 +42,38 @@ inline py::object capsule_of(const void* pointer, const char* name) {
   return py::reinterpret_steal<py::object>(made);
 }
 
-inline py::object reader() {
+inline const void* reader() noexcept {
   int (*const function)(void*, int, DLTensor*) = read_quickly;
-  return capsule_of(reinterpret_cast<const void*>(function), reader_capsule);
+  return reinterpret_cast<const void*>(function);
 }
 
 inline py::handle tensor_type() { return py::handle(THPVariableClass); }
 inline py::handle parameter_type() { return py::handle(ParameterClass); }
 
-inline bool is_ours(py::handle value) {
-  return PyCapsule_IsValid(value.ptr(), table_capsule) != 0 &&
-         PyCapsule_GetPointer(value.ptr(), table_capsule) == static_cast<const void*>(table());
+inline bool is_of(py::handle value, const char* name, const void* pointer) {
+  return PyCapsule_IsValid(value.ptr(), name) != 0 && PyCapsule_GetPointer(value.ptr(), name) == pointer;
+}
+
+// Not what it inherits; nothing where it has none.
+inline py::object own_attribute(py::handle type, const char* name) {
+  return type.attr("__dict__").attr("get")(name, py::none());
+}
+
+inline void give_back(py::handle type, const char* name, PyObject* before) {
+  if (before == nullptr) return py::delattr(type, name);
+  py::setattr(type, name, py::handle(before));
+}
+
+// Another copy of this package may have put its own there, before or since.
+inline void put_reader(py::handle type, PyObject*& before) {
+  py::object found = own_attribute(type, reader_attribute);
+  if (is_of(found, reader_capsule, reader())) return;
+  py::setattr(type, reader_attribute, capsule_of(reader(), reader_capsule));
+  Py_XSETREF(before, found.is_none() ? nullptr : found.release().ptr());
+}
+
+inline void take_reader_off(py::handle type, PyObject* before) {
+  if (is_of(own_attribute(type, reader_attribute), reader_capsule, reader())) give_back(type, reader_attribute, before);
 }
 
 }  // namespace detail
@@ -59,7 +86,8 @@ PyObject* table_object() {
 
 /** Whether torch.Tensor offers this table. */
 inline bool is_installed() {
-  return detail::is_ours(pybind11::getattr(detail::tensor_type(), detail::table_attribute, pybind11::none()));
+  const pybind11::object found = detail::own_attribute(detail::tensor_type(), detail::table_attribute);
+  return detail::is_of(found, detail::table_capsule, table());
 }
 
 /**
@@ -71,24 +99,20 @@ inline bool is_installed() {
 inline void install() {
   namespace py = pybind11;
   if (is_installed()) return;
+  detail::Replaced& replaced = detail::replaced();
   py::object before = py::getattr(detail::tensor_type(), detail::table_attribute, py::object());
-  py::setattr(detail::tensor_type(), detail::reader_attribute, detail::reader());
-  py::setattr(detail::parameter_type(), detail::reader_attribute, detail::reader());
+  detail::put_reader(detail::tensor_type(), replaced.tensor_reader);
+  detail::put_reader(detail::parameter_type(), replaced.parameter_reader);
   py::setattr(detail::tensor_type(), detail::table_attribute, detail::capsule_of(table(), detail::table_capsule));
-  Py_XSETREF(detail::replaced(), before.release().ptr());
+  Py_XSETREF(replaced.table, before.release().ptr());
 }
 
-/** Gives torch.Tensor back what it offered before; does nothing where it offers another table by now. */
+/** Gives torch.Tensor back what it offered before; leaves alone what others have put there since. */
 inline void uninstall() {
-  namespace py = pybind11;
-  if (!is_installed()) return;
-  py::delattr(detail::tensor_type(), detail::reader_attribute);
-  py::delattr(detail::parameter_type(), detail::reader_attribute);
-  if (detail::replaced() == nullptr) {
-    py::delattr(detail::tensor_type(), detail::table_attribute);
-  } else {
-    py::setattr(detail::tensor_type(), detail::table_attribute, py::handle(detail::replaced()));
-  }
+  const detail::Replaced& replaced = detail::replaced();
+  detail::take_reader_off(detail::tensor_type(), replaced.tensor_reader);
+  detail::take_reader_off(detail::parameter_type(), replaced.parameter_reader);
+  if (is_installed()) detail::give_back(detail::tensor_type(), detail::table_attribute, replaced.table);
 }
 
 }  // namespace aten

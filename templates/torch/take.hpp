@@ -10,7 +10,11 @@
 #include "owned.hpp"
 #include "stream.hpp"
 
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <pybind11/pybind11.h>
+
 #include <cstdint>
+#include <optional>
 
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
@@ -100,10 +104,41 @@ inline at::Tensor wrap(const DLTensor& tensor, const Source& source, void* conte
   return made;
 }
 
+// A copy that no mode of the caller sees: those of Python, functorch and fake tensors
+// would make something else of it, or raise.
+inline at::Tensor copy_on_host(const DLTensor& tensor, const Source& source) {
+  if (!source.device.is_cpu()) throw Refused("it is read-only, and is copied on the CPU alone");
+  constexpr c10::DispatchKeySet below({c10::DispatchKey::CPU, c10::DispatchKey::BackendSelect});
+  const c10::impl::ForceDispatchKeyGuard guard(c10::DispatchKeySet(c10::DispatchKey::BackendSelect),
+                                               c10::DispatchKeySet(c10::DispatchKeySet::FULL) - below);
+  return wrap(tensor, source, nullptr, [](void*) {}).clone();
+}
+
+inline bool holds_the_gil() noexcept {
+  return Py_IsInitialized() != 0 && PyGILState_GetThisThreadState() != nullptr && PyGILState_Check() != 0;
+}
+
+// The deleters of others may run Python, which must not meet an error that is on its
+// way, nor leave one where nobody looks.
 template <class Struct>
 void delete_managed(void* context) {
+  std::optional<pybind11::error_scope> error;
+  if (holds_the_gil()) error.emplace();
   BasicManaged<Struct>::trusted(static_cast<Struct*>(context)).reset();
 }
+
+// Deletes as above what is not released.
+template <class Struct>
+struct Taken {
+  BasicManaged<Struct> owned;
+
+  explicit Taken(BasicManaged<Struct>&& taken) noexcept : owned(static_cast<BasicManaged<Struct>&&>(taken)) {}
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+  ~Taken() {
+    if (owned) delete_managed<Struct>(owned.release());
+  }
+};
 
 inline bool is_read_only(const DLManagedTensor&) noexcept { return true; }
 inline bool is_read_only(const DLManagedTensorVersioned& managed) noexcept {
@@ -119,17 +154,17 @@ inline void refuse_padded(const DLManagedTensorVersioned& managed) {
 
 template <class Struct>
 at::Tensor take(BasicManaged<Struct> owned, ReadOnly read_only) {
-  Struct& managed = *owned.get();
+  Taken<Struct> taken(static_cast<BasicManaged<Struct>&&>(owned));
+  Struct& managed = *taken.owned.get();
   refuse_padded(managed);
   const Source source = source_of(managed.dl_tensor);
   if (!is_read_only(managed) || read_only == ReadOnly::trust) {
-    return wrap(managed.dl_tensor, source, owned.release(), delete_managed<Struct>);
+    return wrap(managed.dl_tensor, source, taken.owned.release(), delete_managed<Struct>);
   }
   if (read_only == ReadOnly::refuse) {
     throw Refused("it is read-only, or cannot say that it is not, and a torch.Tensor can always be written to");
   }
-  if (!source.device.is_cpu()) throw Refused("it is read-only, and is copied on the CPU alone");
-  return wrap(managed.dl_tensor, source, nullptr, [](void*) {}).clone();
+  return copy_on_host(managed.dl_tensor, source);
 }
 
 }  // namespace detail

@@ -5,6 +5,8 @@ import gc
 
 import numpy as np
 import torch
+from torch._subclasses import FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import check
 from check import Stranger, refused
@@ -66,6 +68,31 @@ def test_read_only_memory():
         assert stranger.deleted == 1
     with refused(ValueError, "'refuse', 'copy' or 'trust', not 'allow'"):
         from_dlpack(torch.ones(1), read_only="allow")
+
+
+CUDA_HOST = 3
+
+
+class Raising(TorchDispatchMode):
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        raise KeyError("mine")
+
+
+def modes():
+    return Raising(), FakeTensorMode(allow_non_fake_inputs=True)
+
+
+def test_copies_are_made_below_the_modes():
+    for mode in modes():
+        for give in (lambda s: from_dlpack(s.capsule(), "copy"), lambda s: check.give(check.WRITE, s.managed)):
+            for shape, strides, expected in (((2,), None, [0, 1]), ((2, 2), (3, 2), [[0, 2], [3, 5]])):
+                stranger = Stranger(shape, strides, flags=check.READ_ONLY)
+                with mode:
+                    x = give(stranger)
+                assert type(x) is torch.Tensor and stranger.deleted == 1 and x.tolist() == expected
+    source = Stranger((2,), flags=check.READ_ONLY)
+    copies = torch.vmap(lambda row: row + from_dlpack(source.capsule(), "copy"))(torch.zeros(3, 2))
+    assert copies.tolist() == [[0, 1]] * 3 and source.deleted == 1
 
 
 def test_refusals_delete_once():
@@ -139,6 +166,64 @@ def test_tables_that_fail():
     Tabled.__dlpack_c_exchange_api__, _ = table_for(nothing)
     with refused(BufferError, "gave no tensor"):
         from_dlpack(Tabled())
+
+
+def test_deleters_do_not_meet_errors():
+    """A table fails after it has given a tensor, whose deleter runs Python then."""
+    stranger = Stranger((2,), device=(check.CUDA, 99))
+
+    def own(x, out):
+        out[0] = ctypes.pointer(stranger.managed)
+        return 0
+
+    Tabled.__dlpack_c_exchange_api__, table = table_for(own)
+    table.stream = check.WRITE.stream
+    with refused(BufferError, "device"):
+        from_dlpack(Tabled())
+    assert stranger.deleted == 1
+
+
+# Functions of C that set an error and give 0.
+def careless(kind):
+    return ctypes.cast(ctypes.pythonapi.PyErr_NoMemory, kind)
+
+
+def test_errors_of_others_that_succeed_are_not_kept():
+    for how in ("copy", "trust"):
+        stranger = Stranger((2,), flags=check.READ_ONLY)
+        stranger.managed.deleter = careless(check.Deleter)
+        assert from_dlpack(stranger.capsule(), how).tolist() == [0, 1]
+    Tabled.__dlpack_c_exchange_api__, table = table_for(lambda x, out: 0)
+    table.own = careless(dict(check.Table._fields_)["own"])
+    with refused(BufferError, "gave no tensor"):
+        from_dlpack(Tabled())
+
+
+def test_other_streams():
+    stranger = Stranger((2,), device=(CUDA_HOST, 0))
+
+    def own(x, out):
+        out[0] = ctypes.pointer(stranger.managed)
+        return 0
+
+    def stream(kind, number, out):
+        out[0] = 77
+        return 0
+
+    Tabled.__dlpack_c_exchange_api__, table = table_for(own, stream)
+    with refused(BufferError, "another stream"):
+        from_dlpack(Tabled())
+    assert stranger.deleted == 1
+
+
+def test_devices_that_are_none():
+    for answer in ("x", (1, 0, 3), (2**40, 0), None, (1,), ("a", "b"), 7):
+        source = Object(Stranger((2,)).capsule())
+        type(source).__dlpack_device__, kept = (lambda self, answer=answer: answer), type(source).__dlpack_device__
+        with refused(BufferError, "__dlpack_device__ does not give a pair of numbers"):
+            from_dlpack(source)
+        type(source).__dlpack_device__ = kept
+        assert source.asked == []
 
 
 def test_numpy():

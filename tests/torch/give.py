@@ -74,6 +74,20 @@ def test_what_is_refused_stays_the_callers():
             assert stranger.deleted == 0, name
 
 
+def test_no_tensor_at_all():
+    for table in TABLES.values():
+        with refused(BufferError, "NULL"):
+            table.give(None, ctypes.c_void_p())
+
+
+def test_complex_elements_stand_where_their_halves_may():
+    for bits in (64, 128):
+        x = give(WRITE, Stranger((2,), dtype=(5, bits, 1), offset=bits // 16).managed)
+        assert x.data_ptr() % (bits // 8) == bits // 16 and x.is_complex()
+        with refused(BufferError, "may stand"):
+            give(WRITE, Stranger((2,), dtype=(5, bits, 1), offset=bits // 32).managed)
+
+
 def test_older_producers_may_have_no_strides():
     stranger = Stranger((2, 3), "NULL", version=(1, 1))
     x = give(WRITE, stranger.managed)

@@ -55,6 +55,52 @@ def test_another_that_came_later_stays():
     assert getattr(torch.Tensor, NAME) is other, "it gives back what it replaced last"
 
 
+READER = "__dlpackgen_read__"
+
+
+def readers():
+    return [kind.__dict__.get(READER) for kind in (torch.Tensor, torch.nn.Parameter)]
+
+
+def test_the_reader_goes_without_the_table():
+    dlpackgen_torch.install()
+    setattr(torch.Tensor, NAME, before)
+    dlpackgen_torch.uninstall()
+    assert readers() == [None, None] and torch.Tensor.__dict__[NAME] is before
+
+
+def test_the_reader_may_be_gone():
+    dlpackgen_torch.install()
+    delattr(torch.Tensor, READER)
+    dlpackgen_torch.uninstall()
+    assert readers() == [None, None] and torch.Tensor.__dict__.get(NAME) is before
+
+
+def test_two_copies():
+    """Whichever order they come and go in, each takes off what it has put there."""
+    import importlib.util
+    import os
+    import shutil
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = shutil.copy(dlpackgen_torch._module.__file__, folder)
+        spec = importlib.util.spec_from_file_location(os.path.basename(path).split(".")[0], path)
+        other = importlib.util.module_from_spec(spec)
+        os.remove(path)
+    for first, second in ((dlpackgen_torch, other), (other, dlpackgen_torch)):
+        for going in ((first, second, first), (second, first), (first, second, first, second)):
+            first.install()
+            firsts = readers()
+            second.install()
+            assert None not in firsts and first.is_installed() == (not second.is_installed()) == False
+            for copy in going:
+                copy.uninstall()
+                if copy is second and first.is_installed():
+                    assert readers() == firsts, "what was there before is back"
+            assert readers() == [None, None] and torch.Tensor.__dict__.get(NAME) is before
+
+
 def test_without_one_before():
     delattr(torch.Tensor, NAME)
     dlpackgen_torch.install()

@@ -2,6 +2,7 @@
 
 import ctypes
 import threading
+import time
 
 import torch
 
@@ -134,6 +135,32 @@ def test_refusals():
                     assert "Exception raised from" not in str(e), "a trace of the stack is no message"
                 else:
                     raise AssertionError(f"{name} was read by {read.__name__}")
+
+
+def test_tensors_that_their_storage_does_not_hold():
+    def shrunk(x, size):
+        x.untyped_storage().resize_(size)
+        return x
+
+    for name, x in {
+        "dense": shrunk(torch.ones(1000), 4),
+        "by one byte": shrunk(torch.ones(4), 15),
+        "behind an offset": shrunk(torch.ones(8)[4:], 28),
+        "strided": shrunk(torch.ones(4, 4).t(), 60),
+        "strided, behind an offset": shrunk(torch.ones(4, 4)[1:, ::3], 60),
+        "not plain": shrunk(torch.ones(4, dtype=torch.complex64).conj().resolve_conj(), 31),
+        "of bits": shrunk(torch.ones(4, dtype=torch.uint8).view(torch.bits8), 3),
+    }.items():
+        for table in TABLES.values():
+            for read in (borrow, own):
+                with refused(BufferError, ""):
+                    read(table, x)
+                    print(name)
+    for x in (torch.ones(4, 4)[1:, ::3], shrunk(torch.ones(16), 64), shrunk(torch.ones(16)[:4], 16), torch.ones(3, 1).expand(3, 5),
+              shrunk(torch.ones(4, 4)[:2, :2], 24), shrunk(torch.ones(4, 0), 0)):
+        for table in TABLES.values():
+            check.same(borrow(table, x), x)
+            delete(own(table, x))
 
 
 def said_by_its_code(kind, text):
@@ -270,6 +297,67 @@ def test_deleters_on_other_threads():
     for managed in kept:  # the thread and its pool are gone
         delete(managed)
     assert owners(x) == before
+
+
+class Heap(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()]
+
+
+libc = ctypes.CDLL(None)
+
+
+def in_use():
+    """The bytes of the heap that somebody has; always 0 where the C library or a sanitizer does not count."""
+    count = getattr(libc, "mallinfo2", None)
+    if count is None:
+        return 0
+    count.restype = Heap
+    return count().uordblks
+
+
+def test_threads_keep_few_blocks():
+    x = torch.ones(5)
+    before = in_use()
+    held = [own(WRITE, x) for _ in range(20000)]
+    for managed in held:
+        delete(managed)
+    del held
+    assert in_use() - before < 1 << 20, "some hundred blocks of some hundred bytes"
+
+
+def test_blocks_that_come_after_the_end_of_a_thread():
+    """Destructors of keys run after those of C++, by which the pool has gone."""
+    x, keys = torch.ones(5), [ctypes.c_uint() for _ in range(100)]
+    deleter = ctypes.cast(own(WRITE, x).contents.deleter, ctypes.c_void_p)
+    for key in keys:
+        assert libc.pthread_key_create(ctypes.byref(key), deleter) == 0
+
+    def work():
+        delete(own(WRITE, x))
+        for key in keys:
+            libc.pthread_setspecific(key, own(WRITE, x))
+
+    def rounds(many):
+        for _ in range(many):
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+
+    def until(fine):
+        """join() returns before a thread has come to its keys."""
+        end = time.monotonic() + 20
+        while not fine() and time.monotonic() < end:
+            time.sleep(0.01)
+        return fine()
+
+    owned = owners(x)
+    rounds(10)
+    assert until(lambda: owners(x) == owned)
+    before = in_use()
+    rounds(100)
+    assert until(lambda: owners(x) == owned and in_use() - before < 1 << 20)
+    for key in keys:
+        libc.pthread_key_delete(key)
 
 
 def test_readers_and_writers_at_once():

@@ -4,7 +4,7 @@
  * \file read.hpp
  * A DLTensor out of an at::Tensor, by its TensorImpl and without another owner of
  * it. What a DLTensor cannot say is refused: memory that holds negated or conjugated
- * values, and tensors that have elements and no memory.
+ * values, and tensors that have elements and no memory, or less than they need.
  */
 #ifndef DLPACKGEN_V1_3_ATEN_READ_HPP_
 #define DLPACKGEN_V1_3_ATEN_READ_HPP_
@@ -64,7 +64,23 @@ DLPACKGEN_ATEN_FAST bool read_device(const c10::TensorImpl& impl, DLDevice& out)
   return impl.key_set() - usual_cpu == plain_cpu || read_gpu(impl, out);
 }
 
-// The first element of a tensor that has some; nullptr where there is no memory.
+// How many elements lie from the first to the last, of a tensor that has some.
+DLPACKGEN_ATEN_FAST std::size_t span_of(const c10::TensorImpl& impl) {
+  if (impl.is_contiguous()) return static_cast<std::size_t>(impl.numel());
+  const c10::IntArrayRef sizes = impl.sizes();
+  const c10::IntArrayRef strides = impl.strides();
+  std::int64_t span = 1;
+  for (std::size_t i = 0; i < sizes.size(); ++i) span += (sizes[i] - 1) * strides[i];
+  return static_cast<std::size_t>(span);
+}
+
+// A storage can be made smaller under a tensor, which keeps its shape then.
+DLPACKGEN_ATEN_FAST bool lies_in(const c10::Storage& storage, std::size_t offset, std::size_t span, std::size_t size) {
+  return (offset + span) * size <= storage.nbytes();
+}
+
+// The first element of a tensor that has some; nullptr where there is no memory, or
+// less than it needs.
 template <Access access>
 DLPACKGEN_ATEN_FAST void* data_of(const c10::TensorImpl& impl) {
   const c10::Storage& storage = impl.storage();
@@ -75,8 +91,10 @@ DLPACKGEN_ATEN_FAST void* data_of(const c10::TensorImpl& impl) {
   } else {
     begin = storage.data();
   }
-  if (begin == nullptr) return nullptr;
-  return static_cast<char*>(const_cast<void*>(begin)) + static_cast<std::size_t>(impl.storage_offset()) * impl.itemsize();
+  const std::size_t offset = static_cast<std::size_t>(impl.storage_offset());
+  const std::size_t size = impl.itemsize();
+  if (begin == nullptr || !lies_in(storage, offset, span_of(impl), size)) return nullptr;
+  return static_cast<char*>(const_cast<void*>(begin)) + offset * size;
 }
 
 /*
@@ -123,6 +141,13 @@ inline void refuse_without_memory(const DLTensor& tensor) {
       "it has elements and no memory: its storage was freed, or it stands for a tensor (functionalized or fake)");
 }
 
+inline void refuse_outside(const c10::TensorImpl& impl) {
+  if (!impl.has_storage() || impl.numel() == 0) return;
+  const std::size_t offset = static_cast<std::size_t>(impl.storage_offset());
+  if (lies_in(impl.storage(), offset, span_of(impl), impl.itemsize())) return;
+  throw Refused("it has more elements than its storage has room for, which was made smaller: pass a tensor that fits");
+}
+
 inline void borrow_by_aten([[maybe_unused]] const at::Tensor& tensor, [[maybe_unused]] Access access,
                            [[maybe_unused]] DLTensor& out) {
 #if TORCH_VERSION_MINOR >= 14
@@ -140,6 +165,7 @@ DLPACKGEN_ATEN_SLOW void read_other(const at::Tensor& tensor, Access access, DLT
   refuse_bits(*tensor.unsafeGetTensorImpl());
   borrow_by_aten(tensor, access, out);
   refuse_without_memory(out);
+  refuse_outside(*tensor.unsafeGetTensorImpl());
 }
 
 }  // namespace detail

@@ -70,10 +70,9 @@ inline PyObject* lend_to_python(DLManagedTensorVersioned& managed, const Source&
 
 // What must not be written to is copied: PyTorch gives out a tensor over it.
 inline PyObject* copy_to_python(DLManagedTensorVersioned* managed, const Source& source) {
-  if (!source.device.is_cpu()) throw Refused("it is read-only, and is copied on the CPU alone");
-  PyObject* const object = THPVariable_Wrap(wrap(managed->dl_tensor, source, nullptr, keep_managed).clone());
+  PyObject* const object = THPVariable_Wrap(copy_on_host(managed->dl_tensor, source));
   if (object == nullptr) throw python_error();
-  Managed::trusted(managed).reset();
+  delete_managed<DLManagedTensorVersioned>(managed);
   return object;
 }
 

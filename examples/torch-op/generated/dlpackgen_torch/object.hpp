@@ -51,12 +51,20 @@ inline ExchangeTable table_of(PyTypeObject* type) {
   return found ? *found : ExchangeTable();
 }
 
+inline DLDevice device_in(const py::object& answer) {
+  try {
+    const auto where = answer.cast<std::pair<std::int32_t, std::int32_t>>();
+    return DLDevice{static_cast<DLDeviceType>(where.first), where.second};
+  } catch (const py::cast_error&) {
+    throw Refused("its __dlpack_device__ does not give a pair of numbers, the type and the id of a device");
+  }
+}
+
 // __dlpack__ counts the default stream of CUDA as 1, that of ROCm as 0.
 inline py::object stream_for(PyObject* object) {
   const py::object device = optional(object, "__dlpack_device__");
   if (!device) return py::none();
-  const auto where = device().cast<std::pair<std::int32_t, std::int32_t>>();
-  const DLDevice named{static_cast<DLDeviceType>(where.first), where.second};
+  const DLDevice named = device_in(device());
   if (named.device_type != kDLCUDA && named.device_type != kDLROCM) return py::none();
   const auto stream = reinterpret_cast<std::uintptr_t>(current_stream(named));
   return py::int_(stream == 0 && named.device_type == kDLCUDA ? std::uintptr_t{1} : stream);
@@ -96,9 +104,9 @@ inline at::Tensor take_from(const ExchangeTable& table, PyObject* object, ReadOn
   }
   PyErr_Clear();
   if (managed == nullptr) throw Refused("its exchange table gave no tensor");
-  Managed owned = unwrap(Managed::take(managed));
-  refuse_other_stream(table, owned.view().device());
-  return take(static_cast<Managed&&>(owned), read_only);
+  Taken<DLManagedTensorVersioned> taken(unwrap(Managed::take(managed)));
+  refuse_other_stream(table, taken.owned.view().device());
+  return take(static_cast<Managed&&>(taken.owned), read_only);
 }
 
 }  // namespace detail

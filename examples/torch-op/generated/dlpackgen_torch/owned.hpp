@@ -114,6 +114,7 @@ DLPACKGEN_ATEN_SLOW DLManagedTensorVersioned* own_other(const at::Tensor& tensor
   refuse_bits(*tensor.unsafeGetTensorImpl());
   Managed made = Managed::trusted(own_by_aten(tensor, access));
   refuse_without_memory(made.get()->dl_tensor);
+  refuse_outside(*tensor.unsafeGetTensorImpl());
   return made.release();
 }
 
