@@ -67,12 +67,12 @@ def test_inference_mode():
 
 
 def test_every_form_raises_the_version_below_autograd():
-    below = torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.AutogradCPU))
-    for form, mix in mixes().items():
-        out = torch.ones(2)
-        mix(torch.ones(2), 1.0, 1, True, None, out)
-        assert out._version == 1, form
-    del below
+    x = torch.ones(2, requires_grad=True)  # which autograd refuses
+    with torch._C._AutoDispatchBelowAutograd():
+        for form, mix in mixes().items():
+            out = torch.ones(2)
+            mix(x, 1.0, 1, True, None, out)
+            assert out._version == 1, form
 
 
 def test_overlapping_threads():

@@ -65,13 +65,14 @@ def test_overlapping_elements_are_not_written():
 def test_storage_that_was_made_smaller():
     for view in (lambda x: x, lambda x: x[2:], lambda x: x[::2], lambda x: x.view(2, 4).t()):
         x = torch.arange(8.0)
-        bad = view(x)
+        bad, nothing = view(x), x[8:]
         ops.fail(bad, 0)
-        x.untyped_storage().resize_(4 * (bad.storage_offset() + 1))
+        x.untyped_storage().resize_(x.untyped_storage().nbytes() - 8)  # the last two elements of eight
         raises(ValueError, "ops::fail(): argument 'x' (1st): it reaches beyond its storage", ops.fail, bad, 0)
         raises(ValueError, "ops::fill(): argument 'out' (1st): it reaches beyond its storage", ops.fill, bad, 1.0)
         raises(ValueError, "ops::square(): argument 'x' (1st): it reaches beyond its storage", square, bad)
-        ops.fail(x.as_strided((1,), (1,), bad.storage_offset()), 0)
+        ops.fail(x.as_strided((6,), (1,)), 0)
+        ops.fail(nothing, 0)
     ops.fail(torch.ones(8).as_strided((0, 9), (1, 1), 3), 0)
 
 

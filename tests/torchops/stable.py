@@ -58,13 +58,14 @@ def test_overlaps_are_not_written():
 def test_storage_that_was_made_smaller():
     for view in (lambda x: x, lambda x: x[2:], lambda x: x[::2], lambda x: x.view(2, 4).t()):
         x = torch.arange(8.0)
-        bad = view(x)
+        bad, nothing = view(x), x[8:]
         ops.fail(bad, 0)
-        x.untyped_storage().resize_(4 * (bad.storage_offset() + 1))
+        x.untyped_storage().resize_(x.untyped_storage().nbytes() - 8)  # the last two elements of eight
         raises(RuntimeError, "ops::fail(): argument 'x' (number 1): it reaches beyond its storage", ops.fail, bad, 0)
         raises(RuntimeError, "ops::fill(): argument 'out' (number 1): it reaches beyond its storage", ops.fill, bad, 1.0)
         raises(RuntimeError, "it reaches beyond its storage", ops.square, bad, 1.0)
-        ops.fail(x.as_strided((1,), (1,), bad.storage_offset()), 0)
+        ops.fail(x.as_strided((6,), (1,)), 0)
+        ops.fail(nothing, 0)
 
 
 def test_inference_tensors_are_written_in_their_mode_alone():
