@@ -115,31 +115,11 @@ template <Access access>
   if (!site.strided || may_overlap(tensor)) fail_argument(site.kernel, site.argument, site.number, text);
 }
 
-// A storage can be made smaller under a tensor (untyped_storage().resize_()).
-[[gnu::always_inline]] inline bool fits(const c10::TensorImpl& impl, std::int64_t elements) {
-  if (elements == 0) return true;
-  const auto end = static_cast<std::size_t>(impl.storage_offset() + elements) * impl.itemsize();
-  return !impl.has_storage() || end <= impl.storage().nbytes();
-}
-
-// What is not row-major: from its strides.
-template <Access access>
-[[gnu::noinline]] void look_at_strides(const Site& site, const at::Tensor& from, const DLTensor& tensor) {
-  if (!fits(*from.unsafeGetTensorImpl(), span(tensor))) {
-    fail_argument(site.kernel, site.argument, site.number, beyond_storage);
-  }
-  if (access == Access::write) refuse_strides(site, tensor);
-}
-
 // Inlined: it is all that most arguments cost.
 template <Access access>
 [[gnu::always_inline]] inline void lend(const Site& site, c10::Device expected, const at::Tensor& from, DLTensor& out) {
   if (!read_plain<access>(*from.unsafeGetTensorImpl(), out)) lend_other<access>(site, from, out);
-  if (!from.is_contiguous()) {
-    look_at_strides<access>(site, from, out);
-  } else if (!fits(*from.unsafeGetTensorImpl(), from.unsafeGetTensorImpl()->numel())) {
-    fail_argument(site.kernel, site.argument, site.number, beyond_storage);
-  }
+  if (access == Access::write && !from.is_contiguous()) refuse_strides(site, out);
   if (out.device.device_type == kDLCPU && expected.is_cpu()) return;  // whatever their numbers
   const c10::Device device = from.unsafeGetTensorImpl()->device();
   if (device != expected) fail_device(site.kernel, site.argument, site.number, expected, device);

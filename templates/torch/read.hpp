@@ -9,6 +9,7 @@
 
 #include "dtype.hpp"
 #include "errors.hpp"
+#include "strides.hpp"
 
 #include <ATen/Context.h>
 #include <ATen/DLConvertor.h>
@@ -143,7 +144,7 @@ inline void refuse_outside(const c10::TensorImpl& impl) {
   if (!impl.has_storage() || impl.numel() == 0) return;
   const std::size_t offset = static_cast<std::size_t>(impl.storage_offset());
   if (lies_in(impl.storage(), offset, span_of(impl), impl.itemsize())) return;
-  throw Refused("it has more elements than its storage has room for, which was made smaller: pass a tensor that fits");
+  throw Refused(beyond_storage);
 }
 
 inline void borrow_by_aten([[maybe_unused]] const at::Tensor& tensor, [[maybe_unused]] Access access,

@@ -148,14 +148,13 @@ def test_tensors_that_their_storage_does_not_hold():
         "behind an offset": shrunk(torch.ones(8)[4:], 28),
         "strided": shrunk(torch.ones(4, 4).t(), 60),
         "strided, behind an offset": shrunk(torch.ones(4, 4)[1:, ::3], 60),
-        "not plain": shrunk(torch.ones(4, dtype=torch.complex64).conj().resolve_conj(), 31),
-        "of bits": shrunk(torch.ones(4, dtype=torch.uint8).view(torch.bits8), 3),
+        "complex": shrunk(torch.ones(4, dtype=torch.complex64).conj().resolve_conj(), 31),
     }.items():
         for table in TABLES.values():
             for read in (borrow, own):
-                with refused(BufferError, ""):
+                with refused(BufferError, "beyond its storage"):
                     read(table, x)
-                    print(name)
+                    raise AssertionError(f"{name} was read")
     for x in (torch.ones(4, 4)[1:, ::3], shrunk(torch.ones(16), 64), shrunk(torch.ones(16)[:4], 16), torch.ones(3, 1).expand(3, 5),
               shrunk(torch.ones(4, 4)[:2, :2], 24), shrunk(torch.ones(4, 0), 0)):
         for table in TABLES.values():
