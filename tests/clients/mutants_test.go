@@ -66,6 +66,7 @@ var mutants = []mutant{
 	{"what was deleted is for the capsule", jax, "if (is_deleted > 0) return", "if (0) return", "jax", "deleted"},
 	{"an offset is left to others", "object.h", "const DLTensor view = dlpackgen_without_offset(&tensor->dl_tensor);", "const DLTensor view = tensor->dl_tensor;", "special", "paddle_reads_what_we_put_behind_an_offset"},
 	{"an offset is lent to others", "object.h", "*out = dlpackgen_without_offset(&tensor->dl_tensor);", "*out = tensor->dl_tensor;", "special", "ours_is_lent_without_an_offset"},
+	{"an offset is lent to ours", "object.h", "*out = dlpackgen_without_offset(&own->dl_tensor);", "*out = own->dl_tensor;", "special", "ours_is_lent_without_an_offset"},
 	{"a buffer is let go", jax, "if (result == 0) *keep = view;", "Py_DECREF(view); if (result == 0) *keep = object, Py_INCREF(object);", "special", "jax_keeps_what_was_taken_for_longer"},
 	{"a buffer is let go during a call", "call.h", "a->adopted->hold ? dlpackgen_fetch_held(call, i) : ", "", "special", "jax_keeps_what_another_thread_deletes"},
 	{"a buffer is let go for an argument", "call.h", "a->adopted->hold ? dlpackgen_fetch_held(call, i) : ", "", "special", "jax_keeps_what_another_argument_deletes"},

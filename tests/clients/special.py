@@ -1,6 +1,7 @@
 """What one case alone does not show. Arguments: the names of functions, or of a
 library for all whose names begin with it."""
 
+import ctypes
 import gc
 import re
 import sys
@@ -287,6 +288,19 @@ def numpy_refusals_leak_nothing():
 def ours_is_lent_without_an_offset():
     x = clients.make(bytearray(range(32)), cases.DTYPES["uint8"], (5,), (1,), 3, 0)
     assert clients.read(x)[1] == bytes(range(3, 8)) and clients.byte_offset(x) == 0
+    data, offset = lent_by_table(x)
+    assert offset == 0 and ctypes.string_at(data, 5) == bytes(range(3, 8))
+
+
+def lent_by_table(x):
+    """Gives data and byte_offset of what the exchange table of a type lends."""
+    address = ctypes.pythonapi.PyCapsule_GetPointer
+    address.restype, address.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    table = ctypes.c_void_p.from_address(address(type(x).__dlpack_c_exchange_api__, b"dlpack_exchange_api") + 40)
+    lend = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_void_p)(table.value)
+    out = (ctypes.c_uint64 * 6)()
+    assert lend(x, out) == 0
+    return out[0], out[5]
 
 
 def paddle_reads_what_we_put_behind_an_offset():

@@ -76,7 +76,7 @@ var mutants = []struct{ program, header, old, new string }{
 	{"builder", "builder", "Builder::like(tensor.writable_view())", "Builder::like(tensor.view())"},
 	{"builder", "builder", "p.flags |= flags::read_only;", ""},
 	{"builder", "builder", "if (!has_dtype_) p.tensor.dtype", "p.tensor.dtype"},
-	{"builder", "builder", "if (has_data_) return p;", ""},
+	{"builder", "builder", "if (has_data_) {", "if (false) {"},
 	{"builder", "builder", "p.tensor.data = plan(block->owner).tensor.data;", ""},
 	{"builder", "builder", "if (error_) return error_;", ""},
 	{"builder", "builder", "number_of_strides_ != static_cast<std::size_t>(p.tensor.ndim)", "false"},

@@ -162,12 +162,13 @@ def raises(kind, *texts):
 
 @contextlib.contextmanager
 def frees_all():
-    """What happens here leaves no tensor of the stranger alive."""
+    """What happens here leaves no tensor of the stranger alive. Fewer may be left: a
+    type that is met here may drive another out of the cache, and what that one held."""
     gc.collect()
     before = stranger.alive()
     yield
     gc.collect()
-    equal(stranger.alive(), before)
+    assert stranger.alive() <= before, f"{stranger.alive() - before} tensors are left"
 
 
 def no_leak(step, rounds=100_000):
