@@ -14,23 +14,23 @@
 #include <vector>
 
 namespace dlpackgen {
-namespace device_v1 { // DLPACKGEN_DEVICE_ABI_VERSION
+namespace device_v1 {  // DLPACKGEN_DEVICE_ABI_VERSION
 
 // Why a call failed: what() is the error's text.
 class error : public std::runtime_error {
-public:
-	explicit error(const dlpackgen_device_error &e) : std::runtime_error(e.text), code_(e.code), native_(e.native) {}
-	int code() const noexcept { return code_; }     // dlpackgen_device_code
-	int native() const noexcept { return native_; } // the driver's number; 0 where it was not asked
+ public:
+  explicit error(const dlpackgen_device_error& e) : std::runtime_error(e.text), code_(e.code), native_(e.native) {}
+  int code() const noexcept { return code_; }      // dlpackgen_device_code
+  int native() const noexcept { return native_; }  // the driver's number; 0 where it was not asked
 
-private:
-	int code_, native_;
+ private:
+  int code_, native_;
 };
 
 struct deleter {
-	void operator()(DLManagedTensorVersioned *t) const noexcept {
-		if (t && t->deleter) t->deleter(t);
-	}
+  void operator()(DLManagedTensorVersioned* t) const noexcept {
+    if (t && t->deleter) t->deleter(t);
+  }
 };
 
 // Owns a tensor. Its release() gives it to whoever calls the deleter instead.
@@ -38,76 +38,77 @@ using tensor = std::unique_ptr<DLManagedTensorVersioned, deleter>;
 
 // A back end, as the header of its own gives it. Every call throws `error`.
 class backend {
-public:
-	explicit backend(const dlpackgen_device *table) : table_(table) {
-		if (!table || table->abi_version != DLPACKGEN_DEVICE_ABI_VERSION || table->size < sizeof(dlpackgen_device))
-			throw std::invalid_argument("the table of a back end is of another version than dlpackgen_device.hpp");
-	}
+ public:
+  explicit backend(const dlpackgen_device* table) : table_(table) {
+    if (!table || table->abi_version != DLPACKGEN_DEVICE_ABI_VERSION || table->size < sizeof(dlpackgen_device))
+      throw std::invalid_argument("the table of a back end is of another version than dlpackgen_device.hpp");
+  }
 
-	const char *name() const noexcept { return table_->name; }
+  const char* name() const noexcept { return table_->name; }
 
-	dlpackgen_device_facts probe() const {
-		dlpackgen_device_facts facts{};
-		call(table_->probe, &facts);
-		return facts;
-	}
+  dlpackgen_device_facts probe() const {
+    dlpackgen_device_facts facts{};
+    call(table_->probe, &facts);
+    return facts;
+  }
 
-	// The default stream of a device.
-	dlpackgen_device_stream stream(int32_t device = 0, void *handle = nullptr) const noexcept {
-		return {handle, {static_cast<DLDeviceType>(table_->device_type), device}, 0, 0};
-	}
+  // The default stream of a device.
+  dlpackgen_device_stream stream(int32_t device = 0, void* handle = nullptr) const noexcept {
+    return {handle, {static_cast<DLDeviceType>(table_->device_type), device}, 0, 0};
+  }
 
-	// The stream of a number as `__dlpack__` takes it; nullptr is None.
-	dlpackgen_device_stream stream_from_dlpack(int32_t device, const int64_t *number) const {
-		dlpackgen_device_stream out{};
-		call(table_->stream_from_dlpack, stream(device).device, number, &out);
-		return out;
-	}
+  // The stream of a number as `__dlpack__` takes it; nullptr is None.
+  dlpackgen_device_stream stream_from_dlpack(int32_t device, const int64_t* number) const {
+    dlpackgen_device_stream out{};
+    call(table_->stream_from_dlpack, stream(device).device, number, &out);
+    return out;
+  }
 
-	dlpackgen_device_stream current_stream(const dlpackgen_device_source &source, int32_t device = 0) const {
-		dlpackgen_device_stream out{};
-		call(table_->current_stream, &source, stream(device).device, &out);
-		return out;
-	}
+  dlpackgen_device_stream current_stream(const dlpackgen_device_source& source, int32_t device = 0) const {
+    dlpackgen_device_stream out{};
+    call(table_->current_stream, &source, stream(device).device, &out);
+    return out;
+  }
 
-	dlpackgen_device_pointer pointer_info(const void *pointer) const {
-		dlpackgen_device_pointer out{};
-		call(table_->pointer_info, pointer, &out);
-		return out;
-	}
+  dlpackgen_device_pointer pointer_info(const void* pointer) const {
+    dlpackgen_device_pointer out{};
+    call(table_->pointer_info, pointer, &out);
+    return out;
+  }
 
-	// A compact tensor, uninitialized; `handle` is the stream that uses it first.
-	tensor alloc(DLDevice device, DLDataType dtype, const std::vector<int64_t> &shape, void *handle = nullptr,
-	             uint64_t flags = 0) const {
-		const auto ndim = static_cast<int32_t>(shape.size());
-		const dlpackgen_device_request request{device, dtype, ndim, shape.data(), handle, flags};
-		DLManagedTensorVersioned *out = nullptr;
-		call(table_->alloc, &request, &out);
-		return tensor(out);
-	}
+  // A compact tensor, uninitialized; `handle` is the stream that uses it first.
+  tensor alloc(DLDevice device, DLDataType dtype, const std::vector<int64_t>& shape, void* handle = nullptr,
+               uint64_t flags = 0) const {
+    const auto ndim = static_cast<int32_t>(shape.size());
+    const dlpackgen_device_request request{device, dtype, ndim, shape.data(), handle, flags};
+    DLManagedTensorVersioned* out = nullptr;
+    call(table_->alloc, &request, &out);
+    return tensor(out);
+  }
 
-	void order_after(const dlpackgen_device_stream &consumer, const dlpackgen_device_stream &producer) const {
-		call(table_->order_after, &consumer, &producer);
-	}
+  void order_after(const dlpackgen_device_stream& consumer, const dlpackgen_device_stream& producer) const {
+    call(table_->order_after, &consumer, &producer);
+  }
 
-	void keep_until(const tensor &t, const dlpackgen_device_stream &s) const { call(table_->keep_until, t.get(), &s); }
+  void keep_until(const tensor& t, const dlpackgen_device_stream& s) const { call(table_->keep_until, t.get(), &s); }
 
-	void copy(const DLTensor &to, const DLTensor &from, const dlpackgen_device_stream &s) const {
-		call(table_->copy, &to, &from, &s);
-	}
+  void copy(const DLTensor& to, const DLTensor& from, const dlpackgen_device_stream& s) const {
+    call(table_->copy, &to, &from, &s);
+  }
 
-	void finish(const dlpackgen_device_stream &s) const { call(table_->finish, &s); }
+  void finish(const dlpackgen_device_stream& s) const { call(table_->finish, &s); }
 
-private:
-	template <class Function, class... Arguments> static void call(Function *function, Arguments... arguments) {
-		dlpackgen_device_error e;
-		if (function(arguments..., &e) != DLPACKGEN_DEVICE_OK) throw error(e);
-	}
+ private:
+  template <class Function, class... Arguments>
+  static void call(Function* function, Arguments... arguments) {
+    dlpackgen_device_error e;
+    if (function(arguments..., &e) != DLPACKGEN_DEVICE_OK) throw error(e);
+  }
 
-	const dlpackgen_device *table_;
+  const dlpackgen_device* table_;
 };
 
-} // namespace device_v1
-} // namespace dlpackgen
+}  // namespace device_v1
+}  // namespace dlpackgen
 
-#endif // DLPACKGEN_DEVICE_HPP_
+#endif  // DLPACKGEN_DEVICE_HPP_

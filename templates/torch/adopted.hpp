@@ -28,7 +28,7 @@ inline int read_quickly(void* object, int want_write, DLTensor* out) noexcept {
 }
 
 }  // namespace detail
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 

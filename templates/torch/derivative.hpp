@@ -38,13 +38,15 @@ const c10::TypedOperatorHandle<typename K::signature>& handle() {
 }
 
 [[noreturn, gnu::noinline, gnu::cold]] inline void refuse_gradient(const char* kernel) {
-  TORCH_CHECK_NOT_IMPLEMENTED(false, kernel,
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      false, kernel,
       "(): an argument requires a gradient, and the kernel names no backward: call it under torch.no_grad(), pass "
       "detach(), or name the kernel of its gradients in dlpackgen.yaml, as `backward:`");
 }
 
 [[noreturn, gnu::noinline, gnu::cold]] inline void refuse_tangent(const char* kernel) {
-  TORCH_CHECK_NOT_IMPLEMENTED(false, kernel,
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      false, kernel,
       "(): an argument has a derivative of forward mode, which kernels do not pass on: use backward mode");
 }
 
@@ -133,8 +135,7 @@ struct Derivative<K, R(A...)> : torch::autograd::Function<Derivative<K, R(A...)>
   }
 
   template <std::size_t... G, std::size_t... I>
-  static List backward(
-      Context* context, const List& gradients, std::index_sequence<G...>, std::index_sequence<I...>) {
+  static List backward(Context* context, const List& gradients, std::index_sequence<G...>, std::index_sequence<I...>) {
     using Backward = typename K::backward;
     const List saved = context->get_saved_variables();
     at::Tensor made[tensors];
@@ -166,9 +167,7 @@ struct Versions<K, R(A...)> {
     op.redispatchBoxed(keys & c10::after_ADInplaceOrView_keyset, stack);
   }
 
-  static void raise(A... arguments) {
-    (raise_if<std::is_same_v<A, at::Tensor&>>(arguments), ...);
-  }
+  static void raise(A... arguments) { (raise_if<std::is_same_v<A, at::Tensor&>>(arguments), ...); }
 
   static void raise(torch::jit::Stack* stack) {
     raise(stack->data() + stack->size() - sizeof...(A), std::index_sequence_for<A...>());
@@ -259,7 +258,7 @@ struct Autograd<K, R(A...)> {
   }
 };
 
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 

@@ -85,7 +85,7 @@ inline std::optional<c10::ScalarType> scalar_of(DLDataType dtype) noexcept {
   return std::nullopt;
 }
 
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 

@@ -8,8 +8,8 @@
 
 #include "base.hpp"
 
-#include <dlpackgen/exceptions.hpp>
 #include <torch/csrc/Exceptions.h>
+#include <dlpackgen/exceptions.hpp>
 
 #include <exception>
 #include <new>
@@ -85,7 +85,7 @@ DLPACKGEN_ATEN_SLOW int report_to_python() noexcept {
 }
 
 }  // namespace detail
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 

@@ -115,7 +115,7 @@ inline void uninstall() {
   if (is_installed()) detail::give_back(detail::tensor_type(), detail::table_attribute, replaced.table);
 }
 
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 

@@ -133,7 +133,7 @@ DLManagedTensorVersioned* own(const at::Tensor& tensor) {
   return detail::own_plain<access>(impl, view);
 }
 
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 

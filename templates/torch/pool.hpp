@@ -71,7 +71,7 @@ class Pool {
 };
 
 }  // namespace detail
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 

@@ -181,7 +181,7 @@ DLPACKGEN_ATEN_FAST void borrow(const at::Tensor& tensor, DLTensor& out) {
   if (!detail::read_plain<access>(*tensor.unsafeGetTensorImpl(), out)) detail::read_other(tensor, access, out);
 }
 
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 

@@ -62,7 +62,8 @@ void boxed_function(const c10::OperatorHandle&, c10::DispatchKeySet, torch::jit:
 template <class K>
 void implement_functor(c10::DispatchKey key) {
   static std::vector<c10::RegistrationHandleRAII> registered;
-  registered.push_back(c10::Dispatcher::singleton().registerImpl({K::name, ""}, key,
+  registered.push_back(c10::Dispatcher::singleton().registerImpl(
+      {K::name, ""}, key,
       c10::KernelFunction::makeFromUnboxedFunctor<false, Functor<K>>(std::make_unique<Functor<K>>()),
       c10::impl::CppSignature::make<typename K::signature>(), c10::detail::inferFunctionSchemaFromFunctor<Functor<K>>(),
       std::string("functor of ") + K::name));
@@ -123,7 +124,7 @@ void implement_versions(torch::Library& library) {
   }
 }
 
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 

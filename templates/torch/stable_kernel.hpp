@@ -39,8 +39,8 @@ using torch::stable::Tensor;
 
 namespace detail {
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void fail(
-    const char* kernel, const char* argument, std::size_t number, const char* text) {
+[[noreturn, gnu::noinline, gnu::cold]] inline void fail(const char* kernel, const char* argument, std::size_t number,
+                                                        const char* text) {
   throw std::runtime_error(std::string(kernel) + "(): argument '" + argument + "' (number " +
                            std::to_string(number + 1) + "): " + text);
 }
@@ -222,9 +222,7 @@ struct Kernel<K, R(A...)> {
    *
    * \throws std::runtime_error
    */
-  static R call(A... arguments) {
-    return call_with(std::index_sequence_for<A...>(), results(), arguments...);
-  }
+  static R call(A... arguments) { return call_with(std::index_sequence_for<A...>(), results(), arguments...); }
 
   /** The same as the stable ABI calls it. */
   static void boxed(StableIValue* stack, std::uint64_t arguments, std::uint64_t given) {
@@ -253,7 +251,7 @@ struct Kernel<K, R(A...)> {
 };
 
 }  // namespace stable
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 

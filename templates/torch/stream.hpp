@@ -56,7 +56,7 @@ inline void* current_stream(DLDevice device) {
 #endif
 }
 
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 

@@ -95,10 +95,10 @@ inline at::Tensor wrap(const DLTensor& tensor, const Source& source, void* conte
   const Extents extents = extents_of(tensor);
   const std::size_t size = extents.span * c10::elementSize(source.scalar);
   c10::Storage storage(c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), size, std::move(data),
-                                                            /*allocator=*/nullptr, /*resizable=*/false));
+                                                             /*allocator=*/nullptr, /*resizable=*/false));
   const c10::DispatchKeySet keys = source.device.is_cpu() ? plain_cpu : plain_cuda;
-  at::Tensor made = at::detail::make_tensor<c10::TensorImpl>(std::move(storage), keys,
-                                                             c10::scalarTypeToTypeMeta(source.scalar));
+  at::Tensor made =
+      at::detail::make_tensor<c10::TensorImpl>(std::move(storage), keys, c10::scalarTypeToTypeMeta(source.scalar));
   made.unsafeGetTensorImpl()->set_sizes_and_strides(
       c10::IntArrayRef(tensor.shape, static_cast<std::size_t>(tensor.ndim)), c10::IntArrayRef(extents.strides));
   return made;
@@ -185,7 +185,7 @@ inline at::Tensor take(DLManagedTensor* managed, ReadOnly read_only = ReadOnly::
   return detail::take(unwrap(ManagedLegacy::take(managed)), read_only);
 }
 
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 

@@ -164,8 +164,13 @@ func TestHeadersAreFormatted(t *testing.T) {
 	if _, err := os.Stat(format); err != nil {
 		t.Skip("needs clang-format from tests/requirements.txt: make setup")
 	}
-	files, err := filepath.Glob(filepath.Join(root, "gen", "cpp", "dlpackgen", "*.hpp"))
-	require.NoError(t, err)
+	var files []string
+	for _, pattern := range []string{"gen/cpp/*/*.[ch]pp", "backends/*/*.hpp"} {
+		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+		require.NoError(t, err)
+		require.NotEmpty(t, found, pattern)
+		files = append(files, found...)
+	}
 	tests, err := filepath.Glob(filepath.Join("testdata", "*.[ch]pp"))
 	require.NoError(t, err)
 	style := "--style=file:" + filepath.Join(root, "templates", "cpp", ".clang-format")

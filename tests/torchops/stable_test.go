@@ -84,7 +84,7 @@ var stableMutants = map[string]struct{ file, old, replacement, test string }{
 	"any type is lent":           {"stable_kernel.hpp", "return {0, 0, 0};\n  }\n}", "return {kDLOpaqueHandle, 8, 1};\n  }\n}", "test_types_without_a_name"},
 	"errors are ignored":         {"stable_kernel.hpp", "if (code != 0) detail::fail_code", "if (false) detail::fail_code", "test_errors_of_the_kernel"},
 	"versions stay":              {"operators.py", "            if not arguments[place].is_inference():", "            if False:", "test_versions"},
-	"gradients are dropped":      {"operators.py", "if tensor.requires_grad and torch.is_grad_enabled():", "if False:", "test_gradients_that_are_refused"},
+	"gradients are dropped":      {"operators.py", "if tensor is not None and tensor.requires_grad and torch.is_grad_enabled():", "if False:", "test_gradients_that_are_refused"},
 	"gradients without the mode": {"operators.py", "tensor.requires_grad and torch.is_grad_enabled()", "tensor.requires_grad", "test_gradients_that_are_refused"},
 	"tangents are dropped":       {"operators.py", ".tangent is not None", ".tangent is 0", "test_gradients_that_are_refused"},
 	"tangents meet a backward":   {"operators.py", "            _refuse_tangents(self.kernel, arguments)\n", "", "test_forward_mode_is_refused_where_there_is_a_backward"},

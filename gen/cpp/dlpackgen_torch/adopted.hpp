@@ -30,7 +30,7 @@ inline int read_quickly(void* object, int want_write, DLTensor* out) noexcept {
 }
 
 }  // namespace detail
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 

@@ -117,7 +117,7 @@ inline void uninstall() {
   if (is_installed()) detail::give_back(detail::tensor_type(), detail::table_attribute, replaced.table);
 }
 
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 

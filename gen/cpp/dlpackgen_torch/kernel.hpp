@@ -77,15 +77,16 @@ class Place {
   void* stream_ = nullptr;
 };
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void fail_argument(
-    const char* kernel, const char* argument, std::size_t number, const char* text) {
+[[noreturn, gnu::noinline, gnu::cold]] inline void fail_argument(const char* kernel, const char* argument,
+                                                                 std::size_t number, const char* text) {
   TORCH_CHECK_VALUE(false, where(kernel, argument, number), text);
 }
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void fail_device(
-    const char* kernel, const char* argument, std::size_t number, c10::Device expected, c10::Device got) {
+[[noreturn, gnu::noinline, gnu::cold]] inline void fail_device(const char* kernel, const char* argument,
+                                                               std::size_t number, c10::Device expected,
+                                                               c10::Device got) {
   TORCH_CHECK_VALUE(false, where(kernel, argument, number), "expected a tensor on ", expected,
-      ", as the first one, got one on ", got, ": pass to(", expected, ")");
+                    ", as the first one, got one on ", got, ": pass to(", expected, ")");
 }
 
 // One argument: what messages say of it, and whether it may have strides.
@@ -111,9 +112,8 @@ template <Access access>
 
 // A write to an element that several indices share would be a race.
 [[gnu::noinline]] inline void refuse_strides(const Site& site, const DLTensor& tensor) {
-  const char* const text = site.strided
-                               ? overlapping
-                               : "it is written to, and not row-major: pass contiguous(), and copy the result back";
+  const char* const text =
+      site.strided ? overlapping : "it is written to, and not row-major: pass contiguous(), and copy the result back";
   if (!site.strided || may_overlap(tensor)) fail_argument(site.kernel, site.argument, site.number, text);
 }
 
@@ -357,7 +357,7 @@ struct Kernel<K, R(A...)> {
   }
 };
 
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 

@@ -77,8 +77,8 @@ bool is_for_this_torch() noexcept {
   const std::string wanted = std::string(version) + ".";
   const bool matches = running != nullptr && std::string_view(running).substr(0, wanted.size()) == wanted;
   if (running != nullptr && !matches) {
-    PyErr_Format(PyExc_ImportError, "this module is built for torch %s, and torch %s is running: build it again", version,
-                 running);
+    PyErr_Format(PyExc_ImportError, "this module is built for torch %s, and torch %s is running: build it again",
+                 version, running);
   }
   Py_XDECREF(found);
   Py_XDECREF(torch);

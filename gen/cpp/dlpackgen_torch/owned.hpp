@@ -135,7 +135,7 @@ DLManagedTensorVersioned* own(const at::Tensor& tensor) {
   return detail::own_plain<access>(impl, view);
 }
 
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 

@@ -73,7 +73,7 @@ class Pool {
 };
 
 }  // namespace detail
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 

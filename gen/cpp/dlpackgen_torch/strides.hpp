@@ -60,7 +60,7 @@ inline constexpr const char beyond_storage[] =
     "it reaches beyond its storage, which was made smaller: resize the storage back, or pass a tensor that fits";
 
 }  // namespace detail
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 

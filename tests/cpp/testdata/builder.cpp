@@ -171,7 +171,8 @@ static void flags_survive() {
   t.byte_offset = 8;
   Managed theirs = *Managed::take(stranger::versioned(t, 1, 1, all | (1ULL << 50)));
   const auto again = Builder::like(theirs.view()).versioned(std::move(theirs));
-  CHECK(again && again->flags() == ((all & ~flags::is_copied) | (1ULL << 50)) && again->view().stride(0) == 1 && !theirs);  // NOLINT
+  CHECK(again && again->flags() == ((all & ~flags::is_copied) | (1ULL << 50)) && again->view().stride(0) == 1 &&
+        !theirs);  // NOLINT
   CHECK(again->view().data() == stranger::numbers + 2);
 }
 
@@ -209,7 +210,11 @@ static void data_in_the_container() {
   std::vector<float> three(3);
   float* const data = three.data();
   const auto code = [&](float* from, std::int64_t extent, std::int64_t step) {
-    return Builder(from).shape({extent}).strides({step}).versioned(std::vector<float>(three.begin(), three.end())).code();
+    return Builder(from)
+        .shape({extent})
+        .strides({step})
+        .versioned(std::vector<float>(three.begin(), three.end()))
+        .code();
   };
   CHECK(code(data, 3, 1) == Code::ok);  // of another container
   CHECK(Builder(stranger::numbers + 2).shape({8}).versioned(Some()));

@@ -87,7 +87,7 @@ inline std::optional<c10::ScalarType> scalar_of(DLDataType dtype) noexcept {
   return std::nullopt;
 }
 
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 

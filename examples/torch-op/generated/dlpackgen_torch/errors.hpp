@@ -10,8 +10,8 @@
 
 #include "base.hpp"
 
-#include <dlpackgen/exceptions.hpp>
 #include <torch/csrc/Exceptions.h>
+#include <dlpackgen/exceptions.hpp>
 
 #include <exception>
 #include <new>
@@ -87,7 +87,7 @@ DLPACKGEN_ATEN_SLOW int report_to_python() noexcept {
 }
 
 }  // namespace detail
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 

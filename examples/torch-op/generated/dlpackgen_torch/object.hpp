@@ -11,8 +11,8 @@
 
 #include "table.hpp"
 
-#include <dlpackgen/exchange.hpp>
 #include <pybind11/pybind11.h>
+#include <dlpackgen/exchange.hpp>
 
 #include <cstdint>
 
@@ -143,7 +143,7 @@ inline at::Tensor from_object(PyObject* object, ReadOnly read_only = ReadOnly::r
   return from_capsule(capsule.ptr(), read_only);
 }
 
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 

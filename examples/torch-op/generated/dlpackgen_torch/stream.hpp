@@ -58,7 +58,7 @@ inline void* current_stream(DLDevice device) {
 #endif
 }
 
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 

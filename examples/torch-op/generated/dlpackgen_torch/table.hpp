@@ -122,8 +122,12 @@ inline int table_stream(DLDeviceType type, std::int32_t id, void** out) noexcept
 }
 
 template <Access access>
-inline constexpr DLPackExchangeAPI exchange_table{
-    {current, nullptr},   table_allocate, table_own<access>, table_to_object, table_borrow<access>, table_stream};
+inline constexpr DLPackExchangeAPI exchange_table{DLPackExchangeAPIHeader{current, nullptr},
+                                                  table_allocate,
+                                                  table_own<access>,
+                                                  table_to_object,
+                                                  table_borrow<access>,
+                                                  table_stream};
 
 }  // namespace detail
 
@@ -141,7 +145,7 @@ const DLPackExchangeAPI* table() noexcept {
   return &detail::exchange_table<access>;
 }
 
-}  // namespace aten
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
