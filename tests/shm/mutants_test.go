@@ -126,7 +126,8 @@ func TestARaceIsFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs threads under ThreadSanitizer")
 	}
-	out, err := threaded(t, filepath.Dir(mutated(t, "shm_block.h", "(void)pthread_mutex_lock(&shm_blocks.lock);", "")))
+	lock, unlock := "{ (void)pthread_mutex_lock(&shm_blocks.lock); }\n\n", "static void shm_unlock(void) { (void)pthread_mutex_unlock(&shm_blocks.lock); }"
+	out, err := threaded(t, filepath.Dir(mutated(t, "shm_block.h", lock+unlock, "{}\n\nstatic void shm_unlock(void) {}")))
 	require.Error(t, err)
 	assert.Regexp(t, `data race .*in shm_`, out)
 }

@@ -215,7 +215,9 @@ func threaded(t *testing.T, source string) (string, error) {
 	gcc, setarch, program := need.Program(t, "gcc", "gcc"), need.Program(t, "setarch", "util-linux"), filepath.Join(t.TempDir(), "client")
 	run(t, gcc, "-std=gnu11", "-g", "-O1", "-w", "-fsanitize=thread", "-I", source, "-o", program, "testdata/client.c",
 		filepath.Join(source, "dlpackgen_shm.c"), "-lpthread")
-	out, err := exec.Command(setarch, "-R", program, "threads").CombinedOutput()
+	cmd := exec.Command(setarch, "-R", program, "threads")
+	cmd.Env = append(os.Environ(), "TSAN_OPTIONS=halt_on_error=1") // what races may also hang
+	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
 
