@@ -327,7 +327,9 @@ def test_threads_keep_few_blocks():
 def test_blocks_that_come_after_the_end_of_a_thread():
     """Destructors of keys run after those of C++, by which the pool has gone."""
     x, keys = torch.ones(5), [ctypes.c_uint() for _ in range(100)]
-    deleter = ctypes.cast(own(WRITE, x).contents.deleter, ctypes.c_void_p)
+    first = own(WRITE, x)
+    deleter = ctypes.cast(first.contents.deleter, ctypes.c_void_p)
+    delete(first)
     for key in keys:
         assert libc.pthread_key_create(ctypes.byref(key), deleter) == 0
 
