@@ -166,6 +166,9 @@ func TestEndings(t *testing.T) {
 // Outside of Python there is nothing to be a module of.
 func TestWithoutPython(t *testing.T) {
 	needLinux(t)
+	if testing.Short() {
+		t.Skip("builds a program in Go, and -short was given")
+	}
 	program := filepath.Join(t.TempDir(), "program")
 	out, err := exec.Command("go", "build", "-o", program, "./module").CombinedOutput()
 	require.NoError(t, err, "it links without Python too: %s", out)

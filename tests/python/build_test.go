@@ -124,6 +124,9 @@ func names(t *testing.T, file, which string) []string {
 // functions, and what begins with an underscore is of the macros of Python.h. It
 // shows nothing but its PyInit, also when it is made of several files.
 func TestSymbols(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a module, and -short was given")
+	}
 	dir := t.TempDir()
 	b := newBuilder(t)
 	several := filepath.Join(dir, "several.c")

@@ -69,6 +69,9 @@ func TestEveryPythonHere(t *testing.T) {
 	for version, python := range pythons(t) {
 		for _, name := range []string{"rules.py", "routes.py", "order.py", "streams.py", "give.py", "lives.py", "threads.py"} {
 			t.Run(version+" "+name, func(t *testing.T) {
+				if testing.Short() && (python != need.Python(t) || name == "lives.py" || name == "threads.py") {
+					t.Skip("takes some seconds for each Python, and -short was given")
+				}
 				runs(t, python, dir, name)
 			})
 		}
@@ -84,6 +87,9 @@ func TestNothingLeaks(t *testing.T) {
 
 // Wherever memory is out, that is said, and nothing is lost.
 func TestEveryAllocationFailsOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a module, and -short was given")
+	}
 	b, dir := newBuilder(t), t.TempDir()
 	require.NoError(t, os.Symlink(filepath.Join(modules(t), "stranger.abi3.so"), filepath.Join(dir, "stranger.abi3.so")))
 	b.flags = append(b.flags, "-include", "module/failing.h")
