@@ -20,7 +20,7 @@ type Backend struct {
 	Doc     string
 	Runtime string // which sources of templates/device serve it
 	Package string // what to install where the library is missing
-	Result  string // C type that the driver's functions give; 0 is success
+	Result  string // C type that the driver's functions give, where they say nothing else; 0 is success
 	Call    string // calling convention on Windows; "" elsewhere
 	Oldest  int64  // version of the driver
 
@@ -36,14 +36,21 @@ type Backend struct {
 // Device is a type of device of DLPack that the back end serves.
 type Device struct {
 	Type   string // an enumerator of DLDeviceType
+	Value  int64  // of an enumerator that the description brings; NoValue where DLPack has it
 	Memory string // one of Memories
 	ID     string // one of IDs
+	Torch  string // PyTorch's key for tensors there, one of TorchKeys; "" for none
 }
+
+// NoValue is the value of a device whose type is declared elsewhere.
+const NoValue = -1
 
 // Streams tells how DLPack numbers the streams.
 type Streams struct {
-	Table   string // of the spec
-	None    int64  // the number that no number stands for
+	Given   bool    // the device has streams
+	Table   string  // of the spec; "" where Refused has the rules
+	None    int64   // the number that no number stands for
+	Refused []int64 // numbers that stand for no stream
 	Handles []StreamHandle
 }
 
@@ -65,7 +72,11 @@ type Constant struct {
 	Name   string
 	Value  int64
 	Native string
+	Was    *Past // nil where it was never another
 }
+
+// Past is what a constant was in drivers before a version.
+type Past struct{ Until, Value int64 }
 
 // Function is one of the driver's.
 type Function struct {
@@ -74,6 +85,7 @@ type Function struct {
 	Plain    string // its name in the library
 	Since    int64  // version of the driver in which it got this form
 	Takes    string // parameters in C
+	Gives    string // type in C; "" is the back end's Result
 	Optional bool
 }
 
@@ -91,8 +103,15 @@ var Memories = []string{"device", "host", "managed"}
 // IDs are the meanings of a device_id.
 var IDs = []string{"ordinal", "zero"}
 
-// Runtimes are the families of sources under templates/device.
-var Runtimes = []string{"streams"}
+// Runtimes are what works with a description: sources under templates/device, or,
+// for "vendor", those and a file that the vendor writes.
+var Runtimes = []string{"streams", Vendor}
+
+// Vendor is the runtime of a back end that its vendor finishes by hand.
+const Vendor = "vendor"
+
+// TorchKeys are the dispatch keys of PyTorch that vendors may have.
+var TorchKeys = []string{"PrivateUse1"}
 
 // Kinds are the codes of dlpackgen_device.h that an error of a driver may have.
 var Kinds = []string{

@@ -55,7 +55,7 @@ func TestFaultsHaveTheirPlace(t *testing.T) {
 		{"name: cuda\n", "name: Cuda\n", `x.yaml:4:7: error: name "Cuda" must match`},
 		{"title: CUDA\n", "", `x.yaml:3:1: error: the back end has no "title" [missing-key]`},
 		{"title: CUDA\n", "title: 'CU\"DA'\n", `x.yaml:5:8: error: title "CU\"DA" must match`},
-		{"runtime: streams ", "runtime: queues ", "error: runtime must be one of streams, not \"queues\" [unknown-value]"},
+		{"runtime: streams ", "runtime: queues ", "error: runtime must be one of streams, vendor, not \"queues\" [unknown-value]"},
 		{"oldest: 11000 ", "oldest: old ", "error: oldest must be a decimal integer"},
 		{"memory: managed,", "memory: shared,", "error: memory must be one of device, host, managed"},
 		{"memory: managed,", "memory: host,", "error: two types of device have host memory [bad-backend]"},
@@ -70,6 +70,17 @@ func TestFaultsHaveTheirPlace(t *testing.T) {
 		{"kind: stub,", "kind: fake,", "error: kind must be one of"},
 		{"optional: true,", "optionl: true,", `error: pool_alloc has no key "optionl" [unknown-key]`},
 		{"{value: 2, kind: out_of_memory", "{value: 1, kind: out_of_memory", "error: two errors have the value 1 [bad-backend]"},
+		{"{value: 2, kind: out_of_memory", "{value: 0, kind: out_of_memory", "error: an error has the value 0, which is success [bad-backend]"},
+		{"type: kDLCUDAHost", "type: kDLCUDA", "error: the type of device kDLCUDA is there twice [bad-backend]"},
+		{"{type: kDLCUDA, memory: device, id: ordinal}", "{type: kDLCUDA, memory: device, id: ordinal, torch: CUDA}", "error: torch must be one of PrivateUse1"},
+		{"  - {type: kDLCUDA, memory: device, id: ordinal}\n", "", "error: no type of device has device memory [bad-backend]"},
+		{"{type: kDLCUDA,", "{type: kDLCUDA, value: -1,", "error: value must be from 0 to 2147483647, not -1"},
+		{"doc: Memory and", "doc: Memory /* and", "error: doc must not contain comment marks"},
+		{"name: cuda\n", "name: func\n", `error: name "func" cannot be that of a package in Go`},
+		{"table: cuda ", "refused: [-3] ", "error: a refused number must be from 0 to 2147483647, not -3"},
+		{"since: 2020, takes: \"int *version\"", "takes: \"int *version\"", `error: driver_version has no "since" [missing-key]`},
+		{"memory_host: {value: 1,", "memory_host: {was: {until: 0, value: 2}, value: 1,", "error: until must be from 1 to 2147483647, not 0"},
+		{"since: 2020, takes", "gives: 'a; b', since: 2020, takes", `error: gives "a; b" must match`},
 	} {
 		text := strings.Replace(cuda(t), c.old, c.fresh, 1)
 		require.NotEqual(t, cuda(t), text, c.old)
@@ -107,6 +118,49 @@ func TestWhatTheSourcesNeedIsMissed(t *testing.T) {
 	}
 }
 
+// What a vendor writes the rest of needs no more than it uses.
+func TestAVendorsDescription(t *testing.T) {
+	b, found := decoded(vendors)
+	require.Empty(t, found)
+	assert.Equal(t, &Backend{
+		Name: "acme", Title: "Acme", Doc: "D.", Runtime: "vendor", Package: "p", Result: "int",
+		Devices:   []Device{{Type: "kDLAcme", Value: 1000, Memory: "device", ID: "ordinal", Torch: "PrivateUse1"}},
+		Streams:   Streams{Given: true, Refused: []int64{1, 2}},
+		Library:   Library{Linux: []string{"libacme.so"}},
+		Constants: []Constant{{Name: "host", Value: 2, Native: "ACME_HOST", Was: &Past{Until: 60, Value: 1}}},
+		Functions: []Function{{Name: "name", Symbol: "acmeName", Plain: "acmeName", Takes: "void", Gives: "const char *"}},
+		Errors:    []Error{{Name: "ACME_NONE", Value: -1, Kind: "no_device", Text: "none"}},
+	}, b)
+	for _, c := range []struct{ old, fresh, want string }{
+		{"functions: {name: {symbol: acmeName, takes: void, gives: const char *}}", "functions: {}", "error: the back end has no function"},
+		{"errors: {ACME_NONE: {value: -1, kind: no_device, text: none}}", "errors: {}", "error: the back end has no error"},
+		{"functions: {name:", "functions: {register:", `error: "register" is no name for a function: it is a word of C or C++`},
+		{"{linux: [libacme.so]}", "{linux: [libacme.so], lookups: [{symbol: f, takes: void}]}", "error: the sources vendor use 0 lookups, and the library has 1"},
+		{"streams: {none: 0, refused: [1, 2]}", "streams: {none: 0}", `error: streams has no "table"`},
+	} {
+		text := strings.Replace(vendors, c.old, c.fresh, 1)
+		require.NotEqual(t, vendors, text, c.old)
+		_, found := decoded(text)
+		assert.Contains(t, strings.Join(found, "\n"), c.want)
+		assert.Len(t, found, 1)
+	}
+}
+
+const vendors = `backend: 1
+name: acme
+title: Acme
+doc: D.
+runtime: vendor
+package: p
+result: int
+devices: [{type: kDLAcme, value: 1000, memory: device, id: ordinal, torch: PrivateUse1}]
+streams: {none: 0, refused: [1, 2]}
+library: {linux: [libacme.so]}
+constants: {host: {value: 2, native: ACME_HOST, was: {until: 60, value: 1}}}
+functions: {name: {symbol: acmeName, takes: void, gives: const char *}}
+errors: {ACME_NONE: {value: -1, kind: no_device, text: none}}
+`
+
 // tiny has a row of each kind: a fuzzer takes long over the whole of CUDA's.
 const tiny = `backend: 1
 name: a
@@ -128,6 +182,7 @@ errors: {E: {value: 1, kind: stub, text: t}}
 // FuzzDecode holds Decode to findings or a description, never both and never neither.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(tiny))
+	f.Add([]byte(vendors))
 	f.Add([]byte("backend: 1\nstreams: []\nlibrary: {lookups: [1]}\nhandles: 3\nerrors: {A: {}}\n"))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		diags := &diag.List{}

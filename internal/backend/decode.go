@@ -3,11 +3,15 @@ package backend
 import (
 	"cmp"
 	"fmt"
+	"go/token"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
@@ -33,37 +37,46 @@ func Decode(file string, src []byte, diags *diag.List) *Backend {
 	if v := m.Need("backend"); v != nil {
 		v.Int("backend", Version, Version)
 	}
-	before := diags.Len()
-	b := decode(m)
-	m.Close()
-	if diags.Len() == before {
-		b.check(m)
-	}
+	b := Read(m, m.Need("name"), diags)
 	if diags.Failed() {
 		return nil
 	}
 	return b
 }
 
-func decode(m *yaml.Map) *Backend {
+// Read reads a description out of a mapping, of which the caller may have read
+// other keys, and closes it. What it gives means something only where the list
+// got no error.
+func Read(m *yaml.Map, name *yaml.Node, diags *diag.List) *Backend {
+	before := diags.Len()
+	b := decode(m, name)
+	m.Close()
+	if diags.Len() == before {
+		b.check(m)
+	}
+	return b
+}
+
+func decode(m *yaml.Map, name *yaml.Node) *Backend {
 	b := &Backend{
-		Name: form(m.Need("name"), "name", backendName), Title: form(m.Need("title"), "title", sentence),
+		Name: nameOf(name), Title: form(m.Need("title"), "title", sentence),
 		Doc: form(m.Need("doc"), "doc", sentence), Package: form(m.Need("package"), "package", sentence),
 		Result: form(m.Need("result"), "result", typeText), Call: form(m.Get("call"), "call", symbolName),
 	}
 	if n := m.Need("runtime"); n != nil {
 		b.Runtime = n.OneOf("runtime", Runtimes)
 	}
-	b.Oldest = number(m.Need("oldest"), "oldest", 0, math.MaxInt32)
+	need := requirements[b.Runtime]
+	b.Oldest = number(need.get(m, "oldest"), "oldest", 0, math.MaxInt32)
 	for _, n := range m.List("devices") {
 		b.Devices = append(b.Devices, decodeDevice(n))
 	}
-	b.Streams = decodeStreams(m.Need("streams"))
+	b.Streams = decodeStreams(need.get(m, "streams"))
 	b.Library = decodeLibrary(m.Need("library"))
-	rows(m.Need("handles"), "handles", func(e yaml.Entry) { b.Handles = append(b.Handles, decodeHandle(e)) })
-	rows(m.Need("constants"), "constants", func(e yaml.Entry) { b.Constants = append(b.Constants, decodeConstant(e)) })
+	rows(need.get(m, "handles"), "handles", func(e yaml.Entry) { b.Handles = append(b.Handles, decodeHandle(e)) })
+	rows(need.get(m, "constants"), "constants", func(e yaml.Entry) { b.Constants = append(b.Constants, decodeConstant(e)) })
 	rows(m.Need("functions"), "functions", func(e yaml.Entry) {
-		f := decodeFunction(e.Value, form(e.Key, "a function", fieldName))
+		f := decodeFunction(e.Value, functionName(e.Key), need.optional)
 		b.Functions = append(b.Functions, f)
 	})
 	rows(m.Need("errors"), "errors", func(e yaml.Entry) { b.Errors = append(b.Errors, decodeError(e)) })
@@ -76,10 +89,32 @@ func form(n *yaml.Node, what string, want *regexp.Regexp) string {
 		return ""
 	}
 	text := n.Text(what)
-	if n.Kind == yaml.Scalar && !want.MatchString(text) {
+	switch {
+	case n.Kind != yaml.Scalar:
+	case !want.MatchString(text):
 		n.Errorf("bad-name", "", "%s %q must match %s", what, text, want)
+	case want == sentence && (strings.Contains(text, "*/") || strings.Contains(text, "/*")):
+		n.Errorf("bad-doc", "", "%s must not contain comment marks, which would change the code around it", what)
 	}
 	return text
+}
+
+// functionName reads the name of a field of C.
+func functionName(n *yaml.Node) string {
+	name := form(n, "a function", fieldName)
+	if spec.IsKeyword(name) {
+		n.Errorf("bad-name", "", "%q is no name for a function: it is a word of C or C++", name)
+	}
+	return name
+}
+
+// nameOf reads the name of a back end, which is that of a package in Go too.
+func nameOf(n *yaml.Node) string {
+	name := form(n, "name", backendName)
+	if token.IsKeyword(name) || name == "main" {
+		n.Errorf("bad-name", "", "name %q cannot be that of a package in Go", name)
+	}
+	return name
 }
 
 func number(n *yaml.Node, what string, low, high int64) int64 {
@@ -101,12 +136,18 @@ func rows(n *yaml.Node, what string, read func(yaml.Entry)) {
 
 func decodeDevice(n *yaml.Node) Device {
 	m := n.Map("a device")
-	d := Device{Type: form(m.Need("type"), "type", symbolName)}
+	d := Device{Type: form(m.Need("type"), "type", symbolName), Value: NoValue}
+	if v := m.Get("value"); v != nil {
+		d.Value = v.Int("value", 0, math.MaxInt32)
+	}
 	if v := m.Need("memory"); v != nil {
 		d.Memory = v.OneOf("memory", Memories)
 	}
 	if v := m.Need("id"); v != nil {
 		d.ID = v.OneOf("id", IDs)
+	}
+	if v := m.Get("torch"); v != nil {
+		d.Torch = v.OneOf("torch", TorchKeys)
 	}
 	m.Close()
 	return d
@@ -117,7 +158,15 @@ func decodeStreams(n *yaml.Node) Streams {
 		return Streams{}
 	}
 	m := n.Map("streams")
-	s := Streams{Table: form(m.Need("table"), "table", fieldName), None: number(m.Need("none"), "none", 0, math.MaxInt32)}
+	s := Streams{Given: true, None: number(m.Need("none"), "none", 0, math.MaxInt32)}
+	refused := m.Get("refused")
+	if refused == nil {
+		s.Table = form(m.Need("table"), "table", fieldName)
+	} else {
+		for _, v := range refused.List("refused") {
+			s.Refused = append(s.Refused, v.Int("a refused number", 0, math.MaxInt32))
+		}
+	}
 	rows(m.Get("handles"), "handles", func(e yaml.Entry) {
 		at, err := strconv.ParseInt(e.Key.Value, 10, 31)
 		if err != nil || at < 0 {
@@ -142,7 +191,7 @@ func decodeLibrary(n *yaml.Node) Library {
 		l.Windows = append(l.Windows, form(name, "a library", libraryName))
 	}
 	for _, f := range m.List("lookups") {
-		l.Lookups = append(l.Lookups, decodeFunction(f, ""))
+		l.Lookups = append(l.Lookups, decodeFunction(f, "", true))
 	}
 	l.LookupFlags = number(m.Get("lookup_flags"), "lookup_flags", 0, math.MaxInt32)
 	m.Close()
@@ -163,19 +212,30 @@ func decodeConstant(e yaml.Entry) Constant {
 	m := e.Value.Map("constant " + c.Name)
 	c.Value = number(m.Need("value"), "value", 0, math.MaxInt32)
 	c.Native = form(m.Need("native"), "native", symbolName)
+	if n := m.Get("was"); n != nil {
+		was := n.Map("was")
+		c.Was = &Past{Until: number(was.Need("until"), "until", 1, math.MaxInt32), Value: number(was.Need("value"), "value", 0, math.MaxInt32)}
+		was.Close()
+	}
 	m.Close()
 	return c
 }
 
-// decodeFunction reads a function of the driver; a lookup has no name and no version.
-func decodeFunction(n *yaml.Node, name string) Function {
+// decodeFunction reads a function of the driver; a lookup has no name and no version,
+// and what a vendor calls may do without one.
+func decodeFunction(n *yaml.Node, name string, unversioned bool) Function {
 	m := n.Map(cmp.Or(name, "a lookup"))
 	f := Function{Name: name, Symbol: form(m.Need("symbol"), "symbol", symbolName), Takes: form(m.Need("takes"), "takes", parameters)}
 	f.Plain = f.Symbol
 	if name != "" {
 		f.Plain = cmp.Or(form(m.Get("plain"), "plain", symbolName), f.Symbol)
-		f.Since = number(m.Need("since"), "since", 0, math.MaxInt32)
+		f.Gives = form(m.Get("gives"), "gives", typeText)
 		f.Optional = m.Bool("optional")
+		since := m.Get("since")
+		if since == nil && !unversioned {
+			since = m.Need("since")
+		}
+		f.Since = number(since, "since", 0, math.MaxInt32)
 	}
 	m.Close()
 	return f
@@ -184,7 +244,7 @@ func decodeFunction(n *yaml.Node, name string) Function {
 func decodeError(e yaml.Entry) Error {
 	r := Error{Name: form(e.Key, "an error", symbolName)}
 	m := e.Value.Map("error " + r.Name)
-	r.Value = number(m.Need("value"), "value", 1, math.MaxInt32)
+	r.Value = number(m.Need("value"), "value", math.MinInt32, math.MaxInt32)
 	if v := m.Need("kind"); v != nil {
 		r.Kind = v.OneOf("kind", Kinds)
 	}
@@ -202,7 +262,36 @@ func (b *Backend) check(m *yaml.Map) {
 	if len(b.Library.Linux)+len(b.Library.Windows) == 0 {
 		complain("the back end names no library for any system")
 	}
+	b.checkNeeds(complain)
+	for _, text := range again(b.Devices, func(d Device) string { return d.Memory }) {
+		complain("two types of device have %s memory", text)
+	}
+	for _, text := range again(b.Devices, func(d Device) string { return d.Type }) {
+		complain("the type of device %s is there twice", text)
+	}
+	for _, text := range again(b.Errors, func(e Error) string { return fmt.Sprint(e.Value) }) {
+		complain("two errors have the value %s", text)
+	}
+	if slices.ContainsFunc(b.Errors, func(e Error) bool { return e.Value == 0 }) {
+		complain("an error has the value 0, which is success")
+	}
+}
+
+// checkNeeds reports what the sources that serve the back end lack.
+func (b *Backend) checkNeeds(complain func(format string, args ...any)) {
 	need := requirements[b.Runtime]
+	if len(b.Library.Lookups) != need.lookups {
+		complain("the sources %s use %d lookups, and the library has %d", b.Runtime, need.lookups, len(b.Library.Lookups))
+	}
+	if !slices.ContainsFunc(b.Devices, func(d Device) bool { return d.Memory == "device" }) {
+		complain("no type of device has device memory")
+	}
+	if len(b.Functions) == 0 {
+		complain("the back end has no function")
+	}
+	if len(b.Errors) == 0 {
+		complain("the back end has no error")
+	}
 	for _, name := range missing(need.handles, b.Handles, func(h Handle) string { return h.Name }) {
 		complain("the sources %s need the handle %s", b.Runtime, name)
 	}
@@ -211,11 +300,5 @@ func (b *Backend) check(m *yaml.Map) {
 	}
 	for _, name := range missing(need.functions, b.Functions, func(f Function) string { return f.Name }) {
 		complain("the sources %s need the function %s", b.Runtime, name)
-	}
-	for _, text := range again(b.Devices, func(d Device) string { return d.Memory }) {
-		complain("two types of device have %s memory", text)
-	}
-	for _, text := range again(b.Errors, func(e Error) string { return fmt.Sprint(e.Value) }) {
-		complain("two errors have the value %s", text)
 	}
 }

@@ -1,9 +1,25 @@
 package backend
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
 
 // requirement is what the sources of a runtime use by name.
-type requirement struct{ handles, constants, functions []string }
+type requirement struct {
+	handles, constants, functions []string
+	lookups                       int
+	optional                      bool // sections that hold none of those may be left out, and versions
+}
+
+// get gives the section of that name, and reports one that is missing.
+func (r requirement) get(m *yaml.Map, key string) *yaml.Node {
+	if r.optional {
+		return m.Get(key)
+	}
+	return m.Need(key)
+}
 
 var requirements = map[string]requirement{
 	"streams": {
@@ -17,7 +33,9 @@ var requirements = map[string]requirement{
 			memory_alloc memory_free pool_alloc pool_free pool_default pool_access peer_access managed_alloc host_alloc
 			host_free copy copy_peer stream_create stream_destroy stream_finish stream_wait stream_capture stream_capture_id capture_mode
 			stream_context event_create event_record event_destroy`),
+		lookups: 2,
 	},
+	Vendor: {optional: true},
 }
 
 // missing gives the names that no row has.

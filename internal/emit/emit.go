@@ -15,6 +15,9 @@ import (
 type File struct {
 	Path string // slashes, relative to the target's own path
 	Data []byte
+	// Once marks the beginning of a file that its user goes on with: it is written
+	// where nothing stands, has no banner, and is never looked at again.
+	Once bool
 }
 
 // Model is all that a target may read: one release and the target's options.

@@ -81,6 +81,8 @@ func (p *planner) judge(name string, f found) {
 		return
 	}
 	switch {
+	case isPlanned && want.once:
+		p.judgeOnce(want, f)
 	case isPlanned:
 		p.entries[name] = want.entry
 		p.judgePlanned(want, f)
@@ -128,6 +130,16 @@ func (p *planner) judgePlanned(want planned, f found) {
 	}
 }
 
+// judgeOnce takes a file that is written where nothing stands, and is its user's from
+// then on: force or a journal make no difference.
+func (p *planner) judgeOnce(want planned, f found) {
+	if f.sum == none || f.dir {
+		p.judgePlanned(want, f)
+		return
+	}
+	p.item(Item{Path: want.path, Target: want.target})
+}
+
 // judgeEdited takes a locked path that is no longer planned and no longer as we
 // left it. Force lets it go only with our banner on it; Clean keeps it in the
 // lock, so that it stays known as edited.
@@ -156,6 +168,7 @@ func (p *planner) carry(name string, f found) {
 	switch {
 	case f.sum == c.sum && c.sum == none:
 		delete(p.entries, name)
+	case f.sum == c.sum && !f.banner: // written once, and its user's now
 	case f.sum == c.sum:
 		p.entries[name] = c.entry
 	case f.sum == c.old && c.old != none:
@@ -242,7 +255,9 @@ func (p *planner) changes() []change {
 	for _, name := range slices.Sorted(maps.Keys(p.snapshot.files)) {
 		old := cmp.Or(p.snapshot.files[name].sum, none)
 		e, stays := p.entries[name]
-		if acts[name] && !stays {
+		if want, isPlanned := p.want.files[name]; isPlanned && want.once {
+			e = want.entry
+		} else if acts[name] && !stays {
 			e = p.lastEntry(name)
 			e.sum = none
 		}

@@ -30,6 +30,7 @@ type want struct {
 type planned struct {
 	entry
 	data []byte
+	once bool // the user's as soon as it is there: the lock never lists it
 }
 
 // newWant checks a request; all that is wrong with its paths comes at once.
@@ -133,7 +134,7 @@ func (c *collector) target(t Target) {
 		}
 		name := path.Join(t.Path, f.Path)
 		e := entry{target: t.Name, release: t.Release, spec: t.SpecSHA256, sum: sum(f.Data), path: name}
-		c.file(planned{entry: e, data: f.Data})
+		c.file(planned{entry: e, data: f.Data, once: f.Once})
 	}
 }
 

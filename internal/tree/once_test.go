@@ -1,0 +1,97 @@
+package tree
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+)
+
+const oncePath = "gen/c/impl.c"
+
+// withOnce asks for a target with a file that is written once, beside another target.
+func withOnce(dir, text string) Request {
+	one := target("c", "gen/c", map[string]string{"one.h": ours("one")})
+	one.Files = append(one.Files, emit.File{Path: "impl.c", Data: []byte(text), Once: true})
+	return request(dir, one, target("go", "gen/go", map[string]string{"x.go": ours("x")}))
+}
+
+// What is written once is its user's from then on: no run changes it, no check
+// complains, and the lock does not list it.
+func TestWhatIsWrittenOnceIsItsUsers(t *testing.T) {
+	dir := t.TempDir()
+	report, err := Check(withOnce(dir, "first"))
+	require.NoError(t, err)
+	it, _ := itemAt(report, oncePath)
+	assert.Equal(t, Missing, it.State)
+	generated(t, withOnce(dir, "first"))
+	files := disked(t, dir)
+	assert.Equal(t, "first", files[oncePath])
+	assert.NotContains(t, files[DefaultLock], "impl.c")
+	requireFine(t, withOnce(dir, "first"))
+	for _, mine := range []string{"first", "mine", "", ours("with the banner")} {
+		setContent(t, dir, oncePath, mine)
+		requireFine(t, withOnce(dir, "second"))
+		generated(t, withOnce(dir, "second"))
+		generated(t, forced(withOnce(dir, "second")))
+		assert.Equal(t, mine, disked(t, dir)[oncePath])
+	}
+	remove(t, dir, oncePath)
+	generated(t, withOnce(dir, "second"))
+	assert.Equal(t, "second", disked(t, dir)[oncePath], "where nothing stands it is written again")
+}
+
+// Neither a config that does not ask for it any more nor clean removes it.
+func TestWhatIsWrittenOnceStays(t *testing.T) {
+	dir := t.TempDir()
+	generated(t, withOnce(dir, "first"))
+	req := withOnce(dir, "first")
+	req.Targets = req.Targets[1:]
+	generated(t, req)
+	_, err := Clean(withOnce(dir, "first"), false)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{oncePath: "first"}, disked(t, dir))
+}
+
+// A directory in its place ends the run, as with every planned file.
+func TestADirectoryWhereAFileIsWrittenOnce(t *testing.T) {
+	dir := t.TempDir()
+	setContent(t, dir, oncePath+"/x", "mine")
+	_, err := Generate(forced(withOnce(dir, "first")), false)
+	requireKind(t, err, KindEdited)
+	assert.Equal(t, map[string]string{oncePath + "/x": "mine"}, disked(t, dir))
+}
+
+// A run that is killed at any operation leaves it whole or away; a run of another
+// selection heals the rest and does not take it over; and the user's edits of what
+// was left stay.
+func TestARunThatIsKilledLeavesWhatIsWrittenOnceWhole(t *testing.T) {
+	for _, m := range []mode{killOn, killPast} {
+		for in := (injector{at: 1, mode: m}); ; in.at++ {
+			dir := filepath.Join(fastDir(t), "out")
+			again := in
+			_, killed := again.world().generate(withOnce(dir, "first"), false)
+			text, there := disked(t, dir)[oncePath]
+			require.True(t, !there || text == "first", "operation %d: %q", in.at, text)
+			generated(t, only(withOnce(dir, "first"), "go"))
+			assert.NotContains(t, disked(t, dir)[DefaultLock], "impl.c", "operation %d", in.at)
+			assert.False(t, strings.Contains(strings.Join(names(disked(t, dir)), " "), tempSuffix), "operation %d", in.at)
+			want := "first"
+			if there {
+				want = "mine"
+				setContent(t, dir, oncePath, want)
+			}
+			generated(t, withOnce(dir, "first"))
+			assert.Equal(t, want, disked(t, dir)[oncePath], "operation %d", in.at)
+			requireFine(t, withOnce(dir, "first"))
+			if killed == nil {
+				assert.Greater(t, in.at, 15, "the injector has missed the run")
+				break
+			}
+		}
+	}
+}
