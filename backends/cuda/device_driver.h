@@ -103,15 +103,6 @@ struct driver {
 	driver_result(DRIVER_CALL *event_destroy)(driver_event event);
 };
 
-typedef driver_result(DRIVER_CALL *driver_lookup_0)(const char *symbol, void **function, int version, uint64_t flags, unsigned int *found);
-typedef driver_result(DRIVER_CALL *driver_lookup_1)(const char *symbol, void **function, int version, uint64_t flags);
-
-static const char *const driver_lookups[] = {
-	"cuGetProcAddress_v2",
-	"cuGetProcAddress",
-	NULL
-};
-
 static const char *const driver_libraries[] = {
 #if defined(_WIN32)
 	"nvcuda.dll",
@@ -228,18 +219,5 @@ static const struct driver_error {
 	{999, DLPACKGEN_DEVICE_UNAVAILABLE, "CUDA_ERROR_UNKNOWN",
 	 "the driver failed for a reason of its own; its kernel module may not be loaded"},
 };
-
-/* The numbers of streams that are no handles. */
-static const struct driver_number {
-	int64_t number;
-	int refused;
-	uintptr_t handle;
-} driver_numbers[] = {
-	{0, 1, 0},
-	{1, 0, 1},
-	{2, 0, 2},
-};
-
-#define DRIVER_DEFAULT_STREAM ((uintptr_t)1)
 
 #endif /* DLPACKGEN_DEVICE_DRIVER_H_ */

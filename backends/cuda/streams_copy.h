@@ -5,6 +5,7 @@
 #ifndef DLPACKGEN_STREAMS_COPY_H_
 #define DLPACKGEN_STREAMS_COPY_H_
 
+#include "device_request.h"
 #include "streams_order.h"
 #include "streams_pointer.h"
 
@@ -36,26 +37,6 @@ static int streams_look(const char *what, const DLTensor *t, size_t bytes, struc
 		                   "copy: %s has %llu bytes at %p, and its memory, of %llu, ends before", what,
 		                   (unsigned long long)bytes, (const void *)side->start, (unsigned long long)info.size);
 	side->device = found == BACKEND_device, side->pageable = found == kDLCPU, side->ordinal = info.ordinal;
-	return DLPACKGEN_DEVICE_OK;
-}
-
-/* Checks that two tensors hold the same number of the same elements in runs. */
-static int streams_check_copy(const DLTensor *to, const DLTensor *from, uint64_t *count,
-                              dlpackgen_device_error *error) {
-	if (!to || !from) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "copy: NULL in the place of a tensor");
-	uint64_t other = 0;
-	int code = device_elements("copy: the destination", to->ndim, to->shape, count, error);
-	if (!code) code = device_elements("copy: the source", from->ndim, from->shape, &other, error);
-	if (code) return code;
-	const int shapes = to->ndim == from->ndim &&
-	                   (to->ndim == 0 || !memcmp(to->shape, from->shape, (size_t)to->ndim * sizeof(int64_t)));
-	if (!shapes || to->dtype.code != from->dtype.code || to->dtype.bits != from->dtype.bits ||
-	    to->dtype.lanes != from->dtype.lanes)
-		return device_fail(error, DLPACKGEN_DEVICE_LAYOUT, "copy: the %s of the two tensors differ",
-		                   shapes ? "dtypes" : "shapes");
-	if (*count && (!device_compact(to) || !device_compact(from)))
-		return device_fail(error, DLPACKGEN_DEVICE_LAYOUT, "copy: the %s is not compact; make it so first",
-		                   device_compact(to) ? "source" : "destination");
 	return DLPACKGEN_DEVICE_OK;
 }
 
@@ -91,7 +72,7 @@ static int streams_copy(const DLTensor *to, const DLTensor *from, const dlpackge
 	uint64_t count = 0;
 	size_t bytes = 0;
 	int pushed, code = streams_ready(error);
-	if (!code) code = streams_check_copy(to, from, &count, error);
+	if (!code) code = device_check_copy(to, from, &count, error);
 	if (!code) code = device_bytes("copy", to->dtype, count, &bytes, error);
 	if (!code) code = streams_check_ordered("copy", stream, error);
 	if (code || !bytes) return code;

@@ -7,6 +7,7 @@
 
 #include "device_library.h"
 #include "device_tensor.h"
+#include "streams_rules.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #ifndef DLPACKGEN_STREAMS_MEMORY_H_
 #define DLPACKGEN_STREAMS_MEMORY_H_
 
+#include "device_request.h"
 #include "streams_release.h"
 
 /* What the driver takes to let a device reach a pool. */
@@ -90,16 +91,7 @@ static struct streams_block *streams_block(const dlpackgen_device_request *r, si
 	block->ordinal = bytes ? streams_home(r) : 0;
 	block->first = streams_handle(r->stream);
 	atomic_flag_clear(&block->busy);
-	if (r->ndim) memcpy(block->extents, r->shape, (size_t)r->ndim * sizeof(int64_t));
-	device_strides(r->ndim, block->extents, block->extents + r->ndim);
-	block->tensor.version.major = DLPACK_MAJOR_VERSION;
-	block->tensor.version.minor = DLPACK_MINOR_VERSION;
-	block->tensor.deleter = streams_delete;
-	block->tensor.dl_tensor.device = r->device;
-	block->tensor.dl_tensor.dtype = r->dtype;
-	block->tensor.dl_tensor.ndim = r->ndim;
-	block->tensor.dl_tensor.shape = r->ndim ? block->extents : NULL;
-	block->tensor.dl_tensor.strides = r->ndim ? block->extents + r->ndim : NULL;
+	device_describe(&block->tensor, r, block->extents, streams_delete);
 	return block;
 }
 

@@ -49,7 +49,9 @@ enum dlpackgen_device_code {
 	DLPACKGEN_DEVICE_UNSUPPORTED = 20,   /* the device or the driver cannot do it */
 	DLPACKGEN_DEVICE_ENDED = 21,         /* the driver shuts down, as at the end of a process */
 	DLPACKGEN_DEVICE_LOST = 22,          /* a kernel failed, and the device is of no use until the process ends */
-	DLPACKGEN_DEVICE_DRIVER = 23         /* any other error of the driver */
+	DLPACKGEN_DEVICE_DRIVER = 23,        /* any other error of the driver */
+	DLPACKGEN_DEVICE_HOST_MEMORY = 24,   /* the host's, or shared with it, where a device's own alone is taken */
+	DLPACKGEN_DEVICE_NUMBERING = 25      /* how the library that numbers the devices does that is not known */
 };
 
 /* An error; the caller's. `text` ends with NUL and says where, what was expected,
@@ -120,6 +122,7 @@ typedef struct dlpackgen_device {
 	/* Loads the driver and starts it; `facts` may be NULL. */
 	int (*probe)(dlpackgen_device_facts *facts, dlpackgen_device_error *error);
 
+	/* Devices have the ids from 0 on, unless the back end's own header says otherwise. */
 	int (*device_count)(int32_t *count, dlpackgen_device_error *error);
 
 	/* Asks the driver whose memory an address is in; not for NULL, which is the

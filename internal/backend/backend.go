@@ -101,11 +101,11 @@ type Error struct {
 var Memories = []string{"device", "host", "managed"}
 
 // IDs are the meanings of a device_id.
-var IDs = []string{"ordinal", "zero"}
+var IDs = []string{"ordinal", "zero", "runtime_index"}
 
 // Runtimes are what works with a description: sources under templates/device, or,
 // for "vendor", those and a file that the vendor writes.
-var Runtimes = []string{"streams", Vendor}
+var Runtimes = []string{"streams", "levelzero", Vendor}
 
 // Vendor is the runtime of a back end that its vendor finishes by hand.
 const Vendor = "vendor"

@@ -71,7 +71,7 @@ func decode(m *yaml.Map, name *yaml.Node) *Backend {
 	for _, n := range m.List("devices") {
 		b.Devices = append(b.Devices, decodeDevice(n))
 	}
-	b.Streams = decodeStreams(need.get(m, "streams"))
+	b.Streams = decodeStreams(need.streams(m))
 	b.Library = decodeLibrary(m.Need("library"))
 	rows(need.get(m, "handles"), "handles", func(e yaml.Entry) { b.Handles = append(b.Handles, decodeHandle(e)) })
 	rows(need.get(m, "constants"), "constants", func(e yaml.Entry) { b.Constants = append(b.Constants, decodeConstant(e)) })

@@ -10,6 +10,7 @@ import (
 type requirement struct {
 	handles, constants, functions []string
 	lookups                       int
+	unnumbered                    bool // streams have no numbers but their handles
 	optional                      bool // sections that hold none of those may be left out, and versions
 }
 
@@ -19,6 +20,14 @@ func (r requirement) get(m *yaml.Map, key string) *yaml.Node {
 		return m.Get(key)
 	}
 	return m.Need(key)
+}
+
+// streams gives the section of streams, as get does.
+func (r requirement) streams(m *yaml.Map) *yaml.Node {
+	if r.unnumbered {
+		return m.Get("streams")
+	}
+	return r.get(m, "streams")
 }
 
 var requirements = map[string]requirement{
@@ -36,6 +45,18 @@ var requirements = map[string]requirement{
 		lookups: 2,
 	},
 	Vendor: {optional: true},
+	"levelzero": {
+		unnumbered: true,
+		handles: strings.Fields(`driver device context list pool event properties list_desc pool_desc event_desc memory_desc
+			allocation free_desc`),
+		constants: strings.Fields(`type_gpu memory_unknown memory_host memory_device memory_shared queue_in_order mode_asynchronous
+			scope_device scope_host pool_host_visible free_blocking struct_device struct_queue struct_pool struct_event
+			struct_memory struct_allocation struct_free`),
+		functions: strings.Fields(`init driver_get driver_version default_context device_get device_children device_properties
+			device_peer memory_alloc memory_free memory_properties memory_range list_create list_destroy list_finish list_device
+			list_context list_immediate list_flags copy barrier pool_create pool_destroy event_create event_destroy
+			event_status event_finish event_reset`),
+	},
 }
 
 // missing gives the names that no row has.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -27,6 +28,16 @@ var CUDA = emit.Target{
 	Oldest:  "1.2",
 	Options: options,
 	Emit:    func(m *emit.Model) ([]emit.File, error) { return Render(m, backend.Embedded("cuda")) },
+}
+
+// OneAPI is the row of the table of targets for Intel's devices.
+var OneAPI = emit.Target{
+	Name:    "oneapi",
+	Doc:     "oneAPI's devices, through Level Zero in C, found at run time, or through SYCL in C++; C, Go",
+	Path:    "backends/oneapi",
+	Oldest:  "1.2",
+	Options: options,
+	Emit:    func(m *emit.Model) ([]emit.File, error) { return Render(m, backend.Embedded("oneapi")) },
 }
 
 // layouts are the templates by file name. A template that does not parse is a
@@ -62,10 +73,18 @@ func Render(m *emit.Model, b *backend.Backend) ([]emit.File, error) {
 	return files, nil
 }
 
+// families are the sources of each runtime, by how their names begin.
+var families = map[string][]string{"streams": {"streams"}, "levelzero": {"levelzero", "sycl", "usm"}}
+
 // serves tells whether a source is for every back end or for those of a runtime.
 func serves(name, runtime string) bool {
-	family, _, _ := strings.Cut(strings.TrimSuffix(name, path.Ext(name)), "_")
-	return family == runtime || family != "streams"
+	family := name[:strings.IndexAny(name, "_.")]
+	for _, theirs := range families {
+		if slices.Contains(theirs, family) {
+			return slices.Contains(families[runtime], family)
+		}
+	}
+	return true
 }
 
 // outputName gives the name of a source beside its back end's others.
@@ -77,10 +96,14 @@ func outputName(name string, b *backend.Backend) string {
 		return "device_driver.h"
 	case b.Runtime + ".c":
 		return "dlpackgen_" + b.Name + ".c"
+	case "sycl.cpp":
+		return "dlpackgen_" + b.Name + "_sycl.cpp"
+	case "usm.h":
+		return "dlpackgen_usm.h"
 	case "device.go":
 		return b.Name + ".go"
 	}
-	return name
+	return strings.TrimSuffix(name, ".tmpl")
 }
 
 // fill renders a template, or takes an ordinary source as it is, with the banner.
@@ -93,7 +116,7 @@ func fill(m *emit.Model, b *backend.Backend, name string) ([]byte, error) {
 		}
 		return goSource(m, b, string(source))
 	}
-	if path.Ext(name) == ".hpp" {
+	if ext := path.Ext(name); ext == ".hpp" || ext == ".cpp" {
 		out.WriteString(emit.Banner("// ", "", m.Release.Version))
 	} else {
 		out.WriteString(emit.Banner("/* ", " */", m.Release.Version))
@@ -128,7 +151,7 @@ func check(r *spec.Release, b *backend.Backend) error {
 	for _, what := range lacking {
 		errs = append(errs, fmt.Errorf("the back end %s builds on %s, which DLPack %s of this spec lacks", b.Name, what, r.Version))
 	}
-	if streamTable(r, b) == nil {
+	if b.Streams.Table != "" && streamTable(r, b) == nil {
 		errs = append(errs, fmt.Errorf("the back end %s builds on the stream table %s, which DLPack %s of this spec lacks",
 			b.Name, b.Streams.Table, r.Version))
 	}

@@ -2,6 +2,7 @@ package device
 
 import (
 	"go/format"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +19,10 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-const ourImport = "github.com/dlpackgen/dlpackgen/backends/cuda"
+const (
+	ourFolder = "github.com/dlpackgen/dlpackgen/backends/"
+	ourImport = ourFolder + "cuda"
+)
 
 func rendered(t *testing.T, r *spec.Release, b *backend.Backend) map[string]string {
 	t.Helper()
@@ -26,21 +30,29 @@ func rendered(t *testing.T, r *spec.Release, b *backend.Backend) map[string]stri
 	return emittest.Texts(t, files, err)
 }
 
+// embedded are the back ends that this program carries.
+var embedded = []string{"cuda", "oneapi"}
+
 func TestBackendsHoldTheNewestRelease(t *testing.T) {
-	dir := filepath.Join(golden.Root(t), "backends/cuda")
-	texts := rendered(t, emittest.Release(t, "latest"), backend.Embedded("cuda"))
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	assert.Len(t, entries, len(texts))
-	for name, text := range texts {
-		got, err := os.ReadFile(filepath.Join(dir, name))
-		require.NoError(t, err, "run: make generate")
-		assert.Equal(t, text, string(got), "backends/cuda/%s is out of date; run: make generate", name)
+	for _, name := range embedded {
+		dir := filepath.Join(golden.Root(t), "backends", name)
+		files, err := Render(&emit.Model{Release: emittest.Release(t, "latest"), Options: map[string]string{"import": ourFolder + name}}, backend.Embedded(name))
+		texts := emittest.Texts(t, files, err)
+		entries, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		assert.Len(t, entries, len(texts))
+		for file, text := range texts {
+			got, err := os.ReadFile(filepath.Join(dir, file))
+			require.NoError(t, err, "run: make generate")
+			assert.Equal(t, text, string(got), "backends/%s/%s is out of date; run: make generate", name, file)
+		}
 	}
 }
 
 func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
-	for name, text := range rendered(t, emittest.Release(t, "main"), backend.Embedded("cuda")) {
+	texts := rendered(t, emittest.Release(t, "main"), backend.Embedded("cuda"))
+	maps.Copy(texts, rendered(t, emittest.Release(t, "main"), backend.Embedded("oneapi")))
+	for name, text := range texts {
 		assert.True(t, emit.HasBanner([]byte(text)), name)
 		assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|<no value>|\{\{[.-]|\{\{range|dlpackgen_template|dlpackgen_device_(?:name|entry)`, text, name)
 		if strings.HasSuffix(name, ".go") {
@@ -49,7 +61,7 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 			assert.Equal(t, string(formatted), text, "gofmt has nothing to change")
 		}
 		for line := range strings.SplitSeq(text, "\n") {
-			if name != "device_driver.h" && name != "cuda.go" { // one function of the driver a line; a call of C a line
+			if name != "device_driver.h" && name != "streams_rules.h" && name != "cuda.go" && name != "oneapi.go" { // one function of the driver a line; a call of C a line
 				assert.LessOrEqual(t, len([]rune(strings.ReplaceAll(line, "\t", "    "))), 125, "%s: %s", name, line)
 			}
 		}
@@ -102,12 +114,12 @@ func TestSpecsWithoutTheUsualNames(t *testing.T) {
 }
 
 func TestNumbersOfStreamsComeFromTheSpec(t *testing.T) {
-	text := rendered(t, emittest.Release(t, "1.3"), backend.Embedded("cuda"))["device_driver.h"]
+	text := rendered(t, emittest.Release(t, "1.3"), backend.Embedded("cuda"))["streams_rules.h"]
 	assert.Contains(t, text, "\t{0, 1, 0},\n\t{1, 0, 1},\n\t{2, 0, 2},\n};")
 	assert.Contains(t, text, "DRIVER_DEFAULT_STREAM ((uintptr_t)1)")
 	rocm := *backend.Embedded("cuda")
 	rocm.Streams = backend.Streams{Table: "rocm"}
-	text = rendered(t, emittest.Release(t, "1.3"), &rocm)["device_driver.h"]
+	text = rendered(t, emittest.Release(t, "1.3"), &rocm)["streams_rules.h"]
 	assert.Contains(t, text, "\t{0, 0, 0},\n\t{1, 1, 0},\n\t{2, 1, 0},\n};")
 	assert.Contains(t, text, "DRIVER_DEFAULT_STREAM ((uintptr_t)0)")
 }

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
@@ -63,6 +64,10 @@ func viewOf(r *spec.Release, b *backend.Backend) view {
 		v.Constants = append(v.Constants, constant{c, comma})
 	}
 	for _, f := range b.Functions {
+		f.Gives = cmp.Or(f.Gives, "driver_result")
+		if !strings.HasSuffix(f.Gives, "*") && f.Gives != "driver_result" {
+			f.Gives += " "
+		}
 		v.Functions = append(v.Functions, function{f, bit(f.Optional)})
 	}
 	for i, f := range b.Library.Lookups {
@@ -72,7 +77,9 @@ func viewOf(r *spec.Release, b *backend.Backend) view {
 		e.Kind = strings.ToUpper(e.Kind)
 		v.Errors = append(v.Errors, e)
 	}
-	v.Numbers, v.Default = numbers(streamTable(r, b), b)
+	if t := streamTable(r, b); t != nil {
+		v.Numbers, v.Default = numbers(t, b)
+	}
 	return v
 }
 

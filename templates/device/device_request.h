@@ -1,0 +1,45 @@
+
+/* What back ends with memory of their own check and fill alike. Part of the back
+ * end's C file. */
+#ifndef DLPACKGEN_DEVICE_REQUEST_H_
+#define DLPACKGEN_DEVICE_REQUEST_H_
+
+#include "device_tensor.h"
+
+/* Fills all of a tensor but its data, as a request says; it has room for twice as many
+ * extents as dimensions. */
+static void device_describe(DLManagedTensorVersioned *tensor, const dlpackgen_device_request *r, int64_t *extents,
+                            void (*deleter)(DLManagedTensorVersioned *)) {
+	if (r->ndim) memcpy(extents, r->shape, (size_t)r->ndim * sizeof(int64_t));
+	device_strides(r->ndim, extents, extents + r->ndim);
+	tensor->version.major = DLPACK_MAJOR_VERSION;
+	tensor->version.minor = DLPACK_MINOR_VERSION;
+	tensor->deleter = deleter;
+	tensor->dl_tensor.device = r->device;
+	tensor->dl_tensor.dtype = r->dtype;
+	tensor->dl_tensor.ndim = r->ndim;
+	tensor->dl_tensor.shape = r->ndim ? extents : NULL;
+	tensor->dl_tensor.strides = r->ndim ? extents + r->ndim : NULL;
+}
+
+/* Checks that two tensors hold the same number of the same elements in runs. */
+static int device_check_copy(const DLTensor *to, const DLTensor *from, uint64_t *count,
+                              dlpackgen_device_error *error) {
+	if (!to || !from) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "copy: NULL in the place of a tensor");
+	uint64_t other = 0;
+	int code = device_elements("copy: the destination", to->ndim, to->shape, count, error);
+	if (!code) code = device_elements("copy: the source", from->ndim, from->shape, &other, error);
+	if (code) return code;
+	const int shapes = to->ndim == from->ndim &&
+	                   (to->ndim == 0 || !memcmp(to->shape, from->shape, (size_t)to->ndim * sizeof(int64_t)));
+	if (!shapes || to->dtype.code != from->dtype.code || to->dtype.bits != from->dtype.bits ||
+	    to->dtype.lanes != from->dtype.lanes)
+		return device_fail(error, DLPACKGEN_DEVICE_LAYOUT, "copy: the %s of the two tensors differ",
+		                   shapes ? "dtypes" : "shapes");
+	if (*count && (!device_compact(to) || !device_compact(from)))
+		return device_fail(error, DLPACKGEN_DEVICE_LAYOUT, "copy: the %s is not compact; make it so first",
+		                   device_compact(to) ? "source" : "destination");
+	return DLPACKGEN_DEVICE_OK;
+}
+
+#endif /* DLPACKGEN_DEVICE_REQUEST_H_ */

@@ -1,0 +1,281 @@
+
+/* Finding Level Zero, starting it once, and who its devices are. Part of the back end's
+ * C file. */
+#ifndef DLPACKGEN_LEVELZERO_LOAD_H_
+#define DLPACKGEN_LEVELZERO_LOAD_H_
+
+#include "device_library.h"
+#include "levelzero_types.h"
+#include "usm_pointer.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* A root device, as zeDeviceGet lists it: a card, or a tile where the hierarchy of
+ * devices is flat. */
+struct levelzero_root {
+	driver_device device;
+	int32_t platform;
+	atomic_int id;            /* SYCL's; -1 where it is not known */
+	_Atomic(driver_list) own; /* the stream that NULL stands for */
+	atomic_flag busy;         /* guards what is appended to it */
+};
+
+/* A device or a part of one, and the root that it belongs to. */
+struct levelzero_known {
+	driver_device device;
+	int32_t root;
+};
+
+struct levelzero_slot; /* of levelzero_event.h */
+
+/* A driver, whose default context all libraries share. */
+struct levelzero_platform {
+	driver_driver driver;
+	driver_context context;
+	int32_t first;    /* root */
+	atomic_flag busy; /* guards the slots */
+	struct levelzero_slot *free, *used;
+};
+
+enum levelzero_phase { LEVELZERO_NEW, LEVELZERO_READY, LEVELZERO_FAILED, LEVELZERO_FORKED, LEVELZERO_ENDED };
+
+static struct {
+	atomic_int phase;
+	struct driver driver;
+	unsigned int version;
+	int32_t platform_count, root_count, known_count;
+	struct levelzero_platform *platforms;
+	struct levelzero_root *roots;
+	struct levelzero_known *known;
+	atomic_int numbered;
+	const char *hierarchy;
+	dlpackgen_device_error first; /* why the phase is LEVELZERO_FAILED */
+} levelzero;
+
+/* Reports a result of the driver, after what was being done. */
+DEVICE_FORMAT(3, 4)
+static int levelzero_fail(dlpackgen_device_error *error, driver_result result, const char *format, ...) {
+	dlpackgen_device_error room;
+	va_list values;
+	if (!error) error = &room;
+	va_start(values, format);
+	device_vfail(error, DLPACKGEN_DEVICE_DRIVER, (int32_t)result, format, values);
+	va_end(values);
+	const char *name = "an error", *text = "Level Zero's documentation tells of it by the number";
+	for (size_t i = 0; i < sizeof driver_errors / sizeof *driver_errors; i++) {
+		if (driver_errors[i].value != result) continue;
+		error->code = driver_errors[i].code, name = driver_errors[i].name, text = driver_errors[i].text;
+	}
+	char number[24];
+	snprintf(number, sizeof number, " (0x%x): ", (unsigned)result);
+	device_add(error, ": ");
+	device_add(error, name);
+	device_add(error, number);
+	device_add(error, text);
+	return error->code;
+}
+
+static void levelzero_lock(atomic_flag *busy) {
+	while (atomic_flag_test_and_set_explicit(busy, memory_order_acquire)) continue;
+}
+
+static void levelzero_unlock(atomic_flag *busy) { atomic_flag_clear_explicit(busy, memory_order_release); }
+
+/* Opens the first library that there is. */
+static int levelzero_open(void **library, dlpackgen_device_error *error) {
+	char why[320] = "no library is known for this system";
+	for (const char *const *name = driver_libraries; *name && !*library; name++)
+		*library = device_open(*name, why, sizeof why);
+	if (*library) return DLPACKGEN_DEVICE_OK;
+	return device_fail(error, DLPACKGEN_DEVICE_ABSENT,
+	                   "the loader of Level Zero is not installed, or not where libraries are found: %s; install %s",
+	                   why, BACKEND_PACKAGE);
+}
+
+/* Starts what the loader finds. That comes before all functions are looked up, since
+ * an old loader without a driver has both faults, and this one first. */
+static int levelzero_start(void *library, dlpackgen_device_error *error) {
+	void *found = device_symbol(library, driver_functions[0].plain);
+	memcpy(&levelzero.driver.init, &found, sizeof found);
+	if (!found)
+		return device_fail(error, DLPACKGEN_DEVICE_OLD_DRIVER, "the loader has no %s, so it is none; install %s",
+		                   driver_functions[0].plain, BACKEND_PACKAGE);
+	const driver_result result = levelzero.driver.init(0);
+	return result ? levelzero_fail(error, result, "the loader is there, and starts no driver") : DLPACKGEN_DEVICE_OK;
+}
+
+/* Fills the table of functions. */
+static int levelzero_resolve(void *library, dlpackgen_device_error *error) {
+	for (size_t i = 0; i < sizeof driver_functions / sizeof *driver_functions; i++) {
+		const struct driver_function *f = &driver_functions[i];
+		void *found = device_symbol(library, f->plain);
+		if (!found && !f->optional)
+			return device_fail(error, DLPACKGEN_DEVICE_OLD_DRIVER,
+			                   "the loader lacks %s, of version %d.%d of Level Zero; update %s", f->symbol,
+			                   f->since >> 16, f->since & 0xffff, BACKEND_PACKAGE);
+		memcpy((char *)&levelzero.driver + f->offset, &found, sizeof found);
+	}
+	return DLPACKGEN_DEVICE_OK;
+}
+
+/* Grows an array by one. */
+static void *levelzero_grown(void *array, int32_t count, size_t size) {
+	return realloc(array, ((size_t)count + 1) * size);
+}
+
+static int levelzero_no_memory(dlpackgen_device_error *error) {
+	return device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY, "no memory of the host to start with");
+}
+
+/* Writes down a device and the parts that it has, and theirs. */
+static int levelzero_know(driver_device device, int32_t root, dlpackgen_device_error *error) {
+	driver_device parts[64];
+	uint32_t count = sizeof parts / sizeof *parts;
+	struct levelzero_known *known = levelzero_grown(levelzero.known, levelzero.known_count, sizeof *known);
+	if (!known) return levelzero_no_memory(error);
+	levelzero.known = known;
+	known[levelzero.known_count++] = (struct levelzero_known){device, root};
+	if (levelzero.driver.device_children(device, &count, parts)) return DLPACKGEN_DEVICE_OK; /* it cannot be divided */
+	int code = DLPACKGEN_DEVICE_OK;
+	for (uint32_t i = 0; !code && i < count; i++) code = levelzero_know(parts[i], root, error);
+	return code;
+}
+
+static int levelzero_add_root(driver_device device, int32_t platform, dlpackgen_device_error *error) {
+	struct levelzero_properties properties = {.type = DRIVER_struct_device};
+	const driver_result result = levelzero.driver.device_properties(device, (void *)&properties);
+	if (result) return levelzero_fail(error, result, "the properties of a device");
+	if (properties.kind != DRIVER_type_gpu) return DLPACKGEN_DEVICE_OK;
+	struct levelzero_root *roots = levelzero_grown(levelzero.roots, levelzero.root_count, sizeof *roots);
+	if (!roots) return levelzero_no_memory(error);
+	levelzero.roots = roots;
+	struct levelzero_root *root = &roots[levelzero.root_count];
+	memset(root, 0, sizeof *root);
+	root->device = device, root->platform = platform;
+	atomic_init(&root->id, -1);
+	atomic_flag_clear(&root->busy);
+	return levelzero_know(device, levelzero.root_count++, error);
+}
+
+/* Adds the devices of a driver that serves GPUs. */
+static int levelzero_add_platform(driver_driver driver, dlpackgen_device_error *error) {
+	driver_device devices[64];
+	uint32_t count = sizeof devices / sizeof *devices;
+	unsigned int version = 0;
+	driver_result result = levelzero.driver.driver_version(driver, &version);
+	if (!result) result = levelzero.driver.device_get(driver, &count, devices);
+	if (result) return levelzero_fail(error, result, "the devices of a driver");
+	struct levelzero_platform *platforms =
+		levelzero_grown(levelzero.platforms, levelzero.platform_count, sizeof *platforms);
+	if (!platforms) return levelzero_no_memory(error);
+	levelzero.platforms = platforms;
+	const int32_t first = levelzero.root_count;
+	int code = DLPACKGEN_DEVICE_OK;
+	for (uint32_t i = 0; !code && i < count; i++)
+		code = levelzero_add_root(devices[i], levelzero.platform_count, error);
+	if (code || levelzero.root_count == first) return code;
+	if (version < DRIVER_OLDEST)
+		return device_fail(
+			error, DLPACKGEN_DEVICE_OLD_DRIVER,
+			"the driver serves version %u.%u of Level Zero, and %d.%d is the oldest that is used; update %s",
+			version >> 16, version & 0xffff, DRIVER_OLDEST >> 16, DRIVER_OLDEST & 0xffff, BACKEND_PACKAGE);
+	driver_context context = levelzero.driver.default_context(driver);
+	if (!context)
+		return device_fail(error, DLPACKGEN_DEVICE_UNAVAILABLE,
+		                   "the driver gives no default context, under which libraries share memory");
+	platforms[levelzero.platform_count] =
+		(struct levelzero_platform){driver, context, first, ATOMIC_FLAG_INIT, NULL, NULL};
+	levelzero.platform_count++;
+	levelzero.version = version;
+	return DLPACKGEN_DEVICE_OK;
+}
+
+static int levelzero_enumerate(dlpackgen_device_error *error) {
+	driver_driver drivers[16];
+	uint32_t count = sizeof drivers / sizeof *drivers;
+	int code = DLPACKGEN_DEVICE_OK;
+	const driver_result result = levelzero.driver.driver_get(&count, drivers);
+	if (result) return levelzero_fail(error, result, "the drivers");
+	for (uint32_t i = 0; !code && i < count; i++) code = levelzero_add_platform(drivers[i], error);
+	if (code || levelzero.root_count) return code;
+	return device_fail(error, DLPACKGEN_DEVICE_NO_DEVICE,
+	                   "Level Zero has started, and there is no GPU: there is none, or ZE_AFFINITY_MASK hides it");
+}
+
+/* Gives the devices the ids that they have where SYCL lists them alone. */
+static void levelzero_number_alone(void) {
+	for (int32_t i = 0; i < levelzero.root_count; i++) atomic_store(&levelzero.roots[i].id, i);
+	atomic_store(&levelzero.numbered, 1);
+}
+
+/* Reads what the program is told by its environment. */
+static void levelzero_environment(void) {
+	const char *selector = getenv("ONEAPI_DEVICE_SELECTOR"), *hierarchy = getenv("ZE_FLAT_DEVICE_HIERARCHY");
+	if (selector && (!strcmp(selector, "level_zero:*") || !strcmp(selector, "level_zero:gpu")))
+		levelzero_number_alone();
+	levelzero.hierarchy = hierarchy && strlen(hierarchy) < 16 ? hierarchy : "unset";
+}
+
+/* In a child: the driver's threads and its hold on the devices stayed behind. */
+static void levelzero_child(void) {
+	if (atomic_load(&levelzero.phase) == LEVELZERO_READY) atomic_store(&levelzero.phase, LEVELZERO_FORKED);
+}
+
+/* Before the driver takes itself down, which it does after this: whatever is deleted
+ * then keeps its memory until the process is gone. */
+static void levelzero_end(void) {
+	if (atomic_load(&levelzero.phase) == LEVELZERO_READY) atomic_store(&levelzero.phase, LEVELZERO_ENDED);
+}
+
+static void levelzero_load(void) {
+	void *library = NULL;
+	int code = levelzero_open(&library, &levelzero.first);
+	if (!code) code = levelzero_start(library, &levelzero.first);
+	if (!code) code = levelzero_resolve(library, &levelzero.first);
+	if (!code) code = levelzero_enumerate(&levelzero.first);
+	if (!code) {
+		levelzero_environment();
+		device_at_fork(levelzero_child);
+		(void)atexit(levelzero_end);
+	}
+	atomic_store_explicit(&levelzero.phase, code ? LEVELZERO_FAILED : LEVELZERO_READY, memory_order_release);
+}
+
+/* Loads the driver if nobody did, and gives the first error ever after. */
+static int levelzero_slowly_ready(dlpackgen_device_error *error) {
+	device_once(levelzero_load);
+	switch (atomic_load_explicit(&levelzero.phase, memory_order_acquire)) {
+	case LEVELZERO_READY: return DLPACKGEN_DEVICE_OK;
+	case LEVELZERO_FORKED:
+		return device_fail(error, DLPACKGEN_DEVICE_FORKED,
+		                   "Level Zero was started before this process was forked off, and works in the %s",
+		                   "parent alone; start processes by spawn, or before the first use of a device");
+	case LEVELZERO_ENDED: return device_fail(error, DLPACKGEN_DEVICE_ENDED, "the process ends, and Level Zero with it");
+	default:
+		if (error) *error = levelzero.first;
+		return levelzero.first.code;
+	}
+}
+
+static inline int usm_ready(dlpackgen_device_error *error) {
+	if (atomic_load_explicit(&levelzero.phase, memory_order_acquire) == LEVELZERO_READY) return DLPACKGEN_DEVICE_OK;
+	return levelzero_slowly_ready(error);
+}
+
+static int usm_probe(dlpackgen_device_facts *facts, dlpackgen_device_error *error) {
+	const int code = usm_ready(error);
+	if (!code && facts) *facts = (dlpackgen_device_facts){levelzero.version, levelzero.root_count, 0};
+	return code;
+}
+
+static int usm_device_count(int32_t *count, dlpackgen_device_error *error) {
+	const int code = usm_ready(error);
+	if (code) return code;
+	if (!count)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "device_count: NULL in the place of the count");
+	*count = levelzero.root_count;
+	return DLPACKGEN_DEVICE_OK;
+}
+
+#endif /* DLPACKGEN_LEVELZERO_LOAD_H_ */

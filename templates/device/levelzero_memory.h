@@ -1,0 +1,175 @@
+
+/* Allocating tensors, and giving their memory back when nothing works on it any more.
+ * Part of the back end's C file. */
+#ifndef DLPACKGEN_LEVELZERO_MEMORY_H_
+#define DLPACKGEN_LEVELZERO_MEMORY_H_
+
+#include "levelzero_order.h"
+
+/* Work that a deleter has to wait for: an event on a list. */
+struct levelzero_keep {
+	driver_list list;
+	struct levelzero_platform *platform;
+	struct levelzero_slot *slot;
+	struct levelzero_keep *next;
+};
+
+/* A tensor of ours, in one piece of the host's memory with its extents. */
+struct levelzero_block {
+	DLManagedTensorVersioned tensor;
+	struct levelzero_platform *platform;
+	atomic_flag busy; /* guards keeps */
+	struct levelzero_keep *keeps;
+	int64_t extents[];
+};
+
+enum { LEVELZERO_ALIGNMENT = 256 };
+
+/* Waits for what keep_until named. */
+static driver_result levelzero_settle(struct levelzero_block *block) {
+	driver_result result = 0;
+	while (block->keeps) {
+		struct levelzero_keep *keep = block->keeps;
+		const driver_result finished = levelzero.driver.event_finish(keep->slot->waited, UINT64_MAX);
+		if (finished) result = finished;
+		levelzero_put(keep->platform, keep->slot, 0);
+		block->keeps = keep->next;
+		free(keep);
+	}
+	return result;
+}
+
+/* Frees the host's part. Events that are left belong to a driver that is gone. */
+static void levelzero_drop(struct levelzero_block *block) {
+	while (block->keeps) {
+		struct levelzero_keep *keep = block->keeps;
+		block->keeps = keep->next;
+		free(keep);
+	}
+	free(block);
+}
+
+/* Frees a tensor: the driver waits for the work on it that it has. Where the driver has
+ * ended, so has the memory; where work on it failed, its memory stays the driver's. */
+static int levelzero_release(struct levelzero_block *block, dlpackgen_device_error *error) {
+	const struct levelzero_free_desc desc = {DRIVER_struct_free, NULL, DRIVER_free_blocking};
+	void *data = block->tensor.dl_tensor.data;
+	driver_result result = 0;
+	if (data && atomic_load(&levelzero.phase) == LEVELZERO_READY) {
+		result = levelzero_settle(block);
+		if (!result) result = levelzero.driver.memory_free(block->platform->context, (const void *)&desc, data);
+	}
+	levelzero_drop(block);
+	return result ? levelzero_fail(error, result, "free of %p", data) : DLPACKGEN_DEVICE_OK;
+}
+
+static void levelzero_delete(DLManagedTensorVersioned *tensor) {
+	if (tensor) (void)levelzero_release((struct levelzero_block *)tensor, NULL);
+}
+
+static int levelzero_check_ours(const char *what, const DLManagedTensorVersioned *tensor,
+                                dlpackgen_device_error *error) {
+	if (tensor && tensor->deleter == levelzero_delete) return DLPACKGEN_DEVICE_OK;
+	return device_fail(error, tensor ? DLPACKGEN_DEVICE_OTHER_TENSOR : DLPACKGEN_DEVICE_BAD_ARGUMENT, "%s: %s", what,
+	                   tensor ? "the tensor was allocated by another library; call its own deleter"
+	                          : "NULL in the place of the tensor");
+}
+
+static int usm_free(DLManagedTensorVersioned *tensor, dlpackgen_device_error *error) {
+	const int code = tensor ? levelzero_check_ours("free", tensor, error) : DLPACKGEN_DEVICE_OK;
+	return code || !tensor ? code : levelzero_release((struct levelzero_block *)tensor, error);
+}
+
+/* Notes the event of a list in place of the one that it had: the later one comes after. */
+static void levelzero_note(struct levelzero_block *block, struct levelzero_keep *fresh) {
+	levelzero_lock(&block->busy);
+	struct levelzero_keep **at = &block->keeps;
+	while (*at && (*at)->list != fresh->list) at = &(*at)->next;
+	struct levelzero_keep *old = *at;
+	fresh->next = old ? old->next : NULL;
+	*at = fresh;
+	levelzero_unlock(&block->busy);
+	if (!old) return;
+	levelzero_put(old->platform, old->slot, 1);
+	free(old);
+}
+
+/* Appends an event. It is the one whose signal lets a slot serve again. */
+static int levelzero_keep(struct levelzero_block *block, const struct levelzero_stream *stream,
+                          dlpackgen_device_error *error) {
+	struct levelzero_platform *platform = levelzero_platform_of(stream->root);
+	struct levelzero_slot *slot = NULL;
+	struct levelzero_keep *fresh = calloc(1, sizeof *fresh);
+	if (!fresh) return device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY, "keep_until: no memory of the host");
+	const int code = levelzero_take(platform, "keep_until", &slot, error);
+	const driver_result result = code ? 0 : levelzero_barrier(stream, slot->waited, NULL);
+	if (!code && !result) {
+		*fresh = (struct levelzero_keep){stream->list, platform, slot, NULL};
+		levelzero_note(block, fresh);
+		return DLPACKGEN_DEVICE_OK;
+	}
+	free(fresh);
+	if (code) return code;
+	levelzero_put(platform, slot, 0);
+	return levelzero_fail(error, result, "keep_until: a barrier on the stream %p", (void *)stream->list);
+}
+
+static int usm_keep_until(DLManagedTensorVersioned *tensor, const dlpackgen_device_stream *stream,
+                          dlpackgen_device_error *error) {
+	struct levelzero_stream open;
+	int code = usm_ready(error);
+	if (!code) code = levelzero_check_ours("keep_until", tensor, error);
+	if (!code) code = usm_check_ordered("keep_until", stream, error);
+	if (code || !tensor->dl_tensor.data) return code;
+	code = levelzero_open_stream(stream, &open, error);
+	return code ? code : levelzero_keep((struct levelzero_block *)tensor, &open, error);
+}
+
+/* Checks what is asked for, and the stream that is to use it first. */
+static int levelzero_check_request(const dlpackgen_device_request *r, dlpackgen_device_error *error) {
+	if ((int)r->device.device_type != BACKEND_device)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE, "alloc: device type %d; %s has the type %d",
+		                   (int)r->device.device_type, BACKEND_TITLE, BACKEND_device);
+	const dlpackgen_device_stream first = {r->stream, r->device, 0, 0};
+	return usm_check_stream("alloc", &first, error);
+}
+
+static int levelzero_fill(const dlpackgen_device_request *r, struct levelzero_block *block, size_t bytes,
+                          dlpackgen_device_error *error) {
+	const struct levelzero_memory_desc desc = {DRIVER_struct_memory, NULL, 0, 0};
+	const int32_t root = levelzero_root_of(r->device.device_id);
+	block->platform = levelzero_platform_of(root);
+	if (!bytes) return DLPACKGEN_DEVICE_OK;
+	const driver_result result =
+		levelzero.driver.memory_alloc(block->platform->context, (const void *)&desc, bytes, LEVELZERO_ALIGNMENT,
+	                                  levelzero.roots[root].device, &block->tensor.dl_tensor.data);
+	return result ? levelzero_fail(error, result, "alloc: %llu bytes on device %d", (unsigned long long)bytes,
+	                               (int)r->device.device_id)
+	              : DLPACKGEN_DEVICE_OK;
+}
+
+static int usm_alloc(const dlpackgen_device_request *r, DLManagedTensorVersioned **tensor,
+                     dlpackgen_device_error *error) {
+	uint64_t count = 0;
+	size_t bytes = 0;
+	int code = usm_ready(error);
+	if (!code && (!r || !tensor))
+		code = device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "alloc: NULL in the place of the %s",
+		                   r ? "tensor" : "request");
+	if (!code) code = levelzero_check_request(r, error);
+	if (!code) code = device_elements("alloc", r->ndim, r->shape, &count, error);
+	if (!code) code = device_bytes("alloc", r->dtype, count, &bytes, error);
+	if (code) return code;
+	struct levelzero_block *block = calloc(1, sizeof *block + 2 * (size_t)r->ndim * sizeof(int64_t));
+	if (!block)
+		return device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY,
+		                   "alloc: the host has no memory for a tensor's extents");
+	atomic_flag_clear(&block->busy);
+	device_describe(&block->tensor, r, block->extents, levelzero_delete);
+	code = levelzero_fill(r, block, bytes, error);
+	if (code) free(block);
+	else *tensor = &block->tensor;
+	return code;
+}
+
+#endif /* DLPACKGEN_LEVELZERO_MEMORY_H_ */
