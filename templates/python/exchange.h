@@ -128,7 +128,7 @@ struct dlpackgen_argument {
 	DLTensor tensor;
 	uint64_t flags; /**< DLPack's; not known of tensors that a foreign table lends */
 	/* What follows is this library's own. */
-	const struct dlpackgen_adopted *adopted, *refusing;
+	const struct dlpackgen_adopted *adopted, *refusing, *streams;
 	const DLPackExchangeAPI *api;
 	int (*guard)(PyObject *object, const DLTensor *tensor);
 	DLManagedTensorVersioned *versioned;

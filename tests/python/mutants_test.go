@@ -11,8 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each of these makes the library wrong in one place, which the named test sees.
-var mutants = map[string]struct{ file, old, replacement, script string }{
+// mutant makes the library wrong in one place, which the named test sees.
+type mutant struct{ file, old, replacement, script string }
+
+var mutants = map[string]mutant{
 	"any dtype is taken":                {"check.h", "if (DLPACKGEN_RARE(!dlpackgen_takes_dtype(p, dtype)))", "if (0)", "rules.py test_dtypes"},
 	"one more dtype is taken":           {"check.h", "if (p->dtypes[i] == dtype) return 1;", "return 1;", "rules.py test_dtypes"},
 	"another's dtype is not compared":   {"check.h", "if (p->dtype_as && ", "if (0 && ", "rules.py test_the_dtype_of_another"},
@@ -222,6 +224,12 @@ func TestTheScriptsFindWhatIsWrong(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the module for each mistake, and -short was given")
 	}
+	mistakes(t, mutants)
+}
+
+// mistakes makes each of them, and has its script fail.
+func mistakes(t *testing.T, mutants map[string]mutant) {
+	t.Helper()
 	strangers := modules(t)
 	for name, m := range mutants {
 		t.Run(name, func(t *testing.T) {

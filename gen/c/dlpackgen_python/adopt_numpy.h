@@ -203,6 +203,8 @@ static int dlpackgen_np_open(PyObject *type) {
 	return 1;
 }
 
+#define DLPACKGEN_NP_SWAPPED "has the other byte order: pass a.astype(a.dtype.newbyteorder('='))"
+
 /* Says why a dtype cannot be described. */
 DLPACKGEN_SLOW static int dlpackgen_np_refuse(PyObject *object, const char *why) {
 	PyObject *dtype = PyObject_GetAttrString(object, "dtype");
@@ -243,7 +245,7 @@ DLPACKGEN_FAST int dlpackgen_np_read(PyObject *object, int want_write, DLTensor 
 	struct dlpackgen_memory memory;
 	if (!element) return dlpackgen_np_no_element(object);
 	if (d->byte_order == dlpackgen_np_other_order())
-		return dlpackgen_np_refuse(object, "has the other byte order: pass a.astype(a.dtype.newbyteorder('='))");
+		return dlpackgen_np_refuse(object, DLPACKGEN_NP_SWAPPED);
 	memory.data = a->data;
 	memory.ndim = a->ndim;
 	memory.shape = a->shape;

@@ -6,6 +6,7 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_TABLES_H_
 #define DLPACKGEN_PYTHON_ADOPT_TABLES_H_
 
+#include <dlpackgen_python/adopt_cupy.h>
 #include <dlpackgen_python/adopt_jax.h>
 #include <dlpackgen_python/adopt_numpy.h>
 #include <dlpackgen_python/adopt_torch.h>
@@ -19,6 +20,7 @@ static const struct dlpackgen_adopted *const dlpackgen_adopted_tables[] = {
 	&dlpackgen_adopted_jax,
 	&dlpackgen_adopted_jax_before_0_6,
 	&dlpackgen_adopted_jax_tracer,
+	&dlpackgen_adopted_cupy,
 	NULL,
 };
 

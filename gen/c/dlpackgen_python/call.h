@@ -287,6 +287,13 @@ static int dlpackgen_read_yielding(struct dlpackgen_call *call, int i) {
 	return a->api ? dlpackgen_fetch_stranger(call, i) : dlpackgen_fetch_capsule(call, i);
 }
 
+/* Gives the adopted table by which the library of a type tells its stream, which holds
+ * for types that derive from its own, too; or NULL. */
+static const struct dlpackgen_adopted *dlpackgen_teller(const struct dlpackgen_route *route) {
+	const struct dlpackgen_adopted *table = route->adopted ? route->adopted : route->refusing;
+	return table && table->stream ? table : NULL;
+}
+
 /* Finds what an argument is, and reads scalars. A route may not last, so it is put
  * down; its type must. */
 static int dlpackgen_sort_slowly(struct dlpackgen_call *call, int i, PyObject *object) {
@@ -303,6 +310,7 @@ static int dlpackgen_sort_slowly(struct dlpackgen_call *call, int i, PyObject *o
 	a->type = (PyTypeObject *)Py_NewRef(route->type);
 	a->adopted = route->adopted;
 	a->refusing = route->refusing;
+	a->streams = dlpackgen_teller(route);
 	a->api = route->api;
 	a->guard = route->guard;
 	a->asks = route->asks;
@@ -377,7 +385,7 @@ static int dlpackgen_agree_on_stream(struct dlpackgen_call *call) {
 		struct dlpackgen_argument *a = &call->arguments[other];
 		if (dlpackgen_check_type(call, other) || dlpackgen_may_ask_again(call, other)) return -1;
 		dlpackgen_give_back(call, other);
-		a->adopted = NULL;
+		a->adopted = a->streams = NULL;
 		a->api = NULL;
 		a->done = 1;
 		if (dlpackgen_fetch_capsule(call, other)) return -1;

@@ -6,8 +6,17 @@
 
 #include <dlpackgen_python/check.h>
 
+/* Producers disagree on the id of managed memory, which every device reaches: DLPack has
+ * 0 for it, CuPy the device that it was allocated on. */
 static int dlpackgen_same_device(DLDevice a, DLDevice b) {
-	return a.device_type == b.device_type && a.device_id == b.device_id;
+	const int numbered = a.device_type != kDLCUDAManaged;
+	return a.device_type == b.device_type && (!numbered || a.device_id == b.device_id);
+}
+
+/* Gives what tells the stream that an argument's library works on, by which two arguments
+ * of one library are known; NULL where nothing does. */
+static const void *dlpackgen_library_of(const struct dlpackgen_argument *a) {
+	return a->streams ? (const void *)a->streams : (const void *)a->api;
 }
 
 /* Tells whether memory is the host's, pinned or not: nothing is ordered by a stream
@@ -44,7 +53,7 @@ static int dlpackgen_use_number(struct dlpackgen_call *call, int i, DLDevice dev
 static int dlpackgen_tell_stream(const struct dlpackgen_call *call, int i, DLDevice device, void **stream) {
 	const struct dlpackgen_argument *a = &call->arguments[i];
 	int failed;
-	if (a->adopted && a->adopted->stream) failed = a->adopted->stream(device, stream);
+	if (a->streams) failed = a->streams->stream(device, stream);
 	else if (a->api) failed = a->api->current_work_stream(device.device_type, device.device_id, stream);
 	else return 0;
 	if (!failed && !PyErr_Occurred()) return 1;
@@ -89,8 +98,9 @@ static int dlpackgen_find_stream(struct dlpackgen_call *call, int wanting, DLDev
 	if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, wanting, device);
 	for (int i = 0; i < call->function->count && !call->has_stream; i++) {
 		const struct dlpackgen_argument *a = &call->arguments[i];
-		const int known = call->function->parameters[i].kind == dlpackgen_tensor && a->object && a->done && a->api;
-		DLDevice there = a->tensor.device;
+		const int is_tensor = call->function->parameters[i].kind == dlpackgen_tensor && a->object;
+		const int known = is_tensor && a->done && dlpackgen_library_of(a);
+		DLDevice there = i == wanting ? device : a->tensor.device;
 		const int seen = known ? 1 : dlpackgen_peek(call, i, &there);
 		if (seen < 0) return -1;
 		if (seen && !dlpackgen_is_on_host(there) && dlpackgen_ask_stream(call, i, there) < 0) return -1;
@@ -208,19 +218,20 @@ static int dlpackgen_choose_stream(struct dlpackgen_call *call) {
  * none, -2 with an exception. settled: those that were asked already are not asked again,
  * since that may run code. */
 static int dlpackgen_find_other_stream(struct dlpackgen_call *call, int settled) {
-	const DLPackExchangeAPI *agrees = call->has_number ? NULL : call->arguments[call->decides].api;
+	const void *agrees = call->has_number ? NULL : dlpackgen_library_of(&call->arguments[call->decides]);
 	for (int i = 0; i < call->function->count; i++) {
 		const struct dlpackgen_argument *a = &call->arguments[i];
 		void *stream = NULL;
 		if (!dlpackgen_is_elsewhere(call, i) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) continue;
-		if (!a->api || a->api == agrees || (settled && a->done)) continue;
+		const void *const library = dlpackgen_library_of(a);
+		if (!library || library == agrees || (settled && a->done)) continue;
 		const int told = dlpackgen_tell_stream(call, i, call->place, &stream);
 		if (told < 0) return -2;
 		if (told && dlpackgen_plain_stream(call->place, stream) != dlpackgen_plain_stream(call->place, call->stream)) {
 			call->other = stream;
 			return i;
 		}
-		agrees = a->api;
+		agrees = library;
 	}
 	return -1;
 }
@@ -255,8 +266,10 @@ DLPACKGEN_SLOW static int dlpackgen_moved(const struct dlpackgen_call *call, int
 }
 
 /* Settles where the call works, once all tensors are known: 0, -1 with an exception, or,
- * where streams were not agreed on before, 1 when they must be. */
+ * where streams were not agreed on before, 1 when they must be. All were read by tables
+ * that run no code then, so none has its stream told otherwise. */
 DLPACKGEN_SLOW static int dlpackgen_settle_place(struct dlpackgen_call *call, int agreed) {
+	for (int i = 0; !agreed && i < call->function->count; i++) call->arguments[i].streams = NULL;
 	const int first = dlpackgen_compare_devices(call, call->function->count);
 	if (first < -1) return -1;
 	if (first < 0) {

@@ -1,0 +1,48 @@
+package python
+
+import (
+	"os/exec"
+	"testing"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+func needsCuPy(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("loads CuPy, and -short was given")
+	}
+	if exec.Command(need.Python(t), "-c", "import cupy").Run() != nil {
+		t.Skip("needs CuPy: pip install -r tests/requirements-frameworks.txt")
+	}
+}
+
+// CuPy is the real one; without a GPU, stand-ins answer for the driver.
+func TestTheArraysOfCuPy(t *testing.T) {
+	needsCuPy(t)
+	runs(t, need.Python(t), modules(t), "with_cupy.py")
+}
+
+var cupyMutants = map[string]mutant{
+	"arrays of CuPy go by their capsule": {"adopt_tables.h", "&dlpackgen_adopted_cupy,", "", "with_cupy.py test_shapes_and_strides"},
+	"extents are strides":                {"adopt_cupy.h", `dlpackgen_cupy_numbers(object, "strides", strides)`, `dlpackgen_cupy_numbers(object, "shape", strides)`, "with_cupy.py test_shapes_and_strides"},
+	"the shape does not last":            {"adopt_cupy.h", "out->shape = scratch;", "out->shape = (int64_t *)(void *)(uintptr_t)memory.shape;", "with_cupy.py test_shapes_and_strides"},
+	"the other order is read":            {"adopt_cupy.h", "else if (!is_native) dlpackgen_np_refuse(object, DLPACKGEN_NP_SWAPPED);", "", "with_cupy.py test_what_cupys_own_export_gets_wrong"},
+	"what has no name is for CuPy":       {"adopt_cupy.h", "which >= DLPACKGEN_NP_EXTENSIONS) result = 1;", "1) result = 1;", "with_cupy.py test_what_cupys_own_export_gets_wrong"},
+	"what CuPy may know is refused":      {"adopt_cupy.h", "which >= DLPACKGEN_NP_EXTENSIONS) result = 1;", "0) result = 1;", "with_cupy.py test_types_of_other_packages_are_left_to_cupy"},
+	"whoever wants a stream has none":    {"place.h", "i == wanting ? device : a->tensor.device", "a->tensor.device", "with_cupy.py test_types_of_other_packages_are_left_to_cupy"},
+	"all is on the GPU":                  {"adopt_cupy.h", "return dlpackgen_cupy_device(object, &out->device);", "return out->device.device_type = kDLCUDA, 0;", "with_cupy.py test_devices"},
+	"any pair is a device":               {"adopt_cupy.h", "if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2)", "if (0)", "with_cupy.py test_devices"},
+	"managed memory has an ordinal":      {"adopt_cupy.h", "type == kDLCUDAManaged ? 0 : id;", "id;", "with_cupy.py test_devices"},
+	"ids of managed memory are compared": {"place.h", "const int numbered = a.device_type != kDLCUDAManaged;", "const int numbered = 1;", "with_cupy.py test_managed_memory_on_two_streams"},
+	"managed memory is of device 0":      {"adopt_cupy.h", "device.device_type == kDLCUDAManaged ? -1 : ", "", "with_cupy.py test_devices"},
+	"CuPy works on the default stream":   {"adopt_cupy.h", "*stream = handle ? PyLong_AsVoidPtr(handle) : NULL;", "*stream = NULL;", "with_cupy.py test_cupys_stream_is_that_of_the_call"},
+	"a stream is always told":            {"adopt_cupy.h", "return told ? 0 : -1;", "return PyErr_Clear(), told * 0;", "with_cupy.py test_a_stream_that_is_not_told"},
+	"streams of CuPy are not compared":   {"place.h", "return a->streams ? (const void *)a->streams : (const void *)a->api;", "return a->api;", "with_cupy.py test_two_streams"},
+	"what derives is not looked at":      {"adopt_cupy.h", "dlpackgen_cupy_borrow, dlpackgen_cupy_refuse,", "dlpackgen_cupy_borrow, NULL,", "with_cupy.py test_a_type_that_derives"},
+}
+
+func TestTheScriptFindsWhatIsWrongWithCuPy(t *testing.T) {
+	needsCuPy(t)
+	mistakes(t, cupyMutants)
+}
