@@ -26,20 +26,6 @@ enum {
 	BACKEND_device = kDLCUDA,
 	BACKEND_host = kDLCUDAHost,
 	BACKEND_managed = kDLCUDAManaged,
-	DRIVER_OLDEST = 11000,
-	DRIVER_LOOKUP_FLAGS = 1
-};
-
-typedef unsigned int driver_result;
-typedef struct CUctx_st *driver_context;
-typedef struct CUstream_st *driver_stream;
-typedef struct CUevent_st *driver_event;
-typedef struct CUmemPoolHandle_st *driver_pool;
-typedef struct CUmemAccessDesc_st driver_access;
-typedef int driver_device;
-typedef unsigned long long driver_address;
-
-enum {
 	DRIVER_attribute_context = 1,
 	DRIVER_attribute_memory_type = 2,
 	DRIVER_attribute_is_managed = 8,
@@ -60,8 +46,19 @@ enum {
 	DRIVER_capture_active = 1,
 	DRIVER_capture_relaxed = 2,
 	DRIVER_location_device = 1,
-	DRIVER_access_read_write = 3
+	DRIVER_access_read_write = 3,
+	DRIVER_OLDEST = 11000,
+	DRIVER_LOOKUP_FLAGS = 1
 };
+
+typedef unsigned int driver_result;
+typedef struct CUctx_st *driver_context;
+typedef struct CUstream_st *driver_stream;
+typedef struct CUevent_st *driver_event;
+typedef struct CUmemPoolHandle_st *driver_pool;
+typedef struct CUmemAccessDesc_st driver_access;
+typedef int driver_device;
+typedef unsigned long long driver_address;
 
 struct driver {
 	driver_result(DRIVER_CALL *driver_version)(int *version);

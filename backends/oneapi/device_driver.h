@@ -24,6 +24,26 @@
 
 enum {
 	BACKEND_device = kDLOneAPI,
+	BACKEND_host = -1,
+	BACKEND_managed = -1,
+	DRIVER_type_gpu = 1,
+	DRIVER_memory_unknown = 0,
+	DRIVER_memory_host = 1,
+	DRIVER_memory_device = 2,
+	DRIVER_memory_shared = 3,
+	DRIVER_queue_in_order = 2,
+	DRIVER_mode_asynchronous = 2,
+	DRIVER_scope_device = 2,
+	DRIVER_scope_host = 4,
+	DRIVER_pool_host_visible = 1,
+	DRIVER_free_blocking = 1,
+	DRIVER_struct_device = 3,
+	DRIVER_struct_queue = 14,
+	DRIVER_struct_pool = 16,
+	DRIVER_struct_event = 17,
+	DRIVER_struct_memory = 21,
+	DRIVER_struct_allocation = 23,
+	DRIVER_struct_free = 65546,
 	DRIVER_OLDEST = 65550,
 	DRIVER_LOOKUP_FLAGS = 0
 };
@@ -42,27 +62,6 @@ typedef struct _ze_event_desc_t driver_event_desc;
 typedef struct _ze_device_mem_alloc_desc_t driver_memory_desc;
 typedef struct _ze_memory_allocation_properties_t driver_allocation;
 typedef struct _ze_memory_free_ext_desc_t driver_free_desc;
-
-enum {
-	DRIVER_type_gpu = 1,
-	DRIVER_memory_unknown = 0,
-	DRIVER_memory_host = 1,
-	DRIVER_memory_device = 2,
-	DRIVER_memory_shared = 3,
-	DRIVER_queue_in_order = 2,
-	DRIVER_mode_asynchronous = 2,
-	DRIVER_scope_device = 2,
-	DRIVER_scope_host = 4,
-	DRIVER_pool_host_visible = 1,
-	DRIVER_free_blocking = 1,
-	DRIVER_struct_device = 3,
-	DRIVER_struct_queue = 14,
-	DRIVER_struct_pool = 16,
-	DRIVER_struct_event = 17,
-	DRIVER_struct_memory = 21,
-	DRIVER_struct_allocation = 23,
-	DRIVER_struct_free = 65546
-};
 
 struct driver {
 	driver_result(DRIVER_CALL *init)(unsigned int flags);

@@ -49,6 +49,20 @@ targets:
 # C functions over tensors, which target torch makes operators of:
 # kernels:
 #   fill: {namespace: mylib, symbol: mylib_fill, schema: "(Tensor(a!) out, float value) -> ()"}
+
+# Drivers of your own, each a target; backends/acme/acme_impl.c is yours to go on with:
+# backends:
+#   acme:
+#     runtime: vendor
+#     title: Acme
+#     doc: Memory and streams of Acme's devices.
+#     package: Acme's driver
+#     result: int
+#     devices: [{type: kDLExtDev, memory: device, id: ordinal, torch: PrivateUse1}]
+#     streams: {none: 0, refused: [1, 2]}
+#     library: {linux: [libacme.so.1]}
+#     functions: {init: {symbol: acmeInit, takes: void}}
+#     errors: {ACME_NO_DEVICE: {value: -1, kind: no_device, text: there is none}}
 `)
 	return b.String()
 }

@@ -66,7 +66,8 @@ func decode(m *yaml.Map, name *yaml.Node) *Backend {
 	if n := m.Need("runtime"); n != nil {
 		b.Runtime = n.OneOf("runtime", Runtimes)
 	}
-	need := requirements[b.Runtime]
+	need, known := requirements[b.Runtime]
+	need.optional = need.optional || !known // what sources that are none need is not known
 	b.Oldest = number(need.get(m, "oldest"), "oldest", 0, math.MaxInt32)
 	for _, n := range m.List("devices") {
 		b.Devices = append(b.Devices, decodeDevice(n))

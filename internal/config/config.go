@@ -90,6 +90,7 @@ type decoder struct {
 	spec   *spec.Spec
 	choice Choice
 	diags  *diag.List
+	torch  map[string]string // PyTorch's keys by the types of device of the config's back ends
 }
 
 func (d *decoder) config(root *yaml.Node) *Config {
@@ -104,8 +105,11 @@ func (d *decoder) config(root *yaml.Node) *Config {
 	if n := m.Get("out"); n != nil {
 		cfg.Out = localPath(n, "out", "the command line takes any folder: --out DIR")
 	}
-	d.targets(cfg, m, release, asked)
-	cfg.Devices = d.devices(cfg, m.Get("devices"))
+	backends := m.Get("backends")
+	d.targets(cfg, m, backends != nil, release, asked)
+	own := d.backends(cfg, backends, release, asked)
+	cfg.Devices = d.devices(cfg, m.Get("devices"), own)
+	d.checkBackends(cfg, own)
 	cfg.Kernels = d.kernels(cfg, m.Get("kernels"))
 	m.Close()
 	d.checkOnly(cfg)
@@ -120,9 +124,13 @@ func (d *decoder) version(m *yaml.Map) {
 	}
 }
 
-// targets reads the section of that name, in the order of the table.
-func (d *decoder) targets(cfg *Config, m *yaml.Map, release string, asked *yaml.Node) {
-	section := m.Need("targets")
+// targets reads the section of that name, in the order of the table; beside back
+// ends, it may be left out or empty.
+func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release string, asked *yaml.Node) {
+	section := m.Get("targets")
+	if section == nil && !optional {
+		section = m.Need("targets")
+	}
 	if section == nil {
 		return
 	}
@@ -135,7 +143,7 @@ func (d *decoder) targets(cfg *Config, m *yaml.Map, release string, asked *yaml.
 		}
 	}
 	tm.Close()
-	if made == 0 && section.Kind == yaml.Mapping && len(section.Entries) == 0 {
+	if made == 0 && !optional && section.Kind == yaml.Mapping && len(section.Entries) == 0 {
 		section.Errorf("no-targets", "list one, such as `c: {}`", "the config lists no target")
 	}
 }
@@ -148,19 +156,26 @@ func (d *decoder) target(cfg *Config, row emit.Target, n *yaml.Node, release str
 		return
 	}
 	m := n.Map("target " + row.Name)
+	asked = d.settings(m, &t, asked)
+	m.Close()
+	d.place(cfg, t, orElse(asked, n))
+}
+
+// settings reads what every target has, and its options; it gives where the release
+// was asked for.
+func (d *decoder) settings(m *yaml.Map, t *Target, asked *yaml.Node) *yaml.Node {
 	if p := m.Get("path"); p != nil {
 		t.Path = localPath(p, "path", "files stand below `out`; move that")
 	}
 	if own := m.Get("dlpack"); own != nil {
 		t.Release, asked = d.release(own), own
 	}
-	for _, o := range row.Options {
+	for _, o := range t.Target.Options {
 		if v := m.Get(o.Name); v != nil {
 			t.Options[o.Name] = option(v, o)
 		}
 	}
-	m.Close()
-	d.place(cfg, t, orElse(asked, n))
+	return asked
 }
 
 func orElse(n, other *yaml.Node) *yaml.Node {
@@ -220,12 +235,18 @@ func (d *decoder) older(version, oldest string) bool {
 // checkOnly reports the names after --only that select nothing.
 func (d *decoder) checkOnly(cfg *Config) {
 	all := slices.Concat(cfg.Selected, cfg.Others)
+	known := targets.Names()
+	for _, t := range all {
+		if !slices.Contains(known, t.Name) {
+			known = append(known, t.Name)
+		}
+	}
 	for _, name := range d.choice.Only {
 		if slices.ContainsFunc(all, func(t Target) bool { return t.Name == name }) {
 			continue
 		}
 		finding := diag.Diagnostic{Severity: diag.Error, Code: "unknown-target", Text: fmt.Sprintf("there is no target %q", name)}
-		finding.Hint = cmp.Or(diag.DidYouMean(name, targets.Names()), "the targets are "+strings.Join(targets.Names(), ", "))
+		finding.Hint = cmp.Or(diag.DidYouMean(name, known), "the targets are "+strings.Join(known, ", "))
 		if slices.Contains(targets.Names(), name) {
 			finding.Text = fmt.Sprintf("%s has no target %q", d.file, name)
 			finding.Hint = fmt.Sprintf("add `%s: {}` to its targets, or ignore it with --no-config", name)

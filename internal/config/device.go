@@ -35,16 +35,42 @@ func (c *Config) Extend(r *spec.Release) *spec.Release {
 	return &extended
 }
 
-// devices reads a vendor's own devices, and refuses those that contradict each
-// other or a selected release.
-func (d *decoder) devices(cfg *Config, section *yaml.Node) []spec.EnumValue {
-	if section == nil || isEmpty(section) || !section.Is(yaml.Mapping, "devices") {
-		return nil
+// declaredDevice is a device of the config's own, and where it stands.
+type declaredDevice struct {
+	spec.EnumValue
+	at deviceNodes
+}
+
+// devices reads a vendor's own devices, those that back ends bring among them, and
+// refuses those that contradict each other or a selected release.
+func (d *decoder) devices(cfg *Config, section *yaml.Node, backends []ownBackend) []spec.EnumValue {
+	before := d.diags.Len()
+	var all []declaredDevice
+	if section != nil && !isEmpty(section) && section.Is(yaml.Mapping, "devices") {
+		for _, e := range section.Entries {
+			device, at := d.device(e)
+			all = append(all, declaredDevice{device, at})
+		}
 	}
-	before, releases := d.diags.Len(), d.selectedReleases(cfg)
-	var out []spec.EnumValue
-	for _, e := range section.Entries {
-		device, at := d.device(e)
+	for _, b := range backends {
+		all = append(all, b.devices()...)
+	}
+	out := d.checkDevices(cfg, all)
+	if d.diags.Len() == before {
+		d.clashes(cfg, all, out)
+	}
+	return out
+}
+
+// checkDevices gives the devices, each held against those before it and the releases.
+func (d *decoder) checkDevices(cfg *Config, all []declaredDevice) (out []spec.EnumValue) {
+	releases := d.selectedReleases(cfg)
+	for _, declared := range all {
+		device, at := declared.EnumValue, declared.at
+		if slices.ContainsFunc(out, func(v spec.EnumValue) bool { return v.Name == device.Name }) {
+			at.name.Errorf("device-conflict", "declare it once", "%s is declared already", device.Name)
+			at.valid = false
+		}
 		if i := slices.IndexFunc(out, func(v spec.EnumValue) bool { return v.Value == device.Value }); i >= 0 && at.valid {
 			at.value.Errorf("device-conflict", "give each device a number of its own", "%s has the value %d, which is that of %s", device.Name, device.Value, out[i].Name)
 		}
@@ -55,14 +81,11 @@ func (d *decoder) devices(cfg *Config, section *yaml.Node) []spec.EnumValue {
 		}
 		out = append(out, device)
 	}
-	if d.diags.Len() == before {
-		d.clashes(cfg, section, out)
-	}
 	return out
 }
 
 // clashes reports devices whose names differ in C and not in a selected target.
-func (d *decoder) clashes(cfg *Config, section *yaml.Node, devices []spec.EnumValue) {
+func (d *decoder) clashes(cfg *Config, all []declaredDevice, devices []spec.EnumValue) {
 	extended := &Config{Devices: devices}
 	for _, t := range cfg.Selected {
 		r, err := d.spec.Release(t.Release)
@@ -70,12 +93,12 @@ func (d *decoder) clashes(cfg *Config, section *yaml.Node, devices []spec.EnumVa
 			continue
 		}
 		for _, clash := range t.Clashes(extended.Extend(r)) {
-			i := slices.IndexFunc(section.Entries, func(e yaml.Entry) bool { return e.Key.Value == clash.Names[1] })
+			i := slices.IndexFunc(all, func(v declaredDevice) bool { return v.Name == clash.Names[1] })
 			if i < 0 {
-				i = slices.IndexFunc(section.Entries, func(e yaml.Entry) bool { return e.Key.Value == clash.Names[0] })
+				i = slices.IndexFunc(all, func(v declaredDevice) bool { return v.Name == clash.Names[0] })
 			}
 			if i >= 0 {
-				section.Entries[i].Key.Errorf("device-conflict", "rename one of them", "target %s: %s", t.Name, clash.Text)
+				all[i].at.name.Errorf("device-conflict", "rename one of them", "target %s: %s", t.Name, clash.Text)
 			}
 		}
 	}
@@ -83,8 +106,9 @@ func (d *decoder) clashes(cfg *Config, section *yaml.Node, devices []spec.EnumVa
 
 // deviceNodes are where the findings about a device point at.
 type deviceNodes struct {
-	name, value, streams *yaml.Node
-	valid                bool // name and value are in order
+	name, value *yaml.Node
+	streams     *yaml.Node // nil where a back end says it, which is checked with that
+	valid       bool       // name and value are in order
 }
 
 func (d *decoder) device(e yaml.Entry) (spec.EnumValue, deviceNodes) {
@@ -135,7 +159,7 @@ func (d *decoder) noStreams(r *spec.Release, v spec.EnumValue, at deviceNodes) b
 	for _, s := range r.Streams {
 		known = append(known, s.Name)
 	}
-	if v.Device.Streams == "" || slices.Contains(known, v.Device.Streams) {
+	if v.Device.Streams == "" || at.streams == nil || slices.Contains(known, v.Device.Streams) {
 		return false
 	}
 	at.streams.Errorf("unknown-streams", diag.DidYouMean(v.Device.Streams, known), "DLPack %s has no stream table %q; it has %v", r.Version, v.Device.Streams, known)

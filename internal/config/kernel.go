@@ -79,6 +79,9 @@ func (d *decoder) kernel(e yaml.Entry, devices map[string]int64) (kernel.Kernel,
 	k.Doc = spec.ReadDoc(m)
 	k.Header = header(m.Get("header"))
 	k.Devices = kernelDevices(m.Get("devices"), devices)
+	for i := range k.Devices {
+		k.Devices[i].Torch = d.torch[k.Devices[i].Name]
+	}
 	k.Form = kernel.Forms[0]
 	if n := m.Get("form"); n != nil {
 		k.Form = n.OneOf("form", kernel.Forms)

@@ -41,6 +41,7 @@ var Forms = []string{"function", "pointer", "lambda", "functor", "boxed_function
 type Device struct {
 	Name  string // kDLCPU
 	Value int64
+	Torch string // PyTorch's dispatch key, where a vendor says it; "" where DLPack's name tells
 }
 
 // Kind is the type of an argument.

@@ -5,6 +5,7 @@ package devices
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -75,19 +76,49 @@ func standin(t testing.TB, macros ...string) string {
 	})
 }
 
+// backEnd is one of those that are tested: its name, the library of its driver and
+// what the stand-in for that has.
+type backEnd struct{ name, library, mapped, symbol string }
+
+var cudaEnd = backEnd{"cuda", "libcuda.so.1", "libcuda", "cuInit"}
+
+// macros tell client.c which back end it drives.
+func (b backEnd) macros() []string {
+	return []string{
+		fmt.Sprintf("-DBACKEND_HEADER=%q", "dlpackgen_"+b.name+".h"), "-DBACKEND_TABLE=dlpackgen_" + b.name,
+		fmt.Sprintf("-DBACKEND_LIBRARY=%q", b.library), fmt.Sprintf("-DBACKEND_MAPPED=%q", b.mapped), fmt.Sprintf("-DBACKEND_SYMBOL=%q", b.symbol),
+	}
+}
+
+// sources are the C files of the back end in a folder.
+func (b backEnd) sources(t testing.TB, source string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(source, "*"+b.name+"*.c"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	return files
+}
+
 // client gives the program that does to the back end what its arguments say.
-func client(t testing.TB, source string, flags ...string) string {
+func (b backEnd) client(t testing.TB, source string, flags ...string) string {
 	t.Helper()
 	gcc := need.Program(t, "gcc", "gcc")
 	key := "client" + strings.NewReplacer("/", "_").Replace(source) + strings.Join(flags, "")
 	dir := built(t, key, func(dir string) {
-		object := filepath.Join(dir, "cuda.o")
-		run(t, gcc, append(append([]string{"-c", "-I", source, "-o", object}, strict...),
-			append(flags, filepath.Join(source, "dlpackgen_cuda.c"))...)...)
+		var objects []string
+		for i, file := range b.sources(t, source) {
+			objects = append(objects, filepath.Join(dir, fmt.Sprint(i)+".o"))
+			run(t, gcc, append(append([]string{"-c", "-I", source, "-o", objects[i]}, strict...), append(flags, file)...)...)
+		}
 		args := append([]string{"-std=gnu11", "-g", "-Wall", "-Wextra", "-I", source, "-o", filepath.Join(dir, "client")}, flags...)
-		run(t, gcc, append(args, "testdata/client.c", object, "-ldl")...)
+		run(t, gcc, append(append(append(args, b.macros()...), "testdata/client.c", "-ldl"), objects...)...)
 	})
 	return filepath.Join(dir, "client")
+}
+
+func client(t testing.TB, source string, flags ...string) string {
+	t.Helper()
+	return cudaEnd.client(t, source, flags...)
 }
 
 // steps runs a client with a driver in that folder ("" for none) and gives what

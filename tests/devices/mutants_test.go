@@ -110,8 +110,13 @@ func found(t *testing.T, name string) scenario {
 // mutated gives a copy of the back end with one place changed.
 func mutated(t *testing.T, file, old, fresh string) string {
 	t.Helper()
+	return mutatedFrom(t, cuda(t), file, old, fresh)
+}
+
+func mutatedFrom(t *testing.T, source, file, old, fresh string) string {
+	t.Helper()
 	dir := t.TempDir()
-	require.NoError(t, os.CopyFS(dir, os.DirFS(cuda(t))))
+	require.NoError(t, os.CopyFS(dir, os.DirFS(source)))
 	path := filepath.Join(dir, file)
 	src, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -123,11 +128,17 @@ func mutated(t *testing.T, file, old, fresh string) string {
 // tried builds a mutant, quickly, and gives what comes of steps; nil for a crash.
 func tried(t *testing.T, source, driver string, words ...string) []string {
 	t.Helper()
+	return cudaEnd.tried(t, source, driver, words...)
+}
+
+func (b backEnd) tried(t *testing.T, source, driver string, words ...string) []string {
+	t.Helper()
 	gcc, program := need.Program(t, "gcc", "gcc"), filepath.Join(t.TempDir(), "client")
-	object := filepath.Join(built(t, "plain", func(dir string) {
-		run(t, gcc, "-std=gnu11", "-w", "-g", "-c", "-I", cuda(t), "-o", filepath.Join(dir, "client.o"), "testdata/client.c")
+	object := filepath.Join(built(t, "plain"+b.name, func(dir string) {
+		run(t, gcc, append([]string{"-std=gnu11", "-w", "-g", "-c", "-I", source, "-o", filepath.Join(dir, "client.o"), "testdata/client.c"}, b.macros()...)...)
 	}), "client.o")
-	run(t, gcc, "-std=gnu11", "-w", "-g", "-fsanitize=address", "-I", source, "-o", program, object, filepath.Join(source, "dlpackgen_cuda.c"), "-ldl")
+	args := append([]string{"-std=gnu11", "-w", "-g", "-fsanitize=address", "-I", source, "-o", program, object, "-ldl"}, b.sources(t, source)...)
+	run(t, gcc, args...)
 	cmd := exec.Command("timeout", append([]string{"20", program}, words...)...)
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+driver)
 	out, err := cmd.Output()

@@ -1,6 +1,7 @@
-// Package device makes the targets of the back ends for devices: "cuda". It
-// renders what a back end's description decides, and copies the sources of
-// templates/device that work with it; it knows no driver itself.
+// Package device makes the targets of the back ends for devices: "cuda", and those
+// that a config describes. It renders what a back end's description decides, and
+// copies the sources of templates/device that work with it; it knows no driver
+// itself.
 package device
 
 import (
@@ -40,6 +41,14 @@ var OneAPI = emit.Target{
 	Emit:    func(m *emit.Model) ([]emit.File, error) { return Render(m, backend.Embedded("oneapi")) },
 }
 
+// Vendor is the target of a back end that a config describes.
+func Vendor(b *backend.Backend) emit.Target {
+	return emit.Target{
+		Name: b.Name, Doc: b.Doc, Path: "backends/" + b.Name, Oldest: CUDA.Oldest, Options: options,
+		Emit: func(m *emit.Model) ([]emit.File, error) { return Render(m, b) },
+	}
+}
+
 // layouts are the templates by file name. A template that does not parse is a
 // mistake in this repository, so every command would stop at once.
 var layouts = template.Must(template.ParseFS(templates.Device, "device/*.tmpl"))
@@ -68,13 +77,16 @@ func Render(m *emit.Model, b *backend.Backend) ([]emit.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, emit.File{Path: outputName(name, b), Data: text})
+		files = append(files, emit.File{Path: outputName(name, b), Data: text, Once: name == vendorsPart})
 	}
 	return files, nil
 }
 
+// vendorsPart is the source whose copy the vendor goes on with.
+const vendorsPart = "vendor_impl.c"
+
 // families are the sources of each runtime, by how their names begin.
-var families = map[string][]string{"streams": {"streams"}, "levelzero": {"levelzero", "sycl", "usm"}}
+var families = map[string][]string{"streams": {"streams"}, "levelzero": {"levelzero", "sycl", "usm"}, backend.Vendor: {"vendor"}}
 
 // serves tells whether a source is for every back end or for those of a runtime.
 func serves(name, runtime string) bool {
@@ -102,6 +114,11 @@ func outputName(name string, b *backend.Backend) string {
 		return "dlpackgen_usm.h"
 	case "device.go":
 		return b.Name + ".go"
+	case vendorsPart:
+		return b.Name + "_impl.c"
+	}
+	if strings.HasPrefix(name, "conformance.") { // a program, which is no part of a package in Go
+		name = "conformance/" + name
 	}
 	return strings.TrimSuffix(name, ".tmpl")
 }
@@ -116,9 +133,11 @@ func fill(m *emit.Model, b *backend.Backend, name string) ([]byte, error) {
 		}
 		return goSource(m, b, string(source))
 	}
-	if ext := path.Ext(name); ext == ".hpp" || ext == ".cpp" {
+	switch ext := path.Ext(name); {
+	case name == vendorsPart: // which is not ours to replace
+	case ext == ".hpp" || ext == ".cpp":
 		out.WriteString(emit.Banner("// ", "", m.Release.Version))
-	} else {
+	default:
 		out.WriteString(emit.Banner("/* ", " */", m.Release.Version))
 	}
 	if path.Ext(name) == ".tmpl" {

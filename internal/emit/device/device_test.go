@@ -2,6 +2,7 @@ package device
 
 import (
 	"go/format"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -38,9 +39,14 @@ func TestBackendsHoldTheNewestRelease(t *testing.T) {
 		dir := filepath.Join(golden.Root(t), "backends", name)
 		files, err := Render(&emit.Model{Release: emittest.Release(t, "latest"), Options: map[string]string{"import": ourFolder + name}}, backend.Embedded(name))
 		texts := emittest.Texts(t, files, err)
-		entries, err := os.ReadDir(dir)
-		require.NoError(t, err)
-		assert.Len(t, entries, len(texts))
+		there := 0
+		require.NoError(t, fs.WalkDir(os.DirFS(dir), ".", func(_ string, e fs.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				there++
+			}
+			return err
+		}))
+		assert.Len(t, texts, there)
 		for file, text := range texts {
 			got, err := os.ReadFile(filepath.Join(dir, file))
 			require.NoError(t, err, "run: make generate")
@@ -81,7 +87,7 @@ func TestTheSourcesServeOtherDescriptions(t *testing.T) {
 	assert.Contains(t, texts["acme.go"], "\npackage acme\n")
 	assert.Contains(t, texts["device_driver.h"], "\t\"libacme.so\",\n")
 	for name, text := range texts {
-		if name != "device_driver.h" && name != "dlpack.h" {
+		if name != "device_driver.h" && name != "streams_rules.h" && name != "conformance/conformance.h" && name != "dlpack.h" {
 			assert.NotContains(t, strings.ToLower(strings.ReplaceAll(text, `"cuda"`, "")), "cuda", name)
 		}
 	}

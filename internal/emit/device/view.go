@@ -2,6 +2,7 @@ package device
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
@@ -13,9 +14,11 @@ type view struct {
 	Name, Upper, Title, Doc, Package string
 	Result, Call                     string
 	Oldest, LookupFlags, Default     int64
-	Devices                          []backend.Device
+	Devices                          []memory
+	Places                           []place
+	Streams                          int
 	Handles                          []backend.Handle
-	Constants                        []constant
+	Constants                        []backend.Constant
 	Functions                        []function
 	Lookups                          []lookup
 	Linux, Windows                   []string
@@ -23,9 +26,13 @@ type view struct {
 	Numbers                          []number
 }
 
-type constant struct {
-	backend.Constant
-	Comma string // between this one and the next
+// memory is a kind of memory with the type of device that has it, or -1.
+type memory struct{ Memory, Type string }
+
+// place is a type of device, and whether its id is always 0.
+type place struct {
+	Type string
+	Zero int
 }
 
 type function struct {
@@ -48,7 +55,7 @@ type number struct {
 func viewOf(r *spec.Release, b *backend.Backend) view {
 	v := view{
 		Name: b.Name, Upper: strings.ToUpper(b.Name), Title: b.Title, Doc: b.Doc, Package: b.Package, Result: b.Result, Call: b.Call,
-		Oldest: b.Oldest, LookupFlags: b.Library.LookupFlags, Devices: b.Devices, Linux: b.Library.Linux, Windows: b.Library.Windows,
+		Oldest: b.Oldest, LookupFlags: b.Library.LookupFlags, Devices: memories(b), Streams: bit(b.Streams.Given), Constants: b.Constants, Linux: b.Library.Linux, Windows: b.Library.Windows,
 	}
 	for _, h := range b.Handles {
 		if !strings.HasSuffix(h.C, "*") {
@@ -56,12 +63,12 @@ func viewOf(r *spec.Release, b *backend.Backend) view {
 		}
 		v.Handles = append(v.Handles, h)
 	}
-	for i, c := range b.Constants {
-		comma := ","
-		if i == len(b.Constants)-1 {
-			comma = ""
+	for _, kind := range backend.Memories {
+		for _, d := range b.Devices {
+			if d.Memory == kind {
+				v.Places = append(v.Places, place{d.Type, bit(d.ID == "zero")})
+			}
 		}
-		v.Constants = append(v.Constants, constant{c, comma})
 	}
 	for _, f := range b.Functions {
 		f.Gives = cmp.Or(f.Gives, "driver_result")
@@ -77,10 +84,23 @@ func viewOf(r *spec.Release, b *backend.Backend) view {
 		e.Kind = strings.ToUpper(e.Kind)
 		v.Errors = append(v.Errors, e)
 	}
-	if t := streamTable(r, b); t != nil {
-		v.Numbers, v.Default = numbers(t, b)
-	}
+	v.Numbers, v.Default = numbers(streamTable(r, b), b)
 	return v
+}
+
+// memories gives every kind of memory, that of the device first: its type has the
+// streams.
+func memories(b *backend.Backend) (out []memory) {
+	for _, kind := range backend.Memories {
+		m := memory{kind, fmt.Sprint(backend.NoValue)}
+		for _, d := range b.Devices {
+			if d.Memory == kind {
+				m.Type = d.Type
+			}
+		}
+		out = append(out, m)
+	}
+	return out
 }
 
 func bit(on bool) int {
@@ -100,18 +120,27 @@ func streamTable(r *spec.Release, b *backend.Backend) *spec.StreamTable {
 	return nil
 }
 
-// numbers joins what the spec says of numbers with what the driver calls them;
-// -1, which stands for no stream, is the sources' own. The second result is the
-// handle of None.
+// numbers joins what the spec, or the description itself, says of numbers with what
+// the driver calls them; -1, which stands for no stream, is the sources' own. The
+// second result is the handle of None.
 func numbers(t *spec.StreamTable, b *backend.Backend) (out []number, none int64) {
 	handles := map[int64]int64{}
 	for _, h := range b.Streams.Handles {
 		handles[h.Number] = h.Handle
 	}
-	for _, v := range t.Values {
-		if v.Value >= 0 {
-			out = append(out, number{v.Value, bit(v.Meaning == "refused"), handles[v.Value]})
+	if t != nil {
+		for _, v := range t.Values {
+			if v.Value >= 0 {
+				out = append(out, number{v.Value, bit(v.Meaning == "refused"), handles[v.Value]})
+			}
 		}
+		return out, handles[b.Streams.None]
+	}
+	for _, refused := range b.Streams.Refused {
+		out = append(out, number{refused, 1, 0})
+	}
+	for _, h := range b.Streams.Handles {
+		out = append(out, number{h.Number, 0, h.Handle})
 	}
 	return out, handles[b.Streams.None]
 }

@@ -2,6 +2,7 @@ package torch
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
@@ -66,6 +67,9 @@ var keys = map[string]string{
 	"kDLCPU": "CPU", "kDLCUDA": "CUDA", "kDLROCM": "CUDA", "kDLOneAPI": "XPU", "kDLMetal": "MPS", "kDLMAIA": "MAIA", "kDLExtDev": "PrivateUse1",
 }
 
+// keyOf gives the back end of PyTorch for a device, or "".
+func keyOf(d kernel.Device) string { return cmp.Or(d.Torch, keys[d.Name]) }
+
 // kernelFiles renders the registration of the kernels, if there are any.
 func kernelFiles(m *emit.Model) ([]emit.File, error) {
 	if len(m.Kernels) == 0 {
@@ -107,7 +111,7 @@ func checkKernels(all []kernel.Kernel) error {
 			errs = append(errs, fmt.Errorf("kernel %s takes no tensor: PyTorch finds the back end of an operator by its tensors", k.Name))
 		}
 		for _, d := range k.Devices {
-			if keys[d.Name] == "" {
+			if keyOf(d) == "" {
 				errs = append(errs, fmt.Errorf("kernel %s is for %s, which PyTorch has no back end for", k.Name, d.Name))
 			}
 		}
@@ -149,7 +153,7 @@ func place(all []operators, k kernel.Kernel, op operator) []operators {
 	}
 	var placed []string
 	for _, d := range k.Devices {
-		if key := keys[d.Name]; !slices.Contains(placed, key) {
+		if key := keyOf(d); !slices.Contains(placed, key) {
 			placed = append(placed, key)
 			b := block{Key: key, Call: "implement", More: ", c10::DispatchKey::" + key}
 			n.Blocks, n.BackEnds = add(n.Blocks, b, op), add(n.BackEnds, b, op)

@@ -1,9 +1,17 @@
 /* Does to a back end what its arguments say, a step an argument, and prints a line
  * for each: "NAME ok ..." or "NAME CODE NATIVE TEXT". Streams are written 0, 1, 2,
- * sN for the Nth one that was made, - for none; addresses tN for a tensor's, pN for
- * one that was made, h for one of the host's, n for NULL; +K adds bytes. */
+ * sN for the Nth one that was made, with - in front for no order; addresses tN for a
+ * tensor's, pN for one that was made, h for one of the host's, n for NULL; +K adds
+ * bytes. The macros say which back end it is, and what its driver's library is called. */
 #define _GNU_SOURCE
-#include "dlpackgen_cuda.h"
+#ifndef BACKEND_HEADER
+#define BACKEND_HEADER "dlpackgen_cuda.h"
+#define BACKEND_TABLE dlpackgen_cuda
+#define BACKEND_LIBRARY "libcuda.so.1"
+#define BACKEND_MAPPED "libcuda"
+#define BACKEND_SYMBOL "cuInit"
+#endif
+#include BACKEND_HEADER
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -23,7 +31,7 @@ static dlpackgen_device_error error;
 static int last_code;
 
 static void *control(const char *name) {
-	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD), *found = library ? dlsym(library, name) : NULL;
+	void *library = dlopen(BACKEND_LIBRARY, RTLD_NOW | RTLD_NOLOAD), *found = library ? dlsym(library, name) : NULL;
 	if (!found) fprintf(stderr, "no %s: the stand-in is not loaded\n", name), exit(3);
 	return found;
 }
@@ -39,9 +47,9 @@ static char *at(const char *word) {
 }
 
 static dlpackgen_device_stream on(const char *stream, const char *ordinal) {
-	dlpackgen_device_stream s = {NULL, {kDLCUDA, number(ordinal)}, *stream == '-', 0};
-	if (*stream == 's') s.handle = handles[number(stream + 1)];
-	else if (*stream != '-') s.handle = (void *)(uintptr_t)number(stream);
+	dlpackgen_device_stream s = {NULL, {(DLDeviceType)device->device_type, number(ordinal)}, *stream == '-', 0};
+	stream += s.unordered;
+	s.handle = *stream == 's' ? handles[number(stream + 1)] : (void *)(uintptr_t)number(stream);
 	return s;
 }
 
@@ -102,7 +110,7 @@ static void current(void) {
 	void *const by_ordinal[] = {NULL, (void *)2};
 	const dlpackgen_device_source table = {NULL, NULL, by_ordinal, 2}, called = {callback, (void *)4096, NULL, 0};
 	const dlpackgen_device_source *from = *words[1] == 't' ? &table : *words[1] == 'c' ? &called : NULL;
-	if (!tell("current", device->current_stream(from, (DLDevice){kDLCUDA, number(words[2])}, &s, &error)))
+	if (!tell("current", device->current_stream(from, (DLDevice){(DLDeviceType)device->device_type, number(words[2])}, &s, &error)))
 		printf(" %llu\n", (unsigned long long)(uintptr_t)s.handle);
 }
 
@@ -151,12 +159,12 @@ static void count(void) {
 
 /* NULL in every place that takes a pointer. */
 static void nulls(void) {
-	const DLDevice cuda = {kDLCUDA, 0};
-	const dlpackgen_device_stream s = {NULL, cuda, 0, 0};
+	const DLDevice own = {(DLDeviceType)device->device_type, 0};
+	const dlpackgen_device_stream s = {NULL, own, 0, 0};
 	char byte = 0;
 	int codes[] = {device->device_count(NULL, &error),           device->pointer_info(&byte, NULL, &error),
 	               device->pointer_info(NULL, NULL, &error),     device->alloc(NULL, NULL, &error),
-	               device->current_stream(NULL, cuda, NULL, &error), device->stream_from_dlpack(cuda, NULL, NULL, &error),
+	               device->current_stream(NULL, own, NULL, &error), device->stream_from_dlpack(own, NULL, NULL, &error),
 	               device->order_after(NULL, &s, &error),        device->order_after(&s, NULL, &error),
 	               device->keep_until(NULL, &s, &error),         device->copy(NULL, NULL, &s, &error),
 	               device->finish(NULL, &error),                 device->finish(NULL, NULL)};
@@ -187,9 +195,9 @@ static void mapped(void) {
 	char line[512];
 	int found = 0;
 	FILE *maps = fopen("/proc/self/maps", "r");
-	while (maps && fgets(line, sizeof line, maps)) found |= strstr(line, "libcuda") != NULL;
+	while (maps && fgets(line, sizeof line, maps)) found |= strstr(line, BACKEND_MAPPED) != NULL;
 	if (maps) fclose(maps);
-	printf("mapped %d global %d\n", found, dlsym(RTLD_DEFAULT, "cuInit") != NULL);
+	printf("mapped %d global %d\n", found, dlsym(RTLD_DEFAULT, BACKEND_SYMBOL) != NULL);
 }
 
 static void step(const char *text) {
@@ -216,8 +224,8 @@ static DLManagedTensorVersioned *at_end;
 static void delete_at_end(void) { at_end->deleter(at_end); }
 
 int main(int argc, char **argv) {
-	device = dlpackgen_cuda();
-	if (argc > 1 && !strcmp(argv[1], "preload")) (void)!dlopen("libcuda.so.1", RTLD_NOW), argv++, argc--;
+	device = BACKEND_TABLE();
+	if (argc > 1 && !strcmp(argv[1], "preload")) (void)!dlopen(BACKEND_LIBRARY, RTLD_NOW), argv++, argc--;
 	for (int i = 1; i < argc; i++) {
 		fflush(stdout);
 		if (!strcmp(argv[i], "fork")) {

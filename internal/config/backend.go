@@ -1,0 +1,109 @@
+package config
+
+import (
+	"slices"
+
+	"github.com/dlpackgen/dlpackgen/internal/backend"
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/emit/device"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/targets"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// ownBackend is a back end of the config's own, and where it stands.
+type ownBackend struct {
+	*backend.Backend
+	node *yaml.Node
+}
+
+// backends reads the section of that name. Each back end is a target, with the
+// settings of one beside its description.
+func (d *decoder) backends(cfg *Config, section *yaml.Node, release string, asked *yaml.Node) (out []ownBackend) {
+	if section == nil || isEmpty(section) || !section.Is(yaml.Mapping, "backends") {
+		return nil
+	}
+	for _, e := range section.Entries {
+		m := e.Value.Map("back end " + e.Key.Value)
+		row := device.Vendor(&backend.Backend{Name: e.Key.Value})
+		t := Target{Target: row, Path: row.Path, Release: release, Options: map[string]string{}}
+		at := d.settings(m, &t, asked)
+		before := d.diags.Len()
+		b := backend.Read(m, e.Key, d.diags)
+		if slices.Contains(targets.Names(), b.Name) {
+			e.Key.Errorf("bad-name", "give it a name of its own", "%s is the name of a target", b.Name)
+		}
+		if d.diags.Len() > before {
+			continue
+		}
+		t.Target = device.Vendor(b)
+		d.place(cfg, t, orElse(at, e.Key))
+		out = append(out, ownBackend{b, e.Value})
+	}
+	return out
+}
+
+// row gives where a device of the back end stands.
+func (b ownBackend) row(i int) *yaml.Map {
+	return b.node.Map("").Get("devices").Items[i].Map("")
+}
+
+// devices gives the types of device that the back end brings.
+func (b ownBackend) devices() (out []declaredDevice) {
+	for i, device := range b.Devices {
+		if device.Value == backend.NoValue {
+			continue
+		}
+		row := b.row(i)
+		v := spec.EnumValue{Name: device.Type, Value: device.Value, Doc: b.Title + ": " + memoryDocs[device.Memory]}
+		v.Device = &spec.DeviceRule{HostReadable: device.Memory != backend.Memories[0], IDZero: device.ID == "zero", Streams: b.Streams.Table}
+		at := deviceNodes{name: row.Get("type"), value: row.Get("value"), valid: true}
+		if !deviceName.MatchString(v.Name) {
+			at.name.Errorf("bad-name", "as in kDLAcme", "%q is no name for a device: it must match %s", v.Name, deviceName)
+			at.valid = false
+		}
+		out = append(out, declaredDevice{v, at})
+	}
+	return out
+}
+
+var memoryDocs = map[string]string{
+	"device": "memory of the device.", "host": "memory of the host that the device reaches.", "managed": "memory of the host and the device.",
+}
+
+// checkBackends reports types of device and numberings of streams that no release
+// which is made has.
+func (d *decoder) checkBackends(cfg *Config, all []ownBackend) {
+	known := d.deviceValues(cfg)
+	releases := d.selectedReleases(cfg)
+	d.torch = map[string]string{}
+	for _, b := range all {
+		for i, device := range b.Devices {
+			d.torch[device.Type] = device.Torch
+			if _, found := known[device.Type]; !found && device.Value == backend.NoValue && len(releases) > 0 {
+				b.row(i).Get("type").Errorf("unknown-device", unknownDeviceHint(device.Type, known), "no release that is made has a device %q", device.Type)
+			}
+		}
+		for _, r := range releases {
+			if d.noTable(r, b) {
+				break
+			}
+		}
+	}
+}
+
+func unknownDeviceHint(name string, known map[string]int64) string {
+	if hint := diag.DidYouMean(name, sortedNames(known)); hint != "" {
+		return hint
+	}
+	return "give it a value, or take kDLExtDev"
+}
+
+// noTable reports a stream table that the release does not have.
+func (d *decoder) noTable(r *spec.Release, b ownBackend) bool {
+	if b.Streams.Table == "" {
+		return false
+	}
+	at := b.node.Map("").Get("streams").Map("").Get("table")
+	return d.noStreams(r, spec.EnumValue{Device: &spec.DeviceRule{Streams: b.Streams.Table}}, deviceNodes{streams: at})
+}

@@ -1,0 +1,95 @@
+package config
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/backend"
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/kernel"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// vendors is a config with nothing but a back end of its own.
+const vendors = `version: 1
+dlpack: "1.3"
+backends:
+  acme:
+    path: third_party/acme
+    import: example.com/acme
+    runtime: vendor
+    title: Acme
+    doc: Acme's devices.
+    package: Acme's driver
+    result: int
+    devices:
+      - {type: kDLAcme, value: 1000, memory: device, id: ordinal, torch: PrivateUse1}
+      - {type: kDLExtDev, memory: managed, id: zero}
+    streams: {table: rocm, none: 0}
+    library: {linux: [libacme.so.1]}
+    functions: {init: {symbol: acmeInit, takes: void}}
+    errors: {ACME_NONE: {value: -1, kind: no_device, text: none}}
+kernels:
+  fill: {schema: "(Tensor(a!) out) -> ()", devices: [kDLAcme, kDLExtDev]}
+`
+
+func TestABackEndIsATarget(t *testing.T) {
+	cfg, found := decode(t, vendors, Choice{})
+	require.Empty(t, found)
+	require.Equal(t, []string{"acme"}, names(cfg.Selected))
+	target := cfg.Selected[0]
+	assert.Equal(t, []string{"third_party/acme", "1.3", "example.com/acme"}, []string{target.Path, target.Release, target.Options["import"]})
+	rule := &spec.DeviceRule{Streams: "rocm"}
+	assert.Equal(t, []spec.EnumValue{{Name: "kDLAcme", Value: 1000, Doc: "Acme: memory of the device.", Device: rule}}, cfg.Devices)
+	assert.Equal(t, []kernel.Device{{Name: "kDLAcme", Value: 1000, Torch: "PrivateUse1"}, {Name: "kDLExtDev", Value: 12}}, cfg.Kernels[0].Devices)
+	cfg, found = decode(t, strings.Replace(vendors, "    path: third_party/acme\n", "", 1)+"targets: {c: {}}\n", Choice{Only: []string{"acme"}})
+	require.Empty(t, found)
+	assert.Equal(t, []string{"acme"}, names(cfg.Selected))
+	assert.Equal(t, "backends/acme", cfg.Selected[0].Path)
+	assert.Equal(t, []string{"c"}, names(cfg.Others))
+}
+
+// Each fault of a config's back end has one finding, where it stands.
+func TestFaultsOfBackEnds(t *testing.T) {
+	for _, c := range []struct{ old, fresh, want string }{
+		{"  acme:\n", "  Acme:\n", `dlpackgen.yaml:4:3: error: name "Acme" must match`},
+		{"  acme:\n", "  cuda:\n", "dlpackgen.yaml:4:3: error: cuda is the name of a target [bad-name]"},
+		{"  acme:\n", "  type:\n", `dlpackgen.yaml:4:3: error: name "type" cannot be that of a package in Go [bad-name]`},
+		{"path: third_party/acme", "path: ../acme", "dlpackgen.yaml:5:11: error: path \"../acme\" must not hold `..` [bad-path]"},
+		{"    title: Acme\n", "    titel: Acme\n", `dlpackgen.yaml:8:5: error: back end acme has no key "titel" [unknown-key]`},
+		{"runtime: vendor", "runtime: vendors", `dlpackgen.yaml:7:14: error: runtime must be one of`},
+		{"value: 1000", "value: 2", "dlpackgen.yaml:13:32: error: kDLAcme has the value 2, which is that of kDLCUDA in DLPack 1.3 [device-conflict]"},
+		{"{type: kDLAcme,", "{type: kDLCUDA,", "dlpackgen.yaml:13:16: error: kDLCUDA is an enumerator of DLDeviceType of DLPack 1.3 already [device-conflict]"},
+		{"{type: kDLAcme,", "{type: acme,", `dlpackgen.yaml:13:16: error: "acme" is no name for a device: it must match`},
+		{"{type: kDLExtDev,", "{type: kDLExtDevice,", `dlpackgen.yaml:14:16: error: no release that is made has a device "kDLExtDevice" [unknown-device]`},
+		{"table: rocm", "table: hip", `dlpackgen.yaml:15:22: error: DLPack 1.3 has no stream table "hip"; it has`},
+		{"takes: void", "takes: 'void;'", `dlpackgen.yaml:17:49: error: takes "void;" must match`},
+		{"value: -1, kind: no_device", "value: -1, kind: none", "dlpackgen.yaml:18:43: error: kind must be one of"},
+		{"version: 1\n", "version: 1\ndevices: {kDLAcme: {value: 1001}}\n", "dlpackgen.yaml:14:16: error: kDLAcme is declared already [device-conflict]"},
+	} {
+		text := strings.Replace(vendors[:strings.Index(vendors, "kernels:")], c.old, c.fresh, 1)
+		cfg, found := Decode("dlpackgen.yaml", []byte(text), spec.Embedded(), Choice{})
+		assert.Nil(t, cfg, c.fresh)
+		all := diag.Text(found.Sorted(), false)
+		assert.Contains(t, all, c.want)
+		if !strings.Contains(c.fresh, "titel") { // which is missed as well
+			assert.Equal(t, 1, found.Len(), "%s: %s", c.fresh, all)
+		}
+	}
+}
+
+// The same description is a file of its own, and a part of a config.
+func TestADescriptionIsTheSameInAConfig(t *testing.T) {
+	cfg, found := decode(t, "version: 1\ntargets:\n", Choice{})
+	assert.Nil(t, cfg)
+	assert.NotEmpty(t, found, "without a back end, targets are needed")
+	_, rest, _ := strings.Cut(vendors, "    runtime:")
+	rest, _, _ = strings.Cut("    runtime:"+rest, "kernels:")
+	list := &diag.List{}
+	b := backend.Decode("x.yaml", []byte("backend: 1\nname: acme\n"+strings.ReplaceAll(rest, "\n    ", "\n")[4:]), list)
+	require.NotNil(t, b, diag.Text(list.Sorted(), false))
+	assert.Equal(t, "acme", b.Name)
+}

@@ -1,0 +1,72 @@
+package device
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/backend"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
+)
+
+// acme is what a vendor describes.
+func acme() *backend.Backend {
+	return &backend.Backend{
+		Name: "acme", Title: "Acme", Doc: "Acme's devices.", Runtime: backend.Vendor, Package: "Acme's driver", Result: "int",
+		Devices: []backend.Device{
+			{Type: "kDLCUDAManaged", Value: backend.NoValue, Memory: "managed", ID: "zero"},
+			{Type: "kDLExtDev", Value: backend.NoValue, Memory: "device", ID: "ordinal"},
+		},
+		Streams:   backend.Streams{Given: true, None: 1, Refused: []int64{0}, Handles: []backend.StreamHandle{{Number: 1, Handle: 8}}},
+		Library:   backend.Library{Linux: []string{"libacme.so.1"}},
+		Functions: []backend.Function{{Name: "name", Symbol: "acmeName", Plain: "acmeName", Takes: "int device", Gives: "const char *"}},
+		Errors:    []backend.Error{{Name: "ACME_NONE", Value: -1, Kind: "no_device", Text: "there is none"}},
+	}
+}
+
+// A vendor's part is written once and carries no banner; everything else does, and is
+// for all vendors alike but for what the description decides.
+func TestAVendorsBackEnd(t *testing.T) {
+	files, err := Vendor(acme()).Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Options: map[string]string{"import": "example.com/acme"}})
+	require.NoError(t, err)
+	texts := map[string]string{}
+	for _, f := range files {
+		texts[f.Path] = string(f.Data)
+		assert.Equal(t, f.Path == "acme_impl.c", f.Once, f.Path)
+		assert.Equal(t, f.Path != "acme_impl.c", emit.HasBanner(f.Data), f.Path)
+		assert.False(t, strings.HasPrefix(f.Path, "streams"), f.Path)
+	}
+	for _, name := range []string{"acme.go", "acme_impl.c", "dlpackgen_acme.c", "dlpackgen_acme.h", "vendor_impl.h", "conformance/conformance.c", "conformance/conformance.h"} {
+		assert.Contains(t, texts, name)
+	}
+	assert.True(t, strings.HasPrefix(texts["acme_impl.c"], "//go:build cgo && !nodevice\n"))
+	assert.Contains(t, texts["device_driver.h"], "\tBACKEND_device = kDLExtDev,\n\tBACKEND_host = -1,\n\tBACKEND_managed = kDLCUDAManaged,\n")
+	assert.Contains(t, texts["device_driver.h"], "\tconst char *(DRIVER_CALL *name)(int device);\n")
+	assert.Contains(t, texts["device_driver.h"], "\t{-1, DLPACKGEN_DEVICE_NO_DEVICE, \"ACME_NONE\",\n\t \"there is none\"},\n")
+	assert.Contains(t, texts["vendor_rules.h"], "\t{kDLExtDev, 0},\n\t{kDLCUDAManaged, 1},\n};")
+	assert.Contains(t, texts["vendor_rules.h"], "\t{0, 1, 0},\n\t{1, 0, 8},\n\t{-2, 1, 0},\n};")
+	assert.Contains(t, texts["vendor_rules.h"], "DRIVER_DEFAULT_STREAM ((uintptr_t)8)")
+	assert.Contains(t, texts["vendor_rules.h"], "VENDOR_STREAMS = 1 ")
+}
+
+// A device without streams, or with those of DLPack's CUDA.
+func TestAVendorsStreams(t *testing.T) {
+	b := acme()
+	b.Streams = backend.Streams{}
+	text := rendered(t, emittest.Release(t, "1.3"), b)["vendor_rules.h"]
+	assert.Contains(t, text, "VENDOR_STREAMS = 0 ")
+	assert.Contains(t, text, "driver_numbers[] = {\n\t{-2, 1, 0},\n};")
+	b.Streams = backend.Streams{Given: true, Table: "cuda", None: 1, Handles: []backend.StreamHandle{{Number: 1, Handle: 1}}}
+	text = rendered(t, emittest.Release(t, "1.3"), b)["vendor_rules.h"]
+	assert.Contains(t, text, "\t{0, 1, 0},\n\t{1, 0, 1},\n\t{2, 0, 0},\n\t{-2, 1, 0},\n};")
+}
+
+// Each source stands in the folder of those that it serves, and in no other.
+func TestSourcesServeTheirRuntime(t *testing.T) {
+	for name := range rendered(t, emittest.Release(t, "1.3"), backend.Embedded("cuda")) {
+		assert.False(t, strings.Contains(name, "vendor") || strings.Contains(name, "_impl"), name)
+	}
+}

@@ -1,0 +1,17 @@
+
+//go:build cgo && !nodevice
+
+/* The back end but for the vendor's part, which stands in a file of its own. All that
+ * other files see of it is the function at its end; nothing is linked but libdl, and
+ * nothing is opened before the first call that asks for something. */
+#include "vendor_copy.h"
+#include "vendor_memory.h"
+
+const dlpackgen_device *BACKEND_ENTRY(void) {
+	static const dlpackgen_device table = {
+		sizeof(dlpackgen_device),  DLPACKGEN_DEVICE_ABI_VERSION, BACKEND_device,    BACKEND_NAME, vendor_probe,
+		vendor_device_count,       vendor_pointer_info,          vendor_alloc,      vendor_free,  vendor_current_stream,
+		vendor_stream_from_dlpack, vendor_order_after,           vendor_keep_until, vendor_copy,  vendor_finish,
+	};
+	return &table;
+}

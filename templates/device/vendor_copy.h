@@ -1,0 +1,60 @@
+
+/* Copying between tensors. Part of the back end's C file. */
+#ifndef DLPACKGEN_VENDOR_COPY_H_
+#define DLPACKGEN_VENDOR_COPY_H_
+
+#include "vendor_stream.h"
+
+/* Asks the driver about a tensor's memory: a tensor may be wrong about it, after its
+ * memory was freed for one. `known` tells memory of the back end from the host's. */
+static int vendor_look(const char *what, const DLTensor *t, size_t bytes, int *known, dlpackgen_device_error *error) {
+	dlpackgen_device_pointer info;
+	const char *start = (const char *)t->data + t->byte_offset;
+	const int code = vendor_pointer_info(start, &info, error);
+	if (code) return code;
+	const int said = (int)t->device.device_type, found = (int)info.device.device_type;
+	*known = found != kDLCPU;
+	if (said != found || (*known && t->device.device_id != info.device.device_id))
+		return device_fail(error, DLPACKGEN_DEVICE_WRONG_MEMORY,
+		                   "copy: %s says device (%d, %d), and the driver says (%d, %d) of %p; was it freed?", what,
+		                   said, (int)t->device.device_id, found, (int)info.device.device_id, (const void *)start);
+	if (info.size && (size_t)(start - (const char *)info.base) + bytes > info.size)
+		return device_fail(error, DLPACKGEN_DEVICE_WRONG_MEMORY,
+		                   "copy: %s has %llu bytes at %p, and its memory, of %llu, ends before", what,
+		                   (unsigned long long)bytes, (const void *)start, (unsigned long long)info.size);
+	return DLPACKGEN_DEVICE_OK;
+}
+
+/* Checks everything, and tells whether one end is the host's. */
+static int vendor_check_copy(const DLTensor *to, const DLTensor *from, const dlpackgen_device_stream *stream,
+                             size_t *bytes, int *host, dlpackgen_device_error *error) {
+	int target = 0, source = 0;
+	uint64_t count = 0;
+	int code = device_check_copy(to, from, &count, error);
+	if (!code) code = device_bytes("copy", to->dtype, count, bytes, error);
+	if (!code) code = vendor_check_ordered("copy", stream, error);
+	if (code || !*bytes) return code;
+	code = vendor_look("the destination", to, *bytes, &target, error);
+	if (!code) code = vendor_look("the source", from, *bytes, &source, error);
+	if (!code && !target && !source)
+		code = device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE, "copy: neither tensor is in memory of %s", BACKEND_TITLE);
+	*host = !target || !source;
+	return code;
+}
+
+/* Memory of the host may go away as soon as the call returns: its copy is waited for. */
+static int vendor_copy(const DLTensor *to, const DLTensor *from, const dlpackgen_device_stream *stream,
+                       dlpackgen_device_error *error) {
+	dlpackgen_device_error room;
+	size_t bytes = 0;
+	int host = 0, code = vendor_ready(&error, &room);
+	if (!code) code = vendor_check_copy(to, from, stream, &bytes, &host, error);
+	if (code || !bytes) return code;
+	const dlpackgen_device_stream given = vendor_given(stream);
+	code = vendor.impl->copy(&vendor.driver, &given, (char *)to->data + to->byte_offset,
+	                         (const char *)from->data + from->byte_offset, bytes, error);
+	if (!code && host) code = vendor.impl->finish(&vendor.driver, &given, error);
+	return code;
+}
+
+#endif /* DLPACKGEN_VENDOR_COPY_H_ */

@@ -1,0 +1,126 @@
+
+/* Finding the library, its functions and the vendor's part, and starting the driver,
+ * once. Part of the back end's C file. */
+#ifndef DLPACKGEN_VENDOR_LOAD_H_
+#define DLPACKGEN_VENDOR_LOAD_H_
+
+#include "device_library.h"
+#include "device_request.h"
+#include "vendor_impl.h"
+#include "vendor_rules.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum vendor_phase { VENDOR_NEW, VENDOR_READY, VENDOR_FAILED, VENDOR_FORKED };
+
+static struct {
+	atomic_int phase;
+	struct driver driver;
+	const struct vendor_impl *impl;
+	dlpackgen_device_facts facts;
+	dlpackgen_device_error first; /* why the phase is VENDOR_FAILED */
+} vendor;
+
+/* Opens the first library that there is. */
+static int vendor_open(void **library, dlpackgen_device_error *error) {
+	char why[320] = "no library is known for this system";
+	for (const char *const *name = driver_libraries; *name && !*library; name++)
+		*library = device_open(*name, why, sizeof why);
+	if (*library) return DLPACKGEN_DEVICE_OK;
+	return device_fail(error, DLPACKGEN_DEVICE_ABSENT,
+	                   "the driver is not installed, or not where libraries are found: %s; install %s", why,
+	                   BACKEND_PACKAGE);
+}
+
+/* Fills the table of functions. */
+static int vendor_resolve(void *library, dlpackgen_device_error *error) {
+	for (size_t i = 0; i < sizeof driver_functions / sizeof *driver_functions; i++) {
+		const struct driver_function *f = &driver_functions[i];
+		void *found = device_symbol(library, f->plain);
+		if (!found && !f->optional)
+			return device_fail(error, DLPACKGEN_DEVICE_OLD_DRIVER, "the driver has no %s; update %s", f->plain,
+			                   BACKEND_PACKAGE);
+		memcpy((char *)&vendor.driver + f->offset, &found, sizeof found);
+	}
+	return DLPACKGEN_DEVICE_OK;
+}
+
+static int vendor_start(dlpackgen_device_error *error) {
+	vendor.impl = BACKEND_IMPL();
+	const int code = vendor.impl->start(&vendor.driver, &vendor.facts, error);
+	if (code) return code;
+	if (vendor.facts.version < DRIVER_OLDEST)
+		return device_fail(error, DLPACKGEN_DEVICE_OLD_DRIVER,
+		                   "the driver is of version %lld, and %d is the oldest that is used; update %s",
+		                   (long long)vendor.facts.version, DRIVER_OLDEST, BACKEND_PACKAGE);
+	if (vendor.facts.devices < 1) return device_fail(error, DLPACKGEN_DEVICE_NO_DEVICE, "the driver counts no device");
+	return DLPACKGEN_DEVICE_OK;
+}
+
+/* In a child: the driver's threads and its hold on the devices stayed behind. */
+static void vendor_child(void) {
+	if (atomic_load(&vendor.phase) == VENDOR_READY) atomic_store(&vendor.phase, VENDOR_FORKED);
+}
+
+static void vendor_load(void) {
+	void *library = NULL;
+	int code = vendor_open(&library, &vendor.first);
+	if (!code) code = vendor_resolve(library, &vendor.first);
+	if (!code) code = vendor_start(&vendor.first);
+	if (!code) device_at_fork(vendor_child);
+	atomic_store_explicit(&vendor.phase, code ? VENDOR_FAILED : VENDOR_READY, memory_order_release);
+}
+
+/* Loads the driver if nobody did, and gives the first error ever after. */
+static int vendor_slowly_ready(dlpackgen_device_error *error) {
+	device_once(vendor_load);
+	switch (atomic_load_explicit(&vendor.phase, memory_order_acquire)) {
+	case VENDOR_READY: return DLPACKGEN_DEVICE_OK;
+	case VENDOR_FORKED:
+		return device_fail(error, DLPACKGEN_DEVICE_FORKED,
+		                   "%s was started before this process was forked off, and works in the %s", BACKEND_TITLE,
+		                   "parent alone; start processes by spawn, or before the first use of a device");
+	default:
+		if (error) *error = vendor.first;
+		return vendor.first.code;
+	}
+}
+
+/* Also gives the vendor's part an error to fill where the caller has none. */
+static inline int vendor_ready(dlpackgen_device_error **error, dlpackgen_device_error *room) {
+	if (!*error) *error = room;
+	if (atomic_load_explicit(&vendor.phase, memory_order_acquire) == VENDOR_READY) return DLPACKGEN_DEVICE_OK;
+	return vendor_slowly_ready(*error);
+}
+
+static int vendor_probe(dlpackgen_device_facts *facts, dlpackgen_device_error *error) {
+	dlpackgen_device_error room;
+	const int code = vendor_ready(&error, &room);
+	if (!code && facts) *facts = vendor.facts;
+	return code;
+}
+
+static int vendor_device_count(int32_t *count, dlpackgen_device_error *error) {
+	dlpackgen_device_error room;
+	const int code = vendor_ready(&error, &room);
+	if (code) return code;
+	if (!count)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "device_count: NULL in the place of the count");
+	*count = vendor.facts.devices;
+	return DLPACKGEN_DEVICE_OK;
+}
+
+/* The driver may say nothing about an address that is the host's. */
+static int vendor_pointer_info(const void *pointer, dlpackgen_device_pointer *info, dlpackgen_device_error *error) {
+	dlpackgen_device_error room;
+	const int code = vendor_ready(&error, &room);
+	if (code) return code;
+	if (!pointer || !info)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "pointer_info: NULL in the place of the %s",
+		                   pointer ? "answer" : "address; an empty tensor is where its maker says");
+	*info = (dlpackgen_device_pointer){{kDLCPU, 0}, -1, 0, NULL, 0};
+	return vendor.impl->pointer(&vendor.driver, pointer, info, error);
+}
+
+#endif /* DLPACKGEN_VENDOR_LOAD_H_ */

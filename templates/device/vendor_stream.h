@@ -1,0 +1,158 @@
+
+/* Streams: their numbers, whose they are, and one after another. Part of the back
+ * end's C file. */
+#ifndef DLPACKGEN_VENDOR_STREAM_H_
+#define DLPACKGEN_VENDOR_STREAM_H_
+
+#include "vendor_load.h"
+
+/* Checks a device of a type that the back end serves. */
+static int vendor_check_place(const char *what, DLDevice device, dlpackgen_device_error *error) {
+	const struct vendor_type *found = NULL;
+	for (size_t i = 0; i < sizeof vendor_types / sizeof *vendor_types; i++)
+		if (vendor_types[i].type == (int)device.device_type) found = &vendor_types[i];
+	if (!found)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE, "%s: device type %d is none of %s", what,
+		                   (int)device.device_type, BACKEND_TITLE);
+	if (found->zero && device.device_id)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_DEVICE, "%s: device type %d has the id 0 alone, not %d", what,
+		                   found->type, (int)device.device_id);
+	if (device.device_id >= 0 && device.device_id < vendor.facts.devices) return DLPACKGEN_DEVICE_OK;
+	return device_fail(error, DLPACKGEN_DEVICE_BAD_DEVICE,
+	                   "%s: there is no device %d; this process sees %d, numbered from 0", what, (int)device.device_id,
+	                   (int)vendor.facts.devices);
+}
+
+/* Checks a device that has streams of its own. */
+static int vendor_check_device(const char *what, DLDevice device, dlpackgen_device_error *error) {
+	if ((int)device.device_type != BACKEND_device)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE,
+		                   "%s: device type %d; the streams of %s are those of type %d", what, (int)device.device_type,
+		                   BACKEND_TITLE, BACKEND_device);
+	return vendor_check_place(what, device, error);
+}
+
+/* Gives a default stream the handle that the description has for it. */
+static void *vendor_handle(void *handle) { return handle ? handle : (void *)DRIVER_DEFAULT_STREAM; }
+
+/* Tells the streams that are the same on every device from handles. */
+static int vendor_special(const void *handle) {
+	int special = (uintptr_t)handle == DRIVER_DEFAULT_STREAM;
+	for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++)
+		special |= !driver_numbers[i].refused && driver_numbers[i].handle == (uintptr_t)handle;
+	return special;
+}
+
+/* Checks that a handle is a stream of its device, as far as the driver tells. */
+static int vendor_check_handle(const char *what, void *handle, int32_t ordinal, dlpackgen_device_error *error) {
+	int32_t owner = ordinal;
+	if (vendor_special(vendor_handle(handle))) return DLPACKGEN_DEVICE_OK;
+	if (!VENDOR_STREAMS)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM, "%s: the stream %p; %s has none but the default one",
+		                   what, handle, BACKEND_TITLE);
+	const int code = vendor.impl->owner ? vendor.impl->owner(&vendor.driver, handle, &owner, error) : 0;
+	if (code || owner == ordinal) return code;
+	return device_fail(error, DLPACKGEN_DEVICE_STREAM_DEVICE, "%s: the stream %p is of device %d, not of device %d",
+	                   what, handle, (int)owner, (int)ordinal);
+}
+
+static int vendor_check(const char *what, const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
+	if (!stream) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "%s: NULL in the place of a stream", what);
+	const int code = vendor_check_device(what, stream->device, error);
+	if (code || stream->unordered) return code;
+	return vendor_check_handle(what, stream->handle, stream->device.device_id, error);
+}
+
+/* As vendor_check, for what needs a stream to work on. */
+static int vendor_check_ordered(const char *what, const dlpackgen_device_stream *stream,
+                                dlpackgen_device_error *error) {
+	const int code = vendor_check(what, stream, error);
+	if (code || !stream->unordered) return code;
+	return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM, "%s: a stream is needed, and -1 stands for none", what);
+}
+
+/* Reads a number that is not None. */
+static int vendor_read_number(int64_t number, dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
+	const int fits = VENDOR_STREAMS && number >= 0 && (uint64_t)number <= UINTPTR_MAX;
+	int refused = !fits && number != -1;
+	stream->unordered = number == -1;
+	stream->handle = fits ? (void *)(uintptr_t)number : NULL;
+	for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++) {
+		if (driver_numbers[i].number != number) continue;
+		refused = driver_numbers[i].refused;
+		stream->handle = (void *)driver_numbers[i].handle;
+	}
+	if (!refused) return DLPACKGEN_DEVICE_OK;
+	return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM,
+	                   "stream_from_dlpack: the number %lld stands for no stream of %s; %s", (long long)number,
+	                   BACKEND_TITLE,
+	                   VENDOR_STREAMS ? "a stream is None, -1, a default stream's number, or a handle"
+	                                  : "it has none, so None and -1 alone are taken");
+}
+
+static int vendor_stream_from_dlpack(DLDevice device, const int64_t *number, dlpackgen_device_stream *stream,
+                                     dlpackgen_device_error *error) {
+	dlpackgen_device_error room;
+	int code = vendor_ready(&error, &room);
+	if (!code) code = vendor_check_device("stream_from_dlpack", device, error);
+	if (code) return code;
+	if (!stream)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "stream_from_dlpack: NULL in the place of the stream");
+	*stream = (dlpackgen_device_stream){(void *)DRIVER_DEFAULT_STREAM, device, 0, 0};
+	return number ? vendor_read_number(*number, stream, error) : DLPACKGEN_DEVICE_OK;
+}
+
+static int vendor_current_stream(const dlpackgen_device_source *source, DLDevice device,
+                                 dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
+	dlpackgen_device_error room;
+	void *handle = NULL;
+	int code = vendor_ready(&error, &room);
+	if (!code) code = vendor_check_device("current_stream", device, error);
+	if (code) return code;
+	if (!stream)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "current_stream: NULL in the place of the stream");
+	if (source && source->current) {
+		const int failed = source->current(source->state, device, &handle);
+		if (failed)
+			return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM,
+			                   "current_stream: the program's callback gave the error %d", failed);
+	} else if (source && source->handles && (size_t)device.device_id < source->count) {
+		handle = source->handles[device.device_id];
+	}
+	*stream = (dlpackgen_device_stream){vendor_handle(handle), device, 0, 0};
+	return DLPACKGEN_DEVICE_OK;
+}
+
+/* A stream as the vendor's part gets it. */
+static dlpackgen_device_stream vendor_given(const dlpackgen_device_stream *stream) {
+	const dlpackgen_device_stream given = {vendor_handle(stream->handle), stream->device, 0, 0};
+	return given;
+}
+
+static int vendor_order_after(const dlpackgen_device_stream *consumer, const dlpackgen_device_stream *producer,
+                              dlpackgen_device_error *error) {
+	dlpackgen_device_error room;
+	void *mark = NULL;
+	int code = vendor_ready(&error, &room);
+	if (!code) code = vendor_check("order_after: the consumer's stream", consumer, error);
+	if (!code) code = vendor_check("order_after: the producer's stream", producer, error);
+	if (code || consumer->unordered || producer->unordered) return code;
+	const dlpackgen_device_stream waits = vendor_given(consumer), works = vendor_given(producer);
+	if (waits.device.device_id == works.device.device_id && waits.handle == works.handle) return DLPACKGEN_DEVICE_OK;
+	code = vendor.impl->mark(&vendor.driver, &works, &mark, error);
+	if (code) return code;
+	code = vendor.impl->wait(&vendor.driver, &waits, mark, error);
+	vendor.impl->forget(&vendor.driver, mark);
+	return code;
+}
+
+static int vendor_finish(const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
+	dlpackgen_device_error room;
+	int code = vendor_ready(&error, &room);
+	if (!code) code = vendor_check_ordered("finish", stream, error);
+	if (code) return code;
+	const dlpackgen_device_stream given = vendor_given(stream);
+	return vendor.impl->finish(&vendor.driver, &given, error);
+}
+
+#endif /* DLPACKGEN_VENDOR_STREAM_H_ */
