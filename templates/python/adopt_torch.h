@@ -1,200 +1,11 @@
 /*
- * torch.Tensor and torch.nn.Parameter, by libtorch's stable C shim. Its symbols are
- * looked up in the torch that the program has already loaded, so one binary serves
- * many versions. What the shim does not tell, and PyTorch's own exchange table does
- * not look at, is asked of libtorch's functions by their exported names, or of the
- * object in Python where a version lacks one.
+ * torch.Tensor and torch.nn.Parameter, by libtorch's stable C shim, and by words of
+ * their objects where these are proven.
  */
 #ifndef DLPACKGEN_PYTHON_ADOPT_TORCH_H_
 #define DLPACKGEN_PYTHON_ADOPT_TORCH_H_
 
-#include <dlpackgen_python/adopt_elements.h>
-#include <dlpackgen_python/adopt_torch_subclass.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
-
-#ifndef _WIN32
-#include <dlfcn.h>
-#endif
-
-/* A dtype of torch has a number below this one. */
-#define DLPACKGEN_TORCH_DTYPES 128
-
-/* Functions of libtorch. A handle is the address of an at::Tensor, whose only member
- * points to the TensorImpl. Those that give int32_t give 0 where they succeed. */
-struct dlpackgen_torch_functions {
-	int32_t (*get_data)(void *handle, void **data); /* separates memory that is shared until written to */
-	int32_t (*get_dim)(void *handle, int64_t *dim);
-	int32_t (*get_sizes)(void *handle, int64_t **sizes);
-	int32_t (*get_strides)(void *handle, int64_t **strides);
-	int32_t (*get_dtype)(void *handle, int32_t *dtype);
-	int32_t (*get_device_type)(void *handle, int32_t *type);
-	int32_t (*get_device_index)(void *handle, int32_t *index);
-	int32_t (*device_cpu)(void);
-	int32_t (*device_cuda)(void);
-	int32_t (*layout_strided)(void);
-	bool (*grad_mode)(void);
-	/* The rest may be NULL. */
-	int32_t (*get_layout)(void *handle, int32_t *layout);
-	int32_t (*get_const_data)(void *handle, const void **data);
-	int32_t (*get_storage_size)(void *handle, int64_t *bytes);
-	int32_t (*get_storage_offset)(void *handle, int64_t *elements);
-	bool (*is_neg)(const void *handle);
-	bool (*is_conj)(const void *handle);
-	bool (*requires_grad)(const void *impl);
-};
-
-static struct {
-	struct dlpackgen_torch_functions call;
-	DLDataType dtypes[DLPACKGEN_TORCH_DTYPES]; /* lanes is 0 for what DLPack cannot name */
-	int32_t cpu, cuda, strided;
-	DLDeviceType gpu; /* what cuda is called here: ROCm's torch has the same name for its devices */
-	ptrdiff_t handle; /* where in the object the at::Tensor lies */
-	bool is_maybe_owned; /* before it stands whether the object owns it, as before 2.10 */
-	bool is_proven;
-	/* What dlpackgen_torch has installed, or NULL: compiled against this torch, so quicker
-	 * than the shim. 0 where it has read the tensor, 1 for what the shim must look at. */
-	int (*read)(void *object, int want_write, DLTensor *out);
-} dlpackgen_torch;
-
-struct dlpackgen_torch_name {
-	const char *name;
-	size_t slot;
-	bool is_optional;
-};
-
-#define DLPACKGEN_TORCH_SLOT(member) offsetof(struct dlpackgen_torch_functions, member)
-
-static const struct dlpackgen_torch_name dlpackgen_torch_symbols[] = {
-	{"aoti_torch_get_data_ptr", DLPACKGEN_TORCH_SLOT(get_data), false},
-	{"aoti_torch_get_dim", DLPACKGEN_TORCH_SLOT(get_dim), false},
-	{"aoti_torch_get_sizes", DLPACKGEN_TORCH_SLOT(get_sizes), false},
-	{"aoti_torch_get_strides", DLPACKGEN_TORCH_SLOT(get_strides), false},
-	{"aoti_torch_get_dtype", DLPACKGEN_TORCH_SLOT(get_dtype), false},
-	{"aoti_torch_get_device_type", DLPACKGEN_TORCH_SLOT(get_device_type), false},
-	{"aoti_torch_get_device_index", DLPACKGEN_TORCH_SLOT(get_device_index), false},
-	{"aoti_torch_device_type_cpu", DLPACKGEN_TORCH_SLOT(device_cpu), false},
-	{"aoti_torch_device_type_cuda", DLPACKGEN_TORCH_SLOT(device_cuda), false},
-	{"aoti_torch_layout_strided", DLPACKGEN_TORCH_SLOT(layout_strided), false},
-	{"aoti_torch_grad_mode_is_enabled", DLPACKGEN_TORCH_SLOT(grad_mode), false},
-	{"aoti_torch_get_layout", DLPACKGEN_TORCH_SLOT(get_layout), true},
-	{"torch_get_const_data_ptr", DLPACKGEN_TORCH_SLOT(get_const_data), true},
-	{"aoti_torch_get_storage_size", DLPACKGEN_TORCH_SLOT(get_storage_size), true},
-	{"aoti_torch_get_storage_offset", DLPACKGEN_TORCH_SLOT(get_storage_offset), true},
-	{"_ZN2at6native6is_negERKNS_6TensorE", DLPACKGEN_TORCH_SLOT(is_neg), true},
-	{"_ZN2at6native7is_conjERKNS_6TensorE", DLPACKGEN_TORCH_SLOT(is_conj), true},
-	{"_ZNK3c1010TensorImpl13requires_gradEv", DLPACKGEN_TORCH_SLOT(requires_grad), true},
-};
-
-/* The functions that give the number of a dtype. What is not listed, such as a
- * quantized type, is refused. */
-static const struct {
-	const char *name;
-	DLDataType dtype;
-} dlpackgen_torch_dtypes[] = {
-	{"aoti_torch_dtype_bool", {kDLBool, 8, 1}},
-	{"aoti_torch_dtype_int8", {kDLInt, 8, 1}},
-	{"aoti_torch_dtype_int16", {kDLInt, 16, 1}},
-	{"aoti_torch_dtype_int32", {kDLInt, 32, 1}},
-	{"aoti_torch_dtype_int64", {kDLInt, 64, 1}},
-	{"aoti_torch_dtype_uint8", {kDLUInt, 8, 1}},
-	{"aoti_torch_dtype_uint16", {kDLUInt, 16, 1}},
-	{"aoti_torch_dtype_uint32", {kDLUInt, 32, 1}},
-	{"aoti_torch_dtype_uint64", {kDLUInt, 64, 1}},
-	{"aoti_torch_dtype_float16", {kDLFloat, 16, 1}},
-	{"aoti_torch_dtype_float32", {kDLFloat, 32, 1}},
-	{"aoti_torch_dtype_float64", {kDLFloat, 64, 1}},
-	{"aoti_torch_dtype_bfloat16", {kDLBfloat, 16, 1}},
-	{"aoti_torch_dtype_complex32", {kDLComplex, 32, 1}},
-	{"aoti_torch_dtype_complex64", {kDLComplex, 64, 1}},
-	{"aoti_torch_dtype_complex128", {kDLComplex, 128, 1}},
-	{"aoti_torch_dtype_float8_e5m2", {kDLFloat8_e5m2, 8, 1}},
-	{"aoti_torch_dtype_float8_e4m3fn", {kDLFloat8_e4m3fn, 8, 1}},
-	{"aoti_torch_dtype_float8_e5m2fnuz", {kDLFloat8_e5m2fnuz, 8, 1}},
-	{"aoti_torch_dtype_float8_e4m3fnuz", {kDLFloat8_e4m3fnuz, 8, 1}},
-	{"aoti_torch_dtype_float8_e8m0fnu", {kDLFloat8_e8m0fnu, 8, 1}},
-	/* An element of torch's is two of these. */
-	{"aoti_torch_dtype_float4_e2m1fn_x2", {kDLFloat4_e2m1fn, 4, 2}},
-};
-
-#ifdef _WIN32
-static void *dlpackgen_torch_library(const char *file) {
-	(void)file;
-	return NULL;
-}
-static void *dlpackgen_torch_symbol(void *library, const char *name) {
-	(void)library;
-	(void)name;
-	return NULL;
-}
-#else
-/* Gives a library that is loaded already; it stays so as long as the process. */
-static void *dlpackgen_torch_library(const char *file) { return dlopen(file, RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL); }
-static void *dlpackgen_torch_symbol(void *library, const char *name) { return dlsym(library, name); }
-#endif
-
-/* Finds all functions, or none. */
-static bool dlpackgen_torch_link(void *library) {
-	struct dlpackgen_torch_functions found;
-	memset(&found, 0, sizeof found);
-	for (size_t i = 0; i < sizeof dlpackgen_torch_symbols / sizeof *dlpackgen_torch_symbols; i++) {
-		const struct dlpackgen_torch_name *symbol = &dlpackgen_torch_symbols[i];
-		void *address = dlpackgen_torch_symbol(library, symbol->name);
-		if (!address && !symbol->is_optional) return false;
-		/* A copy, since C has no conversion of a pointer to data to one to a function. */
-		memcpy((char *)&found + symbol->slot, &address, sizeof address);
-	}
-	dlpackgen_torch.call = found;
-	return true;
-}
-
-static void dlpackgen_torch_learn_dtypes(void *library) {
-	memset(dlpackgen_torch.dtypes, 0, sizeof dlpackgen_torch.dtypes);
-	for (size_t i = 0; i < sizeof dlpackgen_torch_dtypes / sizeof *dlpackgen_torch_dtypes; i++) {
-		int32_t (*number_of)(void) = NULL;
-		void *address = dlpackgen_torch_symbol(library, dlpackgen_torch_dtypes[i].name);
-		int32_t number;
-		if (!address) continue;
-		memcpy(&number_of, &address, sizeof address);
-		number = number_of();
-		if (number >= 0 && number < DLPACKGEN_TORCH_DTYPES)
-			dlpackgen_torch.dtypes[number] = dlpackgen_torch_dtypes[i].dtype;
-	}
-}
-
-/* Gives torch's own library, or NULL, with an exception only where memory is out. */
-static void *dlpackgen_torch_find(void) {
-	PyObject *file = dlpackgen_imported("torch._C", "__file__");
-	PyObject *path = NULL;
-	void *library = NULL;
-	if (file && PyUnicode_FSConverter(file, &path)) library = dlpackgen_torch_library(PyBytes_AsString(path));
-	Py_XDECREF(path);
-	Py_XDECREF(file);
-	if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_MemoryError)) PyErr_Clear();
-	return library;
-}
-
-/* Whether this torch was built for ROCm. */
-static bool dlpackgen_torch_is_rocm(void) {
-	PyObject *hip = dlpackgen_imported("torch.version", "hip");
-	const bool is_rocm = hip && hip != Py_None;
-	Py_XDECREF(hip);
-	return is_rocm;
-}
-
-/* Where the at::Tensor lies, by the size of the class that has it; to be proven. */
-static bool dlpackgen_torch_guess_handle(void) {
-	PyObject *base = dlpackgen_imported("torch._C", "TensorBase");
-	PyObject *size = base ? dlpackgen_optional(base, "__basicsize__") : NULL;
-	const long basic = size ? PyLong_AsLong(size) : -1;
-	const long head = (long)sizeof(PyObject), word = (long)sizeof(void *);
-	Py_XDECREF(size);
-	Py_XDECREF(base);
-	dlpackgen_torch.is_maybe_owned = basic == head + 4 * word;
-	dlpackgen_torch.handle = head + (dlpackgen_torch.is_maybe_owned ? word : 0);
-	return basic == head + 3 * word || basic == head + 4 * word;
-}
+#include <dlpackgen_python/adopt_torch_words.h>
 
 /* Looks for what dlpackgen_torch.install() has put onto the type. */
 static void dlpackgen_torch_find_reader(PyObject *type) {
@@ -216,26 +27,9 @@ static int dlpackgen_torch_open(PyObject *type) {
 	dlpackgen_torch.cuda = dlpackgen_torch.call.device_cuda();
 	dlpackgen_torch.strided = dlpackgen_torch.call.layout_strided();
 	dlpackgen_torch.gpu = dlpackgen_torch_is_rocm() ? kDLROCM : kDLCUDA;
-	return PyErr_Occurred() ? -1 : 1;
-}
-
-/* Holds the word that may point to the TensorImpl against what the object says it is. */
-DLPACKGEN_SLOW static bool dlpackgen_torch_prove(PyObject *object) {
-	PyObject *address = PyObject_GetAttrString(object, "_cdata");
-	void *impl = address ? PyLong_AsVoidPtr(address) : NULL;
-	Py_XDECREF(address);
-	PyErr_Clear();
-	dlpackgen_torch.is_proven = impl && impl == *(void **)(void *)((char *)object + dlpackgen_torch.handle);
-	return dlpackgen_torch.is_proven;
-}
-
-/* Gives the at::Tensor, or NULL where the other routes must be taken. */
-DLPACKGEN_FAST void *dlpackgen_torch_handle(PyObject *object) {
-	char *handle = (char *)object + dlpackgen_torch.handle;
-	if (!dlpackgen_torch.is_proven && !dlpackgen_torch_prove(object)) return NULL;
-	/* A tensor that only C++ owns is behind one more pointer. */
-	if (dlpackgen_torch.is_maybe_owned && handle[-(ptrdiff_t)sizeof(void *)] != 0) return NULL;
-	return *(void **)(void *)handle ? handle : NULL;
+	if (PyErr_Occurred()) return -1;
+	if (sizeof(void *) != sizeof(uint64_t) || dlpackgen_torch_words.plain) return 1;
+	return dlpackgen_torch_prove_words() < 0 ? -1 : 1;
 }
 
 /* Whether the values differ from those in memory: 1 with the reason set, 0, -1 with
@@ -333,18 +127,58 @@ DLPACKGEN_FAST int dlpackgen_torch_read_data(void *handle, int want_write, DLTen
 	return out->data ? 0 : dlpackgen_torch_check_memory(out);
 }
 
-static int dlpackgen_torch_read_by_shim(PyObject *object, int want_write, DLTensor *out) {
-	void *handle = dlpackgen_torch_handle(object);
-	int result;
-	if (!handle) return dlpackgen_torch_refuse(object) < 0 ? -1 : 1;
-	if (dlpackgen_torch_check_layout(object, handle) < 0) return -1;
-	result = dlpackgen_torch_read_device(object, handle, out);
+/* Counts how many bytes of its storage a tensor with elements needs: 0 for one without. */
+DLPACKGEN_FAST uint64_t dlpackgen_torch_needs(const DLTensor *view, uint64_t offset) {
+	uint64_t end = offset + 1;
+	for (int32_t i = 0; i < view->ndim; i++) {
+		if (view->shape[i] == 0) return 0;
+		end += (uint64_t)(view->shape[i] - 1) * (uint64_t)view->strides[i];
+	}
+	return end * (((uint64_t)view->dtype.bits * view->dtype.lanes + 7) / 8);
+}
+
+/* Refuses a tensor whose storage was resized to less than it needs: torch lets it keep
+ * its shape. plain is what dlpackgen_torch_plain() gave. */
+DLPACKGEN_FAST int dlpackgen_torch_check_storage(void *handle, const uint64_t *plain, const DLTensor *view) {
+	int64_t bytes = 0, offset = 0;
+	uint64_t needs;
+	if (plain) {
+		const uint64_t *storage = (const uint64_t *)(uintptr_t)plain[dlpackgen_torch_words.storage];
+		if (storage) bytes = (int64_t)storage[dlpackgen_torch_words.bytes];
+		offset = (int64_t)plain[dlpackgen_torch_words.offset];
+	} else if (dlpackgen_torch.call.get_storage_size(handle, &bytes) != 0 ||
+		   dlpackgen_torch.call.get_storage_offset(handle, &offset) != 0) {
+		return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
+	}
+	needs = dlpackgen_torch_needs(view, (uint64_t)offset);
+	return bytes >= 0 && needs <= (uint64_t)bytes ? 0 : dlpackgen_torch_refuse_short(needs, (uint64_t)bytes);
+}
+
+/* What the keys of most tensors tell at once: layout, device, and that no bit is set. 1
+ * leaves an object to the other routes. */
+DLPACKGEN_FAST int dlpackgen_torch_read_kind(PyObject *object, void *handle, const uint64_t *plain, DLTensor *out) {
+	int result = 0;
+	if (!plain && dlpackgen_torch_check_layout(object, handle) < 0) return -1;
+	out->device.device_type = kDLCPU;
+	out->device.device_id = 0;
+	if (!plain) result = dlpackgen_torch_read_device(object, handle, out);
 	if (result != 0) return result;
 	if (dlpackgen_torch_read_dtype(object, handle, out) < 0) return -1;
-	if (dlpackgen_torch_check_bits(object, handle, out->dtype) < 0) return -1;
+	return plain ? 0 : dlpackgen_torch_check_bits(object, handle, out->dtype);
+}
+
+static int dlpackgen_torch_read_by_shim(PyObject *object, int want_write, DLTensor *out) {
+	void *handle = dlpackgen_torch_handle(object);
+	const uint64_t *plain;
+	int result;
+	if (!handle) return dlpackgen_torch_refuse(object) < 0 ? -1 : 1;
+	plain = dlpackgen_torch_plain(handle);
+	result = dlpackgen_torch_read_kind(object, handle, plain, out);
+	if (result != 0) return result;
 	if (dlpackgen_torch_check_grad(object, handle) < 0) return -1;
 	if (dlpackgen_torch_read_shape(handle, out) < 0) return -1;
-	return dlpackgen_torch_read_data(handle, want_write, out);
+	if (dlpackgen_torch_read_data(handle, want_write, out) < 0) return -1;
+	return dlpackgen_torch_check_storage(handle, plain, out);
 }
 
 static int dlpackgen_torch_borrow(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
@@ -353,27 +187,6 @@ static int dlpackgen_torch_borrow(PyObject *object, int want_write, DLTensor *ou
 	if (dlpackgen_torch.read && dlpackgen_torch.read(object, want_write, out) == 0 && out->ndim <= DLPACKGEN_MAX_NDIM)
 		return 0;
 	return dlpackgen_torch_read_by_shim(object, want_write, out);
-}
-
-/* Refuses a tensor whose storage was resized to less than it needs. Too slow for what
- * every call asks. */
-static int dlpackgen_torch_check_storage(PyObject *object, const DLTensor *view) {
-	const struct dlpackgen_torch_functions *call = &dlpackgen_torch.call;
-	void *handle = dlpackgen_torch_handle(object);
-	int64_t bytes = 0, offset = 0;
-	uint64_t end;
-	if (!handle || !call->get_storage_size || !call->get_storage_offset) return 0;
-	if (call->get_storage_size(handle, &bytes) != 0 || call->get_storage_offset(handle, &offset) != 0)
-		return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
-	end = (uint64_t)offset + 1;
-	for (int32_t i = 0; i < view->ndim; i++) {
-		if (view->shape[i] == 0) return 0;
-		end += (uint64_t)(view->shape[i] - 1) * (uint64_t)view->strides[i];
-	}
-	end *= ((uint64_t)view->dtype.bits * view->dtype.lanes + 7) / 8;
-	if (end <= (uint64_t)bytes) return 0;
-	return dlpackgen_refuse("it needs %llu bytes of storage, which was resized to %lld", (unsigned long long)end,
-				(long long)bytes);
 }
 
 #define DLPACKGEN_TORCH_NO_ALIAS \
@@ -414,18 +227,22 @@ static int dlpackgen_torch_hold(PyObject *object, int want_write, DLTensor *out,
 	result = *keep ? dlpackgen_torch_check_kind(object, *keep) : -1;
 	if (result == 0) result = dlpackgen_torch_borrow(*keep, 1, out, scratch, flags);
 	if (result == 0) result = dlpackgen_torch_check_alias(object, out, scratch, flags);
-	if (result == 0) result = dlpackgen_torch_check_storage(*keep, out);
 	if (result != 0) Py_CLEAR(*keep);
 	return result;
 }
 
 /* What PyTorch's own exchange table does not look at. It fails by itself for what has
- * no strides. */
+ * no strides. The table is another's, so torch is asked for the shape. */
 static int dlpackgen_torch_guard(PyObject *object, const DLTensor *tensor) {
 	void *handle = dlpackgen_torch_handle(object);
+	const uint64_t *plain = handle ? dlpackgen_torch_plain(handle) : NULL;
+	DLTensor own;
 	if (!handle) return dlpackgen_torch_refuse(object);
-	if (dlpackgen_torch_check_bits(object, handle, tensor->dtype) < 0) return -1;
-	return dlpackgen_torch_check_grad(object, handle);
+	own.dtype = tensor->dtype;
+	if (!plain && dlpackgen_torch_check_bits(object, handle, own.dtype) < 0) return -1;
+	if (dlpackgen_torch_check_grad(object, handle) < 0) return -1;
+	if (dlpackgen_torch_read_shape(handle, &own) < 0) return -1;
+	return dlpackgen_torch_check_storage(handle, plain, &own);
 }
 
 static const struct dlpackgen_adopted dlpackgen_adopted_torch = {

@@ -6,6 +6,7 @@
 #define DLPACKGEN_PYTHON_ADOPT_TORCH_SUBCLASS_H_
 
 #include <dlpackgen_python/adopt_elements.h>
+#include <stdbool.h>
 
 /* When a tensor that requires grad is refused: while grad mode is on (what is done
  * to it then would be missing from the gradients), always, or never. A module
@@ -113,6 +114,55 @@ static int dlpackgen_torch_refuse_grad(PyObject *object) {
 	return required > 0 ? dlpackgen_refuse(DLPACKGEN_TORCH_GRAD_ON) : required;
 }
 
+DLPACKGEN_SLOW static int dlpackgen_torch_refuse_short(uint64_t needs, uint64_t bytes) {
+	return dlpackgen_refuse("it needs %llu bytes of storage, which was resized to %llu", (unsigned long long)needs,
+				(unsigned long long)bytes);
+}
+
+/* Gives a number that a method answers, or with an exception 0. */
+static uint64_t dlpackgen_torch_count(PyObject *object, const char *method) {
+	PyObject *answer = object && !PyErr_Occurred() ? PyObject_CallMethod(object, method, NULL) : NULL;
+	const uint64_t count = answer ? PyLong_AsUnsignedLongLong(answer) : 0;
+	Py_XDECREF(answer);
+	return PyErr_Occurred() ? 0 : count;
+}
+
+/* Gives how many elements there are from the first to the last one, none where there is
+ * none, or with an exception 0. */
+static uint64_t dlpackgen_torch_span(PyObject *object) {
+	PyObject *sizes = PyObject_CallMethod(object, "size", NULL);
+	PyObject *strides = sizes ? PyObject_CallMethod(object, "stride", NULL) : NULL;
+	const bool fits = strides && PyTuple_Check(sizes) && PyTuple_Check(strides);
+	const Py_ssize_t count = fits ? PyTuple_Size(sizes) : 0;
+	uint64_t span = fits && PyTuple_Size(strides) == count;
+	for (Py_ssize_t i = 0; span != 0 && i < count; i++) {
+		const uint64_t size = PyLong_AsUnsignedLongLong(PyTuple_GetItem(sizes, i));
+		const uint64_t stride = PyErr_Occurred() ? 0 : PyLong_AsUnsignedLongLong(PyTuple_GetItem(strides, i));
+		span = size == 0 || PyErr_Occurred() ? 0 : span + (size - 1) * stride;
+	}
+	Py_XDECREF(strides);
+	Py_XDECREF(sizes);
+	return span;
+}
+
+/* Refuses a tensor whose storage was resized to less than it needs. One that has no
+ * storage to speak of is left to whoever exports it. */
+static int dlpackgen_torch_refuse_storage(PyObject *object) {
+	PyObject *storage = PyObject_CallMethod(object, "untyped_storage", NULL);
+	uint64_t bytes = 0, needs = 0;
+	if (!storage && PyErr_ExceptionMatches(PyExc_RuntimeError)) {
+		PyErr_Clear();
+		return 0;
+	}
+	bytes = dlpackgen_torch_count(storage, "nbytes");
+	if (storage && !PyErr_Occurred()) needs = dlpackgen_torch_span(object);
+	if (needs != 0) needs += dlpackgen_torch_count(object, "storage_offset");
+	if (needs != 0) needs *= dlpackgen_torch_count(object, "element_size");
+	Py_XDECREF(storage);
+	if (PyErr_Occurred()) return -1;
+	return needs <= bytes ? 0 : dlpackgen_torch_refuse_short(needs, bytes);
+}
+
 /* Refuses what torch's exchange table and __dlpack__ hand out with other values than
  * the tensor has, or without any. */
 DLPACKGEN_SLOW static int dlpackgen_torch_refuse(PyObject *object) {
@@ -123,6 +173,7 @@ DLPACKGEN_SLOW static int dlpackgen_torch_refuse(PyObject *object) {
 	if (is_meta != 0) return is_meta < 0 ? -1 : dlpackgen_refuse("its device is meta, where tensors have no memory");
 	if (dlpackgen_torch_check_strided(object) < 0) return -1;
 	if (dlpackgen_torch_refuse_bits(object) < 0) return -1;
+	if (dlpackgen_torch_refuse_storage(object) < 0) return -1;
 	return dlpackgen_torch_refuse_grad(object);
 }
 

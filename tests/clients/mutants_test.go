@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -19,6 +20,8 @@ const (
 	elem  = "adopt_elements.h"
 	buf   = "adopt_buffer.h"
 	torch = "adopt_torch.h"
+	shim  = "adopt_torch_shim.h"
+	words = "adopt_torch_words.h"
 	sub   = "adopt_torch_subclass.h"
 	jax   = "adopt_jax.h"
 )
@@ -44,20 +47,47 @@ var mutants = []mutant{
 	{"the layout does not matter", torch, "&& layout == dlpackgen_torch.strided)", ")", "torch", "mkldnn"},
 	{"dtypes without a name are read", torch, "if (out->dtype.lanes != 0) return 0;", "return 0;", "torch", "quantized"},
 	{"meta is a CPU", torch, "if (type == dlpackgen_torch.cpu) return 0;", "return 0;", "torch", "meta"},
-	{"gradients are lost", torch, "if (dlpackgen_torch_check_grad(object, handle) < 0) return -1;", "", "torch", "requires grad: leaf"},
+	{"gradients are lost", torch, "if (dlpackgen_torch_check_grad(object, handle) < 0) return -1;\n\tif (dlpackgen_torch_read_shape(handle, out)", "if (dlpackgen_torch_read_shape(handle, out)", "torch", "requires grad: leaf"},
 	{"gradients count always", torch, "return call->grad_mode() ? ", "return 1 ? ", "torch", "requires grad: leaf, no_grad"},
 	{"no memory is memory", torch, "return out->data ? 0 : dlpackgen_torch_check_memory(out);", "return 0;", "torch", "storage resized to 0"},
 	{"wrappers have a shape", torch, "call->get_sizes(handle, &out->shape) != 0 ||\n\t    call->get_strides(handle, &out->strides) != 0)", "call->get_sizes(handle, &out->shape) + call->get_strides(handle, &out->strides) == 77)", "torch", "nested strided"},
-	{"wrappers have memory", torch, "if (result != 0) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);", "if (result != 0) out->data = out;", "torch", "vmap"},
+	{"wrappers have memory", torch, "if (result != 0) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);", "if (result != 0) out->data = out;", "special", "torch_whose_memory_is_forbidden_is_refused"},
 	{"dimensions have no end", torch, "if (dim > DLPACKGEN_MAX_NDIM)", "if (0)", "torch", "65 dimensions"},
-	{"fp4 is one", torch, "{kDLFloat4_e2m1fn, 4, 2}", "{kDLFloat4_e2m1fn, 4, 1}", "torch", "float4_e2m1fn_x2"},
+	{"fp4 is one", shim, "{kDLFloat4_e2m1fn, 4, 2}", "{kDLFloat4_e2m1fn, 4, 1}", "torch", "float4_e2m1fn_x2"},
 	{"what dispatches is read", sub, "if (dispatches != 0)", "if (0)", "torch", "dispatching subclass"},
 	{"meta has memory", sub, "if (is_meta != 0)", "if (0)", "torch", "meta"},
 	{"shared memory is written to", torch, "if (want_write || !call->get_const_data)", "if (!call->get_const_data)", "special", "torch_shares_memory_until_it_is_written"},
 	{"shared memory is handed on", torch, "dlpackgen_torch_borrow(*keep, 1, out, scratch, flags)", "dlpackgen_torch_borrow(*keep, 0, out, scratch, flags)", "special", "torch_keeps_memory_apart_that_is_handed_on"},
 	{"memory goes with the tensor", torch, `*keep = PyObject_CallMethod(object, "detach", NULL);`, "*keep = object, Py_INCREF(object);", "special", "torch_keeps_memory_that_the_tensor_gives_up"},
-	{"a storage is always large enough", torch, "if (end <= (uint64_t)bytes) return 0;", "return 0;", "special", "torch_beyond_its_storage_is_not_kept"},
-	{"an offset is no part of a storage", torch, "end = (uint64_t)offset + 1;", "end = 1;", "special", "torch_beyond_its_storage_is_not_kept"},
+	{"a storage is always large enough", torch, "needs <= (uint64_t)bytes ? 0 :", "1 ? 0 :", "special", "torch_beyond_its_storage_is_refused"},
+	{"an offset is no part of a storage", torch, "uint64_t end = offset + 1;", "uint64_t end = 1;", "special", "torch_beyond_its_storage_is_refused"},
+	{"strides lead nowhere", torch, "(uint64_t)(view->shape[i] - 1) * (uint64_t)view->strides[i]", "(uint64_t)(view->shape[i] - 1)", "special", "torch_beyond_its_storage_is_refused"},
+	{"what has no elements needs a storage", torch, "if (view->shape[i] == 0) return 0;\n\t\tend", "end", "special", "torch_beyond_its_storage_is_refused"},
+	{"subclasses always have storage enough", sub, "return needs <= bytes ? 0 :", "return 1 ? 0 :", "special", "torch_beyond_its_storage_is_refused_by_other_routes"},
+	{"subclasses begin where their storage does", sub, "needs += dlpackgen_torch_count(object, \"storage_offset\")", "(void)needs", "special", "torch_beyond_its_storage_is_refused_by_other_routes"},
+	{"subclasses without elements need a storage", sub, "span = size == 0 ||", "span = ", "special", "torch_beyond_its_storage_is_refused_by_other_routes"},
+	{"who has no storage is refused", sub, "if (!storage && PyErr_ExceptionMatches(PyExc_RuntimeError)) {", "if (0) {", "special", "torch_without_a_storage_is_left_to_its_own_export"},
+	{"what fails has no storage", sub, "if (!storage && PyErr_ExceptionMatches(PyExc_RuntimeError)) {", "if (!storage) {", "special", "torch_without_a_storage_is_left_to_its_own_export"},
+	{"all keys are plain", words, "== plain ? impl : NULL;", "!= 0 && plain ? impl : NULL;", "torch", "negative float32"},
+	{"nothing is proven", words, "\tif (!keys || !offset || !storage) return;", "\treturn;", "special", "torch_words_are_proven"},
+	{"one tensor proves a word", words, "while (i < DLPACKGEN_TORCH_PLAIN && objects", "while (i < 1 && objects", "special", "torch_words_are_those_that_hold_what_torch_says"},
+	{"the last of several words is taken", words, "if (i < DLPACKGEN_TORCH_PLAIN) continue;\n\t\tif (found) return 0;", "if (i < DLPACKGEN_TORCH_PLAIN) continue;", "special", "torch_words_are_those_that_hold_what_torch_says"},
+	{"the last of several keys is taken", words, "if (!dlpackgen_torch_tells(seen, word)) continue;\n\t\tif (found) return 0;", "if (!dlpackgen_torch_tells(seen, word)) continue;", "special", "torch_words_are_those_that_hold_what_torch_says"},
+	{"keys are those of one tensor", words, "if (seen->plain[i][word] != plain) return false;", "", "special", "torch_words_are_those_that_hold_what_torch_says"},
+	{"keys tell nothing", words, "== (plain & ~usual)) return false;", "== (plain & ~usual)) continue;", "special", "torch_words_are_those_that_hold_what_torch_says"},
+	{"inference tells", words, "if ((seen->others[i][word] & ~usual) == (plain & ~usual))", "if (seen->others[i][word] == plain)", "special", "torch_words_are_those_that_hold_what_torch_says"},
+	{"no key is one", words, "return (plain & ~usual) != 0;", "return true;", "special", "torch_words_are_those_that_hold_what_torch_says"},
+	{"an offset may lie anywhere", words, "if (!keys || !offset || !storage) return;", "if (!keys || !storage) return;", "special", "torch_words_are_those_that_hold_what_torch_says"},
+	{"a storage may lie anywhere", words, "if (!keys || !offset || !storage) return;", "if (!keys || !offset) return;", "special", "torch_words_are_those_that_hold_what_torch_says"},
+	{"a size may lie anywhere", words, "if (!bytes) return;", "", "special", "torch_words_are_those_that_hold_what_torch_says"},
+	{"sizes lie anywhere", words, "bytes < 16 || bytes > 128 || ", "", "special", "torch_words_lie_between_sizes_that_are_believed"},
+	{"sizes lie between words", words, "bytes % 8 != 0 || ", "", "special", "torch_words_lie_between_sizes_that_are_believed"},
+	{"strides lie anywhere", words, " || strides != sizes + DLPACKGEN_TORCH_INLINE", "", "special", "torch_words_lie_between_sizes_that_are_believed"},
+	{"a mode makes what it likes", words, "(PyObject *)Py_TYPE(tensor) == type ?", "1 ?", "special", "torch_words_that_a_mode_hides_are_asked_of_the_shim"},
+	{"words are those of inference", words, "\"torch.inference_mode(False)\"", "\"torch.inference_mode(torch.is_inference_mode_enabled())\"", "special", "torch_words_are_proven_in_any_mode"},
+	{"interrupts are lost", words, " || !PyErr_ExceptionMatches(PyExc_Exception))", ")", "special", "torch_words_that_a_mode_hides_are_asked_of_the_shim"},
+	{"want of memory is lost", words, "PyErr_ExceptionMatches(PyExc_MemoryError) || ", "", "special", "torch_words_that_a_mode_hides_are_asked_of_the_shim"},
+	{"what cannot be made is an error", words, "\tPyErr_Clear();\n\treturn 0;", "\treturn -1;", "special", "torch_words_that_a_mode_hides_are_asked_of_the_shim"},
 	{"the other routes are not asked", torch, "if (!handle) return dlpackgen_torch_refuse(object) < 0 ? -1 : 1;", "if (!handle) return 1;", "special", "torch_that_lies_about_its_address_is_read_by_other_routes"},
 
 	{"JAX is written to", jax, "if (want_write) return dlpackgen_jax_refuse_write();\n\tPyObject", "PyObject", "jax", "float32"},
@@ -97,7 +127,7 @@ func TestEveryGuardIsThereForACase(t *testing.T) {
 		require.NoError(t, err, log)
 		assert.Contains(t, out, "missed "+whole+"\n", "a case fails with all guards in place: %s", log)
 		for i := 0; i < len(args)-3; i += 3 {
-			assert.Contains(t, out, "caught "+args[i]+"\n", "%s: nothing notices it", names[args[i]])
+			assert.True(t, strings.Contains(out, "caught "+args[i]+"\n"), "%s: nothing notices it", names[args[i]])
 		}
 	}
 }
@@ -105,7 +135,7 @@ func TestEveryGuardIsThereForACase(t *testing.T) {
 // imports tells what can be imported once for many mutants. JAX has threads, which
 // a fork leaves behind, so it is imported by each case.
 func (m mutant) imports() string {
-	if m.file == torch || m.file == sub {
+	if strings.HasPrefix(m.file, "adopt_torch") {
 		return "torch"
 	}
 	return "numpy,ml_dtypes"
@@ -144,14 +174,37 @@ func TestATorchOfOtherObjectsIsReadByItsOwnTable(t *testing.T) {
 	}
 	python := environment(t)
 	needs(t, python, "torch")
-	moved := [3]string{torch, "dlpackgen_torch.handle = head + ", "dlpackgen_torch.handle = head + word + "}
-	unproven := [3]string{torch, "impl && impl == *(void **)", "impl || impl == *(void **)"}
-	empty := [3]string{torch, "*(void **)(void *)handle ? handle : NULL", "handle"}
+	moved := [3]string{shim, "dlpackgen_torch.handle = head + ", "dlpackgen_torch.handle = head + word + "}
+	unproven := [3]string{shim, "impl && impl == *(void **)", "impl || impl == *(void **)"}
+	empty := [3]string{shim, "*(void **)(void *)handle ? handle : NULL", "handle"}
 	fails(t, python, build(t, python, wrongly(t, moved, unproven, empty)), "", "ours.py", "torch", "float32")
 
 	modules := build(t, python, wrongly(t, moved))
 	names := []string{"float32", "bfloat16", "transposed", "0-d", "conjugate", "negative float32", "requires grad: leaf", "meta", "FakeTensor"}
 	passes(t, python, modules, 4*len(names), append([]string{"ours.py", "torch"}, names...)...)
+}
+
+// A torch whose words cannot be found is asked by the shim, in every case, and what the
+// shim says is needed then.
+func TestATorchOfOtherWordsIsAskedByTheShim(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads torch, and -short was given")
+	}
+	python := environment(t)
+	needs(t, python, "torch")
+	hidden := [3]string{words, "DLPACKGEN_TORCH_TAIL = 4", "DLPACKGEN_TORCH_TAIL = 3"}
+	modules := build(t, python, wrongly(t, hidden))
+	fails(t, python, modules, "torch_words_are_proven", "special.py", "torch_words_are_proven")
+	passes(t, python, modules, packages["torch"].least, "ours.py", "torch")
+	passes(t, python, modules, 2, "special.py", "torch_beyond_its_storage_is_refused", "torch_beyond_its_storage_is_refused_by_other_routes")
+
+	for _, forgotten := range [][3]string{
+		{torch, "dlpackgen_torch.call.get_storage_size(handle, &bytes) != 0", "(bytes = 1 << 20) == 0"},
+		{torch, "dlpackgen_torch.call.get_storage_offset(handle, &offset) != 0", "0"},
+	} {
+		modules := build(t, python, wrongly(t, hidden, forgotten))
+		fails(t, python, modules, "torch_beyond_its_storage_is_refused", "special.py", "torch_beyond_its_storage_is_refused")
+	}
 }
 
 // A torch that lacks a function is asked in Python, or not adopted at all.
@@ -171,7 +224,7 @@ func TestATorchWithoutAFunctionIsAskedInPython(t *testing.T) {
 		t.Run(lacks, func(t *testing.T) {
 			var edits [][3]string
 			for _, symbol := range symbols {
-				edits = append(edits, [3]string{torch, "\"" + symbol, "\"no_such_" + symbol})
+				edits = append(edits, [3]string{shim, "\"" + symbol, "\"no_such_" + symbol})
 			}
 			modules := build(t, python, wrongly(t, edits...))
 			passes(t, python, modules, 4*len(names), append([]string{"ours.py", "torch"}, names...)...)

@@ -3,7 +3,6 @@ library for all whose names begin with it."""
 
 import ctypes
 import gc
-import re
 import sys
 import time
 import traceback
@@ -11,17 +10,10 @@ import warnings
 
 import cases
 import clients
+from refusals import refused
+from torch_words import *
 
 warnings.simplefilter("ignore")
-
-
-def refused(f, *arguments, text):
-    try:
-        f(*arguments)
-    except (BufferError, TypeError, ValueError, RuntimeError) as e:
-        assert re.search(text, str(e)), f"the message says: {e}"
-    else:
-        raise AssertionError("not refused")
 
 
 def not_exported(x, *causes):
@@ -153,20 +145,6 @@ def torch_at_an_odd_address_is_refused():
         refused(f, odd.as_subclass(type("Plain", (torch.Tensor,), {})), text="not aligned to 4 bytes")
     # A part of a complex number is what must be aligned.
     assert clients.read(torch.frombuffer(bytearray(64), dtype=torch.complex64, count=3, offset=4))[0][1] == (3,)
-
-
-def torch_beyond_its_storage_is_not_kept():
-    import torch
-
-    for make in lambda x: x, lambda x: x[3:7], lambda x: x[::2], lambda x: x.expand(2, 8):
-        x = make(torch.ones(8))
-        clients.export(x)
-        x.untyped_storage().resize_(x.untyped_storage().nbytes() - 16)
-        refused(clients.export, x, text="it needs [0-9]+ bytes of storage, which was resized to 16")
-    x = torch.ones(8)[4:]
-    x.untyped_storage().resize_(32)
-    clients.export(x)
-    clients.export(torch.ones(2, 0))
 
 
 def torch_overlaps_are_not_written():

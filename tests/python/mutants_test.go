@@ -119,6 +119,7 @@ var mutants = map[string]mutant{
 	"registered tables are trusted":   {"routes.h", "&& dlpackgen_maker_of(type) == api;", ";", "routes.py test_a_registered_table_is_not_trusted"},
 	"7 is a table":                    {"routes.h", "if (number < 4096 || ", "if (", "routes.py test_attributes_that_are_no_tables"},
 	"tables lie anywhere":             {"routes.h", "number % (long long)sizeof(void *) != 0 || ", "", "routes.py test_attributes_that_are_no_tables"},
+	"guards ask for no storage":       {"adopt_torch.h", "return dlpackgen_torch_check_storage(handle, plain, &own);", "return 0;", "with_torch.py test_the_table_of_torch"},
 	"strangers' guards are not asked": {"call.h", "if (a->guard && a->guard(a->object, &a->tensor))", "if (0)", "with_torch.py test_a_strangers_table_for_torch"},
 	"a mode may give any object":      {"adopt_torch.h", "return dlpackgen_refuse(DLPACKGEN_TORCH_NO_ALIAS);", "return 0;", "with_torch.py test_what_a_mode_detaches"},
 	"a mode may give any tensor":      {"adopt_torch.h", "return same ? 0 :", "return 1 ? 0 :", "with_torch.py test_what_a_mode_detaches"},

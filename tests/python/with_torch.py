@@ -25,6 +25,10 @@ def refuses(*functions):
             f(requires_grad)
         with torch.no_grad():
             f(requires_grad)
+        shrunk = torch.ones(2, 3)
+        shrunk.untyped_storage().resize_(23)
+        with raises(BufferError, "it needs 24 bytes of storage, which was resized to 23"):
+            f(shrunk)
 
 
 def take(x):

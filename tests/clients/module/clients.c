@@ -168,6 +168,60 @@ static PyObject *make(PyObject *self, PyObject *args) {
 	return tensor ? dlpackgen_give(self, tensor) : NULL;
 }
 
+/* Where the words of torch's objects were found to lie: (keys, storage, offset, bytes, usual keys, plain keys). */
+static PyObject *torch_words(PyObject *self, PyObject *nothing) {
+	(void)self, (void)nothing;
+	return Py_BuildValue("(IIIIKK)", dlpackgen_torch_words.keys, dlpackgen_torch_words.storage, dlpackgen_torch_words.offset,
+			     dlpackgen_torch_words.bytes, (unsigned long long)dlpackgen_torch_words.usual,
+			     (unsigned long long)dlpackgen_torch_words.plain);
+}
+
+/* Where they would be found in what lies at an address, a struct dlpackgen_torch_seen. */
+static PyObject *find_torch_words(PyObject *self, PyObject *address) {
+	struct dlpackgen_torch_seen seen;
+	PyObject *found, *known = PyBytes_FromStringAndSize((const char *)&dlpackgen_torch_words, sizeof dlpackgen_torch_words);
+	if (!known) return NULL;
+	memcpy(&seen, PyLong_AsVoidPtr(address), sizeof seen);
+	memset(&dlpackgen_torch_words, 0, sizeof dlpackgen_torch_words);
+	dlpackgen_torch_find_words(&seen);
+	found = torch_words(self, NULL);
+	memcpy(&dlpackgen_torch_words, PyBytes_AsString(known), sizeof dlpackgen_torch_words);
+	Py_DECREF(known);
+	return found;
+}
+
+static int64_t *told[2];
+
+static int32_t tell_sizes(void *handle, int64_t **sizes) {
+	(void)handle;
+	*sizes = told[0];
+	return told[0] ? 0 : 1;
+}
+
+static int32_t tell_strides(void *handle, int64_t **strides) {
+	(void)handle;
+	*strides = told[1];
+	return told[1] ? 0 : 1;
+}
+
+/* Whether a shim is believed that says that sizes and strides lie so many bytes behind an
+ * object's begin; less than 0 stands for a failure. */
+static PyObject *believes_torch_sizes(PyObject *self, PyObject *args) {
+	const struct dlpackgen_torch_functions whole = dlpackgen_torch.call;
+	static uint64_t object[64];
+	struct dlpackgen_torch_seen seen;
+	int sizes, strides, failed;
+	(void)self;
+	if (!PyArg_ParseTuple(args, "ii", &sizes, &strides)) return NULL;
+	told[0] = sizes < 0 ? NULL : (int64_t *)(void *)((char *)object + sizes);
+	told[1] = strides < 0 ? NULL : (int64_t *)(void *)((char *)object + strides);
+	dlpackgen_torch.call.get_sizes = tell_sizes;
+	dlpackgen_torch.call.get_strides = tell_strides;
+	failed = dlpackgen_torch_see_sizes(object, &seen);
+	dlpackgen_torch.call = whole;
+	return failed ? Py_NewRef(Py_False) : Py_BuildValue("(II)", seen.sizes, seen.end);
+}
+
 static PyMethodDef methods[] = {
 	DLPACKGEN_METHOD("read", call_read, NULL),
 	DLPACKGEN_METHOD("write", call_write, NULL),
@@ -180,6 +234,9 @@ static PyMethodDef methods[] = {
 	DLPACKGEN_METHOD("fill", fill, NULL),
 	{"export", export, METH_O, NULL},
 	{"make", make, METH_VARARGS, NULL},
+	{"torch_words", torch_words, METH_NOARGS, NULL},
+	{"find_torch_words", find_torch_words, METH_O, NULL},
+	{"believes_torch_sizes", believes_torch_sizes, METH_VARARGS, NULL},
 	{NULL, NULL, 0, NULL},
 };
 

@@ -1,0 +1,233 @@
+/*
+ * Where four words lie in torch's objects: the keys by which torch tells what a tensor
+ * is, its storage, where it begins there, and the size of the storage. libtorch's shim
+ * tells all of that, by a call for each; these are loads.
+ *
+ * No torch promises these places, so tensors that are made for it prove them, once in a
+ * process: each word must be the only one that holds what torch says in Python of every
+ * one of them. What is not proven is asked of the shim. Words are compared and counted
+ * with; the only one that is followed is that of the storage, which torch gave as an
+ * address. A TensorImpl ends with its sizes and strides, the offset, the number of
+ * elements, flags and the keys since before torch 2.5 (c10/core/TensorImpl.h, the checks
+ * of its size), so where the shim says that the strides lie bounds what is looked at.
+ */
+#ifndef DLPACKGEN_PYTHON_ADOPT_TORCH_WORDS_H_
+#define DLPACKGEN_PYTHON_ADOPT_TORCH_WORDS_H_
+
+#include <dlpackgen_python/adopt_torch_shim.h>
+#include <dlpackgen_python/adopt_torch_subclass.h>
+#include <dlpackgen_python/errors.h>
+
+/* Counted from 0, the word of the TensorImpl, or of the storage, that no word is found in. */
+static struct {
+	uint32_t keys, storage, offset; /* of the TensorImpl */
+	uint32_t bytes;			/* of the storage */
+	uint64_t usual;			/* the keys that tensors for inference lack */
+	uint64_t plain;			/* the other keys of dense tensors on the CPU; 0 while nothing is proven */
+} dlpackgen_torch_words;
+
+/* Gives a TensorImpl of a tensor with dense memory of the host and without negated or
+ * conjugated values, whose words are where they were proven to be; NULL for others. */
+DLPACKGEN_FAST const uint64_t *dlpackgen_torch_plain(const void *handle) {
+	const uint64_t plain = DLPACKGEN_LOAD(&dlpackgen_torch_words.plain);
+	const uint64_t *impl = *(const uint64_t *const *)handle;
+	/* While nothing is proven that word is the first, a pointer, which is not 0. */
+	return (impl[dlpackgen_torch_words.keys] & ~dlpackgen_torch_words.usual) == plain ? impl : NULL;
+}
+
+/* The proof */
+
+enum { DLPACKGEN_TORCH_PLAIN = 5, DLPACKGEN_TORCH_OTHERS = 6 };
+
+/* What there is to be seen of the tensors that are made. */
+struct dlpackgen_torch_seen {
+	const uint64_t *plain[DLPACKGEN_TORCH_PLAIN]; /* TensorImpls */
+	const uint64_t *inference;		      /* that of a plain one for inference */
+	const uint64_t *others[DLPACKGEN_TORCH_OTHERS];
+	uint64_t storage[DLPACKGEN_TORCH_PLAIN]; /* addresses */
+	uint64_t offset[DLPACKGEN_TORCH_PLAIN];	 /* elements */
+	uint64_t bytes[DLPACKGEN_TORCH_PLAIN];
+	uint32_t sizes, end; /* the words where a TensorImpl's sizes begin, and behind its strides */
+};
+
+/* Behind the strides come the offset, the number of elements, flags and the keys. A
+ * storage begins with two or three words, four of its data and the size. */
+enum { DLPACKGEN_TORCH_TAIL = 4, DLPACKGEN_TORCH_STORAGE = 8, DLPACKGEN_TORCH_INLINE = 5 };
+
+/* Gives the word in which each object has its value, or 0 where there are none or several. */
+static uint32_t dlpackgen_torch_only(const uint64_t *const *objects, const uint64_t *values, uint32_t begin,
+				     uint32_t end) {
+	uint32_t found = 0;
+	for (uint32_t word = begin; word < end; word++) {
+		int i = 0;
+		while (i < DLPACKGEN_TORCH_PLAIN && objects[i][word] == values[i]) i++;
+		if (i < DLPACKGEN_TORCH_PLAIN) continue;
+		if (found) return 0;
+		found = word;
+	}
+	return found;
+}
+
+/* Whether a word is one and the same in all plain tensors and tells all others from them. */
+static bool dlpackgen_torch_tells(const struct dlpackgen_torch_seen *seen, uint32_t word) {
+	const uint64_t plain = seen->plain[0][word], usual = plain ^ seen->inference[word];
+	for (int i = 1; i < DLPACKGEN_TORCH_PLAIN; i++)
+		if (seen->plain[i][word] != plain) return false;
+	for (int i = 0; i < DLPACKGEN_TORCH_OTHERS; i++)
+		if ((seen->others[i][word] & ~usual) == (plain & ~usual)) return false;
+	return (plain & ~usual) != 0;
+}
+
+static uint32_t dlpackgen_torch_find_keys(const struct dlpackgen_torch_seen *seen) {
+	uint32_t found = 0;
+	for (uint32_t word = seen->end; word < seen->end + DLPACKGEN_TORCH_TAIL; word++) {
+		if (!dlpackgen_torch_tells(seen, word)) continue;
+		if (found) return 0;
+		found = word;
+	}
+	return found;
+}
+
+/* Finds all words, or leaves all as they are. The address of a storage is only followed
+ * where every TensorImpl has it. */
+static void dlpackgen_torch_find_words(const struct dlpackgen_torch_seen *seen) {
+	const uint64_t *storages[DLPACKGEN_TORCH_PLAIN];
+	const uint32_t end = seen->end, keys = dlpackgen_torch_find_keys(seen);
+	const uint32_t offset = dlpackgen_torch_only(seen->plain, seen->offset, end, end + DLPACKGEN_TORCH_TAIL);
+	const uint32_t storage = dlpackgen_torch_only(seen->plain, seen->storage, 1, seen->sizes);
+	uint32_t bytes;
+	if (!keys || !offset || !storage) return;
+	for (int i = 0; i < DLPACKGEN_TORCH_PLAIN; i++) memcpy(&storages[i], &seen->plain[i][storage], sizeof *storages);
+	bytes = dlpackgen_torch_only(storages, seen->bytes, 1, DLPACKGEN_TORCH_STORAGE);
+	if (!bytes) return;
+	dlpackgen_torch_words.keys = keys;
+	dlpackgen_torch_words.storage = storage;
+	dlpackgen_torch_words.offset = offset;
+	dlpackgen_torch_words.bytes = bytes;
+	dlpackgen_torch_words.usual = seen->plain[0][keys] ^ seen->inference[keys];
+	/* Last, for threads that read meanwhile. */
+	DLPACKGEN_STORE(&dlpackgen_torch_words.plain, seen->plain[0][keys] & ~dlpackgen_torch_words.usual);
+}
+
+/* The tensors for it. What fails gives NULL or -1, with an exception or without one. */
+
+#define DLPACKGEN_TORCH_EMPTY(shape, dtype) "torch.empty(" shape ", dtype=torch." dtype ", device='cpu'"
+
+/* They differ in all but that they are plain. The storage of the last one is resized. */
+static const char *const dlpackgen_torch_plain_ones[DLPACKGEN_TORCH_PLAIN] = {
+	DLPACKGEN_TORCH_EMPTY("(5, 7, 1, 2, 3)", "float64") ")",
+	DLPACKGEN_TORCH_EMPTY("(300,)", "complex64") ")[200:277]",
+	DLPACKGEN_TORCH_EMPTY("(11,)", "float32") ", requires_grad=True)",
+	DLPACKGEN_TORCH_EMPTY("()", "bool") ")",
+	DLPACKGEN_TORCH_EMPTY("(9, 2)", "int16") ")[4:]",
+};
+
+/* Whose keys differ from those of plain ones, each in a way of its own. */
+static const char *const dlpackgen_torch_other_ones[DLPACKGEN_TORCH_OTHERS] = {
+	"torch._neg_view(" DLPACKGEN_TORCH_EMPTY("(3,)", "float32") "))",
+	DLPACKGEN_TORCH_EMPTY("(3,)", "complex64") ").conj()",
+	"torch._to_functional_tensor(" DLPACKGEN_TORCH_EMPTY("(3,)", "float32") "))",
+	"torch._efficientzerotensor((3,), dtype=torch.float32, device='cpu')",
+	"torch.empty((3,), dtype=torch.float32, device='meta')",
+	DLPACKGEN_TORCH_EMPTY("(3,)", "float32") ", layout=torch.sparse_coo)",
+};
+
+static PyObject *dlpackgen_torch_eval(PyObject *scope, const char *expression) {
+	PyObject *code = Py_CompileString(expression, "dlpackgen", Py_eval_input);
+	PyObject *value = code ? PyEval_EvalCode(code, scope, scope) : NULL;
+	Py_XDECREF(code);
+	return value;
+}
+
+static int dlpackgen_torch_number(PyObject *scope, const char *expression, uint64_t *number) {
+	PyObject *value = dlpackgen_torch_eval(scope, expression);
+	*number = value ? PyLong_AsUnsignedLongLong(value) : 0;
+	Py_XDECREF(value);
+	return PyErr_Occurred() ? -1 : 0;
+}
+
+/* Gives the at::Tensor in what is exactly a torch.Tensor, or NULL. */
+static void *dlpackgen_torch_handle_of(PyObject *tensor) {
+	PyObject *type = dlpackgen_torch_get("Tensor");
+	void *handle = (PyObject *)Py_TYPE(tensor) == type ? dlpackgen_torch_handle(tensor) : NULL;
+	Py_XDECREF(type);
+	return handle;
+}
+
+/* Makes a tensor, which the scope keeps, as x and by its expression. */
+static int dlpackgen_torch_see(PyObject *scope, const char *expression, const uint64_t **impl) {
+	PyObject *tensor = dlpackgen_torch_eval(scope, expression);
+	void *handle = tensor ? dlpackgen_torch_handle_of(tensor) : NULL;
+	const int failed =
+		!handle || PyDict_SetItemString(scope, expression, tensor) || PyDict_SetItemString(scope, "x", tensor);
+	if (!failed) *impl = *(const uint64_t **)handle;
+	Py_XDECREF(tensor);
+	return failed ? -1 : 0;
+}
+
+/* Finds sizes and strides inside of a TensorImpl that has as many as have room there. */
+static int dlpackgen_torch_see_sizes(const uint64_t *impl, struct dlpackgen_torch_seen *seen) {
+	void *handle = &impl;
+	int64_t *sizes = NULL, *strides = NULL;
+	ptrdiff_t bytes;
+	if (dlpackgen_torch.call.get_sizes(handle, &sizes) != 0 || dlpackgen_torch.call.get_strides(handle, &strides) != 0)
+		return -1;
+	bytes = (const char *)sizes - (const char *)impl;
+	if (bytes < 16 || bytes > 128 || bytes % 8 != 0 || strides != sizes + DLPACKGEN_TORCH_INLINE) return -1;
+	seen->sizes = (uint32_t)bytes / 8;
+	seen->end = seen->sizes + 2 * DLPACKGEN_TORCH_INLINE;
+	return 0;
+}
+
+static int dlpackgen_torch_see_ordinary(PyObject *scope, struct dlpackgen_torch_seen *seen) {
+	const int last = DLPACKGEN_TORCH_PLAIN - 1;
+	for (int i = 0; i < DLPACKGEN_TORCH_OTHERS; i++)
+		if (dlpackgen_torch_see(scope, dlpackgen_torch_other_ones[i], &seen->others[i])) return -1;
+	for (int i = 0; i < DLPACKGEN_TORCH_PLAIN; i++)
+		if (dlpackgen_torch_see(scope, dlpackgen_torch_plain_ones[i], &seen->plain[i]) ||
+		    dlpackgen_torch_number(scope, "x.untyped_storage()._cdata", &seen->storage[i]) ||
+		    dlpackgen_torch_number(scope, "x.untyped_storage().nbytes()", &seen->bytes[i]) ||
+		    dlpackgen_torch_number(scope, "x.storage_offset()", &seen->offset[i]))
+			return -1;
+	if (dlpackgen_torch_number(scope, "x.untyped_storage().resize_(13).nbytes()", &seen->bytes[last])) return -1;
+	return dlpackgen_torch_see_sizes(seen->plain[0], seen);
+}
+
+static int dlpackgen_torch_see_inference(PyObject *scope, struct dlpackgen_torch_seen *seen) {
+	return dlpackgen_torch_see(scope, DLPACKGEN_TORCH_EMPTY("(4,)", "float32") ")", &seen->inference);
+}
+
+/* Takes a step in a mode that an expression gives. */
+static int dlpackgen_torch_within(PyObject *scope, const char *expression, struct dlpackgen_torch_seen *seen,
+				  int (*step)(PyObject *scope, struct dlpackgen_torch_seen *seen)) {
+	PyObject *mode = dlpackgen_torch_eval(scope, expression), *left;
+	PyObject *entered = mode ? PyObject_CallMethod(mode, "__enter__", NULL) : NULL;
+	int failed = !entered || step(scope, seen);
+	struct dlpackgen_pending pending = dlpackgen_suspend();
+	left = entered ? PyObject_CallMethod(mode, "__exit__", "OOO", Py_None, Py_None, Py_None) : NULL;
+	failed |= !left;
+	if (pending.kind) dlpackgen_resume(pending);
+	Py_XDECREF(left);
+	Py_XDECREF(entered);
+	Py_XDECREF(mode);
+	return failed ? -1 : 0;
+}
+
+/* Makes the tensors and looks at their words: 0, or -1 with an exception where the call
+ * must fail. In modes that make other tensors, or none, nothing is proven. */
+static int dlpackgen_torch_prove_words(void) {
+	struct dlpackgen_torch_seen seen;
+	PyObject *torch = PyImport_ImportModule("torch");
+	PyObject *scope = torch ? Py_BuildValue("{sO}", "torch", torch) : NULL;
+	if (scope && !dlpackgen_torch_within(scope, "torch.inference_mode(False)", &seen, dlpackgen_torch_see_ordinary) &&
+	    !dlpackgen_torch_within(scope, "torch.inference_mode(True)", &seen, dlpackgen_torch_see_inference))
+		dlpackgen_torch_find_words(&seen);
+	Py_XDECREF(scope);
+	Py_XDECREF(torch);
+	if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_MemoryError) || !PyErr_ExceptionMatches(PyExc_Exception))
+		return PyErr_Occurred() ? -1 : 0;
+	PyErr_Clear();
+	return 0;
+}
+
+#endif /* DLPACKGEN_PYTHON_ADOPT_TORCH_WORDS_H_ */

@@ -1,0 +1,12 @@
+"""Calls that must fail."""
+
+import re
+
+
+def refused(f, *arguments, text):
+    try:
+        f(*arguments)
+    except (BufferError, TypeError, ValueError, RuntimeError) as e:
+        assert re.search(text, str(e)), f"the message says: {e}"
+    else:
+        raise AssertionError("not refused")

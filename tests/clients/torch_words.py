@@ -1,0 +1,288 @@
+"""Storages that are smaller than their tensors, and the words of torch's objects that tell
+it. Part of special.py."""
+
+import ctypes
+import importlib.machinery
+import importlib.util
+import shutil
+import tempfile
+
+import clients
+from refusals import refused
+
+
+def shrunk(make, parameter=False):
+    """A tensor, or a parameter, whose storage has one byte less than it needs."""
+    import torch
+
+    x = make(torch.ones(8))
+    if parameter:
+        x = torch.nn.Parameter(x, requires_grad=False)
+    needs = x.storage_offset() + 1 + sum((n - 1) * s for n, s in zip(x.shape, x.stride()))
+    x.untyped_storage().resize_(needs * x.element_size())
+    clients.read(x)
+    x.untyped_storage().resize_(needs * x.element_size() - 1)
+    return x
+
+
+LAYOUTS = {
+    "dense": lambda x: x,
+    "behind an offset": lambda x: x[3:7],
+    "strided": lambda x: x[::2],
+    "repeated": lambda x: x.expand(2, 8),
+    "two dimensions": lambda x: x.view(2, 4).T,
+    "0-d": lambda x: x[7],
+    "two strides": lambda x: x.as_strided((2, 2), (1, 3), 2),
+}
+
+
+def torch_beyond_its_storage_is_refused():
+    import torch
+
+    for name, make in LAYOUTS.items():
+        for parameter in False, True:
+            x = shrunk(make, parameter)
+            for f in clients.read, clients.write, clients.read_unlocked, clients.write_unlocked, clients.export:
+                refused(f, x, text="it needs [0-9]+ bytes of storage, which was resized to [0-9]+")
+    for x in torch.ones(8)[4:], torch.ones(2, 0), torch.ones(8)[8:]:
+        clients.read(x)
+        clients.export(x)
+    gone = torch.ones(4)[4:]
+    gone.untyped_storage().resize_(0)
+    clients.read(gone)
+
+
+def torch_beyond_its_storage_is_refused_by_other_routes():
+    """What is not borrowed by the shim is asked by its methods: subclasses, and objects that hide their address."""
+    import torch
+
+    class Plain(torch.Tensor):
+        pass
+
+    for make in LAYOUTS.values():
+        x = shrunk(make).as_subclass(Plain)
+        for f in clients.read, clients.read_unlocked, clients.export:
+            refused(f, x, text="it needs [0-9]+ bytes of storage, which was resized to [0-9]+")
+    assert clients.read(torch.ones(3).as_subclass(Plain))[0][1] == (3,)
+    assert clients.read(torch.ones(2, 0).as_subclass(Plain))[0][1] == (2, 0)
+
+
+def torch_whose_memory_is_forbidden_is_refused():
+    import torch
+
+    x = torch.ones(3)
+    torch._C._set_throw_on_mutable_data_ptr(x)
+    refused(clients.write, x, text="torch gives no memory for it")
+
+
+def torch_without_a_storage_is_left_to_its_own_export():
+    import torch
+
+    class Bare(torch.Tensor):
+        def untyped_storage(self):
+            raise NotImplementedError("no storage")
+
+    class Wrong(torch.Tensor):
+        def untyped_storage(self):
+            raise KeyError("no storage")
+
+    assert clients.read(torch.ones(3).as_subclass(Bare))[0][1] == (3,)
+    try:
+        clients.read(torch.ones(3).as_subclass(Wrong))
+    except KeyError:
+        pass
+    else:
+        raise AssertionError("an exception was lost")
+
+
+def fresh_clients():
+    """The module anew, to which no tensor has come yet."""
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = shutil.copy(clients.__file__, folder)
+        loader = importlib.machinery.ExtensionFileLoader("clients", path)
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("clients", loader))
+        loader.exec_module(module)
+    return module
+
+
+def torch_words_are_proven():
+    """Else all is read by the shim, which no other test would see."""
+    import torch
+
+    module = fresh_clients()
+    assert module.torch_words() == (0,) * 6
+    module.read(torch.ones(3))
+    keys, storage, offset, size, usual, plain = module.torch_words()
+    assert keys > offset > storage > 0 and size > 0 and usual and plain, module.torch_words()
+
+
+def torch_words_are_proven_in_any_mode():
+    """What a mode makes of the tensors for it must neither be believed, nor be seen."""
+    import torch
+
+    clients.read(torch.ones(3))
+    x = torch.ones(3, dtype=torch.float64)
+    modes = {
+        "inference": torch.inference_mode,
+        "no grad": torch.no_grad,
+        "another device": lambda: torch.device("meta"),
+    }
+    for name, mode in modes.items():
+        module = fresh_clients()
+        with mode():
+            before = torch.is_inference_mode_enabled(), torch.is_grad_enabled()
+            assert module.read(x)[0][0] == x.data_ptr(), name
+            refused(module.read, torch._neg_view(x), text="negated values")
+            assert before == (torch.is_inference_mode_enabled(), torch.is_grad_enabled()), name
+        assert module.torch_words() == clients.torch_words(), name
+
+
+def torch_words_that_a_mode_hides_are_asked_of_the_shim():
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch.overrides import TorchFunctionMode
+
+    class Raises(TorchFunctionMode):
+        def __init__(self, error):
+            super().__init__()
+            self.error = error
+
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            if func is torch.empty:
+                raise self.error
+            return func(*args, **(kwargs or {}))
+
+    class GivesBytes(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return bytes(200) if func is torch._efficientzerotensor else func(*args, **(kwargs or {}))
+
+    clients.read(torch.ones(3))
+    x, y, parameter = torch.ones(3), torch.ones(3), torch.nn.Parameter(torch.ones(3), requires_grad=False)
+    y.untyped_storage().resize_(11)
+    for mode in FakeTensorMode(), Raises(ValueError("no")), GivesBytes():
+        module = fresh_clients()
+        with mode:
+            assert module.read(x)[0][0] == x.data_ptr()
+            assert not torch.is_inference_mode_enabled()
+        assert module.torch_words() == (0,) * 6
+        refused(module.read, torch._neg_view(x), text="negated values")
+        refused(module.read, y, text="it needs 12 bytes of storage, which was resized to 11")
+        module.read(parameter)  # the first of another type proves them
+        assert module.torch_words() == clients.torch_words()
+    for error in KeyboardInterrupt, MemoryError:
+        module = fresh_clients()
+        with Raises(error()):
+            try:
+                module.read(x)
+            except error:
+                pass
+            else:
+                raise AssertionError("an exception was lost")
+        assert module.read(x)[0][0] == x.data_ptr() and module.torch_words() == clients.torch_words()
+
+
+class Seen(ctypes.Structure):
+    """struct dlpackgen_torch_seen"""
+
+    _fields_ = [
+        ("plain", ctypes.c_void_p * 5),
+        ("inference", ctypes.c_void_p),
+        ("others", ctypes.c_void_p * 6),
+        ("storage", ctypes.c_uint64 * 5),
+        ("offset", ctypes.c_uint64 * 5),
+        ("bytes", ctypes.c_uint64 * 5),
+        ("sizes", ctypes.c_uint32),
+        ("end", ctypes.c_uint32),
+    ]
+
+
+PLAIN, INFERENCE = 0x94, 0x80
+
+
+class Objects:
+    """What torch's objects may look like: sizes in words 4 to 14, then the offset, something else, flags and the keys."""
+
+    def __init__(self):
+        words = lambda: (ctypes.c_uint64 * 18)(*[77] * 18)
+        self.plain, self.others, self.inference = [words() for _ in range(5)], [words() for _ in range(6)], words()
+        self.storages, self.offset, self.bytes = [words() for _ in range(5)], [0, 200, 0, 3, 8], [1680, 2400, 44, 1, 13]
+        for i, x in enumerate(self.plain):
+            x[2], x[14], x[15], x[16], x[17] = ctypes.addressof(self.storages[i]), self.offset[i], 10 * i, 1000 + i, PLAIN
+            self.storages[i][6] = self.bytes[i]
+        self.inference[16], self.inference[17] = 1001, INFERENCE
+        for i, x in enumerate(self.others):
+            x[16], x[17] = 1000, PLAIN | 1 << (8 + i)
+
+    def find(self):
+        at = ctypes.addressof
+        seen = Seen(sizes=4, end=14, inference=at(self.inference))
+        for name, values in ("plain", map(at, self.plain)), ("others", map(at, self.others)), ("storage", map(at, self.storages)):
+            getattr(seen, name)[:] = list(values)
+        seen.offset[:], seen.bytes[:] = self.offset, self.bytes
+        return clients.find_torch_words(at(seen))
+
+
+def torch_words_are_those_that_hold_what_torch_says():
+    clients.read(__import__("torch").ones(3))
+    known = clients.torch_words()
+    assert Objects().find() == (17, 2, 14, 6, PLAIN ^ INFERENCE, INFERENCE)
+
+    def two_storages(o):
+        for x in o.plain:
+            x[3] = x[2]
+
+    def another_storage(o):
+        o.plain[4][2] = o.plain[3][2]
+
+    def two_offsets(o):
+        for x in o.plain:
+            x[15] = x[14]
+
+    def another_offset(o):
+        o.plain[2][14] = 1
+
+    def two_sizes(o):
+        for x in o.storages:
+            x[7] = x[6]
+
+    def a_size_that_stays(o):
+        o.storages[4][6] = 64
+
+    def two_keys(o):
+        for x in o.plain + o.others + [o.inference]:
+            x[16] = x[17]
+
+    def keys_of_one_tensor(o):
+        o.plain[3][17] = PLAIN | 1
+
+    def keys_that_do_not_tell(o):
+        o.others[5][17] = PLAIN
+
+    def keys_that_inference_tells(o):
+        o.others[5][17] = INFERENCE
+
+    def no_keys(o):
+        o.inference[17] = 0
+
+    def a_storage_that_is_none(o):
+        for x, n in zip(o.plain, range(5)):
+            x[2], x[5] = 8 * n + 1, x[2]  # behind the words where one may be
+
+    breaks = [f for name, f in locals().items() if name not in ("known",)]
+    assert len(breaks) == 12
+    for change in breaks:
+        objects = Objects()
+        change(objects)
+        assert objects.find() == (0,) * 6, change.__name__
+    assert clients.torch_words() == known
+
+
+def torch_words_lie_between_sizes_that_are_believed():
+    import torch
+
+    clients.read(torch.ones(3))
+    assert clients.believes_torch_sizes(64, 104) == (8, 18)
+    assert clients.believes_torch_sizes(72, 112) == (9, 19)
+    for sizes, strides in (64, 96), (64, 112), (8, 48), (136, 176), (68, 108), (-1, 104), (64, -1):
+        assert clients.believes_torch_sizes(sizes, strides) is False, (sizes, strides)
