@@ -216,7 +216,7 @@ static void levelzero_environment(void) {
 	const char *selector = getenv("ONEAPI_DEVICE_SELECTOR"), *hierarchy = getenv("ZE_FLAT_DEVICE_HIERARCHY");
 	if (selector && (!strcmp(selector, "level_zero:*") || !strcmp(selector, "level_zero:gpu")))
 		levelzero_number_alone();
-	levelzero.hierarchy = hierarchy && strlen(hierarchy) < 16 ? hierarchy : "unset";
+	levelzero.hierarchy = hierarchy && *hierarchy && strlen(hierarchy) < 16 ? hierarchy : "unset";
 }
 
 /* In a child: the driver's threads and its hold on the devices stayed behind. */

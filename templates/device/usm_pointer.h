@@ -28,7 +28,7 @@ static int usm_check_kind(const char *what, const void *pointer, const struct us
                           dlpackgen_device_error *error) {
 	if (every || memory->kind == USM_DEVICE || memory->kind == USM_UNKNOWN) return DLPACKGEN_DEVICE_OK;
 	return device_fail(error, DLPACKGEN_DEVICE_HOST_MEMORY,
-	                   "%s %p: the memory is %s, and a device's own alone is taken here; %s", what, pointer,
+	                   "%s %p is %s, and a device's own alone is taken here; %s", what, pointer,
 	                   memory->kind == USM_HOST ? "the host's" : "shared with the host",
 	                   "allocate it so, or ask the table that takes every kind");
 }
@@ -49,8 +49,8 @@ static int usm_info(const void *pointer, int every, dlpackgen_device_pointer *in
 	if (!pointer || !info)
 		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "pointer_info: NULL in the place of the %s",
 		                   pointer ? "answer" : "address; an empty tensor is where its maker says");
-	code = usm_look("pointer_info of", pointer, 0, &memory, error);
-	if (!code) code = usm_check_kind("pointer_info of", pointer, &memory, every, error);
+	code = usm_look("pointer_info: the memory", pointer, 0, &memory, error);
+	if (!code) code = usm_check_kind("pointer_info: the memory", pointer, &memory, every, error);
 	if (!code) usm_tell(&memory, info);
 	return code;
 }

@@ -118,3 +118,5 @@ type scenario struct {
 	steps []string
 	want  []string // regular expressions, one a line
 }
+
+func (s scenario) fits(lines []string) bool { return fits(s.want, lines) }

@@ -164,7 +164,7 @@ static void ids(void) {
 	dlpackgen_usm_id rows[8];
 	size_t n = 0;
 	for (int i = 1; i < 8 && words[i][0]; i++)
-		if (*words[i] != '-') rows[n++] = (dlpackgen_usm_id){*words[i] == 'x' ? host : made_root(i - 1), number(words[i]), 0};
+		if (strcmp(words[i], "-")) rows[n++] = (dlpackgen_usm_id){*words[i] == 'x' ? host : made_root(i - 1), number(words[i]), 0};
 	if (!tell("ids", usm->number(n ? rows : NULL, n, &error))) printf("\n");
 }
 

@@ -1,0 +1,78 @@
+//go:build dlpackgen_template && cgo && !nodevice
+
+package device
+
+/*
+#cgo CFLAGS: -DDLPACKGEN_USM_ENTRY=dlpackgen_device_entry_usm
+#cgo CXXFLAGS: -std=c++17 -DDLPACKGEN_DEVICE_NAME_ENTRY=dlpackgen_device_entry -DDLPACKGEN_USM_ENTRY=dlpackgen_device_entry_usm
+#cgo sycl LDFLAGS: -lsycl
+#include "dlpackgen_usm.h"
+
+#define USM dlpackgen_device_entry_usm()
+
+// What a call gives. It holds no pointer that Go would look at.
+typedef struct usm_answer {
+	dlpackgen_device_error error;
+	int32_t type, id, ordinal;
+	uintptr_t base, size;
+} usm_answer;
+
+static int go_usm_id(int32_t ordinal, usm_answer *a) { return USM->id(ordinal, &a->id, &a->error); }
+
+static int go_usm_number(const dlpackgen_usm_id *ids, size_t count, usm_answer *a) {
+	return USM->number(count ? ids : NULL, count, &a->error);
+}
+
+static int go_usm_import(uintptr_t tensor, int every, usm_answer *a) {
+	dlpackgen_device_pointer p = {{kDLCPU, 0}, -1, 0, NULL, 0};
+	const int code = USM->import((const DLTensor *)tensor, every, &p, &a->error);
+	a->type = (int32_t)p.device.device_type, a->id = p.device.device_id, a->ordinal = p.ordinal;
+	a->base = (uintptr_t)p.base, a->size = p.size;
+	return code;
+}
+*/
+import "C"
+
+import "unsafe"
+
+// USMTable gives the dlpackgen_usm_table, for code in C.
+func USMTable() unsafe.Pointer { return unsafe.Pointer(C.dlpackgen_device_entry_usm()) }
+
+func usmError(code C.int, a *C.usm_answer) error {
+	if code == 0 {
+		return nil
+	}
+	return &Error{int(code), int(a.error.native), C.GoString(&a.error.text[0])}
+}
+
+// ID gives the id of a device by its position among those that Probe counts.
+func ID(ordinal int) (int32, error) {
+	var a C.usm_answer
+	code := C.go_usm_id(C.int32_t(ordinal), &a)
+	return int32(a.id), usmError(code, &a)
+}
+
+// Number tells how SYCL numbers the devices of Level Zero, by ze_device_handle_t;
+// nil: no other library of the program uses SYCL, and the ids are Level Zero's.
+func Number(ids map[uintptr]int32) error {
+	var a C.usm_answer
+	rows := make([]C.dlpackgen_usm_id, 0, len(ids))
+	for device, id := range ids {
+		row := C.dlpackgen_usm_id{id: C.int32_t(id)}
+		*(*uintptr)(unsafe.Pointer(&row.device)) = device
+		rows = append(rows, row)
+	}
+	return usmError(C.go_usm_number(unsafe.SliceData(rows), C.size_t(len(rows)), &a), &a)
+}
+
+// Import checks the memory of another library's DLTensor in memory of C; every
+// admits memory that the host reaches too.
+func Import(tensor unsafe.Pointer, every bool) (Pointer, error) {
+	var a C.usm_answer
+	var admit C.int
+	if every {
+		admit = 1
+	}
+	code := C.go_usm_import(C.uintptr_t(uintptr(tensor)), admit, &a)
+	return Pointer{Device{int32(a._type), int32(a.id)}, int(a.ordinal), uintptr(a.base), uintptr(a.size)}, usmError(code, &a)
+}

@@ -1,0 +1,120 @@
+package oneapi
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+func TestNothingIsLoadedBeforeItIsAsked(t *testing.T) {
+	assert.Equal(t, []string{"mapped 0 global 0", "probe ok 65551 3", "mapped 1 global 0"}, on(t, standin(t), "mapped", "probe", "mapped"))
+}
+
+// starts are drivers that do not start, each with a code and a text of its own, and
+// the first one stays.
+var starts = []struct {
+	macros, steps []string
+	want          string
+}{
+	{[]string{"-DSTART=0x78000001"}, nil, `4 2013265921 oneapi: the loader is there, and starts no driver: ZE_RESULT_ERROR_UNINITIALIZED \(0x78000001\): the loader found no driver of a device, or the driver no device; .*`},
+	{[]string{"-DSTART=0x70010000"}, nil, `5 1879113728 oneapi: .*: ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS \(0x70010000\): this user may not open the device; .*`},
+	{[]string{"-DSTART=0x70020000"}, nil, `5 1879179264 oneapi: .*: ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE \(0x70020000\): something that the driver depends on .*`},
+	{[]string{"-DNOGPU"}, nil, `4 0 oneapi: Level Zero has started, and there is no GPU: there is none, or ZE_AFFINITY_MASK hides it`},
+	{[]string{"-DNOCONTEXT"}, nil, `5 0 oneapi: the driver gives no default context, under which libraries share memory`},
+	{[]string{"-DVERSION=65545"}, nil, `3 0 oneapi: the driver serves version 1\.9 of Level Zero, and 1\.14 is the oldest that is used; update Intel's Level Zero loader and the driver of the GPU`},
+	{[]string{"-DzeDriverGetDefaultContext=zeOther"}, nil, `3 0 oneapi: the loader lacks zeDriverGetDefaultContext, of version 1\.14 of Level Zero; update .*`},
+	{[]string{"-DzeInit=zeOther"}, nil, `3 0 oneapi: the loader has no zeInit, so it is none; install .*`},
+}
+
+func TestEachErrorAtTheStartHasItsText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a stand-in for each")
+	}
+	for _, c := range starts {
+		out := on(t, standin(t, c.macros...), "probe", "count", "ids", "info:h")
+		assert.True(t, fits([]string{"probe " + c.want, "count " + c.want, "ids " + c.want, "info " + c.want}, out), "%q", out)
+	}
+	text := built(t, "text", func(dir string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "libze_loader.so.1"), []byte("not a library"), 0o600))
+	})
+	assert.Regexp(t, `^probe 1 0 oneapi: the loader of Level Zero is not installed, or not where .*: .*(invalid ELF header|file too short); install`, on(t, text, "probe")[0])
+}
+
+func TestAChildOfForkIsTold(t *testing.T) {
+	out := on(t, standin(t), "probe", "ids", "alloc:0:4", "log", "fork", "count", "alloc:0:4", "delete:0", "log")
+	require.Len(t, out, 7)
+	assert.Contains(t, out[4], "count 6 0 oneapi: Level Zero was started before this process was forked off")
+	assert.Contains(t, out[5], "alloc 6 0 oneapi: Level Zero was started before")
+	assert.Equal(t, "log ", out[6], "the deleter leaves the driver of the parent alone")
+	assert.Equal(t, []string{"count ok 3"}, on(t, standin(t), "fork", "count"), "a child may start what the parent did not")
+}
+
+// Nothing but libdl and libc is linked, and two symbols come out.
+func TestWhatIsLinkedAndExported(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a library")
+	}
+	gcc, library := need.Program(t, "gcc", "gcc"), filepath.Join(t.TempDir(), "x.so")
+	run(t, gcc, append(strict, "-shared", "-fPIC", "-Wl,-z,defs", "-o", library, filepath.Join(folder(t), "dlpackgen_oneapi.c"), "-ldl")...)
+	out, err := exec.Command(need.Program(t, "nm", "binutils"), "-D", "--defined-only", "--format=just-symbols", library).Output()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"dlpackgen_oneapi", "dlpackgen_usm"}, strings.Fields(string(out)))
+	out, err = exec.Command(need.Program(t, "readelf", "binutils"), "-d", library).Output()
+	require.NoError(t, err)
+	for line := range strings.SplitSeq(string(out), "\n") {
+		if strings.Contains(line, "(NEEDED)") {
+			assert.Regexp(t, `\[lib(c|dl|pthread)\.so\.\d\]`, line)
+		}
+	}
+}
+
+// No compiler has a word to say.
+func TestCompilersHaveNothingToSay(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs six compilers")
+	}
+	for _, c := range []struct{ compiler, debian, flag string }{
+		{"gcc", "gcc", "-Wconversion"},
+		{"clang-16", "clang-16", "-O2"},
+		{"x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64", "-O1"},
+		{"i686-w64-mingw32-gcc", "gcc-mingw-w64-i686", "-O1"},
+		{"aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu", "-O1"},
+	} {
+		t.Run(c.compiler, func(t *testing.T) {
+			flags := append(strict, c.flag, "-Wno-sign-conversion")
+			run(t, need.Program(t, c.compiler, c.debian), append(flags, "-c", "-o", filepath.Join(t.TempDir(), "x.o"), filepath.Join(folder(t), "dlpackgen_oneapi.c"))...)
+		})
+	}
+}
+
+// threaded runs threads over a back end under ThreadSanitizer; it gives what came out
+// and whether it went well.
+func threaded(t *testing.T, source string) (string, error) {
+	t.Helper()
+	need.Program(t, "setarch", "util-linux")
+	gcc, dir := need.Program(t, "gcc", "gcc"), t.TempDir()
+	run(t, gcc, "-std=gnu11", "-g", "-O1", "-DQUIET", "-fPIC", "-shared", "-I", folder(t), "-o", filepath.Join(dir, "libze_loader.so.1"), "testdata/standin.c", "-lpthread")
+	program := filepath.Join(dir, "threads")
+	run(t, gcc, "-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-I", source, "-o", program, "testdata/threads.c", filepath.Join(source, "dlpackgen_oneapi.c"), "-ldl", "-lpthread")
+	cmd := exec.Command("timeout", "60", "setarch", "-R", program) // ThreadSanitizer of older compilers fails with more random addresses
+	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir, "TSAN_OPTIONS=halt_on_error=1", "ONEAPI_DEVICE_SELECTOR=level_zero:*")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// Threads start the driver together, and allocate, order, keep, copy and free.
+func TestThreads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs threads under ThreadSanitizer")
+	}
+	out, err := threaded(t, folder(t))
+	require.NoError(t, err, out)
+	assert.Equal(t, "done\n", out)
+}

@@ -1,0 +1,195 @@
+package oneapi
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// mutants are back ends with one place changed, which a scenario must notice.
+var mutants = []struct{ file, old, fresh, scenario string }{
+	{"usm_pointer.h", "if (every || memory->kind == USM_DEVICE", "if (1 || memory->kind == USM_DEVICE", "shared"},
+	{"usm_pointer.h", "if (every || memory->kind == USM_DEVICE", "if (memory->kind == USM_DEVICE", "the host's, pinned"},
+	{"usm_pointer.h", "if (!pointer || !info)", "if (!info)", "null"},
+	{"usm_pointer.h", "if (memory->kind == USM_UNKNOWN)\n", "if (0)\n", "freed, or of another context"},
+	{"usm_pointer.h", "if (memory->ordinal < 0 || memory->id == said.device_id)", "if (1)", "of another device than it says"},
+	{"usm_pointer.h", "if (memory->ordinal < 0 || memory->id == said.device_id)", "if (memory->id == said.device_id)", "of every kind"},
+	{"usm_pointer.h", "int code = usm_check_id(what, t->device.device_id, error);", "int code = 0;", "of another device than it says"},
+	{"usm_pointer.h", "if (count && !tensor->data)", "if (0)", "without elements"},
+	{"usm_pointer.h", "(int)tensor->device.device_type != BACKEND_device", "0", "of another type"},
+	{"usm_pointer.h", ": usm_check_id(\"import\", tensor->device.device_id, error);", ": 0;", "without elements"},
+	{"usm_stream.h", "*number < USM_LOWEST_HANDLE || ", "", "refused"},
+	{"usm_stream.h", "if ((uintptr_t)stream->handle < USM_LOWEST_HANDLE)", "if (0)", "refused"},
+	{"usm_stream.h", "if ((int)device.device_type == BACKEND_device)", "if (1)", "of what device"},
+	{"usm_stream.h", "if (failed)", "if (0)", "current"},
+	{"usm_stream.h", "(size_t)device.device_id < source->count", "1", "current"},
+	{"usm_stream.h", "if (code || !stream->unordered) return code;", "return code;", "finished"},
+	{"usm_copy.h", "else if (t->device.device_type != kDLCPU)", "else if (0)", "of the host alone, or of another type"},
+	{"usm_copy.h", "if (t->device.device_type == kDLCPU && m->kind == USM_DEVICE)", "if (0)", "of another device than is said"},
+	{"usm_copy.h", "if (m->size && ", "if (0 && ", "beyond the end"},
+	{"usm_copy.h", "if (to->device.device_type == kDLCPU && from->device.device_type == kDLCPU)", "if (0)", "of the host alone, or of another type"},
+	{"usm_copy.h", "bytes, stream, waits, error);\n}", "bytes, stream, waits & 0, error);\n}", "from the host and back, waited for"},
+	{"usm_copy.h", "bytes, stream, waits, error);\n}", "bytes, stream, waits | 1, error);\n}", "of pinned memory, queued"},
+	{"usm_copy.h", "if (code || !bytes)", "if (code)", "nothing"},
+	{"levelzero_load.h", "if (properties.kind != DRIVER_type_gpu)", "if (0)", "once"},
+	{"levelzero_load.h", "code = levelzero_know(parts[i], root, error);", "(void)root;", "of a tile, which is its card's"},
+	{"levelzero_pointer.h", "if (code || levelzero_root_of(id) >= 0)", "if (1)", "nowhere"},
+	{"levelzero_pointer.h", "const int there = ordinal >= 0 && ", "const int there = ", "once"},
+	{"levelzero_pointer.h", "if (root < 0 || row->id < 0)", "if (row->id < 0)", "of what is none"},
+	{"levelzero_pointer.h", "if (root < 0 || row->id < 0)", "if (root < 0)", "of what is none"},
+	{"levelzero_pointer.h", "if (again && ", "if (0 && ", "once"},
+	{"levelzero_pointer.h", "if (found.kind == DRIVER_memory_unknown) continue;", "if (found.kind == DRIVER_memory_unknown) break;", "of another driver"},
+	{"levelzero_pointer.h", "owner ? memory->ordinal : first", "owner ? memory->ordinal : 0", "the host's, pinned"},
+	{"levelzero_order.h", "if (!immediate)", "if (0)", "a list that is recorded"},
+	{"levelzero_order.h", "if (root != wanted)", "if (0)", "a stream of another device"},
+	{"levelzero_order.h", "if (context != levelzero_platform_of(root)->context)", "if (0)", "a stream of another context"},
+	{"levelzero_order.h", "if (code || consumer->unordered || producer->unordered)", "if (code)", "unordered"},
+	{"levelzero_order.h", "if (waits.list == works.list)", "if (0)", "one stream"},
+	{"levelzero_order.h", "waits.in_order ? 0 : ", "1 ? 0 : ", "one stream"},
+	{"levelzero_order.h", "if (levelzero_platform_of(waits.root) != levelzero_platform_of(works.root))", "if (0)", "of two drivers"},
+	{"levelzero_order.h", "if (levelzero.driver.event_status(slot->waited))", "if (0)", "and not before"},
+	{"levelzero_order.h", "if (levelzero.driver.event_status(slot->waited))", "if (1)", "events serve again when both are done"},
+	{"levelzero_order.h", "(void)levelzero.driver.event_reset(slot->event);", "", "events serve again when both are done"},
+	{"levelzero_order.h", "(void)levelzero.driver.event_reset(slot->waited);", "", "events serve again when both are done"},
+	{"levelzero_order.h", "levelzero_put(platform, slot, 0);", "", "that fails at the producer's barrier"},
+	{"levelzero_order.h", "levelzero_barrier(waits, slot->waited, slot->event)", "levelzero_barrier(waits, slot->waited, NULL)", "two barriers and an event"},
+	{"levelzero_order.h", "levelzero_unmake(slots, pool);", "", "that fails at an event"},
+	{"levelzero_order.h", "\t\tfree(slots);\n", "", "that fails at the pool"},
+	{"levelzero_order.h", "DRIVER_scope_host, DRIVER_scope_device}", "0, 0}", "two barriers and an event"},
+	{"levelzero_order.h", "0, 0, DRIVER_queue_in_order,", "0, 0, 0,", "finished"},
+	{"levelzero_memory.h", "DRIVER_free_blocking}", "0}", "of a device"},
+	{"levelzero_memory.h", "if (data && atomic_load", "if (atomic_load", "empty"},
+	{"levelzero_memory.h", "result = levelzero_settle(block);", "", "waits for the streams that are named"},
+	{"levelzero_memory.h", "if (!result) result = levelzero.driver.memory_free", "result = levelzero.driver.memory_free", "when the work on it failed"},
+	{"levelzero_memory.h", "if (tensor && tensor->deleter == levelzero_delete)", "if (tensor)", "freed by a call"},
+	{"levelzero_memory.h", "if (code || !tensor->dl_tensor.data)", "if (code)", "empty"},
+	{"levelzero_memory.h", "while (*at && (*at)->list != fresh->list)", "while (*at)", "the latest of each"},
+	{"levelzero_memory.h", "\tfree(fresh);\n\tif (code)", "\tif (code)", "without events"},
+	{"levelzero_memory.h", "\tlevelzero_put(platform, slot, 0);\n\treturn levelzero_fail", "\treturn levelzero_fail", "without a barrier"},
+	{"levelzero_memory.h", "return usm_check_stream(\"alloc\", &first, error);", "return usm_check_id(\"alloc\", r->device.device_id, error);", "on a stream of another device"},
+	{"levelzero_memory.h", "if ((int)r->device.device_type != BACKEND_device)", "if (0)", "nowhere"},
+	{"levelzero_memory.h", "if (!bytes) return", "if (0) return", "empty"},
+	{"levelzero_memory.h", "if (code) free(block);\n\telse *tensor", "if (!code) *tensor", "without memory"},
+	{"levelzero_copy.h", "stream->in_order ? 0 : levelzero_barrier(stream, NULL, NULL);\n\tif", "0;\n\tif", "on a list without order"},
+	{"levelzero_copy.h", "return result || stream->in_order ? result : levelzero_barrier(stream, NULL, NULL);", "return result;", "on a list without order"},
+	{"levelzero_copy.h", "if (!result && waits)", "if (0)", "whose end fails"},
+	{"levelzero_copy.h", "if (levelzero_platform_of(memory->ordinal) != levelzero_platform_of(root)) return 0;", "return 1;", "between others, through the host"},
+	{"levelzero_copy.h", "return !levelzero.driver.device_peer", "return 0 && !levelzero.driver.device_peer", "between devices that reach each other"},
+	{"levelzero_copy.h", "if (!code) code = levelzero_finish_copy(0, stream, bytes, 1, error);", "", "between others, through the host"},
+	{"levelzero_copy.h", "\tfree(room);\n", "", "between others, through the host"},
+}
+
+// found gives a scenario by its name.
+func found(t *testing.T, name string) scenario {
+	t.Helper()
+	var out []scenario
+	for _, group := range groups {
+		for _, s := range group {
+			if s.name == name {
+				out = append(out, s)
+			}
+		}
+	}
+	require.Len(t, out, 1, "scenarios called "+name)
+	return out[0]
+}
+
+// mutated gives a copy of the back end with one place changed.
+func mutated(t *testing.T, file, old, fresh string) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(folder(t))))
+	path := filepath.Join(dir, file)
+	src, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(src), old), "%s has %q once", file, old)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(src), old, fresh, 1)), 0o600))
+	return dir
+}
+
+// tried builds a mutant, quickly, and gives what comes of steps; nil for a crash.
+func tried(t *testing.T, source, driver string, words ...string) []string {
+	t.Helper()
+	gcc, program := need.Program(t, "gcc", "gcc"), filepath.Join(t.TempDir(), "client")
+	plain := built(t, "plain", func(dir string) {
+		for _, name := range []string{"client", "made_levelzero"} {
+			run(t, gcc, "-std=gnu11", "-w", "-g", "-c", "-I", folder(t), "-o", filepath.Join(dir, name+".o"), "testdata/"+name+".c")
+		}
+	})
+	run(t, gcc, "-std=gnu11", "-w", "-g", "-fsanitize=address", "-I", source, "-o", program, filepath.Join(plain, "client.o"), filepath.Join(plain, "made_levelzero.o"),
+		filepath.Join(source, "dlpackgen_oneapi.c"), "-ldl", "-lpthread")
+	cmd := exec.Command("timeout", append([]string{"20", program}, words...)...)
+	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+driver, "ONEAPI_DEVICE_SELECTOR=", "ZE_FLAT_DEVICE_HIERARCHY=")
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil || errs.Len() > 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+}
+
+func TestEachGuardIsMissed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the back end for each guard")
+	}
+	for _, m := range mutants {
+		t.Run(m.file+" "+m.scenario, func(t *testing.T) {
+			s := found(t, m.scenario)
+			out := tried(t, mutated(t, m.file, m.old, m.fresh), standin(t), append([]string{"probe", "ids", "log"}, s.steps...)...)
+			if len(out) > 2 && out[0] == "probe ok 65551 3" {
+				out = out[3:]
+			}
+			assert.False(t, s.fits(out), "%s -> %s goes unnoticed: %q", m.old, m.fresh, out)
+		})
+	}
+}
+
+// What the start and the end guard shows with other drivers and steps.
+func TestEachGuardOfTheStartIsMissed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the back end for each guard")
+	}
+	for _, c := range []struct {
+		file, old, fresh string
+		macros, steps    []string
+		want             string // in what the sound back end prints
+	}{
+		{"levelzero_load.h", "if (version < DRIVER_OLDEST)", "if (0)", []string{"-DVERSION=65545"}, []string{"probe"}, "probe 3 0"},
+		{"levelzero_load.h", "if (!found && !f->optional)", "if (0)", []string{"-DzeDriverGetDefaultContext=zeOther"}, []string{"probe"}, "probe 3 0 oneapi: the loader lacks"},
+		{"levelzero_load.h", "if (!context)", "if (0)", []string{"-DNOCONTEXT"}, []string{"probe"}, "probe 5 0"},
+		{"levelzero_load.h", "if (code || levelzero.root_count)", "if (1)", []string{"-DNOGPU"}, []string{"probe"}, "probe 4 0"},
+		{"levelzero_load.h", "if (error) *error = levelzero.first;", "", []string{"-DNOGPU"}, []string{"probe"}, "probe 4 0 oneapi"},
+		{"levelzero_load.h", "if (code || levelzero.root_count == first) return code;", "if (code) return code;", nil, []string{"probe"}, "probe ok 65551 3"},
+		{"levelzero_load.h", "device_at_fork(levelzero_child);", "", nil, []string{"probe", "fork", "count"}, "count 6 0"},
+		{"levelzero_load.h", "(void)atexit(levelzero_end);", "", nil, []string{"ids", "alloc:0:4", "atexit"}, "alloc ok"},
+		{"levelzero_memory.h", " && atomic_load(&levelzero.phase) == LEVELZERO_READY", "", nil, []string{"ids", "alloc:0:1", "log", "fork", "delete:0", "log"}, "log \n"},
+		{"levelzero_pointer.h", "if (atomic_load_explicit(&levelzero.numbered, memory_order_acquire)) return", "if (1) return", nil, []string{"probe", "alloc:0:4"}, "alloc 25 0"},
+		{"levelzero_pointer.h", "return id < 0 ? -1 : root;", "return root;", nil, []string{"ids:4:-:2", "alloc:-1:4"}, "alloc 9 0"},
+		{"device_library.h", "RTLD_NOW | RTLD_LOCAL", "RTLD_NOW | RTLD_GLOBAL", nil, []string{"probe", "mapped"}, "mapped 1 global 0"},
+	} {
+		t.Run(c.old, func(t *testing.T) {
+			sound := strings.Join(on(t, standin(t, c.macros...), c.steps...), "\n") + "\n"
+			require.Contains(t, sound, c.want)
+			out := strings.Join(tried(t, mutated(t, c.file, c.old, c.fresh), standin(t, c.macros...), c.steps...), "\n") + "\n"
+			assert.NotContains(t, out, c.want)
+		})
+	}
+}
+
+// Without the lock of the events, ThreadSanitizer finds a race.
+func TestARaceIsFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs threads under ThreadSanitizer")
+	}
+	out, err := threaded(t, mutated(t, "levelzero_load.h", "while (atomic_flag_test_and_set_explicit(busy, memory_order_acquire)) continue;", "(void)busy;"))
+	require.Error(t, err)
+	assert.Regexp(t, `data race .*in (levelzero|usm)_`, strings.Join(strings.Fields(out), " "))
+}
