@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -24,7 +25,10 @@ var torchGoals = []struct {
 	{"torch.call.by_hand", "call", "by hand", "tvm-ffi", 0.12},
 	{"torch.borrow", "borrow", "ours", "torch", 0.2},
 	{"torch.own", "own", "ours", "torch", 0.8},
+	{"torch.own.by_object", "own", "ours, by object", "torch", 0.35},
 	{"torch.import", "import_", "ours", "torch", 1},
+	{"torch.import.consumer", "from_dlpack", "ours", "torch", 1},
+	{"torch.import.stable_consumer", "from_dlpack", "ours, stable ABI", "torch", 1},
 	{"torch.tvm-ffi", "with tvm-ffi", "our table", "torch's table", 1.05},
 }
 
@@ -102,8 +106,12 @@ func (b torchBench) buildPackage(root, name string, flags []string) error {
 	if err := os.WriteFile(filepath.Join(b.dir, "dlpackgen_torch", "__init__.py"), text, 0o600); err != nil {
 		return err
 	}
-	return b.compile("g++", "dlpackgen_torch/"+name, append(flags, "-std=c++20", "-I"+root+"/include", sources+"module.cpp",
-		"-L"+root+"/lib", "-ltorch_python", "-ltorch_cpu", "-lc10"))
+	flags = append(flags, "-std=c++20", "-I"+root+"/include")
+	stable := append(slices.Clone(flags), "-DTORCH_TARGET_VERSION=0x020E000000000000", sources+"stable_module.cpp", "-L"+root+"/lib", "-ltorch_cpu")
+	if err := b.compile("g++", "dlpackgen_torch_stable.so", stable); err != nil {
+		return err
+	}
+	return b.compile("g++", "dlpackgen_torch/"+name, append(flags, sources+"module.cpp", "-L"+root+"/lib", "-ltorch_python", "-ltorch_cpu", "-lc10"))
 }
 
 // add runs all rounds, of which those for tvm-ffi are added to what is there: the

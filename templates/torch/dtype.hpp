@@ -75,6 +75,15 @@ constexpr DLDataType dtype_of(c10::ScalarType scalar) noexcept {
   return number < detail::scalar_types ? detail::dtype_by_scalar[number] : DLDataType{0, 0, 0};
 }
 
+namespace detail {
+
+// The size of an element of ATen's, whole bytes of each.
+constexpr std::size_t bytes_of(DLDataType dtype) noexcept {
+  return static_cast<std::size_t>(dtype.bits) * dtype.lanes / 8;
+}
+
+}  // namespace detail
+
 /** ATen's type for elements of DLPack's. */
 inline std::optional<c10::ScalarType> scalar_of(DLDataType dtype) noexcept {
   for (const detail::DType& each : detail::dtypes) {

@@ -78,10 +78,9 @@ inline void take_reader_off(py::handle type, PyObject* before) {
 
 }  // namespace detail
 
-/** A capsule with the table, as types offer it; a new reference. */
-template <Access access = Access::write>
-PyObject* table_object() {
-  return detail::capsule_of(table<access>(), detail::table_capsule).release().ptr();
+/** A capsule with a table, as types offer it; a new reference. */
+inline PyObject* capsule_of(const DLPackExchangeAPI* table) {
+  return detail::capsule_of(table, detail::table_capsule).release().ptr();
 }
 
 /** Whether torch.Tensor offers this table. */

@@ -95,6 +95,24 @@ func (to torches) build(t *testing.T, headers, dir string, flags ...string) erro
 	return nil
 }
 
+// helper builds what the scripts cannot do in Python, in the folder of a package.
+func helper(t *testing.T, dir string, flags ...string) {
+	t.Helper()
+	args := append([]string{"-std=c11", "-O1", "-g1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "module/helper.c", "-lpthread", "-ldl",
+		"-o", filepath.Join(dir, "helper.so")}, flags...)
+	out, err := exec.Command(need.Program(t, "gcc", "gcc"), args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// faults builds a back end that is none, in the folder of a package.
+func (to torches) faults(t *testing.T, dir string) {
+	t.Helper()
+	args := append(to.flags(), "-O0", "-shared", "module/faults.cpp", "-o", filepath.Join(dir, "faults.so"), "-L"+filepath.Join(to.Root, "lib"),
+		"-lc10", "-ltorch_cpu")
+	out, err := exec.Command(need.Program(t, "g++", "g++"), args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
 // generated is where the sources lie that everybody gets.
 func generated(t *testing.T) string { return filepath.Join(golden.Root(t), "gen", "cpp") }
 
@@ -123,7 +141,11 @@ func run(m *testing.M) int {
 func modules(t *testing.T) (torches, string) {
 	t.Helper()
 	to := environment(t)
-	buildOnce.Do(func() { errBuild = to.build(t, generated(t), library, "-O1") })
+	buildOnce.Do(func() {
+		errBuild = to.build(t, generated(t), library, "-O1")
+		helper(t, library)
+		to.faults(t, library)
+	})
 	require.NoError(t, errBuild)
 	return to, library
 }

@@ -5,6 +5,8 @@ with 1 if one failed."""
 import contextlib
 import ctypes
 import gc
+import importlib
+import os
 import sys
 import traceback
 
@@ -84,6 +86,10 @@ _capsule = ctypes.pythonapi.PyCapsule_New
 _capsule.restype, _capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
 
 
+# The consumer of ATen's own C++, or the one of the stable ABI.
+from_dlpack = importlib.import_module(os.environ.get("DLPACKGEN_CONSUMER", "dlpackgen_torch")).from_dlpack
+
+
 def table_in(capsule):
     return Table.from_address(_pointer(capsule, b"dlpack_exchange_api"))
 
@@ -93,7 +99,8 @@ def capsule_of(address, name):
 
 
 WRITE, READ = table_in(dlpackgen_torch.table), table_in(dlpackgen_torch.read_only_table)
-TABLES = {"write": WRITE, "read": READ}
+OBJECT = table_in(dlpackgen_torch.object_table)
+TABLES = {"write": WRITE, "read": READ, "object": OBJECT}
 
 
 def borrow(table, x):

@@ -9,8 +9,7 @@ from torch._subclasses import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import check
-from check import Stranger, refused
-from dlpackgen_torch import from_dlpack
+from check import Stranger, from_dlpack, refused
 
 
 class Object:
@@ -104,6 +103,27 @@ def test_refusals_delete_once():
             with refused(BufferError, says):
                 from_dlpack(stranger.capsule(), how)
             assert stranger.deleted == 1, name
+
+
+def test_devices_of_others():
+    """Types of devices that no back end of torch serves, with numbers that all have."""
+    for device in (4, 7, 8, 9, 12, 15, 16):
+        stranger = Stranger((2,), device=(device, 0))
+        with refused(BufferError, "none that is served here"):
+            from_dlpack(stranger.capsule())
+        assert stranger.deleted == 1
+
+
+def test_copies_of_nothing():
+    for shape in ((0, 3), (3, 0), (2, 0, 2)):
+        stranger = Stranger(shape, data=None, flags=check.READ_ONLY)
+        x = from_dlpack(stranger.capsule(), "copy")
+        assert tuple(x.shape) == shape and stranger.deleted == 1
+
+
+def test_copies_of_a_number():
+    stranger = Stranger((), flags=check.READ_ONLY, offset=12)
+    assert from_dlpack(stranger.capsule(), "copy").item() == 3 and stranger.deleted == 1
 
 
 def test_no_deleter():

@@ -3,33 +3,39 @@ process must end well. The argument names the order."""
 
 import atexit
 import ctypes
+import os
 import sys
 import threading
 import time
 
-import torch
+# The first that is registered runs last.
+waiters = []
+atexit.register(lambda: [start() for start in waiters])
 
-import check
-import dlpackgen_torch
+import torch  # noqa: E402
+
+import check  # noqa: E402
+import dlpackgen_torch  # noqa: E402
 
 how = sys.argv[1]
+path = os.path.join(os.path.dirname(dlpackgen_torch.__file__), "..", "helper.so")
 
 
-def keep(x):
+def keep(x, table=check.WRITE):
     """Holds a tensor in a place that Python does not clear."""
-    managed = check.own(check.WRITE, x)
+    managed = check.own(table, x)
     check._kept.append(managed)
     return managed
 
 
 class Late:
-    """Deletes when the module is torn down, or later."""
+    """Does something when the module is torn down, or later."""
 
-    def __init__(self, managed):
-        self.managed, self.delete = managed, check.delete
+    def __init__(self, do):
+        sys.late, self.do = self, do
 
     def __del__(self):
-        self.delete(self.managed)
+        self.do()
 
 
 if how == "installed":
@@ -46,8 +52,7 @@ elif how == "deleted at exit":
     managed = keep(torch.ones(100))
     atexit.register(check.delete, managed)
 elif how == "deleted while modules go":
-    late = Late(keep(torch.ones(100)))
-    sys.late = late
+    late = Late(lambda managed=keep(torch.ones(100)), delete=check.delete: delete(managed))
 elif how == "deleted after the end":
     # C calls the deleter when Python is gone, as the end of a program's own statics does.
     managed = keep(torch.ones(100))
@@ -61,12 +66,33 @@ elif how == "memory of NumPy after the end":
 elif how == "a thread at work":
     x = torch.ones(100)
 
-    def work():
+    def work(table):
         while True:
-            check.delete(check.own(check.WRITE, x))
+            check.delete(check.own(table, x))
 
-    threading.Thread(target=work, daemon=True).start()
+    for table in check.TABLES.values():
+        threading.Thread(target=work, args=(table,), daemon=True).start()
     time.sleep(0.05)
+elif how == "objects kept":
+    for _ in range(1000):
+        keep(torch.ones(100), check.OBJECT)
+elif how == "an object deleted at exit":
+    atexit.register(check.delete, keep(torch.ones(100), check.OBJECT))
+elif how == "an object deleted after the end":
+    managed = keep(torch.ones(100), check.OBJECT)
+    ctypes.CDLL(None).__cxa_atexit(managed.contents.deleter, managed, None)
+elif how == "an object deleted while modules go":
+    managed = keep(torch.ones(100), check.OBJECT)
+    late = Late(lambda deleter=managed.contents.deleter, managed=managed: deleter(managed))
+elif how == "an object deleted by a thread while modules go":
+    managed = keep(torch.ones(100), check.OBJECT)
+    late = Late(lambda call=ctypes.CDLL(path).on_a_thread, deleter=managed.contents.deleter, managed=managed: call(deleter, managed))
+elif how == "a thread that waits to delete an object":
+    # It begins to wait with the GIL in our hands, and gets it when Python is about to end.
+    managed = keep(torch.ones(100), check.OBJECT)
+    sys.setswitchinterval(0.5)
+    waiters.append(lambda call=ctypes.PyDLL(path).on_a_thread_of_its_own: call(managed.contents.deleter, managed))
+    late = Late(lambda sleep=time.sleep: sleep(1))
 elif how == "tvm-ffi":
     import tvm_ffi
 
@@ -74,6 +100,8 @@ elif how == "tvm-ffi":
     kept = tvm_ffi.get_global_func("testing.echo")(torch.ones(3))
     check._kept.append(tvm_ffi.from_dlpack(kept))
     dlpackgen_torch.uninstall()
+elif how == "the module after the end":
+    ctypes.CDLL(None).__cxa_atexit(ctypes.CDLL(path).expect_references, ctypes.c_void_p(id(dlpackgen_torch._module)), None)
 else:
     sys.exit(f"no order {how}")
 atexit.register(lambda: None)

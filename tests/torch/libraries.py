@@ -6,8 +6,7 @@ import torch
 import tvm_ffi
 
 import check
-from check import refused
-from dlpackgen_torch import from_dlpack
+from check import from_dlpack, refused
 
 
 def test_jax():

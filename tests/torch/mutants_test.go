@@ -17,13 +17,16 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
+// mutant is a text of a source that is replaced, and what notices it.
+type mutant struct{ file, old, replacement, script string }
+
 // Each of these makes the package wrong in one place, which the named test sees.
-var mutants = map[string]struct{ file, old, replacement, script string }{
+var mutants = map[string]mutant{
 	"negative bits are not looked at":  {"read.hpp", "if (impl.key_set().has(c10::DispatchKey::Negative))", "if (false)", "table.py test_refusals"},
 	"conjugate bits are not looked at": {"read.hpp", "if (impl.key_set().has(c10::DispatchKey::Conjugate))", "if (false)", "table.py test_refusals"},
 	"zeros have memory":                {"read.hpp", "  refuse_without_memory(out);\n", "", "table.py test_refusals"},
 	"what is given needs no memory":    {"owned.hpp", "  refuse_without_memory(made.get()->dl_tensor);\n", "", "table.py test_refusals"},
-	"dense tensors fit":                {"read.hpp", "return static_cast<std::size_t>(impl.numel());", "return 0;", "table.py test_tensors_that_their_storage_does_not_hold"},
+	"dense tensors fit":                {"read.hpp", "if (impl.is_contiguous()) return shape.elements;", "if (impl.is_contiguous()) return 0;", "table.py test_tensors_that_their_storage_does_not_hold"},
 	"strided tensors fit":              {"read.hpp", "return static_cast<std::size_t>(span);", "return 0;", "table.py test_tensors_that_their_storage_does_not_hold"},
 	"offsets need no room":             {"read.hpp", "(offset + span) * size", "span * size", "table.py test_tensors_that_their_storage_does_not_hold"},
 	"what ATen lends fits":             {"read.hpp", "  refuse_without_memory(out);\n  refuse_outside(*tensor.unsafeGetTensorImpl());", "  refuse_without_memory(out);", "table.py test_tensors_that_their_storage_does_not_hold"},
@@ -43,14 +46,14 @@ var mutants = map[string]struct{ file, old, replacement, script string }{
 	"readers are there":                {"install.hpp", "if (is_of(own_attribute(type, reader_attribute), reader_capsule, reader())) give_back", "if (before == nullptr) give_back", "install.py test_the_reader_may_be_gone"},
 	"readers of others go":             {"install.hpp", "before, found.is_none() ? nullptr : found.release().ptr());", "before, nullptr);", "install.py test_two_copies"},
 	"keys may be any":                  {"read.hpp", "return impl.key_set() - usual_cpu == plain_cpu ||", "return true ||", "table.py test_refusals"},
-	"no memory is read":                {"read.hpp", "return out.data != nullptr;", "return true;", "table.py test_refusals"},
+	"no memory is read":                {"read.hpp", "    if (data == nullptr) return false;\n  }\n  out.data", "  }\n  out.data", "table.py test_refusals"},
 	"dtypes without a name are read":   {"read.hpp", "if (dtype.lanes == 0) return false;", "", "table.py test_types_without_a_name"},
 	"offsets are lost":                 {"read.hpp", "const_cast<void*>(begin)) + offset * size", "const_cast<void*>(begin)) + 0 * size", "table.py test_what_is_lent_and_given"},
 	"writing separates nothing":        {"read.hpp", "begin = storage.mutable_data();", "begin = storage.data();", "table.py test_shared_memory_is_separated_by_writing_alone"},
 	"reading separates memory":         {"read.hpp", "    begin = storage.data();", "    begin = storage.mutable_data();", "table.py test_shared_memory_is_separated_by_writing_alone"},
-	"any object is a tensor":           {"table.hpp", "if (is_tensor == 0) throw NoTensor", "if (false) throw NoTensor", "table.py test_what_is_no_tensor"},
+	"any object is a tensor":           {"held.hpp", "if (is_tensor == 0) throw NoTensor", "if (false) throw NoTensor", "table.py test_what_is_no_tensor"},
 	"borrows throw":                    {"table.hpp", "int table_borrow(void* object, DLTensor* out) noexcept {\n  try {\n    borrow<access>(tensor_in(object), *out);\n    return 0;\n  } catch (...) {\n    return report_to_python();\n  }", "int table_borrow(void* object, DLTensor* out) noexcept {\n  borrow<access>(tensor_in(object), *out);\n  return 0;", "table.py test_wrappers_are_refused"},
-	"exports throw":                    {"table.hpp", "    *out = own<access>(tensor_in(object));\n    return 0;\n  } catch (...) {", "    *out = own<access>(tensor_in(object));\n    return 0;\n  } catch (const std::bad_alloc&) {", "table.py test_wrappers_are_refused"},
+	"exports throw":                    {"table.hpp", "    *out = own_it(static_cast<PyObject*>(object));\n    return 0;\n  } catch (...) {", "    *out = own_it(static_cast<PyObject*>(object));\n    return 0;\n  } catch (const std::bad_alloc&) {", "table.py test_wrappers_are_refused"},
 	"allocators throw":                 {"table.hpp", "    *out = own(allocate(*prototype));\n    return 0;\n  } catch (...) {", "    *out = own(allocate(*prototype));\n    return 0;\n  } catch (const std::bad_alloc&) {", "give.py test_new_tensors_that_cannot_be"},
 	"streams throw":                    {"table.hpp", "    *out = current_stream(DLDevice{type, id});\n    return 0;\n  } catch (...) {", "    *out = current_stream(DLDevice{type, id});\n    return 0;\n  } catch (const std::bad_alloc&) {", "give.py test_streams"},
 	"objects throw":                    {"table.hpp", "lend_to_python(*tensor, source);\n    return 0;\n  } catch (...) {", "lend_to_python(*tensor, source);\n    return 0;\n  } catch (const std::bad_alloc&) {", "give.py test_what_is_refused_stays_the_callers"},
@@ -59,9 +62,19 @@ var mutants = map[string]struct{ file, old, replacement, script string }{
 	"exceptions of Python are lost":    {"errors.hpp", "  if (PyErr_Occurred() != nullptr) return -1;\n  try {\n    throw;\n  } catch (python_error& e) {\n    e.restore();\n", "  try {\n    throw;\n", "table.py test_exceptions_of_python_keep_their_class"},
 	"lent shapes are given":            {"owned.hpp", "  owned.managed.dl_tensor.shape = numbers;\n", "", "table.py test_what_is_given_does_not_change"},
 	"many dimensions have no room":     {"owned.hpp", "if (view.ndim > roomy_dimensions)", "if (false)", "table.py test_what_is_given_does_not_change"},
-	"the storage is not held":          {"owned.hpp", "storage(kept) {}", "storage() { static_cast<void>(kept); }", "table.py test_deleters_give_back_once"},
+	"the storage is not held":          {"owned.hpp", "explicit Export(const Kept& keep) : kept(keep) {}", "explicit Export(const Kept& keep) : kept() { static_cast<void>(keep); }", "table.py test_deleters_give_back_once"},
 	"deleters do nothing":              {"owned.hpp", "if (Py_IsInitialized() != 0) drop", "if (false) drop", "table.py test_deleters_give_back_once"},
 	"deleters run after the end":       {"owned.hpp", "if (Py_IsInitialized() != 0) drop", "if (true) drop", "ending.py memory of NumPy after the end"},
+	"objects need no GIL":              {"held.hpp", "  if (!holds_the_gil()) return delete_from_afar(held);\n", "", "held.py test_the_last_reference_on_another_thread"},
+	"somebody has the GIL":             {"gil.hpp", "return current != nullptr && current == PyGILState_GetThisThreadState();", "return PyGILState_GetThisThreadState() != nullptr || current != nullptr;", "held.py test_deleters_wait_for_the_gil"},
+	"objects are not held":             {"held.hpp", "  Py_INCREF(object);\n", "", "held.py test_the_last_reference"},
+	"objects are not given back":       {"held.hpp", "  Py_DECREF(held->kept);\n  drop(held);\n}\n\n// The reference", "  drop(held);\n}\n\n// The reference", "held.py test_objects_are_held_once"},
+	"threads give no object back":      {"held.hpp", "  Py_DECREF(held->kept);\n  PyGILState_Release", "  PyGILState_Release", "held.py test_deleters_without_the_gil"},
+	"objects go after the end":         {"held.hpp", "  if (python_ends()) return;", "  if (false) return;", "ending.py an object deleted after the end"},
+	"Python takes threads with it":     {"gil.hpp", "  return Py_IsInitialized() == 0 || _Py_IsFinalizing() != 0;", "  return Py_IsInitialized() == 0;", "ending.py an object deleted by a thread while modules go"},
+	"threads cannot be taken":          {"held.hpp", "inline void delete_held(DLManagedTensorVersioned* self) {", "inline void delete_held(DLManagedTensorVersioned* self) noexcept {", "ending.py a thread that waits to delete an object"},
+	"installed tables hold objects":    {"table.hpp", "return &detail::exchange_table<access, detail::own_memory<access>>;", "return &detail::exchange_table<access, own_object>;", "table.py test_what_is_given_does_not_change"},
+	"the module goes":                  {"module.cpp", "  Py_INCREF(module);  // for ever: consumers keep the table and what it points to\n", "", "ending.py the module after the end"},
 	"lazy memory is not held":          {"owned.hpp", "shared ? share_lazily(storage) : storage", "shared ? storage : storage", "table.py test_what_is_given_read_only_outlives_the_others"},
 	"read-only is not said":            {"owned.hpp", "access == Access::read ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;", "0;", "table.py test_what_is_lent_and_given"},
 	"read-only is written to":          {"table.hpp", "*out = is_read_only(*tensor) ?", "*out = false ?", "give.py test_what_is_read_only_is_copied"},
@@ -117,8 +130,7 @@ type batch struct {
 }
 
 // add puts a mutant in, if it fits.
-func (b *batch) add(name string, most int) bool {
-	m := mutants[name]
+func (b *batch) add(name string, m mutant, most int) bool {
 	if len(b.names) >= most || b.tests[m.script] || strings.Count(b.texts[m.file], m.old) != 1 {
 		return false
 	}
@@ -129,14 +141,14 @@ func (b *batch) add(name string, most int) bool {
 }
 
 // batches shares the mutants out; DLPACKGEN_APART=1 gives each a build of its own.
-func batches(t *testing.T) (all []*batch) {
+func batches(t *testing.T, mutants map[string]mutant) (all []*batch) {
 	t.Helper()
 	most := 8
 	if os.Getenv("DLPACKGEN_APART") != "" {
 		most = 1
 	}
 	for _, name := range slices.Sorted(maps.Keys(mutants)) {
-		if slices.ContainsFunc(all, func(b *batch) bool { return b.add(name, most) }) {
+		if slices.ContainsFunc(all, func(b *batch) bool { return b.add(name, mutants[name], most) }) {
 			continue
 		}
 		fresh := &batch{texts: map[string]string{}, tests: map[string]bool{}}
@@ -145,36 +157,84 @@ func batches(t *testing.T) (all []*batch) {
 			require.NoError(t, err)
 			fresh.texts[m.file] = string(text)
 		}
-		require.True(t, fresh.add(name, most), "%q: %q is not once in %s", name, mutants[name].old, mutants[name].file)
+		require.True(t, fresh.add(name, mutants[name], most), "%q: %q is not once in %s", name, mutants[name].old, mutants[name].file)
 		all = append(all, fresh)
 	}
 	return all
 }
 
-// build makes the package of a batch, and what its tests import.
-func (b *batch) build(t *testing.T, to torches, flags []string) (dir string) {
+// sources gives a folder with the sources of a batch.
+func (b *batch) sources(t *testing.T) string {
 	t.Helper()
-	headers, dir := t.TempDir(), t.TempDir()
+	headers := t.TempDir()
 	require.NoError(t, os.CopyFS(headers, os.DirFS(generated(t))))
 	for file, text := range b.texts {
 		require.NoError(t, os.WriteFile(filepath.Join(headers, "dlpackgen_torch", file), []byte(text), 0o600))
 	}
+	return headers
+}
+
+// build makes the package of a batch, and what its tests import.
+func (b *batch) build(t *testing.T, to torches, flags []string) (dir string) {
+	t.Helper()
+	headers, dir := b.sources(t), t.TempDir()
 	require.NoError(t, to.build(t, headers, dir, append(flags, "-Wno-error")...))
 	clients(t, to, dir)
+	helper(t, dir)
 	return dir
+}
+
+// areSeen runs what must fail of each mutant. The end of Python is that of a process of
+// its own, whose first import is not torch.
+func (b *batch) areSeen(t *testing.T, mutants map[string]mutant, to torches, dir string, env []string) {
+	t.Helper()
+	args := []string{"mutants.py"}
+	for _, what := range b.names {
+		name, test, _ := strings.Cut(mutants[what].script, " ")
+		if name != "ending.py" {
+			args = append(args, name, test)
+			continue
+		}
+		out, err := script(to, dir, env, name, test)
+		assert.Error(t, err, "nobody noticed that %s:\n%s", what, out)
+	}
+	out, err := script(to, dir, env, args...)
+	require.NoError(t, err, out)
+	for _, what := range b.names {
+		if !strings.HasPrefix(mutants[what].script, "ending.py") {
+			assert.Contains(t, out, "caught "+mutants[what].script+"\n", "nobody noticed that %s", what)
+		}
+	}
+}
+
+// A test that there is not would fail whatever a guard does.
+func TestTestsOfMutantsPass(t *testing.T) {
+	to, dir := stable(t)
+	for _, all := range []struct {
+		mutants map[string]mutant
+		env     []string
+	}{{mutants, nil}, {stableMutants, byStable}} {
+		clients(t, to, dir)
+		args := []string{"mutants.py"}
+		for _, m := range all.mutants {
+			if name, test, _ := strings.Cut(m.script, " "); name != "ending.py" && !slices.Contains(args, test) {
+				args = append(args, name, test)
+			}
+		}
+		out, err := script(to, dir, all.env, args...)
+		require.NoError(t, err, out)
+		assert.NotContains(t, out, "caught ", "it fails with all guards in place")
+		assert.Equal(t, len(args)/2, strings.Count(out, "missed "), out)
+	}
 }
 
 func TestMutantsAreSeen(t *testing.T) {
 	to := environment(t)
 	flags := precompiled(t, to)
-	for i, b := range batches(t) {
+	for i, b := range batches(t, mutants) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			dir := b.build(t, to, flags)
-			for _, what := range b.names {
-				name, test, _ := strings.Cut(mutants[what].script, " ")
-				out, err := script(to, dir, nil, name, test)
-				assert.Error(t, err, "nobody noticed that %s:\n%s", what, out)
-			}
+			b.areSeen(t, mutants, to, dir, nil)
 		})
 	}
 }

@@ -54,7 +54,7 @@ func lost(log string) (all []string) {
 func TestSanitized(t *testing.T) {
 	to := environment(t)
 	dir, env := sanitized(t, to, generated(t))
-	clients(t, to, dir)
+	helper(t, dir)
 	for _, name := range scripts {
 		t.Run(name, func(t *testing.T) {
 			out, err := script(to, dir, env, name)

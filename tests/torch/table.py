@@ -94,7 +94,7 @@ def test_wrappers_are_refused():
         "functionalize": lambda f: torch.func.functionalize(f)(ones),
     }
     for name, transform in transforms.items():
-        assert len(wrapped(transform)) == 4, name
+        assert len(wrapped(transform)) == 2 * len(TABLES), name
 
 
 def unreadable():
@@ -240,7 +240,8 @@ def test_what_is_given_read_only_outlives_the_others():
 
 
 def test_what_is_given_does_not_change():
-    """Whatever becomes of the tensor: its shape, its memory, its end."""
+    """Whatever becomes of the tensor: its shape, its memory, its end. A storage that
+    grows, or is told to shrink, moves its memory away from every export, as PyTorch has it."""
     x = torch.arange(4096.0).reshape(64, 64)
     managed = own(WRITE, x)
     view = managed.contents.tensor
@@ -270,7 +271,7 @@ def owners(x):
 def test_deleters_give_back_once():
     x = torch.ones(5)
     before = owners(x)
-    for table in TABLES.values():
+    for table in (WRITE, READ):
         held = [own(table, x) for _ in range(1000)]
         assert owners(x) == before + 1000
         for managed in held:

@@ -15,12 +15,12 @@ import (
 )
 
 // scripts are those of this folder that run in one process.
-var scripts = []string{"table.py", "give.py", "consume.py"}
+var scripts = []string{"table.py", "held.py", "give.py", "consume.py"}
 
 // Each script holds one side of the package against torch.
 func TestTheTableAndTheConsumer(t *testing.T) {
 	to, dir := modules(t)
-	for _, name := range append(slices.Clone(scripts), "libraries.py") {
+	for _, name := range append(slices.Clone(scripts), "libraries.py", "faults.py") {
 		t.Run(name, func(t *testing.T) { passes(t, to, dir, nil, name) })
 	}
 }
@@ -101,6 +101,7 @@ func TestOlderTorches(t *testing.T) {
 		t.Run(fmt.Sprintf("%d.%d", to.Major, to.Minor), func(t *testing.T) {
 			dir := t.TempDir()
 			require.NoError(t, to.build(t, generated(t), dir, "-O1"))
+			helper(t, dir)
 			for _, name := range scripts {
 				passes(t, to, dir, nil, name)
 			}

@@ -61,18 +61,34 @@ def load_fast(modules, folder):
     return module
 
 
-def measure_tables(rounds, torch, tables, ours, theirs):
+def measure_tables(rounds, torch, tables, ours, by_object, theirs):
     """Gives the times of each function of both tables."""
     result = {}
     for name in ("borrow", "own", "hold", "import_"):
         function = getattr(tables, name)
-        works = {
-            "ours": lambda ts, f=function: f(ours, ts),
-            "torch": lambda ts, f=function: f(theirs, ts),
-            "floor": lambda ts: tables.nothing(ours, ts),
-        }
+        all_of_them = {"ours": ours, "torch": theirs} | ({"ours, by object": by_object} if name in ("own", "hold") else {})
+        works = {name: lambda ts, f=function, table=table: f(table, ts) for name, table in all_of_them.items()}
+        works["floor"] = lambda ts: tables.nothing(ours, ts)
         result[name] = rounds_of(rounds, torch, works)
     return result
+
+
+def measure_consumers(rounds, torch, consumers):
+    """Times from_dlpack() of arrays of NumPy, each beside torch's own."""
+    import numpy as np
+
+    arrays = [np.full(16, i, "f4") for i in range(COUNT)]
+
+    def work(f):
+        def run(ignored):
+            start = time.perf_counter_ns()
+            for x in arrays:
+                f(x)
+            return (time.perf_counter_ns() - start) / len(arrays)
+
+        return run
+
+    return rounds_of(rounds, torch, {name: work(f) for name, f in consumers.items()})
 
 
 def measure_tvm(rounds, torch, nop, before, after):
@@ -91,6 +107,7 @@ def main():
     modules, rounds, order = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     sys.path[:0] = [modules]
     import dlpackgen_torch
+    import dlpackgen_torch_stable
     import tables
     import torch
     import tvm_ffi
@@ -114,7 +131,9 @@ def main():
     result = {"with tvm-ffi": measure_tvm(rounds, torch, nop, before, after)}
     if order == "tensor first":
         result["call"] = rounds_of(rounds, torch, {name: call(f) for name, f in works.items()})
-        result |= measure_tables(rounds, torch, tables, dlpackgen_torch.table, theirs)
+        result |= measure_tables(rounds, torch, tables, dlpackgen_torch.table, dlpackgen_torch.object_table, theirs)
+        consumers = {"ours": dlpackgen_torch.from_dlpack, "ours, stable ABI": dlpackgen_torch_stable.from_dlpack, "torch": torch.from_dlpack}
+        result["from_dlpack"] = measure_consumers(rounds, torch, consumers)
     print(json.dumps(result))
 
 

@@ -40,4 +40,5 @@ is_installed = _module.is_installed
 from_dlpack = _module.from_dlpack
 table = _module.table
 read_only_table = _module.read_only_table
+object_table = _module.object_table
 torch_version = _module.torch_version

@@ -65,13 +65,23 @@ DLPACKGEN_ATEN_FAST bool read_device(const c10::TensorImpl& impl, DLDevice& out)
   return impl.key_set() - usual_cpu == plain_cpu || read_gpu(impl, out);
 }
 
+// What is read of a tensor before anything is written to a DLTensor, so that no store
+// makes the compiler load it again.
+struct Shape {
+  c10::IntArrayRef sizes;
+  c10::IntArrayRef strides;
+  std::size_t elements;
+};
+
+DLPACKGEN_ATEN_FAST Shape shape_of(const c10::TensorImpl& impl) {
+  return Shape{impl.sizes(), impl.strides(), static_cast<std::size_t>(impl.numel())};
+}
+
 // How many elements lie from the first to the last, of a tensor that has some.
-DLPACKGEN_ATEN_FAST std::size_t span_of(const c10::TensorImpl& impl) {
-  if (impl.is_contiguous()) return static_cast<std::size_t>(impl.numel());
-  const c10::IntArrayRef sizes = impl.sizes();
-  const c10::IntArrayRef strides = impl.strides();
+DLPACKGEN_ATEN_FAST std::size_t span_of(const c10::TensorImpl& impl, const Shape& shape) {
+  if (impl.is_contiguous()) return shape.elements;
   std::int64_t span = 1;
-  for (std::size_t i = 0; i < sizes.size(); ++i) span += (sizes[i] - 1) * strides[i];
+  for (std::size_t i = 0; i < shape.sizes.size(); ++i) span += (shape.sizes[i] - 1) * shape.strides[i];
   return static_cast<std::size_t>(span);
 }
 
@@ -83,8 +93,8 @@ DLPACKGEN_ATEN_FAST bool lies_in(const c10::Storage& storage, std::size_t offset
 // The first element of a tensor that has some; nullptr where there is no memory, or
 // less than it needs.
 template <Access access>
-DLPACKGEN_ATEN_FAST void* data_of(const c10::TensorImpl& impl) {
-  const c10::Storage& storage = impl.storage();
+DLPACKGEN_ATEN_FAST void* data_of(const c10::TensorImpl& impl, const Shape& shape, std::size_t size) {
+  const c10::Storage& storage = impl.unsafe_storage();  // none where storage() would throw
   const void* begin = nullptr;
   if (!storage) return nullptr;
   if constexpr (access == Access::write) {
@@ -93,8 +103,7 @@ DLPACKGEN_ATEN_FAST void* data_of(const c10::TensorImpl& impl) {
     begin = storage.data();
   }
   const std::size_t offset = static_cast<std::size_t>(impl.storage_offset());
-  const std::size_t size = impl.itemsize();
-  if (begin == nullptr || !lies_in(storage, offset, span_of(impl), size)) return nullptr;
+  if (begin == nullptr || !lies_in(storage, offset, span_of(impl, shape), size)) return nullptr;
   return static_cast<char*>(const_cast<void*>(begin)) + offset * size;
 }
 
@@ -104,19 +113,24 @@ DLPACKGEN_ATEN_FAST void* data_of(const c10::TensorImpl& impl) {
  */
 template <Access access>
 DLPACKGEN_ATEN_FAST bool read_plain(const c10::TensorImpl& impl, DLTensor& out) {
-  if (!read_device(impl, out.device)) return false;
+  DLDevice device;
+  if (!read_device(impl, device)) return false;
   const DLDataType dtype = dtype_of(c10::typeMetaToScalarType(impl.dtype()));
   if (dtype.lanes == 0) return false;
-  const c10::IntArrayRef sizes = impl.sizes();
+  const Shape shape = shape_of(impl);
+  void* data = nullptr;
+  if (shape.elements != 0) {
+    data = data_of<access>(impl, shape, bytes_of(dtype));
+    if (data == nullptr) return false;
+  }
+  out.data = data;
+  out.device = device;
+  out.ndim = static_cast<std::int32_t>(shape.sizes.size());
   out.dtype = dtype;
-  out.ndim = static_cast<std::int32_t>(sizes.size());
-  out.shape = const_cast<std::int64_t*>(sizes.data());
-  out.strides = const_cast<std::int64_t*>(impl.strides().data());
+  out.shape = const_cast<std::int64_t*>(shape.sizes.data());
+  out.strides = const_cast<std::int64_t*>(shape.strides.data());
   out.byte_offset = 0;
-  out.data = nullptr;
-  if (impl.numel() == 0) return true;
-  out.data = data_of<access>(impl);
-  return out.data != nullptr;
+  return true;
 }
 
 // PyTorch's own exports look at none of these bits. x.conj().imag has the negative
@@ -145,7 +159,7 @@ inline void refuse_without_memory(const DLTensor& tensor) {
 inline void refuse_outside(const c10::TensorImpl& impl) {
   if (!impl.has_storage() || impl.numel() == 0) return;
   const std::size_t offset = static_cast<std::size_t>(impl.storage_offset());
-  if (lies_in(impl.storage(), offset, span_of(impl), impl.itemsize())) return;
+  if (lies_in(impl.storage(), offset, span_of(impl, shape_of(impl)), impl.itemsize())) return;
   throw Refused(beyond_storage);
 }
 

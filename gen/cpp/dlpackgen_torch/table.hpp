@@ -8,6 +8,7 @@
 #ifndef DLPACKGEN_V1_3_ATEN_TABLE_HPP_
 #define DLPACKGEN_V1_3_ATEN_TABLE_HPP_
 
+#include "held.hpp"
 #include "take.hpp"
 
 #include <ATen/ops/empty.h>
@@ -20,19 +21,6 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace aten DLPACKGEN_ATEN_HIDDEN {
 namespace detail {
 
-DLPACKGEN_ATEN_SLOW void refuse_object(PyObject* object) {
-  const int is_tensor = object == nullptr ? 0 : PyObject_IsInstance(object, THPVariableClass);
-  if (is_tensor < 0) throw python_error();
-  if (is_tensor == 0) throw NoTensor("expected a torch.Tensor");
-}
-
-// Without another owner, so that neither reference counts nor the GIL are touched.
-DLPACKGEN_ATEN_FAST const at::Tensor& tensor_in(void* object) {
-  PyObject* const found = static_cast<PyObject*>(object);
-  if (found == nullptr || !THPVariable_CheckExact(found)) refuse_object(found);
-  return THPVariable_Unpack(found);
-}
-
 template <Access access>
 int table_borrow(void* object, DLTensor* out) noexcept {
   try {
@@ -43,11 +31,18 @@ int table_borrow(void* object, DLTensor* out) noexcept {
   }
 }
 
+using Own = DLManagedTensorVersioned* (*)(PyObject* object);
+
 template <Access access>
+DLManagedTensorVersioned* own_memory(PyObject* object) {
+  return own<access>(tensor_in(object));
+}
+
+template <Own own_it>
 int table_own(void* object, DLManagedTensorVersioned** out) noexcept {
   try {
     *out = nullptr;
-    *out = own<access>(tensor_in(object));
+    *out = own_it(static_cast<PyObject*>(object));
     return 0;
   } catch (...) {
     return report_to_python();
@@ -121,10 +116,10 @@ inline int table_stream(DLDeviceType type, std::int32_t id, void** out) noexcept
   }
 }
 
-template <Access access>
+template <Access access, Own own_it>
 inline constexpr DLPackExchangeAPI exchange_table{DLPackExchangeAPIHeader{current, nullptr},
                                                   table_allocate,
-                                                  table_own<access>,
+                                                  table_own<own_it>,
                                                   table_to_object,
                                                   table_borrow<access>,
                                                   table_stream};
@@ -142,8 +137,15 @@ inline constexpr DLPackExchangeAPI exchange_table{DLPackExchangeAPIHeader{curren
  */
 template <Access access = Access::write>
 const DLPackExchangeAPI* table() noexcept {
-  return &detail::exchange_table<access>;
+  return &detail::exchange_table<access, detail::own_memory<access>>;
 }
+
+/**
+ * The same, but its managed tensors hold the object that they are of, as own_object()
+ * has it: quicker, and good while nobody gives the tensor other memory. Their deleters
+ * take the GIL. install() does not use it.
+ */
+inline const DLPackExchangeAPI* object_table() noexcept { return &detail::exchange_table<Access::write, own_object>; }
 
 }  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v1_3

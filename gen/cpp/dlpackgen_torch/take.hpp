@@ -11,26 +11,15 @@
 
 #include "owned.hpp"
 #include "stream.hpp"
+#include "taken.hpp"
 
 #include <c10/core/impl/LocalDispatchKeySet.h>
-#include <pybind11/pybind11.h>
 
 #include <cstdint>
-#include <optional>
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace aten DLPACKGEN_ATEN_HIDDEN {
-
-/**
- * What becomes of memory that must not be written to, which an at::Tensor cannot
- * say. The unversioned struct has no flags, and counts as such memory.
- */
-enum class ReadOnly {
-  refuse,
-  copy,  ///< Copies it, on the host alone: elsewhere it may be gone before the copy is done.
-  trust  ///< Takes it as it is. Nobody may write to the tensor then.
-};
 
 namespace detail {
 
@@ -40,54 +29,10 @@ struct Source {
   at::Device device;
 };
 
-inline void refuse_layout(const DLTensor& tensor, const Source& source) {
-  for (std::int32_t i = 0; tensor.strides != nullptr && i < tensor.ndim; ++i) {
-    if (tensor.strides[i] < 0 && tensor.shape[i] > 1) {
-      throw Refused("it has a negative stride, which ATen has not: pass a copy");
-    }
-  }
-  const std::size_t size = c10::elementSize(source.scalar);
-  const std::size_t alignment = c10::isComplexType(source.scalar) ? size / 2 : size;
-  if (source.device.is_cpu() && reinterpret_cast<std::uintptr_t>(source.data) % alignment != 0) {
-    throw Refused("its elements do not lie where their type may stand: pass a copy");
-  }
-}
-
-// The validator has passed it, so the sum does not overflow.
 inline Source source_of(const DLTensor& tensor) {
-  const std::optional<at::ScalarType> scalar = scalar_of(tensor.dtype);
-  if (!scalar) throw Refused("its elements are of a type that ATen has not");
-  char* const data = static_cast<char*>(tensor.data);
-  const Source source{data == nullptr ? nullptr : data + tensor.byte_offset, *scalar, device_of(tensor.device)};
-  refuse_layout(tensor, source);
-  return source;
-}
-
-// Strides as ATen wants them, and how many elements lie from the first to the last.
-struct Extents {
-  c10::SmallVector<std::int64_t, 8> strides;
-  std::size_t span = 1;
-};
-
-// Strides of dimensions with fewer than two elements mean nothing, and may be
-// negative or too large for ATen. The validator has seen that the others do not
-// overflow.
-inline Extents extents_of(const DLTensor& tensor) {
-  Extents found;
-  found.strides.resize(static_cast<std::size_t>(tensor.ndim));
-  std::int64_t dense = 1;
-  bool empty = false;
-  for (std::int32_t i = tensor.ndim; i-- > 0;) {
-    const std::int64_t extent = tensor.shape[i];
-    const std::int64_t stride = tensor.strides == nullptr || extent < 2 ? dense : tensor.strides[i];
-    found.strides[static_cast<std::size_t>(i)] = stride;
-    empty |= extent == 0;
-    if (extent < 2 || empty) continue;
-    dense = stride * extent;
-    found.span += static_cast<std::size_t>((extent - 1) * stride);
-  }
-  if (empty) found.span = 0;
-  return found;
+  const at::Device device = device_of(tensor.device);
+  const Elements elements = elements_of(tensor, device.is_cpu());
+  return Source{elements.data, elements.scalar, device};
 }
 
 // Owns context from the beginning, also when it throws. Made by hand, which is what
@@ -102,7 +47,8 @@ inline at::Tensor wrap(const DLTensor& tensor, const Source& source, void* conte
   at::Tensor made =
       at::detail::make_tensor<c10::TensorImpl>(std::move(storage), keys, c10::scalarTypeToTypeMeta(source.scalar));
   made.unsafeGetTensorImpl()->set_sizes_and_strides(
-      c10::IntArrayRef(tensor.shape, static_cast<std::size_t>(tensor.ndim)), c10::IntArrayRef(extents.strides));
+      c10::IntArrayRef(tensor.shape, static_cast<std::size_t>(tensor.ndim)),
+      c10::IntArrayRef(extents.strides.data(), static_cast<std::size_t>(tensor.ndim)));
   return made;
 }
 
@@ -116,58 +62,21 @@ inline at::Tensor copy_on_host(const DLTensor& tensor, const Source& source) {
   return wrap(tensor, source, nullptr, [](void*) {}).clone();
 }
 
-inline bool holds_the_gil() noexcept {
-  return Py_IsInitialized() != 0 && PyGILState_GetThisThreadState() != nullptr && PyGILState_Check() != 0;
-}
+struct Aten {
+  using Tensor = at::Tensor;
+  using Source = detail::Source;
 
-// The deleters of others may run Python, which must not meet an error that is on its
-// way, nor leave one where nobody looks.
-template <class Struct>
-void delete_managed(void* context) {
-  std::optional<pybind11::error_scope> error;
-  if (holds_the_gil()) error.emplace();
-  BasicManaged<Struct>::trusted(static_cast<Struct*>(context)).reset();
-}
+  static Source source_of(const DLTensor& tensor) { return detail::source_of(tensor); }
+  static Tensor copy_on_host(const DLTensor& tensor, const Source& source) {
+    return detail::copy_on_host(tensor, source);
+  }
+  static void* current_stream(DLDevice device) { return aten::current_stream(device); }
 
-// Deletes as above what is not released.
-template <class Struct>
-struct Taken {
-  BasicManaged<Struct> owned;
-
-  explicit Taken(BasicManaged<Struct>&& taken) noexcept : owned(static_cast<BasicManaged<Struct>&&>(taken)) {}
-  Taken(const Taken&) = delete;
-  Taken& operator=(const Taken&) = delete;
-  ~Taken() {
-    if (owned) delete_managed<Struct>(owned.release());
+  template <void (*deleter)(void*)>
+  static Tensor wrap(const DLTensor& tensor, const Source& source, void* context) {
+    return detail::wrap(tensor, source, context, deleter);
   }
 };
-
-inline bool is_read_only(const DLManagedTensor&) noexcept { return true; }
-inline bool is_read_only(const DLManagedTensorVersioned& managed) noexcept {
-  return (managed.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0;
-}
-
-inline void refuse_padded(const DLManagedTensor&) {}
-inline void refuse_padded(const DLManagedTensorVersioned& managed) {
-  if ((managed.flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0) {
-    throw Refused("its elements are padded to bytes, which ATen has no types for");
-  }
-}
-
-template <class Struct>
-at::Tensor take(BasicManaged<Struct> owned, ReadOnly read_only) {
-  Taken<Struct> taken(static_cast<BasicManaged<Struct>&&>(owned));
-  Struct& managed = *taken.owned.get();
-  refuse_padded(managed);
-  const Source source = source_of(managed.dl_tensor);
-  if (!is_read_only(managed) || read_only == ReadOnly::trust) {
-    return wrap(managed.dl_tensor, source, taken.owned.release(), delete_managed<Struct>);
-  }
-  if (read_only == ReadOnly::refuse) {
-    throw Refused("it is read-only, or cannot say that it is not, and a torch.Tensor can always be written to");
-  }
-  return copy_on_host(managed.dl_tensor, source);
-}
 
 }  // namespace detail
 
@@ -179,12 +88,12 @@ at::Tensor take(BasicManaged<Struct> owned, ReadOnly read_only) {
  * \throws Refused, Exception, or c10::Error; the deleter has been called then.
  */
 inline at::Tensor take(DLManagedTensorVersioned* managed, ReadOnly read_only = ReadOnly::refuse) {
-  return detail::take(unwrap(Managed::take(managed)), read_only);
+  return detail::take<detail::Aten>(managed, read_only);
 }
 
 /** The same for the struct without a version. */
 inline at::Tensor take(DLManagedTensor* managed, ReadOnly read_only = ReadOnly::refuse) {
-  return detail::take(unwrap(ManagedLegacy::take(managed)), read_only);
+  return detail::take<detail::Aten>(managed, read_only);
 }
 
 }  // namespace aten DLPACKGEN_ATEN_HIDDEN

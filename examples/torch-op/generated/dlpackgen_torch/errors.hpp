@@ -8,30 +8,17 @@
 #ifndef DLPACKGEN_V1_3_ATEN_ERRORS_HPP_
 #define DLPACKGEN_V1_3_ATEN_ERRORS_HPP_
 
-#include "base.hpp"
+#include "refused.hpp"
 
 #include <torch/csrc/Exceptions.h>
 #include <dlpackgen/exceptions.hpp>
 
 #include <exception>
 #include <new>
-#include <stdexcept>
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace aten DLPACKGEN_ATEN_HIDDEN {
-
-/** A tensor that cannot be had, with the reason: BufferError in Python. */
-class Refused : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-/** An object that is none of the kind that is wanted: TypeError in Python. */
-class NoTensor : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 namespace detail {
 

@@ -41,22 +41,11 @@ PyObject* is_installed(PyObject*, PyObject*) {
   return guarded([] { return PyBool_FromLong(aten::is_installed()); });
 }
 
-aten::ReadOnly read_only_of(const char* name) {
-  const std::string_view wanted(name);
-  if (wanted == "refuse") return aten::ReadOnly::refuse;
-  if (wanted == "copy") return aten::ReadOnly::copy;
-  if (wanted == "trust") return aten::ReadOnly::trust;
-  throw pybind11::value_error("read_only is 'refuse', 'copy' or 'trust', not '" + std::string(wanted) + "'");
-}
-
 PyObject* from_dlpack(PyObject*, PyObject* args, PyObject* keywords) {
-  static const char* const names[] = {"x", "read_only", nullptr};
-  PyObject* object = nullptr;
-  const char* read_only = "refuse";
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|s:from_dlpack", const_cast<char**>(names), &object, &read_only)) {
-    return nullptr;
-  }
-  return guarded([&] { return THPVariable_Wrap(aten::from_object(object, read_only_of(read_only))); });
+  return guarded([&] {
+    const aten::detail::Request wanted = aten::detail::request_in(args, keywords);
+    return THPVariable_Wrap(aten::from_object(wanted.object, wanted.read_only));
+  });
 }
 
 PyMethodDef methods[] = {
@@ -93,8 +82,9 @@ bool add(PyObject* module, const char* name, PyObject* value) {
 
 PyObject* fill(PyObject* module) {
   Py_INCREF(module);  // for ever: consumers keep the table and what it points to
-  const bool filled = add(module, "table", aten::table_object()) &&
-                      add(module, "read_only_table", aten::table_object<aten::Access::read>()) &&
+  const bool filled = add(module, "table", aten::capsule_of(aten::table())) &&
+                      add(module, "read_only_table", aten::capsule_of(aten::table<aten::Access::read>())) &&
+                      add(module, "object_table", aten::capsule_of(aten::object_table())) &&
                       add(module, "torch_version", PyUnicode_FromString(version));
   return filled ? module : nullptr;
 }

@@ -28,19 +28,23 @@ namespace detail {
 // A dimension more than this, and the numbers are a block of their own.
 inline constexpr int roomy_dimensions = 8;
 
-struct Owned {
+template <class Kept>
+struct Export {
   DLManagedTensorVersioned managed;  // the first, so that both have one address
-  c10::Storage storage;
+  Kept kept;
   std::unique_ptr<std::int64_t[]> many;
   std::int64_t numbers[2 * roomy_dimensions];
 
-  explicit Owned(const c10::Storage& kept) : storage(kept) {}
+  explicit Export(const Kept& keep) : kept(keep) {}
 };
 
+using Owned = Export<c10::Storage>;
+
 // Destroys before the room is given back: what a storage frees may export again.
-inline void drop(Owned* owned) noexcept {
-  owned->~Owned();
-  Pool<Owned>::give(owned);
+template <class Kept>
+void drop(Export<Kept>* owned) noexcept {
+  owned->~Export();
+  Pool<Export<Kept>>::give(owned);
 }
 
 // Memory that ATen has from NumPy is freed with the GIL, which cannot be had once
@@ -50,8 +54,26 @@ inline void delete_owned(DLManagedTensorVersioned* self) noexcept {
 }
 
 struct Drop {
-  void operator()(Owned* owned) const noexcept { drop(owned); }
+  template <class Kept>
+  void operator()(Export<Kept>* owned) const noexcept {
+    drop(owned);
+  }
 };
+
+template <class Kept>
+using Exported = std::unique_ptr<Export<Kept>, Drop>;
+
+// keep may throw, and the room is the pool's again then.
+template <class Kept, class Keep>
+Exported<Kept> make_export(Keep keep) {
+  void* const room = Pool<Export<Kept>>::take();
+  try {
+    return Exported<Kept>(::new (room) Export<Kept>(keep()));
+  } catch (...) {
+    Pool<Export<Kept>>::give(room);
+    throw;
+  }
+}
 
 // Memory that is shared until it is written to must outlive its last other owner,
 // who would write to it in place: another lazy clone is an owner that never does.
@@ -62,19 +84,14 @@ DLPACKGEN_ATEN_SLOW c10::Storage share_lazily(const c10::Storage& storage) {
 }
 
 template <Access access>
-std::unique_ptr<Owned, Drop> hold(const c10::TensorImpl& impl) {
+Exported<c10::Storage> hold(const c10::TensorImpl& impl) {
   const c10::Storage& storage = impl.storage();
   const bool shared = access == Access::read && c10::impl::cow::is_cow_data_ptr(storage.data_ptr());
-  void* const room = Pool<Owned>::take();
-  try {
-    return std::unique_ptr<Owned, Drop>(::new (room) Owned(shared ? share_lazily(storage) : storage));
-  } catch (...) {
-    Pool<Owned>::give(room);
-    throw;
-  }
+  return make_export<c10::Storage>([&] { return shared ? share_lazily(storage) : storage; });
 }
 
-inline void copy_numbers(Owned& owned, const DLTensor& view) {
+template <class Kept>
+void copy_numbers(Export<Kept>& owned, const DLTensor& view) {
   std::int64_t* numbers = owned.numbers;
   if (view.ndim > roomy_dimensions) {
     owned.many.reset(new std::int64_t[2 * static_cast<std::size_t>(view.ndim)]);
@@ -86,13 +103,14 @@ inline void copy_numbers(Owned& owned, const DLTensor& view) {
   owned.managed.dl_tensor.strides = numbers + view.ndim;
 }
 
-template <Access access>
-DLManagedTensorVersioned* own_plain(const c10::TensorImpl& impl, const DLTensor& view) {
-  std::unique_ptr<Owned, Drop> owned = hold<access>(impl);
+using Deleter = void (*)(DLManagedTensorVersioned*);
+
+template <Access access, class Kept>
+DLManagedTensorVersioned* fill(Exported<Kept> owned, const DLTensor& view, Deleter deleter) {
   DLManagedTensorVersioned& managed = owned->managed;
   managed.version = current;
   managed.manager_ctx = owned.get();
-  managed.deleter = delete_owned;
+  managed.deleter = deleter;
   managed.flags = access == Access::read ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
   managed.dl_tensor = view;
   copy_numbers(*owned, view);
@@ -132,7 +150,7 @@ DLManagedTensorVersioned* own(const at::Tensor& tensor) {
   DLTensor view;
   c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   if (!detail::read_plain<access>(impl, view)) return detail::own_other(tensor, access);
-  return detail::own_plain<access>(impl, view);
+  return detail::fill<access>(detail::hold<access>(impl), view, detail::delete_owned);
 }
 
 }  // namespace aten DLPACKGEN_ATEN_HIDDEN

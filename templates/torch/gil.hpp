@@ -1,0 +1,41 @@
+/**
+ * \file gil.hpp
+ * Whether a thread may touch objects of Python, and when it may no longer ask for that.
+ */
+#ifndef DLPACKGEN_V0_0_ATEN_GIL_HPP_
+#define DLPACKGEN_V0_0_ATEN_GIL_HPP_
+
+#include "base.hpp"
+
+#include <Python.h>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace detail {
+
+// PyGILState_Check() says yes to everybody once there has been another interpreter.
+inline bool holds_the_gil() noexcept {
+#if PY_VERSION_HEX >= 0x030D0000
+  PyThreadState* const current = PyThreadState_GetUnchecked();
+#else
+  PyThreadState* const current = _PyThreadState_UncheckedGet();
+#endif
+  return current != nullptr && current == PyGILState_GetThisThreadState();
+}
+
+// Threads that ask for the GIL then never come back.
+inline bool python_ends() noexcept {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsInitialized() == 0 || Py_IsFinalizing() != 0;
+#else
+  return Py_IsInitialized() == 0 || _Py_IsFinalizing() != 0;
+#endif
+}
+
+}  // namespace detail
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_ATEN_GIL_HPP_

@@ -1,0 +1,88 @@
+/**
+ * \file held.hpp
+ * Managed tensors that hold an object of Python, and not the storage of its tensor:
+ * no reference count is atomic, which makes them quicker. But whoever holds an object
+ * does not hold its memory: `t.data = other`, `t.set_()` and `t.resize_()` free what
+ * was exported. They are for exports during which nobody does that, such as those of
+ * a call, and nothing uses them that does not ask for them by name.
+ */
+#ifndef DLPACKGEN_V0_0_ATEN_HELD_HPP_
+#define DLPACKGEN_V0_0_ATEN_HELD_HPP_
+
+#include "gil.hpp"
+#include "owned.hpp"
+
+#include <torch/csrc/autograd/python_variable.h>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace detail {
+
+DLPACKGEN_ATEN_SLOW void refuse_object(PyObject* object) {
+  const int is_tensor = object == nullptr ? 0 : PyObject_IsInstance(object, THPVariableClass);
+  if (is_tensor < 0) throw python_error();
+  if (is_tensor == 0) throw NoTensor("expected a torch.Tensor");
+}
+
+// Without another owner, so that neither reference counts nor the GIL are touched.
+DLPACKGEN_ATEN_FAST const at::Tensor& tensor_in(void* object) {
+  PyObject* const found = static_cast<PyObject*>(object);
+  if (found == nullptr || !THPVariable_CheckExact(found)) refuse_object(found);
+  return THPVariable_Unpack(found);
+}
+
+// Without a destructor, which could not be left when Python ends.
+using Held = Export<PyObject*>;
+
+// Python ends threads that wait for the GIL by unwinding them: this function, and
+// what it calls until it has it, must not be noexcept.
+DLPACKGEN_ATEN_SLOW void delete_from_afar(Held* held) {
+  if (python_ends()) return;  // a leak: what it holds is Python's
+  const PyGILState_STATE state = PyGILState_Ensure();
+  Py_DECREF(held->kept);
+  PyGILState_Release(state);
+  drop(held);
+}
+
+inline void delete_held(DLManagedTensorVersioned* self) {
+  Held* const held = static_cast<Held*>(self->manager_ctx);
+  if (!holds_the_gil()) return delete_from_afar(held);
+  Py_DECREF(held->kept);
+  drop(held);
+}
+
+// The reference comes last, when nothing can fail.
+inline DLManagedTensorVersioned* hold_object(PyObject* object, const DLTensor& view) {
+  DLManagedTensorVersioned* const made =
+      fill<Access::write>(make_export<PyObject*>([object] { return object; }), view, delete_held);
+  Py_INCREF(object);
+  return made;
+}
+
+}  // namespace detail
+
+/**
+ * A managed tensor over the memory of the tensor in an object of Python, for whoever
+ * calls its deleter: on any thread, which takes the GIL unless it has it, and leaks
+ * once Python ends. Wants the GIL. Shape and strides (elements) are its own.
+ *
+ * It is good until the object has other memory, or resizes that (see held.hpp). What
+ * ATen itself must export holds memory, as that of own() does.
+ *
+ * \throws as own(), NoTensor for another object.
+ */
+inline DLManagedTensorVersioned* own_object(PyObject* object) {
+  DLTensor view;
+  const at::Tensor& tensor = detail::tensor_in(object);
+  if (!detail::read_plain<Access::write>(*tensor.unsafeGetTensorImpl(), view)) {
+    return detail::own_other(tensor, Access::write);
+  }
+  return detail::hold_object(object, view);
+}
+
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_ATEN_HELD_HPP_

@@ -1,0 +1,199 @@
+/**
+ * \file stable_take.hpp
+ * What take.hpp does, by the stable ABI of LibTorch: a torch::stable::Tensor out of a
+ * managed tensor of anybody's, without copying. Whatever happens, its deleter is called
+ * exactly once. That ABI takes deleters since torch 2.11, and tells handles of streams
+ * and the reasons of failures since 2.13.
+ */
+#ifndef DLPACKGEN_V0_0_ATEN_STABLE_TAKE_HPP_
+#define DLPACKGEN_V0_0_ATEN_STABLE_TAKE_HPP_
+
+#ifndef TORCH_TARGET_VERSION
+#error "define TORCH_TARGET_VERSION, such as 0x020D000000000000 for torch 2.13 and newer"
+#endif
+
+#include "taken.hpp"
+
+#include <torch/csrc/stable/accelerator.h>
+#include <torch/csrc/stable/stableivalue_conversions.h>
+#include <torch/csrc/stable/tensor.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#if TORCH_FEATURE_VERSION < TORCH_VERSION_2_13_0
+#error "the consumer needs TORCH_TARGET_VERSION 2.13 or newer, whose ABI has all that it calls"
+#endif
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace stable {
+
+using torch::stable::Tensor;
+
+namespace detail {
+
+using aten::detail::Elements;
+using aten::detail::Extents;
+
+inline std::string last_error() {
+  const char* const reason = torch_exception_get_what_without_backtrace();
+  return reason != nullptr ? reason : "torch failed, and does not say why";
+}
+
+// The macro of torch prints what it throws.
+inline void check_shim(AOTITorchError failed) {
+  if (failed != TORCH_SUCCESS) throw Refused(last_error());
+}
+
+struct Source {
+  void* data;
+  std::size_t size;  // of an element, in bytes
+  std::int32_t dtype;
+  std::int32_t device_type;
+  std::int32_t device_index;
+
+  bool is_cpu() const { return device_type == aoti_torch_device_type_cpu(); }
+};
+
+inline bool is_host(DLDevice device) {
+  return device.device_type == kDLCPU || device.device_type == kDLCUDAHost || device.device_type == kDLROCMHost;
+}
+
+// The host has no stream. Elsewhere this tells whether torch knows the device at all.
+inline void* current_stream(DLDevice device) {
+  if (is_host(device)) return nullptr;
+  if (device.device_type != kDLCUDA) throw Refused("its device is none that is served here: CPU or CUDA");
+  StreamHandle stream = nullptr;
+  void* handle = nullptr;
+  AOTITorchError failed = aoti_torch_get_current_stream(device.device_id, &stream);
+  if (failed == TORCH_SUCCESS) {
+    failed = torch_stream_native_handle(stream, &handle);
+    static_cast<void>(aoti_torch_delete_stream(stream));
+  }
+  if (failed != TORCH_SUCCESS) throw Refused("its device is none that this torch works on: " + last_error());
+  return handle;
+}
+
+inline std::int32_t dtype_number(c10::ScalarType scalar) {
+  return torch::stable::detail::to<std::int32_t>(torch::stable::detail::from(scalar));
+}
+
+inline Source source_of(const DLTensor& tensor) {
+  static_cast<void>(current_stream(tensor.device));
+  const bool on_host = is_host(tensor.device);
+  const Elements elements = aten::detail::elements_of(tensor, on_host);
+  return Source{elements.data, aten::detail::bytes_of(tensor.dtype), dtype_number(elements.scalar),
+                on_host ? aoti_torch_device_type_cpu() : aoti_torch_device_type_cuda(),
+                on_host ? -1 : tensor.device.device_id};
+}
+
+// What is being made on this thread. The ABI does not say whether it calls the deleter
+// of a tensor that it fails to make, so until it has succeeded that does nothing.
+inline thread_local const void* being_made = nullptr;
+
+template <void (*deleter)(void*)>
+void delete_made(void*, void* context) {
+  if (context != being_made) deleter(context);
+}
+
+inline AOTITorchError make(const DLTensor& tensor, const Source& source, void (*deleter)(void*, void*), void* context,
+                           AtenTensorHandle* made) {
+  const Extents extents = aten::detail::extents_of(tensor);
+  return torch_from_blob(source.data, tensor.ndim, tensor.shape, extents.strides.data(), /*storage_offset=*/0,
+                         source.dtype, source.device_type, source.device_index, made, aoti_torch_layout_strided(),
+                         /*opaque_metadata=*/nullptr, /*opaque_metadata_size=*/0, deleter, context);
+}
+
+// Owns context from the beginning, also when it throws.
+template <void (*deleter)(void*)>
+Tensor wrap(const DLTensor& tensor, const Source& source, void* context) {
+  AtenTensorHandle made = nullptr;
+  being_made = context;
+  const AOTITorchError failed = make(tensor, source, delete_made<deleter>, context, &made);
+  being_made = nullptr;
+  if (failed == TORCH_SUCCESS) return Tensor(made);
+  const Refused error(last_error());
+  deleter(context);
+  throw error;
+}
+
+// The elements in row-major order, one behind the other.
+inline char* copy_elements(const DLTensor& tensor, const Extents& extents, std::size_t size, const char* from, char* to,
+                           std::int32_t dimension) {
+  if (dimension == tensor.ndim) {
+    std::memcpy(to, from, size);
+    return to + size;
+  }
+  const std::int64_t step = extents.strides[static_cast<std::size_t>(dimension)] * static_cast<std::int64_t>(size);
+  for (std::int64_t i = 0; i < tensor.shape[dimension]; ++i) {
+    to = copy_elements(tensor, extents, size, from + i * step, to, dimension + 1);
+  }
+  return to;
+}
+
+// By hand, since an operator would be seen by the modes of the caller.
+inline Tensor copy_on_host(const DLTensor& tensor, const Source& source) {
+  if (!source.is_cpu()) throw Refused("it is read-only, and is copied on the CPU alone");
+  DLTensor dense = tensor;
+  dense.strides = nullptr;
+  const Extents extents = aten::detail::extents_of(dense);
+  AtenTensorHandle made = nullptr;
+  void* room = nullptr;
+  check_shim(aoti_torch_empty_strided(tensor.ndim, tensor.shape, extents.strides.data(), source.dtype,
+                                      source.device_type, source.device_index, &made));
+  Tensor copy(made);
+  check_shim(aoti_torch_get_data_ptr(made, &room));
+  const bool has_elements = std::find(tensor.shape, tensor.shape + tensor.ndim, 0) == tensor.shape + tensor.ndim;
+  if (has_elements) {
+    copy_elements(tensor, aten::detail::extents_of(tensor), source.size, static_cast<const char*>(source.data),
+                  static_cast<char*>(room), 0);
+  }
+  return copy;
+}
+
+struct Shim {
+  using Tensor = stable::Tensor;
+  using Source = detail::Source;
+
+  static Source source_of(const DLTensor& tensor) { return detail::source_of(tensor); }
+  static Tensor copy_on_host(const DLTensor& tensor, const Source& source) {
+    return detail::copy_on_host(tensor, source);
+  }
+  static void* current_stream(DLDevice device) { return detail::current_stream(device); }
+
+  template <void (*deleter)(void*)>
+  static Tensor wrap(const DLTensor& tensor, const Source& source, void* context) {
+    return detail::wrap<deleter>(tensor, source, context);
+  }
+};
+
+}  // namespace detail
+
+/**
+ * Takes a tensor over, as aten::take() does, with the same checks: of the CPU and of
+ * CUDA alone, since this ABI does not tell CUDA and ROCm apart. No stream is waited
+ * for. May be called without the GIL, if the deleter may.
+ *
+ * \throws Refused or Exception; the deleter has been called then.
+ */
+inline Tensor take(DLManagedTensorVersioned* managed, ReadOnly read_only = ReadOnly::refuse) {
+  return aten::detail::take<detail::Shim>(managed, read_only);
+}
+
+/** The same for the struct without a version. */
+inline Tensor take(DLManagedTensor* managed, ReadOnly read_only = ReadOnly::refuse) {
+  return aten::detail::take<detail::Shim>(managed, read_only);
+}
+
+}  // namespace stable
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_ATEN_STABLE_TAKE_HPP_

@@ -1,0 +1,149 @@
+"""Tensors, streams and exceptions of a back end of CUDA that is none: its memory is the
+host's, the stream of device n has the handle 40 + n, and it raises what it is told to."""
+
+import ctypes
+import os
+
+import torch
+
+import check
+from check import TABLES, Stranger, borrow, delete, from_dlpack, give, own, refused
+from consume import Object, Tabled, table_for
+
+faults = ctypes.CDLL(os.path.join(os.path.dirname(check.dlpackgen_torch.__file__), "..", "faults.so"))
+faults.put_the_back_end()
+
+RAISED = {1: (BufferError, "mine"), 2: (MemoryError, "mine"), 3: (MemoryError, "out of memory"), 4: (RuntimeError, "mine"),
+          5: (RuntimeError, "says nothing")}
+
+
+def test_streams():
+    for table in TABLES.values():
+        for number in (0, 1):
+            out = ctypes.c_void_p()
+            assert table.stream(check.CUDA, number, out) == 0 and out.value == 40 + number
+        with refused(BufferError, "knows no device by"):
+            table.stream(check.CUDA, 2, ctypes.c_void_p())
+        with refused(BufferError, "another back end"):
+            table.stream(10, 0, ctypes.c_void_p())
+
+
+def test_exceptions_from_streams():
+    for fault, raised in RAISED.items():
+        for table in TABLES.values():
+            faults.fail_with(fault)
+            out = ctypes.c_void_p(1)
+            with refused(*raised):
+                table.stream(check.CUDA, 0, out)
+            assert not out
+            faults.fail_with(0)
+            assert table.stream(check.CUDA, 0, out) == 0 and out.value == 40
+
+
+def test_exceptions_from_making_objects():
+    """There is no such room for a copy of what is read-only, which stays the caller's."""
+    for table in TABLES.values():
+        stranger = Stranger((1 << 46,), (0,), flags=check.READ_ONLY)
+        out = ctypes.c_void_p(1)
+        try:
+            table.give(ctypes.addressof(stranger.managed), out)
+        except (BufferError, MemoryError) as e:
+            assert "memory" in str(e) and "Exception raised from" not in str(e), e
+        else:
+            raise AssertionError("it was made")
+        assert not out and stranger.deleted == 0
+
+
+def test_tensors_of_devices():
+    for number in (0, 1):
+        stranger = Stranger((2, 3), device=(check.CUDA, number), offset=4)
+        x = from_dlpack(stranger.capsule())
+        assert x.device == torch.device("cuda", number) and x.data_ptr() == ctypes.addressof(check.room) + 4
+        for table in TABLES.values():
+            for view in (borrow(table, x), own(table, x).contents.tensor):
+                assert (view.device.type, view.device.id) == (check.CUDA, number) and view.data == x.data_ptr()
+                assert check.shape_of(view) == (2, 3)
+        made = own(check.WRITE, x)
+        y = give(check.WRITE, made.contents)
+        assert y.device == x.device and y.data_ptr() == x.data_ptr()
+        del x, y
+
+
+def test_deleters_of_devices():
+    stranger = Stranger((2,), device=(check.CUDA, 1))
+    x = from_dlpack(stranger.capsule())
+    assert stranger.deleted == 0
+    managed = own(check.WRITE, x)
+    del x
+    assert stranger.deleted == 0
+    delete(managed)
+    assert stranger.deleted == 1
+
+
+def test_what_is_read_only_is_not_copied():
+    stranger = Stranger((2,), device=(check.CUDA, 0), flags=check.READ_ONLY)
+    with refused(BufferError, "copied on the CPU alone"):
+        from_dlpack(stranger.capsule(), "copy")
+    assert stranger.deleted == 1
+
+
+class OnDevice(Object):
+    def __dlpack_device__(self):
+        return (check.CUDA, 1)
+
+
+def test_objects_are_asked_for_the_stream():
+    for old in (False, True):
+        stranger = Stranger((2,), device=(check.CUDA, 1))
+        source = OnDevice(stranger.capsule(), old)
+        x = from_dlpack(source)
+        assert source.asked == [{"max_version": (1, 3), "stream": 41}] + old * [{"stream": 41}]
+        del x
+        assert stranger.deleted == 1
+
+
+def test_tables_must_work_on_the_stream():
+    wanted = 41
+
+    def own(x, out):
+        out[0] = ctypes.pointer(stranger.managed)
+        return 0
+
+    def stream(kind, number, out):
+        out[0] = wanted
+        return 0
+
+    Tabled.__dlpack_c_exchange_api__, table = table_for(own, stream)
+    stranger = Stranger((2,), device=(check.CUDA, 1))
+    x = from_dlpack(Tabled())
+    assert x.device == torch.device("cuda", 1)
+    del x
+    assert stranger.deleted == 1
+    wanted, stranger = 40, Stranger((2,), device=(check.CUDA, 1))
+    with refused(BufferError, "another stream"):
+        from_dlpack(Tabled())
+    assert stranger.deleted == 1
+
+
+def test_exceptions_while_something_is_taken():
+    def own(x, out):
+        out[0] = ctypes.pointer(stranger.managed)
+        return 0
+
+    for fault in RAISED:
+        Tabled.__dlpack_c_exchange_api__, table = table_for(own)
+        stranger, source = Stranger((2,), device=(check.CUDA, 1)), OnDevice(None)
+        faults.fail_with(fault)
+        for offered in (Tabled(), source):
+            try:
+                from_dlpack(offered)
+            except (BufferError, MemoryError, RuntimeError):
+                pass
+            else:
+                raise AssertionError(f"fault {fault} was not noticed")
+        faults.fail_with(0)
+        assert stranger.deleted == 1 and source.asked == []
+
+
+if __name__ == "__main__":
+    check.run(globals())

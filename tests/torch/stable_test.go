@@ -1,0 +1,112 @@
+package torch
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// byStable lets a script take tensors by the module of the stable ABI.
+var byStable = []string{"DLPACKGEN_CONSUMER=dlpackgen_torch_stable"}
+
+// stableFlags are for the oldest torch whose ABI knows objects of Python.
+func (to torches) stableFlags(t *testing.T, headers string, target string) []string {
+	return append(to.flags(headers, filepath.Join(golden.Root(t), "gen", "cpp"), filepath.Join(golden.Root(t), "gen", "c")), target,
+		filepath.Join(headers, "dlpackgen_torch", "stable_module.cpp"))
+}
+
+// buildStable makes dlpackgen_torch_stable of the sources in a folder, in another one.
+func (to torches) buildStable(t *testing.T, headers, dir string, flags ...string) error {
+	t.Helper()
+	if to.Minor < 14 {
+		t.Skip("needs torch 2.14: the stable ABI of older ones makes no objects of Python")
+	}
+	args := append(to.stableFlags(t, headers, "-DTORCH_TARGET_VERSION=0x020E000000000000"), "-shared", "-o",
+		filepath.Join(dir, "dlpackgen_torch_stable"+to.Suffix))
+	args = append(append(args, flags...), "-L"+filepath.Join(to.Root, "lib"), "-ltorch_cpu")
+	out, err := exec.Command(need.Program(t, "g++", "g++"), args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return nil
+}
+
+var (
+	stableOnce sync.Once
+	errStable  error
+)
+
+// stable gives the folder with the package and the module of the stable ABI.
+func stable(t *testing.T) (torches, string) {
+	t.Helper()
+	to, dir := modules(t)
+	stableOnce.Do(func() { errStable = to.buildStable(t, generated(t), dir, "-O1") })
+	require.NoError(t, errStable)
+	return to, dir
+}
+
+// The consumer by the stable ABI does what the other does.
+func TestTheStableConsumer(t *testing.T) {
+	to, dir := stable(t)
+	for _, name := range []string{"consume.py", "libraries.py"} {
+		t.Run(name, func(t *testing.T) { passes(t, to, dir, byStable, name) })
+	}
+}
+
+// It calls nothing of torch but what is in the stable ABI.
+func TestTheStableConsumerNeedsNoOtherSymbols(t *testing.T) {
+	to, dir := stable(t)
+	out, err := exec.Command(need.Program(t, "nm", "binutils"), "-D", "--undefined-only", "--format=just-symbols",
+		filepath.Join(dir, "dlpackgen_torch_stable"+to.Suffix)).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Contains(t, string(out), "torch_from_blob\n")
+	assert.NotRegexp(t, `(?m)^_ZN?K?(3c10|2at|5torch)`, string(out))
+	assert.NotContains(t, string(out), "THPVariable")
+}
+
+// What the ABI of a version lacks is said when it is compiled for that.
+func TestOlderStableABIsAreRefused(t *testing.T) {
+	to := environment(t)
+	for target, says := range map[string]string{
+		"-DDLPACKGEN_NONE":                          "define TORCH_TARGET_VERSION",
+		"-DTORCH_TARGET_VERSION=0x020A000000000000": "the consumer needs TORCH_TARGET_VERSION 2.13 or newer",
+		"-DTORCH_TARGET_VERSION=0x020D000000000000": "the module needs TORCH_TARGET_VERSION 2.14 or newer",
+	} {
+		out, err := exec.Command(need.Program(t, "g++", "g++"), append(to.stableFlags(t, generated(t), target), "-fsyntax-only", "-fmax-errors=1")...).CombinedOutput()
+		assert.Error(t, err)
+		assert.Contains(t, string(out), says)
+	}
+}
+
+// Each of these makes what is its own wrong in one place.
+var stableMutants = map[string]mutant{
+	"devices are not looked at":   {"stable_take.hpp", "  static_cast<void>(current_stream(tensor.device));\n", "", "consume.py test_refusals_delete_once"},
+	"any device is CUDA":          {"stable_take.hpp", "if (device.device_type != kDLCUDA) throw", "if (false) throw", "consume.py test_devices_of_others"},
+	"pinned memory has a stream":  {"stable_take.hpp", " || device.device_type == kDLCUDAHost", "", "consume.py test_other_streams"},
+	"nothing is deleted":          {"stable_take.hpp", "if (context != being_made) deleter(context);", "static_cast<void>(context);", "consume.py test_capsules"},
+	"being made never ends":       {"stable_take.hpp", "  being_made = nullptr;\n", "", "consume.py test_tables"},
+	"copies are dense":            {"stable_take.hpp", "from + i * step", "from + i * static_cast<std::int64_t>(size)", "consume.py test_copies_are_made_below_the_modes"},
+	"nothing is copied with care": {"stable_take.hpp", "  if (has_elements) {", "  if (true) {", "consume.py test_copies_of_nothing"},
+	"copies are of one element":   {"stable_take.hpp", "  return to + size;", "  return to;", "consume.py test_read_only_memory"},
+	"tensors of torch are asked":  {"stable_module.cpp", "!PyCapsule_CheckExact(wanted.object) && is_tensor(wanted.object)", "false", "consume.py test_tensors_of_torch_give_an_alias"},
+	"what is no tensor is":        {"stable_module.cpp", "  } catch (const aten::NoTensor& e) {\n    PyErr_SetString(PyExc_TypeError, e.what());\n", "", "consume.py test_what_is_no_tensor"},
+}
+
+func TestStableMutantsAreSeen(t *testing.T) {
+	to, whole := stable(t)
+	for i, b := range batches(t, stableMutants) {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			headers, dir := b.sources(t), t.TempDir()
+			require.NoError(t, to.buildStable(t, headers, dir, "-O0", "-Wno-error"))
+			b.areSeen(t, stableMutants, to, dir, append(byStable, "PYTHONPATH="+dir+":"+whole))
+		})
+	}
+}
