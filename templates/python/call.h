@@ -123,7 +123,7 @@ DLPACKGEN_SLOW static int dlpackgen_left_out(struct dlpackgen_call *call, int i)
 /* Tensors */
 
 static void dlpackgen_give_back(struct dlpackgen_call *call, int i) {
-	const uint32_t bit = UINT32_C(1) << i;
+	const uint64_t bit = UINT64_C(1) << i;
 	if (!(call->owns & bit)) return;
 	call->owns &= ~bit;
 	dlpackgen_delete_quietly(call->arguments[i].versioned, call->arguments[i].legacy);
@@ -173,7 +173,7 @@ DLPACKGEN_FAST int dlpackgen_fetch_by_table(
     struct dlpackgen_call *call, int i, struct dlpackgen_argument *a, const struct dlpackgen_parameter *p) {
 	const int owned = dlpackgen_read_table(a, a->api, 1, a->object, p->writes);
 	if (DLPACKGEN_RARE(owned < 0)) return dlpackgen_about(call->function, i);
-	if (owned) call->owns |= UINT32_C(1) << i;
+	if (owned) call->owns |= UINT64_C(1) << i;
 	if (a->guard && DLPACKGEN_RARE(a->guard(a->object, &a->tensor))) return dlpackgen_unreadable(call, i);
 	return 0;
 }
@@ -206,7 +206,7 @@ static int dlpackgen_fetch_capsule(struct dlpackgen_call *call, int i) {
 	int failed = dlpackgen_read_capsule(call->state, a, a->object, stream);
 	Py_XDECREF(stream);
 	if (!failed) {
-		call->owns |= UINT32_C(1) << i;
+		call->owns |= UINT64_C(1) << i;
 		failed = dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1);
 	}
 	return failed ? dlpackgen_about(call->function, i) : dlpackgen_check_word(call, i);
@@ -219,7 +219,7 @@ static int dlpackgen_fetch_held(struct dlpackgen_call *call, int i) {
 	a->versioned = dlpackgen_take_adopted(a->adopted, a->object, call->function->parameters[i].writes);
 	if (!a->versioned) return PyErr_Occurred() ? dlpackgen_about(call->function, i) : 1;
 	a->legacy = NULL;
-	call->owns |= UINT32_C(1) << i;
+	call->owns |= UINT64_C(1) << i;
 	a->tensor = a->versioned->dl_tensor;
 	a->flags = a->versioned->flags;
 	return 0;
@@ -253,7 +253,7 @@ static int dlpackgen_fetch_stranger(struct dlpackgen_call *call, int i) {
 	int owned = dlpackgen_read_table(a, a->api, 0, a->object, call->function->parameters[i].writes);
 	if (!owned && dlpackgen_runs_after(call, i)) owned = dlpackgen_read_owned(a, a->api, a->object);
 	if (owned < 0) return dlpackgen_about(call->function, i);
-	if (owned) call->owns |= UINT32_C(1) << i;
+	if (owned) call->owns |= UINT64_C(1) << i;
 	if (a->guard && a->guard(a->object, &a->tensor)) return dlpackgen_unreadable(call, i);
 	return dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1) ? dlpackgen_about(call->function, i) : 0;
 }
@@ -309,6 +309,7 @@ static int dlpackgen_sort_slowly(struct dlpackgen_call *call, int i, PyObject *o
 	a->adopted = route->adopted;
 	a->refusing = route->refusing;
 	a->streams = dlpackgen_teller(route);
+	a->waits = 0;
 	a->api = route->api;
 	a->guard = route->guard;
 	a->asks = route->asks;
@@ -375,12 +376,15 @@ static void dlpackgen_drop_types(struct dlpackgen_call *call) {
 }
 
 /* Finds the stream while code may still run: 0, or -1 with an exception. Tensors whose
- * library works on another one are asked for on this one. */
+ * library works on another one are waited for by a back end, or asked for on this one. */
 static int dlpackgen_agree_on_stream(struct dlpackgen_call *call) {
 	int other = -1;
 	if (dlpackgen_choose_stream(call)) return -1;
 	while (call->has_stream && (other = dlpackgen_find_other_stream(call, 0)) >= 0) {
 		struct dlpackgen_argument *a = &call->arguments[other];
+		const int waits = dlpackgen_wait_for(call, other);
+		if (waits < 0) return -1;
+		if (waits) continue;
 		if (dlpackgen_check_type(call, other) || dlpackgen_may_ask_again(call, other)) return -1;
 		dlpackgen_give_back(call, other);
 		a->adopted = a->streams = NULL;
@@ -465,7 +469,9 @@ DLPACKGEN_SLOW static int dlpackgen_begin_named(
 }
 
 DLPACKGEN_PYTHON_API void dlpackgen_end(struct dlpackgen_call *call) {
-	for (int i = 0; DLPACKGEN_RARE(call->owns); i++) dlpackgen_give_back(call, i);
+	if (!DLPACKGEN_RARE(call->owns)) return;
+	if (call->owns & DLPACKGEN_OWES_ORDER) dlpackgen_order_back(call);
+	for (int i = 0; call->owns; i++) dlpackgen_give_back(call, i);
 }
 
 DLPACKGEN_PYTHON_API int dlpackgen_begin(struct dlpackgen_call *call, PyObject *module,

@@ -22,6 +22,8 @@
 
 #include <dlpackgen_python/check.h>
 
+#include <dlpackgen_python/backend.h>
+
 #include <dlpackgen_python/call.h>
 
 #include <dlpackgen_python/object.h>

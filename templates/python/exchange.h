@@ -19,6 +19,7 @@
 
 #include <dlpack/dlpack_util.h>
 #include <dlpackgen_python/adopted.h>
+#include <dlpackgen_python/dlpackgen_device.h>
 #include <dlpackgen_python/names.h>
 
 #if PY_VERSION_HEX < 0x030B0000
@@ -48,7 +49,8 @@ enum {
 	DLPACKGEN_MAX_EXTENTS = 8,
 	DLPACKGEN_MAX_SYMBOLS = 8,
 	DLPACKGEN_MAX_DEVICES = 4,
-	DLPACKGEN_MAX_REGISTERED = 16
+	DLPACKGEN_MAX_REGISTERED = 16,
+	DLPACKGEN_MAX_BACKENDS = 4
 };
 
 /** What a parameter takes. */
@@ -135,7 +137,8 @@ struct dlpackgen_argument {
 	DLManagedTensor *legacy;
 	PyTypeObject *type; /* what its table was found by */
 	DLDevice said;      /* by its __dlpack_device__, where says is 1 */
-	uint8_t asks, trusted, yields, done, says;
+	void *behind;       /* the stream that its library works on, where waits is 1 */
+	uint8_t asks, trusted, yields, done, says, waits;
 };
 
 /** One call of a function. To be declared by DLPACKGEN_CALL. */
@@ -160,7 +163,7 @@ struct dlpackgen_call {
 	void *other;    /* the stream of a library that works on another one */
 	int decides;
 	uint8_t bound[DLPACKGEN_MAX_SYMBOLS];
-	uint32_t owns; /* a bit for each argument that has a managed tensor */
+	uint64_t owns; /* a bit for each argument that has a managed tensor, and DLPACKGEN_OWES_ORDER */
 	uint8_t has_stream, has_number, named_stream;
 };
 
@@ -257,6 +260,32 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_allocate(DLDataType dty
  * RuntimeError when DLPACKGEN_MAX_REGISTERED types have one already.
  */
 DLPACKGEN_PYTHON_API int dlpackgen_register(PyObject *module, PyObject *type, const DLPackExchangeAPI *table);
+
+/**
+ * Lets the functions of a module use a back end for the devices of its type; the later
+ * one where it did so twice. From then on the driver is asked whose memory a tensor there
+ * is in, and a tensor that says otherwise, or reaches beyond that memory, is a
+ * BufferError. Libraries that work on another stream than the call are waited for, and
+ * wait for it from dlpackgen_end() on. dlpackgen_empty() allocates for libraries that
+ * cannot be asked. Nothing of the driver is loaded before the first such tensor.
+ *
+ * \param source  the stream where no library tells one; NULL: stream= must be given then.
+ *
+ * ValueError for a table of another version, RuntimeError for more than
+ * DLPACKGEN_MAX_BACKENDS. Table and source must be kept as long as the module.
+ */
+DLPACKGEN_PYTHON_API int dlpackgen_use_device(
+    PyObject *module, const dlpackgen_device *table, const dlpackgen_device_source *source);
+
+/** The back end that a module uses for a device, to copy for one; NULL, without an exception, for none. */
+DLPACKGEN_PYTHON_API const dlpackgen_device *dlpackgen_device_for(PyObject *module, DLDevice device);
+
+/** A back end out of a capsule named "dlpackgen_device", as another module gives it: NULL with an exception for what is
+ * none, or of another version. */
+DLPACKGEN_PYTHON_API const dlpackgen_device *dlpackgen_device_in(PyObject *capsule);
+
+/** A back end in such a capsule, for other modules. Gives a new reference. */
+DLPACKGEN_PYTHON_API PyObject *dlpackgen_device_capsule(const dlpackgen_device *table);
 
 /** Sets an exception about an argument, counted from 0: "f(): argument 'b' (2nd): " and the text, which is made as by
  * PyErr_Format. Gives -1. */

@@ -2,14 +2,7 @@
 #ifndef DLPACKGEN_PYTHON_PLACE_H_
 #define DLPACKGEN_PYTHON_PLACE_H_
 
-#include <dlpackgen_python/check.h>
-
-/* Producers disagree on the id of managed memory, which every device reaches: DLPack has
- * 0 for it, CuPy the device that it was allocated on. */
-static int dlpackgen_same_device(DLDevice a, DLDevice b) {
-	const int numbered = a.device_type != kDLCUDAManaged;
-	return a.device_type == b.device_type && (!numbered || a.device_id == b.device_id);
-}
+#include <dlpackgen_python/backend.h>
 
 /* Gives what tells the stream that an argument's library works on, by which two arguments
  * of one library are known; NULL where nothing does. */
@@ -74,6 +67,24 @@ static int dlpackgen_no_stream(const struct dlpackgen_call *call, int i, DLDevic
 	    dlpackgen_device_text(device, where), call->function->takes_stream ? ": give stream=" : "");
 }
 
+/* One handle for each stream: on CUDA, 1 is the default one, as NULL is. */
+static void *dlpackgen_plain_stream(DLDevice device, void *stream) {
+	const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
+	const int known = streams != dlpackgen_streams_none;
+	return known && (uintptr_t)stream == (uintptr_t)dlpackgen_default_stream(streams) ? NULL : stream;
+}
+
+/* Takes the stream that the program has for a device, as the last resort: 0, or -1 with
+ * an exception. */
+static int dlpackgen_use_program(struct dlpackgen_call *call, int i, DLDevice device) {
+	void *stream = NULL;
+	const int told = dlpackgen_ask_program(call, i, device, &stream);
+	if (told <= 0) return told < 0 ? -1 : dlpackgen_no_stream(call, i, device);
+	call->stream = dlpackgen_plain_stream(device, stream);
+	dlpackgen_settle_stream(call, i, device);
+	return 0;
+}
+
 /* Looks at where a tensor is that can be lent, and forgets it again: 1 when it has
  * been seen, 0 when that is not to be had so, -1 with an exception. */
 static int dlpackgen_peek(const struct dlpackgen_call *call, int i, DLDevice *device) {
@@ -103,7 +114,7 @@ static int dlpackgen_find_stream(struct dlpackgen_call *call, int wanting, DLDev
 		if (seen < 0) return -1;
 		if (seen && !dlpackgen_is_on_host(there) && dlpackgen_ask_stream(call, i, there) < 0) return -1;
 	}
-	if (!call->has_stream) return dlpackgen_no_stream(call, wanting, device);
+	if (!call->has_stream && dlpackgen_use_program(call, wanting, device)) return -1;
 	if (dlpackgen_same_device(device, call->place)) return 0;
 	return dlpackgen_other_device(call, wanting, device, call->decides, call->place);
 }
@@ -193,13 +204,6 @@ static int dlpackgen_compare_devices(const struct dlpackgen_call *call, int coun
 	return first;
 }
 
-/* One handle for each stream: on CUDA, 1 is the default one, as NULL is. */
-static void *dlpackgen_plain_stream(DLDevice device, void *stream) {
-	const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
-	const int known = streams != dlpackgen_streams_none;
-	return known && (uintptr_t)stream == (uintptr_t)dlpackgen_default_stream(streams) ? NULL : stream;
-}
-
 /* Settles the stream of the call on the device where it works, by a number or the first
  * table there: 0, also where there is none, or -1 with an exception. */
 static int dlpackgen_choose_stream(struct dlpackgen_call *call) {
@@ -222,7 +226,7 @@ static int dlpackgen_find_other_stream(struct dlpackgen_call *call, int settled)
 		void *stream = NULL;
 		if (!dlpackgen_is_elsewhere(call, i) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) continue;
 		const void *const library = dlpackgen_library_of(a);
-		if (!library || library == agrees || (settled && a->done)) continue;
+		if (!library || library == agrees || a->waits || (settled && a->done)) continue;
 		const int told = dlpackgen_tell_stream(call, i, call->place, &stream);
 		if (told < 0) return -2;
 		if (told && dlpackgen_plain_stream(call->place, stream) != dlpackgen_plain_stream(call->place, call->stream)) {
@@ -266,8 +270,11 @@ DLPACKGEN_SLOW static int dlpackgen_moved(const struct dlpackgen_call *call, int
 /* Settles where the call works, once all tensors are known: 0, -1 with an exception, or,
  * where streams were not agreed on before, 1 when they must be. All were read by tables
  * that run no code then, so none has its stream told otherwise. */
-DLPACKGEN_SLOW static int dlpackgen_settle_place(struct dlpackgen_call *call, int agreed) {
-	for (int i = 0; !agreed && i < call->function->count; i++) call->arguments[i].streams = NULL;
+static int dlpackgen_settle(struct dlpackgen_call *call, int agreed) {
+	for (int i = 0; !agreed && i < call->function->count; i++) {
+		call->arguments[i].streams = NULL;
+		call->arguments[i].waits = 0;
+	}
 	const int first = dlpackgen_compare_devices(call, call->function->count);
 	if (first < -1) return -1;
 	if (first < 0) {
@@ -279,11 +286,17 @@ DLPACKGEN_SLOW static int dlpackgen_settle_place(struct dlpackgen_call *call, in
 	}
 	call->device = call->arguments[first].tensor.device;
 	if (!call->has_stream && dlpackgen_choose_stream(call)) return -1;
-	if (!call->has_stream) return dlpackgen_no_stream(call, first, call->device);
+	if (!call->has_stream && dlpackgen_use_program(call, first, call->device)) return -1;
 	if (!dlpackgen_same_device(call->place, call->device)) return dlpackgen_moved(call, first);
 	const int other = dlpackgen_find_other_stream(call, agreed);
 	if (other < 0) return other < -1 ? -1 : 0;
 	return agreed ? dlpackgen_moved(call, other) : 1;
+}
+
+/* As above; once that is settled, the drivers are asked whose memory it is. */
+DLPACKGEN_SLOW static int dlpackgen_settle_place(struct dlpackgen_call *call, int agreed) {
+	const int settled = dlpackgen_settle(call, agreed);
+	return settled ? settled : dlpackgen_check_owners(call);
 }
 
 #endif

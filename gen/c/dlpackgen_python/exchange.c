@@ -24,6 +24,8 @@
 
 #include <dlpackgen_python/check.h>
 
+#include <dlpackgen_python/backend.h>
+
 #include <dlpackgen_python/call.h>
 
 #include <dlpackgen_python/object.h>

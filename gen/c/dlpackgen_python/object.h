@@ -8,6 +8,8 @@
 
 struct dlpackgen_object {
 	PyObject_HEAD DLManagedTensorVersioned *tensor;
+	const dlpackgen_device *table; /* the back end of what is not finished, or NULL */
+	void *stream;                  /* that it is worked on */
 };
 
 /* The modules that live, the one that was made last before the others: a program may
@@ -161,10 +163,25 @@ static char *dlpackgen_copy_along(int32_t dimension, const DLTensor *t, char *to
 	return to;
 }
 
+/* Copies from a device, after the work on its stream. */
+static DLManagedTensorVersioned *dlpackgen_copied_by_backend(const struct dlpackgen_object *object) {
+	const DLTensor *from = &object->tensor->dl_tensor;
+	const dlpackgen_device_stream stream = dlpackgen_stream_at(from->device, object->stream);
+	dlpackgen_device_error error;
+	DLManagedTensorVersioned *made = dlpackgen_allocate(from->dtype, from->ndim, from->shape);
+	if (!made) return NULL;
+	made->flags = DLPACK_FLAG_BITMASK_IS_COPIED;
+	if (object->table->copy(&made->dl_tensor, from, &stream, &error) == DLPACKGEN_DEVICE_OK) return made;
+	PyErr_SetString(dlpackgen_backend_kind(error.code), error.text);
+	dlpackgen_delete_quietly(made, NULL);
+	return NULL;
+}
+
 /* Makes a copy in memory of its own on the CPU. */
-static DLManagedTensorVersioned *dlpackgen_copied(const DLManagedTensorVersioned *tensor) {
-	const DLTensor *from = &tensor->dl_tensor;
+static DLManagedTensorVersioned *dlpackgen_copied(const struct dlpackgen_object *object, int to_host) {
+	const DLTensor *from = &object->tensor->dl_tensor;
 	const size_t bits = (size_t)from->dtype.bits * from->dtype.lanes;
+	if (object->table && to_host) return dlpackgen_copied_by_backend(object);
 	if (bits % 8 || !dlpack_device_is_host_readable((int32_t)from->device.device_type)) {
 		dlpackgen_refuse("copies are made of whole bytes in memory of the host");
 		return NULL;
@@ -209,6 +226,9 @@ static int dlpackgen_stream_fits(PyObject *stream, DLDevice device) {
 /* The arguments of __dlpack__, as far as they matter. */
 struct dlpackgen_wish {
 	int versioned, copy, in_place;
+	int reaches; /* a back end brings it to the host */
+	int to_host;
+	PyObject *stream;
 };
 
 /* The memory is given out where it is or, unless that is forbidden, as a copy in
@@ -218,8 +238,8 @@ static int dlpackgen_device_fits(PyObject *wanted, DLDevice device, struct dlpac
 	if (wanted == Py_None) return 1;
 	if (!dlpackgen_pair(wanted, "dl_device", want)) return 0;
 	if (want[0] == (long long)device.device_type && want[1] == device.device_id) return 1;
-	if (want[0] == kDLCPU && dlpack_device_is_host_readable((int32_t)device.device_type) && !wish->in_place)
-		return wish->copy = 1;
+	const int readable = wish->reaches || dlpack_device_is_host_readable((int32_t)device.device_type);
+	if (want[0] == kDLCPU && readable && !wish->in_place) return wish->copy = wish->to_host = 1;
 	PyErr_Format(PyExc_BufferError, "the tensor is on device (%d, %d), asked for on (%lld, %lld)",
 	    (int)device.device_type, (int)device.device_id, want[0], want[1]);
 	return 0;
@@ -234,17 +254,33 @@ static int dlpackgen_parse_wish(PyObject *args, PyObject *keywords, DLDevice dev
 		return 0;
 	if (version != Py_None && !dlpackgen_pair(version, "max_version", newest)) return 0;
 	const int truth = copy == Py_None ? 0 : PyObject_IsTrue(copy);
+	wish->stream = stream;
 	wish->versioned = newest[0] >= 1;
 	wish->copy = truth > 0;
 	wish->in_place = copy != Py_None && truth == 0;
 	return truth >= 0 && dlpackgen_stream_fits(stream, device) && dlpackgen_device_fits(where, device, wish);
 }
 
+/* Lets the stream of a consumer wait for that of the tensor: 0, or -1 with an exception. */
+static int dlpackgen_let_follow(const struct dlpackgen_object *object, PyObject *stream) {
+	const DLDevice device = object->tensor->dl_tensor.device;
+	const dlpackgen_device_stream ours = dlpackgen_stream_at(device, object->stream);
+	dlpackgen_device_stream theirs;
+	dlpackgen_device_error error;
+	const int64_t number = stream == Py_None ? 0 : PyLong_AsLongLong(stream);
+	int failed = object->table->stream_from_dlpack(device, stream == Py_None ? NULL : &number, &theirs, &error);
+	if (!failed) failed = object->table->order_after(&theirs, &ours, &error);
+	if (failed) PyErr_SetString(dlpackgen_backend_kind(error.code), error.text);
+	return failed ? -1 : 0;
+}
+
 static PyObject *dlpackgen_object_dlpack(PyObject *self, PyObject *args, PyObject *keywords) {
 	const DLManagedTensorVersioned *own = dlpackgen_tensor_of(self);
-	struct dlpackgen_wish wish;
+	const struct dlpackgen_object *const object = (const struct dlpackgen_object *)self;
+	struct dlpackgen_wish wish = {0, 0, 0, own && object->table, 0, NULL};
 	if (!own || !dlpackgen_parse_wish(args, keywords, own->dl_tensor.device, &wish)) return NULL;
-	DLManagedTensorVersioned *given = wish.copy ? dlpackgen_copied(own) : dlpackgen_share(self, own);
+	if (!wish.copy && object->table && dlpackgen_let_follow(object, wish.stream)) return NULL;
+	DLManagedTensorVersioned *given = wish.copy ? dlpackgen_copied(object, wish.to_host) : dlpackgen_share(self, own);
 	return given ? dlpackgen_capsule(given, wish.versioned) : NULL;
 }
 

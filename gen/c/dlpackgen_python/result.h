@@ -50,6 +50,7 @@ static int dlpackgen_maker(const struct dlpackgen_call *call, int like, const DL
 DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_empty(
     struct dlpackgen_call *call, int like, DLDataType dtype, int32_t ndim, const int64_t *shape) {
 	const struct dlpackgen_argument *a = &call->arguments[like];
+	const struct dlpackgen_backend *backend = NULL;
 	const DLPackExchangeAPI *makes = NULL;
 	DLManagedTensorVersioned *made = NULL;
 	char where[32];
@@ -66,6 +67,8 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_empty(
 	else if (dlpackgen_maker(call, like, &makes)) return NULL;
 	else if (makes) made = dlpackgen_allocate_by_table(makes, &asked);
 	else if (asked.device.device_type == kDLCPU) made = dlpackgen_allocate(dtype, ndim, shape);
+	else if ((backend = dlpackgen_streams_at(call->state, asked.device)) != NULL)
+		made = dlpackgen_allocate_by_backend(call, backend->table, &asked);
 	else
 		PyErr_Format(PyExc_BufferError, "its library cannot be asked for memory on %s",
 		    dlpackgen_device_text(asked.device, where));
@@ -116,9 +119,25 @@ static PyObject *dlpackgen_wrap_by_table(const DLPackExchangeAPI *api, DLManaged
 	return NULL;
 }
 
+/* Gives out what the call still works on: whoever takes it waits for the stream. Its
+ * deleter is told of that stream, which may be gone by then. */
+static PyObject *dlpackgen_give_unfinished(struct dlpackgen_call *call, DLManagedTensorVersioned *tensor) {
+	const struct dlpackgen_backend *found = dlpackgen_streams_at(call->state, tensor->dl_tensor.device);
+	const dlpackgen_device_stream stream = dlpackgen_stream_at(tensor->dl_tensor.device, call->stream);
+	const dlpackgen_device *const table =
+	    found && tensor->dl_tensor.device.device_type != kDLCPU ? found->table : NULL;
+	if (table && call->stream) (void)table->keep_until(tensor, &stream, NULL);
+	PyObject *made = dlpackgen_give(call->module, tensor);
+	if (made && table) {
+		((struct dlpackgen_object *)made)->table = table;
+		((struct dlpackgen_object *)made)->stream = call->stream;
+	}
+	return made;
+}
+
 static PyObject *dlpackgen_wrap_by_python(
     struct dlpackgen_call *call, PyObject *like, DLManagedTensorVersioned *tensor) {
-	PyObject *ours = dlpackgen_give(call->module, tensor);
+	PyObject *ours = dlpackgen_give_unfinished(call, tensor);
 	PyObject *from = ours ? dlpackgen_from_dlpack(call->state, like) : NULL;
 	PyObject *made = ours;
 	if (from) {

@@ -39,6 +39,15 @@ struct dlpackgen_route {
 	uint8_t trusted; /* its table runs no code of Python, and what it lends may be written to */
 };
 
+/* A back end for the devices of a type, and where their streams come from. */
+struct dlpackgen_backend {
+	const dlpackgen_device *table;
+	const dlpackgen_device_source *source;
+};
+
+/* In dlpackgen_call.owns: that libraries are to go on after the work of the call. */
+#define DLPACKGEN_OWES_ORDER (UINT64_C(1) << DLPACKGEN_MAX_PARAMETERS)
+
 /* A type has two places and drives out what is in the first when both are taken. */
 enum { DLPACKGEN_CACHE_BITS = 6, DLPACKGEN_CACHE = 1 << DLPACKGEN_CACHE_BITS };
 
@@ -46,6 +55,7 @@ struct dlpackgen_state {
 	struct dlpackgen_state *older; /* of the modules that live */
 	struct dlpackgen_route *cache[DLPACKGEN_CACHE];
 	struct dlpackgen_route *registered[DLPACKGEN_MAX_REGISTERED]; /* never driven out */
+	struct dlpackgen_backend backends[DLPACKGEN_MAX_BACKENDS];    /* up to one without a table */
 	PyObject *tensor;                                             /* the module's own type */
 	/* Names, and the arguments of __dlpack__. */
 	PyObject *dlpack, *dlpack_device, *is_neg, *is_conj, *requires_grad;

@@ -32,8 +32,8 @@ const folder = "dlpackgen_python/"
 // mistake in this repository, so every command would stop at once.
 var layouts = template.Must(template.ParseFS(templates.Python, "python/*.tmpl"))
 
-// render gives the files in the order of their names: those that the spec
-// decides from their templates, the others as they are.
+// render gives the files: those that the spec decides from their templates, the
+// others as they are.
 func render(m *emit.Model) ([]emit.File, error) {
 	if err := check(m.Release); err != nil {
 		return nil, err
@@ -42,7 +42,11 @@ func render(m *emit.Model) ([]emit.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	var files []emit.File
+	device, err := deviceInterface(m.Release)
+	if err != nil {
+		return nil, err
+	}
+	files := []emit.File{device}
 	for _, entry := range entries {
 		data, err := text(m.Release, entry.Name())
 		if err != nil {
@@ -53,6 +57,15 @@ func render(m *emit.Model) ([]emit.File, error) {
 		files = append(files, emit.File{Path: folder + name, Data: append([]byte(banner), data...)})
 	}
 	return files, nil
+}
+
+// deviceInterface is the interface of back ends for devices as their targets have it,
+// beside the other headers, so that a module needs no back end to be compiled.
+func deviceInterface(r *spec.Release) (emit.File, error) {
+	const name = "dlpackgen_device.h"
+	text, err := fs.ReadFile(templates.Device, "device/"+name)
+	text = bytes.Replace(text, []byte(`"dlpack.h"`), []byte("<dlpack/dlpack.h>"), 1)
+	return emit.File{Path: folder + name, Data: append([]byte(emit.Banner("/* ", " */", r.Version)), text...)}, err
 }
 
 // text fills a template, or takes an ordinary source file as it is.

@@ -205,6 +205,26 @@ static PyObject *like_on(PyObject *module, PyObject *args) {
 	return made ? Py_BuildValue("") : NULL;
 }
 
+/* use_device(capsule, stream) uses a back end; where no library tells a stream it is that
+ * one, or none for None. */
+static PyObject *use_device(PyObject *module, PyObject *args) {
+	static void *handle;
+	static const dlpackgen_device_source source = {NULL, NULL, &handle, 1};
+	PyObject *capsule, *stream;
+	if (!PyArg_ParseTuple(args, "OO", &capsule, &stream)) return NULL;
+	const dlpackgen_device *table = dlpackgen_device_in(capsule);
+	if (!table) return NULL;
+	if (stream != Py_None) handle = PyLong_AsVoidPtr(stream);
+	if (dlpackgen_use_device(module, table, stream == Py_None ? NULL : &source)) return NULL;
+	return Py_BuildValue("");
+}
+
+/* device_capsule(type) is the back end that is used for a device, for other modules. */
+static PyObject *device_capsule(PyObject *module, PyObject *type) {
+	const DLDevice device = {(DLDeviceType)PyLong_AsLong(type), 0};
+	return dlpackgen_device_capsule(dlpackgen_device_for(module, device));
+}
+
 static const char held[] = "held";
 
 static void release_held(PyObject *capsule) {
@@ -310,6 +330,8 @@ static PyMethodDef methods[] = {
     DLPACKGEN_METHOD("unlocked", unlocked, ""),
     {"like", like, METH_VARARGS, ""},
     {"like_on", like_on, METH_VARARGS, ""},
+    {"use_device", use_device, METH_VARARGS, ""},
+    {"device_capsule", device_capsule, METH_O, ""},
     {"of_object", of_object, METH_VARARGS, ""},
     {"take", take, METH_VARARGS, ""},
     {"delete_during", delete_during, METH_VARARGS, ""},

@@ -1,0 +1,204 @@
+/* Back ends for devices, by the table of dlpackgen_device.h: whose memory a tensor is in,
+ * streams that wait for each other, and memory for results. Nothing of a driver is
+ * loaded before the first tensor on its device. Part of exchange.c. */
+#ifndef DLPACKGEN_PYTHON_BACKEND_H_
+#define DLPACKGEN_PYTHON_BACKEND_H_
+
+#include <dlpackgen_python/check.h>
+
+/* Producers disagree on the id of managed memory, which every device reaches: DLPack has
+ * 0 for it, CuPy the device that it was allocated on. */
+static int dlpackgen_same_device(DLDevice a, DLDevice b) {
+	const int numbered = a.device_type != kDLCUDAManaged;
+	return a.device_type == b.device_type && (!numbered || a.device_id == b.device_id);
+}
+
+static const char dlpackgen_backend_capsule[] = "dlpackgen_device";
+
+/* Tells that a table is of the version that is compiled in here, reading no further in
+ * another one. */
+static int dlpackgen_check_backend(const dlpackgen_device *table) {
+	if (table && table->abi_version == DLPACKGEN_DEVICE_ABI_VERSION && table->size >= sizeof *table) return 0;
+	PyErr_Format(PyExc_ValueError, "the table of a back end for devices is of version %u, and %u is expected",
+	    table ? (unsigned)table->abi_version : 0U, (unsigned)DLPACKGEN_DEVICE_ABI_VERSION);
+	return -1;
+}
+
+DLPACKGEN_PYTHON_API const dlpackgen_device *dlpackgen_device_in(PyObject *capsule) {
+	const dlpackgen_device *table =
+	    (const dlpackgen_device *)PyCapsule_GetPointer(capsule, dlpackgen_backend_capsule);
+	return table && dlpackgen_check_backend(table) == 0 ? table : NULL;
+}
+
+DLPACKGEN_PYTHON_API PyObject *dlpackgen_device_capsule(const dlpackgen_device *table) {
+	if (dlpackgen_check_backend(table)) return NULL;
+	return PyCapsule_New((void *)(uintptr_t)table, dlpackgen_backend_capsule, NULL);
+}
+
+DLPACKGEN_PYTHON_API int dlpackgen_use_device(
+    PyObject *module, const dlpackgen_device *table, const dlpackgen_device_source *source) {
+	struct dlpackgen_state *state = dlpackgen_state_of(module);
+	int i = 0;
+	if (dlpackgen_check_backend(table)) return -1;
+	while (i < DLPACKGEN_MAX_BACKENDS && state->backends[i].table &&
+	    state->backends[i].table->device_type != table->device_type)
+		i++;
+	if (i == DLPACKGEN_MAX_BACKENDS) {
+		PyErr_Format(PyExc_RuntimeError, "no room for a back end: %d at most", (int)DLPACKGEN_MAX_BACKENDS);
+		return -1;
+	}
+	state->backends[i].table = table;
+	state->backends[i].source = source;
+	return 0;
+}
+
+/* Gives the device type whose back end knows the memory of another one. */
+static int32_t dlpackgen_family(DLDevice device) {
+	switch (device.device_type) {
+		case kDLCUDAHost:
+		case kDLCUDAManaged: return kDLCUDA;
+		case kDLROCMHost: return kDLROCM;
+		default: return (int32_t)device.device_type;
+	}
+}
+
+/* Finds the back end that knows a device; NULL where the module uses none. */
+static const struct dlpackgen_backend *dlpackgen_backend_of(const struct dlpackgen_state *state, DLDevice device) {
+	for (int i = 0; i < DLPACKGEN_MAX_BACKENDS && state->backends[i].table; i++)
+		if (state->backends[i].table->device_type == dlpackgen_family(device)) return &state->backends[i];
+	return NULL;
+}
+
+/* The same for a device with streams of its own: pinned and managed memory has none. */
+static const struct dlpackgen_backend *dlpackgen_streams_at(const struct dlpackgen_state *state, DLDevice device) {
+	return dlpackgen_family(device) == (int32_t)device.device_type ? dlpackgen_backend_of(state, device) : NULL;
+}
+
+DLPACKGEN_PYTHON_API const dlpackgen_device *dlpackgen_device_for(PyObject *module, DLDevice device) {
+	const struct dlpackgen_backend *found = dlpackgen_backend_of(dlpackgen_state_of(module), device);
+	return found ? found->table : NULL;
+}
+
+static dlpackgen_device_stream dlpackgen_stream_at(DLDevice device, void *handle) {
+	dlpackgen_device_stream stream = {handle, device, 0, 0};
+	return stream;
+}
+
+/* The exception for an error of a back end. */
+static PyObject *dlpackgen_backend_kind(int code) {
+	switch (code) {
+		case DLPACKGEN_DEVICE_OUT_OF_MEMORY: return PyExc_MemoryError;
+		case DLPACKGEN_DEVICE_OTHER_CONTEXT:
+		case DLPACKGEN_DEVICE_NOT_MAPPED:
+		case DLPACKGEN_DEVICE_NOT_LINEAR:
+		case DLPACKGEN_DEVICE_WRONG_MEMORY: return PyExc_BufferError;
+		default: return PyExc_RuntimeError;
+	}
+}
+
+static int dlpackgen_backend_fault(const struct dlpackgen_call *call, int i, const dlpackgen_device_error *error) {
+	return dlpackgen_fault(call, i, dlpackgen_backend_kind(error->code), "%s", error->text);
+}
+
+/* Whose memory it is */
+
+/* Compares what a library says of its memory with what the driver says: a tensor may be
+ * wrong about it, after its memory was freed for one. */
+DLPACKGEN_SLOW static int dlpackgen_check_owner(
+    const struct dlpackgen_call *call, int i, const dlpackgen_device *table, int64_t low, int64_t high) {
+	const DLTensor *const tensor = &call->arguments[i].tensor;
+	const char *const first = (const char *)tensor->data + tensor->byte_offset;
+	dlpackgen_device_error error;
+	dlpackgen_device_pointer info;
+	char said[32], found[32];
+	if (table->pointer_info(first, &info, &error)) return dlpackgen_backend_fault(call, i, &error);
+	if (!dlpackgen_same_device(info.device, tensor->device))
+		return dlpackgen_fault(call, i, PyExc_BufferError,
+		    "its library says %s, and the driver says %s of the memory at %p; was it freed?",
+		    dlpackgen_device_text(tensor->device, said), dlpackgen_device_text(info.device, found), (const void *)first);
+	const int64_t before = first - (const char *)info.base;
+	if (info.size == 0 || (before + low >= 0 && (uint64_t)(before + high) <= info.size)) return 0;
+	return dlpackgen_fault(call, i, PyExc_BufferError,
+	    "its elements reach from byte %lld to %lld of memory that has %lld", (long long)(before + low),
+	    (long long)(before + high), (long long)info.size);
+}
+
+/* Asks the drivers about all tensors that are not on a CPU: 0, or -1 with an exception. */
+static int dlpackgen_check_owners(const struct dlpackgen_call *call) {
+	for (int i = 0; call->state->backends[0].table && i < call->function->count; i++) {
+		const struct dlpackgen_argument *a = &call->arguments[i];
+		int64_t low, high;
+		if (call->function->parameters[i].kind != dlpackgen_tensor || !a->object) continue;
+		if (a->tensor.device.device_type == kDLCPU) continue;
+		const struct dlpackgen_backend *found = dlpackgen_backend_of(call->state, a->tensor.device);
+		if (!found || dlpack_span(&a->tensor, a->flags, &low, &high) != DLPACK_OK || low == high) continue;
+		if (dlpackgen_check_owner(call, i, found->table, low, high)) return -1;
+	}
+	return 0;
+}
+
+/* Streams */
+
+/* Lets the stream of the call wait for the work that the library of an argument has on
+ * its own stream: 1 when that is done, 0 without a back end, -1 with an exception. Once
+ * the call ends, the library's stream waits for that of the call. */
+static int dlpackgen_wait_for(struct dlpackgen_call *call, int i) {
+	const struct dlpackgen_backend *found = dlpackgen_streams_at(call->state, call->place);
+	struct dlpackgen_argument *a = &call->arguments[i];
+	dlpackgen_device_error error;
+	if (!found) return 0;
+	const dlpackgen_device_stream ours = dlpackgen_stream_at(call->place, call->stream);
+	const dlpackgen_device_stream theirs = dlpackgen_stream_at(call->place, call->other);
+	if (found->table->order_after(&ours, &theirs, &error)) return dlpackgen_backend_fault(call, i, &error);
+	a->waits = 1;
+	a->behind = call->other;
+	call->owns |= DLPACKGEN_OWES_ORDER;
+	return 1;
+}
+
+/* Lets libraries go on after the work of the call. Nobody asks whether that failed, so it
+ * is told as what a destructor raises. */
+DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call *call) {
+	const struct dlpackgen_backend *found = dlpackgen_streams_at(call->state, call->place);
+	const dlpackgen_device_stream ours = dlpackgen_stream_at(call->place, call->stream);
+	call->owns &= ~DLPACKGEN_OWES_ORDER;
+	for (int i = 0; found && i < call->function->count; i++) {
+		struct dlpackgen_argument *a = &call->arguments[i];
+		dlpackgen_device_error error;
+		if (call->function->parameters[i].kind != dlpackgen_tensor || !a->object || !a->waits) continue;
+		const dlpackgen_device_stream theirs = dlpackgen_stream_at(call->place, a->behind);
+		if (found->table->order_after(&theirs, &ours, &error) == DLPACKGEN_DEVICE_OK) continue;
+		struct dlpackgen_pending pending = dlpackgen_suspend();
+		dlpackgen_backend_fault(call, i, &error);
+		PyErr_WriteUnraisable(call->module);
+		dlpackgen_resume(pending);
+	}
+}
+
+/* Asks for the stream that the program has for a device, where no library tells one: 1
+ * when it is told, 0 when not, -1 with an exception. */
+static int dlpackgen_ask_program(struct dlpackgen_call *call, int i, DLDevice device, void **stream) {
+	const struct dlpackgen_backend *found = dlpackgen_streams_at(call->state, device);
+	dlpackgen_device_stream told;
+	dlpackgen_device_error error;
+	if (!found || !found->source) return 0;
+	if (found->table->current_stream(found->source, device, &told, &error)) return dlpackgen_backend_fault(call, i, &error);
+	*stream = told.handle;
+	return 1;
+}
+
+/* Memory */
+
+/* Allocates what the library of an argument has no allocator for, for use on the stream
+ * of the call. */
+static DLManagedTensorVersioned *dlpackgen_allocate_by_backend(
+    const struct dlpackgen_call *call, const dlpackgen_device *table, const DLTensor *asked) {
+	const dlpackgen_device_request request = {asked->device, asked->dtype, asked->ndim, asked->shape, call->stream, 0};
+	dlpackgen_device_error error;
+	DLManagedTensorVersioned *made = NULL;
+	if (table->alloc(&request, &made, &error) == DLPACKGEN_DEVICE_OK) return made;
+	PyErr_SetString(dlpackgen_backend_kind(error.code), error.text);
+	return NULL;
+}
+
+#endif

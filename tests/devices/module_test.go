@@ -1,0 +1,121 @@
+package devices
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// linkedBackend gives the library with the back end, which scripts load by ctypes.
+func linkedBackend(t testing.TB) string {
+	t.Helper()
+	dir := built(t, "backend", func(dir string) {
+		run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-O1", "-shared", "-fPIC", "-o", filepath.Join(dir, "libdlpackgen_cuda.so"),
+			filepath.Join(cuda(t), "dlpackgen_cuda.c"), "-ldl")
+	})
+	return filepath.Join(dir, "libdlpackgen_cuda.so")
+}
+
+// extensions builds the modules of tests/python of the headers in a folder.
+func extensions(t testing.TB, headers, dir string) {
+	t.Helper()
+	python, gcc := need.Python(t), need.Program(t, "gcc", "gcc")
+	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
+	require.NoError(t, err)
+	include := strings.TrimSpace(string(out))
+	if _, missing := os.Stat(filepath.Join(include, "Python.h")); missing != nil {
+		t.Skip("needs Python.h: apt-get install python3-dev")
+	}
+	for _, name := range []string{"checked", "stranger"} {
+		run(t, gcc, "-std=c11", "-O0", "-w", "-shared", "-fPIC", "-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000", "-I", headers, "-isystem", include,
+			"-o", filepath.Join(dir, name+".abi3.so"), filepath.Join(golden.Root(t), "tests/python/module", name+".c"))
+	}
+}
+
+// withPython runs tests of with_python.py, or all, over the stand-in.
+func withPython(t testing.TB, modules string, names ...string) (string, error) {
+	t.Helper()
+	cmd := exec.Command("timeout", append([]string{"60", need.Python(t), "with_python.py"}, names...)...)
+	cmd.Env = append(os.Environ(), "MODULES="+modules, "BACKEND="+linkedBackend(t), "LD_LIBRARY_PATH="+standin(t), "PYTHONDONTWRITEBYTECODE=1")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// A module for Python uses the table: for whose memory it is, for the order of streams
+// and for results.
+func TestAModuleForPythonUsesTheTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds modules")
+	}
+	dir := t.TempDir()
+	extensions(t, filepath.Join(golden.Root(t), "gen/c"), dir)
+	out, err := withPython(t, dir)
+	require.NoError(t, err, out)
+	source, err := os.ReadFile("with_python.py")
+	require.NoError(t, err)
+	assert.Len(t, regexp.MustCompile(`(?m)^ok test_`).FindAllString(out, -1), strings.Count(string(source), "\ndef test_"), out)
+}
+
+var moduleMutants = []struct{ file, old, fresh, script string }{
+	{"backend.h", "if (!dlpackgen_same_device(info.device, tensor->device))", "if (0)", "test_whose_memory_it_is"},
+	{"backend.h", "case kDLCUDAManaged: return kDLCUDA;", "return 0;", "test_whose_memory_it_is"},
+	{"backend.h", "if (table->pointer_info(first, &info, &error)) return dlpackgen_backend_fault(call, i, &error);", "if (table->pointer_info(first, &info, &error)) return 0;", "test_whose_memory_it_is"},
+	{"backend.h", "case DLPACKGEN_DEVICE_NOT_MAPPED:", "", "test_whose_memory_it_is"},
+	{"backend.h", "+ tensor->byte_offset;", ";", "test_where_elements_reach"},
+	{"backend.h", "(before + low >= 0 && ", "(", "test_where_elements_reach"},
+	{"backend.h", "(uint64_t)(before + high) <= info.size)", "1)", "test_where_elements_reach"},
+	{"backend.h", "!= DLPACK_OK || low == high) continue;", "!= DLPACK_OK) continue;", "test_nothing_is_loaded_before_it_is_asked"},
+	{"backend.h", "if (found->table->order_after(&ours, &theirs, &error)) return dlpackgen_backend_fault(call, i, &error);", "", "test_libraries_are_waited_for"},
+	{"backend.h", "if (found->table->order_after(&ours, &theirs, &error)) return", "if (found->table->order_after(&ours, &theirs, &error)) return 0 *", "test_order_that_is_refused"},
+	{"backend.h", "call->owns |= DLPACKGEN_OWES_ORDER;", "", "test_libraries_are_waited_for"},
+	{"backend.h", "if (found->table->order_after(&theirs, &ours, &error) == DLPACKGEN_DEVICE_OK) continue;", "found->table->order_after(&theirs, &ours, &error); continue;", "test_order_that_fails_at_the_end"},
+	{"backend.h", "if (!found || !found->source) return 0;", "if (!found) return 0;", "test_the_stream_of_the_program"},
+	{"backend.h", "return dlpackgen_family(device) == (int32_t)device.device_type ? ", "return 1 ? ", "test_results_without_memory"},
+	{"backend.h", "case DLPACKGEN_DEVICE_OUT_OF_MEMORY: return PyExc_MemoryError;", "", "test_results_without_memory"},
+	{"backend.h", "table->abi_version == DLPACKGEN_DEVICE_ABI_VERSION && ", "", "test_tables_of_other_versions"},
+	{"backend.h", " && table->size >= sizeof *table)", ")", "test_tables_of_other_versions"},
+	{"backend.h", "if (i == DLPACKGEN_MAX_BACKENDS) {", "if (0) {", "test_as_many_back_ends_as_there_is_room_for"},
+	{"backend.h", "state->backends[i].table->device_type != table->device_type", "1", "test_as_many_back_ends_as_there_is_room_for"},
+	{"backend.h", "asked->ndim, asked->shape, call->stream, 0};", "asked->ndim, asked->shape, NULL, 0};", "test_results_on_the_device"},
+	{"place.h", "|| a->waits || ", "|| ", "test_libraries_are_waited_for"},
+	{"place.h", "return settled ? settled : dlpackgen_check_owners(call);", "return settled;", "test_whose_memory_it_is"},
+	{"place.h", "call->stream = dlpackgen_plain_stream(device, stream);", "", "test_the_stream_of_the_program"},
+	{"result.h", "if (table && call->stream) (void)table->keep_until(tensor, &stream, NULL);", "", "test_results_on_the_device"},
+	{"result.h", "((struct dlpackgen_object *)made)->stream = call->stream;", "", "test_results_on_the_device"},
+	{"object.h", "if (!wish.copy && object->table && dlpackgen_let_follow(object, wish.stream)) return NULL;", "", "test_results_on_the_device"},
+	{"object.h", "if (object->table && to_host) return", "if (object->table) return", "test_results_on_the_device"},
+	{"object.h", "dlpackgen_delete_quietly(made, NULL);\n\treturn NULL;", "return made;", "test_results_on_the_device"},
+}
+
+// Each of these makes the library wrong in one place, which the named test sees.
+func TestTheModuleFindsWhatIsWrong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the modules for each mistake")
+	}
+	headers := filepath.Join(golden.Root(t), "gen/c")
+	for _, m := range moduleMutants {
+		t.Run(m.file+" "+m.old, func(t *testing.T) {
+			t.Parallel()
+			dir, wrong := t.TempDir(), t.TempDir()
+			require.NoError(t, os.CopyFS(wrong, os.DirFS(headers)))
+			path := filepath.Join(wrong, "dlpackgen_python", m.file)
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.Equal(t, 1, strings.Count(string(text), m.old), "%s has %q once", m.file, m.old)
+			require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), m.old, m.fresh, 1)), 0o600))
+			extensions(t, wrong, dir)
+			out, err := withPython(t, dir, m.script)
+			assert.Error(t, err, out)
+			assert.NotContains(t, out, "has no attribute 'test_", "a test of another name")
+		})
+	}
+}

@@ -1,0 +1,254 @@
+"""A module over dlpackgen_python that uses the back end for CUDA, over the stand-in for
+its driver: whose memory a tensor is in, streams that wait, results on the device."""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "python"))
+
+from check import *
+from driver import *
+
+both = function(any_tensor(), any_tensor(), takes_stream=1)
+one = function(any_tensor())
+PER_THREAD = 2
+checked.use_device(capsule(table()), None)
+
+
+def at(address, *shape, kind=Tabled, **changes):
+    return kind(*shape or (16,), data=address, **{"device": CUDA, **changes})
+
+
+def test_nothing_is_loaded_before_it_is_asked():
+    read(Tabled(2))
+    read(New(2))
+    read(Tabled(2, device=METAL))
+    assert not is_loaded()
+    read(at(0, 0))
+    assert not is_loaded(), "a tensor without elements is nowhere"
+    with raises(BufferError, "its library says cuda:0, and the driver says cpu:0 of the memory at 0x", "; was it freed?"):
+        read(at(DATA))
+    assert is_loaded()
+
+
+def test_whose_memory_it_is():
+    plain, other = driver.memory("plain", 0), driver.memory("plain", 1)
+    for ordinal, address in enumerate((plain, other)):
+        equal(read(at(address, device_id=ordinal))[1], (CUDA, ordinal))
+    with raises(BufferError, "f(): argument 'a' (1st): its library says cuda:0, and the driver says cuda:1 of the memory at "):
+        read(at(other))
+    with raises(BufferError, "f(): argument 'b' (2nd): its library says cuda:0, and the driver says cuda:1"):
+        both(at(plain), at(other))
+    with raises(BufferError, "its library says cudahost:0, and the driver says cuda:0"):
+        read(at(plain, device=PINNED))
+    for kind, device in ("pinned", PINNED), ("managed", MANAGED):
+        address = driver.memory(kind, 1)
+        read(at(address, device=device))
+        with raises(BufferError, "its library says cuda:1, and the driver says "):
+            read(at(address, device_id=1))
+    for kind, text in ("foreign", "belongs to a context that somebody created"), ("unmapped", "there is no memory at the address"), ("array", "an array of textures"):
+        with raises(BufferError, "f(): argument 'a' (1st): cuda: pointer_info of ", text):
+            read(at(driver.memory(kind, 0)))
+    driver.fails("cuPointerGetAttributes", 700)
+    with raises(RuntimeError, "f(): argument 'a' (1st): cuda: pointer_info of ", "CUDA_ERROR_ILLEGAL_ADDRESS (700)"):
+        read(at(plain))
+    driver.fails("cuPointerGetAttributes", 0)
+    with frees_all(), raises(BufferError, "its library says cuda:0"):
+        both(at(plain), at(other, kind=New))
+
+
+def test_where_elements_reach():
+    plain = driver.memory("plain", 0)
+    read(at(plain + 32, 8))
+    read(at(plain, 8, offset=32))
+    read(at(plain + 60, 16, strides=[-1]))
+    with raises(BufferError, "its elements reach from byte 4 to 68 of memory that has 64"):
+        read(at(plain + 4, 16))
+    with raises(BufferError, "its elements reach from byte 32 to 96 of memory that has 64"):
+        read(at(plain, 16, offset=32))
+    with raises(BufferError, "its elements reach from byte -4 to 60 of memory that has 64"):
+        read(at(plain + 56, 16, strides=[-1]))
+
+
+def test_the_driver_is_not_asked_about_the_host():
+    driver.log()
+    both(Tabled(2), New(2))
+    equal(driver.log(), [])
+
+
+@contextlib.contextmanager
+def works_on(stream):
+    stranger.set_stream(stream)
+    try:
+        yield
+    finally:
+        stranger.set_stream(0)
+
+
+def test_libraries_are_waited_for():
+    """And wait for the call: its stream is 2, that of the library s@0."""
+    plain = driver.memory("plain", 0)
+    with works_on(driver.stream(0, 0)):
+        driver.log()
+        lent = at(plain)
+        equal(both(lent, at(plain), stream=PER_THREAD)[3], PER_THREAD)
+        equal(lent.asked, [])
+    asks = ["cuPointerGetAttributes(7"] * 2
+    there = ["cuEventCreate(2", "cuEventRecord(s@0", "cuStreamWaitEvent(2,0", "cuEventDestroy("] * 2
+    back = ["cuEventCreate(2", "cuEventRecord(2", "cuStreamWaitEvent(s@0,0", "cuEventDestroy("] * 2
+    equal(driver.log(), there + asks + back)
+    equal(driver.alive(), 0)
+
+
+def test_two_libraries_on_two_streams():
+    plain = driver.memory("plain", 0)
+    streams = ctypes.create_string_buffer(0x2000)
+    for offset in 0, 0x1000:
+        ctypes.memmove(ctypes.addressof(streams) + offset, driver.stream(0, 0), 32)
+    with works_on(ctypes.addressof(streams)):
+        driver.log()
+        lent = at(plain, kind=table_type(6))
+        equal(function(any_tensor(), any_tensor())(at(plain), lent)[3], ctypes.addressof(streams))
+    equal(lent.asked, [])
+    equal([call for call in driver.log() if "Wait" in call], ["cuStreamWaitEvent(s@0,0"] * 2)
+
+
+def test_streams_that_agree_are_left_alone():
+    plain = driver.memory("plain", 0)
+    with works_on(driver.stream(0, 0)):
+        driver.log()
+        both(at(plain), at(plain))
+    equal(driver.log(), ["cuPointerGetAttributes(7"] * 2)
+
+
+def test_order_that_is_refused():
+    plain, captured = driver.memory("plain", 0), driver.stream(0, 0)
+    driver.capture(captured, 1, 7)
+    with works_on(captured), frees_all():
+        with raises(RuntimeError, "f(): argument 'a' (1st): cuda: order_after: the producer's stream is captured and the consumer's is not"):
+            both(at(plain), at(plain), stream=PER_THREAD)
+    equal(driver.alive(), 0)
+
+
+def test_order_that_fails_at_the_end():
+    told = []
+    plain = driver.memory("plain", 0)
+    sys.unraisablehook, hook = told.append, sys.unraisablehook
+    try:
+        with works_on(driver.stream(0, 0)):
+            driver.fails("cuEventRecord", 719, 1)
+            equal(both(at(plain), New(2, device=CUDA, data=plain), stream=PER_THREAD)[3], PER_THREAD)
+    finally:
+        sys.unraisablehook = hook
+        driver.fails("cuEventRecord", 0)
+    equal(len(told), 1)
+    assert "f(): argument 'a' (1st): cuda: order_after: " in str(told[0].exc_value), told
+    equal(driver.alive(), 0)
+
+
+def test_the_stream_of_the_program():
+    plain = driver.memory("plain", 0)
+    given = at(plain, kind=New)
+    with raises(ValueError, "f(): argument 'a' (1st): it is on cuda:0, and no library here tells the stream to work on"):
+        one(given)
+    checked.use_device(capsule(table()), PER_THREAD)
+    try:
+        equal(one(given)[2], PER_THREAD)
+        equal(given.asked[-1]["stream"], PER_THREAD)
+        with works_on(driver.stream(0, 0)):
+            assert one(at(plain))[2] != PER_THREAD, "a library that tells its stream comes first"
+        with raises(RuntimeError, "f(): argument 'a' (1st): cuda: current_stream: there is no device 7"):
+            one(at(plain, kind=New, device_id=7))
+        with raises(ValueError, "no library here tells the stream"):
+            one(at(DATA, kind=New, device=METAL))
+    finally:
+        checked.use_device(capsule(table()), None)
+
+
+@contextlib.contextmanager
+def on_the_programs(stream):
+    checked.use_device(capsule(table()), stream)
+    try:
+        yield
+    finally:
+        checked.use_device(capsule(table()), None)
+
+
+def test_results_on_the_device():
+    import numpy
+
+    given = at(driver.memory("plain", 0), kind=New)
+    with on_the_programs(PER_THREAD):
+        driver.log()
+        made = checked.like(one.which, FLOAT32, [2, 3], 0, given)
+        log = driver.log()
+        assert "cuMemAllocAsync(24,2" in log and "cuEventRecord(2" in log, log
+        equal((type(made).__name__, made.__dlpack_device__()), ("Tensor", (CUDA, 0)))
+        for stream, calls in (None, ["cuEventCreate(2", "cuEventRecord(2", "cuStreamWaitEvent(1,0", "cuEventDestroy("]), (PER_THREAD, []), (-1, []):
+            made.__dlpack__(stream=stream, max_version=(1, 0))
+            equal(driver.log(), calls)
+        copied = numpy.from_dlpack(made, device="cpu")
+        equal((copied.shape, copied.tolist()), ((2, 3), [[0, 0, 0]] * 2))
+        assert "cuMemcpyAsync(24,2" in driver.log()
+        with raises(BufferError, "copies are made of whole bytes in memory of the host"):
+            made.__dlpack__(copy=True)
+        with raises(BufferError, "the tensor is on device (2, 0), asked for on (1, 0)"):
+            made.__dlpack__(dl_device=(CPU, 0), copy=False)
+        driver.fails("cuMemcpyAsync", 700)
+        with raises(RuntimeError, "cuda: copy of 24 bytes: CUDA_ERROR_ILLEGAL_ADDRESS"):
+            made.__dlpack__(dl_device=(CPU, 0))
+        driver.fails("cuMemcpyAsync", 0)
+        captured = driver.stream(0, 0)
+        driver.capture(captured, 1, 7)
+        with raises(RuntimeError, "cuda: order_after: the consumer's stream is captured"):
+            made.__dlpack__(stream=captured)
+        driver.log()
+        capsule_of = made.__dlpack__(stream=-1)
+        del made
+        equal(driver.log(), [])
+        del capsule_of
+        assert "cuMemFreeAsync(s@0" in driver.log()
+        equal(driver.alive(), 0)
+
+
+def test_results_without_memory():
+    given = at(driver.memory("plain", 0), kind=New)
+    with on_the_programs(PER_THREAD):
+        with raises(MemoryError, "cuda: alloc: 4000000000000 bytes of device type 2 on device 0: CUDA_ERROR_OUT_OF_MEMORY"):
+            checked.like(one.which, FLOAT32, [1000000000000], 0, given)
+        managed = at(driver.memory("managed", 0), kind=New, device=MANAGED)
+        with raises(ValueError, "no library here tells the stream"):
+            checked.like(one.which, FLOAT32, [2], 0, managed)
+    with raises(BufferError, "its library cannot be asked for memory on metal:0"):
+        with works_on(5):
+            checked.like_on(function(any_tensor(), takes_stream=1).which, FLOAT32, [2], at(DATA, kind=New, device=METAL))
+
+
+def test_tables_of_other_versions():
+    for name, value in ("abi_version", 2), ("size", 8):
+        other = Table.from_buffer_copy(table().contents)
+        setattr(other, name, value)
+        with raises(ValueError, f"the table of a back end for devices is of version {other.abi_version}, and 1 is expected"):
+            checked.use_device(capsule(ctypes.pointer(other)), None)
+    with raises(ValueError, "PyCapsule_GetPointer"):
+        checked.use_device(stranger.table(0), None)
+    with raises(ValueError, "is of version 0"):
+        checked.device_capsule(METAL)
+    checked.use_device(checked.device_capsule(CUDA), None)
+
+
+def test_as_many_back_ends_as_there_is_room_for():
+    room = (ctypes.c_char * table().contents.size * 4)()
+    for i in range(4):
+        ctypes.memmove(room[i], table(), table().contents.size)
+        Table.from_buffer(room[i]).device_type = 100 + i
+    kept.append(room)
+    for i in range(3):
+        checked.use_device(capsule(room[i]), None)
+    with raises(RuntimeError, "no room for a back end: 4 at most"):
+        checked.use_device(capsule(room[3]), None)
+    checked.use_device(capsule(room[2]), None)
+
+
+kept = []
+main()
