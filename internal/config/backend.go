@@ -38,6 +38,7 @@ func (d *decoder) backends(cfg *Config, section *yaml.Node, release string, aske
 		}
 		t.Target = device.Vendor(b)
 		d.place(cfg, t, orElse(at, e.Key))
+		cfg.Backends = append(cfg.Backends, b)
 		out = append(out, ownBackend{b, e.Value})
 	}
 	return out

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
@@ -33,7 +34,8 @@ type Config struct {
 	Selected []Target // in the order of the table of targets
 	Others   []Target // of the config, but not selected for this run
 	Devices  []spec.EnumValue
-	Kernels  []kernel.Kernel // in the order of the file
+	Kernels  []kernel.Kernel    // in the order of the file
+	Backends []*backend.Backend // likewise; each is a target as well
 }
 
 // Target is a row of the table with what the config says about it.

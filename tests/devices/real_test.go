@@ -34,6 +34,21 @@ func cudaHeaders(t *testing.T) string {
 func agreement(b *backend.Backend) string {
 	var c strings.Builder
 	c.WriteString("#include <cuda.h>\n#include <cudaTypedefs.h>\n#include \"device_driver.h\"\n#include \"streams_memory.h\"\n")
+	c.WriteString(facts(b))
+	for _, f := range b.Functions {
+		fmt.Fprintf(&c, "FORM(%s, PFN_%s_v%d);\n", f.Name, f.Symbol, f.Since)
+	}
+	c.WriteString("SAME(driver_lookup_0, PFN_cuGetProcAddress_v12000);\nSAME(driver_lookup_1, PFN_cuGetProcAddress_v11030);\n")
+	c.WriteString("_Static_assert((uintptr_t)CU_STREAM_LEGACY == DRIVER_DEFAULT_STREAM && (uintptr_t)CU_STREAM_PER_THREAD == 2, \"streams\");\n")
+	c.WriteString("_Static_assert(DRIVER_LOOKUP_FLAGS == CU_GET_PROC_ADDRESS_LEGACY_STREAM, \"flags\");\n")
+	c.WriteString("_Static_assert(sizeof(struct streams_access) == sizeof(CUmemAccessDesc) && offsetof(CUmemAccessDesc, location.id) == 4 && " +
+		"offsetof(CUmemAccessDesc, flags) == 8 && offsetof(struct streams_access, flags) == 8, \"access\");\n")
+	return c.String()
+}
+
+// facts hold the constants, errors and handles of a description against headers.
+func facts(b *backend.Backend) string {
+	var c strings.Builder
 	c.WriteString("#define SAME(a, b) _Static_assert(__builtin_types_compatible_p(a, b), #a \" is \" #b)\n")
 	c.WriteString("#define FORM(f, p) SAME(__typeof__(((struct driver *)0)->f), p)\n")
 	for _, k := range b.Constants {
@@ -45,14 +60,6 @@ func agreement(b *backend.Backend) string {
 	for _, h := range b.Handles {
 		fmt.Fprintf(&c, "SAME(driver_%s, %s);\n", h.Name, h.Native)
 	}
-	for _, f := range b.Functions {
-		fmt.Fprintf(&c, "FORM(%s, PFN_%s_v%d);\n", f.Name, f.Symbol, f.Since)
-	}
-	c.WriteString("SAME(driver_lookup_0, PFN_cuGetProcAddress_v12000);\nSAME(driver_lookup_1, PFN_cuGetProcAddress_v11030);\n")
-	c.WriteString("_Static_assert((uintptr_t)CU_STREAM_LEGACY == DRIVER_DEFAULT_STREAM && (uintptr_t)CU_STREAM_PER_THREAD == 2, \"streams\");\n")
-	c.WriteString("_Static_assert(DRIVER_LOOKUP_FLAGS == CU_GET_PROC_ADDRESS_LEGACY_STREAM, \"flags\");\n")
-	c.WriteString("_Static_assert(sizeof(struct streams_access) == sizeof(CUmemAccessDesc) && offsetof(CUmemAccessDesc, location.id) == 4 && " +
-		"offsetof(CUmemAccessDesc, flags) == 8 && offsetof(struct streams_access, flags) == 8, \"access\");\n")
 	return c.String()
 }
 
@@ -107,19 +114,8 @@ func TestDisagreementIsFound(t *testing.T) {
 // realDriver gives the folder of NVIDIA's own libcuda.so.1, or skips.
 func realDriver(t *testing.T) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("fetches a package of Debian")
-	}
-	need.Program(t, "apt-get", "apt")
-	dir := filepath.Join(golden.Root(t), ".cache", "libcuda")
-	library := filepath.Join(dir, "root/usr/lib/x86_64-linux-gnu/nvidia/current/libcuda.so.1")
-	if _, err := os.Stat(library); err != nil {
-		out, err := exec.Command("timeout", "60", "./fetch-libcuda.sh", dir).CombinedOutput()
-		if err != nil {
-			t.Skipf("needs libcuda1 of Debian's section non-free, which could not be fetched: %v %s", err, out)
-		}
-	}
-	return filepath.Dir(library)
+	const library = "root/usr/lib/x86_64-linux-gnu/nvidia/current/libcuda.so.1"
+	return filepath.Dir(filepath.Join(fetched(t, "libcuda", library), library))
 }
 
 // controlNode is the device file of the driver itself.

@@ -1,0 +1,181 @@
+//go:build cgo && !nodevice
+
+/* The part of the back end that its vendor writes: OpenCL's unified shared memory. All
+ * devices of one platform are in one context, so that each reaches events of the others;
+ * a queue of somebody else's must be in it too: clusm_context() gives it. */
+#include "vendor_impl.h"
+
+#include <stdlib.h>
+
+void *clusm_context(void);
+
+enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64 };
+
+/* The functions of the extension, which the platform gives by name. */
+struct usm {
+	void *(DRIVER_CALL *on_device)(driver_context, driver_device, const uint64_t *, size_t, unsigned, int *);
+	void *(DRIVER_CALL *shared)(driver_context, driver_device, const uint64_t *, size_t, unsigned, int *);
+	int(DRIVER_CALL *free)(driver_context, void *);
+	int(DRIVER_CALL *info)(driver_context, const void *, unsigned, size_t, void *, size_t *);
+	int(DRIVER_CALL *copy)(driver_queue, unsigned, void *, const void *, size_t, unsigned, const driver_event *,
+	                       driver_event *);
+};
+
+/* Written by start alone, before anybody else is called. */
+static struct {
+	driver_context context;
+	driver_device devices[MAX_DEVICES];
+	driver_queue queues[MAX_DEVICES]; /* which None stands for */
+	unsigned count;
+	struct usm usm;
+} cl;
+
+void *clusm_context(void) { return cl.context; }
+
+static int has_usm(const struct driver *d, driver_device device) {
+	size_t size = 0;
+	if (d->device_info(device, DRIVER_device_extensions, 0, NULL, &size) || !size) return 0;
+	char *text = calloc(1, size + 1);
+	const int found = text && !d->device_info(device, DRIVER_device_extensions, size, text, NULL) &&
+	                  strstr(text, "cl_intel_unified_shared_memory");
+	free(text);
+	return found;
+}
+
+static int find_usm(const struct driver *d, driver_platform platform) {
+	static const char *const names[] = {"clDeviceMemAllocINTEL", "clSharedMemAllocINTEL", "clMemBlockingFreeINTEL",
+	                                    "clGetMemAllocInfoINTEL", "clEnqueueMemcpyINTEL"};
+	void *found[5];
+	int all = 1;
+	for (int i = 0; i < 5; i++) {
+		found[i] = d->extension(platform, names[i]);
+		all = all && found[i];
+	}
+	memcpy(&cl.usm, found, sizeof cl.usm);
+	return all;
+}
+
+/* Takes the first platform that has a device with USM, and those of its devices. */
+static int choose(const struct driver *d, dlpackgen_device_error *error) {
+	driver_platform platforms[MAX_PLATFORMS];
+	unsigned count = 0;
+	const driver_result result = d->platforms(MAX_PLATFORMS, platforms, &count);
+	if (result) return vendor_fail(error, result, "OpenCL does not start");
+	for (unsigned i = 0; i < count && i < MAX_PLATFORMS && !cl.count; i++) {
+		driver_device devices[MAX_DEVICES];
+		unsigned there = 0;
+		if (d->devices(platforms[i], UINT32_MAX, MAX_DEVICES, devices, &there) || !find_usm(d, platforms[i])) continue;
+		for (unsigned k = 0; k < there && k < MAX_DEVICES; k++)
+			if (has_usm(d, devices[k])) cl.devices[cl.count++] = devices[k];
+	}
+	if (cl.count) return DLPACKGEN_DEVICE_OK;
+	return device_fail(error, DLPACKGEN_DEVICE_NO_DEVICE, "no device of %u platforms has %s; install %s", count,
+	                   "cl_intel_unified_shared_memory", BACKEND_PACKAGE);
+}
+
+static int start(const struct driver *d, dlpackgen_device_facts *facts, dlpackgen_device_error *error) {
+	const int code = choose(d, error);
+	driver_result result = 0;
+	if (code) return code;
+	cl.context = d->context(NULL, cl.count, cl.devices, NULL, NULL, &result);
+	for (unsigned i = 0; i < cl.count && !result; i++)
+		cl.queues[i] = d->queue(cl.context, cl.devices[i], NULL, &result);
+	*facts = (dlpackgen_device_facts){0, (int32_t)cl.count, 0};
+	return result ? vendor_fail(error, result, "a context of %u devices", cl.count) : DLPACKGEN_DEVICE_OK;
+}
+
+/* Gives the number of a device, or -1. */
+static int32_t number(driver_device device) {
+	for (unsigned i = 0; i < cl.count; i++)
+		if (cl.devices[i] == device) return (int32_t)i;
+	return -1;
+}
+
+static int pointer(const struct driver *d, const void *address, dlpackgen_device_pointer *info,
+                   dlpackgen_device_error *error) {
+	unsigned type = 0;
+	driver_device device = NULL;
+	(void)d;
+	driver_result result = cl.usm.info(cl.context, address, DRIVER_alloc_type, sizeof type, &type, NULL);
+	if (!result && type != DRIVER_type_device && type != DRIVER_type_shared) return DLPACKGEN_DEVICE_OK;
+	if (!result) result = cl.usm.info(cl.context, address, DRIVER_alloc_device, sizeof device, &device, NULL);
+	if (!result) result = cl.usm.info(cl.context, address, DRIVER_alloc_base, sizeof info->base, &info->base, NULL);
+	if (!result) result = cl.usm.info(cl.context, address, DRIVER_alloc_size, sizeof info->size, &info->size, NULL);
+	if (result) return vendor_fail(error, result, "pointer_info of %p", address);
+	info->ordinal = number(device);
+	info->device.device_type = (DLDeviceType)(type == DRIVER_type_device ? BACKEND_device : BACKEND_managed);
+	info->device.device_id = type == DRIVER_type_device ? info->ordinal : 0;
+	return DLPACKGEN_DEVICE_OK;
+}
+
+static int take(const struct driver *d, const struct vendor_request *r, size_t bytes, void **data,
+                dlpackgen_device_error *error) {
+	driver_result result = 0;
+	driver_device device = cl.devices[r->device.device_id];
+	(void)d;
+	if ((int)r->device.device_type == BACKEND_device)
+		*data = cl.usm.on_device(cl.context, device, NULL, bytes, 256, &result);
+	else
+		*data = cl.usm.shared(cl.context, device, NULL, bytes, 256, &result);
+	return *data ? DLPACKGEN_DEVICE_OK : vendor_fail(error, result, "alloc of %llu bytes", (unsigned long long)bytes);
+}
+
+/* It waits for all that may use the memory. */
+static int give(const struct driver *d, const struct vendor_request *r, void *data, dlpackgen_device_error *error) {
+	(void)d, (void)r;
+	const driver_result result = cl.usm.free(cl.context, data);
+	return result ? vendor_fail(error, result, "free of %p", data) : DLPACKGEN_DEVICE_OK;
+}
+
+static driver_queue queue_of(const dlpackgen_device_stream *stream) {
+	return stream->handle ? (driver_queue)stream->handle : cl.queues[stream->device.device_id];
+}
+
+static int owner(const struct driver *d, void *stream, int32_t *ordinal, dlpackgen_device_error *error) {
+	driver_context context = NULL;
+	driver_device device = NULL;
+	driver_result result = d->queue_info(stream, DRIVER_queue_context, sizeof context, &context, NULL);
+	if (!result) result = d->queue_info(stream, DRIVER_queue_device, sizeof device, &device, NULL);
+	if (result) return vendor_fail(error, result, "the queue %p", stream);
+	*ordinal = number(device);
+	if (context == cl.context) return DLPACKGEN_DEVICE_OK;
+	return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM, "the queue %p is of another context; %s", stream,
+	                   "create it in that of clusm_context()");
+}
+
+/* Queues do nothing before they are flushed; who waits may do so in another one. */
+static int mark(const struct driver *d, const dlpackgen_device_stream *stream, void **fresh,
+                dlpackgen_device_error *error) {
+	driver_event event = NULL;
+	driver_result result = d->marker(queue_of(stream), 0, NULL, &event);
+	if (!result) result = d->flush(queue_of(stream));
+	*fresh = event;
+	return result ? vendor_fail(error, result, "a marker in the queue %p", stream->handle) : DLPACKGEN_DEVICE_OK;
+}
+
+static int wait(const struct driver *d, const dlpackgen_device_stream *stream, void *awaited,
+                dlpackgen_device_error *error) {
+	const driver_event event = awaited;
+	const driver_result result =
+	    stream ? d->barrier(queue_of(stream), 1, &event, NULL) : d->event_wait(1, &event);
+	return result ? vendor_fail(error, result, "waiting for a marker") : DLPACKGEN_DEVICE_OK;
+}
+
+static void forget(const struct driver *d, void *old) { (void)d->event_release(old); }
+
+static int copy(const struct driver *d, const dlpackgen_device_stream *stream, void *to, const void *from, size_t bytes,
+                dlpackgen_device_error *error) {
+	driver_result result = cl.usm.copy(queue_of(stream), 0, to, from, bytes, 0, NULL, NULL);
+	if (!result) result = d->flush(queue_of(stream));
+	return result ? vendor_fail(error, result, "copy of %llu bytes", (unsigned long long)bytes) : DLPACKGEN_DEVICE_OK;
+}
+
+static int finish(const struct driver *d, const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
+	const driver_result result = d->finish(queue_of(stream));
+	return result ? vendor_fail(error, result, "finish of the queue %p", stream->handle) : DLPACKGEN_DEVICE_OK;
+}
+
+const struct vendor_impl *BACKEND_IMPL(void) {
+	static const struct vendor_impl impl = {start, pointer, take, give, owner, mark, wait, forget, copy, finish};
+	return &impl;
+}

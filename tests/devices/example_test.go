@@ -1,0 +1,97 @@
+package devices
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/backend"
+	"github.com/dlpackgen/dlpackgen/internal/config"
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// fetched gives the folder that a script of this folder fills, or skips; a file in it
+// tells that it did.
+func fetched(t *testing.T, name, whole string) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("fetches packages of Debian")
+	}
+	need.Program(t, "apt-get", "apt")
+	dir := filepath.Join(golden.Root(t), ".cache", name)
+	if _, err := os.Stat(filepath.Join(dir, whole)); err != nil {
+		out, err := exec.Command("timeout", "120", "./fetch-"+name+".sh", dir).CombinedOutput()
+		if err != nil {
+			t.Skipf("needs packages of Debian, which could not be fetched: %v %s", err, out)
+		}
+	}
+	return dir
+}
+
+func pocl(t *testing.T) string { return fetched(t, "pocl", "vendors/pocl.icd") }
+
+// example runs the vendor's example, with a platform of OpenCL or without one.
+func example(t *testing.T, env ...string) []string {
+	t.Helper()
+	cmd := exec.Command(filepath.Join(golden.Root(t), "examples/vendor/run.sh"), t.TempDir())
+	cmd.Env = append(os.Environ(), env...)
+	out, err := cmd.Output()
+	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+	if len(env) > 0 {
+		require.NoError(t, err, "%s", out)
+	}
+	return lines
+}
+
+// The example over OpenCL's unified shared memory passes the test that every back end
+// must pass, on one device and on two, and works with a queue of a program's own.
+func TestTheExampleOfAVendor(t *testing.T) {
+	dir := pocl(t)
+	lib := filepath.Join(dir, "root/usr/lib/x86_64-linux-gnu")
+	for _, devices := range []string{"cpu", "cpu cpu"} {
+		out := example(t, "RUNNER="+filepath.Join(lib, "ld-linux-x86-64.so.2")+" --library-path "+lib, "OCL_ICD_VENDORS="+filepath.Join(dir, "vendors")+"/", "POCL_DEVICES="+devices)
+		good(t, out[:len(out)-1])
+		assert.Equal(t, "1 2 3 4 5 6", out[len(out)-1])
+	}
+}
+
+// openCL is the description in the example's config.
+func openCL(t *testing.T) *backend.Backend {
+	t.Helper()
+	file := filepath.Join(golden.Root(t), "examples/vendor/dlpackgen.yaml")
+	src, err := os.ReadFile(file)
+	require.NoError(t, err)
+	cfg, _ := config.Decode(file, src, spec.Embedded(), config.Choice{})
+	require.NotNil(t, cfg)
+	return cfg.Backends[0]
+}
+
+// OpenCL's own headers agree with what the example says of it; the callback of
+// clCreateContext is not spelled out there.
+func TestTheHeadersOfOpenCLAgree(t *testing.T) {
+	dir, b := pocl(t), openCL(t)
+	source := vendored(t, filepath.Join(golden.Root(t), "examples/vendor/dlpackgen.yaml"), "")
+	var c strings.Builder
+	c.WriteString("#define CL_TARGET_OPENCL_VERSION 300\n#include <CL/cl.h>\n#include <CL/cl_ext.h>\n#include \"device_driver.h\"\n")
+	c.WriteString(facts(b))
+	for _, f := range b.Functions {
+		if f.Name != "context" {
+			fmt.Fprintf(&c, "FORM(%s, __typeof__(&%s));\n", f.Name, f.Symbol)
+		}
+	}
+	headers := filepath.Join(dir, "root/usr/include")
+	assert.Empty(t, agrees(t, headers, source, c.String()))
+	for _, row := range []string{"DRIVER_queue_device ==", "-61 ==", "FORM(flush, __typeof__(&"} {
+		require.Contains(t, c.String(), row)
+		wrong := strings.Replace(c.String(), row, strings.NewReplacer("DRIVER", "1 + DRIVER", "-61", "-62", "(&", "(&clFinish) *__typeof__(&").Replace(row), 1)
+		assert.NotEmpty(t, agrees(t, headers, source, wrong), row)
+	}
+}
