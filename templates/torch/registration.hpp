@@ -15,7 +15,6 @@
 #include <torch/library.h>
 
 #include <memory>
-#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -66,7 +65,7 @@ void implement_functor(c10::DispatchKey key) {
       {K::name, ""}, key,
       c10::KernelFunction::makeFromUnboxedFunctor<false, Functor<K>>(std::make_unique<Functor<K>>()),
       c10::impl::CppSignature::make<typename K::signature>(), c10::detail::inferFunctionSchemaFromFunctor<Functor<K>>(),
-      std::string("functor of ") + K::name));
+      K::name));
 }
 
 template <class K>

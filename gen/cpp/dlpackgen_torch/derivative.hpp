@@ -198,14 +198,15 @@ struct Versions<K, R(A...)> {
 /**
  * What stands before a kernel under the key Autograd: it records the call, refuses
  * it, or passes it on. Versions are raised here if they would be next, which saves
- * the way through the dispatcher.
+ * the way through the dispatcher. Flattened, as the dispatcher is small functions that
+ * a compiler calls one by one: that costs a call as much as its arguments do.
  */
 template <class K, class Signature = typename K::signature>
 struct Autograd;
 
 template <class K, class R, class... A>
 struct Autograd<K, R(A...)> {
-  static R call(c10::DispatchKeySet keys, A... arguments) {
+  [[gnu::flatten]] static R call(c10::DispatchKeySet keys, A... arguments) {
     detail::Tracking<K> tracking;
     (see(tracking, arguments), ...);
     if (tracking.recorded()) return record(arguments...);
@@ -213,15 +214,13 @@ struct Autograd<K, R(A...)> {
     return detail::handle<K>().redispatch(keys & c10::after_ADInplaceOrView_keyset, arguments...);
   }
 
-  static void boxed(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
+  [[gnu::flatten]] static void boxed(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
+                                     torch::jit::Stack* stack) {
     detail::Tracking<K> tracking;
     see(tracking, stack->data() + stack->size() - sizeof...(A), std::index_sequence_for<A...>());
-    if (tracking.recorded()) {
-      detail::Boxed<R(A...)>::run(record, stack);
-    } else {
-      if (raises(keys)) Versions<K>::raise(stack);
-      op.redispatchBoxed(keys & c10::after_ADInplaceOrView_keyset, stack);
-    }
+    if (tracking.recorded()) return record_boxed(stack);
+    if (raises(keys)) Versions<K>::raise(stack);
+    op.redispatchBoxed(keys & c10::after_ADInplaceOrView_keyset, stack);
   }
 
  private:
@@ -249,6 +248,8 @@ struct Autograd<K, R(A...)> {
       if (value.has_value()) tracking.see(*value);
     }
   }
+
+  [[gnu::noinline]] static void record_boxed(torch::jit::Stack* stack) { detail::Boxed<R(A...)>::run(record, stack); }
 
   [[gnu::noinline]] static R record([[maybe_unused]] A... arguments) {
     if constexpr (std::is_void_v<typename K::backward>) {
