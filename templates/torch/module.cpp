@@ -39,6 +39,15 @@ PyObject* is_installed(PyObject*, PyObject*) {
   return guarded([] { return PyBool_FromLong(aten::is_installed()); });
 }
 
+PyObject* use_device(PyObject*, PyObject* capsule) {
+  return guarded([&]() -> PyObject* {
+    void* const table = capsule == Py_None ? nullptr : PyCapsule_GetPointer(capsule, "dlpackgen_device");
+    if (table == nullptr && capsule != Py_None) return nullptr;
+    aten::use_device(static_cast<const dlpackgen_device*>(table));
+    return Py_NewRef(Py_None);
+  });
+}
+
 PyObject* from_dlpack(PyObject*, PyObject* args, PyObject* keywords) {
   return guarded([&] {
     const aten::detail::Request wanted = aten::detail::request_in(args, keywords);
@@ -50,6 +59,9 @@ PyMethodDef methods[] = {
     {"install", install, METH_NOARGS, "Lets torch.Tensor offer this table."},
     {"uninstall", uninstall, METH_NOARGS, "Gives torch.Tensor back the table that it had."},
     {"is_installed", is_installed, METH_NOARGS, "Whether torch.Tensor offers this table."},
+    {"use_device", use_device, METH_O,
+     "use_device(capsule): asks a back end for devices whose memory a tensor is in, and has it keep its own memory until\n"
+     "torch's work is done. A capsule named dlpackgen_device, or None."},
     {"from_dlpack", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(from_dlpack)), METH_VARARGS | METH_KEYWORDS,
      "from_dlpack(x, read_only='refuse'): a torch.Tensor over the memory of a tensor of any library, or of a capsule.\n"
      "Read-only memory is refused, copied ('copy'), or taken as it is ('trust'): nobody may write to it then."},
@@ -78,11 +90,16 @@ bool add(PyObject* module, const char* name, PyObject* value) {
   return failed == 0;
 }
 
+PyObject* stream_source() {
+  return PyCapsule_New(const_cast<dlpackgen_device_source*>(aten::stream_source()), "dlpackgen_device_source", nullptr);
+}
+
 PyObject* fill(PyObject* module) {
   Py_INCREF(module);  // for ever: consumers keep the table and what it points to
   const bool filled = add(module, "table", aten::capsule_of(aten::table())) &&
                       add(module, "read_only_table", aten::capsule_of(aten::table<aten::Access::read>())) &&
                       add(module, "object_table", aten::capsule_of(aten::object_table())) &&
+                      add(module, "stream_source", stream_source()) &&
                       add(module, "torch_version", PyUnicode_FromString(version));
   return filled ? module : nullptr;
 }

@@ -113,6 +113,27 @@ func (to torches) faults(t *testing.T, dir string) {
 	require.NoError(t, err, "%s", out)
 }
 
+// devices gives a folder with a back end for CUDA, a stand-in for the driver, which has
+// the name that the back end asks for, and one for torch's own back end.
+func (to torches) devices(t *testing.T) string {
+	t.Helper()
+	devicesOnce.Do(func() {
+		gcc, backend := need.Program(t, "gcc", "gcc"), filepath.Join(golden.Root(t), "backends/cuda/dlpackgen_cuda.c")
+		for _, args := range [][]string{
+			{"-Wl,-soname,libcuda.so.1", "-o", filepath.Join(library, "libcuda.so.1"), "../devices/testdata/standin.c", "-lpthread"},
+			{"-o", filepath.Join(library, "libdlpackgen_cuda.so"), backend, "-ldl"},
+		} {
+			out, err := exec.Command(gcc, append([]string{"-std=gnu11", "-O1", "-fPIC", "-shared"}, args...)...).CombinedOutput()
+			require.NoError(t, err, "%s", out)
+		}
+		to.faults(t, library)
+		require.NoError(t, os.Setenv("DEVICES", library))
+	})
+	return library
+}
+
+var devicesOnce sync.Once
+
 // generated is where the sources lie that everybody gets.
 func generated(t *testing.T) string { return filepath.Join(golden.Root(t), "gen", "cpp") }
 
@@ -144,7 +165,7 @@ func modules(t *testing.T) (torches, string) {
 	buildOnce.Do(func() {
 		errBuild = to.build(t, generated(t), library, "-O1")
 		helper(t, library)
-		to.faults(t, library)
+		to.devices(t)
 	})
 	require.NoError(t, errBuild)
 	return to, library

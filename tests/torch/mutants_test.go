@@ -22,6 +22,15 @@ type mutant struct{ file, old, replacement, script string }
 
 // Each of these makes the package wrong in one place, which the named test sees.
 var mutants = map[string]mutant{
+	"any owner is taken":               {"device.hpp", "if (info.device.device_type != tensor.device.device_type || info", "if (false && info", "device.py test_whose_memory_it_is"},
+	"pinned memory has no owner":       {"device.hpp", "tensor.device.device_type == kDLCPU) return;", "tensor.device.device_type != kDLCUDA) return;", "device.py test_pinned_memory"},
+	"memory has no end":                {"device.hpp", "if (info.size != 0 && before + bytes > info.size)", "if (false)", "device.py test_where_elements_reach"},
+	"nothing is asked about":           {"device.hpp", "  if (span == 0) return;\n", "", "device.py test_what_is_not_asked_about"},
+	"back ends of any version":         {"device.hpp", "if (table != nullptr &&\n      (table->abi_version", "if (false &&\n      (table->abi_version", "device.py test_tables_that_are_refused"},
+	"back ends of any device":          {"device.hpp", "if (table != nullptr && table->device_type != detail::gpu())", "if (false)", "device.py test_tables_that_are_refused"},
+	"memory is not kept":               {"device.hpp", "static_cast<void>(table->keep_until(managed, &stream, nullptr));", "static_cast<void>(stream);", "device.py test_memory_is_kept_until_the_work_is_done"},
+	"memory needs a stream":            {"device.hpp", "} catch (...) {  // the deleter waits", "} catch (const std::bad_alloc&) {  // the deleter waits", "device.py test_a_stream_that_is_not_told"},
+	"streams are always told":          {"device.hpp", "    return -1;\n", "    return 0;\n", "device.py test_the_streams_of_torch"},
 	"negative bits are not looked at":  {"read.hpp", "if (impl.key_set().has(c10::DispatchKey::Negative))", "if (false)", "table.py test_refusals"},
 	"conjugate bits are not looked at": {"read.hpp", "if (impl.key_set().has(c10::DispatchKey::Conjugate))", "if (false)", "table.py test_refusals"},
 	"zeros have memory":                {"read.hpp", "  refuse_without_memory(out);\n", "", "table.py test_refusals"},
@@ -179,6 +188,7 @@ func (b *batch) build(t *testing.T, to torches, flags []string) (dir string) {
 	t.Helper()
 	headers, dir := b.sources(t), t.TempDir()
 	require.NoError(t, to.build(t, headers, dir, append(flags, "-Wno-error")...))
+	to.devices(t)
 	clients(t, to, dir)
 	helper(t, dir)
 	return dir

@@ -9,6 +9,7 @@
 #ifndef DLPACKGEN_V1_3_ATEN_TAKE_HPP_
 #define DLPACKGEN_V1_3_ATEN_TAKE_HPP_
 
+#include "device.hpp"
 #include "owned.hpp"
 #include "stream.hpp"
 #include "taken.hpp"
@@ -32,6 +33,7 @@ struct Source {
 inline Source source_of(const DLTensor& tensor) {
   const at::Device device = device_of(tensor.device);
   const Elements elements = elements_of(tensor, device.is_cpu());
+  check_owner(tensor, elements);
   return Source{elements.data, elements.scalar, device};
 }
 
@@ -74,6 +76,9 @@ struct Aten {
 
   template <void (*deleter)(void*)>
   static Tensor wrap(const DLTensor& tensor, const Source& source, void* context) {
+    if constexpr (deleter == delete_managed<DLManagedTensorVersioned>) {
+      if (!source.device.is_cpu()) return detail::wrap(tensor, source, context, delete_after_work<deleter>);
+    }
     return detail::wrap(tensor, source, context, deleter);
   }
 };

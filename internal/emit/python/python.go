@@ -42,7 +42,7 @@ func render(m *emit.Model) ([]emit.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	device, err := deviceInterface(m.Release)
+	device, err := emit.DeviceInterface(m, folder)
 	if err != nil {
 		return nil, err
 	}
@@ -57,15 +57,6 @@ func render(m *emit.Model) ([]emit.File, error) {
 		files = append(files, emit.File{Path: folder + name, Data: append([]byte(banner), data...)})
 	}
 	return files, nil
-}
-
-// deviceInterface is the interface of back ends for devices as their targets have it,
-// beside the other headers, so that a module needs no back end to be compiled.
-func deviceInterface(r *spec.Release) (emit.File, error) {
-	const name = "dlpackgen_device.h"
-	text, err := fs.ReadFile(templates.Device, "device/"+name)
-	text = bytes.Replace(text, []byte(`"dlpack.h"`), []byte("<dlpack/dlpack.h>"), 1)
-	return emit.File{Path: folder + name, Data: append([]byte(emit.Banner("/* ", " */", r.Version)), text...)}, err
 }
 
 // text fills a template, or takes an ordinary source file as it is.

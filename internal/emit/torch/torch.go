@@ -47,6 +47,11 @@ func render(m *emit.Model) ([]emit.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	device, err := emit.DeviceInterface(m, folder)
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, device)
 	for _, entry := range entries {
 		if entry.IsDir() {
 			continue

@@ -1,0 +1,117 @@
+/**
+ * \file device.hpp
+ * A back end for torch's devices, by the table of dlpackgen_device.h, such as that for
+ * CUDA: whose memory a tensor is in that comes from elsewhere, and how long the back end
+ * keeps what it allocated.
+ */
+#ifndef DLPACKGEN_V0_0_ATEN_DEVICE_HPP_
+#define DLPACKGEN_V0_0_ATEN_DEVICE_HPP_
+
+#include "dlpackgen_device.h"
+#include "stream.hpp"
+#include "taken.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <string>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+namespace aten DLPACKGEN_ATEN_HIDDEN {
+
+namespace detail {
+
+inline std::atomic<const dlpackgen_device*> used_device{nullptr};
+
+inline std::string text_of(DLDevice device) {
+  return "(" + std::to_string(device.device_type) + ", " + std::to_string(device.device_id) + ")";
+}
+
+// Where the elements of a tensor without negative strides lie.
+inline void refuse_other_owner(const dlpackgen_device& table, const DLTensor& tensor, const char* begin,
+                               std::size_t bytes) {
+  dlpackgen_device_error error;
+  dlpackgen_device_pointer info;
+  if (table.pointer_info(begin, &info, &error) != DLPACKGEN_DEVICE_OK) throw Refused(error.text);
+  if (info.device.device_type != tensor.device.device_type || info.device.device_id != tensor.device.device_id) {
+    throw Refused("it says that it is on device " + text_of(tensor.device) + ", and the driver says " +
+                  text_of(info.device) + " of its memory: was it freed?");
+  }
+  const auto before = static_cast<std::size_t>(begin - static_cast<const char*>(info.base));
+  if (info.size != 0 && before + bytes > info.size) {
+    throw Refused("its elements reach " + std::to_string(before + bytes) + " bytes into memory that has " +
+                  std::to_string(info.size));
+  }
+}
+
+// Tensors on the CPU are nobody's to ask about, nor are those without elements.
+inline void check_owner(const DLTensor& tensor, const Elements& elements) {
+  const dlpackgen_device* const table = used_device.load(std::memory_order_acquire);
+  if (table == nullptr || tensor.device.device_type == kDLCPU) return;
+  const std::size_t span = extents_of(tensor).span;
+  if (span == 0) return;
+  refuse_other_owner(*table, tensor, static_cast<const char*>(elements.data), span * c10::elementSize(elements.scalar));
+}
+
+// Tensors of other allocators are refused by the back end, which is no concern here.
+inline void keep_for_torch(DLManagedTensorVersioned* managed) noexcept {
+  const dlpackgen_device* const table = used_device.load(std::memory_order_acquire);
+  const DLDevice device = managed->dl_tensor.device;
+  if (table == nullptr || device.device_type != table->device_type) return;
+  try {
+    const dlpackgen_device_stream stream{current_stream(device), device, 0, 0};
+    static_cast<void>(table->keep_until(managed, &stream, nullptr));
+  } catch (...) {  // the deleter waits for less then, as it does without a back end
+  }
+}
+
+// Whoever lets go of a tensor has queued the last work on it before, on the stream that
+// is torch's then; the deleter of DLPack is told of none.
+template <void (*deleter)(void*)>
+void delete_after_work(void* context) {
+  keep_for_torch(static_cast<DLManagedTensorVersioned*>(context));
+  deleter(context);
+}
+
+inline int stream_of_torch(void*, DLDevice device, void** handle) noexcept {
+  try {
+    *handle = current_stream(device);
+    return 0;
+  } catch (...) {
+    return -1;
+  }
+}
+
+}  // namespace detail
+
+/**
+ * Lets take() and what is made of it use a back end for torch's devices; nullptr for none
+ * any more. The driver is asked whose memory a tensor is in, pinned memory too: one that
+ * says another device, as after it was freed, or reaches beyond that memory is refused.
+ * Memory that the back end itself has allocated is kept, once torch lets go of it, until
+ * the work is done that torch's stream has then. The table must be kept for ever. Any thread.
+ *
+ * \throws Refused for a table of another version, or for devices that are not torch's.
+ */
+inline void use_device(const dlpackgen_device* table) {
+  if (table != nullptr &&
+      (table->abi_version != DLPACKGEN_DEVICE_ABI_VERSION || table->size < sizeof(dlpackgen_device))) {
+    throw Refused("the table of the back end is of another version than dlpackgen_device.h");
+  }
+  if (table != nullptr && table->device_type != detail::gpu()) {
+    throw Refused("the back end serves other devices than this torch");
+  }
+  detail::used_device.store(table, std::memory_order_release);
+}
+
+/** The streams of torch for a back end's current_stream(): those that are current in the thread that asks. */
+inline const dlpackgen_device_source* stream_source() noexcept {
+  static const dlpackgen_device_source source{detail::stream_of_torch, nullptr, nullptr, 0};
+  return &source;
+}
+
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_ATEN_DEVICE_HPP_
