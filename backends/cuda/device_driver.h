@@ -14,6 +14,7 @@
 #define BACKEND_NAME "cuda"
 #define BACKEND_TITLE "CUDA"
 #define BACKEND_PACKAGE "the NVIDIA driver"
+#define BACKEND_TYPES "2, 3 and 13"
 #define BACKEND_ENTRY DLPACKGEN_CUDA_ENTRY
 
 #if defined(_WIN32) && !defined(_WIN64)
@@ -59,6 +60,7 @@ typedef struct CUmemPoolHandle_st *driver_pool;
 typedef struct CUmemAccessDesc_st driver_access;
 typedef int driver_device;
 typedef unsigned long long driver_address;
+typedef uint64_t driver_capture_id;
 
 struct driver {
 	driver_result(DRIVER_CALL *driver_version)(int *version);
@@ -92,7 +94,7 @@ struct driver {
 	driver_result(DRIVER_CALL *stream_finish)(driver_stream stream);
 	driver_result(DRIVER_CALL *stream_wait)(driver_stream stream, driver_event event, unsigned int flags);
 	driver_result(DRIVER_CALL *stream_capture)(driver_stream stream, unsigned int *status);
-	driver_result(DRIVER_CALL *stream_capture_id)(driver_stream stream, unsigned int *status, uint64_t *id);
+	driver_result(DRIVER_CALL *stream_capture_id)(driver_stream stream, unsigned int *status, driver_capture_id *id);
 	driver_result(DRIVER_CALL *capture_mode)(unsigned int *mode);
 	driver_result(DRIVER_CALL *stream_context)(driver_stream stream, driver_context *context);
 	driver_result(DRIVER_CALL *event_create)(driver_event *event, unsigned int flags);

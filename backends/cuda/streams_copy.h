@@ -43,12 +43,9 @@ static int streams_look(const char *what, const DLTensor *t, size_t bytes, struc
 /* Queues the copy, with the device of the stream current. */
 static driver_result streams_queue_copy(const struct streams_side *to, const struct streams_side *from, size_t bytes,
                                         driver_stream stream) {
-	const driver_address target = (driver_address)(uintptr_t)to->start, source = (driver_address)(uintptr_t)from->start;
-	driver_context there, here;
-	if (to->device && from->device && to->ordinal != from->ordinal && !streams_primary(to->ordinal, &there, NULL) &&
-	    !streams_primary(from->ordinal, &here, NULL))
-		return streams.driver.copy_peer(target, there, source, here, bytes, stream);
-	return streams.driver.copy(target, source, bytes, stream);
+	if (to->device && from->device && to->ordinal != from->ordinal)
+		return streams_queue_across((void *)(uintptr_t)to->start, to->ordinal, from->start, from->ordinal, bytes, stream);
+	return streams_queue((void *)(uintptr_t)to->start, from->start, bytes, stream);
 }
 
 /* Memory that the driver does not know may go away, or be moved, as soon as the

@@ -14,7 +14,7 @@
 
 /* What is known of a device; both are made when they are first needed, and kept. */
 struct streams_device {
-	_Atomic(driver_context) primary;
+	atomic_uintptr_t primary;   /* a context, where there are any */
 	_Atomic(driver_stream) own; /* on which memory is freed */
 	atomic_int pools;           /* 0: not asked yet, 1: none, 2: there are */
 };
@@ -28,6 +28,11 @@ static struct {
 	struct streams_device *devices;
 	dlpackgen_device_error first; /* why the phase is STREAMS_FAILED */
 } streams;
+
+/* What drivers do each in a way of its own; streams_current.h has it. */
+static void *streams_find(void *library, const struct driver_function *f);
+static void streams_words(driver_result result, const char **name, const char **text);
+static driver_result streams_begin(void);
 
 /* Reports a result of the driver, after what was being done. */
 DEVICE_FORMAT(3, 4)
@@ -43,8 +48,7 @@ static int streams_fail(dlpackgen_device_error *error, driver_result result, con
 		if (driver_errors[i].value != result) continue;
 		error->code = driver_errors[i].code, name = driver_errors[i].name, text = driver_errors[i].text;
 	}
-	if (!name && streams.driver.error_name) (void)streams.driver.error_name(result, &name);
-	if (!text && streams.driver.error_text) (void)streams.driver.error_text(result, &text);
+	if (!name) streams_words(result, &name, &text);
 	char number[24];
 	snprintf(number, sizeof number, " (%u)", (unsigned)result);
 	device_add(error, ": ");
@@ -55,27 +59,10 @@ static int streams_fail(dlpackgen_device_error *error, driver_result result, con
 	return error->code;
 }
 
-/* Where functions come from. */
-struct streams_library {
-	void *handle;
-	driver_lookup_0 newest;
-	driver_lookup_1 older;
-};
-
-static void *streams_find(const struct streams_library *from, const struct driver_function *f) {
-	void *found = NULL;
-	unsigned int how = 0;
-	if (from->newest) return from->newest(f->symbol, &found, f->since, DRIVER_LOOKUP_FLAGS, &how) ? NULL : found;
-	if (from->older) return from->older(f->symbol, &found, f->since, DRIVER_LOOKUP_FLAGS) ? NULL : found;
-	return device_symbol(from->handle, f->plain);
-}
-
-/* Opens the first library that there is. */
-static int streams_open(struct streams_library *library, dlpackgen_device_error *error) {
+static int streams_open(void **library, dlpackgen_device_error *error) {
 	char why[320] = "no library is known for this system";
-	for (const char *const *name = driver_libraries; *name && !library->handle; name++)
-		library->handle = device_open(*name, why, sizeof why);
-	if (!library->handle)
+	*library = device_open_one(driver_libraries, why, sizeof why);
+	if (!*library)
 		return device_fail(error, DLPACKGEN_DEVICE_ABSENT,
 		                   "the driver is not installed, or not where libraries are found: %s; %s", why,
 		                   "install " BACKEND_PACKAGE);
@@ -84,8 +71,8 @@ static int streams_open(struct streams_library *library, dlpackgen_device_error 
 
 /* Asks for the version, which works before anything else: the stub of a toolkit
  * fails here as it does everywhere, and writes nothing. */
-static int streams_version(struct streams_library *library, dlpackgen_device_error *error) {
-	void *found = device_symbol(library->handle, driver_functions[0].plain);
+static int streams_version(void *library, dlpackgen_device_error *error) {
+	void *found = device_symbol(library, driver_functions[0].plain);
 	memcpy(&streams.driver.driver_version, &found, sizeof found);
 	if (!found)
 		return device_fail(error, DLPACKGEN_DEVICE_OLD_DRIVER,
@@ -101,11 +88,7 @@ static int streams_version(struct streams_library *library, dlpackgen_device_err
 }
 
 /* Fills the table of functions. */
-static int streams_resolve(struct streams_library *library, dlpackgen_device_error *error) {
-	void *newest = device_symbol(library->handle, driver_lookups[0]),
-	     *older = device_symbol(library->handle, driver_lookups[1]);
-	memcpy(&library->newest, &newest, sizeof newest);
-	memcpy(&library->older, &older, sizeof older);
+static int streams_resolve(void *library, dlpackgen_device_error *error) {
 	for (size_t i = 0; i < sizeof driver_functions / sizeof *driver_functions; i++) {
 		const struct driver_function *f = &driver_functions[i];
 		void *found = streams_find(library, f);
@@ -119,7 +102,7 @@ static int streams_resolve(struct streams_library *library, dlpackgen_device_err
 }
 
 static int streams_start(dlpackgen_device_error *error) {
-	driver_result result = streams.driver.init(0);
+	driver_result result = streams_begin();
 	if (!result) result = streams.driver.device_count(&streams.count);
 	if (result) return streams_fail(error, result, "the driver, of version %d, does not start", streams.version);
 	if (streams.count < 1)
@@ -137,10 +120,10 @@ static void streams_child(void) {
 }
 
 static void streams_load(void) {
-	struct streams_library library = {NULL, NULL, NULL};
+	void *library = NULL;
 	int code = streams_open(&library, &streams.first);
-	if (!code) code = streams_version(&library, &streams.first);
-	if (!code) code = streams_resolve(&library, &streams.first);
+	if (!code) code = streams_version(library, &streams.first);
+	if (!code) code = streams_resolve(library, &streams.first);
 	if (!code) code = streams_start(&streams.first);
 	if (!code) device_at_fork(streams_child);
 	atomic_store_explicit(&streams.phase, code ? STREAMS_FAILED : STREAMS_READY, memory_order_release);

@@ -23,20 +23,6 @@ static const struct driver_number *streams_special(driver_stream stream) {
 	return NULL;
 }
 
-/* Gives the device of a stream that is none of the default ones. Most are of the
- * primary context of the device that is expected. */
-static driver_result streams_device_of(driver_stream stream, int32_t expected, driver_device *device) {
-	driver_context context = NULL;
-	driver_result result = streams.driver.stream_context(stream, &context);
-	*device = expected;
-	if (!result && context == atomic_load(&streams.devices[expected].primary)) return 0;
-	if (!result) result = streams.driver.context_push(context);
-	if (result) return result;
-	result = streams.driver.context_device(device);
-	streams_leave(1);
-	return result;
-}
-
 /* Checks that a stream is one of its device. The default streams are of any. */
 static int streams_check(const char *what, const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
 	if (!stream) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "%s: NULL in the place of a stream", what);
@@ -108,7 +94,7 @@ static int streams_current_stream(const dlpackgen_device_source *source, DLDevic
 /* Whether a stream is captured into a graph, and into which. */
 struct streams_capture {
 	unsigned int status;
-	uint64_t id;
+	driver_capture_id id;
 };
 
 /* Asks with the device of the stream current, since default streams are its. Asking

@@ -14,6 +14,7 @@
 #define BACKEND_NAME "oneapi"
 #define BACKEND_TITLE "oneAPI"
 #define BACKEND_PACKAGE "Intel's Level Zero loader and the driver of the GPU"
+#define BACKEND_TYPES "14"
 #define BACKEND_ENTRY DLPACKGEN_ONEAPI_ENTRY
 
 #if defined(_WIN32) && !defined(_WIN64)

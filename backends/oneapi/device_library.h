@@ -19,6 +19,8 @@ static void *device_open(const char *name, char *why, size_t room) {
 	return (void *)found;
 }
 
+static void *device_opened(const char *name) { return (void *)GetModuleHandleA(name); }
+
 static void *device_symbol(void *library, const char *name) {
 	FARPROC found = GetProcAddress((HMODULE)library, name);
 	void *out = NULL;
@@ -53,6 +55,9 @@ static void *device_open(const char *name, char *why, size_t room) {
 	return found;
 }
 
+/* Gives a library that somebody has opened already, or NULL. */
+static void *device_opened(const char *name) { return dlopen(name, RTLD_NOLOAD | RTLD_NOW); }
+
 static void *device_symbol(void *library, const char *name) { return dlsym(library, name); }
 
 static void device_once(void (*work)(void)) {
@@ -64,5 +69,14 @@ static void device_once(void (*work)(void)) {
 static void device_at_fork(void (*child)(void)) { pthread_atfork(NULL, NULL, child); }
 
 #endif
+
+/* Opens the first of several that there is, but before all one that is open: two versions
+ * of a driver in one process know nothing of each other's memory. */
+static inline void *device_open_one(const char *const *names, char *why, size_t room) {
+	void *found = NULL;
+	for (const char *const *name = names; *name && !found; name++) found = device_opened(*name);
+	for (const char *const *name = names; *name && !found; name++) found = device_open(*name, why, room);
+	return found;
+}
 
 #endif /* DLPACKGEN_DEVICE_LIBRARY_H_ */

@@ -80,15 +80,17 @@ func TestDocsNameEveryVerbAndFlag(t *testing.T) {
 	}
 }
 
-// TestTheExampleConfigIsValid holds the config of docs/cli.md to the decoder.
-func TestTheExampleConfigIsValid(t *testing.T) {
+// TestTheExampleConfigsAreValid holds the configs of docs/cli.md to the decoder.
+func TestTheExampleConfigsAreValid(t *testing.T) {
 	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "cli.md"))
 	require.NoError(t, err)
-	_, text, found := strings.Cut(string(doc), "```yaml\n")
-	require.True(t, found)
-	text, _, _ = strings.Cut(text, "```")
-	code, _, stderr := run(t, "vet", input(t, t.TempDir(), "dlpackgen.yaml", []byte(text)))
-	assert.Equal(t, exitFine, code, stderr)
+	blocks := strings.Split(string(doc), "```yaml\n")[1:]
+	require.Len(t, blocks, 2)
+	for _, block := range blocks {
+		text, _, _ := strings.Cut(block, "```")
+		code, _, stderr := run(t, "vet", input(t, t.TempDir(), "dlpackgen.yaml", []byte(text)))
+		assert.Equal(t, exitFine, code, stderr)
+	}
 }
 
 func TestGuardTurnsAPanicIntoAFinding(t *testing.T) {

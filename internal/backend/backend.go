@@ -105,7 +105,7 @@ var IDs = []string{"ordinal", "zero", "runtime_index"}
 
 // Runtimes are what works with a description: sources under templates/device, or,
 // for "vendor", those and a file that the vendor writes.
-var Runtimes = []string{"streams", "levelzero", Vendor}
+var Runtimes = []string{"streams", "ordinals", "levelzero", Vendor}
 
 // Vendor is the runtime of a back end that its vendor finishes by hand.
 const Vendor = "vendor"

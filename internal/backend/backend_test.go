@@ -55,7 +55,7 @@ func TestFaultsHaveTheirPlace(t *testing.T) {
 		{"name: cuda\n", "name: Cuda\n", `x.yaml:4:7: error: name "Cuda" must match`},
 		{"title: CUDA\n", "", `x.yaml:3:1: error: the back end has no "title" [missing-key]`},
 		{"title: CUDA\n", "title: 'CU\"DA'\n", `x.yaml:5:8: error: title "CU\"DA" must match`},
-		{"runtime: streams ", "runtime: queues ", "error: runtime must be one of streams, levelzero, vendor, not \"queues\" [unknown-value]"},
+		{"runtime: streams ", "runtime: queues ", "error: runtime must be one of streams, ordinals, levelzero, vendor, not \"queues\" [unknown-value]"},
 		{"oldest: 11000 ", "oldest: old ", "error: oldest must be a decimal integer"},
 		{"memory: managed,", "memory: shared,", "error: memory must be one of device, host, managed"},
 		{"memory: managed,", "memory: host,", "error: two types of device have host memory [bad-backend]"},

@@ -203,7 +203,7 @@ func decodeHandle(e yaml.Entry) Handle {
 	h := Handle{Name: form(e.Key, "a handle", fieldName)}
 	m := e.Value.Map("handle " + h.Name)
 	h.C = form(m.Need("c"), "c", typeText)
-	h.Native = form(m.Need("native"), "native", symbolName)
+	h.Native = form(m.Need("native"), "native", typeText)
 	m.Close()
 	return h
 }
@@ -299,7 +299,15 @@ func (b *Backend) checkNeeds(complain func(format string, args ...any)) {
 	for _, name := range missing(need.constants, b.Constants, func(c Constant) string { return c.Name }) {
 		complain("the sources %s need the constant %s", b.Runtime, name)
 	}
+	for _, name := range missing(need.renumbered, renumbered(b.Constants), func(c Constant) string { return c.Name }) {
+		complain("the sources %s need what the constant %s was", b.Runtime, name)
+	}
 	for _, name := range missing(need.functions, b.Functions, func(f Function) string { return f.Name }) {
 		complain("the sources %s need the function %s", b.Runtime, name)
 	}
+}
+
+// renumbered gives the constants that were another number.
+func renumbered(all []Constant) []Constant {
+	return slices.DeleteFunc(slices.Clone(all), func(c Constant) bool { return c.Was == nil })
 }

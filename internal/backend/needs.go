@@ -10,8 +10,9 @@ import (
 type requirement struct {
 	handles, constants, functions []string
 	lookups                       int
-	unnumbered                    bool // streams have no numbers but their handles
-	optional                      bool // sections that hold none of those may be left out, and versions
+	renumbered                    []string // constants that were another number
+	unnumbered                    bool     // streams have no numbers but their handles
+	optional                      bool     // sections that hold none of those may be left out, and versions
 }
 
 // get gives the section of that name, and reports one that is missing.
@@ -32,7 +33,7 @@ func (r requirement) streams(m *yaml.Map) *yaml.Node {
 
 var requirements = map[string]requirement{
 	"streams": {
-		handles: strings.Fields("context stream event pool access device address"),
+		handles: strings.Fields("context stream event pool access device address capture_id"),
 		constants: strings.Fields(`attribute_context attribute_memory_type attribute_is_managed attribute_ordinal
 			attribute_range_start attribute_range_size attribute_mapped memory_host memory_device memory_array
 			device_managed_memory device_memory_pools host_portable managed_global stream_non_blocking event_no_timing
@@ -43,6 +44,19 @@ var requirements = map[string]requirement{
 			host_free copy copy_peer stream_create stream_destroy stream_finish stream_wait stream_capture stream_capture_id capture_mode
 			stream_context event_create event_record event_destroy`),
 		lookups: 2,
+	},
+	"ordinals": {
+		handles: strings.Fields("stream event pool access device address capture_id"),
+		constants: strings.Fields(`attribute_memory_type attribute_is_managed attribute_ordinal attribute_mapped memory_host
+			memory_device memory_array device_managed_memory device_memory_pools host_portable managed_global
+			stream_non_blocking stream_unknown event_no_timing capture_none capture_active capture_relaxed copy_default
+			location_device access_read_write`),
+		functions: strings.Fields(`driver_version error_name error_text device_count device_attribute device_current device_use
+			primary_state context_finish pointer_attributes address_range memory_alloc memory_free pool_alloc pool_free
+			pool_default pool_access peer_access managed_alloc host_alloc host_free copy copy_peer stream_create stream_destroy
+			stream_finish stream_wait stream_capture stream_capture_id capture_mode stream_device event_create event_record
+			event_destroy`),
+		renumbered: strings.Fields("memory_host memory_device memory_array"),
 	},
 	Vendor: {optional: true},
 	"levelzero": {

@@ -61,9 +61,9 @@ static int streams_share_pool(int32_t ordinal, dlpackgen_device_error *error) {
 static int streams_check_request(const dlpackgen_device_request *r, dlpackgen_device_error *error) {
 	const int type = (int)r->device.device_type;
 	if (type == BACKEND_device) return streams_check_id("alloc", r->device.device_id, error);
-	if (type != BACKEND_host && type != BACKEND_managed)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE, "alloc: device type %d; %s has the types %d, %d and %d",
-		                   type, BACKEND_TITLE, BACKEND_device, BACKEND_host, BACKEND_managed);
+	if (type < 0 || (type != BACKEND_host && type != BACKEND_managed))
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE, "alloc: device type %d; %s has the types %s", type,
+		                   BACKEND_TITLE, BACKEND_TYPES);
 	if (r->device.device_id == 0) return DLPACKGEN_DEVICE_OK;
 	return device_fail(error, DLPACKGEN_DEVICE_BAD_DEVICE, "alloc: device type %d has the id 0 alone, not %d", type,
 	                   (int)r->device.device_id);

@@ -5,60 +5,6 @@
 
 #include "streams_context.h"
 
-/* What the driver tells of an address; all zero for what it does not know. */
-struct streams_attributes {
-	unsigned int type, managed, mapped;
-	int ordinal;
-	driver_context context;
-	driver_address start;
-	size_t size;
-};
-
-/* Asks for everything at once: asked so, the driver does not take an address that
- * it does not know for an error. */
-static driver_result streams_query(const void *pointer, struct streams_attributes *a) {
-	static const unsigned int all[] = {
-	    DRIVER_attribute_memory_type, DRIVER_attribute_is_managed, DRIVER_attribute_mapped,
-	    DRIVER_attribute_ordinal,     DRIVER_attribute_context,    DRIVER_attribute_range_start,
-	    DRIVER_attribute_range_size,
-	};
-	void *values[] = {&a->type, &a->managed, &a->mapped, &a->ordinal, &a->context, &a->start, &a->size};
-	unsigned int wanted[sizeof all / sizeof *all];
-	memcpy(wanted, all, sizeof all);
-	memset(a, 0, sizeof *a);
-	return streams.driver.pointer_attributes(sizeof all / sizeof *all, wanted, values,
-	                                         (driver_address)(uintptr_t)pointer);
-}
-
-/* Asks once more in each context that is in use: some drivers answer only where
- * the memory's own device is current (cupy#3991). Where no context is in use,
- * nothing can be the driver's memory. */
-static int streams_query_again(const void *pointer, struct streams_attributes *a, driver_result result,
-                               dlpackgen_device_error *error) {
-	int asked = 0;
-	for (int32_t ordinal = 0; ordinal < streams.count; ordinal++) {
-		int pushed = 0;
-		if (!streams_active(ordinal) || streams_enter(ordinal, &pushed, NULL)) continue;
-		asked = 1;
-		result = streams_query(pointer, a);
-		streams_leave(pushed);
-		if (!result) return DLPACKGEN_DEVICE_OK;
-	}
-	if (asked) return streams_fail(error, result, "pointer_info of %p", pointer);
-	memset(a, 0, sizeof *a);
-	return DLPACKGEN_DEVICE_OK;
-}
-
-/* Memory of pools has no context of its own. */
-static int streams_check_context(const void *pointer, const struct streams_attributes *a,
-                                 dlpackgen_device_error *error) {
-	if (!a->context || a->context == streams_active(a->ordinal)) return DLPACKGEN_DEVICE_OK;
-	return device_fail(
-	    error, DLPACKGEN_DEVICE_OTHER_CONTEXT,
-	    "pointer_info of %p: the memory belongs to a context that somebody created on device %d, and not to the %s",
-	    pointer, a->ordinal, "primary one, which libraries share; allocate it there");
-}
-
 /* Checks memory of a device, as opposed to that of the host. Plain memory, which has
  * a context, is always there; a graph's and a reserved range have none. */
 static int streams_check_memory(const void *pointer, const struct streams_attributes *a,
@@ -85,7 +31,9 @@ static int streams_classify(const void *pointer, const struct streams_attributes
 	info->size = a->size;
 	int code = DLPACKGEN_DEVICE_OK;
 	if (a->managed) {
-		info->device.device_type = (DLDeviceType)BACKEND_managed;
+		const int typed = BACKEND_managed >= 0; /* else it counts as the device's, which reads it */
+		info->device.device_type = (DLDeviceType)(typed ? BACKEND_managed : BACKEND_device);
+		info->device.device_id = typed ? 0 : a->ordinal;
 	} else if (a->type == DRIVER_memory_host) {
 		info->device.device_type = (DLDeviceType)BACKEND_host;
 	} else if (a->type == DRIVER_memory_device) {

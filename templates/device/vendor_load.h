@@ -22,11 +22,9 @@ static struct {
 	dlpackgen_device_error first; /* why the phase is VENDOR_FAILED */
 } vendor;
 
-/* Opens the first library that there is. */
 static int vendor_open(void **library, dlpackgen_device_error *error) {
 	char why[320] = "no library is known for this system";
-	for (const char *const *name = driver_libraries; *name && !*library; name++)
-		*library = device_open(*name, why, sizeof why);
+	*library = device_open_one(driver_libraries, why, sizeof why);
 	if (*library) return DLPACKGEN_DEVICE_OK;
 	return device_fail(error, DLPACKGEN_DEVICE_ABSENT,
 	                   "the driver is not installed, or not where libraries are found: %s; install %s", why,

@@ -106,7 +106,7 @@ func twice(t *testing.T, paths ...string) error {
 		files, err := device.CUDA.Emit(&emit.Model{Release: release, Options: map[string]string{"import": path}})
 		require.NoError(t, err)
 		folder := filepath.Join(dir, string(rune('a'+i)))
-		require.NoError(t, os.Mkdir(folder, 0o755))
+		require.NoError(t, os.MkdirAll(filepath.Join(folder, "conformance"), 0o755))
 		for _, f := range files {
 			require.NoError(t, os.WriteFile(filepath.Join(folder, f.Path), f.Data, 0o600))
 		}

@@ -58,15 +58,21 @@ func acmeDriver(t testing.TB, macros ...string) string {
 	})
 }
 
-// conformance builds the program that comes with a back end and gives its lines.
-func conformance(t testing.TB, b backEnd, source, driver string, flags ...string) []string {
+// conformanceOf builds the program that comes with a back end.
+func conformanceOf(t testing.TB, b backEnd, source string, flags ...string) string {
 	t.Helper()
 	gcc := need.Program(t, "gcc", "gcc")
 	dir := built(t, "conformance"+strings.ReplaceAll(source, "/", "_")+strings.Join(flags, ""), func(dir string) {
 		args := append(append([]string{"-o", filepath.Join(dir, "conformance")}, strict...), flags...)
 		run(t, gcc, append(append(args, filepath.Join(source, "conformance/conformance.c"), "-ldl", "-lpthread"), b.sources(t, source)...)...)
 	})
-	return steps(t, filepath.Join(dir, "conformance"), driver)
+	return filepath.Join(dir, "conformance")
+}
+
+// conformance gives the lines of that program.
+func conformance(t testing.TB, b backEnd, source, driver string, flags ...string) []string {
+	t.Helper()
+	return steps(t, conformanceOf(t, b, source, flags...), driver)
 }
 
 // good are the lines of a back end that has a device and passes everything.

@@ -31,6 +31,16 @@ var CUDA = emit.Target{
 	Emit:    func(m *emit.Model) ([]emit.File, error) { return Render(m, backend.Embedded("cuda")) },
 }
 
+// ROCm is the row of the table of targets for AMD's devices.
+var ROCm = emit.Target{
+	Name:    "rocm",
+	Doc:     "AMD's devices: allocate, classify, order and copy through the HIP runtime found at run time; C, Go",
+	Path:    "backends/rocm",
+	Oldest:  "1.2",
+	Options: options,
+	Emit:    func(m *emit.Model) ([]emit.File, error) { return Render(m, backend.Embedded("rocm")) },
+}
+
 // OneAPI is the row of the table of targets for Intel's devices.
 var OneAPI = emit.Target{
 	Name:    "oneapi",
@@ -86,7 +96,7 @@ func Render(m *emit.Model, b *backend.Backend) ([]emit.File, error) {
 const vendorsPart = "vendor_impl.c"
 
 // families are the sources of each runtime, by how their names begin.
-var families = map[string][]string{"streams": {"streams"}, "levelzero": {"levelzero", "sycl", "usm"}, backend.Vendor: {"vendor"}}
+var families = map[string][]string{"streams": {"streams", "contexts"}, "ordinals": {"streams", "ordinals"}, "levelzero": {"levelzero", "sycl", "usm"}, backend.Vendor: {"vendor"}}
 
 // serves tells whether a source is for every back end or for those of a runtime.
 func serves(name, runtime string) bool {
@@ -106,7 +116,9 @@ func outputName(name string, b *backend.Backend) string {
 		return "dlpackgen_" + b.Name + ".h"
 	case "driver.h.tmpl":
 		return "device_driver.h"
-	case b.Runtime + ".c":
+	case "contexts_current.h", "ordinals_current.h":
+		return "streams_current.h"
+	case families[b.Runtime][0] + ".c":
 		return "dlpackgen_" + b.Name + ".c"
 	case "sycl.cpp":
 		return "dlpackgen_" + b.Name + "_sycl.cpp"

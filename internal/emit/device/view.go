@@ -19,6 +19,8 @@ type view struct {
 	Streams                          int
 	Handles                          []backend.Handle
 	Constants                        []backend.Constant
+	Past                             []backend.Constant // those that were another number
+	Types                            string             // "2, 3 and 13"
 	Functions                        []function
 	Lookups                          []lookup
 	Linux, Windows                   []string
@@ -63,6 +65,12 @@ func viewOf(r *spec.Release, b *backend.Backend) view {
 		}
 		v.Handles = append(v.Handles, h)
 	}
+	for _, c := range b.Constants {
+		if c.Was != nil {
+			v.Past = append(v.Past, c)
+		}
+	}
+	v.Types = types(r, b)
 	for _, kind := range backend.Memories {
 		for _, d := range b.Devices {
 			if d.Memory == kind {
@@ -86,6 +94,25 @@ func viewOf(r *spec.Release, b *backend.Backend) view {
 	}
 	v.Numbers, v.Default = numbers(streamTable(r, b), b)
 	return v
+}
+
+// types lists the numbers of the types of device, for a message.
+func types(r *spec.Release, b *backend.Backend) string {
+	values := map[string]int64{}
+	if enum := spec.Find[*spec.Enum](r, "DLDeviceType"); enum != nil {
+		for _, v := range enum.Values {
+			values[v.Name] = v.Value
+		}
+	}
+	var all []string
+	for _, d := range b.Devices {
+		all = append(all, fmt.Sprint(values[d.Type]))
+	}
+	last := len(all) - 1
+	if last == 0 {
+		return all[0]
+	}
+	return strings.Join(all[:last], ", ") + " and " + all[last]
 }
 
 // memories gives every kind of memory, that of the device first: its type has the

@@ -1,0 +1,158 @@
+
+/* What a driver with contexts does in its own way: work is done in the primary context
+ * of a device, which every library in the process shares, and the thread is left as it
+ * was. Part of the back end's C file. */
+#ifndef DLPACKGEN_STREAMS_CURRENT_H_
+#define DLPACKGEN_STREAMS_CURRENT_H_
+
+#include "streams_load.h"
+
+/* Each function is found in the version that its row says, where the driver has a
+ * function for that; else by the name of that version. */
+static void *streams_find(void *library, const struct driver_function *f) {
+	driver_lookup_0 newest;
+	driver_lookup_1 older;
+	void *found = NULL, *symbols[2] = {device_symbol(library, driver_lookups[0]), device_symbol(library, driver_lookups[1])};
+	unsigned int how = 0;
+	memcpy(&newest, &symbols[0], sizeof newest);
+	memcpy(&older, &symbols[1], sizeof older);
+	if (newest) return newest(f->symbol, &found, f->since, DRIVER_LOOKUP_FLAGS, &how) ? NULL : found;
+	if (older) return older(f->symbol, &found, f->since, DRIVER_LOOKUP_FLAGS) ? NULL : found;
+	return device_symbol(library, f->plain);
+}
+
+static void streams_words(driver_result result, const char **name, const char **text) {
+	if (streams.driver.error_name) (void)streams.driver.error_name(result, name);
+	if (streams.driver.error_text) (void)streams.driver.error_text(result, text);
+}
+
+static driver_result streams_begin(void) { return streams.driver.init(0); }
+
+/* Gives the primary context of a device. It is retained for ever: to release it
+ * would take it from the other libraries. Two threads that come first retain it
+ * twice, and get the same. */
+static int streams_primary(int32_t ordinal, driver_context *context, dlpackgen_device_error *error) {
+	struct streams_device *device = &streams.devices[ordinal];
+	*context = (driver_context)atomic_load_explicit(&device->primary, memory_order_acquire);
+	if (*context) return DLPACKGEN_DEVICE_OK;
+	const driver_result result = streams.driver.primary_retain(context, ordinal);
+	if (result) return streams_fail(error, result, "the primary context of device %d", (int)ordinal);
+	atomic_store_explicit(&device->primary, (uintptr_t)*context, memory_order_release);
+	return DLPACKGEN_DEVICE_OK;
+}
+
+/* Gives the primary context of a device if somebody uses it already, else NULL: to
+ * start one takes hundreds of megabytes of the device. */
+static driver_context streams_active(int32_t ordinal) {
+	driver_context context =
+	    (driver_context)atomic_load_explicit(&streams.devices[ordinal].primary, memory_order_acquire);
+	unsigned int flags = 0;
+	int active = 0;
+	if (!context && !streams.driver.primary_state(ordinal, &flags, &active) && active)
+		if (streams_primary(ordinal, &context, NULL)) context = NULL;
+	return context;
+}
+
+/* Makes the primary context of a device current, unless it is; `pushed` says what
+ * streams_leave has to undo. */
+static int streams_enter(int32_t ordinal, int *pushed, dlpackgen_device_error *error) {
+	driver_context wanted = NULL, current = NULL;
+	*pushed = 0;
+	const int code = streams_primary(ordinal, &wanted, error);
+	if (code) return code;
+	if (!streams.driver.context_current(&current) && current == wanted) return DLPACKGEN_DEVICE_OK;
+	const driver_result result = streams.driver.context_push(wanted);
+	if (result) return streams_fail(error, result, "the context of device %d", (int)ordinal);
+	*pushed = 1;
+	return DLPACKGEN_DEVICE_OK;
+}
+
+static void streams_leave(int pushed) {
+	driver_context popped;
+	if (pushed) (void)streams.driver.context_pop(&popped);
+}
+
+/* Gives the device of a stream that is none of the default ones. Most are of the
+ * primary context of the device that is expected. */
+static driver_result streams_device_of(driver_stream stream, int32_t expected, driver_device *device) {
+	driver_context context = NULL;
+	driver_result result = streams.driver.stream_context(stream, &context);
+	*device = expected;
+	if (!result && (uintptr_t)context == atomic_load(&streams.devices[expected].primary)) return 0;
+	if (!result) result = streams.driver.context_push(context);
+	if (result) return result;
+	result = streams.driver.context_device(device);
+	streams_leave(1);
+	return result;
+}
+
+/* What the driver tells of an address; all zero for what it does not know. */
+struct streams_attributes {
+	unsigned int type, managed, mapped;
+	int ordinal;
+	driver_context context;
+	driver_address start;
+	size_t size;
+};
+
+/* Asks for everything at once: asked so, the driver does not take an address that
+ * it does not know for an error. */
+static driver_result streams_query(const void *pointer, struct streams_attributes *a) {
+	static const unsigned int all[] = {
+	    DRIVER_attribute_memory_type, DRIVER_attribute_is_managed, DRIVER_attribute_mapped,
+	    DRIVER_attribute_ordinal,     DRIVER_attribute_context,    DRIVER_attribute_range_start,
+	    DRIVER_attribute_range_size,
+	};
+	void *values[] = {&a->type, &a->managed, &a->mapped, &a->ordinal, &a->context, &a->start, &a->size};
+	unsigned int wanted[sizeof all / sizeof *all];
+	memcpy(wanted, all, sizeof all);
+	memset(a, 0, sizeof *a);
+	return streams.driver.pointer_attributes(sizeof all / sizeof *all, wanted, values,
+	                                         (driver_address)(uintptr_t)pointer);
+}
+
+/* Asks once more in each context that is in use: some drivers answer only where
+ * the memory's own device is current (cupy#3991). Where no context is in use,
+ * nothing can be the driver's memory. */
+static int streams_query_again(const void *pointer, struct streams_attributes *a, driver_result result,
+                               dlpackgen_device_error *error) {
+	int asked = 0;
+	for (int32_t ordinal = 0; ordinal < streams.count; ordinal++) {
+		int pushed = 0;
+		if (!streams_active(ordinal) || streams_enter(ordinal, &pushed, NULL)) continue;
+		asked = 1;
+		result = streams_query(pointer, a);
+		streams_leave(pushed);
+		if (!result) return DLPACKGEN_DEVICE_OK;
+	}
+	if (asked) return streams_fail(error, result, "pointer_info of %p", pointer);
+	memset(a, 0, sizeof *a);
+	return DLPACKGEN_DEVICE_OK;
+}
+
+/* Memory of pools has no context of its own. */
+static int streams_check_context(const void *pointer, const struct streams_attributes *a,
+                                 dlpackgen_device_error *error) {
+	if (!a->context || a->context == streams_active(a->ordinal)) return DLPACKGEN_DEVICE_OK;
+	return device_fail(
+	    error, DLPACKGEN_DEVICE_OTHER_CONTEXT,
+	    "pointer_info of %p: the memory belongs to a context that somebody created on device %d, and not to the %s",
+	    pointer, a->ordinal, "primary one, which libraries share; allocate it there");
+}
+
+/* Queues a copy, with the device of the stream current. */
+static driver_result streams_queue(void *to, const void *from, size_t bytes, driver_stream stream) {
+	return streams.driver.copy((driver_address)(uintptr_t)to, (driver_address)(uintptr_t)from, bytes, stream);
+}
+
+/* As streams_queue, between memory of two devices. */
+static driver_result streams_queue_across(void *to, int32_t to_ordinal, const void *from, int32_t from_ordinal,
+                                          size_t bytes, driver_stream stream) {
+	driver_context there, here;
+	if (streams_primary(to_ordinal, &there, NULL) || streams_primary(from_ordinal, &here, NULL))
+		return streams_queue(to, from, bytes, stream);
+	return streams.driver.copy_peer((driver_address)(uintptr_t)to, there, (driver_address)(uintptr_t)from, here, bytes,
+	                                stream);
+}
+
+#endif /* DLPACKGEN_STREAMS_CURRENT_H_ */

@@ -1,0 +1,139 @@
+package devices
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/backend"
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+var rocmEnd = backEnd{"rocm", "libamdhip64.so.6", "libamdhip64", "hipInit"}
+
+func rocm(t testing.TB) string { return filepath.Join(golden.Root(t), "backends", "rocm") }
+
+// hip gives the folder with AMD's own runtime of a version, or skips.
+func hip(t *testing.T, version string) string {
+	t.Helper()
+	return filepath.Join(fetched(t, "hip", "whole"), version, "root")
+}
+
+// hipAgreement holds what the back end declares against HIP's own headers of a version
+// that begins with that digit.
+func hipAgreement(version int) string {
+	b := *backend.Embedded("rocm")
+	var c strings.Builder
+	c.WriteString("#define __HIP_PLATFORM_AMD__\n#include <hip/hip_runtime_api.h>\n#include \"device_driver.h\"\n#include \"streams_memory.h\"\n")
+	for i, k := range b.Constants {
+		if k.Was != nil {
+			c.WriteString(fmt.Sprintf("_Static_assert(DRIVER_%s_in(%d0000000) == (int)%s, \"%s\");\n", k.Name, version, k.Native, k.Native))
+		}
+		if k.Was != nil && version < 6 {
+			b.Constants[i].Native = "DRIVER_" + k.Name // of the newest numbering
+		}
+	}
+	c.WriteString(facts(&b))
+	for _, f := range b.Functions {
+		fmt.Fprintf(&c, "FORM(%s, __typeof__(&%s));\n", f.Name, f.Symbol)
+	}
+	c.WriteString("_Static_assert(DRIVER_DEFAULT_STREAM == 0, \"the default stream\");\n")
+	c.WriteString("_Static_assert(sizeof(struct streams_access) == sizeof(hipMemAccessDesc) && offsetof(hipMemAccessDesc, location.id) == 4 && " +
+		"offsetof(hipMemAccessDesc, flags) == 8 && offsetof(struct streams_access, flags) == 8, \"access\");\n")
+	return c.String()
+}
+
+func TestHIPsHeadersAgree(t *testing.T) {
+	for _, version := range []int{5, 6} {
+		assert.Empty(t, agrees(t, filepath.Join(hip(t, fmt.Sprint(version)), "usr/include"), rocm(t), hipAgreement(version)), "HIP %d", version)
+	}
+}
+
+// HIP 6 numbered the types of memory anew, and a line of the description that is wrong is
+// found: all of them at once, since each says so for itself.
+func TestDisagreementWithHIPIsFound(t *testing.T) {
+	headers := filepath.Join(hip(t, "6"), "usr/include")
+	src, err := os.ReadFile(filepath.Join(rocm(t), "device_driver.h"))
+	require.NoError(t, err)
+	b, changed := backend.Embedded("rocm"), string(src)
+	for _, k := range b.Constants {
+		line := fmt.Sprintf("\tDRIVER_%s = %d,", k.Name, k.Value)
+		require.Contains(t, changed, line)
+		changed = strings.Replace(changed, line, fmt.Sprintf("\tDRIVER_%s = %d,", k.Name, k.Value+50), 1)
+	}
+	for _, f := range b.Functions {
+		changed = strings.Replace(changed, "(DRIVER_CALL *"+f.Name+")(", "(DRIVER_CALL *"+f.Name+")(struct stranger *s, ", 1)
+	}
+	text := strings.Replace(hipAgreement(6), "#include \"device_driver.h\"\n", strings.ReplaceAll(changed, "s, void)", "s)")+"\n", 1)
+	text = strings.Replace(text, "#include \"streams_memory.h\"\n", "struct streams_access { int type, ordinal, flags; };\n#define DRIVER_DEFAULT_STREAM 0\n", 1)
+	found := agrees(t, headers, rocm(t), text)
+	for _, k := range b.Constants {
+		assert.Contains(t, found, "\""+k.Native+"\"")
+	}
+	for _, f := range b.Functions {
+		assert.Contains(t, found, "(&"+f.Symbol+")", f.Name)
+	}
+	assert.NotEmpty(t, agrees(t, headers, rocm(t), hipAgreement(5)), "the numbers of 5 are not those of 6")
+	assert.NotEmpty(t, agrees(t, filepath.Join(hip(t, "5"), "usr/include"), rocm(t), hipAgreement(6)), "nor those of 6 those of 5")
+}
+
+// loaded gives what runs a program with the libraries in a folder, and the path that
+// they are found by: their own loader has one, where they bring it.
+func loaded(t *testing.T, program, folder string) (name, path string) {
+	t.Helper()
+	loader := filepath.Join(folder, "ld-linux-x86-64.so.2")
+	if _, err := os.Stat(loader); err != nil {
+		return program, folder
+	}
+	script := filepath.Join(t.TempDir(), "run")
+	text := fmt.Sprintf("#!/bin/sh\nexec %q --library-path %q %q \"$@\"\n", loader, folder, program)
+	require.NoError(t, os.WriteFile(script, []byte(text), 0o700))
+	return script, ""
+}
+
+// AMD's runtime where there is no GPU, in both versions: every function is found, the
+// first error is the runtime's own, and the test of every back end passes.
+func TestHIPWithoutADevice(t *testing.T) {
+	if _, err := os.Stat("/dev/kfd"); err == nil {
+		t.Skip("needs a machine without a GPU of AMD")
+	}
+	for version, number := range map[string]string{"5": `502\d{5}`, "6": `6\d{7}`} {
+		folder := filepath.Join(hip(t, version), "usr/lib/x86_64-linux-gnu")
+		program, path := loaded(t, rocmEnd.client(t, rocm(t)), folder)
+		out := steps(t, program, path, "mapped", "probe", "mapped", "count", "alloc:10:0:4", "info:h")
+		assert.Equal(t, "mapped 0 global 0", out[0])
+		assert.Regexp(t, `^probe 4 100 rocm: the driver, of version `+number+`, does not start: hipErrorNoDevice \(100\): the driver sees no device: there is none, HIP_VISIBLE_DEVICES or `, out[1])
+		assert.Equal(t, "mapped 1 global 0", out[2])
+		for _, line := range out[3:] {
+			_, text, _ := strings.Cut(line, " ")
+			assert.Equal(t, strings.TrimPrefix(out[1], "probe "), text)
+		}
+		program, path = loaded(t, conformanceOf(t, rocmEnd, rocm(t)), folder)
+		lines := steps(t, program, path)
+		assert.Regexp(t, `^3 checks, 0 failed; the rest needs a device, and the code is 4: rocm: `, lines[len(lines)-1])
+	}
+}
+
+// Two versions of the runtime may be there: the one that somebody has opened is taken,
+// the newest otherwise.
+func TestTheRuntimeThatIsOpenIsTaken(t *testing.T) {
+	gcc := need.Program(t, "gcc", "gcc")
+	dir := built(t, "hips", func(dir string) {
+		for version := 5; version <= 7; version++ {
+			source := filepath.Join(dir, "v.c")
+			text := fmt.Sprintf("unsigned hipDriverGetVersion(int *v) { *v = %d; return 0; }\n", version)
+			require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
+			name := fmt.Sprintf("libamdhip64.so.%d", version)
+			run(t, gcc, "-shared", "-fPIC", "-Wl,-soname,"+name, "-o", filepath.Join(dir, name), source)
+		}
+	})
+	program := rocmEnd.client(t, rocm(t))
+	assert.Contains(t, steps(t, program, dir, "probe")[0], "the driver is of version 7,")
+	assert.Contains(t, steps(t, program, dir, "preload", "probe")[0], "the driver is of version 6,", "which "+rocmEnd.library+" is")
+}
