@@ -13,10 +13,12 @@ import (
 
 // pointerShare is the most that a question through the table may cost of one to
 // the driver; loadExtra the most that loading may cost beside the driver's own
-// start, in milliseconds.
+// start, in milliseconds; borrowExtra the crossings that a tensor of a device may
+// take from Go beyond one of the host.
 const (
 	pointerShare = 1.1
 	loadExtra    = 1.0
+	borrowExtra  = 1.0
 )
 
 // benchDevices measures CUDA's back end: against the machine's driver where there
@@ -42,7 +44,12 @@ func benchDevices(out io.Writer, rounds int) ([]goal, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []goal{{"devices.pointer_info", middle(table) / middle(driver), pointerShare, ""}, {"devices.load", extra, loadExtra, " ms"}}, nil
+	crossings, err := d.borrow(dir)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(out, "devices: a borrow of a device's tensor from Go adds %.0f crossing(s) into C\n", crossings)
+	return []goal{{"devices.borrow", crossings, borrowExtra, ""}, {"devices.pointer_info", middle(table) / middle(driver), pointerShare, ""}, {"devices.load", extra, loadExtra, " ms"}}, nil
 }
 
 // spread gives a median with its extremes.
@@ -101,6 +108,23 @@ func (d *deviceBench) run(driver string, args ...string) ([][]float64, error) {
 		rows = append(rows, row)
 	}
 	return rows, nil
+}
+
+// borrow counts the crossings by the program in Go of tests/devices.
+func (d *deviceBench) borrow(dir string) (float64, error) {
+	program := filepath.Join(dir, "golang")
+	if err := compileDevices("go", "build", "-o", program, "./tests/devices/testdata/golang"); err != nil {
+		return 0, err
+	}
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+d.driver)
+	text, err := cmd.Output()
+	_, after, found := strings.Cut(string(text), "a borrow of a device's tensor adds ")
+	var n float64
+	if _, scan := fmt.Sscan(after, &n); err != nil || !found || scan != nil {
+		return 0, fmt.Errorf("%s: %w, and it printed %q", program, err, text)
+	}
+	return n, nil
 }
 
 func (d *deviceBench) pairs(rounds int) (driver, table []float64, err error) {

@@ -43,6 +43,7 @@ var inGo = []string{
 	"Copy 1 0",
 	"Finish 1 0",
 	"Alloc and Free 2 1", // the extents of the request
+	"a borrow of a device's tensor adds 1",
 	"cuda: alloc: there is no device 9; this process sees 3, numbered from 0",
 	"cuda: stream_from_dlpack: the number 0 stands for no stream of CUDA; a stream is None, -1, a default stream's number, or a handle",
 	"<nil> <nil>",

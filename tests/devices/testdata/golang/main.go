@@ -32,6 +32,7 @@ func main() {
 	tensor := check(cuda.Alloc(request(3)))
 	imported(tensor)
 	crossings()
+	borrows()
 	mistakes()
 	together()
 }
@@ -80,6 +81,32 @@ func crossings() {
 		fmt.Println(c.name, runtime.NumCgoCall()-before, testing.AllocsPerRun(100, c.call))
 	}
 	must(cuda.Free(tensor))
+}
+
+// borrows counts what it takes to look at a tensor of the host that the bindings have,
+// and to look at one of a device, of whose memory the driver is asked.
+func borrows() {
+	m := check(dlpack.Import((*dlpack.DLManagedTensorVersioned)(check(cuda.Alloc(request(3))))))
+	defer m.Release()
+	borrow := func() uintptr {
+		t := m.Tensor()
+		if len(t.Shape()) != 2 {
+			panic("a tensor of two dimensions was allocated")
+		}
+		return t.Addr()
+	}
+	count := func(call func()) int64 {
+		before := runtime.NumCgoCall()
+		call()
+		return runtime.NumCgoCall() - before
+	}
+	host := count(func() { borrow() })
+	device := count(func() {
+		if check(cuda.PointerInfo(borrow())).Device != kDLCUDA {
+			panic("memory of another device")
+		}
+	})
+	fmt.Println("a borrow of a device's tensor adds", device-host)
 }
 
 func mistakes() {
