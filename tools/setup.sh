@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what the tests need and this machine lacks: Debian packages
 # (tests/packages.txt) when root, and Python packages (tests/requirements.txt,
-# tests/requirements-frameworks.txt) into .venv. A part that cannot be had is reported and left out; the tests that
+# tests/requirements-frameworks.txt) into .venv, and tests/requirements-oneapi.txt into
+# .cache/oneapi. A part that cannot be had is reported and left out; the tests that
 # need it then skip and say so.
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -104,6 +105,25 @@ install_frameworks() {
 	fi
 }
 
+# 3 GB, apart from the frameworks, whose libraries of MKL and TBB are others.
+install_oneapi() {
+	dir=.cache/oneapi
+	if [ ! -x .venv/bin/python ] || cmp -s tests/requirements-oneapi.txt $dir/installed.txt; then
+		return
+	elif [ "$(uname -m)" != x86_64 ]; then
+		say "no x86-64: tests that need SYCL or dpnp skip"
+	elif [ "$(free_space)" -lt 8000000 ]; then
+		say "less than 8 GB free: tests that need SYCL or dpnp skip"
+	else
+		say "installing SYCL and dpnp into $dir"
+		rm -rf $dir
+		.venv/bin/python -m venv $dir &&
+			$dir/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps --only-binary :all: -r tests/requirements-oneapi.txt &&
+			cp tests/requirements-oneapi.txt $dir/installed.txt ||
+			say "SYCL and dpnp could not be installed: tests that need them skip"
+	fi
+}
+
 if command -v dpkg-query >/dev/null; then
 	install_packages
 else
@@ -111,3 +131,4 @@ else
 fi
 install_python
 install_frameworks
+install_oneapi

@@ -17,8 +17,8 @@ static int usm_move(const struct usm_side *to, const struct usm_side *from, size
 
 /* Asks the driver about a tensor's memory: a tensor may be wrong about it, after its
  * memory was freed for one. */
-static int usm_side(const char *what, const DLTensor *t, size_t bytes, int every, struct usm_side *side,
-                    dlpackgen_device_error *error) {
+static int usm_read_side(const char *what, const DLTensor *t, size_t bytes, int every, struct usm_side *side,
+                         dlpackgen_device_error *error) {
 	int code = DLPACKGEN_DEVICE_OK;
 	side->start = (char *)t->data + t->byte_offset;
 	if ((int)t->device.device_type == BACKEND_device) code = usm_check_tensor(what, t, every, &side->memory, error);
@@ -49,8 +49,8 @@ static int usm_copy_kinds(const DLTensor *to, const DLTensor *from, const dlpack
 	if (!code) code = device_bytes("copy", to->dtype, count, &bytes, error);
 	if (!code) code = usm_check_ordered("copy", stream, error);
 	if (code || !bytes) return code;
-	code = usm_side("copy: the destination", to, bytes, every, &target, error);
-	if (!code) code = usm_side("copy: the source", from, bytes, every, &source, error);
+	code = usm_read_side("copy: the destination", to, bytes, every, &target, error);
+	if (!code) code = usm_read_side("copy: the source", from, bytes, every, &source, error);
 	if (code) return code;
 	if (to->device.device_type == kDLCPU && from->device.device_type == kDLCPU)
 		return device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE, "copy: neither tensor is in memory of %s", BACKEND_TITLE);

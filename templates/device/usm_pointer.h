@@ -27,9 +27,8 @@ static int usm_look(const char *what, const void *pointer, int32_t hint, struct 
 static int usm_check_kind(const char *what, const void *pointer, const struct usm_memory *memory, int every,
                           dlpackgen_device_error *error) {
 	if (every || memory->kind == USM_DEVICE || memory->kind == USM_UNKNOWN) return DLPACKGEN_DEVICE_OK;
-	return device_fail(error, DLPACKGEN_DEVICE_HOST_MEMORY,
-	                   "%s %p is %s, and a device's own alone is taken here; %s", what, pointer,
-	                   memory->kind == USM_HOST ? "the host's" : "shared with the host",
+	return device_fail(error, DLPACKGEN_DEVICE_HOST_MEMORY, "%s %p is %s, and a device's own alone is taken here; %s",
+	                   what, pointer, memory->kind == USM_HOST ? "the host's" : "shared with the host",
 	                   "allocate it so, or ask the table that takes every kind");
 }
 

@@ -9,9 +9,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -87,13 +89,26 @@ func client(t testing.TB, flags ...string) string {
 	return filepath.Join(dir, "client")
 }
 
+// environ is the environment without what steers Level Zero and SYCL, with more; what
+// is empty is left out, since SYCL refuses it.
+func environ(more ...string) []string {
+	return slices.DeleteFunc(append(os.Environ(), more...), func(s string) bool {
+		name, value, _ := strings.Cut(s, "=")
+		ours := name == "ONEAPI_DEVICE_SELECTOR" || name == "ZE_FLAT_DEVICE_HIERARCHY" || strings.HasPrefix(name, "OCL_ICD_")
+		return ours && (value == "" || !slices.Contains(more, s))
+	})
+}
+
 // output runs a command of the client and gives what each step printed.
 func output(t testing.TB, cmd *exec.Cmd, env ...string) []string {
 	t.Helper()
-	cmd.Env = append(append(os.Environ(), "ONEAPI_DEVICE_SELECTOR=", "ZE_FLAT_DEVICE_HIERARCHY="), env...)
+	cmd.Env = environ(env...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
+	require.NoError(t, cmd.Start())
+	limit := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	err := cmd.Wait()
+	limit.Stop()
 	require.NoError(t, err, "%v\n%s%s", cmd.Args, out.String(), errs.String())
 	require.Empty(t, errs.String(), "%v", cmd.Args)
 	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")

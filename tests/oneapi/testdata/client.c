@@ -233,6 +233,7 @@ static void delete_at_end(void) { if (at_end) at_end->deleter(at_end); }
 
 int main(int argc, char **argv) {
 	atexit(delete_at_end); /* before the driver is loaded, so that it runs after the driver's own end */
+	int forked = 0;
 	usm = dlpackgen_usm();
 	if (usm->strict != dlpackgen_oneapi() || usm->abi_version != 1) return 4;
 	for (int i = 1; i < argc; i++) {
@@ -244,11 +245,13 @@ int main(int argc, char **argv) {
 				waitpid(child, &status, 0);
 				return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
 			}
+			forked = 1;
 		} else if (!strcmp(argv[i], "atexit")) {
 			at_end = tensors[0];
 		} else {
 			step(argv[i]);
 		}
 	}
+	if (forked) fflush(stdout), _exit(0); /* SYCL's end would wait for threads that stayed behind */
 	return 0;
 }

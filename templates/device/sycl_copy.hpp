@@ -1,0 +1,61 @@
+
+// Copying on queues. Part of the back end's C++ file.
+#ifndef DLPACKGEN_SYCL_COPY_HPP_
+#define DLPACKGEN_SYCL_COPY_HPP_
+
+#include "sycl_memory.hpp"
+#include "usm_copy.h"
+
+namespace {
+
+// Copies after all that the queue has, and before what comes next.
+sycl::event copy_in_order(sycl::queue& queue, void* to, const void* from, size_t bytes) {
+  if (queue.is_in_order()) return queue.memcpy(to, from, bytes);
+  const sycl::event copied = queue.memcpy(to, from, bytes, mark(queue));
+  hold(queue, copied);
+  return copied;
+}
+
+// Tells whether a device reaches memory itself.
+bool reaches(int32_t id, const usm_memory& memory) {
+  if (!memory.kind) return true;
+  if (state->roots[memory.id].first != state->roots[id].first) return false;
+  if (memory.kind != USM_DEVICE || memory.id == id) return true;
+#if defined(SYCL_EXT_ONEAPI_PEER_ACCESS)
+  return state->roots[id].device.ext_oneapi_can_access_peer(state->roots[memory.id].device);
+#else
+  return false;
+#endif
+}
+
+// Copies between devices of which one does not reach the other: through the host, each
+// half on a queue of its own. It waits for both.
+int copy_staged(const usm_side* to, const usm_side* from, size_t bytes, sycl::queue& queue) {
+  std::vector<char> room(bytes);
+  queue.wait();
+  own_queue(from->memory.id).memcpy(room.data(), from->start, bytes).wait();
+  own_queue(to->memory.id).memcpy(to->start, room.data(), bytes).wait();
+  return DLPACKGEN_DEVICE_OK;
+}
+
+}  // namespace
+
+static int usm_move(const struct usm_side* to, const struct usm_side* from, size_t bytes,
+                    const dlpackgen_device_stream* stream, int waits, dlpackgen_device_error* error) {
+  return guarded(error, "copy", [&]() -> int {
+    sycl::queue& queue = queue_of(*stream);
+    const int32_t id = stream->device.device_id;
+    const bool staged = !reaches(id, to->memory) || !reaches(id, from->memory);
+    const int code = waits || staged
+                         ? check_not_recorded("copy", queue, stream->handle,
+                                              "and what is not a device's would be read at each launch", error)
+                         : DLPACKGEN_DEVICE_OK;
+    if (code) return code;
+    if (staged) return copy_staged(to, from, bytes, queue);
+    sycl::event copied = copy_in_order(queue, to->start, from->start, bytes);
+    if (waits) copied.wait();
+    return DLPACKGEN_DEVICE_OK;
+  });
+}
+
+#endif  // DLPACKGEN_SYCL_COPY_HPP_

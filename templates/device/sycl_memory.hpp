@@ -1,0 +1,178 @@
+
+// Allocating tensors, and giving their memory back when nothing works on it any more.
+// Part of the back end's C++ file.
+#ifndef DLPACKGEN_SYCL_MEMORY_HPP_
+#define DLPACKGEN_SYCL_MEMORY_HPP_
+
+#include "sycl_order.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace {
+
+constexpr size_t alignment = 256;
+
+// A tensor of ours. It shares the queue of its request, so that this is there as long as
+// the tensor, and has events for what keep_until named.
+struct sycl_block {
+  DLManagedTensorVersioned tensor{};
+  int32_t id = 0;
+  std::unique_ptr<sycl::queue> first;
+  std::mutex busy;
+  std::vector<std::pair<sycl::queue, sycl::event>> keeps;
+  std::vector<int64_t> extents;
+  sycl_block* next = nullptr;  // among those that are freed later
+};
+
+// Those that could not be freed while a graph was recorded.
+std::atomic<sycl_block*> later{nullptr};
+
+void delete_tensor(DLManagedTensorVersioned* tensor);
+
+sycl_block* block_of(const DLManagedTensorVersioned* tensor) { return static_cast<sycl_block*>(tensor->manager_ctx); }
+
+// Waits for the work on the memory, which sycl::free does not.
+void settle(sycl_block& block) {
+  bool named = false;
+  for (auto& keep : block.keeps) {
+    named = named || keep.first == *block.first;
+    keep.second.wait();
+  }
+  if (!named) mark(*block.first).wait();
+}
+
+// Frees a tensor. Where its queue is recorded, whose work cannot be waited for, that is
+// done with a later call. After SYCL's end its objects are left as they are.
+int release(sycl_block* block, dlpackgen_device_error* error) {
+  void* data = block->tensor.dl_tensor.data;
+  if (data && phase.load() != sycl_phase::ready) {
+    (void)block->first.release();
+    new std::vector<std::pair<sycl::queue, sycl::event>>(std::move(block->keeps));
+    delete block;
+    return DLPACKGEN_DEVICE_OK;
+  }
+  if (data && recorded(*block->first)) {
+    block->next = later.load();
+    while (!later.compare_exchange_weak(block->next, block)) continue;
+    return DLPACKGEN_DEVICE_OK;
+  }
+  const int code = guarded(error, "free", [&] {
+    if (data) settle(*block);
+    if (data) sycl::free(data, state->roots[block->id].context);
+    return 0;
+  });
+  delete block;
+  return code;
+}
+
+// Tries again what was put off.
+void retry() {
+  if (!later.load(std::memory_order_relaxed)) return;
+  sycl_block* block = later.exchange(nullptr);
+  while (block) {
+    sycl_block* next = block->next;
+    (void)release(block, nullptr);
+    block = next;
+  }
+}
+
+void delete_tensor(DLManagedTensorVersioned* tensor) {
+  if (!tensor) return;
+  if (phase.load() == sycl_phase::ready) retry();
+  (void)release(block_of(tensor), nullptr);
+}
+
+int check_ours(const char* what, const DLManagedTensorVersioned* tensor, dlpackgen_device_error* error) {
+  if (tensor && tensor->deleter == delete_tensor) return DLPACKGEN_DEVICE_OK;
+  return device_fail(
+      error, tensor ? DLPACKGEN_DEVICE_OTHER_TENSOR : DLPACKGEN_DEVICE_BAD_ARGUMENT, "%s: %s", what,
+      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL in the place of the tensor");
+}
+
+// Checks what is asked for, and the stream that is to use it first.
+int check_request(const dlpackgen_device_request* r, dlpackgen_device_error* error) {
+  if (static_cast<int>(r->device.device_type) != BACKEND_device)
+    return device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE, "alloc: device type %d; %s has the type %d",
+                       static_cast<int>(r->device.device_type), BACKEND_TITLE, BACKEND_device);
+  const dlpackgen_device_stream first = {r->stream, r->device, 0, 0};
+  return usm_check_stream("alloc", &first, error);
+}
+
+// Makes the tensor, with memory where it has elements.
+int make_tensor(const dlpackgen_device_request* r, size_t bytes, DLManagedTensorVersioned** tensor,
+                dlpackgen_device_error* error) {
+  auto block = std::make_unique<sycl_block>();
+  block->id = r->device.device_id;
+  block->extents.resize(2 * static_cast<size_t>(r->ndim) + 1);
+  device_describe(&block->tensor, r, block->extents.data(), delete_tensor);
+  block->tensor.manager_ctx = block.get();
+  const sycl_root& root = state->roots[block->id];
+  if (bytes && !root.device.has(sycl::aspect::usm_device_allocations))
+    return device_fail(error, DLPACKGEN_DEVICE_UNSUPPORTED, "alloc: device %d has no unified shared memory", block->id);
+  if (bytes) {
+    sycl::queue& first = queue_of({r->stream, r->device, 0, 0});
+    const int code = check_not_recorded("alloc", first, r->stream,
+                                        "whose work nobody can wait for; allocate before it is recorded", error);
+    if (code) return code;
+    block->first = std::make_unique<sycl::queue>(first);
+    block->tensor.dl_tensor.data = sycl::aligned_alloc_device(alignment, bytes, root.device, root.context);
+    if (!block->tensor.dl_tensor.data)
+      return device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY, "alloc: device %d gives no %llu bytes", block->id,
+                         static_cast<unsigned long long>(bytes));
+  }
+  *tensor = &block.release()->tensor;
+  return DLPACKGEN_DEVICE_OK;
+}
+
+}  // namespace
+
+static int usm_free(DLManagedTensorVersioned* tensor, dlpackgen_device_error* error) {
+  const int code = tensor ? check_ours("free", tensor, error) : DLPACKGEN_DEVICE_OK;
+  if (code || !tensor) return code;
+  if (phase.load() == sycl_phase::ready) retry();
+  return release(block_of(tensor), error);
+}
+
+static int usm_alloc(const dlpackgen_device_request* r, DLManagedTensorVersioned** tensor,
+                     dlpackgen_device_error* error) {
+  uint64_t count = 0;
+  size_t bytes = 0;
+  int code = usm_ready(error);
+  if (!code && (!r || !tensor))
+    code = device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "alloc: NULL in the place of the %s",
+                       r ? "tensor" : "request");
+  if (!code) code = check_request(r, error);
+  if (!code) code = device_elements("alloc", r->ndim, r->shape, &count, error);
+  if (!code) code = device_bytes("alloc", r->dtype, count, &bytes, error);
+  if (code) return code;
+  retry();
+  return guarded(error, "alloc", [&] { return make_tensor(r, bytes, tensor, error); });
+}
+
+static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_device_stream* stream,
+                          dlpackgen_device_error* error) {
+  int code = usm_ready(error);
+  if (!code) code = check_ours("keep_until", tensor, error);
+  if (!code) code = usm_check_ordered("keep_until", stream, error);
+  if (code || !tensor->dl_tensor.data) return code;
+  return guarded(error, "keep_until", [&]() -> int {
+    sycl::queue& queue = queue_of(*stream);
+    const int recording =
+        check_not_recorded("keep_until", queue, stream->handle,
+                           "whose work is done at each launch; keep the tensor as long as the graph", error);
+    if (recording) return recording;
+    sycl::event event = mark(queue);
+    sycl_block& block = *block_of(tensor);
+    const std::lock_guard<std::mutex> guard(block.busy);
+    for (auto& keep : block.keeps) {
+      if (!(keep.first == queue)) continue;
+      keep.second = event;
+      return DLPACKGEN_DEVICE_OK;
+    }
+    block.keeps.emplace_back(queue, event);
+    return DLPACKGEN_DEVICE_OK;
+  });
+}
+
+#endif  // DLPACKGEN_SYCL_MEMORY_HPP_

@@ -1,0 +1,125 @@
+
+// Streams, which are SYCL's queues, and one after another. Part of the back end's C++
+// file.
+#ifndef DLPACKGEN_SYCL_ORDER_HPP_
+#define DLPACKGEN_SYCL_ORDER_HPP_
+
+#include "sycl_devices.hpp"
+#include "usm_stream.h"
+
+namespace {
+
+// What fails later fails the call that waits for it.
+void swallow(sycl::exception_list) {}
+
+// Gives the queue of our own for a device, made when it is first needed, and kept.
+sycl::queue& own_queue(int32_t id) {
+  std::atomic<sycl::queue*>& own = state->own[id];
+  if (sycl::queue* there = own.load()) return *there;
+  const sycl_root& root = state->roots[id];
+  auto* fresh = new sycl::queue(root.context, root.device, swallow, sycl::property::queue::in_order());
+  sycl::queue* none = nullptr;
+  if (own.compare_exchange_strong(none, fresh)) return *fresh;
+  delete fresh;
+  return *none;
+}
+
+// Gives the queue of a stream that was checked.
+sycl::queue& queue_of(const dlpackgen_device_stream& stream) {
+  if (stream.handle) return *static_cast<sycl::queue*>(stream.handle);
+  return own_queue(stream.device.device_id);
+}
+
+bool recorded(const sycl::queue& queue) {
+#if defined(SYCL_EXT_ONEAPI_GRAPH) && SYCL_EXT_ONEAPI_GRAPH
+  return queue.ext_oneapi_get_state() == sycl::ext::oneapi::experimental::queue_state::recording;
+#else
+  return (void)queue, false;
+#endif
+}
+
+// An event for all that a queue has.
+sycl::event mark(sycl::queue& queue) {
+#if defined(SYCL_EXT_ONEAPI_ENQUEUE_BARRIER)
+  return queue.ext_oneapi_submit_barrier();
+#else
+  queue.wait();
+  return {};
+#endif
+}
+
+// Lets a queue wait for an event with all that it gets from now on.
+void hold(sycl::queue& queue, const sycl::event& event) {
+#if defined(SYCL_EXT_ONEAPI_ENQUEUE_BARRIER)
+  queue.ext_oneapi_submit_barrier({event});
+#else
+  sycl::event(event).wait(), (void)queue;
+#endif
+}
+
+int check_not_recorded(const char* what, const sycl::queue& queue, const void* handle, const char* why,
+                       dlpackgen_device_error* error) {
+  if (!recorded(queue)) return DLPACKGEN_DEVICE_OK;
+  return device_fail(error, DLPACKGEN_DEVICE_CAPTURING, "%s: the queue %p is recorded into a graph, %s", what, handle,
+                     why);
+}
+
+}  // namespace
+
+// The pointer itself is trusted: nothing tells a queue from other memory.
+static int usm_check_handle(const char* what, const dlpackgen_device_stream* stream, dlpackgen_device_error* error) {
+  return guarded(error, what, [&]() -> int {
+    const auto& queue = *static_cast<sycl::queue*>(stream->handle);
+    const int32_t id = root_of(queue.get_device());
+    if (id != stream->device.device_id)
+      return device_fail(error, DLPACKGEN_DEVICE_STREAM_DEVICE, "%s: the queue %p is of device %d, not of device %d",
+                         what, stream->handle, id, stream->device.device_id);
+    if (queue.get_context() == state->roots[id].context) return DLPACKGEN_DEVICE_OK;
+    return device_fail(
+        error, DLPACKGEN_DEVICE_OTHER_CONTEXT,
+        "%s: the queue %p is of a context that somebody created, and not of the platform's default one, %s", what,
+        stream->handle, "which libraries share; create it there");
+  });
+}
+
+static int usm_order_after(const dlpackgen_device_stream* consumer, const dlpackgen_device_stream* producer,
+                           dlpackgen_device_error* error) {
+  int code = usm_ready(error);
+  if (!code) code = usm_check_stream("order_after: the consumer's stream", consumer, error);
+  if (!code) code = usm_check_stream("order_after: the producer's stream", producer, error);
+  if (code || consumer->unordered || producer->unordered) return code;
+  return guarded(error, "order_after", [&]() -> int {
+    sycl::queue &waits = queue_of(*consumer), &works = queue_of(*producer);
+    if (recorded(waits) != recorded(works))
+      return device_fail(error, DLPACKGEN_DEVICE_CAPTURING,
+                         "order_after: the %s queue is recorded into a graph and the other is not; %s",
+                         recorded(waits) ? "consumer's" : "producer's",
+                         "order them in the graph, and pass -1 as the stream");
+    if (waits == works) {
+      if (!waits.is_in_order()) mark(waits);
+      return DLPACKGEN_DEVICE_OK;
+    }
+    if (waits.get_context() != works.get_context())
+      return device_fail(
+          error, DLPACKGEN_DEVICE_UNSUPPORTED,
+          "order_after: devices %d and %d are of two platforms, whose queues cannot wait for each other; %s",
+          consumer->device.device_id, producer->device.device_id, "finish the producer's stream");
+    hold(waits, mark(works));
+    return DLPACKGEN_DEVICE_OK;
+  });
+}
+
+static int usm_finish(const dlpackgen_device_stream* stream, dlpackgen_device_error* error) {
+  int code = usm_ready(error);
+  if (!code) code = usm_check_ordered("finish", stream, error);
+  if (code) return code;
+  return guarded(error, "finish", [&]() -> int {
+    sycl::queue& queue = queue_of(*stream);
+    const int recording = check_not_recorded("finish", queue, stream->handle,
+                                             "and waits for nothing before the graph is launched", error);
+    if (!recording) queue.wait();
+    return recording;
+  });
+}
+
+#endif  // DLPACKGEN_SYCL_ORDER_HPP_

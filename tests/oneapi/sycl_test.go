@@ -1,0 +1,280 @@
+package oneapi
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// wheels gives the virtual environment with SYCL and dpnp, or skips.
+func wheels(t testing.TB) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("compiles against SYCL's headers")
+	}
+	dir := cache(t, "oneapi")
+	if _, err := os.Stat(filepath.Join(dir, "installed.txt")); err != nil {
+		t.Skip("needs the wheels of tests/requirements-oneapi.txt: make setup")
+	}
+	return dir
+}
+
+// syclFlags are what g++ takes to compile against the wheels without a word.
+func syclFlags(t testing.TB) []string {
+	include := filepath.Join(wheels(t), "include")
+	return []string{"-std=c++17", "-g", "-O1", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-Wno-array-bounds", "-isystem", include, "-isystem", filepath.Join(include, "sycl"),
+		"-DSYCL_DISABLE_FSYCL_SYCLHPP_WARNING"}
+}
+
+// syclObject compiles a source of C++ once.
+func syclObject(t testing.TB, key, source string, flags ...string) string {
+	t.Helper()
+	gxx := need.Program(t, "g++", "g++")
+	dir := built(t, key, func(dir string) {
+		run(t, gxx, append(append(syclFlags(t), flags...), "-I", folder(t), "-c", "-o", filepath.Join(dir, "x.o"), source)...)
+	})
+	return filepath.Join(dir, "x.o")
+}
+
+// syclLink gives the client with a back end, and memory and queues of SYCL.
+func syclLink(t testing.TB, key string, backEnd string) string {
+	t.Helper()
+	made := syclObject(t, "made", "testdata/made_sycl.cpp")
+	dir := built(t, "sycl"+key, func(dir string) {
+		object, lib := filepath.Join(dir, "client.o"), filepath.Join(wheels(t), "lib")
+		run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-g", "-Wall", "-Wextra", "-I", folder(t), "-c", "-o", object, "testdata/client.c")
+		run(t, "g++", "-o", filepath.Join(dir, "client"), object, made, backEnd, "-L"+lib, "-Wl,-rpath,"+lib, "-lsycl", "-ldl", "-lpthread")
+	})
+	return filepath.Join(dir, "client")
+}
+
+// syclClient is the client of the back end over SYCL.
+func syclClient(t testing.TB) string {
+	return syclLink(t, "", syclObject(t, "backend", filepath.Join(folder(t), "dlpackgen_oneapi_sycl.cpp")))
+}
+
+// noVendors hides the OpenCL devices of the machine.
+const noVendors = "OCL_ICD_VENDORS=/nothing"
+
+// platforms are what SYCL finds: the CPU, cards that are simulated, or both.
+var platforms = []string{"cpu", "COMPOSITE", "FLAT", "COMBINED", "both"}
+
+// onPlatform gives a command that sees devices of those platforms.
+func onPlatform(t testing.TB, platform, program string, words ...string) (*exec.Cmd, []string) {
+	t.Helper()
+	lib := filepath.Join(wheels(t), "lib")
+	cpu := "OCL_ICD_FILENAMES=" + filepath.Join(lib, "libintelocl.so")
+	switch platform {
+	case "cpu":
+		return exec.Command(program, words...), []string{cpu, noVendors}
+	case "both":
+		platform = "COMPOSITE"
+	default:
+		cpu = "OCL_ICD_FILENAMES="
+	}
+	return exec.Command("./run-level-zero.sh", append([]string{program}, words...)...),
+		[]string{cpu, noVendors, "L0ROOT=" + levelZero(t) + "/root", "HIER=" + platform, "EXTRA=" + lib}
+}
+
+func onSYCL(t testing.TB, platform string, words ...string) []string {
+	t.Helper()
+	cmd, env := onPlatform(t, platform, syclClient(t), words...)
+	return output(t, cmd, env...)
+}
+
+// What there is on each platform. SYCL lists tiles where the hierarchy is flat.
+func TestSYCLListsDevices(t *testing.T) {
+	simulates(t)
+	const cpu, gpu = `device cpu Intel\(R\) OpenCL`, `device gpu .*Level-Zero`
+	for platform, want := range map[string][]string{
+		"cpu": {cpu}, "COMPOSITE": {gpu, gpu}, "FLAT": {gpu, gpu, gpu, gpu}, "COMBINED": {gpu, gpu, gpu, gpu}, "both": {cpu, gpu, gpu},
+	} {
+		out := onSYCL(t, platform, "probe", "count", "devices")
+		want = append([]string{fmt.Sprintf(`probe ok 20\d{6} %d`, len(want)), fmt.Sprintf("count ok %d", len(want))}, want...)
+		assert.True(t, fits(want, out), "%s %q", platform, out)
+	}
+}
+
+// everywhere are scenarios that come to the same on each platform.
+var everywhere = []scenario{
+	{"memory told apart", []string{"alloc:0:4", "info:t0", "info:t0+8", "info:h", "import:0:t0:16", "make:shared:0", "info:p0", "~info:p0", "make:host:0", "info:p1", "~info:p1", "info:n", "delete:0"},
+		[]string{"alloc ok 14 0 4 1 data", `info ok 14 0 0 \+-1 0`, `info ok 14 0 0 \+-1 0`, `info ok 1 0 -1 \+-1 0`, `import ok 14 0 0 \+-1 0`,
+			`info 24 0 oneapi: pointer_info: the memory 0x\w+ is shared with the host, and a device's own alone is taken here; .*`, `info ok 14 0 0 \+-1 0`,
+			`info 24 0 .* is the host's, and .*`, `info ok 14 0 -1 \+-1 0`, `info 7 0 .*`}},
+	{"copies", []string{"alloc:0:4", "say:0:hello", "open:loose:0", "copy:14:0:t0:1:0:h:16@0@0", "copy:1:0:h+64:14:0:t0:16@s0@0", "host:64", "copy:14:0:t0:1:0:h:16@-@0", "copy:1:0:t0:1:0:h:16@0@0",
+		"copy:2:0:h:1:0:h:16@0@0", "copy:14:0:n:14:0:n:0@0@0", "copy:14:0:h:1:0:h:16@0@0", "delete:0"},
+		[]string{"alloc ok .*", "copy ok", "copy ok", "host hello", `copy 10 .*`, `copy (?:16|8) 0 .*`, `copy 8 .*`, "copy ok", `copy 13 0 oneapi: copy: the destination: 0x\w+ is no memory under the default context .*`}},
+	{"streams", []string{"open:order:0", "open:loose:0", "order:s0:0:s1:0", "order:0:0:s0:0", "order:s1:0:s1:0", "order:-:0:0:0", "alloc:0:4:s1", "keep:0:s0:0", "keep:0:s0:0", "keep:0:s1:0", "finish:s0:0", "finish:0:0",
+		"handle:0:close", "handle:1:close", "deletethere:0", "finish:-:0", "finish:=2:0"},
+		[]string{"order ok", "order ok", "order ok", "order ok", "alloc ok .*", "keep ok", "keep ok", "keep ok", "finish ok", "finish ok", "finish 10 .*", "finish 10 .*"}},
+	{"a queue of another context", []string{"open:other:0", "finish:s0:0", "alloc:0:4:s0"},
+		[]string{`finish 13 0 oneapi: finish: the queue 0x\w+ is of a context that somebody created, and not of the platform's default one, .*`, "alloc 13 .*"}},
+	{"numbers", []string{"ids:7", "id:0", "id:9", "stream:14:0:none", "stream:14:0:-1", "stream:14:0:1", "stream:14:9:none", "stream:2:0:none", "current:n:0", "current:t:0"},
+		[]string{"ids ok", "id ok 0", `id 9 0 oneapi: id: SYCL lists no device 9; it lists \d, numbered from 0`, "stream ok 0 0 0", "stream ok 0 0 1", "stream 10 .*", "stream 9 .*", "stream 8 .*", "current ok 0", "current ok 4096"}},
+	{"refused requests", []string{"alloc:0:0", "delete:0", "alloc:9:4", "alloc:0:4::1", "alloc:0:-1", "alloc:0:9000000000000000000", "alloc:0:400000000000000000", "free:n", "free:x", "keep:x:0:0"},
+		[]string{"alloc ok 14 0 0 1 null", "alloc 9 .*", `alloc 8 0 oneapi: alloc: device type 1; oneAPI has the type 14`, "alloc 7 .*", "alloc 7 .*", `alloc (?:19|23) .*`, "free ok", "free 18 .*", "keep 18 .*"}},
+	{"null", []string{"nulls"}, []string{"nulls 7 7 7 7 7 7 7 7 7 7 7 7 7 7 0"}},
+	{"a deleter at exit", []string{"alloc:0:4", "keep:0:0:0", "atexit"}, []string{"alloc ok .*", "keep ok"}},
+	{"a child of fork", []string{"open:order:0", "alloc:0:4:s0", "handle:0:busy", "fork", "count", "delete:0"}, []string{"alloc ok .*", `count 6 0 oneapi: SYCL was started before this process was forked off, and works in the parent alone; .*`}},
+}
+
+func TestSYCL(t *testing.T) {
+	simulates(t)
+	for _, platform := range platforms {
+		t.Run(platform, func(t *testing.T) {
+			for _, s := range everywhere {
+				t.Run(s.name, func(t *testing.T) {
+					out := onSYCL(t, platform, s.steps...)
+					assert.True(t, s.fits(out), "%q\n%q", s.want, out)
+				})
+			}
+		})
+	}
+}
+
+// particular are scenarios of one platform.
+var particular = map[string][]scenario{
+	"cpu": {
+		{"of another context, or freed", []string{"make:other:0", "info:p0", "import:0:p0:4", "make:device:0", "drop:1:0", "import:0:p1:4"},
+			[]string{`info ok 1 0 -1 \+-1 0`, `import 13 0 oneapi: import: the tensor: 0x\w+ is no memory under the default context of a platform; it was freed, or allocated under another context: .*`, "import 13 .*"}},
+		{"recorded into a graph", []string{"alloc:0:4", "open:recorded:0", "order:s0:0:0:0", "order:0:0:s0:0", "finish:s0:0", "keep:0:s0:0", "copy:1:0:h:14:0:t0:16@s0@0", "alloc:0:4:s0", "handle:0:end", "finish:s0:0", "delete:0"},
+			[]string{"alloc ok .*", `order 12 0 oneapi: order_after: the consumer's queue is recorded into a graph and the other is not; order them in the graph, and pass -1 as the stream`,
+				`order 12 0 oneapi: order_after: the producer's queue is recorded .*`, `finish 12 0 oneapi: finish: the queue 0x\w+ is recorded into a graph, and waits for nothing before the graph is launched`,
+				"keep 12 .*", "copy 12 .*", `alloc 12 0 oneapi: alloc: the queue 0x\w+ is recorded into a graph, whose work nobody can wait for; .*`, "finish ok"}},
+	},
+	"COMPOSITE": {
+		{"a tile is its card's", []string{"make:device:1:1", "info:p0", "import:1:p0:64", "import:0:p0:64", "open:order:1:0", "order:s0:1:0:0", "order:s0:0:0:0"},
+			[]string{`info ok 14 1 1 \+-1 0`, `import ok 14 1 1 \+-1 0`, `import 16 0 oneapi: import: the tensor says device 0, and the memory 0x\w+ is of device 1 in the order of SYCL`, "order ok",
+				`order 11 0 oneapi: order_after: the consumer's stream: the queue 0x\w+ is of device 1, not of device 0`}},
+		{"two cards", []string{"alloc:0:4", "alloc:1:4", "say:0:hello", "copy:14:0:t0:1:0:h:16@0@0", "copy:14:1:t1:14:0:t0:16@0@1", "copy:1:0:h+64:14:1:t1:16@0@1", "host:64"},
+			[]string{"alloc ok .*", "alloc ok .*", "copy ok", "copy ok", "copy ok", "host hello"}},
+	},
+	"both": {
+		{"devices of two platforms", []string{"alloc:0:4", "alloc:2:4", "make:device:2:1", "info:t0", "info:t1", "info:p0", "import:1:t0:16", "import:0:t1:16", "order:0:0:0:1", "say:0:world",
+			"copy:14:0:t0:1:0:h:16@0@0", "copy:14:2:t1:14:0:t0:16@0@2", "copy:1:0:h+64:14:2:t1:16@0@2", "host:64", "make:host:0", "~import:2:p1:4"},
+			[]string{"alloc ok 14 0 .*", "alloc ok 14 2 .*", `info ok 14 0 0 .*`, `info ok 14 2 2 .*`, `info ok 14 2 2 .*`, `import 16 0 .* says device 1, and the memory 0x\w+ is of device 0 .*`, "import 16 .*",
+				`order 20 0 oneapi: order_after: devices 0 and 1 are of two platforms, whose queues cannot wait for each other; finish the producer's stream`, "copy ok", "copy ok", "copy ok", "host world",
+				`import ok 14 0 -1 .*`}},
+	},
+}
+
+func TestSYCLInParticular(t *testing.T) {
+	simulates(t)
+	for platform, group := range particular {
+		for _, s := range group {
+			t.Run(platform+" "+s.name, func(t *testing.T) {
+				out := onSYCL(t, platform, s.steps...)
+				assert.True(t, s.fits(out), "%q\n%q", s.want, out)
+			})
+		}
+	}
+}
+
+// Without a driver there is no device, and that is repeated.
+func TestSYCLWithoutADevice(t *testing.T) {
+	cmd := exec.Command(syclClient(t), "probe", "count", "alloc:0:4", "info:h", "ids")
+	out := output(t, cmd, noVendors, "ONEAPI_DEVICE_SELECTOR=cuda:*")
+	want := `4 0 oneapi: SYCL lists no device: no driver is found, or ONEAPI_DEVICE_SELECTOR hides them; install a driver`
+	assert.True(t, fits([]string{"probe " + want, "count " + want, "alloc " + want, "info " + want, "ids " + want}, out), "%q", out)
+}
+
+// Level Zero in C, told how SYCL numbers its devices, numbers memory of SYCL as SYCL
+// does; told by the selector that there is no other platform, it does so by itself.
+func TestLevelZeroAgreesWithSYCL(t *testing.T) {
+	simulates(t)
+	program := syclLink(t, "levelzero", cObject(t))
+	for _, c := range []struct {
+		platform, selector string
+		steps, want        []string
+	}{
+		{"both", "", []string{"devices", "ids:1:2", "make:device:2:1", "info:p0", "make:device:1", "info:p1", "import:2:p0:4", "make:shared:1", "~info:p2", "alloc:2:4"},
+			[]string{"device cpu .*", "device gpu .*", "device gpu .*", "ids ok", `info ok 14 2 1 \+0 \d+`, `info ok 14 1 0 \+0 \d+`, `import ok 14 2 1 \+0 \d+`, `info ok 14 1 0 \+0 64`, "alloc ok 14 2 4 1 data"}},
+		{"both", "level_zero:*", []string{"devices", "make:device:1:1", "info:p0", "ids:0:1"}, []string{"device gpu .*", "device gpu .*", `info ok 14 1 1 \+0 \d+`, "ids ok"}},
+		{"FLAT", "level_zero:gpu", []string{"make:device:3", "info:p0", "ids:0:1:2:3"}, []string{`info ok 14 3 3 \+0 \d+`, "ids ok"}},
+	} {
+		cmd, env := onPlatform(t, c.platform, program, c.steps...)
+		out := output(t, cmd, append(env, "ONEAPI_DEVICE_SELECTOR="+c.selector)...)
+		assert.True(t, fits(c.want, out), "%q\n%q", c.want, out)
+	}
+}
+
+// cObject is the back end over Level Zero.
+func cObject(t testing.TB) string {
+	t.Helper()
+	dir := built(t, "levelzero", func(dir string) {
+		run(t, need.Program(t, "gcc", "gcc"), append(strict, "-c", "-o", filepath.Join(dir, "x.o"), filepath.Join(folder(t), "dlpackgen_oneapi.c"))...)
+	})
+	return filepath.Join(dir, "x.o")
+}
+
+// Each guard of the sources for SYCL, as an expression that a number in the environment
+// leaves out: one build has them all.
+var syclMutants = []struct{ file, old, fresh, platform, scenario string }{
+	{"sycl_devices.hpp", "first != likely", "0", "both", "devices of two platforms"},
+	{"sycl_devices.hpp", "id >= 0 && id < count", "1", "cpu", "numbers"},
+	{"sycl_devices.hpp", "memory->kind == USM_HOST", "0", "both", "devices of two platforms"},
+	{"sycl_devices.hpp", "kind == sycl::usm::alloc::unknown", "0", "cpu", "memory told apart"},
+	{"sycl_order.hpp", "id != stream->device.device_id", "0", "COMPOSITE", "a tile is its card's"},
+	{"sycl_order.hpp", "queue.get_context() == state->roots[id].context", "1", "cpu", "a queue of another context"},
+	{"sycl_order.hpp", "recorded(waits) != recorded(works)", "0", "cpu", "recorded into a graph"},
+	{"sycl_order.hpp", "waits.get_context() != works.get_context()", "0", "both", "devices of two platforms"},
+	{"sycl_order.hpp", "!recorded(queue)", "1", "cpu", "recorded into a graph"},
+	{"sycl_memory.hpp", "tensor && tensor->deleter == delete_tensor", "tensor", "cpu", "refused requests"},
+	{"sycl_memory.hpp", "data && phase.load() != sycl_phase::ready", "0", "cpu", "a child of fork"},
+	{"sycl_memory.hpp", "static_cast<int>(r->device.device_type) != BACKEND_device", "0", "cpu", "refused requests"},
+	{"sycl_copy.hpp", "!reaches(id, to->memory) || !reaches(id, from->memory)", "0", "COMPOSITE", "two cards"},
+}
+
+// particularly finds a scenario.
+func particularly(t *testing.T, platform, name string) scenario {
+	t.Helper()
+	for _, s := range append(everywhere, particular[platform]...) {
+		if s.name == name {
+			return s
+		}
+	}
+	require.Fail(t, "no scenario "+name)
+	return scenario{}
+}
+
+func TestEachGuardForSYCLIsMissed(t *testing.T) {
+	wheels(t)
+	simulates(t)
+	source := t.TempDir()
+	require.NoError(t, os.CopyFS(source, os.DirFS(folder(t))))
+	for i, m := range syclMutants {
+		path := filepath.Join(source, m.file)
+		src, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, 1, strings.Count(string(src), m.old), "%s has %q once", m.file, m.old)
+		fresh := fmt.Sprintf("(mutant(%d) ? bool(%s) : bool(%s))", i+1, m.fresh, m.old)
+		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(src), m.old, fresh, 1)), 0o600))
+	}
+	file := filepath.Join(source, "all.cpp")
+	text := "#include <cstdlib>\nstatic bool mutant(int n) { const char *m = std::getenv(\"MUTANT\"); return m && std::atoi(m) == n; }\n#include \"dlpackgen_oneapi_sycl.cpp\"\n"
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	object := filepath.Join(source, "all.o")
+	run(t, need.Program(t, "g++", "g++"), append(syclFlags(t), "-w", "-c", "-o", object, file)...)
+	program := syclLink(t, "mutants", object)
+	for i, m := range syclMutants {
+		s := particularly(t, m.platform, m.scenario)
+		for _, number := range []string{"0", fmt.Sprint(i + 1)} {
+			cmd, env := onPlatform(t, m.platform, "timeout", append([]string{"5", program}, s.steps...)...)
+			if m.platform != "cpu" {
+				cmd, env = onPlatform(t, m.platform, program, s.steps...)
+			}
+			cmd.Env = environ(append(env, "MUTANT="+number)...)
+			out, err := cmd.Output()
+			lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+			assert.Equal(t, number == "0", err == nil && s.fits(lines), "%s -> %s: %q", m.old, m.fresh, lines)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+// Command golang uses the Go package of oneAPI's back end, over what it was built for,
+// and prints what came of it.
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"unsafe"
+
+	"github.com/dlpackgen/dlpackgen/backends/oneapi"
+	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
+)
+
+func check[T any](v T, err error) T {
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(0)
+	}
+	return v
+}
+
+func must(err error) { check(0, err) }
+
+func main() {
+	facts := check(oneapi.Probe())
+	_, err := oneapi.ID(0)
+	fmt.Println("devices", facts.Devices, err == nil)
+	must(oneapi.Number(nil))
+	id := check(oneapi.ID(facts.Devices - 1))
+	device := oneapi.Device{Type: 14, ID: id}
+	request := oneapi.Request{Device: device, DType: oneapi.DType{Code: 2, Bits: 32, Lanes: 1}, Shape: []int64{3, 4}}
+	tensor, other := check(oneapi.Alloc(request)), check(oneapi.Alloc(request))
+	view := &(*dlpack.DLManagedTensorVersioned)(tensor).DLTensor
+	info := check(oneapi.PointerInfo(uintptr(view.Data)))
+	fmt.Println("pointer", info.Device == device, info.Ordinal)
+	before := runtime.NumCgoCall()
+	imported := check(oneapi.Import(unsafe.Pointer(view), false))
+	fmt.Println("import", imported == info, runtime.NumCgoCall()-before)
+	stream := check(oneapi.DefaultStream(device))
+	must(oneapi.Copy(unsafe.Pointer(view), unsafe.Pointer(&(*dlpack.DLManagedTensorVersioned)(other).DLTensor), stream))
+	must(oneapi.KeepUntil(other, stream))
+	must(oneapi.Free(other))
+	must(oneapi.Finish(stream))
+	m := check(dlpack.Import((*dlpack.DLManagedTensorVersioned)(tensor)))
+	fmt.Println("imported", m.Tensor().Shape(), m.Tensor().Device().Type)
+	m.Release()
+	fmt.Println(oneapi.Number(map[uintptr]int32{1: 1}) == nil, oneapi.USMTable() != nil)
+}

@@ -1,0 +1,84 @@
+// SYCL's own calls, beside the back end's.
+#include "made.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <chrono>
+#include <map>
+#include <string>
+#include <thread>
+#include <sycl/sycl.hpp>
+#include <sycl/ext/oneapi/backend/level_zero.hpp>
+
+namespace {
+
+sycl::device device(int n, int part) {
+	const sycl::device root = sycl::device::get_devices().at(static_cast<size_t>(n));
+	if (part < 0) return root;
+	return root.create_sub_devices<sycl::info::partition_property::partition_by_affinity_domain>(
+	    sycl::info::partition_affinity_domain::next_partitionable).at(static_cast<size_t>(part));
+}
+
+sycl::context context(const char* kind, const sycl::device& d) {
+	static auto& others = *new std::map<std::string, sycl::context>; // SYCL is gone before it could be
+	if (std::strcmp(kind, "other")) return d.get_platform().khr_get_default_context();
+	const auto name = d.get_platform().get_info<sycl::info::platform::name>();
+	if (!others.count(name)) others.emplace(name, sycl::context(d));
+	return others.at(name);
+}
+
+// Recorded graphs, by queue.
+using graph = sycl::ext::oneapi::experimental::command_graph<sycl::ext::oneapi::experimental::graph_state::modifiable>;
+auto& graphs = *new std::map<void*, graph>;
+
+}  // namespace
+
+void* made_memory(const char* kind, int n, int part) try {
+	const sycl::device d = device(n, part);
+	const sycl::context c = context(kind, d);
+	if (!std::strcmp(kind, "unknown")) return std::calloc(1, 64);
+	if (!std::strcmp(kind, "host")) return sycl::malloc_host(64, c);
+	return std::strcmp(kind, "shared") ? sycl::malloc_device(64, d, c) : sycl::malloc_shared(64, d, c);
+} catch (const std::exception& e) {
+	std::fprintf(stderr, "%s\n", e.what());
+	std::exit(3);
+}
+
+void made_free(void* memory, int n) { sycl::free(memory, context("", device(n, -1))); }
+
+void* made_stream(const char* kind, int n, int part) try {
+	const sycl::device d = device(n, part);
+	const sycl::context c = context(kind, d);
+	auto* q = std::strcmp(kind, "loose") ? new sycl::queue(c, d, sycl::property::queue::in_order()) : new sycl::queue(c, d);
+	if (!std::strcmp(kind, "recorded")) {
+		graphs.emplace(q, graph(c, d));
+		graphs.at(q).begin_recording(*q);
+	}
+	return q;
+} catch (const std::exception& e) {
+	std::fprintf(stderr, "%s\n", e.what());
+	std::exit(3);
+}
+
+// Of those that SYCL reaches through Level Zero.
+void* made_root(int n) {
+	for (const auto& d : sycl::device::get_devices())
+		if (d.get_backend() == sycl::backend::ext_oneapi_level_zero && n-- == 0) return sycl::get_native<sycl::backend::ext_oneapi_level_zero>(d);
+	return nullptr;
+}
+
+// handle:N:e ends the recording of a queue, handle:N:c closes the queue, and handle:N:b
+// gives a thread of SYCL work for a while, in its order.
+int made_step(const char* name, const char* a, const char* b, const char*) {
+	auto* q = reinterpret_cast<sycl::queue*>(const_cast<char*>(a));
+	if (!std::strcmp(name, "devices")) {
+		for (const auto& d : sycl::device::get_devices()) std::printf("device %s %s\n", d.is_cpu() ? "cpu" : "gpu", d.get_platform().get_info<sycl::info::platform::name>().c_str());
+		return 1;
+	}
+	if (std::strcmp(name, "handle")) return 0;
+	if (*b == 'b') q->submit([](sycl::handler& h) { h.host_task([] { std::this_thread::sleep_for(std::chrono::milliseconds(500)); }); });
+	else if (*b == 'e') graphs.at(q).end_recording(*q);
+	else delete q;
+	return 1;
+}
