@@ -16,11 +16,14 @@ static driver_stream streams_handle(void *handle) {
 	return (driver_stream)(handle ? (uintptr_t)handle : DRIVER_DEFAULT_STREAM);
 }
 
-/* Finds the number that a handle stands for if it is no address. */
-static const struct driver_number *streams_special(driver_stream stream) {
+/* Tells the numbers of streams that are the same on every device from addresses; also
+ * those that DLPack refuses, which the driver may have a stream for. */
+static int streams_special(driver_stream stream) {
+	int special = 0;
 	for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++)
-		if (!driver_numbers[i].refused && driver_numbers[i].handle == (uintptr_t)stream) return &driver_numbers[i];
-	return NULL;
+		special |= (uintptr_t)driver_numbers[i].number == (uintptr_t)stream ||
+		           (!driver_numbers[i].refused && driver_numbers[i].handle == (uintptr_t)stream);
+	return special;
 }
 
 /* Checks that a stream is one of its device. The default streams are of any. */

@@ -3,6 +3,7 @@ package devices
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,7 +35,10 @@ func TestCompilersHaveNothingToSay(t *testing.T) {
 		t.Run(c.compiler+c.flags[0], func(t *testing.T) {
 			compiler := need.Program(t, c.compiler, c.debian)
 			flags := append([]string{"-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic", "-Werror"}, c.flags...)
-			run(t, compiler, append(flags, "-c", "-o", filepath.Join(t.TempDir(), "x.o"), source(t))...)
+			for _, file := range slices.Concat([]string{source(t)}, rocmEnd.sources(t, rocm(t)), acmeEnd.sources(t, vendored(t, "testdata/acme.yaml", ""))) {
+				run(t, compiler, append(flags, "-c", "-o", filepath.Join(t.TempDir(), "x.o"), file)...)
+			}
+			run(t, compiler, append(flags, "-c", "-o", filepath.Join(t.TempDir(), "x.o"), filepath.Join(cuda(t), "conformance/conformance.c"))...)
 		})
 	}
 }

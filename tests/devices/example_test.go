@@ -89,9 +89,10 @@ func TestTheHeadersOfOpenCLAgree(t *testing.T) {
 	}
 	headers := filepath.Join(dir, "root/usr/include")
 	assert.Empty(t, agrees(t, headers, source, c.String()))
-	for _, row := range []string{"DRIVER_queue_device ==", "-61 ==", "FORM(flush, __typeof__(&"} {
+	for row, wrong := range map[string]string{
+		"(DRIVER_queue_device ==": "(1 + DRIVER_queue_device ==", "(-61 ==": "(-62 ==", "FORM(flush, __typeof__(&clFlush": "FORM(flush, __typeof__(&clWaitForEvents",
+	} {
 		require.Contains(t, c.String(), row)
-		wrong := strings.Replace(c.String(), row, strings.NewReplacer("DRIVER", "1 + DRIVER", "-61", "-62", "(&", "(&clFinish) *__typeof__(&").Replace(row), 1)
-		assert.NotEmpty(t, agrees(t, headers, source, wrong), row)
+		assert.NotEmpty(t, agrees(t, headers, source, strings.Replace(c.String(), row, wrong, 1)), row)
 	}
 }

@@ -30,25 +30,28 @@ func TestWithoutADriverTheFirstErrorIsRepeated(t *testing.T) {
 	}
 }
 
+// startErrors are what a driver may say at its start.
+var startErrors = []struct {
+	steps []string
+	want  string
+}{
+	{[]string{"inject:cuInit:100"}, "4 100 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NO_DEVICE (100): the driver sees no device: there is none, or CUDA_VISIBLE_DEVICES hides it"},
+	{[]string{"devices:0"}, "4 100 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NO_DEVICE (100)"},
+	{[]string{"inject:cuInit:46"}, "5 46 cuda: the driver, of version 13000, does not start: CUDA_ERROR_DEVICE_UNAVAILABLE (46): the device is busy"},
+	{[]string{"inject:cuInit:803"}, "5 803 cuda: the driver, of version 13000, does not start: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803): the library of the driver is of another version"},
+	{[]string{"inject:cuInit:804"}, "5 804 cuda: the driver, of version 13000, does not start: CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE (804): the compatibility library"},
+	{[]string{"inject:cuInit:999"}, "5 999 cuda: the driver, of version 13000, does not start: CUDA_ERROR_UNKNOWN (999)"},
+	{[]string{"inject:cuInit:12345"}, "23 12345 cuda: the driver, of version 13000, does not start: CUDA_ERROR_OF_TOMORROW (12345): something new"},
+	{[]string{"inject:cuDeviceGetCount:3"}, "23 3 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NOT_INITIALIZED (3)"},
+	{[]string{"inject:cuDriverGetVersion:34"}, "2 34 cuda: the driver does not tell its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub of a toolkit"},
+}
+
 // Each error at the start has its own code and text, and stays the same.
 func TestEachErrorAtTheStartHasItsText(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
-	for _, c := range []struct {
-		steps []string
-		want  string
-	}{
-		{[]string{"inject:cuInit:100"}, "4 100 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NO_DEVICE (100): the driver sees no device: there is none, or CUDA_VISIBLE_DEVICES hides it"},
-		{[]string{"devices:0"}, "4 100 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NO_DEVICE (100)"},
-		{[]string{"inject:cuInit:46"}, "5 46 cuda: the driver, of version 13000, does not start: CUDA_ERROR_DEVICE_UNAVAILABLE (46): the device is busy"},
-		{[]string{"inject:cuInit:803"}, "5 803 cuda: the driver, of version 13000, does not start: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803): the library of the driver is of another version"},
-		{[]string{"inject:cuInit:804"}, "5 804 cuda: the driver, of version 13000, does not start: CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE (804): the compatibility library"},
-		{[]string{"inject:cuInit:999"}, "5 999 cuda: the driver, of version 13000, does not start: CUDA_ERROR_UNKNOWN (999)"},
-		{[]string{"inject:cuInit:12345"}, "23 12345 cuda: the driver, of version 13000, does not start: CUDA_ERROR_OF_TOMORROW (12345): something new"},
-		{[]string{"inject:cuDeviceGetCount:3"}, "23 3 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NOT_INITIALIZED (3)"},
-		{[]string{"inject:cuDriverGetVersion:34"}, "2 34 cuda: the driver does not tell its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub of a toolkit"},
-	} {
+	for _, c := range startErrors {
 		words := append(append([]string{"preload"}, c.steps...), "probe", "inject:cuInit:0", "count")
 		out := steps(t, client(t, cuda(t), sanitized...), standin(t), words...)
 		require.Len(t, out, 2)

@@ -203,7 +203,11 @@ func TestARaceIsFound(t *testing.T) {
 		t.Skip("runs threads under ThreadSanitizer")
 	}
 	need.Program(t, "setarch", "util-linux")
-	out, err := threaded(t, mutated(t, "streams_release.h", "while (atomic_flag_test_and_set_explicit(&block->busy, memory_order_acquire)) continue;", ""))
+	out, err := cudaEnd.threaded(t, mutated(t, "streams_release.h", "while (atomic_flag_test_and_set_explicit(&block->busy, memory_order_acquire)) continue;", ""), "testdata/standin.c")
 	require.Error(t, err)
 	assert.Regexp(t, `data race .*in streams_`, out)
+	source := mutatedFrom(t, acme(t), "vendor_memory.h", "while (atomic_flag_test_and_set_explicit(&block->busy, memory_order_acquire)) continue;", "")
+	out, err = acmeEnd.threaded(t, source, "testdata/acme.c", "-DDEVICES=2", "-DOTHER=0")
+	require.Error(t, err)
+	assert.Regexp(t, `data race .*in vendor_`, out)
 }

@@ -14,14 +14,14 @@ import (
 
 // threaded builds the program of threads over a back end and runs it under
 // ThreadSanitizer; it gives what came out and whether it went well.
-func threaded(t *testing.T, source string) (string, error) {
+func (b backEnd) threaded(t *testing.T, source, standin string, macros ...string) (string, error) {
 	t.Helper()
 	gcc, dir := need.Program(t, "gcc", "gcc"), t.TempDir()
-	driver := filepath.Join(dir, "libcuda.so.1")
-	run(t, gcc, "-std=gnu11", "-g", "-O1", "-DQUIET", "-fsanitize=thread", "-fPIC", "-shared", "-o", driver, "testdata/standin.c", "-lpthread")
+	driver := filepath.Join(dir, b.library)
+	run(t, gcc, append([]string{"-std=gnu11", "-g", "-O1", "-DQUIET", "-fsanitize=thread", "-fPIC", "-shared", "-o", driver, standin, "-lpthread"}, macros...)...)
 	program := filepath.Join(dir, "threads")
-	run(t, gcc, "-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-I", source, "-o", program, "testdata/threads.c",
-		filepath.Join(source, "dlpackgen_cuda.c"), "-ldl", "-lpthread")
+	args := append([]string{"-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-I", source, "-o", program, "testdata/threads.c", "-ldl", "-lpthread"}, b.macros()...)
+	run(t, gcc, append(append(args, macros...), b.sources(t, source)...)...)
 	cmd := exec.Command("setarch", "-R", program) // ThreadSanitizer of older compilers fails with more random addresses
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir, "TSAN_OPTIONS=halt_on_error=1")
 	out, err := cmd.CombinedOutput()
@@ -34,7 +34,13 @@ func TestThreads(t *testing.T) {
 		t.Skip("runs threads under ThreadSanitizer")
 	}
 	need.Program(t, "setarch", "util-linux")
-	out, err := threaded(t, cuda(t))
+	out, err := cudaEnd.threaded(t, cuda(t), "testdata/standin.c")
+	require.NoError(t, err, out)
+	assert.Equal(t, "alive 0\n", out)
+	out, err = rocmEnd.threaded(t, rocm(t), "testdata/standin_hip.c", hip6)
+	require.NoError(t, err, out)
+	assert.Equal(t, "alive 0\n", out)
+	out, err = acmeEnd.threaded(t, acme(t), "testdata/acme.c", "-DDEVICES=2", "-DOTHER=0")
 	require.NoError(t, err, out)
 	assert.Equal(t, "alive 0\n", out)
 }

@@ -43,7 +43,7 @@ static int has_usm(const struct driver *d, driver_device device) {
 }
 
 static int find_usm(const struct driver *d, driver_platform platform) {
-	static const char *const names[] = {"clDeviceMemAllocINTEL", "clSharedMemAllocINTEL", "clMemBlockingFreeINTEL",
+	static const char *const names[] = {"clDeviceMemAllocINTEL", "clSharedMemAllocINTEL", "clMemFreeINTEL",
 	                                    "clGetMemAllocInfoINTEL", "clEnqueueMemcpyINTEL"};
 	void *found[5];
 	int all = 1;
@@ -108,27 +108,42 @@ static int pointer(const struct driver *d, const void *address, dlpackgen_device
 	return DLPACKGEN_DEVICE_OK;
 }
 
+static driver_queue queue_of(const dlpackgen_device_stream *stream) {
+	return stream->handle ? (driver_queue)stream->handle : cl.queues[stream->device.device_id];
+}
+
+/* Waits for what a queue has so far, by an event: clMemBlockingFreeINTEL, and clFinish on
+ * several threads at once, crash PoCL 7.1 where work is pending. */
+static driver_result drain(const struct driver *d, driver_queue queue) {
+	driver_event event = NULL;
+	driver_result result = d->marker(queue, 0, NULL, &event);
+	if (result) return result;
+	result = d->flush(queue);
+	if (!result) result = d->event_wait(1, &event);
+	(void)d->event_release(event);
+	return result;
+}
+
+/* The queue of the request is held until the memory is given back, and waited for then. */
 static int take(const struct driver *d, const struct vendor_request *r, size_t bytes, void **data,
                 dlpackgen_device_error *error) {
 	driver_result result = 0;
 	driver_device device = cl.devices[r->device.device_id];
-	(void)d;
 	if ((int)r->device.device_type == BACKEND_device)
 		*data = cl.usm.on_device(cl.context, device, NULL, bytes, 256, &result);
 	else
 		*data = cl.usm.shared(cl.context, device, NULL, bytes, 256, &result);
-	return *data ? DLPACKGEN_DEVICE_OK : vendor_fail(error, result, "alloc of %llu bytes", (unsigned long long)bytes);
+	if (!*data) return vendor_fail(error, result, "alloc of %llu bytes", (unsigned long long)bytes);
+	if (r->stream) (void)d->queue_retain(r->stream);
+	return DLPACKGEN_DEVICE_OK;
 }
 
-/* It waits for all that may use the memory. */
 static int give(const struct driver *d, const struct vendor_request *r, void *data, dlpackgen_device_error *error) {
-	(void)d, (void)r;
+	const driver_queue queue = r->stream ? (driver_queue)r->stream : cl.queues[r->device.device_id];
+	const driver_result waited = drain(d, queue);
+	if (r->stream) (void)d->queue_release(queue);
 	const driver_result result = cl.usm.free(cl.context, data);
-	return result ? vendor_fail(error, result, "free of %p", data) : DLPACKGEN_DEVICE_OK;
-}
-
-static driver_queue queue_of(const dlpackgen_device_stream *stream) {
-	return stream->handle ? (driver_queue)stream->handle : cl.queues[stream->device.device_id];
+	return waited || result ? vendor_fail(error, waited ? waited : result, "free of %p", data) : DLPACKGEN_DEVICE_OK;
 }
 
 static int owner(const struct driver *d, void *stream, int32_t *ordinal, dlpackgen_device_error *error) {
@@ -171,7 +186,7 @@ static int copy(const struct driver *d, const dlpackgen_device_stream *stream, v
 }
 
 static int finish(const struct driver *d, const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
-	const driver_result result = d->finish(queue_of(stream));
+	const driver_result result = drain(d, queue_of(stream));
 	return result ? vendor_fail(error, result, "finish of the queue %p", stream->handle) : DLPACKGEN_DEVICE_OK;
 }
 

@@ -1,6 +1,7 @@
 /* A driver of a vendor that does not exist: two devices whose memory is malloc's and
  * whose work is done at once. It keeps the books, writes each call down, and fails
- * where it is told to. LESS leaves a function out; VERSION is its version. */
+ * where it is told to. LESS leaves a function out; VERSION is its
+ * version; with QUIET nothing is written down. */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -27,6 +28,9 @@ static int count = 2, alive;
 static int note(const char *name, const char *format, ...) {
 	int code = OK;
 	va_list values;
+#ifdef QUIET
+	return OK;
+#endif
 	pthread_mutex_lock(&lock);
 	if (noted < sizeof notes - 256) {
 		noted += (size_t)snprintf(notes + noted, 64, "%s(", name);

@@ -150,12 +150,20 @@ static result give(address *out, size_t size, unsigned type, unsigned managed, c
 
 /* The driver's functions. */
 #define NOTE(name, ...) do { result r = note(name, __VA_ARGS__); if (r) return r; } while (0)
+#ifdef HIP /* some device is always current */
+static context current(void) { return depth ? stack[depth - 1] : &primaries[0]; }
+#else
 static context current(void) { return depth ? stack[depth - 1] : NULL; }
+#endif
 static const char *named(stream s) {
 	static __thread char room[4][16];
 	static __thread int turn;
 	char *out = room[turn++ & 3];
+#ifdef HIP /* whose default stream is NULL, and written down as CUDA's */
+	const uintptr_t n = s ? (uintptr_t)s : 1;
+#else
 	const uintptr_t n = (uintptr_t)s;
+#endif
 	snprintf(out, 16, n < 3 ? "%d" : "s@%d", n < 3 ? (int)n : s->owner ? s->owner->ordinal : -1);
 	return out;
 }

@@ -1,10 +1,15 @@
 /* Threads that use a back end all at once, from the first call on. */
-#include "dlpackgen_cuda.h"
+#include BACKEND_HEADER
 
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#ifndef DEVICES
+#define DEVICES 3 /* how many there are, and a stream that each has */
+#define OTHER 2
+#endif
 
 enum { THREADS = 8, ROUNDS = 200 };
 static DLManagedTensorVersioned *shared;
@@ -15,11 +20,12 @@ static void must(int code, const dlpackgen_device_error *error) {
 }
 
 static void *work(void *number) {
-	const dlpackgen_device *d = dlpackgen_cuda();
-	const int32_t id = (int32_t)(intptr_t)number % 3;
+	const dlpackgen_device *d = BACKEND_TABLE();
+	const int32_t id = (int32_t)(intptr_t)number % DEVICES;
 	const int64_t shape[] = {8};
-	const dlpackgen_device_request r = {{kDLCUDA, id}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
-	const dlpackgen_device_stream one = {NULL, {kDLCUDA, id}, 0, 0}, two = {(void *)2, {kDLCUDA, (id + 1) % 3}, 0, 0};
+	const dlpackgen_device_request r = {{(DLDeviceType)d->device_type, id}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
+	const dlpackgen_device_stream one = {NULL, r.device, 0, 0};
+	const dlpackgen_device_stream two = {(void *)OTHER, {r.device.device_type, (id + 1) % DEVICES}, 0, 0};
 	dlpackgen_device_error e;
 	dlpackgen_device_pointer p;
 	pthread_barrier_wait(&all);
@@ -49,7 +55,7 @@ int main(void) {
 	for (intptr_t i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, work, (void *)i);
 	for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
 	shared->deleter(shared);
-	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+	void *library = dlopen(BACKEND_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
 	printf("alive %d\n", ((int (*)(void))dlsym(library, "standin_alive"))());
 	return 0;
 }
