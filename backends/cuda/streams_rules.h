@@ -8,6 +8,7 @@
 #include "device_driver.h"
 
 typedef driver_result(DRIVER_CALL *driver_lookup_0)(const char *symbol, void **function, int version, uint64_t flags, unsigned int *found);
+
 typedef driver_result(DRIVER_CALL *driver_lookup_1)(const char *symbol, void **function, int version, uint64_t flags);
 
 static const char *const driver_lookups[] = {

@@ -7,7 +7,6 @@
 
 #include "device_driver.h"
 
-
 static const char *const driver_lookups[] = {
 	NULL
 };

@@ -20,26 +20,36 @@ import (
 
 var acmeEnd = backEnd{"acme", "libacme.so.1", "libacme", "acmeInit"}
 
-// vendored gives the folder of the back end that a config describes, with a vendor's
-// part in the place of the one that is made.
+func contents(t testing.TB, file string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	return data
+}
+
+// emitted gives the files of the back end that a config describes.
+func emitted(t testing.TB, file, path string) []emit.File {
+	t.Helper()
+	cfg, found := config.Decode(file, contents(t, file), spec.Embedded(), config.Choice{})
+	require.NotNil(t, cfg, diag.Text(found.Sorted(), false))
+	release, err := spec.Embedded().Release("1.3")
+	require.NoError(t, err)
+	files, err := cfg.Selected[0].Emit(&emit.Model{Release: cfg.Extend(release), Options: map[string]string{"import": path}})
+	require.NoError(t, err)
+	return files
+}
+
+// vendored gives the folder of that back end, with a vendor's part in the place of the
+// one that is made.
 func vendored(t testing.TB, file, part string) string {
 	t.Helper()
 	return built(t, "vendored"+strings.ReplaceAll(file+part, "/", "_"), func(dir string) {
-		src, err := os.ReadFile(file)
-		require.NoError(t, err)
-		cfg, found := config.Decode(file, src, spec.Embedded(), config.Choice{})
-		require.NotNil(t, cfg, diag.Text(found.Sorted(), false))
-		release, err := spec.Embedded().Release("1.3")
-		require.NoError(t, err)
-		files, err := cfg.Selected[0].Emit(&emit.Model{Release: cfg.Extend(release), Options: cfg.Selected[0].Options})
-		require.NoError(t, err)
-		for _, f := range files {
+		for _, f := range emitted(t, file, "example.com/vendored") {
 			path := filepath.Join(dir, filepath.FromSlash(f.Path))
 			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 			data := f.Data
 			if f.Once && part != "" {
-				data, err = os.ReadFile(part)
-				require.NoError(t, err)
+				data = contents(t, part)
 			}
 			require.NoError(t, os.WriteFile(path, data, 0o600))
 		}
@@ -143,6 +153,37 @@ func TestConformanceFindsFaults(t *testing.T) {
 	for _, f := range faults {
 		assert.Contains(t, string(out), "FAIL "+f.check+"\n")
 	}
+}
+
+// The package in Go holds the vendor's part as well, and two copies of it, of two import
+// paths, share no symbol.
+func TestAVendorsPackageInGo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program in Go")
+	}
+	dir := t.TempDir()
+	write := func(name string, data []byte) {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+	}
+	for _, copied := range []string{"a", "b"} {
+		for _, f := range emitted(t, "testdata/acme.yaml", "example.com/two/"+copied) {
+			data := []byte(strings.Replace(string(f.Data), "\npackage acme\n", "\npackage "+copied+"\n", 1))
+			if f.Once {
+				data = contents(t, "testdata/acme_impl.c")
+			}
+			write(copied+"/"+f.Path, data)
+		}
+	}
+	write("go.mod", []byte("module example.com/two\n\ngo 1.23\n"))
+	write("main.go", contents(t, "testdata/acme.go.txt"))
+	cmd := exec.Command("go", "run", ".")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "LD_LIBRARY_PATH="+acmeDriver(t))
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Equal(t, "{70 2} <nil> true\ntrue <nil> <nil>\n{0 1 false} <nil> <nil>\n"+
+		"acme: stream_from_dlpack: the number 0 stands for no stream of Acme; a stream is None, -1, a default stream's number, or a handle\n", string(out))
 }
 
 // What nobody has written yet says so, and where its place is.

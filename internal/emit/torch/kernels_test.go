@@ -62,6 +62,24 @@ func TestParametersAreNoMacros(t *testing.T) {
 	assert.Equal(t, []string{"NULL", "INT64_MAX", "N", "out"}, op.Arguments, "which messages have")
 }
 
+// A vendor's type of device has the key that its description says; without one, PyTorch
+// has nothing for it.
+func TestAVendorsDeviceHasItsKey(t *testing.T) {
+	k := described(t, "f", "(Tensor x) -> ()")
+	k.Devices = []kernel.Device{{Name: "kDLAcme", Value: 1000, Torch: "PrivateUse1"}, {Name: "kDLExtDev", Value: 12}}
+	files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Kernels: []kernel.Kernel{k}})
+	require.NoError(t, err)
+	var text strings.Builder
+	for _, f := range files {
+		text.Write(f.Data)
+	}
+	assert.Contains(t, text.String(), "c10::DispatchKey::PrivateUse1")
+	assert.Equal(t, 1, strings.Count(text.String(), "\nTORCH_LIBRARY_IMPL(lib, PrivateUse1,"), "once for both")
+	k.Devices[0].Torch = ""
+	_, err = Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Kernels: []kernel.Kernel{k}})
+	assert.ErrorContains(t, err, "kernel f is for kDLAcme, which PyTorch has no back end for")
+}
+
 func TestWhatTorchCannotDoIsNamed(t *testing.T) {
 	vulkan := described(t, "f", "(Tensor x) -> ()")
 	vulkan.Devices = []kernel.Device{{Name: "kDLVulkan", Value: 7}}
