@@ -5,6 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,12 +17,43 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
-// script runs tests/gpu/run.sh over a driver and gives its output and exit code.
-func script(t *testing.T, bin, driver string) (string, int) {
+// gpu is the folder of the script for machines with a GPU.
+func gpu(t testing.TB) string { return filepath.Join(golden.Root(t), "tests/gpu") }
+
+// programs builds what the script takes along, once.
+func programs(t *testing.T) string {
 	t.Helper()
-	need.Program(t, "python3", "python3")
-	cmd := exec.Command(filepath.Join(golden.Root(t), "tests/gpu/run.sh"), bin)
-	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+driver, "PYTHON=python3", "PYTHONDONTWRITEBYTECODE=1")
+	if testing.Short() {
+		t.Skip("builds what the script needs")
+	}
+	return built(t, "programs", func(dir string) {
+		cmd := exec.Command(filepath.Join(gpu(t), "run.sh"), "--build", dir)
+		cmd.Env = append(os.Environ(), "PYTHON="+need.Python(t))
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		assert.Empty(t, string(out), "all is built here")
+	})
+}
+
+// copied gives a folder of programs of one's own, to break some.
+func copied(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(programs(t))))
+	require.NoError(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			err = os.Chmod(path, 0o700)
+		}
+		return err
+	}))
+	return dir
+}
+
+// ran runs a program over a driver and gives its output and exit code.
+func ran(t *testing.T, driver string, env []string, name string, args ...string) (string, int) {
+	t.Helper()
+	cmd := exec.Command("timeout", append([]string{"300", name}, args...)...)
+	cmd.Env = append(append(os.Environ(), "LD_LIBRARY_PATH="+driver, "PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu"), env...)
 	out, err := cmd.CombinedOutput()
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
@@ -29,53 +63,155 @@ func script(t *testing.T, bin, driver string) (string, int) {
 	return string(out), 0
 }
 
+// script runs the script with the machine's own Python, which may have nothing.
+func script(t *testing.T, bin, driver string) (string, int) {
+	t.Helper()
+	need.Program(t, "python3", "python3")
+	return ran(t, driver, []string{"PYTHON=python3"}, filepath.Join(gpu(t), "run.sh"), bin)
+}
+
+// rehearsed runs checks, or all, with the Python that has the libraries.
+func rehearsed(t *testing.T, bin string, names ...string) (string, int) {
+	t.Helper()
+	return ran(t, standin(t), []string{"REHEARSAL=1"}, need.Python(t), append([]string{filepath.Join(gpu(t), "gpu.py"), bin}, names...)...)
+}
+
 // Where there is no GPU, the script for one says so; over the stand-in, what needs
-// no kernel passes.
+// no library passes, and what is missing is named.
 func TestTheScriptForGPUs(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds what the script needs")
-	}
-	bin := t.TempDir()
-	run(t, filepath.Join(golden.Root(t), "tests/gpu/run.sh"), "--build", bin)
-	out, code := script(t, bin, "")
+	out, code := script(t, programs(t), "")
 	assert.Equal(t, 2, code)
 	assert.Contains(t, out, "no GPU to check on: cuda: the driver is not installed")
-	out, code = script(t, bin, standin(t))
+	out, code = script(t, programs(t), standin(t))
 	assert.Zero(t, code, out)
 	assert.Regexp(t, `\nok every_step_in_c\n(?s:.*)\nok no_context_is_started_by_asking\n(?s:.*)\n\d+ checks, 0 failed, \d+ skipped\n$`, out)
+	bin := copied(t)
+	require.NoError(t, os.Remove(filepath.Join(bin, "golang")))
+	require.NoError(t, os.Remove(filepath.Join(bin, "checked.abi3.so")))
+	out, code = ran(t, standin(t), nil, "python3", filepath.Join(gpu(t), "gpu.py"), bin, "programs_in_go", "results_reach_the_host")
+	assert.Zero(t, code, out)
+	assert.Regexp(t, `skip programs_in_go: no golang among the programs\nskip results_reach_the_host: no `, out)
+}
+
+// onGPUsAlone are the checks that a machine without a GPU cannot try.
+var onGPUsAlone = []string{
+	"kinds_of_torch", "kinds_of_cupy", "order_really_orders", "order_does_not_wait", "captures_are_refused_and_survive", "memory_of_graphs",
+	"torch_takes_ours", "cupy_takes_ours", "jax_takes_ours", "the_deleter_waits_for_the_work", "streams_of_two_devices", "modules_read_cupy",
+	"results_are_made_on_the_device", "libraries_wait_for_each_other", "our_consumer_keeps_memory_until_torch_is_done", "both_streams_captured_into_one_graph",
+}
+
+// The checks of libraries are tried with tensors of the CPU: nothing of them has ever
+// run on a GPU, and what can be seen of their mistakes without one is seen here.
+func TestTheScriptForGPUsIsRehearsed(t *testing.T) {
+	bin := programs(t)
+	if exec.Command(need.Python(t), "-c", "import torch, jax, cupy, tvm_ffi, numpy").Run() != nil {
+		t.Skip("needs torch, jax, cupy and tvm-ffi: pip install -r tests/requirements-frameworks.txt")
+	}
+	out, code := rehearsed(t, bin)
+	assert.Zero(t, code, out)
+	var skipped []string
+	for _, m := range regexp.MustCompile(`(?m)^skip (\w+): a rehearsal, and this needs a GPU$`).FindAllStringSubmatch(out, -1) {
+		skipped = append(skipped, m[1])
+	}
+	assert.Equal(t, onGPUsAlone, skipped, out)
+	assert.NotRegexp(t, `(?m)^skip \w+: (?:[^a]|a[^ ])`, out, "nothing else is missing here")
+	assert.Contains(t, out, "ok calls_beside_tvm_ffi ")
+	assert.Contains(t, out, "ok conformance 19 checks, 0 failed\n")
 }
 
 // Python reaches the table by ctypes: numpy reads and frees what it is given.
 func TestPython(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds what the script needs")
-	}
-	python, bin, wrong := need.Python(t), t.TempDir(), t.TempDir()
 	const name = "numpy_takes_ours_where_the_host_reads_it"
-	check := func(bin string) string {
-		cmd := exec.Command(python, filepath.Join(golden.Root(t), "tests/gpu/gpu.py"), bin, name)
-		cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+standin(t), "PYTHONDONTWRITEBYTECODE=1")
-		out, _ := cmd.CombinedOutput() // the last line has what counts
-		return string(out)
-	}
-	run(t, filepath.Join(golden.Root(t), "tests/gpu/run.sh"), "--build", bin)
-	assert.Equal(t, "ok "+name+"\n1 checks, 0 failed, 0 skipped\n", check(bin))
-	leaks := mutated(t, "streams_release.h", "if (!result) result = streams.driver.host_free(data);", "")
-	run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-w", "-shared", "-fPIC", "-o", filepath.Join(wrong, "libdlpackgen_cuda.so"),
-		filepath.Join(leaks, "dlpackgen_cuda.c"), "-ldl")
-	assert.Contains(t, check(wrong), "the deleter gave the memory back")
+	out, _ := rehearsed(t, programs(t), name)
+	assert.Equal(t, "ok "+name+"\n1 checks, 0 failed, 0 skipped\n", out)
+	wrong := copied(t)
+	wrongBackend(t, wrong, "streams_release.h", "if (!result) result = streams.driver.host_free(data);", "")
+	out, _ = rehearsed(t, wrong, name)
+	assert.Contains(t, out, "the deleter gave the memory back")
 }
 
-// A back end that is wrong fails.
-func TestTheScriptForGPUsFindsFaults(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a back end that is wrong")
-	}
-	bin, wrong := t.TempDir(), mutated(t, "streams_pointer.h", "if (a->managed) {", "if (0) {")
-	run(t, filepath.Join(golden.Root(t), "tests/gpu/run.sh"), "--build", bin)
+// wrongBackend puts a back end that is wrong in one place among programs.
+func wrongBackend(t *testing.T, bin, file, old, fresh string) {
+	t.Helper()
 	run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-w", "-shared", "-fPIC", "-o", filepath.Join(bin, "libdlpackgen_cuda.so"),
-		filepath.Join(wrong, "dlpackgen_cuda.c"), "-ldl")
+		filepath.Join(mutated(t, file, old, fresh), "dlpackgen_cuda.c"), "-ldl")
+}
+
+// A back end that is wrong fails, and so do modules.
+func TestTheScriptForGPUsFindsFaults(t *testing.T) {
+	bin := copied(t)
+	wrongBackend(t, bin, "streams_pointer.h", "if (a->managed) {", "if (0) {")
 	out, code := script(t, bin, standin(t))
 	assert.Equal(t, 1, code)
 	assert.Contains(t, out, "FAIL managed_memory\n")
+
+	headers, bin := t.TempDir(), copied(t)
+	require.NoError(t, os.CopyFS(headers, os.DirFS(filepath.Join(golden.Root(t), "gen/c"))))
+	for _, m := range []struct{ file, old, fresh string }{
+		{"adopt_torch.h", "call->get_strides(handle, &out->strides)", "call->get_sizes(handle, &out->strides)"},
+		{"backend.h", "if (!dlpackgen_same_device(info.device, tensor->device))", "if (0)"},
+		{"object.h", "if (object->table && to_host) return", "if (0) return"},
+		{"adopt_buffer.h", "out->shape = scratch;", "out->shape = scratch + 1;"},
+	} {
+		path := filepath.Join(headers, "dlpackgen_python", m.file)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, 1, strings.Count(string(text), m.old), "%s has %q once", m.file, m.old)
+		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), m.old, m.fresh, 1)), 0o600))
+	}
+	extensions(t, headers, bin)
+	if exec.Command(need.Python(t), "-c", "import torch, jax, numpy").Run() != nil {
+		t.Skip("needs torch and jax: pip install -r tests/requirements-frameworks.txt")
+	}
+	names := []string{"modules_read_torch", "modules_read_jax", "modules_refuse_what_the_driver_denies", "results_reach_the_host"}
+	out, code = rehearsed(t, bin, names...)
+	assert.Equal(t, 1, code)
+	for _, name := range names {
+		assert.Contains(t, out, "FAIL "+name+"\n")
+	}
+}
+
+// What is taken along runs where the C library is of 2.34 or newer, which has
+// dlopen itself. It is the one that the driver must share, so none is linked statically.
+func TestWhatIsTakenAlongRunsElsewhere(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(programs(t), "*"))
+	require.NoError(t, err)
+	assert.Len(t, files, 9)
+	for _, file := range files {
+		out, err := exec.Command(need.Program(t, "objdump", "binutils"), "-T", "-p", file).Output()
+		require.NoError(t, err)
+		for _, m := range regexp.MustCompile(`\bGLIBC_2\.(\d+)`).FindAllStringSubmatch(string(out), -1) {
+			minor, err := strconv.Atoi(m[1])
+			require.NoError(t, err)
+			assert.LessOrEqual(t, minor, 34, "%s: %s", file, m[0])
+		}
+		for _, m := range regexp.MustCompile(`NEEDED +(\S+)`).FindAllStringSubmatch(string(out), -1) {
+			assert.Regexp(t, `^lib(c|dl|pthread|resolv)\.so\.\d$`, m[1], "%s", file)
+		}
+	}
+}
+
+// The page about it names each check, and no other.
+func TestThePageNamesEachCheck(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(golden.Root(t), "docs/gpu.md"))
+	require.NoError(t, err)
+	_, table, found := strings.Cut(string(page), "| check | what it shows |")
+	require.True(t, found)
+	table, _, _ = strings.Cut(table, "\n\n")
+	var named, there []string
+	for row := range strings.SplitSeq(table, "\n") {
+		if cell := strings.Split(row, "|"); len(cell) > 2 {
+			for _, m := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(cell[1], -1) {
+				named = append(named, m[1])
+			}
+		}
+	}
+	for _, file := range []string{"gpu.py", "modules.py"} {
+		text, err := os.ReadFile(filepath.Join(gpu(t), file))
+		require.NoError(t, err)
+		for _, m := range regexp.MustCompile(`(?m)^@check\ndef (\w+)`).FindAllStringSubmatch(string(text), -1) {
+			there = append(there, m[1])
+		}
+	}
+	assert.ElementsMatch(t, there, named)
 }

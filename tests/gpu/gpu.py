@@ -8,47 +8,14 @@ import os
 import subprocess
 import sys
 import time
-import traceback
 
-import exchange
-from table import Backend, Refused, Wrapped, stream
-
-BIN = sys.argv[1]
-CHECKS = []
-BUILT = []
-
-
-class Missing(Exception):
-    """What a check needs and the machine lacks."""
-
-
-def need(module):
-    try:
-        found = __import__(module)
-    except Exception as why:  # a library may fail in many ways to load
-        raise Missing(f"no {module}: {why}") from why
-    if module == "torch" and not found.cuda.is_available():
-        raise Missing("torch sees no GPU")
-    return found
-
-
-def check(function):
-    CHECKS.append(function)
-    return function
-
-
-def refused(code, call, *arguments):
-    try:
-        call(*arguments)
-    except Refused as why:
-        assert why.code == code, (code, why.code, str(why))
-        return str(why)
-    raise AssertionError(f"not refused with {code}")
+import checks
+from checks import BIN, Missing, check, need, program, refused
+from table import Backend, Wrapped, stream
 
 
 def steps(*words):
-    out = subprocess.run([os.path.join(BIN, "client"), *words], capture_output=True, text=True, timeout=120, check=True)
-    return out.stdout.splitlines()
+    return program("client", *words)
 
 
 @check
@@ -255,7 +222,8 @@ def the_deleter_waits_for_the_work(b):
     torch = need("torch")
     side = torch.cuda.Stream()
     ours = b.alloc(1 << 20)
-    t = torch.from_dlpack(Wrapped(ours, (2, 0)))
+    t = torch.from_dlpack(Wrapped(ours, (2, 0))).fill_(1)
+    torch.cuda.synchronize()
     with torch.cuda.stream(side):
         torch.cuda._sleep(500_000_000)
         total = t.sum()
@@ -265,57 +233,10 @@ def the_deleter_waits_for_the_work(b):
     gc.collect()
     took = time.perf_counter() - begin
     assert not side.query(), "the deleter waited on the host"
+    torch.from_dlpack(Wrapped(b.alloc(1 << 20), (2, 0))).fill_(7)
     torch.cuda.synchronize()
-    del total
+    assert total.item() == 1 << 20, "the memory was given out again too early"
     return f"{took * 1e6:.0f} us while the stream was at work"
-
-
-def through(table, torch):
-    """Holds an exchange table to tensors and streams of each device."""
-    for ordinal in range(torch.cuda.device_count()):
-        x = torch.arange(24, dtype=torch.float32, device=f"cuda:{ordinal}").reshape(4, 6)
-        for view in (x, x.t(), x[1:, ::2], x[:0]):
-            if view.numel():
-                table.check(view, (2, ordinal))
-        with torch.cuda.device(ordinal):
-            side = torch.cuda.Stream()
-            with torch.cuda.stream(side):
-                assert table.current_stream(2, ordinal) == side.cuda_stream
-            assert not table.current_stream(2, ordinal), "NULL is the legacy default stream"
-
-
-@check
-def torchs_own_table(_):
-    torch = need("torch")
-    holder = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None)
-    if holder is None:
-        raise Missing("this torch has no exchange table")
-    through(exchange.Exchange(holder), torch)
-
-
-@check
-def our_table_of_torch(_):
-    through(exchange.Exchange(ours_for_torch().table), need("torch"))
-
-
-@check
-def our_consumer_takes_ours(b):
-    module = ours_for_torch()
-    ours = b.alloc(256)
-    address = ours.contents.tensor.data
-    t = module.from_dlpack(Wrapped(ours, (2, 0)))
-    assert t.data_ptr() == address and t.device.type == "cuda"
-    t.fill_(2)
-    assert t.sum().item() == 512
-
-
-def ours_for_torch():
-    if not BUILT:
-        try:
-            BUILT.append(exchange.build(need("torch")))
-        except OSError as why:
-            raise Missing(str(why)) from why
-    return BUILT[0]
 
 
 @check
@@ -331,34 +252,16 @@ def streams_of_two_devices(b):
 
 @check
 def speed(_):
-    out = subprocess.run([os.path.join(BIN, "measure"), "pairs", "50"], capture_output=True, text=True, timeout=120, check=True)
-    rows = sorted(tuple(map(float, line.split())) for line in out.stdout.splitlines())
+    rows = sorted(tuple(map(float, line.split())) for line in program("measure", "pairs", "50"))
     driver, table = rows[len(rows) // 2][0], sorted(r[1] for r in rows)[len(rows) // 2]
     return f"pointer_info {table:.0f} ns, the driver's own call {driver:.0f} ns, ratio {table / driver:.3f}"
 
 
 def main():
-    backend = Backend(os.path.join(os.path.abspath(BIN), "libdlpackgen_cuda.so"), "dlpackgen_cuda")
-    try:
-        backend.probe()
-    except Refused as why:
-        print(f"no GPU to check on: {why}")
-        return 2
-    failed = skipped = 0
-    chosen = [f for f in CHECKS if len(sys.argv) < 3 or f.__name__ in sys.argv[2:]]
-    for function in chosen:
-        try:
-            print(f"ok {function.__name__} {function(backend) or ''}".strip())
-        except Missing as why:
-            skipped += 1
-            print(f"skip {function.__name__}: {why}")
-        except Exception:  # every kind of failure is one line more
-            failed += 1
-            print(f"FAIL {function.__name__}")
-            traceback.print_exc(file=sys.stdout)
-        sys.stdout.flush()
-    print(f"{len(chosen)} checks, {failed} failed, {skipped} skipped")
-    return 1 if failed else 0
+    import modules  # noqa: F401  (adds its checks)
+
+    backend = Backend(os.path.join(BIN, "libdlpackgen_cuda.so"), "dlpackgen_cuda")
+    return checks.main(backend, sys.argv[2:])
 
 
 if __name__ == "__main__":

@@ -292,7 +292,7 @@ static result lookup(const char *name, void **out, int version, uint64_t flags) 
 result cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, unsigned *found) {
 	NOTE("cuGetProcAddress_v2", "%s,%d", name, version);
 	result r = lookup(name, out, version, flags);
-	*found = r ? 1 : 0;
+	if (found) *found = r ? 1 : 0; /* NVIDIA's own run time asks without */
 	return r;
 }
 #elif LOOKUP == 1

@@ -148,7 +148,8 @@ static PyObject *unlocked(PyObject *module, PyObject *const *args, Py_ssize_t co
 	return out;
 }
 
-/* like(which, dtype, shape, byte, x) makes a tensor by the library of x and fills it. */
+/* like(which, dtype, shape, byte, x) makes a tensor by the library of x and fills it, unless
+ * the byte is negative. */
 static PyObject *like(PyObject *module, PyObject *args) {
 	DLPACKGEN_CALL(call, 1);
 	int which, byte;
@@ -162,7 +163,7 @@ static PyObject *like(PyObject *module, PyObject *args) {
 	const DLDataType type = {(uint8_t)(dtype & 255), (uint8_t)(dtype >> 8 & 255), (uint16_t)(dtype >> 16)};
 	DLManagedTensorVersioned *made = dlpackgen_empty(&call, 0, type, ndim, shape);
 	PyObject *out = NULL;
-	if (made && dlpack_nbytes(&made->dl_tensor, 0, &bytes) == DLPACK_OK && bytes)
+	if (byte >= 0 && made && dlpack_nbytes(&made->dl_tensor, 0, &bytes) == DLPACK_OK && bytes)
 		memset((char *)made->dl_tensor.data + made->dl_tensor.byte_offset, byte, (size_t)bytes);
 	if (made) out = dlpackgen_wrap(&call, 0, made);
 	dlpackgen_end(&call);

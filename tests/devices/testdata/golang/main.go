@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 	"unsafe"
@@ -15,7 +16,16 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-var kDLCUDA = cuda.Device{Type: 2, ID: 1}
+// kDLCUDA is device 1, or that of the first argument.
+var kDLCUDA = cuda.Device{Type: 2, ID: ordinal()}
+
+func ordinal() int32 {
+	if len(os.Args) < 2 {
+		return 1
+	}
+	n, err := strconv.ParseInt(os.Args[1], 10, 32)
+	return check(int32(n), err)
+}
 
 func request(n int64) cuda.Request {
 	return cuda.Request{Device: kDLCUDA, DType: cuda.DType{Code: 2, Bits: 32, Lanes: 1}, Shape: []int64{n, 4}}

@@ -1,0 +1,94 @@
+"""What the checks of this folder share: their list, and what a check needs.
+
+A rehearsal, with REHEARSAL in the environment, is for machines without a GPU: checks of
+libraries take tensors of the CPU, and those that need a GPU are skipped with that reason."""
+
+import os
+import subprocess
+import sys
+import traceback
+
+from table import Refused
+
+BIN = os.path.abspath(sys.argv[1])
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir)
+REHEARSAL = bool(os.environ.get("REHEARSAL"))
+CHECKS = []
+
+
+class Missing(Exception):
+    """What a check needs and the machine lacks."""
+
+
+def check(function):
+    CHECKS.append(function)
+    return function
+
+
+def module(name):
+    """Imports a library, or tells that it is missing."""
+    try:
+        found = __import__(name)
+    except Exception as why:  # a library may fail in many ways to load
+        raise Missing(f"no {name}: {why}") from why
+    if found.__file__ is None:  # a folder of that name, as tests/torch is
+        raise Missing(f"no {name}")
+    return found
+
+
+def need(name):
+    """Imports a library that is to use a GPU."""
+    found = module(name)
+    if REHEARSAL and name in ("torch", "cupy", "jax"):
+        raise Missing("a rehearsal, and this needs a GPU")
+    if name == "torch" and not found.cuda.is_available():
+        raise Missing("torch sees no GPU")
+    return found
+
+
+def somewhere():
+    """torch, and the device that it is to be used on."""
+    return (module("torch"), "cpu") if REHEARSAL else (need("torch"), "cuda:0")
+
+
+def refused(code, call, *arguments):
+    try:
+        call(*arguments)
+    except Refused as why:
+        assert why.code == code, (code, why.code, str(why))
+        return str(why)
+    raise AssertionError(f"not refused with {code}")
+
+
+def program(name, *words):
+    """The lines that a program of BIN prints."""
+    path = os.path.join(BIN, name)
+    if not os.path.exists(path):
+        raise Missing(f"no {name} among the programs")
+    done = subprocess.run([path, *words], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.splitlines()
+
+
+def main(backend, names):
+    """Runs checks, and gives the exit code: 2 where there is no GPU, 1 where one failed."""
+    try:
+        backend.probe()
+    except Refused as why:
+        print(f"no GPU to check on: {why}")
+        return 2
+    failed = skipped = 0
+    chosen = [f for f in CHECKS if not names or f.__name__ in names]
+    for function in chosen:
+        try:
+            print(f"ok {function.__name__} {function(backend) or ''}".strip())
+        except Missing as why:
+            skipped += 1
+            print(f"skip {function.__name__}: {why}")
+        except Exception:  # every kind of failure is one line more
+            failed += 1
+            print(f"FAIL {function.__name__}")
+            traceback.print_exc(file=sys.stdout)
+        sys.stdout.flush()
+    print(f"{len(chosen)} checks, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
