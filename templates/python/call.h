@@ -1,126 +1,8 @@
-/* The arguments of one call: found, read, checked. Part of exchange.c. */
+/* The tensors of one call, read where reading one may change another. Part of exchange.c. */
 #ifndef DLPACKGEN_PYTHON_CALL_H_
 #define DLPACKGEN_PYTHON_CALL_H_
 
-#include <dlpackgen_python/place.h>
-
-/* Arguments by name */
-
-DLPACKGEN_SLOW static int dlpackgen_too_many(const struct dlpackgen_function *function, Py_ssize_t count) {
-	PyErr_Format(PyExc_TypeError, "%s() takes %d argument%s, got %zd", function->name, function->count,
-	    function->count == 1 ? "" : "s", count);
-	return -1;
-}
-
-/* Gives the number of a parameter by its name; count for "stream", -1 for none. */
-static int dlpackgen_named(const struct dlpackgen_function *function, PyObject *name) {
-	for (int i = 0; i < function->count; i++)
-		if (PyUnicode_CompareWithASCIIString(name, function->parameters[i].name) == 0) return i;
-	return function->takes_stream && PyUnicode_CompareWithASCIIString(name, "stream") == 0 ? function->count : -1;
-}
-
-/* Says what is wrong with the argument stream, in place of what Python may have said. */
-static int dlpackgen_wrong_stream(const struct dlpackgen_call *call, PyObject *stream) {
-	PyObject *kind = PyErr_Occurred(), *name;
-	const int is_large = kind && PyErr_GivenExceptionMatches(kind, PyExc_OverflowError);
-	if (kind && !is_large && !PyErr_GivenExceptionMatches(kind, PyExc_TypeError)) return -1;
-	PyErr_Clear();
-	const char *got = dlpackgen_type_name(stream, &name);
-	if (is_large)
-		PyErr_Format(PyExc_OverflowError, "%s(): argument 'stream': %S is more than 63 bits", call->function->name, stream);
-	else
-		PyErr_Format(
-		    PyExc_TypeError, "%s(): argument 'stream': expected int or None, got %s", call->function->name, got);
-	Py_XDECREF(name);
-	return -1;
-}
-
-static int dlpackgen_explicit_stream(struct dlpackgen_call *call, PyObject *stream) {
-	if (stream == Py_None) return 0;
-	if (PyBool_Check(stream)) return dlpackgen_wrong_stream(call, stream);
-	call->number = PyLong_AsLongLong(stream);
-	call->has_number = 1;
-	if (call->number >= 0) return 0;
-	if (PyErr_Occurred()) return dlpackgen_wrong_stream(call, stream);
-	PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': expected a number that is not negative, got %lld",
-	    call->function->name, call->number);
-	return -1;
-}
-
-/* Puts an argument that came by its name where it belongs. */
-static int dlpackgen_put_named(struct dlpackgen_call *call, PyObject *name, PyObject *value, PyObject **given) {
-	const struct dlpackgen_function *function = call->function;
-	const int i = dlpackgen_named(function, name), is_stream = i == function->count;
-	if (i < 0 || (is_stream ? call->named_stream : given[i] != NULL)) {
-		PyErr_Format(PyExc_TypeError,
-		    i < 0 ? "%s() got an unexpected keyword argument '%U'" : "%s() got two values for argument '%U'",
-		    function->name, name);
-		return -1;
-	}
-	if (!is_stream) given[i] = value;
-	else call->named_stream = 1;
-	return is_stream ? dlpackgen_explicit_stream(call, value) : 0;
-}
-
-static int dlpackgen_arrange(
-    struct dlpackgen_call *call, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords, PyObject **given) {
-	const struct dlpackgen_function *function = call->function;
-	const Py_ssize_t named = keywords ? PyTuple_Size(keywords) : 0;
-	if (count > function->count) return dlpackgen_too_many(function, count);
-	memset(given, 0, function->count * sizeof *given);
-	memcpy(given, arguments, (size_t)count * sizeof *given);
-	call->named_stream = 0;
-	for (Py_ssize_t k = 0; k < named; k++)
-		if (dlpackgen_put_named(call, PyTuple_GetItem(keywords, k), arguments[count + k], given)) return -1;
-	return 0;
-}
-
-/* Scalars, and what was left out */
-
-static int dlpackgen_wrong_scalar(const struct dlpackgen_call *call, int i, const char *expected) {
-	PyObject *name;
-	if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) return dlpackgen_about(call->function, i);
-	PyErr_Clear();
-	const char *got = dlpackgen_type_name(call->arguments[i].object, &name);
-	dlpackgen_fault(call, i, PyExc_TypeError, "expected %s, got %s", expected, got);
-	Py_XDECREF(name);
-	return -1;
-}
-
-static int dlpackgen_read_scalar(struct dlpackgen_call *call, int i) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	switch (call->function->parameters[i].kind) {
-		case dlpackgen_int:
-			a->integer = PyLong_AsLongLong(a->object);
-			return a->integer == -1 && PyErr_Occurred() ? dlpackgen_wrong_scalar(call, i, "int") : 0;
-		case dlpackgen_float:
-			a->real = PyFloat_AsDouble(a->object);
-			return a->real == -1 && PyErr_Occurred() ? dlpackgen_wrong_scalar(call, i, "float") : 0;
-		default:
-			a->integer = a->object == Py_True;
-			return PyBool_Check(a->object) ? 0 : dlpackgen_wrong_scalar(call, i, "bool");
-	}
-}
-
-/* Tells whether a scalar is read without running code of Python. */
-DLPACKGEN_FAST int dlpackgen_is_plain(PyObject *object) {
-	return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object);
-}
-
-DLPACKGEN_SLOW static int dlpackgen_left_out(struct dlpackgen_call *call, int i) {
-	const struct dlpackgen_parameter *p = &call->function->parameters[i];
-	struct dlpackgen_argument *a = &call->arguments[i];
-	static const char *const kinds[] = {"a tensor", "int", "float", "bool"};
-	if (!p->optional && a->object)
-		return dlpackgen_fault(call, i, PyExc_TypeError, "expected %s, got None", kinds[p->kind]);
-	if (!p->optional) return dlpackgen_fault(call, i, PyExc_TypeError, "it is missing");
-	memset(a, 0, sizeof *a);
-	a->integer = p->int_default;
-	a->real = p->float_default;
-	return 0;
-}
-
-/* Tensors */
+#include <dlpackgen_python/given.h>
 
 static void dlpackgen_give_back(struct dlpackgen_call *call, int i) {
 	const uint64_t bit = UINT64_C(1) << i;
@@ -140,18 +22,26 @@ DLPACKGEN_SLOW static int dlpackgen_unreadable(const struct dlpackgen_call *call
 	return dlpackgen_about(call->function, i);
 }
 
-/* Reads a tensor by the table that was adopted for its type: 0, -1 with an exception,
- * or 1 where it is left to the other routes. What follows from i is handed in: a
- * compiler must take it for changed after a call. */
-DLPACKGEN_FAST int dlpackgen_fetch_adopted(struct dlpackgen_call *call, int i, struct dlpackgen_argument *a,
-    const struct dlpackgen_parameter *p, int64_t *scratch, int copy) {
-	a->flags = 0;
-	const int left = a->adopted->borrow(a->object, p->writes, &a->tensor, scratch, &a->flags);
-	if (DLPACKGEN_RARE(left)) return left < 0 ? dlpackgen_unreadable(call, i) : 1;
-	if (DLPACKGEN_RARE((uint32_t)a->tensor.ndim > DLPACKGEN_MAX_NDIM))
+/* Takes what an adopted table has lent, and copies its shape and strides where that is
+ * asked for. */
+static int dlpackgen_keep_adopted(const struct dlpackgen_call *call, int i, int copy) {
+	struct dlpackgen_argument *a = &call->arguments[i];
+	if ((uint32_t)a->tensor.ndim > DLPACKGEN_MAX_NDIM)
 		return dlpackgen_fault(call, i, PyExc_BufferError, "it has %d dimensions", (int)a->tensor.ndim);
-	if (copy) dlpackgen_copy_metadata(&a->tensor, scratch);
+	if (copy) dlpackgen_copy_metadata(&a->tensor, dlpackgen_scratch_of(call, i));
 	return 0;
+}
+
+/* Reads a tensor by the table that was adopted for its type: 0, -1 with an exception,
+ * or 1 where it is left to the other routes. */
+static int dlpackgen_fetch_adopted(struct dlpackgen_call *call, int i, int copy) {
+	struct dlpackgen_argument *a = &call->arguments[i];
+	int64_t *const scratch = dlpackgen_scratch_of(call, i);
+	a->flags = 0;
+	const int left = a->adopted->borrow(
+	    a->object, call->function->parameters[i].writes, &a->tensor, scratch, &a->flags);
+	if (left) return left < 0 ? dlpackgen_unreadable(call, i) : 1;
+	return dlpackgen_keep_adopted(call, i, copy);
 }
 
 /* Copies the shape and strides of what was lent, before they are checked; 0 where that is
@@ -169,12 +59,12 @@ DLPACKGEN_FAST int dlpackgen_copies(DLTensor *tensor, int64_t *scratch) {
 
 /* Reads a tensor by the exchange table that its type is trusted with, whose shapes and
  * strides are the tensor's own; what it gave is not validated. */
-DLPACKGEN_FAST int dlpackgen_fetch_by_table(
-    struct dlpackgen_call *call, int i, struct dlpackgen_argument *a, const struct dlpackgen_parameter *p) {
-	const int owned = dlpackgen_read_table(a, a->api, 1, a->object, p->writes);
+DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call *call, int i, struct dlpackgen_argument *a,
+    int want_write, const DLPackExchangeAPI *api, int (*guard)(PyObject *object, const DLTensor *tensor)) {
+	const int owned = dlpackgen_read_table(a, api, 1, a->object, want_write);
 	if (DLPACKGEN_RARE(owned < 0)) return dlpackgen_about(call->function, i);
 	if (owned) call->owns |= UINT64_C(1) << i;
-	if (a->guard && DLPACKGEN_RARE(a->guard(a->object, &a->tensor))) return dlpackgen_unreadable(call, i);
+	if (guard && DLPACKGEN_RARE(guard(a->object, &a->tensor))) return dlpackgen_unreadable(call, i);
 	return 0;
 }
 
@@ -185,17 +75,9 @@ static int dlpackgen_fetch(struct dlpackgen_call *call, int i, int copy) {
 	const struct dlpackgen_parameter *p = &call->function->parameters[i];
 	int64_t *const scratch = dlpackgen_scratch_of(call, i);
 	dlpackgen_give_back(call, i);
-	if (a->adopted) return dlpackgen_fetch_adopted(call, i, a, p, scratch, copy);
-	if (dlpackgen_fetch_by_table(call, i, a, p)) return -1;
+	if (a->adopted) return dlpackgen_fetch_adopted(call, i, copy);
+	if (dlpackgen_fetch_by_table(call, i, a, p->writes, a->api, a->guard)) return -1;
 	return dlpackgen_admit(a, scratch, copy) ? dlpackgen_about(call->function, i) : 0;
-}
-
-/* Checks a tensor that was read and did not fit at once, in full. */
-DLPACKGEN_SLOW static int dlpackgen_check_fully(struct dlpackgen_call *call, int i, int64_t *scratch) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	dlpackgen_unbind(call, i);
-	if (!a->adopted && dlpackgen_admit(a, scratch, call->function->unlocks)) return dlpackgen_about(call->function, i);
-	return dlpackgen_check(call, i, &call->function->parameters[i], a);
 }
 
 /* Reads a tensor by its __dlpack__. */
@@ -213,7 +95,8 @@ static int dlpackgen_fetch_capsule(struct dlpackgen_call *call, int i) {
 }
 
 /* Takes for good what could be taken away while the call lasts, by another thread or by
- * what an argument or the function itself runs: 0, -1 with an exception, or 1 where it is left to the other routes. */
+ * what an argument or the function itself runs: 0, -1 with an exception, or 1 where it is
+ * left to the other routes. */
 static int dlpackgen_fetch_held(struct dlpackgen_call *call, int i) {
 	struct dlpackgen_argument *a = &call->arguments[i];
 	a->versioned = dlpackgen_take_adopted(a->adopted, a->object, call->function->parameters[i].writes);
@@ -420,77 +303,6 @@ DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call *call, Py
 	if (!streams.kind) return dlpackgen_settle_place(call, 1) ? -1 : 0;
 	dlpackgen_resume(streams);
 	return -1;
-}
-
-/* The way of most calls: one argument after the other. */
-DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *const *given) {
-	const struct dlpackgen_function *const function = call->function;
-	const struct dlpackgen_parameter *p = function->parameters;
-	struct dlpackgen_state *const state = call->state;
-	struct dlpackgen_argument *a = call->arguments;
-	int64_t *scratch = call->scratch;
-	const int count = function->count, unlocks = function->unlocks;
-	int elsewhere = 0;
-	for (int i = 0; i < count; i++, a++, p++, scratch += DLPACKGEN_SCRATCH) {
-		PyObject *const object = a->object = given[i];
-		if (DLPACKGEN_RARE(!object || object == Py_None)) {
-			if (dlpackgen_left_out(call, i)) return dlpackgen_first_fault(call, i);
-			continue;
-		}
-		if (p->kind != dlpackgen_tensor) {
-			if (!dlpackgen_is_plain(object)) return dlpackgen_begin_slowly(call, given);
-			if (dlpackgen_read_scalar(call, i)) return dlpackgen_first_fault(call, i);
-			continue;
-		}
-		const struct dlpackgen_route *const route = dlpackgen_known(state, (PyObject *)Py_TYPE(object));
-		if (DLPACKGEN_RARE(!route || route->yields)) return dlpackgen_begin_slowly(call, given);
-		a->adopted = route->adopted;
-		a->api = route->api;
-		a->guard = route->guard;
-		a->trusted = route->trusted;
-		const int left = a->adopted ? dlpackgen_fetch_adopted(call, i, a, p, scratch, unlocks)
-		                            : dlpackgen_fetch_by_table(call, i, a, p);
-		if (DLPACKGEN_RARE(left)) return left < 0 ? dlpackgen_first_fault(call, i) : dlpackgen_begin_slowly(call, given);
-		const int ready = a->adopted || !unlocks || dlpackgen_copies(&a->tensor, scratch);
-		if (ready && dlpackgen_fits(call, i, p, a)) continue;
-		if (dlpackgen_check_fully(call, i, scratch)) return dlpackgen_first_fault(call, i);
-		elsewhere |= a->tensor.device.device_type != kDLCPU;
-	}
-	if (!DLPACKGEN_RARE(elsewhere || call->has_number)) return 0;
-	const int settled = dlpackgen_settle_place(call, 0);
-	return settled > 0 ? dlpackgen_begin_slowly(call, given) : settled;
-}
-
-DLPACKGEN_SLOW static int dlpackgen_begin_named(
-    struct dlpackgen_call *call, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
-	PyObject *given[DLPACKGEN_MAX_PARAMETERS];
-	if (dlpackgen_arrange(call, arguments, count, keywords, given)) return -1;
-	return dlpackgen_begin_given(call, given);
-}
-
-DLPACKGEN_PYTHON_API void dlpackgen_end(struct dlpackgen_call *call) {
-	if (!DLPACKGEN_RARE(call->owns)) return;
-	if (call->owns & DLPACKGEN_OWES_ORDER) dlpackgen_order_back(call);
-	for (int i = 0; call->owns; i++) dlpackgen_give_back(call, i);
-}
-
-DLPACKGEN_PYTHON_API int dlpackgen_begin(struct dlpackgen_call *call, PyObject *module,
-    const struct dlpackgen_function *function, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
-	int failed;
-	call->module = module;
-	call->function = function;
-	call->state = dlpackgen_state_of(module);
-	call->device.device_type = kDLCPU;
-	call->device.device_id = 0;
-	call->stream = NULL;
-	memset(call->bound, 0, sizeof call->bound);
-	call->owns = 0;
-	call->has_stream = call->has_number = 0;
-	if (DLPACKGEN_RARE(keywords != NULL || count != function->count))
-		failed = dlpackgen_begin_named(call, arguments, count, keywords);
-	else failed = dlpackgen_begin_given(call, arguments);
-	if (DLPACKGEN_RARE(failed)) dlpackgen_end(call);
-	return failed;
 }
 
 #endif

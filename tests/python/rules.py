@@ -353,6 +353,7 @@ def test_what_the_validator_finds_in_named_dtypes():
         dict(shape=[2**31, 2**31, 2**31], strides=[2**62, 2**31, 1]),
         dict(shape=[2**24, 2**24, 2**24], strides=[2**48, 2**24, 1]),
         dict(shape=[2**31, 2**40], strides=[2**40, 1]),
+        dict(shape=[2**33, 2**33], strides=[2**33, 1]),
         dict(shape=[2**62], strides=[1]),
         dict(shape=[2, 2], strides=[2**62, 2**62]),
         dict(shape=[1, 2], strides=[0, 2**62]),
@@ -413,6 +414,7 @@ def test_what_fits_at_once():
         symbols=["n"],
     )
     on_cuda = function({"dtypes": [FLOAT32], "rank": 1, "shape": [ANY], "devices": [CUDA]}, takes_stream=1)
+    rows = function({"dtypes": [FLOAT32], "rank": 2, "more": 1, "shape": [ANY, ANY]})
     for lends in Known, Owned:
         x = lends(3, 3)
         with frees_all():
@@ -421,6 +423,7 @@ def test_what_fits_at_once():
             for args, kind, text in [
                 ((lends(3, 3, dtype=FLOAT64), x, x), TypeError, "argument 'a' (1st): expected float32 or int32, got float64"),
                 ((lends(3), x, x), ValueError, "argument 'a' (1st): expected 2 dimensions, got 1"),
+                ((lends(2, 3, 3), x, x), ValueError, "argument 'a' (1st): expected 2 dimensions, got 3"),
                 ((lends(3, 2), x, x), ValueError, "argument 'a' (1st): expected n = 3 in dimension 1, as in argument 'a' (1st), got 2"),
                 ((x, lends(2, 3), x), ValueError, "argument 'b' (2nd): expected n = 3 in dimension 0, as in argument 'a' (1st), got 2"),
                 ((x, lends(3, 4), x), ValueError, "argument 'b' (2nd): expected 3 in dimension 1, got 4"),
@@ -438,6 +441,34 @@ def test_what_fits_at_once():
             with raises(ValueError, "expected a tensor on cuda, got one on cpu:0"):
                 on_cuda(lends(3))
             equal(on_cuda(lends(3, device=CUDA), stream=1)[1], (CUDA, 0))
+            equal(on_cuda(lends(3, device=CUDA))[1], (CUDA, 0))
+            rows(lends(2, 3, 4))
+            with raises(ValueError, "expected at least 2 dimensions, got 1"):
+                rows(lends(3))
+
+
+@trusted(Known)
+def test_a_trusted_table_without_strides():
+    """It is checked in one pass as well, where what it leaves out must not be followed."""
+    for unlocks in 0, 1:
+        f = function({"dtypes": [FLOAT32], "rank": 2, "shape": [symbol(0), ANY], "density": ROW_MAJOR}, unlocks=unlocks)
+        equal(f(Known(2, 3))[0]["strides"], (3, 1))  # the first is read the long way
+        equal(f(Known(2, 3, strides=None))[0]["strides"], (3, 1))
+
+
+@trusted(Known)
+@trusted(Owned, "torch.nn", "Parameter")
+def test_arguments_of_several_types():
+    """What is known of one type is put down for the next argument, if that is of the same type."""
+    f = function({"dtypes": [FLOAT32], "rank": 1, "shape": [symbol(0)]}, {"kind": INT}, *[{"dtypes": [FLOAT32], "rank": 1, "shape": [ANY]}] * 2)
+    for kinds in itertools.product((Known, Owned), repeat=3):
+        a, b, c = [kind(3) for kind in kinds]
+        got = f(a, 5, b, c)
+        equal([got[i]["owned"] for i in (0, 2, 3)], [kind is Owned for kind in kinds])
+        with raises(ValueError, "argument 'd' (4th): expected 1 dimension, got 2"):
+            f(a, 5, b, kinds[0](3, 3))
+        with raises(TypeError, "argument 'c' (3rd): expected a tensor, got None"):
+            f(a, 5, None, c)
 
 
 main()

@@ -231,9 +231,8 @@ DLPACKGEN_FAST int dlpackgen_lies_well(const struct dlpackgen_parameter *p, cons
 
 /* Tells whether an extent is what a parameter demands, and binds its symbol. */
 DLPACKGEN_FAST int dlpackgen_extent_fits(struct dlpackgen_call *call, int i, int64_t wanted, int64_t extent) {
-	if (wanted == extent || wanted == DLPACKGEN_ANY) return 1;
-	if (wanted >= 0) return 0;
-	const int symbol = (int)(-2 - wanted);
+	const uint64_t symbol = (uint64_t)DLPACKGEN_SYMBOL(0) - (uint64_t)wanted;
+	if (wanted >= DLPACKGEN_ANY) return wanted == extent || wanted == DLPACKGEN_ANY;
 	if (call->bound[symbol]) return call->symbols[symbol] == extent;
 	call->bound[symbol] = (uint8_t)(i + 1);
 	call->symbols[symbol] = extent;
@@ -241,7 +240,7 @@ DLPACKGEN_FAST int dlpackgen_extent_fits(struct dlpackgen_call *call, int i, int
 }
 
 /* Tells whether a tensor is like the others that it must be like. */
-DLPACKGEN_FAST int dlpackgen_others_fit(
+static int dlpackgen_others_fit(
     const struct dlpackgen_call *call, const struct dlpackgen_parameter *p, const DLTensor *tensor, uint32_t dtype) {
 	const struct dlpackgen_argument *typed = p->dtype_as ? &call->arguments[p->dtype_as - 1] : NULL;
 	const struct dlpackgen_argument *shaped = p->shape_as ? &call->arguments[p->shape_as - 1] : NULL;
@@ -249,38 +248,64 @@ DLPACKGEN_FAST int dlpackgen_others_fit(
 	return !shaped || !shaped->object || dlpackgen_has_shape(tensor, &shaped->tensor);
 }
 
+/* The product of both must fit in 64 bits, or a huge tensor would look empty. */
+#define DLPACKGEN_USUAL_EXTENT (UINT64_C(1) << 24)
+#define DLPACKGEN_USUAL_SIZE (UINTPTR_MAX >> 24)
+
+/* Tells whether a dimension of some elements comes next in a row-major tensor, and counts
+ * them in. */
+DLPACKGEN_FAST int dlpackgen_dimension_fits(uint64_t extent, int64_t stride, uint64_t *elements) {
+	if (DLPACKGEN_RARE(extent - 1 >= DLPACKGEN_USUAL_EXTENT)) return 0;
+	if (DLPACKGEN_RARE(stride != (int64_t)*elements) && extent != 1) return 0;
+	*elements *= extent;
+	return *elements <= DLPACKGEN_USUAL_SIZE;
+}
+
+/* Tells the same of a tensor that has more dimensions than its parameter names. */
+DLPACKGEN_SLOW static int dlpackgen_more_fit(
+    struct dlpackgen_call *call, int i, const struct dlpackgen_parameter *p, const DLTensor *tensor) {
+	const int32_t more = tensor->ndim - p->rank;
+	uint64_t elements = 1;
+	if (more < 0 || tensor->ndim > DLPACKGEN_MAX_NDIM || !p->more) return 0;
+	for (int32_t d = tensor->ndim; d-- > 0;) {
+		if (!dlpackgen_dimension_fits((uint64_t)tensor->shape[d], tensor->strides[d], &elements)) return 0;
+		if (d >= more && !dlpackgen_extent_fits(call, i, p->shape[d - more], tensor->shape[d])) return 0;
+	}
+	return 1;
+}
+
 /* Tells whether shape and strides are those of a row-major tensor that fits, with
  * elements in it, and of which no address or size is near an edge. */
 DLPACKGEN_FAST int dlpackgen_shape_fits(
     struct dlpackgen_call *call, int i, const struct dlpackgen_parameter *p, const DLTensor *tensor) {
-	/* The product of both limits must fit in 64 bits, or a huge tensor would look empty. */
-	const uint64_t extent_limit = UINT64_C(1) << 24, limit = UINTPTR_MAX >> 24;
+	const int64_t *const shape = tensor->shape, *const strides = tensor->strides;
 	uint64_t elements = 1;
-	if ((uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || p->rank > DLPACKGEN_MAX_EXTENTS) return 0;
-	const int more = tensor->ndim - p->rank;
-	if (more != 0 && (more < 0 || !p->more)) return 0;
-	if (tensor->ndim > 0 && (!tensor->shape || !tensor->strides)) return 0;
-	for (int d = tensor->ndim; d-- > 0;) {
-		const uint64_t extent = (uint64_t)tensor->shape[d];
-		if (extent - 1 >= extent_limit || (extent != 1 && tensor->strides[d] != (int64_t)elements)) return 0;
-		elements *= extent;
-		if (elements > limit) return 0;
-		if (d >= more && !dlpackgen_extent_fits(call, i, p->shape[d - more], (int64_t)extent)) return 0;
+	if (DLPACKGEN_RARE(p->rank > DLPACKGEN_MAX_EXTENTS)) return 0;
+	if (DLPACKGEN_RARE(tensor->ndim != p->rank)) return dlpackgen_more_fit(call, i, p, tensor);
+	for (int64_t d = (int64_t)p->rank - 1; d >= 0; d--) {
+		if (DLPACKGEN_RARE(!dlpackgen_dimension_fits((uint64_t)shape[d], strides[d], &elements))) return 0;
+		if (DLPACKGEN_RARE(!dlpackgen_extent_fits(call, i, p->shape[d], shape[d]))) return 0;
 	}
-	return tensor->data && (uintptr_t)tensor->data <= UINTPTR_MAX / 2 && tensor->byte_offset <= limit;
+	return 1;
 }
 
 /* Tells of most tensors in one pass that the validator would accept them and that they
  * are what their parameter demands: row-major ones of named dtypes in the memory of the
- * host. 0 says nothing, and may have bound symbols. */
+ * host, with shape and strides. 0 says nothing, and may have bound symbols. */
 DLPACKGEN_FAST int dlpackgen_fits(
     struct dlpackgen_call *call, int i, const struct dlpackgen_parameter *p, const struct dlpackgen_argument *a) {
 	const DLTensor *const tensor = &a->tensor;
 	const uint32_t dtype = dlpackgen_dtype_of(tensor);
-	if (p->dtypes[0] == 0 || !dlpackgen_takes_dtype(p, dtype)) return 0;
-	if (tensor->device.device_type != kDLCPU || !dlpackgen_takes_device(p, kDLCPU)) return 0;
-	if (!dlpackgen_others_fit(call, p, tensor, dtype) || !dlpackgen_shape_fits(call, i, p, tensor)) return 0;
-	return !(p->writes && a->flags & DLPACK_FLAG_BITMASK_READ_ONLY) && !dlpackgen_is_misaligned(tensor);
+	uint16_t like; /* dtype_as and shape_as, in one load */
+	memcpy(&like, &p->dtype_as, sizeof like);
+	if (DLPACKGEN_RARE(p->dtypes[0] == 0 || !dlpackgen_takes_dtype(p, dtype))) return 0;
+	if (DLPACKGEN_RARE(tensor->device.device_type != kDLCPU || !dlpackgen_takes_device(p, kDLCPU))) return 0;
+	if (like && !dlpackgen_others_fit(call, p, tensor, dtype)) return 0;
+	if (DLPACKGEN_RARE(!dlpackgen_shape_fits(call, i, p, tensor))) return 0;
+	if (DLPACKGEN_RARE((uintptr_t)tensor->data - 1 >= UINTPTR_MAX / 2)) return 0;
+	if (DLPACKGEN_RARE(tensor->byte_offset > DLPACKGEN_USUAL_SIZE)) return 0;
+	if (DLPACKGEN_RARE(a->flags & DLPACK_FLAG_BITMASK_READ_ONLY) && p->writes) return 0;
+	return !dlpackgen_is_misaligned(tensor);
 }
 
 /* Frees the symbols that an argument has bound. */

@@ -26,7 +26,7 @@
 
 #include <dlpackgen_python/backend.h>
 
-#include <dlpackgen_python/call.h>
+#include <dlpackgen_python/begin.h>
 
 #include <dlpackgen_python/object.h>
 

@@ -166,7 +166,7 @@ struct dlpackgen_call {
 	int decides;
 	uint8_t bound[DLPACKGEN_MAX_SYMBOLS];
 	uint64_t owns; /* a bit for each argument that has a managed tensor, and DLPACKGEN_OWES_ORDER */
-	uint8_t has_stream, has_number, named_stream;
+	uint8_t has_stream, has_number, named_stream, elsewhere;
 };
 
 /** Declares a call with room for so many parameters. Nothing is cleared, which would take longer than the call. */

@@ -4,7 +4,7 @@
 #ifndef DLPACKGEN_PYTHON_OBJECT_H_
 #define DLPACKGEN_PYTHON_OBJECT_H_
 
-#include <dlpackgen_python/call.h>
+#include <dlpackgen_python/begin.h>
 
 struct dlpackgen_object {
 	PyObject_HEAD DLManagedTensorVersioned *tensor;

@@ -1,0 +1,133 @@
+/* The begin and the end of a call, and the way of most calls between them, whose tensors
+ * are read one after the other. Part of exchange.c. */
+#ifndef DLPACKGEN_PYTHON_BEGIN_H_
+#define DLPACKGEN_PYTHON_BEGIN_H_
+
+#include <dlpackgen_python/call.h>
+
+/* What is known of the type of an argument, put down for those behind it, since a route
+ * may not last. */
+struct dlpackgen_means {
+	PyObject *type; /* NULL before the first */
+	const struct dlpackgen_adopted *adopted;
+	const DLPackExchangeAPI *api;
+	int (*guard)(PyObject *object, const DLTensor *tensor);
+};
+
+/* Goes on with a tensor that was read and did not fit at once, in full: 0, -1 with an
+ * exception, or 1 where code may run. left is what reading it has given. */
+DLPACKGEN_SLOW static int dlpackgen_begin_fully(
+    struct dlpackgen_call *call, int i, const struct dlpackgen_means *means, int left) {
+	struct dlpackgen_argument *a = &call->arguments[i];
+	const int copy = call->function->unlocks;
+	a->adopted = means->adopted;
+	a->api = means->api;
+	if (left) return left < 0 && a->adopted ? dlpackgen_unreadable(call, i) : left;
+	dlpackgen_unbind(call, i);
+	if (a->adopted) left = dlpackgen_keep_adopted(call, i, copy);
+	else if (dlpackgen_admit(a, dlpackgen_scratch_of(call, i), copy)) left = dlpackgen_about(call->function, i);
+	if (left || dlpackgen_check(call, i, &call->function->parameters[i], a)) return -1;
+	call->elsewhere |= a->tensor.device.device_type != kDLCPU;
+	return 0;
+}
+
+/* Gives how a type is read whose objects are read without running code, or NULL. */
+DLPACKGEN_FAST const struct dlpackgen_route *dlpackgen_quiet(struct dlpackgen_state *state, PyObject *object) {
+	const struct dlpackgen_route *route = dlpackgen_known(state, (PyObject *)Py_TYPE(object));
+	return route && !route->yields ? route : NULL;
+}
+
+/* Deals with an argument that is no tensor: 0, -1 with an exception, or 1 where code may
+ * run, as for all others. */
+static int dlpackgen_begin_other(struct dlpackgen_call *call, int i, PyObject *object) {
+	if (!object || object == Py_None) return dlpackgen_left_out(call, i);
+	if (call->function->parameters[i].kind == dlpackgen_tensor || !dlpackgen_is_plain(object)) return 1;
+	return dlpackgen_read_scalar(call, i);
+}
+
+/* Tells whether there are shape and strides, which adopted tables always give. */
+DLPACKGEN_FAST int dlpackgen_is_filled(const struct dlpackgen_argument *a, const struct dlpackgen_means *means) {
+	return means->adopted || (a->tensor.shape && a->tensor.strides);
+}
+
+/* Reads a tensor by what runs no code: 0, -1 with an exception, or 1 where it is left to
+ * the other routes. */
+DLPACKGEN_FAST int dlpackgen_begin_reading(struct dlpackgen_call *call, int i, struct dlpackgen_argument *a,
+    int want_write, const struct dlpackgen_means *means, int64_t *scratch) {
+	a->flags = 0;
+	if (means->adopted) return means->adopted->borrow(a->object, want_write, &a->tensor, scratch, &a->flags);
+	return dlpackgen_fetch_by_table(call, i, a, want_write, means->api, means->guard);
+}
+
+/* The way of most calls: one argument after the other. */
+DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *const *given, int unlocks) {
+	const struct dlpackgen_function *const function = call->function;
+	const struct dlpackgen_parameter *p = function->parameters;
+	struct dlpackgen_means means = {NULL, NULL, NULL, NULL};
+	struct dlpackgen_argument *a = call->arguments;
+	int64_t *scratch = call->scratch;
+	const int count = function->count;
+	int left = 0;
+	for (int i = 0; i < count; i++, a++, p++, scratch += DLPACKGEN_SCRATCH) {
+		PyObject *const object = a->object = given[i];
+		if (DLPACKGEN_RARE(p->kind != dlpackgen_tensor || !object || (PyObject *)Py_TYPE(object) != means.type)) {
+			const struct dlpackgen_route *route = NULL;
+			if (p->kind == dlpackgen_tensor && object) route = dlpackgen_quiet(call->state, object);
+			if (!route) {
+				left = dlpackgen_begin_other(call, i, object);
+				if (left) break;
+				continue;
+			}
+			means.type = route->type;
+			means.adopted = route->adopted;
+			means.api = route->api;
+			means.guard = route->guard;
+		}
+		left = dlpackgen_begin_reading(call, i, a, p->writes, &means, scratch);
+		int fits = !left && (unlocks ? dlpackgen_copies(&a->tensor, scratch) : dlpackgen_is_filled(a, &means));
+		if (fits) fits = dlpackgen_fits(call, i, p, a);
+		if (DLPACKGEN_RARE(!fits)) {
+			left = dlpackgen_begin_fully(call, i, &means, left);
+			if (left) break;
+		}
+	}
+	if (!left && !DLPACKGEN_RARE(call->elsewhere | call->has_number)) return 0;
+	if (left < 0) return dlpackgen_first_fault(call, (int)(a - call->arguments));
+	if (!left) left = dlpackgen_settle_place(call, 0);
+	return left > 0 ? dlpackgen_begin_slowly(call, given) : left;
+}
+
+DLPACKGEN_SLOW static int dlpackgen_begin_named(
+    struct dlpackgen_call *call, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+	PyObject *given[DLPACKGEN_MAX_PARAMETERS];
+	if (dlpackgen_arrange(call, arguments, count, keywords, given)) return -1;
+	return dlpackgen_begin_given(call, given, call->function->unlocks);
+}
+
+DLPACKGEN_PYTHON_API void dlpackgen_end(struct dlpackgen_call *call) {
+	if (!DLPACKGEN_RARE(call->owns)) return;
+	if (call->owns & DLPACKGEN_OWES_ORDER) dlpackgen_order_back(call);
+	for (int i = 0; call->owns; i++) dlpackgen_give_back(call, i);
+}
+
+DLPACKGEN_PYTHON_API int dlpackgen_begin(struct dlpackgen_call *call, PyObject *module,
+    const struct dlpackgen_function *function, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+	int failed;
+	call->module = module;
+	call->function = function;
+	call->state = dlpackgen_state_of(module);
+	call->device.device_type = kDLCPU;
+	call->device.device_id = 0;
+	call->stream = NULL;
+	memset(call->bound, 0, sizeof call->bound);
+	call->owns = 0;
+	call->has_stream = call->has_number = call->elsewhere = 0;
+	if (DLPACKGEN_RARE(keywords != NULL || count != function->count))
+		failed = dlpackgen_begin_named(call, arguments, count, keywords);
+	else if (function->unlocks) failed = dlpackgen_begin_given(call, arguments, 1);
+	else failed = dlpackgen_begin_given(call, arguments, 0);
+	if (DLPACKGEN_RARE(failed)) dlpackgen_end(call);
+	return failed;
+}
+
+#endif
