@@ -11,6 +11,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	source "github.com/dlpackgen/dlpackgen/spec"
 )
 
 // vendors is a config with nothing but a back end of its own.
@@ -92,4 +93,23 @@ func TestADescriptionIsTheSameInAConfig(t *testing.T) {
 	b := backend.Decode("x.yaml", []byte("backend: 1\nname: acme\n"+strings.ReplaceAll(rest, "\n    ", "\n")[4:]), list)
 	require.NotNil(t, b, diag.Text(list.Sorted(), false))
 	assert.Equal(t, "acme", b.Name)
+}
+
+// What the program carries is described in the form that a vendor writes: as a part of a
+// config, each description is the same back end.
+func TestEmbeddedDescriptionsInAConfig(t *testing.T) {
+	entries, err := source.Backends.ReadDir("backends")
+	require.NoError(t, err)
+	for _, e := range entries {
+		src, err := source.Backends.ReadFile("backends/" + e.Name())
+		require.NoError(t, err)
+		name := strings.TrimSuffix(e.Name(), ".yaml")
+		_, rest, found := strings.Cut(string(src), "\nname: "+name+"\n")
+		require.True(t, found)
+		cfg, text := decode(t, "version: 1\nbackends:\n  mine:\n    "+strings.ReplaceAll(rest, "\n", "\n    ")+"\n", Choice{})
+		require.Empty(t, text)
+		want := *backend.Embedded(name)
+		want.Name = "mine"
+		assert.Equal(t, []*backend.Backend{&want}, cfg.Backends, name)
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/config"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
@@ -94,6 +95,20 @@ func good(t testing.TB, lines []string) {
 	assert.Equal(t, "19 checks, 0 failed", lines[len(lines)-1])
 }
 
+// shm gives the back end of that name with the program in its place: its table is a part
+// of another, and it has no target of a description.
+func shm(t testing.TB) string {
+	t.Helper()
+	return built(t, "shm", func(dir string) {
+		require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(golden.Root(t), "backends/shm"))))
+		require.NoError(t, os.Mkdir(filepath.Join(dir, "conformance"), 0o755))
+		text := "#include \"../dlpackgen_shm.h\"\n#define CONFORMANCE_TABLE dlpackgen_shm()->device\n#define CONFORMANCE_NAME \"shm\"\n" +
+			"static const struct conformance_type { int type, zero; } conformance_types[] = {{kDLCPU, 1}};\n"
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "conformance/conformance.h"), []byte(text), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "conformance/conformance.c"), contents(t, filepath.Join(cuda(t), "conformance/conformance.c")), 0o600))
+	})
+}
+
 // The emitted test passes on every back end, with a device and without a driver.
 func TestConformance(t *testing.T) {
 	if testing.Short() {
@@ -101,6 +116,7 @@ func TestConformance(t *testing.T) {
 	}
 	good(t, conformance(t, cudaEnd, cuda(t), standin(t), sanitized...))
 	good(t, conformance(t, acmeEnd, acme(t), acmeDriver(t), sanitized...))
+	good(t, conformance(t, backEnd{name: "shm"}, shm(t), "", sanitized...))
 	for _, b := range []struct {
 		backEnd
 		source string
@@ -188,6 +204,9 @@ func TestAVendorsPackageInGo(t *testing.T) {
 
 // What nobody has written yet says so, and where its place is.
 func TestAVendorsPartAsItIsMade(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds another back end")
+	}
 	out := steps(t, acmeEnd.client(t, vendored(t, "testdata/acme.yaml", ""), sanitized...), acmeDriver(t), "probe", "count")
 	assert.Equal(t, []string{"probe 20 0 acme: start: not written yet; its place is in acme_impl.c", "count 20 0 acme: start: not written yet; its place is in acme_impl.c"}, out)
 }
