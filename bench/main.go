@@ -25,6 +25,7 @@ var suites = []suite{
 	{"go", benchGo},
 	{"cpp", benchCpp},
 	{"devices", benchDevices},
+	{"devices", benchOneAPI},
 	{"shm", benchShm},
 	{"torch", benchTorch},
 	{"torch", benchTorchOps},

@@ -45,6 +45,7 @@ enum levelzero_phase { LEVELZERO_NEW, LEVELZERO_READY, LEVELZERO_FAILED, LEVELZE
 static struct {
 	atomic_int phase;
 	struct driver driver;
+	driver_context usual; /* the first platform's */
 	unsigned int version;
 	int32_t platform_count, root_count, known_count;
 	struct levelzero_platform *platforms;
@@ -237,6 +238,7 @@ static void levelzero_load(void) {
 	if (!code) code = levelzero_resolve(library, &levelzero.first);
 	if (!code) code = levelzero_enumerate(&levelzero.first);
 	if (!code) {
+		levelzero.usual = levelzero.platforms->context;
 		levelzero_environment();
 		device_at_fork(levelzero_child);
 		(void)atexit(levelzero_end);

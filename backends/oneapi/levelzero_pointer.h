@@ -122,7 +122,7 @@ static int levelzero_classify(const char *what, const void *pointer, int32_t pla
 static int usm_look(const char *what, const void *pointer, int32_t hint, struct usm_memory *memory,
                     dlpackgen_device_error *error) {
 	(void)hint;
-	*memory = (struct usm_memory){USM_UNKNOWN, 0, -1, NULL, 0};
+	*memory = usm_unknown;
 	for (int32_t platform = 0; platform < levelzero.platform_count; platform++) {
 		struct levelzero_allocation found = {.type = DRIVER_struct_allocation};
 		driver_device owner = NULL;
@@ -133,6 +133,28 @@ static int usm_look(const char *what, const void *pointer, int32_t hint, struct 
 		return levelzero_classify(what, pointer, platform, found.kind, owner, memory, error);
 	}
 	return DLPACKGEN_DEVICE_OK;
+}
+
+/* The usual case in few steps, since it is asked of each tensor: memory of a device of
+ * the first driver. All else goes the long way, which asks once more. */
+static inline int usm_quick(const void *pointer, dlpackgen_device_pointer *info) {
+	struct levelzero_allocation found;
+	driver_device owner = NULL;
+	void *base;
+	if (atomic_load_explicit(&levelzero.phase, memory_order_acquire) != LEVELZERO_READY || !info) return 0;
+	driver_context context = levelzero.usual;
+	found.type = DRIVER_struct_allocation, found.next = NULL, found.kind = DRIVER_memory_unknown;
+	if (levelzero.driver.memory_properties(context, pointer, (void *)&found, &owner) ||
+	    found.kind != DRIVER_memory_device || levelzero.driver.memory_range(context, pointer, &base, &info->size))
+		return 0;
+	const int32_t root = levelzero_root_above(owner);
+	const int32_t id = root < 0 ? -1 : atomic_load_explicit(&levelzero.roots[root].id, memory_order_acquire);
+	info->device.device_type = (DLDeviceType)BACKEND_device;
+	info->device.device_id = id;
+	info->ordinal = root;
+	info->reserved = 0;
+	info->base = base;
+	return id >= 0;
 }
 
 #endif /* DLPACKGEN_LEVELZERO_POINTER_H_ */

@@ -184,7 +184,7 @@ static int usm_check_id(const char* what, int32_t id, dlpackgen_device_error* er
 // not tell where an allocation begins and ends.
 static int usm_look(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
                     dlpackgen_device_error* error) {
-  *memory = {USM_UNKNOWN, 0, -1, nullptr, 0};
+  *memory = usm_unknown;
   return guarded(error, what, [&] {
     const int32_t likely = state->roots[hint].first;
     int code = look_in(what, pointer, likely, memory, error);
@@ -195,6 +195,8 @@ static int usm_look(const char* what, const void* pointer, int32_t hint, struct 
     return code;
   });
 }
+
+static int usm_quick(const void*, dlpackgen_device_pointer*) { return 0; }
 
 static int usm_probe(dlpackgen_device_facts* facts, dlpackgen_device_error* error) {
   const int code = usm_ready(error);

@@ -12,16 +12,22 @@ enum usm_kind { USM_UNKNOWN, USM_HOST, USM_DEVICE, USM_SHARED };
  * first device of its context. */
 struct usm_memory {
 	enum usm_kind kind;
-	int32_t id, ordinal;
-	const void *base;
+	int32_t ordinal;
 	size_t size;
+	const void *base;
+	int32_t id;
 };
 
-/* What an implementation has: each gives a code. */
+static const struct usm_memory usm_unknown = {USM_UNKNOWN, -1, 0, NULL, 0};
+
+/* What an implementation has: each gives a code, but for usm_quick, which tells whether it
+ * filled the answer for memory of a device, without an error. */
 static int usm_ready(dlpackgen_device_error *error);
 static int usm_check_id(const char *what, int32_t id, dlpackgen_device_error *error);
 static int usm_look(const char *what, const void *pointer, int32_t hint, struct usm_memory *memory,
                     dlpackgen_device_error *error);
+
+static int usm_quick(const void *pointer, dlpackgen_device_pointer *info);
 
 /* Refuses memory that the host can reach, which torch would refuse as well. */
 static int usm_check_kind(const char *what, const void *pointer, const struct usm_memory *memory, int every,
@@ -55,11 +61,11 @@ static int usm_info(const void *pointer, int every, dlpackgen_device_pointer *in
 }
 
 static int usm_pointer_info(const void *pointer, dlpackgen_device_pointer *info, dlpackgen_device_error *error) {
-	return usm_info(pointer, 0, info, error);
+	return usm_quick(pointer, info) ? DLPACKGEN_DEVICE_OK : usm_info(pointer, 0, info, error);
 }
 
 static int usm_pointer_info_every(const void *pointer, dlpackgen_device_pointer *info, dlpackgen_device_error *error) {
-	return usm_info(pointer, 1, info, error);
+	return usm_quick(pointer, info) ? DLPACKGEN_DEVICE_OK : usm_info(pointer, 1, info, error);
 }
 
 /* Holds what the driver tells against what a tensor says. Memory of the host is of
@@ -88,7 +94,7 @@ static int usm_check_tensor(const char *what, const DLTensor *t, int every, stru
 
 static int usm_import(const DLTensor *tensor, int every, dlpackgen_device_pointer *info,
                       dlpackgen_device_error *error) {
-	struct usm_memory memory = {USM_UNKNOWN, 0, -1, NULL, 0};
+	struct usm_memory memory = usm_unknown;
 	uint64_t count = 0;
 	int code = usm_ready(error);
 	if (!code && !tensor)

@@ -47,6 +47,7 @@ var mutants = []struct{ file, old, fresh, scenario string }{
 	{"levelzero_pointer.h", "if (again && ", "if (0 && ", "once"},
 	{"levelzero_pointer.h", "if (found.kind == DRIVER_memory_unknown) continue;", "if (found.kind == DRIVER_memory_unknown) break;", "of another driver"},
 	{"levelzero_pointer.h", "owner ? memory->ordinal : first", "owner ? memory->ordinal : 0", "the host's, pinned"},
+	{"levelzero_pointer.h", "found.kind != DRIVER_memory_device ||", "", "shared"},
 	{"levelzero_order.h", "if (!immediate)", "if (0)", "a list that is recorded"},
 	{"levelzero_order.h", "if (root != wanted)", "if (0)", "a stream of another device"},
 	{"levelzero_order.h", "if (context != levelzero_platform_of(root)->context)", "if (0)", "a stream of another context"},
@@ -173,6 +174,9 @@ func TestEachGuardOfTheStartIsMissed(t *testing.T) {
 		{"levelzero_memory.h", " && atomic_load(&levelzero.phase) == LEVELZERO_READY", "", nil, []string{"ids", "alloc:0:1", "log", "fork", "delete:0", "log"}, "log \n"},
 		{"levelzero_pointer.h", "if (atomic_load_explicit(&levelzero.numbered, memory_order_acquire)) return", "if (1) return", nil, []string{"probe", "alloc:0:4"}, "alloc 25 0"},
 		{"levelzero_pointer.h", "return id < 0 ? -1 : root;", "return root;", nil, []string{"ids:4:-:2", "alloc:-1:4"}, "alloc 9 0"},
+		{"levelzero_pointer.h", "return id >= 0;", "return 1;", nil, []string{"probe", "make:device:0", "info:p0", "drop:0:0"}, "info 25 0"},
+		{"levelzero_pointer.h", "LEVELZERO_READY || !info)", "LEVELZERO_READY)", nil, []string{"ids", "alloc:0:4", "infonull:0", "delete:0"}, "infonull 7 0"},
+		{"levelzero_pointer.h", "!= LEVELZERO_READY ||", "== LEVELZERO_NEW ||", nil, []string{"ids", "alloc:0:4", "fork", "info:t0", "delete:0"}, "info 6 0"},
 		{"device_library.h", "RTLD_NOW | RTLD_LOCAL", "RTLD_NOW | RTLD_GLOBAL", nil, []string{"probe", "mapped"}, "mapped 1 global 0"},
 	} {
 		t.Run(c.old, func(t *testing.T) {

@@ -46,7 +46,7 @@ var startLog = `log zeInit\(0\) zeDriverGet\(\) zeDriverGetApiVersion\(0\) zeDev
 const checked = `zeCommandListIsImmediate\((l\d)\) zeCommandListGetDeviceHandle\(l\d\) zeCommandListGetContextHandle\(l\d\) `
 
 var pointers = []scenario{
-	{"of the host", []string{"info:h", "log"}, []string{`info ok 1 0 -1 \+-1 0`, `log zeMemGetAllocProperties\(0\) zeMemGetAllocProperties\(1\) `}},
+	{"of the host", []string{"info:h", "log"}, []string{`info ok 1 0 -1 \+-1 0`, `log zeMemGetAllocProperties\(0\) zeMemGetAllocProperties\(0\) zeMemGetAllocProperties\(1\) `}},
 	{"our own, and inside", []string{"alloc:1:16", "log", "info:t0+60", "log", "delete:0"},
 		[]string{"alloc ok .*", "log .*", `info ok 14 1 1 \+60 64`, `log zeMemGetAllocProperties\(0\) zeMemGetAddressRange\(0\) `}},
 	{"of a tile, which is its card's", []string{"make:device:1:1", "info:p0", "drop:0:1"}, []string{`info ok 14 1 1 \+0 64`}},

@@ -65,6 +65,10 @@ static void print_info(const dlpackgen_device_pointer *p, const char *address) {
 
 static void info(void) {
 	dlpackgen_device_pointer p;
+	if (!strcmp(words[0], "infonull")) {
+		if (!tell("infonull", device->pointer_info(tensors[0]->dl_tensor.data, NULL, &error))) printf("\n");
+		return;
+	}
 	const char *address = at(words[1]);
 	if (!tell("info", device->pointer_info(address, &p, &error))) print_info(&p, address);
 }
@@ -205,7 +209,7 @@ static void make(void) {
 
 static void step(const char *text) {
 	static const struct { const char *name; void (*run)(void); } steps[] = {
-	    {"probe", probe}, {"count", count}, {"id", id}, {"ids", ids}, {"alloc", alloc}, {"info", info}, {"import", import},
+	    {"probe", probe}, {"count", count}, {"id", id}, {"ids", ids}, {"alloc", alloc}, {"info", info}, {"infonull", info}, {"import", import},
 	    {"copy", copy}, {"stream", read_number}, {"current", current}, {"free", lifetime}, {"keep", lifetime},
 	    {"delete", lifetime}, {"deletethere", lifetime}, {"order", order}, {"finish", finish}, {"nulls", nulls},
 	    {"mapped", mapped}, {"make", make}, {"drop", make}, {"open", make}, {"say", make}, {"host", make},

@@ -95,11 +95,15 @@ OUT void standin_hold(const char *handle, int on) {
 OUT void standin_hold_all(int on) { hold_all = on; }
 
 static char *tile(driver_device d) {
+#ifdef QUIET
+	return (void)d, "";
+#else
 	static char text[4][16];
 	static unsigned turn;
 	char *out = text[__atomic_fetch_add(&turn, 1, __ATOMIC_RELAXED) % 4];
 	snprintf(out, 16, d->tile < 0 ? "%d" : "%d.%d", d->card, d->tile);
 	return out;
+#endif
 }
 static struct range *find(driver_context context, const char *p) {
 	for (int i = 0; i < 256; i++)

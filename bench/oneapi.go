@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// benchOneAPI measures oneAPI's back end over Level Zero: against Intel's driver with
+// cards that it simulates, where the tests have fetched it, else against the stand-in
+// of tests/oneapi. The simulated driver's own code is the real one.
+func benchOneAPI(out io.Writer, rounds int) ([]goal, error) {
+	dir, err := os.MkdirTemp("", "dlpackgen-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	program := filepath.Join(dir, "measure")
+	if err := compileDevices("gcc", "-std=gnu11", "-O2", "-Ibackends/oneapi", "-o", program, "bench/testdata/oneapi/measure.c",
+		"backends/oneapi/dlpackgen_oneapi.c", "-ldl"); err != nil {
+		return nil, err
+	}
+	b, err := levelZeroOf(program, dir)
+	if err != nil {
+		return nil, err
+	}
+	driver, table, err := b.pairs(rounds)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(out, "devices: oneAPI's pointer_info with %s, %d rounds in turn: %s\n", b.what, rounds, spread("the driver's own two calls", driver))
+	fmt.Fprintf(out, "devices: the same through the table: %s\n", spread("", table))
+	extra, err := b.startOf(out, rounds)
+	if err != nil {
+		return nil, err
+	}
+	return []goal{{"devices.oneapi.pointer_info", middle(table) / middle(driver), pointerShare, ""}, {"devices.oneapi.load", extra, loadExtra, " ms"}}, nil
+}
+
+// levelZeroOf gives the program with the driver that it is to find.
+func levelZeroOf(program, dir string) (deviceBench, error) {
+	const fetched = ".cache/levelzero"
+	if _, err := os.Stat(filepath.Join(fetched, "done")); err == nil {
+		root, err := filepath.Abs(filepath.Join(fetched, "root"))
+		wrapper := filepath.Join(dir, "run")
+		text := fmt.Sprintf("#!/bin/sh\nL0ROOT='%s' exec tests/oneapi/run-level-zero.sh '%s' \"$@\"\n", root, program)
+		if err == nil {
+			err = os.WriteFile(wrapper, []byte(text), 0o700)
+		}
+		return deviceBench{program: wrapper, what: "Intel's driver, simulating"}, err
+	}
+	err := compileDevices("gcc", "-std=gnu11", "-O2", "-DQUIET", "-fPIC", "-shared", "-Ibackends/oneapi", "-o", filepath.Join(dir, "libze_loader.so.1"),
+		"tests/oneapi/testdata/standin.c", "-lpthread")
+	return deviceBench{program: program, driver: dir, what: "the stand-in"}, err
+}
+
+// startOf times the first call of a process, as loading does for CUDA: the least of
+// each counts, since the driver's own start varies by more than the limit.
+func (d *deviceBench) startOf(out io.Writer, rounds int) (float64, error) {
+	times := map[string][]float64{}
+	for range 3 * rounds {
+		for _, who := range []string{"driver", "table"} {
+			rows, err := d.run(d.driver, "load", who)
+			if err != nil {
+				return 0, err
+			}
+			times[who] = append(times[who], rows[0][0]/1e6)
+		}
+	}
+	bare, ours := slices.Min(times["driver"]), slices.Min(times["table"])
+	fmt.Fprintf(out, "devices: loading %s, opened and started, at best: %.3f ms; through the table: %.3f ms\n", d.what, bare, ours)
+	return ours - bare, nil
+}
