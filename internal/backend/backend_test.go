@@ -77,6 +77,7 @@ func TestFaultsHaveTheirPlace(t *testing.T) {
 		{"{type: kDLCUDA,", "{type: kDLCUDA, value: -1,", "error: value must be from 0 to 2147483647, not -1"},
 		{"doc: Memory and", "doc: Memory /* and", "error: doc must not contain comment marks"},
 		{"name: cuda\n", "name: func\n", `error: name "func" cannot be that of a package in Go`},
+		{"name: cuda\n", "name: types\n", `error: name "types" is that of a file of every back end [bad-name]`},
 		{"table: cuda ", "refused: [-3] ", "error: a refused number must be from 0 to 2147483647, not -3"},
 		{"since: 2020, takes: \"int *version\"", "takes: \"int *version\"", `error: driver_version has no "since" [missing-key]`},
 		{"memory_host: {value: 1,", "memory_host: {was: {until: 0, value: 2}, value: 1,", "error: until must be from 1 to 2147483647, not 0"},

@@ -109,11 +109,17 @@ func functionName(n *yaml.Node) string {
 	return name
 }
 
+// files are what a back end of that name would have two of.
+var files = []string{"device", "off", "types", "usm"}
+
 // nameOf reads the name of a back end, which is that of a package in Go too.
 func nameOf(n *yaml.Node) string {
 	name := form(n, "name", backendName)
-	if token.IsKeyword(name) || name == "main" {
+	switch {
+	case token.IsKeyword(name) || name == "main":
 		n.Errorf("bad-name", "", "name %q cannot be that of a package in Go", name)
+	case slices.Contains(files, name):
+		n.Errorf("bad-name", "", "name %q is that of a file of every back end", name)
 	}
 	return name
 }

@@ -13,8 +13,9 @@ static int vendor_look(const char *what, const DLTensor *t, size_t bytes, int *k
 	const int code = vendor_pointer_info(start, &info, error);
 	if (code) return code;
 	const int said = (int)t->device.device_type, found = (int)info.device.device_type;
+	const int pinned = said == kDLCPU && found >= 0 && (found == BACKEND_host || found == BACKEND_managed);
 	*known = found != kDLCPU;
-	if (said != found || (*known && t->device.device_id != info.device.device_id))
+	if ((said != found && !pinned) || (found == BACKEND_device && t->device.device_id != info.device.device_id))
 		return device_fail(error, DLPACKGEN_DEVICE_WRONG_MEMORY,
 		                   "copy: %s says device (%d, %d), and the driver says (%d, %d) of %p; was it freed?", what,
 		                   said, (int)t->device.device_id, found, (int)info.device.device_id, (const void *)start);

@@ -1,6 +1,9 @@
 package device
 
 import (
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
+	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 )
@@ -69,4 +73,24 @@ func TestSourcesServeTheirRuntime(t *testing.T) {
 	for name := range rendered(t, emittest.Release(t, "1.3"), backend.Embedded("cuda")) {
 		assert.False(t, strings.Contains(name, "vendor") || strings.Contains(name, "_impl"), name)
 	}
+}
+
+// A back end whose name is that of a file that all have would have two of that name.
+func TestNamesOfFilesAreNoNamesOfBackEnds(t *testing.T) {
+	texts := rendered(t, emittest.Release(t, "1.3"), acme())
+	for _, name := range embedded {
+		maps.Copy(texts, rendered(t, emittest.Release(t, "1.3"), backend.Embedded(name)))
+	}
+	found := 0
+	for name := range texts {
+		m := regexp.MustCompile(`^(?:dlpackgen_)?([a-z]+)\.(?:go|h|c)$`).FindStringSubmatch(name)
+		if m == nil || m[1] == "acme" || m[1] == "dlpack" || slices.Contains(embedded, m[1]) {
+			continue
+		}
+		found++
+		diags := &diag.List{}
+		backend.Decode("x.yaml", []byte("backend: 1\nname: "+m[1]+"\n"), diags)
+		assert.Contains(t, diag.Text(diags.Sorted(), false), "is that of a file of every back end", name)
+	}
+	assert.GreaterOrEqual(t, found, 3)
 }
