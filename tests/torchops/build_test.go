@@ -81,23 +81,11 @@ func torch(t *testing.T) places {
 	return places{python, lines[0], lines[1]}
 }
 
-// flags are those of every compilation. All of them begin with the headers of
-// PyTorch, compiled once: they take three quarters of the time.
+// flags are those of every compilation.
 func (p places) flags(headers string) []string {
-	return []string{"-std=c++20", "-O1", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror", "-Winvalid-pch",
+	return []string{"-std=c++20", "-O1", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror",
 		"-I", headers, "-isystem", filepath.Join(p.torch, "include"), "-isystem", p.headers}
 }
-
-// everything is what the generated sources include of PyTorch.
-const everything = `#include <ATen/Context.h>
-#include <ATen/DLConvertor.h>
-#include <ATen/core/Tensor.h>
-#include <ATen/ops/empty.h>
-#include <c10/core/impl/VirtualGuardImpl.h>
-#include <torch/csrc/Exceptions.h>
-#include <torch/csrc/autograd/custom_function.h>
-#include <torch/library.h>
-`
 
 func command(dir, name string, args ...string) error {
 	cmd := exec.Command(name, args...)
@@ -108,36 +96,30 @@ func command(dir, name string, args ...string) error {
 	return nil
 }
 
-// compile makes the library out of a folder that holds the generated headers.
-func (p places) compile(headers, library string, more ...string) error {
-	object := library + ".o"
-	args := append(p.flags(headers), "-include", filepath.Join(scratch, "torch.hpp"), "-c", "-o", object, filepath.Join(headers, "dlpackgen_torch", "kernels.cpp"))
-	if err := command("", "g++", append(args, more...)...); err != nil {
+// build makes a library out of a folder with the generated sources.
+func (p places) build(headers, library string, more ...string) error {
+	kernels, operators := library+".c.o", library+".cpp.o"
+	c := append([]string{"-std=c11", "-O1", "-fPIC", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I", headers, "-c", "-o", kernels, "module/kernels.c"}, more...)
+	if err := command("", "gcc", c...); err != nil {
+		return err
+	}
+	cpp := append(p.flags(headers), "-c", "-o", operators, filepath.Join(headers, "dlpackgen_torch", "kernels.cpp"))
+	if err := command("", "g++", append(cpp, more...)...); err != nil {
 		return err
 	}
 	lib := filepath.Join(p.torch, "lib")
-	return command("", "g++", "-shared", "-o", library, object, filepath.Join(scratch, "kernels.o"), filepath.Join(scratch, "device.o"),
-		"-L", lib, "-ltorch_cpu", "-ltorch_python", "-ltorch", "-lc10", "-Wl,-rpath,"+lib)
+	link := []string{"-shared", "-o", library, operators, kernels, filepath.Join(scratch, "device.o"),
+		"-L", lib, "-ltorch_cpu", "-ltorch_python", "-ltorch", "-lc10", "-Wl,-rpath," + lib}
+	return command("", "g++", append(link, more...)...)
 }
 
-// prepare makes what every library shares, and the library of the sound sources.
+// prepare makes the back end that every library has, and the library that most tests use.
 func (p places) prepare(headers string) error {
-	hpp := filepath.Join(scratch, "torch.hpp")
-	if err := os.WriteFile(hpp, []byte(everything), 0o600); err != nil {
-		return err
-	}
-	if err := command("", "g++", append(p.flags(headers), "-x", "c++-header", hpp, "-o", hpp+".gch")...); err != nil {
-		return err
-	}
-	if err := command("", "gcc", "-std=c11", "-O1", "-fPIC", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I", headers, "-c",
-		"-o", filepath.Join(scratch, "kernels.o"), "module/kernels.c"); err != nil {
-		return err
-	}
-	device := append(p.flags(headers), "-include", hpp, "-c", "-o", filepath.Join(scratch, "device.o"), "module/device.cpp")
+	device := append(p.flags(headers), "-c", "-o", filepath.Join(scratch, "device.o"), "module/device.cpp")
 	if err := command("", "g++", device...); err != nil {
 		return err
 	}
-	return p.compile(headers, filepath.Join(scratch, "kernels.so"))
+	return p.build(headers, filepath.Join(scratch, "kernels.so"))
 }
 
 // library gives the library that the scripts load.

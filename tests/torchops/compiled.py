@@ -26,6 +26,18 @@ def test_one_graph_for_all_shapes():
     assert graphs(lambda x: ops.mul(x, 2, x)[1], *[(torch.randn(s),) for s in shapes]) == 1
 
 
+def test_one_graph_for_every_form():
+    for form in FORMS:
+        mix = getattr(ops, "mix_" + form)
+
+        def function(x):
+            out = torch.ones_like(x)
+            first, y = mix(x, 2.0, 1, True, None, out)
+            return first + y + out
+
+        assert graphs(function, *[(torch.randn(s),) for s in [(2, 3), (4, 5), (7, 6), (9, 8)]]) == 1, form
+
+
 def test_gradients_through_aot():
     torch._dynamo.reset()
     x = torch.randn(3, 4, requires_grad=True)

@@ -70,6 +70,20 @@ def test_forward_mode_is_refused():
         raises(NotImplementedError, "derivative of forward mode", ops.square_boxed, dual, 1.0)
 
 
+def test_backward_in_threads():
+    from concurrent.futures import ThreadPoolExecutor
+
+    def work(seed):
+        for op in (ops.square, ops.square_boxed) * 50:
+            x = torch.full((4,), float(seed), requires_grad=True)
+            op(x, 2.0).sum().backward()
+            assert x.grad.tolist() == [4.0 * seed] * 4
+            raises(NotImplementedError, "requires a gradient", ops.fill, x, 1.0)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(8)))
+
+
 def test_transforms_raise():
     raises(RuntimeError, "", torch.func.vmap(lambda x: ops.mix_function(x, 1.0, 1, True, None, torch.ones(2))), torch.ones(3, 2))
 

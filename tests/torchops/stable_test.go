@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,23 +15,34 @@ import (
 // oldest is the torch that the library of the stable ABI serves, and newer ones.
 const oldest = "0x020A000000000000"
 
-// stableLibrary compiles the kernels by the stable ABI, and gives the folder with the
-// library and the package that loads it.
-func (p places) stableLibrary(t *testing.T, headers string) string {
+// stablePackage makes the package that loads the library in a folder, wrong by a mutant
+// or not.
+func stablePackage(t *testing.T, headers, dir string, wrong mutant) {
 	t.Helper()
-	dir := t.TempDir()
 	pkg := filepath.Join(dir, "stable_package")
-	require.NoError(t, os.Mkdir(pkg, 0o700))
+	require.NoError(t, os.MkdirAll(pkg, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(pkg, "__init__.py"), nil, 0o600))
 	for _, name := range []string{"operators.py", "stable_kernels.py"} {
 		text, err := os.ReadFile(filepath.Join(headers, "dlpackgen_torch", name))
 		require.NoError(t, err)
+		if name == wrong.file {
+			require.Equal(t, 1, strings.Count(string(text), wrong.old), "%s has %q once", name, wrong.old)
+			text = []byte(strings.Replace(string(text), wrong.old, wrong.replacement, 1))
+		}
 		require.NoError(t, os.WriteFile(filepath.Join(pkg, name), text, 0o600))
 	}
+}
+
+// stableLibrary compiles the kernels by the stable ABI, and gives the folder with the
+// library and the package that loads it.
+func (p places) stableLibrary(t *testing.T, headers string, more ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	stablePackage(t, headers, dir, mutant{})
 	lib := filepath.Join(p.torch, "lib")
-	require.NoError(t, command("", "g++", append(p.flags(headers), "-Wno-shadow", "-Wno-error=pedantic", "-DTORCH_TARGET_VERSION="+oldest, "-shared",
-		"-o", filepath.Join(dir, "kernels.so"), filepath.Join(headers, "dlpackgen_torch", "stable_kernels.cpp"), filepath.Join(scratch, "kernels.o"),
-		"-L", lib, "-ltorch_cpu", "-Wl,-rpath,"+lib)...))
+	flags := append(p.flags(headers), "-Wno-shadow", "-Wno-error=pedantic", "-DTORCH_TARGET_VERSION="+oldest, "-shared", "-o", filepath.Join(dir, "kernels.so"),
+		filepath.Join(headers, "dlpackgen_torch", "stable_kernels.cpp"), filepath.Join(scratch, "kernels.so.c.o"), "-L", lib, "-ltorch_cpu", "-Wl,-rpath,"+lib)
+	require.NoError(t, command("", "g++", append(flags, more...)...))
 	return dir
 }
 
@@ -71,40 +83,37 @@ func TestTheStableSourcesForDevices(t *testing.T) {
 }
 
 // Each of these makes the sources wrong in one place, which the named test sees.
-var stableMutants = map[string]struct{ file, old, replacement, test string }{
-	"data may be gone":           {"stable_kernel.hpp", "if (out.data == nullptr && elements > 0)", "if (false)", "test_data_that_is_gone"},
-	"no elements need data":      {"stable_kernel.hpp", "if (out.data == nullptr && elements > 0)", "if (out.data == nullptr)", "test_all_kinds_of_arguments"},
-	"overlaps are written":       {"stable_kernel.hpp", "aten::detail::may_overlap(tensor)", "false", "test_overlaps_are_not_written"},
-	"strides are read through":   {"stable_kernel.hpp", "    if (!site.strided && !from.is_contiguous()) {\n      copy", "    if (false) {\n      copy", "test_strides"},
-	"strides are written to":     {"stable_kernel.hpp", "if (!site.strided) site.refuse", "if (false) site.refuse", "test_strides"},
-	"a storage is smaller":       {"stable_kernel.hpp", "elements > 0 && !fits(from, elements)", "false", "test_storage_that_was_made_smaller"},
-	"a storage begins there":     {"stable_kernel.hpp", "tensor.storage_offset() + elements", "elements", "test_storage_that_was_made_smaller"},
-	"inference is everywhere":    {"operators.py", "elif not torch.is_inference_mode_enabled():", "elif False:", "test_inference_tensors_are_written_in_their_mode_alone"},
-	"reading materialises":       {"stable_kernel.hpp", "const_cast<void*>(from.const_data_ptr())", "from.mutable_data_ptr()", "test_copy_on_write"},
-	"any type is lent":           {"stable_kernel.hpp", "return {0, 0, 0};\n  }\n}", "return {kDLOpaqueHandle, 8, 1};\n  }\n}", "test_types_without_a_name"},
-	"errors are ignored":         {"stable_kernel.hpp", "if (code != 0) detail::fail_code", "if (false) detail::fail_code", "test_errors_of_the_kernel"},
-	"versions stay":              {"operators.py", "            if not arguments[place].is_inference():", "            if False:", "test_versions"},
-	"gradients are dropped":      {"operators.py", "if tensor is not None and tensor.requires_grad and torch.is_grad_enabled():", "if False:", "test_gradients_that_are_refused"},
-	"gradients without the mode": {"operators.py", "tensor.requires_grad and torch.is_grad_enabled()", "tensor.requires_grad", "test_gradients_that_are_refused"},
-	"tangents are dropped":       {"operators.py", ".tangent is not None", ".tangent is 0", "test_gradients_that_are_refused"},
-	"tangents meet a backward":   {"operators.py", "            _refuse_tangents(self.kernel, arguments)\n", "", "test_forward_mode_is_refused_where_there_is_a_backward"},
-	"shapes are numbers":         {"operators.py", "torch.empty_like(arguments[like], memory_format=torch.contiguous_format)", "torch.empty([int(n) for n in arguments[like].shape])", "test_one_graph_for_all_shapes"},
+var stableMutants = map[string]mutant{
+	"data may be gone":           {"stable_kernel.hpp", "out.data == nullptr && elements > 0", "false", "stable.py test_data_that_is_gone"},
+	"no elements need data":      {"stable_kernel.hpp", "out.data == nullptr && elements > 0", "out.data == nullptr", "stable.py test_all_kinds_of_arguments"},
+	"overlaps are written":       {"stable_kernel.hpp", "aten::detail::may_overlap(tensor)", "false", "stable.py test_overlaps_are_not_written"},
+	"strides are read through":   {"stable_kernel.hpp", "!site.strided && !from.is_contiguous()", "false", "stable.py test_strides"},
+	"strides are written to":     {"stable_kernel.hpp", "if (!site.strided) site.refuse(\"it is written to, and not row-major: pass contiguous(), and copy the result back\");", "", "stable.py test_strides"},
+	"a storage is smaller":       {"stable_kernel.hpp", "elements > 0 && !fits(from, elements)", "false", "stable.py test_storage_that_was_made_smaller"},
+	"a storage begins there":     {"stable_kernel.hpp", "tensor.storage_offset() + elements", "elements", "stable.py test_storage_that_was_made_smaller"},
+	"inference is everywhere":    {"operators.py", "elif not torch.is_inference_mode_enabled():", "elif False:", "stable.py test_inference_tensors_are_written_in_their_mode_alone"},
+	"reading materialises":       {"stable_kernel.hpp", "const_cast<void*>(from.const_data_ptr())", "from.mutable_data_ptr()", "stable.py test_copy_on_write"},
+	"any type is lent":           {"stable_kernel.hpp", "DLDataType{0, 0, 0}", "DLDataType{kDLOpaqueHandle, 8, 1}", "stable.py test_types_without_a_name"},
+	"errors are ignored":         {"stable_kernel.hpp", "code != 0", "false", "stable.py test_errors_of_the_kernel"},
+	"versions stay":              {"operators.py", "            if not arguments[place].is_inference():", "            if False:", "stable.py test_versions"},
+	"gradients are dropped":      {"operators.py", "if tensor is not None and tensor.requires_grad and torch.is_grad_enabled():", "if False:", "stable.py test_gradients_that_are_refused"},
+	"gradients without the mode": {"operators.py", "tensor.requires_grad and torch.is_grad_enabled()", "tensor.requires_grad", "stable.py test_gradients_that_are_refused"},
+	"tangents are dropped":       {"operators.py", ".tangent is not None", ".tangent is 0", "stable.py test_gradients_that_are_refused"},
+	"tangents meet a backward":   {"operators.py", "            _refuse_tangents(self.kernel, arguments)\n", "", "stable.py test_forward_mode_is_refused_where_there_is_a_backward"},
+	"shapes are numbers":         {"operators.py", "torch.empty_like(arguments[like], memory_format=torch.contiguous_format)", "torch.empty([int(n) for n in arguments[like].shape])", "stable.py test_one_graph_for_all_shapes"},
 }
 
 func TestStableMutants(t *testing.T) {
 	p, _ := library(t)
+	headers, packages := t.TempDir(), t.TempDir()
+	generate(t, "module/dlpackgen.yaml", headers)
+	switched(t, headers, stableMutants)
+	dir := p.stableLibrary(t, headers, append(choosing(t, headers), "-Wno-error")...)
+	numbers := numbered(stableMutants)
 	for name, m := range stableMutants {
-		t.Run(name, func(t *testing.T) {
-			headers := t.TempDir()
-			generate(t, "module/dlpackgen.yaml", headers)
-			source := filepath.Join(headers, "dlpackgen_torch", m.file)
-			text, err := os.ReadFile(source)
-			require.NoError(t, err)
-			require.Equal(t, 1, strings.Count(string(text), m.old), "%s has it once", m.file)
-			require.NoError(t, os.WriteFile(source, []byte(strings.Replace(string(text), m.old, m.replacement, 1)), 0o600))
-			out, err := p.stableScript(p.stableLibrary(t, headers), m.test)
-			assert.Error(t, err, "the test sees nothing")
-			assert.Contains(t, out, "FAILED "+m.test, "and says so itself")
-		})
+		if strings.HasSuffix(m.file, ".py") {
+			stablePackage(t, headers, filepath.Join(packages, strconv.Itoa(numbers[name])), m)
+		}
 	}
+	p.areSeen(t, stableMutants, "STABLE=1", "MUTANTS="+packages, "LIBRARY="+filepath.Join(dir, "kernels.so"), "PYTHONPATH="+dir)
 }

@@ -99,7 +99,7 @@ inline DLDataType named_dtype(const Tensor& tensor) {
   try {
     return dtype_of(tensor.scalar_type());
   } catch (const std::runtime_error&) {
-    return {0, 0, 0};
+    return DLDataType{0, 0, 0};
   }
 }
 

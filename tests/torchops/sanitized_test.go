@@ -1,0 +1,110 @@
+package torchops
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// asked is what the sanitizer of addresses is asked for. A library that torch brings
+// frees what another operator made.
+const asked = "ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:alloc_dealloc_mismatch=0:exitcode=0"
+
+var (
+	sanitizedOnce  sync.Once
+	sanitizedError error
+)
+
+// runtimeOf gives the path of a library of the compiler, or skips.
+func runtimeOf(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command(need.Program(t, "g++", "g++"), "-print-file-name="+name).Output()
+	if path := strings.TrimSpace(string(out)); err == nil && filepath.IsAbs(path) {
+		return path
+	}
+	t.Skipf("needs %s: apt-get install g++", name)
+	return ""
+}
+
+// sanitized gives the library for the sanitizers of addresses, leaks and undefined
+// behaviour, which has mutants too, and the variables that Python must be started with.
+func sanitized(t *testing.T) (p places, lib string, env []string) {
+	t.Helper()
+	p, _ = library(t)
+	runtime, standard := runtimeOf(t, "libasan.so"), runtimeOf(t, "libstdc++.so.6") // the sanitizer wants to find the latter when it starts
+	lib = filepath.Join(scratch, "sanitized", "kernels.so")
+	sanitizedOnce.Do(func() {
+		dir := filepath.Dir(lib)
+		generate(t, "module/dlpackgen.yaml", dir)
+		switched(t, dir, sanitizerMutants)
+		flags := append(choosing(t, dir), "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")
+		sanitizedError = p.build(dir, lib, append(flags, "-Wno-error")...)
+	})
+	require.NoError(t, sanitizedError)
+	return p, lib, []string{"LD_PRELOAD=" + runtime + " " + standard, "PYTHONMALLOC=malloc", "UBSAN_OPTIONS=halt_on_error=1"}
+}
+
+// sanitizedScript runs a script with that library, and one mutant of it or none.
+func sanitizedScript(t *testing.T, number string, args ...string) (string, error) {
+	t.Helper()
+	p, lib, env := sanitized(t)
+	cmd := exec.Command(p.python, append([]string{"-W", "ignore"}, args...)...)
+	cmd.Env = append(append(os.Environ(), env...), asked, "LIBRARY="+lib, "DLPACKGEN_MUTANT="+number, "PYTHONDONTWRITEBYTECODE=1")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// lost gives the reports of memory that the kernels' calls took and nobody has any more.
+// What Python and torch lose at their end is theirs.
+func lost(log string) (all []string) {
+	for _, report := range strings.Split(log, "\n\n") {
+		if strings.Contains(report, " leak of ") && strings.Contains(report, "dlpackgen::") {
+			all = append(all, report)
+		}
+	}
+	return all
+}
+
+// Calls of every form, from threads as well, those that are refused or fail, and
+// backward. Leaks are looked for when Python has ended.
+func TestSanitized(t *testing.T) {
+	for _, name := range []string{"forms.py", "guards.py", "gradients.py", "devices.py"} {
+		t.Run(name, func(t *testing.T) {
+			out, err := sanitizedScript(t, "0", name)
+			text, missing := os.ReadFile(name)
+			require.NoError(t, missing)
+			assert.NoError(t, err, out)
+			assert.Equal(t, strings.Count(string(text), "\ndef test_"), strings.Count(out, "ok test_"), out)
+			assert.NotContains(t, out, "ERROR: AddressSanitizer")
+			assert.NotContains(t, out, "runtime error")
+			assert.Empty(t, lost(out))
+		})
+	}
+}
+
+// sanitizerMutants are seen by the sanitizers alone.
+var sanitizerMutants = map[string]mutant{
+	"a result leaks":        {"kernel.hpp", "\n      return results::pack(made);", "new at::Tensor(made[0]); return results::pack(made);", "forms.py test_by_name"},
+	"a result is too small": {"kernel.hpp", "at::empty(like.sizes(), like.options())", "at::empty({1}, like.options())", "gradients.py test_a_result_that_is_not_used"},
+}
+
+// A report that is never made would be no proof.
+func TestSanitizersSee(t *testing.T) {
+	for name, report := range map[string]string{"a result leaks": " leak of ", "a result is too small": "ERROR: AddressSanitizer: heap-buffer-overflow"} {
+		t.Run(name, func(t *testing.T) {
+			number := numbered(sanitizerMutants)[name]
+			out, _ := sanitizedScript(t, strconv.Itoa(number), strings.Fields(sanitizerMutants[name].script)...)
+			assert.Contains(t, out, report)
+			assert.Equal(t, report == " leak of ", len(lost(out)) > 0, out)
+		})
+	}
+}
