@@ -17,6 +17,14 @@ struct streams_side {
 	int32_t ordinal;
 };
 
+/* Tells whether memory goes on where an allocation ends: addresses may be mapped to
+ * several, as pools that grow do it, and the driver tells of one at a time. */
+static int streams_goes_on(const char *last, const dlpackgen_device_pointer *info) {
+	dlpackgen_device_pointer there;
+	if (streams_pointer_info(last, &there, NULL)) return 0;
+	return there.device.device_type == info->device.device_type && there.ordinal == info->ordinal;
+}
+
 /* Asks the driver about a tensor's memory: a tensor may be wrong about it, after its
  * memory was freed for one. */
 static int streams_look(const char *what, const DLTensor *t, size_t bytes, struct streams_side *side,
@@ -32,7 +40,8 @@ static int streams_look(const char *what, const DLTensor *t, size_t bytes, struc
 		                   "copy: %s says device (%d, %d), and the driver says (%d, %d) of %p; was it freed?", what,
 		                   said, (int)t->device.device_id, found, (int)info.device.device_id,
 		                   (const void *)side->start);
-	if (info.size && (size_t)(side->start - (const char *)info.base) + bytes > info.size)
+	if (info.size && (size_t)(side->start - (const char *)info.base) + bytes > info.size &&
+	    !streams_goes_on(side->start + bytes - 1, &info))
 		return device_fail(error, DLPACKGEN_DEVICE_WRONG_MEMORY,
 		                   "copy: %s has %llu bytes at %p, and its memory, of %llu, ends before", what,
 		                   (unsigned long long)bytes, (const void *)side->start, (unsigned long long)info.size);

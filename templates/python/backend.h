@@ -102,25 +102,32 @@ static int dlpackgen_backend_fault(const struct dlpackgen_call *call, int i, con
 
 /* Whose memory it is */
 
-/* Compares what a library says of its memory with what the driver says: a tensor may be
- * wrong about it, after its memory was freed for one. */
+/* Compares what a library says of the memory at an address with what the driver says: a
+ * tensor may be wrong about it, after its memory was freed for one. */
+static int dlpackgen_check_address(const struct dlpackgen_call *call, int i, const dlpackgen_device *table,
+    const char *address, dlpackgen_device_pointer *info) {
+	const DLDevice device = call->arguments[i].tensor.device;
+	dlpackgen_device_error error;
+	char said[32], found[32];
+	if (table->pointer_info(address, info, &error)) return dlpackgen_backend_fault(call, i, &error);
+	if (dlpackgen_same_device(info->device, device)) return 0;
+	return dlpackgen_fault(call, i, PyExc_BufferError,
+	    "its library says %s, and the driver says %s of the memory at %p; was it freed?",
+	    dlpackgen_device_text(device, said), dlpackgen_device_text(info->device, found), (const void *)address);
+}
+
+/* Asks about the first byte that elements are in and, where they reach beyond what is
+ * allocated there, the last one: memory may be mapped of several allocations, as torch's
+ * expandable segments are, and drivers tell of one at a time. */
 DLPACKGEN_SLOW static int dlpackgen_check_owner(
     const struct dlpackgen_call *call, int i, const dlpackgen_device *table, int64_t low, int64_t high) {
 	const DLTensor *const tensor = &call->arguments[i].tensor;
-	const char *const first = (const char *)tensor->data + tensor->byte_offset;
-	dlpackgen_device_error error;
-	dlpackgen_device_pointer info;
-	char said[32], found[32];
-	if (table->pointer_info(first, &info, &error)) return dlpackgen_backend_fault(call, i, &error);
-	if (!dlpackgen_same_device(info.device, tensor->device))
-		return dlpackgen_fault(call, i, PyExc_BufferError,
-		    "its library says %s, and the driver says %s of the memory at %p; was it freed?",
-		    dlpackgen_device_text(tensor->device, said), dlpackgen_device_text(info.device, found), (const void *)first);
-	const int64_t before = first - (const char *)info.base;
-	if (info.size == 0 || (before + low >= 0 && (uint64_t)(before + high) <= info.size)) return 0;
-	return dlpackgen_fault(call, i, PyExc_BufferError,
-	    "its elements reach from byte %lld to %lld of memory that has %lld", (long long)(before + low),
-	    (long long)(before + high), (long long)info.size);
+	const char *const first = (const char *)tensor->data + tensor->byte_offset + low;
+	const char *const last = first + (high - low) - 1;
+	dlpackgen_device_pointer info, end;
+	if (dlpackgen_check_address(call, i, table, first, &info)) return -1;
+	if (info.size == 0 || last < (const char *)info.base + info.size) return 0;
+	return dlpackgen_check_address(call, i, table, last, &end);
 }
 
 /* Asks the drivers about all tensors that are not on a CPU: 0, or -1 with an exception. */

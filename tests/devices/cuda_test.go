@@ -187,6 +187,8 @@ var copies = []scenario{
 		[]string{allocPattern, allocPattern, `copy 16 0 cuda: copy: the source says device \(2, 0\), and the driver says \(2, 1\) .*`, `copy 16 0 .* says device \(1, 0\), .* \(2, 1\) .*`}},
 	{"beyond the end", []string{"alloc:2:1:4", "copy:2:1:t0+1:1:0:h:16@1@1", "delete:0"},
 		[]string{allocPattern, `copy 16 0 cuda: copy: the destination has 16 bytes at 0x\w+, and its memory, of 16, ends before`}},
+	{"mapped of two allocations", []string{"make:split:1", "alloc:2:1:25", "alloc:2:1:32", "copy:2:1:t1:2:1:p0:128@1@1", "copy:2:1:t1+28:2:1:p0+28:100@1@1", "copy:2:1:p0+28:2:1:t0:101@1@1", "delete:0", "delete:1"},
+		[]string{allocPattern, allocPattern, "copy ok", "copy ok", `copy 16 0 cuda: copy: the destination has 101 bytes at 0x\w+, and its memory, of 64, ends before`}},
 	{"of the host alone", []string{"copy:1:0:h:1:0:h+64:16@1@0"}, []string{`copy 8 0 cuda: copy: neither tensor is in memory of CUDA`}},
 	{"of other elements", []string{"copy:1:0:h:1:0:h:16@1@0d", "copy:1:0:h:1:0:h:16@1@0x"},
 		[]string{`copy 17 0 cuda: copy: the dtypes of the two tensors differ`, `copy 17 0 cuda: copy: the source is not compact; make it so first`}},

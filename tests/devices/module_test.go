@@ -66,13 +66,14 @@ func TestAModuleForPythonUsesTheTable(t *testing.T) {
 }
 
 var moduleMutants = []struct{ file, old, fresh, script string }{
-	{"backend.h", "if (!dlpackgen_same_device(info.device, tensor->device))", "if (0)", "test_whose_memory_it_is"},
+	{"backend.h", "if (dlpackgen_same_device(info->device, device)) return 0;", "return 0;", "test_whose_memory_it_is"},
 	{"backend.h", "case kDLCUDAManaged: return kDLCUDA;", "return 0;", "test_whose_memory_it_is"},
-	{"backend.h", "if (table->pointer_info(first, &info, &error)) return dlpackgen_backend_fault(call, i, &error);", "if (table->pointer_info(first, &info, &error)) return 0;", "test_whose_memory_it_is"},
+	{"backend.h", "if (table->pointer_info(address, info, &error)) return dlpackgen_backend_fault(call, i, &error);", "if (table->pointer_info(address, info, &error)) return 0;", "test_whose_memory_it_is"},
 	{"backend.h", "case DLPACKGEN_DEVICE_NOT_MAPPED:", "", "test_whose_memory_it_is"},
-	{"backend.h", "+ tensor->byte_offset;", ";", "test_where_elements_reach"},
-	{"backend.h", "(before + low >= 0 && ", "(", "test_where_elements_reach"},
-	{"backend.h", "(uint64_t)(before + high) <= info.size)", "1)", "test_where_elements_reach"},
+	{"backend.h", "+ tensor->byte_offset + low;", "+ low;", "test_where_elements_reach"},
+	{"backend.h", "+ tensor->byte_offset + low;", "+ tensor->byte_offset;", "test_where_elements_reach"},
+	{"backend.h", "last < (const char *)info.base + info.size) return 0;", "1) return 0;", "test_where_elements_reach"},
+	{"backend.h", "return dlpackgen_check_address(call, i, table, last, &end);", "return dlpackgen_fault(call, i, PyExc_BufferError, \"x\");", "test_where_elements_reach"},
 	{"backend.h", "!= DLPACK_OK || low == high) continue;", "!= DLPACK_OK) continue;", "test_nothing_is_loaded_before_it_is_asked"},
 	{"backend.h", "if (found->table->order_after(&ours, &theirs, &error)) return dlpackgen_backend_fault(call, i, &error);", "", "test_libraries_are_waited_for"},
 	{"backend.h", "if (found->table->order_after(&ours, &theirs, &error)) return", "if (found->table->order_after(&ours, &theirs, &error)) return 0 *", "test_order_that_is_refused"},

@@ -81,6 +81,8 @@ var mutants = []mutant{
 	{"streams_copy.h", "if ((said != found && !pinned) ||", "if (", "of what was freed"},
 	{"streams_copy.h", "t->device.device_id != info.device.device_id)", "0)", "of another device than is said"},
 	{"streams_copy.h", "if (info.size && ", "if (0 && ", "beyond the end"},
+	{"streams_copy.h", "!streams_goes_on(side->start + bytes - 1, &info))", "1)", "mapped of two allocations"},
+	{"streams_copy.h", "there.device.device_type == info->device.device_type && there.ordinal == info->ordinal;", "1;", "beyond the end"},
 	{"device_request.h", "if (*count && (!device_compact(to) || !device_compact(from)))", "if (0)", "of other elements"},
 	{"device_request.h", "to->dtype.bits != from->dtype.bits ||", "", "of other elements"},
 	{"streams_copy.h", "const int waits = to->pageable || from->pageable;", "const int waits = 0;", "from the host and back, waited for"},

@@ -62,12 +62,16 @@ def test_where_elements_reach():
     read(at(plain + 32, 8))
     read(at(plain, 8, offset=32))
     read(at(plain + 60, 16, strides=[-1]))
-    with raises(BufferError, "its elements reach from byte 4 to 68 of memory that has 64"):
-        read(at(plain + 4, 16))
-    with raises(BufferError, "its elements reach from byte 32 to 96 of memory that has 64"):
+    for shape, address, reaches in (16, plain + 4, 67), (17, plain, 67), (16, plain + 56, -4):
+        strides = [-1] if reaches < 0 else [1]
+        with raises(BufferError, f"and the driver says cpu:0 of the memory at {plain + reaches:#x}; was it freed?"):
+            read(at(address, shape, strides=strides))
+    with raises(BufferError, f"the memory at {plain + 95:#x}"):
         read(at(plain, 16, offset=32))
-    with raises(BufferError, "its elements reach from byte -4 to 60 of memory that has 64"):
-        read(at(plain + 56, 16, strides=[-1]))
+    split = driver.memory("split", 0)
+    read(at(split, 32))
+    with raises(BufferError, f"the memory at {split + 131:#x}"):
+        read(at(split, 33))
 
 
 def test_the_driver_is_not_asked_about_the_host():

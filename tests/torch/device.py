@@ -61,8 +61,10 @@ def test_pinned_memory():
 def test_where_elements_reach():
     plain = driver.memory("plain")
     taken(plain + 32, (8,))
-    turned_down("its elements reach 68 bytes into memory that has 64", plain + 4)
-    turned_down("its elements reach 72 bytes into memory that has 64", plain, (2, 2), strides=(16, 1))
+    turned_down("and the driver says (1, 0) of its memory", plain + 4)
+    turned_down("and the driver says (1, 0) of its memory", plain, (2, 2), strides=(16, 1))
+    taken(driver.memory("split"), (32,))
+    turned_down("and the driver says (1, 0) of its memory", driver.memory("split"), (33,))
 
 
 def test_what_is_not_asked_about():

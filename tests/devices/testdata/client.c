@@ -178,6 +178,7 @@ static void steer(void) {
 	const char *step = words[0];
 	if (!strcmp(step, "inject")) CONTROL(void (*)(const char *, unsigned, int), "standin_inject")(words[1], (unsigned)number(words[2]), number(words[3]));
 	if (!strcmp(step, "make")) pointers[pointer_count++] = CONTROL(void *(*)(const char *, int), "standin_make")(words[1], number(words[2]));
+	if (!strcmp(step, "remember")) pointers[pointer_count++] = (char *)tensors[number(words[1])]->dl_tensor.data;
 	if (!strcmp(step, "stream")) handles[stream_count++] = CONTROL(void *(*)(int, int), "standin_stream")(number(words[1]), number(words[2]));
 	if (!strcmp(step, "capture")) CONTROL(void (*)(void *, unsigned, uint64_t), "standin_capture")(handles[number(words[1])], (unsigned)number(words[2]), (uint64_t)number(words[3]));
 	if (!strcmp(step, "close")) CONTROL(void (*)(void *), "standin_close")(handles[number(words[1])]);

@@ -113,7 +113,8 @@ static struct range *find(const char *p) {
 }
 /* Memory of each kind that the back end does not allocate itself. */
 void *standin_make(const char *kind, int ordinal) {
-	char *p = calloc(1, 64);
+	const int split = !strcmp(kind, "split"); /* 128 bytes, mapped of two allocations */
+	char *p = calloc(1, split ? 128 : 64);
 	const int foreign = !strcmp(kind, "foreign"), pooled = !strcmp(kind, "pooled"), array = !strcmp(kind, "array");
 	const int bare = !strcmp(kind, "unmapped");
 	const unsigned mapped = !bare && strcmp(kind, "plain"); /* what plain memory says does not matter */
@@ -121,6 +122,7 @@ void *standin_make(const char *kind, int ordinal) {
 	if (!strcmp(kind, "pinned")) add(p, 64, 1, 0, 1, ordinal, &primaries[ordinal]);
 	else if (!strcmp(kind, "managed")) add(p, 64, 2, 1, 1, ordinal, &primaries[ordinal]);
 	else if (!strcmp(kind, "managedhost")) add(p, 64, 1, 1, 1, ordinal, &primaries[ordinal]);
+	else if (split) add(p, 64, 2, 0, 1, ordinal, NULL), add(p + 64, 64, 2, 0, 1, ordinal, NULL);
 	else if (strcmp(kind, "unknown"))
 		add(p, 64, array ? 3 : 2, 0, mapped, ordinal, pooled || bare ? NULL : foreign ? &foreigners[ordinal] : &primaries[ordinal]);
 	return p;

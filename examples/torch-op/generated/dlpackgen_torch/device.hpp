@@ -29,21 +29,24 @@ inline std::string text_of(DLDevice device) {
   return "(" + std::to_string(device.device_type) + ", " + std::to_string(device.device_id) + ")";
 }
 
-// Where the elements of a tensor without negative strides lie.
-inline void refuse_other_owner(const dlpackgen_device& table, const DLTensor& tensor, const char* begin,
-                               std::size_t bytes) {
+inline dlpackgen_device_pointer owner_of(const dlpackgen_device& table, DLDevice said, const char* address) {
   dlpackgen_device_error error;
   dlpackgen_device_pointer info;
-  if (table.pointer_info(begin, &info, &error) != DLPACKGEN_DEVICE_OK) throw Refused(error.text);
-  if (info.device.device_type != tensor.device.device_type || info.device.device_id != tensor.device.device_id) {
-    throw Refused("it says that it is on device " + text_of(tensor.device) + ", and the driver says " +
-                  text_of(info.device) + " of its memory: was it freed?");
+  if (table.pointer_info(address, &info, &error) != DLPACKGEN_DEVICE_OK) throw Refused(error.text);
+  if (info.device.device_type != said.device_type || info.device.device_id != said.device_id) {
+    throw Refused("it says that it is on device " + text_of(said) + ", and the driver says " + text_of(info.device) +
+                  " of its memory: was it freed?");
   }
+  return info;
+}
+
+// Asks about the first byte and, where the elements reach beyond what is allocated there,
+// the last one: memory may be mapped of several allocations, as torch's expandable
+// segments are, and drivers tell of one at a time.
+inline void refuse_other_owner(const dlpackgen_device& table, DLDevice said, const char* begin, std::size_t bytes) {
+  const dlpackgen_device_pointer info = owner_of(table, said, begin);
   const auto before = static_cast<std::size_t>(begin - static_cast<const char*>(info.base));
-  if (info.size != 0 && before + bytes > info.size) {
-    throw Refused("its elements reach " + std::to_string(before + bytes) + " bytes into memory that has " +
-                  std::to_string(info.size));
-  }
+  if (info.size != 0 && before + bytes > info.size) owner_of(table, said, begin + bytes - 1);
 }
 
 // Tensors on the CPU are nobody's to ask about, nor are those without elements.
@@ -52,7 +55,8 @@ inline void check_owner(const DLTensor& tensor, const Elements& elements) {
   if (table == nullptr || tensor.device.device_type == kDLCPU) return;
   const std::size_t span = extents_of(tensor).span;
   if (span == 0) return;
-  refuse_other_owner(*table, tensor, static_cast<const char*>(elements.data), span * c10::elementSize(elements.scalar));
+  refuse_other_owner(*table, tensor.device, static_cast<const char*>(elements.data),
+                     span * c10::elementSize(elements.scalar));
 }
 
 // Tensors of other allocators are refused by the back end, which is no concern here.

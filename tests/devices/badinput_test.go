@@ -1,0 +1,89 @@
+package devices
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// bad is what somebody does wrong, or has wrong, with the last line that comes of it.
+type bad struct {
+	what   string
+	macros []string // of the stand-in; "absent" is no driver at all
+	steps  []string
+	want   string
+}
+
+var badInput = []bad{
+	{"no driver", []string{"absent"}, []string{"probe"},
+		"probe 1 0 cuda: the driver is not installed, or not where libraries are found: libcuda.so.1"},
+	{"a stub", []string{"-DSTUB"}, []string{"probe"},
+		"probe 2 34 cuda: the driver does not tell its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub of a toolkit"},
+	{"an old driver", []string{"-DDRIVER=10020"}, []string{"probe"},
+		"probe 3 0 cuda: the driver is of version 10020, and 11000 is the oldest that is used; update the NVIDIA driver"},
+	{"no device", nil, []string{"preload", "devices:0", "probe"},
+		"probe 4 100 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NO_DEVICE (100): the driver sees no device"},
+	{"a child of fork", nil, []string{"probe", "fork", "count"},
+		"count 6 0 cuda: CUDA was started before this process was forked off"},
+	{"the address of an empty tensor", nil, []string{"info:n"},
+		"info 7 0 cuda: pointer_info: NULL in the place of the address; an empty tensor is where its maker says"},
+	{"a type of device", nil, []string{"alloc:14:0:4"},
+		"alloc 8 0 cuda: alloc: device type 14; CUDA has the types 2, 3 and 13"},
+	{"an id out of range", nil, []string{"alloc:2:3:4"},
+		"alloc 9 0 cuda: alloc: there is no device 3; this process sees 3, numbered from 0"},
+	{"no stream", nil, []string{"number:2:0:0"},
+		"number 10 0 cuda: stream_from_dlpack: the number 0 stands for no stream of CUDA"},
+	{"a stream of another device", nil, []string{"probe", "stream:1:0", "order:s0:0:1:0"},
+		"order 11 0 cuda: order_after: the consumer's stream: the stream "},
+	{"a capture", nil, []string{"probe", "stream:0:0", "capture:0:1:7", "alloc:2:0:4:s0"},
+		"alloc 12 0 cuda: alloc: the stream "},
+	{"a pointer of another context", nil, []string{"probe", "make:plain:0", "make:foreign:0", "info:p1"},
+		"info 13 0 cuda: pointer_info of "},
+	{"a graph's memory", nil, []string{"probe", "make:unmapped:0", "info:p0"},
+		"info 14 0 cuda: pointer_info of "},
+	{"a freed pointer", nil, []string{"alloc:2:0:4", "alloc:2:0:4", "remember:0", "free:0", "copy:2:0:t1:2:0:p0:16@1@0"},
+		"copy 16 0 cuda: copy: the source says device (2, 0), and the driver says (1, 0) of "},
+	{"no memory on the device", nil, []string{"alloc:2:0:1000000000000"},
+		"alloc 19 2 cuda: alloc: 4000000000000 bytes of device type 2 on device 0: CUDA_ERROR_OUT_OF_MEMORY (2)"},
+}
+
+// Each has a code of its own and a text of its own, and nothing crashes or is lost.
+func TestEachBadInputHasItsOwnCodeAndText(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds several stand-ins")
+	}
+	codes, texts := map[string]string{}, map[string]string{}
+	for _, b := range badInput {
+		driver := ""
+		if len(b.macros) == 0 || b.macros[0] != "absent" {
+			driver = standin(t, b.macros...)
+		}
+		out := steps(t, client(t, cuda(t), sanitized...), driver, b.steps...)
+		last := out[len(out)-1]
+		assert.True(t, strings.HasPrefix(last, b.want), "%s: %s", b.what, last)
+		words := strings.SplitN(last, " ", 4)
+		require.Len(t, words, 4, last)
+		assert.Empty(t, codes[words[1]], "%s has the code of another", b.what)
+		assert.Empty(t, texts[words[3]], "%s has the text of another", b.what)
+		codes[words[1]], texts[words[3]] = b.what, b.what
+	}
+}
+
+// What was freed is nobody's, as far as the driver can tell, and of nothing nothing
+// is allocated.
+func TestFreedAndEmptyMemory(t *testing.T) {
+	out := do(t, "alloc:2:0:4", "remember:0", "info:p0", "delete:0", "info:p0", "alloc:2:0:0", "info:t1", "delete:1", "alive")
+	assert.Equal(t, []string{"alloc ok 2 0 4 1 data", "info ok 2 0 0 +0 16", "info ok 1 0 -1 +-1 0", "alloc ok 2 0 0 1 null",
+		"info 7 0 cuda: pointer_info: NULL in the place of the address; an empty tensor is where its maker says", "alive 0 depth 0"}, out)
+}
+
+// Want of memory on the host has the same code, wherever it is.
+func TestNoMemoryOnTheHost(t *testing.T) {
+	for call, request := range map[string]string{"cuMemHostAlloc": "alloc:3:0:4", "cuMemAllocManaged": "alloc:13:0:4", "cuMemAllocAsync": "alloc:2:0:4"} {
+		out := do(t, "inject:"+call+":2", request, "inject:"+call+":0", request, "delete:0", "alive")
+		assert.Regexp(t, `^alloc 19 2 cuda: alloc: 16 bytes of device type (2|3|13) on device 0: CUDA_ERROR_OUT_OF_MEMORY \(2\)`, out[0])
+		assert.Equal(t, []string{"alive 0 depth 0"}, out[2:])
+	}
+}
