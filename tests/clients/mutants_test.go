@@ -30,10 +30,10 @@ var mutants = []mutant{
 	{"the other byte order is read", np, "if (d->byte_order == dlpackgen_np_other_order())", "if (0)", "numpy", "byte-swapped"},
 	{"read-only is forgotten", np, "(state & DLPACKGEN_NP_WRITEABLE) == 0 || ", "", "numpy", "read-only"},
 	{"views to be forbidden are written to", np, " || (state & DLPACKGEN_NP_WARN_ON_WRITE) != 0", "", "numpy", "broadcast_arrays"},
-	{"numbers of types have no end", np, "number < 0 || number >= DLPACKGEN_NP_NUMBERS", "number < 0", "numpy", "ml_dtypes bfloat16"},
+	{"numbers of types have no end", "adopt_numbers.h", "number < 0 || number >= DLPACKGEN_NP_NUMBERS", "number < 0", "numpy", "ml_dtypes bfloat16"},
 	{"extensions are not left to NumPy", np, "if (d->number >= DLPACKGEN_NP_EXTENSIONS) return 1;", "", "numpy", "ml_dtypes float8_e5m2"},
 	{"text of any length is", np, "if (d->number == DLPACKGEN_NP_VARIABLE_TEXT)", "if (0)", "numpy", "variable text"},
-	{"long double is read", np, "DLPACKGEN_NP_NONE, /* long double */", "DLPACKGEN_NP_ELEMENT(kDLFloat, 128, 4),", "numpy", "long double"},
+	{"long double is read", "adopt_numbers.h", "DLPACKGEN_NP_NONE, /* long double */", "DLPACKGEN_NP_ELEMENT(kDLFloat, 128, 4),", "numpy", "long double"},
 	{"a mask is dropped", np, "if (!has_mask) return 0;", "return 0;", "numpy", "masked"},
 	{"strides are cut off", elem, "if ((stride & rest) != 0 && ", "if (0 && ", "numpy", "indivisible stride"},
 	{"strides of size 1 count", elem, "memory->shape[i] > 1 && ", "", "numpy", "size 1, odd stride"},
@@ -145,7 +145,7 @@ func (m mutant) imports() string {
 var fieldsMoved = [3]string{np, "\tchar *data;\n\tint ndim;\n", "\tchar *data;\n\tvoid *news;\n\tint ndim;\n"}
 
 // longMoved is a NumPy whose long has a width that is not C's.
-var longMoved = [3]string{np, "DLPACKGEN_NP_INTEGER(kDLInt, long),", "DLPACKGEN_NP_INTEGER(kDLInt, int),"}
+var longMoved = [3]string{"adopt_numbers.h", "DLPACKGEN_NP_INTEGER(kDLInt, long),", "DLPACKGEN_NP_INTEGER(kDLInt, int),"}
 
 // A NumPy with other fields is noticed before they are followed, and its arrays
 // are read by the buffer protocol; without that check they are read wrongly.

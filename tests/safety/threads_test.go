@@ -15,14 +15,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
-// runThreads builds the program of many threads for their sanitizer, over headers
+// runThreads builds a program of many threads for their sanitizer, over headers
 // that may be wrong ones, and runs it.
-func runThreads(t *testing.T, headers string) (string, error) {
+func runThreads(t *testing.T, source, headers string) (string, error) {
 	t.Helper()
 	p := embedded(t)
 	program := filepath.Join(t.TempDir(), "threads")
 	out, err := exec.Command(need.Program(t, "clang-16", "clang-16"), "-g", "-O1", "-std=gnu11", "-Wall", "-Wextra", "-fsanitize=thread", "-I", headers,
-		"-isystem", p.include, "-o", program, filepath.Join("module", "threads.c"), "-L", p.lib, "-Wl,-rpath,"+p.lib, "-l"+p.name, "-pthread").CombinedOutput()
+		"-isystem", p.include, "-o", program, filepath.Join("module", source), "-L", p.lib, "-Wl,-rpath,"+p.lib, "-l"+p.name, "-pthread").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), "PYTHONHOME="+p.home)
@@ -33,7 +33,7 @@ func runThreads(t *testing.T, headers string) (string, error) {
 // Threads of C take tensors, hand them on and delete them, beside a Python: from
 // pools that end before their tensors, from malloc, and from objects.
 func TestThreadsOfC(t *testing.T) {
-	out, err := runThreads(t, headers(t))
+	out, err := runThreads(t, "threads.c", headers(t))
 	require.NoError(t, err, out)
 	assert.Equal(t, "all given back\n", out)
 }
@@ -49,9 +49,37 @@ func TestTheThreadsFindWhatIsWrong(t *testing.T) {
 			"static long dlpackgen_deleted;\nstatic void dlpackgen_let_go(struct dlpackgen_holder *holder) {\n\tdlpackgen_deleted++;"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, err := runThreads(t, mutant(t, "dlpackgen_python/"+test.file, test.old, test.changed))
+			out, err := runThreads(t, "threads.c", mutant(t, "dlpackgen_python/"+test.file, test.old, test.changed))
 			require.Error(t, err, out)
 			assert.Regexp(t, `ThreadSanitizer|not so: |Fatal Python error`, out+fmt.Sprint(err))
+		})
+	}
+}
+
+// What is known of a type is found by threads without the GIL, as a Python without one
+// has them, while another meets it, or not at all.
+func TestPublication(t *testing.T) {
+	out, err := runThreads(t, "publication.c", headers(t))
+	require.NoError(t, err, out)
+	assert.Equal(t, "all whole\n", out)
+}
+
+func TestPublicationThatIsWrongIsFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program for each mistake, and -short was given")
+	}
+	for name, test := range map[string]struct{ file, old, changed string }{
+		"loads are plain":        {"state.h", "#define DLPACKGEN_LOAD(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)", "#define DLPACKGEN_LOAD(place) (*(place))"},
+		"loads have no order":    {"state.h", "__ATOMIC_ACQUIRE", "__ATOMIC_RELAXED"},
+		"stores are plain":       {"state.h", "#define DLPACKGEN_STORE(place, value) __atomic_store_n(place, value, __ATOMIC_RELEASE)", "#define DLPACKGEN_STORE(place, value) (*(place) = (value))"},
+		"stores have no order":   {"state.h", "__ATOMIC_RELEASE", "__ATOMIC_RELAXED"},
+		"types come half known":  {"routes.h", "\tif (dlpackgen_fill_route(state, made)) {", "\tdlpackgen_publish(state, made);\n\tif (dlpackgen_fill_route(state, made)) {"},
+		"tables come half known": {"routes.h", "\tmade->api = table;\n\tDLPACKGEN_STORE(&state->registered[place], made);", "\tDLPACKGEN_STORE(&state->registered[place], made);\n\tmade->api = table;"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, err := runThreads(t, "publication.c", mutant(t, "dlpackgen_python/"+test.file, test.old, test.changed))
+			require.Error(t, err, out)
+			assert.Contains(t, out, "ThreadSanitizer: data race")
 		})
 	}
 }

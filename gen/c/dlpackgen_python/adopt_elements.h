@@ -7,6 +7,7 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_ELEMENTS_H_
 #define DLPACKGEN_PYTHON_ADOPT_ELEMENTS_H_
 
+#include <dlpackgen_python/adopt_numbers.h>
 #include <dlpackgen_python/errors.h>
 #include <stdarg.h>
 
@@ -27,12 +28,6 @@ static inline int dlpackgen_little_endian(void) {
 	} order = {1};
 	return order.first;
 }
-
-/* An element that DLPack can name. Its size is a power of two. */
-struct dlpackgen_element {
-	DLDataType dtype;
-	unsigned char shift; /* the size is 1 << shift */
-};
 
 /* Memory as its library describes it. */
 struct dlpackgen_memory {

@@ -128,8 +128,11 @@ static uint8_t dlpackgen_questions(PyObject *type) {
 
 /* Gives the table that was registered for a type, or NULL. */
 static const DLPackExchangeAPI *dlpackgen_registered(const struct dlpackgen_state *state, const PyObject *type) {
-	for (int i = 0; i < DLPACKGEN_MAX_REGISTERED && state->registered[i]; i++)
-		if (state->registered[i]->type == type) return state->registered[i]->api;
+	for (int i = 0; i < DLPACKGEN_MAX_REGISTERED; i++) {
+		const struct dlpackgen_route *known = DLPACKGEN_LOAD(&state->registered[i]);
+		if (!known) break;
+		if (known->type == type) return DLPACKGEN_LOAD(&known->api);
+	}
 	return NULL;
 }
 

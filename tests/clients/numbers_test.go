@@ -1,0 +1,54 @@
+package clients
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// models are platforms by what C's long is there, with their compilers.
+var models = map[string]struct {
+	compiler, debian string
+	long             string // bits
+}{
+	"LP64":  {"gcc", "gcc", "64"},
+	"LLP64": {"x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64", "32"},
+	"ILP32": {"i686-linux-gnu-gcc", "gcc-i686-linux-gnu", "32"},
+}
+
+var wrongNumber = regexp.MustCompile(`wrong_[0-9]+`)
+
+// wrongNumbers compiles module/numbers.c and gives the calls that are left in it.
+func wrongNumbers(t *testing.T, headers, compiler, long string) []string {
+	t.Helper()
+	object := filepath.Join(t.TempDir(), "numbers.o")
+	out, err := exec.Command(compiler, "-std=c11", "-O2", "-ffreestanding", "-Wall", "-Wextra", "-Werror", "-DLONG="+long,
+		"-I"+headers, "-c", "-o", object, "module/numbers.c").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	compiled, err := os.ReadFile(object)
+	require.NoError(t, err)
+	return wrongNumber.FindAllString(string(compiled), -1)
+}
+
+// NumPy's numbers stand for the types of C, so for other widths on each platform.
+func TestWidthsOfNumPysNumbers(t *testing.T) {
+	for model, on := range models {
+		t.Run(model, func(t *testing.T) {
+			compiler := need.Program(t, on.compiler, on.debian)
+			assert.Empty(t, wrongNumbers(t, generated(t), compiler, on.long))
+
+			other := map[string]string{"32": "64", "64": "32"}[on.long]
+			assert.Subset(t, wrongNumbers(t, generated(t), compiler, other), []string{"wrong_7", "wrong_8"}, "what is wrong is seen")
+
+			fixed := wrongly(t, [3]string{"adopt_numbers.h", "(kDLInt, long),", "(kDLInt, char[" + other + " / 8]),"})
+			assert.Contains(t, wrongNumbers(t, fixed, compiler, on.long), "wrong_7", "a width that is not the platform's is seen")
+		})
+	}
+}

@@ -1,0 +1,70 @@
+/* Threads without the GIL look for types while another one meets them for the first time
+ * and registers tables, as in a Python that has no GIL: what they find is whole. */
+#define DLPACKGEN_PYTHON_IMPLEMENTATION
+#define Py_GIL_DISABLED 1
+#include <dlpackgen_python/exchange.h>
+
+#include <pthread.h>
+
+enum { THREADS = 3, TYPES = 40 };
+
+static struct dlpackgen_state state;
+static PyObject *types[TYPES];
+static PyObject *registered[DLPACKGEN_MAX_REGISTERED];
+static DLPackExchangeAPI tables[DLPACKGEN_MAX_REGISTERED];
+static int wrong;
+
+/* Gives how many types are known by now, and counts what is known wrongly. */
+static int look(int *faults) {
+	int found = 0;
+	for (int i = 0; i < TYPES; i++) {
+		const struct dlpackgen_route *route = dlpackgen_known(&state, types[i]);
+		if (!route) continue;
+		found++;
+		*faults += route->type != types[i] || route->api || route->makes || route->adopted || !route->yields || route->trusted;
+	}
+	for (int i = 0; i < DLPACKGEN_MAX_REGISTERED; i++) {
+		const DLPackExchangeAPI *api = dlpackgen_registered(&state, registered[i]);
+		*faults += api && api != &tables[i];
+		found += api != NULL;
+	}
+	return found;
+}
+
+static void *reader(void *ended) {
+	int faults = 0;
+	while (!__atomic_load_n((int *)ended, __ATOMIC_ACQUIRE)) look(&faults);
+	__atomic_fetch_add(&wrong, faults, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+/* Types take their time to be looked at, so that others see what is half known. */
+static const char slow[] = "import time\n"
+                           "class Slow(type):\n"
+                           "    def __getattr__(cls, name):\n"
+                           "        time.sleep(0.001)\n"
+                           "        raise AttributeError(name)\n";
+
+static int make_types(void) {
+	PyObject *main = PyRun_SimpleString(slow) ? NULL : PyImport_AddModule("__main__");
+	PyObject *kind = main ? PyObject_GetAttrString(main, "Slow") : NULL;
+	for (int i = 0; kind && i < TYPES; i++) types[i] = PyObject_CallFunction(kind, "s(){}", "T");
+	for (int i = 0; kind && i < DLPACKGEN_MAX_REGISTERED; i++) registered[i] = PyObject_CallFunction(kind, "s(){}", "R");
+	return !kind || PyErr_Occurred() ? -1 : 0;
+}
+
+int main(void) {
+	pthread_t threads[THREADS];
+	int ended = 0, faults = 0;
+	Py_InitializeEx(0);
+	if (make_types()) return 2;
+	for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, reader, &ended);
+	for (int i = 0; i < TYPES; i++) {
+		if (!dlpackgen_learn(&state, types[i])) return 2;
+		if (i < DLPACKGEN_MAX_REGISTERED && dlpackgen_enter(&state, i, registered[i], &tables[i])) return 2;
+	}
+	__atomic_store_n(&ended, 1, __ATOMIC_RELEASE);
+	for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+	printf("%s\n", wrong == 0 && look(&faults) > DLPACKGEN_MAX_REGISTERED && faults == 0 ? "all whole" : "some are not");
+	return 0;
+}
