@@ -64,7 +64,7 @@ struct streams_attributes {
 /* Asks in the way that leaves no error on the thread for what the runtime does not know:
  * everything is then as for the number 0, which older versions gave the host. Truth
  * values fill one byte alone. The size is asked for apart, since it gives that one in 32
- * bits. */
+ * bits; of memory that the host has registered the start is not told, so none is. */
 static driver_result streams_query(const void *pointer, struct streams_attributes *a) {
 	unsigned int wanted[] = {DRIVER_attribute_memory_type, DRIVER_attribute_is_managed, DRIVER_attribute_mapped,
 	                         DRIVER_attribute_ordinal};
@@ -79,7 +79,7 @@ static driver_result streams_query(const void *pointer, struct streams_attribute
 	if (!a->mapped) return 0;
 	if (type == DRIVER_memory_host_in(streams.version)) a->type = DRIVER_memory_host;
 	if (type == DRIVER_memory_device_in(streams.version)) a->type = DRIVER_memory_device;
-	if (streams.driver.address_range(&a->start, &a->size, address)) a->start = 0, a->size = 0;
+	if (streams.driver.address_range(&a->start, &a->size, address) || !a->start) a->size = 0;
 	return 0;
 }
 

@@ -118,6 +118,7 @@ var hipOnly = []scenario{
 	{"the device that was current comes back", []string{"stream:1:0", "order:s0:1:0:2", "alive", "alloc:10:2:1", "delete:0", "alive"},
 		[]string{"order ok", "alive 0 depth 0", "alloc ok .*", "alive 0 depth 0"}},
 	{"pinned memory where somebody is at work", []string{"make:plain:2", "alloc:11:0:4", "info:t0", "delete:0", "alive"}, []string{"alloc ok .*", `info ok 11 0 2 \+0 16`, "alive 0 depth 0"}},
+	{"memory that the host has registered", []string{"make:registered:1", "alloc:10:1:4", "info:p0", "copy:10:1:t0:11:0:p0:16@0@1", "delete:0"}, []string{"alloc ok .*", `info ok 11 0 1 \+-1 0`, "copy ok"}},
 	{"the thread's own stream", []string{"finish:2:1", "log"}, []string{"finish ok", `log cuStreamIsCapturing\(2\) cuStreamSynchronize\(2\) `}},
 	{"the same stream twice", []string{"order:0:0:0:0", "log"}, []string{"order ok", "log "}},
 }
@@ -176,7 +177,8 @@ var rocmMutants = []struct {
 	{mutant{"streams_current.h", "DRIVER_memory_device_in(streams.version)", "DRIVER_memory_device", "our own, and inside"}, hip5},
 	{mutant{"streams_current.h", "DRIVER_memory_array_in(streams.version)", "DRIVER_memory_array", "an array in its numbering"}, hip5},
 	{mutant{"streams_current.h", "if (result) return result;", "", "a query that fails"}, hip6},
-	{mutant{"streams_current.h", "if (streams.driver.address_range(&a->start, &a->size, address)) ", "", "beyond the end"}, hip6},
+	{mutant{"streams_current.h", "if (streams.driver.address_range(&a->start, &a->size, address) || !a->start) ", "", "beyond the end"}, hip6},
+	{mutant{"streams_current.h", " || !a->start) ", ") ", "memory that the host has registered"}, hip6},
 	{mutant{"streams_current.h", "DRIVER_copy_default", "0", "pinned, queued"}, hip6},
 	{mutant{"streams_current.h", "from_ordinal, bytes, stream);", "to_ordinal, bytes, stream);", "between devices"}, hip6},
 	{mutant{"streams_pointer.h", "typed ? 0 : a->ordinal;", "0;", "managed memory is the device's"}, hip6},

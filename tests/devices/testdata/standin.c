@@ -119,7 +119,8 @@ void *standin_make(const char *kind, int ordinal) {
 	const int bare = !strcmp(kind, "unmapped");
 	const unsigned mapped = !bare && strcmp(kind, "plain"); /* what plain memory says does not matter */
 	if (!foreign) active[ordinal] = 1;
-	if (!strcmp(kind, "pinned")) add(p, 64, 1, 0, 1, ordinal, &primaries[ordinal]);
+	if (!strcmp(kind, "registered")) add(p, 64, 1, 0, 3, ordinal, &primaries[ordinal]);
+	else if (!strcmp(kind, "pinned")) add(p, 64, 1, 0, 1, ordinal, &primaries[ordinal]);
 	else if (!strcmp(kind, "managed")) add(p, 64, 2, 1, 1, ordinal, &primaries[ordinal]);
 	else if (!strcmp(kind, "managedhost")) add(p, 64, 1, 1, 1, ordinal, &primaries[ordinal]);
 	else if (split) add(p, 64, 2, 0, 1, ordinal, NULL), add(p + 64, 64, 2, 0, 1, ordinal, NULL);

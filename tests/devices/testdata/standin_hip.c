@@ -49,7 +49,7 @@ result hipMemGetAddressRange(void **base, size_t *size, void *p) {
 	const struct range *r = find(p);
 	pthread_mutex_unlock(&lock);
 	if (!r) return 17;
-	*base = r->start, *size = r->size;
+	*base = r->mapped == 3 ? NULL : r->start, *size = r->size; /* what is registered has no start */
 	return 0;
 }
 #define GIVE(call) address a = 0; active[current()->ordinal] = 1; const result r = call; *p = (void *)(uintptr_t)a; return r
