@@ -278,3 +278,54 @@ func TestEachGuardForSYCLIsMissed(t *testing.T) {
 		}
 	}
 }
+
+// The script names the first SYCL that there is; what it prints builds the back end.
+func TestFindingSYCL(t *testing.T) {
+	venv := wheels(t)
+	dir := t.TempDir()
+	fake := func(parts ...string) string {
+		file := filepath.Join(append([]string{dir}, parts...)...)
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, []byte("#!/bin/sh\n"), 0o755))
+		return file
+	}
+	root := filepath.Join(dir, "root")
+	fake("root/compiler/latest/include/sycl/sycl.hpp")
+	fake("root/compiler/latest/lib/libsycl.so")
+	icpx := filepath.Dir(fake("bin/icpx"))
+	find := func(what string, env ...string) (string, error) {
+		cmd := exec.Command("sh", filepath.Join(folder(t), "sycl_find.sh"), what)
+		cmd.Env = append(os.Environ(), append([]string{"ONEAPI_ROOT=", "PYTHON=/nothing"}, env...)...)
+		out, err := cmd.CombinedOutput()
+		return strings.TrimSpace(string(out)), err
+	}
+	python := "PYTHON=" + filepath.Join(venv, "bin/python")
+	for _, c := range []struct {
+		env                     []string
+		compiler, compile, link string
+	}{
+		{[]string{"PATH=" + icpx + ":" + os.Getenv("PATH"), "ONEAPI_ROOT=" + root, python}, "icpx", "-std=c++17 -fsycl", "-fsycl"},
+		{[]string{"ONEAPI_ROOT=" + root, python, "CXX="}, "g++", "-isystem " + root + "/compiler/latest/include/sycl", "-L" + root + "/compiler/latest/lib"},
+		{[]string{python, "CXX=clang++"}, "clang++", "-isystem " + venv + "/include/sycl", "-L" + venv + "/lib"},
+	} {
+		for what, want := range map[string]string{"compiler": c.compiler, "compile": c.compile, "link": c.link} {
+			out, err := find(what, c.env...)
+			require.NoError(t, err, out)
+			assert.Contains(t, out, want, what)
+		}
+	}
+	out, err := find("compile")
+	assert.Error(t, err)
+	assert.Equal(t, "no SYCL: neither icpx in PATH, nor ONEAPI_ROOT, nor the wheel intel-sycl-rt of /nothing; pip install intel-sycl-rt", out)
+	out, err = find("what")
+	assert.Error(t, err)
+	assert.Equal(t, "usage: sh sycl_find.sh compiler|compile|link", out)
+	compile, err := find("compile", python)
+	require.NoError(t, err)
+	link, err := find("link", python)
+	require.NoError(t, err)
+	program := filepath.Join(dir, "program")
+	run(t, "sh", "-c", "g++ "+compile+" -I "+folder(t)+" -o "+program+" testdata/probe.cpp "+syclObject(t, "backend", filepath.Join(folder(t), "dlpackgen_oneapi_sycl.cpp"))+" "+link)
+	cmd, env := onPlatform(t, "cpu", program)
+	assert.Equal(t, []string{"oneapi 1", "14 0", "13"}, output(t, cmd, env...))
+}

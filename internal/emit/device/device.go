@@ -149,6 +149,8 @@ func fill(m *emit.Model, b *backend.Backend, name string) ([]byte, error) {
 	case name == vendorsPart: // which is not ours to replace
 	case ext == ".hpp" || ext == ".cpp":
 		out.WriteString(emit.Banner("// ", "", m.Release.Version))
+	case ext == ".sh":
+		out.WriteString(emit.Banner("# ", "", m.Release.Version))
 	default:
 		out.WriteString(emit.Banner("/* ", " */", m.Release.Version))
 	}
