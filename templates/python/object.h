@@ -68,6 +68,7 @@ static DLTensor dlpackgen_without_offset(const DLTensor *tensor) {
 
 static int dlpackgen_borrow_own(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
 	const DLManagedTensorVersioned *own = ((struct dlpackgen_object *)object)->tensor;
+	if (((struct dlpackgen_object *)object)->table) return 1; /* its __dlpack__ has a stream wait for it */
 	*out = dlpackgen_without_offset(&own->dl_tensor);
 	*flags = own->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED;
 	if (want_write && *flags & DLPACK_FLAG_BITMASK_READ_ONLY)

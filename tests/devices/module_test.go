@@ -93,6 +93,8 @@ var moduleMutants = []struct{ file, old, fresh, script string }{
 	{"result.h", "if (table && call->stream) (void)table->keep_until(tensor, &stream, NULL);", "", "test_results_on_the_device"},
 	{"result.h", "((struct dlpackgen_object *)made)->stream = call->stream;", "", "test_results_on_the_device"},
 	{"object.h", "if (!wish.copy && object->table && dlpackgen_let_follow(object, wish.stream)) return NULL;", "", "test_results_on_the_device"},
+	{"object.h", "if (((struct dlpackgen_object *)object)->table) return 1;", "", "test_results_as_arguments"},
+	{"routes.h", "if (!registered) route->api = NULL;", "", "test_results_as_arguments"},
 	{"object.h", "if (object->table && to_host) return", "if (object->table) return", "test_results_on_the_device"},
 	{"object.h", "dlpackgen_delete_quietly(made, NULL);\n\treturn NULL;", "return made;", "test_results_on_the_device"},
 }

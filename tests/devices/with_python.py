@@ -215,6 +215,24 @@ def test_results_on_the_device():
         equal(driver.alive(), 0)
 
 
+def test_results_as_arguments():
+    """A call on another stream than that of the result waits for it; so does one that keeps it."""
+    given = at(driver.memory("plain", 0), kind=New)
+    with on_the_programs(PER_THREAD):
+        made = checked.like(one.which, FLOAT32, [16], 0, given)
+        driver.log()
+        equal(one(made)[1:], ((CUDA, 0), PER_THREAD))
+        equal([call for call in driver.log() if "Wait" in call], [])
+    with on_the_programs(1):
+        equal(one(made)[1:], ((CUDA, 0), 0))
+        equal([call for call in driver.log() if "Wait" in call], ["cuStreamWaitEvent(1,0"])
+    with works_on(driver.stream(0, 0)):
+        both(at(given.desc["data"]), made)
+        equal([call for call in driver.log() if "Wait" in call], ["cuStreamWaitEvent(s@0,0"])
+    checked.take(made, 0)
+    equal([call for call in driver.log() if "Wait" in call], ["cuStreamWaitEvent(1,0"])
+
+
 def test_results_without_memory():
     given = at(driver.memory("plain", 0), kind=New)
     with on_the_programs(PER_THREAD):

@@ -149,7 +149,7 @@ var mutants = map[string]mutant{
 	"who was left out is asked":      {"result.h", "if (!a->object) made = dlpackgen_give(call->module, tensor);\n\telse if", "if", "give.py test_new_tensors_like_what_was_left_out"},
 	"objects of any rank are taken":  {"managed.h", "if (view->ndim < 0 || view->ndim > DLPACKGEN_MAX_NDIM) {", "if (0) {", "give.py test_tensors_of_objects"},
 	"anything allocated is written":  {"result.h", "if (dlpackgen_is_as_asked(made, asked)) return made;", "return made;", "give.py test_new_tensors_by_a_table"},
-	"ours go by their table":         {"routes.h", "if (route->type == state->tensor) route->adopted = &dlpackgen_adopted_own;", "", "give.py test_what_a_call_takes_of_ours"},
+	"ours go by their table":         {"routes.h", "\t\troute->adopted = &dlpackgen_adopted_own;\n\t\tif (!registered) route->api = NULL;", "\t\t;", "give.py test_what_a_call_takes_of_ours"},
 	"ours are written to":            {"object.h", "if (want_write && *flags & DLPACK_FLAG_BITMASK_READ_ONLY)", "if (0)", "give.py test_what_a_call_takes_of_ours"},
 	"ours may be anything":           {"object.h", "const dlpack_error error = dlpack_validate(out, *flags, 0);", "const dlpack_error error = DLPACK_OK;", "give.py test_what_a_call_takes_of_ours"},
 	"ours stay copies":               {"object.h", "*flags = own->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED;", "*flags = own->flags;", "give.py test_what_a_call_takes_of_ours"},

@@ -22,7 +22,7 @@ type mutant struct{ file, old, replacement, script string }
 
 // Each of these makes the package wrong in one place, which the named test sees.
 var mutants = map[string]mutant{
-	"any owner is taken":               {"device.hpp", "if (info.device.device_type != tensor.device.device_type || info", "if (false && info", "device.py test_whose_memory_it_is"},
+	"any owner is taken":               {"device.hpp", "if (info.device.device_type != said.device_type || info", "if (false && info", "device.py test_whose_memory_it_is"},
 	"pinned memory has no owner":       {"device.hpp", "tensor.device.device_type == kDLCPU) return;", "tensor.device.device_type != kDLCUDA) return;", "device.py test_pinned_memory"},
 	"memory has no end":                {"device.hpp", "if (info.size != 0 && before + bytes > info.size)", "if (false && before)", "device.py test_where_elements_reach"},
 	"nothing is asked about":           {"device.hpp", "  if (span == 0) return;\n", "", "device.py test_what_is_not_asked_about"},

@@ -140,7 +140,10 @@ static int dlpackgen_fill_route(struct dlpackgen_state *state, struct dlpackgen_
 	const DLPackExchangeAPI *registered = dlpackgen_registered(state, route->type);
 	route->api = registered ? registered : dlpackgen_table_of(route->type);
 	route->makes = route->api || PyErr_Occurred() ? route->api : dlpackgen_maker_of(route->type);
-	if (route->type == state->tensor) route->adopted = &dlpackgen_adopted_own;
+	if (route->type == state->tensor) {
+		route->adopted = &dlpackgen_adopted_own;
+		if (!registered) route->api = NULL; /* which would have to tell a stream */
+	}
 	for (int i = 0; dlpackgen_adopted_tables[i] && !route->adopted && !PyErr_Occurred(); i++) {
 		const int found = dlpackgen_adopt(route, dlpackgen_adopted_tables[i]);
 		if (found < 0) return -1;
