@@ -1,6 +1,7 @@
 package devices
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,45 +9,62 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bad is what somebody does wrong, or has wrong, with the last line that comes of it.
+// bad is what somebody does wrong, or has wrong, with the last line that comes of it
+// with CUDA and with ROCm, which does not know all of it.
 type bad struct {
 	what   string
 	macros []string // of the stand-in; "absent" is no driver at all
 	steps  []string
 	want   string
+	rocm   string
 }
 
 var badInput = []bad{
 	{"no driver", []string{"absent"}, []string{"probe"},
-		"probe 1 0 cuda: the driver is not installed, or not where libraries are found: libcuda.so.1"},
+		"probe 1 0 cuda: the driver is not installed, or not where libraries are found: libcuda.so.1",
+		"probe 1 0 rocm: the driver is not installed, or not where libraries are found: libamdhip64.so.5"},
 	{"a stub", []string{"-DSTUB"}, []string{"probe"},
-		"probe 2 34 cuda: the driver does not tell its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub of a toolkit"},
+		"probe 2 34 cuda: the driver does not tell its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub of a toolkit",
+		""},
 	{"an old driver", []string{"-DDRIVER=10020"}, []string{"probe"},
-		"probe 3 0 cuda: the driver is of version 10020, and 11000 is the oldest that is used; update the NVIDIA driver"},
+		"probe 3 0 cuda: the driver is of version 10020, and 11000 is the oldest that is used; update the NVIDIA driver",
+		"probe 3 0 rocm: the driver is of version 10020, and 50000000 is the oldest that is used; update the ROCm runtime"},
 	{"no device", nil, []string{"preload", "devices:0", "probe"},
-		"probe 4 100 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NO_DEVICE (100): the driver sees no device"},
+		"probe 4 100 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NO_DEVICE (100): the driver sees no device",
+		"probe 4 100 rocm: the driver, of version 60443484, does not start: hipErrorNoDevice (100): the driver sees no device"},
 	{"a child of fork", nil, []string{"probe", "fork", "count"},
-		"count 6 0 cuda: CUDA was started before this process was forked off"},
+		"count 6 0 cuda: CUDA was started before this process was forked off",
+		"count 6 0 rocm: ROCm was started before this process was forked off"},
 	{"the address of an empty tensor", nil, []string{"info:n"},
-		"info 7 0 cuda: pointer_info: NULL in the place of the address; an empty tensor is where its maker says"},
+		"info 7 0 cuda: pointer_info: NULL in the place of the address; an empty tensor is where its maker says",
+		"info 7 0 rocm: pointer_info: NULL in the place of the address; an empty tensor is where its maker says"},
 	{"a type of device", nil, []string{"alloc:14:0:4"},
-		"alloc 8 0 cuda: alloc: device type 14; CUDA has the types 2, 3 and 13"},
+		"alloc 8 0 cuda: alloc: device type 14; CUDA has the types 2, 3 and 13",
+		"alloc 8 0 rocm: alloc: device type 14; ROCm has the types 10 and 11"},
 	{"an id out of range", nil, []string{"alloc:2:3:4"},
-		"alloc 9 0 cuda: alloc: there is no device 3; this process sees 3, numbered from 0"},
+		"alloc 9 0 cuda: alloc: there is no device 3; this process sees 3, numbered from 0",
+		"alloc 9 0 rocm: alloc: there is no device 3; this process sees 3, numbered from 0"},
 	{"no stream", nil, []string{"number:2:0:0"},
-		"number 10 0 cuda: stream_from_dlpack: the number 0 stands for no stream of CUDA"},
+		"number 10 0 cuda: stream_from_dlpack: the number 0 stands for no stream of CUDA",
+		"number 10 0 rocm: stream_from_dlpack: the number 1 stands for no stream of ROCm"},
 	{"a stream of another device", nil, []string{"probe", "stream:1:0", "order:s0:0:1:0"},
-		"order 11 0 cuda: order_after: the consumer's stream: the stream "},
+		"order 11 0 cuda: order_after: the consumer's stream: the stream ",
+		"order 11 0 rocm: order_after: the consumer's stream: the stream "},
 	{"a capture", nil, []string{"probe", "stream:0:0", "capture:0:1:7", "alloc:2:0:4:s0"},
-		"alloc 12 0 cuda: alloc: the stream "},
+		"alloc 12 0 cuda: alloc: the stream ",
+		"alloc 12 0 rocm: alloc: the stream "},
 	{"a pointer of another context", nil, []string{"probe", "make:plain:0", "make:foreign:0", "info:p1"},
-		"info 13 0 cuda: pointer_info of "},
+		"info 13 0 cuda: pointer_info of ",
+		""},
 	{"a graph's memory", nil, []string{"probe", "make:unmapped:0", "info:p0"},
-		"info 14 0 cuda: pointer_info of "},
+		"info 14 0 cuda: pointer_info of ",
+		""},
 	{"a freed pointer", nil, []string{"alloc:2:0:4", "alloc:2:0:4", "remember:0", "free:0", "copy:2:0:t1:2:0:p0:16@1@0"},
-		"copy 16 0 cuda: copy: the source says device (2, 0), and the driver says (1, 0) of "},
+		"copy 16 0 cuda: copy: the source says device (2, 0), and the driver says (1, 0) of ",
+		"copy 16 0 rocm: copy: the source says device (10, 0), and the driver says (1, 0) of "},
 	{"no memory on the device", nil, []string{"alloc:2:0:1000000000000"},
-		"alloc 19 2 cuda: alloc: 4000000000000 bytes of device type 2 on device 0: CUDA_ERROR_OUT_OF_MEMORY (2)"},
+		"alloc 19 2 cuda: alloc: 4000000000000 bytes of device type 2 on device 0: CUDA_ERROR_OUT_OF_MEMORY (2)",
+		"alloc 19 2 rocm: alloc: 4000000000000 bytes of device type 10 on device 0: hipErrorOutOfMemory (2)"},
 }
 
 // Each has a code of its own and a text of its own, and nothing crashes or is lost.
@@ -54,13 +72,35 @@ func TestEachBadInputHasItsOwnCodeAndText(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds several stand-ins")
 	}
-	codes, texts := map[string]string{}, map[string]string{}
+	toEach(t, client(t, cuda(t), sanitized...), badInput, func(macros ...string) string { return standin(t, macros...) })
+	var known []bad
 	for _, b := range badInput {
+		if b.want = b.rocm; b.want == "" {
+			continue
+		}
+		if b.macros == nil {
+			b.macros = []string{hip6}
+		}
+		b.steps = slices.Clone(b.steps)
+		for i := range b.steps {
+			b.steps[i] = stepOfROCm(b.steps[i])
+		}
+		known = append(known, b)
+	}
+	require.Len(t, known, len(badInput)-3, "ROCm has no stub, no other contexts and no addresses of graphs")
+	toEach(t, rocmEnd.client(t, rocm(t), sanitized...), known, func(macros ...string) string { return hipStandin(t, macros...) })
+}
+
+// toEach gives all of them to a program, with the driver that they want.
+func toEach(t *testing.T, program string, all []bad, driverOf func(macros ...string) string) {
+	t.Helper()
+	codes, texts := map[string]string{}, map[string]string{}
+	for _, b := range all {
 		driver := ""
 		if len(b.macros) == 0 || b.macros[0] != "absent" {
-			driver = standin(t, b.macros...)
+			driver = driverOf(b.macros...)
 		}
-		out := steps(t, client(t, cuda(t), sanitized...), driver, b.steps...)
+		out := steps(t, program, driver, b.steps...)
 		last := out[len(out)-1]
 		assert.True(t, strings.HasPrefix(last, b.want), "%s: %s", b.what, last)
 		words := strings.SplitN(last, " ", 4)

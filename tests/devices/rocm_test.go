@@ -1,6 +1,7 @@
 package devices
 
 import (
+	"cmp"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -62,7 +63,7 @@ func ofROCm(s scenario) scenario {
 	return out
 }
 
-var typesOfROCm = map[string]string{"2": "10", "3": "11", "1": "1"}
+var typesOfROCm = map[string]string{"2": "10", "3": "11"}
 
 // stepOfROCm writes a step for ROCm: its types of device, and NULL for the default
 // stream, which CUDA calls 1.
@@ -73,13 +74,16 @@ func stepOfROCm(step string) string {
 			w[i] = "0"
 		}
 	}
-	device := func(i int) { w[i] = typesOfROCm[w[i]] }
+	device := func(i int) { w[i] = cmp.Or(typesOfROCm[w[i]], w[i]) }
 	switch w[0] {
 	case "alloc":
 		device(1)
 		stream(4)
 	case "number":
 		device(1)
+		if other, swapped := map[string]string{"0": "1", "1": "0"}[w[3]]; swapped { // the default and what is refused
+			w[3] = other
+		}
 	case "copy":
 		device(1)
 		device(4)
