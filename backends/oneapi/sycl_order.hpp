@@ -59,6 +59,15 @@ void hold(sycl::queue& queue, const sycl::event& event) {
 #endif
 }
 
+// An event of a queue's own context for one of another's: platforms know nothing of each
+// other's events, and a thread of SYCL waits between them.
+sycl::event across(sycl::queue& queue, const sycl::event& event) {
+  return queue.submit([&](sycl::handler& h) {
+    h.depends_on(event);
+    h.host_task([] {});
+  });
+}
+
 int check_not_recorded(const char* what, const sycl::queue& queue, const void* handle, const char* why,
                        dlpackgen_device_error* error) {
   if (!recorded(queue)) return DLPACKGEN_DEVICE_OK;
@@ -101,12 +110,8 @@ static int usm_order_after(const dlpackgen_device_stream* consumer, const dlpack
       if (!waits.is_in_order()) mark(waits);
       return DLPACKGEN_DEVICE_OK;
     }
-    if (waits.get_context() != works.get_context())
-      return device_fail(
-          error, DLPACKGEN_DEVICE_UNSUPPORTED,
-          "order_after: devices %d and %d are of two platforms, whose queues cannot wait for each other; %s",
-          consumer->device.device_id, producer->device.device_id, "finish the producer's stream");
-    hold(waits, mark(works));
+    const sycl::event done = mark(works);
+    hold(waits, waits.get_context() == works.get_context() ? done : across(waits, done));
     return DLPACKGEN_DEVICE_OK;
   });
 }

@@ -1,7 +1,6 @@
 package oneapi
 
 import (
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -10,18 +9,23 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
-// The test that every back end must pass, over cards that Intel's driver simulates.
+// What every back end must do, of both implementations: on a CPU, on simulated cards,
+// and on both at once. Freed memory of the host is overwritten.
 func TestConformance(t *testing.T) {
 	simulates(t)
-	program := filepath.Join(built(t, "conformance", func(dir string) {
-		args := append([]string{"-o", filepath.Join(dir, "conformance")}, strict...)
-		run(t, need.Program(t, "gcc", "gcc"), append(args, filepath.Join(folder(t), "conformance/conformance.c"), filepath.Join(folder(t), "dlpackgen_oneapi.c"), "-ldl", "-lpthread")...)
-	}), "conformance")
-	for _, hierarchy := range []string{"COMPOSITE", "FLAT"} {
-		out := output(t, exec.Command("./run-level-zero.sh", program), "L0ROOT="+levelZero(t)+"/root", "HIER="+hierarchy, "ONEAPI_DEVICE_SELECTOR=level_zero:*")
-		for _, line := range out[:len(out)-1] {
-			assert.Regexp(t, "^ok ", line)
-		}
-		assert.Equal(t, "19 checks, 0 failed", out[len(out)-1])
+	wheels(t)
+	conforms := func(backEnd, platform string, env ...string) {
+		dir, lib := t.TempDir(), filepath.Join(wheels(t), "lib")
+		object, program := filepath.Join(dir, "conformance.o"), filepath.Join(dir, "conformance")
+		run(t, need.Program(t, "gcc", "gcc"), append(strict, "-c", "-o", object, filepath.Join(folder(t), "conformance", "conformance.c"))...)
+		run(t, "g++", "-o", program, object, backEnd, "-L"+lib, "-Wl,-rpath,"+lib, "-lsycl", "-ldl", "-lpthread")
+		cmd, more := onPlatform(t, platform, program)
+		out := output(t, cmd, append(append(more, "MALLOC_PERTURB_=85"), env...)...)
+		assert.Regexp(t, `^\d\d checks, 0 failed$`, out[len(out)-1], "%s %q", platform, out)
 	}
+	sycl := syclObject(t, "backend", filepath.Join(folder(t), "dlpackgen_oneapi_sycl.cpp"))
+	conforms(sycl, "cpu")
+	conforms(sycl, "both")
+	conforms(cObject(t), "COMPOSITE", "ONEAPI_DEVICE_SELECTOR=level_zero:*")
+	conforms(cObject(t), "FLAT", "ONEAPI_DEVICE_SELECTOR=level_zero:*")
 }

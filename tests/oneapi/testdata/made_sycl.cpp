@@ -1,10 +1,11 @@
 // SYCL's own calls, beside the back end's.
 #include "made.h"
 
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <chrono>
 #include <map>
 #include <string>
 #include <thread>
@@ -27,6 +28,8 @@ sycl::context context(const char* kind, const sycl::device& d) {
 	if (!others.count(name)) others.emplace(name, sycl::context(d));
 	return others.at(name);
 }
+
+std::atomic<int> done{0};
 
 // Recorded graphs, by queue.
 using graph = sycl::ext::oneapi::experimental::command_graph<sycl::ext::oneapi::experimental::graph_state::modifiable>;
@@ -68,8 +71,8 @@ void* made_root(int n) {
 	return nullptr;
 }
 
-// handle:N:e ends the recording of a queue, handle:N:c closes the queue, and handle:N:b
-// gives a thread of SYCL work for a while, in its order.
+// handle:N:e ends the recording of a queue, handle:N:c closes the queue, handle:N:b gives
+// a thread of SYCL work for a while, in its order, and handle:N:d tells how much is done.
 int made_step(const char* name, const char* a, const char* b, const char*) {
 	auto* q = reinterpret_cast<sycl::queue*>(const_cast<char*>(a));
 	if (!std::strcmp(name, "devices")) {
@@ -77,7 +80,8 @@ int made_step(const char* name, const char* a, const char* b, const char*) {
 		return 1;
 	}
 	if (std::strcmp(name, "handle")) return 0;
-	if (*b == 'b') q->submit([](sycl::handler& h) { h.host_task([] { std::this_thread::sleep_for(std::chrono::milliseconds(500)); }); });
+	if (*b == 'b') q->submit([](sycl::handler& h) { h.host_task([] { std::this_thread::sleep_for(std::chrono::milliseconds(400)), done++; }); });
+	else if (*b == 'd') std::printf("done %d\n", done.load());
 	else if (*b == 'e') graphs.at(q).end_recording(*q);
 	else delete q;
 	return 1;
