@@ -82,38 +82,40 @@ static int usm_free(DLManagedTensorVersioned *tensor, dlpackgen_device_error *er
 	return code || !tensor ? code : levelzero_release((struct levelzero_block *)tensor, error);
 }
 
-/* Notes the event of a list in place of the one that it had: the later one comes after. */
-static void levelzero_note(struct levelzero_block *block, struct levelzero_keep *fresh) {
-	levelzero_lock(&block->busy);
+/* Notes the event of a list in place of the one that it had, with the lock held; gives
+ * that one. */
+static struct levelzero_keep *levelzero_note(struct levelzero_block *block, struct levelzero_keep *fresh) {
 	struct levelzero_keep **at = &block->keeps;
 	while (*at && (*at)->list != fresh->list) at = &(*at)->next;
 	struct levelzero_keep *old = *at;
 	fresh->next = old ? old->next : NULL;
 	*at = fresh;
-	levelzero_unlock(&block->busy);
-	if (!old) return;
-	levelzero_put(old->platform, old->slot, 1);
-	free(old);
+	return old;
 }
 
-/* Appends an event. It is the one whose signal lets a slot serve again. */
+/* Appends an event. It is the one whose signal lets a slot serve again. Of two threads
+ * that do it at once the later event stays, so the lock is held meanwhile. */
 static int levelzero_keep(struct levelzero_block *block, const struct levelzero_stream *stream,
                           dlpackgen_device_error *error) {
 	struct levelzero_platform *platform = levelzero_platform_of(stream->root);
 	struct levelzero_slot *slot = NULL;
-	struct levelzero_keep *fresh = calloc(1, sizeof *fresh);
+	struct levelzero_keep *fresh = calloc(1, sizeof *fresh), *old = NULL;
 	if (!fresh) return device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY, "keep_until: no memory of the host");
 	const int code = levelzero_take(platform, "keep_until", &slot, error);
-	const driver_result result = code ? 0 : levelzero_barrier(stream, slot->waited, NULL);
-	if (!code && !result) {
-		*fresh = (struct levelzero_keep){stream->list, platform, slot, NULL};
-		levelzero_note(block, fresh);
-		return DLPACKGEN_DEVICE_OK;
+	if (code) {
+		free(fresh);
+		return code;
 	}
-	free(fresh);
-	if (code) return code;
-	levelzero_put(platform, slot, 0);
-	return levelzero_fail(error, result, "keep_until: a barrier on the stream %p", (void *)stream->list);
+	*fresh = (struct levelzero_keep){stream->list, platform, slot, NULL};
+	levelzero_lock(&block->busy);
+	const driver_result result = levelzero_barrier(stream, slot->waited, NULL);
+	if (!result) old = levelzero_note(block, fresh);
+	levelzero_unlock(&block->busy);
+	if (result) old = fresh;
+	if (old) levelzero_put(old->platform, old->slot, !result);
+	free(old);
+	return result ? levelzero_fail(error, result, "keep_until: a barrier on the stream %p", (void *)stream->list)
+	              : DLPACKGEN_DEVICE_OK;
 }
 
 static int usm_keep_until(DLManagedTensorVersioned *tensor, const dlpackgen_device_stream *stream,

@@ -38,6 +38,9 @@ static int device_check_copy(const DLTensor *to, const DLTensor *from, uint64_t 
 	    to->dtype.lanes != from->dtype.lanes)
 		return device_fail(error, DLPACKGEN_DEVICE_LAYOUT, "copy: the %s of the two tensors differ",
 		                   shapes ? "dtypes" : "shapes");
+	if (*count && (!to->data || !from->data))
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "copy: the %s has elements and no data",
+		                   to->data ? "source" : "destination");
 	if (*count && (!device_compact(to) || !device_compact(from)))
 		return device_fail(error, DLPACKGEN_DEVICE_LAYOUT, "copy: the %s is not compact; make it so first",
 		                   device_compact(to) ? "source" : "destination");

@@ -162,9 +162,9 @@ static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_devi
         check_not_recorded("keep_until", queue, stream->handle,
                            "whose work is done at each launch; keep the tensor as long as the graph", error);
     if (recording) return recording;
-    sycl::event event = mark(queue);
     sycl_block& block = *block_of(tensor);
-    const std::lock_guard<std::mutex> guard(block.busy);
+    const std::lock_guard<std::mutex> guard(block.busy);  // of two threads at once the later event stays
+    sycl::event event = mark(queue);
     for (auto& keep : block.keeps) {
       if (!(keep.first == queue)) continue;
       keep.second = event;

@@ -75,32 +75,35 @@ static int vendor_free(DLManagedTensorVersioned *tensor, dlpackgen_device_error 
 	return code || !tensor ? code : vendor_release((struct vendor_block *)tensor, error);
 }
 
-/* Puts a mark into the list, in the place of an earlier one of its stream; gives the
- * one that nobody needs any more. */
-static void *vendor_keep(struct vendor_block *block, struct vendor_keep *fresh) {
-	struct vendor_keep *keep;
-	void *old = NULL;
+/* Marks a stream, and puts the mark into the list in the place of an earlier one of that
+ * stream; gives the one that nobody needs any more. Of two threads that do it at once the
+ * later mark stays, so the lock is held meanwhile. */
+static int vendor_keep(struct vendor_block *block, struct vendor_keep *fresh, void **old,
+                       dlpackgen_device_error *error) {
+	struct vendor_keep *keep = NULL;
 	while (atomic_flag_test_and_set_explicit(&block->busy, memory_order_acquire)) continue;
-	for (keep = block->keeps; keep; keep = keep->next)
+	const int code = vendor.impl->mark(&vendor.driver, &fresh->stream, &fresh->mark, error);
+	for (keep = code ? NULL : block->keeps; keep; keep = keep->next)
 		if (keep->stream.handle == fresh->stream.handle &&
 		    keep->stream.device.device_id == fresh->stream.device.device_id)
 			break;
 	if (keep) {
-		old = keep->mark;
+		*old = keep->mark;
 		keep->mark = fresh->mark;
-	} else {
+	} else if (!code) {
 		fresh->next = block->keeps;
 		block->keeps = fresh;
 	}
 	atomic_flag_clear_explicit(&block->busy, memory_order_release);
-	if (keep) free(fresh);
-	return old;
+	if (keep || code) free(fresh);
+	return code;
 }
 
 static int vendor_keep_until(DLManagedTensorVersioned *tensor, const dlpackgen_device_stream *stream,
                              dlpackgen_device_error *error) {
 	dlpackgen_device_error room;
 	struct vendor_block *block = (struct vendor_block *)tensor;
+	void *old = NULL;
 	int code = vendor_ready(&error, &room);
 	if (!code) code = vendor_check_ours("keep_until", tensor, error);
 	if (!code) code = vendor_check_ordered("keep_until", stream, error);
@@ -108,14 +111,9 @@ static int vendor_keep_until(DLManagedTensorVersioned *tensor, const dlpackgen_d
 	struct vendor_keep *fresh = calloc(1, sizeof *fresh);
 	if (!fresh) return device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY, "keep_until: no memory for a mark");
 	fresh->stream = vendor_given(stream);
-	code = vendor.impl->mark(&vendor.driver, &fresh->stream, &fresh->mark, error);
-	if (code) {
-		free(fresh);
-		return code;
-	}
-	void *old = vendor_keep(block, fresh);
+	code = vendor_keep(block, fresh, &old, error);
 	if (old) vendor.impl->forget(&vendor.driver, old);
-	return DLPACKGEN_DEVICE_OK;
+	return code;
 }
 
 static int vendor_check_request(const dlpackgen_device_request *r, size_t *bytes, dlpackgen_device_error *error) {

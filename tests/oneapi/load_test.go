@@ -118,3 +118,19 @@ func TestThreads(t *testing.T) {
 	require.NoError(t, err, out)
 	assert.Equal(t, "done\n", out)
 }
+
+// Of two threads that keep a tensor for one stream at once, the later event is waited for.
+func TestTheLaterEventStays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the back end once more")
+	}
+	gcc, dir := need.Program(t, "gcc", "gcc"), t.TempDir()
+	run(t, gcc, "-std=gnu11", "-g", "-DQUIET", "-fPIC", "-shared", "-I", folder(t), "-o", filepath.Join(dir, "libze_loader.so.1"), "testdata/standin.c", "-lpthread")
+	program := filepath.Join(dir, "late")
+	run(t, gcc, "-std=gnu11", "-g", "-I", folder(t), "-o", program, "testdata/late.c", "-ldl", "-lpthread")
+	cmd := exec.Command("timeout", "60", program)
+	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir, "ONEAPI_DEVICE_SELECTOR=level_zero:*")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	assert.Equal(t, "2 events, the last one is kept\n", string(out))
+}

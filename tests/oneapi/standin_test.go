@@ -178,6 +178,8 @@ var copies = []scenario{
 	{"of the host alone, or of another type", []string{"copy:1:0:h:1:0:h+64:16@0@0", "copy:2:0:h:1:0:h:16@0@0"},
 		[]string{`copy 8 0 oneapi: copy: neither tensor is in memory of oneAPI`, `copy 8 0 oneapi: copy: the destination says device type 2; oneAPI copies between 14 and 1`}},
 	{"that is not compact", []string{"copy:1:0:h:1:0:h:16@0@0x"}, []string{`copy 17 0 oneapi: copy: the source is not compact; make it so first`}},
+	{"of no memory", []string{"alloc:0:4", "copy:14:0:t0:1:0:n:16@0@0", "copy:1:0:n:14:0:t0:16@0@0", "delete:0"},
+		[]string{"alloc ok .*", "copy 7 0 oneapi: copy: the source has elements and no data", "copy 7 0 oneapi: copy: the destination has elements and no data"}},
 	{"on no stream", []string{"copy:1:0:h:1:0:h:16@-@0"}, []string{`copy 10 .*`}},
 	{"that fails", []string{"alloc:1:4", "inject:zeCommandListAppendMemoryCopy:0x70000001", "copy:14:1:t0:1:0:h:16@0@1", "delete:0"}, []string{"alloc ok .*", `copy 22 1879048193 oneapi: copy of 16 bytes: .*`}},
 	{"whose end fails", []string{"alloc:1:4", "inject:zeCommandListHostSynchronize:0x70000001", "copy:14:1:t0:1:0:h:16@0@1", "finish:0:1", "delete:0"}, []string{"alloc ok .*", `copy 22 .*`, `finish 22 .*`}},
