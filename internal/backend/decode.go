@@ -94,6 +94,8 @@ func form(n *yaml.Node, what string, want *regexp.Regexp) string {
 	case n.Kind != yaml.Scalar:
 	case !want.MatchString(text):
 		n.Errorf("bad-name", "", "%s %q must match %s", what, text, want)
+	case want == sentence && strings.Contains(text, "??"):
+		n.Errorf("bad-doc", "", "%s must not contain ??, which C takes for another sign", what)
 	case want == sentence && (strings.Contains(text, "*/") || strings.Contains(text, "/*")):
 		n.Errorf("bad-doc", "", "%s must not contain comment marks, which would change the code around it", what)
 	}
@@ -112,12 +114,17 @@ func functionName(n *yaml.Node) string {
 // files are what a back end of that name would have two of.
 var files = []string{"device", "off", "types", "usm"}
 
+// folders are those that Go does not build, or lets nobody else import.
+var folders = []string{"internal", "testdata", "vendor"}
+
 // nameOf reads the name of a back end, which is that of a package in Go too.
 func nameOf(n *yaml.Node) string {
 	name := form(n, "name", backendName)
 	switch {
 	case token.IsKeyword(name) || name == "main":
 		n.Errorf("bad-name", "", "name %q cannot be that of a package in Go", name)
+	case slices.Contains(folders, name):
+		n.Errorf("bad-name", "", "name %q is that of a folder whose package Go keeps from others", name)
 	case slices.Contains(files, name):
 		n.Errorf("bad-name", "", "name %q is that of a file of every back end", name)
 	}
@@ -275,6 +282,14 @@ func (b *Backend) check(m *yaml.Map) {
 	}
 	for _, text := range again(b.Devices, func(d Device) string { return d.Type }) {
 		complain("the type of device %s is there twice", text)
+	}
+	if slices.ContainsFunc(b.Devices, func(d Device) bool { return d.Type == "kDLCPU" }) {
+		complain("kDLCPU is what memory has that the back end does not know")
+	}
+	for _, h := range b.Streams.Handles {
+		if slices.Contains(b.Streams.Refused, h.Number) {
+			complain("the number %d of a stream is refused, and has a handle", h.Number)
+		}
 	}
 	for _, text := range again(b.Errors, func(e Error) string { return fmt.Sprint(e.Value) }) {
 		complain("two errors have the value %s", text)

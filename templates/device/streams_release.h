@@ -11,6 +11,7 @@ struct streams_keep {
 	driver_stream stream;
 	int32_t ordinal;
 	driver_event event;
+	atomic_int recorded; /* else the stream is not waited for by it */
 	struct streams_keep *next;
 };
 
@@ -60,7 +61,7 @@ static int streams_settle_first(const struct streams_block *block, driver_stream
 static int streams_settle(struct streams_block *block, driver_stream own, dlpackgen_device_error *error) {
 	int named = 0, code = DLPACKGEN_DEVICE_OK;
 	for (const struct streams_keep *keep = block->keeps; keep; keep = keep->next)
-		named |= keep->stream == block->first && keep->ordinal == block->ordinal;
+		named |= atomic_load(&keep->recorded) && keep->stream == block->first && keep->ordinal == block->ordinal;
 	if (!named && block->kind != STREAMS_PLAIN) code = streams_settle_first(block, own, error);
 	while (!code && block->keeps) {
 		struct streams_keep *keep = block->keeps;
@@ -191,6 +192,7 @@ static int streams_keep_until(DLManagedTensorVersioned *tensor, const dlpackgen_
 	struct streams_keep *keep = code ? NULL : streams_kept(block, handle, stream->device.device_id);
 	if (!code && !keep) code = device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY, "keep_until: no memory for an event");
 	const driver_result result = code ? 0 : streams.driver.event_record(keep->event, handle);
+	if (!code && !result) atomic_store(&keep->recorded, 1);
 	streams_leave(pushed);
 	return result ? streams_fail(error, result, "keep_until: an event on the stream %p", stream->handle) : code;
 }

@@ -169,8 +169,8 @@ var keeping = []scenario{
 			`keep 10 0 cuda: keep_until: a stream is needed, and -1 stands for none`}},
 	{"without an event", []string{"alloc:2:0:4", "inject:cuEventCreate:2", "keep:0:1:0", "inject:cuEventCreate:0", "delete:0", "alive"},
 		[]string{"alloc ok .*", `keep 19 0 .*`, "alive 0 depth 0"}},
-	{"without a record", []string{"alloc:2:0:4", "inject:cuEventRecord:719", "keep:0:1:0", "inject:cuEventRecord:0", "delete:0", "alive"},
-		[]string{"alloc ok .*", `keep 22 719 .*`, "alive 0 depth 0"}},
+	{"without a record", []string{"alloc:2:0:4", "inject:cuEventRecord:719", "keep:0:1:0", "inject:cuEventRecord:0", "log", "delete:0", "log", "alive"},
+		[]string{"alloc ok .*", `keep 22 719 .*`, "log .*", `log .*cuEventRecord\(1\) .*cuMemFreeAsync.*`, "alive 0 depth 0"}},
 }
 
 var copies = []scenario{

@@ -69,6 +69,7 @@ var mutants = []mutant{
 	{"streams_release.h", "if (!named && block->kind != STREAMS_PLAIN)", "if (0)", "on a stream"},
 	{"streams_release.h", "if (!named && block->kind != STREAMS_PLAIN)", "if (!named && block->kind == STREAMS_POOL)", "pinned memory waits for its stream"},
 	{"streams_pointer.h", "if (!a->mapped && !a->context)", "if (!a->mapped)", "where another device must be current"},
+	{"streams_release.h", "named |= atomic_load(&keep->recorded) && ", "named |= ", "without a record"},
 	{"streams_release.h", "named |= ", "named = 0 & ", "waits for the stream that is named"},
 	{"streams_release.h", "return code == DLPACKGEN_DEVICE_ENDED ? DLPACKGEN_DEVICE_OK : code;", "return code;", "when the driver has ended"},
 	{"streams_release.h", "return code == DLPACKGEN_DEVICE_ENDED ? DLPACKGEN_DEVICE_OK : code;", "return 0;", "when the device is lost"},
