@@ -1,6 +1,6 @@
 /**
  * \file gil.hpp
- * Whether a thread may touch objects of Python, and when it may no longer ask for that.
+ * Whether a thread may touch objects of Python.
  */
 #ifndef DLPACKGEN_V0_0_ATEN_GIL_HPP_
 #define DLPACKGEN_V0_0_ATEN_GIL_HPP_
@@ -22,15 +22,6 @@ inline bool holds_the_gil() noexcept {
   PyThreadState* const current = _PyThreadState_UncheckedGet();
 #endif
   return current != nullptr && current == PyGILState_GetThisThreadState();
-}
-
-// Threads that ask for the GIL then never come back.
-inline bool python_ends() noexcept {
-#if PY_VERSION_HEX >= 0x030D0000
-  return Py_IsInitialized() == 0 || Py_IsFinalizing() != 0;
-#else
-  return Py_IsInitialized() == 0 || _Py_IsFinalizing() != 0;
-#endif
 }
 
 }  // namespace detail

@@ -32,61 +32,103 @@ Struct* open(PyObject* capsule, const char* name, const char* used) {
   return static_cast<Struct*>(managed);
 }
 
-inline py::object optional(PyObject* object, const char* name) {
-  PyObject* const found = PyObject_GetAttrString(object, name);
+inline PyObject* intern(const char* name) {
+  PyObject* const made = PyUnicode_InternFromString(name);
+  if (made == nullptr) throw py::error_already_set();
+  return made;
+}
+
+// Made once, and kept for ever: a name that is made anew is in no cache of Python's.
+struct Names {
+  PyObject* table = intern("__dlpack_c_exchange_api__");
+  PyObject* capsule = intern("__dlpack__");
+  PyObject* device = intern("__dlpack_device__");
+  PyObject* stream = intern("stream");
+  PyObject* version = intern("max_version");
+};
+
+inline const Names& names() {
+  static const Names all;
+  return all;
+}
+
+inline py::object optional(PyObject* object, PyObject* name) {
+  PyObject* const found = PyObject_GetAttr(object, name);
   if (found == nullptr && !PyErr_ExceptionMatches(PyExc_AttributeError)) throw py::error_already_set();
   if (found == nullptr) PyErr_Clear();
   return py::reinterpret_steal<py::object>(found);
 }
 
+inline bool has_own(PyTypeObject* type, PyObject* name) {
+#if PY_VERSION_HEX >= 0x030C0000
+  const py::object own = py::reinterpret_steal<py::object>(PyType_GetDict(type));
+#else
+  const py::object own = py::reinterpret_borrow<py::object>(type->tp_dict);
+#endif
+  const int found = own ? PyDict_Contains(own.ptr(), name) : 0;
+  if (found < 0) throw py::error_already_set();
+  return found != 0;
+}
+
 // A table of the type itself: one that it inherits does not know what it changes.
 inline ExchangeTable table_of(PyTypeObject* type) {
-  constexpr const char* name = "__dlpack_c_exchange_api__";
-  const py::object own = optional(reinterpret_cast<PyObject*>(type), "__dict__");
-  if (!own || !py::bool_(own.attr("__contains__")(name))) return ExchangeTable();
-  const py::object capsule = optional(reinterpret_cast<PyObject*>(type), name);
-  if (!PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api")) return ExchangeTable();
+  if (!has_own(type, names().table)) return ExchangeTable();
+  const py::object capsule = optional(reinterpret_cast<PyObject*>(type), names().table);
+  if (!capsule || !PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api")) return ExchangeTable();
   const void* const header = PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api");
   const Result<ExchangeTable> found = ExchangeTable::find(static_cast<const DLPackExchangeAPIHeader*>(header));
   return found ? *found : ExchangeTable();
 }
 
+// pybind11 itself ends the process when Python has no memory for a dict or a tuple.
+inline py::object made(PyObject* object) {
+  if (object == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(object);
+}
+
 inline DLDevice device_in(const py::object& answer) {
-  try {
-    const auto where = answer.cast<std::pair<std::int32_t, std::int32_t>>();
-    return DLDevice{static_cast<DLDeviceType>(where.first), where.second};
-  } catch (const py::cast_error&) {
-    throw Refused("its __dlpack_device__ does not give a pair of numbers, the type and the id of a device");
-  }
+  int type = 0;
+  int id = 0;
+  PyObject* const pair = PySequence_Tuple(answer.ptr());
+  const bool is_pair = pair != nullptr && PyArg_ParseTuple(pair, "ii", &type, &id) != 0;
+  Py_XDECREF(pair);
+  if (is_pair) return DLDevice{static_cast<DLDeviceType>(type), id};
+  if (PyErr_ExceptionMatches(PyExc_MemoryError)) throw py::error_already_set();
+  PyErr_Clear();
+  throw Refused("its __dlpack_device__ does not give a pair of numbers, the type and the id of a device");
 }
 
 // __dlpack__ counts the default stream of CUDA as 1, that of ROCm as 0.
 template <class Torch>
 py::object stream_for(PyObject* object) {
-  const py::object device = optional(object, "__dlpack_device__");
-  if (!device) return py::none();
-  const DLDevice named = device_in(device());
-  if (named.device_type != kDLCUDA && named.device_type != kDLROCM) return py::none();
+  const py::object device = optional(object, names().device);
+  if (!device) return py::object();
+  const DLDevice named = device_in(made(PyObject_CallNoArgs(device.ptr())));
+  if (named.device_type != kDLCUDA && named.device_type != kDLROCM) return py::object();
   const auto stream = reinterpret_cast<std::uintptr_t>(Torch::current_stream(named));
-  return py::int_(stream == 0 && named.device_type == kDLCUDA ? std::uintptr_t{1} : stream);
+  return made(PyLong_FromSize_t(stream == 0 && named.device_type == kDLCUDA ? std::uintptr_t{1} : stream));
+}
+
+inline void set(const py::object& keywords, PyObject* name, const py::object& value) {
+  if (PyDict_SetItem(keywords.ptr(), name, value.ptr()) != 0) throw py::error_already_set();
 }
 
 // Producers from before 1.0 know no version, and say TypeError.
 template <class Torch>
 py::object ask_capsule(PyObject* object) {
-  const py::object method = optional(object, "__dlpack__");
+  const py::object method = optional(object, names().capsule);
   if (!method) throw NoTensor("expected a tensor, or a capsule with one: the object has no __dlpack__");
-  py::dict keywords;
   const py::object stream = stream_for<Torch>(object);
-  if (!stream.is_none()) keywords["stream"] = stream;
-  const py::dict older = keywords.attr("copy")();
-  keywords["max_version"] = py::make_tuple(current.major, current.minor);
-  try {
-    return method(**keywords);
-  } catch (py::error_already_set& e) {
-    if (!e.matches(PyExc_TypeError)) throw;
-  }
-  return method(**older);
+  const py::object nothing = made(PyTuple_New(0));
+  const py::object keywords = made(PyDict_New());
+  if (stream) set(keywords, names().stream, stream);
+  set(keywords, names().version, made(Py_BuildValue("(II)", current.major, current.minor)));
+  PyObject* const capsule = PyObject_Call(method.ptr(), nothing.ptr(), keywords.ptr());
+  if (capsule != nullptr) return made(capsule);
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
+  PyErr_Clear();
+  if (PyDict_DelItem(keywords.ptr(), names().version) != 0) throw py::error_already_set();
+  return made(PyObject_Call(method.ptr(), nothing.ptr(), keywords.ptr()));
 }
 
 // What a table gives is not waited for, so it must come on the stream that is used.

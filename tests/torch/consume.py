@@ -188,8 +188,14 @@ def test_tables_that_fail():
         from_dlpack(Tabled())
 
 
+def careless(kind):
+    """A function of C that sets an error and gives 0."""
+    return ctypes.cast(ctypes.pythonapi.PyErr_NoMemory, kind)
+
+
 def test_deleters_do_not_meet_errors():
-    """A table fails after it has given a tensor, whose deleter runs Python then."""
+    """A table fails after it has given a tensor, whose deleter runs Python then, and may
+    leave an error of its own."""
     stranger = Stranger((2,), device=(check.CUDA, 99))
 
     def own(x, out):
@@ -201,11 +207,10 @@ def test_deleters_do_not_meet_errors():
     with refused(BufferError, "device"):
         from_dlpack(Tabled())
     assert stranger.deleted == 1
-
-
-# Functions of C that set an error and give 0.
-def careless(kind):
-    return ctypes.cast(ctypes.pythonapi.PyErr_NoMemory, kind)
+    stranger = Stranger((2,), device=(check.CUDA, 99))
+    stranger.managed.deleter = careless(check.Deleter)
+    with refused(BufferError, "device"):
+        from_dlpack(stranger.capsule())
 
 
 def test_errors_of_others_that_succeed_are_not_kept():

@@ -38,6 +38,15 @@ class Late:
         self.do()
 
 
+def use_tvm_ffi():
+    """Leaves it with tensors of both kinds that nobody gives back before the end."""
+    import tvm_ffi
+
+    kept = tvm_ffi.get_global_func("testing.echo")(torch.ones(3))
+    check._kept.append(tvm_ffi.from_dlpack(kept))
+    check._kept.append(tvm_ffi.get_global_func("testing.echo")(torch.nn.Parameter(torch.ones(3))))
+
+
 if how == "installed":
     dlpackgen_torch.install()
 elif how == "uninstalled at exit":
@@ -93,13 +102,29 @@ elif how == "a thread that waits to delete an object":
     sys.setswitchinterval(0.5)
     waiters.append(lambda call=ctypes.PyDLL(path).on_a_thread_of_its_own: call(managed.contents.deleter, managed))
     late = Late(lambda sleep=time.sleep: sleep(1))
-elif how == "tvm-ffi":
-    import tvm_ffi
-
+elif how == "tvm-ffi, after install":
     dlpackgen_torch.install()
-    kept = tvm_ffi.get_global_func("testing.echo")(torch.ones(3))
-    check._kept.append(tvm_ffi.from_dlpack(kept))
+    use_tvm_ffi()
+elif how == "tvm-ffi, before install":
+    use_tvm_ffi()
+    dlpackgen_torch.install()
+    use_tvm_ffi()
+elif how == "tvm-ffi, install and uninstall":
+    dlpackgen_torch.install()
+    use_tvm_ffi()
     dlpackgen_torch.uninstall()
+elif how == "tvm-ffi, install and uninstall at exit":
+    dlpackgen_torch.install()
+    use_tvm_ffi()
+    atexit.register(dlpackgen_torch.uninstall)
+elif how == "tvm-ffi, before install, uninstall at exit":
+    use_tvm_ffi()
+    dlpackgen_torch.install()
+    atexit.register(dlpackgen_torch.uninstall)
+elif how == "tvm-ffi, install at exit":
+    use_tvm_ffi()
+    atexit.register(use_tvm_ffi)
+    atexit.register(dlpackgen_torch.install)
 elif how == "the module after the end":
     ctypes.CDLL(None).__cxa_atexit(ctypes.CDLL(path).expect_references, ctypes.c_void_p(id(dlpackgen_torch._module)), None)
 else:

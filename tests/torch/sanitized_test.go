@@ -68,19 +68,68 @@ func TestSanitized(t *testing.T) {
 	}
 }
 
+// mutated gives a folder with the sources, with another text in one of them.
+func mutated(t *testing.T, file, old, replacement string) string {
+	t.Helper()
+	headers := t.TempDir()
+	require.NoError(t, os.CopyFS(headers, os.DirFS(generated(t))))
+	path := filepath.Join(headers, "dlpackgen_torch", file)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(text), old), "%q is not once in %s", old, file)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), old, replacement, 1)), 0o600))
+	return headers
+}
+
 // A report that is never made would be no proof.
 func TestLostMemoryIsSeen(t *testing.T) {
 	to := environment(t)
-	headers := t.TempDir()
-	require.NoError(t, os.CopyFS(headers, os.DirFS(generated(t))))
-	path := filepath.Join(headers, "dlpackgen_torch", "owned.hpp")
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	const drop = "  owned->~Owned();\n  Pool<Owned>::give(owned);\n"
-	require.Contains(t, string(text), drop)
-	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), drop, "  owned->~Owned();\n", 1)), 0o600))
-	dir, env := sanitized(t, to, headers)
+	const drop = "  owned->~Export();\n  Pool<Export<Kept>>::give(owned);\n"
+	dir, env := sanitized(t, to, mutated(t, "owned.hpp", drop, "  owned->~Export();\n"))
 	out, err := script(to, dir, env, "table.py", "test_deleters_give_back_once")
 	require.NoError(t, err, out)
 	assert.NotEmpty(t, lost(out))
+}
+
+// races runs what many threads do, with the package built for the sanitizer of threads.
+func races(t *testing.T, headers string) string {
+	t.Helper()
+	to, dir := environment(t), t.TempDir()
+	library, standard := runtimeOf(t, "libtsan.so"), runtimeOf(t, "libstdc++.so.6")
+	require.NoError(t, to.build(t, headers, dir, "-O1", "-g1", "-fsanitize=thread"))
+	env := []string{"LD_PRELOAD=" + library + " " + standard, "TSAN_OPTIONS=exitcode=0"}
+	tests := found(t, "threads.py", `^def (test_(?:exports|imports|new)\w*)`)
+	out, err := script(to, dir, env, append([]string{"threads.py"}, tests...)...)
+	if err == nil {
+		assert.Equal(t, len(tests), strings.Count("\n"+out, "\nok "), out)
+	}
+	return out
+}
+
+func TestThreadsDoNotRace(t *testing.T) {
+	assert.NotContains(t, races(t, generated(t)), "WARNING: ThreadSanitizer")
+}
+
+// A pool that all threads share would race, which must be seen.
+func TestRacesAreSeen(t *testing.T) {
+	assert.Contains(t, races(t, mutated(t, "pool.hpp", "static inline DLPACKGEN_ATEN_THREAD Kept kept_", "static inline Kept kept_")), "ThreadSanitizer")
+}
+
+// without gives the variables that let requests for memory fail, for a package in a folder.
+func without(t *testing.T, dir string) []string {
+	t.Helper()
+	library := filepath.Join(dir, "failing.so")
+	if _, err := os.Stat(library); err != nil {
+		out, err := exec.Command(need.Program(t, "gcc", "gcc"), "-std=c11", "-O1", "-g1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror",
+			"module/failing.c", "-ldl", "-o", library).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	return []string{"LD_PRELOAD=" + library, "PYTHONMALLOC=malloc"}
+}
+
+// Wherever there is no memory, an error of Python says so, and nothing is left. The stable
+// ABI of torch ends the process itself then.
+func TestWithoutMemory(t *testing.T) {
+	to, dir := modules(t)
+	passes(t, to, dir, without(t, dir), "failing.py")
 }

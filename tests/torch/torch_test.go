@@ -20,7 +20,7 @@ var scripts = []string{"table.py", "held.py", "give.py", "consume.py"}
 // Each script holds one side of the package against torch.
 func TestTheTableAndTheConsumer(t *testing.T) {
 	to, dir := modules(t)
-	for _, name := range append(slices.Clone(scripts), "libraries.py", "faults.py", "device.py") {
+	for _, name := range append(slices.Clone(scripts), "libraries.py", "faults.py", "device.py", "threads.py") {
 		t.Run(name, func(t *testing.T) { passes(t, to, dir, nil, name) })
 	}
 }

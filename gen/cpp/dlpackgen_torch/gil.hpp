@@ -2,7 +2,7 @@
 // DLPack 1.3; SPDX-License-Identifier: Apache-2.0
 /**
  * \file gil.hpp
- * Whether a thread may touch objects of Python, and when it may no longer ask for that.
+ * Whether a thread may touch objects of Python.
  */
 #ifndef DLPACKGEN_V1_3_ATEN_GIL_HPP_
 #define DLPACKGEN_V1_3_ATEN_GIL_HPP_
@@ -24,15 +24,6 @@ inline bool holds_the_gil() noexcept {
   PyThreadState* const current = _PyThreadState_UncheckedGet();
 #endif
   return current != nullptr && current == PyGILState_GetThisThreadState();
-}
-
-// Threads that ask for the GIL then never come back.
-inline bool python_ends() noexcept {
-#if PY_VERSION_HEX >= 0x030D0000
-  return Py_IsInitialized() == 0 || Py_IsFinalizing() != 0;
-#else
-  return Py_IsInitialized() == 0 || _Py_IsFinalizing() != 0;
-#endif
 }
 
 }  // namespace detail

@@ -40,7 +40,7 @@ using Held = Export<PyObject*>;
 // Python ends threads that wait for the GIL by unwinding them: this function, and
 // what it calls until it has it, must not be noexcept.
 DLPACKGEN_ATEN_SLOW void delete_from_afar(Held* held) {
-  if (python_ends()) return;  // a leak: what it holds is Python's
+  if (Py_IsInitialized() == 0) return;  // a leak, from the moment on when Python begins to end
   const PyGILState_STATE state = PyGILState_Ensure();
   Py_DECREF(held->kept);
   PyGILState_Release(state);

@@ -20,7 +20,6 @@
 #include <torch/csrc/stable/stableivalue_conversions.h>
 #include <torch/csrc/stable/tensor.h>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -151,11 +150,8 @@ inline Tensor copy_on_host(const DLTensor& tensor, const Source& source) {
                                       source.device_type, source.device_index, &made));
   Tensor copy(made);
   check_shim(aoti_torch_get_data_ptr(made, &room));
-  const bool has_elements = std::find(tensor.shape, tensor.shape + tensor.ndim, 0) == tensor.shape + tensor.ndim;
-  if (has_elements) {
-    copy_elements(tensor, aten::detail::extents_of(tensor), source.size, static_cast<const char*>(source.data),
-                  static_cast<char*>(room), 0);
-  }
+  copy_elements(tensor, aten::detail::extents_of(tensor), source.size, static_cast<const char*>(source.data),
+                static_cast<char*>(room), 0);
   return copy;
 }
 

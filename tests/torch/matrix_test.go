@@ -1,0 +1,69 @@
+package torch
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// nanobind adds the module withnanobind of tests/clients to a folder.
+func nanobind(t *testing.T, to torches, dir string) {
+	t.Helper()
+	out, err := exec.Command(to.Python, "-c", "import nanobind, jax, paddle, ml_dtypes, tvm_ffi; print(nanobind.__path__[0])").Output()
+	if err != nil {
+		t.Skip("needs jax, paddle, ml_dtypes, tvm-ffi and nanobind: pip install -r tests/requirements-frameworks.txt")
+	}
+	root := strings.TrimSpace(string(out))
+	out, err = exec.Command(need.Program(t, "g++", "g++"), "-std=c++17", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-DNDEBUG", "-I"+to.Include,
+		"-I"+filepath.Join(root, "include"), "-I"+filepath.Join(root, "ext", "robin_map", "include"), "../clients/module/nanobind.cpp",
+		filepath.Join(root, "src", "nb_combined.cpp"), "-o", filepath.Join(dir, "withnanobind.so")).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// rows gives the cells of a table of Markdown, whose first line begins with a text.
+func rows(text, begins string) (all [][]string) {
+	_, table, _ := strings.Cut("\n"+text, "\n"+begins)
+	for _, line := range strings.Split(begins+table, "\n") {
+		if strings.HasPrefix(line, "| ") { // what libraries say stands between
+			all = append(all, strings.Split(strings.Trim(line, "| "), " | "))
+		}
+	}
+	return all
+}
+
+// With the table in place every library does with every tensor what docs/clients.md says
+// it does without: but for the class of what tvm-ffi raises where it is refused one of
+// torch's, which is a BufferError then, as the rules have it.
+func TestTheClientMatrixWithTheTable(t *testing.T) {
+	to, dir := modules(t)
+	nanobind(t, to, dir)
+	clients(t, to, dir)
+	text, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "clients.md"))
+	require.NoError(t, err)
+	out, err := script(to, dir, nil, "../clients/matrix.py", "--install=dlpackgen_torch")
+	require.NoError(t, err, out)
+	const begins = "| producer | tensor |"
+	before, after := rows(string(text), begins), rows(out, begins)
+	require.Len(t, after, len(before))
+	names, raised := before[0], 0
+	for i, row := range before {
+		require.Len(t, after[i], len(row))
+		for j, cell := range row {
+			if row[0] == "torch" && names[j] == "tvm-ffi" && strings.HasPrefix(cell, "- ") && after[i][j] == "-" {
+				raised++
+				continue
+			}
+			assert.Equal(t, cell, after[i][j], "%s: %s to %s", row[0], row[1], names[j])
+		}
+	}
+	assert.Greater(t, len(before), 250)
+	assert.Positive(t, raised, "the table was asked")
+}

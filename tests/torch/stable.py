@@ -1,0 +1,34 @@
+"""What the consumer by the stable ABI does when torch fails to make a tensor: that ABI does
+not say whether it has deleted what it was given."""
+
+import ctypes
+import os
+
+import check
+from check import Stranger, from_dlpack, refused
+
+helper = ctypes.CDLL(os.environ["LD_PRELOAD"])
+
+
+def refuses(how):
+    for _ in range(3):
+        stranger = Stranger((2,))
+        helper.make_nothing(how)
+        with refused(BufferError):
+            from_dlpack(stranger.capsule())
+        helper.make_nothing(0)
+        assert stranger.deleted == 1
+    x = from_dlpack(Stranger((2,)).capsule())
+    assert x.tolist() == [0, 1]
+
+
+def test_what_torch_does_not_make():
+    refuses(1)
+
+
+def test_what_torch_deletes_itself():
+    refuses(2)
+
+
+if __name__ == "__main__":
+    check.run(globals())
