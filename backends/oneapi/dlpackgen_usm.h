@@ -31,7 +31,9 @@ enum dlpackgen_usm_handles {
 	/* A ze_command_list_handle_t, immediate, of the default context. Level Zero wants
 	 * that one thread at a time uses it. */
 	DLPACKGEN_USM_LEVEL_ZERO = 1,
-	DLPACKGEN_USM_SYCL = 2 /* a sycl::queue *, which stays its giver's */
+	/* A sycl::queue *, which stays its giver's. SYCL does not tell the bounds of memory:
+	 * `base` and `size` of an answer are 0, and copies beyond the end are not noticed. */
+	DLPACKGEN_USM_SYCL = 2
 };
 
 /* The id of a device of Level Zero. */
