@@ -125,9 +125,8 @@ static int vendor_check_request(const dlpackgen_device_request *r, size_t *bytes
 		code = device_fail(error, DLPACKGEN_DEVICE_UNSUPPORTED, "alloc: %s lets no other device reach its memory",
 		                   BACKEND_TITLE);
 	if (code || !*bytes) return code;
-	return (int)r->device.device_type == BACKEND_device
-	           ? vendor_check_handle("alloc", r->stream, r->device.device_id, error)
-	           : DLPACKGEN_DEVICE_OK;
+	const int32_t ordinal = (int)r->device.device_type == BACKEND_device ? r->device.device_id : -1;
+	return vendor_check_handle("alloc", r->stream, ordinal, error);
 }
 
 static int vendor_alloc(const dlpackgen_device_request *r, DLManagedTensorVersioned **tensor,

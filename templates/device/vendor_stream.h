@@ -43,7 +43,8 @@ static int vendor_special(const void *handle) {
 	return special;
 }
 
-/* Checks that a handle is a stream of its device, as far as the driver tells. */
+/* Checks that a handle is a stream of its device, or of any where the ordinal is -1, as
+ * far as the driver tells. */
 static int vendor_check_handle(const char *what, void *handle, int32_t ordinal, dlpackgen_device_error *error) {
 	int32_t owner = ordinal;
 	if (vendor_special(vendor_handle(handle))) return DLPACKGEN_DEVICE_OK;
@@ -51,7 +52,7 @@ static int vendor_check_handle(const char *what, void *handle, int32_t ordinal, 
 		return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM, "%s: the stream %p; %s has none but the default one",
 		                   what, handle, BACKEND_TITLE);
 	const int code = vendor.impl->owner ? vendor.impl->owner(&vendor.driver, handle, &owner, error) : 0;
-	if (code || owner == ordinal) return code;
+	if (code || owner == ordinal || ordinal < 0) return code;
 	return device_fail(error, DLPACKGEN_DEVICE_STREAM_DEVICE, "%s: the stream %p is of device %d, not of device %d",
 	                   what, handle, (int)owner, (int)ordinal);
 }

@@ -164,6 +164,7 @@ static int mark(const struct driver *d, const dlpackgen_device_stream *stream, v
 	driver_event event = NULL;
 	driver_result result = d->marker(queue_of(stream), 0, NULL, &event);
 	if (!result) result = d->flush(queue_of(stream));
+	if (result && event) (void)d->event_release(event);
 	*fresh = event;
 	return result ? vendor_fail(error, result, "a marker in the queue %p", stream->handle) : DLPACKGEN_DEVICE_OK;
 }
