@@ -321,11 +321,13 @@ static void copies_that_are_refused(void) {
 	dlpackgen_device_stream unordered = on(0);
 	DLManagedTensorVersioned *tensor = bytes_on(here(0), BYTES);
 	if (!tensor) return;
-	DLTensor host = host_bytes(bytes, &count), shorter = host_bytes(bytes, &less), wide = host, holed = host;
-	wide.dtype.bits = 16, holed.strides = two;
+	DLTensor host = host_bytes(bytes, &count), shorter = host_bytes(bytes, &less);
+	DLTensor wide = host, holed = host, bare = host;
+	wide.dtype.bits = 16, holed.strides = two, bare.data = NULL;
 	fails("copy of another shape", table->copy(&tensor->dl_tensor, &shorter, &stream, &error), DLPACKGEN_DEVICE_LAYOUT);
 	fails("copy of another dtype", table->copy(&tensor->dl_tensor, &wide, &stream, &error), DLPACKGEN_DEVICE_LAYOUT);
 	fails("copy with holes", table->copy(&tensor->dl_tensor, &holed, &stream, &error), DLPACKGEN_DEVICE_LAYOUT);
+	fails("copy without data", table->copy(&tensor->dl_tensor, &bare, &stream, &error), DLPACKGEN_DEVICE_BAD_ARGUMENT);
 	unordered.unordered = 1;
 	expect(table->device_type == kDLCPU ||
 	           table->copy(&tensor->dl_tensor, &host, &unordered, &error) == DLPACKGEN_DEVICE_BAD_STREAM,
