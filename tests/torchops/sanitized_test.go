@@ -46,7 +46,7 @@ func sanitized(t *testing.T) (p places, lib string, env []string) {
 		dir := filepath.Dir(lib)
 		generate(t, "module/dlpackgen.yaml", dir)
 		switched(t, dir, sanitizerMutants)
-		flags := append(choosing(t, dir), "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")
+		flags := append(choosing(t, dir), "-O0", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")
 		sanitizedError = p.build(dir, lib, append(flags, "-Wno-error")...)
 	})
 	require.NoError(t, sanitizedError)
