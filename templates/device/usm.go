@@ -33,46 +33,56 @@ static int go_usm_import(uintptr_t tensor, int every, usm_answer *a) {
 */
 import "C"
 
-import "unsafe"
+import (
+	"sync"
+	"unsafe"
+)
+
+var usmAnswers = sync.Pool{New: func() any { return new(C.usm_answer) }}
 
 // USMTable gives the dlpackgen_usm_table, for code in C.
 func USMTable() unsafe.Pointer { return unsafe.Pointer(C.dlpackgen_device_entry_usm()) }
 
-func usmError(code C.int, a *C.usm_answer) error {
-	if code == 0 {
-		return nil
+// usmFailure turns an answer into an error, and is done with it.
+func usmFailure(code C.int, a *C.usm_answer) error {
+	var err error
+	if code != 0 {
+		err = &Error{int(code), int(a.error.native), C.GoString(&a.error.text[0])}
 	}
-	return &Error{int(code), int(a.error.native), C.GoString(&a.error.text[0])}
+	usmAnswers.Put(a)
+	return err
 }
 
 // ID gives the id of a device by its position among those that Probe counts.
 func ID(ordinal int) (int32, error) {
-	var a C.usm_answer
-	code := C.go_usm_id(C.int32_t(ordinal), &a)
-	return int32(a.id), usmError(code, &a)
+	a := usmAnswers.Get().(*C.usm_answer)
+	code := C.go_usm_id(C.int32_t(ordinal), a)
+	id := int32(a.id)
+	return id, usmFailure(code, a)
 }
 
 // Number tells how SYCL numbers the devices of Level Zero, by ze_device_handle_t;
 // nil: no other library of the program uses SYCL, and the ids are Level Zero's.
 func Number(ids map[uintptr]int32) error {
-	var a C.usm_answer
 	rows := make([]C.dlpackgen_usm_id, 0, len(ids))
 	for device, id := range ids {
 		row := C.dlpackgen_usm_id{id: C.int32_t(id)}
 		*(*uintptr)(unsafe.Pointer(&row.device)) = device
 		rows = append(rows, row)
 	}
-	return usmError(C.go_usm_number(unsafe.SliceData(rows), C.size_t(len(rows)), &a), &a)
+	a := usmAnswers.Get().(*C.usm_answer)
+	return usmFailure(C.go_usm_number(unsafe.SliceData(rows), C.size_t(len(rows)), a), a)
 }
 
 // Import checks the memory of another library's DLTensor in memory of C; every
-// admits memory that the host reaches too.
+// admits memory that the host reaches too. After an error the answer means nothing.
 func Import(tensor unsafe.Pointer, every bool) (Pointer, error) {
-	var a C.usm_answer
+	a := usmAnswers.Get().(*C.usm_answer)
 	var admit C.int
 	if every {
 		admit = 1
 	}
-	code := C.go_usm_import(C.uintptr_t(uintptr(tensor)), admit, &a)
-	return Pointer{Device{int32(a._type), int32(a.id)}, int(a.ordinal), uintptr(a.base), uintptr(a.size)}, usmError(code, &a)
+	code := C.go_usm_import(C.uintptr_t(uintptr(tensor)), admit, a)
+	p := Pointer{Device{int32(a._type), int32(a.id)}, int(a.ordinal), uintptr(a.base), uintptr(a.size)}
+	return p, usmFailure(code, a)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"testing"
 	"unsafe"
 
 	"github.com/dlpackgen/dlpackgen/backends/oneapi"
@@ -36,7 +37,9 @@ func main() {
 	fmt.Println("pointer", info.Device == device, info.Ordinal)
 	before := runtime.NumCgoCall()
 	imported := check(oneapi.Import(unsafe.Pointer(view), false))
-	fmt.Println("import", imported == info, runtime.NumCgoCall()-before)
+	crossings := runtime.NumCgoCall() - before
+	memory := testing.AllocsPerRun(100, func() { check(oneapi.Import(unsafe.Pointer(view), false)) })
+	fmt.Println("import", imported == info, crossings, memory)
 	stream := check(oneapi.DefaultStream(device))
 	must(oneapi.Copy(unsafe.Pointer(view), unsafe.Pointer(&(*dlpack.DLManagedTensorVersioned)(other).DLTensor), stream))
 	must(oneapi.KeepUntil(other, stream))
