@@ -47,6 +47,8 @@ static int vendor_resolve(void *library, dlpackgen_device_error *error) {
 static int vendor_start(dlpackgen_device_error *error) {
 	vendor.impl = BACKEND_IMPL();
 	const int code = vendor.impl->start(&vendor.driver, &vendor.facts, error);
+	if (code && error->code != code) /* which would be repeated, as if all were well */
+		return device_fail(error, code, "the vendor's part fails to start, and does not say why");
 	if (code) return code;
 	if (vendor.facts.version < DRIVER_OLDEST)
 		return device_fail(error, DLPACKGEN_DEVICE_OLD_DRIVER,

@@ -9,14 +9,28 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
+// late gives what the program over a vendor's part of its own prints.
+func late(t *testing.T, flags ...string) []string {
+	t.Helper()
+	gcc := need.Program(t, "gcc", "gcc")
+	source, program := vendored(t, "testdata/acme.yaml", "testdata/late.c"), filepath.Join(t.TempDir(), "late")
+	args := append([]string{"-std=gnu11", "-g", "-Wall", "-Wextra", "-o", program}, flags...)
+	run(t, gcc, append(append(args, acmeEnd.sources(t, source)...), "-ldl", "-lpthread")...)
+	return steps(t, program, acmeDriver(t))
+}
+
 // Of two threads that keep a tensor for one stream at once, the later mark is waited for.
 func TestTheLaterMarkStays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a back end of its own")
 	}
-	gcc := need.Program(t, "gcc", "gcc")
-	source := vendored(t, "testdata/acme.yaml", "testdata/late.c")
-	program := filepath.Join(t.TempDir(), "late")
-	run(t, gcc, append([]string{"-std=gnu11", "-g", "-Wall", "-Wextra", "-o", program, "-ldl", "-lpthread"}, acmeEnd.sources(t, source)...)...)
-	assert.Equal(t, []string{"mark 2 of 2"}, steps(t, program, acmeDriver(t)))
+	assert.Equal(t, []string{"mark 2 of 2"}, late(t))
+}
+
+// A start that fails without filling the error fails every call all the same.
+func TestAVendorsStartThatSaysNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a back end of its own")
+	}
+	assert.Equal(t, []string{"5 acme: the vendor's part fails to start, and does not say why"}, late(t, "-DSILENT"))
 }

@@ -19,6 +19,9 @@ static void doze(void) { nanosleep(&(struct timespec){0, 1000000}, NULL); }
 static int start(const struct driver *driver, dlpackgen_device_facts *facts, dlpackgen_device_error *error) {
 	(void)driver, (void)error;
 	*facts = (dlpackgen_device_facts){60, 1, 0};
+#ifdef SILENT
+	return DLPACKGEN_DEVICE_UNAVAILABLE; /* without a word, which a vendor may forget */
+#endif
 	return 0;
 }
 
@@ -70,7 +73,7 @@ int main(void) {
 	const dlpackgen_device_request r = {{kDLExtDev, 0}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
 	dlpackgen_device_error error;
 	pthread_t threads[2];
-	if (dlpackgen_acme()->alloc(&r, &tensor, &error)) return puts(error.text), 1;
+	if (dlpackgen_acme()->alloc(&r, &tensor, &error)) return printf("%d %s\n", (int)error.code, error.text), 0;
 	pthread_create(&threads[0], NULL, first, NULL);
 	pthread_create(&threads[1], NULL, second, NULL);
 	for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
