@@ -82,6 +82,8 @@ func TestFaultsHaveTheirPlace(t *testing.T) {
 		{"type: kDLCUDAHost", "type: kDLCPU", "error: kDLCPU is what memory has that the back end does not know [bad-backend]"},
 		{"table: cuda ", "refused: [1] ", "error: the number 1 of a stream is refused, and has a handle [bad-backend]"},
 		{"name: cuda\n", "name: types\n", `error: name "types" is that of a file of every back end [bad-name]`},
+		{"result: unsigned int", "result: void", `error: result "void" must match`},
+		{"result: unsigned int", "result: char *", `error: result "char *" must match`},
 		{"table: cuda ", "refused: [-3] ", "error: a refused number must be from 0 to 2147483647, not -3"},
 		{"since: 2020, takes: \"int *version\"", "takes: \"int *version\"", `error: driver_version has no "since" [missing-key]`},
 		{"memory_host: {value: 1,", "memory_host: {was: {until: 0, value: 2}, value: 1,", "error: until must be from 1 to 2147483647, not 0"},

@@ -21,6 +21,7 @@ var (
 	fieldName   = regexp.MustCompile(`^[a-z][a-z0-9_]{0,60}$`)
 	symbolName  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,100}$`)
 	typeText    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*( [A-Za-z_][A-Za-z0-9_]*)*( ?\*+)?$`)
+	resultText  = regexp.MustCompile(`^(((un)?signed )?(char|short|int|long|long long)|u?int(8|16|32|64)_t)$`) // compared with numbers
 	parameters  = regexp.MustCompile(`^(void|[A-Za-z_][A-Za-z0-9_]*( \**[A-Za-z_][A-Za-z0-9_]*)+(, [A-Za-z_][A-Za-z0-9_]*( \**[A-Za-z_][A-Za-z0-9_]*)+)*)$`)
 	libraryName = regexp.MustCompile(`^[A-Za-z0-9_.+-]{1,100}$`)
 	sentence    = regexp.MustCompile(`^[ !#-$&-.0-\[\]-~/]{1,300}$`) // no quote, backslash or % to upset C
@@ -61,7 +62,7 @@ func decode(m *yaml.Map, name *yaml.Node) *Backend {
 	b := &Backend{
 		Name: nameOf(name), Title: form(m.Need("title"), "title", sentence),
 		Doc: form(m.Need("doc"), "doc", sentence), Package: form(m.Need("package"), "package", sentence),
-		Result: form(m.Need("result"), "result", typeText), Call: form(m.Get("call"), "call", symbolName),
+		Result: form(m.Need("result"), "result", resultText), Call: form(m.Get("call"), "call", symbolName),
 	}
 	if n := m.Need("runtime"); n != nil {
 		b.Runtime = n.OneOf("runtime", Runtimes)

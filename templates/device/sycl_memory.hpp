@@ -42,27 +42,35 @@ void settle(sycl_block& block) {
   if (!named) mark(*block.first).wait();
 }
 
-// Frees a tensor. Where its queue is recorded, whose work cannot be waited for, that is
-// done with a later call. After SYCL's end its objects are left as they are.
+// Leaves SYCL's objects as they are, after its end.
+void abandon(sycl_block& block) {
+  (void)block.first.release();
+  new std::vector<std::pair<sycl::queue, sycl::event>>(std::move(block.keeps));
+}
+
+// Puts a tensor off to a later call where its queue is recorded, whose work cannot be
+// waited for.
+bool put_off(sycl_block* block) {
+  if (!recorded(*block->first)) return false;
+  block->next = later.load();
+  while (!later.compare_exchange_weak(block->next, block)) continue;
+  return true;
+}
+
+// Frees a tensor, or puts it off. All of it is guarded: deleters are called by C.
 int release(sycl_block* block, dlpackgen_device_error* error) {
   void* data = block->tensor.dl_tensor.data;
-  if (data && phase.load() != sycl_phase::ready) {
-    (void)block->first.release();
-    new std::vector<std::pair<sycl::queue, sycl::event>>(std::move(block->keeps));
-    delete block;
-    return DLPACKGEN_DEVICE_OK;
-  }
-  if (data && recorded(*block->first)) {
-    block->next = later.load();
-    while (!later.compare_exchange_weak(block->next, block)) continue;
-    return DLPACKGEN_DEVICE_OK;
-  }
+  bool stays = false;
   const int code = guarded(error, "free", [&] {
-    if (data) settle(*block);
-    if (data) sycl::free(data, state->roots[block->id].context);
+    if (!data) return 0;
+    if (phase.load() != sycl_phase::ready) return abandon(*block), 0;
+    stays = put_off(block);
+    if (stays) return 0;
+    settle(*block);
+    sycl::free(data, state->roots[block->id].context);
     return 0;
   });
-  delete block;
+  if (!stays) delete block;
   return code;
 }
 
