@@ -43,8 +43,10 @@ PyObject* report() noexcept {
 // Its own alias, as aten::from_object() gives it.
 PyObject* alias(PyObject* tensor) { return py::handle(tensor).attr("detach")().release().ptr(); }
 
+PyObject* tensor_type = nullptr;  // kept for ever
+
 bool is_tensor(PyObject* object) {
-  const int found = PyObject_IsInstance(object, py::module_::import("torch").attr("Tensor").ptr());
+  const int found = PyObject_IsInstance(object, tensor_type);
   if (found < 0) throw py::error_already_set();
   return found != 0;
 }
@@ -81,7 +83,7 @@ PyModuleDef definition{
 
 PyMODINIT_FUNC PyInit_dlpackgen_torch_stable() {
   PyObject* const torch = PyImport_ImportModule("torch");  // which brings the libraries
-  if (torch == nullptr) return nullptr;
-  Py_DECREF(torch);
-  return PyModule_Create(&definition);
+  tensor_type = torch == nullptr ? nullptr : PyObject_GetAttrString(torch, "Tensor");
+  Py_XDECREF(torch);
+  return tensor_type == nullptr ? nullptr : PyModule_Create(&definition);
 }
