@@ -36,6 +36,9 @@ func StreamFromDLPack(Device, int64) (Stream, error) { return Stream{}, errOff }
 // DefaultStream fails.
 func DefaultStream(Device) (Stream, error) { return Stream{}, errOff }
 
+// CurrentStream fails.
+func CurrentStream(unsafe.Pointer, Device) (Stream, error) { return Stream{}, errOff }
+
 // OrderAfter fails.
 func OrderAfter(_, _ Stream) error { return errOff }
 

@@ -52,6 +52,13 @@ static int go_stream(DLDevice device, int given, int64_t number, answer *a) {
 	return code;
 }
 
+static int go_current(uintptr_t source, DLDevice device, answer *a) {
+	dlpackgen_device_stream s = {NULL, {kDLCPU, 0}, 0, 0};
+	const int code = TABLE->current_stream((const dlpackgen_device_source *)source, device, &s, &a->error);
+	a->handle = (uintptr_t)s.handle, a->id = s.device.device_id, a->unordered = s.unordered;
+	return code;
+}
+
 typedef struct stream {
 	uintptr_t handle;
 	int32_t device, unordered;
@@ -152,7 +159,17 @@ func DefaultStream(d Device) (Stream, error) { return fromDLPack(d, 0, 0) }
 
 func fromDLPack(d Device, given C.int, number int64) (Stream, error) {
 	a := answers.Get().(*C.answer)
-	code := C.go_stream(device(d), given, C.int64_t(number), a)
+	return found(C.go_stream(device(d), given, C.int64_t(number), a), a)
+}
+
+// CurrentStream gives the stream that a source has for a device, or of nil the
+// default stream. The source is a dlpackgen_device_source in memory of C.
+func CurrentStream(source unsafe.Pointer, d Device) (Stream, error) {
+	a := answers.Get().(*C.answer)
+	return found(C.go_current(C.uintptr_t(uintptr(source)), device(d), a), a)
+}
+
+func found(code C.int, a *C.answer) (Stream, error) {
 	s := Stream{uintptr(a.handle), int(a.id), a.unordered != 0}
 	return s, failure(code, a)
 }

@@ -36,8 +36,11 @@ func runGolang(t *testing.T, program, driver string) []string {
 var inGo = []string{
 	"probe {13000 3} <nil>",
 	"imported [3 4] CUDA:1 {2 1} 1 48",
+	"{1 1 false} {2 1 false}",
+	"cuda: current_stream: there is no device 99; this process sees 3, numbered from 0",
 	"PointerInfo 1 0",
 	"StreamFromDLPack 1 0",
+	"CurrentStream 1 0",
 	"OrderAfter 1 0",
 	"KeepUntil 1 0",
 	"Copy 1 0",

@@ -41,6 +41,7 @@ func main() {
 	}
 	tensor := check(cuda.Alloc(request(3)))
 	imported(tensor)
+	current()
 	crossings()
 	borrows()
 	mistakes()
@@ -56,6 +57,20 @@ func check[T any](v T, err error) T {
 }
 
 func must(err error) { check(0, err) }
+
+// handles and source are the dlpackgen_device_source of a program that has one stream
+// for each device: variables of a package stay where they are.
+var (
+	handles = [2]uintptr{2, 2}
+	source  = struct{ current, state, handles, count uintptr }{handles: uintptr(unsafe.Pointer(&handles)), count: 2}
+)
+
+// current asks for the stream of a device, of no source and of one with two devices.
+func current() {
+	fmt.Println(check(cuda.CurrentStream(nil, kDLCUDA)), check(cuda.CurrentStream(unsafe.Pointer(&source), kDLCUDA)))
+	_, err := cuda.CurrentStream(unsafe.Pointer(&source), cuda.Device{Type: 2, ID: 99})
+	fmt.Println(err)
+}
 
 // imported hands a tensor to the bindings, which release it.
 func imported(tensor unsafe.Pointer) {
@@ -78,6 +93,7 @@ func crossings() {
 	}{
 		{"PointerInfo", func() { check(cuda.PointerInfo(address)) }},
 		{"StreamFromDLPack", func() { check(cuda.StreamFromDLPack(kDLCUDA, 2)) }},
+		{"CurrentStream", func() { check(cuda.CurrentStream(nil, kDLCUDA)) }},
 		{"OrderAfter", func() { must(cuda.OrderAfter(other, stream)) }},
 		{"KeepUntil", func() { must(cuda.KeepUntil(tensor, other)) }},
 		{"Copy", func() { must(cuda.Copy(view, view, stream)) }},
