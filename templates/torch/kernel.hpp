@@ -293,6 +293,18 @@ const at::Tensor& argument_at(int which, const A&... arguments) {
   return *all[which];
 }
 
+// One tensor on the device meta is enough for the key Meta, and results like the others
+// would be memory that nobody has written to.
+template <class K, class... A>
+void refuse_other_devices(const A&... arguments) {
+  const c10::Device first = first_device(K::name, arguments...);
+  const at::Tensor* const all[] = {tensor_in(arguments)..., nullptr};
+  for (std::size_t i = 0; i < sizeof...(A); ++i) {
+    if (all[i] == nullptr || all[i]->device().type() == first.type()) continue;
+    fail_device(K::name, K::arguments[i], i, first, all[i]->device());
+  }
+}
+
 }  // namespace detail
 
 /** What the dispatcher calls for a kernel. */
@@ -318,6 +330,7 @@ struct Kernel<K, R(A...)> {
 
   /** The same without data: shapes may be symbols. */
   static R meta(A... arguments) {
+    detail::refuse_other_devices<K>(arguments...);
     at::Tensor made[results::count + 1];
     for (std::size_t i = 0; i < results::count; ++i) {
       const at::Tensor& like = detail::argument_at(K::likes[i], arguments...);

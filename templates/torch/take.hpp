@@ -52,13 +52,18 @@ inline at::Tensor wrap(const DLTensor& tensor, const Source& source, void* conte
   return made;
 }
 
-// A copy that no mode of the caller sees: those of Python, functorch and fake tensors
-// would make something else of it, or raise.
+// What is made meanwhile no mode of the caller sees: those of Python, functorch and fake
+// tensors would make something else of it, or raise.
+class BelowModes {
+  static constexpr c10::DispatchKeySet below{c10::DispatchKey::CPU, c10::DispatchKey::CUDA,
+                                             c10::DispatchKey::BackendSelect};
+  const c10::impl::ForceDispatchKeyGuard guard_{c10::DispatchKeySet(c10::DispatchKey::BackendSelect),
+                                                c10::DispatchKeySet(c10::DispatchKeySet::FULL) - below};
+};
+
 inline at::Tensor copy_on_host(const DLTensor& tensor, const Source& source) {
   if (!source.device.is_cpu()) throw Refused("it is read-only, and is copied on the CPU alone");
-  constexpr c10::DispatchKeySet below({c10::DispatchKey::CPU, c10::DispatchKey::BackendSelect});
-  const c10::impl::ForceDispatchKeyGuard guard(c10::DispatchKeySet(c10::DispatchKey::BackendSelect),
-                                               c10::DispatchKeySet(c10::DispatchKeySet::FULL) - below);
+  const BelowModes below;
   return wrap(tensor, source, nullptr, [](void*) {}).clone();
 }
 

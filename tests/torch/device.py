@@ -122,6 +122,17 @@ def test_memory_is_kept_until_the_work_is_done():
     assert driver.alive() == 0
 
 
+def test_the_table_keeps_memory_as_well():
+    faults.work_on(1)
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    x = check.give(check.WRITE, check.Managed.from_address(get(allocated(), b"dltensor_versioned")))
+    faults.work_on(2)
+    driver.log()
+    del x
+    log = driver.log()
+    assert log[:2] == ["cuEventCreate(2", "cuEventRecord(2"] and "cuMemFreeAsync(s@0" in log and driver.alive() == 0, log
+
+
 def test_memory_of_others_is_theirs_to_keep():
     faults.work_on(2)
     driver.log()

@@ -131,6 +131,18 @@ def test_new_tensors():
             x.fill_(1)
 
 
+def test_new_tensors_are_made_below_the_modes():
+    from consume import modes
+
+    for table in TABLES.values():
+        for mode in modes():
+            with mode:
+                made = allocate(table, (3,))
+            x = give(table, made.contents)
+            assert type(x) is torch.Tensor and x.fill_(2).tolist() == [2, 2, 2]
+            del x
+
+
 def test_new_tensors_that_cannot_be():
     for changes, kind in (
         (dict(shape=(-1,)), "BufferError"), (dict(shape=(2,), dtype=(0, 4, 1)), "BufferError"), (dict(shape=(1,) * 65), "BufferError"),

@@ -48,6 +48,22 @@ def test_what_is_lent_and_given():
             delete(managed)
 
 
+def test_what_pytorch_lends_is_lent():
+    """By its own table, which torch has from 2.10 on: nothing more is refused, and all of it is the same."""
+    offered = torch.Tensor.__dict__.get("__dlpack_c_exchange_api__")
+    if offered is None:
+        return
+    theirs = check.table_in(offered)
+    for name, x in (readable() | {str(dtype): torch.empty(4, dtype=dtype) for dtype in NAMED}).items():
+        for table in TABLES.values():
+            for a, b in ((borrow(theirs, x), borrow(table, x)), (own(theirs, x), own(table, x))):
+                left, right = (view.contents.tensor if isinstance(view, check.ManagedPointer) else view for view in (a, b))
+                assert (left.data, *shape_of_all(left)) == (right.data, *shape_of_all(right)), name
+                assert bytes(left.dtype) + bytes(left.device) == bytes(right.dtype) + bytes(right.device), name
+                if left is not a:
+                    delete(a), delete(b)
+
+
 def test_types_of_elements():
     for dtype, named in NAMED.items():
         x = torch.empty(4, dtype=dtype)

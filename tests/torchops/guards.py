@@ -118,6 +118,15 @@ def test_numbers_of_arguments():
     raises(ValueError, "argument 'out' (12th)", ops.many, written, *numbers, torch.ones(2, 2).t())
 
 
+def test_meta_tensors_are_alone():
+    """The key Meta comes from one of them, and results like the others would be memory that nobody has written to."""
+    one = torch.ones(3)
+    raises(ValueError, "ops::mul(): argument 'y' (3rd): expected a tensor on meta, as the first one, got one on cpu", ops.mul, one.to("meta"), 1, one)
+    raises(ValueError, "ops::mul(): argument 'y' (3rd): expected a tensor on cpu, as the first one, got one on meta", ops.mul, one, 1, one.to("meta"))
+    assert ops.mul(one.to("meta"), 1, one.to("meta"))[1].is_meta
+    assert ops.mix_function(one.to("meta"), 1.0, 0, True, None, one.to("meta"))[0].is_meta
+
+
 def test_subclasses():
     class Plain(torch.Tensor):
         pass

@@ -39,6 +39,7 @@ var mutants = map[string]mutant{
 	"errors are ignored":               {"kernel.hpp", "code != 0", "false", "guards.py test_errors_of_the_kernel"},
 	"an empty text is told":            {"kernel.hpp", "text != nullptr && *text != '\\0'", "text != nullptr", "guards.py test_errors_of_the_kernel"},
 	"shapes are numbers":               {"kernel.hpp", "at::empty_symint(like.sym_sizes(), like.options())", "at::empty(like.sizes(), like.options())", "compiled.py test_one_graph_for_all_shapes"},
+	"meta tensors are among others":    {"kernel.hpp", "detail::refuse_other_devices<K>(arguments...);", "", "guards.py test_meta_tensors_are_alone"},
 	"gradients are dropped":            {"derivative.hpp", "if (std::is_void_v<typename K::backward> && recorded) refuse_gradient(K::name);", "if (std::is_void_v<typename K::backward>) return false;", "gradients.py test_without_a_backward_a_gradient_is_refused"},
 	"gradients are recorded always":    {"derivative.hpp", "c10::GradMode::is_enabled()", "true", "gradients.py test_without_a_backward_a_gradient_is_refused"},
 	"tangents are dropped":             {"derivative.hpp", "if (tensor._fw_grad(0).defined()) refuse_tangent(K::name);", "", "gradients.py test_forward_mode_is_refused"},

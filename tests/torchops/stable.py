@@ -82,6 +82,14 @@ def test_data_that_is_gone():
     raises(RuntimeError, "ops::fail(): argument 'x' (number 1): it has elements and no memory", ops.fail, gone, 0)  # which looks at none of them
 
 
+def test_meta_tensors_are_alone():
+    one = torch.ones(3)
+    for x, y in ((one.to("meta"), one), (one, one.to("meta"))):
+        raises(RuntimeError, "ops::mul(): argument number 3: expected a tensor on the device of the first one", ops.mul, x, 1, y)
+    assert ops.mul(one.to("meta"), 1, one.to("meta"))[1].is_meta
+    assert ops.mix_function(one.to("meta"), 1.0, 0, True, None, one.to("meta"))[0].is_meta
+
+
 def test_types_without_a_name():
     raises(RuntimeError, "it is of a type that DLPack has no name for", ops.square, torch.zeros(2, dtype=torch.uint8).view(torch.bits8), 1.0)
 

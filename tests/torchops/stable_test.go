@@ -100,6 +100,7 @@ var stableMutants = map[string]mutant{
 	"gradients without the mode": {"operators.py", "tensor.requires_grad and torch.is_grad_enabled()", "tensor.requires_grad", "stable.py test_gradients_that_are_refused"},
 	"tangents are dropped":       {"operators.py", ".tangent is not None", ".tangent is 0", "stable.py test_gradients_that_are_refused"},
 	"tangents meet a backward":   {"operators.py", "            _refuse_tangents(self.kernel, arguments)\n", "", "stable.py test_forward_mode_is_refused_where_there_is_a_backward"},
+	"meta is among others":       {"operators.py", "        _refuse_other_devices(kernel, arguments)\n", "", "stable.py test_meta_tensors_are_alone"},
 	"shapes are numbers":         {"operators.py", "torch.empty_like(arguments[like], memory_format=torch.contiguous_format)", "torch.empty([int(n) for n in arguments[like].shape])", "stable.py test_one_graph_for_all_shapes"},
 }
 

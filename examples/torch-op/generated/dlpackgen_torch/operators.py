@@ -39,10 +39,23 @@ def register(kernel):
 
 def _shapes(kernel):
     def shapes(*arguments):
+        _refuse_other_devices(kernel, arguments)
         made = [torch.empty_like(arguments[like], memory_format=torch.contiguous_format) for like in kernel.likes]
         return made[0] if len(made) == 1 else tuple(made) if made else None
 
     return shapes
+
+
+def _refuse_other_devices(kernel, arguments):
+    """One tensor on the device meta is enough to come here, and results like the others would be memory that nobody
+    has written to."""
+    there = [place for place in kernel.tensors if arguments[place] is not None]
+    for place in there:
+        if arguments[place].device.type != arguments[there[0]].device.type:
+            name = f"{kernel.namespace}::{kernel.name}"
+            raise RuntimeError(
+                f"{name}(): argument number {place + 1}: expected a tensor on the device of the first one: pass to()"
+            )
 
 
 def _versions(kernel, op):

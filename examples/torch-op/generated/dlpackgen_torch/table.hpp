@@ -58,8 +58,9 @@ inline PyObject* lend_to_python(DLManagedTensorVersioned& managed, const Source&
   c10::StorageImpl* const storage = made.storage().unsafeGetStorageImpl();
   PyObject* const object = THPVariable_Wrap(std::move(made));
   if (object == nullptr) throw python_error();
-  static_cast<void>(
-      storage->mutable_data_ptr().compare_exchange_deleter(keep_managed, delete_managed<DLManagedTensorVersioned>));
+  constexpr auto deleter = delete_managed<DLManagedTensorVersioned>;
+  static_cast<void>(storage->mutable_data_ptr().compare_exchange_deleter(
+      keep_managed, source.device.is_cpu() ? deleter : delete_after_work<deleter>));
   return object;
 }
 
@@ -90,6 +91,7 @@ inline at::Tensor allocate(const DLTensor& prototype) {
   const std::optional<at::ScalarType> scalar = scalar_of(prototype.dtype);
   if (!scalar) throw Refused("elements of a type that ATen has not");
   const c10::IntArrayRef sizes(prototype.shape, static_cast<std::size_t>(prototype.ndim));
+  const BelowModes below;
   return at::empty(sizes, at::TensorOptions(device_of(prototype.device)).dtype(*scalar));
 }
 
