@@ -68,11 +68,13 @@ def test_where_elements_reach():
 
 
 def test_what_is_not_asked_about():
-    driver.log()
-    assert from_dlpack(Stranger((2,)).capsule()).tolist() == [0, 1]
-    stranger, given = offered(0, (0,))
-    from_dlpack(given)
-    assert driver.log() == []
+    for _ in range(2):  # the first use of all loads the driver
+        driver.log()
+        assert from_dlpack(Stranger((2,)).capsule()).tolist() == [0, 1]
+        stranger, given = offered(0, (0,))
+        from_dlpack(given)
+        said = driver.log()
+    assert said == []
     dlpackgen_torch.use_device(None)
     try:
         taken(driver.memory("unknown"))
