@@ -92,7 +92,7 @@ var mutants = map[string]mutant{
 	"read-only is not said":            {"owned.hpp", "access == Access::read ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;", "0;", "table.py test_what_is_lent_and_given"},
 	"read-only is written to":          {"table.hpp", "*out = is_read_only(*tensor) ?", "*out = false ?", "give.py test_what_is_read_only_is_copied"},
 	"failures delete":                  {"table.hpp", "wrap(managed.dl_tensor, source, &managed, keep_managed);", "wrap(managed.dl_tensor, source, &managed, delete_managed<DLManagedTensorVersioned>);\n  if (managed.flags == 0) throw Refused(\"stays\");", "give.py test_objects_over_the_memory_of_others"},
-	"successes do not delete":          {"table.hpp", "compare_exchange_deleter(keep_managed, delete_managed<DLManagedTensorVersioned>)", "compare_exchange_deleter(delete_managed<DLManagedTensorVersioned>, keep_managed)", "give.py test_objects_over_the_memory_of_others"},
+	"successes do not delete":          {"table.hpp", "keep_managed, source.device.is_cpu() ? deleter : delete_after_work<deleter>)", "deleter, source.device.is_cpu() ? keep_managed : delete_after_work<deleter>)", "give.py test_objects_over_the_memory_of_others"},
 	"objects are of any version":       {"table.hpp", "    check(dlpackgen::v1_3::detail::check_managed(*tensor, Accept::nothing));\n", "", "give.py test_what_is_refused_stays_the_callers"},
 	"padding is not looked at":         {"taken.hpp", "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0", "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) == 77", "give.py test_what_is_refused_stays_the_callers"},
 	"negative strides are taken":       {"taken.hpp", "if (tensor.strides[i] < 0 && tensor.shape[i] > 1)", "if (false)", "give.py test_what_is_refused_stays_the_callers"},
