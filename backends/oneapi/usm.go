@@ -64,9 +64,16 @@ func ID(ordinal int) (int32, error) {
 	return id, usmFailure(code, a)
 }
 
+// errNoIDs has the code of an argument that is wrong.
+var errNoIDs = &Error{Code: 7, Text: "oneapi: number: there is no device in the map; give nil if no other library of the program uses SYCL"}
+
 // Number tells how SYCL numbers the devices of Level Zero, by ze_device_handle_t;
-// nil: no other library of the program uses SYCL, and the ids are Level Zero's.
+// nil: no other library of the program uses SYCL, and the ids are Level Zero's. A map
+// without devices is refused, since it means neither.
 func Number(ids map[uintptr]int32) error {
+	if ids != nil && len(ids) == 0 {
+		return errNoIDs
+	}
 	rows := make([]C.dlpackgen_usm_id, 0, len(ids))
 	for device, id := range ids {
 		row := C.dlpackgen_usm_id{id: C.int32_t(id)}

@@ -27,6 +27,7 @@ func main() {
 	facts := check(oneapi.Probe())
 	_, err := oneapi.ID(0)
 	fmt.Println("devices", facts.Devices, err == nil)
+	fmt.Println(oneapi.Number(map[uintptr]int32{}))
 	must(oneapi.Number(nil))
 	id := check(oneapi.ID(facts.Devices - 1))
 	device := oneapi.Device{Type: 14, ID: id}
