@@ -114,8 +114,10 @@ func TestDevicesAreMeasured(t *testing.T) {
 	var out bytes.Buffer
 	goals, err := benchDevices(&out, 1)
 	require.NoError(t, err, "%s", out.String())
-	require.Len(t, goals, 2)
-	assert.Equal(t, "devices.pointer_info", goals[0].name)
-	assert.Positive(t, goals[0].measured)
-	assert.Equal(t, "devices.load", goals[1].name)
+	require.Len(t, goals, 3)
+	assert.Equal(t, "devices.borrow", goals[0].name)
+	assert.Equal(t, 1.0, goals[0].measured, "crossings are counted, not timed")
+	assert.Equal(t, "devices.pointer_info", goals[1].name)
+	assert.Positive(t, goals[1].measured)
+	assert.Equal(t, "devices.load", goals[2].name)
 }
