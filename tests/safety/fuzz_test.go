@@ -58,7 +58,7 @@ func TestTheFuzzersFindWhatIsWrong(t *testing.T) {
 		"sizes of the empty in C++":       {"views", "dlpackgen/array_view.hpp", "product *= static_cast<std::uint64_t>(shape_[i]);", "product = static_cast<std::uint64_t>(static_cast<std::int64_t>(product) * shape_[i]);"},
 		"rows of the empty in C++":        {"views", "dlpackgen/array_view.hpp", "empty ? 0 : view", "false ? 0 : view"},
 		"the offset of the empty in C++":  {"views", "dlpackgen/tensor_view.hpp", "return reinterpret_cast<void*>(", "return static_cast<char*>(tensor_.data) + tensor_.byte_offset;\n    return reinterpret_cast<void*>("},
-		"huge tensors that look empty":    {"exchange", "dlpackgen_python/check.h", "extent_limit = UINT64_C(1) << 24", "extent_limit = UINT64_C(1) << 31"},
+		"huge tensors that look empty":    {"exchange", "dlpackgen_python/check.h", "DLPACKGEN_USUAL_EXTENT (UINT64_C(1) << 24)", "DLPACKGEN_USUAL_EXTENT (UINT64_C(1) << 31)"},
 		"large empty tensors are refused": {"exchange", "dlpackgen_python/managed.h", " && error != DLPACK_ERROR_TOO_LARGE) return", ") return"},
 		"dimensions that have no room":    {"exchange", "dlpackgen_python/take.h", "if (tensor->ndim < 0 || tensor->ndim > DLPACKGEN_MAX_NDIM) error", "if (0) error"},
 		"capsules are not validated":      {"exchange", "dlpackgen_python/take.h", "if (error != DLPACK_OK) made = NULL, dlpackgen_refuse_error(error);\n\telse if", "if"},
