@@ -97,10 +97,10 @@ elif how == "an object deleted by a thread while modules go":
     managed = keep(torch.ones(100), check.OBJECT)
     late = Late(lambda call=ctypes.CDLL(path).on_a_thread, deleter=managed.contents.deleter, managed=managed: call(deleter, managed))
 elif how == "a thread that waits to delete an object":
-    # It begins to wait with the GIL in our hands, and gets it when Python is about to end.
+    # It waits already while the GIL is in our hands, and gets it when Python is about to end.
     managed = keep(torch.ones(100), check.OBJECT)
-    sys.setswitchinterval(0.5)
-    waiters.append(lambda call=ctypes.PyDLL(path).on_a_thread_of_its_own: call(managed.contents.deleter, managed))
+    sys.setswitchinterval(5)
+    waiters.append(lambda call=ctypes.PyDLL(path).comes_back_meanwhile: call(managed.contents.deleter, managed))
     late = Late(lambda sleep=time.sleep: sleep(1))
 elif how == "tvm-ffi, after install":
     dlpackgen_torch.install()

@@ -17,14 +17,22 @@ path = os.path.join(os.path.dirname(check.dlpackgen_torch.__file__), "..", "help
 helper, helper_with_the_gil = ctypes.CDLL(path), ctypes.PyDLL(path)
 
 
+def delete_with_the_gil(managed):
+    """As code in C does, where ctypes would let go of it."""
+    deleter = ctypes.cast(managed.contents.deleter, ctypes.c_void_p)
+    ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(deleter.value)(ctypes.addressof(managed.contents))
+
+
 def test_objects_are_held_once():
     x = torch.ones(5)
     before, storage = sys.getrefcount(x), torch._C._storage_Use_Count(x.untyped_storage()._cdata)
     held = [own(OBJECT, x) for _ in range(1000)]
     assert sys.getrefcount(x) == before + 1000
     assert torch._C._storage_Use_Count(x.untyped_storage()._cdata) == storage
-    for managed in held:
+    for managed in held[:500]:
         delete(managed)
+    for managed in held[500:]:
+        delete_with_the_gil(managed)
     assert sys.getrefcount(x) == before
 
 

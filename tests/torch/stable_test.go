@@ -100,7 +100,7 @@ var stableMutants = map[string]mutant{
 	"pinned memory has a stream":  {"stable_take.hpp", " || device.device_type == kDLCUDAHost", "", "consume.py test_other_streams"},
 	"nothing is deleted":          {"stable_take.hpp", "if (context != being_made) deleter(context);", "static_cast<void>(context);", "consume.py test_capsules"},
 	"what fails is deleted twice": {"stable_take.hpp", "if (context != being_made) deleter(context);", "deleter(context);", "stable.py test_what_torch_deletes_itself"},
-	"what fails is not deleted":   {"stable_take.hpp", "  deleter(context);\n  throw error;", "  throw error;", "stable.py test_what_torch_does_not_make"},
+	"what fails is not deleted":   {"stable_take.hpp", "  deleter(context);\n  throw error;", "  throw error;", "stable.py test_what_torch_deletes_itself"},
 	"being made never ends":       {"stable_take.hpp", "  being_made = nullptr;\n", "", "consume.py test_tables"},
 	"copies are dense":            {"stable_take.hpp", "from + i * step", "from + i * static_cast<std::int64_t>(size)", "consume.py test_copies_are_made_below_the_modes"},
 	"copies are of one element":   {"stable_take.hpp", "  return to + size;", "  return to;", "consume.py test_read_only_memory"},
