@@ -69,6 +69,13 @@ inline at::Tensor copy_on_host(const DLTensor& tensor, const Source& source) {
   return wrap(tensor, source, nullptr, [](void*) {}).clone();
 }
 
+// Which deleters are told by their types: compilers that look for undefined behaviour
+// do not compare the addresses of functions while they compile.
+template <void (*deleter)(void*)>
+inline constexpr bool deletes_versioned = false;
+template <>
+inline constexpr bool deletes_versioned<delete_managed<DLManagedTensorVersioned>> = true;
+
 struct Aten {
   using Tensor = at::Tensor;
   using Source = detail::Source;
@@ -81,7 +88,7 @@ struct Aten {
 
   template <void (*deleter)(void*)>
   static Tensor wrap(const DLTensor& tensor, const Source& source, void* context) {
-    if constexpr (deleter == delete_managed<DLManagedTensorVersioned>) {
+    if constexpr (deletes_versioned<deleter>) {
       if (!source.device.is_cpu()) return detail::wrap(tensor, source, context, delete_after_work<deleter>);
     }
     return detail::wrap(tensor, source, context, deleter);
