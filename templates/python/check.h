@@ -262,9 +262,9 @@ DLPACKGEN_FAST int dlpackgen_dimension_fits(uint64_t extent, int64_t stride, uin
 /* Tells the same of a tensor that has more dimensions than its parameter names. */
 DLPACKGEN_SLOW static int dlpackgen_more_fit(
     struct dlpackgen_call *call, int i, const struct dlpackgen_parameter *p, const DLTensor *tensor) {
-	const int32_t more = tensor->ndim - p->rank;
 	uint64_t elements = 1;
-	if (more < 0 || tensor->ndim > DLPACKGEN_MAX_NDIM || !p->more) return 0;
+	if (tensor->ndim < p->rank || tensor->ndim > DLPACKGEN_MAX_NDIM || !p->more) return 0;
+	const int32_t more = tensor->ndim - p->rank;
 	for (int32_t d = tensor->ndim; d-- > 0;) {
 		if (!dlpackgen_dimension_fits((uint64_t)tensor->shape[d], tensor->strides[d], &elements)) return 0;
 		if (d >= more && !dlpackgen_extent_fits(call, i, p->shape[d - more], tensor->shape[d])) return 0;

@@ -24,8 +24,8 @@ var fuzzers = map[string]fuzzer{
 }
 
 // Hostile tensors come before each validator, and what it lets in is walked. The
-// seed is fixed: what fails once fails again. FUZZ_RUNS asks for more runs, and
-// FUZZ_SEED for others.
+// seed is fixed, but addresses are not: what has failed once lies in fuzz/corpus, and
+// comes first. FUZZ_RUNS asks for more runs, and FUZZ_SEED for others.
 func TestHostileTensors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds three fuzzers, and -short was given")
@@ -63,6 +63,7 @@ func TestTheFuzzersFindWhatIsWrong(t *testing.T) {
 		"dimensions that have no room":    {"exchange", "dlpackgen_python/take.h", "if (tensor->ndim < 0 || tensor->ndim > DLPACKGEN_MAX_NDIM) error", "if (0) error"},
 		"capsules are not validated":      {"exchange", "dlpackgen_python/take.h", "if (error != DLPACK_OK) made = NULL, dlpackgen_refuse_error(error);\n\telse if", "if"},
 		"refused tensors leak":            {"exchange", "dlpackgen_python/take.h", "if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);", ""},
+		"a rank that wraps":               {"exchange", "dlpackgen_python/check.h", "if (tensor->ndim < p->rank || ", "if (tensor->ndim - p->rank < 0 || "},
 		"elements between two addresses":  {"exchange", "dlpackgen_python/memory.h", "% 16 != 0) &&", "% 16 != 0) && 0 &&"},
 		"the read-only flag":              {"exchange", "dlpackgen_python/check.h", "if (DLPACKGEN_RARE(p->writes && a->flags & DLPACK_FLAG_BITMASK_READ_ONLY))", "if (0)"},
 		"elements that fill no row":       {"exchange", "dlpackgen_python/check.h", "|| tensor->strides[last] == 1) return 1;", ") return 1;\n\treturn 1;"},
@@ -104,7 +105,10 @@ func (f fuzzer) python(t *testing.T) []string {
 // run runs a fuzzer so many times from one seed, in a folder of its own.
 func (f fuzzer) run(t *testing.T, program, runs string) (output string, err error) {
 	t.Helper()
-	cmd := exec.Command(program, "-runs="+runs, "-seed="+cmp.Or(os.Getenv("FUZZ_SEED"), "1"), "-max_len=128", "-timeout=60", "-detect_leaks=0")
+	known, err := filepath.Abs(filepath.Join("fuzz", "corpus"))
+	require.NoError(t, err)
+	found := t.TempDir()
+	cmd := exec.Command(program, "-runs="+runs, "-seed="+cmp.Or(os.Getenv("FUZZ_SEED"), "1"), "-max_len=128", "-timeout=60", "-detect_leaks=0", found, known)
 	cmd.Dir = t.TempDir()
 	cmd.Env = append(os.Environ(), "ASAN_OPTIONS=quarantine_size_mb=4:detect_leaks=0", "PYTHONMALLOC=malloc")
 	if f.embeds() {
