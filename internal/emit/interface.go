@@ -13,5 +13,5 @@ func DeviceInterface(m *Model, folder string) (File, error) {
 	const name = "dlpackgen_device.h"
 	text, err := fs.ReadFile(templates.Device, "device/"+name)
 	text = bytes.Replace(text, []byte(`"dlpack.h"`), []byte("<dlpack/dlpack.h>"), 1)
-	return File{Path: folder + name, Data: append([]byte(Banner("/* ", " */", m.Release.Version)), text...)}, err
+	return File{Path: folder + name, Data: append([]byte(Banner(name, m.Release.Version)), text...)}, err
 }

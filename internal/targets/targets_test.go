@@ -26,6 +26,9 @@ func TestEachRowIsComplete(t *testing.T) {
 		for _, o := range row.Options {
 			assert.NotContains(t, keys, o.Name, row.Name)
 			assert.NotEmpty(t, o.Doc, o.Name)
+			if o.Name == "import" {
+				assert.Contains(t, o.Check("a b"), "no import path", row.Name)
+			}
 			keys = append(keys, o.Name)
 			if o.Check != nil && o.Default != "" {
 				assert.Empty(t, o.Check(o.Default), "a default is valid")

@@ -17,7 +17,7 @@ import (
 )
 
 // ours gives the text of a generated file.
-func ours(text string) string { return emit.Banner("// ", "", "1.3") + text + "\n" }
+func ours(text string) string { return emit.Banner("x.go", "1.3") + text + "\n" }
 
 var specSum = strings.Repeat("5", 64)
 

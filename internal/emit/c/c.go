@@ -5,6 +5,9 @@ package c
 
 import (
 	"bytes"
+	"fmt"
+	"path"
+	"slices"
 	"text/template"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
@@ -29,7 +32,7 @@ var layouts = template.Must(template.ParseFS(templates.C, "c/*.tmpl"))
 
 // render gives the files by name.
 func render(m *emit.Model) ([]emit.File, error) {
-	f := &folder{banner: emit.Banner("/* ", " */", m.Release.Version)}
+	f := &folder{version: m.Release.Version}
 	f.render("abi_check.h", viewCheck(m.Release))
 	f.render("dlpack.h", viewHeader(m.Release))
 	if hasHelpers(m.Release) {
@@ -37,6 +40,28 @@ func render(m *emit.Model) ([]emit.File, error) {
 		f.copy("dlpack_util.h")
 	}
 	return f.files, f.err
+}
+
+// Beside makes some of the headers for a folder of others, in which they find each
+// other without a path of includes.
+func Beside(r *spec.Release, names ...string) ([]emit.File, error) {
+	made, err := render(&emit.Model{Release: r})
+	if err != nil {
+		return nil, err
+	}
+	var files []emit.File
+	for _, name := range names {
+		i := slices.IndexFunc(made, func(f emit.File) bool { return path.Base(f.Path) == name })
+		if i < 0 {
+			return nil, fmt.Errorf("target c makes no %s of DLPack %s", name, r.Version)
+		}
+		data := made[i].Data
+		for _, other := range names {
+			data = bytes.ReplaceAll(data, []byte("#include <dlpack/"+other+">"), []byte(`#include "`+other+`"`))
+		}
+		files = append(files, emit.File{Path: name, Data: data})
+	}
+	return files, nil
 }
 
 // The enums whose values the helpers name.
@@ -54,9 +79,9 @@ func hasHelpers(r *spec.Release) bool {
 
 // folder collects the files of <dlpack/...> and keeps the first error.
 type folder struct {
-	banner string
-	files  []emit.File
-	err    error
+	version string
+	files   []emit.File
+	err     error
 }
 
 // render fills a template with a view that was made for it.
@@ -76,5 +101,5 @@ func (f *folder) add(name string, data []byte, err error) {
 	if f.err == nil {
 		f.err = err
 	}
-	f.files = append(f.files, emit.File{Path: "dlpack/" + name, Data: append([]byte(f.banner), data...)})
+	f.files = append(f.files, emit.File{Path: "dlpack/" + name, Data: append([]byte(emit.Banner(name, f.version)), data...)})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
@@ -76,7 +77,7 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 		_, files := renderRelease(t, info.Version)
 		for _, f := range files {
 			text := string(f.Data)
-			assert.True(t, strings.HasPrefix(text, emit.Banner("/* ", " */", info.Version)), f.Path)
+			assert.True(t, strings.HasPrefix(text, emit.Banner(f.Path, info.Version)), f.Path)
 			assert.True(t, strings.HasSuffix(text, " */\n"), "%s ends with the guard and one line end", f.Path)
 			assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|\t|<no value>|\{\{`, text, "%s of %s", f.Path, info.Version)
 		}
@@ -145,4 +146,15 @@ func TestChecksHaveNoConditionOnTargets(t *testing.T) {
 			assert.Regexp(t, language, m[1], info.Version)
 		}
 	}
+}
+
+// A folder of its own finds its headers without a path of includes.
+func TestHeadersBesideOthers(t *testing.T) {
+	files, err := Beside(emittest.Release(t, "1.3"), "dlpack.h", "dlpack_util.h")
+	require.NoError(t, err)
+	require.Len(t, files, 2)
+	assert.Equal(t, "dlpack_util.h", files[1].Path)
+	assert.Contains(t, string(files[1].Data), `#include "dlpack.h"`)
+	_, err = Beside(emittest.Release(t, "1.0"), "dlpack.h", "dlpack_util.h")
+	assert.ErrorContains(t, err, "target c makes no dlpack_util.h of DLPack 1.0")
 }

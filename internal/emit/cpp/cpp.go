@@ -31,12 +31,6 @@ var Target = emit.Target{
 // mistake in this repository, so every command would stop at once.
 var layouts = template.Must(template.ParseFS(templates.Cpp, "cpp/*.tmpl"))
 
-// What stands in the templates for the release: a namespace, and in macros.
-const (
-	templateNamespace = "v0_0"
-	templateGuard     = "V0_0"
-)
-
 // render gives the files by name.
 func render(m *emit.Model) ([]emit.File, error) {
 	if err := checkNeeds(m.Release); err != nil {
@@ -49,7 +43,7 @@ func render(m *emit.Model) ([]emit.File, error) {
 		}
 		text, err := fill(m.Release, name)
 		base := strings.TrimSuffix(path.Base(name), ".tmpl")
-		banner := emit.Banner("// ", "", m.Release.Version)
+		banner := emit.Banner(base, m.Release.Version)
 		files = append(files, emit.File{Path: "dlpackgen/" + base, Data: append([]byte(banner), text...)})
 		return err
 	})
@@ -64,8 +58,7 @@ func fill(r *spec.Release, name string) ([]byte, error) {
 		return out.Bytes(), err
 	}
 	text, err := fs.ReadFile(templates.Cpp, name)
-	text = bytes.ReplaceAll(text, []byte(templateNamespace), []byte(namespaceOf(r)))
-	return bytes.ReplaceAll(text, []byte(templateGuard), []byte(strings.ToUpper(namespaceOf(r)))), err
+	return emit.InNamespace(r, text), err
 }
 
 // views make what each template shows.
@@ -83,10 +76,8 @@ type names struct {
 }
 
 func namesOf(r *spec.Release) names {
-	return names{r.Version, namespaceOf(r), strings.ToUpper(namespaceOf(r))}
+	return names{r.Version, emit.Namespace(r), strings.ToUpper(emit.Namespace(r))}
 }
-
-func namespaceOf(r *spec.Release) string { return "v" + strings.ReplaceAll(r.Version, ".", "_") }
 
 // checkedCodes are the type codes that validate.hpp names.
 var checkedCodes = []string{

@@ -67,7 +67,7 @@ func TestGenHoldsTheNewestRelease(t *testing.T) {
 func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 	for _, version := range served() {
 		for name, text := range emitted(t, emittest.Release(t, version)) {
-			assert.True(t, strings.HasPrefix(text, emit.Banner("// ", "", version)), name)
+			assert.True(t, strings.HasPrefix(text, emit.Banner(name, version)), name)
 			guard := "DLPACKGEN_V" + strings.ToUpper(strings.ReplaceAll(version, ".", "_")) + "_"
 			assert.Contains(t, text, "\n#ifndef "+guard, "%s has a guard of its release", name)
 			assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|\t|<no value>|\{\{[.-]|v0_0|V0_0`, text, "%s of %s", name, version)

@@ -17,45 +17,32 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/c"
+	"github.com/dlpackgen/dlpackgen/internal/emit/golang"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/templates"
 )
 
-// CUDA is the row of the table of targets for NVIDIA's devices.
-var CUDA = emit.Target{
-	Name:    "cuda",
-	Doc:     "NVIDIA's devices: allocate, classify, order and copy through the driver found at run time; C, Go",
-	Path:    "backends/cuda",
-	Oldest:  "1.2",
-	Options: options,
-	Emit:    func(m *emit.Model) ([]emit.File, error) { return Render(m, backend.Embedded("cuda")) },
-}
+// The rows of the table of targets for the devices that dlpackgen knows itself.
+var (
+	CUDA   = own("cuda", "NVIDIA's devices: allocate, classify, order and copy through the driver found at run time; C, Go")
+	ROCm   = own("rocm", "AMD's devices: allocate, classify, order and copy through the HIP runtime found at run time; C, Go")
+	OneAPI = own("oneapi", "oneAPI's devices, through Level Zero in C, found at run time, or through SYCL in C++; C, Go")
+)
 
-// ROCm is the row of the table of targets for AMD's devices.
-var ROCm = emit.Target{
-	Name:    "rocm",
-	Doc:     "AMD's devices: allocate, classify, order and copy through the HIP runtime found at run time; C, Go",
-	Path:    "backends/rocm",
-	Oldest:  "1.2",
-	Options: options,
-	Emit:    func(m *emit.Model) ([]emit.File, error) { return Render(m, backend.Embedded("rocm")) },
-}
-
-// OneAPI is the row of the table of targets for Intel's devices.
-var OneAPI = emit.Target{
-	Name:    "oneapi",
-	Doc:     "oneAPI's devices, through Level Zero in C, found at run time, or through SYCL in C++; C, Go",
-	Path:    "backends/oneapi",
-	Oldest:  "1.2",
-	Options: options,
-	Emit:    func(m *emit.Model) ([]emit.File, error) { return Render(m, backend.Embedded("oneapi")) },
+// own is the target of a back end that this program carries.
+func own(name, doc string) emit.Target {
+	return row(name, doc, func() *backend.Backend { return backend.Embedded(name) })
 }
 
 // Vendor is the target of a back end that a config describes.
 func Vendor(b *backend.Backend) emit.Target {
+	return row(b.Name, b.Doc, func() *backend.Backend { return b })
+}
+
+func row(name, doc string, describe func() *backend.Backend) emit.Target {
 	return emit.Target{
-		Name: b.Name, Doc: b.Doc, Path: "backends/" + b.Name, Oldest: CUDA.Oldest, Options: options,
-		Emit: func(m *emit.Model) ([]emit.File, error) { return Render(m, b) },
+		Name: name, Doc: doc, Path: "backends/" + name, Oldest: "1.2", Options: []emit.Option{golang.ImportOption},
+		Emit: func(m *emit.Model) ([]emit.File, error) { return Render(m, describe()) },
 	}
 }
 
@@ -68,12 +55,10 @@ func Render(m *emit.Model, b *backend.Backend) ([]emit.File, error) {
 	if err := check(m.Release, b); err != nil {
 		return nil, err
 	}
-	files := []emit.File{}
-	header, err := dlpackHeader(m.Release)
+	files, err := c.Beside(m.Release, "dlpack.h")
 	if err != nil {
 		return nil, err
 	}
-	files = append(files, header)
 	entries, err := fs.ReadDir(templates.Device, "device")
 	if err != nil {
 		return nil, err
@@ -143,16 +128,10 @@ func fill(m *emit.Model, b *backend.Backend, name string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		return goSource(m, b, string(source))
+		return goSource(m, b, name, string(source))
 	}
-	switch ext := path.Ext(name); {
-	case name == vendorsPart: // which is not ours to replace
-	case ext == ".hpp" || ext == ".cpp":
-		out.WriteString(emit.Banner("// ", "", m.Release.Version))
-	case ext == ".sh":
-		out.WriteString(emit.Banner("# ", "", m.Release.Version))
-	default:
-		out.WriteString(emit.Banner("/* ", " */", m.Release.Version))
+	if name != vendorsPart { // which is not ours to replace
+		out.WriteString(emit.Banner(strings.TrimSuffix(name, ".tmpl"), m.Release.Version))
 	}
 	if path.Ext(name) == ".tmpl" {
 		err := layouts.ExecuteTemplate(&out, name, viewOf(m.Release, b))
@@ -161,17 +140,6 @@ func fill(m *emit.Model, b *backend.Backend, name string) ([]byte, error) {
 	source, err := fs.ReadFile(templates.Device, "device/"+name)
 	out.Write(source)
 	return out.Bytes(), err
-}
-
-// dlpackHeader is dlpack.h as target c makes it, so that the folder needs no other.
-func dlpackHeader(r *spec.Release) (emit.File, error) {
-	files, err := c.Target.Emit(&emit.Model{Release: r})
-	for _, f := range files {
-		if path.Base(f.Path) == "dlpack.h" {
-			return emit.File{Path: "dlpack.h", Data: f.Data}, err
-		}
-	}
-	return emit.File{}, errors.Join(err, fmt.Errorf("target %s makes no dlpack.h", c.Target.Name))
 }
 
 // check reports what a spec of one's own lacks of what the sources know by name.

@@ -2,8 +2,7 @@ package device
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
+	"errors"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
@@ -13,9 +12,6 @@ import (
 
 // What stands in templates/device/device.go for the back end.
 const (
-	templateOnly    = "//go:build dlpackgen_template\n\n"
-	templateTerm    = "dlpackgen_template && "
-	templateOff     = "(!cgo || nodevice)"
 	templatePackage = "device"
 	templateEntry   = "dlpackgen_device_entry"
 	templateHeader  = "dlpackgen_device_name.h"
@@ -23,29 +19,19 @@ const (
 	templateWord    = "dlpackgen_device_word"
 )
 
-const optionImport = "import"
-
-var options = []emit.Option{{
-	Name: optionImport,
-	Doc:  "the import path of the Go package, which keeps the C names of two copies apart; default: by the nearest go.mod",
-}}
-
 // goSource puts the back end into the Go package. Its C symbol carries a prefix
-// of the import path: the linker knows no packages.
-func goSource(m *emit.Model, b *backend.Backend, source string) ([]byte, error) {
+// of the import path.
+func goSource(m *emit.Model, b *backend.Backend, name, source string) ([]byte, error) {
 	path, err := golang.ImportPath(m)
-	sum := sha256.Sum256([]byte(cmp.Or(path, b.Name)))
-	replaced := strings.NewReplacer(
-		templateOnly, "",
-		templateTerm+templateOff, strings.Trim(templateOff, "()"), // as gofmt has it
-		templateTerm, "",
+	text, fault := golang.FromTemplate(name, m.Release.Version, source)
+	text = strings.NewReplacer(
 		templateWord, b.Name,
 		"package "+templatePackage+"\n", "package "+b.Name+"\n",
 		"Package "+templatePackage+" ", "Package "+b.Name+" ",
-		templateEntry, "dlp_"+hex.EncodeToString(sum[:4])+"_"+b.Name,
+		templateEntry, golang.Prefix(cmp.Or(path, b.Name))+b.Name,
 		templateHeader, "dlpackgen_"+b.Name+".h",
 		"DLPACKGEN_DEVICE_NAME_ENTRY", "DLPACKGEN_"+strings.ToUpper(b.Name)+"_ENTRY",
 		templateTitle, b.Title,
-	).Replace(source)
-	return []byte(emit.Banner("// ", "", m.Release.Version) + "\n" + replaced), err
+	).Replace(text)
+	return []byte(text), errors.Join(err, fault)
 }

@@ -39,7 +39,7 @@ func newBinding(m *emit.Model) (*binding, error) {
 		c:       cdecl.Of(m.Release),
 		pkg:     packageName(m),
 		path:    path,
-		prefix:  prefixOf(cmp.Or(path, packageName(m))),
+		prefix:  Prefix(cmp.Or(path, packageName(m))),
 	}
 	return b, errors.Join(b.checkNeeds(), b.checkNames())
 }
@@ -87,5 +87,5 @@ func (b *binding) render(fill func(*jen.File)) ([]byte, error) {
 
 // head begins a Go file: the banner and the line of its build constraint.
 func (b *binding) head(line string) string {
-	return emit.Banner("// ", "", b.release.Version) + "\n" + line
+	return emit.Banner(".go", b.release.Version) + "\n" + line
 }

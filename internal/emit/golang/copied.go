@@ -21,6 +21,9 @@ const (
 	templateImport  = "dlpackgen.invalid/dlpack" // the bindings, in the packages below them
 )
 
+// headerName is target c's: two texts would drift apart.
+const headerName = "dlpack.h"
+
 // exampleCall is the package in an example of its own doc. In the docs of the
 // packages below, which import it under that name, it stays.
 var exampleCall = regexp.MustCompile(`(\W)` + templatePackage + `\.([A-Z])`)
@@ -29,11 +32,11 @@ var exampleCall = regexp.MustCompile(`(\W)` + templatePackage + `\.([A-Z])`)
 // packages below it, and the header, which is target c's. Go finds those
 // packages only where the import path of the bindings is known.
 func (b *binding) copied() ([]emit.File, error) {
-	header, err := b.header()
+	files, err := c.Beside(b.release, headerName)
 	if err != nil {
 		return nil, err
 	}
-	files := []emit.File{header}
+	header := files[0]
 	err = fs.WalkDir(templates.Go, "go", func(name string, d fs.DirEntry, err error) error {
 		below := strings.TrimPrefix(name, "go/")
 		switch {
@@ -65,43 +68,35 @@ func (b *binding) copy(template, name string) (emit.File, error) {
 	return emit.File{Path: name, Data: []byte(text)}, err
 }
 
-// header is dlpack.h as target c makes it: two texts would drift apart.
-func (b *binding) header() (emit.File, error) {
-	files, err := c.Target.Emit(&emit.Model{Release: b.release})
-	if err != nil {
-		return emit.File{}, err
-	}
-	for _, f := range files {
-		if path.Base(f.Path) == "dlpack.h" {
-			return emit.File{Path: "dlpack.h", Data: f.Data}, nil
-		}
-	}
-	return emit.File{}, fmt.Errorf("target %s makes no dlpack.h", c.Target.Name)
-}
-
 // put gives a template its banner, its constraint, its package, its prefix and
 // the import path of the bindings.
 func (b *binding) put(name, source string) (string, error) {
 	source = strings.ReplaceAll(source, templatePrefix, b.prefix)
 	source = strings.ReplaceAll(source, templateImport, b.path)
-	banner := emit.Banner("/* ", " */", b.release.Version)
 	if path.Ext(name) == ".h" {
-		return banner + "\n" + source, nil
+		return emit.Banner(name, b.release.Version) + "\n" + source, nil
 	}
+	text, err := FromTemplate(name, b.release.Version, source)
+	if err != nil || path.Ext(name) == ".c" {
+		return text, err
+	}
+	text = strings.Replace(text, "\npackage "+templatePackage+"\n", "\npackage "+b.pkg+"\n", 1)
+	text = strings.Replace(text, "// Package "+templatePackage+" ", "// Package "+b.pkg+" ", 1)
+	if name == "doc.go" {
+		text = exampleCall.ReplaceAllString(text, "${1}"+b.pkg+".${2}")
+	}
+	return text, nil
+}
+
+// FromTemplate gives a source that cgo compiles its banner, and takes the term of
+// templates out of its build constraint.
+func FromTemplate(name, version, source string) (string, error) {
 	first, rest, _ := strings.Cut(source, "\n")
 	line, err := dropTerm(first)
 	if err != nil {
 		return "", fmt.Errorf("template %s: %w", name, err)
 	}
-	if path.Ext(name) == ".c" {
-		return banner + "\n" + line + rest[1:], nil
-	}
-	rest = strings.Replace(rest, "\npackage "+templatePackage+"\n", "\npackage "+b.pkg+"\n", 1)
-	rest = strings.Replace(rest, "// Package "+templatePackage+" ", "// Package "+b.pkg+" ", 1)
-	if name == "doc.go" {
-		rest = exampleCall.ReplaceAllString(rest, "${1}"+b.pkg+".${2}")
-	}
-	return b.head(line) + rest[1:], nil
+	return emit.Banner(name, version) + "\n" + line + rest[1:], nil
 }
 
 // dropTerm takes the term of templates, which comes first, out of a build

@@ -26,14 +26,22 @@ var Target = emit.Target{
 	Oldest: "1.2",
 	Options: []emit.Option{
 		{Name: optionPackage, Doc: "name of the Go package", Default: "dlpack", Check: checkPackage},
-		{
-			Name:  optionImport,
-			Doc:   "import path of the package, from which its C names get their prefix; by default that of the folder, by the nearest go.mod; where there is neither, the packages below it are left out, since they import it",
-			Check: checkImport,
-		},
+		importOf("; where there is neither, the packages below it are left out, since they import it"),
 	},
 	Clashes: clashes,
 	Emit:    Emit,
+}
+
+// ImportOption is the option of every target that makes a Go package over cgo.
+var ImportOption = importOf("")
+
+// importOf is that option, with what more it does for a target.
+func importOf(more string) emit.Option {
+	return emit.Option{
+		Name:  optionImport,
+		Doc:   "import path of the Go package, from which its C names get their prefix; by default that of the folder, by the nearest go.mod" + more,
+		Check: checkImport,
+	}
 }
 
 // Emit renders the whole package. The same model gives the same bytes, except

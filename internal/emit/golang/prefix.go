@@ -17,9 +17,9 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 )
 
-// prefixOf keeps the C names of two copies of the bindings apart in one program:
-// the linker knows no packages.
-func prefixOf(importPath string) string {
+// Prefix keeps the C names of two copies of a package apart in one program: the
+// linker knows no packages.
+func Prefix(importPath string) string {
 	sum := sha256.Sum256([]byte(importPath))
 	return "dlp_" + hex.EncodeToString(sum[:4]) + "_"
 }

@@ -47,7 +47,7 @@ func TestTheImportPathWithoutAModule(t *testing.T) {
 		b, err := newBinding(&test.model)
 		require.NoError(t, err)
 		assert.Equal(t, test.path, b.path)
-		assert.Equal(t, prefixOf(test.prefix), b.prefix)
+		assert.Equal(t, Prefix(test.prefix), b.prefix)
 	}
 }
 
@@ -59,8 +59,8 @@ func TestAModuleThatCannotBeRead(t *testing.T) {
 }
 
 func TestPrefixesDiffer(t *testing.T) {
-	assert.Equal(t, "dlp_94584207_", prefixOf("example.org/a"), "as sha256sum has it")
-	assert.NotEqual(t, prefixOf("example.org/a"), prefixOf("example.org/b"))
+	assert.Equal(t, "dlp_94584207_", Prefix("example.org/a"), "as sha256sum has it")
+	assert.NotEqual(t, Prefix("example.org/a"), Prefix("example.org/b"))
 }
 
 func TestModulePathOfWhatIsNoModule(t *testing.T) {

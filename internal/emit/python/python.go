@@ -52,8 +52,8 @@ func render(m *emit.Model) ([]emit.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		banner := emit.Banner("/* ", " */", m.Release.Version)
 		name := strings.TrimSuffix(entry.Name(), ".tmpl")
+		banner := emit.Banner(name, m.Release.Version)
 		files = append(files, emit.File{Path: folder + name, Data: append([]byte(banner), data...)})
 	}
 	return files, nil

@@ -40,7 +40,7 @@ func TestGenHoldsTheNewestRelease(t *testing.T) {
 
 func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 	for name, text := range rendered(t, emittest.Release(t, "main")) {
-		assert.True(t, strings.HasPrefix(text, emit.Banner("/* ", " */", "main")), name)
+		assert.True(t, strings.HasPrefix(text, emit.Banner(name, "main")), name)
 		assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|<no value>|\{\{[.a-z]`, text, name)
 		for line := range strings.SplitSeq(text, "\n") {
 			assert.LessOrEqual(t, len([]rune(strings.ReplaceAll(line, "\t", "    "))), 125, "%s: %s", name, line)

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"text/template"
@@ -86,21 +85,10 @@ func kernelFiles(m *emit.Model) ([]emit.File, error) {
 			return nil, err
 		}
 		name := strings.TrimSuffix(t.Name(), ".tmpl")
-		files = append(files, emit.File{Path: folder + name, Data: append([]byte(bannerOf(name, m.Release.Version)), out.Bytes()...)})
+		files = append(files, emit.File{Path: folder + name, Data: append([]byte(emit.Banner(name, m.Release.Version)), out.Bytes()...)})
 	}
 	slices.SortFunc(files, func(a, b emit.File) int { return strings.Compare(a.Path, b.Path) })
 	return files, nil
-}
-
-// bannerOf is the banner in the comments of a file's language.
-func bannerOf(name, version string) string {
-	switch path.Ext(name) {
-	case ".py":
-		return emit.Banner("# ", "", version)
-	case ".h":
-		return emit.Banner("/* ", " */", version)
-	}
-	return emit.Banner("// ", "", version)
 }
 
 // checkKernels names what PyTorch cannot do.
@@ -120,7 +108,7 @@ func checkKernels(all []kernel.Kernel) error {
 }
 
 func viewKernels(m *emit.Model) kernelView {
-	version := "v" + strings.ReplaceAll(m.Release.Version, ".", "_")
+	version := emit.Namespace(m.Release)
 	guard := "DLPACKGEN_" + strings.ToUpper(version) + "_"
 	v := kernelView{Version: version, Guard: guard + "ATEN_", Inline: guard + "INLINE"}
 	for _, k := range m.Kernels {

@@ -4,11 +4,9 @@
 package torch
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
@@ -27,12 +25,6 @@ var Target = emit.Target{
 
 // folder is what programs write before the names of the files.
 const folder = "dlpackgen_torch/"
-
-// What stands in the sources for the release: a namespace, and in macros.
-const (
-	templateNamespace = "v0_0"
-	templateGuard     = "V0_0"
-)
 
 // render gives the files in the order of their names.
 func render(m *emit.Model) ([]emit.File, error) {
@@ -67,10 +59,7 @@ func render(m *emit.Model) ([]emit.File, error) {
 
 // finish puts the banner before a text and the release into it.
 func finish(r *spec.Release, name string, text []byte) []byte {
-	namespace := "v" + strings.ReplaceAll(r.Version, ".", "_")
-	text = bytes.ReplaceAll(text, []byte(templateNamespace), []byte(namespace))
-	text = bytes.ReplaceAll(text, []byte(templateGuard), []byte(strings.ToUpper(namespace)))
-	return append([]byte(bannerOf(name, r.Version)), text...)
+	return append([]byte(emit.Banner(name, r.Version)), emit.InNamespace(r, text)...)
 }
 
 // check reports what a spec of one's own lacks of the entities that the sources

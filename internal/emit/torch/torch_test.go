@@ -35,11 +35,11 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 		if name == folder+"dlpackgen_device.h" {
 			continue // as the back ends have it
 		}
-		mark, gap := "// ", `\n\n\n`
+		gap := `\n\n\n`
 		if strings.HasSuffix(name, ".py") {
-			mark, gap = "# ", `\n\n\n\n`
+			gap = `\n\n\n\n`
 		}
-		assert.True(t, strings.HasPrefix(text, emit.Banner(mark, "", "main")), name)
+		assert.True(t, strings.HasPrefix(text, emit.Banner(name, "main")), name)
 		assert.NotRegexp(t, `(?m)[ \t]+$|\t|<no value>|\{\{[.a-z]|v0_0|V0_0|`+gap, text, name)
 		if strings.HasSuffix(name, ".hpp") {
 			assert.Contains(t, text, "\n#ifndef DLPACKGEN_VMAIN_ATEN_", "%s has a guard of its release", name)
