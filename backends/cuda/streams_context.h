@@ -5,6 +5,7 @@
 #ifndef DLPACKGEN_STREAMS_CONTEXT_H_
 #define DLPACKGEN_STREAMS_CONTEXT_H_
 
+#include "device_stream.h"
 #include "streams_current.h"
 
 static int streams_check_id(const char *what, int32_t id, dlpackgen_device_error *error) {
@@ -16,11 +17,8 @@ static int streams_check_id(const char *what, int32_t id, dlpackgen_device_error
 
 /* Checks a device that has streams of its own. */
 static int streams_check_device(const char *what, DLDevice device, dlpackgen_device_error *error) {
-	if ((int)device.device_type != BACKEND_device)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE,
-		                   "%s: device type %d; the streams of %s are those of type %d", what, (int)device.device_type,
-		                   BACKEND_TITLE, BACKEND_device);
-	return streams_check_id(what, device.device_id, error);
+	const int code = device_check_type(what, device, error);
+	return code ? code : streams_check_id(what, device.device_id, error);
 }
 
 #endif /* DLPACKGEN_STREAMS_CONTEXT_H_ */

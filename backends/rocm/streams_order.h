@@ -6,6 +6,7 @@
 #ifndef DLPACKGEN_STREAMS_ORDER_H_
 #define DLPACKGEN_STREAMS_ORDER_H_
 
+#include "numbers_read.h"
 #include "streams_context.h"
 
 #include <limits.h>
@@ -45,53 +46,29 @@ static int streams_check(const char *what, const dlpackgen_device_stream *stream
 static int streams_check_ordered(const char *what, const dlpackgen_device_stream *stream,
                                  dlpackgen_device_error *error) {
 	const int code = streams_check(what, stream, error);
-	if (code || !stream->unordered) return code;
-	return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM, "%s: a stream is needed, and -1 stands for none", what);
+	return code ? code : device_check_ordered(what, stream, error);
 }
 
 static int streams_stream_from_dlpack(DLDevice device, const int64_t *number, dlpackgen_device_stream *stream,
                                       dlpackgen_device_error *error) {
 	int code = streams_ready(error);
 	if (!code) code = streams_check_device("stream_from_dlpack", device, error);
+	if (!code) code = device_check_place("stream_from_dlpack", stream, error);
 	if (code) return code;
-	if (!stream)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "stream_from_dlpack: NULL in the place of the stream");
 	*stream = (dlpackgen_device_stream){(void *)DRIVER_DEFAULT_STREAM, device, 0, 0};
-	if (!number) return DLPACKGEN_DEVICE_OK;
-	const int fits = *number >= 0 && (uint64_t)*number <= UINTPTR_MAX;
-	int refused = !fits && *number != -1;
-	stream->unordered = *number == -1;
-	stream->handle = fits ? (void *)(uintptr_t)*number : NULL;
-	for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++) {
-		if (driver_numbers[i].number != *number) continue;
-		refused = driver_numbers[i].refused;
-		stream->handle = (void *)driver_numbers[i].handle;
-	}
-	if (refused)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM,
-		                   "stream_from_dlpack: the number %lld stands for no stream of %s; %s", (long long)*number,
-		                   BACKEND_TITLE, "a stream is None, -1, a default stream's number, or a handle");
-	return DLPACKGEN_DEVICE_OK;
+	if (!number || numbers_read(*number, 1, stream)) return DLPACKGEN_DEVICE_OK;
+	return device_refuse_number(*number, "a stream is None, -1, a default stream's number, or a handle", error);
 }
 
 static int streams_current_stream(const dlpackgen_device_source *source, DLDevice device,
                                   dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
+	void *handle = NULL;
 	int code = streams_ready(error);
 	if (!code) code = streams_check_device("current_stream", device, error);
-	if (code) return code;
-	if (!stream)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "current_stream: NULL in the place of the stream");
-	void *handle = NULL;
-	if (source && source->current) {
-		const int failed = source->current(source->state, device, &handle);
-		if (failed)
-			return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM,
-			                   "current_stream: the program's callback gave the error %d", failed);
-	} else if (source && source->handles && (size_t)device.device_id < source->count) {
-		handle = source->handles[device.device_id];
-	}
-	*stream = (dlpackgen_device_stream){(void *)streams_handle(handle), device, 0, 0};
-	return DLPACKGEN_DEVICE_OK;
+	if (!code) code = device_check_place("current_stream", stream, error);
+	if (!code) code = device_current(source, device, &handle, error);
+	if (!code) *stream = (dlpackgen_device_stream){(void *)streams_handle(handle), device, 0, 0};
+	return code;
 }
 
 /* Whether a stream is captured into a graph, and into which. */

@@ -4,6 +4,8 @@
 #ifndef DLPACKGEN_VENDOR_STREAM_H_
 #define DLPACKGEN_VENDOR_STREAM_H_
 
+#include "device_stream.h"
+#include "numbers_read.h"
 #include "vendor_load.h"
 
 /* Checks a device of a type that the back end serves. */
@@ -25,11 +27,8 @@ static int vendor_check_place(const char *what, DLDevice device, dlpackgen_devic
 
 /* Checks a device that has streams of its own. */
 static int vendor_check_device(const char *what, DLDevice device, dlpackgen_device_error *error) {
-	if ((int)device.device_type != BACKEND_device)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE,
-		                   "%s: device type %d; the streams of %s are those of type %d", what, (int)device.device_type,
-		                   BACKEND_TITLE, BACKEND_device);
-	return vendor_check_place(what, device, error);
+	const int code = device_check_type(what, device, error);
+	return code ? code : vendor_check_place(what, device, error);
 }
 
 /* Gives a default stream the handle that the description has for it. */
@@ -68,27 +67,7 @@ static int vendor_check(const char *what, const dlpackgen_device_stream *stream,
 static int vendor_check_ordered(const char *what, const dlpackgen_device_stream *stream,
                                 dlpackgen_device_error *error) {
 	const int code = vendor_check(what, stream, error);
-	if (code || !stream->unordered) return code;
-	return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM, "%s: a stream is needed, and -1 stands for none", what);
-}
-
-/* Reads a number that is not None. */
-static int vendor_read_number(int64_t number, dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
-	const int fits = VENDOR_STREAMS && number >= 0 && (uint64_t)number <= UINTPTR_MAX;
-	int refused = !fits && number != -1;
-	stream->unordered = number == -1;
-	stream->handle = fits ? (void *)(uintptr_t)number : NULL;
-	for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++) {
-		if (driver_numbers[i].number != number) continue;
-		refused = driver_numbers[i].refused;
-		stream->handle = (void *)driver_numbers[i].handle;
-	}
-	if (!refused) return DLPACKGEN_DEVICE_OK;
-	return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM,
-	                   "stream_from_dlpack: the number %lld stands for no stream of %s; %s", (long long)number,
-	                   BACKEND_TITLE,
-	                   VENDOR_STREAMS ? "a stream is None, -1, a default stream's number, or a handle"
-	                                  : "it has none, so None and -1 alone are taken");
+	return code ? code : device_check_ordered(what, stream, error);
 }
 
 static int vendor_stream_from_dlpack(DLDevice device, const int64_t *number, dlpackgen_device_stream *stream,
@@ -96,11 +75,14 @@ static int vendor_stream_from_dlpack(DLDevice device, const int64_t *number, dlp
 	dlpackgen_device_error room;
 	int code = vendor_ready(&error, &room);
 	if (!code) code = vendor_check_device("stream_from_dlpack", device, error);
+	if (!code) code = device_check_place("stream_from_dlpack", stream, error);
 	if (code) return code;
-	if (!stream)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "stream_from_dlpack: NULL in the place of the stream");
 	*stream = (dlpackgen_device_stream){(void *)DRIVER_DEFAULT_STREAM, device, 0, 0};
-	return number ? vendor_read_number(*number, stream, error) : DLPACKGEN_DEVICE_OK;
+	if (!number || numbers_read(*number, VENDOR_STREAMS, stream)) return DLPACKGEN_DEVICE_OK;
+	return device_refuse_number(*number,
+	                            VENDOR_STREAMS ? "a stream is None, -1, a default stream's number, or a handle"
+	                                           : "it has none, so None and -1 alone are taken",
+	                            error);
 }
 
 static int vendor_current_stream(const dlpackgen_device_source *source, DLDevice device,
@@ -109,19 +91,10 @@ static int vendor_current_stream(const dlpackgen_device_source *source, DLDevice
 	void *handle = NULL;
 	int code = vendor_ready(&error, &room);
 	if (!code) code = vendor_check_device("current_stream", device, error);
-	if (code) return code;
-	if (!stream)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "current_stream: NULL in the place of the stream");
-	if (source && source->current) {
-		const int failed = source->current(source->state, device, &handle);
-		if (failed)
-			return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM,
-			                   "current_stream: the program's callback gave the error %d", failed);
-	} else if (source && source->handles && (size_t)device.device_id < source->count) {
-		handle = source->handles[device.device_id];
-	}
-	*stream = (dlpackgen_device_stream){vendor_handle(handle), device, 0, 0};
-	return DLPACKGEN_DEVICE_OK;
+	if (!code) code = device_check_place("current_stream", stream, error);
+	if (!code) code = device_current(source, device, &handle, error);
+	if (!code) *stream = (dlpackgen_device_stream){vendor_handle(handle), device, 0, 0};
+	return code;
 }
 
 /* A stream as the vendor's part gets it. */

@@ -81,7 +81,7 @@ func Render(m *emit.Model, b *backend.Backend) ([]emit.File, error) {
 const vendorsPart = "vendor_impl.c"
 
 // families are the sources of each runtime, by how their names begin.
-var families = map[string][]string{"streams": {"streams", "contexts"}, "ordinals": {"streams", "ordinals"}, "levelzero": {"levelzero", "sycl", "usm"}, backend.Vendor: {"vendor"}}
+var families = map[string][]string{"streams": {"streams", "contexts", "numbers"}, "ordinals": {"streams", "ordinals", "numbers"}, "levelzero": {"levelzero", "sycl", "usm"}, backend.Vendor: {"vendor", "numbers"}}
 
 // serves tells whether a source is for every back end or for those of a runtime.
 func serves(name, runtime string) bool {

@@ -148,8 +148,9 @@ func streamTable(r *spec.Release, b *backend.Backend) *spec.StreamTable {
 }
 
 // numbers joins what the spec, or the description itself, says of numbers with what
-// the driver calls them; -1, which stands for no stream, is the sources' own. The
-// second result is the handle of None.
+// the driver calls them; -1, which stands for no stream, is the sources' own. Where
+// nothing is said there is a row all the same, of a number that is refused anyway: C
+// has no empty tables. The second result is the handle of None.
 func numbers(t *spec.StreamTable, b *backend.Backend) (out []number, none int64) {
 	handles := map[int64]int64{}
 	for _, h := range b.Streams.Handles {
@@ -168,6 +169,9 @@ func numbers(t *spec.StreamTable, b *backend.Backend) (out []number, none int64)
 	}
 	for _, h := range b.Streams.Handles {
 		out = append(out, number{h.Number, 0, h.Handle})
+	}
+	if out == nil {
+		out = []number{{-2, 1, 0}}
 	}
 	return out, handles[b.Streams.None]
 }

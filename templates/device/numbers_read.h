@@ -1,0 +1,24 @@
+
+/* Reading DLPack's numbers of streams by the rules of the back end. Part of the back
+ * end's C file. */
+#ifndef DLPACKGEN_NUMBERS_READ_H_
+#define DLPACKGEN_NUMBERS_READ_H_
+
+#include "numbers_rules.h"
+
+/* Reads a number that is not None, and tells whether it stands for a stream. `handles`
+ * is 0 where there are no streams but those of the rules. */
+static int numbers_read(int64_t number, int handles, dlpackgen_device_stream *stream) {
+	const int fits = handles && number >= 0 && (uint64_t)number <= UINTPTR_MAX;
+	int refused = !fits && number != -1;
+	stream->unordered = number == -1;
+	stream->handle = fits ? (void *)(uintptr_t)number : NULL;
+	for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++) {
+		if (driver_numbers[i].number != number) continue;
+		refused = driver_numbers[i].refused;
+		stream->handle = (void *)driver_numbers[i].handle;
+	}
+	return !refused;
+}
+
+#endif /* DLPACKGEN_NUMBERS_READ_H_ */
