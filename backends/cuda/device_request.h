@@ -24,6 +24,13 @@ static void device_describe(DLManagedTensorVersioned *tensor, const dlpackgen_de
 	tensor->dl_tensor.strides = r->ndim ? extents + r->ndim : NULL;
 }
 
+static inline int device_give_count(int32_t found, int32_t *count, dlpackgen_device_error *error) {
+	if (!count)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "device_count: NULL in the place of the count");
+	*count = found;
+	return DLPACKGEN_DEVICE_OK;
+}
+
 /* Checks that two tensors hold the same number of the same elements in runs. */
 static int device_check_copy(const DLTensor *to, const DLTensor *from, uint64_t *count,
                               dlpackgen_device_error *error) {

@@ -5,11 +5,11 @@
 #ifndef DLPACKGEN_STREAMS_LOAD_H_
 #define DLPACKGEN_STREAMS_LOAD_H_
 
-#include "device_library.h"
-#include "device_tensor.h"
+#include "device_request.h"
+#include "device_result.h"
+#include "device_start.h"
 #include "streams_rules.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 /* What is known of a device; both are made when they are first needed, and kept. */
@@ -19,14 +19,10 @@ struct streams_device {
 	atomic_int pools;           /* 0: not asked yet, 1: none, 2: there are */
 };
 
-enum streams_phase { STREAMS_NEW, STREAMS_READY, STREAMS_FAILED, STREAMS_FORKED };
-
 static struct {
-	atomic_int phase;
 	struct driver driver;
 	int version, count;
 	struct streams_device *devices;
-	dlpackgen_device_error first; /* why the phase is STREAMS_FAILED */
 } streams;
 
 /* What drivers do each in a way of its own; streams_current.h has it. */
@@ -43,19 +39,13 @@ static int streams_fail(dlpackgen_device_error *error, driver_result result, con
 	va_start(values, format);
 	device_vfail(error, DLPACKGEN_DEVICE_DRIVER, (int32_t)result, format, values);
 	va_end(values);
-	const char *name = NULL, *text = NULL;
-	for (size_t i = 0; i < sizeof driver_errors / sizeof *driver_errors; i++) {
-		if (driver_errors[i].value != result) continue;
-		error->code = driver_errors[i].code, name = driver_errors[i].name, text = driver_errors[i].text;
-	}
-	if (!name) streams_words(result, &name, &text);
-	char number[24];
-	snprintf(number, sizeof number, " (%u)", (unsigned)result);
-	device_add(error, ": ");
-	device_add(error, name ? name : "error");
-	device_add(error, number);
-	device_add(error, text ? ": " : "");
-	device_add(error, text ? text : "");
+	const struct driver_error *known = device_known(result);
+	const char *name = known ? known->name : NULL, *text = known ? known->text : NULL;
+	if (known) error->code = known->code;
+	else streams_words(result, &name, &text);
+	char number[16];
+	snprintf(number, sizeof number, "%u", (unsigned)result);
+	device_add_result(error, name ? name : "error", number, text);
 	return error->code;
 }
 
@@ -114,40 +104,15 @@ static int streams_start(dlpackgen_device_error *error) {
 	return DLPACKGEN_DEVICE_OK;
 }
 
-/* In a child: the driver's threads and its hold on the devices stayed behind. */
-static void streams_child(void) {
-	if (atomic_load(&streams.phase) == STREAMS_READY) atomic_store(&streams.phase, STREAMS_FORKED);
-}
-
-static void streams_load(void) {
+static int device_load(dlpackgen_device_error *error) {
 	void *library = NULL;
-	int code = streams_open(&library, &streams.first);
-	if (!code) code = streams_version(library, &streams.first);
-	if (!code) code = streams_resolve(library, &streams.first);
-	if (!code) code = streams_start(&streams.first);
-	if (!code) device_at_fork(streams_child);
-	atomic_store_explicit(&streams.phase, code ? STREAMS_FAILED : STREAMS_READY, memory_order_release);
+	int code = streams_open(&library, error);
+	if (!code) code = streams_version(library, error);
+	if (!code) code = streams_resolve(library, error);
+	return code ? code : streams_start(error);
 }
 
-/* Loads the driver if nobody did, and gives the first error ever after. */
-static int streams_slowly_ready(dlpackgen_device_error *error) {
-	device_once(streams_load);
-	switch (atomic_load_explicit(&streams.phase, memory_order_acquire)) {
-	case STREAMS_READY: return DLPACKGEN_DEVICE_OK;
-	case STREAMS_FORKED:
-		return device_fail(error, DLPACKGEN_DEVICE_FORKED,
-		                   "%s was started before this process was forked off, and works in the %s", BACKEND_TITLE,
-		                   "parent alone; start processes by spawn, or before the first use of a device");
-	default:
-		if (error) *error = streams.first;
-		return streams.first.code;
-	}
-}
-
-static inline int streams_ready(dlpackgen_device_error *error) {
-	if (atomic_load_explicit(&streams.phase, memory_order_acquire) == STREAMS_READY) return DLPACKGEN_DEVICE_OK;
-	return streams_slowly_ready(error);
-}
+static inline int streams_ready(dlpackgen_device_error *error) { return device_ready(BACKEND_TITLE, error); }
 
 static int streams_probe(dlpackgen_device_facts *facts, dlpackgen_device_error *error) {
 	const int code = streams_ready(error);
@@ -157,11 +122,7 @@ static int streams_probe(dlpackgen_device_facts *facts, dlpackgen_device_error *
 
 static int streams_device_count(int32_t *count, dlpackgen_device_error *error) {
 	const int code = streams_ready(error);
-	if (code) return code;
-	if (!count)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "device_count: NULL in the place of the count");
-	*count = streams.count;
-	return DLPACKGEN_DEVICE_OK;
+	return code ? code : device_give_count(streams.count, count, error);
 }
 
 #endif /* DLPACKGEN_STREAMS_LOAD_H_ */

@@ -114,7 +114,7 @@ static int streams_release(struct streams_block *block, dlpackgen_device_error *
 	dlpackgen_device_error unread;
 	int pushed = 0;
 	if (!error) error = &unread;
-	if (block->kind == STREAMS_EMPTY || atomic_load(&streams.phase) != STREAMS_READY) {
+	if (block->kind == STREAMS_EMPTY || !device_is_ready()) {
 		streams_drop(block);
 		return DLPACKGEN_DEVICE_OK;
 	}

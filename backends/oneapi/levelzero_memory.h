@@ -57,7 +57,7 @@ static int levelzero_release(struct levelzero_block *block, dlpackgen_device_err
 	const struct levelzero_free_desc desc = {DRIVER_struct_free, NULL, DRIVER_free_blocking};
 	void *data = block->tensor.dl_tensor.data;
 	driver_result result = 0;
-	if (data && atomic_load(&levelzero.phase) == LEVELZERO_READY) {
+	if (data && device_is_ready()) {
 		result = levelzero_settle(block);
 		if (!result) result = levelzero.driver.memory_free(block->platform->context, (const void *)&desc, data);
 	}

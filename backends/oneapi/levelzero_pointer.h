@@ -141,7 +141,7 @@ static inline int usm_quick(const void *pointer, dlpackgen_device_pointer *info)
 	struct levelzero_allocation found;
 	driver_device owner = NULL;
 	void *base;
-	if (atomic_load_explicit(&levelzero.phase, memory_order_acquire) != LEVELZERO_READY || !info) return 0;
+	if (!device_is_ready() || !info) return 0;
 	driver_context context = levelzero.usual;
 	found.type = DRIVER_struct_allocation, found.next = NULL, found.kind = DRIVER_memory_unknown;
 	if (levelzero.driver.memory_properties(context, pointer, (void *)&found, &owner) ||

@@ -125,16 +125,12 @@ int slowly_ready(dlpackgen_device_error* error) {
   if (phase.load() == sycl_phase::fresh) std::call_once(once, load);
   switch (phase.load()) {
     case sycl_phase::ready: return DLPACKGEN_DEVICE_OK;
-    case sycl_phase::forked:
-      return device_fail(error, DLPACKGEN_DEVICE_FORKED,
-                         "SYCL was started before this process was forked off, and works in the %s",
-                         "parent alone; start processes by spawn, or before the first use of a device");
-    case sycl_phase::ended: return device_fail(error, DLPACKGEN_DEVICE_ENDED, "the process ends, and SYCL with it");
+    case sycl_phase::forked: return device_forked("SYCL", error);
+    case sycl_phase::ended: return device_ended("SYCL", error);
     default: break;
   }
   if (!state) return device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY, "no memory of the host to start with");
-  if (error) *error = state->first;
-  return state->first.code;
+  return device_repeat(&state->first, error);
 }
 
 // Gives the root that a device is a part of, or is; -1 for one that is not listed, as a
@@ -211,10 +207,7 @@ static int usm_probe(dlpackgen_device_facts* facts, dlpackgen_device_error* erro
 
 static int usm_device_count(int32_t* count, dlpackgen_device_error* error) {
   const int code = usm_ready(error);
-  if (code) return code;
-  if (!count) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "device_count: NULL in the place of the count");
-  *count = static_cast<int32_t>(state->roots.size());
-  return DLPACKGEN_DEVICE_OK;
+  return code ? code : device_give_count(static_cast<int32_t>(state->roots.size()), count, error);
 }
 
 static int usm_id_of(int32_t ordinal, int32_t* id, dlpackgen_device_error* error) {

@@ -43,4 +43,20 @@ static void device_add(dlpackgen_device_error *error, const char *text) {
 	snprintf(error->text + length, sizeof error->text - length, "%s", text);
 }
 
+static inline int device_forked(const char *title, dlpackgen_device_error *error) {
+	return device_fail(error, DLPACKGEN_DEVICE_FORKED,
+	                   "%s was started before this process was forked off, and works in the parent alone; %s", title,
+	                   "start processes by spawn, or before the first use of a device");
+}
+
+static inline int device_ended(const char *title, dlpackgen_device_error *error) {
+	return device_fail(error, DLPACKGEN_DEVICE_ENDED, "the process ends, and %s with it", title);
+}
+
+/* Gives an error again that stays. */
+static inline int device_repeat(const dlpackgen_device_error *first, dlpackgen_device_error *error) {
+	if (error) *error = *first;
+	return first->code;
+}
+
 #endif /* DLPACKGEN_DEVICE_ERROR_H_ */

@@ -4,11 +4,11 @@
 #ifndef DLPACKGEN_LEVELZERO_LOAD_H_
 #define DLPACKGEN_LEVELZERO_LOAD_H_
 
-#include "device_library.h"
+#include "device_result.h"
+#include "device_start.h"
 #include "levelzero_types.h"
 #include "usm_pointer.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
 /* A root device, as zeDeviceGet lists it: a card, or a tile where the hierarchy of
@@ -38,10 +38,7 @@ struct levelzero_platform {
 	struct levelzero_slot *free, *used;
 };
 
-enum levelzero_phase { LEVELZERO_NEW, LEVELZERO_READY, LEVELZERO_FAILED, LEVELZERO_FORKED, LEVELZERO_ENDED };
-
 static struct {
-	atomic_int phase;
 	struct driver driver;
 	driver_context usual; /* the first platform's */
 	unsigned int version;
@@ -51,7 +48,6 @@ static struct {
 	struct levelzero_known *known;
 	atomic_int numbered;
 	const char *hierarchy;
-	dlpackgen_device_error first; /* why the phase is LEVELZERO_FAILED */
 } levelzero;
 
 /* Reports a result of the driver, after what was being done. */
@@ -63,17 +59,12 @@ static int levelzero_fail(dlpackgen_device_error *error, driver_result result, c
 	va_start(values, format);
 	device_vfail(error, DLPACKGEN_DEVICE_DRIVER, (int32_t)result, format, values);
 	va_end(values);
-	const char *name = "an error", *text = "Level Zero's documentation tells of it by the number";
-	for (size_t i = 0; i < sizeof driver_errors / sizeof *driver_errors; i++) {
-		if (driver_errors[i].value != result) continue;
-		error->code = driver_errors[i].code, name = driver_errors[i].name, text = driver_errors[i].text;
-	}
-	char number[24];
-	snprintf(number, sizeof number, " (0x%x): ", (unsigned)result);
-	device_add(error, ": ");
-	device_add(error, name);
-	device_add(error, number);
-	device_add(error, text);
+	const struct driver_error *known = device_known(result);
+	if (known) error->code = known->code;
+	char number[16];
+	snprintf(number, sizeof number, "0x%x", (unsigned)result);
+	device_add_result(error, known ? known->name : "an error", number,
+	                  known ? known->text : "Level Zero's documentation tells of it by the number");
 	return error->code;
 }
 
@@ -210,7 +201,7 @@ static void levelzero_number_alone(void) {
 	atomic_store(&levelzero.numbered, 1);
 }
 
-/* Reads what the program is told by its environment. */
+/* Reads what the environment tells the program. */
 static void levelzero_environment(void) {
 	const char *selector = getenv("ONEAPI_DEVICE_SELECTOR"), *hierarchy = getenv("ZE_FLAT_DEVICE_HIERARCHY");
 	if (selector && (!strcmp(selector, "level_zero:*") || !strcmp(selector, "level_zero:gpu")))
@@ -218,52 +209,24 @@ static void levelzero_environment(void) {
 	levelzero.hierarchy = hierarchy && *hierarchy && strlen(hierarchy) < 16 ? hierarchy : "unset";
 }
 
-/* In a child: the driver's threads and its hold on the devices stayed behind. */
-static void levelzero_child(void) {
-	if (atomic_load(&levelzero.phase) == LEVELZERO_READY) atomic_store(&levelzero.phase, LEVELZERO_FORKED);
-}
-
 /* Before the driver takes itself down, which it does after this: whatever is deleted
  * then keeps its memory until the process is gone. */
-static void levelzero_end(void) {
-	if (atomic_load(&levelzero.phase) == LEVELZERO_READY) atomic_store(&levelzero.phase, LEVELZERO_ENDED);
-}
+static void levelzero_end(void) { device_give_up(DEVICE_ENDED); }
 
-static void levelzero_load(void) {
+static int device_load(dlpackgen_device_error *error) {
 	void *library = NULL;
-	int code = levelzero_open(&library, &levelzero.first);
-	if (!code) code = levelzero_start(library, &levelzero.first);
-	if (!code) code = levelzero_resolve(library, &levelzero.first);
-	if (!code) code = levelzero_enumerate(&levelzero.first);
-	if (!code) {
-		levelzero.usual = levelzero.platforms->context;
-		levelzero_environment();
-		device_at_fork(levelzero_child);
-		(void)atexit(levelzero_end);
-	}
-	atomic_store_explicit(&levelzero.phase, code ? LEVELZERO_FAILED : LEVELZERO_READY, memory_order_release);
+	int code = levelzero_open(&library, error);
+	if (!code) code = levelzero_start(library, error);
+	if (!code) code = levelzero_resolve(library, error);
+	if (!code) code = levelzero_enumerate(error);
+	if (code) return code;
+	levelzero.usual = levelzero.platforms->context;
+	levelzero_environment();
+	(void)atexit(levelzero_end);
+	return DLPACKGEN_DEVICE_OK;
 }
 
-/* Loads the driver if nobody did, and gives the first error ever after. */
-static int levelzero_slowly_ready(dlpackgen_device_error *error) {
-	device_once(levelzero_load);
-	switch (atomic_load_explicit(&levelzero.phase, memory_order_acquire)) {
-	case LEVELZERO_READY: return DLPACKGEN_DEVICE_OK;
-	case LEVELZERO_FORKED:
-		return device_fail(error, DLPACKGEN_DEVICE_FORKED,
-		                   "Level Zero was started before this process was forked off, and works in the %s",
-		                   "parent alone; start processes by spawn, or before the first use of a device");
-	case LEVELZERO_ENDED: return device_fail(error, DLPACKGEN_DEVICE_ENDED, "the process ends, and Level Zero with it");
-	default:
-		if (error) *error = levelzero.first;
-		return levelzero.first.code;
-	}
-}
-
-static inline int usm_ready(dlpackgen_device_error *error) {
-	if (atomic_load_explicit(&levelzero.phase, memory_order_acquire) == LEVELZERO_READY) return DLPACKGEN_DEVICE_OK;
-	return levelzero_slowly_ready(error);
-}
+static inline int usm_ready(dlpackgen_device_error *error) { return device_ready("Level Zero", error); }
 
 static int usm_probe(dlpackgen_device_facts *facts, dlpackgen_device_error *error) {
 	const int code = usm_ready(error);
@@ -273,11 +236,7 @@ static int usm_probe(dlpackgen_device_facts *facts, dlpackgen_device_error *erro
 
 static int usm_device_count(int32_t *count, dlpackgen_device_error *error) {
 	const int code = usm_ready(error);
-	if (code) return code;
-	if (!count)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "device_count: NULL in the place of the count");
-	*count = levelzero.root_count;
-	return DLPACKGEN_DEVICE_OK;
+	return code ? code : device_give_count(levelzero.root_count, count, error);
 }
 
 #endif /* DLPACKGEN_LEVELZERO_LOAD_H_ */

@@ -10,7 +10,7 @@
 #ifndef DLPACKGEN_VENDOR_IMPL_H_
 #define DLPACKGEN_VENDOR_IMPL_H_
 
-#include "device_error.h"
+#include "device_result.h"
 
 /* What memory is for. */
 struct vendor_request {
@@ -84,19 +84,10 @@ static inline int vendor_fail(dlpackgen_device_error *error, driver_result resul
 	va_start(values, format);
 	device_vfail(error, DLPACKGEN_DEVICE_DRIVER, (int32_t)result, format, values);
 	va_end(values);
-	snprintf(number, sizeof number, " (%ld)", (long)result);
-	for (size_t i = 0; i < sizeof driver_errors / sizeof *driver_errors; i++) {
-		if (driver_errors[i].value != result) continue;
-		error->code = driver_errors[i].code;
-		device_add(error, ": ");
-		device_add(error, driver_errors[i].name);
-		device_add(error, number);
-		device_add(error, ": ");
-		device_add(error, driver_errors[i].text);
-		return error->code;
-	}
-	device_add(error, ": error");
-	device_add(error, number);
+	const struct driver_error *known = device_known(result);
+	if (known) error->code = known->code;
+	snprintf(number, sizeof number, "%ld", (long)result);
+	device_add_result(error, known ? known->name : "error", number, known ? known->text : NULL);
 	return error->code;
 }
 

@@ -4,22 +4,17 @@
 #ifndef DLPACKGEN_VENDOR_LOAD_H_
 #define DLPACKGEN_VENDOR_LOAD_H_
 
-#include "device_library.h"
 #include "device_request.h"
+#include "device_start.h"
 #include "vendor_impl.h"
 #include "vendor_rules.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 
-enum vendor_phase { VENDOR_NEW, VENDOR_READY, VENDOR_FAILED, VENDOR_FORKED };
-
 static struct {
-	atomic_int phase;
 	struct driver driver;
 	const struct vendor_impl *impl;
 	dlpackgen_device_facts facts;
-	dlpackgen_device_error first; /* why the phase is VENDOR_FAILED */
 } vendor;
 
 static int vendor_open(void **library, dlpackgen_device_error *error) {
@@ -58,40 +53,17 @@ static int vendor_start(dlpackgen_device_error *error) {
 	return DLPACKGEN_DEVICE_OK;
 }
 
-/* In a child: the driver's threads and its hold on the devices stayed behind. */
-static void vendor_child(void) {
-	if (atomic_load(&vendor.phase) == VENDOR_READY) atomic_store(&vendor.phase, VENDOR_FORKED);
-}
-
-static void vendor_load(void) {
+static int device_load(dlpackgen_device_error *error) {
 	void *library = NULL;
-	int code = vendor_open(&library, &vendor.first);
-	if (!code) code = vendor_resolve(library, &vendor.first);
-	if (!code) code = vendor_start(&vendor.first);
-	if (!code) device_at_fork(vendor_child);
-	atomic_store_explicit(&vendor.phase, code ? VENDOR_FAILED : VENDOR_READY, memory_order_release);
-}
-
-/* Loads the driver if nobody did, and gives the first error ever after. */
-static int vendor_slowly_ready(dlpackgen_device_error *error) {
-	device_once(vendor_load);
-	switch (atomic_load_explicit(&vendor.phase, memory_order_acquire)) {
-	case VENDOR_READY: return DLPACKGEN_DEVICE_OK;
-	case VENDOR_FORKED:
-		return device_fail(error, DLPACKGEN_DEVICE_FORKED,
-		                   "%s was started before this process was forked off, and works in the %s", BACKEND_TITLE,
-		                   "parent alone; start processes by spawn, or before the first use of a device");
-	default:
-		if (error) *error = vendor.first;
-		return vendor.first.code;
-	}
+	int code = vendor_open(&library, error);
+	if (!code) code = vendor_resolve(library, error);
+	return code ? code : vendor_start(error);
 }
 
 /* Also gives the vendor's part an error to fill where the caller has none. */
 static inline int vendor_ready(dlpackgen_device_error **error, dlpackgen_device_error *room) {
 	if (!*error) *error = room;
-	if (atomic_load_explicit(&vendor.phase, memory_order_acquire) == VENDOR_READY) return DLPACKGEN_DEVICE_OK;
-	return vendor_slowly_ready(*error);
+	return device_ready(BACKEND_TITLE, *error);
 }
 
 static int vendor_probe(dlpackgen_device_facts *facts, dlpackgen_device_error *error) {
@@ -104,11 +76,7 @@ static int vendor_probe(dlpackgen_device_facts *facts, dlpackgen_device_error *e
 static int vendor_device_count(int32_t *count, dlpackgen_device_error *error) {
 	dlpackgen_device_error room;
 	const int code = vendor_ready(&error, &room);
-	if (code) return code;
-	if (!count)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "device_count: NULL in the place of the count");
-	*count = vendor.facts.devices;
-	return DLPACKGEN_DEVICE_OK;
+	return code ? code : device_give_count(vendor.facts.devices, count, error);
 }
 
 /* The driver may say nothing about an address that is the host's. */

@@ -42,7 +42,7 @@ static int vendor_release(struct vendor_block *block, dlpackgen_device_error *er
 	dlpackgen_device_error unread;
 	int code = DLPACKGEN_DEVICE_OK, given = DLPACKGEN_DEVICE_OK;
 	void *data = block->tensor.dl_tensor.data;
-	if (data && atomic_load(&vendor.phase) == VENDOR_READY) {
+	if (data && device_is_ready()) {
 		code = vendor_settle(block, error);
 		given = vendor.impl->give(&vendor.driver, &block->request, data, code ? &unread : error);
 		if (!code) code = given;

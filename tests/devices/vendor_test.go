@@ -130,7 +130,7 @@ func TestConformance(t *testing.T) {
 // faults are what a check of the emitted test must find, all of them in one program.
 var faults = []struct{ file, old, fresh, check string }{
 	{"dlpackgen_acme.c", "DLPACKGEN_DEVICE_ABI_VERSION,", "DLPACKGEN_DEVICE_ABI_VERSION + 1,", "the table"},
-	{"vendor_load.h", "*count = vendor.facts.devices;", "*count = vendor.facts.devices + 1;", "devices are counted"},
+	{"device_request.h", "*count = found;", "*count = found + 1;", "devices are counted"},
 	{"vendor_stream.h", "if (device.device_id >= 0 && device.device_id < vendor.facts.devices)", "if (1)", "devices that are none"},
 	{"numbers_read.h", "return !refused;", "return 1;", "numbers of streams"},
 	{"vendor_stream.h", "if (!code) *stream = (dlpackgen_device_stream){vendor_handle(handle), device, 0, 0};", "if (!code) *stream = (dlpackgen_device_stream){vendor_handle(handle), {kDLCPU, 0}, 0, 0};", "streams of a program"},
@@ -141,7 +141,7 @@ var faults = []struct{ file, old, fresh, check string }{
 	{"device_request.h", "if (*count && (!device_compact(to) || !device_compact(from)))", "if (0)", "copies that are refused"},
 	{"vendor_stream.h", "if (code || consumer->unordered || producer->unordered) return code;", "if (code || consumer->unordered || producer->unordered) return 7;", "streams in order"},
 	{"vendor_memory.h", "if (code || !block->tensor.dl_tensor.data) return code;", "if (code) return 7;\n\tif (!block->tensor.dl_tensor.data) return 7;", "tensors that are kept"},
-	{"vendor_load.h", "if (error) *error = vendor.first;", "", "the first error stays"},
+	{"device_error.h", "if (error) *error = *first;", "", "the first error stays"},
 }
 
 func TestConformanceFindsFaults(t *testing.T) {
@@ -306,7 +306,7 @@ func TestAVendorsDriverThatIsOther(t *testing.T) {
 var vendorMutants = []mutant{
 	{"vendor_load.h", "if (!pointer || !info)", "if (0)", "nulls"},
 	{"vendor_load.h", "*info = (dlpackgen_device_pointer){{kDLCPU, 0}, -1, 0, NULL, 0};", "", "memory of each type"},
-	{"vendor_load.h", "if (!code) device_at_fork(vendor_child);", "", "a child of fork"},
+	{"device_start.h", "if (!code) device_at_fork(device_child);", "", "a child of fork"},
 	{"vendor_stream.h", "if (!found)", "if (0)", "types and ids"},
 	{"vendor_stream.h", "if (found->zero && device.device_id)", "if (0)", "types and ids"},
 	{"vendor_stream.h", "if (device.device_id >= 0 && device.device_id < vendor.facts.devices)", "if (device.device_id >= 0)", "types and ids"},
@@ -326,8 +326,8 @@ var vendorMutants = []mutant{
 	{"vendor_stream.h", "if (waits.device.device_id == works.device.device_id && waits.handle == works.handle)", "if (0)", "no order"},
 	{"vendor_stream.h", "if (waits.device.device_id == works.device.device_id && waits.handle == works.handle)", "if (waits.handle == works.handle)", "the default streams of two devices"},
 	{"vendor_stream.h", "vendor.impl->forget(&vendor.driver, mark);", "", "order that fails"},
-	{"vendor_memory.h", "if (data && atomic_load(&vendor.phase) == VENDOR_READY)", "if (data)", "a child of fork"},
-	{"vendor_memory.h", "if (data && atomic_load(&vendor.phase) == VENDOR_READY)", "if (atomic_load(&vendor.phase) == VENDOR_READY)", "empty memory is none of the driver's"},
+	{"vendor_memory.h", "if (data && device_is_ready())", "if (data)", "a child of fork"},
+	{"vendor_memory.h", "if (data && device_is_ready())", "if (device_is_ready())", "empty memory is none of the driver's"},
 	{"vendor_memory.h", "if (!first) first = code;", "", "what fails while it is freed"},
 	{"vendor_memory.h", "code = vendor_settle(block, error);", "code = 0;", "kept"},
 	{"vendor_memory.h", "vendor.impl->forget(&vendor.driver, keep->mark);", "", "kept"},
