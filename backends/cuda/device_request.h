@@ -8,6 +8,8 @@
 
 #include "device_tensor.h"
 
+#include <stdlib.h>
+
 /* Fills all of a tensor but its data, as a request says; it has room for twice as many
  * extents as dimensions. */
 static void device_describe(DLManagedTensorVersioned *tensor, const dlpackgen_device_request *r, int64_t *extents,
@@ -22,6 +24,47 @@ static void device_describe(DLManagedTensorVersioned *tensor, const dlpackgen_de
 	tensor->dl_tensor.ndim = r->ndim;
 	tensor->dl_tensor.shape = r->ndim ? extents : NULL;
 	tensor->dl_tensor.strides = r->ndim ? extents + r->ndim : NULL;
+}
+
+static inline int device_check_alloc(const dlpackgen_device_request *r, DLManagedTensorVersioned **tensor,
+                                     dlpackgen_device_error *error) {
+	if (r && tensor) return DLPACKGEN_DEVICE_OK;
+	return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "alloc: NULL in the place of the %s",
+	                   r ? "tensor" : "request");
+}
+
+/* Checks the extents and the dtype of a request, and gives the bytes that they take. */
+static inline int device_check_size(const dlpackgen_device_request *r, size_t *bytes, dlpackgen_device_error *error) {
+	uint64_t count = 0;
+	const int code = device_elements("alloc", r->ndim, r->shape, &count, error);
+	return code ? code : device_bytes("alloc", r->dtype, count, bytes, error);
+}
+
+/* Gives the host's part of a tensor: a struct of that size that begins with the tensor and
+ * ends with its extents. It is for free(). */
+static inline void *device_new_block(const char *what, const dlpackgen_device_request *r, size_t size,
+                                     dlpackgen_device_error *error) {
+	void *block = calloc(1, size + 2 * (size_t)r->ndim * sizeof(int64_t));
+	if (!block)
+		(void)device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY,
+		                  "%s: the host has no memory for a tensor's extents", what);
+	return block;
+}
+
+/* Tells tensors of the back end, by their deleter, from those of others. */
+static inline int device_check_ours(const char *what, const DLManagedTensorVersioned *tensor,
+                                    void (*deleter)(DLManagedTensorVersioned *), dlpackgen_device_error *error) {
+	if (tensor && tensor->deleter == deleter) return DLPACKGEN_DEVICE_OK;
+	return device_fail(error, tensor ? DLPACKGEN_DEVICE_OTHER_TENSOR : DLPACKGEN_DEVICE_BAD_ARGUMENT, "%s: %s", what,
+	                   tensor ? "the tensor was allocated by another library; call its own deleter"
+	                          : "NULL in the place of the tensor");
+}
+
+static inline int device_check_pointer(const void *pointer, const dlpackgen_device_pointer *info,
+                                       dlpackgen_device_error *error) {
+	if (pointer && info) return DLPACKGEN_DEVICE_OK;
+	return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "pointer_info: NULL in the place of the %s",
+	                   pointer ? "answer" : "address; an empty tensor is where its maker says");
 }
 
 static inline int device_give_count(int32_t found, int32_t *count, dlpackgen_device_error *error) {

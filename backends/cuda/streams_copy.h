@@ -6,6 +6,7 @@
 #define DLPACKGEN_STREAMS_COPY_H_
 
 #include "device_request.h"
+#include "device_side.h"
 #include "streams_order.h"
 #include "streams_pointer.h"
 
@@ -25,26 +26,17 @@ static int streams_goes_on(const char *last, const dlpackgen_device_pointer *inf
 	return there.device.device_type == info->device.device_type && there.ordinal == info->ordinal;
 }
 
-/* Asks the driver about a tensor's memory: a tensor may be wrong about it, after its
- * memory was freed for one. */
+/* Asks the driver about a tensor's memory. */
 static int streams_look(const char *what, const DLTensor *t, size_t bytes, struct streams_side *side,
                         dlpackgen_device_error *error) {
 	dlpackgen_device_pointer info;
 	side->start = (const char *)t->data + t->byte_offset;
-	const int code = streams_pointer_info(side->start, &info, error);
+	int code = streams_pointer_info(side->start, &info, error);
+	if (!code) code = device_check_said(what, t, &info, error);
 	if (code) return code;
-	const int said = (int)t->device.device_type, found = (int)info.device.device_type;
-	const int pinned = said == kDLCPU && (found == BACKEND_host || found == BACKEND_managed);
-	if ((said != found && !pinned) || (found == BACKEND_device && t->device.device_id != info.device.device_id))
-		return device_fail(error, DLPACKGEN_DEVICE_WRONG_MEMORY,
-		                   "copy: %s says device (%d, %d), and the driver says (%d, %d) of %p; was it freed?", what,
-		                   said, (int)t->device.device_id, found, (int)info.device.device_id,
-		                   (const void *)side->start);
-	if (info.size && (size_t)(side->start - (const char *)info.base) + bytes > info.size &&
-	    !streams_goes_on(side->start + bytes - 1, &info))
-		return device_fail(error, DLPACKGEN_DEVICE_WRONG_MEMORY,
-		                   "copy: %s has %llu bytes at %p, and its memory, of %llu, ends before", what,
-		                   (unsigned long long)bytes, (const void *)side->start, (unsigned long long)info.size);
+	if (device_ends(side->start, bytes, info.base, info.size) && !streams_goes_on(side->start + bytes - 1, &info))
+		return device_too_short(what, side->start, bytes, info.size, error);
+	const int found = (int)info.device.device_type;
 	side->device = found == BACKEND_device, side->pageable = found == kDLCPU, side->ordinal = info.ordinal;
 	return DLPACKGEN_DEVICE_OK;
 }
@@ -82,8 +74,8 @@ static int streams_copy(const DLTensor *to, const DLTensor *from, const dlpackge
 	if (!code) code = device_bytes("copy", to->dtype, count, &bytes, error);
 	if (!code) code = streams_check_ordered("copy", stream, error);
 	if (code || !bytes) return code;
-	code = streams_look("the destination", to, bytes, &target, error);
-	if (!code) code = streams_look("the source", from, bytes, &source, error);
+	code = streams_look("copy: the destination", to, bytes, &target, error);
+	if (!code) code = streams_look("copy: the source", from, bytes, &source, error);
 	if (!code && target.pageable && source.pageable)
 		code = device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE, "copy: neither tensor is in memory of %s", BACKEND_TITLE);
 	if (!code) code = streams_enter(stream->device.device_id, &pushed, error);

@@ -84,9 +84,9 @@ static int32_t streams_home(const dlpackgen_device_request *r) {
 }
 
 /* Makes the host's part of a tensor. */
-static struct streams_block *streams_block(const dlpackgen_device_request *r, size_t bytes) {
-	const size_t extents = 2 * (size_t)r->ndim;
-	struct streams_block *block = calloc(1, sizeof *block + extents * sizeof(int64_t));
+static struct streams_block *streams_block(const dlpackgen_device_request *r, size_t bytes,
+                                           dlpackgen_device_error *error) {
+	struct streams_block *block = device_new_block("alloc", r, sizeof *block, error);
 	if (!block) return NULL;
 	block->ordinal = bytes ? streams_home(r) : 0;
 	block->first = streams_handle(r->stream);
@@ -155,21 +155,15 @@ static int streams_fill_entered(const dlpackgen_device_request *r, struct stream
 
 static int streams_alloc(const dlpackgen_device_request *r, DLManagedTensorVersioned **tensor,
                          dlpackgen_device_error *error) {
-	uint64_t count = 0;
 	size_t bytes = 0;
 	int code = streams_ready(error);
-	if (!code && (!r || !tensor))
-		code = device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "alloc: NULL in the place of the %s",
-		                   r ? "tensor" : "request");
+	if (!code) code = device_check_alloc(r, tensor, error);
 	if (!code) code = streams_check_request(r, error);
-	if (!code) code = device_elements("alloc", r->ndim, r->shape, &count, error);
-	if (!code) code = device_bytes("alloc", r->dtype, count, &bytes, error);
+	if (!code) code = device_check_size(r, &bytes, error);
 	if (code) return code;
 	streams_retry();
-	struct streams_block *block = streams_block(r, bytes);
-	if (!block)
-		return device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY,
-		                   "alloc: the host has no memory for a tensor's extents");
+	struct streams_block *block = streams_block(r, bytes, error);
+	if (!block) return DLPACKGEN_DEVICE_OUT_OF_MEMORY;
 	if (bytes) code = streams_fill_entered(r, block, bytes, error);
 	if (code) {
 		free(block);

@@ -5,6 +5,7 @@
 #ifndef DLPACKGEN_USM_COPY_H_
 #define DLPACKGEN_USM_COPY_H_
 
+#include "device_side.h"
 #include "usm_stream.h"
 
 /* One end of a copy. */
@@ -34,10 +35,8 @@ static int usm_read_side(const char *what, const DLTensor *t, size_t bytes, int 
 		return device_fail(error, DLPACKGEN_DEVICE_WRONG_MEMORY,
 		                   "%s says that %p is the host's, and it is memory of device %d", what, (void *)side->start,
 		                   (int)m->id);
-	if (m->size && (size_t)(side->start - (const char *)m->base) + bytes > m->size)
-		return device_fail(error, DLPACKGEN_DEVICE_WRONG_MEMORY,
-		                   "%s has %llu bytes at %p, and its memory, of %llu, ends before", what,
-		                   (unsigned long long)bytes, (void *)side->start, (unsigned long long)m->size);
+	if (device_ends(side->start, bytes, m->base, m->size))
+		return device_too_short(what, side->start, bytes, m->size, error);
 	return DLPACKGEN_DEVICE_OK;
 }
 

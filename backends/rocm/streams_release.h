@@ -6,6 +6,7 @@
 #ifndef DLPACKGEN_STREAMS_RELEASE_H_
 #define DLPACKGEN_STREAMS_RELEASE_H_
 
+#include "device_request.h"
 #include "streams_order.h"
 
 /* Work that a deleter has to wait for: an event on a stream. */
@@ -150,15 +151,8 @@ static void streams_delete(DLManagedTensorVersioned *tensor) {
 	(void)streams_release((struct streams_block *)tensor, NULL);
 }
 
-static int streams_check_ours(const char *what, const DLManagedTensorVersioned *tensor, dlpackgen_device_error *error) {
-	if (tensor && tensor->deleter == streams_delete) return DLPACKGEN_DEVICE_OK;
-	return device_fail(error, tensor ? DLPACKGEN_DEVICE_OTHER_TENSOR : DLPACKGEN_DEVICE_BAD_ARGUMENT, "%s: %s", what,
-	                   tensor ? "the tensor was allocated by another library; call its own deleter"
-	                          : "NULL in the place of the tensor");
-}
-
 static int streams_free(DLManagedTensorVersioned *tensor, dlpackgen_device_error *error) {
-	const int code = tensor ? streams_check_ours("free", tensor, error) : DLPACKGEN_DEVICE_OK;
+	const int code = tensor ? device_check_ours("free", tensor, streams_delete, error) : DLPACKGEN_DEVICE_OK;
 	if (code || !tensor) return code;
 	streams_retry();
 	return streams_release((struct streams_block *)tensor, error);
@@ -183,7 +177,7 @@ static int streams_keep_until(DLManagedTensorVersioned *tensor, const dlpackgen_
                               dlpackgen_device_error *error) {
 	struct streams_block *block = (struct streams_block *)tensor;
 	int pushed, code = streams_ready(error);
-	if (!code) code = streams_check_ours("keep_until", tensor, error);
+	if (!code) code = device_check_ours("keep_until", tensor, streams_delete, error);
 	if (!code) code = streams_check_ordered("keep_until", stream, error);
 	if (code || block->kind == STREAMS_EMPTY) return code;
 	code = streams_enter(stream->device.device_id, &pushed, error);

@@ -57,9 +57,7 @@ static int shm_make(const struct shm_header *header, size_t size, int *fd, void 
 }
 
 static int shm_check_request(const dlpackgen_device_request *r, size_t *bytes, dlpackgen_device_error *error) {
-	uint64_t count;
 	DLTensor t;
-	if (!r) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "alloc: NULL in the place of the request");
 	if (r->device.device_type != kDLCPU)
 		return device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE, "alloc: device type %d; only memory of the CPU (1) is shared",
 		                   (int)r->device.device_type);
@@ -67,8 +65,7 @@ static int shm_check_request(const dlpackgen_device_request *r, size_t *bytes, d
 		return device_fail(error, DLPACKGEN_DEVICE_BAD_DEVICE, "alloc: there is no device %d; the CPU is 0",
 		                   (int)r->device.device_id);
 	if (r->stream) return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM, "alloc: the CPU has no streams; give NULL");
-	int code = device_elements("alloc", r->ndim, r->shape, &count, error);
-	if (!code) code = device_bytes("alloc", r->dtype, count, bytes, error);
+	const int code = device_check_size(r, bytes, error);
 	if (code) return code;
 	memset(&t, 0, sizeof t);
 	t.data = &t;
@@ -86,14 +83,13 @@ static int shm_check_request(const dlpackgen_device_request *r, size_t *bytes, d
 static int shm_alloc(const dlpackgen_device_request *request, DLManagedTensorVersioned **tensor,
                      dlpackgen_device_error *error) {
 	size_t bytes = 0;
-	int fd = -1, code = shm_check_request(request, &bytes, error);
+	int fd = -1, code = device_check_alloc(request, tensor, error);
 	void *base = NULL;
-	if (!code && !tensor)
-		code = device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "alloc: NULL in the place of the tensor");
+	if (!code) code = shm_check_request(request, &bytes, error);
 	if (code) return code;
 	*tensor = NULL;
-	struct shm_block *block = shm_block_of(request->dtype, request->ndim, request->shape, 0);
-	if (!block) return shm_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY, ENOMEM, "alloc: a tensor's struct");
+	struct shm_block *block = shm_block_of("alloc", request, 0, error);
+	if (!block) return DLPACKGEN_DEVICE_OUT_OF_MEMORY;
 	if (bytes) {
 		const struct shm_header header = shm_header_of(&block->tensor.dl_tensor, 0);
 		code = shm_make(&header, bytes + SHM_DATA, &fd, &base, error);
@@ -108,11 +104,9 @@ static int shm_alloc(const dlpackgen_device_request *request, DLManagedTensorVer
 }
 
 static int shm_free(DLManagedTensorVersioned *tensor, dlpackgen_device_error *error) {
-	if (tensor && tensor->deleter != shm_delete)
-		return device_fail(error, DLPACKGEN_DEVICE_OTHER_TENSOR,
-		                   "free: the tensor was allocated by another library; call its own deleter");
-	shm_delete(tensor);
-	return DLPACKGEN_DEVICE_OK;
+	const int code = tensor ? device_check_ours("free", tensor, shm_delete, error) : DLPACKGEN_DEVICE_OK;
+	if (!code) shm_delete(tensor);
+	return code;
 }
 
 #endif /* DLPACKGEN_SHM_MEMORY_H_ */

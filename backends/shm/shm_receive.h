@@ -109,9 +109,9 @@ static int shm_open_fd(int fd, struct shm_block **block, dlpackgen_device_error 
 		return device_fail(error, DLPACKGEN_SHM_SIZE,
 		                   "receive: the memory has %lld bytes; its header says %lld of elements, behind %d", (long long)size,
 		                   (long long)bytes, SHM_DATA);
-	*block = shm_block_of(header.dtype, header.ndim, header.shape,
-	                      header.flags | (writable ? 0 : DLPACK_FLAG_BITMASK_READ_ONLY));
-	if (!*block) return shm_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY, ENOMEM, "receive: a tensor's struct");
+	const dlpackgen_device_request told = {{kDLCPU, 0}, header.dtype, header.ndim, header.shape, NULL, 0};
+	*block = shm_block_of("receive", &told, header.flags | (writable ? 0 : DLPACK_FLAG_BITMASK_READ_ONLY), error);
+	if (!*block) return DLPACKGEN_DEVICE_OUT_OF_MEMORY;
 	if (bytes) code = shm_map(*block, fd, (size_t)size, writable, error);
 	if (code) free(*block);
 	return code;

@@ -67,16 +67,8 @@ static void levelzero_delete(DLManagedTensorVersioned *tensor) {
 	if (tensor) (void)levelzero_release((struct levelzero_block *)tensor, NULL);
 }
 
-static int levelzero_check_ours(const char *what, const DLManagedTensorVersioned *tensor,
-                                dlpackgen_device_error *error) {
-	if (tensor && tensor->deleter == levelzero_delete) return DLPACKGEN_DEVICE_OK;
-	return device_fail(error, tensor ? DLPACKGEN_DEVICE_OTHER_TENSOR : DLPACKGEN_DEVICE_BAD_ARGUMENT, "%s: %s", what,
-	                   tensor ? "the tensor was allocated by another library; call its own deleter"
-	                          : "NULL in the place of the tensor");
-}
-
 static int usm_free(DLManagedTensorVersioned *tensor, dlpackgen_device_error *error) {
-	const int code = tensor ? levelzero_check_ours("free", tensor, error) : DLPACKGEN_DEVICE_OK;
+	const int code = tensor ? device_check_ours("free", tensor, levelzero_delete, error) : DLPACKGEN_DEVICE_OK;
 	return code || !tensor ? code : levelzero_release((struct levelzero_block *)tensor, error);
 }
 
@@ -120,7 +112,7 @@ static int usm_keep_until(DLManagedTensorVersioned *tensor, const dlpackgen_devi
                           dlpackgen_device_error *error) {
 	struct levelzero_stream open;
 	int code = usm_ready(error);
-	if (!code) code = levelzero_check_ours("keep_until", tensor, error);
+	if (!code) code = device_check_ours("keep_until", tensor, levelzero_delete, error);
 	if (!code) code = usm_check_ordered("keep_until", stream, error);
 	if (code || !tensor->dl_tensor.data) return code;
 	code = levelzero_open_stream(stream, &open, error);
@@ -152,20 +144,14 @@ static int levelzero_fill(const dlpackgen_device_request *r, struct levelzero_bl
 
 static int usm_alloc(const dlpackgen_device_request *r, DLManagedTensorVersioned **tensor,
                      dlpackgen_device_error *error) {
-	uint64_t count = 0;
 	size_t bytes = 0;
 	int code = usm_ready(error);
-	if (!code && (!r || !tensor))
-		code = device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "alloc: NULL in the place of the %s",
-		                   r ? "tensor" : "request");
+	if (!code) code = device_check_alloc(r, tensor, error);
 	if (!code) code = levelzero_check_request(r, error);
-	if (!code) code = device_elements("alloc", r->ndim, r->shape, &count, error);
-	if (!code) code = device_bytes("alloc", r->dtype, count, &bytes, error);
+	if (!code) code = device_check_size(r, &bytes, error);
 	if (code) return code;
-	struct levelzero_block *block = calloc(1, sizeof *block + 2 * (size_t)r->ndim * sizeof(int64_t));
-	if (!block)
-		return device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY,
-		                   "alloc: the host has no memory for a tensor's extents");
+	struct levelzero_block *block = device_new_block("alloc", r, sizeof *block, error);
+	if (!block) return DLPACKGEN_DEVICE_OUT_OF_MEMORY;
 	atomic_flag_clear(&block->busy);
 	device_describe(&block->tensor, r, block->extents, levelzero_delete);
 	code = levelzero_fill(r, block, bytes, error);

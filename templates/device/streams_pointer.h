@@ -51,10 +51,8 @@ static int streams_classify(const void *pointer, const struct streams_attributes
 static int streams_pointer_info(const void *pointer, dlpackgen_device_pointer *info, dlpackgen_device_error *error) {
 	struct streams_attributes a;
 	int code = streams_ready(error);
+	if (!code) code = device_check_pointer(pointer, info, error);
 	if (code) return code;
-	if (!pointer || !info)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "pointer_info: NULL in the place of the %s",
-		                   pointer ? "answer" : "address; an empty tensor is where its maker says");
 	const driver_result result = streams_query(pointer, &a);
 	if (result) code = streams_query_again(pointer, &a, result, error);
 	return code ? code : streams_classify(pointer, &a, info, error);

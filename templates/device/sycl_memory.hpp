@@ -91,13 +91,6 @@ void delete_tensor(DLManagedTensorVersioned* tensor) {
   (void)release(block_of(tensor), nullptr);
 }
 
-int check_ours(const char* what, const DLManagedTensorVersioned* tensor, dlpackgen_device_error* error) {
-  if (tensor && tensor->deleter == delete_tensor) return DLPACKGEN_DEVICE_OK;
-  return device_fail(
-      error, tensor ? DLPACKGEN_DEVICE_OTHER_TENSOR : DLPACKGEN_DEVICE_BAD_ARGUMENT, "%s: %s", what,
-      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL in the place of the tensor");
-}
-
 // Checks what is asked for, and the stream that is to use it first.
 int check_request(const dlpackgen_device_request* r, dlpackgen_device_error* error) {
   if (static_cast<int>(r->device.device_type) != BACKEND_device)
@@ -136,7 +129,7 @@ int make_tensor(const dlpackgen_device_request* r, size_t bytes, DLManagedTensor
 }  // namespace
 
 static int usm_free(DLManagedTensorVersioned* tensor, dlpackgen_device_error* error) {
-  const int code = tensor ? check_ours("free", tensor, error) : DLPACKGEN_DEVICE_OK;
+  const int code = tensor ? device_check_ours("free", tensor, delete_tensor, error) : DLPACKGEN_DEVICE_OK;
   if (code || !tensor) return code;
   if (phase.load() == sycl_phase::ready) retry();
   return release(block_of(tensor), error);
@@ -144,15 +137,11 @@ static int usm_free(DLManagedTensorVersioned* tensor, dlpackgen_device_error* er
 
 static int usm_alloc(const dlpackgen_device_request* r, DLManagedTensorVersioned** tensor,
                      dlpackgen_device_error* error) {
-  uint64_t count = 0;
   size_t bytes = 0;
   int code = usm_ready(error);
-  if (!code && (!r || !tensor))
-    code = device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "alloc: NULL in the place of the %s",
-                       r ? "tensor" : "request");
+  if (!code) code = device_check_alloc(r, tensor, error);
   if (!code) code = check_request(r, error);
-  if (!code) code = device_elements("alloc", r->ndim, r->shape, &count, error);
-  if (!code) code = device_bytes("alloc", r->dtype, count, &bytes, error);
+  if (!code) code = device_check_size(r, &bytes, error);
   if (code) return code;
   retry();
   return guarded(error, "alloc", [&] { return make_tensor(r, bytes, tensor, error); });
@@ -161,7 +150,7 @@ static int usm_alloc(const dlpackgen_device_request* r, DLManagedTensorVersioned
 static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_device_stream* stream,
                           dlpackgen_device_error* error) {
   int code = usm_ready(error);
-  if (!code) code = check_ours("keep_until", tensor, error);
+  if (!code) code = device_check_ours("keep_until", tensor, delete_tensor, error);
   if (!code) code = usm_check_ordered("keep_until", stream, error);
   if (code || !tensor->dl_tensor.data) return code;
   return guarded(error, "keep_until", [&]() -> int {

@@ -50,10 +50,8 @@ static void usm_tell(const struct usm_memory *memory, dlpackgen_device_pointer *
 static int usm_info(const void *pointer, int every, dlpackgen_device_pointer *info, dlpackgen_device_error *error) {
 	struct usm_memory memory;
 	int code = usm_ready(error);
+	if (!code) code = device_check_pointer(pointer, info, error);
 	if (code) return code;
-	if (!pointer || !info)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "pointer_info: NULL in the place of the %s",
-		                   pointer ? "answer" : "address; an empty tensor is where its maker says");
 	code = usm_look("pointer_info: the memory", pointer, 0, &memory, error);
 	if (!code) code = usm_check_kind("pointer_info: the memory", pointer, &memory, every, error);
 	if (!code) usm_tell(&memory, info);

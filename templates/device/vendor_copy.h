@@ -3,26 +3,20 @@
 #ifndef DLPACKGEN_VENDOR_COPY_H_
 #define DLPACKGEN_VENDOR_COPY_H_
 
+#include "device_side.h"
 #include "vendor_stream.h"
 
-/* Asks the driver about a tensor's memory: a tensor may be wrong about it, after its
- * memory was freed for one. `known` tells memory of the back end from the host's. */
+/* Asks the driver about a tensor's memory; `known` tells memory of the back end from the
+ * host's. */
 static int vendor_look(const char *what, const DLTensor *t, size_t bytes, int *known, dlpackgen_device_error *error) {
 	dlpackgen_device_pointer info;
 	const char *start = (const char *)t->data + t->byte_offset;
-	const int code = vendor_pointer_info(start, &info, error);
+	int code = vendor_pointer_info(start, &info, error);
+	if (!code) code = device_check_said(what, t, &info, error);
 	if (code) return code;
-	const int said = (int)t->device.device_type, found = (int)info.device.device_type;
-	const int pinned = said == kDLCPU && found >= 0 && (found == BACKEND_host || found == BACKEND_managed);
-	*known = found != kDLCPU;
-	if ((said != found && !pinned) || (found == BACKEND_device && t->device.device_id != info.device.device_id))
-		return device_fail(error, DLPACKGEN_DEVICE_WRONG_MEMORY,
-		                   "copy: %s says device (%d, %d), and the driver says (%d, %d) of %p; was it freed?", what,
-		                   said, (int)t->device.device_id, found, (int)info.device.device_id, (const void *)start);
-	if (info.size && (size_t)(start - (const char *)info.base) + bytes > info.size)
-		return device_fail(error, DLPACKGEN_DEVICE_WRONG_MEMORY,
-		                   "copy: %s has %llu bytes at %p, and its memory, of %llu, ends before", what,
-		                   (unsigned long long)bytes, (const void *)start, (unsigned long long)info.size);
+	*known = (int)info.device.device_type != kDLCPU;
+	if (device_ends(start, bytes, info.base, info.size))
+		return device_too_short(what, start, bytes, info.size, error);
 	return DLPACKGEN_DEVICE_OK;
 }
 
@@ -35,8 +29,8 @@ static int vendor_check_copy(const DLTensor *to, const DLTensor *from, const dlp
 	if (!code) code = device_bytes("copy", to->dtype, count, bytes, error);
 	if (!code) code = vendor_check_ordered("copy", stream, error);
 	if (code || !*bytes) return code;
-	code = vendor_look("the destination", to, *bytes, &target, error);
-	if (!code) code = vendor_look("the source", from, *bytes, &source, error);
+	code = vendor_look("copy: the destination", to, *bytes, &target, error);
+	if (!code) code = vendor_look("copy: the source", from, *bytes, &source, error);
 	if (!code && !target && !source)
 		code = device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE, "copy: neither tensor is in memory of %s", BACKEND_TITLE);
 	*host = !target || !source;

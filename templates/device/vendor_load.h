@@ -82,11 +82,9 @@ static int vendor_device_count(int32_t *count, dlpackgen_device_error *error) {
 /* The driver may say nothing about an address that is the host's. */
 static int vendor_pointer_info(const void *pointer, dlpackgen_device_pointer *info, dlpackgen_device_error *error) {
 	dlpackgen_device_error room;
-	const int code = vendor_ready(&error, &room);
+	int code = vendor_ready(&error, &room);
+	if (!code) code = device_check_pointer(pointer, info, error);
 	if (code) return code;
-	if (!pointer || !info)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "pointer_info: NULL in the place of the %s",
-		                   pointer ? "answer" : "address; an empty tensor is where its maker says");
 	*info = (dlpackgen_device_pointer){{kDLCPU, 0}, -1, 0, NULL, 0};
 	return vendor.impl->pointer(&vendor.driver, pointer, info, error);
 }

@@ -61,17 +61,10 @@ static void vendor_delete(DLManagedTensorVersioned *tensor) {
 	if (tensor) (void)vendor_release((struct vendor_block *)tensor, &unread);
 }
 
-static int vendor_check_ours(const char *what, const DLManagedTensorVersioned *tensor, dlpackgen_device_error *error) {
-	if (tensor && tensor->deleter == vendor_delete) return DLPACKGEN_DEVICE_OK;
-	return device_fail(error, tensor ? DLPACKGEN_DEVICE_OTHER_TENSOR : DLPACKGEN_DEVICE_BAD_ARGUMENT, "%s: %s", what,
-	                   tensor ? "the tensor was allocated by another library; call its own deleter"
-	                          : "NULL in the place of the tensor");
-}
-
 static int vendor_free(DLManagedTensorVersioned *tensor, dlpackgen_device_error *error) {
 	dlpackgen_device_error room;
 	if (!error) error = &room;
-	const int code = tensor ? vendor_check_ours("free", tensor, error) : DLPACKGEN_DEVICE_OK;
+	const int code = tensor ? device_check_ours("free", tensor, vendor_delete, error) : DLPACKGEN_DEVICE_OK;
 	return code || !tensor ? code : vendor_release((struct vendor_block *)tensor, error);
 }
 
@@ -105,7 +98,7 @@ static int vendor_keep_until(DLManagedTensorVersioned *tensor, const dlpackgen_d
 	struct vendor_block *block = (struct vendor_block *)tensor;
 	void *old = NULL;
 	int code = vendor_ready(&error, &room);
-	if (!code) code = vendor_check_ours("keep_until", tensor, error);
+	if (!code) code = device_check_ours("keep_until", tensor, vendor_delete, error);
 	if (!code) code = vendor_check_ordered("keep_until", stream, error);
 	if (code || !block->tensor.dl_tensor.data) return code;
 	struct vendor_keep *fresh = calloc(1, sizeof *fresh);
@@ -117,10 +110,8 @@ static int vendor_keep_until(DLManagedTensorVersioned *tensor, const dlpackgen_d
 }
 
 static int vendor_check_request(const dlpackgen_device_request *r, size_t *bytes, dlpackgen_device_error *error) {
-	uint64_t count = 0;
 	int code = vendor_check_place("alloc", r->device, error);
-	if (!code) code = device_elements("alloc", r->ndim, r->shape, &count, error);
-	if (!code) code = device_bytes("alloc", r->dtype, count, bytes, error);
+	if (!code) code = device_check_size(r, bytes, error);
 	if (!code && r->flags & DLPACKGEN_DEVICE_PEERS)
 		code = device_fail(error, DLPACKGEN_DEVICE_UNSUPPORTED, "alloc: %s lets no other device reach its memory",
 		                   BACKEND_TITLE);
@@ -134,15 +125,11 @@ static int vendor_alloc(const dlpackgen_device_request *r, DLManagedTensorVersio
 	dlpackgen_device_error room;
 	size_t bytes = 0;
 	int code = vendor_ready(&error, &room);
-	if (!code && (!r || !tensor))
-		code = device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "alloc: NULL in the place of the %s",
-		                   r ? "tensor" : "request");
+	if (!code) code = device_check_alloc(r, tensor, error);
 	if (!code) code = vendor_check_request(r, &bytes, error);
 	if (code) return code;
-	struct vendor_block *block = calloc(1, sizeof *block + 2 * (size_t)r->ndim * sizeof(int64_t));
-	if (!block)
-		return device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY,
-		                   "alloc: the host has no memory for a tensor's extents");
+	struct vendor_block *block = device_new_block("alloc", r, sizeof *block, error);
+	if (!block) return DLPACKGEN_DEVICE_OUT_OF_MEMORY;
 	atomic_flag_clear(&block->busy);
 	device_describe(&block->tensor, r, block->extents, vendor_delete);
 	block->request = (struct vendor_request){r->device, vendor_handle(r->stream)};

@@ -3,12 +3,11 @@
 #ifndef DLPACKGEN_SHM_BLOCK_H_
 #define DLPACKGEN_SHM_BLOCK_H_
 
-#include "device_tensor.h"
+#include "device_request.h"
 #include "dlpack_util.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -83,22 +82,13 @@ static void shm_delete(DLManagedTensorVersioned *tensor) {
 }
 
 /* Makes a block without memory; NULL where the host has none. */
-static struct shm_block *shm_block_of(DLDataType dtype, int32_t ndim, const int64_t *shape, uint64_t flags) {
-	struct shm_block *block = calloc(1, sizeof *block + 2 * (size_t)ndim * sizeof(int64_t));
+static struct shm_block *shm_block_of(const char *what, const dlpackgen_device_request *r, uint64_t flags,
+                                      dlpackgen_device_error *error) {
+	struct shm_block *block = device_new_block(what, r, sizeof *block, error);
 	if (!block) return NULL;
-	DLTensor *t = &block->tensor.dl_tensor;
-	block->fd = -1;
-	block->tensor.version.major = DLPACK_MAJOR_VERSION;
-	block->tensor.version.minor = DLPACK_MINOR_VERSION;
-	block->tensor.deleter = shm_delete;
+	device_describe(&block->tensor, r, block->extents, shm_delete);
 	block->tensor.flags = flags;
-	t->device.device_type = kDLCPU;
-	t->dtype = dtype;
-	t->ndim = ndim;
-	t->shape = block->extents;
-	t->strides = block->extents + ndim;
-	if (ndim > 0) memcpy(t->shape, shape, (size_t)ndim * sizeof *shape);
-	device_strides(ndim, t->shape, t->strides);
+	block->fd = -1;
 	return block;
 }
 

@@ -17,15 +17,12 @@ static int shm_probe(dlpackgen_device_facts *facts, dlpackgen_device_error *erro
 }
 
 static int shm_device_count(int32_t *count, dlpackgen_device_error *error) {
-	if (!count) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "device_count: NULL in the place of the count");
-	*count = 1;
-	return DLPACKGEN_DEVICE_OK;
+	return device_give_count(1, count, error);
 }
 
 static int shm_pointer_info(const void *pointer, dlpackgen_device_pointer *info, dlpackgen_device_error *error) {
-	if (!pointer || !info)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "pointer_info: NULL in the place of the %s",
-		                   pointer ? "answer" : "address");
+	const int code = device_check_pointer(pointer, info, error);
+	if (code) return code;
 	const struct shm_block *block = shm_find(pointer);
 	memset(info, 0, sizeof *info);
 	info->device.device_type = kDLCPU;
@@ -82,43 +79,26 @@ static int shm_order_after(const dlpackgen_device_stream *consumer, const dlpack
 
 static int shm_keep_until(DLManagedTensorVersioned *tensor, const dlpackgen_device_stream *stream,
                           dlpackgen_device_error *error) {
-	if (!tensor || tensor->deleter != shm_delete)
-		return device_fail(error, tensor ? DLPACKGEN_DEVICE_OTHER_TENSOR : DLPACKGEN_DEVICE_BAD_ARGUMENT,
-		                   "keep_until: %s", tensor ? "a tensor of another library" : "NULL in the place of the tensor");
-	return shm_check_stream("keep_until", stream, error);
+	const int code = device_check_ours("keep_until", tensor, shm_delete, error);
+	return code ? code : shm_check_stream("keep_until", stream, error);
 }
 
 static int shm_finish(const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
 	return shm_check_stream("finish", stream, error);
 }
 
-/* Compares two tensors that are to be copied, and gives their bytes. */
-static int shm_check_copy(const DLTensor *to, const DLTensor *from, size_t *bytes, dlpackgen_device_error *error) {
-	uint64_t count;
-	if (!to || !from) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "copy: NULL in the place of a tensor");
-	int code = shm_check_device("copy", to->device, error);
-	if (!code) code = shm_check_device("copy", from->device, error);
-	if (!code) code = device_elements("copy", to->ndim, to->shape, &count, error);
-	if (!code) code = device_bytes("copy", to->dtype, count, bytes, error);
-	if (code) return code;
-	int same = to->ndim == from->ndim && to->dtype.code == from->dtype.code && to->dtype.bits == from->dtype.bits &&
-	           to->dtype.lanes == from->dtype.lanes;
-	for (int32_t i = 0; same && i < to->ndim; i++) same = from->shape && to->shape[i] == from->shape[i];
-	if (!same || (count && (!device_compact(to) || !device_compact(from))))
-		return device_fail(error, DLPACKGEN_DEVICE_LAYOUT, "copy: compact tensors of one shape and one dtype were expected");
-	return DLPACKGEN_DEVICE_OK;
-}
-
 static int shm_copy(const DLTensor *to, const DLTensor *from, const dlpackgen_device_stream *stream,
                     dlpackgen_device_error *error) {
+	uint64_t count = 0;
 	size_t bytes = 0;
 	int code = shm_check_stream("copy", stream, error);
-	if (!code) code = shm_check_copy(to, from, &bytes, error);
+	if (!code) code = device_check_copy(to, from, &count, error);
+	if (!code) code = shm_check_device("copy", to->device, error);
+	if (!code) code = shm_check_device("copy", from->device, error);
+	if (!code) code = device_bytes("copy", to->dtype, count, &bytes, error);
 	if (code || !bytes) return code;
 	char *target = (char *)to->data + to->byte_offset;
 	const struct shm_block *block = shm_find(target);
-	if (!to->data || !from->data)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "copy: a tensor with elements has no data");
 	if (block && block->tensor.flags & DLPACK_FLAG_BITMASK_READ_ONLY)
 		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "copy: the target was received read-only");
 	memmove(target, (const char *)from->data + from->byte_offset, bytes);

@@ -304,7 +304,7 @@ func TestAVendorsDriverThatIsOther(t *testing.T) {
 
 // vendorMutants are the guards of what all vendors have.
 var vendorMutants = []mutant{
-	{"vendor_load.h", "if (!pointer || !info)", "if (0)", "nulls"},
+	{"device_request.h", "if (pointer && info)", "if (1)", "nulls"},
 	{"vendor_load.h", "*info = (dlpackgen_device_pointer){{kDLCPU, 0}, -1, 0, NULL, 0};", "", "memory of each type"},
 	{"device_start.h", "if (!code) device_at_fork(device_child);", "", "a child of fork"},
 	{"vendor_stream.h", "if (!found)", "if (0)", "types and ids"},
@@ -333,7 +333,7 @@ var vendorMutants = []mutant{
 	{"vendor_memory.h", "vendor.impl->forget(&vendor.driver, keep->mark);", "", "kept"},
 	{"vendor_memory.h", "return code == DLPACKGEN_DEVICE_ENDED ? DLPACKGEN_DEVICE_OK : code;", "return code;", "freed after the end"},
 	{"vendor_memory.h", "return code == DLPACKGEN_DEVICE_ENDED ? DLPACKGEN_DEVICE_OK : code;", "return 0;", "what fails while it is freed"},
-	{"vendor_memory.h", "if (tensor && tensor->deleter == vendor_delete)", "if (tensor)", "not kept"},
+	{"device_request.h", "if (tensor && tensor->deleter == deleter)", "if (tensor)", "not kept"},
 	{"vendor_memory.h", "if (old) vendor.impl->forget(&vendor.driver, old);", "", "kept"},
 	{"vendor_memory.h", "keep->stream.device.device_id == fresh->stream.device.device_id)", "1)", "two default streams are kept"},
 	{"vendor_memory.h", "if (code || !block->tensor.dl_tensor.data) return code;", "if (code) return code;", "empty memory is none of the driver's"},
@@ -342,10 +342,10 @@ var vendorMutants = []mutant{
 	{"vendor_memory.h", "== BACKEND_device ? r->device.device_id : -1;", "== BACKEND_device ? r->device.device_id : -1;\n\tif (ordinal < 0) return 0;", "a stream of any device"},
 	{"vendor_memory.h", "return vendor_check_handle(\"alloc\", r->stream, ordinal, error);", "return (void)ordinal, 0;", "a stream of another device"},
 	{"vendor_memory.h", "if (bytes) code =", "code =", "empty memory is none of the driver's"},
-	{"vendor_copy.h", "if ((said != found && !pinned) ||", "if (", "copies that are refused"},
-	{"vendor_copy.h", "if ((said != found && !pinned) ||", "if (said != found ||", "copies of memory that the host reads"},
-	{"vendor_copy.h", "t->device.device_id != info.device.device_id)", "0)", "copies that are refused"},
-	{"vendor_copy.h", "if (info.size && ", "if (0 && ", "copies that are refused"},
+	{"vendor_copy.h", "if (!code) code = device_check_said(what, t, &info, error);", "", "copies that are refused"},
+	{"device_side.h", "if ((said == found || pinned) && !other)", "if (said == found && !other)", "copies of memory that the host reads"},
+	{"device_side.h", "if ((said == found || pinned) && !other)", "if (said == found || pinned)", "copies that are refused"},
+	{"vendor_copy.h", "if (device_ends(start, bytes, info.base, info.size))", "if (0)", "copies that are refused"},
 	{"vendor_copy.h", "if (!code && !target && !source)", "if (0)", "copies that are refused"},
 	{"vendor_copy.h", "if (!code && host) code", "if (0) code", "copies"},
 	{"vendor_copy.h", "if (!code && host) code", "if (!code) code", "copies"},

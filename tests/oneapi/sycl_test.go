@@ -239,7 +239,7 @@ var syclMutants = []struct{ file, old, fresh, platform, scenario string }{
 	{"sycl_order.hpp", "consumer->unordered || producer->unordered", "1", "cpu", "really in order"},
 	{"sycl_memory.hpp", "!named", "0", "cpu", "really kept for its own queue"},
 	{"sycl_copy.hpp", "queue.is_in_order()", "1", "cpu", "really one queue in order"},
-	{"sycl_memory.hpp", "tensor && tensor->deleter == delete_tensor", "tensor", "cpu", "refused requests"},
+	{"device_request.h", "tensor && tensor->deleter == deleter", "tensor", "cpu", "refused requests"},
 	{"sycl_memory.hpp", "phase.load() != sycl_phase::ready", "0", "cpu", "a child of fork"},
 	{"sycl_memory.hpp", "static_cast<int>(r->device.device_type) != BACKEND_device", "0", "cpu", "refused requests"},
 	{"sycl_copy.hpp", "!reaches(id, to->memory) || !reaches(id, from->memory)", "0", "COMPOSITE", "two cards"},
