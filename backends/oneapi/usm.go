@@ -23,7 +23,7 @@ typedef struct usm_answer {
 static int go_usm_id(int32_t ordinal, usm_answer *a) { return USM->id(ordinal, &a->id, &a->error); }
 
 static int go_usm_number(const dlpackgen_usm_id *ids, size_t count, usm_answer *a) {
-	return USM->number(count ? ids : NULL, count, &a->error);
+	return USM->number(ids, count, &a->error);
 }
 
 static int go_usm_import(uintptr_t tensor, int every, usm_answer *a) {
@@ -64,17 +64,14 @@ func ID(ordinal int) (int32, error) {
 	return id, usmFailure(code, a)
 }
 
-// errNoIDs has the code of an argument that is wrong.
-var errNoIDs = &Error{Code: 7, Text: "oneapi: number: there is no device in the map; give nil if no other library of the program uses SYCL"}
-
 // Number tells how SYCL numbers the devices of Level Zero, by ze_device_handle_t;
 // nil: no other library of the program uses SYCL, and the ids are Level Zero's. A map
-// without devices is refused, since it means neither.
+// without devices is refused, since it says neither. Over SYCL it does nothing.
 func Number(ids map[uintptr]int32) error {
-	if ids != nil && len(ids) == 0 {
-		return errNoIDs
+	var rows []C.dlpackgen_usm_id // nil, and with it NULL, for a map that is nil alone
+	if ids != nil {
+		rows = make([]C.dlpackgen_usm_id, 0, len(ids))
 	}
-	rows := make([]C.dlpackgen_usm_id, 0, len(ids))
 	for device, id := range ids {
 		row := C.dlpackgen_usm_id{id: C.int32_t(id)}
 		*(*uintptr)(unsafe.Pointer(&row.device)) = device

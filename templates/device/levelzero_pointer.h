@@ -65,21 +65,30 @@ static int levelzero_check_row(const dlpackgen_usm_id *row, int again, dlpackgen
 	return DLPACKGEN_DEVICE_OK;
 }
 
+/* Gives a row of a numbering; NULL stands for Level Zero's own. */
+static dlpackgen_usm_id levelzero_row(const dlpackgen_usm_id *ids, size_t i) {
+	if (ids) return ids[i];
+	return (dlpackgen_usm_id){levelzero.roots[i].device, (int32_t)i, 0};
+}
+
 static int usm_number(const dlpackgen_usm_id *ids, size_t count, dlpackgen_device_error *error) {
 	static atomic_flag busy = ATOMIC_FLAG_INIT;
 	int code = usm_ready(error);
-	if (!code && !ids && count)
-		code = device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "number: NULL in the place of the ids");
+	if (!code && !ids != !count)
+		code = device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "number: %s",
+		                   ids ? "no device has an id; give NULL, in Go nil, if no other library of the program uses SYCL"
+		                       : "NULL in the place of the ids");
 	if (code) return code;
+	const size_t rows = ids ? count : (size_t)levelzero.root_count;
 	levelzero_lock(&busy);
 	const int again = atomic_load(&levelzero.numbered);
-	for (size_t i = 0; !code && i < count; i++) code = levelzero_check_row(&ids[i], again, error);
-	for (int32_t i = 0; !code && !count && again && i < levelzero.root_count; i++)
-		code = levelzero_check_row(&(dlpackgen_usm_id){levelzero.roots[i].device, i, 0}, again, error);
-	if (!code && !again && !count) levelzero_number_alone();
-	for (size_t i = 0; !code && !again && i < count; i++) {
-		const int32_t root = levelzero_root_above((driver_device)ids[i].device);
-		atomic_store(&levelzero.roots[root].id, ids[i].id);
+	for (size_t i = 0; !code && i < rows; i++) {
+		const dlpackgen_usm_id row = levelzero_row(ids, i);
+		code = levelzero_check_row(&row, again, error);
+	}
+	for (size_t i = 0; !code && !again && i < rows; i++) {
+		const dlpackgen_usm_id row = levelzero_row(ids, i);
+		atomic_store(&levelzero.roots[levelzero_root_above((driver_device)row.device)].id, row.id);
 	}
 	if (!code) atomic_store_explicit(&levelzero.numbered, 1, memory_order_release);
 	levelzero_unlock(&busy);

@@ -81,6 +81,8 @@ var numberings = []scenario{
 		[]string{"ids ok", "ids ok", `ids 7 0 oneapi: number: device 0 has the id 0 already, which tensors carry; number devices once`, "ids ok", "id ok 2",
 			`id 9 0 oneapi: id: there is no device 3; there are 3, counted from 0`, "id 9 .*"}},
 	{"of what is none", []string{"ids:x", "ids:-:-:-4"}, []string{`ids 9 0 oneapi: number: 0x\w+ with the id 0; a root device and its position were expected`, "ids 9 .*"}},
+	{"of no device", []string{"ids:-", "ids:n"},
+		[]string{`ids 7 0 oneapi: number: no device has an id; give NULL, in Go nil, if no other library of the program uses SYCL`, `ids 7 0 oneapi: number: NULL in the place of the ids`}},
 }
 
 var streamsByNumber = []scenario{

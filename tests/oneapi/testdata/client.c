@@ -163,13 +163,14 @@ static void id(void) {
 	if (!tell("id", usm->id(number(words[1]), &n, &error))) printf(" %d\n", n);
 }
 
-/* ids: of Level Zero alone; ids:5:-:7: of the first device and the third. */
+/* ids: of Level Zero alone; ids:5:-:7: of the first device and the third;
+ * ids:-: of none; ids:n: NULL in the place of one. */
 static void ids(void) {
 	dlpackgen_usm_id rows[8];
 	size_t n = 0;
 	for (int i = 1; i < 8 && words[i][0]; i++)
 		if (strcmp(words[i], "-")) rows[n++] = (dlpackgen_usm_id){*words[i] == 'x' ? host : made_root(i - 1), number(words[i]), 0};
-	if (!tell("ids", usm->number(n ? rows : NULL, n, &error))) printf("\n");
+	if (!tell("ids", usm->number(words[1][0] && words[1][0] != 'n' ? rows : NULL, n, &error))) printf("\n");
 }
 
 /* NULL in every place that takes a pointer. */
