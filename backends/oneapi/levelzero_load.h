@@ -18,6 +18,7 @@
 struct levelzero_root {
 	driver_device device;
 	int32_t platform;
+	int32_t listed;           /* its position where SYCL lists Level Zero alone */
 	atomic_int id;            /* SYCL's; -1 where it is not known */
 	_Atomic(driver_list) own; /* the stream that NULL stands for */
 	atomic_flag busy;         /* guards what is appended to it */
@@ -45,6 +46,7 @@ static struct {
 	driver_context usual; /* the first platform's */
 	unsigned int version;
 	int32_t platform_count, root_count, known_count;
+	int32_t listed; /* devices, those of drivers that are left out as well */
 	struct levelzero_platform *platforms;
 	struct levelzero_root *roots;
 	struct levelzero_known *known;
@@ -146,15 +148,30 @@ static int levelzero_add_root(driver_device device, int32_t platform, dlpackgen_
 	levelzero.roots = roots;
 	struct levelzero_root *root = &roots[levelzero.root_count];
 	memset(root, 0, sizeof *root);
-	root->device = device, root->platform = platform;
+	root->device = device, root->platform = platform, root->listed = levelzero.listed++;
 	atomic_init(&root->id, -1);
 	atomic_flag_clear(&root->busy);
 	return levelzero_know(device, levelzero.root_count++, error);
 }
 
-/* Adds the devices of a driver that serves GPUs. */
+/* Gives the default context of a driver that serves GPUs. */
+static int levelzero_default(driver_driver driver, unsigned int version, driver_context *context,
+                             dlpackgen_device_error *error) {
+	if (version < DRIVER_OLDEST)
+		return device_fail(
+			error, DLPACKGEN_DEVICE_OLD_DRIVER,
+			"the driver serves version %u.%u of Level Zero, and %d.%d is the oldest that is used; update %s",
+			version >> 16, version & 0xffff, DRIVER_OLDEST >> 16, DRIVER_OLDEST & 0xffff, BACKEND_PACKAGE);
+	*context = levelzero.driver.default_context(driver);
+	if (*context) return DLPACKGEN_DEVICE_OK;
+	return device_fail(error, DLPACKGEN_DEVICE_UNAVAILABLE,
+	                   "the driver gives no default context, under which libraries share memory");
+}
+
+/* Adds a driver with its devices, unless none is a GPU. */
 static int levelzero_add_platform(driver_driver driver, dlpackgen_device_error *error) {
 	driver_device devices[64];
+	driver_context context = NULL;
 	uint32_t count = sizeof devices / sizeof *devices;
 	unsigned int version = 0;
 	driver_result result = levelzero.driver.driver_version(driver, &version);
@@ -169,37 +186,39 @@ static int levelzero_add_platform(driver_driver driver, dlpackgen_device_error *
 	for (uint32_t i = 0; !code && i < count; i++)
 		code = levelzero_add_root(devices[i], levelzero.platform_count, error);
 	if (code || levelzero.root_count == first) return code;
-	if (version < DRIVER_OLDEST)
-		return device_fail(
-			error, DLPACKGEN_DEVICE_OLD_DRIVER,
-			"the driver serves version %u.%u of Level Zero, and %d.%d is the oldest that is used; update %s",
-			version >> 16, version & 0xffff, DRIVER_OLDEST >> 16, DRIVER_OLDEST & 0xffff, BACKEND_PACKAGE);
-	driver_context context = levelzero.driver.default_context(driver);
-	if (!context)
-		return device_fail(error, DLPACKGEN_DEVICE_UNAVAILABLE,
-		                   "the driver gives no default context, under which libraries share memory");
-	platforms[levelzero.platform_count] =
+	code = levelzero_default(driver, version, &context, error);
+	if (code) return code;
+	platforms[levelzero.platform_count++] =
 		(struct levelzero_platform){driver, context, first, ATOMIC_FLAG_INIT, NULL, NULL};
-	levelzero.platform_count++;
 	levelzero.version = version;
 	return DLPACKGEN_DEVICE_OK;
 }
 
+/* Leaves a driver out that fails, as long as another works; where none does, the first one
+ * says why. SYCL lists the devices all the same, so they keep their positions. */
 static int levelzero_enumerate(dlpackgen_device_error *error) {
 	driver_driver drivers[16];
 	uint32_t count = sizeof drivers / sizeof *drivers;
-	int code = DLPACKGEN_DEVICE_OK;
+	dlpackgen_device_error unread;
+	int first = DLPACKGEN_DEVICE_OK;
 	const driver_result result = levelzero.driver.driver_get(&count, drivers);
 	if (result) return levelzero_fail(error, result, "the drivers");
-	for (uint32_t i = 0; !code && i < count; i++) code = levelzero_add_platform(drivers[i], error);
-	if (code || levelzero.root_count) return code;
+	for (uint32_t i = 0; i < count; i++) {
+		const int32_t roots = levelzero.root_count, known = levelzero.known_count;
+		const int code = levelzero_add_platform(drivers[i], first ? &unread : error);
+		if (code) levelzero.root_count = roots, levelzero.known_count = known;
+		if (!first) first = code;
+	}
+	if (levelzero.root_count) return DLPACKGEN_DEVICE_OK;
+	if (first) return first;
 	return device_fail(error, DLPACKGEN_DEVICE_NO_DEVICE,
 	                   "Level Zero has started, and there is no GPU: there is none, or ZE_AFFINITY_MASK hides it");
 }
 
 /* Gives the devices the ids that they have where SYCL lists them alone. */
 static void levelzero_number_alone(void) {
-	for (int32_t i = 0; i < levelzero.root_count; i++) atomic_store(&levelzero.roots[i].id, i);
+	for (int32_t i = 0; i < levelzero.root_count; i++)
+		atomic_store(&levelzero.roots[i].id, levelzero.roots[i].listed);
 	atomic_store(&levelzero.numbered, 1);
 }
 

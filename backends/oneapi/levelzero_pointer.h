@@ -70,7 +70,7 @@ static int levelzero_check_row(const dlpackgen_usm_id *row, int again, dlpackgen
 /* Gives a row of a numbering; NULL stands for Level Zero's own. */
 static dlpackgen_usm_id levelzero_row(const dlpackgen_usm_id *ids, size_t i) {
 	if (ids) return ids[i];
-	return (dlpackgen_usm_id){levelzero.roots[i].device, (int32_t)i, 0};
+	return (dlpackgen_usm_id){levelzero.roots[i].device, levelzero.roots[i].listed, 0};
 }
 
 static int usm_number(const dlpackgen_usm_id *ids, size_t count, dlpackgen_device_error *error) {

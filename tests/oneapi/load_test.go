@@ -29,6 +29,8 @@ var starts = []struct {
 	{[]string{"-DNOGPU"}, nil, `4 0 oneapi: Level Zero has started, and there is no GPU: there is none, or ZE_AFFINITY_MASK hides it`},
 	{[]string{"-DNOCONTEXT"}, nil, `5 0 oneapi: the driver gives no default context, under which libraries share memory`},
 	{[]string{"-DVERSION=65545"}, nil, `3 0 oneapi: the driver serves version 1\.9 of Level Zero, and 1\.14 is the oldest that is used; update Intel's Level Zero loader and the driver of the GPU`},
+	{[]string{"-DBROKEN=0", "-DOLD=1"}, nil, `22 1879048193 oneapi: the devices of a driver: ZE_RESULT_ERROR_DEVICE_LOST \(0x70000001\): .*`},
+	{[]string{"-DOLD=0", "-DBROKEN=1"}, nil, `3 0 oneapi: the driver serves version 1\.4 of Level Zero, and 1\.14 is the oldest that is used; .*`},
 	{[]string{"-DzeDriverGetDefaultContext=zeOther"}, nil, `3 0 oneapi: the loader lacks zeDriverGetDefaultContext, of version 1\.14 of Level Zero; update .*`},
 	{[]string{"-DzeInit=zeOther"}, nil, `3 0 oneapi: the loader has no zeInit, so it is none; install .*`},
 }
@@ -45,6 +47,16 @@ func TestEachErrorAtTheStartHasItsText(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "libze_loader.so.1"), []byte("not a library"), 0o600))
 	})
 	assert.Regexp(t, `^probe 1 0 oneapi: the loader of Level Zero is not installed, or not where .*: .*(invalid ELF header|file too short); install`, on(t, text, "probe")[0])
+}
+
+// A driver that fails takes nothing from another, whose devices keep the positions that
+// they have in SYCL's list.
+func TestADriverThatFailsIsLeftOut(t *testing.T) {
+	out := on(t, standin(t, "-DOLD=0"), "probe", "make:device:2", "ids", "id:0", "id:1", "info:p0", "alloc:2:4", "info:t0", "delete:0", "alloc:0:4", "drop:0:2")
+	assert.True(t, fits([]string{"probe ok 65551 1", "ids ok", "id ok 2", `id 9 0 oneapi: id: there is no device 1; there are 1, counted from 0`, `info ok 14 2 0 \+0 64`,
+		"alloc ok 14 2 4 1 data", `info ok 14 2 0 \+0 16`, `alloc 9 0 oneapi: alloc: no device of Level Zero has the id 0; .*`}, out), "%q", out)
+	out = on(t, standin(t, "-DBROKEN=1"), "probe", "ids", "id:1", "alloc:1:4", "delete:0")
+	assert.True(t, fits([]string{"probe ok 65551 2", "ids ok", "id ok 1", "alloc ok 14 1 4 1 data"}, out), "%q", out)
 }
 
 func TestAChildOfForkIsTold(t *testing.T) {

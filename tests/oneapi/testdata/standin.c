@@ -4,7 +4,8 @@
  * a processor of another kind. Memory is malloc's, copies are done at once, and memory
  * of one context is not known to another, as Level Zero's documents say. Variants, by
  * macro: START: what zeInit gives; VERSION: of the drivers; NOCONTEXT: there is
- * no default one; NOGPU: no device is one; QUIET: nothing is noted. */
+ * no default one; NOGPU: no device is one; OLD: the number of a driver that is too old;
+ * BROKEN: of one that does not tell its devices; QUIET: nothing is noted. */
 #include "levelzero_types.h"
 
 #include <pthread.h>
@@ -18,6 +19,12 @@
 #endif
 #ifndef START
 #define START 0
+#endif
+#ifndef OLD
+#define OLD 2
+#endif
+#ifndef BROKEN
+#define BROKEN -1
 #endif
 #define OUT __attribute__((visibility("default")))
 
@@ -137,7 +144,7 @@ OUT result zeDriverGet(uint32_t *count, driver_driver *out) {
 }
 OUT result zeDriverGetApiVersion(driver_driver d, unsigned *version) {
 	NOTE("zeDriverGetApiVersion", "%d", (int)(d - drivers));
-	*version = d == &drivers[2] ? 65540 : VERSION;
+	*version = d == &drivers[OLD] || d == &drivers[2] ? 65540 : VERSION;
 	return 0;
 }
 OUT driver_context zeDriverGetDefaultContext(driver_driver d) {
@@ -149,6 +156,7 @@ OUT driver_context zeDriverGetDefaultContext(driver_driver d) {
 }
 OUT result zeDeviceGet(driver_driver d, uint32_t *count, driver_device *out) {
 	NOTE("zeDeviceGet", "%d", (int)(d - drivers));
+	if (d - drivers == BROKEN) return 0x70000001;
 	for (int i = 0; i < d->count; i++) out[i] = &devices[d->first + i][0];
 	*count = (uint32_t)d->count;
 	return 0;
