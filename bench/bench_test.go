@@ -96,7 +96,7 @@ func TestCppIsMeasured(t *testing.T) {
 	}
 	t.Chdir("..")
 	var out bytes.Buffer
-	goals, err := benchCpp(&out, 1)
+	goals, err := benchCpp(&out, t.TempDir(), 1)
 	require.NoError(t, err, "%s", out.String())
 	assert.Contains(t, out.String(), "dlpackgen/core.hpp")
 	var names []string
@@ -112,7 +112,7 @@ func TestDevicesAreMeasured(t *testing.T) {
 	}
 	t.Chdir("..")
 	var out bytes.Buffer
-	goals, err := benchDevices(&out, 1)
+	goals, err := benchDevices(&out, t.TempDir(), 1)
 	require.NoError(t, err, "%s", out.String())
 	require.Len(t, goals, 3)
 	assert.Equal(t, "devices.borrow", goals[0].name)

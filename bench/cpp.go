@@ -23,12 +23,7 @@ const callShare = 1.05
 
 // benchCpp measures what it costs a source file to include the headers of C++,
 // beside nanobind's for the same task and beside a file that includes nothing.
-func benchCpp(out io.Writer, rounds int) ([]goal, error) {
-	dir, err := os.MkdirTemp("", "dlpackgen-bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
+func benchCpp(out io.Writer, dir string, rounds int) ([]goal, error) {
 	b := cppBench{dir: dir}
 	floor, core, all := b.including("nothing"), b.including("dlpackgen/core.hpp"), b.including("dlpackgen/all.hpp")
 	commands := []*command{floor, b.including("dlpack/dlpack.h"), core, all}
@@ -67,15 +62,12 @@ func cppGoals(core, all float64, called calls) []goal {
 // calls measures a call from Python whose kernel is in C++ beside the same in C.
 func (b *cppBench) calls(out io.Writer, rounds int) (calls, error) {
 	p := pythonBench{dir: b.dir, sources: "bench/testdata/cpp/", python: ".venv/bin/python"}
-	said, err := exec.Command(p.python, "-c", "import sysconfig; print(sysconfig.get_path('include'))").Output()
+	headers, err := p.headers()
 	if err != nil {
-		fmt.Fprintln(out, "no Python to call from: make setup")
+		fmt.Fprintln(out, "no Python to call from:", err)
 		return nil, nil
 	}
-	shared := []string{"-O3", "-shared", "-fPIC", "-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000", "-Igen/c", "-I" + strings.TrimSpace(string(said))}
-	inC := append([]string{"-std=c11", "bench/testdata/python/fast.c"}, shared...)
-	inCpp := append([]string{"-std=c++17", "-Igen/cpp", p.sources + "views.cpp"}, shared...)
-	err = errors.Join(p.compile("gcc", "fast.abi3.so", inC), p.compile("g++", "views.abi3.so", inCpp))
+	err = errors.Join(p.module("fast.abi3.so", "bench/testdata/python/fast.c", headers), p.module("views.abi3.so", p.sources+"views.cpp", headers))
 	if err != nil {
 		return nil, err
 	}

@@ -24,12 +24,7 @@ const (
 // benchDevices measures CUDA's back end: against the machine's driver where there
 // is a GPU, else against the stand-in of tests/devices, and loading also with
 // NVIDIA's own library where the tests have fetched it.
-func benchDevices(out io.Writer, rounds int) ([]goal, error) {
-	dir, err := os.MkdirTemp("", "dlpackgen-bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
+func benchDevices(out io.Writer, dir string, rounds int) ([]goal, error) {
 	d := deviceBench{program: filepath.Join(dir, "measure"), driver: dir, what: "the stand-in"}
 	if err := d.build(); err != nil {
 		return nil, err

@@ -16,12 +16,7 @@ const recordedBindgen = 140.0
 // benchGenerate measures the command itself: all targets from nothing, the same
 // with nothing to do, and check, for the spec and for specs of 10 and 100 times
 // its size; and bindgen on one header.
-func benchGenerate(out io.Writer, rounds int) ([]goal, error) {
-	dir, err := os.MkdirTemp("", "dlpackgen-bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
+func benchGenerate(out io.Writer, dir string, rounds int) ([]goal, error) {
 	b := &generateBench{dir: dir, tool: filepath.Join(dir, "dlpackgen")}
 	if said, err := exec.Command("go", "build", "-o", b.tool, "./cmd/dlpackgen").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build: %w\n%s", err, said)

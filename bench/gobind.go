@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -28,12 +27,7 @@ const (
 
 // benchGo measures the Go bindings: each call beside the bare floor of its work,
 // in one process, and an exchange beside the one of arrow-go in another.
-func benchGo(out io.Writer, rounds int) ([]goal, error) {
-	dir, err := os.MkdirTemp("", "dlpackgen-bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
+func benchGo(out io.Writer, dir string, rounds int) ([]goal, error) {
 	floors, err := pairsOf(filepath.Join(dir, "gobench"), ".", "./bench/gobench", rounds)
 	if err != nil {
 		return nil, err

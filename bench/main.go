@@ -16,7 +16,7 @@ import (
 // suite is one family of measurements; it prints its figures and gives its goals.
 type suite struct {
 	name string
-	run  func(out io.Writer, rounds int) ([]goal, error)
+	run  func(out io.Writer, dir string, rounds int) ([]goal, error) // dir is empty, and its own
 }
 
 var suites = []suite{
@@ -54,7 +54,7 @@ func bench(out io.Writer, only string, rounds int) error {
 		if only != "all" && only != s.name {
 			continue
 		}
-		reached, err := s.run(out, rounds)
+		reached, err := s.measure(out, rounds)
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
@@ -64,6 +64,16 @@ func bench(out io.Writer, only string, rounds int) error {
 		fmt.Fprintln(out, g)
 	}
 	return nil
+}
+
+// measure runs a suite in a folder that is gone afterwards.
+func (s suite) measure(out io.Writer, rounds int) ([]goal, error) {
+	dir, err := os.MkdirTemp("", "dlpackgen-bench-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	return s.run(out, dir, rounds)
 }
 
 // goal is a figure that must not exceed its limit.

@@ -11,12 +11,7 @@ import (
 // benchOneAPI measures oneAPI's back end over Level Zero: against Intel's driver with
 // cards that it simulates, where the tests have fetched it, else against the stand-in
 // of tests/oneapi. The simulated driver's own code is the real one.
-func benchOneAPI(out io.Writer, rounds int) ([]goal, error) {
-	dir, err := os.MkdirTemp("", "dlpackgen-bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
+func benchOneAPI(out io.Writer, dir string, rounds int) ([]goal, error) {
 	program := filepath.Join(dir, "measure")
 	if err := compileDevices("gcc", "-std=gnu11", "-O2", "-Ibackends/oneapi", "-o", program, "bench/testdata/oneapi/measure.c",
 		"backends/oneapi/dlpackgen_oneapi.c", "-ldl"); err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 )
 
@@ -13,12 +12,7 @@ const gibLimit = 1.0
 
 // benchShm measures the back end shm beside the bare system calls: memfd, a
 // message, mmap, without a look at what came.
-func benchShm(out io.Writer, rounds int) ([]goal, error) {
-	dir, err := os.MkdirTemp("", "dlpackgen-bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
+func benchShm(out io.Writer, dir string, rounds int) ([]goal, error) {
 	d := deviceBench{program: filepath.Join(dir, "measure")}
 	if err := compileDevices("gcc", "-std=gnu11", "-O2", "-Ibackends/shm", "-o", d.program, "bench/testdata/shm/measure.c",
 		"backends/shm/dlpackgen_shm.c", "-lpthread"); err != nil {

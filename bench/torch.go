@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,19 +31,14 @@ var torchGoals = []struct {
 
 // benchTorch measures the compiled table for torch.Tensor beside PyTorch's own, and a
 // call by way of it beside tvm-ffi's.
-func benchTorch(out io.Writer, rounds int) ([]goal, error) {
-	dir, err := os.MkdirTemp("", "dlpackgen-bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
+func benchTorch(out io.Writer, dir string, rounds int) ([]goal, error) {
 	b := torchBench{pythonBench{dir: dir, sources: "bench/testdata/python/", python: ".venv/bin/python"}}
 	if err := b.build(); err != nil {
 		return nil, err
 	}
 	took := calls{}
-	for _, order := range []string{"tensor first", "parameter first"} {
-		if err := b.add(took, order, rounds); err != nil {
+	for _, order := range []string{"tensor first", "parameter first"} { // which swaps the two types that tvm-ffi is compared by
+		if err := b.add(took, "bench/testdata/torch/", fmt.Sprint(rounds), order); err != nil {
 			return nil, err
 		}
 	}
@@ -112,36 +104,4 @@ func (b torchBench) buildPackage(root, name string, flags []string) error {
 		return err
 	}
 	return b.compile("g++", "dlpackgen_torch/"+name, append(flags, sources+"module.cpp", "-L"+root+"/lib", "-ltorch_python", "-ltorch_cpu", "-lc10"))
-}
-
-// add runs all rounds, of which those for tvm-ffi are added to what is there: the
-// second run swaps the two types by which it is compared.
-func (b torchBench) add(took calls, order string, rounds int) error {
-	var said bytes.Buffer
-	cmd := exec.Command(b.python, "-W", "ignore", "bench/testdata/torch/measure.py", b.dir, fmt.Sprint(rounds), order)
-	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "OMP_NUM_THREADS=1")
-	cmd.Stderr = &said
-	out, err := cmd.Output()
-	if err != nil {
-		return fmt.Errorf("measure.py: %w\n%s", err, said.Bytes())
-	}
-	found := calls{}
-	if err := json.Unmarshal(out, &found); err != nil {
-		return err
-	}
-	took.join(found)
-	return nil
-}
-
-// join adds the rounds of others to those that are there.
-func (c calls) join(others calls) {
-	for group, works := range others {
-		if c[group] == nil {
-			c[group] = maps.Clone(works)
-			continue
-		}
-		for name, times := range works {
-			c[group][name] = append(c[group][name], times...)
-		}
-	}
 }

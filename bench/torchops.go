@@ -27,12 +27,7 @@ var operatorForms = []string{"function", "pointer", "lambda", "functor", "boxed_
 
 // benchTorchOps measures what the guards around a kernel cost: empty kernels in every
 // form, called through torch.ops, beside an empty operator by hand.
-func benchTorchOps(out io.Writer, rounds int) ([]goal, error) {
-	dir, err := os.MkdirTemp("", "dlpackgen-bench-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
+func benchTorchOps(out io.Writer, dir string, rounds int) ([]goal, error) {
 	const python = ".venv/bin/python"
 	library, err := buildOperators(python, dir)
 	if err != nil {
