@@ -7,6 +7,7 @@
 
 #include "shm_send.h"
 
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
@@ -42,6 +43,13 @@ static int shm_collect(struct msghdr *message, int *first) {
 	return count;
 }
 
+/* Tells the end of what a peer sends from a message of no bytes, which packets may be: a
+ * call gives 0 for both. */
+static int shm_has_ended(int socket) {
+	struct pollfd end = {socket, POLLRDHUP, 0};
+	return poll(&end, 1, 0) != 0;
+}
+
 /* Takes one message and gives its descriptor. */
 static int shm_receive_fd(int socket, int *fd, dlpackgen_device_error *error) {
 	union shm_control control;
@@ -59,7 +67,8 @@ static int shm_receive_fd(int socket, int *fd, dlpackgen_device_error *error) {
 	if (n == 1 && byte == shm_byte && count == 1 && !(message.msg_flags & (MSG_CTRUNC | MSG_TRUNC)))
 		return DLPACKGEN_DEVICE_OK;
 	if (*fd >= 0) (void)close(*fd);
-	if (n == 0 && count == 0) return device_fail(error, DLPACKGEN_SHM_CLOSED, "receive: the peer closed the socket");
+	if (n == 0 && count == 0 && shm_has_ended(socket))
+		return device_fail(error, DLPACKGEN_SHM_CLOSED, "receive: the peer closed the socket");
 	return device_fail(error, DLPACKGEN_SHM_MESSAGE,
 	                   "receive: a message of %d bytes, %d descriptors%s; one byte that send writes and one descriptor were "
 	                   "expected",

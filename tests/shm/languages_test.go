@@ -121,7 +121,7 @@ func TestGo(t *testing.T) {
 		program := golang(t, flags...)
 		assert.Equal(t, "Send and Receive 3\nPointerInfo 1\nCopy 1", connected(t, []string{"true"}, []string{program, "crossings"}),
 			"one each for Send, Receive and Free")
-		assert.Equal(t, "true", connected(t, []string{"sleep", "1"}, []string{program, "deadline"}))
+		assert.Equal(t, "true", connected(t, []string{"cat"}, []string{program, "deadline"}), "cat stays as long as the program")
 	}
 	off := "shm: this program was built for another system than Linux, without cgo, or with the tag nodevice; build it with cgo, for Linux true"
 	assert.Equal(t, off, connected(t, []string{"true"}, []string{golang(t, "-tags", "nodevice"), "send"}))

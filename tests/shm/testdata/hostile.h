@@ -128,7 +128,8 @@ static int hostile_message(const char *name, int socket) {
 	else if (!strcmp(name, "packet-empty")) message(socket, "", 0, 1, fd);
 	else if (!strcmp(name, "packet-long")) message(socket, "TTT", 3, 1, fd);
 	else if (!strcmp(name, "starved")) message(socket, "T", 1, 1, fd);
-	else if (!strcmp(name, "closed")) return 1;
+	else if (!strcmp(name, "packet-nothing")) message(socket, "", 0, 0, fd);
+	else if (!strcmp(name, "closed") || !strcmp(name, "packet-closed")) return 1;
 	else return 0;
 	return 1;
 }
