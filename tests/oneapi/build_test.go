@@ -106,7 +106,7 @@ func output(t testing.TB, cmd *exec.Cmd, env ...string) []string {
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	require.NoError(t, cmd.Start())
-	limit := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+	limit := time.AfterFunc(5*time.Minute, func() { _ = cmd.Process.Kill() })
 	err := cmd.Wait()
 	limit.Stop()
 	require.NoError(t, err, "%v\n%s%s", cmd.Args, out.String(), errs.String())

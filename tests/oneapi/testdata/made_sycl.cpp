@@ -6,9 +6,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <string>
 #include <thread>
+#include <unistd.h>
 #include <sycl/sycl.hpp>
 #include <sycl/ext/oneapi/backend/level_zero.hpp>
 
@@ -30,6 +32,37 @@ sycl::context context(const char* kind, const sycl::device& d) {
 }
 
 std::atomic<int> done{0};
+std::atomic<bool> looked{false}, ends{false};
+
+// Tells whether the first thread waits for something.
+bool waits() {
+	std::ifstream file("/proc/self/task/" + std::to_string(getpid()) + "/stat");
+	std::string line;
+	std::getline(file, line);
+	const size_t name = line.rfind(") ");
+	return name != std::string::npos && line[name + 2] == 'S';
+}
+
+// Lets work end when the first thread has waited for a while since it looked at the work:
+// that is under way then, and over after a call that waits, on the slowest machine.
+void watch() {
+	for (int still = 0, i = 0; still < 20 && i < 30000; i++) {
+		std::this_thread::sleep_for(std::chrono::milliseconds(1));
+		still = looked && waits() ? still + 1 : 0;
+	}
+	ends = true;
+}
+
+void work() {
+	while (!ends) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+	done++;
+}
+
+void begin(sycl::queue& q) {
+	std::thread(watch).detach();
+	q.submit([](sycl::handler& h) { h.host_task([] { work(); }); });
+	std::atexit([] { ends = true; }); // SYCL, which registered its own end by now, waits for the work there
+}
 
 // Recorded graphs, by queue.
 using graph = sycl::ext::oneapi::experimental::command_graph<sycl::ext::oneapi::experimental::graph_state::modifiable>;
@@ -72,7 +105,8 @@ void* made_root(int n) {
 }
 
 // handle:N:e ends the recording of a queue, handle:N:c closes the queue, handle:N:b gives
-// a thread of SYCL work for a while, in its order, and handle:N:d tells how much is done.
+// a thread of SYCL work, in its order, and handle:N:d tells how much is done: the work goes
+// on until something waits after that.
 int made_step(const char* name, const char* a, const char* b, const char*) {
 	auto* q = reinterpret_cast<sycl::queue*>(const_cast<char*>(a));
 	if (!std::strcmp(name, "devices")) {
@@ -80,8 +114,8 @@ int made_step(const char* name, const char* a, const char* b, const char*) {
 		return 1;
 	}
 	if (std::strcmp(name, "handle")) return 0;
-	if (*b == 'b') q->submit([](sycl::handler& h) { h.host_task([] { std::this_thread::sleep_for(std::chrono::milliseconds(400)), done++; }); });
-	else if (*b == 'd') std::printf("done %d\n", done.load());
+	if (*b == 'b') begin(*q);
+	else if (*b == 'd') std::printf("done %d\n", done.load()), std::fflush(stdout), looked = true;
 	else if (*b == 'e') graphs.at(q).end_recording(*q);
 	else delete q;
 	return 1;

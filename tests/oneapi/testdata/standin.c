@@ -4,7 +4,7 @@
  * a processor of another kind. Memory is malloc's, copies are done at once, and memory
  * of one context is not known to another, as Level Zero's documents say. Variants, by
  * macro: START: what zeInit gives; VERSION: of the drivers; NOCONTEXT: there is
- * no default one; NOGPU: no device is one; OLD: the number of a driver that is too old;
+ * no default one; NOGPU: no device is one; OLD: the number of the driver that is too old;
  * BROKEN: of one that does not tell its devices; QUIET: nothing is noted. */
 #include "levelzero_types.h"
 
@@ -144,7 +144,7 @@ OUT result zeDriverGet(uint32_t *count, driver_driver *out) {
 }
 OUT result zeDriverGetApiVersion(driver_driver d, unsigned *version) {
 	NOTE("zeDriverGetApiVersion", "%d", (int)(d - drivers));
-	*version = d == &drivers[OLD] || d == &drivers[2] ? 65540 : VERSION;
+	*version = d == &drivers[OLD] ? 65540 : VERSION;
 	return 0;
 }
 OUT driver_context zeDriverGetDefaultContext(driver_driver d) {
