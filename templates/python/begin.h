@@ -12,7 +12,17 @@ struct dlpackgen_means {
 	const struct dlpackgen_adopted *adopted;
 	const DLPackExchangeAPI *api;
 	int (*guard)(PyObject *object, const DLTensor *tensor);
+	int (*read)(void *object, int want_write, DLTensor *out); /* reads most of torch's at once; or NULL */
 };
+
+/* Puts down how the objects of a type are read. */
+DLPACKGEN_FAST void dlpackgen_note(struct dlpackgen_means *means, const struct dlpackgen_route *route) {
+	means->type = route->type;
+	means->adopted = route->adopted;
+	means->api = route->api;
+	means->guard = route->guard;
+	means->read = means->adopted && means->adopted->borrow == dlpackgen_torch_borrow ? dlpackgen_torch.read : NULL;
+}
 
 /* Goes on with a tensor that was read and did not fit at once, in full: 0, -1 with an
  * exception, or 1 where code may run. left is what reading it has given. */
@@ -50,11 +60,18 @@ DLPACKGEN_FAST int dlpackgen_is_filled(const struct dlpackgen_argument *a, const
 	return means->adopted || (a->tensor.shape && a->tensor.strides);
 }
 
+/* Reads most of torch's tensors, of as many dimensions as are served. */
+DLPACKGEN_FAST int dlpackgen_reads_at_once(
+    struct dlpackgen_argument *a, int want_write, const struct dlpackgen_means *means) {
+	return means->read && means->read(a->object, want_write, &a->tensor) == 0 && a->tensor.ndim <= DLPACKGEN_MAX_NDIM;
+}
+
 /* Reads a tensor by what runs no code: 0, -1 with an exception, or 1 where it is left to
  * the other routes. */
 DLPACKGEN_FAST int dlpackgen_begin_reading(struct dlpackgen_call *call, int i, struct dlpackgen_argument *a,
     int want_write, const struct dlpackgen_means *means, int64_t *scratch) {
 	a->flags = 0;
+	if (dlpackgen_reads_at_once(a, want_write, means)) return 0;
 	if (means->adopted) return means->adopted->borrow(a->object, want_write, &a->tensor, scratch, &a->flags);
 	return dlpackgen_fetch_by_table(call, i, a, want_write, means->api, means->guard);
 }
@@ -63,7 +80,7 @@ DLPACKGEN_FAST int dlpackgen_begin_reading(struct dlpackgen_call *call, int i, s
 DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *const *given, int unlocks) {
 	const struct dlpackgen_function *const function = call->function;
 	const struct dlpackgen_parameter *p = function->parameters;
-	struct dlpackgen_means means = {NULL, NULL, NULL, NULL};
+	struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL};
 	struct dlpackgen_argument *a = call->arguments;
 	int64_t *scratch = call->scratch;
 	const int count = function->count;
@@ -78,10 +95,7 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *
 				if (left) break;
 				continue;
 			}
-			means.type = route->type;
-			means.adopted = route->adopted;
-			means.api = route->api;
-			means.guard = route->guard;
+			dlpackgen_note(&means, route);
 		}
 		left = dlpackgen_begin_reading(call, i, a, p->writes, &means, scratch);
 		int fits = !left && (unlocks ? dlpackgen_copies(&a->tensor, scratch) : dlpackgen_is_filled(a, &means));
@@ -110,9 +124,9 @@ DLPACKGEN_PYTHON_API void dlpackgen_end(struct dlpackgen_call *call) {
 	for (int i = 0; call->owns; i++) dlpackgen_give_back(call, i);
 }
 
-DLPACKGEN_PYTHON_API int dlpackgen_begin(struct dlpackgen_call *call, PyObject *module,
-    const struct dlpackgen_function *function, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
-	int failed;
+/* Clears what is known of a call. */
+DLPACKGEN_FAST void dlpackgen_start(
+    struct dlpackgen_call *call, PyObject *module, const struct dlpackgen_function *function) {
 	call->module = module;
 	call->function = function;
 	call->state = dlpackgen_state_of(module);
@@ -122,6 +136,12 @@ DLPACKGEN_PYTHON_API int dlpackgen_begin(struct dlpackgen_call *call, PyObject *
 	memset(call->bound, 0, sizeof call->bound);
 	call->owns = 0;
 	call->has_stream = call->has_number = call->elsewhere = 0;
+}
+
+DLPACKGEN_PYTHON_API int dlpackgen_begin(struct dlpackgen_call *call, PyObject *module,
+    const struct dlpackgen_function *function, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
+	int failed;
+	dlpackgen_start(call, module, function);
 	if (DLPACKGEN_RARE(keywords != NULL || count != function->count))
 		failed = dlpackgen_begin_named(call, arguments, count, keywords);
 	else if (function->unlocks) failed = dlpackgen_begin_given(call, arguments, 1);

@@ -15,7 +15,7 @@ namespace detail {
 
 // 0 for a tensor that it has read, 1 for what the other routes must look at, which
 // know what to say of it. Sets no exception.
-inline int read_quickly(void* object, int want_write, DLTensor* out) noexcept {
+[[gnu::flatten]] inline int read_quickly(void* object, int want_write, DLTensor* out) noexcept {
   PyObject* const found = static_cast<PyObject*>(object);
   if (!THPVariable_CheckExact(found)) return 1;
   c10::TensorImpl& impl = *THPVariable_Unpack(found).unsafeGetTensorImpl();

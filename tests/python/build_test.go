@@ -24,6 +24,9 @@ var strict = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
 // stable asks for the ABI that all Pythons from 3.11 on share.
 const stable = "-DPy_LIMITED_API=0x030B0000"
 
+// inlined has the modules of the scripts begin all calls with checks of their own.
+const inlined = "-DBEGIN=dlpackgen_begin_inline"
+
 // generated is the folder with the headers.
 func generated(t *testing.T) string { return filepath.Join(golden.Root(t), "gen", "c") }
 
@@ -109,6 +112,25 @@ func TestTheCIsClean(t *testing.T) {
 				assert.NoError(t, err, "%s", out)
 			})
 		}
+	}
+}
+
+// A module of one file, which begins calls with checks of their own, is as clean.
+func TestAModuleIsClean(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles for some seconds, and -short was given")
+	}
+	headers := include(t, need.Python(t))
+	for _, test := range []struct{ compiler, debian, language, standard string }{
+		{"g++", "g++", "c++", "c++17"}, {"clang-16", "clang-16", "c", "c11"}, {"clang-16", "clang-16", "c++", "c++17"},
+	} {
+		t.Run(test.compiler+" "+test.standard, func(t *testing.T) {
+			compiler := need.Program(t, test.compiler, test.debian)
+			args := append([]string{"-x", test.language, "-std=" + test.standard, "-O1", stable, inlined, "-I", generated(t), "-isystem", headers,
+				"-fPIC", "-c", "-o", filepath.Join(t.TempDir(), "x.o")}, strict...)
+			out, err := exec.Command(compiler, append(args, "module/checked.c")...).CombinedOutput()
+			assert.NoError(t, err, "%s", out)
+		})
 	}
 }
 

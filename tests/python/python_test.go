@@ -67,7 +67,7 @@ func pythons(t *testing.T) map[string]string {
 func TestEveryPythonHere(t *testing.T) {
 	dir := modules(t)
 	for version, python := range pythons(t) {
-		for _, name := range []string{"rules.py", "routes.py", "order.py", "streams.py", "give.py", "lives.py", "threads.py"} {
+		for _, name := range []string{"rules.py", "routes.py", "order.py", "streams.py", "give.py", "inlined.py", "lives.py", "threads.py"} {
 			t.Run(version+" "+name, func(t *testing.T) {
 				if testing.Short() && (python != need.Python(t) || name == "lives.py" || name == "threads.py") {
 					t.Skip("takes some seconds for each Python, and -short was given")
@@ -75,6 +75,22 @@ func TestEveryPythonHere(t *testing.T) {
 				runs(t, python, dir, name)
 			})
 		}
+	}
+}
+
+// All that holds of calls holds where their checks are emitted for each function.
+func TestEveryRuleInlined(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a module, and -short was given")
+	}
+	b, dir := newBuilder(t), t.TempDir()
+	require.NoError(t, os.Symlink(filepath.Join(modules(t), "stranger.abi3.so"), filepath.Join(dir, "stranger.abi3.so")))
+	b.flags = append(b.flags, inlined)
+	b.build(t, dir, "checked", "module/checked.c")
+	for _, name := range []string{"rules.py", "routes.py", "order.py", "streams.py", "give.py"} {
+		t.Run(name, func(t *testing.T) {
+			runs(t, b.python, dir, name)
+		})
 	}
 }
 

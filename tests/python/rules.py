@@ -268,12 +268,12 @@ def test_the_first_fault_is_told_by_every_route():
     }
     for kinds in itertools.product([New, Tabled, Known], repeat=3):
         f(*[kind(2) for kind in kinds[:2]], 5, kinds[2](2))
-        for (one, two), (i, j) in itertools.product(itertools.product(faults.values(), repeat=2), itertools.combinations(range(3), 2)):
-            given = [kind(2) for kind in kinds]
-            given[i], given[j] = one(kinds[i]), two(kinds[j])
-            for number in 5, "x":
-                wrong = 2 if number == "x" and i == 2 else (0, 1, 3)[i]
-                with frees_all():
+        with frees_all():
+            for (one, two), (i, j) in itertools.product(itertools.product(faults.values(), repeat=2), itertools.combinations(range(3), 2)):
+                given = [kind(2) for kind in kinds]
+                given[i], given[j] = one(kinds[i]), two(kinds[j])
+                for number in 5, "x":
+                    wrong = 2 if number == "x" and i == 2 else (0, 1, 3)[i]
                     try:
                         f(*given[:2], number, given[2])
                     except (BufferError, TypeError, ValueError) as e:

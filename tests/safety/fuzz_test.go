@@ -64,6 +64,7 @@ func TestTheFuzzersFindWhatIsWrong(t *testing.T) {
 		"capsules are not validated":      {"exchange", "dlpackgen_python/take.h", "if (error != DLPACK_OK) made = NULL, dlpackgen_refuse_error(error);\n\telse if", "if"},
 		"refused tensors leak":            {"exchange", "dlpackgen_python/take.h", "if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);", ""},
 		"a rank that wraps":               {"exchange", "dlpackgen_python/check.h", "if (tensor->ndim < p->rank || ", "if (tensor->ndim - p->rank < 0 || "},
+		"calls inlined that let in all":   {"exchange", "dlpackgen_python/begin_inline.h", "return dlpackgen_fits(call, i, p, a);", "return 1;"},
 		"elements between two addresses":  {"exchange", "dlpackgen_python/memory.h", "% 16 != 0) &&", "% 16 != 0) && 0 &&"},
 		"the read-only flag":              {"exchange", "dlpackgen_python/check.h", "if (DLPACKGEN_RARE(p->writes && a->flags & DLPACK_FLAG_BITMASK_READ_ONLY))", "if (0)"},
 		"elements that fill no row":       {"exchange", "dlpackgen_python/check.h", "|| tensor->strides[last] == 1) return 1;", ") return 1;\n\treturn 1;"},

@@ -39,6 +39,15 @@ static PyObject *held_call(PyObject *module, PyObject *const *args, Py_ssize_t c
 	return nothing();
 }
 
+/* The same, its checks emitted for this function. */
+static PyObject *inlined_call(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+	DLPACKGEN_CALL(call, 3);
+	if (dlpackgen_begin_inline(&call, module, &held, args, count, keywords)) return NULL;
+	for (int i = 0; i < 3; i++) sink = call.arguments[i].tensor.data;
+	dlpackgen_end(&call);
+	return nothing();
+}
+
 static PyObject *released_call(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
 	DLPACKGEN_CALL(call, 3);
 	if (dlpackgen_begin(&call, module, &released, args, count, keywords)) return NULL;
@@ -133,6 +142,7 @@ static PyMethodDef methods[] = {
     {"bare_buffer", (PyCFunction)(void (*)(void))bare_buffer_call, METH_FASTCALL, "Trusts everybody to have a buffer."},
     {"owning", (PyCFunction)(void (*)(void))owning_call, METH_FASTCALL, "Owns its arguments."},
     DLPACKGEN_METHOD("held", held_call, "Keeps the GIL."),
+    DLPACKGEN_METHOD("inlined", inlined_call, "Keeps the GIL, with checks of its own."),
     DLPACKGEN_METHOD("released", released_call, "Lets go of the GIL."),
     {"lend", lend, METH_O, "Registers the table of a type."},
     {NULL, NULL, 0, NULL},

@@ -126,7 +126,7 @@ def main():
     compiled.held(*some)
     registered.lend(torch.Tensor)
     tables.know(dlpackgen_torch.table, torch.Tensor)
-    works = {"compiled": compiled.held, "registered": registered.held, "shim": shim.held, "by hand": tables.by_hand, "empty": shim.empty}
+    works = {"inlined": compiled.inlined, "compiled": compiled.held, "registered": registered.held, "shim": shim.held, "by hand": tables.by_hand, "empty": shim.empty}
     works["tvm-ffi"] = nop
     result = {"with tvm-ffi": measure_tvm(rounds, torch, nop, before, after)}
     if order == "tensor first":

@@ -188,6 +188,19 @@ struct dlpackgen_call {
 DLPACKGEN_PYTHON_API int dlpackgen_begin(struct dlpackgen_call *call, PyObject *module,
     const struct dlpackgen_function *function, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
 
+/**
+ * Does what dlpackgen_begin() does, with the same errors, and in less time: its checks are
+ * emitted where it is called, for the function at hand. That needs an optimizing compiler
+ * that sees the function and its parameters (static const), and takes about 1 KiB of code
+ * for each parameter. In a module of several files it is dlpackgen_begin() itself.
+ */
+#ifdef DLPACKGEN_PYTHON_IMPLEMENTATION
+static inline int dlpackgen_begin_inline(struct dlpackgen_call *call, PyObject *module,
+    const struct dlpackgen_function *function, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
+#else
+#define dlpackgen_begin_inline dlpackgen_begin
+#endif
+
 /** Gives back what a call has taken. An exception that is set stays. */
 DLPACKGEN_PYTHON_API void dlpackgen_end(struct dlpackgen_call *call);
 
@@ -319,6 +332,8 @@ DLPACKGEN_PYTHON_API PyObject *dlpackgen_module_init(struct dlpackgen_module *mo
 
 #ifdef DLPACKGEN_PYTHON_IMPLEMENTATION
 #include <dlpackgen_python/exchange.c>
+
+#include <dlpackgen_python/begin_inline.h>
 #endif
 
 #endif /* DLPACKGEN_PYTHON_EXCHANGE_H_ */

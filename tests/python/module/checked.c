@@ -5,6 +5,11 @@
 
 #include <time.h>
 
+/* What begins all calls here but those of called(). */
+#ifndef BEGIN
+#define BEGIN dlpackgen_begin
+#endif
+
 enum { MOST_FUNCTIONS = 64, MOST_PARAMETERS = 8 };
 
 /* The functions that define() has made; their texts are kept for ever. */
@@ -101,17 +106,85 @@ static PyObject *describe_argument(const struct dlpackgen_call *call, int i) {
 	}
 }
 
+/* What came in: all arguments, the device and the stream. */
+static PyObject *describe_call(const struct dlpackgen_call *call) {
+	const int count = call->function->count;
+	PyObject *out = PyTuple_New(count + 2);
+	for (int i = 0; out && i < count; i++) PyTuple_SetItem(out, i, describe_argument(call, i));
+	if (out)
+		PyTuple_SetItem(out, count, Py_BuildValue("(ii)", (int)call->device.device_type, (int)call->device.device_id));
+	if (out) PyTuple_SetItem(out, count + 1, PyLong_FromVoidPtr(call->stream));
+	return out;
+}
+
 /* run(which, ...) is a call of a function; it gives what came in. */
 static PyObject *run(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
 	DLPACKGEN_CALL(call, MOST_PARAMETERS);
 	const struct dlpackgen_function *f = &functions[PyLong_AsLong(args[0])];
 	memset(call_arguments, 0xA5, sizeof call_arguments); /* nobody may count on zeros */
-	if (dlpackgen_begin(&call, module, f, args + 1, count - 1, keywords)) return NULL;
-	PyObject *out = PyTuple_New(f->count + 2);
-	for (int i = 0; out && i < f->count; i++) PyTuple_SetItem(out, i, describe_argument(&call, i));
-	if (out)
-		PyTuple_SetItem(out, f->count, Py_BuildValue("(ii)", (int)call.device.device_type, (int)call.device.device_id));
-	if (out) PyTuple_SetItem(out, f->count + 1, PyLong_FromVoidPtr(call.stream));
+	if (BEGIN(&call, module, f, args + 1, count - 1, keywords)) return NULL;
+	PyObject *out = describe_call(&call);
+	dlpackgen_end(&call);
+	return out;
+}
+
+/* Functions that the compiler sees. */
+static const struct dlpackgen_parameter vectors[] = {
+    {"a", 0, 0, 0, dlpackgen_row_major, 0, 0, 1, 0, {DLPACKGEN_FLOAT32}, {DLPACKGEN_SYMBOL(0)}, {kDLCPU, kDLCUDA}, 0, 0},
+    {"b", 0, 0, 1, dlpackgen_row_major, 0, 0, 1, 0, {DLPACKGEN_FLOAT32, DLPACKGEN_INT32}, {DLPACKGEN_SYMBOL(0)}, {0}, 0, 0},
+};
+static const struct dlpackgen_parameter likes[] = {
+    {"a", 0, 1, 0, dlpackgen_strided, 0, 0, 2, 1, {0}, {DLPACKGEN_ANY, 3}, {0}, 0, 0},
+    {"b", 0, 0, 0, dlpackgen_dense, 1, 1, 1, 1, {DLPACKGEN_FLOAT32, DLPACKGEN_INT32}, {DLPACKGEN_SYMBOL(0)}, {0}, 0, 0},
+};
+static const struct dlpackgen_parameter numbers_too[] = {
+    {"a", 0, 0, 0, dlpackgen_rows, 0, 0, 1, 1, {DLPACKGEN_FLOAT32}, {DLPACKGEN_SYMBOL(1)}, {-1}, 0, 0},
+    {"b", dlpackgen_int, 1, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, 7, 0},
+};
+static const struct dlpackgen_parameter scalars[] = {
+    {"a", dlpackgen_int, 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, 0, 0},
+    {"b", dlpackgen_int, 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, 0, 0},
+};
+static const char *const extents[] = {"n", "m"};
+static const struct dlpackgen_function constants[] = {
+    {"f", vectors, 2, 0, 0, extents},
+    {"f", likes, 2, 1, 0, NULL},
+    {"f", numbers_too, 2, 0, 1, extents},
+    {"f", scalars, 2, 0, 0, NULL},
+};
+
+/* Fills arguments with what would fit, so that what is not read at all is seen. */
+static void fill_arguments(struct dlpackgen_argument *arguments, int count) {
+	static int64_t shape[] = {3}, strides[] = {1};
+	static float elements[3];
+	for (int i = 0; i < count; i++) {
+		DLTensor *const t = &arguments[i].tensor;
+		memset(&arguments[i], 0xA5, sizeof arguments[i]);
+		memset(t, 0, sizeof *t);
+		t->data = elements;
+		t->device.device_type = kDLCPU;
+		t->ndim = 1;
+		t->dtype.code = kDLFloat;
+		t->dtype.bits = 32;
+		t->dtype.lanes = 1;
+		t->shape = shape;
+		t->strides = strides;
+	}
+}
+
+/* called(which, inlined, ...) is a call of such a function, in either way. */
+static PyObject *called(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+	DLPACKGEN_CALL(call, 2);
+	const long which = PyLong_AsLong(args[0]), inlined = PyLong_AsLong(args[1]);
+	int failed;
+	fill_arguments(call_arguments, 2);
+	if (!inlined) failed = dlpackgen_begin(&call, module, &constants[which], args + 2, count - 2, keywords);
+	else if (which == 0) failed = dlpackgen_begin_inline(&call, module, &constants[0], args + 2, count - 2, keywords);
+	else if (which == 1) failed = dlpackgen_begin_inline(&call, module, &constants[1], args + 2, count - 2, keywords);
+	else if (which == 2) failed = dlpackgen_begin_inline(&call, module, &constants[2], args + 2, count - 2, keywords);
+	else failed = dlpackgen_begin_inline(&call, module, &constants[3], args + 2, count - 2, keywords);
+	if (failed) return NULL;
+	PyObject *out = describe_call(&call);
 	dlpackgen_end(&call);
 	return out;
 }
@@ -120,7 +193,7 @@ static PyObject *run(PyObject *module, PyObject *const *args, Py_ssize_t count, 
  * tells what they look like then. */
 static PyObject *meanwhile(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
 	DLPACKGEN_CALL(call, MOST_PARAMETERS);
-	if (dlpackgen_begin(&call, module, &functions[PyLong_AsLong(args[0])], args + 2, count - 2, keywords)) return NULL;
+	if (BEGIN(&call, module, &functions[PyLong_AsLong(args[0])], args + 2, count - 2, keywords)) return NULL;
 	PyObject *done = PyObject_CallNoArgs(args[1]);
 	PyObject *out = done ? describe_argument(&call, 0) : NULL;
 	Py_XDECREF(done);
@@ -131,7 +204,7 @@ static PyObject *meanwhile(PyObject *module, PyObject *const *args, Py_ssize_t c
 /* quiet(which, ...) is a call that tells nothing. */
 static PyObject *quiet(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
 	DLPACKGEN_CALL(call, MOST_PARAMETERS);
-	if (dlpackgen_begin(&call, module, &functions[PyLong_AsLong(args[0])], args + 1, count - 1, keywords)) return NULL;
+	if (BEGIN(&call, module, &functions[PyLong_AsLong(args[0])], args + 1, count - 1, keywords)) return NULL;
 	dlpackgen_end(&call);
 	return Py_NewRef(Py_None);
 }
@@ -141,7 +214,7 @@ static PyObject *unlocked(PyObject *module, PyObject *const *args, Py_ssize_t co
 	DLPACKGEN_CALL(call, MOST_PARAMETERS);
 	const double seconds = PyFloat_AsDouble(args[1]);
 	struct timespec wait = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
-	if (dlpackgen_begin(&call, module, &functions[PyLong_AsLong(args[0])], args + 2, count - 2, keywords)) return NULL;
+	if (BEGIN(&call, module, &functions[PyLong_AsLong(args[0])], args + 2, count - 2, keywords)) return NULL;
 	Py_BEGIN_ALLOW_THREADS nanosleep(&wait, NULL);
 	Py_END_ALLOW_THREADS PyObject *out = describe_argument(&call, 0);
 	dlpackgen_end(&call);
@@ -159,7 +232,7 @@ static PyObject *like(PyObject *module, PyObject *args) {
 	if (!PyArg_ParseTuple(args, "iIO!iO", &which, &dtype, &PyList_Type, &list, &byte, &x)) return NULL;
 	const int32_t ndim = (int32_t)PyList_Size(list);
 	for (int32_t i = 0; i < ndim; i++) shape[i] = PyLong_AsLongLong(PyList_GetItem(list, i));
-	if (dlpackgen_begin(&call, module, &functions[which], &x, 1, NULL)) return NULL;
+	if (BEGIN(&call, module, &functions[which], &x, 1, NULL)) return NULL;
 	const DLDataType type = {(uint8_t)(dtype & 255), (uint8_t)(dtype >> 8 & 255), (uint16_t)(dtype >> 16)};
 	DLManagedTensorVersioned *made = dlpackgen_empty(&call, 0, type, ndim, shape);
 	PyObject *out = NULL;
@@ -195,7 +268,7 @@ static PyObject *like_on(PyObject *module, PyObject *args) {
 	PyObject *names = Py_BuildValue("(s)", "stream");
 	given[0] = x;
 	given[1] = PyLong_FromLong(5);
-	const int failed = dlpackgen_begin(&call, module, &functions[which], given, 1, names);
+	const int failed = BEGIN(&call, module, &functions[which], given, 1, names);
 	Py_XDECREF(names);
 	Py_XDECREF(given[1]);
 	if (failed) return NULL;
@@ -326,6 +399,7 @@ static PyMethodDef methods[] = {
 #endif
     {"define", define, METH_VARARGS, ""},
     DLPACKGEN_METHOD("run", run, ""),
+    DLPACKGEN_METHOD("called", called, ""),
     DLPACKGEN_METHOD("quiet", quiet, ""),
     DLPACKGEN_METHOD("meanwhile", meanwhile, ""),
     DLPACKGEN_METHOD("unlocked", unlocked, ""),

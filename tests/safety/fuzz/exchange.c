@@ -70,6 +70,48 @@ static int must_pass(int stranger) {
 	    (is_empty(t) || hostile_is_aligned(t));
 }
 
+/* Begins a call in the other way, whose checks are emitted for its function. */
+static int begin_inlined(struct dlpackgen_call *call, PyObject *const *stranger, int how) {
+	switch (how) {
+		case 0: return dlpackgen_begin_inline(call, module, &functions[0], stranger, 1, NULL);
+		case 1: return dlpackgen_begin_inline(call, module, &functions[1], stranger, 1, NULL);
+		case 2: return dlpackgen_begin_inline(call, module, &functions[2], stranger, 1, NULL);
+		case 3: return dlpackgen_begin_inline(call, module, &functions[3], stranger, 1, NULL);
+		default: return dlpackgen_begin_inline(call, module, &functions[4], stranger, 1, NULL);
+	}
+}
+
+/* Takes the exception that is set: its type and its text, new references, or NULL. */
+static PyObject *take_error(PyObject **text) {
+	PyObject *kind, *value, *trace;
+	PyErr_Fetch(&kind, &value, &trace);
+	*text = kind ? PyObject_Str(value) : NULL;
+	Py_XDECREF(value);
+	Py_XDECREF(trace);
+	return kind;
+}
+
+/* What one way lets in the other does, and it says the same of the rest. */
+static void compare_ways(PyObject *stranger, int how) {
+	DLPACKGEN_CALL(call, 1);
+	DLPACKGEN_CALL(other, 1);
+	PyObject *text, *other_text;
+	const int failed = dlpackgen_begin(&call, module, &functions[how], &stranger, 1, NULL);
+	PyObject *kind = take_error(&text);
+	CLAIM(begin_inlined(&other, &stranger, how) == failed);
+	PyObject *other_kind = take_error(&other_text);
+	CLAIM(kind == other_kind && (!kind || PyUnicode_Compare(text, other_text) == 0));
+	if (!failed) {
+		hold(functions[how].parameters, &other.arguments[0], LENDS);
+		dlpackgen_end(&call);
+		dlpackgen_end(&other);
+	}
+	Py_XDECREF(kind);
+	Py_XDECREF(text);
+	Py_XDECREF(other_kind);
+	Py_XDECREF(other_text);
+}
+
 static void call_with(PyObject *stranger, int which, const struct dlpackgen_function *function) {
 	DLPACKGEN_CALL(call, 1);
 	const int failed = dlpackgen_begin(&call, module, function, &stranger, 1, NULL);
@@ -127,6 +169,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
 	const int which = chosen == TRUSTED ? LENDS : chosen;
 	if (chosen == TRUSTED) now.managed.flags = 0;
 	strange = now.managed;
+	if (how < 5 && chosen == TRUSTED) compare_ways(strangers[chosen], how);
 	if (how < 5) call_with(strangers[chosen], which, &functions[how]);
 	else take_from(strangers[chosen], which, how == 6);
 	CLAIM(alive == 0 && !PyErr_Occurred());
