@@ -8,19 +8,10 @@ package cuda
 /*
 #cgo CFLAGS: -DDLPACKGEN_CUDA_ENTRY=dlp_d58849f3_cuda
 #cgo linux LDFLAGS: -ldl
-#include <stdlib.h>
+#include "device_answer.h"
 #include "dlpackgen_cuda.h"
 
 #define TABLE dlp_d58849f3_cuda()
-
-// What a call gives. It holds no pointer that Go would look at: so it may stand in
-// memory of Go, and no crossing has to search it.
-typedef struct answer {
-	dlpackgen_device_error error;
-	int64_t version;
-	int32_t devices, type, id, ordinal, unordered;
-	uintptr_t base, size, handle, tensor;
-} answer;
 
 static int go_probe(answer *a) {
 	dlpackgen_device_facts facts = {0, 0, 0};
@@ -32,8 +23,7 @@ static int go_probe(answer *a) {
 static int go_pointer_info(uintptr_t address, answer *a) {
 	dlpackgen_device_pointer p = {{kDLCPU, 0}, -1, 0, NULL, 0};
 	const int code = TABLE->pointer_info((const void *)address, &p, &a->error);
-	a->type = (int32_t)p.device.device_type, a->id = p.device.device_id, a->ordinal = p.ordinal;
-	a->base = (uintptr_t)p.base, a->size = p.size;
+	answer_pointer(a, &p);
 	return code;
 }
 
@@ -126,7 +116,10 @@ func Probe() (Facts, error) {
 // answer means nothing.
 func PointerInfo(address uintptr) (Pointer, error) {
 	a := answers.Get().(*C.answer)
-	code := C.go_pointer_info(C.uintptr_t(address), a)
+	return pointerOf(C.go_pointer_info(C.uintptr_t(address), a), a)
+}
+
+func pointerOf(code C.int, a *C.answer) (Pointer, error) {
 	p := Pointer{Device{int32(a._type), int32(a.id)}, int(a.ordinal), uintptr(a.base), uintptr(a.size)}
 	return p, failure(code, a)
 }

@@ -6,59 +6,37 @@ package device
 #cgo CFLAGS: -DDLPACKGEN_USM_ENTRY=dlpackgen_device_entry_usm
 #cgo CXXFLAGS: -std=c++17 -DDLPACKGEN_DEVICE_NAME_ENTRY=dlpackgen_device_entry -DDLPACKGEN_USM_ENTRY=dlpackgen_device_entry_usm
 #cgo sycl LDFLAGS: -lsycl
+#include "device_answer.h"
 #include "dlpackgen_usm.h"
 
 #define USM dlpackgen_device_entry_usm()
 
-// What a call gives. It holds no pointer that Go would look at.
-typedef struct usm_answer {
-	dlpackgen_device_error error;
-	int32_t type, id, ordinal;
-	uintptr_t base, size;
-} usm_answer;
+static int go_usm_id(int32_t ordinal, answer *a) { return USM->id(ordinal, &a->id, &a->error); }
 
-static int go_usm_id(int32_t ordinal, usm_answer *a) { return USM->id(ordinal, &a->id, &a->error); }
-
-static int go_usm_number(const dlpackgen_usm_id *ids, size_t count, usm_answer *a) {
+static int go_usm_number(const dlpackgen_usm_id *ids, size_t count, answer *a) {
 	return USM->number(ids, count, &a->error);
 }
 
-static int go_usm_import(uintptr_t tensor, int every, usm_answer *a) {
+static int go_usm_import(uintptr_t tensor, int every, answer *a) {
 	dlpackgen_device_pointer p = {{kDLCPU, 0}, -1, 0, NULL, 0};
 	const int code = USM->import((const DLTensor *)tensor, every, &p, &a->error);
-	a->type = (int32_t)p.device.device_type, a->id = p.device.device_id, a->ordinal = p.ordinal;
-	a->base = (uintptr_t)p.base, a->size = p.size;
+	answer_pointer(a, &p);
 	return code;
 }
 */
 import "C"
 
-import (
-	"sync"
-	"unsafe"
-)
-
-var usmAnswers = sync.Pool{New: func() any { return new(C.usm_answer) }}
+import "unsafe"
 
 // USMTable gives the dlpackgen_usm_table, for code in C.
 func USMTable() unsafe.Pointer { return unsafe.Pointer(C.dlpackgen_device_entry_usm()) }
 
-// usmFailure turns an answer into an error, and is done with it.
-func usmFailure(code C.int, a *C.usm_answer) error {
-	var err error
-	if code != 0 {
-		err = &Error{int(code), int(a.error.native), C.GoString(&a.error.text[0])}
-	}
-	usmAnswers.Put(a)
-	return err
-}
-
 // ID gives the id of a device by its position among those that Probe counts.
 func ID(ordinal int) (int32, error) {
-	a := usmAnswers.Get().(*C.usm_answer)
+	a := answers.Get().(*C.answer)
 	code := C.go_usm_id(C.int32_t(ordinal), a)
 	id := int32(a.id)
-	return id, usmFailure(code, a)
+	return id, failure(code, a)
 }
 
 // Number tells how SYCL numbers the devices of Level Zero, by ze_device_handle_t;
@@ -74,19 +52,17 @@ func Number(ids map[uintptr]int32) error {
 		*(*uintptr)(unsafe.Pointer(&row.device)) = device
 		rows = append(rows, row)
 	}
-	a := usmAnswers.Get().(*C.usm_answer)
-	return usmFailure(C.go_usm_number(unsafe.SliceData(rows), C.size_t(len(rows)), a), a)
+	a := answers.Get().(*C.answer)
+	return failure(C.go_usm_number(unsafe.SliceData(rows), C.size_t(len(rows)), a), a)
 }
 
 // Import checks the memory of another library's DLTensor in memory of C; every
 // admits memory that the host reaches too. After an error the answer means nothing.
 func Import(tensor unsafe.Pointer, every bool) (Pointer, error) {
-	a := usmAnswers.Get().(*C.usm_answer)
+	a := answers.Get().(*C.answer)
 	var admit C.int
 	if every {
 		admit = 1
 	}
-	code := C.go_usm_import(C.uintptr_t(uintptr(tensor)), admit, a)
-	p := Pointer{Device{int32(a._type), int32(a.id)}, int(a.ordinal), uintptr(a.base), uintptr(a.size)}
-	return p, usmFailure(code, a)
+	return pointerOf(C.go_usm_import(C.uintptr_t(uintptr(tensor)), admit, a), a)
 }

@@ -4,23 +4,17 @@ package shm
 
 /*
 #cgo CFLAGS: -DDLPACKGEN_SHM_ENTRY=dlpackgen_shm_entry
+#include "device_answer.h"
 #include "dlpackgen_shm.h"
 
 #define TABLE DLPACKGEN_SHM_ENTRY()
-
-// What a call gives. It holds no pointer that Go would look at: so it may stand in
-// memory of Go, and no crossing has to search it.
-typedef struct answer {
-	dlpackgen_device_error error;
-	uintptr_t base, size, tensor;
-} answer;
 
 static int go_probe(answer *a) { return TABLE->device->probe(NULL, &a->error); }
 
 static int go_pointer_info(uintptr_t address, answer *a) {
 	dlpackgen_device_pointer p = {{kDLCPU, 0}, -1, 0, NULL, 0};
 	const int code = TABLE->device->pointer_info((const void *)address, &p, &a->error);
-	a->base = (uintptr_t)p.base, a->size = p.size;
+	answer_pointer(a, &p);
 	return code;
 }
 

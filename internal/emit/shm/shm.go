@@ -32,7 +32,7 @@ var Target = emit.Target{
 var headers = []string{"dlpack.h", "dlpack_codes.h", "dlpack_util.h"}
 
 // common is what all back ends have.
-var common = []string{"device_error.h", "device_request.h", "device_tensor.h", "dlpackgen_device.h", "dlpackgen_device.hpp"}
+var common = []string{"device_answer.h", "device_error.h", "device_request.h", "device_tensor.h", "dlpackgen_device.h", "dlpackgen_device.hpp"}
 
 // templateEntry stands in templates/shm/shm.go for the C symbol of the package.
 const templateEntry = "dlpackgen_shm_entry"
