@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // bad is what somebody does wrong, or has wrong, with the last line that comes of it
@@ -72,7 +74,7 @@ func TestEachBadInputHasItsOwnCodeAndText(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds several stand-ins")
 	}
-	toEach(t, client(t, cuda(t), sanitized...), badInput, func(macros ...string) string { return standin(t, macros...) })
+	toEach(t, client(t, cuda(t), trial.Sanitized...), badInput, func(macros ...string) string { return standin(t, macros...) })
 	var known []bad
 	for _, b := range badInput {
 		if b.want = b.rocm; b.want == "" {
@@ -88,7 +90,7 @@ func TestEachBadInputHasItsOwnCodeAndText(t *testing.T) {
 		known = append(known, b)
 	}
 	require.Len(t, known, len(badInput)-3, "ROCm has no stub, no other contexts and no addresses of graphs")
-	toEach(t, rocmEnd.client(t, rocm(t), sanitized...), known, func(macros ...string) string { return hipStandin(t, macros...) })
+	toEach(t, rocmEnd.client(t, rocm(t), trial.Sanitized...), known, func(macros ...string) string { return hipStandin(t, macros...) })
 }
 
 // toEach gives all of them to a program, with the driver that they want.

@@ -4,75 +4,32 @@
 package devices
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
-
-var strict = []string{"-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic", "-Werror"}
 
 // cuda is the folder with the back end.
 func cuda(t testing.TB) string { return filepath.Join(golden.Root(t), "backends", "cuda") }
 
-func run(t testing.TB, name string, args ...string) {
-	t.Helper()
-	out, err := exec.Command(name, args...).CombinedOutput()
-	require.NoError(t, err, "%s %s\n%s", name, strings.Join(args, " "), out)
-}
-
-// shared builds each thing once for all tests: the key names it.
-var shared struct {
-	sync.Mutex
-	dir  string
-	once map[string]*sync.Once
-}
-
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "devices-")
-	if err != nil {
-		os.Exit(2)
-	}
-	shared.dir, shared.once = dir, map[string]*sync.Once{}
-	code := m.Run()
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
-}
-
-// built gives a folder that make filled the first time.
-func built(t testing.TB, key string, fill func(dir string)) string {
-	t.Helper()
-	dir := filepath.Join(shared.dir, key)
-	shared.Lock()
-	once := shared.once[key]
-	if once == nil {
-		once = &sync.Once{}
-		shared.once[key] = once
-	}
-	shared.Unlock()
-	once.Do(func() {
-		require.NoError(t, os.MkdirAll(dir, 0o755))
-		fill(dir)
-	})
-	return dir
-}
+func TestMain(m *testing.M) { os.Exit(trial.Main(m, "devices")) }
 
 // standin gives the folder of a variant of the stand-in, by its macros.
 func standin(t testing.TB, macros ...string) string {
 	t.Helper()
 	gcc := need.Program(t, "gcc", "gcc")
-	return built(t, "standin"+strings.Join(macros, ""), func(dir string) {
+	return trial.Built(t, "standin"+strings.Join(macros, ""), func(dir string) {
 		args := []string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o", filepath.Join(dir, "libcuda.so.1")}
-		run(t, gcc, append(append(args, macros...), "testdata/standin.c", "-lpthread")...)
+		trial.Run(t, gcc, append(append(args, macros...), "testdata/standin.c", "-lpthread")...)
 	})
 }
 
@@ -104,14 +61,14 @@ func (b backEnd) client(t testing.TB, source string, flags ...string) string {
 	t.Helper()
 	gcc := need.Program(t, "gcc", "gcc")
 	key := "client" + strings.NewReplacer("/", "_").Replace(source) + strings.Join(flags, "")
-	dir := built(t, key, func(dir string) {
+	dir := trial.Built(t, key, func(dir string) {
 		var objects []string
 		for i, file := range b.sources(t, source) {
 			objects = append(objects, filepath.Join(dir, fmt.Sprint(i)+".o"))
-			run(t, gcc, append(append([]string{"-c", "-I", source, "-o", objects[i]}, strict...), append(flags, file)...)...)
+			trial.Run(t, gcc, append(append([]string{"-c", "-I", source, "-o", objects[i]}, trial.Strict...), append(flags, file)...)...)
 		}
 		args := append([]string{"-std=gnu11", "-g", "-Wall", "-Wextra", "-I", source, "-o", filepath.Join(dir, "client")}, flags...)
-		run(t, gcc, append(append(append(args, b.macros()...), "testdata/client.c", "-ldl"), objects...)...)
+		trial.Run(t, gcc, append(append(append(args, b.macros()...), "testdata/client.c", "-ldl"), objects...)...)
 	})
 	return filepath.Join(dir, "client")
 }
@@ -127,21 +84,13 @@ func steps(t testing.TB, program, driver string, words ...string) []string {
 	t.Helper()
 	cmd := exec.Command(program, words...)
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+driver, "ASAN_OPTIONS=abort_on_error=0", "TSAN_OPTIONS=halt_on_error=1")
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := cmd.Run()
-	require.NoError(t, err, "%v\n%s%s", words, out.String(), errs.String())
-	require.Empty(t, errs.String(), "%v", words)
-	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	return trial.Lines(t, cmd)
 }
-
-// sanitized is the back end under AddressSanitizer, which finds leaks as well.
-var sanitized = []string{"-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
 
 // do runs steps against the usual stand-in, after the driver was loaded.
 func do(t testing.TB, words ...string) []string {
 	t.Helper()
-	out := steps(t, client(t, cuda(t), sanitized...), standin(t), append([]string{"probe", "log"}, words...)...)
+	out := steps(t, client(t, cuda(t), trial.Sanitized...), standin(t), append([]string{"probe", "log"}, words...)...)
 	require.Greater(t, len(out), 1)
 	require.Equal(t, "probe ok 13000 3", out[0])
 	return out[2:]

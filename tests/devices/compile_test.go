@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 func source(t *testing.T) string { return filepath.Join(cuda(t), "dlpackgen_cuda.c") }
@@ -36,9 +37,9 @@ func TestCompilersHaveNothingToSay(t *testing.T) {
 			compiler := need.Program(t, c.compiler, c.debian)
 			flags := append([]string{"-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic", "-Werror"}, c.flags...)
 			for _, file := range slices.Concat([]string{source(t)}, rocmEnd.sources(t, rocm(t)), acmeEnd.sources(t, vendored(t, "testdata/acme.yaml", ""))) {
-				run(t, compiler, append(flags, "-c", "-o", filepath.Join(t.TempDir(), "x.o"), file)...)
+				trial.Run(t, compiler, append(flags, "-c", "-o", filepath.Join(t.TempDir(), "x.o"), file)...)
 			}
-			run(t, compiler, append(flags, "-c", "-o", filepath.Join(t.TempDir(), "x.o"), filepath.Join(cuda(t), "conformance/conformance.c"))...)
+			trial.Run(t, compiler, append(flags, "-c", "-o", filepath.Join(t.TempDir(), "x.o"), filepath.Join(cuda(t), "conformance/conformance.c"))...)
 		})
 	}
 }
@@ -49,5 +50,5 @@ func TestTheHeadersInCxx(t *testing.T) {
 	file := filepath.Join(dir, "x.cpp")
 	text := "#include \"dlpackgen_cuda.h\"\n#include <dlpack/dlpack.h>\nint main() { return dlpackgen_cuda()->probe(nullptr, nullptr) == DLPACKGEN_DEVICE_OK; }\n"
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	run(t, gxx, "-std=c++17", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-I", cuda(t), "-I", filepath.Join(cuda(t), "../../gen/c"), file)
+	trial.Run(t, gxx, "-std=c++17", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-I", cuda(t), "-I", filepath.Join(cuda(t), "../../gen/c"), file)
 }

@@ -1,10 +1,11 @@
 package devices
 
 import (
-	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // scenario is steps of the client, and the lines that come of them.
@@ -15,17 +16,7 @@ type scenario struct {
 }
 
 // fits tells whether lines are those that are wanted.
-func (s scenario) fits(lines []string) bool {
-	if len(lines) != len(s.want) {
-		return false
-	}
-	for i, want := range s.want {
-		if !regexp.MustCompile("^(?:" + want + ")$").MatchString(lines[i]) {
-			return false
-		}
-	}
-	return true
-}
+func (s scenario) fits(lines []string) bool { return trial.Fits(s.want, lines) }
 
 const (
 	guardPattern  = `cuDevicePrimaryCtxRetain\(0\) cuCtxGetCurrent\(\) cuCtxPushCurrent\(0\) `

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // The wrapper for C++, under AddressSanitizer and without a word of the compilers.
@@ -21,11 +22,11 @@ func TestCxx(t *testing.T) {
 	}
 	dir, gen := t.TempDir(), filepath.Join(golden.Root(t), "gen")
 	object, program := filepath.Join(dir, "cuda.o"), filepath.Join(dir, "program")
-	run(t, need.Program(t, "gcc", "gcc"), "-std=c11", "-g", "-fsanitize=address", "-c", "-o", object, source(t))
+	trial.Run(t, need.Program(t, "gcc", "gcc"), "-std=c11", "-g", "-fsanitize=address", "-c", "-o", object, source(t))
 	flags := []string{"-std=c++17", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I", cuda(t), "-I", filepath.Join(gen, "c"), "-I", filepath.Join(gen, "cpp"), "testdata/cxx.cpp"}
-	run(t, need.Program(t, "g++", "g++"), append(flags, "-g", "-fsanitize=address", "-o", program, object, "-ldl")...)
+	trial.Run(t, need.Program(t, "g++", "g++"), append(flags, "-g", "-fsanitize=address", "-o", program, object, "-ldl")...)
 	if clang, err := exec.LookPath("clang++-16"); err == nil {
-		run(t, clang, append(flags, "-fsyntax-only")...)
+		trial.Run(t, clang, append(flags, "-fsyntax-only")...)
 	}
 	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+standin(t))

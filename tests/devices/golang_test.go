@@ -14,13 +14,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/device"
 	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // golang builds the program in Go.
 func golang(t *testing.T, flags ...string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")
-	run(t, "go", append(append([]string{"build", "-o", program}, flags...), "./testdata/golang")...)
+	trial.Run(t, "go", append(append([]string{"build", "-o", program}, flags...), "./testdata/golang")...)
 	return program
 }
 

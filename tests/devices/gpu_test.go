@@ -15,6 +15,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // gpu is the folder of the script for machines with a GPU.
@@ -26,7 +27,7 @@ func programs(t *testing.T) string {
 	if testing.Short() {
 		t.Skip("builds what the script needs")
 	}
-	return built(t, "programs", func(dir string) {
+	return trial.Built(t, "programs", func(dir string) {
 		cmd := exec.Command(filepath.Join(gpu(t), "run.sh"), "--build", dir)
 		cmd.Env = append(os.Environ(), "PYTHON="+need.Python(t))
 		out, err := cmd.CombinedOutput()
@@ -133,7 +134,7 @@ func TestPython(t *testing.T) {
 // wrongBackend puts a back end that is wrong in one place among programs.
 func wrongBackend(t *testing.T, bin, file, old, fresh string) {
 	t.Helper()
-	run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-w", "-shared", "-fPIC", "-o", filepath.Join(bin, "libdlpackgen_cuda.so"),
+	trial.Run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-w", "-shared", "-fPIC", "-o", filepath.Join(bin, "libdlpackgen_cuda.so"),
 		filepath.Join(mutated(t, file, old, fresh), "dlpackgen_cuda.c"), "-ldl")
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 var rocmEnd = backEnd{"rocm", "libamdhip64.so.6", "libamdhip64", "hipInit"}
@@ -124,13 +125,13 @@ func TestHIPWithoutADevice(t *testing.T) {
 // the newest otherwise.
 func TestTheRuntimeThatIsOpenIsTaken(t *testing.T) {
 	gcc := need.Program(t, "gcc", "gcc")
-	dir := built(t, "hips", func(dir string) {
+	dir := trial.Built(t, "hips", func(dir string) {
 		for version := 5; version <= 7; version++ {
 			source := filepath.Join(dir, "v.c")
 			text := fmt.Sprintf("unsigned hipDriverGetVersion(int *v) { *v = %d; return 0; }\n", version)
 			require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
 			name := fmt.Sprintf("libamdhip64.so.%d", version)
-			run(t, gcc, "-shared", "-fPIC", "-Wl,-soname,"+name, "-o", filepath.Join(dir, name), source)
+			trial.Run(t, gcc, "-shared", "-fPIC", "-Wl,-soname,"+name, "-o", filepath.Join(dir, name), source)
 		}
 	})
 	program := rocmEnd.client(t, rocm(t))

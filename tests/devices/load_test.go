@@ -12,15 +12,16 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 func TestNothingIsLoadedBeforeItIsAsked(t *testing.T) {
-	out := steps(t, client(t, cuda(t), sanitized...), standin(t), "mapped", "probe", "mapped")
+	out := steps(t, client(t, cuda(t), trial.Sanitized...), standin(t), "mapped", "probe", "mapped")
 	assert.Equal(t, []string{"mapped 0 global 0", "probe ok 13000 3", "mapped 1 global 0"}, out)
 }
 
 func TestWithoutADriverTheFirstErrorIsRepeated(t *testing.T) {
-	out := steps(t, client(t, cuda(t), sanitized...), "", "probe", "count", "alloc:2:0:4", "info:h", "number:2:0:1", "current:0:0",
+	out := steps(t, client(t, cuda(t), trial.Sanitized...), "", "probe", "count", "alloc:2:0:4", "info:h", "number:2:0:1", "current:0:0",
 		"order:1:0:1:0", "finish:1:0", "copy:1:0:h:1:0:h:4@1@0")
 	require.Len(t, out, 9)
 	for _, line := range out {
@@ -53,7 +54,7 @@ func TestEachErrorAtTheStartHasItsText(t *testing.T) {
 	}
 	for _, c := range startErrors {
 		words := append(append([]string{"preload"}, c.steps...), "probe", "inject:cuInit:0", "count")
-		out := steps(t, client(t, cuda(t), sanitized...), standin(t), words...)
+		out := steps(t, client(t, cuda(t), trial.Sanitized...), standin(t), words...)
 		require.Len(t, out, 2)
 		assert.Contains(t, out[0], "probe "+c.want)
 		assert.Equal(t, strings.TrimPrefix(out[0], "probe "), strings.TrimPrefix(out[1], "count "))
@@ -64,7 +65,7 @@ func TestAStubIsNamed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds another stand-in")
 	}
-	out := steps(t, client(t, cuda(t), sanitized...), standin(t, "-DSTUB"), "probe", "count")
+	out := steps(t, client(t, cuda(t), trial.Sanitized...), standin(t, "-DSTUB"), "probe", "count")
 	for _, line := range out {
 		assert.Contains(t, line, " 2 34 cuda: the driver does not tell its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub of a toolkit, "+
 			"which serves linkers alone: take it out of the library path and install the driver")
@@ -75,18 +76,18 @@ func TestOldDriversAreRefusedByVersionOrByFunction(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds four stand-ins")
 	}
-	program := client(t, cuda(t), sanitized...)
+	program := client(t, cuda(t), trial.Sanitized...)
 	out := steps(t, program, standin(t, "-DDRIVER=10020"), "probe")
 	assert.Equal(t, []string{"probe 3 0 cuda: the driver is of version 10020, and 11000 is the oldest that is used; update the NVIDIA driver"}, out)
 	out = steps(t, program, standin(t, `-DMISSING="cuStreamGetCtx"`), "probe")
 	assert.Equal(t, []string{"probe 3 0 cuda: the driver, of version 13000, lacks cuStreamGetCtx as of version 9020; update the NVIDIA driver"}, out)
-	dir := built(t, "nothing", func(dir string) {
+	dir := trial.Built(t, "nothing", func(dir string) {
 		source := filepath.Join(dir, "empty.c")
 		require.NoError(t, os.WriteFile(source, []byte("int unrelated;\n"), 0o600))
-		run(t, need.Program(t, "gcc", "gcc"), "-shared", "-fPIC", "-o", filepath.Join(dir, "libcuda.so.1"), source)
+		trial.Run(t, need.Program(t, "gcc", "gcc"), "-shared", "-fPIC", "-o", filepath.Join(dir, "libcuda.so.1"), source)
 	})
 	assert.Contains(t, steps(t, program, dir, "probe")[0], "probe 3 0 cuda: the driver has no cuDriverGetVersion, so it is none or far too old")
-	text := built(t, "text", func(dir string) {
+	text := trial.Built(t, "text", func(dir string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "libcuda.so.1"), []byte("not a library"), 0o600))
 	})
 	assert.Regexp(t, `^probe 1 0 cuda: the driver is not installed, or not where .*: .*(invalid ELF header|file too short); install`, steps(t, program, text, "probe")[0])
@@ -97,7 +98,7 @@ func TestPoolsAreDoneWithout(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds another stand-in")
 	}
-	out := steps(t, client(t, cuda(t), sanitized...), standin(t, "-DDRIVER=11000"), "probe", "log", "alloc:2:0:4", "log", "delete:0", "log", "alive")
+	out := steps(t, client(t, cuda(t), trial.Sanitized...), standin(t, "-DDRIVER=11000"), "probe", "log", "alloc:2:0:4", "log", "delete:0", "log", "alive")
 	assert.Contains(t, out[3], "cuMemAlloc(16)")
 	assert.NotContains(t, out[3], "Async")
 	assert.Contains(t, out[4], "cuMemFree()")
@@ -111,7 +112,7 @@ func TestFunctionsAreAskedForByVersion(t *testing.T) {
 		t.Skip("builds three stand-ins")
 	}
 	for lookup, word := range map[string]string{"2": "cuGetProcAddress_v2(", "1": "cuGetProcAddress(", "0": ""} {
-		out := steps(t, client(t, cuda(t), sanitized...), standin(t, "-DLOOKUP="+lookup), "probe", "log", "alloc:2:0:4", "delete:0", "log", "alive")
+		out := steps(t, client(t, cuda(t), trial.Sanitized...), standin(t, "-DLOOKUP="+lookup), "probe", "log", "alloc:2:0:4", "delete:0", "log", "alive")
 		require.Len(t, out, 5, "%v", out)
 		for _, f := range backend.Embedded("cuda").Functions {
 			if word != "" {
@@ -125,7 +126,7 @@ func TestFunctionsAreAskedForByVersion(t *testing.T) {
 }
 
 func TestAChildOfForkIsTold(t *testing.T) {
-	program := client(t, cuda(t), sanitized...)
+	program := client(t, cuda(t), trial.Sanitized...)
 	out := steps(t, program, standin(t), "probe", "alloc:2:0:4", "log", "fork", "count", "alloc:2:0:4", "delete:0", "log")
 	require.Len(t, out, 6)
 	assert.Contains(t, out[3], "count 6 0 cuda: CUDA was started before this process was forked off")
@@ -142,7 +143,7 @@ func TestWhatIsLinkedAndExported(t *testing.T) {
 	}
 	gcc, dir := need.Program(t, "gcc", "gcc"), t.TempDir()
 	library := filepath.Join(dir, "x.so")
-	run(t, gcc, append(strict, "-shared", "-fPIC", "-Wl,-z,defs", "-o", library, filepath.Join(cuda(t), "dlpackgen_cuda.c"), "-ldl")...)
+	trial.Run(t, gcc, append(trial.Strict, "-shared", "-fPIC", "-Wl,-z,defs", "-o", library, filepath.Join(cuda(t), "dlpackgen_cuda.c"), "-ldl")...)
 	out, err := exec.Command(need.Program(t, "nm", "binutils"), "-D", "--defined-only", library).Output()
 	require.NoError(t, err)
 	assert.Equal(t, []string{"T", "dlpackgen_cuda"}, strings.Fields(string(out))[1:])

@@ -13,13 +13,14 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // linkedBackend gives the library with the back end, which scripts load by ctypes.
 func linkedBackend(t testing.TB) string {
 	t.Helper()
-	dir := built(t, "backend", func(dir string) {
-		run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-O1", "-shared", "-fPIC", "-o", filepath.Join(dir, "libdlpackgen_cuda.so"),
+	dir := trial.Built(t, "backend", func(dir string) {
+		trial.Run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-O1", "-shared", "-fPIC", "-o", filepath.Join(dir, "libdlpackgen_cuda.so"),
 			filepath.Join(cuda(t), "dlpackgen_cuda.c"), "-ldl")
 	})
 	return filepath.Join(dir, "libdlpackgen_cuda.so")
@@ -36,7 +37,7 @@ func extensions(t testing.TB, headers, dir string) {
 		t.Skip("needs Python.h: apt-get install python3-dev")
 	}
 	for _, name := range []string{"checked", "stranger"} {
-		run(t, gcc, "-std=c11", "-O0", "-w", "-shared", "-fPIC", "-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000", "-I", headers, "-isystem", include,
+		trial.Run(t, gcc, "-std=c11", "-O0", "-w", "-shared", "-fPIC", "-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000", "-I", headers, "-isystem", include,
 			"-o", filepath.Join(dir, name+".abi3.so"), filepath.Join(golden.Root(t), "tests/python/module", name+".c"))
 	}
 }

@@ -2,7 +2,6 @@ package devices
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // mutant is a back end with one place changed, which a scenario must notice.
@@ -113,19 +113,7 @@ func found(t *testing.T, name string) scenario {
 // mutated gives a copy of the back end with one place changed.
 func mutated(t *testing.T, file, old, fresh string) string {
 	t.Helper()
-	return mutatedFrom(t, cuda(t), file, old, fresh)
-}
-
-func mutatedFrom(t *testing.T, source, file, old, fresh string) string {
-	t.Helper()
-	dir := t.TempDir()
-	require.NoError(t, os.CopyFS(dir, os.DirFS(source)))
-	path := filepath.Join(dir, file)
-	src, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, 1, strings.Count(string(src), old), "%s has %q once", file, old)
-	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(src), old, fresh, 1)), 0o600))
-	return dir
+	return trial.Mutated(t, cuda(t), file, old, fresh)
 }
 
 // tried builds a mutant, quickly, and gives what comes of steps; nil for a crash.
@@ -137,18 +125,12 @@ func tried(t *testing.T, source, driver string, words ...string) []string {
 func (b backEnd) tried(t *testing.T, source, driver string, words ...string) []string {
 	t.Helper()
 	gcc, program := need.Program(t, "gcc", "gcc"), filepath.Join(t.TempDir(), "client")
-	object := filepath.Join(built(t, "plain"+b.name, func(dir string) {
-		run(t, gcc, append([]string{"-std=gnu11", "-w", "-g", "-c", "-I", source, "-o", filepath.Join(dir, "client.o"), "testdata/client.c"}, b.macros()...)...)
+	object := filepath.Join(trial.Built(t, "plain"+b.name, func(dir string) {
+		trial.Run(t, gcc, append([]string{"-std=gnu11", "-w", "-g", "-c", "-I", source, "-o", filepath.Join(dir, "client.o"), "testdata/client.c"}, b.macros()...)...)
 	}), "client.o")
 	args := append([]string{"-std=gnu11", "-w", "-g", "-fsanitize=address", "-I", source, "-o", program, object, "-ldl"}, b.sources(t, source)...)
-	run(t, gcc, args...)
-	cmd := exec.Command("timeout", append([]string{"20", program}, words...)...)
-	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+driver)
-	out, err := cmd.Output()
-	if err != nil {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	trial.Run(t, gcc, args...)
+	return trial.Tried(append(os.Environ(), "LD_LIBRARY_PATH="+driver), program, words...)
 }
 
 func TestEachGuardIsMissed(t *testing.T) {
@@ -192,7 +174,7 @@ func TestEachGuardOfTheStartIsMissed(t *testing.T) {
 		{"device_driver.h", `DRIVER_LOOKUP_FLAGS = 1`, `DRIVER_LOOKUP_FLAGS = 2`, nil, []string{"probe"}, "probe ok"},
 	} {
 		t.Run(c.old, func(t *testing.T) {
-			sound := strings.Join(steps(t, client(t, cuda(t), sanitized...), standin(t, c.macros...), c.steps...), "\n") + "\n"
+			sound := strings.Join(steps(t, client(t, cuda(t), trial.Sanitized...), standin(t, c.macros...), c.steps...), "\n") + "\n"
 			require.Contains(t, sound, c.want)
 			out := strings.Join(tried(t, mutated(t, c.file, c.old, c.fresh), standin(t, c.macros...), c.steps...), "\n") + "\n"
 			assert.NotContains(t, out, c.want)
@@ -209,7 +191,7 @@ func TestARaceIsFound(t *testing.T) {
 	out, err := cudaEnd.threaded(t, mutated(t, "streams_release.h", "while (atomic_flag_test_and_set_explicit(&block->busy, memory_order_acquire)) continue;", ""), "testdata/standin.c")
 	require.Error(t, err)
 	assert.Regexp(t, `data race .*in streams_`, out)
-	source := mutatedFrom(t, acme(t), "vendor_memory.h", "while (atomic_flag_test_and_set_explicit(&block->busy, memory_order_acquire)) continue;", "")
+	source := trial.Mutated(t, acme(t), "vendor_memory.h", "while (atomic_flag_test_and_set_explicit(&block->busy, memory_order_acquire)) continue;", "")
 	out, err = acmeEnd.threaded(t, source, "testdata/acme.c", "-DDEVICES=2", "-DOTHER=0")
 	require.Error(t, err)
 	assert.Regexp(t, `data race .*in vendor_`, out)

@@ -15,6 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // cudaHeaders gives the folder of NVIDIA's own headers, which come with the wheels
@@ -158,7 +159,7 @@ func TestNVIDIAsDriverHasEachVersion(t *testing.T) {
 	c.WriteString("}\n")
 	source, program := filepath.Join(dir, "find.c"), filepath.Join(dir, "find")
 	require.NoError(t, os.WriteFile(source, []byte(c.String()), 0o600))
-	run(t, need.Program(t, "gcc", "gcc"), "-w", "-o", program, source, "-ldl")
+	trial.Run(t, need.Program(t, "gcc", "gcc"), "-w", "-o", program, source, "-ldl")
 	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+driver)
 	out, err := cmd.Output()

@@ -14,15 +14,16 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // hipStandin gives the folder of a variant of HIP's stand-in, by its macros.
 func hipStandin(t testing.TB, macros ...string) string {
 	t.Helper()
 	gcc := need.Program(t, "gcc", "gcc")
-	return built(t, "hipstandin"+strings.Join(macros, ""), func(dir string) {
+	return trial.Built(t, "hipstandin"+strings.Join(macros, ""), func(dir string) {
 		args := []string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o", filepath.Join(dir, rocmEnd.library)}
-		run(t, gcc, append(append(args, macros...), "testdata/standin_hip.c", "-lpthread")...)
+		trial.Run(t, gcc, append(append(args, macros...), "testdata/standin_hip.c", "-lpthread")...)
 	})
 }
 
@@ -149,7 +150,7 @@ func driveROCm(words []string, do func(...string) []string) []string {
 }
 
 func TestROCm(t *testing.T) {
-	program := rocmEnd.client(t, rocm(t), sanitized...)
+	program := rocmEnd.client(t, rocm(t), trial.Sanitized...)
 	for _, version := range []string{hip6, hip5} {
 		all := rocmScenarios()
 		require.Greater(t, len(all), 70)
@@ -200,7 +201,7 @@ func TestEachGuardOfROCmIsMissed(t *testing.T) {
 		t.Run(m.file+" "+m.scenario, func(t *testing.T) {
 			i := slices.IndexFunc(all, func(s scenario) bool { return s.name == m.scenario })
 			require.GreaterOrEqual(t, i, 0, m.scenario)
-			source := mutatedFrom(t, rocm(t), m.file, m.old, m.fresh)
+			source := trial.Mutated(t, rocm(t), m.file, m.old, m.fresh)
 			out := driveROCm(all[i].steps, func(words ...string) []string { return rocmEnd.tried(t, source, hipStandin(t, m.version), words...) })
 			assert.False(t, all[i].fits(out), "%s -> %s goes unnoticed: %q", m.old, m.fresh, out)
 		})
@@ -212,7 +213,7 @@ func TestROCmAtTheStart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds other runtimes")
 	}
-	program := rocmEnd.client(t, rocm(t), sanitized...)
+	program := rocmEnd.client(t, rocm(t), trial.Sanitized...)
 	known := []string{":12345", ":100"}
 	for _, e := range backend.Embedded("rocm").Errors {
 		known = append(known, ":"+strconv.FormatInt(e.Value, 10))
@@ -242,5 +243,5 @@ func TestROCmAtTheStart(t *testing.T) {
 	assert.Contains(t, out[3], "count 6 0 rocm: ROCm was started before this process was forked off")
 	assert.Equal(t, "log ", out[4], "the deleter leaves the runtime of the parent alone")
 	assert.Equal(t, []string{"nulls 7 7 7 7 7 7 7 7 7 7 7 7 0"}, driveROCm([]string{"nulls"}, func(words ...string) []string { return steps(t, program, hipStandin(t, hip6), words...) }))
-	good(t, conformance(t, rocmEnd, rocm(t), hipStandin(t, hip6), sanitized...))
+	good(t, conformance(t, rocmEnd, rocm(t), hipStandin(t, hip6), trial.Sanitized...))
 }

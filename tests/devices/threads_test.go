@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // threaded builds the program of threads over a back end and runs it under
@@ -18,10 +19,10 @@ func (b backEnd) threaded(t *testing.T, source, standin string, macros ...string
 	t.Helper()
 	gcc, dir := need.Program(t, "gcc", "gcc"), t.TempDir()
 	driver := filepath.Join(dir, b.library)
-	run(t, gcc, append([]string{"-std=gnu11", "-g", "-O1", "-DQUIET", "-fsanitize=thread", "-fPIC", "-shared", "-o", driver, standin, "-lpthread"}, macros...)...)
+	trial.Run(t, gcc, append([]string{"-std=gnu11", "-g", "-O1", "-DQUIET", "-fsanitize=thread", "-fPIC", "-shared", "-o", driver, standin, "-lpthread"}, macros...)...)
 	program := filepath.Join(dir, "threads")
-	args := append([]string{"-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-I", source, "-o", program, "testdata/threads.c", "-ldl", "-lpthread"}, b.macros()...)
-	run(t, gcc, append(append(args, macros...), b.sources(t, source)...)...)
+	args := append([]string{"-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-I", source, "-o", program, "../../internal/trial/testdata/threads.c", "-ldl", "-lpthread"}, b.macros()...)
+	trial.Run(t, gcc, append(append(args, macros...), b.sources(t, source)...)...)
 	cmd := exec.Command("setarch", "-R", program) // ThreadSanitizer of older compilers fails with more random addresses
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir, "TSAN_OPTIONS=halt_on_error=1")
 	out, err := cmd.CombinedOutput()

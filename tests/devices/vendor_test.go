@@ -17,6 +17,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 var acmeEnd = backEnd{"acme", "libacme.so.1", "libacme", "acmeInit"}
@@ -44,7 +45,7 @@ func emitted(t testing.TB, file, path string) []emit.File {
 // one that is made.
 func vendored(t testing.TB, file, part string) string {
 	t.Helper()
-	return built(t, "vendored"+strings.ReplaceAll(file+part, "/", "_"), func(dir string) {
+	return trial.Built(t, "vendored"+strings.ReplaceAll(file+part, "/", "_"), func(dir string) {
 		for _, f := range emitted(t, file, "example.com/vendored") {
 			path := filepath.Join(dir, filepath.FromSlash(f.Path))
 			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -63,9 +64,9 @@ func acme(t testing.TB) string { return vendored(t, "testdata/acme.yaml", "testd
 func acmeDriver(t testing.TB, macros ...string) string {
 	t.Helper()
 	gcc := need.Program(t, "gcc", "gcc")
-	return built(t, "acmedriver"+strings.Join(macros, ""), func(dir string) {
+	return trial.Built(t, "acmedriver"+strings.Join(macros, ""), func(dir string) {
 		args := []string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o", filepath.Join(dir, "libacme.so.1")}
-		run(t, gcc, append(append(args, macros...), "testdata/acme.c", "-lpthread")...)
+		trial.Run(t, gcc, append(append(args, macros...), "testdata/acme.c", "-lpthread")...)
 	})
 }
 
@@ -73,9 +74,9 @@ func acmeDriver(t testing.TB, macros ...string) string {
 func conformanceOf(t testing.TB, b backEnd, source string, flags ...string) string {
 	t.Helper()
 	gcc := need.Program(t, "gcc", "gcc")
-	dir := built(t, "conformance"+strings.ReplaceAll(source, "/", "_")+strings.Join(flags, ""), func(dir string) {
-		args := append(append([]string{"-o", filepath.Join(dir, "conformance")}, strict...), flags...)
-		run(t, gcc, append(append(args, filepath.Join(source, "conformance/conformance.c"), "-ldl", "-lpthread"), b.sources(t, source)...)...)
+	dir := trial.Built(t, "conformance"+strings.ReplaceAll(source, "/", "_")+strings.Join(flags, ""), func(dir string) {
+		args := append(append([]string{"-o", filepath.Join(dir, "conformance")}, trial.Strict...), flags...)
+		trial.Run(t, gcc, append(append(args, filepath.Join(source, "conformance/conformance.c"), "-ldl", "-lpthread"), b.sources(t, source)...)...)
 	})
 	return filepath.Join(dir, "conformance")
 }
@@ -99,7 +100,7 @@ func good(t testing.TB, lines []string) {
 // of another, and it has no target of a description.
 func shm(t testing.TB) string {
 	t.Helper()
-	return built(t, "shm", func(dir string) {
+	return trial.Built(t, "shm", func(dir string) {
 		require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(golden.Root(t), "backends/shm"))))
 		require.NoError(t, os.Mkdir(filepath.Join(dir, "conformance"), 0o755))
 		text := "#include \"../dlpackgen_shm.h\"\n#define CONFORMANCE_TABLE dlpackgen_shm()->device\n#define CONFORMANCE_NAME \"shm\"\n" +
@@ -114,14 +115,14 @@ func TestConformance(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program for each back end")
 	}
-	good(t, conformance(t, cudaEnd, cuda(t), standin(t), sanitized...))
-	good(t, conformance(t, acmeEnd, acme(t), acmeDriver(t), sanitized...))
-	good(t, conformance(t, backEnd{name: "shm"}, shm(t), "", sanitized...))
+	good(t, conformance(t, cudaEnd, cuda(t), standin(t), trial.Sanitized...))
+	good(t, conformance(t, acmeEnd, acme(t), acmeDriver(t), trial.Sanitized...))
+	good(t, conformance(t, backEnd{name: "shm"}, shm(t), "", trial.Sanitized...))
 	for _, b := range []struct {
 		backEnd
 		source string
 	}{{cudaEnd, cuda(t)}, {acmeEnd, acme(t)}} {
-		out := conformance(t, b.backEnd, b.source, "", sanitized...)
+		out := conformance(t, b.backEnd, b.source, "", trial.Sanitized...)
 		assert.Equal(t, []string{"ok the table", "ok the first error stays", "ok null everywhere"}, out[:3])
 		assert.Regexp(t, "^3 checks, 0 failed; the rest needs a device, and the code is 1: "+b.name+": the driver is not installed, or not where libraries are found: ", out[3])
 	}
@@ -157,7 +158,7 @@ func TestConformanceFindsFaults(t *testing.T) {
 		require.Equal(t, 1, strings.Count(string(src), f.old), "%s has %q once", f.file, f.old)
 		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(src), f.old, f.fresh, 1)), 0o600))
 	}
-	run(t, gcc, append([]string{"-std=c11", "-w", "-o", program, filepath.Join(dir, "conformance/conformance.c"), "-ldl", "-lpthread"}, acmeEnd.sources(t, dir)...)...)
+	trial.Run(t, gcc, append([]string{"-std=c11", "-w", "-o", program, filepath.Join(dir, "conformance/conformance.c"), "-ldl", "-lpthread"}, acmeEnd.sources(t, dir)...)...)
 	var out []byte
 	for _, driver := range []string{acmeDriver(t), ""} {
 		cmd := exec.Command(program)
@@ -207,7 +208,7 @@ func TestAVendorsPartAsItIsMade(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds another back end")
 	}
-	out := steps(t, acmeEnd.client(t, vendored(t, "testdata/acme.yaml", ""), sanitized...), acmeDriver(t), "probe", "count")
+	out := steps(t, acmeEnd.client(t, vendored(t, "testdata/acme.yaml", ""), trial.Sanitized...), acmeDriver(t), "probe", "count")
 	assert.Equal(t, []string{"probe 20 0 acme: start: not written yet; its place is in acme_impl.c", "count 20 0 acme: start: not written yet; its place is in acme_impl.c"}, out)
 }
 
@@ -274,7 +275,7 @@ func driveVendor(t *testing.T, words []string, do func(...string) []string) []st
 }
 
 func TestAVendorsBackEnd(t *testing.T) {
-	program := acmeEnd.client(t, acme(t), sanitized...)
+	program := acmeEnd.client(t, acme(t), trial.Sanitized...)
 	for _, s := range vendorScenarios {
 		t.Run(s.name, func(t *testing.T) {
 			out := driveVendor(t, s.steps, func(words ...string) []string { return steps(t, program, acmeDriver(t), words...) })
@@ -288,7 +289,7 @@ func TestAVendorsDriverThatIsOther(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds another driver")
 	}
-	program := acmeEnd.client(t, acme(t), sanitized...)
+	program := acmeEnd.client(t, acme(t), trial.Sanitized...)
 	assert.Equal(t, []string{"mapped 0 global 0", "probe ok 70 2", "mapped 1 global 0"}, steps(t, program, acmeDriver(t), "mapped", "probe", "mapped"))
 	assert.Equal(t, []string{"probe 3 0 acme: the driver has no acmeFinish; update Acme's driver"}, steps(t, program, acmeDriver(t, "-DLESS"), "probe"))
 	assert.Equal(t, []string{"probe 3 0 acme: the driver is of version 50, and 60 is the oldest that is used; update Acme's driver"},
@@ -359,7 +360,7 @@ func TestEachGuardOfVendorsIsMissed(t *testing.T) {
 		t.Run(m.file+" "+m.scenario, func(t *testing.T) {
 			i := slices.IndexFunc(vendorScenarios, func(s scenario) bool { return s.name == m.scenario })
 			require.GreaterOrEqual(t, i, 0, m.scenario)
-			source := mutatedFrom(t, acme(t), m.file, m.old, m.fresh)
+			source := trial.Mutated(t, acme(t), m.file, m.old, m.fresh)
 			out := driveVendor(t, vendorScenarios[i].steps, func(words ...string) []string { return acmeEnd.tried(t, source, acmeDriver(t), words...) })
 			assert.False(t, vendorScenarios[i].fits(out), "%s -> %s goes unnoticed: %q", m.old, m.fresh, out)
 		})

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // Under Windows the driver is nvcuda.dll, or amdhip64_6.dll, found in the folders of the
@@ -35,7 +36,7 @@ func TestWindows(t *testing.T) {
 		dir := t.TempDir()
 		program := filepath.Join(dir, "probe.exe")
 		args := append([]string{"-std=c11", "-w", "-static", "-I", c.source, "-o", program, "testdata/windows.c"}, c.macros()...)
-		run(t, gcc, append(args, c.sources(t, c.source)...)...)
+		trial.Run(t, gcc, append(args, c.sources(t, c.source)...)...)
 		probe := func() string {
 			cmd := exec.Command("timeout", "120", wine, program)
 			cmd.Dir = dir
@@ -45,7 +46,7 @@ func TestWindows(t *testing.T) {
 			return string(out)
 		}
 		assert.Equal(t, "probe 1 0 "+c.name+": the driver is not installed, or not where libraries are found: "+c.absent+"\r\n", probe())
-		run(t, gcc, "-std=gnu11", "-w", "-static", "-shared", hip6, "-o", filepath.Join(dir, c.dll), c.standin, "-lpthread")
+		trial.Run(t, gcc, "-std=gnu11", "-w", "-static", "-shared", hip6, "-o", filepath.Join(dir, c.dll), c.standin, "-lpthread")
 		assert.Equal(t, "probe 0 3 \r\nalloc and free 0\r\n", probe())
 	}
 }

@@ -9,16 +9,17 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // libraries gives the two implementations as libraries, by name.
 func libraries(t *testing.T) map[string]string {
 	t.Helper()
 	lib := filepath.Join(wheels(t), "lib")
-	dir := built(t, "libraries", func(dir string) {
-		run(t, need.Program(t, "g++", "g++"), append(syclFlags(t), "-fPIC", "-shared", "-o", filepath.Join(dir, "sycl.so"), filepath.Join(folder(t), "dlpackgen_oneapi_sycl.cpp"),
+	dir := trial.Built(t, "libraries", func(dir string) {
+		trial.Run(t, need.Program(t, "g++", "g++"), append(syclFlags(t), "-fPIC", "-shared", "-o", filepath.Join(dir, "sycl.so"), filepath.Join(folder(t), "dlpackgen_oneapi_sycl.cpp"),
 			"-L"+lib, "-Wl,-rpath,"+lib, "-lsycl")...)
-		run(t, need.Program(t, "gcc", "gcc"), append(strict, "-fPIC", "-shared", "-o", filepath.Join(dir, "levelzero.so"), filepath.Join(folder(t), "dlpackgen_oneapi.c"), "-ldl")...)
+		trial.Run(t, need.Program(t, "gcc", "gcc"), append(trial.Strict, "-fPIC", "-shared", "-o", filepath.Join(dir, "levelzero.so"), filepath.Join(folder(t), "dlpackgen_oneapi.c"), "-ldl")...)
 	})
 	return map[string]string{"sycl": filepath.Join(dir, "sycl.so"), "levelzero": filepath.Join(dir, "levelzero.so")}
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // golang builds the program in Go.
@@ -33,7 +35,7 @@ func TestGo(t *testing.T) {
 	program := golang(t, nil)
 	cmd := exec.Command("./run-level-zero.sh", program)
 	out := output(t, cmd, "L0ROOT="+levelZero(t)+"/root", "HIER=COMPOSITE")
-	assert.True(t, fits(append(inGo("2", "false", "oneapi: number: no device has an id; give NULL, in Go nil, if no other library of the program uses SYCL"), "false true"), out), "%q", out)
+	assert.True(t, trial.Fits(append(inGo("2", "false", "oneapi: number: no device has an id; give NULL, in Go nil, if no other library of the program uses SYCL"), "false true"), out), "%q", out)
 	out = output(t, exec.Command(program), "LD_LIBRARY_PATH="+standin(t, "-DNOGPU"))
 	assert.Equal(t, []string{"oneapi: Level Zero has started, and there is no GPU: there is none, or ZE_AFFINITY_MASK hides it"}, out)
 	out = output(t, exec.Command(golang(t, nil, "-tags", "nodevice")))
@@ -51,6 +53,6 @@ func TestGoOverSYCL(t *testing.T) {
 	for platform, devices := range map[string]string{"cpu": "1", "both": "3"} {
 		cmd, env := onPlatform(t, platform, program)
 		out := output(t, cmd, env...)
-		assert.True(t, fits(append(inGo(devices, "true", "<nil>"), "true true"), out), "%s %q", platform, out)
+		assert.True(t, trial.Fits(append(inGo(devices, "true", "<nil>"), "true true"), out), "%s %q", platform, out)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 func TestNothingIsLoadedBeforeItIsAsked(t *testing.T) {
@@ -41,9 +42,9 @@ func TestEachErrorAtTheStartHasItsText(t *testing.T) {
 	}
 	for _, c := range starts {
 		out := on(t, standin(t, c.macros...), "probe", "count", "ids", "info:h")
-		assert.True(t, fits([]string{"probe " + c.want, "count " + c.want, "ids " + c.want, "info " + c.want}, out), "%q", out)
+		assert.True(t, trial.Fits([]string{"probe " + c.want, "count " + c.want, "ids " + c.want, "info " + c.want}, out), "%q", out)
 	}
-	text := built(t, "text", func(dir string) {
+	text := trial.Built(t, "text", func(dir string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "libze_loader.so.1"), []byte("not a library"), 0o600))
 	})
 	assert.Regexp(t, `^probe 1 0 oneapi: the loader of Level Zero is not installed, or not where .*: .*(invalid ELF header|file too short); install`, on(t, text, "probe")[0])
@@ -53,10 +54,10 @@ func TestEachErrorAtTheStartHasItsText(t *testing.T) {
 // they have in SYCL's list.
 func TestADriverThatFailsIsLeftOut(t *testing.T) {
 	out := on(t, standin(t, "-DOLD=0"), "probe", "make:device:2", "ids", "id:0", "id:1", "info:p0", "alloc:2:4", "info:t0", "delete:0", "alloc:0:4", "drop:0:2")
-	assert.True(t, fits([]string{"probe ok 65551 1", "ids ok", "id ok 2", `id 9 0 oneapi: id: there is no device 1; there are 1, counted from 0`, `info ok 14 2 0 \+0 64`,
+	assert.True(t, trial.Fits([]string{"probe ok 65551 1", "ids ok", "id ok 2", `id 9 0 oneapi: id: there is no device 1; there are 1, counted from 0`, `info ok 14 2 0 \+0 64`,
 		"alloc ok 14 2 4 1 data", `info ok 14 2 0 \+0 16`, `alloc 9 0 oneapi: alloc: no device of Level Zero has the id 0; .*`}, out), "%q", out)
 	out = on(t, standin(t, "-DBROKEN=1"), "probe", "ids", "id:1", "alloc:1:4", "delete:0")
-	assert.True(t, fits([]string{"probe ok 65551 2", "ids ok", "id ok 1", "alloc ok 14 1 4 1 data"}, out), "%q", out)
+	assert.True(t, trial.Fits([]string{"probe ok 65551 2", "ids ok", "id ok 1", "alloc ok 14 1 4 1 data"}, out), "%q", out)
 }
 
 func TestAChildOfForkIsTold(t *testing.T) {
@@ -74,7 +75,7 @@ func TestWhatIsLinkedAndExported(t *testing.T) {
 		t.Skip("builds a library")
 	}
 	gcc, library := need.Program(t, "gcc", "gcc"), filepath.Join(t.TempDir(), "x.so")
-	run(t, gcc, append(strict, "-shared", "-fPIC", "-Wl,-z,defs", "-o", library, filepath.Join(folder(t), "dlpackgen_oneapi.c"), "-ldl")...)
+	trial.Run(t, gcc, append(trial.Strict, "-shared", "-fPIC", "-Wl,-z,defs", "-o", library, filepath.Join(folder(t), "dlpackgen_oneapi.c"), "-ldl")...)
 	out, err := exec.Command(need.Program(t, "nm", "binutils"), "-D", "--defined-only", "--format=just-symbols", library).Output()
 	require.NoError(t, err)
 	assert.Equal(t, []string{"dlpackgen_oneapi", "dlpackgen_usm"}, strings.Fields(string(out)))
@@ -100,8 +101,8 @@ func TestCompilersHaveNothingToSay(t *testing.T) {
 		{"aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu", "-O1"},
 	} {
 		t.Run(c.compiler, func(t *testing.T) {
-			flags := append(strict, c.flag, "-Wno-sign-conversion")
-			run(t, need.Program(t, c.compiler, c.debian), append(flags, "-c", "-o", filepath.Join(t.TempDir(), "x.o"), filepath.Join(folder(t), "dlpackgen_oneapi.c"))...)
+			flags := append(trial.Strict, c.flag, "-Wno-sign-conversion")
+			trial.Run(t, need.Program(t, c.compiler, c.debian), append(flags, "-c", "-o", filepath.Join(t.TempDir(), "x.o"), filepath.Join(folder(t), "dlpackgen_oneapi.c"))...)
 		})
 	}
 }
@@ -112,9 +113,10 @@ func threaded(t *testing.T, source string) (string, error) {
 	t.Helper()
 	need.Program(t, "setarch", "util-linux")
 	gcc, dir := need.Program(t, "gcc", "gcc"), t.TempDir()
-	run(t, gcc, "-std=gnu11", "-g", "-O1", "-DQUIET", "-fPIC", "-shared", "-I", folder(t), "-o", filepath.Join(dir, "libze_loader.so.1"), "testdata/standin.c", "-lpthread")
+	trial.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-DQUIET", "-fPIC", "-shared", "-I", folder(t), "-o", filepath.Join(dir, "libze_loader.so.1"), "testdata/standin.c", "-lpthread")
 	program := filepath.Join(dir, "threads")
-	run(t, gcc, "-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-I", source, "-o", program, "testdata/threads.c", filepath.Join(source, "dlpackgen_oneapi.c"), "-ldl", "-lpthread")
+	trial.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-DDEVICES=2", "-DOTHER=0", "-DROUNDS=100", `-DBACKEND_HEADER="dlpackgen_oneapi.h"`, "-DBACKEND_TABLE=dlpackgen_oneapi",
+		`-DBACKEND_LIBRARY="libze_loader.so.1"`, "-I", source, "-o", program, "../../internal/trial/testdata/threads.c", filepath.Join(source, "dlpackgen_oneapi.c"), "-ldl", "-lpthread")
 	cmd := exec.Command("timeout", "60", "setarch", "-R", program) // ThreadSanitizer of older compilers fails with more random addresses
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir, "TSAN_OPTIONS=halt_on_error=1", "ONEAPI_DEVICE_SELECTOR=level_zero:*")
 	out, err := cmd.CombinedOutput()
@@ -128,7 +130,7 @@ func TestThreads(t *testing.T) {
 	}
 	out, err := threaded(t, folder(t))
 	require.NoError(t, err, out)
-	assert.Equal(t, "done\n", out)
+	assert.Equal(t, "alive 0\n", out)
 }
 
 // Of two threads that keep a tensor for one stream at once, the later event is waited for.
@@ -137,9 +139,9 @@ func TestTheLaterEventStays(t *testing.T) {
 		t.Skip("builds the back end once more")
 	}
 	gcc, dir := need.Program(t, "gcc", "gcc"), t.TempDir()
-	run(t, gcc, "-std=gnu11", "-g", "-DQUIET", "-fPIC", "-shared", "-I", folder(t), "-o", filepath.Join(dir, "libze_loader.so.1"), "testdata/standin.c", "-lpthread")
+	trial.Run(t, gcc, "-std=gnu11", "-g", "-DQUIET", "-fPIC", "-shared", "-I", folder(t), "-o", filepath.Join(dir, "libze_loader.so.1"), "testdata/standin.c", "-lpthread")
 	program := filepath.Join(dir, "late")
-	run(t, gcc, "-std=gnu11", "-g", "-I", folder(t), "-o", program, "testdata/late.c", "-ldl", "-lpthread")
+	trial.Run(t, gcc, "-std=gnu11", "-g", "-I", folder(t), "-o", program, "testdata/late.c", "-ldl", "-lpthread")
 	cmd := exec.Command("timeout", "60", program)
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir, "ONEAPI_DEVICE_SELECTOR=level_zero:*")
 	out, err := cmd.CombinedOutput()

@@ -1,8 +1,6 @@
 package oneapi
 
 import (
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // mutants are back ends with one place changed, which a scenario must notice.
@@ -108,36 +107,21 @@ func found(t *testing.T, name string) scenario {
 // mutated gives a copy of the back end with one place changed.
 func mutated(t *testing.T, file, old, fresh string) string {
 	t.Helper()
-	dir := t.TempDir()
-	require.NoError(t, os.CopyFS(dir, os.DirFS(folder(t))))
-	path := filepath.Join(dir, file)
-	src, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, 1, strings.Count(string(src), old), "%s has %q once", file, old)
-	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(src), old, fresh, 1)), 0o600))
-	return dir
+	return trial.Mutated(t, folder(t), file, old, fresh)
 }
 
 // tried builds a mutant, quickly, and gives what comes of steps; nil for a crash.
 func tried(t *testing.T, source, driver string, words ...string) []string {
 	t.Helper()
 	gcc, program := need.Program(t, "gcc", "gcc"), filepath.Join(t.TempDir(), "client")
-	plain := built(t, "plain", func(dir string) {
+	plain := trial.Built(t, "plain", func(dir string) {
 		for _, name := range []string{"client", "made_levelzero"} {
-			run(t, gcc, "-std=gnu11", "-w", "-g", "-c", "-I", folder(t), "-o", filepath.Join(dir, name+".o"), "testdata/"+name+".c")
+			trial.Run(t, gcc, "-std=gnu11", "-w", "-g", "-c", "-I", folder(t), "-o", filepath.Join(dir, name+".o"), "testdata/"+name+".c")
 		}
 	})
-	run(t, gcc, "-std=gnu11", "-w", "-g", "-fsanitize=address", "-I", source, "-o", program, filepath.Join(plain, "client.o"), filepath.Join(plain, "made_levelzero.o"),
+	trial.Run(t, gcc, "-std=gnu11", "-w", "-g", "-fsanitize=address", "-I", source, "-o", program, filepath.Join(plain, "client.o"), filepath.Join(plain, "made_levelzero.o"),
 		filepath.Join(source, "dlpackgen_oneapi.c"), "-ldl", "-lpthread")
-	cmd := exec.Command("timeout", append([]string{"20", program}, words...)...)
-	cmd.Env = environ("LD_LIBRARY_PATH=" + driver)
-	var errs strings.Builder
-	cmd.Stderr = &errs
-	out, err := cmd.Output()
-	if err != nil || errs.Len() > 0 {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	return trial.Tried(environ("LD_LIBRARY_PATH="+driver), program, words...)
 }
 
 func TestEachGuardIsMissed(t *testing.T) {

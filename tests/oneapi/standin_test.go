@@ -11,22 +11,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // standin gives the folder of a variant of the stand-in, by its macros.
 func standin(t testing.TB, macros ...string) string {
 	t.Helper()
 	gcc := need.Program(t, "gcc", "gcc")
-	return built(t, "standin"+strings.NewReplacer(" ", "").Replace(strings.Join(macros, "")), func(dir string) {
+	return trial.Built(t, "standin"+strings.NewReplacer(" ", "").Replace(strings.Join(macros, "")), func(dir string) {
 		args := []string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden", "-fPIC", "-shared", "-I", folder(t)}
-		run(t, gcc, append(append(args, macros...), "-o", filepath.Join(dir, "libze_loader.so.1"), "testdata/standin.c", "-lpthread")...)
+		trial.Run(t, gcc, append(append(args, macros...), "-o", filepath.Join(dir, "libze_loader.so.1"), "testdata/standin.c", "-lpthread")...)
 	})
 }
 
 // on runs a client over a stand-in.
 func on(t testing.TB, driver string, words ...string) []string {
 	t.Helper()
-	return output(t, exec.Command(client(t, sanitized...), words...), "LD_LIBRARY_PATH="+driver)
+	return output(t, exec.Command(client(t, trial.Sanitized...), words...), "LD_LIBRARY_PATH="+driver)
 }
 
 // do runs steps against the usual stand-in, after its devices were numbered.
@@ -221,12 +222,12 @@ func TestTheDeleterAtExit(t *testing.T) {
 func TestWithoutANumbering(t *testing.T) {
 	out := on(t, standin(t), "probe", "log", "count", "info:h", "make:device:0", "info:p0", "id:0", "alloc:0:4", "stream:14:0:none", "import:0:p0:4", "finish:0:0", "drop:0:0")
 	want := `25 0 oneapi: .*: the ids of devices are SYCL's, which Level Zero does not know; set ONEAPI_DEVICE_SELECTOR=level_zero:\*, tell the ids by dlpackgen_usm\(\)->number, .*`
-	assert.True(t, fits([]string{"probe ok 65551 3", startLog, "count ok 3", `info ok 1 0 -1 \+-1 0`, "info " + want, "id " + want, "alloc " + want, "stream " + want, "import " + want, "finish " + want}, out), "%q", out)
+	assert.True(t, trial.Fits([]string{"probe ok 65551 3", startLog, "count ok 3", `info ok 1 0 -1 \+-1 0`, "info " + want, "id " + want, "alloc " + want, "stream " + want, "import " + want, "finish " + want}, out), "%q", out)
 }
 
 // A device that SYCL does not list has no id, and cannot be used.
 func TestDevicesThatSYCLDoesNotList(t *testing.T) {
 	out := on(t, standin(t), "probe", "ids:4:-:2", "id:0", "id:1", "id:2", "make:device:1", "info:p0", "alloc:2:4", "info:t0", "delete:0", "alloc:1:4", "drop:0:1")
-	assert.True(t, fits([]string{"probe ok .*", "ids ok", "id ok 4", `id 9 0 oneapi: id: SYCL does not list device 1; there are 3, counted from 0`, "id ok 2",
+	assert.True(t, trial.Fits([]string{"probe ok .*", "ids ok", "id ok 4", `id 9 0 oneapi: id: SYCL does not list device 1; there are 3, counted from 0`, "id ok 2",
 		`info 9 0 oneapi: pointer_info: the memory 0x\w+: SYCL does not list its device, number 1 of Level Zero`, "alloc ok 14 2 4 1 data", `info ok 14 2 2 \+0 16`, "alloc 9 .*"}, out), "%q", out)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // wheels gives the virtual environment with SYCL and dpnp, or skips.
@@ -38,8 +39,8 @@ func syclFlags(t testing.TB) []string {
 func syclObject(t testing.TB, key, source string, flags ...string) string {
 	t.Helper()
 	gxx := need.Program(t, "g++", "g++")
-	dir := built(t, key, func(dir string) {
-		run(t, gxx, append(append(syclFlags(t), flags...), "-I", folder(t), "-c", "-o", filepath.Join(dir, "x.o"), source)...)
+	dir := trial.Built(t, key, func(dir string) {
+		trial.Run(t, gxx, append(append(syclFlags(t), flags...), "-I", folder(t), "-c", "-o", filepath.Join(dir, "x.o"), source)...)
 	})
 	return filepath.Join(dir, "x.o")
 }
@@ -48,10 +49,10 @@ func syclObject(t testing.TB, key, source string, flags ...string) string {
 func syclLink(t testing.TB, key string, backEnd string) string {
 	t.Helper()
 	made := syclObject(t, "made", "testdata/made_sycl.cpp")
-	dir := built(t, "sycl"+key, func(dir string) {
+	dir := trial.Built(t, "sycl"+key, func(dir string) {
 		object, lib := filepath.Join(dir, "client.o"), filepath.Join(wheels(t), "lib")
-		run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-g", "-Wall", "-Wextra", "-I", folder(t), "-c", "-o", object, "testdata/client.c")
-		run(t, "g++", "-o", filepath.Join(dir, "client"), object, made, backEnd, "-L"+lib, "-Wl,-rpath,"+lib, "-lsycl", "-ldl", "-lpthread")
+		trial.Run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-g", "-Wall", "-Wextra", "-I", folder(t), "-c", "-o", object, "testdata/client.c")
+		trial.Run(t, "g++", "-o", filepath.Join(dir, "client"), object, made, backEnd, "-L"+lib, "-Wl,-rpath,"+lib, "-lsycl", "-ldl", "-lpthread")
 	})
 	return filepath.Join(dir, "client")
 }
@@ -99,7 +100,7 @@ func TestSYCLListsDevices(t *testing.T) {
 	} {
 		out := onSYCL(t, platform, "probe", "count", "devices")
 		want = append([]string{fmt.Sprintf(`probe ok 20\d{6} %d`, len(want)), fmt.Sprintf("count ok %d", len(want))}, want...)
-		assert.True(t, fits(want, out), "%s %q", platform, out)
+		assert.True(t, trial.Fits(want, out), "%s %q", platform, out)
 	}
 }
 
@@ -193,7 +194,7 @@ func TestSYCLWithoutADevice(t *testing.T) {
 	cmd := exec.Command(syclClient(t), "probe", "count", "alloc:0:4", "info:h", "ids")
 	out := output(t, cmd, noVendors, "ONEAPI_DEVICE_SELECTOR=cuda:*")
 	want := `4 0 oneapi: SYCL lists no device: no driver is found, or ONEAPI_DEVICE_SELECTOR hides them; install a driver`
-	assert.True(t, fits([]string{"probe " + want, "count " + want, "alloc " + want, "info " + want, "ids " + want}, out), "%q", out)
+	assert.True(t, trial.Fits([]string{"probe " + want, "count " + want, "alloc " + want, "info " + want, "ids " + want}, out), "%q", out)
 }
 
 // Level Zero in C, told how SYCL numbers its devices, numbers memory of SYCL as SYCL
@@ -212,15 +213,15 @@ func TestLevelZeroAgreesWithSYCL(t *testing.T) {
 	} {
 		cmd, env := onPlatform(t, c.platform, program, c.steps...)
 		out := output(t, cmd, append(env, "ONEAPI_DEVICE_SELECTOR="+c.selector)...)
-		assert.True(t, fits(c.want, out), "%q\n%q", c.want, out)
+		assert.True(t, trial.Fits(c.want, out), "%q\n%q", c.want, out)
 	}
 }
 
 // cObject is the back end over Level Zero.
 func cObject(t testing.TB) string {
 	t.Helper()
-	dir := built(t, "levelzero", func(dir string) {
-		run(t, need.Program(t, "gcc", "gcc"), append(strict, "-c", "-o", filepath.Join(dir, "x.o"), filepath.Join(folder(t), "dlpackgen_oneapi.c"))...)
+	dir := trial.Built(t, "levelzero", func(dir string) {
+		trial.Run(t, need.Program(t, "gcc", "gcc"), append(trial.Strict, "-c", "-o", filepath.Join(dir, "x.o"), filepath.Join(folder(t), "dlpackgen_oneapi.c"))...)
 	})
 	return filepath.Join(dir, "x.o")
 }
@@ -274,7 +275,7 @@ func TestEachGuardForSYCLIsMissed(t *testing.T) {
 	text := "#include <cstdlib>\nstatic bool mutant(int n) { const char *m = std::getenv(\"MUTANT\"); return m && std::atoi(m) == n; }\n#include \"dlpackgen_oneapi_sycl.cpp\"\n"
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	object := filepath.Join(source, "all.o")
-	run(t, need.Program(t, "g++", "g++"), append(syclFlags(t), "-w", "-c", "-o", object, file)...)
+	trial.Run(t, need.Program(t, "g++", "g++"), append(syclFlags(t), "-w", "-c", "-o", object, file)...)
 	program := syclLink(t, "mutants", object)
 	for i, m := range syclMutants {
 		s := particularly(t, m.platform, m.scenario)
@@ -337,7 +338,7 @@ func TestFindingSYCL(t *testing.T) {
 	link, err := find("link", python)
 	require.NoError(t, err)
 	program := filepath.Join(dir, "program")
-	run(t, "sh", "-c", "g++ "+compile+" -I "+folder(t)+" -o "+program+" testdata/probe.cpp "+syclObject(t, "backend", filepath.Join(folder(t), "dlpackgen_oneapi_sycl.cpp"))+" "+link)
+	trial.Run(t, "sh", "-c", "g++ "+compile+" -I "+folder(t)+" -o "+program+" testdata/probe.cpp "+syclObject(t, "backend", filepath.Join(folder(t), "dlpackgen_oneapi_sycl.cpp"))+" "+link)
 	cmd, env := onPlatform(t, "cpu", program)
 	assert.Equal(t, []string{"oneapi 1", "14 0", "13"}, output(t, cmd, env...))
 }

@@ -17,13 +17,14 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // golang builds the program in Go.
 func golang(t *testing.T, flags ...string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "golang")
-	run(t, "go", append(append([]string{"build", "-o", program}, flags...), "./testdata/golang")...)
+	trial.Run(t, "go", append(append([]string{"build", "-o", program}, flags...), "./testdata/golang")...)
 	return program
 }
 
@@ -33,7 +34,7 @@ func python(t *testing.T) []string {
 	interpreter, gcc, dir := need.Python(t), need.Program(t, "gcc", "gcc"), t.TempDir()
 	out, err := exec.Command(interpreter, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
 	require.NoError(t, err)
-	run(t, gcc, "-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000",
+	trial.Run(t, gcc, "-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000",
 		"-I", strings.TrimSpace(string(out)), "-I", filepath.Join(golden.Root(t), "gen", "c"), "-I", backend(t),
 		"-o", filepath.Join(dir, "dlpackgen_shm.abi3.so"), filepath.Join(backend(t), "python", "dlpackgen_shm_module.c"),
 		filepath.Join(backend(t), "dlpackgen_shm.c"))

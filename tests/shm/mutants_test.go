@@ -1,7 +1,6 @@
 package shm
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // mutants are the back end with one place changed, which a scenario or a group of
@@ -93,19 +93,12 @@ func notices(program, scenario string) bool {
 // mutated gives a client of the back end with one place changed.
 func mutated(t *testing.T, file, old, fresh string) string {
 	t.Helper()
-	gcc, dir := need.Program(t, "gcc", "gcc"), t.TempDir()
-	require.NoError(t, os.CopyFS(dir, os.DirFS(backend(t))))
-	path := filepath.Join(dir, file)
-	src, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, 1, strings.Count(string(src), old), "%s has %q once", file, old)
-	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(src), old, fresh, 1)), 0o600))
-	object := filepath.Join(built.dir, "client.o")
-	built.mutable.Do(func() {
-		run(t, gcc, "-std=gnu11", "-w", "-g", "-c", "-I", backend(t), "-o", object, "testdata/client.c")
-	})
+	gcc, dir := need.Program(t, "gcc", "gcc"), trial.Mutated(t, backend(t), file, old, fresh)
+	object := filepath.Join(trial.Built(t, "plain", func(dir string) {
+		trial.Run(t, gcc, "-std=gnu11", "-w", "-g", "-c", "-I", backend(t), "-o", filepath.Join(dir, "client.o"), "testdata/client.c")
+	}), "client.o")
 	program := filepath.Join(dir, "client")
-	run(t, gcc, "-std=gnu11", "-w", "-g", "-fsanitize=address", "-I", dir, "-o", program, object, filepath.Join(dir, "dlpackgen_shm.c"), "-lpthread")
+	trial.Run(t, gcc, "-std=gnu11", "-w", "-g", "-fsanitize=address", "-I", dir, "-o", program, object, filepath.Join(dir, "dlpackgen_shm.c"), "-lpthread")
 	return program
 }
 

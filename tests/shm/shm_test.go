@@ -3,13 +3,11 @@
 package shm
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -17,63 +15,40 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
-
-// built is what all tests share.
-var built struct {
-	dir             string
-	client, mutable sync.Once
-}
 
 func TestMain(m *testing.M) {
 	if runtime.GOOS != "linux" {
 		return // the back end is Linux's alone
 	}
-	dir, err := os.MkdirTemp("", "shm-")
-	if err != nil {
-		os.Exit(2)
-	}
-	built.dir = dir
-	code := m.Run()
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
+	os.Exit(trial.Main(m, "shm"))
 }
 
 // backend is the folder of the back end.
 func backend(t testing.TB) string { return filepath.Join(golden.Root(t), "backends", "shm") }
 
-func run(t testing.TB, name string, args ...string) {
-	t.Helper()
-	out, err := exec.Command(name, args...).CombinedOutput()
-	require.NoError(t, err, "%s %s\n%s", name, strings.Join(args, " "), out)
-}
-
 // client gives the program in C, under AddressSanitizer.
 func client(t testing.TB) string {
 	t.Helper()
-	gcc, program := need.Program(t, "gcc", "gcc"), filepath.Join(built.dir, "client")
-	built.client.Do(func() {
-		run(t, gcc, "-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
-			"-I", backend(t), "-o", program, "testdata/client.c", filepath.Join(backend(t), "dlpackgen_shm.c"), "-lpthread")
+	gcc := need.Program(t, "gcc", "gcc")
+	dir := trial.Built(t, "client", func(dir string) {
+		trial.Run(t, gcc, append(append([]string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-I", backend(t), "-o", filepath.Join(dir, "client")}, trial.Sanitized...),
+			"testdata/client.c", filepath.Join(backend(t), "dlpackgen_shm.c"), "-lpthread")...)
 	})
-	return program
+	return filepath.Join(dir, "client")
 }
 
 // does runs the client and gives the lines that it printed.
 func does(t testing.TB, program string, words ...string) []string {
 	t.Helper()
-	cmd := exec.Command("timeout", append([]string{"60", program}, words...)...)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	require.NoError(t, cmd.Run(), "%v\n%s%s", words, out.String(), errs.String())
-	require.Empty(t, errs.String(), "%v", words)
-	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	return trial.Lines(t, exec.Command(program, words...))
 }
 
 func TestEveryDialectOfC(t *testing.T) {
 	gcc := need.Program(t, "gcc", "gcc")
 	for _, dialect := range []string{"c99", "c11", "gnu17"} {
-		run(t, gcc, "-std="+dialect, "-O2", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic", "-Werror",
+		trial.Run(t, gcc, "-std="+dialect, "-O2", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic", "-Werror",
 			"-c", "-o", os.DevNull, filepath.Join(backend(t), "dlpackgen_shm.c"))
 	}
 }
@@ -83,7 +58,7 @@ func TestEveryDialectOfC(t *testing.T) {
 func TestItExportsOneSymbol(t *testing.T) {
 	gcc, nm := need.Program(t, "gcc", "gcc"), need.Program(t, "nm", "binutils")
 	object := filepath.Join(t.TempDir(), "shm.o")
-	run(t, gcc, "-O2", "-c", "-o", object, filepath.Join(backend(t), "dlpackgen_shm.c"))
+	trial.Run(t, gcc, "-O2", "-c", "-o", object, filepath.Join(backend(t), "dlpackgen_shm.c"))
 	out, err := exec.Command(nm, "--defined-only", "--extern-only", "--format=just-symbols", object).Output()
 	require.NoError(t, err)
 	assert.Equal(t, "dlpackgen_shm\n", string(out))
@@ -212,7 +187,7 @@ func TestTheDeadLeaveNothingBehind(t *testing.T) {
 func threaded(t *testing.T, source string) (string, error) {
 	t.Helper()
 	gcc, setarch, program := need.Program(t, "gcc", "gcc"), need.Program(t, "setarch", "util-linux"), filepath.Join(t.TempDir(), "client")
-	run(t, gcc, "-std=gnu11", "-g", "-O1", "-w", "-fsanitize=thread", "-I", source, "-o", program, "testdata/client.c",
+	trial.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-w", "-fsanitize=thread", "-I", source, "-o", program, "testdata/client.c",
 		filepath.Join(source, "dlpackgen_shm.c"), "-lpthread")
 	cmd := exec.Command("timeout", "120", setarch, "-R", program, "threads")
 	cmd.Env = append(os.Environ(), "TSAN_OPTIONS=halt_on_error=1") // what races may also hang
@@ -236,7 +211,7 @@ func TestCpp(t *testing.T) {
 	}
 	gcc, gpp, dir := need.Program(t, "gcc", "gcc"), need.Program(t, "g++", "g++"), t.TempDir()
 	object, program := filepath.Join(dir, "shm.o"), filepath.Join(dir, "program")
-	run(t, gcc, "-O1", "-c", "-o", object, filepath.Join(backend(t), "dlpackgen_shm.c"))
-	run(t, gpp, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-I", backend(t), "-o", program, "testdata/client.cpp", object, "-lpthread")
+	trial.Run(t, gcc, "-O1", "-c", "-o", object, filepath.Join(backend(t), "dlpackgen_shm.c"))
+	trial.Run(t, gpp, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-I", backend(t), "-o", program, "testdata/client.cpp", object, "-lpthread")
 	assert.Equal(t, []string{"allocated 12, then shm: alloc: there is no device 1; the CPU is 0"}, does(t, program))
 }

@@ -2,12 +2,10 @@
  * whose work is done at once. It keeps the books, writes each call down, and fails
  * where it is told to. LESS leaves a function out; VERSION is its
  * version; with QUIET nothing is written down. */
-#include <pthread.h>
-#include <stdarg.h>
+#include "../../../internal/trial/testdata/notes.h"
+
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #ifndef VERSION
 #define VERSION 70
@@ -19,49 +17,11 @@ typedef struct stream { int device; } stream;
 typedef struct event { int live; } event;
 
 static struct range { char *start; size_t size; int device, shared; } ranges[RANGES];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char notes[1 << 14];
-static size_t noted;
-static struct { char name[40]; int code; } injected[4];
 static int count = 2, alive;
 
-static int note(const char *name, const char *format, ...) {
-	int code = OK;
-	va_list values;
-#ifdef QUIET
-	return OK;
-#endif
-	pthread_mutex_lock(&lock);
-	if (noted < sizeof notes - 256) {
-		noted += (size_t)snprintf(notes + noted, 64, "%s(", name);
-		va_start(values, format);
-		noted += (size_t)vsnprintf(notes + noted, 128, format, values);
-		va_end(values);
-		noted += (size_t)snprintf(notes + noted, 8, ") ");
-	}
-	for (int i = 0; i < 4; i++)
-		if (!strcmp(injected[i].name, name)) code = injected[i].code;
-	pthread_mutex_unlock(&lock);
-	return code;
-}
-#define NOTE(...) do { const int code = note(__VA_ARGS__); if (code) return code; } while (0)
+#define NOTE(...) do { const int code = (int)note(__VA_ARGS__); if (code) return code; } while (0)
 
 /* What tests tell it. */
-void standin_take(char *out, size_t room) {
-	pthread_mutex_lock(&lock);
-	snprintf(out, room, "%s", notes);
-	noted = 0, notes[0] = 0;
-	pthread_mutex_unlock(&lock);
-}
-void standin_inject(const char *name, unsigned code, int after) {
-	(void)after;
-	for (int i = 0; i < 4; i++) {
-		if (injected[i].name[0] && strcmp(injected[i].name, name)) continue;
-		snprintf(injected[i].name, sizeof injected[i].name, "%s", code ? name : "");
-		injected[i].code = (int)code;
-		return;
-	}
-}
 void standin_devices(int n) { count = n; }
 int standin_alive(void) { return __atomic_load_n(&alive, __ATOMIC_RELAXED); }
 int standin_depth(void) { return 0; }

@@ -3,12 +3,13 @@
  * is malloc's, and copies are done at once. Variants, by macro:
  * LOOKUP 2, 1, 0: which lookup function there is; DRIVER: the version; MISSING: a
  * symbol that no lookup finds; STUB: everything gives 34; QUIET: nothing is noted. */
-#include <pthread.h>
-#include <stdarg.h>
+#ifdef STUB
+#define NOTES_FIRST(name) return 34
+#endif
+#include "../../../internal/trial/testdata/notes.h"
+
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #ifndef LOOKUP
 #define LOOKUP 2
@@ -30,56 +31,13 @@ enum { DEVICES = 3, RANGES = 256 };
 static struct context primaries[DEVICES] = {{0, 1}, {1, 1}, {2, 1}}, foreigners[DEVICES] = {{0, 0}, {1, 0}, {2, 0}};
 static _Atomic int active[DEVICES];
 static struct range { char *start; size_t size; unsigned type, managed, mapped; int ordinal; context owner; } ranges[RANGES];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char notes[1 << 16];
-static size_t noted;
-static struct { char name[40]; result code; int after; } injected[8];
 static _Atomic int alive_streams;
 static int initialized, count = DEVICES, default_captured, alive_events, alive_memory, needs_current;
 static __thread context stack[16];
 static __thread int depth;
 static __thread unsigned mode; /* of captures: global */
 
-/* Writes a call down, and gives the error that it is to fail with, or 0. */
-static result note(const char *name, const char *format, ...) {
-	result code = 0;
-#ifdef STUB
-	return 34;
-#endif
-#ifndef QUIET
-	va_list values;
-	pthread_mutex_lock(&lock);
-	if (noted < sizeof notes - 256) {
-		noted += (size_t)snprintf(notes + noted, 64, "%s(", name);
-		va_start(values, format);
-		noted += (size_t)vsnprintf(notes + noted, 128, format, values);
-		va_end(values);
-		noted += (size_t)snprintf(notes + noted, 8, ") ");
-	}
-	for (int i = 0; i < 8; i++)
-		if (!strcmp(injected[i].name, name) && injected[i].after-- <= 0) code = injected[i].code;
-	pthread_mutex_unlock(&lock);
-#else
-	(void)name, (void)format;
-#endif
-	return code;
-}
-
 /* What tests tell it. */
-void standin_take(char *out, size_t room) {
-	pthread_mutex_lock(&lock);
-	snprintf(out, room, "%s", notes);
-	noted = 0, notes[0] = 0;
-	pthread_mutex_unlock(&lock);
-}
-void standin_inject(const char *name, unsigned code, int after) {
-	for (int i = 0; i < 8; i++) {
-		if (injected[i].name[0] && strcmp(injected[i].name, name)) continue;
-		snprintf(injected[i].name, sizeof injected[i].name, "%s", code ? name : "");
-		injected[i].code = code, injected[i].after = after;
-		return;
-	}
-}
 void standin_devices(int n) { count = n; }
 void standin_needs_current(int on) { needs_current = on; }
 void standin_default_captured(int on) { default_captured = on; }

@@ -8,11 +8,12 @@
  * BROKEN: of one that does not tell its devices; QUIET: nothing is noted. */
 #include "levelzero_types.h"
 
-#include <pthread.h>
-#include <stdarg.h>
-#include <stdio.h>
+static int ended;
+#define OUT __attribute__((visibility("default")))
+#define NOTES_FIRST(name) if (ended) fprintf(stderr, "%s after the end\n", name)
+#include "../../../internal/trial/testdata/notes.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 #ifndef VERSION
 #define VERSION 65551
@@ -26,7 +27,6 @@
 #ifndef BROKEN
 #define BROKEN -1
 #endif
-#define OUT __attribute__((visibility("default")))
 
 typedef unsigned int result;
 enum { INVALID = 0x78000004, TOO_LARGE = 0x78000009, NOT_READY = 1 };
@@ -43,51 +43,11 @@ static struct _ze_device_handle_t devices[4][3] = {
     {{0, 0, -1, 1}, {0, 0, 0, 1}, {0, 0, 1, 1}}, {{0, 1, -1, 1}, {0, 1, 0, 1}, {0, 1, 1, 1}}, {{1, 2, -1, 1}}, {{2, 3, -1, 0}}};
 static struct _ze_context_handle_t defaults[3] = {{0}, {1}, {2}};
 static struct range { char *start; size_t size; int kind; driver_context context; driver_device device; } ranges[256];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char notes[1 << 16];
-static size_t noted;
-static struct { char name[40]; result code; int after; } injected[8];
-static int alive_memory, lists, events, hold_all, ended;
+static int alive_memory, lists, events, hold_all;
 
-/* Writes a call down, and gives the error that it is to fail with, or 0. */
-static result note(const char *name, const char *format, ...) {
-	result code = 0;
-	if (ended) fprintf(stderr, "%s after the end\n", name);
-#ifndef QUIET
-	va_list values;
-	pthread_mutex_lock(&lock);
-	if (noted < sizeof notes - 256) {
-		noted += (size_t)snprintf(notes + noted, 64, "%s(", name);
-		va_start(values, format);
-		noted += (size_t)vsnprintf(notes + noted, 128, format, values);
-		va_end(values);
-		noted += (size_t)snprintf(notes + noted, 8, ") ");
-	}
-	for (int i = 0; i < 8; i++)
-		if (!strcmp(injected[i].name, name) && injected[i].after-- <= 0) code = injected[i].code;
-	pthread_mutex_unlock(&lock);
-#else
-	(void)name, (void)format;
-#endif
-	return code;
-}
 #define NOTE(...) do { const result noted_ = note(__VA_ARGS__); if (noted_) return noted_; } while (0)
 
 /* What tests tell it. */
-OUT void standin_take(char *out, size_t room) {
-	pthread_mutex_lock(&lock);
-	snprintf(out, room, "%s", notes);
-	noted = 0, notes[0] = 0;
-	pthread_mutex_unlock(&lock);
-}
-OUT void standin_inject(const char *name, unsigned code, int after) {
-	for (int i = 0; i < 8; i++) {
-		if (injected[i].name[0] && strcmp(injected[i].name, name)) continue;
-		snprintf(injected[i].name, sizeof injected[i].name, "%s", code ? name : "");
-		injected[i].code = code, injected[i].after = after;
-		return;
-	}
-}
 OUT int standin_alive(void) { return __atomic_load_n(&alive_memory, __ATOMIC_RELAXED); }
 static void work(driver_list list) {
 	for (int i = 0; i < list->queued; i++) list->signals[i]->signalled = 1;

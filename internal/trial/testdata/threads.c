@@ -10,8 +10,11 @@
 #define DEVICES 3 /* how many there are, and a stream that each has */
 #define OTHER 2
 #endif
+#ifndef ROUNDS
+#define ROUNDS 200
+#endif
 
-enum { THREADS = 8, ROUNDS = 200 };
+enum { THREADS = 8 };
 static DLManagedTensorVersioned *shared;
 static pthread_barrier_t all;
 

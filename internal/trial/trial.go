@@ -1,0 +1,125 @@
+// Package trial is what the tests of back ends share: programs that are built once,
+// steps that they are given and the lines that come of them, and sources with one
+// place changed. It is for tests only.
+package trial
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Strict are gcc's and clang's flags for what a user compiles.
+var Strict = []string{"-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic", "-Werror"}
+
+// Sanitized are the flags of AddressSanitizer, which finds leaks as well.
+var Sanitized = []string{"-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
+
+// shared is what the tests of one binary build once: the key names it.
+var shared struct {
+	sync.Mutex
+	dir  string
+	once map[string]*sync.Once
+}
+
+// Main runs tests with a folder for what Built makes, and gives the code to exit with.
+func Main(m *testing.M, name string) int {
+	dir, err := os.MkdirTemp("", name+"-")
+	if err != nil {
+		return 2
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	shared.dir, shared.once = dir, map[string]*sync.Once{}
+	return m.Run()
+}
+
+// Built gives the folder of a key, which fill filled the first time.
+func Built(t testing.TB, key string, fill func(dir string)) string {
+	t.Helper()
+	dir := filepath.Join(shared.dir, key)
+	shared.Lock()
+	once := shared.once[key]
+	if once == nil {
+		once = &sync.Once{}
+		shared.once[key] = once
+	}
+	shared.Unlock()
+	once.Do(func() {
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+		fill(dir)
+	})
+	return dir
+}
+
+// Run runs a program that must succeed.
+func Run(t testing.TB, name string, args ...string) {
+	t.Helper()
+	out, err := exec.Command(name, args...).CombinedOutput()
+	require.NoError(t, err, "%s %s\n%s", name, strings.Join(args, " "), out)
+}
+
+// Lines runs a command that must succeed without a word of complaint, and gives the
+// lines that it printed. One that waits for ever is ended, which takes minutes: no
+// machine may be too slow.
+func Lines(t testing.TB, cmd *exec.Cmd) []string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	require.NoError(t, cmd.Start())
+	limit := time.AfterFunc(5*time.Minute, func() { _ = cmd.Process.Kill() })
+	err := cmd.Wait()
+	limit.Stop()
+	require.NoError(t, err, "%v\n%s%s", cmd.Args, out.String(), errs.String())
+	require.Empty(t, errs.String(), "%v", cmd.Args)
+	return split(out.String())
+}
+
+// Tried gives the lines of a program that may be broken, or nil if it fails, complains,
+// or waits for ever.
+func Tried(env []string, program string, words ...string) []string {
+	cmd := exec.Command("timeout", append([]string{"20", program}, words...)...)
+	var errs bytes.Buffer
+	cmd.Env, cmd.Stderr = env, &errs
+	out, err := cmd.Output()
+	if err != nil || errs.Len() > 0 {
+		return nil
+	}
+	return split(string(out))
+}
+
+func split(text string) []string { return strings.Split(strings.TrimSuffix(text, "\n"), "\n") }
+
+// Fits tells whether lines are those that are wanted, as regular expressions.
+func Fits(want, lines []string) bool {
+	if len(lines) != len(want) {
+		return false
+	}
+	for i := range want {
+		if !regexp.MustCompile("^(?:" + want[i] + ")$").MatchString(lines[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// Mutated gives a copy of a folder in which one place of a file, which must stand
+// there once, is another.
+func Mutated(t testing.TB, source, file, old, fresh string) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(source)))
+	path := filepath.Join(dir, file)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(text), old), "%s has %q once", file, old)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), old, fresh, 1)), 0o600))
+	return dir
+}
