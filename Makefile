@@ -7,7 +7,7 @@
 # make fuzz-long gives hostile tensors to the validators of C, C++ and Python; RUNS=100000000, a few hours
 ONLY ?= all
 RUNS ?= 100000000
-FUZZTIME ?= 10s
+FUZZTIME ?= 5s
 # A build must not depend on whether the checkout has a readable .git.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 

@@ -25,7 +25,6 @@ func clients(t *testing.T, to torches, dir string) {
 // Modules over dlpackgen_python ask the compiled table first.
 func TestModulesInC(t *testing.T) {
 	to, dir := modules(t)
-	clients(t, to, dir)
 	for _, name := range found(t, "adopted.py", `^def (test_\w+)`) {
 		t.Run(name, func(t *testing.T) {
 			out, err := script(to, dir, nil, "adopted.py", name)
@@ -38,7 +37,6 @@ func TestModulesInC(t *testing.T) {
 // What must become of each tensor of torch is the same with the table in place.
 func TestClientsWithTheTable(t *testing.T) {
 	to, dir := modules(t)
-	clients(t, to, dir)
 	for _, library := range []string{"torch", "numpy", "tvm-ffi"} {
 		t.Run(library, func(t *testing.T) {
 			out, err := script(to, dir, nil, "../clients/ours.py", "--install=dlpackgen_torch", library)

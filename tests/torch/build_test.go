@@ -165,6 +165,7 @@ func modules(t *testing.T) (torches, string) {
 	buildOnce.Do(func() {
 		errBuild = to.build(t, generated(t), library, "-O1")
 		helper(t, library)
+		clients(t, to, library)
 		to.devices(t)
 	})
 	require.NoError(t, errBuild)

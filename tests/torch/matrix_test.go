@@ -45,7 +45,6 @@ func rows(text, begins string) (all [][]string) {
 func TestTheClientMatrixWithTheTable(t *testing.T) {
 	to, dir := modules(t)
 	nanobind(t, to, dir)
-	clients(t, to, dir)
 	text, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "clients.md"))
 	require.NoError(t, err)
 	out, err := script(to, dir, nil, "../clients/matrix.py", "--install=dlpackgen_torch")

@@ -2,20 +2,14 @@ package torch
 
 import (
 	"fmt"
-	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
 // mutant is a text of a source that is replaced, and what notices it.
@@ -49,7 +43,7 @@ var mutants = map[string]mutant{
 	"modes are included":               {"take.hpp", "  const BelowModes below;\n  return wrap", "  return wrap", "consume.py test_copies_are_made_below_the_modes"},
 	"modes allocate":                   {"table.hpp", "  const BelowModes below;\n", "", "give.py test_new_tensors_are_made_below_the_modes"},
 	"objects of devices are not kept":  {"table.hpp", "source.device.is_cpu() ? deleter : delete_after_work<deleter>", "deleter", "device.py test_the_table_keeps_memory_as_well"},
-	"a type has another name":          {"dtype.hpp", "    {c10::ScalarType::UInt64, {kDLUInt, 64, 1}},\n", "    {c10::ScalarType::UInt64, {kDLInt, 64, 1}},\n", "table.py test_what_pytorch_lends_is_lent"},
+	"a type has another name":          {"dtype.hpp", "return number < detail::scalar_types ?", "if (scalar == c10::ScalarType::UInt64) return DLDataType{kDLInt, 64, 1};\n  return number < detail::scalar_types ?", "table.py test_what_pytorch_lends_is_lent"},
 	"deleters meet errors":             {"taken.hpp", "if (owned) delete_managed<Struct>(owned.release());", "owned.reset();", "consume.py test_deleters_do_not_meet_errors"},
 	"deleters leave errors":            {"taken.hpp", "if (holds_the_gil()) error.emplace();", "", "consume.py test_errors_of_others_that_succeed_are_not_kept"},
 	"errors beside success are kept":   {"offered.hpp", "  PyErr_Clear();\n  if (managed == nullptr)", "  if (managed == nullptr)", "consume.py test_errors_of_others_that_succeed_are_not_kept"},
@@ -75,7 +69,7 @@ var mutants = map[string]mutant{
 	"exceptions of Python are lost":    {"errors.hpp", "  if (PyErr_Occurred() != nullptr) return -1;\n  try {\n    throw;\n  } catch (python_error& e) {\n    e.restore();\n", "  try {\n    throw;\n", "table.py test_exceptions_of_python_keep_their_class"},
 	"lent shapes are given":            {"owned.hpp", "  owned.managed.dl_tensor.shape = numbers;\n", "", "table.py test_what_is_given_does_not_change"},
 	"many dimensions have no room":     {"owned.hpp", "if (view.ndim > roomy_dimensions)", "if (false)", "table.py test_what_is_given_does_not_change"},
-	"the storage is not held":          {"owned.hpp", "explicit Export(const Kept& keep) : kept(keep) {}", "explicit Export(const Kept& keep) : kept(keep) { if constexpr (!std::is_pointer_v<Kept>) kept = Kept(); }", "table.py test_deleters_give_back_once"},
+	"the storage is not held":          {"owned.hpp", "return make_export<c10::Storage>([&] { return shared ? share_lazily(storage) : storage; });", "return make_export<c10::Storage>([] { return c10::Storage(); });", "table.py test_deleters_give_back_once"},
 	"deleters do nothing":              {"owned.hpp", "if (Py_IsInitialized() != 0) drop", "if (false) drop", "table.py test_deleters_give_back_once"},
 	"deleters run after the end":       {"owned.hpp", "if (Py_IsInitialized() != 0) drop", "if (true) drop", "ending.py memory of NumPy after the end"},
 	"objects need no GIL":              {"held.hpp", "  if (!holds_the_gil()) return delete_from_afar(held);\n", "", "held.py test_deleters_wait_for_the_gil"},
@@ -84,7 +78,7 @@ var mutants = map[string]mutant{
 	"objects are not given back":       {"held.hpp", "  Py_DECREF(held->kept);\n  drop(held);\n}\n\n// The reference", "  drop(held);\n}\n\n// The reference", "held.py test_objects_are_held_once"},
 	"threads give no object back":      {"held.hpp", "  Py_DECREF(held->kept);\n  PyGILState_Release", "  PyGILState_Release", "held.py test_deleters_without_the_gil"},
 	"objects go after the end":         {"held.hpp", "  if (Py_IsInitialized() == 0) return;", "  if (false) return;", "ending.py an object deleted after the end"},
-	"threads cannot be taken":          {"held.hpp", "inline void delete_held(DLManagedTensorVersioned* self) {", "inline void delete_held(DLManagedTensorVersioned* self) noexcept {", "ending.py a thread that waits to delete an object"},
+	"threads cannot be taken":          {"held.hpp", "return delete_from_afar(held);", "return [held]() noexcept { delete_from_afar(held); }();", "ending.py a thread that waits to delete an object"},
 	"installed tables hold objects":    {"table.hpp", "return &detail::exchange_table<access, detail::own_memory<access>>;", "return &detail::exchange_table<access, own_object>;", "table.py test_deleters_give_back_once"},
 	"the module goes":                  {"module.cpp", "  Py_INCREF(module);  // for ever: consumers keep the table and what it points to\n", "", "ending.py the module after the end"},
 	"rooms are lost":                   {"owned.hpp", "    Pool<Export<Kept>>::give(room);\n    throw;", "    throw;", "failing.py test_lazy_exports"},
@@ -116,147 +110,98 @@ var mutants = map[string]mutant{
 	"shared memory is separated":       {"adopted.hpp", "read_plain<Access::read>(impl, *out)", "read_plain<Access::write>(impl, *out)", "adopted.py test_reading_separates_nothing"},
 }
 
-// prelude is what all sources include of torch, compiled once for all mutants.
-const prelude = `#include <ATen/Context.h>
-#include <ATen/DLConvertor.h>
-#include <torch/csrc/Exceptions.h>
-#include <torch/csrc/autograd/python_variable.h>
-`
-
-// precompiled makes the prelude, and gives the flags to use it by.
-func precompiled(t *testing.T, to torches) []string {
+// withMutants writes the sources with all mutants, of which a process has at most one, and
+// gives the flags that they need.
+func withMutants(t *testing.T, headers string, all map[string]mutant) []string {
 	t.Helper()
-	header := filepath.Join(t.TempDir(), "prelude.hpp")
-	require.NoError(t, os.WriteFile(header, []byte("#include <dlpack/dlpack.h>\n"+prelude), 0o600))
-	flags := append(to.flags(generated(t), filepath.Join(golden.Root(t), "gen", "c")), "-O0", "-x", "c++-header", header, "-o", header+".gch")
-	out, err := exec.Command(need.Program(t, "g++", "g++"), flags...).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return []string{"-O0", "-include", header}
-}
-
-// batch is a set of mutants that are built together, since a build takes long: no two
-// of them are for the same test, and few in the same file, where one may hide the other.
-type batch struct {
-	names []string
-	texts map[string]string // by file
-	tests map[string]bool
-	files map[string]int // how many there are
-}
-
-// add puts a mutant in, if it fits.
-func (b *batch) add(name string, m mutant, most, inFile int) bool {
-	if len(b.names) >= most || b.tests[m.script] || b.files[m.file] >= inFile || strings.Count(b.texts[m.file], m.old) != 1 {
-		return false
-	}
-	b.texts[m.file] = strings.Replace(b.texts[m.file], m.old, m.replacement, 1)
-	b.tests[m.script] = true
-	b.files[m.file]++
-	b.names = append(b.names, name)
-	return true
-}
-
-// batches shares the mutants out; DLPACKGEN_APART gives those whose names it matches, and
-// no others, a build of their own each.
-func batches(t *testing.T, mutants map[string]mutant, inFile int) (all []*batch) {
-	t.Helper()
-	most, apart := 8, os.Getenv("DLPACKGEN_APART")
-	if apart != "" {
-		most = 1
-	}
-	for _, name := range slices.Sorted(maps.Keys(mutants)) {
-		if !regexp.MustCompile(apart).MatchString(name) {
-			continue
-		}
-		if slices.ContainsFunc(all, func(b *batch) bool { return b.add(name, mutants[name], most, inFile) }) {
-			continue
-		}
-		fresh := &batch{texts: map[string]string{}, tests: map[string]bool{}, files: map[string]int{}}
-		for _, m := range mutants {
-			text, err := os.ReadFile(filepath.Join(generated(t), "dlpackgen_torch", m.file))
-			require.NoError(t, err)
-			fresh.texts[m.file] = string(text)
-		}
-		require.True(t, fresh.add(name, mutants[name], most, inFile), "%q: %q is not once in %s", name, mutants[name].old, mutants[name].file)
-		all = append(all, fresh)
-	}
-	return all
-}
-
-// sources gives a folder with the sources of a batch.
-func (b *batch) sources(t *testing.T) string {
-	t.Helper()
-	headers := t.TempDir()
 	require.NoError(t, os.CopyFS(headers, os.DirFS(generated(t))))
-	for file, text := range b.texts {
-		require.NoError(t, os.WriteFile(filepath.Join(headers, "dlpackgen_torch", file), []byte(text), 0o600))
+	choices, sources := map[string][]choice{}, map[string]*cpp{}
+	for name, number := range numbered(all) {
+		m := all[name]
+		path := filepath.Join(headers, "dlpackgen_torch", m.file)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, 1, strings.Count(string(text), m.old), "%q: %q is not once in %s", name, m.old, m.file)
+		if filepath.Ext(path) == ".py" {
+			continue
+		}
+		sources[path] = parsed(string(text))
+		c, ok := sources[path].choose(m, number)
+		require.True(t, ok, "%q changes no statements", name)
+		choices[path] = append(choices[path], c)
 	}
-	return headers
+	for path, source := range sources {
+		text := switched(source.text, nested(choices[path], source.text), 0, len(source.text))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	chooses := filepath.Join(headers, "chooser.hpp")
+	require.NoError(t, os.WriteFile(chooses, []byte(chooser), 0o600))
+	return []string{"-O0", "-Wno-error", "-include", chooses}
 }
 
-// build makes the package of a batch, and what its tests import.
-func (b *batch) build(t *testing.T, to torches, flags []string) (dir string) {
+// inPython gives a folder with the package that has a mutant in its Python.
+func inPython(t *testing.T, dir string, m mutant) string {
 	t.Helper()
-	headers, dir := b.sources(t), t.TempDir()
-	require.NoError(t, to.build(t, headers, dir, append(flags, "-Wno-error")...))
-	to.devices(t)
-	clients(t, to, dir)
-	helper(t, dir)
-	return dir
+	other := t.TempDir()
+	require.NoError(t, os.CopyFS(other, os.DirFS(dir)))
+	path := filepath.Join(other, "dlpackgen_torch", m.file)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), m.old, m.replacement, 1)), 0o600))
+	return other
 }
 
-// areSeen runs what must fail of each mutant. What needs a process of its own, the end of
-// Python or its lack of memory, is apart from the others.
-func (b *batch) areSeen(t *testing.T, mutants map[string]mutant, to torches, dir string, env []string) {
+// alone runs what needs a process of its own: the end of Python, its lack of memory, and
+// another package. It tells whether that is so of a mutant.
+func alone(t *testing.T, to torches, dir string, env []string, m mutant, number int) (bool, error) {
 	t.Helper()
-	args := []string{"mutants.py"}
-	for _, what := range b.names {
-		name, test, _ := strings.Cut(mutants[what].script, " ")
-		switch name {
-		case "ending.py":
-			_, err := script(to, dir, env, name, test)
-			assert.Error(t, err, "nobody noticed that %s", what)
-		case "failing.py":
-			_, err := script(to, dir, append(without(t, dir), env...), name, test)
-			assert.Error(t, err, "nobody noticed that %s", what)
-		default:
-			args = append(args, name, test)
+	env = append(slices.Clone(env), fmt.Sprint("DLPACKGEN_MUTANT=", number))
+	switch name, _, _ := strings.Cut(m.script, " "); {
+	case filepath.Ext(m.file) == ".py":
+		dir = inPython(t, dir, m)
+	case name == "failing.py":
+		env = append(env, without(t)...)
+	case name != "ending.py":
+		return false, nil
+	}
+	name, test, _ := strings.Cut(m.script, " ")
+	_, err := script(to, dir, env, name, test)
+	return true, err
+}
+
+// areSeen runs what must fail of each mutant, and pass where none is on.
+func areSeen(t *testing.T, all map[string]mutant, to torches, dir string, env []string) {
+	t.Helper()
+	args, rest := []string{"mutants.py"}, map[string]int{}
+	for name, number := range numbered(all) {
+		m := all[name]
+		isAlone, err := alone(t, to, dir, env, m, number)
+		if isAlone {
+			assert.Error(t, err, "nobody noticed that %s", name)
+			continue
+		}
+		rest[name] = number
+		file, test, _ := strings.Cut(m.script, " ")
+		args = append(args, fmt.Sprint(number), file, test)
+		if !slices.Contains(args, "0 "+m.script) {
+			args = append(args, "0 "+m.script)
 		}
 	}
-	out, err := script(to, dir, env, args...)
+	out, err := script(to, dir, env, strings.Fields(strings.Join(args, " "))...)
 	require.NoError(t, err, out)
-	for i := 1; i < len(args); i += 2 {
-		assert.Contains(t, out, "caught "+args[i]+" "+args[i+1]+"\n", "nobody noticed one of %q", b.names)
-	}
-}
-
-// A test that there is not would fail whatever a guard does.
-func TestTestsOfMutantsPass(t *testing.T) {
-	to, dir := stable(t)
-	for _, all := range []struct {
-		mutants map[string]mutant
-		env     []string
-	}{{mutants, nil}, {stableMutants, failingTorch(dir)}} {
-		clients(t, to, dir)
-		args := []string{"mutants.py"}
-		for _, m := range all.mutants {
-			if name, test, _ := strings.Cut(m.script, " "); name != "ending.py" && name != "failing.py" && !slices.Contains(args, test) {
-				args = append(args, name, test)
-			}
-		}
-		out, err := script(to, dir, all.env, args...)
-		require.NoError(t, err, out)
-		assert.NotContains(t, out, "caught ", "it fails with all guards in place")
-		assert.Equal(t, len(args)/2, strings.Count(out, "missed "), out)
+	for name, number := range rest {
+		assert.Contains(t, out, fmt.Sprintf("caught %d %s\n", number, all[name].script), "nobody noticed that %s", name)
+		assert.Contains(t, out, fmt.Sprintf("missed 0 %s\n", all[name].script), "it fails with all guards in place")
 	}
 }
 
 func TestMutantsAreSeen(t *testing.T) {
-	to := environment(t)
-	flags := precompiled(t, to)
-	for i, b := range batches(t, mutants, 1) {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			dir := b.build(t, to, flags)
-			b.areSeen(t, mutants, to, dir, nil)
-		})
+	t.Parallel()
+	to, whole := modules(t)
+	headers, dir := t.TempDir(), t.TempDir()
+	require.NoError(t, to.build(t, headers, dir, withMutants(t, headers, mutants)...))
+	for _, name := range []string{"clients.abi3.so", "helper.so"} {
+		require.NoError(t, os.Symlink(filepath.Join(whole, name), filepath.Join(dir, name)))
 	}
+	areSeen(t, mutants, to, dir, nil)
 }

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -52,6 +53,7 @@ func lost(log string) (all []string) {
 // Every path of the table and the consumer, those that fail too. Leaks are looked for
 // when Python has ended.
 func TestSanitized(t *testing.T) {
+	t.Parallel()
 	to := environment(t)
 	dir, env := sanitized(t, to, generated(t))
 	helper(t, dir)
@@ -83,6 +85,7 @@ func mutated(t *testing.T, file, old, replacement string) string {
 
 // A report that is never made would be no proof.
 func TestLostMemoryIsSeen(t *testing.T) {
+	t.Parallel()
 	to := environment(t)
 	const drop = "  owned->~Export();\n  Pool<Export<Kept>>::give(owned);\n"
 	dir, env := sanitized(t, to, mutated(t, "owned.hpp", drop, "  owned->~Export();\n"))
@@ -107,29 +110,33 @@ func races(t *testing.T, headers string) string {
 }
 
 func TestThreadsDoNotRace(t *testing.T) {
+	t.Parallel()
 	assert.NotContains(t, races(t, generated(t)), "WARNING: ThreadSanitizer")
 }
 
 // A pool that all threads share would race, which must be seen.
 func TestRacesAreSeen(t *testing.T) {
+	t.Parallel()
 	assert.Contains(t, races(t, mutated(t, "pool.hpp", "static inline DLPACKGEN_ATEN_THREAD Kept kept_", "static inline Kept kept_")), "ThreadSanitizer")
 }
 
-// without gives the variables that let requests for memory fail, for a package in a folder.
-func without(t *testing.T, dir string) []string {
+var failingOnce sync.Once
+
+// without gives the variables that let requests for memory fail.
+func without(t *testing.T) []string {
 	t.Helper()
-	library := filepath.Join(dir, "failing.so")
-	if _, err := os.Stat(library); err != nil {
+	failing := filepath.Join(library, "failing.so")
+	failingOnce.Do(func() {
 		out, err := exec.Command(need.Program(t, "gcc", "gcc"), "-std=c11", "-O1", "-g1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror",
-			"module/failing.c", "-ldl", "-o", library).CombinedOutput()
+			"module/failing.c", "-ldl", "-o", failing).CombinedOutput()
 		require.NoError(t, err, "%s", out)
-	}
-	return []string{"LD_PRELOAD=" + library, "PYTHONMALLOC=malloc"}
+	})
+	return []string{"LD_PRELOAD=" + failing, "PYTHONMALLOC=malloc"}
 }
 
 // Wherever there is no memory, an error of Python says so, and nothing is left. The stable
 // ABI of torch ends the process itself then.
 func TestWithoutMemory(t *testing.T) {
 	to, dir := modules(t)
-	passes(t, to, dir, without(t, dir), "failing.py")
+	passes(t, to, dir, without(t), "failing.py")
 }

@@ -272,7 +272,10 @@ def test_what_is_given_does_not_change():
     many = torch.ones([1] * 11 + [5])
     managed = own(WRITE, many)
     del many
-    assert shape_of_all(managed.contents.tensor)[0] == (1,) * 11 + (5,)
+    view = managed.contents.tensor
+    assert shape_of_all(view)[0] == (1,) * 11 + (5,)
+    within = ctypes.cast(view.shape, ctypes.c_void_p).value - ctypes.addressof(managed.contents)
+    assert not 0 <= within < 2 * ctypes.sizeof(check.Managed), "there is room for few dimensions in the block"
     delete(managed)
 
 

@@ -13,7 +13,7 @@ import (
 
 func main() {
 	quick := flag.Bool("quick", false, "the inner loop: cached, short tests, neither staticcheck nor fuzzing")
-	fuzzTime := flag.Duration("fuzztime", 10*time.Second, "how long each fuzz target runs; 0 runs none")
+	fuzzTime := flag.Duration("fuzztime", 5*time.Second, "how long each fuzz target runs; 0 runs none")
 	flag.Parse()
 
 	s := &suite{out: os.Stdout, quick: *quick, fuzzTime: *fuzzTime}
