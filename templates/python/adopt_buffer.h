@@ -65,4 +65,29 @@ static int dlpackgen_buffer_borrow(PyObject *object, int want_write, DLTensor *o
 	return result;
 }
 
+/* Frees a view with the capsule that holds it. */
+static void dlpackgen_buffer_let_go(PyObject *capsule) {
+	Py_buffer *view = (Py_buffer *)PyCapsule_GetPointer(capsule, NULL);
+	PyBuffer_Release(view);
+	free(view);
+}
+
+/* As above, and keeps the view: in a capsule, since a memoryview takes twice the time, and
+ * has its buffer asked for once more. */
+static int dlpackgen_buffer_hold(PyObject *object, DLTensor *out, int64_t *scratch, uint64_t *flags, PyObject **keep) {
+	Py_buffer *view = (Py_buffer *)malloc(sizeof *view);
+	PyObject *capsule = NULL;
+	int result = -1;
+	if (!view) PyErr_NoMemory();
+	else if (PyObject_GetBuffer(object, view, PyBUF_RECORDS_RO) == 0) {
+		capsule = PyCapsule_New(view, NULL, dlpackgen_buffer_let_go);
+		if (capsule) result = dlpackgen_buffer_describe(view, 0, out, scratch, flags);
+		else PyBuffer_Release(view);
+	}
+	if (!capsule) free(view);
+	if (result == 0) *keep = capsule;
+	else Py_XDECREF(capsule);
+	return result;
+}
+
 #endif /* DLPACKGEN_PYTHON_ADOPT_BUFFER_H_ */

@@ -42,17 +42,12 @@ static int dlpackgen_jax_borrow(PyObject *object, int want_write, DLTensor *out,
 	return result < 0 ? dlpackgen_jax_without_buffer(object) : result;
 }
 
-/* While the view lives, JAX neither deletes the array nor donates its memory. JAX is
- * asked once, for the view, since it answers slowly. */
+/* While the view lives, JAX neither deletes the array nor donates its memory. */
 static int dlpackgen_jax_hold(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags,
 			      PyObject **keep) {
 	*keep = NULL;
 	if (want_write) return dlpackgen_jax_refuse_write();
-	PyObject *view = PyMemoryView_FromObject(object);
-	if (!view) return dlpackgen_jax_without_buffer(object);
-	const int result = dlpackgen_buffer_borrow(view, 0, out, scratch, flags);
-	if (result == 0) *keep = view;
-	else Py_DECREF(view);
+	const int result = dlpackgen_buffer_hold(object, out, scratch, flags, keep);
 	return result < 0 ? dlpackgen_jax_without_buffer(object) : result;
 }
 

@@ -324,6 +324,18 @@ def jax_keeps_what_was_taken_for_longer():
     refused(clients.write, kept, text="read-only")
 
 
+def jax_is_let_go_of():
+    import jax.numpy as jnp
+
+    x = jnp.arange(8.0, dtype="float32")
+    before = sys.getrefcount(x)
+    kept = clients.export(x)
+    clients.read(x)
+    assert sys.getrefcount(x) == before + 1, "by what was taken"
+    del kept
+    assert sys.getrefcount(x) == before
+
+
 def jax_keeps_what_another_thread_deletes():
     import threading
 
