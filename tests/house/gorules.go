@@ -138,7 +138,7 @@ func yamlImports(tree []File) []string {
 }
 
 // writers are the rooms that write files: the writer of outputs, the one that
-// runs compilers in a scratch folder, the goldens, and the command for the files
+// runs compilers in a scratch folder, the goldens, what tests build, and the command for the files
 // that are no outputs (a first config, a picture).
 var writers = []string{"internal/tree", "internal/verify", "internal/golden", "internal/trial", "cmd/dlpackgen"}
 

@@ -1,8 +1,6 @@
-/* Does to a back end what its arguments say, a step an argument, and prints a line
- * for each: "NAME ok ..." or "NAME CODE NATIVE TEXT". Streams are written 0, 1, 2,
- * sN for the Nth one that was made, with - in front for no order; addresses tN for a
- * tensor's, pN for one that was made, h for one of the host's, n for NULL; +K adds
- * bytes. The macros say which back end it is, and what its driver's library is called. */
+/* Does to a back end what its arguments say, a step an argument. Streams are written 0, 1,
+ * 2, sN for the Nth one that was made, with - in front for no order. The macros say which
+ * back end it is, and what its driver's library is called. */
 #define _GNU_SOURCE
 #ifndef BACKEND_HEADER
 #define BACKEND_HEADER "dlpackgen_cuda.h"
@@ -12,23 +10,7 @@
 #define BACKEND_SYMBOL "cuInit"
 #endif
 #include BACKEND_HEADER
-
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-static const dlpackgen_device *device;
-static DLManagedTensorVersioned *tensors[64];
-static void *pointers[64], *handles[64];
-static int tensor_count, pointer_count, stream_count;
-static char words[8][64];
-static char host[256];
-static dlpackgen_device_error error;
-static int last_code;
+#include "../../../internal/trial/testdata/client.h"
 
 static void *control(const char *name) {
 	void *library = dlopen(BACKEND_LIBRARY, RTLD_NOW | RTLD_NOLOAD), *found = library ? dlsym(library, name) : NULL;
@@ -37,27 +19,11 @@ static void *control(const char *name) {
 }
 #define CONTROL(type, name) ((type)control(name))
 
-static int number(const char *word) { return (int)strtol(word, NULL, 10); }
-
-static char *at(const char *word) {
-	const char *more = strchr(word, '+');
-	const int n = number(word + 1);
-	char *p = *word == 't' ? tensors[n]->dl_tensor.data : *word == 'p' ? pointers[n] : *word == 'h' ? host : NULL;
-	return p ? p + (more ? number(more) : 0) : NULL;
-}
-
 static dlpackgen_device_stream on(const char *stream, const char *ordinal) {
 	dlpackgen_device_stream s = {NULL, {(DLDeviceType)device->device_type, number(ordinal)}, *stream == '-', 0};
 	stream += s.unordered;
 	s.handle = *stream == 's' ? handles[number(stream + 1)] : (void *)(uintptr_t)number(stream);
 	return s;
-}
-
-static int tell(const char *name, int code) {
-	last_code = code;
-	if (code) printf("%s %d %d %s\n", name, error.code, error.native, error.text);
-	else printf("%s ok", name);
-	return code;
 }
 
 static void alloc(void) {
@@ -67,17 +33,7 @@ static void alloc(void) {
 	r.stream = on(words[4][0] ? words[4] : "0", "0").handle;
 	r.flags = (uint64_t)number(words[5]);
 	if (tell("alloc", device->alloc(&r, &tensors[tensor_count], &error))) return;
-	const DLTensor *t = &tensors[tensor_count++]->dl_tensor;
-	printf(" %d %d %lld %lld %s\n", (int)t->device.device_type, t->device.device_id, (long long)t->shape[0], (long long)t->strides[0],
-	       t->data ? "data" : "null");
-}
-
-static void info(void) {
-	dlpackgen_device_pointer p;
-	const char *address = at(words[1]);
-	if (tell("info", device->pointer_info(address, &p, &error))) return;
-	printf(" %d %d %d +%lld %zu\n", (int)p.device.device_type, p.device.device_id, p.ordinal,
-	       p.base ? (long long)(address - (const char *)p.base) : -1LL, p.size);
+	print_tensor(&tensors[tensor_count++]->dl_tensor);
 }
 
 /* A DLTensor of bytes: copy:TYPE:ID:AT:TYPE:ID:AT:BYTES@STREAM@ORDINAL. */
@@ -89,15 +45,7 @@ static void copy(void) {
 	if (strchr(ordinal, 'd')) from.dtype.bits = 16;
 	if (strchr(ordinal, 'x')) from.strides = two;
 	const dlpackgen_device_stream s = on(stream, ordinal);
-	if (!tell("copy", device->copy(&to, &from, &s, &error))) printf("\n");
-}
-
-static void read_number(void) {
-	dlpackgen_device_stream s;
-	const int64_t n = strtoll(words[3], NULL, 10);
-	const DLDevice d = {(DLDeviceType)number(words[1]), number(words[2])};
-	if (!tell("number", device->stream_from_dlpack(d, strcmp(words[3], "none") ? &n : NULL, &s, &error)))
-		printf(" %llu %d %d\n", (unsigned long long)(uintptr_t)s.handle, s.device.device_id, s.unordered);
+	tell_nothing_else("copy", device->copy(&to, &from, &s, &error));
 }
 
 static int callback(void *state, DLDevice d, void **handle) {
@@ -112,49 +60,6 @@ static void current(void) {
 	const dlpackgen_device_source *from = *words[1] == 't' ? &table : *words[1] == 'c' ? &called : NULL;
 	if (!tell("current", device->current_stream(from, (DLDevice){(DLDeviceType)device->device_type, number(words[2])}, &s, &error)))
 		printf(" %llu\n", (unsigned long long)(uintptr_t)s.handle);
-}
-
-static void *delete_there(void *tensor) {
-	((DLManagedTensorVersioned *)tensor)->deleter(tensor);
-	return NULL;
-}
-
-static void foreign_delete(DLManagedTensorVersioned *t) { (void)t; }
-
-static void lifetime(void) {
-	static DLManagedTensorVersioned stranger = {.deleter = foreign_delete};
-	DLManagedTensorVersioned *t = *words[1] == 'x' ? &stranger : *words[1] == 'n' ? NULL : tensors[number(words[1])];
-	pthread_t thread;
-	if (!strcmp(words[0], "free")) {
-		if (!tell("free", device->free(t, &error))) printf("\n");
-	} else if (!strcmp(words[0], "keep")) {
-		const dlpackgen_device_stream s = on(words[2], words[3]);
-		if (!tell("keep", device->keep_until(t, &s, &error))) printf("\n");
-	} else if (!strcmp(words[0], "delete")) {
-		t->deleter(t);
-	} else if (!pthread_create(&thread, NULL, delete_there, t)) {
-		pthread_join(thread, NULL);
-	}
-}
-
-static void order(void) {
-	const dlpackgen_device_stream c = on(words[1], words[2]), p = on(words[3], words[4]);
-	if (!tell("order", device->order_after(&c, &p, &error))) printf("\n");
-}
-
-static void finish(void) {
-	const dlpackgen_device_stream s = on(words[1], words[2]);
-	if (!tell("finish", device->finish(&s, &error))) printf("\n");
-}
-
-static void probe(void) {
-	dlpackgen_device_facts f;
-	if (!tell("probe", device->probe(&f, &error))) printf(" %lld %d\n", (long long)f.version, f.devices);
-}
-
-static void count(void) {
-	int32_t n = -1;
-	if (!tell("count", device->device_count(&n, &error))) printf(" %d\n", n);
 }
 
 /* NULL in every place that takes a pointer. */
@@ -191,35 +96,9 @@ static void steer(void) {
 	printf("log %s\n", notes);
 }
 
-/* Whether a library of the driver is mapped into the process, and seen by all of it. */
-static void mapped(void) {
-	char line[512];
-	int found = 0;
-	FILE *maps = fopen("/proc/self/maps", "r");
-	while (maps && fgets(line, sizeof line, maps)) found |= strstr(line, BACKEND_MAPPED) != NULL;
-	if (maps) fclose(maps);
-	printf("mapped %d global %d\n", found, dlsym(RTLD_DEFAULT, BACKEND_SYMBOL) != NULL);
-}
-
-static void step(const char *text) {
-	static const struct { const char *name; void (*run)(void); } steps[] = {
-	    {"probe", probe}, {"count", count}, {"alloc", alloc}, {"info", info}, {"copy", copy}, {"number", read_number},
-	    {"current", current}, {"free", lifetime}, {"keep", lifetime}, {"delete", lifetime}, {"deletethere", lifetime},
-	    {"order", order}, {"finish", finish}, {"nulls", nulls}, {"mapped", mapped},
-	};
-	memset(words, 0, sizeof words);
-	for (int i = 0; i < 8 && *text; i++) {
-		const size_t n = strcspn(text, ":");
-		snprintf(words[i], sizeof words[i], "%.*s", (int)n, text);
-		text += n + (text[n] == ':');
-	}
-	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-		if (!strcmp(steps[i].name, words[0])) {
-			steps[i].run();
-			return;
-		}
-	steer();
-}
+static const struct client_step steps[] = {
+	{"alloc", alloc}, {"copy", copy}, {"number", read_number}, {"current", current}, {"nulls", nulls},
+};
 
 static DLManagedTensorVersioned *at_end;
 static void delete_at_end(void) { at_end->deleter(at_end); }
@@ -230,17 +109,12 @@ int main(int argc, char **argv) {
 	for (int i = 1; i < argc; i++) {
 		fflush(stdout);
 		if (!strcmp(argv[i], "fork")) {
-			const pid_t child = fork();
-			if (child > 0) {
-				int status = 0;
-				waitpid(child, &status, 0);
-				return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
-			}
+			client_fork();
 		} else if (!strcmp(argv[i], "atexit")) {
 			at_end = tensors[0];
 			atexit(delete_at_end);
-		} else {
-			step(argv[i]);
+		} else if (!client_do(argv[i], steps, sizeof steps)) {
+			steer();
 		}
 	}
 	return 0;

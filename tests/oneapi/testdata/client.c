@@ -1,38 +1,16 @@
-/* Does to oneAPI's back end what its arguments say, a step an argument, and prints a
- * line for each: "NAME ok ..." or "NAME CODE NATIVE TEXT". Streams are written 0, sN
- * for the Nth one that was made, - for none, =K for a handle that is the number K;
- * addresses tN for a tensor's, pN for one that was made, h for one of the host's, n
- * for NULL; +K adds bytes. A step that begins with ~ asks the table that takes every
- * kind of memory. */
+/* Does to oneAPI's back end what its arguments say, a step an argument. Streams are
+ * written 0, sN for the Nth one that was made, - for none, =K for a handle that is the
+ * number K. A step that begins with ~ asks the table that takes every kind of memory. */
 #define _GNU_SOURCE
 #include "dlpackgen_oneapi.h"
 #include "made.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#define BACKEND_MAPPED "libze_"
+#define BACKEND_SYMBOL "zeInit"
+#include "../../../internal/trial/testdata/client.h"
 
-static const dlpackgen_device *device;
 static const dlpackgen_usm_table *usm;
-static DLManagedTensorVersioned *tensors[256];
-static void *pointers[64], *handles[64];
-static int tensor_count, pointer_count, stream_count, every;
-static char words[8][64];
-static char host[256];
-static dlpackgen_device_error error;
-
-static int number(const char *word) { return (int)strtol(word, NULL, 10); }
-
-static char *at(const char *word) {
-	const char *more = strchr(word, '+');
-	const int n = number(word + 1);
-	char *p = *word == 't' ? tensors[n]->dl_tensor.data : *word == 'p' ? pointers[n] : *word == 'h' ? host : NULL;
-	return p ? p + (more ? number(more) : 0) : NULL;
-}
+static int every;
 
 static dlpackgen_device_stream on(const char *stream, const char *id) {
 	dlpackgen_device_stream s = {NULL, {kDLOneAPI, number(id)}, *stream == '-', 0};
@@ -41,36 +19,17 @@ static dlpackgen_device_stream on(const char *stream, const char *id) {
 	return s;
 }
 
-static int tell(const char *name, int code) {
-	if (code) printf("%s %d %d %s\n", name, error.code, error.native, error.text);
-	else printf("%s ok", name);
-	return code;
-}
-
 /* alloc:ID:ELEMENTS:STREAM:TYPE */
 static void alloc(void) {
 	const int64_t shape[] = {strtoll(words[2], NULL, 10)};
 	const dlpackgen_device_request r = {{words[4][0] ? (DLDeviceType)number(words[4]) : kDLOneAPI, number(words[1])},
 	                                    {kDLFloat, 32, 1}, 1, shape, on(words[3][0] ? words[3] : "0", "0").handle, 0};
 	if (tell("alloc", device->alloc(&r, &tensors[tensor_count], &error))) return;
-	const DLTensor *t = &tensors[tensor_count++]->dl_tensor;
-	printf(" %d %d %lld %lld %s\n", (int)t->device.device_type, t->device.device_id, (long long)t->shape[0],
-	       (long long)t->strides[0], t->data ? "data" : "null");
+	print_tensor(&tensors[tensor_count++]->dl_tensor);
 }
 
-static void print_info(const dlpackgen_device_pointer *p, const char *address) {
-	printf(" %d %d %d +%lld %zu\n", (int)p->device.device_type, p->device.device_id, p->ordinal,
-	       p->base ? (long long)(address - (const char *)p->base) : -1LL, p->size);
-}
-
-static void info(void) {
-	dlpackgen_device_pointer p;
-	if (!strcmp(words[0], "infonull")) {
-		if (!tell("infonull", device->pointer_info(tensors[0]->dl_tensor.data, NULL, &error))) printf("\n");
-		return;
-	}
-	const char *address = at(words[1]);
-	if (!tell("info", device->pointer_info(address, &p, &error))) print_info(&p, address);
+static void info_nowhere(void) {
+	tell_nothing_else("infonull", device->pointer_info(tensors[0]->dl_tensor.data, NULL, &error));
 }
 
 /* import:ID:AT:ELEMENTS:TYPE */
@@ -90,15 +49,7 @@ static void copy(void) {
 	from.data = at(words[6]), from.device.device_type = (DLDeviceType)number(words[4]), from.device.device_id = number(words[5]);
 	if (strchr(id, 'x')) from.strides = two;
 	const dlpackgen_device_stream s = on(stream, id);
-	if (!tell("copy", device->copy(&to, &from, &s, &error))) printf("\n");
-}
-
-static void read_number(void) {
-	dlpackgen_device_stream s;
-	const int64_t n = strtoll(words[3], NULL, 10);
-	const DLDevice d = {(DLDeviceType)number(words[1]), number(words[2])};
-	if (!tell("stream", device->stream_from_dlpack(d, strcmp(words[3], "none") ? &n : NULL, &s, &error)))
-		printf(" %llu %d %d\n", (unsigned long long)(uintptr_t)s.handle, s.device.device_id, s.unordered);
+	tell_nothing_else("copy", device->copy(&to, &from, &s, &error));
 }
 
 static int callback(void *state, DLDevice d, void **handle) {
@@ -113,49 +64,6 @@ static void current(void) {
 	const dlpackgen_device_source *from = *words[1] == 't' ? &table : *words[1] == 'c' ? &called : NULL;
 	if (!tell("current", device->current_stream(from, (DLDevice){kDLOneAPI, number(words[2])}, &s, &error)))
 		printf(" %llu\n", (unsigned long long)(uintptr_t)s.handle);
-}
-
-static void *delete_there(void *tensor) {
-	((DLManagedTensorVersioned *)tensor)->deleter(tensor);
-	return NULL;
-}
-
-static void foreign_delete(DLManagedTensorVersioned *t) { (void)t; }
-
-static void lifetime(void) {
-	static DLManagedTensorVersioned stranger = {.deleter = foreign_delete};
-	DLManagedTensorVersioned *t = *words[1] == 'x' ? &stranger : *words[1] == 'n' ? NULL : tensors[number(words[1])];
-	pthread_t thread;
-	if (!strcmp(words[0], "free")) {
-		if (!tell("free", device->free(t, &error))) printf("\n");
-	} else if (!strcmp(words[0], "keep")) {
-		const dlpackgen_device_stream s = on(words[2], words[3]);
-		if (!tell("keep", device->keep_until(t, &s, &error))) printf("\n");
-	} else if (!strcmp(words[0], "delete")) {
-		t->deleter(t);
-	} else if (!pthread_create(&thread, NULL, delete_there, t)) {
-		pthread_join(thread, NULL);
-	}
-}
-
-static void order(void) {
-	const dlpackgen_device_stream c = on(words[1], words[2]), p = on(words[3], words[4]);
-	if (!tell("order", device->order_after(&c, &p, &error))) printf("\n");
-}
-
-static void finish(void) {
-	const dlpackgen_device_stream s = on(words[1], words[2]);
-	if (!tell("finish", device->finish(&s, &error))) printf("\n");
-}
-
-static void probe(void) {
-	dlpackgen_device_facts f;
-	if (!tell("probe", device->probe(&f, &error))) printf(" %lld %d\n", (long long)f.version, f.devices);
-}
-
-static void count(void) {
-	int32_t n = -1;
-	if (!tell("count", device->device_count(&n, &error))) printf(" %d\n", n);
 }
 
 static void id(void) {
@@ -190,16 +98,6 @@ static void nulls(void) {
 	printf(" %d\n", device->free(NULL, NULL));
 }
 
-/* Whether a library of the driver is mapped into the process, and seen by all of it. */
-static void mapped(void) {
-	char line[512];
-	int found = 0;
-	FILE *maps = fopen("/proc/self/maps", "r");
-	while (maps && fgets(line, sizeof line, maps)) found |= strstr(line, "libze_") != NULL;
-	if (maps) fclose(maps);
-	printf("mapped %d global %d\n", found, dlsym(RTLD_DEFAULT, "zeInit") != NULL);
-}
-
 static void make(void) {
 	if (!strcmp(words[0], "make")) pointers[pointer_count++] = made_memory(words[1], number(words[2]), words[3][0] ? number(words[3]) : -1);
 	if (!strcmp(words[0], "drop")) made_free(pointers[number(words[1])], number(words[2]));
@@ -208,29 +106,17 @@ static void make(void) {
 	if (!strcmp(words[0], "host")) printf("host %s\n", host + number(words[1]));
 }
 
+static const struct client_step steps[] = {
+	{"id", id}, {"ids", ids}, {"alloc", alloc}, {"infonull", info_nowhere}, {"import", import}, {"copy", copy}, {"stream", read_number},
+	{"current", current}, {"nulls", nulls}, {"make", make}, {"drop", make}, {"open", make}, {"say", make}, {"host", make},
+};
+
 static void step(const char *text) {
-	static const struct { const char *name; void (*run)(void); } steps[] = {
-	    {"probe", probe}, {"count", count}, {"id", id}, {"ids", ids}, {"alloc", alloc}, {"info", info}, {"infonull", info}, {"import", import},
-	    {"copy", copy}, {"stream", read_number}, {"current", current}, {"free", lifetime}, {"keep", lifetime},
-	    {"delete", lifetime}, {"deletethere", lifetime}, {"order", order}, {"finish", finish}, {"nulls", nulls},
-	    {"mapped", mapped}, {"make", make}, {"drop", make}, {"open", make}, {"say", make}, {"host", make},
-	};
 	every = *text == '~';
-	text += every;
 	device = every ? usm->every : dlpackgen_oneapi();
-	memset(words, 0, sizeof words);
-	for (int i = 0; i < 8 && *text; i++) {
-		const size_t n = strcspn(text, ":");
-		snprintf(words[i], sizeof words[i], "%.*s", (int)n, text);
-		text += n + (text[n] == ':');
-	}
-	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-		if (!strcmp(steps[i].name, words[0])) {
-			steps[i].run();
-			return;
-		}
-	if (strcmp(words[0], "handle") == 0) made_step(words[0], (const char *)handles[number(words[1])], words[2], words[3]);
-	else if (!made_step(words[0], words[1], words[2], words[3])) fprintf(stderr, "no step %s\n", words[0]), exit(3);
+	if (client_do(text + every, steps, sizeof steps)) return;
+	const char *what = strcmp(words[0], "handle") ? words[1] : (const char *)handles[number(words[1])];
+	if (!made_step(words[0], what, words[2], words[3])) fprintf(stderr, "no step %s\n", words[0]), exit(3);
 }
 
 static DLManagedTensorVersioned *at_end;
@@ -244,12 +130,7 @@ int main(int argc, char **argv) {
 	for (int i = 1; i < argc; i++) {
 		fflush(stdout);
 		if (!strcmp(argv[i], "fork")) {
-			const pid_t child = fork();
-			if (child > 0) {
-				int status = 0;
-				waitpid(child, &status, 0);
-				return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
-			}
+			client_fork();
 			forked = 1;
 		} else if (!strcmp(argv[i], "atexit")) {
 			at_end = tensors[0];
