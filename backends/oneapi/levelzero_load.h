@@ -78,11 +78,9 @@ static void levelzero_lock(atomic_flag *busy) {
 
 static void levelzero_unlock(atomic_flag *busy) { atomic_flag_clear_explicit(busy, memory_order_release); }
 
-/* Opens the first library that there is. */
 static int levelzero_open(void **library, dlpackgen_device_error *error) {
 	char why[320] = "no library is known for this system";
-	for (const char *const *name = driver_libraries; *name && !*library; name++)
-		*library = device_open(*name, why, sizeof why);
+	*library = device_open_one(driver_libraries, why, sizeof why);
 	if (*library) return DLPACKGEN_DEVICE_OK;
 	return device_fail(error, DLPACKGEN_DEVICE_ABSENT,
 	                   "the loader of Level Zero is not installed, or not where libraries are found: %s; install %s",

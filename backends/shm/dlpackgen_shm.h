@@ -34,7 +34,7 @@ enum dlpackgen_shm_code {
 	DLPACKGEN_SHM_AGAIN = 64,
 	DLPACKGEN_SHM_CLOSED = 65,     /* the peer closed its end, or is dead */
 	DLPACKGEN_SHM_SOCKET = 66,     /* no Unix socket, or the kernel refuses */
-	DLPACKGEN_SHM_MESSAGE = 67,    /* not one byte with one descriptor */
+	DLPACKGEN_SHM_MESSAGE = 67,    /* not one byte with one descriptor; also none, as packets may be */
 	DLPACKGEN_SHM_DESCRIPTOR = 68, /* not of a memfd in ordinary pages */
 	DLPACKGEN_SHM_SEALS = 69,      /* a peer could still change the size */
 	DLPACKGEN_SHM_SIZE = 70,       /* not the size of what the header says */
