@@ -59,16 +59,27 @@ const askTorch = `
 import sysconfig, torch
 print(torch.__path__[0], sysconfig.get_path("include"), *torch.__version__.split(".")[:2], sysconfig.get_config_var("EXT_SUFFIX"))`
 
+// torchFacts are where PyTorch and Python have what C++ needs, and how a module for
+// both is named.
+type torchFacts struct{ root, headers, major, minor, suffix string }
+
+func findTorch(python string) (torchFacts, error) {
+	said, err := exec.Command(python, "-W", "ignore", "-c", askTorch).Output()
+	if err != nil {
+		return torchFacts{}, fmt.Errorf("%s: %w (make setup)", python, err)
+	}
+	f := strings.Fields(string(said))
+	return torchFacts{f[0], f[1], f[2], f[3], f[4]}, nil
+}
+
 // build compiles the package, and the modules that call it; three copies of one, since
 // each knows one way to read a tensor.
 func (b torchBench) build() error {
-	said, err := exec.Command(b.python, "-W", "ignore", "-c", askTorch).Output()
+	torch, err := findTorch(b.python)
 	if err != nil {
-		return fmt.Errorf("%s: %w (make setup)", b.python, err)
+		return err
 	}
-	facts := strings.Fields(string(said))
-	root, include := facts[0], "-I"+facts[1]
-	shared := []string{"-O3", "-shared", "-fPIC", "-fvisibility=hidden", "-Igen/c", include}
+	shared := []string{"-O3", "-shared", "-fPIC", "-fvisibility=hidden", "-Igen/c", "-I" + torch.headers}
 	for _, folder := range []string{"shim", "compiled", "registered"} {
 		if err := os.Mkdir(filepath.Join(b.dir, folder), 0o755); err != nil {
 			return err
@@ -83,7 +94,7 @@ func (b torchBench) build() error {
 	if err := b.compile("gcc", "tables.so", append(shared, "bench/testdata/torch/tables.c")); err != nil {
 		return err
 	}
-	return b.buildPackage(root, fmt.Sprintf("_torch_%s_%s%s", facts[2], facts[3], facts[4]), append(shared, "-Igen/cpp"))
+	return b.buildPackage(torch.root, fmt.Sprintf("_torch_%s_%s%s", torch.major, torch.minor, torch.suffix), append(shared, "-Igen/cpp"))
 }
 
 // buildPackage compiles dlpackgen_torch as its page says.

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/dlpackgen/dlpackgen/internal/kernel"
 )
 
 // operatorMore is what a call through torch.ops may take longer than that of an
@@ -21,9 +23,6 @@ const operatorMore = 45
 
 // byHand ends the name of an operator that a kernel is compared with.
 const byHand = " by hand"
-
-// operatorForms are the ways to register a kernel.
-var operatorForms = []string{"function", "pointer", "lambda", "functor", "boxed_function", "boxed_functor"}
 
 // benchTorchOps measures what the guards around a kernel cost: empty kernels in every
 // form, called through torch.ops, beside an empty operator by hand.
@@ -58,16 +57,14 @@ func buildOperators(python, dir string) (string, error) {
 	if said, err := generate.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("generate: %w\n%s", err, said)
 	}
-	said, err := exec.Command(python, "-c",
-		"import sysconfig, importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0]); print(sysconfig.get_paths()['include'])").Output()
+	torch, err := findTorch(python)
 	if err != nil {
-		return "", fmt.Errorf("%s: %w (make setup)", python, err)
+		return "", err
 	}
-	torch, headers, _ := strings.Cut(strings.TrimSpace(string(said)), "\n")
-	lib, library := filepath.Join(torch, "lib"), filepath.Join(dir, "operators.so")
+	lib, library := filepath.Join(torch.root, "lib"), filepath.Join(dir, "operators.so")
 	for _, args := range [][]string{
 		{"gcc", "-std=c11", "-O2", "-fPIC", "-I" + dir, "-c", sources + "kernels.c", "-o", filepath.Join(dir, "kernels.o")},
-		{"g++", "-std=c++20", "-O2", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-shared", "-I" + dir, "-isystem", filepath.Join(torch, "include"), "-isystem", headers,
+		{"g++", "-std=c++20", "-O2", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-shared", "-I" + dir, "-isystem", filepath.Join(torch.root, "include"), "-isystem", torch.headers,
 			filepath.Join(dir, "dlpackgen_torch", "kernels.cpp"), sources + "bare.cpp", filepath.Join(dir, "kernels.o"), "-o", library,
 			"-L" + lib, "-ltorch_cpu", "-ltorch", "-lc10", "-Wl,-rpath," + lib},
 	} {
@@ -106,7 +103,7 @@ func operatorCosts(took map[string][]float64, name string) []float64 {
 // operatorGoals has one for each form, of its dearer kernel.
 func operatorGoals(took map[string][]float64) []goal {
 	var goals []goal
-	for _, form := range operatorForms {
+	for _, form := range kernel.Forms {
 		more := max(middle(operatorCosts(took, "read "+form)), middle(operatorCosts(took, "write "+form)))
 		goals = append(goals, goal{"torch.ops." + form, more, operatorMore, "ns"})
 	}

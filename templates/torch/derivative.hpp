@@ -12,6 +12,7 @@
 
 #include "kernel.hpp"
 
+#include <ATen/FuncTorchTLS.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
@@ -48,6 +49,20 @@ const c10::TypedOperatorHandle<typename K::signature>& handle() {
   TORCH_CHECK_NOT_IMPLEMENTED(
       false, kernel,
       "(): an argument has a derivative of forward mode, which kernels do not pass on: use backward mode");
+}
+
+// A transform of torch.func takes no record that is made in C++, and says so in words of
+// PyTorch's own.
+inline void refuse_transform(const char* kernel) {
+  const auto& transforms = at::functorch::functorchTLSAccessor();
+  if (transforms == nullptr) return;
+  try {
+    transforms->checkSupportsCppAutogradFunction();
+  } catch (const c10::Error&) {
+    TORCH_CHECK_NOT_IMPLEMENTED(
+        false, kernel,
+        "(): torch.func (grad, vjp, jacrev) does not differentiate kernels: use backward() or torch.autograd.grad()");
+  }
 }
 
 // Looks at the tensors of a call; true is for autograd to take part.
@@ -253,6 +268,7 @@ struct Autograd<K, R(A...)> {
     if constexpr (std::is_void_v<typename K::backward>) {
       detail::refuse_gradient(K::name);
     } else {
+      detail::refuse_transform(K::name);
       auto made = detail::Derivative<K>::apply(arguments...);
       return detail::Results<R>::pack(made.data());
     }

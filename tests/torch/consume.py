@@ -51,6 +51,13 @@ def test_objects_are_asked_for_the_newest_version():
         assert stranger.deleted == 1
 
 
+def test_numbers_of_the_host_mean_nothing():
+    """It is one device, whichever number a producer gives it (DLPack: 0 for memory of the CPU), as modules over
+    dlpackgen_python have it."""
+    x = from_dlpack(Stranger(device=(check.CPU, 5)).capsule())
+    assert x.device == torch.device("cpu") and x.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
 def test_read_only_memory():
     for changes in (dict(flags=check.READ_ONLY), dict(legacy=True)):
         stranger = Stranger((2,), **changes)

@@ -84,6 +84,14 @@ def test_backward_in_threads():
         list(pool.map(work, range(8)))
 
 
+def test_torch_func_is_refused():
+    for op, name in (ops.square, "square"), (ops.square_boxed, "square_boxed"):
+        raises(NotImplementedError, f"ops::{name}(): torch.func (grad, vjp, jacrev) does not differentiate kernels",
+               torch.func.grad(lambda x: op(x, 1.0).sum()), torch.ones(2))
+    y = torch.full((2,), 3.0)
+    assert torch.func.grad(lambda x: (x * ops.square(y, 1.0)).sum())(torch.ones(2)).tolist() == [9, 9]
+
+
 def test_transforms_raise():
     raises(RuntimeError, "", torch.func.vmap(lambda x: ops.mix_function(x, 1.0, 1, True, None, torch.ones(2))), torch.ones(3, 2))
 

@@ -1,7 +1,7 @@
 """What a kernel never gets: data that is not there, bits that change its meaning, devices of another tensor."""
 
 import torch
-from check import ops, raises, run
+from check import FORMS, ops, raises, run
 
 
 def square(x):
@@ -20,6 +20,30 @@ def test_negated_values_are_written_as_they_are():
     base = torch.tensor([1 + 2j, 3 + 4j])
     ops.fill(base.conj().imag, 5.0)
     assert base.imag.tolist() == [-5, -5]
+
+
+def test_negated_values_are_written_beside_results():
+    """PyTorch's own way stops there, by an assertion of its own."""
+    for form in FORMS:
+        base = torch.tensor([1 + 2j, 3 + 4j])
+        view = base.conj().imag
+        version = view._version
+        first, y = getattr(ops, "mix_" + form)(view, 2.0, 0, True, None, view)
+        assert (first.tolist(), y.tolist()) == ([-4, -8], [-2, -4])
+        assert base.imag.tolist() == [1, 3] and base.real.tolist() == [1, 3]
+        assert view._version > version
+
+
+def test_conjugated_values_are_written():
+    """0 + 1.875j is, as 64 bits, the number 1."""
+    for form in FORMS:
+        base = torch.full((2,), complex(0, -1.875))
+        y = getattr(ops, "mix_" + form)(torch.zeros(2, dtype=base.dtype), 1.0, 0, True, None, base.conj())[1]
+        assert y.tolist() == [1.875j] * 2 and base.tolist() == [-2j] * 2
+
+
+def test_negated_values_that_overlap_are_not_written():
+    raises((RuntimeError, ValueError), "", ops.fill, torch.tensor([1 + 2j]).conj().imag.expand(3), 1.0)
 
 
 def test_zero_tensors():
@@ -87,6 +111,15 @@ def test_copy_on_write():
         else:
             square(b)
             assert torch._C._is_cow_tensor(b), "reading materialises nothing"
+
+
+def test_memory_that_is_shared_and_read_and_written():
+    """What is written to is separated first, so that what is read of it is the same memory."""
+    a = torch.ones(4)
+    b = torch._lazy_clone(a)
+    ops.same(b[:2], b[:2])
+    assert not torch._C._is_cow_tensor(b) and torch._C._is_cow_tensor(a)
+    raises(RuntimeError, "(error 1)", ops.same, a, b)
 
 
 def test_types_that_have_no_name():

@@ -51,6 +51,11 @@ var mutants = map[string]mutant{
 	"optional tensors have none":       {"derivative.hpp", "if (value.has_value()) tracking.see(*value);", "", "gradients.py test_every_argument_is_looked_at"},
 	"the last tensor decides":          {"derivative.hpp", "wanted_ || tensor.requires_grad()", "tensor.requires_grad()", "gradients.py test_every_argument_is_looked_at"},
 	"gradients of the wrong arguments": {"derivative.hpp", "made[before(I)]", "made[tensors - 1 - before(I)]", "gradients.py test_gradcheck"},
+	"what is read is lent first":       {"arguments.hpp", "(take<true, I, A>(device, from), ...);\n    (take<false, I, A>(device, from), ...);", "(take<false, I, A>(device, from), ...);\n    (take<true, I, A>(device, from), ...);", "guards.py test_memory_that_is_shared_and_read_and_written"},
+	"negated values are not resolved":  {"bits.hpp", "value.toTensor().is_neg()", "false", "guards.py test_negated_values_are_written_beside_results"},
+	"conjugated values are not":        {"bits.hpp", "value.toTensor().is_conj()", "false", "guards.py test_conjugated_values_are_written"},
+	"what is resolved is lost":         {"bits.hpp", "detail::write_back(given[i], values[i]);", "", "guards.py test_negated_values_are_written_beside_results"},
+	"torch.func has its own words":     {"derivative.hpp", "detail::refuse_transform(K::name);", "", "gradients.py test_torch_func_is_refused"},
 	"operators are not compliant":      {"registration.hpp", "library.def(K::schema, {at::Tag::pt2_compliant_tag});", "library.def(K::schema);", "compiled.py test_they_are_compliant"},
 }
 

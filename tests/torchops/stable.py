@@ -19,7 +19,7 @@ def mixes():
 
 
 def test_all_kinds_of_arguments():
-    assert len(loaded) == 16
+    assert len(loaded) == 17
     for form, mix in mixes().items():
         x, w, out = torch.arange(4.0), torch.full((4,), 5.0), torch.ones(4)
         first, y = mix(x, 2.5, 3, True, w, out)
@@ -92,6 +92,13 @@ def test_meta_tensors_are_alone():
 
 def test_types_without_a_name():
     raises(RuntimeError, "it is of a type that DLPack has no name for", ops.square, torch.zeros(2, dtype=torch.uint8).view(torch.bits8), 1.0)
+
+
+def test_memory_that_is_shared_and_read_and_written():
+    a = torch.ones(4)
+    b = torch._lazy_clone(a)
+    ops.same(b[:2], b[:2])
+    assert not torch._C._is_cow_tensor(b) and torch._C._is_cow_tensor(a)
 
 
 def test_copy_on_write():

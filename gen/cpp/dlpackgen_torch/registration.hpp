@@ -11,6 +11,7 @@
 #ifndef DLPACKGEN_V1_3_ATEN_REGISTRATION_HPP_
 #define DLPACKGEN_V1_3_ATEN_REGISTRATION_HPP_
 
+#include "bits.hpp"
 #include "derivative.hpp"
 
 #include <ATen/core/enum_tag.h>
@@ -123,6 +124,12 @@ void implement_versions(torch::Library& library) {
   } else {
     library.impl(K::name, TORCH_FN(Versions<K>::call));
   }
+}
+
+/** Registers what resolves negated and conjugated arguments of a kernel that writes, under the keys of these. */
+template <class K>
+void implement_bits(torch::Library& library) {
+  library.impl(K::name, torch::CppFunction::makeFromBoxedFunction<&Bits<K>::boxed>());
 }
 
 }  // namespace aten DLPACKGEN_ATEN_HIDDEN

@@ -138,6 +138,8 @@ func place(all []operators, k kernel.Kernel, op operator) []operators {
 	n.Blocks = add(n.Blocks, block{Key: "Autograd", Call: "implement_autograd"}, op)
 	if k.Schema.Mutates() {
 		n.Blocks = add(n.Blocks, block{Key: "ADInplaceOrView", Call: "implement_versions"}, op)
+		n.Blocks = add(n.Blocks, block{Key: "Negative", Call: "implement_bits"}, op)
+		n.Blocks = add(n.Blocks, block{Key: "Conjugate", Call: "implement_bits"}, op)
 	}
 	var placed []string
 	for _, d := range k.Devices {

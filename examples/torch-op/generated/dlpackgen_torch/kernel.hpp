@@ -20,6 +20,7 @@
 #ifndef DLPACKGEN_V1_3_ATEN_KERNEL_HPP_
 #define DLPACKGEN_V1_3_ATEN_KERNEL_HPP_
 
+#include "arguments.hpp"
 #include "read.hpp"
 #include "strides.hpp"
 
@@ -89,14 +90,6 @@ class Place {
                     ", as the first one, got one on ", got, ": pass to(", expected, ")");
 }
 
-// One argument: what messages say of it, and whether it may have strides.
-struct Site {
-  const char* kernel;
-  const char* argument;
-  std::size_t number;
-  bool strided;
-};
-
 // What is not plain, with the place of it in what is refused.
 template <Access access>
 [[gnu::noinline, gnu::cold]] void lend_other(const Site& site, const at::Tensor& from, DLTensor& out) {
@@ -149,21 +142,24 @@ class Read {
 // An argument as the C function takes it; A is as the dispatcher gives it.
 template <class A>
 struct Passed {
-  Passed(const Site&, c10::Device, A from) : value(from) {}
+  static constexpr bool writes = false;
+  void take(const Site&, c10::Device, A from) { value = from; }
   A get() const { return value; }
-  A value;
+  A value{};
 };
 
 template <>
 struct Passed<const at::Tensor&> {
-  Passed(const Site& site, c10::Device device, const at::Tensor& from) { tensor.lend(site, device, from); }
+  static constexpr bool writes = false;
+  void take(const Site& site, c10::Device device, const at::Tensor& from) { tensor.lend(site, device, from); }
   const DLTensor* get() const { return tensor.get(); }
   Read tensor;
 };
 
 template <>
 struct Passed<at::Tensor&> {
-  [[gnu::flatten]] Passed(const Site& site, c10::Device device, const at::Tensor& from) {
+  static constexpr bool writes = true;
+  [[gnu::flatten]] void take(const Site& site, c10::Device device, const at::Tensor& from) {
     lend<Access::write>(site, device, from, tensor);
   }
   DLTensor* get() { return &tensor; }
@@ -172,30 +168,14 @@ struct Passed<at::Tensor&> {
 
 template <>
 struct Passed<const std::optional<at::Tensor>&> {
-  Passed(const Site& site, c10::Device device, const std::optional<at::Tensor>& from)
-      : present(from.has_value() && from->defined()) {
+  static constexpr bool writes = false;
+  void take(const Site& site, c10::Device device, const std::optional<at::Tensor>& from) {
+    present = from.has_value() && from->defined();
     if (present) tensor.lend(site, device, *from);
   }
   const DLTensor* get() const { return present ? tensor.get() : nullptr; }
-  bool present;
+  bool present = false;
   Read tensor;
-};
-
-template <class K, std::size_t I>
-inline constexpr Site site = {K::name, K::arguments[I], I, K::strided};
-
-// All arguments of a call, each made in its place: a tuple would move them there.
-template <std::size_t I, class A>
-struct Held {
-  Passed<A> passed;
-};
-
-template <class K, class Indices, class... A>
-struct Arguments;
-
-template <class K, std::size_t... I, class... A>
-struct Arguments<K, std::index_sequence<I...>, A...> : Held<I, A>... {
-  Arguments(c10::Device device, A... from) : Held<I, A>{Passed<A>(site<K, I>, device, from)}... {}
 };
 
 // The tensor that an argument holds, or nullptr.
@@ -347,9 +327,10 @@ struct Kernel<K, R(A...)> {
   template <std::size_t... I>
   static R call_with(std::index_sequence<I...>, A... arguments) {
     const detail::Place place(detail::first_device(K::name, arguments...));
-    detail::Arguments<K, std::index_sequence<I...>, A...> held(place.device(), arguments...);
+    detail::Arguments<K, detail::Passed, std::index_sequence<I...>, A...> held(place.device(), arguments...);
     if constexpr (results::count == 0) {
-      run(place.stream(), nullptr, indices_of_results(), static_cast<detail::Held<I, A>&>(held).passed.get()...);
+      run(place.stream(), nullptr, indices_of_results(),
+          static_cast<detail::Held<detail::Passed, I, A>&>(held).passed.get()...);
     } else {
       at::Tensor made[results::count];
       DLTensor lent[results::count];
@@ -358,7 +339,8 @@ struct Kernel<K, R(A...)> {
         made[i] = at::empty(like.sizes(), like.options());
         borrow<Access::write>(made[i], lent[i]);
       }
-      run(place.stream(), lent, indices_of_results(), static_cast<detail::Held<I, A>&>(held).passed.get()...);
+      run(place.stream(), lent, indices_of_results(),
+          static_cast<detail::Held<detail::Passed, I, A>&>(held).passed.get()...);
       return results::pack(made);
     }
   }

@@ -15,6 +15,7 @@
 #error "define TORCH_TARGET_VERSION, such as 0x020A000000000000 for torch 2.10 and newer"
 #endif
 
+#include "arguments.hpp"
 #include "dtype.hpp"
 #include "strides.hpp"
 
@@ -41,10 +42,18 @@ using torch::stable::Tensor;
 
 namespace detail {
 
+using aten::detail::Arguments;
+using aten::detail::Held;
+using aten::detail::Site;
+
 [[noreturn, gnu::noinline, gnu::cold]] inline void fail(const char* kernel, const char* argument, std::size_t number,
                                                         const char* text) {
   throw std::runtime_error(std::string(kernel) + "(): argument '" + argument + "' (number " +
                            std::to_string(number + 1) + "): " + text);
+}
+
+[[noreturn]] inline void refuse(const Site& site, const char* text) {
+  fail(site.kernel, site.argument, site.number, text);
 }
 
 [[noreturn, gnu::noinline, gnu::cold]] inline void fail_code(const char* kernel, int code, const char* text) {
@@ -84,16 +93,6 @@ class Place {
   std::optional<torch::stable::accelerator::DeviceGuard> guard_;
 };
 
-struct Site {
-  const char* kernel;
-  const char* argument;
-  std::size_t number;
-  bool strided;
-  DLDevice device;
-
-  [[noreturn]] void refuse(const char* text) const { fail(kernel, argument, number, text); }
-};
-
 // The type of the elements; lanes is 0 where there is none. Types that this ABI does not know throw.
 inline DLDataType named_dtype(const Tensor& tensor) {
   try {
@@ -112,14 +111,14 @@ inline bool fits(const Tensor& tensor, std::int64_t elements) {
 
 // Fills out with a view of a tensor that is row-major, or whose strides are heeded.
 template <bool writes>
-void borrow(const Site& site, const Tensor& from, DLTensor& out) {
-  if (from.layout() != torch::headeronly::Layout::Strided) site.refuse("it is not dense: pass to_dense()");
+void borrow(const Site& site, DLDevice device, const Tensor& from, DLTensor& out) {
+  if (from.layout() != torch::headeronly::Layout::Strided) refuse(site, "it is not dense: pass to_dense()");
   out.device = device_of(from);
-  if (out.device.device_type != site.device.device_type || out.device.device_id != site.device.device_id) {
-    site.refuse("expected a tensor on the device of the first one: pass to()");
+  if (out.device.device_type != device.device_type || out.device.device_id != device.device_id) {
+    refuse(site, "expected a tensor on the device of the first one: pass to()");
   }
   out.dtype = named_dtype(from);
-  if (out.dtype.lanes == 0) site.refuse("it is of a type that DLPack has no name for");
+  if (out.dtype.lanes == 0) refuse(site, "it is of a type that DLPack has no name for");
   out.ndim = static_cast<std::int32_t>(from.dim());
   out.shape = const_cast<std::int64_t*>(from.sizes().data());
   out.strides = const_cast<std::int64_t*>(from.strides().data());
@@ -130,25 +129,27 @@ void borrow(const Site& site, const Tensor& from, DLTensor& out) {
     out.data = const_cast<void*>(from.const_data_ptr());
   }
   const std::int64_t elements = aten::detail::span(out);
-  if (out.data == nullptr && elements > 0) site.refuse("it has elements and no memory");
-  if (elements > 0 && !fits(from, elements)) site.refuse(aten::detail::beyond_storage);
+  if (out.data == nullptr && elements > 0) refuse(site, "it has elements and no memory");
+  if (elements > 0 && !fits(from, elements)) refuse(site, aten::detail::beyond_storage);
 }
 
 // An argument as the C function takes it.
 template <class A>
 struct Passed {
-  Passed(const Site&, A from) : value(from) {}
+  static constexpr bool writes = false;
+  void take(const Site&, DLDevice, A from) { value = from; }
   A get() const { return value; }
-  A value;
+  A value{};
 };
 
 template <>
 struct Passed<const Tensor&> {
-  Passed(const Site& site, const Tensor& from) {
-    borrow<false>(site, from, tensor);
+  static constexpr bool writes = false;
+  void take(const Site& site, DLDevice device, const Tensor& from) {
+    borrow<false>(site, device, from, tensor);
     if (!site.strided && !from.is_contiguous()) {
       copy.emplace(torch::stable::contiguous(from));
-      borrow<false>(site, *copy, tensor);
+      borrow<false>(site, device, *copy, tensor);
     }
   }
   const DLTensor* get() const { return &tensor; }
@@ -158,11 +159,12 @@ struct Passed<const Tensor&> {
 
 template <>
 struct Passed<Tensor&> {
-  Passed(const Site& site, const Tensor& from) {
-    borrow<true>(site, from, tensor);
+  static constexpr bool writes = true;
+  void take(const Site& site, DLDevice device, const Tensor& from) {
+    borrow<true>(site, device, from, tensor);
     if (from.is_contiguous()) return;
-    if (!site.strided) site.refuse("it is written to, and not row-major: pass contiguous(), and copy the result back");
-    if (aten::detail::may_overlap(tensor)) site.refuse(aten::detail::overlapping);
+    if (!site.strided) refuse(site, "it is written to, and not row-major: pass contiguous(), and copy the result back");
+    if (aten::detail::may_overlap(tensor)) refuse(site, aten::detail::overlapping);
   }
   DLTensor* get() { return &tensor; }
   DLTensor tensor;
@@ -170,8 +172,9 @@ struct Passed<Tensor&> {
 
 template <>
 struct Passed<const std::optional<Tensor>&> {
-  Passed(const Site& site, const std::optional<Tensor>& from) {
-    if (from.has_value()) present.emplace(site, *from);
+  static constexpr bool writes = false;
+  void take(const Site& site, DLDevice device, const std::optional<Tensor>& from) {
+    if (from.has_value()) present.emplace().take(site, device, *from);
   }
   const DLTensor* get() const { return present.has_value() ? present->get() : nullptr; }
   std::optional<Passed<const Tensor&>> present;
@@ -195,20 +198,6 @@ struct Results<Tensor> {
 template <>
 struct Results<void> {
   static constexpr std::size_t count = 0;
-};
-
-template <std::size_t I, class A>
-struct Held {
-  Passed<A> passed;
-};
-
-template <class K, class Indices, class... A>
-struct Arguments;
-
-template <class K, std::size_t... I, class... A>
-struct Arguments<K, std::index_sequence<I...>, A...> : Held<I, A>... {
-  Arguments(DLDevice device, A... from)
-      : Held<I, A>{Passed<A>(Site{K::name, K::arguments[I], I, K::strided, device}, from)}... {}
 };
 
 }  // namespace detail
@@ -241,12 +230,13 @@ struct Kernel<K, R(A...)> {
     for (const Tensor* each : tensors) first = first == nullptr ? each : first;
     if (first == nullptr) throw std::runtime_error(std::string(K::name) + "(): expected a tensor among the arguments");
     const detail::Place place(detail::device_of(*first));
-    detail::Arguments<K, std::index_sequence<I...>, A...> held(place.device, arguments...);
+    detail::Arguments<K, detail::Passed, std::index_sequence<I...>, A...> held(place.device, arguments...);
     std::array<Tensor, sizeof...(J)> made = {
         torch::stable::new_empty(*tensors[K::likes[J]], tensors[K::likes[J]]->sizes())...};
     std::array<DLTensor, sizeof...(J) + 1> lent;
-    (detail::borrow<true>({K::name, "result", J, K::strided, place.device}, made[J], lent[J]), ...);
-    const int code = K::function(static_cast<detail::Held<I, A>&>(held).passed.get()..., &lent[J]..., place.stream);
+    (detail::borrow<true>({K::name, "result", J, K::strided}, place.device, made[J], lent[J]), ...);
+    const int code =
+        K::function(static_cast<detail::Held<detail::Passed, I, A>&>(held).passed.get()..., &lent[J]..., place.stream);
     if (code != 0) detail::fail_code(K::name, code, K::error(code));
     if constexpr (!std::is_void_v<R>) return R(std::move(made[J])...);
   }
