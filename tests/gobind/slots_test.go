@@ -83,7 +83,7 @@ func TestEverySlotIsSwept(t *testing.T) {
 			}
 		}
 		return true
-	}, 20*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 }
 
 // What consumers release while a Drain has the free slots in its hands is unpinned
@@ -123,7 +123,7 @@ func TestDrainsMeetReleases(t *testing.T) {
 		assert.Eventually(t, func() bool {
 			collect(1)
 			return !slices.ContainsFunc(freed, func(gone *atomic.Bool) bool { return !gone.Load() })
-		}, 20*time.Second, time.Millisecond)
+		}, time.Minute, time.Millisecond)
 		for i := range spare {
 			spare[i] = must(dlpack.Export([]byte{1}))(t)
 		}

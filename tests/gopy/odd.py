@@ -48,7 +48,7 @@ def test_a_forked_process_is_told():
         except RuntimeError as e:
             os._exit(0 if "spawn or forkserver" in str(e) else 2)
         os._exit(1)
-    for _ in range(200):
+    for _ in range(600):
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             equal(status, 0)

@@ -41,7 +41,7 @@ func newMachine(t *testing.T) *machine {
 	t.Cleanup(func() {
 		// The server writes into the prefix until it has ended.
 		_, _ = m.run(t, t.TempDir(), "wineboot", "--kill")
-		assert.Eventually(t, func() bool { return os.RemoveAll(prefix) == nil }, 30*time.Second, 100*time.Millisecond)
+		assert.Eventually(t, func() bool { return os.RemoveAll(prefix) == nil }, 2*time.Minute, 100*time.Millisecond)
 	})
 	code, out := m.run(t, t.TempDir(), "wineboot", "--init")
 	require.Zero(t, code, out)
@@ -68,7 +68,7 @@ func (m *machine) giveRandom(t *testing.T, dll string) {
 // be called from any goroutine, so it never ends the test.
 func (m *machine) run(t *testing.T, dir string, argv ...string) (int, string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, m.wine, argv...)
 	cmd.Dir, cmd.Env = dir, m.env
