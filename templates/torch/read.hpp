@@ -168,7 +168,8 @@ inline void borrow_by_aten([[maybe_unused]] const at::Tensor& tensor, [[maybe_un
 #elif TORCH_VERSION_MINOR >= 10
   at::toDLPackNonOwning(tensor, &out);
 #else
-  throw Refused("it is on a device, or of a type, that torch before 2.10 lends no tensors of");
+  throw Refused(
+      "torch before 2.10 lends plain tensors alone: on the CPU or CUDA, of a common type, within their storage");
 #endif
 }
 
