@@ -5,11 +5,26 @@ import os
 import runpy
 import sys
 import tempfile
+import traceback
 
 import torch  # noqa: F401
 
 
 def run(number, script, test):
+    """Does not wait for Python's end, which takes longer than most tests."""
+    try:
+        start(number, script, test)
+    except SystemExit:
+        pass
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+
+
+def start(number, script, test):
     os.environ["DLPACKGEN_MUTANT"] = number
     sys.path.insert(0, os.path.join(os.environ.get("MUTANTS", "mutants"), number))  # what is Python of the mutant, if it is
     sys.argv = [script, test]
@@ -23,7 +38,7 @@ def main(*each):
             if child == 0:
                 os.dup2(out.fileno(), 1)
                 os.dup2(out.fileno(), 2)
-                return run(number, script, test)
+                run(number, script, test)
             os.waitpid(child, 0)
             out.seek(0)
             text = out.read()
