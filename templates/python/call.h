@@ -22,16 +22,6 @@ DLPACKGEN_SLOW static int dlpackgen_unreadable(const struct dlpackgen_call *call
 	return dlpackgen_about(call->function, i);
 }
 
-/* Takes what an adopted table has lent, and copies its shape and strides where that is
- * asked for. */
-static int dlpackgen_keep_adopted(const struct dlpackgen_call *call, int i, int copy) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	if ((uint32_t)a->tensor.ndim > DLPACKGEN_MAX_NDIM)
-		return dlpackgen_fault(call, i, PyExc_BufferError, "it has %d dimensions", (int)a->tensor.ndim);
-	if (copy) dlpackgen_copy_metadata(&a->tensor, dlpackgen_scratch_of(call, i));
-	return 0;
-}
-
 /* Reads a tensor by the table that was adopted for its type: 0, -1 with an exception,
  * or 1 where it is left to the other routes. */
 static int dlpackgen_fetch_adopted(struct dlpackgen_call *call, int i, int copy) {
@@ -41,7 +31,7 @@ static int dlpackgen_fetch_adopted(struct dlpackgen_call *call, int i, int copy)
 	const int left = a->adopted->borrow(
 	    a->object, call->function->parameters[i].writes, &a->tensor, scratch, &a->flags);
 	if (left) return left < 0 ? dlpackgen_unreadable(call, i) : 1;
-	return dlpackgen_keep_adopted(call, i, copy);
+	return dlpackgen_admit(a, scratch, copy) ? dlpackgen_about(call->function, i) : 0;
 }
 
 /* Copies the shape and strides of what was lent, before they are checked; 0 where that is

@@ -67,8 +67,9 @@ DLPACKGEN_SLOW static int dlpackgen_refuse_error(dlpack_error error) {
 	return -1;
 }
 
-/* Looks at a tensor that a stranger gave; its shape and strides are copied first
- * where that is asked for, or where it has no strides. */
+/* Looks at a tensor that a stranger gave, or an adopted library, since CuPy lets its users
+ * make any shape; shape and strides are copied first where that is asked for, or where
+ * there are no strides. */
 static int dlpackgen_admit(struct dlpackgen_argument *a, int64_t *scratch, int copy) {
 	DLTensor *const tensor = &a->tensor;
 	dlpack_error error = DLPACK_OK;

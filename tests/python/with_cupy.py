@@ -86,6 +86,15 @@ def test_shapes_and_strides():
     equal(exported, [])
 
 
+def test_more_elements_than_can_be_counted():
+    """CuPy counts them in 64 bits that wrap, and has an array of none."""
+    a = array(2**32, 2**32, strides=(0, 0))
+    equal(a.size, 0)
+    refused(a, BufferError, "breaks the rules of DLPack")
+    with raises(BufferError, "breaks the rules of DLPack"):
+        function({"dtypes": [FLOAT32], "rank": 2, "shape": [ANY, ANY], "density": ROW_MAJOR, "devices": [CUDA]}, takes_stream=1)(a, stream=3)
+
+
 def test_dtypes():
     kinds = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
     for letter in "?bBhHiIlLqQefdFD":
