@@ -77,9 +77,10 @@ def main():
         import nop_nb
     except ImportError:
         nop_nb = None
+    ours = {name: getattr(fast, name) for name in ("empty", "held", "inlined", "released", "owning")}
     result = {}
     for library, make in makers().items():
-        functions = {"empty": fast.empty, "held": fast.held, "released": fast.released, "owning": fast.owning, "tvm-ffi": tvm}
+        functions = {**ours, "tvm-ffi": tvm}
         if library in ("numpy", "torch"):
             functions["C++"] = fast_cpp.held
         if nop_nb and library in ("numpy", "torch"):
@@ -89,11 +90,7 @@ def main():
     import torch
 
     fast.lend(torch.Tensor)
-    result["torch by its own table"] = rounds_of(
-        {"empty": fast.empty, "held": fast.held, "released": fast.released, "owning": fast.owning, "tvm-ffi": tvm, "bare": fast.bare},
-        makers()["torch"],
-        rounds,
-    )
+    result["torch by its own table"] = rounds_of({**ours, "tvm-ffi": tvm, "bare": fast.bare}, makers()["torch"], rounds)
     print(json.dumps(result))
 
 

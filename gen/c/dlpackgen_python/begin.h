@@ -31,11 +31,12 @@ DLPACKGEN_FAST void dlpackgen_note(struct dlpackgen_means *means, const struct d
 DLPACKGEN_SLOW static int dlpackgen_begin_fully(
     struct dlpackgen_call *call, int i, const struct dlpackgen_means *means, int left) {
 	struct dlpackgen_argument *a = &call->arguments[i];
+	const int copy = call->function->unlocks;
 	a->adopted = means->adopted;
 	a->api = means->api;
 	if (left) return left < 0 && a->adopted ? dlpackgen_unreadable(call, i) : left;
 	dlpackgen_unbind(call, i);
-	if (dlpackgen_admit(a, dlpackgen_scratch_of(call, i), call->function->unlocks)) return dlpackgen_about(call->function, i);
+	if (dlpackgen_admit(a, dlpackgen_scratch_of(call, i), copy)) return dlpackgen_about(call->function, i);
 	if (dlpackgen_check(call, i, &call->function->parameters[i], a)) return -1;
 	call->elsewhere |= a->tensor.device.device_type != kDLCPU;
 	return 0;
