@@ -157,13 +157,27 @@ def test_new_tensors_that_cannot_be():
 
 
 def test_streams():
+    """Fake tensors leave something behind that stands in for a back end of CUDA."""
+    refuses_other_streams()
+    with torch._subclasses.fake_tensor.FakeTensorMode():
+        torch.empty(2, device="cuda")
+    refuses_other_streams()
+    for table in TABLES.values():
+        with refused(BufferError, "its device is none that this torch has a stream for"):
+            table.stream(check.CUDA, 0, ctypes.c_void_p())
+
+
+def refuses_other_streams():
     for table in TABLES.values():
         for device in (check.CPU, 3):
             out = ctypes.c_void_p(1)
             assert table.stream(device, 0, out) == 0 and not out
-        for device, number in ((check.CUDA, 99), (check.CUDA, -1), (10, 0), (4, 0), (12345, 0)):
-            with refused(BufferError, "device"):
-                table.stream(device, number, ctypes.c_void_p())
+        for number in (99, -1):
+            with refused(BufferError, "its device has a number that this torch knows no device by"):
+                table.stream(check.CUDA, number, ctypes.c_void_p())
+        for device in (10, 4, 12345):
+            with refused(BufferError, "its device is"):
+                table.stream(device, 0, ctypes.c_void_p())
 
 
 if __name__ == "__main__":

@@ -97,6 +97,7 @@ var mutants = map[string]mutant{
 	"old tensors may be written to":    {"taken.hpp", "is_read_only(const DLManagedTensor&) noexcept { return true; }", "is_read_only(const DLManagedTensor&) noexcept { return false; }", "consume.py test_read_only_memory"},
 	"refusals leak":                    {"taken.hpp", "if (owned) delete_managed<Struct>(owned.release());", "static_cast<void>(owned.release());", "consume.py test_refusals_delete_once"},
 	"any number is a device":           {"stream.hpp", "if (device.device_id < 0 || device.device_id >=", "if (false && device.device_id >=", "give.py test_streams"},
+	"stand-ins have streams":           {"stream.hpp", "throw Refused(\"its device is none that this torch has a stream for\");", "throw;", "give.py test_streams"},
 	"capsules are not renamed":         {"offered.hpp", "|| PyCapsule_SetName(capsule, used) != 0", "|| used == nullptr", "consume.py test_capsules"},
 	"inherited tables are used":        {"offered.hpp", "if (!has_own(type, names().table)) return ExchangeTable();", "", "consume.py test_tables"},
 	"old producers are refused":        {"offered.hpp", "  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();\n  PyErr_Clear();\n  if (PyDict", "  throw py::error_already_set();\n  if (PyDict", "consume.py test_objects_are_asked_for_the_newest_version"},

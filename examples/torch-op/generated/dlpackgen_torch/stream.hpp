@@ -46,13 +46,18 @@ inline at::Device device_of(DLDevice device) {
 /**
  * The native handle of ATen's current stream on a device; nullptr on the host.
  *
- * \throws Refused, or c10::Error for a back end that has no such handle.
+ * \throws Refused, also for a back end that has no such handle, or what that throws.
  */
 inline void* current_stream(DLDevice device) {
   const at::Device where = device_of(device);
   if (where.is_cpu()) return nullptr;
 #if TORCH_VERSION_MINOR >= 11
-  return c10::impl::VirtualGuardImpl(where.type()).getStream(where).native_handle();
+  const c10::Stream stream = c10::impl::VirtualGuardImpl(where.type()).getStream(where);
+  try {
+    return stream.native_handle();
+  } catch (const c10::Error&) {  // of what stands in for a back end where tensors are fake
+    throw Refused("its device is none that this torch has a stream for");
+  }
 #else
   throw Refused("the stream of its device, which torch before 2.11 tells only its own table");
 #endif
