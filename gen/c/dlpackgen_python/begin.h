@@ -48,6 +48,17 @@ DLPACKGEN_FAST const struct dlpackgen_route *dlpackgen_quiet(struct dlpackgen_st
 	return route && !route->yields ? route : NULL;
 }
 
+/* Finds how an object is read without running code; 0 where it is not. */
+DLPACKGEN_FAST int dlpackgen_find_means(
+    struct dlpackgen_state *state, PyObject *object, struct dlpackgen_means *means) {
+	if (!object) return 0;
+	if ((PyObject *)Py_TYPE(object) == means->type) return 1;
+	const struct dlpackgen_route *const route = dlpackgen_quiet(state, object);
+	if (!route) return 0;
+	dlpackgen_note(means, route);
+	return 1;
+}
+
 /* Deals with an argument that is no tensor: 0, -1 with an exception, or 1 where code may
  * run, as for all others. */
 static int dlpackgen_begin_other(struct dlpackgen_call *call, int i, PyObject *object) {
@@ -88,15 +99,10 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *
 	int left = 0;
 	for (int i = 0; i < count; i++, a++, p++, scratch += DLPACKGEN_SCRATCH) {
 		PyObject *const object = a->object = given[i];
-		if (DLPACKGEN_RARE(p->kind != dlpackgen_tensor || !object || (PyObject *)Py_TYPE(object) != means.type)) {
-			const struct dlpackgen_route *route = NULL;
-			if (p->kind == dlpackgen_tensor && object) route = dlpackgen_quiet(call->state, object);
-			if (!route) {
-				left = dlpackgen_begin_other(call, i, object);
-				if (left) break;
-				continue;
-			}
-			dlpackgen_note(&means, route);
+		if (DLPACKGEN_RARE(p->kind != dlpackgen_tensor || !dlpackgen_find_means(call->state, object, &means))) {
+			left = dlpackgen_begin_other(call, i, object);
+			if (left) break;
+			continue;
 		}
 		left = dlpackgen_begin_reading(call, i, a, p->writes, &means, scratch);
 		int fits = !left && (unlocks ? dlpackgen_copies(&a->tensor, scratch) : dlpackgen_is_filled(a, &means));

@@ -21,17 +21,6 @@ DLPACKGEN_SLOW static int dlpackgen_begin_again(struct dlpackgen_call *call, PyO
 	return dlpackgen_begin(call, module, function, arguments, function->count, NULL);
 }
 
-/* Finds how an object is read without running code; 0 where it is not. */
-DLPACKGEN_FAST int dlpackgen_find_means(
-    struct dlpackgen_state *state, PyObject *object, struct dlpackgen_means *means) {
-	if (!object) return 0;
-	if ((PyObject *)Py_TYPE(object) == means->type) return 1;
-	const struct dlpackgen_route *const route = dlpackgen_quiet(state, object);
-	if (!route) return 0;
-	dlpackgen_note(means, route);
-	return 1;
-}
-
 /* Borrows a tensor, with shape and strides; 0 where it is not to be had so. */
 DLPACKGEN_FAST int dlpackgen_borrow_at_once(
     struct dlpackgen_argument *a, int want_write, const struct dlpackgen_means *means, int64_t *scratch) {
