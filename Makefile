@@ -1,6 +1,7 @@
 # make quick    the inner loop: formatted, vetted, up to date, short tests; a minute at most
 # make test     everything: installs what it needs, ends with a count; FUZZTIME=5m fuzzes longer
 # make torches  reads the tensors of two older versions of torch, which take 12 GB
+# make pythons  runs the tests of Python modules under newer, debug and free-threaded builds of CPython
 # make generate renders gen/ anew            make check  tells whether it must be
 # make bless    rewrites golden/ and the README's picture with what the tests make now
 # make bench    measures, a line a goal; ONLY=generate runs one suite of it
@@ -11,7 +12,7 @@ FUZZTIME ?= 5s
 # A build must not depend on whether the checkout has a readable .git.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
-.PHONY: help quick test torches generate check bless bench fuzz-long setup clean
+.PHONY: help quick test torches pythons generate check bless bench fuzz-long setup clean
 
 help:
 	@sed -n 's/^# make/  make/p' Makefile
@@ -25,6 +26,9 @@ test: setup
 torches:
 	@tools/torches.sh
 
+pythons:
+	@tools/pythons.sh
+
 setup:
 	@tools/setup.sh
 
@@ -36,9 +40,8 @@ check:
 	go run ./cmd/dlpackgen check
 	go run ./cmd/dlpackgen check --config examples/torch-op/dlpackgen.yaml
 
-# Only packages whose tests have goldens know the flag.
 bless:
-	go test $$(grep -rlE --include='*_test.go' 'golden\.(Assert|Orphans)\(' . | xargs -n 1 dirname | sort -u) -update
+	@tools/bless.sh
 
 bench:
 	@go run ./bench -only=$(ONLY)

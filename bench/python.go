@@ -17,7 +17,7 @@ import (
 )
 
 // pythonGoals are the shares that a call of f(a, b, c) may take of a rival's. That of Paddle is measured with the checks
-// emitted for the function, since all but a tenth of a call is Paddle's own table.
+// emitted for the function, beside a hand-written one that asks what must be asked before Paddle's own table is used.
 var pythonGoals = []struct {
 	name, library, ours, rival string
 	limit                      float64
@@ -26,7 +26,7 @@ var pythonGoals = []struct {
 	{"python.torch.own_table", "torch by its own table", "held", "tvm-ffi", 0.5},
 	{"python.numpy", "numpy", "held", "tvm-ffi", 0.12},
 	{"python.numpy.nanobind", "numpy", "held", "nanobind", 0.2},
-	{"python.paddle", "paddle", "inlined", "bare", 1.1},
+	{"python.paddle", "paddle", "inlined", "asking", 1.1},
 	{"python.jax", "jax", "held", "tvm-ffi", 0.2},
 	{"python.cpp", "torch", "C++", "held", 1.05},
 	{"python.cpp.numpy", "numpy", "C++", "held", 1.05},

@@ -57,11 +57,11 @@ type torchBench struct{ pythonBench }
 // askTorch prints what is needed to compile against torch.
 const askTorch = `
 import sysconfig, torch
-print(torch.__path__[0], sysconfig.get_path("include"), *torch.__version__.split(".")[:2], sysconfig.get_config_var("EXT_SUFFIX"))`
+print(torch.__path__[0], sysconfig.get_path("include"), torch.__version__.split("+")[0].replace(".", "_"), sysconfig.get_config_var("EXT_SUFFIX"))`
 
 // torchFacts are where PyTorch and Python have what C++ needs, and how a module for
 // both is named.
-type torchFacts struct{ root, headers, major, minor, suffix string }
+type torchFacts struct{ root, headers, release, suffix string }
 
 func findTorch(python string) (torchFacts, error) {
 	said, err := exec.Command(python, "-W", "ignore", "-c", askTorch).Output()
@@ -69,7 +69,7 @@ func findTorch(python string) (torchFacts, error) {
 		return torchFacts{}, fmt.Errorf("%s: %w (make setup)", python, err)
 	}
 	f := strings.Fields(string(said))
-	return torchFacts{f[0], f[1], f[2], f[3], f[4]}, nil
+	return torchFacts{f[0], f[1], f[2], f[3]}, nil
 }
 
 // build compiles the package, and the modules that call it; three copies of one, since
@@ -94,7 +94,7 @@ func (b torchBench) build() error {
 	if err := b.compile("gcc", "tables.so", append(shared, "bench/testdata/torch/tables.c")); err != nil {
 		return err
 	}
-	return b.buildPackage(torch.root, fmt.Sprintf("_torch_%s_%s%s", torch.major, torch.minor, torch.suffix), append(shared, "-Igen/cpp"))
+	return b.buildPackage(torch.root, "_torch_"+torch.release+torch.suffix, append(shared, "-Igen/cpp"))
 }
 
 // buildPackage compiles dlpackgen_torch as its page says.

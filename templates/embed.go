@@ -10,8 +10,8 @@ import "embed"
 //go:embed c
 var C embed.FS
 
-// Go is the run time of the Go bindings. Its Go and C files stand outside every
-// build of this repository by the term dlpackgen_template.
+// Go is the run time of the Go bindings. The build term "ignore" keeps its Go and C
+// files out of every build of this repository, and their imports from go mod tidy.
 //
 //go:embed go
 var Go embed.FS

@@ -76,6 +76,7 @@ func (a *app) root() *cobra.Command {
 		Args:          unknownVerb,
 		RunE:          a.noVerb,
 	}
+	root.Flags().Bool("version", false, "print the version of the tool")
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
@@ -95,8 +96,13 @@ Exit code:
   2  could not run: usage, unreadable or invalid input, a newer lock, I/O
 `
 
-// noVerb shows the help where it is not the output that was asked for.
+// noVerb prints the version for --version, and otherwise shows the help where it is not
+// the output that was asked for.
 func (a *app) noVerb(cmd *cobra.Command, _ []string) error {
+	if wanted, err := cmd.Flags().GetBool("version"); err != nil || wanted {
+		a.printVersion()
+		return err
+	}
 	cmd.SetOut(a.stderr)
 	if err := cmd.Help(); err != nil {
 		return err

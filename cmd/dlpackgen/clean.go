@@ -18,6 +18,7 @@ func (a *app) clean() *cobra.Command {
 	}
 	s := selectionFlags(cmd)
 	dryRun := cmd.Flags().Bool("dry-run", false, "say what would be removed, and remove nothing")
+	quiet := quietFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
 		j, err := s.load()
 		if err != nil {
@@ -31,7 +32,9 @@ func (a *app) clean() *cobra.Command {
 			return treeFailure(err)
 		}
 		a.printText(warnings(j, report))
-		a.sayActions(j, report, *dryRun)
+		if !*quiet || *dryRun {
+			a.sayActions(j, report, *dryRun)
+		}
 		return nil
 	}
 	return cmd

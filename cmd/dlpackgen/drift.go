@@ -27,7 +27,7 @@ var states = map[tree.State]words{
 	tree.Edited:     {diag.Error, "was edited by hand", "undo that, or replace it: " + regenerate + " --force"},
 	tree.Leftover:   {diag.Error, "carries our banner, but nothing says that it is ours", "remove it, or restore the lock that lists it"},
 	tree.Foreign:    {diag.Note, "is not ours, and is left alone", ""},
-	tree.LockDrift:  {diag.Error, "does not record these files", regenerate},
+	tree.LockDrift:  {diag.Error, "is missing or outdated", regenerate},
 	tree.Unfinished: {diag.Error, "is left from a run that did not finish", regenerate + " heals it"},
 }
 
@@ -39,6 +39,9 @@ const maxForeign = 3
 // not mentioned.
 func findings(j *job, report *tree.Report) []diag.Diagnostic {
 	var out diag.List
+	if d, differs := otherTool(j, report.Writer); differs {
+		out.Add(d)
+	}
 	many := j.manyForeign(report)
 	for _, it := range report.Items {
 		if it.State == tree.Foreign && many[j.pathAbove(it.Path)] > 0 {
@@ -55,6 +58,19 @@ func findings(j *job, report *tree.Report) []diag.Diagnostic {
 		})
 	}
 	return out.Sorted()
+}
+
+// otherTool notes that another build wrote the lock, which explains files that differ.
+func otherTool(j *job, writer tree.Tool) (diag.Diagnostic, bool) {
+	this := self()
+	text := fmt.Sprintf("was written by dlpackgen %s, and this is %s", writer.Version, this.Version)
+	if writer.Version == this.Version {
+		text = fmt.Sprintf("was written by another build of dlpackgen %s: its digest is %s, this one's %s", this.Version, writer.Digest, this.Digest)
+	}
+	return diag.Diagnostic{
+		Severity: diag.Note, Code: "tool", Text: text, Pos: diag.Pos{File: j.name(j.lock)},
+		Hint: "the tools may make different files; `dlpackgen version` tells them apart",
+	}, writer.Version != "" && writer != this
 }
 
 // finding is what check says about one path, if anything.

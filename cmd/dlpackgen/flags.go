@@ -94,7 +94,7 @@ func (a *app) report(format *choice, findings []diag.Diagnostic) error {
 	case "github":
 		fmt.Fprint(a.stdout, diag.GitHub(findings))
 	case "sarif":
-		a.stdout.Write(diag.SARIF(findings, toolVersion))
+		a.stdout.Write(diag.SARIF(findings, self().Version))
 	default:
 		a.printText(findings)
 	}

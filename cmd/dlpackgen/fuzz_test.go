@@ -13,7 +13,7 @@ import (
 // plainConfig asks for every target of the table, with a device of its own.
 const plainConfig = `version: 1
 dlpack: latest
-targets: {c: {}, go: {package: p, import: example.com/p}}
+targets: {c: {}, go: {package: p, import: example.com/p}, cpp: {}, torch: {}}
 devices: {kDLAcme: {value: 1000, doc: Acme., streams: cuda}}
 backends: {acme: {runtime: vendor, title: A, doc: D., package: p, result: int, devices: [{type: kDLB, value: 1001, memory: device, id: ordinal, torch: PrivateUse1}], streams: {none: 0, refused: [1]}, library: {linux: [l.so]}, functions: {f: {symbol: f, takes: void}}, errors: {E: {value: -1, kind: driver, text: t}}}}
 kernels: {f: {schema: "(Tensor x, Tensor(a!) o, Tensor? w, int n) -> Tensor", like: x}}
@@ -42,6 +42,9 @@ func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 // failure of its own, and at least one error behind exit 1.
 func FuzzVet(f *testing.F) {
 	f.Add([]byte(plainConfig))
+	for _, lineBreak := range []string{"\u0085", "\u2028", "\u2029"} { // yaml.v3 counts a line after each
+		f.Add([]byte("version: 1\n# " + lineBreak + "\ntargets: {c: {}}\nkernels: {f: {schema: \"(Tensr x) -> ()\"}}"))
+	}
 	f.Fuzz(func(t *testing.T, src []byte) {
 		file := input(t, t.TempDir(), "x.yaml", src)
 		code, stdout, stderr := run(t, "vet", file)

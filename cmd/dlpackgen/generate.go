@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,6 +23,8 @@ type generateFlags struct {
 	dryRun  bool
 	force   bool
 	depfile string
+	stamp   string
+	quiet   *bool
 }
 
 func (a *app) generate() *cobra.Command {
@@ -36,14 +40,19 @@ func (a *app) generate() *cobra.Command {
 			"  dlpackgen generate --dry-run\n" +
 			"  dlpackgen generate --out third_party/dlpack --only c --dlpack 1.1\n" +
 			"  dlpackgen generate --only c --out - > dlpack.h\n" +
-			"  dlpackgen generate --depfile build/dlpackgen.d",
+			"  dlpackgen generate --quiet --stamp build/dlpackgen.stamp --depfile build/dlpackgen.d",
 		Args: noArgs,
 	}
 	f := &generateFlags{selection: selectionFlags(cmd)}
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and write nothing")
 	cmd.Flags().BoolVar(&f.force, "force", false, "replace files that were edited by hand")
-	cmd.Flags().StringVar(&f.depfile, "depfile", "", "write the inputs to `FILE`, for make or ninja")
+	cmd.Flags().StringVar(&f.depfile, "depfile", "", "write the inputs to `FILE`, for make or ninja: config, spec, go.mod and this program")
+	cmd.Flags().StringVar(&f.stamp, "stamp", "", "write `FILE` in each run that succeeds, as the target of a rule for make")
+	f.quiet = quietFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
+		if err := notEmpty(cmd, "depfile", "stamp"); err != nil {
+			return err
+		}
 		j, err := f.load()
 		if err != nil {
 			return err
@@ -63,20 +72,39 @@ func (a *app) make(f *generateFlags, j *job) error {
 	if err != nil {
 		return err
 	}
-	req.Force, req.Depfile = f.force, f.depfile
+	req.Force, req.Depfile, req.Stamp, req.Binary = f.force, f.depfile, f.stamp, lasting(os.Executable())
 	report, err := tree.Generate(req, f.dryRun)
 	if err != nil {
 		return treeFailure(err)
 	}
 	a.printText(warnings(j, report))
-	a.sayActions(j, report, f.dryRun)
+	if !*f.quiet || f.dryRun {
+		a.sayActions(j, report, f.dryRun)
+	}
 	return nil
+}
+
+// goRun is where go run puts a program that it removes afterwards.
+var goRun = regexp.MustCompile(`[/\\]go-build\d+[/\\]b\d+[/\\]exe[/\\]`)
+
+// lasting gives the path of this program, for a depfile; "" where it is unknown or
+// will be gone.
+func lasting(program string, err error) string {
+	if err != nil || goRun.MatchString(program) {
+		return ""
+	}
+	return program
+}
+
+// quietFlag adds --quiet to a verb that names the files that it touches.
+func quietFlag(cmd *cobra.Command) *bool {
+	return cmd.Flags().Bool("quiet", false, "name no files; print only warnings and errors")
 }
 
 // printHeader renders one header to stdout, for a project that wants no more.
 func (a *app) printHeader(f *generateFlags, j *job) error {
-	if len(f.only) != 1 || f.only[0] != "c" || f.depfile != "" {
-		return cannot("usage", "--only c --out -", "--out - prints one header: it needs --only c, and has no depfile")
+	if len(f.only) != 1 || f.only[0] != "c" || f.depfile != "" || f.stamp != "" {
+		return cannot("usage", "--only c --out -", "--out - prints one header: it needs --only c, and has no depfile and no stamp")
 	}
 	made, err := j.render("")
 	if err != nil {

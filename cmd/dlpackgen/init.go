@@ -73,7 +73,7 @@ func writeRow(b *strings.Builder, t emit.Target) {
 	if t.Name == "c" {
 		mark = ""
 	}
-	fmt.Fprintf(b, "  # %s DLPack %s and newer.\n", strings.TrimSuffix(t.Doc, ".")+".", t.Oldest)
+	fmt.Fprintf(b, "  # %s DLPack %s and newer.\n", strings.TrimSuffix(t.About(), ".")+".", t.Oldest)
 	fmt.Fprintf(b, "  %s%s:\n", mark, t.Name)
 	fmt.Fprintf(b, "  %s  path: %s\n", mark, t.Path)
 	for _, o := range t.Options {

@@ -82,7 +82,7 @@ func listVersions(w io.Writer, sp *spec.Spec, _ *spec.Release) {
 
 func listTargets(w io.Writer, _ *spec.Spec, _ *spec.Release) {
 	for _, t := range targets.All() {
-		fmt.Fprintf(w, "%s\tDLPack %s and newer\t%s\n", t.Name, t.Oldest, t.Doc)
+		fmt.Fprintf(w, "%s\tDLPack %s and newer\t%s\n", t.Name, t.Oldest, t.About())
 	}
 }
 

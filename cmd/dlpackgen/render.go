@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
@@ -11,7 +12,7 @@ import (
 
 // request tells the tree whose files are meant, with none of them rendered.
 func (j *job) request() tree.Request {
-	req := tree.Request{Out: j.out, Lock: j.lock, Only: j.only, ToolVersion: toolVersion, Inputs: j.inputs}
+	req := tree.Request{Out: j.out, Lock: j.lock, Only: j.only, Tool: self(), Inputs: j.inputs}
 	for _, t := range j.config.Selected {
 		req.Targets = append(req.Targets, tree.Target{Name: t.Name, Path: t.Path})
 	}
@@ -24,11 +25,9 @@ func (j *job) request() tree.Request {
 // rendered is the request with every file made.
 func (j *job) rendered() (tree.Request, error) {
 	req := j.request()
-	dir, err := filepath.Abs(j.out)
-	if err != nil {
-		return req, cannot("io", "", "%v", err)
-	}
-	req.Targets, err = j.render(dir)
+	var err error
+	req.Targets, err = j.render(j.out)
+	req.Inputs = slices.Concat(j.inputs, j.read)
 	return req, err
 }
 
@@ -42,16 +41,34 @@ func (j *job) render(dir string) ([]tree.Target, error) {
 			return nil, err
 		}
 		m := &emit.Model{Release: j.config.Extend(release), Options: t.Options, Kernels: j.config.Kernels}
-		if dir != "" {
-			m.Dir = filepath.Join(dir, filepath.FromSlash(t.Path))
+		if m.Dir, err = realDir(dir, t.Path); err != nil {
+			return nil, err
 		}
 		files, err := t.Emit(m)
 		if err != nil {
 			return nil, cannotEmit(t.Name, err)
 		}
+		for _, name := range m.Read {
+			if !slices.Contains(j.read, name) {
+				j.read = append(j.read, name)
+			}
+		}
 		out = append(out, tree.Target{Name: t.Name, Release: release.Version, SpecSHA256: release.SpecSHA256, Path: t.Path, Files: files})
 	}
 	return out, nil
+}
+
+// realDir returns the folder of a target without symbolic links: the output must not depend on
+// the way by which the user came to it. No output directory has none.
+func realDir(out, target string) (string, error) {
+	if out == "" {
+		return "", nil
+	}
+	dir, err := tree.Real(filepath.Join(out, filepath.FromSlash(target)))
+	if err != nil {
+		return "", cannot("io", "", "%v", err)
+	}
+	return dir, nil
 }
 
 // cannotEmit reports each of the reasons, which a target joins into one error.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"os"
@@ -14,11 +15,24 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
 
 // TestMain lets the scripts run the command itself, as a process of its own.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"dlpackgen": main})
+	testscript.Main(m, map[string]func(){"dlpackgen": func() {
+		pretend(os.Getenv("DLPACKGEN_TEST_VERSION"), os.Getenv("DLPACKGEN_TEST_DIGEST"))
+		main()
+	}})
+}
+
+// pretend makes this process another build of the tool.
+func pretend(version, digest string) {
+	is := self()
+	self = func() tree.Tool {
+		return tree.Tool{Version: cmp.Or(version, is.Version), Digest: cmp.Or(digest, is.Digest)}
+	}
 }
 
 // TestScript runs testdata/script. Each script is headed by the behaviour that it

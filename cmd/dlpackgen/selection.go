@@ -60,6 +60,7 @@ type job struct {
 	out    string // of this system
 	lock   string
 	inputs []string // config and spec, as the user named them
+	read   []string // what else the output depends on: go.mod
 	notes  []diag.Diagnostic
 }
 

@@ -4,23 +4,30 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/dlpackgen/dlpackgen/internal/tool"
+	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
 
-// toolVersion is raised whenever the output of generate changes: a lock by a
-// newer tool is refused, so that two people with different tools do not rewrite
-// each other's files. Build information cannot stand in for it, since it differs
-// between `go run` and `go install` of the same source.
-const toolVersion = "0.1.0"
+// self identifies this build. A lock by a newer version is refused, so that two people
+// with different tools do not rewrite each other's files. Tests replace it.
+var self = func() tree.Tool { return tree.Tool{Version: tool.Version(), Digest: tool.Digest()} }
+
+// printVersion prints what the first line of a lock says of this build.
+func (a *app) printVersion() {
+	fmt.Fprintln(a.stdout, "dlpackgen", self().Version, self().Digest)
+}
 
 func (a *app) version() *cobra.Command {
 	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version of the tool",
-		Long:    "Print the version of the tool. It changes whenever generated files do.",
+		Use:   "version",
+		Short: "Print the version of the tool",
+		Long: "Print the version of the tool's module, or devel for a build from a checkout, and a digest\n" +
+			"of all in it that decides what generated files look like. Locks record both.",
 		Example: "  dlpackgen version",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			fmt.Fprintln(a.stdout, "dlpackgen", toolVersion)
+			a.printVersion()
 			return nil
 		},
 	}

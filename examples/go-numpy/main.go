@@ -84,7 +84,7 @@ func gonumpySum(handle C.uintptr_t, out *C.double) bool {
 //
 //export gonumpyScale
 func gonumpyScale(handle C.uintptr_t, factor C.double) bool {
-	values, err := dlpack.MutableData[float64](tensorOf(handle))
+	values, err := dlpack.MutableData[float64](managedOf(handle).WritableTensor()) // NumPy has no legacy capsules of read-only arrays
 	if failed(err) {
 		return false
 	}
@@ -170,12 +170,13 @@ func handleOf(value any) C.uintptr_t {
 
 // tensorOf gives the tensor behind a handle; the zero Tensor, of which every
 // function of dlpack says what is wrong, for a handle on something else.
-func tensorOf(handle C.uintptr_t) dlpack.Tensor {
-	managed, ok := cgo.Handle(handle).Value().(*dlpack.Managed)
-	if !ok {
-		return dlpack.Tensor{}
+func tensorOf(handle C.uintptr_t) dlpack.Tensor { return managedOf(handle).Tensor() }
+
+func managedOf(handle C.uintptr_t) *dlpack.Managed {
+	if managed, ok := cgo.Handle(handle).Value().(*dlpack.Managed); ok {
+		return managed
 	}
-	return managed.Tensor()
+	return new(dlpack.Managed)
 }
 
 // failed makes an error the exception that Python raises when the call returns.

@@ -20,7 +20,7 @@ var module = dlpackpy.Module{
 	Name: "gotorch",
 	Doc:  "Softmax in Go.",
 	Functions: []dlpackpy.Function{
-		{Name: "softmax_", Doc: "softmax_(x): over the rows of a float32 matrix, in place", Call: softmax},
+		{Name: "softmax_", Params: []string{"x"}, Doc: "Softmax over the rows of a float32 matrix, in place.", Call: softmax},
 	},
 }
 

@@ -8,10 +8,10 @@ if [ -z "$out" ]; then
 	out=$(mktemp -d)
 	trap 'rm -rf "$out"' EXIT
 fi
-mkdir -p "$out/clusm"
-cp "$here/clusm/clusm_impl.c" "$out/clusm"
+cp -R "$here/clusm" "$out"
 (cd "$here/../.." && go run ./cmd/dlpackgen generate --config "$here/dlpackgen.yaml" --out "$out")
 cmp "$here/clusm/clusm_impl.c" "$out/clusm/clusm_impl.c"
+cmp "$here/clusm/conformance/clusm_hooks.h" "$out/clusm/conformance/clusm_hooks.h"
 cc="${CC:-cc} -std=c11 -O2 -Wall -Wextra"
 $cc -o "$out/conformance" "$out"/clusm/conformance/conformance.c "$out"/clusm/*.c -ldl -lpthread
 $cc -I "$out" -o "$out/two_queues" "$here/two_queues.c" "$out"/clusm/*.c -ldl -lpthread

@@ -17,8 +17,8 @@ static void must(int code) {
 	exit(1);
 }
 
-/* A queue of the first device, as a program with kernels has one. */
-static void *own_queue(void) {
+/* A queue of the first device, as a program with kernels has one, in order or not. */
+static void *own_queue(uint64_t out_of_order) {
 	void *library = dlopen("libOpenCL.so.1", RTLD_NOW), *devices[64] = {NULL};
 	if (!library) exit(2);
 	int (*info)(void *, unsigned, size_t, void *, size_t *) = NULL;
@@ -26,8 +26,9 @@ static void *own_queue(void) {
 	*(void **)&info = dlsym(library, "clGetContextInfo");
 	*(void **)&create = dlsym(library, "clCreateCommandQueueWithProperties");
 	const unsigned context_devices = 0x1081;
+	const uint64_t properties[] = {0x1093, out_of_order, 0}; /* CL_QUEUE_PROPERTIES */
 	if (info(clusm_context(), context_devices, sizeof devices, devices, NULL)) exit(2);
-	return create(clusm_context(), devices[0], NULL, NULL);
+	return create(clusm_context(), devices[0], properties, NULL);
 }
 
 int main(void) {
@@ -44,8 +45,13 @@ int main(void) {
 
 	must(cl->alloc(&request, &tensor, &error));
 	must(cl->stream_from_dlpack(device, NULL, &first, &error));
-	const int64_t number = (int64_t)(intptr_t)own_queue(); /* what __dlpack__(stream=...) takes */
+	const int64_t number = (int64_t)(intptr_t)own_queue(0); /* what __dlpack__(stream=...) takes */
 	must(cl->stream_from_dlpack(device, &number, &own, &error));
+	const dlpackgen_device_stream loose = {own_queue(1), device, 0, 0};
+	if (loose.handle && cl->finish(&loose, &error) != DLPACKGEN_DEVICE_BAD_STREAM) {
+		fprintf(stderr, "a queue out of order was taken for a stream\n");
+		return 1;
+	}
 	must(cl->copy(&tensor->dl_tensor, &here, &first, &error));
 	must(cl->order_after(&own, &first, &error));
 	must(cl->copy(&there, &tensor->dl_tensor, &own, &error));

@@ -39,7 +39,7 @@ var requirements = map[string]requirement{
 			device_managed_memory device_memory_pools host_portable managed_global stream_non_blocking event_no_timing
 			capture_none capture_active capture_relaxed location_device access_read_write`),
 		functions: strings.Fields(`driver_version init error_name error_text device_count device_attribute primary_retain
-			primary_state context_current context_push context_pop context_device context_finish pointer_attributes
+			primary_state context_current context_push context_pop context_device context_id pointer_attributes
 			memory_alloc memory_free pool_alloc pool_free pool_default pool_access peer_access managed_alloc host_alloc
 			host_free copy copy_peer stream_create stream_destroy stream_finish stream_wait stream_capture stream_capture_id capture_mode
 			stream_context event_create event_record event_destroy`),
@@ -52,7 +52,7 @@ var requirements = map[string]requirement{
 			stream_non_blocking stream_unknown event_no_timing capture_none capture_active capture_relaxed copy_default
 			location_device access_read_write`),
 		functions: strings.Fields(`driver_version error_name error_text device_count device_attribute device_current device_use
-			primary_state context_finish pointer_attributes address_range memory_alloc memory_free pool_alloc pool_free
+			primary_state pointer_attributes address_range memory_alloc memory_free pool_alloc pool_free
 			pool_default pool_access peer_access managed_alloc host_alloc host_free copy copy_peer stream_create stream_destroy
 			stream_finish stream_wait stream_capture stream_capture_id capture_mode stream_device event_create event_record
 			event_destroy`),

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
@@ -77,10 +78,9 @@ var memoryDocs = map[string]string{
 func (d *decoder) checkBackends(cfg *Config, all []ownBackend) {
 	known := d.deviceValues(cfg)
 	releases := d.selectedReleases(cfg)
-	d.torch = map[string]string{}
 	for _, b := range all {
 		for i, device := range b.Devices {
-			d.torch[device.Type] = device.Torch
+			d.torch[device.Type] = cmp.Or(device.Torch, d.torch[device.Type])
 			if _, found := known[device.Type]; !found && device.Value == backend.NoValue && len(releases) > 0 {
 				b.row(i).Get("type").Errorf("unknown-device", unknownDeviceHint(device.Type, known), "no release that is made has a device %q", device.Type)
 			}

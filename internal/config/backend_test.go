@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 	source "github.com/dlpackgen/dlpackgen/spec"
 )
 
-// vendors is a config with nothing but a back end of its own.
+// vendors is a config with a back end of its own, and a kernel for its devices.
 const vendors = `version: 1
 dlpack: "1.3"
 backends:
@@ -35,22 +36,72 @@ backends:
     errors: {ACME_NONE: {value: -1, kind: no_device, text: none}}
 kernels:
   fill: {schema: "(Tensor(a!) out) -> ()", devices: [kDLAcme, kDLExtDev]}
+targets: {torch: {}}
+elsewhere: [c, cpp]
 `
 
 func TestABackEndIsATarget(t *testing.T) {
 	cfg, found := decode(t, vendors, Choice{})
 	require.Empty(t, found)
-	require.Equal(t, []string{"acme"}, names(cfg.Selected))
-	target := cfg.Selected[0]
+	require.Equal(t, []string{"torch", "acme"}, names(cfg.Selected))
+	target := cfg.Selected[1]
 	assert.Equal(t, []string{"third_party/acme", "1.3", "example.com/acme"}, []string{target.Path, target.Release, target.Options["import"]})
 	rule := &spec.DeviceRule{Streams: "rocm"}
 	assert.Equal(t, []spec.EnumValue{{Name: "kDLAcme", Value: 1000, Doc: "Acme: memory of the device.", Device: rule}}, cfg.Devices)
 	assert.Equal(t, []kernel.Device{{Name: "kDLAcme", Value: 1000, Torch: "PrivateUse1"}, {Name: "kDLExtDev", Value: 12}}, cfg.Kernels[0].Devices)
-	cfg, found = decode(t, strings.Replace(vendors, "    path: third_party/acme\n", "", 1)+"targets: {c: {}}\n", Choice{Only: []string{"acme"}})
+	cfg, found = decode(t, strings.Replace(vendors, "    path: third_party/acme\n", "", 1), Choice{Only: []string{"acme"}})
 	require.Empty(t, found)
 	assert.Equal(t, []string{"acme"}, names(cfg.Selected))
 	assert.Equal(t, "backends/acme", cfg.Selected[0].Path)
-	assert.Equal(t, []string{"c"}, names(cfg.Others))
+	assert.Equal(t, []string{"torch"}, names(cfg.Others))
+}
+
+// What a backend declares of its streams and memory reaches every target: of kDLExtDev, of
+// which DLPack says nothing, and of a type of its own.
+func TestABackendsStreamsAreKnownToOtherTargets(t *testing.T) {
+	swapped := strings.NewReplacer(
+		"{type: kDLAcme, value: 1000, memory: device, id: ordinal", "{type: kDLAcme, value: 1000, memory: managed, id: zero",
+		"{type: kDLExtDev, memory: managed, id: zero}", "{type: kDLExtDev, memory: device, id: ordinal}",
+		"{table: rocm, none: 0}", "{none: 5, refused: [0, 7]}").Replace(vendors)
+	cfg, found := decode(t, swapped, Choice{})
+	require.Empty(t, found)
+	release, err := spec.Embedded().Release("1.3")
+	require.NoError(t, err)
+	before := slices.Clone(spec.Find[*spec.Enum](release, deviceEnum).Values)
+	extended := cfg.Extend(release)
+	rules := map[string]spec.DeviceRule{}
+	for _, v := range spec.Find[*spec.Enum](extended, deviceEnum).Values {
+		if v.Device != nil {
+			rules[v.Name] = *v.Device
+		}
+	}
+	assert.Equal(t, spec.DeviceRule{Streams: "acme"}, rules["kDLExtDev"], "no handle any more")
+	assert.Equal(t, spec.DeviceRule{HostReadable: true, IDZero: true}, rules["kDLAcme"])
+	assert.Equal(t, "cuda", rules["kDLCUDA"].Streams)
+	assert.Equal(t, spec.StreamTable{Name: "acme", Doc: "Streams of Acme.", Handle: true, Values: []spec.StreamValue{
+		{Value: 5, Meaning: "default"}, {Value: 0, Meaning: "refused"}, {Value: 7, Meaning: "refused"}}}, extended.Streams[len(extended.Streams)-1])
+	assert.Equal(t, before, spec.Find[*spec.Enum](release, deviceEnum).Values, "the spec itself stays")
+	cfg, found = decode(t, vendors, Choice{})
+	require.Empty(t, found)
+	assert.Equal(t, release.Streams, cfg.Extend(release).Streams, "a table of DLPack is not declared twice")
+}
+
+// A device under devices: has streams and a key of PyTorch, also where a backend serves it.
+func TestADeclaredDeviceHasStreamsAndAKeyOfTorch(t *testing.T) {
+	const declared = "devices: {kDLAcme: {value: 1000, streams: cuda, torch: PrivateUse1}}\n"
+	const kernels = "kernels: {fill: {schema: \"(Tensor(a!) out) -> ()\", devices: [kDLAcme]}}\n"
+	served := strings.Replace(vendors, "{type: kDLAcme, value: 1000, memory: device, id: ordinal, torch: PrivateUse1}", "{type: kDLAcme, memory: device, id: ordinal}", 1)
+	for _, text := range []string{"version: 1\ndlpack: \"1.3\"\ntargets: {torch: {}}\nelsewhere: [c, cpp]\n" + declared + kernels, served + declared} {
+		cfg, found := decode(t, text, Choice{})
+		require.Empty(t, found)
+		assert.Equal(t, kernel.Device{Name: "kDLAcme", Value: 1000, Torch: "PrivateUse1"}, cfg.Kernels[0].Devices[0])
+		release, err := spec.Embedded().Release("1.3")
+		require.NoError(t, err)
+		values := spec.Find[*spec.Enum](cfg.Extend(release), deviceEnum).Values
+		assert.Equal(t, "cuda", values[len(values)-1].Device.Streams)
+	}
+	_, found := decode(t, "version: 1\ndlpack: \"1.3\"\ntargets: {c: {}}\n"+strings.Replace(declared, "PrivateUse1", "CUDA", 1), Choice{})
+	assert.Contains(t, found, "torch must be one of PrivateUse1")
 }
 
 // Each fault of a config's back end has one finding, where it stands.

@@ -44,6 +44,7 @@ type Target struct {
 	Path    string // slashes; relative to out
 	Release string // as spec.ReleaseInfo.Version spells it
 	Options map[string]string
+	at      *yaml.Node // where the config lists it; nil without one
 }
 
 // Choice is what the command line says about every config.
@@ -92,7 +93,7 @@ type decoder struct {
 	spec   *spec.Spec
 	choice Choice
 	diags  *diag.List
-	torch  map[string]string // PyTorch's keys by the types of device of the config's back ends
+	torch  map[string]string // PyTorch's keys by the device types that the config declares
 }
 
 func (d *decoder) config(root *yaml.Node) *Config {
@@ -112,7 +113,10 @@ func (d *decoder) config(root *yaml.Node) *Config {
 	own := d.backends(cfg, backends, release, asked)
 	cfg.Devices = d.devices(cfg, m.Get("devices"), own)
 	d.checkBackends(cfg, own)
-	cfg.Kernels = d.kernels(cfg, m.Get("kernels"))
+	kernels := m.Get("kernels")
+	cfg.Kernels = d.kernels(cfg, kernels)
+	d.checkKernelsAreUsed(cfg, kernels)
+	d.checkNeeds(cfg, m.Get("elsewhere"))
 	m.Close()
 	d.checkOnly(cfg)
 	return cfg
@@ -152,7 +156,7 @@ func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release strin
 
 // target reads one entry. A bare `c:` is as good as `c: {}`.
 func (d *decoder) target(cfg *Config, row emit.Target, n *yaml.Node, release string, asked *yaml.Node) {
-	t := Target{Target: row, Path: row.Path, Release: release, Options: map[string]string{}}
+	t := Target{Target: row, Path: row.Path, Release: release, Options: map[string]string{}, at: n}
 	if isEmpty(n) {
 		d.place(cfg, t, orElse(asked, n))
 		return

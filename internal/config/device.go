@@ -1,11 +1,13 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
 	"slices"
 
+	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
@@ -17,11 +19,12 @@ const deviceEnum = "DLDeviceType"
 // deviceName is the form of every name in DLDeviceType; bindings drop the kDL.
 var deviceName = regexp.MustCompile(`^kDL[A-Z][A-Za-z0-9_]{0,100}$`)
 
-// Extend gives a release with the vendor's devices at the end of DLDeviceType.
-// The release that came in is left as it is.
+// Extend returns a release with the vendor's devices at the end of DLDeviceType, and with
+// what backends declare of the streams and the memory of their devices. The release that
+// came in is left as it is.
 func (c *Config) Extend(r *spec.Release) *spec.Release {
 	i := slices.IndexFunc(r.Decls, func(d spec.Decl) bool { return d.DeclName() == deviceEnum })
-	if len(c.Devices) == 0 || i < 0 {
+	if len(c.Devices) == 0 && len(c.Backends) == 0 || i < 0 {
 		return r
 	}
 	enum, ok := r.Decls[i].(*spec.Enum)
@@ -32,7 +35,60 @@ func (c *Config) Extend(r *spec.Release) *spec.Release {
 	longer.Values = slices.Concat(enum.Values, c.Devices)
 	extended.Decls = slices.Clone(r.Decls)
 	extended.Decls[i] = &longer
+	for _, b := range c.Backends {
+		extended.Streams = slices.Concat(extended.Streams, ownStreams(b))
+		ruleDevices(b, longer.Values)
+	}
 	return &extended
+}
+
+// ownStreams returns the numbering of streams that a backend declares itself, under its name.
+func ownStreams(b *backend.Backend) []spec.StreamTable {
+	if !b.Streams.Given || b.Streams.Table != "" {
+		return nil
+	}
+	t := spec.StreamTable{Name: b.Name, Doc: "Streams of " + b.Title + ".", Handle: true}
+	t.Values = append(t.Values, spec.StreamValue{Value: b.Streams.None, Meaning: "default"})
+	for _, number := range b.Streams.Refused {
+		t.Values = append(t.Values, spec.StreamValue{Value: number, Meaning: "refused"})
+	}
+	return []spec.StreamTable{t}
+}
+
+// streamsOf returns the name of a backend's stream table, or "".
+func streamsOf(b *backend.Backend) string {
+	if b.Streams.Given {
+		return cmp.Or(b.Streams.Table, b.Name)
+	}
+	return b.Streams.Table
+}
+
+// ruleDevices gives the device that a backend has streams on those streams, unless it has
+// others already. Of kDLExtDev DLPack knows nothing, so the backend decides everything.
+func ruleDevices(b *backend.Backend, values []spec.EnumValue) {
+	for _, d := range b.Devices {
+		i := slices.IndexFunc(values, func(v spec.EnumValue) bool { return v.Name == d.Type })
+		if i < 0 {
+			continue
+		}
+		rule, known := deviceRule(b, d), values[i].Device
+		if d.Type != externalDevice && known != nil {
+			rule, rule.Streams = *known, cmp.Or(known.Streams, rule.Streams)
+		}
+		values[i].Device = &rule
+	}
+}
+
+// externalDevice is the type whose meaning DLPack leaves to two parties.
+const externalDevice = "kDLExtDev"
+
+// deviceRule is what a backend declares of memory of one of its types.
+func deviceRule(b *backend.Backend, d backend.Device) spec.DeviceRule {
+	rule := spec.DeviceRule{HostReadable: d.Memory != backend.Memories[0], IDZero: d.ID == "zero"}
+	if d.Memory == backend.Memories[0] {
+		rule.Streams = streamsOf(b)
+	}
+	return rule
 }
 
 // declaredDevice is a device of the config's own, and where it stands.
@@ -45,6 +101,7 @@ type declaredDevice struct {
 // refuses those that contradict each other or a selected release.
 func (d *decoder) devices(cfg *Config, section *yaml.Node, backends []ownBackend) []spec.EnumValue {
 	before := d.diags.Len()
+	d.torch = map[string]string{}
 	var all []declaredDevice
 	if section != nil && !isEmpty(section) && section.Is(yaml.Mapping, "devices") {
 		for _, e := range section.Entries {
@@ -124,6 +181,9 @@ func (d *decoder) device(e yaml.Entry) (spec.EnumValue, deviceNodes) {
 	}
 	v.Doc = spec.ReadDoc(m)
 	v.Device = spec.ReadDeviceRule(m)
+	if key := m.Get("torch"); key != nil {
+		d.torch[v.Name] = key.OneOf("torch", backend.TorchKeys)
+	}
 	m.Close()
 	at.valid = d.diags.Len() == before
 	return v, at

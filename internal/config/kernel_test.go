@@ -11,8 +11,11 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
 )
 
+// withTorch is the least that a config with kernels holds.
+const withTorch = "version: 1\ntargets: {c: {}, cpp: {}, torch: {}}\n"
+
 func TestKernelsAreRead(t *testing.T) {
-	cfg, found := decode(t, good+`devices: {kDLAcme: {value: 1000}}
+	cfg, found := decode(t, withTorch+`devices: {kDLAcme: {value: 1000}}
 kernels:
   square:
     namespace: mylib
@@ -42,7 +45,7 @@ kernels:
 	assert.Equal(t, []string{"dlpackgen", "fill", "function"}, []string{fill.Namespace, fill.Symbol, fill.Form}, "defaults")
 	assert.Equal(t, []kernel.Device{{Name: "kDLCPU", Value: 1}}, fill.Devices)
 	for _, empty := range []string{"kernels:\n", "kernels: {}\n"} {
-		cfg, found = decode(t, good+empty, Choice{})
+		cfg, found = decode(t, withTorch+empty, Choice{})
 		assert.Empty(t, found)
 		assert.Empty(t, cfg.Kernels)
 	}
@@ -89,7 +92,7 @@ func TestKernelFindings(t *testing.T) {
 		gives + ", like: x, backward: g":     `: error: there is no kernel "g" [unknown-kernel]`,
 		gives + ", like: x, backward: f":     `: error: f cannot compute the gradients of f: a kernel with a backward takes no optional tensor [bad-backward]`,
 	} {
-		_, found := decode(t, good+"kernels: {f: {"+keys+"}}", Choice{})
+		_, found := decode(t, withTorch+"kernels: {f: {"+keys+"}}", Choice{})
 		assert.Contains(t, found, want, keys)
 		assert.Equal(t, 1, strings.Count(found, ": error: "), "one finding is enough: %s", found)
 	}
@@ -107,13 +110,13 @@ func TestKernelsAreComparedWithEachOther(t *testing.T) {
 		"{f: {schema: (Tensor x) -> Tensor, like: x, backward: g}, g: {schema: () -> ()}}":                                                `: error: g cannot compute the gradients of f: the backward must take (Tensor grad0, Tensor x) -> Tensor`,
 		"{f: {schema: (Tensor x) -> Tensor, like: x, backward: g}, g: {namespace: b, schema: '(Tensor g, Tensor x) -> Tensor', like: x}}": `the backward must have the namespace of the kernel [bad-backward]`,
 	} {
-		_, found := decode(t, good+"kernels: "+section, Choice{})
+		_, found := decode(t, withTorch+"kernels: "+section, Choice{})
 		assert.Contains(t, found, want, section)
 	}
 	var many strings.Builder
 	for i := range kernel.MaxKernels + 1 {
 		fmt.Fprintf(&many, "  f%d: {schema: () -> ()}\n", i)
 	}
-	_, found := decode(t, good+"kernels:\n"+many.String(), Choice{})
+	_, found := decode(t, withTorch+"kernels:\n"+many.String(), Choice{})
 	assert.Contains(t, found, ":4:3: error: 1001 kernels, more than 1000 [too-many]")
 }

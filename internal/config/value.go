@@ -1,14 +1,14 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/relpath"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
@@ -63,30 +63,16 @@ func Known(sp *spec.Spec) string {
 	return fmt.Sprintf("there are %s, and %s", strings.Join(names, ", "), latest)
 }
 
-var drive = regexp.MustCompile(`^[A-Za-z]:`)
-
-// localPath reads a path with slashes that stays below where it starts, on every
-// system.
+// localPath reads a path below where it starts. The hint is for a path that leads elsewhere.
 func localPath(n *yaml.Node, what, hint string) string {
 	p := n.Text(what)
 	if n.Kind != yaml.Scalar {
 		return "."
 	}
-	var problem string
-	switch {
-	case p == "":
-		problem, hint = "is empty", "write . for the folder itself"
-	case strings.Contains(p, `\`):
-		problem, hint = "holds a backslash", "write slashes, on Windows too"
-	case path.IsAbs(p) || drive.MatchString(p):
-		problem = "must be relative"
-	case slices.Contains(strings.Split(p, "/"), ".."):
-		problem = "must not hold `..`"
-	case strings.ContainsFunc(p, unicode.IsControl):
-		problem, hint = "holds a control character", "remove it"
-	default:
+	problem, better := relpath.Problem(p)
+	if problem == "" {
 		return path.Clean(p)
 	}
-	n.Errorf("bad-path", hint, "%s %q %s", what, p, problem)
+	n.Errorf("bad-path", cmp.Or(better, hint), "%s %s %s", what, relpath.Show(p), problem)
 	return "."
 }

@@ -1,14 +1,18 @@
 package targets
 
 import (
+	"bytes"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/device"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -38,7 +42,7 @@ func TestEachRowIsComplete(t *testing.T) {
 }
 
 // TestEachRowServesItsReleases renders every release that a row says it serves:
-// with the banner on each file, and the same bytes each time.
+// with the banner and the licence on each file, and the same bytes each time.
 func TestEachRowServesItsReleases(t *testing.T) {
 	sp := spec.Embedded()
 	for _, row := range All() {
@@ -53,6 +57,7 @@ func TestEachRowServesItsReleases(t *testing.T) {
 			require.NotEmpty(t, files)
 			for _, f := range files {
 				assert.True(t, emit.HasBanner(f.Data), "%s %s", info.Version, f.Path)
+				assertOutputLicense(t, f)
 				assert.True(t, filepath.IsLocal(filepath.FromSlash(f.Path)), f.Path)
 			}
 			again, err := row.Emit(&emit.Model{Release: release})
@@ -60,4 +65,31 @@ func TestEachRowServesItsReleases(t *testing.T) {
 			assert.Equal(t, files, again)
 		}
 	}
+}
+
+// assertOutputLicense requires the licence of output among the first lines of a file,
+// and no other licence anywhere in it.
+func assertOutputLicense(t *testing.T, f emit.File) {
+	t.Helper()
+	head := bytes.SplitN(f.Data, []byte("\n"), 3)
+	assert.Contains(t, string(bytes.Join(head[:2], nil)), emit.LicenseTag, f.Path)
+	assert.Equal(t, 1, strings.Count(string(f.Data), "SPDX-License-Identifier"), f.Path)
+}
+
+// Targets that a config describes emit starter files too, which have no banner.
+func TestAVendorsTargetStatesTheLicenceOfOutput(t *testing.T) {
+	release, err := spec.Embedded().Release("1.3")
+	require.NoError(t, err)
+	vendor := &backend.Backend{Name: "acme", Title: "Acme", Runtime: backend.Vendor, Result: "int",
+		Devices: []backend.Device{{Type: "kDLExtDev", Value: backend.NoValue, Memory: "device", ID: "ordinal"}}}
+	files, err := device.Vendor(vendor).Emit(&emit.Model{Release: release})
+	require.NoError(t, err)
+	var starters []string
+	for _, f := range files {
+		assertOutputLicense(t, f)
+		if f.Once {
+			starters = append(starters, f.Path)
+		}
+	}
+	assert.ElementsMatch(t, []string{"acme_impl.c", "conformance/acme_hooks.h"}, starters)
 }

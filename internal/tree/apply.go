@@ -1,6 +1,10 @@
 package tree
 
-import "slices"
+import (
+	"errors"
+	"io/fs"
+	"slices"
+)
 
 // applier carries out a plan, and knows how far it got.
 type applier struct {
@@ -48,12 +52,24 @@ func (a *applier) log() error {
 
 func (a *applier) makeDirs() error {
 	for _, dir := range a.plan.dirs {
-		if err := a.disk.Mkdir(dir); err != nil {
+		err := a.disk.Mkdir(dir)
+		taken := errors.Is(err, fs.ErrExist)
+		if taken && a.isDir(dir) {
+			continue // made a moment ago in other letters, on a disk that folds case
+		}
+		if !taken { // also after an error: it may stand all the same
+			a.made = append(a.made, dir)
+		}
+		if err != nil {
 			return a.failed(dir, err)
 		}
-		a.made = append(a.made, dir)
 	}
 	return nil
+}
+
+func (a *applier) isDir(name string) bool {
+	info, err := a.disk.Lstat(name)
+	return err == nil && info.IsDir()
 }
 
 func (a *applier) stage() error {
@@ -90,7 +106,7 @@ func (a *applier) move() error {
 // keep them either, so one that stays is no failure.
 func (a *applier) dropEmpty() error {
 	for _, dir := range a.plan.empty {
-		if info, err := a.disk.Lstat(dir); err == nil && info.IsDir() {
+		if a.isDir(dir) {
 			_ = a.disk.Remove(dir) // refused where something is in it
 		}
 	}

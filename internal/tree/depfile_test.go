@@ -21,7 +21,7 @@ func TestDepfile(t *testing.T) {
 	require.NoError(t, err)
 	assert.NoFileExists(t, "x.d")
 	generated(t, req)
-	assert.Equal(t, "gen/out/dlpackgen.lock: dlpackgen.yaml my\\ spec/a\\#b$$c.yaml\n", disked(t, ".")["x.d"])
+	assert.Equal(t, "gen/out/dlpackgen.lock: dlpackgen.yaml my\\ spec/a\\#b$$c.yaml\nmy\\ spec/a\\#b$$c.yaml:\n", disked(t, ".")["x.d"])
 
 	when := longAgo(t, ".")
 	generated(t, req)
@@ -65,21 +65,91 @@ func TestBadDepfile(t *testing.T) {
 		{"a generated file", "out/c/a.h", KindConflict},
 		{"the lock", "out/dlpackgen.lock", KindConflict},
 		{"the journal", "out/.dlpackgen.journal", KindConflict},
+		{"the config through a link", "here/dlpackgen.yaml", KindConflict},
+		{"a link to the config", "config.d", KindConflict},
+		{"the target of a config that is a link", "real.yaml", KindConflict},
+		{"a generated file through a link", "here/out/c/a.h", KindConflict},
+		{"the lock through a link", "here/out/dlpackgen.lock", KindConflict},
+		{"a directory", "here", KindConflict},
+		{"the output directory", "out", KindConflict},
+		{"a directory that the run does not make", "out/d/x.d", KindIO},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			setContent(t, ".", "dlpackgen.yaml", "version: 1")
+			setContent(t, ".", "real.yaml", "spec: 1")
+			link(t, ".", "here")
+			link(t, "dlpackgen.yaml", "config.d")
+			link(t, "real.yaml", "spec.yaml")
+			before := disked(t, ".")
 			req := request("out", target("c", "c", map[string]string{"a.h": ours("a")}))
-			req.Inputs, req.Depfile = []string{"dlpackgen.yaml"}, c.depfile
+			req.Inputs, req.Depfile = []string{"dlpackgen.yaml", "spec.yaml"}, c.depfile
 			_, err := Generate(req, false)
 			requireKind(t, err, c.kind)
-			assert.Equal(t, map[string]string{"dlpackgen.yaml": "version: 1"}, disked(t, "."))
+			req.Depfile, req.Stamp = "", c.depfile
+			_, err = Generate(req, false)
+			requireKind(t, err, c.kind)
+			assert.Equal(t, before, disked(t, "."))
 		})
 	}
 	req := request(t.TempDir(), target("c", "c", nil))
 	req.Inputs, req.Depfile = []string{"a\nb"}, filepath.Join(req.Out, "x.d")
 	_, err := Generate(req, false)
 	requireKind(t, err, KindRequest)
+}
+
+// A stamp is written anew by each run that succeeds, and is then the depfile's target.
+func TestStamp(t *testing.T) {
+	t.Chdir(t.TempDir())
+	setContent(t, ".", "bin/a tool", "")
+	req := request("out", target("c", "c", map[string]string{"a.h": ours("a")}))
+	req.Inputs, req.Binary = []string{"dlpackgen.yaml"}, "bin/a tool"
+	req.Depfile, req.Stamp = "x.d", "x.stamp"
+	_, err := Generate(req, true)
+	require.NoError(t, err)
+	assert.NoFileExists(t, "x.stamp")
+	generated(t, req)
+	assert.Equal(t, "x.stamp: dlpackgen.yaml bin/a\\ tool\nbin/a\\ tool:\n", disked(t, ".")["x.d"])
+	assert.Equal(t, "v0.1.0 0123456789abcdef\n", disked(t, ".")["x.stamp"])
+
+	when := longAgo(t, ".")
+	generated(t, req)
+	assert.True(t, mtime(t, ".", "x.stamp").After(when))
+	assert.Equal(t, when, mtime(t, ".", "out/dlpackgen.lock"))
+	assert.Equal(t, when, mtime(t, ".", "x.d"))
+
+	when = longAgo(t, ".")
+	setContent(t, ".", "out/c/a.h", "mine")
+	_, err = Generate(req, false)
+	requireKind(t, err, KindEdited)
+	assert.Equal(t, when, mtime(t, ".", "x.stamp"), "a run that fails leaves it")
+
+	for _, taken := range []string{"./x.d", "bin/a tool"} {
+		req.Stamp = taken
+		_, err = Generate(req, false)
+		requireKind(t, err, KindConflict)
+	}
+}
+
+// The files of targets that are not selected, and of other configs, are no depfiles either.
+func TestADepfileReplacesNoGeneratedFile(t *testing.T) {
+	dir := t.TempDir()
+	generated(t, asked(dir, 1))
+	other := request(dir, target("c", "theirs", map[string]string{"b.h": ours("b")}))
+	other.Lock = "vendor.lock"
+	generated(t, other)
+	link(t, "gen", filepath.Join(dir, "link"))
+	for _, name := range []string{"gen/go/x.go", "link/go/x.go", "theirs/b.h", "vendor.lock"} {
+		req := only(asked(dir, 1), "c")
+		req.Depfile = filepath.Join(dir, filepath.FromSlash(name))
+		before := disked(t, dir)
+		_, err := Generate(req, false)
+		requireKind(t, err, KindConflict)
+		req.Depfile, req.Stamp = "", req.Depfile
+		_, err = Generate(req, false)
+		requireKind(t, err, KindConflict)
+		assert.Equal(t, before, disked(t, dir), name)
+	}
 }
 
 // Ninja is the judge of the spelling: it must find each input again.

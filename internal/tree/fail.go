@@ -18,6 +18,14 @@ func fail(kind Kind, pos diag.Pos, hint, format string, args ...any) *Error {
 	return &Error{Kind: kind, Findings: []diag.Diagnostic{finding(kind, pos, hint, format, args...)}}
 }
 
+// orNil gives the error, or nil where nothing was found.
+func (e *Error) orNil() error {
+	if len(e.Findings) == 0 {
+		return nil
+	}
+	return e
+}
+
 // failed turns an error of the disk into one of the run.
 func failed(pos diag.Pos, err error) *Error {
 	out := fail(KindIO, pos, "", "%s", reason(err))

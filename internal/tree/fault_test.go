@@ -1,8 +1,11 @@
 package tree
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -88,7 +91,9 @@ func (s scenario) start(t *testing.T) (dir string, req Request) {
 		generated(t, asked(dir, s.from))
 	}
 	req = asked(dir, s.to)
-	req.Inputs, req.Depfile = []string{"dlpackgen.yaml"}, filepath.Join(filepath.Dir(filepath.Dir(dir)), "x.d")
+	outside := filepath.Dir(filepath.Dir(dir))
+	req.Inputs, req.Depfile = []string{"dlpackgen.yaml"}, filepath.Join(outside, "x.d")
+	req.Stamp, req.Binary = filepath.Join(outside, "x.stamp"), "/bin/dlpackgen"
 	if s.only != "" {
 		req = only(req, s.only)
 	}
@@ -149,11 +154,14 @@ func (s scenario) failAndHeal(t *testing.T, in injector, healed map[string]bool)
 			requireNoTemps(t, dir, at)
 			requireUndone(t, dir, before, at)
 		}
-		state := h.name + fmt.Sprint(disked(t, dir))
+		state := h.name + stateOf(t, dir)
 		if healed[state] {
 			return again.n
 		}
 		h.heal(t, dir, at)
+		if err != nil { // a refused rmdir is no failure
+			requireNoEmptyDirs(t, dir, at)
+		}
 		healed[state] = true
 		ops = again.n
 	}
@@ -285,6 +293,38 @@ func (h heal) heal(t *testing.T, dir, at string) {
 	requireFine(t, asked(dir, h.end))
 }
 
+// emptyDirs gives the empty directories below dir.
+func emptyDirs(t *testing.T, dir string) (out []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() || name == dir {
+			return err
+		}
+		entries, err := os.ReadDir(name)
+		if len(entries) == 0 {
+			out = append(out, name)
+		}
+		return err
+	})
+	require.True(t, err == nil || errors.Is(err, fs.ErrNotExist), "%v", err)
+	return out
+}
+
+func requireNoEmptyDirs(t *testing.T, dir, at string) {
+	t.Helper()
+	require.Empty(t, emptyDirs(t, dir), at)
+}
+
+// stateOf is all that a run can find: files, and directories without any.
+func stateOf(t *testing.T, dir string) string {
+	t.Helper()
+	var empty []string
+	for _, name := range emptyDirs(t, dir) {
+		empty = append(empty, strings.TrimPrefix(name, dir))
+	}
+	return fmt.Sprint(disked(t, dir), empty)
+}
+
 // TestFaultsTwice kills a run, and then also the run that would have healed it,
 // which has another selection and another spec. The first journal's knowledge
 // must not be lost on the way.
@@ -294,31 +334,37 @@ func TestFaultsTwice(t *testing.T) {
 	}
 	s := scenarios()[1]
 	for _, second := range []failure{{"kill", killPast, nil}, {"EIO", refuse, syscall.EIO}} {
-		t.Run(second.name, func(t *testing.T) {
-			seen := map[string]bool{}
-			for i, reached := 1, true; reached; i++ {
-				for j, again := 1, true; reached && again; j++ {
-					reached, again = s.failTwice(t, i, injector{at: j, mode: second.mode, err: second.err}, seen)
+		for _, number := range []int{1, 3} {
+			t.Run(fmt.Sprintf("%s on the way to plan %d", second.name, number), func(t *testing.T) {
+				seen := map[string]bool{}
+				for i, reached := 1, true; reached; i++ {
+					for j, again := 1, true; reached && again; j++ {
+						reached, again = s.failTwice(t, i, number, injector{at: j, mode: second.mode, err: second.err}, seen)
+					}
 				}
-			}
-			assert.Greater(t, len(seen), 100, "the injector has missed the runs")
-		})
+				assert.Greater(t, len(seen), 100, "the injector has missed the runs")
+			})
+		}
 	}
 }
 
 // failTwice tells whether the first and the second run got to be killed. A tree
 // that the first kill has left before needs no second look.
-func (s scenario) failTwice(t *testing.T, i int, second injector, seen map[string]bool) (first, again bool) {
+func (s scenario) failTwice(t *testing.T, i, number int, second injector, seen map[string]bool) (first, again bool) {
 	t.Helper()
 	dir, req := s.start(t)
 	in := injector{at: i, mode: killPast}
 	_, _ = s.run(in.world(), req)
-	state := fmt.Sprint(second.at, disked(t, dir))
+	state := fmt.Sprint(second.at, stateOf(t, dir))
 	if in.n < i || seen[state] {
 		return in.n >= i, false
 	}
 	seen[state] = true
-	_, _ = second.world().generate(only(asked(dir, 3), "c"), false)
-	heal{name: "a new spec", runs: []func(string) Request{full(3)}, end: 3}.heal(t, dir, fmt.Sprintf("operation %d, then operation %d", i, second.at))
+	_, err := second.world().generate(only(asked(dir, number), "c"), false)
+	at := fmt.Sprintf("operation %d, then operation %d", i, second.at)
+	heal{name: "a new spec", runs: []func(string) Request{full(number)}, end: number}.heal(t, dir, at)
+	if err != nil || second.mode == killPast { // a refused rmdir is no failure
+		requireNoEmptyDirs(t, dir, at)
+	}
 	return true, second.n >= second.at
 }

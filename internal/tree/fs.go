@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // disk is every file operation of this package, on one open directory and with
@@ -45,8 +46,8 @@ func escapeError() error {
 	return err
 }
 
-// newPerm stands for the mode of a file that replaces none.
-const newPerm fs.FileMode = 0
+// newPerm stands for the mode of a file that replaces none. No file has it.
+const newPerm = fs.ModeIrregular
 
 // rootDisk is the disk itself.
 type rootDisk struct {
@@ -56,6 +57,13 @@ type rootDisk struct {
 }
 
 func openDisk(dir string) (disk, error) {
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() { // opening a pipe would wait for its writer
+		err = &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
+	}
+	if err != nil {
+		return nil, err
+	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, err
@@ -83,6 +91,13 @@ func (d *rootDisk) Rename(from, to string) error            { return d.root.Rena
 func (d *rootDisk) Remove(name string) error                { return d.root.Remove(name) }
 
 func (d *rootDisk) ReadDir(name string) ([]fs.DirEntry, error) {
+	info, err := d.root.Stat(name)
+	if err == nil && !info.IsDir() { // as in openDisk
+		err = &fs.PathError{Op: "open", Path: name, Err: syscall.ENOTDIR}
+	}
+	if err != nil {
+		return nil, err
+	}
 	dir, err := d.root.Open(name)
 	if err != nil {
 		return nil, err
@@ -112,6 +127,7 @@ func (d *rootDisk) Create(name string, perm fs.FileMode) (io.WriteCloser, error)
 type noDisk struct{ disk }
 
 func (noDisk) Lstat(string) (fs.FileInfo, error)     { return nil, fs.ErrNotExist }
+func (noDisk) Stat(string) (fs.FileInfo, error)      { return nil, fs.ErrNotExist }
 func (noDisk) ReadDir(string) ([]fs.DirEntry, error) { return nil, fs.ErrNotExist }
 func (noDisk) Close() error                          { return nil }
 
@@ -143,9 +159,14 @@ func writeTemp(d disk, name string, data []byte, perm fs.FileMode) error {
 	return errors.Join(err, f.Close())
 }
 
-// put replaces a file of our own in one step: a reader sees the old or the new one.
+// put replaces a file of our own in one step: a reader sees the old or the new one. The mode
+// stays that of the old one.
 func put(d disk, name string, data []byte) error {
-	err := writeTemp(d, name, data, newPerm)
+	perm := newPerm
+	if info, err := d.Lstat(name); err == nil && info.Mode().IsRegular() {
+		perm = info.Mode().Perm()
+	}
+	err := writeTemp(d, name, data, perm)
 	if err == nil {
 		err = d.Rename(tempName(name), name)
 	}

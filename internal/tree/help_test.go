@@ -19,6 +19,11 @@ import (
 // ours gives the text of a generated file.
 func ours(text string) string { return emit.Banner("x.go", "1.3") + text + "\n" }
 
+// thisTool is the build that the tests are, and thisHead how locks name it.
+var thisTool = Tool{Version: "v0.1.0", Digest: "0123456789abcdef"}
+
+const thisHead = "dlpackgen-lock 2 v0.1.0 0123456789abcdef\n"
+
 var specSum = strings.Repeat("5", 64)
 
 // target makes a target from path -> content.
@@ -32,7 +37,7 @@ func target(name, path string, files map[string]string) Target {
 
 // request asks for targets in dir.
 func request(dir string, targets ...Target) Request {
-	return Request{Out: dir, ToolVersion: "0.1.0", Targets: targets}
+	return Request{Out: dir, Tool: thisTool, Targets: targets}
 }
 
 // only narrows a request to one of its targets, as --only does.

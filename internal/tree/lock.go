@@ -20,7 +20,7 @@ import (
 const (
 	lockMark    = "dlpackgen-lock"
 	journalMark = "dlpackgen-journal"
-	lockFormat  = 1
+	lockFormat  = 2
 	maxRecord   = 16 << 20 // bytes of a lock or journal: some 100,000 files
 	maxFindings = 10       // of one file; the rest is the same mistake again
 )
@@ -57,13 +57,18 @@ func toLF(data []byte) []byte {
 	return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
 }
 
+// header writes the first line of a lock or a journal.
+func header(mark string, tool Tool) string {
+	return fmt.Sprintf("%s %d %s %s\n", mark, lockFormat, tool.Version, tool.Digest)
+}
+
 // formatLock writes a lock; one without entries is no lock at all.
-func formatLock(tool string, entries map[string]entry) []byte {
+func formatLock(tool Tool, entries map[string]entry) []byte {
 	if len(entries) == 0 {
 		return nil
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s %d %s\n", lockMark, lockFormat, tool)
+	b.WriteString(header(lockMark, tool))
 	for _, p := range slices.Sorted(maps.Keys(entries)) {
 		e := entries[p]
 		fmt.Fprintf(&b, "%s %s %s %s %s\n", e.target, e.release, e.spec, e.sum, e.path)
@@ -73,9 +78,9 @@ func formatLock(tool string, entries map[string]entry) []byte {
 
 // formatJournal writes a journal: the columns of a lock, with the old hash
 // before the new one.
-func formatJournal(tool string, changes []change) []byte {
+func formatJournal(tool Tool, changes []change) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s %d %s\n", journalMark, lockFormat, tool)
+	b.WriteString(header(journalMark, tool))
 	for _, c := range changes {
 		fmt.Fprintf(&b, "%s %s %s %s %s %s\n", c.target, c.release, c.spec, c.old, c.sum, c.path)
 	}
@@ -84,8 +89,18 @@ func formatJournal(tool string, changes []change) []byte {
 
 // record is a lock or a journal, read.
 type record struct {
-	tool    string // of the tool that wrote it
+	tool    Tool // that wrote it
 	changes map[string]change
+}
+
+// rename files a line under another spelling of its path, unless that has a line already.
+func (r record) rename(from, to string) {
+	c := r.changes[from]
+	delete(r.changes, from)
+	if _, taken := r.changes[to]; !taken {
+		c.path = to
+		r.changes[to] = c
+	}
 }
 
 // parse reads a lock or a journal, whichever mark says. file is its name for
@@ -115,20 +130,27 @@ type parser struct {
 	findings   []diag.Diagnostic
 }
 
-// header reads "MARK FORMAT TOOL".
+// header reads "MARK FORMAT VERSION DIGEST"; in format 1 there was no digest.
 func (p *parser) header(line string) error {
 	pos := diag.Pos{File: p.file, Line: 1, Col: 1}
+	bad := fail(KindInvalid, pos, badLockHint, "expected \"%s %d\" and a tool's version and digest, found %q", p.mark, lockFormat, clip(line))
 	fields := strings.Split(line, " ")
 	if len(fields) < 2 || fields[0] != p.mark {
-		return fail(KindInvalid, pos, badLockHint, "expected %q and a tool version, found %q", p.mark+" 1", clip(line))
+		return bad
 	}
-	if format, err := strconv.Atoi(fields[1]); err == nil && format > lockFormat {
+	switch format, err := strconv.Atoi(fields[1]); {
+	case err == nil && format > lockFormat:
 		return fail(KindNewer, pos, installHint("latest"), "a newer dlpackgen wrote this file (format %d)", format)
+	case fields[1] == "1" && len(fields) == 3 && isOldVersion(fields[2]):
+		p.out.tool = Tool{Version: fields[2]}
+	case fields[1] == strconv.Itoa(lockFormat) && len(fields) == 4:
+		p.out.tool = Tool{Version: fields[2], Digest: fields[3]}
+		if !p.out.tool.isTool() {
+			return bad
+		}
+	default:
+		return bad
 	}
-	if len(fields) != 3 || fields[1] != strconv.Itoa(lockFormat) || !isVersion(fields[2]) {
-		return fail(KindInvalid, pos, badLockHint, "expected %q and a tool version, found %q", p.mark+" 1", clip(line))
-	}
-	p.out.tool = fields[2]
 	return nil
 }
 

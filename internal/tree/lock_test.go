@@ -17,7 +17,7 @@ func TestLockText(t *testing.T) {
 		target("go", "gen/go", map[string]string{"x.go": "package x\r\n"}),
 		target("c", "gen/c", map[string]string{"b file.h": "b\n", "a.h": "a\n"}))
 	generated(t, req)
-	want := "dlpackgen-lock 1 0.1.0\n" +
+	want := thisHead +
 		"c 1.3 " + specSum + " 87428fc522803d31065e7bce3cf03fe475096631e5e07bbd7a0fde60c4cf25c7 gen/c/a.h\n" +
 		"c 1.3 " + specSum + " 0263829989b6fd954f72baaf2fc64bc2e2f01d692d4de72986ea808f6e99813f gen/c/b file.h\n" +
 		"go 1.3 " + specSum + " " + sum([]byte("package x\n")) + " gen/go/x.go\n"
@@ -27,16 +27,17 @@ func TestLockText(t *testing.T) {
 
 func TestLockReadsBack(t *testing.T) {
 	entries := map[string]entry{"a b.h": {target: "c", release: "main", spec: specSum, sum: sum(nil), path: "a b.h"}}
-	rec, err := parse(lockMark, "x.lock", formatLock("v1.2", entries))
+	devel := Tool{Version: "devel", Digest: "ab"}
+	rec, err := parse(lockMark, "x.lock", formatLock(devel, entries))
 	require.NoError(t, err)
-	assert.Equal(t, "v1.2", rec.tool)
+	assert.Equal(t, devel, rec.tool)
 	assert.Equal(t, entries["a b.h"], rec.changes["a b.h"].entry)
 
 	c := change{entry: entries["a b.h"], old: none}
-	rec, err = parse(journalMark, "x.journal", formatJournal("0.1.0", []change{c}))
+	rec, err = parse(journalMark, "x.journal", formatJournal(thisTool, []change{c}))
 	require.NoError(t, err)
 	assert.Equal(t, map[string]change{"a b.h": c}, rec.changes)
-	assert.Nil(t, formatLock("0.1.0", nil))
+	assert.Nil(t, formatLock(thisTool, nil))
 }
 
 // A CRLF checkout of the lock is the same lock.
@@ -62,6 +63,7 @@ func TestLockDrift(t *testing.T) {
 	}{
 		{"missing", nil},
 		{"by an older tool", func(s string) string { return strings.Replace(s, "0.1.0", "0.0.9", 1) }},
+		{"by a tool before the digest", func(s string) string { return strings.Replace(s, thisHead, "dlpackgen-lock 1 0.1.0\n", 1) }},
 		{"by another spec", func(s string) string { return strings.Replace(s, specSum, strings.Repeat("6", 64), 1) }},
 		{"for another release", func(s string) string { return strings.Replace(s, "c 1.3", "c 1.2", 1) }},
 		{"with a file that has gone", func(s string) string { return s + strings.Replace(strings.Split(s, "\n")[1], "a.h", "b.h", 1) + "\n" }},
@@ -100,10 +102,10 @@ func TestNothingToDoTouchesNothing(t *testing.T) {
 
 func TestNewerLock(t *testing.T) {
 	for _, c := range []struct{ head, hint string }{
-		{"dlpackgen-lock 1 0.1.1", "cmd/dlpackgen@v0.1.1"},
-		{"dlpackgen-lock 1 v0.2", "cmd/dlpackgen@v0.2"},
-		{"dlpackgen-lock 1 1", "cmd/dlpackgen@v1"},
-		{"dlpackgen-lock 2 0.1.0 of a form we do not know", "cmd/dlpackgen@latest"},
+		{"dlpackgen-lock 2 v0.1.1 0123456789abcdef", "cmd/dlpackgen@v0.1.1"},
+		{"dlpackgen-lock 2 v0.1.1-0.20270102030405-abcdefabcdef ab", "cmd/dlpackgen@v0.1.1-0.20270102030405-abcdefabcdef"},
+		{"dlpackgen-lock 2 v1.0.0 ab", "cmd/dlpackgen@v1.0.0"},
+		{"dlpackgen-lock 3 v0.1.0 of a form we do not know", "cmd/dlpackgen@latest"},
 	} {
 		t.Run(c.head, func(t *testing.T) {
 			dir, req := oneFile(t)
@@ -131,12 +133,58 @@ var verbs = map[string]func(Request) (*Report, error){
 	"clean":    func(req Request) (*Report, error) { return Clean(req, false) },
 }
 
-func TestOlderAndEqualVersions(t *testing.T) {
-	for _, pair := range [][2]string{{"0.1.0", "v0.1"}, {"0.1.9", "0.1.10"}, {"1.9.9", "2"}} {
-		assert.LessOrEqual(t, compareVersions(pair[0], pair[1]), 0, "%v", pair)
+func TestWhichToolIsNewer(t *testing.T) {
+	tool := func(version string) Tool { return Tool{Version: version, Digest: "ab"} }
+	for _, pair := range [][2]string{{"v0.1.0", "v0.1.0"}, {"v0.1.9", "v0.1.10"}, {"v1.9.9", "v2.0.0"}, {"v0.0.0-20260102030405-abcdefabcdef", "v0.1.0"},
+		{"v1.0.0-rc.1", "v1.0.0"}, {"v99.0.0", "devel"}, {"devel", "v99.0.0"}, {"devel", "devel"}} {
+		assert.False(t, tool(pair[0]).newer(tool(pair[1])), "%v", pair)
 	}
-	for _, bad := range []string{"", "v", "1.", ".1", "1.2.3.4", "1.x", "-1", "1.2.3-rc1", "99999999999", "1 2"} {
-		assert.False(t, isVersion(bad), "%q", bad)
+	assert.True(t, tool("v0.1.10").newer(tool("v0.1.9")))
+	assert.True(t, tool("devel").newer(Tool{Version: "0.1.0"}), "what has a digest is newer than what wrote format 1")
+	assert.False(t, Tool{Version: "9.0.0"}.newer(tool("v0.1.0")))
+	for _, bad := range []string{"", "v", "1.", ".1", "1.2.3.4", "1.x", "-1", "1.2.3-rc1", "1 2", "v1"} {
+		assert.False(t, isOldVersion(bad), "%q", bad)
+	}
+}
+
+// A lock of format 1 lists the files as today's does: nothing is taken for edited or
+// left over, and only the lock is written anew.
+func TestALockOfFormat1IsRead(t *testing.T) {
+	dir, req := oneFile(t)
+	setContent(t, dir, DefaultLock, strings.Replace(disked(t, dir)[DefaultLock], thisHead, "dlpackgen-lock 1 0.1.0\n", 1))
+	setContent(t, dir, ".dlpackgen.journal", "dlpackgen-journal 1 0.1.0\n")
+	report, err := Check(req)
+	require.NoError(t, err)
+	assert.Equal(t, Tool{Version: "0.1.0"}, report.Writer)
+	assert.Len(t, report.Of(LockDrift), 1)
+	assert.Len(t, report.Of(Unfinished), 1)
+	report = generated(t, req)
+	assert.Equal(t, Item{Path: "c/a.h", Target: "c"}, report.Items[1])
+	assert.True(t, strings.HasPrefix(disked(t, dir)[DefaultLock], thisHead))
+	requireFine(t, req)
+}
+
+// Another build of one version, or a build without one, leaves a lock as it is while
+// its files are the same, and names itself in it once they are not.
+func TestAnotherBuildOfTheTool(t *testing.T) {
+	for _, other := range []Tool{{Version: "v0.1.0", Digest: "fedcba9876543210"}, {Version: "devel", Digest: "0123456789abcdef"}} {
+		dir, req := oneFile(t)
+		lock := disked(t, dir)[DefaultLock]
+		req.Tool = other
+		report, err := Check(req)
+		require.NoError(t, err)
+		assert.Equal(t, thisTool, report.Writer, "for check to tell")
+		assert.False(t, report.Drift())
+		generated(t, req)
+		assert.Equal(t, lock, disked(t, dir)[DefaultLock])
+
+		req.Targets[0].Files[0].Data = []byte(ours("b"))
+		report, err = Check(req)
+		require.NoError(t, err)
+		assert.True(t, report.Drift())
+		generated(t, req)
+		assert.True(t, strings.HasPrefix(disked(t, dir)[DefaultLock], header(lockMark, other)))
+		requireFine(t, req)
 	}
 }
 
@@ -147,12 +195,16 @@ var badRecords = []struct {
 	pos        string
 	says       string
 }{
-	{"empty", "", KindInvalid, ":1:1", "dlpackgen-lock 1"},
+	{"empty", "", KindInvalid, ":1:1", "dlpackgen-lock 2"},
 	{"another file", "{}\n", KindInvalid, ":1:1", "found \"{}\""},
-	{"no version", "dlpackgen-lock 1\n", KindInvalid, ":1:1", "tool version"},
-	{"a bad version", "dlpackgen-lock 1 latest\n", KindInvalid, ":1:1", "tool version"},
-	{"a bad format", "dlpackgen-lock one 0.1.0\n", KindInvalid, ":1:1", "tool version"},
-	{"an old format", "dlpackgen-lock 0 0.1.0\n", KindInvalid, ":1:1", "tool version"},
+	{"no version", "dlpackgen-lock 1\n", KindInvalid, ":1:1", "a tool's version and digest"},
+	{"a bad version", "dlpackgen-lock 1 latest\n", KindInvalid, ":1:1", "a tool's version and digest"},
+	{"no digest", "dlpackgen-lock 2 v0.1.0\n", KindInvalid, ":1:1", "a tool's version and digest"},
+	{"an empty digest", "dlpackgen-lock 2 v0.1.0 \n", KindInvalid, ":1:1", "a tool's version and digest"},
+	{"a bad digest", "dlpackgen-lock 2 v0.1.0 xyz\n", KindInvalid, ":1:1", "a tool's version and digest"},
+	{"a digest in format 1", "dlpackgen-lock 1 0.1.0 ab\n", KindInvalid, ":1:1", "a tool's version and digest"},
+	{"a bad format", "dlpackgen-lock one 0.1.0\n", KindInvalid, ":1:1", "a tool's version and digest"},
+	{"an old format", "dlpackgen-lock 0 0.1.0\n", KindInvalid, ":1:1", "a tool's version and digest"},
 	{"a merge conflict", "dlpackgen-lock 1 0.1.0\n<<<<<<< HEAD\n@", KindInvalid, ":2:1", "found \"<<<<<<< HEAD\""},
 	{"cut off", "dlpackgen-lock 1 0.1.0\n@c 1.3 " + "5555", KindInvalid, ":3:1", "middle of a line"},
 	{"a short line", "dlpackgen-lock 1 0.1.0\nc 1.3 c/a.h\n", KindInvalid, ":2:1", "expected \"target release spec-sha256 sha256 path\""},
@@ -162,10 +214,10 @@ var badRecords = []struct {
 	{"a file twice", "dlpackgen-lock 1 0.1.0\n@@", KindInvalid, ":3:1", "listed twice"},
 	{"dot dot", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " ../x.h\n", KindEscape, ":2:1", ".."},
 	{"dot dot inside", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " c/../../x.h\n", KindEscape, ":2:1", ".."},
-	{"absolute", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " /etc/passwd\n", KindEscape, ":2:1", "absolute"},
+	{"absolute", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " /etc/passwd\n", KindEscape, ":2:1", "must be relative"},
 	{"a backslash", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " c\\..\\x.h\n", KindEscape, ":2:1", "backslash"},
 	{"NUL", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " a\x00.h\n", KindEscape, ":2:1", "character"},
-	{"not UTF-8", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " a\xff.h\n", KindEscape, ":2:1", "character"},
+	{"not UTF-8", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " a\xff.h\n", KindEscape, ":2:1", "UTF-8"},
 	{"not clean", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " c//a.h\n", KindInvalid, ":2:1", "no path"},
 	{"a temporary", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " " + tempName("c/a.h") + "\n", KindInvalid, ":2:1", "no path"},
 	{"huge", "dlpackgen-lock 1 0.1.0\n" + strings.Repeat("x", maxRecord), KindInvalid, "", "larger than 16 MiB"},
@@ -230,6 +282,7 @@ func FuzzParse(f *testing.F) {
 			f.Add(strings.ReplaceAll(c.text, lockMark, journalMark))
 		}
 	}
+	f.Add(thisHead + "c 1.3 " + specSum + " " + specSum + " c/a.h\n")
 	f.Add("dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " c/a.h\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, mark := range []string{lockMark, journalMark} {
@@ -243,7 +296,7 @@ func FuzzParse(f *testing.F) {
 				require.False(t, isTemp(p))
 				entries[p] = c.entry
 			}
-			if mark == lockMark && len(entries) > 0 {
+			if mark == lockMark && len(entries) > 0 && rec.tool.Digest != "" {
 				again, err := parse(mark, "x", formatLock(rec.tool, entries))
 				require.NoError(t, err)
 				require.Equal(t, rec, again)

@@ -4,10 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path"
-	"path/filepath"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/dlpackgen/dlpackgen/internal/relpath"
 )
 
 // tempPrefix and tempSuffix stand around 16 hex digits in the name of a
@@ -37,37 +36,18 @@ func isTemp(name string) bool {
 // badPath says what keeps a path, taken as slashes, from naming a file below
 // the output directory on every system; "" is a good path.
 func badPath(name string) string {
-	switch {
-	case name == "":
-		return "the path is empty"
-	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
-		return "the path has a character that no file name should have"
-	case strings.Contains(name, `\`):
-		return "the path has a backslash; paths have slashes on every system"
-	case path.IsAbs(name):
-		return "the path is absolute"
-	case hasDotDot(name):
-		return "the path has a .. in it"
-	case !filepath.IsLocal(filepath.FromSlash(name)):
-		return "the path is none below the output directory on this system"
+	problem, _ := relpath.Problem(name)
+	if problem == "" {
+		return ""
 	}
-	return ""
+	return "the path " + problem
 }
 
-func hasDotDot(name string) bool {
-	for part := range strings.SplitSeq(name, "/") {
-		if part == ".." {
-			return true
-		}
-	}
-	return false
-}
-
-// parents gives the directories above a path, nearest first, without ".".
+// parents gives the directories above a clean path, nearest first, without ".".
 func parents(name string) []string {
 	var out []string
-	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
-		out = append(out, dir)
+	for end := strings.LastIndexByte(name, '/'); end >= 0; end = strings.LastIndexByte(name[:end], '/') {
+		out = append(out, name[:end])
 	}
 	return out
 }

@@ -43,6 +43,8 @@ func TestEscapingPaths(t *testing.T) {
 		{"target empty", "", "a.h"},
 		{"file above", "c", "../a.h"},
 		{"file far above", "c", "../../a.h"},
+		{"file too long", "c", strings.Repeat("a/", 50_000) + "a.h"},
+		{"target too long", strings.Repeat("a/", 50_000), "a.h"},
 		{"file absolute", "c", "/a.h"},
 		{"file empty", "c", ""},
 		{"file with backslash", "c", `..\a.h`},
@@ -219,7 +221,11 @@ func TestBadRequests(t *testing.T) {
 	}
 	for name, spoil := range map[string]func(*Request){
 		"no out":                 func(r *Request) { r.Out = "" },
-		"no tool version":        func(r *Request) { r.ToolVersion = "" },
+		"an endless depfile":     func(r *Request) { r.Depfile = strings.Repeat("a/", 50_000) },
+		"an endless input":       func(r *Request) { r.Inputs = []string{strings.Repeat("a/", 50_000)} },
+		"no tool version":        func(r *Request) { r.Tool.Version = "" },
+		"no digest of the tool":  func(r *Request) { r.Tool.Digest = "" },
+		"a digest of words":      func(r *Request) { r.Tool.Digest = "of words" },
 		"a lock elsewhere":       func(r *Request) { r.Lock = "x/y.lock" },
 		"a lock above":           func(r *Request) { r.Lock = "../y.lock" },
 		"a lock without its end": func(r *Request) { r.Lock = "dlpackgen.yaml" },
@@ -260,6 +266,38 @@ func TestModeIsKept(t *testing.T) {
 		generated(t, req)
 		assert.Equal(t, perm, permOf(t, file))
 	}
+}
+
+// The lock, which changes most often, keeps its mode too, and so does the depfile.
+func TestModeOfOurOwnFilesIsKept(t *testing.T) {
+	t.Chdir(t.TempDir())
+	req := request(".", target("c", "c", map[string]string{"a.h": ours("a")}))
+	req.Depfile = "x.d"
+	generated(t, req)
+	for _, perm := range []os.FileMode{0o600, 0o666, 0o444, 0o755} {
+		require.NoError(t, os.Chmod(DefaultLock, perm))
+		require.NoError(t, os.Chmod("x.d", perm))
+		req.Targets[0].Files = []emit.File{{Path: "a.h", Data: []byte(ours(perm.String()))}}
+		req.Inputs = append(req.Inputs, perm.String())
+		generated(t, req)
+		assert.Equal(t, perm, permOf(t, DefaultLock))
+		assert.Equal(t, perm, permOf(t, "x.d"))
+	}
+}
+
+// A file of mode 0, which only root can read, is no exception.
+func TestAModeOfNoRightsIsKept(t *testing.T) {
+	dir, req := oneFile(t)
+	file := filepath.Join(dir, "c", "a.h")
+	require.NoError(t, os.Chmod(file, 0))
+	if f, err := os.Open(file); err != nil {
+		t.Skipf("needs the right to read files of mode 0: %v", err)
+	} else {
+		require.NoError(t, f.Close())
+	}
+	req.Targets[0].Files = []emit.File{{Path: "a.h", Data: []byte(ours("new"))}}
+	generated(t, req)
+	assert.Zero(t, permOf(t, file))
 }
 
 func permOf(t *testing.T, file string) os.FileMode {

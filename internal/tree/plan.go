@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"io/fs"
 	"maps"
+	"path"
 	"slices"
 )
 
@@ -12,6 +13,7 @@ import (
 // and says everything that apply needs: nothing is decided after it.
 type plan struct {
 	items   []Item
+	writer  Tool     // of the lock on disk
 	edited  bool     // edited files that are not forced: Generate must stop
 	dirs    []string // to make, parents first
 	writes  []write
@@ -43,12 +45,14 @@ type planner struct {
 	*snapshot
 	plan
 	entries map[string]entry // of the lock to be
-	gone    []string         // paths that are no longer ours
+	gone    map[string]bool  // paths that are no longer ours; their directories may be empty
+	folders map[string]bool  // of snapshot.files, once writesTo needs them
 }
 
 // makePlan decides what happens to each path.
 func makePlan(w *want, s *snapshot) *plan {
-	p := &planner{want: w, snapshot: s, entries: map[string]entry{}}
+	p := &planner{want: w, snapshot: s, entries: map[string]entry{}, gone: map[string]bool{}}
+	p.writer = s.lock.tool
 	p.keepOthers()
 	for _, name := range slices.Sorted(maps.Keys(s.files)) {
 		p.judge(name, s.files[name])
@@ -87,7 +91,7 @@ func (p *planner) judge(name string, f found) {
 		p.entries[name] = want.entry
 		p.judgePlanned(want, f)
 	case f.sum == none:
-		p.gone = append(p.gone, name)
+		p.gone[name] = true
 	case p.knows(name, f.sum) && f.banner:
 		p.remove(Item{Path: name, Target: p.ownerOf(name), State: Stale, Old: toLF(f.data)})
 	case p.knows(name, f.sum):
@@ -165,6 +169,7 @@ func (p *planner) judgeEdited(last entry, f found) {
 func (p *planner) carry(name string, f found) {
 	c := p.snapshot.journal.changes[name]
 	e, ok := p.entries[name]
+	p.gone[name] = f.sum == none
 	switch {
 	case f.sum == c.sum && c.sum == none:
 		delete(p.entries, name)
@@ -186,21 +191,34 @@ func (p *planner) remove(it Item) {
 	it.Action = Delete
 	p.item(it)
 	p.deletes = append(p.deletes, it.Path)
-	p.gone = append(p.gone, it.Path)
+	p.gone[it.Path] = true
 }
 
-// unlisted takes a file that neither the plan nor the lock names.
+// unlisted takes a file that neither the plan nor the lock names. Our banner makes it a
+// leftover only in a folder that we write to: elsewhere below the path of a target it is
+// somebody's copy of another output, such as a vendored header or module.
 func (p *planner) unlisted(name string, banner bool) {
 	state := Foreign
-	if banner {
+	if banner && p.writesTo(path.Dir(name)) {
 		state = Leftover
 	}
 	p.item(Item{Path: name, State: state})
 }
 
+// writesTo tells the folders of the files that the plan, the lock or the journal names.
+func (p *planner) writesTo(dir string) bool {
+	if p.folders == nil {
+		p.folders = map[string]bool{}
+		for name := range p.snapshot.files {
+			p.folders[path.Dir(name)] = true
+		}
+	}
+	return p.folders[dir]
+}
+
 // records plans the lock, the journal and the sweeping of temporaries.
 func (p *planner) records() {
-	p.plan.lock = formatLock(p.tool, p.entries)
+	p.plan.lock = formatLock(p.recorder(), p.entries)
 	p.relock = !bytes.Equal(p.plan.lock, p.lockText)
 	if p.relock {
 		p.item(Item{Path: p.want.lock, State: LockDrift, Action: actionFor(p.lockText, p.plan.lock), Old: p.lockText, New: p.plan.lock})
@@ -219,13 +237,20 @@ func (p *planner) records() {
 	p.plan.temps = p.sweepings()
 }
 
+// recorder gives the tool that the lock names. Another build that makes the same files
+// leaves the lock as it is, unless it is newer: the lock then keeps older ones away.
+func (p *planner) recorder() Tool {
+	last := p.snapshot.lock.tool
+	if !p.tool.newer(last) && bytes.Equal(formatLock(last, p.entries), p.lockText) {
+		return last
+	}
+	return p.tool
+}
+
 // sweepings gives the temporaries to remove: those that were seen, and those
 // that the journal's run may have left where this run does not look.
 func (p *planner) sweepings() []string {
-	out := slices.Clone(p.snapshot.temps)
-	for name := range p.snapshot.journal.changes {
-		out = append(out, tempName(name))
-	}
+	out := slices.Concat(p.snapshot.temps, p.snapshot.unswept)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
@@ -241,8 +266,8 @@ func actionFor(old, new []byte) Action {
 }
 
 // changes lists, for the journal, every path whose content or entry in the lock
-// is about to change. A journal that it replaces may be all that knows a file,
-// so unmoved files with a new entry are listed as well.
+// is about to change. A journal that it replaces may be all that knows a file or a directory,
+// so unmoved files with a new entry are listed as well, and files that are gone.
 func (p *planner) changes() []change {
 	acts := map[string]bool{}
 	for _, w := range p.writes {
@@ -255,13 +280,14 @@ func (p *planner) changes() []change {
 	for _, name := range slices.Sorted(maps.Keys(p.snapshot.files)) {
 		old := cmp.Or(p.snapshot.files[name].sum, none)
 		e, stays := p.entries[name]
+		gone := acts[name] && !stays || p.gone[name] && old == none
 		if want, isPlanned := p.want.files[name]; isPlanned && want.once {
 			e = want.entry
-		} else if acts[name] && !stays {
+		} else if gone {
 			e = p.lastEntry(name)
 			e.sum = none
 		}
-		if acts[name] || stays && e != p.snapshot.lock.changes[name].entry {
+		if acts[name] || gone || stays && e != p.snapshot.lock.changes[name].entry {
 			out = append(out, change{entry: e, old: old})
 		}
 	}
@@ -285,11 +311,12 @@ func (p *planner) setDirs() {
 	}
 	slices.Sort(p.plan.dirs)
 	empty := map[string]bool{}
-	for _, name := range p.gone {
+	for name, gone := range p.gone {
 		for _, dir := range parents(name) {
-			empty[dir] = true
+			empty[dir] = empty[dir] || gone
 		}
 	}
+	maps.DeleteFunc(empty, func(_ string, gone bool) bool { return !gone })
 	p.empty = slices.Sorted(maps.Keys(empty))
 	slices.Reverse(p.empty)
 }

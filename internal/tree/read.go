@@ -40,23 +40,28 @@ type snapshot struct {
 	siblings    map[string]string // path -> the lock of another config that owns it
 	files       map[string]found  // every path of the plan, the lock and the journal
 	extra       map[string]bool   // other files in the selected targets' paths -> has our banner
-	temps       []string          // temporaries, which nobody needs under the guard
+	temps       []string          // temporaries of this directory's runs, which nobody needs under the guard
+	unswept     []string          // temporaries that the journal's run may have left, seen or not
 	dirs        map[string]bool   // directories that planned files need -> exist
 }
 
 // reader fills a snapshot.
 type reader struct {
 	*snapshot
-	want *want
-	disk disk
+	want     *want
+	disk     disk
+	identity *identity
+	ourTemps map[string]bool // the temporaries that this run and those before it can have made
+	judged   *index          // every path that somebody accounts for; nil until it is needed
+	fences   map[int]bool    // directories of targets that are not selected
 }
 
 // readSnapshot reads the output directory. Nothing is written.
 func readSnapshot(w *want, d disk) (*snapshot, error) {
-	r := &reader{want: w, disk: d, snapshot: &snapshot{
+	r := &reader{want: w, disk: d, identity: newIdentity(d), ourTemps: map[string]bool{}, fences: map[int]bool{}, snapshot: &snapshot{
 		records: map[string]bool{}, siblings: map[string]string{}, files: map[string]found{}, extra: map[string]bool{}, dirs: map[string]bool{},
 	}}
-	for _, step := range []func() error{r.readTop, r.checkOwners, r.readFiles, r.scanRoots} {
+	for _, step := range []func() error{r.readTop, r.nameTemps, r.checkPlanned, r.unify, r.checkOwners, r.readFiles, r.scanRoots} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -86,10 +91,10 @@ func (r *reader) readTop() error {
 func (r *reader) readRecord(e fs.DirEntry) error {
 	name := e.Name()
 	mark := markOf(name)
-	ours := name == r.want.lock || name == r.want.journal
 	if mark == "" {
 		return nil
 	}
+	ours := r.identity.same(name, r.want.lock) || r.identity.same(name, r.want.journal)
 	if marked, err := r.hasMark(name, e, mark); err != nil || !marked && !ours {
 		return err
 	}
@@ -104,23 +109,23 @@ func (r *reader) readRecord(e fs.DirEntry) error {
 	if bad != nil {
 		return bad
 	}
-	return r.keep(name, data, rec)
+	return r.keep(name, ours, data, rec)
 }
 
 // keep puts a record where it belongs.
-func (r *reader) keep(name string, data []byte, rec record) error {
+func (r *reader) keep(name string, ours bool, data []byte, rec record) error {
 	r.records[name] = true
-	if name != r.want.lock && name != r.want.journal {
+	if !ours {
 		for p := range rec.changes {
 			r.siblings[p] = name
 		}
 		return nil
 	}
-	if compareVersions(rec.tool, r.want.tool) > 0 {
-		return fail(KindNewer, diag.Pos{File: r.want.at(name).File, Line: 1, Col: 1}, installHint(rec.tool),
-			"dlpackgen %s wrote this file; this is %s", rec.tool, r.want.tool)
+	if rec.tool.newer(r.want.tool) {
+		return fail(KindNewer, diag.Pos{File: r.want.at(name).File, Line: 1, Col: 1}, installHint(rec.tool.Version),
+			"dlpackgen %s wrote this file; this is %s", rec.tool.Version, r.want.tool.Version)
 	}
-	if name == r.want.lock {
+	if markOf(name) == lockMark {
 		r.lock, r.lockText = rec, toLF(data)
 	} else {
 		r.journal, r.interrupted = rec, true
@@ -145,30 +150,32 @@ func (r *reader) hasMark(name string, e fs.DirEntry, mark string) (bool, error) 
 		return false, nil
 	}
 	head, err := readAll(r.disk, name, headLen)
+	if isAbsent(err) {
+		return false, nil // another run removed it after the directory was listed
+	}
 	if err != nil {
 		return false, failed(r.want.at(name), err)
 	}
 	return strings.HasPrefix(string(head), mark+" "), nil
 }
 
-// checkOwners refuses planned files that belong to somebody else.
-func (r *reader) checkOwners() error {
-	out := &Error{Kind: KindConflict}
-	for _, p := range slices.Sorted(maps.Keys(r.want.files)) {
-		if lock, ok := r.siblings[p]; ok {
-			out.Findings = append(out.Findings, finding(KindConflict, r.want.at(p),
-				"give the target another path, or run the other config first if it no longer plans the file",
-				"%s says that this file belongs to another config", lock))
-			continue
-		}
-		if e, ok := r.lock.changes[p]; ok && !r.want.owns(e.target) {
-			out.Findings = append(out.Findings, finding(KindConflict, r.want.at(p), "run without --only",
-				"target %s plans this file, but the lock says that it belongs to %s", r.want.files[p].target, e.target))
-		}
+// nameTemps tells the temporaries that runs on this directory leave from those of a run on
+// a directory above or below, which may be at work now.
+func (r *reader) nameTemps() error {
+	for _, p := range []string{r.want.lock, r.want.journal} {
+		r.ourTemps[tempName(p)] = true
 	}
-	if len(out.Findings) > 0 {
-		return out
+	for p := range r.want.files {
+		r.ourTemps[tempName(p)] = true
 	}
+	for p := range r.lock.changes {
+		r.ourTemps[tempName(p)] = true
+	}
+	for p := range r.journal.changes {
+		r.ourTemps[tempName(p)] = true
+		r.unswept = append(r.unswept, tempName(p))
+	}
+	r.temps = slices.DeleteFunc(r.temps, func(name string) bool { return !r.ourTemps[name] })
 	return nil
 }
 
@@ -288,7 +295,12 @@ func (s *snapshot) knows(name, sum string) bool {
 
 // scanRoots finds the other files in the selected targets' paths.
 func (r *reader) scanRoots() error {
-	seen := map[string]bool{}
+	for fence := range r.want.fences {
+		if dir, exists := r.identity.isDir(fence); exists {
+			r.fences[dir] = true
+		}
+	}
+	seen := map[int]bool{}
 	for _, root := range r.want.roots {
 		if err := r.scan(root, seen); err != nil {
 			return err
@@ -300,11 +312,13 @@ func (r *reader) scanRoots() error {
 // scan walks a directory, less the paths of targets that are not selected. It
 // keeps out of directories whose name begins with a dot (version control,
 // caches) and of other output directories, which have a lock of their own.
-func (r *reader) scan(dir string, seen map[string]bool) error {
-	if seen[dir] || r.want.fences[dir] {
-		return nil
+func (r *reader) scan(dir string, seen map[int]bool) error {
+	if number, exists := r.identity.isDir(dir); exists {
+		if seen[number] || r.fences[number] {
+			return nil
+		}
+		seen[number] = true
 	}
-	seen[dir] = true
 	entries, err := r.disk.ReadDir(dir)
 	if isAbsent(err) {
 		return nil
@@ -327,13 +341,15 @@ func (r *reader) scan(dir string, seen map[string]bool) error {
 	return nil
 }
 
-// isOutput tells a directory below ours that is the output of another config.
+// isOutput tells a directory below ours that is the output of another config: it has a lock,
+// or the journal of a first run.
 func (r *reader) isOutput(dir string, entries []fs.DirEntry) (bool, error) {
 	for _, e := range entries {
-		if dir == "." || !strings.HasSuffix(e.Name(), ".lock") {
+		mark := markOf(e.Name())
+		if dir == "." || mark == "" {
 			continue
 		}
-		marked, err := r.hasMark(path.Join(dir, e.Name()), e, lockMark)
+		marked, err := r.hasMark(path.Join(dir, e.Name()), e, mark)
 		if marked || err != nil && !errors.Is(err, fs.ErrPermission) {
 			return marked, err
 		}
@@ -341,13 +357,13 @@ func (r *reader) isOutput(dir string, entries []fs.DirEntry) (bool, error) {
 	return false, nil
 }
 
-func (r *reader) scanEntry(name string, e fs.DirEntry, seen map[string]bool) error {
+func (r *reader) scanEntry(name string, e fs.DirEntry, seen map[int]bool) error {
 	switch {
 	case e.IsDir() && strings.HasPrefix(e.Name(), "."):
 		return nil
 	case e.IsDir():
 		return r.scan(name, seen)
-	case isTemp(name):
+	case r.ourTemps[name]:
 		if path.Dir(name) != "." { // readTop has those
 			r.temps = append(r.temps, name)
 		}
@@ -356,6 +372,9 @@ func (r *reader) scanEntry(name string, e fs.DirEntry, seen map[string]bool) err
 		return nil
 	}
 	banner, err := r.hasBanner(name, e)
+	if isAbsent(err) {
+		return nil // another run removed it after the directory was listed
+	}
 	if err != nil {
 		return failed(r.want.at(name), err)
 	}
@@ -363,12 +382,16 @@ func (r *reader) scanEntry(name string, e fs.DirEntry, seen map[string]bool) err
 	return nil
 }
 
-// isKnown tells the files that somebody accounts for already.
+// isKnown reports whether somebody accounts for a file already, whatever its spelling.
 func (r *reader) isKnown(name string) bool {
-	_, judged := r.files[name]
-	_, locked := r.lock.changes[name]
-	_, sibling := r.siblings[name]
-	return judged || locked || sibling || r.records[name] || r.want.apart[name]
+	if r.judged == nil {
+		r.judged = r.identity.index()
+		for _, p := range slices.Concat(slices.Collect(maps.Keys(r.files)), slices.Collect(maps.Keys(r.lock.changes)), r.staying()) {
+			r.judged.add(p)
+		}
+	}
+	_, known := r.judged.find(name)
+	return known
 }
 
 // hasBanner reads the beginning of a file that nobody accounts for. One that

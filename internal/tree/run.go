@@ -57,7 +57,7 @@ func (w world) generate(req Request, dryRun bool) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	dep, err := w.planDepfile(want, req)
+	sides, err := w.planSides(want, req)
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +65,10 @@ func (w world) generate(req Request, dryRun bool) (*Report, error) {
 		return w.look(want)
 	}
 	report, err := w.bring(want)
-	if err == nil && dep != nil {
-		err = w.writeDepfile(dep)
+	for _, s := range sides {
+		if err == nil {
+			err = w.writeSide(s)
+		}
 	}
 	return report, err
 }
@@ -95,8 +97,10 @@ func (w world) look(want *want) (*Report, error) {
 		return nil, err
 	}
 	defer d.Close()
-	return &Report{Items: p.items}, nil
+	return p.report(), nil
 }
+
+func (p *plan) report() *Report { return &Report{Items: p.items, Writer: p.writer} }
 
 // bring makes the plan true.
 func (w world) bring(want *want) (*Report, error) {
@@ -105,7 +109,7 @@ func (w world) bring(want *want) (*Report, error) {
 		return nil, err
 	}
 	defer d.Close()
-	report := &Report{Items: p.items}
+	report := p.report()
 	if p.edited && !want.clean || p.idle() {
 		return report, want.editedError(p)
 	}

@@ -36,12 +36,32 @@ func TestScanKeepsToTheSelectedPaths(t *testing.T) {
 	inner := target("go", "gen/go", map[string]string{"x.go": ours("x")})
 	top := target("py", ".", map[string]string{"p.c": ours("p")})
 	generated(t, request(dir, outer, inner))
-	both := map[string]string{"gen/left.h": "leftover", "gen/go/left.go": "leftover", "gen/go/in/left.h": "leftover"}
+	both := map[string]string{"gen/left.h": "leftover", "gen/go/left.go": "leftover", "gen/go/in/left.h": "foreign"}
 	assert.Equal(t, both, states(t, request(dir, outer, inner)))
 	assert.Equal(t, map[string]string{"gen/left.h": "leftover"}, states(t, only(request(dir, outer, inner), "c")))
-	assert.Equal(t, map[string]string{"gen/go/left.go": "leftover", "gen/go/in/left.h": "leftover"}, states(t, only(request(dir, outer, inner), "go")))
-	assert.Equal(t, map[string]string{"p.c": "missing", "left.h": "leftover", "other/left.h": "leftover"},
+	assert.Equal(t, map[string]string{"gen/go/left.go": "leftover", "gen/go/in/left.h": "foreign"}, states(t, only(request(dir, outer, inner), "go")))
+	assert.Equal(t, map[string]string{"p.c": "missing", "left.h": "leftover", "other/left.h": "foreign"},
 		states(t, only(request(dir, outer, top), "py")), "gen is c's")
+}
+
+// A target at the root of a project sees copies of other outputs there: a header that
+// was printed by --out -, and vendored modules. Where it writes nothing, they are no
+// leftovers of its own.
+func TestCopiesOfOtherOutputsAreNoLeftovers(t *testing.T) {
+	dir := t.TempDir()
+	req := request(dir, target("go", ".", map[string]string{"x.go": ours("x"), "xpy/y.go": ours("y")}))
+	generated(t, req)
+	writeAll(t, dir, map[string]string{"third_party/dlpack.h": ours(""), "vendor/example.org/m/gen/z.go": ours("")})
+	requireFine(t, req)
+	writeAll(t, dir, map[string]string{"old.go": ours(""), "xpy/old.go": ours("")})
+	report, err := Check(req)
+	require.NoError(t, err)
+	assert.Len(t, report.Of(Leftover), 2, "beside what it writes they are")
+	remove(t, dir, DefaultLock)
+	remove(t, dir, "xpy/y.go")
+	report, err = Check(req)
+	require.NoError(t, err)
+	assert.Len(t, report.Of(Leftover), 2, "also where neither the lock nor the file is there")
 }
 
 // Two targets may share a path (cpp and torch do): a run for one of them cannot
@@ -70,7 +90,7 @@ func TestScanPassesOver(t *testing.T) {
 		"dlpackgen.yaml": "", "spec/my.yaml": "", "x.d": "", ".git/config": "", ".venv/left.h": ours(""),
 		"main.go": "package x", "sub/left.go": ours(""), "sub/pkg/left.go": ours(""),
 	})
-	assert.Equal(t, map[string]string{"main.go": "foreign", "sub/left.go": "leftover"}, states(t, req))
+	assert.Equal(t, map[string]string{"main.go": "foreign", "sub/left.go": "foreign"}, states(t, req))
 }
 
 // What may not be read is somebody else's, unless it is planned.
@@ -111,7 +131,7 @@ func TestHugeFile(t *testing.T) {
 // What a killed run left is drift, and the next run clears it away.
 func TestUnfinished(t *testing.T) {
 	dir, req := oneFile(t)
-	temps := []string{tempName("c/gone.h"), tempName(DefaultLock)}
+	temps := []string{tempName("c/a.h"), tempName(DefaultLock)}
 	setContent(t, dir, temps[0], "half")
 	setContent(t, dir, temps[1], "half")
 	setContent(t, dir, ".dlpackgen.journal", "dlpackgen-journal 1 0.1.0\n")

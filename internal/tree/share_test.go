@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -106,6 +107,63 @@ func TestManyRunsAtOnce(t *testing.T) {
 	require.NoError(t, errors.Join(errs...))
 	requireExactly(t, dir, plans[2], "after all runs")
 	requireFine(t, asked(dir, 2))
+}
+
+// A run never removes the temporaries of a run on a directory above or below its own, which
+// may be at work: the guard of one directory says nothing about the other.
+func TestTemporariesOfNestedDirectories(t *testing.T) {
+	dir := t.TempDir()
+	inner := filepath.Join(dir, "sub")
+	files := map[string]string{"x/a.h": ours("a")}
+	outerReq, innerReq := request(dir, target("c", ".", map[string]string{"a.h": ours("a"), "sub/y/b.h": ours("b")})), request(inner, target("c", ".", files))
+	generated(t, outerReq)
+	generated(t, innerReq)
+	remove(t, dir, "sub/dlpackgen.lock") // as in a first run
+	ofOuter, ofInner := tempName("sub/y/b.h"), []string{path.Join("sub", tempName("x/a.h")), path.Join("sub", tempName(DefaultLock))}
+	for _, name := range append(ofInner, ofOuter) {
+		setContent(t, dir, name, "half")
+	}
+	report, err := Check(outerReq)
+	require.NoError(t, err)
+	assert.Len(t, report.Of(Unfinished), 1, "%+v", report.Items)
+	report, err = Check(innerReq)
+	require.NoError(t, err)
+	assert.Len(t, report.Of(Unfinished), 2, "%+v", report.Items)
+
+	generated(t, outerReq)
+	files = disked(t, dir)
+	assert.NotContains(t, files, ofOuter)
+	assert.Contains(t, files, ofInner[0])
+	assert.Contains(t, files, ofInner[1])
+	setContent(t, dir, ofOuter, "half")
+	generated(t, innerReq)
+	files = disked(t, dir)
+	assert.Contains(t, files, ofOuter)
+	assert.NotContains(t, files, ofInner[0])
+	assert.NotContains(t, files, ofInner[1])
+}
+
+// Runs on nested directories at once all succeed, also when none of them has a lock yet, and
+// the files of each are whole.
+func TestNestedDirectoriesAtOnce(t *testing.T) {
+	for range 30 {
+		dir := fastDir(t)
+		requests := []Request{request(dir, target("c", ".", plans[2])), request(filepath.Join(dir, "gen", "in"), target("c", ".", plans[1])), request(filepath.Join(dir, "gen", "in", "gen", "deep"), target("go", ".", plans[3]))}
+		var all sync.WaitGroup
+		errs := make([]error, 3*len(requests))
+		for i := range errs {
+			all.Go(func() { _, errs[i] = Generate(requests[i%len(requests)], false) })
+		}
+		all.Wait()
+		require.NoError(t, errors.Join(errs...))
+		requireNoTemps(t, dir, "after all runs")
+		for _, req := range requests {
+			requireFine(t, req)
+			_, err := Clean(req, false)
+			require.NoError(t, err)
+		}
+		assert.Empty(t, disked(t, dir))
+	}
 }
 
 // Two configs may share a directory, and even a folder in it: each has a lock of

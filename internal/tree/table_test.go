@@ -53,7 +53,7 @@ func journalFor(name, old, new string) func(t *testing.T, dir string) {
 	return func(t *testing.T, dir string) {
 		dropLine(name)(t, dir)
 		c := change{entry: entry{target: "c", release: "1.3", spec: specSum, sum: new, path: name}, old: old}
-		setContent(t, dir, ".dlpackgen.journal", string(formatJournal("0.1.0", []change{c})))
+		setContent(t, dir, ".dlpackgen.journal", string(formatJournal(thisTool, []change{c})))
 	}
 }
 
@@ -88,8 +88,10 @@ var rows = []row{
 	{name: "at a planned path, unknown to the lock", path: twoPath, disk: dropLine(twoPath), state: Edited, forced: Replace, drift: true, after: ours("two"), force: ours("two, new")},
 	{name: "edited, no longer planned", path: gonePath, disk: setFile(gonePath, ours("edited")), state: Edited, forced: Delete, drift: true, after: ours("edited")},
 	{name: "edited, no longer planned, banner gone", path: gonePath, disk: setFile(gonePath, mine), state: Edited, drift: true, after: mine, force: mine},
-	{name: "unplanned, not in the lock, with our banner", path: "gen/c/deep/er/left.h", disk: setFile("gen/c/deep/er/left.h", ours("left")),
+	{name: "unplanned, not in the lock, with our banner", path: "gen/c/left.h", disk: setFile("gen/c/left.h", ours("left")),
 		state: Leftover, drift: true, after: ours("left"), force: ours("left")},
+	{name: "the same where nothing of ours is", path: "gen/c/deep/er/left.h", disk: setFile("gen/c/deep/er/left.h", ours("left")),
+		state: Foreign, drift: false, after: ours("left"), force: ours("left")},
 	{name: "unplanned, not in the lock, no banner", path: "gen/c/notes.txt", disk: setFile("gen/c/notes.txt", mine), state: Foreign, drift: false, after: mine, force: mine},
 	{name: "unplanned, named by a journal that never made it", path: "gen/c/new.h", disk: both(journalFor("gen/c/new.h", none, sum(nil)), setFile("gen/c/new.h", mine)),
 		state: Foreign, drift: true, after: mine, force: mine},

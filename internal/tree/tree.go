@@ -38,15 +38,17 @@ type Owned struct {
 
 // Request is what a run is asked for.
 type Request struct {
-	Out         string // the output directory, in the system's own form; need not exist
-	Lock        string // the lock's file name in Out; "" is DefaultLock
-	Targets     []Target
-	Others      []Owned  // what is theirs is neither judged nor touched
-	Only        bool     // the selection is narrowed even where Others is empty: the lock may know targets that the config has dropped
-	ToolVersion string   // such as 0.1.0: raised when the output changes
-	Force       bool     // Generate: files edited by hand are replaced
-	Depfile     string   // Generate: a file for make or ninja, relative to the current directory; "" writes none
-	Inputs      []string // config and spec as the user named them: they go to Depfile, and are never judged
+	Out     string // the output directory, in the system's own form; need not exist
+	Lock    string // the lock's file name in Out; "" is DefaultLock
+	Targets []Target
+	Others  []Owned  // what is theirs is neither judged nor touched
+	Only    bool     // the selection is narrowed even where Others is empty: the lock may know targets that the config has dropped
+	Tool    Tool     // this build of dlpackgen, for the records
+	Force   bool     // Generate: files edited by hand are replaced
+	Depfile string   // Generate: a file for make or ninja, relative to the current directory; "" writes none
+	Stamp   string   // Generate: a file that each run that succeeds writes anew, as a target for make; likewise
+	Inputs  []string // config and spec as the user named them: they go to Depfile, and are never judged
+	Binary  string   // this program, which goes to Depfile too; "" where it has no lasting place
 }
 
 // State is what stands at a path, against the plan.
@@ -103,7 +105,8 @@ type Item struct {
 
 // Report is all that a run found, by path.
 type Report struct {
-	Items []Item
+	Items  []Item
+	Writer Tool // of the lock that was found; zero where there was none
 }
 
 // Drift tells whether the directory differs from the plan: exit 1 of check.

@@ -1,38 +1,33 @@
 package tree
 
 import (
-	"slices"
-	"strconv"
 	"strings"
+
+	"golang.org/x/mod/semver"
 )
 
-// isVersion tells a tool version: up to three small numbers with dots between
-// them, and maybe a v before them.
-func isVersion(s string) bool { return numbers(s) != nil }
-
-// compareVersions orders two tool versions; a missing part is 0.
-func compareVersions(a, b string) int { return slices.Compare(numbers(a), numbers(b)) }
-
-func numbers(version string) []int {
-	parts := strings.Split(strings.TrimPrefix(version, "v"), ".")
-	if len(parts) > 3 {
-		return nil
-	}
-	out := make([]int, 3)
-	for i, part := range parts {
-		n, err := strconv.ParseUint(part, 10, 31)
-		if err != nil {
-			return nil
-		}
-		out[i] = int(n)
-	}
-	return out
+// Tool identifies a build of dlpackgen.
+type Tool struct {
+	Version string // of a module, such as v0.1.0; or anything else for a build from a checkout, which has no order
+	Digest  string // of what decides output, in hex digits; "" in records of format 1
 }
+
+// isTool guards the first line of the records.
+func (t Tool) isTool() bool { return isWord(t.Version) && t.Digest != "" && isHex(t.Digest) }
+
+// newer tells whether t has the newer version. A build from a checkout is neither older
+// nor newer than others. What wrote format 1 is older than what has a digest.
+func (t Tool) newer(than Tool) bool {
+	if t.Digest == "" || than.Digest == "" {
+		return t.Digest != ""
+	}
+	return semver.IsValid(t.Version) && semver.IsValid(than.Version) && semver.Compare(t.Version, than.Version) > 0
+}
+
+// isOldVersion tells the versions of format 1, which are numbers without a v.
+func isOldVersion(s string) bool { return semver.IsValid("v"+s) && !strings.ContainsAny(s, "-+") }
 
 // installHint says how to get the tool that wrote a lock.
 func installHint(version string) string {
-	if version != "latest" {
-		version = "v" + strings.TrimPrefix(version, "v")
-	}
 	return "go install github.com/dlpackgen/dlpackgen/cmd/dlpackgen@" + version
 }

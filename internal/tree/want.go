@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/relpath"
 )
 
 // want is a request made ready: valid, and every planned file by its path from
@@ -16,14 +17,14 @@ import (
 type want struct {
 	out           string
 	lock, journal string
-	tool          string
+	tool          Tool
 	force, clean  bool
 	files         map[string]planned
-	selected      map[string]bool // targets
-	narrowed      bool            // targets that are not selected keep what they own
-	roots         []string        // the selected targets' paths, sorted
-	fences        map[string]bool // the other targets' paths
-	apart         map[string]bool // in the output directory, but never judged: config, spec, depfile
+	selected      map[string]bool   // targets
+	narrowed      bool              // targets that are not selected keep what they own
+	roots         []string          // the selected targets' paths, sorted
+	fences        map[string]bool   // the other targets' paths
+	apart         map[string]string // in the output directory, but never judged: config, spec, depfile -> what it is
 }
 
 // planned is a file to be.
@@ -36,8 +37,8 @@ type planned struct {
 // newWant checks a request; all that is wrong with its paths comes at once.
 func newWant(req Request) (*want, error) {
 	w := &want{
-		out: req.Out, lock: cmp.Or(req.Lock, DefaultLock), tool: req.ToolVersion, force: req.Force,
-		files: map[string]planned{}, selected: map[string]bool{}, fences: map[string]bool{}, apart: map[string]bool{},
+		out: req.Out, lock: cmp.Or(req.Lock, DefaultLock), tool: req.Tool, force: req.Force,
+		files: map[string]planned{}, selected: map[string]bool{}, fences: map[string]bool{}, apart: map[string]string{},
 		narrowed: req.Only || len(req.Others) > 0,
 	}
 	w.journal = journalName(w.lock)
@@ -72,11 +73,16 @@ func (w *want) checkWords(req Request) error {
 	if req.Out == "" {
 		return bad("no output directory is given")
 	}
+	for _, name := range slices.Concat(req.Inputs, []string{req.Out, req.Depfile, req.Stamp}) {
+		if why := relpath.TooLong(name); why != "" {
+			return bad("the path %s %s", relpath.Show(name), why)
+		}
+	}
 	if badPath(w.lock) != "" || strings.Contains(w.lock, "/") || len(w.lock) <= len(".lock") || !strings.HasSuffix(w.lock, ".lock") {
 		return bad("the lock's name must be a plain one like %s, not %q", DefaultLock, w.lock)
 	}
-	if !isVersion(w.tool) {
-		return bad("the tool version must be like 0.1.0, not %q", w.tool)
+	if !w.tool.isTool() {
+		return bad("the tool needs a version without spaces and a digest in hex digits, not %q and %q", w.tool.Version, w.tool.Digest)
 	}
 	for _, t := range req.Targets {
 		if !isWord(t.Name) || len(t.Files) > 0 && (!isWord(t.Release) || !isSum(t.SpecSHA256)) {
@@ -101,6 +107,9 @@ func (w *want) reserved(name string) bool {
 		return strings.EqualFold(p, w.lock) || strings.EqualFold(p, w.journal) || isTemp(strings.ToLower(p))
 	})
 }
+
+// anInput is what want.apart says of the inputs; all else there is a side file.
+const anInput = "an input of this run"
 
 // collector gathers the planned files and what is wrong with them.
 type collector struct {
@@ -166,33 +175,47 @@ func (c *collector) blockedByFiles() {
 	}
 }
 
-// setApart finds the user's files of this run in the output directory. A
-// depfile must not replace any of the others, nor stand where a directory will.
+// setApart finds the user's files of this run in the output directory. A depfile or a
+// stamp must not replace any of the others, nor stand where a directory will.
 func (c *collector) setApart(req Request) {
 	for _, name := range req.Inputs {
 		if inside, ok := c.inside(name); ok {
-			c.apart[inside] = true
-			c.notPlanned(inside, "an input of this run")
+			c.setAside(inside, anInput)
 		}
 	}
-	if req.Depfile == "" {
-		return
+	if req.Depfile != "" && req.Stamp != "" && sameFile(req.Depfile, req.Stamp) {
+		c.bad(KindConflict, req.Stamp, "give the stamp another name", "the stamp and the depfile are one file")
 	}
-	for _, name := range req.Inputs {
-		if sameFile(name, req.Depfile) {
-			c.bad(KindConflict, req.Depfile, "give the depfile another name", "the depfile is an input of this run")
+	read := slices.Clone(req.Inputs)
+	if req.Binary != "" {
+		read = append(read, req.Binary)
+	}
+	for _, s := range req.sideFiles() {
+		c.setSideApart(s, read)
+	}
+}
+
+func (c *collector) setSideApart(s side, inputs []string) {
+	hint := "give the " + s.what + " another name"
+	for _, name := range inputs {
+		if sameFile(name, s.path()) {
+			c.bad(KindConflict, s.path(), hint, "the %s is an input of this run", s.what)
 		}
 	}
-	if inside, ok := c.inside(req.Depfile); ok {
-		c.apart[inside] = true
-		c.notPlanned(inside, "the depfile")
+	if c.below(s.path()) {
+		c.bad(KindConflict, s.path(), hint, "the output directory stands there, or below it")
+	}
+	if inside, ok := c.inside(s.path()); ok {
+		c.setAside(inside, "the "+s.what)
 		if c.reserved(inside) {
-			c.bad(KindConflict, req.Depfile, "give the depfile another name", "the depfile is a file that dlpackgen keeps for itself")
+			c.bad(KindConflict, s.path(), hint, "the %s is a file that dlpackgen keeps for itself", s.what)
 		}
 	}
 }
 
-func (c *collector) notPlanned(name, what string) {
+// setAside keeps a file of the user out of what is judged, and refuses a plan that has it.
+func (c *collector) setAside(name, what string) {
+	c.apart[name] = what
 	lower := strings.ToLower(name)
 	for _, other := range slices.Sorted(maps.Keys(c.folded)) {
 		if other == lower || strings.HasPrefix(other, lower+"/") || strings.HasPrefix(lower, other+"/") {
@@ -202,22 +225,39 @@ func (c *collector) notPlanned(name, what string) {
 	}
 }
 
-// inside gives the path of a user's file from the output directory, if it is in there.
-func (w *want) inside(name string) (string, bool) {
-	out, err := filepath.Abs(w.out)
-	if err != nil {
-		return "", false
-	}
-	file, err := filepath.Abs(name)
-	if err != nil {
-		return "", false
-	}
-	rel, err := filepath.Rel(out, file)
-	return filepath.ToSlash(rel), err == nil && filepath.IsLocal(rel)
+// below reports whether the output directory is, or will be, a path of the user or below it.
+func (w *want) below(name string) bool {
+	out, errOut := Real(w.out)
+	name, err := Real(name)
+	return errOut == nil && err == nil && strings.HasPrefix(fold(out)+string(filepath.Separator), fold(name)+string(filepath.Separator))
 }
 
-func sameFile(a, b string) bool {
-	a, errA := filepath.Abs(a)
-	b, errB := filepath.Abs(b)
-	return errA == nil && errB == nil && a == b
+// makes reports whether a run makes a directory, or has planned files below it.
+func (w *want) makes(dir string) bool {
+	for name := range w.files {
+		if slices.Contains(parents(name), dir) {
+			return true
+		}
+	}
+	return dir == "."
+}
+
+// inside gives the path of a user's file from the output directory, if it is in there. It
+// compares the directories on the way, whose names may lead through links.
+func (w *want) inside(name string) (string, bool) {
+	out, errOut := Real(w.out)
+	full, err := filepath.Abs(name)
+	if err != nil || errOut != nil {
+		return "", false
+	}
+	dir, err := Real(filepath.Dir(full))
+	rest := filepath.Base(full)
+	for err == nil && !sameReal(dir, out) {
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", false
+		}
+		dir, rest = up, filepath.Join(filepath.Base(dir), rest)
+	}
+	return filepath.ToSlash(rest), err == nil
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
 )
 
 // Strict are gcc's and clang's flags for what a user compiles.
@@ -71,13 +73,20 @@ func Run(t testing.TB, name string, args ...string) {
 // machine may be too slow.
 func Lines(t testing.TB, cmd *exec.Cmd) []string {
 	t.Helper()
+	return LinesOf(t, cmd, 0)
+}
+
+// LinesOf is Lines for a command that exits with a status, such as 77 where something
+// could not be tested.
+func LinesOf(t testing.TB, cmd *exec.Cmd, status int) []string {
+	t.Helper()
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	require.NoError(t, cmd.Start())
 	limit := time.AfterFunc(5*time.Minute, func() { _ = cmd.Process.Kill() })
 	err := cmd.Wait()
 	limit.Stop()
-	require.NoError(t, err, "%v\n%s%s", cmd.Args, out.String(), errs.String())
+	require.Equal(t, status, cmd.ProcessState.ExitCode(), "%v: %v\n%s%s", cmd.Args, err, out.String(), errs.String())
 	require.Empty(t, errs.String(), "%v", cmd.Args)
 	return split(out.String())
 }
@@ -116,10 +125,6 @@ func Mutated(t testing.TB, source, file, old, fresh string) string {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, os.DirFS(source)))
-	path := filepath.Join(dir, file)
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, 1, strings.Count(string(text), old), "%s has %q once", file, old)
-	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), old, fresh, 1)), 0o600))
+	mutant.Mutant{File: file, Old: old, New: fresh}.Alone(t, dir)
 	return dir
 }

@@ -18,11 +18,13 @@ func (c *comparison) callback(d *spec.Callback) {
 		c.missing(d.Name, "a function-pointer typedef")
 		return
 	}
-	want := plain(cdecl.Of(c.release).Type(spec.Type{Kind: spec.Function, Func: &d.Func}))
+	spell, t := cdecl.Of(c.release), spec.Type{Kind: spec.Function, Func: &d.Func}
+	want := plain(spell.Type(t))
 	if got.Type != want {
 		c.report("verify-signature", got.Pos, d.Name, "%s is %s, expected %s", d.Name, got.Type, want)
 		return
 	}
+	c.compareTwin(d.Name, got.Pos, d.Name, spell, t)
 	for _, decl := range c.decls {
 		if decl.Name == d.Name && decl.Kind == source.Typedef {
 			c.params(d.Name, got.Pos, decl.Parameters, &d.Func)

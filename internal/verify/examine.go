@@ -28,6 +28,8 @@ type found struct {
 	decls    []source.Decl
 	own      map[string]bool // files whose declarations are DLPack's, by absolute path
 	guards   map[string]bool // macros that keep those files from being read twice
+	twins    map[twin]twinLines
+	refused  map[string]bool // lines of the probes
 }
 
 // examine compiles the probes: once through the preprocessor, once to an object.
@@ -42,11 +44,13 @@ func examine(ctx context.Context, c *compiler, dir string, releases []*spec.Rele
 	if err != nil {
 		return nil, c.failed(messages)
 	}
-	f := &found{compiler: c, lang: c.lang, text: source.Read(string(out))}
+	f := &found{compiler: c, lang: c.lang, text: source.Read(string(out)), refused: map[string]bool{}}
 	f.decls = f.text.Decls()
 	f.own = f.ownFiles(releases)
 	f.guards = guards(f.own)
-	if err := f.measure(ctx, dir, probes(f.probeTypes(releases), f.probeMacros(releases))); err != nil {
+	f.setTwins(releases)
+	lines := append(probes(f.probeTypes(releases), f.probeMacros(releases)), f.twinProbes(releases)...)
+	if err := f.measure(ctx, dir, lines); err != nil {
 		return nil, err
 	}
 	f.model, f.left = dataModel(f.Header, before), dataModel(f.Header, after)
@@ -157,7 +161,7 @@ func (f *found) measure(ctx context.Context, dir string, lines []string) error {
 		if err == nil {
 			return f.read(file)
 		}
-		kept := without(lines, refused(messages))
+		kept := f.without(lines, refused(messages))
 		if len(kept) == len(lines) {
 			return f.compiler.failed(messages)
 		}
@@ -216,10 +220,13 @@ func refused(messages string) map[int]bool {
 	return out
 }
 
-func without(lines []string, drop map[int]bool) []string {
+// without drops lines, and remembers them.
+func (f *found) without(lines []string, drop map[int]bool) []string {
 	var out []string
 	for i, l := range lines {
-		if !drop[i] {
+		if drop[i] {
+			f.refused[l] = true
+		} else {
 			out = append(out, l)
 		}
 	}

@@ -18,11 +18,12 @@ const (
 
 // Prefixes of the names that probes declare.
 const (
-	before    = "dlpackgen_before_"
-	after     = "dlpackgen_after_"
-	alignment = "dlpackgen_align_"
-	value     = "dlpackgen_value_"
-	windows   = "DLPACKGEN_WINDOWS"
+	before     = "dlpackgen_before_"
+	after      = "dlpackgen_after_"
+	alignment  = "dlpackgen_align_"
+	value      = "dlpackgen_value_"
+	twinPrefix = "dlpackgen_twin_"
+	windows    = "DLPACKGEN_WINDOWS"
 )
 
 // models declares the structs that show the data model.

@@ -179,6 +179,8 @@ func (c *comparison) field(owner string, got observe.Member, want layout.Field, 
 	name := owner + "." + want.Name
 	if ctype := plain(spell.Type(want.Type)); got.Type != ctype {
 		c.report("verify-field-type", got.Pos, got.Name, "type of %s is %s, expected %s", name, got.Type, ctype)
+	} else if got.Name == want.Name {
+		c.compareTwin(name, got.Pos, got.Name, cdecl.Of(c.release), want.Type)
 	}
 	if got.Size != int64(want.Size) {
 		c.report("verify-field-size", got.Pos, got.Name, "size of %s is %d bytes, expected %d", name, got.Size, want.Size)

@@ -21,7 +21,7 @@ func (n *Node) Errorf(code, hint, format string, args ...any) {
 // ErrorfAt reports an error at an offset of a value's text, where it stands in the
 // file as it is; else at the node.
 func (n *Node) ErrorfAt(offset int, code, hint, format string, args ...any) {
-	line, col := n.doc.lines[n.Line-1], n.Col
+	line, col := n.doc.line(n.Line), n.Col
 	if n.Quoted {
 		col++
 	}
@@ -36,7 +36,7 @@ func (n *Node) ErrorfAt(offset int, code, hint, format string, args ...any) {
 func (n *Node) Warnf(code, hint, format string, args ...any) {
 	n.doc.diags.Add(diag.Diagnostic{
 		Severity: diag.Warning, Code: code, Text: fmt.Sprintf(format, args...), Hint: hint,
-		Source: n.doc.lines[n.Line-1], Pos: n.Pos(),
+		Source: n.doc.line(n.Line), Pos: n.Pos(),
 	})
 }
 

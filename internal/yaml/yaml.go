@@ -132,6 +132,8 @@ func (doc *document) scanLine(n int, line string) bool {
 			doc.fail(n, i+1, "yaml-utf8", "save the file as UTF-8", "the byte 0x%02x is not UTF-8", line[i])
 		case r < ' ' || r == 0x7f:
 			doc.fail(n, i+1, "yaml-control", "remove it", "the control character 0x%02x", r)
+		case isBreak(r):
+			doc.fail(n, i+1, "yaml-break", "end lines with LF or CRLF", "the line break U+%04X", r)
 		default:
 			continue
 		}
@@ -139,6 +141,9 @@ func (doc *document) scanLine(n int, line string) bool {
 	}
 	return true
 }
+
+// isBreak reports a line break of Unicode. yaml.v3 counts a line after each, and editors do not.
+func isBreak(r rune) bool { return r == '\u0085' || r == '\u2028' || r == '\u2029' }
 
 // decode runs yaml.v3 and turns what it reports, or panics with, into findings.
 func (doc *document) decode(src []byte) (root *yamlv3.Node) {
@@ -180,7 +185,8 @@ func (doc *document) syntax(err error) {
 		text = text[len(m[0]):]
 	}
 	line = min(line, len(doc.lines))
-	col := 1 + len(doc.lines[line-1]) - len(strings.TrimLeft(doc.lines[line-1], " "))
+	source := doc.line(line)
+	col := 1 + len(source) - len(strings.TrimLeft(source, " "))
 	doc.fail(line, col, "yaml-syntax", "", "%s", text)
 }
 
@@ -191,14 +197,18 @@ func atoi(s string) int {
 
 // fail reports an error at a place of the file.
 func (doc *document) fail(line, col int, code, hint, format string, args ...any) {
-	source := ""
-	if line >= 1 && line <= len(doc.lines) {
-		source = doc.lines[line-1]
-	}
 	doc.diags.Add(diag.Diagnostic{
-		Severity: diag.Error, Code: code, Text: fmt.Sprintf(format, args...), Hint: hint, Source: source,
+		Severity: diag.Error, Code: code, Text: fmt.Sprintf(format, args...), Hint: hint, Source: doc.line(line),
 		Pos: diag.Pos{File: doc.file, Line: line, Col: col},
 	})
+}
+
+// line returns the text of a line, or "" for a number that the file does not have.
+func (doc *document) line(n int) string {
+	if n < 1 || n > len(doc.lines) {
+		return ""
+	}
+	return doc.lines[n-1]
 }
 
 // convert copies a tree of yaml.v3 into nodes, and reports the features that
@@ -268,7 +278,7 @@ func (doc *document) byteCol(line, col int) int {
 	if doc.last.line != line || doc.last.chars > col-1 {
 		doc.last = cursor{line: line}
 	}
-	text := doc.lines[line-1]
+	text := doc.line(line)
 	for doc.last.chars < col-1 && doc.last.bytes < len(text) {
 		_, size := utf8.DecodeRuneInString(text[doc.last.bytes:])
 		doc.last.chars++

@@ -137,11 +137,35 @@ static inline uint64_t dlpack_magnitude_(int64_t stride) {
   return stride < 0 ? 0U - DLPACK_UTIL_CAST(uint64_t, stride) : DLPACK_UTIL_CAST(uint64_t, stride);
 }
 
-/* Bits from one element to the next. */
-static inline uint64_t dlpack_element_bits_(DLDataType dtype, uint64_t flags) {
+/**
+ * Returns the bits from one element to the next, which decide the size of every tensor.
+ *
+ * \param flags  DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
+ *
+ * Elements whose lanes are narrower than a byte are packed unless flags has
+ * DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED. All others are rounded up to whole bytes.
+ */
+static inline uint64_t dlpack_element_bits(DLDataType dtype, uint64_t flags) {
   const uint64_t bits = DLPACK_UTIL_CAST(uint64_t, dtype.bits) * dtype.lanes;
   if (dtype.bits < 8 && (flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) == 0) return bits;
   return (bits + 7) / 8 * 8;
+}
+
+/**
+ * Returns the alignment of an element in bytes: the size of one lane, or of one part of a
+ * complex number. It is 1 for lanes of no size that C has a type for (2, 4, 8 or 16 bytes).
+ * It is the same on every target, including those whose ABI asks for less, such as i386.
+ */
+static inline int dlpack_alignment(DLDataType dtype) {
+  /* 18 is kDLBcomplex, which older releases do not name. Codes never change their meaning. */
+  const int parts = dtype.code == kDLComplex || dtype.code == 18 ? 2 : 1;
+  switch (2 / parts * dtype.bits) {
+    case 32: return 2;
+    case 64: return 4;
+    case 128: return 8;
+    case 256: return 16;
+    default: return 1;
+  }
 }
 
 /* Bytes that hold so many elements, the last byte perhaps in part; 1 when they fit in 63 bits. */
@@ -185,7 +209,7 @@ static inline dlpack_error dlpack_nbytes(const DLTensor *tensor, uint64_t flags,
   uint64_t total = 0;
   const dlpack_error error = dlpack_count(tensor->ndim, tensor->shape, &count);
   if (error != DLPACK_OK) return error;
-  if (!dlpack_bytes_of_(DLPACK_UTIL_CAST(uint64_t, count), dlpack_element_bits_(tensor->dtype, flags), &total))
+  if (!dlpack_bytes_of_(DLPACK_UTIL_CAST(uint64_t, count), dlpack_element_bits(tensor->dtype, flags), &total))
     return DLPACK_ERROR_TOO_LARGE;
   *bytes = DLPACK_UTIL_CAST(int64_t, total);
   return DLPACK_OK;
@@ -264,7 +288,7 @@ static inline int dlpack_is_dense(const DLTensor *tensor) {
  * not negative and byte_offset + *high is not over the size of the buffer.
  */
 static inline dlpack_error dlpack_span(const DLTensor *tensor, uint64_t flags, int64_t *low, int64_t *high) {
-  const uint64_t element_bits = dlpack_element_bits_(tensor->dtype, flags);
+  const uint64_t element_bits = dlpack_element_bits(tensor->dtype, flags);
   uint64_t below = 0, above = 0, reach = 0;
   int64_t count = 0;
   int32_t i;

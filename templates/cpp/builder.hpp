@@ -6,6 +6,7 @@
 #ifndef DLPACKGEN_V0_0_BUILDER_HPP_
 #define DLPACKGEN_V0_0_BUILDER_HPP_
 
+#include "container.hpp"
 #include "managed.hpp"
 
 #include <cstddef>
@@ -74,33 +75,6 @@ namespace detail {
 // Nothing has to be kept alive.
 struct NoOwner {};
 
-template <class Owner, class Enable = void>
-struct Contents {  // an owner that does not say where the data is
-  static constexpr bool known = false;
-};
-
-template <class Owner>
-using DataOf = std::remove_pointer_t<decltype(any<Owner>().data())>;
-template <class Owner>
-using TargetOf = std::remove_pointer_t<decltype(any<Owner>().get())>;
-
-template <class Owner>
-struct Contents<Owner, std::enable_if_t<is_element<DataOf<Owner>>>> {  // a container
-  using Element = DataOf<Owner>;
-  static constexpr bool known = true;
-  static constexpr bool sized = true;
-  static Element* data(Owner& owner) noexcept { return owner.data(); }
-  static std::uint64_t size(const Owner& owner) noexcept { return owner.size(); }
-};
-
-template <class Owner>
-struct Contents<Owner, std::enable_if_t<is_element<TargetOf<Owner>>>> {  // a smart pointer
-  using Element = TargetOf<Owner>;
-  static constexpr bool known = true;
-  static constexpr bool sized = false;
-  static Element* data(Owner& owner) noexcept { return owner.get(); }
-};
-
 // One allocation: this, then ndim extents, then ndim strides.
 template <class Struct, class Owner>
 struct Block {
@@ -147,17 +121,6 @@ struct Room {
   }
   void* memory;
 };
-
-// Where an element may stand: as C++ has it of a number of that width, of a complex one of its parts.
-constexpr std::uint64_t alignment(DLDataType dtype) noexcept {
-  const bool of_two = dtype.code == kDLComplex;
-  switch (of_two ? dtype.bits / 2 : dtype.bits) {
-    case 16: return alignof(std::uint16_t);
-    case 32: return alignof(std::uint32_t);
-    case 64: return alignof(std::uint64_t);
-    default: return 1;
-  }
-}
 
 inline void mark(DLManagedTensor&, std::uint64_t) noexcept {}
 inline void mark(DLManagedTensorVersioned& managed, std::uint64_t set) noexcept {
@@ -217,14 +180,22 @@ class Builder {
     return b;
   }
 
-  /** The extents, at most max_ndim of them. Without a call: as many elements as the container has. */
+  /**
+   * The extents, at most max_ndim of them. Without a call: those of a matrix of Eigen's, or one extent, the
+   * number of elements of the container. An owner that has neither needs the call: Code::no_shape.
+   */
   Builder& shape(Extents extents) noexcept {
     has_shape_ = true;
     copy(extents, shape_);
     tensor_.ndim = extents.size() > max_ndim ? 0 : static_cast<std::int32_t>(extents.size());
     return *this;
   }
-  /** The strides, in elements, as many as there are extents. Without a call: compact and row-major. */
+  /**
+   * The strides, in elements, as many as there are extents. Without a call: those of a matrix of Eigen's whose
+   * shape is exported as it is, else compact and row-major. A container of several dimensions whose order
+   * is unknown or differs from the exported shape's needs the call: Code::layout. So does the data of one that
+   * a smart pointer owns. Data whose owner says nothing of it is row-major.
+   */
   Builder& strides(Extents steps) noexcept {
     has_strides_ = true;
     number_of_strides_ = steps.size();
@@ -311,7 +282,7 @@ class Builder {
   struct Plan {
     DLTensor tensor;
     std::uint64_t flags;
-    std::int64_t length = 0;            // the extent, where nobody gave a shape
+    detail::Layout own{};               // of the container
     std::uint64_t room = detail::most;  // bytes from data on
     std::uint64_t before = 0;           // bytes before data that are the container's too
   };
@@ -323,18 +294,60 @@ class Builder {
     p.tensor.strides = has_strides_ ? const_cast<std::int64_t*>(strides_) : nullptr;
     using In = detail::Contents<Owner>;
     if constexpr (In::known) {
+      using Element = typename In::Element;
+      if constexpr (In::sized) p.own = own(owner);
       if (has_data_) {
-        if constexpr (In::sized) within(p, In::data(owner), In::size(owner));
+        if constexpr (In::sized) within(p, In::data(owner));
         return p;
       }
-      using Element = typename In::Element;
       p.tensor.data = address(In::data(owner));
       if (std::is_const<Element>::value) p.flags |= flags::read_only;
       if (!has_dtype_) p.tensor.dtype = dtype_of<Element>;
       if (!has_dtype_ && dtype_of<Element>.bits < 8) p.flags |= flags::is_subbyte_type_padded;
-      if constexpr (In::sized) p.room = bytes(In::size(owner), sizeof(Element), p.length);
+      if constexpr (In::sized) p.room = p.own.span * sizeof(Element);
+    } else if constexpr (detail::points_to_own_layout<Owner>) {
+      p.own.row_major = !detail::is_disordered<detail::TargetOf<Owner>>(owner.get(), p.tensor.data);
     }
     return p;
+  }
+
+  template <class Owner>
+  static detail::Layout own(const Owner& owner) noexcept {
+    if constexpr (detail::is_matrix<Owner>) {
+      return detail::layout_of(owner);
+    } else {
+      detail::Layout line;
+      line.ndim = 1;
+      line.span = detail::Contents<Owner>::size(owner);
+      line.shape[0] = static_cast<std::int64_t>(line.span);
+      line.strides[0] = 1;
+      line.row_major = !detail::has_own_layout<Owner>;
+      return line;
+    }
+  }
+
+  // Takes from the container what the caller did not give, where both agree.
+  template <class Owner>
+  Error arrange(Plan& p) const noexcept {
+    const bool elsewhere =
+        has_data_ && detail::Contents<Owner>::known && p.room == detail::most;  // not the container's
+    if (!has_shape_) {
+      if (p.own.ndim == 0 || has_data_) return Code::no_shape;
+      p.tensor.ndim = p.own.ndim;
+      p.tensor.shape = p.own.shape;
+    }
+    if (has_strides_ || elsewhere || p.own.row_major) return Error();
+    if (!detail::is_matrix<Owner> || p.before != 0 || !has_own_shape(p)) return Code::layout;
+    p.tensor.strides = p.own.strides;
+    return Error();
+  }
+
+  static bool has_own_shape(const Plan& p) noexcept {
+    if (p.tensor.ndim != p.own.ndim) return false;
+    for (std::int32_t i = 0; i < p.own.ndim; ++i) {
+      if (p.tensor.shape[i] != p.own.shape[i]) return false;
+    }
+    return true;
   }
 
   template <class T>
@@ -344,29 +357,23 @@ class Builder {
 
   // Data that the caller gave may lie in the container, which has an end, or elsewhere.
   template <class Element>
-  static void within(Plan& p, const Element* first, std::uint64_t number) noexcept {
-    const std::uint64_t all = number * sizeof(Element);
+  static void within(Plan& p, const Element* first) noexcept {
+    const std::uint64_t all = p.own.span * sizeof(Element);
     const std::uint64_t at = reinterpret_cast<std::uintptr_t>(p.tensor.data) - reinterpret_cast<std::uintptr_t>(first);
     if (at >= all) return;
     p.before = at;
     p.room = all - at;
   }
 
-  // A container holds so many elements of so many bytes.
-  static std::uint64_t bytes(std::uint64_t number, std::size_t width, std::int64_t& length) noexcept {
-    length = static_cast<std::int64_t>(number);
-    return number * width;
-  }
-
   template <class Struct, class Owner>
   Result<BasicManaged<Struct>> make(Owner& owner) const {
+    static_assert(!detail::holds_bits<Owner>,
+                  "its elements are bits, which have no addresses: use a container of char");
     using Block = detail::Block<Struct, Owner>;
     Plan p = plan(owner);
-    if (!has_shape_) {
-      p.tensor.ndim = 1;
-      p.tensor.shape = &p.length;
-    }
-    Error error = complete(p, std::is_same<Struct, DLManagedTensor>::value, &owner, sizeof(Owner));
+    Error error = error_;
+    if (!error) error = arrange<Owner>(p);
+    if (!error) error = complete(p, std::is_same<Struct, DLManagedTensor>::value, &owner, sizeof(Owner));
     if (error) return error;
     detail::Room<Block> room(Block::head() + 2 * static_cast<std::size_t>(p.tensor.ndim) * sizeof(std::int64_t));
     if (room.memory == nullptr) return Code::no_memory;
@@ -384,7 +391,6 @@ class Builder {
 
   // Everything that can be wrong is found before the owner is moved.
   Error complete(Plan& p, bool unversioned, const void* owner, std::size_t width) const noexcept {
-    if (error_) return error_;
     if (has_strides_ && number_of_strides_ != static_cast<std::size_t>(p.tensor.ndim)) {
       return Error(Code::strides, p.tensor.ndim, static_cast<std::int64_t>(number_of_strides_));
     }
@@ -404,7 +410,7 @@ class Builder {
       p.tensor.byte_offset = 0;
       return Error();
     }
-    const std::uint64_t align = detail::alignment(p.tensor.dtype);
+    const std::uint64_t align = alignment(p.tensor.dtype);
     if (first(p.tensor) % align != 0) {
       return Error(Code::misaligned, static_cast<std::int64_t>(align),
                    static_cast<std::int64_t>(first(p.tensor) % align));

@@ -21,15 +21,15 @@ constexpr bool same(DLDataType a, DLDataType b) noexcept {
   return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
 }
 
-/** A data type in one number, as Error carries it. */
+/** A data type in one number, as Error carries it and as DLPACKGEN_DTYPE has it in C: code, bits, lanes from bit 0. */
 constexpr std::int64_t as_number(DLDataType dtype) noexcept {
-  return static_cast<std::int64_t>((std::uint32_t{dtype.code} << 24) | (std::uint32_t{dtype.bits} << 16) | dtype.lanes);
+  return static_cast<std::int64_t>(dtype.code | (std::uint32_t{dtype.bits} << 8) | (std::uint32_t{dtype.lanes} << 16));
 }
 
-/** The data type that as_number() made that of. */
+/** The data type of a number that as_number() returned. */
 constexpr DLDataType from_number(std::int64_t number) noexcept {
-  return DLDataType{static_cast<std::uint8_t>(number >> 24), static_cast<std::uint8_t>(number >> 16),
-                    static_cast<std::uint16_t>(number)};
+  return DLDataType{static_cast<std::uint8_t>(number), static_cast<std::uint8_t>(number >> 8),
+                    static_cast<std::uint16_t>(number >> 16)};
 }
 
 /**

@@ -41,12 +41,15 @@ enum class Code : std::int32_t {
   packed = 22,           ///< Elements share bytes, so none has an address.
   no_memory = 23,        ///< An allocation failed.
   strides = 24,          ///< The strides do not suit what was asked for.
-  too_small = 25,        ///< The owner holds fewer elements than the shape counts.
+  too_small = 25,        ///< The owner holds fewer bytes than the elements reach.
   failed = 26,           ///< A function of the other side failed and has reported why.
   no_result = 27,        ///< A function of the other side reported success and gave nothing, or something else.
   moved = 28,            ///< The data lies in the owner itself, which is to be moved.
   flags = 29,            ///< The unversioned struct, or a lent one, cannot say what the flags say.
-  device_id = 30         ///< The tensor lies on another device of that type.
+  device_id = 30,        ///< The tensor lies on another device of that type.
+  overlap = 31,          ///< Elements that would be written to may share memory.
+  layout = 32,           ///< The owner's elements are not in row-major order, and no strides were given.
+  no_shape = 33          ///< No shape was given, and the owner has no number of elements.
 };
 
 /** One line on a code: lower case, no full stop, never NULL, never to be freed. */
@@ -77,12 +80,15 @@ constexpr const char* text(Code code) noexcept {
     case Code::packed: return "elements are packed, so that none has an address";
     case Code::no_memory: return "out of memory";
     case Code::strides: return "the strides do not suit what was asked for";
-    case Code::too_small: return "the owner holds fewer elements than the shape counts";
+    case Code::too_small: return "the owner holds fewer bytes than the elements reach";
     case Code::failed: return "the other side failed and has reported why";
     case Code::no_result: return "the other side reported success and gave not what was asked for";
     case Code::moved: return "the data lies in the owner itself, which moves";
     case Code::flags: return "the struct has no flags to say what those of the tensor say";
     case Code::device_id: return "the tensor lies on another device of its type";
+    case Code::overlap: return "elements that would be written to may share memory";
+    case Code::layout: return "the owner's elements are not in row-major order: give the strides";
+    case Code::no_shape: return "no shape was given, and the owner has no number of elements";
   }
   return "unknown error";
 }
@@ -134,8 +140,15 @@ class [[nodiscard]] Result {
   constexpr T& operator*() & noexcept { return value_; }
   constexpr const T& operator*() const& noexcept { return value_; }
   constexpr T operator*() && noexcept { return static_cast<T&&>(value_); }  // for (auto x : *f()) outlives f()
-  constexpr T* operator->() noexcept { return &value_; }
-  constexpr const T* operator->() const noexcept { return &value_; }
+  constexpr T* operator->() & noexcept { return &value_; }
+  constexpr const T* operator->() const& noexcept { return &value_; }
+  /** Of a temporary result only where nothing that the value owns ends with it: f()->view() would dangle. */
+  template <class U = T, std::enable_if_t<std::is_trivially_copyable<U>::value, int> = 0>
+  constexpr const U* operator->() const&& noexcept {
+    return &value_;
+  }
+  template <class U = T, std::enable_if_t<!std::is_trivially_copyable<U>::value, int> = 0>
+  const U* operator->() const&& = delete;
 
  private:
   T value_{};

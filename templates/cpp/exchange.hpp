@@ -93,6 +93,33 @@ inline Error check_prototype(const DLTensor& prototype) noexcept {
   return check_dtype(prototype.dtype, Accept::nothing);
 }
 
+/*
+ * A prototype with numbers of its own, of an allocator that may change those it is given, or of a caller who may.
+ * Of one that check_prototype() rejects, nothing is copied.
+ */
+class Prototype {
+ public:
+  explicit Prototype(const DLTensor& of) noexcept : tensor_(of) {
+    if (of.ndim < 0 || of.ndim > max_ndim) return;
+    if (of.shape != nullptr) tensor_.shape = copy(shape_, of.shape);
+    if (of.strides != nullptr) tensor_.strides = copy(strides_, of.strides);
+  }
+  Prototype(const Prototype&) = delete;
+  Prototype& operator=(const Prototype&) = delete;
+
+  DLTensor* get() noexcept { return &tensor_; }
+  const DLTensor& operator*() const noexcept { return tensor_; }
+
+ private:
+  std::int64_t* copy(std::int64_t* to, const std::int64_t* from) const noexcept {
+    for (std::int32_t i = 0; i < tensor_.ndim; ++i) to[i] = from[i];
+    return to;
+  }
+
+  DLTensor tensor_;
+  std::int64_t shape_[max_ndim], strides_[max_ndim];
+};
+
 // A stride that counts, of a tensor whose strides may be NULL.
 inline bool same_stride(const TensorView& made, const DLTensor& prototype, std::int32_t i) noexcept {
   return made.shape(i) == 1 || made.stride(i) == TensorView::trusted(prototype, 0).stride(i);
@@ -134,6 +161,12 @@ inline Error matches(const TensorView& made, const DLTensor& prototype) noexcept
  * It is as large as a pointer, and lives as long as the process. What takes a
  * Python object needs the GIL, and an object of exactly the type that the table
  * was found on. After Code::failed a Python error is set.
+ *
+ * A table does not report everything that a Python caller can ask the object for. This class cannot check it
+ * either, since it knows nothing of Python: PyTorch's table lends tensors whose negation or conjugation is
+ * pending (is_neg(), is_conj()), tensors that require gradients (requires_grad), and tensors whose storage
+ * was made smaller; Paddle's lends sparse ones. dlpackgen_python rejects all of these. A binding in C++ that
+ * takes such objects calls those methods first.
  */
 class ExchangeTable {
  public:
@@ -183,7 +216,10 @@ class ExchangeTable {
     return borrow_writable(object, set | flags::read_only, accept);
   }
 
-  /** The same to write to, of a library that is known to lend nothing that must not be: PyTorch and Paddle. */
+  /**
+   * The same to write to, for a library that lends writable memory alone: PyTorch and Paddle. Typed access
+   * (data_as(), array_of()) rejects elements that share memory, Code::overlap; void * access does not look.
+   */
   Result<TensorView> borrow_writable(void* object, std::uint64_t set = 0,
                                      Accept accept = Accept::nothing) const noexcept {
     if (!can_borrow()) return Code::exchange_slot;
@@ -193,12 +229,13 @@ class ExchangeTable {
   }
 
   /**
-   * A new object of the library's own type. When it succeeds the tensor is
-   * theirs; after an error it is still the caller's, whatever the other side did.
+   * A new object of the library's own type. The tensor is consumed, as in C and Go: after an error it has
+   * been freed, whatever the other side did with it.
    *
    * \return a new reference to the object.
    */
-  Result<void*> to_py_object(Managed& tensor) const noexcept {
+  Result<void*> to_py_object(Managed&& given) const noexcept {
+    Managed tensor = static_cast<Managed&&>(given);  // freed when this returns, whatever happens
     if (!tensor || api_ == nullptr) return Code::null;
     detail::Handover* const handover = detail::Handover::of(*tensor.get());
     if (handover == nullptr) return Code::no_memory;
@@ -229,10 +266,10 @@ class ExchangeTable {
     if (api_ == nullptr) return Code::null;
     const Error wrong = detail::check_prototype(prototype);
     if (wrong) return wrong;
-    DLTensor like = prototype;
+    detail::Prototype like(prototype);
     DLManagedTensorVersioned* managed = nullptr;
     void* const context = report == nullptr ? &unread : report;
-    if (api_->managed_tensor_allocator(&like, &managed, context, detail::keep_report) != 0) return Code::failed;
+    if (api_->managed_tensor_allocator(like.get(), &managed, context, detail::keep_report) != 0) return Code::failed;
     if (managed == nullptr) return Code::no_result;
     Result<Managed> made = Managed::take(managed);
     if (!made) return made;

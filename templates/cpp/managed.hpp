@@ -105,17 +105,20 @@ class BasicManaged {
    * of before 1.0 give immutable memory in it too (JAX does); NumPy and the C
    * target read it so as well. See writable_view().
    */
-  TensorView view() const noexcept {
+  TensorView view() const& noexcept {
     return managed_ == nullptr ? TensorView() : TensorView::trusted(managed_->dl_tensor, flags());
   }
+  /** Deleted: the temporary would free the tensor that the view points to. */
+  TensorView view() const&& = delete;
   /**
    * The same of the unversioned struct, for a caller who knows from elsewhere
    * that the memory may be written to.
    */
-  TensorView writable_view() const noexcept {
+  TensorView writable_view() const& noexcept {
     static_assert(std::is_same<Struct, DLManagedTensor>::value, "the versioned struct says itself what it allows");
     return managed_ == nullptr ? TensorView() : TensorView::trusted(managed_->dl_tensor, 0);
   }
+  TensorView writable_view() const&& = delete;
   /** The flags, all 64 bits of them; flags::read_only for the unversioned struct, which has none. */
   std::uint64_t flags() const noexcept { return managed_ == nullptr ? 0 : detail::flags_of(*managed_); }
 

@@ -146,14 +146,15 @@ class ExchangeProducer {
         [&]() -> Error {
           *out = nullptr;
           if (prototype == nullptr) return Code::null;
-          DLTensor like = *prototype;
-          like.strides = nullptr;  // which nobody reads
-          const Error wrong = detail::check_prototype(like);
+          DLTensor asked = *prototype;
+          asked.strides = nullptr;              // which nobody reads
+          const detail::Prototype like(asked);  // since the shape is the caller's, who may change it meanwhile
+          const Error wrong = detail::check_prototype(*like);
           if (wrong) return wrong;
-          Result<Managed> made = detail::as_result(Derived::allocate(like));
+          Result<Managed> made = detail::as_result(Derived::allocate(*like));
           if (!made) return made.error();
           if (!*made) return Code::no_result;
-          const Error other = detail::matches(made->view(), like);
+          const Error other = detail::matches(made->view(), *like);
           if (other) return other;
           *out = made->release();
           return Error();

@@ -42,8 +42,7 @@ class TensorView {
    * so they are to be said: those of the managed tensor, flags::read_only where
    * nothing is known, or 0 for what may be written to.
    */
-  static Result<TensorView> of(const DLTensor* tensor, std::uint64_t set,
-                               Accept accept = Accept::null_strides) noexcept {
+  static Result<TensorView> of(const DLTensor* tensor, std::uint64_t set, Accept accept = Accept::nothing) noexcept {
     const Error error = validate(tensor, set, accept);
     if (error) return error;
     return trusted(*tensor, set);
@@ -97,8 +96,8 @@ class TensorView {
    * The first element as a T, which is const unless it is to be written to. The
    * device is not looked at: the pointer may be one of a device.
    *
-   * \return Code::dtype, Code::read_only, Code::packed, Code::not_host where data is
-   * a handle, or Code::misaligned.
+   * \return Code::dtype, Code::read_only, Code::overlap where T is not const and elements may share memory,
+   * Code::packed, Code::not_host where data is a handle, or Code::misaligned.
    */
   template <class T>
   Result<T*> data_as() const noexcept {
@@ -132,6 +131,7 @@ class TensorView {
   Error check_element(DLDataType wanted, bool write, std::size_t align) const noexcept {
     if (!same(tensor_.dtype, wanted)) return Error(Code::dtype, as_number(wanted), as_number(tensor_.dtype));
     if (write && is_read_only()) return Code::read_only;
+    if (write && may_overlap(tensor_)) return Code::overlap;
     if (is_packed()) return Code::packed;
     if (!has_addresses(tensor_.device.device_type)) return Error(Code::not_host, 0, tensor_.device.device_type);
     const auto misfit = reinterpret_cast<std::uintptr_t>(address()) & (align - 1);  // a power of 2

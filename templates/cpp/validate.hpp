@@ -81,6 +81,23 @@ constexpr bool bytes_of(std::uint64_t count, std::uint64_t bits, std::uint64_t& 
 
 }  // namespace detail
 
+/**
+ * The alignment of an element in bytes: the size of one lane, or of one part of a complex
+ * number. It is 1 for lanes of no size that C++ has a type for (2, 4, 8 or 16 bytes). It is
+ * the same on every target, including those whose ABI asks for less, such as i386.
+ */
+constexpr std::uint64_t alignment(DLDataType dtype) noexcept {
+  // 18 is kDLBcomplex, which older releases do not name. Codes never change their meaning.
+  const int parts = dtype.code == kDLComplex || dtype.code == 18 ? 2 : 1;
+  switch (2 / parts * dtype.bits) {
+    case 32: return 2;
+    case 64: return 4;
+    case 128: return 8;
+    case 256: return 16;
+    default: return 1;
+  }
+}
+
 /** How many elements a shape of ndim extents has: 1 for a scalar, 0 as soon as one extent is 0. */
 constexpr Result<std::int64_t> count(std::int32_t ndim, const std::int64_t* shape) noexcept {
   if (ndim < 0) return Error(Code::ndim, 0, ndim);
@@ -174,6 +191,40 @@ constexpr Result<Reach> reach(const DLTensor& tensor, std::uint64_t set = 0) noe
 
 namespace detail {
 
+// The dimension with the smallest step after another's, or -1; after -1, the smallest of all.
+constexpr std::int32_t next_step(const DLTensor& tensor, std::int32_t after) noexcept {
+  std::int32_t next = -1;
+  for (std::int32_t i = 0; i < tensor.ndim; ++i) {
+    if (tensor.shape[i] < 2) continue;
+    const std::uint64_t step = magnitude(tensor.strides[i]);
+    const std::uint64_t last = after < 0 ? 0 : magnitude(tensor.strides[after]);
+    if (after >= 0 && (step < last || (step == last && i <= after))) continue;
+    if (next < 0 || step < magnitude(tensor.strides[next])) next = i;
+  }
+  return next;
+}
+
+}  // namespace detail
+
+/**
+ * Whether two elements of a valid tensor may share memory: from the smallest stride to the largest, each
+ * must exceed the extent covered by the smaller ones. It also reports some strides that interleave
+ * without a collision, which no library makes. False for an empty tensor.
+ */
+constexpr bool may_overlap(const DLTensor& tensor) noexcept {
+  const Result<std::int64_t> elements = count(tensor.ndim, tensor.shape);
+  if (tensor.strides == nullptr || !elements || *elements < 2) return false;
+  std::uint64_t covered = 0;
+  for (std::int32_t i = -1; (i = detail::next_step(tensor, i)) >= 0;) {
+    const std::uint64_t step = detail::magnitude(tensor.strides[i]);
+    if (step <= covered) return true;
+    covered += (detail::unsign(tensor.shape[i]) - 1) * step;
+  }
+  return false;
+}
+
+namespace detail {
+
 inline Error check_shape(const DLTensor& tensor, Accept accept) noexcept {
   if (tensor.ndim < 0 || tensor.ndim > max_ndim) return Error(Code::ndim, max_ndim, tensor.ndim);
   if (tensor.ndim > 0 && tensor.shape != nullptr && tensor.strides == nullptr &&
@@ -238,11 +289,11 @@ inline Error check_memory(const DLTensor& tensor, std::uint64_t set) noexcept {
  * cannot know: whether these pointers are valid, and how large the buffer is.
  *
  * \param set     DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
- * \param accept  What to accept beyond the rules of 1.2. The unversioned struct
- *                does not say which rules it follows, so NULL strides are usual.
+ * \param accept  What to accept beyond the rules of 1.2, as in C. A tensor out of an unversioned struct or
+ *                of a producer before 1.2 needs Accept::null_strides, which Managed::take() adds itself.
  * \return the first fault found.
  */
-inline Error validate(const DLTensor* tensor, std::uint64_t set = 0, Accept accept = Accept::null_strides) noexcept {
+inline Error validate(const DLTensor* tensor, std::uint64_t set = 0, Accept accept = Accept::nothing) noexcept {
   if (tensor == nullptr) return Code::null;
   Error error = detail::check_shape(*tensor, accept);
   if (!error) error = detail::check_dtype(tensor->dtype, accept);

@@ -28,30 +28,78 @@ static void streams_words(driver_result result, const char **name, const char **
 
 static driver_result streams_begin(void) { return streams.driver.init(0); }
 
-/* Gives the primary context of a device. It is retained for ever: to release it
- * would take it from the other libraries. Two threads that come first retain it
- * twice, and get the same. */
-static int streams_primary(int32_t ordinal, driver_context *context, dlpackgen_device_error *error) {
+/* Asks the driver for the number of a context, which no other has in the life of a program;
+ * 0 where the driver is older. */
+static driver_result streams_context_id(driver_context context, unsigned long long *id) {
+	*id = 0;
+	return streams.driver.context_id ? streams.driver.context_id(context, id) : 0;
+}
+
+/* Tells whether the context that is known is the one that the device has. A reset of the
+ * device destroys all that the context has and keeps its handle, which is of no use before
+ * somebody retains it again (docs/devices.md cites the vendor). */
+static int streams_is_current(int32_t ordinal, driver_context context) {
+	unsigned long long id;
+	unsigned int flags = 0;
+	int active = 1;
+	if (streams.driver.primary_state(ordinal, &flags, &active) || !active) return 0;
+	return !streams_context_id(context, &id) && id == atomic_load(&streams.devices[ordinal].id);
+}
+
+/* Brings what is known of a device up to date: forgets what a reset has destroyed, and
+ * retains the context, unless it is in no use and is not to be started. It is never
+ * released: that would take it from the other libraries. NULL where there is none. */
+static driver_result streams_renew(int32_t ordinal, int starts, driver_context *context) {
 	struct streams_device *device = &streams.devices[ordinal];
-	*context = (driver_context)atomic_load_explicit(&device->primary, memory_order_acquire);
-	if (*context) return DLPACKGEN_DEVICE_OK;
-	const driver_result result = streams.driver.primary_retain(context, ordinal);
-	if (result) return streams_fail(error, result, "the primary context of device %d", (int)ordinal);
+	unsigned long long id = 0;
+	unsigned int flags = 0;
+	int active = starts;
+	driver_result result = 0;
+	*context = (driver_context)atomic_load(&device->primary);
+	if (*context && streams_is_current(ordinal, *context)) return 0;
+	if (*context) {
+		atomic_store(&device->own, NULL);
+		atomic_fetch_add(&device->resets, 1);
+		atomic_store(&device->primary, 0);
+		*context = NULL;
+	}
+	if (!active) result = streams.driver.primary_state(ordinal, &flags, &active);
+	if (result || !active) return result;
+	result = streams.driver.primary_retain(context, ordinal);
+	if (!result) result = streams_context_id(*context, &id);
+	if (result) return result;
+	atomic_store(&device->id, id);
 	atomic_store_explicit(&device->primary, (uintptr_t)*context, memory_order_release);
-	return DLPACKGEN_DEVICE_OK;
+	return 0;
+}
+
+/* As streams_renew, by one thread at a time and only where it must be. */
+static driver_result streams_known(int32_t ordinal, int starts, driver_context *context) {
+	static atomic_flag busy = ATOMIC_FLAG_INIT;
+	*context = (driver_context)atomic_load_explicit(&streams.devices[ordinal].primary, memory_order_acquire);
+	if (*context && streams_is_current(ordinal, *context)) return 0;
+	while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire)) continue;
+	const driver_result result = streams_renew(ordinal, starts, context);
+	atomic_flag_clear_explicit(&busy, memory_order_release);
+	return result;
+}
+
+/* Gives the primary context of a device. */
+static int streams_primary(int32_t ordinal, driver_context *context, dlpackgen_device_error *error) {
+	const driver_result result = streams_known(ordinal, 1, context);
+	return result ? streams_fail(error, result, "the primary context of device %d", (int)ordinal)
+	              : DLPACKGEN_DEVICE_OK;
 }
 
 /* Gives the primary context of a device if somebody uses it already, else NULL: to
  * start one takes hundreds of megabytes of the device. */
 static driver_context streams_active(int32_t ordinal) {
-	driver_context context =
-	    (driver_context)atomic_load_explicit(&streams.devices[ordinal].primary, memory_order_acquire);
-	unsigned int flags = 0;
-	int active = 0;
-	if (!context && !streams.driver.primary_state(ordinal, &flags, &active) && active)
-		if (streams_primary(ordinal, &context, NULL)) context = NULL;
-	return context;
+	driver_context context = NULL;
+	return streams_known(ordinal, 0, &context) ? NULL : context;
 }
+
+/* Notices that a device was reset, without starting it again. */
+static void streams_notice_reset(int32_t ordinal) { (void)streams_active(ordinal); }
 
 /* Makes the primary context of a device current, unless it is; `pushed` says what
  * streams_leave has to undo. */
@@ -133,7 +181,10 @@ static int streams_query_again(const void *pointer, struct streams_attributes *a
 /* Memory of pools has no context of its own. */
 static int streams_check_context(const void *pointer, const struct streams_attributes *a,
                                  dlpackgen_device_error *error) {
-	if (!a->context || a->context == streams_active(a->ordinal)) return DLPACKGEN_DEVICE_OK;
+	const uintptr_t context = (uintptr_t)a->context;
+	if (!context || context == atomic_load_explicit(&streams.devices[a->ordinal].primary, memory_order_acquire) ||
+	    a->context == streams_active(a->ordinal))
+		return DLPACKGEN_DEVICE_OK;
 	return device_fail(
 	    error, DLPACKGEN_DEVICE_OTHER_CONTEXT,
 	    "pointer_info of %p: the memory belongs to a context that somebody created on device %d, and not to the %s",

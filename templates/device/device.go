@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && cgo && !nodevice
+//go:build ignore && cgo && !nodevice
 
 package device
 
@@ -189,7 +189,8 @@ func KeepUntil(tensor unsafe.Pointer, s Stream) error {
 	return failure(C.go_keep(C.uintptr_t(uintptr(tensor)), s.c(), a), a)
 }
 
-// Copy copies all elements between two DLTensors in memory of C.
+// Copy copies all elements between two DLTensors in memory of C. Elements narrower
+// than a byte are packed, as a DLTensor has no flags: give padded ones as bytes.
 func Copy(to, from unsafe.Pointer, s Stream) error {
 	a := answers.Get().(*C.answer)
 	return failure(C.go_copy(C.uintptr_t(uintptr(to)), C.uintptr_t(uintptr(from)), s.c(), a), a)

@@ -39,6 +39,21 @@ static void device_once(void (*work)(void)) {
 
 static void device_at_fork(void (*child)(void)) { (void)child; }
 
+static DWORD WINAPI device_detached(void *argument) {
+	void (*work)(void);
+	memcpy(&work, &argument, sizeof work);
+	work();
+	return 0;
+}
+
+static inline int device_detach(void (*work)(void)) {
+	void *argument;
+	memcpy(&argument, &work, sizeof argument);
+	HANDLE thread = CreateThread(NULL, 0, device_detached, argument, 0, NULL);
+	if (thread) CloseHandle(thread);
+	return thread != NULL;
+}
+
 #else
 
 #include <dlfcn.h>
@@ -65,6 +80,23 @@ static void device_once(void (*work)(void)) {
 
 /* A handler costs nothing afterwards; asking for the process id does, at each call. */
 static void device_at_fork(void (*child)(void)) { pthread_atfork(NULL, NULL, child); }
+
+static inline void *device_detached(void *argument) {
+	void (*work)(void);
+	memcpy(&work, &argument, sizeof work);
+	work();
+	return NULL;
+}
+
+/* Starts a thread for some work; returns whether there is one. */
+static inline int device_detach(void (*work)(void)) {
+	pthread_t thread;
+	void *argument;
+	memcpy(&argument, &work, sizeof argument);
+	if (pthread_create(&thread, NULL, device_detached, argument)) return 0;
+	(void)pthread_detach(thread);
+	return 1;
+}
 
 #endif
 

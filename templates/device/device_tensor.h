@@ -4,6 +4,7 @@
 #define DLPACKGEN_DEVICE_TENSOR_H_
 
 #include "device_error.h"
+#include "dlpack_util.h"
 
 enum { DEVICE_MAX_NDIM = 64 };
 
@@ -31,10 +32,10 @@ static int device_elements(const char *what, int32_t ndim, const int64_t *shape,
 	return DLPACKGEN_DEVICE_OK;
 }
 
-/* Gives the size in bytes: elements of less than a byte are packed. */
+/* Gives the size in bytes. A DLTensor has no flags, so narrow elements count as packed. */
 static int device_bytes(const char *what, DLDataType dtype, uint64_t count, size_t *bytes,
                         dlpackgen_device_error *error) {
-	const uint64_t width = (uint64_t)dtype.bits * dtype.lanes;
+	const uint64_t width = dlpack_element_bits(dtype, 0);
 	if (width == 0)
 		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "%s: the dtype has %d bits and %d lanes", what,
 		                   dtype.bits, dtype.lanes);

@@ -130,7 +130,8 @@ typedef struct dlpackgen_device {
 	/* Allocates a compact tensor, uninitialized, with NULL for its data where it has
 	 * no elements. On its stream it may be used at once. The caller owns it; its
 	 * deleter may be called on any thread, at exit, in a child of fork, and while the
-	 * GPU still works on it, on the stream of the request or on those of keep_until. */
+	 * GPU still works on it, on the stream of the request or on those of keep_until.
+	 * The stream of the request must exist until then, unless keep_until named it. */
 	int (*alloc)(const dlpackgen_device_request *request, DLManagedTensorVersioned **tensor,
 	             dlpackgen_device_error *error);
 
@@ -152,14 +153,16 @@ typedef struct dlpackgen_device {
 	                   dlpackgen_device_error *error);
 
 	/* Keeps the memory of a tensor of `alloc`, after its deleter was called, until the
-	 * work that the stream has so far is done. A call with the stream of the request
-	 * spares the deleter waiting for that one. */
+	 * work that the stream has so far is done. After a call with the stream of the
+	 * request, the deleter does not use that stream, which may be destroyed by then. */
 	int (*keep_until)(DLManagedTensorVersioned *tensor, const dlpackgen_device_stream *stream,
 	                  dlpackgen_device_error *error);
 
 	/* Copies all elements; both tensors compact, of one shape and dtype, one at least
-	 * on a device. It returns when the work is queued, and when it is done where one
-	 * of them is memory of the host that the driver does not know. */
+	 * on a device. Elements narrower than a byte are packed, as a DLTensor has no flags:
+	 * give padded ones as {kDLUInt, 8, bytes of an element}. It returns when the work is
+	 * queued, and when it is done where one of them is memory of the host that the
+	 * driver does not know. */
 	int (*copy)(const DLTensor *to, const DLTensor *from, const dlpackgen_device_stream *stream,
 	            dlpackgen_device_error *error);
 

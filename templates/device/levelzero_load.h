@@ -134,55 +134,68 @@ static int levelzero_know(driver_device device, int32_t root, dlpackgen_device_e
 	return code;
 }
 
+/* Adds a device if it is a GPU. One that does not report its properties counts as a GPU:
+ * it keeps its position, so that those after it keep theirs. */
 static int levelzero_add_root(driver_device device, int32_t platform, dlpackgen_device_error *error) {
 	struct levelzero_properties properties = {.type = DRIVER_struct_device};
 	const driver_result result = levelzero.driver.device_properties(device, (void *)&properties);
+	if (!result && properties.kind != DRIVER_type_gpu) return DLPACKGEN_DEVICE_OK;
+	const int32_t listed = levelzero.listed++;
 	if (result) return levelzero_fail(error, result, "the properties of a device");
-	if (properties.kind != DRIVER_type_gpu) return DLPACKGEN_DEVICE_OK;
 	struct levelzero_root *roots = levelzero_grown(levelzero.roots, levelzero.root_count, sizeof *roots);
 	if (!roots) return levelzero_no_memory(error);
 	levelzero.roots = roots;
 	struct levelzero_root *root = &roots[levelzero.root_count];
 	memset(root, 0, sizeof *root);
-	root->device = device, root->platform = platform, root->listed = levelzero.listed++;
+	root->device = device, root->platform = platform, root->listed = listed;
 	atomic_init(&root->id, -1);
 	atomic_flag_clear(&root->busy);
 	return levelzero_know(device, levelzero.root_count++, error);
 }
 
-/* Gives the default context of a driver that serves GPUs. */
-static int levelzero_default(driver_driver driver, unsigned int version, driver_context *context,
+/* Gives the version and the default context of a driver that serves GPUs. */
+static int levelzero_default(driver_driver driver, unsigned int *version, driver_context *context,
                              dlpackgen_device_error *error) {
-	if (version < DRIVER_OLDEST)
+	const driver_result result = levelzero.driver.driver_version(driver, version);
+	if (result) return levelzero_fail(error, result, "the version of a driver");
+	if (*version < DRIVER_OLDEST)
 		return device_fail(
 			error, DLPACKGEN_DEVICE_OLD_DRIVER,
 			"the driver serves version %u.%u of Level Zero, and %d.%d is the oldest that is used; update %s",
-			version >> 16, version & 0xffff, DRIVER_OLDEST >> 16, DRIVER_OLDEST & 0xffff, BACKEND_PACKAGE);
+			*version >> 16, *version & 0xffff, DRIVER_OLDEST >> 16, DRIVER_OLDEST & 0xffff, BACKEND_PACKAGE);
 	*context = levelzero.driver.default_context(driver);
 	if (*context) return DLPACKGEN_DEVICE_OK;
 	return device_fail(error, DLPACKGEN_DEVICE_UNAVAILABLE,
 	                   "the driver gives no default context, under which libraries share memory");
 }
 
-/* Adds a driver with its devices, unless none is a GPU. */
-static int levelzero_add_platform(driver_driver driver, dlpackgen_device_error *error) {
+/* Adds the devices of a driver, also those after one that fails; returns the first error. */
+static int levelzero_add_roots(driver_driver driver, dlpackgen_device_error *error) {
 	driver_device devices[64];
-	driver_context context = NULL;
+	dlpackgen_device_error unread;
 	uint32_t count = sizeof devices / sizeof *devices;
-	unsigned int version = 0;
-	driver_result result = levelzero.driver.driver_version(driver, &version);
-	if (!result) result = levelzero.driver.device_get(driver, &count, devices);
+	const driver_result result = levelzero.driver.device_get(driver, &count, devices);
 	if (result) return levelzero_fail(error, result, "the devices of a driver");
+	int failed = DLPACKGEN_DEVICE_OK;
+	for (uint32_t i = 0; i < count; i++) {
+		const int code = levelzero_add_root(devices[i], levelzero.platform_count, failed ? &unread : error);
+		if (!failed) failed = code;
+	}
+	return failed;
+}
+
+/* Adds a driver with the devices of it that work, unless none is a GPU. */
+static int levelzero_add_platform(driver_driver driver, dlpackgen_device_error *error) {
+	driver_context context = NULL;
+	unsigned int version = 0;
 	struct levelzero_platform *platforms =
 		levelzero_grown(levelzero.platforms, levelzero.platform_count, sizeof *platforms);
 	if (!platforms) return levelzero_no_memory(error);
 	levelzero.platforms = platforms;
 	const int32_t first = levelzero.root_count;
-	int code = DLPACKGEN_DEVICE_OK;
-	for (uint32_t i = 0; !code && i < count; i++)
-		code = levelzero_add_root(devices[i], levelzero.platform_count, error);
-	if (code || levelzero.root_count == first) return code;
-	code = levelzero_default(driver, version, &context, error);
+	int code = levelzero_add_roots(driver, error);
+	if (levelzero.root_count == first) return code;
+	code = levelzero_default(driver, &version, &context, error);
 	if (code) return code;
 	platforms[levelzero.platform_count++] =
 		(struct levelzero_platform){driver, context, first, ATOMIC_FLAG_INIT, NULL, NULL};

@@ -65,6 +65,20 @@ static int levelzero_check_row(const dlpackgen_usm_id *row, int again, dlpackgen
 	return DLPACKGEN_DEVICE_OK;
 }
 
+/* Checks that a row has neither the device nor the id of an earlier one, unless it is the
+ * same row again: tensors of two devices with one id could not be told apart. */
+static int levelzero_check_unique(const dlpackgen_usm_id *ids, size_t at, dlpackgen_device_error *error) {
+	for (size_t i = 0; i < at; i++) {
+		const int device = ids[i].device == ids[at].device, id = ids[i].id == ids[at].id;
+		if (device == id) continue;
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT,
+		                   id ? "number: rows %llu and %llu give two devices the id %d; each needs its own"
+		                      : "number: rows %llu and %llu name one device, the second with the id %d; name it once",
+		                   (unsigned long long)i, (unsigned long long)at, (int)ids[at].id);
+	}
+	return DLPACKGEN_DEVICE_OK;
+}
+
 /* Gives a row of a numbering; NULL stands for Level Zero's own. */
 static dlpackgen_usm_id levelzero_row(const dlpackgen_usm_id *ids, size_t i) {
 	if (ids) return ids[i];
@@ -85,6 +99,7 @@ static int usm_number(const dlpackgen_usm_id *ids, size_t count, dlpackgen_devic
 	for (size_t i = 0; !code && i < rows; i++) {
 		const dlpackgen_usm_id row = levelzero_row(ids, i);
 		code = levelzero_check_row(&row, again, error);
+		if (!code && ids) code = levelzero_check_unique(ids, i, error);
 	}
 	for (size_t i = 0; !code && !again && i < rows; i++) {
 		const dlpackgen_usm_id row = levelzero_row(ids, i);

@@ -26,6 +26,9 @@ static int streams_active(int32_t ordinal) {
 	return !streams.driver.primary_state(ordinal, &flags, &active) && active;
 }
 
+/* The runtime tells nothing of a reset. */
+static void streams_notice_reset(int32_t ordinal) { (void)ordinal; }
+
 /* Makes a device current, unless it is; `pushed` says what streams_leave has to undo: 0,
  * or the number of the other device and one more. */
 static int streams_enter(int32_t ordinal, int *pushed, dlpackgen_device_error *error) {

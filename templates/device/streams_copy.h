@@ -48,12 +48,13 @@ static driver_result streams_queue_copy(const struct streams_side *to, const str
 }
 
 /* Memory that the driver does not know may go away, or be moved, as soon as the
- * call returns: its copy is waited for. */
+ * call returns: its copy is waited for. The legacy default stream must not be used while a
+ * blocking stream is captured: that breaks the capture (docs/devices.md cites the vendor). */
 static int streams_copy_here(const struct streams_side *to, const struct streams_side *from, size_t bytes,
                              driver_stream stream, dlpackgen_device_error *error) {
 	const int waits = to->pageable || from->pageable;
 	int code = DLPACKGEN_DEVICE_OK;
-	if (waits)
+	if (waits || (uintptr_t)stream == DRIVER_DEFAULT_STREAM)
 		code = streams_check_no_capture("copy", stream,
 		                                "and memory that is not pinned would be read at each launch; pin it", error);
 	if (code) return code;
@@ -67,7 +68,7 @@ static int streams_copy(const DLTensor *to, const DLTensor *from, const dlpackge
 	struct streams_side target, source;
 	uint64_t count = 0;
 	size_t bytes = 0;
-	int pushed, code = streams_ready(error);
+	int pushed, code = streams_called(error);
 	if (!code) code = device_check_copy(to, from, &count, error);
 	if (!code) code = device_bytes("copy", to->dtype, count, &bytes, error);
 	if (!code) code = streams_check_ordered("copy", stream, error);

@@ -10,9 +10,12 @@
 
 #include <stdlib.h>
 
-/* What is known of a device; both are made when they are first needed, and kept. */
+/* What is known of a device; both are made when they are first needed, and kept until the
+ * device is reset. */
 struct streams_device {
 	atomic_uintptr_t primary;   /* a context, where there are any */
+	atomic_ullong id;           /* the driver's number of that context; 0 where it has none */
+	atomic_int resets;          /* how often the device was reset: what was made before is gone */
 	_Atomic(driver_stream) own; /* on which memory is freed */
 	atomic_int pools;           /* 0: not asked yet, 1: none, 2: there are */
 };
@@ -112,8 +115,19 @@ static int device_load(dlpackgen_device_error *error) {
 
 static inline int streams_ready(dlpackgen_device_error *error) { return device_ready(BACKEND_TITLE, error); }
 
+/* Set on threads that have called the back end, deleters aside. Those may call the driver,
+ * which threads that run the host functions of a stream must not (docs/devices.md cites the
+ * vendors). */
+static _Thread_local int streams_caller;
+
+/* As streams_ready, in functions that are slow enough to note their thread. */
+static inline int streams_called(dlpackgen_device_error *error) {
+	streams_caller = 1;
+	return streams_ready(error);
+}
+
 static int streams_probe(dlpackgen_device_facts *facts, dlpackgen_device_error *error) {
-	const int code = streams_ready(error);
+	const int code = streams_called(error);
 	if (!code && facts) *facts = (dlpackgen_device_facts){streams.version, streams.count, 0};
 	return code;
 }

@@ -144,6 +144,7 @@ static int streams_fill_entered(const dlpackgen_device_request *r, struct stream
 	int pushed, code = streams_check("alloc", &first, error);
 	if (!code) code = streams_enter(block->ordinal, &pushed, error);
 	if (code) return code;
+	block->resets = atomic_load(&streams.devices[block->ordinal].resets);
 	const unsigned int mode = streams_relax();
 	code = streams_fill(r, block, bytes, error);
 	streams_restrict(mode);
@@ -154,7 +155,7 @@ static int streams_fill_entered(const dlpackgen_device_request *r, struct stream
 static int streams_alloc(const dlpackgen_device_request *r, DLManagedTensorVersioned **tensor,
                          dlpackgen_device_error *error) {
 	size_t bytes = 0;
-	int code = streams_ready(error);
+	int code = streams_called(error);
 	if (!code) code = device_check_alloc(r, tensor, error);
 	if (!code) code = streams_check_request(r, error);
 	if (!code) code = device_check_size(r, &bytes, error);

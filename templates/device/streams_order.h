@@ -163,7 +163,7 @@ static int streams_order_here(const dlpackgen_device_stream *consumer, const dlp
 static int streams_order_after(const dlpackgen_device_stream *consumer, const dlpackgen_device_stream *producer,
                                dlpackgen_device_error *error) {
 	struct streams_capture waits;
-	int pushed, code = streams_ready(error);
+	int pushed, code = streams_called(error);
 	if (!code) code = streams_check("order_after: the consumer's stream", consumer, error);
 	if (!code) code = streams_check("order_after: the producer's stream", producer, error);
 	if (code || consumer->unordered || producer->unordered) return code;
@@ -182,7 +182,7 @@ static int streams_order_after(const dlpackgen_device_stream *consumer, const dl
 }
 
 static int streams_finish(const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
-	int pushed, code = streams_ready(error);
+	int pushed, code = streams_called(error);
 	if (!code) code = streams_check_ordered("finish", stream, error);
 	if (!code) code = streams_enter(stream->device.device_id, &pushed, error);
 	if (code) return code;

@@ -11,6 +11,7 @@
 struct streams_keep {
 	driver_stream stream;
 	int32_t ordinal;
+	int resets; /* of that device, when the event was made */
 	driver_event event;
 	atomic_int recorded; /* else the stream is not waited for by it */
 	struct streams_keep *next;
@@ -23,6 +24,7 @@ struct streams_block {
 	DLManagedTensorVersioned tensor;
 	enum streams_kind kind;
 	int32_t ordinal;     /* whose context it is freed in */
+	int resets;          /* of that device, when the memory was taken */
 	driver_stream first; /* of the request */
 	atomic_flag busy;    /* guards keeps */
 	struct streams_keep *keeps;
@@ -30,7 +32,8 @@ struct streams_block {
 	int64_t extents[];
 };
 
-/* Those that could not be freed while a capture was under way. */
+/* Those that could not be freed where their deleters were called: while a capture was under
+ * way, or on a thread that must not call the driver. */
 static _Atomic(struct streams_block *) streams_later;
 
 static void streams_delete(DLManagedTensorVersioned *tensor);
@@ -43,18 +46,23 @@ static int streams_settle_event(const struct streams_block *block, driver_stream
 	return code;
 }
 
-/* Waits for the stream of the request, unless keep_until named it. Nobody knows
- * whether it still exists, but for the default streams: so the device is waited for. */
+/* Waits for the stream of the request, unless keep_until named it. The per-thread default
+ * stream may be another thread's; the legacy one waits for those of all threads. The whole
+ * device must not be waited for: that breaks a capture on any stream of the device
+ * (docs/devices.md cites the vendor). */
 static int streams_settle_first(const struct streams_block *block, driver_stream own, dlpackgen_device_error *error) {
 	driver_event event = NULL;
-	if ((uintptr_t)block->first != DRIVER_DEFAULT_STREAM) {
-		const driver_result result = streams.driver.context_finish();
-		return result ? streams_fail(error, result, "free: waiting for device %d", (int)block->ordinal)
-		              : DLPACKGEN_DEVICE_OK;
-	}
-	int code = streams_check_no_capture("free", block->first, "and the memory is freed later", error);
-	if (!code) code = streams_mark(block->first, &event, "free", error);
+	driver_stream first = block->first;
+	if (streams_special(first)) first = streams_handle(NULL);
+	int code = streams_check_no_capture("free", first, "and the memory is freed later", error);
+	if (!code) code = streams_mark(first, &event, "free", error);
 	return code ? code : streams_settle_event(block, own, event, error);
+}
+
+/* Tells whether the device was reset since. */
+static int streams_was_reset(int32_t ordinal, int resets) {
+	streams_notice_reset(ordinal);
+	return atomic_load(&streams.devices[ordinal].resets) != resets;
 }
 
 /* Makes the stream that memory is freed on wait for all work on the memory. The
@@ -62,11 +70,13 @@ static int streams_settle_first(const struct streams_block *block, driver_stream
 static int streams_settle(struct streams_block *block, driver_stream own, dlpackgen_device_error *error) {
 	int named = 0, code = DLPACKGEN_DEVICE_OK;
 	for (const struct streams_keep *keep = block->keeps; keep; keep = keep->next)
-		named |= atomic_load(&keep->recorded) && keep->stream == block->first && keep->ordinal == block->ordinal;
+		named |= atomic_load(&keep->recorded) && keep->stream == block->first && keep->ordinal == block->ordinal &&
+		         keep->resets == block->resets;
 	if (!named && block->kind != STREAMS_PLAIN) code = streams_settle_first(block, own, error);
 	while (!code && block->keeps) {
 		struct streams_keep *keep = block->keeps;
-		code = streams_settle_event(block, own, keep->event, error);
+		if (!streams_was_reset(keep->ordinal, keep->resets))
+			code = streams_settle_event(block, own, keep->event, error);
 		block->keeps = keep->next;
 		free(keep);
 	}
@@ -108,12 +118,13 @@ static void streams_put_off(struct streams_block *block) {
 }
 
 /* Frees a tensor. Where a capture forbids it, that is done with a later call. Where
- * the driver has ended, so has the memory; what it refuses otherwise stays its. */
+ * the driver has ended or the device was reset, so has the memory; what the driver refuses
+ * otherwise stays its. */
 static int streams_release(struct streams_block *block, dlpackgen_device_error *error) {
 	dlpackgen_device_error unread;
 	int pushed = 0;
 	if (!error) error = &unread;
-	if (block->kind == STREAMS_EMPTY || !device_is_ready()) {
+	if (block->kind == STREAMS_EMPTY || !device_is_ready() || streams_was_reset(block->ordinal, block->resets)) {
 		streams_drop(block);
 		return DLPACKGEN_DEVICE_OK;
 	}
@@ -143,15 +154,38 @@ static void streams_retry(void) {
 	}
 }
 
-static void streams_delete(DLManagedTensorVersioned *tensor) {
-	if (!tensor) return;
+static atomic_int streams_helping;
+
+/* What a thread of the back end's own does: it frees what deleters could not. Deleters that
+ * come from now on start another one. */
+static void streams_help(void) {
+	streams_caller = 1;
+	atomic_store(&streams_helping, 0);
 	streams_retry();
-	(void)streams_release((struct streams_block *)tensor, NULL);
+}
+
+/* Leaves a tensor to a thread that may call the driver, or where there is none to be had, to
+ * the next call. */
+static void streams_hand_over(struct streams_block *block) {
+	streams_put_off(block);
+	if (!atomic_exchange(&streams_helping, 1) && !device_detach(streams_help)) atomic_store(&streams_helping, 0);
+}
+
+static void streams_delete(DLManagedTensorVersioned *tensor) {
+	struct streams_block *block = (struct streams_block *)tensor;
+	if (!block) return;
+	if (!streams_caller && block->kind != STREAMS_EMPTY && device_is_ready()) {
+		streams_hand_over(block);
+		return;
+	}
+	if (streams_caller) streams_retry();
+	(void)streams_release(block, NULL);
 }
 
 static int streams_free(DLManagedTensorVersioned *tensor, dlpackgen_device_error *error) {
 	const int code = tensor ? device_check_ours("free", tensor, streams_delete, error) : DLPACKGEN_DEVICE_OK;
 	if (code || !tensor) return code;
+	streams_caller = 1;
 	streams_retry();
 	return streams_release((struct streams_block *)tensor, error);
 }
@@ -160,9 +194,12 @@ static int streams_free(DLManagedTensorVersioned *tensor, dlpackgen_device_error
 static struct streams_keep *streams_kept(struct streams_block *block, driver_stream stream, int32_t ordinal) {
 	struct streams_keep *keep, *fresh = calloc(1, sizeof *fresh);
 	while (atomic_flag_test_and_set_explicit(&block->busy, memory_order_acquire)) continue;
-	for (keep = block->keeps; keep && (keep->stream != stream || keep->ordinal != ordinal);) keep = keep->next;
+	const int resets = atomic_load(&streams.devices[ordinal].resets);
+	for (keep = block->keeps; keep; keep = keep->next)
+		if (keep->stream == stream && keep->ordinal == ordinal && keep->resets == resets) break;
 	if (!keep && fresh && !streams.driver.event_create(&fresh->event, DRIVER_event_no_timing)) {
 		fresh->stream = stream, fresh->ordinal = ordinal, fresh->next = block->keeps;
+		fresh->resets = resets;
 		block->keeps = keep = fresh;
 		fresh = NULL;
 	}
@@ -174,7 +211,7 @@ static struct streams_keep *streams_kept(struct streams_block *block, driver_str
 static int streams_keep_until(DLManagedTensorVersioned *tensor, const dlpackgen_device_stream *stream,
                               dlpackgen_device_error *error) {
 	struct streams_block *block = (struct streams_block *)tensor;
-	int pushed, code = streams_ready(error);
+	int pushed, code = streams_called(error);
 	if (!code) code = device_check_ours("keep_until", tensor, streams_delete, error);
 	if (!code) code = streams_check_ordered("keep_until", stream, error);
 	if (code || block->kind == STREAMS_EMPTY) return code;

@@ -1,4 +1,4 @@
-//go:build dlpackgen_template
+//go:build ignore
 
 // Package device has the memory and the streams of a device, through the driver
 // that is found at run time. It links nothing but libdl, so it builds and runs

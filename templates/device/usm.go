@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && cgo && !nodevice
+//go:build ignore && cgo && !nodevice
 
 package device
 

@@ -61,7 +61,7 @@ typedef struct dlpackgen_usm_table {
 	/* Tells how SYCL numbers the devices, once; the same again does no harm. Level Zero
 	 * does not know: unless ONEAPI_DEVICE_SELECTOR is level_zero:* or level_zero:gpu,
 	 * whatever takes or gives an id fails until then. Devices that are not named have no
-	 * id. NULL and 0: no other library of this program uses SYCL, and the ids are those
+	 * id; no two devices have the same one. NULL and 0: no other library of this program uses SYCL, and the ids are those
 	 * of Level Zero; 0 with anything but NULL is refused, as it says neither. Over SYCL it
 	 * does nothing. */
 	int (*number)(const dlpackgen_usm_id *ids, size_t count, dlpackgen_device_error *error);

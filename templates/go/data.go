@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && !(386 || arm || mips || mipsle || wasm)
 
 package dlpack
 
@@ -145,7 +145,9 @@ func unsuitable(t Tensor, dense bool) error {
 	return failf(ErrData, "%v elements at %#x are not aligned", t.DataType(), t.Addr())
 }
 
-func readOnly() error { return failf(ErrReadOnly, "the producer set its flag") }
+func readOnly() error {
+	return failf(ErrReadOnly, "the producer forbids writing, or cannot say that it is allowed: see WritableTensor")
+}
 
 // as gives the tensor back when T values lie in it, in whatever order; with an
 // error the zero Tensor.

@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && cgo && !dlpackdebug && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && cgo && !dlpackdebug && !(386 || arm || mips || mipsle || wasm)
 
 package dlpack
 

@@ -1,4 +1,4 @@
-//go:build dlpackgen_template
+//go:build ignore
 
 // Package dlpack exchanges tensors with other languages and libraries in one
 // process, without copying them, by the structs of DLPack.
@@ -12,8 +12,9 @@
 //	defer managed.Release()
 //	values, err := dlpack.Data[float32](managed.Tensor())
 //
-// [Data] gives dense elements as a slice; [Runs] serves any strides, [At] single
-// elements, [PackedData] elements narrower than a byte. Formats that Go lacks,
+// [Data] gives dense elements as a slice, [Strided] those of a padded matrix as BLAS
+// takes them; [Runs] serves any strides, [At] single elements, [PackedData] elements
+// narrower than a byte, and [Copy] copies between any two layouts. Formats that Go lacks,
 // such as float16 and the floats of 8 bits, have types of their own. Printed
 // with %v a tensor shows its elements as NumPy does.
 //

@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && cgo && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 #include "exchange.h"
 #include "table.h"
@@ -118,7 +118,7 @@ static failure *own_for_view(callee to, view *v) {
 static failure *lend(callee to, view *v) {
 	int (*function)(void *, DLTensor *) = table_of(to)->dltensor_from_py_object_no_sync;
 	if (!function) return own_for_view(to, v);
-	v->flags = 0;
+	v->flags = DLPACK_FLAG_BITMASK_READ_ONLY; /* which a DLTensor cannot say */
 	memset(&v->tensor, 0, sizeof v->tensor); /* a function that fills nothing shall be found out */
 	return function((void *)v->object, &v->tensor) ? refused_untold(to, dlp_00000000_OP_BORROW) : NULL;
 }
@@ -221,9 +221,9 @@ static failure *wrap_held(callee to, dlp_00000000_object *held, uintptr_t *objec
 /* DLPack does not say who deletes the tensor when the function fails: some do,
  * some leave it to the caller. It therefore gets a tensor that holds one of two
  * references to the true one, and whether that one is still there tells. */
-answer dlp_00000000_wrap(callee to, uintptr_t tensor, int legacy) {
+answer dlp_00000000_wrap(callee to, uintptr_t tensor, int legacy, uint64_t flags) {
 	answer a = {0, NULL};
-	dlp_00000000_object *held = dlp_00000000_object_new((void *)tensor, legacy);
+	dlp_00000000_object *held = dlp_00000000_object_new((void *)tensor, legacy, flags);
 	if (!held) {
 		dlp_00000000_delete_any((void *)tensor, legacy);
 		a.failure = failed(dlp_00000000_NO_MEMORY, dlp_00000000_OP_WRAP);

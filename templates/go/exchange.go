@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && !(386 || arm || mips || mipsle || wasm)
 
 package dlpack
 
@@ -131,7 +131,7 @@ func (a ExchangeAPI) Wrap(m *Managed) (object uintptr, err error) {
 	if address == 0 {
 		return 0, errNoTensor()
 	}
-	answer := C.dlp_00000000_wrap(a.callee(), C.uintptr_t(address), legacy)
+	answer := C.dlp_00000000_wrap(a.callee(), C.uintptr_t(address), legacy, C.uint64_t(m.tensor.flags))
 	if err := failureOf(answer.failure); err != nil {
 		return 0, err
 	}

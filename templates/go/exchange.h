@@ -82,7 +82,8 @@ dlp_00000000_LOCAL struct dlp_00000000_answer dlp_00000000_managed(struct dlp_00
 
 /* Gives an object for a tensor, of which nothing is left to the caller, also on
  * a failure. */
-dlp_00000000_LOCAL struct dlp_00000000_answer dlp_00000000_wrap(struct dlp_00000000_callee to, uintptr_t tensor, int legacy);
+dlp_00000000_LOCAL struct dlp_00000000_answer dlp_00000000_wrap(struct dlp_00000000_callee to, uintptr_t tensor, int legacy,
+	uint64_t flags);
 
 /* Gives a new managed tensor. The extents are in many where they are too many
  * for few; many is NULL otherwise. */

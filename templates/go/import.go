@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && !(386 || arm || mips || mipsle || wasm)
 
 package dlpack
 
@@ -36,6 +36,7 @@ type Managed struct {
 	_       [0]sync.Mutex // go vet then finds copies
 	address uintptr       // of the producer's struct; 0 once given away, by atomic operations
 	legacy  bool          // the struct is a DLManagedTensor
+	frozen  bool          // by ForbidWriting
 	tensor  Tensor
 	trace   trace
 }
@@ -59,8 +60,9 @@ func Import(p *DLManagedTensorVersioned) (*Managed, error) {
 }
 
 // ImportLegacy is [Import] for the struct without version and flags, such as a
-// "dltensor" capsule holds. Its strides may be absent, and whether it may be
-// written is unknown.
+// "dltensor" capsule holds. Its strides may be absent. The struct cannot say
+// whether the tensor may be written, so it is read-only here: JAX, for one, hands
+// out its immutable arrays so. See [Managed.WritableTensor].
 func ImportLegacy(p *DLManagedTensor) (*Managed, error) {
 	m := new(Managed)
 	if err := m.InitLegacy(p); err != nil {
@@ -105,7 +107,7 @@ func (m *Managed) InitLegacy(p *DLManagedTensor) error {
 			return err
 		}
 	}
-	m.adopt(uintptr(unsafe.Pointer(p)), true, Tensor{&p.DLTensor, 0})
+	m.adopt(uintptr(unsafe.Pointer(p)), true, Tensor{&p.DLTensor, FlagReadOnly})
 	return nil
 }
 
@@ -163,6 +165,17 @@ func (m *Managed) Tensor() Tensor {
 		return Tensor{}
 	}
 	return m.tensor
+}
+
+// WritableTensor is [Managed.Tensor] for a caller who knows what a legacy struct
+// cannot say: that the memory may be written. It changes nothing about a tensor
+// whose producer, or [Managed.ForbidWriting], says that it is read-only.
+func (m *Managed) WritableTensor() Tensor {
+	t := m.Tensor()
+	if m.legacy && !m.frozen {
+		t.flags &^= FlagReadOnly
+	}
+	return t
 }
 
 // Release runs the producer's deleter, exactly once however often and from

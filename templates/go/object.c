@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && cgo && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 #include "table.h"
 
@@ -26,14 +26,14 @@ static void copy_dims(object *o, const DLTensor *t) {
 	o->tensor.strides = t->ndim ? strides : NULL;
 }
 
-object *dlp_00000000_object_new(void *tensor, int legacy) {
+object *dlp_00000000_object_new(void *tensor, int legacy, uint64_t flags) {
 	const DLTensor *t = legacy ? &((DLManagedTensor *)tensor)->dl_tensor : &((DLManagedTensorVersioned *)tensor)->dl_tensor;
 	object *o = malloc(sizeof *o + 2 * (size_t)t->ndim * sizeof *o->dims);
 	if (!o) return NULL;
 	o->tag = dlp_00000000_OBJECT;
 	o->references = 1;
 	o->owner = tensor;
-	o->flags = legacy ? 0 : ((DLManagedTensorVersioned *)tensor)->flags;
+	o->flags = flags;
 	o->tensor = *t;
 	o->legacy = (uint32_t)legacy;
 	o->padding = 0;

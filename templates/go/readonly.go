@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && cgo && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 package dlpack
 
@@ -12,4 +12,7 @@ func (t Tensor) AsReadOnly() Tensor {
 // ForbidWriting makes the tensor read-only, whatever its producer says of it, in
 // the views that Tensor gives from here on. Call it before others have the
 // Managed.
-func (m *Managed) ForbidWriting() { m.tensor = m.tensor.AsReadOnly() }
+func (m *Managed) ForbidWriting() {
+	m.tensor = m.tensor.AsReadOnly()
+	m.frozen = true
+}

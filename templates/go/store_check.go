@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && dlpackcheck && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && dlpackcheck && !(386 || arm || mips || mipsle || wasm)
 
 package dlpack
 

@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && !(386 || arm || mips || mipsle || wasm)
 
 package dlpack
 
@@ -130,7 +130,9 @@ func (p *Producer) plan(hooks uint32) C.struct_dlp_00000000_plan {
 
 // Object is what the defaults of a [Producer]'s table take for an object: the
 // address of a tensor in C memory with a count of the references to it. Views
-// and managed tensors are made of it in C alone, on any thread.
+// and managed tensors are made of it in C alone, on any thread. A view has no flags,
+// so of a tensor that is read-only or padded there are managed tensors alone; a
+// legacy tensor is read-only here.
 type Object uintptr
 
 // NewObject makes an object of a tensor, with one reference, which is the
@@ -146,7 +148,7 @@ func NewObject(m *Managed) (Object, error) {
 	if address == 0 {
 		return 0, errNoTensor()
 	}
-	object := C.dlp_00000000_object_new(loadPtr(&address), legacy)
+	object := C.dlp_00000000_object_new(loadPtr(&address), legacy, C.uint64_t(m.tensor.flags))
 	if object == nil {
 		C.dlp_00000000_delete_any(loadPtr(&address), legacy)
 		return 0, failf(ErrNoMemory, "no room for an object")

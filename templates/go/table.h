@@ -25,10 +25,10 @@ typedef struct dlp_00000000_object {
 
 #define dlp_00000000_OBJECT 0x646c705f6f626a31u /* "dlp_obj1" */
 
-/* Makes an object with one reference of a tensor, and takes the tensor over; NULL
+/* Makes an object with one reference and such flags of a tensor, and takes the tensor over; NULL
  * when memory is out, and then the tensor is the caller's still. Its version,
  * ndim and shape must have been tested. */
-dlp_00000000_LOCAL dlp_00000000_object *dlp_00000000_object_new(void *tensor, int legacy);
+dlp_00000000_LOCAL dlp_00000000_object *dlp_00000000_object_new(void *tensor, int legacy, uint64_t flags);
 
 /* Deletes a tensor that no object took over. */
 dlp_00000000_LOCAL void dlp_00000000_delete_any(void *tensor, int legacy);

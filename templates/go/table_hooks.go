@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && !(386 || arm || mips || mipsle || wasm)
 
 package dlpack
 

@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && !(386 || arm || mips || mipsle || wasm)
 
 package dlpack
 
@@ -35,17 +35,23 @@ func (t Tensor) DataType() DataType { return t.raw().DType }
 // NDim is the number of dimensions; 0 for a scalar.
 func (t Tensor) NDim() int { return int(t.raw().NDim) }
 
-// Flags are the producer's; always 0 for a legacy tensor, which carries none.
+// Flags are the producer's. A legacy or a borrowed tensor carries none: it has
+// [FlagReadOnly], since nobody says that it may be written.
 func (t Tensor) Flags() Flags { return t.flags }
 
-// ReadOnly tells whether the producer forbids writing. A legacy tensor cannot
-// say so and always reports false.
+// ReadOnly tells whether writing is forbidden: by the producer, or since a legacy
+// or a borrowed tensor cannot say that it is allowed. See [Managed.WritableTensor]
+// and [View.WritableTensor].
 func (t Tensor) ReadOnly() bool { return t.flags&FlagReadOnly != 0 }
 
 // Shape gives the extents. The slice is the producer's own memory: read it,
-// never write it, and copy it to keep it longer than the tensor.
+// never write it, and copy it to keep it longer than the tensor. That of a scalar
+// is empty and not nil, which [Export] and [TensorOf] would take for one dimension.
 func (t Tensor) Shape() []int64 {
 	dl := t.raw()
+	if dl.NDim == 0 {
+		return []int64{}
+	}
 	return dims(&dl.Shape, dl.NDim)
 }
 

@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && !(386 || arm || mips || mipsle || wasm)
 
 package dlpack
 
@@ -146,6 +146,22 @@ func elementBits(t DataType, flags Flags) uint64 {
 		return width
 	}
 	return (width + 7) / 8 * 8
+}
+
+// Alignment returns the alignment of an element in bytes: the size of one lane,
+// or of one part of a complex number. It is 1 for lanes of a size that C has no
+// type for, and the same on every target.
+func (t DataType) Alignment() int {
+	const bcomplex = 18 // kDLBcomplex, which older releases of DLPack do not name
+	width := 2 * int(t.Bits)
+	if t.Code == CodeComplex || t.Code == bcomplex {
+		width = int(t.Bits)
+	}
+	switch width {
+	case 32, 64, 128, 256:
+		return width / 16
+	}
+	return 1
 }
 
 // bytesOf gives the bytes of that many elements side by side, if 63 bits hold

@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && !(386 || arm || mips || mipsle || wasm)
 
 package dlpack
 
@@ -47,9 +47,10 @@ func _() {
 // again. The shape and the strides are copies, tested as [Import] tests them, so
 // that they stay what they are when another thread changes the object.
 //
-// A borrowed tensor has no flags, so nobody knows whether it may be written. A
-// table without the function that lends views gives tensors instead, with their
-// flags; the View then owns one, until it is released or used again.
+// A borrowed tensor has no flags, so nobody says whether it may be written: it is
+// read-only here. See [View.WritableTensor]. A table without the function that
+// lends views gives tensors instead, with their flags; the View then owns one,
+// until it is released or used again.
 //
 // On an error the View holds nothing. Errors: a [*CallError] from the table,
 // [ErrArgument], and those of [Import].
@@ -62,6 +63,9 @@ func (a ExchangeAPI) Borrow(dst *View, object uintptr) error {
 
 // BorrowAll is [ExchangeAPI.Borrow] of many objects into as many Views, by one
 // crossing into C. On an error none of dst holds anything.
+//
+// A table that runs other code to lend a tensor, as one of Python may, can change the
+// objects before: take a tensor that must outlast it by [ExchangeAPI.Managed].
 func (a ExchangeAPI) BorrowAll(dst []View, objects ...uintptr) error {
 	if a.table == nil {
 		return empty(dst, errNoTable())
@@ -82,14 +86,14 @@ func (a ExchangeAPI) BorrowAll(dst []View, objects ...uintptr) error {
 	runtime.KeepAlive(dst)
 	if f != nil {
 		i := int(f.index)
-		return giveBack(dst[:len(objects)], i, failureOf(f))
+		return giveBack(dst, i, len(objects), failureOf(f))
 	}
 	for i := range objects {
 		if plain(&dst[i].tensor) {
 			continue
 		}
 		if err := validate(Tensor{&dst[i].tensor, dst[i].flags}, a.version(&dst[i]).Minor < 2); err != nil {
-			return giveBack(dst[:len(objects)], i, err)
+			return giveBack(dst, i, len(objects), err)
 		}
 	}
 	return nil
@@ -112,13 +116,13 @@ func empty(views []View, err error) error {
 	return err
 }
 
-// giveBack empties views after a failure, and says which object it was.
-func giveBack(views []View, i int, err error) error {
+// giveBack empties all views after a failure, and says which of the objects it was.
+func giveBack(views []View, i, objects int, err error) error {
 	C.dlp_00000000_give_back((*C.uint64_t)(unsafe.Pointer(&views[0])), C.size_t(len(views)))
 	for j := range views {
 		views[j].object = 0
 	}
-	if len(views) > 1 {
+	if objects > 1 {
 		return fmt.Errorf("object %d: %w", i, err)
 	}
 	return err
@@ -130,6 +134,17 @@ func (v *View) Tensor() Tensor {
 		return Tensor{}
 	}
 	return Tensor{&v.tensor, v.flags}
+}
+
+// WritableTensor is [View.Tensor] for a caller who knows what a borrowed tensor
+// cannot say: that the memory may be written. It changes nothing about a tensor
+// that the View owns, which has flags.
+func (v *View) WritableTensor() Tensor {
+	t := v.Tensor()
+	if v.owner == 0 {
+		t.flags &^= FlagReadOnly
+	}
+	return t
 }
 
 // Stream is the one on which the producer works now, on the device of the tensor.

@@ -125,7 +125,7 @@ static int dlpackgen_cupy_stream(DLDevice device, void **stream) {
 }
 
 static const struct dlpackgen_adopted dlpackgen_adopted_cupy = {
-	"cupy", "ndarray", dlpackgen_cupy_open, dlpackgen_cupy_borrow, dlpackgen_cupy_refuse, dlpackgen_cupy_stream,
+	"cupy", "ndarray", NULL, dlpackgen_cupy_open, dlpackgen_cupy_borrow, dlpackgen_cupy_refuse, dlpackgen_cupy_stream,
 	NULL, 1, NULL,
 };
 

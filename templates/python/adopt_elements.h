@@ -18,6 +18,11 @@ DLPACKGEN_SLOW static int dlpackgen_refuse(const char *format, ...) {
 	return -1;
 }
 
+/* Refuses a tensor of more dimensions than there is room for, which DLPack allows. */
+DLPACKGEN_SLOW static int dlpackgen_refuse_dimensions(long long ndim) {
+	return dlpackgen_refuse("its %lld dimensions are more than the %d that are served", ndim, DLPACKGEN_MAX_NDIM);
+}
+
 /* Whether the first byte of a number is its lowest. */
 static inline int dlpackgen_little_endian(void) {
 	const union {
@@ -25,6 +30,16 @@ static inline int dlpackgen_little_endian(void) {
 		unsigned char first;
 	} order = {1};
 	return order.first;
+}
+
+/* Copies shape and strides, of which there are no more than are served. */
+DLPACKGEN_FAST void dlpackgen_copy_numbers(DLTensor *tensor, int64_t *scratch) {
+	for (int32_t i = 0; i < tensor->ndim; i++) {
+		scratch[i] = tensor->shape[i];
+		scratch[DLPACKGEN_MAX_NDIM + i] = tensor->strides[i];
+	}
+	tensor->shape = scratch;
+	tensor->strides = scratch + DLPACKGEN_MAX_NDIM;
 }
 
 /* Memory as its library describes it. */
@@ -71,7 +86,7 @@ DLPACKGEN_FAST int64_t *dlpackgen_wide_shape(const struct dlpackgen_memory *memo
 DLPACKGEN_FAST int dlpackgen_describe(const struct dlpackgen_memory *memory, const struct dlpackgen_element *element,
 				     int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
 	if (memory->ndim > DLPACKGEN_MAX_NDIM || memory->ndim < 0)
-		return dlpackgen_refuse("%d dimensions are more than the %d that are served", memory->ndim, DLPACKGEN_MAX_NDIM);
+		return dlpackgen_refuse_dimensions(memory->ndim);
 	if (want_write && memory->read_only) return dlpackgen_refuse("it is read-only, and this argument is written to");
 	if (dlpackgen_divide_strides(memory, element->shift, scratch + DLPACKGEN_MAX_NDIM) < 0) return -1;
 	out->data = memory->data;

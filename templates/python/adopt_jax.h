@@ -62,16 +62,17 @@ static int dlpackgen_jax_refuse_tracer(PyObject *object) {
 }
 
 static const struct dlpackgen_adopted dlpackgen_adopted_jax = {
-	"jaxlib._jax", "ArrayImpl", dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1, NULL,
+	"jaxlib._jax", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1, NULL,
 };
 
 /* The same type where jaxlib before 0.6 has it. */
 static const struct dlpackgen_adopted dlpackgen_adopted_jax_before_0_6 = {
-	"jaxlib.xla_extension", "ArrayImpl", dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1, NULL,
+	"jaxlib.xla_extension", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1,
+	NULL,
 };
 
 static const struct dlpackgen_adopted dlpackgen_adopted_jax_tracer = {
-	"jax._src.core", "Tracer", NULL, NULL, dlpackgen_jax_refuse_tracer, NULL, NULL, 0, NULL,
+	"jax._src.core", "Tracer", NULL, NULL, NULL, dlpackgen_jax_refuse_tracer, NULL, NULL, 0, NULL,
 };
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_JAX_H_ */

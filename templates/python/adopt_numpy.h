@@ -8,6 +8,7 @@
 
 #include <dlpackgen_python/adopt_buffer.h>
 #include <dlpackgen_python/adopt_elements.h>
+#include <dlpackgen_python/adopt_types.h>
 
 /* The first fields of an array. */
 struct dlpackgen_np_array {
@@ -139,14 +140,21 @@ static int dlpackgen_np_is_large_enough(PyObject *type) {
 	return large;
 }
 
-/* Set once NumPy has confirmed the fields. */
+static int dlpackgen_np_recognize(PyObject *type) {
+	PyObject *base = dlpackgen_c_base(type, "numpy", "ndarray");
+	if (!base) return PyErr_Occurred() ? -1 : DLPACKGEN_TYPE_OTHER;
+	return base == type ? DLPACKGEN_TYPE_EXACT : DLPACKGEN_TYPE_DERIVED;
+}
+
+/* Set once NumPy has confirmed the fields, and never cleared, since others may be reading. */
 static int dlpackgen_np_proven;
 
 static int dlpackgen_np_open(PyObject *type) {
 	PyObject *writable = PyByteArray_FromStringAndSize(NULL, 256);
 	PyObject *read_only = PyBytes_FromStringAndSize(NULL, 256);
-	dlpackgen_np_proven = writable && read_only && dlpackgen_np_is_large_enough(type) &&
-			      dlpackgen_np_try_all(type, writable) && dlpackgen_np_try_all(type, read_only);
+	const int proven = writable && read_only && dlpackgen_np_is_large_enough(type) &&
+			   dlpackgen_np_try_all(type, writable) && dlpackgen_np_try_all(type, read_only);
+	if (proven) DLPACKGEN_STORE(&dlpackgen_np_proven, 1);
 	Py_XDECREF(writable);
 	Py_XDECREF(read_only);
 	if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError)) return -1; /* asked again when there is memory */
@@ -206,7 +214,7 @@ DLPACKGEN_FAST int dlpackgen_np_read(PyObject *object, int want_write, DLTensor 
 }
 
 static int dlpackgen_np_borrow(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
-	if (dlpackgen_np_proven) return dlpackgen_np_read(object, want_write, out, scratch, flags);
+	if (DLPACKGEN_LOAD(&dlpackgen_np_proven)) return dlpackgen_np_read(object, want_write, out, scratch, flags);
 	return dlpackgen_buffer_borrow(object, want_write, out, scratch, flags);
 }
 
@@ -220,7 +228,8 @@ static int dlpackgen_np_refuse_subclass(PyObject *object) {
 }
 
 static const struct dlpackgen_adopted dlpackgen_adopted_numpy = {
-	"numpy", "ndarray", dlpackgen_np_open, dlpackgen_np_borrow, dlpackgen_np_refuse_subclass, NULL, NULL, 0, NULL,
+	"numpy", "ndarray", dlpackgen_np_recognize, dlpackgen_np_open, dlpackgen_np_borrow, dlpackgen_np_refuse_subclass,
+	NULL, NULL, 0, NULL,
 };
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_NUMPY_H_ */

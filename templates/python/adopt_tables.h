@@ -7,13 +7,13 @@
 #include <dlpackgen_python/adopt_cupy.h>
 #include <dlpackgen_python/adopt_jax.h>
 #include <dlpackgen_python/adopt_numpy.h>
+#include <dlpackgen_python/adopt_paddle.h>
 #include <dlpackgen_python/adopt_torch.h>
 #include <dlpackgen_python/adopted.h>
 
 /* Ends with NULL. */
 static const struct dlpackgen_adopted *const dlpackgen_adopted_tables[] = {
 	&dlpackgen_adopted_torch,
-	&dlpackgen_adopted_torch_parameter,
 	&dlpackgen_adopted_numpy,
 	&dlpackgen_adopted_jax,
 	&dlpackgen_adopted_jax_before_0_6,

@@ -8,58 +8,64 @@
 #include <dlpackgen_python/adopt_torch_words.h>
 
 /* Looks for what dlpackgen_torch.install() has put onto the type. */
-static void dlpackgen_torch_find_reader(PyObject *type) {
+static int dlpackgen_torch_find_reader(PyObject *type, struct dlpackgen_torch_known *found) {
 	PyObject *capsule = PyObject_GetAttrString(type, "__dlpackgen_read__");
 	void *address = NULL;
-	if (capsule && PyCapsule_IsValid(capsule, "dlpackgen_read_1"))
-		address = PyCapsule_GetPointer(capsule, "dlpackgen_read_1");
-	memcpy(&dlpackgen_torch.read, &address, sizeof address);
+	if (capsule && PyCapsule_IsValid(capsule, "dlpackgen_read_2"))
+		address = PyCapsule_GetPointer(capsule, "dlpackgen_read_2");
+	memcpy(&found->read, &address, sizeof address);
 	Py_XDECREF(capsule);
 	if (!capsule && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
+	return PyErr_Occurred() ? -1 : 0;
+}
+
+/* Finds all that is known of a torch: 1, 0 where it cannot be read so, or -1 with an
+ * exception. */
+static int dlpackgen_torch_learn(PyObject *type, PyObject *base, struct dlpackgen_torch_known *found) {
+	void *library = dlpackgen_torch_find(base);
+	if (!dlpackgen_torch_find_types(library, found) || !dlpackgen_torch_guess_handle(base, found) ||
+	    !dlpackgen_torch_link(library, &found->call))
+		return PyErr_Occurred() ? -1 : 0;
+	dlpackgen_torch_learn_dtypes(library, found->dtypes);
+	found->cpu = found->call.device_cpu();
+	found->cuda = found->call.device_cuda();
+	found->strided = found->call.layout_strided();
+	found->gpu = dlpackgen_torch_is_rocm() ? kDLROCM : kDLCUDA;
+	if (PyErr_Occurred() || dlpackgen_torch_find_reader(type, found)) return -1;
+	return dlpackgen_torch_prove(base, found);
 }
 
 static int dlpackgen_torch_open(PyObject *type) {
-	void *library = dlpackgen_torch_find();
-	dlpackgen_torch_find_reader(type);
-	if (!library || !dlpackgen_torch_guess_handle() || !dlpackgen_torch_link(library)) return PyErr_Occurred() ? -1 : 0;
-	dlpackgen_torch_learn_dtypes(library);
-	dlpackgen_torch.cpu = dlpackgen_torch.call.device_cpu();
-	dlpackgen_torch.cuda = dlpackgen_torch.call.device_cuda();
-	dlpackgen_torch.strided = dlpackgen_torch.call.layout_strided();
-	dlpackgen_torch.gpu = dlpackgen_torch_is_rocm() ? kDLROCM : kDLCUDA;
-	if (PyErr_Occurred()) return -1;
-	if (sizeof(void *) != sizeof(uint64_t) || dlpackgen_torch_words.plain) return 1;
-	return dlpackgen_torch_prove_words() < 0 ? -1 : 1;
+	struct dlpackgen_torch_known found;
+	PyObject *base = dlpackgen_torch_is_known() ? NULL : dlpackgen_torch_base(type);
+	int learnt;
+	if (!base) return PyErr_Occurred() ? -1 : dlpackgen_torch_is_known();
+	memset(&found, 0, sizeof found);
+	learnt = dlpackgen_torch_learn(type, base, &found);
+	if (learnt > 0) dlpackgen_torch_publish(&found);
+	return learnt;
 }
 
-/* Whether the values differ from those in memory: 1 with the reason set, 0, -1 with
- * an exception. The conjugate bit is only on complex numbers; the negative one, since
- * x.conj().imag has it, on all. */
-DLPACKGEN_FAST int dlpackgen_torch_check_bits(PyObject *object, void *handle, DLDataType dtype) {
-	const struct dlpackgen_torch_functions *call = &dlpackgen_torch.call;
-	int bit = call->is_neg ? call->is_neg(handle) : dlpackgen_torch_ask(object, "is_neg");
-	if (bit != 0) return bit < 0 ? -1 : dlpackgen_refuse(DLPACKGEN_TORCH_NEGATED);
+/* Refuses values that differ from those in memory. The conjugate bit is only on complex
+ * numbers; the negative one, since x.conj().imag has it, on all. */
+DLPACKGEN_FAST int dlpackgen_torch_check_bits(void *handle, DLDataType dtype) {
+	if (dlpackgen_torch.call.is_neg(handle)) return dlpackgen_refuse(DLPACKGEN_TORCH_NEGATED);
 	if (dtype.code != kDLComplex) return 0;
-	bit = call->is_conj ? call->is_conj(handle) : dlpackgen_torch_ask(object, "is_conj");
-	return bit > 0 ? dlpackgen_refuse(DLPACKGEN_TORCH_CONJUGATED) : bit;
+	return dlpackgen_torch.call.is_conj(handle) ? dlpackgen_refuse(DLPACKGEN_TORCH_CONJUGATED) : 0;
 }
 
 /* Most tensors do not require grad, so that comes before the mode. */
-DLPACKGEN_FAST int dlpackgen_torch_check_grad(PyObject *object, void *handle) {
+DLPACKGEN_FAST int dlpackgen_torch_check_grad(void *handle) {
 	const struct dlpackgen_torch_functions *call = &dlpackgen_torch.call;
 	void *impl = *(void **)handle;
-	int required = 0;
-	if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_NEVER) return 0;
-	required = call->requires_grad ? call->requires_grad(impl) : dlpackgen_torch_attribute(object, "requires_grad");
-	if (required <= 0) return required;
+	if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_NEVER || !call->requires_grad(impl)) return 0;
 	if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_ALWAYS) return dlpackgen_refuse(DLPACKGEN_TORCH_GRAD);
 	return call->grad_mode() ? dlpackgen_refuse(DLPACKGEN_TORCH_GRAD_ON) : 0;
 }
 
-/* Refuses what has no strides: by the shim, or before 2.9 by the object's word. */
+/* Refuses what has no strides. */
 DLPACKGEN_FAST int dlpackgen_torch_check_layout(PyObject *object, void *handle) {
 	int32_t layout = 0;
-	if (!dlpackgen_torch.call.get_layout) return dlpackgen_torch_check_strided(object);
 	if (dlpackgen_torch.call.get_layout(handle, &layout) == 0 && layout == dlpackgen_torch.strided) return 0;
 	return dlpackgen_torch_refuse_attribute(object, "layout", "has no strided memory: call to_dense()");
 }
@@ -87,17 +93,18 @@ DLPACKGEN_FAST int dlpackgen_torch_read_dtype(PyObject *object, void *handle, DL
 	return dlpackgen_torch_refuse_attribute(object, "dtype", "is none that DLPack can name");
 }
 
-/* Wrappers of vmap, grad and jvp fail here, and so does a nested tensor. */
-DLPACKGEN_FAST int dlpackgen_torch_read_shape(void *handle, DLTensor *out) {
+/* Wrappers of vmap, grad and jvp fail here, and so does a nested tensor. Shape and strides
+ * are copied before anything is held against them: torch works without the GIL, so that
+ * another thread may resize the tensor at any moment. */
+DLPACKGEN_FAST int dlpackgen_torch_read_shape(void *handle, DLTensor *out, int64_t *scratch) {
 	const struct dlpackgen_torch_functions *call = &dlpackgen_torch.call;
 	int64_t dim = 0;
 	if (call->get_dim(handle, &dim) != 0 || call->get_sizes(handle, &out->shape) != 0 ||
 	    call->get_strides(handle, &out->strides) != 0)
 		return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
-	if (dim > DLPACKGEN_MAX_NDIM)
-		return dlpackgen_refuse("its %lld dimensions are more than the %d that are served", (long long)dim,
-					DLPACKGEN_MAX_NDIM);
+	if ((uint64_t)dim > DLPACKGEN_MAX_NDIM) return dlpackgen_refuse_dimensions(dim);
 	out->ndim = (int32_t)dim;
+	dlpackgen_copy_numbers(out, scratch);
 	return 0;
 }
 
@@ -127,13 +134,18 @@ DLPACKGEN_FAST int dlpackgen_torch_read_data(void *handle, int want_write, DLTen
 	return out->data ? 0 : dlpackgen_torch_check_memory(out);
 }
 
-/* Counts how many bytes of its storage a tensor with elements needs: 0 for one without. */
+/* Counts how many bytes of its storage a tensor with elements needs: 0 for one without. No
+ * tensor of torch has negative numbers; those of one that is being resized may look so.
+ * What wraps around is left to the validator. */
 DLPACKGEN_FAST uint64_t dlpackgen_torch_needs(const DLTensor *view, uint64_t offset) {
 	uint64_t end = offset + 1;
+	int64_t signs = 0;
 	for (int32_t i = 0; i < view->ndim; i++) {
 		if (view->shape[i] == 0) return 0;
 		end += (uint64_t)(view->shape[i] - 1) * (uint64_t)view->strides[i];
+		signs |= view->shape[i] | view->strides[i];
 	}
+	if (signs < 0) return UINT64_MAX;
 	return end * (((uint64_t)view->dtype.bits * view->dtype.lanes + 7) / 8);
 }
 
@@ -143,9 +155,10 @@ DLPACKGEN_FAST int dlpackgen_torch_check_storage(void *handle, const uint64_t *p
 	int64_t bytes = 0, offset = 0;
 	uint64_t needs;
 	if (plain) {
-		const uint64_t *storage = (const uint64_t *)(uintptr_t)plain[dlpackgen_torch_words.storage];
-		if (storage) bytes = (int64_t)storage[dlpackgen_torch_words.bytes];
-		offset = (int64_t)plain[dlpackgen_torch_words.offset];
+		const struct dlpackgen_torch_words *words = &dlpackgen_torch.words;
+		const uint64_t *storage = (const uint64_t *)(uintptr_t)plain[words->storage];
+		if (storage) bytes = (int64_t)storage[words->bytes];
+		offset = (int64_t)plain[words->offset];
 	} else if (dlpackgen_torch.call.get_storage_size(handle, &bytes) != 0 ||
 		   dlpackgen_torch.call.get_storage_offset(handle, &offset) != 0) {
 		return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
@@ -164,10 +177,10 @@ DLPACKGEN_FAST int dlpackgen_torch_read_kind(PyObject *object, void *handle, con
 	if (!plain) result = dlpackgen_torch_read_device(object, handle, out);
 	if (result != 0) return result;
 	if (dlpackgen_torch_read_dtype(object, handle, out) < 0) return -1;
-	return plain ? 0 : dlpackgen_torch_check_bits(object, handle, out->dtype);
+	return plain ? 0 : dlpackgen_torch_check_bits(handle, out->dtype);
 }
 
-static int dlpackgen_torch_read_by_shim(PyObject *object, int want_write, DLTensor *out) {
+static int dlpackgen_torch_read_by_shim(PyObject *object, int want_write, DLTensor *out, int64_t *scratch) {
 	void *handle = dlpackgen_torch_handle(object);
 	const uint64_t *plain;
 	int result;
@@ -175,18 +188,16 @@ static int dlpackgen_torch_read_by_shim(PyObject *object, int want_write, DLTens
 	plain = dlpackgen_torch_plain(handle);
 	result = dlpackgen_torch_read_kind(object, handle, plain, out);
 	if (result != 0) return result;
-	if (dlpackgen_torch_check_grad(object, handle) < 0) return -1;
-	if (dlpackgen_torch_read_shape(handle, out) < 0) return -1;
+	if (dlpackgen_torch_check_grad(handle) < 0) return -1;
+	if (dlpackgen_torch_read_shape(handle, out, scratch) < 0) return -1;
 	if (dlpackgen_torch_read_data(handle, want_write, out) < 0) return -1;
 	return dlpackgen_torch_check_storage(handle, plain, out);
 }
 
 static int dlpackgen_torch_borrow(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
-	(void)scratch;
 	(void)flags;
-	if (dlpackgen_torch.read && dlpackgen_torch.read(object, want_write, out) == 0 && out->ndim <= DLPACKGEN_MAX_NDIM)
-		return 0;
-	return dlpackgen_torch_read_by_shim(object, want_write, out);
+	if (dlpackgen_torch.read && dlpackgen_torch.read(object, want_write, out, scratch) == 0) return 0;
+	return dlpackgen_torch_read_by_shim(object, want_write, out, scratch);
 }
 
 #define DLPACKGEN_TORCH_NO_ALIAS \
@@ -202,9 +213,10 @@ static int dlpackgen_torch_check_kind(PyObject *object, PyObject *alias) {
 
 /* Refuses the view of an alias that is not what the object itself is by now: an alias
  * has its storage, so memory that was separated is the object's, too. */
-static int dlpackgen_torch_check_alias(PyObject *object, const DLTensor *alias, int64_t *scratch, uint64_t *flags) {
+static int dlpackgen_torch_check_alias(PyObject *object, const DLTensor *alias, uint64_t *flags) {
+	int64_t numbers[DLPACKGEN_SCRATCH];
 	DLTensor own;
-	const int result = dlpackgen_torch_borrow(object, 0, &own, scratch, flags);
+	const int result = dlpackgen_torch_borrow(object, 0, &own, numbers, flags);
 	int same = result == 0 && own.data == alias->data && own.ndim == alias->ndim &&
 		   own.device.device_type == alias->device.device_type && own.device.device_id == alias->device.device_id &&
 		   own.dtype.code == alias->dtype.code && own.dtype.bits == alias->dtype.bits;
@@ -226,40 +238,27 @@ static int dlpackgen_torch_hold(PyObject *object, int want_write, DLTensor *out,
 	*keep = PyObject_CallMethod(object, "detach", NULL);
 	result = *keep ? dlpackgen_torch_check_kind(object, *keep) : -1;
 	if (result == 0) result = dlpackgen_torch_borrow(*keep, 1, out, scratch, flags);
-	if (result == 0) result = dlpackgen_torch_check_alias(object, out, scratch, flags);
+	if (result == 0) result = dlpackgen_torch_check_alias(object, out, flags);
 	if (result != 0) Py_CLEAR(*keep);
 	return result;
 }
 
 /* What PyTorch's own exchange table does not look at. It fails by itself for what has
- * no strides. The table is another's, so torch is asked for the shape. */
+ * no strides. The tensor has shape and strides that the call goes on with. */
 static int dlpackgen_torch_guard(PyObject *object, const DLTensor *tensor) {
 	void *handle = dlpackgen_torch_handle(object);
 	const uint64_t *plain = handle ? dlpackgen_torch_plain(handle) : NULL;
-	DLTensor own;
-	if (!handle) return dlpackgen_torch_refuse(object);
-	own.dtype = tensor->dtype;
-	if (!plain && dlpackgen_torch_check_bits(object, handle, own.dtype) < 0) return -1;
-	if (dlpackgen_torch_check_grad(object, handle) < 0) return -1;
-	if (dlpackgen_torch_read_shape(handle, &own) < 0) return -1;
-	return dlpackgen_torch_check_storage(handle, plain, &own);
+	if (!handle) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
+	if (!plain && dlpackgen_torch_check_bits(handle, tensor->dtype) < 0) return -1;
+	if (dlpackgen_torch_check_grad(handle) < 0) return -1;
+	return dlpackgen_torch_check_storage(handle, plain, tensor);
 }
 
+/* Also torch.nn.Parameter, which torch reads as it does a torch.Tensor. */
 static const struct dlpackgen_adopted dlpackgen_adopted_torch = {
 	"torch",
 	"Tensor",
-	dlpackgen_torch_open,
-	dlpackgen_torch_borrow,
-	dlpackgen_torch_refuse,
-	NULL,
-	dlpackgen_torch_hold,
-	0,
-	dlpackgen_torch_guard,
-};
-
-static const struct dlpackgen_adopted dlpackgen_adopted_torch_parameter = {
-	"torch.nn.parameter",
-	"Parameter",
+	dlpackgen_torch_recognize,
 	dlpackgen_torch_open,
 	dlpackgen_torch_borrow,
 	dlpackgen_torch_refuse,

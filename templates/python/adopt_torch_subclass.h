@@ -5,8 +5,7 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_TORCH_SUBCLASS_H_
 #define DLPACKGEN_PYTHON_ADOPT_TORCH_SUBCLASS_H_
 
-#include <dlpackgen_python/adopt_elements.h>
-#include <stdbool.h>
+#include <dlpackgen_python/adopt_torch_shim.h>
 
 /* When a tensor that requires grad is refused: while grad mode is on (what is done
  * to it then would be missing from the gradients), always, or never. A module
@@ -50,34 +49,34 @@ DLPACKGEN_SLOW static int dlpackgen_torch_refuse_attribute(PyObject *object, con
 	return -1;
 }
 
-/* Gives an attribute of the module torch, which is loaded. */
-static PyObject *dlpackgen_torch_get(const char *name) {
-	PyObject *value = dlpackgen_imported("torch", name);
-	if (!value && !PyErr_Occurred()) PyErr_Format(PyExc_RuntimeError, "torch has no %s", name);
-	return value;
-}
-
+/* By its name, since the module torch may have been replaced by another one. */
 DLPACKGEN_SLOW static int dlpackgen_torch_check_strided(PyObject *object) {
 	PyObject *layout = PyObject_GetAttrString(object, "layout");
-	PyObject *strided = layout ? dlpackgen_torch_get("strided") : NULL;
-	const int is_strided = layout == strided;
-	Py_XDECREF(strided);
+	const int is_strided = layout ? dlpackgen_is_text(PyObject_Str(layout), "torch.strided") : -1;
 	Py_XDECREF(layout);
-	if (!strided) return -1;
+	if (is_strided < 0) return -1;
 	return is_strided ? 0 : dlpackgen_torch_refuse_attribute(object, "layout", "has no strided memory: call to_dense()");
+}
+
+/* Gives torch.Tensor for a type that derives from it: a borrowed reference, or NULL, with
+ * an exception only where a lookup failed. */
+static PyObject *dlpackgen_torch_tensor(PyObject *type) {
+	PyObject *base = dlpackgen_torch_base(type), *next;
+	if (!base || dlpackgen_torch_is_known()) return base ? *dlpackgen_torch.tensor : NULL;
+	while ((next = (PyObject *)PyType_GetSlot((PyTypeObject *)type, Py_tp_base)) != base) type = next;
+	return type;
 }
 
 /* Whether a type runs code of its own in place of torch's, so that its objects may
  * have no memory, or other values than it: 1, 0, or -1 with an exception. */
 static int dlpackgen_torch_has_dispatch(PyObject *type) {
-	PyObject *own = PyObject_GetAttrString(type, "__torch_dispatch__");
-	PyObject *tensor = own ? dlpackgen_torch_get("Tensor") : NULL;
-	PyObject *disabled = tensor ? PyObject_GetAttrString(tensor, "__torch_dispatch__") : NULL;
+	PyObject *tensor = dlpackgen_torch_tensor(type);
+	PyObject *own = tensor ? PyObject_GetAttrString(type, "__torch_dispatch__") : NULL;
+	PyObject *disabled = own ? PyObject_GetAttrString(tensor, "__torch_dispatch__") : NULL;
 	const int has = disabled ? own != disabled : -1;
 	Py_XDECREF(disabled);
-	Py_XDECREF(tensor);
 	Py_XDECREF(own);
-	return has;
+	return tensor || PyErr_Occurred() ? has : 0;
 }
 
 static int dlpackgen_torch_refuse_dispatch(PyObject *type) {
@@ -97,10 +96,16 @@ static int dlpackgen_torch_refuse_bits(PyObject *object) {
 	return bit > 0 ? dlpackgen_refuse(DLPACKGEN_TORCH_CONJUGATED) : bit;
 }
 
-static int dlpackgen_torch_grad_is_on(void) {
-	PyObject *function = dlpackgen_torch_get("is_grad_enabled");
-	const int is_on = function ? dlpackgen_torch_truth(PyObject_CallNoArgs(function)) : -1;
-	Py_XDECREF(function);
+/* Where torch's own module is not to be had, grad mode counts as on. */
+static int dlpackgen_torch_grad_is_on(PyObject *object) {
+	PyObject *base, *module;
+	int is_on = 1;
+	if (dlpackgen_torch_is_known()) return dlpackgen_torch.call.grad_mode();
+	base = dlpackgen_torch_base((PyObject *)Py_TYPE(object));
+	module = base ? dlpackgen_torch_module(base) : NULL;
+	if (module) is_on = dlpackgen_torch_ask(module, "is_grad_enabled");
+	else if (PyErr_Occurred()) is_on = -1;
+	Py_XDECREF(module);
 	return is_on;
 }
 
@@ -110,7 +115,7 @@ static int dlpackgen_torch_refuse_grad(PyObject *object) {
 	required = dlpackgen_torch_attribute(object, "requires_grad");
 	if (required <= 0) return required;
 	if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_ALWAYS) return dlpackgen_refuse(DLPACKGEN_TORCH_GRAD);
-	required = dlpackgen_torch_grad_is_on();
+	required = dlpackgen_torch_grad_is_on(object);
 	return required > 0 ? dlpackgen_refuse(DLPACKGEN_TORCH_GRAD_ON) : required;
 }
 

@@ -5,11 +5,16 @@
  *
  * No torch promises these places, so tensors that are made for it prove them, once in a
  * process: each word must be the only one that holds what torch says in Python of every
- * one of them. What is not proven is asked of the shim. Words are compared and counted
- * with; the only one that is followed is that of the storage, which torch gave as an
- * address. A TensorImpl ends with its sizes and strides, the offset, the number of
- * elements, flags and the keys since before torch 2.5 (c10/core/TensorImpl.h, the checks
- * of its size), so where the shim says that the strides lie bounds what is looked at.
+ * one of them. What is not proven is asked of the shim, and all of it in a torch that is
+ * newer than those that were tested. Words are compared and counted with; the only one that
+ * is followed is that of the storage, which torch gave as an address. A TensorImpl ends
+ * with its sizes and strides, the offset, the number of elements, flags and the keys since
+ * before torch 2.5 (c10/core/TensorImpl.h, the checks of its size), so where the shim says
+ * that the strides lie bounds what is looked at.
+ *
+ * The proof calls torch in Python, with all modes off that would answer in torch's place,
+ * and before a call reads its first argument: what it runs can change nothing that was
+ * checked.
  */
 #ifndef DLPACKGEN_PYTHON_ADOPT_TORCH_WORDS_H_
 #define DLPACKGEN_PYTHON_ADOPT_TORCH_WORDS_H_
@@ -18,21 +23,13 @@
 #include <dlpackgen_python/adopt_torch_subclass.h>
 #include <dlpackgen_python/errors.h>
 
-/* Counted from 0, the word of the TensorImpl, or of the storage, that no word is found in. */
-static struct {
-	uint32_t keys, storage, offset; /* of the TensorImpl */
-	uint32_t bytes;			/* of the storage */
-	uint64_t usual;			/* the keys that tensors for inference lack */
-	uint64_t plain;			/* the other keys of dense tensors on the CPU; 0 while nothing is proven */
-} dlpackgen_torch_words;
-
 /* Gives a TensorImpl of a tensor with dense memory of the host and without negated or
  * conjugated values, whose words are where they were proven to be; NULL for others. */
 DLPACKGEN_FAST const uint64_t *dlpackgen_torch_plain(const void *handle) {
-	const uint64_t plain = DLPACKGEN_LOAD(&dlpackgen_torch_words.plain);
+	const struct dlpackgen_torch_words *words = &dlpackgen_torch.words;
 	const uint64_t *impl = *(const uint64_t *const *)handle;
-	/* While nothing is proven that word is the first, a pointer, which is not 0. */
-	return (impl[dlpackgen_torch_words.keys] & ~dlpackgen_torch_words.usual) == plain ? impl : NULL;
+	/* Where nothing is proven that word is the first, a pointer, which is not 0. */
+	return (impl[words->keys] & ~words->usual) == words->plain ? impl : NULL;
 }
 
 /* The proof */
@@ -90,7 +87,7 @@ static uint32_t dlpackgen_torch_find_keys(const struct dlpackgen_torch_seen *see
 
 /* Finds all words, or leaves all as they are. The address of a storage is only followed
  * where every TensorImpl has it. */
-static void dlpackgen_torch_find_words(const struct dlpackgen_torch_seen *seen) {
+static void dlpackgen_torch_find_words(const struct dlpackgen_torch_seen *seen, struct dlpackgen_torch_words *words) {
 	const uint64_t *storages[DLPACKGEN_TORCH_PLAIN];
 	const uint32_t end = seen->end, keys = dlpackgen_torch_find_keys(seen);
 	const uint32_t offset = dlpackgen_torch_only(seen->plain, seen->offset, end, end + DLPACKGEN_TORCH_TAIL);
@@ -100,13 +97,12 @@ static void dlpackgen_torch_find_words(const struct dlpackgen_torch_seen *seen) 
 	for (int i = 0; i < DLPACKGEN_TORCH_PLAIN; i++) memcpy(&storages[i], &seen->plain[i][storage], sizeof *storages);
 	bytes = dlpackgen_torch_only(storages, seen->bytes, 1, DLPACKGEN_TORCH_STORAGE);
 	if (!bytes) return;
-	dlpackgen_torch_words.keys = keys;
-	dlpackgen_torch_words.storage = storage;
-	dlpackgen_torch_words.offset = offset;
-	dlpackgen_torch_words.bytes = bytes;
-	dlpackgen_torch_words.usual = seen->plain[0][keys] ^ seen->inference[keys];
-	/* Last, for threads that read meanwhile. */
-	DLPACKGEN_STORE(&dlpackgen_torch_words.plain, seen->plain[0][keys] & ~dlpackgen_torch_words.usual);
+	words->keys = keys;
+	words->storage = storage;
+	words->offset = offset;
+	words->bytes = bytes;
+	words->usual = seen->plain[0][keys] ^ seen->inference[keys];
+	words->plain = seen->plain[0][keys] & ~words->usual;
 }
 
 /* The tensors for it. What fails gives NULL or -1, with an exception or without one. */
@@ -146,32 +142,41 @@ static int dlpackgen_torch_number(PyObject *scope, const char *expression, uint6
 	return PyErr_Occurred() ? -1 : 0;
 }
 
-/* Gives the at::Tensor in what is exactly a torch.Tensor, or NULL. */
-static void *dlpackgen_torch_handle_of(PyObject *tensor) {
-	PyObject *type = dlpackgen_torch_get("Tensor");
-	void *handle = (PyObject *)Py_TYPE(tensor) == type ? dlpackgen_torch_handle(tensor) : NULL;
-	Py_XDECREF(type);
-	return handle;
+/* What a step of the proof works on. */
+struct dlpackgen_torch_proof {
+	struct dlpackgen_torch_known *found;
+	PyObject *scope; /* has torch, and keeps the tensors */
+	struct dlpackgen_torch_seen seen;
+};
+
+/* Gives the TensorImpl of what is exactly a torch.Tensor, where the object has the address
+ * that torch says of it; NULL with or without an exception. */
+static const uint64_t *dlpackgen_torch_impl_of(const struct dlpackgen_torch_proof *proof, PyObject *tensor) {
+	uint64_t address = 0;
+	void *handle;
+	if ((PyObject *)Py_TYPE(tensor) != *proof->found->tensor) return NULL;
+	if (dlpackgen_torch_number(proof->scope, "x._cdata", &address)) return NULL;
+	handle = dlpackgen_torch_handle_in(proof->found, tensor);
+	return handle && *(uint64_t *)handle == address ? *(const uint64_t **)handle : NULL;
 }
 
 /* Makes a tensor, which the scope keeps, as x and by its expression. */
-static int dlpackgen_torch_see(PyObject *scope, const char *expression, const uint64_t **impl) {
-	PyObject *tensor = dlpackgen_torch_eval(scope, expression);
-	void *handle = tensor ? dlpackgen_torch_handle_of(tensor) : NULL;
-	const int failed =
-		!handle || PyDict_SetItemString(scope, expression, tensor) || PyDict_SetItemString(scope, "x", tensor);
-	if (!failed) *impl = *(const uint64_t **)handle;
+static int dlpackgen_torch_see(struct dlpackgen_torch_proof *proof, const char *expression, const uint64_t **impl) {
+	PyObject *scope = proof->scope, *tensor = dlpackgen_torch_eval(scope, expression);
+	const int kept =
+		tensor && !PyDict_SetItemString(scope, expression, tensor) && !PyDict_SetItemString(scope, "x", tensor);
+	*impl = kept ? dlpackgen_torch_impl_of(proof, tensor) : NULL;
 	Py_XDECREF(tensor);
-	return failed ? -1 : 0;
+	return *impl ? 0 : -1;
 }
 
 /* Finds sizes and strides inside of a TensorImpl that has as many as have room there. */
-static int dlpackgen_torch_see_sizes(const uint64_t *impl, struct dlpackgen_torch_seen *seen) {
+static int dlpackgen_torch_see_sizes(const struct dlpackgen_torch_functions *call, const uint64_t *impl,
+				     struct dlpackgen_torch_seen *seen) {
 	void *handle = &impl;
 	int64_t *sizes = NULL, *strides = NULL;
 	ptrdiff_t bytes;
-	if (dlpackgen_torch.call.get_sizes(handle, &sizes) != 0 || dlpackgen_torch.call.get_strides(handle, &strides) != 0)
-		return -1;
+	if (call->get_sizes(handle, &sizes) != 0 || call->get_strides(handle, &strides) != 0) return -1;
 	bytes = (const char *)sizes - (const char *)impl;
 	if (bytes < 16 || bytes > 128 || bytes % 8 != 0 || strides != sizes + DLPACKGEN_TORCH_INLINE) return -1;
 	seen->sizes = (uint32_t)bytes / 8;
@@ -179,30 +184,51 @@ static int dlpackgen_torch_see_sizes(const uint64_t *impl, struct dlpackgen_torc
 	return 0;
 }
 
-static int dlpackgen_torch_see_ordinary(PyObject *scope, struct dlpackgen_torch_seen *seen) {
+/* The steps */
+
+/* Proves where the object has its at::Tensor. */
+static int dlpackgen_torch_see_handle(struct dlpackgen_torch_proof *proof) {
+	const uint64_t *impl;
+	return dlpackgen_torch_see(proof, DLPACKGEN_TORCH_EMPTY("(2,)", "float32") ")", &impl);
+}
+
+static int dlpackgen_torch_see_ordinary(struct dlpackgen_torch_proof *proof) {
 	const int last = DLPACKGEN_TORCH_PLAIN - 1;
+	struct dlpackgen_torch_seen *seen = &proof->seen;
+	PyObject *scope = proof->scope;
 	for (int i = 0; i < DLPACKGEN_TORCH_OTHERS; i++)
-		if (dlpackgen_torch_see(scope, dlpackgen_torch_other_ones[i], &seen->others[i])) return -1;
+		if (dlpackgen_torch_see(proof, dlpackgen_torch_other_ones[i], &seen->others[i])) return -1;
 	for (int i = 0; i < DLPACKGEN_TORCH_PLAIN; i++)
-		if (dlpackgen_torch_see(scope, dlpackgen_torch_plain_ones[i], &seen->plain[i]) ||
+		if (dlpackgen_torch_see(proof, dlpackgen_torch_plain_ones[i], &seen->plain[i]) ||
 		    dlpackgen_torch_number(scope, "x.untyped_storage()._cdata", &seen->storage[i]) ||
 		    dlpackgen_torch_number(scope, "x.untyped_storage().nbytes()", &seen->bytes[i]) ||
 		    dlpackgen_torch_number(scope, "x.storage_offset()", &seen->offset[i]))
 			return -1;
 	if (dlpackgen_torch_number(scope, "x.untyped_storage().resize_(13).nbytes()", &seen->bytes[last])) return -1;
-	return dlpackgen_torch_see_sizes(seen->plain[0], seen);
+	return dlpackgen_torch_see_sizes(&proof->found->call, seen->plain[0], seen);
 }
 
-static int dlpackgen_torch_see_inference(PyObject *scope, struct dlpackgen_torch_seen *seen) {
-	return dlpackgen_torch_see(scope, DLPACKGEN_TORCH_EMPTY("(4,)", "float32") ")", &seen->inference);
+static int dlpackgen_torch_see_inference(struct dlpackgen_torch_proof *proof) {
+	return dlpackgen_torch_see(proof, DLPACKGEN_TORCH_EMPTY("(4,)", "float32") ")", &proof->seen.inference);
 }
 
-/* Takes a step in a mode that an expression gives. */
-static int dlpackgen_torch_within(PyObject *scope, const char *expression, struct dlpackgen_torch_seen *seen,
-				  int (*step)(PyObject *scope, struct dlpackgen_torch_seen *seen)) {
-	PyObject *mode = dlpackgen_torch_eval(scope, expression), *left;
+/* What is entered around each step: without modes that Python code answers in. */
+static const char *const dlpackgen_torch_no_modes[] = {
+	"torch._C.DisableTorchFunction()",
+	"torch._C._DisableTorchDispatch()",
+	"torch._C._DisableFuncTorch()",
+	NULL,
+};
+
+typedef int (*dlpackgen_torch_step)(struct dlpackgen_torch_proof *proof);
+
+/* Takes a step in modes, the last of which says whether tensors are made for inference. */
+static int dlpackgen_torch_within(struct dlpackgen_torch_proof *proof, const char *const *modes, const char *last,
+				  dlpackgen_torch_step step) {
+	PyObject *mode = dlpackgen_torch_eval(proof->scope, *modes ? *modes : last), *left;
 	PyObject *entered = mode ? PyObject_CallMethod(mode, "__enter__", NULL) : NULL;
-	int failed = !entered || step(scope, seen);
+	int failed = !entered;
+	if (entered) failed = *modes ? dlpackgen_torch_within(proof, modes + 1, last, step) : step(proof);
 	struct dlpackgen_pending pending = dlpackgen_suspend();
 	left = entered ? PyObject_CallMethod(mode, "__exit__", "OOO", Py_None, Py_None, Py_None) : NULL;
 	failed |= !left;
@@ -213,21 +239,49 @@ static int dlpackgen_torch_within(PyObject *scope, const char *expression, struc
 	return failed ? -1 : 0;
 }
 
-/* Makes the tensors and looks at their words: 0, or -1 with an exception where the call
- * must fail. In modes that make other tensors, or none, nothing is proven. */
-static int dlpackgen_torch_prove_words(void) {
-	struct dlpackgen_torch_seen seen;
-	PyObject *torch = PyImport_ImportModule("torch");
-	PyObject *scope = torch ? Py_BuildValue("{sO}", "torch", torch) : NULL;
-	if (scope && !dlpackgen_torch_within(scope, "torch.inference_mode(False)", &seen, dlpackgen_torch_see_ordinary) &&
-	    !dlpackgen_torch_within(scope, "torch.inference_mode(True)", &seen, dlpackgen_torch_see_inference))
-		dlpackgen_torch_find_words(&seen);
-	Py_XDECREF(scope);
-	Py_XDECREF(torch);
-	if (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_MemoryError) || !PyErr_ExceptionMatches(PyExc_Exception))
-		return PyErr_Occurred() ? -1 : 0;
+static int dlpackgen_torch_outside(struct dlpackgen_torch_proof *proof, const char *last, dlpackgen_torch_step step) {
+	return dlpackgen_torch_within(proof, dlpackgen_torch_no_modes, last, step);
+}
+
+/* Forgets that a proof failed: 0, or -1 with an exception where the call must fail. */
+static int dlpackgen_torch_unproven(void) {
+	if (!PyErr_Occurred()) return 0;
+	if (PyErr_ExceptionMatches(PyExc_MemoryError) || !PyErr_ExceptionMatches(PyExc_Exception)) return -1;
 	PyErr_Clear();
 	return 0;
+}
+
+/* Looks at tensors of the module torch: 1, 0 where the handle is not proven, or -1 with an
+ * exception where the call must fail. */
+static int dlpackgen_torch_prove_in(PyObject *torch, struct dlpackgen_torch_known *found) {
+	static const char ordinary[] = "torch.inference_mode(False)", inference[] = "torch.inference_mode(True)";
+	struct dlpackgen_torch_proof proof;
+	int proven;
+	memset(&proof, 0, sizeof proof);
+	proof.found = found;
+	proof.scope = Py_BuildValue("{sO}", "torch", torch);
+	proven = proof.scope && !dlpackgen_torch_outside(&proof, ordinary, dlpackgen_torch_see_handle);
+	if (proven && sizeof(void *) == sizeof(uint64_t) && dlpackgen_torch_is_tested(&found->call) &&
+	    !dlpackgen_torch_outside(&proof, ordinary, dlpackgen_torch_see_ordinary) &&
+	    !dlpackgen_torch_outside(&proof, inference, dlpackgen_torch_see_inference))
+		dlpackgen_torch_find_words(&proof.seen, &found->words);
+	Py_XDECREF(proof.scope);
+	return dlpackgen_torch_unproven() ? -1 : proven;
+}
+
+/* Proves where the words of torch's objects lie by the package torch whose module in C is
+ * the real one; as above. */
+static int dlpackgen_torch_prove(PyObject *base, struct dlpackgen_torch_known *found) {
+	PyObject *real = dlpackgen_torch_module(base);
+	PyObject *name = real ? PyUnicode_FromString("torch") : NULL;
+	PyObject *torch = name ? PyImport_GetModule(name) : NULL;
+	PyObject *own = torch ? PyObject_GetAttrString(torch, "_C") : NULL;
+	const int proven = own && own == real ? dlpackgen_torch_prove_in(torch, found) : 0;
+	Py_XDECREF(own);
+	Py_XDECREF(torch);
+	Py_XDECREF(name);
+	Py_XDECREF(real);
+	return proven < 0 || dlpackgen_torch_unproven() ? -1 : proven;
 }
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_TORCH_WORDS_H_ */

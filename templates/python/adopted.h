@@ -21,21 +21,34 @@
 /** The numbers of the scratch memory that borrow() may write to. */
 #define DLPACKGEN_SCRATCH (2 * DLPACKGEN_MAX_NDIM)
 
+/** What recognize() returns. */
+enum { DLPACKGEN_TYPE_OTHER = 0, DLPACKGEN_TYPE_DERIVED = 1, DLPACKGEN_TYPE_EXACT = 2 };
+
 /** One row: a type, and how its objects are read. */
 struct dlpackgen_adopted {
 	/**
 	 * Where the type is found, "numpy" and "ndarray". The module is looked for in
 	 * sys.modules and never imported. Only objects of exactly this type are
-	 * borrowed from, so a library with two types has two rows.
+	 * borrowed from.
 	 */
 	const char *module, *type;
+
+	/**
+	 * Compares a type with this one: DLPACKGEN_TYPE_EXACT, DLPACKGEN_TYPE_DERIVED or
+	 * DLPACKGEN_TYPE_OTHER, or -1 with an exception. Required where borrow() follows
+	 * pointers in the object: it must not rely on names that Python code can change.
+	 * NULL: the type is the one found under the names above.
+	 */
+	int (*recognize)(PyObject *type);
 
 	/**
 	 * Looks at the type once, before the first borrow in a module: 1 to adopt it,
 	 * 0 to leave its objects to the other routes, -1 with an exception, for which
 	 * the call fails and the next one asks again. Several modules of one process
-	 * may ask, each in its own copy of this code. NULL: the type is never adopted,
-	 * and the row is there for refuse() alone.
+	 * may ask, each in its own copy of this code. It may run any code: it is called
+	 * before a call reads its first argument. NULL, or with the environment variable
+	 * DLPACKGEN_NO_NATIVE_READERS set: the type is never adopted, and the row is there
+	 * for refuse() alone.
 	 */
 	int (*open)(PyObject *type);
 
@@ -44,7 +57,9 @@ struct dlpackgen_adopted {
 	 * -1 with an exception, or 1 to leave this one object to the other routes (the
 	 * type's exchange table, or __dlpack__), which do not ask refuse() then. shape
 	 * and strides may point into the object or to scratch, which has
-	 * DLPACKGEN_SCRATCH numbers; strides is NULL only with ndim 0. data may be NULL
+	 * DLPACKGEN_SCRATCH numbers; where the library changes them without the GIL, they
+	 * must be in scratch, copied before they are checked. strides is NULL only with
+	 * ndim 0. data may be NULL
 	 * where there are no elements; the caller refuses what has elements and no data,
 	 * and checks everything that its parameter says, so nothing of that needs to be
 	 * looked at here. *flags is 0 before, and gets DLPack's flags. With want_write,
@@ -86,8 +101,9 @@ struct dlpackgen_adopted {
 	/**
 	 * Asks about an object that the type's exchange table has described what such
 	 * a table does not look at, where a module has registered the table although
-	 * this one is adopted: 0, or -1 with an exception. May be NULL, and then the
-	 * object is asked by its methods.
+	 * this one is adopted: 0, or -1 with an exception. The tensor is validated and has
+	 * strides. Runs no code of Python. May be NULL, and then the object is asked by its
+	 * methods.
 	 */
 	int (*guard)(PyObject *object, const DLTensor *tensor);
 };

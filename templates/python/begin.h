@@ -3,7 +3,7 @@
 #ifndef DLPACKGEN_PYTHON_BEGIN_H_
 #define DLPACKGEN_PYTHON_BEGIN_H_
 
-#include <dlpackgen_python/call.h>
+#include <dlpackgen_python/described.h>
 
 /* What is known of the type of an argument, put down for those behind it, since a route
  * may not last. */
@@ -12,7 +12,8 @@ struct dlpackgen_means {
 	const struct dlpackgen_adopted *adopted;
 	const DLPackExchangeAPI *api;
 	int (*guard)(PyObject *object, const DLTensor *tensor);
-	int (*read)(void *object, int want_write, DLTensor *out); /* reads most of torch's at once; or NULL */
+	int (*plain)(PyObject *object);
+	int (*read)(void *object, int want_write, DLTensor *out, int64_t *scratch); /* reads most of torch's at once */
 };
 
 /* Puts down how the objects of a type are read. */
@@ -21,6 +22,7 @@ DLPACKGEN_FAST void dlpackgen_note(struct dlpackgen_means *means, const struct d
 	means->adopted = route->adopted;
 	means->api = route->api;
 	means->guard = route->guard;
+	means->plain = route->plain;
 	means->read = means->adopted && means->adopted->borrow == dlpackgen_torch_borrow ? dlpackgen_torch.read : NULL;
 }
 
@@ -29,12 +31,14 @@ DLPACKGEN_FAST void dlpackgen_note(struct dlpackgen_means *means, const struct d
 DLPACKGEN_SLOW static int dlpackgen_begin_fully(
     struct dlpackgen_call *call, int i, const struct dlpackgen_means *means, int left) {
 	struct dlpackgen_argument *a = &call->arguments[i];
-	const int copy = call->function->unlocks;
+	const int copy = DLPACKGEN_COPIES_ALL(call->function);
 	a->adopted = means->adopted;
 	a->api = means->api;
+	a->guard = means->guard;
 	if (left) return left < 0 && a->adopted ? dlpackgen_unreadable(call, i) : left;
 	dlpackgen_unbind(call, i);
-	if (dlpackgen_admit(a, dlpackgen_scratch_of(call, i), copy)) return dlpackgen_about(call->function, i);
+	if (!a->adopted && dlpackgen_admit_by_table(call, i)) return -1;
+	if (a->adopted && dlpackgen_admit(a, dlpackgen_scratch_of(call, i), copy)) return dlpackgen_about(call->function, i);
 	if (dlpackgen_check(call, i, &call->function->parameters[i], a)) return -1;
 	call->elsewhere |= a->tensor.device.device_type != kDLCPU;
 	return 0;
@@ -65,15 +69,20 @@ static int dlpackgen_begin_other(struct dlpackgen_call *call, int i, PyObject *o
 	return dlpackgen_read_scalar(call, i);
 }
 
-/* Tells whether there are shape and strides, which adopted tables always give. */
-DLPACKGEN_FAST int dlpackgen_is_filled(const struct dlpackgen_argument *a, const struct dlpackgen_means *means) {
-	return means->adopted || (a->tensor.shape && a->tensor.strides);
+/* Makes sure that there are shape and strides that no other thread changes, which adopted
+ * tables give by themselves, and asks what a table does not look at, of what the call goes
+ * on with: 1, 0 where there are none yet, or -1 with an exception. */
+DLPACKGEN_FAST int dlpackgen_is_steady(
+    struct dlpackgen_argument *a, int copies_all, const struct dlpackgen_means *means, int64_t *scratch) {
+	if (!copies_all && means->adopted) return 1;
+	if (!dlpackgen_copies(&a->tensor, scratch)) return 0;
+	return means->guard && DLPACKGEN_RARE(means->guard(a->object, &a->tensor)) ? -1 : 1;
 }
 
-/* Reads most of torch's tensors, of as many dimensions as are served. */
+/* Reads most of torch's tensors. */
 DLPACKGEN_FAST int dlpackgen_reads_at_once(
-    struct dlpackgen_argument *a, int want_write, const struct dlpackgen_means *means) {
-	return means->read && means->read(a->object, want_write, &a->tensor) == 0 && a->tensor.ndim <= DLPACKGEN_MAX_NDIM;
+    struct dlpackgen_argument *a, int want_write, const struct dlpackgen_means *means, int64_t *scratch) {
+	return means->read && means->read(a->object, want_write, &a->tensor, scratch) == 0;
 }
 
 /* Reads a tensor by what runs no code: 0, -1 with an exception, or 1 where it is left to
@@ -81,16 +90,16 @@ DLPACKGEN_FAST int dlpackgen_reads_at_once(
 DLPACKGEN_FAST int dlpackgen_begin_reading(struct dlpackgen_call *call, int i, struct dlpackgen_argument *a,
     int want_write, const struct dlpackgen_means *means, int64_t *scratch) {
 	a->flags = 0;
-	if (dlpackgen_reads_at_once(a, want_write, means)) return 0;
+	if (dlpackgen_reads_at_once(a, want_write, means, scratch)) return 0;
 	if (means->adopted) return means->adopted->borrow(a->object, want_write, &a->tensor, scratch, &a->flags);
-	return dlpackgen_fetch_by_table(call, i, a, want_write, means->api, means->guard);
+	return dlpackgen_fetch_by_table(call, i, a, want_write, means->api, means->plain);
 }
 
 /* The way of most calls: one argument after the other. */
-DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *const *given, int unlocks) {
+DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *const *given, int copies_all) {
 	const struct dlpackgen_function *const function = call->function;
 	const struct dlpackgen_parameter *p = function->parameters;
-	struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL};
+	struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
 	struct dlpackgen_argument *a = call->arguments;
 	int64_t *scratch = call->scratch;
 	const int count = function->count;
@@ -103,8 +112,9 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *
 			continue;
 		}
 		left = dlpackgen_begin_reading(call, i, a, p->writes, &means, scratch);
-		int fits = !left && (unlocks ? dlpackgen_copies(&a->tensor, scratch) : dlpackgen_is_filled(a, &means));
-		if (fits) fits = dlpackgen_fits(call, i, p, a);
+		const int steady = left ? 0 : dlpackgen_is_steady(a, copies_all, &means, scratch);
+		const int fits = steady > 0 && dlpackgen_fits(call, i, p, a);
+		if (DLPACKGEN_RARE(steady < 0)) left = dlpackgen_unreadable(call, i);
 		if (DLPACKGEN_RARE(!fits)) {
 			left = dlpackgen_begin_fully(call, i, &means, left);
 			if (left) break;
@@ -119,8 +129,9 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *
 DLPACKGEN_SLOW static int dlpackgen_begin_named(
     struct dlpackgen_call *call, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
 	PyObject *given[DLPACKGEN_MAX_PARAMETERS];
+	if (dlpackgen_check_description(call->site, call->function)) return -1;
 	if (dlpackgen_arrange(call, arguments, count, keywords, given)) return -1;
-	return dlpackgen_begin_given(call, given, call->function->unlocks);
+	return dlpackgen_begin_given(call, given, DLPACKGEN_COPIES_ALL(call->function));
 }
 
 DLPACKGEN_PYTHON_API void dlpackgen_end(struct dlpackgen_call *call) {
@@ -147,10 +158,9 @@ DLPACKGEN_PYTHON_API int dlpackgen_begin(struct dlpackgen_call *call, PyObject *
     const struct dlpackgen_function *function, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
 	int failed;
 	dlpackgen_start(call, module, function);
-	if (DLPACKGEN_RARE(keywords != NULL || count != function->count))
+	if (DLPACKGEN_RARE(keywords != NULL || count != function->count || !dlpackgen_is_checked(call, function)))
 		failed = dlpackgen_begin_named(call, arguments, count, keywords);
-	else if (function->unlocks) failed = dlpackgen_begin_given(call, arguments, 1);
-	else failed = dlpackgen_begin_given(call, arguments, 0);
+	else failed = dlpackgen_begin_given(call, arguments, DLPACKGEN_COPIES_ALL(function));
 	if (DLPACKGEN_RARE(failed)) dlpackgen_end(call);
 	return failed;
 }

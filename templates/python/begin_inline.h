@@ -23,37 +23,36 @@ DLPACKGEN_SLOW static int dlpackgen_begin_again(struct dlpackgen_call *call, PyO
 DLPACKGEN_FAST int dlpackgen_borrow_at_once(
     struct dlpackgen_argument *a, int want_write, const struct dlpackgen_means *means, int64_t *scratch) {
 	a->flags = 0;
-	if (dlpackgen_reads_at_once(a, want_write, means)) return 1;
+	if (dlpackgen_reads_at_once(a, want_write, means, scratch)) return 1;
 	if (means->adopted) return means->adopted->borrow(a->object, want_write, &a->tensor, scratch, &a->flags) == 0;
-	if (!means->api->dltensor_from_py_object_no_sync) return 0;
-	if (means->api->dltensor_from_py_object_no_sync(a->object, &a->tensor)) return 0;
-	return a->tensor.shape && a->tensor.strides && (!means->guard || means->guard(a->object, &a->tensor) == 0);
+	if (!means->api->dltensor_from_py_object_no_sync || (means->plain && !means->plain(a->object))) return 0;
+	return means->api->dltensor_from_py_object_no_sync(a->object, &a->tensor) == 0;
 }
 
 /* Reads an argument, and tells whether it is what its parameter demands. */
 DLPACKGEN_FAST int dlpackgen_fits_at_once(struct dlpackgen_call *call, int i, const struct dlpackgen_parameter *p,
-    int unlocks, PyObject *object, struct dlpackgen_means *means) {
+    int copies_all, PyObject *object, struct dlpackgen_means *means) {
 	struct dlpackgen_argument *const a = &call->arguments[i];
 	int64_t *const scratch = call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
 	a->object = object;
 	if (p->kind != dlpackgen_tensor) return dlpackgen_begin_other(call, i, object) == 0;
 	if (!dlpackgen_find_means(call->state, object, means)) return 0;
 	if (!dlpackgen_borrow_at_once(a, p->writes, means, scratch)) return 0;
-	if (unlocks && !dlpackgen_copies(&a->tensor, scratch)) return 0;
-	return dlpackgen_fits(call, i, p, a);
+	return dlpackgen_is_steady(a, copies_all, means, scratch) > 0 && dlpackgen_fits(call, i, p, a);
 }
 
 DLPACKGEN_FAST int dlpackgen_begin_inline(struct dlpackgen_call *call, PyObject *module,
     const struct dlpackgen_function *function, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
-	struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL};
-	if (DLPACKGEN_RARE(keywords != NULL || count != function->count))
+	struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
+	const int copies_all = DLPACKGEN_COPIES_ALL(function);
+	if (DLPACKGEN_RARE(keywords != NULL || count != function->count || !dlpackgen_is_checked(call, function)))
 		return dlpackgen_begin(call, module, function, arguments, count, keywords);
 	dlpackgen_start(call, module, function);
 	memset(call->symbols, 0, sizeof call->symbols); /* or compilers warn, which do not see that bound is asked first */
 	DLPACKGEN_UNROLLED
 	for (int i = 0; i < function->count; i++) {
 		const struct dlpackgen_parameter *const p = &function->parameters[i];
-		if (DLPACKGEN_RARE(!dlpackgen_fits_at_once(call, i, p, function->unlocks, arguments[i], &means)))
+		if (DLPACKGEN_RARE(!dlpackgen_fits_at_once(call, i, p, copies_all, arguments[i], &means)))
 			return dlpackgen_begin_again(call, module, function, arguments);
 	}
 	return 0;

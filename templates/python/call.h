@@ -8,7 +8,7 @@ static void dlpackgen_give_back(struct dlpackgen_call *call, int i) {
 	const uint64_t bit = UINT64_C(1) << i;
 	if (!(call->owns & bit)) return;
 	call->owns &= ~bit;
-	dlpackgen_delete_quietly(call->arguments[i].versioned, call->arguments[i].legacy);
+	dlpackgen_delete_here(call->arguments[i].versioned, call->arguments[i].legacy);
 }
 
 static int64_t *dlpackgen_scratch_of(const struct dlpackgen_call *call, int i) {
@@ -34,47 +34,59 @@ static int dlpackgen_fetch_adopted(struct dlpackgen_call *call, int i, int copy)
 	return dlpackgen_admit(a, scratch, copy) ? dlpackgen_about(call->function, i) : 0;
 }
 
-/* Copies the shape and strides of what was lent, before they are checked; 0 where that is
- * left to the full checks. */
+/* Whether shape and strides of all tensors are copied: other threads may change those of
+ * any library where the function releases the GIL, or where there is none. */
+#if defined(Py_GIL_DISABLED)
+#define DLPACKGEN_COPIES_ALL(function) ((void)(function), 1)
+#else
+#define DLPACKGEN_COPIES_ALL(function) ((function)->unlocks)
+#endif
+
+/* Copies the shape and strides of what was lent, before they are checked, unless that was
+ * done; 0 where it is left to the full checks. */
 DLPACKGEN_FAST int dlpackgen_copies(DLTensor *tensor, int64_t *scratch) {
+	if (tensor->shape == scratch && tensor->strides == scratch + DLPACKGEN_MAX_NDIM) return 1;
 	if ((uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || !tensor->shape || !tensor->strides) return 0;
-	for (int32_t d = 0; d < tensor->ndim; d++) {
-		scratch[d] = tensor->shape[d];
-		scratch[DLPACKGEN_MAX_NDIM + d] = tensor->strides[d];
-	}
-	tensor->shape = scratch;
-	tensor->strides = scratch + DLPACKGEN_MAX_NDIM;
+	dlpackgen_copy_numbers(tensor, scratch);
 	return 1;
 }
 
-/* Reads a tensor by the exchange table that its type is trusted with, whose shapes and
- * strides are the tensor's own; what it gave is not validated. */
+/* Reads a tensor by the exchange table that its type is trusted with: 0, -1 with an
+ * exception, or 1 where it must be asked by its methods. What it gave is not validated;
+ * its shape and strides are the tensor's own, which threads of that library may change
+ * while this one keeps the GIL, so they must be copied. */
 DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call *call, int i, struct dlpackgen_argument *a,
-    int want_write, const DLPackExchangeAPI *api, int (*guard)(PyObject *object, const DLTensor *tensor)) {
+    int want_write, const DLPackExchangeAPI *api, int (*plain)(PyObject *object)) {
+	if (plain && DLPACKGEN_RARE(!plain(a->object))) return 1;
 	const int owned = dlpackgen_read_table(a, api, 1, a->object, want_write);
 	if (DLPACKGEN_RARE(owned < 0)) return dlpackgen_about(call->function, i);
 	if (owned) call->owns |= UINT64_C(1) << i;
-	if (guard && DLPACKGEN_RARE(guard(a->object, &a->tensor))) return dlpackgen_unreadable(call, i);
 	return 0;
+}
+
+/* Validates what a table gave, and asks what the table does not look at. */
+static int dlpackgen_admit_by_table(struct dlpackgen_call *call, int i) {
+	struct dlpackgen_argument *a = &call->arguments[i];
+	if (dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1)) return dlpackgen_about(call->function, i);
+	return a->guard && a->guard(a->object, &a->tensor) ? dlpackgen_unreadable(call, i) : 0;
 }
 
 /* Reads a tensor that runs no code of Python for that. What an earlier look at it has
  * taken for good is given back. */
 static int dlpackgen_fetch(struct dlpackgen_call *call, int i, int copy) {
 	struct dlpackgen_argument *a = &call->arguments[i];
-	const struct dlpackgen_parameter *p = &call->function->parameters[i];
-	int64_t *const scratch = dlpackgen_scratch_of(call, i);
 	dlpackgen_give_back(call, i);
 	if (a->adopted) return dlpackgen_fetch_adopted(call, i, copy);
-	if (dlpackgen_fetch_by_table(call, i, a, p->writes, a->api, a->guard)) return -1;
-	return dlpackgen_admit(a, scratch, copy) ? dlpackgen_about(call->function, i) : 0;
+	const int left = dlpackgen_fetch_by_table(call, i, a, call->function->parameters[i].writes, a->api, a->plain);
+	if (left) return left;
+	return dlpackgen_admit_by_table(call, i);
 }
 
 /* Reads a tensor by its __dlpack__. */
 static int dlpackgen_fetch_capsule(struct dlpackgen_call *call, int i) {
 	struct dlpackgen_argument *a = &call->arguments[i];
-	PyObject *stream = dlpackgen_stream_for(call, i);
-	if (!stream && PyErr_Occurred()) return -1;
+	PyObject *stream;
+	if (dlpackgen_stream_for(call, i, &stream)) return -1;
 	int failed = dlpackgen_read_capsule(call->state, a, a->object, stream);
 	Py_XDECREF(stream);
 	if (!failed) {
@@ -89,8 +101,8 @@ static int dlpackgen_fetch_capsule(struct dlpackgen_call *call, int i) {
  * left to the other routes. */
 static int dlpackgen_fetch_held(struct dlpackgen_call *call, int i) {
 	struct dlpackgen_argument *a = &call->arguments[i];
-	a->versioned = dlpackgen_take_adopted(a->adopted, a->object, call->function->parameters[i].writes);
-	if (!a->versioned) return PyErr_Occurred() ? dlpackgen_about(call->function, i) : 1;
+	const int left = dlpackgen_take_adopted(a->adopted, a->object, call->function->parameters[i].writes, &a->versioned);
+	if (left) return left < 0 ? dlpackgen_about(call->function, i) : 1;
 	a->legacy = NULL;
 	call->owns |= UINT64_C(1) << i;
 	a->tensor = a->versioned->dl_tensor;
@@ -120,15 +132,15 @@ static int dlpackgen_runs_after(const struct dlpackgen_call *call, int i) {
 
 /* Reads a tensor by a table that may do anything, and copies its shape and strides: what
  * it lends is good until its library is called again (DLPack 1.3, the comment on
- * DLPackDLTensorFromPyObjectNoSync). */
+ * DLPackDLTensorFromPyObjectNoSync). What was not plain is owned: nothing tells later that
+ * its table may be asked again. */
 static int dlpackgen_fetch_stranger(struct dlpackgen_call *call, int i) {
 	struct dlpackgen_argument *a = &call->arguments[i];
 	int owned = dlpackgen_read_table(a, a->api, 0, a->object, call->function->parameters[i].writes);
-	if (!owned && dlpackgen_runs_after(call, i)) owned = dlpackgen_read_owned(a, a->api, a->object);
+	if (!owned && (a->plain || dlpackgen_runs_after(call, i))) owned = dlpackgen_read_owned(a, a->api, a->object);
 	if (owned < 0) return dlpackgen_about(call->function, i);
 	if (owned) call->owns |= UINT64_C(1) << i;
-	if (a->guard && a->guard(a->object, &a->tensor)) return dlpackgen_unreadable(call, i);
-	return dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1) ? dlpackgen_about(call->function, i) : 0;
+	return dlpackgen_admit_by_table(call, i);
 }
 
 /* Looks at what runs no code of Python, so that its device is known; it is read anew when
@@ -137,6 +149,7 @@ static int dlpackgen_look(struct dlpackgen_call *call, int i) {
 	struct dlpackgen_argument *a = &call->arguments[i];
 	const int left = dlpackgen_fetch(call, i, 1);
 	if (left <= 0) return left;
+	a->trusted = a->trusted && a->adopted;
 	a->adopted = NULL;
 	a->yields = 1; /* since it must be asked by its methods */
 	return 0;
@@ -185,25 +198,27 @@ static int dlpackgen_sort_slowly(struct dlpackgen_call *call, int i, PyObject *o
 	a->waits = 0;
 	a->api = route->api;
 	a->guard = route->guard;
+	a->plain = route->plain;
 	a->asks = route->asks;
 	a->trusted = route->trusted;
 	a->yields = route->yields;
 	return 0;
 }
 
-/* The fault to be told, if any, and how many arguments before it may have one, too,
- * which comes first then. */
+/* The error to report, if one was found, and how many arguments before it may have one
+ * too, which comes first then. */
 struct dlpackgen_fault_found {
 	struct dlpackgen_pending pending;
-	int before, is_final;
+	int before, is_found, is_final;
 };
 
 /* Puts off the exception about an argument until those before it were looked at. One
  * that is not about an argument ends the call. */
 DLPACKGEN_SLOW static void dlpackgen_put_off(struct dlpackgen_fault_found *fault, int i) {
-	struct dlpackgen_pending newer = dlpackgen_suspend();
-	const int is_final = !newer.kind || !dlpackgen_kind_of(newer.kind);
+	struct dlpackgen_pending newer = dlpackgen_catch();
+	const int is_final = !dlpackgen_kind_of(newer.value);
 	struct dlpackgen_pending *less = fault->is_final || (i > fault->before && !is_final) ? &newer : &fault->pending;
+	fault->is_found = 1;
 	dlpackgen_drop_pending(less);
 	if (less == &newer) return;
 	fault->pending = newer;
@@ -214,8 +229,8 @@ DLPACKGEN_SLOW static void dlpackgen_put_off(struct dlpackgen_fault_found *fault
 /* Leaves the exception about an argument set, unless one before it is on another
  * device than the others, which comes first. Gives -1. */
 DLPACKGEN_SLOW static int dlpackgen_first_fault(const struct dlpackgen_call *call, int i) {
-	struct dlpackgen_pending pending = dlpackgen_suspend();
-	if (pending.kind && dlpackgen_kind_of(pending.kind) && dlpackgen_compare_devices(call, i) < -1)
+	struct dlpackgen_pending pending = dlpackgen_catch();
+	if (dlpackgen_kind_of(pending.value) && dlpackgen_compare_devices(call, i) < -1)
 		dlpackgen_drop_pending(&pending);
 	else dlpackgen_resume(pending);
 	return -1;
@@ -231,14 +246,21 @@ static void dlpackgen_read_some(struct dlpackgen_call *call, int yields, struct 
 	}
 }
 
-/* Reads what is left and checks all. */
+/* Gives back what looks at tensors have taken, before anything is checked for good: its
+ * deleter may run code. */
+static void dlpackgen_drop_looks(struct dlpackgen_call *call) {
+	for (int i = 0; i < call->function->count; i++)
+		if (!call->arguments[i].done) dlpackgen_give_back(call, i);
+}
+
+/* Reads what is left and checks all. No code of others runs from here on. */
 static void dlpackgen_check_all(struct dlpackgen_call *call, struct dlpackgen_fault_found *fault) {
 	for (int i = 0; i < fault->before && !fault->is_final; i++) {
 		struct dlpackgen_argument *a = &call->arguments[i];
 		const struct dlpackgen_parameter *p = &call->function->parameters[i];
 		if (p->kind != dlpackgen_tensor || !a->object) continue;
 		int failed = a->done ? 0 : dlpackgen_check_type(call, i);
-		if (!failed && !a->done) failed = dlpackgen_fetch(call, i, call->function->unlocks);
+		if (!failed && !a->done) failed = dlpackgen_fetch(call, i, DLPACKGEN_COPIES_ALL(call->function));
 		if (failed > 0) dlpackgen_unreadable(call, i);
 		if (failed || dlpackgen_check(call, i, p, a)) dlpackgen_put_off(fault, i);
 	}
@@ -268,12 +290,12 @@ static int dlpackgen_agree_on_stream(struct dlpackgen_call *call) {
 	return other < -1 ? -1 : 0;
 }
 
-/* The way of calls in which reading an argument may change another one: what may
- * run code of Python comes first, then all is read and checked in its order. */
-DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call *call, PyObject *const *given) {
+/* Reads what may run code of Python first, then reads and checks all in its order. */
+DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call *call, PyObject *const *given) {
 	const int count = call->function->count;
-	struct dlpackgen_fault_found fault = {{NULL, NULL, NULL}, count, 0};
+	struct dlpackgen_fault_found fault = {{NULL, NULL, NULL}, count, 0, 0};
 	struct dlpackgen_pending streams = {NULL, NULL, NULL};
+	int disagree = 0;
 	dlpackgen_end(call);
 	memset(call->bound, 0, sizeof call->bound);
 	call->has_stream = 0;
@@ -282,17 +304,28 @@ DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call *call, Py
 		if (dlpackgen_sort_slowly(call, i, given[i])) dlpackgen_put_off(&fault, i);
 	dlpackgen_read_some(call, 0, &fault);
 	dlpackgen_read_some(call, 1, &fault);
-	if (!fault.pending.kind && dlpackgen_agree_on_stream(call)) streams = dlpackgen_suspend();
+	if (!fault.is_found) disagree = dlpackgen_agree_on_stream(call);
+	if (disagree) streams = dlpackgen_catch();
+	dlpackgen_drop_looks(call);
 	dlpackgen_check_all(call, &fault);
 	dlpackgen_drop_types(call);
-	if (fault.pending.kind) {
+	if (fault.is_found) {
 		dlpackgen_drop_pending(&streams);
 		dlpackgen_resume(fault.pending);
 		return dlpackgen_first_fault(call, fault.before);
 	}
-	if (!streams.kind) return dlpackgen_settle_place(call, 1) ? -1 : 0;
+	if (!disagree) return dlpackgen_settle_place(call, 1) ? -1 : 0;
 	dlpackgen_resume(streams);
 	return -1;
+}
+
+/* The way of calls in which reading an argument may change another one. */
+DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call *call, PyObject *const *given) {
+	int *const nested = dlpackgen_descend();
+	if (!nested) return -1;
+	const int failed = dlpackgen_begin_in_phases(call, given);
+	dlpackgen_ascend(nested);
+	return failed;
 }
 
 #endif

@@ -13,16 +13,13 @@ struct dlpackgen_taken {
 /* Calls __dlpack__ without a version, after it said TypeError. Where it fails again,
  * what it said first may be the reason, so it is kept as the context. */
 static PyObject *dlpackgen_call_older_dlpack(struct dlpackgen_state *state, PyObject *method, PyObject *stream) {
-	struct dlpackgen_pending first = dlpackgen_suspend(), second;
+	struct dlpackgen_pending first = dlpackgen_catch(), second;
 	PyObject *keywords = stream ? Py_BuildValue("{OO}", state->stream, stream) : NULL;
 	PyObject *capsule = stream && !keywords ? NULL : PyObject_Call(method, state->nothing, keywords);
 	Py_XDECREF(keywords);
 	if (!capsule) {
-		second = dlpackgen_suspend();
-		PyErr_NormalizeException(&first.kind, &first.value, &first.trace);
-		PyErr_NormalizeException(&second.kind, &second.value, &second.trace);
-		if (first.value && first.trace) PyException_SetTraceback(first.value, first.trace);
-		if (first.value && first.value != second.value) PyException_SetContext(second.value, Py_NewRef(first.value));
+		second = dlpackgen_catch();
+		if (first.value != second.value) PyException_SetContext(second.value, Py_NewRef(first.value));
 		dlpackgen_resume(second);
 	}
 	dlpackgen_drop_pending(&first);
@@ -33,10 +30,9 @@ static PyObject *dlpackgen_call_older_dlpack(struct dlpackgen_state *state, PyOb
  * one, the number of a stream. Producers from before DLPack 1.0 do not know the
  * version, and say TypeError. */
 static PyObject *dlpackgen_call_dlpack(struct dlpackgen_state *state, PyObject *method, PyObject *stream) {
-	PyObject *keywords = stream ? PyDict_Copy(state->keywords) : state->keywords;
-	if (!keywords) return NULL;
-	if (!stream) Py_INCREF(keywords);
+	PyObject *keywords = PyDict_Copy(state->keywords); /* a producer in C is given this dict and may change it */
 	PyObject *capsule = NULL;
+	if (!keywords) return NULL;
 	if (!stream || PyDict_SetItem(keywords, state->stream, stream) == 0)
 		capsule = PyObject_Call(method, state->nothing, keywords);
 	Py_DECREF(keywords);
@@ -46,15 +42,15 @@ static PyObject *dlpackgen_call_dlpack(struct dlpackgen_state *state, PyObject *
 
 /* Gives what __dlpack__ returns; a new reference. */
 static PyObject *dlpackgen_ask_capsule(struct dlpackgen_state *state, PyObject *object, PyObject *stream) {
-	PyObject *method = PyObject_GetAttr(object, state->dlpack), *name;
+	PyObject *method = PyObject_GetAttr(object, state->dlpack);
 	if (!method) {
 		if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
 			dlpackgen_not_exported(object);
 			return NULL;
 		}
 		PyErr_Clear();
-		const char *of = dlpackgen_type_name(object, &name);
-		PyErr_Format(PyExc_TypeError, "expected a tensor, got %s, which has no __dlpack__", of);
+		PyObject *name = PyType_GetName(Py_TYPE(object));
+		if (name) PyErr_Format(PyExc_TypeError, "expected a tensor, got %U, which has no __dlpack__", name);
 		Py_XDECREF(name);
 		return NULL;
 	}
@@ -64,21 +60,28 @@ static PyObject *dlpackgen_ask_capsule(struct dlpackgen_state *state, PyObject *
 	return capsule;
 }
 
-/* Takes the tensor out of a capsule by renaming it: from then on it is ours. */
-static int dlpackgen_open_capsule(PyObject *capsule, struct dlpackgen_taken *taken) {
+/* Takes what a capsule of one name holds by giving it another, from when on it is ours:
+ * NULL, without an exception, where the capsule has another name. Of threads without a GIL
+ * that take one capsule at once, one gets it. */
+static void *dlpackgen_open_named(PyObject *capsule, const char *fresh, const char *used) {
 	void *tensor = NULL;
-	if (PyCapsule_IsValid(capsule, dlpackgen_versioned_fresh)) {
-		tensor = PyCapsule_GetPointer(capsule, dlpackgen_versioned_fresh);
-		if (PyCapsule_SetName(capsule, dlpackgen_versioned_used)) return -1;
-		taken->versioned = (DLManagedTensorVersioned *)tensor;
-		return 0;
+	DLPACKGEN_BEGIN_CRITICAL_SECTION(capsule);
+	if (PyCapsule_IsValid(capsule, fresh)) {
+		tensor = PyCapsule_GetPointer(capsule, fresh);
+		if (PyCapsule_SetName(capsule, used)) tensor = NULL;
 	}
-	if (PyCapsule_IsValid(capsule, dlpackgen_legacy_fresh)) {
-		tensor = PyCapsule_GetPointer(capsule, dlpackgen_legacy_fresh);
-		if (PyCapsule_SetName(capsule, dlpackgen_legacy_used)) return -1;
-		taken->legacy = (DLManagedTensor *)tensor;
-		return 0;
-	}
+	DLPACKGEN_END_CRITICAL_SECTION();
+	return tensor;
+}
+
+/* Takes the tensor out of a capsule. */
+static int dlpackgen_open_capsule(PyObject *capsule, struct dlpackgen_taken *taken) {
+	taken->versioned = (DLManagedTensorVersioned *)dlpackgen_open_named(
+	    capsule, dlpackgen_versioned_fresh, dlpackgen_versioned_used);
+	if (taken->versioned) return 0;
+	taken->legacy =
+	    (DLManagedTensor *)dlpackgen_open_named(capsule, dlpackgen_legacy_fresh, dlpackgen_legacy_used);
+	if (taken->legacy) return 0;
 	PyErr_SetString(PyExc_BufferError, "its __dlpack__ gave no capsule with a tensor that nobody has taken");
 	return -1;
 }

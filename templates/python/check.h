@@ -12,7 +12,7 @@ DLPACKGEN_FAST uint32_t dlpackgen_dtype_of(const DLTensor *tensor) {
 }
 
 static const char *dlpackgen_symbol_text(const struct dlpackgen_function *function, int symbol, char room[16]) {
-	if (function->symbols) return function->symbols[symbol];
+	if (function->symbols[symbol]) return function->symbols[symbol];
 	snprintf(room, 16, "s%d", symbol);
 	return room;
 }
@@ -108,7 +108,7 @@ DLPACKGEN_SLOW static int dlpackgen_overlapping(const struct dlpackgen_call *cal
 	PyObject *got = dlpackgen_shape_text(&strides),
 	         *shape = got ? dlpackgen_shape_text(&call->arguments[i].tensor) : NULL;
 	if (shape)
-		dlpackgen_fault(call, i, PyExc_ValueError, DLPACKGEN_OVERLAPPING ": got strides %U of shape %U", got, shape);
+		dlpackgen_fault(call, i, PyExc_BufferError, DLPACKGEN_OVERLAPPING ": got strides %U of shape %U", got, shape);
 	Py_XDECREF(shape);
 	Py_XDECREF(got);
 	return -1;
@@ -117,7 +117,7 @@ DLPACKGEN_SLOW static int dlpackgen_overlapping(const struct dlpackgen_call *cal
 DLPACKGEN_SLOW static int dlpackgen_misaligned(const struct dlpackgen_call *call, int i) {
 	const DLTensor *tensor = &call->arguments[i].tensor;
 	return dlpackgen_fault(call, i, PyExc_BufferError, DLPACKGEN_MISALIGNED, (void *)dlpackgen_address(tensor),
-	    dlpackgen_alignment(tensor->dtype));
+	    dlpack_alignment(tensor->dtype));
 }
 
 DLPACKGEN_SLOW static int dlpackgen_bad_device(const struct dlpackgen_call *call, int i) {
@@ -263,7 +263,7 @@ DLPACKGEN_FAST int dlpackgen_dimension_fits(uint64_t extent, int64_t stride, uin
 DLPACKGEN_SLOW static int dlpackgen_more_fit(
     struct dlpackgen_call *call, int i, const struct dlpackgen_parameter *p, const DLTensor *tensor) {
 	uint64_t elements = 1;
-	if (tensor->ndim < p->rank || tensor->ndim > DLPACKGEN_MAX_NDIM || !p->more) return 0;
+	if (tensor->ndim < p->rank || !p->more) return 0;
 	const int32_t more = tensor->ndim - p->rank;
 	for (int32_t d = tensor->ndim; d-- > 0;) {
 		if (!dlpackgen_dimension_fits((uint64_t)tensor->shape[d], tensor->strides[d], &elements)) return 0;
@@ -289,7 +289,8 @@ DLPACKGEN_FAST int dlpackgen_shape_fits(
 
 /* Tells of most tensors in one pass that the validator would accept them and that they
  * are what their parameter demands: row-major ones of named dtypes in the memory of the
- * host, with shape and strides. 0 says nothing, and may have bound symbols. */
+ * host, with shape and strides of at most DLPACKGEN_MAX_NDIM dimensions. 0 says nothing, and
+ * may have bound symbols. */
 DLPACKGEN_FAST int dlpackgen_fits(
     struct dlpackgen_call *call, int i, const struct dlpackgen_parameter *p, const struct dlpackgen_argument *a) {
 	const DLTensor *const tensor = &a->tensor;
@@ -318,6 +319,9 @@ DLPACKGEN_FAST int dlpackgen_check(
 	const DLTensor *const tensor = &a->tensor;
 	const uint32_t dtype = dlpackgen_dtype_of(tensor);
 	int64_t elements = 1;
+	if (DLPACKGEN_RARE(p->writes && a->flags & DLPACK_FLAG_BITMASK_READ_ONLY)) /* first, as the native readers do */
+		return dlpackgen_fault(
+		    call, i, PyExc_BufferError, "it is read-only, or cannot say that it is not, and the function writes to it");
 	if (DLPACKGEN_RARE(!dlpackgen_takes_dtype(p, dtype))) return dlpackgen_bad_dtype(call, i);
 	if (p->dtype_as && call->arguments[p->dtype_as - 1].object) {
 		if (DLPACKGEN_RARE(dlpackgen_dtype_of(&call->arguments[p->dtype_as - 1].tensor) != dtype))
@@ -337,9 +341,6 @@ DLPACKGEN_FAST int dlpackgen_check(
 	if (DLPACKGEN_RARE(!tensor->data && elements != 0))
 		return dlpackgen_fault(call, i, PyExc_BufferError, "it has elements but no memory: its data is NULL");
 	if (dlpackgen_is_misaligned(tensor)) return dlpackgen_misaligned(call, i);
-	if (DLPACKGEN_RARE(p->writes && a->flags & DLPACK_FLAG_BITMASK_READ_ONLY))
-		return dlpackgen_fault(
-		    call, i, PyExc_BufferError, "it is read-only, or cannot say that it is not, and the function writes to it");
 	return 0;
 }
 

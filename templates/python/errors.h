@@ -4,7 +4,8 @@
 
 #include <dlpackgen_python/state.h>
 
-/* An exception that is on its way, kept while other code of Python runs. */
+/* An exception that is set aside while other code of Python runs: none may run with one
+ * set, and whether a call failed is told by what it returns, never by one being set. */
 struct dlpackgen_pending {
 	PyObject *kind, *value, *trace;
 };
@@ -19,24 +20,66 @@ static void dlpackgen_resume(struct dlpackgen_pending pending) {
 	PyErr_Restore(pending.kind, pending.value, pending.trace);
 }
 
-/* Gives an attribute that may be missing: NULL, with an exception only where the
- * reason is another one, or one is on its way already. */
-static PyObject *dlpackgen_optional(PyObject *object, const char *name) {
-	if (PyErr_Occurred()) return NULL;
-	PyObject *value = PyObject_GetAttrString(object, name);
-	if (!value && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
+/* Takes the exception of a call that failed. There always is one: where a library has
+ * failed without saying why, that is a SystemError. */
+static struct dlpackgen_pending dlpackgen_catch(void) {
+	if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "a call failed without an exception");
+	struct dlpackgen_pending caught = dlpackgen_suspend();
+	PyErr_NormalizeException(&caught.kind, &caught.value, &caught.trace);
+	if (caught.trace) PyException_SetTraceback(caught.value, caught.trace);
+	return caught;
+}
+
+/* Tells how the lookup of an attribute went that gave a value or NULL. */
+static int dlpackgen_looked_up(const PyObject *value) {
+	if (value) return 1;
+	if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
+	PyErr_Clear();
+	return 0;
+}
+
+/* Looks up an attribute that may be missing: 1 with a new reference, 0 where it is
+ * missing, -1 with an exception. */
+static int dlpackgen_find(PyObject *object, const char *name, PyObject **value) {
+	*value = PyObject_GetAttrString(object, name);
+	return dlpackgen_looked_up(*value);
+}
+
+static int dlpackgen_find_name(PyObject *object, PyObject *name, PyObject **value) {
+	*value = PyObject_GetAttr(object, name);
+	return dlpackgen_looked_up(*value);
+}
+
+/* Looks up a module that may not have been imported yet, as above. */
+static int dlpackgen_find_module(PyObject *name, PyObject **module) {
+	*module = name ? PyImport_GetModule(name) : NULL;
+	if (*module) return 1;
+	return PyErr_Occurred() ? -1 : 0; /* by which that function tells why it gave none */
+}
+
+/* Looks up a name in a module that may not have been imported yet, as above. */
+static int dlpackgen_find_imported(const char *module, const char *name, PyObject **value) {
+	PyObject *key = PyUnicode_FromString(module), *found;
+	int result = dlpackgen_find_module(key, &found);
+	*value = NULL;
+	if (result > 0) result = dlpackgen_find(found, name, value);
+	Py_XDECREF(key);
+	Py_XDECREF(found);
+	return result;
+}
+
+/* The same where one result says it all: a new reference, or NULL, with an exception
+ * only where the lookup failed. */
+static PyObject *dlpackgen_imported(const char *module, const char *name) {
+	PyObject *value;
+	(void)dlpackgen_find_imported(module, name, &value);
 	return value;
 }
 
-/* Gives what a module has under a name, if the module was imported: a new
- * reference, or NULL, with an exception only where looking failed. */
-static PyObject *dlpackgen_imported(const char *module, const char *name) {
-	PyObject *key = PyUnicode_FromString(module);
-	PyObject *found = key ? PyImport_GetModule(key) : NULL;
-	PyObject *value = found ? dlpackgen_optional(found, name) : NULL;
-	Py_XDECREF(key);
-	Py_XDECREF(found);
-	return value;
+/* Converts an int, or what has __index__: 0, or -1 with an exception. */
+static int dlpackgen_number(PyObject *object, long long *number) {
+	*number = PyLong_AsLongLong(object);
+	return *number == -1 && PyErr_Occurred() ? -1 : 0;
 }
 
 /* Forgets an exception that another one takes the place of. */
@@ -78,8 +121,9 @@ DLPACKGEN_PYTHON_API int dlpackgen_fault(
 	return -1;
 }
 
-/* The kinds of exception that get an argument's name. Others, such as
- * KeyboardInterrupt, are not about an argument. */
+/* The built-in class by which an exception is raised again with the argument that it is
+ * about: NULL for exhausted resources and for what is no Exception, such as
+ * KeyboardInterrupt, which are about none. */
 static PyObject *dlpackgen_kind_of(PyObject *exception) {
 	PyObject *kinds[] = {
 	    PyExc_BufferError,
@@ -88,48 +132,61 @@ static PyObject *dlpackgen_kind_of(PyObject *exception) {
 	    PyExc_ValueError,
 	    PyExc_AttributeError,
 	    PyExc_NotImplementedError,
-	    PyExc_RuntimeError,
 	};
+	if (PyErr_GivenExceptionMatches(exception, PyExc_MemoryError)) return NULL;
+	if (PyErr_GivenExceptionMatches(exception, PyExc_RecursionError)) return NULL;
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (PyErr_GivenExceptionMatches(exception, kinds[i])) return kinds[i];
-	return NULL;
+	return PyErr_GivenExceptionMatches(exception, PyExc_Exception) ? PyExc_RuntimeError : NULL;
 }
 
-/* Puts a cause, which it takes, behind the exception that is set. */
-static void dlpackgen_because(PyObject *cause) {
-	struct dlpackgen_pending made = dlpackgen_suspend();
-	PyErr_NormalizeException(&made.kind, &made.value, &made.trace);
-	if (made.value) PyException_SetCause(made.value, cause);
-	else Py_XDECREF(cause);
+/* Forgets the exception of a call that may fail: 0, or -1 where it must not be forgotten. */
+static int dlpackgen_pass_over(void) {
+	struct dlpackgen_pending failure = dlpackgen_catch();
+	if (!dlpackgen_kind_of(failure.value)) {
+		dlpackgen_resume(failure);
+		return -1;
+	}
+	dlpackgen_drop_pending(&failure);
+	return 0;
+}
+
+/* Gives the text of an exception, or the name of its class where str() fails: a new
+ * reference, or NULL with an exception. */
+static PyObject *dlpackgen_exception_text(PyObject *exception) {
+	PyObject *text = PyObject_Str(exception);
+	if (text) return text;
+	return dlpackgen_pass_over() ? NULL : PyType_GetName(Py_TYPE(exception));
+}
+
+/* Makes an exception the cause of the one that has just been raised with its text, unless
+ * another one, such as a MemoryError, was raised instead. One that C has raised and that
+ * is of the same class says nothing more: its own cause and context take its place, so
+ * that no message is printed twice. Takes it. */
+static void dlpackgen_chain(PyObject *kind, struct dlpackgen_pending *former) {
+	struct dlpackgen_pending made = dlpackgen_catch();
+	const int adds = former->trace || !Py_IS_TYPE(former->value, (PyTypeObject *)kind);
+	PyObject *cause = adds ? Py_NewRef(former->value) : PyException_GetCause(former->value);
+	PyObject *context = adds ? NULL : PyException_GetContext(former->value);
+	const int fits = Py_IS_TYPE(made.value, (PyTypeObject *)kind);
+	if (fits && context) PyException_SetContext(made.value, Py_NewRef(context));
+	if (fits && cause) PyException_SetCause(made.value, Py_NewRef(cause));
+	Py_XDECREF(context);
+	Py_XDECREF(cause);
+	dlpackgen_drop_pending(former);
 	dlpackgen_resume(made);
 }
 
-/* Gives what an exception is to be the cause of another for: itself or, where it is one
- * of dlpackgen_not_exported(), which tells nothing more, what is behind it. Takes it. */
-static PyObject *dlpackgen_cause_in(PyObject *exception, PyObject *trace) {
-	PyObject *behind = trace || !Py_IS_TYPE(exception, (PyTypeObject *)PyExc_BufferError)
-	    ? NULL
-	    : PyException_GetCause(exception);
-	if (!behind) return exception;
-	Py_DECREF(exception);
-	return behind;
-}
-
-/* Says which argument the exception that is set is about: the same kind again,
- * with what was there as its cause. */
+/* Says which argument the exception that is set is about: the same kind again. */
 DLPACKGEN_SLOW static int dlpackgen_about(const struct dlpackgen_function *function, int argument) {
-	struct dlpackgen_pending cause = dlpackgen_suspend();
-	PyErr_NormalizeException(&cause.kind, &cause.value, &cause.trace);
-	PyObject *kind = cause.value ? dlpackgen_kind_of(cause.kind) : NULL;
+	struct dlpackgen_pending former = dlpackgen_catch();
+	PyObject *kind = dlpackgen_kind_of(former.value);
 	if (!kind) {
-		dlpackgen_resume(cause);
+		dlpackgen_resume(former);
 		return -1;
 	}
-	if (cause.trace) PyException_SetTraceback(cause.value, cause.trace);
-	dlpackgen_say(function, argument, kind, PyObject_Str(cause.value));
-	dlpackgen_because(dlpackgen_cause_in(cause.value, cause.trace));
-	Py_XDECREF(cause.kind);
-	Py_XDECREF(cause.trace);
+	dlpackgen_say(function, argument, kind, dlpackgen_exception_text(former.value));
+	dlpackgen_chain(kind, &former);
 	return -1;
 }
 
@@ -165,34 +222,23 @@ static void dlpackgen_list(char *text, size_t size, int i, int count, const char
 	snprintf(text + used, size - used, "%s%s", i == 0 ? "" : i == count - 1 ? " or " : ", ", next);
 }
 
-static const char *dlpackgen_type_name(PyObject *object, PyObject **name) {
-	*name = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__name__");
-	const char *text = *name && PyUnicode_Check(*name) ? PyUnicode_AsUTF8AndSize(*name, NULL) : NULL;
-	if (!text) PyErr_Clear();
-	return text ? text : "an object";
-}
-
 /* Turns what a producer raised when it was asked for a tensor into the BufferError by
  * which the array API says so (`__dlpack__`, "Raises"), with the producer's own as its
  * cause. A class that is given in place of an object is a TypeError, and stays so. Gives
  * -1. */
 DLPACKGEN_SLOW static int dlpackgen_not_exported(PyObject *object) {
-	struct dlpackgen_pending cause = dlpackgen_suspend();
-	PyObject *kind = cause.kind && !PyType_Check(object) ? dlpackgen_kind_of(cause.kind) : NULL;
+	struct dlpackgen_pending former = dlpackgen_catch();
+	PyObject *kind = PyType_Check(object) ? NULL : dlpackgen_kind_of(former.value);
 	if (!kind || kind == PyExc_BufferError) {
-		dlpackgen_resume(cause);
+		dlpackgen_resume(former);
 		return -1;
 	}
-	PyErr_NormalizeException(&cause.kind, &cause.value, &cause.trace);
-	if (cause.trace) PyException_SetTraceback(cause.value, cause.trace);
-	PyObject *name, *text = PyObject_Str(cause.value);
-	const char *of = dlpackgen_type_name(object, &name);
-	if (text) PyErr_Format(PyExc_BufferError, "%s was not exported: %U", of, text);
+	PyObject *text = dlpackgen_exception_text(former.value);
+	PyObject *name = text ? PyType_GetName(Py_TYPE(object)) : NULL;
+	if (name) PyErr_Format(PyExc_BufferError, "%U was not exported: %U", name, text);
 	Py_XDECREF(name);
 	Py_XDECREF(text);
-	Py_XDECREF(cause.kind);
-	Py_XDECREF(cause.trace);
-	dlpackgen_because(cause.value);
+	dlpackgen_chain(PyExc_BufferError, &former);
 	return -1;
 }
 

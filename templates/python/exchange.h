@@ -114,8 +114,8 @@ struct dlpackgen_function {
 	uint8_t unlocks;
 	/** It takes a further argument stream, by keyword: an int as __dlpack__ takes it, or None. */
 	uint8_t takes_stream;
-	/** The names of the symbols in shapes, for messages; NULL: they are called s0, s1 ... */
-	const char *const *symbols;
+	/** The names of the symbols in shapes, for messages; where one is NULL, it is s0, s1 ... */
+	const char *symbols[DLPACKGEN_MAX_SYMBOLS];
 };
 
 /** What came for a parameter. */
@@ -133,12 +133,19 @@ struct dlpackgen_argument {
 	const struct dlpackgen_adopted *adopted, *refusing, *streams;
 	const DLPackExchangeAPI *api;
 	int (*guard)(PyObject *object, const DLTensor *tensor);
+	int (*plain)(PyObject *object);
 	DLManagedTensorVersioned *versioned;
 	DLManagedTensor *legacy;
 	PyTypeObject *type; /* what its table was found by */
 	DLDevice said;      /* by its __dlpack_device__, where says is 1 */
 	void *behind;       /* the stream that its library works on, where waits is 1 */
 	uint8_t asks, trusted, yields, done, says, waits;
+};
+
+/** A place that calls a function, for DLPACKGEN_CALL. */
+struct dlpackgen_call_site {
+	const struct dlpackgen_function *checked; /* whose description was checked last; or NULL */
+	int room;                                 /* for so many arguments */
 };
 
 /** One call of a function. To be declared by DLPACKGEN_CALL. */
@@ -156,6 +163,7 @@ struct dlpackgen_call {
 	/** The extents that the symbols stand for, where they stood in an argument. */
 	int64_t symbols[DLPACKGEN_MAX_SYMBOLS];
 	/* What follows is this library's own. */
+	struct dlpackgen_call_site *site;
 	int64_t *scratch;
 	struct dlpackgen_state *state;
 	long long number;
@@ -167,11 +175,14 @@ struct dlpackgen_call {
 	uint8_t has_stream, has_number, named_stream, elsewhere;
 };
 
-/** Declares a call with room for so many parameters. Nothing is cleared, which would take longer than the call. */
+/** Declares a call with room for so many parameters, a constant. Nothing is cleared, which would take longer than the
+ * call. */
 #define DLPACKGEN_CALL(call, count)                                                                                    \
+	static struct dlpackgen_call_site call##_site = {NULL, count};                                                     \
 	struct dlpackgen_argument call##_arguments[count];                                                                 \
 	int64_t call##_scratch[(size_t)(count)*DLPACKGEN_SCRATCH];                                                         \
 	struct dlpackgen_call call;                                                                                        \
+	call.site = &call##_site;                                                                                          \
 	call.arguments = call##_arguments;                                                                                 \
 	call.scratch = call##_scratch
 
@@ -179,7 +190,8 @@ struct dlpackgen_call {
  * Checks all arguments of a METH_FASTCALL | METH_KEYWORDS function and unpacks
  * them: 0, or -1 with an exception about the first one that is wrong. After 0,
  * dlpackgen_end() must follow. Nothing is allocated for tensors that can be
- * borrowed.
+ * borrowed. The description of the function is checked at the first call from each place:
+ * a mistake in it is a SystemError that names function, parameter and field.
  *
  * \param module  the function's self.
  */
@@ -204,9 +216,12 @@ DLPACKGEN_PYTHON_API void dlpackgen_end(struct dlpackgen_call *call);
 
 /**
  * Makes a tensor for a result of the call: uninitialized, row-major, on the device
- * of the tensor argument number like (counted from 0) and by its library where
- * that can, else on the CPU alone, as for an argument that was left out. To be given to dlpackgen_wrap() or
- * dlpackgen_delete().
+ * of the tensor argument number like (counted from 0) and by its library. Where that has no
+ * allocator, or one that refuses for another reason than want of memory, as for an argument
+ * that was left out: in memory of the module's own on the CPU, or by a back end on its
+ * devices. To be given to dlpackgen_wrap() or dlpackgen_delete(). A library's allocator may
+ * run any code: a BufferError tells of a tensor of the call that is no longer what was
+ * checked, and none may be used then.
  */
 DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_empty(
     struct dlpackgen_call *call, int like, DLDataType dtype, int32_t ndim, const int64_t *shape);

@@ -19,29 +19,44 @@ static int dlpackgen_named(const struct dlpackgen_function *function, PyObject *
 	return function->takes_stream && PyUnicode_CompareWithASCIIString(name, "stream") == 0 ? function->count : -1;
 }
 
-/* Says what is wrong with the argument stream, in place of what Python may have said. */
+/* Gives the name of an object's type that is not the one expected; where both are called the
+ * same, with its module, as "numpy.bool": a new reference. */
+DLPACKGEN_SLOW static PyObject *dlpackgen_other_name(PyObject *object, const char *expected) {
+	PyObject *name = PyType_GetName(Py_TYPE(object)), *module = NULL, *full = NULL;
+	if (!name || PyUnicode_CompareWithASCIIString(name, expected) != 0) return name;
+	const int found = dlpackgen_find((PyObject *)Py_TYPE(object), "__module__", &module);
+	if (found > 0 && PyUnicode_Check(module)) full = PyUnicode_FromFormat("%U.%U", module, name);
+	else if (found >= 0 || !dlpackgen_pass_over()) full = PyUnicode_FromFormat("another %U", name);
+	Py_XDECREF(module);
+	Py_DECREF(name);
+	return full;
+}
+
 static int dlpackgen_wrong_stream(const struct dlpackgen_call *call, PyObject *stream) {
-	PyObject *kind = PyErr_Occurred(), *name;
-	const int is_large = kind && PyErr_GivenExceptionMatches(kind, PyExc_OverflowError);
-	if (kind && !is_large && !PyErr_GivenExceptionMatches(kind, PyExc_TypeError)) return -1;
-	PyErr_Clear();
-	const char *got = dlpackgen_type_name(stream, &name);
-	if (is_large)
-		PyErr_Format(PyExc_OverflowError, "%s(): argument 'stream': %S is more than 63 bits", call->function->name, stream);
-	else
+	PyObject *name = dlpackgen_other_name(stream, "int");
+	if (name)
 		PyErr_Format(
-		    PyExc_TypeError, "%s(): argument 'stream': expected int or None, got %s", call->function->name, got);
+		    PyExc_TypeError, "%s(): argument 'stream': expected int or None, got %U", call->function->name, name);
 	Py_XDECREF(name);
+	return -1;
+}
+
+/* Says what is wrong with the argument stream in place of what its conversion has raised. */
+static int dlpackgen_no_number(const struct dlpackgen_call *call, PyObject *stream) {
+	const int is_large = PyErr_ExceptionMatches(PyExc_OverflowError);
+	if (!is_large && !PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
+	PyErr_Clear();
+	if (!is_large) return dlpackgen_wrong_stream(call, stream);
+	PyErr_Format(PyExc_OverflowError, "%s(): argument 'stream': %S is more than 63 bits", call->function->name, stream);
 	return -1;
 }
 
 static int dlpackgen_explicit_stream(struct dlpackgen_call *call, PyObject *stream) {
 	if (stream == Py_None) return 0;
 	if (PyBool_Check(stream)) return dlpackgen_wrong_stream(call, stream);
-	call->number = PyLong_AsLongLong(stream);
+	if (dlpackgen_number(stream, &call->number)) return dlpackgen_no_number(call, stream);
 	call->has_number = 1;
 	if (call->number >= 0) return 0;
-	if (PyErr_Occurred()) return dlpackgen_wrong_stream(call, stream);
 	PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': expected a number that is not negative, got %lld",
 	    call->function->name, call->number);
 	return -1;
@@ -78,27 +93,53 @@ static int dlpackgen_arrange(
 /* Scalars, and what was left out */
 
 static int dlpackgen_wrong_scalar(const struct dlpackgen_call *call, int i, const char *expected) {
-	PyObject *name;
-	if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) return dlpackgen_about(call->function, i);
-	PyErr_Clear();
-	const char *got = dlpackgen_type_name(call->arguments[i].object, &name);
-	dlpackgen_fault(call, i, PyExc_TypeError, "expected %s, got %s", expected, got);
+	PyObject *name = dlpackgen_other_name(call->arguments[i].object, expected);
+	if (name) dlpackgen_fault(call, i, PyExc_TypeError, "expected %s, got %U", expected, name);
 	Py_XDECREF(name);
 	return -1;
 }
 
-static int dlpackgen_read_scalar(struct dlpackgen_call *call, int i) {
+/* Says what is wrong with a scalar whose conversion has raised an exception. */
+DLPACKGEN_SLOW static int dlpackgen_not_converted(const struct dlpackgen_call *call, int i, const char *expected) {
+	if (!PyErr_ExceptionMatches(PyExc_TypeError)) return dlpackgen_about(call->function, i);
+	PyErr_Clear();
+	return dlpackgen_wrong_scalar(call, i, expected);
+}
+
+static int dlpackgen_read_int(struct dlpackgen_call *call, int i) {
 	struct dlpackgen_argument *a = &call->arguments[i];
+	long long number;
+	if (dlpackgen_number(a->object, &number)) return dlpackgen_not_converted(call, i, "int");
+	a->integer = number;
+	return 0;
+}
+
+static int dlpackgen_read_float(struct dlpackgen_call *call, int i) {
+	struct dlpackgen_argument *a = &call->arguments[i];
+	a->real = PyFloat_AsDouble(a->object);
+	return a->real == -1 && PyErr_Occurred() ? dlpackgen_not_converted(call, i, "float") : 0;
+}
+
+/* Reads True or False, of Python or NumPy. */
+static int dlpackgen_read_bool(struct dlpackgen_call *call, int i) {
+	struct dlpackgen_argument *a = &call->arguments[i];
+	PyObject *theirs = NULL;
+	if (!PyBool_Check(a->object) && dlpackgen_find_imported("numpy", "bool_", &theirs) < 0)
+		return dlpackgen_about(call->function, i);
+	const int is_theirs = theirs == (PyObject *)Py_TYPE(a->object);
+	Py_XDECREF(theirs);
+	if (!is_theirs && !PyBool_Check(a->object)) return dlpackgen_wrong_scalar(call, i, "bool");
+	const int truth = PyObject_IsTrue(a->object);
+	if (truth < 0) return dlpackgen_about(call->function, i);
+	a->integer = truth;
+	return 0;
+}
+
+static int dlpackgen_read_scalar(struct dlpackgen_call *call, int i) {
 	switch (call->function->parameters[i].kind) {
-		case dlpackgen_int:
-			a->integer = PyLong_AsLongLong(a->object);
-			return a->integer == -1 && PyErr_Occurred() ? dlpackgen_wrong_scalar(call, i, "int") : 0;
-		case dlpackgen_float:
-			a->real = PyFloat_AsDouble(a->object);
-			return a->real == -1 && PyErr_Occurred() ? dlpackgen_wrong_scalar(call, i, "float") : 0;
-		default:
-			a->integer = a->object == Py_True;
-			return PyBool_Check(a->object) ? 0 : dlpackgen_wrong_scalar(call, i, "bool");
+		case dlpackgen_int: return dlpackgen_read_int(call, i);
+		case dlpackgen_float: return dlpackgen_read_float(call, i);
+		default: return dlpackgen_read_bool(call, i);
 	}
 }
 

@@ -3,7 +3,7 @@
 #ifndef DLPACKGEN_PYTHON_MANAGED_H_
 #define DLPACKGEN_PYTHON_MANAGED_H_
 
-#include <dlpackgen_python/errors.h>
+#include <dlpackgen_python/depth.h>
 
 /* A tensor with what it holds, in one block; shape and strides follow. */
 struct dlpackgen_holder {
@@ -11,6 +11,7 @@ struct dlpackgen_holder {
 	PyObject *object;                /* a reference, or NULL */
 	DLManagedTensorVersioned *versioned;
 	DLManagedTensor *legacy;
+	struct dlpackgen_holder *next; /* that waits for its end, or NULL */
 };
 
 static void dlpackgen_drop(PyObject *object) {
@@ -46,14 +47,53 @@ static void dlpackgen_delete_anywhere(DLManagedTensorVersioned *versioned, DLMan
 	PyGILState_Release(gil);
 }
 
-static void dlpackgen_let_go(struct dlpackgen_holder *holder) {
+static void dlpackgen_end_holder(struct dlpackgen_holder *holder) {
 	if (holder->versioned || holder->legacy) dlpackgen_delete_anywhere(holder->versioned, holder->legacy);
 	if (holder->object) dlpackgen_drop(holder->object);
 	free(holder);
 }
 
+/* The ends of holders that run on this thread, each inside the one before, and those that
+ * wait for them: a view of a view of a view ends by as many nested calls. */
+struct dlpackgen_ends {
+	int nested;
+	struct dlpackgen_holder *waiting;
+};
+DLPACKGEN_OF_THREAD struct dlpackgen_ends dlpackgen_ends;
+
+static void dlpackgen_let_go(struct dlpackgen_holder *holder) {
+	struct dlpackgen_ends *const ends = &dlpackgen_ends;
+	if (ends->nested == DLPACKGEN_MOST_ENDS) {
+		holder->next = ends->waiting;
+		ends->waiting = holder;
+		return;
+	}
+	ends->nested++;
+	dlpackgen_end_holder(holder);
+	while (ends->nested == 1 && ends->waiting) {
+		struct dlpackgen_holder *const next = ends->waiting;
+		ends->waiting = next->next;
+		dlpackgen_end_holder(next);
+	}
+	ends->nested--;
+}
+
 static void dlpackgen_holder_deleter(DLManagedTensorVersioned *self) {
 	dlpackgen_let_go((struct dlpackgen_holder *)self);
+}
+
+/* Deletes with the GIL held, which is not asked for again where only an object is kept. */
+static void dlpackgen_delete_here(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy) {
+	struct dlpackgen_holder *const holder = (struct dlpackgen_holder *)versioned;
+	const int is_holder = versioned && versioned->deleter == dlpackgen_holder_deleter;
+	if (!is_holder || !holder->object || holder->versioned || holder->legacy) {
+		dlpackgen_delete_quietly(versioned, legacy);
+		return;
+	}
+	struct dlpackgen_pending pending = dlpackgen_suspend();
+	Py_DECREF(holder->object);
+	free(holder);
+	dlpackgen_resume(pending);
 }
 
 DLPACKGEN_PYTHON_API void dlpackgen_delete(DLManagedTensorVersioned *tensor) {
@@ -83,6 +123,12 @@ static dlpack_error dlpackgen_copy_metadata(DLTensor *tensor, int64_t *numbers) 
 	return DLPACK_OK;
 }
 
+/* Tells whether a device is one of several that a library, such as JAX, makes of the CPU,
+ * whose number is 0 (DLPack, the comment on DLDevice.device_id). */
+static int dlpackgen_is_numbered_cpu(DLDevice device) {
+	return device.device_type == kDLCPU && device.device_id != 0;
+}
+
 /* Makes a holder with nothing to hold; its data may follow its numbers. */
 static struct dlpackgen_holder *dlpackgen_new_holder(const DLTensor *view, uint64_t flags, size_t extra) {
 	const size_t numbers = 2 * (size_t)view->ndim * sizeof(int64_t);
@@ -94,6 +140,7 @@ static struct dlpackgen_holder *dlpackgen_new_holder(const DLTensor *view, uint6
 	made->tensor.deleter = dlpackgen_holder_deleter;
 	made->tensor.flags = flags;
 	made->tensor.dl_tensor = *view;
+	if (dlpackgen_is_numbered_cpu(view->device)) made->tensor.dl_tensor.device.device_id = 0;
 	if (dlpackgen_copy_metadata(&made->tensor.dl_tensor, (int64_t *)(made + 1)) == DLPACK_OK) return made;
 	free(made);
 	return NULL;

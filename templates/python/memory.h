@@ -5,13 +5,6 @@
 
 #include <dlpackgen_python/managed.h>
 
-/* Gives the bytes that the addresses of elements must be a multiple of: their size,
- * or that of a complex number's parts. Those of no power of two may be anywhere. */
-static int dlpackgen_alignment(DLDataType dtype) {
-	const int bits = dtype.code == kDLComplex ? dtype.bits / 2 : dtype.bits, bytes = bits / 8;
-	return bits % 8 == 0 && bytes > 0 && (bytes & (bytes - 1)) == 0 ? bytes : 1;
-}
-
 static int dlpackgen_is_empty(const DLTensor *tensor) {
 	for (int32_t d = 0; d < tensor->ndim; d++)
 		if (tensor->shape[d] == 0) return 1;
@@ -25,7 +18,7 @@ static uintptr_t dlpackgen_address(const DLTensor *tensor) {
 }
 
 DLPACKGEN_SLOW static int dlpackgen_lies_between(const DLTensor *tensor) {
-	return dlpackgen_address(tensor) % (uintptr_t)dlpackgen_alignment(tensor->dtype) != 0 && !dlpackgen_is_empty(tensor);
+	return dlpackgen_address(tensor) % (uintptr_t)dlpack_alignment(tensor->dtype) != 0 && !dlpackgen_is_empty(tensor);
 }
 
 /* Tells whether elements are not where their type may be. No type needs more than 16

@@ -90,8 +90,8 @@ static int dlpackgen_table_allocate(DLTensor *prototype, DLManagedTensorVersione
 	const int fits = prototype->device.device_type == kDLCPU;
 	PyGILState_STATE gil = PyGILState_Ensure();
 	*out = fits ? dlpackgen_allocate(prototype->dtype, prototype->ndim, prototype->shape) : NULL;
-	const int no_memory = PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError);
-	if (!*out) PyErr_Clear();
+	const int no_memory = fits && !*out && PyErr_ExceptionMatches(PyExc_MemoryError);
+	if (fits && !*out) PyErr_Clear();
 	PyGILState_Release(gil);
 	if (*out) return 0;
 	if (!set_error) return -1;
@@ -111,7 +111,7 @@ static int dlpackgen_table_wrap(DLManagedTensorVersioned *tensor, void **out) {
 	const dlpack_error error = dlpack_validate_versioned(tensor, DLPACK_ACCEPT_NULL_STRIDES);
 	struct dlpackgen_object *made = NULL;
 	*out = NULL;
-	if (error != DLPACK_OK) dlpackgen_refuse_error(error);
+	if (error != DLPACK_OK) dlpackgen_refuse_error(tensor ? &tensor->dl_tensor : NULL, error);
 	else if (!dlpackgen_newest) PyErr_SetString(PyExc_RuntimeError, "the module of this exchange table is gone");
 	else made = (struct dlpackgen_object *)PyType_GenericAlloc((PyTypeObject *)dlpackgen_newest->tensor, 0);
 	if (!made) return -1;
@@ -161,36 +161,66 @@ static char *dlpackgen_copy_along(int32_t dimension, const DLTensor *t, char *to
 	return to;
 }
 
-/* Copies from a device, after the work on its stream. */
-static DLManagedTensorVersioned *dlpackgen_copied_by_backend(const struct dlpackgen_object *object) {
-	const DLTensor *from = &object->tensor->dl_tensor;
-	const dlpackgen_device_stream stream = dlpackgen_stream_at(from->device, object->stream);
+/* Returns the data type by which a tensor is copied. Padded elements count as bytes: a
+ * DLTensor alone has no flags, so they would be taken for packed ones. */
+static DLDataType dlpackgen_copied_as(const DLManagedTensorVersioned *tensor) {
+	const DLDataType dtype = tensor->dl_tensor.dtype;
+	const uint64_t bits = dlpack_element_bits(dtype, tensor->flags);
+	if (dtype.bits >= 8 || (tensor->flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) == 0) return dtype;
+	const DLDataType bytes = {kDLUInt, 8, (uint16_t)(bits / 8)};
+	return bytes;
+}
+
+/* Says of a copy what holds of the original. */
+static DLManagedTensorVersioned *dlpackgen_label_copy(
+    DLManagedTensorVersioned *made, const DLManagedTensorVersioned *of) {
+	made->dl_tensor.dtype = of->dl_tensor.dtype;
+	made->flags = DLPACK_FLAG_BITMASK_IS_COPIED | (of->flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED);
+	return made;
+}
+
+/* Finds the backend that reaches memory of an object which the host cannot read; NULL for
+ * none. The table of what is not finished comes first. */
+static const dlpackgen_device *dlpackgen_reaching(PyObject *self, DLDevice device) {
+	const struct dlpackgen_state *state = (const struct dlpackgen_state *)PyType_GetModuleState(Py_TYPE(self));
+	const struct dlpackgen_backend *found = state ? dlpackgen_streams_at(state, device) : NULL;
+	if (((struct dlpackgen_object *)self)->table) return ((struct dlpackgen_object *)self)->table;
+	return found && !dlpack_device_is_host_readable((int32_t)device.device_type) ? found->table : NULL;
+}
+
+/* Copies from a device, after the work on its stream: the default one for what is finished. */
+static DLManagedTensorVersioned *dlpackgen_copied_by_backend(
+    const struct dlpackgen_object *object, const dlpackgen_device *table) {
+	DLTensor from = object->tensor->dl_tensor;
+	const dlpackgen_device_stream stream = dlpackgen_stream_at(from.device, object->stream);
 	dlpackgen_device_error error;
-	DLManagedTensorVersioned *made = dlpackgen_allocate(from->dtype, from->ndim, from->shape);
+	from.dtype = dlpackgen_copied_as(object->tensor);
+	DLManagedTensorVersioned *made = dlpackgen_allocate(from.dtype, from.ndim, from.shape);
 	if (!made) return NULL;
-	made->flags = DLPACK_FLAG_BITMASK_IS_COPIED;
-	if (object->table->copy(&made->dl_tensor, from, &stream, &error) == DLPACKGEN_DEVICE_OK) return made;
+	if (table->copy(&made->dl_tensor, &from, &stream, &error) == DLPACKGEN_DEVICE_OK)
+		return dlpackgen_label_copy(made, object->tensor);
 	PyErr_SetString(dlpackgen_backend_kind(error.code), error.text);
 	dlpackgen_delete_quietly(made, NULL);
 	return NULL;
 }
 
-/* Makes a copy in memory of its own on the CPU. */
-static DLManagedTensorVersioned *dlpackgen_copied(const struct dlpackgen_object *object, int to_host) {
+/* Makes a copy in memory of its own on the CPU; `table` is of a backend that reaches the
+ * memory, or NULL. */
+static DLManagedTensorVersioned *dlpackgen_copied(
+    const struct dlpackgen_object *object, const dlpackgen_device *table) {
 	const DLTensor *from = &object->tensor->dl_tensor;
-	const size_t bits = (size_t)from->dtype.bits * from->dtype.lanes;
-	if (object->table && to_host) return dlpackgen_copied_by_backend(object);
+	const size_t bits = (size_t)dlpack_element_bits(from->dtype, object->tensor->flags);
+	if (table) return dlpackgen_copied_by_backend(object, table);
 	if (bits % 8 || !dlpack_device_is_host_readable((int32_t)from->device.device_type)) {
 		dlpackgen_refuse("copies are made of whole bytes in memory of the host");
 		return NULL;
 	}
-	DLManagedTensorVersioned *made = dlpackgen_allocate(from->dtype, from->ndim, from->shape);
+	DLManagedTensorVersioned *made = dlpackgen_allocate(dlpackgen_copied_as(object->tensor), from->ndim, from->shape);
 	if (!made) return NULL;
 	if (made->dl_tensor.data)
 		dlpackgen_copy_along(
 		    0, from, (char *)made->dl_tensor.data, (const char *)from->data + from->byte_offset, bits / 8);
-	made->flags = DLPACK_FLAG_BITMASK_IS_COPIED;
-	return made;
+	return dlpackgen_label_copy(made, object->tensor);
 }
 
 /* __dlpack__ */
@@ -202,21 +232,28 @@ static int dlpackgen_pair(PyObject *tuple, const char *name, long long out[2]) {
 		return 0;
 	}
 	for (int i = 0; i < 2; i++) {
-		out[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
-		if (out[i] == -1 && PyErr_Occurred()) return 0;
+		if (dlpackgen_number(PyTuple_GetItem(tuple, i), &out[i])) return 0;
 	}
 	return 1;
 }
 
 /* What is given out is finished, so there is nothing to wait for on any stream;
- * what is no stream of the device is refused all the same. */
-static int dlpackgen_stream_fits(PyObject *stream, DLDevice device) {
+ * what is no stream of the device is refused all the same. A backend knows more numbers. */
+static int dlpackgen_stream_fits(PyObject *stream, DLDevice device, const dlpackgen_device *table) {
 	const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
+	dlpackgen_device_stream known;
+	dlpackgen_device_error error;
 	char where[32];
 	if (stream == Py_None) return 1;
-	const long long number = PyLong_AsLongLong(stream);
-	if (PyErr_Occurred()) return 0;
+	long long number;
+	if (dlpackgen_number(stream, &number)) return 0;
 	if (number == -1 || !dlpackgen_stream_is_refused(streams, number)) return 1;
+	if (streams == dlpackgen_streams_none && table) {
+		const int64_t asked = number;
+		if (table->stream_from_dlpack(device, &asked, &known, &error) == DLPACKGEN_DEVICE_OK) return 1;
+		PyErr_SetString(dlpackgen_backend_kind(error.code), error.text);
+		return 0;
+	}
 	PyErr_Format(PyExc_RuntimeError, "stream %lld has no meaning on %s", number, dlpackgen_device_text(device, where));
 	return 0;
 }
@@ -224,7 +261,7 @@ static int dlpackgen_stream_fits(PyObject *stream, DLDevice device) {
 /* The arguments of __dlpack__, as far as they matter. */
 struct dlpackgen_wish {
 	int versioned, copy, in_place;
-	int reaches; /* a back end brings it to the host */
+	const dlpackgen_device *reaches; /* the backend that brings it to the host, or NULL */
 	int to_host;
 	PyObject *stream;
 };
@@ -256,7 +293,8 @@ static int dlpackgen_parse_wish(PyObject *args, PyObject *keywords, DLDevice dev
 	wish->versioned = newest[0] >= 1;
 	wish->copy = truth > 0;
 	wish->in_place = copy != Py_None && truth == 0;
-	return truth >= 0 && dlpackgen_stream_fits(stream, device) && dlpackgen_device_fits(where, device, wish);
+	return truth >= 0 && dlpackgen_stream_fits(stream, device, wish->reaches) &&
+	    dlpackgen_device_fits(where, device, wish);
 }
 
 /* Lets the stream of a consumer wait for that of the tensor: 0, or -1 with an exception. */
@@ -275,10 +313,12 @@ static int dlpackgen_let_follow(const struct dlpackgen_object *object, PyObject 
 static PyObject *dlpackgen_object_dlpack(PyObject *self, PyObject *args, PyObject *keywords) {
 	const DLManagedTensorVersioned *own = dlpackgen_tensor_of(self);
 	const struct dlpackgen_object *const object = (const struct dlpackgen_object *)self;
-	struct dlpackgen_wish wish = {0, 0, 0, own && object->table, 0, NULL};
+	struct dlpackgen_wish wish = {0, 0, 0, NULL, 0, NULL};
+	if (own) wish.reaches = dlpackgen_reaching(self, own->dl_tensor.device);
 	if (!own || !dlpackgen_parse_wish(args, keywords, own->dl_tensor.device, &wish)) return NULL;
 	if (!wish.copy && object->table && dlpackgen_let_follow(object, wish.stream)) return NULL;
-	DLManagedTensorVersioned *given = wish.copy ? dlpackgen_copied(object, wish.to_host) : dlpackgen_share(self, own);
+	DLManagedTensorVersioned *given =
+	    wish.copy ? dlpackgen_copied(object, wish.to_host ? wish.reaches : NULL) : dlpackgen_share(self, own);
 	return given ? dlpackgen_capsule(given, wish.versioned) : NULL;
 }
 

@@ -24,15 +24,42 @@ static int dlpackgen_settle_stream(struct dlpackgen_call *call, int i, DLDevice 
 	return call->has_stream = 1;
 }
 
+/* Raises what a backend says of the argument stream. */
+DLPACKGEN_SLOW static int dlpackgen_bad_stream(
+    const struct dlpackgen_call *call, const dlpackgen_device_error *error) {
+	const int is_number = error->code == DLPACKGEN_DEVICE_BAD_STREAM || error->code == DLPACKGEN_DEVICE_STREAM_DEVICE;
+	PyErr_Format(is_number ? PyExc_ValueError : dlpackgen_backend_kind(error->code), "%s(): argument 'stream': %s",
+	    call->function->name, error->text);
+	return -1;
+}
+
+/* Reads a number of a stream by the backend of the device, which also knows whose stream it
+ * is: to order a stream after itself is to check it. */
+DLPACKGEN_SLOW static int dlpackgen_use_number_by(
+    struct dlpackgen_call *call, int i, DLDevice device, const dlpackgen_device *table) {
+	const int64_t number = call->number;
+	dlpackgen_device_stream stream, standard;
+	dlpackgen_device_error error;
+	int failed = table->stream_from_dlpack(device, &number, &stream, &error);
+	if (!failed) failed = table->stream_from_dlpack(device, NULL, &standard, &error);
+	if (!failed) failed = table->order_after(&stream, &stream, &error);
+	if (failed) return dlpackgen_bad_stream(call, &error);
+	call->stream = stream.handle == standard.handle ? NULL : stream.handle;
+	dlpackgen_settle_stream(call, i, device);
+	return 0;
+}
+
 /* Turns the number of a stream into a handle. */
 static int dlpackgen_use_number(struct dlpackgen_call *call, int i, DLDevice device) {
 	const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
+	const struct dlpackgen_backend *found = dlpackgen_streams_at(call->state, device);
 	char where[32];
 	if (streams != dlpackgen_streams_none && dlpackgen_stream_is_refused(streams, call->number)) {
 		PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': %lld is refused on %s, where %lld is the default stream",
 		    call->function->name, call->number, dlpackgen_device_text(device, where), dlpackgen_default_stream(streams));
 		return -1;
 	}
+	if (found) return dlpackgen_use_number_by(call, i, device, found->table);
 	const int standard = streams != dlpackgen_streams_none && call->number == dlpackgen_default_stream(streams);
 	call->stream = standard ? NULL : (void *)(uintptr_t)call->number;
 	dlpackgen_settle_stream(call, i, device);
@@ -47,7 +74,7 @@ static int dlpackgen_tell_stream(const struct dlpackgen_call *call, int i, DLDev
 	if (a->streams) failed = a->streams->stream(device, stream);
 	else if (a->api) failed = a->api->current_work_stream(device.device_type, device.device_id, stream);
 	else return 0;
-	if (!failed && !PyErr_Occurred()) return 1;
+	if (!failed && !PyErr_Occurred()) return 1; /* a table may succeed and leave an exception */
 	dlpackgen_failed(PyExc_RuntimeError, "its library does not tell its stream");
 	return dlpackgen_about(call->function, i);
 }
@@ -85,6 +112,15 @@ static int dlpackgen_use_program(struct dlpackgen_call *call, int i, DLDevice de
 	return 0;
 }
 
+/* Tells whether the table of an argument that was not asked yet may look at it: 1, 0, or -1
+ * with an exception. */
+static int dlpackgen_may_ask_table(const struct dlpackgen_call *call, const struct dlpackgen_argument *a) {
+	if (!(a->asks & dlpackgen_asks_dense)) return 1;
+	const int dense = dlpackgen_is_dense(call->state, a->object);
+	if (dense < 0) return dlpackgen_pass_over();
+	return dense && Py_TYPE(a->object) == a->type;
+}
+
 /* Looks at where a tensor is that can be lent, and forgets it again: 1 when it has
  * been seen, 0 when that is not to be had so, -1 with an exception. */
 static int dlpackgen_peek(const struct dlpackgen_call *call, int i, DLDevice *device) {
@@ -93,6 +129,10 @@ static int dlpackgen_peek(const struct dlpackgen_call *call, int i, DLDevice *de
 	int found = 0;
 	seen.flags = 0;
 	if (a->done || !a->object || !(a->adopted || a->api) || Py_TYPE(a->object) != a->type) return 0;
+	if (!a->adopted) {
+		const int asked = dlpackgen_may_ask_table(call, a);
+		if (asked <= 0) return asked < 0 ? dlpackgen_about(call->function, i) : 0;
+	}
 	if (a->adopted) found = a->adopted->borrow(a->object, 0, &seen.tensor, scratch, &seen.flags);
 	else found = dlpackgen_read_table(&seen, a->api, a->trusted, a->object, 0);
 	if (!a->adopted && found == 1) dlpackgen_delete_quietly(seen.versioned, NULL);
@@ -119,43 +159,67 @@ static int dlpackgen_find_stream(struct dlpackgen_call *call, int wanting, DLDev
 	return dlpackgen_other_device(call, wanting, device, call->decides, call->place);
 }
 
-/* Reads the pair that __dlpack_device__ gives; 0 when there is none, as with old
- * producers, -1 with an exception. */
-static int dlpackgen_device_of(struct dlpackgen_state *state, PyObject *object, DLDevice *device) {
-	PyObject *pair = PyObject_CallMethodObjArgs(object, state->dlpack_device, NULL);
+/* Reads a member of the pair that __dlpack_device__ gives: an int, what has __index__, or
+ * a member of an Enum without it, by its value (array API, `__dlpack_device__`). None is
+ * the only device of the CPU, as Paddle has it. */
+static int dlpackgen_device_part(PyObject *part, int is_id_of_cpu, long long *number) {
+	PyObject *value = NULL;
+	*number = 0;
+	if (part == Py_None && is_id_of_cpu) return 0;
+	if (!PyIndex_Check(part) && dlpackgen_find(part, "value", &value) < 0) return -1;
+	const int failed = dlpackgen_number(value ? value : part, number);
+	Py_XDECREF(value);
+	return failed;
+}
+
+/* Reads a tuple or list of two such members: 0, or -1 with an exception. */
+static int dlpackgen_read_device(PyObject *answer, DLDevice *device) {
+	const int is_pair = PyTuple_Check(answer) || PyList_Check(answer);
+	PyObject *pair = is_pair ? PySequence_Tuple(answer) : PyTuple_New(0); /* since a list may change meanwhile */
 	long long type = 0, id = 0;
-	if (!pair && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+	int failed = !pair;
+	if (pair && PyTuple_Size(pair) != 2)
+		failed = dlpackgen_refuse("its __dlpack_device__ gave no pair of a device type and an id");
+	if (!failed) failed = dlpackgen_device_part(PyTuple_GetItem(pair, 0), 0, &type);
+	if (!failed) failed = dlpackgen_device_part(PyTuple_GetItem(pair, 1), type == kDLCPU, &id);
+	Py_XDECREF(pair);
+	if (!failed && (type != (int32_t)type || id != (int32_t)id))
+		failed = dlpackgen_refuse("its __dlpack_device__ gave (%lld, %lld), which is no device", type, id);
+	device->device_type = (DLDeviceType)type;
+	device->device_id = (int32_t)id;
+	return failed ? -1 : 0;
+}
+
+/* Reads where __dlpack_device__ says that a tensor is: 1, 0 where there is no such method,
+ * as with old producers, -1 with an exception. */
+static int dlpackgen_device_of(struct dlpackgen_state *state, PyObject *object, DLDevice *device) {
+	PyObject *answer = PyObject_CallMethodObjArgs(object, state->dlpack_device, NULL);
+	if (!answer && PyErr_ExceptionMatches(PyExc_AttributeError)) {
 		PyErr_Clear();
 		return 0;
 	}
-	if (!pair) return dlpackgen_not_exported(object);
-	if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2)
-		PyErr_SetString(PyExc_BufferError, "its __dlpack_device__ gave no pair of integers");
-	if (!PyErr_Occurred()) type = PyLong_AsLongLong(PyTuple_GetItem(pair, 0));
-	if (!PyErr_Occurred()) id = PyLong_AsLongLong(PyTuple_GetItem(pair, 1));
-	Py_XDECREF(pair);
-	if (!PyErr_Occurred() && (type != (int32_t)type || id != (int32_t)id))
-		PyErr_Format(PyExc_BufferError, "its __dlpack_device__ gave (%lld, %lld), which is no device", type, id);
-	device->device_type = (DLDeviceType)type;
-	device->device_id = (int32_t)id;
-	return PyErr_Occurred() ? -1 : 1;
+	const int failed = !answer || dlpackgen_read_device(answer, device);
+	Py_XDECREF(answer);
+	return failed ? dlpackgen_not_exported(object) : 1;
 }
 
-/* Makes the stream argument for a producer without a table: a new reference, or NULL
- * where it must get none or, with an exception, cannot get one. */
-static PyObject *dlpackgen_stream_for(struct dlpackgen_call *call, int i) {
+/* Makes the stream argument for a producer without a table: 0 with a new reference, or
+ * NULL where the producer must get none, or -1 with an exception. */
+static int dlpackgen_stream_for(struct dlpackgen_call *call, int i, PyObject **stream) {
 	struct dlpackgen_argument *a = &call->arguments[i];
 	a->says = 0;
-	if (dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return NULL;
+	*stream = NULL;
+	if (dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return 0;
 	const int known = dlpackgen_device_of(call->state, a->object, &a->said);
-	if (known < 0) dlpackgen_about(call->function, i);
-	if (known <= 0) return NULL;
+	if (known < 0) return dlpackgen_about(call->function, i);
+	if (known == 0) return 0;
 	a->says = 1;
-	if (dlpackgen_is_on_host(a->said) || dlpackgen_find_stream(call, i, a->said)) return NULL;
+	if (dlpackgen_is_on_host(a->said)) return 0;
+	if (dlpackgen_find_stream(call, i, a->said)) return -1;
 	const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)a->said.device_type);
-	if (streams == dlpackgen_streams_none) return NULL;
-	if (!call->stream) return PyLong_FromLongLong(dlpackgen_default_stream(streams));
-	return PyLong_FromVoidPtr(call->stream);
+	if (streams == dlpackgen_streams_none && (!call->stream || !dlpackgen_streams_at(call->state, a->said))) return 0;
+	*stream = call->stream ? PyLong_FromVoidPtr(call->stream) : PyLong_FromLongLong(dlpackgen_default_stream(streams));
+	return *stream ? 0 : -1;
 }
 
 /* Refuses a tensor on another device than its __dlpack_device__ said: nothing made
@@ -254,9 +318,8 @@ static int dlpackgen_may_ask_again(struct dlpackgen_call *call, int i) {
 		return dlpackgen_fault(call, i, PyExc_ValueError,
 		    "its library works on stream %s of %s, and stream=%lld was given: leave stream= out, or make it that one", other,
 		    where, call->number);
-	PyObject *asks = dlpackgen_optional(call->arguments[i].object, "__dlpack__");
-	Py_XDECREF(asks);
-	if (PyErr_Occurred()) return dlpackgen_about(call->function, i);
+	const int asks = dlpackgen_has(call->arguments[i].object, "__dlpack__");
+	if (asks < 0) return dlpackgen_about(call->function, i);
 	if (asks && dlpackgen_streams_of((int32_t)call->place.device_type) != dlpackgen_streams_none) return 0;
 	return dlpackgen_fault(call, i, PyExc_BufferError,
 	    "its library works on stream %s of %s, the call on %s, and it has no __dlpack__ that could be told", other, where,

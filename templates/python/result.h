@@ -24,107 +24,227 @@ static int dlpackgen_is_as_asked(const DLManagedTensorVersioned *made, const DLT
 	    !(made->flags & DLPACK_FLAG_BITMASK_READ_ONLY);
 }
 
-static DLManagedTensorVersioned *dlpackgen_allocate_by_table(const DLPackExchangeAPI *api, DLTensor *asked) {
-	DLManagedTensorVersioned *made = NULL;
-	if (api->managed_tensor_allocator(asked, &made, NULL, dlpackgen_set_error) || !made) {
+/* Allocates by a library: 0, 1 with an exception where it refuses to, or -1 with one. */
+static int dlpackgen_allocate_by_table(
+    const DLPackExchangeAPI *api, const DLTensor *asked, DLManagedTensorVersioned **made) {
+	DLTensor prototype = *asked; /* an allocator may change it, and what it gives is held against what was asked */
+	int64_t shape[DLPACKGEN_MAX_NDIM];
+	if (asked->ndim > 0) memcpy(shape, asked->shape, (size_t)asked->ndim * sizeof *shape);
+	prototype.shape = shape;
+	*made = NULL;
+	if (api->managed_tensor_allocator(&prototype, made, NULL, dlpackgen_set_error)) {
+		*made = NULL;
 		dlpackgen_failed(PyExc_RuntimeError, "its library could not allocate a tensor");
-		return NULL;
+		return 1;
 	}
-	if (dlpackgen_is_as_asked(made, asked)) return made;
-	dlpackgen_delete_quietly(made, NULL);
-	dlpackgen_refuse("its library allocated another tensor than was asked for");
+	if (!PyErr_Occurred() && *made && dlpackgen_is_as_asked(*made, asked)) return 0;
+	if (*made) dlpackgen_delete_quietly(*made, NULL);
+	else dlpackgen_failed(PyExc_RuntimeError, "its library could not allocate a tensor");
+	*made = NULL;
+	if (!PyErr_Occurred()) dlpackgen_refuse("its library allocated another tensor than was asked for");
+	return -1; /* also where a table succeeded and left an exception */
+}
+
+/* Allocates by the module itself, or by a backend. */
+static DLManagedTensorVersioned *dlpackgen_allocate_here(struct dlpackgen_call *call, const DLTensor *asked) {
+	const struct dlpackgen_backend *backend = dlpackgen_streams_at(call->state, asked->device);
+	char where[32];
+	if (asked->device.device_type == kDLCPU) return dlpackgen_allocate(asked->dtype, asked->ndim, asked->shape);
+	if (backend) return dlpackgen_allocate_by_backend(call, backend->table, asked);
+	PyErr_Format(PyExc_BufferError, "its library cannot be asked for memory on %s",
+	    dlpackgen_device_text(asked->device, where));
 	return NULL;
+}
+
+/* Allocates by a library, or as above where that refuses, as the table of
+ * cuda.core's StridedMemoryView does on the CPU. Want of memory is no refusal. */
+static DLManagedTensorVersioned *dlpackgen_allocate_like(
+    struct dlpackgen_call *call, const DLPackExchangeAPI *makes, const DLTensor *asked) {
+	const int is_possible =
+	    asked->device.device_type == kDLCPU || dlpackgen_streams_at(call->state, asked->device) != NULL;
+	DLManagedTensorVersioned *made = NULL;
+	if (makes) {
+		const int left = dlpackgen_allocate_by_table(makes, asked, &made);
+		if (left <= 0 || !is_possible || dlpackgen_pass_over()) return made;
+	}
+	return dlpackgen_allocate_here(call, asked);
 }
 
 /* Finds the table that makes tensors of an argument's library, or none. The route was
  * not put down for the call, which most calls have no use for. */
 static int dlpackgen_maker(const struct dlpackgen_call *call, int like, const DLPackExchangeAPI **makes) {
+	*makes = NULL;
+	if (like < 0 || like >= call->function->count || call->function->parameters[like].kind != dlpackgen_tensor) {
+		PyErr_Format(PyExc_SystemError, "%s(): no argument is a tensor that has the number %d, counted from 0",
+		    call->function->name, like);
+		return -1;
+	}
 	PyObject *object = call->arguments[like].object;
 	const struct dlpackgen_route *route = object ? dlpackgen_route_of(call->state, object) : NULL;
 	*makes = route ? route->makes : NULL;
 	return object && !route ? dlpackgen_about(call->function, like) : 0;
 }
 
-DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_empty(
+/* Compares two tensors in all that a function goes by. */
+static int dlpackgen_is_unchanged(const DLTensor *a, const DLTensor *b) {
+	if (a->data != b->data || a->byte_offset != b->byte_offset || a->ndim != b->ndim) return 0;
+	if (dlpackgen_dtype_of(a) != dlpackgen_dtype_of(b) || !dlpackgen_same_device(a->device, b->device)) return 0;
+	for (int32_t d = 0; d < a->ndim; d++)
+		if (a->shape[d] != b->shape[d] || a->strides[d] != b->strides[d]) return 0;
+	return 1;
+}
+
+/* Reads a borrowed tensor anew, by what runs no code: 1 where it is what it was, 0, or -1
+ * with an exception. */
+static int dlpackgen_is_as_borrowed(struct dlpackgen_call *call, const struct dlpackgen_argument *a) {
+	const struct dlpackgen_route *route = dlpackgen_route_of(call->state, a->object);
+	int64_t scratch[DLPACKGEN_SCRATCH];
+	struct dlpackgen_argument now = *a;
+	if (!route) return -1;
+	if (route->yields) return 1; /* its memory stays with the object, or it was read as another type's */
+	if (route->adopted) {
+		if (route->adopted->borrow(a->object, 0, &now.tensor, scratch, &now.flags)) return PyErr_Occurred() ? -1 : 0;
+	} else {
+		if (route->plain && !route->plain(a->object)) return 0;
+		if (!dlpackgen_lend(route->api, 1, a->object, 0, &now.tensor)) return 0;
+	}
+	return (now.tensor.ndim == 0 || (now.tensor.shape && now.tensor.strides)) &&
+	    dlpackgen_is_unchanged(&now.tensor, &a->tensor);
+}
+
+/* Copies the shapes and strides of all tensors, to be compared once code of others has run. */
+static void dlpackgen_copy_all(struct dlpackgen_call *call) {
+	for (int i = 0; i < call->function->count; i++)
+		if (call->function->parameters[i].kind == dlpackgen_tensor && call->arguments[i].object)
+			dlpackgen_copies(&call->arguments[i].tensor, dlpackgen_scratch_of(call, i));
+}
+
+/* Makes sure that all tensors which the call borrows are still what was checked, once code
+ * of others has run: 0, or -1 with an exception. */
+static int dlpackgen_check_again(struct dlpackgen_call *call) {
+	for (int i = 0; i < call->function->count; i++) {
+		const struct dlpackgen_argument *a = &call->arguments[i];
+		if (call->function->parameters[i].kind != dlpackgen_tensor || !a->object || call->owns >> i & 1) continue;
+		const int same = dlpackgen_is_as_borrowed(call, a);
+		if (same < 0) return dlpackgen_about(call->function, i);
+		if (!same) return dlpackgen_fault(call, i, PyExc_BufferError, "it changed while the result was allocated");
+	}
+	return 0;
+}
+
+static DLManagedTensorVersioned *dlpackgen_make_like(
     struct dlpackgen_call *call, int like, DLDataType dtype, int32_t ndim, const int64_t *shape) {
-	const struct dlpackgen_argument *a = &call->arguments[like];
-	const struct dlpackgen_backend *backend = NULL;
 	const DLPackExchangeAPI *makes = NULL;
 	DLManagedTensorVersioned *made = NULL;
-	char where[32];
 	DLTensor asked;
 	int64_t bytes;
+	dlpackgen_copy_all(call);
+	if (dlpackgen_maker(call, like, &makes)) return NULL;
 	memset(&asked, 0, sizeof asked);
-	asked.device = a->tensor.device;
-	if (!a->object) asked.device.device_type = kDLCPU;
+	asked.device.device_type = kDLCPU;
+	if (call->arguments[like].object) asked.device = call->arguments[like].tensor.device;
 	asked.dtype = dtype;
 	asked.ndim = ndim;
 	asked.shape = (int64_t *)(uintptr_t)shape;
 	if (ndim > DLPACKGEN_MAX_NDIM || dlpack_nbytes(&asked, 0, &bytes) != DLPACK_OK)
 		PyErr_SetString(PyExc_ValueError, "the result has no shape that a tensor can have");
-	else if (dlpackgen_maker(call, like, &makes)) return NULL;
-	else if (makes) made = dlpackgen_allocate_by_table(makes, &asked);
-	else if (asked.device.device_type == kDLCPU) made = dlpackgen_allocate(dtype, ndim, shape);
-	else if ((backend = dlpackgen_streams_at(call->state, asked.device)) != NULL)
-		made = dlpackgen_allocate_by_backend(call, backend->table, &asked);
-	else
-		PyErr_Format(PyExc_BufferError, "its library cannot be asked for memory on %s",
-		    dlpackgen_device_text(asked.device, where));
+	else made = dlpackgen_allocate_like(call, makes, &asked);
 	if (!made) dlpackgen_about(call->function, like);
+	else if (makes && dlpackgen_check_again(call)) {
+		dlpackgen_delete_quietly(made, NULL);
+		return NULL;
+	}
 	return made;
 }
 
-/* Gives the from_dlpack of the package that a type is from; as dlpackgen_optional(). */
-static PyObject *dlpackgen_from_dlpack_of(struct dlpackgen_state *state, PyObject *type) {
-	PyObject *home = PyObject_GetAttr(type, state->module_name);
-	const char *name = home && PyUnicode_Check(home) ? PyUnicode_AsUTF8AndSize(home, NULL) : NULL;
-	const size_t length = name ? strcspn(name, ".") : 0;
-	PyObject *package = name ? PyUnicode_FromStringAndSize(name, (Py_ssize_t)length) : NULL;
-	PyObject *module = package ? PyImport_GetModule(package) : NULL;
-	Py_XDECREF(home);
-	Py_XDECREF(package);
-	PyErr_Clear();
-	PyObject *found = module ? PyObject_GetAttr(module, state->from_dlpack) : NULL;
-	Py_XDECREF(module);
-	if (!found) PyErr_Clear();
-	return found;
+DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_empty(
+    struct dlpackgen_call *call, int like, DLDataType dtype, int32_t ndim, const int64_t *shape) {
+	int *const nested = dlpackgen_descend();
+	if (!nested) return NULL;
+	DLManagedTensorVersioned *made = dlpackgen_make_like(call, like, dtype, ndim, shape);
+	dlpackgen_ascend(nested);
+	return made;
 }
 
-/* Gives the from_dlpack of the array namespace of an object, or else of the package that
- * its type is from, or the first of its bases whose package has one, as somebody's own
- * kind of torch.Tensor does: a new reference, or NULL, without an exception where there
- * is none. */
-static PyObject *dlpackgen_from_dlpack(struct dlpackgen_state *state, PyObject *object) {
-	PyObject *space = PyObject_CallMethodObjArgs(object, state->array_namespace, NULL);
-	PyObject *found = space ? PyObject_GetAttr(space, state->from_dlpack) : NULL;
-	Py_XDECREF(space);
-	PyErr_Clear();
-	if (space) return found;
+/* Looks up the from_dlpack of the package that a type is from: as dlpackgen_find(). */
+static int dlpackgen_find_in_package(struct dlpackgen_state *state, PyObject *type, PyObject **found) {
+	PyObject *home, *package, *module = NULL;
+	int result = dlpackgen_find(type, "__module__", &home);
+	*found = NULL;
+	if (result > 0 && !PyUnicode_Check(home)) result = 0;
+	const char *name = result > 0 ? PyUnicode_AsUTF8AndSize(home, NULL) : NULL;
+	package = name ? PyUnicode_FromStringAndSize(name, (Py_ssize_t)strcspn(name, ".")) : NULL;
+	if (result > 0) result = package ? dlpackgen_find_module(package, &module) : -1;
+	if (result > 0) result = dlpackgen_find_name(module, state->from_dlpack, found);
+	Py_XDECREF(module);
+	Py_XDECREF(package);
+	Py_XDECREF(home);
+	return result;
+}
+
+/* Looks up the from_dlpack of the package that the type of an object is from, or the first
+ * of its bases whose package has one, as somebody's own kind of torch.Tensor does. */
+static int dlpackgen_find_in_packages(struct dlpackgen_state *state, PyObject *object, PyObject **found) {
 	PyObject *bases = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__mro__");
 	const Py_ssize_t count = bases && PyTuple_Check(bases) ? PyTuple_Size(bases) : 0;
-	for (Py_ssize_t i = 0; i < count && !found; i++)
-		found = dlpackgen_from_dlpack_of(state, PyTuple_GetItem(bases, i));
+	int result = bases ? 0 : -1;
+	*found = NULL;
+	for (Py_ssize_t i = 0; i < count && result == 0; i++)
+		result = dlpackgen_find_in_package(state, PyTuple_GetItem(bases, i), found);
 	Py_XDECREF(bases);
-	PyErr_Clear();
-	return found;
+	return result;
 }
 
-static PyObject *dlpackgen_wrap_by_table(const DLPackExchangeAPI *api, DLManagedTensorVersioned *tensor) {
+/* Looks up the from_dlpack of the array namespace of an object. */
+static int dlpackgen_find_in_namespace(struct dlpackgen_state *state, PyObject *object, PyObject **found) {
+	PyObject *ask, *space = NULL;
+	int result = dlpackgen_find_name(object, state->array_namespace, &ask);
+	*found = NULL;
+	if (result > 0) space = PyObject_CallNoArgs(ask);
+	if (result > 0) result = space ? dlpackgen_find_name(space, state->from_dlpack, found) : -1;
+	Py_XDECREF(space);
+	Py_XDECREF(ask);
+	return result;
+}
+
+/* Looks up the from_dlpack of an object's library. A library that fails where it is asked
+ * for that has none. */
+static int dlpackgen_find_from_dlpack(struct dlpackgen_state *state, PyObject *object, PyObject **found) {
+	int result = dlpackgen_find_in_namespace(state, object, found);
+	if (result < 0) result = dlpackgen_pass_over();
+	if (result == 0) result = dlpackgen_find_in_packages(state, object, found);
+	return result < 0 ? dlpackgen_pass_over() : result;
+}
+
+/* Tells a tensor of a backend, whose deleter may be called when the stream of the call is
+ * gone, of that stream. Gives the backend, or NULL. */
+static const dlpackgen_device *dlpackgen_keep(const struct dlpackgen_call *call, DLManagedTensorVersioned *tensor) {
+	const struct dlpackgen_backend *found = dlpackgen_streams_at(call->state, tensor->dl_tensor.device);
+	const dlpackgen_device_stream stream = dlpackgen_stream_at(tensor->dl_tensor.device, call->stream);
+	if (!found || tensor->dl_tensor.device.device_type == kDLCPU) return NULL;
+	if (call->stream) (void)found->table->keep_until(tensor, &stream, NULL);
+	return found->table;
+}
+
+static PyObject *dlpackgen_wrap_by_table(
+    const struct dlpackgen_call *call, const DLPackExchangeAPI *api, DLManagedTensorVersioned *tensor) {
 	void *made = NULL;
-	if (api->managed_tensor_to_py_object_no_sync(tensor, &made) == 0 && made) return (PyObject *)made;
+	(void)dlpackgen_keep(call, tensor);
+	if (api->managed_tensor_to_py_object_no_sync(tensor, &made) == 0 && made) {
+		if (!PyErr_Occurred()) return (PyObject *)made;
+		struct dlpackgen_pending left = dlpackgen_suspend();
+		Py_DECREF((PyObject *)made);
+		dlpackgen_resume(left);
+		return NULL; /* a table may succeed and leave an exception */
+	}
 	dlpackgen_delete_quietly(tensor, NULL); /* who fails has not taken it over, as torch and tvm-ffi do it */
 	dlpackgen_failed(PyExc_RuntimeError, "its exchange table made no object of a tensor");
 	return NULL;
 }
 
-/* Gives out what the call still works on: whoever takes it waits for the stream. Its
- * deleter is told of that stream, which may be gone by then. */
+/* Gives out what the call still works on: whoever takes it waits for the stream. */
 static PyObject *dlpackgen_give_unfinished(struct dlpackgen_call *call, DLManagedTensorVersioned *tensor) {
-	const struct dlpackgen_backend *found = dlpackgen_streams_at(call->state, tensor->dl_tensor.device);
-	const dlpackgen_device_stream stream = dlpackgen_stream_at(tensor->dl_tensor.device, call->stream);
-	const dlpackgen_device *const table =
-	    found && tensor->dl_tensor.device.device_type != kDLCPU ? found->table : NULL;
-	if (table && call->stream) (void)table->keep_until(tensor, &stream, NULL);
+	const dlpackgen_device *const table = dlpackgen_keep(call, tensor);
 	PyObject *made = dlpackgen_give(call->module, tensor);
 	if (made && table) {
 		((struct dlpackgen_object *)made)->table = table;
@@ -135,29 +255,38 @@ static PyObject *dlpackgen_give_unfinished(struct dlpackgen_call *call, DLManage
 
 static PyObject *dlpackgen_wrap_by_python(
     struct dlpackgen_call *call, PyObject *like, DLManagedTensorVersioned *tensor) {
-	PyObject *ours = dlpackgen_give_unfinished(call, tensor);
-	PyObject *from = ours ? dlpackgen_from_dlpack(call->state, like) : NULL;
-	PyObject *made = ours;
-	if (from) {
-		made = PyObject_CallFunctionObjArgs(from, ours, NULL);
-		Py_DECREF(ours);
-	}
+	PyObject *ours = dlpackgen_give_unfinished(call, tensor), *from = NULL, *made = NULL;
+	const int found = ours ? dlpackgen_find_from_dlpack(call->state, like, &from) : -1;
+	if (found == 0) return ours;
+	if (found > 0) made = PyObject_CallFunctionObjArgs(from, ours, NULL);
 	Py_XDECREF(from);
+	Py_XDECREF(ours);
 	return made;
 }
 
-DLPACKGEN_PYTHON_API PyObject *dlpackgen_wrap(struct dlpackgen_call *call, int like, DLManagedTensorVersioned *tensor) {
-	const struct dlpackgen_argument *a = &call->arguments[like];
+static PyObject *dlpackgen_wrap_like(struct dlpackgen_call *call, int like, DLManagedTensorVersioned *tensor) {
 	const DLPackExchangeAPI *makes = NULL;
 	PyObject *made = NULL;
 	if (dlpackgen_maker(call, like, &makes)) {
 		dlpackgen_delete_quietly(tensor, NULL);
 		return NULL;
 	}
-	if (!a->object) made = dlpackgen_give(call->module, tensor);
-	else if (makes) made = dlpackgen_wrap_by_table(makes, tensor);
-	else made = dlpackgen_wrap_by_python(call, a->object, tensor);
+	PyObject *object = call->arguments[like].object;
+	if (!object) made = dlpackgen_give(call->module, tensor);
+	else if (makes) made = dlpackgen_wrap_by_table(call, makes, tensor);
+	else made = dlpackgen_wrap_by_python(call, object, tensor);
 	if (!made) dlpackgen_about(call->function, like);
+	return made;
+}
+
+DLPACKGEN_PYTHON_API PyObject *dlpackgen_wrap(struct dlpackgen_call *call, int like, DLManagedTensorVersioned *tensor) {
+	int *const nested = dlpackgen_descend();
+	if (!nested) {
+		dlpackgen_delete_quietly(tensor, NULL);
+		return NULL;
+	}
+	PyObject *made = dlpackgen_wrap_like(call, like, tensor);
+	dlpackgen_ascend(nested);
 	return made;
 }
 

@@ -5,86 +5,103 @@
 
 #include <dlpackgen_python/managed.h>
 
+/* Tells whether an object has an attribute: 1, 0, or -1 with an exception. */
 static int dlpackgen_has(PyObject *object, const char *name) {
-	PyObject *value = dlpackgen_optional(object, name);
+	PyObject *value;
+	const int found = dlpackgen_find(object, name, &value);
 	Py_XDECREF(value);
-	return value != NULL;
+	return found;
 }
 
-/* Turns an int into the address of a table: NULL where none can be, as in the first
- * page, or between the words of memory. It may set an exception. */
-static void *dlpackgen_address_in(PyObject *value) {
-	const long long number = PyLong_AsLongLong(value);
-	if (number < 4096 || number % (long long)sizeof(void *) != 0 || (unsigned long long)number > UINTPTR_MAX) return NULL;
-	return (void *)(uintptr_t)number;
-}
-
-/* Reads a table's address: from a capsule or, by the older attribute, an int; NULL
- * from anything else, as if there were none. */
-static const DLPackExchangeAPI *dlpackgen_table_in(PyObject *value, int number) {
+/* Reads a table's address out of a capsule; NULL from anything else, as if there were
+ * none. An int, by which libraries gave it before DLPack 1.3, may be any number: what is
+ * at that address cannot be told from a table. */
+static const DLPackExchangeAPI *dlpackgen_table_in(PyObject *value) {
 	const DLPackExchangeAPI *table = NULL;
 	void *address = NULL;
 	if (PyCapsule_IsValid(value, dlpackgen_table_capsule))
 		address = PyCapsule_GetPointer(value, dlpackgen_table_capsule);
-	else if (number && PyLong_Check(value)) address = dlpackgen_address_in(value);
-	PyErr_Clear();
 	return dlpack_find_exchange_api((const DLPackExchangeAPIHeader *)address, &table) == DLPACK_OK ? table : NULL;
 }
 
-/* Tells whether a mapping has a key; PyMapping_HasKeyString() takes any failure,
- * such as want of memory, for a no. */
+/* Tells whether a mapping has a key: 1, 0, or -1 with an exception.
+ * PyMapping_HasKeyString() takes any failure, such as want of memory, for a no. */
 static int dlpackgen_defines(PyObject *mapping, const char *key) {
 	PyObject *value = PyMapping_GetItemString(mapping, key);
-	if (!value && PyErr_ExceptionMatches(PyExc_KeyError)) PyErr_Clear();
+	if (!value && !PyErr_ExceptionMatches(PyExc_KeyError)) return -1;
+	if (!value) PyErr_Clear();
 	Py_XDECREF(value);
 	return value != NULL;
 }
 
-/* Looks for a table of the type itself: one that it inherits does not know what
- * the derived type changes. */
-static const DLPackExchangeAPI *dlpackgen_table_of(PyObject *type) {
-	const char *const names[] = {dlpackgen_table_attribute, dlpackgen_older_table_attribute};
-	PyObject *own = dlpackgen_optional(type, "__dict__");
-	const DLPackExchangeAPI *table = NULL;
-	for (int i = 0; own && !table && !PyErr_Occurred() && i < 2; i++) {
-		if (!dlpackgen_defines(own, names[i])) continue;
-		PyObject *value = dlpackgen_optional(type, names[i]);
-		if (value) table = dlpackgen_table_in(value, i == 1);
-		Py_XDECREF(value);
-	}
-	Py_XDECREF(own);
-	return table;
+/* Looks for a table by one attribute of a type, if the type itself defines it: 0, with
+ * NULL where there is none, or -1 with an exception. */
+static int dlpackgen_find_table(PyObject *type, PyObject *own, const char *name, const DLPackExchangeAPI **table) {
+	PyObject *value = NULL;
+	int found = dlpackgen_defines(own, name);
+	*table = NULL;
+	if (found > 0) found = dlpackgen_find(type, name, &value);
+	if (found > 0) *table = dlpackgen_table_in(value);
+	Py_XDECREF(value);
+	return found < 0 ? -1 : 0;
 }
 
-/* Looks for a table that makes new tensors for an object's library: a type that derives
- * from its own has no other. */
-static const DLPackExchangeAPI *dlpackgen_maker_of(PyObject *type) {
+/* Looks for a table of the type itself, as above: one that it inherits does not know
+ * what the derived type changes. */
+static int dlpackgen_table_of(PyObject *type, const DLPackExchangeAPI **table) {
+	PyObject *own;
+	int failed = dlpackgen_find(type, "__dict__", &own);
+	*table = NULL;
+	if (failed <= 0) return failed;
+	failed = dlpackgen_find_table(type, own, dlpackgen_table_attribute, table);
+	if (!failed && !*table) failed = dlpackgen_find_table(type, own, dlpackgen_older_table_attribute, table);
+	Py_DECREF(own);
+	return failed;
+}
+
+/* Looks for a table that makes new tensors for an object's library, as above: a type that
+ * derives from its own has no other. */
+static int dlpackgen_maker_of(PyObject *type, const DLPackExchangeAPI **table) {
 	PyObject *bases = PyObject_GetAttrString(type, "__mro__");
 	const Py_ssize_t count = bases && PyTuple_Check(bases) ? PyTuple_Size(bases) : 0;
-	const DLPackExchangeAPI *table = NULL;
-	for (Py_ssize_t i = 0; i < count && !table && !PyErr_Occurred(); i++)
-		table = dlpackgen_table_of(PyTuple_GetItem(bases, i));
+	int failed = bases ? 0 : -1;
+	*table = NULL;
+	for (Py_ssize_t i = 0; i < count && !*table && !failed; i++)
+		failed = dlpackgen_table_of(PyTuple_GetItem(bases, i), table);
 	Py_XDECREF(bases);
-	return table;
+	return failed;
 }
 
-/* The types whose own tables run no code of Python and lend nothing that must not be
- * written to: their tensors are never read-only, which a borrowed one has no flag for. */
-static int dlpackgen_is_trusted(PyObject *type) {
-	static const char *const known[][2] = {{"torch", "Tensor"}, {"torch.nn", "Parameter"}, {"paddle", "Tensor"}};
-	int trusted = 0;
-	for (size_t i = 0; i < sizeof known / sizeof *known && !trusted; i++) {
-		PyObject *found = dlpackgen_imported(known[i][0], known[i][1]);
-		trusted = found == type;
-		Py_XDECREF(found);
-	}
-	return trusted;
+/* Tells whether the table of Paddle's own type may be trusted, as below: only where it is
+ * told beforehand, without code of Python, which tensors it must not be asked for. */
+static int dlpackgen_trusts_paddle(struct dlpackgen_route *route, PyObject *paddle) {
+	const uint8_t asks = dlpackgen_asks_stop | dlpackgen_asks_dense;
+	if (!(route->asks & asks)) return 1;
+	const int opened = dlpackgen_paddle_open(paddle);
+	if (opened > 0) route->plain = dlpackgen_paddle_is_plain;
+	return opened;
 }
 
-/* Tells whether a table is one to be trusted: by its type, and only where it is the one
- * that the type itself offers, not one that a module registered for it. */
-static int dlpackgen_trusts(PyObject *type, const DLPackExchangeAPI *api) {
-	return api && dlpackgen_is_trusted(type) && !PyErr_Occurred() && dlpackgen_maker_of(type) == api;
+/* Tells which types have tables that run no code of Python and lend nothing that must not
+ * be written to, torch's and Paddle's: their tensors are never read-only, which a borrowed
+ * one has no flag for. Gives 1, 0, or -1 with an exception. */
+static int dlpackgen_is_trusted(struct dlpackgen_route *route) {
+	PyObject *paddle = dlpackgen_paddle_type(route->type);
+	if (!paddle && PyErr_Occurred()) return -1;
+	const int trusted = paddle ? dlpackgen_trusts_paddle(route, paddle) : 0;
+	Py_XDECREF(paddle);
+	if (paddle) return trusted;
+	const int is_torch = dlpackgen_torch_recognize(route->type);
+	return is_torch < 0 ? -1 : is_torch == DLPACKGEN_TYPE_EXACT;
+}
+
+/* Tells whether a table is one to be trusted, as above: by its type, and only where it is
+ * the one that the type itself offers, not one that a module registered for it. */
+static int dlpackgen_trusts(struct dlpackgen_route *route) {
+	const DLPackExchangeAPI *own;
+	if (!route->api) return 0;
+	if (dlpackgen_maker_of(route->type, &own)) return -1;
+	return own == route->api ? dlpackgen_is_trusted(route) : 0;
 }
 
 /* Reads the module's own tensors; in object.h. */
@@ -92,36 +109,55 @@ static int dlpackgen_borrow_own(PyObject *object, int want_write, DLTensor *out,
 
 /* By their struct: nothing runs, no memory is needed, and their flags are known. */
 static const struct dlpackgen_adopted dlpackgen_adopted_own = {
-    NULL, NULL, NULL, dlpackgen_borrow_own, NULL, NULL, NULL, 0, NULL};
+    NULL, NULL, NULL, NULL, dlpackgen_borrow_own, NULL, NULL, NULL, 0, NULL};
+
+/* Compares a type with the one that is found under a row's names now. */
+static int dlpackgen_recognize_by_name(const struct dlpackgen_adopted *table, PyObject *type) {
+	PyObject *base;
+	int is = dlpackgen_find_imported(table->module, table->type, &base) < 0 ? -1 : DLPACKGEN_TYPE_OTHER;
+	if (base && PyType_Check(base) && PyType_IsSubtype((PyTypeObject *)type, (PyTypeObject *)base))
+		is = base == type ? DLPACKGEN_TYPE_EXACT : DLPACKGEN_TYPE_DERIVED;
+	Py_XDECREF(base);
+	return is;
+}
 
 /* Compares a type with one adopted table: 1 when the rest need not be looked at,
  * -1 with an exception. */
 static int dlpackgen_adopt(struct dlpackgen_route *route, const struct dlpackgen_adopted *table) {
-	PyObject *base = dlpackgen_imported(table->module, table->type);
+	PyObject *const type = route->type;
+	const int is = table->recognize ? table->recognize(type) : dlpackgen_recognize_by_name(table, type);
 	int opened = 0;
-	if (!base || !PyType_Check(base)) {
-		Py_XDECREF(base);
-		return PyErr_Occurred() ? -1 : 0;
-	}
-	const int derives = PyType_IsSubtype((PyTypeObject *)route->type, (PyTypeObject *)base);
-	if (base == route->type && table->open) opened = table->open(route->type);
-	Py_DECREF(base);
-	if (opened < 0) return dlpackgen_failed(PyExc_RuntimeError, "an adopted table did not open");
+	if (is == DLPACKGEN_TYPE_EXACT && table->open && dlpackgen_native_readers_are_on()) opened = table->open(type);
+	if (is < 0 || opened < 0) return dlpackgen_failed(PyExc_RuntimeError, "an adopted table did not open");
 	if (opened) route->adopted = table;
-	else if (derives && table->refuse && !route->refusing) route->refusing = table;
+	else if (is != DLPACKGEN_TYPE_OTHER && table->refuse && !route->refusing) route->refusing = table;
 	return opened;
 }
 
-/* Finds out what objects of a type must be asked: those that are like torch's, and
- * masked arrays. Adopted tables ask by themselves. */
-static uint8_t dlpackgen_questions(PyObject *type) {
-	uint8_t asks = 0;
-	if (dlpackgen_has(type, "is_neg") && dlpackgen_has(type, "is_conj")) {
-		asks |= dlpackgen_asks_neg | dlpackgen_asks_conj;
-		if (dlpackgen_has(type, "requires_grad")) asks |= dlpackgen_asks_grad;
-	}
-	if (dlpackgen_has(type, "mask") && dlpackgen_has(type, "filled")) asks |= dlpackgen_asks_mask;
-	return asks;
+/* Tells whether a type has both attributes: 1, 0, or -1 with an exception. */
+static int dlpackgen_has_both(PyObject *type, const char *first, const char *second) {
+	const int has = dlpackgen_has(type, first);
+	return has > 0 ? dlpackgen_has(type, second) : has;
+}
+
+/* Finds out what objects of a type must be asked: those that are like torch's or Paddle's,
+ * and masked arrays. Adopted tables ask by themselves. A foreign table is not trusted to
+ * tell what has memory: what can be asked is, before the table is. 0, or -1 with an
+ * exception. */
+static int dlpackgen_questions(struct dlpackgen_route *route) {
+	PyObject *const type = route->type;
+	const int signs = dlpackgen_has_both(type, "is_neg", "is_conj");
+	const int grads = signs > 0 ? dlpackgen_has(type, "requires_grad") : signs;
+	const int masks = grads < 0 ? -1 : dlpackgen_has_both(type, "mask", "filled");
+	const int stops = masks < 0 ? -1 : dlpackgen_has(type, "stop_gradient");
+	const int dense = stops < 0 ? -1 : route->api ? dlpackgen_has(type, "is_dense") : 0;
+	if (dense < 0) return -1;
+	if (signs > 0) route->asks |= dlpackgen_asks_neg | dlpackgen_asks_conj;
+	if (grads > 0) route->asks |= dlpackgen_asks_grad;
+	if (masks > 0) route->asks |= dlpackgen_asks_mask;
+	if (stops > 0) route->asks |= dlpackgen_asks_stop;
+	if (dense > 0) route->asks |= dlpackgen_asks_dense;
+	return 0;
 }
 
 /* Gives the table that was registered for a type, or NULL. */
@@ -134,29 +170,53 @@ static const DLPackExchangeAPI *dlpackgen_registered(const struct dlpackgen_stat
 	return NULL;
 }
 
+/* Lets the parameters of Paddle be read by the table of its tensors: 0, or -1 with an exception. */
+static int dlpackgen_fill_paddle(struct dlpackgen_route *route) {
+	PyObject *paddle = dlpackgen_paddle_type(route->type);
+	if (!paddle) return PyErr_Occurred() ? -1 : 0;
+	route->api = route->makes;
+	Py_DECREF(paddle);
+	return 0;
+}
+
+/* Finds the tables by which objects of a type are read and made: 0, or -1 with an exception. */
+static int dlpackgen_fill_tables(struct dlpackgen_route *route, const DLPackExchangeAPI *registered) {
+	route->api = route->makes = registered;
+	if (registered) return 0;
+	if (dlpackgen_table_of(route->type, &route->api)) return -1;
+	route->makes = route->api;
+	if (route->api) return 0;
+	if (dlpackgen_maker_of(route->type, &route->makes)) return -1;
+	return route->makes ? dlpackgen_fill_paddle(route) : 0;
+}
+
+/* Finds the adopted table of a type: 0, also where there is none, or -1 with an exception. */
+static int dlpackgen_fill_adopted(struct dlpackgen_route *route) {
+	int found = 0;
+	for (int i = 0; dlpackgen_adopted_tables[i] && !found; i++)
+		found = dlpackgen_adopt(route, dlpackgen_adopted_tables[i]);
+	return found < 0 ? -1 : 0;
+}
+
 static int dlpackgen_fill_route(struct dlpackgen_state *state, struct dlpackgen_route *route) {
 	const DLPackExchangeAPI *registered = dlpackgen_registered(state, route->type);
-	route->api = registered ? registered : dlpackgen_table_of(route->type);
-	route->makes = route->api || PyErr_Occurred() ? route->api : dlpackgen_maker_of(route->type);
+	if (dlpackgen_fill_tables(route, registered)) return -1;
 	if (route->type == state->tensor) {
 		route->adopted = &dlpackgen_adopted_own;
 		if (!registered) route->api = NULL; /* which would have to tell a stream */
-	}
-	for (int i = 0; dlpackgen_adopted_tables[i] && !route->adopted && !PyErr_Occurred(); i++) {
-		const int found = dlpackgen_adopt(route, dlpackgen_adopted_tables[i]);
-		if (found < 0) return -1;
-		if (found) break;
-	}
-	route->asks = dlpackgen_questions(route->type);
-	route->trusted = (uint8_t)dlpackgen_trusts(route->type, route->api);
+	} else if (dlpackgen_fill_adopted(route)) return -1;
+	if (dlpackgen_questions(route)) return -1;
+	const int trusted = dlpackgen_trusts(route);
+	if (trusted < 0) return -1;
+	route->trusted = (uint8_t)trusted;
 	if (registered && route->adopted) {
 		route->guard = route->adopted->guard;
 		route->adopted = NULL;
 	}
 	if (route->guard) route->asks = 0;
 	if (route->adopted) route->yields = route->adopted->yields != 0;
-	else route->yields = !route->trusted || route->asks || route->refusing;
-	return PyErr_Occurred() ? -1 : 0;
+	else route->yields = !route->trusted || (route->asks && !route->plain) || route->refusing;
+	return 0;
 }
 
 static void dlpackgen_retire(struct dlpackgen_route *old) {
@@ -188,7 +248,7 @@ static int dlpackgen_learn_once(struct dlpackgen_state *state, PyObject *type) {
 	Py_INCREF(type);
 	made->type = type;
 	if (dlpackgen_fill_route(state, made)) {
-		struct dlpackgen_pending pending = dlpackgen_suspend();
+		struct dlpackgen_pending pending = dlpackgen_catch();
 		dlpackgen_free_route(made);
 		dlpackgen_resume(pending);
 		return -1;
@@ -261,10 +321,9 @@ DLPACKGEN_PYTHON_API int dlpackgen_register(PyObject *module, PyObject *type, co
 	struct dlpackgen_state *state = dlpackgen_state_of(module);
 	const DLPackExchangeAPI *ours = NULL;
 	const dlpack_error error = table ? dlpack_find_exchange_api(&table->header, &ours) : DLPACK_ERROR_NULL;
-	PyObject *name;
 	if (!PyType_Check(type)) {
-		PyErr_Format(PyExc_TypeError, "an exchange table is for a type, not for an object of %s",
-		    dlpackgen_type_name(type, &name));
+		PyObject *name = PyType_GetName(Py_TYPE(type));
+		if (name) PyErr_Format(PyExc_TypeError, "an exchange table is for a type, not for an object of %U", name);
 		Py_XDECREF(name);
 		return -1;
 	}

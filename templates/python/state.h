@@ -11,6 +11,7 @@
 #define DLPACKGEN_FAST static inline __attribute__((always_inline))
 #define DLPACKGEN_LOAD(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)
 #define DLPACKGEN_STORE(place, value) __atomic_store_n(place, value, __ATOMIC_RELEASE)
+#define DLPACKGEN_CLAIM(place) (__atomic_exchange_n(place, 1, __ATOMIC_ACQ_REL) == 0)
 #else
 /* Only with the GIL, then: such compilers build no free-threaded modules here. */
 #define DLPACKGEN_RARE(condition) (condition)
@@ -18,11 +19,28 @@
 #define DLPACKGEN_FAST static inline
 #define DLPACKGEN_LOAD(place) (*(place))
 #define DLPACKGEN_STORE(place, value) (*(place) = (value))
+#define DLPACKGEN_CLAIM(place) (*(place) ? 0 : (*(place) = 1))
+#endif
+
+/* Keeps other threads out of what an object holds, where there is no GIL for that. */
+#if defined(Py_GIL_DISABLED) && defined(Py_BEGIN_CRITICAL_SECTION)
+#define DLPACKGEN_BEGIN_CRITICAL_SECTION(object) Py_BEGIN_CRITICAL_SECTION(object)
+#define DLPACKGEN_END_CRITICAL_SECTION() Py_END_CRITICAL_SECTION()
+#else
+#define DLPACKGEN_BEGIN_CRITICAL_SECTION(object) {
+#define DLPACKGEN_END_CRITICAL_SECTION() }
 #endif
 
 /* Questions that some types must be asked about each object, since neither their
  * tables nor their capsules say it. */
-enum { dlpackgen_asks_neg = 1, dlpackgen_asks_conj = 2, dlpackgen_asks_grad = 4, dlpackgen_asks_mask = 8 };
+enum {
+	dlpackgen_asks_neg = 1,
+	dlpackgen_asks_conj = 2,
+	dlpackgen_asks_grad = 4,
+	dlpackgen_asks_mask = 8,
+	dlpackgen_asks_stop = 16,
+	dlpackgen_asks_dense = 32
+};
 
 /* How objects of a type are read. Never changed once it is published. */
 struct dlpackgen_route {
@@ -32,6 +50,7 @@ struct dlpackgen_route {
 	const DLPackExchangeAPI *api;
 	const DLPackExchangeAPI *makes;                         /* new tensors, as its bases have them; or NULL */
 	int (*guard)(PyObject *object, const DLTensor *tensor); /* asks what the table does not; or NULL */
+	int (*plain)(PyObject *object); /* tells, without running code, that nothing needs to be asked; or NULL */
 	uint8_t asks;
 	uint8_t yields;  /* reading runs code of Python */
 	uint8_t trusted; /* its table runs no code of Python, and what it lends may be written to */
@@ -56,8 +75,8 @@ struct dlpackgen_state {
 	struct dlpackgen_backend backends[DLPACKGEN_MAX_BACKENDS];    /* up to one without a table */
 	PyObject *tensor;                                             /* the module's own type */
 	/* Names, and the arguments of __dlpack__. */
-	PyObject *dlpack, *dlpack_device, *is_neg, *is_conj, *requires_grad;
-	PyObject *array_namespace, *from_dlpack, *module_name;
+	PyObject *dlpack, *dlpack_device, *is_neg, *is_conj, *requires_grad, *stop_gradient, *is_dense;
+	PyObject *array_namespace, *from_dlpack;
 	PyObject *max_version, *stream, *nothing, *version, *keywords;
 };
 
@@ -79,9 +98,10 @@ static PyObject **dlpackgen_constant(struct dlpackgen_state *state, int i) {
 	    &state->is_neg,
 	    &state->is_conj,
 	    &state->requires_grad,
+	    &state->stop_gradient,
+	    &state->is_dense,
 	    &state->array_namespace,
 	    &state->from_dlpack,
-	    &state->module_name,
 	    &state->max_version,
 	    &state->stream,
 	    &state->nothing,
@@ -91,21 +111,36 @@ static PyObject **dlpackgen_constant(struct dlpackgen_state *state, int i) {
 	return i < (int)(sizeof all / sizeof *all) ? all[i] : NULL;
 }
 
+static int dlpackgen_make_names(struct dlpackgen_state *state) {
+	const struct {
+		PyObject **place;
+		const char *text;
+	} names[] = {
+	    {&state->dlpack, "__dlpack__"},
+	    {&state->dlpack_device, "__dlpack_device__"},
+	    {&state->is_neg, "is_neg"},
+	    {&state->is_conj, "is_conj"},
+	    {&state->requires_grad, "requires_grad"},
+	    {&state->stop_gradient, "stop_gradient"},
+	    {&state->is_dense, "is_dense"},
+	    {&state->array_namespace, "__array_namespace__"},
+	    {&state->from_dlpack, "from_dlpack"},
+	    {&state->max_version, "max_version"},
+	    {&state->stream, "stream"},
+	};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		*names[i].place = PyUnicode_InternFromString(names[i].text);
+		if (!*names[i].place) return -1;
+	}
+	return 0;
+}
+
 static int dlpackgen_make_constants(struct dlpackgen_state *state) {
-	state->dlpack = PyUnicode_InternFromString("__dlpack__");
-	state->dlpack_device = PyUnicode_InternFromString("__dlpack_device__");
-	state->is_neg = PyUnicode_InternFromString("is_neg");
-	state->is_conj = PyUnicode_InternFromString("is_conj");
-	state->requires_grad = PyUnicode_InternFromString("requires_grad");
-	state->array_namespace = PyUnicode_InternFromString("__array_namespace__");
-	state->from_dlpack = PyUnicode_InternFromString("from_dlpack");
-	state->module_name = PyUnicode_InternFromString("__module__");
-	state->max_version = PyUnicode_InternFromString("max_version");
-	state->stream = PyUnicode_InternFromString("stream");
+	if (dlpackgen_make_names(state)) return -1;
 	state->nothing = PyTuple_New(0);
-	state->version = Py_BuildValue("(ii)", DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
-	state->keywords = state->version ? Py_BuildValue("{sO}", "max_version", state->version) : NULL;
-	return PyErr_Occurred() ? -1 : 0;
+	if (state->nothing) state->version = Py_BuildValue("(ii)", DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
+	if (state->version) state->keywords = Py_BuildValue("{sO}", "max_version", state->version);
+	return state->keywords ? 0 : -1;
 }
 
 static void dlpackgen_free_route(struct dlpackgen_route *route) {

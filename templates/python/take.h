@@ -17,10 +17,11 @@ static int dlpackgen_refuse_if(PyObject *object, PyObject *method, const char *w
 	return truth > 0 ? dlpackgen_refuse("%s", why) : truth;
 }
 
-/* Tells whether torch records what happens to tensors. */
-static int dlpackgen_grad_is_recorded(void) {
-	PyObject *ask = dlpackgen_imported("torch", "is_grad_enabled");
-	if (!ask) return PyErr_Occurred() ? -1 : 1;
+/* Tells whether a library, torch or Paddle, records what happens to tensors. */
+static int dlpackgen_grad_is_recorded(const char *library) {
+	PyObject *ask;
+	const int found = dlpackgen_find_imported(library, "is_grad_enabled", &ask);
+	if (found <= 0) return found < 0 ? -1 : 1;
 	const int truth = dlpackgen_truth(PyObject_CallNoArgs(ask));
 	Py_DECREF(ask);
 	return truth;
@@ -28,11 +29,25 @@ static int dlpackgen_grad_is_recorded(void) {
 
 static int dlpackgen_refuse_grad(struct dlpackgen_state *state, PyObject *object) {
 	int truth = dlpackgen_truth(PyObject_GetAttr(object, state->requires_grad));
-	if (truth > 0) truth = dlpackgen_grad_is_recorded();
+	if (truth > 0) truth = dlpackgen_grad_is_recorded("torch");
 	return truth > 0
 	    ? dlpackgen_refuse(
 	          "it requires grad, which this function does not record: detach() it, or call under no_grad()")
 	    : truth;
+}
+
+/* The same of Paddle's tensors, which say the opposite. */
+static int dlpackgen_refuse_no_stop(struct dlpackgen_state *state, PyObject *object) {
+	const int stops = dlpackgen_truth(PyObject_GetAttr(object, state->stop_gradient));
+	const int truth = stops == 0 ? dlpackgen_grad_is_recorded("paddle") : stops < 0 ? -1 : 0;
+	return truth > 0 ? dlpackgen_refuse("its stop_gradient is False, and this function does not record gradients: "
+	                                    "detach() it, or call under paddle.no_grad()")
+	                 : truth;
+}
+
+/* Tells whether an object has the memory that its table takes for granted. */
+static int dlpackgen_is_dense(struct dlpackgen_state *state, PyObject *object) {
+	return dlpackgen_truth(PyObject_CallMethodObjArgs(object, state->is_dense, NULL));
 }
 
 static int dlpackgen_ask_all(
@@ -47,7 +62,10 @@ static int dlpackgen_ask_all(
 	    dlpackgen_refuse_if(
 	        object, state->is_conj, "its memory holds the conjugated values: call resolve_conj() first"))
 		return -1;
-	return asks & dlpackgen_asks_grad ? dlpackgen_refuse_grad(state, object) : 0;
+	if (asks & dlpackgen_asks_grad && dlpackgen_refuse_grad(state, object)) return -1;
+	if (asks & dlpackgen_asks_stop && dlpackgen_refuse_no_stop(state, object)) return -1;
+	const int dense = asks & dlpackgen_asks_dense ? dlpackgen_is_dense(state, object) : 1;
+	return dense ? dense < 0 ? -1 : 0 : dlpackgen_refuse("it has no dense memory: pass to_dense()");
 }
 
 /* Some tensors have values that differ from those in memory, which neither their
@@ -60,7 +78,9 @@ static int dlpackgen_question(
 /* What is said of an object whose table was found by another type. */
 #define DLPACKGEN_OTHER_TYPE "it became an object of another type during the call"
 
-DLPACKGEN_SLOW static int dlpackgen_refuse_error(dlpack_error error) {
+/* Refuses what the validator found in a tensor. */
+DLPACKGEN_SLOW static int dlpackgen_refuse_error(const DLTensor *tensor, dlpack_error error) {
+	if (error == DLPACK_ERROR_NDIM && tensor->ndim > DLPACKGEN_MAX_NDIM) return dlpackgen_refuse_dimensions(tensor->ndim);
 	if (error == DLPACK_ERROR_DATA_NULL) return dlpackgen_refuse("it has elements but no memory: its data is NULL");
 	PyErr_Format(
 	    PyExc_BufferError, "its library gave a tensor that breaks the rules of DLPack: %s", dlpack_error_text(error));
@@ -68,16 +88,17 @@ DLPACKGEN_SLOW static int dlpackgen_refuse_error(dlpack_error error) {
 }
 
 /* Looks at a tensor that a stranger gave, or an adopted library, since CuPy lets its users
- * make any shape; shape and strides are copied first where that is asked for, or where
- * there are no strides. */
+ * make any shape; shape and strides are copied first where that is asked for: of all but
+ * adopted ones, which always have strides. */
 static int dlpackgen_admit(struct dlpackgen_argument *a, int64_t *scratch, int copy) {
 	DLTensor *const tensor = &a->tensor;
 	dlpack_error error = DLPACK_OK;
+	if (dlpackgen_is_numbered_cpu(tensor->device)) tensor->device.device_id = 0;
 	if (tensor->ndim < 0 || tensor->ndim > DLPACKGEN_MAX_NDIM) error = DLPACK_ERROR_NDIM;
 	else if (tensor->ndim > 0 && !tensor->shape) error = DLPACK_ERROR_SHAPE_NULL;
-	else if (copy || !tensor->strides) error = dlpackgen_copy_metadata(tensor, scratch);
+	else if (copy) error = dlpackgen_copy_metadata(tensor, scratch);
 	if (error == DLPACK_OK) error = dlpack_validate(tensor, a->flags, 0);
-	return error == DLPACK_OK ? 0 : dlpackgen_refuse_error(error);
+	return error == DLPACK_OK ? 0 : dlpackgen_refuse_error(tensor, error);
 }
 
 /* Takes what a table gives for good. */
@@ -88,7 +109,7 @@ static int dlpackgen_own_by_table(const DLPackExchangeAPI *api, PyObject *object
 		dlpackgen_failed(PyExc_BufferError, "its exchange table did not give a tensor");
 		return dlpackgen_not_exported(object);
 	}
-	if (PyErr_Occurred()) {
+	if (PyErr_Occurred()) { /* a table may succeed and leave an exception */
 		dlpackgen_delete_quietly(*out, NULL);
 		*out = NULL;
 		return dlpackgen_not_exported(object);
@@ -144,28 +165,29 @@ static int dlpackgen_read_capsule(
 static int dlpackgen_check_memory(const DLTensor *tensor, int want_write) {
 	if (dlpackgen_is_misaligned(tensor))
 		return dlpackgen_refuse(
-		    DLPACKGEN_MISALIGNED, (void *)dlpackgen_address(tensor), dlpackgen_alignment(tensor->dtype));
+		    DLPACKGEN_MISALIGNED, (void *)dlpackgen_address(tensor), dlpack_alignment(tensor->dtype));
 	return want_write && dlpackgen_may_overlap(tensor) ? dlpackgen_refuse(DLPACKGEN_OVERLAPPING) : 0;
 }
 
-/* Gives NULL, with an exception unless the object is left to the other routes. */
-static DLManagedTensorVersioned *dlpackgen_take_adopted(
-    const struct dlpackgen_adopted *adopted, PyObject *object, int want_write) {
+/* Takes a tensor for good by an adopted table: 0, -1 with an exception, or 1 where the
+ * object is left to the other routes. */
+static int dlpackgen_take_adopted(const struct dlpackgen_adopted *adopted, PyObject *object, int want_write,
+    DLManagedTensorVersioned **out) {
 	int64_t scratch[DLPACKGEN_SCRATCH];
 	DLTensor view;
 	uint64_t flags = 0;
 	PyObject *keep = NULL;
 	const int failed = adopted->hold ? adopted->hold(object, want_write, &view, scratch, &flags, &keep)
 	                                 : adopted->borrow(object, want_write, &view, scratch, &flags);
-	if (failed < 0) dlpackgen_failed(PyExc_BufferError, "it cannot be read"), dlpackgen_not_exported(object);
-	if (failed) return NULL;
+	*out = NULL;
+	if (failed < 0) return dlpackgen_failed(PyExc_BufferError, "it cannot be read"), dlpackgen_not_exported(object);
+	if (failed) return 1;
 	const dlpack_error error = dlpack_validate(&view, flags, 0);
-	DLManagedTensorVersioned *made = NULL;
-	if (error != DLPACK_OK) dlpackgen_refuse_error(error);
+	if (error != DLPACK_OK) dlpackgen_refuse_error(&view, error);
 	else if (dlpackgen_check_memory(&view, want_write) == 0)
-		made = dlpackgen_of_object(keep ? keep : object, &view, flags);
+		*out = dlpackgen_of_object(keep ? keep : object, &view, flags);
 	Py_XDECREF(keep);
-	return made;
+	return *out ? 0 : -1;
 }
 
 /* Validates what was taken and brings it into the newest form; frees it else. */
@@ -174,10 +196,11 @@ static DLManagedTensorVersioned *dlpackgen_finish_taking(struct dlpackgen_taken 
 	const DLTensor *view = made ? &made->dl_tensor : &taken.legacy->dl_tensor;
 	const uint64_t flags = made ? made->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
 	const dlpack_error error = dlpack_validate(view, flags, DLPACK_ACCEPT_NULL_STRIDES);
-	if (error != DLPACK_OK) made = NULL, dlpackgen_refuse_error(error);
+	if (error != DLPACK_OK) made = NULL, dlpackgen_refuse_error(view, error);
 	else if (want_write && flags & DLPACK_FLAG_BITMASK_READ_ONLY)
 		made = NULL, dlpackgen_refuse("it is read-only, or cannot say that it is not");
-	else if (!made || (view->ndim > 0 && !view->strides)) made = dlpackgen_modern(taken.versioned, taken.legacy);
+	else if (!made || (view->ndim > 0 && !view->strides) || dlpackgen_is_numbered_cpu(view->device))
+		made = dlpackgen_modern(taken.versioned, taken.legacy);
 	if (made && dlpackgen_check_memory(&made->dl_tensor, want_write)) {
 		dlpackgen_delete_quietly(made, NULL);
 		return NULL;
@@ -186,18 +209,18 @@ static DLManagedTensorVersioned *dlpackgen_finish_taking(struct dlpackgen_taken 
 	return made;
 }
 
-DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_take(PyObject *module, PyObject *object, int want_write) {
-	struct dlpackgen_state *state = dlpackgen_state_of(module);
+static DLManagedTensorVersioned *dlpackgen_take_by_route(
+    struct dlpackgen_state *state, PyObject *object, int want_write) {
 	const struct dlpackgen_route *route = dlpackgen_route_of(state, object);
 	struct dlpackgen_taken taken = {NULL, NULL};
 	if (!route) return NULL;
 	const struct dlpackgen_route how = *route; /* which what follows may drive out */
 	const PyTypeObject *const type = Py_TYPE(object);
 	if (how.adopted) {
-		DLManagedTensorVersioned *made = dlpackgen_take_adopted(how.adopted, object, want_write);
-		if (made || PyErr_Occurred()) return made;
+		DLManagedTensorVersioned *made;
+		if (dlpackgen_take_adopted(how.adopted, object, want_write, &made) <= 0) return made;
 	}
-	if (dlpackgen_question(state, object, how.refusing, how.asks)) return NULL;
+	if (!(how.plain && how.plain(object)) && dlpackgen_question(state, object, how.refusing, how.asks)) return NULL;
 	const DLPackExchangeAPI *api = how.api;
 	if (Py_TYPE(object) != type) {
 		dlpackgen_refuse(DLPACKGEN_OTHER_TYPE);
@@ -206,11 +229,20 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_take(PyObject *module, 
 	if (api ? dlpackgen_own_by_table(api, object, &taken.versioned)
 	        : dlpackgen_take_capsule(state, object, NULL, &taken))
 		return NULL;
-	if (how.guard && how.guard(object, &taken.versioned->dl_tensor)) {
-		dlpackgen_delete_quietly(taken.versioned, NULL);
+	DLManagedTensorVersioned *made = dlpackgen_finish_taking(taken, want_write);
+	if (made && how.guard && how.guard(object, &made->dl_tensor)) {
+		dlpackgen_delete_quietly(made, NULL);
 		return NULL;
 	}
-	return dlpackgen_finish_taking(taken, want_write);
+	return made;
+}
+
+DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_take(PyObject *module, PyObject *object, int want_write) {
+	int *const nested = dlpackgen_descend();
+	if (!nested) return NULL;
+	DLManagedTensorVersioned *made = dlpackgen_take_by_route(dlpackgen_state_of(module), object, want_write);
+	dlpackgen_ascend(nested);
+	return made;
 }
 
 #endif

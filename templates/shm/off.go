@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && (!linux || !cgo || nodevice)
+//go:build ignore && (!linux || !cgo || nodevice)
 
 package shm
 

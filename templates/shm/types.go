@@ -1,4 +1,4 @@
-//go:build dlpackgen_template
+//go:build ignore
 
 // Package shm hands tensors in the host's memory to other processes on Linux: by a
 // memfd, which has no name, over a Unix socket of the caller's. The kernel frees the

@@ -15,20 +15,20 @@ def built(folder):
     """Gives the versions of torch that modules in a folder were built for, oldest first."""
     suffixes = importlib.machinery.EXTENSION_SUFFIXES
     names = [name.removesuffix(s) for name in os.listdir(folder) for s in suffixes if name.endswith(s)]
-    found = {tuple(map(int, m.groups())) for m in (re.fullmatch(r"_torch_(\d+)_(\d+)", n) for n in names) if m}
+    found = {tuple(map(int, m.groups())) for m in (re.fullmatch(r"_torch_(\d+)_(\d+)_(\d+)", n) for n in names) if m}
     return sorted(found)
 
 
 def load(package, folder):
     """Imports the module for the torch that is running; ImportError names it and those that there are."""
     running = importlib.import_module("torch").__version__
-    wanted = tuple(map(int, re.match(r"(\d+)\.(\d+)", running).groups()))
+    wanted = tuple(map(int, re.match(r"(\d+)\.(\d+)\.(\d+)", running).groups()))
     versions = built(folder)
     if wanted not in versions:
-        names = [f"{major}.{minor}" for major, minor in versions]
+        names = [".".join(map(str, version)) for version in versions]
         there = "torch " + " and ".join(names) if names else "no version of torch"
         raise ImportError(f"{package} is built for {there}, and torch {running} is running: build it again")
-    return importlib.import_module(f"{package}._torch_{wanted[0]}_{wanted[1]}")
+    return importlib.import_module(f"{package}._torch_" + "_".join(map(str, wanted)))
 
 
 _module = load(__name__, os.path.dirname(__file__))

@@ -23,10 +23,6 @@ namespace detail {
 
 inline std::atomic<const dlpackgen_device*> used_device{nullptr};
 
-inline std::string text_of(DLDevice device) {
-  return "(" + std::to_string(device.device_type) + ", " + std::to_string(device.device_id) + ")";
-}
-
 inline dlpackgen_device_pointer owner_of(const dlpackgen_device& table, DLDevice said, const char* address) {
   dlpackgen_device_error error;
   dlpackgen_device_pointer info;

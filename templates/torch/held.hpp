@@ -19,10 +19,13 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace aten DLPACKGEN_ATEN_HIDDEN {
 namespace detail {
 
+// By what the object is, not by isinstance(), which believes any object's __class__.
+DLPACKGEN_ATEN_SLOW bool derives_from_tensor(PyObject* object) {
+  return PyType_IsSubtype(Py_TYPE(object), reinterpret_cast<PyTypeObject*>(THPVariableClass)) != 0;
+}
+
 DLPACKGEN_ATEN_SLOW void refuse_object(PyObject* object) {
-  const int is_tensor = object == nullptr ? 0 : PyObject_IsInstance(object, THPVariableClass);
-  if (is_tensor < 0) throw python_error();
-  if (is_tensor == 0) throw NoTensor("expected a torch.Tensor");
+  if (object == nullptr || !derives_from_tensor(object)) throw NoTensor("expected a torch.Tensor");
 }
 
 // Without another owner, so that neither reference counts nor the GIL are touched.

@@ -12,6 +12,9 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstdlib>
+#include <cstring>
+
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace aten DLPACKGEN_ATEN_HIDDEN {
@@ -22,7 +25,7 @@ namespace py = pybind11;
 inline constexpr const char* table_attribute = "__dlpack_c_exchange_api__";
 inline constexpr const char* table_capsule = "dlpack_exchange_api";
 inline constexpr const char* reader_attribute = "__dlpackgen_read__";
-inline constexpr const char* reader_capsule = "dlpackgen_read_1";
+inline constexpr const char* reader_capsule = "dlpackgen_read_2";
 
 // What a type had of its own before, or nullptr; references that outlive Python.
 struct Replaced {
@@ -43,7 +46,7 @@ inline py::object capsule_of(const void* pointer, const char* name) {
 }
 
 inline const void* reader() noexcept {
-  int (*const function)(void*, int, DLTensor*) = read_quickly;
+  int (*const function)(void*, int, DLTensor*, std::int64_t*) = read_quickly;
   return reinterpret_cast<const void*>(function);
 }
 
@@ -89,15 +92,23 @@ inline bool is_installed() {
   return detail::is_of(found, detail::table_capsule, table());
 }
 
+// A program turns off all that reads objects by their structs, on the day that a release
+// breaks it. The rule of dlpackgen_native_readers_are_on.
+inline bool native_readers_are_on() noexcept {
+  const char* const off = std::getenv("DLPACKGEN_NO_NATIVE_READERS");
+  return off == nullptr || *off == 0 || std::strcmp(off, "0") == 0;
+}
+
 /**
- * Lets torch.Tensor offer this table; does nothing when it does already. What was
+ * Lets torch.Tensor offer this table; does nothing when it does already, or with
+ * DLPACKGEN_NO_NATIVE_READERS set in the environment. What was
  * accepted before still is, tensors that require grad too, but for those that were
  * handed out with wrong values or with none: negated, conjugated, zero tensors, and
  * what has elements and no memory.
  */
 inline void install() {
   namespace py = pybind11;
-  if (is_installed()) return;
+  if (is_installed() || !native_readers_are_on()) return;
   detail::Replaced& replaced = detail::replaced();
   py::object before = py::getattr(detail::tensor_type(), detail::table_attribute, py::object());
   detail::put_reader(detail::tensor_type(), replaced.tensor_reader);

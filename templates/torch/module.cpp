@@ -1,21 +1,28 @@
 /*
- * The module _torch_MAJOR_MINOR of the package dlpackgen_torch, for one version of
+ * The module _torch_MAJOR_MINOR_PATCH of the package dlpackgen_torch, for one version of
  * torch: __init__.py imports the right one, and refuses others before a symbol of
- * torch is looked up.
+ * torch is looked up. The headers of torch do not name pre-releases: to build for one,
+ * define DLPACKGEN_TORCH_VERSION as its version, such as "2.16.0.dev20261122".
  */
 #include "install.hpp"
 #include "object.hpp"
+#include "self_test.hpp"
 
 #define DLPACKGEN_TEXT_(text) #text
 #define DLPACKGEN_TEXT(text) DLPACKGEN_TEXT_(text)
-#define DLPACKGEN_INIT_(major, minor) PyInit__torch_##major##_##minor
-#define DLPACKGEN_INIT(major, minor) DLPACKGEN_INIT_(major, minor)
+#define DLPACKGEN_INIT_(major, minor, patch) PyInit__torch_##major##_##minor##_##patch
+#define DLPACKGEN_INIT(major, minor, patch) DLPACKGEN_INIT_(major, minor, patch)
+
+#ifndef DLPACKGEN_TORCH_VERSION
+#define DLPACKGEN_TORCH_VERSION \
+  DLPACKGEN_TEXT(TORCH_VERSION_MAJOR) "." DLPACKGEN_TEXT(TORCH_VERSION_MINOR) "." DLPACKGEN_TEXT(TORCH_VERSION_PATCH)
+#endif
 
 namespace {
 
 namespace aten = dlpackgen::aten;
 
-constexpr const char* version = DLPACKGEN_TEXT(TORCH_VERSION_MAJOR) "." DLPACKGEN_TEXT(TORCH_VERSION_MINOR);
+constexpr std::string_view version = DLPACKGEN_TORCH_VERSION;
 
 template <class Call>
 PyObject* guarded(Call call) noexcept {
@@ -68,16 +75,16 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-// Compares versions before anything of torch is called.
+// Compares versions, all but what names the build, as "+cpu", before anything of torch is called.
 bool is_for_this_torch() noexcept {
   PyObject* const torch = PyImport_ImportModule("torch");
   PyObject* const found = torch == nullptr ? nullptr : PyObject_GetAttrString(torch, "__version__");
   const char* const running = found == nullptr ? nullptr : PyUnicode_AsUTF8(found);
-  const std::string wanted = std::string(version) + ".";
-  const bool matches = running != nullptr && std::string_view(running).substr(0, wanted.size()) == wanted;
+  const std::string_view text = running == nullptr ? "" : running;
+  const bool matches = text.substr(0, text.find('+')) == version;
   if (running != nullptr && !matches) {
     PyErr_Format(PyExc_ImportError, "this module is built for torch %s, and torch %s is running: build it again",
-                 version, running);
+                 version.data(), running);
   }
   Py_XDECREF(found);
   Py_XDECREF(torch);
@@ -95,12 +102,18 @@ PyObject* stream_source() {
 }
 
 PyObject* fill(PyObject* module) {
+  if (!aten::reads_alike()) {
+    PyErr_Format(PyExc_ImportError, "this module reads tensors otherwise than torch %s does: build it again",
+                 version.data());
+    Py_DECREF(module);
+    return nullptr;
+  }
   Py_INCREF(module);  // for ever: consumers keep the table and what it points to
   const bool filled = add(module, "table", aten::capsule_of(aten::table())) &&
                       add(module, "read_only_table", aten::capsule_of(aten::table<aten::Access::read>())) &&
                       add(module, "object_table", aten::capsule_of(aten::object_table())) &&
                       add(module, "stream_source", stream_source()) &&
-                      add(module, "torch_version", PyUnicode_FromString(version));
+                      add(module, "torch_version", PyUnicode_FromString(version.data()));
   return filled ? module : nullptr;
 }
 
@@ -110,7 +123,7 @@ PyModuleDef definition{PyModuleDef_HEAD_INIT, "_torch", doc, -1, methods, nullpt
 
 }  // namespace
 
-PyMODINIT_FUNC DLPACKGEN_INIT(TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR)() {
+PyMODINIT_FUNC DLPACKGEN_INIT(TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR, TORCH_VERSION_PATCH)() {
   if (!is_for_this_torch()) return nullptr;
   PyObject* const module = PyModule_Create(&definition);
   return module == nullptr ? nullptr : guarded([&] { return fill(module); });

@@ -10,9 +10,55 @@
 #include "offered.hpp"
 #include "table.hpp"
 
+#include <ATen/core/grad_mode.h>
+
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace detail {
+
+// Bits that an alias keeps: DLPack cannot say them, and a torch.Tensor can.
+inline constexpr c10::DispatchKeySet kept_bits({c10::DispatchKey::Negative, c10::DispatchKey::Conjugate});
+
+inline void refuse_recorded(const at::Tensor& tensor) {
+  if (at::GradMode::is_enabled() && tensor.requires_grad()) throw Refused(recording);
+}
+
+// Throws for what the table refuses to lend.
+inline void refuse_unreadable(const at::Tensor& tensor, c10::DispatchKeySet keeps) {
+  DLTensor view;
+  if (read_plain<Access::read>(*tensor.unsafeGetTensorImpl(), view, InPlace(), keeps)) return;
+  if (tensor.key_set().has_any(keeps)) throw Refused("its storage was made smaller, or it stands for another tensor");
+  read_other(tensor, Access::read, view);
+  if (dtype_of(tensor.scalar_type()).lanes == 0) throw Refused(unnamed);
+}
+
+// Made without the dispatcher, so that no mode of the caller sees it; both count versions together.
+inline at::Tensor alias_of(const at::Tensor& tensor) {
+  refuse_recorded(tensor);
+  refuse_unreadable(tensor, kept_bits);
+  const BelowModes below;
+  return at::Tensor(tensor.tensor_data());
+}
+
+inline void refuse_derived(PyTypeObject* type, const at::Tensor& tensor) {
+  refuse_dispatch(type, THPVariableClass);
+  refuse_recorded(tensor);
+  refuse_unreadable(tensor, c10::DispatchKeySet());
+}
+
+// Its __dlpack__ may run anything, also what frees the memory that torch then exports.
+inline at::Tensor from_derived(PyObject* object, ReadOnly read_only) {
+  const Typed typed(object);
+  refuse_derived(Py_TYPE(object), THPVariable_Unpack(object));
+  at::Tensor made = from_export<Aten>(typed, read_only);
+  typed.check();
+  refuse_unreadable(THPVariable_Unpack(object), c10::DispatchKeySet());
+  return made;
+}
+
+}  // namespace detail
+
 /**
  * Takes the tensor out of a capsule that nobody has taken it from, of either name.
  *
@@ -23,15 +69,17 @@ inline at::Tensor from_capsule(PyObject* capsule, ReadOnly read_only = ReadOnly:
 }
 
 /**
- * A tensor over the memory of an object of any library. A torch.Tensor, also one
- * of a derived type, gives an alias of itself, which keeps its conjugate and
- * negative bits.
+ * A tensor over the memory of an object of any library, by the rules that modules over
+ * dlpackgen_python have for their arguments. A torch.Tensor gives an alias of itself,
+ * which keeps its conjugate and negative bits; one of a derived type is asked by its
+ * __dlpack__, which knows what it changed.
  *
  * \throws as take(), or python_error for what its library raises.
  */
 inline at::Tensor from_object(PyObject* object, ReadOnly read_only = ReadOnly::refuse) {
-  if (THPVariable_Check(object)) return THPVariable_Unpack(object).detach();
-  return detail::from_offer<detail::Aten>(object, read_only);
+  if (THPVariable_CheckExact(object)) return detail::alias_of(THPVariable_Unpack(object));
+  if (!detail::derives_from_tensor(object)) return detail::from_offer<detail::Aten>(object, read_only);
+  return detail::from_derived(object, read_only);
 }
 
 }  // namespace aten DLPACKGEN_ATEN_HIDDEN

@@ -7,21 +7,22 @@
 #ifndef DLPACKGEN_V0_0_ATEN_OFFERED_HPP_
 #define DLPACKGEN_V0_0_ATEN_OFFERED_HPP_
 
+#include "asked.hpp"
 #include "taken.hpp"
 
 #include <pybind11/pybind11.h>
 #include <dlpackgen/exchange.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace aten DLPACKGEN_ATEN_HIDDEN {
 namespace detail {
-
-namespace py = pybind11;
 
 // The tensor of a capsule is its consumer's from the moment on when the capsule has
 // its other name.
@@ -30,33 +31,6 @@ Struct* open(PyObject* capsule, const char* name, const char* used) {
   void* const managed = PyCapsule_GetPointer(capsule, name);
   if (managed == nullptr || PyCapsule_SetName(capsule, used) != 0) throw py::error_already_set();
   return static_cast<Struct*>(managed);
-}
-
-inline PyObject* intern(const char* name) {
-  PyObject* const made = PyUnicode_InternFromString(name);
-  if (made == nullptr) throw py::error_already_set();
-  return made;
-}
-
-// Made once, and kept for ever: a name that is made anew is in no cache of Python's.
-struct Names {
-  PyObject* table = intern("__dlpack_c_exchange_api__");
-  PyObject* capsule = intern("__dlpack__");
-  PyObject* device = intern("__dlpack_device__");
-  PyObject* stream = intern("stream");
-  PyObject* version = intern("max_version");
-};
-
-inline const Names& names() {
-  static const Names all;
-  return all;
-}
-
-inline py::object optional(PyObject* object, PyObject* name) {
-  PyObject* const found = PyObject_GetAttr(object, name);
-  if (found == nullptr && !PyErr_ExceptionMatches(PyExc_AttributeError)) throw py::error_already_set();
-  if (found == nullptr) PyErr_Clear();
-  return py::reinterpret_steal<py::object>(found);
 }
 
 inline bool has_own(PyTypeObject* type, PyObject* name) {
@@ -70,8 +44,16 @@ inline bool has_own(PyTypeObject* type, PyObject* name) {
   return found != 0;
 }
 
+// Paddle's parameters are read by the table of its tensors, which they derive from.
+inline PyTypeObject* type_with_table(PyTypeObject* type) {
+  if (has_own(type, names().table) || !has(type, names().stop_gradient)) return type;
+  const py::object parameter = imported("paddle.base.framework", "EagerParamBase");
+  return parameter.ptr() == reinterpret_cast<PyObject*>(type) ? type->tp_base : type;
+}
+
 // A table of the type itself: one that it inherits does not know what it changes.
-inline ExchangeTable table_of(PyTypeObject* type) {
+inline ExchangeTable table_of(PyTypeObject* derived) {
+  PyTypeObject* const type = type_with_table(derived);
   if (!has_own(type, names().table)) return ExchangeTable();
   const py::object capsule = optional(reinterpret_cast<PyObject*>(type), names().table);
   if (!capsule || !PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api")) return ExchangeTable();
@@ -80,69 +62,104 @@ inline ExchangeTable table_of(PyTypeObject* type) {
   return found ? *found : ExchangeTable();
 }
 
-// pybind11 itself ends the process when Python has no memory for a dict or a tuple.
-inline py::object made(PyObject* object) {
-  if (object == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(object);
+// A member of an enumeration stands for its value; None is the only device of the CPU.
+inline long long number_in(PyObject* item, bool is_id_of_cpu) {
+  if (item == Py_None && is_id_of_cpu) return 0;
+  const py::object value = PyIndex_Check(item) ? py::object() : optional(item, names().value);
+  const long long number = PyLong_AsLongLong(value ? value.ptr() : item);
+  if (number == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return number;
 }
 
-inline DLDevice device_in(const py::object& answer) {
-  int type = 0;
-  int id = 0;
-  PyObject* const pair = PySequence_Tuple(answer.ptr());
-  const bool is_pair = pair != nullptr && PyArg_ParseTuple(pair, "ii", &type, &id) != 0;
-  Py_XDECREF(pair);
-  if (is_pair) return DLDevice{static_cast<DLDeviceType>(type), id};
-  if (PyErr_ExceptionMatches(PyExc_MemoryError)) throw py::error_already_set();
-  PyErr_Clear();
+// A tuple or list of two, as __dlpack_device__ gives them: the type, and the id.
+inline std::optional<DLDevice> device_in(const py::object& answer) {
+  if (!PyTuple_Check(answer.ptr()) && !PyList_Check(answer.ptr())) return std::nullopt;
+  const py::object pair = made(PySequence_Tuple(answer.ptr()));  // since a list may change meanwhile
+  if (PyTuple_GET_SIZE(pair.ptr()) != 2) return std::nullopt;
+  const long long type = number_in(PyTuple_GET_ITEM(pair.ptr(), 0), false);
+  const long long id = number_in(PyTuple_GET_ITEM(pair.ptr(), 1), type == kDLCPU);
+  if (type != static_cast<std::int32_t>(type) || id != static_cast<std::int32_t>(id)) return std::nullopt;
+  return DLDevice{static_cast<DLDeviceType>(type), static_cast<std::int32_t>(id)};
+}
+
+// What a producer said of where its tensor is; old ones say nothing.
+using Said = std::optional<DLDevice>;
+
+inline Said said_by(PyObject* object) {
+  PyObject* const answer = PyObject_CallMethodNoArgs(object, names().device);
+  if (answer == nullptr && PyErr_ExceptionMatches(PyExc_AttributeError)) return PyErr_Clear(), std::nullopt;
+  const Said said = device_in(made(answer));
+  if (said) return said;
   throw Refused("its __dlpack_device__ does not give a pair of numbers, the type and the id of a device");
+}
+
+// Nothing made the elements safe to read on the stream of another device than was said.
+inline void refuse_unsaid(DLDevice device, const Said& said) {
+  if (is_on_host(device)) return;
+  if (!said) {
+    throw Refused("it has no __dlpack_device__, and gave a tensor on device " + text_of(device) +
+                  ", for which it was told no stream");
+  }
+  if (said->device_type != device.device_type || said->device_id != device.device_id) {
+    throw Refused("its __dlpack_device__ said " + text_of(*said) + ", and it gave a tensor on device " +
+                  text_of(device) + ", for which it was told no stream");
+  }
 }
 
 // __dlpack__ counts the default stream of CUDA as 1, that of ROCm as 0.
 template <class Torch>
-py::object stream_for(PyObject* object) {
-  const py::object device = optional(object, names().device);
-  if (!device) return py::object();
-  const DLDevice named = device_in(made(PyObject_CallNoArgs(device.ptr())));
-  if (named.device_type != kDLCUDA && named.device_type != kDLROCM) return py::object();
-  const auto stream = reinterpret_cast<std::uintptr_t>(Torch::current_stream(named));
-  return made(PyLong_FromSize_t(stream == 0 && named.device_type == kDLCUDA ? std::uintptr_t{1} : stream));
+py::object stream_for(const Said& said) {
+  if (!said || (said->device_type != kDLCUDA && said->device_type != kDLROCM)) return py::object();
+  const auto stream = reinterpret_cast<std::uintptr_t>(Torch::current_stream(*said));
+  return made(PyLong_FromSize_t(stream == 0 && said->device_type == kDLCUDA ? std::uintptr_t{1} : stream));
 }
 
-inline void set(const py::object& keywords, PyObject* name, const py::object& value) {
-  if (PyDict_SetItem(keywords.ptr(), name, value.ptr()) != 0) throw py::error_already_set();
+// The names of arguments, made once; a producer never gets a dict of ours that it could change.
+struct Keywords {
+  py::object version = made(Py_BuildValue("(II)", current.major, current.minor));
+  py::object all = made(PyTuple_Pack(2, names().version, names().stream));
+  py::object only_version = made(PyTuple_Pack(1, names().version));
+  py::object only_stream = made(PyTuple_Pack(1, names().stream));
+};
+
+inline const Keywords& keywords() {
+  static const Keywords* const all = new Keywords();  // for ever, since Python may have ended before
+  return *all;
 }
 
 // Producers from before 1.0 know no version, and say TypeError.
-template <class Torch>
-py::object ask_capsule(PyObject* object) {
-  const py::object method = optional(object, names().capsule);
-  if (!method) throw NoTensor("expected a tensor, or a capsule with one: the object has no __dlpack__");
-  const py::object stream = stream_for<Torch>(object);
-  const py::object nothing = made(PyTuple_New(0));
-  const py::object keywords = made(PyDict_New());
-  if (stream) set(keywords, names().stream, stream);
-  set(keywords, names().version, made(Py_BuildValue("(II)", current.major, current.minor)));
-  PyObject* const capsule = PyObject_Call(method.ptr(), nothing.ptr(), keywords.ptr());
+inline py::object call_capsule(const py::object& method, const py::object& stream) {
+  const Keywords& words = keywords();
+  PyObject* const given[] = {words.version.ptr(), stream.ptr()};
+  PyObject* const all = stream ? words.all.ptr() : words.only_version.ptr();
+  PyObject* const capsule = PyObject_Vectorcall(method.ptr(), given, 0, all);
   if (capsule != nullptr) return made(capsule);
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
   PyErr_Clear();
-  if (PyDict_DelItem(keywords.ptr(), names().version) != 0) throw py::error_already_set();
-  return made(PyObject_Call(method.ptr(), nothing.ptr(), keywords.ptr()));
+  return made(PyObject_Vectorcall(method.ptr(), given + 1, 0, stream ? words.only_stream.ptr() : nullptr));
+}
+
+template <class Torch>
+py::object ask_capsule(PyObject* object, Said& said) {
+  const py::object method = optional(object, names().capsule);
+  if (!method) throw NoTensor("expected a tensor, or a capsule with one: the object has no __dlpack__");
+  said = said_by(object);
+  return call_capsule(method, stream_for<Torch>(said));
 }
 
 // What a table gives is not waited for, so it must come on the stream that is used.
 template <class Torch>
 void refuse_other_stream(const ExchangeTable& table, DLDevice device) {
-  if (device.device_type == kDLCPU) return;
+  if (is_on_host(device)) return;
   const Result<void*> theirs = table.current_stream(device);
-  if (!theirs) throw py::error_already_set();
+  if (!theirs && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  if (!theirs) throw Refused("its library does not tell its stream");
+  PyErr_Clear();
   if (*theirs != Torch::current_stream(device)) throw Refused("its library works on another stream than torch");
 }
 
 // An exception that a table left although it succeeded is not ours to keep.
-template <class Torch>
-typename Torch::Tensor take_from(const ExchangeTable& table, PyObject* object, ReadOnly read_only) {
+inline DLManagedTensorVersioned* own_by_table(const ExchangeTable& table, PyObject* object) {
   DLManagedTensorVersioned* managed = nullptr;
   if (table.get()->managed_tensor_from_py_object_no_sync(object, &managed) != 0) {
     if (PyErr_Occurred() == nullptr) throw Refused("its exchange table failed, and does not say why");
@@ -150,31 +167,75 @@ typename Torch::Tensor take_from(const ExchangeTable& table, PyObject* object, R
   }
   PyErr_Clear();
   if (managed == nullptr) throw Refused("its exchange table gave no tensor");
-  Taken<DLManagedTensorVersioned> taken(unwrap(Managed::take(managed)));
-  refuse_other_stream<Torch>(table, taken.owned.view().device());
-  return take<Torch>(static_cast<Managed&&>(taken.owned), read_only);
+  return managed;
 }
 
 template <class Torch>
-typename Torch::Tensor from_capsule(PyObject* capsule, ReadOnly read_only) {
+typename Torch::Tensor take_from(const ExchangeTable& table, PyObject* object, ReadOnly read_only) {
+  auto taken = received(asked_of(object, [&] { return own_by_table(table, object); }));
+  refuse_other_stream<Torch>(table, taken.owned.view().device());
+  return take<Torch>(std::move(taken), read_only);
+}
+
+// Takes the tensor out of a capsule; checks nothing of where it is where nobody was asked.
+template <class Torch, class Struct>
+typename Torch::Tensor take_out(PyObject* capsule, const char* name, const char* used, ReadOnly read_only,
+                                const Said* said) {
+  auto taken = received(open<Struct>(capsule, name, used));
+  if (said != nullptr) refuse_unsaid(taken.owned.view().device(), *said);
+  return take<Torch>(std::move(taken), read_only);
+}
+
+inline constexpr const char no_capsule[] = "expected a capsule with a tensor that nobody has taken";
+
+template <class Torch>
+typename Torch::Tensor from_capsule(PyObject* capsule, ReadOnly read_only, const Said* said = nullptr) {
   if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
-    return take<Torch>(open<DLManagedTensorVersioned>(capsule, "dltensor_versioned", "used_dltensor_versioned"),
-                       read_only);
+    return take_out<Torch, DLManagedTensorVersioned>(capsule, "dltensor_versioned", "used_dltensor_versioned",
+                                                     read_only, said);
   }
   if (PyCapsule_IsValid(capsule, "dltensor")) {
-    return take<Torch>(open<DLManagedTensor>(capsule, "dltensor", "used_dltensor"), read_only);
+    return take_out<Torch, DLManagedTensor>(capsule, "dltensor", "used_dltensor", read_only, said);
   }
-  throw NoTensor("expected a capsule with a tensor that nobody has taken");
+  if (said != nullptr) throw Refused("its __dlpack__ gave no capsule with a tensor that nobody has taken");
+  throw NoTensor(no_capsule);
+}
+
+// An object, and the type that it had when the call began: what was looked up on that type
+// must not be used for an object of another one.
+struct Typed {
+  PyObject* object;
+  py::object type;
+
+  explicit Typed(PyObject* given)
+      : object(given), type(py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(Py_TYPE(given)))) {}
+
+  void check() const {
+    if (reinterpret_cast<PyObject*>(Py_TYPE(object)) == type.ptr()) return;
+    throw Refused("it became an object of another type during the call");
+  }
+};
+
+// What an object offers by its table, or else by __dlpack__.
+template <class Torch>
+typename Torch::Tensor from_export(const Typed& typed, ReadOnly read_only) {
+  PyObject* const object = typed.object;
+  const auto type = reinterpret_cast<PyTypeObject*>(typed.type.ptr());
+  const ExchangeTable table = asked_of(object, [&] { return table_of(type); });
+  typed.check();
+  if (table) return take_from<Torch>(table, object, read_only);
+  Said said;
+  const py::object capsule = asked_of(object, [&] { return ask_capsule<Torch>(object, said); });
+  return from_capsule<Torch>(capsule.ptr(), read_only, &said);
 }
 
 // What is no tensor of torch, which has its own way.
 template <class Torch>
 typename Torch::Tensor from_offer(PyObject* object, ReadOnly read_only) {
   if (PyCapsule_CheckExact(object)) return from_capsule<Torch>(object, read_only);
-  const ExchangeTable table = table_of(Py_TYPE(object));
-  if (table) return take_from<Torch>(table, object, read_only);
-  const py::object capsule = ask_capsule<Torch>(object);
-  return from_capsule<Torch>(capsule.ptr(), read_only);
+  const Typed typed(object);
+  asked_of(object, [&] { refuse_what_memory_lacks<Torch>(object); });
+  return from_export<Torch>(typed, read_only);
 }
 
 inline ReadOnly read_only_of(std::string_view wanted) {

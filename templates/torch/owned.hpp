@@ -130,7 +130,7 @@ DLPACKGEN_ATEN_SLOW DLManagedTensorVersioned* own_other(const at::Tensor& tensor
   refuse_bits(*tensor.unsafeGetTensorImpl());
   Managed made = Managed::trusted(own_by_aten(tensor, access));
   refuse_without_memory(made.get()->dl_tensor);
-  refuse_outside(*tensor.unsafeGetTensorImpl());
+  refuse_outside(*tensor.unsafeGetTensorImpl(), made.get()->dl_tensor);
   return made.release();
 }
 
@@ -148,7 +148,9 @@ DLManagedTensorVersioned* own(const at::Tensor& tensor) {
   DLTensor view;
   c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   if (!detail::read_plain<access>(impl, view)) return detail::own_other(tensor, access);
-  return detail::fill<access>(detail::hold<access>(impl), view, detail::delete_owned);
+  Managed made = Managed::trusted(detail::fill<access>(detail::hold<access>(impl), view, detail::delete_owned));
+  detail::refuse_outside(impl, made.get()->dl_tensor);  // another thread may have resized it before the copies
+  return made.release();
 }
 
 }  // namespace aten DLPACKGEN_ATEN_HIDDEN

@@ -50,17 +50,17 @@ DLPACKGEN_ATEN_SLOW DLDeviceType gpu() {
   return type;
 }
 
-DLPACKGEN_ATEN_SLOW bool read_gpu(const c10::TensorImpl& impl, DLDevice& out) {
-  if (impl.key_set() - usual_cuda != plain_cuda) return false;
+DLPACKGEN_ATEN_SLOW bool read_gpu(const c10::TensorImpl& impl, c10::DispatchKeySet keys, DLDevice& out) {
+  if (keys - usual_cuda != plain_cuda) return false;
   out.device_type = gpu();
   out.device_id = impl.device().index();
   return true;
 }
 
-DLPACKGEN_ATEN_FAST bool read_device(const c10::TensorImpl& impl, DLDevice& out) {
+DLPACKGEN_ATEN_FAST bool read_device(const c10::TensorImpl& impl, c10::DispatchKeySet keys, DLDevice& out) {
   out.device_type = kDLCPU;
   out.device_id = 0;
-  return impl.key_set() - usual_cpu == plain_cpu || read_gpu(impl, out);
+  return keys - usual_cpu == plain_cpu || read_gpu(impl, keys, out);
 }
 
 // What is read of a tensor before anything is written to a DLTensor, so that no store
@@ -69,19 +69,51 @@ struct Shape {
   c10::IntArrayRef sizes;
   c10::IntArrayRef strides;
   std::size_t elements;
+  std::size_t span;  // of elements, from the first to the last, of a tensor that has some
 };
 
-DLPACKGEN_ATEN_FAST Shape shape_of(const c10::TensorImpl& impl) {
-  return Shape{impl.sizes(), impl.strides(), static_cast<std::size_t>(impl.numel())};
-}
+// The tensor's own numbers.
+struct InPlace {
+  DLPACKGEN_ATEN_FAST bool operator()(const c10::TensorImpl& impl, Shape& out) const {
+    out = Shape{impl.sizes(), impl.strides(), static_cast<std::size_t>(impl.numel()), 0};
+    out.span = out.elements;
+    if (impl.is_contiguous()) return true;
+    std::int64_t span = 1;
+    for (std::size_t i = 0; i < out.sizes.size(); ++i) span += (out.sizes[i] - 1) * out.strides[i];
+    out.span = static_cast<std::size_t>(span);
+    return true;
+  }
+};
 
-// How many elements lie from the first to the last, of a tensor that has some.
-DLPACKGEN_ATEN_FAST std::size_t span_of(const c10::TensorImpl& impl, const Shape& shape) {
-  if (impl.is_contiguous()) return shape.elements;
-  std::int64_t span = 1;
-  for (std::size_t i = 0; i < shape.sizes.size(); ++i) span += (shape.sizes[i] - 1) * shape.strides[i];
-  return static_cast<std::size_t>(span);
-}
+// Copies of them, made before anything is held against them: other threads may resize the
+// tensor, with or without the GIL. False for more numbers than there is room for, and for
+// negative ones, which only a tensor has that is being resized.
+struct Copied {
+  static constexpr std::size_t most = 64;  // sizes, and as many strides
+  std::int64_t* numbers;
+
+  DLPACKGEN_ATEN_FAST bool operator()(const c10::TensorImpl& impl, Shape& out) const {
+    const c10::IntArrayRef sizes = impl.sizes();
+    const c10::IntArrayRef strides = impl.strides();
+    const std::size_t count = sizes.size();
+    std::uint64_t elements = 1, span = 1, signs = 0;
+    if (count > most) return false;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto size = static_cast<std::uint64_t>(sizes.data()[i]);
+      const auto stride = static_cast<std::uint64_t>(strides.data()[i]);
+      numbers[i] = static_cast<std::int64_t>(size);
+      numbers[most + i] = static_cast<std::int64_t>(stride);
+      elements *= size;
+      span += (size - 1) * stride;
+      signs |= size | stride;
+    }
+    out.sizes = c10::IntArrayRef(numbers, count);
+    out.strides = c10::IntArrayRef(numbers + most, count);
+    out.elements = static_cast<std::size_t>(elements);
+    out.span = static_cast<std::size_t>(span);
+    return signs >> 63 == 0;
+  }
+};
 
 // A storage can be made smaller under a tensor, which keeps its shape then.
 DLPACKGEN_ATEN_FAST bool lies_in(const c10::Storage& storage, std::size_t offset, std::size_t span, std::size_t size) {
@@ -101,21 +133,23 @@ DLPACKGEN_ATEN_FAST void* data_of(const c10::TensorImpl& impl, const Shape& shap
     begin = storage.data();
   }
   const std::size_t offset = static_cast<std::size_t>(impl.storage_offset());
-  if (begin == nullptr || !lies_in(storage, offset, span_of(impl, shape), size)) return nullptr;
+  if (begin == nullptr || !lies_in(storage, offset, shape.span, size)) return nullptr;
   return static_cast<char*>(const_cast<void*>(begin)) + offset * size;
 }
 
 /*
  * Reads most tensors; false says nothing of the others. shape and strides stay the
- * tensor's own.
+ * tensor's own, unless they are copied. ignored are keys that the caller heeds by itself.
  */
-template <Access access>
-DLPACKGEN_ATEN_FAST bool read_plain(const c10::TensorImpl& impl, DLTensor& out) {
+template <Access access, class Numbers = InPlace>
+DLPACKGEN_ATEN_FAST bool read_plain(const c10::TensorImpl& impl, DLTensor& out, Numbers numbers = {},
+                                    c10::DispatchKeySet ignored = {}) {
   DLDevice device;
-  if (!read_device(impl, device)) return false;
+  if (!read_device(impl, impl.key_set() - ignored, device)) return false;
   const DLDataType dtype = dtype_of(c10::typeMetaToScalarType(impl.dtype()));
   if (dtype.lanes == 0) return false;
-  const Shape shape = shape_of(impl);
+  Shape shape;
+  if (!numbers(impl, shape)) return false;
   void* data = nullptr;
   if (shape.elements != 0) {
     data = data_of<access>(impl, shape, bytes_of(dtype));
@@ -135,10 +169,10 @@ DLPACKGEN_ATEN_FAST bool read_plain(const c10::TensorImpl& impl, DLTensor& out) 
 // one, and is real.
 inline void refuse_bits(const c10::TensorImpl& impl) {
   if (impl.key_set().has(c10::DispatchKey::Negative)) {
-    throw Refused("its memory holds the negated values: pass resolve_neg()");
+    throw Refused(negated);
   }
   if (impl.key_set().has(c10::DispatchKey::Conjugate)) {
-    throw Refused("its memory holds the conjugated values: pass resolve_conj()");
+    throw Refused(conjugated);
   }
   if (impl.key_set().has(c10::DispatchKey::ZeroTensor)) {
     throw Refused("it stands for zeros and has no memory: pass clone()");
@@ -150,14 +184,15 @@ inline void refuse_without_memory(const DLTensor& tensor) {
   for (std::int32_t i = 0; i < tensor.ndim; ++i) {
     if (tensor.shape[i] == 0) return;
   }
-  throw Refused(
-      "it has elements and no memory: its storage was freed, or it stands for a tensor (functionalized or fake)");
+  throw Refused(without_memory);
 }
 
-inline void refuse_outside(const c10::TensorImpl& impl) {
-  if (!impl.has_storage() || impl.numel() == 0) return;
+// Of the numbers that are exported, which may be copies of what the tensor had.
+inline void refuse_outside(const c10::TensorImpl& impl, const DLTensor& tensor) {
+  const std::int64_t elements = impl.has_storage() ? span(tensor) : 0;
+  if (elements == 0) return;
   const std::size_t offset = static_cast<std::size_t>(impl.storage_offset());
-  if (lies_in(impl.storage(), offset, span_of(impl, shape_of(impl)), impl.itemsize())) return;
+  if (lies_in(impl.storage(), offset, static_cast<std::size_t>(elements), impl.itemsize())) return;
   throw Refused(beyond_storage);
 }
 
@@ -179,15 +214,15 @@ DLPACKGEN_ATEN_SLOW void read_other(const at::Tensor& tensor, Access access, DLT
   refuse_bits(*tensor.unsafeGetTensorImpl());
   borrow_by_aten(tensor, access, out);
   refuse_without_memory(out);
-  refuse_outside(*tensor.unsafeGetTensorImpl());
+  refuse_outside(*tensor.unsafeGetTensorImpl(), out);
 }
 
 }  // namespace detail
 
 /**
  * Fills out with a view of the tensor, which is good as long as the tensor is alive
- * and nobody resizes it: shape (elements) and strides (elements) are its own. May
- * be called without the GIL.
+ * and nobody resizes it: shape (elements) and strides (elements) are its own, so that
+ * other threads can change them at any time. May be called without the GIL.
  *
  * \throws Refused, or c10::Error for what ATen refuses (sparse, nested and wrapped tensors).
  */

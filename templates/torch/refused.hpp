@@ -25,6 +25,18 @@ class NoTensor : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+namespace detail {
+
+inline constexpr const char negated[] = "its memory holds the negated values: pass resolve_neg()";
+inline constexpr const char conjugated[] = "its memory holds the conjugated values: pass resolve_conj()";
+inline constexpr const char without_memory[] =
+    "it has elements and no memory: its storage was freed, or it stands for a tensor (functionalized or fake)";
+inline constexpr const char unnamed[] = "its elements are of a type that DLPack has no name for";
+inline constexpr const char recording[] =
+    "it requires grad, which the result would not record: pass detach(), or call this under torch.no_grad()";
+
+}  // namespace detail
+
 }  // namespace aten DLPACKGEN_ATEN_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen

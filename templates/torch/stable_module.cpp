@@ -3,25 +3,15 @@
  * library for torch 2.14 and newer, which can make objects of Python out of the
  * tensors of that ABI. Older ones have no symbol for that, and do not load it.
  */
-#include "offered.hpp"
-#include "stable_take.hpp"
-
-#include <torch/csrc/stable/pyobject.h>
+#include "stable_object.hpp"
 
 #include <exception>
 #include <new>
-
-#if TORCH_FEATURE_VERSION < TORCH_VERSION_2_14_0
-#error "the module needs TORCH_TARGET_VERSION 2.14 or newer, whose ABI knows objects of Python"
-#endif
 
 namespace {
 
 namespace aten = dlpackgen::aten;
 namespace py = pybind11;
-
-using aten::stable::detail::check_shim;
-using aten::stable::detail::Shim;
 
 PyObject* report() noexcept {
   try {
@@ -40,28 +30,10 @@ PyObject* report() noexcept {
   return nullptr;
 }
 
-// Its own alias, as aten::from_object() gives it.
-PyObject* alias(PyObject* tensor) { return py::handle(tensor).attr("detach")().release().ptr(); }
-
-PyObject* tensor_type = nullptr;  // kept for ever
-
-bool is_tensor(PyObject* object) {
-  const int found = PyObject_IsInstance(object, tensor_type);
-  if (found < 0) throw py::error_already_set();
-  return found != 0;
-}
-
-PyObject* take(const aten::detail::Request& wanted) {
-  if (!PyCapsule_CheckExact(wanted.object) && is_tensor(wanted.object)) return alias(wanted.object);
-  const torch::stable::Tensor made = aten::detail::from_offer<Shim>(wanted.object, wanted.read_only);
-  void* object = nullptr;
-  check_shim(torch_tensor_to_pyobject(made.get(), nullptr, &object));
-  return static_cast<PyObject*>(object);
-}
-
 PyObject* from_dlpack(PyObject*, PyObject* args, PyObject* keywords) {
   try {
-    return take(aten::detail::request_in(args, keywords));
+    const aten::detail::Request wanted = aten::detail::request_in(args, keywords);
+    return aten::stable::from_object(wanted.object, wanted.read_only);
   } catch (...) {
     return report();
   }
@@ -82,8 +54,10 @@ PyModuleDef definition{
 }  // namespace
 
 PyMODINIT_FUNC PyInit_dlpackgen_torch_stable() {
-  PyObject* const torch = PyImport_ImportModule("torch");  // which brings the libraries
-  tensor_type = torch == nullptr ? nullptr : PyObject_GetAttrString(torch, "Tensor");
-  Py_XDECREF(torch);
-  return tensor_type == nullptr ? nullptr : PyModule_Create(&definition);
+  try {
+    static_cast<void>(aten::stable::detail::torch_itself());  // which brings the libraries
+    return PyModule_Create(&definition);
+  } catch (...) {
+    return report();
+  }
 }

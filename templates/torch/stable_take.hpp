@@ -39,6 +39,7 @@ namespace detail {
 
 using aten::detail::Elements;
 using aten::detail::Extents;
+using aten::detail::is_on_host;
 
 inline std::string last_error() {
   const char* const reason = torch_exception_get_what_without_backtrace();
@@ -60,13 +61,9 @@ struct Source {
   bool is_cpu() const { return device_type == aoti_torch_device_type_cpu(); }
 };
 
-inline bool is_host(DLDevice device) {
-  return device.device_type == kDLCPU || device.device_type == kDLCUDAHost || device.device_type == kDLROCMHost;
-}
-
 // The host has no stream. Elsewhere this tells whether torch knows the device at all.
 inline void* current_stream(DLDevice device) {
-  if (is_host(device)) return nullptr;
+  if (is_on_host(device)) return nullptr;
   if (device.device_type != kDLCUDA) throw Refused("its device is none that is served here: CPU or CUDA");
   StreamHandle stream = nullptr;
   void* handle = nullptr;
@@ -85,7 +82,7 @@ inline std::int32_t dtype_number(c10::ScalarType scalar) {
 
 inline Source source_of(const DLTensor& tensor) {
   static_cast<void>(current_stream(tensor.device));
-  const bool on_host = is_host(tensor.device);
+  const bool on_host = is_on_host(tensor.device);
   const Elements elements = aten::detail::elements_of(tensor, on_host);
   return Source{elements.data, aten::detail::bytes_of(tensor.dtype), dtype_number(elements.scalar),
                 on_host ? aoti_torch_device_type_cpu() : aoti_torch_device_type_cuda(),
@@ -101,10 +98,16 @@ void delete_made(void*, void* context) {
   if (context != being_made) deleter(context);
 }
 
+// Torch calls no deleter for data that is NULL, which tensors without elements may have.
+inline void* data_of(const Source& source) {
+  static char nothing;
+  return source.data != nullptr ? source.data : &nothing;
+}
+
 inline AOTITorchError make(const DLTensor& tensor, const Source& source, void (*deleter)(void*, void*), void* context,
                            AtenTensorHandle* made) {
   const Extents extents = aten::detail::extents_of(tensor);
-  return torch_from_blob(source.data, tensor.ndim, tensor.shape, extents.strides.data(), /*storage_offset=*/0,
+  return torch_from_blob(data_of(source), tensor.ndim, tensor.shape, extents.strides.data(), /*storage_offset=*/0,
                          source.dtype, source.device_type, source.device_index, made, aoti_torch_layout_strided(),
                          /*opaque_metadata=*/nullptr, /*opaque_metadata_size=*/0, deleter, context);
 }
@@ -162,6 +165,7 @@ struct Shim {
     return detail::copy_on_host(tensor, source);
   }
   static void* current_stream(DLDevice device) { return detail::current_stream(device); }
+  static bool records_gradients() { return aoti_torch_grad_mode_is_enabled(); }
 
   template <void (*deleter)(void*)>
   static Tensor wrap(const DLTensor& tensor, const Source& source, void* context) {
@@ -179,12 +183,12 @@ struct Shim {
  * \throws Refused or Exception; the deleter has been called then.
  */
 inline Tensor take(DLManagedTensorVersioned* managed, ReadOnly read_only = ReadOnly::refuse) {
-  return aten::detail::take<detail::Shim>(managed, read_only);
+  return aten::detail::take<detail::Shim>(aten::detail::received(managed), read_only);
 }
 
 /** The same for the struct without a version. */
 inline Tensor take(DLManagedTensor* managed, ReadOnly read_only = ReadOnly::refuse) {
-  return aten::detail::take<detail::Shim>(managed, read_only);
+  return aten::detail::take<detail::Shim>(aten::detail::received(managed), read_only);
 }
 
 }  // namespace stable

@@ -31,25 +31,29 @@ inline std::int32_t next_step(const DLTensor& tensor, std::int32_t after) {
   return next;
 }
 
+// The number of elements from the first one in memory to the last, gaps included. The
+// strides of a tensor without elements may be any, so the sum is one that wraps around.
+inline std::int64_t span(const DLTensor& tensor) {
+  std::uint64_t last = 0;
+  for (std::int32_t i = 0; i < tensor.ndim; ++i) {
+    if (tensor.shape[i] == 0) return 0;
+    last += static_cast<std::uint64_t>(tensor.shape[i] - 1) * static_cast<std::uint64_t>(tensor.strides[i]);
+  }
+  return static_cast<std::int64_t>(last + 1);
+}
+
 // Tells whether two elements may share memory: from the smallest step to the largest,
 // each must lead beyond what those before it reach. The rule of dlpackgen_may_overlap.
 inline bool may_overlap(const DLTensor& tensor) {
-  std::int64_t reached = 0;
+  std::uint64_t reached = 0;
+  if (span(tensor) == 0) return false;
   for (std::int32_t i = -1; (i = next_step(tensor, i)) >= 0;) {
-    if (tensor.strides[i] <= reached) return true;
-    reached += (tensor.shape[i] - 1) * tensor.strides[i];
+    const auto stride = static_cast<std::uint64_t>(tensor.strides[i]);
+    const auto steps = static_cast<std::uint64_t>(tensor.shape[i] - 1);
+    if (stride <= reached || steps > (UINT64_MAX - reached) / stride) return true;
+    reached += steps * stride;
   }
   return false;
-}
-
-// The number of elements from the first one in memory to the last, gaps included.
-inline std::int64_t span(const DLTensor& tensor) {
-  std::int64_t last = 0;
-  for (std::int32_t i = 0; i < tensor.ndim; ++i) {
-    if (tensor.shape[i] == 0) return 0;
-    last += (tensor.shape[i] - 1) * tensor.strides[i];
-  }
-  return last + 1;
 }
 
 inline constexpr const char overlapping[] =

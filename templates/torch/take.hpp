@@ -12,6 +12,7 @@
 #include "stream.hpp"
 #include "taken.hpp"
 
+#include <ATen/core/grad_mode.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include <cstdint>
@@ -83,6 +84,7 @@ struct Aten {
     return detail::copy_on_host(tensor, source);
   }
   static void* current_stream(DLDevice device) { return aten::current_stream(device); }
+  static bool records_gradients() { return at::GradMode::is_enabled(); }
 
   template <void (*deleter)(void*)>
   static Tensor wrap(const DLTensor& tensor, const Source& source, void* context) {
@@ -103,12 +105,12 @@ struct Aten {
  * \throws Refused, Exception, or c10::Error; the deleter has been called then.
  */
 inline at::Tensor take(DLManagedTensorVersioned* managed, ReadOnly read_only = ReadOnly::refuse) {
-  return detail::take<detail::Aten>(managed, read_only);
+  return detail::take<detail::Aten>(detail::received(managed), read_only);
 }
 
 /** The same for the struct without a version. */
 inline at::Tensor take(DLManagedTensor* managed, ReadOnly read_only = ReadOnly::refuse) {
-  return detail::take<detail::Aten>(managed, read_only);
+  return detail::take<detail::Aten>(detail::received(managed), read_only);
 }
 
 }  // namespace aten DLPACKGEN_ATEN_HIDDEN

@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
@@ -35,10 +36,26 @@ enum class ReadOnly {
 
 namespace detail {
 
+inline std::string text_of(DLDevice device) {
+  return "(" + std::to_string(device.device_type) + ", " + std::to_string(device.device_id) + ")";
+}
+
+// Memory of the host, pinned or not: nothing is ordered by a stream there.
+inline bool is_on_host(DLDevice device) noexcept {
+  return device.device_type == kDLCPU || device.device_type == kDLCUDAHost || device.device_type == kDLROCMHost;
+}
+
 struct Elements {
   void* data;
   c10::ScalarType scalar;
 };
+
+inline bool is_empty(const DLTensor& tensor) {
+  for (std::int32_t i = 0; i < tensor.ndim; ++i) {
+    if (tensor.shape[i] == 0) return true;
+  }
+  return false;
+}
 
 inline void refuse_strides(const DLTensor& tensor) {
   for (std::int32_t i = 0; tensor.strides != nullptr && i < tensor.ndim; ++i) {
@@ -49,19 +66,19 @@ inline void refuse_strides(const DLTensor& tensor) {
 }
 
 inline void refuse_misaligned(const DLTensor& tensor, const void* data) {
-  const std::size_t size = bytes_of(tensor.dtype);
-  const std::size_t alignment = tensor.dtype.code == kDLComplex ? size / 2 : size;
-  if (reinterpret_cast<std::uintptr_t>(data) % alignment != 0) {
+  if (reinterpret_cast<std::uintptr_t>(data) % alignment(tensor.dtype) != 0) {
     throw Refused("its elements do not lie where their type may stand: pass a copy");
   }
 }
 
-// The validator has passed it, so the sum does not overflow.
+// The validator has passed it, so the sum does not overflow. Of a tensor without elements
+// neither offset nor strides nor alignment are looked at: no element is at any address.
 inline Elements elements_of(const DLTensor& tensor, bool on_host) {
   const std::optional<c10::ScalarType> scalar = scalar_of(tensor.dtype);
   if (!scalar) throw Refused("its elements are of a type that ATen has not");
   char* const begin = static_cast<char*>(tensor.data);
-  char* const data = begin == nullptr ? nullptr : begin + tensor.byte_offset;
+  if (is_empty(tensor)) return Elements{begin, *scalar};
+  char* const data = begin + tensor.byte_offset;
   refuse_strides(tensor);
   if (on_host) refuse_misaligned(tensor, data);
   return Elements{data, *scalar};
@@ -73,21 +90,32 @@ struct Extents {
   std::size_t span = 1;
 };
 
-// Strides of dimensions with fewer than two elements mean nothing, and may be
-// negative or too large for ATen. The validator has seen that the others do not
-// overflow.
+// The stride of a dimension whose own is ignored: that of a contiguous tensor, unless 63
+// bits cannot hold it in bytes, as torch computes it. No element of torch's has more than 16.
+inline std::int64_t outer_stride(std::int64_t stride, std::int64_t extent) {
+  using v0_0::detail::multiply;
+  using v0_0::detail::unsign;
+  std::uint64_t outer = 0;
+  std::uint64_t bytes = 0;
+  const bool fits = multiply(unsign(stride), unsign(extent), outer) && multiply(outer, 16, bytes);
+  return fits ? static_cast<std::int64_t>(outer) : stride;
+}
+
+// Strides of dimensions with fewer than two elements, and all strides of a tensor without
+// elements, are ignored: they may be negative or too large for ATen. The validator has
+// checked that the other ones, none of which is negative, do not overflow the span.
 inline Extents extents_of(const DLTensor& tensor) {
   Extents found;
-  std::int64_t dense = 1;
-  bool empty = false;
+  const bool empty = is_empty(tensor);
+  std::int64_t contiguous = 1;
   for (std::int32_t i = tensor.ndim; i-- > 0;) {
     const std::int64_t extent = tensor.shape[i];
-    const std::int64_t stride = tensor.strides == nullptr || extent < 2 ? dense : tensor.strides[i];
+    const bool is_ignored = tensor.strides == nullptr || extent < 2 || empty;
+    const std::int64_t stride = is_ignored ? contiguous : tensor.strides[i];
     found.strides[static_cast<std::size_t>(i)] = stride;
-    empty |= extent == 0;
-    if (extent < 2 || empty) continue;
-    dense = stride * extent;
-    found.span += static_cast<std::size_t>((extent - 1) * stride);
+    if (extent < 2) continue;
+    contiguous = outer_stride(stride, extent);
+    if (!empty) found.span += static_cast<std::size_t>(extent - 1) * static_cast<std::size_t>(stride);
   }
   if (empty) found.span = 0;
   return found;
@@ -108,6 +136,7 @@ struct Taken {
   BasicManaged<Struct> owned;
 
   explicit Taken(BasicManaged<Struct>&& taken) noexcept : owned(static_cast<BasicManaged<Struct>&&>(taken)) {}
+  Taken(Taken&&) noexcept = default;
   Taken(const Taken&) = delete;
   Taken& operator=(const Taken&) = delete;
   ~Taken() {
@@ -127,32 +156,31 @@ inline void refuse_padded(const DLManagedTensorVersioned& managed) {
   }
 }
 
+// Owns a tensor from the beginning, and validates it. NULL strides are accepted from all
+// producers, as modules over dlpackgen_python do: many newer ones still give them.
+template <class Struct>
+Taken<Struct> received(Struct* managed) {
+  if (managed == nullptr) throw Exception(Error(Code::null));
+  Taken<Struct> taken(BasicManaged<Struct>::trusted(managed));
+  check(v0_0::detail::check_managed(*managed, Accept::null_strides));
+  refuse_padded(*managed);
+  return taken;
+}
+
 // Torch is what makes the tensors: ATen itself, or its stable ABI. Its wrap() owns what
 // it gets from the beginning, also when it throws.
 template <class Torch, class Struct>
-typename Torch::Tensor take(BasicManaged<Struct> owned, ReadOnly read_only) {
-  Taken<Struct> taken(static_cast<BasicManaged<Struct>&&>(owned));
-  Struct& managed = *taken.owned.get();
-  refuse_padded(managed);
+typename Torch::Tensor take(Taken<Struct> taken, ReadOnly read_only) {
+  const Struct& managed = *taken.owned.get();
   const typename Torch::Source source = Torch::source_of(managed.dl_tensor);
   if (!is_read_only(managed) || read_only == ReadOnly::trust) {
-    return Torch::template wrap<delete_managed<Struct>>(managed.dl_tensor, source, taken.owned.release());
+    const DLTensor& tensor = managed.dl_tensor;
+    return Torch::template wrap<delete_managed<Struct>>(tensor, source, taken.owned.release());
   }
   if (read_only == ReadOnly::refuse) {
     throw Refused("it is read-only, or cannot say that it is not, and a torch.Tensor can always be written to");
   }
   return Torch::copy_on_host(managed.dl_tensor, source);
-}
-
-// Either struct, of whoever gives it up.
-template <class Torch>
-typename Torch::Tensor take(DLManagedTensorVersioned* managed, ReadOnly read_only) {
-  return take<Torch>(unwrap(Managed::take(managed)), read_only);
-}
-
-template <class Torch>
-typename Torch::Tensor take(DLManagedTensor* managed, ReadOnly read_only) {
-  return take<Torch>(unwrap(ManagedLegacy::take(managed)), read_only);
 }
 
 }  // namespace detail

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/layout"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
@@ -31,11 +30,9 @@ type measured struct {
 
 func readFacts(t *testing.T) []measured {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(golden.Root(t), "..", "shared", "facts", "dlpack-*.json"))
+	files, err := filepath.Glob("testdata/facts/dlpack-*.json")
 	require.NoError(t, err)
-	if len(files) == 0 {
-		t.Skip("needs the measured facts: no ../shared/facts beside the repository")
-	}
+	require.NotEmpty(t, files)
 	var out []measured
 	for _, file := range files {
 		data, err := os.ReadFile(file)

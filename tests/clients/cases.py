@@ -42,7 +42,8 @@ def refusal(said):
 NO_TENSOR = ("TypeError", "no __dlpack__")
 NINE = (1, 2, 1, 1, 1, 1, 1, 1, 2)
 READ_ONLY = "read-only"
-SHARED = ("ValueError", "several elements in one place")  # an argument that does not do, though it can be exported
+READ_ONLY_HERE = "it is read-only, and this argument is written to"  # as its library says
+SHARED = "several elements in one place"  # though it can be exported
 
 
 def of(make):
@@ -96,10 +97,10 @@ def numpy_cases():
     yield case("64 dimensions", (1,) * 64, lambda: np.ones([1] * 64, "f4"))
     yield case("field", (2,), lambda: np.array([(1, 2), (3, 4)], structure)["b"])
     yield case("byte_offset", (19,), lambda: np.arange(24, dtype="f4")[5:])
-    yield case("read-only", (2, 3, 4), frozen, written=READ_ONLY, read_only=True)
-    yield case("broadcast", (2, 3), lambda: np.broadcast_to(np.arange(3, dtype="f4"), (2, 3)), written=READ_ONLY, read_only=True)
+    yield case("read-only", (2, 3, 4), frozen, written=READ_ONLY_HERE, read_only=True)
+    yield case("broadcast", (2, 3), lambda: np.broadcast_to(np.arange(3, dtype="f4"), (2, 3)), written=READ_ONLY_HERE, read_only=True)
     yield case("broadcast_arrays", (3, 2), lambda: np.broadcast_arrays(np.ones((1, 2), "f4"), np.ones((3, 1), "f4"))[0],
-               written=READ_ONLY, read_only=True)  # NumPy means to forbid writing to it
+               written=READ_ONLY_HERE, read_only=True)  # NumPy means to forbid writing to it
     yield case("matrix", (2, 2), lambda: np.matrix([[1, 2], [3, 4]], "f4"))  # exports itself as an array does
     yield case("recarray", (3,), lambda: np.arange(3, dtype="f4").view(np.recarray))
     yield refused("structured", lambda: np.ones(2, structure), "structured")
@@ -171,6 +172,7 @@ def torch_cases():
     yield case("size 1, odd stride", (1, 3), lambda: torch.arange(8.0).as_strided((1, 3), (77, 2)))
     yield case("9 dimensions", NINE, lambda: torch.arange(4.0).reshape([1, 2] + [1] * 6 + [2]))
     yield case("64 dimensions", (1,) * 64, lambda: torch.ones([1] * 64))
+    yield refused("4000 dimensions", lambda: torch.ones([1] * 4000), "its 4000 dimensions", truth=lambda: torch_bytes(torch.ones(1)))
     yield refused("65 dimensions", lambda: torch.ones([1] * 65), "its 65 dimensions", truth=lambda: torch_bytes(torch.ones(1)))
     yield case("byte_offset", (19,), lambda: torch.arange(24.0)[5:])
     yield case("resolved conjugate", (1,), lambda: torch.tensor([1 + 2j]).conj().resolve_conj(), "complex64")

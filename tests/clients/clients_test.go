@@ -53,7 +53,7 @@ func TestCases(t *testing.T) {
 func TestWhatOneCaseDoesNotShow(t *testing.T) {
 	python := environment(t)
 	modules := build(t, python, generated(t))
-	for library, least := range map[string]int{"numpy": 5, "torch": 21, "jax": 4, "paddle": 1, "ours": 1} {
+	for library, least := range map[string]int{"numpy": 7, "torch": 25, "jax": 5, "paddle": 9, "ours": 1} {
 		t.Run(library, func(t *testing.T) {
 			if testing.Short() && library != "numpy" && library != "ours" {
 				t.Skip("loads a large framework, and -short was given")
@@ -110,6 +110,28 @@ func TestOlderTorches(t *testing.T) {
 			passes(t, python, modules, 4*60, "ours.py", "torch")
 			passes(t, python, modules, 21, "special.py", "torch")
 		})
+	}
+}
+
+// One binary reads the tensors of NumPy and torch under the release and debug builds of `make pythons`.
+func TestOtherPythons(t *testing.T) {
+	others := strings.Fields(os.Getenv("DLPACKGEN_PYTHONS"))
+	if len(others) == 0 {
+		t.Skip("needs other versions of Python: make pythons")
+	}
+	modules := build(t, environment(t), generated(t))
+	for _, python := range others {
+		for _, library := range []string{"numpy", "torch"} {
+			t.Run(filepath.Base(python)+" "+library, func(t *testing.T) {
+				if exec.Command(python, "-c", "import ml_dtypes, "+library).Run() != nil {
+					t.Skipf("%s or ml_dtypes has no wheel for this Python", library)
+				}
+				if exec.Command(python, "-c", "import sysconfig, sys; sys.exit(sysconfig.get_config_var('Py_GIL_DISABLED') == 1)").Run() != nil {
+					t.Skip("a free-threaded Python does not load modules of the stable ABI; tests/python covers it")
+				}
+				passes(t, python, modules, packages[library].least, "ours.py", library)
+			})
+		}
 	}
 }
 

@@ -1,11 +1,16 @@
 package clients
 
 import (
+	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 )
 
 // mutant is one guard taken away, and the case that must notice.
@@ -24,6 +29,8 @@ const (
 	words = "adopt_torch_words.h"
 	sub   = "adopt_torch_subclass.h"
 	jax   = "adopt_jax.h"
+
+	paddle = "adopt_paddle.h"
 )
 
 var mutants = []mutant{
@@ -42,17 +49,20 @@ var mutants = []mutant{
 	{"the address of nothing counts", "memory.h", "(tensor->dtype) != 0 && !dlpackgen_is_empty(tensor);", "(tensor->dtype) != 0;", "numpy", "empty, unaligned"},
 	{"what is read-only is written to", elem, "if (want_write && memory->read_only)", "if (0)", "numpy", "broadcast"},
 
-	{"negative bits are not asked for", torch, "call->is_neg ? call->is_neg(handle) : dlpackgen_torch_ask(object, \"is_neg\")", "0", "torch", "negative float32"},
+	{"negative bits are not asked for", torch, "if (dlpackgen_torch.call.is_neg(handle)) return", "if (0) return", "torch", "negative float32"},
 	{"conjugate bits are not asked for", torch, "if (dtype.code != kDLComplex) return 0;", "return 0;", "torch", "conjugate"},
 	{"the layout does not matter", torch, "&& layout == dlpackgen_torch.strided)", ")", "torch", "mkldnn"},
 	{"dtypes without a name are read", torch, "if (out->dtype.lanes != 0) return 0;", "return 0;", "torch", "quantized"},
 	{"meta is a CPU", torch, "if (type == dlpackgen_torch.cpu) return 0;", "return 0;", "torch", "meta"},
-	{"gradients are lost", torch, "if (dlpackgen_torch_check_grad(object, handle) < 0) return -1;\n\tif (dlpackgen_torch_read_shape(handle, out)", "if (dlpackgen_torch_read_shape(handle, out)", "torch", "requires grad: leaf"},
+	{"gradients are lost", torch, "if (dlpackgen_torch_check_grad(handle) < 0) return -1;\n\tif (dlpackgen_torch_read_shape(handle, out,", "if (dlpackgen_torch_read_shape(handle, out,", "torch", "requires grad: leaf"},
 	{"gradients count always", torch, "return call->grad_mode() ? ", "return 1 ? ", "torch", "requires grad: leaf, no_grad"},
 	{"no memory is memory", torch, "return out->data ? 0 : dlpackgen_torch_check_memory(out);", "return 0;", "torch", "storage resized to 0"},
 	{"wrappers have a shape", torch, "call->get_sizes(handle, &out->shape) != 0 ||\n\t    call->get_strides(handle, &out->strides) != 0)", "call->get_sizes(handle, &out->shape) + call->get_strides(handle, &out->strides) == 77)", "torch", "nested strided"},
 	{"wrappers have memory", torch, "if (result != 0) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);", "if (result != 0) out->data = out;", "special", "torch_whose_memory_is_forbidden_is_refused"},
-	{"dimensions have no end", torch, "if (dim > DLPACKGEN_MAX_NDIM)", "if (0)", "torch", "65 dimensions"},
+	{"dimensions have no end", torch, "if ((uint64_t)dim > DLPACKGEN_MAX_NDIM)", "if (0)", "torch", "4000 dimensions"},
+	{"more dimensions break rules", "take.h", "if (error == DLPACK_ERROR_NDIM && tensor->ndim > DLPACKGEN_MAX_NDIM)", "if (0)", "special", "torch_has_more_dimensions_than_are_served"},
+	{"the CPU has several numbers", "take.h", "if (dlpackgen_is_numbered_cpu(tensor->device)) tensor->device.device_id = 0;", "", "special", "jax_has_one_device_of_the_cpu"},
+	{"the CPU has several numbers, held", "managed.h", "if (dlpackgen_is_numbered_cpu(view->device)) made->tensor.dl_tensor.device.device_id = 0;", "", "special", "jax_has_one_device_of_the_cpu"},
 	{"fp4 is one", shim, "{kDLFloat4_e2m1fn, 4, 2}", "{kDLFloat4_e2m1fn, 4, 1}", "torch", "float4_e2m1fn_x2"},
 	{"what dispatches is read", sub, "if (dispatches != 0)", "if (0)", "torch", "dispatching subclass"},
 	{"meta has memory", sub, "if (is_meta != 0)", "if (0)", "torch", "meta"},
@@ -68,7 +78,7 @@ var mutants = []mutant{
 	{"subclasses without elements need a storage", sub, "span = size == 0 ||", "span = ", "special", "torch_beyond_its_storage_is_refused_by_other_routes"},
 	{"who has no storage is refused", sub, "if (!storage && PyErr_ExceptionMatches(PyExc_RuntimeError)) {", "if (0) {", "special", "torch_without_a_storage_is_left_to_its_own_export"},
 	{"what fails has no storage", sub, "if (!storage && PyErr_ExceptionMatches(PyExc_RuntimeError)) {", "if (!storage) {", "special", "torch_without_a_storage_is_left_to_its_own_export"},
-	{"all keys are plain", words, "== plain ? impl : NULL;", "!= 0 && plain ? impl : NULL;", "torch", "negative float32"},
+	{"all keys are plain", words, "== words->plain ? impl : NULL;", "!= 0 && words->plain ? impl : NULL;", "torch", "negative float32"},
 	{"nothing is proven", words, "\tif (!keys || !offset || !storage) return;", "\treturn;", "special", "torch_words_are_proven"},
 	{"one tensor proves a word", words, "while (i < DLPACKGEN_TORCH_PLAIN && objects", "while (i < 1 && objects", "special", "torch_words_are_those_that_hold_what_torch_says"},
 	{"the last of several words is taken", words, "if (i < DLPACKGEN_TORCH_PLAIN) continue;\n\t\tif (found) return 0;", "if (i < DLPACKGEN_TORCH_PLAIN) continue;", "special", "torch_words_are_those_that_hold_what_torch_says"},
@@ -83,12 +93,21 @@ var mutants = []mutant{
 	{"sizes lie anywhere", words, "bytes < 16 || bytes > 128 || ", "", "special", "torch_words_lie_between_sizes_that_are_believed"},
 	{"sizes lie between words", words, "bytes % 8 != 0 || ", "", "special", "torch_words_lie_between_sizes_that_are_believed"},
 	{"strides lie anywhere", words, " || strides != sizes + DLPACKGEN_TORCH_INLINE", "", "special", "torch_words_lie_between_sizes_that_are_believed"},
-	{"a mode makes what it likes", words, "(PyObject *)Py_TYPE(tensor) == type ?", "1 ?", "special", "torch_words_that_a_mode_hides_are_asked_of_the_shim"},
+	{"anything made is a tensor", words, "if ((PyObject *)Py_TYPE(tensor) != *proof->found->tensor) return NULL;", "", "special", "torch_words_that_are_not_proven_are_asked_of_the_shim"},
+	{"an address may be anything", words, "return handle && *(uint64_t *)handle == address ?", "return handle ?", "special", "torch_whose_address_differs_is_not_proven"},
 	{"words are those of inference", words, "\"torch.inference_mode(False)\"", "\"torch.inference_mode(torch.is_inference_mode_enabled())\"", "special", "torch_words_are_proven_in_any_mode"},
-	{"interrupts are lost", words, " || !PyErr_ExceptionMatches(PyExc_Exception))", ")", "special", "torch_words_that_a_mode_hides_are_asked_of_the_shim"},
-	{"want of memory is lost", words, "PyErr_ExceptionMatches(PyExc_MemoryError) || ", "", "special", "torch_words_that_a_mode_hides_are_asked_of_the_shim"},
-	{"what cannot be made is an error", words, "\tPyErr_Clear();\n\treturn 0;", "\treturn -1;", "special", "torch_words_that_a_mode_hides_are_asked_of_the_shim"},
-	{"the other routes are not asked", torch, "if (!handle) return dlpackgen_torch_refuse(object) < 0 ? -1 : 1;", "if (!handle) return 1;", "special", "torch_that_lies_about_its_address_is_read_by_other_routes"},
+	{"function modes answer", words, "\t\"torch._C.DisableTorchFunction()\",\n", "", "special", "torch_words_are_proven_in_any_mode"},
+	{"dispatch modes answer", words, "\t\"torch._C._DisableTorchDispatch()\",\n", "", "special", "torch_words_are_proven_in_any_mode"},
+	{"transforms answer", words, "\t\"torch._C._DisableFuncTorch()\",\n", "", "special", "torch_words_are_proven_in_any_mode"},
+	{"interrupts are lost", words, " || !PyErr_ExceptionMatches(PyExc_Exception))", ")", "special", "torch_that_is_not_proven_is_read_by_its_own_table"},
+	{"want of memory is lost", words, "PyErr_ExceptionMatches(PyExc_MemoryError) || ", "", "special", "torch_that_is_not_proven_is_read_by_its_own_table"},
+	{"what cannot be made is an error", words, "\tPyErr_Clear();\n\treturn 0;", "\treturn -1;", "special", "torch_that_is_not_proven_is_read_by_its_own_table"},
+	{"what is not proven is read", torch, "if (learnt > 0) dlpackgen_torch_publish(&found);\n\treturn learnt;", "if (learnt >= 0) dlpackgen_torch_publish(&found);\n\treturn learnt < 0 ? -1 : 1;", "special", "torch_that_is_not_proven_is_read_by_its_own_table"},
+	{"any type is torch.Tensor", shim, "type == *known->tensor || type == *known->parameter ?", "type != *known->tensor ?", "special", "torch_is_told_by_its_type_in_c"},
+	{"torch is what is called so", shim, "if (type != base) Py_CLEAR(module);", "", "special", "torch_is_itself_beside_paddle_as_torch"},
+	{"names tell types", "adopt_types.h", "if (PyType_GetFlags((PyTypeObject *)type) & Py_TPFLAGS_HEAPTYPE) continue;", "", "special", "numpy_is_told_by_its_type_in_c"},
+	{"native readers stay on", "adopt_types.h", "return !off || !*off || strcmp(off, \"0\") == 0;", "return 1 || !off;", "special", "torch_without_native_readers"},
+	{"0 turns native readers off", "adopt_types.h", " || strcmp(off, \"0\") == 0;", ";", "special", "torch_without_native_readers"},
 
 	{"JAX is written to", jax, "if (want_write) return dlpackgen_jax_refuse_write();\n\tconst int result = dlpackgen_buffer_hold", "const int result = dlpackgen_buffer_hold", "jax", "float32"},
 	{"tracers are asked for memory", jax, "NULL, NULL, dlpackgen_jax_refuse_tracer", "NULL, NULL, NULL", "jax", "jit"},
@@ -99,9 +118,17 @@ var mutants = []mutant{
 	{"an offset is lent to ours", "object.h", "*out = dlpackgen_without_offset(&own->dl_tensor);", "*out = own->dl_tensor;", "special", "ours_is_lent_without_an_offset"},
 	{"a buffer is let go", "adopt_buffer.h", "if (result == 0) *keep = capsule;", "Py_XDECREF(capsule);\n\tif (result == 0) *keep = object, Py_INCREF(object);", "special", "jax_keeps_what_was_taken_for_longer"},
 	{"a buffer is never let go", "adopt_buffer.h", "\tPyBuffer_Release(view);\n\tfree(view);\n}", "\tfree(view);\n}", "special", "jax_is_let_go_of"},
+	{"what a call kept is never let go", "managed.h", "Py_DECREF(holder->object);", "", "special", "jax_is_let_go_of"},
 	{"a buffer is let go during a call", "call.h", "a->adopted->hold ? dlpackgen_fetch_held(call, i) : ", "", "special", "jax_keeps_what_another_thread_deletes"},
 	{"a buffer is let go for an argument", "call.h", "a->adopted->hold ? dlpackgen_fetch_held(call, i) : ", "", "special", "jax_keeps_what_another_argument_deletes"},
 	{"a buffer is let go for what runs", "call.h", "a->adopted->hold ? dlpackgen_fetch_held(call, i) : ", "call->function->unlocks || dlpackgen_runs_after(call, i) ? dlpackgen_fetch_held(call, i) : ", "special", "jax_keeps_what_the_function_itself_deletes"},
+	{"Paddle's table is asked for anything", "call.h", "if (plain && DLPACKGEN_RARE(!plain(a->object))) return 1;", "", "special", "paddle_tensors_without_memory_are_refused"},
+	{"all of Paddle's tensors are dense", paddle, "if (dense == Py_True) stops", "stops", "special", "paddle_tensors_without_memory_are_refused"},
+	{"Paddle's gradients are forgotten", paddle, "const int is_plain = stops == Py_True;", "const int is_plain = stops != NULL;", "special", "paddle_gradients_are_refused_while_they_are_recorded"},
+	{"what is not plain is trusted", "call.h", "a->trusted = a->trusted && a->adopted;", "", "special", "paddle_gradients_are_refused_while_they_are_recorded"},
+	{"parameters of Paddle have no table", "routes.h", "return route->makes ? dlpackgen_fill_paddle(route) : 0;", "return 0;", "special", "paddle_parameters_are_read_by_the_table_of_tensors"},
+	{"any attribute is of C", paddle, "is = Py_IS_TYPE(*found, kind);", "is = 1;", "special", "paddle_is_asked_by_its_methods_where_those_are_not_its_own"},
+	{"Paddle is trusted whatever was found", "routes.h", "\treturn opened;\n}\n\n/* Tells which types", "\treturn opened < 0 ? -1 : 1;\n}\n\n/* Tells which types", "special", "paddle_is_asked_by_its_methods_where_those_are_not_its_own"},
 }
 
 // trapping builds a module that dies where it reads beyond an array of its own.
@@ -110,27 +137,61 @@ var trapping = []string{"-O0", "-Wno-error", "-fsanitize=bounds", "-fsanitize-un
 // Every guard is there for a case, which notices when it is gone.
 func TestEveryGuardIsThereForACase(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a module for each guard, and -short was given")
+		t.Skip("builds a module with all mutants, and -short was given")
 	}
 	python := environment(t)
 	needs(t, python, "numpy", "ml_dtypes", "torch", "jax", "paddle")
-	runs := map[string][]string{}
-	names := map[string]string{}
+	var all []mutation.Mutant
 	for _, m := range mutants {
-		modules := build(t, python, wrongly(t, [3]string{m.file, m.old, m.to}), trapping...)
-		names[modules] = m.what
-		runs[m.imports()] = append(runs[m.imports()], modules, m.library, m.name)
+		all = append(all, mutation.Mutant{File: filepath.Join("dlpackgen_python", m.file), Old: m.old, New: m.to})
 	}
-	whole := build(t, python, generated(t))
-	for imports, args := range runs {
-		args = append(args, whole, args[1], args[2])
-		out, log, err := script(python, "", append([]string{"mutants.py", imports}, args...)...)
-		require.NoError(t, err, log)
-		assert.Contains(t, out, "missed "+whole+"\n", "a case fails with all guards in place: %s", log)
-		for i := 0; i < len(args)-3; i += 3 {
-			assert.True(t, strings.Contains(out, "caught "+args[i]+"\n"), "%s: nothing notices it", names[args[i]])
+	folderOf := mutation.Programs(t, generated(t), all, func(headers string, flags ...string) string {
+		return build(t, python, headers, append(flags, trapping...)...)
+	})
+	runs := map[[2]string][]string{} // by the folder of the module, and what is imported
+	var want []string
+	for i, m := range mutants {
+		folder, env := folderOf(t, i)
+		number := strings.TrimPrefix(env, mutation.Variable+"=")
+		key := [2]string{folder, m.imports()}
+		runs[key] = append(runs[key], number, m.script())
+		want = append(want, fmt.Sprintf("caught %s %s\n", number, m.script()))
+	}
+	whole, said := build(t, python, generated(t)), ""
+	for imports, scripts := range scriptsOfMutants() {
+		for _, script := range scripts { // which pass with all guards in place
+			key := [2]string{whole, imports}
+			runs[key] = append(runs[key], "0", script)
+			want = append(want, fmt.Sprintf("missed 0 %s\n", script))
 		}
 	}
+	for key, pairs := range runs {
+		out, log, err := script(python, key[0], append([]string{"../mutants.py", key[1]}, pairs...)...)
+		require.NoError(t, err, log)
+		said += out
+	}
+	for _, line := range want {
+		assert.Truef(t, strings.Contains(said, line), "not so: %s", line)
+	}
+}
+
+// scriptsOfMutants gives what must fail of mutants, by what is imported for it.
+func scriptsOfMutants() map[string][]string {
+	all := map[string][]string{}
+	for _, m := range mutants {
+		if scripts := all[m.imports()]; !slices.Contains(scripts, m.script()) {
+			all[m.imports()] = append(scripts, m.script())
+		}
+	}
+	return all
+}
+
+// script is what must fail of a mutant.
+func (m mutant) script() string {
+	if m.library == "special" {
+		return "special.py " + m.name
+	}
+	return fmt.Sprintf("ours.py %s '%s'", m.library, m.name)
 }
 
 // imports tells what can be imported once for many mutants. JAX has threads, which
@@ -138,6 +199,9 @@ func TestEveryGuardIsThereForACase(t *testing.T) {
 func (m mutant) imports() string {
 	if strings.HasPrefix(m.file, "adopt_torch") {
 		return "torch"
+	}
+	if strings.HasPrefix(m.name, "paddle_") {
+		return "paddle"
 	}
 	return "numpy,ml_dtypes"
 }
@@ -161,9 +225,9 @@ func TestANumPyOfOtherFieldsIsReadByTheBufferProtocol(t *testing.T) {
 
 	passes(t, python, build(t, python, wrongly(t, longMoved)), 4*len(names), append([]string{"ours.py", "numpy"}, names...)...)
 
-	unproven := wrongly(t, fieldsMoved, [3]string{np, "dlpackgen_np_proven = writable &&", "dlpackgen_np_proven = 1 || writable &&"})
+	unproven := wrongly(t, fieldsMoved, [3]string{np, "int proven = writable &&", "int proven = 1 || writable &&"})
 	fails(t, python, build(t, python, unproven, "-Wno-error"), "", "ours.py", "numpy", "float32")
-	unproven = wrongly(t, longMoved, [3]string{np, "dlpackgen_np_proven = writable &&", "dlpackgen_np_proven = 1 || writable &&"})
+	unproven = wrongly(t, longMoved, [3]string{np, "int proven = writable &&", "int proven = 1 || writable &&"})
 	fails(t, python, build(t, python, unproven, "-Wno-error"), "", "ours.py", "numpy", "int64")
 }
 
@@ -175,8 +239,8 @@ func TestATorchOfOtherObjectsIsReadByItsOwnTable(t *testing.T) {
 	}
 	python := environment(t)
 	needs(t, python, "torch")
-	moved := [3]string{shim, "dlpackgen_torch.handle = head + ", "dlpackgen_torch.handle = head + word + "}
-	unproven := [3]string{shim, "impl && impl == *(void **)", "impl || impl == *(void **)"}
+	moved := [3]string{shim, "found->handle = head + ", "found->handle = head + word + "}
+	unproven := [3]string{words, "*(uint64_t *)handle == address ? *(const uint64_t **)handle : NULL", "address ? (const uint64_t *)(uintptr_t)address : NULL"}
 	empty := [3]string{shim, "*(void **)(void *)handle ? handle : NULL", "handle"}
 	fails(t, python, build(t, python, wrongly(t, moved, unproven, empty)), "", "ours.py", "torch", "float32")
 
@@ -194,10 +258,14 @@ func TestATorchOfOtherWordsIsAskedByTheShim(t *testing.T) {
 	python := environment(t)
 	needs(t, python, "torch")
 	hidden := [3]string{words, "DLPACKGEN_TORCH_TAIL = 4", "DLPACKGEN_TORCH_TAIL = 3"}
-	modules := build(t, python, wrongly(t, hidden))
-	fails(t, python, modules, "torch_words_are_proven", "special.py", "torch_words_are_proven")
-	passes(t, python, modules, packages["torch"].least, "ours.py", "torch")
-	passes(t, python, modules, 2, "special.py", "torch_beyond_its_storage_is_refused", "torch_beyond_its_storage_is_refused_by_other_routes")
+	for _, modules := range []string{
+		build(t, python, wrongly(t, hidden)),
+		build(t, python, generated(t), "-DDLPACKGEN_TORCH_NEWEST_TESTED=1"), // each torch is newer than that
+	} {
+		fails(t, python, modules, "torch_words_are_proven", "special.py", "torch_words_are_proven")
+		passes(t, python, modules, packages["torch"].least, "ours.py", "torch")
+		passes(t, python, modules, 2, "special.py", "torch_beyond_its_storage_is_refused", "torch_beyond_its_storage_is_refused_by_other_routes")
+	}
 
 	for _, forgotten := range [][3]string{
 		{torch, "dlpackgen_torch.call.get_storage_size(handle, &bytes) != 0", "(bytes = 1 << 20) == 0"},
@@ -218,9 +286,11 @@ func TestATorchWithoutAFunctionIsAskedInPython(t *testing.T) {
 	names := []string{"float32", "transposed", "conjugate", "negative float32", "requires grad: leaf", "requires grad: leaf, no_grad",
 		"sparse", "mkldnn", "copy on write"}
 	for lacks, symbols := range map[string][]string{
-		"what may be missing": {"_ZN2at6native6is_neg", "_ZN2at6native7is_conj", "_ZNK3c1010TensorImpl13requires_grad",
-			"aoti_torch_get_layout", "torch_get_const_data_ptr"},
-		"what must be there": {"aoti_torch_get_dim"},
+		"what may be missing":  {"torch_get_const_data_ptr", "aoti_torch_abi_version"},
+		"what must be there":   {"aoti_torch_get_dim"},
+		"what tells the sign":  {"_ZN2at6native6is_neg"},
+		"what tells of grads":  {"_ZNK3c1010TensorImpl13requires_grad"},
+		"what tells the types": {"THPVariableClass"},
 	} {
 		t.Run(lacks, func(t *testing.T) {
 			var edits [][3]string

@@ -50,27 +50,32 @@ func storageText(t *testing.T, dir string) string {
 // Mistakes that a compiler finds are explained by it.
 func TestMisuseIsExplained(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles seventeen programs")
+		t.Skip("compiles twenty-two programs")
 	}
 	need.Program(t, gcc.program, gcc.debian)
 	tests := map[string]string{
 		"struct Bad { Bad() {} }; dlpackgen::Result<Bad> f();\nauto g() { return f().code(); }": "a result is made, and moved, without exceptions",
-		"dlpackgen::BasicManaged<int> m;":                                                                 "DLPack has these two structs",
-		"auto f(const dlpackgen::TensorView& v) { return v.data_as<void*>(); }":                           "no data type is known for this C++ type",
-		"float f(const dlpackgen::ArrayView<float, 2>& a) { return a(1); }":                               "a view of rank N takes N indices",
-		"float* f(const dlpackgen::ArrayView<float, 2>& a) { return a.at(1, 2, 3); }":                     "a view of rank N takes N indices",
-		"auto f(const dlpackgen::ArrayView<float, 0>& a) { return a[0]; }":                                "a scalar has no index",
-		"struct Owner {} owner; auto a = dlpackgen::Builder().versioned(owner);":                          "move the owner in",
-		"struct Owner {} owner; auto a = dlpackgen::Builder().legacy(owner);":                             "move the owner in",
-		"void f(dlpackgen::PackedView<const dlpackgen::int4> v) { v.set(0, {1}); }":                       "the tensor is only to be read",
-		"dlpackgen::PackedView<dlpackgen::float8_e5m2> v;":                                                "wider elements are not packed",
-		"void f(const dlpackgen::TensorView& v) { *dlpackgen::array_of<const float, 1>(v)->data() = 1; }": "assignment of read-only location",
-		"dlpackgen::ArrayView<float, 2> f(const dlpackgen::ArrayView<const float, 2>& a) { return a; }":   "could not convert",
-		"dlpackgen::Flat<float> f(const dlpackgen::Flat<const float>& a) { return a; }":                   "could not convert",
-		"auto f(const dlpackgen::Managed& m) { return m.writable_view(); }":                               "the versioned struct says itself",
-		"auto f(const DLTensor& t) { return dlpackgen::TensorView::of(&t); }":                             "no matching function",
-		"dlpackgen::Managed f(dlpackgen::Managed& m) { return m; }":                                       "use of deleted function",
-		"void f() { dlpackgen::Managed::take(nullptr); }":                                                 "nodiscard",
+		"dlpackgen::BasicManaged<int> m;":                                                                          "DLPack has these two structs",
+		"auto f(const dlpackgen::TensorView& v) { return v.data_as<void*>(); }":                                    "no data type is known for this C++ type",
+		"float f(const dlpackgen::ArrayView<float, 2>& a) { return a(1); }":                                        "a view of rank N takes N indices",
+		"float* f(const dlpackgen::ArrayView<float, 2>& a) { return a.at(1, 2, 3); }":                              "a view of rank N takes N indices",
+		"auto f(const dlpackgen::ArrayView<float, 0>& a) { return a[0]; }":                                         "a scalar has no index",
+		"struct Owner {} owner; auto a = dlpackgen::Builder().versioned(owner);":                                   "move the owner in",
+		"struct Owner {} owner; auto a = dlpackgen::Builder().legacy(owner);":                                      "move the owner in",
+		"void f(dlpackgen::PackedView<const dlpackgen::int4> v) { v.set(0, {1}); }":                                "the tensor is only to be read",
+		"dlpackgen::PackedView<dlpackgen::float8_e5m2> v;":                                                         "wider elements are not packed",
+		"void f(const dlpackgen::TensorView& v) { *dlpackgen::array_of<const float, 1>(v)->data() = 1; }":          "assignment of read-only location",
+		"dlpackgen::ArrayView<float, 2> f(const dlpackgen::ArrayView<const float, 2>& a) { return a; }":            "could not convert",
+		"dlpackgen::Flat<float> f(const dlpackgen::Flat<const float>& a) { return a; }":                            "could not convert",
+		"auto f(const dlpackgen::Managed& m) { return m.writable_view(); }":                                        "the versioned struct says itself",
+		"auto f(const DLTensor& t) { return dlpackgen::TensorView::of(&t); }":                                      "no matching function",
+		"dlpackgen::Managed f(dlpackgen::Managed& m) { return m; }":                                                "use of deleted function",
+		"auto f(dlpackgen::Managed m) { return dlpackgen::Managed(static_cast<dlpackgen::Managed&&>(m)).view(); }": "use of deleted function",
+		"auto f(DLManagedTensorVersioned* p) { return dlpackgen::unwrap(dlpackgen::Managed::take(p)).view(); }":    "use of deleted function",
+		"auto f(DLManagedTensorVersioned* p) { return dlpackgen::Managed::take(p)->view(); }":                      "use of deleted function",
+		"auto f(DLManagedTensor* p) { return (*dlpackgen::ManagedLegacy::take(p)).writable_view(); }":              "use of deleted function",
+		"#include <vector>\nauto a = dlpackgen::Builder().versioned(std::vector<bool>(3));":                        "its elements are bits",
+		"void f() { dlpackgen::Managed::take(nullptr); }":                                                          "nodiscard",
 	}
 	for source, says := range tests {
 		assertRefuses(t, says, gcc, including("all.hpp")+source+"\n", flags(gen(t), strict)...)

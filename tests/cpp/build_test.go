@@ -119,6 +119,7 @@ func assertRefuses(t *testing.T, reason string, c compiler, source string, flags
 func build(t *testing.T, c compiler, sources []string, flags ...string) (program string) {
 	t.Helper()
 	need.Program(t, c.program, c.debian)
+	needEigen(t, sources...)
 	program = filepath.Join(t.TempDir(), "program")
 	args := append([]string{"-std=" + c.standard, "-o", program, "-pthread"}, flags...)
 	for _, name := range sources {
@@ -127,6 +128,14 @@ func build(t *testing.T, c compiler, sources []string, flags ...string) (program
 	out, err := exec.Command(c.program, args...).CombinedOutput()
 	require.NoError(t, err, "%s %s\n%s", c.program, strings.Join(args, " "), out)
 	return program
+}
+
+// needEigen skips a test of a program that includes Eigen where Eigen is missing.
+func needEigen(t *testing.T, sources ...string) {
+	t.Helper()
+	if _, err := os.Stat("/usr/include/eigen3/Eigen/Dense"); err != nil && slices.Contains(sources, "eigen.cpp") {
+		t.Skip("needs Eigen: apt-get install libeigen3-dev")
+	}
 }
 
 // passes runs a program that counts its checks; at least that many must hold.

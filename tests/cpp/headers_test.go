@@ -110,7 +110,7 @@ func TestTheCoreNeedsNoRuntime(t *testing.T) {
 	object := filepath.Join(t.TempDir(), "core.o")
 	args := append([]string{"-std=c++17", "-O2", "-x", "c++", "-c", "-o", object, "-"}, flags(gen(t), noExceptions)...)
 	cmd := exec.Command(gcc.program, args...)
-	cmd.Stdin = strings.NewReader(including("core.hpp") + "long f(DLManagedTensorVersioned* m) { return dlpackgen::Managed::take(m)->view().size(); }\n")
+	cmd.Stdin = strings.NewReader(including("core.hpp") + "long f(DLManagedTensorVersioned* m) { auto t = dlpackgen::Managed::take(m); return t->view().size(); }\n")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	symbols, err := exec.Command("nm", "--undefined-only", object).CombinedOutput()

@@ -1,12 +1,17 @@
 package cpp
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
@@ -18,7 +23,8 @@ var mutants = []struct{ program, header, old, new string }{
 	{"core", "validate", "(set & flags::is_subbyte_type_padded) == 0", "true"},
 	{"core", "validate", "if (tensor.ndim < 0 || tensor.ndim > max_ndim)", "if (tensor.ndim < 0)"},
 	{"core", "validate", "if (ndim > 0 && shape == nullptr) return Error(Code::shape_null, 0, ndim);", ""},
-	{"core", "validate", "if (shape[i] < 0) return Error(Code::extent, 0, shape[i], i);", ""},
+	{"core", "validate", "if (shape[i] < 0) return Error(Code::extent, 0, shape[i], i);\nempty", "empty"},
+	{"core", "validate", "if (shape[i] < 0) return Error(Code::extent, 0, shape[i], i);\nstrides", "strides"},
 	{"core", "validate", "if (!fits) return Code::too_large;", ""},
 	{"core", "validate", "if (empty) return std::int64_t{0};", ""},
 	{"core", "validate", "if (*elements == 0) return Reach{};", ""},
@@ -45,6 +51,20 @@ var mutants = []struct{ program, header, old, new string }{
 	{"core", "managed", "if (managed == nullptr) return Code::null;", ""},
 	{"core", "tensor_view", "static_cast<std::uintptr_t>(tensor_.byte_offset)", "0U"},
 	{"core", "tensor_view", "if (write && is_read_only()) return Code::read_only;", ""},
+	{"core", "tensor_view", "if (write && may_overlap(tensor_)) return Code::overlap;", ""},
+	{"core", "validate", "if (step <= covered) return true;", "if (step < covered) return true;"},
+	{"core", "validate", "|| !elements || *elements < 2) return false;", ") return false;"},
+	{"core", "validate", "covered += (detail::unsign(tensor.shape[i]) - 1) * step;", ""},
+	{"core", "validate", "(step == last && i <= after)", "step == last"},
+	{"exchange", "exchange", "Managed tensor = static_cast<Managed&&>(given);", "Managed& tensor = given;"},
+	{"attack", "exchange", "managed_tensor_allocator(like.get(), &managed", "managed_tensor_allocator(const_cast<DLTensor*>(&prototype), &managed"},
+	{"attack", "exchange", "if (of.shape != nullptr) tensor_.shape = copy(shape_, of.shape);", ""},
+	{"attack", "exchange", "if (of.strides != nullptr) tensor_.strides = copy(strides_, of.strides);", ""},
+	{"attack", "exchange", "if (of.ndim < 0 || of.ndim > max_ndim) return;", ""},
+	{"attack", "managed", "managed_ = managed;\nif (old != nullptr && old->deleter != nullptr) old->deleter(old);", "if (old != nullptr && old->deleter != nullptr) old->deleter(old);\nmanaged_ = managed;"},
+	{"attack", "exchange", "inner_ = inner;\nif (state_.exchange(given) == dropped) destroy();", "inner_ = inner;\nstate_.exchange(given);"},
+	{"attack", "exchange", "if (handover->state_.exchange(dropped) == given) handover->destroy();", "handover->destroy();"},
+	{"attack", "exchange", "copy_text(report->message, message);", "static_cast<void>(message);"},
 	{"core", "tensor_view", "is_read_only() ? nullptr : address()", "address()"},
 	{"core", "tensor_view", "if (misfit != 0)", "if (false)"},
 	{"core", "tensor_view", "if (!same(tensor_.dtype, wanted))", "if (false)"},
@@ -68,8 +88,10 @@ var mutants = []struct{ program, header, old, new string }{
 	{"builder", "builder", "if (first(p.tensor) % align != 0) {", "if (false) {"},
 	{"builder", "builder", "(named ? reinterpret_cast<std::uintptr_t>(tensor.data) : 0)", "0"},
 	{"builder", "builder", "(named ? reinterpret_cast<std::uintptr_t>(tensor.data) : 0)", "reinterpret_cast<std::uintptr_t>(tensor.data)"},
-	{"builder", "builder", "of_two ? dtype.bits / 2 : dtype.bits", "dtype.bits"},
-	{"builder", "builder", "case 64: return alignof(std::uint64_t);", ""},
+	{"builder", "validate", "dtype.code == kDLComplex || ", ""},
+	{"builder", "validate", "dtype.code == 18 ?", "false ?"},
+	{"builder", "validate", "case 64: return 4;", ""},
+	{"builder", "validate", "case 256: return 16;", ""},
 	{"builder", "builder", "padded(dtype_of<T>.bits < 8);", ""},
 	{"builder", "builder", "if (!has_dtype_ && dtype_of<Element>.bits < 8)", "if (false)"},
 	{"builder", "builder", "if (!has_dtype_ && dtype_of<Element>.bits < 8)", "if (dtype_of<Element>.bits <= 8)"},
@@ -78,7 +100,7 @@ var mutants = []struct{ program, header, old, new string }{
 	{"builder", "builder", "if (!has_dtype_) p.tensor.dtype", "p.tensor.dtype"},
 	{"builder", "builder", "if (has_data_) {", "if (false) {"},
 	{"builder", "builder", "p.tensor.data = plan(block->owner).tensor.data;", ""},
-	{"builder", "builder", "if (error_) return error_;", ""},
+	{"builder", "builder", "Error error = error_;", "Error error;"},
 	{"builder", "builder", "number_of_strides_ != static_cast<std::size_t>(p.tensor.ndim)", "false"},
 	{"builder", "builder", "if (unversioned && (p.flags", "if (false && (p.flags"},
 	{"builder", "builder", "(p.flags & ~flags::is_copied) != 0", "(p.flags & (flags::read_only | flags::is_subbyte_type_padded)) != 0"},
@@ -87,7 +109,22 @@ var mutants = []struct{ program, header, old, new string }{
 	{"builder", "builder", "if (touched.high == 0) {", "if (false) {"},
 	{"builder", "builder", "p.before + p.tensor.byte_offset < detail::magnitude(touched.low) ||", ""},
 	{"builder", "builder", "p.before + p.tensor", "p.tensor"},
-	{"builder", "builder", "if constexpr (In::sized) within(p, In::data(owner), In::size(owner));", ""},
+	{"builder", "builder", "if constexpr (In::sized) within(p, In::data(owner));", ""},
+	{"builder", "builder", "if (p.own.ndim == 0 || has_data_) return Code::no_shape;", "if (p.own.ndim == 0) return Code::no_shape;"},
+	{"builder", "builder", "if (p.own.ndim == 0 || has_data_) return Code::no_shape;", "if (has_data_) return Code::no_shape;"},
+	{"builder", "builder", "line.row_major = !detail::has_own_layout<Owner>;", ""},
+	{"builder", "builder", "if (has_strides_ || elsewhere || p.own.row_major)", "if (has_strides_ || p.own.row_major)"},
+	{"builder", "builder", "if (has_strides_ || elsewhere || p.own.row_major)", "if (elsewhere || p.own.row_major)"},
+	{"eigen", "builder", "p.tensor.strides = p.own.strides;", ""},
+	{"eigen", "builder", "if (p.tensor.shape[i] != p.own.shape[i]) return false;", ""},
+	{"eigen", "builder", "if (p.tensor.ndim != p.own.ndim) return false;", "if (p.tensor.ndim != p.own.ndim) return true;"},
+	{"eigen", "container", "by_rows ? outer : inner, by_rows ? inner : outer", "by_rows ? inner : outer, by_rows ? outer : inner"},
+	{"eigen", "container", "(columns < 2 || l.strides[1] == 1) && (rows < 2 || l.strides[0] == columns)", "true"},
+	{"eigen", "container", "if (Matrix::IsVectorAtCompileTime) {", "if (false) {"},
+	{"eigen", "container", "return !layout_of(*container).row_major;", "return false;"},
+	{"eigen", "container", "return !layout_of(*container).row_major;", "return true;"},
+	{"eigen", "container", "container == nullptr || ", ""},
+	{"eigen", "container", " || container->data() != data", ""},
 	{"builder", "builder", "if (at >= all) return;", ""},
 	{"builder", "builder", "p.room = all - at;", "p.room = all;"},
 	{"builder", "builder", "inline Result<Managed> upgrade(ManagedLegacy&& tensor) noexcept {\n  if (!tensor) return Code::null;", "inline Result<Managed> upgrade(ManagedLegacy&& tensor) noexcept {"},
@@ -131,7 +168,8 @@ var mutants = []struct{ program, header, old, new string }{
 	{"exchange", "exchange", "api->managed_tensor_to_py_object_no_sync == nullptr || ", ""},
 	{"exchange", "exchange", " || api->current_work_stream == nullptr", ""},
 	{"exchange", "exchange", "if (!can_borrow()) return Code::exchange_slot;", ""},
-	{"exchange", "exchange", "if (managed == nullptr) return Code::no_result;", ""},
+	{"exchange", "exchange", "if (managed == nullptr) return Code::no_result;\nreturn", "return"},
+	{"exchange", "exchange", "if (managed == nullptr) return Code::no_result;\nResult", "Result"},
 	{"exchange", "exchange", "if (report->calls++ != 0) return;", "report->calls++;"},
 	{"exchange", "exchange", "if (device.device_type == kDLCPU) return stream;", ""},
 	{"exchange", "exchange", "if (state_.exchange(given) == dropped) destroy();", ""},
@@ -150,16 +188,18 @@ var mutants = []struct{ program, header, old, new string }{
 	{"exchange", "producer", "if (tensor == nullptr) return Code::null;", ""},
 	{"exchange", "producer", "detail::check_managed(*tensor, Accept::nothing)", "Error()"},
 	{"exchange", "producer", "if (prototype == nullptr) return Code::null;", ""},
-	{"exchange", "producer", "like.strides = nullptr;", ""},
-	{"exchange", "producer", "= detail::check_prototype(like);", "= Error();"},
-	{"exchange", "producer", "= detail::matches(made->view(), like);", "= Error();"},
+	{"exchange", "producer", "asked.strides = nullptr;", ""},
+	{"exchange", "producer", "= detail::check_prototype(*like);", "= Error();"},
+	{"exchange", "producer", "= detail::matches(made->view(), *like);", "= Error();"},
 	{"exchange", "producer", "(view.flags() & ~flags::is_copied) != 0", "view.is_read_only()"},
 	{"exchange", "producer", "(view.flags() & ~flags::is_copied) != 0", "view.flags() != 0"},
 	{"exchange", "producer", "if (view.ndim() > 0 && view.raw().strides == nullptr) return Code::strides_null;", ""},
 	{"exchange", "producer", "if (view.ndim() > 0 && view.raw().strides", "if (view.raw().strides"},
 	{"exchange", "exchange", "borrow_writable(object, set | flags::read_only, accept)", "borrow_writable(object, set, accept)"},
 	{"exchange", "exchange", "return TensorView::of(&tensor, set, accept);", "return TensorView::of(&tensor, 0, accept);"},
-	{"exchange", "exchange", "if (api_ == nullptr) return Code::null;", ""},
+	{"exchange", "exchange", "if (api_ == nullptr) return Code::null;\nif (api_->managed", "if (api_->managed"},
+	{"exchange", "exchange", "if (api_ == nullptr) return Code::null;\nconst Error wrong", "const Error wrong"},
+	{"exchange", "exchange", "if (api_ == nullptr) return Code::null;\nif (api_->current", "if (api_->current"},
 	{"exchange", "exchange", "if (!tensor || api_ == nullptr)", "if (!tensor)"},
 	{"exchange", "exchange", "= detail::check_prototype(prototype);", "= Error();"},
 	{"exchange", "exchange", "if (prototype.ndim < 0 || prototype.ndim > max_ndim)", "if (false)"},
@@ -180,29 +220,82 @@ var mutants = []struct{ program, header, old, new string }{
 	{"exchange", "producer", "if constexpr (borrows<Derived>(0)) {", "if constexpr (false) {"},
 }
 
-// survives tells whether a program still finds all its checks to hold: a crash, a
-// leak or an endless loop is as good as a failed check.
-func survives(t *testing.T, dir, source string, more ...string) bool {
+// built are the programs of a source with all its mutants, without the sanitizers and with
+// them, which take several times as long to compile with.
+type built struct {
+	programs []string
+	apart    []int
+}
+
+// survives tells whether programs still find all their checks to hold: a crash, a leak or an
+// endless loop is as good as a failed check.
+func (b built) survives(t *testing.T, number int) bool {
 	t.Helper()
-	args := append([]string{"-std=c++17", "-w", "-pthread", "-I", dir, "-o", dir + "/program", "testdata/" + source + ".cpp"}, more...)
-	out, err := exec.Command(gcc.program, args...).CombinedOutput()
-	require.NoError(t, err, "the mutant does not compile: %s", out)
-	return exec.CommandContext(t.Context(), "timeout", "10", dir+"/program").Run() == nil
+	for _, program := range b.programs {
+		cmd := exec.CommandContext(t.Context(), "timeout", "30", program)
+		cmd.Env = append(os.Environ(), mutation.Env(number))
+		if cmd.Run() != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// buildBoth compiles a program against headers, in both ways.
+func buildBoth(t *testing.T, dir, source string, flags ...string) (b built) {
+	t.Helper()
+	for _, more := range [][]string{nil, addresses} {
+		program := filepath.Join(dir, fmt.Sprint("program", len(more)))
+		args := append([]string{"-std=c++17", "-w", "-pthread", "-I", dir, "-o", program, "testdata/" + source + ".cpp"}, more...)
+		out, err := exec.Command(gcc.program, append(args, flags...)...).CombinedOutput()
+		require.NoError(t, err, "the mutants do not compile: %s", out)
+		b.programs = append(b.programs, program)
+	}
+	return b
+}
+
+// buildMutants compiles a program with all mutants that it is to notice.
+func buildMutants(t *testing.T, source string, all []mutation.Mutant) built {
+	t.Helper()
+	dir := headers(t, "1.3")
+	written := mutation.Write(t, dir, all)
+	b := buildBoth(t, dir, source, written.Flags...)
+	b.apart = written.Apart
+	assert.True(t, b.survives(t, 0), "%s fails without a mutant", source)
+	return b
+}
+
+// buildAlone compiles a program with one mutant.
+func buildAlone(t *testing.T, source string, m mutation.Mutant) built {
+	t.Helper()
+	dir := headers(t, "1.3")
+	m.Alone(t, dir)
+	return buildBoth(t, dir, source)
 }
 
 func TestMutantsAreNoticed(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a program for each mutant")
+		t.Skip("builds programs with mutants")
 	}
 	need.Program(t, gcc.program, gcc.debian)
-	for _, mutant := range mutants {
-		t.Run(mutant.header+" "+mutant.old, func(t *testing.T) {
+	bySource := map[string][]mutation.Mutant{}
+	for _, m := range mutants {
+		bySource[m.program] = append(bySource[m.program], mutation.Mutant{File: "dlpackgen/" + m.header + ".hpp", Old: m.old, New: m.new})
+	}
+	for source, all := range bySource {
+		t.Run(source, func(t *testing.T) {
 			t.Parallel()
-			dir := headers(t, "1.3")
-			edit(t, dir, "dlpackgen/"+mutant.header+".hpp", mutant.old, mutant.new)
-			// The sanitizers take several times as long to compile with.
-			alive := survives(t, dir, mutant.program) && survives(t, dir, mutant.program, addresses...)
-			assert.False(t, alive, "nothing fails without this")
+			needEigen(t, source+".cpp")
+			b := buildMutants(t, source, all)
+			for i, m := range all {
+				t.Run(filepath.Base(m.File)+" "+m.Old, func(t *testing.T) {
+					these, number := b, i+1
+					if slices.Contains(b.apart, number) {
+						these, number = buildAlone(t, source, m), 0
+					}
+					assert.False(t, these.survives(t, number), "nothing fails without this")
+				})
+			}
 		})
 	}
 }

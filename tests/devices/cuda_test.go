@@ -1,9 +1,11 @@
 package devices
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
@@ -32,6 +34,7 @@ var pointers = []scenario{
 		[]string{`info ok 13 0 1 \+0 64`, `info ok 13 0 2 \+0 64`}},
 	{"pinned", []string{"make:pinned:2", "info:p0+3"}, []string{`info ok 3 0 2 \+3 64`}},
 	{"of a pool, by its ordinal", []string{"make:pooled:2", "info:p0"}, []string{`info ok 2 2 2 \+0 64`}},
+	{"of a pool of a device that is in use", []string{"alloc:2:2:1", "make:pooled:2", "info:p0", "delete:0"}, []string{"alloc ok .*", `info ok 2 2 2 \+0 64`}},
 	{"freed or never known", []string{"make:unknown:1", "info:p0"}, []string{`info ok 1 0 -1 \+-1 0`}},
 	{"of another context", []string{"make:plain:0", "make:foreign:0", "info:p0", "info:p1"},
 		[]string{`info ok 2 0 0 \+0 64`, `info 13 0 cuda: pointer_info of 0x\w+: the memory belongs to a context that somebody created on device 0, and not to the primary one, which libraries share; allocate it there`}},
@@ -42,7 +45,7 @@ var pointers = []scenario{
 	{"an array", []string{"make:array:1", "info:p0"}, []string{`info 15 0 cuda: pointer_info of 0x\w+: an array of textures or another memory of type 3.*`}},
 	{"where another device must be current", []string{"make:plain:2", "needs:1", "info:p0", "log"},
 		[]string{`info ok 2 2 2 \+0 64`, `log cuPointerGetAttributes\(7\) cuDevicePrimaryCtxGetState\(0\) cuDevicePrimaryCtxGetState\(1\) ` +
-			`cuDevicePrimaryCtxGetState\(2\) cuDevicePrimaryCtxRetain\(2\) cuCtxGetCurrent\(\) cuCtxPushCurrent\(2\) cuPointerGetAttributes\(7\) cuCtxPopCurrent\(\) `}},
+			`cuDevicePrimaryCtxRetain\(2\) cuCtxGetCurrent\(\) cuCtxPushCurrent\(2\) cuPointerGetAttributes\(7\) cuCtxPopCurrent\(\) `}},
 	{"where nothing was started, nothing starts", []string{"info:h", "log"},
 		[]string{`info ok 1 0 -1 \+-1 0`, `log cuPointerGetAttributes\(7\)( cuDevicePrimaryCtxGetState\(\d\)){3} `}},
 	{"when the driver fails", []string{"make:plain:0", "inject:cuPointerGetAttributes:700", "info:p0"},
@@ -100,6 +103,12 @@ var captures = []scenario{
 		[]string{"alloc ok .*", "log .*", `keep 12 0 cuda: keep_until: the stream 0x\w+ is captured into a graph, whose work is done at each launch; .*`, silentPattern}},
 	{"no copy of memory that is not pinned", []string{"alloc:2:0:4", "stream:0:0", "capture:0:1:7", "log", "copy:1:0:h:2:0:t0:16@s0@0", "copy:2:0:t0:2:0:t0:16@s0@0", "delete:0"},
 		[]string{"alloc ok .*", "log .*", `copy 12 0 cuda: copy: the stream 0x\w+ is captured into a graph, and memory that is not pinned .*; pin it`, "copy ok"}},
+	{"of others, not broken by a deleter", []string{"stream:0:0", "stream:0:0", "alloc:2:0:4:s0", "alloc:3:0:4:s0", "capture:1:1:7", "delete:0", "delete:1", "captures", "alive"},
+		[]string{"alloc ok .*", "alloc ok .*", "captures whole", "alive 0 depth 0"}},
+	{"of the request's stream, not joined by a deleter", []string{"stream:0:0", "alloc:2:0:4:s0", "capture:0:1:7", "delete:0", "captures", "alive", "capture:0:0:0", "alloc:2:0:0", "alive"},
+		[]string{"alloc ok .*", "captures whole", "alive 1 depth 0", "alloc ok .*", "alive 0 depth 0"}},
+	{"not broken by a copy on the default stream", []string{"alloc:2:0:4", "alloc:3:0:4", "legacy:1", "copy:2:0:t0:3:0:t1:16@1@0", "captures", "legacy:0", "delete:0", "delete:1", "alive"},
+		[]string{"alloc ok .*", "alloc ok .*", `copy 12 906 cuda: copy: the stream 0x1: CUDA_ERROR_STREAM_CAPTURE_IMPLICIT .*`, "captures whole", "alive 0 depth 0"}},
 	{"a deleter meanwhile frees later", []string{"alloc:2:0:4", "alloc:2:0:4", "legacy:1", "log", "delete:0", "log", "alive", "legacy:0", "delete:1", "alive"},
 		[]string{"alloc ok .*", "alloc ok .*", "log .*", silentPattern, "alive 2 depth 0", "alive 0 depth 0"}},
 }
@@ -109,10 +118,12 @@ var allocations = []scenario{
 		[]string{"alloc ok 2 2 3 1 data", "alloc ok 3 0 3 1 data", "alloc ok 13 0 3 1 data", `info ok 2 2 2 \+0 12`, `info ok 3 0 2 \+0 12`, `info ok 13 0 2 \+0 12`,
 			`log .*cuMemAllocAsync\(12,1\) .*cuMemHostAlloc\(12,1\) .*cuMemAllocManaged\(12,1\) .*`,
 			`log .*cuMemFreeAsync\(s@2\) .*cuStreamSynchronize\(s@2\) cuMemFreeHost\(\) .*cuMemFree\(\) .*`, "alive 0 depth 0"}},
+	{"of twelve bits", []string{"elements:1:12:1:5", "log", "delete:0"}, []string{"elements ok", `log .*cuMemAllocAsync\(10,1\) .*`}},
 	{"empty", []string{"alloc:2:1:0", "log", "delete:0", "log"}, []string{"alloc ok 2 1 0 1 null", "log ", "log "}},
 	{"on a stream", []string{"stream:1:0", "alloc:2:1:4:s0", "log", "delete:0", "log", "alive"},
-		[]string{"alloc ok .*", `log .*cuMemAllocAsync\(16,s@1\) .*`, `log .*cuCtxSynchronize\(\) cuMemFreeAsync\(s@1\) cuThreadExchangeStreamCaptureMode\(0\) cuCtxPopCurrent\(\) `, "alive 0 depth 0"}},
-	{"on a stream that is gone", []string{"stream:1:0", "alloc:2:1:4:s0", "close:0", "delete:0", "alive"}, []string{"alloc ok .*", "alive 0 depth 0"}},
+		[]string{"alloc ok .*", `log .*cuMemAllocAsync\(16,s@1\) .*`, `log .*cuStreamIsCapturing\(s@1\) cuEventCreate\(2\) cuEventRecord\(s@1\) cuCtxGetCurrent\(\) cuStreamWaitEvent\(s@1,0\) cuEventDestroy\(\) cuMemFreeAsync\(s@1\) cuThreadExchangeStreamCaptureMode\(0\) cuCtxPopCurrent\(\) `, "alive 0 depth 0"}},
+	{"on a stream that is gone", []string{"stream:1:0", "alloc:2:1:4:s0", "keep:0:s0:1", "close:0", "delete:0", "alive"}, []string{"alloc ok .*", "keep ok", "alive 0 depth 0"}},
+	{"on a stream of each thread", []string{"alloc:2:1:4:2", "log", "delete:0", "log", "alive"}, []string{"alloc ok .*", "log .*", `log .*cuEventRecord\(1\) .*cuMemFreeAsync.*`, "alive 0 depth 0"}},
 	{"on a stream of another device", []string{"stream:1:0", "alloc:2:0:4:s0", "alive"}, []string{`alloc 11 0 .* is of device 1, not of device 0`, "alive 0 depth 0"}},
 	{"in the mode that others' captures permit", []string{"alloc:3:0:4", "log", "delete:0", "log", "alive"},
 		[]string{"alloc ok .*", `log .*StreamCaptureMode\(2\) .*cuMemHostAlloc\(16,1\) cuThreadExchangeStreamCaptureMode\(0\) .*`,
@@ -137,7 +148,9 @@ var allocations = []scenario{
 			`alloc 8 0 cuda: alloc: device type 1; CUDA has the types 2, 3 and 13`, `alloc 8 0 .*`}},
 	{"freed by a call", []string{"alloc:2:0:4", "free:0", "free:n", "free:x", "alive"},
 		[]string{"alloc ok .*", "free ok", "free ok", `free 18 0 cuda: free: the tensor was allocated by another library; call its own deleter`, "alive 0 depth 0"}},
-	{"freed on another thread", []string{"alloc:2:1:4", "deletethere:0", "alive"}, []string{"alloc ok .*", "alive 0 depth 0"}},
+	{"freed on another thread", []string{"alloc:2:1:4", "deletethere:0", "settled:0", "alive"}, []string{"alloc ok .*", "alive 0 depth 0"}},
+	{"freed in a host function, which may make no calls", []string{"alloc:2:1:4", "alloc:3:0:4", "hostfunction:0", "hostfunction:1", "settled:0", "breaches", "alive"},
+		[]string{"alloc ok .*", "alloc ok .*", "breaches 0", "alive 0 depth 0"}},
 	{"when the driver has ended", []string{"alloc:2:1:4", "inject:cuCtxPushCurrent:4", "free:0"}, []string{"alloc ok .*", "free ok"}},
 	{"when the context is destroyed", []string{"alloc:2:1:4", "inject:cuMemFreeAsync:709", "free:0"}, []string{"alloc ok .*", "free ok"}},
 	{"when the device is lost", []string{"alloc:2:1:4", "inject:cuMemFreeAsync:700", "free:0"},
@@ -152,23 +165,37 @@ var keeping = []scenario{
 		[]string{"alloc ok .*", "keep ok", "log .*", `log .*cuEventRecord\(1\) .*cuStreamWaitEvent\(s@1,0\) .*cuStreamWaitEvent\(s@1,0\) .*cuMemFreeAsync.*`, "alive 0 depth 0"}},
 	{"pinned memory waits for its stream", []string{"stream:0:0", "alloc:3:0:4", "alloc:3:0:4:s0", "log", "delete:0", "log", "delete:1", "log", "alive"},
 		[]string{"alloc ok .*", "alloc ok .*", "log .*", `log .*cuEventRecord\(1\) .*cuStreamWaitEvent\(s@0,0\) .*cuStreamSynchronize\(s@0\) cuMemFreeHost\(\) .*`,
-			`log .*cuCtxSynchronize\(\) cuStreamSynchronize\(s@0\) cuMemFreeHost\(\) .*`, "alive 0 depth 0"}},
+			`log .*cuEventRecord\(s@0\) .*cuStreamWaitEvent\(s@0,0\) .*cuStreamSynchronize\(s@0\) cuMemFreeHost\(\) .*`, "alive 0 depth 0"}},
 	{"also pinned memory", []string{"alloc:3:0:4", "keep:0:1:0", "log", "delete:0", "log", "alive"},
 		[]string{"alloc ok .*", "keep ok", "log .*", `log .*cuStreamWaitEvent\(s@0,0\) cuEventDestroy\(\) cuStreamSynchronize\(s@0\) cuMemFreeHost\(\) .*`, "alive 0 depth 0"}},
-	{"not what is empty, or another's", []string{"alloc:2:0:0", "keep:0:1:0", "keep:x:1:0", "keep:0:-:0", "delete:0"},
+	{"not what is empty, or another's", []string{"alloc:2:0:0", "keep:0:1:0", "keep:x:1:0", "keep:0:-:0", "delete:0", "alive"},
 		[]string{"alloc ok .*", "keep ok", `keep 18 0 cuda: keep_until: the tensor was allocated by another library; .*`,
-			`keep 10 0 cuda: keep_until: a stream is needed, and -1 stands for none`}},
+			`keep 10 0 cuda: keep_until: a stream is needed, and -1 stands for none`, "alive 0 depth 0"}},
 	{"without an event", []string{"alloc:2:0:4", "inject:cuEventCreate:2", "keep:0:1:0", "inject:cuEventCreate:0", "delete:0", "alive"},
 		[]string{"alloc ok .*", `keep 19 0 .*`, "alive 0 depth 0"}},
 	{"without a record", []string{"alloc:2:0:4", "inject:cuEventRecord:719", "keep:0:1:0", "inject:cuEventRecord:0", "log", "delete:0", "log", "alive"},
 		[]string{"alloc ok .*", `keep 22 719 .*`, "log .*", `log .*cuEventRecord\(1\) .*cuMemFreeAsync.*`, "alive 0 depth 0"}},
 }
 
+// After cudaDeviceReset, on a device that nobody has used since, and on one that somebody has.
+var resets = []scenario{
+	{"what was allocated before is gone", []string{"alloc:2:1:4", "keep:0:1:1", "reset:1:0", "log", "delete:0", "log", "alive"},
+		[]string{"alloc ok .*", "keep ok", "log .*", `log cuDevicePrimaryCtxGetState\(1\) (?:cuDevicePrimaryCtxGetState\(1\) )*`, "alive 1 depth 0"}},
+	{"the device is started anew", []string{"alloc:2:1:4", "reset:1:0", "log", "alloc:2:1:4", "log", "free:0", "free:1", "log", "alive"},
+		[]string{"alloc ok .*", "log .*", "alloc ok .*", `log .*cuDevicePrimaryCtxRetain\(1\) .*cuStreamCreate\(1\) cuMemAllocAsync\(16,1\) .*`, "free ok", "free ok", `log [^L]*cuMemFreeAsync\(s@1\) [^L]*`, "alive 0 depth 0"}},
+	{"somebody else has started it anew", []string{"alloc:2:1:4", "reset:1:1", "log", "alloc:2:1:4", "log", "free:0", "free:1", "log", "alive"},
+		[]string{"alloc ok .*", "log .*", "alloc ok .*", `log .*cuDevicePrimaryCtxRetain\(1\) .*cuStreamCreate\(1\) cuMemAllocAsync\(16,1\) .*`, "free ok", "free ok", `log [^L]*cuMemFreeAsync\(s@1\) [^L]*`, "alive 0 depth 0"}},
+	{"what another device did is over", []string{"stream:1:0", "alloc:2:0:4", "keep:0:s0:1", "reset:1:1", "log", "delete:0", "log", "alive"},
+		[]string{"alloc ok .*", "keep ok", "log .*", `log [^L]*cuMemFreeAsync\(s@0\) [^L]*`, "alive 1 depth 0"}},
+	{"nobody's device is started to look at an address", []string{"alloc:2:1:4", "reset:1:0", "log", "info:t0", "log", "delete:0"},
+		[]string{"alloc ok .*", "log .*", `info ok 1 0 -1 .*`, `log cuPointerGetAttributes\(7\) (?:cuDevicePrimaryCtxGetState\(\d\) )*`}},
+}
+
 var copies = []scenario{
 	{"from the host and back, waited for", []string{"alloc:2:1:4", "log", "copy:2:1:t0:1:0:h:16@1@1", "log", "copy:1:0:h+64:2:1:t0:16@2@1", "log", "delete:0"},
 		[]string{allocPattern, "log .*", "copy ok", `log .*cuMemcpyAsync\(16,1\) cuStreamSynchronize\(1\) cuCtxPopCurrent\(\) `, "copy ok", `log .*cuMemcpyAsync\(16,2\) cuStreamSynchronize\(2\) .*`}},
 	{"pinned, queued", []string{"alloc:2:1:4", "alloc:3:0:4", "log", "copy:2:1:t0:3:0:t1:16@1@1", "copy:2:1:t0:1:0:t1:16@1@1", "log", "delete:0", "delete:1"},
-		[]string{allocPattern, allocPattern, "log .*", "copy ok", "copy ok", `log [^S]*cuMemcpyAsync\(16,1\) [^S]*cuMemcpyAsync\(16,1\) [^S]*`}},
+		[]string{allocPattern, allocPattern, "log .*", "copy ok", "copy ok", `log .*cuMemcpyAsync\(16,1\) cuCtxPopCurrent\(\) .*cuMemcpyAsync\(16,1\) cuCtxPopCurrent\(\) `}},
 	{"between devices", []string{"alloc:2:0:4", "alloc:2:1:4", "log", "copy:2:1:t1:2:0:t0:16@1@0", "log", "delete:0", "delete:1"},
 		[]string{allocPattern, allocPattern, "log .*", "copy ok", `log .*cuMemcpyPeerAsync\(1,0,16,1\) cuCtxPopCurrent\(\) `}},
 	{"nothing", []string{"copy:2:0:n:2:0:n:0@1@0", "log"}, []string{"copy ok", "log "}},
@@ -202,7 +229,7 @@ func failing(steps []string, want string, calls ...string) (out []scenario) {
 // groups are all scenarios.
 var groups = map[string][]scenario{
 	"pointers": pointers, "streams by number": streamsByNumber, "order": order, "captures": captures, "allocations": allocations,
-	"keeping": keeping, "copies": copies,
+	"keeping": keeping, "copies": copies, "resets": resets,
 	"order that fails": failing([]string{"order:2:1:1:0", "alive"}, `order 22 719 .*: CUDA_ERROR_LAUNCH_FAILED \(719\): a kernel failed; .*`,
 		"cuEventCreate", "cuEventRecord", "cuStreamWaitEvent", "cuDevicePrimaryCtxRetain", "cuCtxPushCurrent"),
 	"allocations that fail": failing([]string{"alloc:2:1:4", "alive"}, `alloc 22 719 .*CUDA_ERROR_LAUNCH_FAILED \(719\): .*`,
@@ -219,6 +246,35 @@ func TestScenarios(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// sizeOf counts the bytes of elements by what DLPack says of them: lanes narrower than a
+// byte are packed, all other elements are whole bytes.
+func sizeOf(bits, lanes, count int) int {
+	if bits < 8 {
+		return (bits*lanes*count + 7) / 8
+	}
+	return (bits*lanes + 7) / 8 * count
+}
+
+// Each element has the memory that its type takes, of odd widths too.
+func TestElementsOfEveryWidthFit(t *testing.T) {
+	var asked []string
+	var want []string
+	for _, bits := range []int{1, 2, 4, 6, 7, 8, 9, 12, 16, 24, 31, 32, 33, 64, 127, 128, 255} {
+		for _, lanes := range []int{1, 2, 3, 5} {
+			for _, count := range []int{1, 5, 9} {
+				asked = append(asked, fmt.Sprintf("elements:1:%d:%d:%d", bits, lanes, count), "log", fmt.Sprintf("delete:%d", len(want)))
+				want = append(want, fmt.Sprintf("cuMemAllocAsync(%d,1)", sizeOf(bits, lanes, count)))
+			}
+		}
+	}
+	out := do(t, asked...)
+	require.Len(t, out, 2*len(want))
+	for i, call := range want {
+		assert.Equal(t, "elements ok", out[2*i])
+		assert.Contains(t, out[2*i+1], call, asked[3*i])
 	}
 }
 

@@ -3,6 +3,7 @@ package devices
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -116,8 +117,10 @@ func TestHIPWithoutADevice(t *testing.T) {
 			assert.Equal(t, strings.TrimPrefix(out[1], "probe "), text)
 		}
 		program, path = loaded(t, conformanceOf(t, rocmEnd, rocm(t)), folder)
-		lines := steps(t, program, path)
-		assert.Regexp(t, `^3 checks, 0 failed; the rest needs a device, and the code is 4: rocm: `, lines[len(lines)-1])
+		cmd := exec.Command(program)
+		cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+path)
+		lines := trial.LinesOf(t, cmd, 77)
+		assert.Regexp(t, `^not tested: all that needs a device: rocm: `, lines[len(lines)-2])
 	}
 }
 

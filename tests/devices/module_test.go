@@ -66,6 +66,46 @@ func TestAModuleForPythonUsesTheTable(t *testing.T) {
 	assert.Len(t, regexp.MustCompile(`(?m)^ok test_`).FindAllString(out, -1), strings.Count(string(source), "\ndef test_"), out)
 }
 
+// withVendor runs tests of with_vendor.py, or all, over the driver of a vendor.
+func withVendor(t testing.TB, modules string, names ...string) (string, error) {
+	t.Helper()
+	dir := trial.Built(t, "vendorsbackend", func(dir string) {
+		args := []string{"-std=gnu11", "-O1", "-shared", "-fPIC", "-o", filepath.Join(dir, "libdlpackgen_acme.so")}
+		trial.Run(t, need.Program(t, "gcc", "gcc"), append(append(args, acmeEnd.sources(t, acme(t))...), "-ldl")...)
+	})
+	cmd := exec.Command("timeout", append([]string{"60", need.Python(t), "with_vendor.py"}, names...)...)
+	cmd.Env = append(os.Environ(), "MODULES="+modules, "BACKEND="+filepath.Join(dir, "libdlpackgen_acme.so"), "LD_LIBRARY_PATH="+acmeDriver(t), "PYTHONDONTWRITEBYTECODE=1")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// A module whose headers know nothing of a vendor's streams reads their numbers by the
+// backend that it uses.
+func TestAModuleForPythonUsesAVendorsTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds modules")
+	}
+	dir := t.TempDir()
+	extensions(t, filepath.Join(golden.Root(t), "gen/c"), dir)
+	out, err := withVendor(t, dir)
+	require.NoError(t, err, out)
+	source, err := os.ReadFile("with_vendor.py")
+	require.NoError(t, err)
+	assert.Len(t, regexp.MustCompile(`(?m)^ok test_`).FindAllString(out, -1), strings.Count(string(source), "\ndef test_"), out)
+	for _, m := range []struct{ file, old, fresh, script string }{
+		{"place.h", "(!call->stream || !dlpackgen_streams_at(call->state, a->said))", "1", "test_producers_are_asked_with_the_stream"},
+		{"place.h", "if (found) return dlpackgen_use_number_by(call, i, device, found->table);", "", "test_numbers_of_streams"},
+		{"object.h", "if (streams == dlpackgen_streams_none && table) {", "if (0) {", "test_given_tensors"},
+		{"object.h", "if (table->stream_from_dlpack(device, &asked, &known, &error) == DLPACKGEN_DEVICE_OK) return 1;", "return 1;", "test_given_tensors"},
+	} {
+		wrong, modules := trial.Mutated(t, filepath.Join(golden.Root(t), "gen/c"), "dlpackgen_python/"+m.file, m.old, m.fresh), t.TempDir()
+		extensions(t, wrong, modules)
+		out, err := withVendor(t, modules, m.script)
+		assert.Error(t, err, "%s\n%s", m.old, out)
+		assert.NotContains(t, out, "has no attribute 'test_", "a test of another name")
+	}
+}
+
 var moduleMutants = []struct{ file, old, fresh, script string }{
 	{"backend.h", "if (dlpackgen_same_device(info->device, device)) return 0;", "return 0;", "test_whose_memory_it_is"},
 	{"backend.h", "case kDLCUDAManaged: return kDLCUDA;", "return 0;", "test_whose_memory_it_is"},
@@ -91,12 +131,17 @@ var moduleMutants = []struct{ file, old, fresh, script string }{
 	{"place.h", "|| a->waits || ", "|| ", "test_libraries_are_waited_for"},
 	{"place.h", "return settled ? settled : dlpackgen_check_owners(call);", "return settled;", "test_whose_memory_it_is"},
 	{"place.h", "call->stream = dlpackgen_plain_stream(device, stream);", "", "test_the_stream_of_the_program"},
-	{"result.h", "if (table && call->stream) (void)table->keep_until(tensor, &stream, NULL);", "", "test_results_on_the_device"},
+	{"result.h", "if (call->stream) (void)found->table->keep_until(tensor, &stream, NULL);", "", "test_results_on_the_device"},
 	{"result.h", "((struct dlpackgen_object *)made)->stream = call->stream;", "", "test_results_on_the_device"},
 	{"object.h", "if (!wish.copy && object->table && dlpackgen_let_follow(object, wish.stream)) return NULL;", "", "test_results_on_the_device"},
 	{"object.h", "if (((struct dlpackgen_object *)object)->table) return 1;", "", "test_results_as_arguments"},
 	{"routes.h", "if (!registered) route->api = NULL;", "", "test_results_as_arguments"},
-	{"object.h", "if (object->table && to_host) return", "if (object->table) return", "test_results_on_the_device"},
+	{"object.h", "from.dtype = dlpackgen_copied_as(object->tensor);", "", "test_results_on_the_device"},
+	{"object.h", "(of->flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED);", "0;", "test_results_on_the_device"},
+	{"object.h", "wish.to_host ? wish.reaches : NULL", "wish.reaches", "test_results_on_the_device"},
+	{"object.h", "state ? dlpackgen_streams_at(state, device) : NULL;", "NULL;", "test_given_tensors_reach_the_host"},
+	{"place.h", "if (!failed) failed = table->order_after(&stream, &stream, &error);", "", "test_streams_of_another_device"},
+	{"place.h", "stream.handle == standard.handle ? NULL : stream.handle;", "stream.handle;", "test_streams_of_another_device"},
 	{"object.h", "dlpackgen_delete_quietly(made, NULL);\n\treturn NULL;", "return made;", "test_results_on_the_device"},
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
@@ -23,14 +24,23 @@ var mutants = []mutant{
 	{"streams_pointer.h", "if (a->managed) {", "if (0) {", "managed first"},
 	{"streams_pointer.h", "info->device.device_id = a->ordinal;", "", "our own, and inside"},
 	{"streams_pointer.h", "if (!a->mapped && !a->context)", "if (0)", "of a graph"},
-	{"streams_current.h", "if (!a->context || ", "if (1 || ", "of another context"},
-	{"streams_current.h", "if (!a->context || ", "if (", "of a pool, by its ordinal"},
+	{"streams_current.h", "if (!context || ", "if (1 || ", "of another context"},
+	{"streams_current.h", "if (!context || ", "if (", "of a pool of a device that is in use"},
 	{"streams_pointer.h", "else if (a->type == DRIVER_memory_device)", "else if (1)", "an array"},
 	{"streams_pointer.h", "if (result) code = streams_query_again(pointer, &a, result, error);", "if (result) code = 23;", "where another device must be current"},
 	{"streams_current.h", "if (asked) return", "if (1) return", "where nothing was started, nothing starts"},
 	{"streams_current.h", "if (!streams_active(ordinal) || ", "if (", "where nothing was started, nothing starts"},
 	{"streams_pointer.h", "if (!code) code = device_check_pointer(pointer, info, error);", "", "null"},
-	{"streams_current.h", "!streams.driver.primary_state(ordinal, &flags, &active) && active", "1", "of another context, where no primary one is in use"},
+	{"streams_current.h", "int active = starts;", "int active = 1;", "of another context, where no primary one is in use"},
+	{"streams_current.h", "return !streams_context_id(context, &id) && id == atomic_load(&streams.devices[ordinal].id);", "return (void)context, (void)id, 1;", "somebody else has started it anew"},
+	{"streams_current.h", "atomic_store(&device->own, NULL);", "", "the device is started anew"},
+	{"streams_current.h", "atomic_fetch_add(&device->resets, 1);", "", "the device is started anew"},
+	{"streams_current.h", "if (result || !active) return result;", "if (result) return result;", "nobody's device is started to look at an address"},
+	{"streams_release.h", "|| streams_was_reset(block->ordinal, block->resets)", "", "what was allocated before is gone"},
+	{"streams_release.h", "if (!streams_was_reset(keep->ordinal, keep->resets))", "", "what another device did is over"},
+	{"streams_release.h", "if (streams_special(first)) first = streams_handle(NULL);", "", "on a stream of each thread"},
+	{"streams_release.h", "if (!streams_caller && block->kind != STREAMS_EMPTY && device_is_ready())", "if (0)", "freed in a host function, which may make no calls"},
+	{"streams_copy.h", "if (waits || (uintptr_t)stream == DRIVER_DEFAULT_STREAM)", "if (waits)", "not broken by a copy on the default stream"},
 	{"streams_current.h", "if (pushed) (void)", "if (0) (void)", "an event between two streams"},
 	{"streams_context.h", "if (id >= 0 && id < streams.count)", "if (id >= 0)", "of what device"},
 	{"streams_context.h", "if (id >= 0 && id < streams.count)", "if (id < streams.count)", "of what device"},
@@ -65,7 +75,7 @@ var mutants = []mutant{
 	{"streams_memory.h", "if (bytes) code =", "code =", "empty"},
 	{"streams_memory.h", "free(block);\n", "", "without memory"},
 	{"streams_release.h", "if (code == DLPACKGEN_DEVICE_CAPTURING)", "if (0)", "a deleter meanwhile frees later"},
-	{"streams_release.h", "\tstreams_retry();\n\t(void)", "\t(void)", "a deleter meanwhile frees later"},
+	{"streams_release.h", "\tif (streams_caller) streams_retry();\n", "", "a deleter meanwhile frees later"},
 	{"streams_release.h", "if (!named && block->kind != STREAMS_PLAIN)", "if (0)", "on a stream"},
 	{"streams_release.h", "if (!named && block->kind != STREAMS_PLAIN)", "if (!named && block->kind == STREAMS_POOL)", "pinned memory waits for its stream"},
 	{"streams_pointer.h", "if (!a->mapped && !a->context)", "if (!a->mapped)", "where another device must be current"},
@@ -76,9 +86,9 @@ var mutants = []mutant{
 	{"streams_release.h", "result = streams.driver.stream_finish(own);", "result = 0;", "also pinned memory"},
 	{"device_request.h", "if (tensor && tensor->deleter == deleter)", "if (tensor)", "not what is empty, or another's"},
 	{"streams_release.h", "if (code || block->kind == STREAMS_EMPTY)", "if (code)", "not what is empty, or another's"},
-	{"streams_release.h", "if ((uintptr_t)block->first != DRIVER_DEFAULT_STREAM)", "if (0)", "on a stream"},
+	{"streams_release.h", "int code = streams_check_no_capture(\"free\", first,", "int code = 0; (void)(\"free\", first,", "of the request's stream, not joined by a deleter"},
 	{"streams_release.h", `streams_check_no_capture("keep_until",`, `0; (void)("keep_until",`, "no keeping"},
-	{"streams_release.h", "(keep->stream != stream || keep->ordinal != ordinal)", "1", "waits for the stream that is named"},
+	{"streams_release.h", "if (keep->stream == stream && keep->ordinal == ordinal && keep->resets == resets) break;", ";", "waits for the stream that is named"},
 	{"device_side.h", "if ((said == found || pinned) && !other)", "if (!other)", "of what was freed"},
 	{"device_side.h", "if ((said == found || pinned) && !other)", "if (said == found || pinned)", "of another device than is said"},
 	{"device_side.h", "return size && ", "return 0 && ", "beyond the end"},
@@ -92,6 +102,7 @@ var mutants = []mutant{
 	{"streams_copy.h", "to->ordinal != from->ordinal", "0", "between devices"},
 	{"streams_copy.h", "target.pageable && source.pageable", "0", "of the host alone"},
 	{"streams_copy.h", "if (code || !bytes)", "if (code)", "nothing"},
+	{"device_tensor.h", "dlpack_element_bits(dtype, 0)", "(uint64_t)dtype.bits * dtype.lanes", "of twelve bits"},
 	{"device_tensor.h", "if (shape[i] < 0)", "if (0)", "too large"},
 	{"device_tensor.h", "if (count > (UINT64_MAX - 7) / width ||", "if (0 &&", "too large"},
 }
@@ -116,31 +127,44 @@ func mutated(t *testing.T, file, old, fresh string) string {
 	return trial.Mutated(t, cuda(t), file, old, fresh)
 }
 
-// tried builds a mutant, quickly, and gives what comes of steps; nil for a crash.
-func tried(t *testing.T, source, driver string, words ...string) []string {
+// trying builds a back end with mutants, quickly, and gives what tries the mutant of an index: what
+// comes of steps, or nil for a crash.
+func (b backEnd) trying(t *testing.T, source string, all []mutation.Mutant) func(t *testing.T, i int, driver string, words ...string) []string {
 	t.Helper()
-	return cudaEnd.tried(t, source, driver, words...)
-}
-
-func (b backEnd) tried(t *testing.T, source, driver string, words ...string) []string {
-	t.Helper()
-	gcc, program := need.Program(t, "gcc", "gcc"), filepath.Join(t.TempDir(), "client")
+	gcc := need.Program(t, "gcc", "gcc")
 	object := filepath.Join(trial.Built(t, "plain"+b.name, func(dir string) {
 		trial.Run(t, gcc, append([]string{"-std=gnu11", "-w", "-g", "-c", "-I", source, "-o", filepath.Join(dir, "client.o"), "testdata/client.c"}, b.macros()...)...)
 	}), "client.o")
-	args := append([]string{"-std=gnu11", "-w", "-g", "-fsanitize=address", "-I", source, "-o", program, object, "-ldl"}, b.sources(t, source)...)
-	trial.Run(t, gcc, args...)
-	return trial.Tried(append(os.Environ(), "LD_LIBRARY_PATH="+driver), program, words...)
+	programOf := mutation.Programs(t, source, all, func(dir string, flags ...string) string {
+		program := filepath.Join(dir, "client")
+		args := append([]string{"-std=gnu11", "-w", "-g", "-fsanitize=address", "-I", dir, "-o", program, object, "-ldl"}, flags...)
+		trial.Run(t, gcc, append(args, b.sources(t, dir)...)...)
+		return program
+	})
+	return func(t *testing.T, i int, driver string, words ...string) []string {
+		t.Helper()
+		program, env := programOf(t, i)
+		return trial.Tried(append(os.Environ(), "LD_LIBRARY_PATH="+driver, env), program, words...)
+	}
+}
+
+// mutations are the mistakes of mutants.
+func mutations(all []mutant) (made []mutation.Mutant) {
+	for _, m := range all {
+		made = append(made, mutation.Mutant{File: m.file, Old: m.old, New: m.fresh})
+	}
+	return made
 }
 
 func TestEachGuardIsMissed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the back end for each guard")
 	}
-	for _, m := range mutants {
+	tried := cudaEnd.trying(t, cuda(t), mutations(mutants))
+	for i, m := range mutants {
 		t.Run(m.file+" "+m.scenario, func(t *testing.T) {
 			s := found(t, m.scenario)
-			out := tried(t, mutated(t, m.file, m.old, m.fresh), standin(t), append([]string{"probe", "log"}, s.steps...)...)
+			out := tried(t, i, standin(t), append([]string{"probe", "log"}, s.steps...)...)
 			if len(out) > 1 {
 				out = out[2:]
 			}
@@ -154,7 +178,7 @@ func TestEachGuardOfTheStartIsMissed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the back end for each guard")
 	}
-	for _, c := range []struct {
+	guards := []struct {
 		file, old, fresh string
 		macros           []string
 		steps            []string
@@ -165,6 +189,8 @@ func TestEachGuardOfTheStartIsMissed(t *testing.T) {
 		{"streams_load.h", "if (!found && !f->optional)", "if (!found)", []string{"-DDRIVER=11000"}, []string{"probe"}, "probe ok 11000 3"},
 		{"streams_load.h", "if (result) return streams_fail(error, result, \"the driver does not tell its version\");", "", []string{"-DSTUB"}, []string{"probe"}, "probe 2 34"},
 		{"streams_load.h", "if (streams.count < 1)", "if (0)", nil, []string{"preload", "devices:-1", "probe"}, "probe 4 0 cuda: the driver, of version 13000, counts no device"},
+		{"streams_current.h", "if (streams.driver.primary_state(ordinal, &flags, &active) || !active) return 0;", "(void)flags, (void)active;", []string{"-DDRIVER=11080"},
+			[]string{"probe", "alloc:2:1:4", "log", "reset:1:0", "alloc:2:1:4", "log"}, "\nlog cuDevicePrimaryCtxGetState(1) "},
 		{"device_start.h", "if (!code) device_at_fork(device_child);", "", nil, []string{"probe", "fork", "count"}, "count 6 0"},
 		{"device_error.h", "if (error) *error = *first;", "", []string{"-DSTUB"}, []string{"probe"}, "probe 2 34 cuda"},
 		{"streams_release.h", "|| !device_is_ready()", "", nil, []string{"probe", "alloc:2:0:1", "log", "fork", "delete:0", "log"}, "log \n"},
@@ -172,11 +198,17 @@ func TestEachGuardOfTheStartIsMissed(t *testing.T) {
 		{"device_driver.h", `{"cuMemAlloc", "cuMemAlloc_v2", 3020`, `{"cuMemAlloc", "cuMemAlloc_v2", 2000`, []string{"-DDRIVER=11000"}, []string{"probe", "alloc:2:0:1"}, "alloc ok"},
 		{"device_driver.h", `{"cuCtxPushCurrent", "cuCtxPushCurrent_v2",`, `{"cuCtxPushCurrent", "cuCtxPushCurrent",`, []string{"-DLOOKUP=0"}, []string{"probe"}, "probe ok"},
 		{"device_driver.h", `DRIVER_LOOKUP_FLAGS = 1`, `DRIVER_LOOKUP_FLAGS = 2`, nil, []string{"probe"}, "probe ok"},
-	} {
+	}
+	var all []mutation.Mutant
+	for _, c := range guards {
+		all = append(all, mutation.Mutant{File: c.file, Old: c.old, New: c.fresh})
+	}
+	tried := cudaEnd.trying(t, cuda(t), all)
+	for i, c := range guards {
 		t.Run(c.old, func(t *testing.T) {
 			sound := strings.Join(steps(t, client(t, cuda(t), trial.Sanitized...), standin(t, c.macros...), c.steps...), "\n") + "\n"
 			require.Contains(t, sound, c.want)
-			out := strings.Join(tried(t, mutated(t, c.file, c.old, c.fresh), standin(t, c.macros...), c.steps...), "\n") + "\n"
+			out := strings.Join(tried(t, i, standin(t, c.macros...), c.steps...), "\n") + "\n"
 			assert.NotContains(t, out, c.want)
 		})
 	}

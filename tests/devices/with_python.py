@@ -150,6 +150,18 @@ def test_order_that_fails_at_the_end():
     equal(driver.alive(), 0)
 
 
+def test_streams_of_another_device():
+    plain, own, other = driver.memory("plain", 0), driver.stream(0, 0), driver.stream(1, 0)
+    with frees_all(), raises(ValueError, "f(): argument 'stream': cuda: ", f"the stream {other:#x} is of device 1, not of device 0"):
+        both(at(plain), New(2, device=CUDA, data=plain), stream=other)
+    for number, handle in (own, own), (1, 0), (PER_THREAD, PER_THREAD):
+        given = at(plain, kind=New)
+        equal(both(given, at(plain, kind=New), stream=number)[3], handle)
+        equal(given.asked[-1]["stream"], number)
+    with raises(ValueError, "f(): argument 'stream': 0 is refused on cuda:0, where 1 is the default stream"):
+        both(at(plain), at(plain), stream=0)
+
+
 def test_the_stream_of_the_program():
     plain = driver.memory("plain", 0)
     given = at(plain, kind=New)
@@ -194,6 +206,10 @@ def test_results_on_the_device():
         copied = numpy.from_dlpack(made, device="cpu")
         equal((copied.shape, copied.tolist()), ((2, 3), [[0, 0, 0]] * 2))
         assert "cuMemcpyAsync(24,2" in driver.log()
+        padded = stranger.consume(checked.like(one.which, FLOAT4, [5], 7, given, PADDED).__dlpack__(dl_device=(CPU, 0), max_version=(1, 0)))
+        equal([stranger.look(padded)[2], ctypes.string_at(stranger.look(padded)[6], 5)], [COPIED | PADDED, b"\7" * 5])
+        stranger.release(padded)
+        assert "cuMemcpyAsync(5,2" in driver.log(), "elements of a byte each"
         with raises(BufferError, "copies are made of whole bytes in memory of the host"):
             made.__dlpack__(copy=True)
         with raises(BufferError, "the tensor is on device (2, 0), asked for on (1, 0)"):
@@ -213,6 +229,42 @@ def test_results_on_the_device():
         del capsule_of
         assert "cuMemFreeAsync(s@0" in driver.log()
         equal(driver.alive(), 0)
+
+
+def test_results_of_libraries_without_an_allocator():
+    stranger.allocate_wrongly(10)
+    stranger.wrap_as(1)
+    try:
+        given = at(driver.memory("plain", 0), kind=table_type(5))
+        with works_on(PER_THREAD):
+            driver.log()
+            made = checked.like(one.which, FLOAT32, [2, 3], 0, given)
+            log = driver.log()
+            assert "cuMemAllocAsync(24,2" in log and "cuEventRecord(2" in log, log
+            del made
+            assert "cuMemFreeAsync" in str(driver.log())
+    finally:
+        stranger.wrap_as(0)
+        stranger.allocate_wrongly(0)
+
+
+def test_given_tensors_reach_the_host():
+    """Also what a function gives out by itself, which is finished: by the default stream."""
+    import numpy
+
+    with on_the_programs(PER_THREAD):
+        given = checked.give(at(driver.memory("plain", 0), kind=New), 0)
+    equal(given.__dlpack_device__(), (CUDA, 0))
+    driver.log()
+    equal(numpy.from_dlpack(given, device="cpu").shape, (16,))
+    calls = driver.log()
+    assert "cuMemcpyAsync(64,1" in calls, calls
+    given.__dlpack__(dl_device=(CPU, 0), copy=True)
+    with raises(BufferError, "the tensor is on device (2, 0), asked for on (1, 0)"):
+        given.__dlpack__(dl_device=(CPU, 0), copy=False)
+    driver.log()
+    given.__dlpack__(stream=PER_THREAD)
+    equal(driver.log(), [])
 
 
 def test_results_as_arguments():

@@ -40,7 +40,7 @@ func TestConformanceFromASecondModule(t *testing.T) {
 		assert.FileExists(t, filepath.Join(vendor, "dlpacktest", name))
 	}
 	assert.NoFileExists(t, filepath.Join(vendor, "dlpacktest", "run_test.go"), "which is why Run is in a file of another name")
-	vendored := m.with("GOPROXY=off", "GOMODCACHE="+t.TempDir(), "GOFLAGS=-mod=vendor")
+	vendored := m.with("GOPROXY=off", "GOMODCACHE="+t.TempDir(), "GOFLAGS=-trimpath -mod=vendor")
 	vendored.mustRun(t, "vet", ".")
 	out := vendored.mustRun(t, "test", "-short", "-v", ".")
 	assert.Contains(t, out, "--- PASS: TestDLPack/Threads ")
@@ -92,6 +92,10 @@ var mutants = map[string]struct{ file, old, replacement string }{
 	"released slots are lost":             {"export.c", "(uint32_t)(head & number_mask), __ATOMIC_RELAXED", "0, __ATOMIC_RELAXED"},
 	"strides are not looked at":           {"data.go", "dense = false", "dense = true"},
 	"read-only data is written":           {"tensor.go", "t.flags&FlagReadOnly != 0", "false"},
+	"a legacy tensor is written":          {"import.go", "Tensor{&p.DLTensor, FlagReadOnly}", "Tensor{&p.DLTensor, 0}"},
+	"what is read-only is lent":           {"table.c", "if (o->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED)", "if (0)"},
+	"a borrowed tensor is written":        {"exchange.c", "v->flags = DLPACK_FLAG_BITMASK_READ_ONLY;", "v->flags = 0;"},
+	"what may be written never is":        {"import.go", "t.flags &^= FlagReadOnly", "t.flags |= FlagReadOnly"},
 	"an exchange table of any version":    {"exchange.go", "case header.Version.Major == MajorVersion:", "default:"},
 	"the last reference keeps the tensor": {"object.c", "__ATOMIC_ACQ_REL) != 1) return;", "__ATOMIC_ACQ_REL) != 0) return;"},
 	"negative extents pass":               {"validate.go", "if extent < 0 {", "if extent < -9 {"},

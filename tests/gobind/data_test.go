@@ -90,7 +90,7 @@ func TestReadOnlyDataIsReadButNotWritten(t *testing.T) {
 	_, err = dlpack.Data[float32](m.Tensor())
 	require.NoError(t, err)
 	_, err = dlpack.MutableData[float32](m.Tensor())
-	require.EqualError(t, err, "dlpack: tensor is read-only: the producer set its flag")
+	require.EqualError(t, err, "dlpack: tensor is read-only: the producer forbids writing, or cannot say that it is allowed: see WritableTensor")
 }
 
 func TestEmptyTensorsHaveEmptyData(t *testing.T) {

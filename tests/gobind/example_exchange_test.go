@@ -78,12 +78,12 @@ func ExampleView() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(view.Tensor().NDim())
+	fmt.Println(view.Tensor().NDim(), view.Tensor().ReadOnly(), view.WritableTensor().ReadOnly())
 	view.Release()
 	fmt.Println(view.Tensor().NDim())
 	// Output:
 	// 0
-	// 2
+	// 2 true false
 	// 0
 }
 

@@ -51,11 +51,16 @@ func ExampleImportLegacy() {
 		fmt.Println(err)
 		return
 	}
-	m.ForbidWriting() // its producer could not
 	_, err = dlpack.MutableData[float32](m.Tensor())
-	fmt.Println(errors.Is(err, dlpack.ErrReadOnly))
+	fmt.Println(errors.Is(err, dlpack.ErrReadOnly)) // since the struct cannot say that it may be written
+	_, err = dlpack.MutableData[float32](m.WritableTensor())
+	fmt.Println(err)
+	m.ForbidWriting()
+	fmt.Println(m.WritableTensor().ReadOnly())
 	fmt.Println(m.Close(), f.Deleted())
 	// Output:
+	// true
+	// <nil>
 	// true
 	// <nil> 1
 }

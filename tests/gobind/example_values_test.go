@@ -159,3 +159,8 @@ func ExampleTensor_IsColumnMajor() {
 	fmt.Println(t.IsDense(), t.IsColumnMajor(), t.Stride(1), t.Size())
 	// Output: false true 2 6
 }
+
+func ExampleDataType_Alignment() {
+	fmt.Println(dlpack.DataTypeOf[float64]().Alignment(), dlpack.DataTypeOf[complex128]().Alignment())
+	// Output: 8 8
+}

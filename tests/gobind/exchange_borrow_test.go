@@ -40,9 +40,15 @@ func TestExchangeBorrowSeesTheMemoryOfC(t *testing.T) {
 			assert.Equal(t, []int64{2, 3}, tensor.Shape())
 			assert.Equal(t, []int64{3, 1}, tensor.Strides())
 			assert.Equal(t, s.Raw().Data, tensor.Addr())
-			values, err := dlpack.MutableData[float32](tensor)
+			values, err := dlpack.MutableData[float32](view.WritableTensor())
 			require.NoError(t, err)
 			assert.Equal(t, []float32{0, 1, 2, 3, 4, 5}, values)
+			_, err = dlpack.MutableData[float32](tensor)
+			if name == "lending" {
+				require.ErrorIs(t, err, dlpack.ErrReadOnly, "a borrowed tensor cannot say that it may be written")
+			} else {
+				require.NoError(t, err)
+			}
 			assert.Zero(t, view.Stream())
 		})
 	}
@@ -181,6 +187,27 @@ func TestExchangeBorrowBelievesNoShape(t *testing.T) {
 	}
 }
 
+// Views that the objects of a call leave over may be filled by an earlier one.
+func TestAFailedBorrowAllEmptiesEveryView(t *testing.T) {
+	api, _ := opened(t)
+	good, bad := stranger(t), stranger(t)
+	bad.Raw().NDim = -1
+	for name, objects := range map[string][]uintptr{
+		"refused by the table's tensor": {good.Object(), bad.Object()},
+		"no object":                     {good.Object(), 0},
+		"nothing fits":                  {bad.Object()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			views := make([]dlpack.View, 4)
+			require.NoError(t, api.BorrowAll(views, good.Object(), good.Object(), good.Object(), good.Object()))
+			require.Error(t, api.BorrowAll(views, objects...))
+			for i := range views {
+				assert.Equal(t, dlpack.Tensor{}, views[i].Tensor(), "view %d", i)
+			}
+		})
+	}
+}
+
 // A View has room for the most dimensions that are accepted, and no more.
 func TestExchangeBorrowStaysInsideOfTheView(t *testing.T) {
 	api, _ := opened(t)
@@ -200,9 +227,10 @@ func TestExchangeViewsForgetTheLastObject(t *testing.T) {
 	s.SetFlags(dlpack.FlagReadOnly)
 	var view dlpack.View
 	require.NoError(t, owning(t).Borrow(&view, s.Object()))
-	assert.True(t, view.Tensor().ReadOnly())
+	assert.True(t, view.WritableTensor().ReadOnly(), "its producer says so")
 	require.NoError(t, lending.Borrow(&view, s.Object()))
-	assert.Zero(t, view.Tensor().Flags())
+	assert.Equal(t, dlpack.FlagReadOnly, view.Tensor().Flags())
+	assert.Zero(t, view.WritableTensor().Flags())
 	_, owned, deleted := s.Counts()
 	assert.Equal(t, []int{1, 1}, []int{owned, deleted})
 }

@@ -73,10 +73,8 @@ func TestExchangeProducedViewsAndTensors(t *testing.T) {
 	f := foreign(t)
 	f.Versioned().Flags = dlpack.FlagReadOnly
 	object := objectOf(t, f)
-	view, rc := CallBorrow(plainTable(), uintptr(object))
-	require.Zero(t, rc)
-	assert.Equal(t, f.Addr(), view.Data)
-	assert.Equal(t, int32(2), view.NDim)
+	_, rc := CallBorrow(plainTable(), uintptr(object))
+	assert.Equal(t, -1, rc, "a view would not be read-only")
 	one, rc := CallManaged(plainTable(), uintptr(object))
 	require.Zero(t, rc)
 	two, rc := CallManaged(plainTable(), uintptr(object))
@@ -105,13 +103,39 @@ func TestExchangeObjectsOfLegacyTensorsHaveStrides(t *testing.T) {
 	require.NoError(t, err)
 	_, err = dlpack.NewObject(m)
 	require.ErrorIs(t, err, dlpack.ErrReleased)
-	var view dlpack.View
+	var managed dlpack.Managed
 	api, err := dlpack.OpenExchangeAPI(&plainTable().Header)
 	require.NoError(t, err)
-	require.NoError(t, api.Borrow(&view, uintptr(object)))
-	assert.Equal(t, []int64{3, 3, 1}, view.Tensor().Strides())
+	require.NoError(t, api.Managed(&managed, uintptr(object)))
+	assert.Equal(t, []int64{3, 3, 1}, managed.Tensor().Strides())
+	assert.True(t, managed.WritableTensor().ReadOnly(), "a legacy tensor cannot say that it may be written")
+	managed.Release()
 	object.Release()
 	assert.Equal(t, 1, f.Deleted())
+}
+
+// A view has no flags: who borrows would write what is read-only, and take padded
+// elements for packed ones.
+func TestExchangeLendsNoTensorWithFlags(t *testing.T) {
+	lockThread(t)
+	for flags, lent := range map[dlpack.Flags]bool{
+		0: true, dlpack.FlagIsCopied: true, dlpack.FlagReadOnly: false, dlpack.FlagIsSubbyteTypePadded: false, 1 << 40: false,
+	} {
+		f := foreign(t)
+		f.Versioned().Flags = flags
+		object := objectOf(t, f)
+		view, rc := CallBorrow(plainTable(), uintptr(object))
+		assert.Equal(t, lent, rc == 0, "%#x", flags)
+		if lent {
+			assert.Equal(t, f.Addr(), view.Data)
+			assert.Equal(t, int32(2), view.NDim)
+		}
+		managed, rc := CallManaged(plainTable(), uintptr(object))
+		require.Zero(t, rc)
+		assert.Equal(t, flags, managed.Flags)
+		Consume(managed)
+		object.Release()
+	}
 }
 
 func TestExchangeProducedObjectsOfTensors(t *testing.T) {
@@ -199,7 +223,7 @@ func TestExchangeProducedMemory(t *testing.T) {
 		strides []int64
 	}{
 		"a matrix": {dlpack.DTypeFloat32, []int64{2, 3}, []int64{3, 1}},
-		"a scalar": {dlpack.DTypeComplex128, nil, nil},
+		"a scalar": {dlpack.DTypeComplex128, []int64{}, nil},
 		"empty":    {dlpack.DTypeInt8, []int64{4, 0, 3}, []int64{1, 1, 1}},
 		"none":     {dlpack.DTypeInt8, []int64{math.MaxInt64, math.MaxInt64, 0}, []int64{1, 1, 1}},
 		"packed":   {dlpack.DataType{Code: dlpack.CodeInt, Bits: 4, Lanes: 1}, []int64{5}, []int64{1}},

@@ -59,9 +59,22 @@ func TestImportLegacy(t *testing.T) {
 	require.NoError(t, err)
 	assert.Nil(t, m.Tensor().Strides())
 	assert.True(t, m.Tensor().IsDense())
-	assert.Zero(t, m.Tensor().Flags())
+	assert.Equal(t, dlpack.FlagReadOnly, m.Tensor().Flags(), "nobody says that it may be written")
+	assert.Zero(t, m.WritableTensor().Flags())
+	m.ForbidWriting()
+	assert.True(t, m.WritableTensor().ReadOnly())
 	require.NoError(t, m.Close())
+	assert.Equal(t, dlpack.Tensor{}, m.WritableTensor())
 	assert.Equal(t, 1, f.Deleted())
+}
+
+func TestAReadOnlyTensorHasNoWritableView(t *testing.T) {
+	f := foreign(t)
+	f.Versioned().Flags = dlpack.FlagReadOnly
+	m, err := dlpack.Import(f.Versioned())
+	require.NoError(t, err)
+	defer m.Release()
+	assert.True(t, m.WritableTensor().ReadOnly())
 }
 
 func TestByteOffsetIsFollowed(t *testing.T) {
@@ -106,7 +119,7 @@ func TestReleaseRunsTheDeleterOnce(t *testing.T) {
 	gone := m.Tensor()
 	assert.Equal(t, dlpack.Tensor{}, gone)
 	assert.Zero(t, gone.Len())
-	assert.Nil(t, gone.Shape())
+	assert.Empty(t, gone.Shape())
 	assert.Nil(t, gone.Strides())
 	assert.Zero(t, gone.Addr())
 	assert.Nil(t, gone.Raw())

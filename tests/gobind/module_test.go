@@ -25,7 +25,7 @@ func newModule(t *testing.T, path string) module {
 	if os.Getenv(inner) != "" {
 		t.Skip("a detector is on, which sees nothing of modules that other processes build")
 	}
-	m := module{dir: t.TempDir(), env: []string{"GOPROXY=off", "GOSUMDB=off", "GOWORK=off", "GOFLAGS=", "GOTOOLCHAIN=local", "CGO_ENABLED=1"}}
+	m := module{dir: t.TempDir(), env: []string{"GOPROXY=off", "GOSUMDB=off", "GOWORK=off", "GOFLAGS=-trimpath", "GOTOOLCHAIN=local", "CGO_ENABLED=1"}}
 	m.write(t, map[string]string{"go.mod": "module " + path + "\n\ngo 1.24\n"})
 	return m
 }
@@ -63,8 +63,21 @@ func (m module) run(args ...string) (string, error) {
 	cmd := exec.Command("go", args...)
 	cmd.Dir = m.dir
 	cmd.Env = append(os.Environ(), m.env...)
+	if args[0] == "vet" { // it opens files of cgo where the cache has them from, which with -trimpath is another module
+		cmd.Env = append(cmd.Env, "GOFLAGS="+strings.ReplaceAll(m.flags(), "-trimpath", ""))
+	}
 	out, err := cmd.CombinedOutput()
 	return string(out), err
+}
+
+// flags are the module's GOFLAGS.
+func (m module) flags() (flags string) {
+	for _, variable := range m.env {
+		if value, ok := strings.CutPrefix(variable, "GOFLAGS="); ok {
+			flags = value
+		}
+	}
+	return flags
 }
 
 func (m module) mustRun(t *testing.T, args ...string) string {

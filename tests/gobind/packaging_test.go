@@ -56,7 +56,7 @@ func published(t *testing.T) module {
 	m.write(t, map[string]string{"cmd/roundtrip/main.go": roundTrip})
 	consumer := newModule(t, "example.org/consumer")
 	// The module cache is read-only by default, which would outlive the test.
-	return consumer.with("GOPROXY="+proxy(t, m), "GOMODCACHE="+t.TempDir(), "GOFLAGS=-modcacherw")
+	return consumer.with("GOPROXY="+proxy(t, m), "GOMODCACHE="+t.TempDir(), "GOFLAGS=-trimpath -modcacherw")
 }
 
 func TestGoInstall(t *testing.T) {
@@ -80,7 +80,7 @@ func TestGoGetAndVendorFromASecondModule(t *testing.T) {
 	for _, name := range []string{"dlpack.h", "export.h", "export.c"} {
 		assert.FileExists(t, filepath.Join(m.dir, "vendor", "example.org", "bindings", "dlpack", name))
 	}
-	vendored := m.with("GOPROXY=off", "GOMODCACHE="+t.TempDir(), "GOFLAGS=-mod=vendor")
+	vendored := m.with("GOPROXY=off", "GOMODCACHE="+t.TempDir(), "GOFLAGS=-trimpath -mod=vendor")
 	assert.Equal(t, roundTripSays, vendored.mustRun(t, "run", "."))
 }
 

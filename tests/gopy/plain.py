@@ -3,6 +3,9 @@ of Go stand on both sides, behind classes that offer less than they do."""
 
 import contextlib
 import gc
+import inspect
+import pickle
+import sysconfig
 import threading
 import time
 import weakref
@@ -42,6 +45,66 @@ def test_values_that_do_not():
         gopy.echo(*range(33))
     with raises(TypeError):
         gopy.echo(x=1, kind="int")
+
+
+def test_functions_look_like_those_of_python():
+    signature = lambda function: str(inspect.signature(function))
+    equal(signature(gopy.add), "(a, b, out, /)")
+    equal(signature(gopy.tell), "(text='nothing', /)")
+    equal((signature(gopy.outstanding), signature(gopy.echo)), ("()", "(*args)"))
+    keywords = "stream=None, max_version=None, dl_device=None, copy=None"
+    equal(signature(gopy.Tensor.__dlpack__), f"(self, /, *, {keywords})")
+    equal(signature(gopy.Tensor.__dlpack_device__), "(self, /)")
+    equal(gopy.Tensor.__dlpack__.__doc__, "Gives the tensor in a capsule.")
+    equal((gopy.counting(1, 1, 1).__dlpack_device__(), gopy.counting(1, 1, 0).__dlpack_device__()), ((1, 0), (1, 0)))
+    equal((gopy.add.__doc__, gopy.add.__name__, gopy.add.__qualname__), ("Adds float32 elements.", "add", "add"))
+    equal((repr(gopy.add), gopy.add.__module__), ("<built-in function add>", "gopy"))
+    assert pickle.loads(pickle.dumps(gopy.add)) is gopy.add
+    with raises(TypeError, "gopy.add() takes no keyword arguments"):
+        gopy.add(a=1)
+
+
+def test_the_number_of_arguments():
+    gopy.tell()
+    for function, given, text in [
+        (gopy.add, [1, 2], "add() takes 3 arguments (2 given)"),
+        (gopy.add, [1, 2, 3, 4], "add() takes 3 arguments (4 given)"),
+        (gopy.tell, ["a", "b"], "tell() takes 0 to 1 arguments (2 given)"),
+        (gopy.outstanding, [1], "outstanding() takes 0 arguments (1 given)"),
+    ]:
+        with raises(TypeError, text):
+            function(*given)
+    with raises(TypeError, "add() argument 'b' (pos 2): it is no tensor"):
+        gopy.add(gopy.counting(1, 1, 0), 1, 2)
+
+
+def test_as_many_arguments_as_there_may_be():
+    t = gopy.counting(2, 3, 0)
+    equal(len(gopy.probe("b0", *[t] * 31)), 31)
+    equal(len(gopy.probe("b0 b0", *[New(t), t] * 15, t)), 62)
+
+
+def test_a_producer_that_calls_back_for_ever():
+    class Recursive:
+        def __dlpack__(self, **asked):
+            return gopy.sum(self)
+
+    with raises(RecursionError):
+        gopy.sum(Recursive())
+
+
+def test_an_exception_without_a_name():
+    """Neither its type nor its text can be told."""
+
+    class Meta(type):
+        __name__ = 1
+
+    class Error(Exception, metaclass=Meta):
+        def __str__(self):
+            raise Error
+
+    with raises(Error):
+        gopy.sum(Gives(Error()))
 
 
 def test_errors_become_exceptions():
@@ -108,6 +171,17 @@ def test_the_ways_to_take_a_tensor():
         gopy.fill(Old(t), 1)
 
 
+def test_who_knows_better_writes():
+    """Go may say that what an old producer gave can be written, but not against its object."""
+    t = gopy.counting(2, 3, 0)
+    gopy.overwrite(Old(t), 4)
+    equal(gopy.sum(t), 24.0)
+    gradient = type("Kind", (Old,), {"requires_grad": True})
+    for x in gradient(t), gopy.counting(2, 3, 1):
+        with raises(BufferError, "read-only"):
+            gopy.overwrite(x, 1)
+
+
 def test_read_only_goes_all_ways():
     t = gopy.counting(2, 3, 1)
     for x in t, New(t):
@@ -124,13 +198,13 @@ def test_read_only_goes_all_ways():
 def test_what_is_no_tensor():
     with raises(TypeError, "sum() argument 1", "no __dlpack__"):
         gopy.sum(1)
-    with raises(BufferError, "no capsule"):
+    with raises(BufferError, 'sum() argument 1: __dlpack__() did not return an unconsumed "dltensor" capsule'):
         gopy.sum(Gives(1))
     capsule = gopy.counting(1, 1, 0).__dlpack__(max_version=(1, 0))
     equal(gopy.sum(Gives(capsule)), 0.0)
-    with raises(BufferError, "nobody has taken"):
+    with raises(BufferError, "unconsumed"):
         gopy.sum(Gives(capsule))
-    with raises(BufferError, "no capsule"):
+    with raises(BufferError, "unconsumed"):
         gopy.sum(Gives(gopy.Tensor.__dlpack_c_exchange_api__))
 
 
@@ -150,7 +224,7 @@ def test_attributes_that_are_no_table():
     t = gopy.counting(2, 3, 0)
     for name, values in [
         ("__dlpack_c_exchange_api__", [None, "x", 8, t.__dlpack__()]),
-        ("__c_dlpack_exchange_api__", [None, "x", 0, 9, -1, 2**70, t.__dlpack__()]),
+        ("__c_dlpack_exchange_api__", [None, "x", 0, 9, 1 << 20, -1, 2**70, gopy.Tensor.__c_dlpack_exchange_api__]),
     ]:
         for value in values:
             kind = type("Kind", (New,), {name: value})
@@ -159,11 +233,11 @@ def test_attributes_that_are_no_table():
 
 def test_a_table_is_for_one_type():
     t = gopy.counting(2, 3, 0)
-    for name in "__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__":
-        stolen = type("Stolen", (New,), {name: getattr(gopy.Tensor, name)})
-        with raises(TypeError, "another type"):
-            gopy.sum(stolen(t))
-        equal(gopy.sum(type("Heir", (stolen,), {})(t)), 15.0)
+    name = "__dlpack_c_exchange_api__"
+    stolen = type("Stolen", (New,), {name: getattr(gopy.Tensor, name)})
+    with raises(TypeError, "another type"):
+        gopy.sum(stolen(t))
+    equal(gopy.sum(type("Heir", (stolen,), {})(t)), 15.0)
 
 
 def test_values_that_are_not_in_memory():
@@ -377,7 +451,8 @@ def test_many_rounds_without_a_leak():
         with raises(ValueError):
             gopy.sum(Gives(ValueError()))
 
-    no_leak(refused)
+    if not sysconfig.get_config_var("Py_GIL_DISABLED"):  # whose own exceptions make its heap grow
+        no_leak(refused)
 
 
 def test_a_leak_would_show():

@@ -19,6 +19,8 @@ def test_go_sees_an_array_in_place():
     equal(gopy.sum(x), 15.0)
     with raises(BufferError, "fill() argument 1", "read-only"):
         gopy.fill(x, 1)
+    gopy.overwrite(x, 2)  # which says so by name
+    equal(gopy.sum(x), 12.0)
 
 
 def test_a_result_is_waited_for():

@@ -4,6 +4,7 @@ which is built here against the torch that is running."""
 import ctypes
 import importlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,14 +18,15 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 def build(torch):
     """Builds the package dlpackgen_torch, imports it and gives it; an OSError says why not."""
-    major, minor = torch.__version__.split(".")[:2]
+    minor = torch.__version__.split(".")[1]
+    release = re.match(r"[0-9.]+", torch.__version__).group()
     folder = tempfile.mkdtemp()
     package = os.path.join(folder, "dlpackgen_torch")
     os.mkdir(package)
     sources, torch_root = os.path.join(ROOT, "gen", "cpp", "dlpackgen_torch"), torch.__path__[0]
     for name in ("__init__.py",):
         shutil.copy(os.path.join(sources, name), package)
-    out = os.path.join(package, f"_torch_{major}_{minor}" + sysconfig.get_config_var("EXT_SUFFIX"))
+    out = os.path.join(package, "_torch_" + release.replace(".", "_") + sysconfig.get_config_var("EXT_SUFFIX"))
     command = [
         "g++", "-std=c++20" if int(minor) >= 15 else "-std=c++17", "-O0" if os.environ.get("REHEARSAL") else "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-w",
         f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}", "-I" + os.path.join(ROOT, "gen", "c"),

@@ -152,9 +152,10 @@ def order_does_not_wait(b):
 @check
 def captures_are_refused_and_survive(b):
     torch = need("torch")
-    graph, side = torch.cuda.CUDAGraph(), torch.cuda.Stream()
+    graph, side, other = torch.cuda.CUDAGraph(), torch.cuda.Stream(), torch.cuda.Stream()
     x = torch.ones(16, device="cuda")
     texts = []
+    earlier = b.alloc(1024, (2, 0), other.cuda_stream)
     with torch.cuda.graph(graph, stream=side):
         captured = stream(side.cuda_stream)
         y = x + 1
@@ -162,10 +163,46 @@ def captures_are_refused_and_survive(b):
         texts.append(refused(12, b.order, captured, stream(2)))
         texts.append(refused(12, b.alloc, 16, (2, 0), side.cuda_stream))
         texts.append(refused(12, b.call, "finish", ctypes.byref(captured)))
+        earlier.contents.deleter(earlier)
     graph.replay()
     torch.cuda.synchronize()
     assert y.sum().item() == 32, "the capture was not broken"
     return texts[0]
+
+
+@check
+def a_host_function_may_free(b):
+    torch = need("torch")
+    ours, side = b.alloc(256, (3, 0)), torch.cuda.Stream()
+    address = ours.contents.tensor.data
+    free = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: ours.contents.deleter(ours))
+    assert ctypes.CDLL("libcuda.so.1").cuLaunchHostFunc(ctypes.c_void_p(side.cuda_stream), free, None) == 0
+    side.synchronize()
+    for _ in range(10_000):
+        if b.info(address)[0] == (1, 0):
+            return
+        time.sleep(0.001)
+    raise AssertionError("the memory was not given back")
+
+
+RESET = """
+import ctypes, sys
+from table import Backend
+b = Backend(sys.argv[1], "dlpackgen_cuda")
+before = b.alloc(16)
+print(ctypes.CDLL("libcuda.so.1").cuDevicePrimaryCtxReset_v2(0))
+after = b.alloc(16)
+print(b.info(after.contents.tensor.data)[0])
+before.contents.deleter(before)
+b.call("free", after)
+"""
+
+
+@check
+def a_reset_is_noticed(_):
+    here, library = os.path.dirname(os.path.abspath(__file__)), os.path.join(os.path.abspath(BIN), "libdlpackgen_cuda.so")
+    out = subprocess.run([sys.executable, "-c", RESET, library], capture_output=True, text=True, timeout=120, check=True, cwd=here)
+    assert out.stdout == "0\n(2, 0)\n", out.stdout
 
 
 @check

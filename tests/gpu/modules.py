@@ -45,7 +45,7 @@ def programs_in_go(_):
 
 @check
 def conformance(_):
-    out = program("conformance")
+    out = program("conformance", statuses=(0, 77))  # 77: order is not tested without hooks
     assert out[-1].endswith(" checks, 0 failed"), out
     return out[-1]
 

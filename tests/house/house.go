@@ -16,7 +16,8 @@ import (
 	"strings"
 )
 
-// File is one text file of the tree. Go is nil for what is not Go source.
+// File is one file of the tree. Data is nil for what is not text, and Go for what is
+// not Go source.
 type File struct {
 	Path string // slashes, relative to the root
 	Data []byte
@@ -34,7 +35,7 @@ type Rule struct {
 // in the place of one.
 var ignored = []string{".git", ".venv", ".cache", "bin", "__pycache__"}
 
-// Load reads every text file. Go source under a testdata folder is only text:
+// Load reads every file; those that are no text come without their data. Go source under a testdata folder is only text:
 // it may be broken on purpose.
 func Load(root fs.FS) ([]File, error) {
 	var tree []File
@@ -48,8 +49,11 @@ func Load(root fs.FS) ([]File, error) {
 			return nil
 		}
 		data, err := fs.ReadFile(root, name)
-		if err != nil || bytes.IndexByte(data, 0) >= 0 {
+		if err != nil {
 			return err
+		}
+		if bytes.IndexByte(data, 0) >= 0 {
+			data = nil
 		}
 		f, err := parse(name, data)
 		tree = append(tree, f)
@@ -84,6 +88,9 @@ func Rules() []Rule {
 		{"exported names are documented", exportedDocs},
 		{"each skip gives its reason", silentSkips},
 		{"only the rooms that write files do", diskWrites},
+		{"generated files state the licence of output", outputLicences},
+		{"every system can have every path", portablePaths},
+		{"no backup files", backups},
 	}
 }
 

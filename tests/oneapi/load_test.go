@@ -60,6 +60,20 @@ func TestADriverThatFailsIsLeftOut(t *testing.T) {
 	assert.True(t, trial.Fits([]string{"probe ok 65551 2", "ids ok", "id ok 1", "alloc ok 14 1 4 1 data"}, out), "%q", out)
 }
 
+// A device that fails keeps its position, and takes nothing from the others of its driver.
+func TestADeviceThatFailsKeepsItsPosition(t *testing.T) {
+	out := on(t, standin(t, "-DLOST=0"), "probe", "ids", "id:0", "id:1", "make:device:1", "make:device:2", "info:p0", "info:p1", "drop:0:1", "drop:1:2")
+	assert.True(t, trial.Fits([]string{"probe ok 65551 2", "ids ok", "id ok 1", "id ok 2", `info ok 14 1 0 \+0 64`, `info ok 14 2 1 \+0 64`}, out), "%q", out)
+	out = on(t, standin(t, "-DLOST=1"), "probe", "ids", "id:0", "id:1", "alloc:1:4")
+	assert.True(t, trial.Fits([]string{"probe ok 65551 2", "ids ok", "id ok 0", "id ok 2", `alloc 9 0 oneapi: alloc: no device of Level Zero has the id 1; .*`}, out), "%q", out)
+	out = on(t, standin(t, "-DLOST=2", "-DOLD=0"), "probe")
+	assert.True(t, trial.Fits([]string{`probe 3 0 oneapi: the driver serves version 1\.4 .*`}, out), "%q", out)
+	out = on(t, standin(t, "-DMUTE=0"), "probe", "ids", "id:0")
+	assert.True(t, trial.Fits([]string{"probe ok 65551 1", "ids ok", "id ok 2"}, out), "%q", out)
+	out = on(t, standin(t, "-DMUTE=0", "-DLOST=2"), "probe")
+	assert.True(t, trial.Fits([]string{`probe 22 1879048193 oneapi: the version of a driver: ZE_RESULT_ERROR_DEVICE_LOST .*`}, out), "%q", out)
+}
+
 func TestAChildOfForkIsTold(t *testing.T) {
 	out := on(t, standin(t), "probe", "ids", "alloc:0:4", "log", "fork", "count", "alloc:0:4", "delete:0", "log")
 	require.Len(t, out, 7)

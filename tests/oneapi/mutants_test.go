@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
@@ -64,7 +65,7 @@ var mutants = []struct{ file, old, fresh, scenario string }{
 	{"levelzero_order.h", "levelzero_put(platform, slot, 0);", "", "that fails at the producer's barrier"},
 	{"levelzero_order.h", "levelzero_barrier(waits, slot->waited, slot->event)", "levelzero_barrier(waits, slot->waited, NULL)", "two barriers and an event"},
 	{"levelzero_order.h", "levelzero_unmake(slots, pool);", "", "that fails at an event"},
-	{"levelzero_order.h", "\t\tfree(slots);\n", "", "that fails at the pool"},
+	{"levelzero_order.h", "free(slots);\nreturn levelzero_fail", "return levelzero_fail", "that fails at the pool"},
 	{"levelzero_order.h", "DRIVER_scope_host, DRIVER_scope_device}", "0, 0}", "two barriers and an event"},
 	{"levelzero_order.h", "0, 0, DRIVER_queue_in_order,", "0, 0, 0,", "finished"},
 	{"levelzero_memory.h", "DRIVER_free_blocking}", "0}", "of a device"},
@@ -110,28 +111,42 @@ func mutated(t *testing.T, file, old, fresh string) string {
 	return trial.Mutated(t, folder(t), file, old, fresh)
 }
 
-// tried builds a mutant, quickly, and gives what comes of steps; nil for a crash.
-func tried(t *testing.T, source, driver string, words ...string) []string {
+// trying builds the back end with mutants, quickly, and gives what tries the mutant of an index: what
+// comes of steps, or nil for a crash.
+func trying(t *testing.T, all []mutation.Mutant) func(t *testing.T, i int, driver string, words ...string) []string {
 	t.Helper()
-	gcc, program := need.Program(t, "gcc", "gcc"), filepath.Join(t.TempDir(), "client")
+	gcc := need.Program(t, "gcc", "gcc")
 	plain := trial.Built(t, "plain", func(dir string) {
 		for _, name := range []string{"client", "made_levelzero"} {
 			trial.Run(t, gcc, "-std=gnu11", "-w", "-g", "-c", "-I", folder(t), "-o", filepath.Join(dir, name+".o"), "testdata/"+name+".c")
 		}
 	})
-	trial.Run(t, gcc, "-std=gnu11", "-w", "-g", "-fsanitize=address", "-I", source, "-o", program, filepath.Join(plain, "client.o"), filepath.Join(plain, "made_levelzero.o"),
-		filepath.Join(source, "dlpackgen_oneapi.c"), "-ldl", "-lpthread")
-	return trial.Tried(environ("LD_LIBRARY_PATH="+driver), program, words...)
+	programOf := mutation.Programs(t, folder(t), all, func(dir string, flags ...string) string {
+		program := filepath.Join(dir, "client")
+		args := append([]string{"-std=gnu11", "-w", "-g", "-fsanitize=address", "-I", dir, "-o", program}, flags...)
+		trial.Run(t, gcc, append(args, filepath.Join(plain, "client.o"), filepath.Join(plain, "made_levelzero.o"), filepath.Join(dir, "dlpackgen_oneapi.c"), "-ldl", "-lpthread")...)
+		return program
+	})
+	return func(t *testing.T, i int, driver string, words ...string) []string {
+		t.Helper()
+		program, env := programOf(t, i)
+		return trial.Tried(environ("LD_LIBRARY_PATH="+driver, env), program, words...)
+	}
 }
 
 func TestEachGuardIsMissed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the back end for each guard")
 	}
+	var all []mutation.Mutant
 	for _, m := range mutants {
+		all = append(all, mutation.Mutant{File: m.file, Old: m.old, New: m.fresh})
+	}
+	tried := trying(t, all)
+	for i, m := range mutants {
 		t.Run(m.file+" "+m.scenario, func(t *testing.T) {
 			s := found(t, m.scenario)
-			out := tried(t, mutated(t, m.file, m.old, m.fresh), standin(t), append([]string{"probe", "ids", "log"}, s.steps...)...)
+			out := tried(t, i, standin(t), append([]string{"probe", "ids", "log"}, s.steps...)...)
 			if len(out) > 2 && out[0] == "probe ok 65551 3" {
 				out = out[3:]
 			}
@@ -145,23 +160,31 @@ func TestEachGuardOfTheStartIsMissed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the back end for each guard")
 	}
-	for _, c := range []struct {
+	guards := []struct {
 		file, old, fresh string
 		macros, steps    []string
 		want             string // in what the sound back end prints
 	}{
-		{"levelzero_load.h", "if (version < DRIVER_OLDEST)", "if (0)", []string{"-DVERSION=65545"}, []string{"probe"}, "probe 3 0"},
+		{"levelzero_load.h", "if (*version < DRIVER_OLDEST)", "if (0)", []string{"-DVERSION=65545"}, []string{"probe"}, "probe 3 0"},
 		{"levelzero_load.h", "if (!found && !f->optional)", "if (0)", []string{"-DzeDriverGetDefaultContext=zeOther"}, []string{"probe"}, "probe 3 0 oneapi: the loader lacks"},
 		{"levelzero_load.h", "if (*context) return", "return", []string{"-DNOCONTEXT"}, []string{"probe"}, "probe 5 0"},
-		{"levelzero_load.h", "if (properties.kind != DRIVER_type_gpu)", "if (0)", []string{"-DOLD=0"}, []string{"probe"}, "probe ok 65551 1"},
+		{"levelzero_load.h", "if (!result && properties.kind != DRIVER_type_gpu)", "if (0)", []string{"-DOLD=0"}, []string{"probe"}, "probe ok 65551 1"},
 		{"levelzero_load.h", "if (levelzero.root_count) return", "if (1) return", []string{"-DNOGPU"}, []string{"probe"}, "probe 4 0"},
 		{"levelzero_load.h", "if (levelzero.root_count) return", "if (levelzero.root_count && !first) return", []string{"-DBROKEN=1"}, []string{"probe"}, "probe ok 65551 2"},
 		{"levelzero_load.h", "if (!first) first = code;", "first = code;", []string{"-DBROKEN=0", "-DOLD=1"}, []string{"probe"}, "probe 22 1879048193"},
 		{"levelzero_load.h", "if (code) levelzero.root_count = roots, levelzero.known_count = known;", "", []string{"-DOLD=0"}, []string{"probe"}, "probe ok 65551 1"},
+		{"levelzero_pointer.h", "if (device == id) continue;", "continue;", nil, []string{"ids:0:4:4"}, "ids 7 0"},
+		{"levelzero_pointer.h", "if (device == id) continue;", "if (!device) continue;", nil, []string{"ids:0:4:4"}, "ids 7 0"},
+		{"levelzero_pointer.h", "if (device == id) continue;", "if (!id) continue;", nil, []string{"ids:0:@1:5"}, "ids 7 0"},
+		{"levelzero_pointer.h", "if (device == id) continue;", "", nil, []string{"ids:0:@0:5"}, "ids ok"},
 		{"levelzero_pointer.h", "levelzero.roots[i].listed", "(int32_t)i", []string{"-DOLD=0"}, []string{"probe", "ids", "id:0"}, "id ok 2"},
 		{"levelzero_load.h", "first ? &unread : error", "error", []string{"-DOLD=0", "-DBROKEN=1"}, []string{"probe"}, "probe 3 0 oneapi: the driver serves"},
 		{"device_error.h", "if (error) *error = *first;", "", []string{"-DNOGPU"}, []string{"probe"}, "probe 4 0 oneapi"},
-		{"levelzero_load.h", "if (code || levelzero.root_count == first) return code;", "if (code) return code;", []string{"-DNOGPU"}, []string{"probe"}, "probe 4 0"},
+		{"levelzero_load.h", "const int32_t listed = levelzero.listed++;\n\tif (result) return", "const int32_t listed = levelzero.listed;\n\tlevelzero.listed += !result;\n\tif (result) return", []string{"-DLOST=0"}, []string{"probe", "ids", "id:1"}, "id ok 2"},
+		{"levelzero_load.h", "for (uint32_t i = 0; i < count; i++) {\n\t\tconst int code = levelzero_add_root", "for (uint32_t i = 0; !failed && i < count; i++) {\n\t\tconst int code = levelzero_add_root", []string{"-DLOST=0"}, []string{"probe"}, "probe ok 65551 2"},
+		{"levelzero_load.h", "if (levelzero.root_count == first) return code;", "if (code) return code;", []string{"-DLOST=0"}, []string{"probe"}, "probe ok 65551 2"},
+		{"levelzero_load.h", "if (result) return levelzero_fail(error, result, \"the version of a driver\");", "", []string{"-DMUTE=0", "-DLOST=2"}, []string{"probe"}, "probe 22"},
+		{"levelzero_load.h", "if (levelzero.root_count == first) return code;", "", []string{"-DNOGPU"}, []string{"probe"}, "probe 4 0"},
 		{"device_start.h", "if (!code) device_at_fork(device_child);", "", nil, []string{"probe", "fork", "count"}, "count 6 0"},
 		{"levelzero_load.h", "(void)atexit(levelzero_end);", "", nil, []string{"ids", "alloc:0:4", "atexit"}, "alloc ok"},
 		{"levelzero_memory.h", " && device_is_ready()", "", nil, []string{"ids", "alloc:0:1", "log", "fork", "delete:0", "log"}, "log \n"},
@@ -171,11 +194,17 @@ func TestEachGuardOfTheStartIsMissed(t *testing.T) {
 		{"levelzero_pointer.h", "if (!device_is_ready() || !info)", "if (!device_is_ready())", nil, []string{"ids", "alloc:0:4", "infonull:0", "delete:0"}, "infonull 7 0"},
 		{"levelzero_pointer.h", "if (!device_is_ready() ||", "if (atomic_load(&device_state.phase) == DEVICE_NEW ||", nil, []string{"ids", "alloc:0:4", "fork", "info:t0", "delete:0"}, "info 6 0"},
 		{"device_library.h", "RTLD_NOW | RTLD_LOCAL", "RTLD_NOW | RTLD_GLOBAL", nil, []string{"probe", "mapped"}, "mapped 1 global 0"},
-	} {
+	}
+	var all []mutation.Mutant
+	for _, c := range guards {
+		all = append(all, mutation.Mutant{File: c.file, Old: c.old, New: c.fresh})
+	}
+	tried := trying(t, all)
+	for i, c := range guards {
 		t.Run(c.old, func(t *testing.T) {
 			sound := strings.Join(on(t, standin(t, c.macros...), c.steps...), "\n") + "\n"
 			require.Contains(t, sound, c.want)
-			out := strings.Join(tried(t, mutated(t, c.file, c.old, c.fresh), standin(t, c.macros...), c.steps...), "\n") + "\n"
+			out := strings.Join(tried(t, i, standin(t, c.macros...), c.steps...), "\n") + "\n"
 			assert.NotContains(t, out, c.want)
 		})
 	}

@@ -39,10 +39,10 @@ func do(t testing.TB, words ...string) []string {
 	return out[3:]
 }
 
-var startLog = `log zeInit\(0\) zeDriverGet\(\) zeDriverGetApiVersion\(0\) zeDeviceGet\(0\) zeDeviceGetProperties\(0\) zeDeviceGetSubDevices\(0\) ` +
+var startLog = `log zeInit\(0\) zeDriverGet\(\) zeDeviceGet\(0\) zeDeviceGetProperties\(0\) zeDeviceGetSubDevices\(0\) ` +
 	`zeDeviceGetSubDevices\(0\.0\) zeDeviceGetSubDevices\(0\.1\) zeDeviceGetProperties\(1\) zeDeviceGetSubDevices\(1\) zeDeviceGetSubDevices\(1\.0\) zeDeviceGetSubDevices\(1\.1\) ` +
-	`zeDriverGetDefaultContext\(0\) zeDriverGetApiVersion\(1\) zeDeviceGet\(1\) zeDeviceGetProperties\(2\) zeDeviceGetSubDevices\(2\) zeDriverGetDefaultContext\(1\) ` +
-	`zeDriverGetApiVersion\(2\) zeDeviceGet\(2\) zeDeviceGetProperties\(3\) `
+	`zeDriverGetApiVersion\(0\) zeDriverGetDefaultContext\(0\) zeDeviceGet\(1\) zeDeviceGetProperties\(2\) zeDeviceGetSubDevices\(2\) zeDriverGetApiVersion\(1\) ` +
+	`zeDriverGetDefaultContext\(1\) zeDeviceGet\(2\) zeDeviceGetProperties\(3\) `
 
 const checked = `zeCommandListIsImmediate\((l\d)\) zeCommandListGetDeviceHandle\(l\d\) zeCommandListGetContextHandle\(l\d\) `
 
@@ -230,4 +230,12 @@ func TestDevicesThatSYCLDoesNotList(t *testing.T) {
 	out := on(t, standin(t), "probe", "ids:4:-:2", "id:0", "id:1", "id:2", "make:device:1", "info:p0", "alloc:2:4", "info:t0", "delete:0", "alloc:1:4", "drop:0:1")
 	assert.True(t, trial.Fits([]string{"probe ok .*", "ids ok", "id ok 4", `id 9 0 oneapi: id: SYCL does not list device 1; there are 3, counted from 0`, "id ok 2",
 		`info 9 0 oneapi: pointer_info: the memory 0x\w+: SYCL does not list its device, number 1 of Level Zero`, "alloc ok 14 2 4 1 data", `info ok 14 2 2 \+0 16`, "alloc 9 .*"}, out), "%q", out)
+}
+
+// Two devices with one id could not be told apart, nor a device with two ids be found.
+func TestEachIDIsOfOneDevice(t *testing.T) {
+	out := on(t, standin(t), "ids:0:4:4", "make:device:2", "import:4:p0:64", "ids:0:4:7", "import:4:p0:64", "import:7:p0:64", "drop:0:2")
+	assert.True(t, trial.Fits([]string{`ids 7 0 oneapi: number: rows 1 and 2 give two devices the id 4; each needs its own`, "import 25 .*", "ids ok", "import 16 .*", "import ok .*"}, out), "%q", out)
+	out = on(t, standin(t), "ids:0:@1:5", "id:0", "ids:0:@0:5", "id:0", "id:2")
+	assert.True(t, trial.Fits([]string{`ids 7 0 oneapi: number: rows 0 and 1 name one device, the second with the id 1; name it once`, "id 25 .*", "ids ok", "id ok 0", "id ok 5"}, out), "%q", out)
 }

@@ -45,12 +45,13 @@ func include(t *testing.T, python string) string {
 type builder struct {
 	python, compiler string
 	headers          string // the folder that holds dlpackgen_python
+	suffix           string // of the module's file name
 	flags            []string
 }
 
 func newBuilder(t *testing.T) builder {
 	t.Helper()
-	return builder{python: need.Python(t), compiler: need.Program(t, "gcc", "gcc"), headers: generated(t),
+	return builder{python: need.Python(t), compiler: need.Program(t, "gcc", "gcc"), headers: generated(t), suffix: ".abi3.so",
 		flags: append([]string{"-std=c11", "-O1", stable}, strict...)}
 }
 
@@ -58,7 +59,7 @@ func newBuilder(t *testing.T) builder {
 func (b builder) build(t *testing.T, dir, name string, sources ...string) {
 	t.Helper()
 	args := append([]string{"-shared", "-fPIC", "-fvisibility=hidden", "-I", b.headers, "-isystem", include(t, b.python),
-		"-o", filepath.Join(dir, name+".abi3.so")}, b.flags...)
+		"-o", filepath.Join(dir, name+b.suffix)}, b.flags...)
 	out, err := exec.Command(b.compiler, append(args, sources...)...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }

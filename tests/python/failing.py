@@ -80,12 +80,52 @@ def test_those_of_python():
         assert failed, name
 
 
+def test_a_failure_never_passes_for_a_success():
+    """From one allocation on all fail, also those of what tells of the failure."""
+
+    class Raises(New):
+        def __dlpack__(self, **asked):
+            raise self.desc
+
+        def __init__(self, error):
+            self.desc = error
+
+    class Device(Raises):
+        def __dlpack_device__(self):
+            raise self.desc
+
+    if not _testcapi:
+        return print("there is no _testcapi")
+    errors = MemoryError, BufferError, TypeError, ValueError, RuntimeError
+    fail_from, restore, quiet = _testcapi.set_nomemory, _testcapi.remove_mem_hooks, checked.quiet
+    for make in (
+        lambda: Raises(ValueError("because")),
+        lambda: Raises(BufferError("because")),
+        lambda: Device(RuntimeError("because")),
+        lambda: Raises(KeyError("because")),
+        lambda: [1],
+    ):
+        which = function({"rank": 1, "shape": [ANY], "dtypes": [FLOAT32], "devices": [CPU, METAL]}).which
+        passed = None
+        for n in range(60):
+            x = make()
+            fail_from(n)
+            try:
+                quiet(which, x)
+                passed = n
+            except errors:
+                pass
+            finally:
+                restore()
+        equal(passed, None)
+
+
 def borrowed():
     """Tensors that a call borrows, by the libraries that are here."""
     for name, make in ("numpy", lambda m: m.ones((2, 3))), ("torch", lambda m: m.ones(2, 3)):
         try:
             yield make(__import__(name))
-        except ImportError:
+        except (ImportError, AttributeError):  # a folder beside this one has the name of a library
             print("there is no", name)
 
 

@@ -1,5 +1,6 @@
 """What a module gives out: objects, capsules, the table of its type, new tensors."""
 
+import ctypes
 import gc
 import sys
 
@@ -78,6 +79,12 @@ def test_copies():
         address = stranger.consume(t.__dlpack__(max_version=(1, 0), **asked))
         flags, stride, data = [view_of(address)[i] for i in (2, 5, 6)]
         equal((flags, stride, ctypes.string_at(data, 6), data % 256), (COPIED, 3, b"cbafed", 0))
+        stranger.release(address)
+    for of, each in (FLOAT4, 1), (dtype(1, 6, 3), 3), (dtype(0, 12), 2):
+        padded = checked.give(New(4, dtype=of, data=base), PADDED)
+        address = stranger.consume(padded.__dlpack__(max_version=(1, 0), copy=True))
+        flags, data = [view_of(address)[i] for i in (2, 6)]
+        equal((flags, ctypes.string_at(data, 4 * each)), (COPIED | PADDED, b"abcdefghijkl"[: 4 * each]))
         stranger.release(address)
     t.__dlpack__(copy=True)  # a copy is no longer read-only
     equal(taken_from(t.__dlpack__(max_version=(1, 0), copy=False, dl_device=(CPU, 0)))[6], base + 2)
@@ -268,7 +275,10 @@ def test_new_tensors_by_a_table():
                 (1, BufferError, "f(): argument 'a' (1st): its library allocated another tensor than was asked for"),
                 (2, BufferError, "its library allocated another tensor than was asked for"),
                 (3, RuntimeError, "f(): argument 'a' (1st): its library could not allocate a tensor"),
-                *[(how, BufferError, "its library allocated another tensor than was asked for") for how in (4, 5, 6, 7)],
+                *[(how, BufferError, "its library allocated another tensor than was asked for") for how in (4, 5, 6, 7, 9)],
+                (8, RuntimeError, "f(): argument 'a' (1st): left behind"),
+                (12, MemoryError, "the stranger has no memory"),
+                (13, KeyboardInterrupt, ""),
             ]:
                 stranger.allocate_wrongly(how)
                 with raises(kind, text):
@@ -278,6 +288,39 @@ def test_new_tensors_by_a_table():
     streamed = function(any_tensor(), takes_stream=1)
     with raises(BufferError, "f(): argument 'a' (1st): its library cannot be asked for memory on cuda:0"):
         checked.like_on(streamed.which, FLOAT32, [2], New(2, device=CUDA))
+
+
+def test_new_tensors_of_a_library_that_has_no_allocator():
+    """As StridedMemoryView of cuda.core on the CPU: memory is the module's own, and the library makes the object."""
+    one = function(any_tensor())
+    x = table_type(5)(2)
+    try:
+        stranger.wrap_as(1)
+        for how in 10, 11:
+            stranger.allocate_wrongly(how)
+            with frees_all(), calls(allocate=1, wrap=1, borrow=1):
+                made = checked.like(one.which, FLOAT32, [2, 3], 7, x)
+                address = stranger.consume(made)
+                equal(view_of(address)[:6], (1, 3, 0, 2, 2, 3))
+                equal(ctypes.string_at(view_of(address)[6], 24), b"\7" * 24)
+                stranger.release(address)
+        stranger.wrap_as(2)
+        with frees_all(), raises(RuntimeError, "f(): argument 'a' (1st): left behind"):
+            checked.like(one.which, FLOAT32, [2], 0, x)
+        stranger.allocate_wrongly(10)
+        streamed = function(any_tensor(), takes_stream=1)
+        with raises(RuntimeError, "f(): argument 'a' (1st): the stranger has no allocator"):
+            checked.making(streamed.which, 0, table_type(5)(2, device=METAL))
+    finally:
+        stranger.wrap_as(0)
+        stranger.allocate_wrongly(0)
+
+
+def test_new_tensors_like_no_argument():
+    two = function(any_tensor(), {"kind": INT, "optional": 1})
+    for like in -1, 1, 2, 2**31 - 1:
+        with raises(SystemError, f"f(): no argument is a tensor that has the number {like}, counted from 0"):
+            checked.making(two.which, like, New(2), 5)
 
 
 def test_new_tensors_like_what_was_left_out():

@@ -69,7 +69,9 @@ def test_types():
     import gc
 
     gc.collect()
-    assert resident() - before < 200 * ROUNDS // 10, resident() - before
+    # Without the GIL every type is kept, some 2.4 KB each (test_types_are_kept_and_driven_out).
+    limit = 4000 if free_threaded() else 200
+    assert resident() - before < limit * ROUNDS // 10, resident() - before
 
 
 main()

@@ -107,6 +107,15 @@ def test_metadata_is_copied_where_others_run():
 
 
 @trusted(Known)
+def test_metadata_of_trusted_tables_is_copied():
+    """Threads of its library may change it at any time, which stands for that here."""
+    for changes in {}, {"dtypes": [FLOAT32]}:
+        f = function(any_tensor(**changes))
+        got = checked.meanwhile(f.which, lambda: [read(Known(7)) for _ in range(40)], Known(2))
+        equal(got["shape"], (2,))
+
+
+@trusted(Known)
 def test_a_tensor_that_becomes_another():
     """Reading one argument gives another one a type that must be asked, or has no table."""
 

@@ -63,11 +63,14 @@ func pythons(t *testing.T) map[string]string {
 	return found
 }
 
+// calls are the scripts on what calls do, in whatever Python and however they are built.
+var calls = []string{"rules.py", "scalars.py", "routes.py", "asked.py", "order.py", "streams.py", "give.py", "depth.py"}
+
 // One file of each module serves every Python that is here; none needs a library.
 func TestEveryPythonHere(t *testing.T) {
 	dir := modules(t)
 	for version, python := range pythons(t) {
-		for _, name := range []string{"rules.py", "routes.py", "order.py", "streams.py", "give.py", "inlined.py", "lives.py", "threads.py"} {
+		for _, name := range append([]string{"inlined.py", "lives.py", "threads.py"}, calls...) {
 			t.Run(version+" "+name, func(t *testing.T) {
 				if testing.Short() && (python != need.Python(t) || name == "lives.py" || name == "threads.py") {
 					t.Skip("takes some seconds for each Python, and -short was given")
@@ -76,6 +79,27 @@ func TestEveryPythonHere(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A debug build of CPython aborts where anything of Python runs while an exception is set,
+// where a reference is dropped too often, and at much else.
+func TestUnderADebugBuild(t *testing.T) {
+	python := need.Program(t, "python3-dbg", "python3-dbg")
+	version, err := exec.Command(python, "-c", "import sys; sys.gettotalrefcount(); print(sys.version_info >= (3, 11))").Output()
+	if err != nil || strings.TrimSpace(string(version)) != "True" {
+		t.Skip("needs a debug build of Python 3.11 or newer: apt-get install python3-dbg")
+	}
+	for _, name := range append([]string{"inlined.py", "lives.py"}, calls...) {
+		t.Run(name, func(t *testing.T) {
+			runs(t, python, modules(t), name)
+		})
+	}
+	t.Run("failing.py", func(t *testing.T) {
+		if testing.Short() {
+			t.Skip("builds a module, and -short was given")
+		}
+		runs(t, python, failing(t), "failing.py")
+	})
 }
 
 // All that holds of calls holds where their checks are emitted for each function.
@@ -87,7 +111,7 @@ func TestEveryRuleInlined(t *testing.T) {
 	require.NoError(t, os.Symlink(filepath.Join(modules(t), "stranger.abi3.so"), filepath.Join(dir, "stranger.abi3.so")))
 	b.flags = append(b.flags, inlined)
 	b.build(t, dir, "checked", "module/checked.c")
-	for _, name := range []string{"rules.py", "routes.py", "order.py", "streams.py", "give.py"} {
+	for _, name := range calls {
 		t.Run(name, func(t *testing.T) {
 			runs(t, b.python, dir, name)
 		})
@@ -106,11 +130,17 @@ func TestEveryAllocationFailsOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a module, and -short was given")
 	}
+	runs(t, need.Python(t), failing(t), "failing.py")
+}
+
+// failing gives a folder with the modules, of which one has allocations that can fail.
+func failing(t *testing.T) string {
+	t.Helper()
 	b, dir := newBuilder(t), t.TempDir()
 	require.NoError(t, os.Symlink(filepath.Join(modules(t), "stranger.abi3.so"), filepath.Join(dir, "stranger.abi3.so")))
 	b.flags = append(b.flags, "-include", "module/failing.h")
 	b.build(t, dir, "checked", "module/checked.c")
-	runs(t, b.python, dir, "failing.py")
+	return dir
 }
 
 // What torch's table does not look at is asked all the same.
@@ -123,6 +153,30 @@ func TestTheTableOfTorch(t *testing.T) {
 		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
 	}
 	runs(t, python, modules(t), "with_torch.py")
+}
+
+// What a library clears while a call borrows it is not read again.
+func TestPaddle(t *testing.T) {
+	python := need.Python(t)
+	if testing.Short() {
+		t.Skip("loads paddle, and -short was given")
+	}
+	if exec.Command(python, "-c", "import paddle").Run() != nil {
+		t.Skip("needs paddle: pip install -r tests/requirements-frameworks.txt")
+	}
+	runs(t, python, modules(t), "with_paddle.py")
+}
+
+// Hostile code at each place where code of others can run changes nothing that was checked.
+func TestAttackers(t *testing.T) {
+	python := need.Python(t)
+	if testing.Short() {
+		t.Skip("runs thousands of attacks, and -short was given")
+	}
+	if exec.Command(python, "-c", "import numpy, torch").Run() != nil {
+		t.Skip("needs numpy and torch: pip install -r tests/requirements-frameworks.txt")
+	}
+	runs(t, python, modules(t), "attackers.py", "MALLOC_PERTURB_=165")
 }
 
 // Who outlives whom when Python ends is decided by nobody, so every order is tried:
@@ -169,7 +223,7 @@ func TestSanitized(t *testing.T) {
 	b.build(t, dir, "checked", "module/checked.c")
 	b.build(t, dir, "stranger", "module/stranger.c")
 	env := []string{"LD_PRELOAD=" + library, "ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1", "PYTHONMALLOC=malloc"}
-	for _, name := range []string{"rules.py", "routes.py", "order.py", "streams.py", "give.py", "lives.py"} {
+	for _, name := range append([]string{"lives.py"}, calls...) {
 		t.Run(name, func(t *testing.T) {
 			runs(t, b.python, dir, name, env...)
 		})

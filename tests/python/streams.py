@@ -1,5 +1,6 @@
 """Where a call works: one device and one stream, who decides it, and who is told."""
 
+import enum
 import itertools
 
 from check import *
@@ -49,7 +50,7 @@ def test_libraries_on_two_streams():
     """The first one's stream is that of the call; others are asked for their tensors on it."""
     f = function(any_tensor(), any_tensor(), any_tensor(optional=1))
     kinds = [table_type(6), Known]
-    with trusted(Known), trusted(kinds[0], "torch.nn", "Parameter"), stream_is(0x40), frees_all():
+    with trusted(Known, kinds[0]), stream_is(0x40), frees_all():
         for first, second in [Tabled2, Tabled], kinds:
             for _ in range(2):
                 x, y = second(2, device=CUDA), second(3, device=CUDA)
@@ -306,11 +307,37 @@ def test_device_answers():
                 raise self.answer
             return self.answer
 
-    for answer in 5, (1,), [1, 0], ("x", 0):
+    class Named(enum.Enum):
+        """Without __index__, as Open3D's."""
+
+        CPU = 1
+        TEXT = "x"
+
+    class Numbered(enum.IntEnum):
+        CPU = 1
+
+    def on(answer):
         x = Answers(2)
         x.answer = answer
-        with raises(TypeError if answer == ("x", 0) else BufferError, "f(): argument 'a' (1st)"):
-            read(x)
+        return x
+
+    for answer in (1, 0), [1, 0], (Named.CPU, 0), (Numbered.CPU, 0), (1, None), [Named.CPU, None], (True, False):
+        read(on(answer))
+    for answer, text in [
+        (5, "its __dlpack_device__ gave no pair of a device type and an id"),
+        ((1,), "its __dlpack_device__ gave no pair of a device type and an id"),
+        ((1, 0, 0), "its __dlpack_device__ gave no pair of a device type and an id"),
+        ({1: 0, 2: 0}, "its __dlpack_device__ gave no pair of a device type and an id"),
+        (("x", 0), "Answers was not exported: 'str' object cannot be interpreted as an integer"),
+        ((Named.TEXT, 0), "Answers was not exported: 'str' object cannot be interpreted as an integer"),
+        ((1.0, 0), "Answers was not exported: 'float' object cannot be interpreted as an integer"),
+        ((None, 0), "Answers was not exported: 'NoneType' object cannot be interpreted as an integer"),
+        ((2, None), "Answers was not exported: 'NoneType' object cannot be interpreted as an integer"),
+        ((2**63, 0), "Answers was not exported: int too big to convert"),
+    ]:
+        with raises(BufferError, "f(): argument 'a' (1st): " + text):
+            read(on(answer))
+    x = Answers(2)
     x.answer = ValueError("nowhere")
     with raises(BufferError, "Answers was not exported: nowhere"):
         read(x)

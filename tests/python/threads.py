@@ -32,6 +32,37 @@ def test_threads():
         equal(failures, [])
 
 
+def test_one_thread_takes_a_capsule():
+    """Also without a GIL."""
+
+    class Shares(New):
+        def __dlpack__(self, **asked):
+            return self.capsule
+
+    def work():
+        together.wait()
+        try:
+            read(shared)
+        except BufferError:
+            return
+        took.append(1)
+
+    shared = Shares(2)
+    read(New(2))
+    with frees_all():
+        for make in stranger.capsule, stranger.legacy:
+            for _ in range(100):
+                took, together = [], threading.Barrier(4)
+                shared.capsule = make(desc(2))
+                threads = [threading.Thread(target=work) for _ in range(4)]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+                equal(len(took), 1)
+        del shared.capsule
+
+
 def test_others_run_while_a_function_works():
     f = function(any_tensor(), unlocks=1)
     done = []

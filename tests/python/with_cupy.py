@@ -2,6 +2,8 @@
 real one, and what it would ask a GPU's driver for stand-ins answer: where an array is,
 which stream is current, and its own export. tests/gpu has the same on a GPU."""
 
+import importlib.util
+import os
 import weakref
 
 import cupy
@@ -133,11 +135,12 @@ def test_devices():
         equal(read(x)[1:], ((ROCM, 0), 0x40))
     with on(MANAGED, 1):
         equal(read(x)[1:], ((MANAGED, 0), 0xC0))
-    for pair in None, (2,), (2, "x"), (2**40, 0):
+    no_pair = "its __dlpack_device__ gave no pair of integers"
+    for pair, why in (None, no_pair), ((2,), no_pair), ((2, "x"), "int"), ((2**40, 0), "int"):
         original = cupy.ndarray.__dlpack_device__
         cupy.ndarray.__dlpack_device__ = lambda array: pair
         try:
-            with raises(BufferError, "f(): argument 'a' (1st): "):
+            with raises(BufferError, "f(): argument 'a' (1st): ", why):
                 read(x)
         finally:
             cupy.ndarray.__dlpack_device__ = original
@@ -233,6 +236,23 @@ def test_a_type_that_derives():
     for bad in array(3, dtype=">f4", kind=Derived), array(2, 3, strides=(14, 4), kind=Derived):
         with raises(BufferError, "f(): argument 'b' (2nd): "):
             three(x, bad)
+    equal(exported, [])
+
+
+def test_without_native_readers():
+    """Arrays go by their capsule, unless CuPy's way to make it would be wrong."""
+    os.environ["DLPACKGEN_NO_NATIVE_READERS"] = "1"
+    try:
+        spec = importlib.util.spec_from_file_location("checked", checked.__file__)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        equal(module.run(read.which, x)[2], current[0])  # it tells its stream all the same
+        equal(exported.pop()[1]["stream"], current[0])
+        for bad in array(3, dtype=">f4"), array(2, 3, strides=(14, 4)):
+            with raises(BufferError, "f(): argument 'a' (1st): "):
+                module.run(read.which, bad)
+    finally:
+        del os.environ["DLPACKGEN_NO_NATIVE_READERS"]
     equal(exported, [])
 
 

@@ -138,6 +138,11 @@ def test_a_strangers_table_for_torch():
     x.desc = desc(2, flags=READ_ONLY)
     with raises(BufferError, "it is read-only"):
         write(x)
+    for shape, strides in ((2, 2), [-3, 4]), ((2, 2), [4, -3]), ((3, 2), [2, 1]):
+        x = torch.ones(4)
+        x.desc = desc(*shape, strides=strides)  # what it says is held against torch's storage
+        with raises(BufferError, "bytes of storage, which was resized to 16"):
+            plain(x)
     x = torch.tensor([1 + 2j]).conj()
     x.desc = desc(1, dtype=COMPLEX64)
     with raises(BufferError, "conjugated"):
@@ -155,12 +160,24 @@ def test_what_a_guard_refuses_is_given_back():
     equal((sys.getrefcount(x), x._use_count()), before)
 
 
-def test_metadata_is_copied_where_others_run():
-    """By torch's table, whose shape and strides are the tensor's own."""
+def copies_metadata(also=lambda x: x):
+    for unlocks, changes in itertools.product((0, 1), ({}, {"dtypes": [FLOAT32]})):
+        f, x = function(any_tensor(**changes), unlocks=unlocks), also(torch.ones(2, 3))
+        checked.meanwhile(f.which, lambda: None, x)  # its description is checked now, so that a call may be the shortest
+        got = checked.meanwhile(f.which, lambda: x.resize_(1, 1), x)
+        equal((got["shape"], got["strides"]), ((2, 3), (3, 1)))
+
+
+def test_metadata_is_copied():
+    """torch resizes tensors without the GIL, so that other threads do it while a function keeps it."""
+    plain(torch.ones(2))
+    copies_metadata()
+    copies_metadata(lambda x: torch.nn.Parameter(x, requires_grad=False))
+
+
+def test_metadata_of_torchs_own_table_is_copied():
     checked.enroll(torch.Tensor, stranger.address(torch.Tensor.__dlpack_c_exchange_api__))
-    for changes in {}, {"dtypes": [FLOAT32]}:
-        f, x = function(any_tensor(**changes), unlocks=1), torch.ones(2)
-        equal(checked.meanwhile(f.which, lambda: x.resize_(1, 1), x)["shape"], (2,))
+    copies_metadata()
 
 
 def test_parameters_are_trusted():

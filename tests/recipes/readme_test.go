@@ -99,11 +99,18 @@ func (p *project) read(t *testing.T, name string) string {
 // run gives what a command that must work printed.
 func (p *project) run(t *testing.T, argv ...string) string {
 	t.Helper()
-	cmd := exec.Command(argv[0], argv[1:]...)
+	out, err := p.try(argv...)
+	require.NoError(t, err, "%v\n%s", argv, out)
+	return out
+}
+
+// try gives what a command printed that may fail. It is looked up in the PATH of the
+// project.
+func (p *project) try(argv ...string) (string, error) {
+	cmd := exec.Command("env", argv...)
 	cmd.Dir, cmd.Env = p.dir, p.env
 	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%v\n%s", argv, out)
-	return string(out)
+	return string(out), err
 }
 
 func TestTheVerbsAreTheVerbsOfTheCommand(t *testing.T) {
@@ -169,6 +176,12 @@ func TestGenerateInAFreshCheckout(t *testing.T) {
 	for _, name := range append(p.locked(t), "dlpackgen.lock") {
 		committed, err := os.ReadFile(filepath.Join(root, name))
 		require.NoError(t, err)
-		assert.True(t, string(committed) == p.read(t, name), "%s is not what generate makes", name)
+		made := p.read(t, name)
+		if name == "dlpackgen.lock" { // the build that changed a file last is in the first line
+			_, made, _ = strings.Cut(made, "\n")
+			_, after, _ := strings.Cut(string(committed), "\n")
+			committed = []byte(after)
+		}
+		assert.True(t, string(committed) == made, "%s is not what generate makes", name)
 	}
 }

@@ -77,6 +77,74 @@ func TestNinja(t *testing.T) {
 	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
 }
 
+// ownTool gives a project a copy of the program, to be upgraded.
+func (p *project) ownTool(t *testing.T) (program string) {
+	t.Helper()
+	bin, err := built()
+	require.NoError(t, err)
+	data, err := os.ReadFile(filepath.Join(bin, "dlpackgen"))
+	require.NoError(t, err)
+	p.write(t, "bin/dlpackgen", string(data))
+	require.NoError(t, os.Chmod(p.path("bin/dlpackgen"), 0o755))
+	p.env = append(p.env, "PATH="+p.path("bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return p.path("bin/dlpackgen")
+}
+
+// TestNinjaSeesAnUpgrade replaces the program, and takes it away.
+func TestNinjaSeesAnUpgrade(t *testing.T) {
+	need.Program(t, "ninja", "ninja-build")
+	p := newProject(t, map[string]string{"build.ninja": block(t, "ninja"), "dlpackgen.yaml": block(t, "yaml config")})
+	program := p.ownTool(t)
+	p.run(t, "ninja")
+	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
+	assert.Contains(t, p.run(t, "ninja", "-t", "deps"), "bin/dlpackgen", "ninja took the depfile")
+	p.touch(t, "bin/dlpackgen")
+	assert.Contains(t, p.run(t, "ninja", "-v"), "dlpackgen generate", "the program is newer")
+	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
+	require.NoError(t, os.Remove(program))
+	assert.Contains(t, p.run(t, "ninja", "-v"), "dlpackgen generate", "the program is another one")
+	assert.Contains(t, p.run(t, "ninja"), nothingToDo)
+}
+
+// TestMake shows that make runs dlpackgen when the config or the program is newer, and
+// once each time; and that what uses an unchanged header is never compiled again.
+func TestMake(t *testing.T) {
+	need.Program(t, "make", "make")
+	need.Program(t, "gcc", "gcc")
+	p := newProject(t, map[string]string{"Makefile": block(t, "make make"), "dlpackgen.yaml": block(t, "yaml config"),
+		"use.c": "#include <dlpack/dlpack.h>\nDLTensor tensor;\n"})
+	program := p.ownTool(t)
+	const generates, compiles = "dlpackgen generate", "-c -o use.o"
+	out := p.run(t, "make")
+	assert.Contains(t, out, generates)
+	assert.Contains(t, out, compiles)
+	assert.NotContains(t, out, "created", "--quiet")
+	for what, change := range map[string]func(){
+		"the config is newer":        func() { p.touch(t, "dlpackgen.yaml") },
+		"the program is newer":       func() { p.touch(t, "bin/dlpackgen") },
+		"the program has moved away": func() { require.NoError(t, os.Remove(program)) },
+	} {
+		change()
+		out := p.run(t, "make")
+		assert.Contains(t, out, generates, what)
+		assert.NotContains(t, out, compiles, what)
+		out = p.run(t, "make")
+		assert.NotContains(t, out, generates, "%s: once is enough", what)
+		if what == "the program has moved away" {
+			program = p.ownTool(t)
+			p.run(t, "make")
+		}
+	}
+	p.write(t, "dlpackgen.yaml", strings.Replace(p.read(t, "dlpackgen.yaml"), `"1.3"`, `"1.2"`, 1))
+	p.touch(t, "dlpackgen.yaml")
+	out = p.run(t, "make")
+	assert.Contains(t, out, generates)
+	assert.Contains(t, out, compiles, "another release, another header")
+	out = p.run(t, "make")
+	assert.NotContains(t, out, generates)
+	assert.NotContains(t, out, compiles)
+}
+
 func (p *project) modified(t *testing.T, name string) time.Time {
 	t.Helper()
 	info, err := os.Stat(p.path(name))

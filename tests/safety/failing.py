@@ -5,7 +5,9 @@ what was learnt of a type meanwhile must be right."""
 import gc
 import importlib.util
 import os
+import shutil
 import sys
+import tempfile
 import traceback
 
 sys.path.insert(0, os.environ["MODULES"])
@@ -128,9 +130,9 @@ def test_numpy():
     hold(lambda: quietly(failing.borrow, s))
 
 
-def again():
-    """The same module once more, which has met no type yet."""
-    spec = importlib.util.spec_from_file_location("failing", failing.__file__)
+def again(folder):
+    """The same module once more, out of another file: it has met no type and proven nothing."""
+    spec = importlib.util.spec_from_file_location("failing", shutil.copy(failing.__file__, folder))
     made = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(made)
     return made
@@ -145,8 +147,9 @@ def test_numpy_is_learnt():
         print("SKIP needs numpy")
         return
     x, time = numpy.ones((2, 3), "float32"), numpy.zeros(3, "datetime64[s]")
-    for after in range(20):  # further on, NumPy itself would get no memory, and it crashes (2.4.6)
-        module = again()
+    for after in range(24):  # further on, NumPy itself would get no memory, and it crashes (2.4.6)
+        with tempfile.TemporaryDirectory() as folder:
+            module = again(folder)
         attempt(lambda: module.borrow(x), after, 0)
         try:
             module.borrow(time)

@@ -58,7 +58,7 @@ func TestTheSweepsFindWhatIsWrong(t *testing.T) {
 		"an object that is not made":      {"object.h", "else dlpackgen_delete_quietly(whole ? whole : tensor, NULL);", "", "blocks and tensors leak"},
 		"a tensor that is not brought up": {"take.h", "if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);", "", "blocks and tensors leak"},
 		"a route that is not learnt":      {"routes.h", "dlpackgen_free_route(made);", "(void)made;", "blocks are kept for types"},
-		"no memory is no table":           {"routes.h", "if (!value && PyErr_ExceptionMatches(PyExc_KeyError)) PyErr_Clear();", "if (!value) PyErr_Clear();", "<class 'TypeError'> when allocation"},
+		"no memory is no table":           {"routes.h", "if (!value && !PyErr_ExceptionMatches(PyExc_KeyError)) return -1;", "", "<class 'TypeError'> when allocation"},
 		"no memory is no NumPy":           {"adopt_numpy.h", "PyErr_ExceptionMatches(PyExc_MemoryError)) return -1;", "0) return -1;", "unproven when allocation"},
 		"a message that is half made":     {"errors.h", "Py_XDECREF(which);\n\tPy_XDECREF(text);", "Py_XDECREF(which);", "objects leak"},
 	} {

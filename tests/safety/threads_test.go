@@ -24,8 +24,9 @@ func runThreads(t *testing.T, source, headers string) (string, error) {
 	out, err := exec.Command(need.Program(t, "clang-16", "clang-16"), "-g", "-O1", "-std=gnu11", "-Wall", "-Wextra", "-fsanitize=thread", "-I", headers,
 		"-isystem", p.include, "-o", program, filepath.Join("module", source), "-L", p.lib, "-Wl,-rpath,"+p.lib, "-l"+p.name, "-pthread").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	cmd := exec.Command(program)
-	cmd.Env = append(os.Environ(), "PYTHONHOME="+p.home)
+	// What is wrong may wait for ever: the first race ends it, or five minutes of its own work do.
+	cmd := exec.Command(need.Program(t, "prlimit", "util-linux"), "--cpu=300", program)
+	cmd.Env = append(os.Environ(), "PYTHONHOME="+p.home, "TSAN_OPTIONS=halt_on_error=1")
 	out, err = cmd.CombinedOutput()
 	return string(out), err
 }
@@ -74,6 +75,8 @@ func TestPublicationThatIsWrongIsFound(t *testing.T) {
 		"stores are plain":       {"state.h", "#define DLPACKGEN_STORE(place, value) __atomic_store_n(place, value, __ATOMIC_RELEASE)", "#define DLPACKGEN_STORE(place, value) (*(place) = (value))"},
 		"stores have no order":   {"state.h", "__ATOMIC_RELEASE", "__ATOMIC_RELAXED"},
 		"types come half known":  {"routes.h", "\tif (dlpackgen_fill_route(state, made)) {", "\tdlpackgen_publish(state, made);\n\tif (dlpackgen_fill_route(state, made)) {"},
+		"torch is learned twice": {"adopt_torch_shim.h", "if (DLPACKGEN_CLAIM(&dlpackgen_torch_claimed)) {", "if (1) {"},
+		"torch comes half known": {"adopt_torch_shim.h", "\t\tdlpackgen_torch = *found;\n\t\tDLPACKGEN_STORE(&dlpackgen_torch_published, 1);", "\t\tDLPACKGEN_STORE(&dlpackgen_torch_published, 1);\n\t\tdlpackgen_torch = *found;"},
 		"tables come half known": {"routes.h", "\tmade->api = table;\n\tDLPACKGEN_STORE(&state->registered[place], made);", "\tDLPACKGEN_STORE(&state->registered[place], made);\n\tmade->api = table;"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -81,6 +84,24 @@ func TestPublicationThatIsWrongIsFound(t *testing.T) {
 			require.Error(t, err, out)
 			assert.Contains(t, out, "ThreadSanitizer: data race")
 		})
+	}
+}
+
+// Nothing that other threads do between two steps of a call changes what was checked.
+func TestBetweenTwoSteps(t *testing.T) {
+	out, err := runThreads(t, "between.c", headers(t))
+	require.NoError(t, err, out)
+	assert.Equal(t, "ended\n", out)
+	if testing.Short() {
+		t.Skip("builds the program for each mistake, and -short was given")
+	}
+	for says, test := range map[string]struct{ file, old, changed string }{
+		"a capsule was taken twice":    {"state.h", "#if defined(Py_GIL_DISABLED) && defined(Py_BEGIN_CRITICAL_SECTION)", "#if 0"},
+		"what was checked has changed": {"adopt_torch.h", "\tdlpackgen_copy_numbers(out, scratch);\n", ""},
+		"what was guarded has changed": {"begin.h", "if (!dlpackgen_copies(&a->tensor, scratch)) return 0;", ""},
+	} {
+		out, _ := runThreads(t, "between.c", mutant(t, "dlpackgen_python/"+test.file, test.old, test.changed))
+		assert.Contains(t, out, says)
 	}
 }
 

@@ -10,7 +10,7 @@ import clients
 import dlpackgen_torch
 from check import refused
 
-Reader = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(check.Tensor))
+Reader = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(check.Tensor), ctypes.c_void_p)
 
 
 def numbers(x):
@@ -21,14 +21,14 @@ def numbers(x):
 def test_the_reader_is_asked_and_may_decline():
     asked = []
 
-    def decline(x, want_write, out):
+    def decline(x, want_write, out, numbers):
         asked.append(want_write)
         return 1
 
     reader = Reader(decline)
     check._kept.append(reader)
     dlpackgen_torch.install()
-    torch.Tensor.__dlpackgen_read__ = check.capsule_of(ctypes.cast(reader, ctypes.c_void_p).value, b"dlpackgen_read_1")
+    torch.Tensor.__dlpackgen_read__ = check.capsule_of(ctypes.cast(reader, ctypes.c_void_p).value, b"dlpackgen_read_2")
     x = torch.arange(3.0)
     assert numbers(x) == x.data_ptr() and asked and not any(asked)
     clients.write(x)
@@ -37,7 +37,7 @@ def test_the_reader_is_asked_and_may_decline():
 
 def test_another_capsule_is_no_reader():
     dlpackgen_torch.install()
-    torch.Tensor.__dlpackgen_read__ = check.capsule_of(ctypes.addressof(check.room), b"dlpackgen_read_2")
+    torch.Tensor.__dlpackgen_read__ = check.capsule_of(ctypes.addressof(check.room), b"dlpackgen_read_1")
     x = torch.arange(3.0)
     assert numbers(x) == x.data_ptr()
 
@@ -55,10 +55,36 @@ def test_gradients():
 def test_what_is_too_large():
     dlpackgen_torch.install()
     for verb in clients.read, clients.read, clients.read_unlocked:  # the first looks at the type
-        with refused(BufferError, "its 65 dimensions are more than the 64 that are served"):
-            verb(torch.ones([1] * 65))
+        for count in 65, 4000:  # the latter reach far beyond the room for copies
+            with refused(BufferError, f"its {count} dimensions are more than the 64 that are served"):
+                verb(torch.ones([1] * count))
     with refused(BufferError, "negated"):
         clients.read(torch.tensor([1 + 2j]).conj().imag)
+
+
+def test_shape_and_strides_are_copied():
+    """Before the storage is held against them, since other threads may resize a tensor at any time."""
+    import threading
+
+    dlpackgen_torch.install()
+    for shape, strides in ((2, 3), (3, 1)), ((2, 2), (1, 2)), ((3,), (2,)), ((1,) * 7, (1,) * 7), ((), ()):
+        x = torch.arange(6.0).as_strided(shape, strides)
+        taken, elements = clients.read(x)
+        assert taken[:3] == (x.data_ptr(), shape, strides), taken
+    for x in torch.arange(6.0), torch.arange(6.0)[::2]:
+        x.untyped_storage().resize_(16)
+        with refused(BufferError, "bytes of storage, which was resized to 16"):
+            clients.read(x)
+    x = torch.arange(6.0)
+
+    def meanwhile():
+        thread = threading.Thread(target=lambda: x.resize_(1, 1))
+        thread.start()
+        thread.join()
+
+    clients.meanwhile = meanwhile
+    assert len(clients.read_after(x)) == 24
+    assert x.shape == (1, 1)
 
 
 def test_reading_separates_nothing():

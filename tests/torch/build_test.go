@@ -26,15 +26,16 @@ type torches struct {
 	Include  string // of Python
 	Major    int
 	Minor    int
+	Patch    int
 	CxxABI   bool   // of the standard library
 	Suffix   string // of extension modules
 	Standard string // the oldest C++ that its headers are for
 }
 
 const askTorch = `
-import json, sysconfig, torch
-major, minor = map(int, torch.__version__.split(".")[:2])
-print(json.dumps({"Root": torch.__path__[0], "Include": sysconfig.get_path("include"), "Major": major, "Minor": minor,
+import json, re, sysconfig, torch
+major, minor, patch = map(int, re.match(r"(\d+)\.(\d+)\.(\d+)", torch.__version__).groups())
+print(json.dumps({"Root": torch.__path__[0], "Include": sysconfig.get_path("include"), "Major": major, "Minor": minor, "Patch": patch,
     "CxxABI": torch.compiled_with_cxx11_abi(), "Suffix": sysconfig.get_config_var("EXT_SUFFIX"),
     "Standard": "c++20" if minor >= 15 else "c++17"}))`
 
@@ -63,7 +64,7 @@ func torchOf(t *testing.T, python string) torches {
 }
 
 // name is the module's in the package.
-func (to torches) name() string { return fmt.Sprintf("_torch_%d_%d", to.Major, to.Minor) }
+func (to torches) name() string { return fmt.Sprintf("_torch_%d_%d_%d", to.Major, to.Minor, to.Patch) }
 
 // flags are those of every compilation against torch; headers holds dlpackgen_torch.
 func (to torches) flags(headers ...string) []string {

@@ -1,6 +1,7 @@
 """from_dlpack(): tensors of every library and of strangers, and each refusal."""
 
 import ctypes
+import enum
 import gc
 
 import numpy as np
@@ -105,6 +106,8 @@ def test_refusals_delete_once():
     from give import REFUSED
 
     for name, (changes, says) in REFUSED.items():
+        if name == "NULL strides":
+            continue  # which the table refuses, and both consumers take
         for how in ("refuse", "copy", "trust"):
             stranger = Stranger(**changes)
             with refused(BufferError, says):
@@ -233,6 +236,7 @@ def test_errors_of_others_that_succeed_are_not_kept():
 
 
 def test_other_streams():
+    """Memory of the host has no stream, pinned or not: the library is not asked. faults.py has other devices."""
     stranger = Stranger((2,), device=(CUDA_HOST, 0))
 
     def own(x, out):
@@ -240,23 +244,68 @@ def test_other_streams():
         return 0
 
     def stream(kind, number, out):
-        out[0] = 77
-        return 0
+        raise AssertionError("it was asked")
 
     Tabled.__dlpack_c_exchange_api__, table = table_for(own, stream)
-    with refused(BufferError, "another stream"):
-        from_dlpack(Tabled())
+    assert from_dlpack(Tabled()).tolist() == [0, 1]
+    assert stranger.deleted == 1
+
+
+def test_null_strides_of_any_version():
+    for version in (1, 0), (1, 1), (1, 3):
+        x = from_dlpack(Stranger((2, 3), "NULL", version=version).capsule())
+        assert x.stride() == (3, 1) and x[1, 2] == 5
+
+
+FAR = 1 << 62
+
+
+def test_strides_that_lead_nowhere():
+    """Those of one element, and all of a tensor without elements; no sum or product of them may overflow."""
+    for shape, strides, expected in (((1, 2), (1, FAR), (FAR, FAR)), ((1, 1, 2), (FAR, FAR, FAR), (FAR, FAR, FAR)),
+                                     ((1, 2), (-FAR, FAR), (FAR, FAR)), ((1, 3, 2), (9, 2, FAR), (6, 2, FAR))):
+        stranger = Stranger(shape, strides, dtype=(0, 8, 1))
+        x = from_dlpack(stranger.capsule())
+        assert tuple(x.shape) == shape and x.stride() == expected, x.stride()
+        del x
+        assert stranger.deleted == 1
+    for strides in ((-1, -1, -1), (FAR, FAR, FAR), (-1 << 63, -1 << 63, -1 << 63), "NULL"):
+        for changes in dict(), dict(data=None), dict(offset=(1 << 64) - 3), dict(offset=2), dict(flags=check.READ_ONLY):
+            stranger = Stranger((3, 0, 2), strides, **changes)
+            x = from_dlpack(stranger.capsule(), "copy")
+            assert tuple(x.shape) == (3, 0, 2) and x.stride() == (2, 2, 1), x.stride()
+            del x
+            assert stranger.deleted == 1
+    stranger = Stranger((1 << 40, 1 << 40, 0), (1, 1, 1))
+    with refused(BufferError, "overflow"):
+        from_dlpack(stranger.capsule())
     assert stranger.deleted == 1
 
 
 def test_devices_that_are_none():
-    for answer in ("x", (1, 0, 3), (2**40, 0), None, (1,), ("a", "b"), 7):
+    pairs = ("a", "b"), (1.0, 0), (None, 0), (2, None), (Kind, 0), (Kind.NAMELESS, 0)
+    for answer in ("x", (1, 0, 3), (2**40, 0), (1, -2**40), None, (1,), 7, "ab", {1, 0}, *pairs):
         source = Object(Stranger((2,)).capsule())
         type(source).__dlpack_device__, kept = (lambda self, answer=answer: answer), type(source).__dlpack_device__
-        with refused(BufferError, "__dlpack_device__ does not give a pair of numbers"):
+        with refused(BufferError, "as an integer" if answer in pairs else "__dlpack_device__ does not give a pair of numbers"):
             from_dlpack(source)
         type(source).__dlpack_device__ = kept
         assert source.asked == []
+
+
+class Kind(enum.Enum):
+    """Without numbers of its own, as Open3D has them."""
+
+    CPU = 1
+    NAMELESS = "cpu"
+
+
+def test_devices_that_are_members_of_enumerations():
+    for answer in ((Kind.CPU, 0), [1, 0], (1, None), (Kind.CPU, None), [enum.IntEnum("Number", "CPU").CPU, 0], (True, False)):
+        source = Object(Stranger((2,)).capsule())
+        type(source).__dlpack_device__, kept = (lambda self, answer=answer: answer), type(source).__dlpack_device__
+        assert from_dlpack(source).tolist() == [0, 1]
+        type(source).__dlpack_device__ = kept
 
 
 def test_numpy():
@@ -286,10 +335,12 @@ def test_what_is_no_tensor():
         def __dlpack__(self, **keywords):
             raise KeyError("mine")
 
-    with refused(KeyError, "mine"):
+    with refused(BufferError, "Raises was not exported: 'mine'"):
         from_dlpack(Raises())
-    with refused(TypeError, "nobody has taken"):
+    with refused(BufferError, "its __dlpack__ gave no capsule"):
         from_dlpack(Object(7))
+    with refused(TypeError, "nobody has taken"):
+        from_dlpack(check.capsule_of(8, b"other"))
 
 
 def test_tensors_of_torch_give_an_alias():
@@ -297,8 +348,16 @@ def test_tensors_of_torch_give_an_alias():
     y = from_dlpack(pair.conj().imag)
     assert y.tolist() == [-2, -4]
     x = torch.ones(3, requires_grad=True)
-    y = from_dlpack(x)
-    assert y.data_ptr() == x.data_ptr() and not y.requires_grad
+    with refused(BufferError, "requires grad"):
+        from_dlpack(x)
+    with torch.no_grad():
+        y = from_dlpack(x)
+        assert y.data_ptr() == x.data_ptr() and not y.requires_grad
+        y[0] = 7
+    assert x._version == y._version == 1 and x[0] == 7, "both count versions together"
+    with torch.inference_mode():
+        z = torch.ones(2)
+    assert from_dlpack(z).data_ptr() == z.data_ptr()
 
 
 def test_nothing_is_left():

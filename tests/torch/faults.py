@@ -102,6 +102,27 @@ def test_objects_are_asked_for_the_stream():
         assert stranger.deleted == 1
 
 
+def test_devices_that_were_not_said():
+    """Nothing made the elements safe to read on the stream of such a device."""
+
+    class OnHost(Object):
+        pass
+
+    class Silent(Object):
+        __dlpack_device__ = property(lambda self: getattr(self, "no such name"))
+
+    for kind, says in (OnHost, "__dlpack_device__ said (1, 0), and it gave a tensor on device (2, 1)"), (Silent, "no __dlpack_device__"):
+        stranger = Stranger((2,), device=(check.CUDA, 1))
+        with refused(BufferError, says):
+            from_dlpack(kind(stranger.capsule()))
+        assert stranger.deleted == 1
+    stranger = Stranger((2,), device=(check.CUDA, 0))
+    with refused(BufferError, "said (2, 1)"):
+        from_dlpack(OnDevice(stranger.capsule()))
+    stranger = Stranger((2,), device=(3, 0))
+    assert from_dlpack(OnDevice(stranger.capsule())).tolist() == [0, 1], "pinned memory is the host's"
+
+
 def test_tables_must_work_on_the_stream():
     wanted = 41
 

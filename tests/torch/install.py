@@ -166,12 +166,30 @@ def test_versions():
     wanted = dlpackgen_torch.torch_version
     name = "_torch_" + wanted.replace(".", "_")
     path = dlpackgen_torch._module.__file__
-    torch.__version__ = "2.3.1+cpu"
+    assert wanted == torch.__version__.split("+")[0]
     loader = importlib.machinery.ExtensionFileLoader(name, path)
-    with refused(ImportError, f"built for torch {wanted}", "torch 2.3.1+cpu is running"):
-        loader.create_module(importlib.util.spec_from_loader(name, loader))
-    with refused(ImportError, f"built for torch {wanted}", "torch 2.3.1+cpu is running"):
-        dlpackgen_torch.load("dlpackgen_torch", folder)
+    spec = importlib.util.spec_from_loader(name, loader)
+    for version in "2.3.1+cpu", wanted + "0", wanted + ".dev20261122+cpu", wanted + "a0+git1234567", wanted + "rc1", wanted.rsplit(".", 1)[0] + ".9":
+        torch.__version__ = version
+        with refused(ImportError, f"built for torch {wanted}", f"torch {version} is running"):
+            loader.create_module(spec)
+        if not version.startswith(wanted):
+            with refused(ImportError, f"built for torch {wanted}", f"torch {version} is running"):
+                dlpackgen_torch.load("dlpackgen_torch", folder)
+    for version in wanted, wanted + "+cpu", wanted + "+cu132":
+        torch.__version__ = version
+        assert loader.create_module(spec)
+
+
+def test_native_readers_that_are_off():
+    import os
+
+    os.environ["DLPACKGEN_NO_NATIVE_READERS"] = "1"
+    dlpackgen_torch.install()
+    assert not dlpackgen_torch.is_installed() and not hasattr(torch.Tensor, "__dlpackgen_read__")
+    os.environ["DLPACKGEN_NO_NATIVE_READERS"] = "0"
+    dlpackgen_torch.install()
+    assert dlpackgen_torch.is_installed()
 
 
 if __name__ == "__main__":

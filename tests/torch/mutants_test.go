@@ -1,7 +1,9 @@
 package torch
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 )
 
 // mutant is a text of a source that is replaced, and what notices it.
@@ -17,127 +21,178 @@ type mutant struct{ file, old, replacement, script string }
 
 // Each of these makes the package wrong in one place, which the named test sees.
 var mutants = map[string]mutant{
-	"any owner is taken":               {"device.hpp", "if (info.device.device_type != said.device_type || info", "if (false && info", "device.py test_whose_memory_it_is"},
-	"pinned memory has no owner":       {"device.hpp", "tensor.device.device_type == kDLCPU) return;", "tensor.device.device_type != kDLCUDA) return;", "device.py test_pinned_memory"},
-	"memory has no end":                {"device.hpp", "if (info.size != 0 && before + bytes > info.size)", "if (false && before)", "device.py test_where_elements_reach"},
-	"nothing is asked about":           {"device.hpp", "  if (span == 0) return;\n", "", "device.py test_what_is_not_asked_about"},
-	"back ends of any version":         {"device.hpp", "if (table != nullptr &&\n      (table->abi_version", "if (false &&\n      (table->abi_version", "device.py test_tables_that_are_refused"},
-	"back ends of any device":          {"device.hpp", "if (table != nullptr && table->device_type != detail::gpu())", "if (false)", "device.py test_tables_that_are_refused"},
-	"memory is not kept":               {"device.hpp", "static_cast<void>(table->keep_until(managed, &stream, nullptr));", "static_cast<void>(stream);", "device.py test_memory_is_kept_until_the_work_is_done"},
-	"memory needs a stream":            {"device.hpp", "} catch (...) {  // the deleter waits", "} catch (const std::bad_alloc&) {  // the deleter waits", "device.py test_a_stream_that_is_not_told"},
-	"streams are always told":          {"device.hpp", "    return -1;\n", "    return 0;\n", "device.py test_the_streams_of_torch"},
-	"negative bits are not looked at":  {"read.hpp", "if (impl.key_set().has(c10::DispatchKey::Negative))", "if (false)", "table.py test_refusals"},
-	"conjugate bits are not looked at": {"read.hpp", "if (impl.key_set().has(c10::DispatchKey::Conjugate))", "if (false)", "table.py test_refusals"},
-	"zeros have memory":                {"read.hpp", "  refuse_without_memory(out);\n", "", "table.py test_refusals"},
-	"what is given needs no memory":    {"owned.hpp", "  refuse_without_memory(made.get()->dl_tensor);\n", "", "table.py test_refusals"},
-	"dense tensors fit":                {"read.hpp", "if (impl.is_contiguous()) return shape.elements;", "if (impl.is_contiguous()) return 0;", "table.py test_tensors_that_their_storage_does_not_hold"},
-	"strided tensors fit":              {"read.hpp", "return static_cast<std::size_t>(span);", "return 0;", "table.py test_tensors_that_their_storage_does_not_hold"},
-	"offsets need no room":             {"read.hpp", "(offset + span) * size", "span * size", "table.py test_tensors_that_their_storage_does_not_hold"},
-	"what ATen lends fits":             {"read.hpp", "  refuse_without_memory(out);\n  refuse_outside(*tensor.unsafeGetTensorImpl());", "  refuse_without_memory(out);", "table.py test_tensors_that_their_storage_does_not_hold"},
-	"what ATen gives fits":             {"owned.hpp", "  refuse_outside(*tensor.unsafeGetTensorImpl());\n", "", "table.py test_tensors_that_their_storage_does_not_hold"},
-	"pools have no end":                {"pool.hpp", "if (kept_.count >= pool_limit)", "if (false)", "table.py test_threads_keep_few_blocks"},
-	"pools stay open":                  {"pool.hpp", "if (kept_.state == State::closed) return false;", "", "table.py test_blocks_that_come_after_the_end_of_a_thread"},
-	"pools do not close":               {"pool.hpp", "kept_.state = State::closed;", "", "table.py test_blocks_that_come_after_the_end_of_a_thread"},
-	"nothing is an object":             {"table.hpp", "if (tensor == nullptr) throw Exception(Error(Code::null));", "", "give.py test_no_tensor_at_all"},
-	"halves are whole":                 {"taken.hpp", "tensor.dtype.code == kDLComplex ? size / 2 : size", "size", "give.py test_complex_elements_stand_where_their_halves_may"},
-	"modes are included":               {"take.hpp", "  const BelowModes below;\n  return wrap", "  return wrap", "consume.py test_copies_are_made_below_the_modes"},
-	"modes allocate":                   {"table.hpp", "  const BelowModes below;\n", "", "give.py test_new_tensors_are_made_below_the_modes"},
-	"objects of devices are not kept":  {"table.hpp", "source.device.is_cpu() ? deleter : delete_after_work<deleter>", "deleter", "device.py test_the_table_keeps_memory_as_well"},
-	"a type has another name":          {"dtype.hpp", "return number < detail::scalar_types ?", "if (scalar == c10::ScalarType::UInt64) return DLDataType{kDLInt, 64, 1};\n  return number < detail::scalar_types ?", "table.py test_what_pytorch_lends_is_lent"},
-	"deleters meet errors":             {"taken.hpp", "if (owned) delete_managed<Struct>(owned.release());", "owned.reset();", "consume.py test_deleters_do_not_meet_errors"},
-	"deleters leave errors":            {"taken.hpp", "if (holds_the_gil()) error.emplace();", "", "consume.py test_errors_of_others_that_succeed_are_not_kept"},
-	"errors beside success are kept":   {"offered.hpp", "  PyErr_Clear();\n  if (managed == nullptr)", "  if (managed == nullptr)", "consume.py test_errors_of_others_that_succeed_are_not_kept"},
-	"streams may differ":               {"offered.hpp", "if (*theirs != Torch::current_stream(device))", "if (false)", "consume.py test_other_streams"},
-	"devices are not looked at":        {"offered.hpp", "  PyErr_Clear();\n  throw Refused(\"its __dlpack_device__", "  return DLDevice{kDLCPU, 0};\n  throw Refused(\"its __dlpack_device__", "consume.py test_devices_that_are_none"},
-	"readers stay with the table":      {"install.hpp", "  detail::take_reader_off(detail::tensor_type(), replaced.tensor_reader);", "  if (is_installed()) detail::take_reader_off(detail::tensor_type(), replaced.tensor_reader);", "install.py test_the_reader_goes_without_the_table"},
-	"readers are there":                {"install.hpp", "if (is_of(own_attribute(type, reader_attribute), reader_capsule, reader())) give_back", "if (before == nullptr) give_back", "install.py test_the_reader_may_be_gone"},
-	"readers of others go":             {"install.hpp", "before, found.is_none() ? nullptr : found.release().ptr());", "before, nullptr);", "install.py test_two_copies"},
-	"keys may be any":                  {"read.hpp", "return impl.key_set() - usual_cpu == plain_cpu ||", "return true ||", "table.py test_refusals"},
-	"no memory is read":                {"read.hpp", "    if (data == nullptr) return false;\n  }\n  out.data", "  }\n  out.data", "table.py test_refusals"},
-	"dtypes without a name are read":   {"read.hpp", "if (dtype.lanes == 0) return false;", "", "table.py test_types_without_a_name"},
-	"offsets are lost":                 {"read.hpp", "const_cast<void*>(begin)) + offset * size", "const_cast<void*>(begin)) + 0 * size", "table.py test_what_is_lent_and_given"},
-	"writing separates nothing":        {"read.hpp", "begin = storage.mutable_data();", "begin = storage.data();", "table.py test_shared_memory_is_separated_by_writing_alone"},
-	"reading separates memory":         {"read.hpp", "    begin = storage.data();", "    begin = storage.mutable_data();", "table.py test_shared_memory_is_separated_by_writing_alone"},
-	"any object is a tensor":           {"held.hpp", "if (is_tensor == 0) throw NoTensor", "if (false) throw NoTensor", "table.py test_what_is_no_tensor"},
-	"borrows throw":                    {"table.hpp", "int table_borrow(void* object, DLTensor* out) noexcept {\n  try {\n    borrow<access>(tensor_in(object), *out);\n    return 0;\n  } catch (...) {\n    return report_to_python();\n  }", "int table_borrow(void* object, DLTensor* out) noexcept {\n  borrow<access>(tensor_in(object), *out);\n  return 0;", "table.py test_wrappers_are_refused"},
-	"exports throw":                    {"table.hpp", "    *out = own_it(static_cast<PyObject*>(object));\n    return 0;\n  } catch (...) {", "    *out = own_it(static_cast<PyObject*>(object));\n    return 0;\n  } catch (const std::bad_alloc&) {", "table.py test_wrappers_are_refused"},
-	"allocators throw":                 {"table.hpp", "    *out = own(allocate(*prototype));\n    return 0;\n  } catch (...) {", "    *out = own(allocate(*prototype));\n    return 0;\n  } catch (const std::bad_alloc&) {", "give.py test_new_tensors_that_cannot_be"},
-	"streams throw":                    {"table.hpp", "    *out = current_stream(DLDevice{type, id});\n    return 0;\n  } catch (...) {", "    *out = current_stream(DLDevice{type, id});\n    return 0;\n  } catch (const std::bad_alloc&) {", "give.py test_streams"},
-	"objects throw":                    {"table.hpp", "lend_to_python(*tensor, source);\n    return 0;\n  } catch (...) {", "lend_to_python(*tensor, source);\n    return 0;\n  } catch (const std::bad_alloc&) {", "give.py test_what_is_refused_stays_the_callers"},
-	"reports are not optional":         {"table.hpp", "if (set_error != nullptr) report", "report", "give.py test_new_tensors_that_cannot_be"},
-	"messages have the stack":          {"errors.hpp", "} catch (const c10::Error& e) {  // what ATen refuses\n    set(context, \"BufferError\", e.what_without_backtrace());", "} catch (const c10::Error& e) {\n    set(context, \"BufferError\", e.what());", "table.py test_refusals"},
-	"exceptions of Python are lost":    {"errors.hpp", "  if (PyErr_Occurred() != nullptr) return -1;\n  try {\n    throw;\n  } catch (python_error& e) {\n    e.restore();\n", "  try {\n    throw;\n", "table.py test_exceptions_of_python_keep_their_class"},
-	"lent shapes are given":            {"owned.hpp", "  owned.managed.dl_tensor.shape = numbers;\n", "", "table.py test_what_is_given_does_not_change"},
-	"many dimensions have no room":     {"owned.hpp", "if (view.ndim > roomy_dimensions)", "if (false)", "table.py test_what_is_given_does_not_change"},
-	"the storage is not held":          {"owned.hpp", "return make_export<c10::Storage>([&] { return shared ? share_lazily(storage) : storage; });", "return make_export<c10::Storage>([] { return c10::Storage(); });", "table.py test_deleters_give_back_once"},
-	"deleters do nothing":              {"owned.hpp", "if (Py_IsInitialized() != 0) drop", "if (false) drop", "table.py test_deleters_give_back_once"},
-	"deleters run after the end":       {"owned.hpp", "if (Py_IsInitialized() != 0) drop", "if (true) drop", "ending.py memory of NumPy after the end"},
-	"objects need no GIL":              {"held.hpp", "  if (!holds_the_gil()) return delete_from_afar(held);\n", "", "held.py test_deleters_wait_for_the_gil"},
-	"somebody has the GIL":             {"gil.hpp", "return current != nullptr && current == PyGILState_GetThisThreadState();", "return current != nullptr;", "held.py test_deleters_wait_for_the_gil"},
-	"objects are not held":             {"held.hpp", "  Py_INCREF(object);\n", "", "held.py test_the_last_reference"},
-	"objects are not given back":       {"held.hpp", "  Py_DECREF(held->kept);\n  drop(held);\n}\n\n// The reference", "  drop(held);\n}\n\n// The reference", "held.py test_objects_are_held_once"},
-	"threads give no object back":      {"held.hpp", "  Py_DECREF(held->kept);\n  PyGILState_Release", "  PyGILState_Release", "held.py test_deleters_without_the_gil"},
-	"objects go after the end":         {"held.hpp", "  if (Py_IsInitialized() == 0) return;", "  if (false) return;", "ending.py an object deleted after the end"},
-	"threads cannot be taken":          {"held.hpp", "return delete_from_afar(held);", "return [held]() noexcept { delete_from_afar(held); }();", "ending.py a thread that waits to delete an object"},
-	"installed tables hold objects":    {"table.hpp", "return &detail::exchange_table<access, detail::own_memory<access>>;", "return &detail::exchange_table<access, own_object>;", "table.py test_deleters_give_back_once"},
-	"the module goes":                  {"module.cpp", "  Py_INCREF(module);  // for ever: consumers keep the table and what it points to\n", "", "ending.py the module after the end"},
-	"rooms are lost":                   {"owned.hpp", "    Pool<Export<Kept>>::give(room);\n    throw;", "    throw;", "failing.py test_lazy_exports"},
-	"lazy memory is not held":          {"owned.hpp", "shared ? share_lazily(storage) : storage", "shared ? storage : storage", "table.py test_what_is_given_read_only_outlives_the_others"},
-	"read-only is not said":            {"owned.hpp", "access == Access::read ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;", "0;", "table.py test_what_is_lent_and_given"},
-	"read-only is written to":          {"table.hpp", "*out = is_read_only(*tensor) ?", "*out = false ?", "give.py test_what_is_read_only_is_copied"},
-	"failures delete":                  {"table.hpp", "wrap(managed.dl_tensor, source, &managed, keep_managed);", "wrap(managed.dl_tensor, source, &managed, delete_managed<DLManagedTensorVersioned>);\n  if (managed.flags == 0) throw Refused(\"stays\");", "give.py test_objects_over_the_memory_of_others"},
-	"successes do not delete":          {"table.hpp", "keep_managed, source.device.is_cpu() ? deleter : delete_after_work<deleter>)", "deleter, source.device.is_cpu() ? keep_managed : delete_after_work<deleter>)", "give.py test_objects_over_the_memory_of_others"},
-	"objects are of any version":       {"table.hpp", "    check(dlpackgen::v1_3::detail::check_managed(*tensor, Accept::nothing));\n", "", "give.py test_what_is_refused_stays_the_callers"},
-	"padding is not looked at":         {"taken.hpp", "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0", "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) == 77", "give.py test_what_is_refused_stays_the_callers"},
-	"negative strides are taken":       {"taken.hpp", "if (tensor.strides[i] < 0 && tensor.shape[i] > 1)", "if (false)", "give.py test_what_is_refused_stays_the_callers"},
-	"alignment does not matter":        {"taken.hpp", "% alignment != 0)", "% alignment == 77)", "give.py test_what_is_refused_stays_the_callers"},
-	"strides of one element count":     {"taken.hpp", "tensor.strides == nullptr || extent < 2 ? dense", "tensor.strides == nullptr ? dense", "give.py test_strides_and_extents_of_others"},
-	"offsets of others are lost":       {"taken.hpp", "begin + tensor.byte_offset", "begin + 0 * tensor.byte_offset", "give.py test_objects_over_the_memory_of_others"},
-	"read-only is taken":               {"taken.hpp", "if (read_only == ReadOnly::refuse) {", "if (false) {", "consume.py test_read_only_memory"},
-	"old tensors may be written to":    {"taken.hpp", "is_read_only(const DLManagedTensor&) noexcept { return true; }", "is_read_only(const DLManagedTensor&) noexcept { return false; }", "consume.py test_read_only_memory"},
-	"refusals leak":                    {"taken.hpp", "if (owned) delete_managed<Struct>(owned.release());", "static_cast<void>(owned.release());", "consume.py test_refusals_delete_once"},
-	"any number is a device":           {"stream.hpp", "if (device.device_id < 0 || device.device_id >=", "if (false && device.device_id >=", "give.py test_streams"},
-	"stand-ins have streams":           {"stream.hpp", "throw Refused(\"its device is none that this torch has a stream for\");", "throw;", "give.py test_streams"},
-	"capsules are not renamed":         {"offered.hpp", "|| PyCapsule_SetName(capsule, used) != 0", "|| used == nullptr", "consume.py test_capsules"},
-	"inherited tables are used":        {"offered.hpp", "if (!has_own(type, names().table)) return ExchangeTable();", "", "consume.py test_tables"},
-	"old producers are refused":        {"offered.hpp", "  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();\n  PyErr_Clear();\n  if (PyDict", "  throw py::error_already_set();\n  if (PyDict", "consume.py test_objects_are_asked_for_the_newest_version"},
-	"silence is success":               {"offered.hpp", "if (managed == nullptr) throw Refused(\"its exchange table gave no tensor\");", "", "consume.py test_tables_that_fail"},
-	"aliases require grad":             {"object.hpp", "THPVariable_Unpack(object).detach()", "THPVariable_Unpack(object)", "consume.py test_tensors_of_torch_give_an_alias"},
-	"what came later is taken off":     {"install.hpp", "if (is_installed()) detail::give_back(", "detail::give_back(", "install.py test_another_that_came_later_stays"},
-	"nothing is given back":            {"install.hpp", "  py::setattr(type, name, py::handle(before));\n", "", "install.py test_once_and_twice"},
-	"any torch is taken":               {"module.cpp", "if (!is_for_this_torch()) return nullptr;", "", "install.py test_versions"},
-	"the package takes any torch":      {"__init__.py", "if wanted not in versions:", "if not versions:", "install.py test_versions"},
-	"modules read what requires grad":  {"adopted.hpp", "if (impl.autograd_meta() != nullptr && impl.requires_grad()) return 1;", "", "adopted.py test_gradients"},
-	"shared memory is separated":       {"adopted.hpp", "read_plain<Access::read>(impl, *out)", "read_plain<Access::write>(impl, *out)", "adopted.py test_reading_separates_nothing"},
+	"any owner is taken":                       {"device.hpp", "if (info.device.device_type != said.device_type || info", "if (false && info", "device.py test_whose_memory_it_is"},
+	"pinned memory has no owner":               {"device.hpp", "tensor.device.device_type == kDLCPU) return;", "tensor.device.device_type != kDLCUDA) return;", "device.py test_pinned_memory"},
+	"memory has no end":                        {"device.hpp", "if (info.size != 0 && before + bytes > info.size)", "if (false && before)", "device.py test_where_elements_reach"},
+	"nothing is asked about":                   {"device.hpp", "  if (span == 0) return;\n", "", "device.py test_what_is_not_asked_about"},
+	"back ends of any version":                 {"device.hpp", "if (table != nullptr &&\n      (table->abi_version", "if (false &&\n      (table->abi_version", "device.py test_tables_that_are_refused"},
+	"back ends of any device":                  {"device.hpp", "if (table != nullptr && table->device_type != detail::gpu())", "if (false)", "device.py test_tables_that_are_refused"},
+	"memory is not kept":                       {"device.hpp", "static_cast<void>(table->keep_until(managed, &stream, nullptr));", "static_cast<void>(stream);", "device.py test_memory_is_kept_until_the_work_is_done"},
+	"memory needs a stream":                    {"device.hpp", "} catch (...) {  // the deleter waits", "} catch (const std::bad_alloc&) {  // the deleter waits", "device.py test_a_stream_that_is_not_told"},
+	"streams are always told":                  {"device.hpp", "    return -1;\n", "    return 0;\n", "device.py test_the_streams_of_torch"},
+	"negative bits are not looked at":          {"read.hpp", "if (impl.key_set().has(c10::DispatchKey::Negative))", "if (false)", "table.py test_refusals"},
+	"conjugate bits are not looked at":         {"read.hpp", "if (impl.key_set().has(c10::DispatchKey::Conjugate))", "if (false)", "table.py test_refusals"},
+	"zeros have memory":                        {"read.hpp", "  refuse_without_memory(out);\n", "", "table.py test_refusals"},
+	"what is given needs no memory":            {"owned.hpp", "  refuse_without_memory(made.get()->dl_tensor);\n", "", "table.py test_refusals"},
+	"dense tensors fit":                        {"read.hpp", "out.span = out.elements;", "out.span = 0;", "table.py test_tensors_that_their_storage_does_not_hold"},
+	"strided tensors fit":                      {"read.hpp", "* out.strides[i];\n    out.span = static_cast<std::size_t>(span);", "* out.strides[i];\n    out.span = 0;", "table.py test_tensors_that_their_storage_does_not_hold"},
+	"offsets need no room":                     {"read.hpp", "(offset + span) * size", "span * size", "table.py test_tensors_that_their_storage_does_not_hold"},
+	"what ATen lends fits":                     {"read.hpp", "  refuse_without_memory(out);\n  refuse_outside(*tensor.unsafeGetTensorImpl(), out);", "  refuse_without_memory(out);", "table.py test_tensors_that_their_storage_does_not_hold"},
+	"what ATen gives fits":                     {"owned.hpp", "  refuse_outside(*tensor.unsafeGetTensorImpl(), made.get()->dl_tensor);\n", "", "table.py test_tensors_that_their_storage_does_not_hold"},
+	"pools have no end":                        {"pool.hpp", "if (kept_.count >= pool_limit)", "if (false)", "table.py test_threads_keep_few_blocks"},
+	"pools stay open":                          {"pool.hpp", "if (kept_.state == State::closed) return false;", "", "table.py test_blocks_that_come_after_the_end_of_a_thread"},
+	"pools do not close":                       {"pool.hpp", "kept_.state = State::closed;", "", "table.py test_blocks_that_come_after_the_end_of_a_thread"},
+	"nothing is an object":                     {"table.hpp", "if (tensor == nullptr) throw Exception(Error(Code::null));", "", "give.py test_no_tensor_at_all"},
+	"halves are whole":                         {"taken.hpp", "% alignment(tensor.dtype) != 0)", "% bytes_of(tensor.dtype) != 0)", "give.py test_complex_elements_stand_where_their_halves_may"},
+	"modes are included":                       {"take.hpp", "  const BelowModes below;\n  return wrap", "  return wrap", "consume.py test_copies_are_made_below_the_modes"},
+	"modes allocate":                           {"table.hpp", "  const BelowModes below;\n", "", "give.py test_new_tensors_are_made_below_the_modes"},
+	"objects of devices are not kept":          {"table.hpp", "source.device.is_cpu() ? deleter : delete_after_work<deleter>", "deleter", "device.py test_the_table_keeps_memory_as_well"},
+	"a type has another name":                  {"dtype.hpp", "return number < detail::scalar_types ?", "if (scalar == c10::ScalarType::UInt64) return DLDataType{kDLInt, 64, 1};\n  return number < detail::scalar_types ?", "table.py test_what_pytorch_lends_is_lent"},
+	"deleters meet errors":                     {"taken.hpp", "if (owned) delete_managed<Struct>(owned.release());", "owned.reset();", "consume.py test_deleters_do_not_meet_errors"},
+	"deleters leave errors":                    {"taken.hpp", "if (holds_the_gil()) error.emplace();", "", "consume.py test_errors_of_others_that_succeed_are_not_kept"},
+	"errors beside success are kept":           {"offered.hpp", "  PyErr_Clear();\n  if (managed == nullptr)", "  if (managed == nullptr)", "consume.py test_errors_of_others_that_succeed_are_not_kept"},
+	"streams may differ":                       {"offered.hpp", "if (*theirs != Torch::current_stream(device))", "if (false)", "faults.py test_tables_must_work_on_the_stream"},
+	"devices are not looked at":                {"offered.hpp", "  if (said) return said;\n  throw Refused(\"its __dlpack_device__", "  return DLDevice{kDLCPU, 0};\n  throw Refused(\"its __dlpack_device__", "consume.py test_devices_that_are_none"},
+	"tensors without elements have strides":    {"taken.hpp", "  if (is_empty(tensor)) return Elements{begin, *scalar};\n", "", "consume.py test_strides_that_lead_nowhere"},
+	"strides of no elements count":             {"taken.hpp", "extent < 2 || empty;", "extent < 2;", "consume.py test_strides_that_lead_nowhere"},
+	"outer strides wrap around":                {"taken.hpp", "return fits ? static_cast<std::int64_t>(outer) : stride;", "return static_cast<std::int64_t>(outer);", "consume.py test_strides_that_lead_nowhere"},
+	"NULL strides are refused":                 {"taken.hpp", "check_managed(*managed, Accept::null_strides)", "check_managed(*managed, Accept::nothing)", "consume.py test_null_strides_of_any_version"},
+	"masks are dropped":                        {"asked.hpp", "if (has(type, names().mask) && has(type, names().filled))", "if (false)", "rules.py test_values_that_memory_does_not_tell"},
+	"a mask alone is a masked array":           {"asked.hpp", "if (has(type, names().mask) && has(type, names().filled))", "if (has(type, names().mask))", "rules.py test_values_that_memory_does_not_tell"},
+	"negated values are not asked about":       {"asked.hpp", "if (ask(object, names().is_neg)) throw Refused(negated);", "", "rules.py test_values_that_memory_does_not_tell"},
+	"conjugated values are not asked about":    {"asked.hpp", "if (ask(object, names().is_conj)) throw Refused(conjugated);", "", "rules.py test_values_that_memory_does_not_tell"},
+	"gradients are not asked about":            {"asked.hpp", "if (grad && is_true(grad) && Torch::records_gradients()) throw Refused(recording);", "", "rules.py test_values_that_memory_does_not_tell"},
+	"gradients are always recorded":            {"asked.hpp", "is_true(grad) && Torch::records_gradients())", "is_true(grad))", "rules.py test_values_that_memory_does_not_tell"},
+	"gradients of Paddle are dropped":          {"asked.hpp", "if (!is_true(made(PyObject_GetAttr(object, names().stop_gradient))) && paddle_records())", "if (false)", "rules.py test_what_is_like_paddle"},
+	"sparse tensors of Paddle are read":        {"asked.hpp", "if (has(Py_TYPE(object), names().is_dense) && !ask(object, names().is_dense))", "if (false)", "rules.py test_what_is_like_paddle"},
+	"anything is an exchange table":            {"offered.hpp", "if (!capsule || !PyCapsule_IsValid(capsule.ptr(), \"dlpack_exchange_api\"))", "if (!capsule)", "rules.py test_attributes_that_are_no_tables"},
+	"exceptions of producers keep their class": {"asked.hpp", "if (PyType_Check(object) != 0 || !is_about_the_tensor(error)) throw error;", "throw error;", "rules.py test_exceptions_of_producers"},
+	"all exceptions are about tensors":         {"asked.hpp", "if (PyType_Check(object) != 0 || !is_about_the_tensor(error)) throw error;", "if (PyType_Check(object) != 0) throw error;", "rules.py test_exceptions_of_producers"},
+	"exceptions have a text":                   {"asked.hpp", "if (!PyErr_ExceptionMatches(PyExc_Exception)) throw py::error_already_set();", "throw py::error_already_set();", "rules.py test_exceptions_of_producers"},
+	"causes are dropped":                       {"asked.hpp", "  PyException_SetCause(refused.value().ptr(), py::object(error.value()).release().ptr());\n", "", "rules.py test_exceptions_of_producers"},
+	"types may change":                         {"offered.hpp", "if (reinterpret_cast<PyObject*>(Py_TYPE(object)) == type.ptr()) return;", "return;", "rules.py test_objects_that_change_their_type"},
+	"members of enumerations are no numbers":   {"offered.hpp", "PyIndex_Check(item) ? py::object() : optional(item, names().value)", "py::object()", "consume.py test_devices_that_are_members_of_enumerations"},
+	"None is no id":                            {"offered.hpp", "if (item == Py_None && is_id_of_cpu) return 0;", "", "consume.py test_devices_that_are_members_of_enumerations"},
+	"None is any id":                           {"offered.hpp", "if (item == Py_None && is_id_of_cpu) return 0;", "if (item == Py_None) return 0;", "consume.py test_devices_that_are_none"},
+	"lists are no devices":                     {"offered.hpp", "if (!PyTuple_Check(answer.ptr()) && !PyList_Check(answer.ptr()))", "if (!PyTuple_Check(answer.ptr()))", "consume.py test_devices_that_are_members_of_enumerations"},
+	"strings are devices":                      {"offered.hpp", "if (!PyTuple_Check(answer.ptr()) && !PyList_Check(answer.ptr())) return std::nullopt;", "", "consume.py test_devices_that_are_none"},
+	"devices need not be said":                 {"offered.hpp", "  if (!said) {\n    throw", "  if (false) {\n    throw", "faults.py test_devices_that_were_not_said"},
+	"another device may be said":               {"offered.hpp", "if (said->device_type != device.device_type || said->device_id != device.device_id)", "if (false)", "faults.py test_devices_that_were_not_said"},
+	"pinned memory has a stream":               {"taken.hpp", " || device.device_type == kDLCUDAHost", "", "consume.py test_other_streams"},
+	"gradients are dropped":                    {"object.hpp", "if (at::GradMode::is_enabled() && tensor.requires_grad())", "if (false)", "consume.py test_tensors_of_torch_give_an_alias"},
+	"bits of aliases are refused":              {"object.hpp", "  refuse_unreadable(tensor, kept_bits);", "  refuse_unreadable(tensor, c10::DispatchKeySet());", "consume.py test_tensors_of_torch_give_an_alias"},
+	"aliases of anything are made":             {"object.hpp", "  refuse_unreadable(tensor, kept_bits);\n", "", "rules.py test_tensors_of_torch_that_are_refused"},
+	"aliases are of any type":                  {"object.hpp", "if (dtype_of(tensor.scalar_type()).lanes == 0) throw Refused(unnamed);", "", "rules.py test_tensors_of_torch_that_are_refused"},
+	"derived types dispatch":                   {"object.hpp", "  refuse_dispatch(type, THPVariableClass);\n", "", "rules.py test_tensors_of_torch_that_are_refused"},
+	"derived types have values of their own":   {"object.hpp", "  refuse_unreadable(tensor, c10::DispatchKeySet());\n}", "}", "rules.py test_tensors_of_torch_that_are_refused"},
+	"derived types keep their memory":          {"object.hpp", "  refuse_unreadable(THPVariable_Unpack(object), c10::DispatchKeySet());\n", "", "rules.py test_derived_types_are_asked_by_their_own_method"},
+	"derived types keep their type":            {"object.hpp", "  typed.check();\n", "", "rules.py test_derived_types_are_asked_by_their_own_method"},
+	"objects are what they say":                {"held.hpp", "return PyType_IsSubtype(Py_TYPE(object), reinterpret_cast<PyTypeObject*>(THPVariableClass)) != 0;", "return PyObject_IsInstance(object, THPVariableClass) == 1;", "rules.py test_what_only_says_that_it_is_a_tensor"},
+	"readers stay with the table":              {"install.hpp", "  detail::take_reader_off(detail::tensor_type(), replaced.tensor_reader);", "  if (is_installed()) detail::take_reader_off(detail::tensor_type(), replaced.tensor_reader);", "install.py test_the_reader_goes_without_the_table"},
+	"readers are there":                        {"install.hpp", "if (is_of(own_attribute(type, reader_attribute), reader_capsule, reader())) give_back", "if (before == nullptr) give_back", "install.py test_the_reader_may_be_gone"},
+	"readers of others go":                     {"install.hpp", "before, found.is_none() ? nullptr : found.release().ptr());", "before, nullptr);", "install.py test_two_copies"},
+	"keys may be any":                          {"read.hpp", "return keys - usual_cpu == plain_cpu ||", "return true ||", "table.py test_refusals"},
+	"no memory is read":                        {"read.hpp", "    if (data == nullptr) return false;\n  }\n  out.data", "  }\n  out.data", "table.py test_refusals"},
+	"dtypes without a name are read":           {"read.hpp", "if (dtype.lanes == 0) return false;", "", "table.py test_types_without_a_name"},
+	"offsets are lost":                         {"read.hpp", "const_cast<void*>(begin)) + offset * size", "const_cast<void*>(begin)) + 0 * size", "table.py test_what_is_lent_and_given"},
+	"writing separates nothing":                {"read.hpp", "begin = storage.mutable_data();", "begin = storage.data();", "table.py test_shared_memory_is_separated_by_writing_alone"},
+	"reading separates memory":                 {"read.hpp", "    begin = storage.data();", "    begin = storage.mutable_data();", "table.py test_shared_memory_is_separated_by_writing_alone"},
+	"any object is a tensor":                   {"held.hpp", "if (object == nullptr || !derives_from_tensor(object)) throw NoTensor", "if (false) throw NoTensor", "table.py test_what_is_no_tensor"},
+	"borrows throw":                            {"table.hpp", "int table_borrow(void* object, DLTensor* out) noexcept {\n  try {\n    borrow<access>(tensor_in(object), *out);\n    return 0;\n  } catch (...) {\n    return report_to_python();\n  }", "int table_borrow(void* object, DLTensor* out) noexcept {\n  borrow<access>(tensor_in(object), *out);\n  return 0;", "table.py test_wrappers_are_refused"},
+	"exports throw":                            {"table.hpp", "    *out = own_it(static_cast<PyObject*>(object));\n    return 0;\n  } catch (...) {", "    *out = own_it(static_cast<PyObject*>(object));\n    return 0;\n  } catch (const std::bad_alloc&) {", "table.py test_wrappers_are_refused"},
+	"allocators throw":                         {"table.hpp", "    *out = own(allocate(*prototype));\n    return 0;\n  } catch (...) {", "    *out = own(allocate(*prototype));\n    return 0;\n  } catch (const std::bad_alloc&) {", "give.py test_new_tensors_that_cannot_be"},
+	"streams throw":                            {"table.hpp", "    *out = current_stream(DLDevice{type, id});\n    return 0;\n  } catch (...) {", "    *out = current_stream(DLDevice{type, id});\n    return 0;\n  } catch (const std::bad_alloc&) {", "give.py test_streams"},
+	"objects throw":                            {"table.hpp", "lend_to_python(*tensor, source);\n    return 0;\n  } catch (...) {", "lend_to_python(*tensor, source);\n    return 0;\n  } catch (const std::bad_alloc&) {", "give.py test_what_is_refused_stays_the_callers"},
+	"reports are not optional":                 {"table.hpp", "if (set_error != nullptr) report", "report", "give.py test_new_tensors_that_cannot_be"},
+	"messages have the stack":                  {"errors.hpp", "} catch (const c10::Error& e) {  // what ATen refuses\n    set(context, \"BufferError\", e.what_without_backtrace());", "} catch (const c10::Error& e) {\n    set(context, \"BufferError\", e.what());", "table.py test_refusals"},
+	"exceptions of Python are lost":            {"errors.hpp", "  if (PyErr_Occurred() != nullptr) return -1;\n  try {\n    throw;\n  } catch (python_error& e) {\n    e.restore();\n", "  try {\n    throw;\n", "table.py test_exceptions_of_python_keep_their_class"},
+	"lent shapes are given":                    {"owned.hpp", "  owned.managed.dl_tensor.shape = numbers;\n", "", "table.py test_what_is_given_does_not_change"},
+	"many dimensions have no room":             {"owned.hpp", "if (view.ndim > roomy_dimensions)", "if (false)", "table.py test_what_is_given_does_not_change"},
+	"the storage is not held":                  {"owned.hpp", "return make_export<c10::Storage>([&] { return shared ? share_lazily(storage) : storage; });", "return make_export<c10::Storage>([] { return c10::Storage(); });", "table.py test_deleters_give_back_once"},
+	"deleters do nothing":                      {"owned.hpp", "if (Py_IsInitialized() != 0) drop", "if (false) drop", "table.py test_deleters_give_back_once"},
+	"deleters run after the end":               {"owned.hpp", "if (Py_IsInitialized() != 0) drop", "if (true) drop", "ending.py memory of NumPy after the end"},
+	"objects need no GIL":                      {"held.hpp", "  if (!holds_the_gil()) return delete_from_afar(held);\n", "", "held.py test_deleters_wait_for_the_gil"},
+	"somebody has the GIL":                     {"gil.hpp", "return current != nullptr && current == PyGILState_GetThisThreadState();", "return current != nullptr;", "held.py test_deleters_wait_for_the_gil"},
+	"objects are not held":                     {"held.hpp", "  Py_INCREF(object);\n", "", "held.py test_the_last_reference"},
+	"objects are not given back":               {"held.hpp", "  Py_DECREF(held->kept);\n  drop(held);\n}\n\n// The reference", "  drop(held);\n}\n\n// The reference", "held.py test_objects_are_held_once"},
+	"threads give no object back":              {"held.hpp", "  Py_DECREF(held->kept);\n  PyGILState_Release", "  PyGILState_Release", "held.py test_deleters_without_the_gil"},
+	"objects go after the end":                 {"held.hpp", "  if (Py_IsInitialized() == 0) return;", "  if (false) return;", "ending.py an object deleted after the end"},
+	"threads cannot be taken":                  {"held.hpp", "return delete_from_afar(held);", "return [held]() noexcept { delete_from_afar(held); }();", "ending.py a thread that waits to delete an object"},
+	"installed tables hold objects":            {"table.hpp", "return &detail::exchange_table<access, detail::own_memory<access>>;", "return &detail::exchange_table<access, own_object>;", "table.py test_deleters_give_back_once"},
+	"the module goes":                          {"module.cpp", "  Py_INCREF(module);  // for ever: consumers keep the table and what it points to\n", "", "ending.py the module after the end"},
+	"rooms are lost":                           {"owned.hpp", "    Pool<Export<Kept>>::give(room);\n    throw;", "    throw;", "failing.py test_lazy_exports"},
+	"lazy memory is not held":                  {"owned.hpp", "shared ? share_lazily(storage) : storage", "shared ? storage : storage", "table.py test_what_is_given_read_only_outlives_the_others"},
+	"read-only is not said":                    {"owned.hpp", "access == Access::read ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;", "0;", "table.py test_what_is_lent_and_given"},
+	"read-only is written to":                  {"table.hpp", "*out = is_read_only(*tensor) ?", "*out = false ?", "give.py test_what_is_read_only_is_copied"},
+	"failures delete":                          {"table.hpp", "wrap(managed.dl_tensor, source, &managed, keep_managed);", "wrap(managed.dl_tensor, source, &managed, delete_managed<DLManagedTensorVersioned>);\n  if (managed.flags == 0) throw Refused(\"stays\");", "give.py test_objects_over_the_memory_of_others"},
+	"successes do not delete":                  {"table.hpp", "keep_managed, source.device.is_cpu() ? deleter : delete_after_work<deleter>)", "deleter, source.device.is_cpu() ? keep_managed : delete_after_work<deleter>)", "give.py test_objects_over_the_memory_of_others"},
+	"objects are of any version":               {"table.hpp", "    check(dlpackgen::v1_3::detail::check_managed(*tensor, Accept::nothing));\n", "", "give.py test_what_is_refused_stays_the_callers"},
+	"padding is not looked at":                 {"taken.hpp", "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0", "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) == 77", "give.py test_what_is_refused_stays_the_callers"},
+	"negative strides are taken":               {"taken.hpp", "if (tensor.strides[i] < 0 && tensor.shape[i] > 1)", "if (false)", "give.py test_what_is_refused_stays_the_callers"},
+	"alignment does not matter":                {"taken.hpp", "% alignment(tensor.dtype) != 0)", "% alignment(tensor.dtype) == 77)", "give.py test_what_is_refused_stays_the_callers"},
+	"strides of one element count":             {"taken.hpp", "tensor.strides == nullptr || extent < 2 || empty", "tensor.strides == nullptr || empty", "give.py test_strides_and_extents_of_others"},
+	"offsets of others are lost":               {"taken.hpp", "begin + tensor.byte_offset", "begin + 0 * tensor.byte_offset", "give.py test_objects_over_the_memory_of_others"},
+	"read-only is taken":                       {"taken.hpp", "if (read_only == ReadOnly::refuse) {", "if (false) {", "consume.py test_read_only_memory"},
+	"old tensors may be written to":            {"taken.hpp", "is_read_only(const DLManagedTensor&) noexcept { return true; }", "is_read_only(const DLManagedTensor&) noexcept { return false; }", "consume.py test_read_only_memory"},
+	"refusals leak":                            {"taken.hpp", "if (owned) delete_managed<Struct>(owned.release());", "static_cast<void>(owned.release());", "consume.py test_refusals_delete_once"},
+	"any number is a device":                   {"stream.hpp", "if (device.device_id < 0 || device.device_id >=", "if (false && device.device_id >=", "give.py test_streams"},
+	"stand-ins have streams":                   {"stream.hpp", "throw Refused(\"its device is none that this torch has a stream for\");", "throw;", "give.py test_streams"},
+	"capsules are not renamed":                 {"offered.hpp", "|| PyCapsule_SetName(capsule, used) != 0", "|| used == nullptr", "consume.py test_capsules"},
+	"inherited tables are used":                {"offered.hpp", "if (!has_own(type, names().table)) return ExchangeTable();", "", "consume.py test_tables"},
+	"old producers are refused":                {"offered.hpp", "  if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();\n  PyErr_Clear();\n  return made(", "  throw py::error_already_set();\n  return made(", "consume.py test_objects_are_asked_for_the_newest_version"},
+	"silence is success":                       {"offered.hpp", "if (managed == nullptr) throw Refused(\"its exchange table gave no tensor\");", "", "consume.py test_tables_that_fail"},
+	"aliases require grad":                     {"object.hpp", "return at::Tensor(tensor.tensor_data());", "return tensor;", "consume.py test_tensors_of_torch_give_an_alias"},
+	"what came later is taken off":             {"install.hpp", "if (is_installed()) detail::give_back(", "detail::give_back(", "install.py test_another_that_came_later_stays"},
+	"nothing is given back":                    {"install.hpp", "  py::setattr(type, name, py::handle(before));\n", "", "install.py test_once_and_twice"},
+	"any torch is taken":                       {"module.cpp", "if (!is_for_this_torch()) return nullptr;", "", "install.py test_versions"},
+	"the package takes any torch":              {"__init__.py", "if wanted not in versions:", "if not versions:", "install.py test_versions"},
+	"modules read what requires grad":          {"adopted.hpp", "if (impl.autograd_meta() != nullptr && impl.requires_grad()) return 1;", "", "adopted.py test_gradients"},
+	"modules copy nothing":                     {"adopted.hpp", "read_plain<Access::read>(impl, *out, Copied{numbers})", "read_plain<Access::read>(impl, *out)", "adopted.py test_shape_and_strides_are_copied"},
+	"copies fit":                               {"read.hpp", "span += (size - 1) * stride;", "", "adopted.py test_shape_and_strides_are_copied"},
+	"copies have no end":                       {"read.hpp", "if (count > most) return false;", "", "adopted.py test_what_is_too_large"},
+	"native readers stay on":                   {"install.hpp", "if (is_installed() || !native_readers_are_on()) return;", "if (is_installed()) return;", "install.py test_native_readers_that_are_off"},
+	"a pre-release is its release":             {"module.cpp", "text.substr(0, text.find('+')) == version;", "text.substr(0, version.size()) == version;", "install.py test_versions"},
+	"shared memory is separated":               {"adopted.hpp", "read_plain<Access::read>(impl, *out, Copied{numbers})", "read_plain<Access::write>(impl, *out, Copied{numbers})", "adopted.py test_reading_separates_nothing"},
 }
 
-// withMutants writes the sources with all mutants, of which a process has at most one, and
+// numbered gives each mutant its number, from 1 on: those of C++ first.
+func numbered(all map[string]mutant) map[string]int {
+	names := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
+		return cmp.Or(cmp.Compare(all[a].isPython(), all[b].isPython()), cmp.Compare(a, b))
+	})
+	numbers := map[string]int{}
+	for i, name := range names {
+		numbers[name] = i + 1
+	}
+	return numbers
+}
+
+// isPython gives 1 for a mutant of a file in Python.
+func (m mutant) isPython() int {
+	if filepath.Ext(m.file) == ".py" {
+		return 1
+	}
+	return 0
+}
+
+// withMutants writes the sources with all mutants of C++, of which a process has at most one, and
 // gives the flags that they need.
 func withMutants(t *testing.T, headers string, all map[string]mutant) []string {
 	t.Helper()
 	require.NoError(t, os.CopyFS(headers, os.DirFS(generated(t))))
-	choices, sources := map[string][]choice{}, map[string]*cpp{}
-	for name, number := range numbered(all) {
-		m := all[name]
-		path := filepath.Join(headers, "dlpackgen_torch", m.file)
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
-		require.Equal(t, 1, strings.Count(string(text), m.old), "%q: %q is not once in %s", name, m.old, m.file)
-		if filepath.Ext(path) == ".py" {
+	numbers := numbered(all)
+	mutations := make([]mutation.Mutant, 0, len(all))
+	for _, name := range slices.SortedFunc(maps.Keys(all), func(a, b string) int { return cmp.Compare(numbers[a], numbers[b]) }) {
+		m := mutation.Mutant{File: filepath.Join("dlpackgen_torch", all[name].file), Old: all[name].old, New: all[name].replacement}
+		if all[name].isPython() == 1 {
+			m.Require(t, headers)
 			continue
 		}
-		sources[path] = parsed(string(text))
-		c, ok := sources[path].choose(m, number)
-		require.True(t, ok, "%q changes no statements", name)
-		choices[path] = append(choices[path], c)
+		mutations = append(mutations, m)
 	}
-	for path, source := range sources {
-		text := switched(source.text, nested(choices[path], source.text), 0, len(source.text))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	}
-	chooses := filepath.Join(headers, "chooser.hpp")
-	require.NoError(t, os.WriteFile(chooses, []byte(chooser), 0o600))
-	return []string{"-O0", "-Wno-error", "-include", chooses}
+	written := mutation.Write(t, headers, mutations)
+	require.Empty(t, written.Apart, "mutants that change no statements")
+	return append(written.Flags, "-O0", "-Wno-error")
 }
 
 // inPython gives a folder with the package that has a mutant in its Python.
@@ -156,7 +211,7 @@ func inPython(t *testing.T, dir string, m mutant) string {
 // another package. It tells whether that is so of a mutant.
 func alone(t *testing.T, to torches, dir string, env []string, m mutant, number int) (bool, error) {
 	t.Helper()
-	env = append(slices.Clone(env), fmt.Sprint("DLPACKGEN_MUTANT=", number))
+	env = append(slices.Clone(env), mutation.Env(number))
 	switch name, _, _ := strings.Cut(m.script, " "); {
 	case filepath.Ext(m.file) == ".py":
 		dir = inPython(t, dir, m)
@@ -173,7 +228,8 @@ func alone(t *testing.T, to torches, dir string, env []string, m mutant, number 
 // areSeen runs what must fail of each mutant, and pass where none is on.
 func areSeen(t *testing.T, all map[string]mutant, to torches, dir string, env []string) {
 	t.Helper()
-	args, rest := []string{"mutants.py"}, map[string]int{}
+	args, rest := []string{"../mutants.py", "torch"}, map[string]int{}
+	var soundly []string // what was run without a mutant
 	for name, number := range numbered(all) {
 		m := all[name]
 		isAlone, err := alone(t, to, dir, env, m, number)
@@ -182,13 +238,13 @@ func areSeen(t *testing.T, all map[string]mutant, to torches, dir string, env []
 			continue
 		}
 		rest[name] = number
-		file, test, _ := strings.Cut(m.script, " ")
-		args = append(args, fmt.Sprint(number), file, test)
-		if !slices.Contains(args, "0 "+m.script) {
-			args = append(args, "0 "+m.script)
+		args = append(args, fmt.Sprint(number), m.script)
+		if !slices.Contains(soundly, m.script) {
+			args = append(args, "0", m.script)
+			soundly = append(soundly, m.script)
 		}
 	}
-	out, err := script(to, dir, env, strings.Fields(strings.Join(args, " "))...)
+	out, err := script(to, dir, env, args...)
 	require.NoError(t, err, out)
 	for name, number := range rest {
 		assert.Contains(t, out, fmt.Sprintf("caught %d %s\n", number, all[name].script), "nobody noticed that %s", name)
@@ -201,8 +257,14 @@ func TestMutantsAreSeen(t *testing.T) {
 	to, whole := modules(t)
 	headers, dir := t.TempDir(), t.TempDir()
 	require.NoError(t, to.build(t, headers, dir, withMutants(t, headers, mutants)...))
-	for _, name := range []string{"clients.abi3.so", "helper.so"} {
+	for _, name := range []string{"clients.abi3.so", "helper.so", "faults.so"} {
 		require.NoError(t, os.Symlink(filepath.Join(whole, name), filepath.Join(dir, name)))
 	}
 	areSeen(t, mutants, to, dir, nil)
+	// The module itself notices at import that it reads tensors otherwise than torch does.
+	for _, name := range []string{"keys may be any", "offsets are lost"} {
+		out, err := script(to, dir, []string{mutation.Env(numbered(mutants)[name])}, "-c", "import dlpackgen_torch")
+		assert.Error(t, err)
+		assert.Contains(t, out, "ImportError: this module reads tensors otherwise than torch ", name)
+	}
 }

@@ -4,6 +4,8 @@ not say whether it has deleted what it was given."""
 import ctypes
 import os
 
+import torch
+
 import check
 from check import Stranger, from_dlpack, refused
 
@@ -28,6 +30,11 @@ def test_what_torch_does_not_make():
 
 def test_what_torch_deletes_itself():
     refuses(2)
+
+
+def test_layouts_are_named():
+    with refused(BufferError, "no strided memory: pass to_dense()"):
+        from_dlpack(torch.eye(3).to_sparse())
 
 
 if __name__ == "__main__":

@@ -15,12 +15,12 @@ import (
 )
 
 // scripts are those of this folder that run in one process.
-var scripts = []string{"table.py", "held.py", "give.py", "consume.py"}
+var scripts = []string{"table.py", "held.py", "give.py", "consume.py", "rules.py", "attack.py"}
 
 // Each script holds one side of the package against torch.
 func TestTheTableAndTheConsumer(t *testing.T) {
 	to, dir := modules(t)
-	for _, name := range append(slices.Clone(scripts), "libraries.py", "faults.py", "device.py", "threads.py") {
+	for _, name := range append(slices.Clone(scripts), "libraries.py", "verdicts.py", "faults.py", "device.py", "threads.py") {
 		t.Run(name, func(t *testing.T) { passes(t, to, dir, nil, name) })
 	}
 }
@@ -72,7 +72,7 @@ func TestAnotherTorchIsNamed(t *testing.T) {
 		modules []string
 		says    string
 	}{
-		{[]string{"_torch_2_3", "_torch_2_12"}, "dlpackgen_torch is built for torch 2.3 and 2.12, and torch "},
+		{[]string{"_torch_2_3_1", "_torch_2_12_0", "_torch_2_99"}, "dlpackgen_torch is built for torch 2.3.1 and 2.12.0, and torch "},
 		{nil, "dlpackgen_torch is built for no version of torch, and torch "},
 	} {
 		other := t.TempDir()

@@ -112,6 +112,7 @@ func TestUnderWine(t *testing.T) {
 	m := newMachine(t)
 	t.Run("generate, check and clean", m.testCycle)
 	t.Run("two runs at once", m.testTwoRuns)
+	t.Run("a path in other letters", m.testOtherLetters)
 	t.Run("the Go bindings conform", m.testBindings)
 }
 
@@ -163,4 +164,23 @@ func (m *machine) testTwoRuns(t *testing.T) {
 	assert.Zero(t, <-codes+<-codes, "the second run waits for the first")
 	code, out := m.dlpackgen(t, dir, "check", "--no-config", "--out", "out")
 	assert.Zero(t, code, out)
+}
+
+// Wine ignores case as Windows does: a path that the config spells in other letters is the same
+// folder, whose files are neither stale nor edited.
+func (m *machine) testOtherLetters(t *testing.T) {
+	dir := t.TempDir()
+	config := filepath.Join(dir, "dlpackgen.yaml")
+	for _, path := range []string{"gen/C", "gen/c", "GEN/c"} {
+		require.NoError(t, os.WriteFile(config, []byte("version: 1\ntargets: {c: {path: "+path+"}}\n"), 0o644))
+		for _, verb := range []string{"generate", "check"} {
+			code, out := m.dlpackgen(t, dir, verb)
+			require.Zero(t, code, "%s of %s: %s", verb, path, out)
+			assert.NotContains(t, out, "deleted")
+		}
+		assert.Contains(t, files(t, dir), "gen/C/dlpack/dlpack.h", path)
+	}
+	code, out := m.dlpackgen(t, dir, "clean")
+	assert.Zero(t, code, out)
+	assert.Equal(t, []string{"dlpackgen.yaml"}, slices.Collect(maps.Keys(files(t, dir))))
 }

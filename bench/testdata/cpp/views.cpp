@@ -20,8 +20,7 @@ static dlpackgen_parameter vector(const char* name) {
 }
 
 static const dlpackgen_parameter vectors[] = {vector("a"), vector("b"), vector("c")};
-static const char* const symbols[] = {"n"};
-static const dlpackgen_function held = {"held", vectors, 3, 0, 0, symbols};
+static const dlpackgen_function held = {"held", vectors, 3, 0, 0, {"n"}};
 
 // Where a kernel would be, which the compiler must not see through.
 static volatile const void* sink;

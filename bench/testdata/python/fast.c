@@ -13,10 +13,9 @@
 	}
 
 static const struct dlpackgen_parameter vectors[] = {VECTOR("a"), VECTOR("b"), VECTOR("c")};
-static const char *const symbols[] = {"n"};
-static const struct dlpackgen_function held = {.name = "held", .parameters = vectors, .count = 3, .symbols = symbols};
+static const struct dlpackgen_function held = {.name = "held", .parameters = vectors, .count = 3, .symbols = {"n"}};
 static const struct dlpackgen_function released = {
-    .name = "released", .parameters = vectors, .count = 3, .unlocks = 1, .symbols = symbols};
+    .name = "released", .parameters = vectors, .count = 3, .unlocks = 1, .symbols = {"n"}};
 
 /* Where a kernel would be, which the compiler must not see through. */
 static volatile const void *sink;
@@ -86,6 +85,26 @@ static PyObject *bare_call(PyObject *module, PyObject *const *args, Py_ssize_t c
 	return nothing();
 }
 
+/* Whether a tensor of Paddle's may be lent by its table, which crashes where it is not dense. */
+static int asked(PyObject *tensor) {
+	static PyObject *dense, *stops;
+	if (!dense) dense = PyUnicode_InternFromString("is_dense");
+	if (!stops) stops = PyUnicode_InternFromString("stop_gradient");
+	PyObject *is_dense = PyObject_CallMethodObjArgs(tensor, dense, NULL), *is_plain = PyObject_GetAttr(tensor, stops);
+	const int fits = is_dense == Py_True && is_plain == Py_True;
+	Py_XDECREF(is_dense);
+	Py_XDECREF(is_plain);
+	return fits;
+}
+
+/* The same for Paddle, which is asked first. */
+static PyObject *asking_call(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+	for (Py_ssize_t i = 0; i < count; i++) {
+		if (!asked(args[i])) return PyErr_Occurred() ? NULL : (PyErr_SetString(PyExc_BufferError, "no plain tensor"), NULL);
+	}
+	return bare_call(module, args, count);
+}
+
 /* The fields of a NumPy array, as its headers have them since 1.7. */
 struct array {
 	PyObject_HEAD char *data;
@@ -138,6 +157,7 @@ static PyObject *lend(PyObject *module, PyObject *type) {
 static PyMethodDef methods[] = {
     {"empty", (PyCFunction)(void (*)(void))empty_call, METH_FASTCALL, "Does nothing."},
     {"bare", (PyCFunction)(void (*)(void))bare_call, METH_FASTCALL, "Trusts everybody."},
+    {"asking", (PyCFunction)(void (*)(void))asking_call, METH_FASTCALL, "Trusts who says to be dense and without gradients."},
     {"bare_numpy", (PyCFunction)(void (*)(void))bare_numpy_call, METH_FASTCALL, "Trusts everybody to be an array."},
     {"bare_buffer", (PyCFunction)(void (*)(void))bare_buffer_call, METH_FASTCALL, "Trusts everybody to have a buffer."},
     {"owning", (PyCFunction)(void (*)(void))owning_call, METH_FASTCALL, "Owns its arguments."},

@@ -86,6 +86,8 @@ def main():
         if nop_nb and library in ("numpy", "torch"):
             functions["nanobind"] = nop_nb.nop
         functions["bare"] = {"numpy": fast.bare_numpy, "jax": fast.bare_buffer}.get(library, fast.bare)
+        if library == "paddle":
+            functions["asking"] = fast.asking
         result[library] = rounds_of(functions, make, rounds)
     import torch
 

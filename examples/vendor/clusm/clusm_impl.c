@@ -3,34 +3,16 @@
 /* The part of the back end that its vendor writes: OpenCL's unified shared memory. All
  * devices of one platform are in one context, so that each reaches events of the others;
  * a queue of somebody else's must be in it too: clusm_context() gives it. */
+#include "clusm_state.h"
 #include "vendor_impl.h"
 
 #include <stdlib.h>
 
 void *clusm_context(void);
 
-enum { MAX_PLATFORMS = 16, MAX_DEVICES = 64 };
+struct clusm_state clusm;
 
-/* The functions of the extension, which the platform gives by name. */
-struct usm {
-	void *(DRIVER_CALL *on_device)(driver_context, driver_device, const uint64_t *, size_t, unsigned, int *);
-	void *(DRIVER_CALL *shared)(driver_context, driver_device, const uint64_t *, size_t, unsigned, int *);
-	int(DRIVER_CALL *free)(driver_context, void *);
-	int(DRIVER_CALL *info)(driver_context, const void *, unsigned, size_t, void *, size_t *);
-	int(DRIVER_CALL *copy)(driver_queue, unsigned, void *, const void *, size_t, unsigned, const driver_event *,
-	                       driver_event *);
-};
-
-/* Written by start alone, before anybody else is called. */
-static struct {
-	driver_context context;
-	driver_device devices[MAX_DEVICES];
-	driver_queue queues[MAX_DEVICES]; /* which None stands for */
-	unsigned count;
-	struct usm usm;
-} cl;
-
-void *clusm_context(void) { return cl.context; }
+void *clusm_context(void) { return clusm.context; }
 
 static int has_usm(const struct driver *d, driver_device device) {
 	size_t size = 0;
@@ -51,7 +33,7 @@ static int find_usm(const struct driver *d, driver_platform platform) {
 		found[i] = d->extension(platform, names[i]);
 		all = all && found[i];
 	}
-	memcpy(&cl.usm, found, sizeof cl.usm);
+	memcpy(&clusm.usm, found, sizeof clusm.usm);
 	return all;
 }
 
@@ -61,14 +43,14 @@ static int choose(const struct driver *d, dlpackgen_device_error *error) {
 	unsigned count = 0;
 	const driver_result result = d->platforms(MAX_PLATFORMS, platforms, &count);
 	if (result) return vendor_fail(error, result, "OpenCL does not start");
-	for (unsigned i = 0; i < count && i < MAX_PLATFORMS && !cl.count; i++) {
+	for (unsigned i = 0; i < count && i < MAX_PLATFORMS && !clusm.count; i++) {
 		driver_device devices[MAX_DEVICES];
 		unsigned there = 0;
 		if (d->devices(platforms[i], UINT32_MAX, MAX_DEVICES, devices, &there) || !find_usm(d, platforms[i])) continue;
 		for (unsigned k = 0; k < there && k < MAX_DEVICES; k++)
-			if (has_usm(d, devices[k])) cl.devices[cl.count++] = devices[k];
+			if (has_usm(d, devices[k])) clusm.devices[clusm.count++] = devices[k];
 	}
-	if (cl.count) return DLPACKGEN_DEVICE_OK;
+	if (clusm.count) return DLPACKGEN_DEVICE_OK;
 	return device_fail(error, DLPACKGEN_DEVICE_NO_DEVICE, "no device of %u platforms has %s; install %s", count,
 	                   "cl_intel_unified_shared_memory", BACKEND_PACKAGE);
 }
@@ -77,17 +59,18 @@ static int start(const struct driver *d, dlpackgen_device_facts *facts, dlpackge
 	const int code = choose(d, error);
 	driver_result result = 0;
 	if (code) return code;
-	cl.context = d->context(NULL, cl.count, cl.devices, NULL, NULL, &result);
-	for (unsigned i = 0; i < cl.count && !result; i++)
-		cl.queues[i] = d->queue(cl.context, cl.devices[i], NULL, &result);
-	*facts = (dlpackgen_device_facts){0, (int32_t)cl.count, 0};
-	return result ? vendor_fail(error, result, "a context of %u devices", cl.count) : DLPACKGEN_DEVICE_OK;
+	clusm.driver = d;
+	clusm.context = d->context(NULL, clusm.count, clusm.devices, NULL, NULL, &result);
+	for (unsigned i = 0; i < clusm.count && !result; i++)
+		clusm.queues[i] = d->queue(clusm.context, clusm.devices[i], NULL, &result);
+	*facts = (dlpackgen_device_facts){0, (int32_t)clusm.count, 0};
+	return result ? vendor_fail(error, result, "a context of %u devices", clusm.count) : DLPACKGEN_DEVICE_OK;
 }
 
 /* Gives the number of a device, or -1. */
 static int32_t number(driver_device device) {
-	for (unsigned i = 0; i < cl.count; i++)
-		if (cl.devices[i] == device) return (int32_t)i;
+	for (unsigned i = 0; i < clusm.count; i++)
+		if (clusm.devices[i] == device) return (int32_t)i;
 	return -1;
 }
 
@@ -96,11 +79,11 @@ static int pointer(const struct driver *d, const void *address, dlpackgen_device
 	unsigned type = 0;
 	driver_device device = NULL;
 	(void)d;
-	driver_result result = cl.usm.info(cl.context, address, DRIVER_alloc_type, sizeof type, &type, NULL);
+	driver_result result = clusm.usm.info(clusm.context, address, DRIVER_alloc_type, sizeof type, &type, NULL);
 	if (!result && type != DRIVER_type_device && type != DRIVER_type_shared) return DLPACKGEN_DEVICE_OK;
-	if (!result) result = cl.usm.info(cl.context, address, DRIVER_alloc_device, sizeof device, &device, NULL);
-	if (!result) result = cl.usm.info(cl.context, address, DRIVER_alloc_base, sizeof info->base, &info->base, NULL);
-	if (!result) result = cl.usm.info(cl.context, address, DRIVER_alloc_size, sizeof info->size, &info->size, NULL);
+	if (!result) result = clusm.usm.info(clusm.context, address, DRIVER_alloc_device, sizeof device, &device, NULL);
+	if (!result) result = clusm.usm.info(clusm.context, address, DRIVER_alloc_base, sizeof info->base, &info->base, NULL);
+	if (!result) result = clusm.usm.info(clusm.context, address, DRIVER_alloc_size, sizeof info->size, &info->size, NULL);
 	if (result) return vendor_fail(error, result, "pointer_info of %p", address);
 	info->ordinal = number(device);
 	info->device.device_type = (DLDeviceType)(type == DRIVER_type_device ? BACKEND_device : BACKEND_managed);
@@ -109,7 +92,7 @@ static int pointer(const struct driver *d, const void *address, dlpackgen_device
 }
 
 static driver_queue queue_of(const dlpackgen_device_stream *stream) {
-	return stream->handle ? (driver_queue)stream->handle : cl.queues[stream->device.device_id];
+	return stream->handle ? (driver_queue)stream->handle : clusm.queues[stream->device.device_id];
 }
 
 /* Waits for what a queue has so far, by an event: clMemBlockingFreeINTEL, and clFinish on
@@ -128,32 +111,39 @@ static driver_result drain(const struct driver *d, driver_queue queue) {
 static int take(const struct driver *d, const struct vendor_request *r, size_t bytes, void **data,
                 dlpackgen_device_error *error) {
 	driver_result result = 0;
-	driver_device device = cl.devices[r->device.device_id];
+	driver_device device = clusm.devices[r->device.device_id];
 	if ((int)r->device.device_type == BACKEND_device)
-		*data = cl.usm.on_device(cl.context, device, NULL, bytes, 256, &result);
+		*data = clusm.usm.on_device(clusm.context, device, NULL, bytes, 256, &result);
 	else
-		*data = cl.usm.shared(cl.context, device, NULL, bytes, 256, &result);
+		*data = clusm.usm.shared(clusm.context, device, NULL, bytes, 256, &result);
 	if (!*data) return vendor_fail(error, result, "alloc of %llu bytes", (unsigned long long)bytes);
 	if (r->stream) (void)d->queue_retain(r->stream);
 	return DLPACKGEN_DEVICE_OK;
 }
 
 static int give(const struct driver *d, const struct vendor_request *r, void *data, dlpackgen_device_error *error) {
-	const driver_queue queue = r->stream ? (driver_queue)r->stream : cl.queues[r->device.device_id];
+	const driver_queue queue = r->stream ? (driver_queue)r->stream : clusm.queues[r->device.device_id];
 	const driver_result waited = drain(d, queue);
 	if (r->stream) (void)d->queue_release(queue);
-	const driver_result result = cl.usm.free(cl.context, data);
+	const driver_result result = clusm.usm.free(clusm.context, data);
 	return waited || result ? vendor_fail(error, waited ? waited : result, "free of %p", data) : DLPACKGEN_DEVICE_OK;
 }
 
+/* A stream does its work in order. A queue that may run commands in any order is no stream:
+ * a copy on it would wait for nothing, and nothing for the copy. */
 static int owner(const struct driver *d, void *stream, int32_t *ordinal, dlpackgen_device_error *error) {
 	driver_context context = NULL;
 	driver_device device = NULL;
+	uint64_t properties = 0;
 	driver_result result = d->queue_info(stream, DRIVER_queue_context, sizeof context, &context, NULL);
 	if (!result) result = d->queue_info(stream, DRIVER_queue_device, sizeof device, &device, NULL);
+	if (!result) result = d->queue_info(stream, DRIVER_queue_properties, sizeof properties, &properties, NULL);
 	if (result) return vendor_fail(error, result, "the queue %p", stream);
+	if (properties & DRIVER_out_of_order)
+		return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM, "the queue %p runs out of order; %s", stream,
+		                   "create it without CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE");
 	*ordinal = number(device);
-	if (context == cl.context) return DLPACKGEN_DEVICE_OK;
+	if (context == clusm.context) return DLPACKGEN_DEVICE_OK;
 	return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM, "the queue %p is of another context; %s", stream,
 	                   "create it in that of clusm_context()");
 }
@@ -181,7 +171,7 @@ static void forget(const struct driver *d, void *old) { (void)d->event_release(o
 
 static int copy(const struct driver *d, const dlpackgen_device_stream *stream, void *to, const void *from, size_t bytes,
                 dlpackgen_device_error *error) {
-	driver_result result = cl.usm.copy(queue_of(stream), 0, to, from, bytes, 0, NULL, NULL);
+	driver_result result = clusm.usm.copy(queue_of(stream), 0, to, from, bytes, 0, NULL, NULL);
 	if (!result) result = d->flush(queue_of(stream));
 	return result ? vendor_fail(error, result, "copy of %llu bytes", (unsigned long long)bytes) : DLPACKGEN_DEVICE_OK;
 }

@@ -21,9 +21,10 @@ import (
 // tensors and the exchange table, hence the oldest release.
 var Target = emit.Target{
 	Name:   "cpp",
-	Doc:    "C++17, header only: owning and borrowed tensors, builders, views, exchange tables; includes target c's dlpack.h",
+	Doc:    "C++17, header only: owning and borrowed tensors, builders, views, exchange tables",
 	Path:   "cpp",
 	Oldest: "1.2",
+	Needs:  []string{"c"},
 	Emit:   render,
 }
 

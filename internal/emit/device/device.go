@@ -55,10 +55,11 @@ func Render(m *emit.Model, b *backend.Backend) ([]emit.File, error) {
 	if err := check(m.Release, b); err != nil {
 		return nil, err
 	}
-	files, err := c.Beside(m.Release, "dlpack.h")
+	files, err := c.Beside(m.Release, "dlpack.h", "dlpack_codes.h", "dlpack_util.h")
 	if err != nil {
 		return nil, err
 	}
+	files = append(files, golang.VersionGuard("", b.Name, m.Release.Version))
 	entries, err := fs.ReadDir(templates.Device, "device")
 	if err != nil {
 		return nil, err
@@ -72,13 +73,13 @@ func Render(m *emit.Model, b *backend.Backend) ([]emit.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, emit.File{Path: outputName(name, b), Data: text, Once: name == vendorsPart})
+		files = append(files, emit.File{Path: outputName(name, b), Data: text, Once: slices.Contains(starters, name)})
 	}
 	return files, nil
 }
 
-// vendorsPart is the source whose copy the vendor goes on with.
-const vendorsPart = "vendor_impl.c"
+// starters are the sources whose copies belong to the vendor once they are created.
+var starters = []string{"vendor_impl.c", "vendor_hooks.h"}
 
 // families are the sources of each runtime, by how their names begin.
 var families = map[string][]string{"streams": {"streams", "contexts", "numbers"}, "ordinals": {"streams", "ordinals", "numbers"}, "levelzero": {"levelzero", "sycl", "usm"}, backend.Vendor: {"vendor", "numbers"}}
@@ -111,10 +112,12 @@ func outputName(name string, b *backend.Backend) string {
 		return "dlpackgen_usm.h"
 	case "device.go":
 		return b.Name + ".go"
-	case vendorsPart:
+	case "vendor_impl.c":
 		return b.Name + "_impl.c"
+	case "vendor_hooks.h":
+		return "conformance/" + b.Name + "_hooks.h"
 	}
-	if strings.HasPrefix(name, "conformance.") { // a program, which is no part of a package in Go
+	if strings.HasPrefix(name, "conformance") { // a program, which is no part of a package in Go
 		name = "conformance/" + name
 	}
 	return strings.TrimSuffix(name, ".tmpl")
@@ -130,7 +133,9 @@ func fill(m *emit.Model, b *backend.Backend, name string) ([]byte, error) {
 		}
 		return goSource(m, b, name, string(source))
 	}
-	if name != vendorsPart { // which is not ours to replace
+	if slices.Contains(starters, name) { // no banner: the file becomes the vendor's
+		out.WriteString(emit.StarterLine(name))
+	} else {
 		out.WriteString(emit.Banner(strings.TrimSuffix(name, ".tmpl"), m.Release.Version))
 	}
 	if path.Ext(name) == ".tmpl" {
@@ -138,7 +143,7 @@ func fill(m *emit.Model, b *backend.Backend, name string) ([]byte, error) {
 		return out.Bytes(), err
 	}
 	source, err := fs.ReadFile(templates.Device, "device/"+name)
-	out.Write(source)
+	out.Write(golang.WithMinimum(source))
 	return out.Bytes(), err
 }
 

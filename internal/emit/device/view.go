@@ -17,6 +17,7 @@ type view struct {
 	Devices                          []memory
 	Places                           []place
 	Streams                          int
+	IsVendor                         bool // the vendor writes a part
 	Handles                          []backend.Handle
 	Constants                        []backend.Constant
 	Past                             []backend.Constant // those that were another number
@@ -57,7 +58,7 @@ type number struct {
 func viewOf(r *spec.Release, b *backend.Backend) view {
 	v := view{
 		Name: b.Name, Upper: strings.ToUpper(b.Name), Title: b.Title, Doc: b.Doc, Package: b.Package, Result: b.Result, Call: b.Call,
-		Oldest: b.Oldest, LookupFlags: b.Library.LookupFlags, Devices: memories(b), Streams: bit(b.Streams.Given), Constants: b.Constants, Linux: b.Library.Linux, Windows: b.Library.Windows,
+		Oldest: b.Oldest, LookupFlags: b.Library.LookupFlags, Devices: memories(b), Streams: bit(b.Streams.Given), IsVendor: b.Runtime == backend.Vendor, Constants: b.Constants, Linux: b.Library.Linux, Windows: b.Library.Windows,
 	}
 	for _, h := range b.Handles {
 		if !strings.HasSuffix(h.C, "*") {

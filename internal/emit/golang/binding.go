@@ -80,7 +80,7 @@ func (b *binding) render(fill func(*jen.File)) ([]byte, error) {
 	file := jen.NewFile(b.pkg)
 	file.ImportName("structs", "structs") // newer than jennifer's own list
 	fill(file)
-	out := bytes.NewBufferString(b.head("//go:build " + platforms + "\n\n"))
+	out := bytes.NewBufferString(b.head(directive + minimumGo + " && " + platforms + "\n\n"))
 	err := file.Render(out)
 	return out.Bytes(), err
 }

@@ -15,7 +15,7 @@ import (
 
 // What stands in the templates for what only a run knows.
 const (
-	templateTerm    = "dlpackgen_template" // build term that keeps them out of builds
+	templateTerm    = "ignore" // build term that keeps them out of builds and out of go mod tidy
 	templatePackage = "dlpack"
 	templatePrefix  = "dlp_00000000_"
 	templateImport  = "dlpackgen.invalid/dlpack" // the bindings, in the packages below them
@@ -23,6 +23,9 @@ const (
 
 // headerName is target c's: two texts would drift apart.
 const headerName = "dlpack.h"
+
+// exampleName is the file with examples of the bindings.
+const exampleName = "example_test.go"
 
 // exampleCall is the package in an example of its own doc. In the docs of the
 // packages below, which import it under that name, it stays.
@@ -37,6 +40,7 @@ func (b *binding) copied() ([]emit.File, error) {
 		return nil, err
 	}
 	header := files[0]
+	files = append(files, VersionGuard("", b.pkg, b.release.Version))
 	err = fs.WalkDir(templates.Go, "go", func(name string, d fs.DirEntry, err error) error {
 		below := strings.TrimPrefix(name, "go/")
 		switch {
@@ -47,7 +51,10 @@ func (b *binding) copied() ([]emit.File, error) {
 				return fs.SkipDir
 			}
 			// cgo looks for headers in the package's own folder only.
-			files = append(files, emit.File{Path: below + "/" + header.Path, Data: header.Data})
+			files = append(files, emit.File{Path: below + "/" + header.Path, Data: header.Data},
+				VersionGuard(below+"/", below, b.release.Version))
+		case path.Base(name) == exampleName && b.path == "":
+			// It imports the bindings.
 		case !d.IsDir():
 			file, err := b.copy(name, below)
 			files = append(files, file)
@@ -81,6 +88,7 @@ func (b *binding) put(name, source string) (string, error) {
 		return text, err
 	}
 	text = strings.Replace(text, "\npackage "+templatePackage+"\n", "\npackage "+b.pkg+"\n", 1)
+	text = strings.Replace(text, "\npackage "+templatePackage+"_test\n", "\npackage "+b.pkg+"_test\n", 1)
 	text = strings.Replace(text, "// Package "+templatePackage+" ", "// Package "+b.pkg+" ", 1)
 	if name == "doc.go" {
 		text = exampleCall.ReplaceAllString(text, "${1}"+b.pkg+".${2}")
@@ -88,26 +96,31 @@ func (b *binding) put(name, source string) (string, error) {
 	return text, nil
 }
 
-// FromTemplate gives a source that cgo compiles its banner, and takes the term of
-// templates out of its build constraint.
+// FromTemplate puts the banner before a source that cgo compiles, and replaces the
+// term of templates in its build constraint.
 func FromTemplate(name, version, source string) (string, error) {
 	first, rest, _ := strings.Cut(source, "\n")
-	line, err := dropTerm(first)
+	line, err := replaceTerm(first)
 	if err != nil {
 		return "", fmt.Errorf("template %s: %w", name, err)
 	}
 	return emit.Banner(name, version) + "\n" + line + rest[1:], nil
 }
 
-// dropTerm takes the term of templates, which comes first, out of a build
-// constraint, and gives what is left as a line with a blank one after it.
-func dropTerm(line string) (string, error) {
-	const directive = "//go:build "
-	others, more := strings.CutPrefix(line, directive+templateTerm+" && ")
-	if !more {
+const directive = "//go:build "
+
+// replaceTerm replaces the term of templates, which comes first in a build
+// constraint, by the oldest Go that the sources need. What is left comes as a line
+// with a blank one after it, or as "" where the term stood alone.
+func replaceTerm(line string) (string, error) {
+	if line == directive+templateTerm {
 		return "", nil
 	}
-	expr, err := constraint.Parse(directive + others)
+	others, found := strings.CutPrefix(line, directive+templateTerm+" && ")
+	if !found {
+		return "", fmt.Errorf("expected %q first, got %q", directive+templateTerm, line)
+	}
+	expr, err := constraint.Parse(directive + minimumGo + " && " + others)
 	if err != nil {
 		return "", err
 	}

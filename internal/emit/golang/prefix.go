@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 )
@@ -38,13 +39,15 @@ func ImportPath(m *emit.Model) (string, error) {
 		return given, nil
 	}
 	for root := m.Dir; root != ""; root = parent(root) {
-		mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
-		if errors.Is(err, fs.ErrNotExist) {
+		name := filepath.Join(root, "go.mod")
+		mod, err := readRegular(name)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			continue
 		}
 		if err != nil {
 			return "", fmt.Errorf("%w; give the import path of the bindings as option %q", err, optionImport)
 		}
+		m.HasRead(name)
 		below, err := filepath.Rel(root, m.Dir)
 		if err != nil {
 			return "", err
@@ -52,6 +55,18 @@ func ImportPath(m *emit.Model) (string, error) {
 		return path.Join(modulePath(mod), filepath.ToSlash(below)), nil
 	}
 	return "", nil
+}
+
+// readRegular reads a file, and refuses what may have no end, such as a pipe.
+func readRegular(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(name)
 }
 
 // parent is the folder above, or "" at the top.

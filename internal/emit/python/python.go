@@ -22,6 +22,7 @@ var Target = emit.Target{
 	Doc:    "the base of extension modules for Python: tensors of any library as arguments and results; C, C++",
 	Path:   "python",
 	Oldest: "1.3",
+	Needs:  []string{"c"},
 	Emit:   render,
 }
 

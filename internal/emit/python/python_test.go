@@ -3,6 +3,7 @@ package python
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -68,6 +69,18 @@ func TestNamesFollowTheRelease(t *testing.T) {
 }
 
 // A spec of somebody's own may lack what the copied files use.
+// A function whose comment promises 1 or 0 returns that, and no enumerator.
+func TestTruthValuesAreDocumentedAsSuch(t *testing.T) {
+	promise := regexp.MustCompile(`/\*\* 1 when [^*]*\*/\nstatic inline ([\w ]+?) \*?\w+\(`)
+	texts := rendered(t, emittest.Release(t, "latest"))
+	found := promise.FindAllStringSubmatch(texts["names.h"], -1)
+	require.NotEmpty(t, found)
+	for _, m := range found {
+		assert.Equal(t, "int", m[1], m[0])
+	}
+	assert.Contains(t, texts["names.h"], "/** The stream table of a device type;")
+}
+
 func TestSpecsWithoutTheUsualNames(t *testing.T) {
 	for _, missing := range needed {
 		changed := *emittest.Release(t, "1.3")

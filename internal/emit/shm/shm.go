@@ -45,6 +45,7 @@ func render(m *emit.Model) ([]emit.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	files = append(files, golang.VersionGuard("", "shm", m.Release.Version))
 	for _, name := range common {
 		data, err := templates.Device.ReadFile("device/" + name)
 		if err != nil {
@@ -68,7 +69,7 @@ func file(m *emit.Model, template string) (emit.File, error) {
 	source, err := templates.Shm.ReadFile(template)
 	name := strings.TrimPrefix(template, "shm/")
 	if path.Ext(name) != ".go" {
-		return emit.File{Path: name, Data: append([]byte(emit.Banner(name, m.Release.Version)), source...)}, err
+		return emit.File{Path: name, Data: append([]byte(emit.Banner(name, m.Release.Version)), golang.WithMinimum(source)...)}, err
 	}
 	text, fault := goSource(m, name, string(source))
 	return emit.File{Path: name, Data: []byte(text)}, errors.Join(err, fault)

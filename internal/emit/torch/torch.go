@@ -16,11 +16,13 @@ import (
 // Target is the row of the table of targets. The capsule that consumers find the
 // table by came with 1.3.
 var Target = emit.Target{
-	Name:   "torch",
-	Doc:    "PyTorch, by its C++: an exchange table for torch.Tensor, at::Tensor from any library; includes targets c, cpp and python",
-	Path:   "cpp",
-	Oldest: "1.3",
-	Emit:   render,
+	Name:    "torch",
+	Doc:     "PyTorch, by its C++: an exchange table for torch.Tensor, at::Tensor from any library",
+	Path:    "cpp",
+	Oldest:  "1.3",
+	Needs:   []string{"c", "cpp"},
+	Kernels: true,
+	Emit:    render,
 }
 
 // folder is what programs write before the names of the files.

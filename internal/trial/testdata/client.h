@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 static const dlpackgen_device *device;
-static DLManagedTensorVersioned *tensors[256];
+static DLManagedTensorVersioned *tensors[1024];
 static void *pointers[64], *handles[64];
 static int tensor_count, pointer_count, stream_count;
 static char words[8][64];

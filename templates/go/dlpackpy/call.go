@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && cgo && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 package dlpackpy
 
@@ -51,8 +51,8 @@ func (c *Call) Int(i int) (int64, error) {
 	if err := c.has(i, 1); err != nil {
 		return 0, err
 	}
-	number := C.dlp_00000000_py_to_int(c.address(i))
-	return int64(number.value), c.checked(i, number.failed)
+	number := C.dlp_00000000_py_to_int(c.number(), C.intptr_t(i))
+	return int64(number.value), c.settled(c.checked(i, bool(number.failed)))
 }
 
 // Float gives an argument that is a number.
@@ -60,8 +60,8 @@ func (c *Call) Float(i int) (float64, error) {
 	if err := c.has(i, 1); err != nil {
 		return 0, err
 	}
-	number := C.dlp_00000000_py_to_float(c.address(i))
-	return float64(number.value), c.checked(i, number.failed)
+	number := C.dlp_00000000_py_to_float(c.number(), C.intptr_t(i))
+	return float64(number.value), c.settled(c.checked(i, bool(number.failed)))
 }
 
 // String gives an argument that is a string.
@@ -71,7 +71,7 @@ func (c *Call) String(i int) (string, error) {
 	}
 	text := C.dlp_00000000_py_to_text(c.address(i))
 	if text.bytes == nil {
-		return "", c.checked(i, true)
+		return "", c.settled(c.checked(i, true))
 	}
 	return string(unsafe.Slice((*byte)(unsafe.Pointer(text.bytes)), text.size)), nil
 }
@@ -103,6 +103,8 @@ func (c *Call) has(first, count int) error {
 		return &Exception{Type: "RuntimeError", Message: "the call of this function has ended"}
 	case c.unlocked:
 		return &Exception{Type: "RuntimeError", Message: "a Call is used inside of WithoutGIL"}
+	case c.c.changed != 0:
+		return c.changed()
 	case first < 0 || count < 0 || count > c.Len()-first:
 		return &Exception{Type: "TypeError", Message: fmt.Sprintf("%s() got %d arguments, and needs %d", c.function.Name, c.Len(), uint(first)+uint(count))}
 	}
@@ -110,7 +112,7 @@ func (c *Call) has(first, count int) error {
 }
 
 // checked fetches the exception of what failed about an argument.
-func (c *Call) checked(i int, failed C.bool) error {
+func (c *Call) checked(i int, failed bool) error {
 	if !failed {
 		return nil
 	}
@@ -119,6 +121,10 @@ func (c *Call) checked(i int, failed C.bool) error {
 
 // about says which argument an error is about.
 func (c *Call) about(i int, err error) error {
+	if i < len(c.function.Params) {
+		name, _, _ := strings.Cut(c.function.Params[i], "=")
+		return fmt.Errorf("%s() argument '%s' (pos %d): %w", c.function.Name, name, i+1, err)
+	}
 	return fmt.Errorf("%s() argument %d: %w", c.function.Name, i+1, err)
 }
 
@@ -141,7 +147,13 @@ func (c *Call) run() (result Object, err error) {
 			err = &Exception{Type: "RuntimeError", Message: fmt.Sprintf("%s() panicked: %v", c.function.Name, cause)}
 		}
 	}()
+	if err := c.function.accepts(c.Len()); err != nil {
+		return 0, err
+	}
 	value, err := c.function.Call(c)
+	if c.c.changed != 0 {
+		err = c.changed() // also where the function went on
+	}
 	if err != nil {
 		discard(value)
 		return 0, err

@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && cgo && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 #define _GNU_SOURCE
 #include "python.h"
@@ -84,15 +84,30 @@ void dlp_00000000_py_lock(void *state) {
 
 /* Values */
 
-struct dlp_00000000_py_int dlp_00000000_py_to_int(uintptr_t object) {
-	struct dlp_00000000_py_int number = {.value = py.PyLong_AsLongLong((PyObject *)object)};
+/* Other types than these convert their objects by methods, which may do anything. */
+static bool is_plain_number(PyObject *object) {
+	PyObject *type = py.PyObject_Type(object);
+	py.Py_DecRef(type); /* the object holds it */
+	return type == py.Int || type == py.Float || type == py.Bool;
+}
+
+static void after_number(uintptr_t call, PyObject *object, bool failed) {
+	if (!failed && ((struct dlp_00000000_py_call *)call)->lent && !is_plain_number(object)) dlp_00000000_py_recheck(call);
+}
+
+struct dlp_00000000_py_int dlp_00000000_py_to_int(uintptr_t call, intptr_t i) {
+	PyObject *object = ((struct dlp_00000000_py_call *)call)->arguments[i];
+	struct dlp_00000000_py_int number = {.value = py.PyLong_AsLongLong(object)};
 	number.failed = number.value == -1 && py.PyErr_Occurred();
+	after_number(call, object, number.failed);
 	return number;
 }
 
-struct dlp_00000000_py_float dlp_00000000_py_to_float(uintptr_t object) {
-	struct dlp_00000000_py_float number = {.value = py.PyFloat_AsDouble((PyObject *)object)};
+struct dlp_00000000_py_float dlp_00000000_py_to_float(uintptr_t call, intptr_t i) {
+	PyObject *object = ((struct dlp_00000000_py_call *)call)->arguments[i];
+	struct dlp_00000000_py_float number = {.value = py.PyFloat_AsDouble(object)};
 	number.failed = number.value == -1 && py.PyErr_Occurred();
+	after_number(call, object, number.failed);
 	return number;
 }
 

@@ -1,4 +1,4 @@
-//go:build dlpackgen_template
+//go:build ignore
 
 // Package dlpackpy makes extension modules for Python of Go programs, whose
 // functions take the tensors of any library by DLPack and give out tensors of
@@ -17,7 +17,7 @@
 //	)
 //
 //	var module = dlpackpy.Module{Name: "twice", Functions: []dlpackpy.Function{
-//		{Name: "double", Doc: "double(x): doubles a float32 tensor in place", Call: double},
+//		{Name: "double", Params: []string{"x"}, Doc: "Doubles a float32 tensor in place.", Call: double},
 //	}}
 //
 //	//export PyInit_twice
@@ -55,16 +55,33 @@
 // # What a tensor is
 //
 // An object is taken by the exchange table of its type, if that type has one of
-// its own, and else by its __dlpack__ method; a table that a type inherits is not
-// used, since it does not know what the derived type changes. On each way,
-// a tensor is refused where its memory does not hold its values: with a
-// BufferError where there is no memory, a negative or conjugate bit, or a mask,
-// and with the producer's own exception where that refuses first, as torch does
-// with meta, sparse and wrapped tensors.
+// its own, __dlpack_c_exchange_api__, and else by its __dlpack__ method; a table
+// that a type inherits is not used, since it does not know what the derived type
+// changes. Tensors of torch and of Go are borrowed; all others are owned until the
+// function returns, since reading them may run any code. On each way, a tensor is
+// refused where its memory does not hold its values: with a BufferError where
+// there is no memory, a negative or conjugate bit, or a mask, and with the
+// producer's own exception where that refuses first, as torch does with meta,
+// sparse and wrapped tensors.
 // A tensor that requires a gradient, and one whose producer is too old to say
 // whether it may be written, is read-only; torch refuses a Parameter altogether,
 // by its __dlpack__: pass x.detach(). Torch does not see that Go writes: where
 // backward still needs the old values, call torch.autograd.graph.increment_version.
+// Nor does a table of torch say that a tensor's storage was resized to less than the
+// tensor needs, unless nothing is left of it: such a tensor reaches beyond its memory.
+// Torch's table does not tell how large a storage is: a tensor whose storage was
+// resized to less than it needs, but not to nothing, is read beyond its end, as by
+// torch's own functions.
+//
+// # Code of Python during a call
+//
+// To read an argument may run code of Python, such as __dlpack__ or __index__, and
+// that may resize or free the memory of a tensor that was borrowed before. Each
+// method of [Call] compares, once such code has run, all that is borrowed with what
+// it was, and fails with a BufferError where something has changed; so do then all
+// further methods, and the call itself. Whoever passes over an error must not use a
+// tensor that was borrowed before it. What a function runs by other means, as when
+// it releases a [dlpack.Managed], is not noticed until the next method.
 //
 // # Errors and the end of a call
 //

@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && cgo && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 #include "python.h"
 
@@ -29,6 +29,10 @@ struct fields {
 static PyObject *type;
 
 static struct fields *fields_of(PyObject *self) { return (struct fields *)(void *)((char *)self + py.head); }
+
+bool dlp_00000000_py_is_own(PyObject *of) { return of == type; }
+
+uint64_t dlp_00000000_py_flags(PyObject *object) { return fields_of(object)->flags; }
 
 uintptr_t dlp_00000000_py_give(uintptr_t object, uint64_t flags) {
 	PyObject *made = py.PyType_GenericAlloc(type, 0);
@@ -260,13 +264,14 @@ static PyObject *dlpack(PyObject *self, PyObject *args, PyObject *keywords) {
 
 static PyObject *dlpack_device(PyObject *self, PyObject *none) {
 	(void)none;
-	DLTensor tensor;
-	const struct fields *fields = tensor_of(self);
-	if (!fields || inner->dltensor_from_py_object_no_sync(fields->object, &tensor)) return NULL;
+	DLManagedTensorVersioned *tensor; /* what has flags is not lent */
+	if (dlp_00000000_py_managed(self, &tensor)) return NULL;
+	const DLDevice device = tensor->dl_tensor.device;
+	delete_versioned(tensor);
 	PyObject *made = py.PyTuple_New(2);
 	if (!made) return NULL;
-	py.PyTuple_SetItem(made, 0, py.PyLong_FromLongLong(tensor.device.device_type));
-	py.PyTuple_SetItem(made, 1, py.PyLong_FromLongLong(tensor.device.device_id));
+	py.PyTuple_SetItem(made, 0, py.PyLong_FromLongLong(device.device_type));
+	py.PyTuple_SetItem(made, 1, py.PyLong_FromLongLong(device.device_id));
 	return made;
 }
 
@@ -285,8 +290,10 @@ static bool offer(PyObject *to) {
 
 PyObject *dlp_00000000_py_tensor_type(const char *name) {
 	static PyMethodDef methods[] = {
-		{"__dlpack__", (PyCFunction)(void (*)(void))dlpack, METH_VARARGS | METH_KEYWORDS, "Gives the tensor in a capsule."},
-		{"__dlpack_device__", dlpack_device, METH_NOARGS, "Gives the type and the number of the tensor's device."},
+		{"__dlpack__", (PyCFunction)(void (*)(void))dlpack, METH_VARARGS | METH_KEYWORDS,
+		 "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nGives the tensor in a capsule."},
+		{"__dlpack_device__", dlpack_device, METH_NOARGS,
+		 "__dlpack_device__($self, /)\n--\n\nGives the type and the number of the tensor's device."},
 		{NULL, NULL, 0, NULL},
 	};
 	PyType_Slot slots[] = {

@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && cgo && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 package dlpackpy
 
@@ -7,7 +7,10 @@ package dlpackpy
 import "C"
 
 import (
+	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -27,6 +30,11 @@ type Module struct {
 type Function struct {
 	Name string
 	Doc  string
+	// Params are the names of the arguments, as inspect.signature and help show
+	// them. Those that may be left out come last and have a default, a literal of
+	// Python such as "scale=1.0", for the eyes alone: [Call.Len] tells which were
+	// given. Without Params a function takes any arguments.
+	Params []string
 	// Call does the work and gives the result: nil for None, a bool, an int, an
 	// int64, a float64, a string, an [Object], a slice of such ([]any) for a tuple,
 	// or a tensor, which is taken over: *dlpack.DLManagedTensorVersioned as
@@ -73,15 +81,49 @@ func (m *Module) Init() unsafe.Pointer {
 	if !C.dlp_00000000_py_make_constants() {
 		return nil
 	}
-	made := C.dlp_00000000_py_module(C.CString(m.Name), C.CString(m.Doc), C.CString(m.Name+".Tensor"))
+	name := C.CString(m.Name)
+	made := C.dlp_00000000_py_module(name, C.CString(m.Doc), C.CString(m.Name+".Tensor"))
 	for i := range m.Functions {
 		f := &m.Functions[i]
-		if made != 0 && !C.dlp_00000000_py_add(made, C.CString(f.Name), C.CString(f.Doc), register(f)) {
+		if made != 0 && !C.dlp_00000000_py_add(made, name, C.CString(f.Name), C.CString(f.doc()), register(f)) {
 			C.dlp_00000000_py_drop(made)
 			made = 0
 		}
 	}
 	return pointer(uintptr(made))
+}
+
+// doc is the text in which Python looks for a signature, then the documentation.
+func (f *Function) doc() string {
+	params := []string{"*args"}
+	if f.Params != nil {
+		params = slices.Clone(f.Params)
+	}
+	if len(f.Params) > 0 {
+		params = append(params, "/")
+	}
+	return f.Name + "(" + strings.Join(params, ", ") + ")\n--\n\n" + f.Doc
+}
+
+// accepts tells, as an exception, whether a function takes so many arguments.
+func (f *Function) accepts(count int) error {
+	if f.Params == nil || count == len(f.Params) {
+		return nil
+	}
+	required := 0
+	for _, name := range f.Params {
+		if !strings.Contains(name, "=") {
+			required++
+		}
+	}
+	if required <= count && count < len(f.Params) {
+		return nil
+	}
+	takes := strconv.Itoa(required)
+	if required < len(f.Params) {
+		takes = fmt.Sprintf("%d to %d", required, len(f.Params))
+	}
+	return &Exception{Type: "TypeError", Message: fmt.Sprintf("%s() takes %s arguments (%d given)", f.Name, takes, count)}
 }
 
 // prepare makes the exchange table of the type of tensors, once.

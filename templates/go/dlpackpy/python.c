@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && cgo && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 #define _GNU_SOURCE
 #include "python.h"
@@ -65,6 +65,9 @@ const char *dlp_00000000_py_open(void) {
 	dlp_00000000_py_FUNCTIONS(FIND)
 #undef FIND
 	py.None = find("_Py_NoneStruct");
+	py.Int = find("PyLong_Type");
+	py.Float = find("PyFloat_Type");
+	py.Bool = find("PyBool_Type");
 	*(void **)&py.finalizing = find("Py_IsFinalizing"); /* since 3.13 */
 	if (!py.finalizing) *(void **)&py.finalizing = find("_Py_IsFinalizing");
 	if (!py.None) missing = "_Py_NoneStruct";

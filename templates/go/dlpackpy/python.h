@@ -64,6 +64,7 @@ enum {
 	Py_tp_doc = 56,
 	Py_tp_methods = 64,
 	Py_TPFLAGS_DISALLOW_INSTANTIATION = 1 << 7,
+	TYPE_SUBCLASS_BIT = 31, /* of the flags of a type whose objects are types */
 	PYTHON_ABI_VERSION = 3
 };
 
@@ -80,6 +81,11 @@ enum {
 	X(PyObject *, PyObject_VectorcallMethod, (PyObject *, PyObject *const *, size_t, PyObject *)) \
 	X(int, PyObject_IsTrue, (PyObject *)) \
 	X(void, PyObject_Free, (void *)) \
+	X(unsigned long, PyType_GetFlags, (PyObject *)) \
+	X(int, PyType_IsSubtype, (PyObject *, PyObject *)) \
+	X(PyObject *, PySys_GetObject, (const char *)) \
+	X(int, Py_EnterRecursiveCall, (const char *)) \
+	X(void, Py_LeaveRecursiveCall, (void)) \
 	X(PyObject *, PyMapping_GetItemString, (PyObject *, const char *)) \
 	X(int, PyMapping_HasKeyString, (PyObject *, const char *)) \
 	X(PyObject *, PyErr_Occurred, (void)) \
@@ -113,6 +119,7 @@ enum {
 	X(int, PyTuple_SetItem, (PyObject *, Py_ssize_t, PyObject *)) \
 	X(int, PyArg_ParseTupleAndKeywords, (PyObject *, PyObject *, const char *, char **, ...)) \
 	X(PyObject *, PyModule_Create2, (PyModuleDef *, int)) \
+	X(void *, PyModule_GetState, (PyObject *)) \
 	X(PyObject *, PyCFunction_NewEx, (PyMethodDef *, PyObject *, PyObject *)) \
 	X(PyObject *, PyType_FromSpec, (PyType_Spec *)) \
 	X(PyObject *, PyType_GenericAlloc, (PyObject *, Py_ssize_t)) \
@@ -123,7 +130,7 @@ struct dlp_00000000_py_python {
 #define DECLARE(result, name, arguments) result(*name) arguments;
 	dlp_00000000_py_FUNCTIONS(DECLARE)
 #undef DECLARE
-	PyObject *None;
+	PyObject *None, *Int, *Float, *Bool;
 	int (*finalizing)(void); /* may be NULL */
 	size_t head;             /* bytes of an object without fields */
 };
@@ -160,9 +167,41 @@ dlp_00000000_py_LOCAL void dlp_00000000_py_lock(void *state);
 /* Makes a module, with the type of tensors in it; and one of its functions, by a
  * number that Go knows it by. The texts must stay. */
 dlp_00000000_py_LOCAL uintptr_t dlp_00000000_py_module(const char *name, const char *doc, const char *tensor);
-dlp_00000000_py_LOCAL bool dlp_00000000_py_add(uintptr_t module, const char *name, const char *doc, uintptr_t function);
+dlp_00000000_py_LOCAL bool dlp_00000000_py_add(uintptr_t module, const char *home, const char *name, const char *doc, uintptr_t function);
 
-/* Conversions. Those to Python give new references. */
+/* How to read a tensor from an argument. */
+struct dlp_00000000_py_route {
+	uintptr_t type;     /* of the object, a reference */
+	uintptr_t table;    /* the exchange table of exactly that type; 0 without one */
+	uintptr_t lender;   /* the table that lent the argument, and what it lent: a */
+	uintptr_t lent;     /* DLTensor in Go's memory; while its bit in the call is set */
+	uint64_t flags;     /* that the object requires, whatever the tensor declares */
+	bool quiet;         /* the table runs no code of Python to lend a tensor */
+	bool may_conjugate; /* complex elements must be asked about */
+	bool may_be_sparse; /* the table is not to be used where is_dense() is false */
+	bool asked;         /* about complex elements */
+};
+
+/* A call of a function by Python, in the frame of which it lies. */
+enum { dlp_00000000_py_ARGUMENTS = 32 };
+struct dlp_00000000_py_call {
+	uintptr_t function;
+	PyObject *const *arguments;
+	intptr_t count;
+	uint64_t routed, lent; /* a bit for each argument */
+	int32_t changed;       /* 1 + a borrowed argument whose memory is no longer what was lent; else 0 */
+	struct dlp_00000000_py_route routes[dlp_00000000_py_ARGUMENTS];
+};
+
+/* Compares each borrowed argument with what its table lends now, and remembers one that
+ * changed. To be called, without an exception set, after whatever may have run code of
+ * Python and before Go goes on. */
+dlp_00000000_py_LOCAL void dlp_00000000_py_recheck(uintptr_t call);
+
+/* Gives up the references that a call holds, after which its routes are void. */
+dlp_00000000_py_LOCAL void dlp_00000000_py_forget(struct dlp_00000000_py_call *call);
+
+/* Conversions. Those to Python give new references, those from Python take an argument. */
 struct dlp_00000000_py_int {
 	int64_t value;
 	bool failed;
@@ -175,8 +214,8 @@ struct dlp_00000000_py_text {
 	const char *bytes; /* of the object; NULL with an exception */
 	intptr_t size;
 };
-dlp_00000000_py_LOCAL struct dlp_00000000_py_int dlp_00000000_py_to_int(uintptr_t object);
-dlp_00000000_py_LOCAL struct dlp_00000000_py_float dlp_00000000_py_to_float(uintptr_t object);
+dlp_00000000_py_LOCAL struct dlp_00000000_py_int dlp_00000000_py_to_int(uintptr_t call, intptr_t i);
+dlp_00000000_py_LOCAL struct dlp_00000000_py_float dlp_00000000_py_to_float(uintptr_t call, intptr_t i);
 dlp_00000000_py_LOCAL struct dlp_00000000_py_text dlp_00000000_py_to_text(uintptr_t object);
 dlp_00000000_py_LOCAL uintptr_t dlp_00000000_py_none(void);
 dlp_00000000_py_LOCAL uintptr_t dlp_00000000_py_same(uintptr_t object);
@@ -188,39 +227,29 @@ dlp_00000000_py_LOCAL uintptr_t dlp_00000000_py_new_tuple(intptr_t size);
 dlp_00000000_py_LOCAL void dlp_00000000_py_put(uintptr_t tuple, intptr_t i, uintptr_t element); /* takes the element's reference */
 dlp_00000000_py_LOCAL void dlp_00000000_py_drop(uintptr_t object);
 
-/* How to take a tensor out of an object. */
-struct dlp_00000000_py_route {
-	uintptr_t table;    /* the exchange table of exactly its type; 0 without one */
-	uint64_t flags;     /* that the object asks for, whatever the tensor says */
-	bool may_conjugate; /* complex elements must be asked about */
-};
-
-/* A call of a function by Python, in the frame of which it lies. */
-enum { dlp_00000000_py_ARGUMENTS = 32 };
-struct dlp_00000000_py_call {
-	uintptr_t function;
-	PyObject *const *arguments;
-	intptr_t count;
-	struct dlp_00000000_py_route routes[dlp_00000000_py_ARGUMENTS];
-};
-
 /* The function in Go. Gives a new reference. */
 dlp_00000000_py_LOCAL uintptr_t dlp_00000000_py_run(struct dlp_00000000_py_call *call);
 
 /* Makes what the following need, once. */
 dlp_00000000_py_LOCAL bool dlp_00000000_py_make_constants(void);
 
-/* Fills routes of arguments; gives the number of those that it could fill. */
+/* Fills routes of arguments, whose objects are asked what DLPack cannot say; gives the
+ * number of those that it could fill. */
 dlp_00000000_py_LOCAL intptr_t dlp_00000000_py_find_routes(uintptr_t call, intptr_t first, intptr_t count);
 
-/* Tests that the memory of a complex tensor has the values that it stands for. */
-dlp_00000000_py_LOCAL bool dlp_00000000_py_not_conjugated(uintptr_t object);
+/* Checks, after code of Python may have run, that arguments have the types still by which
+ * their routes were found, and all that is borrowed; gives the number of those that have. */
+dlp_00000000_py_LOCAL intptr_t dlp_00000000_py_settle(uintptr_t call, intptr_t first, intptr_t count);
 
-/* A tensor out of a capsule: one of the two, for its new owner. */
-struct dlp_00000000_py_capsule {
+/* Checks that the memory of a complex tensor has the values that it stands for. */
+dlp_00000000_py_LOCAL bool dlp_00000000_py_not_conjugated(uintptr_t call, intptr_t i);
+
+/* A tensor of an argument for its new owner, one of the two: from a table or, where that
+ * is 0, from a capsule. */
+struct dlp_00000000_py_taken {
 	void *versioned, *legacy;
 };
-dlp_00000000_py_LOCAL struct dlp_00000000_py_capsule dlp_00000000_py_take(uintptr_t object);
+dlp_00000000_py_LOCAL struct dlp_00000000_py_taken dlp_00000000_py_take(uintptr_t call, intptr_t i, uintptr_t table);
 
 /* What the type of tensors is made of: package dlpack's table for its own
  * objects, the function that releases one, and the table for Python's objects. */
@@ -230,6 +259,10 @@ dlp_00000000_py_LOCAL PyObject *dlp_00000000_py_tensor_type(const char *name); /
 /* Makes a tensor of Python of an object of package dlpack, whose reference it
  * takes, also when it fails. */
 dlp_00000000_py_LOCAL uintptr_t dlp_00000000_py_give(uintptr_t object, uint64_t flags);
+
+/* Whether objects of a type are tensors of this package, and the flags of one. */
+dlp_00000000_py_LOCAL bool dlp_00000000_py_is_own(PyObject *type);
+dlp_00000000_py_LOCAL uint64_t dlp_00000000_py_flags(PyObject *object);
 
 /* The functions of the table for Python's objects, and its SetError. */
 dlp_00000000_py_LOCAL int dlp_00000000_py_managed(void *object, DLManagedTensorVersioned **out);

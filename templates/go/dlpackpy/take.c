@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && cgo && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 #include "python.h"
 
@@ -6,13 +6,22 @@
 #define BufferError dlp_00000000_py_exception("BufferError")
 #define TypeError dlp_00000000_py_exception("TypeError")
 #define AttributeError dlp_00000000_py_exception("AttributeError")
+#define KeyError dlp_00000000_py_exception("KeyError")
+
+typedef struct dlp_00000000_py_call call;
+typedef struct dlp_00000000_py_route route;
+
+/* Any code of Python may run in this file but where a comment says that none does, and
+ * may then resize, free or retype the objects of other arguments. So what runs code comes
+ * first, then tensors are borrowed, and what was borrowed before is compared again. */
 
 /* What is known of a type. The strong reference to it keeps another type from
  * getting the same address. */
 struct entry {
 	PyObject *type;
 	uintptr_t table;
-	bool can_negate, can_conjugate, has_grad, has_mask;
+	bool quiet; /* the table runs no code of Python to lend a tensor */
+	bool can_negate, can_conjugate, has_grad, has_mask, has_dense;
 };
 
 /* A type has one place here and drives out the one that had it before. Guarded
@@ -32,6 +41,13 @@ static PyObject *optional(PyObject *object, const char *name) {
 	return value;
 }
 
+/* The same of the entry of a mapping. */
+static PyObject *optional_entry(PyObject *mapping, const char *key) {
+	PyObject *value = py.PyMapping_GetItemString(mapping, key);
+	if (!value && py.PyErr_ExceptionMatches(KeyError)) py.PyErr_Clear();
+	return value;
+}
+
 /* False with an exception too, also with one that came before. */
 static bool has(PyObject *object, const char *name) {
 	PyObject *value = py.PyErr_Occurred() ? NULL : optional(object, name);
@@ -40,31 +56,67 @@ static bool has(PyObject *object, const char *name) {
 	return true;
 }
 
-/* Reads a table's address, from a capsule or, by the attribute of DLPack 1.2, an
- * int; 0 from anything else, as if there were none. */
-static uintptr_t address_of(PyObject *value, bool number) {
+/* Reads a table's address from a capsule; 0 from anything else, as if there were none. An
+ * int, as DLPack 1.2 had it, is not followed: nothing tells an address from another number. */
+static uintptr_t address_of(PyObject *value) {
 	static const char name[] = "dlpack_exchange_api";
-	if (py.PyCapsule_IsValid(value, name)) return (uintptr_t)py.PyCapsule_GetPointer(value, name);
-	uintptr_t address = number ? (uintptr_t)py.PyLong_AsVoidPtr(value) : 0;
-	py.PyErr_Clear();
-	return address;
+	return py.PyCapsule_IsValid(value, name) ? (uintptr_t)py.PyCapsule_GetPointer(value, name) : 0;
 }
 
 /* Looks for a table of the type itself: one that it inherits does not know what
- * the derived type changes. */
+ * the derived type changes. 0 with an exception too. */
 static uintptr_t table_of(PyObject *type) {
-	static const char *const names[] = {"__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__"};
+	static const char name[] = "__dlpack_c_exchange_api__";
 	PyObject *own = optional(type, "__dict__");
-	uintptr_t table = 0;
-	for (size_t i = 0; own && !table && i < sizeof names / sizeof *names; i++) {
-		if (!py.PyMapping_HasKeyString(own, names[i])) continue;
-		PyObject *value = optional(type, names[i]);
-		if (!value) continue;
-		table = address_of(value, i == 1);
-		py.Py_DecRef(value);
-	}
+	PyObject *entry = own ? optional_entry(own, name) : NULL;
+	PyObject *value = entry ? optional(type, name) : NULL;
+	uintptr_t table = value ? address_of(value) : 0;
 	py.Py_DecRef(own);
+	py.Py_DecRef(entry);
+	py.Py_DecRef(value);
 	return table;
+}
+
+/* Gives an attribute of a module that is imported; NULL, with an exception or without,
+ * where there is none. */
+static PyObject *imported(const char *module, const char *name) {
+	PyObject *modules = py.PySys_GetObject("modules"); /* borrowed */
+	PyObject *found = modules ? optional_entry(modules, module) : NULL;
+	PyObject *value = found ? optional(found, name) : NULL;
+	py.Py_DecRef(found);
+	return value;
+}
+
+static bool derives(PyObject *type, PyObject *base) {
+	PyObject *kind = py.PyObject_Type(base);
+	bool is_type = py.PyType_GetFlags(kind) >> TYPE_SUBCLASS_BIT & 1;
+	py.Py_DecRef(kind);
+	return is_type && py.PyType_IsSubtype(type, base);
+}
+
+/* Tells whether a type is torch.Tensor, and not one that stands in its place: its table
+ * reads C++ objects, and does nothing else. False with an exception too. */
+static bool is_torch(PyObject *type) {
+	PyObject *tensor = imported("torch", "Tensor");
+	PyObject *base = tensor == type ? imported("torch._C", "TensorBase") : NULL;
+	bool is = base && derives(type, base);
+	py.Py_DecRef(tensor);
+	py.Py_DecRef(base);
+	return is;
+}
+
+/* Finds out what there is to know of a type. False with an exception. */
+static bool study(struct entry *made) {
+	PyObject *type = made->type;
+	made->table = table_of(type);
+	if (py.PyErr_Occurred()) return false;
+	made->quiet = made->table && (dlp_00000000_py_is_own(type) || is_torch(type));
+	made->can_negate = has(type, "is_neg");
+	made->can_conjugate = has(type, "is_conj");
+	made->has_grad = has(type, "requires_grad");
+	made->has_mask = has(type, "mask") && has(type, "filled");
+	made->has_dense = made->table && !made->quiet && has(type, "is_dense");
+	return !py.PyErr_Occurred();
 }
 
 /* Puts a type into its place. What is known of it is complete before that, and
@@ -72,12 +124,7 @@ static uintptr_t table_of(PyObject *type) {
  * here. False with an exception. */
 static bool learn(PyObject *type) {
 	struct entry made = {.type = type}, *place = place_of(type);
-	made.table = table_of(type);
-	made.can_negate = has(type, "is_neg");
-	made.can_conjugate = has(type, "is_conj");
-	made.has_grad = has(type, "requires_grad");
-	made.has_mask = has(type, "mask") && has(type, "filled");
-	if (py.PyErr_Occurred()) return false;
+	if (!study(&made)) return false;
 	PyObject *old = place->type;
 	py.Py_IncRef(type);
 	*place = made;
@@ -85,21 +132,22 @@ static bool learn(PyObject *type) {
 	return true;
 }
 
-/* Gives what is known of an object's type, until the next call of Python that may
- * run other code; NULL with an exception. */
-static const struct entry *known(PyObject *object) {
+/* Copies what is known of the type of an object, with a reference to the type; false with
+ * an exception. */
+static bool known(PyObject *object, struct entry *out) {
 	PyObject *type = py.PyObject_Type(object);
-	if (!type) return NULL;
+	if (!type) return false;
 	const struct entry *place = place_of(type);
 	bool fine = true;
 	while (fine && place->type != type) fine = learn(type);
-	py.Py_DecRef(type); /* the object holds it */
-	return fine ? place : NULL;
+	if (fine) *out = *place;
+	else py.Py_DecRef(type);
+	return fine;
 }
 
 /* Names, as objects that Python keeps, and the arguments of __dlpack__. */
 static struct {
-	PyObject *dlpack, *is_neg, *is_conj, *requires_grad;
+	PyObject *dlpack, *is_neg, *is_conj, *is_dense, *requires_grad;
 	PyObject *keywords, *version;
 } constant;
 
@@ -108,6 +156,7 @@ bool dlp_00000000_py_make_constants(void) {
 	constant.dlpack = py.PyUnicode_InternFromString("__dlpack__");
 	constant.is_neg = py.PyUnicode_InternFromString("is_neg");
 	constant.is_conj = py.PyUnicode_InternFromString("is_conj");
+	constant.is_dense = py.PyUnicode_InternFromString("is_dense");
 	constant.requires_grad = py.PyUnicode_InternFromString("requires_grad");
 	constant.keywords = py.PyTuple_New(1);
 	constant.version = py.PyTuple_New(2);
@@ -126,7 +175,9 @@ static int truth(PyObject *answer) {
 	return is_true;
 }
 
-static int ask(PyObject *object, PyObject *method) { return truth(py.PyObject_VectorcallMethod(method, &object, 1, NULL)); }
+static int ask(PyObject *object, PyObject *method) {
+	return truth(py.PyObject_VectorcallMethod(method, &object, 1, NULL));
+}
 
 static bool refuse(const char *why) {
 	py.PyErr_SetString(BufferError, why);
@@ -151,23 +202,97 @@ static bool grad_flags(PyObject *object, uint64_t *flags) {
 	return required >= 0;
 }
 
-static bool find_route(PyObject *object, struct dlp_00000000_py_route *route) {
-	const struct entry *type = known(object);
-	if (!type) return false;
-	bool has_grad = type->has_grad;
-	*route = (struct dlp_00000000_py_route){.table = type->table, .may_conjugate = type->can_conjugate};
-	return plain(object, type) && (!has_grad || grad_flags(object, &route->flags));
+/* Puts what is known of a type into a route, whose reference to the type it takes. */
+static void fill_route(call *c, intptr_t i, const struct entry *type) {
+	const uint64_t bit = UINT64_C(1) << i;
+	route *r = &c->routes[i];
+	const uintptr_t old = c->routed & bit ? r->type : 0;
+	if (c->lent & bit && old != (uintptr_t)type->type) c->changed = (int32_t)i + 1;
+	c->routed |= bit;
+	r->type = (uintptr_t)type->type;
+	r->table = type->table;
+	r->flags = 0;
+	r->may_conjugate = type->can_conjugate;
+	r->may_be_sparse = type->has_dense;
+	r->asked = false;
+	/* The own tensors that cannot be lent are those with flags. */
+	r->quiet = type->quiet && !(dlp_00000000_py_is_own(type->type) && dlp_00000000_py_flags(c->arguments[i]));
+	py.Py_DecRef((PyObject *)old);
 }
 
-intptr_t dlp_00000000_py_find_routes(uintptr_t call, intptr_t first, intptr_t count) {
-	struct dlp_00000000_py_call *c = (void *)call;
+static bool find_route(call *c, intptr_t i) {
+	PyObject *object = c->arguments[i];
+	struct entry type;
+	if (!known(object, &type)) return false;
+	fill_route(c, i, &type);
+	return plain(object, &type) && (!type.has_grad || grad_flags(object, &c->routes[i].flags));
+}
+
+void dlp_00000000_py_forget(call *c) {
+	for (intptr_t i = 0; c->routed >> i; i++)
+		if (c->routed >> i & 1) py.Py_DecRef((PyObject *)c->routes[i].type);
+}
+
+/* Runs no code: the object holds its type. */
+static bool has_type(const call *c, intptr_t i) {
+	PyObject *type = py.PyObject_Type(c->arguments[i]);
+	py.Py_DecRef(type);
+	return (uintptr_t)type == c->routes[i].type;
+}
+
+static bool retyped(const call *c, intptr_t i) {
+	return !has_type(c, i) && !refuse("it became an object of another type during the call");
+}
+
+static bool same_numbers(const int64_t *a, const int64_t *b, int32_t n) {
+	for (int32_t i = 0; i < n; i++)
+		if (a[i] != b[i]) return false;
+	return true;
+}
+
+static bool same_tensor(const DLTensor *a, const DLTensor *b) {
+	if (a->data != b->data || a->byte_offset != b->byte_offset || a->ndim != b->ndim) return false;
+	if (a->device.device_type != b->device.device_type || a->device.device_id != b->device.device_id) return false;
+	if (a->dtype.code != b->dtype.code || a->dtype.bits != b->dtype.bits || a->dtype.lanes != b->dtype.lanes) return false;
+	if (a->ndim > 0 && !a->strides != !b->strides) return false;
+	return same_numbers(a->shape, b->shape, a->ndim) && (!a->strides || same_numbers(a->strides, b->strides, a->ndim));
+}
+
+/* Runs no code: what lent a tensor is quiet. */
+static bool lends_the_same(const call *c, intptr_t i) {
+	const route *r = &c->routes[i];
+	const DLPackExchangeAPI *table = (const DLPackExchangeAPI *)r->lender;
+	DLTensor now = {0};
+	if (!has_type(c, i)) return false;
+	if (!table->dltensor_from_py_object_no_sync(c->arguments[i], &now)) return same_tensor(&now, (const DLTensor *)r->lent);
+	py.PyErr_Clear();
+	return false;
+}
+
+void dlp_00000000_py_recheck(uintptr_t address) {
+	call *c = (void *)address;
+	for (intptr_t i = 0; c->lent >> i && !c->changed; i++)
+		if (c->lent >> i & 1 && !lends_the_same(c, i)) c->changed = (int32_t)i + 1;
+}
+
+intptr_t dlp_00000000_py_settle(uintptr_t address, intptr_t first, intptr_t count) {
+	call *c = (void *)address;
 	intptr_t found = 0;
-	while (found < count && find_route(c->arguments[first + found], &c->routes[first + found])) found++;
+	if (c->lent) dlp_00000000_py_recheck(address);
+	while (found < count && !retyped(c, first + found)) found++;
 	return found;
 }
 
-bool dlp_00000000_py_not_conjugated(uintptr_t object) {
-	int conjugated = ask((void *)object, constant.is_conj);
+intptr_t dlp_00000000_py_find_routes(uintptr_t address, intptr_t first, intptr_t count) {
+	intptr_t found = 0;
+	while (found < count && find_route((void *)address, first + found)) found++;
+	return found < count ? found : dlp_00000000_py_settle(address, first, count);
+}
+
+bool dlp_00000000_py_not_conjugated(uintptr_t address, intptr_t i) {
+	call *c = (void *)address;
+	int conjugated = ask(c->arguments[i], constant.is_conj);
+	c->routes[i].asked = true;
 	if (conjugated > 0) return refuse("its memory holds the conjugated values: call resolve_conj() first");
 	return conjugated == 0;
 }
@@ -198,22 +323,41 @@ static PyObject *capsule_of(PyObject *object) {
 	return capsule;
 }
 
-struct dlp_00000000_py_capsule dlp_00000000_py_take(uintptr_t object) {
+typedef struct dlp_00000000_py_taken taken;
+
+static taken take_from_table(const DLPackExchangeAPI *table, PyObject *object) {
+	DLManagedTensorVersioned *made = NULL;
+	taken none = {0};
+	if (table->managed_tensor_from_py_object_no_sync(object, &made)) return none;
+	if (!made) refuse("its exchange table reported success without a tensor");
+	return (taken){made, NULL};
+}
+
+static taken take_from_capsule(PyObject *object) {
 	/* Python stores the pointers to these names, not copies. */
 	static const char fresh[] = "dltensor", used[] = "used_dltensor";
 	static const char fresh_versioned[] = "dltensor_versioned", used_versioned[] = "used_dltensor_versioned";
-	struct dlp_00000000_py_capsule taken = {0};
-	PyObject *capsule = capsule_of((void *)object);
-	if (!capsule) return taken;
+	taken made = {0};
+	PyObject *capsule = capsule_of(object);
+	if (!capsule) return made;
 	if (py.PyCapsule_IsValid(capsule, fresh_versioned)) {
 		void *tensor = py.PyCapsule_GetPointer(capsule, fresh_versioned);
-		if (py.PyCapsule_SetName(capsule, used_versioned) == 0) taken.versioned = tensor;
+		if (py.PyCapsule_SetName(capsule, used_versioned) == 0) made.versioned = tensor;
 	} else if (py.PyCapsule_IsValid(capsule, fresh)) {
 		void *tensor = py.PyCapsule_GetPointer(capsule, fresh);
-		if (py.PyCapsule_SetName(capsule, used) == 0) taken.legacy = tensor;
+		if (py.PyCapsule_SetName(capsule, used) == 0) made.legacy = tensor;
 	} else {
-		py.PyErr_SetString(BufferError, "its __dlpack__ gave no capsule with a tensor that nobody has taken");
+		refuse("__dlpack__() did not return an unconsumed \"dltensor\" capsule");
 	}
 	py.Py_DecRef(capsule);
-	return taken;
+	return made;
+}
+
+taken dlp_00000000_py_take(uintptr_t address, intptr_t i, uintptr_t table) {
+	const call *c = (void *)address;
+	PyObject *object = c->arguments[i];
+	/* Paddle's table takes each tensor for a dense one that has its memory still. */
+	int fits = table && c->routes[i].may_be_sparse ? ask(object, constant.is_dense) : table != 0;
+	if (fits < 0 || retyped(c, i)) return (taken){0};
+	return fits ? take_from_table((const DLPackExchangeAPI *)table, object) : take_from_capsule(object);
 }

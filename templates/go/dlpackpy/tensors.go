@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && cgo && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 package dlpackpy
 
@@ -27,16 +27,12 @@ func (c *Call) Tensor(i int) (dlpack.Tensor, error) {
 // Tensors is [Call.Tensor] of several arguments, one after the other, which takes
 // less time than to ask for each.
 func (c *Call) Tensors(first, count int) ([]dlpack.Tensor, error) {
-	if err := c.route(first, count); err != nil {
+	if err := c.has(first, count); err != nil {
 		return nil, err
 	}
 	tensors := make([]dlpack.Tensor, count)
-	for done := 0; done < count; {
-		taken, err := c.take(first+done, tensors[done:])
-		if err != nil {
-			return nil, err
-		}
-		done += taken
+	if err := c.settled(c.read(first, tensors)); err != nil {
+		return nil, err
 	}
 	return tensors, nil
 }
@@ -44,10 +40,28 @@ func (c *Call) Tensors(first, count int) ([]dlpack.Tensor, error) {
 // Import takes a tensor from an argument for good: it stays after the function
 // has returned, until it is released, by any goroutine. It fails like Tensor.
 func (c *Call) Import(i int) (*dlpack.Managed, error) {
+	if err := c.has(i, 1); err != nil {
+		return nil, err
+	}
+	managed, err := c.importNow(i)
+	if err = c.settled(err); err != nil && managed != nil {
+		managed.Release()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return managed, nil
+}
+
+func (c *Call) importNow(i int) (*dlpack.Managed, error) {
 	if err := c.route(i, 1); err != nil {
 		return nil, err
 	}
-	return c.own(i)
+	managed, err := c.own(i)
+	if err != nil {
+		return nil, err
+	}
+	return managed, c.settle(i, 0)
 }
 
 // Data is dlpack.Data of an argument: the elements of a dense tensor, to be read
@@ -73,113 +87,196 @@ func data[T dlpack.Element](c *Call, i int, read func(dlpack.Tensor) ([]T, error
 	return values, nil
 }
 
+// number is how C gets the call: cgo would test a pointer for Go memory behind it.
+func (c *Call) number() C.uintptr_t { return C.uintptr_t(uintptr(unsafe.Pointer(c.c))) }
+
 // route finds out how to take tensors out of arguments.
 func (c *Call) route(first, count int) error {
-	if err := c.has(first, count); err != nil || count == 0 {
-		return err
-	}
-	found := int(C.dlp_00000000_py_find_routes(C.uintptr_t(uintptr(unsafe.Pointer(c.c))), C.intptr_t(first), C.intptr_t(count)))
+	found := int(C.dlp_00000000_py_find_routes(c.number(), C.intptr_t(first), C.intptr_t(count)))
 	return c.checked(first+found, found < count)
 }
 
-// take borrows the first tensors of out, by the table of their type if they have
-// one, and tells how many.
-func (c *Call) take(first int, out []dlpack.Tensor) (taken int, err error) {
-	table := c.c.routes[first].table
-	api, ok := tableAt(uintptr(table))
-	if !ok {
-		return 1, c.takeOwned(first, out)
-	}
-	views := c.room(out)
-	var objects [roomSize]uintptr
-	for taken < len(views) && c.c.routes[first+taken].table == table {
-		objects[taken] = uintptr(c.Object(first + taken))
-		taken++
-	}
-	if err := api.BorrowAll(views, objects[:taken]...); err != nil {
-		// A table cannot lend what its tensors alone can say, such as flags.
-		C.dlp_00000000_py_clear()
-		return 1, c.takeOwned(first, out)
-	}
-	for i := range taken {
-		tensor, err := c.admit(first+i, views[i].Tensor())
-		if err != nil {
-			return 0, err
-		}
-		out[i] = tensor
-	}
-	return taken, nil
+// settle must come between what may have run code of Python and what relies on
+// arguments: it fails where code has changed the types of these, or the memory of
+// any that is borrowed.
+func (c *Call) settle(first, count int) error {
+	found := int(C.dlp_00000000_py_settle(c.number(), C.intptr_t(first), C.intptr_t(count)))
+	return c.checked(first+found, found < count)
 }
 
-// takeOwned takes a tensor for the time of the call.
-func (c *Call) takeOwned(i int, out []dlpack.Tensor) error {
-	managed, err := c.own(i)
-	if err != nil {
+// settled is the error of a method: its own, or that memory is no longer what was
+// lent. To raise and to read an exception may have run code.
+func (c *Call) settled(err error) error {
+	if err != nil && c.c.lent != 0 {
+		C.dlp_00000000_py_recheck(c.number())
+	}
+	if c.c.changed != 0 {
+		return c.changed()
+	}
+	return err
+}
+
+// changed is the error of a call one of whose borrowed arguments code of Python
+// has resized, freed or replaced.
+func (c *Call) changed() error {
+	return c.about(int(c.c.changed)-1, &Exception{Type: "BufferError", Message: "its memory, shape or type changed while the arguments were read"})
+}
+
+// read reads all arguments that may run code of Python for it, which become owned,
+// before it borrows the others. Where more code ran meanwhile, it borrows anew.
+func (c *Call) read(first int, out []dlpack.Tensor) error {
+	if len(out) == 0 {
+		return nil
+	}
+	if err := c.route(first, len(out)); err != nil {
 		return err
 	}
-	c.managed = append(c.managed, managed)
-	out[0] = managed.Tensor()
-	return nil
+	for again := false; ; {
+		ran, err := c.readOwned(first, out)
+		if err == nil && (ran || again) {
+			err = c.settle(first, len(out))
+		}
+		if err == nil {
+			again, err = c.borrow(first, out)
+		}
+		if err != nil || !again {
+			return err
+		}
+	}
+}
+
+// readOwned takes, for the time of the call, the tensors that cannot be borrowed.
+func (c *Call) readOwned(first int, out []dlpack.Tensor) (ran bool, err error) {
+	for i := range out {
+		if c.c.routes[first+i].quiet || out[i].Raw() != nil {
+			continue
+		}
+		managed, err := c.own(first + i)
+		if err != nil {
+			return true, err
+		}
+		c.managed = append(c.managed, managed)
+		out[i] = managed.Tensor()
+		ran = true
+	}
+	return ran, nil
+}
+
+// borrow borrows tensors by the tables that run no code. With again, some must be
+// owned instead, or were asked something, which may run code.
+func (c *Call) borrow(first int, out []dlpack.Tensor) (again bool, err error) {
+	for i := 0; i < len(out); {
+		lent := 1
+		if c.c.routes[first+i].quiet {
+			if lent = c.borrowSome(first+i, out[i:]); lent == 0 {
+				return true, nil
+			}
+		}
+		i += lent
+	}
+	if again, err = c.askConjugated(first, out); again || err != nil {
+		return again, err
+	}
+	for i, tensor := range out {
+		c.watch(first+i, tensor)
+	}
+	return false, nil
+}
+
+// borrowSome borrows the first tensors of out, which have one table, and tells how
+// many. With 0, they are to be owned.
+func (c *Call) borrowSome(first int, out []dlpack.Tensor) int {
+	routes := c.c.routes[first : first+len(out)]
+	api, ok := tableAt(uintptr(routes[0].table))
+	views := c.room(out)
+	var objects [roomSize]uintptr
+	count := 0
+	for count < len(views) && routes[count].quiet && routes[count].table == routes[0].table {
+		objects[count] = uintptr(c.Object(first + count))
+		count++
+	}
+	if !ok || api.Raw().DltensorFromPyObjectNoSync == 0 || api.BorrowAll(views, objects[:count]...) != nil {
+		C.dlp_00000000_py_clear()
+		for i := range count {
+			routes[i].quiet = false
+			out[i] = dlpack.Tensor{}
+		}
+		return 0
+	}
+	for i := range count {
+		routes[i].lender = C.uintptr_t(uintptr(unsafe.Pointer(api.Raw())))
+		if out[i] = views[i].WritableTensor(); c.mustNotWrite(first + i) { // tables that are quiet lend nothing read-only
+			out[i] = views[i].Tensor()
+		}
+	}
+	return count
+}
+
+// askConjugated asks those of the borrowed tensors that have complex elements.
+func (c *Call) askConjugated(first int, out []dlpack.Tensor) (asked bool, err error) {
+	for i, tensor := range out {
+		if route := &c.c.routes[first+i]; bool(route.quiet && !route.asked) && c.mayConjugate(first+i, tensor) {
+			if err := c.notConjugated(first + i); err != nil {
+				return true, err
+			}
+			asked = true
+		}
+	}
+	return asked, nil
+}
+
+// watch remembers what was borrowed, to be compared once code of Python has run.
+func (c *Call) watch(i int, tensor dlpack.Tensor) {
+	route := &c.c.routes[i]
+	if !route.quiet {
+		return
+	}
+	route.lent = C.uintptr_t(uintptr(unsafe.Pointer(tensor.Raw())))
+	c.c.lent |= 1 << i
 }
 
 // own takes a tensor, by the table of its type or by its capsule.
 func (c *Call) own(i int) (*dlpack.Managed, error) {
-	managed, err := c.ownBy(i)
+	managed, err := c.take(i)
 	if err != nil {
 		return nil, c.about(i, err)
 	}
-	tensor, err := c.admit(i, managed.Tensor())
-	if err != nil {
-		managed.Release()
-		return nil, err
+	if c.mayConjugate(i, managed.Tensor()) {
+		if err := c.notConjugated(i); err != nil {
+			managed.Release()
+			return nil, err
+		}
 	}
-	if tensor.ReadOnly() {
+	if c.mustNotWrite(i) {
 		managed.ForbidWriting()
 	}
 	return managed, nil
 }
 
-func (c *Call) ownBy(i int) (*dlpack.Managed, error) {
-	if api, ok := tableAt(uintptr(c.c.routes[i].table)); ok {
-		managed := new(dlpack.Managed)
-		if err := api.Managed(managed, uintptr(c.Object(i))); err != nil {
-			return nil, c.because(err)
-		}
-		return managed, nil
-	}
-	capsule := C.dlp_00000000_py_take(c.address(i))
+func (c *Call) take(i int) (*dlpack.Managed, error) {
+	api, _ := tableAt(uintptr(c.c.routes[i].table))
+	taken := C.dlp_00000000_py_take(c.number(), C.intptr_t(i), C.uintptr_t(uintptr(unsafe.Pointer(api.Raw()))))
 	switch {
-	case capsule.versioned != nil:
-		return dlpack.Import((*dlpack.DLManagedTensorVersioned)(capsule.versioned))
-	case capsule.legacy != nil:
-		managed, err := dlpack.ImportLegacy((*dlpack.DLManagedTensor)(capsule.legacy))
-		if err == nil {
-			managed.ForbidWriting() // whether it may be written is unknown
-		}
-		return managed, err
+	case taken.versioned != nil:
+		return dlpack.Import((*dlpack.DLManagedTensorVersioned)(taken.versioned))
+	case taken.legacy != nil:
+		return dlpack.ImportLegacy((*dlpack.DLManagedTensor)(taken.legacy))
 	}
 	return nil, c.fetch()
 }
 
-// because gives the exception that a table has left pending, else its error.
-func (c *Call) because(err error) error {
-	if C.dlp_00000000_py_pending() {
-		return c.fetch()
-	}
-	return err
+func (c *Call) mayConjugate(i int, tensor dlpack.Tensor) bool {
+	return bool(c.c.routes[i].may_conjugate) && tensor.DataType().Code == dlpack.CodeComplex
 }
 
-// admit adds what the object asks for, and refuses values that are not what
-// stands in memory.
-func (c *Call) admit(i int, tensor dlpack.Tensor) (dlpack.Tensor, error) {
-	route := &c.c.routes[i]
-	if route.may_conjugate && tensor.DataType().Code == dlpack.CodeComplex && !C.dlp_00000000_py_not_conjugated(c.address(i)) {
-		return dlpack.Tensor{}, c.checked(i, true)
-	}
-	if route.flags&C.DLPACK_FLAG_BITMASK_READ_ONLY != 0 {
-		return tensor.AsReadOnly(), nil
-	}
-	return tensor, nil
+// notConjugated refuses values that are not what stands in memory.
+func (c *Call) notConjugated(i int) error {
+	return c.checked(i, !bool(C.dlp_00000000_py_not_conjugated(c.number(), C.intptr_t(i))))
+}
+
+// mustNotWrite tells whether the object says so, whatever its tensor says.
+func (c *Call) mustNotWrite(i int) bool {
+	return c.c.routes[i].flags&C.DLPACK_FLAG_BITMASK_READ_ONLY != 0
 }
 
 // tables are the exchange tables that were tested, by their addresses: tables

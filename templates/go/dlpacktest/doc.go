@@ -1,4 +1,4 @@
-//go:build dlpackgen_template
+//go:build ignore
 
 // Package dlpacktest tests the bindings beside it on the machine, compiler and
 // platform at hand, against a producer and a consumer written in C. It needs

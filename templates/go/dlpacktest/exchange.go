@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && cgo && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 package dlpacktest
 
@@ -16,6 +16,7 @@ import (
 // another package would.
 func testExchange(t *testing.T) {
 	t.Run("Borrow", testBorrow)
+	t.Run("Flags", testLoans)
 	t.Run("Managed", testManaged)
 	t.Run("Wrap", testWrap)
 	t.Run("Alloc", testAlloc)
@@ -52,6 +53,8 @@ func testBorrow(t *testing.T) {
 		equal(t, "data type", d.DataType(), dlpack.DataTypeOf[float32]())
 		equalSlices(t, "shape", d.Shape(), []int64{2, 3})
 		equalSlices(t, "strides", d.Strides(), []int64{3, 1})
+		equal(t, "read-only, since nobody says that it may be written", d.ReadOnly(), true)
+		equal(t, "read-only where the caller knows that it may be", views[i].WritableTensor().ReadOnly(), false)
 		equal(t, "stream", views[i].Stream(), 0)
 		views[i].Release()
 		equal(t, "nothing after Release", views[i].Tensor(), dlpack.Tensor{})
@@ -60,6 +63,28 @@ func testBorrow(t *testing.T) {
 		equal(t, "deleters called", s.deleted(), 1)
 	}
 	refused(t, "Borrow of no object", newTable(t).Borrow(&views[0], 0), dlpack.ErrArgument)
+}
+
+// testLoans wants no view of what a view cannot say, and a managed tensor that does.
+func testLoans(t *testing.T) {
+	for _, flags := range []dlpack.Flags{dlpack.FlagReadOnly, dlpack.FlagIsSubbyteTypePadded} {
+		s := newStranger(t)
+		s.versioned().Flags = flags
+		object := newObject(t, s)
+		var view dlpack.View
+		var failure *dlpack.CallError
+		if err := newTable(t).Borrow(&view, uintptr(object)); !errors.As(err, &failure) {
+			t.Errorf("a tensor with flags %#x was lent: %v", flags, err)
+		}
+		var m dlpack.Managed
+		if err := newTable(t).Managed(&m, uintptr(object)); err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "flags", m.Tensor().Flags(), flags)
+		m.Release()
+		object.Release()
+		equal(t, "deleters called", s.deleted(), 1)
+	}
 }
 
 // testManaged wants the tensor to outlive the object that it is made of.

@@ -1,4 +1,4 @@
-//go:build dlpackgen_template && cgo && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 package dlpacktest
 

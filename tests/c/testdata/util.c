@@ -111,6 +111,19 @@ static void test_nbytes(void) {
   }
 }
 
+static void test_alignment(void) {
+  static const struct {
+    int code, bits, lanes, alignment;
+  } cases[] = {
+      {kDLUInt, 8, 1, 1}, {kDLInt, 16, 1, 2}, {kDLFloat, 32, 4, 4}, {kDLFloat, 64, 1, 8}, {kDLFloat, 128, 1, 16},
+      {kDLBfloat, 16, 1, 2}, {kDLComplex, 32, 1, 2}, {kDLComplex, 33, 1, 1}, {kDLComplex, 64, 1, 4}, {kDLComplex, 128, 1, 8},
+      {18, 32, 1, 2}, {kDLFloat4_e2m1fn, 4, 2, 1}, {kDLInt, 12, 1, 1}, {kDLInt, 24, 1, 1}, {kDLInt, 255, 1, 1},
+  };
+  size_t i;
+  for (i = 0; i < sizeof cases / sizeof cases[0]; ++i)
+    CHECK(dlpack_alignment(dtype(cases[i].code, cases[i].bits, cases[i].lanes)) == cases[i].alignment);
+}
+
 static void test_compact_strides(void) {
   int64_t shape[3] = {2, 3, 5}, strides[3] = {-1, -1, -1}, empty[3] = {2, 0, 5}, large[3] = {2, INT64_MAX, 2}, bad[1] = {-2};
   CHECK(dlpack_compact_strides(3, shape, strides) == DLPACK_OK);
@@ -429,6 +442,7 @@ static void test_error_text(void) {
 int main(void) {
   test_count();
   test_nbytes();
+  test_alignment();
   test_compact_strides();
   test_order();
   test_span();

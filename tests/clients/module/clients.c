@@ -168,26 +168,25 @@ static PyObject *make(PyObject *self, PyObject *args) {
 	return tensor ? dlpackgen_give(self, tensor) : NULL;
 }
 
+static PyObject *describe_words(const struct dlpackgen_torch_words *words) {
+	return Py_BuildValue("(IIIIKK)", words->keys, words->storage, words->offset, words->bytes, (unsigned long long)words->usual,
+			     (unsigned long long)words->plain);
+}
+
 /* Where the words of torch's objects were found to lie: (keys, storage, offset, bytes, usual keys, plain keys). */
 static PyObject *torch_words(PyObject *self, PyObject *nothing) {
 	(void)self, (void)nothing;
-	return Py_BuildValue("(IIIIKK)", dlpackgen_torch_words.keys, dlpackgen_torch_words.storage, dlpackgen_torch_words.offset,
-			     dlpackgen_torch_words.bytes, (unsigned long long)dlpackgen_torch_words.usual,
-			     (unsigned long long)dlpackgen_torch_words.plain);
+	return describe_words(&dlpackgen_torch.words);
 }
 
 /* Where they would be found in what lies at an address, a struct dlpackgen_torch_seen. */
 static PyObject *find_torch_words(PyObject *self, PyObject *address) {
 	struct dlpackgen_torch_seen seen;
-	PyObject *found, *known = PyBytes_FromStringAndSize((const char *)&dlpackgen_torch_words, sizeof dlpackgen_torch_words);
-	if (!known) return NULL;
+	struct dlpackgen_torch_words words = {0};
+	(void)self;
 	memcpy(&seen, PyLong_AsVoidPtr(address), sizeof seen);
-	memset(&dlpackgen_torch_words, 0, sizeof dlpackgen_torch_words);
-	dlpackgen_torch_find_words(&seen);
-	found = torch_words(self, NULL);
-	memcpy(&dlpackgen_torch_words, PyBytes_AsString(known), sizeof dlpackgen_torch_words);
-	Py_DECREF(known);
-	return found;
+	dlpackgen_torch_find_words(&seen, &words);
+	return describe_words(&words);
 }
 
 static int64_t *told[2];
@@ -207,19 +206,15 @@ static int32_t tell_strides(void *handle, int64_t **strides) {
 /* Whether a shim is believed that says that sizes and strides lie so many bytes behind an
  * object's begin; less than 0 stands for a failure. */
 static PyObject *believes_torch_sizes(PyObject *self, PyObject *args) {
-	const struct dlpackgen_torch_functions whole = dlpackgen_torch.call;
+	static const struct dlpackgen_torch_functions shim = {.get_sizes = tell_sizes, .get_strides = tell_strides};
 	static uint64_t object[64];
 	struct dlpackgen_torch_seen seen;
-	int sizes, strides, failed;
+	int sizes, strides;
 	(void)self;
 	if (!PyArg_ParseTuple(args, "ii", &sizes, &strides)) return NULL;
 	told[0] = sizes < 0 ? NULL : (int64_t *)(void *)((char *)object + sizes);
 	told[1] = strides < 0 ? NULL : (int64_t *)(void *)((char *)object + strides);
-	dlpackgen_torch.call.get_sizes = tell_sizes;
-	dlpackgen_torch.call.get_strides = tell_strides;
-	failed = dlpackgen_torch_see_sizes(object, &seen);
-	dlpackgen_torch.call = whole;
-	return failed ? Py_NewRef(Py_False) : Py_BuildValue("(II)", seen.sizes, seen.end);
+	return dlpackgen_torch_see_sizes(&shim, object, &seen) ? Py_NewRef(Py_False) : Py_BuildValue("(II)", seen.sizes, seen.end);
 }
 
 static PyMethodDef methods[] = {

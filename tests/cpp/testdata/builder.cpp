@@ -95,7 +95,8 @@ static void odd_owners() {
 
 static void many_dimensions() {
   std::vector<std::int64_t> ones(64, 1);
-  CHECK(Builder(stranger::numbers).shape(ones).versioned()->view().ndim() == 64);
+  const auto most = Builder(stranger::numbers).shape(ones).versioned();
+  CHECK(most && most->view().ndim() == 64);
   const std::int64_t twelve[] = {1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2};
   const auto made = Builder(stranger::numbers).shape(twelve).versioned();
   CHECK(made && made->view().ndim() == 12 && made->view().stride(1) == 32 && made->view().size() == 64);
@@ -127,7 +128,10 @@ static void alignment() {
   };
   CHECK(at(dtypes::float32, 4) == Code::ok && at(dtypes::float32, 2) == Code::misaligned);
   CHECK(at(dtypes::int16, 2) == Code::ok && at(dtypes::int16, 3) == Code::misaligned);
-  CHECK(at(dtypes::float64, 8) == Code::ok && at(dtypes::float64, alignof(double) / 2) == Code::misaligned);
+  CHECK(at(dtypes::float64, 8) == Code::ok && at(dtypes::float64, 4) == Code::misaligned);
+  CHECK(at(DLDataType{kDLFloat, 128, 1}, 16) == Code::ok && at(DLDataType{kDLFloat, 128, 1}, 8) == Code::misaligned);
+  CHECK(dlpackgen::alignment(DLDataType{18, 32, 1}) == 2);  // kDLBcomplex
+  CHECK(at(dtypes::complex32, 2) == Code::ok && at(dtypes::complex32, 1) == Code::misaligned);
   CHECK(at(dtypes::complex64, 4) == Code::ok && at(dtypes::complex64, 2) == Code::misaligned);
   CHECK(at(dtypes::uint8, 3) == Code::ok && at(dtypes::float4_e2m1fn, 1) == Code::ok);
   CHECK(at(DLDataType{kDLFloat, 32, 4}, 4) == Code::ok && at(DLDataType{kDLFloat, 32, 4}, 1) == Code::misaligned);
@@ -149,7 +153,8 @@ static void narrow_types() {
   const auto made = Builder().versioned(std::vector<float4_e2m1fn>(3));
   CHECK(made && made->view().is_padded() && made->view().bytes() == 3 && made->view().data_as<const float4_e2m1fn>());
   float4_e2m1fn two[2] = {};
-  CHECK(Builder(two).shape({2}).versioned()->view().is_padded());
+  const auto pair = Builder(two).shape({2}).versioned();
+  CHECK(pair && pair->view().is_padded());
   CHECK(Builder(two).shape({2}).legacy().code() == Code::flags);
   const auto packed =
       Builder().dtype(dlpackgen::dtypes::float4_e2m1fn).shape({4}).versioned(std::vector<std::uint8_t>(2));
@@ -161,7 +166,8 @@ static void flags_survive() {
   const auto made = Builder(stranger::numbers).shape({4}).read_only().copied().padded().versioned();
   CHECK(made && made->flags() == all && made->get()->flags == all);
   const float* const fixed = stranger::numbers;
-  CHECK(Builder(fixed).shape({4}).versioned()->view().is_read_only());
+  const auto constant = Builder(fixed).shape({4}).versioned();
+  CHECK(constant && constant->view().is_read_only());
   CHECK(Builder(fixed).shape({4}).legacy().code() == Code::flags);
   CHECK(Builder(stranger::numbers).shape({4}).padded().legacy().code() == Code::flags);
   CHECK(Builder(stranger::numbers).shape({4}).copied().legacy());
@@ -228,6 +234,30 @@ static void data_in_the_container() {
   CHECK(Builder(three.data() + 1).shape({2}).versioned(std::move(three)));
 }
 
+// A container of 2 x 3 numbers whose order the builder cannot know.
+struct Table {
+  float* data() { return stranger::numbers; }
+  std::size_t size() const { return 6; }
+  std::size_t rows() const { return 2; }
+};
+
+static void unknown_order() {
+  CHECK(Builder().shape({2, 3}).versioned(Table()).code() == Code::layout);
+  CHECK(Builder().versioned(Table()).code() == Code::layout);
+  CHECK(Builder(stranger::numbers).shape({2, 3}).versioned(Table()).code() == Code::layout);
+  const auto made = Builder().shape({2, 3}).strides({1, 2}).versioned(Table());
+  CHECK(made && made->view().stride(0) == 1 && made->view().stride(1) == 2);
+  CHECK(Builder(stranger::numbers + 8).shape({2, 3}).versioned(Table()));  // not the container's data
+}
+
+// Without a shape, the number of elements must come from a container.
+static void no_shape() {
+  CHECK(Builder(stranger::numbers).versioned().code() == Code::no_shape);
+  CHECK(Builder(stranger::numbers).versioned(std::vector<float>(3)).code() == Code::no_shape);
+  CHECK(Builder().versioned(std::make_unique<float>(1.0F)).code() == Code::no_shape);
+  CHECK(Builder().shape({}).versioned(std::make_unique<float>(1.0F)));
+}
+
 static void between_structs() {
   stranger::deleted = 0;
   std::int64_t shape[] = {4};
@@ -292,6 +322,8 @@ int main() {
   copies_are_shared();
   nothing_stays_nothing();
   data_in_the_container();
+  unknown_order();
+  no_shape();
   between_structs();
   refused();
   return testing::report();

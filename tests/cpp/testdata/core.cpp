@@ -21,8 +21,8 @@ static void results() {
   CHECK(good && *good == 7 && good.code() == Code::ok && !good.error());
   const dlpackgen::Result<int> bad(dlpackgen::Error(Code::extent, 0, -4, 2));
   CHECK(!bad && *bad == 0 && bad.code() == Code::extent && bad.error().where == 2 && bad.error().got == -4);
-  for (int i = 0; i <= 30; ++i) CHECK(dlpackgen::text(static_cast<Code>(i))[0] != '\0');
-  CHECK(dlpackgen::text(static_cast<Code>(31)) == dlpackgen::text(static_cast<Code>(-1)));
+  for (int i = 0; i <= 33; ++i) CHECK(dlpackgen::text(static_cast<Code>(i))[0] != '\0');
+  CHECK(dlpackgen::text(static_cast<Code>(34)) == dlpackgen::text(static_cast<Code>(-1)));
 }
 
 // The deleter is called once, by whoever owns the tensor last.
@@ -85,7 +85,7 @@ static void null_strides() {
   CHECK(Managed::take(stranger::versioned(t, 1, 2), Accept::null_strides));
   const auto old = ManagedLegacy::take(stranger::legacy(t));
   CHECK(old && old->view().stride(0) == 3 && old->view().stride(1) == 1);
-  CHECK(TensorView::of(&t, 0) && TensorView::of(&t, 0, Accept::nothing).code() == Code::strides_null);
+  CHECK(TensorView::of(&t, 0, Accept::null_strides) && TensorView::of(&t, 0).code() == Code::strides_null);
 }
 
 // The unversioned struct cannot say that it is read-only, so nobody writes to it
@@ -96,7 +96,8 @@ static void legacy_is_read_only() {
   CHECK(old.flags() == dlpackgen::flags::read_only && old.view().is_read_only() && old.view().writable() == nullptr);
   CHECK(old.view().data_as<float>().code() == Code::read_only && old.view().data_as<const float>());
   CHECK(!old.writable_view().is_read_only() && *old.writable_view().data_as<float>() == stranger::numbers);
-  CHECK(ManagedLegacy().flags() == 0 && ManagedLegacy().writable_view().size() == 0);
+  const ManagedLegacy none;
+  CHECK(none.flags() == 0 && none.writable_view().size() == 0);
 }
 
 static void flags_are_kept() {
@@ -149,6 +150,30 @@ static void layouts() {
   std::int64_t still[] = {0, 0};
   DLTensor broadcast = stranger::tensor(2, shape23, still);
   CHECK(TensorView::of(&broadcast, 0) && dlpackgen::reach(broadcast)->high == 4);
+}
+
+// Elements that share memory are read, and not written to.
+static void overlapping() {
+  std::int64_t shape[] = {2, 3};
+  const auto writes = [&shape](std::int64_t a, std::int64_t b) {
+    std::int64_t strides[] = {a, b};
+    DLTensor t = stranger::tensor(2, shape, strides);
+    t.byte_offset = 40;
+    const auto view = TensorView::of(&t, 0);
+    CHECK(view && view->data_as<const float>());
+    return view->data_as<float>().code();
+  };
+  CHECK(writes(3, 1) == Code::ok && writes(1, 2) == Code::ok && writes(-3, 1) == Code::ok && writes(4, -1) == Code::ok);
+  CHECK(writes(0, 1) == Code::overlap && writes(0, 0) == Code::overlap && writes(1, 0) == Code::overlap);
+  CHECK(writes(2, 1) == Code::overlap && writes(1, 1) == Code::overlap && writes(-1, 1) == Code::overlap);
+  std::int64_t huge[] = {1, 2};
+  std::int64_t far[] = {INT64_MIN, INT64_MAX};
+  CHECK(!dlpackgen::may_overlap(stranger::tensor(2, huge, far)));
+  std::int64_t none[] = {0, 2};
+  std::int64_t still[] = {0, 0};
+  CHECK(!dlpackgen::may_overlap(stranger::tensor(2, none, still)) &&
+        dlpackgen::may_overlap(stranger::tensor(2, shape, still)));
+  CHECK(!dlpackgen::may_overlap(stranger::tensor(2, shape, nullptr)));
 }
 
 static Code of(const DLTensor& t, Accept accept = Accept::null_strides) { return TensorView::of(&t, 0, accept).code(); }
@@ -215,6 +240,8 @@ static void data_types() {
   static_assert(dlpackgen::is_element<long> && dlpackgen::is_element<char> && !dlpackgen::is_element<long double>);
   static_assert(!dlpackgen::is_element<wchar_t> && !dlpackgen::is_element<char16_t> && !dlpackgen::is_element<void*>);
   static_assert(!same(dtypes::float32, DLDataType{kDLFloat, 32, 2}) && !same(dtypes::float16, dtypes::bfloat16));
+  static_assert(dlpackgen::as_number({kDLFloat, 32, 4}) == (kDLFloat | 32 << 8 | 4 << 16),
+                "as DLPACKGEN_DTYPE of C has it");
   CHECK(dlpackgen::dtype_name(dtypes::float4_e2m1fn)[0] == 'f');
   CHECK(dlpackgen::dtype_name(DLDataType{kDLFloat, 32, 4}) == nullptr);
 }
@@ -231,6 +258,18 @@ static void narrow() {
   CHECK(TensorView::trusted(t, 0).bytes() == 3 && !TensorView::trusted(t, 0).is_packed());
 }
 
+// An extent of 0 counts as 1, and one below 0 is an error, whatever else it meets.
+static void compact() {
+  std::int64_t strides[3] = {-7, -7, -7};
+  const std::int64_t empty[] = {2, 0, 5}, negative[] = {2, -1, 5}, large[] = {2, INT64_MAX, 5};
+  CHECK(!dlpackgen::compact_strides(3, empty, strides) && strides[0] == 5 && strides[1] == 5 && strides[2] == 1);
+  const dlpackgen::Error wrong = dlpackgen::compact_strides(3, negative, strides);
+  CHECK(wrong.code == Code::extent && wrong.got == -1 && wrong.where == 1);
+  CHECK(dlpackgen::compact_strides(3, large, strides).code == Code::too_large);
+  CHECK(dlpackgen::compact_strides(1, nullptr, strides).code == Code::shape_null);
+  CHECK(dlpackgen::compact_strides(1, empty, nullptr).code == Code::strides_null);
+}
+
 int main() {
   results();
   owners();
@@ -241,6 +280,8 @@ int main() {
   flags_are_kept();
   offsets_count();
   layouts();
+  overlapping();
+  compact();
   hostile();
   data_types();
   narrow();

@@ -67,13 +67,13 @@ static void tables() {
   DLPackExchangeAPI ours = theirs::table();
   CHECK(ExchangeTable::find(&ours.header)->get() == &ours);
   CHECK(ExchangeTable::find(nullptr).code() == Code::null && !ExchangeTable());
-  Managed nothing;
   const ExchangeTable none;
-  CHECK(none.from_py_object(nullptr).code() == Code::null && none.to_py_object(nothing).code() == Code::null);
+  CHECK(none.from_py_object(nullptr).code() == Code::null && none.to_py_object(Managed()).code() == Code::null);
   CHECK(none.allocate(stranger::tensor(2, shape, nullptr)).code() == Code::null);
   CHECK(none.current_stream({kDLCUDA, 0}).code() == Code::null && none.borrow(nullptr).code() == Code::exchange_slot);
   Managed some = *Managed::take(stranger::versioned(stranger::tensor(2, shape, strides)));
-  CHECK(none.to_py_object(some).code() == Code::null && some);
+  stranger::deleted = 0;
+  CHECK(none.to_py_object(std::move(some)).code() == Code::null && stranger::deleted == 1);
   DLPackExchangeAPIHeader newer{{3, 0}, &ours.header};
   DLPackExchangeAPIHeader newest{{4, 0}, &newer};
   CHECK(ExchangeTable::find(&newest)->get() == &ours);
@@ -105,7 +105,10 @@ static void consuming() {
   stranger::deleted = 0;
   theirs::answer = 0;
   theirs::tensor = stranger::versioned(stranger::tensor(2, shape, strides));
-  CHECK(table.from_py_object(nullptr)->view().size() == 6);
+  {
+    const auto owned = table.from_py_object(nullptr);
+    CHECK(owned && owned->view().size() == 6);
+  }
   CHECK(stranger::deleted == 1);
   theirs::tensor = stranger::versioned(stranger::tensor(2, nullptr, nullptr), 2);  // of another major version
   CHECK(table.from_py_object(nullptr).code() == Code::version && stranger::deleted == 2);
@@ -211,21 +214,19 @@ static void handing_over() {
         theirs::answer = answer;
         theirs::object = made;
         Managed tensor = *Managed::take(stranger::versioned(stranger::tensor(2, shape, strides), 1, 3, 7));
-        const auto result = table.to_py_object(tensor);
+        const auto result = table.to_py_object(std::move(tensor));
         const bool good = answer == 0 && made != nullptr;
-        CHECK(static_cast<bool>(result) == good && static_cast<bool>(tensor) == !good);
-        CHECK(stranger::deleted == (good && drops ? 1 : 0));
+        CHECK(static_cast<bool>(result) == good);
+        CHECK(stranger::deleted == (good && !drops ? 0 : 1));  // consumed, whether it succeeds or fails
         if (good && !drops) {
           CHECK(theirs::taken->flags == 7 && theirs::taken->dl_tensor.shape == shape);
           theirs::taken->deleter(theirs::taken);
         }
-        tensor.reset();
         CHECK(stranger::deleted == 1);
       }
     }
   }
-  Managed nothing;
-  CHECK(table.to_py_object(nothing).code() == Code::null);
+  CHECK(table.to_py_object(Managed()).code() == Code::null);
 }
 
 // What our own producer does; each test sets how it fails.
@@ -313,7 +314,7 @@ static void producing() {
   CHECK(tensor && table.borrow(nullptr)->size() == 6 && *table.current_stream({kDLCUDA, 1}) == &errors);
   CHECK(table.allocate(stranger::tensor(2, shape, nullptr)));
   CHECK(stranger::deleted == 1);
-  CHECK(*table.to_py_object(tensor) == &Ours::kept && !tensor && stranger::deleted == 1);
+  CHECK(*table.to_py_object(std::move(tensor)) == &Ours::kept && stranger::deleted == 1);
   Ours::kept.reset();
   CHECK(stranger::deleted == 2 && errors == 0);
 }

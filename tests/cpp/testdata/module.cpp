@@ -120,7 +120,7 @@ static PyObject* through(PyObject*, PyObject* object) {
   return python([&] {
     const ExchangeTable table = table_of(object);
     Managed tensor = dlpackgen::unwrap(table.from_py_object(object));
-    return static_cast<PyObject*>(dlpackgen::unwrap(table.to_py_object(tensor)));
+    return static_cast<PyObject*>(dlpackgen::unwrap(table.to_py_object(std::move(tensor))));
   });
 }
 
@@ -138,7 +138,7 @@ static PyObject* like(PyObject*, PyObject* object) {
     auto made = table.allocate(prototype, &report);
     if (!made) throw std::runtime_error(report.message);
     for (float& x : *dlpackgen::flat_of<float>(made->view())) x = 2;
-    return static_cast<PyObject*>(dlpackgen::unwrap(table.to_py_object(*made)));
+    return static_cast<PyObject*>(dlpackgen::unwrap(table.to_py_object(std::move(*made))));
   });
 }
 

@@ -12,7 +12,7 @@ namespace stranger {
 
 inline int deleted = 0;
 
-inline float numbers[64];
+alignas(16) inline float numbers[64];
 
 template <class Struct>
 void destroy(Struct* self) {

@@ -72,7 +72,7 @@ static void work(Queue& queue, std::atomic<long>& sum) {
     const auto all = *dlpackgen::flat_of<const float>(theirs.view());
     for (const float x : all) sum += static_cast<long>(x);
     if (i % 2 == 0) theirs = *dlpackgen::upgrade_writable(*dlpackgen::downgrade(std::move(theirs)));
-    const auto object = table.to_py_object(theirs);
+    const auto object = table.to_py_object(std::move(theirs));
     std::thread([held = static_cast<Managed*>(*object)] { delete held; }).join();
   }
 }

@@ -36,6 +36,14 @@ static void alloc(void) {
 	print_tensor(&tensors[tensor_count++]->dl_tensor);
 }
 
+/* Allocates elements of a type on the first device: elements:CODE:BITS:LANES:COUNT. */
+static void alloc_elements(void) {
+	const int64_t shape[] = {strtoll(words[4], NULL, 10)};
+	const DLDataType dtype = {(uint8_t)number(words[1]), (uint8_t)number(words[2]), (uint16_t)number(words[3])};
+	const dlpackgen_device_request r = {{(DLDeviceType)device->device_type, 0}, dtype, 1, shape, NULL, 0};
+	tell_nothing_else("elements", device->alloc(&r, &tensors[tensor_count++], &error));
+}
+
 /* A DLTensor of bytes: copy:TYPE:ID:AT:TYPE:ID:AT:BYTES@STREAM@ORDINAL. */
 static void copy(void) {
 	int64_t shape[] = {strtoll(words[7], NULL, 10)}, one[] = {1}, two[] = {2};
@@ -78,6 +86,14 @@ static void nulls(void) {
 	printf(" %d\n", device->free(NULL, NULL));
 }
 
+static void delete_in_stream(void *tensor) { (void)delete_there(tensor); }
+
+/* Waits until the driver has as much alive, as other threads free it. */
+static void settle(int alive) {
+	int (*count)(void) = CONTROL(int (*)(void), "standin_alive");
+	for (int i = 0; i < 10000 && count() != alive; i++) usleep(1000);
+}
+
 static void steer(void) {
 	static char notes[1 << 16];
 	const char *step = words[0];
@@ -90,6 +106,11 @@ static void steer(void) {
 	if (!strcmp(step, "legacy")) CONTROL(void (*)(int), "standin_default_captured")(number(words[1]));
 	if (!strcmp(step, "needs")) CONTROL(void (*)(int), "standin_needs_current")(number(words[1]));
 	if (!strcmp(step, "alive")) printf("alive %d depth %d\n", CONTROL(int (*)(void), "standin_alive")(), CONTROL(int (*)(void), "standin_depth")());
+	if (!strcmp(step, "reset")) CONTROL(void (*)(int, int), "standin_reset")(number(words[1]), number(words[2]));
+	if (!strcmp(step, "captures")) printf("captures %s\n", CONTROL(int (*)(void), "standin_broken")() ? "broken" : "whole");
+	if (!strcmp(step, "hostfunction")) CONTROL(void (*)(void (*)(void *), void *), "standin_host_function")(delete_in_stream, tensors[number(words[1])]);
+	if (!strcmp(step, "breaches")) printf("breaches %d\n", CONTROL(int (*)(void), "standin_breaches")());
+	if (!strcmp(step, "settled")) settle(number(words[1]));
 	if (!strcmp(step, "devices")) CONTROL(void (*)(int), "standin_devices")(number(words[1]));
 	if (strcmp(step, "log")) return;
 	CONTROL(void (*)(char *, size_t), "standin_take")(notes, sizeof notes);
@@ -97,7 +118,7 @@ static void steer(void) {
 }
 
 static const struct client_step steps[] = {
-	{"alloc", alloc}, {"copy", copy}, {"number", read_number}, {"current", current}, {"nulls", nulls},
+	{"alloc", alloc}, {"elements", alloc_elements}, {"copy", copy}, {"number", read_number}, {"current", current}, {"nulls", nulls},
 };
 
 static DLManagedTensorVersioned *at_end;

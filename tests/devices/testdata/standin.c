@@ -2,9 +2,15 @@
  * memory, writes down each call, and fails where it is told to. Memory of devices
  * is malloc's, and copies are done at once. Variants, by macro:
  * LOOKUP 2, 1, 0: which lookup function there is; DRIVER: the version; MISSING: a
- * symbol that no lookup finds; STUB: everything gives 34; QUIET: nothing is noted. */
+ * symbol that no lookup finds; STUB: everything gives 34; QUIET: nothing is noted.
+ * As NVIDIA's documents say, work that a capture forbids breaks it, a host function may make
+ * no calls, and a reset takes all that a context has and leaves its handle. */
+static _Thread_local int in_host_function;
+static int breaches, broken;
 #ifdef STUB
 #define NOTES_FIRST(name) return 34
+#else
+#define NOTES_FIRST(name) if (in_host_function) return breaches++, 800
 #endif
 #include "../../../internal/trial/testdata/notes.h"
 
@@ -23,13 +29,14 @@
 
 typedef unsigned int result;
 typedef struct context { int ordinal, primary; } *context;
-typedef struct stream { context owner; unsigned status; uint64_t id; int live; } *stream;
-typedef struct event { int live; } *event;
+typedef struct stream { context owner; unsigned status; uint64_t id; int live, epoch; } *stream;
+typedef struct event { int live, ordinal, epoch; } *event;
 typedef unsigned long long address;
 
 enum { DEVICES = 3, RANGES = 256 };
 static struct context primaries[DEVICES] = {{0, 1}, {1, 1}, {2, 1}}, foreigners[DEVICES] = {{0, 0}, {1, 0}, {2, 0}};
-static _Atomic int active[DEVICES];
+static _Atomic int active[DEVICES], epochs[DEVICES]; /* how often a device was reset */
+static int capturing; /* how many streams are */
 static struct range { char *start; size_t size; unsigned type, managed, mapped; int ordinal; context owner; } ranges[RANGES];
 static _Atomic int alive_streams;
 static int initialized, count = DEVICES, default_captured, alive_events, alive_memory, needs_current;
@@ -41,16 +48,38 @@ static __thread unsigned mode; /* of captures: global */
 void standin_devices(int n) { count = n; }
 void standin_needs_current(int on) { needs_current = on; }
 void standin_default_captured(int on) { default_captured = on; }
-int standin_alive(void) { return __atomic_load_n(&alive_events, __ATOMIC_RELAXED) + alive_memory; }
+int standin_alive(void) {
+	pthread_mutex_lock(&lock);
+	const int memory = alive_memory;
+	pthread_mutex_unlock(&lock);
+	return __atomic_load_n(&alive_events, __ATOMIC_RELAXED) + memory;
+}
 int standin_depth(void) { return depth + 100 * (int)mode; }
 void *standin_stream(int ordinal, int foreign) {
 	stream s = calloc(1, sizeof *s);
 	s->owner = foreign ? &foreigners[ordinal] : &primaries[ordinal];
-	s->live = 1;
+	s->live = 1, s->epoch = epochs[ordinal];
 	if (!foreign) active[ordinal] = 1;
 	return s;
 }
-void standin_capture(void *s, unsigned status, uint64_t id) { ((stream)s)->status = status, ((stream)s)->id = id; }
+void standin_capture(void *s, unsigned status, uint64_t id) {
+	capturing += (status == 1) - (((stream)s)->status == 1);
+	((stream)s)->status = status, ((stream)s)->id = id;
+}
+int standin_broken(void) { return broken; }
+int standin_breaches(void) { return breaches; }
+/* Runs a host function, as cuLaunchHostFunc would: on a thread that may make no calls. */
+static struct { void (*run)(void *); void *data; } host_function;
+static void *host_thread(void *nothing) {
+	in_host_function = 1;
+	host_function.run(host_function.data);
+	return nothing;
+}
+void standin_host_function(void (*run)(void *), void *data) {
+	pthread_t thread;
+	host_function.run = run, host_function.data = data;
+	if (!pthread_create(&thread, NULL, host_thread, NULL)) pthread_join(thread, NULL);
+}
 void standin_close(void *s) { free(s); }
 
 static result add(char *start, size_t size, unsigned type, unsigned managed, unsigned mapped, int ordinal, context owner) {
@@ -85,6 +114,47 @@ void *standin_make(const char *kind, int ordinal) {
 	else if (strcmp(kind, "unknown"))
 		add(p, 64, array ? 3 : 2, 0, mapped, ordinal, pooled || bare ? NULL : foreign ? &foreigners[ordinal] : &primaries[ordinal]);
 	return p;
+}
+/* What a reset takes stays reachable here, which is no leak of the back end's. */
+static void *volatile lost[256];
+static void lose(void *what) {
+#ifdef QUIET
+	(void)what, (void)lost;
+#else
+	static int count;
+	lost[count++ % 256] = what;
+#endif
+}
+/* Memory that the back end took is gone with its context. */
+void standin_reset(int ordinal, int again) {
+	for (int i = 0; i < RANGES; i++) {
+		if (!ranges[i].start || ranges[i].ordinal != ordinal) continue;
+		lose(ranges[i].start); /* and not free(), so that nothing else gets the address */
+		ranges[i].start = NULL;
+		alive_memory--;
+	}
+	epochs[ordinal]++;
+	active[ordinal] = again; /* by somebody else, in the meantime */
+}
+/* A call in a context that was reset, and that nobody has retained since. */
+static result dead(context c) { return c && c->primary && !active[c->ordinal] ? 709 : 0; }
+static result stale(int ordinal, int epoch) {
+	if (epoch == epochs[ordinal]) return 0;
+	note("STALE", "%d", ordinal);
+	return 400;
+}
+/* A call that forbids a capture breaks it. */
+static result breaks(result r) { return broken++, r; }
+static result legacy(stream s) {
+#ifdef HIP
+	return !s && default_captured ? breaks(906) : 0;
+#else
+	return (uintptr_t)s == 1 && default_captured ? breaks(906) : 0;
+#endif
+}
+static result usable(stream s) {
+	const result r = legacy(s);
+	return r || (uintptr_t)s < 3 ? r : stale(s->owner->ordinal, s->epoch);
 }
 static result drop(address a) {
 	pthread_mutex_lock(&lock);
@@ -136,12 +206,24 @@ result cuGetErrorString(result r, const char **t) { (void)r; *t = "something new
 result cuDeviceGetCount(int *n) { NOTE("cuDeviceGetCount", ""); *n = count; return initialized ? 0 : 3; }
 result cuDeviceGetAttribute(int *v, unsigned a, int d) { NOTE("cuDeviceGetAttribute", "%u,%d", a, d); *v = 1; return 0; }
 result cuDevicePrimaryCtxRetain(context *c, int d) { NOTE("cuDevicePrimaryCtxRetain", "%d", d); active[d] = 1; *c = &primaries[d]; return 0; }
-result cuDevicePrimaryCtxGetState(int d, unsigned *f, int *a) { NOTE("cuDevicePrimaryCtxGetState", "%d", d); *f = 0; *a = active[d]; return 0; }
+result cuDevicePrimaryCtxGetState(int d, unsigned *f, int *a) {
+	if (in_host_function) return breaches++, 800;
+	if (!active[d]) NOTE("cuDevicePrimaryCtxGetState", "%d", d); /* the usual answer is not written down */
+	*f = 0, *a = active[d];
+	return 0;
+}
+result cuCtxGetId(context c, unsigned long long *id) {
+	if (in_host_function) return breaches++, 800;
+	*id = 1 + (unsigned long long)c->ordinal + 16 * (unsigned long long)epochs[c->ordinal];
+	return dead(c);
+}
+/* For programs: the back end resets nothing. */
+result cuDevicePrimaryCtxReset_v2(int d) { standin_reset(d, 0); return 0; }
 result cuCtxGetCurrent(context *c) { NOTE("cuCtxGetCurrent", ""); *c = current(); return 0; }
 result cuCtxPushCurrent_v2(context c) { NOTE("cuCtxPushCurrent", "%d%s", c->ordinal, c->primary ? "" : "!"); stack[depth++] = c; return 0; }
 result cuCtxPopCurrent_v2(context *c) { NOTE("cuCtxPopCurrent", ""); if (!depth) return 201; *c = stack[--depth]; return 0; }
 result cuCtxGetDevice(int *d) { NOTE("cuCtxGetDevice", ""); if (!depth) return 201; *d = current()->ordinal; return 0; }
-result cuCtxSynchronize(void) { NOTE("cuCtxSynchronize", ""); return 0; }
+result cuCtxSynchronize(void) { NOTE("cuCtxSynchronize", ""); return capturing || default_captured ? breaks(900) : 0; }
 result cuPointerGetAttributes(unsigned n, unsigned *which, void **values, address a) {
 	NOTE("cuPointerGetAttributes", "%u", n);
 	int any = 0;
@@ -165,8 +247,8 @@ result cuPointerGetAttributes(unsigned n, unsigned *which, void **values, addres
 result cuMemAlloc(unsigned *p, unsigned n) { (void)p, (void)n; note("TRAP cuMemAlloc", ""); return 1; }
 result cuMemAlloc_v2(address *p, size_t n) { NOTE("cuMemAlloc", "%zu", n); return give(p, n, 2, 0, current()); }
 result cuMemFree_v2(address p) { NOTE("cuMemFree", ""); return drop(p); }
-result cuMemAllocAsync(address *p, size_t n, stream s) { NOTE("cuMemAllocAsync", "%zu,%s", n, named(s)); return give(p, n, 2, 0, NULL); }
-result cuMemFreeAsync(address p, stream s) { NOTE("cuMemFreeAsync", "%s", named(s)); return drop(p); }
+result cuMemAllocAsync(address *p, size_t n, stream s) { NOTE("cuMemAllocAsync", "%zu,%s", n, named(s)); const result r = dead(current()) ? 709 : usable(s); return r ? r : give(p, n, 2, 0, NULL); }
+result cuMemFreeAsync(address p, stream s) { NOTE("cuMemFreeAsync", "%s", named(s)); const result r = usable(s); return r ? r : drop(p); }
 result cuDeviceGetDefaultMemPool(void **p, int d) { NOTE("cuDeviceGetDefaultMemPool", "%d", d); *p = &primaries[d]; return 0; }
 result cuMemPoolSetAccess(void *p, const int *a, size_t n) { NOTE("cuMemPoolSetAccess", "%d,%d,%d,%d", ((context)p)->ordinal, a[0], a[1], a[2]); return n == 1 ? 0 : 1; }
 result cuDeviceCanAccessPeer(int *can, int d, int peer) { NOTE("cuDeviceCanAccessPeer", "%d,%d", d, peer); *can = d != 2; return 0; }
@@ -179,7 +261,7 @@ result cuMemHostAlloc(void **p, size_t n, unsigned f) {
 	return r;
 }
 result cuMemFreeHost(void *p) { NOTE("cuMemFreeHost", ""); return drop((address)(uintptr_t)p); }
-result cuMemcpyAsync(address to, address from, size_t n, stream s) { NOTE("cuMemcpyAsync", "%zu,%s", n, named(s)); memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, n); return 0; }
+result cuMemcpyAsync(address to, address from, size_t n, stream s) { NOTE("cuMemcpyAsync", "%zu,%s", n, named(s)); const result r = usable(s); if (!r) memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, n); return r; }
 result cuMemcpyPeerAsync(address to, context tc, address from, context fc, size_t n, stream s) {
 	NOTE("cuMemcpyPeerAsync", "%d,%d,%zu,%s", tc->ordinal, fc->ordinal, n, named(s));
 	memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, n);
@@ -188,12 +270,13 @@ result cuMemcpyPeerAsync(address to, context tc, address from, context fc, size_
 result cuStreamCreate(stream *s, unsigned f) {
 	NOTE("cuStreamCreate", "%u", f);
 	*s = calloc(1, sizeof **s);
-	(*s)->owner = current(), (*s)->live = 1, alive_streams++;
-	return 0;
+	lose(*s);
+	(*s)->owner = current(), (*s)->live = 1, (*s)->epoch = epochs[current()->ordinal], alive_streams++;
+	return dead(current());
 }
 result cuStreamDestroy_v2(stream s) { NOTE("cuStreamDestroy", ""); free(s); alive_streams--; return 0; }
-result cuStreamSynchronize(stream s) { NOTE("cuStreamSynchronize", "%s", named(s)); return 0; }
-result cuStreamWaitEvent(stream s, event e, unsigned f) { NOTE("cuStreamWaitEvent", "%s,%u", named(s), f); return e->live ? 0 : 400; }
+result cuStreamSynchronize(stream s) { NOTE("cuStreamSynchronize", "%s", named(s)); return usable(s); }
+result cuStreamWaitEvent(stream s, event e, unsigned f) { NOTE("cuStreamWaitEvent", "%s,%u", named(s), f); const result r = usable(s); return r ? r : e->live ? stale(e->ordinal, e->epoch) : 400; }
 result cuStreamIsCapturing(stream s, unsigned *status) {
 	NOTE("cuStreamIsCapturing", "%s", named(s));
 	if ((uintptr_t)s == 1 && default_captured) return 906;
@@ -206,11 +289,12 @@ result cuStreamGetCtx(stream s, context *c) { NOTE("cuStreamGetCtx", "%s", named
 result cuEventCreate(event *e, unsigned f) {
 	NOTE("cuEventCreate", "%u", f);
 	*e = calloc(1, sizeof **e);
-	(*e)->live = 1;
+	lose(*e);
+	(*e)->live = 1, (*e)->ordinal = current()->ordinal, (*e)->epoch = epochs[current()->ordinal];
 	__atomic_add_fetch(&alive_events, 1, __ATOMIC_RELAXED); /* orders nothing, so that races stay visible */
 	return 0;
 }
-result cuEventRecord(event e, stream s) { NOTE("cuEventRecord", "%s", named(s)); return e->live ? 0 : 400; }
+result cuEventRecord(event e, stream s) { NOTE("cuEventRecord", "%s", named(s)); const result r = usable(s); return r ? r : e->live ? 0 : 400; }
 result cuEventDestroy_v2(event e) {
 	__atomic_sub_fetch(&alive_events, 1, __ATOMIC_RELAXED);
 	free(e);
@@ -237,7 +321,7 @@ static const struct row { const char *name; int since; void (*function)(void); }
     ROW("cuStreamDestroy", 4000, cuStreamDestroy_v2), ROW("cuStreamSynchronize", 2000, cuStreamSynchronize),
     ROW("cuStreamWaitEvent", 3020, cuStreamWaitEvent), ROW("cuStreamIsCapturing", 10000, cuStreamIsCapturing),
     ROW("cuStreamGetCaptureInfo", 10010, cuStreamGetCaptureInfo), ROW("cuThreadExchangeStreamCaptureMode", 10010, cuThreadExchangeStreamCaptureMode), ROW("cuStreamGetCtx", 9020, cuStreamGetCtx),
-    ROW("cuEventCreate", 2000, cuEventCreate), ROW("cuEventRecord", 2000, cuEventRecord), ROW("cuEventDestroy", 4000, cuEventDestroy_v2),
+    ROW("cuCtxGetId", 12000, cuCtxGetId), ROW("cuEventCreate", 2000, cuEventCreate), ROW("cuEventRecord", 2000, cuEventRecord), ROW("cuEventDestroy", 4000, cuEventDestroy_v2),
 };
 static result lookup(const char *name, void **out, int version, uint64_t flags) {
 	if (flags != 1) return 1;

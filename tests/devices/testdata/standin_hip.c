@@ -25,7 +25,6 @@ result hipSetDevice(int d) {
 	return 0;
 }
 result hipDevicePrimaryCtxGetState(int d, unsigned *f, int *a) { return cuDevicePrimaryCtxGetState(d, f, a); }
-result hipDeviceSynchronize(void) { return cuCtxSynchronize(); }
 
 /* Success whatever it is asked; truth values of a byte; sizes of 32 bits; arrays are none
  * of the memory that is mapped. */

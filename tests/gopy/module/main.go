@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,11 +26,12 @@ var module = dlpackpy.Module{
 		{Name: "describe_owned", Doc: "the same of a tensor that Go owns", Call: describeOwned},
 		{Name: "sum", Doc: "sum(x): of float32 elements", Call: sum},
 		{Name: "fill", Doc: "fill(x, value): float32 elements in place", Call: fill},
-		{Name: "add", Doc: "add(a, b, out): float32 elements", Call: add},
+		{Name: "overwrite", Doc: "overwrite(x, value): fill by a tensor that is said to be writable", Call: overwrite},
+		{Name: "add", Params: []string{"a", "b", "out"}, Doc: "Adds float32 elements.", Call: add},
 		{Name: "counting", Doc: "counting(rows, columns, read_only): a float32 matrix of Go, 0 1 2 ...", Call: counting},
 		{Name: "strided", Doc: "strided(): a float32 matrix of Go, transposed and with an offset", Call: strided},
 		{Name: "forward", Doc: "forward(x): another object over the same memory", Call: forward},
-		{Name: "outstanding", Doc: "outstanding(): tensors of Go that are not released", Call: outstanding},
+		{Name: "outstanding", Params: []string{}, Doc: "Tensors of Go that are not released", Call: outstanding},
 		{Name: "flags", Doc: "flags(x): those of DLPack", Call: flags},
 		{Name: "hold", Doc: "hold(x): keeps a tensor, by a number", Call: hold},
 		{Name: "held_sum", Doc: "held_sum(number): of float32 elements", Call: heldSum},
@@ -38,7 +40,8 @@ var module = dlpackpy.Module{
 		{Name: "fail", Doc: "fail(kind): an error of Go", Call: fail},
 		{Name: "mishap", Doc: "mishap(kind): results that cannot be, and the GIL given up twice", Call: mishap},
 		{Name: "sleep", Doc: "sleep(seconds): without the GIL", Call: sleep},
-		{Name: "tell", Doc: "tell(text): on stdout, also when Python's own is gone", Call: tell},
+		{Name: "probe", Doc: "probe(plan, *args): reads arguments in the order of a plan, then all elements", Call: probe},
+		{Name: "tell", Params: []string{"text='nothing'"}, Doc: "On stdout, also when Python's own is gone.", Call: tell},
 		{Name: "stale", Doc: "stale(x): uses the Call of a function that has returned", Call: stale},
 	},
 }
@@ -100,6 +103,23 @@ func fill(call *dlpackpy.Call) (any, error) {
 		return nil, err
 	}
 	values, err := dlpackpy.MutableData[float32](call, 0)
+	for i := range values {
+		values[i] = float32(value)
+	}
+	return nil, err
+}
+
+func overwrite(call *dlpackpy.Call) (any, error) {
+	value, err := call.Float(1)
+	if err != nil {
+		return nil, err
+	}
+	m, err := call.Import(0)
+	if err != nil {
+		return nil, err
+	}
+	defer m.Release()
+	values, err := dlpack.MutableData[float32](m.WritableTensor())
 	for i := range values {
 		values[i] = float32(value)
 	}
@@ -320,7 +340,70 @@ func sleep(call *dlpackpy.Call) (any, error) {
 	return nil, err
 }
 
+// probe follows a plan of steps, such as "t0 f1": a letter for the method, and the
+// number of an argument after the plan. It touches each element only at the end, as
+// functions do that read all of their arguments first.
+func probe(call *dlpackpy.Call) (any, error) {
+	plan, err := call.String(0)
+	if err != nil {
+		return nil, err
+	}
+	var tensors []dlpack.Tensor
+	for _, step := range strings.Fields(plan) {
+		i := int(step[1]-'0') + 1
+		more, err := read(call, step[0], i)
+		if err != nil {
+			return nil, fmt.Errorf("step %s: %w", step, err)
+		}
+		tensors = append(tensors, more...)
+	}
+	seen := []any{}
+	for _, t := range tensors {
+		touched := 0.0
+		if runs, err := dlpack.Runs[float32](t); err == nil {
+			for run := range runs {
+				touched += total(run)
+			}
+		}
+		seen = append(seen, append(description(t), touched))
+	}
+	return seen, nil
+}
+
+// read does one step of a plan. "b" reads all arguments from one on in a batch.
+func read(call *dlpackpy.Call, method byte, i int) (tensors []dlpack.Tensor, err error) {
+	var t dlpack.Tensor
+	switch method {
+	case 'i':
+		_, err = call.Int(i)
+		return nil, err
+	case 'f':
+		_, err = call.Float(i)
+		return nil, err
+	case 's':
+		_, err = call.String(i)
+		return nil, err
+	case 'm':
+		m, err := call.Import(i)
+		if err == nil {
+			m.Release()
+		}
+		return nil, err
+	case 'x':
+		_, _ = call.Tensor(i) // and goes on
+		return nil, nil
+	case 'b':
+		return call.Tensors(i, call.Len()-i)
+	default:
+		t, err = call.Tensor(i)
+		return []dlpack.Tensor{t}, err
+	}
+}
+
 func tell(call *dlpackpy.Call) (any, error) {
+	if call.Len() == 0 {
+		return nil, nil
+	}
 	text, err := call.String(0)
 	fmt.Println(text)
 	return nil, err

@@ -72,12 +72,16 @@ static void id(void) {
 }
 
 /* ids: of Level Zero alone; ids:5:-:7: of the first device and the third;
- * ids:-: of none; ids:n: NULL in the place of one. */
+ * ids:0:@1: of the first device twice; ids:-: of none; ids:n: NULL in the place of one. */
 static void ids(void) {
 	dlpackgen_usm_id rows[8];
 	size_t n = 0;
-	for (int i = 1; i < 8 && words[i][0]; i++)
-		if (strcmp(words[i], "-")) rows[n++] = (dlpackgen_usm_id){*words[i] == 'x' ? host : made_root(i - 1), number(words[i]), 0};
+	for (int i = 1; i < 8 && words[i][0]; i++) {
+		const int again = *words[i] == '@';
+		if (!strcmp(words[i], "-")) continue;
+		rows[n] = (dlpackgen_usm_id){*words[i] == 'x' ? host : again ? rows[n - 1].device : made_root(i - 1), number(words[i] + again), 0};
+		n++;
+	}
 	if (!tell("ids", usm->number(words[1][0] && words[1][0] != 'n' ? rows : NULL, n, &error))) printf("\n");
 }
 

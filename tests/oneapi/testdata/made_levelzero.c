@@ -33,8 +33,9 @@ static driver_device root(int n, driver_driver *driver) {
 		must(CALL((driver_driver, uint32_t *, driver_device *), "zeDeviceGet")(drivers[i], &there, devices), "zeDeviceGet");
 		for (uint32_t k = 0; k < there; k++) {
 			struct levelzero_properties p = {.type = DRIVER_struct_device};
-			must(CALL((driver_device, struct levelzero_properties *), "zeDeviceGetProperties")(devices[k], &p), "properties");
-			if (p.kind != DRIVER_type_gpu || n--) continue;
+			const driver_result lost = CALL((driver_device, struct levelzero_properties *), "zeDeviceGetProperties")(devices[k], &p);
+			if ((!lost && p.kind != DRIVER_type_gpu) || n--) continue;
+			must(lost, "properties");
 			*driver = drivers[i];
 			return devices[k];
 		}

@@ -5,7 +5,8 @@
  * of one context is not known to another, as Level Zero's documents say. Variants, by
  * macro: START: what zeInit gives; VERSION: of the drivers; NOCONTEXT: there is
  * no default one; NOGPU: no device is one; OLD: the number of the driver that is too old;
- * BROKEN: of one that does not tell its devices; QUIET: nothing is noted. */
+ * BROKEN: of one that does not tell its devices; MUTE: of one that does not tell its
+ * version; LOST: of a card that does not tell its properties; QUIET: nothing is noted. */
 #include "levelzero_types.h"
 
 static int ended;
@@ -26,6 +27,12 @@ static int ended;
 #endif
 #ifndef BROKEN
 #define BROKEN -1
+#endif
+#ifndef MUTE
+#define MUTE -1
+#endif
+#ifndef LOST
+#define LOST -1
 #endif
 
 typedef unsigned int result;
@@ -104,6 +111,7 @@ OUT result zeDriverGet(uint32_t *count, driver_driver *out) {
 }
 OUT result zeDriverGetApiVersion(driver_driver d, unsigned *version) {
 	NOTE("zeDriverGetApiVersion", "%d", (int)(d - drivers));
+	if (d - drivers == MUTE) return 0x70000001;
 	*version = d == &drivers[OLD] ? 65540 : VERSION;
 	return 0;
 }
@@ -135,6 +143,7 @@ OUT result zeDeviceGetProperties(driver_device d, driver_properties *properties)
 	struct levelzero_properties *p = (void *)properties;
 	NOTE("zeDeviceGetProperties", "%s", tile(d));
 	if (p->type != 3 || p->next) return INVALID;
+	if (d->card == LOST) return 0x70000001;
 #ifdef NOGPU
 	p->kind = 5;
 #else

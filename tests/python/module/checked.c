@@ -15,7 +15,6 @@ enum { MOST_FUNCTIONS = 64, MOST_PARAMETERS = 8 };
 /* The functions that define() has made; their texts are kept for ever. */
 static struct dlpackgen_function functions[MOST_FUNCTIONS];
 static struct dlpackgen_parameter parameters[MOST_FUNCTIONS][MOST_PARAMETERS];
-static const char *symbols[MOST_FUNCTIONS][DLPACKGEN_MAX_SYMBOLS];
 
 static const char *kept_text(PyObject *text) {
 	Py_XINCREF(text);
@@ -68,9 +67,21 @@ static PyObject *define(PyObject *module, PyObject *args) {
 	f->unlocks = (uint8_t)unlocks;
 	f->takes_stream = (uint8_t)takes_stream;
 	for (int i = 0; i < f->count; i++) define_parameter(&parameters[which][i], PyList_GetItem(list, i));
-	for (int i = 0; i < PyList_Size(names); i++) symbols[which][i] = kept_text(PyList_GetItem(names, i));
-	f->symbols = PyList_Size(names) ? symbols[which] : NULL;
+	for (int i = 0; i < PyList_Size(names); i++) f->symbols[i] = kept_text(PyList_GetItem(names, i));
 	return PyErr_Occurred() ? NULL : Py_BuildValue("i", which);
+}
+
+/* spoil(which, what, number) makes a mistake in a function: 0 so many parameters, 1 no name, 2 no
+ * parameters, 3 a parameter without a name, 4 one with an empty name. */
+static PyObject *spoil(PyObject *module, PyObject *args) {
+	int which, what, at;
+	(void)module;
+	if (!PyArg_ParseTuple(args, "iii", &which, &what, &at)) return NULL;
+	if (what == 0) functions[which].count = (uint8_t)at;
+	if (what == 1) functions[which].name = NULL;
+	if (what == 2) functions[which].parameters = NULL;
+	if (what >= 3) parameters[which][at].name = what == 3 ? NULL : "";
+	return Py_BuildValue("");
 }
 
 static PyObject *numbers(const int64_t *from, int32_t count) {
@@ -117,15 +128,42 @@ static PyObject *describe_call(const struct dlpackgen_call *call) {
 	return out;
 }
 
+/* How many functions are at work: what runs then is their own doing. */
+static int at_work;
+
 /* run(which, ...) is a call of a function; it gives what came in. */
 static PyObject *run(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
 	DLPACKGEN_CALL(call, MOST_PARAMETERS);
 	const struct dlpackgen_function *f = &functions[PyLong_AsLong(args[0])];
 	memset(call_arguments, 0xA5, sizeof call_arguments); /* nobody may count on zeros */
 	if (BEGIN(&call, module, f, args + 1, count - 1, keywords)) return NULL;
+	at_work++;
 	PyObject *out = describe_call(&call);
+	at_work--;
 	dlpackgen_end(&call);
 	return out;
+}
+
+/* making(which, like, ...) is a call that makes a tensor by the library of an argument
+ * before it works. */
+static PyObject *making(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
+	DLPACKGEN_CALL(call, MOST_PARAMETERS);
+	const DLDataType dtype = {kDLFloat, 32, 1};
+	const int64_t shape[] = {64};
+	if (BEGIN(&call, module, &functions[PyLong_AsLong(args[0])], args + 2, count - 2, keywords)) return NULL;
+	DLManagedTensorVersioned *made = dlpackgen_empty(&call, (int)PyLong_AsLong(args[1]), dtype, 1, shape);
+	at_work++;
+	PyObject *out = made ? describe_call(&call) : NULL;
+	at_work--;
+	dlpackgen_delete(made);
+	dlpackgen_end(&call);
+	return out;
+}
+
+/* is_at_work() tells whether any function is. */
+static PyObject *is_at_work(PyObject *module, PyObject *nothing) {
+	(void)module, (void)nothing;
+	return PyBool_FromLong(at_work);
 }
 
 /* Functions that the compiler sees. */
@@ -145,12 +183,11 @@ static const struct dlpackgen_parameter scalars[] = {
     {"a", dlpackgen_int, 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, 0, 0},
     {"b", dlpackgen_int, 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, 0, 0},
 };
-static const char *const extents[] = {"n", "m"};
 static const struct dlpackgen_function constants[] = {
-    {"f", vectors, 2, 0, 0, extents},
-    {"f", likes, 2, 1, 0, NULL},
-    {"f", numbers_too, 2, 0, 1, extents},
-    {"f", scalars, 2, 0, 0, NULL},
+    {"f", vectors, 2, 0, 0, {"n", "m"}},
+    {"f", likes, 2, 1, 0, {NULL}},
+    {"f", numbers_too, 2, 0, 1, {"n", "m"}},
+    {"f", scalars, 2, 0, 0, {NULL}},
 };
 
 /* Fills arguments with what would fit, so that what is not read at all is seen. */
@@ -221,22 +258,25 @@ static PyObject *unlocked(PyObject *module, PyObject *const *args, Py_ssize_t co
 	return out;
 }
 
-/* like(which, dtype, shape, byte, x) makes a tensor by the library of x and fills it, unless
- * the byte is negative. */
+/* like(which, dtype, shape, byte, x, flags=0) makes a tensor by the library of x and fills it,
+ * unless the byte is negative. With the flag of padded elements, each has whole bytes. */
 static PyObject *like(PyObject *module, PyObject *args) {
 	DLPACKGEN_CALL(call, 1);
 	int which, byte;
 	unsigned dtype;
+	unsigned long long flags = 0;
 	PyObject *list, *x;
 	int64_t shape[DLPACKGEN_MAX_NDIM + 1] = {0}, bytes = 0;
-	if (!PyArg_ParseTuple(args, "iIO!iO", &which, &dtype, &PyList_Type, &list, &byte, &x)) return NULL;
+	if (!PyArg_ParseTuple(args, "iIO!iO|K", &which, &dtype, &PyList_Type, &list, &byte, &x, &flags)) return NULL;
 	const int32_t ndim = (int32_t)PyList_Size(list);
 	for (int32_t i = 0; i < ndim; i++) shape[i] = PyLong_AsLongLong(PyList_GetItem(list, i));
 	if (BEGIN(&call, module, &functions[which], &x, 1, NULL)) return NULL;
 	const DLDataType type = {(uint8_t)(dtype & 255), (uint8_t)(dtype >> 8 & 255), (uint16_t)(dtype >> 16)};
-	DLManagedTensorVersioned *made = dlpackgen_empty(&call, 0, type, ndim, shape);
+	const DLDataType whole = {kDLUInt, 8, (uint16_t)(dlpack_element_bits(type, flags) / 8)};
+	DLManagedTensorVersioned *made = dlpackgen_empty(&call, 0, flags ? whole : type, ndim, shape);
 	PyObject *out = NULL;
-	if (byte >= 0 && made && dlpack_nbytes(&made->dl_tensor, 0, &bytes) == DLPACK_OK && bytes)
+	if (made) made->dl_tensor.dtype = type, made->flags |= flags;
+	if (byte >= 0 && made && dlpack_nbytes(&made->dl_tensor, flags, &bytes) == DLPACK_OK && bytes)
 		memset((char *)made->dl_tensor.data + made->dl_tensor.byte_offset, byte, (size_t)bytes);
 	if (made) out = dlpackgen_wrap(&call, 0, made);
 	dlpackgen_end(&call);
@@ -398,7 +438,10 @@ static PyMethodDef methods[] = {
     {"fail", fail, METH_O, ""},
 #endif
     {"define", define, METH_VARARGS, ""},
+    {"spoil", spoil, METH_VARARGS, ""},
     DLPACKGEN_METHOD("run", run, ""),
+    DLPACKGEN_METHOD("making", making, ""),
+    {"is_at_work", is_at_work, METH_NOARGS, ""},
     DLPACKGEN_METHOD("called", called, ""),
     DLPACKGEN_METHOD("quiet", quiet, ""),
     DLPACKGEN_METHOD("meanwhile", meanwhile, ""),

@@ -153,17 +153,26 @@ static int own(void *object, DLManagedTensorVersioned **out) {
 
 /* Allocates in bytes of its own, wrongly in the way that is asked for: 1 another shape,
  * 2 read-only, 3 no tensor at all, 4 without strides, 5 of another dtype, 6 with gaps,
- * 7 on another device. */
+ * 7 on another device, 8 rightly and with an exception, 9 what it makes of the prototype; or refuses to: 10 as cuda.core does, 11
+ * without a reason, 12 for want of memory, 13 by an interrupt. */
 static int allocates_wrongly;
+
+static int refuses_to_allocate(void *context, void (*set_error)(void *, const char *, const char *)) {
+	if (allocates_wrongly == 10) set_error(context, "NotImplementedError", "the stranger has no allocator");
+	if (allocates_wrongly == 12) set_error(context, "MemoryError", "the stranger has no memory");
+	if (allocates_wrongly == 13) PyErr_SetNone(PyExc_KeyboardInterrupt);
+	return -1;
+}
 static char room[4096];
 
 static int allocate_for(DLTensor *prototype, DLManagedTensorVersioned **out, void *context,
     void (*set_error)(void *, const char *, const char *)) {
 	DLManagedTensorVersioned *made = NULL;
-	(void)context, (void)set_error;
 	calls[0]++;
 	*out = NULL;
+	if (allocates_wrongly >= 10) return refuses_to_allocate(context, set_error);
 	if (allocates_wrongly == 3) return 0;
+	if (allocates_wrongly == 9) prototype->shape[0] = 1;
 	made = (DLManagedTensorVersioned *)calloc(1, sizeof *made);
 	made->version.major = DLPACK_MAJOR_VERSION;
 	made->version.minor = DLPACK_MINOR_VERSION;
@@ -183,6 +192,7 @@ static int allocate_for(DLTensor *prototype, DLManagedTensorVersioned **out, voi
 	}
 	__atomic_add_fetch(&alive, 1, __ATOMIC_RELAXED);
 	*out = made;
+	if (allocates_wrongly == 8) PyErr_SetString(PyExc_RuntimeError, "left behind");
 	return 0;
 }
 
@@ -192,11 +202,24 @@ static PyObject *allocate_wrongly(PyObject *module, PyObject *how) {
 	return Py_BuildValue("");
 }
 
+/* Wraps nothing; or in a capsule: 1 rightly, 2 with an exception. */
+static int wraps;
+
 static int wrap(DLManagedTensorVersioned *tensor, void **out) {
 	calls[2]++;
-	(void)tensor, (void)out;
-	PyErr_SetString(PyExc_RuntimeError, "the stranger wraps nothing");
-	return -1;
+	if (!wraps) {
+		PyErr_SetString(PyExc_RuntimeError, "the stranger wraps nothing");
+		return -1;
+	}
+	*out = PyCapsule_New(tensor, "dltensor_versioned", destroy);
+	if (wraps == 2) PyErr_SetString(PyExc_RuntimeError, "left behind");
+	return *out ? 0 : -1;
+}
+
+static PyObject *wrap_as(PyObject *module, PyObject *how) {
+	(void)module;
+	wraps = (int)PyLong_AsLong(how);
+	return Py_BuildValue("");
 }
 
 /* What is lent belongs to nobody: it is good until the next tensor, or some more. */
@@ -261,6 +284,22 @@ static PyObject *table(PyObject *module, PyObject *which) {
 static PyObject *address(PyObject *module, PyObject *of) {
 	(void)module;
 	return PyLong_FromVoidPtr(PyCapsule_GetPointer(of, "dlpack_exchange_api"));
+}
+
+/* pops(**keywords) empties the dictionary that it is called with; popped() tells how many
+ * keywords that took in all. */
+static long all_popped;
+
+static PyObject *pops(PyObject *module, PyObject *args, PyObject *keywords) {
+	(void)module, (void)args;
+	all_popped += (long)PyDict_Size(keywords);
+	PyDict_Clear(keywords);
+	return Py_BuildValue("");
+}
+
+static PyObject *popped(PyObject *module, PyObject *nothing) {
+	(void)module, (void)nothing;
+	return PyLong_FromLong(all_popped);
 }
 
 /* counted() gives the calls of the table's functions so far. */
@@ -400,6 +439,9 @@ static PyMethodDef methods[] = {
     {"table", table, METH_O, ""},
     {"address", address, METH_O, ""},
     {"allocate_wrongly", allocate_wrongly, METH_O, ""},
+    {"wrap_as", wrap_as, METH_O, ""},
+    {"pops", (PyCFunction)(void (*)(void))pops, METH_VARARGS | METH_KEYWORDS, ""},
+    {"popped", popped, METH_NOARGS, ""},
     {"counted", counted, METH_NOARGS, ""},
     {"set_stream", set_stream, METH_O, ""},
     {"consume", consume, METH_O, ""},

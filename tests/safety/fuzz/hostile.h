@@ -140,7 +140,7 @@ static inline int64_t hostile_stride(const DLTensor *t, int32_t d) {
 /* The bytes that addresses of elements must be a multiple of: their size or that of a
  * complex number's parts, unless it is no power of two. */
 static inline uint64_t hostile_alignment(DLDataType dtype) {
-	const unsigned int bits = dtype.code == 5 ? dtype.bits / 2U : dtype.bits;
+	const unsigned int bits = dtype.code == 5 || dtype.code == 18 ? dtype.bits / 2U : dtype.bits;
 	for (unsigned int bytes = 1; bytes <= 16; bytes *= 2)
 		if (bits == 8 * bytes) return bytes;
 	return 1;

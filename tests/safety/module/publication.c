@@ -31,9 +31,32 @@ static int look(int *faults) {
 	return found;
 }
 
+/* Counts what is known wrongly of torch, if anything is known. */
+static int look_at_torch(void) {
+	int faults = 0;
+	for (int i = 0; dlpackgen_torch_is_known() && i < DLPACKGEN_TORCH_DTYPES; i++)
+		faults += dlpackgen_torch.dtypes[i].lanes != 7 || dlpackgen_torch.words.plain != 7;
+	return faults;
+}
+
+/* What each thread that meets a tensor of torch first finds out. */
+static void *meet_torch(void *nothing) {
+	struct dlpackgen_torch_known found;
+	(void)nothing;
+	memset(&found, 0, sizeof found);
+	for (int i = 0; i < DLPACKGEN_TORCH_DTYPES; i++) found.dtypes[i].lanes = 7;
+	found.words.plain = 7;
+	dlpackgen_torch_publish(&found);
+	__atomic_fetch_add(&wrong, look_at_torch() || !dlpackgen_torch_is_known(), __ATOMIC_RELAXED);
+	return NULL;
+}
+
 static void *reader(void *ended) {
 	int faults = 0;
-	while (!__atomic_load_n((int *)ended, __ATOMIC_ACQUIRE)) look(&faults);
+	while (!__atomic_load_n((int *)ended, __ATOMIC_ACQUIRE)) {
+		look(&faults);
+		faults += look_at_torch();
+	}
 	__atomic_fetch_add(&wrong, faults, __ATOMIC_RELAXED);
 	return NULL;
 }
@@ -54,11 +77,13 @@ static int make_types(void) {
 }
 
 int main(void) {
-	pthread_t threads[THREADS];
+	pthread_t threads[THREADS], meeting[THREADS];
 	int ended = 0, faults = 0;
 	Py_InitializeEx(0);
 	if (make_types()) return 2;
 	for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, reader, &ended);
+	for (int i = 0; i < THREADS; i++) pthread_create(&meeting[i], NULL, meet_torch, NULL);
+	for (int i = 0; i < THREADS; i++) pthread_join(meeting[i], NULL);
 	for (int i = 0; i < TYPES; i++) {
 		if (!dlpackgen_learn(&state, types[i])) return 2;
 		if (i < DLPACKGEN_MAX_REGISTERED && dlpackgen_enter(&state, i, registered[i], &tables[i])) return 2;

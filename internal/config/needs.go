@@ -1,0 +1,70 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/targets"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// checkNeeds reports the targets whose files include headers that nobody makes: neither
+// another target of the config, nor, as it says by `elsewhere`, another config.
+func (d *decoder) checkNeeds(cfg *Config, section *yaml.Node) {
+	all := slices.Concat(cfg.Selected, cfg.Others)
+	there := d.elsewhere(all, section)
+	for _, t := range all {
+		there = append(there, t.Name)
+	}
+	for _, t := range all {
+		for _, need := range t.Needs {
+			if t.at == nil {
+				continue
+			}
+			if !slices.Contains(there, need) {
+				t.at.Errorf("needs-target", fmt.Sprintf("add `%s: {}` to targets; or, if another config makes its headers, `elsewhere: [%s]`", need, need),
+					"target %s includes headers of target %s, which this config does not make", t.Name, need)
+			}
+			d.checkNeededRelease(t, need, all)
+		}
+	}
+}
+
+// checkNeededRelease reports headers of an older release than what includes them: what the
+// newer release brought is not in there.
+func (d *decoder) checkNeededRelease(t Target, need string, all []Target) {
+	number := func(version string) int {
+		return slices.IndexFunc(d.spec.Releases(), func(r spec.ReleaseInfo) bool { return r.Version == version })
+	}
+	for _, other := range all {
+		if other.Name == need && number(other.Release) < number(t.Release) {
+			t.at.Errorf("needs-release", fmt.Sprintf("make target %s for %s or newer, or target %s for %s", need, t.Release, t.Name, other.Release),
+				"target %s, for DLPack %s, includes headers of target %s, which this config makes for %s", t.Name, t.Release, need, other.Release)
+		}
+	}
+}
+
+// elsewhere reads the targets that other configs make.
+func (d *decoder) elsewhere(all []Target, section *yaml.Node) []string {
+	if section == nil || isEmpty(section) {
+		return nil
+	}
+	var there []string
+	for _, n := range section.List("elsewhere") {
+		name := n.OneOf("a target of elsewhere", targets.Names())
+		if slices.ContainsFunc(all, func(t Target) bool { return t.Name == name }) {
+			n.Errorf("elsewhere", "leave one of them out", "target %s is in targets too", name)
+		}
+		there = append(there, name)
+	}
+	return there
+}
+
+// checkKernelsAreUsed reports kernels that no target of the config makes anything of.
+func (d *decoder) checkKernelsAreUsed(cfg *Config, section *yaml.Node) {
+	makes := func(t Target) bool { return t.Kernels }
+	if len(cfg.Kernels) > 0 && !slices.ContainsFunc(slices.Concat(cfg.Selected, cfg.Others), makes) {
+		section.Errorf("unused-kernels", "add `torch: {}` to targets, with `c: {}` and `cpp: {}`", "no target of this config makes anything of kernels")
+	}
+}

@@ -1,0 +1,53 @@
+package config
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// A config whose output cannot compile is refused, and so is a section that nothing
+// comes of; both say what to add.
+func TestNeedsAndUses(t *testing.T) {
+	const kernels = "kernels: {f: {schema: \"(Tensor(a!) x) -> ()\"}}\n"
+	for src, want := range map[string]string{
+		"targets: {torch: {}}":                                    "target torch includes headers of target c, which this config does not make",
+		"targets: {c: {}, torch: {}}":                             "target torch includes headers of target cpp",
+		"targets: {python: {}}":                                   "target python includes headers of target c",
+		"targets: {cpp: }":                                        "target cpp includes headers of target c",
+		"targets: {torch: {}}\nelsewhere: [cpp]":                  "target torch includes headers of target c,",
+		"targets: {c: {}, cpp: {}}\nelsewhere: [c]":               "target c is in targets too [elsewhere]",
+		"targets: {c: {}}\nelsewhere: [cc]":                       "a target of elsewhere must be one of c, go",
+		"targets: {c: {}}\nelsewhere: c":                          "elsewhere must be a list, not a value [wrong-kind]",
+		"targets: {c: {}}\n" + kernels:                            "no target of this config makes anything of kernels [unused-kernels]",
+		"targets: {c: {}, cpp: {}, torch: {}}\n" + kernels:        "",
+		"targets: {torch: {}}\nelsewhere: [c, cpp]\n" + kernels:   "",
+		"targets: {python: {}}\nelsewhere: [c]":                   "",
+		"targets: {c: {}, go: {}, cuda: {}, shm: {}}\nelsewhere:": "",
+		"targets: {c: {}}\nkernels: {}":                           "",
+		// What a newer release brought is not in an older header.
+		"targets: {c: {dlpack: 1.0}, cpp: {}}":                                "target cpp, for DLPack 1.3, includes headers of target c, which this config makes for 1.0 [needs-release]",
+		"dlpack: 1.3\ntargets: {c: {}, python: {dlpack: main}}":               "which this config makes for 1.3 [needs-release]",
+		"targets: {c: {dlpack: main}, cpp: {dlpack: 1.2}, torch: {}}":         "target torch, for DLPack 1.3, includes headers of target cpp, which this config makes for 1.2",
+		"targets: {c: {dlpack: main}, cpp: {dlpack: 1.2}, python: {}}":        "",
+		"dlpack: 1.2\ntargets: {go: {dlpack: main}, c: {}, shm: {}, cpp: {}}": "",
+	} {
+		_, found := decode(t, "version: 1\n"+src+"\n", Choice{})
+		if want == "" {
+			assert.Empty(t, found, src)
+			continue
+		}
+		first, _, _ := strings.Cut(found, "\n")
+		assert.Contains(t, first, want, src)
+	}
+	_, found := decode(t, "version: 1\ntargets: {c: {}, cpp: {}, torch: {}}\n"+kernels, Choice{Only: []string{"c"}})
+	assert.Empty(t, found, "a selection does not take from the config")
+	const mixed = "version: 1\ntargets: {c: {dlpack: 1.2}, cpp: {dlpack: main}}\n"
+	_, found = decode(t, mixed, Choice{Release: "1.3"})
+	assert.Empty(t, found, "the command line makes them equal")
+	_, found = decode(t, mixed, Choice{Only: []string{"c"}})
+	assert.Contains(t, found, "hint: make target c for main or newer, or target cpp for 1.2")
+	_, found = decode(t, "version: 1\ntargets: {torch: {}}\n", Choice{})
+	assert.Contains(t, found, "hint: add `c: {}` to targets; or, if another config makes its headers, `elsewhere: [c]`")
+}

@@ -1,0 +1,143 @@
+// Package mutant builds sources of C and C++ with all their mutants at once: a process has the one
+// that its environment names, or none. It is for tests only, and neither runs nor judges mutants.
+package mutant
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Variable is what a process finds the number of its mutant in.
+const Variable = "DLPACKGEN_MUTANT"
+
+// Header is the file that sources with mutants must include first, which a compiler's flags can do.
+const Header = "dlpackgen_mutant.h"
+
+// Mutant is one mistake: a text that stands once in a file, and what stands there instead. Line
+// breaks in both may be indented otherwise than in the file.
+type Mutant struct{ File, Old, New string }
+
+// Env names the mutant of a process; 0 means that it has no mutant.
+func Env(number int) string { return Variable + "=" + strconv.Itoa(number) }
+
+// chooser is what sources with mutants include. A constructor reads the environment, so that no
+// thread writes what another reads. C includes no header here: a source may define first what it
+// wants of it.
+const chooser = `#ifndef DLPACKGEN_MUTANT_H_
+#define DLPACKGEN_MUTANT_H_
+#ifdef __cplusplus
+#include <cstdlib>
+#else
+char *getenv(const char *);
+int atoi(const char *);
+#endif
+static int dlpackgen_chosen;
+__attribute__((constructor)) static void dlpackgen_choose(void) {
+	const char *const name = getenv("` + Variable + `");
+	dlpackgen_chosen = name ? atoi(name) : 0;
+}
+#ifdef __cplusplus
+constexpr bool dlpackgen_mutant(int number) noexcept {
+	return __builtin_is_constant_evaluated() ? false : dlpackgen_chosen == number;
+}
+#else
+static inline int dlpackgen_mutant(int number) { return dlpackgen_chosen == number; }
+#endif
+#endif
+`
+
+// Written are sources that were written with mutants.
+type Written struct {
+	Flags []string // of the compiler
+	Apart []int    // the mutants that change no statements: each needs a separate build, by Alone
+}
+
+// Write puts mutants into the sources of a folder. Their numbers are 1 for the first, and so on.
+func Write(t testing.TB, dir string, all []Mutant) Written {
+	t.Helper()
+	var written Written
+	choices, sources := map[string][]choice{}, map[string]*source{}
+	for i, m := range all {
+		path := filepath.Join(dir, m.File)
+		if sources[path] == nil {
+			sources[path] = parse(plain(read(t, path)))
+		}
+		m.require(t, sources[path].text)
+		if c, ok := sources[path].choose(m, i+1); ok {
+			choices[path] = append(choices[path], c)
+		} else {
+			written.Apart = append(written.Apart, i+1)
+		}
+	}
+	for path, s := range sources {
+		text := s.switched(nested(choices[path], s.text), 0, len(s.text))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	path := filepath.Join(dir, Header)
+	require.NoError(t, os.WriteFile(path, []byte(chooser), 0o600))
+	written.Flags = []string{"-w", "-include", path}
+	return written
+}
+
+// Alone makes one mistake in the sources of a folder.
+func (m Mutant) Alone(t testing.TB, dir string) {
+	t.Helper()
+	path := filepath.Join(dir, m.File)
+	text := plain(read(t, path))
+	m.require(t, text)
+	text = strings.Replace(text, plain(m.Old), plain(m.New), 1)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+// Require fails unless the text that a mutant changes stands once in a folder's file.
+func (m Mutant) Require(t testing.TB, dir string) {
+	t.Helper()
+	m.require(t, plain(read(t, filepath.Join(dir, m.File))))
+}
+
+func (m Mutant) require(t testing.TB, text string) {
+	t.Helper()
+	require.Equal(t, 1, strings.Count(text, plain(m.Old)), "%s must have once: %q", m.File, m.Old)
+}
+
+func read(t testing.TB, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(text)
+}
+
+var indented = regexp.MustCompile(`\n[ \t]+`)
+
+// plain is a text without indentation.
+func plain(text string) string {
+	return strings.TrimLeft(indented.ReplaceAllString(text, "\n"), " \t")
+}
+
+// Programs builds a program that has all mutants of a folder's sources, and gives what starts it
+// with the mutant of an index: the program, and the variable that it needs. A mutant that needs a
+// separate build is built when it is asked for. build compiles the sources of a folder, with more flags.
+func Programs(t testing.TB, folder string, all []Mutant, build func(dir string, flags ...string) string) func(t testing.TB, i int) (program, env string) {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(folder)))
+	written := Write(t, dir, all)
+	program := build(dir, written.Flags...)
+	return func(t testing.TB, i int) (string, string) {
+		t.Helper()
+		if !slices.Contains(written.Apart, i+1) {
+			return program, Env(i + 1)
+		}
+		apart := t.TempDir()
+		require.NoError(t, os.CopyFS(apart, os.DirFS(folder)))
+		all[i].Alone(t, apart)
+		return build(apart), Env(0)
+	}
+}

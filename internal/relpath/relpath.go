@@ -1,0 +1,61 @@
+// Package relpath holds the rule for paths in configs, locks and plans: they have slashes, and
+// stay below where they start, on every system.
+package relpath
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxLen is Linux's limit of a path. Windows takes longer ones, which nobody has.
+const maxLen = 4096
+
+var drive = regexp.MustCompile(`^[A-Za-z]:`)
+
+// Problem says what is wrong with a path, to follow its name in a sentence, and how to mend
+// that, which may be ""; both are "" for a good path.
+func Problem(name string) (problem, hint string) {
+	switch {
+	case name == "":
+		return "is empty", "write . for the folder itself"
+	case TooLong(name) != "":
+		return TooLong(name), "shorten it"
+	case !utf8.ValidString(name):
+		return "is not UTF-8", ""
+	case strings.ContainsFunc(name, unicode.IsControl):
+		return "holds a control character", "remove it"
+	case strings.Contains(name, `\`):
+		return "holds a backslash", "write slashes, on Windows too"
+	case path.IsAbs(name) || drive.MatchString(name):
+		return "must be relative", ""
+	case slices.Contains(strings.Split(name, "/"), ".."):
+		return "must not hold `..`", ""
+	case !filepath.IsLocal(filepath.FromSlash(name)):
+		return "is not below the output directory on this system", ""
+	}
+	return "", ""
+}
+
+// TooLong says by how much a path of any kind is longer than a system takes, or nothing. Beyond
+// the limit, what costs time for each part of a path would cost minutes.
+func TooLong(name string) string {
+	if len(name) <= maxLen {
+		return ""
+	}
+	return fmt.Sprintf("has %d bytes, more than the %d of the longest path", len(name), maxLen)
+}
+
+// Show quotes a path for a message, and cuts off what nobody would read.
+func Show(name string) string {
+	const enough = 80
+	if len(name) > enough {
+		name = strings.ToValidUTF8(name[:enough], "") + "..."
+	}
+	return fmt.Sprintf("%q", name)
+}

@@ -1,0 +1,37 @@
+package relpath
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestProblem(t *testing.T) {
+	for name, want := range map[string]string{
+		"":                                "is empty",
+		strings.Repeat("a/", 2048) + "a":  "has 4097 bytes, more than the 4096 of the longest path",
+		strings.Repeat("a/", 2047) + "aa": "",
+		"a\xff":                           "is not UTF-8",
+		"a\nb":                            "holds a control character",
+		"a\x00":                           "holds a control character",
+		`a\b`:                             "holds a backslash",
+		"/a":                              "must be relative",
+		"c:a":                             "must be relative",
+		"..":                              "must not hold `..`",
+		"a/../b":                          "must not hold `..`",
+		"a/..b/...":                       "",
+		".":                               "",
+		"./a//b/":                         "",
+		"é":                               "",
+	} {
+		problem, _ := Problem(name)
+		assert.Equal(t, want, problem, Show(name))
+	}
+}
+
+func TestShow(t *testing.T) {
+	assert.Equal(t, `"a\nb"`, Show("a\nb"))
+	assert.Equal(t, 85, len(Show(strings.Repeat("a", 5000))))
+	assert.Equal(t, `"`+strings.Repeat("a", 79)+`..."`, Show(strings.Repeat("a", 79)+"é"))
+}

@@ -1,0 +1,12 @@
+// Package internal embeds the sources of the packages below it that decide what output
+// looks like, for the digest that tells two builds of the tool apart. It interprets
+// nothing; internal/tool does.
+package internal
+
+import "embed"
+
+// Sources has the packages that the targets and the config are made of, in folders
+// named as below internal.
+//
+//go:embed backend/*.go cdecl/*.go config/*.go diag/*.go emit/*.go emit/*/*.go kernel/*.go layout/*.go relpath/*.go spec/*.go targets/*.go yaml/*.go
+var Sources embed.FS

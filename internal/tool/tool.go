@@ -1,0 +1,106 @@
+// Package tool identifies this build of dlpackgen: by the version of its module, and by
+// a digest of everything in the module that decides what output looks like.
+package tool
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+	"path"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/mod/semver"
+
+	"github.com/dlpackgen/dlpackgen/internal"
+	"github.com/dlpackgen/dlpackgen/spec"
+	"github.com/dlpackgen/dlpackgen/templates"
+)
+
+// Devel is the version of every build from a checkout.
+const Devel = "devel"
+
+// Version gives the version of the module that this program was built from: v1.2.3, or
+// Devel. The version that go build takes from a checkout's repository does not count,
+// since go run has none for the same sources.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return Devel
+	}
+	return versionOf(info)
+}
+
+func versionOf(info *debug.BuildInfo) string {
+	version := info.Main.Version
+	if info.Main.Replace != nil {
+		version = info.Main.Replace.Version // "" for a folder
+	}
+	local := slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return strings.HasPrefix(s.Key, "vcs.") })
+	if local || !semver.IsValid(version) {
+		return Devel
+	}
+	return version
+}
+
+// Digest identifies the spec, the templates and the sources of the emitters: the same
+// digest makes the same output, given the same dependencies. It is the same for go run,
+// go build and go install, and for a checkout with CRLF.
+var Digest = sync.OnceValue(func() string { return digestOf(sources()) })
+
+// source is a file of the module, with its path from the root.
+type source struct {
+	path string
+	data []byte
+}
+
+// sources gives every file of the module that decides what output looks like, by path.
+func sources() []source {
+	out := []source{{spec.File, spec.YAML}}
+	for folder, files := range map[string][]fs.FS{
+		"internal": {internal.Sources}, "spec": {spec.Backends},
+		"templates": {templates.C, templates.Go, templates.Python, templates.Cpp, templates.Torch, templates.Device, templates.Shm},
+	} {
+		for _, tree := range files {
+			out = append(out, read(folder, tree)...)
+		}
+	}
+	slices.SortFunc(out, func(a, b source) int { return strings.Compare(a.path, b.path) })
+	return out
+}
+
+// read gives the files of an embedded tree, less the tests beside the sources.
+func read(folder string, tree fs.FS) []source {
+	var out []source
+	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || folder == "internal" && strings.HasSuffix(name, "_test.go") {
+			return err
+		}
+		data, err := fs.ReadFile(tree, name)
+		out = append(out, source{path.Join(folder, name), data})
+		return err
+	})
+	if err != nil {
+		panic("unreachable: an embedded file cannot be read: " + err.Error())
+	}
+	return out
+}
+
+// digestLength is enough to tell builds apart; nothing is trusted for its digest.
+const digestLength = 16
+
+func digestOf(sources []source) string {
+	h := sha256.New()
+	for _, s := range sources {
+		data := s.data
+		if bytes.Contains(data, []byte("\r\n")) {
+			data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+		}
+		fmt.Fprintf(h, "%s %d\n%s", s.path, len(data), data)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:digestLength]
+}

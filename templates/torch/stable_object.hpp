@@ -1,0 +1,197 @@
+/**
+ * \file stable_object.hpp
+ * What object.hpp does, by the stable ABI of LibTorch: an object of torch.Tensor over the
+ * memory of an object of any library. That ABI knows objects of Python since torch 2.14,
+ * and neither gradients nor the bits of a tensor, so torch's own type is asked for these,
+ * by what it has itself: no mode of the caller and no derived type answers in its place.
+ * Every function here wants the GIL.
+ */
+#ifndef DLPACKGEN_V0_0_ATEN_STABLE_OBJECT_HPP_
+#define DLPACKGEN_V0_0_ATEN_STABLE_OBJECT_HPP_
+
+#include "offered.hpp"
+#include "stable_take.hpp"
+#include "strides.hpp"
+
+#include <torch/csrc/stable/pyobject.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#if TORCH_FEATURE_VERSION < TORCH_VERSION_2_14_0
+#error "objects of Python need TORCH_TARGET_VERSION 2.14 or newer, whose ABI knows them"
+#endif
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace stable {
+namespace detail {
+
+namespace py = pybind11;
+
+// What torch itself has, looked up once, so that nobody can put something else in its place.
+struct Torch {
+  py::object core = py::module_::import("torch._C");
+  py::object base = core.attr("TensorBase");
+  py::object tensor = py::module_::import("torch").attr("Tensor");
+  py::object parameter = py::module_::import("torch.nn").attr("Parameter");
+  py::object without_functions = core.attr("DisableTorchFunction");
+  py::object without_dispatch = core.attr("_DisableTorchDispatch");
+  py::object without_transforms = core.attr("_DisableFuncTorch");
+  py::object detach = base.attr("detach");
+  py::object is_neg = base.attr("is_neg");
+  py::object is_conj = base.attr("is_conj");
+  py::object requires_grad = base.attr("requires_grad");
+};
+
+inline const Torch& torch_itself() {
+  static const Torch* const found = new Torch();  // for ever, since Python may have ended before
+  return *found;
+}
+
+// Ends no call with another exception than its own.
+class Without {
+ public:
+  explicit Without(const py::object& what) : guard_(what()) { guard_.attr("__enter__")(); }
+  Without(const Without&) = delete;
+  Without& operator=(const Without&) = delete;
+  ~Without() {
+    Py_XDECREF(PyObject_CallMethod(guard_.ptr(), "__exit__", "OOO", Py_None, Py_None, Py_None));
+    PyErr_Clear();
+  }
+
+ private:
+  py::object guard_;
+};
+
+// While this lives, torch runs none of the modes that are on in the caller.
+struct BelowModes {
+  Without functions{torch_itself().without_functions};
+  Without dispatch{torch_itself().without_dispatch};
+  Without transforms{torch_itself().without_transforms};
+};
+
+inline bool has_name(std::int32_t dtype) {
+  for (const aten::detail::DType& each : aten::detail::dtypes) {
+    if (dtype_number(each.scalar) == dtype) return true;
+  }
+  return false;
+}
+
+// Shape and strides of a tensor; what stands for another one, or is nested, has none.
+inline DLTensor view_of(AtenTensorHandle tensor) {
+  DLTensor view{};
+  std::int64_t dimensions = 0;
+  const void* data = nullptr;
+  check_shim(aoti_torch_get_dim(tensor, &dimensions));
+  check_shim(aoti_torch_get_sizes(tensor, &view.shape));
+  check_shim(aoti_torch_get_strides(tensor, &view.strides));
+  check_shim(torch_get_const_data_ptr(tensor, &data));
+  view.ndim = static_cast<std::int32_t>(dimensions);
+  view.data = const_cast<void*>(data);
+  return view;
+}
+
+inline void refuse_without_memory(AtenTensorHandle tensor, std::size_t size) {
+  const DLTensor view = view_of(tensor);
+  const std::int64_t elements = aten::detail::span(view);
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+  if (elements == 0) return;
+  if (view.data == nullptr) throw Refused(aten::detail::without_memory);
+  check_shim(aoti_torch_get_storage_offset(tensor, &offset));
+  check_shim(aoti_torch_get_storage_size(tensor, &bytes));
+  const auto needed = (static_cast<std::uint64_t>(offset) + static_cast<std::uint64_t>(elements)) * size;
+  if (needed > static_cast<std::uint64_t>(bytes)) throw Refused(aten::detail::beyond_storage);
+}
+
+// Throws for what has no strided memory of elements that DLPack names.
+inline void refuse_unreadable(AtenTensorHandle tensor) {
+  std::int32_t layout = 0;
+  std::int32_t device = 0;
+  std::int32_t dtype = 0;
+  check_shim(aoti_torch_get_layout(tensor, &layout));
+  if (layout != aoti_torch_layout_strided()) throw Refused("it has no strided memory: pass to_dense()");
+  check_shim(aoti_torch_get_device_type(tensor, &device));
+  if (device != aoti_torch_device_type_cpu() && device != aoti_torch_device_type_cuda()) {
+    throw Refused("its device is none that is served here: CPU or CUDA");
+  }
+  check_shim(aoti_torch_get_dtype(tensor, &dtype));
+  if (!has_name(dtype)) throw Refused(aten::detail::unnamed);
+  refuse_without_memory(tensor, aoti_torch_dtype_element_size(dtype));
+}
+
+inline void refuse_recorded(PyObject* tensor) {
+  if (!aoti_torch_grad_mode_is_enabled()) return;
+  const Torch& torch = torch_itself();
+  if (aten::detail::is_true(torch.requires_grad.attr("__get__")(py::handle(tensor)))) {
+    throw Refused(aten::detail::recording);
+  }
+}
+
+inline void refuse_tensor(PyObject* object) {
+  AtenTensorHandle handle = nullptr;
+  refuse_recorded(object);
+  check_shim(torch_tensor_from_pyobject(object, &handle));
+  const Tensor owned(handle);
+  refuse_unreadable(handle);
+}
+
+inline void refuse_derived(PyObject* object) {
+  const Torch& torch = torch_itself();
+  aten::detail::refuse_dispatch(Py_TYPE(object), torch.tensor.ptr());
+  const BelowModes below;
+  if (aten::detail::is_true(torch.is_neg(py::handle(object)))) throw Refused(aten::detail::negated);
+  if (aten::detail::is_true(torch.is_conj(py::handle(object)))) throw Refused(aten::detail::conjugated);
+  refuse_tensor(object);
+}
+
+// Its __dlpack__ may run anything, also what frees the memory that torch then exports.
+inline Tensor from_derived(PyObject* object, ReadOnly read_only) {
+  const aten::detail::Typed typed(object);
+  refuse_derived(object);
+  const Tensor made = aten::detail::from_export<Shim>(typed, read_only);
+  typed.check();
+  refuse_derived(object);
+  return made;
+}
+
+// A new reference.
+inline PyObject* alias_of(PyObject* object) {
+  const BelowModes below;
+  refuse_tensor(object);
+  return torch_itself().detach(py::handle(object)).release().ptr();
+}
+
+inline PyObject* object_of(const Tensor& tensor) {
+  void* object = nullptr;
+  check_shim(torch_tensor_to_pyobject(tensor.get(), nullptr, &object));
+  return static_cast<PyObject*>(object);
+}
+
+}  // namespace detail
+
+/**
+ * A new reference to a torch.Tensor over the memory of an object of any library, by the
+ * rules of aten::from_object().
+ *
+ * \throws as take(), or pybind11::error_already_set for what its library raises.
+ */
+inline PyObject* from_object(PyObject* object, ReadOnly read_only = ReadOnly::refuse) {
+  const detail::Torch& torch = detail::torch_itself();
+  PyTypeObject* const type = Py_TYPE(object);
+  if (PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(torch.base.ptr())) == 0) {
+    return detail::object_of(aten::detail::from_offer<detail::Shim>(object, read_only));
+  }
+  const pybind11::handle found(reinterpret_cast<PyObject*>(type));
+  if (found.is(torch.tensor) || found.is(torch.parameter)) return detail::alias_of(object);
+  return detail::object_of(detail::from_derived(object, read_only));
+}
+
+}  // namespace stable
+}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_ATEN_STABLE_OBJECT_HPP_

@@ -1,0 +1,120 @@
+"""What objects are asked before they are read: of values that differ from memory, of gradients, and of memory itself."""
+
+from check import *
+
+
+def test_questions():
+    class Asked(New):
+        is_negated = is_conjugated = requires_grad = False
+
+        def is_neg(self):
+            return self.is_negated
+
+        def is_conj(self):
+            if self.is_conjugated is None:
+                raise RuntimeError("no answer")
+            return self.is_conjugated
+
+    class AskedTabled(Asked):
+        __dlpack_c_exchange_api__ = stranger.table(0)
+
+    for kind in Asked, AskedTabled:
+        for function_of in read, lambda x: checked.take(x, 0):
+            function_of(kind(2))
+            for name, text in [
+                ("is_negated", "its memory holds the negated values: call resolve_neg() first"),
+                ("is_conjugated", "its memory holds the conjugated values: call resolve_conj() first"),
+                ("requires_grad", "it requires grad, which this function does not record: detach() it, or call under no_grad()"),
+            ]:
+                x = kind(2)
+                setattr(x, name, True)
+                with raises(BufferError, text):
+                    function_of(x)
+            x = kind(2)
+            x.is_conjugated = None
+            with raises(BufferError, f"{kind.__name__} was not exported: no answer"):
+                function_of(x)
+
+    class Masked(New):
+        mask = filled = None
+
+    with raises(BufferError, "some of its elements may be masked, which a tensor cannot say"):
+        read(Masked(2))
+
+
+def test_gradients_of_paddle():
+    """Whatever has stop_gradient is asked, unless paddle.is_grad_enabled() says no."""
+
+    class Stops(New):
+        stop_gradient = True
+
+    class StopsTabled(Stops):
+        __dlpack_c_exchange_api__ = stranger.table(0)
+
+    def refuses(f, x):
+        with raises(BufferError, "its stop_gradient is False, and this function does not record gradients: detach() it, or call under paddle.no_grad()"):
+            f(x)
+
+    for kind in Stops, StopsTabled:
+        for f in read, lambda x: checked.take(x, 0):
+            x, paddle = kind(2), types.ModuleType("paddle")
+            f(x)
+            x.stop_gradient = False
+            refuses(f, x)
+            sys.modules["paddle"] = paddle
+            try:
+                for recorded in True, False:
+                    paddle.is_grad_enabled = lambda: recorded
+                    refuses(f, x) if recorded else f(x)
+                paddle.is_grad_enabled = lambda: 1 / 0
+                with raises(BufferError, "was not exported: division by zero"):
+                    f(x)
+            finally:
+                del sys.modules["paddle"]
+
+
+def test_a_table_is_not_asked_for_what_has_no_memory():
+    """A foreign table does not tell dense tensors from others. A producer's own __dlpack__ does."""
+
+    class Classified(New):
+        dense = True
+
+        def is_dense(self):
+            return self.dense
+
+    class Table(Classified):
+        __dlpack_c_exchange_api__ = stranger.table(0)
+
+    sparse, unknown, typed = Table(2), Table(2), Table(2)
+    sparse.dense = False
+    typed.is_dense = lambda: setattr(typed, "__class__", Classified) or True
+    unknown.is_dense = lambda: 1 / 0
+    for f in read, lambda x: checked.take(x, 0):
+        f(Table(2))
+        with calls():
+            for x, text in (sparse, "it has no dense memory: pass to_dense()"), (unknown, "Table was not exported: division by zero"), \
+                    (typed, "it became an object of another type during the call"):
+                with raises(BufferError, text):
+                    f(x)
+                typed.__class__ = Table
+    without = Classified(2)
+    without.dense = False
+    read(without)
+
+
+def test_a_look_asks_for_memory_too():
+    """Who looks for the stream of a producer asks the tables of other arguments where these are."""
+
+    class Table(New):
+        __dlpack_c_exchange_api__ = stranger.table(0)
+        is_dense = staticmethod(lambda: 0)
+
+    f = function(any_tensor(), any_tensor())
+    for answer in lambda: 0, lambda: 1 / 0, lambda: setattr(x, "__class__", New) or 1:
+        x = Table(2, device=CUDA)
+        x.is_dense = answer
+        with calls(), raises(ValueError, "f(): argument 'a' (1st): it is on cuda:0, and no library here tells the stream to work on"):
+            f(New(2, device=CUDA), x)
+
+
+main()

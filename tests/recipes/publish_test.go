@@ -1,0 +1,326 @@
+package recipes
+
+import (
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/zip"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// published is the version under which the tests publish the module.
+var published = module.Version{Path: "github.com/dlpackgen/dlpackgen", Version: "v0.9.1"}
+
+// committed is a file of the tree, as module zips take them.
+type committed struct {
+	root string
+	name string
+}
+
+func (c committed) Path() string                 { return c.name }
+func (c committed) Lstat() (fs.FileInfo, error)  { return os.Lstat(filepath.Join(c.root, c.name)) }
+func (c committed) Open() (io.ReadCloser, error) { return os.Open(filepath.Join(c.root, c.name)) }
+
+// committedFiles are the files of the tree without what git ignores.
+func committedFiles(t *testing.T, root string) []zip.File {
+	t.Helper()
+	ignored := []string{".git", ".venv", ".cache", "bin", "__pycache__"}
+	var files []zip.File
+	require.NoError(t, fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && slices.Contains(ignored, entry.Name()):
+			return fs.SkipDir
+		case entry.Type().IsRegular() && !slices.Contains(ignored, name):
+			files = append(files, committed{root, name})
+		}
+		return nil
+	}))
+	require.Greater(t, len(files), 1000, "the walk found the tree")
+	return files
+}
+
+// publish puts the tree into a module proxy of files, and gives its folder.
+func publish(t *testing.T, root string) string {
+	t.Helper()
+	proxy := t.TempDir()
+	dir := filepath.Join(proxy, published.Path, "@v")
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	require.NoError(t, err)
+	info, err := json.Marshal(map[string]string{"Version": published.Version})
+	require.NoError(t, err)
+	for ext, data := range map[string][]byte{".mod": mod, ".info": info} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, published.Version+ext), data, 0o644))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "list"), []byte(published.Version+"\n"), 0o644))
+	archive, err := os.Create(filepath.Join(dir, published.Version+".zip"))
+	require.NoError(t, err)
+	defer archive.Close()
+	require.NoError(t, zip.Create(archive, published, committedFiles(t, root)))
+	return proxy
+}
+
+// stranger is a machine that has nothing of ours: modules come from a proxy of files
+// that has this module, and from this machine's cache for those that it requires.
+func stranger(t *testing.T, files map[string]string) *project {
+	t.Helper()
+	need.Program(t, "go", "golang")
+	root := golden.Root(t)
+	p := newProject(t, files)
+	p.run(t, "go", "-C", root, "mod", "download")
+	p.downloadForTidy(t)
+	cache := strings.TrimSpace(p.run(t, "go", "env", "GOMODCACHE"))
+	home := t.TempDir()
+	p.env = append(os.Environ(), "GOPATH="+home, "GOMODCACHE="+filepath.Join(home, "pkg", "mod"), "GOBIN=",
+		"GOPROXY="+fileURL(publish(t, root))+","+fileURL(filepath.Join(cache, "cache", "download")),
+		"GOSUMDB=off", "GOFLAGS=-modcacherw", "GOWORK=off", "PATH="+filepath.Join(home, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+	return p
+}
+
+func fileURL(dir string) string { return "file://" + filepath.ToSlash(dir) }
+
+// A name that Windows reserves, or two names that differ by case only, make a module
+// that cannot be downloaded, and a checkout that fails.
+func TestTheModuleZipCanBeMade(t *testing.T) {
+	checked, err := zip.CheckFiles(committedFiles(t, golden.Root(t)))
+	require.NoError(t, err)
+	assert.Empty(t, checked.Invalid)
+	for _, omitted := range checked.Omitted { // Go leaves out other modules, and folders of the name vendor
+		_, err := os.Stat(filepath.Join(golden.Root(t), filepath.Dir(omitted.Path), "go.mod"))
+		assert.True(t, err == nil || strings.HasPrefix(omitted.Path, "examples/vendor/"), "%s: %v", omitted.Path, omitted.Err)
+	}
+	broken := []zip.File{committed{golden.Root(t), "testdata/nul"}}
+	checked, err = zip.CheckFiles(broken)
+	assert.Error(t, err, "the check finds what Windows reserves")
+	assert.Len(t, checked.Invalid, 1)
+}
+
+// The published module is installed, added to another module as a tool, run by go
+// generate and vendored, on a machine that has nothing of it.
+func TestTheModuleIsPublished(t *testing.T) {
+	need.Program(t, "gcc", "gcc")
+	if testing.Short() {
+		t.Skip("builds the published module: left to make test")
+	}
+	p := stranger(t, map[string]string{
+		"tensors/dlpackgen.yaml": block(t, "yaml go-config"),
+		"tensors/generate.go":    "// Package tensors takes tensors.\npackage tensors\n\n" + block(t, "go generate"),
+	})
+	install := regexp.MustCompile("(?m)^go install .*$").FindString(readme(t))
+	p.run(t, "sh", "-ec", strings.ReplaceAll(install, "@latest", "@"+published.Version))
+	installed := p.run(t, "dlpackgen", "version")
+	assert.Regexp(t, `^dlpackgen `+regexp.QuoteMeta(published.Version)+` [0-9a-f]{16}\n$`, installed)
+	p.run(t, "go", "mod", "init", "example.org/user")
+	p.run(t, "sh", "-ec", block(t, "sh tool"))
+	assert.Contains(t, p.read(t, "go.mod"), published.Path+" "+published.Version)
+	p.run(t, "go", "generate", "./...")
+	p.run(t, "go", "mod", "tidy")
+	p.run(t, "go", "vet", "./...")
+	assert.Equal(t, installed, p.run(t, "go", "tool", "dlpackgen", "version"))
+	p.run(t, "git", "init", "--quiet")
+	p.run(t, "go", "mod", "vendor")
+	p.run(t, "go", "vet", "./...")
+	p.env = append(p.env, "GOFLAGS=-modcacherw -buildvcs=auto")
+	assert.Equal(t, installed, p.run(t, "go", "tool", "dlpackgen", "version"), "vendored, in a repository")
+	for _, tool := range []string{"go tool dlpackgen", "dlpackgen"} {
+		argv := append(strings.Fields(tool), "check", "--config", "tensors/dlpackgen.yaml")
+		p.run(t, argv...)
+	}
+}
+
+// The digest is that of the sources, however they are built. The version is devel for a
+// checkout, also where go build would take one from the repository.
+func TestEveryBuildHasTheSameDigest(t *testing.T) {
+	need.Program(t, "git", "git")
+	if testing.Short() {
+		t.Skip("builds the command three times: left to make test")
+	}
+	p := newProject(t, nil)
+	run := p.run(t, "go", "-C", golden.Root(t), "run", "./cmd/dlpackgen", "version")
+	assert.Regexp(t, `^dlpackgen devel [0-9a-f]{16}\n$`, run)
+	assert.Equal(t, run, p.run(t, "dlpackgen", "version"), "go build")
+	p.env = append(p.env, "GOBIN="+p.path("bin"), "GOFLAGS=-trimpath -buildvcs=false")
+	p.run(t, "go", "-C", golden.Root(t), "install", "./cmd/dlpackgen")
+	assert.Equal(t, run, p.run(t, p.path("bin/dlpackgen"), "version"), "go install")
+
+	// In a repository of its own, at a tag, with one template changed.
+	for _, dir := range []string{"cmd", "internal", "spec", "templates"} {
+		require.NoError(t, os.CopyFS(p.path("copy/"+dir), os.DirFS(filepath.Join(golden.Root(t), dir))))
+	}
+	for _, name := range []string{"go.mod", "go.sum"} {
+		data, err := os.ReadFile(filepath.Join(golden.Root(t), name))
+		require.NoError(t, err)
+		p.write(t, "copy/"+name, string(data))
+	}
+	p.env = append(os.Environ(), "GOFLAGS=-buildvcs=true")
+	for _, line := range []string{"init --quiet", "add .", "-c user.name=x -c user.email=x@example.org commit --quiet -m x", "tag v0.9.9"} {
+		p.run(t, append([]string{"git", "-C", "copy"}, strings.Fields(line)...)...)
+	}
+	p.run(t, "go", "-C", "copy", "build", "-o", p.path("tagged"), "./cmd/dlpackgen")
+	assert.Contains(t, p.run(t, "go", "version", "-m", "tagged"), "v0.9.9", "go stamps the tag")
+	assert.Equal(t, run, p.run(t, "./tagged", "version"))
+	p.write(t, "copy/templates/c/dlpack_util.h", p.read(t, "copy/templates/c/dlpack_util.h")+"/* more */\n")
+	p.run(t, "go", "-C", "copy", "build", "-o", p.path("changed"), "./cmd/dlpackgen")
+	assert.NotEqual(t, run, p.run(t, "./changed", "version"), "another template")
+}
+
+// downloadForTidy fills this machine's cache with the modules that go mod tidy reads: those of the
+// tests of dependencies too, which go mod download leaves out.
+func (p *project) downloadForTidy(t *testing.T) {
+	t.Helper()
+	p.run(t, "go", "-C", golden.Root(t), "mod", "tidy", "-diff")
+}
+
+// Direct requirements are not marked as indirect, and no source imports a module that
+// does not exist.
+func TestGoModIsTidy(t *testing.T) {
+	need.Program(t, "go", "golang")
+	p := newProject(t, nil)
+	p.downloadForTidy(t)
+	assert.Empty(t, p.run(t, "go", "-C", golden.Root(t), "mod", "tidy", "-diff"))
+}
+
+// oldGo is a module whose go line is a version, with files in it.
+func oldGo(t *testing.T, version string, dirs map[string]string) *project {
+	t.Helper()
+	p := newProject(t, map[string]string{"go.mod": "module example.org/user\n\ngo " + version + "\n"})
+	for to, from := range dirs {
+		require.NoError(t, os.CopyFS(p.path(to), os.DirFS(filepath.Join(golden.Root(t), from))))
+	}
+	return p
+}
+
+// The modules of users are raised to the go line of this one, so it is no newer than
+// the standard library that the tool uses.
+func TestTheToolUsesTheGoThatItRequires(t *testing.T) {
+	need.Program(t, "go", "golang")
+	if testing.Short() {
+		t.Skip("compiles the writer of outputs anew: left to make test")
+	}
+	root := golden.Root(t)
+	p := oldGo(t, "1.21", map[string]string{"internal": "internal", "spec": "spec", "templates": "templates"})
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	require.NoError(t, err)
+	line := regexp.MustCompile(`(?m)^go 1\.(\d+)\S*$`)
+	minor, err := strconv.Atoi(line.FindStringSubmatch(string(mod))[1])
+	require.NoError(t, err)
+	lowered := line.ReplaceAllString(string(mod), fmt.Sprintf("go 1.%d.0", minor-1))
+	p.write(t, "go.mod", regexp.MustCompile(`(?m)^\s.*/go-internal .*\n`).ReplaceAllString(lowered, ""))
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	require.NoError(t, err)
+	p.write(t, "go.sum", string(sums))
+	tests, err := filepath.Glob(p.path("internal/tree/*_test.go"))
+	require.NoError(t, err)
+	for _, name := range tests { // they import what requires that Go itself
+		require.NoError(t, os.Remove(name))
+	}
+	out, err := p.try("go", "vet", "-mod=mod", "-stdversion", "./internal/tree")
+	require.Error(t, err, "go.mod requires a newer Go than the tool uses")
+	assert.Contains(t, out, fmt.Sprintf("requires go1.%d or later", minor))
+}
+
+// introduced gives the Go 1 release that each name of the standard library came with:
+// "runtime AddCleanup" -> 24.
+func introduced(t *testing.T) map[string]int {
+	t.Helper()
+	goroot, err := exec.Command("go", "env", "GOROOT").Output()
+	require.NoError(t, err)
+	lists, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(goroot)), "api", "go1.*.txt"))
+	require.NoError(t, err)
+	if len(lists) == 0 {
+		t.Skip("needs the lists of Go's API, which come with Go's own distributions, in GOROOT/api")
+	}
+	since := map[string]int{}
+	for _, list := range lists {
+		minor, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(filepath.Base(list), "go1."), ".txt"))
+		require.NoError(t, err)
+		text, err := os.ReadFile(list)
+		require.NoError(t, err)
+		for _, m := range regexp.MustCompile(`(?m)^pkg (\S+)(?: \S+)?, (?:func|type|const|var) (\w+)`).FindAllStringSubmatch(string(text), -1) {
+			key := m[1] + " " + m[2]
+			if first, seen := since[key]; !seen || minor < first {
+				since[key] = minor
+			}
+		}
+	}
+	return since
+}
+
+// Generated code states the oldest Go that it compiles with, and needs that one.
+func TestGeneratedGoStatesItsMinimum(t *testing.T) {
+	since := introduced(t)
+	newest := 0
+	for _, pattern := range []string{"gen/go/dlpack/*.go", "gen/go/dlpack/*/*.go", "backends/*/*.go"} {
+		names, err := filepath.Glob(filepath.Join(golden.Root(t), pattern))
+		require.NoError(t, err)
+		for _, name := range names {
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			for used := range qualified(file) {
+				assert.LessOrEqual(t, since[used], 24, "%s uses %s", name, used)
+				newest = max(newest, since[used])
+			}
+		}
+	}
+	assert.Equal(t, 24, newest)
+	stated, err := os.ReadFile(filepath.Join(golden.Root(t), "gen/go/dlpack/go_version.go"))
+	require.NoError(t, err)
+	assert.Contains(t, string(stated), "//go:build !go1.24\n")
+}
+
+// qualified gives the names of imported packages that a file uses: "runtime AddCleanup".
+func qualified(file *ast.File) map[string]bool {
+	paths, used := map[string]string{}, map[string]bool{}
+	for _, imported := range file.Imports {
+		name := strings.Trim(imported.Path.Value, `"`)
+		paths[path.Base(name)] = name
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if selector, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := selector.X.(*ast.Ident); ok && paths[x.Name] != "" {
+				used[paths[x.Name]+" "+selector.Sel.Name] = true
+			}
+		}
+		return true
+	})
+	return used
+}
+
+// An older Go, for which this one is taken here, reports the reason and no other.
+func TestAnOlderGoIsTold(t *testing.T) {
+	need.Program(t, "gcc", "gcc")
+	for _, dir := range []string{"gen/go/dlpack", "backends/cuda", "backends/shm"} {
+		p := oldGo(t, "1.21", map[string]string{"old": dir})
+		require.NoError(t, fs.WalkDir(os.DirFS(p.dir), "old", func(name string, entry fs.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() {
+				p.write(t, name, strings.ReplaceAll(p.read(t, name), "go1.24", "go1.99"))
+			}
+			return err
+		}))
+		out, err := p.try("go", "build", "./old")
+		require.Error(t, err, dir)
+		assert.Contains(t, out, "undefined: this_package_needs_go_1_24", dir)
+		assert.Equal(t, 2, strings.Count(out, "\n"), "%s: %s", dir, out)
+	}
+}

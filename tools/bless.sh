@@ -1,0 +1,14 @@
+#!/bin/sh
+# Rewrites the golden files with what the tests make now. Only packages whose tests have
+# golden files know the flag -update, and only those tests run.
+set -eu
+cd "$(dirname "$0")/.."
+
+uses='golden\.(Assert|Orphans)\('
+files=$(grep -rlE --include='*_test.go' "$uses" .)
+tests=$(awk -v uses="$uses" '
+	/^func Test/ { sub(/\(.*/, "", $2); test = $2 }
+	$0 ~ uses { print test }' $files | sort -u | paste -sd '|' -)
+packages=$(dirname $files | sort -u)
+# shellcheck disable=SC2086 # a list of folders, to be split
+go test $packages -update -run "^($tests)\$"
