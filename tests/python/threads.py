@@ -112,9 +112,11 @@ import sys
 sys.path.insert(0, %r)
 try:
     import checked
+    told = "it was let in"
 except ImportError as e:
-    with open(%r, "w") as f:
-        f.write(str(e))
+    told = str(e)
+with open(%r, "w") as f:
+    f.write(told)
 """
     told = os.path.join(os.environ["SCRATCH"], "told")
     other = interpreters.create()
