@@ -20,8 +20,8 @@ const Variable = "DLPACKGEN_MUTANT"
 // Header is the file that sources with mutants must include first, which a compiler's flags can do.
 const Header = "dlpackgen_mutant.h"
 
-// Mutant is one mistake: a text that stands once in a file, and what stands there instead. Line
-// breaks in both may be indented otherwise than in the file.
+// Mutant is one mistake: a text that stands once in a file, and what stands there instead. The
+// file may break its lines elsewhere than the text.
 type Mutant struct{ File, Old, New string }
 
 // Env names the mutant of a process; 0 means that it has no mutant.
@@ -92,7 +92,8 @@ func (m Mutant) Alone(t testing.TB, dir string) {
 	path := filepath.Join(dir, m.File)
 	text := plain(read(t, path))
 	m.require(t, text)
-	text = strings.Replace(text, plain(m.Old), plain(m.New), 1)
+	at := m.places(text)[0]
+	text = text[:at[0]] + plain(m.New) + text[at[1]:]
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
@@ -104,7 +105,29 @@ func (m Mutant) Require(t testing.TB, dir string) {
 
 func (m Mutant) require(t testing.TB, text string) {
 	t.Helper()
-	require.Equal(t, 1, strings.Count(text, plain(m.Old)), "%s must have once: %q", m.File, m.Old)
+	require.Len(t, m.places(text), 1, "%s must have once: %q", m.File, m.Old)
+}
+
+// word is what a formatter keeps in one piece, or the space between two of them.
+var word = regexp.MustCompile(`\s+|\w+|.`)
+
+// places finds where the text that a mutant changes stands.
+func (m Mutant) places(text string) [][]int {
+	var pattern strings.Builder
+	last := ""
+	for _, w := range word.FindAllString(plain(m.Old), -1) {
+		switch opens := strings.ContainsAny(last, "([{"); {
+		case strings.TrimSpace(w) == "" && opens: // is there already
+		case strings.TrimSpace(w) == "":
+			pattern.WriteString(`[\s\\]+`)
+		case opens:
+			pattern.WriteString(`[\s\\]*` + regexp.QuoteMeta(w))
+		default:
+			pattern.WriteString(regexp.QuoteMeta(w))
+		}
+		last = w
+	}
+	return regexp.MustCompile(pattern.String()).FindAllStringIndex(text, -1)
 }
 
 func read(t testing.TB, path string) string {

@@ -70,9 +70,8 @@ type change struct {
 
 // difference finds what a mutant changes.
 func (s *source) difference(m Mutant) change {
-	old := plain(m.Old)
-	c := change{begin: strings.Index(s.text, old), instead: plain(m.New)}
-	c.end = c.begin + len(old)
+	at := m.places(s.text)[0]
+	c := change{begin: at[0], end: at[1], instead: plain(m.New)}
 	for c.begin < c.end && c.instead != "" && s.text[c.begin] == c.instead[0] {
 		c.begin, c.instead = c.begin+1, c.instead[1:]
 	}
