@@ -1,5 +1,6 @@
-# make quick    the inner loop: formatted, vetted, up to date, short tests; a minute at most
-# make test     everything: installs what it needs, ends with a count; FUZZTIME=5m fuzzes longer
+# make quick    the inner loop: formatted, vetted, up to date, short tests; half a minute
+# make test     what a change must pass: installs what it needs, ends with a count; FUZZTIME=5m fuzzes longer
+# make nightly  make test, and what it leaves out: emulators, other versions of hosts, long fuzzing
 # make torches  reads the tensors of two older versions of torch, which take 12 GB
 # make pythons  runs the tests of Python modules under newer, debug and free-threaded builds of CPython
 # make generate renders gen/ anew            make check  tells whether it must be
@@ -12,7 +13,7 @@ FUZZTIME ?= 5s
 # A build must not depend on whether the checkout has a readable .git.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
-.PHONY: help quick test torches pythons generate check bless bench fuzz-long setup clean
+.PHONY: help quick test nightly torches pythons generate check bless bench fuzz-long setup clean
 
 help:
 	@sed -n 's/^# make/  make/p' Makefile
@@ -22,6 +23,11 @@ quick:
 
 test: setup
 	@go run ./tools/suite -fuzztime=$(FUZZTIME)
+
+nightly: setup
+	@go run ./tools/suite -nightly -fuzztime=1m
+	@tools/torches.sh
+	@tools/pythons.sh
 
 torches:
 	@tools/torches.sh

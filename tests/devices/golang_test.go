@@ -70,7 +70,7 @@ func TestGoUnderItsDetectors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds with the race detector")
 	}
-	out := runGolang(t, golang(t, "-race", "-gcflags=all=-d=checkptr"), standin(t, "-DQUIET"))
+	out := runGolang(t, golang(t, "-race"), standin(t, "-DQUIET"))
 	assert.Equal(t, "together", out[len(out)-1])
 }
 

@@ -10,15 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // Under Windows the driver is nvcuda.dll, or amdhip64_6.dll, found in the folders of the
 // system and of the program.
 func TestWindows(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts wine")
-	}
+	tier.OnlyNightly(t)
 	wine, gcc := need.Program(t, "wine", "wine"), need.Program(t, "x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64")
 	prefix := t.TempDir()
 	t.Cleanup(func() {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // program makes a module with the bindings and a main function.
@@ -32,7 +34,7 @@ func main() {
 
 // cgocheck2 knows pointers by their type, and the mirrors hold numbers.
 func TestTheCheckTagShowsPointersThatAreNotPinned(t *testing.T) {
-	skipShort(t)
+	tier.OnlyNightly(t)
 	m := program(t, exportsOne).with("GOEXPERIMENT=cgocheck2")
 	assert.Equal(t, "exported\n", m.mustRun(t, "run", "-tags=dlpackcheck", "."))
 	text := readFile(t, m, "dlpack/slots.go")

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // inner marks a run of these tests by these tests.
@@ -30,6 +31,9 @@ func TestUnderEachDetector(t *testing.T) {
 		"checkptr":  {"", "-gcflags=github.com/dlpackgen/dlpackgen/...=-d=checkptr"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "race" && name != "asan" {
+				tier.OnlyNightly(t)
+			}
 			if name == "msan" {
 				need.Program(t, "clang-16", "clang-16")
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // processor is one that a program runs on by an emulator.
@@ -29,7 +30,7 @@ func (p processor) need(t *testing.T) {
 
 // These tests, as far as they run nothing else, on other processors.
 func TestTheseTestsOnOtherProcessors(t *testing.T) {
-	skipShort(t)
+	tier.OnlyNightly(t)
 	if os.Getenv(inner) != "" {
 		t.Skip("this is the run on another processor")
 	}
@@ -54,7 +55,7 @@ func TestTheseTestsOnOtherProcessors(t *testing.T) {
 // The conformance tests on other processors, of which s390x is big endian.
 // Windows is in tests/wine.
 func TestConformanceOnOtherProcessors(t *testing.T) {
-	skipShort(t)
+	tier.OnlyNightly(t)
 	m := bindings(t)
 	for _, processor := range processors {
 		t.Run(processor.arch, func(t *testing.T) {
@@ -78,6 +79,9 @@ func TestTheBindingsTypeCheckForMacOS(t *testing.T) {
 	m := bindings(t)
 	for _, arch := range []string{"arm64", "amd64"} {
 		t.Run(arch, func(t *testing.T) {
+			if arch == "amd64" {
+				tier.OnlyNightly(t)
+			}
 			cc := []string{"clang-16", "--target=" + map[string]string{"arm64": "arm64", "amd64": "x86_64"}[arch] + "-apple-macos11", "-nostdlibinc", "-ffreestanding"}
 			sources, err := filepath.Glob(filepath.Join(m.dir, "dlpack", "*.c"))
 			require.NoError(t, err)

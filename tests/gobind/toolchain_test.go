@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // roundTrip is a program that hands a slice to itself through one copy of the
@@ -93,6 +94,9 @@ func TestPlatformsOf32BitsSayWhy(t *testing.T) {
 		{"GOARCH=mipsle", "CGO_ENABLED=0"}, {"GOOS=js", "GOARCH=wasm"},
 	} {
 		t.Run(platform[len(platform)-2], func(t *testing.T) {
+			if platform[0] != "GOARCH=386" {
+				tier.OnlyNightly(t)
+			}
 			refusedFor32Bit(t, m.with(platform...))
 		})
 	}
@@ -119,6 +123,9 @@ func TestOther64BitPlatformsCompile(t *testing.T) {
 		{"windows", "windows", "amd64", "x86_64-w64-mingw32-gcc", "mingw-w64"},
 	} {
 		t.Run(platform.name, func(t *testing.T) {
+			if platform.name != "windows" {
+				tier.OnlyNightly(t)
+			}
 			need.Program(t, platform.cc, platform.debian)
 			cross := m.with("GOOS="+platform.os, "GOARCH="+platform.arch, "CC="+platform.cc)
 			cross.mustRun(t, "vet", "./...")
@@ -127,6 +134,9 @@ func TestOther64BitPlatformsCompile(t *testing.T) {
 	}
 	for _, platform := range []string{"linux/s390x", "darwin/arm64"} {
 		t.Run("types on "+platform, func(t *testing.T) {
+			if platform != "darwin/arm64" {
+				tier.OnlyNightly(t)
+			}
 			system, arch, _ := strings.Cut(platform, "/")
 			m.with("GOOS="+system, "GOARCH="+arch, "CGO_ENABLED=0").mustRun(t, "build", "./dlpack")
 		})

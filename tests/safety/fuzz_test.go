@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // fuzzer is a harness of folder fuzz.
@@ -30,7 +31,11 @@ func TestHostileTensors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds three fuzzers, and -short was given")
 	}
-	runs := cmp.Or(os.Getenv("FUZZ_RUNS"), "1000000")
+	runs := "200000"
+	if tier.IsNightly() {
+		runs = "10000000"
+	}
+	runs = cmp.Or(os.Getenv("FUZZ_RUNS"), runs)
 	for name, f := range fuzzers {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // machine is a wine prefix of its own, with the Windows build in it.
@@ -28,9 +29,6 @@ type machine struct {
 
 func newMachine(t *testing.T) *machine {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts wine: left to make test")
-	}
 	if runtime.GOARCH != "amd64" {
 		t.Skip("wine runs the windows/amd64 build on amd64 only")
 	}
@@ -109,6 +107,7 @@ func files(t *testing.T, dir string) map[string]string {
 }
 
 func TestUnderWine(t *testing.T) {
+	tier.OnlyNightly(t)
 	m := newMachine(t)
 	t.Run("generate, check and clean", m.testCycle)
 	t.Run("two runs at once", m.testTwoRuns)

@@ -122,12 +122,21 @@ func (r *testReader) endPackage(e event) {
 		r.printFailure(e)
 	}
 	if len(results) > 0 {
+		r.countPackage(e.Package)
 		t := tally{results: results}
 		fmt.Fprintf(r.out, "  %-4s %s %.1fs: %d passed, %d failed, %d skipped\n", word(e.Action), short(e.Package), e.Elapsed,
 			t.count(passed), t.count(failed), t.count(skipped))
 	}
 	delete(r.runs, e.Package)
 	delete(r.loose, e.Package)
+}
+
+// countPackage notes whether the go command had the results of a package.
+func (r *testReader) countPackage(pkg string) {
+	r.tally.packages++
+	if slices.ContainsFunc(r.loose[pkg], func(line string) bool { return strings.HasSuffix(line, "\t(cached)\n") }) {
+		r.tally.cached++
+	}
 }
 
 func (r *testReader) results(pkg string) []result {

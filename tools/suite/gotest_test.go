@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // read gives what a stream of events comes to, and what was printed on the way.
@@ -146,9 +148,33 @@ func TestStepsSettle(t *testing.T) {
 	}
 }
 
-func TestTimeGoal(t *testing.T) {
-	assert.Equal(t, "goal make-quick measured 61s limit 60s missed", timeGoal(true, 61*time.Second))
-	assert.Equal(t, "goal make-test measured 61s limit 2700s met", timeGoal(false, 61*time.Second))
+func TestGoals(t *testing.T) {
+	for _, test := range []struct {
+		tier             string
+		packages, cached int
+		took             time.Duration
+		says             string
+	}{
+		{tier.Test, 9, 0, 901 * time.Second, "goal make-test.cold measured 901s limit 900s missed\n"},
+		{tier.Test, 9, 8, 20 * time.Second, "goal make-test.warm measured 20s limit 360s met\n"},
+		{tier.Quick, 9, 0, 30 * time.Second, "goal make-quick.cold measured 30s limit 30s met\n"},
+		{tier.Quick, 9, 9, 6 * time.Second, "goal make-quick.cached measured 6s limit 5s missed\n"},
+		{tier.Nightly, 9, 0, time.Hour, ""},
+	} {
+		got := goals(test.tier, &tally{packages: test.packages, cached: test.cached}, test.took)
+		_, goal, _ := strings.Cut(got, "\n")
+		assert.Equal(t, test.says, goal)
+	}
+}
+
+func TestCachedPackagesAreCounted(t *testing.T) {
+	counted, _ := read(t,
+		`{"Action":"run","Package":"p","Test":"TestA"}`, `{"Action":"pass","Package":"p","Test":"TestA"}`,
+		`{"Action":"output","Package":"p","Output":"ok  \tp\t(cached)\n"}`, `{"Action":"pass","Package":"p"}`,
+		`{"Action":"run","Package":"q","Test":"TestA"}`, `{"Action":"pass","Package":"q","Test":"TestA"}`,
+		`{"Action":"output","Package":"q","Output":"ok  \tq\t1s\n"}`, `{"Action":"pass","Package":"q"}`)
+	assert.Equal(t, 2, counted.packages)
+	assert.Equal(t, 1, counted.cached)
 }
 
 func TestEndedByClock(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // staticcheck is pinned, so that a new release of it never breaks a landing.
@@ -20,7 +22,7 @@ const staticcheck = "honnef.co/go/tools/cmd/staticcheck@v0.8.2"
 // suite is one run over the tree in the current directory.
 type suite struct {
 	out      io.Writer
-	quick    bool
+	tier     string
 	fuzzTime time.Duration
 	tally    tally
 }
@@ -30,11 +32,11 @@ func (s *suite) run() {
 	s.command("go vet", "go", "vet", "./...")
 	s.command("generated files are up to date", "go", "run", "./cmd/dlpackgen", "check")
 	s.command("the spec and our config are sound", "go", "run", "./cmd/dlpackgen", "vet")
-	if !s.quick {
+	if s.tier != tier.Quick {
 		s.staticcheck()
 	}
 	s.goTest()
-	if !s.quick && s.fuzzTime > 0 {
+	if s.tier != tier.Quick && s.fuzzTime > 0 {
 		s.fuzz()
 	}
 }
@@ -87,21 +89,24 @@ func (s *suite) staticcheck() {
 	s.settle("staticcheck", s.execute(s.out, filepath.Join(bin, "staticcheck"), "./...") == nil)
 }
 
-// longest are the packages whose tests take longest. They start first, so that no core
-// is idle at the end.
-var longest = []string{"./tests/torch", "./tests/torchops"}
-
-// goTest runs every Go test, which is every test there is: what other languages
-// prove is started from a Go test.
+// goTest runs every Go test of the tier, which is every test there is: what other languages prove
+// is started from a Go test.
 func (s *suite) goTest() {
-	argv := append(append([]string{"go", "test", "-json", "-count=1", "-timeout=0"}, longest...), "./...")
-	if s.quick {
-		argv = []string{"go", "test", "-json", "-short", "-timeout=2m", "./..."}
+	rows, err := tier.Packages()
+	if err != nil {
+		s.tally.add(result{Name: err.Error(), Outcome: failed})
+		return
 	}
+	argv := []string{"go", "test", "-json", "-timeout=0"}
+	if s.tier == tier.Quick {
+		argv = append(argv, "-short")
+	}
+	argv = append(argv, packages(rows, s.tier)...)
 	s.say("%s", strings.Join(argv, " "))
 	reader, writer := io.Pipe()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Stdout, cmd.Stderr = writer, s.out
+	cmd.Env = append(os.Environ(), environment(s.tier)...)
 	ended := make(chan error, 1)
 	go func() {
 		err := cmd.Run()

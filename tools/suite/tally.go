@@ -25,7 +25,8 @@ type result struct {
 
 // tally collects results; the zero value is ready to use.
 type tally struct {
-	results []result
+	results          []result
+	packages, cached int // with tests, and those whose results the go command had
 }
 
 func (t *tally) add(r ...result) { t.results = append(t.results, r...) }

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/dlpackgen/dlpackgen/internal/tier"
+)
+
+// packages gives those whose tests a tier runs, the longest first, so that no core is idle at the
+// end.
+func packages(all []tier.Package, of string) (paths []string) {
+	slices.SortStableFunc(all, func(a, b tier.Package) int { return cmp.Compare(b.Cost, a.Cost) })
+	for _, p := range all {
+		if rank(p.Tier) <= rank(of) {
+			paths = append(paths, "./"+p.Path)
+		}
+	}
+	return paths
+}
+
+func rank(name string) int { return slices.Index([]string{tier.Quick, tier.Test, tier.Nightly}, name) }
+
+// environment is what tests read of a run. Go's cache holds for the same values.
+func environment(of string) []string {
+	return []string{tier.Variable + "=" + of, tier.Toolchain + "=" + toolchain(),
+		tier.Run + "=" + strconv.FormatInt(time.Now().UnixNano(), 36)}
+}
+
+// installed are the files that change with the compilers, the Pythons and their packages.
+var installed = []string{"/var/lib/dpkg/status", ".venv/installed.txt", ".venv/frameworks.txt", ".cache/oneapi/installed.txt"}
+
+// toolchain is a digest of what is installed.
+func toolchain() string { return digest(installed) }
+
+func digest(files []string) string {
+	sum := sha256.New()
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		sum.Write(strconv.AppendInt([]byte(name), int64(len(text)), 10))
+		if err == nil {
+			sum.Write(text)
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:16]
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/tier"
+)
+
+func TestATierRunsThoseBeforeIt(t *testing.T) {
+	all := []tier.Package{{Path: "q", Tier: tier.Quick, Cost: 2}, {Path: "t", Tier: tier.Test, Cost: 3}, {Path: "n", Tier: tier.Nightly, Cost: 1}}
+	assert.Equal(t, []string{"./q"}, packages(all, tier.Quick))
+	assert.Equal(t, []string{"./t", "./q"}, packages(all, tier.Test), "the longest first")
+	assert.Equal(t, []string{"./t", "./q", "./n"}, packages(all, tier.Nightly))
+}
+
+func rows(t *testing.T) []tier.Package {
+	t.Helper()
+	all, err := tier.Packages()
+	require.NoError(t, err)
+	return all
+}
+
+// withTests lists the module's packages that have tests.
+func withTests(t *testing.T) (paths []string) {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-f", "{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	for _, path := range strings.Fields(string(out)) {
+		paths = append(paths, short(path))
+	}
+	return paths
+}
+
+// A package without a row would never run.
+func TestEachPackageHasATier(t *testing.T) {
+	tier.Record(t)
+	var paths []string
+	for _, p := range rows(t) {
+		paths = append(paths, p.Path)
+	}
+	assert.ElementsMatch(t, withTests(t), paths, "internal/tier/packages.txt has one row for each package with tests")
+}
+
+func TestDigestsChangeWithTheFiles(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x")
+	none := digest([]string{file})
+	require.NoError(t, os.WriteFile(file, []byte("gcc 12"), 0o600))
+	one := digest([]string{file})
+	require.NoError(t, os.WriteFile(file, []byte("gcc 13"), 0o600))
+	assert.NotEqual(t, none, one)
+	assert.NotEqual(t, one, digest([]string{file}))
+}
+
+// calls tells which functions of a package's tests call one of package tier: "tests/x TestY".
+func calls(t *testing.T, dir, function string) (names []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("../..", dir, "*_test.go"))
+	require.NoError(t, err)
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		for _, decl := range file.Decls {
+			if f, ok := decl.(*ast.FuncDecl); ok && contains(f, "tier."+function) {
+				names = append(names, dir+" "+f.Name.Name)
+			}
+		}
+	}
+	return names
+}
+
+// imports tells whether a package's tests import another.
+func imports(t *testing.T, dir, path string) (found bool) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("../..", dir, "*_test.go"))
+	require.NoError(t, err)
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		require.NoError(t, err)
+		found = found || slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"`+path+`"` })
+	}
+	return found
+}
+
+// contains tells whether a function calls another: "package.Name".
+func contains(f *ast.FuncDecl, called string) (found bool) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			x, ok := s.X.(*ast.Ident)
+			found = found || ok && x.Name+"."+s.Sel.Name == called
+		}
+		return true
+	})
+	return found
+}
+
+// Without the call, Go's cache would hold although an input of a child process changes.
+func TestWhatStartsProcessesRecordsInputs(t *testing.T) {
+	for _, p := range rows(t) {
+		if imports(t, p.Path, "os/exec") {
+			assert.True(t, len(p.Inputs) > 0 || p.Uncached != "", "%s starts processes: packages.txt must list what they read", p.Path)
+		}
+		if len(p.Inputs) > 0 || p.Uncached != "" {
+			assert.NotEmpty(t, calls(t, p.Path, "Record"), "%s has a row with inputs and no call of tier.Record", p.Path)
+		}
+	}
+}
+
+var nightlyRow = regexp.MustCompile("(?m)^\\| `(tests/[a-z]+)` `(Test\\w+)`")
+
+// What leaves make test is listed, with what still covers it.
+func TestNightlyTestsAreListed(t *testing.T) {
+	text, err := os.ReadFile("../../docs/testing.md")
+	require.NoError(t, err)
+	var listed, found []string
+	for _, row := range nightlyRow.FindAllStringSubmatch(string(text), -1) {
+		listed = append(listed, row[1]+" "+row[2])
+	}
+	for _, p := range rows(t) {
+		found = append(found, append(calls(t, p.Path, "OnlyNightly"), calls(t, p.Path, "IsNightly")...)...)
+	}
+	found = slices.DeleteFunc(found, func(name string) bool { return strings.HasPrefix(name, "internal/tier ") })
+	slices.Sort(found)
+	slices.Sort(listed)
+	assert.Equal(t, slices.Compact(found), slices.Compact(listed))
+	assert.NotEmpty(t, listed)
+}
