@@ -5,41 +5,17 @@ package templates
 
 import "embed"
 
-// C has dlpack.h and the headers beside it.
+// Files is all of it, a folder for each target:
 //
-//go:embed c
-var C embed.FS
-
-// Go is the run time of the Go bindings. The build term "ignore" keeps its Go and C
-// files out of every build of this repository, and their imports from go mod tidy.
+//   - c: dlpack.h and the headers beside it;
+//   - go: the run time of the Go bindings. The build term "ignore" keeps its Go and C files
+//     out of every build of this repository, and their imports from go mod tidy;
+//   - python: what every extension module for Python builds on, in C;
+//   - cpp: the headers of C++, and templates for those that the spec decides;
+//   - torch: what is compiled against libtorch, and a package of Python that loads it;
+//   - device: the backends for devices: one interface in C, the sources behind it, a
+//     template for what a backend's description decides, and a package of Go;
+//   - shm: memory of the host shared between processes: C, a package of Go, a module for Python.
 //
-//go:embed go
-var Go embed.FS
-
-// Python is what every extension module for Python builds on, in C.
-//
-//go:embed python
-var Python embed.FS
-
-// Cpp is the headers of C++, and templates for those that the spec decides.
-//
-//go:embed cpp
-var Cpp embed.FS
-
-// Torch is what is compiled against libtorch: sources of C++, and a package of
-// Python that loads what was built of them.
-//
-//go:embed torch torch/__init__.py
-var Torch embed.FS
-
-// Device is the back ends for devices: one interface in C, the sources behind it,
-// a template for what a back end's description decides, and a package of Go.
-//
-//go:embed device
-var Device embed.FS
-
-// Shm is the back end that shares memory of the host between processes: sources of
-// C, a package of Go and a module for Python.
-//
-//go:embed shm
-var Shm embed.FS
+//go:embed c go python cpp torch torch/__init__.py device shm
+var Files embed.FS

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/dlpackgen/dlpackgen/internal/config"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/gomod"
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
 
@@ -41,34 +44,36 @@ func (j *job) render(dir string) ([]tree.Target, error) {
 			return nil, err
 		}
 		m := &emit.Model{Release: j.config.Extend(release), Options: t.Options, Kernels: j.config.Kernels}
-		if m.Dir, err = realDir(dir, t.Path); err != nil {
+		if m.Import, err = j.importPath(t, dir); err != nil {
 			return nil, err
 		}
 		files, err := t.Emit(m)
 		if err != nil {
 			return nil, cannotEmit(t.Name, err)
 		}
-		for _, name := range m.Read {
-			if !slices.Contains(j.read, name) {
-				j.read = append(j.read, name)
-			}
-		}
 		out = append(out, tree.Target{Name: t.Name, Release: release.Version, SpecSHA256: release.SpecSHA256, Path: t.Path, Files: files})
 	}
 	return out, nil
 }
 
-// realDir returns the folder of a target without symbolic links: the output must not depend on
-// the way by which the user came to it. No output directory has none.
-func realDir(out, target string) (string, error) {
-	if out == "" {
+// importPath returns the import path that the nearest go.mod gives the folder of a target,
+// where the config gives none and the target has one.
+func (j *job) importPath(t config.Target, out string) (string, error) {
+	if out == "" || !t.Has(emit.OptionImport) || t.Options[emit.OptionImport] != "" {
 		return "", nil
 	}
-	dir, err := tree.Real(filepath.Join(out, filepath.FromSlash(target)))
+	dir, err := tree.Real(filepath.Join(out, filepath.FromSlash(t.Path)))
 	if err != nil {
 		return "", cannot("io", "", "%v", err)
 	}
-	return dir, nil
+	path, mod, err := gomod.ImportPath(dir)
+	if err != nil {
+		return "", cannotEmit(t.Name, fmt.Errorf("%w; give the import path of the bindings as option %q", err, emit.OptionImport))
+	}
+	if mod != "" && !slices.Contains(j.read, mod) {
+		j.read = append(j.read, mod)
+	}
+	return path, nil
 }
 
 // cannotEmit reports each of the reasons, which a target joins into one error.

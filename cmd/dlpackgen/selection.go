@@ -106,10 +106,10 @@ func (s *selection) loadConfig(j *job) error {
 	choice := config.Choice{Release: s.dlpack, Only: s.only}
 	var findings *diag.List
 	if file == "" {
-		j.config, findings = config.Default(j.spec, choice)
+		j.config, findings = config.Default(j.spec, targets.Table(), choice)
 		file = config.File
 	} else {
-		j.config, findings = config.Decode(file, src, j.spec, choice)
+		j.config, findings = config.Decode(file, src, j.spec, targets.Table(), choice)
 		j.inputs = append([]string{file}, j.inputs...)
 	}
 	if err := invalid(findings); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/config"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/targets"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
@@ -77,7 +78,7 @@ func vetSource(file string, src []byte) []diag.Diagnostic {
 		_, list := spec.Load(file, src)
 		return list.Sorted()
 	case has("version"):
-		_, list := config.Decode(file, src, spec.Embedded(), config.Choice{})
+		_, list := config.Decode(file, src, spec.Embedded(), targets.Table(), config.Choice{})
 		return list.Sorted()
 	case has("backend"):
 		var list diag.List

@@ -6,9 +6,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
-	"github.com/dlpackgen/dlpackgen/internal/emit/device"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
-	"github.com/dlpackgen/dlpackgen/internal/targets"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
@@ -26,18 +24,18 @@ func (d *decoder) backends(cfg *Config, section *yaml.Node, release string, aske
 	}
 	for _, e := range section.Entries {
 		m := e.Value.Map("back end " + e.Key.Value)
-		row := device.Vendor(&backend.Backend{Name: e.Key.Value})
+		row := d.table.Vendor(&backend.Backend{Name: e.Key.Value})
 		t := Target{Target: row, Path: row.Path, Release: release, Options: map[string]string{}}
 		at := d.settings(m, &t, asked)
 		before := d.diags.Len()
 		b := backend.Read(m, e.Key, d.diags)
-		if slices.Contains(targets.Names(), b.Name) {
+		if slices.Contains(d.table.Names(), b.Name) {
 			e.Key.Errorf("bad-name", "give it a name of its own", "%s is the name of a target", b.Name)
 		}
 		if d.diags.Len() > before {
 			continue
 		}
-		t.Target = device.Vendor(b)
+		t.Target = d.table.Vendor(b)
 		d.place(cfg, t, orElse(at, e.Key))
 		cfg.Backends = append(cfg.Backends, b)
 		out = append(out, ownBackend{b, e.Value})

@@ -12,6 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/targets"
 	source "github.com/dlpackgen/dlpackgen/spec"
 )
 
@@ -123,7 +124,7 @@ func TestFaultsOfBackEnds(t *testing.T) {
 		{"version: 1\n", "version: 1\ndevices: {kDLAcme: {value: 1001}}\n", "dlpackgen.yaml:14:16: error: kDLAcme is declared already [device-conflict]"},
 	} {
 		text := strings.Replace(vendors[:strings.Index(vendors, "kernels:")], c.old, c.fresh, 1)
-		cfg, found := Decode("dlpackgen.yaml", []byte(text), spec.Embedded(), Choice{})
+		cfg, found := Decode("dlpackgen.yaml", []byte(text), spec.Embedded(), targets.Table(), Choice{})
 		assert.Nil(t, cfg, c.fresh)
 		all := diag.Text(found.Sorted(), false)
 		assert.Contains(t, all, c.want)

@@ -1,6 +1,6 @@
 // Package config decodes dlpackgen.yaml into the targets of a run: which ones,
 // where, for which release, with which options. It reads no file itself and
-// knows nothing of what stands on the disk.
+// knows nothing of what stands on the disk; which targets there are it is told.
 package config
 
 import (
@@ -15,7 +15,6 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
-	"github.com/dlpackgen/dlpackgen/internal/targets"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
@@ -61,11 +60,11 @@ func LockName(file string) string {
 }
 
 // Default gives every target at its default path, for the latest release.
-func Default(sp *spec.Spec, choice Choice) (*Config, *diag.List) {
-	d := &decoder{spec: sp, choice: choice, diags: &diag.List{}}
+func Default(sp *spec.Spec, table emit.Table, choice Choice) (*Config, *diag.List) {
+	d := &decoder{spec: sp, table: table, choice: choice, diags: &diag.List{}}
 	cfg := &Config{Out: "."}
 	release := d.chosenRelease(latest)
-	for _, row := range targets.All() {
+	for _, row := range d.table.Rows {
 		d.place(cfg, Target{Target: row, Path: row.Path, Release: release}, nil)
 	}
 	d.checkOnly(cfg)
@@ -74,8 +73,8 @@ func Default(sp *spec.Spec, choice Choice) (*Config, *diag.List) {
 
 // Decode reads a config. The list holds every finding of the file; the config is
 // nil when one of them is an error.
-func Decode(file string, src []byte, sp *spec.Spec, choice Choice) (*Config, *diag.List) {
-	d := &decoder{file: file, spec: sp, choice: choice, diags: &diag.List{}}
+func Decode(file string, src []byte, sp *spec.Spec, table emit.Table, choice Choice) (*Config, *diag.List) {
+	d := &decoder{file: file, spec: sp, table: table, choice: choice, diags: &diag.List{}}
 	root := yaml.Parse(file, src, d.diags)
 	if root == nil {
 		return nil, d.diags
@@ -91,6 +90,7 @@ func Decode(file string, src []byte, sp *spec.Spec, choice Choice) (*Config, *di
 type decoder struct {
 	file   string
 	spec   *spec.Spec
+	table  emit.Table
 	choice Choice
 	diags  *diag.List
 	torch  map[string]string // PyTorch's keys by the device types that the config declares
@@ -142,7 +142,7 @@ func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release strin
 	}
 	tm := section.Map("targets")
 	made := 0
-	for _, row := range targets.All() {
+	for _, row := range d.table.Rows {
 		if n := tm.Get(row.Name); n != nil {
 			d.target(cfg, row, n, release, asked)
 			made++
@@ -241,7 +241,7 @@ func (d *decoder) older(version, oldest string) bool {
 // checkOnly reports the names after --only that select nothing.
 func (d *decoder) checkOnly(cfg *Config) {
 	all := slices.Concat(cfg.Selected, cfg.Others)
-	known := targets.Names()
+	known := d.table.Names()
 	for _, t := range all {
 		if !slices.Contains(known, t.Name) {
 			known = append(known, t.Name)
@@ -253,7 +253,7 @@ func (d *decoder) checkOnly(cfg *Config) {
 		}
 		finding := diag.Diagnostic{Severity: diag.Error, Code: "unknown-target", Text: fmt.Sprintf("there is no target %q", name)}
 		finding.Hint = cmp.Or(diag.DidYouMean(name, known), "the targets are "+strings.Join(known, ", "))
-		if slices.Contains(targets.Names(), name) {
+		if slices.Contains(d.table.Names(), name) {
 			finding.Text = fmt.Sprintf("%s has no target %q", d.file, name)
 			finding.Hint = fmt.Sprintf("add `%s: {}` to its targets, or ignore it with --no-config", name)
 		}

@@ -30,7 +30,7 @@ const good = "version: 1\ntargets: {c: {}}\n"
 
 func decode(t *testing.T, src string, choice Choice) (*Config, string) {
 	t.Helper()
-	cfg, list := Decode("dlpackgen.yaml", []byte(src), spec.Embedded(), choice)
+	cfg, list := Decode("dlpackgen.yaml", []byte(src), spec.Embedded(), targets.Table(), choice)
 	assert.Equal(t, cfg == nil, list.Failed(), "a config comes exactly when nothing is wrong")
 	return cfg, diag.Text(list.Sorted(), false)
 }
@@ -79,7 +79,7 @@ func TestReleaseIsReadAsItIsWritten(t *testing.T) {
 		"1.10": "1.10", `"1.10"`: "1.10", "1.1": "1.1", "v1.2": "1.2", "main": "main", "latest": "1.10",
 	} {
 		src := "version: 1\ndlpack: " + written + "\ntargets: {c: {}}\n"
-		cfg, list := Decode("f", []byte(src), sp, Choice{})
+		cfg, list := Decode("f", []byte(src), sp, targets.Table(), Choice{})
 		require.NotNil(t, cfg, diag.Text(list.Sorted(), false))
 		assert.Equal(t, want, cfg.Selected[0].Release, written)
 	}
@@ -103,15 +103,15 @@ func TestOnlyNarrowsTheSelection(t *testing.T) {
 }
 
 func TestDefaultHasEveryTarget(t *testing.T) {
-	cfg, list := Default(spec.Embedded(), Choice{})
+	cfg, list := Default(spec.Embedded(), targets.Table(), Choice{})
 	require.Zero(t, list.Len())
 	assert.Equal(t, targets.Names(), names(cfg.Selected))
 	for _, target := range cfg.Selected {
 		assert.Equal(t, target.Target.Path, target.Path)
 	}
-	_, list = Default(spec.Embedded(), Choice{Release: "0.8"})
+	_, list = Default(spec.Embedded(), targets.Table(), Choice{Release: "0.8"})
 	assert.Contains(t, diag.Text(list.Sorted(), false), "needs DLPack 1.2 or newer, not 0.8")
-	_, list = Default(spec.Embedded(), Choice{Release: "9.9"})
+	_, list = Default(spec.Embedded(), targets.Table(), Choice{Release: "9.9"})
 	assert.Equal(t, 1, list.Len(), "one finding, however many targets")
 }
 
@@ -179,7 +179,7 @@ func TestFindingsSayWhatToDo(t *testing.T) {
 
 func TestOneRunReportsEverything(t *testing.T) {
 	src := "version: 3\nout: /x\ndlpack: 7\ntargets: {c: {path: ../y, z: 1}, d: {}}\ndevices: {Acme: {}}\nextra: 1\n"
-	_, list := Decode("f", []byte(src), spec.Embedded(), Choice{Only: []string{"nope"}})
+	_, list := Decode("f", []byte(src), spec.Embedded(), targets.Table(), Choice{Only: []string{"nope"}})
 	var codes []string
 	for _, d := range list.Sorted() {
 		codes = append(codes, d.Code)
@@ -213,7 +213,7 @@ func TestAgeIsANumber(t *testing.T) {
 		sp, list := spec.Load("s", []byte(head+"releases: ["+releases+"]\n"+tail))
 		require.NotNil(t, sp, diag.Text(list.Sorted(), false))
 		last := sp.Releases()[len(sp.Releases())-1].Version
-		_, list = Decode("f", []byte("version: 1\ndlpack: "+last+"\ntargets: {go: {}}"), sp, Choice{})
+		_, list = Decode("f", []byte("version: 1\ndlpack: "+last+"\ntargets: {go: {}}"), sp, targets.Table(), Choice{})
 		assert.Equal(t, refused, list.Failed(), releases)
 	}
 }

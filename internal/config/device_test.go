@@ -9,6 +9,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
 
 func TestExtendAddsTheDevicesAtTheEnd(t *testing.T) {
@@ -90,7 +91,7 @@ func TestAClashStandsAtTheDeviceInAnyOrder(t *testing.T) {
 	src := strings.Replace(tenReleases, "python:\n", "  - enum: DLDeviceColor\n    wire: int32\n    values: [{name: kRed, value: 1}]\npython:\n", 1)
 	sp, list := spec.Load("s", []byte(src))
 	require.NotNil(t, sp, diag.Text(list.Sorted(), false))
-	_, list = Decode("f", []byte("version: 1\ntargets: {go: {}}\ndevices: {kDLColor: {value: 5}}"), sp, Choice{})
+	_, list = Decode("f", []byte("version: 1\ntargets: {go: {}}\ndevices: {kDLColor: {value: 5}}"), sp, targets.Table(), Choice{})
 	assert.Contains(t, diag.Text(list.Sorted(), false), "f:3:11: error: target go: kDLColor and DLDeviceColor would both")
 }
 
@@ -105,6 +106,6 @@ python:
 `
 	sp, list := spec.Load("s", []byte(bare))
 	require.NotNil(t, sp, diag.Text(list.Sorted(), false))
-	_, list = Decode("f", []byte(good+"devices: {kDLAcme: {value: 1}}"), sp, Choice{})
+	_, list = Decode("f", []byte(good+"devices: {kDLAcme: {value: 1}}"), sp, targets.Table(), Choice{})
 	assert.Contains(t, diag.Text(list.Sorted(), false), "DLPack 1.3 has no DLDeviceType to add kDLAcme to")
 }

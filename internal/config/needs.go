@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/dlpackgen/dlpackgen/internal/spec"
-	"github.com/dlpackgen/dlpackgen/internal/targets"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
@@ -52,7 +51,7 @@ func (d *decoder) elsewhere(all []Target, section *yaml.Node) []string {
 	}
 	var there []string
 	for _, n := range section.List("elsewhere") {
-		name := n.OneOf("a target of elsewhere", targets.Names())
+		name := n.OneOf("a target of elsewhere", d.table.Names())
 		if slices.ContainsFunc(all, func(t Target) bool { return t.Name == name }) {
 			n.Errorf("elsewhere", "leave one of them out", "target %s is in targets too", name)
 		}

@@ -1,15 +1,17 @@
-// Package emit holds what every target shares: the model that it is rendered
-// from, the files that it makes, and the banner on them. It renders nothing
-// itself and never touches the disk.
+// Package emit holds what every target shares: the model that it is made from, the
+// manifest that names its files, and the one engine that renders manifests. It knows no
+// target and never touches the disk.
 package emit
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
@@ -29,16 +31,11 @@ type Model struct {
 	Release *spec.Release
 	Options map[string]string // by option name; a missing one is its default
 	Kernels []kernel.Kernel   // in the order of the config
-	Dir     string            // absolute folder that the files will stand in; "" when printed to stdout
-	Read    []string          // files beside config and spec that decided output, which the emitters add
+	Import  string            // the import path of the folder that the files will stand in; "" where nothing gives one
 }
 
-// HasRead adds a file to those that decided output.
-func (m *Model) HasRead(name string) {
-	if !slices.Contains(m.Read, name) {
-		m.Read = append(m.Read, name)
-	}
-}
+// ImportPath returns the import path of a Go package: the option's, else the folder's, else "".
+func (m *Model) ImportPath() string { return cmp.Or(m.Options[OptionImport], m.Import) }
 
 // Option is a setting of a target in dlpackgen.yaml.
 type Option struct {
@@ -61,8 +58,38 @@ type Target struct {
 	// Clashes finds the names of a release that the target could not tell apart;
 	// nil where names stay as they are in C. A vendor's own devices may bring some.
 	Clashes func(*spec.Release) []Clash
-	// Emit renders every file of the target; the same model gives the same bytes.
-	Emit func(*Model) ([]File, error)
+	// Manifest names every file of the target; the same model gives the same manifest.
+	Manifest func(*Model) (Manifest, error)
+}
+
+// Emit renders every file of the target; the same model gives the same bytes.
+func (t Target) Emit(m *Model) ([]File, error) {
+	manifest, err := t.Manifest(m)
+	if err != nil {
+		return nil, err
+	}
+	return Render(m.Release.Version, manifest)
+}
+
+// Has tells whether the target has an option.
+func (t Target) Has(option string) bool {
+	return slices.ContainsFunc(t.Options, func(o Option) bool { return o.Name == option })
+}
+
+// Table is every target that there can be: those of this program, and what makes one of a
+// backend that a config describes.
+type Table struct {
+	Rows   []Target
+	Vendor func(*backend.Backend) Target
+}
+
+// Names gives the names of the rows, in their order.
+func (t Table) Names() []string {
+	var names []string
+	for _, row := range t.Rows {
+		names = append(names, row.Name)
+	}
+	return names
 }
 
 // About gives the doc of a target with the targets that it needs.
@@ -109,21 +136,9 @@ func comment(extension string) (prefix, suffix string) {
 	return "// ", ""
 }
 
-// What stands in C++ templates for the release: a namespace, and in macros.
-const (
-	templateNamespace = "v0_0"
-	templateGuard     = "V0_0"
-)
-
 // Namespace names the namespace in C++ of a release, so that two of them can live in
 // one program: v1_3.
 func Namespace(r *spec.Release) string { return "v" + strings.ReplaceAll(r.Version, ".", "_") }
-
-// InNamespace puts the release into a template in C++.
-func InNamespace(r *spec.Release, text []byte) []byte {
-	text = bytes.ReplaceAll(text, []byte(templateNamespace), []byte(Namespace(r)))
-	return bytes.ReplaceAll(text, []byte(templateGuard), []byte(strings.ToUpper(Namespace(r))))
-}
 
 // HasBanner tells whether the first line of a file carries our banner.
 func HasBanner(data []byte) bool {

@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -40,6 +42,16 @@ func Lacking(r *spec.Release) []string {
 		}
 	}
 	return append(missing, lackingFields(r)...)
+}
+
+// Needs reports, one error each, what a spec of one's own lacks of what a target works
+// with. who is the subject of the sentence with its verb: "the headers build on".
+func Needs(r *spec.Release, who string, lacking ...string) error {
+	var errs []error
+	for _, what := range lacking {
+		errs = append(errs, fmt.Errorf("%s %s, which DLPack %s of this spec lacks", who, what, r.Version))
+	}
+	return errors.Join(errs...)
 }
 
 // LackingValues names the enum, or those of its enumerators, that a release lacks.

@@ -13,16 +13,13 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/torch"
 )
 
+// Table gives every target, in the order in which they are made and listed.
+func Table() emit.Table { return emit.Table{Rows: All(), Vendor: device.Vendor} }
+
 // All gives every target, in the order in which they are made and listed.
 func All() []emit.Target {
 	return []emit.Target{c.Target, golang.Target, cpp.Target, python.Target, torch.Target, device.CUDA, device.ROCm, device.OneAPI, shm.Target}
 }
 
 // Names gives the name of every target, in the same order.
-func Names() []string {
-	var names []string
-	for _, t := range All() {
-		names = append(names, t.Name)
-	}
-	return names
-}
+func Names() []string { return Table().Names() }

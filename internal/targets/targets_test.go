@@ -2,6 +2,7 @@ package targets
 
 import (
 	"bytes"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,7 +14,9 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/device"
+	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/templates"
 )
 
 func TestEachRowIsComplete(t *testing.T) {
@@ -65,6 +68,27 @@ func TestEachRowServesItsReleases(t *testing.T) {
 			assert.Equal(t, files, again)
 		}
 	}
+}
+
+// Every source is a target's, and each backend's runtime has a manifest.
+func TestEverySourceIsInAManifest(t *testing.T) {
+	release, err := spec.Embedded().Release("1.3")
+	require.NoError(t, err)
+	rows := append(All(), device.Vendor(&backend.Backend{Name: "acme", Runtime: backend.Vendor, Devices: []backend.Device{{Type: "kDLExtDev"}}}))
+	named := map[string]bool{}
+	for _, row := range rows {
+		m, err := row.Manifest(&emit.Model{Release: release, Kernels: []kernel.Kernel{oneKernel(t)}, Import: "example.org/x"})
+		require.NoError(t, err)
+		for _, a := range m.Assets {
+			named[a.From] = true
+		}
+	}
+	require.NoError(t, fs.WalkDir(templates.Files, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			assert.True(t, named[name], "no manifest names templates/%s", name)
+		}
+		return err
+	}))
 }
 
 // assertOutputLicense requires the licence of output among the first lines of a file,

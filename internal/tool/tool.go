@@ -63,7 +63,7 @@ func sources() []source {
 	out := []source{{spec.File, spec.YAML}}
 	for folder, files := range map[string][]fs.FS{
 		"internal": {internal.Sources}, "spec": {spec.Backends},
-		"templates": {templates.C, templates.Go, templates.Python, templates.Cpp, templates.Torch, templates.Device, templates.Shm},
+		"templates": {templates.Files},
 	} {
 		for _, tree := range files {
 			out = append(out, read(folder, tree)...)

@@ -1,5 +1,4 @@
-
-//go:build cgo && !nodevice && !sycl
+//go:build ignore && cgo && !nodevice && !sycl
 
 /* The back end over Level Zero as one translation unit. Nothing is linked but libdl,
  * and nothing is opened before the first call that asks for something. */

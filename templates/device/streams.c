@@ -1,5 +1,4 @@
-
-//go:build cgo && !nodevice
+//go:build ignore && cgo && !nodevice
 
 /* The back end as one translation unit: all that other files see of it is the
  * function at its end. Nothing is linked but libdl, and nothing is opened before

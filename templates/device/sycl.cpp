@@ -1,5 +1,4 @@
-
-//go:build cgo && !nodevice && sycl
+//go:build ignore && cgo && !nodevice && sycl
 
 // The back end over SYCL as one translation unit, for any compiler of C++17: it has no
 // kernels. It links SYCL's library, and asks it for nothing before the first call.

@@ -1,5 +1,4 @@
-
-//go:build cgo && !nodevice
+//go:build ignore && cgo && !nodevice
 
 /* The back end but for the vendor's part, which stands in a file of its own. All that
  * other files see of it is the function at its end; nothing is linked but libdl, and

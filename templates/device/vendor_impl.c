@@ -1,4 +1,4 @@
-//go:build cgo && !nodevice
+//go:build ignore && cgo && !nodevice
 
 /* The vendor's part of the back end, yours to write and to keep: dlpackgen made this
  * beginning once, and changes it no more. vendor_impl.h says what each function does,

@@ -5,12 +5,12 @@
 //
 // A consumer takes a tensor that a producer, such as NumPy or PyTorch, made:
 //
-//	managed, err := dlpack.Import((*dlpack.DLManagedTensorVersioned)(pointer))
+//	managed, err := dlpack_package.Import((*dlpack_package.DLManagedTensorVersioned)(pointer))
 //	if err != nil {
 //		return err
 //	}
 //	defer managed.Release()
-//	values, err := dlpack.Data[float32](managed.Tensor())
+//	values, err := dlpack_package.Data[float32](managed.Tensor())
 //
 // [Data] gives dense elements as a slice, [Strided] those of a padded matrix as BLAS
 // takes them; [Runs] serves any strides, [At] single elements, [PackedData] elements
@@ -21,13 +21,13 @@
 // A producer gives out the memory of a slice; the pointer goes to one consumer,
 // whose last act is to call the deleter in it:
 //
-//	pointer, err := dlpack.Export(values, 2, 3)
+//	pointer, err := dlpack_package.Export(values, 2, 3)
 //
 // Where a type of objects offers an exchange table, as PyTorch's tensors do, one
 // crossing into C borrows the tensors of many objects, and gives the stream to
 // work on; [NewExchangeAPI] makes such a table for objects of Go's:
 //
-//	api, err := dlpack.OpenExchangeAPI((*dlpack.DLPackExchangeAPIHeader)(pointer))
+//	api, err := dlpack_package.OpenExchangeAPI((*dlpack_package.DLPackExchangeAPIHeader)(pointer))
 //	if err != nil {
 //		return err
 //	}

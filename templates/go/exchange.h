@@ -1,3 +1,4 @@
+
 /* How exchange.go and view.go call the functions of somebody's exchange table:
  * one crossing for each call of theirs. Not part of the package's interface. */
 #ifndef dlp_00000000_EXCHANGE_H

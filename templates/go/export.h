@@ -1,3 +1,4 @@
+
 /* How the Go and the C files of this package share the memory of exported
  * tensors. Not part of the package's interface. */
 #ifndef dlp_00000000_EXPORT_H

@@ -1,3 +1,4 @@
+
 /* How the exchange tables that this package produces are built. Not part of the
  * package's interface. */
 #ifndef dlp_00000000_TABLE_H

@@ -1,5 +1,4 @@
-
-//go:build linux && cgo && !nodevice
+//go:build ignore && linux && cgo && !nodevice
 
 /* The back end as one translation unit: all that other files see of it is the
  * function at its end. Nothing is linked but libc. */

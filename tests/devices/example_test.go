@@ -16,6 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
 
 // fetched gives the folder that a script of this folder fills, or skips; a file in it
@@ -105,7 +106,7 @@ func openCL(t *testing.T) *backend.Backend {
 	file := filepath.Join(golden.Root(t), "examples/vendor/dlpackgen.yaml")
 	src, err := os.ReadFile(file)
 	require.NoError(t, err)
-	cfg, _ := config.Decode(file, src, spec.Embedded(), config.Choice{})
+	cfg, _ := config.Decode(file, src, spec.Embedded(), targets.Table(), config.Choice{})
 	require.NotNil(t, cfg)
 	return cfg.Backends[0]
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/targets"
 	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
@@ -33,7 +34,7 @@ func contents(t testing.TB, file string) []byte {
 // emitted gives the files of the back end that a config describes.
 func emitted(t testing.TB, file, path string) []emit.File {
 	t.Helper()
-	cfg, found := config.Decode(file, contents(t, file), spec.Embedded(), config.Choice{})
+	cfg, found := config.Decode(file, contents(t, file), spec.Embedded(), targets.Table(), config.Choice{})
 	require.NotNil(t, cfg, diag.Text(found.Sorted(), false))
 	release, err := spec.Embedded().Release("1.3")
 	require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/golang"
+	"github.com/dlpackgen/dlpackgen/internal/gomod"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -51,7 +52,9 @@ func (m module) emit(t *testing.T, folder, version string, options map[string]st
 	release, err := spec.Embedded().Release(version)
 	require.NoError(t, err)
 	dir := filepath.Join(m.dir, filepath.FromSlash(folder))
-	files, err := golang.Target.Emit(&emit.Model{Release: release, Options: options, Dir: dir})
+	path, _, err := gomod.ImportPath(dir)
+	require.NoError(t, err)
+	files, err := golang.Target.Emit(&emit.Model{Release: release, Options: options, Import: path})
 	require.NoError(t, err)
 	for _, f := range files {
 		m.write(t, map[string]string{folder + "/" + f.Path: string(f.Data)})

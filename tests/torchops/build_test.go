@@ -19,6 +19,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
 
 // scratch holds what all tests share; built are the errors of what was tried.
@@ -46,7 +47,7 @@ func generate(t *testing.T, file, dir string) {
 	t.Helper()
 	src, err := os.ReadFile(file)
 	require.NoError(t, err)
-	cfg, found := config.Decode(file, src, spec.Embedded(), config.Choice{})
+	cfg, found := config.Decode(file, src, spec.Embedded(), targets.Table(), config.Choice{})
 	require.NotNil(t, cfg, diag.Text(found.Sorted(), false))
 	for _, target := range cfg.Selected {
 		release, err := spec.Embedded().Release(target.Release)

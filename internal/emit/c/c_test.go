@@ -13,9 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
-	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// The enums that releases are extended in.
+const (
+	deviceEnum = "DLDeviceType"
+	codeEnum   = "DLDataTypeCode"
 )
 
 func renderRelease(t *testing.T, version string) (*spec.Release, []emit.File) {
@@ -146,15 +151,4 @@ func TestChecksHaveNoConditionOnTargets(t *testing.T) {
 			assert.Regexp(t, language, m[1], info.Version)
 		}
 	}
-}
-
-// A folder of its own finds its headers without a path of includes.
-func TestHeadersBesideOthers(t *testing.T) {
-	files, err := Beside(emittest.Release(t, "1.3"), "dlpack.h", "dlpack_util.h")
-	require.NoError(t, err)
-	require.Len(t, files, 2)
-	assert.Equal(t, "dlpack_util.h", files[1].Path)
-	assert.Contains(t, string(files[1].Data), `#include "dlpack.h"`)
-	_, err = Beside(emittest.Release(t, "1.0"), "dlpack.h", "dlpack_util.h")
-	assert.ErrorContains(t, err, "target c makes no dlpack_util.h of DLPack 1.0")
 }

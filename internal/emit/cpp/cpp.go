@@ -4,69 +4,43 @@
 package cpp
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
-	"io/fs"
-	"path"
 	"strings"
-	"text/template"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
-	"github.com/dlpackgen/dlpackgen/templates"
 )
 
 // Target is the row of the table of targets. Every header works with both managed
 // tensors and the exchange table, hence the oldest release.
 var Target = emit.Target{
-	Name:   "cpp",
-	Doc:    "C++17, header only: owning and borrowed tensors, builders, views, exchange tables",
-	Path:   "cpp",
-	Oldest: "1.2",
-	Needs:  []string{"c"},
-	Emit:   render,
+	Name:     "cpp",
+	Doc:      "C++17, header only: owning and borrowed tensors, builders, views, exchange tables",
+	Path:     "cpp",
+	Oldest:   "1.2",
+	Needs:    []string{"c"},
+	Manifest: manifest,
 }
 
-// layouts are the templates by file name. A template that does not parse is a
-// mistake in this repository, so every command would stop at once.
-var layouts = template.Must(template.ParseFS(templates.Cpp, "cpp/*.tmpl"))
+// folder is what programs write before the names of the files.
+const folder = "dlpackgen"
 
-// render gives the files by name.
-func render(m *emit.Model) ([]emit.File, error) {
-	if err := checkNeeds(m.Release); err != nil {
-		return nil, err
-	}
-	var files []emit.File
-	err := fs.WalkDir(templates.Cpp, "cpp", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := fill(m.Release, name)
-		base := strings.TrimSuffix(path.Base(name), ".tmpl")
-		banner := emit.Banner(base, m.Release.Version)
-		files = append(files, emit.File{Path: "dlpackgen/" + base, Data: append([]byte(banner), text...)})
-		return err
-	})
-	return files, err
+func manifest(m *emit.Model) (emit.Manifest, error) {
+	r := m.Release
+	return emit.Manifest{
+		Words: emit.NamespaceWords(emit.Namespace(r)),
+		Assets: append(emit.Copies("cpp", folder, headers...),
+			emit.Asset{From: "cpp/layout.hpp.tmpl", To: folder + "/layout.hpp", View: viewLayout(r)},
+			emit.Asset{From: "cpp/release.hpp.tmpl", To: folder + "/release.hpp", View: viewRelease(r)},
+			emit.Asset{From: "cpp/storage.hpp.tmpl", To: folder + "/storage.hpp", View: viewStorage(r)}),
+	}, checkNeeds(r)
 }
 
-// fill makes the text of one header.
-func fill(r *spec.Release, name string) ([]byte, error) {
-	if path.Ext(name) == ".tmpl" {
-		var out bytes.Buffer
-		err := layouts.ExecuteTemplate(&out, path.Base(name), views[path.Base(name)](r))
-		return out.Bytes(), err
-	}
-	text, err := fs.ReadFile(templates.Cpp, name)
-	return emit.InNamespace(r, text), err
-}
-
-// views make what each template shows.
-var views = map[string]func(*spec.Release) any{
-	"layout.hpp.tmpl":  func(r *spec.Release) any { return viewLayout(r) },
-	"release.hpp.tmpl": func(r *spec.Release) any { return viewRelease(r) },
-	"storage.hpp.tmpl": func(r *spec.Release) any { return viewStorage(r) },
+// headers are those that the spec does not decide.
+var headers = []string{
+	"all.hpp", "array_view.hpp", "base.hpp", "builder.hpp", "complex.hpp", "container.hpp",
+	"core.hpp", "dtype.hpp", "error.hpp", "exceptions.hpp", "exchange.hpp", "managed.hpp",
+	"mdspan.hpp", "message.hpp", "packed.hpp", "producer.hpp", "python_error.hpp", "span.hpp",
+	"stdfloat.hpp", "tensor_view.hpp", "validate.hpp",
 }
 
 // names are those that every template puts in.
@@ -89,9 +63,5 @@ var checkedCodes = []string{
 // checkNeeds reports what a spec of one's own lacks of the entities that the
 // headers know by name.
 func checkNeeds(r *spec.Release) error {
-	var errs []error
-	for _, what := range append(emit.Lacking(r), emit.LackingValues(r, codeEnum, checkedCodes...)...) {
-		errs = append(errs, fmt.Errorf("the headers build on %s, which DLPack %s of this spec lacks", what, r.Version))
-	}
-	return errors.Join(errs...)
+	return emit.Needs(r, "the headers build on", append(emit.Lacking(r), emit.LackingValues(r, codeEnum, checkedCodes...)...)...)
 }

@@ -2,7 +2,6 @@ package cpp
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -45,8 +44,7 @@ func TestSnapshotsOfWhatGenDoesNotHold(t *testing.T) {
 		}
 		archive := &txtar.Archive{Comment: fmt.Appendf(nil, "Target cpp for DLPack %s.\n", version)}
 		headers := emitted(t, emittest.Release(t, version))
-		for _, template := range slices.Sorted(maps.Keys(views)) {
-			name := "dlpackgen/" + strings.TrimSuffix(template, ".tmpl")
+		for _, name := range []string{"dlpackgen/layout.hpp", "dlpackgen/release.hpp", "dlpackgen/storage.hpp"} {
 			archive.Files = append(archive.Files, txtar.File{Name: name, Data: []byte(headers[name])})
 		}
 		name := path.Join("out/cpp", version+".txtar")

@@ -28,7 +28,7 @@ const (
 
 func rendered(t *testing.T, r *spec.Release, b *backend.Backend) map[string]string {
 	t.Helper()
-	files, err := Render(&emit.Model{Release: r, Options: map[string]string{"import": ourImport}}, b)
+	files, err := Vendor(b).Emit(&emit.Model{Release: r, Options: map[string]string{"import": ourImport}})
 	return emittest.Texts(t, files, err)
 }
 
@@ -38,7 +38,7 @@ var embedded = []string{"cuda", "rocm", "oneapi"}
 func TestBackendsHoldTheNewestRelease(t *testing.T) {
 	for _, name := range embedded {
 		dir := filepath.Join(golden.Root(t), "backends", name)
-		files, err := Render(&emit.Model{Release: emittest.Release(t, "latest"), Options: map[string]string{"import": ourFolder + name}}, backend.Embedded(name))
+		files, err := Vendor(backend.Embedded(name)).Emit(&emit.Model{Release: emittest.Release(t, "latest"), Options: map[string]string{"import": ourFolder + name}})
 		texts := emittest.Texts(t, files, err)
 		there := 0
 		require.NoError(t, fs.WalkDir(os.DirFS(dir), ".", func(_ string, e fs.DirEntry, err error) error {
@@ -119,7 +119,7 @@ func TestSpecsWithoutTheUsualNames(t *testing.T) {
 	assert.ErrorContains(t, err, "the back end cuda builds on the stream table cuda, which DLPack 1.3 of this spec lacks")
 	other := *backend.Embedded("cuda")
 	other.Devices = []backend.Device{{Type: "kDLAcme", Memory: "device"}}
-	_, err = Render(&emit.Model{Release: emittest.Release(t, "1.3")}, &other)
+	_, err = Vendor(&other).Emit(&emit.Model{Release: emittest.Release(t, "1.3")})
 	assert.ErrorContains(t, err, "the back end cuda builds on the enumerator DLDeviceType.kDLAcme, which DLPack 1.3 of this spec lacks")
 }
 

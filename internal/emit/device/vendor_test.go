@@ -47,7 +47,7 @@ func TestAVendorsBackEnd(t *testing.T) {
 	for _, name := range []string{"acme.go", "acme_impl.c", "dlpackgen_acme.c", "dlpackgen_acme.h", "vendor_impl.h", "conformance/conformance.c", "conformance/conformance.h", "conformance/acme_hooks.h"} {
 		assert.Contains(t, texts, name)
 	}
-	assert.True(t, strings.HasPrefix(texts["acme_impl.c"], emit.StarterLine("a.c")+"//go:build go1.24 && cgo && !nodevice\n"))
+	assert.True(t, strings.HasPrefix(texts["acme_impl.c"], emit.StarterLine("a.c")+"\n//go:build go1.24 && cgo && !nodevice\n"))
 	assert.Contains(t, texts["device_driver.h"], "\tBACKEND_device = kDLExtDev,\n\tBACKEND_host = -1,\n\tBACKEND_managed = kDLCUDAManaged,\n")
 	assert.Contains(t, texts["device_driver.h"], "\tconst char *(DRIVER_CALL *name)(int device);\n")
 	assert.Contains(t, texts["device_driver.h"], "\t{-1, DLPACKGEN_DEVICE_NO_DEVICE, \"ACME_NONE\",\n\t \"there is none\"},\n")

@@ -29,17 +29,14 @@ type binding struct {
 }
 
 func newBinding(m *emit.Model) (*binding, error) {
-	path, err := ImportPath(m)
-	if err != nil {
-		return nil, err
-	}
+	path := m.ImportPath()
 	b := &binding{
 		release: m.Release,
 		table:   layout.Of(m.Release, layout.LP64, layout.C),
 		c:       cdecl.Of(m.Release),
 		pkg:     packageName(m),
 		path:    path,
-		prefix:  Prefix(cmp.Or(path, packageName(m))),
+		prefix:  emit.GoPrefix(cmp.Or(path, packageName(m))),
 	}
 	return b, errors.Join(b.checkNeeds(), b.checkNames())
 }
@@ -55,8 +52,8 @@ func (b *binding) checkNames() error {
 }
 
 // rendered makes the files that the spec decides.
-func (b *binding) rendered() ([]emit.File, error) {
-	var files []emit.File
+func (b *binding) rendered() ([]emit.Asset, error) {
+	var all []emit.Asset
 	for _, part := range []struct {
 		path string
 		fill func(*jen.File)
@@ -67,25 +64,22 @@ func (b *binding) rendered() ([]emit.File, error) {
 		{"guards.go", b.guards},
 		{"guards_cgo.go", b.guardsC},
 	} {
-		data, err := b.render(part.fill)
+		text, err := b.render(part.fill)
 		if err != nil {
 			return nil, fmt.Errorf("rendering %s: %w", part.path, err)
 		}
-		files = append(files, emit.File{Path: part.path, Data: data})
+		all = append(all, emit.Asset{To: part.path, Text: text})
 	}
-	return files, nil
+	return all, nil
 }
 
 func (b *binding) render(fill func(*jen.File)) ([]byte, error) {
 	file := jen.NewFile(b.pkg)
 	file.ImportName("structs", "structs") // newer than jennifer's own list
 	fill(file)
-	out := bytes.NewBufferString(b.head(directive + minimumGo + " && " + platforms + "\n\n"))
+	out := bytes.NewBufferString("//go:build ignore && " + platforms + "\n\n")
 	err := file.Render(out)
 	return out.Bytes(), err
 }
 
-// head begins a Go file: the banner and the line of its build constraint.
-func (b *binding) head(line string) string {
-	return emit.Banner(".go", b.release.Version) + "\n" + line
-}
+func packageName(m *emit.Model) string { return cmp.Or(m.Options[optionPackage], "dlpack") }

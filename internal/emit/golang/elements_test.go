@@ -117,7 +117,7 @@ func TestAVendorsDataTypes(t *testing.T) {
 
 // A type named like another one of the package is an error and no broken file.
 func TestNamesOfElementTypesAreUnique(t *testing.T) {
-	_, err := Emit(&emit.Model{Release: with(t, "1.3", spec.DType{Name: "Int4", Code: "kDLInt", Bits: 4, Lanes: 1})})
+	_, err := Target.Emit(&emit.Model{Release: with(t, "1.3", spec.DType{Name: "Int4", Code: "kDLInt", Bits: 4, Lanes: 1})})
 	assert.ErrorContains(t, err, "would both be named Int4")
 }
 

@@ -6,16 +6,11 @@ package golang
 import (
 	"fmt"
 	"go/token"
-	"regexp"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 )
 
-// The names of the options.
-const (
-	optionPackage = "package"
-	optionImport  = "import"
-)
+const optionPackage = "package"
 
 // Target is the row of target go. The run time works with the versioned struct
 // and the rules of 1.2, hence the oldest release.
@@ -26,55 +21,24 @@ var Target = emit.Target{
 	Oldest: "1.2",
 	Options: []emit.Option{
 		{Name: optionPackage, Doc: "name of the Go package", Default: "dlpack", Check: checkPackage},
-		importOf("; where there is neither, the packages below it are left out, since they import it"),
+		emit.ImportOption("; where there is neither, the packages below it are left out, since they import it"),
 	},
-	Clashes: clashes,
-	Emit:    Emit,
+	Clashes:  clashes,
+	Manifest: manifest,
 }
 
-// ImportOption is the option of every target that makes a Go package over cgo.
-var ImportOption = importOf("")
-
-// importOf is that option, with what more it does for a target.
-func importOf(more string) emit.Option {
-	return emit.Option{
-		Name:  optionImport,
-		Doc:   "import path of the Go package, from which its C names get their prefix; by default that of the folder, by the nearest go.mod" + more,
-		Check: checkImport,
-	}
-}
-
-// Emit renders the whole package. The same model gives the same bytes, except
-// that the default import path is read from the nearest go.mod.
-func Emit(m *emit.Model) ([]emit.File, error) {
+func manifest(m *emit.Model) (emit.Manifest, error) {
 	b, err := newBinding(m)
 	if err != nil {
-		return nil, err
+		return emit.Manifest{}, err
 	}
-	files, err := b.rendered()
-	if err != nil {
-		return nil, err
-	}
-	copied, err := b.copied()
-	if err != nil {
-		return nil, err
-	}
-	return append(files, copied...), nil
+	rendered, err := b.rendered()
+	return emit.Manifest{Assets: append(rendered, b.copied()...)}, err
 }
 
 func checkPackage(value string) string {
 	if !token.IsIdentifier(value) || value == "_" || value == "main" {
 		return fmt.Sprintf("%q cannot be the name of an importable Go package", value)
-	}
-	return ""
-}
-
-// importPath is what the go command accepts as one, without the rarer signs.
-var importPath = regexp.MustCompile(`^[A-Za-z0-9_~.-]+(/[A-Za-z0-9_~.-]+)*$`)
-
-func checkImport(value string) string {
-	if value != "" && !importPath.MatchString(value) {
-		return fmt.Sprintf("%q is no import path", value)
 	}
 	return ""
 }

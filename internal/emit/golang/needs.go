@@ -1,8 +1,6 @@
 package golang
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
@@ -18,9 +16,5 @@ func (b *binding) checkNeeds() error {
 			missing = append(missing, "the data type "+name)
 		}
 	}
-	var errs []error
-	for _, what := range missing {
-		errs = append(errs, fmt.Errorf("the bindings build on %s, which DLPack %s of this spec lacks", what, b.release.Version))
-	}
-	return errors.Join(errs...)
+	return emit.Needs(b.release, "the bindings build on", missing...)
 }

@@ -27,7 +27,7 @@ python:
 	require.NotNil(t, s, list.Sorted())
 	release, err := s.Release("1.3")
 	require.NoError(t, err)
-	_, err = Emit(&emit.Model{Release: release})
+	_, err = Target.Emit(&emit.Model{Release: release})
 	for _, name := range []string{
 		deviceEnum, "DLDataTypeCode.kDLBool", dtypeStruct, "DLTensor", "DLManagedTensor", "DLManagedTensorVersioned", "DLPackExchangeAPI",
 		"DLDevice.device_type", "DLDevice.device_id", "DLPACK_MAJOR_VERSION", "DLPACK_FLAG_BITMASK_READ_ONLY",
@@ -42,6 +42,6 @@ func TestFieldsThatGoCannotTellApart(t *testing.T) {
 	version.Fields = append(slices.Clone(version.Fields), spec.Field{Name: "Major", Type: version.Fields[0].Type})
 	r.Decls = slices.Clone(r.Decls)
 	r.Decls[slices.IndexFunc(r.Decls, func(d spec.Decl) bool { return d.DeclName() == "DLPackVersion" })] = &version
-	_, err := Emit(&emit.Model{Release: &r})
+	_, err := Target.Emit(&emit.Model{Release: &r})
 	assert.ErrorContains(t, err, "DLPackVersion.major and DLPackVersion.Major would both be named Major in Go")
 }

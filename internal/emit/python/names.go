@@ -1,11 +1,10 @@
 package python
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -86,18 +85,14 @@ var needed = []string{
 
 // check reports what a spec of one's own lacks.
 func check(r *spec.Release) error {
-	var errs []error
+	var lacking []string
 	for _, name := range needed {
 		if !slices.ContainsFunc(r.Decls, func(d spec.Decl) bool { return d.DeclName() == name }) {
-			errs = append(errs, lacks(r, name))
+			lacking = append(lacking, name)
 		}
 	}
 	if r.Python.OlderExchange == "" || r.Python.ExchangeCapsule == "" {
-		errs = append(errs, lacks(r, "the two attributes that give an exchange table"))
+		lacking = append(lacking, "the two attributes that give an exchange table")
 	}
-	return errors.Join(errs...)
-}
-
-func lacks(r *spec.Release, what string) error {
-	return fmt.Errorf("modules for Python build on %s, which DLPack %s of this spec lacks", what, r.Version)
+	return emit.Needs(r, "modules for Python build on", lacking...)
 }

@@ -4,68 +4,37 @@
 // the protocol itself.
 package python
 
-import (
-	"bytes"
-	"io/fs"
-	"strings"
-	"text/template"
-
-	"github.com/dlpackgen/dlpackgen/internal/emit"
-	"github.com/dlpackgen/dlpackgen/internal/spec"
-	"github.com/dlpackgen/dlpackgen/templates"
-)
+import "github.com/dlpackgen/dlpackgen/internal/emit"
 
 // Target is the row of the table of targets. The capsule that it finds exchange
 // tables by came with 1.3; modules work with producers of every release.
 var Target = emit.Target{
-	Name:   "python",
-	Doc:    "the base of extension modules for Python: tensors of any library as arguments and results; C, C++",
-	Path:   "python",
-	Oldest: "1.3",
-	Needs:  []string{"c"},
-	Emit:   render,
+	Name:     "python",
+	Doc:      "the base of extension modules for Python: tensors of any library as arguments and results; C, C++",
+	Path:     "python",
+	Oldest:   "1.3",
+	Needs:    []string{"c"},
+	Manifest: manifest,
 }
 
 // folder is what programs write before the names of the files.
 const folder = "dlpackgen_python/"
 
-// layouts are the templates by file name. A template that does not parse is a
-// mistake in this repository, so every command would stop at once.
-var layouts = template.Must(template.ParseFS(templates.Python, "python/*.tmpl"))
-
-// render gives the files: those that the spec decides from their templates, the
-// others as they are.
-func render(m *emit.Model) ([]emit.File, error) {
+func manifest(m *emit.Model) (emit.Manifest, error) {
 	if err := check(m.Release); err != nil {
-		return nil, err
+		return emit.Manifest{}, err
 	}
-	entries, err := fs.ReadDir(templates.Python, "python")
-	if err != nil {
-		return nil, err
-	}
-	device, err := emit.DeviceInterface(m, folder)
-	if err != nil {
-		return nil, err
-	}
-	files := []emit.File{device}
-	for _, entry := range entries {
-		data, err := text(m.Release, entry.Name())
-		if err != nil {
-			return nil, err
-		}
-		name := strings.TrimSuffix(entry.Name(), ".tmpl")
-		banner := emit.Banner(name, m.Release.Version)
-		files = append(files, emit.File{Path: folder + name, Data: append([]byte(banner), data...)})
-	}
-	return files, nil
+	return emit.Manifest{Assets: append(emit.Copies("python", folder, sources...),
+		emit.DeviceInterface(folder),
+		emit.Asset{From: "python/names.h.tmpl", To: folder + "names.h", View: viewNames(m.Release)})}, nil
 }
 
-// text fills a template, or takes an ordinary source file as it is.
-func text(r *spec.Release, name string) ([]byte, error) {
-	if !strings.HasSuffix(name, ".tmpl") {
-		return fs.ReadFile(templates.Python, "python/"+name)
-	}
-	var out bytes.Buffer
-	err := layouts.ExecuteTemplate(&out, name, viewNames(r))
-	return out.Bytes(), err
+// sources are those that the spec does not decide.
+var sources = []string{
+	"adopt_buffer.h", "adopt_cupy.h", "adopt_elements.h", "adopt_jax.h", "adopt_numbers.h",
+	"adopt_numpy.h", "adopt_paddle.h", "adopt_tables.h", "adopt_torch.h", "adopt_torch_shim.h",
+	"adopt_torch_subclass.h", "adopt_torch_words.h", "adopt_types.h", "adopted.h", "backend.h",
+	"begin.h", "begin_inline.h", "call.h", "capsules.h", "check.h", "depth.h", "described.h",
+	"errors.h", "exchange.c", "exchange.h", "given.h", "managed.h", "memory.h", "module.h",
+	"object.h", "place.h", "result.h", "routes.h", "state.h", "take.h",
 }

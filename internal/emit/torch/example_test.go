@@ -13,6 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
 
 // What examples/torch-op holds is what its config asks for today.
@@ -20,7 +21,7 @@ func TestTheExampleIsUpToDate(t *testing.T) {
 	dir := filepath.Join(golden.Root(t), "examples", "torch-op")
 	src, err := os.ReadFile(filepath.Join(dir, config.File))
 	require.NoError(t, err)
-	cfg, found := config.Decode(config.File, src, spec.Embedded(), config.Choice{})
+	cfg, found := config.Decode(config.File, src, spec.Embedded(), targets.Table(), config.Choice{})
 	require.NotNil(t, cfg, diag.Text(found.Sorted(), false))
 	require.Len(t, cfg.Selected, 1)
 	release, err := spec.Embedded().Release(cfg.Selected[0].Release)

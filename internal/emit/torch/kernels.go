@@ -1,21 +1,21 @@
 package torch
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"text/template"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
-	"github.com/dlpackgen/dlpackgen/templates"
 )
 
 // kernelTemplates are made where the config has kernels, and only there.
-var kernelTemplates = template.Must(template.ParseFS(templates.Torch, "torch/kernels/*.tmpl"))
+var kernelTemplates = []string{
+	"kernels.cpp.tmpl", "kernels.h.tmpl", "operators.hpp.tmpl", "stable_kernels.cpp.tmpl",
+	"stable_kernels.py.tmpl",
+}
 
 // kernelView is what the templates of kernels show.
 type kernelView struct {
@@ -69,26 +69,15 @@ var keys = map[string]string{
 // keyOf gives the back end of PyTorch for a device, or "".
 func keyOf(d kernel.Device) string { return cmp.Or(d.Torch, keys[d.Name]) }
 
-// kernelFiles renders the registration of the kernels, if there are any.
-func kernelFiles(m *emit.Model) ([]emit.File, error) {
+// kernelAssets lists the registration of the kernels, if there are any.
+func kernelAssets(m *emit.Model) ([]emit.Asset, error) {
 	if len(m.Kernels) == 0 {
 		return nil, nil
 	}
 	if err := checkKernels(m.Kernels); err != nil {
 		return nil, err
 	}
-	view := viewKernels(m)
-	var files []emit.File
-	for _, t := range kernelTemplates.Templates() {
-		var out bytes.Buffer
-		if err := t.Execute(&out, view); err != nil {
-			return nil, err
-		}
-		name := strings.TrimSuffix(t.Name(), ".tmpl")
-		files = append(files, emit.File{Path: folder + name, Data: append([]byte(emit.Banner(name, m.Release.Version)), out.Bytes()...)})
-	}
-	slices.SortFunc(files, func(a, b emit.File) int { return strings.Compare(a.Path, b.Path) })
-	return files, nil
+	return emit.Showing(viewKernels(m), emit.Copies("torch/kernels", folder, kernelTemplates...)), nil
 }
 
 // checkKernels names what PyTorch cannot do.

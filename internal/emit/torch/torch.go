@@ -5,71 +5,39 @@ package torch
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
-	"github.com/dlpackgen/dlpackgen/internal/spec"
-	"github.com/dlpackgen/dlpackgen/templates"
 )
 
 // Target is the row of the table of targets. The capsule that consumers find the
 // table by came with 1.3.
 var Target = emit.Target{
-	Name:    "torch",
-	Doc:     "PyTorch, by its C++: an exchange table for torch.Tensor, at::Tensor from any library",
-	Path:    "cpp",
-	Oldest:  "1.3",
-	Needs:   []string{"c", "cpp"},
-	Kernels: true,
-	Emit:    render,
+	Name:     "torch",
+	Doc:      "PyTorch, by its C++: an exchange table for torch.Tensor, at::Tensor from any library",
+	Path:     "cpp",
+	Oldest:   "1.3",
+	Needs:    []string{"c", "cpp"},
+	Kernels:  true,
+	Manifest: manifest,
 }
 
 // folder is what programs write before the names of the files.
 const folder = "dlpackgen_torch/"
 
-// render gives the files in the order of their names.
-func render(m *emit.Model) ([]emit.File, error) {
-	if err := check(m.Release); err != nil {
-		return nil, err
-	}
-	entries, err := fs.ReadDir(templates.Torch, "torch")
-	if err != nil {
-		return nil, err
-	}
-	files, err := kernelFiles(m)
-	if err != nil {
-		return nil, err
-	}
-	device, err := emit.DeviceInterface(m, folder)
-	if err != nil {
-		return nil, err
-	}
-	files = append(files, device)
-	for _, entry := range entries {
-		if entry.IsDir() {
-			continue
-		}
-		text, err := fs.ReadFile(templates.Torch, "torch/"+entry.Name())
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, emit.File{Path: folder + entry.Name(), Data: finish(m.Release, entry.Name(), text)})
-	}
-	return files, nil
+func manifest(m *emit.Model) (emit.Manifest, error) {
+	kernels, err := kernelAssets(m)
+	return emit.Manifest{
+		Words:  emit.NamespaceWords(emit.Namespace(m.Release)),
+		Assets: append(append(kernels, emit.DeviceInterface(folder)), emit.Copies("torch", folder, sources...)...),
+	}, errors.Join(emit.Needs(m.Release, "the sources for torch build on", emit.Lacking(m.Release)...), err)
 }
 
-// finish puts the banner before a text and the release into it.
-func finish(r *spec.Release, name string, text []byte) []byte {
-	return append([]byte(emit.Banner(name, r.Version)), emit.InNamespace(r, text)...)
-}
-
-// check reports what a spec of one's own lacks of the entities that the sources
-// know by name.
-func check(r *spec.Release) error {
-	var errs []error
-	for _, what := range emit.Lacking(r) {
-		errs = append(errs, fmt.Errorf("the sources for torch build on %s, which DLPack %s of this spec lacks", what, r.Version))
-	}
-	return errors.Join(errs...)
+// sources are those that neither the spec nor a config decides.
+var sources = []string{
+	"__init__.py", "adopted.hpp", "arguments.hpp", "asked.hpp", "base.hpp", "bits.hpp",
+	"derivative.hpp", "device.hpp", "direct.py", "dtype.hpp", "errors.hpp", "gil.hpp", "held.hpp",
+	"install.hpp", "kernel.hpp", "module.cpp", "object.hpp", "offered.hpp", "operators.py",
+	"owned.hpp", "pool.hpp", "read.hpp", "refused.hpp", "registration.hpp", "self_test.hpp",
+	"stable_kernel.hpp", "stable_module.cpp", "stable_object.hpp", "stable_take.hpp", "stream.hpp",
+	"strides.hpp", "table.hpp", "take.hpp", "taken.hpp",
 }

@@ -1,3 +1,4 @@
+
 /* What this package uses of Python, and what its files in C and Go share. Not
  * part of the package's interface. */
 #ifndef dlp_00000000_py_PYTHON_H

@@ -1,3 +1,4 @@
+
 /* A producer and a consumer in C, strangers to the Go bindings. Not part of the
  * package's interface. */
 #ifndef dlp_00000000_STRANGER_H

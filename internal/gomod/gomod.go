@@ -1,10 +1,9 @@
-package golang
+// Package gomod finds the import path of a folder: what the nearest go.mod says.
+package gomod
 
 import (
 	"bufio"
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,47 +13,24 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-
-	"github.com/dlpackgen/dlpackgen/internal/emit"
 )
 
-// Prefix keeps the C names of two copies of a package apart in one program: the
-// linker knows no packages.
-func Prefix(importPath string) string {
-	sum := sha256.Sum256([]byte(importPath))
-	return "dlp_" + hex.EncodeToString(sum[:4]) + "_"
-}
-
-func packageName(m *emit.Model) string {
-	if name := m.Options[optionPackage]; name != "" {
-		return name
-	}
-	return "dlpack"
-}
-
-// ImportPath gives the option "import", else the path that the nearest go.mod gives
-// the folder, else "".
-func ImportPath(m *emit.Model) (string, error) {
-	if given := m.Options[optionImport]; given != "" {
-		return given, nil
-	}
-	for root := m.Dir; root != ""; root = parent(root) {
+// ImportPath returns the import path of a folder, which need not exist yet, and the go.mod
+// that gives it; "" and "" where there is none.
+func ImportPath(dir string) (importPath, file string, err error) {
+	for root := dir; root != ""; root = parent(root) {
 		name := filepath.Join(root, "go.mod")
 		mod, err := readRegular(name)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			continue
 		}
 		if err != nil {
-			return "", fmt.Errorf("%w; give the import path of the bindings as option %q", err, optionImport)
+			return "", "", err
 		}
-		m.HasRead(name)
-		below, err := filepath.Rel(root, m.Dir)
-		if err != nil {
-			return "", err
-		}
-		return path.Join(modulePath(mod), filepath.ToSlash(below)), nil
+		below, err := filepath.Rel(root, dir)
+		return path.Join(modulePath(mod), filepath.ToSlash(below)), name, err
 	}
-	return "", nil
+	return "", "", nil
 }
 
 // readRegular reads a file, and refuses what may have no end, such as a pipe.

@@ -1,0 +1,25 @@
+package golang
+
+// runtime are the sources of the bindings themselves.
+var runtime = []string{
+	"at.go", "batch.go", "blocks.go", "buffer.c", "buffer.go", "buffer.h", "data.go",
+	"debug_off.go", "debug_on.go", "doc.go", "errors.go", "exchange.c", "exchange.go",
+	"exchange.h", "exchange_error.go", "export.c", "export.go", "export.h", "export_packed.go",
+	"fill.go", "floats.go", "format.go", "hook.go", "import.go", "leaks.go", "names.go",
+	"object.c", "packed.go", "plain.go", "pooled.go", "readonly.go", "runs.go", "slots.go",
+	"store.go", "store_check.go", "strided.go", "table.c", "table.go", "table.h", "table_hooks.go",
+	"tensor.go", "unpooled.go", "unsupported.go", "validate.go", "view.go",
+}
+
+// python are those of package dlpackpy.
+var python = []string{
+	"call.go", "convert.c", "doc.go", "errors.go", "give.c", "module.c", "module.go", "python.c",
+	"python.h", "take.c", "tensors.go",
+}
+
+// conformance are those of package dlpacktest.
+var conformance = []string{
+	"doc.go", "exchange.go", "flags.go", "hostile.go", "layouts.go", "lifetimes.go",
+	"ownership.go", "plain.go", "roundtrips.go", "run.go", "run_test.go", "sanitized.go",
+	"stranger.c", "stranger.go", "stranger.h", "strides.go", "threads.go",
+}

@@ -1,0 +1,21 @@
+package header
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
+)
+
+// A folder of its own finds its headers without a path of includes.
+func TestHeadersBesideOthers(t *testing.T) {
+	files, err := emit.Render("1.3", emit.Manifest{Assets: Beside(emittest.Release(t, "1.3"), "x", DLPack, Util)})
+	require.NoError(t, err)
+	require.Len(t, files, 2)
+	assert.Equal(t, "x/dlpack_util.h", files[1].Path)
+	assert.Contains(t, string(files[1].Data), `#include "dlpack.h"`)
+	assert.Len(t, Beside(emittest.Release(t, "1.0"), "", DLPack, Util), 1, "1.0 has no helpers")
+}

@@ -1,0 +1,61 @@
+package emit
+
+import (
+	"path"
+	"strings"
+)
+
+// Manifest names everything that a target emits, and what is substituted in it. The
+// engine renders it; a target does nothing to a text itself.
+type Manifest struct {
+	Assets []Asset
+	Words  Words // in every asset
+}
+
+// Asset is one output and its source.
+type Asset struct {
+	From  string // the source, below templates/; one that ends in .tmpl is a template
+	To    string // the output: slashes, relative to the target's own path
+	View  any    // what the template shows
+	Text  []byte // the source itself, where no file below templates/ has it
+	Words Words  // in this asset alone
+	Once  bool   // a starter file: see File.Once
+}
+
+// Words are pairs: a word of the sources, and what replaces it.
+type Words []string
+
+// Copies lists sources of one folder that keep their names, less the end .tmpl.
+func Copies(from, to string, names ...string) []Asset {
+	var all []Asset
+	for _, name := range names {
+		all = append(all, Asset{From: path.Join(from, name), To: path.Join(to, strings.TrimSuffix(name, ".tmpl"))})
+	}
+	return all
+}
+
+// Showing returns the assets with a view, which their templates share.
+func Showing(view any, assets []Asset) []Asset {
+	for i := range assets {
+		assets[i].View = view
+	}
+	return assets
+}
+
+// DeviceInterface is the header that backends for devices are used by, for a target whose
+// output works with any of them and needs none to compile.
+func DeviceInterface(folder string) Asset {
+	return Asset{From: "device/dlpackgen_device.h", To: path.Join(folder, "dlpackgen_device.h"),
+		Words: Words{`"dlpack.h"`, "<dlpack/dlpack.h>"}}
+}
+
+// What stands in the sources of C++ for the release: a namespace, and in macros.
+const (
+	templateNamespace = "v0_0"
+	templateGuard     = "V0_0"
+)
+
+// NamespaceWords put the release into sources of C++.
+func NamespaceWords(namespace string) Words {
+	return Words{templateNamespace, namespace, templateGuard, strings.ToUpper(namespace)}
+}

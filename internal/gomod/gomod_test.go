@@ -1,0 +1,51 @@
+package gomod
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheImportPathIsThatOfTheFolder(t *testing.T) {
+	root := t.TempDir()
+	for name, mod := range map[string]string{
+		"plain":   "// A comment\nmodule example.org/m // another\n\ngo 1.25\n",
+		"quoted":  "module \"example.org/m\"\n",
+		"rawform": "module `example.org/m`\n",
+	} {
+		dir := filepath.Join(root, name)
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(mod), 0o600))
+		for below, want := range map[string]string{
+			"":              "example.org/m",
+			"internal/deep": "example.org/m/internal/deep", // need not exist yet
+		} {
+			got, file, err := ImportPath(filepath.Join(dir, filepath.FromSlash(below)))
+			require.NoError(t, err)
+			assert.Equal(t, want, got, name)
+			assert.Equal(t, filepath.Join(dir, "go.mod"), file)
+		}
+	}
+}
+
+func TestAFolderOfNoModule(t *testing.T) {
+	path, file, err := ImportPath("")
+	require.NoError(t, err)
+	assert.Empty(t, path+file)
+}
+
+func TestAModuleThatCannotBeRead(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "go.mod"), 0o755))
+	_, _, err := ImportPath(dir)
+	require.ErrorContains(t, err, "go.mod is not a regular file")
+}
+
+func TestModulePathOfWhatIsNoModule(t *testing.T) {
+	for _, mod := range []string{"", "go 1.25\n", "module\n", "// module example.org/m\n"} {
+		assert.Empty(t, modulePath([]byte(mod)))
+	}
+}
