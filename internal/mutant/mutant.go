@@ -108,27 +108,32 @@ func (m Mutant) require(t testing.TB, text string) {
 	require.Len(t, m.places(text), 1, "%s must have once: %q", m.File, m.Old)
 }
 
-// word is what a formatter keeps in one piece, or the space between two of them.
-var word = regexp.MustCompile(`\s+|\w+|.`)
+// word is what a formatter keeps in one piece.
+var word = regexp.MustCompile(`\w+|\S`)
 
-// places finds where the text that a mutant changes stands.
+// places finds where the text that a mutant changes stands, with any white space between its words.
 func (m Mutant) places(text string) [][]int {
 	var pattern strings.Builder
-	last := ""
-	for _, w := range word.FindAllString(plain(m.Old), -1) {
-		switch opens := strings.ContainsAny(last, "([{"); {
-		case strings.TrimSpace(w) == "" && opens: // is there already
-		case strings.TrimSpace(w) == "":
+	old, end := m.Old, 0
+	for i, at := range word.FindAllStringIndex(old, -1) {
+		apart := at[0] > end && letter.MatchString(old[:end]) && letter.MatchString(old[at[0]:at[0]+1])
+		switch {
+		case i == 0 && at[0] > 0, apart:
 			pattern.WriteString(`[\s\\]+`)
-		case opens:
-			pattern.WriteString(`[\s\\]*` + regexp.QuoteMeta(w))
-		default:
-			pattern.WriteString(regexp.QuoteMeta(w))
+		case i > 0 && old[end-1] != '\\':
+			pattern.WriteString(`[\s\\]*`)
 		}
-		last = w
+		pattern.WriteString(regexp.QuoteMeta(old[at[0]:at[1]]))
+		end = at[1]
+	}
+	if end < len(old) {
+		pattern.WriteString(`[\s\\]+`)
 	}
 	return regexp.MustCompile(pattern.String()).FindAllStringIndex(text, -1)
 }
+
+// letter is the end of a text whose next word must stand apart.
+var letter = regexp.MustCompile(`\w$`)
 
 func read(t testing.TB, path string) string {
 	t.Helper()

@@ -34,8 +34,8 @@ static int sum(int n) {
 	return made;
 }
 int main(void) {
-	for (int n = 0; n < MOST; n++)
-		printf(
+	for (int n = 0; n < MOST; n ++)
+		printf (
 		    "%d ", sum(n));
 	TWICE(sum(1));
 	return 0;
