@@ -19,17 +19,21 @@ def resident():
 
 
 def grows_less(step, rounds, warm, each):
-    """Runs a step so often that the leak of one small object each time shows, above
-    what the heaps grow and shrink by on their own: fewer bytes than each in a round."""
+    """Runs a step so often that the leak of one small object each time shows: fewer bytes than
+    each in a round. A heap grows on its own too, though not each time: a leak shows three times."""
     for _ in range(warm):
         step()
-    gc.collect()
-    before = resident()
-    for _ in range(rounds):
-        step()
-    gc.collect()
-    grown = resident() - before
-    assert grown < each * rounds, f"{grown} bytes more after {rounds} rounds"
+    grown = []
+    while len(grown) < 3:
+        gc.collect()
+        before = resident()
+        for _ in range(rounds):
+            step()
+        gc.collect()
+        grown.append(resident() - before)
+        if grown[-1] < each * rounds:
+            return
+    raise AssertionError(f"{grown} bytes more after {rounds} rounds each")
 
 
 def main():

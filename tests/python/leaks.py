@@ -61,17 +61,8 @@ def test_types():
     def step():
         read(type("T", (New,), {})(2))
 
-    for _ in range(3000):
-        step()
-    before = resident()
-    for _ in range(ROUNDS // 10):
-        step()
-    import gc
-
-    gc.collect()
     # Without the GIL every type is kept, some 2.4 KB each (test_types_are_kept_and_driven_out).
-    limit = 4000 if free_threaded() else 200
-    assert resident() - before < limit * ROUNDS // 10, resident() - before
+    grows_less(step, ROUNDS // 10, 3000, 4000 if free_threaded() else 200)
 
 
 main()
