@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"slices"
@@ -12,9 +13,11 @@ type applier struct {
 	want *want
 	plan *plan
 
-	made   []string // directories
-	staged []string // paths whose temporary is written, or may be
-	moved  bool     // a file has changed, or may have: from here only forward
+	ready  map[string]bool // directories that are there
+	made   []string        // those of them that were not
+	healed bool            // nothing is left that only the journal of a killed run knows
+	staged []string        // paths whose temporary is written, or may be
+	moved  bool            // a file has changed, or may have: from here only forward
 }
 
 // apply carries out a plan under the guard. The order is what makes a kill
@@ -22,8 +25,8 @@ type applier struct {
 // is full, if it is, while temporaries are written and can be taken back; the
 // lock follows the files; and the journal goes only when the lock is true.
 func apply(w *want, d disk, p *plan) error {
-	a := &applier{disk: d, want: w, plan: p}
-	steps := []func() error{a.sweep, a.log, a.makeDirs, a.stage, a.delete, a.move, a.dropEmpty, a.lock, a.unlog}
+	a := &applier{disk: d, want: w, plan: p, ready: map[string]bool{}}
+	steps := []func() error{a.sweep, a.heal, a.log, a.stage, a.delete, a.move, a.dropEmpty, a.lock, a.unlog}
 	for _, step := range steps {
 		if err := step(); err != nil {
 			a.undo()
@@ -43,6 +46,19 @@ func (a *applier) sweep() error {
 	return nil
 }
 
+// heal brings to the lock what only a killed run's journal knows, before another replaces it.
+func (a *applier) heal() error {
+	if a.plan.journal == nil {
+		return nil
+	}
+	if err := a.setLock(a.plan.healed); err != nil {
+		return err
+	}
+	_ = a.dropEmpty()
+	a.healed = true
+	return nil
+}
+
 func (a *applier) log() error {
 	if a.plan.journal == nil {
 		return nil
@@ -50,36 +66,35 @@ func (a *applier) log() error {
 	return a.failed(a.want.journal, put(a.disk, a.want.journal, a.plan.journal))
 }
 
-func (a *applier) makeDirs() error {
-	for _, dir := range a.plan.dirs {
-		err := a.disk.Mkdir(dir)
-		taken := errors.Is(err, fs.ErrExist)
-		if taken && a.isDir(dir) {
-			continue // made a moment ago in other letters, on a disk that folds case
-		}
-		if !taken { // also after an error: it may stand all the same
-			a.made = append(a.made, dir)
-		}
-		if err != nil {
-			return a.failed(dir, err)
-		}
-	}
-	return nil
-}
-
-func (a *applier) isDir(name string) bool {
-	info, err := a.disk.Lstat(name)
-	return err == nil && info.IsDir()
-}
-
+// stage writes every new file beside its place, and makes the directories for that.
 func (a *applier) stage() error {
 	for _, w := range a.plan.writes {
+		for _, dir := range slices.Backward(parents(w.path)) {
+			if err := a.makeDir(dir); err != nil {
+				return a.failed(dir, err)
+			}
+		}
 		a.staged = append(a.staged, w.path)
 		if err := writeTemp(a.disk, w.path, w.data, w.perm); err != nil {
 			return a.failed(w.path, err)
 		}
 	}
 	return nil
+}
+
+func (a *applier) makeDir(dir string) error {
+	if a.ready[dir] {
+		return nil
+	}
+	a.ready[dir] = true
+	if info, err := a.disk.Stat(dir); err == nil && info.IsDir() {
+		return nil
+	}
+	err := a.disk.Mkdir(dir)
+	if !errors.Is(err, fs.ErrExist) { // also after an error: it may stand all the same
+		a.made = append(a.made, dir)
+	}
+	return err
 }
 
 func (a *applier) delete() error {
@@ -106,21 +121,25 @@ func (a *applier) move() error {
 // keep them either, so one that stays is no failure.
 func (a *applier) dropEmpty() error {
 	for _, dir := range a.plan.empty {
-		if a.isDir(dir) {
+		if info, err := a.disk.Lstat(dir); err == nil && info.IsDir() {
 			_ = a.disk.Remove(dir) // refused where something is in it
 		}
 	}
 	return nil
 }
 
-func (a *applier) lock() error {
+func (a *applier) lock() error { return a.setLock(a.plan.lock) }
+
+func (a *applier) setLock(text []byte) (err error) {
 	switch {
-	case !a.plan.relock:
-		return nil
-	case a.plan.lock == nil:
-		return a.failed(a.want.lock, a.disk.Remove(a.want.lock))
+	case bytes.Equal(text, a.plan.stood):
+	case text == nil:
+		err = a.disk.Remove(a.want.lock)
+	default:
+		err = put(a.disk, a.want.lock, text)
 	}
-	return a.failed(a.want.lock, put(a.disk, a.want.lock, a.plan.lock))
+	a.plan.stood = text
+	return a.failed(a.want.lock, err)
 }
 
 func (a *applier) unlog() error {
@@ -131,8 +150,7 @@ func (a *applier) unlog() error {
 }
 
 // undo takes back, as far as the disk lets it, what a failed run has made and
-// nobody uses yet. The journal stays once a file may have changed, and where it
-// holds what an earlier run left to heal.
+// nobody uses yet. The journal stays once a file may have changed.
 func (a *applier) undo() {
 	swept := true
 	for _, name := range a.staged {
@@ -145,7 +163,7 @@ func (a *applier) undo() {
 	for _, dir := range slices.Backward(a.made) {
 		_ = a.disk.Remove(dir)
 	}
-	if swept && a.plan.journal != nil && !a.plan.resumed {
+	if swept && a.healed {
 		_ = a.disk.Remove(a.want.journal)
 	}
 }

@@ -93,16 +93,6 @@ type record struct {
 	changes map[string]change
 }
 
-// rename files a line under another spelling of its path, unless that has a line already.
-func (r record) rename(from, to string) {
-	c := r.changes[from]
-	delete(r.changes, from)
-	if _, taken := r.changes[to]; !taken {
-		c.path = to
-		r.changes[to] = c
-	}
-}
-
 // parse reads a lock or a journal, whichever mark says. file is its name for
 // findings. A record of a newer format is KindNewer: it cannot be read at all.
 func parse(mark, file string, data []byte) (record, error) {

@@ -13,17 +13,15 @@ import (
 // and says everything that apply needs: nothing is decided after it.
 type plan struct {
 	items   []Item
-	writer  Tool     // of the lock on disk
-	edited  bool     // edited files that are not forced: Generate must stop
-	dirs    []string // to make, parents first
+	edited  bool // edited files that are not forced: Generate must stop
 	writes  []write
 	deletes []string
 	empty   []string // directories that may be empty afterwards, children first
+	stood   []byte   // the lock on disk; nil: none
+	healed  []byte   // the lock that a killed run's journal asks for, before another journal replaces that
 	journal []byte   // nil: no file changes
-	lock    []byte   // as it must be; nil: none
-	relock  bool     // the lock on disk is another one
+	lock    []byte   // as it must be
 	unlog   bool     // a journal is there, or will be
-	resumed bool     // a journal is there: only the lock may end it
 	temps   []string // to sweep
 }
 
@@ -35,92 +33,72 @@ type write struct {
 }
 
 // idle tells that the directory is as the plan wants it.
-func (p *plan) idle() bool {
-	return p.journal == nil && !p.relock && !p.unlog && len(p.temps) == 0
-}
+func (p *plan) idle() bool { return bytes.Equal(p.lock, p.stood) && !p.unlog && len(p.temps) == 0 }
 
 // planner builds a plan.
 type planner struct {
 	*want
 	*snapshot
 	plan
-	entries map[string]entry // of the lock to be
-	gone    map[string]bool  // paths that are no longer ours; their directories may be empty
-	folders map[string]bool  // of snapshot.files, once writesTo needs them
+	next    map[string]entry // the lock to be
+	changes []change         // the journal to be
+	gone    map[string]bool  // directories that lose a file
+	folders map[string]bool  // that we write to
 }
 
 // makePlan decides what happens to each path.
 func makePlan(w *want, s *snapshot) *plan {
-	p := &planner{want: w, snapshot: s, entries: map[string]entry{}, gone: map[string]bool{}}
-	p.writer = s.lock.tool
-	p.keepOthers()
-	for _, name := range slices.Sorted(maps.Keys(s.files)) {
-		p.judge(name, s.files[name])
+	p := &planner{want: w, snapshot: s, next: map[string]entry{}, gone: map[string]bool{}, folders: map[string]bool{}}
+	for name, e := range s.entries {
+		if !p.owns(e.target) {
+			p.next[name] = e // another target's stays
+		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.extra)) {
-		p.unlisted(name, s.extra[name])
+	for name, f := range s.files {
+		p.folders[path.Dir(name)] = true
+		if _, logged := s.journal.changes[name]; logged && f.sum == none {
+			p.lost(name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.want.files)) {
+		p.judgePlanned(p.want.files[name], s.files[name])
+	}
+	for k, name := range s.lines {
+		if _, isPlanned := s.planned[k]; !isPlanned {
+			p.judgeListed(s.entries[name], s.files[name])
+		}
+	}
+	for name, banner := range s.extra {
+		p.judgeExtra(name, banner)
 	}
 	p.records()
-	p.setDirs()
-	slices.SortStableFunc(p.items, func(a, b Item) int { return cmp.Compare(a.Path, b.Path) })
+	slices.SortFunc(p.items, func(a, b Item) int { return cmp.Compare(a.Path, b.Path) })
 	return &p.plan
 }
 
-// keepOthers carries over what the targets that are not selected own.
-func (p *planner) keepOthers() {
-	for name, c := range p.snapshot.lock.changes {
-		if !p.owns(c.target) {
-			p.entries[name] = c.entry
-		}
+func (p *planner) item(it Item) { p.items = append(p.items, it) }
+
+// lost notes the directories that may be empty without a file.
+func (p *planner) lost(name string) {
+	for _, dir := range parents(name) {
+		p.gone[dir] = true
 	}
 }
 
-// judge finds the row of the table for a path that the plan, the lock or the
-// journal names.
-func (p *planner) judge(name string, f found) {
-	want, isPlanned := p.want.files[name]
-	last, inLock := p.snapshot.lock.changes[name]
-	if !isPlanned && !p.owns(p.ownerOf(name)) {
-		p.carry(name, f)
-		return
-	}
-	switch {
-	case isPlanned && want.once:
-		p.judgeOnce(want, f)
-	case isPlanned:
-		p.entries[name] = want.entry
-		p.judgePlanned(want, f)
-	case f.sum == none:
-		p.gone[name] = true
-	case p.knows(name, f.sum) && f.banner:
-		p.remove(Item{Path: name, Target: p.ownerOf(name), State: Stale, Old: toLF(f.data)})
-	case p.knows(name, f.sum):
-		p.item(Item{Path: name, State: Foreign})
-	case inLock:
-		p.judgeEdited(last.entry, f)
-	default: // the journal of a run that never got to make it
-		p.unlisted(name, f.banner)
-	}
-}
-
-// ownerOf gives the target that a path of the lock or journal belongs to.
-func (p *planner) ownerOf(name string) string {
-	if c, ok := p.snapshot.lock.changes[name]; ok {
-		return c.target
-	}
-	return p.snapshot.journal.changes[name].target
-}
-
+// judgePlanned finds the row of the table for a planned path.
 func (p *planner) judgePlanned(want planned, f found) {
 	it := Item{Path: want.path, Target: want.target, Old: toLF(f.data), New: want.data}
+	stands := want.once && f.sum != none && !f.dir // written where nothing stands, and then its user's
+	if !want.once {
+		p.next[want.path] = want.entry
+	}
 	switch {
-	case f.sum == want.sum:
-		p.item(Item{Path: want.path, Target: want.target})
-		return
+	case stands || f.sum == want.sum:
+		it.Old, it.New = nil, nil
 	case f.sum == none:
 		it.State, it.Action = Missing, Create
 		f.perm = newPerm
-	case p.knows(want.path, f.sum):
+	case f.sum != "" && f.sum == p.entries[want.path].sum:
 		it.State, it.Action = Changed, Replace
 	case p.force && !f.dir:
 		it.State, it.Action = Edited, Replace
@@ -130,129 +108,93 @@ func (p *planner) judgePlanned(want planned, f found) {
 	}
 	p.item(it)
 	if it.Action != Keep {
-		p.writes = append(p.writes, write{want.path, want.data, f.perm})
+		p.write(want, f)
 	}
 }
 
-// judgeOnce takes a file that is written where nothing stands, and is its user's from
-// then on: force or a journal make no difference.
-func (p *planner) judgeOnce(want planned, f found) {
-	if f.sum == none || f.dir {
-		p.judgePlanned(want, f)
-		return
+// write plans a file, and its line of the journal. What is written once is never ours, in a
+// journal neither: its line says that no file was there or will be.
+func (p *planner) write(want planned, f found) {
+	p.writes = append(p.writes, write{want.path, want.data, f.perm})
+	e := want.entry
+	if want.once {
+		e.sum = none
 	}
-	p.item(Item{Path: want.path, Target: want.target})
+	p.changes = append(p.changes, change{entry: e, old: cmp.Or(f.sum, none)})
 }
 
-// judgeEdited takes a locked path that is no longer planned and no longer as we
-// left it. Force lets it go only with our banner on it; Clean keeps it in the
-// lock, so that it stays known as edited.
-func (p *planner) judgeEdited(last entry, f found) {
+// judgeListed takes a path of the lock that is no longer planned. An edited one is let go by
+// force, and with our banner on it deleted; Clean keeps it in the lock, so that it stays known
+// as edited.
+func (p *planner) judgeListed(last entry, f found) {
 	it := Item{Path: last.path, Target: last.target, State: Edited, Old: toLF(f.data)}
+	known := f.sum != "" && f.sum == last.sum
+	if known {
+		it.State = Stale
+	}
 	switch {
-	case p.clean:
-		p.entries[last.path] = last
-		p.edited = true
+	case f.sum == none:
+		p.lost(last.path)
+	case f.banner && (known || p.force && !p.clean):
+		it.Action = Delete
 		p.item(it)
-	case p.force && f.banner:
-		p.remove(it)
-	case p.force:
+		p.deletes = append(p.deletes, last.path)
+		p.lost(last.path)
+		last.sum = none
+		p.changes = append(p.changes, change{entry: last, old: f.sum})
+	case known || p.force && !p.clean:
 		p.item(Item{Path: last.path, State: Foreign})
 	default:
+		if p.clean {
+			p.next[last.path] = last
+		}
 		p.edited = true
 		p.item(it)
 	}
 }
 
-// carry makes the lock tell the truth about a file that a killed run was
-// changing and that is not this run's business. Then the journal can go.
-func (p *planner) carry(name string, f found) {
-	c := p.snapshot.journal.changes[name]
-	e, ok := p.entries[name]
-	p.gone[name] = f.sum == none
-	switch {
-	case f.sum == c.sum && c.sum == none:
-		delete(p.entries, name)
-	case f.sum == c.sum && !f.banner: // written once, and its user's now
-	case f.sum == c.sum:
-		p.entries[name] = c.entry
-	case f.sum == c.old && c.old != none:
-		if !ok {
-			e = c.entry
-		}
-		e.sum = c.old
-		p.entries[name] = e
-	}
-}
-
-func (p *planner) item(it Item) { p.items = append(p.items, it) }
-
-func (p *planner) remove(it Item) {
-	it.Action = Delete
-	p.item(it)
-	p.deletes = append(p.deletes, it.Path)
-	p.gone[it.Path] = true
-}
-
-// unlisted takes a file that neither the plan nor the lock names. Our banner makes it a
+// judgeExtra takes a file that neither the plan nor the lock names. Our banner makes it a
 // leftover only in a folder that we write to: elsewhere below the path of a target it is
 // somebody's copy of another output, such as a vendored header or module.
-func (p *planner) unlisted(name string, banner bool) {
-	state := Foreign
-	if banner && p.writesTo(path.Dir(name)) {
-		state = Leftover
+func (p *planner) judgeExtra(name string, banner bool) {
+	it := Item{Path: name, State: Foreign}
+	if banner && p.folders[path.Dir(name)] {
+		it.State = Leftover
 	}
-	p.item(Item{Path: name, State: state})
+	p.item(it)
 }
 
-// writesTo tells the folders of the files that the plan, the lock or the journal names.
-func (p *planner) writesTo(dir string) bool {
-	if p.folders == nil {
-		p.folders = map[string]bool{}
-		for name := range p.snapshot.files {
-			p.folders[path.Dir(name)] = true
-		}
-	}
-	return p.folders[dir]
-}
-
-// records plans the lock, the journal and the sweeping of temporaries.
+// records plans the lock, the journal, and the end of what killed runs left.
 func (p *planner) records() {
-	p.plan.lock = formatLock(p.recorder(), p.entries)
-	p.relock = !bytes.Equal(p.plan.lock, p.lockText)
-	if p.relock {
+	p.plan.lock = formatLock(p.recorder(), p.next)
+	p.stood, p.healed = p.lockText, p.lockText
+	if !bytes.Equal(p.plan.lock, p.lockText) {
 		p.item(Item{Path: p.want.lock, State: LockDrift, Action: actionFor(p.lockText, p.plan.lock), Old: p.lockText, New: p.plan.lock})
 	}
-	if len(p.writes)+len(p.deletes) > 0 {
-		p.plan.journal = formatJournal(p.tool, p.changes())
+	if len(p.changes) > 0 {
+		slices.SortFunc(p.changes, func(a, b change) int { return cmp.Compare(a.path, b.path) })
+		p.plan.journal = formatJournal(p.tool, p.changes)
 	}
-	p.resumed = p.interrupted
 	p.unlog = p.interrupted || p.plan.journal != nil
-	for _, name := range p.snapshot.temps {
-		p.item(Item{Path: name, State: Unfinished, Action: Delete})
-	}
 	if p.interrupted {
+		p.healed = formatLock(p.tool, p.entries)
 		p.item(Item{Path: p.want.journal, State: Unfinished, Action: Delete})
 	}
-	p.plan.temps = p.sweepings()
+	p.plan.temps = p.snapshot.temps
+	for _, name := range p.plan.temps {
+		p.item(Item{Path: name, State: Unfinished, Action: Delete})
+	}
+	p.empty = slices.Sorted(maps.Keys(p.gone))
+	slices.Reverse(p.empty)
 }
 
 // recorder gives the tool that the lock names. Another build that makes the same files
 // leaves the lock as it is, unless it is newer: the lock then keeps older ones away.
 func (p *planner) recorder() Tool {
-	last := p.snapshot.lock.tool
-	if !p.tool.newer(last) && bytes.Equal(formatLock(last, p.entries), p.lockText) {
-		return last
+	if !p.tool.newer(p.writer) && bytes.Equal(formatLock(p.writer, p.next), p.lockText) {
+		return p.writer
 	}
 	return p.tool
-}
-
-// sweepings gives the temporaries to remove: those that were seen, and those
-// that the journal's run may have left where this run does not look.
-func (p *planner) sweepings() []string {
-	out := slices.Concat(p.snapshot.temps, p.snapshot.unswept)
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 func actionFor(old, new []byte) Action {
@@ -263,60 +205,4 @@ func actionFor(old, new []byte) Action {
 		return Delete
 	}
 	return Replace
-}
-
-// changes lists, for the journal, every path whose content or entry in the lock
-// is about to change. A journal that it replaces may be all that knows a file or a directory,
-// so unmoved files with a new entry are listed as well, and files that are gone.
-func (p *planner) changes() []change {
-	acts := map[string]bool{}
-	for _, w := range p.writes {
-		acts[w.path] = true
-	}
-	for _, name := range p.deletes {
-		acts[name] = true
-	}
-	var out []change
-	for _, name := range slices.Sorted(maps.Keys(p.snapshot.files)) {
-		old := cmp.Or(p.snapshot.files[name].sum, none)
-		e, stays := p.entries[name]
-		gone := acts[name] && !stays || p.gone[name] && old == none
-		if want, isPlanned := p.want.files[name]; isPlanned && want.once {
-			e = want.entry
-		} else if gone {
-			e = p.lastEntry(name)
-			e.sum = none
-		}
-		if acts[name] || gone || stays && e != p.snapshot.lock.changes[name].entry {
-			out = append(out, change{entry: e, old: old})
-		}
-	}
-	return out
-}
-
-// lastEntry gives what the lock, or else the journal, says of a path.
-func (p *planner) lastEntry(name string) entry {
-	if c, ok := p.snapshot.lock.changes[name]; ok {
-		return c.entry
-	}
-	return p.snapshot.journal.changes[name].entry
-}
-
-// setDirs plans the directories to make, and those that may have become empty.
-func (p *planner) setDirs() {
-	for dir, exists := range p.snapshot.dirs {
-		if !exists {
-			p.plan.dirs = append(p.plan.dirs, dir)
-		}
-	}
-	slices.Sort(p.plan.dirs)
-	empty := map[string]bool{}
-	for name, gone := range p.gone {
-		for _, dir := range parents(name) {
-			empty[dir] = empty[dir] || gone
-		}
-	}
-	maps.DeleteFunc(empty, func(_ string, gone bool) bool { return !gone })
-	p.empty = slices.Sorted(maps.Keys(empty))
-	slices.Reverse(p.empty)
 }

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"maps"
@@ -33,16 +34,16 @@ type found struct {
 // function of it.
 type snapshot struct {
 	lockText    []byte // after CRLF to LF; nil where there is none
-	lock        record
+	writer      Tool   // of the lock
 	journal     record
-	interrupted bool              // there is a journal
-	records     map[string]bool   // locks and journals of any config, by name
-	siblings    map[string]string // path -> the lock of another config that owns it
-	files       map[string]found  // every path of the plan, the lock and the journal
-	extra       map[string]bool   // other files in the selected targets' paths -> has our banner
-	temps       []string          // temporaries of this directory's runs, which nobody needs under the guard
-	unswept     []string          // temporaries that the journal's run may have left, seen or not
-	dirs        map[string]bool   // directories that planned files need -> exist
+	interrupted bool             // there is a journal
+	entries     map[string]entry // of the lock, made true where a killed run had changed files
+	planned     map[key]string   // files to be
+	lines       map[key]string   // paths of the lock that are this run's business, in the plan's spelling
+	theirs      map[key]claim
+	files       map[string]found // every path of planned, lines and the journal
+	extra       map[string]bool  // other files in the selected targets' paths -> has our banner
+	temps       []string         // of this directory's runs, which nobody needs under the guard
 }
 
 // reader fills a snapshot.
@@ -51,17 +52,17 @@ type reader struct {
 	want     *want
 	disk     disk
 	identity *identity
-	ourTemps map[string]bool // the temporaries that this run and those before it can have made
-	judged   *index          // every path that somebody accounts for; nil until it is needed
-	fences   map[int]bool    // directories of targets that are not selected
+	records  []string          // locks and journals of any config
+	siblings map[string]record // those of the others
 }
 
 // readSnapshot reads the output directory. Nothing is written.
 func readSnapshot(w *want, d disk) (*snapshot, error) {
-	r := &reader{want: w, disk: d, identity: newIdentity(d), ourTemps: map[string]bool{}, fences: map[int]bool{}, snapshot: &snapshot{
-		records: map[string]bool{}, siblings: map[string]string{}, files: map[string]found{}, extra: map[string]bool{}, dirs: map[string]bool{},
+	r := &reader{want: w, disk: d, identity: newIdentity(d, w.out), siblings: map[string]record{}, snapshot: &snapshot{
+		entries: map[string]entry{}, planned: map[key]string{}, lines: map[key]string{}, theirs: map[key]claim{},
+		files: map[string]found{}, extra: map[string]bool{},
 	}}
-	for _, step := range []func() error{r.readTop, r.nameTemps, r.checkPlanned, r.unify, r.checkOwners, r.readFiles, r.scanRoots} {
+	for _, step := range []func() error{r.readRecords, r.heal, r.claim, r.readPlanned, r.readLines, r.claimSides, r.findTemps, r.scanRoots} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -69,33 +70,30 @@ func readSnapshot(w *want, d disk) (*snapshot, error) {
 	return r.snapshot, nil
 }
 
-// readTop reads the records and temporaries at the top of the output directory.
-func (r *reader) readTop() error {
-	entries, err := r.disk.ReadDir(".")
+// readRecords reads the locks and journals at the top of the output directory, ours and those
+// of other configs; other tools' locks are passed over.
+func (r *reader) readRecords() error {
+	_, entries, err := r.identity.list(".")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return failed(r.want.at("."), err)
 	}
+	lock, journal := r.identity.key(r.want.lock), r.identity.key(r.want.journal)
 	for _, e := range entries {
-		if isTemp(e.Name()) {
-			r.temps = append(r.temps, e.Name())
-		}
-		if err := r.readRecord(e); err != nil {
+		k := r.identity.key(e.Name())
+		if err := r.readRecord(e, k == lock || k == journal); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readRecord reads a lock or journal, ours or a sibling's; other tools' locks
-// are passed over.
-func (r *reader) readRecord(e fs.DirEntry) error {
+func (r *reader) readRecord(e fs.DirEntry, ours bool) error {
 	name := e.Name()
 	mark := markOf(name)
 	if mark == "" {
 		return nil
 	}
-	ours := r.identity.same(name, r.want.lock) || r.identity.same(name, r.want.journal)
-	if marked, err := r.hasMark(name, e, mark); err != nil || !marked && !ours {
+	if marked, err := r.hasMark(name, e); err != nil || !marked && !ours {
 		return err
 	}
 	if !e.Type().IsRegular() {
@@ -114,21 +112,20 @@ func (r *reader) readRecord(e fs.DirEntry) error {
 
 // keep puts a record where it belongs.
 func (r *reader) keep(name string, ours bool, data []byte, rec record) error {
-	r.records[name] = true
-	if !ours {
-		for p := range rec.changes {
-			r.siblings[p] = name
-		}
-		return nil
-	}
-	if rec.tool.newer(r.want.tool) {
+	r.records = append(r.records, name)
+	switch {
+	case !ours:
+		r.siblings[name] = rec
+	case rec.tool.newer(r.want.tool):
 		return fail(KindNewer, diag.Pos{File: r.want.at(name).File, Line: 1, Col: 1}, installHint(rec.tool.Version),
 			"dlpackgen %s wrote this file; this is %s", rec.tool.Version, r.want.tool.Version)
-	}
-	if markOf(name) == lockMark {
-		r.lock, r.lockText = rec, toLF(data)
-	} else {
+	case markOf(name) == journalMark:
 		r.journal, r.interrupted = rec, true
+	default:
+		r.writer, r.lockText = rec.tool, toLF(data)
+		for p, c := range rec.changes {
+			r.entries[p] = c.entry
+		}
 	}
 	return nil
 }
@@ -145,8 +142,9 @@ func markOf(name string) string {
 }
 
 // hasMark looks into a file that may be a record of ours.
-func (r *reader) hasMark(name string, e fs.DirEntry, mark string) (bool, error) {
-	if !e.Type().IsRegular() {
+func (r *reader) hasMark(name string, e fs.DirEntry) (bool, error) {
+	mark := markOf(e.Name())
+	if mark == "" || !e.Type().IsRegular() {
 		return false, nil
 	}
 	head, err := readAll(r.disk, name, headLen)
@@ -159,65 +157,83 @@ func (r *reader) hasMark(name string, e fs.DirEntry, mark string) (bool, error) 
 	return strings.HasPrefix(string(head), mark+" "), nil
 }
 
-// nameTemps tells the temporaries that runs on this directory leave from those of a run on
-// a directory above or below, which may be at work now.
-func (r *reader) nameTemps() error {
-	for _, p := range []string{r.want.lock, r.want.journal} {
-		r.ourTemps[tempName(p)] = true
+// heal makes the lock's entries true for the files that a killed run was changing. From there
+// on only the lock says what is ours.
+func (r *reader) heal() error {
+	for _, p := range slices.Sorted(maps.Keys(r.journal.changes)) {
+		if err := r.read(p); err != nil {
+			return err
+		}
+		c, now := r.journal.changes[p], r.files[p].sum
+		e, listed := r.entries[p]
+		switch {
+		case now == none && c.sum == none:
+			delete(r.entries, p)
+		case now == "" || now == none:
+		case now == c.sum:
+			r.entries[p] = c.entry
+		case now == c.old && listed:
+			e.sum = now
+			r.entries[p] = e
+		case now == c.old:
+			c.entry.sum = now
+			r.entries[p] = c.entry
+		}
 	}
-	for p := range r.want.files {
-		r.ourTemps[tempName(p)] = true
-	}
-	for p := range r.lock.changes {
-		r.ourTemps[tempName(p)] = true
-	}
-	for p := range r.journal.changes {
-		r.ourTemps[tempName(p)] = true
-		r.unswept = append(r.unswept, tempName(p))
-	}
-	r.temps = slices.DeleteFunc(r.temps, func(name string) bool { return !r.ourTemps[name] })
 	return nil
 }
 
-// readFiles looks at every path that the plan, the lock or the journal names.
-func (r *reader) readFiles() error {
-	names := map[string]bool{}
-	for p := range r.want.files {
-		names[p] = true
-	}
-	for p, e := range r.lock.changes {
-		names[p] = names[p] || r.want.owns(e.target)
-	}
-	for p := range r.journal.changes {
-		names[p] = true
-	}
-	for _, p := range slices.Sorted(maps.Keys(names)) {
-		if _, sibling := r.siblings[p]; sibling || !names[p] {
+// readPlanned looks at what stands where files are to be, and refuses what cannot become a
+// directory while nothing is touched yet.
+func (r *reader) readPlanned() error {
+	for _, p := range slices.Sorted(maps.Keys(r.want.files)) {
+		if err := r.read(p); err != nil {
+			return err
+		}
+		if r.files[p].sum != none {
 			continue
 		}
-		if err := r.readFile(p); err != nil {
+		if err := r.checkParents(p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (r *reader) readFile(name string) error {
-	f, err := look(r.disk, name)
+// readLines looks at the paths of the lock that are this run's business. A path that is planned
+// under another spelling is that one.
+func (r *reader) readLines() error {
+	for _, p := range slices.Sorted(maps.Keys(r.entries)) {
+		k := r.identity.key(p)
+		if _, isTheirs := r.theirs[k]; isTheirs || !r.want.owns(r.entries[p].target) {
+			continue
+		}
+		name, isPlanned := r.planned[k]
+		if !isPlanned {
+			name = p
+		}
+		if _, listed := r.entries[name]; !listed {
+			e := r.entries[p]
+			e.path = name
+			r.entries[name] = e
+		}
+		r.lines[k] = name
+		if err := r.read(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) read(name string) error {
+	if _, known := r.files[name]; known {
+		return nil
+	}
+	f, err := look(r.disk, name, r.want.files[name])
 	if err != nil {
 		return failed(r.want.at(name), err)
 	}
-	plan, isPlanned := r.want.files[name]
-	if f.sum == plan.sum {
-		f.data = nil // nobody asks for the difference
-	}
 	r.files[name] = f
-	if !isPlanned {
-		return nil
-	}
-	if f.sum == none {
-		return r.readParents(name)
-	}
 	return nil
 }
 
@@ -225,16 +241,14 @@ func (r *reader) readFile(name string) error {
 // a directory into a file.
 const orClean = "if an older dlpackgen made it, run `dlpackgen clean` first"
 
-// readParents learns which directories a new file needs, and refuses what
-// cannot become one while nothing is touched yet.
-func (r *reader) readParents(name string) error {
+// checkParents refuses a file that stands where a new file needs a directory.
+func (r *reader) checkParents(name string) error {
 	for _, dir := range parents(name) {
-		if _, known := r.dirs[dir]; known {
+		if r.identity.directory(dir).rest == "" {
 			return nil
 		}
 		info, err := r.disk.Lstat(dir)
 		if isAbsent(err) {
-			r.dirs[dir] = false
 			continue
 		}
 		if err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -243,18 +257,16 @@ func (r *reader) readParents(name string) error {
 		if err != nil {
 			return failed(r.want.at(dir), err)
 		}
-		if !info.IsDir() {
+		if !info.IsDir() { // one may have been made a moment ago by a run above or below
 			return fail(KindConflict, r.want.at(dir), "move it away; "+orClean, "a file stands where a directory is needed")
 		}
-		r.dirs[dir] = true
-		return nil
 	}
 	return nil
 }
 
 // look reads what stands at a path. Symbolic links are not followed, and what
 // is no regular file is never opened: a pipe would block.
-func look(d disk, name string) (found, error) {
+func look(d disk, name string, plan planned) (found, error) {
 	info, err := d.Lstat(name)
 	if isAbsent(err) {
 		return found{sum: none}, nil
@@ -277,7 +289,12 @@ func look(d disk, name string) (found, error) {
 	if err != nil {
 		return f, err
 	}
-	f.data, f.sum, f.banner = data, sum(data), emit.HasBanner(data)
+	f.banner = emit.HasBanner(data)
+	if plan.sum != "" && bytes.Equal(data, plan.data) {
+		f.sum = plan.sum // nobody asks for the difference
+		return f, nil
+	}
+	f.data, f.sum = data, sum(data)
 	return f, nil
 }
 
@@ -286,21 +303,33 @@ func isAbsent(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// knows tells whether a file is as the lock or the journal says.
-func (s *snapshot) knows(name, sum string) bool {
-	l, inLock := s.lock.changes[name]
-	j, inJournal := s.journal.changes[name]
-	return sum != "" && sum != none && (inLock && sum == l.sum || inJournal && (sum == j.old || sum == j.sum))
-}
-
-// scanRoots finds the other files in the selected targets' paths.
-func (r *reader) scanRoots() error {
-	for fence := range r.want.fences {
-		if dir, exists := r.identity.isDir(fence); exists {
-			r.fences[dir] = true
+// findTemps finds what killed runs on this directory left. Runs on a directory above or below
+// have temporaries of other names, and may be at work now.
+func (r *reader) findTemps() error {
+	paths := []string{r.want.lock, r.want.journal}
+	for _, names := range [][]string{slices.Collect(maps.Keys(r.want.files)), slices.Collect(maps.Keys(r.entries)), slices.Collect(maps.Keys(r.journal.changes))} {
+		paths = append(paths, names...)
+	}
+	slices.Sort(paths)
+	for _, p := range slices.Compact(paths) {
+		if k, found := r.identity.entry(tempName(p)); found {
+			r.temps = append(r.temps, tempName(p))
+			r.theirs[k] = claim{}
 		}
 	}
-	seen := map[int]bool{}
+	slices.Sort(r.temps)
+	return nil
+}
+
+// scanRoots finds the other files in the selected targets' paths, less the paths of targets
+// that are not selected.
+func (r *reader) scanRoots() error {
+	seen := map[int]bool{-1: true}
+	for _, fence := range r.want.fences {
+		if at := r.identity.directory(fence); at.rest == "" {
+			seen[at.dir] = true
+		}
+	}
 	for _, root := range r.want.roots {
 		if err := r.scan(root, seen); err != nil {
 			return err
@@ -309,32 +338,26 @@ func (r *reader) scanRoots() error {
 	return nil
 }
 
-// scan walks a directory, less the paths of targets that are not selected. It
-// keeps out of directories whose name begins with a dot (version control,
-// caches) and of other output directories, which have a lock of their own.
-func (r *reader) scan(dir string, seen map[int]bool) error {
-	if number, exists := r.identity.isDir(dir); exists {
-		if seen[number] || r.fences[number] {
-			return nil
-		}
-		seen[number] = true
-	}
-	entries, err := r.disk.ReadDir(dir)
-	if isAbsent(err) {
+// scan walks a directory once. It keeps out of directories whose name begins with a dot (version
+// control, caches) and of other output directories, which have a lock of their own.
+func (r *reader) scan(name string, seen map[int]bool) error {
+	dir, entries, err := r.identity.list(name)
+	if seen[dir] || isAbsent(err) {
 		return nil
 	}
+	seen[dir] = true
 	if errors.Is(err, fs.ErrPermission) {
-		r.extra[dir] = false
+		r.extra[name] = false
 		return nil
 	}
 	if err != nil {
-		return failed(r.want.at(dir), err)
+		return failed(r.want.at(name), err)
 	}
-	if output, err := r.isOutput(dir, entries); err != nil || output {
+	if output, err := r.isOutput(name, entries); err != nil || output {
 		return err
 	}
 	for _, e := range entries {
-		if err := r.scanEntry(path.Join(dir, e.Name()), e, seen); err != nil {
+		if err := r.scanEntry(path.Join(name, e.Name()), e, seen); err != nil {
 			return err
 		}
 	}
@@ -344,12 +367,11 @@ func (r *reader) scan(dir string, seen map[int]bool) error {
 // isOutput tells a directory below ours that is the output of another config: it has a lock,
 // or the journal of a first run.
 func (r *reader) isOutput(dir string, entries []fs.DirEntry) (bool, error) {
+	if dir == "." {
+		return false, nil
+	}
 	for _, e := range entries {
-		mark := markOf(e.Name())
-		if dir == "." || mark == "" {
-			continue
-		}
-		marked, err := r.hasMark(path.Join(dir, e.Name()), e, mark)
+		marked, err := r.hasMark(path.Join(dir, e.Name()), e)
 		if marked || err != nil && !errors.Is(err, fs.ErrPermission) {
 			return marked, err
 		}
@@ -358,17 +380,16 @@ func (r *reader) isOutput(dir string, entries []fs.DirEntry) (bool, error) {
 }
 
 func (r *reader) scanEntry(name string, e fs.DirEntry, seen map[int]bool) error {
-	switch {
-	case e.IsDir() && strings.HasPrefix(e.Name(), "."):
-		return nil
-	case e.IsDir():
-		return r.scan(name, seen)
-	case r.ourTemps[name]:
-		if path.Dir(name) != "." { // readTop has those
-			r.temps = append(r.temps, name)
+	if e.IsDir() {
+		if strings.HasPrefix(e.Name(), ".") {
+			return nil
 		}
-		return nil
-	case r.isKnown(name):
+		return r.scan(name, seen)
+	}
+	k := r.identity.key(name)
+	_, isPlanned := r.planned[k]
+	_, isOurs := r.lines[k]
+	if _, isTheirs := r.theirs[k]; isPlanned || isOurs || isTheirs {
 		return nil
 	}
 	banner, err := r.hasBanner(name, e)
@@ -380,18 +401,6 @@ func (r *reader) scanEntry(name string, e fs.DirEntry, seen map[int]bool) error 
 	}
 	r.extra[name] = banner
 	return nil
-}
-
-// isKnown reports whether somebody accounts for a file already, whatever its spelling.
-func (r *reader) isKnown(name string) bool {
-	if r.judged == nil {
-		r.judged = r.identity.index()
-		for _, p := range slices.Concat(slices.Collect(maps.Keys(r.files)), slices.Collect(maps.Keys(r.lock.changes)), r.staying()) {
-			r.judged.add(p)
-		}
-	}
-	_, known := r.judged.find(name)
-	return known
 }
 
 // hasBanner reads the beginning of a file that nobody accounts for. One that

@@ -35,91 +35,69 @@ func system() world {
 	}
 }
 
-// onOneThread keeps a run on one thread of the system, and gives the way back:
-// fault injection counts system calls by thread, and Windows guards belong to one.
-func onOneThread() func() {
-	runtime.LockOSThread()
-	return runtime.UnlockOSThread
-}
-
-func (w world) check(req Request) (*Report, error) {
-	defer onOneThread()()
-	want, err := newWant(req)
-	if err != nil {
-		return nil, err
-	}
-	return w.look(want)
-}
+func (w world) check(req Request) (*Report, error) { return w.run(req, false, w.look) }
 
 func (w world) generate(req Request, dryRun bool) (*Report, error) {
-	defer onOneThread()()
-	want, err := newWant(req)
-	if err != nil {
-		return nil, err
-	}
-	sides, err := w.planSides(want, req)
-	if err != nil {
-		return nil, err
-	}
 	if dryRun {
-		return w.look(want)
+		return w.run(req, false, w.look)
 	}
-	report, err := w.bring(want)
-	for _, s := range sides {
-		if err == nil {
-			err = w.writeSide(s)
-		}
-	}
-	return report, err
+	return w.run(req, false, w.bring)
 }
 
 func (w world) clean(req Request, dryRun bool) (*Report, error) {
-	defer onOneThread()()
 	req.Targets = slices.Clone(req.Targets)
 	for i := range req.Targets {
 		req.Targets[i].Files = nil
 	}
+	if dryRun {
+		return w.run(req, true, w.look)
+	}
+	return w.run(req, true, w.bring)
+}
+
+// run keeps a run on one thread of the system: fault injection counts system calls by thread,
+// and Windows guards belong to one.
+func (w world) run(req Request, clean bool, do func(*want) (*Report, error)) (*Report, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	want, err := newWant(req)
 	if err != nil {
 		return nil, err
 	}
-	want.clean = true
-	if dryRun {
-		return w.look(want)
-	}
-	return w.bring(want)
+	want.clean = clean
+	return do(want)
 }
 
 // look reports the plan and changes nothing.
 func (w world) look(want *want) (*Report, error) {
-	d, p, err := w.survey(want, true)
+	d, _, report, err := w.survey(want, true)
 	if err != nil {
 		return nil, err
 	}
-	defer d.Close()
-	return p.report(), nil
+	return report, d.Close()
 }
-
-func (p *plan) report() *Report { return &Report{Items: p.items, Writer: p.writer} }
 
 // bring makes the plan true.
 func (w world) bring(want *want) (*Report, error) {
-	d, p, err := w.survey(want, false)
+	d, p, report, err := w.survey(want, false)
 	if err != nil {
 		return nil, err
 	}
 	defer d.Close()
-	report := p.report()
-	if p.edited && !want.clean || p.idle() {
-		return report, want.editedError(p)
-	}
-	if _, absent := d.(noDisk); absent {
+	switch _, absent := d.(noDisk); {
+	case p.edited && !want.clean || p.idle():
+	case absent:
 		return w.begin(want)
+	default:
+		err = apply(want, d, p)
 	}
-	if err := apply(want, d, p); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	return report, want.editedError(p)
+	if err := want.editedError(p); err != nil {
+		return report, err
+	}
+	return report, w.writeSides(want)
 }
 
 // begin makes the output directory, now that nothing else can be wrong. The
@@ -189,17 +167,21 @@ func (w world) takeTurn(d disk, shared bool) error {
 }
 
 // survey enters the output directory and makes the plan; the caller closes the disk.
-func (w world) survey(want *want, shared bool) (disk, *plan, error) {
+func (w world) survey(want *want, shared bool) (disk, *plan, *Report, error) {
 	d, err := w.enter(want, shared)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	s, err := readSnapshot(want, d)
+	if err == nil {
+		err = w.planSides(want)
+	}
 	if err != nil {
 		d.Close()
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	return d, makePlan(want, s), nil
+	p := makePlan(want, s)
+	return d, p, &Report{Items: p.items, Writer: s.writer}, nil
 }
 
 func (w *want) busyError(err error) error {

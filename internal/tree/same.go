@@ -6,41 +6,113 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/relpath"
 )
 
-// identity decides which paths are one file; nothing else in this package compares paths for
-// that. Two spellings are one file on disks that fold case or normalize Unicode, and where a
-// directory on the way is a symbolic link. Only the disk can tell.
+// key identifies the file that a path names. Two spellings are one file on disks that fold case
+// or normalize Unicode, and where a directory on the way is a symbolic link: only the disk can
+// tell. Everything in this package that asks which paths are one file compares keys.
+type key struct {
+	dir  int    // index in identity.dirs of the deepest directory that exists
+	rest string // "/" and the name as that directory lists it; or the folded path of an absent file
+}
+
+// identity gives keys, and reads each directory once.
 type identity struct {
 	disk  disk
-	dirs  []fs.FileInfo // each directory once
+	out   string
+	dirs  []*directory
 	known map[string]place
-	files map[string]fs.FileInfo // nil for an absent file
 }
 
-// place is a path with its directory resolved. Two links to one file have two places.
+// directory is one that exists.
+type directory struct {
+	info    fs.FileInfo
+	read    func() ([]fs.DirEntry, error)
+	entries []fs.DirEntry // by name, once they are read
+	err     error
+}
+
+// place is the path of a directory: one that exists, and what does not below it.
 type place struct {
-	dir  int    // index in identity.dirs of the deepest directory that exists
-	rest string // the part of the path below it
+	dir  int
+	rest string
 }
 
-func newIdentity(d disk) *identity {
-	return &identity{disk: d, known: map[string]place{}, files: map[string]fs.FileInfo{}}
+func newIdentity(d disk, out string) *identity {
+	return &identity{disk: d, out: out, known: map[string]place{}}
 }
 
-// place resolves the directory of a path.
-func (id *identity) place(name string) place {
-	above := id.directory(path.Dir(name))
-	return place{above.dir, path.Join(above.rest, path.Base(name))}
+// key identifies a path of the output directory.
+func (id *identity) key(name string) key {
+	return id.at(id.directory(path.Dir(name)), path.Base(name), func() (fs.FileInfo, error) { return id.disk.Lstat(name) })
 }
 
-// isDir reports whether a directory stands at a path, and which one.
-func (id *identity) isDir(name string) (dir int, exists bool) {
+// userKey identifies a path of the system, which may lead into the output directory.
+func (id *identity) userKey(name string) key {
+	full, err := filepath.Abs(name)
+	if err != nil {
+		return key{-1, name}
+	}
+	return id.at(id.userDirectory(filepath.Dir(full)), filepath.Base(full), func() (fs.FileInfo, error) { return os.Lstat(full) })
+}
+
+func (id *identity) at(above place, base string, lstat func() (fs.FileInfo, error)) key {
+	if above.rest == "" {
+		if listed := id.listed(above.dir, base, lstat); listed != "" {
+			return key{above.dir, "/" + listed}
+		}
+	}
+	return key{above.dir, fold(path.Join(above.rest, base))}
+}
+
+// listed gives a name as its directory lists it, or "" for an absent file.
+func (id *identity) listed(dir int, base string, lstat func() (fs.FileInfo, error)) string {
+	entries, _ := id.entries(dir)
+	if _, ok := slices.BinarySearchFunc(entries, base, byName); ok {
+		return base
+	}
+	info, err := lstat()
+	if err != nil {
+		return ""
+	}
+	for _, e := range entries {
+		if other, err := e.Info(); err == nil && os.SameFile(info, other) {
+			return e.Name()
+		}
+	}
+	return base // of a directory that cannot be listed
+}
+
+// entry gives the key of a path where its directory lists just that name.
+func (id *identity) entry(name string) (k key, found bool) {
+	_, entries, _ := id.list(path.Dir(name))
+	_, found = slices.BinarySearchFunc(entries, path.Base(name), byName)
+	return key{id.directory(path.Dir(name)).dir, "/" + path.Base(name)}, found
+}
+
+func byName(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) }
+
+func (id *identity) entries(dir int) ([]fs.DirEntry, error) {
+	d := id.dirs[dir]
+	if d.read != nil {
+		d.entries, d.err = d.read()
+		d.read = nil
+	}
+	return d.entries, d.err
+}
+
+// list gives the entries of a directory of the output directory, and its number.
+func (id *identity) list(name string) (dir int, entries []fs.DirEntry, err error) {
 	at := id.directory(name)
-	return at.dir, at.rest == ""
+	if at.rest != "" {
+		return -1, nil, fs.ErrNotExist
+	}
+	entries, err = id.entries(at.dir)
+	return at.dir, entries, err
 }
 
 // directory resolves a path that is a directory or could become one.
@@ -52,82 +124,45 @@ func (id *identity) directory(name string) place {
 	var at place
 	switch {
 	case err == nil && info.IsDir():
-		at = place{dir: id.number(info)}
+		at = place{dir: id.number(info, func() ([]fs.DirEntry, error) { return id.disk.ReadDir(name) })}
 	case name == ".":
-		at = place{dir: -1} // the output directory does not exist yet
+		out := real(id.out) // does not exist yet, or did not when it was to be opened
+		at = id.userDirectory(filepath.Dir(out))
+		at.rest = path.Join(at.rest, filepath.Base(out))
 	default: // absent, or an error that reading the file reports
-		at = id.place(name)
+		above := id.directory(path.Dir(name))
+		at = place{above.dir, path.Join(above.rest, path.Base(name))}
 	}
 	id.known[name] = at
 	return at
 }
 
-// number returns the index of a directory. A directory has no second hard link, so equal means
+// userDirectory is directory for a path of the system.
+func (id *identity) userDirectory(full string) place {
+	for rest := ""; ; full, rest = filepath.Dir(full), path.Join(filepath.Base(full), rest) {
+		info, err := os.Stat(full)
+		if err == nil && info.IsDir() {
+			return place{id.number(info, func() ([]fs.DirEntry, error) { return os.ReadDir(full) }), rest}
+		}
+		if filepath.Dir(full) == full {
+			return place{-1, rest}
+		}
+	}
+}
+
+// number gives the index of a directory. A directory has no second hard link, so equal means
 // the same.
-func (id *identity) number(info fs.FileInfo) int {
-	for i, seen := range id.dirs {
-		if os.SameFile(seen, info) {
-			return i
-		}
+func (id *identity) number(info fs.FileInfo, read func() ([]fs.DirEntry, error)) int {
+	same := func(d *directory) bool { return os.SameFile(d.info, info) }
+	if i := slices.IndexFunc(id.dirs, same); i >= 0 {
+		return i
 	}
-	id.dirs = append(id.dirs, info)
+	id.dirs = append(id.dirs, &directory{info: info, read: read})
 	return len(id.dirs) - 1
-}
-
-// same reports whether two paths are one file. Hard links of one directory count as one file
-// too: nothing distinguishes them from two spellings of a name. An absent file has the
-// spellings that a disk which folds case would give it.
-func (id *identity) same(a, b string) bool {
-	if a == b {
-		return true
-	}
-	at, bt := id.place(a), id.place(b)
-	if at.dir != bt.dir {
-		return false
-	}
-	first, second := id.file(a), id.file(b)
-	if first == nil && second == nil {
-		return fold(at.rest) == fold(bt.rest)
-	}
-	return first != nil && second != nil && os.SameFile(first, second)
-}
-
-func (id *identity) file(name string) fs.FileInfo {
-	info, known := id.files[name]
-	if !known {
-		if found, err := id.disk.Lstat(name); err == nil {
-			info = found
-		}
-		id.files[name] = info
-	}
-	return info
 }
 
 // fold gives names that differ only in case one spelling.
 func fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
-
-// index finds paths by what they are instead of how they are spelled.
-type index struct {
-	*identity
-	names map[int][]string // by directory
-}
-
-func (id *identity) index() *index { return &index{id, map[int][]string{}} }
-
-func (x *index) add(name string) {
-	dir := x.place(name).dir
-	x.names[dir] = append(x.names[dir], name)
-}
-
-// find returns the path of the index that is the same file as name.
-func (x *index) find(name string) (other string, found bool) {
-	for _, other := range x.names[x.place(name).dir] {
-		if x.same(name, other) {
-			return other, true
-		}
-	}
-	return "", false
-}
 
 // Real resolves the symbolic links of a path of the system, of which the last parts need not
 // exist.
@@ -153,20 +188,10 @@ func Real(name string) (string, error) {
 	}
 }
 
-// sameFile reports whether two paths of the system are one file. The last link of a path is
-// followed: what is written through one spelling must not replace what is read by the other.
-func sameFile(a, b string) bool {
-	a, errA := Real(a)
-	b, errB := Real(b)
-	return errA == nil && errB == nil && sameReal(a, b)
-}
-
-// sameReal is sameFile for paths without links.
-func sameReal(a, b string) bool {
-	first, errA := os.Lstat(a)
-	second, errB := os.Lstat(b)
-	if errA == nil && errB == nil {
-		return os.SameFile(first, second)
+// real is Real where a path that cannot be resolved stays as it is.
+func real(name string) string {
+	if full, err := Real(name); err == nil {
+		return full
 	}
-	return errA != nil && errB != nil && fold(a) == fold(b)
+	return name
 }

@@ -2,10 +2,13 @@ package tree
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
@@ -15,89 +18,108 @@ import (
 type side struct {
 	what      string // "depfile" or "stamp"
 	dir, name string
+	inside    string // its path from the output directory, or ""
 	data      []byte
 	pos       diag.Pos
 	anew      bool // written by each run, for its time
 }
 
-// sideFiles gives those that a request names, by what they are, in the order in which
-// they are written: a stamp says that all else went well.
-func (req Request) sideFiles() []side {
-	var out []side
+// sideFiles gives those that a request names, in the order in which they are written: a stamp
+// says that all else went well.
+func (w *want) sideFiles(req Request) (out []side, err error) {
 	for _, s := range []side{{what: "depfile", name: req.Depfile}, {what: "stamp", name: req.Stamp, anew: true}} {
-		if s.name != "" {
-			s.pos = diag.Pos{File: filepath.ToSlash(s.name)}
-			s.dir, s.name = filepath.Dir(s.name), filepath.Base(s.name)
-			out = append(out, s)
+		if s.name == "" {
+			continue
 		}
+		s.pos = diag.Pos{File: filepath.ToSlash(s.name)}
+		s.dir, s.name = filepath.Dir(s.name), filepath.Base(s.name)
+		if rel, err := filepath.Rel(real(w.out), filepath.Join(real(s.dir), s.name)); err == nil && filepath.IsLocal(rel) {
+			s.inside = filepath.ToSlash(rel)
+		}
+		s.data = []byte(req.Tool.Version + " " + req.Tool.Digest + "\n")
+		if !s.anew {
+			s.data, err = depfileText(s.pos, cmp.Or(req.Stamp, w.at(w.lock).File), w.inputs)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
 	}
-	return out
+	return out, nil
 }
 
 func (s side) path() string { return filepath.Join(s.dir, s.name) }
 
-// planSides refuses, before anything is written, side files that cannot be.
-func (w world) planSides(want *want, req Request) ([]side, error) {
-	sides := req.sideFiles()
-	for i := range sides {
-		s := &sides[i]
-		var err error
-		if s.data, err = s.text(want, req); err != nil {
-			return nil, err
+// planSides refuses, before anything is written, side files that cannot be: in no directory, or
+// in the place of a directory, a pipe or a device.
+func (w world) planSides(want *want) error {
+	for _, s := range want.sides {
+		d, err := w.open(s.dir)
+		if errors.Is(err, fs.ErrNotExist) && want.makes(s.inside) {
+			continue
 		}
-		if err := w.planSide(want, s); err != nil {
-			return nil, err
+		if err != nil {
+			return failed(s.pos, err)
 		}
-	}
-	return sides, nil
-}
-
-// text gives what a side file says.
-func (s side) text(want *want, req Request) ([]byte, error) {
-	if s.anew {
-		return []byte(req.Tool.Version + " " + req.Tool.Digest + "\n"), nil
-	}
-	target := want.at(want.lock).File
-	if req.Stamp != "" {
-		target = req.Stamp
-	}
-	return depfileText(s.pos, target, req)
-}
-
-func (w world) planSide(want *want, s *side) error {
-	d, err := w.open(s.dir)
-	if err == nil {
-		defer d.Close()
-		return s.checkOld(d)
-	}
-	// The run itself may make its directory.
-	if name, inside := want.inside(s.path()); inside && errors.Is(err, fs.ErrNotExist) && want.makes(path.Dir(name)) {
-		return nil
-	}
-	return failed(s.pos, err)
-}
-
-// checkOld refuses to replace a directory, a pipe or a device.
-func (s side) checkOld(d disk) error {
-	if info, err := d.Stat(s.name); err == nil && !info.Mode().IsRegular() {
-		return fail(KindConflict, s.pos, "give the "+s.what+" another name", "the %s must be a regular file", s.what)
+		info, err := d.Stat(s.name)
+		d.Close()
+		if err == nil && !info.Mode().IsRegular() {
+			return fail(KindConflict, s.pos, "give the "+s.what+" another name", "the %s must be a regular file", s.what)
+		}
 	}
 	return nil
 }
 
-// writeSide keeps a depfile that is right already. Ninja takes it away after each run,
+// makes reports whether a run makes the directory of a path.
+func (w *want) makes(inside string) bool {
+	for name := range w.files {
+		if slices.Contains(append(parents(name), "."), path.Dir(inside)) && inside != "" {
+			return true
+		}
+	}
+	return inside != "" && path.Dir(inside) == "."
+}
+
+// writeSides keeps a depfile that is right already. Ninja takes it away after each run,
 // so it is written also where no output has changed.
+func (w world) writeSides(want *want) error {
+	for _, s := range want.sides {
+		if err := w.writeSide(s); err != nil {
+			return failed(s.pos, err)
+		}
+	}
+	return nil
+}
+
 func (w world) writeSide(s side) error {
 	d, err := w.open(s.dir)
 	if err != nil {
-		return failed(s.pos, err)
+		return err
 	}
 	defer d.Close()
 	if old, err := readAll(d, s.name, int64(len(s.data))); err == nil && bytes.Equal(old, s.data) && !s.anew {
 		return nil
 	}
-	if err := put(d, s.name, s.data); err != nil {
-		return failed(s.pos, err)
-	}
-	return nil
+	return put(d, s.name, s.data)
 }
+
+// depfileText tells make and ninja what a run depends on: one target, the stamp or else
+// the lock, and the config, the spec, each go.mod that was read and the program as its
+// inputs, all as seen from the current directory.
+func depfileText(pos diag.Pos, target string, inputs []string) ([]byte, error) {
+	var names []string
+	for _, name := range append([]string{target}, inputs...) {
+		if strings.ContainsAny(name, "\r\n") {
+			return nil, fail(KindRequest, pos, "", "a depfile cannot name %q: there is a line break in it", name)
+		}
+		names = append(names, dep.Replace(filepath.ToSlash(name)))
+	}
+	text := strings.TrimSuffix(names[0]+": "+strings.Join(names[1:], " "), " ") + "\n"
+	for _, name := range names[min(2, len(names)):] { // rules of their own: make goes on where one has moved away
+		text += name + ":\n"
+	}
+	return []byte(text), nil
+}
+
+// dep spells a path as both make and ninja read it.
+var dep = strings.NewReplacer(" ", `\ `, "#", `\#`, "$", "$$")

@@ -20,11 +20,12 @@ type want struct {
 	tool          Tool
 	force, clean  bool
 	files         map[string]planned
-	selected      map[string]bool   // targets
-	narrowed      bool              // targets that are not selected keep what they own
-	roots         []string          // the selected targets' paths, sorted
-	fences        map[string]bool   // the other targets' paths
-	apart         map[string]string // in the output directory, but never judged: config, spec, depfile -> what it is
+	selected      map[string]bool // targets
+	narrowed      bool            // targets that are not selected keep what they own
+	roots         []string        // the selected targets' paths, sorted
+	fences        []string        // the other targets' paths
+	inputs        []string        // config, spec and program, as the user named them
+	sides         []side
 }
 
 // planned is a file to be.
@@ -37,34 +38,32 @@ type planned struct {
 // newWant checks a request; all that is wrong with its paths comes at once.
 func newWant(req Request) (*want, error) {
 	w := &want{
-		out: req.Out, lock: cmp.Or(req.Lock, DefaultLock), tool: req.Tool, force: req.Force,
-		files: map[string]planned{}, selected: map[string]bool{}, fences: map[string]bool{}, apart: map[string]string{},
-		narrowed: req.Only || len(req.Others) > 0,
+		out: req.Out, lock: cmp.Or(req.Lock, DefaultLock), tool: req.Tool, force: req.Force, inputs: slices.Clone(req.Inputs),
+		files: map[string]planned{}, selected: map[string]bool{}, narrowed: req.Only || len(req.Others) > 0,
 	}
-	w.journal = journalName(w.lock)
+	// .NAME.journal beside NAME.lock: configs which share a directory heal each their own.
+	w.journal = "." + strings.TrimSuffix(w.lock, ".lock") + ".journal"
+	if req.Binary != "" && req.Depfile+req.Stamp != "" {
+		w.inputs = append(w.inputs, req.Binary)
+	}
 	if err := w.checkWords(req); err != nil {
 		return nil, err
+	}
+	for _, o := range req.Others {
+		w.fences = append(w.fences, path.Clean(o.Path))
 	}
 	c := &collector{want: w, folded: map[string]string{}}
 	for _, t := range req.Targets {
 		c.target(t)
 	}
-	for _, o := range req.Others {
-		w.fences[path.Clean(o.Path)] = true
-	}
 	c.blockedByFiles()
-	c.setApart(req)
-	if len(c.findings) > 0 {
-		return nil, &Error{Kind: c.kind, Findings: c.findings}
+	if len(c.Findings) > 0 {
+		return nil, &c.Error
 	}
 	slices.Sort(w.roots)
-	return w, nil
-}
-
-// journalName gives the journal of a lock: .NAME.journal beside NAME.lock, so
-// that configs which share a directory heal each their own.
-func journalName(lock string) string {
-	return "." + strings.TrimSuffix(lock, ".lock") + ".journal"
+	var err error
+	w.sides, err = w.sideFiles(req)
+	return w, err
 }
 
 // checkWords guards the lines of the lock against values that would break them.
@@ -86,7 +85,8 @@ func (w *want) checkWords(req Request) error {
 	}
 	for _, t := range req.Targets {
 		if !isWord(t.Name) || len(t.Files) > 0 && (!isWord(t.Release) || !isSum(t.SpecSHA256)) {
-			return bad("target %q needs a name and a release without spaces, and the spec's sha256; it has release %q and sha256 %q", t.Name, t.Release, t.SpecSHA256)
+			return bad("target %q needs a name and a release without spaces, and the spec's sha256; it has release %q and sha256 %q",
+				t.Name, t.Release, t.SpecSHA256)
 		}
 	}
 	return nil
@@ -108,20 +108,16 @@ func (w *want) reserved(name string) bool {
 	})
 }
 
-// anInput is what want.apart says of the inputs; all else there is a side file.
-const anInput = "an input of this run"
-
 // collector gathers the planned files and what is wrong with them.
 type collector struct {
 	*want
-	folded   map[string]string // planned paths in lower case, for disks that fold
-	kind     Kind
-	findings []diag.Diagnostic
+	Error
+	folded map[string]string // planned paths in one case, for disks that fold
 }
 
 func (c *collector) bad(kind Kind, name, hint, format string, args ...any) {
-	c.kind = cmp.Or(c.kind, kind)
-	c.findings = append(c.findings, finding(kind, diag.Pos{File: name}, hint, format, args...))
+	c.Kind = cmp.Or(c.Kind, kind)
+	c.Findings = append(c.Findings, finding(kind, diag.Pos{File: name}, hint, format, args...))
 }
 
 func (c *collector) target(t Target) {
@@ -141,8 +137,7 @@ func (c *collector) target(t Target) {
 			c.bad(KindEscape, f.Path, "", "target %s: %s", t.Name, why)
 			continue
 		}
-		name := path.Join(t.Path, f.Path)
-		e := entry{target: t.Name, release: t.Release, spec: t.SpecSHA256, sum: sum(f.Data), path: name}
+		e := entry{target: t.Name, release: t.Release, spec: t.SpecSHA256, sum: sum(f.Data), path: path.Join(t.Path, f.Path)}
 		c.file(planned{entry: e, data: f.Data, once: f.Once})
 	}
 }
@@ -151,113 +146,25 @@ func (c *collector) target(t Target) {
 // are one name on many disks, so they are one everywhere.
 func (c *collector) file(p planned) {
 	const hint = "give one of the targets another path"
-	lower := strings.ToLower(p.path)
-	if c.reserved(p.path) {
+	other, taken := c.folded[fold(p.path)]
+	switch {
+	case c.reserved(p.path):
 		c.bad(KindConflict, c.at(p.path).File, hint, "target %s plans a file that dlpackgen keeps for itself", p.target)
-		return
-	}
-	if other, taken := c.folded[lower]; taken {
+	case taken:
 		c.bad(KindConflict, c.at(p.path).File, hint, "targets %s and %s both plan this file", c.files[other].target, p.target)
-		return
+	default:
+		c.folded[fold(p.path)] = p.path
+		c.files[p.path] = p
 	}
-	c.folded[lower] = p.path
-	c.files[p.path] = p
 }
 
 // blockedByFiles finds files that would have to be directories as well.
 func (c *collector) blockedByFiles() {
 	for _, name := range slices.Sorted(maps.Keys(c.files)) {
 		for _, dir := range parents(name) {
-			if file, ok := c.folded[strings.ToLower(dir)]; ok {
+			if file, ok := c.folded[fold(dir)]; ok {
 				c.bad(KindConflict, c.at(name).File, "", "%s is planned as a file and as a directory", file)
 			}
 		}
 	}
-}
-
-// setApart finds the user's files of this run in the output directory. A depfile or a
-// stamp must not replace any of the others, nor stand where a directory will.
-func (c *collector) setApart(req Request) {
-	for _, name := range req.Inputs {
-		if inside, ok := c.inside(name); ok {
-			c.setAside(inside, anInput)
-		}
-	}
-	if req.Depfile != "" && req.Stamp != "" && sameFile(req.Depfile, req.Stamp) {
-		c.bad(KindConflict, req.Stamp, "give the stamp another name", "the stamp and the depfile are one file")
-	}
-	read := slices.Clone(req.Inputs)
-	if req.Binary != "" {
-		read = append(read, req.Binary)
-	}
-	for _, s := range req.sideFiles() {
-		c.setSideApart(s, read)
-	}
-}
-
-func (c *collector) setSideApart(s side, inputs []string) {
-	hint := "give the " + s.what + " another name"
-	for _, name := range inputs {
-		if sameFile(name, s.path()) {
-			c.bad(KindConflict, s.path(), hint, "the %s is an input of this run", s.what)
-		}
-	}
-	if c.below(s.path()) {
-		c.bad(KindConflict, s.path(), hint, "the output directory stands there, or below it")
-	}
-	if inside, ok := c.inside(s.path()); ok {
-		c.setAside(inside, "the "+s.what)
-		if c.reserved(inside) {
-			c.bad(KindConflict, s.path(), hint, "the %s is a file that dlpackgen keeps for itself", s.what)
-		}
-	}
-}
-
-// setAside keeps a file of the user out of what is judged, and refuses a plan that has it.
-func (c *collector) setAside(name, what string) {
-	c.apart[name] = what
-	lower := strings.ToLower(name)
-	for _, other := range slices.Sorted(maps.Keys(c.folded)) {
-		if other == lower || strings.HasPrefix(other, lower+"/") || strings.HasPrefix(lower, other+"/") {
-			c.bad(KindConflict, c.at(name).File, "", "target %s plans %s, and this is %s", c.files[c.folded[other]].target, c.at(c.folded[other]).File, what)
-			return
-		}
-	}
-}
-
-// below reports whether the output directory is, or will be, a path of the user or below it.
-func (w *want) below(name string) bool {
-	out, errOut := Real(w.out)
-	name, err := Real(name)
-	return errOut == nil && err == nil && strings.HasPrefix(fold(out)+string(filepath.Separator), fold(name)+string(filepath.Separator))
-}
-
-// makes reports whether a run makes a directory, or has planned files below it.
-func (w *want) makes(dir string) bool {
-	for name := range w.files {
-		if slices.Contains(parents(name), dir) {
-			return true
-		}
-	}
-	return dir == "."
-}
-
-// inside gives the path of a user's file from the output directory, if it is in there. It
-// compares the directories on the way, whose names may lead through links.
-func (w *want) inside(name string) (string, bool) {
-	out, errOut := Real(w.out)
-	full, err := filepath.Abs(name)
-	if err != nil || errOut != nil {
-		return "", false
-	}
-	dir, err := Real(filepath.Dir(full))
-	rest := filepath.Base(full)
-	for err == nil && !sameReal(dir, out) {
-		up := filepath.Dir(dir)
-		if up == dir {
-			return "", false
-		}
-		dir, rest = up, filepath.Join(filepath.Base(dir), rest)
-	}
-	return filepath.ToSlash(rest), err == nil
 }

@@ -1,0 +1,131 @@
+package tree
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+)
+
+// claim is a path that is none of this run's business: it is neither planned, nor judged, nor
+// deleted under any spelling.
+type claim struct {
+	why  string // ends the sentence "the file ..."
+	hint string // for a target that plans it
+}
+
+const elsewhere = "give the target another path"
+
+// claim notes who has each file, and reports every conflict.
+func (r *reader) claim() error {
+	r.claimOthers()
+	r.claimInputs()
+	out := &Error{Kind: KindConflict}
+	for _, name := range slices.Sorted(maps.Keys(r.want.files)) {
+		r.checkPlanned(out, name)
+	}
+	return out.orNil()
+}
+
+// claimOthers notes the records, what they say of other configs, and of targets that are not
+// selected.
+func (r *reader) claimOthers() {
+	for name, rec := range r.siblings {
+		for p := range rec.changes {
+			r.theirs[r.identity.key(p)] = claim{"belongs to another config, as " + name + " says",
+				elsewhere + ", or run the other config first if it no longer plans the file"}
+		}
+	}
+	for _, name := range append(r.records, r.want.lock, r.want.journal) {
+		r.theirs[r.identity.key(name)] = claim{"is a file that dlpackgen keeps for itself", elsewhere}
+	}
+	for p, e := range r.entries {
+		if !r.want.owns(e.target) {
+			r.theirs[r.identity.key(p)] = claim{"belongs to target " + e.target + ", as the lock says", "run without --only"}
+		}
+	}
+}
+
+// claimInputs notes the user's files of this run, by their own names and by what these link to.
+func (r *reader) claimInputs() {
+	for _, name := range r.want.inputs {
+		for _, full := range []string{name, real(name)} {
+			r.theirs[r.identity.userKey(full)] = claim{"is an input of this run", elsewhere}
+		}
+	}
+}
+
+func (e *Error) add(pos diag.Pos, hint, format string, args ...any) {
+	e.Findings = append(e.Findings, finding(e.Kind, pos, hint, format, args...))
+}
+
+// checkPlanned refuses a planned file that is somebody else's, or also a directory.
+func (r *reader) checkPlanned(out *Error, name string) {
+	k, pos, target := r.identity.key(name), r.want.at(name), r.want.files[name].target
+	if c, taken := r.theirs[k]; taken {
+		out.add(pos, c.hint, "target %s plans this file, which %s", target, c.why)
+	}
+	if other, taken := r.planned[k]; taken {
+		out.add(pos, "give one of the targets another path", "targets %s and %s both plan this file: %s is the same one",
+			r.want.files[other].target, target, r.want.at(other).File)
+	}
+	r.planned[k] = name
+}
+
+// checkSide refuses a depfile or stamp that would replace another file of this run, or one that
+// a record lists, or that stands where a directory will.
+func (r *reader) checkSide(out *Error, s side) {
+	hint := "give the " + s.what + " another name"
+	for _, k := range r.sideKeys(s) {
+		c, taken := r.theirs[k]
+		if _, made := r.lines[k]; made || isTemp(s.name) {
+			c, taken = claim{why: "is a file that dlpackgen made"}, true
+		}
+		if name, is := r.planned[k]; is {
+			c, taken = claim{why: "is planned by target " + r.want.files[name].target}, true
+		}
+		if taken {
+			out.add(s.pos, hint, "the %s %s", s.what, c.why)
+			return
+		}
+	}
+	if below(r.want.out, s.path()) {
+		out.add(s.pos, hint, "the output directory stands there, or below it")
+	}
+}
+
+func (r *reader) sideKeys(s side) []key {
+	return []key{r.identity.userKey(s.path()), r.identity.userKey(real(s.path()))}
+}
+
+// claimSides refuses side files that would be in the way of others, and notes them.
+func (r *reader) claimSides() error {
+	out := &Error{Kind: KindConflict}
+	for _, s := range r.want.sides {
+		r.checkSide(out, s)
+		r.theirs[r.sideKeys(s)[0]] = claim{why: "and the " + s.what + " are one file"}
+		if name := r.want.blocks(s); name != "" {
+			out.add(s.pos, "", "target %s plans %s, and this is the %s", r.want.files[name].target, r.want.at(name).File, s.what)
+		}
+	}
+	return out.orNil()
+}
+
+// blocks gives a planned file that would lie above or below a side file, or "".
+func (w *want) blocks(s side) string {
+	own := fold(s.inside)
+	for _, name := range slices.Sorted(maps.Keys(w.files)) {
+		if planned := fold(name); own != "" && (strings.HasPrefix(planned, own+"/") || strings.HasPrefix(own, planned+"/")) {
+			return name
+		}
+	}
+	return ""
+}
+
+// below reports whether a path of the system is another one, or will be below it.
+func below(name, other string) bool {
+	const sep = string(filepath.Separator)
+	return strings.HasPrefix(fold(real(name))+sep, fold(real(other))+sep)
+}
