@@ -5,11 +5,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dlpackgen/dlpackgen/internal/config"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/gomod"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
 
@@ -37,23 +39,54 @@ func (j *job) rendered() (tree.Request, error) {
 // render makes every file of the selected targets, in memory. dir is the output
 // directory, or "" when the files will not stand in one.
 func (j *job) render(dir string) ([]tree.Target, error) {
-	var out []tree.Target
-	for _, t := range j.config.Selected {
-		release, err := j.spec.Release(t.Release)
+	models, err := j.models(dir)
+	if err != nil {
+		return nil, err
+	}
+	out, errs := make([]tree.Target, len(models)), make([]error, len(models))
+	var all sync.WaitGroup
+	for i, m := range models { // side by side: they share nothing but the releases, which nobody changes
+		all.Go(func() { errs[i] = guard(func() error { return render(&out[i], j.config.Selected[i], m) }) })
+	}
+	all.Wait()
+	for _, err := range errs { // the first target's, whichever ends first
 		if err != nil {
 			return nil, err
 		}
-		m := &emit.Model{Release: j.config.Extend(release), Options: t.Options, Kernels: j.config.Kernels}
+	}
+	return out, nil
+}
+
+// models gives what each selected target is made of. A release is resolved once.
+func (j *job) models(dir string) ([]*emit.Model, error) {
+	releases := map[string]*spec.Release{}
+	var out []*emit.Model
+	for _, t := range j.config.Selected {
+		if releases[t.Release] == nil {
+			release, err := j.spec.Release(t.Release)
+			if err != nil {
+				return nil, err
+			}
+			releases[t.Release] = j.config.Extend(release)
+		}
+		m := &emit.Model{Release: releases[t.Release], Options: t.Options, Kernels: j.config.Kernels}
+		var err error
 		if m.Import, err = j.importPath(t, dir); err != nil {
 			return nil, err
 		}
-		files, err := t.Emit(m)
-		if err != nil {
-			return nil, cannotEmit(t.Name, err)
-		}
-		out = append(out, tree.Target{Name: t.Name, Release: release.Version, SpecSHA256: release.SpecSHA256, Path: t.Path, Files: files})
+		out = append(out, m)
 	}
 	return out, nil
+}
+
+// render makes the files of one target.
+func render(out *tree.Target, t config.Target, m *emit.Model) error {
+	files, err := t.Emit(m)
+	if err != nil {
+		return cannotEmit(t.Name, err)
+	}
+	*out = tree.Target{Name: t.Name, Release: m.Release.Version, SpecSHA256: m.Release.SpecSHA256, Path: t.Path, Files: files}
+	return nil
 }
 
 // importPath returns the import path that the nearest go.mod gives the folder of a target,

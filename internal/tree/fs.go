@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"syscall"
@@ -54,6 +55,30 @@ type rootDisk struct {
 	root *os.Root
 	dir  *os.File // the directory, open; holds the guard
 	hold guard
+	subs map[string]*os.Root // directories below it, open
+}
+
+// maxSubs bounds the directories that are kept open.
+const maxSubs = 100
+
+// in gives the directory of a path, open, and the name in it: otherwise each operation would
+// open every directory on the way. What follows links at the name itself must not use it.
+func (d *rootDisk) in(name string) (*os.Root, string) {
+	dir := path.Dir(name)
+	if dir == "." {
+		return d.root, name
+	}
+	sub := d.subs[dir]
+	if sub == nil && len(d.subs) < maxSubs {
+		var err error
+		if sub, err = d.root.OpenRoot(dir); err == nil {
+			d.subs[dir] = sub
+		}
+	}
+	if sub == nil {
+		return d.root, name
+	}
+	return sub, path.Base(name)
 }
 
 func openDisk(dir string) (disk, error) {
@@ -73,22 +98,54 @@ func openDisk(dir string) (disk, error) {
 		root.Close()
 		return nil, err
 	}
-	return &rootDisk{root: root, dir: file}, nil
+	return &rootDisk{root: root, dir: file, subs: map[string]*os.Root{}}, nil
 }
 
 func (d *rootDisk) Guard(shared bool) error { return d.hold.take(d.dir, shared) }
 
 func (d *rootDisk) Close() error {
 	d.hold.drop()
+	for _, sub := range d.subs {
+		sub.Close()
+	}
 	return errors.Join(d.dir.Close(), d.root.Close())
 }
 
-func (d *rootDisk) Lstat(name string) (fs.FileInfo, error)  { return d.root.Lstat(name) }
-func (d *rootDisk) Stat(name string) (fs.FileInfo, error)   { return d.root.Stat(name) }
-func (d *rootDisk) Open(name string) (io.ReadCloser, error) { return d.root.Open(name) }
-func (d *rootDisk) Mkdir(name string) error                 { return d.root.Mkdir(name, 0o777) }
-func (d *rootDisk) Rename(from, to string) error            { return d.root.Rename(from, to) }
-func (d *rootDisk) Remove(name string) error                { return d.root.Remove(name) }
+func (d *rootDisk) Stat(name string) (fs.FileInfo, error) { return d.root.Stat(name) }
+
+func (d *rootDisk) Lstat(name string) (fs.FileInfo, error) {
+	dir, base := d.in(name)
+	return dir.Lstat(base)
+}
+
+// Open is for names that are no links.
+func (d *rootDisk) Open(name string) (io.ReadCloser, error) {
+	dir, base := d.in(name)
+	return dir.Open(base)
+}
+
+func (d *rootDisk) Mkdir(name string) error {
+	dir, base := d.in(name)
+	return dir.Mkdir(base, 0o777)
+}
+
+// Rename stays in one directory.
+func (d *rootDisk) Rename(from, to string) error {
+	dir, base := d.in(from)
+	if dir == d.root {
+		return dir.Rename(from, to)
+	}
+	return dir.Rename(base, path.Base(to))
+}
+
+func (d *rootDisk) Remove(name string) error {
+	if sub := d.subs[name]; sub != nil { // Windows removes no directory that is open
+		sub.Close()
+		delete(d.subs, name)
+	}
+	dir, base := d.in(name)
+	return dir.Remove(base)
+}
 
 func (d *rootDisk) ReadDir(name string) ([]fs.DirEntry, error) {
 	info, err := d.root.Stat(name)
@@ -111,13 +168,14 @@ func (d *rootDisk) ReadDir(name string) ([]fs.DirEntry, error) {
 // Create makes a file with exactly perm where there is one: it is then the mode
 // of the file that is replaced, which the mask must not narrow.
 func (d *rootDisk) Create(name string, perm fs.FileMode) (io.WriteCloser, error) {
-	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	dir, base := d.in(name)
+	f, err := dir.OpenFile(base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil || perm == newPerm {
 		return f, err
 	}
 	if err := f.Chmod(perm); err != nil {
 		f.Close()
-		return nil, errors.Join(err, d.root.Remove(name))
+		return nil, errors.Join(err, dir.Remove(base))
 	}
 	return f, nil
 }

@@ -180,9 +180,12 @@ func (p *planner) records() {
 		p.healed = formatLock(p.tool, p.entries)
 		p.item(Item{Path: p.want.journal, State: Unfinished, Action: Delete})
 	}
-	p.plan.temps = p.snapshot.temps
-	for _, name := range p.plan.temps {
+	for _, name := range p.snapshot.temps {
 		p.item(Item{Path: name, State: Unfinished, Action: Delete})
+	}
+	p.plan.temps = slices.Clone(p.snapshot.temps)
+	for name := range p.snapshot.journal.changes { // seen or not
+		p.plan.temps = append(p.plan.temps, tempName(name))
 	}
 	p.empty = slices.Sorted(maps.Keys(p.gone))
 	slices.Reverse(p.empty)

@@ -67,6 +67,9 @@ func readSnapshot(w *want, d disk) (*snapshot, error) {
 			return nil, err
 		}
 	}
+	if r.identity.err != nil {
+		return nil, failed(w.at("."), r.identity.err)
+	}
 	return r.snapshot, nil
 }
 
@@ -227,6 +230,10 @@ func (r *reader) readLines() error {
 
 func (r *reader) read(name string) error {
 	if _, known := r.files[name]; known {
+		return nil
+	}
+	if at := r.identity.directory(path.Dir(name)); at.absent {
+		r.files[name] = found{sum: none}
 		return nil
 	}
 	f, err := look(r.disk, name, r.want.files[name])

@@ -1,6 +1,8 @@
 package tree
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -26,6 +28,7 @@ type identity struct {
 	out   string
 	dirs  []*directory
 	known map[string]place
+	err   error // the first one for which what is there may be taken for absent
 }
 
 // directory is one that exists.
@@ -38,8 +41,9 @@ type directory struct {
 
 // place is the path of a directory: one that exists, and what does not below it.
 type place struct {
-	dir  int
-	rest string
+	dir    int
+	rest   string
+	absent bool // for sure
 }
 
 func newIdentity(d disk, out string) *identity {
@@ -101,6 +105,9 @@ func (id *identity) entries(dir int) ([]fs.DirEntry, error) {
 	if d.read != nil {
 		d.entries, d.err = d.read()
 		d.read = nil
+		if d.err != nil && !isAbsent(d.err) && !errors.Is(d.err, fs.ErrPermission) {
+			id.err = cmp.Or(id.err, d.err)
+		}
 	}
 	return d.entries, d.err
 }
@@ -121,6 +128,9 @@ func (id *identity) directory(name string) place {
 		return at
 	}
 	info, err := id.disk.Stat(name)
+	if err != nil && !isAbsent(err) && !errors.Is(err, errEscapes) {
+		id.err = cmp.Or(id.err, err)
+	}
 	var at place
 	switch {
 	case err == nil && info.IsDir():
@@ -129,9 +139,9 @@ func (id *identity) directory(name string) place {
 		out := real(id.out) // does not exist yet, or did not when it was to be opened
 		at = id.userDirectory(filepath.Dir(out))
 		at.rest = path.Join(at.rest, filepath.Base(out))
-	default: // absent, or an error that reading the file reports
+	default: // absent, or it leads out, which reading the file reports
 		above := id.directory(path.Dir(name))
-		at = place{above.dir, path.Join(above.rest, path.Base(name))}
+		at = place{above.dir, path.Join(above.rest, path.Base(name)), isAbsent(err)}
 	}
 	id.known[name] = at
 	return at
@@ -142,10 +152,10 @@ func (id *identity) userDirectory(full string) place {
 	for rest := ""; ; full, rest = filepath.Dir(full), path.Join(filepath.Base(full), rest) {
 		info, err := os.Stat(full)
 		if err == nil && info.IsDir() {
-			return place{id.number(info, func() ([]fs.DirEntry, error) { return os.ReadDir(full) }), rest}
+			return place{dir: id.number(info, func() ([]fs.DirEntry, error) { return os.ReadDir(full) }), rest: rest}
 		}
 		if filepath.Dir(full) == full {
-			return place{-1, rest}
+			return place{dir: -1, rest: rest}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/dave/jennifer/jen"
 
@@ -53,8 +54,7 @@ func (b *binding) checkNames() error {
 
 // rendered makes the files that the spec decides.
 func (b *binding) rendered() ([]emit.Asset, error) {
-	var all []emit.Asset
-	for _, part := range []struct {
+	parts := []struct {
 		path string
 		fill func(*jen.File)
 	}{
@@ -63,14 +63,20 @@ func (b *binding) rendered() ([]emit.Asset, error) {
 		{"elements.go", b.elementTypes},
 		{"guards.go", b.guards},
 		{"guards_cgo.go", b.guardsC},
-	} {
-		text, err := b.render(part.fill)
-		if err != nil {
-			return nil, fmt.Errorf("rendering %s: %w", part.path, err)
-		}
-		all = append(all, emit.Asset{To: part.path, Text: text})
 	}
-	return all, nil
+	assets, errs := make([]emit.Asset, len(parts)), make([]error, len(parts))
+	var all sync.WaitGroup
+	for i, part := range parts { // side by side: to format them is most of a run's time
+		all.Go(func() {
+			text, err := b.render(part.fill)
+			if err != nil {
+				errs[i] = fmt.Errorf("rendering %s: %w", part.path, err)
+			}
+			assets[i] = emit.Asset{To: part.path, Text: text}
+		})
+	}
+	all.Wait()
+	return assets, errors.Join(errs...)
 }
 
 func (b *binding) render(fill func(*jen.File)) ([]byte, error) {
