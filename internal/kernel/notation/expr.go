@@ -1,0 +1,159 @@
+package notation
+
+import "slices"
+
+// ParseExpr reads an expression over integers.
+func ParseExpr(text string) (*Expr, *Error) { return parse(text, (*parser).sum) }
+
+// enter bounds how deep expressions nest.
+func (p *parser) enter() func() {
+	if p.depth++; p.depth > depth {
+		p.fail(p.peek().at, "", "expressions nest at most %d deep", depth)
+	}
+	return func() { p.depth-- }
+}
+
+func (p *parser) sum() *Expr {
+	defer p.enter()()
+	return p.chain((*parser).product, Add, Subtract)
+}
+
+func (p *parser) product() *Expr { return p.chain((*parser).unary, Multiply, FloorDiv, Remainder) }
+
+// chain reads operands with operators of one rank between them, from left to right.
+func (p *parser) chain(operand func(*parser) *Expr, ops ...Op) *Expr {
+	left := operand(p)
+	for {
+		t := p.peek()
+		if t.sign != mark || !slices.Contains(ops, Op(t.text)) {
+			return left
+		}
+		p.next()
+		left = &Expr{Op: Op(t.text), Operands: []*Expr{left, operand(p)}, At: t.at}
+	}
+}
+
+func (p *parser) unary() *Expr {
+	t := p.peek()
+	if !p.accept("-") {
+		return p.operand()
+	}
+	defer p.enter()()
+	return &Expr{Op: Negate, Operands: []*Expr{p.unary()}, At: t.at}
+}
+
+// reserved are the words that stand for no number.
+var reserved = []string{"and", "or", "in", "None", "True", "False", "list"}
+
+func (p *parser) operand() *Expr {
+	t := p.next()
+	switch {
+	case t.sign == integer:
+		return &Expr{Op: Literal, Number: p.number(t), At: t.at}
+	case t.sign == real:
+		p.fail(t.at, "", "extents are whole numbers, got %s", t.text)
+	case t.sign == mark && t.text == "(":
+		e := p.sum()
+		p.expect(")", "behind this expression")
+		return e
+	case t.sign != name || slices.Contains(reserved, t.text):
+		p.fail(t.at, "", "expected a number or a name, got %s", show(t))
+	case t.text == "min" || t.text == "max":
+		return p.least(t)
+	}
+	return p.reference(t)
+}
+
+// least reads min(...) or max(...).
+func (p *parser) least(t token) *Expr {
+	e := &Expr{Op: Op(t.text), At: t.at}
+	p.expect("(", "behind "+t.text)
+	for more := true; more; more = p.accept(",") {
+		e.Operands = append(e.Operands, p.sum())
+	}
+	if len(e.Operands) < 2 {
+		p.fail(t.at, "", "%s takes two operands or more", t.text)
+	}
+	p.expect(")", "behind the operands of "+t.text)
+	return e
+}
+
+// reference reads what may follow a name.
+func (p *parser) reference(t token) *Expr {
+	e := &Expr{Op: Symbol, Name: t.text, At: t.at}
+	switch {
+	case p.accept("["):
+		e.Op, e.Operands = Item, []*Expr{p.sum()}
+		p.expect("]", "behind the index")
+	case p.accept("."):
+		p.attribute(e)
+	}
+	return e
+}
+
+func (p *parser) attribute(e *Expr) {
+	switch t := p.next(); {
+	case t.sign == name && t.text == "size":
+		e.Op = Size
+	case t.sign == name && t.text == "shape":
+		e.Op = Shape
+		p.expect("[", "behind shape")
+		e.Operands = []*Expr{p.sum()}
+		p.expect("]", "behind the dimension")
+	default:
+		p.fail(t.at, nearest(t.text), "a tensor has .size and .shape[i] here, got %s", show(t))
+	}
+}
+
+// comparisons are what compares two expressions.
+var comparisons = []string{"==", "!=", "<", "<=", ">", ">="}
+
+// ParseCond reads a condition: "and" binds closer than "or".
+func ParseCond(text string) (*Cond, *Error) { return parse(text, (*parser).or) }
+
+func (p *parser) or() *Cond {
+	return p.several("or", func(p *parser) *Cond { return p.several("and", (*parser).comparison) })
+}
+
+func (p *parser) several(word string, part func(*parser) *Cond) *Cond {
+	c := &Cond{Op: word, At: p.peek().at, Conds: []*Cond{part(p)}}
+	for p.accept(word) {
+		c.Conds = append(c.Conds, part(p))
+	}
+	if len(c.Conds) == 1 {
+		return c.Conds[0]
+	}
+	return c
+}
+
+func (p *parser) comparison() *Cond {
+	left := p.sum()
+	t := p.next()
+	c := &Cond{Op: t.text, Left: left, At: t.at}
+	switch {
+	case t.sign == name && t.text == "in":
+		c.In = p.alternatives()
+	case t.sign == mark && t.text == "=":
+		p.fail(t.at, "write == to compare", "= gives a default and compares nothing")
+	case t.sign != mark || !slices.Contains(comparisons, t.text):
+		p.fail(t.at, "", "expected a comparison (==, !=, <, <=, >, >=, in), got %s", show(t))
+	default:
+		c.Right = p.sum()
+		if next := p.peek(); next.sign == mark && slices.Contains(comparisons, next.text) {
+			p.fail(next.at, "write two comparisons with and between them", "comparisons are not chained")
+		}
+	}
+	return c
+}
+
+// alternatives reads the values behind "in".
+func (p *parser) alternatives() []Value {
+	if t := p.peek(); t.sign == mark && (t.text == "(" || t.text == "[") {
+		p.fail(t.at, "write 64|128", "alternatives stand without brackets, with | between them")
+	}
+	all := []Value{p.value()}
+	for p.accept("|") {
+		all = append(all, p.value())
+	}
+	return all
+}

@@ -1,0 +1,72 @@
+package notation
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// sign is the kind of a token.
+type sign int
+
+const (
+	end sign = iota
+	name
+	integer
+	real
+	quoted
+	mark // an operator or a bracket
+)
+
+// token is a piece of a line.
+type token struct {
+	sign sign
+	text string
+	at   int
+}
+
+// form matches one token at the beginning of a text. Numbers come first: "1e-6" is one.
+var form = regexp.MustCompile(`^(?:` +
+	`(?P<real>(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)` +
+	`|(?P<integer>\d+)` +
+	`|(?P<name>[A-Za-z_][A-Za-z0-9_]*)` +
+	`|(?P<quoted>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")` +
+	`|(?P<mark>\.\.\.|//|==|!=|<=|>=|[][()?,|=+*%<>.-])` +
+	`)`)
+
+var signs = map[string]sign{"real": real, "integer": integer, "name": name, "quoted": quoted, "mark": mark}
+
+// lex splits a line.
+func lex(text string) ([]token, *Error) {
+	var tokens []token
+	for at := 0; ; {
+		at += len(text[at:]) - len(strings.TrimLeft(text[at:], " \t"))
+		if at == len(text) {
+			return append(tokens, token{end, "", at}), nil
+		}
+		found := form.FindStringSubmatchIndex(text[at:])
+		if found == nil {
+			return nil, stray(text, at)
+		}
+		for i, group := range form.SubexpNames() {
+			if group != "" && found[2*i] >= 0 {
+				tokens = append(tokens, token{signs[group], text[at : at+found[1]], at})
+			}
+		}
+		at += found[1]
+	}
+}
+
+// stray reports what begins no token.
+func stray(text string, at int) *Error {
+	switch r := []rune(text[at:])[0]; r {
+	case '/':
+		return &Error{at, "extents are integers, which / does not give", "write // to divide and round down"}
+	case '#':
+		return &Error{at, "a # begins a comment in YAML only after a space, and means nothing here", "put the line in quotes"}
+	case '\'', '"':
+		return &Error{at, "this text has no end", "write the same quotation mark behind it"}
+	default:
+		return &Error{at, fmt.Sprintf("%q begins nothing that is known here", r), ""}
+	}
+}

@@ -1,0 +1,134 @@
+// Package notation parses the lines that describe the arguments, results and conditions of a
+// kernel, such as "T[..., n] strided = None". It knows their grammar alone: what the names in them
+// stand for, and whether they fit together, is for internal/kernel to say.
+package notation
+
+import "fmt"
+
+// Line is an argument or a result: TYPE, "?", words, "= default".
+type Line struct {
+	Type     Type
+	Optional bool // may be None
+	Words    []Word
+	Default  *Value // nil: none
+}
+
+// Kind tells what a type describes.
+type Kind int
+
+// The kinds of types.
+const (
+	Tensor Kind = iota // ELEMENT[EXTENTS]
+	Scalar             // ELEMENT alone
+	List               // list[ELEMENT] or list[ELEMENT, COUNT]
+)
+
+// Type is what an argument or a result is.
+type Type struct {
+	Kind     Kind
+	Elements []Name   // the alternatives, in their order; a scalar and a list have one
+	Extents  []Extent // of a tensor
+	Count    int64    // of a list; 0: any
+}
+
+// Name is a word and where it begins.
+type Name struct {
+	Text string
+	At   int // byte offset in the line
+}
+
+// ExtentForm tells what stands for an extent.
+type ExtentForm int
+
+// The forms of extents.
+const (
+	Sized    ExtentForm = iota // an expression
+	Unnamed                    // "_": any extent
+	Ellipsis                   // "...": any number of dimensions, alike wherever its name stands
+)
+
+// Extent is one entry between the brackets of a tensor.
+type Extent struct {
+	Form ExtentForm
+	Name string // of an ellipsis, which may have none
+	Size *Expr  // where the form is Sized
+	At   int
+}
+
+// Word says more about a tensor, as "strided" or "aligned 64".
+type Word struct {
+	Name
+	Number int64  // of "aligned N"
+	Of     string // the argument of "aliases x"
+}
+
+// Op is what an expression does with its operands.
+type Op string
+
+// The operators that are no sign of their own.
+const (
+	Literal Op = "literal" // Number
+	Symbol  Op = "symbol"  // Name
+	Size    Op = "size"    // x.size
+	Shape   Op = "shape"   // x.shape[operand]
+	Item    Op = "item"    // sizes[operand]
+	Negate  Op = "negate"
+	Min     Op = "min"
+	Max     Op = "max"
+	// Add and the others are spelled as in the notation: "+", "-", "*", "//", "%".
+	Add       Op = "+"
+	Subtract  Op = "-"
+	Multiply  Op = "*"
+	FloorDiv  Op = "//"
+	Remainder Op = "%"
+)
+
+// Expr is an expression over integers.
+type Expr struct {
+	Op       Op
+	Number   int64
+	Name     string
+	Operands []*Expr
+	At       int
+}
+
+// Cond is a condition: a comparison, or several with "and" or "or".
+type Cond struct {
+	Op          string // "and", "or", "in", "==", "!=", "<", "<=", ">", ">="
+	Conds       []*Cond
+	Left, Right *Expr   // of a comparison; "in" has no right side
+	In          []Value // of "in"
+	At          int
+}
+
+// ValueKind tells what a default or an alternative of "in" is.
+type ValueKind int
+
+// The kinds of values.
+const (
+	None ValueKind = iota
+	Bool
+	Int
+	Float
+	Text
+	Bare // a bare word, as a dtype in "in float16|bfloat16"
+)
+
+// Value is a literal.
+type Value struct {
+	Kind  ValueKind
+	Bool  bool
+	Int   int64
+	Float float64
+	Text  string
+	At    int
+}
+
+// Error is what does not follow the grammar.
+type Error struct {
+	At         int // byte offset in the line
+	Text, Hint string
+}
+
+// Error tells the column, counted from 1, and what is wrong there.
+func (e *Error) Error() string { return fmt.Sprintf("column %d: %s", e.At+1, e.Text) }

@@ -1,0 +1,219 @@
+package notation
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Each line of the design, and how it is spelled back.
+func TestLines(t *testing.T) {
+	for text, want := range map[string]string{
+		"T[..., n]":                        "",
+		"T[n]? = None":                     "",
+		"float = 1e-6":                     "float = 1e-06",
+		"float = .5":                       "float = 0.5",
+		"float = -2.":                      "float = -2.0",
+		"int = -9223372036854775808":       "",
+		"float32[m, n] strided inout":      "",
+		"float32[]":                        "",
+		"float16|bfloat16[n,m]":            "float16|bfloat16[n, m]",
+		"any[_, 3, ...batch, n]":           "",
+		"list[int]":                        "",
+		"list[float,2] = None":             "list[float, 2] = None",
+		"str = 'it\\'s'":                   `str = "it's"`,
+		`str = "a\tb\\\n"`:                 "",
+		"bool = True":                      "",
+		"T[m // 2]":                        "",
+		"T[m//2+1, n*2-k%3]":               "T[m // 2 + 1, n * 2 - k % 3]",
+		"T[min(n, 8), max(1, m, k)]":       "",
+		"T[x.size, x.shape[0], sizes[1]]":  "",
+		"T[x.shape[-1]]":                   "",
+		"T[-(-n // 8)]":                    "T[-(-n // 8)]",
+		"T[n] aligned 64 cpu":              "",
+		"T[n] out aliases x":               "",
+		"float32[...] saved":               "",
+		"T[(n)]":                           "T[n]",
+		"T[a - (b - c) - d, --n, (a+b)*c]": "T[a - (b - c) - d, --n, (a + b) * c]",
+		"\tT [ n ] ?  strided":             "T[n]? strided",
+		"Mode = sum":                       "",
+	} {
+		line, err := ParseLine(text)
+		require.Nil(t, err, text)
+		if want == "" {
+			want = text
+		}
+		assert.Equal(t, want, line.String())
+	}
+}
+
+func TestWhatALineHolds(t *testing.T) {
+	line, err := ParseLine("float16|T[..., n + 1]? aligned 16 = None")
+	require.Nil(t, err)
+	assert.Equal(t, Line{
+		Optional: true, Words: []Word{{Name: Name{"aligned", 23}, Number: 16}}, Default: &Value{At: 36},
+		Type: Type{Kind: Tensor, Elements: []Name{{"float16", 0}, {"T", 8}}, Extents: []Extent{
+			{Form: Ellipsis, At: 10},
+			{At: 15, Size: &Expr{Op: Add, At: 17, Operands: []*Expr{
+				{Op: Symbol, Name: "n", At: 15}, {Op: Literal, Number: 1, At: 19},
+			}}},
+		}},
+	}, line)
+}
+
+func TestConditions(t *testing.T) {
+	for text, want := range map[string]string{
+		"n % 8 == 0":                          "",
+		"n<=65536":                            "n <= 65536",
+		"n in 64|128":                         "",
+		"x.shape[0] == m and n > 0 or k != 1": "",
+		"mode in sum|mean":                    "",
+		"-n // 2 >= -4":                       "",
+		"ornate < android":                    "",
+	} {
+		cond, err := ParseCond(text)
+		require.Nil(t, err, text)
+		if want == "" {
+			want = text
+		}
+		assert.Equal(t, want, cond.String())
+	}
+	cond, err := ParseCond("a == 1 and b == 2 or c == 3")
+	require.Nil(t, err)
+	assert.Equal(t, "or", cond.Op)
+	assert.Equal(t, "and", cond.Conds[0].Op)
+	assert.Equal(t, "==", cond.Conds[1].Op)
+}
+
+// mistake is a text, where its error stands (at the first ^ below it), and what that says.
+type mistake struct{ text, at, says, hint string }
+
+func assertMistakes[T any](t *testing.T, read func(string) (T, *Error), all []mistake) {
+	t.Helper()
+	for _, m := range all {
+		_, err := read(m.text)
+		require.NotNil(t, err, m.text)
+		assert.Equal(t, strings.Index(m.at, "^"), err.At, "%s: %s", m.text, err)
+		assert.Contains(t, err.Text, m.says, m.text)
+		assert.Contains(t, err.Hint, m.hint, m.text)
+	}
+}
+
+func TestTypesThatAreNone(t *testing.T) {
+	assertMistakes(t, ParseLine, []mistake{
+		{"", "^", "expected a type, got the end", "begin with a dtype"},
+		{"[n]", "^", `expected a type, got "["`, "begin with a dtype"},
+		{"3", "^", `expected a type, got "3"`, ""},
+		{"float16|", "        ^", "expected a type", ""},
+		{"float16|int8", "            ^", "a scalar has one type", "write []"},
+		{"T[n] x", "     ^", `"x" is no word`, ""},
+		{"T[n]] ", "    ^", "nothing more", ""},
+		{"T n", "  ^", "no word of a type", ""},
+		{"list", "    ^", "names the type of its items", "write list[int]"},
+		{"list[]", "     ^", "expected a type", ""},
+		{"list[int, 0]", "          ^", "0 items", ""},
+		{"list[int, n]", "          ^", "expected a whole number", ""},
+		{"list[int", "        ^", `expected "]"`, ""},
+		{"list[int, 99999999999999999999]", "          ^", "63 bits", ""},
+	})
+}
+
+func TestExtentsThatAreNone(t *testing.T) {
+	assertMistakes(t, ParseLine, []mistake{
+		{"T[n", " ^", "this [ has no end", "write ]"},
+		{"T[n m]", "    ^", `expected "," between two extents, got "m"`, ""},
+		{"T[n,]", "    ^", "expected a number or a name", ""},
+		{"T[..., ...]", "       ^", "one ... at most", ""},
+		{"T[1.5]", "  ^", "whole numbers", ""},
+		{"T[n/2]", "   ^", "does not give", "write //"},
+		{"T[n +]", "     ^", "expected a number or a name", ""},
+		{"T[(n]", "    ^", `expected ")"`, ""},
+		{"T[min(n)]", "  ^", "two operands", ""},
+		{"T[min n]", "      ^", `expected "("`, ""},
+		{"T[x.dtype]", "    ^", ".size and .shape[i]", ""},
+		{"T[x.shap[0]]", "    ^", ".size and .shape[i]", `did you mean "shape"?`},
+		{"T[x.shape]", "         ^", `expected "[" behind shape`, ""},
+		{"T[sizes[0]", " ^", "has no end", ""},
+		{"T[9223372036854775808]", "  ^", "63 bits", ""},
+		{"T[" + strings.Repeat("(", 99) + "n]", strings.Repeat(" ", 66) + "^", "64 deep", ""},
+	})
+}
+
+func TestWordsThatAreNone(t *testing.T) {
+	assertMistakes(t, ParseLine, []mistake{
+		{"T[n] stridden", "     ^", "no word of a type", `did you mean "strided"?`},
+		{"T[n] aligned", "            ^", "expected a whole number", ""},
+		{"T[n] aligned 24", "             ^", "power of two", "write 16"},
+		{"T[n] aligned 0", "             ^", "power of two", ""},
+		{"T[n] aliases", "            ^", "expected the argument", "write the name"},
+		{"T[n] aliases 3", "             ^", "expected the argument", ""},
+		{"T[n] strided?", "            ^", "before all words", "T[...]?"},
+		{"T[n]??", "     ^", "before all words", ""},
+	})
+}
+
+func TestDefaultsThatAreNone(t *testing.T) {
+	assertMistakes(t, ParseLine, []mistake{
+		{"int =", "     ^", "expected a value", ""},
+		{"int = (3)", "      ^", "expected a value", ""},
+		{"bool = true", "       ^", "spelled as in Python", "write True"},
+		{"T[n]? = null", "        ^", "spelled as in Python", "write None"},
+		{"int = -x", "       ^", "expected a number behind -", ""},
+		{"int = 9223372036854775808", "      ^", "64 bits", ""},
+		{"float = 1e999", "        ^", "too large", ""},
+		{"str = 'a", "      ^", "no end", "quotation mark"},
+		{`str = 'a\q'`, "        ^", "means nothing", "write"},
+		{"str = 'a\x00'", "        ^", "NUL", ""},
+		{"str = red # comment", "          ^", "begins a comment", "in quotes"},
+		{"int = 3 4", "        ^", "nothing more", ""},
+	})
+}
+
+func TestConditionsThatAreNone(t *testing.T) {
+	assertMistakes(t, ParseCond, []mistake{
+		{"n", " ^", "expected a comparison", ""},
+		{"n = 3", "  ^", "compares nothing", "write =="},
+		{"0 < n < 3", "      ^", "not chained", "with and"},
+		{"n in (64, 128)", "     ^", "without brackets", "write 64|128"},
+		{"n in", "    ^", "expected a value", ""},
+		{"n == 1 and", "          ^", "expected a number or a name", ""},
+		{"n == 1 or or", "          ^", "expected a number or a name", ""},
+		{"n == 1.5", "     ^", "whole numbers", ""},
+		{"n == 1, m == 2", "      ^", "nothing more", ""},
+		{"§ == 1", "^", "begins nothing", ""},
+	})
+}
+
+// Whatever the text, there is a line that is read again from its spelling, or an error in it.
+func FuzzParseLine(f *testing.F) {
+	f.Add("T[..., n // 2 + x.shape[0]]? aligned 64 = None")
+	f.Add(`list[float, 2] = "a\n"`)
+	f.Add("float = -1e-5")
+	f.Fuzz(func(t *testing.T, text string) {
+		line, err := ParseLine(text)
+		if err != nil {
+			assert.True(t, 0 <= err.At && err.At <= len(text), "%q: %v", text, err)
+			return
+		}
+		again, err := ParseLine(line.String())
+		require.Nil(t, err, line.String())
+		assert.Equal(t, line.String(), again.String())
+	})
+}
+
+// The same for conditions.
+func FuzzParseCond(f *testing.F) {
+	f.Add("n % 8 == 0 and m in 64|128 or -x.size < min(3, k[0])")
+	f.Fuzz(func(t *testing.T, text string) {
+		cond, err := ParseCond(text)
+		if err != nil {
+			assert.True(t, 0 <= err.At && err.At <= len(text), "%q: %v", text, err)
+			return
+		}
+		again, err := ParseCond(cond.String())
+		require.Nil(t, err, cond.String())
+		assert.Equal(t, cond.String(), again.String())
+	})
+}

@@ -1,0 +1,323 @@
+package notation
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+)
+
+// depth is how deep expressions nest, so that none makes the parser run out of stack.
+const depth = 64
+
+// parser reads tokens from left to right. Its first error moves it to the end, where every
+// production ends too.
+type parser struct {
+	tokens []token
+	at     int
+	depth  int
+	err    *Error
+}
+
+// parse runs a production over a whole text.
+func parse[T any](text string, production func(p *parser) T) (T, *Error) {
+	tokens, err := lex(text)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	p := &parser{tokens: tokens}
+	made := production(p)
+	if t := p.peek(); t.sign != end {
+		p.fail(t.at, "", "nothing more is expected here, got %q", t.text)
+	}
+	return made, p.err
+}
+
+func (p *parser) fail(at int, hint, format string, args ...any) {
+	if p.err == nil {
+		p.err = &Error{at, fmt.Sprintf(format, args...), hint}
+	}
+	p.at = len(p.tokens) - 1
+}
+
+func (p *parser) peek() token { return p.tokens[p.at] }
+
+func (p *parser) next() token {
+	t := p.tokens[p.at]
+	if t.sign != end {
+		p.at++
+	}
+	return t
+}
+
+// accept takes the next token if it is this mark or word.
+func (p *parser) accept(text string) bool {
+	t := p.peek()
+	if is := (t.sign == mark || t.sign == name) && t.text == text; is {
+		p.at++
+		return true
+	}
+	return false
+}
+
+func (p *parser) expect(text, where string) {
+	if t := p.peek(); !p.accept(text) {
+		p.fail(t.at, "", "expected %q %s, got %s", text, where, show(t))
+	}
+}
+
+// show spells a token for a message.
+func show(t token) string {
+	if t.sign == end {
+		return "the end of the line"
+	}
+	return strconv.Quote(t.text)
+}
+
+// ParseLine reads an argument or a result.
+func ParseLine(text string) (Line, *Error) { return parse(text, (*parser).line) }
+
+func (p *parser) line() Line {
+	l := Line{Type: p.typ()}
+	l.Optional = p.accept("?")
+	for p.peek().sign == name {
+		l.Words = append(l.Words, p.word())
+	}
+	if t := p.peek(); t.text == "?" {
+		p.fail(t.at, "write it directly behind the type: "+spell(l.Type)+"?", "? stands behind the type, before all words")
+	}
+	if p.accept("=") {
+		v := p.value()
+		l.Default = &v
+	}
+	return l
+}
+
+// spell names a type in a hint.
+func spell(t Type) string {
+	var names []string
+	for _, e := range t.Elements {
+		names = append(names, e.Text)
+	}
+	text := strings.Join(names, "|")
+	if t.Kind == Tensor {
+		text += "[...]"
+	}
+	return text
+}
+
+func (p *parser) typ() Type {
+	first := p.element()
+	if first.Text == "list" {
+		return p.list(first)
+	}
+	t := Type{Kind: Scalar, Elements: []Name{first}}
+	for p.accept("|") {
+		t.Elements = append(t.Elements, p.element())
+	}
+	if open := p.peek(); p.accept("[") {
+		t.Kind, t.Extents = Tensor, p.extents(open)
+	} else if len(t.Elements) > 1 {
+		p.fail(open.at, "write [] behind it for a tensor of rank 0", "a scalar has one type, and alternatives are for tensors")
+	}
+	return t
+}
+
+func (p *parser) element() Name {
+	t := p.next()
+	if t.sign != name {
+		p.fail(t.at, "begin with a dtype, a name of types:, any, int, float, bool, str, or list[...]",
+			"expected a type, got %s", show(t))
+	}
+	return Name{t.text, t.at}
+}
+
+// list reads what follows the word.
+func (p *parser) list(word Name) Type {
+	if t := p.peek(); !p.accept("[") {
+		p.fail(t.at, "write list[int] or list[float]", "a list names the type of its items, got %s", show(t))
+	}
+	t := Type{Kind: List, Elements: []Name{p.element()}}
+	if p.accept(",") {
+		n := p.next()
+		t.Count = p.number(n)
+		if t.Count == 0 {
+			p.fail(n.at, "", "a list of 0 items is no argument")
+		}
+	}
+	p.expect("]", "behind the items of "+word.Text)
+	return t
+}
+
+func (p *parser) number(t token) int64 {
+	if t.sign != integer {
+		p.fail(t.at, "", "expected a whole number, got %s", show(t))
+	}
+	n, err := strconv.ParseInt(t.text, 10, 64)
+	if err != nil {
+		p.fail(t.at, "", "%s needs more than 63 bits", t.text)
+	}
+	return n
+}
+
+// extents reads what follows the bracket.
+func (p *parser) extents(open token) []Extent {
+	all := []Extent{}
+	if p.accept("]") {
+		return all
+	}
+	for p.err == nil {
+		e := p.extent()
+		if e.Form == Ellipsis && slices.ContainsFunc(all, func(e Extent) bool { return e.Form == Ellipsis }) {
+			p.fail(e.At, "", "a tensor has one ... at most")
+		}
+		all = append(all, e)
+		if t := p.peek(); p.accept("]") {
+			return all
+		} else if t.sign == end {
+			p.fail(open.at, "write ] behind the last extent", "this [ has no end")
+		}
+		p.expect(",", "between two extents")
+	}
+	return all
+}
+
+func (p *parser) extent() Extent {
+	t := p.peek()
+	switch {
+	case p.accept("_"):
+		return Extent{Form: Unnamed, At: t.at}
+	case p.accept("..."):
+		e := Extent{Form: Ellipsis, At: t.at}
+		if n := p.peek(); n.sign == name && n.at == t.at+len("...") {
+			e.Name = p.next().text
+		}
+		return e
+	}
+	return Extent{Form: Sized, Size: p.sum(), At: t.at}
+}
+
+// Words are those that follow a type.
+var Words = []string{
+	"strided", "inner", "any_order", "column_major", "aligned", "inout", "out", "cpu", "copied", "zeroed", "saved", "aliases",
+}
+
+func (p *parser) word() Word {
+	t := p.next()
+	w := Word{Name: Name{t.text, t.at}}
+	switch {
+	case !slices.Contains(Words, t.text):
+		p.fail(t.at, nearest(t.text), "%q is no word of a type: %s", t.text, strings.Join(Words, ", "))
+	case t.text == "aligned":
+		n := p.next()
+		w.Number = p.number(n)
+		if w.Number <= 0 || w.Number&(w.Number-1) != 0 {
+			p.fail(n.at, "write 16, 32, 64 ...", "an alignment is a power of two, in bytes, not %d", w.Number)
+		}
+	case t.text == "aliases":
+		n := p.next()
+		if n.sign != name {
+			p.fail(n.at, "write the name of the argument", "expected the argument that it may overlap, got %s", show(n))
+		}
+		w.Of = n.text
+	}
+	return w
+}
+
+// ParseValue reads a default.
+func ParseValue(text string) (Value, *Error) { return parse(text, (*parser).value) }
+
+func (p *parser) value() Value {
+	t := p.next()
+	v := Value{At: t.at}
+	negative := t.sign == mark && t.text == "-"
+	if negative {
+		t = p.next()
+	}
+	switch {
+	case t.sign == integer:
+		v.Kind, v.Int = Int, p.signed(t, negative)
+	case t.sign == real:
+		v.Kind, v.Float = Float, p.float(t, negative)
+	case negative:
+		p.fail(t.at, "", "expected a number behind -, got %s", show(t))
+	case t.sign == quoted:
+		v.Kind, v.Text = Text, p.unquote(t)
+	case t.sign == name:
+		p.named(t, &v)
+	default:
+		p.fail(t.at, "", "expected a value: a number, a text in quotes, True, False or None; got %s", show(t))
+	}
+	return v
+}
+
+// named reads a word as a value.
+func (p *parser) named(t token, v *Value) {
+	switch t.text {
+	case "None":
+	case "True", "False":
+		v.Kind, v.Bool = Bool, t.text == "True"
+	case "true", "false", "none", "null":
+		spelled := map[string]string{"true": "True", "false": "False", "none": "None", "null": "None"}
+		p.fail(t.at, "write "+spelled[t.text], "values are spelled as in Python, got %q", t.text)
+	default:
+		v.Kind, v.Text = Bare, t.text
+	}
+}
+
+func (p *parser) signed(t token, negative bool) int64 {
+	text := t.text
+	if negative {
+		text = "-" + text
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		p.fail(t.at, "", "%s does not fit 64 bits", text)
+	}
+	return n
+}
+
+func (p *parser) float(t token, negative bool) float64 {
+	x, err := strconv.ParseFloat(t.text, 64)
+	if err != nil {
+		p.fail(t.at, "", "%s is too large for a double", t.text)
+	}
+	if negative {
+		return -x
+	}
+	return x
+}
+
+// unquote reads a text: \' \" \\ \n \t, and nothing that C could not hold.
+func (p *parser) unquote(t token) string {
+	var out strings.Builder
+	body := t.text[1 : len(t.text)-1]
+	for i := 0; i < len(body); i++ {
+		c := body[i]
+		if c == '\\' {
+			i++
+			at := strings.IndexByte(`'"\nt`, body[i])
+			if at < 0 {
+				p.fail(t.at+i, `write \', \", \\, \n or \t`, `\%c means nothing in a text`, body[i])
+				return ""
+			}
+			c = "'\"\\\n\t"[at]
+		}
+		if c == 0 {
+			p.fail(t.at+i+1, "", "a text holds no NUL, which would end it in C")
+		}
+		out.WriteByte(c)
+	}
+	return out.String()
+}
+
+// nearest hints at the word that was meant.
+func nearest(text string) string {
+	if text == "" {
+		return ""
+	}
+	return diag.DidYouMean(text, append(slices.Clone(Words), "size", "shape"))
+}
