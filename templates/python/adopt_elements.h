@@ -20,7 +20,10 @@ DLPACKGEN_SLOW static int dlpackgen_refuse(const char *format, ...) {
 
 /* Refuses a tensor of more dimensions than there is room for, which DLPack allows. */
 DLPACKGEN_SLOW static int dlpackgen_refuse_dimensions(long long ndim) {
-	return dlpackgen_refuse("its %lld dimensions are more than the %d that are served", ndim, DLPACKGEN_MAX_NDIM);
+	char room[DLPACKGEN_SENTENCE];
+	struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+	dlpackgen_put_dimensions(&text, ndim);
+	return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
 
 /* Whether the first byte of a number is its lowest. */

@@ -6,13 +6,6 @@
 
 #include <dlpackgen_python/check.h>
 
-/* Producers disagree on the id of managed memory, which every device reaches: DLPack has
- * 0 for it, CuPy the device that it was allocated on. */
-static int dlpackgen_same_device(DLDevice a, DLDevice b) {
-	const int numbered = a.device_type != kDLCUDAManaged;
-	return a.device_type == b.device_type && (!numbered || a.device_id == b.device_id);
-}
-
 static const char dlpackgen_backend_capsule[] = "dlpackgen_device";
 
 /* Tells that a table is of the version that is compiled in here, reading no further in

@@ -262,7 +262,7 @@ static void dlpackgen_check_all(struct dlpackgen_call *call, struct dlpackgen_fa
 		int failed = a->done ? 0 : dlpackgen_check_type(call, i);
 		if (!failed && !a->done) failed = dlpackgen_fetch(call, i, DLPACKGEN_COPIES_ALL(call->function));
 		if (failed > 0) dlpackgen_unreadable(call, i);
-		if (failed || dlpackgen_check(call, i, p, a)) dlpackgen_put_off(fault, i);
+		if (failed || dlpackgen_check(call, i)) dlpackgen_put_off(fault, i);
 	}
 }
 

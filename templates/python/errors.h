@@ -2,6 +2,7 @@
 #ifndef DLPACKGEN_PYTHON_ERRORS_H_
 #define DLPACKGEN_PYTHON_ERRORS_H_
 
+#include <dlpackgen/described.h>
 #include <dlpackgen_python/state.h>
 
 /* An exception that is set aside while other code of Python runs: none may run with one
@@ -89,25 +90,42 @@ static void dlpackgen_drop_pending(struct dlpackgen_pending *pending) {
 	Py_CLEAR(pending->trace);
 }
 
-/* Gives "3rd". */
-static const char *dlpackgen_ordinal(int number, char room[16]) {
-	static const char *const endings[] = {"th", "st", "nd", "rd"};
-	const int last = number % 10, teen = number / 10 % 10 == 1;
-	snprintf(room, 16, "%d%s", number, endings[teen || last > 3 ? 0 : last]);
-	return room;
+/* Room for a sentence of the checker, which is cut beyond that: the shape and strides of a
+ * tensor with all dimensions fit. */
+enum { DLPACKGEN_SENTENCE = 4096 };
+
+/* The class that a status of the checker is raised by. */
+static PyObject *dlpackgen_class_of(int status) {
+	switch (status) {
+#define DLPACKGEN_STATUS(name, exception, number)                                                                      \
+	case number: return PyExc_##exception;
+		DLPACKGEN_STATUSES(DLPACKGEN_STATUS)
+#undef DLPACKGEN_STATUS
+		default: return PyExc_RuntimeError;
+	}
 }
 
-/* Gives "argument 'b' (2nd)" for a message; a new reference. */
-static PyObject *dlpackgen_argument_text(const struct dlpackgen_function *function, int argument) {
-	char room[16];
-	return PyUnicode_FromFormat(
-	    "argument '%s' (%s)", function->parameters[argument].name, dlpackgen_ordinal(argument + 1, room));
+/* Gives the text of a message, in which bytes that are no UTF-8 are replaced: a new reference. */
+static PyObject *dlpackgen_message_text(const struct dlpackgen_message *message) {
+	return PyUnicode_DecodeUTF8(message->text, (Py_ssize_t)strlen(message->text), "replace");
+}
+
+/* Raises what the checker says. Gives -1. */
+DLPACKGEN_SLOW static int dlpackgen_raise(int status, const struct dlpackgen_message *message) {
+	PyObject *text = dlpackgen_message_text(message);
+	if (text) PyErr_SetObject(dlpackgen_class_of(status), text);
+	Py_XDECREF(text);
+	return -1;
 }
 
 /* Sets an exception of a text, which it takes, about an argument. */
 static void dlpackgen_say(const struct dlpackgen_function *function, int argument, PyObject *kind, PyObject *text) {
-	PyObject *which = text ? dlpackgen_argument_text(function, argument) : NULL;
-	if (which) PyErr_Format(kind, "%s(): %U: %U", function->name, which, text);
+	char room[DLPACKGEN_SENTENCE];
+	struct dlpackgen_message where = dlpackgen_message_in(room, sizeof room);
+	const struct dlpackgen_site at = dlpackgen_site_of(function, argument);
+	dlpackgen_put_site(&where, &at);
+	PyObject *which = text ? dlpackgen_message_text(&where) : NULL;
+	if (which) PyErr_Format(kind, "%U%U", which, text);
 	Py_XDECREF(which);
 	Py_XDECREF(text);
 }
@@ -196,30 +214,11 @@ static int dlpackgen_failed(PyObject *kind, const char *otherwise) {
 	return -1;
 }
 
-/* Gives "float32x4". */
-static const char *dlpackgen_dtype_text(uint32_t dtype, char room[64]) {
-	const uint32_t lanes = dtype >> 16;
-	const char *name = dlpackgen_dtype_name((dtype & 0xffff) | UINT32_C(1) << 16);
-	const char *code = dlpack_type_code_name((uint8_t)(dtype & 0xff));
-	if (!name)
-		snprintf(room, 64, "%s of %u bits and %u lanes", code ? code : "an unknown code", dtype >> 8 & 0xff, lanes);
-	else if (lanes == 1) snprintf(room, 64, "%s", name);
-	else snprintf(room, 64, "%sx%u", name, lanes);
-	return room;
-}
-
 /* Gives "cuda:0". */
 static const char *dlpackgen_device_text(DLDevice device, char room[32]) {
-	const char *name = dlpackgen_device_name((int32_t)device.device_type);
-	if (name) snprintf(room, 32, "%s:%d", name, (int)device.device_id);
-	else snprintf(room, 32, "device %d:%d", (int)device.device_type, (int)device.device_id);
+	struct dlpackgen_message text = dlpackgen_message_in(room, 32);
+	dlpackgen_put_device(&text, device);
 	return room;
-}
-
-/* Puts "a, b or c" together: the i-th of so many texts. */
-static void dlpackgen_list(char *text, size_t size, int i, int count, const char *next) {
-	const size_t used = strlen(text);
-	snprintf(text + used, size - used, "%s%s", i == 0 ? "" : i == count - 1 ? " or " : ", ", next);
 }
 
 /* Turns what a producer raised when it was asked for a tensor into the BufferError by

@@ -18,6 +18,7 @@
 #include <Python.h>
 
 #include <dlpack/dlpack_util.h>
+#include <dlpackgen/parameter.h>
 #include <dlpackgen_python/adopted.h>
 #include <dlpackgen_python/dlpackgen_device.h>
 #include <dlpackgen_python/names.h>
@@ -43,80 +44,7 @@
 extern "C" {
 #endif
 
-enum {
-	DLPACKGEN_MAX_PARAMETERS = 32,
-	DLPACKGEN_MAX_DTYPES = 16,
-	DLPACKGEN_MAX_EXTENTS = 8,
-	DLPACKGEN_MAX_SYMBOLS = 8,
-	DLPACKGEN_MAX_DEVICES = 4,
-	DLPACKGEN_MAX_REGISTERED = 16,
-	DLPACKGEN_MAX_BACKENDS = 4
-};
-
-/** What a parameter takes. */
-enum dlpackgen_kind {
-	dlpackgen_tensor = 0,
-	dlpackgen_int = 1,   /**< whatever has __index__, in 64 bits */
-	dlpackgen_float = 2, /**< whatever has __float__ */
-	dlpackgen_bool = 3   /**< True or False */
-};
-
-/** How the elements of a tensor must lie. */
-enum dlpackgen_density {
-	dlpackgen_strided = 0,   /**< anyhow */
-	dlpackgen_row_major = 1, /**< one after the other, the last dimension fastest */
-	dlpackgen_dense = 2,     /**< without gaps, in any order of the dimensions */
-	dlpackgen_rows = 3       /**< the last dimension without gaps, the others anyhow */
-};
-
-/** An extent that is not looked at. */
-#define DLPACKGEN_ANY (-1)
-/** An extent that must be the same wherever the symbol stands; which is 0 to 7. */
-#define DLPACKGEN_SYMBOL(which) (-2 - (which))
-/** A device type in parameter.devices: all of them. */
-#define DLPACKGEN_ANY_DEVICE (-1)
-
-/** One parameter of a function. What is left out of an initializer is 0. */
-struct dlpackgen_parameter {
-	const char *name;
-	uint8_t kind;     /**< an enum dlpackgen_kind */
-	uint8_t optional; /**< it may be left out, or be None */
-	uint8_t writes;   /**< a tensor that is written to: read-only ones are refused */
-	uint8_t density;  /**< an enum dlpackgen_density */
-	uint8_t dtype_as; /**< n: its dtype is that of the n-th parameter, counted from 1, an earlier one */
-	uint8_t shape_as; /**< n: its shape is that of the n-th parameter, an earlier one */
-	uint8_t rank;     /**< dimensions */
-	uint8_t more;     /**< there may be further dimensions before these */
-	/** The types of elements that it takes, DLPACKGEN_FLOAT32 ..., up to a 0; all when the first is 0. */
-	uint32_t dtypes[DLPACKGEN_MAX_DTYPES];
-	/**
-	 * The last rank extents: numbers, DLPACKGEN_SYMBOL(0), or DLPACKGEN_ANY. Beyond
-	 * DLPACKGEN_MAX_EXTENTS dimensions, those of the last ones alone. A 0 is an
-	 * extent too: write DLPACKGEN_ANY for what does not matter.
-	 */
-	int64_t shape[DLPACKGEN_MAX_EXTENTS];
-	/** The device types that it takes, up to a 0; the CPU alone when the first is 0. */
-	int32_t devices[DLPACKGEN_MAX_DEVICES];
-	int64_t int_default;  /**< of an optional int or bool */
-	double float_default; /**< of an optional float */
-};
-
-/** A function as Python calls it. Must be kept as long as the module. */
-struct dlpackgen_function {
-	const char *name;
-	const struct dlpackgen_parameter *parameters;
-	uint8_t count; /**< of the parameters, DLPACKGEN_MAX_PARAMETERS at most */
-	/**
-	 * The function lets go of the GIL while it works: shape and strides are copied
-	 * before they are checked, so that no other thread can change what was checked.
-	 * Otherwise they are used where they are.
-	 */
-	uint8_t unlocks;
-	/** It takes a further argument stream, by keyword: an int as __dlpack__ takes it, or None. */
-	uint8_t takes_stream;
-	/** The names of the symbols in shapes, for messages; where one is NULL, it is s0, s1 ... */
-	const char *symbols[DLPACKGEN_MAX_SYMBOLS];
-};
+enum { DLPACKGEN_MAX_REGISTERED = 16, DLPACKGEN_MAX_BACKENDS = 4 };
 
 /** What came for a parameter. */
 struct dlpackgen_argument {

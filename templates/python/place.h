@@ -10,13 +10,6 @@ static const void *dlpackgen_library_of(const struct dlpackgen_argument *a) {
 	return a->streams ? (const void *)a->streams : (const void *)a->api;
 }
 
-/* Tells whether memory is the host's, pinned or not: nothing is ordered by a stream
- * there, and producers refuse one (array API, `__dlpack__`, "stream"). Managed memory is
- * none of these, since its device may be at work on it. */
-DLPACKGEN_FAST int dlpackgen_is_on_host(DLDevice device) {
-	return device.device_type == kDLCPU || device.device_type == kDLCUDAHost || device.device_type == kDLROCMHost;
-}
-
 /* Remembers where the stream is that was found, and by which argument. */
 static int dlpackgen_settle_stream(struct dlpackgen_call *call, int i, DLDevice device) {
 	call->place = device;
@@ -141,6 +134,15 @@ static int dlpackgen_peek(const struct dlpackgen_call *call, int i, DLDevice *de
 	return !a->adopted || found == 0;
 }
 
+/* Refuses an argument on another device than the one whose stream is that of the call. */
+DLPACKGEN_SLOW static int dlpackgen_refuse_device(const struct dlpackgen_call *call, int i, DLDevice device) {
+	char room[DLPACKGEN_SENTENCE];
+	struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+	const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
+	const struct dlpackgen_site like = dlpackgen_site_of(call->function, call->decides);
+	return dlpackgen_raise(dlpackgen_other_device(&at, device, &like, call->place, &text), &text);
+}
+
 /* Finds the stream before a producer without a table is asked for a tensor on that
  * device: the first tensor beside it that is not in the host's memory decides. */
 static int dlpackgen_find_stream(struct dlpackgen_call *call, int wanting, DLDevice device) {
@@ -156,7 +158,7 @@ static int dlpackgen_find_stream(struct dlpackgen_call *call, int wanting, DLDev
 	}
 	if (!call->has_stream && dlpackgen_use_program(call, wanting, device)) return -1;
 	if (dlpackgen_same_device(device, call->place)) return 0;
-	return dlpackgen_other_device(call, wanting, device, call->decides, call->place);
+	return dlpackgen_refuse_device(call, wanting, device);
 }
 
 /* Reads a member of the pair that __dlpack_device__ gives: an int, what has __index__, or
@@ -245,27 +247,24 @@ DLPACKGEN_FAST int dlpackgen_is_elsewhere(const struct dlpackgen_call *call, int
 	    !dlpackgen_is_on_host(call->arguments[i].tensor.device);
 }
 
-/* Gives the first of so many arguments that is a tensor and not in the host's memory, or -1. */
-static int dlpackgen_first_elsewhere(const struct dlpackgen_call *call, int count) {
-	for (int i = 0; i < count; i++)
-		if (dlpackgen_is_elsewhere(call, i)) return i;
-	return -1;
+/* Gives the tensors of so many arguments, NULL for what is none, as the checker takes them. */
+static void dlpackgen_tensors_of(const struct dlpackgen_call *call, int count, const DLTensor **tensors) {
+	for (int i = 0; i < count; i++) {
+		const int is_tensor = call->function->parameters[i].kind == dlpackgen_tensor && call->arguments[i].object;
+		tensors[i] = is_tensor ? &call->arguments[i].tensor : NULL;
+	}
 }
 
 /* Compares the devices of so many arguments: gives the first that is not in the host's
  * memory, -1 for none, -2 with an exception. */
 static int dlpackgen_compare_devices(const struct dlpackgen_call *call, int count) {
-	const int first = dlpackgen_first_elsewhere(call, count);
-	for (int i = 0; first >= 0 && i < count; i++) {
-		const struct dlpackgen_parameter *p = &call->function->parameters[i];
-		const struct dlpackgen_argument *a = &call->arguments[i];
-		const DLDevice device = call->arguments[first].tensor.device;
-		if (p->kind != dlpackgen_tensor || !a->object || dlpackgen_takes_cpu_alone(p)) continue;
-		if (dlpackgen_same_device(a->tensor.device, device)) continue;
-		dlpackgen_other_device(call, i, a->tensor.device, first, device);
-		return -2;
-	}
-	return first;
+	char room[DLPACKGEN_SENTENCE];
+	struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+	const DLTensor *tensors[DLPACKGEN_MAX_PARAMETERS];
+	int first;
+	dlpackgen_tensors_of(call, count, tensors);
+	const int status = dlpackgen_check_devices(call->function, tensors, count, &first, &text);
+	return status ? dlpackgen_raise(status, &text) - 1 : first;
 }
 
 /* Settles the stream of the call on the device where it works, by a number or the first

@@ -3,20 +3,15 @@
 #ifndef DLPACKGEN_PYTHON_STATE_H_
 #define DLPACKGEN_PYTHON_STATE_H_
 
+#include <dlpackgen/message.h>
 #include <dlpackgen_python/exchange.h>
 
 #if defined(__GNUC__)
-#define DLPACKGEN_RARE(condition) __builtin_expect(!!(condition), 0)
-#define DLPACKGEN_SLOW __attribute__((noinline, cold))
-#define DLPACKGEN_FAST static inline __attribute__((always_inline))
 #define DLPACKGEN_LOAD(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)
 #define DLPACKGEN_STORE(place, value) __atomic_store_n(place, value, __ATOMIC_RELEASE)
 #define DLPACKGEN_CLAIM(place) (__atomic_exchange_n(place, 1, __ATOMIC_ACQ_REL) == 0)
 #else
 /* Only with the GIL, then: such compilers build no free-threaded modules here. */
-#define DLPACKGEN_RARE(condition) (condition)
-#define DLPACKGEN_SLOW
-#define DLPACKGEN_FAST static inline
 #define DLPACKGEN_LOAD(place) (*(place))
 #define DLPACKGEN_STORE(place, value) (*(place) = (value))
 #define DLPACKGEN_CLAIM(place) (*(place) ? 0 : (*(place) = 1))

@@ -63,16 +63,16 @@ func TestTheFuzzersFindWhatIsWrong(t *testing.T) {
 		"sizes of the empty in C++":       {"views", "dlpackgen/array_view.hpp", "product *= static_cast<std::uint64_t>(shape_[i]);", "product = static_cast<std::uint64_t>(static_cast<std::int64_t>(product) * shape_[i]);"},
 		"rows of the empty in C++":        {"views", "dlpackgen/array_view.hpp", "empty ? 0 : view", "false ? 0 : view"},
 		"the offset of the empty in C++":  {"views", "dlpackgen/tensor_view.hpp", "return reinterpret_cast<void*>(", "return static_cast<char*>(tensor_.data) + tensor_.byte_offset;\n    return reinterpret_cast<void*>("},
-		"huge tensors that look empty":    {"exchange", "dlpackgen_python/check.h", "DLPACKGEN_USUAL_EXTENT (UINT64_C(1) << 24)", "DLPACKGEN_USUAL_EXTENT (UINT64_C(1) << 31)"},
+		"huge tensors that look empty":    {"exchange", "dlpackgen/arguments.h", "DLPACKGEN_USUAL_EXTENT (UINT64_C(1) << 24)", "DLPACKGEN_USUAL_EXTENT (UINT64_C(1) << 31)"},
 		"large empty tensors are refused": {"exchange", "dlpackgen_python/managed.h", " && error != DLPACK_ERROR_TOO_LARGE) return", ") return"},
 		"dimensions that have no room":    {"exchange", "dlpackgen_python/take.h", "if (tensor->ndim < 0 || tensor->ndim > DLPACKGEN_MAX_NDIM) error", "if (0) error"},
 		"capsules are not validated":      {"exchange", "dlpackgen_python/take.h", "if (error != DLPACK_OK) made = NULL, dlpackgen_refuse_error(view, error);\n\telse if", "if"},
 		"refused tensors leak":            {"exchange", "dlpackgen_python/take.h", "if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);", ""},
 		"a rank that has no room":         {"exchange", "dlpackgen_python/call.h", "(uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || ", ""},
 		"calls inlined that let in all":   {"exchange", "dlpackgen_python/begin_inline.h", "> 0 && dlpackgen_fits(call, i, p, a);", "> 0;"},
-		"elements between two addresses":  {"exchange", "dlpackgen_python/memory.h", "% 16 != 0) &&", "% 16 != 0) && 0 &&"},
-		"the read-only flag":              {"exchange", "dlpackgen_python/check.h", "if (DLPACKGEN_RARE(p->writes && a->flags & DLPACK_FLAG_BITMASK_READ_ONLY))", "if (0)"},
-		"elements that fill no row":       {"exchange", "dlpackgen_python/check.h", "|| tensor->strides[last] == 1) return 1;", ") return 1;\n\treturn 1;"},
+		"elements between two addresses":  {"exchange", "dlpackgen/check.h", "% 16 != 0) &&", "% 16 != 0) && 0 &&"},
+		"the read-only flag":              {"exchange", "dlpackgen/arguments.h", "if (function->parameters[i].writes) status = dlpackgen_check_writable(&at, of.flags, message);", ""},
+		"elements that fill no row":       {"exchange", "dlpackgen/check.h", "tensor->strides[last] == 1 || ", "1 || "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -15,10 +15,7 @@
 #define DLPACKGEN_PYTHON_ADOPTED_H_
 
 #include <Python.h>
-#include <dlpack/dlpack.h>
-
-/** The most dimensions of a tensor; DLPACK_MAX_NDIM of dlpack_util.h. */
-#define DLPACKGEN_MAX_NDIM 64
+#include <dlpackgen/parameter.h>
 
 /** The numbers of the scratch memory that borrow() may write to. */
 #define DLPACKGEN_SCRATCH (2 * DLPACKGEN_MAX_NDIM)

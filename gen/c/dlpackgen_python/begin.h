@@ -38,10 +38,10 @@ DLPACKGEN_SLOW static int dlpackgen_begin_fully(
 	a->api = means->api;
 	a->guard = means->guard;
 	if (left) return left < 0 && a->adopted ? dlpackgen_unreadable(call, i) : left;
-	dlpackgen_unbind(call, i);
+	dlpackgen_unbind(dlpackgen_bindings_of(call), i);
 	if (!a->adopted && dlpackgen_admit_by_table(call, i)) return -1;
 	if (a->adopted && dlpackgen_admit(a, dlpackgen_scratch_of(call, i), copy)) return dlpackgen_about(call->function, i);
-	if (dlpackgen_check(call, i, &call->function->parameters[i], a)) return -1;
+	if (dlpackgen_check(call, i)) return -1;
 	call->elsewhere |= a->tensor.device.device_type != kDLCPU;
 	return 0;
 }
@@ -131,7 +131,7 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *
 DLPACKGEN_SLOW static int dlpackgen_begin_named(
     struct dlpackgen_call *call, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
 	PyObject *given[DLPACKGEN_MAX_PARAMETERS];
-	if (dlpackgen_check_description(call->site, call->function)) return -1;
+	if (dlpackgen_check_site(call->site, call->function)) return -1;
 	if (dlpackgen_arrange(call, arguments, count, keywords, given)) return -1;
 	return dlpackgen_begin_given(call, given, DLPACKGEN_COPIES_ALL(call->function));
 }

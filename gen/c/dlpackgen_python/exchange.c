@@ -15,7 +15,6 @@
 
 #include <dlpackgen_python/adopt_tables.h>
 #include <dlpackgen_python/managed.h>
-#include <dlpackgen_python/memory.h>
 #include <dlpackgen_python/routes.h>
 
 #include <dlpackgen_python/capsules.h>

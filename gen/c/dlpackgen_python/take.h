@@ -82,11 +82,10 @@ static int dlpackgen_question(
 
 /* Refuses what the validator found in a tensor. */
 DLPACKGEN_SLOW static int dlpackgen_refuse_error(const DLTensor *tensor, dlpack_error error) {
-	if (error == DLPACK_ERROR_NDIM && tensor->ndim > DLPACKGEN_MAX_NDIM) return dlpackgen_refuse_dimensions(tensor->ndim);
-	if (error == DLPACK_ERROR_DATA_NULL) return dlpackgen_refuse("it has elements but no memory: its data is NULL");
-	PyErr_Format(
-	    PyExc_BufferError, "its library gave a tensor that breaks the rules of DLPack: %s", dlpack_error_text(error));
-	return -1;
+	char room[DLPACKGEN_SENTENCE];
+	struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+	dlpackgen_put_invalid(&text, tensor, error);
+	return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
 
 /* Looks at a tensor that a stranger gave, or an adopted library, since CuPy lets its users
@@ -163,11 +162,16 @@ static int dlpackgen_read_capsule(
 
 /* For longer than a call */
 
+DLPACKGEN_SLOW static int dlpackgen_refuse_misaligned(const DLTensor *tensor) {
+	char room[DLPACKGEN_SENTENCE];
+	struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+	dlpackgen_put_misaligned(&text, tensor);
+	return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
+}
+
 /* Refuses what cannot be used where it lies: 0, or -1 with an exception. */
-static int dlpackgen_check_memory(const DLTensor *tensor, int want_write) {
-	if (dlpackgen_is_misaligned(tensor))
-		return dlpackgen_refuse(
-		    DLPACKGEN_MISALIGNED, (void *)dlpackgen_address(tensor), dlpack_alignment(tensor->dtype));
+static int dlpackgen_check_use(const DLTensor *tensor, int want_write) {
+	if (dlpackgen_is_misaligned(tensor)) return dlpackgen_refuse_misaligned(tensor);
 	return want_write && dlpackgen_may_overlap(tensor) ? dlpackgen_refuse(DLPACKGEN_OVERLAPPING) : 0;
 }
 
@@ -186,7 +190,7 @@ static int dlpackgen_take_adopted(const struct dlpackgen_adopted *adopted, PyObj
 	if (failed) return 1;
 	const dlpack_error error = dlpack_validate(&view, flags, 0);
 	if (error != DLPACK_OK) dlpackgen_refuse_error(&view, error);
-	else if (dlpackgen_check_memory(&view, want_write) == 0)
+	else if (dlpackgen_check_use(&view, want_write) == 0)
 		*out = dlpackgen_of_object(keep ? keep : object, &view, flags);
 	Py_XDECREF(keep);
 	return *out ? 0 : -1;
@@ -203,7 +207,7 @@ static DLManagedTensorVersioned *dlpackgen_finish_taking(struct dlpackgen_taken 
 		made = NULL, dlpackgen_refuse("it is read-only, or cannot say that it is not");
 	else if (!made || (view->ndim > 0 && !view->strides) || dlpackgen_is_numbered_cpu(view->device))
 		made = dlpackgen_modern(taken.versioned, taken.legacy);
-	if (made && dlpackgen_check_memory(&made->dl_tensor, want_write)) {
+	if (made && dlpackgen_check_use(&made->dl_tensor, want_write)) {
 		dlpackgen_delete_quietly(made, NULL);
 		return NULL;
 	}

@@ -1,5 +1,5 @@
-// Package c is the target "c": dlpack.h of a release, the checks of its ABI and
-// the helpers in C.
+// Package c is the target "c": dlpack.h of a release, the checks of its ABI, the
+// helpers in C and the checker of arguments.
 package c
 
 import (
@@ -18,5 +18,5 @@ var Target = emit.Target{
 }
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
-	return emit.Manifest{Assets: header.All(m.Release, "dlpack")}, nil
+	return emit.Manifest{Assets: append(header.All(m.Release, "dlpack"), header.Checker(m.Release)...)}, nil
 }

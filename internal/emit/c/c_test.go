@@ -66,7 +66,10 @@ func TestGenHoldsTheNewestRelease(t *testing.T) {
 }
 
 func TestOlderReleasesHaveNoHelpers(t *testing.T) {
-	all := []string{"dlpack/abi_check.h", "dlpack/dlpack.h", "dlpack/dlpack_codes.h", "dlpack/dlpack_util.h"}
+	all := []string{
+		"dlpack/abi_check.h", "dlpack/dlpack.h", "dlpack/dlpack_codes.h", "dlpack/dlpack_util.h",
+		"dlpackgen/arguments.h", "dlpackgen/check.h", "dlpackgen/described.h", "dlpackgen/message.h", "dlpackgen/parameter.h", "dlpackgen/names.h",
+	}
 	for _, info := range spec.Embedded().Releases() {
 		_, files := renderRelease(t, info.Version)
 		want := all
@@ -86,6 +89,23 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 			assert.True(t, strings.HasSuffix(text, " */\n"), "%s ends with the guard and one line end", f.Path)
 			assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|\t|<no value>|\{\{`, text, "%s of %s", f.Path, info.Version)
 		}
+	}
+}
+
+// What a release adds is named without a change here.
+func TestNamesFollowTheRelease(t *testing.T) {
+	named := func(version string) string {
+		_, files := renderRelease(t, version)
+		i := slices.IndexFunc(files, func(f emit.File) bool { return f.Path == "dlpackgen/names.h" })
+		require.GreaterOrEqual(t, i, 0)
+		return string(files[i].Data)
+	}
+	before, now := named("1.3"), named("main")
+	for _, line := range []string{
+		"#define DLPACKGEN_BCOMPLEX32 DLPACKGEN_DTYPE(kDLBcomplex, 32, 1)\n", "case kDLAscend: return \"ascend\";\n",
+	} {
+		assert.NotContains(t, before, line)
+		assert.Contains(t, now, line)
 	}
 }
 

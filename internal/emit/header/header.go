@@ -33,6 +33,16 @@ func All(r *spec.Release, folder string) []emit.Asset {
 		emit.Asset{From: "c/dlpack_util.h", To: path.Join(folder, Util)})
 }
 
+// Checker lists the headers of <dlpackgen/...>: what a function demands of its arguments,
+// and what is said of those that are wrong.
+func Checker(r *spec.Release) []emit.Asset {
+	if !hasHelpers(r) {
+		return nil
+	}
+	copied := emit.Copies("c", "dlpackgen", "arguments.h", "check.h", "described.h", "message.h", "parameter.h")
+	return append(copied, emit.Asset{From: "c/names.h.tmpl", To: "dlpackgen/names.h", View: viewNames(r)})
+}
+
 // Beside lists those of the headers that a folder of others holds, in which they find each
 // other without a path of includes.
 func Beside(r *spec.Release, folder string, names ...string) []emit.Asset {

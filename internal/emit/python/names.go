@@ -2,7 +2,6 @@ package python
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
@@ -17,20 +16,13 @@ type names struct {
 	Legacy, Versioned                   spec.CapsuleNames
 	TableCapsule                        string
 	TableAttribute, OlderTableAttribute string
-	DTypes                              []dtype
 	Devices                             []device
 	Streams                             []streams
 }
 
-type dtype struct {
-	Name, Macro string
-	Code        string // an enumerator
-	Bits, Lanes int
-}
-
 type device struct {
-	Name, Enumerator string
-	Streams          string // the name of a table, or ""
+	Enumerator string
+	Streams    string // the name of a table, or ""
 }
 
 type streams struct {
@@ -46,11 +38,8 @@ func viewNames(r *spec.Release) names {
 		Version: r.Version, Legacy: r.Python.Capsule, Versioned: r.Python.Versioned, TableCapsule: r.Python.ExchangeCapsule,
 		TableAttribute: r.Python.ExchangeAttr, OlderTableAttribute: r.Python.OlderExchange,
 	}
-	for _, d := range r.DTypes {
-		v.DTypes = append(v.DTypes, dtype{d.Name, "DLPACKGEN_" + strings.ToUpper(d.Name), d.Code, d.Bits, d.Lanes})
-	}
 	for _, e := range spec.Find[*spec.Enum](r, deviceEnum).Values {
-		one := device{Name: strings.ToLower(strings.TrimPrefix(e.Name, "kDL")), Enumerator: e.Name}
+		one := device{Enumerator: e.Name}
 		if e.Device != nil {
 			one.Streams = e.Device.Streams
 		}

@@ -35,6 +35,6 @@ var sources = []string{
 	"adopt_numpy.h", "adopt_paddle.h", "adopt_tables.h", "adopt_torch.h", "adopt_torch_shim.h",
 	"adopt_torch_subclass.h", "adopt_torch_words.h", "adopt_types.h", "adopted.h", "backend.h",
 	"begin.h", "begin_inline.h", "call.h", "capsules.h", "check.h", "depth.h", "described.h",
-	"errors.h", "exchange.c", "exchange.h", "given.h", "managed.h", "memory.h", "module.h",
+	"errors.h", "exchange.c", "exchange.h", "given.h", "managed.h", "module.h",
 	"object.h", "place.h", "result.h", "routes.h", "state.h", "take.h",
 }
