@@ -61,7 +61,7 @@ var answers = sync.Pool{New: func() any { return new(C.answer) }}
 func failure(code C.int, a *C.answer) error {
 	var err error
 	if code != 0 {
-		err = &Error{int(code), int(a.error.native), C.GoString(&a.error.text[0])}
+		err = &Error{Code: int(code), Native: int(a.error.native), Text: C.GoString(&a.error.text[0])}
 	}
 	answers.Put(a)
 	return err
@@ -79,11 +79,12 @@ func Probe() error {
 	return failure(C.go_probe(a), a)
 }
 
-// PointerInfo finds the tensor that an address lies in.
+// PointerInfo finds the tensor that an address lies in. Base and Size are 0 where that is in no
+// tensor of this package.
 func PointerInfo(address uintptr) (Pointer, error) {
 	a := answers.Get().(*C.answer)
 	code := C.go_pointer_info(C.uintptr_t(address), a)
-	p := Pointer{uintptr(a.base), uintptr(a.size)}
+	p := Pointer{Device: Device{Type: int32(a._type), ID: int32(a.id)}, Ordinal: int(a.ordinal), Base: uintptr(a.base), Size: uintptr(a.size)}
 	return p, failure(code, a)
 }
 

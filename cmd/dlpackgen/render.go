@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -74,9 +75,28 @@ func (j *job) models(dir string) ([]*emit.Model, error) {
 		if m.Import, err = j.importPath(t, dir); err != nil {
 			return nil, err
 		}
+		if err := j.imports(m, t, dir); err != nil {
+			return nil, err
+		}
 		out = append(out, m)
 	}
 	return out, nil
+}
+
+// imports finds the Go packages of other targets that those of a target import.
+func (j *job) imports(m *emit.Model, t config.Target, dir string) error {
+	m.Imports = map[string]string{}
+	for _, other := range slices.Concat(j.config.Selected, j.config.Others) {
+		if !slices.Contains(t.Imports, other.Name) {
+			continue
+		}
+		path, err := j.importPath(other, dir)
+		if err != nil {
+			return err
+		}
+		m.Imports[other.Name] = cmp.Or(other.Options[emit.OptionImport], path)
+	}
+	return nil
 }
 
 // render makes the files of one target.

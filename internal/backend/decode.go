@@ -113,7 +113,7 @@ func functionName(n *yaml.Node) string {
 }
 
 // files are what a back end of that name would have two of.
-var files = []string{"device", "off", "types", "usm"}
+var files = []string{"doc", "device", "off", "types", "usm"}
 
 // folders are those that Go does not build, or lets nobody else import.
 var folders = []string{"internal", "testdata", "vendor"}

@@ -31,6 +31,7 @@ type Model struct {
 	Release *spec.Release
 	Options map[string]string // by option name; a missing one is its default
 	Kernels []kernel.Kernel   // in the order of the config
+	Imports map[string]string // import paths of Go packages that other targets make, by target; see Target.Imports
 	Import  string            // the import path of the folder that the files will stand in; "" where nothing gives one
 }
 
@@ -54,6 +55,7 @@ type Target struct {
 	Oldest  string // the oldest release that it serves
 	Options []Option
 	Needs   []string // the targets whose headers its files include
+	Imports []string // the targets whose Go packages its own imports, where the config makes them
 	Kernels bool     // it makes something of the config's kernels
 	// Clashes finds the names of a release that the target could not tell apart;
 	// nil where names stay as they are in C. A vendor's own devices may bring some.

@@ -49,6 +49,19 @@ func DeviceInterface(folder string) Asset {
 		Words: Words{`"dlpack.h"`, "<dlpack/dlpack.h>"}}
 }
 
+// SharedDevice is the target that makes the Go package of the types that backends share.
+const SharedDevice = "device"
+
+// DeviceTypes is the file of the Go types of a backend: those of the shared package, or, where
+// the config does not make that one or gives it no import path, types of its own.
+func DeviceTypes(m *Model, pkg string) Asset {
+	words := Words{"package device\n", "package " + pkg + "\n"}
+	if shared := m.Imports[SharedDevice]; shared != "" {
+		return Asset{From: "device/aliases.go", To: "types.go", Words: append(words, "dlpackgen.invalid/device", shared)}
+	}
+	return Asset{From: "device/types.go", To: "types.go", Words: words}
+}
+
 // What stands in the sources of C++ for the release: a namespace, and in macros.
 const (
 	templateNamespace = "v0_0"

@@ -76,11 +76,13 @@ func TestEverySourceIsInAManifest(t *testing.T) {
 	require.NoError(t, err)
 	rows := append(All(), device.Vendor(&backend.Backend{Name: "acme", Runtime: backend.Vendor, Devices: []backend.Device{{Type: "kDLExtDev"}}}))
 	named := map[string]bool{}
-	for _, row := range rows {
-		m, err := row.Manifest(&emit.Model{Release: release, Kernels: []kernel.Kernel{oneKernel(t)}, Import: "example.org/x"})
-		require.NoError(t, err)
-		for _, a := range m.Assets {
-			named[a.From] = true
+	for _, imports := range []map[string]string{nil, {emit.SharedDevice: "example.org/device"}} {
+		for _, row := range rows {
+			m, err := row.Manifest(&emit.Model{Release: release, Kernels: []kernel.Kernel{oneKernel(t)}, Import: "example.org/x", Imports: imports})
+			require.NoError(t, err)
+			for _, a := range m.Assets {
+				named[a.From] = true
+			}
 		}
 	}
 	require.NoError(t, fs.WalkDir(templates.Files, ".", func(name string, entry fs.DirEntry, err error) error {

@@ -92,7 +92,7 @@ var answers = sync.Pool{New: func() any { return new(C.answer) }}
 func failure(code C.int, a *C.answer) error {
 	var err error
 	if code != 0 {
-		err = &Error{int(code), int(a.error.native), C.GoString(&a.error.text[0])}
+		err = &Error{Code: int(code), Native: int(a.error.native), Text: C.GoString(&a.error.text[0])}
 	}
 	answers.Put(a)
 	return err
@@ -105,7 +105,7 @@ func Table() unsafe.Pointer { return unsafe.Pointer(C.dlpackgen_device_entry()) 
 func Probe() (Facts, error) {
 	a := answers.Get().(*C.answer)
 	code := C.go_probe(a)
-	facts := Facts{int64(a.version), int(a.devices)}
+	facts := Facts{Version: int64(a.version), Devices: int(a.devices)}
 	return facts, failure(code, a)
 }
 
@@ -117,7 +117,7 @@ func PointerInfo(address uintptr) (Pointer, error) {
 }
 
 func pointerOf(code C.int, a *C.answer) (Pointer, error) {
-	p := Pointer{Device{int32(a._type), int32(a.id)}, int(a.ordinal), uintptr(a.base), uintptr(a.size)}
+	p := Pointer{Device: Device{Type: int32(a._type), ID: int32(a.id)}, Ordinal: int(a.ordinal), Base: uintptr(a.base), Size: uintptr(a.size)}
 	return p, failure(code, a)
 }
 
@@ -130,13 +130,13 @@ func Alloc(r Request) (unsafe.Pointer, error) {
 		flags = C.DLPACKGEN_DEVICE_PEERS
 	}
 	dtype := C.DLDataType{C.uint8_t(r.DType.Code), C.uint8_t(r.DType.Bits), C.uint16_t(r.DType.Lanes)}
-	code := C.go_alloc(device(r.Device), dtype, C.int32_t(len(r.Shape)), (*C.int64_t)(unsafe.SliceData(r.Shape)),
+	code := C.go_alloc(cDevice(r.Device), dtype, C.int32_t(len(r.Shape)), (*C.int64_t)(unsafe.SliceData(r.Shape)),
 		C.uintptr_t(r.Stream), flags, a)
 	tensor := *(*unsafe.Pointer)(unsafe.Pointer(&a.tensor))
 	return tensor, failure(code, a)
 }
 
-func device(d Device) C.DLDevice { return C.DLDevice{C.DLDeviceType(d.Type), C.int32_t(d.ID)} }
+func cDevice(d Device) C.DLDevice { return C.DLDevice{C.DLDeviceType(d.Type), C.int32_t(d.ID)} }
 
 // Free gives a tensor of Alloc back; nil is fine.
 func Free(tensor unsafe.Pointer) error {
@@ -152,22 +152,22 @@ func DefaultStream(d Device) (Stream, error) { return fromDLPack(d, 0, 0) }
 
 func fromDLPack(d Device, given C.int, number int64) (Stream, error) {
 	a := answers.Get().(*C.answer)
-	return found(C.go_stream(device(d), given, C.int64_t(number), a), a)
+	return found(C.go_stream(cDevice(d), given, C.int64_t(number), a), a)
 }
 
 // CurrentStream gives the stream that a source has for a device, or of nil the
 // default stream. The source is a dlpackgen_device_source in memory of C.
 func CurrentStream(source unsafe.Pointer, d Device) (Stream, error) {
 	a := answers.Get().(*C.answer)
-	return found(C.go_current(C.uintptr_t(uintptr(source)), device(d), a), a)
+	return found(C.go_current(C.uintptr_t(uintptr(source)), cDevice(d), a), a)
 }
 
 func found(code C.int, a *C.answer) (Stream, error) {
-	s := Stream{uintptr(a.handle), int(a.id), a.unordered != 0}
+	s := Stream{Handle: uintptr(a.handle), Device: int(a.id), Unordered: a.unordered != 0}
 	return s, failure(code, a)
 }
 
-func (s Stream) c() C.stream {
+func cStream(s Stream) C.stream {
 	out := C.stream{handle: C.uintptr_t(s.Handle), device: C.int32_t(s.Device)}
 	if s.Unordered {
 		out.unordered = 1
@@ -179,25 +179,25 @@ func (s Stream) c() C.stream {
 // has so far.
 func OrderAfter(consumer, producer Stream) error {
 	a := answers.Get().(*C.answer)
-	return failure(C.go_order(consumer.c(), producer.c(), a), a)
+	return failure(C.go_order(cStream(consumer), cStream(producer), a), a)
 }
 
 // KeepUntil keeps the memory of a tensor of Alloc until the stream's work so far
 // is done, whenever its deleter is called.
 func KeepUntil(tensor unsafe.Pointer, s Stream) error {
 	a := answers.Get().(*C.answer)
-	return failure(C.go_keep(C.uintptr_t(uintptr(tensor)), s.c(), a), a)
+	return failure(C.go_keep(C.uintptr_t(uintptr(tensor)), cStream(s), a), a)
 }
 
 // Copy copies all elements between two DLTensors in memory of C. Elements narrower
 // than a byte are packed, as a DLTensor has no flags: give padded ones as bytes.
 func Copy(to, from unsafe.Pointer, s Stream) error {
 	a := answers.Get().(*C.answer)
-	return failure(C.go_copy(C.uintptr_t(uintptr(to)), C.uintptr_t(uintptr(from)), s.c(), a), a)
+	return failure(C.go_copy(C.uintptr_t(uintptr(to)), C.uintptr_t(uintptr(from)), cStream(s), a), a)
 }
 
 // Finish waits until the work of a stream is done.
 func Finish(s Stream) error {
 	a := answers.Get().(*C.answer)
-	return failure(C.go_finish(s.c(), a), a)
+	return failure(C.go_finish(cStream(s), a), a)
 }

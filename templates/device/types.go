@@ -1,15 +1,9 @@
 //go:build ignore
 
-// Package device has the memory and the streams of a device, through the driver
-// that is found at run time. It links nothing but libdl, so it builds and runs
-// where there is no driver: each call then says why. Every call makes one crossing
-// into C, leaves nothing on the thread, and may be made by any goroutine. Built
-// without cgo, or with the tag nodevice, the package has the same functions, and
-// every call says so.
 package device
 
-// Error is why a call failed. Code is a dlpackgen_device_code of
-// dlpackgen_device.h; Native is the driver's number, 0 where it was not asked.
+// Error is why a call failed. Code is a dlpackgen_device_code of dlpackgen_device.h, or one of
+// the package's own header; Native is the driver's number, 0 where it was not asked.
 type Error struct {
 	Code, Native int
 	Text         string

@@ -23,6 +23,17 @@ var (
 	OneAPI = own("oneapi", "oneAPI's devices, through Level Zero in C, found at run time, or through SYCL in C++; C, Go")
 )
 
+// Shared is the row of the Go types that the packages of all backends share.
+var Shared = emit.Target{
+	Name: emit.SharedDevice, Doc: "types that the Go packages of all backends share; Go", Path: "backends/device", Oldest: "1.2",
+	Options: []emit.Option{emit.ImportOption("")},
+	Manifest: func(*emit.Model) (emit.Manifest, error) {
+		return emit.Manifest{Assets: []emit.Asset{
+			emit.GoGuard("", emit.SharedDevice), {From: "device/shared.go", To: "doc.go"}, {From: "device/types.go", To: "types.go"},
+		}}, nil
+	},
+}
+
 // own is the target of a back end that this program carries.
 func own(name, doc string) emit.Target {
 	return row(name, doc, func() *backend.Backend { return backend.Embedded(name) })
@@ -35,7 +46,7 @@ func Vendor(b *backend.Backend) emit.Target {
 
 func row(name, doc string, describe func() *backend.Backend) emit.Target {
 	return emit.Target{
-		Name: name, Doc: doc, Path: "backends/" + name, Oldest: "1.2", Options: []emit.Option{emit.ImportOption("")},
+		Name: name, Doc: doc, Path: "backends/" + name, Oldest: "1.2", Options: []emit.Option{emit.ImportOption("")}, Imports: []string{emit.SharedDevice},
 		Manifest: func(m *emit.Model) (emit.Manifest, error) { return manifest(m, describe()) },
 	}
 }
@@ -50,6 +61,7 @@ func manifest(m *emit.Model, b *backend.Backend) (emit.Manifest, error) {
 		}
 		all = append(all, a)
 	}
+	all = append(all, emit.DeviceTypes(m, b.Name))
 	return emit.Manifest{Assets: all}, check(m.Release, b)
 }
 

@@ -32,13 +32,17 @@ func rendered(t *testing.T, r *spec.Release, b *backend.Backend) map[string]stri
 	return emittest.Texts(t, files, err)
 }
 
+// shared is where this repository has the types of all backends.
+var shared = map[string]string{emit.SharedDevice: ourFolder + "device"}
+
 // embedded are the back ends that this program carries.
 var embedded = []string{"cuda", "rocm", "oneapi"}
 
 func TestBackendsHoldTheNewestRelease(t *testing.T) {
 	for _, name := range embedded {
 		dir := filepath.Join(golden.Root(t), "backends", name)
-		files, err := Vendor(backend.Embedded(name)).Emit(&emit.Model{Release: emittest.Release(t, "latest"), Options: map[string]string{"import": ourFolder + name}})
+		m := &emit.Model{Release: emittest.Release(t, "latest"), Options: map[string]string{"import": ourFolder + name}, Imports: shared}
+		files, err := Vendor(backend.Embedded(name)).Emit(m)
 		texts := emittest.Texts(t, files, err)
 		there := 0
 		require.NoError(t, fs.WalkDir(os.DirFS(dir), ".", func(_ string, e fs.DirEntry, err error) error {

@@ -59,7 +59,7 @@ var (
 	common = []string{
 		"device_answer.h", "device_error.h", "device_library.h", "device_request.h", "device_result.h",
 		"device_side.h", "device_start.h", "device_stream.h", "device_tensor.h", "dlpackgen_device.h",
-		"dlpackgen_device.hpp", "off.go", "types.go",
+		"dlpackgen_device.hpp", "doc.go", "off.go",
 	}
 	conformance = []string{
 		"conformance.c", "conformance.h.tmpl", "conformance_check.h", "conformance_copy.h",

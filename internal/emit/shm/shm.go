@@ -16,6 +16,7 @@ var Target = emit.Target{
 	Path:     "backends/shm",
 	Oldest:   "1.2",
 	Options:  []emit.Option{emit.ImportOption("")},
+	Imports:  []string{emit.SharedDevice},
 	Manifest: manifest,
 }
 
@@ -26,6 +27,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	all := append(header.Beside(m.Release, "", header.DLPack, header.Codes, header.Util), emit.GoGuard("", "shm"))
 	all = append(all, emit.Copies("device", "", common...)...)
 	all = append(all, emit.Copies("shm", "", sources...)...)
+	all = append(all, emit.DeviceTypes(m, "shm"))
 	return emit.Manifest{
 		Words:  emit.Words{templateEntry, emit.GoPrefix(cmp.Or(m.ImportPath(), "shm")) + "shm"},
 		Assets: all,
@@ -39,7 +41,7 @@ var common = []string{
 }
 
 var sources = []string{
-	"device_driver.h", "dlpackgen_shm.c", "dlpackgen_shm.h", "off.go", "shm.go", "shm_block.h",
-	"shm_header.h", "shm_host.h", "shm_memory.h", "shm_receive.h", "shm_send.h", "types.go",
+	"device_driver.h", "dlpackgen_shm.c", "doc.go", "dlpackgen_shm.h", "off.go", "shm.go", "shm_block.h",
+	"shm_header.h", "shm_host.h", "shm_memory.h", "shm_receive.h", "shm_send.h",
 	"python/dlpackgen_shm_module.c",
 }

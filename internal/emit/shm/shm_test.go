@@ -19,7 +19,8 @@ func rendered(t *testing.T, version string) []emit.File {
 	t.Helper()
 	r, err := spec.Embedded().Release(version)
 	require.NoError(t, err)
-	files, err := Target.Emit(&emit.Model{Release: r, Options: map[string]string{"import": "github.com/dlpackgen/dlpackgen/backends/shm"}})
+	const folder = "github.com/dlpackgen/dlpackgen/backends/"
+	files, err := Target.Emit(&emit.Model{Release: r, Options: map[string]string{"import": folder + "shm"}, Imports: map[string]string{emit.SharedDevice: folder + "device"}})
 	require.NoError(t, err)
 	return files
 }

@@ -1,0 +1,69 @@
+// Command everyone has functions that take what any backend makes: each is compiled once, for
+// the types of package device.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/dlpackgen/dlpackgen/backends/cuda"
+	"github.com/dlpackgen/dlpackgen/backends/device"
+	"github.com/dlpackgen/dlpackgen/backends/oneapi"
+	"github.com/dlpackgen/dlpackgen/backends/rocm"
+	"github.com/dlpackgen/dlpackgen/backends/shm"
+)
+
+// tensor is one of any backend: the managed tensor and what frees it.
+type tensor struct {
+	managed unsafe.Pointer
+	free    func(unsafe.Pointer) error
+}
+
+// where finds whose memory an address is in, by a function of any backend.
+func where(find func(uintptr) (device.Pointer, error)) (device.Device, error) {
+	p, err := find(0)
+	return p.Device, err
+}
+
+// drop frees a tensor, and says what a failure of any backend has.
+func drop(name string, made tensor, err error) {
+	var failure *device.Error
+	if errors.As(err, &failure) {
+		fmt.Println(name, failure.Code)
+		return
+	}
+	if err := made.free(made.managed); err != nil {
+		panic(err)
+	}
+	fmt.Println(name, "freed")
+}
+
+// wait orders two streams of any backend.
+func wait(order func(consumer, producer device.Stream) error) error {
+	return order(device.Stream{Unordered: true}, device.Stream{})
+}
+
+func main() {
+	dtype := device.DType{Code: 2, Bits: 32, Lanes: 1}
+	for _, b := range []struct {
+		name  string
+		kind  int32
+		alloc func(device.Request) (unsafe.Pointer, error)
+		free  func(unsafe.Pointer) error
+		find  func(uintptr) (device.Pointer, error)
+		order func(consumer, producer device.Stream) error
+	}{
+		{"cuda", 2, cuda.Alloc, cuda.Free, cuda.PointerInfo, cuda.OrderAfter},
+		{"rocm", 10, rocm.Alloc, rocm.Free, rocm.PointerInfo, rocm.OrderAfter},
+		{"oneapi", 14, oneapi.Alloc, oneapi.Free, oneapi.PointerInfo, oneapi.OrderAfter},
+	} {
+		managed, err := b.alloc(device.Request{Device: device.Device{Type: b.kind}, DType: dtype, Shape: []int64{2}})
+		drop(b.name, tensor{managed, b.free}, err)
+		_, _ = where(b.find)
+		_ = wait(b.order)
+	}
+	managed, err := shm.Alloc(dtype, 2)
+	drop("shm", tensor{managed, shm.Free}, err)
+	_, _ = where(shm.PointerInfo)
+}
