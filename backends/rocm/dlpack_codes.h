@@ -9,6 +9,8 @@
 #define DLPACK_DLPACK_CODES_H_
 
 #include "dlpack.h"
+#include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 #define DLPACK_CODES_NULL nullptr
@@ -94,6 +96,43 @@ static inline int dlpack_device_has_addresses(int32_t device_type) {
     default:
       return 0;
   }
+}
+
+/** 1 when it is the host's own memory, pinned or not, where no stream orders anything; else 0. */
+static inline int dlpack_device_is_host(int32_t device_type) {
+  switch (device_type) {
+    case kDLCPU:
+    case kDLCUDAHost:
+    case kDLROCMHost:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/** 1 when host and devices share the memory, so that its device id tells nothing; else 0. */
+static inline int dlpack_device_is_managed(int32_t device_type) {
+  switch (device_type) {
+    case kDLCUDAManaged:
+      return 1;
+    default:
+      return 0;
+  }
+}
+
+/** The device type whose runtime allocates such memory: kDLCUDA for kDLCUDAHost; else itself. */
+static inline int32_t dlpack_device_owner(int32_t device_type) {
+  switch (device_type) {
+    case kDLCUDAHost: return kDLCUDA;
+    case kDLROCMHost: return kDLROCM;
+    case kDLCUDAManaged: return kDLCUDA;
+    default: return device_type;
+  }
+}
+
+/** 1 when producers of this minor version may leave strides NULL, else 0. */
+static inline int dlpack_strides_may_be_null(uint32_t minor) {
+  return minor < 2;
 }
 
 #endif /* DLPACK_DLPACK_CODES_H_ */

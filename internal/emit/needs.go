@@ -41,6 +41,9 @@ func Lacking(r *spec.Release) []string {
 			missing = append(missing, "the flag "+name)
 		}
 	}
+	if r.Elements.PackedBelow == 0 {
+		missing = append(missing, "the section elements")
+	}
 	return append(missing, lackingFields(r)...)
 }
 

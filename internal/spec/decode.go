@@ -15,7 +15,8 @@ type declaration struct {
 	node  *yaml.Node
 	parts []*yaml.Node // its enumerators or fields
 	name  string       // in the spec: the newest one
-	macro bool         // the name is the preprocessor's, and taken wherever it stands
+	codes []entry[EnumValue]
+	macro bool // the name is the preprocessor's, and taken wherever it stands
 	// at gives the name in a release that has the declaration.
 	at func(release int) (name string, ok bool)
 	// resolve gives the declaration as the linker's release has it.
@@ -49,6 +50,9 @@ func decode(root *yaml.Node) *Spec {
 	}
 	for _, n := range needList(m, "declarations") {
 		d.declaration(n)
+	}
+	if n := m.Get("elements"); n != nil {
+		d.elements(n)
 	}
 	d.dtypes(m.List("dtypes"))
 	d.streams(m.List("streams"))
@@ -157,7 +161,7 @@ func (d *decoder) read(kind string, m *yaml.Map) declaration {
 		e := readEntry(d, m, readEnum, "wire")
 		values := readEntries(d, m, "values", "an enumerator", readEnumValue, "name", "value")
 		def := declare(e, func(l *linker, n *yaml.Node, e *Enum) { l.enum(n, e, values) })
-		def.parts = nodes(values)
+		def.parts, def.codes = nodes(values), values
 		return def
 	default:
 		e := readEntry(d, m, readStruct)
@@ -242,6 +246,9 @@ func (d *decoder) dtypes(items []*yaml.Node) {
 		}
 		if l := m.Get("lanes"); l != nil {
 			t.Lanes = int(l.Int("lanes", 1, 65535))
+		}
+		if at := m.Get("torch"); at != nil {
+			t.Torch = readTorch(at.Map("torch"))
 		}
 		m.Close()
 		d.spec.dtypes = append(d.spec.dtypes, t)

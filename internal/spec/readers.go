@@ -143,7 +143,13 @@ func readEnumValue(m *yaml.Map, v *EnumValue) {
 	if n := m.Get("device"); n != nil {
 		dm := n.Map("device")
 		v.Device = ReadDeviceRule(dm)
+		readMemory(dm, v.Device)
 		dm.Close()
+	}
+	if n := m.Get("element"); n != nil {
+		em := n.Map("element")
+		v.Element = readElementRule(em)
+		em.Close()
 	}
 }
 

@@ -14,6 +14,8 @@ type Release struct {
 	SpecSHA256 string // of the spec's bytes, line ends normalised
 	Decls      []Decl // in declaration order
 	DTypes     []DType
+	Elements   Elements
+	Codes      []CodeRule // of the type codes of all releases, which never change their meaning
 	Streams    []StreamTable
 	Python     Python
 
@@ -74,10 +76,11 @@ type Enum struct {
 
 // EnumValue is one enumerator.
 type EnumValue struct {
-	Name   string
-	Value  int64
-	Doc    string
-	Device *DeviceRule // only on device types
+	Name    string
+	Value   int64
+	Doc     string
+	Device  *DeviceRule  // only on device types
+	Element *ElementRule // only on type codes
 }
 
 // DeviceRule is the meaning of a device type that bindings need.
@@ -86,6 +89,50 @@ type DeviceRule struct {
 	Opaque       bool   // data is a handle: no pointer arithmetic
 	IDZero       bool   // device_id is always 0
 	Streams      string // name of a StreamTable, or "" when only None is allowed
+	Memory       string // MemoryHost, MemoryPinned, MemoryManaged, or "" for a device's own
+	Of           string // the device type whose runtime allocates pinned and managed memory
+}
+
+// Whose memory a device type stands for.
+const (
+	MemoryHost    = "host"
+	MemoryPinned  = "pinned"
+	MemoryManaged = "managed"
+)
+
+// OnHost tells whether it is the host's own memory, where no stream orders anything.
+// Managed memory is not, since a device may be at work on it.
+func (d *DeviceRule) OnHost() bool {
+	return d != nil && (d.Memory == MemoryHost || d.Memory == MemoryPinned)
+}
+
+// ElementRule is what a type code says of its elements.
+type ElementRule struct {
+	Bits   int    // the only width; 0 where data types choose
+	Part   string // the type code of both halves of an element, or ""
+	Native string // the kind of number that languages have for it: int, uint, float, bool, or ""
+}
+
+// CodeRule is the rule of a type code, which may be one of a later release.
+type CodeRule struct {
+	Name  string // as the newest release has it
+	Value int64
+	ElementRule
+}
+
+// Parts counts the numbers that an element consists of.
+func (c CodeRule) Parts() int {
+	if c.Part == "" {
+		return 1
+	}
+	return 2
+}
+
+// Elements is how elements lie in memory, whatever their type code.
+type Elements struct {
+	PackedBelow int    // lanes of fewer bits are packed, all others rounded up to whole bytes
+	PaddedBy    string // the flag of tensors that have the narrower ones rounded up as well
+	Alignments  []int  // the sizes of lanes, in bytes, that are aligned to their size
 }
 
 // Struct is a structure, laid out in field order by the rules of C.
@@ -104,6 +151,8 @@ type Field struct {
 	Type  Type
 	Null  Null   // only on pointers and callbacks
 	Owner string // who frees what a pointer points to; "" when nobody does
+	// NullBefore is the minor version below which producers may leave it NULL all the same.
+	NullBefore int
 }
 
 // Null tells when a pointer may be NULL.
@@ -150,6 +199,13 @@ type DType struct {
 	Bits  int
 	Lanes int
 	Doc   string
+	Torch TorchType
+}
+
+// TorchType is the type of PyTorch for elements; its name is "" where there is none.
+type TorchType struct {
+	Type  string // in c10::ScalarType
+	Lanes int    // elements in one of PyTorch's
 }
 
 // StreamTable gives the meaning of the integers that a kind of device takes as

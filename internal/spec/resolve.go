@@ -50,6 +50,9 @@ func (s *Spec) link(i int, rep report) (*Release, map[string]string) {
 	r.index = newIndex(r.Decls)
 	r.Streams = s.streams
 	r.DTypes = l.dtypes()
+	r.Elements = l.elements()
+	r.Codes = l.spec.codes()
+	l.refer(r.Decls)
 	r.Python = s.python.at(i)
 	return r, l.codes
 }
@@ -174,6 +177,7 @@ func (l *linker) structure(n *yaml.Node, s *Struct, fields []entry[Field]) {
 			l.report(at, "bad-field", "", "%s.%s is no pointer, so nullable and owner mean nothing", s.Name, f.Name)
 		}
 		f.Type = l.link(f.Type, s, false)
+		f.NullBefore = l.nullBefore(&fields[i], f)
 		s.Fields = append(s.Fields, f)
 	}
 	switch {
@@ -182,6 +186,17 @@ func (l *linker) structure(n *yaml.Node, s *Struct, fields []entry[Field]) {
 	case !s.Tag && !s.Typedef:
 		l.report(n, "nameless-struct", "", "%s has neither tag nor typedef in DLPack %s", s.Name, l.version())
 	}
+}
+
+// nullBefore gives the minor version from which on a pointer may no longer be NULL, or 0.
+func (l *linker) nullBefore(e *entry[Field], now Field) int {
+	for _, p := range e.past {
+		if p.until < l.release && p.value.Null == NullAllowed && now.Null != NullAllowed {
+			_, minor := l.spec.number(p.until + 1)
+			return minor
+		}
+	}
+	return 0
 }
 
 // pointerLike tells whether a value of the type may be NULL.

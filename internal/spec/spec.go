@@ -22,6 +22,7 @@ type Spec struct {
 	SHA256   string // of the bytes, with LF line ends
 	releases []ReleaseInfo
 	decls    []declaration // in the order of every header
+	elements elementsDef
 	dtypes   []dtypeDef
 	streams  []StreamTable
 	python   pythonDef

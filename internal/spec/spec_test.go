@@ -60,7 +60,7 @@ func TestRenamesApplyToReferencesToo(t *testing.T) {
 	assert.NotContains(t, names[*Struct](r), "DLDevice")
 	field := Find[*Struct](r, "DLTensor").Fields[1]
 	assert.Equal(t, Field{Name: "ctx", Type: Type{Kind: Named, Name: "DLContext"}, Doc: field.Doc}, field)
-	assert.Contains(t, release(t, "0.1").DTypes, DType{Name: "float32", Code: "kFloat", Bits: 32, Lanes: 1})
+	assert.Contains(t, release(t, "0.1").DTypes, DType{Name: "float32", Code: "kFloat", Bits: 32, Lanes: 1, Torch: TorchType{"Float", 1}})
 }
 
 func TestHistoriesOfEveryKind(t *testing.T) {
@@ -82,6 +82,9 @@ func TestMeaningFollowsTheRelease(t *testing.T) {
 	strides := func(version string) Null { return Find[*Struct](release(t, version), "DLTensor").Fields[5].Null }
 	assert.Equal(t, NullAllowed, strides("1.1"))
 	assert.Equal(t, NullScalar, strides("1.2"))
+	for version, minor := range map[string]int{"1.1": 0, "1.2": 2, "main": 2} {
+		assert.Equal(t, minor, Find[*Struct](release(t, version), "DLTensor").Fields[5].NullBefore, version)
+	}
 	assert.Equal(t, Python{Capsule: CapsuleNames{"dltensor", "used_dltensor"}}, release(t, "0.8").Python)
 	assert.Equal(t, "__c_dlpack_exchange_api__", release(t, "1.2").Python.ExchangeAttr)
 	assert.Empty(t, release(t, "1.2").Python.ExchangeCapsule)
@@ -94,24 +97,24 @@ func TestMeaningFollowsTheRelease(t *testing.T) {
 // read off the header's text and the array API standard.
 func TestDevicesMeanWhatTheProtocolSays(t *testing.T) {
 	want := map[string]DeviceRule{
-		"kDLCPU":         {HostReadable: true, IDZero: true},
+		"kDLCPU":         {HostReadable: true, IDZero: true, Memory: MemoryHost},
 		"kDLCUDA":        {Streams: "cuda"},
-		"kDLCUDAHost":    {HostReadable: true, IDZero: true, Streams: "cuda"},
+		"kDLCUDAHost":    {HostReadable: true, IDZero: true, Streams: "cuda", Memory: MemoryPinned, Of: "kDLCUDA"},
 		"kDLOpenCL":      {Opaque: true},
 		"kDLVulkan":      {Opaque: true},
 		"kDLMetal":       {Opaque: true},
 		"kDLVPI":         {Opaque: true},
 		"kDLROCM":        {Streams: "rocm"},
-		"kDLROCMHost":    {HostReadable: true, IDZero: true, Streams: "rocm"},
+		"kDLROCMHost":    {HostReadable: true, IDZero: true, Streams: "rocm", Memory: MemoryPinned, Of: "kDLROCM"},
 		"kDLExtDev":      {Opaque: true},
-		"kDLCUDAManaged": {HostReadable: true, IDZero: true, Streams: "cuda"},
+		"kDLCUDAManaged": {HostReadable: true, IDZero: true, Streams: "cuda", Memory: MemoryManaged, Of: "kDLCUDA"},
 		"kDLOneAPI":      {},
 		"kDLWebGPU":      {Opaque: true},
 		"kDLHexagon":     {},
 		"kDLMAIA":        {},
 		"kDLTrn":         {},
 		"kDLTPU":         {},
-		"kDLTPUHost":     {IDZero: true},
+		"kDLTPUHost":     {IDZero: true, Memory: MemoryPinned, Of: "kDLTPU"},
 		"kDLAscend":      {},
 	}
 	got := map[string]DeviceRule{}
@@ -119,6 +122,27 @@ func TestDevicesMeanWhatTheProtocolSays(t *testing.T) {
 		got[v.Name] = *v.Device
 	}
 	assert.Equal(t, want, got)
+}
+
+// TestTypeCodesMeanWhatTheProtocolSays does so for type codes.
+func TestTypeCodesMeanWhatTheProtocolSays(t *testing.T) {
+	want := map[string]ElementRule{
+		"kDLInt": {Native: "int"}, "kDLUInt": {Native: "uint"}, "kDLFloat": {Native: "float"}, "kDLBool": {Bits: 8, Native: "bool"},
+		"kDLComplex": {Part: "kDLFloat"}, "kDLBcomplex": {Part: "kDLBfloat"},
+		"kDLFloat6_e2m3fn": {Bits: 6}, "kDLFloat6_e3m2fn": {Bits: 6}, "kDLFloat4_e2m1fn": {Bits: 4},
+	}
+	for _, name := range []string{"e3m4", "e4m3", "e4m3b11fnuz", "e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz", "e8m0fnu"} {
+		want["kDLFloat8_"+name] = ElementRule{Bits: 8}
+	}
+	for _, version := range []string{"0.8", "main"} {
+		got := map[string]ElementRule{}
+		for _, c := range release(t, version).Codes {
+			got[c.Name] = c.ElementRule
+		}
+		assert.Equal(t, want, got, "an old release meets later codes, too")
+	}
+	assert.Equal(t, Elements{8, "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED", []int{2, 4, 8, 16}}, release(t, "1.3").Elements)
+	assert.Empty(t, release(t, "1.0").Elements.PaddedBy, "the flag came later")
 }
 
 func TestStreamNumbersAreThoseOfTheArrayAPI(t *testing.T) {

@@ -27,18 +27,21 @@ func (s *Spec) validate() {
 		maps.Copy(codes, has)
 	}
 	s.dangling(codes)
+	s.references(codes)
 	s.undocumented()
 }
 
 // dangling reports the dtypes whose code no release has.
 func (s *Spec) dangling(codes map[string]string) {
-	names := slices.Sorted(maps.Keys(codes))
+	names := sortedKeys(codes)
 	for _, t := range s.dtypes {
 		if _, ok := codes[t.Code]; !ok {
 			t.node.Errorf("dangling-code", diag.DidYouMean(t.Code, names), "dtype %s: no enumerator %q", t.Name, t.Code)
 		}
 	}
 }
+
+func sortedKeys(codes map[string]string) []string { return slices.Sorted(maps.Keys(codes)) }
 
 // undocumented warns of entities without a sentence, which become names without
 // an explanation in every language.

@@ -7,8 +7,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/header"
 )
 
-// Target is the row of the table of targets. Releases older than 1.2 get
-// dlpack.h and abi_check.h alone.
+// Target is the row of the table of targets. Releases older than 1.2, and specs
+// without the section elements, get dlpack.h and abi_check.h alone.
 var Target = emit.Target{
 	Name:     "c",
 	Doc:      "dlpack.h, its ABI checks and, from 1.2 on, helpers; C and C++",

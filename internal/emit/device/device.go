@@ -53,7 +53,7 @@ func row(name, doc string, describe func() *backend.Backend) emit.Target {
 
 // manifest names the files of a backend.
 func manifest(m *emit.Model, b *backend.Backend) (emit.Manifest, error) {
-	all := append(header.Beside(m.Release, "", header.DLPack, header.Codes, header.Util), emit.GoGuard("", b.Name))
+	all := append(header.Beside(m.Release, "", header.Helpers...), emit.GoGuard("", b.Name))
 	goWords := words(b, emit.GoPrefix(cmp.Or(m.ImportPath(), b.Name))+b.Name)
 	for _, a := range emit.Showing(viewOf(m.Release, b), sources(b)) {
 		if path.Ext(a.To) == ".go" {

@@ -1,6 +1,10 @@
 package header
 
-import "github.com/dlpackgen/dlpackgen/internal/spec"
+import (
+	"fmt"
+
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
 
 // codes is what templates/c/dlpack_codes.h.tmpl shows: names of enumerators.
 type codes struct {
@@ -8,22 +12,101 @@ type codes struct {
 	Devices      []string
 	HostReadable []string
 	Addressed    []string // DLTensor.data is an address, not a handle
+	Host         []string // the host's own memory
+	Managed      []string // memory that host and devices share
+	Owned        []owned
 	Codes        []string
+	NullBefore   int // the minor version before which strides may be NULL
 }
 
+// owned is a device type, and that whose runtime allocates its memory.
+type owned struct{ Name, Of string }
+
 func viewCodes(r *spec.Release) codes {
-	v := codes{Version: r.Version}
+	v := codes{Version: r.Version, NullBefore: nullBefore(r)}
 	for _, device := range spec.Find[*spec.Enum](r, deviceEnum).Values {
 		v.Devices = append(v.Devices, device.Name)
-		if device.Device != nil && device.Device.HostReadable {
-			v.HostReadable = append(v.HostReadable, device.Name)
-		}
-		if device.Device != nil && !device.Device.Opaque {
-			v.Addressed = append(v.Addressed, device.Name)
+		if device.Device != nil {
+			v.add(device.Name, device.Device)
 		}
 	}
 	for _, code := range spec.Find[*spec.Enum](r, codeEnum).Values {
 		v.Codes = append(v.Codes, code.Name)
 	}
 	return v
+}
+
+func (v *codes) add(name string, rule *spec.DeviceRule) {
+	if rule.HostReadable {
+		v.HostReadable = append(v.HostReadable, name)
+	}
+	if !rule.Opaque {
+		v.Addressed = append(v.Addressed, name)
+	}
+	if rule.OnHost() {
+		v.Host = append(v.Host, name)
+	}
+	if rule.Memory == spec.MemoryManaged {
+		v.Managed = append(v.Managed, name)
+	}
+	if rule.Of != "" {
+		v.Owned = append(v.Owned, owned{name, rule.Of})
+	}
+}
+
+func nullBefore(r *spec.Release) int {
+	for _, f := range spec.Find[*spec.Struct](r, "DLTensor").Fields {
+		if f.Name == "strides" {
+			return f.NullBefore
+		}
+	}
+	return 0
+}
+
+// elements is what templates/c/dlpack_elements.h.tmpl shows.
+type elements struct {
+	PackedBelow int
+	PaddedFlag  string
+	Widths      []group // by bits
+	Parts       []group // by parts, of more than one
+	Alignments  []alignment
+}
+
+// group is the type codes that have a number in common.
+type group struct {
+	Number int
+	Codes  []spec.CodeRule
+}
+
+type alignment struct{ Bits, Bytes int }
+
+func viewElements(r *spec.Release) elements {
+	v := elements{PackedBelow: r.Elements.PackedBelow, PaddedFlag: "0U"}
+	if flag := spec.Find[*spec.Flag](r, r.Elements.PaddedBy); flag != nil {
+		v.PaddedFlag = fmt.Sprintf("%dU", flag.Value())
+	}
+	for _, bytes := range r.Elements.Alignments {
+		v.Alignments = append(v.Alignments, alignment{8 * bytes, bytes})
+	}
+	v.Widths = grouped(r.Codes, func(c spec.CodeRule) int { return c.Bits }, 0)
+	v.Parts = grouped(r.Codes, spec.CodeRule.Parts, 1)
+	return v
+}
+
+// grouped gives the codes by a number, in the order of the spec, without those of the
+// usual one.
+func grouped(all []spec.CodeRule, number func(spec.CodeRule) int, usual int) (out []group) {
+	at := map[int]int{}
+	for _, code := range all {
+		n := number(code)
+		if n == usual {
+			continue
+		}
+		if _, known := at[n]; !known {
+			at[n] = len(out)
+			out = append(out, group{Number: n})
+		}
+		out[at[n]].Codes = append(out[at[n]].Codes, code)
+	}
+	return out
 }

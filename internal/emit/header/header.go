@@ -14,11 +14,16 @@ import (
 // The headers that work on the versioned tensor and the exchange table, which releases
 // older than 1.2 do not have in full, come last.
 const (
-	Checks = "abi_check.h"
-	DLPack = "dlpack.h"
-	Codes  = "dlpack_codes.h"
-	Util   = "dlpack_util.h"
+	Checks   = "abi_check.h"
+	DLPack   = "dlpack.h"
+	Codes    = "dlpack_codes.h"
+	Elements = "dlpack_elements.h"
+	Rules    = "dlpack_rules.h"
+	Util     = "dlpack_util.h"
 )
+
+// Helpers are Util and what it includes.
+var Helpers = []string{DLPack, Codes, Elements, Rules, Util}
 
 // All lists the headers of a release in a folder.
 func All(r *spec.Release, folder string) []emit.Asset {
@@ -30,6 +35,8 @@ func All(r *spec.Release, folder string) []emit.Asset {
 		return all
 	}
 	return append(all, emit.Asset{From: "c/dlpack_codes.h.tmpl", To: path.Join(folder, Codes), View: viewCodes(r)},
+		emit.Asset{From: "c/dlpack_elements.h.tmpl", To: path.Join(folder, Elements), View: viewElements(r)},
+		emit.Asset{From: "c/dlpack_rules.h", To: path.Join(folder, Rules)},
 		emit.Asset{From: "c/dlpack_util.h", To: path.Join(folder, Util)})
 }
 
@@ -70,5 +77,5 @@ const (
 // one from 1.2 on does.
 func hasHelpers(r *spec.Release) bool {
 	return spec.Find[*spec.Enum](r, deviceEnum) != nil && spec.Find[*spec.Enum](r, codeEnum) != nil &&
-		spec.Find[*spec.Struct](r, "DLPackExchangeAPI") != nil
+		spec.Find[*spec.Struct](r, "DLPackExchangeAPI") != nil && r.Elements.PackedBelow != 0
 }

@@ -24,7 +24,7 @@ var Target = emit.Target{
 const templateEntry = "dlpackgen_shm_entry"
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
-	all := append(header.Beside(m.Release, "", header.DLPack, header.Codes, header.Util), emit.GoGuard("", "shm"))
+	all := append(header.Beside(m.Release, "", header.Helpers...), emit.GoGuard("", "shm"))
 	all = append(all, emit.Copies("device", "", common...)...)
 	all = append(all, emit.Copies("shm", "", sources...)...)
 	all = append(all, emit.DeviceTypes(m, "shm"))

@@ -25,7 +25,6 @@ static DLDataType dtype(int code, int bits, int lanes) {
 
 static char memory[4096];
 
-/* A sound tensor of float32 on the host. */
 static DLTensor tensor(int32_t ndim, int64_t *shape, int64_t *strides) {
   DLTensor t;
   memset(&t, 0, sizeof t);
@@ -145,11 +144,11 @@ enum { REACH = 24 };
 
 struct visited {
   int64_t low, high; /* bytes, from the first element */
-  int dense, row_major;
+  int dense, row_major, collides;
 };
 
 static struct visited visit(const DLTensor *t, int element_bits) {
-  struct visited v = {0, 0, 1, 1};
+  struct visited v = {0, 0, 1, 1, 0};
   int hits[2 * REACH + 1] = {0};
   int64_t index[3] = {0, 0, 0}, count = 1, n, first = 0, last = 0;
   int i;
@@ -163,11 +162,27 @@ static struct visited visit(const DLTensor *t, int element_bits) {
     if (at < first) first = at;
     if (at > last) last = at;
     if (at != n) v.row_major = 0;
-    if (hits[at + REACH]++) v.dense = 0;
+    if (hits[at + REACH]++) v.dense = 0, v.collides = 1;
     for (i = 2; i >= 0 && ++index[i] == t->shape[i]; --i) index[i] = 0;
   }
   if (last - first + 1 != count && count > 0) v.dense = 0;
   return v;
+}
+
+/* The rule of dlpack_may_overlap, over dimensions that are sorted first. */
+static int crosses(const DLTensor *t) {
+  int64_t steps[3], lengths[3], covered = 0;
+  int count = 0, i, k;
+  if (t->shape[0] * t->shape[1] * t->shape[2] == 0) return 0;
+  for (i = 0; i < 3; ++i) {
+    const int64_t step = t->strides[i] < 0 ? -t->strides[i] : t->strides[i];
+    if (t->shape[i] < 2) continue;
+    for (k = count++; k > 0 && steps[k - 1] > step; --k) steps[k] = steps[k - 1], lengths[k] = lengths[k - 1];
+    steps[k] = step, lengths[k] = t->shape[i];
+  }
+  for (i = 0; i < count; covered += (lengths[i] - 1) * steps[i], ++i)
+    if (steps[i] <= covered) return 1;
+  return 0;
 }
 
 static void test_against_visits(void) {
@@ -187,6 +202,7 @@ static void test_against_visits(void) {
         CHECK(low == want.low && high == want.high);
         CHECK(dlpack_is_dense(&t) == want.dense);
         CHECK(dlpack_is_row_major(&t) == want.row_major);
+        CHECK(dlpack_may_overlap(&t) == crosses(&t) && (crosses(&t) || !want.collides));
       }
     }
   }
@@ -206,6 +222,26 @@ static void test_order(void) {
   CHECK(!dlpack_is_row_major(&t) && !dlpack_is_dense(&t));
   t = tensor(0, NULL, NULL);
   CHECK(dlpack_is_row_major(&t) && dlpack_is_dense(&t));
+}
+
+static void test_overlap_and_rows(void) {
+  static const struct {
+    int64_t shape[2], strides[2];
+    int overlaps, inner;
+  } cases[] = {
+      {{3, 4}, {4, 1}, 0, 1}, {{3, 4}, {0, 1}, 1, 1}, {{3, 4}, {1, 1}, 1, 1}, {{3, 4}, {7, 1}, 0, 1}, {{3, 4}, {8, 2}, 0, 0},
+      {{3, 4}, {INT64_MAX, INT64_MIN}, 1, 0}, {{0, 4}, {INT64_MAX, INT64_MIN}, 0, 1}, {{1, 1}, {0, 0}, 0, 1},
+      {{3, 1}, {8, 2}, 0, 1}, {{INT64_MAX, 2}, {4, 1}, 1, 1}, /* as from torch, whose strides nobody has checked */
+  };
+  size_t i;
+  for (i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    int64_t shape[2], strides[2];
+    DLTensor t = tensor(2, shape, strides);
+    memcpy(shape, cases[i].shape, sizeof shape), memcpy(strides, cases[i].strides, sizeof strides);
+    CHECK(dlpack_may_overlap(&t) == cases[i].overlaps && dlpack_is_inner_contiguous(&t) == cases[i].inner);
+    t.strides = NULL;
+    CHECK(!dlpack_may_overlap(&t) && dlpack_is_inner_contiguous(&t));
+  }
 }
 
 static void test_span(void) {
@@ -425,6 +461,11 @@ static void test_codes(void) {
   CHECK(dlpack_device_is_host_readable(kDLCPU) && dlpack_device_is_host_readable(kDLCUDAHost));
   CHECK(dlpack_device_is_host_readable(kDLROCMHost) && dlpack_device_is_host_readable(kDLCUDAManaged));
   CHECK(!dlpack_device_is_host_readable(kDLCUDA) && !dlpack_device_is_host_readable(4711));
+  CHECK(dlpack_device_is_host(kDLCPU) && dlpack_device_is_host(kDLROCMHost) && !dlpack_device_is_host(kDLCUDAManaged));
+  CHECK(dlpack_device_is_managed(kDLCUDAManaged) && !dlpack_device_is_managed(kDLCUDA));
+  CHECK(dlpack_device_owner(kDLCUDAHost) == kDLCUDA && dlpack_device_owner(kDLCUDAManaged) == kDLCUDA);
+  CHECK(dlpack_device_owner(kDLROCMHost) == kDLROCM && dlpack_device_owner(4711) == 4711);
+  CHECK(dlpack_strides_may_be_null(1) && !dlpack_strides_may_be_null(2));
   CHECK(dlpack_device_has_addresses(kDLCUDA) && !dlpack_device_has_addresses(kDLMetal) && !dlpack_device_has_addresses(4711));
 }
 
@@ -446,6 +487,7 @@ int main(void) {
   test_compact_strides();
   test_order();
   test_span();
+  test_overlap_and_rows();
   test_against_visits();
   test_validate();
   test_validate_versioned();

@@ -1,0 +1,161 @@
+package spec
+
+import (
+	"slices"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// elementsDef is the section elements, and where it names the flag.
+type elementsDef struct {
+	Elements
+	flag *yaml.Node
+}
+
+// alignments are those that C has types for.
+var alignments = []int{2, 4, 8, 16}
+
+func (d *decoder) elements(n *yaml.Node) {
+	m := n.Map("elements")
+	e := &d.spec.elements
+	if v := m.Need("packed_below"); v != nil {
+		e.PackedBelow = int(v.Int("packed_below", 1, 8))
+	}
+	if e.PaddedBy = m.NeedText("padded_by"); e.PaddedBy != "" {
+		e.flag = m.Get("padded_by")
+	}
+	for _, item := range needList(m, "alignments") {
+		size := int(item.Int("an alignment", 2, 16))
+		if !slices.Contains(alignments, size) {
+			item.Errorf("out-of-range", "", "an alignment must be one of %v, not %d", alignments, size)
+		}
+		e.Alignments = append(e.Alignments, size)
+	}
+	m.Close()
+}
+
+var (
+	memories = []string{MemoryHost, MemoryPinned, MemoryManaged}
+	natives  = []string{"int", "uint", "float", "bool"}
+)
+
+func readMemory(m *yaml.Map, d *DeviceRule) {
+	if n := m.Get("memory"); n != nil {
+		d.Memory = n.OneOf("memory", memories)
+	}
+	d.Of = m.Text("of")
+}
+
+func readElementRule(m *yaml.Map) *ElementRule {
+	rule := &ElementRule{Part: m.Text("part")}
+	if n := m.Get("bits"); n != nil {
+		rule.Bits = int(n.Int("bits", 1, 255))
+	}
+	if n := m.Get("native"); n != nil {
+		rule.Native = n.OneOf("native", natives)
+	}
+	return rule
+}
+
+func readTorch(m *yaml.Map) TorchType {
+	t := TorchType{Lanes: 1}
+	if n := m.Need("type"); n != nil {
+		t.Type = identifierOf(n)
+	}
+	if n := m.Get("lanes"); n != nil {
+		t.Lanes = int(n.Int("lanes", 1, 255))
+	}
+	m.Close()
+	return t
+}
+
+// elements gives the section as a release has it: without the flag before there was one.
+func (l *linker) elements() Elements {
+	e := l.spec.elements.Elements
+	e.PaddedBy = l.types[e.PaddedBy]
+	return e
+}
+
+// codes gives the rules of all type codes, those of later releases too: an older release
+// may meet them, and no number is given out twice.
+func (s *Spec) codes() []CodeRule {
+	var out []CodeRule
+	for _, d := range s.decls {
+		for _, e := range d.codes {
+			if e.now.Element != nil {
+				out = append(out, CodeRule{e.now.Name, e.now.Value, *e.now.Element})
+			}
+		}
+	}
+	return out
+}
+
+// refer replaces the names that enumerators refer to by those of the release. What the
+// release does not have yet keeps its newest name.
+func (l *linker) refer(decls []Decl) {
+	for _, d := range decls {
+		e, ok := d.(*Enum)
+		for i := 0; ok && i < len(e.Values); i++ {
+			v := &e.Values[i]
+			if name, known := l.codes[part(*v)]; known {
+				rule := *v.Element
+				rule.Part, v.Element = name, &rule
+			}
+			if name, known := l.codes[owner(*v)]; known {
+				rule := *v.Device
+				rule.Of, v.Device = name, &rule
+			}
+		}
+	}
+}
+
+func part(v EnumValue) string {
+	if v.Element == nil {
+		return ""
+	}
+	return v.Element.Part
+}
+
+func owner(v EnumValue) string {
+	if v.Device == nil {
+		return ""
+	}
+	return v.Device.Of
+}
+
+// references reports enumerators that name others which no release has, a data type of
+// another width than its code, and a flag that there is none of.
+func (s *Spec) references(codes map[string]string) {
+	names := sortedKeys(codes)
+	for _, d := range s.decls {
+		for _, e := range d.codes {
+			for _, name := range []string{part(e.now), owner(e.now)} {
+				if _, ok := codes[name]; name != "" && !ok {
+					e.node.Errorf("dangling-code", diag.DidYouMean(name, names), "%s: no enumerator %q", e.now.Name, name)
+				}
+			}
+		}
+	}
+	s.widths()
+	if flag := s.elements.PaddedBy; flag != "" && !s.hasFlag(flag) {
+		s.elements.flag.Errorf("dangling-flag", "", "no flag %q", flag)
+	}
+}
+
+func (s *Spec) hasFlag(name string) bool {
+	return slices.ContainsFunc(s.decls, func(d declaration) bool {
+		return d.name == name && d.node.Entries[0].Key.Value == "flag"
+	})
+}
+
+// widths reports data types of another width than their code has.
+func (s *Spec) widths() {
+	for _, t := range s.dtypes {
+		for _, code := range s.codes() {
+			if code.Name == t.Code && code.Bits != 0 && code.Bits != t.Bits {
+				t.node.Errorf("bad-width", "", "dtype %s has %d bits, and %s has %d", t.Name, t.Bits, t.Code, code.Bits)
+			}
+		}
+	}
+}
