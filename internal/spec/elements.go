@@ -91,6 +91,21 @@ func (s *Spec) codes() []CodeRule {
 	return out
 }
 
+// Rule is the rule of a type code by its name; without content where there is none.
+func (r *Release) Rule(name string) CodeRule {
+	for _, e := range Of[*Enum](r) {
+		for _, v := range e.Values {
+			if v.Name == name && v.Element != nil {
+				return CodeRule{v.Name, v.Value, *v.Element}
+			}
+		}
+	}
+	return CodeRule{}
+}
+
+// CodeOf is the rule of a data type's code.
+func (r *Release) CodeOf(d DType) CodeRule { return r.Rule(d.Code) }
+
 // refer replaces the names that enumerators refer to by those of the release. What the
 // release does not have yet keeps its newest name.
 func (l *linker) refer(decls []Decl) {

@@ -142,7 +142,7 @@ func validateSpan(t Tensor, r reach) error {
 // unless they are padded, all others are whole bytes.
 func elementBits(t DataType, flags Flags) uint64 {
 	width := uint64(t.Bits) * uint64(t.Lanes)
-	if t.Bits < 8 && flags&FlagIsSubbyteTypePadded == 0 {
+	if t.Bits < packedBelow && flags&FlagIsSubbyteTypePadded == 0 {
 		return width
 	}
 	return (width + 7) / 8 * 8
@@ -152,14 +152,11 @@ func elementBits(t DataType, flags Flags) uint64 {
 // or of one part of a complex number. It is 1 for lanes of a size that C has no
 // type for, and the same on every target.
 func (t DataType) Alignment() int {
-	const bcomplex = 18 // kDLBcomplex, which older releases of DLPack do not name
-	width := 2 * int(t.Bits)
-	if t.Code == CodeComplex || t.Code == bcomplex {
-		width = int(t.Bits)
-	}
-	switch width {
-	case 32, 64, 128, 256:
-		return width / 16
+	parts := int(t.Code.parts())
+	for _, size := range alignments {
+		if int(t.Bits) == 8*size*parts {
+			return size
+		}
 	}
 	return 1
 }

@@ -24,13 +24,9 @@ namespace aten DLPACKGEN_ATEN_HIDDEN {
  * \throws Refused.
  */
 inline at::Device device_of(DLDevice device) {
-  switch (device.device_type) {
-    case kDLCPU:
-    case kDLCUDAHost:  // the host reads pinned memory as its own
-    case kDLROCMHost: return at::Device(at::kCPU);
-    case kDLCUDA:
-    case kDLROCM: break;
-    default: throw Refused("its device is none that is served here: CPU, CUDA or ROCm");
+  if (is_host_memory(device.device_type)) return at::Device(at::kCPU);  // pinned memory is read as its own
+  if (device.device_type != kDLCUDA && device.device_type != kDLROCM) {
+    throw Refused("its device is none that is served here: CPU, CUDA or ROCm");
   }
   if (device.device_type != detail::gpu() || !c10::impl::hasDeviceGuardImpl(at::kCUDA)) {
     throw Refused("its device is one of another back end than that of this torch");

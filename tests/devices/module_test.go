@@ -108,7 +108,7 @@ func TestAModuleForPythonUsesAVendorsTable(t *testing.T) {
 
 var moduleMutants = []struct{ file, old, fresh, script string }{
 	{"backend.h", "if (dlpackgen_same_device(info->device, device)) return 0;", "return 0;", "test_whose_memory_it_is"},
-	{"backend.h", "case kDLCUDAManaged: return kDLCUDA;", "return 0;", "test_whose_memory_it_is"},
+	{"backend.h", "return dlpack_device_owner((int32_t)device.device_type);", "return (int32_t)device.device_type;", "test_whose_memory_it_is"},
 	{"backend.h", "if (table->pointer_info(address, info, &error)) return dlpackgen_backend_fault(call, i, &error);", "if (table->pointer_info(address, info, &error)) return 0;", "test_whose_memory_it_is"},
 	{"backend.h", "case DLPACKGEN_DEVICE_NOT_MAPPED:", "", "test_whose_memory_it_is"},
 	{"backend.h", "+ tensor->byte_offset + low;", "+ low;", "test_where_elements_reach"},

@@ -78,7 +78,7 @@ var mutants = map[string]mutant{
 	"strings are devices":                      {"offered.hpp", "if (!PyTuple_Check(answer.ptr()) && !PyList_Check(answer.ptr())) return std::nullopt;", "", "consume.py test_devices_that_are_none"},
 	"devices need not be said":                 {"offered.hpp", "  if (!said) {\n    throw", "  if (false) {\n    throw", "faults.py test_devices_that_were_not_said"},
 	"another device may be said":               {"offered.hpp", "if (said->device_type != device.device_type || said->device_id != device.device_id)", "if (false)", "faults.py test_devices_that_were_not_said"},
-	"pinned memory has a stream":               {"taken.hpp", " || device.device_type == kDLCUDAHost", "", "consume.py test_other_streams"},
+	"pinned memory has a stream":               {"taken.hpp", "return is_host_memory(device.device_type);", "return device.device_type == kDLCPU;", "consume.py test_other_streams"},
 	"gradients are dropped":                    {"object.hpp", "if (at::GradMode::is_enabled() && tensor.requires_grad())", "if (false)", "consume.py test_tensors_of_torch_give_an_alias"},
 	"bits of aliases are refused":              {"object.hpp", "  refuse_unreadable(tensor, kept_bits);", "  refuse_unreadable(tensor, c10::DispatchKeySet());", "consume.py test_tensors_of_torch_give_an_alias"},
 	"aliases of anything are made":             {"object.hpp", "  refuse_unreadable(tensor, kept_bits);\n", "", "rules.py test_tensors_of_torch_that_are_refused"},

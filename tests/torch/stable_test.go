@@ -97,7 +97,7 @@ func TestOlderStableABIsAreRefused(t *testing.T) {
 var stableMutants = map[string]mutant{
 	"devices are not looked at":          {"stable_take.hpp", "  static_cast<void>(current_stream(tensor.device));\n", "", "consume.py test_refusals_delete_once"},
 	"any device is CUDA":                 {"stable_take.hpp", "if (device.device_type != kDLCUDA) throw", "if (false) throw", "consume.py test_devices_of_others"},
-	"pinned memory has a stream":         {"taken.hpp", " || device.device_type == kDLCUDAHost", "", "consume.py test_other_streams"},
+	"pinned memory has a stream":         {"taken.hpp", "return is_host_memory(device.device_type);", "return device.device_type == kDLCPU;", "consume.py test_other_streams"},
 	"nothing is deleted":                 {"stable_take.hpp", "if (context != being_made) deleter(context);", "static_cast<void>(context);", "consume.py test_capsules"},
 	"what fails is deleted twice":        {"stable_take.hpp", "if (context != being_made) deleter(context);", "deleter(context);", "stable.py test_what_torch_deletes_itself"},
 	"what fails is not deleted":          {"stable_take.hpp", "  deleter(context);\n  throw error;", "  throw error;", "stable.py test_what_torch_deletes_itself"},

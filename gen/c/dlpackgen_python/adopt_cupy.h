@@ -40,7 +40,7 @@ static int dlpackgen_cupy_device(PyObject *object, DLDevice *device) {
 	Py_DECREF(pair);
 	device->device_type = (DLDeviceType)type;
 	/* DLPack has one id for memory that all devices reach; CuPy gives the ordinal. */
-	device->device_id = type == kDLCUDAManaged ? 0 : id;
+	device->device_id = dlpack_device_is_managed(type) ? 0 : id;
 	return PyErr_Occurred() ? -1 : 0;
 }
 
@@ -114,7 +114,7 @@ static int dlpackgen_cupy_refuse(PyObject *object) {
 /* The stream that CuPy has made current on a device in this thread. Managed memory has
  * no ordinal here: its stream is that of the current device. */
 static int dlpackgen_cupy_stream(DLDevice device, void **stream) {
-	const int ordinal = device.device_type == kDLCUDAManaged ? -1 : device.device_id;
+	const int ordinal = dlpack_device_is_managed((int32_t)device.device_type) ? -1 : device.device_id;
 	PyObject *ask = dlpackgen_imported("cupy.cuda", "get_current_stream");
 	PyObject *current = ask ? PyObject_CallFunction(ask, "i", ordinal) : NULL;
 	PyObject *handle = current ? PyObject_GetAttrString(current, "ptr") : NULL;

@@ -418,7 +418,7 @@ class Builder {
                    static_cast<std::int64_t>(first(p.tensor) % align));
     }
     const std::uint64_t end = p.tensor.byte_offset + detail::unsign(touched.high);
-    if (p.room != detail::most && (p.before + p.tensor.byte_offset < detail::magnitude(touched.low) || end > p.room)) {
+    if (p.room != detail::most && (p.before + p.tensor.byte_offset < dlpack_magnitude_(touched.low) || end > p.room)) {
       return Error(Code::too_small, static_cast<std::int64_t>(end), static_cast<std::int64_t>(p.room));
     }
     return Error();

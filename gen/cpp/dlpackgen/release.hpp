@@ -94,6 +94,16 @@ constexpr bool is_host_readable(std::int32_t device_type) noexcept {
   }
 }
 
+/** Whether it is the host's own memory, pinned or not, where no stream orders anything. */
+constexpr bool is_host_memory(std::int32_t device_type) noexcept {
+  switch (device_type) {
+    case 1: return true;
+    case 3: return true;
+    case 11: return true;
+    default: return false;
+  }
+}
+
 /** Whether DLTensor.data is an address; not so for handles, and for unknown device types. */
 constexpr bool has_addresses(std::int32_t device_type) noexcept {
   switch (device_type) {

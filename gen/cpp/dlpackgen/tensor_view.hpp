@@ -80,7 +80,7 @@ class TensorView {
   /** Whether elements narrower than a byte take one each. */
   bool is_padded() const noexcept { return (flags_ & flags::is_subbyte_type_padded) != 0; }
   /** Whether elements share bytes. */
-  bool is_packed() const noexcept { return detail::element_bits(tensor_.dtype, flags_) % 8 != 0; }
+  bool is_packed() const noexcept { return dlpack_element_bits(tensor_.dtype, flags_) % 8 != 0; }
   /** Whether the elements lie one after the other in row-major order. */
   bool is_row_major() const noexcept { return v1_3::is_row_major(tensor_); }
   /** Whether the host may read the data. */

@@ -4,7 +4,7 @@
  * \file validate.hpp
  * The size of a tensor, the memory that it touches, and whether it may be
  * trusted. Nothing here allocates, keeps state or writes to a tensor, so any
- * thread may call it at any time. It answers as dlpack_util.h does in C.
+ * thread may call it at any time. What counts is dlpack_rules.h, which is C.
  *
  * Sizes are in bytes unless they are said to be in elements, and none is over 63
  * bits: Code::too_large is reported instead of wrapping around.
@@ -15,7 +15,8 @@
 #include "error.hpp"
 #include "release.hpp"
 
-#include <cstddef>
+#include <dlpack/dlpack_rules.h>
+
 #include <cstdint>
 
 namespace dlpackgen {
@@ -48,37 +49,9 @@ inline constexpr std::uint64_t most = UINT64_MAX >> 1;
 
 constexpr std::uint64_t unsign(std::int64_t n) noexcept { return static_cast<std::uint64_t>(n); }
 
-// True when the product fits in 63 bits; else it is not touched. Two numbers of 31
-// bits always fit, which saves the division.
-constexpr bool multiply(std::uint64_t a, std::uint64_t b, std::uint64_t& product) noexcept {
-  if (((a | b) >> 31) != 0 && b != 0 && a > most / b) return false;
-  product = a * b;
-  return true;
-}
-
-// True when the sum fits in 63 bits; a has at most 63.
-constexpr bool add(std::uint64_t a, std::uint64_t b, std::uint64_t& sum) noexcept {
-  if (b > most - a) return false;
-  sum = a + b;
-  return true;
-}
-
-// The distance of a stride without its sign; INT64_MIN has one too.
-constexpr std::uint64_t magnitude(std::int64_t stride) noexcept {
-  return stride < 0 ? 0U - unsign(stride) : unsign(stride);
-}
-
-// Bits from one element to the next.
-constexpr std::uint64_t element_bits(DLDataType dtype, std::uint64_t set) noexcept {
-  const std::uint64_t bits = std::uint64_t{dtype.bits} * dtype.lanes;
-  if (dtype.bits < 8 && (set & flags::is_subbyte_type_padded) == 0) return bits;
-  return (bits + 7) / 8 * 8;
-}
-
-// Bytes that hold so many elements, the last byte perhaps in part.
-constexpr bool bytes_of(std::uint64_t count, std::uint64_t bits, std::uint64_t& bytes) noexcept {
-  std::uint64_t whole = 0;
-  return multiply(count / 8, bits, whole) && add(whole, (count % 8 * bits + 7) / 8, bytes);
+// What a function in C has given; it must be called before its fault is read.
+constexpr Error error_of(dlpack_error error, const dlpack_fault_& fault) noexcept {
+  return Error(static_cast<Code>(error), fault.expected, fault.got, fault.dimension);
 }
 
 }  // namespace detail
@@ -89,32 +62,16 @@ constexpr bool bytes_of(std::uint64_t count, std::uint64_t bits, std::uint64_t& 
  * the same on every target, including those whose ABI asks for less, such as i386.
  */
 constexpr std::uint64_t alignment(DLDataType dtype) noexcept {
-  // 18 is kDLBcomplex, which older releases do not name. Codes never change their meaning.
-  const int parts = dtype.code == kDLComplex || dtype.code == 18 ? 2 : 1;
-  switch (2 / parts * dtype.bits) {
-    case 32: return 2;
-    case 64: return 4;
-    case 128: return 8;
-    case 256: return 16;
-    default: return 1;
-  }
+  return static_cast<std::uint64_t>(dlpack_alignment(dtype));
 }
 
 /** How many elements a shape of ndim extents has: 1 for a scalar, 0 as soon as one extent is 0. */
 constexpr Result<std::int64_t> count(std::int32_t ndim, const std::int64_t* shape) noexcept {
-  if (ndim < 0) return Error(Code::ndim, 0, ndim);
-  if (ndim > 0 && shape == nullptr) return Error(Code::shape_null, 0, ndim);
-  std::uint64_t product = 1;
-  bool fits = true;
-  bool empty = false;
-  for (std::int32_t i = 0; i < ndim; ++i) {
-    if (shape[i] < 0) return Error(Code::extent, 0, shape[i], i);
-    empty = empty || shape[i] == 0;
-    fits = detail::multiply(product, detail::unsign(shape[i]), product) && fits;
-  }
-  if (empty) return std::int64_t{0};
-  if (!fits) return Code::too_large;
-  return static_cast<std::int64_t>(product);
+  dlpack_fault_ fault{-1, 0, 0};
+  std::int64_t elements = 0;
+  const dlpack_error error = dlpack_count_(ndim, shape, &elements, &fault);
+  if (error != DLPACK_OK) return detail::error_of(error, fault);
+  return elements;
 }
 
 /**
@@ -125,45 +82,24 @@ constexpr Result<std::int64_t> count(std::int32_t ndim, const std::int64_t* shap
  * padded. All others are rounded up to whole bytes, lanes included.
  */
 constexpr Result<std::int64_t> nbytes(const DLTensor& tensor, std::uint64_t set = 0) noexcept {
-  const Result<std::int64_t> elements = count(tensor.ndim, tensor.shape);
-  if (!elements) return elements.error();
-  std::uint64_t total = 0;
-  if (!detail::bytes_of(detail::unsign(*elements), detail::element_bits(tensor.dtype, set), total)) {
-    return Code::too_large;
-  }
-  return static_cast<std::int64_t>(total);
+  dlpack_fault_ fault{-1, 0, 0};
+  std::int64_t bytes = 0;
+  const dlpack_error error = dlpack_nbytes_(&tensor, set, &bytes, &fault);
+  if (error != DLPACK_OK) return detail::error_of(error, fault);
+  return bytes;
 }
 
 /** Writes the ndim strides of a compact row-major array; an extent of 0 counts as 1, as in NumPy and PyTorch. */
 constexpr Error compact_strides(std::int32_t ndim, const std::int64_t* shape, std::int64_t* strides) noexcept {
-  if (ndim < 0) return Error(Code::ndim, 0, ndim);
-  if (ndim > 0 && shape == nullptr) return Code::shape_null;
-  if (ndim > 0 && strides == nullptr) return Code::strides_null;
-  std::uint64_t stride = 1;
-  for (std::int32_t i = ndim; i-- > 0;) {
-    if (shape[i] < 0) return Error(Code::extent, 0, shape[i], i);
-    strides[i] = static_cast<std::int64_t>(stride);
-    if (shape[i] > 1 && !detail::multiply(stride, detail::unsign(shape[i]), stride)) return Code::too_large;
-  }
-  return Error();
+  dlpack_fault_ fault{-1, 0, 0};
+  return detail::error_of(dlpack_compact_strides_(ndim, shape, strides, &fault), fault);
 }
 
 /**
  * Whether the elements lie one after the other in row-major order. NULL strides
  * do; strides of extents below 2, and of empty tensors, mean nothing.
  */
-constexpr bool is_row_major(const DLTensor& tensor) noexcept {
-  const Result<std::int64_t> elements = count(tensor.ndim, tensor.shape);
-  if (!elements) return false;
-  if (tensor.strides == nullptr || *elements == 0) return true;
-  std::uint64_t expected = 1;
-  for (std::int32_t i = tensor.ndim; i-- > 0;) {
-    if (tensor.shape[i] == 1) continue;
-    if (tensor.strides[i] != static_cast<std::int64_t>(expected)) return false;
-    expected *= detail::unsign(tensor.shape[i]);
-  }
-  return true;
-}
+constexpr bool is_row_major(const DLTensor& tensor) noexcept { return dlpack_is_row_major(&tensor) != 0; }
 
 /** The bytes that elements touch, counted from the first one: from low, at most 0, up to but not including high. */
 struct Reach {
@@ -173,113 +109,38 @@ struct Reach {
 
 /** What the tensor touches; all 0 for an empty one. */
 constexpr Result<Reach> reach(const DLTensor& tensor, std::uint64_t set = 0) noexcept {
-  const Result<std::int64_t> elements = count(tensor.ndim, tensor.shape);
-  if (!elements) return elements.error();
-  if (*elements == 0) return Reach{};
-  std::uint64_t below = 0;
-  std::uint64_t above = tensor.strides == nullptr ? detail::unsign(*elements) - 1 : 0;
-  for (std::int32_t i = 0; i < tensor.ndim && tensor.strides != nullptr; ++i) {
-    std::uint64_t& side = tensor.strides[i] < 0 ? below : above;
-    std::uint64_t far = 0;
-    if (!detail::multiply(detail::unsign(tensor.shape[i]) - 1, detail::magnitude(tensor.strides[i]), far) ||
-        !detail::add(side, far, side)) {
-      return Error(Code::too_large, 0, tensor.strides[i], i);
-    }
-  }
-  const std::uint64_t bits = detail::element_bits(tensor.dtype, set);
-  if (!detail::bytes_of(below, bits, below) || !detail::bytes_of(above + 1, bits, above)) return Code::too_large;
-  return Reach{-static_cast<std::int64_t>(below), static_cast<std::int64_t>(above)};
+  dlpack_fault_ fault{-1, 0, 0};
+  Reach found;
+  const dlpack_error error = dlpack_span_(&tensor, set, &found.low, &found.high, &fault);
+  if (error != DLPACK_OK) return detail::error_of(error, fault);
+  return found;
 }
-
-namespace detail {
-
-// The dimension with the smallest step after another's, or -1; after -1, the smallest of all.
-constexpr std::int32_t next_step(const DLTensor& tensor, std::int32_t after) noexcept {
-  std::int32_t next = -1;
-  for (std::int32_t i = 0; i < tensor.ndim; ++i) {
-    if (tensor.shape[i] < 2) continue;
-    const std::uint64_t step = magnitude(tensor.strides[i]);
-    const std::uint64_t last = after < 0 ? 0 : magnitude(tensor.strides[after]);
-    if (after >= 0 && (step < last || (step == last && i <= after))) continue;
-    if (next < 0 || step < magnitude(tensor.strides[next])) next = i;
-  }
-  return next;
-}
-
-}  // namespace detail
 
 /**
  * Whether two elements of a valid tensor may share memory: from the smallest stride to the largest, each
  * must exceed the extent covered by the smaller ones. It also reports some strides that interleave
  * without a collision, which no library makes. False for an empty tensor.
  */
-constexpr bool may_overlap(const DLTensor& tensor) noexcept {
-  const Result<std::int64_t> elements = count(tensor.ndim, tensor.shape);
-  if (tensor.strides == nullptr || !elements || *elements < 2) return false;
-  std::uint64_t covered = 0;
-  for (std::int32_t i = -1; (i = detail::next_step(tensor, i)) >= 0;) {
-    const std::uint64_t step = detail::magnitude(tensor.strides[i]);
-    if (step <= covered) return true;
-    covered += (detail::unsign(tensor.shape[i]) - 1) * step;
-  }
-  return false;
-}
+constexpr bool may_overlap(const DLTensor& tensor) noexcept { return dlpack_may_overlap(&tensor) != 0; }
 
 namespace detail {
 
 inline Error check_shape(const DLTensor& tensor, Accept accept) noexcept {
-  if (tensor.ndim < 0 || tensor.ndim > max_ndim) return Error(Code::ndim, max_ndim, tensor.ndim);
-  if (tensor.ndim > 0 && tensor.shape != nullptr && tensor.strides == nullptr &&
-      !allows(accept, Accept::null_strides)) {
-    return Error(Code::strides_null, 0, tensor.ndim);
-  }
-  return count(tensor.ndim, tensor.shape).error();
-}
-
-// The width that a type code demands; 0 when it leaves the choice.
-constexpr int bits_of_code(std::uint8_t code) noexcept {
-  switch (code) {
-    case kDLBool:
-    case kDLFloat8_e3m4:
-    case kDLFloat8_e4m3:
-    case kDLFloat8_e4m3b11fnuz:
-    case kDLFloat8_e4m3fn:
-    case kDLFloat8_e4m3fnuz:
-    case kDLFloat8_e5m2:
-    case kDLFloat8_e5m2fnuz:
-    case kDLFloat8_e8m0fnu: return 8;
-    case kDLFloat6_e2m3fn:
-    case kDLFloat6_e3m2fn: return 6;
-    case kDLFloat4_e2m1fn: return 4;
-    default: return 0;
-  }
+  dlpack_fault_ fault{-1, 0, 0};
+  return error_of(dlpack_check_shape_(&tensor, max_ndim, allows(accept, Accept::null_strides), &fault), fault);
 }
 
 constexpr Error check_dtype(DLDataType dtype, Accept accept) noexcept {
-  const int demanded = bits_of_code(dtype.code);
-  if (type_code_name(dtype.code) == nullptr && !allows(accept, Accept::unknown_code)) {
-    return Error(Code::code, 0, dtype.code);
-  }
-  if (dtype.bits == 0 || (demanded != 0 && dtype.bits != demanded)) return Error(Code::bits, demanded, dtype.bits);
-  return dtype.lanes == 0 ? Error(Code::lanes, 1, 0) : Error();
+  const bool known = type_code_name(dtype.code) != nullptr || allows(accept, Accept::unknown_code);
+  dlpack_fault_ fault{-1, 0, 0};
+  return error_of(dlpack_check_dtype_(dtype, known, &fault), fault);
 }
 
 // data, byte_offset and everything that the strides reach.
 inline Error check_memory(const DLTensor& tensor, std::uint64_t set) noexcept {
-  const Result<Reach> touched = reach(tensor, set);
-  if (!touched) return touched.error();
-  if (touched->high == 0) return Error();  // no elements, so nothing is reached
-  if (tensor.data == nullptr) return Code::data_null;
-  const auto address = reinterpret_cast<std::uintptr_t>(tensor.data);
-  const std::uint64_t before = magnitude(touched->low);
-  std::uint64_t end = 0;
-  if (!add(unsign(touched->high), tensor.byte_offset, end)) return Error(Code::out_of_range, 0, touched->high);
-  if (!has_addresses(tensor.device.device_type)) {  // what lies before a handle cannot be named
-    return tensor.byte_offset < before ? Error(Code::out_of_range, 0, touched->low) : Error();
-  }
-  if (end > UINTPTR_MAX - address) return Error(Code::out_of_range, 0, touched->high);
-  if (address + tensor.byte_offset < before) return Error(Code::out_of_range, 0, touched->low);
-  return Error();
+  const int addresses = has_addresses(tensor.device.device_type);
+  dlpack_fault_ fault{-1, 0, 0};
+  return error_of(dlpack_check_memory_(&tensor, set, addresses, &fault), fault);
 }
 
 }  // namespace detail

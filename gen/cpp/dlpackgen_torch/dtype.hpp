@@ -32,7 +32,7 @@ struct DType {
   DLDataType dtype;
 };
 
-// An element of Float4_e2m1fn_x2 is two of DLPack's.
+// The elements of a type that ends in _x2 are two of DLPack's.
 inline constexpr DType dtypes[] = {
     {c10::ScalarType::Bool, {kDLBool, 8, 1}},
     {c10::ScalarType::Char, {kDLInt, 8, 1}},
@@ -50,10 +50,10 @@ inline constexpr DType dtypes[] = {
     {c10::ScalarType::ComplexHalf, {kDLComplex, 32, 1}},
     {c10::ScalarType::ComplexFloat, {kDLComplex, 64, 1}},
     {c10::ScalarType::ComplexDouble, {kDLComplex, 128, 1}},
-    {c10::ScalarType::Float8_e5m2, {kDLFloat8_e5m2, 8, 1}},
     {c10::ScalarType::Float8_e4m3fn, {kDLFloat8_e4m3fn, 8, 1}},
-    {c10::ScalarType::Float8_e5m2fnuz, {kDLFloat8_e5m2fnuz, 8, 1}},
     {c10::ScalarType::Float8_e4m3fnuz, {kDLFloat8_e4m3fnuz, 8, 1}},
+    {c10::ScalarType::Float8_e5m2, {kDLFloat8_e5m2, 8, 1}},
+    {c10::ScalarType::Float8_e5m2fnuz, {kDLFloat8_e5m2fnuz, 8, 1}},
     {c10::ScalarType::Float8_e8m0fnu, {kDLFloat8_e8m0fnu, 8, 1}},
     {c10::ScalarType::Float4_e2m1fn_x2, {kDLFloat4_e2m1fn, 4, 2}},
 };

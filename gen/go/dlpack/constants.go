@@ -344,6 +344,9 @@ func (t DataType) name() string {
 	return ""
 }
 
+// packedBelow is the bits of the narrowest lane that is not packed.
+const packedBelow = 8
+
 // fixedBits is the only width that a code allows, or 0 where the bits may
 // differ.
 func (v DataTypeCode) fixedBits() uint8 {
@@ -357,3 +360,15 @@ func (v DataTypeCode) fixedBits() uint8 {
 	}
 	return 0
 }
+
+// parts is how many numbers an element consists of.
+func (v DataTypeCode) parts() uint8 {
+	switch v {
+	case CodeComplex, 18:
+		return 2
+	}
+	return 1
+}
+
+// alignments are the sizes of lanes, in bytes, that are aligned to their size.
+var alignments = [...]int{2, 4, 8, 16}

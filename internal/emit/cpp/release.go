@@ -26,6 +26,7 @@ type release struct {
 	Devices      []number
 	HostReadable []number
 	Addressed    []number // DLTensor.data is an address, not a handle
+	Host         []number // the host's own memory
 	Codes        []number
 }
 
@@ -51,18 +52,29 @@ func viewRelease(r *spec.Release) release {
 	for _, device := range spec.Find[*spec.Enum](r, deviceEnum).Values {
 		entry := number{device.Name, fmt.Sprint(device.Value)}
 		v.Devices = append(v.Devices, entry)
-		if device.Device != nil && device.Device.HostReadable {
-			v.HostReadable = append(v.HostReadable, entry)
-		}
-		if device.Device != nil && !device.Device.Opaque {
-			v.Addressed = append(v.Addressed, entry)
-		}
+		v.add(entry, device.Device)
 	}
 	for _, code := range spec.Find[*spec.Enum](r, codeEnum).Values {
 		v.Codes = append(v.Codes, number{code.Name, fmt.Sprint(code.Value)})
 	}
 	v.DTypes = dtypesOf(r)
 	return v
+}
+
+// add lists a device type where its rule puts it.
+func (v *release) add(entry number, rule *spec.DeviceRule) {
+	if rule == nil {
+		return
+	}
+	if rule.HostReadable {
+		v.HostReadable = append(v.HostReadable, entry)
+	}
+	if !rule.Opaque {
+		v.Addressed = append(v.Addressed, entry)
+	}
+	if rule.OnHost() {
+		v.Host = append(v.Host, entry)
+	}
 }
 
 // dtypesOf gives the data types of a release, whose codes it has.

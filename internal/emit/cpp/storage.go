@@ -20,24 +20,39 @@ type stored struct {
 	Part  string // the type of both halves of a complex number, else ""
 }
 
-// native are the widths that C++ has types for, by code; complex numbers have
+// native are the widths that C++ has types for, by the kind of number; complex numbers have
 // those of its library.
 var native = map[string][]int{
-	"kDLInt": {8, 16, 32, 64}, "kDLUInt": {8, 16, 32, 64}, "kDLFloat": {32, 64}, "kDLBool": {8}, "kDLComplex": {64, 128},
+	"int": {8, 16, 32, 64}, "uint": {8, 16, 32, 64}, "float": {32, 64}, "bool": {8},
 }
 
-// parts are what the short complex numbers consist of, by code.
-var parts = map[string]string{"kDLComplex": "float16", "kDLBcomplex": "bfloat16"}
+// isNative tells whether C++ has a type for elements of a data type.
+func isNative(r *spec.Release, d spec.DType) bool {
+	code := r.CodeOf(d)
+	if code.Part != "" {
+		return slices.Contains(native[r.Rule(code.Part).Native], d.Bits/2)
+	}
+	return slices.Contains(native[code.Native], d.Bits)
+}
+
+// partOf is the data type of both halves of an element, or "".
+func partOf(r *spec.Release, d spec.DType) string {
+	part := r.CodeOf(d).Part
+	i := slices.IndexFunc(r.DTypes, func(half spec.DType) bool { return half.Code == part && 2*half.Bits == d.Bits })
+	if part == "" || i < 0 {
+		return ""
+	}
+	return r.DTypes[i].Name
+}
 
 func viewStorage(r *spec.Release) storage {
 	v := storage{names: namesOf(r)}
 	held := map[string]bool{}
 	for i, d := range dtypesOf(r) {
-		code := r.DTypes[i].Code
-		if slices.Contains(native[code], r.DTypes[i].Bits) || d.Lanes != 1 {
+		if isNative(r, r.DTypes[i]) || d.Lanes != 1 {
 			continue
 		}
-		s := stored{dtype: d, Bytes: int(d.Bits+7) / 8, Part: parts[code]}
+		s := stored{dtype: d, Bytes: int(d.Bits+7) / 8, Part: partOf(r, r.DTypes[i])}
 		s.Width = s.Bytes * 8
 		if s.Part != "" && !held[s.Part] || s.Part == "" && s.Bytes > 2 {
 			continue // nothing tells how it is aligned

@@ -18,7 +18,7 @@ func (b *binding) constants(f *jen.File) {
 	}
 	b.deviceRules(f)
 	b.dtypes(f)
-	b.fixedBits(f)
+	b.elementRules(f)
 }
 
 func (b *binding) macros(f *jen.File) {

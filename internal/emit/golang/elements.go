@@ -8,13 +8,23 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// native are the data types whose elements Go has a type for, by code and bits.
-// Where one has several, the first is what an element is shown as.
+// native are the Go types of elements by the kind of number and the bits. Where there are
+// several, the first is what an element is shown as.
 var native = map[string]map[int][]string{
-	"kDLInt":     {8: {"int8"}, 16: {"int16"}, 32: {"int32"}, 64: {"int64", "int"}},
-	"kDLUInt":    {8: {"uint8"}, 16: {"uint16"}, 32: {"uint32"}, 64: {"uint64", "uint", "uintptr"}},
-	"kDLFloat":   {32: {"float32"}, 64: {"float64"}},
-	"kDLComplex": {64: {"complex64"}, 128: {"complex128"}},
+	"int":     {8: {"int8"}, 16: {"int16"}, 32: {"int32"}, 64: {"int64", "int"}},
+	"uint":    {8: {"uint8"}, 16: {"uint16"}, 32: {"uint32"}, 64: {"uint64", "uint", "uintptr"}},
+	"float":   {32: {"float32"}, 64: {"float64"}},
+	"complex": {64: {"complex64"}, 128: {"complex128"}},
+}
+
+// nativeTypes are the Go types of a data type's elements; none where the package needs its
+// own.
+func (b *binding) nativeTypes(d spec.DType) []string {
+	code := b.release.CodeOf(d)
+	if code.Part != "" && b.release.Rule(code.Part).Native == "float" {
+		return native["complex"][d.Bits]
+	}
+	return native[code.Native][d.Bits]
 }
 
 // element is a data type with the Go types that its elements can be.
@@ -41,15 +51,15 @@ func (b *binding) elements() []element {
 	floats := map[string]bool{} // the names of the short floats before
 	var out []element
 	for _, d := range b.release.DTypes {
-		e := element{DType: d, types: native[d.Code][d.Bits]}
+		e := element{DType: d, types: b.nativeTypes(d)}
 		if e.types == nil {
-			e.own = ownType(d, floats)
+			e.own = b.ownType(d, floats)
 			e.types = []string{strings.TrimPrefix(dtype(d.Name), "DType")}
 		}
-		if d.Lanes != 1 || e.own == nil && native[d.Code][d.Bits] == nil {
+		if d.Lanes != 1 || e.own == nil && b.nativeTypes(d) == nil {
 			continue
 		}
-		if d.Code == boolCode {
+		if b.release.CodeOf(d).Native == boolKind {
 			e.types = append(e.types, "bool")
 		}
 		if _, ok := e.own.(float); ok {
@@ -60,24 +70,37 @@ func (b *binding) elements() []element {
 	return out
 }
 
-const boolCode = "kDLBool"
+const boolKind = "bool"
 
 // ownType is nil when the package cannot have a type for it.
-func ownType(d spec.DType, floats map[string]bool) own {
+func (b *binding) ownType(d spec.DType, floats map[string]bool) own {
+	code := b.release.CodeOf(d)
 	switch {
-	case d.Code == boolCode && d.Bits == 8:
+	case code.Native == boolKind && d.Bits == 8:
 		return truth{}
-	case (d.Code == "kDLInt" || d.Code == "kDLUInt") && d.Bits < 8:
-		return narrowInt{signed: d.Code == "kDLInt"}
-	case d.Code == "kDLComplex" && d.Bits == 32 && floats["Float16"]:
-		return pair{of: "Float16"}
-	case d.Code == "kDLBcomplex" && d.Bits == 32 && floats["BFloat16"]:
-		return pair{of: "BFloat16"}
+	case (code.Native == "int" || code.Native == "uint") && d.Bits < b.release.Elements.PackedBelow:
+		return narrowInt{signed: code.Native == "int"}
+	case code.Part != "":
+		if half := b.half(d); floats[half] {
+			return pair{of: half}
+		}
+		return nil
 	}
 	if f, ok := floatOf(d); ok {
 		return f
 	}
 	return nil
+}
+
+// half is the Go type of both halves of a data type's elements, or "".
+func (b *binding) half(d spec.DType) string {
+	part := b.release.CodeOf(d).Part
+	for _, half := range b.release.DTypes {
+		if half.Code == part && 2*half.Bits == d.Bits && half.Lanes == 1 {
+			return strings.TrimPrefix(dtype(half.Name), "DType")
+		}
+	}
+	return ""
 }
 
 // elementTypes renders the types of elements, what they have in common, and

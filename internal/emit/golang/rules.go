@@ -1,6 +1,9 @@
 package golang
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/dlpackgen/dlpackgen/internal/spec"
@@ -12,9 +15,6 @@ const (
 	dtypeStruct = "DLDataType"
 	dtypeEnum   = "DLDataTypeCode"
 )
-
-// narrowLimit is the widest float, in bits, whose width its code fixes.
-const narrowLimit = 8
 
 // deviceRules renders what the run time asks about a device.
 func (b *binding) deviceRules(f *jen.File) {
@@ -73,40 +73,46 @@ func (b *binding) dtypeFields(d spec.DType) jen.Code {
 	)
 }
 
-// fixedBits renders the widths that are part of a code's meaning.
-func (b *binding) fixedBits(f *jen.File) {
-	enum := spec.Find[*spec.Enum](b.release, dtypeEnum)
-	byBits := map[int][]jen.Code{}
-	for _, v := range enum.Values {
-		if bits := b.onlyBits(v.Name); bits != 0 {
-			byBits[bits] = append(byBits[bits], jen.Id(b.enumerator(enum, v.Name)))
+// elementRules renders what type codes say of their elements. A code of a later release
+// stands as a number.
+func (b *binding) elementRules(f *jen.File) {
+	comment(f.Group, "packedBelow is the bits of the narrowest lane that is not packed.")
+	f.Const().Id("packedBelow").Op("=").Lit(b.release.Elements.PackedBelow)
+	comment(f.Group, "fixedBits is the only width that a code allows, or 0 where the bits may differ.")
+	b.codeRule(f, "fixedBits", func(c spec.CodeRule) int { return c.Bits }, 0)
+	comment(f.Group, "parts is how many numbers an element consists of.")
+	b.codeRule(f, "parts", spec.CodeRule.Parts, 1)
+	comment(f.Group, "alignments are the sizes of lanes, in bytes, that are aligned to their size.")
+	f.Var().Id("alignments").Op("=").Index(jen.Op("...")).Int().ValuesFunc(func(g *jen.Group) {
+		for _, size := range b.release.Elements.Alignments {
+			g.Lit(size)
+		}
+	})
+}
+
+// codeRule renders a method of type codes that gives a number, for most the usual one.
+func (b *binding) codeRule(f *jen.File, method string, number func(spec.CodeRule) int, usual int) {
+	byNumber := map[int][]jen.Code{}
+	for _, c := range b.release.Codes {
+		if n := number(c); n != usual {
+			byNumber[n] = append(byNumber[n], b.codeName(c))
 		}
 	}
-	comment(f.Group, "fixedBits is the only width that a code allows, or 0 where the bits may differ.")
-	f.Func().Params(jen.Id("v").Id(b.typeName(dtypeEnum))).Id("fixedBits").Params().Uint8().Block(
+	f.Func().Params(jen.Id("v").Id(b.typeName(dtypeEnum))).Id(method).Params().Uint8().Block(
 		jen.Switch(jen.Id("v")).BlockFunc(func(g *jen.Group) {
-			for bits := range narrowLimit + 1 {
-				if cases := byBits[bits]; cases != nil {
-					g.Case(cases...).Block(jen.Return(jen.Lit(bits)))
-				}
+			for _, n := range slices.Sorted(maps.Keys(byNumber)) {
+				g.Case(byNumber[n]...).Block(jen.Return(jen.Lit(n)))
 			}
 		}),
-		jen.Return(jen.Lit(0)),
+		jen.Return(jen.Lit(usual)),
 	)
 }
 
-// onlyBits is the width of a code that one narrow data type alone has: DLPack
-// fixes the bits of truth values and of the floats of a byte or less.
-func (b *binding) onlyBits(code string) int {
-	found := 0
-	for _, d := range b.release.DTypes {
-		switch {
-		case d.Code != code:
-		case found != 0 || d.Bits > narrowLimit:
-			return 0
-		default:
-			found = d.Bits
-		}
+// codeName is the constant of a code, or the number of one that the release lacks.
+func (b *binding) codeName(c spec.CodeRule) jen.Code {
+	enum := spec.Find[*spec.Enum](b.release, dtypeEnum)
+	if slices.ContainsFunc(enum.Values, func(v spec.EnumValue) bool { return v.Name == c.Name }) {
+		return jen.Id(b.enumerator(enum, c.Name))
 	}
-	return found
+	return jen.Lit(int(c.Value))
 }

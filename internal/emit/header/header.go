@@ -77,5 +77,5 @@ const (
 // one from 1.2 on does.
 func hasHelpers(r *spec.Release) bool {
 	return spec.Find[*spec.Enum](r, deviceEnum) != nil && spec.Find[*spec.Enum](r, codeEnum) != nil &&
-		spec.Find[*spec.Struct](r, "DLPackExchangeAPI") != nil && r.Elements.PackedBelow != 0
+		spec.Find[*spec.Struct](r, "DLPackExchangeAPI") != nil && spec.Find[*spec.Struct](r, "DLTensor") != nil && r.Elements.PackedBelow != 0
 }

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
@@ -16,6 +17,7 @@ type names struct {
 	Legacy, Versioned                   spec.CapsuleNames
 	TableCapsule                        string
 	TableAttribute, OlderTableAttribute string
+	Torch                               []torchType
 	Devices                             []device
 	Streams                             []streams
 }
@@ -30,6 +32,7 @@ type streams struct {
 	Number  int // from 1: 0 is for devices that take none
 	Doc     string
 	Default int64
+	Lowest  int64 // the lowest number with a meaning
 	Refused []int64
 }
 
@@ -38,6 +41,7 @@ func viewNames(r *spec.Release) names {
 		Version: r.Version, Legacy: r.Python.Capsule, Versioned: r.Python.Versioned, TableCapsule: r.Python.ExchangeCapsule,
 		TableAttribute: r.Python.ExchangeAttr, OlderTableAttribute: r.Python.OlderExchange,
 	}
+	v.Torch = torchTypes(r)
 	for _, e := range spec.Find[*spec.Enum](r, deviceEnum).Values {
 		one := device{Enumerator: e.Name}
 		if e.Device != nil {
@@ -51,11 +55,32 @@ func viewNames(r *spec.Release) names {
 	return v
 }
 
+// torchType is a type of PyTorch by its name in the shim, and DLPack's.
+type torchType struct {
+	Name, Code  string
+	Bits, Lanes int
+}
+
+func torchTypes(r *spec.Release) (out []torchType) {
+	for _, d := range r.DTypes {
+		if d.Torch.Type == "" {
+			continue
+		}
+		one := torchType{d.Name, d.Code, d.Bits, d.Lanes * d.Torch.Lanes}
+		if d.Torch.Lanes > 1 {
+			one.Name = fmt.Sprintf("%s_x%d", d.Name, d.Torch.Lanes)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
 // viewStreams reads from a table which number stands for the stream whose handle
 // is NULL, and which must not be sent.
 func viewStreams(t spec.StreamTable, number int) streams {
 	s := streams{Name: t.Name, Number: number, Doc: t.Doc}
 	for _, v := range t.Values {
+		s.Lowest = min(s.Lowest, v.Value)
 		switch v.Meaning {
 		case "legacy_default", "default":
 			s.Default = v.Value

@@ -28,14 +28,14 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	kernels, err := kernelAssets(m)
 	return emit.Manifest{
 		Words:  emit.NamespaceWords(emit.Namespace(m.Release)),
-		Assets: append(append(kernels, emit.DeviceInterface(folder)), emit.Copies("torch", folder, sources...)...),
+		Assets: append(append(kernels, emit.DeviceInterface(folder), dtypes(m.Release)), emit.Copies("torch", folder, sources...)...),
 	}, errors.Join(emit.Needs(m.Release, "the sources for torch build on", emit.Lacking(m.Release)...), err)
 }
 
 // sources are those that neither the spec nor a config decides.
 var sources = []string{
 	"__init__.py", "adopted.hpp", "arguments.hpp", "asked.hpp", "base.hpp", "bits.hpp",
-	"derivative.hpp", "device.hpp", "direct.py", "dtype.hpp", "errors.hpp", "gil.hpp", "held.hpp",
+	"derivative.hpp", "device.hpp", "direct.py", "errors.hpp", "gil.hpp", "held.hpp",
 	"install.hpp", "kernel.hpp", "module.cpp", "object.hpp", "offered.hpp", "operators.py",
 	"owned.hpp", "pool.hpp", "read.hpp", "refused.hpp", "registration.hpp", "self_test.hpp",
 	"stable_kernel.hpp", "stable_module.cpp", "stable_object.hpp", "stable_take.hpp", "stream.hpp",

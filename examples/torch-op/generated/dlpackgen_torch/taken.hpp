@@ -44,7 +44,7 @@ inline std::string text_of(DLDevice device) {
 
 // Memory of the host, pinned or not: nothing is ordered by a stream there.
 inline bool is_on_host(DLDevice device) noexcept {
-  return device.device_type == kDLCPU || device.device_type == kDLCUDAHost || device.device_type == kDLROCMHost;
+  return is_host_memory(device.device_type);
 }
 
 struct Elements {
@@ -95,11 +95,10 @@ struct Extents {
 // The stride of a dimension whose own is ignored: that of a contiguous tensor, unless 63
 // bits cannot hold it in bytes, as torch computes it. No element of torch's has more than 16.
 inline std::int64_t outer_stride(std::int64_t stride, std::int64_t extent) {
-  using v1_3::detail::multiply;
   using v1_3::detail::unsign;
   std::uint64_t outer = 0;
   std::uint64_t bytes = 0;
-  const bool fits = multiply(unsign(stride), unsign(extent), outer) && multiply(outer, 16, bytes);
+  const bool fits = dlpack_multiply_(unsign(stride), unsign(extent), &outer) && dlpack_multiply_(outer, 16, &bytes);
   return fits ? static_cast<std::int64_t>(outer) : stride;
 }
 

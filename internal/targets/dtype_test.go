@@ -1,0 +1,95 @@
+package targets
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	source "github.com/dlpackgen/dlpackgen/spec"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// added is the spec with one more data type of each sort: one of a fixed width that is
+// packed, and one of two parts. Nothing else is changed.
+func added(t *testing.T) *spec.Release {
+	t.Helper()
+	text := string(source.YAML)
+	for _, line := range [][2]string{
+		{"      - {name: kDLBcomplex,", "      - {name: kDLFloat5_e2m2fn, value: 40, since: main, element: {bits: 5}, doc: 5-bit float.}\n" +
+			"      - {name: kDLPosit, value: 41, since: main, doc: Posit number.}\n" +
+			"      - {name: kDLPcomplex, value: 42, since: main, element: {part: kDLPosit}, doc: Two posits.}\n"},
+		{"  - {name: float4_e2m1fn,", "  - {name: float5_e2m2fn, code: kDLFloat5_e2m2fn, bits: 5, torch: {type: Float5_e2m2fn}}\n" +
+			"  - {name: posit16, code: kDLPosit, bits: 16}\n  - {name: pcomplex32, code: kDLPcomplex, bits: 32, torch: {type: Pcomplex}}\n"},
+	} {
+		require.Equal(t, 1, strings.Count(text, "\n"+line[0]), line[0])
+		text = strings.Replace(text, "\n"+line[0], "\n"+line[1]+line[0], 1)
+	}
+	s, list := spec.Load("spec.yaml", []byte(text))
+	require.NotNil(t, s, list.Sorted())
+	r, err := s.Release("main")
+	require.NoError(t, err)
+	return r
+}
+
+// Names, widths, validity and alignment, by the file that each is rendered into.
+var ofAddedTypes = map[string]map[string][]string{
+	"c": {
+		"dlpackgen/names.h": {
+			"#define DLPACKGEN_FLOAT5_E2M2FN DLPACKGEN_DTYPE(kDLFloat5_e2m2fn, 5, 1)\n", `return "pcomplex32";`,
+		},
+		"dlpack/dlpack_codes.h":    {`case kDLFloat5_e2m2fn: return "kDLFloat5_e2m2fn";`},
+		"dlpack/dlpack_elements.h": {"    case 40: /* kDLFloat5_e2m2fn */\n      return 5;", "    case 42: /* kDLPcomplex */\n", "case 16: return 2;"},
+	},
+	"cpp": {
+		"dlpackgen/release.hpp": {"DLDataType float5_e2m2fn{40, 5, 1};", `case 40: return "kDLFloat5_e2m2fn";`},
+		"dlpackgen/storage.hpp": {
+			"struct float5_e2m2fn {\n  std::uint8_t bits;", "struct posit16 {\n  std::uint16_t bits;",
+			"struct pcomplex32 {\n  posit16 real;\n  posit16 imag;",
+		},
+	},
+	"go": {
+		"constants.go": {
+			"CodeFloat5E2M2FN ", "\tcase CodeFloat5E2M2FN:\n\t\treturn 5", "\tcase CodeComplex, CodePcomplex, CodeBcomplex:\n\t\treturn 2",
+			`return "float5_e2m2fn"`, `return "pcomplex32"`, "var alignments = [...]int{2, 4, 8, 16}",
+		},
+		"elements.go": {"type Float5E2M2FN struct"},
+	},
+	"python": {
+		"dlpackgen_python/names.h": {
+			`row("float5_e2m2fn", kDLFloat5_e2m2fn, 5, 1)`,
+		},
+	},
+	"torch": {"dlpackgen_torch/dtype.hpp": {
+		"{c10::ScalarType::Float5_e2m2fn, {kDLFloat5_e2m2fn, 5, 1}},", "{c10::ScalarType::Pcomplex, {kDLPcomplex, 32, 1}},",
+	}},
+}
+
+func row(t *testing.T, name string) emit.Target {
+	t.Helper()
+	i := slices.Index(Names(), name)
+	require.GreaterOrEqual(t, i, 0, name)
+	return All()[i]
+}
+
+// A data type is added in one place, which is the spec.
+func TestADataTypeIsAddedInTheSpecAlone(t *testing.T) {
+	r := added(t)
+	for name, want := range ofAddedTypes {
+		files, err := row(t, name).Emit(&emit.Model{Release: r})
+		require.NoError(t, err, name)
+		texts := map[string]string{}
+		for _, f := range files {
+			texts[f.Path] = string(f.Data)
+		}
+		for file, parts := range want {
+			for _, part := range parts {
+				assert.True(t, strings.Contains(texts[file], part), "%s of target %s has %q", file, name, part)
+			}
+		}
+	}
+}
