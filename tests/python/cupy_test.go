@@ -35,7 +35,7 @@ var cupyMutants = map[string]mutant{
 	"what CuPy makes is always right":    {"call.h", "return dlpackgen_admit(a, scratch, copy) ? dlpackgen_about(call->function, i) : 0;", "return 0;", "with_cupy.py test_more_elements_than_can_be_counted"},
 	"any pair is a device":               {"adopt_cupy.h", "if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2)", "if (0)", "with_cupy.py test_devices"},
 	"managed memory has an ordinal":      {"adopt_cupy.h", "type == kDLCUDAManaged ? 0 : id;", "id;", "with_cupy.py test_devices"},
-	"ids of managed memory are compared": {"../dlpackgen/check.h", "const int numbered = a.device_type != kDLCUDAManaged;", "const int numbered = 1;", "with_cupy.py test_managed_memory_on_two_streams"},
+	"ids of managed memory are compared": {"../dlpackgen/check.h", "const int numbered = !dlpack_device_is_managed((int32_t)a.device_type);", "const int numbered = 1;", "with_cupy.py test_managed_memory_on_two_streams"},
 	"managed memory is of device 0":      {"adopt_cupy.h", "device.device_type == kDLCUDAManaged ? -1 : ", "", "with_cupy.py test_devices"},
 	"CuPy works on the default stream":   {"adopt_cupy.h", "*stream = handle ? PyLong_AsVoidPtr(handle) : NULL;", "*stream = NULL;", "with_cupy.py test_cupys_stream_is_that_of_the_call"},
 	"a stream is always told":            {"adopt_cupy.h", "return told ? 0 : -1;", "return PyErr_Clear(), told * 0;", "with_cupy.py test_a_stream_that_is_not_told"},

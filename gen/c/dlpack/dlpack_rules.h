@@ -348,11 +348,12 @@ DLPACK_CONSTEXPR int32_t dlpack_next_step_(const DLTensor *tensor, int32_t after
 /**
  * 1 when two elements may share memory, else 0: from the smallest stride to the largest,
  * each must exceed the extent covered by the smaller ones. Some strides that interleave
- * without a collision count, which no library makes, as do those that reach farther than
- * 63 bits. 0 for an empty tensor. The extents must not be negative.
+ * without a collision count, which no library makes, as do those that cover more than 64
+ * bits. 0 for an empty tensor. The extents must not be negative.
  */
 DLPACK_CONSTEXPR int dlpack_may_overlap(const DLTensor *tensor) {
-  uint64_t covered = 0, distance = 0;
+  const uint64_t most = DLPACK_RULES_CAST(uint64_t, -1); /* what lies on both sides fits in 64 bits */
+  uint64_t covered = 0;
   int64_t count = 0;
   int32_t i = -1;
   if (!tensor->strides || (dlpack_count(tensor->ndim, tensor->shape, &count) == DLPACK_OK && count < 2)) return 0;
@@ -360,7 +361,8 @@ DLPACK_CONSTEXPR int dlpack_may_overlap(const DLTensor *tensor) {
     const uint64_t step = dlpack_magnitude_(tensor->strides[i]);
     const uint64_t steps = DLPACK_RULES_CAST(uint64_t, tensor->shape[i]) - 1;
     if (step <= covered) return 1;
-    if (!dlpack_multiply_(steps, step, &distance) || !dlpack_add_(covered, distance, &covered)) return 1;
+    if (steps > (most - covered) / step) return 1;
+    covered += steps * step;
   }
   return 0;
 }

@@ -49,12 +49,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_use_device(
 
 /* Gives the device type whose back end knows the memory of another one. */
 static int32_t dlpackgen_family(DLDevice device) {
-	switch (device.device_type) {
-		case kDLCUDAHost:
-		case kDLCUDAManaged: return kDLCUDA;
-		case kDLROCMHost: return kDLROCM;
-		default: return (int32_t)device.device_type;
-	}
+	return dlpack_device_owner((int32_t)device.device_type);
 }
 
 /* Finds the back end that knows a device; NULL where the module uses none. */

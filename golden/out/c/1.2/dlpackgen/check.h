@@ -31,7 +31,7 @@ DLPACKGEN_FAST uint32_t dlpackgen_dtype_of(const DLTensor *tensor) {
 /** Producers disagree on the id of managed memory, which every device reaches: DLPack has
  * 0 for it, CuPy the device that it was allocated on. */
 static inline int dlpackgen_same_device(DLDevice a, DLDevice b) {
-  const int numbered = a.device_type != kDLCUDAManaged;
+  const int numbered = !dlpack_device_is_managed((int32_t)a.device_type);
   return a.device_type == b.device_type && (!numbered || a.device_id == b.device_id);
 }
 
@@ -39,7 +39,7 @@ static inline int dlpackgen_same_device(DLDevice a, DLDevice b) {
  * there, and producers refuse one (array API, `__dlpack__`, "stream"). Managed memory is
  * none of these, since its device may be at work on it. */
 DLPACKGEN_FAST int dlpackgen_is_on_host(DLDevice device) {
-  return device.device_type == kDLCPU || device.device_type == kDLCUDAHost || device.device_type == kDLROCMHost;
+  return dlpack_device_is_host((int32_t)device.device_type);
 }
 
 static inline int dlpackgen_is_empty(const DLTensor *tensor) {
@@ -72,50 +72,12 @@ DLPACKGEN_FAST int dlpackgen_is_misaligned(const DLTensor *tensor) {
       dlpackgen_lies_between(tensor);
 }
 
-static inline uint64_t dlpackgen_step(const DLTensor *tensor, int32_t dimension) {
-  const uint64_t stride = (uint64_t)tensor->strides[dimension];
-  return tensor->strides[dimension] < 0 ? 0 - stride : stride;
-}
-
-/* Gives the dimension of the smallest step that leads anywhere and is not in the set,
- * or -1. */
-static inline int32_t dlpackgen_next_step(const DLTensor *tensor, uint64_t used) {
-  int32_t next = -1;
-  for (int32_t d = 0; d < tensor->ndim; d++)
-    if (tensor->shape[d] > 1 && !(used >> d & 1) &&
-        (next < 0 || dlpackgen_step(tensor, d) < dlpackgen_step(tensor, next)))
-      next = d;
-  return next;
-}
-
-/** Tells whether two elements may lie in one place: from the smallest step to the
- * largest, each must lead beyond all that those before it reach. Some strides that
- * cross without a collision are counted in, as no library makes them. */
-DLPACKGEN_SLOW static int dlpackgen_may_overlap(const DLTensor *tensor) {
-  uint64_t reached = 0, used = 0;
-  for (int32_t d; (d = dlpackgen_next_step(tensor, used)) >= 0; used |= UINT64_C(1) << d) {
-    if (dlpackgen_step(tensor, d) <= reached) return !dlpackgen_is_empty(tensor);
-    reached += (uint64_t)(tensor->shape[d] - 1) * dlpackgen_step(tensor, d);
-  }
-  return 0;
-}
-
-static inline int dlpackgen_rows_are_dense(const DLTensor *tensor) {
-  const int32_t last = tensor->ndim - 1;
-  return last < 0 || tensor->shape[last] < 2 || tensor->strides[last] == 1 || dlpackgen_is_empty(tensor);
-}
+DLPACKGEN_SLOW static int dlpackgen_may_overlap(const DLTensor *tensor) { return dlpack_may_overlap(tensor); }
 
 /** Counts the elements and tells whether they lie row-major. Strides of extents
  * below 2, and all of an empty tensor, mean nothing. */
 DLPACKGEN_FAST int dlpackgen_is_row_major(const DLTensor *tensor, int64_t *elements) {
-  int64_t expected = 1;
-  int fine = 1;
-  for (int32_t d = tensor->ndim; d-- > 0;) {
-    fine &= tensor->strides[d] == expected || tensor->shape[d] == 1;
-    expected = (int64_t)((uint64_t)expected * (uint64_t)tensor->shape[d]);
-  }
-  *elements = expected;
-  return fine || expected == 0;
+  return dlpack_row_major_count_(tensor, elements);
 }
 
 /* The failures: each writes the sentence and gives the status */
@@ -405,7 +367,7 @@ static inline int dlpackgen_check_same_shape(const struct dlpackgen_site *at, co
 DLPACKGEN_FAST int dlpackgen_lies_well(int density, const DLTensor *tensor, int row_major) {
   if (density == dlpackgen_strided || row_major) return 1;
   return density == dlpackgen_dense ? dlpack_is_dense(tensor)
-                                    : density == dlpackgen_rows && dlpackgen_rows_are_dense(tensor);
+                                    : density == dlpackgen_rows && dlpack_is_inner_contiguous(tensor);
 }
 
 /** That elements lie as an enum dlpackgen_density demands. */

@@ -1,0 +1,102 @@
+package rules
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+)
+
+const (
+	inC   = "gen/c/dlpack/dlpack_rules.h"
+	inCxx = "gen/cpp/dlpackgen/validate.hpp"
+	inGo  = "gen/go/dlpack/"
+)
+
+// mutants breaks each quantity in each language once; the comparison is to notice.
+var mutants = []struct{ quantity, file, old, new string }{
+	{"validity", inC, "dtype.bits == 0 || ", ""},
+	{"count", inC, "uint64_t product = 1;", "uint64_t product = 2;"},
+	{"bytes", inC, "return (bits + 7) / 8 * 8;", "return bits;"},
+	{"low", inC, "tensor->strides[i] < 0 ? below : above", "above"},
+	{"high", inC, "dlpack_bytes_of_(above + 1, ", "dlpack_bytes_of_(above, "},
+	{"layout", inC, " || tensor->shape[i] == 1;", ";"},
+	{"alignment", inC, "dtype.bits / parts", "dtype.bits"},
+	{"overlap", inC, "if (step <= covered) return 1;", "if (step < covered) return 1;"},
+	{"validity", inCxx, "if (!error) error = detail::check_dtype(tensor->dtype, accept);", ""},
+	{"count", inCxx, "dlpack_count_(ndim, shape,", "dlpack_count_(0, shape,"},
+	{"bytes", inCxx, "dlpack_nbytes_(&tensor, set,", "dlpack_nbytes_(&tensor, 0,"},
+	{"range", inCxx, "dlpack_span_(&tensor, set,", "dlpack_span_(&tensor, 0,"},
+	{"layout", inCxx, "return dlpack_is_row_major(&tensor) != 0;", "return true;"},
+	{"alignment", inCxx, "static_cast<std::uint64_t>(dlpack_alignment(dtype))", "1"},
+	{"overlap", inCxx, "return dlpack_may_overlap(&tensor) != 0;", "return false;"},
+	{"validity", inGo + "validate.go", "case fixed != 0 && t.Bits != fixed:", "case false:"},
+	{"count", inGo + "tensor.go", "n := int64(1)\n", "n := int64(2)\n"},
+	{"bytes", inGo + "validate.go", "return (width + 7) / 8 * 8", "return width"},
+	{"low", inGo + "validate.go", "side, size = &r.before, -size", "size = -size"},
+	{"high", inGo + "validate.go", "bytesOf(r.after+1, width)", "bytesOf(r.after, width)"},
+	{"layout", inGo + "data.go", "extent != 1 && strides != nil", "strides != nil"},
+	{"alignment", inGo + "validate.go", "parts := int(t.Code.parts())", "parts := 1"},
+}
+
+// wrong writes a file with the change where a build looks for it.
+func wrong(t *testing.T, path, file, old, changed string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(golden.Root(t), file))
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(text), old), "%s stands once", old)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), old, changed, 1)), 0o600))
+}
+
+// Only one of C and C++ has the wrong header.
+func TestMutantsOfHeadersAreNoticed(t *testing.T) {
+	right := generated(t)
+	for _, m := range mutants {
+		if strings.HasPrefix(m.file, inGo) {
+			continue
+		}
+		t.Run(filepath.Base(m.file)+" "+m.quantity, func(t *testing.T) {
+			t.Parallel()
+			dir, gen := t.TempDir(), filepath.Join(golden.Root(t), "gen")
+			require.NoError(t, os.CopyFS(dir, os.DirFS(gen)))
+			wrong(t, filepath.Join(dir, strings.TrimPrefix(m.file, "gen/")), m.file, m.old, m.new)
+			built := open(t, filepath.Join(dir, "c"), filepath.Join(dir, "cpp"))
+			if m.file == inC {
+				built.cxx = right.cxx
+			}
+			_, what := built.compare(rounds)
+			assert.NotEmpty(t, what)
+		})
+	}
+}
+
+func TestMutantsOfGoAreNoticed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the bindings for each mutant, and -short was given")
+	}
+	for _, m := range mutants {
+		if !strings.HasPrefix(m.file, inGo) {
+			continue
+		}
+		t.Run(filepath.Base(m.file)+" "+m.quantity, func(t *testing.T) {
+			dir := t.TempDir()
+			changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
+			wrong(t, changed, m.file, m.old, m.new)
+			files := map[string]any{"Replace": map[string]string{filepath.Join(golden.Root(t), m.file): changed}}
+			text, err := json.Marshal(files)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(overlay, text, 0o600))
+			out, err := exec.Command("go", "test", "-overlay", overlay, "-vet=off", "-run", "^TestLanguagesAgree$", ".").CombinedOutput()
+			require.Error(t, err)
+			assert.Contains(t, string(out), "--- FAIL: TestLanguagesAgree", "it is built, and differs")
+		})
+	}
+}

@@ -1,0 +1,233 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/tests/gobind"
+)
+
+// choices turns bytes into values at which arithmetic goes wrong.
+type choices []byte
+
+func pick[T any](c *choices, from ...T) T {
+	if len(*c) == 0 {
+		return from[0]
+	}
+	b := (*c)[0]
+	*c = (*c)[1:]
+	return from[int(b)%len(from)]
+}
+
+// spoil makes a tensor of the bytes, most of whose numbers are small, so that layouts of
+// every sort come up.
+func (c *choices) spoil(f gobind.Foreign) {
+	ndim := pick[int32](c, 2, 0, 1, 3, 4, 2, 3, 65, -1)
+	shape, strides := make([]int64, gobind.MaxForeignNDim), make([]int64, gobind.MaxForeignNDim)
+	for i := range shape {
+		shape[i], strides[i] = 1, 1
+	}
+	for i := range max(0, min(ndim, 4)) {
+		shape[i] = pick[int64](c, 2, 1, 3, 4, 0, 5, 2, 3, 1<<31, 1<<33, 1<<62, math.MaxInt64, -1)
+		strides[i] = pick[int64](c, 1, 3, 2, 4, 6, 12, 0, -1, -3, -6, 5, 1<<31, 1<<60, -1<<60, math.MaxInt64, math.MinInt64)
+	}
+	f.Reshape(shape, strides)
+	t := f.Versioned().DLTensor
+	t.NDim = ndim
+	t.DType.Code = dlpack.DataTypeCode(pick[uint8](c, 2, 0, 1, 4, 5, 18, 6, 15, 17, 99))
+	t.DType.Bits = pick[uint8](c, 32, 16, 64, 128, 8, 4, 6, 12, 1, 0, 255)
+	t.DType.Lanes = pick[uint16](c, 1, 2, 3, 0, math.MaxUint16)
+	t.Device.Type = dlpack.DeviceType(pick[int32](c, 1, 2, 4, 14, 999))
+	t.ByteOffset = pick[uint64](c, 0, 4, 64, 1<<62, math.MaxUint64)
+	t.Strides = pick(c, t.Strides, t.Strides, t.Strides, 0)
+	f.Versioned().DLTensor = t
+	f.Versioned().Flags = pick[dlpack.Flags](c, 0, dlpack.FlagIsSubbyteTypePadded)
+	f.Versioned().Version.Minor = pick[uint32](c, 3, 1, 2)
+}
+
+// crosses tells whether elements may share memory, over dimensions that are sorted first:
+// Go's bindings have no such function.
+func crosses(t dlpack.Tensor) bool {
+	if t.Len() == 0 || t.Strides() == nil {
+		return false
+	}
+	var steps [][2]uint64
+	for i, extent := range t.Shape() {
+		if stride := t.Stride(i); extent > 1 {
+			steps = append(steps, [2]uint64{uint64(max(stride, -stride)), uint64(extent - 1)})
+		}
+	}
+	slices.SortFunc(steps, func(a, b [2]uint64) int { return cmp.Compare(a[0], b[0]) })
+	covered := uint64(0)
+	for _, step := range steps {
+		if step[0] <= covered {
+			return true
+		}
+		covered += step[0] * step[1]
+	}
+	return false
+}
+
+// byGo is what Go makes of it, with the byte range of C, which Go does not give: see edges.
+func byGo(f gobind.Foreign, like Measured) (found Measured) {
+	m, err := dlpack.Import(f.Versioned())
+	if err != nil {
+		return Measured{Fault: like.Fault}
+	}
+	defer m.Release()
+	view := m.Tensor()
+	found = Measured{
+		Alignment: int64(view.DataType().Alignment()), RowMajor: number(view.IsDense()), Overlap: number(crosses(view)),
+		Count: int64(view.Len()), Bytes: int64(view.Size()), Low: like.Low, High: like.High,
+	}
+	if like.Bytes < 0 && view.Size() == math.MaxInt {
+		found.Bytes = -1
+	}
+	return found
+}
+
+func number(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// accepts tells whether Go takes the tensor with its data at another address.
+func accepts(f gobind.Foreign, data uint64) bool {
+	before := f.Versioned().DLTensor.Data
+	f.Versioned().DLTensor.Data = uintptr(data)
+	defer func() { f.Versioned().DLTensor.Data = before }()
+	m, err := dlpack.Import(f.Versioned())
+	if err == nil {
+		m.Release()
+	}
+	return err == nil
+}
+
+// edges tells whether Go's byte range is C's: the address space may end right behind the last
+// byte and begin right at the first, and no byte later.
+func edges(f gobind.Foreign, c Measured) bool {
+	dl := f.Versioned().DLTensor
+	if c.Count == 0 || dl.Device.Type.Opaque() {
+		return true
+	}
+	last := math.MaxUint64 - (uint64(c.High) + dl.ByteOffset)
+	if !accepts(f, last) || accepts(f, last+1) {
+		return false
+	}
+	before := uint64(-c.Low)
+	return before <= dl.ByteOffset+1 || accepts(f, before-dl.ByteOffset) && !accepts(f, before-dl.ByteOffset-1)
+}
+
+// languages are C and C++ of some headers.
+type languages struct{ c, cxx Language }
+
+// differ compares the languages on a tensor of the bytes: "" where they agree.
+func (l languages) differ(data []byte) (c Measured, what string) {
+	f := gobind.NewForeign()
+	defer f.Free()
+	bytes := choices(data)
+	bytes.spoil(f)
+	c = l.c.Measure(f.Versioned())
+	cxx := l.cxx.Measure(f.Versioned())
+	inGo := byGo(f, c)
+	if c != cxx || c != inGo {
+		return c, fmt.Sprintf("C %+v, C++ %+v, Go %+v: %+v", c, cxx, inGo, f.Versioned())
+	}
+	if c.Fault == 0 && !edges(f, c) {
+		return c, fmt.Sprintf("C's byte range %+v is not Go's: %+v", c, f.Versioned())
+	}
+	return c, ""
+}
+
+// open builds the libraries of both languages over folders of headers.
+func open(t testing.TB, headersC, headersCxx string) languages {
+	t.Helper()
+	dir := t.TempDir()
+	build := func(compiler, standard, source string) Language {
+		library := filepath.Join(dir, source+".so")
+		out, err := exec.Command(need.Program(t, compiler, compiler), standard, "-O1", "-Wall", "-Wextra", "-shared", "-fPIC",
+			"-I", headersC, "-I", headersCxx, "-o", library, filepath.Join("testdata", source)).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		l, err := Open(library)
+		require.NoError(t, err)
+		return l
+	}
+	return languages{build("gcc", "-std=c11", "measure.c"), build("g++", "-std=c++17", "measure.cpp")}
+}
+
+func generated(t testing.TB) languages {
+	t.Helper()
+	gen := filepath.Join(golden.Root(t), "gen")
+	return open(t, filepath.Join(gen, "c"), filepath.Join(gen, "cpp"))
+}
+
+func FuzzLanguagesAgree(f *testing.F) {
+	f.Add([]byte{})
+	f.Add([]byte{3, 2, 4, 3, 2, 0, 1})
+	f.Add([]byte{0, 0, 7, 2, 8, 4, 3})
+	all := generated(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		_, what := all.differ(data)
+		assert.Empty(t, what)
+	})
+}
+
+// compare gives the first difference among so many tensors, and what was seen until then.
+func (l languages) compare(rounds int) (seen map[string]int, what string) {
+	random := rand.New(rand.NewPCG(3, 4))
+	seen = map[string]int{}
+	data := make([]byte, 20)
+	for range rounds {
+		for i := range data {
+			data[i] = 0
+			if random.IntN(2) == 0 {
+				data[i] = byte(random.Uint32())
+			}
+		}
+		c, what := l.differ(data)
+		if what != "" {
+			return seen, what
+		}
+		count(seen, c)
+	}
+	return seen, ""
+}
+
+const rounds = 60_000
+
+// Every answer of each kind comes up, or the comparison would be an empty one.
+func TestLanguagesAgree(t *testing.T) {
+	seen, what := generated(t).compare(rounds)
+	require.Empty(t, what)
+	for _, kind := range []string{
+		"good", "bad", "overlap", "row-major", "other order", "empty", "aligned", "anywhere", "before", "too many bytes",
+	} {
+		assert.Positive(t, seen[kind], kind)
+	}
+}
+
+func count(seen map[string]int, c Measured) {
+	for kind, is := range map[string]bool{
+		"good": c.Fault == 0, "bad": c.Fault != 0, "overlap": c.Overlap == 1, "row-major": c.RowMajor == 1,
+		"other order": c.Fault == 0 && c.RowMajor == 0, "empty": c.Fault == 0 && c.Count == 0, "aligned": c.Alignment > 1,
+		"anywhere": c.Alignment == 1, "before": c.Low < 0, "too many bytes": c.Bytes < 0,
+	} {
+		if is {
+			seen[kind]++
+		}
+	}
+}

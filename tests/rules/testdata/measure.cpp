@@ -1,0 +1,22 @@
+#include "measure.h"
+
+#include <dlpackgen/core.hpp>
+
+void measure(const DLManagedTensorVersioned* m, measured* found) {
+  using dlpackgen::Accept;
+  const DLTensor& t = m->dl_tensor;
+  Accept accept = Accept::unknown_device | Accept::unknown_code;
+  *found = measured{};
+  if (m->version.minor < 2) accept = accept | Accept::null_strides;
+  found->fault = static_cast<int>(dlpackgen::validate(&t, m->flags, accept).code);
+  if (found->fault != 0) return;
+  const auto bytes = dlpackgen::nbytes(t, m->flags);
+  const auto reach = dlpackgen::reach(t, m->flags);
+  found->alignment = static_cast<int>(dlpackgen::alignment(t.dtype));
+  found->row_major = dlpackgen::is_row_major(t);
+  found->overlap = dlpackgen::may_overlap(t);
+  found->count = *dlpackgen::count(t.ndim, t.shape);
+  found->bytes = bytes ? *bytes : -1;
+  found->low = reach->low;
+  found->high = reach->high;
+}
