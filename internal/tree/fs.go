@@ -70,8 +70,11 @@ func (d *rootDisk) in(name string) (*os.Root, string) {
 	}
 	sub := d.subs[dir]
 	if sub == nil && len(d.subs) < maxSubs {
-		var err error
-		if sub, err = d.root.OpenRoot(dir); err == nil {
+		info, err := d.root.Stat(dir) // as in openDisk
+		if err == nil && info.IsDir() {
+			sub, err = d.root.OpenRoot(dir)
+		}
+		if err == nil && sub != nil {
 			d.subs[dir] = sub
 		}
 	}

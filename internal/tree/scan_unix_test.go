@@ -33,3 +33,15 @@ func makePipe(t *testing.T, name string) {
 	t.Helper()
 	require.NoError(t, unix.Mkfifo(name, 0o644))
 }
+
+// A pipe where a folder of ours was is not opened either: the run ends, and says what is there.
+func TestAPipeInThePlaceOfADirectory(t *testing.T) {
+	dir, req := oneFile(t)
+	remove(t, dir, "c")
+	makePipe(t, filepath.Join(dir, "c"))
+	_, err := Generate(req, false)
+	assert.Contains(t, requireKind(t, err, KindConflict).Error(), "a file stands where a directory is needed")
+	_, err = Clean(req, false)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"c"}, names(disked(t, dir)))
+}
