@@ -35,6 +35,9 @@ var (
 	clang = compiler{"clang++-16", "clang-16", "c++17"}
 )
 
+// corners are the newest standard of each compiler; the sanitizers' programs have the oldest.
+func corners() []compiler { return []compiler{matrix()[2], matrix()[5]} }
+
 // matrix is every compiler with every standard.
 func matrix() (all []compiler) {
 	for _, c := range []compiler{gcc, clang} {

@@ -1,7 +1,10 @@
 package cpp
 
 import (
+	"slices"
 	"testing"
+
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // A program is a file of testdata that counts its checks.
@@ -56,6 +59,9 @@ func TestProgramsInEveryDialect(t *testing.T) {
 	for _, p := range programs {
 		for _, c := range matrix() {
 			t.Run(p.source+" "+c.String(), func(t *testing.T) {
+				if !slices.Contains(corners(), c) {
+					tier.OnlyNightly(t)
+				}
 				t.Parallel()
 				passes(t, build(t, c, []string{p.source}, flags(gen(t), strict)...), p.least)
 			})

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // strike is what happens to the Nth call of some system calls, N counting up
@@ -41,6 +42,14 @@ var strikes = []strike{
 	{"write", "signal=KILL", 1, 20},
 	{"openat", "error=EACCES", 9, 60},
 	{"openat", "signal=KILL", 9, 60},
+}
+
+// stride counts calls from one that is hit to the next: make nightly hits all that step says.
+func (s strike) stride() int {
+	if tier.IsNightly() {
+		return s.step
+	}
+	return 3 * s.step
 }
 
 // bench is where the runs take place.
@@ -183,7 +192,7 @@ func (b *bench) requireWhole(t *testing.T, dir, at string) {
 // strike finds every call that a fault can hit.
 func (b *bench) strike(t *testing.T, s strike) {
 	t.Helper()
-	for n := 1; ; n += s.step {
+	for n := 1; ; n += s.stride() {
 		dir, at := t.TempDir(), fmt.Sprintf("call %d", n)
 		require.NoError(t, os.CopyFS(dir, os.DirFS(b.old.dir)))
 		hit := b.hit(t, dir, s, n)
