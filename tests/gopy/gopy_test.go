@@ -3,7 +3,6 @@
 package gopy
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,7 +15,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
@@ -198,77 +196,3 @@ func TestWithoutPython(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "no module\n", string(out))
 }
-
-// The scripts find what they are for: each of these makes the package wrong in
-// one place.
-func TestTheScriptsFindWhatIsWrong(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the module for each mistake, and -short was given")
-	}
-	python := environment(t)
-	for name, test := range map[string]struct{ file, old, replacement, script string }{
-		"an inherited table is used":          {"take.c", "entry ? optional(type, name) : NULL", "optional(type, name)", "plain.py test_a_table_is_for_one_type"},
-		"a table is used for other types":     {"give.c", "if (of != type)", "if (!of)", "plain.py test_a_table_is_for_one_type"},
-		"negated values are taken":            {"take.c", "if (negated > 0)", "if (negated > 1)", "plain.py test_values_that_are_not_in_memory"},
-		"gradients are forgotten":             {"take.c", "if (required > 0) *flags", "if (required > 1) *flags", "plain.py test_gradients"},
-		"old producers are refused":           {"take.c", "py.PyErr_ExceptionMatches(TypeError)", "false", "plain.py test_the_ways_to_take_a_tensor"},
-		"old tensors are written":             {"../import.go", "true, Tensor{&p.DLTensor, FlagReadOnly})", "true, Tensor{&p.DLTensor, 0})", "plain.py test_the_ways_to_take_a_tensor"},
-		"an object is overruled":              {"tensors.go", "\tif c.mustNotWrite(i) {\n\t\tmanaged", "\tif false {\n\t\tmanaged", "plain.py test_who_knows_better_writes"},
-		"a capsule is not renamed":            {"take.c", "py.PyCapsule_SetName(capsule, used_versioned) == 0", "true", "plain.py test_what_is_no_tensor"},
-		"a capsule keeps its tensor":          {"give.c", "delete_versioned(py.PyCapsule_GetPointer(capsule, fresh_versioned));", ";", "plain.py test_a_capsule_that_nobody_takes"},
-		"an exception is lost":                {"give.c", "\tpy.PyErr_Restore(kind, value, trace);\n}", "}", "plain.py test_a_capsule_that_dies_of_an_exception"},
-		"an exception is lost to deleters":    {"give.c", "\tpy.PyErr_Restore(kind, value, trace);\n\tpy.PyObject_Free", "\tpy.PyObject_Free", "odd.py test_a_tensor_of_python_that_dies_of_an_exception"},
-		"a deleter meets an exception":        {"call.go", "\tc.release()\n\tif err != nil {\n\t\traise(err)\n\t}\n", "\tif err != nil {\n\t\traise(err)\n\t}\n\tc.release()\n", "odd.py test_a_tensor_of_python_that_dies_of_an_exception"},
-		"a copy hides that it is one":         {"give.c", "made->flags = DLPACK_FLAG_BITMASK_IS_COPIED;", "made->flags = 0;", "odd.py test_copies_say_that_they_are"},
-		"a copy forgets the offset":           {"give.c", "(char *)from->data + from->byte_offset", "(char *)from->data", "odd.py test_copies_say_that_they_are"},
-		"a fork hangs":                        {"module.c", "if (forked)", "if (0)", "odd.py test_a_forked_process_is_told"},
-		"results leak":                        {"call.go", "\t\t\tdiscard(values[i+1:])\n", "", "plain.py test_results_that_nobody_gets"},
-		"results leak of errors":              {"call.go", "\t\tdiscard(value)\n", "", "plain.py test_results_that_nobody_gets"},
-		"a view loses its flags":              {"give.c", "if (!tensor->flags) return", "return", "plain.py test_read_only_goes_all_ways"},
-		"flags are lost with the old":         {"give.c", "if (lost) py.", "if (0) py.", "plain.py test_read_only_goes_all_ways"},
-		"types are kept for ever":             {"take.c", "\tpy.Py_DecRef(old);", "", "plain.py test_types_are_remembered_for_a_while"},
-		"a type is not kept":                  {"take.c", "\tpy.Py_IncRef(type);", "", "plain.py test_an_address_may_get_another_type"},
-		"exceptions leak":                     {"call.go", "C.dlp_%s_py_drop(C.uintptr_t(o))", "_ = o", "plain.py test_many_rounds_without_a_leak"},
-		"a tensor is held too long":           {"call.go", "range c.managed {\n\t\tm.Release()\n", "range c.managed {\n\t\t_ = m\n", "plain.py test_capsules_outlive_their_objects"},
-		"the lock is kept":                    {"convert.c", "py.finalizing && py.finalizing() ? NULL : py.PyEval_SaveThread()", "NULL", "plain.py test_threads_run_while_go_works"},
-		"what is borrowed is not compared":    {"take.c", "c->lent >> i & 1 && !lends_the_same(c, i)", "0", "attack.py test_what_is_told"},
-		"shapes are not compared":             {"take.c", "return same_numbers(a->shape, b->shape, a->ndim) &&", "return true ||", "attack.py test_what_is_told"},
-		"a lender's type is not compared":     {"take.c", "if (!has_type(c, i)) return false;", "", "attack.py test_what_is_told"},
-		"an index runs code":                  {"convert.c", "&& !is_plain_number(object)", "&& 0", "attack.py test_what_is_told"},
-		"a retyped object is borrowed":        {"take.c", "while (found < count && !retyped(c, first + found)) found++;", "return count;", "attack.py test_what_is_told"},
-		"what runs code comes last":           {"tensors.go", "err == nil && (ran || again)", "err == nil && ran && false", "attack.py test_what_is_told"},
-		"an error is the end of it":           {"tensors.go", "if err != nil && c.c.lent != 0 {", "if false {", "attack.py test_a_function_that_passes_over_errors"},
-		"a function may go on":                {"call.go", "\tif c.c.changed != 0 {\n\t\terr =", "\tif false {\n\t\terr =", "attack.py test_a_function_that_passes_over_errors"},
-		"Paddle's table reads sparse tensors": {"take.c", "? ask(object, constant.is_dense)", "? 1", "with_paddle.py test_tensors_without_memory"},
-		"threads are lost":                    {"convert.c", "while (py.finalizing && py.finalizing()) wait", "if (0) wait", "ending.py daemon"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			library := wrongly(t, test.file, test.old, test.replacement)
-			out, err := script(python, library, strings.Fields(test.script)...)
-			require.True(t, err != nil || !strings.Contains(out, "all there"), out)
-			assert.NotContains(t, out, "has no attribute 'test_", "a test of another name")
-		})
-	}
-}
-
-// wrongly builds the module with another text in one file of the package.
-func wrongly(t *testing.T, name, old, replacement string) (library string) {
-	t.Helper()
-	file := filepath.Join(golden.Root(t), "gen", "go", "dlpack", "dlpackpy", name)
-	source, err := os.ReadFile(file)
-	require.NoError(t, err)
-	old = strings.ReplaceAll(old, "%s", prefix.FindStringSubmatch(string(source))[1])
-	require.Equal(t, 1, strings.Count(string(source), old), "%q is not once in %s", old, name)
-	dir := t.TempDir()
-	wrong := filepath.Join(dir, filepath.Base(name))
-	require.NoError(t, os.WriteFile(wrong, []byte(strings.Replace(string(source), old, replacement, 1)), 0o600))
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{file: wrong}})
-	require.NoError(t, err)
-	overlayFile := filepath.Join(dir, "overlay.json")
-	require.NoError(t, os.WriteFile(overlayFile, overlay, 0o600))
-	require.NoError(t, build(dir, "-overlay="+overlayFile))
-	return dir
-}
-
-// prefix is what the emitter puts before the package's names in C.
-var prefix = regexp.MustCompile(`dlp_([0-9a-f]{8})_`)

@@ -2,16 +2,19 @@ package safety
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
@@ -47,26 +50,36 @@ func TestAllocationsThatFail(t *testing.T) {
 }
 
 // Each of these forgets what to do when there is no memory.
+var forgotten = map[string]struct{ file, old, changed, says string }{
+	"a block is used unseen":          {"managed.h", "if (!made) return NULL;\n\tmemset", "memset", "signal: segmentation fault"},
+	"nobody is told":                  {"capsules.h", "if (!made) {\n\t\tPyErr_NoMemory();", "if (!made) {", "<class 'SystemError'> when allocation"},
+	"a capsule that is not made":      {"capsules.h", "if (!capsule && legacy) dlpackgen_delete_quietly(NULL, legacy);", "if (!capsule && legacy) return capsule;", "blocks and tensors leak"},
+	"an object that is not made":      {"object.h", "else dlpackgen_delete_quietly(whole ? whole : tensor, NULL);", "", "blocks and tensors leak"},
+	"a tensor that is not brought up": {"take.h", "if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);", "", "blocks and tensors leak"},
+	"a route that is not learnt":      {"routes.h", "dlpackgen_free_route(made);", "(void)made;", "blocks are kept for types"},
+	"no memory is no table":           {"routes.h", "if (!value && !PyErr_ExceptionMatches(PyExc_KeyError)) return -1;", "", "<class 'TypeError'> when allocation"},
+	"no memory is no NumPy":           {"adopt_numpy.h", "PyErr_ExceptionMatches(PyExc_MemoryError)) return -1;", "0) return -1;", "unproven when allocation"},
+	"a message that is half made":     {"errors.h", "Py_XDECREF(which);\n\tPy_XDECREF(text);", "Py_XDECREF(which);", "objects leak"},
+}
+
 func TestTheSweepsFindWhatIsWrong(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the module for each mistake, and -short was given")
+		t.Skip("builds the module with the mistakes, and -short was given")
 	}
-	for name, test := range map[string]struct{ file, old, changed, says string }{
-		"a block is used unseen":          {"managed.h", "if (!made) return NULL;\n\tmemset", "memset", "signal: segmentation fault"},
-		"nobody is told":                  {"capsules.h", "if (!made) {\n\t\tPyErr_NoMemory();", "if (!made) {", "<class 'SystemError'> when allocation"},
-		"a capsule that is not made":      {"capsules.h", "if (!capsule && legacy) dlpackgen_delete_quietly(NULL, legacy);", "if (!capsule && legacy) return capsule;", "blocks and tensors leak"},
-		"an object that is not made":      {"object.h", "else dlpackgen_delete_quietly(whole ? whole : tensor, NULL);", "", "blocks and tensors leak"},
-		"a tensor that is not brought up": {"take.h", "if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);", "", "blocks and tensors leak"},
-		"a route that is not learnt":      {"routes.h", "dlpackgen_free_route(made);", "(void)made;", "blocks are kept for types"},
-		"no memory is no table":           {"routes.h", "if (!value && !PyErr_ExceptionMatches(PyExc_KeyError)) return -1;", "", "<class 'TypeError'> when allocation"},
-		"no memory is no NumPy":           {"adopt_numpy.h", "PyErr_ExceptionMatches(PyExc_MemoryError)) return -1;", "0) return -1;", "unproven when allocation"},
-		"a message that is half made":     {"errors.h", "Py_XDECREF(which);\n\tPy_XDECREF(text);", "Py_XDECREF(which);", "objects leak"},
-	} {
+	var all []mutation.Mutant
+	names := slices.Sorted(maps.Keys(forgotten))
+	for _, name := range names {
+		m := forgotten[name]
+		all = append(all, mutation.Mutant{File: "dlpackgen_python/" + m.file, Old: m.old, New: m.changed})
+	}
+	modules := mutation.Programs(t, headers(t), all, func(dir string, flags ...string) string { return buildFailing(t, dir, flags...) })
+	for i, name := range names {
 		t.Run(name, func(t *testing.T) {
+			dir, env := modules(t, i)
 			t.Parallel()
-			out, err := script(t, buildFailing(t, mutant(t, "dlpackgen_python/"+test.file, test.old, test.changed)), nil, "failing.py")
+			out, err := script(t, dir, []string{env}, "failing.py")
 			require.Error(t, err)
-			assert.Contains(t, out+fmt.Sprint(err), test.says)
+			assert.Contains(t, out+fmt.Sprint(err), forgotten[name].says)
 		})
 	}
 }

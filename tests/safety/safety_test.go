@@ -8,12 +8,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
@@ -31,11 +31,7 @@ func headers(t *testing.T) (dir string) {
 func mutant(t *testing.T, file, old, changed string) (dir string) {
 	t.Helper()
 	dir = headers(t)
-	path := filepath.Join(dir, filepath.FromSlash(file))
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, 1, strings.Count(string(text), old), "%q is not once in %s", old, file)
-	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), old, changed, 1)), 0o600))
+	mutation.Mutant{File: file, Old: old, New: changed}.Alone(t, dir)
 	return dir
 }
 

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+var scriptTest = regexp.MustCompile(`(?m)^def (test_\w+)`)
+
+// collect adds the ids of one file.
+func collect(all map[string]bool, name string, text []byte) error {
+	switch path.Ext(name) {
+	case ".go":
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		collectGo(all, path.Dir(name), file)
+	case ".py":
+		for _, m := range scriptTest.FindAllSubmatch(text, -1) {
+			all[name+" "+string(m[1])] = true
+		}
+	default:
+		all[name] = true
+	}
+	return nil
+}
+
+func collectGo(all map[string]bool, dir string, file *ast.File) {
+	for _, decl := range file.Decls {
+		if f, ok := decl.(*ast.FuncDecl); ok && f.Recv == nil && runs(f.Name.Name) {
+			all[dir+" "+f.Name.Name] = true
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if table, ok := n.(*ast.CompositeLit); ok && len(table.Elts) > 1 {
+			for _, row := range table.Elts {
+				if id := rowID(row); id != "" {
+					all[dir+" row "+id] = true
+				}
+			}
+		}
+		return true
+	})
+}
+
+func runs(function string) bool {
+	return strings.HasPrefix(function, "Test") || strings.HasPrefix(function, "Fuzz") || strings.HasPrefix(function, "Example")
+}
+
+// rowID names a row of a table: the key of a map, or the texts of a struct that has several. The
+// name of its table is no part of it, so that a table may move within a package.
+func rowID(row ast.Expr) string {
+	switch row := row.(type) {
+	case *ast.KeyValueExpr:
+		if _, isRow := row.Value.(*ast.CompositeLit); isRow {
+			return text(row.Key)
+		}
+	case *ast.CompositeLit:
+		var words []string
+		for _, part := range row.Elts {
+			if word := text(part); word != "" {
+				words = append(words, word)
+			}
+		}
+		if len(words) > 1 {
+			return strings.Join(words, " | ")
+		}
+	}
+	return ""
+}
+
+// text gives a literal string on one line, or "".
+func text(e ast.Expr) string {
+	literal, ok := e.(*ast.BasicLit)
+	if !ok || literal.Kind != token.STRING {
+		return ""
+	}
+	value, err := strconv.Unquote(literal.Value)
+	if err != nil {
+		return ""
+	}
+	return strings.Join(strings.Fields(value), " ")
+}
+
+func sorted(all map[string]bool) []string { return slices.Sorted(maps.Keys(all)) }
