@@ -51,7 +51,7 @@ type builder struct {
 
 func newBuilder(t *testing.T) builder {
 	t.Helper()
-	return builder{python: need.Python(t), compiler: need.Program(t, "gcc", "gcc"), headers: generated(t), suffix: ".abi3.so",
+	return builder{python: need.Python(t), compiler: need.Compiler(t, "gcc", "gcc"), headers: generated(t), suffix: ".abi3.so",
 		flags: append([]string{"-std=c11", "-O1", stable}, strict...)}
 }
 

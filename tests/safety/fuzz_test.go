@@ -161,7 +161,7 @@ func essence(output string) string {
 // needFuzzer gives a clang that has libFuzzer, or skips.
 func needFuzzer(t *testing.T, compiler string) string {
 	t.Helper()
-	path := need.Program(t, compiler, "clang-16")
+	path := need.Compiler(t, compiler, "clang-16")
 	cmd := exec.Command(path, "-x", "c", "-fsanitize=fuzzer", "-o", filepath.Join(t.TempDir(), "probe"), "-")
 	cmd.Stdin = strings.NewReader("int LLVMFuzzerTestOneInput(const unsigned char *b, unsigned long n) { (void)b, (void)n; return 0; }")
 	if out, err := cmd.CombinedOutput(); err != nil {

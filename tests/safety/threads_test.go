@@ -21,7 +21,7 @@ func runThreads(t *testing.T, source, headers string) (string, error) {
 	t.Helper()
 	p := embedded(t)
 	program := filepath.Join(t.TempDir(), "threads")
-	out, err := exec.Command(need.Program(t, "clang-16", "clang-16"), "-g", "-O1", "-std=gnu11", "-Wall", "-Wextra", "-fsanitize=thread", "-I", headers,
+	out, err := exec.Command(need.Compiler(t, "clang-16", "clang-16"), "-g", "-O1", "-std=gnu11", "-Wall", "-Wextra", "-fsanitize=thread", "-I", headers,
 		"-isystem", p.include, "-o", program, filepath.Join("module", source), "-L", p.lib, "-Wl,-rpath,"+p.lib, "-l"+p.name, "-pthread").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	// What is wrong may wait for ever: the first race ends it, or five minutes of its own work do.
@@ -133,7 +133,7 @@ func TestTheLeakSanitizerFindsWhatIsWrong(t *testing.T) {
 // assertLost runs scripts of tests/python under the sanitizer of leaks.
 func assertLost(t *testing.T, headers string, lost bool) {
 	t.Helper()
-	p, gcc := embedded(t), need.Program(t, "gcc", "gcc")
+	p, gcc := embedded(t), need.Compiler(t, "gcc", "gcc")
 	out, err := exec.Command(gcc, "-print-file-name=libasan.so").Output()
 	require.NoError(t, err)
 	library := strings.TrimSpace(string(out))

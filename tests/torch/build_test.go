@@ -89,7 +89,7 @@ func (to torches) build(t *testing.T, headers, dir string, flags ...string) erro
 	args := append(to.flags(headers, filepath.Join(golden.Root(t), "gen", "cpp"), filepath.Join(golden.Root(t), "gen", "c")), "-shared")
 	args = append(append(args, flags...), "-o", filepath.Join(folder, to.name()+to.Suffix), filepath.Join(sources, "module.cpp"),
 		"-L"+filepath.Join(to.Root, "lib"), "-ltorch_python", "-ltorch_cpu", "-lc10")
-	out, err := exec.Command(need.Program(t, "g++", "g++"), args...).CombinedOutput()
+	out, err := exec.Command(need.Compiler(t, "g++", "g++"), args...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
@@ -101,7 +101,7 @@ func helper(t *testing.T, dir string, flags ...string) {
 	t.Helper()
 	args := append([]string{"-std=c11", "-O1", "-g1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "module/helper.c", "-lpthread", "-ldl",
 		"-o", filepath.Join(dir, "helper.so")}, flags...)
-	out, err := exec.Command(need.Program(t, "gcc", "gcc"), args...).CombinedOutput()
+	out, err := exec.Command(need.Compiler(t, "gcc", "gcc"), args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }
 
@@ -110,7 +110,7 @@ func (to torches) faults(t *testing.T, dir string) {
 	t.Helper()
 	args := append(to.flags(), "-O0", "-shared", "module/faults.cpp", "-o", filepath.Join(dir, "faults.so"), "-L"+filepath.Join(to.Root, "lib"),
 		"-lc10", "-ltorch_cpu")
-	out, err := exec.Command(need.Program(t, "g++", "g++"), args...).CombinedOutput()
+	out, err := exec.Command(need.Compiler(t, "g++", "g++"), args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }
 
@@ -119,7 +119,7 @@ func (to torches) faults(t *testing.T, dir string) {
 func (to torches) devices(t *testing.T) string {
 	t.Helper()
 	devicesOnce.Do(func() {
-		gcc, backend := need.Program(t, "gcc", "gcc"), filepath.Join(golden.Root(t), "backends/cuda/dlpackgen_cuda.c")
+		gcc, backend := need.Compiler(t, "gcc", "gcc"), filepath.Join(golden.Root(t), "backends/cuda/dlpackgen_cuda.c")
 		for _, args := range [][]string{
 			{"-Wl,-soname,libcuda.so.1", "-o", filepath.Join(library, "libcuda.so.1"), "../devices/testdata/standin.c", "-lpthread"},
 			{"-o", filepath.Join(library, "libdlpackgen_cuda.so"), backend, "-ldl"},

@@ -139,7 +139,7 @@ func without(t *testing.T) []string {
 	t.Helper()
 	failing := filepath.Join(library, "failing.so")
 	failingOnce.Do(func() {
-		out, err := exec.Command(need.Program(t, "gcc", "gcc"), "-std=c11", "-O1", "-g1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror",
+		out, err := exec.Command(need.Compiler(t, "gcc", "gcc"), "-std=c11", "-O1", "-g1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror",
 			"module/failing.c", "-ldl", "-o", failing).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	})

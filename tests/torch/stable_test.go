@@ -38,7 +38,7 @@ func (to torches) buildStable(t *testing.T, headers, dir string, flags ...string
 	args := append(to.stableFlags(t, headers, "-DTORCH_TARGET_VERSION=0x020E000000000000"), "-shared", "-o",
 		filepath.Join(dir, "dlpackgen_torch_stable"+to.Suffix))
 	args = append(append(args, flags...), "-L"+filepath.Join(to.Root, "lib"), "-ltorch_cpu")
-	out, err := exec.Command(need.Program(t, "g++", "g++"), args...).CombinedOutput()
+	out, err := exec.Command(need.Compiler(t, "g++", "g++"), args...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}

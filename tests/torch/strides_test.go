@@ -15,7 +15,7 @@ import (
 func strides(t *testing.T, headers string) (string, error) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "strides")
-	out, err := exec.Command(need.Program(t, "g++", "g++"), "-std=c++17", "-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all",
+	out, err := exec.Command(need.Compiler(t, "g++", "g++"), "-std=c++17", "-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all",
 		"-I", filepath.Join(generated(t), "..", "c"), "-I", headers, "-o", program, "module/strides.cpp").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	out, err = exec.Command(program).CombinedOutput()

@@ -42,7 +42,7 @@ func (p places) stableLibrary(t *testing.T, headers, dir string, more ...string)
 	lib := filepath.Join(p.torch, "lib")
 	flags := append(p.flags(headers), "-Wno-shadow", "-Wno-error=pedantic", "-DTORCH_TARGET_VERSION="+oldest, "-shared", "-o", filepath.Join(dir, "kernels.so"),
 		filepath.Join(headers, "dlpackgen_torch", "stable_kernels.cpp"), filepath.Join(scratch, "kernels.so.c.o"), "-L", lib, "-ltorch_cpu", "-Wl,-rpath,"+lib)
-	require.NoError(t, command("", "g++", append(flags, more...)...))
+	require.NoError(t, command("", p.gxx, append(flags, more...)...))
 	return dir
 }
 
@@ -93,7 +93,7 @@ func TestTheStableLibraryTakesCAlone(t *testing.T) {
 func TestTheStableSourcesForDevices(t *testing.T) {
 	p, _ := library(t)
 	headers := filepath.Join(scratch, "generated")
-	require.NoError(t, command("", "g++", append(p.flags(headers), "-Wno-shadow", "-Wno-error=pedantic", "-DTORCH_TARGET_VERSION=0x020D000000000000",
+	require.NoError(t, command("", p.gxx, append(p.flags(headers), "-Wno-shadow", "-Wno-error=pedantic", "-DTORCH_TARGET_VERSION=0x020D000000000000",
 		"-fsyntax-only", filepath.Join(headers, "dlpackgen_torch", "stable_kernels.cpp"))...))
 }
 

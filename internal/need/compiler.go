@@ -1,0 +1,54 @@
+package need
+
+import (
+	_ "embed"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+)
+
+//go:embed ccache/compiler.sh
+var compilerScript []byte
+
+//go:embed ccache/stable.sh
+var stableScript []byte
+
+// Compiler gives the path of a compiler, which comes with that Debian package. Where there is
+// ccache, the compiler is run by it: what was compiled before, in whatever folder, is taken from
+// .cache/ccache.
+func Compiler(t testing.TB, name, debian string) string {
+	t.Helper()
+	path := Program(t, name, debian)
+	if _, err := exec.LookPath("ccache"); err != nil {
+		return path
+	}
+	root := golden.Root(t)
+	if os.Getenv("CCACHE_DIR") == "" {
+		require.NoError(t, os.Setenv("CCACHE_DIR", filepath.Join(root, ".cache", "ccache")))
+	}
+	dir := filepath.Join(root, ".cache", "compilers")
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	put(t, filepath.Join(dir, "stable"), stableScript)
+	put(t, filepath.Join(dir, name), compilerScript)
+	return filepath.Join(dir, name)
+}
+
+// put writes a program that is not there yet. Another process may do the same at that time.
+func put(t testing.TB, path string, text []byte) {
+	t.Helper()
+	if old, err := os.ReadFile(path); err == nil && string(old) == string(text) {
+		return
+	}
+	fresh, err := os.CreateTemp(filepath.Dir(path), "new")
+	require.NoError(t, err)
+	_, err = fresh.Write(text)
+	require.NoError(t, err)
+	require.NoError(t, fresh.Chmod(0o755))
+	require.NoError(t, fresh.Close())
+	require.NoError(t, os.Rename(fresh.Name(), path))
+}

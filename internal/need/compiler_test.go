@@ -1,0 +1,65 @@
+package need
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// source needs a header of its own folder, and tells a number.
+func source(t *testing.T, number string) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "number.h"), []byte("#define NUMBER "+number+"\n"), 0o600))
+	text := "#include <stdio.h>\n#include \"number.h\"\nint main(void) { printf(\"%d %d\\n\", NUMBER, MORE); return 0; }\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "x.c"), []byte(text), 0o600))
+	return dir
+}
+
+// hits counts what ccache has given from its folder.
+func hits(t *testing.T) string {
+	t.Helper()
+	out, err := exec.Command("ccache", "--print-stats").Output()
+	require.NoError(t, err)
+	return regexp.MustCompile(`preprocessed_cache_hit\s+(\d+)`).FindStringSubmatch(string(out))[1]
+}
+
+func TestWhatWasCompiledIsFoundInAnotherFolder(t *testing.T) {
+	Program(t, "ccache", "ccache")
+	t.Setenv("CCACHE_DIR", t.TempDir())
+	gcc := Compiler(t, "gcc", "gcc")
+	for _, test := range []struct{ number, more, prints, hits string }{
+		{"1", "7", "1 7\n", "0"}, {"1", "7", "1 7\n", "1"}, {"2", "7", "2 7\n", "1"}, {"1", "8", "1 8\n", "1"}, {"2", "7", "2 7\n", "2"},
+	} {
+		dir := source(t, test.number)
+		program := filepath.Join(dir, "x")
+		out, err := exec.Command(gcc, "-g", "-DMORE="+test.more, "-I", dir, filepath.Join(dir, "x.c"), "-o", program, "-lm").CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		out, err = exec.Command(program).Output()
+		require.NoError(t, err)
+		assert.Equal(t, test.prints, string(out))
+		assert.Equal(t, test.hits, hits(t))
+	}
+}
+
+func TestErrorsAndOtherCommandsPassTheCache(t *testing.T) {
+	Program(t, "ccache", "ccache")
+	t.Setenv("CCACHE_DIR", t.TempDir())
+	gcc, dir := Compiler(t, "gcc", "gcc"), t.TempDir()
+	wrong := filepath.Join(dir, "x.c")
+	require.NoError(t, os.WriteFile(wrong, []byte("int main(void) { return missing; }\n"), 0o600))
+	out, err := exec.Command(gcc, "-o", filepath.Join(dir, "x"), wrong).CombinedOutput()
+	require.Error(t, err)
+	assert.Contains(t, string(out), "'missing' undeclared")
+	out, err = exec.Command(gcc, "-fsyntax-only", "-x", "c", wrong).CombinedOutput()
+	require.Error(t, err)
+	assert.Contains(t, string(out), "'missing' undeclared")
+	out, err = exec.Command(gcc, "-print-file-name=libasan.so").Output()
+	require.NoError(t, err)
+	assert.NotEmpty(t, out)
+}
