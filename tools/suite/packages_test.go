@@ -114,7 +114,7 @@ func TestWhatStartsProcessesRecordsInputs(t *testing.T) {
 			assert.True(t, len(p.Inputs) > 0 || p.Uncached != "", "%s starts processes: packages.txt must list what they read", p.Path)
 		}
 		if len(p.Inputs) > 0 || p.Uncached != "" {
-			assert.NotEmpty(t, calls(t, p.Path, "Record"), "%s has a row with inputs and no call of tier.Record", p.Path)
+			assert.True(t, p.Path == "internal/tier" || len(calls(t, p.Path, "Record")) > 0, "%s has a row with inputs and no call of tier.Record", p.Path)
 		}
 	}
 }

@@ -9,7 +9,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -97,7 +99,8 @@ func (s *suite) goTest() {
 		s.tally.add(result{Name: err.Error(), Outcome: failed})
 		return
 	}
-	argv := []string{"go", "test", "-json", "-timeout=0"}
+	// One package more than there are cores, so that those that wait leave no core idle.
+	argv := []string{"go", "test", "-json", "-timeout=0", "-p=" + strconv.Itoa(runtime.NumCPU()+1)}
 	if s.tier == tier.Quick {
 		argv = append(argv, "-short")
 	}
