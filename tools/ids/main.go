@@ -55,7 +55,13 @@ func run(out io.Writer, since string) error {
 	return nil
 }
 
-// lostIDs gives the ids that are gone and have no line "ID => SUCCESSOR" whose successor exists,
+// name is an id without its folder or file.
+func name(id string) string {
+	_, name, _ := strings.Cut(id, " ")
+	return name
+}
+
+// lostIDs gives the ids that are gone, that no other package has now instead, and that have no line "ID => SUCCESSOR" whose successor exists,
 // or "ID => gone: REASON" for what is no longer promised.
 func lostIDs(before, now []string, successors string) (lost []string) {
 	known := map[string]string{}
@@ -64,8 +70,14 @@ func lostIDs(before, now []string, successors string) (lost []string) {
 			known[id] = successor
 		}
 	}
+	elsewhere := map[string]bool{}
+	for _, id := range now {
+		if _, was := slices.BinarySearch(before, id); !was {
+			elsewhere[name(id)] = true
+		}
+	}
 	for _, id := range before {
-		if _, is := slices.BinarySearch(now, id); is {
+		if _, is := slices.BinarySearch(now, id); is || elsewhere[name(id)] {
 			continue
 		}
 		reason, goes := strings.CutPrefix(known[id], "gone: ")

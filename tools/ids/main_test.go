@@ -33,8 +33,10 @@ func TestIDs(t *testing.T) {
 }
 
 func TestLostIDsNeedASuccessor(t *testing.T) {
-	before, now := []string{"a", "b", "c"}, []string{"a", "d"}
-	assert.Equal(t, []string{"b", "c"}, lostIDs(before, now, ""))
-	assert.Equal(t, []string{"c"}, lostIDs(before, now, "b => d\nc => no such id\n"))
-	assert.Empty(t, lostIDs(before, now, "b => gone: a reason\nc => d\n"))
+	assert.Empty(t, lostIDs([]string{"p TestA"}, []string{"q TestA"}, ""), "it has moved")
+	assert.Equal(t, []string{"p TestA"}, lostIDs([]string{"p TestA", "q TestA"}, []string{"q TestA"}, ""))
+	before, now := []string{"p a", "p b", "p c"}, []string{"p a", "p d"}
+	assert.Equal(t, []string{"p b", "p c"}, lostIDs(before, now, ""))
+	assert.Equal(t, []string{"p c"}, lostIDs(before, now, "p b => p d\np c => no such id\n"))
+	assert.Empty(t, lostIDs(before, now, "p b => gone: a reason\np c => p d\n"))
 }
