@@ -135,6 +135,21 @@ func (m Mutant) places(text string) [][]int {
 // letter is the end of a text whose next word must stand apart.
 var letter = regexp.MustCompile(`\w$`)
 
+// Once gives a text in which another stands instead of one that must stand there once, as it is: for
+// Python and Go, in which line breaks and indentation mean something.
+func Once(t testing.TB, text, old, fresh string) string {
+	t.Helper()
+	require.Equal(t, 1, strings.Count(text, old), "must stand once: %q", old)
+	return strings.Replace(text, old, fresh, 1)
+}
+
+// OnceIn does that in a file.
+func OnceIn(t testing.TB, path, old, fresh string) {
+	t.Helper()
+	text := Once(t, read(t, path), old, fresh)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
 func read(t testing.TB, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -122,3 +122,16 @@ func TestATextMustStandOnce(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, program, string(text), "and nothing is written")
 }
+
+func TestOnceKeepsLineBreaks(t *testing.T) {
+	assert.Equal(t, "a:\n\tc\n", Once(t, "a:\n\tb\n", "\tb\n", "\tc\n"))
+	for _, text := range []string{"", "b b"} {
+		assert.Panics(t, func() { Once(failing{t}, text, "b", "c") })
+	}
+	path := filepath.Join(t.TempDir(), "x.py")
+	require.NoError(t, os.WriteFile(path, []byte("if a:\n    b\n"), 0o600))
+	OnceIn(t, path, "b", "c")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, "if a:\n    c\n", string(text))
+}

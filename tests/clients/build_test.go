@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
@@ -116,11 +117,7 @@ func wrongly(t *testing.T, edits ...[3]string) string {
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, os.DirFS(generated(t))))
 	for _, edit := range edits {
-		file := filepath.Join(dir, "dlpackgen_python", edit[0])
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		require.Equal(t, 1, strings.Count(string(text), edit[1]), "%q is not once in %s", edit[1], edit[0])
-		require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(text), edit[1], edit[2], 1)), 0o600))
+		mutation.OnceIn(t, filepath.Join(dir, "dlpackgen_python", edit[0]), edit[1], edit[2])
 	}
 	return dir
 }

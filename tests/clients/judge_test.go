@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
@@ -48,9 +49,8 @@ func TestTheJudgeForgetsNothing(t *testing.T) {
 	for _, f := range forgotten {
 		t.Run(f.what, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, 1, strings.Count(string(text), f.old), "%q is not once in judge.py", f.old)
 			dir := t.TempDir()
-			wrong := strings.Replace(string(text), f.old, f.to, 1)
+			wrong := mutation.Once(t, string(text), f.old, f.to)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "judge.py"), []byte(wrong), 0o600))
 			for _, name := range []string{"judge_check.py", "cases.py"} {
 				same, err := os.ReadFile(name)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
@@ -155,11 +156,7 @@ func TestTheScriptForGPUsFindsFaults(t *testing.T) {
 		{"object.h", "wish.to_host ? wish.reaches : NULL", "NULL"},
 		{"adopt_buffer.h", "out->shape = scratch;", "out->shape = scratch + 1;"},
 	} {
-		path := filepath.Join(headers, "dlpackgen_python", m.file)
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
-		require.Equal(t, 1, strings.Count(string(text), m.old), "%s has %q once", m.file, m.old)
-		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), m.old, m.fresh, 1)), 0o600))
+		mutation.OnceIn(t, filepath.Join(headers, "dlpackgen_python", m.file), m.old, m.fresh)
 	}
 	extensions(t, headers, bin)
 	if exec.Command(need.Python(t), "-c", "import torch, jax, numpy").Run() != nil {

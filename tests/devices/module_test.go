@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
@@ -156,11 +157,7 @@ func TestTheModuleFindsWhatIsWrong(t *testing.T) {
 			t.Parallel()
 			dir, wrong := t.TempDir(), t.TempDir()
 			require.NoError(t, os.CopyFS(wrong, os.DirFS(headers)))
-			path := filepath.Join(wrong, "dlpackgen_python", m.file)
-			text, err := os.ReadFile(path)
-			require.NoError(t, err)
-			require.Equal(t, 1, strings.Count(string(text), m.old), "%s has %q once", m.file, m.old)
-			require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), m.old, m.fresh, 1)), 0o600))
+			mutation.OnceIn(t, filepath.Join(wrong, "dlpackgen_python", m.file), m.old, m.fresh)
 			extensions(t, wrong, dir)
 			out, err := withPython(t, dir, m.script)
 			assert.Error(t, err, out)

@@ -16,6 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
@@ -168,11 +169,7 @@ func TestConformanceFindsFaults(t *testing.T) {
 	gcc, dir, program := need.Program(t, "gcc", "gcc"), t.TempDir(), filepath.Join(t.TempDir(), "wrong")
 	require.NoError(t, os.CopyFS(dir, os.DirFS(acme(t))))
 	for _, f := range faults {
-		path := filepath.Join(dir, f.file)
-		src, err := os.ReadFile(path)
-		require.NoError(t, err)
-		require.Equal(t, 1, strings.Count(string(src), f.old), "%s has %q once", f.file, f.old)
-		require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(src), f.old, f.fresh, 1)), 0o600))
+		mutation.OnceIn(t, filepath.Join(dir, f.file), f.old, f.fresh)
 	}
 	trial.Run(t, gcc, append([]string{"-std=c11", "-w", "-o", program, filepath.Join(dir, "conformance/conformance.c"), "-ldl", "-lpthread"}, acmeEnd.sources(t, dir)...)...)
 	var out []byte

@@ -3,13 +3,13 @@ package python
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 )
 
 // example is the folder of the example's package.
@@ -59,9 +59,8 @@ func TestTheStubIsHeldToTheModule(t *testing.T) {
 		"the type can be derived": {"@final\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, 1, strings.Count(string(text), m.old))
 			wrong := filepath.Join(t.TempDir(), "wrong.pyi")
-			require.NoError(t, os.WriteFile(wrong, []byte(strings.Replace(string(text), m.old, m.replacement, 1)), 0o600))
+			require.NoError(t, os.WriteFile(wrong, []byte(mutation.Once(t, string(text), m.old, m.replacement)), 0o600))
 			out, err := script(t, b.python, dir, []string{"STUB=" + wrong}, "stub.py")
 			assert.Error(t, err, out)
 		})

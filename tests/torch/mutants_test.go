@@ -200,10 +200,7 @@ func inPython(t *testing.T, dir string, m mutant) string {
 	t.Helper()
 	other := t.TempDir()
 	require.NoError(t, os.CopyFS(other, os.DirFS(dir)))
-	path := filepath.Join(other, "dlpackgen_torch", m.file)
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), m.old, m.replacement, 1)), 0o600))
+	mutation.OnceIn(t, filepath.Join(other, "dlpackgen_torch", m.file), m.old, m.replacement)
 	return other
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 )
 
 // oldest is the torch that the library of the stable ABI serves, and newer ones.
@@ -26,8 +28,7 @@ func stablePackage(t *testing.T, headers, dir string, wrong mutant) {
 		text, err := os.ReadFile(filepath.Join(headers, "dlpackgen_torch", name))
 		require.NoError(t, err)
 		if name == wrong.file {
-			require.Equal(t, 1, strings.Count(string(text), wrong.old), "%s has %q once", name, wrong.old)
-			text = []byte(strings.Replace(string(text), wrong.old, wrong.replacement, 1))
+			text = []byte(mutation.Once(t, string(text), wrong.old, wrong.replacement))
 		}
 		require.NoError(t, os.WriteFile(filepath.Join(pkg, name), text, 0o600))
 	}
