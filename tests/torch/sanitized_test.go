@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
@@ -25,18 +26,35 @@ func runtimeOf(t *testing.T, name string) string {
 	return ""
 }
 
-// sanitized builds the package for the sanitizers of addresses, leaks and undefined
-// behaviour, and gives the variables that Python must be started with.
-func sanitized(t *testing.T, to torches, headers string) (dir string, env []string) {
+// dropped is a deleter that forgets its memory, for the sanitizer of leaks to see.
+var dropped = mutation.Mutant{File: "dlpackgen_torch/owned.hpp",
+	Old: "  owned->~Export();\n  Pool<Export<Kept>>::give(owned);\n", New: "  owned->~Export();\n"}
+
+var (
+	sanitizedOnce sync.Once
+	errSanitized  error
+)
+
+// sanitized gives the package for the sanitizers of addresses, leaks and undefined behaviour, which
+// has one mutant that is off, and the variables that Python must be started with.
+func sanitized(t *testing.T, to torches) (dir string, env []string) {
 	t.Helper()
-	library, standard := runtimeOf(t, "libasan.so"), runtimeOf(t, "libstdc++.so.6") // the sanitizer wants to find the latter when it starts
-	dir = t.TempDir()
-	// pybind11 compares addresses of its own in ways that -fsanitize=vptr does not bear across libraries.
-	require.NoError(t, to.build(t, headers, dir, "-O1", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize=vptr",
-		"-fno-sanitize-recover=undefined"))
+	runtime, standard := runtimeOf(t, "libasan.so"), runtimeOf(t, "libstdc++.so.6") // the sanitizer wants to find the latter when it starts
+	dir = filepath.Join(library, "sanitized")
+	sanitizedOnce.Do(func() {
+		headers := filepath.Join(dir, "headers")
+		require.NoError(t, os.CopyFS(headers, os.DirFS(generated(t))))
+		written := mutation.Write(t, headers, []mutation.Mutant{dropped})
+		require.Empty(t, written.Apart)
+		// pybind11 compares addresses of its own in ways that -fsanitize=vptr does not bear across libraries.
+		errSanitized = to.build(t, headers, dir, append(written.Flags, "-Wno-error", "-O1", "-g1", "-fno-omit-frame-pointer",
+			"-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")...)
+		helper(t, dir)
+	})
+	require.NoError(t, errSanitized)
 	// A library that paddle or jax brings frees what another operator made.
 	options := "ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:alloc_dealloc_mismatch=0:exitcode=0"
-	return dir, []string{options, "LD_PRELOAD=" + library + " " + standard, "PYTHONMALLOC=malloc", "UBSAN_OPTIONS=halt_on_error=1"}
+	return dir, []string{options, "LD_PRELOAD=" + runtime + " " + standard, "PYTHONMALLOC=malloc", "UBSAN_OPTIONS=halt_on_error=1"}
 }
 
 // lost gives the reports of memory that the package took and nobody has any more. What
@@ -55,8 +73,7 @@ func lost(log string) (all []string) {
 func TestSanitized(t *testing.T) {
 	t.Parallel()
 	to := environment(t)
-	dir, env := sanitized(t, to, generated(t))
-	helper(t, dir)
+	dir, env := sanitized(t, to)
 	for _, name := range scripts {
 		t.Run(name, func(t *testing.T) {
 			out, err := script(to, dir, env, name)
@@ -75,11 +92,7 @@ func mutated(t *testing.T, file, old, replacement string) string {
 	t.Helper()
 	headers := t.TempDir()
 	require.NoError(t, os.CopyFS(headers, os.DirFS(generated(t))))
-	path := filepath.Join(headers, "dlpackgen_torch", file)
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, 1, strings.Count(string(text), old), "%q is not once in %s", old, file)
-	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), old, replacement, 1)), 0o600))
+	mutation.Mutant{File: "dlpackgen_torch/" + file, Old: old, New: replacement}.Alone(t, headers)
 	return headers
 }
 
@@ -87,9 +100,8 @@ func mutated(t *testing.T, file, old, replacement string) string {
 func TestLostMemoryIsSeen(t *testing.T) {
 	t.Parallel()
 	to := environment(t)
-	const drop = "  owned->~Export();\n  Pool<Export<Kept>>::give(owned);\n"
-	dir, env := sanitized(t, to, mutated(t, "owned.hpp", drop, "  owned->~Export();\n"))
-	out, err := script(to, dir, env, "table.py", "test_deleters_give_back_once")
+	dir, env := sanitized(t, to)
+	out, err := script(to, dir, append(env, mutation.Env(1)), "table.py", "test_deleters_give_back_once")
 	require.NoError(t, err, out)
 	assert.NotEmpty(t, lost(out))
 }
@@ -127,7 +139,7 @@ func without(t *testing.T) []string {
 	t.Helper()
 	failing := filepath.Join(library, "failing.so")
 	failingOnce.Do(func() {
-		out, err := exec.Command(need.Program(t, "gcc", "gcc"), "-std=c11", "-O1", "-g1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror",
+		out, err := exec.Command(need.Compiler(t, "gcc", "gcc"), "-std=c11", "-O1", "-g1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror",
 			"module/failing.c", "-ldl", "-o", failing).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	})
