@@ -63,7 +63,7 @@ func generate(t *testing.T, file, dir string) {
 }
 
 // places is where PyTorch and Python have what C++ needs.
-type places struct{ python, torch, headers string }
+type places struct{ python, torch, headers, gcc, gxx string }
 
 // torch finds PyTorch, or skips.
 func torch(t *testing.T) places {
@@ -78,8 +78,7 @@ func torch(t *testing.T) places {
 		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
 	}
 	lines := strings.Fields(string(out))
-	need.Program(t, "g++", "g++")
-	return places{python, lines[0], lines[1]}
+	return places{python, lines[0], lines[1], need.Compiler(t, "gcc", "gcc"), need.Compiler(t, "g++", "g++")}
 }
 
 // flags are those of every compilation.
@@ -101,23 +100,23 @@ func command(dir, name string, args ...string) error {
 func (p places) build(headers, library string, more ...string) error {
 	kernels, operators := library+".c.o", library+".cpp.o"
 	c := append([]string{"-std=c11", "-O1", "-fPIC", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I", headers, "-c", "-o", kernels, "module/kernels.c"}, more...)
-	if err := command("", "gcc", c...); err != nil {
+	if err := command("", p.gcc, c...); err != nil {
 		return err
 	}
 	cpp := append(p.flags(headers), "-c", "-o", operators, filepath.Join(headers, "dlpackgen_torch", "kernels.cpp"))
-	if err := command("", "g++", append(cpp, more...)...); err != nil {
+	if err := command("", p.gxx, append(cpp, more...)...); err != nil {
 		return err
 	}
 	lib := filepath.Join(p.torch, "lib")
 	link := []string{"-shared", "-o", library, operators, kernels, filepath.Join(scratch, "device.o"),
 		"-L", lib, "-ltorch_cpu", "-ltorch_python", "-ltorch", "-lc10", "-Wl,-rpath," + lib}
-	return command("", "g++", append(link, more...)...)
+	return command("", p.gxx, append(link, more...)...)
 }
 
 // prepare makes the back end that every library has, and the library that most tests use.
 func (p places) prepare(headers string) error {
 	device := append(p.flags(headers), "-c", "-o", filepath.Join(scratch, "device.o"), "module/device.cpp")
-	if err := command("", "g++", device...); err != nil {
+	if err := command("", p.gxx, device...); err != nil {
 		return err
 	}
 	return p.build(headers, filepath.Join(scratch, "kernels.so"))

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -36,15 +37,29 @@ func stablePackage(t *testing.T, headers, dir string, wrong mutant) {
 
 // stableLibrary compiles the kernels by the stable ABI, and gives the folder with the
 // library and the package that loads it.
-func (p places) stableLibrary(t *testing.T, headers string, more ...string) string {
+func (p places) stableLibrary(t *testing.T, headers, dir string, more ...string) string {
 	t.Helper()
-	dir := t.TempDir()
 	stablePackage(t, headers, dir, mutant{})
 	lib := filepath.Join(p.torch, "lib")
 	flags := append(p.flags(headers), "-Wno-shadow", "-Wno-error=pedantic", "-DTORCH_TARGET_VERSION="+oldest, "-shared", "-o", filepath.Join(dir, "kernels.so"),
 		filepath.Join(headers, "dlpackgen_torch", "stable_kernels.cpp"), filepath.Join(scratch, "kernels.so.c.o"), "-L", lib, "-ltorch_cpu", "-Wl,-rpath,"+lib)
-	require.NoError(t, command("", "g++", append(flags, more...)...))
+	require.NoError(t, command("", p.gxx, append(flags, more...)...))
 	return dir
+}
+
+var (
+	stableOnce sync.Once
+	stableDir  string
+)
+
+// stableOf gives the folder with the library and the package that most tests of the stable ABI use.
+func (p places) stableOf(t *testing.T) string {
+	t.Helper()
+	stableOnce.Do(func() {
+		stableDir = p.stableLibrary(t, filepath.Join(scratch, "generated"), filepath.Join(scratch, "stable"))
+	})
+	require.NotEmpty(t, stableDir, "the library could not be built")
+	return stableDir
 }
 
 // stableScript runs functions of stable.py.
@@ -57,7 +72,7 @@ func (p places) stableScript(dir string, functions ...string) (string, error) {
 
 func TestTheStableABI(t *testing.T) {
 	p, _ := library(t)
-	dir := p.stableLibrary(t, filepath.Join(scratch, "generated"))
+	dir := p.stableOf(t)
 	text, err := os.ReadFile("stable.py")
 	require.NoError(t, err)
 	out, err := p.stableScript(dir)
@@ -68,7 +83,7 @@ func TestTheStableABI(t *testing.T) {
 // One library serves many versions of torch: it takes no symbol of C++ from it.
 func TestTheStableLibraryTakesCAlone(t *testing.T) {
 	p, _ := library(t)
-	dir := p.stableLibrary(t, filepath.Join(scratch, "generated"))
+	dir := p.stableOf(t)
 	out, err := exec.Command("nm", "-DC", "--undefined-only", filepath.Join(dir, "kernels.so")).Output()
 	require.NoError(t, err)
 	assert.Contains(t, string(out), " aoti_torch_")
@@ -79,7 +94,7 @@ func TestTheStableLibraryTakesCAlone(t *testing.T) {
 func TestTheStableSourcesForDevices(t *testing.T) {
 	p, _ := library(t)
 	headers := filepath.Join(scratch, "generated")
-	require.NoError(t, command("", "g++", append(p.flags(headers), "-Wno-shadow", "-Wno-error=pedantic", "-DTORCH_TARGET_VERSION=0x020D000000000000",
+	require.NoError(t, command("", p.gxx, append(p.flags(headers), "-Wno-shadow", "-Wno-error=pedantic", "-DTORCH_TARGET_VERSION=0x020D000000000000",
 		"-fsyntax-only", filepath.Join(headers, "dlpackgen_torch", "stable_kernels.cpp"))...))
 }
 
@@ -110,7 +125,7 @@ func TestStableMutants(t *testing.T) {
 	headers, packages := t.TempDir(), t.TempDir()
 	generate(t, "module/dlpackgen.yaml", headers)
 	switched(t, headers, stableMutants)
-	dir := p.stableLibrary(t, headers, append(choosing(t, headers), "-Wno-error")...)
+	dir := p.stableLibrary(t, headers, t.TempDir(), append(choosing(t, headers), "-Wno-error")...)
 	numbers := numbered(stableMutants)
 	for name, m := range stableMutants {
 		if strings.HasSuffix(m.file, ".py") {
