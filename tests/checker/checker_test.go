@@ -1,0 +1,166 @@
+// Package checker calls the checker of arguments from plain C: no host is linked, and every
+// sentence is held by buffers of all sizes.
+package checker
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// compiler is one way to build testdata/plain.c.
+type compiler struct{ name, debian, language, standard string }
+
+var compilers = []compiler{
+	{"gcc", "gcc", "c", "c11"}, {"g++", "g++", "c++", "c++17"},
+	{"clang-16", "clang-16", "c", "c11"}, {"clang++-16", "clang-16", "c++", "c++17"},
+}
+
+var (
+	strict    = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
+	sanitized = []string{"-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
+)
+
+func generated(t *testing.T) string { return filepath.Join(golden.Root(t), "gen", "c") }
+
+// build makes the program over headers, without a library but that of the language.
+func (c compiler) build(t *testing.T, headers string, flags ...string) (program string) {
+	t.Helper()
+	program = filepath.Join(t.TempDir(), "plain")
+	args := append([]string{"-x", c.language, "-std=" + c.standard, "-I", headers, "-o", program}, flags...)
+	out, err := exec.Command(need.Program(t, c.name, c.debian), append(args, "testdata/plain.c")...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return program
+}
+
+// says runs the program with the mutant of a number, 0 for none.
+func says(program string, mutant int) (string, error) {
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), mutation.Env(mutant))
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// sentences are what the program prints: the same as modules of Python raise, whose status
+// the numbers are.
+func sentences(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/sentences.txt")
+	require.NoError(t, err)
+	return string(text)
+}
+
+// No warning, no finding of a sanitizer, and the same sentences by every compiler; the program
+// itself compares those in buffers of 0 to 300 bytes.
+func TestSentences(t *testing.T) {
+	for _, c := range compilers {
+		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && c.name != "gcc" {
+				t.Skip("compiles for some seconds, and -short was given")
+			}
+			out, err := says(c.build(t, generated(t), append(strict, sanitized...)...), 0)
+			require.NoError(t, err, out)
+			assert.Equal(t, sentences(t), out)
+		})
+	}
+}
+
+// entry makes all of the checker part of an object: what it calls is all that it needs.
+const entry = `#include <dlpackgen/described.h>
+int check(const struct dlpackgen_function *f, const DLTensor *const *t, const uint64_t *flags, int64_t *n, char *text);
+int check(const struct dlpackgen_function *f, const DLTensor *const *t, const uint64_t *flags, int64_t *n, char *text) {
+  struct dlpackgen_message m = dlpackgen_message_in(text, 300);
+  const int status = dlpackgen_check_description(f, &m);
+  return status ? status : dlpackgen_check_arguments(f, t, flags, n, &m);
+}
+`
+
+// Nothing is allocated and nothing printed, and no host is needed.
+func TestItNeedsNothing(t *testing.T) {
+	source, object := filepath.Join(t.TempDir(), "entry.c"), filepath.Join(t.TempDir(), "entry.o")
+	require.NoError(t, os.WriteFile(source, []byte(entry), 0o600))
+	for _, level := range []string{"-O0", "-O2"} {
+		args := append([]string{"-std=c11", level, "-fno-stack-protector", "-I", generated(t), "-c", "-o", object, source}, strict...)
+		out, err := exec.Command(need.Program(t, "gcc", "gcc"), args...).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		out, err = exec.Command(need.Program(t, "nm", "binutils"), "--undefined-only", "--format=just-symbols", object).Output()
+		require.NoError(t, err)
+		needs := strings.Fields(string(out))
+		require.Contains(t, needs, "strcmp", "nm shows what is needed")
+		for _, name := range needs {
+			assert.Contains(t, []string{"memset", "memcpy", "strcmp", "_GLOBAL_OFFSET_TABLE_"}, name, level)
+		}
+	}
+}
+
+// mistake makes the checker wrong in one place.
+type mistake struct{ file, old, replacement string }
+
+// Those that modules of Python cannot show, whose buffers are large and whose tensors come by
+// other ways; for the other rules, see tests/python.
+var mistakes = map[string]mistake{
+	"texts have no end":              {"message.h", "if (message->length < message->size) message->text[message->length] = *text;", "message->text[message->length] = *text;"},
+	"texts are not ended":            {"message.h", "if (message->length < message->size) message->text[message->length] = 0;", "if (message->length < message->size) ;"},
+	"full buffers have no end":       {"message.h", "else if (before < message->size) dlpackgen_message_cut(message);", ""},
+	"characters are divided":         {"message.h", "while (end > 0 && ((unsigned char)message->text[end] & 0xc0) == 0x80) end--;", ""},
+	"nothing is written to":          {"message.h", "if (size) text[0] = 0;", "text[0] = 0;"},
+	"empty texts are not ended":      {"message.h", "if (size) text[0] = 0;", ""},
+	"negative numbers are huge":      {"message.h", "number < 0 ? 0 - (uint64_t)number : (uint64_t)number", "(uint64_t)number"},
+	"one dimension is a number":      {"message.h", `count == 1 ? ",)" : ")"`, `")"`},
+	"what is missing is read":        {"arguments.h", "if (!of.tensor) return p->optional ? (int)DLPACKGEN_STATUS_OK : dlpackgen_missing(&at, message);", "if (!of.tensor) return (int)DLPACKGEN_STATUS_OK;"},
+	"what may be missing is missing": {"arguments.h", "p->optional ? (int)DLPACKGEN_STATUS_OK : dlpackgen_missing(&at, message);", "dlpackgen_missing(&at, message);"},
+	"tensors are not validated":      {"arguments.h", "return status ? status : dlpackgen_check_tensor(function, i, of, to, message);", "return dlpackgen_check_tensor(function, i, of, to, message);"},
+	"devices are not compared":       {"arguments.h", "return status ? status : dlpackgen_check_devices(function, tensors, function->count, &first, message);", "return status;"},
+	"the first tensor decides":       {"arguments.h", "if (tensors[i] && !dlpackgen_is_on_host(tensors[i]->device)) return i;", "if (tensors[i]) return i;"},
+	"the dtype of none is demanded":  {"arguments.h", "of.typed = dlpackgen_peer(tensors, p->dtype_as);", "of.typed = DLPACK_CODES_NULL;"},
+	"the shape of none is demanded":  {"arguments.h", "of.shaped = dlpackgen_peer(tensors, p->shape_as);", "of.shaped = DLPACK_CODES_NULL;"},
+	"memory is always there":         {"check.h", "if (DLPACKGEN_RARE(!tensor->data) && !dlpackgen_is_empty(tensor))", "if (0)"},
+	"symbols are not compared":       {"check.h", "if (DLPACKGEN_RARE(tensor->shape[dimension] != expected)) return dlpackgen_other_extent", "if (0) return dlpackgen_other_extent"},
+	"validity is assumed":            {"check.h", "if (DLPACKGEN_RARE(error != DLPACK_OK)) return dlpackgen_invalid(at, tensor, error, message);", ""},
+}
+
+// Each mistake changes a sentence, or what a buffer holds.
+func TestMistakesAreSeen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program with all mistakes, and -short was given")
+	}
+	headers := t.TempDir()
+	require.NoError(t, os.CopyFS(headers, os.DirFS(generated(t))))
+	var names []string
+	var all []mutation.Mutant
+	for name, m := range mistakes {
+		names = append(names, name)
+		all = append(all, m.mutation())
+	}
+	written := mutation.Write(t, headers, all)
+	program := compilers[0].build(t, headers, append(written.Flags, sanitized...)...)
+	out, err := says(program, 0)
+	require.NoError(t, err, out)
+	require.Equal(t, sentences(t), out, "without a mistake")
+	for i, name := range names {
+		t.Run(name, func(t *testing.T) {
+			require.NotContains(t, written.Apart, i+1, "it is no statement or expression")
+			out, err := says(program, i+1)
+			assert.True(t, err != nil || out != sentences(t), "nobody noticed")
+		})
+	}
+}
+
+func TestEveryMistakeHasItsText(t *testing.T) {
+	for name, m := range mistakes {
+		t.Run(name, func(t *testing.T) { m.mutation().Require(t, generated(t)) })
+	}
+}
+
+func (m mistake) mutation() mutation.Mutant {
+	return mutation.Mutant{File: filepath.Join("dlpackgen", m.file), Old: m.old, New: m.replacement}
+}
