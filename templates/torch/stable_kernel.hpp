@@ -15,6 +15,7 @@
 
 #include "arguments.hpp"
 #include "dtype.hpp"
+#include "refused.hpp"
 #include "strides.hpp"
 
 #include <torch/csrc/stable/accelerator.h>
@@ -44,14 +45,12 @@ using aten::detail::Arguments;
 using aten::detail::Held;
 using aten::detail::Site;
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void fail(const char* kernel, const char* argument, std::size_t number,
-                                                        const char* text) {
-  throw std::runtime_error(std::string(kernel) + "(): argument '" + argument + "' (number " +
-                           std::to_string(number + 1) + "): " + text);
-}
+// Whatever is thrown through the stable ABI arrives as a RuntimeError: of the checker's statuses,
+// the sentence is left.
+[[noreturn, gnu::noinline, gnu::cold]] inline void fail(const std::string& text) { throw std::runtime_error(text); }
 
-[[noreturn]] inline void refuse(const Site& site, const char* text) {
-  fail(site.kernel, site.argument, site.number, text);
+[[noreturn, gnu::noinline, gnu::cold]] inline void refuse(const Site& site, const char* text) {
+  fail(aten::detail::Sentence(site).begin().text() + std::string(text));
 }
 
 [[noreturn, gnu::noinline, gnu::cold]] inline void fail_code(const char* kernel, int code, const char* text) {
@@ -91,6 +90,19 @@ class Place {
   std::optional<torch::stable::accelerator::DeviceGuard> guard_;
 };
 
+// The first tensor of a call, which all others must be on the device of.
+struct First {
+  DLDevice device;
+  Site site;
+};
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void fail_device(const Site& site, const First& first, DLDevice got) {
+  aten::detail::Sentence sentence(site);
+  const aten::detail::Sentence like(first.site);
+  (void)dlpackgen_other_device(sentence.at(), got, like.at(), first.device, sentence.message());
+  fail(sentence.text());
+}
+
 // The type of the elements; lanes is 0 where there is none. Types that this ABI does not know throw.
 inline DLDataType named_dtype(const Tensor& tensor) {
   try {
@@ -109,11 +121,11 @@ inline bool fits(const Tensor& tensor, std::int64_t elements) {
 
 // Fills out with a view of a tensor that is row-major, or whose strides are heeded.
 template <bool writes>
-void borrow(const Site& site, DLDevice device, const Tensor& from, DLTensor& out) {
+void borrow(const Site& site, const First& first, const Tensor& from, DLTensor& out) {
   if (from.layout() != torch::headeronly::Layout::Strided) refuse(site, "it is not dense: pass to_dense()");
   out.device = device_of(from);
-  if (out.device.device_type != device.device_type || out.device.device_id != device.device_id) {
-    refuse(site, "expected a tensor on the device of the first one: pass to()");
+  if (out.device.device_type != first.device.device_type || out.device.device_id != first.device.device_id) {
+    fail_device(site, first, out.device);
   }
   out.dtype = named_dtype(from);
   if (out.dtype.lanes == 0) refuse(site, "it is of a type that DLPack has no name for");
@@ -127,7 +139,7 @@ void borrow(const Site& site, DLDevice device, const Tensor& from, DLTensor& out
     out.data = const_cast<void*>(from.const_data_ptr());
   }
   const std::int64_t elements = aten::detail::span(out);
-  if (out.data == nullptr && elements > 0) refuse(site, "it has elements and no memory");
+  if (out.data == nullptr && elements > 0) refuse(site, aten::detail::without_memory);
   if (elements > 0 && !fits(from, elements)) refuse(site, aten::detail::beyond_storage);
 }
 
@@ -135,7 +147,7 @@ void borrow(const Site& site, DLDevice device, const Tensor& from, DLTensor& out
 template <class A>
 struct Passed {
   static constexpr bool writes = false;
-  void take(const Site&, DLDevice, A from) { value = from; }
+  void take(const Site&, const First&, A from) { value = from; }
   A get() const { return value; }
   A value{};
 };
@@ -143,11 +155,11 @@ struct Passed {
 template <>
 struct Passed<const Tensor&> {
   static constexpr bool writes = false;
-  void take(const Site& site, DLDevice device, const Tensor& from) {
-    borrow<false>(site, device, from, tensor);
+  void take(const Site& site, const First& first, const Tensor& from) {
+    borrow<false>(site, first, from, tensor);
     if (!site.strided && !from.is_contiguous()) {
       copy.emplace(torch::stable::contiguous(from));
-      borrow<false>(site, device, *copy, tensor);
+      borrow<false>(site, first, *copy, tensor);
     }
   }
   const DLTensor* get() const { return &tensor; }
@@ -158,11 +170,11 @@ struct Passed<const Tensor&> {
 template <>
 struct Passed<Tensor&> {
   static constexpr bool writes = true;
-  void take(const Site& site, DLDevice device, const Tensor& from) {
-    borrow<true>(site, device, from, tensor);
+  void take(const Site& site, const First& first, const Tensor& from) {
+    borrow<true>(site, first, from, tensor);
     if (from.is_contiguous()) return;
-    if (!site.strided) refuse(site, "it is written to, and not row-major: pass contiguous(), and copy the result back");
-    if (aten::detail::may_overlap(tensor)) refuse(site, aten::detail::overlapping);
+    aten::detail::Sentence sentence(site);
+    if (aten::detail::check_written(site, tensor, sentence) != DLPACKGEN_STATUS_OK) fail(sentence.text());
   }
   DLTensor* get() { return &tensor; }
   DLTensor tensor;
@@ -171,8 +183,8 @@ struct Passed<Tensor&> {
 template <>
 struct Passed<const std::optional<Tensor>&> {
   static constexpr bool writes = false;
-  void take(const Site& site, DLDevice device, const std::optional<Tensor>& from) {
-    if (from.has_value()) present.emplace().take(site, device, *from);
+  void take(const Site& site, const First& first, const std::optional<Tensor>& from) {
+    if (from.has_value()) present.emplace().take(site, first, *from);
   }
   const DLTensor* get() const { return present.has_value() ? present->get() : nullptr; }
   std::optional<Passed<const Tensor&>> present;
@@ -224,15 +236,18 @@ struct Kernel<K, R(A...)> {
   template <std::size_t... I, std::size_t... J>
   static R call_with(std::index_sequence<I...>, std::index_sequence<J...>, A... arguments) {
     const Tensor* const tensors[] = {detail::tensor_in(arguments)...};
-    const Tensor* first = nullptr;
-    for (const Tensor* each : tensors) first = first == nullptr ? each : first;
-    if (first == nullptr) throw std::runtime_error(std::string(K::name) + "(): expected a tensor among the arguments");
-    const detail::Place place(detail::device_of(*first));
-    detail::Arguments<K, detail::Passed, std::index_sequence<I...>, A...> held(place.device, arguments...);
+    std::size_t before = 0;
+    while (before < sizeof...(A) && tensors[before] == nullptr) ++before;
+    if (before == sizeof...(A)) {
+      throw std::runtime_error(std::string(K::name) + "(): expected a tensor among the arguments");
+    }
+    const detail::First first = {detail::device_of(*tensors[before]), {K::name, K::arguments[before], before, K::strided}};
+    const detail::Place place(first.device);
+    detail::Arguments<K, detail::Passed, std::index_sequence<I...>, A...> held(first, arguments...);
     std::array<Tensor, sizeof...(J)> made = {
         torch::stable::new_empty(*tensors[K::likes[J]], tensors[K::likes[J]]->sizes())...};
     std::array<DLTensor, sizeof...(J) + 1> lent;
-    (detail::borrow<true>({K::name, "result", J, K::strided}, place.device, made[J], lent[J]), ...);
+    (detail::borrow<true>({K::name, "result", J, K::strided}, first, made[J], lent[J]), ...);
     const int code =
         K::function(static_cast<detail::Held<detail::Passed, I, A>&>(held).passed.get()..., &lent[J]..., place.stream);
     if (code != 0) detail::fail_code(K::name, code, K::error(code));

@@ -31,8 +31,6 @@ inline std::int64_t span(const DLTensor& tensor) {
 // Tells whether two elements may share memory.
 inline bool may_overlap(const DLTensor& tensor) { return dlpack_may_overlap(&tensor) != 0; }
 
-inline constexpr const char overlapping[] =
-    "it is written to, and its elements share memory: pass contiguous(), and copy the result back";
 inline constexpr const char beyond_storage[] =
     "it reaches beyond its storage, which was made smaller: resize the storage back, or pass a tensor that fits";
 

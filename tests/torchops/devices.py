@@ -41,8 +41,9 @@ def test_the_device_is_current_and_its_stream_handed_over():
 
 
 def test_tensors_of_two_devices():
-    raises(ValueError, "argument 'out' (2nd): expected a tensor on privateuseone:0", look, host.make(0, 3), host.make(1, 3))
-    raises(ValueError, "argument 'out' (2nd): expected a tensor on privateuseone:0, as the first one, got one on cpu", look, host.make(0, 3), torch.ones(3))
+    expected = "argument 'out' (2nd): expected a tensor on extdev:0, as argument 'x' (1st) is, got one on "
+    raises(ValueError, expected + "extdev:1", look, host.make(0, 3), host.make(1, 3))
+    raises(ValueError, expected + "cpu:0", look, host.make(0, 3), torch.ones(3))
     assert host.current() == 0
 
 

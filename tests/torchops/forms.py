@@ -32,7 +32,7 @@ def test_by_name():
 
 def test_errors_come_through_every_form():
     for form, mix in mixes().items():
-        raises(ValueError, f"ops::mix_{form}(): argument 'out' (6th): it is written to, and not row-major",
+        raises(ValueError, f"ops::mix_{form}(): argument 'out' (6th): expected row-major elements without gaps, got strides",
                mix, torch.ones(2, 2), 1.0, 1, True, None, torch.ones(2, 2).t())
         raises(NotImplementedError, f"ops::mix_{form}(): an argument requires a gradient",
                mix, torch.ones(2, requires_grad=True), 1.0, 1, True, None, torch.ones(2))

@@ -8,6 +8,9 @@
 #define DLPACKGEN_V1_3_ATEN_ARGUMENTS_HPP_
 
 #include "base.hpp"
+#include "strides.hpp"
+
+#include <dlpackgen/check.h>
 
 #include <cstddef>
 #include <utility>
@@ -24,6 +27,36 @@ struct Site {
   std::size_t number;
   bool strided;
 };
+
+// A sentence of the checker while it is made: the same that modules of Python raise.
+class Sentence {
+ public:
+  explicit Sentence(const Site& site) : at_{site.kernel, site.argument, static_cast<int>(site.number)} {}
+  Sentence(const Sentence&) = delete;
+  Sentence& operator=(const Sentence&) = delete;
+
+  const dlpackgen_site* at() const noexcept { return &at_; }
+  dlpackgen_message* message() noexcept { return &message_; }
+  const char* text() const noexcept { return text_; }
+
+  // Begins the sentence, for what the checker has no words for.
+  Sentence& begin() {
+    dlpackgen_put_site(&message_, &at_);
+    return *this;
+  }
+
+ private:
+  char text_[4096];
+  dlpackgen_site at_;
+  dlpackgen_message message_ = dlpackgen_message_in(text_, sizeof text_);
+};
+
+// What is written to lies row-major, or, where its kernel heeds strides, has a place for each element.
+inline int check_written(const Site& site, const DLTensor& tensor, Sentence& sentence) {
+  if (!site.strided) return dlpackgen_check_density(sentence.at(), &tensor, dlpackgen_row_major, sentence.message());
+  if (may_overlap(tensor)) return dlpackgen_overlapping(sentence.at(), &tensor, sentence.message());
+  return DLPACKGEN_STATUS_OK;
+}
 
 template <class K, std::size_t I>
 inline constexpr Site site = {K::name, K::arguments[I], I, K::strided};
@@ -42,17 +75,17 @@ struct Arguments;
 // and what is read of the same storage must be read where it lies afterwards.
 template <class K, template <class> class Passed, std::size_t... I, class... A>
 struct Arguments<K, Passed, std::index_sequence<I...>, A...> : Held<Passed, I, A>... {
-  template <class Device>
-  Arguments(Device device, A... from) {
-    (take<true, I, A>(device, from), ...);
-    (take<false, I, A>(device, from), ...);
+  template <class First>
+  Arguments(const First& first, A... from) {
+    (take<true, I, A>(first, from), ...);
+    (take<false, I, A>(first, from), ...);
   }
 
  private:
-  template <bool writes, std::size_t J, class B, class Device>
-  void take([[maybe_unused]] Device device, [[maybe_unused]] B from) {
+  template <bool writes, std::size_t J, class B, class First>
+  void take([[maybe_unused]] const First& first, [[maybe_unused]] B from) {
     if constexpr (Passed<B>::writes == writes) {
-      static_cast<Held<Passed, J, B>&>(*this).passed.take(site<K, J>, device, from);
+      static_cast<Held<Passed, J, B>&>(*this).passed.take(site<K, J>, first, from);
     }
   }
 };

@@ -43,13 +43,24 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace aten DLPACKGEN_ATEN_HIDDEN {
 namespace detail {
 
-// Begins a message: "mylib::scale(): argument 'x' (1st)".
-[[gnu::noinline, gnu::cold]] inline std::string where(const char* kernel, const char* argument, std::size_t number) {
-  static constexpr const char* endings[] = {"th", "st", "nd", "rd"};
-  const std::size_t place = number + 1;
-  const bool teen = place % 100 / 10 == 1;
-  const char* const ending = endings[teen || place % 10 > 3 ? 0 : place % 10];
-  return std::string(kernel) + "(): argument '" + argument + "' (" + std::to_string(place) + ending + "): ";
+// The classes of the checker's statuses. The one of a mistake in a description, which PyTorch
+// has none for, is raised by no kernel.
+namespace raised {
+using c10::BufferError;
+using c10::TypeError;
+using c10::ValueError;
+using SystemError = c10::Error;
+}  // namespace raised
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void fail(int status, const std::string& text) {
+  const c10::SourceLocation here = {__func__, __FILE__, static_cast<std::uint32_t>(__LINE__)};
+  switch (status) {
+#define DLPACKGEN_STATUS(name, exception, number) \
+  case number: throw raised::exception(here, text);
+    DLPACKGEN_STATUSES(DLPACKGEN_STATUS)
+#undef DLPACKGEN_STATUS
+    default: throw c10::Error(here, text);
+  }
 }
 
 // Where a kernel works: the device of its first tensor, made current, and the
@@ -78,17 +89,33 @@ class Place {
   void* stream_ = nullptr;
 };
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void fail_argument(const char* kernel, const char* argument,
-                                                                 std::size_t number, const char* text) {
-  TORCH_CHECK_VALUE(false, where(kernel, argument, number), text);
+// A device by DLPack's name, which messages of all hosts have; by PyTorch's, as "meta", where
+// DLPack has none.
+inline std::string name_of(c10::Device device) {
+  DLDevice known = {static_cast<DLDeviceType>(0), device.has_index() ? device.index() : 0};
+  if (device.is_cpu()) known.device_type = kDLCPU;
+  if (device.is_cuda()) known.device_type = gpu();
+  if (device.is_privateuseone()) known.device_type = kDLExtDev;
+  char text[64];
+  dlpackgen_message message = dlpackgen_message_in(text, sizeof text);
+  dlpackgen_put_device(&message, known);
+  return known.device_type == 0 ? device.str() : std::string(text);
 }
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void fail_device(const char* kernel, const char* argument,
-                                                               std::size_t number, c10::Device expected,
+[[noreturn, gnu::noinline, gnu::cold]] inline void fail_device(const Site& site, const Site& first, c10::Device expected,
                                                                c10::Device got) {
-  TORCH_CHECK_VALUE(false, where(kernel, argument, number), "expected a tensor on ", expected,
-                    ", as the first one, got one on ", got, ": pass to(", expected, ")");
+  Sentence sentence(site);
+  const Sentence like(first);
+  const int status = dlpackgen_other_place(sentence.at(), name_of(got).c_str(), like.at(), name_of(expected).c_str(),
+                                           sentence.message());
+  fail(status, sentence.text());
 }
+
+// The first tensor of a call, which all others must be on the device of.
+struct First {
+  c10::Device device;
+  Site site;
+};
 
 // What is not plain, with the place of it in what is refused.
 template <Access access>
@@ -96,35 +123,35 @@ template <Access access>
   try {
     borrow<access>(from, out);
   } catch (const Refused& e) {
-    fail_argument(site.kernel, site.argument, site.number, e.what());
+    fail(DLPACKGEN_STATUS_BUFFER_ERROR, Sentence(site).begin().text() + std::string(e.what()));
   } catch (c10::Error& e) {  // what ATen itself refuses
-    e.add_context(where(site.kernel, site.argument, site.number) + "it cannot be lent");
+    e.add_context(Sentence(site).begin().text() + std::string("it cannot be lent"));
     throw;
   }
 }
 
 // A write to an element that several indices share would be a race.
 [[gnu::noinline]] inline void refuse_strides(const Site& site, const DLTensor& tensor) {
-  const char* const text =
-      site.strided ? overlapping : "it is written to, and not row-major: pass contiguous(), and copy the result back";
-  if (!site.strided || may_overlap(tensor)) fail_argument(site.kernel, site.argument, site.number, text);
+  Sentence sentence(site);
+  const int status = check_written(site, tensor, sentence);
+  if (status != DLPACKGEN_STATUS_OK) fail(status, sentence.text());
 }
 
 // Inlined, and flattened where it is used: it is all that most arguments cost.
 template <Access access>
-[[gnu::always_inline]] inline void lend(const Site& site, c10::Device expected, const at::Tensor& from, DLTensor& out) {
+[[gnu::always_inline]] inline void lend(const Site& site, const First& first, const at::Tensor& from, DLTensor& out) {
   if (!read_plain<access>(*from.unsafeGetTensorImpl(), out)) lend_other<access>(site, from, out);
   if (access == Access::write && !from.is_contiguous()) refuse_strides(site, out);
-  if (out.device.device_type == kDLCPU && expected.is_cpu()) return;  // whatever their numbers
+  if (out.device.device_type == kDLCPU && first.device.is_cpu()) return;  // whatever their numbers
   const c10::Device device = from.unsafeGetTensorImpl()->device();
-  if (device != expected) fail_device(site.kernel, site.argument, site.number, expected, device);
+  if (device != first.device) fail_device(site, first.site, first.device, device);
 }
 
 // A tensor to read from, and the copy of it where it is not row-major.
 class Read {
  public:
-  [[gnu::flatten]] void lend(const Site& site, c10::Device device, const at::Tensor& from) {
-    detail::lend<Access::read>(site, device, from, tensor_);
+  [[gnu::flatten]] void lend(const Site& site, const First& first, const at::Tensor& from) {
+    detail::lend<Access::read>(site, first, from, tensor_);
     if (!site.strided && !from.is_contiguous()) copy(from);
   }
   const DLTensor* get() const { return &tensor_; }
@@ -143,7 +170,7 @@ class Read {
 template <class A>
 struct Passed {
   static constexpr bool writes = false;
-  void take(const Site&, c10::Device, A from) { value = from; }
+  void take(const Site&, const First&, A from) { value = from; }
   A get() const { return value; }
   A value{};
 };
@@ -151,7 +178,7 @@ struct Passed {
 template <>
 struct Passed<const at::Tensor&> {
   static constexpr bool writes = false;
-  void take(const Site& site, c10::Device device, const at::Tensor& from) { tensor.lend(site, device, from); }
+  void take(const Site& site, const First& first, const at::Tensor& from) { tensor.lend(site, first, from); }
   const DLTensor* get() const { return tensor.get(); }
   Read tensor;
 };
@@ -159,8 +186,8 @@ struct Passed<const at::Tensor&> {
 template <>
 struct Passed<at::Tensor&> {
   static constexpr bool writes = true;
-  [[gnu::flatten]] void take(const Site& site, c10::Device device, const at::Tensor& from) {
-    lend<Access::write>(site, device, from, tensor);
+  [[gnu::flatten]] void take(const Site& site, const First& first, const at::Tensor& from) {
+    lend<Access::write>(site, first, from, tensor);
   }
   DLTensor* get() { return &tensor; }
   DLTensor tensor;
@@ -169,9 +196,9 @@ struct Passed<at::Tensor&> {
 template <>
 struct Passed<const std::optional<at::Tensor>&> {
   static constexpr bool writes = false;
-  void take(const Site& site, c10::Device device, const std::optional<at::Tensor>& from) {
+  void take(const Site& site, const First& first, const std::optional<at::Tensor>& from) {
     present = from.has_value() && from->defined();
-    if (present) tensor.lend(site, device, *from);
+    if (present) tensor.lend(site, first, *from);
   }
   const DLTensor* get() const { return present ? tensor.get() : nullptr; }
   bool present = false;
@@ -188,12 +215,13 @@ const at::Tensor* tensor_in(Scalar) {
   return nullptr;
 }
 
-template <class... A>
-c10::Device first_device(const char* kernel, const A&... arguments) {
+template <class K, class... A>
+First first_tensor(const A&... arguments) {
   const at::Tensor* first = nullptr;
-  ((first = first == nullptr ? tensor_in(arguments) : first), ...);
-  TORCH_CHECK_VALUE(first != nullptr, kernel, "(): expected a tensor among the arguments, which tells the device");
-  return first->device();
+  std::size_t before = 0;  // so many arguments
+  ((first == nullptr && (first = tensor_in(arguments)) == nullptr ? ++before : before), ...);
+  TORCH_CHECK_VALUE(first != nullptr, K::name, "(): expected a tensor among the arguments, which tells the device");
+  return First{first->device(), Site{K::name, K::arguments[before], before, K::strided}};
 }
 
 [[noreturn, gnu::noinline, gnu::cold]] inline void fail_code(const char* kernel, int code, const char* text) {
@@ -279,11 +307,11 @@ const at::Tensor& argument_at(int which, const A&... arguments) {
 // would be memory that nobody has written to.
 template <class K, class... A>
 void refuse_other_devices(const A&... arguments) {
-  const c10::Device first = first_device(K::name, arguments...);
+  const First first = first_tensor<K>(arguments...);
   const at::Tensor* const all[] = {tensor_in(arguments)..., nullptr};
   for (std::size_t i = 0; i < sizeof...(A); ++i) {
-    if (all[i] == nullptr || all[i]->device().type() == first.type()) continue;
-    fail_device(K::name, K::arguments[i], i, first, all[i]->device());
+    if (all[i] == nullptr || all[i]->device().type() == first.device.type()) continue;
+    fail_device(Site{K::name, K::arguments[i], i, K::strided}, first.site, first.device, all[i]->device());
   }
 }
 
@@ -326,8 +354,9 @@ struct Kernel<K, R(A...)> {
 
   template <std::size_t... I>
   static R call_with(std::index_sequence<I...>, A... arguments) {
-    const detail::Place place(detail::first_device(K::name, arguments...));
-    detail::Arguments<K, detail::Passed, std::index_sequence<I...>, A...> held(place.device(), arguments...);
+    const detail::First first = detail::first_tensor<K>(arguments...);
+    const detail::Place place(first.device);
+    detail::Arguments<K, detail::Passed, std::index_sequence<I...>, A...> held(first, arguments...);
     if constexpr (results::count == 0) {
       run(place.stream(), nullptr, indices_of_results(),
           static_cast<detail::Held<detail::Passed, I, A>&>(held).passed.get()...);

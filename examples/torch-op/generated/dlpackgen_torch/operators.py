@@ -52,10 +52,25 @@ def _refuse_other_devices(kernel, arguments):
     there = [place for place in kernel.tensors if arguments[place] is not None]
     for place in there:
         if arguments[place].device.type != arguments[there[0]].device.type:
-            name = f"{kernel.namespace}::{kernel.name}"
-            raise RuntimeError(
-                f"{name}(): argument number {place + 1}: expected a tensor on the device of the first one: pass to()"
+            expected, got = _device(arguments[there[0]]), _device(arguments[place])
+            raise ValueError(
+                f"{kernel.namespace}::{kernel.name}(): {_argument(kernel, place)}: expected a tensor on {expected}, "
+                f"as {_argument(kernel, there[0])} is, got one on {got}"
             )
+
+
+def _argument(kernel, place):
+    """The words of the checker for an argument: "argument 'b' (2nd)"."""
+    op = getattr(getattr(torch.ops, kernel.namespace), kernel.name).default
+    number = place + 1
+    ending = "th" if number // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"argument '{op._schema.arguments[place].name}' ({number}{ending})"
+
+
+def _device(tensor):
+    """The words of the checker for a device, "cuda:0", and PyTorch's own where DLPack has none."""
+    device = tensor.device
+    return str(device) if device.type == "meta" else f"{device.type}:{device.index or 0}"
 
 
 def _versions(kernel, op):
