@@ -20,6 +20,12 @@ type Asset struct {
 	Text  []byte // the source itself, where no file below templates/ has it
 	Words Words  // in this asset alone
 	Once  bool   // a starter file: see File.Once
+	// Parts are put in where the source includes them by their To, each once and without
+	// its guard.
+	Parts []Asset
+	// Known are the parts that another output holds, by what includes them: the first such
+	// line includes that output.
+	Known map[string]string
 }
 
 // Words are pairs: a word of the sources, and what replaces it.

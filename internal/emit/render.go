@@ -31,6 +31,9 @@ func (a Asset) render(version string, words Words) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
+	if source, err = a.inline(source); err != nil {
+		return File{}, err
+	}
 	source = strings.NewReplacer(slices.Concat(a.Words, words)...).Replace(source)
 	source, err = constrained(a.To, source)
 	head := Banner(a.To, version)

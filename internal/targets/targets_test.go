@@ -78,11 +78,8 @@ func TestEverySourceIsInAManifest(t *testing.T) {
 	named := map[string]bool{}
 	for _, imports := range []map[string]string{nil, {emit.SharedDevice: "example.org/device"}} {
 		for _, row := range rows {
-			m, err := row.Manifest(&emit.Model{Release: release, Kernels: []kernel.Kernel{oneKernel(t)}, Import: "example.org/x", Imports: imports})
-			require.NoError(t, err)
-			for _, a := range m.Assets {
-				named[a.From] = true
-			}
+			m := &emit.Model{Release: release, Kernels: []kernel.Kernel{oneKernel(t)}, Import: "example.org/x", Imports: imports}
+			name(t, named, row, m)
 		}
 	}
 	require.NoError(t, fs.WalkDir(templates.Files, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -91,6 +88,19 @@ func TestEverySourceIsInAManifest(t *testing.T) {
 		}
 		return err
 	}))
+}
+
+// name adds the sources of a target's manifest.
+func name(t *testing.T, named map[string]bool, row emit.Target, m *emit.Model) {
+	t.Helper()
+	manifest, err := row.Manifest(m)
+	require.NoError(t, err)
+	for _, a := range manifest.Assets {
+		named[a.From] = true
+		for _, part := range a.Parts {
+			named[part.From] = true
+		}
+	}
 }
 
 // assertOutputLicense requires the licence of output among the first lines of a file,

@@ -2,7 +2,7 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_BUFFER_H_
 #define DLPACKGEN_PYTHON_ADOPT_BUFFER_H_
 
-#include <dlpackgen_python/adopt_elements.h>
+#include "adopt_elements.h"
 #include <string.h>
 
 /* Skips a mark of the byte order, if it is ours; NULL if it is the other one. */

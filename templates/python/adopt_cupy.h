@@ -7,7 +7,7 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_CUPY_H_
 #define DLPACKGEN_PYTHON_ADOPT_CUPY_H_
 
-#include <dlpackgen_python/adopt_numpy.h>
+#include "adopt_numpy.h"
 
 static int dlpackgen_cupy_open(PyObject *type) {
 	(void)type;

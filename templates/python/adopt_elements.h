@@ -5,8 +5,8 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_ELEMENTS_H_
 #define DLPACKGEN_PYTHON_ADOPT_ELEMENTS_H_
 
-#include <dlpackgen_python/adopt_numbers.h>
-#include <dlpackgen_python/errors.h>
+#include "adopt_numbers.h"
+#include "errors.h"
 #include <stdarg.h>
 
 /* Sets a BufferError and gives -1. The format is that of PyErr_Format. */

@@ -6,9 +6,9 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_NUMPY_H_
 #define DLPACKGEN_PYTHON_ADOPT_NUMPY_H_
 
-#include <dlpackgen_python/adopt_buffer.h>
-#include <dlpackgen_python/adopt_elements.h>
-#include <dlpackgen_python/adopt_types.h>
+#include "adopt_buffer.h"
+#include "adopt_elements.h"
+#include "adopt_types.h"
 
 /* The first fields of an array. */
 struct dlpackgen_np_array {

@@ -8,7 +8,7 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_PADDLE_H_
 #define DLPACKGEN_PYTHON_ADOPT_PADDLE_H_
 
-#include <dlpackgen_python/adopt_types.h>
+#include "adopt_types.h"
 
 /* Both, as Paddle's type defines them. Complete before it is published, and never freed. */
 struct dlpackgen_paddle {

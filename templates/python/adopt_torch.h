@@ -5,7 +5,7 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_TORCH_H_
 #define DLPACKGEN_PYTHON_ADOPT_TORCH_H_
 
-#include <dlpackgen_python/adopt_torch_words.h>
+#include "adopt_torch_words.h"
 
 /* Looks for what dlpackgen_torch.install() has put onto the type. */
 static int dlpackgen_torch_find_reader(PyObject *type, struct dlpackgen_torch_known *found) {

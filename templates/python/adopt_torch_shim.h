@@ -8,8 +8,8 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_TORCH_SHIM_H_
 #define DLPACKGEN_PYTHON_ADOPT_TORCH_SHIM_H_
 
-#include <dlpackgen_python/adopt_elements.h>
-#include <dlpackgen_python/adopt_types.h>
+#include "adopt_elements.h"
+#include "adopt_types.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_TORCH_SUBCLASS_H_
 #define DLPACKGEN_PYTHON_ADOPT_TORCH_SUBCLASS_H_
 
-#include <dlpackgen_python/adopt_torch_shim.h>
+#include "adopt_torch_shim.h"
 
 /* When a tensor that requires grad is refused: while grad mode is on (what is done
  * to it then would be missing from the gradients), always, or never. A module

@@ -6,8 +6,8 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_TYPES_H_
 #define DLPACKGEN_PYTHON_ADOPT_TYPES_H_
 
-#include <dlpackgen_python/adopted.h>
-#include <dlpackgen_python/errors.h>
+#include "adopted.h"
+#include "errors.h"
 #include <stdlib.h>
 #include <string.h>
 

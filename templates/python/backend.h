@@ -1,10 +1,10 @@
 /* Back ends for devices, by the table of dlpackgen_device.h: whose memory a tensor is in,
  * streams that wait for each other, and memory for results. Nothing of a driver is
- * loaded before the first tensor on its device. Part of exchange.c. */
+ * loaded before the first tensor on its device. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_BACKEND_H_
 #define DLPACKGEN_PYTHON_BACKEND_H_
 
-#include <dlpackgen_python/check.h>
+#include "check.h"
 
 static const char dlpackgen_backend_capsule[] = "dlpackgen_device";
 

@@ -1,9 +1,9 @@
 /* The begin and the end of a call, and the way of most calls between them, whose tensors
- * are read one after the other. Part of exchange.c. */
+ * are read one after the other. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_BEGIN_H_
 #define DLPACKGEN_PYTHON_BEGIN_H_
 
-#include <dlpackgen_python/described.h>
+#include "described.h"
 
 /* What is known of the type of an argument, put down for those behind it, since a route
  * may not last. */

@@ -1,9 +1,9 @@
 /* The begin of a call whose function the compiler sees, so that what the table of its
- * parameters says becomes part of the code. Part of exchange.c, for modules of one file. */
+ * parameters says becomes part of the code. Part of dlpackgen_python.c, for modules of one file. */
 #ifndef DLPACKGEN_PYTHON_BEGIN_INLINE_H_
 #define DLPACKGEN_PYTHON_BEGIN_INLINE_H_
 
-#include <dlpackgen_python/begin.h>
+#include "begin.h"
 
 #if defined(__GNUC__)
 #define DLPACKGEN_UNROLLED _Pragma("GCC unroll 32")

@@ -1,8 +1,8 @@
-/* The tensors of one call, read where reading one may change another. Part of exchange.c. */
+/* The tensors of one call, read where reading one may change another. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_CALL_H_
 #define DLPACKGEN_PYTHON_CALL_H_
 
-#include <dlpackgen_python/given.h>
+#include "given.h"
 
 static void dlpackgen_give_back(struct dlpackgen_call *call, int i) {
 	const uint64_t bit = UINT64_C(1) << i;

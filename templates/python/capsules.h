@@ -1,8 +1,8 @@
-/* Capsules: asked for by __dlpack__, taken once, and given out. Part of exchange.c. */
+/* Capsules: asked for by __dlpack__, taken once, and given out. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_CAPSULES_H_
 #define DLPACKGEN_PYTHON_CAPSULES_H_
 
-#include <dlpackgen_python/routes.h>
+#include "routes.h"
 
 /* A tensor out of a capsule: one of the two, for its new owner. */
 struct dlpackgen_taken {

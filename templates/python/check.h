@@ -1,8 +1,8 @@
-/* Where the checker, which knows no Python, meets the arguments of a call. Part of exchange.c. */
+/* Where the checker, which knows no Python, meets the arguments of a call. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_CHECK_H_
 #define DLPACKGEN_PYTHON_CHECK_H_
 
-#include <dlpackgen_python/take.h>
+#include "take.h"
 
 /* The symbols of a call. */
 DLPACKGEN_FAST struct dlpackgen_bindings dlpackgen_bindings_of(struct dlpackgen_call *call) {

@@ -1,8 +1,8 @@
-/* How deep calls may be nested on a thread. Part of exchange.c. */
+/* How deep calls may be nested on a thread. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_DEPTH_H_
 #define DLPACKGEN_PYTHON_DEPTH_H_
 
-#include <dlpackgen_python/errors.h>
+#include "errors.h"
 
 #if defined(__GNUC__)
 #define DLPACKGEN_OF_THREAD static __thread

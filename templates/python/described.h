@@ -1,10 +1,10 @@
 /* Has the tables that describe functions checked, at the first call from each place, before
  * an argument is looked at. A mistake there is that of the module's author, and so a
- * SystemError. Part of exchange.c. */
+ * SystemError. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_DESCRIBED_H_
 #define DLPACKGEN_PYTHON_DESCRIBED_H_
 
-#include <dlpackgen_python/call.h>
+#include "call.h"
 
 /* Says that a call has no room for all arguments of its function. */
 static int dlpackgen_no_room(const struct dlpackgen_call_site *site, const struct dlpackgen_function *function) {

@@ -1,9 +1,9 @@
-/* Exceptions and their texts, and looking for what may be missing. Part of exchange.c. */
+/* Exceptions and their texts, and looking for what may be missing. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_ERRORS_H_
 #define DLPACKGEN_PYTHON_ERRORS_H_
 
 #include <dlpackgen/described.h>
-#include <dlpackgen_python/state.h>
+#include "state.h"
 
 /* An exception that is set aside while other code of Python runs: none may run with one
  * set, and whether a call failed is told by what it returns, never by one being set. */

@@ -1,32 +1,29 @@
 /* All of dlpackgen_python in one translation unit: compiled by itself, or included
- * by exchange.h into the one file of a module. */
-#include <dlpackgen_python/exchange.h>
+ * by dlpackgen_python.h into the one file of a module. */
+#ifndef DLPACKGEN_PYTHON_IMPLEMENTATION
+#include "exchange.h"
+#endif
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <dlpackgen_python/state.h>
+#include "state.h"
 
-#include <dlpackgen_python/errors.h>
+#include "errors.h"
+#include "adopt_tables.h"
+#include "managed.h"
+#include "routes.h"
+#include "capsules.h"
+#include "take.h"
+#include "check.h"
+#include "backend.h"
+#include "begin.h"
+#include "object.h"
+#include "result.h"
+#include "module.h"
 
-#include <dlpackgen_python/adopt_tables.h>
-#include <dlpackgen_python/managed.h>
-#include <dlpackgen_python/routes.h>
-
-#include <dlpackgen_python/capsules.h>
-
-#include <dlpackgen_python/take.h>
-
-#include <dlpackgen_python/check.h>
-
-#include <dlpackgen_python/backend.h>
-
-#include <dlpackgen_python/begin.h>
-
-#include <dlpackgen_python/object.h>
-
-#include <dlpackgen_python/result.h>
-
-#include <dlpackgen_python/module.h>
+#ifdef DLPACKGEN_PYTHON_IMPLEMENTATION
+#include "begin_inline.h"
+#endif

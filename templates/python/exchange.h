@@ -1,12 +1,12 @@
 /**
- * \file exchange.h
+ * \file dlpackgen_python.h
  * The base of extension modules for Python that work on tensors: arguments of any
  * library that speaks DLPack, checked against a static table and unpacked in one
  * call; results of the caller's own library; objects that others can take.
  *
  * A module of one file defines DLPACKGEN_PYTHON_IMPLEMENTATION before it includes
  * this one, and has all of it in one piece. A module of several includes this file
- * in each, and compiles exchange.c beside them, as C. Built with Py_LIMITED_API 0x030B0000 it serves every Python
+ * in each, and compiles dlpackgen_python.c beside them, as C. Built with Py_LIMITED_API 0x030B0000 it serves every Python
  * from 3.11 on. C11 or C++17.
  *
  * Unless it says otherwise, a function needs the GIL and fails with a Python
@@ -19,9 +19,9 @@
 
 #include <dlpack/dlpack_util.h>
 #include <dlpackgen/parameter.h>
-#include <dlpackgen_python/adopted.h>
-#include <dlpackgen_python/dlpackgen_device.h>
-#include <dlpackgen_python/names.h>
+#include "adopted.h"
+#include "dlpackgen_device.h"
+#include "names.h"
 
 #if PY_VERSION_HEX < 0x030B0000
 #error "dlpackgen_python needs the headers of Python 3.11 or newer"
@@ -272,9 +272,7 @@ DLPACKGEN_PYTHON_API PyObject *dlpackgen_module_init(struct dlpackgen_module *mo
 #endif
 
 #ifdef DLPACKGEN_PYTHON_IMPLEMENTATION
-#include <dlpackgen_python/exchange.c>
-
-#include <dlpackgen_python/begin_inline.h>
+#include "dlpackgen_python.c"
 #endif
 
 #endif /* DLPACKGEN_PYTHON_EXCHANGE_H_ */

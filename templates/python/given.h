@@ -1,8 +1,8 @@
-/* What came for the parameters of a call, by place or name, and scalars. Part of exchange.c. */
+/* What came for the parameters of a call, by place or name, and scalars. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_GIVEN_H_
 #define DLPACKGEN_PYTHON_GIVEN_H_
 
-#include <dlpackgen_python/place.h>
+#include "place.h"
 
 /* Arguments by name */
 

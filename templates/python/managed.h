@@ -1,9 +1,9 @@
 /* Managed tensors: who owns their memory, and how it is given back. Part of
- * exchange.c. */
+ * dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_MANAGED_H_
 #define DLPACKGEN_PYTHON_MANAGED_H_
 
-#include <dlpackgen_python/depth.h>
+#include "depth.h"
 
 /* A tensor with what it holds, in one block; shape and strides follow. */
 struct dlpackgen_holder {

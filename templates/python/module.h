@@ -1,9 +1,9 @@
 /* Modules: multi-phase, with a state of their own, in the main interpreter. Part of
- * exchange.c. */
+ * dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_MODULE_H_
 #define DLPACKGEN_PYTHON_MODULE_H_
 
-#include <dlpackgen_python/result.h>
+#include "result.h"
 
 static int dlpackgen_traverse(PyObject *module, visitproc visit, void *arg) {
 	struct dlpackgen_state *state = dlpackgen_state_of(module);

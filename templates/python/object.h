@@ -1,8 +1,8 @@
-/* The type of the tensors that a module gives out. Part of exchange.c. */
+/* The type of the tensors that a module gives out. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_OBJECT_H_
 #define DLPACKGEN_PYTHON_OBJECT_H_
 
-#include <dlpackgen_python/begin.h>
+#include "begin.h"
 
 struct dlpackgen_object {
 	PyObject_HEAD DLManagedTensorVersioned *tensor;

@@ -1,8 +1,8 @@
-/* Where a call works: one device, and the stream on it. Part of exchange.c. */
+/* Where a call works: one device, and the stream on it. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_PLACE_H_
 #define DLPACKGEN_PYTHON_PLACE_H_
 
-#include <dlpackgen_python/backend.h>
+#include "backend.h"
 
 /* Gives what tells the stream that an argument's library works on, by which two arguments
  * of one library are known; NULL where nothing does. */

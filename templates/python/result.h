@@ -1,8 +1,8 @@
-/* New tensors, by the library of an argument. Part of exchange.c. */
+/* New tensors, by the library of an argument. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_RESULT_H_
 #define DLPACKGEN_PYTHON_RESULT_H_
 
-#include <dlpackgen_python/object.h>
+#include "object.h"
 
 /* The SetError of a foreign allocator; the context is not needed. */
 static void dlpackgen_set_error(void *context, const char *kind, const char *message) {

@@ -1,9 +1,9 @@
 /* How the objects of a type are read: found once for a type, then remembered.
- * Part of exchange.c. */
+ * Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_ROUTES_H_
 #define DLPACKGEN_PYTHON_ROUTES_H_
 
-#include <dlpackgen_python/managed.h>
+#include "managed.h"
 
 /* Tells whether an object has an attribute: 1, 0, or -1 with an exception. */
 static int dlpackgen_has(PyObject *object, const char *name) {

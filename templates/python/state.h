@@ -1,10 +1,10 @@
 /* What a module knows: constants of Python, and how the types that it met are
- * read. Part of exchange.c. */
+ * read. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_STATE_H_
 #define DLPACKGEN_PYTHON_STATE_H_
 
 #include <dlpackgen/message.h>
-#include <dlpackgen_python/exchange.h>
+#include "exchange.h"
 
 #if defined(__GNUC__)
 #define DLPACKGEN_LOAD(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)

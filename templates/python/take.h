@@ -1,8 +1,8 @@
-/* Reading a tensor out of an object, by each of the routes. Part of exchange.c. */
+/* Reading a tensor out of an object, by each of the routes. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_TAKE_H_
 #define DLPACKGEN_PYTHON_TAKE_H_
 
-#include <dlpackgen_python/capsules.h>
+#include "capsules.h"
 
 /* Gives the truth of an answer, and drops it: 1, 0, or -1 with an exception. */
 static int dlpackgen_truth(PyObject *answer) {

@@ -19,6 +19,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // environment gives the Python with the libraries, or skips.
@@ -114,8 +115,7 @@ func passes(t *testing.T, python, modules string, least int, args ...string) {
 // wrongly copies the headers with another text in one of them.
 func wrongly(t *testing.T, edits ...[3]string) string {
 	t.Helper()
-	dir := t.TempDir()
-	require.NoError(t, os.CopyFS(dir, os.DirFS(generated(t))))
+	dir := trial.Parts(t)
 	for _, edit := range edits {
 		mutation.OnceIn(t, filepath.Join(dir, "dlpackgen_python", edit[0]), edit[1], edit[2])
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // models are platforms by what C's long is there, with their compilers.
@@ -42,10 +43,11 @@ func TestWidthsOfNumPysNumbers(t *testing.T) {
 	for model, on := range models {
 		t.Run(model, func(t *testing.T) {
 			compiler := need.Program(t, on.compiler, on.debian)
-			assert.Empty(t, wrongNumbers(t, generated(t), compiler, on.long))
+			parts := trial.Parts(t)
+			assert.Empty(t, wrongNumbers(t, parts, compiler, on.long))
 
 			other := map[string]string{"32": "64", "64": "32"}[on.long]
-			assert.Subset(t, wrongNumbers(t, generated(t), compiler, other), []string{"wrong_7", "wrong_8"}, "what is wrong is seen")
+			assert.Subset(t, wrongNumbers(t, parts, compiler, other), []string{"wrong_7", "wrong_8"}, "what is wrong is seen")
 
 			fixed := wrongly(t, [3]string{"adopt_numbers.h", "(kDLInt, long),", "(kDLInt, char[" + other + " / 8]),"})
 			assert.Contains(t, wrongNumbers(t, fixed, compiler, on.long), "wrong_7", "a width that is not the platform's is seen")

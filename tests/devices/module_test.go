@@ -99,7 +99,7 @@ func TestAModuleForPythonUsesAVendorsTable(t *testing.T) {
 		{"object.h", "if (streams == dlpackgen_streams_none && table) {", "if (0) {", "test_given_tensors"},
 		{"object.h", "if (table->stream_from_dlpack(device, &asked, &known, &error) == DLPACKGEN_DEVICE_OK) return 1;", "return 1;", "test_given_tensors"},
 	} {
-		wrong, modules := trial.Mutated(t, filepath.Join(golden.Root(t), "gen/c"), "dlpackgen_python/"+m.file, m.old, m.fresh), t.TempDir()
+		wrong, modules := trial.Mutated(t, trial.Parts(t), "dlpackgen_python/"+m.file, m.old, m.fresh), t.TempDir()
 		extensions(t, wrong, modules)
 		out, err := withVendor(t, modules, m.script)
 		assert.Error(t, err, "%s\n%s", m.old, out)
@@ -151,12 +151,10 @@ func TestTheModuleFindsWhatIsWrong(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the modules for each mistake")
 	}
-	headers := filepath.Join(golden.Root(t), "gen/c")
 	for _, m := range moduleMutants {
 		t.Run(m.file+" "+m.old, func(t *testing.T) {
 			t.Parallel()
-			dir, wrong := t.TempDir(), t.TempDir()
-			require.NoError(t, os.CopyFS(wrong, os.DirFS(headers)))
+			dir, wrong := t.TempDir(), trial.Parts(t)
 			mutation.OnceIn(t, filepath.Join(wrong, "dlpackgen_python", m.file), m.old, m.fresh)
 			extensions(t, wrong, dir)
 			out, err := withPython(t, dir, m.script)

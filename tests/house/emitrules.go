@@ -1,6 +1,8 @@
 package house
 
 import (
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -49,4 +51,61 @@ func diskReads(tree []File) []string {
 	return imports(written(tree, false), func(f File, name string) bool {
 		return f.within(strings.TrimSuffix(emitters, "/")) && slices.Contains([]string{"os", "io/ioutil", "path/filepath", "syscall"}, name)
 	})
+}
+
+// included is a line that includes a file, in C and C++.
+var included = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]+(["<])([^">\n]+)[">]`)
+
+// includeFolders are the folders of templates by what stands before the names of their outputs.
+var includeFolders = map[string]string{"dlpackgen/": "templates/cpp/", "dlpackgen_torch/": "templates/torch/"}
+
+// includeCycles finds a source of templates that includes itself through others.
+func includeCycles(tree []File) []string {
+	graph := map[string][]string{}
+	for _, f := range tree {
+		if !f.within("templates") {
+			continue
+		}
+		name := strings.TrimSuffix(f.Path, ".tmpl")
+		graph[name] = nil
+		for _, m := range included.FindAllStringSubmatch(string(f.Data), -1) {
+			graph[name] = append(graph[name], sourceOf(name, m[1], m[2]))
+		}
+	}
+	var found []string
+	for name := range graph {
+		if reaches(graph, name, name, map[string]bool{}) {
+			found = append(found, name+":1: includes itself")
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// sourceOf returns the source that an include in a source stands for.
+func sourceOf(from, quote, name string) string {
+	if quote == `"` {
+		return path.Join(path.Dir(from), name)
+	}
+	for prefix, folder := range includeFolders {
+		if below, ok := strings.CutPrefix(name, prefix); ok {
+			return folder + below
+		}
+	}
+	return name
+}
+
+func reaches(graph map[string][]string, from, to string, seen map[string]bool) bool {
+	for _, next := range graph[from] {
+		if next == to {
+			return true
+		}
+		if !seen[next] {
+			seen[next] = true
+			if reaches(graph, next, to, seen) {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -90,6 +90,7 @@ func Rules() []Rule {
 		{"only the rooms that write files do", diskWrites},
 		{"no target imports another", siblingImports},
 		{"the config knows no target", configImports},
+		{"includes have no cycle", includeCycles},
 		{"targets do not read the disk", diskReads},
 		{"generated files state the licence of output", outputLicences},
 		{"every system can have every path", portablePaths},

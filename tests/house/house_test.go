@@ -126,6 +126,15 @@ var broken = map[string]struct{ bad, good []files }{
 		bad:  []files{rowsOf("internal/config/a.go", "emit/a"), rowsOf("internal/config/a.go", "targets")},
 		good: []files{rowsOf("internal/config/a.go", "emit"), rowsOf("internal/config/a_test.go", "targets"), rowsOf("cmd/a.go", "targets")},
 	},
+	"includes have no cycle": {
+		bad: []files{
+			{"templates/p/a.h": "#include \"b.h\"\n", "templates/p/b.h.tmpl": "#include \"c.h\"\n", "templates/p/c.h": "# include \"a.h\"\n"},
+			{"templates/cpp/a.hpp": "#include <dlpackgen/b.hpp>\n", "templates/cpp/b.hpp": "#include <dlpackgen/a.hpp>\n"},
+			{"templates/p/a.h": "#include \"a.h\"\n"},
+		},
+		good: []files{{"templates/p/a.h": "#include \"b.h\"\n#include \"c.h\"\n", "templates/p/b.h": "#include \"c.h\"\n", "templates/p/c.h": "#include <p/a.h>\n"},
+			{"templates/p/a.h": "#include \"b.h\"\n", "templates/p/b.h": "", "templates/q/b.h": "#include \"a.h\"\n"}},
+	},
 	"targets do not read the disk": {
 		bad:  []files{{"internal/emit/a/a.go": fine + "import \"os\"\n"}, {"internal/emit/a.go": fine + "import \"path/filepath\"\n"}},
 		good: []files{{"internal/emit/a/a_test.go": fine + "import \"os\"\n", "internal/emit/b.go": fine + "import \"path\"\n", "internal/gomod/a.go": fine + "import \"os\"\n"}},

@@ -44,7 +44,7 @@ func include(t *testing.T, python string) string {
 // builder makes one extension module.
 type builder struct {
 	python, compiler string
-	headers          string // the folder that holds dlpackgen_python
+	headers          string // the folder that holds dlpackgen_python.h
 	suffix           string // of the module's file name
 	flags            []string
 }
@@ -109,7 +109,7 @@ func TestTheCIsClean(t *testing.T) {
 				compiler := need.Program(t, test.compiler, test.debian)
 				args := append([]string{"-x", test.language, "-std=" + test.standard, "-O1", limited, "-I", generated(t), "-isystem", headers,
 					"-fPIC", "-c", "-o", filepath.Join(t.TempDir(), "x.o")}, strict...)
-				out, err := exec.Command(compiler, append(args, filepath.Join(generated(t), "dlpackgen_python", "exchange.c"))...).CombinedOutput()
+				out, err := exec.Command(compiler, append(args, filepath.Join(generated(t), "dlpackgen_python.c"))...).CombinedOutput()
 				assert.NoError(t, err, "%s", out)
 			})
 		}
@@ -153,10 +153,10 @@ func TestSymbols(t *testing.T) {
 	dir := t.TempDir()
 	b := newBuilder(t)
 	several := filepath.Join(dir, "several.c")
-	require.NoError(t, os.WriteFile(several, []byte("#include <dlpackgen_python/exchange.h>\n"+
+	require.NoError(t, os.WriteFile(several, []byte("#include <dlpackgen_python.h>\n"+
 		"PyMODINIT_FUNC PyInit_several(void) {\n\tstatic struct dlpackgen_module module;\n"+
 		"\treturn dlpackgen_module_init(&module, \"several\", \"\", NULL, NULL);\n}\n"), 0o600))
-	b.build(t, dir, "several", several, filepath.Join(generated(t), "dlpackgen_python", "exchange.c"))
+	b.build(t, dir, "several", several, filepath.Join(generated(t), "dlpackgen_python.c"))
 	for name, file := range map[string]string{"checked": filepath.Join(modules(t), "checked.abi3.so"), "several": filepath.Join(dir, "several.abi3.so")} {
 		for _, symbol := range names(t, file, "--undefined-only") {
 			if strings.HasPrefix(symbol, "_Py") {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // mutant makes the library wrong in one place, which the named test sees.
@@ -359,11 +360,10 @@ func mistakes(t *testing.T, mutants map[string]mutant) {
 		names[k] = append(names[k], name)
 	}
 	for k, names := range names {
-		b, headers, all := newBuilder(t), t.TempDir(), []mutation.Mutant(nil)
+		headers, all := trial.Parts(t), []mutation.Mutant(nil)
 		for _, name := range names {
 			all = append(all, mutants[name].mutation())
 		}
-		require.NoError(t, os.CopyFS(headers, os.DirFS(b.headers)))
 		written := mutation.Write(t, headers, all)
 		var pairs []string
 		baselines := map[string]bool{}
@@ -406,8 +406,7 @@ func (k kind) try(t *testing.T, headers string, flags, pairs []string) string {
 // tryAlone does so for a mutant that is no other statement.
 func (k kind) tryAlone(t *testing.T, m mutant) {
 	t.Helper()
-	headers := t.TempDir()
-	require.NoError(t, os.CopyFS(headers, os.DirFS(generated(t))))
+	headers := trial.Parts(t)
 	m.mutation().Alone(t, headers)
 	assert.Contains(t, k.try(t, headers, nil, []string{"0", m.script}), "caught 0 ", "nobody noticed")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // headers makes a folder of all generated headers for C and C++.
@@ -31,6 +32,9 @@ func headers(t *testing.T) (dir string) {
 func mutant(t *testing.T, file, old, changed string) (dir string) {
 	t.Helper()
 	dir = headers(t)
+	if strings.HasPrefix(file, "dlpackgen_python/") {
+		trial.WriteParts(t, dir)
+	}
 	mutation.Mutant{File: file, Old: old, New: changed}.Alone(t, dir)
 	return dir
 }

@@ -12,7 +12,7 @@
  * peer may not write to are read-only. OSError has errno, as BlockingIOError and
  * BrokenPipeError do; what a peer must not send is a BufferError. */
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
-#include <dlpackgen_python/exchange.h>
+#include <dlpackgen_python.h>
 
 #include "dlpackgen_shm.h"
 

@@ -1,6 +1,6 @@
 // The empty kernel of ../python/fast.c in C++: its arguments become arrays.
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
-#include <dlpackgen_python/exchange.h>
+#include <dlpackgen_python.h>
 
 #include <dlpackgen/array_view.hpp>
 #include <dlpackgen/core.hpp>

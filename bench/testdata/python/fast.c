@@ -1,7 +1,7 @@
 /* An empty kernel of three tensors, in each way that dlpackgen_python offers, and
  * what every call of Python costs at least. */
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
-#include <dlpackgen_python/exchange.h>
+#include <dlpackgen_python.h>
 
 #define VECTOR(its_name)                                                                                               \
 	{                                                                                                                  \

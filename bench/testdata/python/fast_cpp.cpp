@@ -1,6 +1,6 @@
 // The empty kernel of fast.c in C++, which sees its arguments as views.
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
-#include <dlpackgen_python/exchange.h>
+#include <dlpackgen_python.h>
 
 #include <dlpackgen/core.hpp>
 

@@ -1,7 +1,7 @@
 /* The backend as a module for Python: memory of OpenCL devices in tensors that any library
  * takes by DLPack, and functions that work on the caller's queue. */
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
-#include <dlpackgen_python/exchange.h>
+#include <dlpackgen_python.h>
 
 #include "clusm/clusm_state.h"
 #include "clusm/dlpackgen_clusm.h"

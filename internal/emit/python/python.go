@@ -4,7 +4,10 @@
 // the protocol itself.
 package python
 
-import "github.com/dlpackgen/dlpackgen/internal/emit"
+import (
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
 
 // Target is the row of the table of targets. The capsule that it finds exchange
 // tables by came with 1.3; modules work with producers of every release.
@@ -17,24 +20,54 @@ var Target = emit.Target{
 	Manifest: manifest,
 }
 
-// folder is what programs write before the names of the files.
-const folder = "dlpackgen_python/"
+// The outputs: an interface, what is behind it, and the header that both share with the
+// backends for devices.
+const (
+	interfaceName = "dlpackgen_python.h"
+	sourceName    = "dlpackgen_python.c"
+)
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
 	if err := check(m.Release); err != nil {
 		return emit.Manifest{}, err
 	}
-	return emit.Manifest{Assets: append(emit.Copies("python", folder, sources...),
-		emit.DeviceInterface(folder),
-		emit.Asset{From: "python/names.h.tmpl", To: folder + "names.h", View: viewNames(m.Release)})}, nil
+	return emit.Manifest{Assets: []emit.Asset{
+		emit.DeviceInterface(""),
+		{From: "python/exchange.h", To: interfaceName, Parts: public(m.Release)},
+		{From: "python/exchange.c", To: sourceName, Parts: emit.Copies("python", "", private...), Known: map[string]string{
+			"exchange.h": interfaceName, "adopted.h": interfaceName, "names.h": interfaceName,
+		}},
+	}}, nil
 }
 
-// sources are those that the spec does not decide.
-var sources = []string{
+// public are the parts of the interface.
+func public(r *spec.Release) []emit.Asset {
+	return []emit.Asset{
+		{From: "python/adopted.h", To: "adopted.h"},
+		{From: "python/names.h.tmpl", To: "names.h", View: viewNames(r)},
+	}
+}
+
+// Parts is the manifest with each part as a file of its own, which the two outputs only
+// include: in those, tests change one part.
+func Parts(m *emit.Model) (emit.Manifest, error) {
+	const folder = "dlpackgen_python"
+	all := append(public(m.Release), emit.Copies("python", "", append([]string{"exchange.h", "exchange.c"}, private...)...)...)
+	for i := range all {
+		all[i].To = folder + "/" + all[i].To
+	}
+	return emit.Manifest{Assets: append(all,
+		emit.DeviceInterface(""),
+		emit.Asset{To: interfaceName, Text: []byte(`#include "` + folder + "/exchange.h\"\n")},
+		emit.Asset{To: sourceName, Text: []byte(`#include "` + folder + "/exchange.c\"\n")})}, check(m.Release)
+}
+
+// private are the parts behind the interface.
+var private = []string{
 	"adopt_buffer.h", "adopt_cupy.h", "adopt_elements.h", "adopt_jax.h", "adopt_numbers.h",
 	"adopt_numpy.h", "adopt_paddle.h", "adopt_tables.h", "adopt_torch.h", "adopt_torch_shim.h",
-	"adopt_torch_subclass.h", "adopt_torch_words.h", "adopt_types.h", "adopted.h", "backend.h",
-	"begin.h", "begin_inline.h", "call.h", "capsules.h", "check.h", "depth.h", "described.h",
-	"errors.h", "exchange.c", "exchange.h", "given.h", "managed.h", "module.h",
-	"object.h", "place.h", "result.h", "routes.h", "state.h", "take.h",
+	"adopt_torch_subclass.h", "adopt_torch_words.h", "adopt_types.h", "backend.h", "begin.h",
+	"begin_inline.h", "call.h", "capsules.h", "check.h", "depth.h", "described.h", "errors.h",
+	"given.h", "managed.h", "module.h", "object.h", "place.h", "result.h", "routes.h",
+	"state.h", "take.h",
 }

@@ -1,6 +1,7 @@
 package python
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,27 +16,20 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/templates"
 )
 
 func rendered(t *testing.T, r *spec.Release) map[string]string {
 	t.Helper()
 	files, err := Target.Emit(&emit.Model{Release: r})
-	texts := map[string]string{}
-	for name, text := range emittest.Texts(t, files, err) {
-		texts[strings.TrimPrefix(name, folder)] = text
-	}
-	return texts
+	return emittest.Texts(t, files, err)
 }
 
 func TestGenHoldsTheNewestRelease(t *testing.T) {
-	texts := rendered(t, emittest.Release(t, "latest"))
-	entries, err := os.ReadDir(filepath.Join(golden.Root(t), "gen/c", folder))
-	require.NoError(t, err)
-	assert.Len(t, entries, len(texts))
-	for name, text := range texts {
-		got, err := os.ReadFile(filepath.Join(golden.Root(t), "gen/c", folder, name))
+	for name, text := range rendered(t, emittest.Release(t, "latest")) {
+		got, err := os.ReadFile(filepath.Join(golden.Root(t), "gen/c", name))
 		require.NoError(t, err, "run: make generate")
-		assert.Equal(t, text, string(got), "gen/c/%s%s is out of date; run: make generate", folder, name)
+		assert.Equal(t, text, string(got), "gen/c/%s is out of date; run: make generate", name)
 	}
 }
 
@@ -51,7 +45,7 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 
 // What a release says is named without a change here.
 func TestNamesFollowTheRelease(t *testing.T) {
-	before := rendered(t, emittest.Release(t, "1.3"))["names.h"]
+	before := rendered(t, emittest.Release(t, "1.3"))[interfaceName]
 	for _, line := range []string{
 		`dlpackgen_table_attribute[] = "__dlpack_c_exchange_api__";`, `dlpackgen_older_table_attribute[] = "__c_dlpack_exchange_api__";`,
 		`case dlpackgen_streams_cuda: return 1;`, `case dlpackgen_streams_rocm: return 0;`,
@@ -67,12 +61,12 @@ func TestNamesFollowTheRelease(t *testing.T) {
 func TestTruthValuesAreDocumentedAsSuch(t *testing.T) {
 	promise := regexp.MustCompile(`/\*\* 1 when [^*]*\*/\nstatic inline ([\w ]+?) \*?\w+\(`)
 	texts := rendered(t, emittest.Release(t, "latest"))
-	found := promise.FindAllStringSubmatch(texts["names.h"], -1)
+	found := promise.FindAllStringSubmatch(texts[interfaceName], -1)
 	require.NotEmpty(t, found)
 	for _, m := range found {
 		assert.Equal(t, "int", m[1], m[0])
 	}
-	assert.Contains(t, texts["names.h"], "/** The stream table of a device type;")
+	assert.Contains(t, texts[interfaceName], "/** The stream table of a device type;")
 }
 
 func TestSpecsWithoutTheUsualNames(t *testing.T) {
@@ -86,6 +80,35 @@ func TestSpecsWithoutTheUsualNames(t *testing.T) {
 	changed.Python.OlderExchange = ""
 	_, err := Target.Emit(&emit.Model{Release: &changed})
 	assert.ErrorContains(t, err, "the two attributes that give an exchange table")
+}
+
+// What a user includes and compiles is all there is: no part lies beside it, and nothing
+// includes one.
+func TestAUserSeesAnInterfaceAndASource(t *testing.T) {
+	texts := rendered(t, emittest.Release(t, "1.3"))
+	assert.ElementsMatch(t, []string{interfaceName, sourceName, "dlpackgen_device.h"}, slices.Collect(maps.Keys(texts)))
+	included := regexp.MustCompile(`(?m)^#include "([^"]+)"`)
+	for name, text := range texts {
+		for _, m := range included.FindAllStringSubmatch(text, -1) {
+			assert.Contains(t, texts, m[1], name)
+		}
+	}
+	assert.Equal(t, 1, strings.Count(texts[sourceName], `#include "`+interfaceName+`"`))
+}
+
+// With each part as a file, mutants find the file that they change.
+func TestPartsAreTheSameSources(t *testing.T) {
+	manifest, err := Parts(&emit.Model{Release: emittest.Release(t, "1.3")})
+	require.NoError(t, err)
+	files, err := emit.Render("1.3", manifest)
+	texts := emittest.Texts(t, files, err)
+	whole := rendered(t, emittest.Release(t, "1.3"))
+	assert.Contains(t, whole[sourceName], "static int dlpackgen_check_description(")
+	assert.Contains(t, texts["dlpackgen_python/described.h"], "static int dlpackgen_check_description(")
+	assert.Contains(t, texts[interfaceName], `#include "dlpackgen_python/exchange.h"`)
+	entries, err := templates.Files.ReadDir("python")
+	require.NoError(t, err)
+	assert.Len(t, texts, len(entries)+3, "two outputs, and the header of backends")
 }
 
 func TestSameModelSameBytes(t *testing.T) {

@@ -2,7 +2,7 @@
  * libraries say themselves. */
 #define _POSIX_C_SOURCE 200809L
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
-#include <dlpackgen_python/exchange.h>
+#include <dlpackgen_python.h>
 
 #include <string.h>
 #include <time.h>

@@ -1,7 +1,7 @@
 /* A module whose functions the scripts define while they run: what dlpackgen_python
  * does, shown to Python. */
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
-#include <dlpackgen_python/exchange.h>
+#include <dlpackgen_python.h>
 
 #include <time.h>
 

@@ -2,7 +2,7 @@
  * lent by a table, by one that is trusted, given by one, and in both kinds of capsule. A
  * Python is embedded. */
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
-#include <dlpackgen_python/exchange.h>
+#include <dlpackgen_python.h>
 
 #include "hostile.h"
 

@@ -24,7 +24,7 @@ static void *slow_pointer(PyObject *capsule, const char *name) {
 #define PyCapsule_GetPointer slow_pointer
 
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
-#include <dlpackgen_python/exchange.h>
+#include <dlpackgen_python.h>
 
 enum { THREADS = 4 };
 

@@ -1,7 +1,7 @@
 /* A module for which memory runs out: the linker brings its own calls of malloc and
  * calloc here, and those of Python come by its hooks. */
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
-#include <dlpackgen_python/exchange.h>
+#include <dlpackgen_python.h>
 
 #include "strangers.h"
 

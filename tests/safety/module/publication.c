@@ -2,7 +2,7 @@
  * and registers tables, as in a Python that has no GIL: what they find is whole. */
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
 #define Py_GIL_DISABLED 1
-#include <dlpackgen_python/exchange.h>
+#include <dlpackgen_python.h>
 
 #include <pthread.h>
 

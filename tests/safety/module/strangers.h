@@ -1,5 +1,5 @@
 /* Producers in C: objects that hand out the tensor strange, each in its own way. For
- * files that include dlpackgen_python/exchange.h. */
+ * files that include dlpackgen_python.h. */
 #ifndef STRANGERS_H_
 #define STRANGERS_H_
 

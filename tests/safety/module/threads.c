@@ -2,7 +2,7 @@
  * go of while their tensors are about, deleters that want the GIL, and calls beside
  * them. For the sanitizer of threads, in an embedded Python. */
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
-#include <dlpackgen_python/exchange.h>
+#include <dlpackgen_python.h>
 
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 /* fill(out, value) as a function of Python, called without PyTorch's dispatcher. */
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
-#include <dlpackgen_python/exchange.h>
+#include <dlpackgen_python.h>
 
 static const struct dlpackgen_parameter parameters[] = {
 	{.name = "out", .rank = 1, .shape = {DLPACKGEN_ANY}, .dtypes = {DLPACKGEN_FLOAT32}, .density = dlpackgen_row_major, .writes = 1},

@@ -1,7 +1,7 @@
 /* Softmax over the rows of a matrix, for the tensors of any library: the kernel in
  * plain C, a table of its parameters, and two functions that put them together. */
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
-#include <dlpackgen_python/exchange.h>
+#include <dlpackgen_python.h>
 
 #include <math.h>
 

@@ -1,0 +1,88 @@
+package emit
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// included is a line that includes a file, with what names it.
+var included = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]+["<]([^">\n]+)[">][^\n]*\n`)
+
+// inliner makes one text of a source and its parts.
+type inliner struct {
+	parts []Asset
+	known map[string]string
+	done  map[string]bool // parts, and outputs that are included
+	open  []string        // the parts that include the one at work
+	err   error
+}
+
+// inline puts each part where the source, or a part before it, first includes it. What the
+// manifest does not name, as a header of the system, stays where it is.
+func (a Asset) inline(text string) (string, error) {
+	if len(a.Parts) == 0 && len(a.Known) == 0 {
+		return text, nil
+	}
+	in := &inliner{parts: a.Parts, known: a.Known, done: map[string]bool{}}
+	text = in.expand(text)
+	for _, part := range a.Parts {
+		if in.err == nil && !in.done[part.To] {
+			in.err = fmt.Errorf("nothing includes its part %s", part.To)
+		}
+	}
+	return blankLines.ReplaceAllString(text, "\n\n"), in.err
+}
+
+// blankLines are more of them than one, which parts leave where they end.
+var blankLines = regexp.MustCompile(`\n{3,}`)
+
+func (in *inliner) expand(text string) string {
+	return included.ReplaceAllStringFunc(text, func(line string) string {
+		name := included.FindStringSubmatch(line)[1]
+		if output, ok := in.known[name]; ok {
+			return in.once(output, func() string { return `#include "` + output + "\"\n" })
+		}
+		i := slices.IndexFunc(in.parts, func(p Asset) bool { return p.To == name })
+		if i < 0 {
+			return line
+		}
+		if slices.Contains(in.open, name) {
+			in.err = fmt.Errorf("its part %s includes itself", name)
+			return ""
+		}
+		return in.once(name, func() string { return in.part(in.parts[i]) })
+	})
+}
+
+func (in *inliner) once(name string, text func() string) string {
+	if in.done[name] {
+		return ""
+	}
+	in.open = append(in.open, name)
+	made := text()
+	in.open, in.done[name] = in.open[:len(in.open)-1], true
+	return made
+}
+
+func (in *inliner) part(a Asset) string {
+	text, err := a.source()
+	if err != nil {
+		in.err = err
+	}
+	return "\n" + in.expand(unguarded(text)) + "\n"
+}
+
+// guard is what keeps a header from being read twice.
+var guard = regexp.MustCompile(`(?m)^#ifndef (\w+)\n#define (\w+)\n`)
+
+// unguarded removes the guard of a header: a part stands once in its output.
+func unguarded(text string) string {
+	at := guard.FindStringSubmatchIndex(text)
+	end := strings.LastIndex(text, "\n#endif")
+	if at == nil || end < at[1] || text[at[2]:at[3]] != text[at[4]:at[5]] {
+		return text
+	}
+	return text[:at[0]] + text[at[1]:end+1]
+}

@@ -1,0 +1,40 @@
+package trial
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/python"
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// Parts returns a copy of gen/c in which dlpackgen_python.h and .c only include their parts,
+// as files in dlpackgen_python/: a mutant names one part.
+func Parts(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(golden.Root(t), "gen", "c"))))
+	WriteParts(t, dir)
+	return dir
+}
+
+// WriteParts does so to a copy that is there.
+func WriteParts(t testing.TB, dir string) {
+	t.Helper()
+	release, err := spec.Embedded().Release("latest")
+	require.NoError(t, err)
+	manifest, err := python.Parts(&emit.Model{Release: release})
+	require.NoError(t, err)
+	files, err := emit.Render(release.Version, manifest)
+	require.NoError(t, err)
+	for _, f := range files {
+		file := filepath.Join(dir, filepath.FromSlash(f.Path))
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, f.Data, 0o600))
+	}
+}
