@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,9 +12,6 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
-
-// header is the file that `--out -` prints.
-const header = "dlpack.h"
 
 // generateFlags is what the flags of generate say, beside the selection.
 type generateFlags struct {
@@ -35,7 +31,8 @@ func (a *app) generate() *cobra.Command {
 			"leave files that are as they should be untouched, down to their time. Everything is\n" +
 			"rendered first: after an error nothing is written. A file that was edited by hand stops\n" +
 			"the run before it writes anything.\n\n" +
-			"--out - prints one header instead; it needs --only c.",
+			"--out - prints the interface file of one target instead; it needs --only c, or another\n" +
+			"target that has one: python, and cpp with single: true.",
 		Example: "  dlpackgen generate\n" +
 			"  dlpackgen generate --dry-run\n" +
 			"  dlpackgen generate --out third_party/dlpack --only c --dlpack 1.1\n" +
@@ -101,19 +98,19 @@ func quietFlag(cmd *cobra.Command) *bool {
 	return cmd.Flags().Bool("quiet", false, "name no files; print only warnings and errors")
 }
 
-// printHeader renders one header to stdout, for a project that wants no more.
+// printHeader renders the interface file of a target to stdout, for a project that wants no more.
 func (a *app) printHeader(f *generateFlags, j *job) error {
-	if len(f.only) != 1 || f.only[0] != "c" || f.depfile != "" || f.stamp != "" {
-		return cannot("usage", "--only c --out -", "--out - prints one header: it needs --only c, and has no depfile and no stamp")
+	if len(f.only) != 1 || f.depfile != "" || f.stamp != "" {
+		return cannot("usage", "--only c --out -", "--out - prints one header: it needs --only c, or another target, and has no depfile and no stamp")
 	}
 	made, err := j.render("")
 	if err != nil {
 		return err
 	}
 	files := made[0].Files
-	i := slices.IndexFunc(files, func(f emit.File) bool { return path.Base(f.Path) == header })
+	i := slices.IndexFunc(files, func(f emit.File) bool { return f.Main })
 	if i < 0 {
-		return cannot("emit", "", "target c makes no %s", header)
+		return cannot("usage", "--only c --out -", "target %s has no one interface file to print", f.only[0])
 	}
 	_, err = a.stdout.Write(files[i].Data)
 	return err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
@@ -197,6 +198,9 @@ func isEmpty(n *yaml.Node) bool {
 }
 
 func option(n *yaml.Node, o emit.Option) string {
+	if o.Bool {
+		return strconv.FormatBool(n.Bool(o.Name))
+	}
 	value := n.Text(o.Name)
 	if n.Kind == yaml.Scalar && o.Check != nil {
 		if problem := o.Check(value); problem != "" {

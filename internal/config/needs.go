@@ -26,6 +26,7 @@ func (d *decoder) checkNeeds(cfg *Config, section *yaml.Node) {
 					"target %s includes headers of target %s, which this config does not make", t.Name, need)
 			}
 			d.checkNeededRelease(t, need, all)
+			d.checkNeededFolder(t, need, all)
 		}
 	}
 }
@@ -40,6 +41,17 @@ func (d *decoder) checkNeededRelease(t Target, need string, all []Target) {
 		if other.Name == need && number(other.Release) < number(t.Release) {
 			t.at.Errorf("needs-release", fmt.Sprintf("make target %s for %s or newer, or target %s for %s", need, t.Release, t.Name, other.Release),
 				"target %s, for DLPack %s, includes headers of target %s, which this config makes for %s", t.Name, t.Release, need, other.Release)
+		}
+	}
+}
+
+// checkNeededFolder reports headers that an option puts into one file, where a target
+// includes them by their names.
+func (d *decoder) checkNeededFolder(t Target, need string, all []Target) {
+	for _, other := range all {
+		if other.Name == need && other.Single != "" && other.Options[other.Single] == "true" {
+			t.at.Errorf("needs-folder", fmt.Sprintf("leave out `%s: true`", other.Single),
+				"target %s includes headers of target %s, which this config makes as one file", t.Name, need)
 		}
 	}
 }

@@ -26,6 +26,10 @@ func TestNeedsAndUses(t *testing.T) {
 		"targets: {python: {}}\nelsewhere: [c]":                   "",
 		"targets: {c: {}, go: {}, cuda: {}, shm: {}}\nelsewhere:": "",
 		"targets: {c: {}}\nkernels: {}":                           "",
+		"targets: {c: {}, cpp: {single: true}}":                   "",
+		"targets: {c: {}, cpp: {single: false}, torch: {}}":       "",
+		"targets: {c: {}, cpp: {single: true}, torch: {}}":        "target torch includes headers of target cpp, which this config makes as one file [needs-folder]",
+		"targets: {c: {}, cpp: {single: 1}}":                      "single must be true or false",
 		// What a newer release brought is not in an older header.
 		"targets: {c: {dlpack: 1.0}, cpp: {}}":                                "target cpp, for DLPack 1.3, includes headers of target c, which this config makes for 1.0 [needs-release]",
 		"dlpack: 1.3\ntargets: {c: {}, python: {dlpack: main}}":               "which this config makes for 1.3 [needs-release]",

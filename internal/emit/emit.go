@@ -24,6 +24,8 @@ type File struct {
 	// where nothing stands, has the line of StarterLine and no banner, and is never
 	// looked at again.
 	Once bool
+	// Main marks the one file that a user of the target includes, which can be printed alone.
+	Main bool
 }
 
 // Model is what a target makes its files of: one release and the target's options.
@@ -43,6 +45,7 @@ type Option struct {
 	Name    string
 	Doc     string
 	Default string
+	Bool    bool // true or false
 	// Check gives what is wrong with a value, or "".
 	Check func(value string) string
 }
@@ -56,6 +59,7 @@ type Target struct {
 	Options []Option
 	Needs   []string // the targets whose headers its files include
 	Imports []string // the targets whose Go packages its own imports, where the config makes them
+	Single  string   // the option, true or false, that makes one file, which no target includes
 	Kernels bool     // it makes something of the config's kernels
 	// Clashes finds the names of a release that the target could not tell apart;
 	// nil where names stay as they are in C. A vendor's own devices may bring some.

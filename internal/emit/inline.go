@@ -12,11 +12,12 @@ var included = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]+["<]([^">\n]+)
 
 // inliner makes one text of a source and its parts.
 type inliner struct {
-	parts []Asset
-	known map[string]string
-	done  map[string]bool // parts, and outputs that are included
-	open  []string        // the parts that include the one at work
-	err   error
+	parts  []Asset
+	guards bool
+	known  map[string]string
+	done   map[string]bool // parts, and outputs that are included
+	open   []string        // the parts that include the one at work
+	err    error
 }
 
 // inline puts each part where the source, or a part before it, first includes it. What the
@@ -25,7 +26,7 @@ func (a Asset) inline(text string) (string, error) {
 	if len(a.Parts) == 0 && len(a.Known) == 0 {
 		return text, nil
 	}
-	in := &inliner{parts: a.Parts, known: a.Known, done: map[string]bool{}}
+	in := &inliner{parts: a.Parts, guards: a.Guards, known: a.Known, done: map[string]bool{}}
 	text = in.expand(text)
 	for _, part := range a.Parts {
 		if in.err == nil && !in.done[part.To] {
@@ -71,7 +72,10 @@ func (in *inliner) part(a Asset) string {
 	if err != nil {
 		in.err = err
 	}
-	return "\n" + in.expand(unguarded(text)) + "\n"
+	if !in.guards {
+		text = unguarded(text)
+	}
+	return "\n" + in.expand(text) + "\n"
 }
 
 // guard is what keeps a header from being read twice.

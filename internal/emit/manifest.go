@@ -20,9 +20,11 @@ type Asset struct {
 	Text  []byte // the source itself, where no file below templates/ has it
 	Words Words  // in this asset alone
 	Once  bool   // a starter file: see File.Once
+	Main  bool   // the target's interface file: see File.Main
 	// Parts are put in where the source includes them by their To, each once and without
 	// its guard.
-	Parts []Asset
+	Parts  []Asset
+	Guards bool // parts keep their guards: others may include them as files
 	// Known are the parts that another output holds, by what includes them: the first such
 	// line includes that output.
 	Known map[string]string

@@ -40,7 +40,7 @@ func (a Asset) render(version string, words Words) (File, error) {
 	if a.Once {
 		head = StarterLine(a.To)
 	}
-	return File{Path: a.To, Data: []byte(head + source), Once: a.Once}, err
+	return File{Path: a.To, Data: []byte(head + source), Once: a.Once, Main: a.Main}, err
 }
 
 // source returns the text of the source: a filled template, a file as it is, or Text.

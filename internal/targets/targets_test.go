@@ -80,6 +80,8 @@ func TestEverySourceIsInAManifest(t *testing.T) {
 		for _, row := range rows {
 			m := &emit.Model{Release: release, Kernels: []kernel.Kernel{oneKernel(t)}, Import: "example.org/x", Imports: imports}
 			name(t, named, row, m)
+			m.Options = map[string]string{row.Single: "true"}
+			name(t, named, row, m)
 		}
 	}
 	require.NoError(t, fs.WalkDir(templates.Files, ".", func(name string, entry fs.DirEntry, err error) error {

@@ -4,6 +4,7 @@
 package cpp
 
 import (
+	"path"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
@@ -17,6 +18,8 @@ var Target = emit.Target{
 	Doc:      "C++17, header only: owning and borrowed tensors, builders, views, exchange tables",
 	Path:     "cpp",
 	Oldest:   "1.2",
+	Options:  []emit.Option{{Name: optionSingle, Doc: "true: one header, dlpackgen.hpp, in the place of a folder", Default: "false", Bool: true}},
+	Single:   optionSingle,
 	Needs:    []string{"c"},
 	Manifest: manifest,
 }
@@ -24,20 +27,45 @@ var Target = emit.Target{
 // folder is what programs write before the names of the files.
 const folder = "dlpackgen"
 
+// optionSingle is the option for one header in the place of a folder of them.
+const optionSingle = "single"
+
 func manifest(m *emit.Model) (emit.Manifest, error) {
-	r := m.Release
-	return emit.Manifest{
-		Words: emit.NamespaceWords(emit.Namespace(r)),
-		Assets: append(emit.Copies("cpp", folder, headers...),
-			emit.Asset{From: "cpp/layout.hpp.tmpl", To: folder + "/layout.hpp", View: viewLayout(r)},
-			emit.Asset{From: "cpp/release.hpp.tmpl", To: folder + "/release.hpp", View: viewRelease(r)},
-			emit.Asset{From: "cpp/storage.hpp.tmpl", To: folder + "/storage.hpp", View: viewStorage(r)}),
-	}, checkNeeds(r)
+	made := folderOf
+	if m.Options[optionSingle] == "true" {
+		made = single
+	}
+	return emit.Manifest{Words: emit.NamespaceWords(emit.Namespace(m.Release)), Assets: made(m.Release)}, checkNeeds(m.Release)
 }
+
+// folderOf lists a header for each thing that a user includes.
+func folderOf(r *spec.Release) []emit.Asset {
+	all := append(emit.Copies("cpp", folder, headers...), rendered(r, folder)...)
+	return append(all, emit.Asset{From: "cpp/builder.hpp", To: folder + "/builder.hpp", Parts: emit.Copies("cpp", "", container)})
+}
+
+// single lists the one header. It keeps the guards of its parts, so that a program may
+// include both forms.
+func single(r *spec.Release) []emit.Asset {
+	parts := append(emit.Copies("cpp", "", append([]string{"builder.hpp", container}, headers...)...), rendered(r, "")...)
+	return []emit.Asset{{From: "cpp/single.hpp", To: "dlpackgen.hpp", Main: true, Guards: true, Parts: parts}}
+}
+
+// rendered lists the headers that the spec decides.
+func rendered(r *spec.Release, folder string) []emit.Asset {
+	return []emit.Asset{
+		{From: "cpp/layout.hpp.tmpl", To: path.Join(folder, "layout.hpp"), View: viewLayout(r)},
+		{From: "cpp/release.hpp.tmpl", To: path.Join(folder, "release.hpp"), View: viewRelease(r)},
+		{From: "cpp/storage.hpp.tmpl", To: path.Join(folder, "storage.hpp"), View: viewStorage(r)},
+	}
+}
+
+// container is a part of builder.hpp alone.
+const container = "container.hpp"
 
 // headers are those that the spec does not decide.
 var headers = []string{
-	"all.hpp", "array_view.hpp", "base.hpp", "builder.hpp", "complex.hpp", "container.hpp",
+	"all.hpp", "array_view.hpp", "base.hpp", "complex.hpp",
 	"core.hpp", "dtype.hpp", "error.hpp", "exceptions.hpp", "exchange.hpp", "managed.hpp",
 	"mdspan.hpp", "message.hpp", "packed.hpp", "producer.hpp", "python_error.hpp", "span.hpp",
 	"stdfloat.hpp", "tensor_view.hpp", "validate.hpp",

@@ -29,7 +29,7 @@ var Helpers = []string{DLPack, Codes, Elements, Rules, Util}
 func All(r *spec.Release, folder string) []emit.Asset {
 	all := []emit.Asset{
 		{From: "c/abi_check.h.tmpl", To: path.Join(folder, Checks), View: viewCheck(r)},
-		{From: "c/dlpack.h.tmpl", To: path.Join(folder, DLPack), View: viewHeader(r)},
+		{From: "c/dlpack.h.tmpl", To: path.Join(folder, DLPack), View: viewHeader(r), Main: true},
 	}
 	if !hasHelpers(r) {
 		return all
@@ -60,7 +60,7 @@ func Beside(r *spec.Release, folder string, names ...string) []emit.Asset {
 	var some []emit.Asset
 	for _, a := range All(r, folder) {
 		if slices.Contains(names, path.Base(a.To)) {
-			a.Words = words
+			a.Words, a.Main = words, false
 			some = append(some, a)
 		}
 	}

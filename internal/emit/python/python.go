@@ -33,7 +33,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	}
 	return emit.Manifest{Assets: []emit.Asset{
 		emit.DeviceInterface(""),
-		{From: "python/exchange.h", To: interfaceName, Parts: public(m.Release)},
+		{From: "python/exchange.h", To: interfaceName, Main: true, Parts: public(m.Release)},
 		{From: "python/exchange.c", To: sourceName, Parts: emit.Copies("python", "", private...), Known: map[string]string{
 			"exchange.h": interfaceName, "adopted.h": interfaceName, "names.h": interfaceName,
 		}},

@@ -1,0 +1,49 @@
+package cpp
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/cpp"
+)
+
+// inOneFile emits targets c and cpp into a folder, cpp in both forms.
+func inOneFile(t *testing.T) string {
+	t.Helper()
+	dir := headers(t, "1.3")
+	files, err := cpp.Target.Emit(&emit.Model{Release: release(t, "1.3"), Options: map[string]string{"single": "true"}})
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, files[0].Path), files[0].Data, 0o600))
+	return dir
+}
+
+// The one header has what the folder has, and stands beside it in one program.
+func TestTheSingleHeader(t *testing.T) {
+	dir := inOneFile(t)
+	const both = "#include <dlpackgen.hpp>\n#include <dlpackgen/all.hpp>\n#include <dlpackgen.hpp>\n" +
+		"int main() { return dlpackgen::Managed() ? 1 : static_cast<int>(sizeof(dlpackgen::Builder)) == 0; }\n"
+	for _, c := range matrix() {
+		if testing.Short() && c.program != "g++" {
+			continue
+		}
+		for _, exceptions := range []string{"-fexceptions", "-fno-exceptions"} {
+			assertCompiles(t, c, both, "-I", dir, exceptions, "-Wall", "-Wextra", "-Werror")
+		}
+	}
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "dlpackgen")))
+	assertCompiles(t, gcc, "#include <dlpackgen.hpp>\ndlpackgen::Managed m;\n", "-I", dir)
+}
+
+// Without the guards of its parts it could not.
+func TestPartsWithoutGuardsAreSeen(t *testing.T) {
+	dir := inOneFile(t)
+	edit(t, dir, "dlpackgen.hpp", "#ifndef DLPACKGEN_V1_3_ERROR_HPP_", "#if 1")
+	_, err := compile(t, gcc, "#include <dlpackgen/error.hpp>\n#include <dlpackgen.hpp>\n", "-I", dir)
+	assert.Error(t, err)
+}
