@@ -19,6 +19,21 @@ func Release(t *testing.T, version string) *spec.Release {
 	return release
 }
 
+// Rendered returns the paths of what the spec or the config decides: snapshots hold those. One
+// test compares the copies with their sources.
+func Rendered(t *testing.T, target emit.Target, m *emit.Model) map[string]bool {
+	t.Helper()
+	manifest, err := target.Manifest(m)
+	require.NoError(t, err)
+	found := map[string]bool{}
+	for _, a := range manifest.Assets {
+		if a.Rendered() {
+			found[a.To] = true
+		}
+	}
+	return found
+}
+
 // Texts gives what a target has made, by path; err is its error.
 func Texts(t *testing.T, files []emit.File, err error) map[string]string {
 	t.Helper()
