@@ -87,6 +87,9 @@ func sourceOf(from, quote, name string) string {
 	if quote == `"` {
 		return path.Join(path.Dir(from), name)
 	}
+	if below, ok := strings.CutPrefix(name, "dlpackgen/"); ok && path.Ext(name) == ".h" {
+		return "templates/c/" + below // both targets of C and C++ have a folder of that name
+	}
 	for prefix, folder := range includeFolders {
 		if below, ok := strings.CutPrefix(name, prefix); ok {
 			return folder + below

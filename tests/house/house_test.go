@@ -130,6 +130,7 @@ var broken = map[string]struct{ bad, good []files }{
 		bad: []files{
 			{"templates/p/a.h": "#include \"b.h\"\n", "templates/p/b.h.tmpl": "#include \"c.h\"\n", "templates/p/c.h": "# include \"a.h\"\n"},
 			{"templates/cpp/a.hpp": "#include <dlpackgen/b.hpp>\n", "templates/cpp/b.hpp": "#include <dlpackgen/a.hpp>\n"},
+			{"templates/c/a.h": "#include <dlpackgen/b.h>\n", "templates/c/b.h": "#include <dlpackgen/a.h>\n"},
 			{"templates/p/a.h": "#include \"a.h\"\n"},
 		},
 		good: []files{{"templates/p/a.h": "#include \"b.h\"\n#include \"c.h\"\n", "templates/p/b.h": "#include \"c.h\"\n", "templates/p/c.h": "#include <p/a.h>\n"},

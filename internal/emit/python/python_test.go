@@ -103,8 +103,9 @@ func TestPartsAreTheSameSources(t *testing.T) {
 	files, err := emit.Render("1.3", manifest)
 	texts := emittest.Texts(t, files, err)
 	whole := rendered(t, emittest.Release(t, "1.3"))
-	assert.Contains(t, whole[sourceName], "static int dlpackgen_check_description(")
-	assert.Contains(t, texts["dlpackgen_python/described.h"], "static int dlpackgen_check_description(")
+	const line = "\nstatic void dlpackgen_free_route("
+	assert.Equal(t, 1, strings.Count(whole[sourceName], line))
+	assert.Equal(t, 1, strings.Count(texts["dlpackgen_python/state.h"], line))
 	assert.Contains(t, texts[interfaceName], `#include "dlpackgen_python/exchange.h"`)
 	entries, err := templates.Files.ReadDir("python")
 	require.NoError(t, err)
