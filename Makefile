@@ -40,11 +40,9 @@ setup:
 
 generate:
 	go run ./cmd/dlpackgen generate
-	go run ./cmd/dlpackgen generate --config examples/torch-op/dlpackgen.yaml
 
 check:
 	go run ./cmd/dlpackgen check
-	go run ./cmd/dlpackgen check --config examples/torch-op/dlpackgen.yaml
 
 bless:
 	@tools/bless.sh

@@ -955,7 +955,7 @@ static int dlpackgen_cupy_device(PyObject *object, DLDevice *device) {
 	Py_DECREF(pair);
 	device->device_type = (DLDeviceType)type;
 	/* DLPack has one id for memory that all devices reach; CuPy gives the ordinal. */
-	device->device_id = type == kDLCUDAManaged ? 0 : id;
+	device->device_id = dlpack_device_is_managed(type) ? 0 : id;
 	return PyErr_Occurred() ? -1 : 0;
 }
 
@@ -1029,7 +1029,7 @@ static int dlpackgen_cupy_refuse(PyObject *object) {
 /* The stream that CuPy has made current on a device in this thread. Managed memory has
  * no ordinal here: its stream is that of the current device. */
 static int dlpackgen_cupy_stream(DLDevice device, void **stream) {
-	const int ordinal = device.device_type == kDLCUDAManaged ? -1 : device.device_id;
+	const int ordinal = dlpack_device_is_managed((int32_t)device.device_type) ? -1 : device.device_id;
 	PyObject *ask = dlpackgen_imported("cupy.cuda", "get_current_stream");
 	PyObject *current = ask ? PyObject_CallFunction(ask, "i", ordinal) : NULL;
 	PyObject *handle = current ? PyObject_GetAttrString(current, "ptr") : NULL;
@@ -1377,29 +1377,9 @@ static const struct {
 	const char *name;
 	DLDataType dtype;
 } dlpackgen_torch_dtypes[] = {
-	{"aoti_torch_dtype_bool", {kDLBool, 8, 1}},
-	{"aoti_torch_dtype_int8", {kDLInt, 8, 1}},
-	{"aoti_torch_dtype_int16", {kDLInt, 16, 1}},
-	{"aoti_torch_dtype_int32", {kDLInt, 32, 1}},
-	{"aoti_torch_dtype_int64", {kDLInt, 64, 1}},
-	{"aoti_torch_dtype_uint8", {kDLUInt, 8, 1}},
-	{"aoti_torch_dtype_uint16", {kDLUInt, 16, 1}},
-	{"aoti_torch_dtype_uint32", {kDLUInt, 32, 1}},
-	{"aoti_torch_dtype_uint64", {kDLUInt, 64, 1}},
-	{"aoti_torch_dtype_float16", {kDLFloat, 16, 1}},
-	{"aoti_torch_dtype_float32", {kDLFloat, 32, 1}},
-	{"aoti_torch_dtype_float64", {kDLFloat, 64, 1}},
-	{"aoti_torch_dtype_bfloat16", {kDLBfloat, 16, 1}},
-	{"aoti_torch_dtype_complex32", {kDLComplex, 32, 1}},
-	{"aoti_torch_dtype_complex64", {kDLComplex, 64, 1}},
-	{"aoti_torch_dtype_complex128", {kDLComplex, 128, 1}},
-	{"aoti_torch_dtype_float8_e5m2", {kDLFloat8_e5m2, 8, 1}},
-	{"aoti_torch_dtype_float8_e4m3fn", {kDLFloat8_e4m3fn, 8, 1}},
-	{"aoti_torch_dtype_float8_e5m2fnuz", {kDLFloat8_e5m2fnuz, 8, 1}},
-	{"aoti_torch_dtype_float8_e4m3fnuz", {kDLFloat8_e4m3fnuz, 8, 1}},
-	{"aoti_torch_dtype_float8_e8m0fnu", {kDLFloat8_e8m0fnu, 8, 1}},
-	/* An element of torch's is two of these. */
-	{"aoti_torch_dtype_float4_e2m1fn_x2", {kDLFloat4_e2m1fn, 4, 2}},
+#define DLPACKGEN_TORCH_TYPE(name, code, bits, lanes) {"aoti_torch_dtype_" name, {code, bits, lanes}},
+	DLPACKGEN_TORCH_TYPES(DLPACKGEN_TORCH_TYPE)
+#undef DLPACKGEN_TORCH_TYPE
 };
 
 #ifdef _WIN32
@@ -3325,12 +3305,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_use_device(
 
 /* Gives the device type whose back end knows the memory of another one. */
 static int32_t dlpackgen_family(DLDevice device) {
-	switch (device.device_type) {
-		case kDLCUDAHost:
-		case kDLCUDAManaged: return kDLCUDA;
-		case kDLROCMHost: return kDLROCM;
-		default: return (int32_t)device.device_type;
-	}
+	return dlpack_device_owner((int32_t)device.device_type);
 }
 
 /* Finds the back end that knows a device; NULL where the module uses none. */

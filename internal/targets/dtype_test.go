@@ -60,7 +60,7 @@ var ofAddedTypes = map[string]map[string][]string{
 		"elements.go": {"type Float5E2M2FN struct"},
 	},
 	"python": {
-		"dlpackgen_python/names.h": {
+		"dlpackgen_python.h": {
 			`row("float5_e2m2fn", kDLFloat5_e2m2fn, 5, 1)`,
 		},
 	},

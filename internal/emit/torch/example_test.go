@@ -2,7 +2,9 @@ package torch_test
 
 import (
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,8 +18,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
 
-// What examples/torch-op holds is what its config asks for today.
-func TestTheExampleIsUpToDate(t *testing.T) {
+// The config of examples/torch-op, whose own run builds what comes of it, is one of today.
+func TestTheExampleHasItsKernels(t *testing.T) {
 	dir := filepath.Join(golden.Root(t), "examples", "torch-op")
 	src, err := os.ReadFile(filepath.Join(dir, config.File))
 	require.NoError(t, err)
@@ -28,9 +30,9 @@ func TestTheExampleIsUpToDate(t *testing.T) {
 	require.NoError(t, err)
 	files, err := cfg.Selected[0].Emit(&emit.Model{Release: release, Kernels: cfg.Kernels})
 	require.NoError(t, err)
-	for _, f := range files {
-		got, err := os.ReadFile(filepath.Join(dir, cfg.Selected[0].Path, filepath.FromSlash(f.Path)))
-		require.NoError(t, err, "run: make generate")
-		assert.Equal(t, string(f.Data), string(got), "%s is out of date; run: make generate", f.Path)
+	i := slices.IndexFunc(files, func(f emit.File) bool { return path.Base(f.Path) == "kernels.cpp" })
+	require.GreaterOrEqual(t, i, 0)
+	for _, k := range cfg.Kernels {
+		assert.Contains(t, string(files[i].Data), "::"+k.Name+"_>")
 	}
 }
