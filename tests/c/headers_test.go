@@ -53,9 +53,10 @@ func write(t *testing.T, r *spec.Release) string {
 	files, err := c.Target.Emit(&emit.Model{Release: r})
 	require.NoError(t, err)
 	dir := t.TempDir()
-	require.NoError(t, os.Mkdir(filepath.Join(dir, "dlpack"), 0o755))
 	for _, f := range files {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, f.Path), f.Data, 0o600))
+		path := filepath.Join(dir, f.Path)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, f.Data, 0o600))
 	}
 	return dir
 }

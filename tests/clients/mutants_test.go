@@ -64,7 +64,7 @@ var mutants = []mutant{
 	{"more dimensions break rules", "../dlpackgen/check.h", "if (error == DLPACK_ERROR_NDIM && tensor->ndim > DLPACKGEN_MAX_NDIM)", "if (0)", "special", "torch_has_more_dimensions_than_are_served"},
 	{"the CPU has several numbers", "take.h", "if (dlpackgen_is_numbered_cpu(tensor->device)) tensor->device.device_id = 0;", "", "special", "jax_has_one_device_of_the_cpu"},
 	{"the CPU has several numbers, held", "managed.h", "if (dlpackgen_is_numbered_cpu(view->device)) made->tensor.dl_tensor.device.device_id = 0;", "", "special", "jax_has_one_device_of_the_cpu"},
-	{"fp4 is one", shim, "{kDLFloat4_e2m1fn, 4, 2}", "{kDLFloat4_e2m1fn, 4, 1}", "torch", "float4_e2m1fn_x2"},
+	{"fp4 is one", "names.h", "kDLFloat4_e2m1fn, 4, 2)", "kDLFloat4_e2m1fn, 4, 1)", "torch", "float4_e2m1fn_x2"},
 	{"what dispatches is read", sub, "if (dispatches != 0)", "if (0)", "torch", "dispatching subclass"},
 	{"meta has memory", sub, "if (is_meta != 0)", "if (0)", "torch", "meta"},
 	{"shared memory is written to", torch, "if (want_write || !call->get_const_data)", "if (!call->get_const_data)", "special", "torch_shares_memory_until_it_is_written"},

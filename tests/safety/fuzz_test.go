@@ -88,7 +88,7 @@ func TestTheFuzzersFindWhatIsWrong(t *testing.T) {
 				names, all = append(names, name), append(all, mutation.Mutant{File: h.file, Old: h.old, New: h.changed})
 			}
 		}
-		program := mutation.Programs(t, headers(t), all, func(dir string, flags ...string) string { return f.build(t, dir, flags...) })
+		program := mutation.Programs(t, parts(t), all, func(dir string, flags ...string) string { return f.build(t, dir, flags...) })
 		for i, name := range names {
 			t.Run(name, func(t *testing.T) {
 				built, env := program(t, i)

@@ -29,12 +29,20 @@ func headers(t *testing.T) (dir string) {
 	return dir
 }
 
+// parts makes such a folder in which each part of dlpackgen_python is a file.
+func parts(t *testing.T) (dir string) {
+	t.Helper()
+	dir = headers(t)
+	trial.WriteParts(t, dir)
+	return dir
+}
+
 // mutant makes such a folder with another text in one file, which must hold the old one.
 func mutant(t *testing.T, file, old, changed string) (dir string) {
 	t.Helper()
 	dir = headers(t)
 	if strings.HasPrefix(file, "dlpackgen_python/") {
-		trial.WriteParts(t, dir)
+		dir = parts(t)
 	}
 	mutation.Mutant{File: file, Old: old, New: changed}.Alone(t, dir)
 	return dir
