@@ -100,8 +100,8 @@ inline std::string name_of(c10::Device device) {
   return known.device_type == 0 ? device.str() : std::string(text);
 }
 
-[[noreturn, gnu::noinline, gnu::cold]] inline void fail_device(const Site& site, const Site& first, c10::Device expected,
-                                                               c10::Device got) {
+[[noreturn, gnu::noinline, gnu::cold]] inline void fail_device(const Site& site, const Site& first,
+                                                               c10::Device expected, c10::Device got) {
   Sentence sentence(site);
   const Sentence like(first);
   const int status = dlpackgen_other_place(sentence.at(), name_of(got).c_str(), like.at(), name_of(expected).c_str(),

@@ -241,7 +241,8 @@ struct Kernel<K, R(A...)> {
     if (before == sizeof...(A)) {
       throw std::runtime_error(std::string(K::name) + "(): expected a tensor among the arguments");
     }
-    const detail::First first = {detail::device_of(*tensors[before]), {K::name, K::arguments[before], before, K::strided}};
+    const detail::First first = {detail::device_of(*tensors[before]),
+                                 {K::name, K::arguments[before], before, K::strided}};
     const detail::Place place(first.device);
     detail::Arguments<K, detail::Passed, std::index_sequence<I...>, A...> held(first, arguments...);
     std::array<Tensor, sizeof...(J)> made = {

@@ -43,9 +43,7 @@ inline std::string text_of(DLDevice device) {
 }
 
 // Memory of the host, pinned or not: nothing is ordered by a stream there.
-inline bool is_on_host(DLDevice device) noexcept {
-  return is_host_memory(device.device_type);
-}
+inline bool is_on_host(DLDevice device) noexcept { return is_host_memory(device.device_type); }
 
 struct Elements {
   void* data;
