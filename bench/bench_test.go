@@ -117,7 +117,7 @@ func TestDevicesAreMeasured(t *testing.T) {
 	require.Len(t, goals, 3)
 	assert.Equal(t, "devices.borrow", goals[0].name)
 	assert.Equal(t, 1.0, goals[0].measured, "crossings are counted, not timed")
-	assert.Equal(t, "devices.pointer_info", goals[1].name)
+	assert.Equal(t, "devices.pointer_attributes", goals[1].name)
 	assert.Positive(t, goals[1].measured)
 	assert.Equal(t, "devices.load", goals[2].name)
 }

@@ -41,7 +41,9 @@ func benchCpp(out io.Writer, dir string, rounds int) ([]goal, error) {
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(out, "cpp: g++ -fsyntax-only -std=c++17, %d rounds in turn on %d cores, medians and extremes; the goals are about user and system time\n", rounds, runtime.NumCPU())
+	fmt.Fprintf(out,
+		"cpp: g++ -fsyntax-only -std=c++17, %d rounds in turn on %d cores, medians and extremes; the goals are "+
+			"about user and system time\n", rounds, runtime.NumCPU())
 	table(out, commands)
 	if missing != nil {
 		fmt.Fprintln(out, "no nanobind to compare with:", missing)
@@ -67,7 +69,8 @@ func (b *cppBench) calls(out io.Writer, rounds int) (calls, error) {
 		fmt.Fprintln(out, "no Python to call from:", err)
 		return nil, nil
 	}
-	err = errors.Join(p.module("fast.abi3.so", "bench/testdata/python/fast.c", headers), p.module("views.abi3.so", p.sources+"views.cpp", headers))
+	err = errors.Join(p.module("fast.abi3.so", "bench/testdata/python/fast.c", headers),
+		p.module("views.abi3.so", p.sources+"views.cpp", headers))
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +78,8 @@ func (b *cppBench) calls(out io.Writer, rounds int) (calls, error) {
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(out, "cpp: f(a, b, c) in C and in C++, with tensors of 16 float32, made anew in each of %d rounds\n", rounds)
+	fmt.Fprintf(out, "cpp: f(a, b, c) in C and in C++, with tensors of 16 float32, made anew in each of %d rounds\n",
+		rounds)
 	for _, library := range sortedKeys(took) {
 		for _, name := range sortedKeys(took[library]) {
 			fmt.Fprintf(out, "%s in %s: %.0f ns\n", library, name, middle(took[library][name]))
@@ -105,7 +109,8 @@ func (b *cppBench) including(header string, flags ...string) *command {
 // nanobind's own headers come with its wheel, and need Python's.
 func (b *cppBench) nanobind() (*command, error) {
 	python := ".venv/bin/python"
-	where, err := exec.Command(python, "-c", "import nanobind, sysconfig; print(nanobind.include_dir()); print(sysconfig.get_path('include'))").Output()
+	where, err := exec.Command(python, "-c",
+		"import nanobind, sysconfig; print(nanobind.include_dir()); print(sysconfig.get_path('include'))").Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w (make setup)", python, err)
 	}

@@ -33,7 +33,8 @@ func benchDevices(out io.Writer, dir string, rounds int) ([]goal, error) {
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(out, "devices: pointer_info with %s, %d rounds in turn: %s\n", d.what, rounds, spread("the driver's own call", driver))
+	fmt.Fprintf(out, "devices: pointer_attributes with %s, %d rounds in turn: %s\n", d.what, rounds,
+		spread("the driver's own call", driver))
 	fmt.Fprintf(out, "devices: the same through the table: %s\n", spread("", table))
 	extra, err := d.loading(out, rounds)
 	if err != nil {
@@ -44,7 +45,9 @@ func benchDevices(out io.Writer, dir string, rounds int) ([]goal, error) {
 		return nil, err
 	}
 	fmt.Fprintf(out, "devices: a borrow of a device's tensor from Go adds %.0f crossing(s) into C\n", crossings)
-	return []goal{{"devices.borrow", crossings, borrowExtra, ""}, {"devices.pointer_info", middle(table) / middle(driver), pointerShare, ""}, {"devices.load", extra, loadExtra, " ms"}}, nil
+	return []goal{{"devices.borrow", crossings, borrowExtra, ""},
+		{"devices.pointer_attributes", middle(table) / middle(driver), pointerShare, ""},
+		{"devices.load", extra, loadExtra, " ms"}}, nil
 }
 
 // spread gives a median with its extremes.
@@ -62,11 +65,13 @@ type deviceBench struct{ program, driver, what string }
 func (d *deviceBench) build() error {
 	if _, err := os.Stat("/proc/driver/nvidia/version"); err == nil {
 		d.driver, d.what = "", "the machine's driver"
-	} else if err := compileDevices("gcc", "-std=gnu11", "-O2", "-DQUIET", "-fPIC", "-shared", "-o", filepath.Join(d.driver, "libcuda.so.1"),
+	} else if err := compileDevices("gcc", "-std=gnu11", "-O2", "-DQUIET", "-fPIC", "-shared", "-o",
+		filepath.Join(d.driver, "libcuda.so.1"),
 		"tests/devices/testdata/standin.c", "-lpthread"); err != nil {
 		return err
 	}
-	return compileDevices("gcc", "-std=gnu11", "-O2", "-Ibackends/cuda", "-o", d.program, "bench/testdata/devices/measure.c",
+	return compileDevices("gcc", "-std=gnu11", "-O2", "-Ibackends/cuda", "-o", d.program,
+		"bench/testdata/devices/measure.c",
 		"backends/cuda/dlpackgen_cuda.c", "-ldl")
 }
 
@@ -162,7 +167,8 @@ func (d *deviceBench) loading(out io.Writer, rounds int) (extra float64, err err
 			}
 		}
 		bare, ours := slices.Min(times["driver"]), slices.Min(times["table"])
-		fmt.Fprintf(out, "devices: loading %s, opened and started, at best: %.3f ms; through the table: %.3f ms\n", what, bare, ours)
+		fmt.Fprintf(out, "devices: loading %s, opened and started, at best: %.3f ms; through the table: %.3f ms\n",
+			what, bare, ours)
 		extra = max(extra, ours-bare)
 	}
 	return extra, nil

@@ -28,7 +28,8 @@ func benchGenerate(out io.Writer, dir string, rounds int) ([]goal, error) {
 	if err := measure(rounds, commands); err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(out, "generate: %d rounds in turn on %d cores, whole processes, medians and extremes\n", rounds, runtime.NumCPU())
+	fmt.Fprintf(out, "generate: %d rounds in turn on %d cores, whole processes, medians and extremes\n", rounds,
+		runtime.NumCPU())
 	table(out, commands)
 	return b.goals(out), nil
 }
@@ -56,7 +57,8 @@ func (b *generateBench) commands() ([]*command, error) {
 	}
 	if tool, err := exec.LookPath("bindgen"); err == nil {
 		header := filepath.Join(b.out(1, "kept"), "c", "dlpack", "dlpack.h")
-		b.bindgen = &command{name: "bindgen, one header", argv: []string{tool, header, "-o", filepath.Join(b.dir, "dlpack.rs")}}
+		b.bindgen = &command{name: "bindgen, one header",
+			argv: []string{tool, header, "-o", filepath.Join(b.dir, "dlpack.rs")}}
 		all = append(all, b.bindgen)
 	}
 	return all, nil
@@ -83,7 +85,8 @@ func (b *generateBench) sized(spec []byte, n int) ([]*command, error) {
 		return nil, err
 	}
 	return []*command{
-		{name: fmt.Sprintf("generate all, %d x spec", n), argv: argv("generate", gone), prepare: func() error { return os.RemoveAll(gone) }},
+		{name: fmt.Sprintf("generate all, %d x spec", n), argv: argv("generate", gone),
+			prepare: func() error { return os.RemoveAll(gone) }},
 		{name: fmt.Sprintf("generate again, %d x spec", n), argv: argv("generate", kept)},
 		{name: fmt.Sprintf("check, %d x spec", n), argv: argv("check", kept)},
 	}, nil
@@ -99,7 +102,9 @@ func (b *generateBench) goals(out io.Writer) []goal {
 	if b.bindgen != nil {
 		against = ratio(one, b.bindgen)
 	} else {
-		fmt.Fprintf(out, "bindgen is not installed (cargo install bindgen-cli): compared with the %.0f ms that were recorded for it\n", recordedBindgen)
+		fmt.Fprintf(out,
+			"bindgen is not installed (cargo install bindgen-cli): compared with the %.0f ms that were recorded "+
+				"for it\n", recordedBindgen)
 		against = ms(middle(one.walls())) / recordedBindgen
 	}
 	return []goal{

@@ -38,7 +38,9 @@ func benchGo(out io.Writer, dir string, rounds int) ([]goal, error) {
 		fmt.Fprintf(out, "arrow-go is not measured: %v\n", err)
 		arrow = []pair.Result{unmeasured}
 	}
-	fmt.Fprintf(out, "go: %d processes of %d rounds in turn on %d cores, medians; the ratio is that of the rounds, with its quartiles\n",
+	fmt.Fprintf(out,
+		"go: %d processes of %d rounds in turn on %d cores, medians; the ratio is that of the rounds, with its "+
+			"quartiles\n",
 		processes, rounds*pairRounds, runtime.NumCPU())
 	results := append(floors, arrow...)
 	pairTable(out, results)
@@ -94,7 +96,8 @@ func pairTable(out io.Writer, results []pair.Result) {
 	fmt.Fprintln(w, "goal\tours\tns\tbare\tns\tratio\tfrom\tto\tallocs")
 	for _, r := range results {
 		ratios := slices.Sorted(slices.Values(r.Ratios()))
-		fmt.Fprintf(w, "%s\t%s\t%.1f\t%s\t%.1f\t%.2f\t%.2f\t%.2f\t%g\n", r.Name, r.What, middle(r.Ours), r.Than, middle(r.Bare),
+		fmt.Fprintf(w, "%s\t%s\t%.1f\t%s\t%.1f\t%.2f\t%.2f\t%.2f\t%g\n", r.Name, r.What, middle(r.Ours), r.Than,
+			middle(r.Bare),
 			middle(ratios), ratios[len(ratios)/4], ratios[len(ratios)*3/4], r.Allocs)
 	}
 	w.Flush()

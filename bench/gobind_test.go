@@ -40,7 +40,8 @@ func TestProcessesAreMerged(t *testing.T) {
 	one := []pair.Result{{Name: "a", Ours: []float64{1, 2}, Bare: []float64{3, 4}, Allocs: 1}}
 	two := []pair.Result{{Name: "a", Ours: []float64{5}, Bare: []float64{6}}}
 	assert.Equal(t, one, merged(nil, one))
-	assert.Equal(t, []pair.Result{{Name: "a", Ours: []float64{1, 2, 5}, Bare: []float64{3, 4, 6}, Allocs: 1}}, merged(one, two))
+	assert.Equal(t, []pair.Result{{Name: "a", Ours: []float64{1, 2, 5}, Bare: []float64{3, 4, 6}, Allocs: 1}},
+		merged(one, two))
 }
 
 // run gives what a program of pairs prints after few rounds.
@@ -71,7 +72,8 @@ func TestGobenchMeasuresEveryFloor(t *testing.T) {
 			names = append(names, r.Name)
 		}
 	}
-	for _, floor := range strings.Fields("import import-release release-batch export export-pin deleter deleter-thread " +
+	for _, floor := range strings.Fields("import import-release release-batch export export-pin deleter " +
+		"deleter-thread " +
 		"borrow-3 data table-view table-managed table-stream") {
 		assert.Contains(t, names, floor)
 	}

@@ -13,7 +13,8 @@ import (
 // of tests/oneapi. The simulated driver's own code is the real one.
 func benchOneAPI(out io.Writer, dir string, rounds int) ([]goal, error) {
 	program := filepath.Join(dir, "measure")
-	if err := compileDevices("gcc", "-std=gnu11", "-O2", "-Ibackends/oneapi", "-o", program, "bench/testdata/oneapi/measure.c",
+	if err := compileDevices("gcc", "-std=gnu11", "-O2", "-Ibackends/oneapi", "-o", program,
+		"bench/testdata/oneapi/measure.c",
 		"backends/oneapi/dlpackgen_oneapi.c", "-ldl"); err != nil {
 		return nil, err
 	}
@@ -25,13 +26,15 @@ func benchOneAPI(out io.Writer, dir string, rounds int) ([]goal, error) {
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(out, "devices: oneAPI's pointer_info with %s, %d rounds in turn: %s\n", b.what, rounds, spread("the driver's own two calls", driver))
+	fmt.Fprintf(out, "devices: oneAPI's pointer_attributes with %s, %d rounds in turn: %s\n", b.what, rounds,
+		spread("the driver's own two calls", driver))
 	fmt.Fprintf(out, "devices: the same through the table: %s\n", spread("", table))
 	extra, err := b.startOf(out, rounds)
 	if err != nil {
 		return nil, err
 	}
-	return []goal{{"devices.oneapi.pointer_info", middle(table) / middle(driver), pointerShare, ""}, {"devices.oneapi.load", extra, loadExtra, " ms"}}, nil
+	return []goal{{"devices.oneapi.pointer_attributes", middle(table) / middle(driver), pointerShare, ""},
+		{"devices.oneapi.load", extra, loadExtra, " ms"}}, nil
 }
 
 // levelZeroOf gives the program with the driver that it is to find.
@@ -46,7 +49,8 @@ func levelZeroOf(program, dir string) (deviceBench, error) {
 		}
 		return deviceBench{program: wrapper, what: "Intel's driver, simulating"}, err
 	}
-	err := compileDevices("gcc", "-std=gnu11", "-O2", "-DQUIET", "-fPIC", "-shared", "-Ibackends/oneapi", "-o", filepath.Join(dir, "libze_loader.so.1"),
+	err := compileDevices("gcc", "-std=gnu11", "-O2", "-DQUIET", "-fPIC", "-shared", "-Ibackends/oneapi", "-o",
+		filepath.Join(dir, "libze_loader.so.1"),
 		"tests/oneapi/testdata/standin.c", "-lpthread")
 	return deviceBench{program: program, driver: dir, what: "the stand-in"}, err
 }
@@ -65,6 +69,7 @@ func (d *deviceBench) startOf(out io.Writer, rounds int) (float64, error) {
 		}
 	}
 	bare, ours := slices.Min(times["driver"]), slices.Min(times["table"])
-	fmt.Fprintf(out, "devices: loading %s, opened and started, at best: %.3f ms; through the table: %.3f ms\n", d.what, bare, ours)
+	fmt.Fprintf(out, "devices: loading %s, opened and started, at best: %.3f ms; through the table: %.3f ms\n",
+		d.what, bare, ours)
 	return ours - bare, nil
 }

@@ -16,8 +16,9 @@ import (
 	"text/tabwriter"
 )
 
-// pythonGoals are the shares that a call of f(a, b, c) may take of a rival's. That of Paddle is measured with the checks
-// emitted for the function, beside a hand-written one that asks what must be asked before Paddle's own table is used.
+// pythonGoals are the shares that a call of f(a, b, c) may take of a rival's. That of Paddle is
+// measured with the checks emitted for the function, beside a hand-written one that asks what must
+// be asked before Paddle's own table is used.
 var pythonGoals = []struct {
 	name, library, ours, rival string
 	limit                      float64
@@ -47,7 +48,9 @@ func benchPython(out io.Writer, dir string, rounds int) ([]goal, error) {
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(out, "python: f(a, b, c) with tensors of 16 float32, made anew in each of %d rounds, in turn on %d cores\n", rounds, runtime.NumCPU())
+	fmt.Fprintf(out,
+		"python: f(a, b, c) with tensors of 16 float32, made anew in each of %d rounds, in turn on %d cores\n",
+		rounds, runtime.NumCPU())
 	printCalls(out, took)
 	return callGoals(took), nil
 }
@@ -84,7 +87,8 @@ func (b pythonBench) build(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	err = errors.Join(b.module("fast.abi3.so", b.sources+"fast.c", headers), b.module("fast_cpp.abi3.so", b.sources+"fast_cpp.cpp", headers),
+	err = errors.Join(b.module("fast.abi3.so", b.sources+"fast.c", headers),
+		b.module("fast_cpp.abi3.so", b.sources+"fast_cpp.cpp", headers),
 		b.compile("gcc", "nop_ffi.so", []string{"-O3", "-shared", "-fPIC", b.sources + "nop_ffi.c"}))
 	if err != nil {
 		return err
@@ -111,12 +115,14 @@ func (b pythonBench) nanobind(flags []string) error {
 	}
 	include := strings.TrimSpace(string(said))
 	root := filepath.Dir(include)
-	args := append(slices.Clone(flags), "-DNDEBUG", "-fno-strict-aliasing", "-I"+include, "-I"+filepath.Join(root, "ext", "robin_map", "include"),
+	args := append(slices.Clone(flags), "-DNDEBUG", "-fno-strict-aliasing", "-I"+include,
+		"-I"+filepath.Join(root, "ext", "robin_map", "include"),
 		b.sources+"nop_nb.cpp", filepath.Join(root, "src", "nb_combined.cpp"))
 	return b.compile("g++", "nop_nb.so", args)
 }
 
-// pythonProcesses share the rounds, since each has its code and its memory elsewhere, which may suit one side better.
+// pythonProcesses share the rounds, since each has its code and its memory elsewhere, which may
+// suit one side better.
 const pythonProcesses = 3
 
 func (b pythonBench) run(rounds int) (calls, error) {
@@ -166,7 +172,8 @@ func printCalls(out io.Writer, took calls) {
 	for _, library := range sortedKeys(took) {
 		for _, name := range sortedKeys(took[library]) {
 			times := took[library][name]
-			fmt.Fprintf(w, "%s\t%s\t%.0f\t%.0f\t%.0f\t%.2f\t%.2f\t\n", library, name, middle(times), slices.Min(times), slices.Max(times),
+			fmt.Fprintf(w, "%s\t%s\t%.0f\t%.0f\t%.0f\t%.2f\t%.2f\t\n", library, name, middle(times),
+				slices.Min(times), slices.Max(times),
 				took.share(library, name, "tvm-ffi"), took.share(library, name, "bare"))
 		}
 	}
@@ -196,8 +203,8 @@ func (c calls) share(library, name, of string) float64 {
 	return middle(each)
 }
 
-// more gives what letting go of the GIL costs the library that it costs most: the median over the rounds; NaN where
-// one of them was not measured.
+// more gives what letting go of the GIL costs the library that it costs most: the median over the
+// rounds; NaN where one of them was not measured.
 func (c calls) more() float64 {
 	worst := math.Inf(-1)
 	for _, library := range []string{"torch", "numpy", "paddle", "jax"} {

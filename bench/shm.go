@@ -14,7 +14,8 @@ const gibLimit = 1.0
 // message, mmap, without a look at what came.
 func benchShm(out io.Writer, dir string, rounds int) ([]goal, error) {
 	d := deviceBench{program: filepath.Join(dir, "measure")}
-	if err := compileDevices("gcc", "-std=gnu11", "-O2", "-Ibackends/shm", "-o", d.program, "bench/testdata/shm/measure.c",
+	if err := compileDevices("gcc", "-std=gnu11", "-O2", "-Ibackends/shm", "-o", d.program,
+		"bench/testdata/shm/measure.c",
 		"backends/shm/dlpackgen_shm.c", "-lpthread"); err != nil {
 		return nil, err
 	}
@@ -22,7 +23,9 @@ func benchShm(out io.Writer, dir string, rounds int) ([]goal, error) {
 	if err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(out, "shm: 1 GiB to another process and an answer, %d times in turn: %s\n", rounds*20, spread("bare memfd, sendmsg and mmap", bare))
-	fmt.Fprintf(out, "shm: the same by send and receive: %s; %.2f of the bare calls\n", spread("", ours), middle(ours)/middle(bare))
+	fmt.Fprintf(out, "shm: 1 GiB to another process and an answer, %d times in turn: %s\n", rounds*20,
+		spread("bare memfd, sendmsg and mmap", bare))
+	fmt.Fprintf(out, "shm: the same by send and receive: %s; %.2f of the bare calls\n", spread("", ours),
+		middle(ours)/middle(bare))
 	return []goal{{"shm.gib", middle(ours) / 1e6, gibLimit, " ms"}}, nil
 }

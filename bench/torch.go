@@ -14,7 +14,7 @@ import (
 // torchGoals are the shares that the compiled table may take of a rival's time. tvm-ffi
 // promises nothing to us, so that it is as quick as before gets room for noise. A call
 // reads by the compiled table, and its checks are emitted for its function
-// (dlpackgen_begin_inline); "by hand" is what is left of one without dlpackgen_python.
+// (dlpackgen_call_begin_inline); "by hand" is what is left of one without dlpackgen_python.
 var torchGoals = []struct {
 	name, group, ours, rival string
 	limit                    float64
@@ -38,12 +38,15 @@ func benchTorch(out io.Writer, dir string, rounds int) ([]goal, error) {
 		return nil, err
 	}
 	took := calls{}
-	for _, order := range []string{"tensor first", "parameter first"} { // which swaps the two types that tvm-ffi is compared by
+	// which swaps the two types that tvm-ffi is compared by
+	for _, order := range []string{"tensor first", "parameter first"} {
 		if err := b.add(took, "bench/testdata/torch/", fmt.Sprint(rounds), order); err != nil {
 			return nil, err
 		}
 	}
-	fmt.Fprintf(out, "torch: 60 tensors of 16 float32 that only Python owns, made anew in each of %d rounds, in turn on %d cores\n", rounds, runtime.NumCPU())
+	fmt.Fprintf(out,
+		"torch: 60 tensors of 16 float32 that only Python owns, made anew in each of %d rounds, in turn on %d "+
+			"cores\n", rounds, runtime.NumCPU())
 	printCalls(out, took)
 	var goals []goal
 	for _, g := range torchGoals {
@@ -84,7 +87,8 @@ func (b torchBench) build() error {
 		if err := os.Mkdir(filepath.Join(b.dir, folder), 0o755); err != nil {
 			return err
 		}
-		if err := b.compile("gcc", folder+"/fast.abi3.so", append(shared, "-std=c11", "-DPy_LIMITED_API=0x030B0000", b.sources+"fast.c")); err != nil {
+		if err := b.compile("gcc", folder+"/fast.abi3.so",
+			append(shared, "-std=c11", "-DPy_LIMITED_API=0x030B0000", b.sources+"fast.c")); err != nil {
 			return err
 		}
 	}
@@ -111,9 +115,11 @@ func (b torchBench) buildPackage(root, name string, flags []string) error {
 		return err
 	}
 	flags = append(flags, "-std=c++20", "-I"+root+"/include")
-	stable := append(slices.Clone(flags), "-DTORCH_TARGET_VERSION=0x020E000000000000", sources+"stable_module.cpp", "-L"+root+"/lib", "-ltorch_cpu")
+	stable := append(slices.Clone(flags), "-DTORCH_TARGET_VERSION=0x020E000000000000", sources+"stable_module.cpp",
+		"-L"+root+"/lib", "-ltorch_cpu")
 	if err := b.compile("g++", "dlpackgen_torch_stable.so", stable); err != nil {
 		return err
 	}
-	return b.compile("g++", "dlpackgen_torch/"+name, append(flags, sources+"module.cpp", "-L"+root+"/lib", "-ltorch_python", "-ltorch_cpu", "-lc10"))
+	return b.compile("g++", "dlpackgen_torch/"+name,
+		append(flags, sources+"module.cpp", "-L"+root+"/lib", "-ltorch_python", "-ltorch_cpu", "-lc10"))
 }

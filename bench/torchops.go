@@ -44,7 +44,9 @@ func benchTorchOps(out io.Writer, dir string, rounds int) ([]goal, error) {
 	if err := json.Unmarshal(text, &took); err != nil {
 		return nil, err
 	}
-	fmt.Fprintf(out, "torch.ops: f(a, b, c) with 60 tensors of 16 float32, made anew in each of %d rounds, in turn on %d cores\n", rounds, runtime.NumCPU())
+	fmt.Fprintf(out,
+		"torch.ops: f(a, b, c) with 60 tensors of 16 float32, made anew in each of %d rounds, in turn on %d cores\n",
+		rounds, runtime.NumCPU())
 	printOperators(out, took)
 	return operatorGoals(took), nil
 }
@@ -53,7 +55,8 @@ func benchTorchOps(out io.Writer, dir string, rounds int) ([]goal, error) {
 // assertions of torch's headers off, as setuptools and CMake's release builds have them.
 func buildOperators(python, dir string) (string, error) {
 	const sources = "bench/testdata/torchops/"
-	generate := exec.Command("go", "run", "./cmd/dlpackgen", "generate", "--config", sources+"dlpackgen.yaml", "--out", dir)
+	generate := exec.Command("go", "run", "./cmd/dlpackgen", "generate", "--config", sources+"dlpackgen.yaml",
+		"--out", dir)
 	if said, err := generate.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("generate: %w\n%s", err, said)
 	}
@@ -63,9 +66,12 @@ func buildOperators(python, dir string) (string, error) {
 	}
 	lib, library := filepath.Join(torch.root, "lib"), filepath.Join(dir, "operators.so")
 	for _, args := range [][]string{
-		{"gcc", "-std=c11", "-O2", "-fPIC", "-I" + dir, "-c", sources + "kernels.c", "-o", filepath.Join(dir, "kernels.o")},
-		{"g++", "-std=c++20", "-O2", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-shared", "-I" + dir, "-isystem", filepath.Join(torch.root, "include"), "-isystem", torch.headers,
-			filepath.Join(dir, "dlpackgen_torch", "kernels.cpp"), sources + "bare.cpp", filepath.Join(dir, "kernels.o"), "-o", library,
+		{"gcc", "-std=c11", "-O2", "-fPIC", "-I" + dir, "-c", sources + "kernels.c", "-o",
+			filepath.Join(dir, "kernels.o")},
+		{"g++", "-std=c++20", "-O2", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-shared", "-I" + dir, "-isystem",
+			filepath.Join(torch.root, "include"), "-isystem", torch.headers,
+			filepath.Join(dir, "dlpackgen_torch", "kernels.cpp"), sources + "bare.cpp",
+			filepath.Join(dir, "kernels.o"), "-o", library,
 			"-L" + lib, "-ltorch_cpu", "-ltorch", "-lc10", "-Wl,-rpath," + lib},
 	} {
 		if said, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
@@ -80,7 +86,8 @@ func printOperators(out io.Writer, took map[string][]float64) {
 	fmt.Fprintln(w, "ns a call\tmiddle\tfrom\tto\tmore than by hand\tfrom\tto\t")
 	for _, name := range sortedKeys(took) {
 		times, more := took[name], operatorCosts(took, name)
-		fmt.Fprintf(w, "%s\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t\n", name, middle(times), slices.Min(times), slices.Max(times),
+		fmt.Fprintf(w, "%s\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t%.0f\t\n", name, middle(times), slices.Min(times),
+			slices.Max(times),
 			middle(more), slices.Min(more), slices.Max(more))
 	}
 	w.Flush()

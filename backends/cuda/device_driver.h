@@ -24,32 +24,32 @@
 #endif
 
 enum {
-	BACKEND_device = kDLCUDA,
-	BACKEND_host = kDLCUDAHost,
-	BACKEND_managed = kDLCUDAManaged,
-	DRIVER_attribute_context = 1,
-	DRIVER_attribute_memory_type = 2,
-	DRIVER_attribute_is_managed = 8,
-	DRIVER_attribute_ordinal = 9,
-	DRIVER_attribute_range_start = 11,
-	DRIVER_attribute_range_size = 12,
-	DRIVER_attribute_mapped = 13,
-	DRIVER_memory_host = 1,
-	DRIVER_memory_device = 2,
-	DRIVER_memory_array = 3,
-	DRIVER_device_managed_memory = 83,
-	DRIVER_device_memory_pools = 115,
-	DRIVER_host_portable = 1,
-	DRIVER_managed_global = 1,
-	DRIVER_stream_non_blocking = 1,
-	DRIVER_event_no_timing = 2,
-	DRIVER_capture_none = 0,
-	DRIVER_capture_active = 1,
-	DRIVER_capture_relaxed = 2,
-	DRIVER_location_device = 1,
-	DRIVER_access_read_write = 3,
-	DRIVER_OLDEST = 11000,
-	DRIVER_LOOKUP_FLAGS = 1
+  BACKEND_device = kDLCUDA,
+  BACKEND_host = kDLCUDAHost,
+  BACKEND_managed = kDLCUDAManaged,
+  DRIVER_attribute_context = 1,
+  DRIVER_attribute_memory_type = 2,
+  DRIVER_attribute_is_managed = 8,
+  DRIVER_attribute_ordinal = 9,
+  DRIVER_attribute_range_start = 11,
+  DRIVER_attribute_range_size = 12,
+  DRIVER_attribute_mapped = 13,
+  DRIVER_memory_host = 1,
+  DRIVER_memory_device = 2,
+  DRIVER_memory_array = 3,
+  DRIVER_device_managed_memory = 83,
+  DRIVER_device_memory_pools = 115,
+  DRIVER_host_portable = 1,
+  DRIVER_managed_global = 1,
+  DRIVER_stream_non_blocking = 1,
+  DRIVER_event_no_timing = 2,
+  DRIVER_capture_none = 0,
+  DRIVER_capture_active = 1,
+  DRIVER_capture_relaxed = 2,
+  DRIVER_location_device = 1,
+  DRIVER_access_read_write = 3,
+  DRIVER_OLDEST = 11000,
+  DRIVER_LOOKUP_FLAGS = 1
 };
 
 typedef unsigned int driver_result;
@@ -63,160 +63,160 @@ typedef unsigned long long driver_address;
 typedef uint64_t driver_capture_id;
 
 struct driver {
-	driver_result(DRIVER_CALL *driver_version)(int *version);
-	driver_result(DRIVER_CALL *init)(unsigned int flags);
-	driver_result(DRIVER_CALL *error_name)(driver_result result, const char **text);
-	driver_result(DRIVER_CALL *error_text)(driver_result result, const char **text);
-	driver_result(DRIVER_CALL *device_count)(int *count);
-	driver_result(DRIVER_CALL *device_attribute)(int *value, unsigned int attribute, driver_device device);
-	driver_result(DRIVER_CALL *primary_retain)(driver_context *context, driver_device device);
-	driver_result(DRIVER_CALL *primary_state)(driver_device device, unsigned int *flags, int *active);
-	driver_result(DRIVER_CALL *context_current)(driver_context *context);
-	driver_result(DRIVER_CALL *context_push)(driver_context context);
-	driver_result(DRIVER_CALL *context_pop)(driver_context *context);
-	driver_result(DRIVER_CALL *context_device)(driver_device *device);
-	driver_result(DRIVER_CALL *pointer_attributes)(unsigned int count, unsigned int *attributes, void **values, driver_address address);
-	driver_result(DRIVER_CALL *memory_alloc)(driver_address *address, size_t size);
-	driver_result(DRIVER_CALL *memory_free)(driver_address address);
-	driver_result(DRIVER_CALL *pool_alloc)(driver_address *address, size_t size, driver_stream stream);
-	driver_result(DRIVER_CALL *pool_free)(driver_address address, driver_stream stream);
-	driver_result(DRIVER_CALL *pool_default)(driver_pool *pool, driver_device device);
-	driver_result(DRIVER_CALL *pool_access)(driver_pool pool, const driver_access *access, size_t count);
-	driver_result(DRIVER_CALL *peer_access)(int *can, driver_device device, driver_device peer);
-	driver_result(DRIVER_CALL *managed_alloc)(driver_address *address, size_t size, unsigned int flags);
-	driver_result(DRIVER_CALL *host_alloc)(void **address, size_t size, unsigned int flags);
-	driver_result(DRIVER_CALL *host_free)(void *address);
-	driver_result(DRIVER_CALL *copy)(driver_address to, driver_address from, size_t size, driver_stream stream);
-	driver_result(DRIVER_CALL *copy_peer)(driver_address to, driver_context to_context, driver_address from, driver_context from_context, size_t size, driver_stream stream);
-	driver_result(DRIVER_CALL *stream_create)(driver_stream *stream, unsigned int flags);
-	driver_result(DRIVER_CALL *stream_destroy)(driver_stream stream);
-	driver_result(DRIVER_CALL *stream_finish)(driver_stream stream);
-	driver_result(DRIVER_CALL *stream_wait)(driver_stream stream, driver_event event, unsigned int flags);
-	driver_result(DRIVER_CALL *stream_capture)(driver_stream stream, unsigned int *status);
-	driver_result(DRIVER_CALL *stream_capture_id)(driver_stream stream, unsigned int *status, driver_capture_id *id);
-	driver_result(DRIVER_CALL *capture_mode)(unsigned int *mode);
-	driver_result(DRIVER_CALL *stream_context)(driver_stream stream, driver_context *context);
-	driver_result(DRIVER_CALL *event_create)(driver_event *event, unsigned int flags);
-	driver_result(DRIVER_CALL *event_record)(driver_event event, driver_stream stream);
-	driver_result(DRIVER_CALL *event_destroy)(driver_event event);
-	driver_result(DRIVER_CALL *context_id)(driver_context context, unsigned long long *id);
+  driver_result(DRIVER_CALL *driver_version)(int *version);
+  driver_result(DRIVER_CALL *init)(unsigned int flags);
+  driver_result(DRIVER_CALL *error_name)(driver_result result, const char **text);
+  driver_result(DRIVER_CALL *error_text)(driver_result result, const char **text);
+  driver_result(DRIVER_CALL *device_count)(int *count);
+  driver_result(DRIVER_CALL *device_attribute)(int *value, unsigned int attribute, driver_device device);
+  driver_result(DRIVER_CALL *primary_retain)(driver_context *context, driver_device device);
+  driver_result(DRIVER_CALL *primary_state)(driver_device device, unsigned int *flags, int *active);
+  driver_result(DRIVER_CALL *context_current)(driver_context *context);
+  driver_result(DRIVER_CALL *context_push)(driver_context context);
+  driver_result(DRIVER_CALL *context_pop)(driver_context *context);
+  driver_result(DRIVER_CALL *context_device)(driver_device *device);
+  driver_result(DRIVER_CALL *pointer_attributes)(unsigned int count, unsigned int *attributes, void **values, driver_address address);
+  driver_result(DRIVER_CALL *memory_alloc)(driver_address *address, size_t size);
+  driver_result(DRIVER_CALL *memory_free)(driver_address address);
+  driver_result(DRIVER_CALL *pool_alloc)(driver_address *address, size_t size, driver_stream stream);
+  driver_result(DRIVER_CALL *pool_free)(driver_address address, driver_stream stream);
+  driver_result(DRIVER_CALL *pool_default)(driver_pool *pool, driver_device device);
+  driver_result(DRIVER_CALL *pool_access)(driver_pool pool, const driver_access *access, size_t count);
+  driver_result(DRIVER_CALL *peer_access)(int *can, driver_device device, driver_device peer);
+  driver_result(DRIVER_CALL *managed_alloc)(driver_address *address, size_t size, unsigned int flags);
+  driver_result(DRIVER_CALL *host_alloc)(void **address, size_t size, unsigned int flags);
+  driver_result(DRIVER_CALL *host_free)(void *address);
+  driver_result(DRIVER_CALL *copy)(driver_address to, driver_address from, size_t size, driver_stream stream);
+  driver_result(DRIVER_CALL *copy_peer)(driver_address to, driver_context to_context, driver_address from, driver_context from_context, size_t size, driver_stream stream);
+  driver_result(DRIVER_CALL *stream_create)(driver_stream *stream, unsigned int flags);
+  driver_result(DRIVER_CALL *stream_destroy)(driver_stream stream);
+  driver_result(DRIVER_CALL *stream_finish)(driver_stream stream);
+  driver_result(DRIVER_CALL *stream_wait)(driver_stream stream, driver_event event, unsigned int flags);
+  driver_result(DRIVER_CALL *stream_capture)(driver_stream stream, unsigned int *status);
+  driver_result(DRIVER_CALL *stream_capture_id)(driver_stream stream, unsigned int *status, driver_capture_id *id);
+  driver_result(DRIVER_CALL *capture_mode)(unsigned int *mode);
+  driver_result(DRIVER_CALL *stream_context)(driver_stream stream, driver_context *context);
+  driver_result(DRIVER_CALL *event_create)(driver_event *event, unsigned int flags);
+  driver_result(DRIVER_CALL *event_record)(driver_event event, driver_stream stream);
+  driver_result(DRIVER_CALL *event_destroy)(driver_event event);
+  driver_result(DRIVER_CALL *context_id)(driver_context context, unsigned long long *id);
 };
 
 static const char *const driver_libraries[] = {
 #if defined(_WIN32)
-	"nvcuda.dll",
+  "nvcuda.dll",
 #else
-	"libcuda.so.1",
+  "libcuda.so.1",
 #endif
-	NULL
+  NULL
 };
 
 static const struct driver_function {
-	const char *symbol, *plain; /* for a lookup, and without one */
-	int since;                  /* the version of the driver */
-	int optional;
-	size_t offset; /* in struct driver */
+  const char *symbol, *plain; /* for a lookup, and without one */
+  int since;                  /* the version of the driver */
+  int optional;
+  size_t offset; /* in struct driver */
 } driver_functions[] = {
-	{"cuDriverGetVersion", "cuDriverGetVersion", 2020, 0, offsetof(struct driver, driver_version)},
-	{"cuInit", "cuInit", 2000, 0, offsetof(struct driver, init)},
-	{"cuGetErrorName", "cuGetErrorName", 6000, 0, offsetof(struct driver, error_name)},
-	{"cuGetErrorString", "cuGetErrorString", 6000, 0, offsetof(struct driver, error_text)},
-	{"cuDeviceGetCount", "cuDeviceGetCount", 2000, 0, offsetof(struct driver, device_count)},
-	{"cuDeviceGetAttribute", "cuDeviceGetAttribute", 2000, 0, offsetof(struct driver, device_attribute)},
-	{"cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRetain", 7000, 0, offsetof(struct driver, primary_retain)},
-	{"cuDevicePrimaryCtxGetState", "cuDevicePrimaryCtxGetState", 7000, 0, offsetof(struct driver, primary_state)},
-	{"cuCtxGetCurrent", "cuCtxGetCurrent", 4000, 0, offsetof(struct driver, context_current)},
-	{"cuCtxPushCurrent", "cuCtxPushCurrent_v2", 4000, 0, offsetof(struct driver, context_push)},
-	{"cuCtxPopCurrent", "cuCtxPopCurrent_v2", 4000, 0, offsetof(struct driver, context_pop)},
-	{"cuCtxGetDevice", "cuCtxGetDevice", 2000, 0, offsetof(struct driver, context_device)},
-	{"cuPointerGetAttributes", "cuPointerGetAttributes", 7000, 0, offsetof(struct driver, pointer_attributes)},
-	{"cuMemAlloc", "cuMemAlloc_v2", 3020, 0, offsetof(struct driver, memory_alloc)},
-	{"cuMemFree", "cuMemFree_v2", 3020, 0, offsetof(struct driver, memory_free)},
-	{"cuMemAllocAsync", "cuMemAllocAsync", 11020, 1, offsetof(struct driver, pool_alloc)},
-	{"cuMemFreeAsync", "cuMemFreeAsync", 11020, 1, offsetof(struct driver, pool_free)},
-	{"cuDeviceGetDefaultMemPool", "cuDeviceGetDefaultMemPool", 11020, 1, offsetof(struct driver, pool_default)},
-	{"cuMemPoolSetAccess", "cuMemPoolSetAccess", 11020, 1, offsetof(struct driver, pool_access)},
-	{"cuDeviceCanAccessPeer", "cuDeviceCanAccessPeer", 4000, 0, offsetof(struct driver, peer_access)},
-	{"cuMemAllocManaged", "cuMemAllocManaged", 6000, 0, offsetof(struct driver, managed_alloc)},
-	{"cuMemHostAlloc", "cuMemHostAlloc", 2020, 0, offsetof(struct driver, host_alloc)},
-	{"cuMemFreeHost", "cuMemFreeHost", 2000, 0, offsetof(struct driver, host_free)},
-	{"cuMemcpyAsync", "cuMemcpyAsync", 4000, 0, offsetof(struct driver, copy)},
-	{"cuMemcpyPeerAsync", "cuMemcpyPeerAsync", 4000, 0, offsetof(struct driver, copy_peer)},
-	{"cuStreamCreate", "cuStreamCreate", 2000, 0, offsetof(struct driver, stream_create)},
-	{"cuStreamDestroy", "cuStreamDestroy_v2", 4000, 0, offsetof(struct driver, stream_destroy)},
-	{"cuStreamSynchronize", "cuStreamSynchronize", 2000, 0, offsetof(struct driver, stream_finish)},
-	{"cuStreamWaitEvent", "cuStreamWaitEvent", 3020, 0, offsetof(struct driver, stream_wait)},
-	{"cuStreamIsCapturing", "cuStreamIsCapturing", 10000, 0, offsetof(struct driver, stream_capture)},
-	{"cuStreamGetCaptureInfo", "cuStreamGetCaptureInfo", 10010, 0, offsetof(struct driver, stream_capture_id)},
-	{"cuThreadExchangeStreamCaptureMode", "cuThreadExchangeStreamCaptureMode", 10010, 0, offsetof(struct driver, capture_mode)},
-	{"cuStreamGetCtx", "cuStreamGetCtx", 9020, 0, offsetof(struct driver, stream_context)},
-	{"cuEventCreate", "cuEventCreate", 2000, 0, offsetof(struct driver, event_create)},
-	{"cuEventRecord", "cuEventRecord", 2000, 0, offsetof(struct driver, event_record)},
-	{"cuEventDestroy", "cuEventDestroy_v2", 4000, 0, offsetof(struct driver, event_destroy)},
-	{"cuCtxGetId", "cuCtxGetId", 12000, 1, offsetof(struct driver, context_id)},
+  {"cuDriverGetVersion", "cuDriverGetVersion", 2020, 0, offsetof(struct driver, driver_version)},
+  {"cuInit", "cuInit", 2000, 0, offsetof(struct driver, init)},
+  {"cuGetErrorName", "cuGetErrorName", 6000, 0, offsetof(struct driver, error_name)},
+  {"cuGetErrorString", "cuGetErrorString", 6000, 0, offsetof(struct driver, error_text)},
+  {"cuDeviceGetCount", "cuDeviceGetCount", 2000, 0, offsetof(struct driver, device_count)},
+  {"cuDeviceGetAttribute", "cuDeviceGetAttribute", 2000, 0, offsetof(struct driver, device_attribute)},
+  {"cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRetain", 7000, 0, offsetof(struct driver, primary_retain)},
+  {"cuDevicePrimaryCtxGetState", "cuDevicePrimaryCtxGetState", 7000, 0, offsetof(struct driver, primary_state)},
+  {"cuCtxGetCurrent", "cuCtxGetCurrent", 4000, 0, offsetof(struct driver, context_current)},
+  {"cuCtxPushCurrent", "cuCtxPushCurrent_v2", 4000, 0, offsetof(struct driver, context_push)},
+  {"cuCtxPopCurrent", "cuCtxPopCurrent_v2", 4000, 0, offsetof(struct driver, context_pop)},
+  {"cuCtxGetDevice", "cuCtxGetDevice", 2000, 0, offsetof(struct driver, context_device)},
+  {"cuPointerGetAttributes", "cuPointerGetAttributes", 7000, 0, offsetof(struct driver, pointer_attributes)},
+  {"cuMemAlloc", "cuMemAlloc_v2", 3020, 0, offsetof(struct driver, memory_alloc)},
+  {"cuMemFree", "cuMemFree_v2", 3020, 0, offsetof(struct driver, memory_free)},
+  {"cuMemAllocAsync", "cuMemAllocAsync", 11020, 1, offsetof(struct driver, pool_alloc)},
+  {"cuMemFreeAsync", "cuMemFreeAsync", 11020, 1, offsetof(struct driver, pool_free)},
+  {"cuDeviceGetDefaultMemPool", "cuDeviceGetDefaultMemPool", 11020, 1, offsetof(struct driver, pool_default)},
+  {"cuMemPoolSetAccess", "cuMemPoolSetAccess", 11020, 1, offsetof(struct driver, pool_access)},
+  {"cuDeviceCanAccessPeer", "cuDeviceCanAccessPeer", 4000, 0, offsetof(struct driver, peer_access)},
+  {"cuMemAllocManaged", "cuMemAllocManaged", 6000, 0, offsetof(struct driver, managed_alloc)},
+  {"cuMemHostAlloc", "cuMemHostAlloc", 2020, 0, offsetof(struct driver, host_alloc)},
+  {"cuMemFreeHost", "cuMemFreeHost", 2000, 0, offsetof(struct driver, host_free)},
+  {"cuMemcpyAsync", "cuMemcpyAsync", 4000, 0, offsetof(struct driver, copy)},
+  {"cuMemcpyPeerAsync", "cuMemcpyPeerAsync", 4000, 0, offsetof(struct driver, copy_peer)},
+  {"cuStreamCreate", "cuStreamCreate", 2000, 0, offsetof(struct driver, stream_create)},
+  {"cuStreamDestroy", "cuStreamDestroy_v2", 4000, 0, offsetof(struct driver, stream_destroy)},
+  {"cuStreamSynchronize", "cuStreamSynchronize", 2000, 0, offsetof(struct driver, stream_finish)},
+  {"cuStreamWaitEvent", "cuStreamWaitEvent", 3020, 0, offsetof(struct driver, stream_wait)},
+  {"cuStreamIsCapturing", "cuStreamIsCapturing", 10000, 0, offsetof(struct driver, stream_capture)},
+  {"cuStreamGetCaptureInfo", "cuStreamGetCaptureInfo", 10010, 0, offsetof(struct driver, stream_capture_id)},
+  {"cuThreadExchangeStreamCaptureMode", "cuThreadExchangeStreamCaptureMode", 10010, 0, offsetof(struct driver, capture_mode)},
+  {"cuStreamGetCtx", "cuStreamGetCtx", 9020, 0, offsetof(struct driver, stream_context)},
+  {"cuEventCreate", "cuEventCreate", 2000, 0, offsetof(struct driver, event_create)},
+  {"cuEventRecord", "cuEventRecord", 2000, 0, offsetof(struct driver, event_record)},
+  {"cuEventDestroy", "cuEventDestroy_v2", 4000, 0, offsetof(struct driver, event_destroy)},
+  {"cuCtxGetId", "cuCtxGetId", 12000, 1, offsetof(struct driver, context_id)},
 };
 
 static const struct driver_error {
-	driver_result value;
-	int code;
-	const char *name, *text;
+  driver_result value;
+  int code;
+  const char *name, *text;
 } driver_errors[] = {
-	{1, DLPACKGEN_DEVICE_DRIVER, "CUDA_ERROR_INVALID_VALUE",
-	 "the driver refused an argument"},
-	{2, DLPACKGEN_DEVICE_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY",
-	 "the device has not as much memory left"},
-	{3, DLPACKGEN_DEVICE_DRIVER, "CUDA_ERROR_NOT_INITIALIZED",
-	 "the driver is not initialized, as in a child of fork"},
-	{4, DLPACKGEN_DEVICE_ENDED, "CUDA_ERROR_DEINITIALIZED",
-	 "the driver is shutting down with the process"},
-	{34, DLPACKGEN_DEVICE_STUB, "CUDA_ERROR_STUB_LIBRARY",
-	 "this is the stub of a toolkit, which serves linkers alone: take it out of the library path and install the driver"},
-	{46, DLPACKGEN_DEVICE_UNAVAILABLE, "CUDA_ERROR_DEVICE_UNAVAILABLE",
-	 "the device is busy, or in exclusive mode for another process"},
-	{100, DLPACKGEN_DEVICE_NO_DEVICE, "CUDA_ERROR_NO_DEVICE",
-	 "the driver sees no device: there is none, or CUDA_VISIBLE_DEVICES hides it"},
-	{101, DLPACKGEN_DEVICE_BAD_DEVICE, "CUDA_ERROR_INVALID_DEVICE",
-	 "there is no such device"},
-	{201, DLPACKGEN_DEVICE_DRIVER, "CUDA_ERROR_INVALID_CONTEXT",
-	 "the context is gone or none is current"},
-	{400, DLPACKGEN_DEVICE_BAD_STREAM, "CUDA_ERROR_INVALID_HANDLE",
-	 "the handle is of no stream or event, or of another context"},
-	{500, DLPACKGEN_DEVICE_OLD_DRIVER, "CUDA_ERROR_NOT_FOUND",
-	 "the driver lacks a function"},
-	{600, DLPACKGEN_DEVICE_DRIVER, "CUDA_ERROR_NOT_READY",
-	 "the work is not done yet"},
-	{700, DLPACKGEN_DEVICE_LOST, "CUDA_ERROR_ILLEGAL_ADDRESS",
-	 "a kernel reached memory that is not its own; nothing but a new process brings the device back"},
-	{709, DLPACKGEN_DEVICE_ENDED, "CUDA_ERROR_CONTEXT_IS_DESTROYED",
-	 "the context is destroyed"},
-	{719, DLPACKGEN_DEVICE_LOST, "CUDA_ERROR_LAUNCH_FAILED",
-	 "a kernel failed; nothing but a new process brings the device back"},
-	{801, DLPACKGEN_DEVICE_UNSUPPORTED, "CUDA_ERROR_NOT_SUPPORTED",
-	 "the device or the driver cannot do that"},
-	{803, DLPACKGEN_DEVICE_UNAVAILABLE, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
-	 "the library of the driver is of another version than the kernel's module: restart, or install both anew"},
-	{804, DLPACKGEN_DEVICE_UNAVAILABLE, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE",
-	 "the compatibility library does not serve this device: take it out of the library path"},
-	{900, DLPACKGEN_DEVICE_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
-	 "a capture does not permit that"},
-	{901, DLPACKGEN_DEVICE_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
-	 "the capture was broken by an earlier call"},
-	{902, DLPACKGEN_DEVICE_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_MERGE",
-	 "two captures cannot become one"},
-	{903, DLPACKGEN_DEVICE_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED",
-	 "the capture was begun on another stream"},
-	{904, DLPACKGEN_DEVICE_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED",
-	 "a stream was not joined back into the capture"},
-	{905, DLPACKGEN_DEVICE_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION",
-	 "a capture cannot wait for work outside of it"},
-	{906, DLPACKGEN_DEVICE_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
-	 "the legacy default stream waits for the stream that is captured"},
-	{907, DLPACKGEN_DEVICE_CAPTURING, "CUDA_ERROR_CAPTURED_EVENT",
-	 "the event is part of a capture"},
-	{908, DLPACKGEN_DEVICE_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD",
-	 "the capture belongs to another thread"},
-	{999, DLPACKGEN_DEVICE_UNAVAILABLE, "CUDA_ERROR_UNKNOWN",
-	 "the driver failed for a reason of its own; its kernel module may not be loaded"},
+  {1, DLPACKGEN_BACKEND_DRIVER_ERROR, "CUDA_ERROR_INVALID_VALUE",
+   "the driver refused an argument"},
+  {2, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY",
+   "the device has not as much memory left"},
+  {3, DLPACKGEN_BACKEND_DRIVER_ERROR, "CUDA_ERROR_NOT_INITIALIZED",
+   "the driver is not initialized, as in a child of fork"},
+  {4, DLPACKGEN_BACKEND_SHUTTING_DOWN, "CUDA_ERROR_DEINITIALIZED",
+   "the driver is shutting down with the process"},
+  {34, DLPACKGEN_BACKEND_DRIVER_STUB, "CUDA_ERROR_STUB_LIBRARY",
+   "this is the stub of a toolkit, which serves linkers alone: take it out of the library path and install the driver"},
+  {46, DLPACKGEN_BACKEND_UNAVAILABLE, "CUDA_ERROR_DEVICE_UNAVAILABLE",
+   "the device is busy, or in exclusive mode for another process"},
+  {100, DLPACKGEN_BACKEND_NO_DEVICE, "CUDA_ERROR_NO_DEVICE",
+   "the driver sees no device: there is none, or CUDA_VISIBLE_DEVICES hides it"},
+  {101, DLPACKGEN_BACKEND_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE",
+   "there is no such device"},
+  {201, DLPACKGEN_BACKEND_DRIVER_ERROR, "CUDA_ERROR_INVALID_CONTEXT",
+   "the context is gone or none is current"},
+  {400, DLPACKGEN_BACKEND_INVALID_STREAM, "CUDA_ERROR_INVALID_HANDLE",
+   "the handle is of no stream or event, or of another context"},
+  {500, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "CUDA_ERROR_NOT_FOUND",
+   "the driver lacks a function"},
+  {600, DLPACKGEN_BACKEND_DRIVER_ERROR, "CUDA_ERROR_NOT_READY",
+   "the work is not done yet"},
+  {700, DLPACKGEN_BACKEND_DEVICE_LOST, "CUDA_ERROR_ILLEGAL_ADDRESS",
+   "a kernel reached memory that is not its own; nothing but a new process brings the device back"},
+  {709, DLPACKGEN_BACKEND_SHUTTING_DOWN, "CUDA_ERROR_CONTEXT_IS_DESTROYED",
+   "the context is destroyed"},
+  {719, DLPACKGEN_BACKEND_DEVICE_LOST, "CUDA_ERROR_LAUNCH_FAILED",
+   "a kernel failed; nothing but a new process brings the device back"},
+  {801, DLPACKGEN_BACKEND_UNSUPPORTED, "CUDA_ERROR_NOT_SUPPORTED",
+   "the device or the driver cannot do that"},
+  {803, DLPACKGEN_BACKEND_UNAVAILABLE, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH",
+   "the library of the driver is of another version than the kernel's module: restart, or install both anew"},
+  {804, DLPACKGEN_BACKEND_UNAVAILABLE, "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE",
+   "the compatibility library does not serve this device: take it out of the library path"},
+  {900, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
+   "a capture does not permit that"},
+  {901, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED",
+   "the capture was broken by an earlier call"},
+  {902, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_MERGE",
+   "two captures cannot become one"},
+  {903, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED",
+   "the capture was begun on another stream"},
+  {904, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED",
+   "a stream was not joined back into the capture"},
+  {905, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION",
+   "a capture cannot wait for work outside of it"},
+  {906, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT",
+   "the legacy default stream waits for the stream that is captured"},
+  {907, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_CAPTURED_EVENT",
+   "the event is part of a capture"},
+  {908, DLPACKGEN_BACKEND_CAPTURING, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD",
+   "the capture belongs to another thread"},
+  {999, DLPACKGEN_BACKEND_UNAVAILABLE, "CUDA_ERROR_UNKNOWN",
+   "the driver failed for a reason of its own; its kernel module may not be loaded"},
 };
 
 #endif /* DLPACKGEN_DEVICE_DRIVER_H_ */

@@ -18,47 +18,47 @@
 #endif
 
 DEVICE_FORMAT(4, 0)
-static int device_vfail(dlpackgen_device_error *error, int code, int32_t native, const char *format, va_list values) {
-	if (error) {
-		const size_t head = sizeof(BACKEND_NAME ": ") - 1;
-		error->code = code;
-		error->native = native;
-		memcpy(error->text, BACKEND_NAME ": ", head);
-		vsnprintf(error->text + head, sizeof error->text - head, format, values);
-	}
-	return code;
+static int device_vfail(dlpackgen_backend_error* error, int code, int32_t native, const char* format, va_list values) {
+  if (error) {
+    const size_t head = sizeof(BACKEND_NAME ": ") - 1;
+    error->code = code;
+    error->native = native;
+    memcpy(error->text, BACKEND_NAME ": ", head);
+    vsnprintf(error->text + head, sizeof error->text - head, format, values);
+  }
+  return code;
 }
 
 /* Fills an error of a code and gives the code. */
 DEVICE_FORMAT(3, 4)
-static int device_fail(dlpackgen_device_error *error, int code, const char *format, ...) {
-	va_list values;
-	va_start(values, format);
-	device_vfail(error, code, 0, format, values);
-	va_end(values);
-	return code;
+static int device_fail(dlpackgen_backend_error* error, int code, const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  device_vfail(error, code, 0, format, values);
+  va_end(values);
+  return code;
 }
 
 /* Adds to a text what still fits. */
-static void device_add(dlpackgen_device_error *error, const char *text) {
-	const size_t length = strlen(error->text);
-	snprintf(error->text + length, sizeof error->text - length, "%s", text);
+static void device_add(dlpackgen_backend_error* error, const char* text) {
+  const size_t length = strlen(error->text);
+  snprintf(error->text + length, sizeof error->text - length, "%s", text);
 }
 
-static inline int device_forked(const char *title, dlpackgen_device_error *error) {
-	return device_fail(error, DLPACKGEN_DEVICE_FORKED,
-	                   "%s was started before this process was forked off, and works in the parent alone; %s", title,
-	                   "start processes by spawn, or before the first use of a device");
+static inline int device_forked(const char* title, dlpackgen_backend_error* error) {
+  return device_fail(error, DLPACKGEN_BACKEND_FORKED,
+                     "%s was started before this process was forked off, and works in the parent alone; %s", title,
+                     "start processes by spawn, or before the first use of a device");
 }
 
-static inline int device_ended(const char *title, dlpackgen_device_error *error) {
-	return device_fail(error, DLPACKGEN_DEVICE_ENDED, "the process ends, and %s with it", title);
+static inline int device_ended(const char* title, dlpackgen_backend_error* error) {
+  return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process ends, and %s with it", title);
 }
 
 /* Gives an error again that stays. */
-static inline int device_repeat(const dlpackgen_device_error *first, dlpackgen_device_error *error) {
-	if (error) *error = *first;
-	return first->code;
+static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_backend_error* error) {
+  if (error) *error = *first;
+  return first->code;
 }
 
 #endif /* DLPACKGEN_DEVICE_ERROR_H_ */

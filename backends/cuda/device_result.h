@@ -8,22 +8,22 @@
 #include "device_error.h"
 
 /* Gives what the description says of a result, or NULL. */
-static inline const struct driver_error *device_known(driver_result result) {
-	for (size_t i = 0; i < sizeof driver_errors / sizeof *driver_errors; i++)
-		if (driver_errors[i].value == result) return &driver_errors[i];
-	return NULL;
+static inline const struct driver_error* device_known(driver_result result) {
+  for (size_t i = 0; i < sizeof driver_errors / sizeof *driver_errors; i++)
+    if (driver_errors[i].value == result) return &driver_errors[i];
+  return NULL;
 }
 
 /* Adds a result to an error: its name, its number in the way of the driver, and what it
  * means, which may be NULL. */
-static inline void device_add_result(dlpackgen_device_error *error, const char *name, const char *number,
-                                     const char *text) {
-	device_add(error, ": ");
-	device_add(error, name);
-	device_add(error, " (");
-	device_add(error, number);
-	device_add(error, text ? "): " : ")");
-	device_add(error, text ? text : "");
+static inline void device_add_result(dlpackgen_backend_error* error, const char* name, const char* number,
+                                     const char* text) {
+  device_add(error, ": ");
+  device_add(error, name);
+  device_add(error, " (");
+  device_add(error, number);
+  device_add(error, text ? "): " : ")");
+  device_add(error, text ? text : "");
 }
 
 #endif /* DLPACKGEN_DEVICE_RESULT_H_ */

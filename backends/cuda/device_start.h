@@ -13,45 +13,45 @@
 enum device_phase { DEVICE_NEW, DEVICE_READY, DEVICE_FAILED, DEVICE_FORKED, DEVICE_ENDED };
 
 static struct {
-	atomic_int phase;
-	dlpackgen_device_error first; /* why the phase is DEVICE_FAILED */
+  atomic_int phase;
+  dlpackgen_backend_error first; /* why the phase is DEVICE_FAILED */
 } device_state;
 
 /* Finds the driver and starts it; each runtime has its own. */
-static int device_load(dlpackgen_device_error *error);
+static int device_load(dlpackgen_backend_error* error);
 
 static inline int device_is_ready(void) {
-	return atomic_load_explicit(&device_state.phase, memory_order_acquire) == DEVICE_READY;
+  return atomic_load_explicit(&device_state.phase, memory_order_acquire) == DEVICE_READY;
 }
 
 /* Gives a driver up that works no more, unless it never did. */
 static void device_give_up(enum device_phase why) {
-	if (device_is_ready()) atomic_store(&device_state.phase, why);
+  if (device_is_ready()) atomic_store(&device_state.phase, why);
 }
 
 /* In a child: the driver's threads and its hold on the devices stayed behind. */
 static void device_child(void) { device_give_up(DEVICE_FORKED); }
 
 static void device_start(void) {
-	const int code = device_load(&device_state.first);
-	if (!code) device_at_fork(device_child);
-	atomic_store_explicit(&device_state.phase, code ? DEVICE_FAILED : DEVICE_READY, memory_order_release);
+  const int code = device_load(&device_state.first);
+  if (!code) device_at_fork(device_child);
+  atomic_store_explicit(&device_state.phase, code ? DEVICE_FAILED : DEVICE_READY, memory_order_release);
 }
 
 /* Starts the driver if nobody did, and gives the first error ever after. */
-static int device_slowly_ready(const char *title, dlpackgen_device_error *error) {
-	device_once(device_start);
-	switch (atomic_load_explicit(&device_state.phase, memory_order_acquire)) {
-	case DEVICE_READY: return DLPACKGEN_DEVICE_OK;
-	case DEVICE_FORKED: return device_forked(title, error);
-	case DEVICE_ENDED: return device_ended(title, error);
-	default: return device_repeat(&device_state.first, error);
-	}
+static int device_slowly_ready(const char* title, dlpackgen_backend_error* error) {
+  device_once(device_start);
+  switch (atomic_load_explicit(&device_state.phase, memory_order_acquire)) {
+    case DEVICE_READY: return DLPACKGEN_BACKEND_OK;
+    case DEVICE_FORKED: return device_forked(title, error);
+    case DEVICE_ENDED: return device_ended(title, error);
+    default: return device_repeat(&device_state.first, error);
+  }
 }
 
 /* `title` is what the driver is called in errors. */
-static inline int device_ready(const char *title, dlpackgen_device_error *error) {
-	return device_is_ready() ? DLPACKGEN_DEVICE_OK : device_slowly_ready(title, error);
+static inline int device_ready(const char* title, dlpackgen_backend_error* error) {
+  return device_is_ready() ? DLPACKGEN_BACKEND_OK : device_slowly_ready(title, error);
 }
 
 #endif /* DLPACKGEN_DEVICE_START_H_ */

@@ -12,9 +12,9 @@ typedef driver_result(DRIVER_CALL *driver_lookup_0)(const char *symbol, void **f
 typedef driver_result(DRIVER_CALL *driver_lookup_1)(const char *symbol, void **function, int version, uint64_t flags);
 
 static const char *const driver_lookups[] = {
-	"cuGetProcAddress_v2",
-	"cuGetProcAddress",
-	NULL
+  "cuGetProcAddress_v2",
+  "cuGetProcAddress",
+  NULL
 };
 
 #endif /* DLPACKGEN_STREAMS_RULES_H_ */

@@ -10,29 +10,30 @@
 
 /* Compares what a tensor says with where its memory is: a tensor may be wrong about it,
  * after its memory was freed for one. What is pinned or managed may be called the host's. */
-static inline int device_check_said(const char *what, const DLTensor *t, const dlpackgen_device_pointer *info,
-                                    dlpackgen_device_error *error) {
-	const int said = (int)t->device.device_type, found = (int)info->device.device_type;
-	const int pinned = said == kDLCPU && found >= 0 && (found == BACKEND_host || found == BACKEND_managed);
-	const int other = found == BACKEND_device && t->device.device_id != info->device.device_id;
-	if ((said == found || pinned) && !other) return DLPACKGEN_DEVICE_OK;
-	return device_fail(error, DLPACKGEN_DEVICE_WRONG_MEMORY,
-	                   "%s says device (%d, %d), and the driver says (%d, %d) of %p; was it freed?", what, said,
-	                   (int)t->device.device_id, found, (int)info->device.device_id,
-	                   (const void *)((const char *)t->data + t->byte_offset));
+static inline int device_check_said(const char* what, const DLTensor* t, const dlpackgen_pointer_attributes* info,
+                                    dlpackgen_backend_error* error) {
+  const int said = (int)t->device.device_type, found = (int)info->device.device_type;
+  const int pinned = said == kDLCPU && found >= 0 && (found == BACKEND_host || found == BACKEND_managed);
+  const int other = found == BACKEND_device && t->device.device_id != info->device.device_id;
+  if ((said == found || pinned) && !other) return DLPACKGEN_BACKEND_OK;
+  return device_fail(
+      error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
+      "%s: its declared device (%d, %d) does not match the driver's (%d, %d) for memory %p; it may have been freed",
+      what, said, (int)t->device.device_id, found, (int)info->device.device_id,
+      (const void*)((const char*)t->data + t->byte_offset));
 }
 
 /* Tells whether memory ends before a range in it does; a size of 0 is one that the driver
  * does not tell. */
-static inline int device_ends(const void *start, size_t bytes, const void *base, size_t size) {
-	return size && (size_t)((const char *)start - (const char *)base) + bytes > size;
+static inline int device_ends(const void* start, size_t bytes, const void* base, size_t size) {
+  return size && (size_t)((const char*)start - (const char*)base) + bytes > size;
 }
 
-static inline int device_too_short(const char *what, const void *start, size_t bytes, size_t size,
-                                   dlpackgen_device_error *error) {
-	return device_fail(error, DLPACKGEN_DEVICE_WRONG_MEMORY,
-	                   "%s has %llu bytes at %p, and its memory, of %llu, ends before", what,
-	                   (unsigned long long)bytes, start, (unsigned long long)size);
+static inline int device_too_short(const char* what, const void* start, size_t bytes, size_t size,
+                                   dlpackgen_backend_error* error) {
+  return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
+                     "%s has %llu bytes at %p, and its memory, of %llu, ends before", what, (unsigned long long)bytes,
+                     start, (unsigned long long)size);
 }
 
 #endif /* DLPACKGEN_DEVICE_SIDE_H_ */

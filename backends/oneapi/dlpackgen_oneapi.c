@@ -6,7 +6,7 @@
 /* The back end over Level Zero as one translation unit. Nothing is linked but libdl,
  * and nothing is opened before the first call that asks for something. */
 #define USM_HANDLES DLPACKGEN_USM_LEVEL_ZERO
-#define USM_UNKNOWN_CODE DLPACKGEN_DEVICE_WRONG_MEMORY
+#define USM_UNKNOWN_CODE DLPACKGEN_BACKEND_MEMORY_MISMATCH
 
 #include "levelzero_copy.h"
 #include "usm_table.h"

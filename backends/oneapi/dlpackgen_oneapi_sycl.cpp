@@ -6,7 +6,7 @@
 // The back end over SYCL as one translation unit, for any compiler of C++17: it has no
 // kernels. It links SYCL's library, and asks it for nothing before the first call.
 #define USM_HANDLES DLPACKGEN_USM_SYCL
-#define USM_UNKNOWN_CODE DLPACKGEN_DEVICE_OTHER_CONTEXT
+#define USM_UNKNOWN_CODE DLPACKGEN_BACKEND_CONTEXT_MISMATCH
 
 #include "sycl_copy.hpp"
 #include "usm_table.h"

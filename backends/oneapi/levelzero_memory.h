@@ -10,156 +10,155 @@
 
 /* Work that a deleter has to wait for: an event on a list. */
 struct levelzero_keep {
-	driver_list list;
-	struct levelzero_platform *platform;
-	struct levelzero_slot *slot;
-	struct levelzero_keep *next;
+  driver_list list;
+  struct levelzero_platform* platform;
+  struct levelzero_slot* slot;
+  struct levelzero_keep* next;
 };
 
 /* A tensor of ours, in one piece of the host's memory with its extents. */
 struct levelzero_block {
-	DLManagedTensorVersioned tensor;
-	struct levelzero_platform *platform;
-	atomic_flag busy; /* guards keeps */
-	struct levelzero_keep *keeps;
-	int64_t extents[];
+  DLManagedTensorVersioned tensor;
+  struct levelzero_platform* platform;
+  atomic_flag busy; /* guards keeps */
+  struct levelzero_keep* keeps;
+  int64_t extents[];
 };
 
 enum { LEVELZERO_ALIGNMENT = 256 };
 
 /* Waits for what keep_until named. */
-static driver_result levelzero_settle(struct levelzero_block *block) {
-	driver_result result = 0;
-	while (block->keeps) {
-		struct levelzero_keep *keep = block->keeps;
-		const driver_result finished = levelzero.driver.event_finish(keep->slot->waited, UINT64_MAX);
-		if (finished) result = finished;
-		levelzero_put(keep->platform, keep->slot, 0);
-		block->keeps = keep->next;
-		free(keep);
-	}
-	return result;
+static driver_result levelzero_settle(struct levelzero_block* block) {
+  driver_result result = 0;
+  while (block->keeps) {
+    struct levelzero_keep* keep = block->keeps;
+    const driver_result finished = levelzero.driver.event_finish(keep->slot->waited, UINT64_MAX);
+    if (finished) result = finished;
+    levelzero_put(keep->platform, keep->slot, 0);
+    block->keeps = keep->next;
+    free(keep);
+  }
+  return result;
 }
 
 /* Frees the host's part. Events that are left belong to a driver that is gone. */
-static void levelzero_drop(struct levelzero_block *block) {
-	while (block->keeps) {
-		struct levelzero_keep *keep = block->keeps;
-		block->keeps = keep->next;
-		free(keep);
-	}
-	free(block);
+static void levelzero_drop(struct levelzero_block* block) {
+  while (block->keeps) {
+    struct levelzero_keep* keep = block->keeps;
+    block->keeps = keep->next;
+    free(keep);
+  }
+  free(block);
 }
 
 /* Frees a tensor: the driver waits for the work on it that it has. Where the driver has
  * ended, so has the memory; where work on it failed, its memory stays the driver's. */
-static int levelzero_release(struct levelzero_block *block, dlpackgen_device_error *error) {
-	const struct levelzero_free_desc desc = {DRIVER_struct_free, NULL, DRIVER_free_blocking};
-	void *data = block->tensor.dl_tensor.data;
-	driver_result result = 0;
-	if (data && device_is_ready()) {
-		result = levelzero_settle(block);
-		if (!result) result = levelzero.driver.memory_free(block->platform->context, (const void *)&desc, data);
-	}
-	levelzero_drop(block);
-	return result ? levelzero_fail(error, result, "free of %p", data) : DLPACKGEN_DEVICE_OK;
+static int levelzero_release(struct levelzero_block* block, dlpackgen_backend_error* error) {
+  const struct levelzero_free_desc desc = {DRIVER_struct_free, NULL, DRIVER_free_blocking};
+  void* data = block->tensor.dl_tensor.data;
+  driver_result result = 0;
+  if (data && device_is_ready()) {
+    result = levelzero_settle(block);
+    if (!result) result = levelzero.driver.memory_free(block->platform->context, (const void*)&desc, data);
+  }
+  levelzero_drop(block);
+  return result ? levelzero_fail(error, result, "free of %p", data) : DLPACKGEN_BACKEND_OK;
 }
 
-static void levelzero_delete(DLManagedTensorVersioned *tensor) {
-	if (tensor) (void)levelzero_release((struct levelzero_block *)tensor, NULL);
+static void levelzero_delete(DLManagedTensorVersioned* tensor) {
+  if (tensor) (void)levelzero_release((struct levelzero_block*)tensor, NULL);
 }
 
-static int usm_free(DLManagedTensorVersioned *tensor, dlpackgen_device_error *error) {
-	const int code = tensor ? device_check_ours("free", tensor, levelzero_delete, error) : DLPACKGEN_DEVICE_OK;
-	return code || !tensor ? code : levelzero_release((struct levelzero_block *)tensor, error);
+static int usm_free(DLManagedTensorVersioned* tensor, dlpackgen_backend_error* error) {
+  const int code = tensor ? device_check_ours("free", tensor, levelzero_delete, error) : DLPACKGEN_BACKEND_OK;
+  return code || !tensor ? code : levelzero_release((struct levelzero_block*)tensor, error);
 }
 
 /* Notes the event of a list in place of the one that it had, with the lock held; gives
  * that one. */
-static struct levelzero_keep *levelzero_note(struct levelzero_block *block, struct levelzero_keep *fresh) {
-	struct levelzero_keep **at = &block->keeps;
-	while (*at && (*at)->list != fresh->list) at = &(*at)->next;
-	struct levelzero_keep *old = *at;
-	fresh->next = old ? old->next : NULL;
-	*at = fresh;
-	return old;
+static struct levelzero_keep* levelzero_note(struct levelzero_block* block, struct levelzero_keep* fresh) {
+  struct levelzero_keep** at = &block->keeps;
+  while (*at && (*at)->list != fresh->list) at = &(*at)->next;
+  struct levelzero_keep* old = *at;
+  fresh->next = old ? old->next : NULL;
+  *at = fresh;
+  return old;
 }
 
 /* Appends an event. It is the one whose signal lets a slot serve again. Of two threads
  * that do it at once the later event stays, so the lock is held meanwhile. */
-static int levelzero_keep(struct levelzero_block *block, const struct levelzero_stream *stream,
-                          dlpackgen_device_error *error) {
-	struct levelzero_platform *platform = levelzero_platform_of(stream->root);
-	struct levelzero_slot *slot = NULL;
-	struct levelzero_keep *fresh = calloc(1, sizeof *fresh), *old = NULL;
-	if (!fresh) return device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY, "keep_until: no memory of the host");
-	const int code = levelzero_take(platform, "keep_until", &slot, error);
-	if (code) {
-		free(fresh);
-		return code;
-	}
-	*fresh = (struct levelzero_keep){stream->list, platform, slot, NULL};
-	levelzero_lock(&block->busy);
-	const driver_result result = levelzero_barrier(stream, slot->waited, NULL);
-	if (!result) old = levelzero_note(block, fresh);
-	levelzero_unlock(&block->busy);
-	if (result) old = fresh;
-	if (old) levelzero_put(old->platform, old->slot, !result);
-	free(old);
-	return result ? levelzero_fail(error, result, "keep_until: a barrier on the stream %p", (void *)stream->list)
-	              : DLPACKGEN_DEVICE_OK;
+static int levelzero_keep(struct levelzero_block* block, const struct levelzero_stream* stream,
+                          dlpackgen_backend_error* error) {
+  struct levelzero_platform* platform = levelzero_platform_of(stream->root);
+  struct levelzero_slot* slot = NULL;
+  struct levelzero_keep *fresh = calloc(1, sizeof *fresh), *old = NULL;
+  if (!fresh) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "keep_until: no memory of the host");
+  const int code = levelzero_take(platform, "keep_until", &slot, error);
+  if (code) {
+    free(fresh);
+    return code;
+  }
+  *fresh = (struct levelzero_keep){stream->list, platform, slot, NULL};
+  levelzero_lock(&block->busy);
+  const driver_result result = levelzero_barrier(stream, slot->waited, NULL);
+  if (!result) old = levelzero_note(block, fresh);
+  levelzero_unlock(&block->busy);
+  if (result) old = fresh;
+  if (old) levelzero_put(old->platform, old->slot, !result);
+  free(old);
+  return result ? levelzero_fail(error, result, "keep_until: a barrier on the stream %p", (void*)stream->list)
+                : DLPACKGEN_BACKEND_OK;
 }
 
-static int usm_keep_until(DLManagedTensorVersioned *tensor, const dlpackgen_device_stream *stream,
-                          dlpackgen_device_error *error) {
-	struct levelzero_stream open;
-	int code = usm_ready(error);
-	if (!code) code = device_check_ours("keep_until", tensor, levelzero_delete, error);
-	if (!code) code = usm_check_ordered("keep_until", stream, error);
-	if (code || !tensor->dl_tensor.data) return code;
-	code = levelzero_open_stream(stream, &open, error);
-	return code ? code : levelzero_keep((struct levelzero_block *)tensor, &open, error);
+static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream,
+                          dlpackgen_backend_error* error) {
+  struct levelzero_stream open;
+  int code = usm_ready(error);
+  if (!code) code = device_check_ours("keep_until", tensor, levelzero_delete, error);
+  if (!code) code = usm_check_ordered("keep_until", stream, error);
+  if (code || !tensor->dl_tensor.data) return code;
+  code = levelzero_open_stream(stream, &open, error);
+  return code ? code : levelzero_keep((struct levelzero_block*)tensor, &open, error);
 }
 
 /* Checks what is asked for, and the stream that is to use it first. */
-static int levelzero_check_request(const dlpackgen_device_request *r, dlpackgen_device_error *error) {
-	if ((int)r->device.device_type != BACKEND_device)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE, "alloc: device type %d; %s has the type %d",
-		                   (int)r->device.device_type, BACKEND_TITLE, BACKEND_device);
-	const dlpackgen_device_stream first = {r->stream, r->device, 0, 0};
-	return usm_check_stream("alloc", &first, error);
+static int levelzero_check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
+  if ((int)r->device.device_type != BACKEND_device)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "alloc: device type %d; %s has the type %d",
+                       (int)r->device.device_type, BACKEND_TITLE, BACKEND_device);
+  const dlpackgen_stream first = {r->stream, r->device, 0, 0};
+  return usm_check_stream("alloc", &first, error);
 }
 
-static int levelzero_fill(const dlpackgen_device_request *r, struct levelzero_block *block, size_t bytes,
-                          dlpackgen_device_error *error) {
-	const struct levelzero_memory_desc desc = {DRIVER_struct_memory, NULL, 0, 0};
-	const int32_t root = levelzero_root_of(r->device.device_id);
-	block->platform = levelzero_platform_of(root);
-	if (!bytes) return DLPACKGEN_DEVICE_OK;
-	const driver_result result =
-		levelzero.driver.memory_alloc(block->platform->context, (const void *)&desc, bytes, LEVELZERO_ALIGNMENT,
-	                                  levelzero.roots[root].device, &block->tensor.dl_tensor.data);
-	return result ? levelzero_fail(error, result, "alloc: %llu bytes on device %d", (unsigned long long)bytes,
-	                               (int)r->device.device_id)
-	              : DLPACKGEN_DEVICE_OK;
+static int levelzero_fill(const dlpackgen_allocation* r, struct levelzero_block* block, size_t bytes,
+                          dlpackgen_backend_error* error) {
+  const struct levelzero_memory_desc desc = {DRIVER_struct_memory, NULL, 0, 0};
+  const int32_t root = levelzero_root_of(r->device.device_id);
+  block->platform = levelzero_platform_of(root);
+  if (!bytes) return DLPACKGEN_BACKEND_OK;
+  const driver_result result =
+      levelzero.driver.memory_alloc(block->platform->context, (const void*)&desc, bytes, LEVELZERO_ALIGNMENT,
+                                    levelzero.roots[root].device, &block->tensor.dl_tensor.data);
+  return result ? levelzero_fail(error, result, "alloc: %llu bytes on device %d", (unsigned long long)bytes,
+                                 (int)r->device.device_id)
+                : DLPACKGEN_BACKEND_OK;
 }
 
-static int usm_alloc(const dlpackgen_device_request *r, DLManagedTensorVersioned **tensor,
-                     dlpackgen_device_error *error) {
-	size_t bytes = 0;
-	int code = usm_ready(error);
-	if (!code) code = device_check_alloc(r, tensor, error);
-	if (!code) code = levelzero_check_request(r, error);
-	if (!code) code = device_check_size(r, &bytes, error);
-	if (code) return code;
-	struct levelzero_block *block = device_new_block("alloc", r, sizeof *block, error);
-	if (!block) return DLPACKGEN_DEVICE_OUT_OF_MEMORY;
-	atomic_flag_clear(&block->busy);
-	device_describe(&block->tensor, r, block->extents, levelzero_delete);
-	code = levelzero_fill(r, block, bytes, error);
-	if (code) free(block);
-	else *tensor = &block->tensor;
-	return code;
+static int usm_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** tensor, dlpackgen_backend_error* error) {
+  size_t bytes = 0;
+  int code = usm_ready(error);
+  if (!code) code = device_check_alloc(r, tensor, error);
+  if (!code) code = levelzero_check_request(r, error);
+  if (!code) code = device_check_size(r, &bytes, error);
+  if (code) return code;
+  struct levelzero_block* block = device_new_block("alloc", r, sizeof *block, error);
+  if (!block) return DLPACKGEN_BACKEND_OUT_OF_MEMORY;
+  atomic_flag_clear(&block->busy);
+  device_describe(&block->tensor, r, block->extents, levelzero_delete);
+  code = levelzero_fill(r, block, bytes, error);
+  if (code) free(block);
+  else *tensor = &block->tensor;
+  return code;
 }
 
 #endif /* DLPACKGEN_LEVELZERO_MEMORY_H_ */

@@ -35,5 +35,6 @@ for folder in "$root" "$wheel"; do
 	fi
 done
 python=${PYTHON:-python3}
-echo "no SYCL: neither icpx in PATH, nor ONEAPI_ROOT, nor the wheel intel-sycl-rt of $python; pip install intel-sycl-rt" >&2
+echo "no SYCL: found neither icpx in PATH, nor ONEAPI_ROOT, nor the wheel intel-sycl-rt of $python" >&2
+echo "install it: pip install intel-sycl-rt" >&2
 exit 1

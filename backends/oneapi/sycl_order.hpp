@@ -27,7 +27,7 @@ sycl::queue& own_queue(int32_t id) {
 }
 
 // Gives the queue of a stream that was checked.
-sycl::queue& queue_of(const dlpackgen_device_stream& stream) {
+sycl::queue& queue_of(const dlpackgen_stream& stream) {
   if (stream.handle) return *static_cast<sycl::queue*>(stream.handle);
   return own_queue(stream.device.device_id);
 }
@@ -69,54 +69,55 @@ sycl::event across(sycl::queue& queue, const sycl::event& event) {
 }
 
 int check_not_recorded(const char* what, const sycl::queue& queue, const void* handle, const char* why,
-                       dlpackgen_device_error* error) {
-  if (!recorded(queue)) return DLPACKGEN_DEVICE_OK;
-  return device_fail(error, DLPACKGEN_DEVICE_CAPTURING, "%s: the queue %p is recorded into a graph, %s", what, handle,
+                       dlpackgen_backend_error* error) {
+  if (!recorded(queue)) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_CAPTURING, "%s: the queue %p is recorded into a graph, %s", what, handle,
                      why);
 }
 
 }  // namespace
 
 // The pointer itself is trusted: nothing tells a queue from other memory.
-static int usm_check_handle(const char* what, const dlpackgen_device_stream* stream, dlpackgen_device_error* error) {
+static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   return guarded(error, what, [&]() -> int {
     const auto& queue = *static_cast<sycl::queue*>(stream->handle);
     const int32_t id = root_of(queue.get_device());
     if (id != stream->device.device_id)
-      return device_fail(error, DLPACKGEN_DEVICE_STREAM_DEVICE, "%s: the queue %p is of device %d, not of device %d",
-                         what, stream->handle, id, stream->device.device_id);
-    if (queue.get_context() == state->roots[id].context) return DLPACKGEN_DEVICE_OK;
+      return device_fail(error, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH,
+                         "%s: the queue %p is of device %d, not of device %d", what, stream->handle, id,
+                         stream->device.device_id);
+    if (queue.get_context() == state->roots[id].context) return DLPACKGEN_BACKEND_OK;
     return device_fail(
-        error, DLPACKGEN_DEVICE_OTHER_CONTEXT,
+        error, DLPACKGEN_BACKEND_CONTEXT_MISMATCH,
         "%s: the queue %p is of a context that somebody created, and not of the platform's default one, %s", what,
         stream->handle, "which libraries share; create it there");
   });
 }
 
-static int usm_order_after(const dlpackgen_device_stream* consumer, const dlpackgen_device_stream* producer,
-                           dlpackgen_device_error* error) {
+static int usm_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_stream* producer,
+                           dlpackgen_backend_error* error) {
   int code = usm_ready(error);
-  if (!code) code = usm_check_stream("order_after: the consumer's stream", consumer, error);
-  if (!code) code = usm_check_stream("order_after: the producer's stream", producer, error);
+  if (!code) code = usm_check_stream("stream_wait: the consumer's stream", consumer, error);
+  if (!code) code = usm_check_stream("stream_wait: the producer's stream", producer, error);
   if (code || consumer->unordered || producer->unordered) return code;
-  return guarded(error, "order_after", [&]() -> int {
+  return guarded(error, "stream_wait", [&]() -> int {
     sycl::queue &waits = queue_of(*consumer), &works = queue_of(*producer);
     if (recorded(waits) != recorded(works))
-      return device_fail(error, DLPACKGEN_DEVICE_CAPTURING,
-                         "order_after: the %s queue is recorded into a graph and the other is not; %s",
+      return device_fail(error, DLPACKGEN_BACKEND_CAPTURING,
+                         "stream_wait: the %s queue is recorded into a graph and the other is not; %s",
                          recorded(waits) ? "consumer's" : "producer's",
                          "order them in the graph, and pass -1 as the stream");
     if (waits == works) {
       if (!waits.is_in_order()) mark(waits);
-      return DLPACKGEN_DEVICE_OK;
+      return DLPACKGEN_BACKEND_OK;
     }
     const sycl::event done = mark(works);
     hold(waits, waits.get_context() == works.get_context() ? done : across(waits, done));
-    return DLPACKGEN_DEVICE_OK;
+    return DLPACKGEN_BACKEND_OK;
   });
 }
 
-static int usm_finish(const dlpackgen_device_stream* stream, dlpackgen_device_error* error) {
+static int usm_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   int code = usm_ready(error);
   if (!code) code = usm_check_ordered("finish", stream, error);
   if (code) return code;

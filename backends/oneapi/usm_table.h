@@ -7,40 +7,40 @@
 
 #include "usm_copy.h"
 
-#define USM_TABLE(info, copies)                                                                                        \
-	{sizeof(dlpackgen_device),                                                                                         \
-	 DLPACKGEN_DEVICE_ABI_VERSION,                                                                                     \
-	 BACKEND_device,                                                                                                   \
-	 BACKEND_NAME,                                                                                                     \
-	 usm_probe,                                                                                                        \
-	 usm_device_count,                                                                                                 \
-	 info,                                                                                                             \
-	 usm_alloc,                                                                                                        \
-	 usm_free,                                                                                                         \
-	 usm_current_stream,                                                                                               \
-	 usm_stream_from_dlpack,                                                                                           \
-	 usm_order_after,                                                                                                  \
-	 usm_keep_until,                                                                                                   \
-	 copies,                                                                                                           \
-	 usm_finish}
+#define USM_TABLE(info, copies)   \
+  {sizeof(dlpackgen_backend),     \
+   DLPACKGEN_BACKEND_ABI_VERSION, \
+   BACKEND_device,                \
+   BACKEND_NAME,                  \
+   usm_probe,                     \
+   usm_device_count,              \
+   info,                          \
+   usm_alloc,                     \
+   usm_free,                      \
+   usm_current_stream,            \
+   usm_stream_from_dlpack,        \
+   usm_stream_wait,               \
+   usm_keep_until,                \
+   copies,                        \
+   usm_finish}
 
-static const dlpackgen_device usm_strict = USM_TABLE(usm_pointer_info, usm_copy);
-static const dlpackgen_device usm_every = USM_TABLE(usm_pointer_info_every, usm_copy_every);
+static const dlpackgen_backend usm_strict = USM_TABLE(usm_pointer_attributes, usm_copy);
+static const dlpackgen_backend usm_every = USM_TABLE(usm_pointer_info_every, usm_copy_every);
 
-const dlpackgen_device *BACKEND_ENTRY(void) { return &usm_strict; }
+const dlpackgen_backend* BACKEND_ENTRY(void) { return &usm_strict; }
 
-const dlpackgen_usm_table *DLPACKGEN_USM_ENTRY(void) {
-	static const dlpackgen_usm_table table = {
-		sizeof(dlpackgen_usm_table),
-		DLPACKGEN_USM_ABI_VERSION,
-		USM_HANDLES,
-		&usm_strict,
-		&usm_every,
-		usm_id_of,
-		usm_number,
-		usm_import,
-	};
-	return &table;
+const dlpackgen_usm_table* DLPACKGEN_USM_ENTRY(void) {
+  static const dlpackgen_usm_table table = {
+      sizeof(dlpackgen_usm_table),
+      DLPACKGEN_USM_ABI_VERSION,
+      USM_HANDLES,
+      &usm_strict,
+      &usm_every,
+      usm_id_of,
+      usm_number,
+      usm_import,
+  };
+  return &table;
 }
 
 #endif /* DLPACKGEN_USM_TABLE_H_ */

@@ -5,21 +5,21 @@
 #ifndef DLPACKGEN_DEVICE_ANSWER_H_
 #define DLPACKGEN_DEVICE_ANSWER_H_
 
-#include "dlpackgen_device.h"
+#include "dlpackgen_backend.h"
 
 /* It holds no pointer that Go would look at: so it may stand in memory of Go, and no
  * crossing has to search it. */
 typedef struct answer {
-	dlpackgen_device_error error;
-	int64_t version;
-	int32_t devices, type, id, ordinal, unordered;
-	uintptr_t base, size, handle, tensor;
+  dlpackgen_backend_error error;
+  int64_t version;
+  int32_t devices, type, id, ordinal, unordered;
+  uintptr_t base, size, handle, tensor;
 } answer;
 
 /* Answers with what is known of an address. */
-static inline void answer_pointer(answer *a, const dlpackgen_device_pointer *p) {
-	a->type = (int32_t)p->device.device_type, a->id = p->device.device_id, a->ordinal = p->ordinal;
-	a->base = (uintptr_t)p->base, a->size = p->size;
+static inline void answer_pointer(answer* a, const dlpackgen_pointer_attributes* p) {
+  a->type = (int32_t)p->device.device_type, a->id = p->device.device_id, a->ordinal = p->ordinal;
+  a->base = (uintptr_t)p->base, a->size = p->size;
 }
 
 #endif /* DLPACKGEN_DEVICE_ANSWER_H_ */

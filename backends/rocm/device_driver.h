@@ -24,31 +24,31 @@
 #endif
 
 enum {
-	BACKEND_device = kDLROCM,
-	BACKEND_host = kDLROCMHost,
-	BACKEND_managed = -1,
-	DRIVER_attribute_memory_type = 2,
-	DRIVER_attribute_is_managed = 8,
-	DRIVER_attribute_ordinal = 9,
-	DRIVER_attribute_mapped = 13,
-	DRIVER_memory_host = 1,
-	DRIVER_memory_device = 2,
-	DRIVER_memory_array = 10,
-	DRIVER_device_managed_memory = 24,
-	DRIVER_device_memory_pools = 88,
-	DRIVER_host_portable = 1,
-	DRIVER_managed_global = 1,
-	DRIVER_stream_non_blocking = 1,
-	DRIVER_stream_unknown = 400,
-	DRIVER_event_no_timing = 2,
-	DRIVER_capture_none = 0,
-	DRIVER_capture_active = 1,
-	DRIVER_capture_relaxed = 2,
-	DRIVER_copy_default = 4,
-	DRIVER_location_device = 1,
-	DRIVER_access_read_write = 3,
-	DRIVER_OLDEST = 50000000,
-	DRIVER_LOOKUP_FLAGS = 0
+  BACKEND_device = kDLROCM,
+  BACKEND_host = kDLROCMHost,
+  BACKEND_managed = -1,
+  DRIVER_attribute_memory_type = 2,
+  DRIVER_attribute_is_managed = 8,
+  DRIVER_attribute_ordinal = 9,
+  DRIVER_attribute_mapped = 13,
+  DRIVER_memory_host = 1,
+  DRIVER_memory_device = 2,
+  DRIVER_memory_array = 10,
+  DRIVER_device_managed_memory = 24,
+  DRIVER_device_memory_pools = 88,
+  DRIVER_host_portable = 1,
+  DRIVER_managed_global = 1,
+  DRIVER_stream_non_blocking = 1,
+  DRIVER_stream_unknown = 400,
+  DRIVER_event_no_timing = 2,
+  DRIVER_capture_none = 0,
+  DRIVER_capture_active = 1,
+  DRIVER_capture_relaxed = 2,
+  DRIVER_copy_default = 4,
+  DRIVER_location_device = 1,
+  DRIVER_access_read_write = 3,
+  DRIVER_OLDEST = 50000000,
+  DRIVER_LOOKUP_FLAGS = 0
 };
 #define DRIVER_memory_host_in(version) ((version) < 60000000 ? 0 : DRIVER_memory_host)
 #define DRIVER_memory_device_in(version) ((version) < 60000000 ? 1 : DRIVER_memory_device)
@@ -64,154 +64,154 @@ typedef void *driver_address;
 typedef unsigned long long driver_capture_id;
 
 struct driver {
-	driver_result(DRIVER_CALL *driver_version)(int *version);
-	const char *(DRIVER_CALL *error_name)(driver_result result);
-	const char *(DRIVER_CALL *error_text)(driver_result result);
-	driver_result(DRIVER_CALL *device_count)(int *count);
-	driver_result(DRIVER_CALL *device_attribute)(int *value, unsigned int attribute, int device);
-	driver_result(DRIVER_CALL *device_current)(int *device);
-	driver_result(DRIVER_CALL *device_use)(int device);
-	driver_result(DRIVER_CALL *primary_state)(driver_device device, unsigned int *flags, int *active);
-	driver_result(DRIVER_CALL *pointer_attributes)(unsigned int count, unsigned int *attributes, void **values, driver_address address);
-	driver_result(DRIVER_CALL *address_range)(driver_address *base, size_t *size, driver_address address);
-	driver_result(DRIVER_CALL *memory_alloc)(void **address, size_t size);
-	driver_result(DRIVER_CALL *memory_free)(void *address);
-	driver_result(DRIVER_CALL *pool_alloc)(void **address, size_t size, driver_stream stream);
-	driver_result(DRIVER_CALL *pool_free)(void *address, driver_stream stream);
-	driver_result(DRIVER_CALL *pool_default)(driver_pool *pool, int device);
-	driver_result(DRIVER_CALL *pool_access)(driver_pool pool, const driver_access *access, size_t count);
-	driver_result(DRIVER_CALL *peer_access)(int *can, int device, int peer);
-	driver_result(DRIVER_CALL *managed_alloc)(void **address, size_t size, unsigned int flags);
-	driver_result(DRIVER_CALL *host_alloc)(void **address, size_t size, unsigned int flags);
-	driver_result(DRIVER_CALL *host_free)(void *address);
-	driver_result(DRIVER_CALL *copy)(void *to, const void *from, size_t size, unsigned int kind, driver_stream stream);
-	driver_result(DRIVER_CALL *copy_peer)(void *to, int to_device, const void *from, int from_device, size_t size, driver_stream stream);
-	driver_result(DRIVER_CALL *stream_create)(driver_stream *stream, unsigned int flags);
-	driver_result(DRIVER_CALL *stream_destroy)(driver_stream stream);
-	driver_result(DRIVER_CALL *stream_finish)(driver_stream stream);
-	driver_result(DRIVER_CALL *stream_wait)(driver_stream stream, driver_event event, unsigned int flags);
-	driver_result(DRIVER_CALL *stream_capture)(driver_stream stream, unsigned int *status);
-	driver_result(DRIVER_CALL *stream_capture_id)(driver_stream stream, unsigned int *status, driver_capture_id *id);
-	driver_result(DRIVER_CALL *capture_mode)(unsigned int *mode);
-	int (DRIVER_CALL *stream_device)(driver_stream stream);
-	driver_result(DRIVER_CALL *event_create)(driver_event *event, unsigned int flags);
-	driver_result(DRIVER_CALL *event_record)(driver_event event, driver_stream stream);
-	driver_result(DRIVER_CALL *event_destroy)(driver_event event);
+  driver_result(DRIVER_CALL *driver_version)(int *version);
+  const char *(DRIVER_CALL *error_name)(driver_result result);
+  const char *(DRIVER_CALL *error_text)(driver_result result);
+  driver_result(DRIVER_CALL *device_count)(int *count);
+  driver_result(DRIVER_CALL *device_attribute)(int *value, unsigned int attribute, int device);
+  driver_result(DRIVER_CALL *device_current)(int *device);
+  driver_result(DRIVER_CALL *device_use)(int device);
+  driver_result(DRIVER_CALL *primary_state)(driver_device device, unsigned int *flags, int *active);
+  driver_result(DRIVER_CALL *pointer_attributes)(unsigned int count, unsigned int *attributes, void **values, driver_address address);
+  driver_result(DRIVER_CALL *address_range)(driver_address *base, size_t *size, driver_address address);
+  driver_result(DRIVER_CALL *memory_alloc)(void **address, size_t size);
+  driver_result(DRIVER_CALL *memory_free)(void *address);
+  driver_result(DRIVER_CALL *pool_alloc)(void **address, size_t size, driver_stream stream);
+  driver_result(DRIVER_CALL *pool_free)(void *address, driver_stream stream);
+  driver_result(DRIVER_CALL *pool_default)(driver_pool *pool, int device);
+  driver_result(DRIVER_CALL *pool_access)(driver_pool pool, const driver_access *access, size_t count);
+  driver_result(DRIVER_CALL *peer_access)(int *can, int device, int peer);
+  driver_result(DRIVER_CALL *managed_alloc)(void **address, size_t size, unsigned int flags);
+  driver_result(DRIVER_CALL *host_alloc)(void **address, size_t size, unsigned int flags);
+  driver_result(DRIVER_CALL *host_free)(void *address);
+  driver_result(DRIVER_CALL *copy)(void *to, const void *from, size_t size, unsigned int kind, driver_stream stream);
+  driver_result(DRIVER_CALL *copy_peer)(void *to, int to_device, const void *from, int from_device, size_t size, driver_stream stream);
+  driver_result(DRIVER_CALL *stream_create)(driver_stream *stream, unsigned int flags);
+  driver_result(DRIVER_CALL *stream_destroy)(driver_stream stream);
+  driver_result(DRIVER_CALL *stream_finish)(driver_stream stream);
+  driver_result(DRIVER_CALL *stream_wait)(driver_stream stream, driver_event event, unsigned int flags);
+  driver_result(DRIVER_CALL *stream_capture)(driver_stream stream, unsigned int *status);
+  driver_result(DRIVER_CALL *stream_capture_id)(driver_stream stream, unsigned int *status, driver_capture_id *id);
+  driver_result(DRIVER_CALL *capture_mode)(unsigned int *mode);
+  int (DRIVER_CALL *stream_device)(driver_stream stream);
+  driver_result(DRIVER_CALL *event_create)(driver_event *event, unsigned int flags);
+  driver_result(DRIVER_CALL *event_record)(driver_event event, driver_stream stream);
+  driver_result(DRIVER_CALL *event_destroy)(driver_event event);
 };
 
 static const char *const driver_libraries[] = {
 #if defined(_WIN32)
-	"amdhip64_7.dll",
-	"amdhip64_6.dll",
-	"amdhip64.dll",
+  "amdhip64_7.dll",
+  "amdhip64_6.dll",
+  "amdhip64.dll",
 #else
-	"libamdhip64.so.7",
-	"libamdhip64.so.6",
-	"libamdhip64.so.5",
+  "libamdhip64.so.7",
+  "libamdhip64.so.6",
+  "libamdhip64.so.5",
 #endif
-	NULL
+  NULL
 };
 
 static const struct driver_function {
-	const char *symbol, *plain; /* for a lookup, and without one */
-	int since;                  /* the version of the driver */
-	int optional;
-	size_t offset; /* in struct driver */
+  const char *symbol, *plain; /* for a lookup, and without one */
+  int since;                  /* the version of the driver */
+  int optional;
+  size_t offset; /* in struct driver */
 } driver_functions[] = {
-	{"hipDriverGetVersion", "hipDriverGetVersion", 40200000, 0, offsetof(struct driver, driver_version)},
-	{"hipGetErrorName", "hipGetErrorName", 40200000, 0, offsetof(struct driver, error_name)},
-	{"hipGetErrorString", "hipGetErrorString", 40200000, 0, offsetof(struct driver, error_text)},
-	{"hipGetDeviceCount", "hipGetDeviceCount", 40200000, 0, offsetof(struct driver, device_count)},
-	{"hipDeviceGetAttribute", "hipDeviceGetAttribute", 40200000, 0, offsetof(struct driver, device_attribute)},
-	{"hipGetDevice", "hipGetDevice", 40200000, 0, offsetof(struct driver, device_current)},
-	{"hipSetDevice", "hipSetDevice", 40200000, 0, offsetof(struct driver, device_use)},
-	{"hipDevicePrimaryCtxGetState", "hipDevicePrimaryCtxGetState", 40200000, 0, offsetof(struct driver, primary_state)},
-	{"hipDrvPointerGetAttributes", "hipDrvPointerGetAttributes", 50000000, 0, offsetof(struct driver, pointer_attributes)},
-	{"hipMemGetAddressRange", "hipMemGetAddressRange", 40200000, 0, offsetof(struct driver, address_range)},
-	{"hipMalloc", "hipMalloc", 40200000, 0, offsetof(struct driver, memory_alloc)},
-	{"hipFree", "hipFree", 40200000, 0, offsetof(struct driver, memory_free)},
-	{"hipMallocAsync", "hipMallocAsync", 50100000, 1, offsetof(struct driver, pool_alloc)},
-	{"hipFreeAsync", "hipFreeAsync", 50100000, 1, offsetof(struct driver, pool_free)},
-	{"hipDeviceGetDefaultMemPool", "hipDeviceGetDefaultMemPool", 50100000, 1, offsetof(struct driver, pool_default)},
-	{"hipMemPoolSetAccess", "hipMemPoolSetAccess", 50100000, 1, offsetof(struct driver, pool_access)},
-	{"hipDeviceCanAccessPeer", "hipDeviceCanAccessPeer", 40200000, 0, offsetof(struct driver, peer_access)},
-	{"hipMallocManaged", "hipMallocManaged", 40200000, 0, offsetof(struct driver, managed_alloc)},
-	{"hipHostMalloc", "hipHostMalloc", 40200000, 0, offsetof(struct driver, host_alloc)},
-	{"hipHostFree", "hipHostFree", 40200000, 0, offsetof(struct driver, host_free)},
-	{"hipMemcpyAsync", "hipMemcpyAsync", 40200000, 0, offsetof(struct driver, copy)},
-	{"hipMemcpyPeerAsync", "hipMemcpyPeerAsync", 40200000, 0, offsetof(struct driver, copy_peer)},
-	{"hipStreamCreateWithFlags", "hipStreamCreateWithFlags", 40200000, 0, offsetof(struct driver, stream_create)},
-	{"hipStreamDestroy", "hipStreamDestroy", 40200000, 0, offsetof(struct driver, stream_destroy)},
-	{"hipStreamSynchronize", "hipStreamSynchronize", 40200000, 0, offsetof(struct driver, stream_finish)},
-	{"hipStreamWaitEvent", "hipStreamWaitEvent", 40200000, 0, offsetof(struct driver, stream_wait)},
-	{"hipStreamIsCapturing", "hipStreamIsCapturing", 40300000, 0, offsetof(struct driver, stream_capture)},
-	{"hipStreamGetCaptureInfo", "hipStreamGetCaptureInfo", 40500000, 0, offsetof(struct driver, stream_capture_id)},
-	{"hipThreadExchangeStreamCaptureMode", "hipThreadExchangeStreamCaptureMode", 50000000, 0, offsetof(struct driver, capture_mode)},
-	{"hipGetStreamDeviceId", "hipGetStreamDeviceId", 40200000, 0, offsetof(struct driver, stream_device)},
-	{"hipEventCreateWithFlags", "hipEventCreateWithFlags", 40200000, 0, offsetof(struct driver, event_create)},
-	{"hipEventRecord", "hipEventRecord", 40200000, 0, offsetof(struct driver, event_record)},
-	{"hipEventDestroy", "hipEventDestroy", 40200000, 0, offsetof(struct driver, event_destroy)},
+  {"hipDriverGetVersion", "hipDriverGetVersion", 40200000, 0, offsetof(struct driver, driver_version)},
+  {"hipGetErrorName", "hipGetErrorName", 40200000, 0, offsetof(struct driver, error_name)},
+  {"hipGetErrorString", "hipGetErrorString", 40200000, 0, offsetof(struct driver, error_text)},
+  {"hipGetDeviceCount", "hipGetDeviceCount", 40200000, 0, offsetof(struct driver, device_count)},
+  {"hipDeviceGetAttribute", "hipDeviceGetAttribute", 40200000, 0, offsetof(struct driver, device_attribute)},
+  {"hipGetDevice", "hipGetDevice", 40200000, 0, offsetof(struct driver, device_current)},
+  {"hipSetDevice", "hipSetDevice", 40200000, 0, offsetof(struct driver, device_use)},
+  {"hipDevicePrimaryCtxGetState", "hipDevicePrimaryCtxGetState", 40200000, 0, offsetof(struct driver, primary_state)},
+  {"hipDrvPointerGetAttributes", "hipDrvPointerGetAttributes", 50000000, 0, offsetof(struct driver, pointer_attributes)},
+  {"hipMemGetAddressRange", "hipMemGetAddressRange", 40200000, 0, offsetof(struct driver, address_range)},
+  {"hipMalloc", "hipMalloc", 40200000, 0, offsetof(struct driver, memory_alloc)},
+  {"hipFree", "hipFree", 40200000, 0, offsetof(struct driver, memory_free)},
+  {"hipMallocAsync", "hipMallocAsync", 50100000, 1, offsetof(struct driver, pool_alloc)},
+  {"hipFreeAsync", "hipFreeAsync", 50100000, 1, offsetof(struct driver, pool_free)},
+  {"hipDeviceGetDefaultMemPool", "hipDeviceGetDefaultMemPool", 50100000, 1, offsetof(struct driver, pool_default)},
+  {"hipMemPoolSetAccess", "hipMemPoolSetAccess", 50100000, 1, offsetof(struct driver, pool_access)},
+  {"hipDeviceCanAccessPeer", "hipDeviceCanAccessPeer", 40200000, 0, offsetof(struct driver, peer_access)},
+  {"hipMallocManaged", "hipMallocManaged", 40200000, 0, offsetof(struct driver, managed_alloc)},
+  {"hipHostMalloc", "hipHostMalloc", 40200000, 0, offsetof(struct driver, host_alloc)},
+  {"hipHostFree", "hipHostFree", 40200000, 0, offsetof(struct driver, host_free)},
+  {"hipMemcpyAsync", "hipMemcpyAsync", 40200000, 0, offsetof(struct driver, copy)},
+  {"hipMemcpyPeerAsync", "hipMemcpyPeerAsync", 40200000, 0, offsetof(struct driver, copy_peer)},
+  {"hipStreamCreateWithFlags", "hipStreamCreateWithFlags", 40200000, 0, offsetof(struct driver, stream_create)},
+  {"hipStreamDestroy", "hipStreamDestroy", 40200000, 0, offsetof(struct driver, stream_destroy)},
+  {"hipStreamSynchronize", "hipStreamSynchronize", 40200000, 0, offsetof(struct driver, stream_finish)},
+  {"hipStreamWaitEvent", "hipStreamWaitEvent", 40200000, 0, offsetof(struct driver, stream_wait)},
+  {"hipStreamIsCapturing", "hipStreamIsCapturing", 40300000, 0, offsetof(struct driver, stream_capture)},
+  {"hipStreamGetCaptureInfo", "hipStreamGetCaptureInfo", 40500000, 0, offsetof(struct driver, stream_capture_id)},
+  {"hipThreadExchangeStreamCaptureMode", "hipThreadExchangeStreamCaptureMode", 50000000, 0, offsetof(struct driver, capture_mode)},
+  {"hipGetStreamDeviceId", "hipGetStreamDeviceId", 40200000, 0, offsetof(struct driver, stream_device)},
+  {"hipEventCreateWithFlags", "hipEventCreateWithFlags", 40200000, 0, offsetof(struct driver, event_create)},
+  {"hipEventRecord", "hipEventRecord", 40200000, 0, offsetof(struct driver, event_record)},
+  {"hipEventDestroy", "hipEventDestroy", 40200000, 0, offsetof(struct driver, event_destroy)},
 };
 
 static const struct driver_error {
-	driver_result value;
-	int code;
-	const char *name, *text;
+  driver_result value;
+  int code;
+  const char *name, *text;
 } driver_errors[] = {
-	{1, DLPACKGEN_DEVICE_DRIVER, "hipErrorInvalidValue",
-	 "the driver refused an argument"},
-	{2, DLPACKGEN_DEVICE_OUT_OF_MEMORY, "hipErrorOutOfMemory",
-	 "the device has not as much memory left"},
-	{3, DLPACKGEN_DEVICE_DRIVER, "hipErrorNotInitialized",
-	 "the driver is not initialized, as in a child of fork"},
-	{4, DLPACKGEN_DEVICE_ENDED, "hipErrorDeinitialized",
-	 "the driver is shutting down with the process"},
-	{35, DLPACKGEN_DEVICE_OLD_DRIVER, "hipErrorInsufficientDriver",
-	 "the kernel's module is older than the runtime: update it"},
-	{100, DLPACKGEN_DEVICE_NO_DEVICE, "hipErrorNoDevice",
-	 "the driver sees no device: there is none, HIP_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES hides it, or this user may not open /dev/kfd"},
-	{101, DLPACKGEN_DEVICE_BAD_DEVICE, "hipErrorInvalidDevice",
-	 "there is no such device"},
-	{201, DLPACKGEN_DEVICE_DRIVER, "hipErrorInvalidContext",
-	 "the context is gone or none is current"},
-	{400, DLPACKGEN_DEVICE_BAD_STREAM, "hipErrorInvalidHandle",
-	 "the handle is of no stream or event, or of another context"},
-	{500, DLPACKGEN_DEVICE_OLD_DRIVER, "hipErrorNotFound",
-	 "the driver lacks a function"},
-	{600, DLPACKGEN_DEVICE_DRIVER, "hipErrorNotReady",
-	 "the work is not done yet"},
-	{700, DLPACKGEN_DEVICE_LOST, "hipErrorIllegalAddress",
-	 "a kernel reached memory that is not its own; nothing but a new process brings the device back"},
-	{709, DLPACKGEN_DEVICE_ENDED, "hipErrorContextIsDestroyed",
-	 "the context is destroyed"},
-	{719, DLPACKGEN_DEVICE_LOST, "hipErrorLaunchFailure",
-	 "a kernel failed; nothing but a new process brings the device back"},
-	{801, DLPACKGEN_DEVICE_UNSUPPORTED, "hipErrorNotSupported",
-	 "the device or the driver cannot do that"},
-	{900, DLPACKGEN_DEVICE_CAPTURING, "hipErrorStreamCaptureUnsupported",
-	 "a capture does not permit that"},
-	{901, DLPACKGEN_DEVICE_CAPTURING, "hipErrorStreamCaptureInvalidated",
-	 "the capture was broken by an earlier call"},
-	{902, DLPACKGEN_DEVICE_CAPTURING, "hipErrorStreamCaptureMerge",
-	 "two captures cannot become one"},
-	{903, DLPACKGEN_DEVICE_CAPTURING, "hipErrorStreamCaptureUnmatched",
-	 "the capture was begun on another stream"},
-	{904, DLPACKGEN_DEVICE_CAPTURING, "hipErrorStreamCaptureUnjoined",
-	 "a stream was not joined back into the capture"},
-	{905, DLPACKGEN_DEVICE_CAPTURING, "hipErrorStreamCaptureIsolation",
-	 "a capture cannot wait for work outside of it"},
-	{906, DLPACKGEN_DEVICE_CAPTURING, "hipErrorStreamCaptureImplicit",
-	 "the legacy default stream waits for the stream that is captured"},
-	{907, DLPACKGEN_DEVICE_CAPTURING, "hipErrorCapturedEvent",
-	 "the event is part of a capture"},
-	{908, DLPACKGEN_DEVICE_CAPTURING, "hipErrorStreamCaptureWrongThread",
-	 "the capture belongs to another thread"},
-	{999, DLPACKGEN_DEVICE_UNAVAILABLE, "hipErrorUnknown",
-	 "the driver failed for a reason of its own; its kernel module may not be loaded"},
-	{1052, DLPACKGEN_DEVICE_DRIVER, "hipErrorRuntimeMemory",
-	 "a call for memory failed in the HSA runtime below"},
-	{1053, DLPACKGEN_DEVICE_UNAVAILABLE, "hipErrorRuntimeOther",
-	 "a call failed in the HSA runtime below"},
+  {1, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorInvalidValue",
+   "the driver refused an argument"},
+  {2, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "hipErrorOutOfMemory",
+   "the device has not as much memory left"},
+  {3, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorNotInitialized",
+   "the driver is not initialized, as in a child of fork"},
+  {4, DLPACKGEN_BACKEND_SHUTTING_DOWN, "hipErrorDeinitialized",
+   "the driver is shutting down with the process"},
+  {35, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "hipErrorInsufficientDriver",
+   "the kernel's module is older than the runtime: update it"},
+  {100, DLPACKGEN_BACKEND_NO_DEVICE, "hipErrorNoDevice",
+   "the driver sees no device: there is none, HIP_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES hides it, or this user may not open /dev/kfd"},
+  {101, DLPACKGEN_BACKEND_INVALID_DEVICE, "hipErrorInvalidDevice",
+   "there is no such device"},
+  {201, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorInvalidContext",
+   "the context is gone or none is current"},
+  {400, DLPACKGEN_BACKEND_INVALID_STREAM, "hipErrorInvalidHandle",
+   "the handle is of no stream or event, or of another context"},
+  {500, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "hipErrorNotFound",
+   "the driver lacks a function"},
+  {600, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorNotReady",
+   "the work is not done yet"},
+  {700, DLPACKGEN_BACKEND_DEVICE_LOST, "hipErrorIllegalAddress",
+   "a kernel reached memory that is not its own; nothing but a new process brings the device back"},
+  {709, DLPACKGEN_BACKEND_SHUTTING_DOWN, "hipErrorContextIsDestroyed",
+   "the context is destroyed"},
+  {719, DLPACKGEN_BACKEND_DEVICE_LOST, "hipErrorLaunchFailure",
+   "a kernel failed; nothing but a new process brings the device back"},
+  {801, DLPACKGEN_BACKEND_UNSUPPORTED, "hipErrorNotSupported",
+   "the device or the driver cannot do that"},
+  {900, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureUnsupported",
+   "a capture does not permit that"},
+  {901, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureInvalidated",
+   "the capture was broken by an earlier call"},
+  {902, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureMerge",
+   "two captures cannot become one"},
+  {903, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureUnmatched",
+   "the capture was begun on another stream"},
+  {904, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureUnjoined",
+   "a stream was not joined back into the capture"},
+  {905, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureIsolation",
+   "a capture cannot wait for work outside of it"},
+  {906, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureImplicit",
+   "the legacy default stream waits for the stream that is captured"},
+  {907, DLPACKGEN_BACKEND_CAPTURING, "hipErrorCapturedEvent",
+   "the event is part of a capture"},
+  {908, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureWrongThread",
+   "the capture belongs to another thread"},
+  {999, DLPACKGEN_BACKEND_UNAVAILABLE, "hipErrorUnknown",
+   "the driver failed for a reason of its own; its kernel module may not be loaded"},
+  {1052, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorRuntimeMemory",
+   "a call for memory failed in the HSA runtime below"},
+  {1053, DLPACKGEN_BACKEND_UNAVAILABLE, "hipErrorRuntimeOther",
+   "a call failed in the HSA runtime below"},
 };
 
 #endif /* DLPACKGEN_DEVICE_DRIVER_H_ */

@@ -13,47 +13,47 @@
 #include <windows.h>
 
 /* Only folders of the system and of the program are searched, not the current one. */
-static void *device_open(const char *name, char *why, size_t room) {
-	HMODULE found = LoadLibraryExA(name, NULL, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
-	if (!found) snprintf(why, room, "%s: Windows gives the error %lu", name, (unsigned long)GetLastError());
-	return (void *)found;
+static void* device_open(const char* name, char* why, size_t room) {
+  HMODULE found = LoadLibraryExA(name, NULL, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
+  if (!found) snprintf(why, room, "%s: Windows gives the error %lu", name, (unsigned long)GetLastError());
+  return (void*)found;
 }
 
-static void *device_opened(const char *name) { return (void *)GetModuleHandleA(name); }
+static void* device_opened(const char* name) { return (void*)GetModuleHandleA(name); }
 
-static void *device_symbol(void *library, const char *name) {
-	FARPROC found = GetProcAddress((HMODULE)library, name);
-	void *out = NULL;
-	memcpy(&out, &found, sizeof out);
-	return out;
+static void* device_symbol(void* library, const char* name) {
+  FARPROC found = GetProcAddress((HMODULE)library, name);
+  void* out = NULL;
+  memcpy(&out, &found, sizeof out);
+  return out;
 }
 
-static BOOL CALLBACK device_call(PINIT_ONCE once, PVOID work, PVOID *context) {
-	(void)once, (void)context;
-	(*(void (**)(void))work)();
-	return TRUE;
+static BOOL CALLBACK device_call(PINIT_ONCE once, PVOID work, PVOID* context) {
+  (void)once, (void)context;
+  (*(void (**)(void))work)();
+  return TRUE;
 }
 
 static void device_once(void (*work)(void)) {
-	static INIT_ONCE once = INIT_ONCE_STATIC_INIT;
-	InitOnceExecuteOnce(&once, device_call, (PVOID)&work, NULL);
+  static INIT_ONCE once = INIT_ONCE_STATIC_INIT;
+  InitOnceExecuteOnce(&once, device_call, (PVOID)&work, NULL);
 }
 
 static void device_at_fork(void (*child)(void)) { (void)child; }
 
-static DWORD WINAPI device_detached(void *argument) {
-	void (*work)(void);
-	memcpy(&work, &argument, sizeof work);
-	work();
-	return 0;
+static DWORD WINAPI device_detached(void* argument) {
+  void (*work)(void);
+  memcpy(&work, &argument, sizeof work);
+  work();
+  return 0;
 }
 
 static inline int device_detach(void (*work)(void)) {
-	void *argument;
-	memcpy(&argument, &work, sizeof argument);
-	HANDLE thread = CreateThread(NULL, 0, device_detached, argument, 0, NULL);
-	if (thread) CloseHandle(thread);
-	return thread != NULL;
+  void* argument;
+  memcpy(&argument, &work, sizeof argument);
+  HANDLE thread = CreateThread(NULL, 0, device_detached, argument, 0, NULL);
+  if (thread) CloseHandle(thread);
+  return thread != NULL;
 }
 
 #else
@@ -63,52 +63,52 @@ static inline int device_detach(void (*work)(void)) {
 
 /* Its symbols are visible to nobody else, and it is never closed: drivers leave
  * threads and handlers behind. */
-static void *device_open(const char *name, char *why, size_t room) {
-	void *found = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-	const char *text = found ? NULL : dlerror();
-	if (!found) snprintf(why, room, "%s", text ? text : name);
-	return found;
+static void* device_open(const char* name, char* why, size_t room) {
+  void* found = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  const char* text = found ? NULL : dlerror();
+  if (!found) snprintf(why, room, "%s", text ? text : name);
+  return found;
 }
 
 /* Gives a library that somebody has opened already, or NULL. */
-static void *device_opened(const char *name) { return dlopen(name, RTLD_NOLOAD | RTLD_NOW); }
+static void* device_opened(const char* name) { return dlopen(name, RTLD_NOLOAD | RTLD_NOW); }
 
-static void *device_symbol(void *library, const char *name) { return dlsym(library, name); }
+static void* device_symbol(void* library, const char* name) { return dlsym(library, name); }
 
 static void device_once(void (*work)(void)) {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	pthread_once(&once, work);
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, work);
 }
 
 /* A handler costs nothing afterwards; asking for the process id does, at each call. */
 static void device_at_fork(void (*child)(void)) { pthread_atfork(NULL, NULL, child); }
 
-static inline void *device_detached(void *argument) {
-	void (*work)(void);
-	memcpy(&work, &argument, sizeof work);
-	work();
-	return NULL;
+static inline void* device_detached(void* argument) {
+  void (*work)(void);
+  memcpy(&work, &argument, sizeof work);
+  work();
+  return NULL;
 }
 
 /* Starts a thread for some work; returns whether there is one. */
 static inline int device_detach(void (*work)(void)) {
-	pthread_t thread;
-	void *argument;
-	memcpy(&argument, &work, sizeof argument);
-	if (pthread_create(&thread, NULL, device_detached, argument)) return 0;
-	(void)pthread_detach(thread);
-	return 1;
+  pthread_t thread;
+  void* argument;
+  memcpy(&argument, &work, sizeof argument);
+  if (pthread_create(&thread, NULL, device_detached, argument)) return 0;
+  (void)pthread_detach(thread);
+  return 1;
 }
 
 #endif
 
 /* Opens the first of several that there is, but before all one that is open: two versions
  * of a driver in one process know nothing of each other's memory. */
-static inline void *device_open_one(const char *const *names, char *why, size_t room) {
-	void *found = NULL;
-	for (const char *const *name = names; *name && !found; name++) found = device_opened(*name);
-	for (const char *const *name = names; *name && !found; name++) found = device_open(*name, why, room);
-	return found;
+static inline void* device_open_one(const char* const* names, char* why, size_t room) {
+  void* found = NULL;
+  for (const char* const* name = names; *name && !found; name++) found = device_opened(*name);
+  for (const char* const* name = names; *name && !found; name++) found = device_open(*name, why, room);
+  return found;
 }
 
 #endif /* DLPACKGEN_DEVICE_LIBRARY_H_ */

@@ -9,44 +9,44 @@
 #include "device_error.h"
 
 /* Checks a type of device that has streams of its own. */
-static int device_check_type(const char *what, DLDevice device, dlpackgen_device_error *error) {
-	if ((int)device.device_type == BACKEND_device) return DLPACKGEN_DEVICE_OK;
-	return device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE, "%s: device type %d; the streams of %s are those of type %d",
-	                   what, (int)device.device_type, BACKEND_TITLE, BACKEND_device);
+static int device_check_type(const char* what, DLDevice device, dlpackgen_backend_error* error) {
+  if ((int)device.device_type == BACKEND_device) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
+                     "%s: device type %d; the streams of %s are those of type %d", what, (int)device.device_type,
+                     BACKEND_TITLE, BACKEND_device);
 }
 
 /* Checks a stream that work is to be done on. */
-static int device_check_ordered(const char *what, const dlpackgen_device_stream *stream,
-                                dlpackgen_device_error *error) {
-	if (!stream->unordered) return DLPACKGEN_DEVICE_OK;
-	return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM, "%s: a stream is needed, and -1 stands for none", what);
+static int device_check_ordered(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  if (!stream->unordered) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: a stream is needed, and -1 stands for none", what);
 }
 
 /* Checks that there is a place for the stream that is asked for. */
-static int device_check_place(const char *what, const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
-	if (stream) return DLPACKGEN_DEVICE_OK;
-	return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "%s: NULL in the place of the stream", what);
+static int device_check_place(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  if (stream) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
 }
 
-static int device_refuse_number(int64_t number, const char *taken, dlpackgen_device_error *error) {
-	return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM,
-	                   "stream_from_dlpack: the number %lld stands for no stream of %s; %s", (long long)number,
-	                   BACKEND_TITLE, taken);
+static int device_refuse_number(int64_t number, const char* taken, dlpackgen_backend_error* error) {
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
+                     "stream_from_dlpack: the number %lld stands for no stream of %s; %s", (long long)number,
+                     BACKEND_TITLE, taken);
 }
 
 /* Gives the handle that a source has for a device; NULL stands for the default stream. */
-static int device_current(const dlpackgen_device_source *source, DLDevice device, void **handle,
-                          dlpackgen_device_error *error) {
-	*handle = NULL;
-	if (source && source->current) {
-		const int failed = source->current(source->state, device, handle);
-		if (failed)
-			return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM,
-			                   "current_stream: the program's callback gave the error %d", failed);
-	} else if (source && source->handles && (size_t)device.device_id < source->count) {
-		*handle = source->handles[device.device_id];
-	}
-	return DLPACKGEN_DEVICE_OK;
+static int device_current(const dlpackgen_stream_source* source, DLDevice device, void** handle,
+                          dlpackgen_backend_error* error) {
+  *handle = NULL;
+  if (source && source->current) {
+    const int failed = source->current(source->state, device, handle);
+    if (failed)
+      return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
+                         "current_stream: the program's callback gave the error %d", failed);
+  } else if (source && source->handles && (size_t)device.device_id < source->count) {
+    *handle = source->handles[device.device_id];
+  }
+  return DLPACKGEN_BACKEND_OK;
 }
 
 #endif /* DLPACKGEN_DEVICE_STREAM_H_ */

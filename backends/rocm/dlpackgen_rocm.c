@@ -9,23 +9,23 @@
 #include "streams_copy.h"
 #include "streams_memory.h"
 
-const dlpackgen_device *BACKEND_ENTRY(void) {
-	static const dlpackgen_device table = {
-	    sizeof(dlpackgen_device),
-	    DLPACKGEN_DEVICE_ABI_VERSION,
-	    BACKEND_device,
-	    BACKEND_NAME,
-	    streams_probe,
-	    streams_device_count,
-	    streams_pointer_info,
-	    streams_alloc,
-	    streams_free,
-	    streams_current_stream,
-	    streams_stream_from_dlpack,
-	    streams_order_after,
-	    streams_keep_until,
-	    streams_copy,
-	    streams_finish,
-	};
-	return &table;
+const dlpackgen_backend* BACKEND_ENTRY(void) {
+  static const dlpackgen_backend table = {
+      sizeof(dlpackgen_backend),
+      DLPACKGEN_BACKEND_ABI_VERSION,
+      BACKEND_device,
+      BACKEND_NAME,
+      streams_probe,
+      streams_device_count,
+      streams_pointer_attributes,
+      streams_alloc,
+      streams_free,
+      streams_current_stream,
+      streams_stream_from_dlpack,
+      streams_stream_wait,
+      streams_keep_until,
+      streams_copy,
+      streams_finish,
+  };
+  return &table;
 }

@@ -5,7 +5,7 @@
 #ifndef DLPACKGEN_ROCM_H_
 #define DLPACKGEN_ROCM_H_
 
-#include "dlpackgen_device.h"
+#include "dlpackgen_backend.h"
 
 /* Another name for the one symbol that is exported, for programs that hold two copies. */
 #ifndef DLPACKGEN_ROCM_ENTRY
@@ -15,6 +15,6 @@
 #ifdef __cplusplus
 extern "C"
 #endif
-const dlpackgen_device *DLPACKGEN_ROCM_ENTRY(void);
+const dlpackgen_backend *DLPACKGEN_ROCM_ENTRY(void);
 
 #endif /* DLPACKGEN_ROCM_H_ */

@@ -9,13 +9,13 @@
 
 /* The numbers of streams that are no handles; one row at least. */
 static const struct driver_number {
-	int64_t number;
-	int refused;
-	uintptr_t handle;
+  int64_t number;
+  int refused;
+  uintptr_t handle;
 } driver_numbers[] = {
-	{0, 0, 0},
-	{1, 1, 0},
-	{2, 1, 0},
+  {0, 0, 0},
+  {1, 1, 0},
+  {2, 1, 0},
 };
 
 #define DRIVER_DEFAULT_STREAM ((uintptr_t)0)

@@ -14,40 +14,40 @@ package rocm
 #define TABLE dlp_24d2f0d5_rocm()
 
 static int go_probe(answer *a) {
-	dlpackgen_device_facts facts = {0, 0, 0};
+	dlpackgen_driver_info facts = {0, 0, 0};
 	const int code = TABLE->probe(&facts, &a->error);
 	a->version = facts.version, a->devices = facts.devices;
 	return code;
 }
 
-static int go_pointer_info(uintptr_t address, answer *a) {
-	dlpackgen_device_pointer p = {{kDLCPU, 0}, -1, 0, NULL, 0};
-	const int code = TABLE->pointer_info((const void *)address, &p, &a->error);
+static int go_pointer_attributes(uintptr_t address, answer *a) {
+	dlpackgen_pointer_attributes p = {{kDLCPU, 0}, -1, 0, NULL, 0};
+	const int code = TABLE->pointer_attributes((const void *)address, &p, &a->error);
 	answer_pointer(a, &p);
 	return code;
 }
 
 static int go_alloc(DLDevice device, DLDataType dtype, int32_t ndim, const int64_t *shape, uintptr_t stream, uint64_t flags,
                     answer *a) {
-	const dlpackgen_device_request r = {device, dtype, ndim, shape, (void *)stream, flags};
+	const dlpackgen_allocation r = {device, dtype, ndim, shape, (void *)stream, flags};
 	DLManagedTensorVersioned *tensor = NULL;
-	const int code = TABLE->alloc(&r, &tensor, &a->error);
+	const int code = TABLE->allocate(&r, &tensor, &a->error);
 	a->tensor = (uintptr_t)tensor;
 	return code;
 }
 
-static int go_free(uintptr_t t, answer *a) { return TABLE->free((DLManagedTensorVersioned *)t, &a->error); }
+static int go_free(uintptr_t t, answer *a) { return TABLE->deallocate((DLManagedTensorVersioned *)t, &a->error); }
 
 static int go_stream(DLDevice device, int given, int64_t number, answer *a) {
-	dlpackgen_device_stream s = {NULL, {kDLCPU, 0}, 0, 0};
+	dlpackgen_stream s = {NULL, {kDLCPU, 0}, 0, 0};
 	const int code = TABLE->stream_from_dlpack(device, given ? &number : NULL, &s, &a->error);
 	a->handle = (uintptr_t)s.handle, a->id = s.device.device_id, a->unordered = s.unordered;
 	return code;
 }
 
 static int go_current(uintptr_t source, DLDevice device, answer *a) {
-	dlpackgen_device_stream s = {NULL, {kDLCPU, 0}, 0, 0};
-	const int code = TABLE->current_stream((const dlpackgen_device_source *)source, device, &s, &a->error);
+	dlpackgen_stream s = {NULL, {kDLCPU, 0}, 0, 0};
+	const int code = TABLE->current_work_stream((const dlpackgen_stream_source *)source, device, &s, &a->error);
 	a->handle = (uintptr_t)s.handle, a->id = s.device.device_id, a->unordered = s.unordered;
 	return code;
 }
@@ -57,29 +57,29 @@ typedef struct stream {
 	int32_t device, unordered;
 } stream;
 
-static dlpackgen_device_stream go_handle(stream s) {
-	const dlpackgen_device_stream out = {(void *)s.handle, {(DLDeviceType)TABLE->device_type, s.device}, s.unordered, 0};
+static dlpackgen_stream go_handle(stream s) {
+	const dlpackgen_stream out = {(void *)s.handle, {(DLDeviceType)TABLE->device_type, s.device}, s.unordered, 0};
 	return out;
 }
 
 static int go_order(stream consumer, stream producer, answer *a) {
-	const dlpackgen_device_stream c = go_handle(consumer), p = go_handle(producer);
-	return TABLE->order_after(&c, &p, &a->error);
+	const dlpackgen_stream c = go_handle(consumer), p = go_handle(producer);
+	return TABLE->stream_wait(&c, &p, &a->error);
 }
 
 static int go_keep(uintptr_t t, stream s, answer *a) {
-	const dlpackgen_device_stream on = go_handle(s);
+	const dlpackgen_stream on = go_handle(s);
 	return TABLE->keep_until((DLManagedTensorVersioned *)t, &on, &a->error);
 }
 
 static int go_copy(uintptr_t to, uintptr_t from, stream s, answer *a) {
-	const dlpackgen_device_stream on = go_handle(s);
+	const dlpackgen_stream on = go_handle(s);
 	return TABLE->copy((const DLTensor *)to, (const DLTensor *)from, &on, &a->error);
 }
 
 static int go_finish(stream s, answer *a) {
-	const dlpackgen_device_stream on = go_handle(s);
-	return TABLE->finish(&on, &a->error);
+	const dlpackgen_stream on = go_handle(s);
+	return TABLE->stream_synchronize(&on, &a->error);
 }
 */
 import "C"
@@ -101,7 +101,7 @@ func failure(code C.int, a *C.answer) error {
 	return err
 }
 
-// Table gives the dlpackgen_device, for code in C.
+// Table gives the dlpackgen_backend, for code in C.
 func Table() unsafe.Pointer { return unsafe.Pointer(C.dlp_24d2f0d5_rocm()) }
 
 // Probe loads the driver, if nobody did, and starts it.
@@ -116,11 +116,12 @@ func Probe() (Facts, error) {
 // answer means nothing.
 func PointerInfo(address uintptr) (Pointer, error) {
 	a := answers.Get().(*C.answer)
-	return pointerOf(C.go_pointer_info(C.uintptr_t(address), a), a)
+	return pointerOf(C.go_pointer_attributes(C.uintptr_t(address), a), a)
 }
 
 func pointerOf(code C.int, a *C.answer) (Pointer, error) {
-	p := Pointer{Device: Device{Type: int32(a._type), ID: int32(a.id)}, Ordinal: int(a.ordinal), Base: uintptr(a.base), Size: uintptr(a.size)}
+	p := Pointer{Device: Device{Type: int32(a._type), ID: int32(a.id)}, Ordinal: int(a.ordinal),
+		Base: uintptr(a.base), Size: uintptr(a.size)}
 	return p, failure(code, a)
 }
 
@@ -130,7 +131,7 @@ func Alloc(r Request) (unsafe.Pointer, error) {
 	a := answers.Get().(*C.answer)
 	var flags C.uint64_t
 	if r.Peers {
-		flags = C.DLPACKGEN_DEVICE_PEERS
+		flags = C.DLPACKGEN_BACKEND_PEER_ACCESS
 	}
 	dtype := C.DLDataType{C.uint8_t(r.DType.Code), C.uint8_t(r.DType.Bits), C.uint16_t(r.DType.Lanes)}
 	code := C.go_alloc(cDevice(r.Device), dtype, C.int32_t(len(r.Shape)), (*C.int64_t)(unsafe.SliceData(r.Shape)),
@@ -159,7 +160,7 @@ func fromDLPack(d Device, given C.int, number int64) (Stream, error) {
 }
 
 // CurrentStream gives the stream that a source has for ROCm, or of nil the
-// default stream. The source is a dlpackgen_device_source in memory of C.
+// default stream. The source is a dlpackgen_stream_source in memory of C.
 func CurrentStream(source unsafe.Pointer, d Device) (Stream, error) {
 	a := answers.Get().(*C.answer)
 	return found(C.go_current(C.uintptr_t(uintptr(source)), cDevice(d), a), a)

@@ -8,17 +8,16 @@
 #include "device_stream.h"
 #include "streams_current.h"
 
-static int streams_check_id(const char *what, int32_t id, dlpackgen_device_error *error) {
-	if (id >= 0 && id < streams.count) return DLPACKGEN_DEVICE_OK;
-	return device_fail(error, DLPACKGEN_DEVICE_BAD_DEVICE,
-	                   "%s: there is no device %d; this process sees %d, numbered from 0", what, (int)id,
-	                   streams.count);
+static int streams_check_id(const char* what, int32_t id, dlpackgen_backend_error* error) {
+  if (id >= 0 && id < streams.count) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE,
+                     "%s: there is no device %d; this process sees %d, numbered from 0", what, (int)id, streams.count);
 }
 
 /* Checks a device that has streams of its own. */
-static int streams_check_device(const char *what, DLDevice device, dlpackgen_device_error *error) {
-	const int code = device_check_type(what, device, error);
-	return code ? code : streams_check_id(what, device.device_id, error);
+static int streams_check_device(const char* what, DLDevice device, dlpackgen_backend_error* error) {
+  const int code = device_check_type(what, device, error);
+  return code ? code : streams_check_id(what, device.device_id, error);
 }
 
 #endif /* DLPACKGEN_STREAMS_CONTEXT_H_ */

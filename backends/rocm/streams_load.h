@@ -15,107 +15,107 @@
 /* What is known of a device; both are made when they are first needed, and kept until the
  * device is reset. */
 struct streams_device {
-	atomic_uintptr_t primary;   /* a context, where there are any */
-	atomic_ullong id;           /* the driver's number of that context; 0 where it has none */
-	atomic_int resets;          /* how often the device was reset: what was made before is gone */
-	_Atomic(driver_stream) own; /* on which memory is freed */
-	atomic_int pools;           /* 0: not asked yet, 1: none, 2: there are */
+  atomic_uintptr_t primary;   /* a context, where there are any */
+  atomic_ullong id;           /* the driver's number of that context; 0 where it has none */
+  atomic_int resets;          /* how often the device was reset: what was made before is gone */
+  _Atomic(driver_stream) own; /* on which memory is freed */
+  atomic_int pools;           /* 0: not asked yet, 1: none, 2: there are */
 };
 
 static struct {
-	struct driver driver;
-	int version, count;
-	struct streams_device *devices;
+  struct driver driver;
+  int version, count;
+  struct streams_device* devices;
 } streams;
 
 /* What drivers do each in a way of its own; streams_current.h has it. */
-static void *streams_find(void *library, const struct driver_function *f);
-static void streams_words(driver_result result, const char **name, const char **text);
+static void* streams_find(void* library, const struct driver_function* f);
+static void streams_words(driver_result result, const char** name, const char** text);
 static driver_result streams_begin(void);
 
 /* Reports a result of the driver, after what was being done. */
 DEVICE_FORMAT(3, 4)
-static int streams_fail(dlpackgen_device_error *error, driver_result result, const char *format, ...) {
-	dlpackgen_device_error room;
-	va_list values;
-	if (!error) error = &room;
-	va_start(values, format);
-	device_vfail(error, DLPACKGEN_DEVICE_DRIVER, (int32_t)result, format, values);
-	va_end(values);
-	const struct driver_error *known = device_known(result);
-	const char *name = known ? known->name : NULL, *text = known ? known->text : NULL;
-	if (known) error->code = known->code;
-	else streams_words(result, &name, &text);
-	char number[16];
-	snprintf(number, sizeof number, "%u", (unsigned)result);
-	device_add_result(error, name ? name : "error", number, text);
-	return error->code;
+static int streams_fail(dlpackgen_backend_error* error, driver_result result, const char* format, ...) {
+  dlpackgen_backend_error room;
+  va_list values;
+  if (!error) error = &room;
+  va_start(values, format);
+  device_vfail(error, DLPACKGEN_BACKEND_DRIVER_ERROR, (int32_t)result, format, values);
+  va_end(values);
+  const struct driver_error* known = device_known(result);
+  const char *name = known ? known->name : NULL, *text = known ? known->text : NULL;
+  if (known) error->code = known->code;
+  else streams_words(result, &name, &text);
+  char number[16];
+  snprintf(number, sizeof number, "%u", (unsigned)result);
+  device_add_result(error, name ? name : "error", number, text);
+  return error->code;
 }
 
-static int streams_open(void **library, dlpackgen_device_error *error) {
-	char why[320] = "no library is known for this system";
-	*library = device_open_one(driver_libraries, why, sizeof why);
-	if (!*library)
-		return device_fail(error, DLPACKGEN_DEVICE_ABSENT,
-		                   "the driver is not installed, or not where libraries are found: %s; %s", why,
-		                   "install " BACKEND_PACKAGE);
-	return DLPACKGEN_DEVICE_OK;
+static int streams_open(void** library, dlpackgen_backend_error* error) {
+  char why[320] = "no library is known for this system";
+  *library = device_open_one(driver_libraries, why, sizeof why);
+  if (!*library)
+    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_NOT_FOUND,
+                       "the driver is not installed, or not where libraries are found: %s; %s", why,
+                       "install " BACKEND_PACKAGE);
+  return DLPACKGEN_BACKEND_OK;
 }
 
 /* Asks for the version, which works before anything else: the stub of a toolkit
  * fails here as it does everywhere, and writes nothing. */
-static int streams_version(void *library, dlpackgen_device_error *error) {
-	void *found = device_symbol(library, driver_functions[0].plain);
-	memcpy(&streams.driver.driver_version, &found, sizeof found);
-	if (!found)
-		return device_fail(error, DLPACKGEN_DEVICE_OLD_DRIVER,
-		                   "the driver has no %s, so it is none or far too old; install %s", driver_functions[0].plain,
-		                   BACKEND_PACKAGE);
-	const driver_result result = streams.driver.driver_version(&streams.version);
-	if (result) return streams_fail(error, result, "the driver does not tell its version");
-	if (streams.version < DRIVER_OLDEST)
-		return device_fail(error, DLPACKGEN_DEVICE_OLD_DRIVER,
-		                   "the driver is of version %d, and %d is the oldest that is used; update %s", streams.version,
-		                   DRIVER_OLDEST, BACKEND_PACKAGE);
-	return DLPACKGEN_DEVICE_OK;
+static int streams_version(void* library, dlpackgen_backend_error* error) {
+  void* found = device_symbol(library, driver_functions[0].plain);
+  memcpy(&streams.driver.driver_version, &found, sizeof found);
+  if (!found)
+    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
+                       "the library does not export %s: it is not the driver, or too old; install %s",
+                       driver_functions[0].plain, BACKEND_PACKAGE);
+  const driver_result result = streams.driver.driver_version(&streams.version);
+  if (result) return streams_fail(error, result, "the driver does not tell its version");
+  if (streams.version < DRIVER_OLDEST)
+    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
+                       "the driver is of version %d, and %d is the oldest that is used; update %s", streams.version,
+                       DRIVER_OLDEST, BACKEND_PACKAGE);
+  return DLPACKGEN_BACKEND_OK;
 }
 
 /* Fills the table of functions. */
-static int streams_resolve(void *library, dlpackgen_device_error *error) {
-	for (size_t i = 0; i < sizeof driver_functions / sizeof *driver_functions; i++) {
-		const struct driver_function *f = &driver_functions[i];
-		void *found = streams_find(library, f);
-		if (!found && !f->optional)
-			return device_fail(error, DLPACKGEN_DEVICE_OLD_DRIVER,
-			                   "the driver, of version %d, lacks %s as of version %d; update %s", streams.version,
-			                   f->symbol, f->since, BACKEND_PACKAGE);
-		memcpy((char *)&streams.driver + f->offset, &found, sizeof found);
-	}
-	return DLPACKGEN_DEVICE_OK;
+static int streams_resolve(void* library, dlpackgen_backend_error* error) {
+  for (size_t i = 0; i < sizeof driver_functions / sizeof *driver_functions; i++) {
+    const struct driver_function* f = &driver_functions[i];
+    void* found = streams_find(library, f);
+    if (!found && !f->optional)
+      return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
+                         "the driver, of version %d, lacks %s as of version %d; update %s", streams.version, f->symbol,
+                         f->since, BACKEND_PACKAGE);
+    memcpy((char*)&streams.driver + f->offset, &found, sizeof found);
+  }
+  return DLPACKGEN_BACKEND_OK;
 }
 
-static int streams_start(dlpackgen_device_error *error) {
-	driver_result result = streams_begin();
-	if (!result) result = streams.driver.device_count(&streams.count);
-	if (result) return streams_fail(error, result, "the driver, of version %d, does not start", streams.version);
-	if (streams.count < 1)
-		return device_fail(error, DLPACKGEN_DEVICE_NO_DEVICE, "the driver, of version %d, counts no device",
-		                   streams.version);
-	streams.devices = calloc((size_t)streams.count, sizeof *streams.devices);
-	if (!streams.devices)
-		return device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY, "no memory of the host to start with");
-	return DLPACKGEN_DEVICE_OK;
+static int streams_start(dlpackgen_backend_error* error) {
+  driver_result result = streams_begin();
+  if (!result) result = streams.driver.device_count(&streams.count);
+  if (result) return streams_fail(error, result, "the driver, of version %d, does not start", streams.version);
+  if (streams.count < 1)
+    return device_fail(error, DLPACKGEN_BACKEND_NO_DEVICE, "the driver, of version %d, counts no device",
+                       streams.version);
+  streams.devices = calloc((size_t)streams.count, sizeof *streams.devices);
+  if (!streams.devices)
+    return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "no memory of the host to start with");
+  return DLPACKGEN_BACKEND_OK;
 }
 
-static int device_load(dlpackgen_device_error *error) {
-	void *library = NULL;
-	int code = streams_open(&library, error);
-	if (!code) code = streams_version(library, error);
-	if (!code) code = streams_resolve(library, error);
-	return code ? code : streams_start(error);
+static int device_load(dlpackgen_backend_error* error) {
+  void* library = NULL;
+  int code = streams_open(&library, error);
+  if (!code) code = streams_version(library, error);
+  if (!code) code = streams_resolve(library, error);
+  return code ? code : streams_start(error);
 }
 
-static inline int streams_ready(dlpackgen_device_error *error) { return device_ready(BACKEND_TITLE, error); }
+static inline int streams_ready(dlpackgen_backend_error* error) { return device_ready(BACKEND_TITLE, error); }
 
 /* Set on threads that have called the back end, deleters aside. Those may call the driver,
  * which threads that run the host functions of a stream must not (docs/devices.md cites the
@@ -123,20 +123,20 @@ static inline int streams_ready(dlpackgen_device_error *error) { return device_r
 static _Thread_local int streams_caller;
 
 /* As streams_ready, in functions that are slow enough to note their thread. */
-static inline int streams_called(dlpackgen_device_error *error) {
-	streams_caller = 1;
-	return streams_ready(error);
+static inline int streams_called(dlpackgen_backend_error* error) {
+  streams_caller = 1;
+  return streams_ready(error);
 }
 
-static int streams_probe(dlpackgen_device_facts *facts, dlpackgen_device_error *error) {
-	const int code = streams_called(error);
-	if (!code && facts) *facts = (dlpackgen_device_facts){streams.version, streams.count, 0};
-	return code;
+static int streams_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
+  const int code = streams_called(error);
+  if (!code && facts) *facts = (dlpackgen_driver_info){streams.version, streams.count, 0};
+  return code;
 }
 
-static int streams_device_count(int32_t *count, dlpackgen_device_error *error) {
-	const int code = streams_ready(error);
-	return code ? code : device_give_count(streams.count, count, error);
+static int streams_device_count(int32_t* count, dlpackgen_backend_error* error) {
+  const int code = streams_ready(error);
+  return code ? code : device_give_count(streams.count, count, error);
 }
 
 #endif /* DLPACKGEN_STREAMS_LOAD_H_ */

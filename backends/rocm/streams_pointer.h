@@ -9,55 +9,58 @@
 
 /* Checks memory of a device, as opposed to that of the host. Plain memory, which has
  * a context, is always there; a graph's and a reserved range have none. */
-static int streams_check_memory(const void *pointer, const struct streams_attributes *a,
-                                dlpackgen_device_error *error) {
-	if (a->ordinal < 0 || a->ordinal >= streams.count)
-		return device_fail(error, DLPACKGEN_DEVICE_DRIVER, "pointer_info of %p: the driver names device %d of %d",
-		                   pointer, a->ordinal, streams.count);
-	if (!a->mapped && !a->context)
-		return device_fail(
-		    error, DLPACKGEN_DEVICE_NOT_MAPPED,
-		    "pointer_info of %p: there is no memory at the address: it is reserved only, or a graph's %s", pointer,
-		    "own, which has memory while the graph runs; hand out memory that was allocated outside of captures");
-	return streams_check_context(pointer, a, error);
+static int streams_check_memory(const void* pointer, const struct streams_attributes* a,
+                                dlpackgen_backend_error* error) {
+  if (a->ordinal < 0 || a->ordinal >= streams.count)
+    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_ERROR,
+                       "pointer_attributes of %p: the driver names device %d of %d", pointer, a->ordinal,
+                       streams.count);
+  if (!a->mapped && !a->context)
+    return device_fail(
+        error, DLPACKGEN_BACKEND_NOT_MAPPED,
+        "pointer_attributes of %p: there is no memory at the address: it is reserved only, or a graph's %s", pointer,
+        "own, which has memory while the graph runs; hand out memory that was allocated outside of captures");
+  return streams_check_context(pointer, a, error);
 }
 
 /* Reads the attributes in the order that tells the kinds apart: managed memory
  * says that it is the device's or the host's as well. */
-static int streams_classify(const void *pointer, const struct streams_attributes *a, dlpackgen_device_pointer *info,
-                            dlpackgen_device_error *error) {
-	*info = (dlpackgen_device_pointer){{kDLCPU, 0}, -1, 0, NULL, 0};
-	if (!a->type && !a->managed) return DLPACKGEN_DEVICE_OK;
-	info->ordinal = a->ordinal;
-	info->base = (const void *)(uintptr_t)a->start;
-	info->size = a->size;
-	int code = DLPACKGEN_DEVICE_OK;
-	if (a->managed) {
-		const int typed = BACKEND_managed >= 0; /* else it counts as the device's, which reads it */
-		info->device.device_type = (DLDeviceType)(typed ? BACKEND_managed : BACKEND_device);
-		info->device.device_id = typed ? 0 : a->ordinal;
-	} else if (a->type == DRIVER_memory_host) {
-		info->device.device_type = (DLDeviceType)BACKEND_host;
-	} else if (a->type == DRIVER_memory_device) {
-		info->device.device_type = (DLDeviceType)BACKEND_device;
-		info->device.device_id = a->ordinal;
-		code = streams_check_memory(pointer, a, error);
-	} else {
-		code = device_fail(error, DLPACKGEN_DEVICE_NOT_LINEAR,
-		                   "pointer_info of %p: an array of textures or another memory of type %u, not a run of bytes",
-		                   pointer, a->type);
-	}
-	return code;
+static int streams_classify(const void* pointer, const struct streams_attributes* a, dlpackgen_pointer_attributes* info,
+                            dlpackgen_backend_error* error) {
+  *info = (dlpackgen_pointer_attributes){{kDLCPU, 0}, -1, 0, NULL, 0};
+  if (!a->type && !a->managed) return DLPACKGEN_BACKEND_OK;
+  info->ordinal = a->ordinal;
+  info->base = (const void*)(uintptr_t)a->start;
+  info->size = a->size;
+  int code = DLPACKGEN_BACKEND_OK;
+  if (a->managed) {
+    const int typed = BACKEND_managed >= 0; /* else it counts as the device's, which reads it */
+    info->device.device_type = (DLDeviceType)(typed ? BACKEND_managed : BACKEND_device);
+    info->device.device_id = typed ? 0 : a->ordinal;
+  } else if (a->type == DRIVER_memory_host) {
+    info->device.device_type = (DLDeviceType)BACKEND_host;
+  } else if (a->type == DRIVER_memory_device) {
+    info->device.device_type = (DLDeviceType)BACKEND_device;
+    info->device.device_id = a->ordinal;
+    code = streams_check_memory(pointer, a, error);
+  } else {
+    code =
+        device_fail(error, DLPACKGEN_BACKEND_NOT_LINEAR,
+                    "pointer_attributes of %p: an array of textures or another memory of type %u, not a run of bytes",
+                    pointer, a->type);
+  }
+  return code;
 }
 
-static int streams_pointer_info(const void *pointer, dlpackgen_device_pointer *info, dlpackgen_device_error *error) {
-	struct streams_attributes a;
-	int code = streams_ready(error);
-	if (!code) code = device_check_pointer(pointer, info, error);
-	if (code) return code;
-	const driver_result result = streams_query(pointer, &a);
-	if (result) code = streams_query_again(pointer, &a, result, error);
-	return code ? code : streams_classify(pointer, &a, info, error);
+static int streams_pointer_attributes(const void* pointer, dlpackgen_pointer_attributes* info,
+                                      dlpackgen_backend_error* error) {
+  struct streams_attributes a;
+  int code = streams_ready(error);
+  if (!code) code = device_check_pointer(pointer, info, error);
+  if (code) return code;
+  const driver_result result = streams_query(pointer, &a);
+  if (result) code = streams_query_again(pointer, &a, result, error);
+  return code ? code : streams_classify(pointer, &a, info, error);
 }
 
 #endif /* DLPACKGEN_STREAMS_POINTER_H_ */

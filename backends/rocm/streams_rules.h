@@ -8,7 +8,7 @@
 #include "device_driver.h"
 
 static const char *const driver_lookups[] = {
-	NULL
+  NULL
 };
 
 #endif /* DLPACKGEN_STREAMS_RULES_H_ */

@@ -12,89 +12,90 @@
 
 /* Fills all of a tensor but its data, as a request says; it has room for twice as many
  * extents as dimensions. */
-static void device_describe(DLManagedTensorVersioned *tensor, const dlpackgen_device_request *r, int64_t *extents,
-                            void (*deleter)(DLManagedTensorVersioned *)) {
-	if (r->ndim) memcpy(extents, r->shape, (size_t)r->ndim * sizeof(int64_t));
-	device_strides(r->ndim, extents, extents + r->ndim);
-	tensor->version.major = DLPACK_MAJOR_VERSION;
-	tensor->version.minor = DLPACK_MINOR_VERSION;
-	tensor->deleter = deleter;
-	tensor->dl_tensor.device = r->device;
-	tensor->dl_tensor.dtype = r->dtype;
-	tensor->dl_tensor.ndim = r->ndim;
-	tensor->dl_tensor.shape = r->ndim ? extents : NULL;
-	tensor->dl_tensor.strides = r->ndim ? extents + r->ndim : NULL;
+static void device_describe(DLManagedTensorVersioned* tensor, const dlpackgen_allocation* r, int64_t* extents,
+                            void (*deleter)(DLManagedTensorVersioned*)) {
+  if (r->ndim) memcpy(extents, r->shape, (size_t)r->ndim * sizeof(int64_t));
+  device_strides(r->ndim, extents, extents + r->ndim);
+  tensor->version.major = DLPACK_MAJOR_VERSION;
+  tensor->version.minor = DLPACK_MINOR_VERSION;
+  tensor->deleter = deleter;
+  tensor->dl_tensor.device = r->device;
+  tensor->dl_tensor.dtype = r->dtype;
+  tensor->dl_tensor.ndim = r->ndim;
+  tensor->dl_tensor.shape = r->ndim ? extents : NULL;
+  tensor->dl_tensor.strides = r->ndim ? extents + r->ndim : NULL;
 }
 
-static inline int device_check_alloc(const dlpackgen_device_request *r, DLManagedTensorVersioned **tensor,
-                                     dlpackgen_device_error *error) {
-	if (r && tensor) return DLPACKGEN_DEVICE_OK;
-	return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "alloc: NULL in the place of the %s",
-	                   r ? "tensor" : "request");
+static inline int device_check_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** tensor,
+                                     dlpackgen_backend_error* error) {
+  if (r && tensor) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "alloc: NULL in the place of the %s",
+                     r ? "tensor" : "request");
 }
 
 /* Checks the extents and the dtype of a request, and gives the bytes that they take. */
-static inline int device_check_size(const dlpackgen_device_request *r, size_t *bytes, dlpackgen_device_error *error) {
-	uint64_t count = 0;
-	const int code = device_elements("alloc", r->ndim, r->shape, &count, error);
-	return code ? code : device_bytes("alloc", r->dtype, count, bytes, error);
+static inline int device_check_size(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
+  uint64_t count = 0;
+  const int code = device_elements("alloc", r->ndim, r->shape, &count, error);
+  return code ? code : device_bytes("alloc", r->dtype, count, bytes, error);
 }
 
 /* Gives the host's part of a tensor: a struct of that size that begins with the tensor and
  * ends with its extents. It is for free(). */
-static inline void *device_new_block(const char *what, const dlpackgen_device_request *r, size_t size,
-                                     dlpackgen_device_error *error) {
-	void *block = calloc(1, size + 2 * (size_t)r->ndim * sizeof(int64_t));
-	if (!block)
-		(void)device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY,
-		                  "%s: the host has no memory for a tensor's extents", what);
-	return block;
+static inline void* device_new_block(const char* what, const dlpackgen_allocation* r, size_t size,
+                                     dlpackgen_backend_error* error) {
+  void* block = calloc(1, size + 2 * (size_t)r->ndim * sizeof(int64_t));
+  if (!block)
+    (void)device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: the host has no memory for a tensor's extents",
+                      what);
+  return block;
 }
 
 /* Tells tensors of the back end, by their deleter, from those of others. */
-static inline int device_check_ours(const char *what, const DLManagedTensorVersioned *tensor,
-                                    void (*deleter)(DLManagedTensorVersioned *), dlpackgen_device_error *error) {
-	if (tensor && tensor->deleter == deleter) return DLPACKGEN_DEVICE_OK;
-	return device_fail(error, tensor ? DLPACKGEN_DEVICE_OTHER_TENSOR : DLPACKGEN_DEVICE_BAD_ARGUMENT, "%s: %s", what,
-	                   tensor ? "the tensor was allocated by another library; call its own deleter"
-	                          : "NULL in the place of the tensor");
+static inline int device_check_ours(const char* what, const DLManagedTensorVersioned* tensor,
+                                    void (*deleter)(DLManagedTensorVersioned*), dlpackgen_backend_error* error) {
+  if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;
+  return device_fail(
+      error, tensor ? DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE : DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: %s", what,
+      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL in the place of the tensor");
 }
 
-static inline int device_check_pointer(const void *pointer, const dlpackgen_device_pointer *info,
-                                       dlpackgen_device_error *error) {
-	if (pointer && info) return DLPACKGEN_DEVICE_OK;
-	return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "pointer_info: NULL in the place of the %s",
-	                   pointer ? "answer" : "address; an empty tensor is where its maker says");
+static inline int device_check_pointer(const void* pointer, const dlpackgen_pointer_attributes* info,
+                                       dlpackgen_backend_error* error) {
+  if (pointer && info) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "pointer_attributes: NULL in the place of the %s",
+                     pointer ? "answer" : "address; an empty tensor is where its maker says");
 }
 
-static inline int device_give_count(int32_t found, int32_t *count, dlpackgen_device_error *error) {
-	if (!count)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "device_count: NULL in the place of the count");
-	*count = found;
-	return DLPACKGEN_DEVICE_OK;
+static inline int device_give_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
+  if (!count)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "device_count: NULL in the place of the count");
+  *count = found;
+  return DLPACKGEN_BACKEND_OK;
 }
 
 /* Checks that two tensors hold the same number of the same elements in runs. */
-static int device_check_copy(const DLTensor *to, const DLTensor *from, uint64_t *count,
-                              dlpackgen_device_error *error) {
-	if (!to || !from) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "copy: NULL in the place of a tensor");
-	uint64_t other = 0;
-	int code = device_elements("copy: the destination", to->ndim, to->shape, count, error);
-	if (!code) code = device_elements("copy: the source", from->ndim, from->shape, &other, error);
-	if (code) return code;
-	const int shapes = to->ndim == from->ndim &&
-	                   (to->ndim == 0 || !memcmp(to->shape, from->shape, (size_t)to->ndim * sizeof(int64_t)));
-	if (!shapes || to->dtype.code != from->dtype.code || to->dtype.bits != from->dtype.bits ||
-	    to->dtype.lanes != from->dtype.lanes)
-		return device_fail(error, DLPACKGEN_DEVICE_LAYOUT, "copy: the %s of the two tensors differ",
-		                   shapes ? "dtypes" : "shapes");
-	if (*count && (!to->data || !from->data))
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "copy: the %s has elements and no data",
-		                   to->data ? "source" : "destination");
-	if (*count && (!device_compact(to) || !device_compact(from)))
-		return device_fail(error, DLPACKGEN_DEVICE_LAYOUT, "copy: the %s is not compact; make it so first",
-		                   device_compact(to) ? "source" : "destination");
-	return DLPACKGEN_DEVICE_OK;
+static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t* count,
+                             dlpackgen_backend_error* error) {
+  if (!to || !from)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: NULL in the place of a tensor");
+  uint64_t other = 0;
+  int code = device_elements("copy: the destination", to->ndim, to->shape, count, error);
+  if (!code) code = device_elements("copy: the source", from->ndim, from->shape, &other, error);
+  if (code) return code;
+  const int shapes =
+      to->ndim == from->ndim && (to->ndim == 0 || !memcmp(to->shape, from->shape, (size_t)to->ndim * sizeof(int64_t)));
+  if (!shapes || to->dtype.code != from->dtype.code || to->dtype.bits != from->dtype.bits ||
+      to->dtype.lanes != from->dtype.lanes)
+    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT, "copy: the %s of the two tensors differ",
+                       shapes ? "dtypes" : "shapes");
+  if (*count && (!to->data || !from->data))
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the %s has elements and no data",
+                       to->data ? "source" : "destination");
+  if (*count && (!device_compact(to) || !device_compact(from)))
+    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT, "copy: the %s is not compact; make it so first",
+                       device_compact(to) ? "source" : "destination");
+  return DLPACKGEN_BACKEND_OK;
 }
 
 #endif /* DLPACKGEN_DEVICE_REQUEST_H_ */

@@ -6,7 +6,7 @@
 #define DLPACKGEN_SHM_BLOCK_H_
 
 #include "device_request.h"
-#include "dlpack_util.h"
+#include "dlpackgen_tensor.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -19,18 +19,18 @@ enum { SHM_DATA = 4096 };
 /* A tensor of ours, in one piece of private memory with its extents. No peer can
  * reach it. */
 struct shm_block {
-	DLManagedTensorVersioned tensor;
-	int fd;     /* -1 where there are no elements */
-	void *base; /* of the mapping */
-	size_t size;
-	struct shm_block *previous, *next;
-	int64_t extents[];
+  DLManagedTensorVersioned tensor;
+  int fd;     /* -1 where there are no elements */
+  void* base; /* of the mapping */
+  size_t size;
+  struct shm_block *previous, *next;
+  int64_t extents[];
 };
 
 static struct {
-	pthread_mutex_t lock;
-	pthread_once_t once;
-	struct shm_block *first;
+  pthread_mutex_t lock;
+  pthread_once_t once;
+  struct shm_block* first;
 } shm_blocks = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_ONCE_INIT, NULL};
 
 static void shm_lock(void) { (void)pthread_mutex_lock(&shm_blocks.lock); }
@@ -40,77 +40,77 @@ static void shm_unlock(void) { (void)pthread_mutex_unlock(&shm_blocks.lock); }
 /* A child of fork has the list as it was between two changes, and a free lock. */
 static void shm_at_fork(void) { (void)pthread_atfork(shm_lock, shm_unlock, shm_unlock); }
 
-static void shm_link(struct shm_block *block) {
-	(void)pthread_once(&shm_blocks.once, shm_at_fork);
-	shm_lock();
-	block->next = shm_blocks.first;
-	if (block->next) block->next->previous = block;
-	shm_blocks.first = block;
-	shm_unlock();
+static void shm_link(struct shm_block* block) {
+  (void)pthread_once(&shm_blocks.once, shm_at_fork);
+  shm_lock();
+  block->next = shm_blocks.first;
+  if (block->next) block->next->previous = block;
+  shm_blocks.first = block;
+  shm_unlock();
 }
 
-static void shm_unlink_block(struct shm_block *block) {
-	shm_lock();
-	if (block->next) block->next->previous = block->previous;
-	if (block->previous) block->previous->next = block->next;
-	if (shm_blocks.first == block) shm_blocks.first = block->next;
-	shm_unlock();
+static void shm_unlink_block(struct shm_block* block) {
+  shm_lock();
+  if (block->next) block->next->previous = block->previous;
+  if (block->previous) block->previous->next = block->next;
+  if (shm_blocks.first == block) shm_blocks.first = block->next;
+  shm_unlock();
 }
 
 /* Gives the block whose elements an address lies among, or NULL. It stays as long as
  * the caller owns the tensor. */
-static struct shm_block *shm_find(const void *pointer) {
-	struct shm_block *block;
-	shm_lock();
-	for (block = shm_blocks.first; block; block = block->next) {
-		const uintptr_t data = (uintptr_t)block->base + SHM_DATA;
-		if ((uintptr_t)pointer >= data && (uintptr_t)pointer - data < block->size - SHM_DATA) break;
-	}
-	shm_unlock();
-	return block;
+static struct shm_block* shm_find(const void* pointer) {
+  struct shm_block* block;
+  shm_lock();
+  for (block = shm_blocks.first; block; block = block->next) {
+    const uintptr_t data = (uintptr_t)block->base + SHM_DATA;
+    if ((uintptr_t)pointer >= data && (uintptr_t)pointer - data < block->size - SHM_DATA) break;
+  }
+  shm_unlock();
+  return block;
 }
 
-static void shm_delete(DLManagedTensorVersioned *tensor) {
-	struct shm_block *block = (struct shm_block *)tensor;
-	const int before = errno;
-	if (!tensor) return;
-	if (block->base) {
-		shm_unlink_block(block);
-		(void)munmap(block->base, block->size);
-		(void)close(block->fd);
-	}
-	free(block);
-	errno = before;
+static void shm_delete(DLManagedTensorVersioned* tensor) {
+  struct shm_block* block = (struct shm_block*)tensor;
+  const int before = errno;
+  if (!tensor) return;
+  if (block->base) {
+    shm_unlink_block(block);
+    (void)munmap(block->base, block->size);
+    (void)close(block->fd);
+  }
+  free(block);
+  errno = before;
 }
 
 /* Makes a block without memory; NULL where the host has none. */
-static struct shm_block *shm_block_of(const char *what, const dlpackgen_device_request *r, uint64_t flags,
-                                      dlpackgen_device_error *error) {
-	struct shm_block *block = device_new_block(what, r, sizeof *block, error);
-	if (!block) return NULL;
-	device_describe(&block->tensor, r, block->extents, shm_delete);
-	block->tensor.flags = flags;
-	block->fd = -1;
-	return block;
+static struct shm_block* shm_block_of(const char* what, const dlpackgen_allocation* r, uint64_t flags,
+                                      dlpackgen_backend_error* error) {
+  struct shm_block* block = device_new_block(what, r, sizeof *block, error);
+  if (!block) return NULL;
+  device_describe(&block->tensor, r, block->extents, shm_delete);
+  block->tensor.flags = flags;
+  block->fd = -1;
+  return block;
 }
 
 /* Gives a block the memory that a descriptor stands for, and lists it. */
-static void shm_adopt(struct shm_block *block, int fd, void *base, size_t size) {
-	block->fd = fd;
-	block->base = base;
-	block->size = size;
-	block->tensor.dl_tensor.data = (char *)base + SHM_DATA;
-	shm_link(block);
+static void shm_adopt(struct shm_block* block, int fd, void* base, size_t size) {
+  block->fd = fd;
+  block->base = base;
+  block->size = size;
+  block->tensor.dl_tensor.data = (char*)base + SHM_DATA;
+  shm_link(block);
 }
 
 /* Fills an error with what the kernel says. */
-static int shm_fail(dlpackgen_device_error *error, int code, int native, const char *what) {
-	(void)device_fail(error, code, "%s: ", what);
-	if (error) {
-		error->native = native;
-		device_add(error, strerror(native));
-	}
-	return code;
+static int shm_fail(dlpackgen_backend_error* error, int code, int native, const char* what) {
+  (void)device_fail(error, code, "%s: ", what);
+  if (error) {
+    error->native = native;
+    device_add(error, strerror(native));
+  }
+  return code;
 }
 
 #endif /* DLPACKGEN_SHM_BLOCK_H_ */

@@ -16,97 +16,98 @@
 #endif
 
 static int shm_memfd(void) {
-	const unsigned int flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
-	const int fd = memfd_create("dlpackgen", flags | MFD_NOEXEC_SEAL);
-	return fd < 0 && errno == EINVAL ? memfd_create("dlpackgen", flags) : fd;
+  const unsigned int flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+  const int fd = memfd_create("dlpackgen", flags | MFD_NOEXEC_SEAL);
+  return fd < 0 && errno == EINVAL ? memfd_create("dlpackgen", flags) : fd;
 }
 
 /* Says why the kernel gave nothing. */
-static int shm_no_memory(const char *what, int native, dlpackgen_device_error *error) {
-	const int lacks = native == ENOSYS || native == EPERM || native == EACCES;
-	return shm_fail(error, lacks ? DLPACKGEN_DEVICE_UNSUPPORTED : DLPACKGEN_DEVICE_OUT_OF_MEMORY, native, what);
+static int shm_no_memory(const char* what, int native, dlpackgen_backend_error* error) {
+  const int lacks = native == ENOSYS || native == EPERM || native == EACCES;
+  return shm_fail(error, lacks ? DLPACKGEN_BACKEND_UNSUPPORTED : DLPACKGEN_BACKEND_OUT_OF_MEMORY, native, what);
 }
 
 /* Gives a file its size. The limit is looked at, since going over it is a signal. */
-static int shm_resize(int fd, size_t size, dlpackgen_device_error *error) {
-	struct rlimit limit;
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
-		return device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY,
-		                   "alloc: %zu bytes are more than RLIMIT_FSIZE lets this process have: %llu", size,
-		                   (unsigned long long)limit.rlim_cur);
-	int result;
-	do result = ftruncate(fd, (off_t)size);
-	while (result < 0 && errno == EINTR);
-	return result < 0 ? shm_no_memory("alloc: the size of the memory", errno, error) : DLPACKGEN_DEVICE_OK;
+static int shm_resize(int fd, size_t size, dlpackgen_backend_error* error) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
+    return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY,
+                       "alloc: %zu bytes are more than RLIMIT_FSIZE lets this process have: %llu", size,
+                       (unsigned long long)limit.rlim_cur);
+  int result;
+  do result = ftruncate(fd, (off_t)size);
+  while (result < 0 && errno == EINTR);
+  return result < 0 ? shm_no_memory("alloc: the size of the memory", errno, error) : DLPACKGEN_BACKEND_OK;
 }
 
 /* Makes a memfd of a size with a header in it, mapped. */
-static int shm_make(const struct shm_header *header, size_t size, int *fd, void **base, dlpackgen_device_error *error) {
-	*fd = shm_memfd();
-	if (*fd < 0) return shm_no_memory("alloc: memfd_create", errno, error);
-	int code = shm_resize(*fd, size, error);
-	if (!code) {
-		*base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
-		if (*base == MAP_FAILED) code = shm_no_memory("alloc: mmap", errno, error);
-	}
-	if (code)
-		(void)close(*fd);
-	else
-		memcpy(*base, header, sizeof *header);
-	return code;
+static int shm_make(const struct shm_header* header, size_t size, int* fd, void** base,
+                    dlpackgen_backend_error* error) {
+  *fd = shm_memfd();
+  if (*fd < 0) return shm_no_memory("alloc: memfd_create", errno, error);
+  int code = shm_resize(*fd, size, error);
+  if (!code) {
+    *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+    if (*base == MAP_FAILED) code = shm_no_memory("alloc: mmap", errno, error);
+  }
+  if (code) (void)close(*fd);
+  else memcpy(*base, header, sizeof *header);
+  return code;
 }
 
-static int shm_check_request(const dlpackgen_device_request *r, size_t *bytes, dlpackgen_device_error *error) {
-	DLTensor t;
-	if (r->device.device_type != kDLCPU)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE, "alloc: device type %d; only memory of the CPU (1) is shared",
-		                   (int)r->device.device_type);
-	if (r->device.device_id != 0)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_DEVICE, "alloc: there is no device %d; the CPU is 0",
-		                   (int)r->device.device_id);
-	if (r->stream) return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM, "alloc: the CPU has no streams; give NULL");
-	const int code = device_check_size(r, bytes, error);
-	if (code) return code;
-	memset(&t, 0, sizeof t);
-	t.data = &t;
-	t.dtype = r->dtype;
-	t.device.device_type = kDLCPU;
-	const dlpack_error rule = dlpack_validate(&t, 0, 0); /* of one element: the peer asks the same */
-	if (rule != DLPACK_OK)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "alloc: a dtype of code %d, %d bits and %d lanes: %s",
-		                   r->dtype.code, r->dtype.bits, r->dtype.lanes, dlpack_error_text(rule));
-	if (*bytes > PTRDIFF_MAX - SHM_DATA)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "alloc: %zu bytes are more than can be addressed", *bytes);
-	return DLPACKGEN_DEVICE_OK;
+static int shm_check_request(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
+  DLTensor t;
+  if (r->device.device_type != kDLCPU)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
+                       "alloc: device type %d; only memory of the CPU (1) is shared", (int)r->device.device_type);
+  if (r->device.device_id != 0)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "alloc: there is no device %d; the CPU is 0",
+                       (int)r->device.device_id);
+  if (r->stream)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "alloc: the CPU has no streams; give NULL");
+  const int code = device_check_size(r, bytes, error);
+  if (code) return code;
+  memset(&t, 0, sizeof t);
+  t.data = &t;
+  t.dtype = r->dtype;
+  t.device.device_type = kDLCPU;
+  const dlpackgen_error_code rule = dlpackgen_validate(&t, 0, 0); /* of one element: the peer asks the same */
+  if (rule != DLPACKGEN_OK)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "alloc: a dtype of code %d, %d bits and %d lanes: %s",
+                       r->dtype.code, r->dtype.bits, r->dtype.lanes, dlpackgen_error_string(rule));
+  if (*bytes > PTRDIFF_MAX - SHM_DATA)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "alloc: %zu bytes are more than can be addressed",
+                       *bytes);
+  return DLPACKGEN_BACKEND_OK;
 }
 
-static int shm_alloc(const dlpackgen_device_request *request, DLManagedTensorVersioned **tensor,
-                     dlpackgen_device_error *error) {
-	size_t bytes = 0;
-	int fd = -1, code = device_check_alloc(request, tensor, error);
-	void *base = NULL;
-	if (!code) code = shm_check_request(request, &bytes, error);
-	if (code) return code;
-	*tensor = NULL;
-	struct shm_block *block = shm_block_of("alloc", request, 0, error);
-	if (!block) return DLPACKGEN_DEVICE_OUT_OF_MEMORY;
-	if (bytes) {
-		const struct shm_header header = shm_header_of(&block->tensor.dl_tensor, 0);
-		code = shm_make(&header, bytes + SHM_DATA, &fd, &base, error);
-		if (code) {
-			free(block);
-			return code;
-		}
-		shm_adopt(block, fd, base, bytes + SHM_DATA);
-	}
-	*tensor = &block->tensor;
-	return DLPACKGEN_DEVICE_OK;
+static int shm_alloc(const dlpackgen_allocation* request, DLManagedTensorVersioned** tensor,
+                     dlpackgen_backend_error* error) {
+  size_t bytes = 0;
+  int fd = -1, code = device_check_alloc(request, tensor, error);
+  void* base = NULL;
+  if (!code) code = shm_check_request(request, &bytes, error);
+  if (code) return code;
+  *tensor = NULL;
+  struct shm_block* block = shm_block_of("alloc", request, 0, error);
+  if (!block) return DLPACKGEN_BACKEND_OUT_OF_MEMORY;
+  if (bytes) {
+    const struct shm_header header = shm_header_of(&block->tensor.dl_tensor, 0);
+    code = shm_make(&header, bytes + SHM_DATA, &fd, &base, error);
+    if (code) {
+      free(block);
+      return code;
+    }
+    shm_adopt(block, fd, base, bytes + SHM_DATA);
+  }
+  *tensor = &block->tensor;
+  return DLPACKGEN_BACKEND_OK;
 }
 
-static int shm_free(DLManagedTensorVersioned *tensor, dlpackgen_device_error *error) {
-	const int code = tensor ? device_check_ours("free", tensor, shm_delete, error) : DLPACKGEN_DEVICE_OK;
-	if (!code) shm_delete(tensor);
-	return code;
+static int shm_free(DLManagedTensorVersioned* tensor, dlpackgen_backend_error* error) {
+  const int code = tensor ? device_check_ours("free", tensor, shm_delete, error) : DLPACKGEN_BACKEND_OK;
+  if (!code) shm_delete(tensor);
+  return code;
 }
 
 #endif /* DLPACKGEN_SHM_MEMORY_H_ */

@@ -29,7 +29,8 @@ func (m *bareManaged) init(p *dlpack.DLManagedTensorVersioned) bool {
 
 func good(t *dlpack.DLTensor) bool {
 	shape, strides, n := load(&t.Shape), load(&t.Strides), uintptr(t.NDim)
-	if shape == nil || strides == nil || n > dlpack.MaxNDim || t.DType.Lanes != 1 || t.DType.Bits&7 != 0 || t.DType.Bits == 0 {
+	if shape == nil || strides == nil || n > dlpack.MaxNDim || t.DType.Lanes != 1 || t.DType.Bits&7 != 0 ||
+		t.DType.Bits == 0 {
 		return false
 	}
 	size, over, large := uint64(1), uint64(0), uint64(t.Data)|t.ByteOffset
@@ -156,7 +157,8 @@ func (b *bareBuffer) export() *dlpack.DLManagedTensorVersioned {
 }
 
 // write fills all fields: who had the struct before may have changed them.
-func write(m *dlpack.DLManagedTensorVersioned, dims *[2 * bareNDim]int64, deleter, ctx uintptr, first unsafe.Pointer, shape []int64) {
+func write(m *dlpack.DLManagedTensorVersioned, dims *[2 * bareNDim]int64, deleter, ctx uintptr, first unsafe.Pointer,
+	shape []int64) {
 	m.Version.Major, m.Version.Minor = dlpack.MajorVersion, dlpack.MinorVersion
 	m.ManagerCtx, m.Deleter, m.Flags = ctx, deleter, 0
 	t := &m.DLTensor

@@ -41,7 +41,8 @@ func exportBuffers() pair.Pair {
 		buffers[i] = b
 	}
 	bare, out := bareBuffers(chunk), make(lent, chunk)
-	return pair.Pair{Name: "export", Limit: floor, What: "Buffer.Export, no pin", Than: "an atomic add, the struct, in Go",
+	return pair.Pair{Name: "export", Limit: floor, What: "Buffer.Export, no pin",
+		Than: "an atomic add, the struct, in Go",
 		Ours: pair.Chunks(chunk, nil, func(n int) {
 			for i, b := range buffers[:n] {
 				p, err := b.Export()
@@ -65,7 +66,8 @@ func exportShared() pair.Pair {
 	must(err)
 	check(first != nil, "Buffer.Export")
 	list, out, shared := bareSlots(), make(lent, chunk), bareBuffers(1)[0]
-	return pair.Pair{Name: "export-shared", Limit: floor, What: "Buffer.Export, not the first", Than: "an atomic add, a slot, the struct, in Go",
+	return pair.Pair{Name: "export-shared", Limit: floor, What: "Buffer.Export, not the first",
+		Than: "an atomic add, a slot, the struct, in Go",
 		Ours: pair.Chunks(chunk, nil, func(n int) {
 			for i := range n {
 				p, err := b.Export()
@@ -92,7 +94,8 @@ func exportPinned() pair.Pair {
 	}
 	turn, list, out := 0, bareSlots(), make(lent, chunk)
 	swap := func(int) { turn ^= 1 }
-	return pair.Pair{Name: "export-pin", Limit: floor, What: "Export, another slice", Than: "a slot, Unpin, Pin, the struct, in Go",
+	return pair.Pair{Name: "export-pin", Limit: floor, What: "Export, another slice",
+		Than: "a slot, Unpin, Pin, the struct, in Go",
 		Ours: pair.Chunks(chunk, swap, func(n int) {
 			for i, s := range sets[turn][:n] {
 				p, err := dlpack.Export(s, 2, 3)
@@ -113,7 +116,8 @@ func exportPinned() pair.Pair {
 func exportAgain() pair.Pair {
 	data := make([]float32, 6)
 	list, out := bareSlots(), make(lent, chunk)
-	return pair.Pair{Name: "export-again", Limit: floor, What: "Export, the same slice", Than: "a slot, the struct, in Go",
+	return pair.Pair{Name: "export-again", Limit: floor, What: "Export, the same slice",
+		Than: "a slot, the struct, in Go",
 		Ours: pair.Chunks(chunk, nil, func(n int) {
 			for i := range n {
 				p, err := dlpack.Export(data, 2, 3)

@@ -52,7 +52,8 @@ func imports() []pair.Pair {
 }
 
 func importRelease(p *dlpack.DLManagedTensorVersioned) pair.Pair {
-	return pair.Pair{Name: "import-release", Limit: floor, What: "Init, Release", Than: "the tests, a crossing, the deleter",
+	return pair.Pair{Name: "import-release", Limit: floor, What: "Init, Release",
+		Than: "the tests, a crossing, the deleter",
 		Ours: pair.Loop(func(n int) {
 			for range n {
 				var m dlpack.Managed
@@ -77,7 +78,8 @@ func batched() pair.Pair {
 	for i, p := range tensors {
 		addresses[i] = uintptr(unsafe.Pointer(p))
 	}
-	return pair.Pair{Name: "release-batch", Limit: floor, What: "Batch.Release, a tensor", Than: "a crossing for all, the deleter",
+	return pair.Pair{Name: "release-batch", Limit: floor, What: "Batch.Release, a tensor",
+		Than: "a crossing for all, the deleter",
 		Ours: pair.Chunks(batch, func(n int) {
 			for _, p := range tensors[:n] {
 				_, err := owner.Import(p)
@@ -98,7 +100,8 @@ func released() pair.Pair {
 	for i := range owners {
 		all = append(all, &owners[i])
 	}
-	return pair.Pair{Name: "release-all", Limit: floor, What: "ReleaseAll, a tensor", Than: "an atomic swap, a crossing for all, the deleter",
+	return pair.Pair{Name: "release-all", Limit: floor, What: "ReleaseAll, a tensor",
+		Than: "an atomic swap, a crossing for all, the deleter",
 		Ours: pair.Chunks(batch, func(n int) {
 			for i, p := range tensors[:n] {
 				must(owners[i].Init(p))

@@ -33,10 +33,11 @@ func borrowThree() pair.Pair {
 	objects := bareObjects(3, dlpack.DeviceCUDA)
 	a, b, c := objects[0], objects[1], objects[2]
 	table := uintptr(unsafe.Pointer(bareTable()))
-	api, err := dlpack.OpenExchangeAPI(&bareTable().Header)
+	api, err := dlpack.FindExchangeAPI(&bareTable().Header)
 	must(err)
 	views, bare := make([]dlpack.View, 3), newBareViews()
-	return pair.Pair{Name: "borrow-3", Limit: floor, What: "BorrowAll of 3, stream", Than: "a crossing, the table's functions, the tests",
+	return pair.Pair{Name: "borrow-3", Limit: floor, What: "BorrowAll of 3, stream",
+		Than: "a crossing, the table's functions, the tests",
 		Ours: pair.Loop(func(n int) {
 			for range n {
 				must(api.BorrowAll(views, a, b, c))

@@ -27,7 +27,8 @@ func TestRoundsAreInTurnAndNeitherHalfIsAlwaysFirst(t *testing.T) {
 	round := []string{"a", "A", "A", "a", "b", "B", "B", "b"}
 	assert.Equal(t, append(round, round...), ran[len(ran)-16:])
 	a := results[0]
-	assert.Equal(t, Result{Name: "a", What: "w", Than: "t", Limit: 1.1, Ours: []float64{30, 30, 30}, Bare: []float64{20, 20, 20}}, a)
+	assert.Equal(t, Result{Name: "a", What: "w", Than: "t", Limit: 1.1, Ours: []float64{30, 30, 30},
+		Bare: []float64{20, 20, 20}}, a)
 	assert.Equal(t, []float64{1.5, 1.5, 1.5}, a.Ratios())
 }
 

@@ -67,10 +67,11 @@ func (a *app) say(format string, args ...any) {
 // root builds the tree of verbs.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "dlpackgen",
-		Short:         "Make headers, bindings and ABI proofs from the spec of DLPack",
-		Long:          "Make headers, bindings and ABI proofs from one spec of every DLPack release.",
-		Example:       "  dlpackgen init && dlpackgen generate\n  dlpackgen check --diff\n  dlpackgen generate --only c --dlpack 0.8 --out -",
+		Use:   "dlpackgen",
+		Short: "Make headers, bindings and ABI proofs from the spec of DLPack",
+		Long:  "Make headers, bindings and ABI proofs from one spec of every DLPack release.",
+		Example: "  dlpackgen init && dlpackgen generate\n  dlpackgen check --diff\n  dlpackgen generate --only c " +
+			"--dlpack 0.8 --out -",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          unknownVerb,

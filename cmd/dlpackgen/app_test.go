@@ -98,7 +98,8 @@ func TestGuardTurnsAPanicIntoAFinding(t *testing.T) {
 	a := &app{stdout: &sink{w: &stdout}, stderr: &stderr}
 	code := a.finish(guard(func() error { panic("the cat sat on the keys") }))
 	assert.Equal(t, exitCannot, code)
-	assert.Contains(t, stderr.String(), "dlpackgen: error: internal error: the cat sat on the keys [internal]\n    hint: ")
+	assert.Contains(t, stderr.String(),
+		"dlpackgen: error: internal error: the cat sat on the keys [internal]\n    hint: ")
 	assert.NotContains(t, stderr.String(), "goroutine")
 	assert.NoError(t, guard(func() error { return nil }))
 }
@@ -135,7 +136,8 @@ func TestOutputThatFailsIsAFailure(t *testing.T) {
 }
 
 func TestReportEndsWithOneForErrorsAlone(t *testing.T) {
-	for severity, want := range map[diag.Severity]int{diag.Error: exitFindings, diag.Warning: exitFine, diag.Note: exitFine} {
+	for severity, want := range map[diag.Severity]int{diag.Error: exitFindings, diag.Warning: exitFine,
+		diag.Note: exitFine} {
 		for _, format := range []string{"text", "json", "github", "sarif"} {
 			a := &app{stdout: &sink{w: &bytes.Buffer{}}, stderr: &bytes.Buffer{}}
 			err := a.report(&choice{value: format}, []diag.Diagnostic{{Severity: severity, Code: "c", Text: "t"}})

@@ -26,7 +26,8 @@ func oneOf(what string, words []string) cobra.PositionalArgs {
 		case len(args) != 1:
 			return cannot("usage", "one of "+all, "%s takes one %s, not %d", cmd.Name(), what, len(args))
 		case !slices.Contains(words, args[0]):
-			return cannot("usage", diag.DidYouMean(args[0], words), "the %s must be one of %s, not %q", what, all, args[0])
+			return cannot("usage", diag.DidYouMean(args[0], words), "the %s must be one of %s, not %q", what, all,
+				args[0])
 		}
 		return nil
 	}

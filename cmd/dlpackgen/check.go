@@ -23,7 +23,8 @@ func (a *app) check() *cobra.Command {
 	showDiff := cmd.Flags().Bool("diff", false, "print a unified diff of every file on stdout; only with text")
 	cmd.RunE = func(*cobra.Command, []string) error {
 		if *showDiff && format.value != "text" {
-			return cannot("usage", "leave one of them out", "--diff prints text, so it does not go with --format %s", format.value)
+			return cannot("usage", "leave one of them out", "--diff prints text, so it does not go with --format %s",
+				format.value)
 		}
 		j, report, err := s.compare()
 		if err != nil {
@@ -44,7 +45,8 @@ func (s *selection) compare() (*job, *tree.Report, error) {
 		return nil, nil, err
 	}
 	if s.out == "-" {
-		return nil, nil, cannot("usage", "dlpackgen generate --only c --out -", "--out - prints, which only generate does")
+		return nil, nil, cannot("usage", "dlpackgen generate --only c --out -",
+			"--out - prints, which only generate does")
 	}
 	req, err := j.rendered()
 	if err != nil {

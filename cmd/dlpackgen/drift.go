@@ -21,11 +21,12 @@ type words struct {
 const regenerate = "dlpackgen generate"
 
 var states = map[tree.State]words{
-	tree.Missing:    {diag.Error, "is not there", regenerate},
-	tree.Changed:    {diag.Error, "is not what would be generated now", regenerate},
-	tree.Stale:      {diag.Error, "is no longer generated", regenerate + " removes it"},
-	tree.Edited:     {diag.Error, "was edited by hand", "undo that, or replace it: " + regenerate + " --force"},
-	tree.Leftover:   {diag.Error, "carries our banner, but nothing says that it is ours", "remove it, or restore the lock that lists it"},
+	tree.Missing: {diag.Error, "is not there", regenerate},
+	tree.Changed: {diag.Error, "is not what would be generated now", regenerate},
+	tree.Stale:   {diag.Error, "is no longer generated", regenerate + " removes it"},
+	tree.Edited:  {diag.Error, "was edited by hand", "undo that, or replace it: " + regenerate + " --force"},
+	tree.Leftover: {diag.Error, "carries our banner, but nothing says that it is ours",
+		"remove it, or restore the lock that lists it"},
 	tree.Foreign:    {diag.Note, "is not ours, and is left alone", ""},
 	tree.LockDrift:  {diag.Error, "is missing or outdated", regenerate},
 	tree.Unfinished: {diag.Error, "is left from a run that did not finish", regenerate + " heals it"},
@@ -65,7 +66,8 @@ func otherTool(j *job, writer tree.Tool) (diag.Diagnostic, bool) {
 	this := self()
 	text := fmt.Sprintf("was written by dlpackgen %s, and this is %s", writer.Version, this.Version)
 	if writer.Version == this.Version {
-		text = fmt.Sprintf("was written by another build of dlpackgen %s: its digest is %s, this one's %s", this.Version, writer.Digest, this.Digest)
+		text = fmt.Sprintf("was written by another build of dlpackgen %s: its digest is %s, this one's %s",
+			this.Version, writer.Digest, this.Digest)
 	}
 	return diag.Diagnostic{
 		Severity: diag.Note, Code: "tool", Text: text, Pos: diag.Pos{File: j.name(j.lock)},

@@ -47,7 +47,9 @@ func invalid(list *diag.List) error {
 func guard(run func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			err = cannot("internal", "this is a defect of dlpackgen; please report it with the command and its input", "internal error: %v", r)
+			err = cannot("internal",
+				"this is a defect of dlpackgen; please report it with the command and its input",
+				"internal error: %v", r)
 		}
 	}()
 	return run()

@@ -61,9 +61,10 @@ func completeList(cmd *cobra.Command, flag string, words func() []string) {
 }
 
 func completeBy(cmd *cobra.Command, flag string, offer func(typed string) []string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		return offer(typed), cobra.ShellCompDirectiveNoFileComp
-	})
+	err := cmd.RegisterFlagCompletionFunc(flag,
+		func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+			return offer(typed), cobra.ShellCompDirectiveNoFileComp
+		})
 	if err != nil {
 		panic("unreachable: the flag was just added: " + err.Error())
 	}
@@ -83,7 +84,8 @@ func notEmpty(cmd *cobra.Command, flags ...string) error {
 
 // formats adds --format for findings.
 func formats(cmd *cobra.Command) *choice {
-	return choiceFlag(cmd, "format", "how to report findings: text (on stderr), json, github or sarif (on stdout)", "text", "json", "github", "sarif")
+	return choiceFlag(cmd, "format", "how to report findings: text (on stderr), json, github or sarif (on stdout)",
+		"text", "json", "github", "sarif")
 }
 
 // report prints findings in a format; errors among them end the run with 1.

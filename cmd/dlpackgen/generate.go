@@ -43,8 +43,10 @@ func (a *app) generate() *cobra.Command {
 	f := &generateFlags{selection: selectionFlags(cmd)}
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "say what would be done, and write nothing")
 	cmd.Flags().BoolVar(&f.force, "force", false, "replace files that were edited by hand")
-	cmd.Flags().StringVar(&f.depfile, "depfile", "", "write the inputs to `FILE`, for make or ninja: config, spec, go.mod and this program")
-	cmd.Flags().StringVar(&f.stamp, "stamp", "", "write `FILE` in each run that succeeds, as the target of a rule for make")
+	cmd.Flags().StringVar(&f.depfile, "depfile", "",
+		"write the inputs to `FILE`, for make or ninja: config, spec, go.mod and this program")
+	cmd.Flags().StringVar(&f.stamp, "stamp", "",
+		"write `FILE` in each run that succeeds, as the target of a rule for make")
 	f.quiet = quietFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
 		if err := notEmpty(cmd, "depfile", "stamp"); err != nil {
@@ -101,7 +103,8 @@ func quietFlag(cmd *cobra.Command) *bool {
 // printHeader renders the interface file of a target to stdout, for a project that wants no more.
 func (a *app) printHeader(f *generateFlags, j *job) error {
 	if len(f.only) != 1 || f.depfile != "" || f.stamp != "" {
-		return cannot("usage", "--only c --out -", "--out - prints one header: it needs --only c, or another target, and has no depfile and no stamp")
+		return cannot("usage", "--only c --out -",
+			"--out - prints one header: it needs --only c, or another target, and has no depfile and no stamp")
 	}
 	made, err := j.render("")
 	if err != nil {

@@ -22,7 +22,8 @@ var scalar = regexp.MustCompile(`(?m)(: |- |\[|, )("[^"\n]*"|[A-Za-z0-9_.-]+)`)
 // hostile values are taken in one place, and break something in another.
 var hostile = []string{
 	"0", `""`, "-1", "99999999999999999999", "void", "DLDeviceType", "main", "[]", "{}", `"a\nb"`, "kDLCPU", `"*/"`,
-	"{pointer: void}", "true", "1.0", "int", "DLTensor", "{pointer: {pointer: DLTensor}}", `"%s {{.}}"`, "A_VERY_LONG_NAME_THAT_STANDS_WHERE_A_SHORT_ONE_STOOD_BEFORE",
+	"{pointer: void}", "true", "1.0", "int", "DLTensor", "{pointer: {pointer: DLTensor}}", `"%s {{.}}"`,
+	"A_VERY_LONG_NAME_THAT_STANDS_WHERE_A_SHORT_ONE_STOOD_BEFORE",
 }
 
 // TestEachValueOfASpecReplaced puts a hostile value in the place of values of a
@@ -60,7 +61,8 @@ func replaceValues(t *testing.T, src []byte, config string, stride int) (taken i
 		place, value := places[n/len(hostile)], hostile[n%len(hostile)]
 		text := string(src[:place[4]]) + value + string(src[place[5]:])
 		specFile := input(t, dir, "spec.yaml", []byte(text))
-		code, _, stderr := run(t, "generate", "--spec", specFile, "--config", configFile, "--out", filepath.Join(dir, "out"), "--dry-run")
+		code, _, stderr := run(t, "generate", "--spec", specFile, "--config", configFile, "--out",
+			filepath.Join(dir, "out"), "--dry-run")
 		require.Contains(t, []int{exitFine, exitCannot}, code, "%s\n%s", text, stderr)
 		if code == exitFine {
 			taken++
@@ -119,7 +121,8 @@ func TestHostileFilesAreCheap(t *testing.T) {
 func distinctKeys(n int) string {
 	var b strings.Builder
 	for i := range n {
-		b.WriteString(strings.Repeat("k", i%7+1) + string(rune('a'+i%26)) + strings.Repeat("z", i%5) + "_" + strconv.Itoa(i) + ": 1\n")
+		b.WriteString(strings.Repeat("k", i%7+1) + string(rune('a'+i%26)) + strings.Repeat("z",
+			i%5) + "_" + strconv.Itoa(i) + ": 1\n")
 	}
 	return b.String()
 }

@@ -14,9 +14,11 @@ import (
 
 func (a *app) init() *cobra.Command {
 	return &cobra.Command{
-		Use:     "init",
-		Short:   "Write a commented " + config.File,
-		Long:    "Write a commented " + config.File + " to the current directory: the newest release pinned,\nevery target listed, only c active. A file that is there is never overwritten.",
+		Use:   "init",
+		Short: "Write a commented " + config.File,
+		Long: "Write a commented " + config.File +
+			" to the current directory: the newest release pinned,\nevery target listed, only c active. A file " +
+			"that is there is never overwritten.",
 		Example: "  dlpackgen init && dlpackgen generate",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {

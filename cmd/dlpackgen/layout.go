@@ -44,7 +44,8 @@ func (a *app) layout() *cobra.Command {
 		},
 	}
 	dlpackFlag(cmd, &f.version)
-	f.model = choiceFlag(cmd, "model", "data model: lp64, llp64, i386, ilp32, or all side by side", "lp64", "llp64", "i386", "ilp32", "all")
+	f.model = choiceFlag(cmd, "model", "data model: lp64, llp64, i386, ilp32, or all side by side", "lp64", "llp64",
+		"i386", "ilp32", "all")
 	f.format = choiceFlag(cmd, "format", "text or json", "text", "json")
 	cmd.Flags().StringVar(&f.svg, "svg", "", "draw the structs to scale, into `FILE`; - is stdout")
 	return cmd
@@ -53,7 +54,8 @@ func (a *app) layout() *cobra.Command {
 // check refuses a format that the drawing would leave unheard.
 func (f *layoutFlags) check() error {
 	if f.svg != "" && f.format.value != "text" {
-		return cannot("usage", "leave one of them out", "--svg draws, so it does not go with --format %s", f.format.value)
+		return cannot("usage", "leave one of them out", "--svg draws, so it does not go with --format %s",
+			f.format.value)
 	}
 	return nil
 }

@@ -28,7 +28,8 @@ func (a *app) list() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list versions|targets|types|devices|dtypes",
 		Short: "List what the spec and the tool know",
-		Long:  "List what the spec and the tool know, one entry a line with its name first.\nTypes, devices and dtypes are those of one release.",
+		Long: "List what the spec and the tool know, one entry a line with its name first.\nTypes, devices and " +
+			"dtypes are those of one release.",
 		Example: "  dlpackgen list versions\n" +
 			"  dlpackgen list devices --dlpack main",
 		ValidArgs: words,

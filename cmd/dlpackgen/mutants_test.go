@@ -15,10 +15,14 @@ import (
 
 // fragments are inserted by mutations: what YAML, Go, C or a file system treats specially.
 var fragments = []string{
-	"\u0085", "\u2028", "\u2029", "\ufeff", "\u200b", "\u00a0", "\r", "\t", "\x00", "\x1b", "\xff", "\xed\xa0\x80", "\xf4\x90\x80\x80", "e\u0301",
-	"&a ", "*a", "!!str ", "<<: ", "? ", "- ", ": ", "#", "|\n", ">-\n", "'", "\"", "\"\\L\"", "\"\\x07\"", "{", "}", "[", "]", ",", "---\n", "...\n", "%YAML 1.1\n",
-	"0", "-1", "08", "1e9", "99999999999999999999", "0x7fffffff", ".inf", "~", "null", "true", "../", "/", "\\", "//", ".", "CON", "nul.h",
-	"dlpackgen.lock", ".dlpackgen.journal", "Tensor", "Tensor(a!)", "Tensor?", "->", "()", "int", "kDLCPU", "kDLExtDev", "PrivateUse1",
+	"\u0085", "\u2028", "\u2029", "\ufeff", "\u200b", "\u00a0", "\r", "\t", "\x00", "\x1b", "\xff", "\xed\xa0\x80",
+	"\xf4\x90\x80\x80", "e\u0301",
+	"&a ", "*a", "!!str ", "<<: ", "? ", "- ", ": ", "#", "|\n", ">-\n", "'", "\"", "\"\\L\"", "\"\\x07\"", "{", "}",
+	"[", "]", ",", "---\n", "...\n", "%YAML 1.1\n",
+	"0", "-1", "08", "1e9", "99999999999999999999", "0x7fffffff", ".inf", "~", "null", "true", "../", "/", "\\",
+	"//", ".", "CON", "nul.h",
+	"dlpackgen.lock", ".dlpackgen.journal", "Tensor", "Tensor(a!)", "Tensor?", "->", "()", "int", "kDLCPU",
+	"kDLExtDev", "PrivateUse1",
 	strings.Repeat("a/", 3000), strings.Repeat("[", 50), strings.Repeat("x", 300),
 }
 

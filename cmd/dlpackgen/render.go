@@ -105,7 +105,8 @@ func render(out *tree.Target, t config.Target, m *emit.Model) error {
 	if err != nil {
 		return cannotEmit(t.Name, err)
 	}
-	*out = tree.Target{Name: t.Name, Release: m.Release.Version, SpecSHA256: m.Release.SpecSHA256, Path: t.Path, Files: files}
+	*out = tree.Target{Name: t.Name, Release: m.Release.Version, SpecSHA256: m.Release.SpecSHA256, Path: t.Path,
+		Files: files}
 	return nil
 }
 
@@ -121,7 +122,8 @@ func (j *job) importPath(t config.Target, out string) (string, error) {
 	}
 	path, mod, err := gomod.ImportPath(dir)
 	if err != nil {
-		return "", cannotEmit(t.Name, fmt.Errorf("%w; give the import path of the bindings as option %q", err, emit.OptionImport))
+		return "", cannotEmit(t.Name,
+			fmt.Errorf("%w; give the import path of the bindings as option %q", err, emit.OptionImport))
 	}
 	if mod != "" && !slices.Contains(j.read, mod) {
 		j.read = append(j.read, mod)

@@ -31,7 +31,8 @@ func (a *app) verify() *cobra.Command {
 	f.StringVar(&req.Header, "header", "", "`FILE` to compare; required")
 	f.StringVar(&req.Release, "dlpack", "", "`VERSION` of DLPack to compare with, instead of the one that fits best")
 	f.StringVar(&req.CC, "cc", "", "compiler to use: `CC`, which may hold flags (default cc, or c++ for C++)")
-	lang := choiceFlag(cmd, "lang", "language: c, c++, or auto, which is C++ for a CC that ends in ++", "auto", "c", "c++")
+	lang := choiceFlag(cmd, "lang", "language: c, c++, or auto, which is C++ for a CC that ends in ++", "auto", "c",
+		"c++")
 	format := formats(cmd)
 	complete(cmd, "dlpack", versions)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {

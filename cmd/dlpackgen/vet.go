@@ -21,7 +21,8 @@ func (a *app) vet() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "vet [FILE ...]",
 		Short: "Check specs, configs and back ends",
-		Long: "Check specs (`spec: 1`), configs (`version: 1`) and back ends (`backend: 1`), and report every finding at once.\n" +
+		Long: "Check specs (`spec: 1`), configs (`version: 1`) and back ends (`backend: 1`), and report every " +
+			"finding at once.\n" +
 			"Without a FILE: ./" + config.File + ", if there is one, and the spec inside the tool.",
 		Example: "  dlpackgen vet\n  dlpackgen vet --format sarif dlpackgen.yaml my-spec.yaml > vet.sarif",
 	}
@@ -86,7 +87,8 @@ func vetSource(file string, src []byte) []diag.Diagnostic {
 		return list.Sorted()
 	}
 	root.Errorf("unknown-kind", cmp.Or(nearKind(root), "begin the file with one of them"),
-		"neither a spec (`spec: 1`) nor a config (`version: %d`) nor a back end (`backend: %d`)", config.Version, backend.Version)
+		"neither a spec (`spec: 1`) nor a config (`version: %d`) nor a back end (`backend: %d`)", config.Version,
+		backend.Version)
 	return findings.Sorted()
 }
 

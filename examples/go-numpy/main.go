@@ -84,7 +84,8 @@ func gonumpySum(handle C.uintptr_t, out *C.double) bool {
 //
 //export gonumpyScale
 func gonumpyScale(handle C.uintptr_t, factor C.double) bool {
-	values, err := dlpack.MutableData[float64](managedOf(handle).WritableTensor()) // NumPy has no legacy capsules of read-only arrays
+	// NumPy has no legacy capsules of read-only arrays
+	values, err := dlpack.WritableData[float64](managedOf(handle).WritableTensor())
 	if failed(err) {
 		return false
 	}

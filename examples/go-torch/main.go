@@ -20,7 +20,8 @@ var module = dlpackpy.Module{
 	Name: "gotorch",
 	Doc:  "Softmax in Go.",
 	Functions: []dlpackpy.Function{
-		{Name: "softmax_", Params: []string{"x"}, Doc: "Softmax over the rows of a float32 matrix, in place.", Call: softmax},
+		{Name: "softmax_", Params: []string{"x"}, Doc: "Softmax over the rows of a float32 matrix, in place.",
+			Call: softmax},
 	},
 }
 
@@ -35,9 +36,10 @@ func softmax(call *dlpackpy.Call) (any, error) {
 		return nil, err
 	}
 	if x.NDim() != 2 {
-		return nil, &dlpackpy.Exception{Type: "ValueError", Message: fmt.Sprintf("the tensor has %d dimensions, not 2", x.NDim())}
+		return nil, &dlpackpy.Exception{Type: "ValueError",
+			Message: fmt.Sprintf("the tensor has %d dimensions, not 2", x.NDim())}
 	}
-	values, err := dlpack.MutableData[float32](x)
+	values, err := dlpack.WritableData[float32](x)
 	if err != nil {
 		return nil, err
 	}

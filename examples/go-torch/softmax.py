@@ -52,4 +52,6 @@ print("ok   refusals")
 
 x = torch.randn(2048, 1024)
 ratios = [seconds(gotorch.softmax_, x) / seconds(lambda x: torch.softmax(x, 1, out=x), x) for _ in range(rounds)]
-print(f"Go takes {statistics.median(ratios):.2f} times as long as torch, with {torch.get_num_threads()} threads of torch")
+print(
+    f"Go takes {statistics.median(ratios):.2f} times as long as torch, with {torch.get_num_threads()} threads of torch"
+)

@@ -37,7 +37,12 @@ def with_jax():
 def with_paddle():
     import paddle
 
-    return paddle.to_tensor, lambda t: t.numpy(), lambda x: paddle.nn.functional.softmax(x, 1) if x.size else x, paddle.Tensor
+    return (
+        paddle.to_tensor,
+        lambda t: t.numpy(),
+        lambda x: paddle.nn.functional.softmax(x, 1) if x.size else x,
+        paddle.Tensor,
+    )
 
 
 def with_tvm_ffi():

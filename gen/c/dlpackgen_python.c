@@ -39,32 +39,32 @@
 /* Questions that some types must be asked about each object, since neither their
  * tables nor their capsules say it. */
 enum {
-	dlpackgen_asks_neg = 1,
-	dlpackgen_asks_conj = 2,
-	dlpackgen_asks_grad = 4,
-	dlpackgen_asks_mask = 8,
-	dlpackgen_asks_stop = 16,
-	dlpackgen_asks_dense = 32
+  dlpackgen_asks_neg = 1,
+  dlpackgen_asks_conj = 2,
+  dlpackgen_asks_grad = 4,
+  dlpackgen_asks_mask = 8,
+  dlpackgen_asks_stop = 16,
+  dlpackgen_asks_dense = 32
 };
 
 /* How objects of a type are read. Never changed once it is published. */
 struct dlpackgen_route {
-	PyObject *type;                           /* a strong reference, so that no other type gets its address */
-	const struct dlpackgen_adopted *adopted;  /* reads them */
-	const struct dlpackgen_adopted *refusing; /* may refuse them */
-	const DLPackExchangeAPI *api;
-	const DLPackExchangeAPI *makes;                         /* new tensors, as its bases have them; or NULL */
-	int (*guard)(PyObject *object, const DLTensor *tensor); /* asks what the table does not; or NULL */
-	int (*plain)(PyObject *object); /* tells, without running code, that nothing needs to be asked; or NULL */
-	uint8_t asks;
-	uint8_t yields;  /* reading runs code of Python */
-	uint8_t trusted; /* its table runs no code of Python, and what it lends may be written to */
+  PyObject* type;                           /* a strong reference, so that no other type gets its address */
+  const struct dlpackgen_adopted* adopted;  /* reads them */
+  const struct dlpackgen_adopted* refusing; /* may refuse them */
+  const DLPackExchangeAPI* api;
+  const DLPackExchangeAPI* makes;                         /* new tensors, as its bases have them; or NULL */
+  int (*guard)(PyObject* object, const DLTensor* tensor); /* asks what the table does not; or NULL */
+  int (*plain)(PyObject* object); /* tells, without running code, that nothing needs to be asked; or NULL */
+  uint8_t asks;
+  uint8_t yields;  /* reading runs code of Python */
+  uint8_t trusted; /* its table runs no code of Python, and what it lends may be written to */
 };
 
 /* A back end for the devices of a type, and where their streams come from. */
-struct dlpackgen_backend {
-	const dlpackgen_device *table;
-	const dlpackgen_device_source *source;
+struct dlpackgen_backend_entry {
+  const dlpackgen_backend* table;
+  const dlpackgen_stream_source* source;
 };
 
 /* In dlpackgen_call.owns: that libraries are to go on after the work of the call. */
@@ -74,324 +74,72 @@ struct dlpackgen_backend {
 enum { DLPACKGEN_CACHE_BITS = 6, DLPACKGEN_CACHE = 1 << DLPACKGEN_CACHE_BITS };
 
 struct dlpackgen_state {
-	struct dlpackgen_state *older; /* of the modules that live */
-	struct dlpackgen_route *cache[DLPACKGEN_CACHE];
-	struct dlpackgen_route *registered[DLPACKGEN_MAX_REGISTERED]; /* never driven out */
-	struct dlpackgen_backend backends[DLPACKGEN_MAX_BACKENDS];    /* up to one without a table */
-	PyObject *tensor;                                             /* the module's own type */
-	/* Names, and the arguments of __dlpack__. */
-	PyObject *dlpack, *dlpack_device, *is_neg, *is_conj, *requires_grad, *stop_gradient, *is_dense;
-	PyObject *array_namespace, *from_dlpack;
-	PyObject *max_version, *stream, *nothing, *version, *keywords;
+  struct dlpackgen_state* older; /* of the modules that live */
+  struct dlpackgen_route* cache[DLPACKGEN_CACHE];
+  struct dlpackgen_route* registered[DLPACKGEN_MAX_REGISTERED];    /* never driven out */
+  struct dlpackgen_backend_entry backends[DLPACKGEN_MAX_BACKENDS]; /* up to one without a table */
+  PyObject* tensor;                                                /* the module's own type */
+  /* Names, and the arguments of __dlpack__. */
+  PyObject *dlpack, *dlpack_device, *is_neg, *is_conj, *requires_grad, *stop_gradient, *is_dense;
+  PyObject *array_namespace, *from_dlpack;
+  PyObject *max_version, *stream, *nothing, *version, *keywords;
 };
 
 /* NULL where the object is no module of this library. */
-DLPACKGEN_FAST struct dlpackgen_state *dlpackgen_state_of(PyObject *module) {
-	return (struct dlpackgen_state *)PyModule_GetState(module);
+DLPACKGEN_FAST struct dlpackgen_state* dlpackgen_state_of(PyObject* module) {
+  return (struct dlpackgen_state*)PyModule_GetState(module);
 }
 
-DLPACKGEN_FAST size_t dlpackgen_hash(const void *type) {
-	return (size_t)(((uint64_t)(uintptr_t)type * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - DLPACKGEN_CACHE_BITS));
+DLPACKGEN_FAST size_t dlpackgen_hash(const void* type) {
+  return (size_t)(((uint64_t)(uintptr_t)type * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - DLPACKGEN_CACHE_BITS));
 }
 
 /* Every object that the state holds, for the garbage collector. */
-static PyObject **dlpackgen_constant(struct dlpackgen_state *state, int i) {
-	PyObject **all[] = {
-	    &state->tensor,
-	    &state->dlpack,
-	    &state->dlpack_device,
-	    &state->is_neg,
-	    &state->is_conj,
-	    &state->requires_grad,
-	    &state->stop_gradient,
-	    &state->is_dense,
-	    &state->array_namespace,
-	    &state->from_dlpack,
-	    &state->max_version,
-	    &state->stream,
-	    &state->nothing,
-	    &state->version,
-	    &state->keywords,
-	};
-	return i < (int)(sizeof all / sizeof *all) ? all[i] : NULL;
+static PyObject** dlpackgen_constant(struct dlpackgen_state* state, int i) {
+  PyObject** all[] = {
+      &state->tensor,        &state->dlpack,        &state->dlpack_device, &state->is_neg,          &state->is_conj,
+      &state->requires_grad, &state->stop_gradient, &state->is_dense,      &state->array_namespace, &state->from_dlpack,
+      &state->max_version,   &state->stream,        &state->nothing,       &state->version,         &state->keywords,
+  };
+  return i < (int)(sizeof all / sizeof *all) ? all[i] : NULL;
 }
 
-static int dlpackgen_make_names(struct dlpackgen_state *state) {
-	const struct {
-		PyObject **place;
-		const char *text;
-	} names[] = {
-	    {&state->dlpack, "__dlpack__"},
-	    {&state->dlpack_device, "__dlpack_device__"},
-	    {&state->is_neg, "is_neg"},
-	    {&state->is_conj, "is_conj"},
-	    {&state->requires_grad, "requires_grad"},
-	    {&state->stop_gradient, "stop_gradient"},
-	    {&state->is_dense, "is_dense"},
-	    {&state->array_namespace, "__array_namespace__"},
-	    {&state->from_dlpack, "from_dlpack"},
-	    {&state->max_version, "max_version"},
-	    {&state->stream, "stream"},
-	};
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		*names[i].place = PyUnicode_InternFromString(names[i].text);
-		if (!*names[i].place) return -1;
-	}
-	return 0;
+static int dlpackgen_make_names(struct dlpackgen_state* state) {
+  const struct {
+    PyObject** place;
+    const char* text;
+  } names[] = {
+      {&state->dlpack, "__dlpack__"},
+      {&state->dlpack_device, "__dlpack_device__"},
+      {&state->is_neg, "is_neg"},
+      {&state->is_conj, "is_conj"},
+      {&state->requires_grad, "requires_grad"},
+      {&state->stop_gradient, "stop_gradient"},
+      {&state->is_dense, "is_dense"},
+      {&state->array_namespace, "__array_namespace__"},
+      {&state->from_dlpack, "from_dlpack"},
+      {&state->max_version, "max_version"},
+      {&state->stream, "stream"},
+  };
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    *names[i].place = PyUnicode_InternFromString(names[i].text);
+    if (!*names[i].place) return -1;
+  }
+  return 0;
 }
 
-static int dlpackgen_make_constants(struct dlpackgen_state *state) {
-	if (dlpackgen_make_names(state)) return -1;
-	state->nothing = PyTuple_New(0);
-	if (state->nothing) state->version = Py_BuildValue("(ii)", DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
-	if (state->version) state->keywords = Py_BuildValue("{sO}", "max_version", state->version);
-	return state->keywords ? 0 : -1;
+static int dlpackgen_make_constants(struct dlpackgen_state* state) {
+  if (dlpackgen_make_names(state)) return -1;
+  state->nothing = PyTuple_New(0);
+  if (state->nothing) state->version = Py_BuildValue("(ii)", DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
+  if (state->version) state->keywords = Py_BuildValue("{sO}", "max_version", state->version);
+  return state->keywords ? 0 : -1;
 }
 
-static void dlpackgen_free_route(struct dlpackgen_route *route) {
-	PyObject *type = route->type;
-	free(route);
-	Py_DECREF(type); /* may run code that comes back here */
-}
-
-/* Exceptions and their texts, and looking for what may be missing. Part of dlpackgen_python.c. */
-
-#include <dlpackgen/described.h>
-
-/* An exception that is set aside while other code of Python runs: none may run with one
- * set, and whether a call failed is told by what it returns, never by one being set. */
-struct dlpackgen_pending {
-	PyObject *kind, *value, *trace;
-};
-
-static struct dlpackgen_pending dlpackgen_suspend(void) {
-	struct dlpackgen_pending pending;
-	PyErr_Fetch(&pending.kind, &pending.value, &pending.trace);
-	return pending;
-}
-
-static void dlpackgen_resume(struct dlpackgen_pending pending) {
-	PyErr_Restore(pending.kind, pending.value, pending.trace);
-}
-
-/* Takes the exception of a call that failed. There always is one: where a library has
- * failed without saying why, that is a SystemError. */
-static struct dlpackgen_pending dlpackgen_catch(void) {
-	if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "a call failed without an exception");
-	struct dlpackgen_pending caught = dlpackgen_suspend();
-	PyErr_NormalizeException(&caught.kind, &caught.value, &caught.trace);
-	if (caught.trace) PyException_SetTraceback(caught.value, caught.trace);
-	return caught;
-}
-
-/* Tells how the lookup of an attribute went that gave a value or NULL. */
-static int dlpackgen_looked_up(const PyObject *value) {
-	if (value) return 1;
-	if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
-	PyErr_Clear();
-	return 0;
-}
-
-/* Looks up an attribute that may be missing: 1 with a new reference, 0 where it is
- * missing, -1 with an exception. */
-static int dlpackgen_find(PyObject *object, const char *name, PyObject **value) {
-	*value = PyObject_GetAttrString(object, name);
-	return dlpackgen_looked_up(*value);
-}
-
-static int dlpackgen_find_name(PyObject *object, PyObject *name, PyObject **value) {
-	*value = PyObject_GetAttr(object, name);
-	return dlpackgen_looked_up(*value);
-}
-
-/* Looks up a module that may not have been imported yet, as above. */
-static int dlpackgen_find_module(PyObject *name, PyObject **module) {
-	*module = name ? PyImport_GetModule(name) : NULL;
-	if (*module) return 1;
-	return PyErr_Occurred() ? -1 : 0; /* by which that function tells why it gave none */
-}
-
-/* Looks up a name in a module that may not have been imported yet, as above. */
-static int dlpackgen_find_imported(const char *module, const char *name, PyObject **value) {
-	PyObject *key = PyUnicode_FromString(module), *found;
-	int result = dlpackgen_find_module(key, &found);
-	*value = NULL;
-	if (result > 0) result = dlpackgen_find(found, name, value);
-	Py_XDECREF(key);
-	Py_XDECREF(found);
-	return result;
-}
-
-/* The same where one result says it all: a new reference, or NULL, with an exception
- * only where the lookup failed. */
-static PyObject *dlpackgen_imported(const char *module, const char *name) {
-	PyObject *value;
-	(void)dlpackgen_find_imported(module, name, &value);
-	return value;
-}
-
-/* Converts an int, or what has __index__: 0, or -1 with an exception. */
-static int dlpackgen_number(PyObject *object, long long *number) {
-	*number = PyLong_AsLongLong(object);
-	return *number == -1 && PyErr_Occurred() ? -1 : 0;
-}
-
-/* Forgets an exception that another one takes the place of. */
-static void dlpackgen_drop_pending(struct dlpackgen_pending *pending) {
-	Py_CLEAR(pending->kind);
-	Py_CLEAR(pending->value);
-	Py_CLEAR(pending->trace);
-}
-
-/* Room for a sentence of the checker, which is cut beyond that: the shape and strides of a
- * tensor with all dimensions fit. */
-enum { DLPACKGEN_SENTENCE = 4096 };
-
-/* The class that a status of the checker is raised by. */
-static PyObject *dlpackgen_class_of(int status) {
-	switch (status) {
-#define DLPACKGEN_STATUS(name, exception, number)                                                                      \
-	case number: return PyExc_##exception;
-		DLPACKGEN_STATUSES(DLPACKGEN_STATUS)
-#undef DLPACKGEN_STATUS
-		default: return PyExc_RuntimeError;
-	}
-}
-
-/* Gives the text of a message, in which bytes that are no UTF-8 are replaced: a new reference. */
-static PyObject *dlpackgen_message_text(const struct dlpackgen_message *message) {
-	return PyUnicode_DecodeUTF8(message->text, (Py_ssize_t)strlen(message->text), "replace");
-}
-
-/* Raises what the checker says. Gives -1. */
-DLPACKGEN_SLOW static int dlpackgen_raise(int status, const struct dlpackgen_message *message) {
-	PyObject *text = dlpackgen_message_text(message);
-	if (text) PyErr_SetObject(dlpackgen_class_of(status), text);
-	Py_XDECREF(text);
-	return -1;
-}
-
-/* Sets an exception of a text, which it takes, about an argument. */
-static void dlpackgen_say(const struct dlpackgen_function *function, int argument, PyObject *kind, PyObject *text) {
-	char room[DLPACKGEN_SENTENCE];
-	struct dlpackgen_message where = dlpackgen_message_in(room, sizeof room);
-	const struct dlpackgen_site at = dlpackgen_site_of(function, argument);
-	dlpackgen_put_site(&where, &at);
-	PyObject *which = text ? dlpackgen_message_text(&where) : NULL;
-	if (which) PyErr_Format(kind, "%U%U", which, text);
-	Py_XDECREF(which);
-	Py_XDECREF(text);
-}
-
-DLPACKGEN_PYTHON_API int dlpackgen_fault(
-    const struct dlpackgen_call *call, int argument, PyObject *kind, const char *format, ...) {
-	va_list values;
-	va_start(values, format);
-	dlpackgen_say(call->function, argument, kind, PyUnicode_FromFormatV(format, values));
-	va_end(values);
-	return -1;
-}
-
-/* The built-in class by which an exception is raised again with the argument that it is
- * about: NULL for exhausted resources and for what is no Exception, such as
- * KeyboardInterrupt, which are about none. */
-static PyObject *dlpackgen_kind_of(PyObject *exception) {
-	PyObject *kinds[] = {
-	    PyExc_BufferError,
-	    PyExc_TypeError,
-	    PyExc_OverflowError,
-	    PyExc_ValueError,
-	    PyExc_AttributeError,
-	    PyExc_NotImplementedError,
-	};
-	if (PyErr_GivenExceptionMatches(exception, PyExc_MemoryError)) return NULL;
-	if (PyErr_GivenExceptionMatches(exception, PyExc_RecursionError)) return NULL;
-	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		if (PyErr_GivenExceptionMatches(exception, kinds[i])) return kinds[i];
-	return PyErr_GivenExceptionMatches(exception, PyExc_Exception) ? PyExc_RuntimeError : NULL;
-}
-
-/* Forgets the exception of a call that may fail: 0, or -1 where it must not be forgotten. */
-static int dlpackgen_pass_over(void) {
-	struct dlpackgen_pending failure = dlpackgen_catch();
-	if (!dlpackgen_kind_of(failure.value)) {
-		dlpackgen_resume(failure);
-		return -1;
-	}
-	dlpackgen_drop_pending(&failure);
-	return 0;
-}
-
-/* Gives the text of an exception, or the name of its class where str() fails: a new
- * reference, or NULL with an exception. */
-static PyObject *dlpackgen_exception_text(PyObject *exception) {
-	PyObject *text = PyObject_Str(exception);
-	if (text) return text;
-	return dlpackgen_pass_over() ? NULL : PyType_GetName(Py_TYPE(exception));
-}
-
-/* Makes an exception the cause of the one that has just been raised with its text, unless
- * another one, such as a MemoryError, was raised instead. One that C has raised and that
- * is of the same class says nothing more: its own cause and context take its place, so
- * that no message is printed twice. Takes it. */
-static void dlpackgen_chain(PyObject *kind, struct dlpackgen_pending *former) {
-	struct dlpackgen_pending made = dlpackgen_catch();
-	const int adds = former->trace || !Py_IS_TYPE(former->value, (PyTypeObject *)kind);
-	PyObject *cause = adds ? Py_NewRef(former->value) : PyException_GetCause(former->value);
-	PyObject *context = adds ? NULL : PyException_GetContext(former->value);
-	const int fits = Py_IS_TYPE(made.value, (PyTypeObject *)kind);
-	if (fits && context) PyException_SetContext(made.value, Py_NewRef(context));
-	if (fits && cause) PyException_SetCause(made.value, Py_NewRef(cause));
-	Py_XDECREF(context);
-	Py_XDECREF(cause);
-	dlpackgen_drop_pending(former);
-	dlpackgen_resume(made);
-}
-
-/* Says which argument the exception that is set is about: the same kind again. */
-DLPACKGEN_SLOW static int dlpackgen_about(const struct dlpackgen_function *function, int argument) {
-	struct dlpackgen_pending former = dlpackgen_catch();
-	PyObject *kind = dlpackgen_kind_of(former.value);
-	if (!kind) {
-		dlpackgen_resume(former);
-		return -1;
-	}
-	dlpackgen_say(function, argument, kind, dlpackgen_exception_text(former.value));
-	dlpackgen_chain(kind, &former);
-	return -1;
-}
-
-/* Makes sure that what failed has set an exception, as not all tables do. */
-static int dlpackgen_failed(PyObject *kind, const char *otherwise) {
-	if (!PyErr_Occurred()) PyErr_SetString(kind, otherwise);
-	return -1;
-}
-
-/* Gives "cuda:0". */
-static const char *dlpackgen_device_text(DLDevice device, char room[32]) {
-	struct dlpackgen_message text = dlpackgen_message_in(room, 32);
-	dlpackgen_put_device(&text, device);
-	return room;
-}
-
-/* Turns what a producer raised when it was asked for a tensor into the BufferError by
- * which the array API says so (`__dlpack__`, "Raises"), with the producer's own as its
- * cause. A class that is given in place of an object is a TypeError, and stays so. Gives
- * -1. */
-DLPACKGEN_SLOW static int dlpackgen_not_exported(PyObject *object) {
-	struct dlpackgen_pending former = dlpackgen_catch();
-	PyObject *kind = PyType_Check(object) ? NULL : dlpackgen_kind_of(former.value);
-	if (!kind || kind == PyExc_BufferError) {
-		dlpackgen_resume(former);
-		return -1;
-	}
-	PyObject *text = dlpackgen_exception_text(former.value);
-	PyObject *name = text ? PyType_GetName(Py_TYPE(object)) : NULL;
-	if (name) PyErr_Format(PyExc_BufferError, "%U was not exported: %U", name, text);
-	Py_XDECREF(name);
-	Py_XDECREF(text);
-	dlpackgen_chain(PyExc_BufferError, &former);
-	return -1;
+static void dlpackgen_free_route(struct dlpackgen_route* route) {
+  PyObject* type = route->type;
+  free(route);
+  Py_DECREF(type); /* may run code that comes back here */
 }
 
 /* The adopted tables, in the order in which a new type is compared with them.
@@ -413,10 +161,14 @@ DLPACKGEN_SLOW static int dlpackgen_not_exported(PyObject *object) {
 
 /* Any object with the buffer protocol. */
 
+#include <string.h>
+
 /*
  * What NumPy's fields and the buffer protocol have in common: sizes in bytes,
  * which DLPack wants in elements.
  */
+
+#include <stdarg.h>
 
 /*
  * NumPy's numbers of the types of C, whose widths are those of whatever platform this is
@@ -429,239 +181,469 @@ DLPACKGEN_SLOW static int dlpackgen_not_exported(PyObject *object) {
 
 /* An element that DLPack can name. Its size is a power of two. */
 struct dlpackgen_element {
-	DLDataType dtype;
-	unsigned char shift; /* the size is 1 << shift */
+  DLDataType dtype;
+  unsigned char shift; /* the size is 1 << shift */
 };
 
 #define DLPACKGEN_NP_SHIFT(type) (sizeof(type) == 8 ? 3 : sizeof(type) == 4 ? 2 : sizeof(type) == 2 ? 1 : 0)
-#define DLPACKGEN_NP_ELEMENT(code, bits, shift) \
-	{ {code, bits, 1}, shift }
+#define DLPACKGEN_NP_ELEMENT(code, bits, shift) {{code, bits, 1}, shift}
 #define DLPACKGEN_NP_INTEGER(code, type) DLPACKGEN_NP_ELEMENT(code, sizeof(type) * 8, DLPACKGEN_NP_SHIFT(type))
-#define DLPACKGEN_NP_NONE \
-	{ {0, 0, 0}, 0 }
+#define DLPACKGEN_NP_NONE {{0, 0, 0}, 0}
 
 /* By NumPy's number of the type, which stands for a type of C and so for no width. */
 static const struct dlpackgen_element dlpackgen_np_elements[] = {
-	DLPACKGEN_NP_ELEMENT(kDLBool, 8, 0),
-	DLPACKGEN_NP_INTEGER(kDLInt, signed char),
-	DLPACKGEN_NP_INTEGER(kDLUInt, unsigned char),
-	DLPACKGEN_NP_INTEGER(kDLInt, short),
-	DLPACKGEN_NP_INTEGER(kDLUInt, unsigned short),
-	DLPACKGEN_NP_INTEGER(kDLInt, int),
-	DLPACKGEN_NP_INTEGER(kDLUInt, unsigned int),
-	DLPACKGEN_NP_INTEGER(kDLInt, long),
-	DLPACKGEN_NP_INTEGER(kDLUInt, unsigned long),
-	DLPACKGEN_NP_INTEGER(kDLInt, long long),
-	DLPACKGEN_NP_INTEGER(kDLUInt, unsigned long long),
-	DLPACKGEN_NP_ELEMENT(kDLFloat, 32, 2),
-	DLPACKGEN_NP_ELEMENT(kDLFloat, 64, 3),
-	DLPACKGEN_NP_NONE, /* long double */
-	DLPACKGEN_NP_ELEMENT(kDLComplex, 64, 3),
-	DLPACKGEN_NP_ELEMENT(kDLComplex, 128, 4),
-	DLPACKGEN_NP_NONE, /* complex long double */
-	DLPACKGEN_NP_NONE, /* objects */
-	DLPACKGEN_NP_NONE, /* bytes */
-	DLPACKGEN_NP_NONE, /* text */
-	DLPACKGEN_NP_NONE, /* structures */
-	DLPACKGEN_NP_NONE, /* dates */
-	DLPACKGEN_NP_NONE, /* durations */
-	DLPACKGEN_NP_ELEMENT(kDLFloat, 16, 1),
+    DLPACKGEN_NP_ELEMENT(kDLBool, 8, 0),
+    DLPACKGEN_NP_INTEGER(kDLInt, signed char),
+    DLPACKGEN_NP_INTEGER(kDLUInt, unsigned char),
+    DLPACKGEN_NP_INTEGER(kDLInt, short),
+    DLPACKGEN_NP_INTEGER(kDLUInt, unsigned short),
+    DLPACKGEN_NP_INTEGER(kDLInt, int),
+    DLPACKGEN_NP_INTEGER(kDLUInt, unsigned int),
+    DLPACKGEN_NP_INTEGER(kDLInt, long),
+    DLPACKGEN_NP_INTEGER(kDLUInt, unsigned long),
+    DLPACKGEN_NP_INTEGER(kDLInt, long long),
+    DLPACKGEN_NP_INTEGER(kDLUInt, unsigned long long),
+    DLPACKGEN_NP_ELEMENT(kDLFloat, 32, 2),
+    DLPACKGEN_NP_ELEMENT(kDLFloat, 64, 3),
+    DLPACKGEN_NP_NONE, /* long double */
+    DLPACKGEN_NP_ELEMENT(kDLComplex, 64, 3),
+    DLPACKGEN_NP_ELEMENT(kDLComplex, 128, 4),
+    DLPACKGEN_NP_NONE, /* complex long double */
+    DLPACKGEN_NP_NONE, /* objects */
+    DLPACKGEN_NP_NONE, /* bytes */
+    DLPACKGEN_NP_NONE, /* text */
+    DLPACKGEN_NP_NONE, /* structures */
+    DLPACKGEN_NP_NONE, /* dates */
+    DLPACKGEN_NP_NONE, /* durations */
+    DLPACKGEN_NP_ELEMENT(kDLFloat, 16, 1),
 };
 
 enum {
-	DLPACKGEN_NP_NUMBERS = sizeof dlpackgen_np_elements / sizeof *dlpackgen_np_elements,
-	DLPACKGEN_NP_EXTENSIONS = 256, /* the first number of a type of another package */
-	DLPACKGEN_NP_VARIABLE_TEXT = 2056
+  DLPACKGEN_NP_NUMBERS = sizeof dlpackgen_np_elements / sizeof *dlpackgen_np_elements,
+  DLPACKGEN_NP_EXTENSIONS = 256, /* the first number of a type of another package */
+  DLPACKGEN_NP_VARIABLE_TEXT = 2056
 };
 
 /* The element of a number, or NULL. */
-static inline const struct dlpackgen_element *dlpackgen_np_element(int number) {
-	if (number < 0 || number >= DLPACKGEN_NP_NUMBERS) return NULL;
-	return dlpackgen_np_elements[number].dtype.lanes ? &dlpackgen_np_elements[number] : NULL;
+static inline const struct dlpackgen_element* dlpackgen_np_element(int number) {
+  if (number < 0 || number >= DLPACKGEN_NP_NUMBERS) return NULL;
+  return dlpackgen_np_elements[number].dtype.lanes ? &dlpackgen_np_elements[number] : NULL;
 }
 
-#include <stdarg.h>
+/* Exceptions and their texts, and looking for what may be missing. Part of dlpackgen_python.c. */
+
+#include <dlpackgen/described.h>
+
+/* An exception that is set aside while other code of Python runs: none may run with one
+ * set, and whether a call failed is told by what it returns, never by one being set. */
+struct dlpackgen_pending {
+  PyObject *kind, *value, *trace;
+};
+
+static struct dlpackgen_pending dlpackgen_suspend(void) {
+  struct dlpackgen_pending pending;
+  PyErr_Fetch(&pending.kind, &pending.value, &pending.trace);
+  return pending;
+}
+
+static void dlpackgen_resume(struct dlpackgen_pending pending) {
+  PyErr_Restore(pending.kind, pending.value, pending.trace);
+}
+
+/* Takes the exception of a call that failed. There always is one: where a library has
+ * failed without saying why, that is a SystemError. */
+static struct dlpackgen_pending dlpackgen_catch(void) {
+  if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "a call failed without an exception");
+  struct dlpackgen_pending caught = dlpackgen_suspend();
+  PyErr_NormalizeException(&caught.kind, &caught.value, &caught.trace);
+  if (caught.trace) PyException_SetTraceback(caught.value, caught.trace);
+  return caught;
+}
+
+/* Tells how the lookup of an attribute went that gave a value or NULL. */
+static int dlpackgen_looked_up(const PyObject* value) {
+  if (value) return 1;
+  if (!PyErr_ExceptionMatches(PyExc_AttributeError)) return -1;
+  PyErr_Clear();
+  return 0;
+}
+
+/* Looks up an attribute that may be missing: 1 with a new reference, 0 where it is
+ * missing, -1 with an exception. */
+static int dlpackgen_find(PyObject* object, const char* name, PyObject** value) {
+  *value = PyObject_GetAttrString(object, name);
+  return dlpackgen_looked_up(*value);
+}
+
+static int dlpackgen_find_name(PyObject* object, PyObject* name, PyObject** value) {
+  *value = PyObject_GetAttr(object, name);
+  return dlpackgen_looked_up(*value);
+}
+
+/* Looks up a module that may not have been imported yet, as above. */
+static int dlpackgen_find_module(PyObject* name, PyObject** module) {
+  *module = name ? PyImport_GetModule(name) : NULL;
+  if (*module) return 1;
+  return PyErr_Occurred() ? -1 : 0; /* by which that function tells why it gave none */
+}
+
+/* Looks up a name in a module that may not have been imported yet, as above. */
+static int dlpackgen_find_imported(const char* module, const char* name, PyObject** value) {
+  PyObject *key = PyUnicode_FromString(module), *found;
+  int result = dlpackgen_find_module(key, &found);
+  *value = NULL;
+  if (result > 0) result = dlpackgen_find(found, name, value);
+  Py_XDECREF(key);
+  Py_XDECREF(found);
+  return result;
+}
+
+/* The same where one result says it all: a new reference, or NULL, with an exception
+ * only where the lookup failed. */
+static PyObject* dlpackgen_imported(const char* module, const char* name) {
+  PyObject* value;
+  (void)dlpackgen_find_imported(module, name, &value);
+  return value;
+}
+
+/* Converts an int, or what has __index__: 0, or -1 with an exception. */
+static int dlpackgen_number(PyObject* object, long long* number) {
+  *number = PyLong_AsLongLong(object);
+  return *number == -1 && PyErr_Occurred() ? -1 : 0;
+}
+
+/* Forgets an exception that another one takes the place of. */
+static void dlpackgen_drop_pending(struct dlpackgen_pending* pending) {
+  Py_CLEAR(pending->kind);
+  Py_CLEAR(pending->value);
+  Py_CLEAR(pending->trace);
+}
+
+/* Room for a sentence of the checker, which is cut beyond that: the shape and strides of a
+ * tensor with all dimensions fit. */
+enum { DLPACKGEN_SENTENCE = 4096 };
+
+/* The class that a status of the checker is raised by. */
+static PyObject* dlpackgen_class_of(int status) {
+  switch (status) {
+#define DLPACKGEN_STATUS(name, exception, number) \
+  case number: return PyExc_##exception;
+    DLPACKGEN_STATUSES(DLPACKGEN_STATUS)
+#undef DLPACKGEN_STATUS
+    default: return PyExc_RuntimeError;
+  }
+}
+
+/* Gives the text of a message, in which bytes that are no UTF-8 are replaced: a new reference. */
+static PyObject* dlpackgen_message_text(const struct dlpackgen_message* message) {
+  return PyUnicode_DecodeUTF8(message->text, (Py_ssize_t)strlen(message->text), "replace");
+}
+
+/* Raises what the checker says. Gives -1. */
+DLPACKGEN_SLOW static int dlpackgen_raise(int status, const struct dlpackgen_message* message) {
+  PyObject* text = dlpackgen_message_text(message);
+  if (text) PyErr_SetObject(dlpackgen_class_of(status), text);
+  Py_XDECREF(text);
+  return -1;
+}
+
+/* Sets an exception of a text, which it takes, about an argument. */
+static void dlpackgen_say(const struct dlpackgen_function* function, int argument, PyObject* kind, PyObject* text) {
+  char room[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message where = dlpackgen_message_in(room, sizeof room);
+  const struct dlpackgen_site at = dlpackgen_site_of(function, argument);
+  dlpackgen_put_site(&where, &at);
+  PyObject* which = text ? dlpackgen_message_text(&where) : NULL;
+  if (which) PyErr_Format(kind, "%U%U", which, text);
+  Py_XDECREF(which);
+  Py_XDECREF(text);
+}
+
+DLPACKGEN_PYTHON_API int dlpackgen_argument_error(const struct dlpackgen_call* call, int argument, PyObject* kind,
+                                                  const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  dlpackgen_say(call->function, argument, kind, PyUnicode_FromFormatV(format, values));
+  va_end(values);
+  return -1;
+}
+
+/* The built-in class by which an exception is raised again with the argument that it is
+ * about: NULL for exhausted resources and for what is no Exception, such as
+ * KeyboardInterrupt, which are about none. */
+static PyObject* dlpackgen_kind_of(PyObject* exception) {
+  PyObject* kinds[] = {
+      PyExc_BufferError, PyExc_TypeError,      PyExc_OverflowError,
+      PyExc_ValueError,  PyExc_AttributeError, PyExc_NotImplementedError,
+  };
+  if (PyErr_GivenExceptionMatches(exception, PyExc_MemoryError)) return NULL;
+  if (PyErr_GivenExceptionMatches(exception, PyExc_RecursionError)) return NULL;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (PyErr_GivenExceptionMatches(exception, kinds[i])) return kinds[i];
+  return PyErr_GivenExceptionMatches(exception, PyExc_Exception) ? PyExc_RuntimeError : NULL;
+}
+
+/* Forgets the exception of a call that may fail: 0, or -1 where it must not be forgotten. */
+static int dlpackgen_pass_over(void) {
+  struct dlpackgen_pending failure = dlpackgen_catch();
+  if (!dlpackgen_kind_of(failure.value)) {
+    dlpackgen_resume(failure);
+    return -1;
+  }
+  dlpackgen_drop_pending(&failure);
+  return 0;
+}
+
+/* Gives the text of an exception, or the name of its class where str() fails: a new
+ * reference, or NULL with an exception. */
+static PyObject* dlpackgen_exception_text(PyObject* exception) {
+  PyObject* text = PyObject_Str(exception);
+  if (text) return text;
+  return dlpackgen_pass_over() ? NULL : PyType_GetName(Py_TYPE(exception));
+}
+
+/* Makes an exception the cause of the one that has just been raised with its text, unless
+ * another one, such as a MemoryError, was raised instead. One that C has raised and that
+ * is of the same class says nothing more: its own cause and context take its place, so
+ * that no message is printed twice. Takes it. */
+static void dlpackgen_chain(PyObject* kind, struct dlpackgen_pending* former) {
+  struct dlpackgen_pending made = dlpackgen_catch();
+  const int adds = former->trace || !Py_IS_TYPE(former->value, (PyTypeObject*)kind);
+  PyObject* cause = adds ? Py_NewRef(former->value) : PyException_GetCause(former->value);
+  PyObject* context = adds ? NULL : PyException_GetContext(former->value);
+  const int fits = Py_IS_TYPE(made.value, (PyTypeObject*)kind);
+  if (fits && context) PyException_SetContext(made.value, Py_NewRef(context));
+  if (fits && cause) PyException_SetCause(made.value, Py_NewRef(cause));
+  Py_XDECREF(context);
+  Py_XDECREF(cause);
+  dlpackgen_drop_pending(former);
+  dlpackgen_resume(made);
+}
+
+/* Says which argument the exception that is set is about: the same kind again. */
+DLPACKGEN_SLOW static int dlpackgen_about(const struct dlpackgen_function* function, int argument) {
+  struct dlpackgen_pending former = dlpackgen_catch();
+  PyObject* kind = dlpackgen_kind_of(former.value);
+  if (!kind) {
+    dlpackgen_resume(former);
+    return -1;
+  }
+  dlpackgen_say(function, argument, kind, dlpackgen_exception_text(former.value));
+  dlpackgen_chain(kind, &former);
+  return -1;
+}
+
+/* Makes sure that what failed has set an exception, as not all tables do. */
+static int dlpackgen_failed(PyObject* kind, const char* otherwise) {
+  if (!PyErr_Occurred()) PyErr_SetString(kind, otherwise);
+  return -1;
+}
+
+/* Gives "cuda:0". */
+static const char* dlpackgen_device_text(DLDevice device, char room[32]) {
+  struct dlpackgen_message text = dlpackgen_message_in(room, 32);
+  dlpackgen_put_device(&text, device);
+  return room;
+}
+
+/* Turns what a producer raised when it was asked for a tensor into the BufferError by
+ * which the array API says so (`__dlpack__`, "Raises"), with the producer's own as its
+ * cause. A class that is given in place of an object is a TypeError, and stays so. Gives
+ * -1. */
+DLPACKGEN_SLOW static int dlpackgen_not_exported(PyObject* object) {
+  struct dlpackgen_pending former = dlpackgen_catch();
+  PyObject* kind = PyType_Check(object) ? NULL : dlpackgen_kind_of(former.value);
+  if (!kind || kind == PyExc_BufferError) {
+    dlpackgen_resume(former);
+    return -1;
+  }
+  PyObject* text = dlpackgen_exception_text(former.value);
+  PyObject* name = text ? PyType_GetName(Py_TYPE(object)) : NULL;
+  if (name) PyErr_Format(PyExc_BufferError, "%U was not exported: %U", name, text);
+  Py_XDECREF(name);
+  Py_XDECREF(text);
+  dlpackgen_chain(PyExc_BufferError, &former);
+  return -1;
+}
 
 /* Sets a BufferError and gives -1. The format is that of PyErr_Format. */
-DLPACKGEN_SLOW static int dlpackgen_refuse(const char *format, ...) {
-	va_list arguments;
-	va_start(arguments, format);
-	PyErr_FormatV(PyExc_BufferError, format, arguments);
-	va_end(arguments);
-	return -1;
+DLPACKGEN_SLOW static int dlpackgen_refuse(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  PyErr_FormatV(PyExc_BufferError, format, arguments);
+  va_end(arguments);
+  return -1;
 }
 
 /* Refuses a tensor of more dimensions than there is room for, which DLPack allows. */
 DLPACKGEN_SLOW static int dlpackgen_refuse_dimensions(long long ndim) {
-	char room[DLPACKGEN_SENTENCE];
-	struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
-	dlpackgen_put_dimensions(&text, ndim);
-	return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
+  char room[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  dlpackgen_put_dimensions(&text, ndim);
+  return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
 
 /* Whether the first byte of a number is its lowest. */
 static inline int dlpackgen_little_endian(void) {
-	const union {
-		uint16_t word;
-		unsigned char first;
-	} order = {1};
-	return order.first;
+  const union {
+    uint16_t word;
+    unsigned char first;
+  } order = {1};
+  return order.first;
 }
 
 /* Copies shape and strides, of which there are no more than are served. */
-DLPACKGEN_FAST void dlpackgen_copy_numbers(DLTensor *tensor, int64_t *scratch) {
-	for (int32_t i = 0; i < tensor->ndim; i++) {
-		scratch[i] = tensor->shape[i];
-		scratch[DLPACKGEN_MAX_NDIM + i] = tensor->strides[i];
-	}
-	tensor->shape = scratch;
-	tensor->strides = scratch + DLPACKGEN_MAX_NDIM;
+DLPACKGEN_FAST void dlpackgen_copy_numbers(DLTensor* tensor, int64_t* scratch) {
+  for (int32_t i = 0; i < tensor->ndim; i++) {
+    scratch[i] = tensor->shape[i];
+    scratch[DLPACKGEN_MAX_NDIM + i] = tensor->strides[i];
+  }
+  tensor->shape = scratch;
+  tensor->strides = scratch + DLPACKGEN_MAX_NDIM;
 }
 
 /* Memory as its library describes it. */
 struct dlpackgen_memory {
-	char *data;
-	int ndim;
-	const Py_ssize_t *shape, *strides; /* strides in bytes */
-	int read_only;
+  char* data;
+  int ndim;
+  const Py_ssize_t *shape, *strides; /* strides in bytes */
+  int read_only;
 };
 
 /* Some element lies at each of the indices. */
-static inline int dlpackgen_has_elements(const struct dlpackgen_memory *memory) {
-	for (int i = 0; i < memory->ndim; i++)
-		if (memory->shape[i] == 0) return 0;
-	return 1;
+static inline int dlpackgen_has_elements(const struct dlpackgen_memory* memory) {
+  for (int i = 0; i < memory->ndim; i++)
+    if (memory->shape[i] == 0) return 0;
+  return 1;
 }
 
-DLPACKGEN_SLOW static int dlpackgen_refuse_stride(const struct dlpackgen_memory *memory, int i, int size) {
-	return dlpackgen_refuse("stride %zd of dimension %d is no multiple of the %d bytes of an element, so DLPack, which "
-				"counts strides in elements, cannot describe it: make a copy",
-				memory->strides[i], i, size);
+DLPACKGEN_SLOW static int dlpackgen_refuse_stride(const struct dlpackgen_memory* memory, int i, int size) {
+  return dlpackgen_refuse(
+      "stride %zd of dimension %d is no multiple of the %d bytes of an element, so DLPack, which "
+      "counts strides in elements, cannot describe it: make a copy",
+      memory->strides[i], i, size);
 }
 
 /* Turns strides into elements. Those of extents below 2, and of a tensor without
  * elements, lead nowhere, so they may be anything. */
-DLPACKGEN_FAST int dlpackgen_divide_strides(const struct dlpackgen_memory *memory, int shift, int64_t *strides) {
-	const Py_ssize_t rest = ((Py_ssize_t)1 << shift) - 1;
-	for (int i = 0; i < memory->ndim; i++) {
-		const Py_ssize_t stride = memory->strides[i];
-		if ((stride & rest) != 0 && memory->shape[i] > 1 && dlpackgen_has_elements(memory))
-			return dlpackgen_refuse_stride(memory, i, 1 << shift);
-		strides[i] = stride >> shift; /* every compiler that builds Python keeps the sign */
-	}
-	return 0;
+DLPACKGEN_FAST int dlpackgen_divide_strides(const struct dlpackgen_memory* memory, int shift, int64_t* strides) {
+  const Py_ssize_t rest = ((Py_ssize_t)1 << shift) - 1;
+  for (int i = 0; i < memory->ndim; i++) {
+    const Py_ssize_t stride = memory->strides[i];
+    if ((stride & rest) != 0 && memory->shape[i] > 1 && dlpackgen_has_elements(memory))
+      return dlpackgen_refuse_stride(memory, i, 1 << shift);
+    strides[i] = stride >> shift; /* every compiler that builds Python keeps the sign */
+  }
+  return 0;
 }
 
 /* Gives the shape where it lies, or a copy where the numbers are narrower. */
-DLPACKGEN_FAST int64_t *dlpackgen_wide_shape(const struct dlpackgen_memory *memory, int64_t *scratch) {
-	if (sizeof(Py_ssize_t) == sizeof(int64_t)) return (int64_t *)(void *)memory->shape;
-	for (int i = 0; i < memory->ndim; i++) scratch[i] = memory->shape[i];
-	return scratch;
+DLPACKGEN_FAST int64_t* dlpackgen_wide_shape(const struct dlpackgen_memory* memory, int64_t* scratch) {
+  if (sizeof(Py_ssize_t) == sizeof(int64_t)) return (int64_t*)(void*)memory->shape;
+  for (int i = 0; i < memory->ndim; i++) scratch[i] = memory->shape[i];
+  return scratch;
 }
 
-DLPACKGEN_FAST int dlpackgen_describe(const struct dlpackgen_memory *memory, const struct dlpackgen_element *element,
-				     int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
-	if (memory->ndim > DLPACKGEN_MAX_NDIM || memory->ndim < 0)
-		return dlpackgen_refuse_dimensions(memory->ndim);
-	if (want_write && memory->read_only) return dlpackgen_refuse("it is read-only, and this argument is written to");
-	if (dlpackgen_divide_strides(memory, element->shift, scratch + DLPACKGEN_MAX_NDIM) < 0) return -1;
-	out->data = memory->data;
-	out->device.device_type = kDLCPU;
-	out->device.device_id = 0;
-	out->ndim = memory->ndim;
-	out->dtype = element->dtype;
-	out->shape = dlpackgen_wide_shape(memory, scratch);
-	out->strides = scratch + DLPACKGEN_MAX_NDIM;
-	out->byte_offset = 0;
-	*flags = memory->read_only ? (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY : 0;
-	return 0;
+DLPACKGEN_FAST int dlpackgen_describe(const struct dlpackgen_memory* memory, const struct dlpackgen_element* element,
+                                      int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
+  if (memory->ndim > DLPACKGEN_MAX_NDIM || memory->ndim < 0) return dlpackgen_refuse_dimensions(memory->ndim);
+  if (writable && memory->read_only) return dlpackgen_refuse("it is read-only, and this argument is written to");
+  if (dlpackgen_divide_strides(memory, element->shift, scratch + DLPACKGEN_MAX_NDIM) < 0) return -1;
+  out->data = memory->data;
+  out->device.device_type = kDLCPU;
+  out->device.device_id = 0;
+  out->ndim = memory->ndim;
+  out->dtype = element->dtype;
+  out->shape = dlpackgen_wide_shape(memory, scratch);
+  out->strides = scratch + DLPACKGEN_MAX_NDIM;
+  out->byte_offset = 0;
+  *flags = memory->read_only ? (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY : 0;
+  return 0;
 }
-
-#include <string.h>
 
 /* Skips a mark of the byte order, if it is ours; NULL if it is the other one. */
-static const char *dlpackgen_buffer_native_format(const char *format) {
-	if (*format == '@' || *format == '=' || *format == (dlpackgen_little_endian() ? '<' : '>')) return format + 1;
-	return *format == '<' || *format == '>' || *format == '!' ? NULL : format;
+static const char* dlpackgen_buffer_native_format(const char* format) {
+  if (*format == '@' || *format == '=' || *format == (dlpackgen_little_endian() ? '<' : '>')) return format + 1;
+  return *format == '<' || *format == '>' || *format == '!' ? NULL : format;
 }
 
 /* Gives the type code of a format without its mark, or -1. */
-static int dlpackgen_buffer_code(const char *format) {
-	const int is_complex = *format == 'Z';
-	const char type = format[is_complex];
-	if (type == 0 || format[is_complex + 1] != 0) return -1;
-	if (is_complex) return strchr("fd", type) ? kDLComplex : -1;
-	if (type == '?') return kDLBool;
-	if (strchr("bhilqn", type)) return kDLInt;
-	if (strchr("BHILQN", type)) return kDLUInt;
-	return strchr("efd", type) ? kDLFloat : -1;
+static int dlpackgen_buffer_code(const char* format) {
+  const int is_complex = *format == 'Z';
+  const char type = format[is_complex];
+  if (type == 0 || format[is_complex + 1] != 0) return -1;
+  if (is_complex) return strchr("fd", type) ? kDLComplex : -1;
+  if (type == '?') return kDLBool;
+  if (strchr("bhilqn", type)) return kDLInt;
+  if (strchr("BHILQN", type)) return kDLUInt;
+  return strchr("efd", type) ? kDLFloat : -1;
 }
 
 /* The byte order and type of a buffer's elements: 1, or 0 for what is no number here. */
-static int dlpackgen_buffer_element(const Py_buffer *view, struct dlpackgen_element *element) {
-	const char *format = dlpackgen_buffer_native_format(view->format ? view->format : "B");
-	const int code = format ? dlpackgen_buffer_code(format) : -1;
-	unsigned char shift = 0;
-	while (shift < 4 && ((Py_ssize_t)1 << shift) < view->itemsize) shift++;
-	if (code < 0 || view->itemsize != (Py_ssize_t)1 << shift) return 0;
-	element->dtype.code = (uint8_t)code;
-	element->dtype.bits = (uint8_t)(8 << shift);
-	element->dtype.lanes = 1;
-	element->shift = shift;
-	return 1;
+static int dlpackgen_buffer_element(const Py_buffer* view, struct dlpackgen_element* element) {
+  const char* format = dlpackgen_buffer_native_format(view->format ? view->format : "B");
+  const int code = format ? dlpackgen_buffer_code(format) : -1;
+  unsigned char shift = 0;
+  while (shift < 4 && ((Py_ssize_t)1 << shift) < view->itemsize) shift++;
+  if (code < 0 || view->itemsize != (Py_ssize_t)1 << shift) return 0;
+  element->dtype.code = (uint8_t)code;
+  element->dtype.bits = (uint8_t)(8 << shift);
+  element->dtype.lanes = 1;
+  element->shift = shift;
+  return 1;
 }
 
-static int dlpackgen_buffer_describe(const Py_buffer *view, int want_write, DLTensor *out, int64_t *scratch,
-				     uint64_t *flags) {
-	struct dlpackgen_memory memory;
-	struct dlpackgen_element element;
-	int result;
-	if (!dlpackgen_buffer_element(view, &element)) return 1;
-	memory.data = (char *)view->buf;
-	memory.ndim = view->ndim;
-	memory.shape = view->shape;
-	memory.strides = view->strides;
-	memory.read_only = view->readonly;
-	result = dlpackgen_describe(&memory, &element, want_write, out, scratch, flags);
-	if (result < 0) return result;
-	/* The view's own numbers end with it. */
-	for (int i = 0; i < view->ndim; i++) scratch[i] = view->shape[i];
-	out->shape = scratch;
-	return 0;
+static int dlpackgen_buffer_describe(const Py_buffer* view, int writable, DLTensor* out, int64_t* scratch,
+                                     uint64_t* flags) {
+  struct dlpackgen_memory memory;
+  struct dlpackgen_element element;
+  int result;
+  if (!dlpackgen_buffer_element(view, &element)) return 1;
+  memory.data = (char*)view->buf;
+  memory.ndim = view->ndim;
+  memory.shape = view->shape;
+  memory.strides = view->strides;
+  memory.read_only = view->readonly;
+  result = dlpackgen_describe(&memory, &element, writable, out, scratch, flags);
+  if (result < 0) return result;
+  /* The view's own numbers end with it. */
+  for (int i = 0; i < view->ndim; i++) scratch[i] = view->shape[i];
+  out->shape = scratch;
+  return 0;
 }
 
-static int dlpackgen_buffer_borrow(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
-	Py_buffer view;
-	int result;
-	if (PyObject_GetBuffer(object, &view, PyBUF_RECORDS_RO) < 0) return -1;
-	result = dlpackgen_buffer_describe(&view, want_write, out, scratch, flags);
-	PyBuffer_Release(&view);
-	return result;
+static int dlpackgen_buffer_borrow(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
+  Py_buffer view;
+  int result;
+  if (PyObject_GetBuffer(object, &view, PyBUF_RECORDS_RO) < 0) return -1;
+  result = dlpackgen_buffer_describe(&view, writable, out, scratch, flags);
+  PyBuffer_Release(&view);
+  return result;
 }
 
 /* Frees a view with the capsule that holds it. */
-static void dlpackgen_buffer_let_go(PyObject *capsule) {
-	Py_buffer *view = (Py_buffer *)PyCapsule_GetPointer(capsule, NULL);
-	PyBuffer_Release(view);
-	free(view);
+static void dlpackgen_buffer_let_go(PyObject* capsule) {
+  Py_buffer* view = (Py_buffer*)PyCapsule_GetPointer(capsule, NULL);
+  PyBuffer_Release(view);
+  free(view);
 }
 
 /* As above, and keeps the view: in a capsule, since a memoryview takes twice the time, and
  * has its buffer asked for once more. */
-static int dlpackgen_buffer_hold(PyObject *object, DLTensor *out, int64_t *scratch, uint64_t *flags, PyObject **keep) {
-	Py_buffer *view = (Py_buffer *)malloc(sizeof *view);
-	PyObject *capsule = NULL;
-	int result = -1;
-	if (!view) PyErr_NoMemory();
-	else if (PyObject_GetBuffer(object, view, PyBUF_RECORDS_RO) == 0) {
-		capsule = PyCapsule_New(view, NULL, dlpackgen_buffer_let_go);
-		if (capsule) result = dlpackgen_buffer_describe(view, 0, out, scratch, flags);
-		else PyBuffer_Release(view);
-	}
-	if (!capsule) free(view);
-	if (result == 0) *keep = capsule;
-	else Py_XDECREF(capsule);
-	return result;
+static int dlpackgen_buffer_hold(PyObject* object, DLTensor* out, int64_t* scratch, uint64_t* flags, PyObject** keep) {
+  Py_buffer* view = (Py_buffer*)malloc(sizeof *view);
+  PyObject* capsule = NULL;
+  int result = -1;
+  if (!view) PyErr_NoMemory();
+  else if (PyObject_GetBuffer(object, view, PyBUF_RECORDS_RO) == 0) {
+    capsule = PyCapsule_New(view, NULL, dlpackgen_buffer_let_go);
+    if (capsule) result = dlpackgen_buffer_describe(view, 0, out, scratch, flags);
+    else PyBuffer_Release(view);
+  }
+  if (!capsule) free(view);
+  if (result == 0) *keep = capsule;
+  else Py_XDECREF(capsule);
+  return result;
 }
 
 /*
@@ -674,52 +656,52 @@ static int dlpackgen_buffer_hold(PyObject *object, DLTensor *out, int64_t *scrat
 #include <string.h>
 
 /* Compares two strings of Python's, one of which it drops: 1, 0, or -1 with an exception. */
-static int dlpackgen_is_text(PyObject *text, const char *expected) {
-	const int is = text ? PyUnicode_Check(text) && PyUnicode_CompareWithASCIIString(text, expected) == 0 : -1;
-	Py_XDECREF(text);
-	return is;
+static int dlpackgen_is_text(PyObject* text, const char* expected) {
+  const int is = text ? PyUnicode_Check(text) && PyUnicode_CompareWithASCIIString(text, expected) == 0 : -1;
+  Py_XDECREF(text);
+  return is;
 }
 
 /* Whether a type is called so, as above. */
-static int dlpackgen_is_named(PyObject *type, const char *module, const char *name) {
-	const int is = dlpackgen_is_text(PyType_GetName((PyTypeObject *)type), name);
-	return is > 0 ? dlpackgen_is_text(PyObject_GetAttrString(type, "__module__"), module) : is;
+static int dlpackgen_is_named(PyObject* type, const char* module, const char* name) {
+  const int is = dlpackgen_is_text(PyType_GetName((PyTypeObject*)type), name);
+  return is > 0 ? dlpackgen_is_text(PyObject_GetAttrString(type, "__module__"), module) : is;
 }
 
 /* Finds the type of that name that is defined in C, and so cannot be renamed, among a type
  * and those whose memory layout it extends: a borrowed reference, or NULL, with an
  * exception only where a lookup failed. */
-static PyObject *dlpackgen_c_base(PyObject *type, const char *module, const char *name) {
-	for (; type; type = (PyObject *)PyType_GetSlot((PyTypeObject *)type, Py_tp_base)) {
-		if (PyType_GetFlags((PyTypeObject *)type) & Py_TPFLAGS_HEAPTYPE) continue;
-		const int is = dlpackgen_is_named(type, module, name);
-		if (is) return is > 0 ? type : NULL;
-	}
-	return NULL;
+static PyObject* dlpackgen_c_base(PyObject* type, const char* module, const char* name) {
+  for (; type; type = (PyObject*)PyType_GetSlot((PyTypeObject*)type, Py_tp_base)) {
+    if (PyType_GetFlags((PyTypeObject*)type) & Py_TPFLAGS_HEAPTYPE) continue;
+    const int is = dlpackgen_is_named(type, module, name);
+    if (is) return is > 0 ? type : NULL;
+  }
+  return NULL;
 }
 
 /* Whether native readers may be used: not where the program's environment turns them off. */
 static int dlpackgen_native_readers_are_on(void) {
-	const char *off = getenv("DLPACKGEN_NO_NATIVE_READERS");
-	return !off || !*off || strcmp(off, "0") == 0;
+  const char* off = getenv("DLPACKGEN_NO_NATIVE_READERS");
+  return !off || !*off || strcmp(off, "0") == 0;
 }
 
 /* The first fields of an array. */
 struct dlpackgen_np_array {
-	PyObject head;
-	char *data;
-	int ndim;
-	Py_ssize_t *shape, *strides;
-	PyObject *base, *dtype;
-	int flags;
+  PyObject head;
+  char* data;
+  int ndim;
+  Py_ssize_t *shape, *strides;
+  PyObject *base, *dtype;
+  int flags;
 };
 
 /* The first fields of a dtype; those that follow differ between NumPy 1 and 2. */
 struct dlpackgen_np_dtype {
-	PyObject head;
-	PyObject *type;
-	char kind, letter, byte_order, unused;
-	int number;
+  PyObject head;
+  PyObject* type;
+  char kind, letter, byte_order, unused;
+  int number;
 };
 
 /* Flags of an array. The second one is on views that NumPy means to forbid writing to. */
@@ -728,502 +710,513 @@ struct dlpackgen_np_dtype {
 
 static inline char dlpackgen_np_other_order(void) { return dlpackgen_little_endian() ? '>' : '<'; }
 
-static inline const struct dlpackgen_np_array *dlpackgen_np_fields(PyObject *object) {
-	return (const struct dlpackgen_np_array *)(const void *)object;
+static inline const struct dlpackgen_np_array* dlpackgen_np_fields(PyObject* object) {
+  return (const struct dlpackgen_np_array*)(const void*)object;
 }
 
-static inline const struct dlpackgen_np_dtype *dlpackgen_np_dtype_of(PyObject *object) {
-	return (const struct dlpackgen_np_dtype *)(const void *)dlpackgen_np_fields(object)->dtype;
+static inline const struct dlpackgen_np_dtype* dlpackgen_np_dtype_of(PyObject* object) {
+  return (const struct dlpackgen_np_dtype*)(const void*)dlpackgen_np_fields(object)->dtype;
 }
 
 /* Compares two objects and drops them: 1, 0, or -1 with an exception. */
-static int dlpackgen_np_same(PyObject *a, PyObject *b) {
-	const int equal = a && b ? PyObject_RichCompareBool(a, b, Py_EQ) : -1;
-	Py_XDECREF(a);
-	Py_XDECREF(b);
-	return equal;
+static int dlpackgen_np_same(PyObject* a, PyObject* b) {
+  const int equal = a && b ? PyObject_RichCompareBool(a, b, Py_EQ) : -1;
+  Py_XDECREF(a);
+  Py_XDECREF(b);
+  return equal;
 }
 
 /* Compares what an attribute of an attribute says with a number, as above. */
-static int dlpackgen_np_says(PyObject *object, const char *outer, const char *inner, long number) {
-	PyObject *between = PyObject_GetAttrString(object, outer);
-	PyObject *answer = between ? PyObject_GetAttrString(between, inner) : NULL;
-	Py_XDECREF(between);
-	return dlpackgen_np_same(answer, PyLong_FromLong(number));
+static int dlpackgen_np_says(PyObject* object, const char* outer, const char* inner, long number) {
+  PyObject* between = PyObject_GetAttrString(object, outer);
+  PyObject* answer = between ? PyObject_GetAttrString(between, inner) : NULL;
+  Py_XDECREF(between);
+  return dlpackgen_np_same(answer, PyLong_FromLong(number));
 }
 
 /* Gives the address of the first element and whether it is read-only. */
-static PyObject *dlpackgen_np_ask_data(PyObject *object) {
-	PyObject *interface = PyObject_GetAttrString(object, "__array_interface__");
-	PyObject *answer = interface ? PyMapping_GetItemString(interface, "data") : NULL;
-	Py_XDECREF(interface);
-	return answer;
+static PyObject* dlpackgen_np_ask_data(PyObject* object) {
+  PyObject* interface = PyObject_GetAttrString(object, "__array_interface__");
+  PyObject* answer = interface ? PyMapping_GetItemString(interface, "data") : NULL;
+  Py_XDECREF(interface);
+  return answer;
 }
 
-static PyObject *dlpackgen_np_data(const struct dlpackgen_np_array *a) {
-	const int writable = ((unsigned int)a->flags & DLPACKGEN_NP_WRITEABLE) != 0;
-	return Py_BuildValue("(NO)", PyLong_FromVoidPtr(a->data), writable ? Py_False : Py_True);
+static PyObject* dlpackgen_np_data(const struct dlpackgen_np_array* a) {
+  const int writable = ((unsigned int)a->flags & DLPACKGEN_NP_WRITEABLE) != 0;
+  return Py_BuildValue("(NO)", PyLong_FromVoidPtr(a->data), writable ? Py_False : Py_True);
 }
 
 /* Whether what would be followed as a pointer is one. The dtype is an object that
  * Python can compare with, and NumPy keeps strides in one block with the shape. */
-static int dlpackgen_np_pointers_agree(PyObject *object) {
-	const struct dlpackgen_np_array *a = dlpackgen_np_fields(object);
-	PyObject *dtype = PyObject_GetAttrString(object, "dtype");
-	if (!dtype) return -1;
-	Py_DECREF(dtype);
-	return dtype == a->dtype && a->ndim == 2 && a->strides == a->shape + 2;
+static int dlpackgen_np_pointers_agree(PyObject* object) {
+  const struct dlpackgen_np_array* a = dlpackgen_np_fields(object);
+  PyObject* dtype = PyObject_GetAttrString(object, "dtype");
+  if (!dtype) return -1;
+  Py_DECREF(dtype);
+  return dtype == a->dtype && a->ndim == 2 && a->strides == a->shape + 2;
 }
 
-static int dlpackgen_np_numbers_agree(PyObject *object) {
-	const struct dlpackgen_np_array *a = dlpackgen_np_fields(object);
-	const struct dlpackgen_np_dtype *d = dlpackgen_np_dtype_of(object);
-	const int native = d->byte_order != dlpackgen_np_other_order();
-	return dlpackgen_np_same(PyObject_GetAttrString(object, "shape"),
-				 Py_BuildValue("(nn)", a->shape[0], a->shape[1])) > 0 &&
-	       dlpackgen_np_same(PyObject_GetAttrString(object, "strides"),
-				 Py_BuildValue("(nn)", a->strides[0], a->strides[1])) > 0 &&
-	       dlpackgen_np_same(dlpackgen_np_ask_data(object), dlpackgen_np_data(a)) > 0 &&
-	       dlpackgen_np_says(object, "flags", "num", a->flags) > 0 &&
-	       dlpackgen_np_says(object, "dtype", "num", d->number) > 0 &&
-	       dlpackgen_np_says(object, "dtype", "isnative", native) > 0;
+static int dlpackgen_np_numbers_agree(PyObject* object) {
+  const struct dlpackgen_np_array* a = dlpackgen_np_fields(object);
+  const struct dlpackgen_np_dtype* d = dlpackgen_np_dtype_of(object);
+  const int native = d->byte_order != dlpackgen_np_other_order();
+  return dlpackgen_np_same(PyObject_GetAttrString(object, "shape"), Py_BuildValue("(nn)", a->shape[0], a->shape[1])) >
+             0 &&
+         dlpackgen_np_same(PyObject_GetAttrString(object, "strides"),
+                           Py_BuildValue("(nn)", a->strides[0], a->strides[1])) > 0 &&
+         dlpackgen_np_same(dlpackgen_np_ask_data(object), dlpackgen_np_data(a)) > 0 &&
+         dlpackgen_np_says(object, "flags", "num", a->flags) > 0 &&
+         dlpackgen_np_says(object, "dtype", "num", d->number) > 0 &&
+         dlpackgen_np_says(object, "dtype", "isnative", native) > 0;
 }
 
 /* Whether the fields of an array say what NumPy says, and its dtype has our size. */
-static int dlpackgen_np_agrees(PyObject *object) {
-	const struct dlpackgen_element *element;
-	if (dlpackgen_np_pointers_agree(object) <= 0 || !dlpackgen_np_numbers_agree(object)) return 0;
-	element = dlpackgen_np_element(dlpackgen_np_dtype_of(object)->number);
-	return element && dlpackgen_np_says(object, "dtype", "itemsize", 1L << element->shift) > 0;
+static int dlpackgen_np_agrees(PyObject* object) {
+  const struct dlpackgen_element* element;
+  if (dlpackgen_np_pointers_agree(object) <= 0 || !dlpackgen_np_numbers_agree(object)) return 0;
+  element = dlpackgen_np_element(dlpackgen_np_dtype_of(object)->number);
+  return element && dlpackgen_np_says(object, "dtype", "itemsize", 1L << element->shift) > 0;
 }
 
 /* Tries an array of 2 x 3 with a gap after each element and row. */
-static int dlpackgen_np_try(PyObject *type, const char *dtype, PyObject *memory) {
-	PyObject *array = PyObject_CallFunction(type, "(ii)sOi(ii)", 2, 3, dtype, memory, 16, 112, 32);
-	const int agrees = array && dlpackgen_np_agrees(array);
-	Py_XDECREF(array);
-	return agrees;
+static int dlpackgen_np_try(PyObject* type, const char* dtype, PyObject* memory) {
+  PyObject* array = PyObject_CallFunction(type, "(ii)sOi(ii)", 2, 3, dtype, memory, 16, 112, 32);
+  const int agrees = array && dlpackgen_np_agrees(array);
+  Py_XDECREF(array);
+  return agrees;
 }
 
-static int dlpackgen_np_try_all(PyObject *type, PyObject *memory) {
-	static const char letters[] = "?bBhHiIlLqQefdFD";
-	const char swapped[] = {dlpackgen_np_other_order(), 'd', 0};
-	int agree = dlpackgen_np_try(type, swapped, memory);
-	for (const char *letter = letters; agree && *letter; letter++) {
-		const char dtype[] = {*letter, 0};
-		agree = dlpackgen_np_try(type, dtype, memory);
-	}
-	return agree;
+static int dlpackgen_np_try_all(PyObject* type, PyObject* memory) {
+  static const char letters[] = "?bBhHiIlLqQefdFD";
+  const char swapped[] = {dlpackgen_np_other_order(), 'd', 0};
+  int agree = dlpackgen_np_try(type, swapped, memory);
+  for (const char* letter = letters; agree && *letter; letter++) {
+    const char dtype[] = {*letter, 0};
+    agree = dlpackgen_np_try(type, dtype, memory);
+  }
+  return agree;
 }
 
 /* Whether the objects of a type are large enough to have the fields. */
-static int dlpackgen_np_holds(PyObject *type, size_t size) {
-	PyObject *basic = PyObject_GetAttrString(type, "__basicsize__");
-	const Py_ssize_t actual = basic ? PyLong_AsSsize_t(basic) : -1;
-	Py_XDECREF(basic);
-	return actual >= (Py_ssize_t)size;
+static int dlpackgen_np_holds(PyObject* type, size_t size) {
+  PyObject* basic = PyObject_GetAttrString(type, "__basicsize__");
+  const Py_ssize_t actual = basic ? PyLong_AsSsize_t(basic) : -1;
+  Py_XDECREF(basic);
+  return actual >= (Py_ssize_t)size;
 }
 
-static int dlpackgen_np_is_large_enough(PyObject *type) {
-	PyObject *array = PyObject_CallFunction(type, "i", 0);
-	PyObject *dtype = array ? PyObject_GetAttrString(array, "dtype") : NULL;
-	const int large = dtype && dlpackgen_np_holds(type, sizeof(struct dlpackgen_np_array)) &&
-			  dlpackgen_np_holds((PyObject *)Py_TYPE(dtype), sizeof(struct dlpackgen_np_dtype));
-	Py_XDECREF(dtype);
-	Py_XDECREF(array);
-	return large;
+static int dlpackgen_np_is_large_enough(PyObject* type) {
+  PyObject* array = PyObject_CallFunction(type, "i", 0);
+  PyObject* dtype = array ? PyObject_GetAttrString(array, "dtype") : NULL;
+  const int large = dtype && dlpackgen_np_holds(type, sizeof(struct dlpackgen_np_array)) &&
+                    dlpackgen_np_holds((PyObject*)Py_TYPE(dtype), sizeof(struct dlpackgen_np_dtype));
+  Py_XDECREF(dtype);
+  Py_XDECREF(array);
+  return large;
 }
 
-static int dlpackgen_np_recognize(PyObject *type) {
-	PyObject *base = dlpackgen_c_base(type, "numpy", "ndarray");
-	if (!base) return PyErr_Occurred() ? -1 : DLPACKGEN_TYPE_OTHER;
-	return base == type ? DLPACKGEN_TYPE_EXACT : DLPACKGEN_TYPE_DERIVED;
+static int dlpackgen_np_recognize(PyObject* type) {
+  PyObject* base = dlpackgen_c_base(type, "numpy", "ndarray");
+  if (!base) return PyErr_Occurred() ? -1 : DLPACKGEN_TYPE_OTHER;
+  return base == type ? DLPACKGEN_TYPE_EXACT : DLPACKGEN_TYPE_DERIVED;
 }
 
 /* Set once NumPy has confirmed the fields, and never cleared, since others may be reading. */
 static int dlpackgen_np_proven;
 
-static int dlpackgen_np_open(PyObject *type) {
-	PyObject *writable = PyByteArray_FromStringAndSize(NULL, 256);
-	PyObject *read_only = PyBytes_FromStringAndSize(NULL, 256);
-	const int proven = writable && read_only && dlpackgen_np_is_large_enough(type) &&
-			   dlpackgen_np_try_all(type, writable) && dlpackgen_np_try_all(type, read_only);
-	if (proven) DLPACKGEN_STORE(&dlpackgen_np_proven, 1);
-	Py_XDECREF(writable);
-	Py_XDECREF(read_only);
-	if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError)) return -1; /* asked again when there is memory */
-	PyErr_Clear(); /* a NumPy that does not answer has confirmed nothing */
-	return 1;
+static int dlpackgen_np_open(PyObject* type) {
+  PyObject* writable = PyByteArray_FromStringAndSize(NULL, 256);
+  PyObject* read_only = PyBytes_FromStringAndSize(NULL, 256);
+  const int proven = writable && read_only && dlpackgen_np_is_large_enough(type) &&
+                     dlpackgen_np_try_all(type, writable) && dlpackgen_np_try_all(type, read_only);
+  if (proven) DLPACKGEN_STORE(&dlpackgen_np_proven, 1);
+  Py_XDECREF(writable);
+  Py_XDECREF(read_only);
+  if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError)) return -1; /* asked again when there is memory */
+  PyErr_Clear(); /* a NumPy that does not answer has confirmed nothing */
+  return 1;
 }
 
 #define DLPACKGEN_NP_SWAPPED "has the other byte order: pass a.astype(a.dtype.newbyteorder('='))"
 
 /* Says why a dtype cannot be described. */
-DLPACKGEN_SLOW static int dlpackgen_np_refuse(PyObject *object, const char *why) {
-	PyObject *dtype = PyObject_GetAttrString(object, "dtype");
-	if (dtype) {
-		dlpackgen_refuse("its dtype %S %s", dtype, why);
-		Py_DECREF(dtype);
-	}
-	return -1;
+DLPACKGEN_SLOW static int dlpackgen_np_refuse(PyObject* object, const char* why) {
+  PyObject* dtype = PyObject_GetAttrString(object, "dtype");
+  if (dtype) {
+    dlpackgen_refuse("its dtype %S %s", dtype, why);
+    Py_DECREF(dtype);
+  }
+  return -1;
 }
 
-static int dlpackgen_np_refuse_kind(PyObject *object, char kind) {
-	switch (kind) {
-	case 'O': return dlpackgen_np_refuse(object, "holds Python objects, which DLPack has no type for");
-	case 'S':
-	case 'U':
-	case 'T': return dlpackgen_np_refuse(object, "is text, which DLPack has no type for");
-	case 'V': return dlpackgen_np_refuse(object, "is structured, which DLPack has no type for: pass one of its fields");
-	case 'M':
-	case 'm': return dlpackgen_np_refuse(object, "is a time, which DLPack has no type for: pass .view('int64')");
-	default: return dlpackgen_np_refuse(object, "is a long double, whose format DLPack cannot name: convert it");
-	}
+static int dlpackgen_np_refuse_kind(PyObject* object, char kind) {
+  switch (kind) {
+    case 'O': return dlpackgen_np_refuse(object, "holds Python objects, which DLPack has no type for");
+    case 'S':
+    case 'U':
+    case 'T': return dlpackgen_np_refuse(object, "is text, which DLPack has no type for");
+    case 'V': return dlpackgen_np_refuse(object, "is structured, which DLPack has no type for: pass one of its fields");
+    case 'M':
+    case 'm': return dlpackgen_np_refuse(object, "is a time, which DLPack has no type for: pass .view('int64')");
+    default: return dlpackgen_np_refuse(object, "is a long double, whose format DLPack cannot name: convert it");
+  }
 }
 
 /* An array whose elements are none of C's types: 1, or -1 with the reason. */
-DLPACKGEN_SLOW static int dlpackgen_np_no_element(PyObject *object) {
-	const struct dlpackgen_np_dtype *d = dlpackgen_np_dtype_of(object);
-	if (d->number == DLPACKGEN_NP_VARIABLE_TEXT) return dlpackgen_np_refuse_kind(object, 'T');
-	/* Only NumPy knows how a type of another package is exported, if at all. */
-	if (d->number >= DLPACKGEN_NP_EXTENSIONS) return 1;
-	return dlpackgen_np_refuse_kind(object, d->kind);
+DLPACKGEN_SLOW static int dlpackgen_np_no_element(PyObject* object) {
+  const struct dlpackgen_np_dtype* d = dlpackgen_np_dtype_of(object);
+  if (d->number == DLPACKGEN_NP_VARIABLE_TEXT) return dlpackgen_np_refuse_kind(object, 'T');
+  /* Only NumPy knows how a type of another package is exported, if at all. */
+  if (d->number >= DLPACKGEN_NP_EXTENSIONS) return 1;
+  return dlpackgen_np_refuse_kind(object, d->kind);
 }
 
-DLPACKGEN_FAST int dlpackgen_np_read(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
-	const struct dlpackgen_np_array *a = dlpackgen_np_fields(object);
-	const struct dlpackgen_np_dtype *d = dlpackgen_np_dtype_of(object);
-	const struct dlpackgen_element *element = dlpackgen_np_element(d->number);
-	const unsigned int state = (unsigned int)a->flags;
-	struct dlpackgen_memory memory;
-	if (!element) return dlpackgen_np_no_element(object);
-	if (d->byte_order == dlpackgen_np_other_order())
-		return dlpackgen_np_refuse(object, DLPACKGEN_NP_SWAPPED);
-	memory.data = a->data;
-	memory.ndim = a->ndim;
-	memory.shape = a->shape;
-	memory.strides = a->strides;
-	memory.read_only = (state & DLPACKGEN_NP_WRITEABLE) == 0 || (state & DLPACKGEN_NP_WARN_ON_WRITE) != 0;
-	return dlpackgen_describe(&memory, element, want_write, out, scratch, flags);
+DLPACKGEN_FAST int dlpackgen_np_read(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
+  const struct dlpackgen_np_array* a = dlpackgen_np_fields(object);
+  const struct dlpackgen_np_dtype* d = dlpackgen_np_dtype_of(object);
+  const struct dlpackgen_element* element = dlpackgen_np_element(d->number);
+  const unsigned int state = (unsigned int)a->flags;
+  struct dlpackgen_memory memory;
+  if (!element) return dlpackgen_np_no_element(object);
+  if (d->byte_order == dlpackgen_np_other_order()) return dlpackgen_np_refuse(object, DLPACKGEN_NP_SWAPPED);
+  memory.data = a->data;
+  memory.ndim = a->ndim;
+  memory.shape = a->shape;
+  memory.strides = a->strides;
+  memory.read_only = (state & DLPACKGEN_NP_WRITEABLE) == 0 || (state & DLPACKGEN_NP_WARN_ON_WRITE) != 0;
+  return dlpackgen_describe(&memory, element, writable, out, scratch, flags);
 }
 
-static int dlpackgen_np_borrow(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
-	if (DLPACKGEN_LOAD(&dlpackgen_np_proven)) return dlpackgen_np_read(object, want_write, out, scratch, flags);
-	return dlpackgen_buffer_borrow(object, want_write, out, scratch, flags);
+static int dlpackgen_np_borrow(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
+  if (DLPACKGEN_LOAD(&dlpackgen_np_proven)) return dlpackgen_np_read(object, writable, out, scratch, flags);
+  return dlpackgen_buffer_borrow(object, writable, out, scratch, flags);
 }
 
 /* A matrix, a recarray or a memmap exports itself as an array does; only a masked
  * array leaves out what makes it one. */
-static int dlpackgen_np_refuse_subclass(PyObject *object) {
-	const int has_mask = PyObject_HasAttrString((PyObject *)Py_TYPE(object), "mask") &&
-			     PyObject_HasAttrString((PyObject *)Py_TYPE(object), "filled");
-	if (!has_mask) return 0;
-	return dlpackgen_refuse("it is a masked array, and a tensor cannot say which elements are masked: pass a.filled(...)");
+static int dlpackgen_np_refuse_subclass(PyObject* object) {
+  const int has_mask = PyObject_HasAttrString((PyObject*)Py_TYPE(object), "mask") &&
+                       PyObject_HasAttrString((PyObject*)Py_TYPE(object), "filled");
+  if (!has_mask) return 0;
+  return dlpackgen_refuse(
+      "it is a masked array, and a tensor cannot say which elements are masked: pass a.filled(...)");
 }
 
 static const struct dlpackgen_adopted dlpackgen_adopted_numpy = {
-	"numpy", "ndarray", dlpackgen_np_recognize, dlpackgen_np_open, dlpackgen_np_borrow, dlpackgen_np_refuse_subclass,
-	NULL, NULL, 0, NULL,
+    "numpy",
+    "ndarray",
+    dlpackgen_np_recognize,
+    dlpackgen_np_open,
+    dlpackgen_np_borrow,
+    dlpackgen_np_refuse_subclass,
+    NULL,
+    NULL,
+    0,
+    NULL,
 };
 
-static int dlpackgen_cupy_open(PyObject *type) {
-	(void)type;
-	return 1;
+static int dlpackgen_cupy_open(PyObject* type) {
+  (void)type;
+  return 1;
 }
 
 /* Reads a tuple of numbers, one for each dimension: gives how many, or -1. */
-static int dlpackgen_cupy_numbers(PyObject *object, const char *name, Py_ssize_t numbers[DLPACKGEN_MAX_NDIM]) {
-	PyObject *tuple = PyObject_GetAttrString(object, name);
-	if (!tuple) return -1;
-	Py_ssize_t count = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
-	if (count < 0) dlpackgen_refuse("its %s is no tuple", name);
-	else if (count > DLPACKGEN_MAX_NDIM)
-		count = dlpackgen_refuse("%zd dimensions are more than the %d that are served", count, DLPACKGEN_MAX_NDIM);
-	for (Py_ssize_t i = 0; i < count; i++) numbers[i] = PyLong_AsSsize_t(PyTuple_GetItem(tuple, i));
-	Py_DECREF(tuple);
-	return PyErr_Occurred() ? -1 : (int)count;
+static int dlpackgen_cupy_numbers(PyObject* object, const char* name, Py_ssize_t numbers[DLPACKGEN_MAX_NDIM]) {
+  PyObject* tuple = PyObject_GetAttrString(object, name);
+  if (!tuple) return -1;
+  Py_ssize_t count = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
+  if (count < 0) dlpackgen_refuse("its %s is no tuple", name);
+  else if (count > DLPACKGEN_MAX_NDIM)
+    count = dlpackgen_refuse("%zd dimensions are more than the %d that are served", count, DLPACKGEN_MAX_NDIM);
+  for (Py_ssize_t i = 0; i < count; i++) numbers[i] = PyLong_AsSsize_t(PyTuple_GetItem(tuple, i));
+  Py_DECREF(tuple);
+  return PyErr_Occurred() ? -1 : (int)count;
 }
 
 /* Reads what CuPy says of where its memory is: it asks the driver, which alone knows
  * managed memory, and knows whether it was built for ROCm. */
-static int dlpackgen_cupy_device(PyObject *object, DLDevice *device) {
-	int type = 0, id = 0;
-	PyObject *pair = PyObject_CallMethod(object, "__dlpack_device__", NULL);
-	if (!pair) return -1;
-	if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2) dlpackgen_refuse("its __dlpack_device__ gave no pair of integers");
-	else PyArg_ParseTuple(pair, "ii", &type, &id);
-	Py_DECREF(pair);
-	device->device_type = (DLDeviceType)type;
-	/* DLPack has one id for memory that all devices reach; CuPy gives the ordinal. */
-	device->device_id = dlpack_device_is_managed(type) ? 0 : id;
-	return PyErr_Occurred() ? -1 : 0;
+static int dlpackgen_cupy_device(PyObject* object, DLDevice* device) {
+  int type = 0, id = 0;
+  PyObject* pair = PyObject_CallMethod(object, "__dlpack_device__", NULL);
+  if (!pair) return -1;
+  if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2)
+    dlpackgen_refuse("its __dlpack_device__ gave no pair of integers");
+  else PyArg_ParseTuple(pair, "ii", &type, &id);
+  Py_DECREF(pair);
+  device->device_type = (DLDeviceType)type;
+  /* DLPack has one id for memory that all devices reach; CuPy gives the ordinal. */
+  device->device_id = dlpackgen_device_is_managed(type) ? 0 : id;
+  return PyErr_Occurred() ? -1 : 0;
 }
 
 /* Finds how the elements are called; its dtype is NumPy's: 0, -1 with an exception, or 1
  * for a type of another package, which only CuPy may know how to export. */
-static int dlpackgen_cupy_element(PyObject *object, struct dlpackgen_element *element) {
-	PyObject *dtype = PyObject_GetAttrString(object, "dtype");
-	PyObject *number = dtype ? PyObject_GetAttrString(dtype, "num") : NULL;
-	PyObject *native = number ? PyObject_GetAttrString(dtype, "isnative") : NULL;
-	PyObject *kind = native ? PyObject_GetAttrString(dtype, "kind") : NULL;
-	const char *letter = kind ? PyUnicode_AsUTF8AndSize(kind, NULL) : NULL;
-	const long which = letter ? PyLong_AsLong(number) : -1;
-	const int is_native = letter && !PyErr_Occurred() ? PyObject_IsTrue(native) : -1;
-	const struct dlpackgen_element *known = which > INT32_MAX ? NULL : dlpackgen_np_element((int)which);
-	int result = -1;
-	if (is_native < 0) result = -1;
-	else if (!known && which >= DLPACKGEN_NP_EXTENSIONS) result = 1;
-	else if (!known) dlpackgen_np_refuse_kind(object, *letter);
-	else if (!is_native) dlpackgen_np_refuse(object, DLPACKGEN_NP_SWAPPED);
-	else *element = *known, result = 0;
-	Py_XDECREF(kind);
-	Py_XDECREF(native);
-	Py_XDECREF(number);
-	Py_XDECREF(dtype);
-	return result;
+static int dlpackgen_cupy_element(PyObject* object, struct dlpackgen_element* element) {
+  PyObject* dtype = PyObject_GetAttrString(object, "dtype");
+  PyObject* number = dtype ? PyObject_GetAttrString(dtype, "num") : NULL;
+  PyObject* native = number ? PyObject_GetAttrString(dtype, "isnative") : NULL;
+  PyObject* kind = native ? PyObject_GetAttrString(dtype, "kind") : NULL;
+  const char* letter = kind ? PyUnicode_AsUTF8AndSize(kind, NULL) : NULL;
+  const long which = letter ? PyLong_AsLong(number) : -1;
+  const int is_native = letter && !PyErr_Occurred() ? PyObject_IsTrue(native) : -1;
+  const struct dlpackgen_element* known = which > INT32_MAX ? NULL : dlpackgen_np_element((int)which);
+  int result = -1;
+  if (is_native < 0) result = -1;
+  else if (!known && which >= DLPACKGEN_NP_EXTENSIONS) result = 1;
+  else if (!known) dlpackgen_np_refuse_kind(object, *letter);
+  else if (!is_native) dlpackgen_np_refuse(object, DLPACKGEN_NP_SWAPPED);
+  else *element = *known, result = 0;
+  Py_XDECREF(kind);
+  Py_XDECREF(native);
+  Py_XDECREF(number);
+  Py_XDECREF(dtype);
+  return result;
 }
 
 /* Describes an array by its attributes and those of data, a pointer of CuPy's. */
-static int dlpackgen_cupy_describe(PyObject *object, PyObject *pointer, DLTensor *out, int64_t *scratch,
-				   uint64_t *flags) {
-	struct dlpackgen_memory memory = {NULL, 0, NULL, NULL, 0};
-	struct dlpackgen_element element;
-	Py_ssize_t shape[DLPACKGEN_MAX_NDIM], strides[DLPACKGEN_MAX_NDIM];
-	PyObject *address = PyObject_GetAttrString(pointer, "ptr");
-	memory.data = address ? (char *)PyLong_AsVoidPtr(address) : NULL;
-	Py_XDECREF(address);
-	if (PyErr_Occurred()) return -1;
-	const int other = dlpackgen_cupy_element(object, &element);
-	if (other) return other;
-	memory.shape = shape;
-	memory.strides = strides;
-	memory.ndim = dlpackgen_cupy_numbers(object, "shape", shape);
-	if (memory.ndim < 0) return -1;
-	const int count = dlpackgen_cupy_numbers(object, "strides", strides);
-	if (count < 0) return -1;
-	if (count != memory.ndim) return dlpackgen_refuse("it has %d dimensions and %d strides", memory.ndim, count);
-	if (dlpackgen_describe(&memory, &element, 0, out, scratch, flags)) return -1;
-	for (int i = 0; i < count; i++) scratch[i] = shape[i];
-	out->shape = scratch;
-	return dlpackgen_cupy_device(object, &out->device);
+static int dlpackgen_cupy_describe(PyObject* object, PyObject* pointer, DLTensor* out, int64_t* scratch,
+                                   uint64_t* flags) {
+  struct dlpackgen_memory memory = {NULL, 0, NULL, NULL, 0};
+  struct dlpackgen_element element;
+  Py_ssize_t shape[DLPACKGEN_MAX_NDIM], strides[DLPACKGEN_MAX_NDIM];
+  PyObject* address = PyObject_GetAttrString(pointer, "ptr");
+  memory.data = address ? (char*)PyLong_AsVoidPtr(address) : NULL;
+  Py_XDECREF(address);
+  if (PyErr_Occurred()) return -1;
+  const int other = dlpackgen_cupy_element(object, &element);
+  if (other) return other;
+  memory.shape = shape;
+  memory.strides = strides;
+  memory.ndim = dlpackgen_cupy_numbers(object, "shape", shape);
+  if (memory.ndim < 0) return -1;
+  const int count = dlpackgen_cupy_numbers(object, "strides", strides);
+  if (count < 0) return -1;
+  if (count != memory.ndim) return dlpackgen_refuse("it has %d dimensions and %d strides", memory.ndim, count);
+  if (dlpackgen_describe(&memory, &element, 0, out, scratch, flags)) return -1;
+  for (int i = 0; i < count; i++) scratch[i] = shape[i];
+  out->shape = scratch;
+  return dlpackgen_cupy_device(object, &out->device);
 }
 
 /* CuPy has no arrays that must not be written to. The shape of one may be changed in
  * place; its attribute data may not, so that a reference to the array keeps its memory. */
-static int dlpackgen_cupy_borrow(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
-	PyObject *pointer = PyObject_GetAttrString(object, "data");
-	const int result = pointer ? dlpackgen_cupy_describe(object, pointer, out, scratch, flags) : -1;
-	(void)want_write;
-	Py_XDECREF(pointer);
-	return result;
+static int dlpackgen_cupy_borrow(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
+  PyObject* pointer = PyObject_GetAttrString(object, "data");
+  const int result = pointer ? dlpackgen_cupy_describe(object, pointer, out, scratch, flags) : -1;
+  (void)writable;
+  Py_XDECREF(pointer);
+  return result;
 }
 
 /* A derived type exports itself as CuPy's own does, so what that gets wrong is refused. */
-static int dlpackgen_cupy_refuse(PyObject *object) {
-	int64_t scratch[DLPACKGEN_SCRATCH];
-	DLTensor out;
-	uint64_t flags = 0;
-	return dlpackgen_cupy_borrow(object, 0, &out, scratch, &flags) < 0 ? -1 : 0;
+static int dlpackgen_cupy_refuse(PyObject* object) {
+  int64_t scratch[DLPACKGEN_SCRATCH];
+  DLTensor out;
+  uint64_t flags = 0;
+  return dlpackgen_cupy_borrow(object, 0, &out, scratch, &flags) < 0 ? -1 : 0;
 }
 
 /* The stream that CuPy has made current on a device in this thread. Managed memory has
  * no ordinal here: its stream is that of the current device. */
-static int dlpackgen_cupy_stream(DLDevice device, void **stream) {
-	const int ordinal = dlpack_device_is_managed((int32_t)device.device_type) ? -1 : device.device_id;
-	PyObject *ask = dlpackgen_imported("cupy.cuda", "get_current_stream");
-	PyObject *current = ask ? PyObject_CallFunction(ask, "i", ordinal) : NULL;
-	PyObject *handle = current ? PyObject_GetAttrString(current, "ptr") : NULL;
-	*stream = handle ? PyLong_AsVoidPtr(handle) : NULL;
-	const int told = handle && !PyErr_Occurred();
-	Py_XDECREF(handle);
-	Py_XDECREF(current);
-	Py_XDECREF(ask);
-	return told ? 0 : -1;
+static int dlpackgen_cupy_stream(DLDevice device, void** stream) {
+  const int ordinal = dlpackgen_device_is_managed((int32_t)device.device_type) ? -1 : device.device_id;
+  PyObject* ask = dlpackgen_imported("cupy.cuda", "get_current_stream");
+  PyObject* current = ask ? PyObject_CallFunction(ask, "i", ordinal) : NULL;
+  PyObject* handle = current ? PyObject_GetAttrString(current, "ptr") : NULL;
+  *stream = handle ? PyLong_AsVoidPtr(handle) : NULL;
+  const int told = handle && !PyErr_Occurred();
+  Py_XDECREF(handle);
+  Py_XDECREF(current);
+  Py_XDECREF(ask);
+  return told ? 0 : -1;
 }
 
 static const struct dlpackgen_adopted dlpackgen_adopted_cupy = {
-	"cupy", "ndarray", NULL, dlpackgen_cupy_open, dlpackgen_cupy_borrow, dlpackgen_cupy_refuse, dlpackgen_cupy_stream,
-	NULL, 1, NULL,
+    "cupy", "ndarray", NULL, dlpackgen_cupy_open, dlpackgen_cupy_borrow, dlpackgen_cupy_refuse, dlpackgen_cupy_stream,
+    NULL,   1,         NULL,
 };
 
 /*
  * Arrays of JAX on the CPU, and its tracers, which have no values.
  */
 
-static int dlpackgen_jax_open(PyObject *type) {
-	(void)type;
-	return 1;
+static int dlpackgen_jax_open(PyObject* type) {
+  (void)type;
+  return 1;
 }
 
 /* 1 for an array whose memory is gone, 0, or -1 with an exception. */
-static int dlpackgen_jax_is_deleted(PyObject *object) {
-	PyObject *answer = PyObject_CallMethod(object, "is_deleted", NULL);
-	const int is_deleted = answer ? PyObject_IsTrue(answer) : -1;
-	Py_XDECREF(answer);
-	return is_deleted;
+static int dlpackgen_jax_is_deleted(PyObject* object) {
+  PyObject* answer = PyObject_CallMethod(object, "is_deleted", NULL);
+  const int is_deleted = answer ? PyObject_IsTrue(answer) : -1;
+  Py_XDECREF(answer);
+  return is_deleted;
 }
 
 /* After the buffer protocol has failed. What it cannot name, such as bfloat16, and what
  * has no memory here, such as an array on a GPU, is for the capsule to export or to
  * refuse: 1, or -1 with an exception. */
-static int dlpackgen_jax_without_buffer(PyObject *object) {
-	if (!PyErr_ExceptionMatches(PyExc_BufferError)) return -1;
-	PyErr_Clear();
-	const int is_deleted = dlpackgen_jax_is_deleted(object);
-	if (is_deleted > 0) return dlpackgen_refuse("it was deleted, or donated to a function");
-	return is_deleted < 0 ? -1 : 1;
+static int dlpackgen_jax_without_buffer(PyObject* object) {
+  if (!PyErr_ExceptionMatches(PyExc_BufferError)) return -1;
+  PyErr_Clear();
+  const int is_deleted = dlpackgen_jax_is_deleted(object);
+  if (is_deleted > 0) return dlpackgen_refuse("it was deleted, or donated to a function");
+  return is_deleted < 0 ? -1 : 1;
 }
 
 static int dlpackgen_jax_refuse_write(void) {
-	return dlpackgen_refuse("arrays of JAX are immutable, and this argument is written to");
+  return dlpackgen_refuse("arrays of JAX are immutable, and this argument is written to");
 }
 
 /* The buffer protocol waits until the values are there, as unsafe_buffer_pointer()
  * does not. */
-static int dlpackgen_jax_borrow(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
-	if (want_write) return dlpackgen_jax_refuse_write();
-	const int result = dlpackgen_buffer_borrow(object, 0, out, scratch, flags);
-	return result < 0 ? dlpackgen_jax_without_buffer(object) : result;
+static int dlpackgen_jax_borrow(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
+  if (writable) return dlpackgen_jax_refuse_write();
+  const int result = dlpackgen_buffer_borrow(object, 0, out, scratch, flags);
+  return result < 0 ? dlpackgen_jax_without_buffer(object) : result;
 }
 
 /* While the view lives, JAX neither deletes the array nor donates its memory. */
-static int dlpackgen_jax_hold(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags,
-			      PyObject **keep) {
-	*keep = NULL;
-	if (want_write) return dlpackgen_jax_refuse_write();
-	const int result = dlpackgen_buffer_hold(object, out, scratch, flags, keep);
-	return result < 0 ? dlpackgen_jax_without_buffer(object) : result;
+static int dlpackgen_jax_hold(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags,
+                              PyObject** keep) {
+  *keep = NULL;
+  if (writable) return dlpackgen_jax_refuse_write();
+  const int result = dlpackgen_buffer_hold(object, out, scratch, flags, keep);
+  return result < 0 ? dlpackgen_jax_without_buffer(object) : result;
 }
 
-static int dlpackgen_jax_refuse_tracer(PyObject *object) {
-	PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__name__");
-	if (!name) return -1;
-	dlpackgen_refuse("it is a tracer of JAX (%S), which has no values: call this outside of jit, vmap and grad, or by "
-			 "jax.pure_callback",
-			 name);
-	Py_DECREF(name);
-	return -1;
+static int dlpackgen_jax_refuse_tracer(PyObject* object) {
+  PyObject* name = PyObject_GetAttrString((PyObject*)Py_TYPE(object), "__name__");
+  if (!name) return -1;
+  dlpackgen_refuse(
+      "it is a tracer of JAX (%S), which has no values: call this outside of jit, vmap and grad, or by "
+      "jax.pure_callback",
+      name);
+  Py_DECREF(name);
+  return -1;
 }
 
 static const struct dlpackgen_adopted dlpackgen_adopted_jax = {
-	"jaxlib._jax", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1, NULL,
+    "jaxlib._jax", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1, NULL,
 };
 
 /* The same type where jaxlib before 0.6 has it. */
 static const struct dlpackgen_adopted dlpackgen_adopted_jax_before_0_6 = {
-	"jaxlib.xla_extension", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1,
-	NULL,
+    "jaxlib.xla_extension", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL,
+    dlpackgen_jax_hold,     1,           NULL,
 };
 
 static const struct dlpackgen_adopted dlpackgen_adopted_jax_tracer = {
-	"jax._src.core", "Tracer", NULL, NULL, NULL, dlpackgen_jax_refuse_tracer, NULL, NULL, 0, NULL,
+    "jax._src.core", "Tracer", NULL, NULL, NULL, dlpackgen_jax_refuse_tracer, NULL, NULL, 0, NULL,
 };
 
 /*
- * Tells which tensors of Paddle its exchange table may be asked for. The table takes each one for dense and
- * follows pointers that others lack (3.3.1 crashes on what is sparse, and after _clear()), and it says nothing
- * of gradients. Paddle defines is_dense and stop_gradient in C: these run no code of Python, allocate nothing
- * and take a few nanoseconds, so they are asked right before the table. Names that a program has put in their
- * place are not, and then tensors are asked by their methods before any is read.
+ * Tells which tensors of Paddle its exchange table may be asked for. The table takes each one for
+ * dense and follows pointers that others lack (3.3.1 crashes on what is sparse, and after
+ * _clear()), and it says nothing of gradients. Paddle defines is_dense and stop_gradient in C:
+ * these run no code of Python, allocate nothing and take a few nanoseconds, so they are asked right
+ * before the table. Names that a program has put in their place are not, and then tensors are asked
+ * by their methods before any is read.
  */
 
 /* Both, as Paddle's type defines them. Complete before it is published, and never freed. */
 struct dlpackgen_paddle {
-	PyObject *type, *stop_gradient, *no_arguments;
-	PyCFunctionWithKeywords is_dense;
-	descrgetfunc get;
+  PyObject *type, *stop_gradient, *no_arguments;
+  PyCFunctionWithKeywords is_dense;
+  descrgetfunc get;
 };
-static const struct dlpackgen_paddle *dlpackgen_paddle_known;
+static const struct dlpackgen_paddle* dlpackgen_paddle_known;
 
 /* Tells whether a tensor is dense and takes no part in differentiation, by which its table may be asked: 1, or 0
  * where it must be asked by its methods. Leaves no exception. */
-static int dlpackgen_paddle_is_plain(PyObject *object) {
-	const struct dlpackgen_paddle *known = DLPACKGEN_LOAD(&dlpackgen_paddle_known);
-	PyObject *stops = NULL, *dense = known->is_dense(object, known->no_arguments, NULL);
-	if (dense == Py_True) stops = known->get(known->stop_gradient, object, known->type);
-	const int is_plain = stops == Py_True;
-	if (DLPACKGEN_RARE(!is_plain)) PyErr_Clear();
-	Py_XDECREF(stops);
-	Py_XDECREF(dense);
-	return is_plain;
+static int dlpackgen_paddle_is_plain(PyObject* object) {
+  const struct dlpackgen_paddle* known = DLPACKGEN_LOAD(&dlpackgen_paddle_known);
+  PyObject *stops = NULL, *dense = known->is_dense(object, known->no_arguments, NULL);
+  if (dense == Py_True) stops = known->get(known->stop_gradient, object, known->type);
+  const int is_plain = stops == Py_True;
+  if (DLPACKGEN_RARE(!is_plain)) PyErr_Clear();
+  Py_XDECREF(stops);
+  Py_XDECREF(dense);
+  return is_plain;
 }
 
 /* Looks up what a type defines in C: 1 with a new reference to the descriptor, 0 where something else has that
  * name, -1 with an exception. */
-static int dlpackgen_find_descriptor(PyObject *type, PyTypeObject *kind, const char *name, PyObject **found) {
-	int is = dlpackgen_find(type, name, found);
-	if (is > 0) is = Py_IS_TYPE(*found, kind);
-	if (is <= 0) Py_CLEAR(*found);
-	return is;
+static int dlpackgen_find_descriptor(PyObject* type, PyTypeObject* kind, const char* name, PyObject** found) {
+  int is = dlpackgen_find(type, name, found);
+  if (is > 0) is = Py_IS_TYPE(*found, kind);
+  if (is <= 0) Py_CLEAR(*found);
+  return is;
 }
 
 /* Gives the C function behind a method by binding it to a tensor without memory; NULL where it is of another kind,
  * also with an exception. */
-static PyCFunctionWithKeywords dlpackgen_function_behind(PyObject *type, PyObject *method, PyObject *no_arguments) {
-	const newfunc make = (newfunc)(uintptr_t)PyType_GetSlot((PyTypeObject *)type, Py_tp_new);
-	PyObject *empty = make ? make((PyTypeObject *)type, no_arguments, NULL) : NULL;
-	PyObject *bound = empty ? PyObject_CallMethod(method, "__get__", "O", empty) : NULL;
-	PyCFunctionWithKeywords function = NULL;
-	if (bound && PyCFunction_CheckExact(bound) && PyCFunction_GetFlags(bound) == (METH_VARARGS | METH_KEYWORDS))
-		function = (PyCFunctionWithKeywords)(void (*)(void))PyCFunction_GetFunction(bound);
-	Py_XDECREF(bound);
-	Py_XDECREF(empty);
-	return function;
+static PyCFunctionWithKeywords dlpackgen_function_behind(PyObject* type, PyObject* method, PyObject* no_arguments) {
+  const newfunc make = (newfunc)(uintptr_t)PyType_GetSlot((PyTypeObject*)type, Py_tp_new);
+  PyObject* empty = make ? make((PyTypeObject*)type, no_arguments, NULL) : NULL;
+  PyObject* bound = empty ? PyObject_CallMethod(method, "__get__", "O", empty) : NULL;
+  PyCFunctionWithKeywords function = NULL;
+  if (bound && PyCFunction_CheckExact(bound) && PyCFunction_GetFlags(bound) == (METH_VARARGS | METH_KEYWORDS))
+    function = (PyCFunctionWithKeywords)(void (*)(void))PyCFunction_GetFunction(bound);
+  Py_XDECREF(bound);
+  Py_XDECREF(empty);
+  return function;
 }
 
 /* Finds both: 1, 0 where Paddle's type does not define them so, or -1 with an exception. */
-static int dlpackgen_paddle_find(PyObject *type, struct dlpackgen_paddle *found) {
-	PyObject *is_dense = NULL;
-	int is = dlpackgen_find_descriptor(type, &PyMethodDescr_Type, "is_dense", &is_dense);
-	if (is > 0) is = dlpackgen_find_descriptor(type, &PyGetSetDescr_Type, "stop_gradient", &found->stop_gradient);
-	if (is > 0 && !(found->no_arguments = PyTuple_New(0))) is = -1;
-	if (is > 0) found->is_dense = dlpackgen_function_behind(type, is_dense, found->no_arguments);
-	Py_XDECREF(is_dense);
-	if (is <= 0) return is;
-	if (!found->is_dense) return PyErr_Occurred() ? dlpackgen_pass_over() : 0;
-	found->type = type;
-	found->get = (descrgetfunc)(uintptr_t)PyType_GetSlot(Py_TYPE(found->stop_gradient), Py_tp_descr_get);
-	return 1;
+static int dlpackgen_paddle_find(PyObject* type, struct dlpackgen_paddle* found) {
+  PyObject* is_dense = NULL;
+  int is = dlpackgen_find_descriptor(type, &PyMethodDescr_Type, "is_dense", &is_dense);
+  if (is > 0) is = dlpackgen_find_descriptor(type, &PyGetSetDescr_Type, "stop_gradient", &found->stop_gradient);
+  if (is > 0 && !(found->no_arguments = PyTuple_New(0))) is = -1;
+  if (is > 0) found->is_dense = dlpackgen_function_behind(type, is_dense, found->no_arguments);
+  Py_XDECREF(is_dense);
+  if (is <= 0) return is;
+  if (!found->is_dense) return PyErr_Occurred() ? dlpackgen_pass_over() : 0;
+  found->type = type;
+  found->get = (descrgetfunc)(uintptr_t)PyType_GetSlot(Py_TYPE(found->stop_gradient), Py_tp_descr_get);
+  return 1;
 }
 
 /* Publishes what was found for the first time: 1, or -1 with an exception. */
-static int dlpackgen_paddle_publish(const struct dlpackgen_paddle *found) {
-	if (DLPACKGEN_LOAD(&dlpackgen_paddle_known)) return 1;
-	struct dlpackgen_paddle *kept = (struct dlpackgen_paddle *)malloc(sizeof *kept);
-	if (!kept) {
-		PyErr_NoMemory();
-		return -1;
-	}
-	*kept = *found;
-	Py_INCREF(kept->type);
-	Py_INCREF(kept->stop_gradient);
-	Py_INCREF(kept->no_arguments);
-	DLPACKGEN_STORE(&dlpackgen_paddle_known, kept);
-	return 1;
+static int dlpackgen_paddle_publish(const struct dlpackgen_paddle* found) {
+  if (DLPACKGEN_LOAD(&dlpackgen_paddle_known)) return 1;
+  struct dlpackgen_paddle* kept = (struct dlpackgen_paddle*)malloc(sizeof *kept);
+  if (!kept) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  *kept = *found;
+  Py_INCREF(kept->type);
+  Py_INCREF(kept->stop_gradient);
+  Py_INCREF(kept->no_arguments);
+  DLPACKGEN_STORE(&dlpackgen_paddle_known, kept);
+  return 1;
 }
 
 /* Tells whether dlpackgen_paddle_is_plain() may be asked of the tensors of Paddle's type: 1, 0, or -1 with an
  * exception. */
-static int dlpackgen_paddle_open(PyObject *type) {
-	struct dlpackgen_paddle found = {NULL, NULL, NULL, NULL, NULL};
-	if (!dlpackgen_native_readers_are_on()) return 0;
-	int opened = dlpackgen_paddle_find(type, &found);
-	if (opened > 0) opened = dlpackgen_paddle_publish(&found);
-	Py_XDECREF(found.stop_gradient);
-	Py_XDECREF(found.no_arguments);
-	return opened;
+static int dlpackgen_paddle_open(PyObject* type) {
+  struct dlpackgen_paddle found = {NULL, NULL, NULL, NULL, NULL};
+  if (!dlpackgen_native_readers_are_on()) return 0;
+  int opened = dlpackgen_paddle_find(type, &found);
+  if (opened > 0) opened = dlpackgen_paddle_publish(&found);
+  Py_XDECREF(found.stop_gradient);
+  Py_XDECREF(found.no_arguments);
+  return opened;
 }
 
 /* Gives Paddle's own type for that type itself and for that of its parameters, whose attributes are those of
  * tensors: a new reference, or NULL, with an exception only where a lookup failed. */
-static PyObject *dlpackgen_paddle_type(PyObject *type) {
-	PyObject *tensor = dlpackgen_imported("paddle", "Tensor"), *parameter = NULL;
-	if (!tensor || tensor == type) return tensor;
-	if (PyType_Check(tensor) && PyType_IsSubtype((PyTypeObject *)type, (PyTypeObject *)tensor))
-		parameter = dlpackgen_imported("paddle.base.framework", "EagerParamBase");
-	if (!parameter || parameter != type) Py_CLEAR(tensor);
-	Py_XDECREF(parameter);
-	return tensor;
+static PyObject* dlpackgen_paddle_type(PyObject* type) {
+  PyObject *tensor = dlpackgen_imported("paddle", "Tensor"), *parameter = NULL;
+  if (!tensor || tensor == type) return tensor;
+  if (PyType_Check(tensor) && PyType_IsSubtype((PyTypeObject*)type, (PyTypeObject*)tensor))
+    parameter = dlpackgen_imported("paddle.base.framework", "EagerParamBase");
+  if (!parameter || parameter != type) Py_CLEAR(tensor);
+  Py_XDECREF(parameter);
+  return tensor;
 }
 
 /*
@@ -1278,50 +1271,50 @@ static PyObject *dlpackgen_paddle_type(PyObject *type) {
 /* Functions of libtorch. A handle is the address of an at::Tensor, whose only member
  * points to the TensorImpl. Those that give int32_t give 0 where they succeed. */
 struct dlpackgen_torch_functions {
-	int32_t (*get_data)(void *handle, void **data); /* separates memory that is shared until written to */
-	int32_t (*get_dim)(void *handle, int64_t *dim);
-	int32_t (*get_sizes)(void *handle, int64_t **sizes);
-	int32_t (*get_strides)(void *handle, int64_t **strides);
-	int32_t (*get_dtype)(void *handle, int32_t *dtype);
-	int32_t (*get_device_type)(void *handle, int32_t *type);
-	int32_t (*get_device_index)(void *handle, int32_t *index);
-	int32_t (*device_cpu)(void);
-	int32_t (*device_cuda)(void);
-	int32_t (*layout_strided)(void);
-	bool (*grad_mode)(void);
-	int32_t (*get_storage_size)(void *handle, int64_t *bytes);
-	int32_t (*get_storage_offset)(void *handle, int64_t *elements);
-	int32_t (*get_layout)(void *handle, int32_t *layout);
-	bool (*is_neg)(const void *handle);
-	bool (*is_conj)(const void *handle);
-	bool (*requires_grad)(const void *impl);
-	/* The rest may be NULL. */
-	int32_t (*get_const_data)(void *handle, const void **data);
-	uint64_t (*abi_version)(void); /* from 2.10 on: the version of torch, a byte each from the highest */
+  int32_t (*get_data)(void* handle, void** data); /* separates memory that is shared until written to */
+  int32_t (*get_dim)(void* handle, int64_t* dim);
+  int32_t (*get_sizes)(void* handle, int64_t** sizes);
+  int32_t (*get_strides)(void* handle, int64_t** strides);
+  int32_t (*get_dtype)(void* handle, int32_t* dtype);
+  int32_t (*get_device_type)(void* handle, int32_t* type);
+  int32_t (*get_device_index)(void* handle, int32_t* index);
+  int32_t (*device_cpu)(void);
+  int32_t (*device_cuda)(void);
+  int32_t (*layout_strided)(void);
+  bool (*grad_mode)(void);
+  int32_t (*get_storage_size)(void* handle, int64_t* bytes);
+  int32_t (*get_storage_offset)(void* handle, int64_t* elements);
+  int32_t (*get_layout)(void* handle, int32_t* layout);
+  bool (*is_neg)(const void* handle);
+  bool (*is_conj)(const void* handle);
+  bool (*requires_grad)(const void* impl);
+  /* The rest may be NULL. */
+  int32_t (*get_const_data)(void* handle, const void** data);
+  uint64_t (*abi_version)(void); /* from 2.10 on: the version of torch, a byte each from the highest */
 };
 
 /* Counted from 0, the word of the TensorImpl, or of the storage, that no word is found in. */
 struct dlpackgen_torch_words {
-	uint32_t keys, storage, offset; /* of the TensorImpl */
-	uint32_t bytes;			/* of the storage */
-	uint64_t usual;			/* the keys that tensors for inference lack */
-	uint64_t plain;			/* the other keys of dense tensors on the CPU; 0 where nothing is proven */
+  uint32_t keys, storage, offset; /* of the TensorImpl */
+  uint32_t bytes;                 /* of the storage */
+  uint64_t usual;                 /* the keys that tensors for inference lack */
+  uint64_t plain;                 /* the other keys of dense tensors on the CPU; 0 where nothing is proven */
 };
 
 /* What there is to know of the torch in this process. */
 struct dlpackgen_torch_known {
-	struct dlpackgen_torch_functions call;
-	struct dlpackgen_torch_words words;
-	DLDataType dtypes[DLPACKGEN_TORCH_DTYPES]; /* lanes is 0 for what DLPack cannot name */
-	int32_t cpu, cuda, strided;
-	DLDeviceType gpu; /* what cuda is called here: ROCm's torch has the same name for its devices */
-	ptrdiff_t handle; /* where in the object the at::Tensor lies */
-	bool is_maybe_owned; /* before it stands whether the object owns it, as before 2.10 */
-	PyObject *const *tensor, *const *parameter; /* where torch itself keeps its two types */
-	/* What dlpackgen_torch has installed, or NULL: compiled against this torch, so quicker
-	 * than the shim. 0 where it has read the tensor, with shape and strides in the scratch
-	 * memory of borrow(), 1 for what the shim must look at. */
-	int (*read)(void *object, int want_write, DLTensor *out, int64_t *scratch);
+  struct dlpackgen_torch_functions call;
+  struct dlpackgen_torch_words words;
+  DLDataType dtypes[DLPACKGEN_TORCH_DTYPES]; /* lanes is 0 for what DLPack cannot name */
+  int32_t cpu, cuda, strided;
+  DLDeviceType gpu;    /* what cuda is called here: ROCm's torch has the same name for its devices */
+  ptrdiff_t handle;    /* where in the object the at::Tensor lies */
+  bool is_maybe_owned; /* before it stands whether the object owns it, as before 2.10 */
+  PyObject *const *tensor, *const *parameter; /* where torch itself keeps its two types */
+  /* What dlpackgen_torch has installed, or NULL: compiled against this torch, so quicker
+   * than the shim. 0 where it has read the tensor, with shape and strides in the scratch
+   * memory of borrow(), 1 for what the shim must look at. */
+  int (*read)(void* object, int writable, DLTensor* out, int64_t* scratch);
 };
 
 /* Written once, before any route to it is published, so that no reader needs a lock. */
@@ -1332,187 +1325,186 @@ DLPACKGEN_FAST bool dlpackgen_torch_is_known(void) { return DLPACKGEN_LOAD(&dlpa
 
 /* Publishes what was found. Of threads that have found it at once, as they may without the
  * GIL, the first one does; the others wait for as long as a copy takes. */
-static void dlpackgen_torch_publish(const struct dlpackgen_torch_known *found) {
-	if (DLPACKGEN_CLAIM(&dlpackgen_torch_claimed)) {
-		dlpackgen_torch = *found;
-		DLPACKGEN_STORE(&dlpackgen_torch_published, 1);
-	}
-	while (!dlpackgen_torch_is_known()) {
-	}
+static void dlpackgen_torch_publish(const struct dlpackgen_torch_known* found) {
+  if (DLPACKGEN_CLAIM(&dlpackgen_torch_claimed)) {
+    dlpackgen_torch = *found;
+    DLPACKGEN_STORE(&dlpackgen_torch_published, 1);
+  }
+  while (!dlpackgen_torch_is_known()) {
+  }
 }
 
 struct dlpackgen_torch_name {
-	const char *name;
-	size_t slot;
-	bool is_optional;
+  const char* name;
+  size_t slot;
+  bool is_optional;
 };
 
 #define DLPACKGEN_TORCH_SLOT(member) offsetof(struct dlpackgen_torch_functions, member)
 
 static const struct dlpackgen_torch_name dlpackgen_torch_symbols[] = {
-	{"aoti_torch_get_data_ptr", DLPACKGEN_TORCH_SLOT(get_data), false},
-	{"aoti_torch_get_dim", DLPACKGEN_TORCH_SLOT(get_dim), false},
-	{"aoti_torch_get_sizes", DLPACKGEN_TORCH_SLOT(get_sizes), false},
-	{"aoti_torch_get_strides", DLPACKGEN_TORCH_SLOT(get_strides), false},
-	{"aoti_torch_get_dtype", DLPACKGEN_TORCH_SLOT(get_dtype), false},
-	{"aoti_torch_get_device_type", DLPACKGEN_TORCH_SLOT(get_device_type), false},
-	{"aoti_torch_get_device_index", DLPACKGEN_TORCH_SLOT(get_device_index), false},
-	{"aoti_torch_device_type_cpu", DLPACKGEN_TORCH_SLOT(device_cpu), false},
-	{"aoti_torch_device_type_cuda", DLPACKGEN_TORCH_SLOT(device_cuda), false},
-	{"aoti_torch_layout_strided", DLPACKGEN_TORCH_SLOT(layout_strided), false},
-	{"aoti_torch_grad_mode_is_enabled", DLPACKGEN_TORCH_SLOT(grad_mode), false},
-	{"aoti_torch_get_storage_size", DLPACKGEN_TORCH_SLOT(get_storage_size), false},
-	{"aoti_torch_get_storage_offset", DLPACKGEN_TORCH_SLOT(get_storage_offset), false},
-	{"aoti_torch_get_layout", DLPACKGEN_TORCH_SLOT(get_layout), false},
-	{"_ZN2at6native6is_negERKNS_6TensorE", DLPACKGEN_TORCH_SLOT(is_neg), false},
-	{"_ZN2at6native7is_conjERKNS_6TensorE", DLPACKGEN_TORCH_SLOT(is_conj), false},
-	{"_ZNK3c1010TensorImpl13requires_gradEv", DLPACKGEN_TORCH_SLOT(requires_grad), false},
-	{"torch_get_const_data_ptr", DLPACKGEN_TORCH_SLOT(get_const_data), true},
-	{"aoti_torch_abi_version", DLPACKGEN_TORCH_SLOT(abi_version), true},
+    {"aoti_torch_get_data_ptr", DLPACKGEN_TORCH_SLOT(get_data), false},
+    {"aoti_torch_get_dim", DLPACKGEN_TORCH_SLOT(get_dim), false},
+    {"aoti_torch_get_sizes", DLPACKGEN_TORCH_SLOT(get_sizes), false},
+    {"aoti_torch_get_strides", DLPACKGEN_TORCH_SLOT(get_strides), false},
+    {"aoti_torch_get_dtype", DLPACKGEN_TORCH_SLOT(get_dtype), false},
+    {"aoti_torch_get_device_type", DLPACKGEN_TORCH_SLOT(get_device_type), false},
+    {"aoti_torch_get_device_index", DLPACKGEN_TORCH_SLOT(get_device_index), false},
+    {"aoti_torch_device_type_cpu", DLPACKGEN_TORCH_SLOT(device_cpu), false},
+    {"aoti_torch_device_type_cuda", DLPACKGEN_TORCH_SLOT(device_cuda), false},
+    {"aoti_torch_layout_strided", DLPACKGEN_TORCH_SLOT(layout_strided), false},
+    {"aoti_torch_grad_mode_is_enabled", DLPACKGEN_TORCH_SLOT(grad_mode), false},
+    {"aoti_torch_get_storage_size", DLPACKGEN_TORCH_SLOT(get_storage_size), false},
+    {"aoti_torch_get_storage_offset", DLPACKGEN_TORCH_SLOT(get_storage_offset), false},
+    {"aoti_torch_get_layout", DLPACKGEN_TORCH_SLOT(get_layout), false},
+    {"_ZN2at6native6is_negERKNS_6TensorE", DLPACKGEN_TORCH_SLOT(is_neg), false},
+    {"_ZN2at6native7is_conjERKNS_6TensorE", DLPACKGEN_TORCH_SLOT(is_conj), false},
+    {"_ZNK3c1010TensorImpl13requires_gradEv", DLPACKGEN_TORCH_SLOT(requires_grad), false},
+    {"torch_get_const_data_ptr", DLPACKGEN_TORCH_SLOT(get_const_data), true},
+    {"aoti_torch_abi_version", DLPACKGEN_TORCH_SLOT(abi_version), true},
 };
 
 /* The functions that give the number of a dtype. What is not listed, such as a
  * quantized type, is refused. */
 static const struct {
-	const char *name;
-	DLDataType dtype;
+  const char* name;
+  DLDataType dtype;
 } dlpackgen_torch_dtypes[] = {
 #define DLPACKGEN_TORCH_TYPE(name, code, bits, lanes) {"aoti_torch_dtype_" name, {code, bits, lanes}},
-	DLPACKGEN_TORCH_TYPES(DLPACKGEN_TORCH_TYPE)
+    DLPACKGEN_TORCH_TYPES(DLPACKGEN_TORCH_TYPE)
 #undef DLPACKGEN_TORCH_TYPE
 };
 
 #ifdef _WIN32
-static void *dlpackgen_torch_library(const char *file) {
-	(void)file;
-	return NULL;
+static void* dlpackgen_torch_library(const char* file) {
+  (void)file;
+  return NULL;
 }
-static void *dlpackgen_torch_symbol(void *library, const char *name) {
-	(void)library;
-	(void)name;
-	return NULL;
+static void* dlpackgen_torch_symbol(void* library, const char* name) {
+  (void)library;
+  (void)name;
+  return NULL;
 }
 #else
 /* Gives a library that is loaded already; it stays so as long as the process. */
-static void *dlpackgen_torch_library(const char *file) { return dlopen(file, RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL); }
-static void *dlpackgen_torch_symbol(void *library, const char *name) { return dlsym(library, name); }
+static void* dlpackgen_torch_library(const char* file) { return dlopen(file, RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL); }
+static void* dlpackgen_torch_symbol(void* library, const char* name) { return dlsym(library, name); }
 #endif
 
 /* Finds all functions, or none. */
-static bool dlpackgen_torch_link(void *library, struct dlpackgen_torch_functions *call) {
-	for (size_t i = 0; i < sizeof dlpackgen_torch_symbols / sizeof *dlpackgen_torch_symbols; i++) {
-		const struct dlpackgen_torch_name *symbol = &dlpackgen_torch_symbols[i];
-		void *address = dlpackgen_torch_symbol(library, symbol->name);
-		if (!address && !symbol->is_optional) return false;
-		/* A copy, since C has no conversion of a pointer to data to one to a function. */
-		memcpy((char *)call + symbol->slot, &address, sizeof address);
-	}
-	return true;
+static bool dlpackgen_torch_link(void* library, struct dlpackgen_torch_functions* call) {
+  for (size_t i = 0; i < sizeof dlpackgen_torch_symbols / sizeof *dlpackgen_torch_symbols; i++) {
+    const struct dlpackgen_torch_name* symbol = &dlpackgen_torch_symbols[i];
+    void* address = dlpackgen_torch_symbol(library, symbol->name);
+    if (!address && !symbol->is_optional) return false;
+    /* A copy, since C has no conversion of a pointer to data to one to a function. */
+    memcpy((char*)call + symbol->slot, &address, sizeof address);
+  }
+  return true;
 }
 
-static void dlpackgen_torch_learn_dtypes(void *library, DLDataType dtypes[DLPACKGEN_TORCH_DTYPES]) {
-	for (size_t i = 0; i < sizeof dlpackgen_torch_dtypes / sizeof *dlpackgen_torch_dtypes; i++) {
-		int32_t (*number_of)(void) = NULL;
-		void *address = dlpackgen_torch_symbol(library, dlpackgen_torch_dtypes[i].name);
-		int32_t number;
-		if (!address) continue;
-		memcpy(&number_of, &address, sizeof address);
-		number = number_of();
-		if (number >= 0 && number < DLPACKGEN_TORCH_DTYPES)
-			dtypes[number] = dlpackgen_torch_dtypes[i].dtype;
-	}
+static void dlpackgen_torch_learn_dtypes(void* library, DLDataType dtypes[DLPACKGEN_TORCH_DTYPES]) {
+  for (size_t i = 0; i < sizeof dlpackgen_torch_dtypes / sizeof *dlpackgen_torch_dtypes; i++) {
+    int32_t (*number_of)(void) = NULL;
+    void* address = dlpackgen_torch_symbol(library, dlpackgen_torch_dtypes[i].name);
+    int32_t number;
+    if (!address) continue;
+    memcpy(&number_of, &address, sizeof address);
+    number = number_of();
+    if (number >= 0 && number < DLPACKGEN_TORCH_DTYPES) dtypes[number] = dlpackgen_torch_dtypes[i].dtype;
+  }
 }
 
 /* Gives the type of torch that is defined in C and that all of its tensors derive from, if
  * a type does: a borrowed reference, or NULL, with an exception only where a lookup failed. */
-static PyObject *dlpackgen_torch_base(PyObject *type) { return dlpackgen_c_base(type, "torch._C", "TensorBase"); }
+static PyObject* dlpackgen_torch_base(PyObject* type) { return dlpackgen_c_base(type, "torch._C", "TensorBase"); }
 
 /* Gives torch's own module in C, which a program may have replaced: a new reference, or
  * NULL, with an exception only where a lookup failed. */
-static PyObject *dlpackgen_torch_module(PyObject *base) {
-	PyObject *name = PyUnicode_FromString("torch._C");
-	PyObject *module = name ? PyImport_GetModule(name) : NULL;
-	PyObject *type = module ? PyObject_GetAttrString(module, "TensorBase") : NULL;
-	if (type != base) Py_CLEAR(module);
-	if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
-	Py_XDECREF(type);
-	Py_XDECREF(name);
-	return module;
+static PyObject* dlpackgen_torch_module(PyObject* base) {
+  PyObject* name = PyUnicode_FromString("torch._C");
+  PyObject* module = name ? PyImport_GetModule(name) : NULL;
+  PyObject* type = module ? PyObject_GetAttrString(module, "TensorBase") : NULL;
+  if (type != base) Py_CLEAR(module);
+  if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
+  Py_XDECREF(type);
+  Py_XDECREF(name);
+  return module;
 }
 
 /* Gives the library of that module, which is loaded: NULL, with an exception only where
  * memory is out. */
-static void *dlpackgen_torch_find(PyObject *base) {
-	PyObject *module = dlpackgen_torch_module(base);
-	PyObject *file = module ? PyObject_GetAttrString(module, "__file__") : NULL;
-	PyObject *path = NULL;
-	void *library = NULL;
-	if (file && PyUnicode_FSConverter(file, &path)) library = dlpackgen_torch_library(PyBytes_AsString(path));
-	Py_XDECREF(path);
-	Py_XDECREF(file);
-	Py_XDECREF(module);
-	if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_MemoryError)) PyErr_Clear();
-	return library;
+static void* dlpackgen_torch_find(PyObject* base) {
+  PyObject* module = dlpackgen_torch_module(base);
+  PyObject* file = module ? PyObject_GetAttrString(module, "__file__") : NULL;
+  PyObject* path = NULL;
+  void* library = NULL;
+  if (file && PyUnicode_FSConverter(file, &path)) library = dlpackgen_torch_library(PyBytes_AsString(path));
+  Py_XDECREF(path);
+  Py_XDECREF(file);
+  Py_XDECREF(module);
+  if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_MemoryError)) PyErr_Clear();
+  return library;
 }
 
 /* Finds the two types of Python that torch itself reads as plain tensors, by which a type
  * is told that has taken the name of one of them. */
-static bool dlpackgen_torch_find_types(void *library, struct dlpackgen_torch_known *found) {
-	void *tensor = library ? dlpackgen_torch_symbol(library, "THPVariableClass") : NULL;
-	void *parameter = library ? dlpackgen_torch_symbol(library, "ParameterClass") : NULL;
-	memcpy(&found->tensor, &tensor, sizeof tensor);
-	memcpy(&found->parameter, &parameter, sizeof parameter);
-	return tensor && parameter;
+static bool dlpackgen_torch_find_types(void* library, struct dlpackgen_torch_known* found) {
+  void* tensor = library ? dlpackgen_torch_symbol(library, "THPVariableClass") : NULL;
+  void* parameter = library ? dlpackgen_torch_symbol(library, "ParameterClass") : NULL;
+  memcpy(&found->tensor, &tensor, sizeof tensor);
+  memcpy(&found->parameter, &parameter, sizeof parameter);
+  return tensor && parameter;
 }
 
-static int dlpackgen_torch_compare(const struct dlpackgen_torch_known *known, const PyObject *type) {
-	return type == *known->tensor || type == *known->parameter ? DLPACKGEN_TYPE_EXACT : DLPACKGEN_TYPE_DERIVED;
+static int dlpackgen_torch_compare(const struct dlpackgen_torch_known* known, const PyObject* type) {
+  return type == *known->tensor || type == *known->parameter ? DLPACKGEN_TYPE_EXACT : DLPACKGEN_TYPE_DERIVED;
 }
 
-static int dlpackgen_torch_recognize(PyObject *type) {
-	struct dlpackgen_torch_known found;
-	PyObject *base = dlpackgen_torch_base(type);
-	if (!base) return PyErr_Occurred() ? -1 : DLPACKGEN_TYPE_OTHER;
-	if (dlpackgen_torch_is_known()) return dlpackgen_torch_compare(&dlpackgen_torch, type);
-	if (dlpackgen_torch_find_types(dlpackgen_torch_find(base), &found)) return dlpackgen_torch_compare(&found, type);
-	return PyErr_Occurred() ? -1 : DLPACKGEN_TYPE_DERIVED;
+static int dlpackgen_torch_recognize(PyObject* type) {
+  struct dlpackgen_torch_known found;
+  PyObject* base = dlpackgen_torch_base(type);
+  if (!base) return PyErr_Occurred() ? -1 : DLPACKGEN_TYPE_OTHER;
+  if (dlpackgen_torch_is_known()) return dlpackgen_torch_compare(&dlpackgen_torch, type);
+  if (dlpackgen_torch_find_types(dlpackgen_torch_find(base), &found)) return dlpackgen_torch_compare(&found, type);
+  return PyErr_Occurred() ? -1 : DLPACKGEN_TYPE_DERIVED;
 }
 
 /* Whether this torch was built for ROCm. */
 static bool dlpackgen_torch_is_rocm(void) {
-	PyObject *hip = dlpackgen_imported("torch.version", "hip");
-	const bool is_rocm = hip && hip != Py_None;
-	Py_XDECREF(hip);
-	return is_rocm;
+  PyObject* hip = dlpackgen_imported("torch.version", "hip");
+  const bool is_rocm = hip && hip != Py_None;
+  Py_XDECREF(hip);
+  return is_rocm;
 }
 
 /* Whether a torch is none that is newer than those whose words were tested. */
-static bool dlpackgen_torch_is_tested(const struct dlpackgen_torch_functions *call) {
-	const uint64_t version = call->abi_version ? call->abi_version() : 0;
-	return version < (UINT64_C(2) << 56 | (uint64_t)(DLPACKGEN_TORCH_NEWEST_TESTED + 1) << 48);
+static bool dlpackgen_torch_is_tested(const struct dlpackgen_torch_functions* call) {
+  const uint64_t version = call->abi_version ? call->abi_version() : 0;
+  return version < (UINT64_C(2) << 56 | (uint64_t)(DLPACKGEN_TORCH_NEWEST_TESTED + 1) << 48);
 }
 
 /* Where the at::Tensor lies, by the size of the class that has it; to be proven. */
-static bool dlpackgen_torch_guess_handle(PyObject *base, struct dlpackgen_torch_known *found) {
-	PyObject *size = PyObject_GetAttrString(base, "__basicsize__");
-	const long basic = size ? PyLong_AsLong(size) : -1;
-	const long head = (long)sizeof(PyObject), word = (long)sizeof(void *);
-	Py_XDECREF(size);
-	found->is_maybe_owned = basic == head + 4 * word;
-	found->handle = head + (found->is_maybe_owned ? word : 0);
-	return basic == head + 3 * word || basic == head + 4 * word;
+static bool dlpackgen_torch_guess_handle(PyObject* base, struct dlpackgen_torch_known* found) {
+  PyObject* size = PyObject_GetAttrString(base, "__basicsize__");
+  const long basic = size ? PyLong_AsLong(size) : -1;
+  const long head = (long)sizeof(PyObject), word = (long)sizeof(void*);
+  Py_XDECREF(size);
+  found->is_maybe_owned = basic == head + 4 * word;
+  found->handle = head + (found->is_maybe_owned ? word : 0);
+  return basic == head + 3 * word || basic == head + 4 * word;
 }
 
 /* Gives the at::Tensor in an object of torch's, or NULL where the other routes must be taken. */
-DLPACKGEN_FAST void *dlpackgen_torch_handle_in(const struct dlpackgen_torch_known *known, PyObject *object) {
-	char *handle = (char *)object + known->handle;
-	/* A tensor that only C++ owns is behind one more pointer. */
-	if (known->is_maybe_owned && handle[-(ptrdiff_t)sizeof(void *)] != 0) return NULL;
-	return *(void **)(void *)handle ? handle : NULL;
+DLPACKGEN_FAST void* dlpackgen_torch_handle_in(const struct dlpackgen_torch_known* known, PyObject* object) {
+  char* handle = (char*)object + known->handle;
+  /* A tensor that only C++ owns is behind one more pointer. */
+  if (known->is_maybe_owned && handle[-(ptrdiff_t)sizeof(void*)] != 0) return NULL;
+  return *(void**)(void*)handle ? handle : NULL;
 }
 
-DLPACKGEN_FAST void *dlpackgen_torch_handle(PyObject *object) {
-	return dlpackgen_torch_handle_in(&dlpackgen_torch, object);
+DLPACKGEN_FAST void* dlpackgen_torch_handle(PyObject* object) {
+  return dlpackgen_torch_handle_in(&dlpackgen_torch, object);
 }
 
 /*
@@ -1535,173 +1527,173 @@ DLPACKGEN_FAST void *dlpackgen_torch_handle(PyObject *object) {
 #define DLPACKGEN_TORCH_GRAD "it requires grad, which would not see this call: pass detach()"
 #define DLPACKGEN_TORCH_GRAD_ON DLPACKGEN_TORCH_GRAD ", or call this under torch.no_grad()"
 #define DLPACKGEN_TORCH_WRAPPED \
-	"torch gives no memory for it: it is nested, or stands for a tensor inside of vmap, grad, jvp or functionalize"
+  "torch gives no memory for it: it is nested, or stands for a tensor inside of vmap, grad, jvp or functionalize"
 
 /* The truth of an answer, which it drops: 1, 0, or -1 with an exception. */
-static int dlpackgen_torch_truth(PyObject *answer) {
-	const int is_true = answer ? PyObject_IsTrue(answer) : -1;
-	Py_XDECREF(answer);
-	return is_true;
+static int dlpackgen_torch_truth(PyObject* answer) {
+  const int is_true = answer ? PyObject_IsTrue(answer) : -1;
+  Py_XDECREF(answer);
+  return is_true;
 }
 
-DLPACKGEN_SLOW static int dlpackgen_torch_ask(PyObject *object, const char *method) {
-	return dlpackgen_torch_truth(PyObject_CallMethod(object, method, NULL));
+DLPACKGEN_SLOW static int dlpackgen_torch_ask(PyObject* object, const char* method) {
+  return dlpackgen_torch_truth(PyObject_CallMethod(object, method, NULL));
 }
 
-DLPACKGEN_SLOW static int dlpackgen_torch_attribute(PyObject *object, const char *name) {
-	return dlpackgen_torch_truth(PyObject_GetAttrString(object, name));
+DLPACKGEN_SLOW static int dlpackgen_torch_attribute(PyObject* object, const char* name) {
+  return dlpackgen_torch_truth(PyObject_GetAttrString(object, name));
 }
 
 /* Says what is wrong with an attribute. */
-DLPACKGEN_SLOW static int dlpackgen_torch_refuse_attribute(PyObject *object, const char *name, const char *why) {
-	PyObject *value = PyObject_GetAttrString(object, name);
-	if (value) {
-		dlpackgen_refuse("its %s %S %s", name, value, why);
-		Py_DECREF(value);
-	}
-	return -1;
+DLPACKGEN_SLOW static int dlpackgen_torch_refuse_attribute(PyObject* object, const char* name, const char* why) {
+  PyObject* value = PyObject_GetAttrString(object, name);
+  if (value) {
+    dlpackgen_refuse("its %s %S %s", name, value, why);
+    Py_DECREF(value);
+  }
+  return -1;
 }
 
 /* By its name, since the module torch may have been replaced by another one. */
-DLPACKGEN_SLOW static int dlpackgen_torch_check_strided(PyObject *object) {
-	PyObject *layout = PyObject_GetAttrString(object, "layout");
-	const int is_strided = layout ? dlpackgen_is_text(PyObject_Str(layout), "torch.strided") : -1;
-	Py_XDECREF(layout);
-	if (is_strided < 0) return -1;
-	return is_strided ? 0 : dlpackgen_torch_refuse_attribute(object, "layout", "has no strided memory: call to_dense()");
+DLPACKGEN_SLOW static int dlpackgen_torch_check_strided(PyObject* object) {
+  PyObject* layout = PyObject_GetAttrString(object, "layout");
+  const int is_strided = layout ? dlpackgen_is_text(PyObject_Str(layout), "torch.strided") : -1;
+  Py_XDECREF(layout);
+  if (is_strided < 0) return -1;
+  return is_strided ? 0 : dlpackgen_torch_refuse_attribute(object, "layout", "has no strided memory: call to_dense()");
 }
 
 /* Gives torch.Tensor for a type that derives from it: a borrowed reference, or NULL, with
  * an exception only where a lookup failed. */
-static PyObject *dlpackgen_torch_tensor(PyObject *type) {
-	PyObject *base = dlpackgen_torch_base(type), *next;
-	if (!base || dlpackgen_torch_is_known()) return base ? *dlpackgen_torch.tensor : NULL;
-	while ((next = (PyObject *)PyType_GetSlot((PyTypeObject *)type, Py_tp_base)) != base) type = next;
-	return type;
+static PyObject* dlpackgen_torch_tensor(PyObject* type) {
+  PyObject *base = dlpackgen_torch_base(type), *next;
+  if (!base || dlpackgen_torch_is_known()) return base ? *dlpackgen_torch.tensor : NULL;
+  while ((next = (PyObject*)PyType_GetSlot((PyTypeObject*)type, Py_tp_base)) != base) type = next;
+  return type;
 }
 
 /* Whether a type runs code of its own in place of torch's, so that its objects may
  * have no memory, or other values than it: 1, 0, or -1 with an exception. */
-static int dlpackgen_torch_has_dispatch(PyObject *type) {
-	PyObject *tensor = dlpackgen_torch_tensor(type);
-	PyObject *own = tensor ? PyObject_GetAttrString(type, "__torch_dispatch__") : NULL;
-	PyObject *disabled = own ? PyObject_GetAttrString(tensor, "__torch_dispatch__") : NULL;
-	const int has = disabled ? own != disabled : -1;
-	Py_XDECREF(disabled);
-	Py_XDECREF(own);
-	return tensor || PyErr_Occurred() ? has : 0;
+static int dlpackgen_torch_has_dispatch(PyObject* type) {
+  PyObject* tensor = dlpackgen_torch_tensor(type);
+  PyObject* own = tensor ? PyObject_GetAttrString(type, "__torch_dispatch__") : NULL;
+  PyObject* disabled = own ? PyObject_GetAttrString(tensor, "__torch_dispatch__") : NULL;
+  const int has = disabled ? own != disabled : -1;
+  Py_XDECREF(disabled);
+  Py_XDECREF(own);
+  return tensor || PyErr_Occurred() ? has : 0;
 }
 
-static int dlpackgen_torch_refuse_dispatch(PyObject *type) {
-	PyObject *name = PyObject_GetAttrString(type, "__qualname__");
-	if (name) {
-		dlpackgen_refuse("it is a %S, a subclass of torch.Tensor with a __torch_dispatch__ of its own: wrap in torch.ops",
-				 name);
-		Py_DECREF(name);
-	}
-	return -1;
+static int dlpackgen_torch_refuse_dispatch(PyObject* type) {
+  PyObject* name = PyObject_GetAttrString(type, "__qualname__");
+  if (name) {
+    dlpackgen_refuse("it is a %S, a subclass of torch.Tensor with a __torch_dispatch__ of its own: wrap in torch.ops",
+                     name);
+    Py_DECREF(name);
+  }
+  return -1;
 }
 
-static int dlpackgen_torch_refuse_bits(PyObject *object) {
-	int bit = dlpackgen_torch_ask(object, "is_neg");
-	if (bit != 0) return bit < 0 ? -1 : dlpackgen_refuse(DLPACKGEN_TORCH_NEGATED);
-	bit = dlpackgen_torch_ask(object, "is_conj");
-	return bit > 0 ? dlpackgen_refuse(DLPACKGEN_TORCH_CONJUGATED) : bit;
+static int dlpackgen_torch_refuse_bits(PyObject* object) {
+  int bit = dlpackgen_torch_ask(object, "is_neg");
+  if (bit != 0) return bit < 0 ? -1 : dlpackgen_refuse(DLPACKGEN_TORCH_NEGATED);
+  bit = dlpackgen_torch_ask(object, "is_conj");
+  return bit > 0 ? dlpackgen_refuse(DLPACKGEN_TORCH_CONJUGATED) : bit;
 }
 
 /* Where torch's own module is not to be had, grad mode counts as on. */
-static int dlpackgen_torch_grad_is_on(PyObject *object) {
-	PyObject *base, *module;
-	int is_on = 1;
-	if (dlpackgen_torch_is_known()) return dlpackgen_torch.call.grad_mode();
-	base = dlpackgen_torch_base((PyObject *)Py_TYPE(object));
-	module = base ? dlpackgen_torch_module(base) : NULL;
-	if (module) is_on = dlpackgen_torch_ask(module, "is_grad_enabled");
-	else if (PyErr_Occurred()) is_on = -1;
-	Py_XDECREF(module);
-	return is_on;
+static int dlpackgen_torch_grad_is_on(PyObject* object) {
+  PyObject *base, *module;
+  int is_on = 1;
+  if (dlpackgen_torch_is_known()) return dlpackgen_torch.call.grad_mode();
+  base = dlpackgen_torch_base((PyObject*)Py_TYPE(object));
+  module = base ? dlpackgen_torch_module(base) : NULL;
+  if (module) is_on = dlpackgen_torch_ask(module, "is_grad_enabled");
+  else if (PyErr_Occurred()) is_on = -1;
+  Py_XDECREF(module);
+  return is_on;
 }
 
-static int dlpackgen_torch_refuse_grad(PyObject *object) {
-	int required = 0;
-	if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_NEVER) return 0;
-	required = dlpackgen_torch_attribute(object, "requires_grad");
-	if (required <= 0) return required;
-	if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_ALWAYS) return dlpackgen_refuse(DLPACKGEN_TORCH_GRAD);
-	required = dlpackgen_torch_grad_is_on(object);
-	return required > 0 ? dlpackgen_refuse(DLPACKGEN_TORCH_GRAD_ON) : required;
+static int dlpackgen_torch_refuse_grad(PyObject* object) {
+  int required = 0;
+  if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_NEVER) return 0;
+  required = dlpackgen_torch_attribute(object, "requires_grad");
+  if (required <= 0) return required;
+  if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_ALWAYS) return dlpackgen_refuse(DLPACKGEN_TORCH_GRAD);
+  required = dlpackgen_torch_grad_is_on(object);
+  return required > 0 ? dlpackgen_refuse(DLPACKGEN_TORCH_GRAD_ON) : required;
 }
 
 DLPACKGEN_SLOW static int dlpackgen_torch_refuse_short(uint64_t needs, uint64_t bytes) {
-	return dlpackgen_refuse("it needs %llu bytes of storage, which was resized to %llu", (unsigned long long)needs,
-				(unsigned long long)bytes);
+  return dlpackgen_refuse("it needs %llu bytes of storage, which was resized to %llu", (unsigned long long)needs,
+                          (unsigned long long)bytes);
 }
 
 /* Gives a number that a method answers, or with an exception 0. */
-static uint64_t dlpackgen_torch_count(PyObject *object, const char *method) {
-	PyObject *answer = object && !PyErr_Occurred() ? PyObject_CallMethod(object, method, NULL) : NULL;
-	const uint64_t count = answer ? PyLong_AsUnsignedLongLong(answer) : 0;
-	Py_XDECREF(answer);
-	return PyErr_Occurred() ? 0 : count;
+static uint64_t dlpackgen_torch_count(PyObject* object, const char* method) {
+  PyObject* answer = object && !PyErr_Occurred() ? PyObject_CallMethod(object, method, NULL) : NULL;
+  const uint64_t count = answer ? PyLong_AsUnsignedLongLong(answer) : 0;
+  Py_XDECREF(answer);
+  return PyErr_Occurred() ? 0 : count;
 }
 
 /* Gives how many elements there are from the first to the last one, none where there is
  * none, or with an exception 0. */
-static uint64_t dlpackgen_torch_span(PyObject *object) {
-	PyObject *sizes = PyObject_CallMethod(object, "size", NULL);
-	PyObject *strides = sizes ? PyObject_CallMethod(object, "stride", NULL) : NULL;
-	const bool fits = strides && PyTuple_Check(sizes) && PyTuple_Check(strides);
-	const Py_ssize_t count = fits ? PyTuple_Size(sizes) : 0;
-	uint64_t span = fits && PyTuple_Size(strides) == count;
-	for (Py_ssize_t i = 0; span != 0 && i < count; i++) {
-		const uint64_t size = PyLong_AsUnsignedLongLong(PyTuple_GetItem(sizes, i));
-		const uint64_t stride = PyErr_Occurred() ? 0 : PyLong_AsUnsignedLongLong(PyTuple_GetItem(strides, i));
-		span = size == 0 || PyErr_Occurred() ? 0 : span + (size - 1) * stride;
-	}
-	Py_XDECREF(strides);
-	Py_XDECREF(sizes);
-	return span;
+static uint64_t dlpackgen_torch_span(PyObject* object) {
+  PyObject* sizes = PyObject_CallMethod(object, "size", NULL);
+  PyObject* strides = sizes ? PyObject_CallMethod(object, "stride", NULL) : NULL;
+  const bool fits = strides && PyTuple_Check(sizes) && PyTuple_Check(strides);
+  const Py_ssize_t count = fits ? PyTuple_Size(sizes) : 0;
+  uint64_t span = fits && PyTuple_Size(strides) == count;
+  for (Py_ssize_t i = 0; span != 0 && i < count; i++) {
+    const uint64_t size = PyLong_AsUnsignedLongLong(PyTuple_GetItem(sizes, i));
+    const uint64_t stride = PyErr_Occurred() ? 0 : PyLong_AsUnsignedLongLong(PyTuple_GetItem(strides, i));
+    span = size == 0 || PyErr_Occurred() ? 0 : span + (size - 1) * stride;
+  }
+  Py_XDECREF(strides);
+  Py_XDECREF(sizes);
+  return span;
 }
 
 /* Refuses a tensor whose storage was resized to less than it needs. One that has no
  * storage to speak of is left to whoever exports it. */
-static int dlpackgen_torch_refuse_storage(PyObject *object) {
-	PyObject *storage = PyObject_CallMethod(object, "untyped_storage", NULL);
-	uint64_t bytes = 0, needs = 0;
-	if (!storage && PyErr_ExceptionMatches(PyExc_RuntimeError)) {
-		PyErr_Clear();
-		return 0;
-	}
-	bytes = dlpackgen_torch_count(storage, "nbytes");
-	if (storage && !PyErr_Occurred()) needs = dlpackgen_torch_span(object);
-	if (needs != 0) needs += dlpackgen_torch_count(object, "storage_offset");
-	if (needs != 0) needs *= dlpackgen_torch_count(object, "element_size");
-	Py_XDECREF(storage);
-	if (PyErr_Occurred()) return -1;
-	return needs <= bytes ? 0 : dlpackgen_torch_refuse_short(needs, bytes);
+static int dlpackgen_torch_refuse_storage(PyObject* object) {
+  PyObject* storage = PyObject_CallMethod(object, "untyped_storage", NULL);
+  uint64_t bytes = 0, needs = 0;
+  if (!storage && PyErr_ExceptionMatches(PyExc_RuntimeError)) {
+    PyErr_Clear();
+    return 0;
+  }
+  bytes = dlpackgen_torch_count(storage, "nbytes");
+  if (storage && !PyErr_Occurred()) needs = dlpackgen_torch_span(object);
+  if (needs != 0) needs += dlpackgen_torch_count(object, "storage_offset");
+  if (needs != 0) needs *= dlpackgen_torch_count(object, "element_size");
+  Py_XDECREF(storage);
+  if (PyErr_Occurred()) return -1;
+  return needs <= bytes ? 0 : dlpackgen_torch_refuse_short(needs, bytes);
 }
 
 /* Refuses what torch's exchange table and __dlpack__ hand out with other values than
  * the tensor has, or without any. */
-DLPACKGEN_SLOW static int dlpackgen_torch_refuse(PyObject *object) {
-	const int dispatches = dlpackgen_torch_has_dispatch((PyObject *)Py_TYPE(object));
-	int is_meta;
-	if (dispatches != 0) return dispatches < 0 ? -1 : dlpackgen_torch_refuse_dispatch((PyObject *)Py_TYPE(object));
-	is_meta = dlpackgen_torch_attribute(object, "is_meta");
-	if (is_meta != 0) return is_meta < 0 ? -1 : dlpackgen_refuse("its device is meta, where tensors have no memory");
-	if (dlpackgen_torch_check_strided(object) < 0) return -1;
-	if (dlpackgen_torch_refuse_bits(object) < 0) return -1;
-	if (dlpackgen_torch_refuse_storage(object) < 0) return -1;
-	return dlpackgen_torch_refuse_grad(object);
+DLPACKGEN_SLOW static int dlpackgen_torch_refuse(PyObject* object) {
+  const int dispatches = dlpackgen_torch_has_dispatch((PyObject*)Py_TYPE(object));
+  int is_meta;
+  if (dispatches != 0) return dispatches < 0 ? -1 : dlpackgen_torch_refuse_dispatch((PyObject*)Py_TYPE(object));
+  is_meta = dlpackgen_torch_attribute(object, "is_meta");
+  if (is_meta != 0) return is_meta < 0 ? -1 : dlpackgen_refuse("its device is meta, where tensors have no memory");
+  if (dlpackgen_torch_check_strided(object) < 0) return -1;
+  if (dlpackgen_torch_refuse_bits(object) < 0) return -1;
+  if (dlpackgen_torch_refuse_storage(object) < 0) return -1;
+  return dlpackgen_torch_refuse_grad(object);
 }
 
 /* Gives a TensorImpl of a tensor with dense memory of the host and without negated or
  * conjugated values, whose words are where they were proven to be; NULL for others. */
-DLPACKGEN_FAST const uint64_t *dlpackgen_torch_plain(const void *handle) {
-	const struct dlpackgen_torch_words *words = &dlpackgen_torch.words;
-	const uint64_t *impl = *(const uint64_t *const *)handle;
-	/* Where nothing is proven that word is the first, a pointer, which is not 0. */
-	return (impl[words->keys] & ~words->usual) == words->plain ? impl : NULL;
+DLPACKGEN_FAST const uint64_t* dlpackgen_torch_plain(const void* handle) {
+  const struct dlpackgen_torch_words* words = &dlpackgen_torch.words;
+  const uint64_t* impl = *(const uint64_t* const*)handle;
+  /* Where nothing is proven that word is the first, a pointer, which is not 0. */
+  return (impl[words->keys] & ~words->usual) == words->plain ? impl : NULL;
 }
 
 /* The proof */
@@ -1710,13 +1702,13 @@ enum { DLPACKGEN_TORCH_PLAIN = 5, DLPACKGEN_TORCH_OTHERS = 6 };
 
 /* What there is to be seen of the tensors that are made. */
 struct dlpackgen_torch_seen {
-	const uint64_t *plain[DLPACKGEN_TORCH_PLAIN]; /* TensorImpls */
-	const uint64_t *inference;		      /* that of a plain one for inference */
-	const uint64_t *others[DLPACKGEN_TORCH_OTHERS];
-	uint64_t storage[DLPACKGEN_TORCH_PLAIN]; /* addresses */
-	uint64_t offset[DLPACKGEN_TORCH_PLAIN];	 /* elements */
-	uint64_t bytes[DLPACKGEN_TORCH_PLAIN];
-	uint32_t sizes, end; /* the words where a TensorImpl's sizes begin, and behind its strides */
+  const uint64_t* plain[DLPACKGEN_TORCH_PLAIN]; /* TensorImpls */
+  const uint64_t* inference;                    /* that of a plain one for inference */
+  const uint64_t* others[DLPACKGEN_TORCH_OTHERS];
+  uint64_t storage[DLPACKGEN_TORCH_PLAIN]; /* addresses */
+  uint64_t offset[DLPACKGEN_TORCH_PLAIN];  /* elements */
+  uint64_t bytes[DLPACKGEN_TORCH_PLAIN];
+  uint32_t sizes, end; /* the words where a TensorImpl's sizes begin, and behind its strides */
 };
 
 /* Behind the strides come the offset, the number of elements, flags and the keys. A
@@ -1724,57 +1716,57 @@ struct dlpackgen_torch_seen {
 enum { DLPACKGEN_TORCH_TAIL = 4, DLPACKGEN_TORCH_STORAGE = 8, DLPACKGEN_TORCH_INLINE = 5 };
 
 /* Gives the word in which each object has its value, or 0 where there are none or several. */
-static uint32_t dlpackgen_torch_only(const uint64_t *const *objects, const uint64_t *values, uint32_t begin,
-				     uint32_t end) {
-	uint32_t found = 0;
-	for (uint32_t word = begin; word < end; word++) {
-		int i = 0;
-		while (i < DLPACKGEN_TORCH_PLAIN && objects[i][word] == values[i]) i++;
-		if (i < DLPACKGEN_TORCH_PLAIN) continue;
-		if (found) return 0;
-		found = word;
-	}
-	return found;
+static uint32_t dlpackgen_torch_only(const uint64_t* const* objects, const uint64_t* values, uint32_t begin,
+                                     uint32_t end) {
+  uint32_t found = 0;
+  for (uint32_t word = begin; word < end; word++) {
+    int i = 0;
+    while (i < DLPACKGEN_TORCH_PLAIN && objects[i][word] == values[i]) i++;
+    if (i < DLPACKGEN_TORCH_PLAIN) continue;
+    if (found) return 0;
+    found = word;
+  }
+  return found;
 }
 
 /* Whether a word is one and the same in all plain tensors and tells all others from them. */
-static bool dlpackgen_torch_tells(const struct dlpackgen_torch_seen *seen, uint32_t word) {
-	const uint64_t plain = seen->plain[0][word], usual = plain ^ seen->inference[word];
-	for (int i = 1; i < DLPACKGEN_TORCH_PLAIN; i++)
-		if (seen->plain[i][word] != plain) return false;
-	for (int i = 0; i < DLPACKGEN_TORCH_OTHERS; i++)
-		if ((seen->others[i][word] & ~usual) == (plain & ~usual)) return false;
-	return (plain & ~usual) != 0;
+static bool dlpackgen_torch_tells(const struct dlpackgen_torch_seen* seen, uint32_t word) {
+  const uint64_t plain = seen->plain[0][word], usual = plain ^ seen->inference[word];
+  for (int i = 1; i < DLPACKGEN_TORCH_PLAIN; i++)
+    if (seen->plain[i][word] != plain) return false;
+  for (int i = 0; i < DLPACKGEN_TORCH_OTHERS; i++)
+    if ((seen->others[i][word] & ~usual) == (plain & ~usual)) return false;
+  return (plain & ~usual) != 0;
 }
 
-static uint32_t dlpackgen_torch_find_keys(const struct dlpackgen_torch_seen *seen) {
-	uint32_t found = 0;
-	for (uint32_t word = seen->end; word < seen->end + DLPACKGEN_TORCH_TAIL; word++) {
-		if (!dlpackgen_torch_tells(seen, word)) continue;
-		if (found) return 0;
-		found = word;
-	}
-	return found;
+static uint32_t dlpackgen_torch_find_keys(const struct dlpackgen_torch_seen* seen) {
+  uint32_t found = 0;
+  for (uint32_t word = seen->end; word < seen->end + DLPACKGEN_TORCH_TAIL; word++) {
+    if (!dlpackgen_torch_tells(seen, word)) continue;
+    if (found) return 0;
+    found = word;
+  }
+  return found;
 }
 
 /* Finds all words, or leaves all as they are. The address of a storage is only followed
  * where every TensorImpl has it. */
-static void dlpackgen_torch_find_words(const struct dlpackgen_torch_seen *seen, struct dlpackgen_torch_words *words) {
-	const uint64_t *storages[DLPACKGEN_TORCH_PLAIN];
-	const uint32_t end = seen->end, keys = dlpackgen_torch_find_keys(seen);
-	const uint32_t offset = dlpackgen_torch_only(seen->plain, seen->offset, end, end + DLPACKGEN_TORCH_TAIL);
-	const uint32_t storage = dlpackgen_torch_only(seen->plain, seen->storage, 1, seen->sizes);
-	uint32_t bytes;
-	if (!keys || !offset || !storage) return;
-	for (int i = 0; i < DLPACKGEN_TORCH_PLAIN; i++) memcpy(&storages[i], &seen->plain[i][storage], sizeof *storages);
-	bytes = dlpackgen_torch_only(storages, seen->bytes, 1, DLPACKGEN_TORCH_STORAGE);
-	if (!bytes) return;
-	words->keys = keys;
-	words->storage = storage;
-	words->offset = offset;
-	words->bytes = bytes;
-	words->usual = seen->plain[0][keys] ^ seen->inference[keys];
-	words->plain = seen->plain[0][keys] & ~words->usual;
+static void dlpackgen_torch_find_words(const struct dlpackgen_torch_seen* seen, struct dlpackgen_torch_words* words) {
+  const uint64_t* storages[DLPACKGEN_TORCH_PLAIN];
+  const uint32_t end = seen->end, keys = dlpackgen_torch_find_keys(seen);
+  const uint32_t offset = dlpackgen_torch_only(seen->plain, seen->offset, end, end + DLPACKGEN_TORCH_TAIL);
+  const uint32_t storage = dlpackgen_torch_only(seen->plain, seen->storage, 1, seen->sizes);
+  uint32_t bytes;
+  if (!keys || !offset || !storage) return;
+  for (int i = 0; i < DLPACKGEN_TORCH_PLAIN; i++) memcpy(&storages[i], &seen->plain[i][storage], sizeof *storages);
+  bytes = dlpackgen_torch_only(storages, seen->bytes, 1, DLPACKGEN_TORCH_STORAGE);
+  if (!bytes) return;
+  words->keys = keys;
+  words->storage = storage;
+  words->offset = offset;
+  words->bytes = bytes;
+  words->usual = seen->plain[0][keys] ^ seen->inference[keys];
+  words->plain = seen->plain[0][keys] & ~words->usual;
 }
 
 /* The tensors for it. What fails gives NULL or -1, with an exception or without one. */
@@ -1782,451 +1774,466 @@ static void dlpackgen_torch_find_words(const struct dlpackgen_torch_seen *seen, 
 #define DLPACKGEN_TORCH_EMPTY(shape, dtype) "torch.empty(" shape ", dtype=torch." dtype ", device='cpu'"
 
 /* They differ in all but that they are plain. The storage of the last one is resized. */
-static const char *const dlpackgen_torch_plain_ones[DLPACKGEN_TORCH_PLAIN] = {
-	DLPACKGEN_TORCH_EMPTY("(5, 7, 1, 2, 3)", "float64") ")",
-	DLPACKGEN_TORCH_EMPTY("(300,)", "complex64") ")[200:277]",
-	DLPACKGEN_TORCH_EMPTY("(11,)", "float32") ", requires_grad=True)",
-	DLPACKGEN_TORCH_EMPTY("()", "bool") ")",
-	DLPACKGEN_TORCH_EMPTY("(9, 2)", "int16") ")[4:]",
+static const char* const dlpackgen_torch_plain_ones[DLPACKGEN_TORCH_PLAIN] = {
+    DLPACKGEN_TORCH_EMPTY("(5, 7, 1, 2, 3)", "float64") ")",
+    DLPACKGEN_TORCH_EMPTY("(300,)", "complex64") ")[200:277]",
+    DLPACKGEN_TORCH_EMPTY("(11,)", "float32") ", requires_grad=True)",
+    DLPACKGEN_TORCH_EMPTY("()", "bool") ")",
+    DLPACKGEN_TORCH_EMPTY("(9, 2)", "int16") ")[4:]",
 };
 
 /* Whose keys differ from those of plain ones, each in a way of its own. */
-static const char *const dlpackgen_torch_other_ones[DLPACKGEN_TORCH_OTHERS] = {
-	"torch._neg_view(" DLPACKGEN_TORCH_EMPTY("(3,)", "float32") "))",
-	DLPACKGEN_TORCH_EMPTY("(3,)", "complex64") ").conj()",
-	"torch._to_functional_tensor(" DLPACKGEN_TORCH_EMPTY("(3,)", "float32") "))",
-	"torch._efficientzerotensor((3,), dtype=torch.float32, device='cpu')",
-	"torch.empty((3,), dtype=torch.float32, device='meta')",
-	DLPACKGEN_TORCH_EMPTY("(3,)", "float32") ", layout=torch.sparse_coo)",
+static const char* const dlpackgen_torch_other_ones[DLPACKGEN_TORCH_OTHERS] = {
+    "torch._neg_view(" DLPACKGEN_TORCH_EMPTY("(3,)", "float32") "))",
+    DLPACKGEN_TORCH_EMPTY("(3,)", "complex64") ").conj()",
+    "torch._to_functional_tensor(" DLPACKGEN_TORCH_EMPTY("(3,)", "float32") "))",
+    "torch._efficientzerotensor((3,), dtype=torch.float32, device='cpu')",
+    "torch.empty((3,), dtype=torch.float32, device='meta')",
+    DLPACKGEN_TORCH_EMPTY("(3,)", "float32") ", layout=torch.sparse_coo)",
 };
 
-static PyObject *dlpackgen_torch_eval(PyObject *scope, const char *expression) {
-	PyObject *code = Py_CompileString(expression, "dlpackgen", Py_eval_input);
-	PyObject *value = code ? PyEval_EvalCode(code, scope, scope) : NULL;
-	Py_XDECREF(code);
-	return value;
+static PyObject* dlpackgen_torch_eval(PyObject* scope, const char* expression) {
+  PyObject* code = Py_CompileString(expression, "dlpackgen", Py_eval_input);
+  PyObject* value = code ? PyEval_EvalCode(code, scope, scope) : NULL;
+  Py_XDECREF(code);
+  return value;
 }
 
-static int dlpackgen_torch_number(PyObject *scope, const char *expression, uint64_t *number) {
-	PyObject *value = dlpackgen_torch_eval(scope, expression);
-	*number = value ? PyLong_AsUnsignedLongLong(value) : 0;
-	Py_XDECREF(value);
-	return PyErr_Occurred() ? -1 : 0;
+static int dlpackgen_torch_number(PyObject* scope, const char* expression, uint64_t* number) {
+  PyObject* value = dlpackgen_torch_eval(scope, expression);
+  *number = value ? PyLong_AsUnsignedLongLong(value) : 0;
+  Py_XDECREF(value);
+  return PyErr_Occurred() ? -1 : 0;
 }
 
 /* What a step of the proof works on. */
 struct dlpackgen_torch_proof {
-	struct dlpackgen_torch_known *found;
-	PyObject *scope; /* has torch, and keeps the tensors */
-	struct dlpackgen_torch_seen seen;
+  struct dlpackgen_torch_known* found;
+  PyObject* scope; /* has torch, and keeps the tensors */
+  struct dlpackgen_torch_seen seen;
 };
 
 /* Gives the TensorImpl of what is exactly a torch.Tensor, where the object has the address
  * that torch says of it; NULL with or without an exception. */
-static const uint64_t *dlpackgen_torch_impl_of(const struct dlpackgen_torch_proof *proof, PyObject *tensor) {
-	uint64_t address = 0;
-	void *handle;
-	if ((PyObject *)Py_TYPE(tensor) != *proof->found->tensor) return NULL;
-	if (dlpackgen_torch_number(proof->scope, "x._cdata", &address)) return NULL;
-	handle = dlpackgen_torch_handle_in(proof->found, tensor);
-	return handle && *(uint64_t *)handle == address ? *(const uint64_t **)handle : NULL;
+static const uint64_t* dlpackgen_torch_impl_of(const struct dlpackgen_torch_proof* proof, PyObject* tensor) {
+  uint64_t address = 0;
+  void* handle;
+  if ((PyObject*)Py_TYPE(tensor) != *proof->found->tensor) return NULL;
+  if (dlpackgen_torch_number(proof->scope, "x._cdata", &address)) return NULL;
+  handle = dlpackgen_torch_handle_in(proof->found, tensor);
+  return handle && *(uint64_t*)handle == address ? *(const uint64_t**)handle : NULL;
 }
 
 /* Makes a tensor, which the scope keeps, as x and by its expression. */
-static int dlpackgen_torch_see(struct dlpackgen_torch_proof *proof, const char *expression, const uint64_t **impl) {
-	PyObject *scope = proof->scope, *tensor = dlpackgen_torch_eval(scope, expression);
-	const int kept =
-		tensor && !PyDict_SetItemString(scope, expression, tensor) && !PyDict_SetItemString(scope, "x", tensor);
-	*impl = kept ? dlpackgen_torch_impl_of(proof, tensor) : NULL;
-	Py_XDECREF(tensor);
-	return *impl ? 0 : -1;
+static int dlpackgen_torch_see(struct dlpackgen_torch_proof* proof, const char* expression, const uint64_t** impl) {
+  PyObject *scope = proof->scope, *tensor = dlpackgen_torch_eval(scope, expression);
+  const int kept =
+      tensor && !PyDict_SetItemString(scope, expression, tensor) && !PyDict_SetItemString(scope, "x", tensor);
+  *impl = kept ? dlpackgen_torch_impl_of(proof, tensor) : NULL;
+  Py_XDECREF(tensor);
+  return *impl ? 0 : -1;
 }
 
 /* Finds sizes and strides inside of a TensorImpl that has as many as have room there. */
-static int dlpackgen_torch_see_sizes(const struct dlpackgen_torch_functions *call, const uint64_t *impl,
-				     struct dlpackgen_torch_seen *seen) {
-	void *handle = &impl;
-	int64_t *sizes = NULL, *strides = NULL;
-	ptrdiff_t bytes;
-	if (call->get_sizes(handle, &sizes) != 0 || call->get_strides(handle, &strides) != 0) return -1;
-	bytes = (const char *)sizes - (const char *)impl;
-	if (bytes < 16 || bytes > 128 || bytes % 8 != 0 || strides != sizes + DLPACKGEN_TORCH_INLINE) return -1;
-	seen->sizes = (uint32_t)bytes / 8;
-	seen->end = seen->sizes + 2 * DLPACKGEN_TORCH_INLINE;
-	return 0;
+static int dlpackgen_torch_see_sizes(const struct dlpackgen_torch_functions* call, const uint64_t* impl,
+                                     struct dlpackgen_torch_seen* seen) {
+  void* handle = &impl;
+  int64_t *sizes = NULL, *strides = NULL;
+  ptrdiff_t bytes;
+  if (call->get_sizes(handle, &sizes) != 0 || call->get_strides(handle, &strides) != 0) return -1;
+  bytes = (const char*)sizes - (const char*)impl;
+  if (bytes < 16 || bytes > 128 || bytes % 8 != 0 || strides != sizes + DLPACKGEN_TORCH_INLINE) return -1;
+  seen->sizes = (uint32_t)bytes / 8;
+  seen->end = seen->sizes + 2 * DLPACKGEN_TORCH_INLINE;
+  return 0;
 }
 
 /* The steps */
 
 /* Proves where the object has its at::Tensor. */
-static int dlpackgen_torch_see_handle(struct dlpackgen_torch_proof *proof) {
-	const uint64_t *impl;
-	return dlpackgen_torch_see(proof, DLPACKGEN_TORCH_EMPTY("(2,)", "float32") ")", &impl);
+static int dlpackgen_torch_see_handle(struct dlpackgen_torch_proof* proof) {
+  const uint64_t* impl;
+  return dlpackgen_torch_see(proof, DLPACKGEN_TORCH_EMPTY("(2,)", "float32") ")", &impl);
 }
 
-static int dlpackgen_torch_see_ordinary(struct dlpackgen_torch_proof *proof) {
-	const int last = DLPACKGEN_TORCH_PLAIN - 1;
-	struct dlpackgen_torch_seen *seen = &proof->seen;
-	PyObject *scope = proof->scope;
-	for (int i = 0; i < DLPACKGEN_TORCH_OTHERS; i++)
-		if (dlpackgen_torch_see(proof, dlpackgen_torch_other_ones[i], &seen->others[i])) return -1;
-	for (int i = 0; i < DLPACKGEN_TORCH_PLAIN; i++)
-		if (dlpackgen_torch_see(proof, dlpackgen_torch_plain_ones[i], &seen->plain[i]) ||
-		    dlpackgen_torch_number(scope, "x.untyped_storage()._cdata", &seen->storage[i]) ||
-		    dlpackgen_torch_number(scope, "x.untyped_storage().nbytes()", &seen->bytes[i]) ||
-		    dlpackgen_torch_number(scope, "x.storage_offset()", &seen->offset[i]))
-			return -1;
-	if (dlpackgen_torch_number(scope, "x.untyped_storage().resize_(13).nbytes()", &seen->bytes[last])) return -1;
-	return dlpackgen_torch_see_sizes(&proof->found->call, seen->plain[0], seen);
+static int dlpackgen_torch_see_ordinary(struct dlpackgen_torch_proof* proof) {
+  const int last = DLPACKGEN_TORCH_PLAIN - 1;
+  struct dlpackgen_torch_seen* seen = &proof->seen;
+  PyObject* scope = proof->scope;
+  for (int i = 0; i < DLPACKGEN_TORCH_OTHERS; i++)
+    if (dlpackgen_torch_see(proof, dlpackgen_torch_other_ones[i], &seen->others[i])) return -1;
+  for (int i = 0; i < DLPACKGEN_TORCH_PLAIN; i++)
+    if (dlpackgen_torch_see(proof, dlpackgen_torch_plain_ones[i], &seen->plain[i]) ||
+        dlpackgen_torch_number(scope, "x.untyped_storage()._cdata", &seen->storage[i]) ||
+        dlpackgen_torch_number(scope, "x.untyped_storage().nbytes()", &seen->bytes[i]) ||
+        dlpackgen_torch_number(scope, "x.storage_offset()", &seen->offset[i]))
+      return -1;
+  if (dlpackgen_torch_number(scope, "x.untyped_storage().resize_(13).nbytes()", &seen->bytes[last])) return -1;
+  return dlpackgen_torch_see_sizes(&proof->found->call, seen->plain[0], seen);
 }
 
-static int dlpackgen_torch_see_inference(struct dlpackgen_torch_proof *proof) {
-	return dlpackgen_torch_see(proof, DLPACKGEN_TORCH_EMPTY("(4,)", "float32") ")", &proof->seen.inference);
+static int dlpackgen_torch_see_inference(struct dlpackgen_torch_proof* proof) {
+  return dlpackgen_torch_see(proof, DLPACKGEN_TORCH_EMPTY("(4,)", "float32") ")", &proof->seen.inference);
 }
 
 /* What is entered around each step: without modes that Python code answers in. */
-static const char *const dlpackgen_torch_no_modes[] = {
-	"torch._C.DisableTorchFunction()",
-	"torch._C._DisableTorchDispatch()",
-	"torch._C._DisableFuncTorch()",
-	NULL,
+static const char* const dlpackgen_torch_no_modes[] = {
+    "torch._C.DisableTorchFunction()",
+    "torch._C._DisableTorchDispatch()",
+    "torch._C._DisableFuncTorch()",
+    NULL,
 };
 
-typedef int (*dlpackgen_torch_step)(struct dlpackgen_torch_proof *proof);
+typedef int (*dlpackgen_torch_step)(struct dlpackgen_torch_proof* proof);
 
 /* Takes a step in modes, the last of which says whether tensors are made for inference. */
-static int dlpackgen_torch_within(struct dlpackgen_torch_proof *proof, const char *const *modes, const char *last,
-				  dlpackgen_torch_step step) {
-	PyObject *mode = dlpackgen_torch_eval(proof->scope, *modes ? *modes : last), *left;
-	PyObject *entered = mode ? PyObject_CallMethod(mode, "__enter__", NULL) : NULL;
-	int failed = !entered;
-	if (entered) failed = *modes ? dlpackgen_torch_within(proof, modes + 1, last, step) : step(proof);
-	struct dlpackgen_pending pending = dlpackgen_suspend();
-	left = entered ? PyObject_CallMethod(mode, "__exit__", "OOO", Py_None, Py_None, Py_None) : NULL;
-	failed |= !left;
-	if (pending.kind) dlpackgen_resume(pending);
-	Py_XDECREF(left);
-	Py_XDECREF(entered);
-	Py_XDECREF(mode);
-	return failed ? -1 : 0;
+static int dlpackgen_torch_within(struct dlpackgen_torch_proof* proof, const char* const* modes, const char* last,
+                                  dlpackgen_torch_step step) {
+  PyObject *mode = dlpackgen_torch_eval(proof->scope, *modes ? *modes : last), *left;
+  PyObject* entered = mode ? PyObject_CallMethod(mode, "__enter__", NULL) : NULL;
+  int failed = !entered;
+  if (entered) failed = *modes ? dlpackgen_torch_within(proof, modes + 1, last, step) : step(proof);
+  struct dlpackgen_pending pending = dlpackgen_suspend();
+  left = entered ? PyObject_CallMethod(mode, "__exit__", "OOO", Py_None, Py_None, Py_None) : NULL;
+  failed |= !left;
+  if (pending.kind) dlpackgen_resume(pending);
+  Py_XDECREF(left);
+  Py_XDECREF(entered);
+  Py_XDECREF(mode);
+  return failed ? -1 : 0;
 }
 
-static int dlpackgen_torch_outside(struct dlpackgen_torch_proof *proof, const char *last, dlpackgen_torch_step step) {
-	return dlpackgen_torch_within(proof, dlpackgen_torch_no_modes, last, step);
+static int dlpackgen_torch_outside(struct dlpackgen_torch_proof* proof, const char* last, dlpackgen_torch_step step) {
+  return dlpackgen_torch_within(proof, dlpackgen_torch_no_modes, last, step);
 }
 
 /* Forgets that a proof failed: 0, or -1 with an exception where the call must fail. */
 static int dlpackgen_torch_unproven(void) {
-	if (!PyErr_Occurred()) return 0;
-	if (PyErr_ExceptionMatches(PyExc_MemoryError) || !PyErr_ExceptionMatches(PyExc_Exception)) return -1;
-	PyErr_Clear();
-	return 0;
+  if (!PyErr_Occurred()) return 0;
+  if (PyErr_ExceptionMatches(PyExc_MemoryError) || !PyErr_ExceptionMatches(PyExc_Exception)) return -1;
+  PyErr_Clear();
+  return 0;
 }
 
 /* Looks at tensors of the module torch: 1, 0 where the handle is not proven, or -1 with an
  * exception where the call must fail. */
-static int dlpackgen_torch_prove_in(PyObject *torch, struct dlpackgen_torch_known *found) {
-	static const char ordinary[] = "torch.inference_mode(False)", inference[] = "torch.inference_mode(True)";
-	struct dlpackgen_torch_proof proof;
-	int proven;
-	memset(&proof, 0, sizeof proof);
-	proof.found = found;
-	proof.scope = Py_BuildValue("{sO}", "torch", torch);
-	proven = proof.scope && !dlpackgen_torch_outside(&proof, ordinary, dlpackgen_torch_see_handle);
-	if (proven && sizeof(void *) == sizeof(uint64_t) && dlpackgen_torch_is_tested(&found->call) &&
-	    !dlpackgen_torch_outside(&proof, ordinary, dlpackgen_torch_see_ordinary) &&
-	    !dlpackgen_torch_outside(&proof, inference, dlpackgen_torch_see_inference))
-		dlpackgen_torch_find_words(&proof.seen, &found->words);
-	Py_XDECREF(proof.scope);
-	return dlpackgen_torch_unproven() ? -1 : proven;
+static int dlpackgen_torch_prove_in(PyObject* torch, struct dlpackgen_torch_known* found) {
+  static const char ordinary[] = "torch.inference_mode(False)", inference[] = "torch.inference_mode(True)";
+  struct dlpackgen_torch_proof proof;
+  int proven;
+  memset(&proof, 0, sizeof proof);
+  proof.found = found;
+  proof.scope = Py_BuildValue("{sO}", "torch", torch);
+  proven = proof.scope && !dlpackgen_torch_outside(&proof, ordinary, dlpackgen_torch_see_handle);
+  if (proven && sizeof(void*) == sizeof(uint64_t) && dlpackgen_torch_is_tested(&found->call) &&
+      !dlpackgen_torch_outside(&proof, ordinary, dlpackgen_torch_see_ordinary) &&
+      !dlpackgen_torch_outside(&proof, inference, dlpackgen_torch_see_inference))
+    dlpackgen_torch_find_words(&proof.seen, &found->words);
+  Py_XDECREF(proof.scope);
+  return dlpackgen_torch_unproven() ? -1 : proven;
 }
 
 /* Proves where the words of torch's objects lie by the package torch whose module in C is
  * the real one; as above. */
-static int dlpackgen_torch_prove(PyObject *base, struct dlpackgen_torch_known *found) {
-	PyObject *real = dlpackgen_torch_module(base);
-	PyObject *name = real ? PyUnicode_FromString("torch") : NULL;
-	PyObject *torch = name ? PyImport_GetModule(name) : NULL;
-	PyObject *own = torch ? PyObject_GetAttrString(torch, "_C") : NULL;
-	const int proven = own && own == real ? dlpackgen_torch_prove_in(torch, found) : 0;
-	Py_XDECREF(own);
-	Py_XDECREF(torch);
-	Py_XDECREF(name);
-	Py_XDECREF(real);
-	return proven < 0 || dlpackgen_torch_unproven() ? -1 : proven;
+static int dlpackgen_torch_prove(PyObject* base, struct dlpackgen_torch_known* found) {
+  PyObject* real = dlpackgen_torch_module(base);
+  PyObject* name = real ? PyUnicode_FromString("torch") : NULL;
+  PyObject* torch = name ? PyImport_GetModule(name) : NULL;
+  PyObject* own = torch ? PyObject_GetAttrString(torch, "_C") : NULL;
+  const int proven = own && own == real ? dlpackgen_torch_prove_in(torch, found) : 0;
+  Py_XDECREF(own);
+  Py_XDECREF(torch);
+  Py_XDECREF(name);
+  Py_XDECREF(real);
+  return proven < 0 || dlpackgen_torch_unproven() ? -1 : proven;
 }
 
 /* Looks for what dlpackgen_torch.install() has put onto the type. */
-static int dlpackgen_torch_find_reader(PyObject *type, struct dlpackgen_torch_known *found) {
-	PyObject *capsule = PyObject_GetAttrString(type, "__dlpackgen_read__");
-	void *address = NULL;
-	if (capsule && PyCapsule_IsValid(capsule, "dlpackgen_read_2"))
-		address = PyCapsule_GetPointer(capsule, "dlpackgen_read_2");
-	memcpy(&found->read, &address, sizeof address);
-	Py_XDECREF(capsule);
-	if (!capsule && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
-	return PyErr_Occurred() ? -1 : 0;
+static int dlpackgen_torch_find_reader(PyObject* type, struct dlpackgen_torch_known* found) {
+  PyObject* capsule = PyObject_GetAttrString(type, "__dlpackgen_read__");
+  void* address = NULL;
+  if (capsule && PyCapsule_IsValid(capsule, "dlpackgen_read_2"))
+    address = PyCapsule_GetPointer(capsule, "dlpackgen_read_2");
+  memcpy(&found->read, &address, sizeof address);
+  Py_XDECREF(capsule);
+  if (!capsule && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
+  return PyErr_Occurred() ? -1 : 0;
 }
 
 /* Finds all that is known of a torch: 1, 0 where it cannot be read so, or -1 with an
  * exception. */
-static int dlpackgen_torch_learn(PyObject *type, PyObject *base, struct dlpackgen_torch_known *found) {
-	void *library = dlpackgen_torch_find(base);
-	if (!dlpackgen_torch_find_types(library, found) || !dlpackgen_torch_guess_handle(base, found) ||
-	    !dlpackgen_torch_link(library, &found->call))
-		return PyErr_Occurred() ? -1 : 0;
-	dlpackgen_torch_learn_dtypes(library, found->dtypes);
-	found->cpu = found->call.device_cpu();
-	found->cuda = found->call.device_cuda();
-	found->strided = found->call.layout_strided();
-	found->gpu = dlpackgen_torch_is_rocm() ? kDLROCM : kDLCUDA;
-	if (PyErr_Occurred() || dlpackgen_torch_find_reader(type, found)) return -1;
-	return dlpackgen_torch_prove(base, found);
+static int dlpackgen_torch_learn(PyObject* type, PyObject* base, struct dlpackgen_torch_known* found) {
+  void* library = dlpackgen_torch_find(base);
+  if (!dlpackgen_torch_find_types(library, found) || !dlpackgen_torch_guess_handle(base, found) ||
+      !dlpackgen_torch_link(library, &found->call))
+    return PyErr_Occurred() ? -1 : 0;
+  dlpackgen_torch_learn_dtypes(library, found->dtypes);
+  found->cpu = found->call.device_cpu();
+  found->cuda = found->call.device_cuda();
+  found->strided = found->call.layout_strided();
+  found->gpu = dlpackgen_torch_is_rocm() ? kDLROCM : kDLCUDA;
+  if (PyErr_Occurred() || dlpackgen_torch_find_reader(type, found)) return -1;
+  return dlpackgen_torch_prove(base, found);
 }
 
-static int dlpackgen_torch_open(PyObject *type) {
-	struct dlpackgen_torch_known found;
-	PyObject *base = dlpackgen_torch_is_known() ? NULL : dlpackgen_torch_base(type);
-	int learnt;
-	if (!base) return PyErr_Occurred() ? -1 : dlpackgen_torch_is_known();
-	memset(&found, 0, sizeof found);
-	learnt = dlpackgen_torch_learn(type, base, &found);
-	if (learnt > 0) dlpackgen_torch_publish(&found);
-	return learnt;
+static int dlpackgen_torch_open(PyObject* type) {
+  struct dlpackgen_torch_known found;
+  PyObject* base = dlpackgen_torch_is_known() ? NULL : dlpackgen_torch_base(type);
+  int learnt;
+  if (!base) return PyErr_Occurred() ? -1 : dlpackgen_torch_is_known();
+  memset(&found, 0, sizeof found);
+  learnt = dlpackgen_torch_learn(type, base, &found);
+  if (learnt > 0) dlpackgen_torch_publish(&found);
+  return learnt;
 }
 
 /* Refuses values that differ from those in memory. The conjugate bit is only on complex
  * numbers; the negative one, since x.conj().imag has it, on all. */
-DLPACKGEN_FAST int dlpackgen_torch_check_bits(void *handle, DLDataType dtype) {
-	if (dlpackgen_torch.call.is_neg(handle)) return dlpackgen_refuse(DLPACKGEN_TORCH_NEGATED);
-	if (dtype.code != kDLComplex) return 0;
-	return dlpackgen_torch.call.is_conj(handle) ? dlpackgen_refuse(DLPACKGEN_TORCH_CONJUGATED) : 0;
+DLPACKGEN_FAST int dlpackgen_torch_check_bits(void* handle, DLDataType dtype) {
+  if (dlpackgen_torch.call.is_neg(handle)) return dlpackgen_refuse(DLPACKGEN_TORCH_NEGATED);
+  if (dtype.code != kDLComplex) return 0;
+  return dlpackgen_torch.call.is_conj(handle) ? dlpackgen_refuse(DLPACKGEN_TORCH_CONJUGATED) : 0;
 }
 
 /* Most tensors do not require grad, so that comes before the mode. */
-DLPACKGEN_FAST int dlpackgen_torch_check_grad(void *handle) {
-	const struct dlpackgen_torch_functions *call = &dlpackgen_torch.call;
-	void *impl = *(void **)handle;
-	if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_NEVER || !call->requires_grad(impl)) return 0;
-	if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_ALWAYS) return dlpackgen_refuse(DLPACKGEN_TORCH_GRAD);
-	return call->grad_mode() ? dlpackgen_refuse(DLPACKGEN_TORCH_GRAD_ON) : 0;
+DLPACKGEN_FAST int dlpackgen_torch_check_grad(void* handle) {
+  const struct dlpackgen_torch_functions* call = &dlpackgen_torch.call;
+  void* impl = *(void**)handle;
+  if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_NEVER || !call->requires_grad(impl)) return 0;
+  if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_ALWAYS) return dlpackgen_refuse(DLPACKGEN_TORCH_GRAD);
+  return call->grad_mode() ? dlpackgen_refuse(DLPACKGEN_TORCH_GRAD_ON) : 0;
 }
 
 /* Refuses what has no strides. */
-DLPACKGEN_FAST int dlpackgen_torch_check_layout(PyObject *object, void *handle) {
-	int32_t layout = 0;
-	if (dlpackgen_torch.call.get_layout(handle, &layout) == 0 && layout == dlpackgen_torch.strided) return 0;
-	return dlpackgen_torch_refuse_attribute(object, "layout", "has no strided memory: call to_dense()");
+DLPACKGEN_FAST int dlpackgen_torch_check_layout(PyObject* object, void* handle) {
+  int32_t layout = 0;
+  if (dlpackgen_torch.call.get_layout(handle, &layout) == 0 && layout == dlpackgen_torch.strided) return 0;
+  return dlpackgen_torch_refuse_attribute(object, "layout", "has no strided memory: call to_dense()");
 }
 
 /* 1 for a device that other routes know, which meta is not. */
-DLPACKGEN_FAST int dlpackgen_torch_read_device(PyObject *object, void *handle, DLTensor *out) {
-	int32_t type = -1, index = 0;
-	if (dlpackgen_torch.call.get_device_type(handle, &type) != 0) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
-	out->device.device_type = kDLCPU;
-	out->device.device_id = 0;
-	if (type == dlpackgen_torch.cpu) return 0;
-	if (type != dlpackgen_torch.cuda) return dlpackgen_torch_refuse(object) < 0 ? -1 : 1;
-	if (dlpackgen_torch.call.get_device_index(handle, &index) != 0) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
-	out->device.device_type = dlpackgen_torch.gpu;
-	out->device.device_id = index;
-	return 0;
+DLPACKGEN_FAST int dlpackgen_torch_read_device(PyObject* object, void* handle, DLTensor* out) {
+  int32_t type = -1, index = 0;
+  if (dlpackgen_torch.call.get_device_type(handle, &type) != 0) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
+  out->device.device_type = kDLCPU;
+  out->device.device_id = 0;
+  if (type == dlpackgen_torch.cpu) return 0;
+  if (type != dlpackgen_torch.cuda) return dlpackgen_torch_refuse(object) < 0 ? -1 : 1;
+  if (dlpackgen_torch.call.get_device_index(handle, &index) != 0) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
+  out->device.device_type = dlpackgen_torch.gpu;
+  out->device.device_id = index;
+  return 0;
 }
 
-DLPACKGEN_FAST int dlpackgen_torch_read_dtype(PyObject *object, void *handle, DLTensor *out) {
-	int32_t number = -1;
-	if (dlpackgen_torch.call.get_dtype(handle, &number) == 0 && number >= 0 && number < DLPACKGEN_TORCH_DTYPES) {
-		out->dtype = dlpackgen_torch.dtypes[number];
-		if (out->dtype.lanes != 0) return 0;
-	}
-	return dlpackgen_torch_refuse_attribute(object, "dtype", "is none that DLPack can name");
+DLPACKGEN_FAST int dlpackgen_torch_read_dtype(PyObject* object, void* handle, DLTensor* out) {
+  int32_t number = -1;
+  if (dlpackgen_torch.call.get_dtype(handle, &number) == 0 && number >= 0 && number < DLPACKGEN_TORCH_DTYPES) {
+    out->dtype = dlpackgen_torch.dtypes[number];
+    if (out->dtype.lanes != 0) return 0;
+  }
+  return dlpackgen_torch_refuse_attribute(object, "dtype", "is none that DLPack can name");
 }
 
 /* Wrappers of vmap, grad and jvp fail here, and so does a nested tensor. Shape and strides
  * are copied before anything is held against them: torch works without the GIL, so that
  * another thread may resize the tensor at any moment. */
-DLPACKGEN_FAST int dlpackgen_torch_read_shape(void *handle, DLTensor *out, int64_t *scratch) {
-	const struct dlpackgen_torch_functions *call = &dlpackgen_torch.call;
-	int64_t dim = 0;
-	if (call->get_dim(handle, &dim) != 0 || call->get_sizes(handle, &out->shape) != 0 ||
-	    call->get_strides(handle, &out->strides) != 0)
-		return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
-	if ((uint64_t)dim > DLPACKGEN_MAX_NDIM) return dlpackgen_refuse_dimensions(dim);
-	out->ndim = (int32_t)dim;
-	dlpackgen_copy_numbers(out, scratch);
-	return 0;
+DLPACKGEN_FAST int dlpackgen_torch_read_shape(void* handle, DLTensor* out, int64_t* scratch) {
+  const struct dlpackgen_torch_functions* call = &dlpackgen_torch.call;
+  int64_t dim = 0;
+  if (call->get_dim(handle, &dim) != 0 || call->get_sizes(handle, &out->shape) != 0 ||
+      call->get_strides(handle, &out->strides) != 0)
+    return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
+  if ((uint64_t)dim > DLPACKGEN_MAX_NDIM) return dlpackgen_refuse_dimensions(dim);
+  out->ndim = (int32_t)dim;
+  dlpackgen_copy_numbers(out, scratch);
+  return 0;
 }
 
 /* Functionalized and zero tensors have elements and no memory, and so has one whose
  * storage was resized to 0. */
-DLPACKGEN_SLOW static int dlpackgen_torch_check_memory(const DLTensor *out) {
-	for (int32_t i = 0; i < out->ndim; i++)
-		if (out->shape[i] == 0) return 0;
-	return dlpackgen_refuse("it has elements and no memory: its storage was freed, or it stands for a tensor "
-				"(functionalized, fake or all zeros)");
+DLPACKGEN_SLOW static int dlpackgen_torch_check_memory(const DLTensor* out) {
+  for (int32_t i = 0; i < out->ndim; i++)
+    if (out->shape[i] == 0) return 0;
+  return dlpackgen_refuse(
+      "it has elements and no memory: its storage was freed, or it stands for a tensor "
+      "(functionalized, fake or all zeros)");
 }
 
 /* Reading must not separate memory that is shared until one of its tensors is
  * written to, and writing must. */
-DLPACKGEN_FAST int dlpackgen_torch_read_data(void *handle, int want_write, DLTensor *out) {
-	const struct dlpackgen_torch_functions *call = &dlpackgen_torch.call;
-	const void *data = NULL;
-	int32_t result;
-	if (want_write || !call->get_const_data) {
-		result = call->get_data(handle, &out->data);
-	} else {
-		result = call->get_const_data(handle, &data);
-		out->data = (void *)data;
-	}
-	out->byte_offset = 0;
-	if (result != 0) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
-	return out->data ? 0 : dlpackgen_torch_check_memory(out);
+DLPACKGEN_FAST int dlpackgen_torch_read_data(void* handle, int writable, DLTensor* out) {
+  const struct dlpackgen_torch_functions* call = &dlpackgen_torch.call;
+  const void* data = NULL;
+  int32_t result;
+  if (writable || !call->get_const_data) {
+    result = call->get_data(handle, &out->data);
+  } else {
+    result = call->get_const_data(handle, &data);
+    out->data = (void*)data;
+  }
+  out->byte_offset = 0;
+  if (result != 0) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
+  return out->data ? 0 : dlpackgen_torch_check_memory(out);
 }
 
 /* Counts how many bytes of its storage a tensor with elements needs: 0 for one without. No
  * tensor of torch has negative numbers; those of one that is being resized may look so.
  * What wraps around is left to the validator. */
-DLPACKGEN_FAST uint64_t dlpackgen_torch_needs(const DLTensor *view, uint64_t offset) {
-	uint64_t end = offset + 1;
-	int64_t signs = 0;
-	for (int32_t i = 0; i < view->ndim; i++) {
-		if (view->shape[i] == 0) return 0;
-		end += (uint64_t)(view->shape[i] - 1) * (uint64_t)view->strides[i];
-		signs |= view->shape[i] | view->strides[i];
-	}
-	if (signs < 0) return UINT64_MAX;
-	return end * (((uint64_t)view->dtype.bits * view->dtype.lanes + 7) / 8);
+DLPACKGEN_FAST uint64_t dlpackgen_torch_needs(const DLTensor* view, uint64_t offset) {
+  uint64_t end = offset + 1;
+  int64_t signs = 0;
+  for (int32_t i = 0; i < view->ndim; i++) {
+    if (view->shape[i] == 0) return 0;
+    end += (uint64_t)(view->shape[i] - 1) * (uint64_t)view->strides[i];
+    signs |= view->shape[i] | view->strides[i];
+  }
+  if (signs < 0) return UINT64_MAX;
+  return end * (((uint64_t)view->dtype.bits * view->dtype.lanes + 7) / 8);
 }
 
 /* Refuses a tensor whose storage was resized to less than it needs: torch lets it keep
  * its shape. plain is what dlpackgen_torch_plain() gave. */
-DLPACKGEN_FAST int dlpackgen_torch_check_storage(void *handle, const uint64_t *plain, const DLTensor *view) {
-	int64_t bytes = 0, offset = 0;
-	uint64_t needs;
-	if (plain) {
-		const struct dlpackgen_torch_words *words = &dlpackgen_torch.words;
-		const uint64_t *storage = (const uint64_t *)(uintptr_t)plain[words->storage];
-		if (storage) bytes = (int64_t)storage[words->bytes];
-		offset = (int64_t)plain[words->offset];
-	} else if (dlpackgen_torch.call.get_storage_size(handle, &bytes) != 0 ||
-		   dlpackgen_torch.call.get_storage_offset(handle, &offset) != 0) {
-		return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
-	}
-	needs = dlpackgen_torch_needs(view, (uint64_t)offset);
-	return bytes >= 0 && needs <= (uint64_t)bytes ? 0 : dlpackgen_torch_refuse_short(needs, (uint64_t)bytes);
+DLPACKGEN_FAST int dlpackgen_torch_check_storage(void* handle, const uint64_t* plain, const DLTensor* view) {
+  int64_t bytes = 0, offset = 0;
+  uint64_t needs;
+  if (plain) {
+    const struct dlpackgen_torch_words* words = &dlpackgen_torch.words;
+    const uint64_t* storage = (const uint64_t*)(uintptr_t)plain[words->storage];
+    if (storage) bytes = (int64_t)storage[words->bytes];
+    offset = (int64_t)plain[words->offset];
+  } else if (dlpackgen_torch.call.get_storage_size(handle, &bytes) != 0 ||
+             dlpackgen_torch.call.get_storage_offset(handle, &offset) != 0) {
+    return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
+  }
+  needs = dlpackgen_torch_needs(view, (uint64_t)offset);
+  return bytes >= 0 && needs <= (uint64_t)bytes ? 0 : dlpackgen_torch_refuse_short(needs, (uint64_t)bytes);
 }
 
 /* What the keys of most tensors tell at once: layout, device, and that no bit is set. 1
  * leaves an object to the other routes. */
-DLPACKGEN_FAST int dlpackgen_torch_read_kind(PyObject *object, void *handle, const uint64_t *plain, DLTensor *out) {
-	int result = 0;
-	if (!plain && dlpackgen_torch_check_layout(object, handle) < 0) return -1;
-	out->device.device_type = kDLCPU;
-	out->device.device_id = 0;
-	if (!plain) result = dlpackgen_torch_read_device(object, handle, out);
-	if (result != 0) return result;
-	if (dlpackgen_torch_read_dtype(object, handle, out) < 0) return -1;
-	return plain ? 0 : dlpackgen_torch_check_bits(handle, out->dtype);
+DLPACKGEN_FAST int dlpackgen_torch_read_kind(PyObject* object, void* handle, const uint64_t* plain, DLTensor* out) {
+  int result = 0;
+  if (!plain && dlpackgen_torch_check_layout(object, handle) < 0) return -1;
+  out->device.device_type = kDLCPU;
+  out->device.device_id = 0;
+  if (!plain) result = dlpackgen_torch_read_device(object, handle, out);
+  if (result != 0) return result;
+  if (dlpackgen_torch_read_dtype(object, handle, out) < 0) return -1;
+  return plain ? 0 : dlpackgen_torch_check_bits(handle, out->dtype);
 }
 
-static int dlpackgen_torch_read_by_shim(PyObject *object, int want_write, DLTensor *out, int64_t *scratch) {
-	void *handle = dlpackgen_torch_handle(object);
-	const uint64_t *plain;
-	int result;
-	if (!handle) return dlpackgen_torch_refuse(object) < 0 ? -1 : 1;
-	plain = dlpackgen_torch_plain(handle);
-	result = dlpackgen_torch_read_kind(object, handle, plain, out);
-	if (result != 0) return result;
-	if (dlpackgen_torch_check_grad(handle) < 0) return -1;
-	if (dlpackgen_torch_read_shape(handle, out, scratch) < 0) return -1;
-	if (dlpackgen_torch_read_data(handle, want_write, out) < 0) return -1;
-	return dlpackgen_torch_check_storage(handle, plain, out);
+static int dlpackgen_torch_read_by_shim(PyObject* object, int writable, DLTensor* out, int64_t* scratch) {
+  void* handle = dlpackgen_torch_handle(object);
+  const uint64_t* plain;
+  int result;
+  if (!handle) return dlpackgen_torch_refuse(object) < 0 ? -1 : 1;
+  plain = dlpackgen_torch_plain(handle);
+  result = dlpackgen_torch_read_kind(object, handle, plain, out);
+  if (result != 0) return result;
+  if (dlpackgen_torch_check_grad(handle) < 0) return -1;
+  if (dlpackgen_torch_read_shape(handle, out, scratch) < 0) return -1;
+  if (dlpackgen_torch_read_data(handle, writable, out) < 0) return -1;
+  return dlpackgen_torch_check_storage(handle, plain, out);
 }
 
-static int dlpackgen_torch_borrow(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
-	(void)flags;
-	if (dlpackgen_torch.read && dlpackgen_torch.read(object, want_write, out, scratch) == 0) return 0;
-	return dlpackgen_torch_read_by_shim(object, want_write, out, scratch);
+static int dlpackgen_torch_borrow(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
+  (void)flags;
+  if (dlpackgen_torch.read && dlpackgen_torch.read(object, writable, out, scratch) == 0) return 0;
+  return dlpackgen_torch_read_by_shim(object, writable, out, scratch);
 }
 
 #define DLPACKGEN_TORCH_NO_ALIAS \
-	"its detach() gave no alias of it, as under a TorchFunctionMode that answers in torch's place: call this outside of it"
+  "its detach() returned no alias of it, as under a TorchFunctionMode that overrides detach(): call this outside of it"
 
 /* Refuses what the shim cannot look into: detach() of a tensor and of a parameter is a
  * plain torch.Tensor, which Parameter derives from. */
-static int dlpackgen_torch_check_kind(PyObject *object, PyObject *alias) {
-	PyTypeObject *const type = Py_TYPE(object);
-	if (Py_TYPE(alias) == type || (void *)Py_TYPE(alias) == PyType_GetSlot(type, Py_tp_base)) return 0;
-	return dlpackgen_refuse(DLPACKGEN_TORCH_NO_ALIAS);
+static int dlpackgen_torch_check_kind(PyObject* object, PyObject* alias) {
+  PyTypeObject* const type = Py_TYPE(object);
+  if (Py_TYPE(alias) == type || (void*)Py_TYPE(alias) == PyType_GetSlot(type, Py_tp_base)) return 0;
+  return dlpackgen_refuse(DLPACKGEN_TORCH_NO_ALIAS);
 }
 
 /* Refuses the view of an alias that is not what the object itself is by now: an alias
  * has its storage, so memory that was separated is the object's, too. */
-static int dlpackgen_torch_check_alias(PyObject *object, const DLTensor *alias, uint64_t *flags) {
-	int64_t numbers[DLPACKGEN_SCRATCH];
-	DLTensor own;
-	const int result = dlpackgen_torch_borrow(object, 0, &own, numbers, flags);
-	int same = result == 0 && own.data == alias->data && own.ndim == alias->ndim &&
-		   own.device.device_type == alias->device.device_type && own.device.device_id == alias->device.device_id &&
-		   own.dtype.code == alias->dtype.code && own.dtype.bits == alias->dtype.bits;
-	for (int32_t i = 0; same && i < own.ndim; i++)
-		same = own.shape[i] == alias->shape[i] && own.strides[i] == alias->strides[i];
-	if (result < 0) return -1;
-	return same ? 0 : dlpackgen_refuse(DLPACKGEN_TORCH_NO_ALIAS);
+static int dlpackgen_torch_check_alias(PyObject* object, const DLTensor* alias, uint64_t* flags) {
+  int64_t numbers[DLPACKGEN_SCRATCH];
+  DLTensor own;
+  const int result = dlpackgen_torch_borrow(object, 0, &own, numbers, flags);
+  int same = result == 0 && own.data == alias->data && own.ndim == alias->ndim &&
+             own.device.device_type == alias->device.device_type && own.device.device_id == alias->device.device_id &&
+             own.dtype.code == alias->dtype.code && own.dtype.bits == alias->dtype.bits;
+  for (int32_t i = 0; same && i < own.ndim; i++)
+    same = own.shape[i] == alias->shape[i] && own.strides[i] == alias->strides[i];
+  if (result < 0) return -1;
+  return same ? 0 : dlpackgen_refuse(DLPACKGEN_TORCH_NO_ALIAS);
 }
 
 /* What is kept may be written to later, by whoever it is handed on to, so memory
  * that is shared until then is separated now. An alias of its own holds the memory:
  * `t.data = other` takes it away from the object, as module.half() does it. */
-static int dlpackgen_torch_hold(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags,
-				PyObject **keep) {
-	int result = dlpackgen_torch_borrow(object, 0, out, scratch, flags);
-	(void)want_write;
-	*keep = NULL;
-	if (result != 0) return result;
-	*keep = PyObject_CallMethod(object, "detach", NULL);
-	result = *keep ? dlpackgen_torch_check_kind(object, *keep) : -1;
-	if (result == 0) result = dlpackgen_torch_borrow(*keep, 1, out, scratch, flags);
-	if (result == 0) result = dlpackgen_torch_check_alias(object, out, flags);
-	if (result != 0) Py_CLEAR(*keep);
-	return result;
+static int dlpackgen_torch_hold(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags,
+                                PyObject** keep) {
+  int result = dlpackgen_torch_borrow(object, 0, out, scratch, flags);
+  (void)writable;
+  *keep = NULL;
+  if (result != 0) return result;
+  *keep = PyObject_CallMethod(object, "detach", NULL);
+  result = *keep ? dlpackgen_torch_check_kind(object, *keep) : -1;
+  if (result == 0) result = dlpackgen_torch_borrow(*keep, 1, out, scratch, flags);
+  if (result == 0) result = dlpackgen_torch_check_alias(object, out, flags);
+  if (result != 0) Py_CLEAR(*keep);
+  return result;
 }
 
 /* What PyTorch's own exchange table does not look at. It fails by itself for what has
  * no strides. The tensor has shape and strides that the call goes on with. */
-static int dlpackgen_torch_guard(PyObject *object, const DLTensor *tensor) {
-	void *handle = dlpackgen_torch_handle(object);
-	const uint64_t *plain = handle ? dlpackgen_torch_plain(handle) : NULL;
-	if (!handle) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
-	if (!plain && dlpackgen_torch_check_bits(handle, tensor->dtype) < 0) return -1;
-	if (dlpackgen_torch_check_grad(handle) < 0) return -1;
-	return dlpackgen_torch_check_storage(handle, plain, tensor);
+static int dlpackgen_torch_guard(PyObject* object, const DLTensor* tensor) {
+  void* handle = dlpackgen_torch_handle(object);
+  const uint64_t* plain = handle ? dlpackgen_torch_plain(handle) : NULL;
+  if (!handle) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);
+  if (!plain && dlpackgen_torch_check_bits(handle, tensor->dtype) < 0) return -1;
+  if (dlpackgen_torch_check_grad(handle) < 0) return -1;
+  return dlpackgen_torch_check_storage(handle, plain, tensor);
 }
 
 /* Also torch.nn.Parameter, which torch reads as it does a torch.Tensor. */
 static const struct dlpackgen_adopted dlpackgen_adopted_torch = {
-	"torch",
-	"Tensor",
-	dlpackgen_torch_recognize,
-	dlpackgen_torch_open,
-	dlpackgen_torch_borrow,
-	dlpackgen_torch_refuse,
-	NULL,
-	dlpackgen_torch_hold,
-	0,
-	dlpackgen_torch_guard,
+    "torch",
+    "Tensor",
+    dlpackgen_torch_recognize,
+    dlpackgen_torch_open,
+    dlpackgen_torch_borrow,
+    dlpackgen_torch_refuse,
+    NULL,
+    dlpackgen_torch_hold,
+    0,
+    dlpackgen_torch_guard,
 };
 
 /* Ends with NULL. */
-static const struct dlpackgen_adopted *const dlpackgen_adopted_tables[] = {
-	&dlpackgen_adopted_torch,
-	&dlpackgen_adopted_numpy,
-	&dlpackgen_adopted_jax,
-	&dlpackgen_adopted_jax_before_0_6,
-	&dlpackgen_adopted_jax_tracer,
-	&dlpackgen_adopted_cupy,
-	NULL,
+static const struct dlpackgen_adopted* const dlpackgen_adopted_tables[] = {
+    &dlpackgen_adopted_torch,
+    &dlpackgen_adopted_numpy,
+    &dlpackgen_adopted_jax,
+    &dlpackgen_adopted_jax_before_0_6,
+    &dlpackgen_adopted_jax_tracer,
+    &dlpackgen_adopted_cupy,
+    NULL,
 };
+
+/* Back ends for devices, by the table of dlpackgen_backend.h: whose memory a tensor is in,
+ * streams that wait for each other, and memory for results. Nothing of a driver is
+ * loaded before the first tensor on its device. Part of dlpackgen_python.c. */
+
+/* Where the checker, which knows no Python, meets the arguments of a call. Part of
+ * dlpackgen_python.c. */
+
+/* Reading a tensor out of an object, by each of the routes. Part of dlpackgen_python.c. */
+
+/* Capsules: asked for by __dlpack__, taken once, and given out. Part of dlpackgen_python.c. */
+
+/* How the objects of a type are read: found once for a type, then remembered.
+ * Part of dlpackgen_python.c. */
 
 /* Managed tensors: who owns their memory, and how it is given back. Part of
  * dlpackgen_python.c. */
@@ -2242,1152 +2249,1134 @@ static const struct dlpackgen_adopted *const dlpackgen_adopted_tables[] = {
 #endif
 
 enum {
-	/* Calls that read or make tensors, each by code that one before it runs, as where a producer
-	 * gives itself to a function. One with DLPACKGEN_MAX_PARAMETERS takes 40 KiB of the stack. */
-	DLPACKGEN_MOST_CALLS = 64,
-	/* Ends of tensors, each inside that of one which held it, as Python has it for its containers. */
-	DLPACKGEN_MOST_ENDS = 50
+  /* Calls that read or make tensors, each by code that one before it runs, as where a producer
+   * gives itself to a function. One with DLPACKGEN_MAX_PARAMETERS takes 40 KiB of the stack. */
+  DLPACKGEN_MOST_CALLS = 64,
+  /* Ends of tensors, each inside that of one which held it, as Python has it for its containers. */
+  DLPACKGEN_MOST_ENDS = 50
 };
 
 DLPACKGEN_OF_THREAD int dlpackgen_nested_calls;
 
-DLPACKGEN_SLOW static int *dlpackgen_too_deep(void) {
-	PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded while tensors are read or made");
-	return NULL;
+DLPACKGEN_SLOW static int* dlpackgen_too_deep(void) {
+  PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded while tensors are read or made");
+  return NULL;
 }
 
 /* Begins what may run code of others, which may come back here: what to give to
  * dlpackgen_ascend(), or NULL with a RecursionError. Python's own limit is not enough: it is
  * none for producers in C, and in 3.11 programs set it beyond what a stack holds. */
-DLPACKGEN_FAST int *dlpackgen_descend(void) {
-	int *const nested = &dlpackgen_nested_calls;
-	if (DLPACKGEN_RARE(*nested == DLPACKGEN_MOST_CALLS)) return dlpackgen_too_deep();
-	++*nested;
-	return nested;
+DLPACKGEN_FAST int* dlpackgen_descend(void) {
+  int* const nested = &dlpackgen_nested_calls;
+  if (DLPACKGEN_RARE(*nested == DLPACKGEN_MOST_CALLS)) return dlpackgen_too_deep();
+  ++*nested;
+  return nested;
 }
 
-DLPACKGEN_FAST void dlpackgen_ascend(int *nested) { --*nested; }
+DLPACKGEN_FAST void dlpackgen_ascend(int* nested) { --*nested; }
 
 /* A tensor with what it holds, in one block; shape and strides follow. */
 struct dlpackgen_holder {
-	DLManagedTensorVersioned tensor; /* the first, so that both have one address */
-	PyObject *object;                /* a reference, or NULL */
-	DLManagedTensorVersioned *versioned;
-	DLManagedTensor *legacy;
-	struct dlpackgen_holder *next; /* that waits for its end, or NULL */
+  DLManagedTensorVersioned tensor; /* the first, so that both have one address */
+  PyObject* object;                /* a reference, or NULL */
+  DLManagedTensorVersioned* versioned;
+  DLManagedTensor* legacy;
+  struct dlpackgen_holder* next; /* that waits for its end, or NULL */
 };
 
-static void dlpackgen_drop(PyObject *object) {
-	/* False from the moment on when Python begins to end: a thread that asks for the
-	 * GIL then is hung or killed, and a leak is all that is left. */
-	if (!Py_IsInitialized()) return;
-	PyGILState_STATE gil = PyGILState_Ensure();
-	struct dlpackgen_pending pending = dlpackgen_suspend();
-	Py_DECREF(object);
-	dlpackgen_resume(pending);
-	PyGILState_Release(gil);
+static void dlpackgen_drop(PyObject* object) {
+  /* False from the moment on when Python begins to end: a thread that asks for the
+   * GIL then is hung or killed, and a leak is all that is left. */
+  if (!Py_IsInitialized()) return;
+  PyGILState_STATE gil = PyGILState_Ensure();
+  struct dlpackgen_pending pending = dlpackgen_suspend();
+  Py_DECREF(object);
+  dlpackgen_resume(pending);
+  PyGILState_Release(gil);
 }
 
 /* Deletes with the GIL held. The deleter of a stranger may not know that an exception
  * must be kept. */
-static void dlpackgen_delete_quietly(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy) {
-	struct dlpackgen_pending pending = dlpackgen_suspend();
-	if (versioned && versioned->deleter) versioned->deleter(versioned);
-	if (legacy && legacy->deleter) legacy->deleter(legacy);
-	dlpackgen_resume(pending);
+static void dlpackgen_delete_quietly(DLManagedTensorVersioned* versioned, DLManagedTensor* legacy) {
+  struct dlpackgen_pending pending = dlpackgen_suspend();
+  if (versioned && versioned->deleter) versioned->deleter(versioned);
+  if (legacy && legacy->deleter) legacy->deleter(legacy);
+  dlpackgen_resume(pending);
 }
 
 /* Deletes with or without the GIL. A thread that Python does not know has no exception
  * to keep, and none is left where Python has ended. */
-static void dlpackgen_delete_anywhere(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy) {
-	if (!Py_IsInitialized() || !PyGILState_GetThisThreadState()) {
-		if (versioned && versioned->deleter) versioned->deleter(versioned);
-		if (legacy && legacy->deleter) legacy->deleter(legacy);
-		return;
-	}
-	PyGILState_STATE gil = PyGILState_Ensure();
-	dlpackgen_delete_quietly(versioned, legacy);
-	PyGILState_Release(gil);
+static void dlpackgen_delete_anywhere(DLManagedTensorVersioned* versioned, DLManagedTensor* legacy) {
+  if (!Py_IsInitialized() || !PyGILState_GetThisThreadState()) {
+    if (versioned && versioned->deleter) versioned->deleter(versioned);
+    if (legacy && legacy->deleter) legacy->deleter(legacy);
+    return;
+  }
+  PyGILState_STATE gil = PyGILState_Ensure();
+  dlpackgen_delete_quietly(versioned, legacy);
+  PyGILState_Release(gil);
 }
 
-static void dlpackgen_end_holder(struct dlpackgen_holder *holder) {
-	if (holder->versioned || holder->legacy) dlpackgen_delete_anywhere(holder->versioned, holder->legacy);
-	if (holder->object) dlpackgen_drop(holder->object);
-	free(holder);
+static void dlpackgen_end_holder(struct dlpackgen_holder* holder) {
+  if (holder->versioned || holder->legacy) dlpackgen_delete_anywhere(holder->versioned, holder->legacy);
+  if (holder->object) dlpackgen_drop(holder->object);
+  free(holder);
 }
 
 /* The ends of holders that run on this thread, each inside the one before, and those that
  * wait for them: a view of a view of a view ends by as many nested calls. */
 struct dlpackgen_ends {
-	int nested;
-	struct dlpackgen_holder *waiting;
+  int nested;
+  struct dlpackgen_holder* waiting;
 };
 DLPACKGEN_OF_THREAD struct dlpackgen_ends dlpackgen_ends;
 
-static void dlpackgen_let_go(struct dlpackgen_holder *holder) {
-	struct dlpackgen_ends *const ends = &dlpackgen_ends;
-	if (ends->nested == DLPACKGEN_MOST_ENDS) {
-		holder->next = ends->waiting;
-		ends->waiting = holder;
-		return;
-	}
-	ends->nested++;
-	dlpackgen_end_holder(holder);
-	while (ends->nested == 1 && ends->waiting) {
-		struct dlpackgen_holder *const next = ends->waiting;
-		ends->waiting = next->next;
-		dlpackgen_end_holder(next);
-	}
-	ends->nested--;
+static void dlpackgen_let_go(struct dlpackgen_holder* holder) {
+  struct dlpackgen_ends* const ends = &dlpackgen_ends;
+  if (ends->nested == DLPACKGEN_MOST_ENDS) {
+    holder->next = ends->waiting;
+    ends->waiting = holder;
+    return;
+  }
+  ends->nested++;
+  dlpackgen_end_holder(holder);
+  while (ends->nested == 1 && ends->waiting) {
+    struct dlpackgen_holder* const next = ends->waiting;
+    ends->waiting = next->next;
+    dlpackgen_end_holder(next);
+  }
+  ends->nested--;
 }
 
-static void dlpackgen_holder_deleter(DLManagedTensorVersioned *self) {
-	dlpackgen_let_go((struct dlpackgen_holder *)self);
+static void dlpackgen_holder_deleter(DLManagedTensorVersioned* self) {
+  dlpackgen_let_go((struct dlpackgen_holder*)self);
 }
 
 /* Deletes with the GIL held, which is not asked for again where only an object is kept. */
-static void dlpackgen_delete_here(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy) {
-	struct dlpackgen_holder *const holder = (struct dlpackgen_holder *)versioned;
-	const int is_holder = versioned && versioned->deleter == dlpackgen_holder_deleter;
-	if (!is_holder || !holder->object || holder->versioned || holder->legacy) {
-		dlpackgen_delete_quietly(versioned, legacy);
-		return;
-	}
-	struct dlpackgen_pending pending = dlpackgen_suspend();
-	Py_DECREF(holder->object);
-	free(holder);
-	dlpackgen_resume(pending);
+static void dlpackgen_delete_here(DLManagedTensorVersioned* versioned, DLManagedTensor* legacy) {
+  struct dlpackgen_holder* const holder = (struct dlpackgen_holder*)versioned;
+  const int is_holder = versioned && versioned->deleter == dlpackgen_holder_deleter;
+  if (!is_holder || !holder->object || holder->versioned || holder->legacy) {
+    dlpackgen_delete_quietly(versioned, legacy);
+    return;
+  }
+  struct dlpackgen_pending pending = dlpackgen_suspend();
+  Py_DECREF(holder->object);
+  free(holder);
+  dlpackgen_resume(pending);
 }
 
-DLPACKGEN_PYTHON_API void dlpackgen_delete(DLManagedTensorVersioned *tensor) {
-	if (!tensor || !tensor->deleter) return;
-	if (tensor->deleter == dlpackgen_holder_deleter) dlpackgen_let_go((struct dlpackgen_holder *)tensor);
-	else dlpackgen_delete_anywhere(tensor, NULL);
+DLPACKGEN_PYTHON_API void dlpackgen_delete(DLManagedTensorVersioned* tensor) {
+  if (!tensor || !tensor->deleter) return;
+  if (tensor->deleter == dlpackgen_holder_deleter) dlpackgen_let_go((struct dlpackgen_holder*)tensor);
+  else dlpackgen_delete_anywhere(tensor, NULL);
 }
 
 /* Copies shape and strides to numbers, of which there are 2 * ndim and which may
  * hold the strides already, and lets the tensor point there. */
-static dlpack_error dlpackgen_copy_metadata(DLTensor *tensor, int64_t *numbers) {
-	int64_t strides[DLPACKGEN_MAX_NDIM];
-	const size_t size = (size_t)tensor->ndim * sizeof *numbers;
-	if (tensor->ndim == 0) return DLPACK_OK;
-	if (tensor->strides) memcpy(strides, tensor->strides, size);
-	memmove(numbers, tensor->shape, size);
-	if (!tensor->strides) {
-		memset(strides, 0, size);
-		/* Extents whose product is too large are those of an empty tensor, whose strides
-		 * mean nothing, or for the validator to refuse. */
-		const dlpack_error error = dlpack_compact_strides(tensor->ndim, numbers, strides);
-		if (error != DLPACK_OK && error != DLPACK_ERROR_TOO_LARGE) return error;
-	}
-	memcpy(numbers + tensor->ndim, strides, size);
-	tensor->shape = numbers;
-	tensor->strides = numbers + tensor->ndim;
-	return DLPACK_OK;
+static dlpackgen_error_code dlpackgen_copy_metadata(DLTensor* tensor, int64_t* numbers) {
+  int64_t strides[DLPACKGEN_MAX_NDIM];
+  const size_t size = (size_t)tensor->ndim * sizeof *numbers;
+  if (tensor->ndim == 0) return DLPACKGEN_OK;
+  if (tensor->strides) memcpy(strides, tensor->strides, size);
+  memmove(numbers, tensor->shape, size);
+  if (!tensor->strides) {
+    memset(strides, 0, size);
+    /* Extents whose product is too large are those of an empty tensor, whose strides
+     * mean nothing, or for the validator to refuse. */
+    const dlpackgen_error_code error = dlpackgen_compact_strides(tensor->ndim, numbers, strides);
+    if (error != DLPACKGEN_OK && error != DLPACKGEN_ERROR_TOO_LARGE) return error;
+  }
+  memcpy(numbers + tensor->ndim, strides, size);
+  tensor->shape = numbers;
+  tensor->strides = numbers + tensor->ndim;
+  return DLPACKGEN_OK;
 }
 
 /* Tells whether a device is one of several that a library, such as JAX, makes of the CPU,
  * whose number is 0 (DLPack, the comment on DLDevice.device_id). */
-static int dlpackgen_is_numbered_cpu(DLDevice device) {
-	return device.device_type == kDLCPU && device.device_id != 0;
-}
+static int dlpackgen_is_numbered_cpu(DLDevice device) { return device.device_type == kDLCPU && device.device_id != 0; }
 
 /* Makes a holder with nothing to hold; its data may follow its numbers. */
-static struct dlpackgen_holder *dlpackgen_new_holder(const DLTensor *view, uint64_t flags, size_t extra) {
-	const size_t numbers = 2 * (size_t)view->ndim * sizeof(int64_t);
-	struct dlpackgen_holder *made = (struct dlpackgen_holder *)malloc(sizeof *made + numbers + extra);
-	if (!made) return NULL;
-	memset(made, 0, sizeof *made);
-	made->tensor.version.major = DLPACK_MAJOR_VERSION;
-	made->tensor.version.minor = DLPACK_MINOR_VERSION;
-	made->tensor.deleter = dlpackgen_holder_deleter;
-	made->tensor.flags = flags;
-	made->tensor.dl_tensor = *view;
-	if (dlpackgen_is_numbered_cpu(view->device)) made->tensor.dl_tensor.device.device_id = 0;
-	if (dlpackgen_copy_metadata(&made->tensor.dl_tensor, (int64_t *)(made + 1)) == DLPACK_OK) return made;
-	free(made);
-	return NULL;
+static struct dlpackgen_holder* dlpackgen_new_holder(const DLTensor* view, uint64_t flags, size_t extra) {
+  const size_t numbers = 2 * (size_t)view->ndim * sizeof(int64_t);
+  struct dlpackgen_holder* made = (struct dlpackgen_holder*)malloc(sizeof *made + numbers + extra);
+  if (!made) return NULL;
+  memset(made, 0, sizeof *made);
+  made->tensor.version.major = DLPACK_MAJOR_VERSION;
+  made->tensor.version.minor = DLPACK_MINOR_VERSION;
+  made->tensor.deleter = dlpackgen_holder_deleter;
+  made->tensor.flags = flags;
+  made->tensor.dl_tensor = *view;
+  if (dlpackgen_is_numbered_cpu(view->device)) made->tensor.dl_tensor.device.device_id = 0;
+  if (dlpackgen_copy_metadata(&made->tensor.dl_tensor, (int64_t*)(made + 1)) == DLPACKGEN_OK) return made;
+  free(made);
+  return NULL;
 }
 
-DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_of_object(
-    PyObject *owner, const DLTensor *view, uint64_t flags) {
-	if (view->ndim < 0 || view->ndim > DLPACKGEN_MAX_NDIM) {
-		PyErr_Format(PyExc_ValueError, "a tensor has 0 to %d dimensions, not %d", DLPACKGEN_MAX_NDIM, (int)view->ndim);
-		return NULL;
-	}
-	struct dlpackgen_holder *made = dlpackgen_new_holder(view, flags, 0);
-	if (!made) {
-		PyErr_NoMemory();
-		return NULL;
-	}
-	Py_INCREF(owner);
-	made->object = owner;
-	return &made->tensor;
+DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_from_owner(PyObject* owner, const DLTensor* view,
+                                                                    uint64_t flags) {
+  if (view->ndim < 0 || view->ndim > DLPACKGEN_MAX_NDIM) {
+    PyErr_Format(PyExc_ValueError, "a tensor has 0 to %d dimensions, not %d", DLPACKGEN_MAX_NDIM, (int)view->ndim);
+    return NULL;
+  }
+  struct dlpackgen_holder* made = dlpackgen_new_holder(view, flags, 0);
+  if (!made) {
+    PyErr_NoMemory();
+    return NULL;
+  }
+  Py_INCREF(owner);
+  made->object = owner;
+  return &made->tensor;
 }
 
 /* Wraps a tensor of an old producer: its strides are written out, and what it
  * cannot say is taken for the worst. Takes it over when it succeeds. */
-static DLManagedTensorVersioned *dlpackgen_modern(DLManagedTensorVersioned *versioned, DLManagedTensor *legacy) {
-	const DLTensor *view = versioned ? &versioned->dl_tensor : &legacy->dl_tensor;
-	const uint64_t flags = versioned ? versioned->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
-	struct dlpackgen_holder *made = dlpackgen_new_holder(view, flags, 0);
-	if (!made) {
-		PyErr_NoMemory();
-		return NULL;
-	}
-	made->versioned = versioned;
-	made->legacy = legacy;
-	return &made->tensor;
+static DLManagedTensorVersioned* dlpackgen_modern(DLManagedTensorVersioned* versioned, DLManagedTensor* legacy) {
+  const DLTensor* view = versioned ? &versioned->dl_tensor : &legacy->dl_tensor;
+  const uint64_t flags = versioned ? versioned->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
+  struct dlpackgen_holder* made = dlpackgen_new_holder(view, flags, 0);
+  if (!made) {
+    PyErr_NoMemory();
+    return NULL;
+  }
+  made->versioned = versioned;
+  made->legacy = legacy;
+  return &made->tensor;
 }
 
 /* Writes out strides that are NULL: whoever is given a tensor of 1.2 or newer may use
  * them without a look. Takes the tensor over when it succeeds. */
-static DLManagedTensorVersioned *dlpackgen_with_strides(DLManagedTensorVersioned *tensor) {
-	if (tensor->dl_tensor.ndim == 0 || tensor->dl_tensor.strides) return tensor;
-	const dlpack_error error = dlpack_validate_versioned(tensor, DLPACK_ACCEPT_NULL_STRIDES);
-	if (error == DLPACK_OK) return dlpackgen_modern(tensor, NULL);
-	PyErr_Format(PyExc_BufferError, "it breaks the rules of DLPack: %s", dlpack_error_text(error));
-	return NULL;
+static DLManagedTensorVersioned* dlpackgen_with_strides(DLManagedTensorVersioned* tensor) {
+  if (tensor->dl_tensor.ndim == 0 || tensor->dl_tensor.strides) return tensor;
+  const dlpackgen_error_code error = dlpackgen_validate_versioned(tensor, DLPACKGEN_ACCEPT_NULL_STRIDES);
+  if (error == DLPACKGEN_OK) return dlpackgen_modern(tensor, NULL);
+  PyErr_Format(PyExc_BufferError, "it breaks the rules of DLPack: %s", dlpackgen_error_string(error));
+  return NULL;
 }
 
 enum { DLPACKGEN_ALIGNMENT = 256 };
 
 /* The address in a holder's block at which its data begins. */
-static void *dlpackgen_own_data(struct dlpackgen_holder *holder) {
-	const uintptr_t after = (uintptr_t)((int64_t *)(holder + 1) + 2 * holder->tensor.dl_tensor.ndim);
-	return (void *)((after + DLPACKGEN_ALIGNMENT - 1) / DLPACKGEN_ALIGNMENT * DLPACKGEN_ALIGNMENT);
+static void* dlpackgen_own_data(struct dlpackgen_holder* holder) {
+  const uintptr_t after = (uintptr_t)((int64_t*)(holder + 1) + 2 * holder->tensor.dl_tensor.ndim);
+  return (void*)((after + DLPACKGEN_ALIGNMENT - 1) / DLPACKGEN_ALIGNMENT * DLPACKGEN_ALIGNMENT);
 }
 
-DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_allocate(
-    DLDataType dtype, int32_t ndim, const int64_t *shape) {
-	DLTensor view;
-	int64_t bytes = 0;
-	memset(&view, 0, sizeof view);
-	view.device.device_type = kDLCPU;
-	view.dtype = dtype;
-	view.ndim = ndim;
-	view.shape = (int64_t *)(uintptr_t)shape;
-	dlpack_error error = ndim > DLPACK_MAX_NDIM ? DLPACK_ERROR_NDIM : dlpack_nbytes(&view, 0, &bytes);
-	if (error == DLPACK_OK && (uint64_t)bytes > PTRDIFF_MAX / 2) error = DLPACK_ERROR_TOO_LARGE;
-	if (error != DLPACK_OK) {
-		PyErr_Format(PyExc_ValueError, "no tensor can be made: %s", dlpack_error_text(error));
-		return NULL;
-	}
-	struct dlpackgen_holder *made = dlpackgen_new_holder(&view, 0, bytes ? (size_t)bytes + DLPACKGEN_ALIGNMENT : 0);
-	if (!made) {
-		PyErr_NoMemory();
-		return NULL;
-	}
-	if (bytes) made->tensor.dl_tensor.data = dlpackgen_own_data(made);
-	return &made->tensor;
+DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_allocate(DLDataType dtype, int32_t ndim,
+                                                                  const int64_t* shape) {
+  DLTensor view;
+  int64_t bytes = 0;
+  memset(&view, 0, sizeof view);
+  view.device.device_type = kDLCPU;
+  view.dtype = dtype;
+  view.ndim = ndim;
+  view.shape = (int64_t*)(uintptr_t)shape;
+  dlpackgen_error_code error = ndim > DLPACKGEN_MAX_NDIM ? DLPACKGEN_ERROR_NDIM : dlpackgen_nbytes(&view, 0, &bytes);
+  if (error == DLPACKGEN_OK && (uint64_t)bytes > PTRDIFF_MAX / 2) error = DLPACKGEN_ERROR_TOO_LARGE;
+  if (error != DLPACKGEN_OK) {
+    PyErr_Format(PyExc_ValueError, "no tensor can be made: %s", dlpackgen_error_string(error));
+    return NULL;
+  }
+  struct dlpackgen_holder* made = dlpackgen_new_holder(&view, 0, bytes ? (size_t)bytes + DLPACKGEN_ALIGNMENT : 0);
+  if (!made) {
+    PyErr_NoMemory();
+    return NULL;
+  }
+  if (bytes) made->tensor.dl_tensor.data = dlpackgen_own_data(made);
+  return &made->tensor;
 }
-
-/* How the objects of a type are read: found once for a type, then remembered.
- * Part of dlpackgen_python.c. */
 
 /* Tells whether an object has an attribute: 1, 0, or -1 with an exception. */
-static int dlpackgen_has(PyObject *object, const char *name) {
-	PyObject *value;
-	const int found = dlpackgen_find(object, name, &value);
-	Py_XDECREF(value);
-	return found;
+static int dlpackgen_has(PyObject* object, const char* name) {
+  PyObject* value;
+  const int found = dlpackgen_find(object, name, &value);
+  Py_XDECREF(value);
+  return found;
 }
 
 /* Reads a table's address out of a capsule; NULL from anything else, as if there were
  * none. An int, by which libraries gave it before DLPack 1.3, may be any number: what is
  * at that address cannot be told from a table. */
-static const DLPackExchangeAPI *dlpackgen_table_in(PyObject *value) {
-	const DLPackExchangeAPI *table = NULL;
-	void *address = NULL;
-	if (PyCapsule_IsValid(value, dlpackgen_table_capsule))
-		address = PyCapsule_GetPointer(value, dlpackgen_table_capsule);
-	return dlpack_find_exchange_api((const DLPackExchangeAPIHeader *)address, &table) == DLPACK_OK ? table : NULL;
+static const DLPackExchangeAPI* dlpackgen_table_in(PyObject* value) {
+  const DLPackExchangeAPI* table = NULL;
+  void* address = NULL;
+  if (PyCapsule_IsValid(value, dlpackgen_table_capsule)) address = PyCapsule_GetPointer(value, dlpackgen_table_capsule);
+  return dlpackgen_find_exchange_api((const DLPackExchangeAPIHeader*)address, &table) == DLPACKGEN_OK ? table : NULL;
 }
 
 /* Tells whether a mapping has a key: 1, 0, or -1 with an exception.
  * PyMapping_HasKeyString() takes any failure, such as want of memory, for a no. */
-static int dlpackgen_defines(PyObject *mapping, const char *key) {
-	PyObject *value = PyMapping_GetItemString(mapping, key);
-	if (!value && !PyErr_ExceptionMatches(PyExc_KeyError)) return -1;
-	if (!value) PyErr_Clear();
-	Py_XDECREF(value);
-	return value != NULL;
+static int dlpackgen_defines(PyObject* mapping, const char* key) {
+  PyObject* value = PyMapping_GetItemString(mapping, key);
+  if (!value && !PyErr_ExceptionMatches(PyExc_KeyError)) return -1;
+  if (!value) PyErr_Clear();
+  Py_XDECREF(value);
+  return value != NULL;
 }
 
 /* Looks for a table by one attribute of a type, if the type itself defines it: 0, with
  * NULL where there is none, or -1 with an exception. */
-static int dlpackgen_find_table(PyObject *type, PyObject *own, const char *name, const DLPackExchangeAPI **table) {
-	PyObject *value = NULL;
-	int found = dlpackgen_defines(own, name);
-	*table = NULL;
-	if (found > 0) found = dlpackgen_find(type, name, &value);
-	if (found > 0) *table = dlpackgen_table_in(value);
-	Py_XDECREF(value);
-	return found < 0 ? -1 : 0;
+static int dlpackgen_find_table(PyObject* type, PyObject* own, const char* name, const DLPackExchangeAPI** table) {
+  PyObject* value = NULL;
+  int found = dlpackgen_defines(own, name);
+  *table = NULL;
+  if (found > 0) found = dlpackgen_find(type, name, &value);
+  if (found > 0) *table = dlpackgen_table_in(value);
+  Py_XDECREF(value);
+  return found < 0 ? -1 : 0;
 }
 
 /* Looks for a table of the type itself, as above: one that it inherits does not know
  * what the derived type changes. */
-static int dlpackgen_table_of(PyObject *type, const DLPackExchangeAPI **table) {
-	PyObject *own;
-	int failed = dlpackgen_find(type, "__dict__", &own);
-	*table = NULL;
-	if (failed <= 0) return failed;
-	failed = dlpackgen_find_table(type, own, dlpackgen_table_attribute, table);
-	if (!failed && !*table) failed = dlpackgen_find_table(type, own, dlpackgen_older_table_attribute, table);
-	Py_DECREF(own);
-	return failed;
+static int dlpackgen_table_of(PyObject* type, const DLPackExchangeAPI** table) {
+  PyObject* own;
+  int failed = dlpackgen_find(type, "__dict__", &own);
+  *table = NULL;
+  if (failed <= 0) return failed;
+  failed = dlpackgen_find_table(type, own, dlpackgen_table_attribute, table);
+  if (!failed && !*table) failed = dlpackgen_find_table(type, own, dlpackgen_older_table_attribute, table);
+  Py_DECREF(own);
+  return failed;
 }
 
 /* Looks for a table that makes new tensors for an object's library, as above: a type that
  * derives from its own has no other. */
-static int dlpackgen_maker_of(PyObject *type, const DLPackExchangeAPI **table) {
-	PyObject *bases = PyObject_GetAttrString(type, "__mro__");
-	const Py_ssize_t count = bases && PyTuple_Check(bases) ? PyTuple_Size(bases) : 0;
-	int failed = bases ? 0 : -1;
-	*table = NULL;
-	for (Py_ssize_t i = 0; i < count && !*table && !failed; i++)
-		failed = dlpackgen_table_of(PyTuple_GetItem(bases, i), table);
-	Py_XDECREF(bases);
-	return failed;
+static int dlpackgen_maker_of(PyObject* type, const DLPackExchangeAPI** table) {
+  PyObject* bases = PyObject_GetAttrString(type, "__mro__");
+  const Py_ssize_t count = bases && PyTuple_Check(bases) ? PyTuple_Size(bases) : 0;
+  int failed = bases ? 0 : -1;
+  *table = NULL;
+  for (Py_ssize_t i = 0; i < count && !*table && !failed; i++)
+    failed = dlpackgen_table_of(PyTuple_GetItem(bases, i), table);
+  Py_XDECREF(bases);
+  return failed;
 }
 
 /* Tells whether the table of Paddle's own type may be trusted, as below: only where it is
  * told beforehand, without code of Python, which tensors it must not be asked for. */
-static int dlpackgen_trusts_paddle(struct dlpackgen_route *route, PyObject *paddle) {
-	const uint8_t asks = dlpackgen_asks_stop | dlpackgen_asks_dense;
-	if (!(route->asks & asks)) return 1;
-	const int opened = dlpackgen_paddle_open(paddle);
-	if (opened > 0) route->plain = dlpackgen_paddle_is_plain;
-	return opened;
+static int dlpackgen_trusts_paddle(struct dlpackgen_route* route, PyObject* paddle) {
+  const uint8_t asks = dlpackgen_asks_stop | dlpackgen_asks_dense;
+  if (!(route->asks & asks)) return 1;
+  const int opened = dlpackgen_paddle_open(paddle);
+  if (opened > 0) route->plain = dlpackgen_paddle_is_plain;
+  return opened;
 }
 
 /* Tells which types have tables that run no code of Python and lend nothing that must not
  * be written to, torch's and Paddle's: their tensors are never read-only, which a borrowed
  * one has no flag for. Gives 1, 0, or -1 with an exception. */
-static int dlpackgen_is_trusted(struct dlpackgen_route *route) {
-	PyObject *paddle = dlpackgen_paddle_type(route->type);
-	if (!paddle && PyErr_Occurred()) return -1;
-	const int trusted = paddle ? dlpackgen_trusts_paddle(route, paddle) : 0;
-	Py_XDECREF(paddle);
-	if (paddle) return trusted;
-	const int is_torch = dlpackgen_torch_recognize(route->type);
-	return is_torch < 0 ? -1 : is_torch == DLPACKGEN_TYPE_EXACT;
+static int dlpackgen_is_trusted(struct dlpackgen_route* route) {
+  PyObject* paddle = dlpackgen_paddle_type(route->type);
+  if (!paddle && PyErr_Occurred()) return -1;
+  const int trusted = paddle ? dlpackgen_trusts_paddle(route, paddle) : 0;
+  Py_XDECREF(paddle);
+  if (paddle) return trusted;
+  const int is_torch = dlpackgen_torch_recognize(route->type);
+  return is_torch < 0 ? -1 : is_torch == DLPACKGEN_TYPE_EXACT;
 }
 
 /* Tells whether a table is one to be trusted, as above: by its type, and only where it is
  * the one that the type itself offers, not one that a module registered for it. */
-static int dlpackgen_trusts(struct dlpackgen_route *route) {
-	const DLPackExchangeAPI *own;
-	if (!route->api) return 0;
-	if (dlpackgen_maker_of(route->type, &own)) return -1;
-	return own == route->api ? dlpackgen_is_trusted(route) : 0;
+static int dlpackgen_trusts(struct dlpackgen_route* route) {
+  const DLPackExchangeAPI* own;
+  if (!route->api) return 0;
+  if (dlpackgen_maker_of(route->type, &own)) return -1;
+  return own == route->api ? dlpackgen_is_trusted(route) : 0;
 }
 
 /* Reads the module's own tensors; in object.h. */
-static int dlpackgen_borrow_own(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags);
+static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags);
 
 /* By their struct: nothing runs, no memory is needed, and their flags are known. */
-static const struct dlpackgen_adopted dlpackgen_adopted_own = {
-    NULL, NULL, NULL, NULL, dlpackgen_borrow_own, NULL, NULL, NULL, 0, NULL};
+static const struct dlpackgen_adopted dlpackgen_adopted_own = {NULL, NULL, NULL, NULL, dlpackgen_borrow_own,
+                                                               NULL, NULL, NULL, 0,    NULL};
 
 /* Compares a type with the one that is found under a row's names now. */
-static int dlpackgen_recognize_by_name(const struct dlpackgen_adopted *table, PyObject *type) {
-	PyObject *base;
-	int is = dlpackgen_find_imported(table->module, table->type, &base) < 0 ? -1 : DLPACKGEN_TYPE_OTHER;
-	if (base && PyType_Check(base) && PyType_IsSubtype((PyTypeObject *)type, (PyTypeObject *)base))
-		is = base == type ? DLPACKGEN_TYPE_EXACT : DLPACKGEN_TYPE_DERIVED;
-	Py_XDECREF(base);
-	return is;
+static int dlpackgen_recognize_by_name(const struct dlpackgen_adopted* table, PyObject* type) {
+  PyObject* base;
+  int is = dlpackgen_find_imported(table->module, table->type, &base) < 0 ? -1 : DLPACKGEN_TYPE_OTHER;
+  if (base && PyType_Check(base) && PyType_IsSubtype((PyTypeObject*)type, (PyTypeObject*)base))
+    is = base == type ? DLPACKGEN_TYPE_EXACT : DLPACKGEN_TYPE_DERIVED;
+  Py_XDECREF(base);
+  return is;
 }
 
 /* Compares a type with one adopted table: 1 when the rest need not be looked at,
  * -1 with an exception. */
-static int dlpackgen_adopt(struct dlpackgen_route *route, const struct dlpackgen_adopted *table) {
-	PyObject *const type = route->type;
-	const int is = table->recognize ? table->recognize(type) : dlpackgen_recognize_by_name(table, type);
-	int opened = 0;
-	if (is == DLPACKGEN_TYPE_EXACT && table->open && dlpackgen_native_readers_are_on()) opened = table->open(type);
-	if (is < 0 || opened < 0) return dlpackgen_failed(PyExc_RuntimeError, "an adopted table did not open");
-	if (opened) route->adopted = table;
-	else if (is != DLPACKGEN_TYPE_OTHER && table->refuse && !route->refusing) route->refusing = table;
-	return opened;
+static int dlpackgen_adopt(struct dlpackgen_route* route, const struct dlpackgen_adopted* table) {
+  PyObject* const type = route->type;
+  const int is = table->recognize ? table->recognize(type) : dlpackgen_recognize_by_name(table, type);
+  int opened = 0;
+  if (is == DLPACKGEN_TYPE_EXACT && table->open && dlpackgen_native_readers_are_on()) opened = table->open(type);
+  if (is < 0 || opened < 0) return dlpackgen_failed(PyExc_RuntimeError, "an adopted table did not open");
+  if (opened) route->adopted = table;
+  else if (is != DLPACKGEN_TYPE_OTHER && table->refuse && !route->refusing) route->refusing = table;
+  return opened;
 }
 
 /* Tells whether a type has both attributes: 1, 0, or -1 with an exception. */
-static int dlpackgen_has_both(PyObject *type, const char *first, const char *second) {
-	const int has = dlpackgen_has(type, first);
-	return has > 0 ? dlpackgen_has(type, second) : has;
+static int dlpackgen_has_both(PyObject* type, const char* first, const char* second) {
+  const int has = dlpackgen_has(type, first);
+  return has > 0 ? dlpackgen_has(type, second) : has;
 }
 
 /* Finds out what objects of a type must be asked: those that are like torch's or Paddle's,
  * and masked arrays. Adopted tables ask by themselves. A foreign table is not trusted to
  * tell what has memory: what can be asked is, before the table is. 0, or -1 with an
  * exception. */
-static int dlpackgen_questions(struct dlpackgen_route *route) {
-	PyObject *const type = route->type;
-	const int signs = dlpackgen_has_both(type, "is_neg", "is_conj");
-	const int grads = signs > 0 ? dlpackgen_has(type, "requires_grad") : signs;
-	const int masks = grads < 0 ? -1 : dlpackgen_has_both(type, "mask", "filled");
-	const int stops = masks < 0 ? -1 : dlpackgen_has(type, "stop_gradient");
-	const int dense = stops < 0 ? -1 : route->api ? dlpackgen_has(type, "is_dense") : 0;
-	if (dense < 0) return -1;
-	if (signs > 0) route->asks |= dlpackgen_asks_neg | dlpackgen_asks_conj;
-	if (grads > 0) route->asks |= dlpackgen_asks_grad;
-	if (masks > 0) route->asks |= dlpackgen_asks_mask;
-	if (stops > 0) route->asks |= dlpackgen_asks_stop;
-	if (dense > 0) route->asks |= dlpackgen_asks_dense;
-	return 0;
+static int dlpackgen_questions(struct dlpackgen_route* route) {
+  PyObject* const type = route->type;
+  const int signs = dlpackgen_has_both(type, "is_neg", "is_conj");
+  const int grads = signs > 0 ? dlpackgen_has(type, "requires_grad") : signs;
+  const int masks = grads < 0 ? -1 : dlpackgen_has_both(type, "mask", "filled");
+  const int stops = masks < 0 ? -1 : dlpackgen_has(type, "stop_gradient");
+  const int dense = stops < 0 ? -1 : route->api ? dlpackgen_has(type, "is_dense") : 0;
+  if (dense < 0) return -1;
+  if (signs > 0) route->asks |= dlpackgen_asks_neg | dlpackgen_asks_conj;
+  if (grads > 0) route->asks |= dlpackgen_asks_grad;
+  if (masks > 0) route->asks |= dlpackgen_asks_mask;
+  if (stops > 0) route->asks |= dlpackgen_asks_stop;
+  if (dense > 0) route->asks |= dlpackgen_asks_dense;
+  return 0;
 }
 
 /* Gives the table that was registered for a type, or NULL. */
-static const DLPackExchangeAPI *dlpackgen_registered(const struct dlpackgen_state *state, const PyObject *type) {
-	for (int i = 0; i < DLPACKGEN_MAX_REGISTERED; i++) {
-		const struct dlpackgen_route *known = DLPACKGEN_LOAD(&state->registered[i]);
-		if (!known) break;
-		if (known->type == type) return DLPACKGEN_LOAD(&known->api);
-	}
-	return NULL;
+static const DLPackExchangeAPI* dlpackgen_registered(const struct dlpackgen_state* state, const PyObject* type) {
+  for (int i = 0; i < DLPACKGEN_MAX_REGISTERED; i++) {
+    const struct dlpackgen_route* known = DLPACKGEN_LOAD(&state->registered[i]);
+    if (!known) break;
+    if (known->type == type) return DLPACKGEN_LOAD(&known->api);
+  }
+  return NULL;
 }
 
 /* Lets the parameters of Paddle be read by the table of its tensors: 0, or -1 with an exception. */
-static int dlpackgen_fill_paddle(struct dlpackgen_route *route) {
-	PyObject *paddle = dlpackgen_paddle_type(route->type);
-	if (!paddle) return PyErr_Occurred() ? -1 : 0;
-	route->api = route->makes;
-	Py_DECREF(paddle);
-	return 0;
+static int dlpackgen_fill_paddle(struct dlpackgen_route* route) {
+  PyObject* paddle = dlpackgen_paddle_type(route->type);
+  if (!paddle) return PyErr_Occurred() ? -1 : 0;
+  route->api = route->makes;
+  Py_DECREF(paddle);
+  return 0;
 }
 
 /* Finds the tables by which objects of a type are read and made: 0, or -1 with an exception. */
-static int dlpackgen_fill_tables(struct dlpackgen_route *route, const DLPackExchangeAPI *registered) {
-	route->api = route->makes = registered;
-	if (registered) return 0;
-	if (dlpackgen_table_of(route->type, &route->api)) return -1;
-	route->makes = route->api;
-	if (route->api) return 0;
-	if (dlpackgen_maker_of(route->type, &route->makes)) return -1;
-	return route->makes ? dlpackgen_fill_paddle(route) : 0;
+static int dlpackgen_fill_tables(struct dlpackgen_route* route, const DLPackExchangeAPI* registered) {
+  route->api = route->makes = registered;
+  if (registered) return 0;
+  if (dlpackgen_table_of(route->type, &route->api)) return -1;
+  route->makes = route->api;
+  if (route->api) return 0;
+  if (dlpackgen_maker_of(route->type, &route->makes)) return -1;
+  return route->makes ? dlpackgen_fill_paddle(route) : 0;
 }
 
 /* Finds the adopted table of a type: 0, also where there is none, or -1 with an exception. */
-static int dlpackgen_fill_adopted(struct dlpackgen_route *route) {
-	int found = 0;
-	for (int i = 0; dlpackgen_adopted_tables[i] && !found; i++)
-		found = dlpackgen_adopt(route, dlpackgen_adopted_tables[i]);
-	return found < 0 ? -1 : 0;
+static int dlpackgen_fill_adopted(struct dlpackgen_route* route) {
+  int found = 0;
+  for (int i = 0; dlpackgen_adopted_tables[i] && !found; i++)
+    found = dlpackgen_adopt(route, dlpackgen_adopted_tables[i]);
+  return found < 0 ? -1 : 0;
 }
 
-static int dlpackgen_fill_route(struct dlpackgen_state *state, struct dlpackgen_route *route) {
-	const DLPackExchangeAPI *registered = dlpackgen_registered(state, route->type);
-	if (dlpackgen_fill_tables(route, registered)) return -1;
-	if (route->type == state->tensor) {
-		route->adopted = &dlpackgen_adopted_own;
-		if (!registered) route->api = NULL; /* which would have to tell a stream */
-	} else if (dlpackgen_fill_adopted(route)) return -1;
-	if (dlpackgen_questions(route)) return -1;
-	const int trusted = dlpackgen_trusts(route);
-	if (trusted < 0) return -1;
-	route->trusted = (uint8_t)trusted;
-	if (registered && route->adopted) {
-		route->guard = route->adopted->guard;
-		route->adopted = NULL;
-	}
-	if (route->guard) route->asks = 0;
-	if (route->adopted) route->yields = route->adopted->yields != 0;
-	else route->yields = !route->trusted || (route->asks && !route->plain) || route->refusing;
-	return 0;
+static int dlpackgen_fill_route(struct dlpackgen_state* state, struct dlpackgen_route* route) {
+  const DLPackExchangeAPI* registered = dlpackgen_registered(state, route->type);
+  if (dlpackgen_fill_tables(route, registered)) return -1;
+  if (route->type == state->tensor) {
+    route->adopted = &dlpackgen_adopted_own;
+    if (!registered) route->api = NULL; /* which would have to tell a stream */
+  } else if (dlpackgen_fill_adopted(route)) return -1;
+  if (dlpackgen_questions(route)) return -1;
+  const int trusted = dlpackgen_trusts(route);
+  if (trusted < 0) return -1;
+  route->trusted = (uint8_t)trusted;
+  if (registered && route->adopted) {
+    route->guard = route->adopted->guard;
+    route->adopted = NULL;
+  }
+  if (route->guard) route->asks = 0;
+  if (route->adopted) route->yields = route->adopted->yields != 0;
+  else route->yields = !route->trusted || (route->asks && !route->plain) || route->refusing;
+  return 0;
 }
 
-static void dlpackgen_retire(struct dlpackgen_route *old) {
+static void dlpackgen_retire(struct dlpackgen_route* old) {
 #ifdef Py_GIL_DISABLED
-	(void)old; /* another thread may still read it; the cache is small */
+  (void)old; /* another thread may still read it; the cache is small */
 #else
-	dlpackgen_free_route(old);
+  dlpackgen_free_route(old);
 #endif
 }
 
 /* Puts a route into one of the two places of its type. */
-static void dlpackgen_publish(struct dlpackgen_state *state, struct dlpackgen_route *route) {
-	struct dlpackgen_route **place = &state->cache[dlpackgen_hash(route->type)];
-	struct dlpackgen_route **second = &state->cache[dlpackgen_hash(route->type) ^ 1];
-	if (*place && (*place)->type != route->type && (!*second || (*second)->type == route->type)) place = second;
-	struct dlpackgen_route *old = *place;
-	DLPACKGEN_STORE(place, route);
-	if (old) dlpackgen_retire(old);
+static void dlpackgen_publish(struct dlpackgen_state* state, struct dlpackgen_route* route) {
+  struct dlpackgen_route** place = &state->cache[dlpackgen_hash(route->type)];
+  struct dlpackgen_route** second = &state->cache[dlpackgen_hash(route->type) ^ 1];
+  if (*place && (*place)->type != route->type && (!*second || (*second)->type == route->type)) place = second;
+  struct dlpackgen_route* old = *place;
+  DLPACKGEN_STORE(place, route);
+  if (old) dlpackgen_retire(old);
 }
 
 /* Looks at a type for the first time. What is known of it is complete before it is
  * published, since looking may run code that comes back here. */
-static int dlpackgen_learn_once(struct dlpackgen_state *state, PyObject *type) {
-	struct dlpackgen_route *made = (struct dlpackgen_route *)calloc(1, sizeof *made);
-	if (!made) {
-		PyErr_NoMemory();
-		return -1;
-	}
-	Py_INCREF(type);
-	made->type = type;
-	if (dlpackgen_fill_route(state, made)) {
-		struct dlpackgen_pending pending = dlpackgen_catch();
-		dlpackgen_free_route(made);
-		dlpackgen_resume(pending);
-		return -1;
-	}
-	dlpackgen_publish(state, made);
-	return 0;
+static int dlpackgen_learn_once(struct dlpackgen_state* state, PyObject* type) {
+  struct dlpackgen_route* made = (struct dlpackgen_route*)calloc(1, sizeof *made);
+  if (!made) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  Py_INCREF(type);
+  made->type = type;
+  if (dlpackgen_fill_route(state, made)) {
+    struct dlpackgen_pending pending = dlpackgen_catch();
+    dlpackgen_free_route(made);
+    dlpackgen_resume(pending);
+    return -1;
+  }
+  dlpackgen_publish(state, made);
+  return 0;
 }
 
-DLPACKGEN_FAST const struct dlpackgen_route *dlpackgen_known(struct dlpackgen_state *state, PyObject *type) {
-	const size_t place = dlpackgen_hash(type);
-	const struct dlpackgen_route *route = DLPACKGEN_LOAD(&state->cache[place]);
-	if (!DLPACKGEN_RARE(!route || route->type != type)) return route;
-	route = DLPACKGEN_LOAD(&state->cache[place ^ 1]);
-	return route && route->type == type ? route : NULL;
+DLPACKGEN_FAST const struct dlpackgen_route* dlpackgen_known(struct dlpackgen_state* state, PyObject* type) {
+  const size_t place = dlpackgen_hash(type);
+  const struct dlpackgen_route* route = DLPACKGEN_LOAD(&state->cache[place]);
+  if (!DLPACKGEN_RARE(!route || route->type != type)) return route;
+  route = DLPACKGEN_LOAD(&state->cache[place ^ 1]);
+  return route && route->type == type ? route : NULL;
 }
 
 /* The end of a type that is driven out may run code that drives out the new one. */
-DLPACKGEN_SLOW static const struct dlpackgen_route *dlpackgen_learn(struct dlpackgen_state *state, PyObject *type) {
-	const struct dlpackgen_route *route = NULL;
-	while (!route && dlpackgen_learn_once(state, type) == 0) route = dlpackgen_known(state, type);
-	return route;
+DLPACKGEN_SLOW static const struct dlpackgen_route* dlpackgen_learn(struct dlpackgen_state* state, PyObject* type) {
+  const struct dlpackgen_route* route = NULL;
+  while (!route && dlpackgen_learn_once(state, type) == 0) route = dlpackgen_known(state, type);
+  return route;
 }
 
 /* Gives how an object's type is read, until the next call that may run code of
  * Python, which may drive it out; NULL with an exception. */
-DLPACKGEN_FAST const struct dlpackgen_route *dlpackgen_route_of(struct dlpackgen_state *state, PyObject *object) {
-	PyObject *const type = (PyObject *)Py_TYPE(object);
-	const struct dlpackgen_route *route = dlpackgen_known(state, type);
-	return DLPACKGEN_RARE(!route) ? dlpackgen_learn(state, type) : route;
+DLPACKGEN_FAST const struct dlpackgen_route* dlpackgen_route_of(struct dlpackgen_state* state, PyObject* object) {
+  PyObject* const type = (PyObject*)Py_TYPE(object);
+  const struct dlpackgen_route* route = dlpackgen_known(state, type);
+  return DLPACKGEN_RARE(!route) ? dlpackgen_learn(state, type) : route;
 }
 
 /* Lets a type be looked at anew. */
-static void dlpackgen_forget(struct dlpackgen_state *state, const PyObject *type) {
-	const size_t place = dlpackgen_hash(type);
-	for (size_t i = 0; i < 2; i++) {
-		struct dlpackgen_route *old = state->cache[place ^ i];
-		if (!old || old->type != type) continue;
-		DLPACKGEN_STORE(&state->cache[place ^ i], NULL);
-		dlpackgen_retire(old);
-	}
+static void dlpackgen_forget(struct dlpackgen_state* state, const PyObject* type) {
+  const size_t place = dlpackgen_hash(type);
+  for (size_t i = 0; i < 2; i++) {
+    struct dlpackgen_route* old = state->cache[place ^ i];
+    if (!old || old->type != type) continue;
+    DLPACKGEN_STORE(&state->cache[place ^ i], NULL);
+    dlpackgen_retire(old);
+  }
 }
 
 /* Gives the place of a type among those that are registered, or the first free one;
  * DLPACKGEN_MAX_REGISTERED when there is none. */
-static int dlpackgen_place_of(const struct dlpackgen_state *state, const PyObject *type) {
-	int i = 0;
-	while (i < DLPACKGEN_MAX_REGISTERED && state->registered[i] && state->registered[i]->type != type) i++;
-	return i;
+static int dlpackgen_place_of(const struct dlpackgen_state* state, const PyObject* type) {
+  int i = 0;
+  while (i < DLPACKGEN_MAX_REGISTERED && state->registered[i] && state->registered[i]->type != type) i++;
+  return i;
 }
 
 /* Puts a type with a table into a free place. */
-static int dlpackgen_enter(struct dlpackgen_state *state, int place, PyObject *type, const DLPackExchangeAPI *table) {
-	if (place == DLPACKGEN_MAX_REGISTERED) {
-		PyErr_Format(PyExc_RuntimeError, "no room for an exchange table: %d at most", (int)DLPACKGEN_MAX_REGISTERED);
-		return -1;
-	}
-	struct dlpackgen_route *made = (struct dlpackgen_route *)calloc(1, sizeof *made);
-	if (!made) {
-		PyErr_NoMemory();
-		return -1;
-	}
-	Py_INCREF(type);
-	made->type = type;
-	made->api = table;
-	DLPACKGEN_STORE(&state->registered[place], made);
-	return 0;
+static int dlpackgen_enter(struct dlpackgen_state* state, int place, PyObject* type, const DLPackExchangeAPI* table) {
+  if (place == DLPACKGEN_MAX_REGISTERED) {
+    PyErr_Format(PyExc_RuntimeError, "no room for an exchange table: %d at most", (int)DLPACKGEN_MAX_REGISTERED);
+    return -1;
+  }
+  struct dlpackgen_route* made = (struct dlpackgen_route*)calloc(1, sizeof *made);
+  if (!made) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  Py_INCREF(type);
+  made->type = type;
+  made->api = table;
+  DLPACKGEN_STORE(&state->registered[place], made);
+  return 0;
 }
 
-DLPACKGEN_PYTHON_API int dlpackgen_register(PyObject *module, PyObject *type, const DLPackExchangeAPI *table) {
-	struct dlpackgen_state *state = dlpackgen_state_of(module);
-	const DLPackExchangeAPI *ours = NULL;
-	const dlpack_error error = table ? dlpack_find_exchange_api(&table->header, &ours) : DLPACK_ERROR_NULL;
-	if (!PyType_Check(type)) {
-		PyObject *name = PyType_GetName(Py_TYPE(type));
-		if (name) PyErr_Format(PyExc_TypeError, "an exchange table is for a type, not for an object of %U", name);
-		Py_XDECREF(name);
-		return -1;
-	}
-	if (error != DLPACK_OK)
-		return dlpackgen_refuse("this exchange table cannot be used: %s", dlpack_error_text(error));
-	const int place = dlpackgen_place_of(state, type);
-	if (place < DLPACKGEN_MAX_REGISTERED && state->registered[place])
-		DLPACKGEN_STORE(&state->registered[place]->api, ours);
-	else if (dlpackgen_enter(state, place, type, ours)) return -1;
-	dlpackgen_forget(state, type);
-	return 0;
+DLPACKGEN_PYTHON_API int dlpackgen_register_exchange_api(PyObject* module, PyObject* type,
+                                                         const DLPackExchangeAPI* table) {
+  struct dlpackgen_state* state = dlpackgen_state_of(module);
+  const DLPackExchangeAPI* ours = NULL;
+  const dlpackgen_error_code error = table ? dlpackgen_find_exchange_api(&table->header, &ours) : DLPACKGEN_ERROR_NULL;
+  if (!PyType_Check(type)) {
+    PyObject* name = PyType_GetName(Py_TYPE(type));
+    if (name) PyErr_Format(PyExc_TypeError, "an exchange table is for a type, not for an object of %U", name);
+    Py_XDECREF(name);
+    return -1;
+  }
+  if (error != DLPACKGEN_OK)
+    return dlpackgen_refuse("this exchange table cannot be used: %s", dlpackgen_error_string(error));
+  const int place = dlpackgen_place_of(state, type);
+  if (place < DLPACKGEN_MAX_REGISTERED && state->registered[place])
+    DLPACKGEN_STORE(&state->registered[place]->api, ours);
+  else if (dlpackgen_enter(state, place, type, ours)) return -1;
+  dlpackgen_forget(state, type);
+  return 0;
 }
-
-/* Capsules: asked for by __dlpack__, taken once, and given out. Part of dlpackgen_python.c. */
 
 /* A tensor out of a capsule: one of the two, for its new owner. */
 struct dlpackgen_taken {
-	DLManagedTensorVersioned *versioned;
-	DLManagedTensor *legacy;
+  DLManagedTensorVersioned* versioned;
+  DLManagedTensor* legacy;
 };
 
 /* Calls __dlpack__ without a version, after it said TypeError. Where it fails again,
  * what it said first may be the reason, so it is kept as the context. */
-static PyObject *dlpackgen_call_older_dlpack(struct dlpackgen_state *state, PyObject *method, PyObject *stream) {
-	struct dlpackgen_pending first = dlpackgen_catch(), second;
-	PyObject *keywords = stream ? Py_BuildValue("{OO}", state->stream, stream) : NULL;
-	PyObject *capsule = stream && !keywords ? NULL : PyObject_Call(method, state->nothing, keywords);
-	Py_XDECREF(keywords);
-	if (!capsule) {
-		second = dlpackgen_catch();
-		if (first.value != second.value) PyException_SetContext(second.value, Py_NewRef(first.value));
-		dlpackgen_resume(second);
-	}
-	dlpackgen_drop_pending(&first);
-	return capsule;
+static PyObject* dlpackgen_call_older_dlpack(struct dlpackgen_state* state, PyObject* method, PyObject* stream) {
+  struct dlpackgen_pending first = dlpackgen_catch(), second;
+  PyObject* keywords = stream ? Py_BuildValue("{OO}", state->stream, stream) : NULL;
+  PyObject* capsule = stream && !keywords ? NULL : PyObject_Call(method, state->nothing, keywords);
+  Py_XDECREF(keywords);
+  if (!capsule) {
+    second = dlpackgen_catch();
+    if (first.value != second.value) PyException_SetContext(second.value, Py_NewRef(first.value));
+    dlpackgen_resume(second);
+  }
+  dlpackgen_drop_pending(&first);
+  return capsule;
 }
 
 /* Calls __dlpack__ with the newest version that is understood and, where there is
  * one, the number of a stream. Producers from before DLPack 1.0 do not know the
  * version, and say TypeError. */
-static PyObject *dlpackgen_call_dlpack(struct dlpackgen_state *state, PyObject *method, PyObject *stream) {
-	PyObject *keywords = PyDict_Copy(state->keywords); /* a producer in C is given this dict and may change it */
-	PyObject *capsule = NULL;
-	if (!keywords) return NULL;
-	if (!stream || PyDict_SetItem(keywords, state->stream, stream) == 0)
-		capsule = PyObject_Call(method, state->nothing, keywords);
-	Py_DECREF(keywords);
-	if (capsule || !PyErr_ExceptionMatches(PyExc_TypeError)) return capsule;
-	return dlpackgen_call_older_dlpack(state, method, stream);
+static PyObject* dlpackgen_call_dlpack(struct dlpackgen_state* state, PyObject* method, PyObject* stream) {
+  PyObject* keywords = PyDict_Copy(state->keywords); /* a producer in C is given this dict and may change it */
+  PyObject* capsule = NULL;
+  if (!keywords) return NULL;
+  if (!stream || PyDict_SetItem(keywords, state->stream, stream) == 0)
+    capsule = PyObject_Call(method, state->nothing, keywords);
+  Py_DECREF(keywords);
+  if (capsule || !PyErr_ExceptionMatches(PyExc_TypeError)) return capsule;
+  return dlpackgen_call_older_dlpack(state, method, stream);
 }
 
 /* Gives what __dlpack__ returns; a new reference. */
-static PyObject *dlpackgen_ask_capsule(struct dlpackgen_state *state, PyObject *object, PyObject *stream) {
-	PyObject *method = PyObject_GetAttr(object, state->dlpack);
-	if (!method) {
-		if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
-			dlpackgen_not_exported(object);
-			return NULL;
-		}
-		PyErr_Clear();
-		PyObject *name = PyType_GetName(Py_TYPE(object));
-		if (name) PyErr_Format(PyExc_TypeError, "expected a tensor, got %U, which has no __dlpack__", name);
-		Py_XDECREF(name);
-		return NULL;
-	}
-	PyObject *capsule = dlpackgen_call_dlpack(state, method, stream);
-	Py_DECREF(method);
-	if (!capsule) dlpackgen_not_exported(object);
-	return capsule;
+static PyObject* dlpackgen_ask_capsule(struct dlpackgen_state* state, PyObject* object, PyObject* stream) {
+  PyObject* method = PyObject_GetAttr(object, state->dlpack);
+  if (!method) {
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+      dlpackgen_not_exported(object);
+      return NULL;
+    }
+    PyErr_Clear();
+    PyObject* name = PyType_GetName(Py_TYPE(object));
+    if (name) PyErr_Format(PyExc_TypeError, "expected a tensor, got %U, which has no __dlpack__", name);
+    Py_XDECREF(name);
+    return NULL;
+  }
+  PyObject* capsule = dlpackgen_call_dlpack(state, method, stream);
+  Py_DECREF(method);
+  if (!capsule) dlpackgen_not_exported(object);
+  return capsule;
 }
 
 /* Takes what a capsule of one name holds by giving it another, from when on it is ours:
  * NULL, without an exception, where the capsule has another name. Of threads without a GIL
  * that take one capsule at once, one gets it. */
-static void *dlpackgen_open_named(PyObject *capsule, const char *fresh, const char *used) {
-	void *tensor = NULL;
-	DLPACKGEN_BEGIN_CRITICAL_SECTION(capsule);
-	if (PyCapsule_IsValid(capsule, fresh)) {
-		tensor = PyCapsule_GetPointer(capsule, fresh);
-		if (PyCapsule_SetName(capsule, used)) tensor = NULL;
-	}
-	DLPACKGEN_END_CRITICAL_SECTION();
-	return tensor;
+static void* dlpackgen_open_named(PyObject* capsule, const char* fresh, const char* used) {
+  void* tensor = NULL;
+  DLPACKGEN_BEGIN_CRITICAL_SECTION(capsule);
+  if (PyCapsule_IsValid(capsule, fresh)) {
+    tensor = PyCapsule_GetPointer(capsule, fresh);
+    if (PyCapsule_SetName(capsule, used)) tensor = NULL;
+  }
+  DLPACKGEN_END_CRITICAL_SECTION();
+  return tensor;
 }
 
 /* Takes the tensor out of a capsule. */
-static int dlpackgen_open_capsule(PyObject *capsule, struct dlpackgen_taken *taken) {
-	taken->versioned = (DLManagedTensorVersioned *)dlpackgen_open_named(
-	    capsule, dlpackgen_versioned_fresh, dlpackgen_versioned_used);
-	if (taken->versioned) return 0;
-	taken->legacy =
-	    (DLManagedTensor *)dlpackgen_open_named(capsule, dlpackgen_legacy_fresh, dlpackgen_legacy_used);
-	if (taken->legacy) return 0;
-	PyErr_SetString(PyExc_BufferError, "its __dlpack__ gave no capsule with a tensor that nobody has taken");
-	return -1;
+static int dlpackgen_open_capsule(PyObject* capsule, struct dlpackgen_taken* taken) {
+  taken->versioned =
+      (DLManagedTensorVersioned*)dlpackgen_open_named(capsule, dlpackgen_versioned_fresh, dlpackgen_versioned_used);
+  if (taken->versioned) return 0;
+  taken->legacy = (DLManagedTensor*)dlpackgen_open_named(capsule, dlpackgen_legacy_fresh, dlpackgen_legacy_used);
+  if (taken->legacy) return 0;
+  PyErr_SetString(PyExc_BufferError, "its __dlpack__() did not return an unconsumed DLPack capsule");
+  return -1;
 }
 
 /* Gives the tensor behind __dlpack__, not validated yet: 0, or -1 with an exception.
  * Of another major version, nothing but the deleter may be touched. */
-static int dlpackgen_take_capsule(
-    struct dlpackgen_state *state, PyObject *object, PyObject *stream, struct dlpackgen_taken *taken) {
-	PyObject *capsule = dlpackgen_ask_capsule(state, object, stream);
-	taken->versioned = NULL;
-	taken->legacy = NULL;
-	if (!capsule) return -1;
-	const int opened = dlpackgen_open_capsule(capsule, taken);
-	Py_DECREF(capsule);
-	if (opened) return -1;
-	if (taken->versioned && taken->versioned->version.major != DLPACK_MAJOR_VERSION) {
-		PyErr_Format(PyExc_BufferError, "its tensor is of DLPack %u.%u, and %u.%u was asked for",
-		    taken->versioned->version.major, taken->versioned->version.minor, DLPACK_MAJOR_VERSION,
-		    DLPACK_MINOR_VERSION);
-		dlpackgen_delete_quietly(taken->versioned, NULL);
-		return -1;
-	}
-	return 0;
+static int dlpackgen_take_capsule(struct dlpackgen_state* state, PyObject* object, PyObject* stream,
+                                  struct dlpackgen_taken* taken) {
+  PyObject* capsule = dlpackgen_ask_capsule(state, object, stream);
+  taken->versioned = NULL;
+  taken->legacy = NULL;
+  if (!capsule) return -1;
+  const int opened = dlpackgen_open_capsule(capsule, taken);
+  Py_DECREF(capsule);
+  if (opened) return -1;
+  if (taken->versioned && taken->versioned->version.major != DLPACK_MAJOR_VERSION) {
+    PyErr_Format(PyExc_BufferError, "its tensor is of DLPack %u.%u, and %u.%u was asked for",
+                 taken->versioned->version.major, taken->versioned->version.minor, DLPACK_MAJOR_VERSION,
+                 DLPACK_MINOR_VERSION);
+    dlpackgen_delete_quietly(taken->versioned, NULL);
+    return -1;
+  }
+  return 0;
 }
 
 /* A consumer renames the capsule when it takes the tensor; one that nobody took
  * is left to the capsule, which may die while an exception is on its way. */
-static void dlpackgen_destroy_capsule(PyObject *capsule) {
-	if (PyCapsule_IsValid(capsule, dlpackgen_versioned_fresh))
-		dlpackgen_delete_quietly(
-		    (DLManagedTensorVersioned *)PyCapsule_GetPointer(capsule, dlpackgen_versioned_fresh), NULL);
-	else if (PyCapsule_IsValid(capsule, dlpackgen_legacy_fresh))
-		dlpackgen_delete_quietly(NULL, (DLManagedTensor *)PyCapsule_GetPointer(capsule, dlpackgen_legacy_fresh));
+static void dlpackgen_destroy_capsule(PyObject* capsule) {
+  if (PyCapsule_IsValid(capsule, dlpackgen_versioned_fresh))
+    dlpackgen_delete_quietly((DLManagedTensorVersioned*)PyCapsule_GetPointer(capsule, dlpackgen_versioned_fresh), NULL);
+  else if (PyCapsule_IsValid(capsule, dlpackgen_legacy_fresh))
+    dlpackgen_delete_quietly(NULL, (DLManagedTensor*)PyCapsule_GetPointer(capsule, dlpackgen_legacy_fresh));
 }
 
-static void dlpackgen_legacy_deleter(DLManagedTensor *self) {
-	dlpackgen_delete((DLManagedTensorVersioned *)self->manager_ctx);
-	free(self);
+static void dlpackgen_legacy_deleter(DLManagedTensor* self) {
+  dlpackgen_delete((DLManagedTensorVersioned*)self->manager_ctx);
+  free(self);
 }
 
 /* What the old struct cannot say must not get lost. */
-static DLManagedTensor *dlpackgen_to_legacy(DLManagedTensorVersioned *tensor) {
-	if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED) {
-		PyErr_SetString(
-		    PyExc_BufferError, "a tensor that is read-only or padded is for consumers that ask for max_version=(1, 0)");
-		return NULL;
-	}
-	DLManagedTensor *made = (DLManagedTensor *)malloc(sizeof *made);
-	if (!made) {
-		PyErr_NoMemory();
-		return NULL;
-	}
-	made->dl_tensor = tensor->dl_tensor;
-	made->manager_ctx = tensor;
-	made->deleter = dlpackgen_legacy_deleter;
-	return made;
+static DLManagedTensor* dlpackgen_to_legacy(DLManagedTensorVersioned* tensor) {
+  if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED) {
+    PyErr_SetString(PyExc_BufferError,
+                    "a tensor that is read-only or padded is for consumers that ask for max_version=(1, 0)");
+    return NULL;
+  }
+  DLManagedTensor* made = (DLManagedTensor*)malloc(sizeof *made);
+  if (!made) {
+    PyErr_NoMemory();
+    return NULL;
+  }
+  made->dl_tensor = tensor->dl_tensor;
+  made->manager_ctx = tensor;
+  made->deleter = dlpackgen_legacy_deleter;
+  return made;
 }
 
-DLPACKGEN_PYTHON_API PyObject *dlpackgen_capsule(DLManagedTensorVersioned *tensor, int versioned) {
-	DLManagedTensorVersioned *whole = versioned ? dlpackgen_with_strides(tensor) : NULL;
-	DLManagedTensor *legacy = versioned ? NULL : dlpackgen_to_legacy(tensor);
-	PyObject *capsule = NULL;
-	if (whole) capsule = PyCapsule_New(whole, dlpackgen_versioned_fresh, dlpackgen_destroy_capsule);
-	else if (legacy) capsule = PyCapsule_New(legacy, dlpackgen_legacy_fresh, dlpackgen_destroy_capsule);
-	if (!capsule && legacy) dlpackgen_delete_quietly(NULL, legacy);
-	else if (!capsule) dlpackgen_delete_quietly(whole ? whole : tensor, NULL);
-	return capsule;
+DLPACKGEN_PYTHON_API PyObject* dlpackgen_export_capsule(DLManagedTensorVersioned* tensor, int versioned) {
+  DLManagedTensorVersioned* whole = versioned ? dlpackgen_with_strides(tensor) : NULL;
+  DLManagedTensor* legacy = versioned ? NULL : dlpackgen_to_legacy(tensor);
+  PyObject* capsule = NULL;
+  if (whole) capsule = PyCapsule_New(whole, dlpackgen_versioned_fresh, dlpackgen_destroy_capsule);
+  else if (legacy) capsule = PyCapsule_New(legacy, dlpackgen_legacy_fresh, dlpackgen_destroy_capsule);
+  if (!capsule && legacy) dlpackgen_delete_quietly(NULL, legacy);
+  else if (!capsule) dlpackgen_delete_quietly(whole ? whole : tensor, NULL);
+  return capsule;
 }
-
-/* Reading a tensor out of an object, by each of the routes. Part of dlpackgen_python.c. */
 
 /* Gives the truth of an answer, and drops it: 1, 0, or -1 with an exception. */
-static int dlpackgen_truth(PyObject *answer) {
-	const int truth = answer ? PyObject_IsTrue(answer) : -1;
-	Py_XDECREF(answer);
-	return truth;
+static int dlpackgen_truth(PyObject* answer) {
+  const int truth = answer ? PyObject_IsTrue(answer) : -1;
+  Py_XDECREF(answer);
+  return truth;
 }
 
 /* Asks a method without arguments; what it says yes to is refused. */
-static int dlpackgen_refuse_if(PyObject *object, PyObject *method, const char *why) {
-	const int truth = dlpackgen_truth(PyObject_CallMethodObjArgs(object, method, NULL));
-	return truth > 0 ? dlpackgen_refuse("%s", why) : truth;
+static int dlpackgen_refuse_if(PyObject* object, PyObject* method, const char* why) {
+  const int truth = dlpackgen_truth(PyObject_CallMethodObjArgs(object, method, NULL));
+  return truth > 0 ? dlpackgen_refuse("%s", why) : truth;
 }
 
 /* Tells whether a library, torch or Paddle, records what happens to tensors. */
-static int dlpackgen_grad_is_recorded(const char *library) {
-	PyObject *ask;
-	const int found = dlpackgen_find_imported(library, "is_grad_enabled", &ask);
-	if (found <= 0) return found < 0 ? -1 : 1;
-	const int truth = dlpackgen_truth(PyObject_CallNoArgs(ask));
-	Py_DECREF(ask);
-	return truth;
+static int dlpackgen_grad_is_recorded(const char* library) {
+  PyObject* ask;
+  const int found = dlpackgen_find_imported(library, "is_grad_enabled", &ask);
+  if (found <= 0) return found < 0 ? -1 : 1;
+  const int truth = dlpackgen_truth(PyObject_CallNoArgs(ask));
+  Py_DECREF(ask);
+  return truth;
 }
 
-static int dlpackgen_refuse_grad(struct dlpackgen_state *state, PyObject *object) {
-	int truth = dlpackgen_truth(PyObject_GetAttr(object, state->requires_grad));
-	if (truth > 0) truth = dlpackgen_grad_is_recorded("torch");
-	return truth > 0
-	    ? dlpackgen_refuse(
-	          "it requires grad, which this function does not record: detach() it, or call under no_grad()")
-	    : truth;
+static int dlpackgen_refuse_grad(struct dlpackgen_state* state, PyObject* object) {
+  int truth = dlpackgen_truth(PyObject_GetAttr(object, state->requires_grad));
+  if (truth > 0) truth = dlpackgen_grad_is_recorded("torch");
+  return truth > 0 ? dlpackgen_refuse(
+                         "it requires grad, which this function does not record: detach() it, or call under no_grad()")
+                   : truth;
 }
 
 /* The same of Paddle's tensors, which say the opposite. */
-static int dlpackgen_refuse_no_stop(struct dlpackgen_state *state, PyObject *object) {
-	const int stops = dlpackgen_truth(PyObject_GetAttr(object, state->stop_gradient));
-	const int truth = stops == 0 ? dlpackgen_grad_is_recorded("paddle") : stops < 0 ? -1 : 0;
-	return truth > 0 ? dlpackgen_refuse("its stop_gradient is False, and this function does not record gradients: "
-	                                    "detach() it, or call under paddle.no_grad()")
-	                 : truth;
+static int dlpackgen_refuse_no_stop(struct dlpackgen_state* state, PyObject* object) {
+  const int stops = dlpackgen_truth(PyObject_GetAttr(object, state->stop_gradient));
+  const int truth = stops == 0 ? dlpackgen_grad_is_recorded("paddle") : stops < 0 ? -1 : 0;
+  return truth > 0 ? dlpackgen_refuse(
+                         "its stop_gradient is False, and this function does not record gradients: "
+                         "detach() it, or call under paddle.no_grad()")
+                   : truth;
 }
 
 /* Tells whether an object has the memory that its table takes for granted. */
-static int dlpackgen_is_dense(struct dlpackgen_state *state, PyObject *object) {
-	return dlpackgen_truth(PyObject_CallMethodObjArgs(object, state->is_dense, NULL));
+static int dlpackgen_is_contiguous_anyhow(struct dlpackgen_state* state, PyObject* object) {
+  return dlpackgen_truth(PyObject_CallMethodObjArgs(object, state->is_dense, NULL));
 }
 
-static int dlpackgen_ask_all(
-    struct dlpackgen_state *state, PyObject *object, const struct dlpackgen_adopted *refusing, uint8_t asks) {
-	if (refusing && refusing->refuse(object)) return dlpackgen_failed(PyExc_BufferError, "it was refused");
-	if (asks & dlpackgen_asks_mask)
-		return dlpackgen_refuse("some of its elements may be masked, which a tensor cannot say");
-	if (asks & dlpackgen_asks_neg &&
-	    dlpackgen_refuse_if(object, state->is_neg, "its memory holds the negated values: call resolve_neg() first"))
-		return -1;
-	if (asks & dlpackgen_asks_conj &&
-	    dlpackgen_refuse_if(
-	        object, state->is_conj, "its memory holds the conjugated values: call resolve_conj() first"))
-		return -1;
-	if (asks & dlpackgen_asks_grad && dlpackgen_refuse_grad(state, object)) return -1;
-	if (asks & dlpackgen_asks_stop && dlpackgen_refuse_no_stop(state, object)) return -1;
-	const int dense = asks & dlpackgen_asks_dense ? dlpackgen_is_dense(state, object) : 1;
-	return dense ? dense < 0 ? -1 : 0 : dlpackgen_refuse("it has no dense memory: pass to_dense()");
+static int dlpackgen_ask_all(struct dlpackgen_state* state, PyObject* object, const struct dlpackgen_adopted* refusing,
+                             uint8_t asks) {
+  if (refusing && refusing->refuse(object)) return dlpackgen_failed(PyExc_BufferError, "it was refused");
+  if (asks & dlpackgen_asks_mask)
+    return dlpackgen_refuse("some of its elements may be masked, which a tensor cannot say");
+  if (asks & dlpackgen_asks_neg &&
+      dlpackgen_refuse_if(object, state->is_neg, "its memory holds the negated values: call resolve_neg() first"))
+    return -1;
+  if (asks & dlpackgen_asks_conj &&
+      dlpackgen_refuse_if(object, state->is_conj, "its memory holds the conjugated values: call resolve_conj() first"))
+    return -1;
+  if (asks & dlpackgen_asks_grad && dlpackgen_refuse_grad(state, object)) return -1;
+  if (asks & dlpackgen_asks_stop && dlpackgen_refuse_no_stop(state, object)) return -1;
+  const int dense = asks & dlpackgen_asks_dense ? dlpackgen_is_contiguous_anyhow(state, object) : 1;
+  return dense ? dense < 0 ? -1 : 0 : dlpackgen_refuse("it has no dense memory: pass to_dense()");
 }
 
 /* Some tensors have values that differ from those in memory, which neither their
  * tables nor their capsules say. */
-static int dlpackgen_question(
-    struct dlpackgen_state *state, PyObject *object, const struct dlpackgen_adopted *refusing, uint8_t asks) {
-	return dlpackgen_ask_all(state, object, refusing, asks) ? dlpackgen_not_exported(object) : 0;
+static int dlpackgen_question(struct dlpackgen_state* state, PyObject* object, const struct dlpackgen_adopted* refusing,
+                              uint8_t asks) {
+  return dlpackgen_ask_all(state, object, refusing, asks) ? dlpackgen_not_exported(object) : 0;
 }
 
 /* What is said of an object whose table was found by another type. */
 #define DLPACKGEN_OTHER_TYPE "it became an object of another type during the call"
 
 /* Refuses what the validator found in a tensor. */
-DLPACKGEN_SLOW static int dlpackgen_refuse_error(const DLTensor *tensor, dlpack_error error) {
-	char room[DLPACKGEN_SENTENCE];
-	struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
-	dlpackgen_put_invalid(&text, tensor, error);
-	return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
+DLPACKGEN_SLOW static int dlpackgen_refuse_error(const DLTensor* tensor, dlpackgen_error_code error) {
+  char room[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  dlpackgen_put_invalid(&text, tensor, error);
+  return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
 
 /* Looks at a tensor that a stranger gave, or an adopted library, since CuPy lets its users
  * make any shape; shape and strides are copied first where that is asked for: of all but
  * adopted ones, which always have strides. */
-static int dlpackgen_admit(struct dlpackgen_argument *a, int64_t *scratch, int copy) {
-	DLTensor *const tensor = &a->tensor;
-	dlpack_error error = DLPACK_OK;
-	if (dlpackgen_is_numbered_cpu(tensor->device)) tensor->device.device_id = 0;
-	if (tensor->ndim < 0 || tensor->ndim > DLPACKGEN_MAX_NDIM) error = DLPACK_ERROR_NDIM;
-	else if (tensor->ndim > 0 && !tensor->shape) error = DLPACK_ERROR_SHAPE_NULL;
-	else if (copy) error = dlpackgen_copy_metadata(tensor, scratch);
-	if (error == DLPACK_OK) error = dlpack_validate(tensor, a->flags, 0);
-	return error == DLPACK_OK ? 0 : dlpackgen_refuse_error(tensor, error);
+static int dlpackgen_admit(struct dlpackgen_argument* a, int64_t* scratch, int copy) {
+  DLTensor* const tensor = &a->tensor;
+  dlpackgen_error_code error = DLPACKGEN_OK;
+  if (dlpackgen_is_numbered_cpu(tensor->device)) tensor->device.device_id = 0;
+  if (tensor->ndim < 0 || tensor->ndim > DLPACKGEN_MAX_NDIM) error = DLPACKGEN_ERROR_NDIM;
+  else if (tensor->ndim > 0 && !tensor->shape) error = DLPACKGEN_ERROR_SHAPE_NULL;
+  else if (copy) error = dlpackgen_copy_metadata(tensor, scratch);
+  if (error == DLPACKGEN_OK) error = dlpackgen_validate(tensor, a->flags, 0);
+  return error == DLPACKGEN_OK ? 0 : dlpackgen_refuse_error(tensor, error);
 }
 
 /* Takes what a table gives for good. */
-static int dlpackgen_own_by_table(const DLPackExchangeAPI *api, PyObject *object, DLManagedTensorVersioned **out) {
-	*out = NULL;
-	if (api->managed_tensor_from_py_object_no_sync(object, out)) {
-		*out = NULL;
-		dlpackgen_failed(PyExc_BufferError, "its exchange table did not give a tensor");
-		return dlpackgen_not_exported(object);
-	}
-	if (PyErr_Occurred()) { /* a table may succeed and leave an exception */
-		dlpackgen_delete_quietly(*out, NULL);
-		*out = NULL;
-		return dlpackgen_not_exported(object);
-	}
-	if (!*out) return dlpackgen_refuse("its exchange table gave no tensor");
-	if ((*out)->version.major == DLPACK_MAJOR_VERSION) return 0;
-	dlpackgen_delete(*out);
-	*out = NULL;
-	return dlpackgen_refuse("its exchange table gave a tensor of another major version of DLPack");
+static int dlpackgen_own_by_table(const DLPackExchangeAPI* api, PyObject* object, DLManagedTensorVersioned** out) {
+  *out = NULL;
+  if (api->managed_tensor_from_py_object_no_sync(object, out)) {
+    *out = NULL;
+    dlpackgen_failed(PyExc_BufferError, "its exchange table did not give a tensor");
+    return dlpackgen_not_exported(object);
+  }
+  if (PyErr_Occurred()) { /* a table may succeed and leave an exception */
+    dlpackgen_delete_quietly(*out, NULL);
+    *out = NULL;
+    return dlpackgen_not_exported(object);
+  }
+  if (!*out) return dlpackgen_refuse("its exchange table gave no tensor");
+  if ((*out)->version.major == DLPACK_MAJOR_VERSION) return 0;
+  dlpackgen_delete(*out);
+  *out = NULL;
+  return dlpackgen_refuse("its exchange table gave a tensor of another major version of DLPack");
 }
 
 /* What a table lends has no flags: what is to be written to, or may be padded, is
  * taken for good unless its library is known to have no such tensors. */
-DLPACKGEN_FAST int dlpackgen_lend(
-    const DLPackExchangeAPI *api, int trusted, PyObject *object, int want_write, DLTensor *out) {
-	if (!api->dltensor_from_py_object_no_sync || (want_write && !trusted)) return 0;
-	if (api->dltensor_from_py_object_no_sync(object, out) == 0 && (trusted || !PyErr_Occurred()))
-		return trusted || out->dtype.bits >= 8;
-	PyErr_Clear(); /* what cannot be lent may still be given */
-	return 0;
+DLPACKGEN_FAST int dlpackgen_lend(const DLPackExchangeAPI* api, int trusted, PyObject* object, int writable,
+                                  DLTensor* out) {
+  if (!api->dltensor_from_py_object_no_sync || (writable && !trusted)) return 0;
+  if (api->dltensor_from_py_object_no_sync(object, out) == 0 && (trusted || !PyErr_Occurred()))
+    return trusted || out->dtype.bits >= 8;
+  PyErr_Clear(); /* what cannot be lent may still be given */
+  return 0;
 }
 
-DLPACKGEN_SLOW static int dlpackgen_read_owned(
-    struct dlpackgen_argument *a, const DLPackExchangeAPI *api, PyObject *object) {
-	if (dlpackgen_own_by_table(api, object, &a->versioned)) return -1;
-	a->legacy = NULL;
-	a->tensor = a->versioned->dl_tensor;
-	a->flags = a->versioned->flags;
-	return 1;
+DLPACKGEN_SLOW static int dlpackgen_read_owned(struct dlpackgen_argument* a, const DLPackExchangeAPI* api,
+                                               PyObject* object) {
+  if (dlpackgen_own_by_table(api, object, &a->versioned)) return -1;
+  a->legacy = NULL;
+  a->tensor = a->versioned->dl_tensor;
+  a->flags = a->versioned->flags;
+  return 1;
 }
 
 /* Gives 0 for a tensor that is lent, 1 for one that is owned, -1 with an exception. */
-DLPACKGEN_FAST int dlpackgen_read_table(
-    struct dlpackgen_argument *a, const DLPackExchangeAPI *api, int trusted, PyObject *object, int want_write) {
-	a->flags = 0;
-	return dlpackgen_lend(api, trusted, object, want_write, &a->tensor) ? 0 : dlpackgen_read_owned(a, api, object);
+DLPACKGEN_FAST int dlpackgen_read_table(struct dlpackgen_argument* a, const DLPackExchangeAPI* api, int trusted,
+                                        PyObject* object, int writable) {
+  a->flags = 0;
+  return dlpackgen_lend(api, trusted, object, writable, &a->tensor) ? 0 : dlpackgen_read_owned(a, api, object);
 }
 
-static int dlpackgen_read_capsule(
-    struct dlpackgen_state *state, struct dlpackgen_argument *a, PyObject *object, PyObject *stream) {
-	struct dlpackgen_taken taken;
-	if (dlpackgen_take_capsule(state, object, stream, &taken)) return -1;
-	a->versioned = taken.versioned;
-	a->legacy = taken.legacy;
-	a->tensor = taken.versioned ? taken.versioned->dl_tensor : taken.legacy->dl_tensor;
-	a->flags = taken.versioned ? taken.versioned->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
-	return 0;
+static int dlpackgen_read_capsule(struct dlpackgen_state* state, struct dlpackgen_argument* a, PyObject* object,
+                                  PyObject* stream) {
+  struct dlpackgen_taken taken;
+  if (dlpackgen_take_capsule(state, object, stream, &taken)) return -1;
+  a->versioned = taken.versioned;
+  a->legacy = taken.legacy;
+  a->tensor = taken.versioned ? taken.versioned->dl_tensor : taken.legacy->dl_tensor;
+  a->flags = taken.versioned ? taken.versioned->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
+  return 0;
 }
 
 /* For longer than a call */
 
-DLPACKGEN_SLOW static int dlpackgen_refuse_misaligned(const DLTensor *tensor) {
-	char room[DLPACKGEN_SENTENCE];
-	struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
-	dlpackgen_put_misaligned(&text, tensor);
-	return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
+DLPACKGEN_SLOW static int dlpackgen_refuse_misaligned(const DLTensor* tensor) {
+  char room[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  dlpackgen_put_misaligned(&text, tensor);
+  return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
 
 /* Refuses what cannot be used where it lies: 0, or -1 with an exception. */
-static int dlpackgen_check_use(const DLTensor *tensor, int want_write) {
-	if (dlpackgen_is_misaligned(tensor)) return dlpackgen_refuse_misaligned(tensor);
-	return want_write && dlpackgen_may_overlap(tensor) ? dlpackgen_refuse(DLPACKGEN_OVERLAPPING) : 0;
+static int dlpackgen_check_use(const DLTensor* tensor, int writable) {
+  if (dlpackgen_is_misaligned(tensor)) return dlpackgen_refuse_misaligned(tensor);
+  return writable && dlpackgen_has_overlap(tensor) ? dlpackgen_refuse(DLPACKGEN_OVERLAPPING ": pass a contiguous copy")
+                                                   : 0;
 }
 
 /* Takes a tensor for good by an adopted table: 0, -1 with an exception, or 1 where the
  * object is left to the other routes. */
-static int dlpackgen_take_adopted(const struct dlpackgen_adopted *adopted, PyObject *object, int want_write,
-    DLManagedTensorVersioned **out) {
-	int64_t scratch[DLPACKGEN_SCRATCH];
-	DLTensor view;
-	uint64_t flags = 0;
-	PyObject *keep = NULL;
-	const int failed = adopted->hold ? adopted->hold(object, want_write, &view, scratch, &flags, &keep)
-	                                 : adopted->borrow(object, want_write, &view, scratch, &flags);
-	*out = NULL;
-	if (failed < 0) return dlpackgen_failed(PyExc_BufferError, "it cannot be read"), dlpackgen_not_exported(object);
-	if (failed) return 1;
-	const dlpack_error error = dlpack_validate(&view, flags, 0);
-	if (error != DLPACK_OK) dlpackgen_refuse_error(&view, error);
-	else if (dlpackgen_check_use(&view, want_write) == 0)
-		*out = dlpackgen_of_object(keep ? keep : object, &view, flags);
-	Py_XDECREF(keep);
-	return *out ? 0 : -1;
+static int dlpackgen_take_adopted(const struct dlpackgen_adopted* adopted, PyObject* object, int writable,
+                                  DLManagedTensorVersioned** out) {
+  int64_t scratch[DLPACKGEN_SCRATCH];
+  DLTensor view;
+  uint64_t flags = 0;
+  PyObject* keep = NULL;
+  const int failed = adopted->hold ? adopted->hold(object, writable, &view, scratch, &flags, &keep)
+                                   : adopted->borrow(object, writable, &view, scratch, &flags);
+  *out = NULL;
+  if (failed < 0) return dlpackgen_failed(PyExc_BufferError, "it cannot be read"), dlpackgen_not_exported(object);
+  if (failed) return 1;
+  const dlpackgen_error_code error = dlpackgen_validate(&view, flags, 0);
+  if (error != DLPACKGEN_OK) dlpackgen_refuse_error(&view, error);
+  else if (dlpackgen_check_use(&view, writable) == 0) *out = dlpackgen_from_owner(keep ? keep : object, &view, flags);
+  Py_XDECREF(keep);
+  return *out ? 0 : -1;
 }
 
 /* Validates what was taken and brings it into the newest form; frees it else. */
-static DLManagedTensorVersioned *dlpackgen_finish_taking(struct dlpackgen_taken taken, int want_write) {
-	DLManagedTensorVersioned *made = taken.versioned;
-	const DLTensor *view = made ? &made->dl_tensor : &taken.legacy->dl_tensor;
-	const uint64_t flags = made ? made->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
-	const dlpack_error error = dlpack_validate(view, flags, DLPACK_ACCEPT_NULL_STRIDES);
-	if (error != DLPACK_OK) made = NULL, dlpackgen_refuse_error(view, error);
-	else if (want_write && flags & DLPACK_FLAG_BITMASK_READ_ONLY)
-		made = NULL, dlpackgen_refuse("it is read-only, or cannot say that it is not");
-	else if (!made || (view->ndim > 0 && !view->strides) || dlpackgen_is_numbered_cpu(view->device))
-		made = dlpackgen_modern(taken.versioned, taken.legacy);
-	if (made && dlpackgen_check_use(&made->dl_tensor, want_write)) {
-		dlpackgen_delete_quietly(made, NULL);
-		return NULL;
-	}
-	if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);
-	return made;
+static DLManagedTensorVersioned* dlpackgen_finish_taking(struct dlpackgen_taken taken, int writable) {
+  DLManagedTensorVersioned* made = taken.versioned;
+  const DLTensor* view = made ? &made->dl_tensor : &taken.legacy->dl_tensor;
+  const uint64_t flags = made ? made->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
+  const dlpackgen_error_code error = dlpackgen_validate(view, flags, DLPACKGEN_ACCEPT_NULL_STRIDES);
+  if (error != DLPACKGEN_OK) made = NULL, dlpackgen_refuse_error(view, error);
+  else if (writable && flags & DLPACK_FLAG_BITMASK_READ_ONLY)
+    made = NULL, dlpackgen_refuse("it is read-only, or cannot say that it is not");
+  else if (!made || (view->ndim > 0 && !view->strides) || dlpackgen_is_numbered_cpu(view->device))
+    made = dlpackgen_modern(taken.versioned, taken.legacy);
+  if (made && dlpackgen_check_use(&made->dl_tensor, writable)) {
+    dlpackgen_delete_quietly(made, NULL);
+    return NULL;
+  }
+  if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);
+  return made;
 }
 
-static DLManagedTensorVersioned *dlpackgen_take_by_route(
-    struct dlpackgen_state *state, PyObject *object, int want_write) {
-	const struct dlpackgen_route *route = dlpackgen_route_of(state, object);
-	struct dlpackgen_taken taken = {NULL, NULL};
-	if (!route) return NULL;
-	const struct dlpackgen_route how = *route; /* which what follows may drive out */
-	const PyTypeObject *const type = Py_TYPE(object);
-	if (how.adopted) {
-		DLManagedTensorVersioned *made;
-		if (dlpackgen_take_adopted(how.adopted, object, want_write, &made) <= 0) return made;
-	}
-	if (!(how.plain && how.plain(object)) && dlpackgen_question(state, object, how.refusing, how.asks)) return NULL;
-	const DLPackExchangeAPI *api = how.api;
-	if (Py_TYPE(object) != type) {
-		dlpackgen_refuse(DLPACKGEN_OTHER_TYPE);
-		return NULL;
-	}
-	if (api ? dlpackgen_own_by_table(api, object, &taken.versioned)
-	        : dlpackgen_take_capsule(state, object, NULL, &taken))
-		return NULL;
-	DLManagedTensorVersioned *made = dlpackgen_finish_taking(taken, want_write);
-	if (made && how.guard && how.guard(object, &made->dl_tensor)) {
-		dlpackgen_delete_quietly(made, NULL);
-		return NULL;
-	}
-	return made;
+static DLManagedTensorVersioned* dlpackgen_take_by_route(struct dlpackgen_state* state, PyObject* object,
+                                                         int writable) {
+  const struct dlpackgen_route* route = dlpackgen_route_of(state, object);
+  struct dlpackgen_taken taken = {NULL, NULL};
+  if (!route) return NULL;
+  const struct dlpackgen_route how = *route; /* which what follows may drive out */
+  const PyTypeObject* const type = Py_TYPE(object);
+  if (how.adopted) {
+    DLManagedTensorVersioned* made;
+    if (dlpackgen_take_adopted(how.adopted, object, writable, &made) <= 0) return made;
+  }
+  if (!(how.plain && how.plain(object)) && dlpackgen_question(state, object, how.refusing, how.asks)) return NULL;
+  const DLPackExchangeAPI* api = how.api;
+  if (Py_TYPE(object) != type) {
+    dlpackgen_refuse(DLPACKGEN_OTHER_TYPE);
+    return NULL;
+  }
+  if (api ? dlpackgen_own_by_table(api, object, &taken.versioned) : dlpackgen_take_capsule(state, object, NULL, &taken))
+    return NULL;
+  DLManagedTensorVersioned* made = dlpackgen_finish_taking(taken, writable);
+  if (made && how.guard && how.guard(object, &made->dl_tensor)) {
+    dlpackgen_delete_quietly(made, NULL);
+    return NULL;
+  }
+  return made;
 }
 
-DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_take(PyObject *module, PyObject *object, int want_write) {
-	int *const nested = dlpackgen_descend();
-	if (!nested) return NULL;
-	DLManagedTensorVersioned *made = dlpackgen_take_by_route(dlpackgen_state_of(module), object, want_write);
-	dlpackgen_ascend(nested);
-	return made;
+DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_from_py_object_no_sync(PyObject* module, PyObject* object,
+                                                                                int writable) {
+  int* const nested = dlpackgen_descend();
+  if (!nested) return NULL;
+  DLManagedTensorVersioned* made = dlpackgen_take_by_route(dlpackgen_state_of(module), object, writable);
+  dlpackgen_ascend(nested);
+  return made;
 }
-
-/* Where the checker, which knows no Python, meets the arguments of a call. Part of dlpackgen_python.c. */
 
 /* The symbols of a call. */
-DLPACKGEN_FAST struct dlpackgen_bindings dlpackgen_bindings_of(struct dlpackgen_call *call) {
-	struct dlpackgen_bindings bindings;
-	bindings.extents = call->symbols;
-	bindings.bound = call->bound;
-	return bindings;
+DLPACKGEN_FAST struct dlpackgen_bindings dlpackgen_bindings_of(struct dlpackgen_call* call) {
+  struct dlpackgen_bindings bindings;
+  bindings.extents = call->dims;
+  bindings.bound = call->bound;
+  return bindings;
 }
 
 /* Gives the tensor that came for the n-th parameter, counted from 1; NULL for none. */
-DLPACKGEN_FAST const DLTensor *dlpackgen_peer_of(const struct dlpackgen_call *call, int n) {
-	return n && call->arguments[n - 1].object ? &call->arguments[n - 1].tensor : NULL;
+DLPACKGEN_FAST const DLTensor* dlpackgen_peer_of(const struct dlpackgen_call* call, int n) {
+  return n && call->arguments[n - 1].object ? &call->arguments[n - 1].tensor : NULL;
 }
 
 /* Gives an argument as the checker takes it. */
-static inline struct dlpackgen_subject dlpackgen_subject_of(const struct dlpackgen_call *call,
-    const struct dlpackgen_parameter *p, const struct dlpackgen_argument *a) {
-	struct dlpackgen_subject of;
-	of.tensor = &a->tensor;
-	of.flags = a->flags;
-	of.typed = dlpackgen_peer_of(call, p->dtype_as);
-	of.shaped = dlpackgen_peer_of(call, p->shape_as);
-	return of;
+static inline struct dlpackgen_subject dlpackgen_subject_of(const struct dlpackgen_call* call,
+                                                            const struct dlpackgen_parameter* p,
+                                                            const struct dlpackgen_argument* a) {
+  struct dlpackgen_subject of;
+  of.tensor = &a->tensor;
+  of.flags = a->flags;
+  of.typed = dlpackgen_peer_of(call, p->same_dtype_as);
+  of.shaped = dlpackgen_peer_of(call, p->same_shape_as);
+  return of;
 }
 
 /* Tells of most tensors in one pass that they are what their parameter demands; 0 says
  * nothing, and may have bound symbols. */
-DLPACKGEN_FAST int dlpackgen_fits(
-    struct dlpackgen_call *call, int i, const struct dlpackgen_parameter *p, const struct dlpackgen_argument *a) {
-	uint16_t like; /* dtype_as and shape_as, in one load */
-	memcpy(&like, &p->dtype_as, sizeof like);
-	if (like && !dlpackgen_others_fit(dlpackgen_subject_of(call, p, a))) return 0;
-	return dlpackgen_tensor_fits(p, i, &a->tensor, a->flags, dlpackgen_bindings_of(call));
+DLPACKGEN_FAST int dlpackgen_fits(struct dlpackgen_call* call, int i, const struct dlpackgen_parameter* p,
+                                  const struct dlpackgen_argument* a) {
+  uint16_t like; /* same_dtype_as and same_shape_as, in one load */
+  memcpy(&like, &p->same_dtype_as, sizeof like);
+  if (like && !dlpackgen_others_fit(dlpackgen_subject_of(call, p, a))) return 0;
+  return dlpackgen_tensor_fits(p, i, &a->tensor, a->flags, dlpackgen_bindings_of(call));
 }
 
 /* Checks one tensor, which is validated, or comes from a library that is trusted: 0, or -1
  * with an exception. */
-DLPACKGEN_SLOW static int dlpackgen_check(struct dlpackgen_call *call, int i) {
-	char room[DLPACKGEN_SENTENCE];
-	struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
-	const struct dlpackgen_subject of =
-	    dlpackgen_subject_of(call, &call->function->parameters[i], &call->arguments[i]);
-	const int status = dlpackgen_check_tensor(call->function, i, of, dlpackgen_bindings_of(call), &text);
-	return status ? dlpackgen_raise(status, &text) : 0;
+DLPACKGEN_SLOW static int dlpackgen_check(struct dlpackgen_call* call, int i) {
+  char room[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  const struct dlpackgen_subject of = dlpackgen_subject_of(call, &call->function->parameters[i], &call->arguments[i]);
+  const int status = dlpackgen_check_tensor(call->function, i, of, dlpackgen_bindings_of(call), &text);
+  return status ? dlpackgen_raise(status, &text) : 0;
 }
 
-/* Back ends for devices, by the table of dlpackgen_device.h: whose memory a tensor is in,
- * streams that wait for each other, and memory for results. Nothing of a driver is
- * loaded before the first tensor on its device. Part of dlpackgen_python.c. */
-
-static const char dlpackgen_backend_capsule[] = "dlpackgen_device";
+static const char dlpackgen_backend_capsule[] = "dlpackgen_backend";
 
 /* Tells that a table is of the version that is compiled in here, reading no further in
  * another one. */
-static int dlpackgen_check_backend(const dlpackgen_device *table) {
-	if (table && table->abi_version == DLPACKGEN_DEVICE_ABI_VERSION && table->size >= sizeof *table) return 0;
-	PyErr_Format(PyExc_ValueError, "the table of a back end for devices is of version %u, and %u is expected",
-	    table ? (unsigned)table->abi_version : 0U, (unsigned)DLPACKGEN_DEVICE_ABI_VERSION);
-	return -1;
+static int dlpackgen_check_backend(const dlpackgen_backend* table) {
+  if (table && table->abi_version == DLPACKGEN_BACKEND_ABI_VERSION && table->size >= sizeof *table) return 0;
+  PyErr_Format(PyExc_ValueError, "the table of a back end for devices is of version %u, and %u is expected",
+               table ? (unsigned)table->abi_version : 0U, (unsigned)DLPACKGEN_BACKEND_ABI_VERSION);
+  return -1;
 }
 
-DLPACKGEN_PYTHON_API const dlpackgen_device *dlpackgen_device_in(PyObject *capsule) {
-	const dlpackgen_device *table =
-	    (const dlpackgen_device *)PyCapsule_GetPointer(capsule, dlpackgen_backend_capsule);
-	return table && dlpackgen_check_backend(table) == 0 ? table : NULL;
+DLPACKGEN_PYTHON_API const dlpackgen_backend* dlpackgen_backend_from_capsule(PyObject* capsule) {
+  const dlpackgen_backend* table = (const dlpackgen_backend*)PyCapsule_GetPointer(capsule, dlpackgen_backend_capsule);
+  return table && dlpackgen_check_backend(table) == 0 ? table : NULL;
 }
 
-DLPACKGEN_PYTHON_API PyObject *dlpackgen_device_capsule(const dlpackgen_device *table) {
-	if (dlpackgen_check_backend(table)) return NULL;
-	return PyCapsule_New((void *)(uintptr_t)table, dlpackgen_backend_capsule, NULL);
+DLPACKGEN_PYTHON_API PyObject* dlpackgen_backend_to_capsule(const dlpackgen_backend* table) {
+  if (dlpackgen_check_backend(table)) return NULL;
+  return PyCapsule_New((void*)(uintptr_t)table, dlpackgen_backend_capsule, NULL);
 }
 
-DLPACKGEN_PYTHON_API int dlpackgen_use_device(
-    PyObject *module, const dlpackgen_device *table, const dlpackgen_device_source *source) {
-	struct dlpackgen_state *state = dlpackgen_state_of(module);
-	int i = 0;
-	if (dlpackgen_check_backend(table)) return -1;
-	while (i < DLPACKGEN_MAX_BACKENDS && state->backends[i].table &&
-	    state->backends[i].table->device_type != table->device_type)
-		i++;
-	if (i == DLPACKGEN_MAX_BACKENDS) {
-		PyErr_Format(PyExc_RuntimeError, "no room for a back end: %d at most", (int)DLPACKGEN_MAX_BACKENDS);
-		return -1;
-	}
-	state->backends[i].table = table;
-	state->backends[i].source = source;
-	return 0;
+DLPACKGEN_PYTHON_API int dlpackgen_use_backend(PyObject* module, const dlpackgen_backend* table,
+                                               const dlpackgen_stream_source* source) {
+  struct dlpackgen_state* state = dlpackgen_state_of(module);
+  int i = 0;
+  if (dlpackgen_check_backend(table)) return -1;
+  while (i < DLPACKGEN_MAX_BACKENDS && state->backends[i].table &&
+         state->backends[i].table->device_type != table->device_type)
+    i++;
+  if (i == DLPACKGEN_MAX_BACKENDS) {
+    PyErr_Format(PyExc_RuntimeError, "no room for a back end: %d at most", (int)DLPACKGEN_MAX_BACKENDS);
+    return -1;
+  }
+  state->backends[i].table = table;
+  state->backends[i].source = source;
+  return 0;
 }
 
 /* Gives the device type whose back end knows the memory of another one. */
-static int32_t dlpackgen_family(DLDevice device) {
-	return dlpack_device_owner((int32_t)device.device_type);
-}
+static int32_t dlpackgen_family(DLDevice device) { return dlpack_device_owner((int32_t)device.device_type); }
 
 /* Finds the back end that knows a device; NULL where the module uses none. */
-static const struct dlpackgen_backend *dlpackgen_backend_of(const struct dlpackgen_state *state, DLDevice device) {
-	for (int i = 0; i < DLPACKGEN_MAX_BACKENDS && state->backends[i].table; i++)
-		if (state->backends[i].table->device_type == dlpackgen_family(device)) return &state->backends[i];
-	return NULL;
+static const struct dlpackgen_backend_entry* dlpackgen_backend_of(const struct dlpackgen_state* state,
+                                                                  DLDevice device) {
+  for (int i = 0; i < DLPACKGEN_MAX_BACKENDS && state->backends[i].table; i++)
+    if (state->backends[i].table->device_type == dlpackgen_family(device)) return &state->backends[i];
+  return NULL;
 }
 
 /* The same for a device with streams of its own: pinned and managed memory has none. */
-static const struct dlpackgen_backend *dlpackgen_streams_at(const struct dlpackgen_state *state, DLDevice device) {
-	return dlpackgen_family(device) == (int32_t)device.device_type ? dlpackgen_backend_of(state, device) : NULL;
+static const struct dlpackgen_backend_entry* dlpackgen_streams_at(const struct dlpackgen_state* state,
+                                                                  DLDevice device) {
+  return dlpackgen_family(device) == (int32_t)device.device_type ? dlpackgen_backend_of(state, device) : NULL;
 }
 
-DLPACKGEN_PYTHON_API const dlpackgen_device *dlpackgen_device_for(PyObject *module, DLDevice device) {
-	const struct dlpackgen_backend *found = dlpackgen_backend_of(dlpackgen_state_of(module), device);
-	return found ? found->table : NULL;
+DLPACKGEN_PYTHON_API const dlpackgen_backend* dlpackgen_backend_for(PyObject* module, DLDevice device) {
+  const struct dlpackgen_backend_entry* found = dlpackgen_backend_of(dlpackgen_state_of(module), device);
+  return found ? found->table : NULL;
 }
 
-static dlpackgen_device_stream dlpackgen_stream_at(DLDevice device, void *handle) {
-	dlpackgen_device_stream stream = {handle, device, 0, 0};
-	return stream;
+static dlpackgen_stream dlpackgen_stream_at(DLDevice device, void* handle) {
+  dlpackgen_stream stream = {handle, device, 0, 0};
+  return stream;
 }
 
 /* The exception for an error of a back end. */
-static PyObject *dlpackgen_backend_kind(int code) {
-	switch (code) {
-		case DLPACKGEN_DEVICE_OUT_OF_MEMORY: return PyExc_MemoryError;
-		case DLPACKGEN_DEVICE_OTHER_CONTEXT:
-		case DLPACKGEN_DEVICE_NOT_MAPPED:
-		case DLPACKGEN_DEVICE_NOT_LINEAR:
-		case DLPACKGEN_DEVICE_WRONG_MEMORY: return PyExc_BufferError;
-		default: return PyExc_RuntimeError;
-	}
+static PyObject* dlpackgen_backend_kind(int code) {
+  switch (code) {
+    case DLPACKGEN_BACKEND_OUT_OF_MEMORY: return PyExc_MemoryError;
+    case DLPACKGEN_BACKEND_CONTEXT_MISMATCH:
+    case DLPACKGEN_BACKEND_NOT_MAPPED:
+    case DLPACKGEN_BACKEND_NOT_LINEAR:
+    case DLPACKGEN_BACKEND_MEMORY_MISMATCH: return PyExc_BufferError;
+    default: return PyExc_RuntimeError;
+  }
 }
 
-static int dlpackgen_backend_fault(const struct dlpackgen_call *call, int i, const dlpackgen_device_error *error) {
-	return dlpackgen_fault(call, i, dlpackgen_backend_kind(error->code), "%s", error->text);
+static int dlpackgen_backend_fault(const struct dlpackgen_call* call, int i, const dlpackgen_backend_error* error) {
+  return dlpackgen_argument_error(call, i, dlpackgen_backend_kind(error->code), "%s", error->text);
 }
 
 /* Whose memory it is */
 
 /* Compares what a library says of the memory at an address with what the driver says: a
  * tensor may be wrong about it, after its memory was freed for one. */
-static int dlpackgen_check_address(const struct dlpackgen_call *call, int i, const dlpackgen_device *table,
-    const char *address, dlpackgen_device_pointer *info) {
-	const DLDevice device = call->arguments[i].tensor.device;
-	dlpackgen_device_error error;
-	char said[32], found[32];
-	if (table->pointer_info(address, info, &error)) return dlpackgen_backend_fault(call, i, &error);
-	if (dlpackgen_same_device(info->device, device)) return 0;
-	return dlpackgen_fault(call, i, PyExc_BufferError,
-	    "its library says %s, and the driver says %s of the memory at %p; was it freed?",
-	    dlpackgen_device_text(device, said), dlpackgen_device_text(info->device, found), (const void *)address);
+static int dlpackgen_check_address(const struct dlpackgen_call* call, int i, const dlpackgen_backend* table,
+                                   const char* address, dlpackgen_pointer_attributes* info) {
+  const DLDevice device = call->arguments[i].tensor.device;
+  dlpackgen_backend_error error;
+  char said[32], found[32];
+  if (table->pointer_attributes(address, info, &error)) return dlpackgen_backend_fault(call, i, &error);
+  if (dlpackgen_same_device(info->device, device)) return 0;
+  return dlpackgen_argument_error(
+      call, i, PyExc_BufferError,
+      "its declared device %s does not match the driver's %s for memory %p; it may have been freed",
+      dlpackgen_device_text(device, said), dlpackgen_device_text(info->device, found), (const void*)address);
 }
 
 /* Asks about the first byte that elements are in and, where they reach beyond what is
  * allocated there, the last one: memory may be mapped of several allocations, as torch's
  * expandable segments are, and drivers tell of one at a time. */
-DLPACKGEN_SLOW static int dlpackgen_check_owner(
-    const struct dlpackgen_call *call, int i, const dlpackgen_device *table, int64_t low, int64_t high) {
-	const DLTensor *const tensor = &call->arguments[i].tensor;
-	const char *const first = (const char *)tensor->data + tensor->byte_offset + low;
-	const char *const last = first + (high - low) - 1;
-	dlpackgen_device_pointer info, end;
-	if (dlpackgen_check_address(call, i, table, first, &info)) return -1;
-	if (info.size == 0 || last < (const char *)info.base + info.size) return 0;
-	return dlpackgen_check_address(call, i, table, last, &end);
+DLPACKGEN_SLOW static int dlpackgen_check_owner(const struct dlpackgen_call* call, int i,
+                                                const dlpackgen_backend* table, int64_t low, int64_t high) {
+  const DLTensor* const tensor = &call->arguments[i].tensor;
+  const char* const first = (const char*)tensor->data + tensor->byte_offset + low;
+  const char* const last = first + (high - low) - 1;
+  dlpackgen_pointer_attributes info, end;
+  if (dlpackgen_check_address(call, i, table, first, &info)) return -1;
+  if (info.size == 0 || last < (const char*)info.base + info.size) return 0;
+  return dlpackgen_check_address(call, i, table, last, &end);
 }
 
 /* Asks the drivers about all tensors that are not on a CPU: 0, or -1 with an exception. */
-static int dlpackgen_check_owners(const struct dlpackgen_call *call) {
-	for (int i = 0; call->state->backends[0].table && i < call->function->count; i++) {
-		const struct dlpackgen_argument *a = &call->arguments[i];
-		int64_t low, high;
-		if (call->function->parameters[i].kind != dlpackgen_tensor || !a->object) continue;
-		if (a->tensor.device.device_type == kDLCPU) continue;
-		const struct dlpackgen_backend *found = dlpackgen_backend_of(call->state, a->tensor.device);
-		if (!found || dlpack_span(&a->tensor, a->flags, &low, &high) != DLPACK_OK || low == high) continue;
-		if (dlpackgen_check_owner(call, i, found->table, low, high)) return -1;
-	}
-	return 0;
+static int dlpackgen_check_owners(const struct dlpackgen_call* call) {
+  for (int i = 0; call->state->backends[0].table && i < call->function->nparameters; i++) {
+    const struct dlpackgen_argument* a = &call->arguments[i];
+    int64_t low, high;
+    if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR || !a->object) continue;
+    if (a->tensor.device.device_type == kDLCPU) continue;
+    const struct dlpackgen_backend_entry* found = dlpackgen_backend_of(call->state, a->tensor.device);
+    if (!found || dlpackgen_byte_range(&a->tensor, a->flags, &low, &high) != DLPACKGEN_OK || low == high) continue;
+    if (dlpackgen_check_owner(call, i, found->table, low, high)) return -1;
+  }
+  return 0;
 }
 
 /* Streams */
@@ -3395,63 +3384,64 @@ static int dlpackgen_check_owners(const struct dlpackgen_call *call) {
 /* Lets the stream of the call wait for the work that the library of an argument has on
  * its own stream: 1 when that is done, 0 without a back end, -1 with an exception. Once
  * the call ends, the library's stream waits for that of the call. */
-static int dlpackgen_wait_for(struct dlpackgen_call *call, int i) {
-	const struct dlpackgen_backend *found = dlpackgen_streams_at(call->state, call->place);
-	struct dlpackgen_argument *a = &call->arguments[i];
-	dlpackgen_device_error error;
-	if (!found) return 0;
-	const dlpackgen_device_stream ours = dlpackgen_stream_at(call->place, call->stream);
-	const dlpackgen_device_stream theirs = dlpackgen_stream_at(call->place, call->other);
-	if (found->table->order_after(&ours, &theirs, &error)) return dlpackgen_backend_fault(call, i, &error);
-	a->waits = 1;
-	a->behind = call->other;
-	call->owns |= DLPACKGEN_OWES_ORDER;
-	return 1;
+static int dlpackgen_wait_for(struct dlpackgen_call* call, int i) {
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->state, call->place);
+  struct dlpackgen_argument* a = &call->arguments[i];
+  dlpackgen_backend_error error;
+  if (!found) return 0;
+  const dlpackgen_stream ours = dlpackgen_stream_at(call->place, call->stream);
+  const dlpackgen_stream theirs = dlpackgen_stream_at(call->place, call->other);
+  if (found->table->stream_wait(&ours, &theirs, &error)) return dlpackgen_backend_fault(call, i, &error);
+  a->waits = 1;
+  a->behind = call->other;
+  call->owns |= DLPACKGEN_OWES_ORDER;
+  return 1;
 }
 
 /* Lets libraries go on after the work of the call. Nobody asks whether that failed, so it
  * is told as what a destructor raises. */
-DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call *call) {
-	const struct dlpackgen_backend *found = dlpackgen_streams_at(call->state, call->place);
-	const dlpackgen_device_stream ours = dlpackgen_stream_at(call->place, call->stream);
-	call->owns &= ~DLPACKGEN_OWES_ORDER;
-	for (int i = 0; found && i < call->function->count; i++) {
-		struct dlpackgen_argument *a = &call->arguments[i];
-		dlpackgen_device_error error;
-		if (call->function->parameters[i].kind != dlpackgen_tensor || !a->object || !a->waits) continue;
-		const dlpackgen_device_stream theirs = dlpackgen_stream_at(call->place, a->behind);
-		if (found->table->order_after(&theirs, &ours, &error) == DLPACKGEN_DEVICE_OK) continue;
-		struct dlpackgen_pending pending = dlpackgen_suspend();
-		dlpackgen_backend_fault(call, i, &error);
-		PyErr_WriteUnraisable(call->module);
-		dlpackgen_resume(pending);
-	}
+DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->state, call->place);
+  const dlpackgen_stream ours = dlpackgen_stream_at(call->place, call->stream);
+  call->owns &= ~DLPACKGEN_OWES_ORDER;
+  for (int i = 0; found && i < call->function->nparameters; i++) {
+    struct dlpackgen_argument* a = &call->arguments[i];
+    dlpackgen_backend_error error;
+    if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR || !a->object || !a->waits) continue;
+    const dlpackgen_stream theirs = dlpackgen_stream_at(call->place, a->behind);
+    if (found->table->stream_wait(&theirs, &ours, &error) == DLPACKGEN_BACKEND_OK) continue;
+    struct dlpackgen_pending pending = dlpackgen_suspend();
+    dlpackgen_backend_fault(call, i, &error);
+    PyErr_WriteUnraisable(call->module);
+    dlpackgen_resume(pending);
+  }
 }
 
 /* Asks for the stream that the program has for a device, where no library tells one: 1
  * when it is told, 0 when not, -1 with an exception. */
-static int dlpackgen_ask_program(struct dlpackgen_call *call, int i, DLDevice device, void **stream) {
-	const struct dlpackgen_backend *found = dlpackgen_streams_at(call->state, device);
-	dlpackgen_device_stream told;
-	dlpackgen_device_error error;
-	if (!found || !found->source) return 0;
-	if (found->table->current_stream(found->source, device, &told, &error)) return dlpackgen_backend_fault(call, i, &error);
-	*stream = told.handle;
-	return 1;
+static int dlpackgen_ask_program(struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->state, device);
+  dlpackgen_stream told;
+  dlpackgen_backend_error error;
+  if (!found || !found->source) return 0;
+  if (found->table->current_work_stream(found->source, device, &told, &error))
+    return dlpackgen_backend_fault(call, i, &error);
+  *stream = told.handle;
+  return 1;
 }
 
 /* Memory */
 
 /* Allocates what the library of an argument has no allocator for, for use on the stream
  * of the call. */
-static DLManagedTensorVersioned *dlpackgen_allocate_by_backend(
-    const struct dlpackgen_call *call, const dlpackgen_device *table, const DLTensor *asked) {
-	const dlpackgen_device_request request = {asked->device, asked->dtype, asked->ndim, asked->shape, call->stream, 0};
-	dlpackgen_device_error error;
-	DLManagedTensorVersioned *made = NULL;
-	if (table->alloc(&request, &made, &error) == DLPACKGEN_DEVICE_OK) return made;
-	PyErr_SetString(dlpackgen_backend_kind(error.code), error.text);
-	return NULL;
+static DLManagedTensorVersioned* dlpackgen_allocate_by_backend(const struct dlpackgen_call* call,
+                                                               const dlpackgen_backend* table, const DLTensor* asked) {
+  const dlpackgen_allocation request = {asked->device, asked->dtype, asked->ndim, asked->shape, call->stream, 0};
+  dlpackgen_backend_error error;
+  DLManagedTensorVersioned* made = NULL;
+  if (table->allocate(&request, &made, &error) == DLPACKGEN_BACKEND_OK) return made;
+  PyErr_SetString(dlpackgen_backend_kind(error.code), error.text);
+  return NULL;
 }
 
 /* The begin and the end of a call, and the way of most calls between them, whose tensors
@@ -3461,561 +3451,568 @@ static DLManagedTensorVersioned *dlpackgen_allocate_by_backend(
  * an argument is looked at. A mistake there is that of the module's author, and so a
  * SystemError. Part of dlpackgen_python.c. */
 
-/* The tensors of one call, read where reading one may change another. Part of dlpackgen_python.c. */
+/* The tensors of one call, read where reading one may change another. Part of dlpackgen_python.c.
+ */
 
-/* What came for the parameters of a call, by place or name, and scalars. Part of dlpackgen_python.c. */
+/* What came for the parameters of a call, by place or name, and scalars. Part of
+ * dlpackgen_python.c. */
 
 /* Where a call works: one device, and the stream on it. Part of dlpackgen_python.c. */
 
 /* Gives what tells the stream that an argument's library works on, by which two arguments
  * of one library are known; NULL where nothing does. */
-static const void *dlpackgen_library_of(const struct dlpackgen_argument *a) {
-	return a->streams ? (const void *)a->streams : (const void *)a->api;
+static const void* dlpackgen_library_of(const struct dlpackgen_argument* a) {
+  return a->streams ? (const void*)a->streams : (const void*)a->api;
 }
 
 /* Remembers where the stream is that was found, and by which argument. */
-static int dlpackgen_settle_stream(struct dlpackgen_call *call, int i, DLDevice device) {
-	call->place = device;
-	call->decides = i;
-	return call->has_stream = 1;
+static int dlpackgen_settle_stream(struct dlpackgen_call* call, int i, DLDevice device) {
+  call->place = device;
+  call->decides = i;
+  return call->has_stream = 1;
 }
 
 /* Raises what a backend says of the argument stream. */
-DLPACKGEN_SLOW static int dlpackgen_bad_stream(
-    const struct dlpackgen_call *call, const dlpackgen_device_error *error) {
-	const int is_number = error->code == DLPACKGEN_DEVICE_BAD_STREAM || error->code == DLPACKGEN_DEVICE_STREAM_DEVICE;
-	PyErr_Format(is_number ? PyExc_ValueError : dlpackgen_backend_kind(error->code), "%s(): argument 'stream': %s",
-	    call->function->name, error->text);
-	return -1;
+DLPACKGEN_SLOW static int dlpackgen_bad_stream(const struct dlpackgen_call* call,
+                                               const dlpackgen_backend_error* error) {
+  const int is_number =
+      error->code == DLPACKGEN_BACKEND_INVALID_STREAM || error->code == DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH;
+  PyErr_Format(is_number ? PyExc_ValueError : dlpackgen_backend_kind(error->code), "%s(): argument 'stream': %s",
+               call->function->name, error->text);
+  return -1;
 }
 
 /* Reads a number of a stream by the backend of the device, which also knows whose stream it
  * is: to order a stream after itself is to check it. */
-DLPACKGEN_SLOW static int dlpackgen_use_number_by(
-    struct dlpackgen_call *call, int i, DLDevice device, const dlpackgen_device *table) {
-	const int64_t number = call->number;
-	dlpackgen_device_stream stream, standard;
-	dlpackgen_device_error error;
-	int failed = table->stream_from_dlpack(device, &number, &stream, &error);
-	if (!failed) failed = table->stream_from_dlpack(device, NULL, &standard, &error);
-	if (!failed) failed = table->order_after(&stream, &stream, &error);
-	if (failed) return dlpackgen_bad_stream(call, &error);
-	call->stream = stream.handle == standard.handle ? NULL : stream.handle;
-	dlpackgen_settle_stream(call, i, device);
-	return 0;
+DLPACKGEN_SLOW static int dlpackgen_use_number_by(struct dlpackgen_call* call, int i, DLDevice device,
+                                                  const dlpackgen_backend* table) {
+  const int64_t number = call->number;
+  dlpackgen_stream stream, standard;
+  dlpackgen_backend_error error;
+  int failed = table->stream_from_dlpack(device, &number, &stream, &error);
+  if (!failed) failed = table->stream_from_dlpack(device, NULL, &standard, &error);
+  if (!failed) failed = table->stream_wait(&stream, &stream, &error);
+  if (failed) return dlpackgen_bad_stream(call, &error);
+  call->stream = stream.handle == standard.handle ? NULL : stream.handle;
+  dlpackgen_settle_stream(call, i, device);
+  return 0;
 }
 
 /* Turns the number of a stream into a handle. */
-static int dlpackgen_use_number(struct dlpackgen_call *call, int i, DLDevice device) {
-	const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
-	const struct dlpackgen_backend *found = dlpackgen_streams_at(call->state, device);
-	char where[32];
-	if (streams != dlpackgen_streams_none && dlpackgen_stream_is_refused(streams, call->number)) {
-		PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': %lld is refused on %s, where %lld is the default stream",
-		    call->function->name, call->number, dlpackgen_device_text(device, where), dlpackgen_default_stream(streams));
-		return -1;
-	}
-	if (found) return dlpackgen_use_number_by(call, i, device, found->table);
-	const int standard = streams != dlpackgen_streams_none && call->number == dlpackgen_default_stream(streams);
-	call->stream = standard ? NULL : (void *)(uintptr_t)call->number;
-	dlpackgen_settle_stream(call, i, device);
-	return 0;
+static int dlpackgen_use_number(struct dlpackgen_call* call, int i, DLDevice device) {
+  const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->state, device);
+  char where[32];
+  if (streams != dlpackgen_streams_none && dlpackgen_stream_is_refused(streams, call->number)) {
+    PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': %lld is refused on %s, where %lld is the default stream",
+                 call->function->name, call->number, dlpackgen_device_text(device, where),
+                 dlpackgen_default_stream(streams));
+    return -1;
+  }
+  if (found) return dlpackgen_use_number_by(call, i, device, found->table);
+  const int standard = streams != dlpackgen_streams_none && call->number == dlpackgen_default_stream(streams);
+  call->stream = standard ? NULL : (void*)(uintptr_t)call->number;
+  dlpackgen_settle_stream(call, i, device);
+  return 0;
 }
 
 /* Asks the library of an argument for its stream: 1 when it has told it, 0 when it
  * cannot, -1 with an exception. */
-static int dlpackgen_tell_stream(const struct dlpackgen_call *call, int i, DLDevice device, void **stream) {
-	const struct dlpackgen_argument *a = &call->arguments[i];
-	int failed;
-	if (a->streams) failed = a->streams->stream(device, stream);
-	else if (a->api) failed = a->api->current_work_stream(device.device_type, device.device_id, stream);
-	else return 0;
-	if (!failed && !PyErr_Occurred()) return 1; /* a table may succeed and leave an exception */
-	dlpackgen_failed(PyExc_RuntimeError, "its library does not tell its stream");
-	return dlpackgen_about(call->function, i);
+static int dlpackgen_tell_stream(const struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
+  const struct dlpackgen_argument* a = &call->arguments[i];
+  int failed;
+  if (a->streams) failed = a->streams->stream(device, stream);
+  else if (a->api) failed = a->api->current_work_stream(device.device_type, device.device_id, stream);
+  else return 0;
+  if (!failed && !PyErr_Occurred()) return 1; /* a table may succeed and leave an exception */
+  dlpackgen_failed(PyExc_RuntimeError, "its library does not tell its stream");
+  return dlpackgen_about(call->function, i);
 }
 
 /* Asks for the stream of the call; as above. */
-static int dlpackgen_ask_stream(struct dlpackgen_call *call, int i, DLDevice device) {
-	void *stream = NULL;
-	const int told = dlpackgen_tell_stream(call, i, device, &stream);
-	if (told <= 0) return told;
-	call->stream = stream;
-	return dlpackgen_settle_stream(call, i, device);
+static int dlpackgen_ask_stream(struct dlpackgen_call* call, int i, DLDevice device) {
+  void* stream = NULL;
+  const int told = dlpackgen_tell_stream(call, i, device, &stream);
+  if (told <= 0) return told;
+  call->stream = stream;
+  return dlpackgen_settle_stream(call, i, device);
 }
 
-static int dlpackgen_no_stream(const struct dlpackgen_call *call, int i, DLDevice device) {
-	char where[32];
-	return dlpackgen_fault(call, i, PyExc_ValueError, "it is on %s, and no library here tells the stream to work on%s",
-	    dlpackgen_device_text(device, where), call->function->takes_stream ? ": give stream=" : "");
+static int dlpackgen_no_stream(const struct dlpackgen_call* call, int i, DLDevice device) {
+  char where[32];
+  return dlpackgen_argument_error(call, i, PyExc_ValueError, "no current stream is known for %s%s",
+                                  dlpackgen_device_text(device, where),
+                                  call->function->takes_stream ? ": pass stream=" : "");
 }
 
 /* One handle for each stream: on CUDA, 1 is the default one, as NULL is. */
-static void *dlpackgen_plain_stream(DLDevice device, void *stream) {
-	const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
-	const int known = streams != dlpackgen_streams_none;
-	return known && (uintptr_t)stream == (uintptr_t)dlpackgen_default_stream(streams) ? NULL : stream;
+static void* dlpackgen_plain_stream(DLDevice device, void* stream) {
+  const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
+  const int known = streams != dlpackgen_streams_none;
+  return known && (uintptr_t)stream == (uintptr_t)dlpackgen_default_stream(streams) ? NULL : stream;
 }
 
 /* Takes the stream that the program has for a device, as the last resort: 0, or -1 with
  * an exception. */
-static int dlpackgen_use_program(struct dlpackgen_call *call, int i, DLDevice device) {
-	void *stream = NULL;
-	const int told = dlpackgen_ask_program(call, i, device, &stream);
-	if (told <= 0) return told < 0 ? -1 : dlpackgen_no_stream(call, i, device);
-	call->stream = dlpackgen_plain_stream(device, stream);
-	dlpackgen_settle_stream(call, i, device);
-	return 0;
+static int dlpackgen_use_program(struct dlpackgen_call* call, int i, DLDevice device) {
+  void* stream = NULL;
+  const int told = dlpackgen_ask_program(call, i, device, &stream);
+  if (told <= 0) return told < 0 ? -1 : dlpackgen_no_stream(call, i, device);
+  call->stream = dlpackgen_plain_stream(device, stream);
+  dlpackgen_settle_stream(call, i, device);
+  return 0;
 }
 
 /* Tells whether the table of an argument that was not asked yet may look at it: 1, 0, or -1
  * with an exception. */
-static int dlpackgen_may_ask_table(const struct dlpackgen_call *call, const struct dlpackgen_argument *a) {
-	if (!(a->asks & dlpackgen_asks_dense)) return 1;
-	const int dense = dlpackgen_is_dense(call->state, a->object);
-	if (dense < 0) return dlpackgen_pass_over();
-	return dense && Py_TYPE(a->object) == a->type;
+static int dlpackgen_may_ask_table(const struct dlpackgen_call* call, const struct dlpackgen_argument* a) {
+  if (!(a->asks & dlpackgen_asks_dense)) return 1;
+  const int dense = dlpackgen_is_contiguous_anyhow(call->state, a->object);
+  if (dense < 0) return dlpackgen_pass_over();
+  return dense && Py_TYPE(a->object) == a->type;
 }
 
 /* Looks at where a tensor is that can be lent, and forgets it again: 1 when it has
  * been seen, 0 when that is not to be had so, -1 with an exception. */
-static int dlpackgen_peek(const struct dlpackgen_call *call, int i, DLDevice *device) {
-	struct dlpackgen_argument *a = &call->arguments[i], seen = *a;
-	int64_t *const scratch = call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
-	int found = 0;
-	seen.flags = 0;
-	if (a->done || !a->object || !(a->adopted || a->api) || Py_TYPE(a->object) != a->type) return 0;
-	if (!a->adopted) {
-		const int asked = dlpackgen_may_ask_table(call, a);
-		if (asked <= 0) return asked < 0 ? dlpackgen_about(call->function, i) : 0;
-	}
-	if (a->adopted) found = a->adopted->borrow(a->object, 0, &seen.tensor, scratch, &seen.flags);
-	else found = dlpackgen_read_table(&seen, a->api, a->trusted, a->object, 0);
-	if (!a->adopted && found == 1) dlpackgen_delete_quietly(seen.versioned, NULL);
-	*device = seen.tensor.device;
-	if (found < 0) return dlpackgen_about(call->function, i);
-	return !a->adopted || found == 0;
+static int dlpackgen_peek(const struct dlpackgen_call* call, int i, DLDevice* device) {
+  struct dlpackgen_argument *a = &call->arguments[i], seen = *a;
+  int64_t* const scratch = call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
+  int found = 0;
+  seen.flags = 0;
+  if (a->done || !a->object || !(a->adopted || a->api) || Py_TYPE(a->object) != a->type) return 0;
+  if (!a->adopted) {
+    const int asked = dlpackgen_may_ask_table(call, a);
+    if (asked <= 0) return asked < 0 ? dlpackgen_about(call->function, i) : 0;
+  }
+  if (a->adopted) found = a->adopted->borrow(a->object, 0, &seen.tensor, scratch, &seen.flags);
+  else found = dlpackgen_read_table(&seen, a->api, a->trusted, a->object, 0);
+  if (!a->adopted && found == 1) dlpackgen_delete_quietly(seen.versioned, NULL);
+  *device = seen.tensor.device;
+  if (found < 0) return dlpackgen_about(call->function, i);
+  return !a->adopted || found == 0;
 }
 
 /* Refuses an argument on another device than the one whose stream is that of the call. */
-DLPACKGEN_SLOW static int dlpackgen_refuse_device(const struct dlpackgen_call *call, int i, DLDevice device) {
-	char room[DLPACKGEN_SENTENCE];
-	struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
-	const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
-	const struct dlpackgen_site like = dlpackgen_site_of(call->function, call->decides);
-	return dlpackgen_raise(dlpackgen_other_device(&at, device, &like, call->place, &text), &text);
+DLPACKGEN_SLOW static int dlpackgen_refuse_device(const struct dlpackgen_call* call, int i, DLDevice device) {
+  char room[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
+  const struct dlpackgen_site like = dlpackgen_site_of(call->function, call->decides);
+  return dlpackgen_raise(dlpackgen_other_device(&at, device, &like, call->place, &text), &text);
 }
 
 /* Finds the stream before a producer without a table is asked for a tensor on that
  * device: the first tensor beside it that is not in the host's memory decides. */
-static int dlpackgen_find_stream(struct dlpackgen_call *call, int wanting, DLDevice device) {
-	if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, wanting, device);
-	for (int i = 0; i < call->function->count && !call->has_stream; i++) {
-		const struct dlpackgen_argument *a = &call->arguments[i];
-		const int is_tensor = call->function->parameters[i].kind == dlpackgen_tensor && a->object;
-		const int known = is_tensor && a->done && dlpackgen_library_of(a);
-		DLDevice there = i == wanting ? device : a->tensor.device;
-		const int seen = known ? 1 : dlpackgen_peek(call, i, &there);
-		if (seen < 0) return -1;
-		if (seen && !dlpackgen_is_on_host(there) && dlpackgen_ask_stream(call, i, there) < 0) return -1;
-	}
-	if (!call->has_stream && dlpackgen_use_program(call, wanting, device)) return -1;
-	if (dlpackgen_same_device(device, call->place)) return 0;
-	return dlpackgen_refuse_device(call, wanting, device);
+static int dlpackgen_find_stream(struct dlpackgen_call* call, int wanting, DLDevice device) {
+  if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, wanting, device);
+  for (int i = 0; i < call->function->nparameters && !call->has_stream; i++) {
+    const struct dlpackgen_argument* a = &call->arguments[i];
+    const int is_tensor = call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR && a->object;
+    const int known = is_tensor && a->done && dlpackgen_library_of(a);
+    DLDevice there = i == wanting ? device : a->tensor.device;
+    const int seen = known ? 1 : dlpackgen_peek(call, i, &there);
+    if (seen < 0) return -1;
+    if (seen && !dlpackgen_is_on_host(there) && dlpackgen_ask_stream(call, i, there) < 0) return -1;
+  }
+  if (!call->has_stream && dlpackgen_use_program(call, wanting, device)) return -1;
+  if (dlpackgen_same_device(device, call->place)) return 0;
+  return dlpackgen_refuse_device(call, wanting, device);
 }
 
 /* Reads a member of the pair that __dlpack_device__ gives: an int, what has __index__, or
  * a member of an Enum without it, by its value (array API, `__dlpack_device__`). None is
  * the only device of the CPU, as Paddle has it. */
-static int dlpackgen_device_part(PyObject *part, int is_id_of_cpu, long long *number) {
-	PyObject *value = NULL;
-	*number = 0;
-	if (part == Py_None && is_id_of_cpu) return 0;
-	if (!PyIndex_Check(part) && dlpackgen_find(part, "value", &value) < 0) return -1;
-	const int failed = dlpackgen_number(value ? value : part, number);
-	Py_XDECREF(value);
-	return failed;
+static int dlpackgen_device_part(PyObject* part, int is_id_of_cpu, long long* number) {
+  PyObject* value = NULL;
+  *number = 0;
+  if (part == Py_None && is_id_of_cpu) return 0;
+  if (!PyIndex_Check(part) && dlpackgen_find(part, "value", &value) < 0) return -1;
+  const int failed = dlpackgen_number(value ? value : part, number);
+  Py_XDECREF(value);
+  return failed;
 }
 
 /* Reads a tuple or list of two such members: 0, or -1 with an exception. */
-static int dlpackgen_read_device(PyObject *answer, DLDevice *device) {
-	const int is_pair = PyTuple_Check(answer) || PyList_Check(answer);
-	PyObject *pair = is_pair ? PySequence_Tuple(answer) : PyTuple_New(0); /* since a list may change meanwhile */
-	long long type = 0, id = 0;
-	int failed = !pair;
-	if (pair && PyTuple_Size(pair) != 2)
-		failed = dlpackgen_refuse("its __dlpack_device__ gave no pair of a device type and an id");
-	if (!failed) failed = dlpackgen_device_part(PyTuple_GetItem(pair, 0), 0, &type);
-	if (!failed) failed = dlpackgen_device_part(PyTuple_GetItem(pair, 1), type == kDLCPU, &id);
-	Py_XDECREF(pair);
-	if (!failed && (type != (int32_t)type || id != (int32_t)id))
-		failed = dlpackgen_refuse("its __dlpack_device__ gave (%lld, %lld), which is no device", type, id);
-	device->device_type = (DLDeviceType)type;
-	device->device_id = (int32_t)id;
-	return failed ? -1 : 0;
+static int dlpackgen_read_device(PyObject* answer, DLDevice* device) {
+  const int is_pair = PyTuple_Check(answer) || PyList_Check(answer);
+  PyObject* pair = is_pair ? PySequence_Tuple(answer) : PyTuple_New(0); /* since a list may change meanwhile */
+  long long type = 0, id = 0;
+  int failed = !pair;
+  if (pair && PyTuple_Size(pair) != 2)
+    failed = dlpackgen_refuse("its __dlpack_device__ gave no pair of a device type and an id");
+  if (!failed) failed = dlpackgen_device_part(PyTuple_GetItem(pair, 0), 0, &type);
+  if (!failed) failed = dlpackgen_device_part(PyTuple_GetItem(pair, 1), type == kDLCPU, &id);
+  Py_XDECREF(pair);
+  if (!failed && (type != (int32_t)type || id != (int32_t)id))
+    failed = dlpackgen_refuse("its __dlpack_device__ gave (%lld, %lld), which is no device", type, id);
+  device->device_type = (DLDeviceType)type;
+  device->device_id = (int32_t)id;
+  return failed ? -1 : 0;
 }
 
 /* Reads where __dlpack_device__ says that a tensor is: 1, 0 where there is no such method,
  * as with old producers, -1 with an exception. */
-static int dlpackgen_device_of(struct dlpackgen_state *state, PyObject *object, DLDevice *device) {
-	PyObject *answer = PyObject_CallMethodObjArgs(object, state->dlpack_device, NULL);
-	if (!answer && PyErr_ExceptionMatches(PyExc_AttributeError)) {
-		PyErr_Clear();
-		return 0;
-	}
-	const int failed = !answer || dlpackgen_read_device(answer, device);
-	Py_XDECREF(answer);
-	return failed ? dlpackgen_not_exported(object) : 1;
+static int dlpackgen_device_of(struct dlpackgen_state* state, PyObject* object, DLDevice* device) {
+  PyObject* answer = PyObject_CallMethodObjArgs(object, state->dlpack_device, NULL);
+  if (!answer && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+    PyErr_Clear();
+    return 0;
+  }
+  const int failed = !answer || dlpackgen_read_device(answer, device);
+  Py_XDECREF(answer);
+  return failed ? dlpackgen_not_exported(object) : 1;
 }
 
 /* Makes the stream argument for a producer without a table: 0 with a new reference, or
  * NULL where the producer must get none, or -1 with an exception. */
-static int dlpackgen_stream_for(struct dlpackgen_call *call, int i, PyObject **stream) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	a->says = 0;
-	*stream = NULL;
-	if (dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return 0;
-	const int known = dlpackgen_device_of(call->state, a->object, &a->said);
-	if (known < 0) return dlpackgen_about(call->function, i);
-	if (known == 0) return 0;
-	a->says = 1;
-	if (dlpackgen_is_on_host(a->said)) return 0;
-	if (dlpackgen_find_stream(call, i, a->said)) return -1;
-	const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)a->said.device_type);
-	if (streams == dlpackgen_streams_none && (!call->stream || !dlpackgen_streams_at(call->state, a->said))) return 0;
-	*stream = call->stream ? PyLong_FromVoidPtr(call->stream) : PyLong_FromLongLong(dlpackgen_default_stream(streams));
-	return *stream ? 0 : -1;
+static int dlpackgen_stream_for(struct dlpackgen_call* call, int i, PyObject** stream) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  a->says = 0;
+  *stream = NULL;
+  if (dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return 0;
+  const int known = dlpackgen_device_of(call->state, a->object, &a->said);
+  if (known < 0) return dlpackgen_about(call->function, i);
+  if (known == 0) return 0;
+  a->says = 1;
+  if (dlpackgen_is_on_host(a->said)) return 0;
+  if (dlpackgen_find_stream(call, i, a->said)) return -1;
+  const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)a->said.device_type);
+  if (streams == dlpackgen_streams_none && (!call->stream || !dlpackgen_streams_at(call->state, a->said))) return 0;
+  *stream = call->stream ? PyLong_FromVoidPtr(call->stream) : PyLong_FromLongLong(dlpackgen_default_stream(streams));
+  return *stream ? 0 : -1;
 }
 
 /* Refuses a tensor on another device than its __dlpack_device__ said: nothing made
  * its elements safe to read on the stream of the device that it is on. */
-static int dlpackgen_check_word(const struct dlpackgen_call *call, int i) {
-	const struct dlpackgen_argument *a = &call->arguments[i];
-	const DLDevice came = a->tensor.device;
-	char said[32], got[32];
-	if (dlpackgen_is_on_host(came) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return 0;
-	if (a->says && dlpackgen_same_device(a->said, came)) return 0;
-	dlpackgen_device_text(came, got);
-	if (!a->says)
-		return dlpackgen_fault(call, i, PyExc_BufferError,
-		    "it has no __dlpack_device__, and gave a tensor on %s, for which it was told no stream", got);
-	return dlpackgen_fault(call, i, PyExc_BufferError,
-	    "its __dlpack_device__ said %s, and it gave a tensor on %s, for which it was told no stream",
-	    dlpackgen_device_text(a->said, said), got);
+static int dlpackgen_check_word(const struct dlpackgen_call* call, int i) {
+  const struct dlpackgen_argument* a = &call->arguments[i];
+  const DLDevice came = a->tensor.device;
+  char said[32], got[32];
+  if (dlpackgen_is_on_host(came) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return 0;
+  if (a->says && dlpackgen_same_device(a->said, came)) return 0;
+  dlpackgen_device_text(came, got);
+  if (!a->says)
+    return dlpackgen_argument_error(
+        call, i, PyExc_BufferError,
+        "it has no __dlpack_device__(), but its __dlpack__() returned a tensor on %s without a stream", got);
+  return dlpackgen_argument_error(call, i, PyExc_BufferError,
+                                  "its __dlpack_device__() declared %s, but its __dlpack__() returned a tensor on %s",
+                                  dlpackgen_device_text(a->said, said), got);
 }
 
 /* Tells whether an argument is a tensor in memory that is not the host's. */
-DLPACKGEN_FAST int dlpackgen_is_elsewhere(const struct dlpackgen_call *call, int i) {
-	return call->function->parameters[i].kind == dlpackgen_tensor && call->arguments[i].object &&
-	    !dlpackgen_is_on_host(call->arguments[i].tensor.device);
+DLPACKGEN_FAST int dlpackgen_is_elsewhere(const struct dlpackgen_call* call, int i) {
+  return call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR && call->arguments[i].object &&
+         !dlpackgen_is_on_host(call->arguments[i].tensor.device);
 }
 
 /* Gives the tensors of so many arguments, NULL for what is none, as the checker takes them. */
-static void dlpackgen_tensors_of(const struct dlpackgen_call *call, int count, const DLTensor **tensors) {
-	for (int i = 0; i < count; i++) {
-		const int is_tensor = call->function->parameters[i].kind == dlpackgen_tensor && call->arguments[i].object;
-		tensors[i] = is_tensor ? &call->arguments[i].tensor : NULL;
-	}
+static void dlpackgen_tensors_of(const struct dlpackgen_call* call, int count, const DLTensor** tensors) {
+  for (int i = 0; i < count; i++) {
+    const int is_tensor = call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR && call->arguments[i].object;
+    tensors[i] = is_tensor ? &call->arguments[i].tensor : NULL;
+  }
 }
 
 /* Compares the devices of so many arguments: gives the first that is not in the host's
  * memory, -1 for none, -2 with an exception. */
-static int dlpackgen_compare_devices(const struct dlpackgen_call *call, int count) {
-	char room[DLPACKGEN_SENTENCE];
-	struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
-	const DLTensor *tensors[DLPACKGEN_MAX_PARAMETERS];
-	int first;
-	dlpackgen_tensors_of(call, count, tensors);
-	const int status = dlpackgen_check_devices(call->function, tensors, count, &first, &text);
-	return status ? dlpackgen_raise(status, &text) - 1 : first;
+static int dlpackgen_compare_devices(const struct dlpackgen_call* call, int count) {
+  char room[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  const DLTensor* tensors[DLPACKGEN_MAX_PARAMETERS];
+  int first;
+  dlpackgen_tensors_of(call, count, tensors);
+  const int status = dlpackgen_check_devices(call->function, tensors, count, &first, &text);
+  return status ? dlpackgen_raise(status, &text) - 1 : first;
 }
 
 /* Settles the stream of the call on the device where it works, by a number or the first
  * table there: 0, also where there is none, or -1 with an exception. */
-static int dlpackgen_choose_stream(struct dlpackgen_call *call) {
-	const int first = dlpackgen_compare_devices(call, call->function->count);
-	if (first < 0) return first < -1 ? -1 : 0;
-	const DLDevice device = call->arguments[first].tensor.device;
-	if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, first, device);
-	for (int i = first; i < call->function->count && !call->has_stream; i++)
-		if (dlpackgen_is_elsewhere(call, i) && dlpackgen_ask_stream(call, i, device) < 0) return -1;
-	return 0;
+static int dlpackgen_choose_stream(struct dlpackgen_call* call) {
+  const int first = dlpackgen_compare_devices(call, call->function->nparameters);
+  if (first < 0) return first < -1 ? -1 : 0;
+  const DLDevice device = call->arguments[first].tensor.device;
+  if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, first, device);
+  for (int i = first; i < call->function->nparameters && !call->has_stream; i++)
+    if (dlpackgen_is_elsewhere(call, i) && dlpackgen_ask_stream(call, i, device) < 0) return -1;
+  return 0;
 }
 
 /* Gives the first argument whose library works on another stream than the call: -1 for
  * none, -2 with an exception. settled: those that were asked already are not asked again,
  * since that may run code. */
-static int dlpackgen_find_other_stream(struct dlpackgen_call *call, int settled) {
-	const void *agrees = call->has_number ? NULL : dlpackgen_library_of(&call->arguments[call->decides]);
-	for (int i = 0; i < call->function->count; i++) {
-		const struct dlpackgen_argument *a = &call->arguments[i];
-		void *stream = NULL;
-		if (!dlpackgen_is_elsewhere(call, i) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) continue;
-		const void *const library = dlpackgen_library_of(a);
-		if (!library || library == agrees || a->waits || (settled && a->done)) continue;
-		const int told = dlpackgen_tell_stream(call, i, call->place, &stream);
-		if (told < 0) return -2;
-		if (told && dlpackgen_plain_stream(call->place, stream) != dlpackgen_plain_stream(call->place, call->stream)) {
-			call->other = stream;
-			return i;
-		}
-		agrees = library;
-	}
-	return -1;
+static int dlpackgen_find_other_stream(struct dlpackgen_call* call, int settled) {
+  const void* agrees = call->has_number ? NULL : dlpackgen_library_of(&call->arguments[call->decides]);
+  for (int i = 0; i < call->function->nparameters; i++) {
+    const struct dlpackgen_argument* a = &call->arguments[i];
+    void* stream = NULL;
+    if (!dlpackgen_is_elsewhere(call, i) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) continue;
+    const void* const library = dlpackgen_library_of(a);
+    if (!library || library == agrees || a->waits || (settled && a->done)) continue;
+    const int told = dlpackgen_tell_stream(call, i, call->place, &stream);
+    if (told < 0) return -2;
+    if (told && dlpackgen_plain_stream(call->place, stream) != dlpackgen_plain_stream(call->place, call->stream)) {
+      call->other = stream;
+      return i;
+    }
+    agrees = library;
+  }
+  return -1;
 }
 
-static const char *dlpackgen_stream_text(const void *stream, char text[32]) {
-	snprintf(text, 32, "0x%llx", (unsigned long long)(uintptr_t)stream);
-	return text;
+static const char* dlpackgen_stream_text(const void* stream, char text[32]) {
+  snprintf(text, 32, "0x%llx", (unsigned long long)(uintptr_t)stream);
+  return text;
 }
 
 /* Tells whether a tensor of another stream can be had on that of the call: 0, or -1 with
  * an exception. */
-static int dlpackgen_may_ask_again(struct dlpackgen_call *call, int i) {
-	char where[32], other[32], stream[32];
-	dlpackgen_device_text(call->place, where);
-	dlpackgen_stream_text(call->other, other);
-	dlpackgen_stream_text(call->stream, stream);
-	if (call->has_number)
-		return dlpackgen_fault(call, i, PyExc_ValueError,
-		    "its library works on stream %s of %s, and stream=%lld was given: leave stream= out, or make it that one", other,
-		    where, call->number);
-	const int asks = dlpackgen_has(call->arguments[i].object, "__dlpack__");
-	if (asks < 0) return dlpackgen_about(call->function, i);
-	if (asks && dlpackgen_streams_of((int32_t)call->place.device_type) != dlpackgen_streams_none) return 0;
-	return dlpackgen_fault(call, i, PyExc_BufferError,
-	    "its library works on stream %s of %s, the call on %s, and it has no __dlpack__ that could be told", other, where,
-	    stream);
+static int dlpackgen_may_ask_again(struct dlpackgen_call* call, int i) {
+  char where[32], other[32], stream[32];
+  dlpackgen_device_text(call->place, where);
+  dlpackgen_stream_text(call->other, other);
+  dlpackgen_stream_text(call->stream, stream);
+  if (call->has_number)
+    return dlpackgen_argument_error(
+        call, i, PyExc_ValueError,
+        "its stream %s on %s differs from stream=%lld: pass its stream, or omit stream=", other, where, call->number);
+  const int asks = dlpackgen_has(call->arguments[i].object, "__dlpack__");
+  if (asks < 0) return dlpackgen_about(call->function, i);
+  if (asks && dlpackgen_streams_of((int32_t)call->place.device_type) != dlpackgen_streams_none) return 0;
+  return dlpackgen_argument_error(
+      call, i, PyExc_BufferError,
+      "its stream %s on %s differs from the call's stream %s, and without __dlpack__ it cannot synchronize", other,
+      where, stream);
 }
 
-DLPACKGEN_SLOW static int dlpackgen_moved(const struct dlpackgen_call *call, int i) {
-	return dlpackgen_fault(call, i, PyExc_BufferError, "it went to another device or stream during the call");
+DLPACKGEN_SLOW static int dlpackgen_moved(const struct dlpackgen_call* call, int i) {
+  return dlpackgen_argument_error(call, i, PyExc_BufferError,
+                                  "its device or current stream changed while the arguments were read");
 }
 
 /* Settles where the call works, once all tensors are known: 0, -1 with an exception, or,
  * where streams were not agreed on before, 1 when they must be. All were read by tables
  * that run no code then, so none has its stream told otherwise. */
-static int dlpackgen_settle(struct dlpackgen_call *call, int agreed) {
-	for (int i = 0; !agreed && i < call->function->count; i++) {
-		call->arguments[i].streams = NULL;
-		call->arguments[i].waits = 0;
-	}
-	const int first = dlpackgen_compare_devices(call, call->function->count);
-	if (first < -1) return -1;
-	if (first < 0) {
-		call->stream = NULL; /* one that was told to who gave a tensor on the CPU all the same */
-		if (!call->has_number) return 0;
-		PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': all tensors are on the CPU, which has no streams",
-		    call->function->name);
-		return -1;
-	}
-	call->device = call->arguments[first].tensor.device;
-	if (!call->has_stream && dlpackgen_choose_stream(call)) return -1;
-	if (!call->has_stream && dlpackgen_use_program(call, first, call->device)) return -1;
-	if (!dlpackgen_same_device(call->place, call->device)) return dlpackgen_moved(call, first);
-	const int other = dlpackgen_find_other_stream(call, agreed);
-	if (other < 0) return other < -1 ? -1 : 0;
-	return agreed ? dlpackgen_moved(call, other) : 1;
+static int dlpackgen_settle(struct dlpackgen_call* call, int agreed) {
+  for (int i = 0; !agreed && i < call->function->nparameters; i++) {
+    call->arguments[i].streams = NULL;
+    call->arguments[i].waits = 0;
+  }
+  const int first = dlpackgen_compare_devices(call, call->function->nparameters);
+  if (first < -1) return -1;
+  if (first < 0) {
+    call->stream = NULL; /* one that was told to who gave a tensor on the CPU all the same */
+    if (!call->has_number) return 0;
+    PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': all tensors are on the CPU, which has no streams",
+                 call->function->name);
+    return -1;
+  }
+  call->device = call->arguments[first].tensor.device;
+  if (!call->has_stream && dlpackgen_choose_stream(call)) return -1;
+  if (!call->has_stream && dlpackgen_use_program(call, first, call->device)) return -1;
+  if (!dlpackgen_same_device(call->place, call->device)) return dlpackgen_moved(call, first);
+  const int other = dlpackgen_find_other_stream(call, agreed);
+  if (other < 0) return other < -1 ? -1 : 0;
+  return agreed ? dlpackgen_moved(call, other) : 1;
 }
 
 /* As above; once that is settled, the drivers are asked whose memory it is. */
-DLPACKGEN_SLOW static int dlpackgen_settle_place(struct dlpackgen_call *call, int agreed) {
-	const int settled = dlpackgen_settle(call, agreed);
-	return settled ? settled : dlpackgen_check_owners(call);
+DLPACKGEN_SLOW static int dlpackgen_settle_place(struct dlpackgen_call* call, int agreed) {
+  const int settled = dlpackgen_settle(call, agreed);
+  return settled ? settled : dlpackgen_check_owners(call);
 }
 
 /* Arguments by name */
 
-DLPACKGEN_SLOW static int dlpackgen_too_many(const struct dlpackgen_function *function, Py_ssize_t count) {
-	PyErr_Format(PyExc_TypeError, "%s() takes %d argument%s, got %zd", function->name, function->count,
-	    function->count == 1 ? "" : "s", count);
-	return -1;
+DLPACKGEN_SLOW static int dlpackgen_too_many(const struct dlpackgen_function* function, Py_ssize_t count) {
+  PyErr_Format(PyExc_TypeError, "%s() takes %d argument%s, got %zd", function->name, function->nparameters,
+               function->nparameters == 1 ? "" : "s", count);
+  return -1;
 }
 
 /* Gives the number of a parameter by its name; count for "stream", -1 for none. */
-static int dlpackgen_named(const struct dlpackgen_function *function, PyObject *name) {
-	for (int i = 0; i < function->count; i++)
-		if (PyUnicode_CompareWithASCIIString(name, function->parameters[i].name) == 0) return i;
-	return function->takes_stream && PyUnicode_CompareWithASCIIString(name, "stream") == 0 ? function->count : -1;
+static int dlpackgen_named(const struct dlpackgen_function* function, PyObject* name) {
+  for (int i = 0; i < function->nparameters; i++)
+    if (PyUnicode_CompareWithASCIIString(name, function->parameters[i].name) == 0) return i;
+  return function->takes_stream && PyUnicode_CompareWithASCIIString(name, "stream") == 0 ? function->nparameters : -1;
 }
 
 /* Gives the name of an object's type that is not the one expected; where both are called the
  * same, with its module, as "numpy.bool": a new reference. */
-DLPACKGEN_SLOW static PyObject *dlpackgen_other_name(PyObject *object, const char *expected) {
-	PyObject *name = PyType_GetName(Py_TYPE(object)), *module = NULL, *full = NULL;
-	if (!name || PyUnicode_CompareWithASCIIString(name, expected) != 0) return name;
-	const int found = dlpackgen_find((PyObject *)Py_TYPE(object), "__module__", &module);
-	if (found > 0 && PyUnicode_Check(module)) full = PyUnicode_FromFormat("%U.%U", module, name);
-	else if (found >= 0 || !dlpackgen_pass_over()) full = PyUnicode_FromFormat("another %U", name);
-	Py_XDECREF(module);
-	Py_DECREF(name);
-	return full;
+DLPACKGEN_SLOW static PyObject* dlpackgen_other_name(PyObject* object, const char* expected) {
+  PyObject *name = PyType_GetName(Py_TYPE(object)), *module = NULL, *full = NULL;
+  if (!name || PyUnicode_CompareWithASCIIString(name, expected) != 0) return name;
+  const int found = dlpackgen_find((PyObject*)Py_TYPE(object), "__module__", &module);
+  if (found > 0 && PyUnicode_Check(module)) full = PyUnicode_FromFormat("%U.%U", module, name);
+  else if (found >= 0 || !dlpackgen_pass_over()) full = PyUnicode_FromFormat("another %U", name);
+  Py_XDECREF(module);
+  Py_DECREF(name);
+  return full;
 }
 
-static int dlpackgen_wrong_stream(const struct dlpackgen_call *call, PyObject *stream) {
-	PyObject *name = dlpackgen_other_name(stream, "int");
-	if (name)
-		PyErr_Format(
-		    PyExc_TypeError, "%s(): argument 'stream': expected int or None, got %U", call->function->name, name);
-	Py_XDECREF(name);
-	return -1;
+static int dlpackgen_wrong_stream(const struct dlpackgen_call* call, PyObject* stream) {
+  PyObject* name = dlpackgen_other_name(stream, "int");
+  if (name)
+    PyErr_Format(PyExc_TypeError, "%s(): argument 'stream': expected int or None, got %U", call->function->name, name);
+  Py_XDECREF(name);
+  return -1;
 }
 
 /* Says what is wrong with the argument stream in place of what its conversion has raised. */
-static int dlpackgen_no_number(const struct dlpackgen_call *call, PyObject *stream) {
-	const int is_large = PyErr_ExceptionMatches(PyExc_OverflowError);
-	if (!is_large && !PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
-	PyErr_Clear();
-	if (!is_large) return dlpackgen_wrong_stream(call, stream);
-	PyErr_Format(PyExc_OverflowError, "%s(): argument 'stream': %S is more than 63 bits", call->function->name, stream);
-	return -1;
+static int dlpackgen_no_number(const struct dlpackgen_call* call, PyObject* stream) {
+  const int is_large = PyErr_ExceptionMatches(PyExc_OverflowError);
+  if (!is_large && !PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
+  PyErr_Clear();
+  if (!is_large) return dlpackgen_wrong_stream(call, stream);
+  PyErr_Format(PyExc_OverflowError, "%s(): argument 'stream': %S is more than 63 bits", call->function->name, stream);
+  return -1;
 }
 
-static int dlpackgen_explicit_stream(struct dlpackgen_call *call, PyObject *stream) {
-	if (stream == Py_None) return 0;
-	if (PyBool_Check(stream)) return dlpackgen_wrong_stream(call, stream);
-	if (dlpackgen_number(stream, &call->number)) return dlpackgen_no_number(call, stream);
-	call->has_number = 1;
-	if (call->number >= 0) return 0;
-	PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': expected a number that is not negative, got %lld",
-	    call->function->name, call->number);
-	return -1;
+static int dlpackgen_explicit_stream(struct dlpackgen_call* call, PyObject* stream) {
+  if (stream == Py_None) return 0;
+  if (PyBool_Check(stream)) return dlpackgen_wrong_stream(call, stream);
+  if (dlpackgen_number(stream, &call->number)) return dlpackgen_no_number(call, stream);
+  call->has_number = 1;
+  if (call->number >= 0) return 0;
+  PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': expected a number that is not negative, got %lld",
+               call->function->name, call->number);
+  return -1;
 }
 
 /* Puts an argument that came by its name where it belongs. */
-static int dlpackgen_put_named(struct dlpackgen_call *call, PyObject *name, PyObject *value, PyObject **given) {
-	const struct dlpackgen_function *function = call->function;
-	const int i = dlpackgen_named(function, name), is_stream = i == function->count;
-	if (i < 0 || (is_stream ? call->named_stream : given[i] != NULL)) {
-		PyErr_Format(PyExc_TypeError,
-		    i < 0 ? "%s() got an unexpected keyword argument '%U'" : "%s() got two values for argument '%U'",
-		    function->name, name);
-		return -1;
-	}
-	if (!is_stream) given[i] = value;
-	else call->named_stream = 1;
-	return is_stream ? dlpackgen_explicit_stream(call, value) : 0;
+static int dlpackgen_put_named(struct dlpackgen_call* call, PyObject* name, PyObject* value, PyObject** given) {
+  const struct dlpackgen_function* function = call->function;
+  const int i = dlpackgen_named(function, name), is_stream = i == function->nparameters;
+  if (i < 0 || (is_stream ? call->named_stream : given[i] != NULL)) {
+    PyErr_Format(PyExc_TypeError,
+                 i < 0 ? "%s() got an unexpected keyword argument '%U'" : "%s() got two values for argument '%U'",
+                 function->name, name);
+    return -1;
+  }
+  if (!is_stream) given[i] = value;
+  else call->named_stream = 1;
+  return is_stream ? dlpackgen_explicit_stream(call, value) : 0;
 }
 
-static int dlpackgen_arrange(
-    struct dlpackgen_call *call, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords, PyObject **given) {
-	const struct dlpackgen_function *function = call->function;
-	const Py_ssize_t named = keywords ? PyTuple_Size(keywords) : 0;
-	if (count > function->count) return dlpackgen_too_many(function, count);
-	memset(given, 0, function->count * sizeof *given);
-	memcpy(given, arguments, (size_t)count * sizeof *given);
-	call->named_stream = 0;
-	for (Py_ssize_t k = 0; k < named; k++)
-		if (dlpackgen_put_named(call, PyTuple_GetItem(keywords, k), arguments[count + k], given)) return -1;
-	return 0;
+static int dlpackgen_arrange(struct dlpackgen_call* call, PyObject* const* arguments, Py_ssize_t count,
+                             PyObject* keywords, PyObject** given) {
+  const struct dlpackgen_function* function = call->function;
+  const Py_ssize_t named = keywords ? PyTuple_Size(keywords) : 0;
+  if (count > function->nparameters) return dlpackgen_too_many(function, count);
+  memset(given, 0, function->nparameters * sizeof *given);
+  memcpy(given, arguments, (size_t)count * sizeof *given);
+  call->named_stream = 0;
+  for (Py_ssize_t k = 0; k < named; k++)
+    if (dlpackgen_put_named(call, PyTuple_GetItem(keywords, k), arguments[count + k], given)) return -1;
+  return 0;
 }
 
 /* Scalars, and what was left out */
 
-static int dlpackgen_wrong_scalar(const struct dlpackgen_call *call, int i, const char *expected) {
-	PyObject *name = dlpackgen_other_name(call->arguments[i].object, expected);
-	if (name) dlpackgen_fault(call, i, PyExc_TypeError, "expected %s, got %U", expected, name);
-	Py_XDECREF(name);
-	return -1;
+static int dlpackgen_wrong_scalar(const struct dlpackgen_call* call, int i, const char* expected) {
+  PyObject* name = dlpackgen_other_name(call->arguments[i].object, expected);
+  if (name) dlpackgen_argument_error(call, i, PyExc_TypeError, "expected %s, got %U", expected, name);
+  Py_XDECREF(name);
+  return -1;
 }
 
 /* Says what is wrong with a scalar whose conversion has raised an exception. */
-DLPACKGEN_SLOW static int dlpackgen_not_converted(const struct dlpackgen_call *call, int i, const char *expected) {
-	if (!PyErr_ExceptionMatches(PyExc_TypeError)) return dlpackgen_about(call->function, i);
-	PyErr_Clear();
-	return dlpackgen_wrong_scalar(call, i, expected);
+DLPACKGEN_SLOW static int dlpackgen_not_converted(const struct dlpackgen_call* call, int i, const char* expected) {
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return dlpackgen_about(call->function, i);
+  PyErr_Clear();
+  return dlpackgen_wrong_scalar(call, i, expected);
 }
 
-static int dlpackgen_read_int(struct dlpackgen_call *call, int i) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	long long number;
-	if (dlpackgen_number(a->object, &number)) return dlpackgen_not_converted(call, i, "int");
-	a->integer = number;
-	return 0;
+static int dlpackgen_read_int(struct dlpackgen_call* call, int i) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  long long number;
+  if (dlpackgen_number(a->object, &number)) return dlpackgen_not_converted(call, i, "int");
+  a->integer = number;
+  return 0;
 }
 
-static int dlpackgen_read_float(struct dlpackgen_call *call, int i) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	a->real = PyFloat_AsDouble(a->object);
-	return a->real == -1 && PyErr_Occurred() ? dlpackgen_not_converted(call, i, "float") : 0;
+static int dlpackgen_read_float(struct dlpackgen_call* call, int i) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  a->real = PyFloat_AsDouble(a->object);
+  return a->real == -1 && PyErr_Occurred() ? dlpackgen_not_converted(call, i, "float") : 0;
 }
 
 /* Reads True or False, of Python or NumPy. */
-static int dlpackgen_read_bool(struct dlpackgen_call *call, int i) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	PyObject *theirs = NULL;
-	if (!PyBool_Check(a->object) && dlpackgen_find_imported("numpy", "bool_", &theirs) < 0)
-		return dlpackgen_about(call->function, i);
-	const int is_theirs = theirs == (PyObject *)Py_TYPE(a->object);
-	Py_XDECREF(theirs);
-	if (!is_theirs && !PyBool_Check(a->object)) return dlpackgen_wrong_scalar(call, i, "bool");
-	const int truth = PyObject_IsTrue(a->object);
-	if (truth < 0) return dlpackgen_about(call->function, i);
-	a->integer = truth;
-	return 0;
+static int dlpackgen_read_bool(struct dlpackgen_call* call, int i) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  PyObject* theirs = NULL;
+  if (!PyBool_Check(a->object) && dlpackgen_find_imported("numpy", "bool_", &theirs) < 0)
+    return dlpackgen_about(call->function, i);
+  const int is_theirs = theirs == (PyObject*)Py_TYPE(a->object);
+  Py_XDECREF(theirs);
+  if (!is_theirs && !PyBool_Check(a->object)) return dlpackgen_wrong_scalar(call, i, "bool");
+  const int truth = PyObject_IsTrue(a->object);
+  if (truth < 0) return dlpackgen_about(call->function, i);
+  a->integer = truth;
+  return 0;
 }
 
-static int dlpackgen_read_scalar(struct dlpackgen_call *call, int i) {
-	switch (call->function->parameters[i].kind) {
-		case dlpackgen_int: return dlpackgen_read_int(call, i);
-		case dlpackgen_float: return dlpackgen_read_float(call, i);
-		default: return dlpackgen_read_bool(call, i);
-	}
+static int dlpackgen_read_scalar(struct dlpackgen_call* call, int i) {
+  switch (call->function->parameters[i].kind) {
+    case DLPACKGEN_KIND_INT: return dlpackgen_read_int(call, i);
+    case DLPACKGEN_KIND_FLOAT: return dlpackgen_read_float(call, i);
+    default: return dlpackgen_read_bool(call, i);
+  }
 }
 
 /* Tells whether a scalar is read without running code of Python. */
-DLPACKGEN_FAST int dlpackgen_is_plain(PyObject *object) {
-	return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object);
+DLPACKGEN_FAST int dlpackgen_is_plain(PyObject* object) {
+  return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object);
 }
 
-static int dlpackgen_refuse_missing(const struct dlpackgen_call *call, int i) {
-	char room[DLPACKGEN_SENTENCE];
-	struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
-	const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
-	return dlpackgen_raise(dlpackgen_missing(&at, &text), &text);
+static int dlpackgen_refuse_missing(const struct dlpackgen_call* call, int i) {
+  char room[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
+  return dlpackgen_raise(dlpackgen_missing(&at, &text), &text);
 }
 
-DLPACKGEN_SLOW static int dlpackgen_left_out(struct dlpackgen_call *call, int i) {
-	const struct dlpackgen_parameter *p = &call->function->parameters[i];
-	struct dlpackgen_argument *a = &call->arguments[i];
-	static const char *const kinds[] = {"a tensor", "int", "float", "bool"};
-	if (!p->optional && a->object)
-		return dlpackgen_fault(call, i, PyExc_TypeError, "expected %s, got None", kinds[p->kind]);
-	if (!p->optional) return dlpackgen_refuse_missing(call, i);
-	memset(a, 0, sizeof *a);
-	a->integer = p->int_default;
-	a->real = p->float_default;
-	return 0;
+DLPACKGEN_SLOW static int dlpackgen_left_out(struct dlpackgen_call* call, int i) {
+  const struct dlpackgen_parameter* p = &call->function->parameters[i];
+  struct dlpackgen_argument* a = &call->arguments[i];
+  static const char* const kinds[] = {"a tensor", "int", "float", "bool"};
+  if (!p->optional && a->object)
+    return dlpackgen_argument_error(call, i, PyExc_TypeError, "expected %s, got None", kinds[p->kind]);
+  if (!p->optional) return dlpackgen_refuse_missing(call, i);
+  memset(a, 0, sizeof *a);
+  a->integer = p->int_default;
+  a->real = p->float_default;
+  return 0;
 }
 
-static void dlpackgen_give_back(struct dlpackgen_call *call, int i) {
-	const uint64_t bit = UINT64_C(1) << i;
-	if (!(call->owns & bit)) return;
-	call->owns &= ~bit;
-	dlpackgen_delete_here(call->arguments[i].versioned, call->arguments[i].legacy);
+static void dlpackgen_give_back(struct dlpackgen_call* call, int i) {
+  const uint64_t bit = UINT64_C(1) << i;
+  if (!(call->owns & bit)) return;
+  call->owns &= ~bit;
+  dlpackgen_delete_here(call->arguments[i].versioned, call->arguments[i].legacy);
 }
 
-static int64_t *dlpackgen_scratch_of(const struct dlpackgen_call *call, int i) {
-	return call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
+static int64_t* dlpackgen_scratch_of(const struct dlpackgen_call* call, int i) {
+  return call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
 }
 
 /* Says what went wrong with a tensor, whose library may not have said it. */
-DLPACKGEN_SLOW static int dlpackgen_unreadable(const struct dlpackgen_call *call, int i) {
-	dlpackgen_failed(PyExc_BufferError, "it cannot be read");
-	dlpackgen_not_exported(call->arguments[i].object);
-	return dlpackgen_about(call->function, i);
+DLPACKGEN_SLOW static int dlpackgen_unreadable(const struct dlpackgen_call* call, int i) {
+  dlpackgen_failed(PyExc_BufferError, "it cannot be read");
+  dlpackgen_not_exported(call->arguments[i].object);
+  return dlpackgen_about(call->function, i);
 }
 
 /* Reads a tensor by the table that was adopted for its type: 0, -1 with an exception,
  * or 1 where it is left to the other routes. */
-static int dlpackgen_fetch_adopted(struct dlpackgen_call *call, int i, int copy) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	int64_t *const scratch = dlpackgen_scratch_of(call, i);
-	a->flags = 0;
-	const int left = a->adopted->borrow(
-	    a->object, call->function->parameters[i].writes, &a->tensor, scratch, &a->flags);
-	if (left) return left < 0 ? dlpackgen_unreadable(call, i) : 1;
-	return dlpackgen_admit(a, scratch, copy) ? dlpackgen_about(call->function, i) : 0;
+static int dlpackgen_fetch_adopted(struct dlpackgen_call* call, int i, int copy) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  int64_t* const scratch = dlpackgen_scratch_of(call, i);
+  a->flags = 0;
+  const int left =
+      a->adopted->borrow(a->object, call->function->parameters[i].writable, &a->tensor, scratch, &a->flags);
+  if (left) return left < 0 ? dlpackgen_unreadable(call, i) : 1;
+  return dlpackgen_admit(a, scratch, copy) ? dlpackgen_about(call->function, i) : 0;
 }
 
 /* Whether shape and strides of all tensors are copied: other threads may change those of
@@ -4023,618 +4020,623 @@ static int dlpackgen_fetch_adopted(struct dlpackgen_call *call, int i, int copy)
 #if defined(Py_GIL_DISABLED)
 #define DLPACKGEN_COPIES_ALL(function) ((void)(function), 1)
 #else
-#define DLPACKGEN_COPIES_ALL(function) ((function)->unlocks)
+#define DLPACKGEN_COPIES_ALL(function) ((function)->releases_gil)
 #endif
 
 /* Copies the shape and strides of what was lent, before they are checked, unless that was
  * done; 0 where it is left to the full checks. */
-DLPACKGEN_FAST int dlpackgen_copies(DLTensor *tensor, int64_t *scratch) {
-	if (tensor->shape == scratch && tensor->strides == scratch + DLPACKGEN_MAX_NDIM) return 1;
-	if ((uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || !tensor->shape || !tensor->strides) return 0;
-	dlpackgen_copy_numbers(tensor, scratch);
-	return 1;
+DLPACKGEN_FAST int dlpackgen_copies(DLTensor* tensor, int64_t* scratch) {
+  if (tensor->shape == scratch && tensor->strides == scratch + DLPACKGEN_MAX_NDIM) return 1;
+  if ((uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || !tensor->shape || !tensor->strides) return 0;
+  dlpackgen_copy_numbers(tensor, scratch);
+  return 1;
 }
 
 /* Reads a tensor by the exchange table that its type is trusted with: 0, -1 with an
  * exception, or 1 where it must be asked by its methods. What it gave is not validated;
  * its shape and strides are the tensor's own, which threads of that library may change
  * while this one keeps the GIL, so they must be copied. */
-DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call *call, int i, struct dlpackgen_argument *a,
-    int want_write, const DLPackExchangeAPI *api, int (*plain)(PyObject *object)) {
-	if (plain && DLPACKGEN_RARE(!plain(a->object))) return 1;
-	const int owned = dlpackgen_read_table(a, api, 1, a->object, want_write);
-	if (DLPACKGEN_RARE(owned < 0)) return dlpackgen_about(call->function, i);
-	if (owned) call->owns |= UINT64_C(1) << i;
-	return 0;
+DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call* call, int i, struct dlpackgen_argument* a,
+                                            int writable, const DLPackExchangeAPI* api,
+                                            int (*plain)(PyObject* object)) {
+  if (plain && DLPACKGEN_RARE(!plain(a->object))) return 1;
+  const int owned = dlpackgen_read_table(a, api, 1, a->object, writable);
+  if (DLPACKGEN_RARE(owned < 0)) return dlpackgen_about(call->function, i);
+  if (owned) call->owns |= UINT64_C(1) << i;
+  return 0;
 }
 
 /* Validates what a table gave, and asks what the table does not look at. */
-static int dlpackgen_admit_by_table(struct dlpackgen_call *call, int i) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	if (dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1)) return dlpackgen_about(call->function, i);
-	return a->guard && a->guard(a->object, &a->tensor) ? dlpackgen_unreadable(call, i) : 0;
+static int dlpackgen_admit_by_table(struct dlpackgen_call* call, int i) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  if (dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1)) return dlpackgen_about(call->function, i);
+  return a->guard && a->guard(a->object, &a->tensor) ? dlpackgen_unreadable(call, i) : 0;
 }
 
 /* Reads a tensor that runs no code of Python for that. What an earlier look at it has
  * taken for good is given back. */
-static int dlpackgen_fetch(struct dlpackgen_call *call, int i, int copy) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	dlpackgen_give_back(call, i);
-	if (a->adopted) return dlpackgen_fetch_adopted(call, i, copy);
-	const int left = dlpackgen_fetch_by_table(call, i, a, call->function->parameters[i].writes, a->api, a->plain);
-	if (left) return left;
-	return dlpackgen_admit_by_table(call, i);
+static int dlpackgen_fetch(struct dlpackgen_call* call, int i, int copy) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  dlpackgen_give_back(call, i);
+  if (a->adopted) return dlpackgen_fetch_adopted(call, i, copy);
+  const int left = dlpackgen_fetch_by_table(call, i, a, call->function->parameters[i].writable, a->api, a->plain);
+  if (left) return left;
+  return dlpackgen_admit_by_table(call, i);
 }
 
 /* Reads a tensor by its __dlpack__. */
-static int dlpackgen_fetch_capsule(struct dlpackgen_call *call, int i) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	PyObject *stream;
-	if (dlpackgen_stream_for(call, i, &stream)) return -1;
-	int failed = dlpackgen_read_capsule(call->state, a, a->object, stream);
-	Py_XDECREF(stream);
-	if (!failed) {
-		call->owns |= UINT64_C(1) << i;
-		failed = dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1);
-	}
-	return failed ? dlpackgen_about(call->function, i) : dlpackgen_check_word(call, i);
+static int dlpackgen_fetch_capsule(struct dlpackgen_call* call, int i) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  PyObject* stream;
+  if (dlpackgen_stream_for(call, i, &stream)) return -1;
+  int failed = dlpackgen_read_capsule(call->state, a, a->object, stream);
+  Py_XDECREF(stream);
+  if (!failed) {
+    call->owns |= UINT64_C(1) << i;
+    failed = dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1);
+  }
+  return failed ? dlpackgen_about(call->function, i) : dlpackgen_check_word(call, i);
 }
 
 /* Takes for good what could be taken away while the call lasts, by another thread or by
  * what an argument or the function itself runs: 0, -1 with an exception, or 1 where it is
  * left to the other routes. */
-static int dlpackgen_fetch_held(struct dlpackgen_call *call, int i) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	const int left = dlpackgen_take_adopted(a->adopted, a->object, call->function->parameters[i].writes, &a->versioned);
-	if (left) return left < 0 ? dlpackgen_about(call->function, i) : 1;
-	a->legacy = NULL;
-	call->owns |= UINT64_C(1) << i;
-	a->tensor = a->versioned->dl_tensor;
-	a->flags = a->versioned->flags;
-	return 0;
+static int dlpackgen_fetch_held(struct dlpackgen_call* call, int i) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  const int left = dlpackgen_take_adopted(a->adopted, a->object, call->function->parameters[i].writable, &a->versioned);
+  if (left) return left < 0 ? dlpackgen_about(call->function, i) : 1;
+  a->legacy = NULL;
+  call->owns |= UINT64_C(1) << i;
+  a->tensor = a->versioned->dl_tensor;
+  a->flags = a->versioned->flags;
+  return 0;
 }
 
 /* Tells that an object is of the type still by which its table was found, though code
  * of Python ran: 0, or -1 with an exception. */
-static int dlpackgen_check_type(const struct dlpackgen_call *call, int i) {
-	const struct dlpackgen_argument *a = &call->arguments[i];
-	if (Py_TYPE(a->object) == a->type) return 0;
-	return dlpackgen_fault(call, i, PyExc_BufferError, DLPACKGEN_OTHER_TYPE);
+static int dlpackgen_check_type(const struct dlpackgen_call* call, int i) {
+  const struct dlpackgen_argument* a = &call->arguments[i];
+  if (Py_TYPE(a->object) == a->type) return 0;
+  return dlpackgen_argument_error(call, i, PyExc_BufferError, DLPACKGEN_OTHER_TYPE);
 }
 
 /* Tells whether code may run after an argument was read, which may take away the memory
  * of a tensor that is only borrowed: that of what is read later, or of a library that is
  * asked for its stream. All that runs no code was looked at before. */
-static int dlpackgen_runs_after(const struct dlpackgen_call *call, int i) {
-	for (int j = 0; j < call->function->count; j++) {
-		const struct dlpackgen_argument *a = &call->arguments[j];
-		if (j > i && !a->done && a->yields) return 1;
-		if ((j <= i || a->done || !a->yields) && dlpackgen_is_elsewhere(call, j)) return 1;
-	}
-	return 0;
+static int dlpackgen_runs_after(const struct dlpackgen_call* call, int i) {
+  for (int j = 0; j < call->function->nparameters; j++) {
+    const struct dlpackgen_argument* a = &call->arguments[j];
+    if (j > i && !a->done && a->yields) return 1;
+    if ((j <= i || a->done || !a->yields) && dlpackgen_is_elsewhere(call, j)) return 1;
+  }
+  return 0;
 }
 
 /* Reads a tensor by a table that may do anything, and copies its shape and strides: what
  * it lends is good until its library is called again (DLPack 1.3, the comment on
  * DLPackDLTensorFromPyObjectNoSync). What was not plain is owned: nothing tells later that
  * its table may be asked again. */
-static int dlpackgen_fetch_stranger(struct dlpackgen_call *call, int i) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	int owned = dlpackgen_read_table(a, a->api, 0, a->object, call->function->parameters[i].writes);
-	if (!owned && (a->plain || dlpackgen_runs_after(call, i))) owned = dlpackgen_read_owned(a, a->api, a->object);
-	if (owned < 0) return dlpackgen_about(call->function, i);
-	if (owned) call->owns |= UINT64_C(1) << i;
-	return dlpackgen_admit_by_table(call, i);
+static int dlpackgen_fetch_stranger(struct dlpackgen_call* call, int i) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  int owned = dlpackgen_read_table(a, a->api, 0, a->object, call->function->parameters[i].writable);
+  if (!owned && (a->plain || dlpackgen_runs_after(call, i))) owned = dlpackgen_read_owned(a, a->api, a->object);
+  if (owned < 0) return dlpackgen_about(call->function, i);
+  if (owned) call->owns |= UINT64_C(1) << i;
+  return dlpackgen_admit_by_table(call, i);
 }
 
 /* Looks at what runs no code of Python, so that its device is known; it is read anew when
  * nothing runs any more. */
-static int dlpackgen_look(struct dlpackgen_call *call, int i) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	const int left = dlpackgen_fetch(call, i, 1);
-	if (left <= 0) return left;
-	a->trusted = a->trusted && a->adopted;
-	a->adopted = NULL;
-	a->yields = 1; /* since it must be asked by its methods */
-	return 0;
+static int dlpackgen_look(struct dlpackgen_call* call, int i) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  const int left = dlpackgen_fetch(call, i, 1);
+  if (left <= 0) return left;
+  a->trusted = a->trusted && a->adopted;
+  a->adopted = NULL;
+  a->yields = 1; /* since it must be asked by its methods */
+  return 0;
 }
 
 /* Reads what runs code of Python, and copies its shape and strides. */
-static int dlpackgen_read_yielding(struct dlpackgen_call *call, int i) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	if (a->adopted) {
-		const int left = a->adopted->hold ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch(call, i, 1);
-		a->done = left == 0;
-		if (left <= 0) return left;
-		a->adopted = NULL;
-	}
-	if (dlpackgen_question(call->state, a->object, a->refusing, a->asks)) return dlpackgen_about(call->function, i);
-	if (dlpackgen_check_type(call, i)) return -1;
-	a->done = !a->trusted;
-	if (a->trusted) return dlpackgen_fetch(call, i, 1);
-	return a->api ? dlpackgen_fetch_stranger(call, i) : dlpackgen_fetch_capsule(call, i);
+static int dlpackgen_read_yielding(struct dlpackgen_call* call, int i) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  if (a->adopted) {
+    const int left = a->adopted->hold ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch(call, i, 1);
+    a->done = left == 0;
+    if (left <= 0) return left;
+    a->adopted = NULL;
+  }
+  if (dlpackgen_question(call->state, a->object, a->refusing, a->asks)) return dlpackgen_about(call->function, i);
+  if (dlpackgen_check_type(call, i)) return -1;
+  a->done = !a->trusted;
+  if (a->trusted) return dlpackgen_fetch(call, i, 1);
+  return a->api ? dlpackgen_fetch_stranger(call, i) : dlpackgen_fetch_capsule(call, i);
 }
 
 /* Gives the adopted table by which the library of a type tells its stream, which holds
  * for types that derive from its own, too; or NULL. */
-static const struct dlpackgen_adopted *dlpackgen_teller(const struct dlpackgen_route *route) {
-	const struct dlpackgen_adopted *table = route->adopted ? route->adopted : route->refusing;
-	return table && table->stream ? table : NULL;
+static const struct dlpackgen_adopted* dlpackgen_teller(const struct dlpackgen_route* route) {
+  const struct dlpackgen_adopted* table = route->adopted ? route->adopted : route->refusing;
+  return table && table->stream ? table : NULL;
 }
 
 /* Finds what an argument is, and reads scalars. A route may not last, so it is put
  * down; its type must. */
-static int dlpackgen_sort_slowly(struct dlpackgen_call *call, int i, PyObject *object) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	a->object = object;
-	a->done = 1;
-	a->yields = 0;
-	a->tensor.device.device_type = kDLCPU; /* until it is known */
-	if (!object || object == Py_None) return dlpackgen_left_out(call, i);
-	if (call->function->parameters[i].kind != dlpackgen_tensor) return dlpackgen_read_scalar(call, i);
-	const struct dlpackgen_route *route = dlpackgen_route_of(call->state, object);
-	if (!route) return dlpackgen_about(call->function, i);
-	a->done = 0;
-	a->type = (PyTypeObject *)Py_NewRef(route->type);
-	a->adopted = route->adopted;
-	a->refusing = route->refusing;
-	a->streams = dlpackgen_teller(route);
-	a->waits = 0;
-	a->api = route->api;
-	a->guard = route->guard;
-	a->plain = route->plain;
-	a->asks = route->asks;
-	a->trusted = route->trusted;
-	a->yields = route->yields;
-	return 0;
+static int dlpackgen_sort_slowly(struct dlpackgen_call* call, int i, PyObject* object) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  a->object = object;
+  a->done = 1;
+  a->yields = 0;
+  a->tensor.device.device_type = kDLCPU; /* until it is known */
+  if (!object || object == Py_None) return dlpackgen_left_out(call, i);
+  if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR) return dlpackgen_read_scalar(call, i);
+  const struct dlpackgen_route* route = dlpackgen_route_of(call->state, object);
+  if (!route) return dlpackgen_about(call->function, i);
+  a->done = 0;
+  a->type = (PyTypeObject*)Py_NewRef(route->type);
+  a->adopted = route->adopted;
+  a->refusing = route->refusing;
+  a->streams = dlpackgen_teller(route);
+  a->waits = 0;
+  a->api = route->api;
+  a->guard = route->guard;
+  a->plain = route->plain;
+  a->asks = route->asks;
+  a->trusted = route->trusted;
+  a->yields = route->yields;
+  return 0;
 }
 
 /* The error to report, if one was found, and how many arguments before it may have one
  * too, which comes first then. */
 struct dlpackgen_fault_found {
-	struct dlpackgen_pending pending;
-	int before, is_found, is_final;
+  struct dlpackgen_pending pending;
+  int before, is_found, is_final;
 };
 
 /* Puts off the exception about an argument until those before it were looked at. One
  * that is not about an argument ends the call. */
-DLPACKGEN_SLOW static void dlpackgen_put_off(struct dlpackgen_fault_found *fault, int i) {
-	struct dlpackgen_pending newer = dlpackgen_catch();
-	const int is_final = !dlpackgen_kind_of(newer.value);
-	struct dlpackgen_pending *less = fault->is_final || (i > fault->before && !is_final) ? &newer : &fault->pending;
-	fault->is_found = 1;
-	dlpackgen_drop_pending(less);
-	if (less == &newer) return;
-	fault->pending = newer;
-	fault->before = i;
-	fault->is_final = is_final;
+DLPACKGEN_SLOW static void dlpackgen_put_off(struct dlpackgen_fault_found* fault, int i) {
+  struct dlpackgen_pending newer = dlpackgen_catch();
+  const int is_final = !dlpackgen_kind_of(newer.value);
+  struct dlpackgen_pending* less = fault->is_final || (i > fault->before && !is_final) ? &newer : &fault->pending;
+  fault->is_found = 1;
+  dlpackgen_drop_pending(less);
+  if (less == &newer) return;
+  fault->pending = newer;
+  fault->before = i;
+  fault->is_final = is_final;
 }
 
 /* Leaves the exception about an argument set, unless one before it is on another
  * device than the others, which comes first. Gives -1. */
-DLPACKGEN_SLOW static int dlpackgen_first_fault(const struct dlpackgen_call *call, int i) {
-	struct dlpackgen_pending pending = dlpackgen_catch();
-	if (dlpackgen_kind_of(pending.value) && dlpackgen_compare_devices(call, i) < -1)
-		dlpackgen_drop_pending(&pending);
-	else dlpackgen_resume(pending);
-	return -1;
+DLPACKGEN_SLOW static int dlpackgen_first_fault(const struct dlpackgen_call* call, int i) {
+  struct dlpackgen_pending pending = dlpackgen_catch();
+  if (dlpackgen_kind_of(pending.value) && dlpackgen_compare_devices(call, i) < -1) dlpackgen_drop_pending(&pending);
+  else dlpackgen_resume(pending);
+  return -1;
 }
 
 /* Reads the arguments whose reading may, or may not, run code, in their order. */
-static void dlpackgen_read_some(struct dlpackgen_call *call, int yields, struct dlpackgen_fault_found *fault) {
-	for (int i = 0; i < fault->before && !fault->is_final; i++) {
-		const struct dlpackgen_argument *a = &call->arguments[i];
-		if (!a->object || a->done || a->yields != yields) continue;
-		if (dlpackgen_check_type(call, i) || (yields ? dlpackgen_read_yielding(call, i) : dlpackgen_look(call, i)))
-			dlpackgen_put_off(fault, i);
-	}
+static void dlpackgen_read_some(struct dlpackgen_call* call, int yields, struct dlpackgen_fault_found* fault) {
+  for (int i = 0; i < fault->before && !fault->is_final; i++) {
+    const struct dlpackgen_argument* a = &call->arguments[i];
+    if (!a->object || a->done || a->yields != yields) continue;
+    if (dlpackgen_check_type(call, i) || (yields ? dlpackgen_read_yielding(call, i) : dlpackgen_look(call, i)))
+      dlpackgen_put_off(fault, i);
+  }
 }
 
 /* Gives back what looks at tensors have taken, before anything is checked for good: its
  * deleter may run code. */
-static void dlpackgen_drop_looks(struct dlpackgen_call *call) {
-	for (int i = 0; i < call->function->count; i++)
-		if (!call->arguments[i].done) dlpackgen_give_back(call, i);
+static void dlpackgen_drop_looks(struct dlpackgen_call* call) {
+  for (int i = 0; i < call->function->nparameters; i++)
+    if (!call->arguments[i].done) dlpackgen_give_back(call, i);
 }
 
 /* Reads what is left and checks all. No code of others runs from here on. */
-static void dlpackgen_check_all(struct dlpackgen_call *call, struct dlpackgen_fault_found *fault) {
-	for (int i = 0; i < fault->before && !fault->is_final; i++) {
-		struct dlpackgen_argument *a = &call->arguments[i];
-		const struct dlpackgen_parameter *p = &call->function->parameters[i];
-		if (p->kind != dlpackgen_tensor || !a->object) continue;
-		int failed = a->done ? 0 : dlpackgen_check_type(call, i);
-		if (!failed && !a->done) failed = dlpackgen_fetch(call, i, DLPACKGEN_COPIES_ALL(call->function));
-		if (failed > 0) dlpackgen_unreadable(call, i);
-		if (failed || dlpackgen_check(call, i)) dlpackgen_put_off(fault, i);
-	}
+static void dlpackgen_check_all(struct dlpackgen_call* call, struct dlpackgen_fault_found* fault) {
+  for (int i = 0; i < fault->before && !fault->is_final; i++) {
+    struct dlpackgen_argument* a = &call->arguments[i];
+    const struct dlpackgen_parameter* p = &call->function->parameters[i];
+    if (p->kind != DLPACKGEN_KIND_TENSOR || !a->object) continue;
+    int failed = a->done ? 0 : dlpackgen_check_type(call, i);
+    if (!failed && !a->done) failed = dlpackgen_fetch(call, i, DLPACKGEN_COPIES_ALL(call->function));
+    if (failed > 0) dlpackgen_unreadable(call, i);
+    if (failed || dlpackgen_check(call, i)) dlpackgen_put_off(fault, i);
+  }
 }
 
-static void dlpackgen_drop_types(struct dlpackgen_call *call) {
-	for (int i = 0; i < call->function->count; i++) Py_CLEAR(call->arguments[i].type);
+static void dlpackgen_drop_types(struct dlpackgen_call* call) {
+  for (int i = 0; i < call->function->nparameters; i++) Py_CLEAR(call->arguments[i].type);
 }
 
 /* Finds the stream while code may still run: 0, or -1 with an exception. Tensors whose
  * library works on another one are waited for by a back end, or asked for on this one. */
-static int dlpackgen_agree_on_stream(struct dlpackgen_call *call) {
-	int other = -1;
-	if (dlpackgen_choose_stream(call)) return -1;
-	while (call->has_stream && (other = dlpackgen_find_other_stream(call, 0)) >= 0) {
-		struct dlpackgen_argument *a = &call->arguments[other];
-		const int waits = dlpackgen_wait_for(call, other);
-		if (waits < 0) return -1;
-		if (waits) continue;
-		if (dlpackgen_check_type(call, other) || dlpackgen_may_ask_again(call, other)) return -1;
-		dlpackgen_give_back(call, other);
-		a->adopted = a->streams = NULL;
-		a->api = NULL;
-		a->done = 1;
-		if (dlpackgen_fetch_capsule(call, other)) return -1;
-	}
-	return other < -1 ? -1 : 0;
+static int dlpackgen_agree_on_stream(struct dlpackgen_call* call) {
+  int other = -1;
+  if (dlpackgen_choose_stream(call)) return -1;
+  while (call->has_stream && (other = dlpackgen_find_other_stream(call, 0)) >= 0) {
+    struct dlpackgen_argument* a = &call->arguments[other];
+    const int waits = dlpackgen_wait_for(call, other);
+    if (waits < 0) return -1;
+    if (waits) continue;
+    if (dlpackgen_check_type(call, other) || dlpackgen_may_ask_again(call, other)) return -1;
+    dlpackgen_give_back(call, other);
+    a->adopted = a->streams = NULL;
+    a->api = NULL;
+    a->done = 1;
+    if (dlpackgen_fetch_capsule(call, other)) return -1;
+  }
+  return other < -1 ? -1 : 0;
 }
 
 /* Reads what may run code of Python first, then reads and checks all in its order. */
-DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call *call, PyObject *const *given) {
-	const int count = call->function->count;
-	struct dlpackgen_fault_found fault = {{NULL, NULL, NULL}, count, 0, 0};
-	struct dlpackgen_pending streams = {NULL, NULL, NULL};
-	int disagree = 0;
-	dlpackgen_end(call);
-	memset(call->bound, 0, sizeof call->bound);
-	call->has_stream = 0;
-	for (int i = 0; i < count; i++) call->arguments[i].type = NULL;
-	for (int i = 0; i < count; i++)
-		if (dlpackgen_sort_slowly(call, i, given[i])) dlpackgen_put_off(&fault, i);
-	dlpackgen_read_some(call, 0, &fault);
-	dlpackgen_read_some(call, 1, &fault);
-	if (!fault.is_found) disagree = dlpackgen_agree_on_stream(call);
-	if (disagree) streams = dlpackgen_catch();
-	dlpackgen_drop_looks(call);
-	dlpackgen_check_all(call, &fault);
-	dlpackgen_drop_types(call);
-	if (fault.is_found) {
-		dlpackgen_drop_pending(&streams);
-		dlpackgen_resume(fault.pending);
-		return dlpackgen_first_fault(call, fault.before);
-	}
-	if (!disagree) return dlpackgen_settle_place(call, 1) ? -1 : 0;
-	dlpackgen_resume(streams);
-	return -1;
+DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call, PyObject* const* given) {
+  const int count = call->function->nparameters;
+  struct dlpackgen_fault_found fault = {{NULL, NULL, NULL}, count, 0, 0};
+  struct dlpackgen_pending streams = {NULL, NULL, NULL};
+  int disagree = 0;
+  dlpackgen_call_end(call);
+  memset(call->bound, 0, sizeof call->bound);
+  call->has_stream = 0;
+  for (int i = 0; i < count; i++) call->arguments[i].type = NULL;
+  for (int i = 0; i < count; i++)
+    if (dlpackgen_sort_slowly(call, i, given[i])) dlpackgen_put_off(&fault, i);
+  dlpackgen_read_some(call, 0, &fault);
+  dlpackgen_read_some(call, 1, &fault);
+  if (!fault.is_found) disagree = dlpackgen_agree_on_stream(call);
+  if (disagree) streams = dlpackgen_catch();
+  dlpackgen_drop_looks(call);
+  dlpackgen_check_all(call, &fault);
+  dlpackgen_drop_types(call);
+  if (fault.is_found) {
+    dlpackgen_drop_pending(&streams);
+    dlpackgen_resume(fault.pending);
+    return dlpackgen_first_fault(call, fault.before);
+  }
+  if (!disagree) return dlpackgen_settle_place(call, 1) ? -1 : 0;
+  dlpackgen_resume(streams);
+  return -1;
 }
 
 /* The way of calls in which reading an argument may change another one. */
-DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call *call, PyObject *const *given) {
-	int *const nested = dlpackgen_descend();
-	if (!nested) return -1;
-	const int failed = dlpackgen_begin_in_phases(call, given);
-	dlpackgen_ascend(nested);
-	return failed;
+DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call* call, PyObject* const* given) {
+  int* const nested = dlpackgen_descend();
+  if (!nested) return -1;
+  const int failed = dlpackgen_begin_in_phases(call, given);
+  dlpackgen_ascend(nested);
+  return failed;
 }
 
 /* Says that a call has no room for all arguments of its function. */
-static int dlpackgen_no_room(const struct dlpackgen_call_site *site, const struct dlpackgen_function *function) {
-	PyErr_Format(PyExc_SystemError, "%s() has %d parameters, and its call has room for %d: DLPACKGEN_CALL(call, %d)",
-	    function->name, function->count, site->room, function->count);
-	return -1;
+static int dlpackgen_no_room(const struct dlpackgen_call_site* site, const struct dlpackgen_function* function) {
+  PyErr_Format(PyExc_SystemError, "%s() has %d parameters, and its call has room for %d: DLPACKGEN_CALL(call, %d)",
+               function->name, function->nparameters, site->room, function->nparameters);
+  return -1;
 }
 
 /* Checks a function at the place that calls it, where it was not the last one: 0, or -1 with
  * an exception. */
-DLPACKGEN_SLOW static int dlpackgen_check_site(
-    struct dlpackgen_call_site *site, const struct dlpackgen_function *function) {
-	char room[DLPACKGEN_SENTENCE];
-	struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
-	if (DLPACKGEN_LOAD(&site->checked) == function) return 0;
-	int status = dlpackgen_check_function(function, &text);
-	if (!status && function->count > site->room) return dlpackgen_no_room(site, function);
-	if (!status) status = dlpackgen_check_parameters(function, &text);
-	if (status) return dlpackgen_raise(status, &text);
-	DLPACKGEN_STORE(&site->checked, function);
-	return 0;
+DLPACKGEN_SLOW static int dlpackgen_check_site(struct dlpackgen_call_site* site,
+                                               const struct dlpackgen_function* function) {
+  char room[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  if (DLPACKGEN_LOAD(&site->checked) == function) return 0;
+  int status = dlpackgen_check_function(function, &text);
+  if (!status && function->nparameters > site->room) return dlpackgen_no_room(site, function);
+  if (!status) status = dlpackgen_check_parameters(function, &text);
+  if (status) return dlpackgen_raise(status, &text);
+  DLPACKGEN_STORE(&site->checked, function);
+  return 0;
 }
 
 /* Tells whether that was done for the function at hand. */
-DLPACKGEN_FAST int dlpackgen_is_checked(
-    const struct dlpackgen_call *call, const struct dlpackgen_function *function) {
-	return DLPACKGEN_LOAD(&call->site->checked) == function;
+DLPACKGEN_FAST int dlpackgen_is_checked(const struct dlpackgen_call* call, const struct dlpackgen_function* function) {
+  return DLPACKGEN_LOAD(&call->site->checked) == function;
 }
 
 /* What is known of the type of an argument, put down for those behind it, since a route
  * may not last. */
 struct dlpackgen_means {
-	PyObject *type; /* NULL before the first */
-	const struct dlpackgen_adopted *adopted;
-	const DLPackExchangeAPI *api;
-	int (*guard)(PyObject *object, const DLTensor *tensor);
-	int (*plain)(PyObject *object);
-	int (*read)(void *object, int want_write, DLTensor *out, int64_t *scratch); /* reads most of torch's at once */
+  PyObject* type; /* NULL before the first */
+  const struct dlpackgen_adopted* adopted;
+  const DLPackExchangeAPI* api;
+  int (*guard)(PyObject* object, const DLTensor* tensor);
+  int (*plain)(PyObject* object);
+  int (*read)(void* object, int writable, DLTensor* out, int64_t* scratch); /* reads most of torch's at once */
 };
 
 /* Puts down how the objects of a type are read. */
-DLPACKGEN_FAST void dlpackgen_note(struct dlpackgen_means *means, const struct dlpackgen_route *route) {
-	means->type = route->type;
-	means->adopted = route->adopted;
-	means->api = route->api;
-	means->guard = route->guard;
-	means->plain = route->plain;
-	means->read = means->adopted && means->adopted->borrow == dlpackgen_torch_borrow ? dlpackgen_torch.read : NULL;
+DLPACKGEN_FAST void dlpackgen_note(struct dlpackgen_means* means, const struct dlpackgen_route* route) {
+  means->type = route->type;
+  means->adopted = route->adopted;
+  means->api = route->api;
+  means->guard = route->guard;
+  means->plain = route->plain;
+  means->read = means->adopted && means->adopted->borrow == dlpackgen_torch_borrow ? dlpackgen_torch.read : NULL;
 }
 
 /* Goes on with a tensor that was read and did not fit at once, in full: 0, -1 with an
  * exception, or 1 where code may run. left is what reading it has given. */
-DLPACKGEN_SLOW static int dlpackgen_begin_fully(
-    struct dlpackgen_call *call, int i, const struct dlpackgen_means *means, int left) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	const int copy = DLPACKGEN_COPIES_ALL(call->function);
-	a->adopted = means->adopted;
-	a->api = means->api;
-	a->guard = means->guard;
-	if (left) return left < 0 && a->adopted ? dlpackgen_unreadable(call, i) : left;
-	dlpackgen_unbind(dlpackgen_bindings_of(call), i);
-	if (!a->adopted && dlpackgen_admit_by_table(call, i)) return -1;
-	if (a->adopted && dlpackgen_admit(a, dlpackgen_scratch_of(call, i), copy)) return dlpackgen_about(call->function, i);
-	if (dlpackgen_check(call, i)) return -1;
-	call->elsewhere |= a->tensor.device.device_type != kDLCPU;
-	return 0;
+DLPACKGEN_SLOW static int dlpackgen_begin_fully(struct dlpackgen_call* call, int i, const struct dlpackgen_means* means,
+                                                int left) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  const int copy = DLPACKGEN_COPIES_ALL(call->function);
+  a->adopted = means->adopted;
+  a->api = means->api;
+  a->guard = means->guard;
+  if (left) return left < 0 && a->adopted ? dlpackgen_unreadable(call, i) : left;
+  dlpackgen_unbind(dlpackgen_bindings_of(call), i);
+  if (!a->adopted && dlpackgen_admit_by_table(call, i)) return -1;
+  if (a->adopted && dlpackgen_admit(a, dlpackgen_scratch_of(call, i), copy)) return dlpackgen_about(call->function, i);
+  if (dlpackgen_check(call, i)) return -1;
+  call->elsewhere |= a->tensor.device.device_type != kDLCPU;
+  return 0;
 }
 
 /* Gives how a type is read whose objects are read without running code, or NULL. */
-DLPACKGEN_FAST const struct dlpackgen_route *dlpackgen_quiet(struct dlpackgen_state *state, PyObject *object) {
-	const struct dlpackgen_route *route = dlpackgen_known(state, (PyObject *)Py_TYPE(object));
-	return route && !route->yields ? route : NULL;
+DLPACKGEN_FAST const struct dlpackgen_route* dlpackgen_quiet(struct dlpackgen_state* state, PyObject* object) {
+  const struct dlpackgen_route* route = dlpackgen_known(state, (PyObject*)Py_TYPE(object));
+  return route && !route->yields ? route : NULL;
 }
 
 /* Finds how an object is read without running code; 0 where it is not. */
-DLPACKGEN_FAST int dlpackgen_find_means(
-    struct dlpackgen_state *state, PyObject *object, struct dlpackgen_means *means) {
-	if (!object) return 0;
-	if ((PyObject *)Py_TYPE(object) == means->type) return 1;
-	const struct dlpackgen_route *const route = dlpackgen_quiet(state, object);
-	if (!route) return 0;
-	dlpackgen_note(means, route);
-	return 1;
+DLPACKGEN_FAST int dlpackgen_find_means(struct dlpackgen_state* state, PyObject* object,
+                                        struct dlpackgen_means* means) {
+  if (!object) return 0;
+  if ((PyObject*)Py_TYPE(object) == means->type) return 1;
+  const struct dlpackgen_route* const route = dlpackgen_quiet(state, object);
+  if (!route) return 0;
+  dlpackgen_note(means, route);
+  return 1;
 }
 
 /* Deals with an argument that is no tensor: 0, -1 with an exception, or 1 where code may
  * run, as for all others. */
-static int dlpackgen_begin_other(struct dlpackgen_call *call, int i, PyObject *object) {
-	if (!object || object == Py_None) return dlpackgen_left_out(call, i);
-	if (call->function->parameters[i].kind == dlpackgen_tensor || !dlpackgen_is_plain(object)) return 1;
-	return dlpackgen_read_scalar(call, i);
+static int dlpackgen_begin_other(struct dlpackgen_call* call, int i, PyObject* object) {
+  if (!object || object == Py_None) return dlpackgen_left_out(call, i);
+  if (call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR || !dlpackgen_is_plain(object)) return 1;
+  return dlpackgen_read_scalar(call, i);
 }
 
 /* Makes sure that there are shape and strides that no other thread changes, which adopted
  * tables give by themselves, and asks what a table does not look at, of what the call goes
  * on with: 1, 0 where there are none yet, or -1 with an exception. */
-DLPACKGEN_FAST int dlpackgen_is_steady(
-    struct dlpackgen_argument *a, int copies_all, const struct dlpackgen_means *means, int64_t *scratch) {
-	if (!copies_all && means->adopted) return 1;
-	if (!dlpackgen_copies(&a->tensor, scratch)) return 0;
-	return means->guard && DLPACKGEN_RARE(means->guard(a->object, &a->tensor)) ? -1 : 1;
+DLPACKGEN_FAST int dlpackgen_is_steady(struct dlpackgen_argument* a, int copies_all,
+                                       const struct dlpackgen_means* means, int64_t* scratch) {
+  if (!copies_all && means->adopted) return 1;
+  if (!dlpackgen_copies(&a->tensor, scratch)) return 0;
+  return means->guard && DLPACKGEN_RARE(means->guard(a->object, &a->tensor)) ? -1 : 1;
 }
 
 /* Reads most of torch's tensors. */
-DLPACKGEN_FAST int dlpackgen_reads_at_once(
-    struct dlpackgen_argument *a, int want_write, const struct dlpackgen_means *means, int64_t *scratch) {
-	return means->read && means->read(a->object, want_write, &a->tensor, scratch) == 0;
+DLPACKGEN_FAST int dlpackgen_reads_at_once(struct dlpackgen_argument* a, int writable,
+                                           const struct dlpackgen_means* means, int64_t* scratch) {
+  return means->read && means->read(a->object, writable, &a->tensor, scratch) == 0;
 }
 
 /* Reads a tensor by what runs no code: 0, -1 with an exception, or 1 where it is left to
  * the other routes. */
-DLPACKGEN_FAST int dlpackgen_begin_reading(struct dlpackgen_call *call, int i, struct dlpackgen_argument *a,
-    int want_write, const struct dlpackgen_means *means, int64_t *scratch) {
-	a->flags = 0;
-	if (dlpackgen_reads_at_once(a, want_write, means, scratch)) return 0;
-	if (means->adopted) return means->adopted->borrow(a->object, want_write, &a->tensor, scratch, &a->flags);
-	return dlpackgen_fetch_by_table(call, i, a, want_write, means->api, means->plain);
+DLPACKGEN_FAST int dlpackgen_begin_reading(struct dlpackgen_call* call, int i, struct dlpackgen_argument* a,
+                                           int writable, const struct dlpackgen_means* means, int64_t* scratch) {
+  a->flags = 0;
+  if (dlpackgen_reads_at_once(a, writable, means, scratch)) return 0;
+  if (means->adopted) return means->adopted->borrow(a->object, writable, &a->tensor, scratch, &a->flags);
+  return dlpackgen_fetch_by_table(call, i, a, writable, means->api, means->plain);
 }
 
 /* The way of most calls: one argument after the other. */
-DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *const *given, int copies_all) {
-	const struct dlpackgen_function *const function = call->function;
-	const struct dlpackgen_parameter *p = function->parameters;
-	struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
-	struct dlpackgen_argument *a = call->arguments;
-	int64_t *scratch = call->scratch;
-	const int count = function->count;
-	int left = 0;
-	for (int i = 0; i < count; i++, a++, p++, scratch += DLPACKGEN_SCRATCH) {
-		PyObject *const object = a->object = given[i];
-		if (DLPACKGEN_RARE(p->kind != dlpackgen_tensor || !dlpackgen_find_means(call->state, object, &means))) {
-			left = dlpackgen_begin_other(call, i, object);
-			if (left) break;
-			continue;
-		}
-		left = dlpackgen_begin_reading(call, i, a, p->writes, &means, scratch);
-		const int steady = left ? 0 : dlpackgen_is_steady(a, copies_all, &means, scratch);
-		const int fits = steady > 0 && dlpackgen_fits(call, i, p, a);
-		if (DLPACKGEN_RARE(steady < 0)) left = dlpackgen_unreadable(call, i);
-		if (DLPACKGEN_RARE(!fits)) {
-			left = dlpackgen_begin_fully(call, i, &means, left);
-			if (left) break;
-		}
-	}
-	if (!left && !DLPACKGEN_RARE(call->elsewhere | call->has_number)) return 0;
-	if (left < 0) return dlpackgen_first_fault(call, (int)(a - call->arguments));
-	if (!left) left = dlpackgen_settle_place(call, 0);
-	return left > 0 ? dlpackgen_begin_slowly(call, given) : left;
+DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* const* given, int copies_all) {
+  const struct dlpackgen_function* const function = call->function;
+  const struct dlpackgen_parameter* p = function->parameters;
+  struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
+  struct dlpackgen_argument* a = call->arguments;
+  int64_t* scratch = call->scratch;
+  const int count = function->nparameters;
+  int left = 0;
+  for (int i = 0; i < count; i++, a++, p++, scratch += DLPACKGEN_SCRATCH) {
+    PyObject* const object = a->object = given[i];
+    if (DLPACKGEN_RARE(p->kind != DLPACKGEN_KIND_TENSOR || !dlpackgen_find_means(call->state, object, &means))) {
+      left = dlpackgen_begin_other(call, i, object);
+      if (left) break;
+      continue;
+    }
+    left = dlpackgen_begin_reading(call, i, a, p->writable, &means, scratch);
+    const int steady = left ? 0 : dlpackgen_is_steady(a, copies_all, &means, scratch);
+    const int fits = steady > 0 && dlpackgen_fits(call, i, p, a);
+    if (DLPACKGEN_RARE(steady < 0)) left = dlpackgen_unreadable(call, i);
+    if (DLPACKGEN_RARE(!fits)) {
+      left = dlpackgen_begin_fully(call, i, &means, left);
+      if (left) break;
+    }
+  }
+  if (!left && !DLPACKGEN_RARE(call->elsewhere | call->has_number)) return 0;
+  if (left < 0) return dlpackgen_first_fault(call, (int)(a - call->arguments));
+  if (!left) left = dlpackgen_settle_place(call, 0);
+  return left > 0 ? dlpackgen_begin_slowly(call, given) : left;
 }
 
-DLPACKGEN_SLOW static int dlpackgen_begin_named(
-    struct dlpackgen_call *call, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
-	PyObject *given[DLPACKGEN_MAX_PARAMETERS];
-	if (dlpackgen_check_site(call->site, call->function)) return -1;
-	if (dlpackgen_arrange(call, arguments, count, keywords, given)) return -1;
-	return dlpackgen_begin_given(call, given, DLPACKGEN_COPIES_ALL(call->function));
+DLPACKGEN_SLOW static int dlpackgen_begin_named(struct dlpackgen_call* call, PyObject* const* arguments,
+                                                Py_ssize_t count, PyObject* keywords) {
+  PyObject* given[DLPACKGEN_MAX_PARAMETERS];
+  if (dlpackgen_check_site(call->site, call->function)) return -1;
+  if (dlpackgen_arrange(call, arguments, count, keywords, given)) return -1;
+  return dlpackgen_begin_given(call, given, DLPACKGEN_COPIES_ALL(call->function));
 }
 
-DLPACKGEN_PYTHON_API void dlpackgen_end(struct dlpackgen_call *call) {
-	if (!DLPACKGEN_RARE(call->owns)) return;
-	if (call->owns & DLPACKGEN_OWES_ORDER) dlpackgen_order_back(call);
-	for (int i = 0; call->owns; i++) dlpackgen_give_back(call, i);
+DLPACKGEN_PYTHON_API void dlpackgen_call_end(struct dlpackgen_call* call) {
+  if (!DLPACKGEN_RARE(call->owns)) return;
+  if (call->owns & DLPACKGEN_OWES_ORDER) dlpackgen_order_back(call);
+  for (int i = 0; call->owns; i++) dlpackgen_give_back(call, i);
 }
 
 /* Clears what is known of a call. */
-DLPACKGEN_FAST void dlpackgen_start(
-    struct dlpackgen_call *call, PyObject *module, const struct dlpackgen_function *function) {
-	call->module = module;
-	call->function = function;
-	call->state = dlpackgen_state_of(module);
-	call->device.device_type = kDLCPU;
-	call->device.device_id = 0;
-	call->stream = NULL;
-	memset(call->bound, 0, sizeof call->bound);
-	call->owns = 0;
-	call->has_stream = call->has_number = call->elsewhere = 0;
+DLPACKGEN_FAST void dlpackgen_start(struct dlpackgen_call* call, PyObject* module,
+                                    const struct dlpackgen_function* function) {
+  call->module = module;
+  call->function = function;
+  call->state = dlpackgen_state_of(module);
+  call->device.device_type = kDLCPU;
+  call->device.device_id = 0;
+  call->stream = NULL;
+  memset(call->bound, 0, sizeof call->bound);
+  call->owns = 0;
+  call->has_stream = call->has_number = call->elsewhere = 0;
 }
 
-DLPACKGEN_PYTHON_API int dlpackgen_begin(struct dlpackgen_call *call, PyObject *module,
-    const struct dlpackgen_function *function, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
-	int failed;
-	dlpackgen_start(call, module, function);
-	if (DLPACKGEN_RARE(keywords != NULL || count != function->count || !dlpackgen_is_checked(call, function)))
-		failed = dlpackgen_begin_named(call, arguments, count, keywords);
-	else failed = dlpackgen_begin_given(call, arguments, DLPACKGEN_COPIES_ALL(function));
-	if (DLPACKGEN_RARE(failed)) dlpackgen_end(call);
-	return failed;
+DLPACKGEN_PYTHON_API int dlpackgen_call_begin(struct dlpackgen_call* call, PyObject* module,
+                                              const struct dlpackgen_function* function, PyObject* const* arguments,
+                                              Py_ssize_t count, PyObject* keywords) {
+  int failed;
+  dlpackgen_start(call, module, function);
+  if (DLPACKGEN_RARE(keywords != NULL || count != function->nparameters || !dlpackgen_is_checked(call, function)))
+    failed = dlpackgen_begin_named(call, arguments, count, keywords);
+  else failed = dlpackgen_begin_given(call, arguments, DLPACKGEN_COPIES_ALL(function));
+  if (DLPACKGEN_RARE(failed)) dlpackgen_call_end(call);
+  return failed;
 }
+
+/* Modules: multi-phase, with a state of their own, in the main interpreter. Part of
+ * dlpackgen_python.c. */
+
+/* New tensors, by the library of an argument. Part of dlpackgen_python.c. */
 
 /* The type of the tensors that a module gives out. Part of dlpackgen_python.c. */
 
 struct dlpackgen_object {
-	PyObject_HEAD DLManagedTensorVersioned *tensor;
-	const dlpackgen_device *table; /* the back end of what is not finished, or NULL */
-	void *stream;                  /* that it is worked on */
+  PyObject_HEAD DLManagedTensorVersioned* tensor;
+  const dlpackgen_backend* table; /* the back end of what is not finished, or NULL */
+  void* stream;                   /* that it is worked on */
 };
 
 /* The modules that live, the one that was made last before the others: a program may
  * import this file more than once, and a table's functions are not told which module
  * they work for. All of their types are made alike. Guarded by the GIL. */
-static struct dlpackgen_state *dlpackgen_newest;
+static struct dlpackgen_state* dlpackgen_newest;
 
-static void dlpackgen_list_module(struct dlpackgen_state *state) {
-	state->older = dlpackgen_newest;
-	dlpackgen_newest = state;
+static void dlpackgen_list_module(struct dlpackgen_state* state) {
+  state->older = dlpackgen_newest;
+  dlpackgen_newest = state;
 }
 
 /* Nothing happens to a module that is not listed. */
-static void dlpackgen_unlist_module(struct dlpackgen_state *state) {
-	struct dlpackgen_state **place = &dlpackgen_newest;
-	while (*place && *place != state) place = &(*place)->older;
-	if (*place) *place = state->older;
+static void dlpackgen_unlist_module(struct dlpackgen_state* state) {
+  struct dlpackgen_state** place = &dlpackgen_newest;
+  while (*place && *place != state) place = &(*place)->older;
+  if (*place) *place = state->older;
 }
 
-static void dlpackgen_object_dealloc(PyObject *self) {
-	PyObject *type = (PyObject *)Py_TYPE(self);
-	freefunc release = (freefunc)(uintptr_t)PyType_GetSlot((PyTypeObject *)type, Py_tp_free);
-	dlpackgen_delete_quietly(((struct dlpackgen_object *)self)->tensor, NULL);
-	release(self);
-	Py_DECREF(type); /* an object owns its type */
+static void dlpackgen_object_dealloc(PyObject* self) {
+  PyObject* type = (PyObject*)Py_TYPE(self);
+  freefunc release = (freefunc)(uintptr_t)PyType_GetSlot((PyTypeObject*)type, Py_tp_free);
+  dlpackgen_delete_quietly(((struct dlpackgen_object*)self)->tensor, NULL);
+  release(self);
+  Py_DECREF(type); /* an object owns its type */
 }
 
 /* Makes an object of a type, and takes the tensor over, also when it fails. */
-static PyObject *dlpackgen_new_object(PyObject *type, DLManagedTensorVersioned *tensor) {
-	DLManagedTensorVersioned *whole = dlpackgen_with_strides(tensor);
-	PyObject *made = whole ? PyType_GenericAlloc((PyTypeObject *)type, 0) : NULL;
-	if (made) ((struct dlpackgen_object *)made)->tensor = whole;
-	else dlpackgen_delete_quietly(whole ? whole : tensor, NULL);
-	return made;
+static PyObject* dlpackgen_new_object(PyObject* type, DLManagedTensorVersioned* tensor) {
+  DLManagedTensorVersioned* whole = dlpackgen_with_strides(tensor);
+  PyObject* made = whole ? PyType_GenericAlloc((PyTypeObject*)type, 0) : NULL;
+  if (made) ((struct dlpackgen_object*)made)->tensor = whole;
+  else dlpackgen_delete_quietly(whole ? whole : tensor, NULL);
+  return made;
 }
 
-DLPACKGEN_PYTHON_API PyObject *dlpackgen_give(PyObject *module, DLManagedTensorVersioned *tensor) {
-	return dlpackgen_new_object(dlpackgen_state_of(module)->tensor, tensor);
+DLPACKGEN_PYTHON_API PyObject* dlpackgen_export_object(PyObject* module, DLManagedTensorVersioned* tensor) {
+  return dlpackgen_new_object(dlpackgen_state_of(module)->tensor, tensor);
 }
 
 /* Gives the tensor of an object of ours; NULL with an exception for another one. */
-static DLManagedTensorVersioned *dlpackgen_tensor_of(PyObject *object) {
-	destructor ends = (destructor)(uintptr_t)PyType_GetSlot(Py_TYPE(object), Py_tp_dealloc);
-	if (ends == dlpackgen_object_dealloc) return ((struct dlpackgen_object *)object)->tensor;
-	PyErr_SetString(PyExc_TypeError, "an object of another type than the exchange table is for");
-	return NULL;
+static DLManagedTensorVersioned* dlpackgen_tensor_of(PyObject* object) {
+  destructor ends = (destructor)(uintptr_t)PyType_GetSlot(Py_TYPE(object), Py_tp_dealloc);
+  if (ends == dlpackgen_object_dealloc) return ((struct dlpackgen_object*)object)->tensor;
+  PyErr_SetString(PyExc_TypeError, "an object of another type than the exchange table is for");
+  return NULL;
 }
 
 /* Puts the offset into the address, since some libraries forget it: paddle 3.3 reads
  * what lies before. A handle has no other place for it. */
-static DLTensor dlpackgen_without_offset(const DLTensor *tensor) {
-	DLTensor view = *tensor;
-	if (!view.data || !dlpack_device_has_addresses((int32_t)view.device.device_type)) return view;
-	view.data = (char *)view.data + view.byte_offset;
-	view.byte_offset = 0;
-	return view;
+static DLTensor dlpackgen_without_offset(const DLTensor* tensor) {
+  DLTensor view = *tensor;
+  if (!view.data || dlpackgen_device_is_opaque((int32_t)view.device.device_type)) return view;
+  view.data = (char*)view.data + view.byte_offset;
+  view.byte_offset = 0;
+  return view;
 }
 
-static int dlpackgen_borrow_own(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
-	const DLManagedTensorVersioned *own = ((struct dlpackgen_object *)object)->tensor;
-	if (((struct dlpackgen_object *)object)->table) return 1; /* its __dlpack__ has a stream wait for it */
-	*out = dlpackgen_without_offset(&own->dl_tensor);
-	*flags = own->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED;
-	if (want_write && *flags & DLPACK_FLAG_BITMASK_READ_ONLY)
-		return dlpackgen_refuse("it is read-only, and the function writes to it");
-	(void)scratch;
-	return 0;
+static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
+  const DLManagedTensorVersioned* own = ((struct dlpackgen_object*)object)->tensor;
+  if (((struct dlpackgen_object*)object)->table) return 1; /* its __dlpack__ has a stream wait for it */
+  *out = dlpackgen_without_offset(&own->dl_tensor);
+  *flags = own->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED;
+  if (writable && *flags & DLPACK_FLAG_BITMASK_READ_ONLY)
+    return dlpackgen_refuse("it is read-only, and the function writes to it");
+  (void)scratch;
+  return 0;
 }
 
 /* A copy is no longer one consumer's own once there are several. */
-static DLManagedTensorVersioned *dlpackgen_share(PyObject *self, const DLManagedTensorVersioned *tensor) {
-	const DLTensor view = dlpackgen_without_offset(&tensor->dl_tensor);
-	return dlpackgen_of_object(self, &view, tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED);
+static DLManagedTensorVersioned* dlpackgen_share(PyObject* self, const DLManagedTensorVersioned* tensor) {
+  const DLTensor view = dlpackgen_without_offset(&tensor->dl_tensor);
+  return dlpackgen_from_owner(self, &view, tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED);
 }
 
 /* The table */
 
-static int dlpackgen_table_allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *context,
-    void (*set_error)(void *, const char *, const char *)) {
-	const int fits = prototype->device.device_type == kDLCPU;
-	PyGILState_STATE gil = PyGILState_Ensure();
-	*out = fits ? dlpackgen_allocate(prototype->dtype, prototype->ndim, prototype->shape) : NULL;
-	const int no_memory = fits && !*out && PyErr_ExceptionMatches(PyExc_MemoryError);
-	if (fits && !*out) PyErr_Clear();
-	PyGILState_Release(gil);
-	if (*out) return 0;
-	if (!set_error) return -1;
-	if (!fits) set_error(context, "BufferError", "memory is allocated on the CPU alone");
-	else set_error(context, no_memory ? "MemoryError" : "ValueError", "no tensor of that shape and dtype can be made");
-	return -1;
+static int dlpackgen_table_allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* context,
+                                    void (*set_error)(void*, const char*, const char*)) {
+  const int fits = prototype->device.device_type == kDLCPU;
+  PyGILState_STATE gil = PyGILState_Ensure();
+  *out = fits ? dlpackgen_allocate(prototype->dtype, prototype->ndim, prototype->shape) : NULL;
+  const int no_memory = fits && !*out && PyErr_ExceptionMatches(PyExc_MemoryError);
+  if (fits && !*out) PyErr_Clear();
+  PyGILState_Release(gil);
+  if (*out) return 0;
+  if (!set_error) return -1;
+  if (!fits) set_error(context, "BufferError", "memory is allocated on the CPU alone");
+  else set_error(context, no_memory ? "MemoryError" : "ValueError", "no tensor of that shape and dtype can be made");
+  return -1;
 }
 
-static int dlpackgen_table_managed(void *object, DLManagedTensorVersioned **out) {
-	const DLManagedTensorVersioned *tensor = dlpackgen_tensor_of((PyObject *)object);
-	*out = tensor ? dlpackgen_share((PyObject *)object, tensor) : NULL;
-	return *out ? 0 : -1;
+static int dlpackgen_table_managed(void* object, DLManagedTensorVersioned** out) {
+  const DLManagedTensorVersioned* tensor = dlpackgen_tensor_of((PyObject*)object);
+  *out = tensor ? dlpackgen_share((PyObject*)object, tensor) : NULL;
+  return *out ? 0 : -1;
 }
 
 /* The caller keeps the tensor when it fails. */
-static int dlpackgen_table_wrap(DLManagedTensorVersioned *tensor, void **out) {
-	const dlpack_error error = dlpack_validate_versioned(tensor, DLPACK_ACCEPT_NULL_STRIDES);
-	struct dlpackgen_object *made = NULL;
-	*out = NULL;
-	if (error != DLPACK_OK) dlpackgen_refuse_error(tensor ? &tensor->dl_tensor : NULL, error);
-	else if (!dlpackgen_newest) PyErr_SetString(PyExc_RuntimeError, "the module of this exchange table is gone");
-	else made = (struct dlpackgen_object *)PyType_GenericAlloc((PyTypeObject *)dlpackgen_newest->tensor, 0);
-	if (!made) return -1;
-	made->tensor = dlpackgen_with_strides(tensor);
-	if (made->tensor) *out = made;
-	else Py_DECREF((PyObject *)made);
-	return *out ? 0 : -1;
+static int dlpackgen_table_wrap(DLManagedTensorVersioned* tensor, void** out) {
+  const dlpackgen_error_code error = dlpackgen_validate_versioned(tensor, DLPACKGEN_ACCEPT_NULL_STRIDES);
+  struct dlpackgen_object* made = NULL;
+  *out = NULL;
+  if (error != DLPACKGEN_OK) dlpackgen_refuse_error(tensor ? &tensor->dl_tensor : NULL, error);
+  else if (!dlpackgen_newest) PyErr_SetString(PyExc_RuntimeError, "the module of this exchange table is gone");
+  else made = (struct dlpackgen_object*)PyType_GenericAlloc((PyTypeObject*)dlpackgen_newest->tensor, 0);
+  if (!made) return -1;
+  made->tensor = dlpackgen_with_strides(tensor);
+  if (made->tensor) *out = made;
+  else Py_DECREF((PyObject*)made);
+  return *out ? 0 : -1;
 }
 
 /* A borrowed view has no flags, and without them would be written to. */
-static int dlpackgen_table_borrow(void *object, DLTensor *out) {
-	const DLManagedTensorVersioned *tensor = dlpackgen_tensor_of((PyObject *)object);
-	if (!tensor) return -1;
-	if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED)
-		return dlpackgen_refuse("a borrowed view cannot say that the tensor is read-only or padded");
-	*out = dlpackgen_without_offset(&tensor->dl_tensor);
-	return 0;
+static int dlpackgen_table_borrow(void* object, DLTensor* out) {
+  const DLManagedTensorVersioned* tensor = dlpackgen_tensor_of((PyObject*)object);
+  if (!tensor) return -1;
+  if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED)
+    return dlpackgen_refuse("a borrowed view cannot say that the tensor is read-only or padded");
+  *out = dlpackgen_without_offset(&tensor->dl_tensor);
+  return 0;
 }
 
-static int dlpackgen_table_stream(DLDeviceType device_type, int32_t device_id, void **out) {
-	(void)device_id;
-	*out = NULL;
-	if (device_type == kDLCPU) return 0;
-	PyErr_SetString(PyExc_RuntimeError, "tensors of this type know no streams");
-	return -1;
+static int dlpackgen_table_stream(DLDeviceType device_type, int32_t device_id, void** out) {
+  (void)device_id;
+  *out = NULL;
+  if (device_type == kDLCPU) return 0;
+  PyErr_SetString(PyExc_RuntimeError, "tensors of this type know no streams");
+  return -1;
 }
 
 static const DLPackExchangeAPI dlpackgen_own_table = {
@@ -4649,596 +4651,593 @@ static const DLPackExchangeAPI dlpackgen_own_table = {
 /* Copies */
 
 /* Copies what lies along a dimension, and gives where the next bytes go. */
-static char *dlpackgen_copy_along(int32_t dimension, const DLTensor *t, char *to, const char *from, size_t item) {
-	if (dimension == t->ndim) {
-		memcpy(to, from, item);
-		return to + item;
-	}
-	for (int64_t i = 0; i < t->shape[dimension]; i++)
-		to = dlpackgen_copy_along(dimension + 1, t, to, from + i * t->strides[dimension] * (int64_t)item, item);
-	return to;
+static char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, char* to, const char* from, size_t item) {
+  if (dimension == t->ndim) {
+    memcpy(to, from, item);
+    return to + item;
+  }
+  for (int64_t i = 0; i < t->shape[dimension]; i++)
+    to = dlpackgen_copy_along(dimension + 1, t, to, from + i * t->strides[dimension] * (int64_t)item, item);
+  return to;
 }
 
 /* Returns the data type by which a tensor is copied. Padded elements count as bytes: a
  * DLTensor alone has no flags, so they would be taken for packed ones. */
-static DLDataType dlpackgen_copied_as(const DLManagedTensorVersioned *tensor) {
-	const DLDataType dtype = tensor->dl_tensor.dtype;
-	const uint64_t bits = dlpack_element_bits(dtype, tensor->flags);
-	if (dtype.bits >= 8 || (tensor->flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) == 0) return dtype;
-	const DLDataType bytes = {kDLUInt, 8, (uint16_t)(bits / 8)};
-	return bytes;
+static DLDataType dlpackgen_copied_as(const DLManagedTensorVersioned* tensor) {
+  const DLDataType dtype = tensor->dl_tensor.dtype;
+  const uint64_t bits = dlpackgen_element_bits(dtype, tensor->flags);
+  if (dtype.bits >= 8 || (tensor->flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) == 0) return dtype;
+  const DLDataType bytes = {kDLUInt, 8, (uint16_t)(bits / 8)};
+  return bytes;
 }
 
 /* Says of a copy what holds of the original. */
-static DLManagedTensorVersioned *dlpackgen_label_copy(
-    DLManagedTensorVersioned *made, const DLManagedTensorVersioned *of) {
-	made->dl_tensor.dtype = of->dl_tensor.dtype;
-	made->flags = DLPACK_FLAG_BITMASK_IS_COPIED | (of->flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED);
-	return made;
+static DLManagedTensorVersioned* dlpackgen_label_copy(DLManagedTensorVersioned* made,
+                                                      const DLManagedTensorVersioned* of) {
+  made->dl_tensor.dtype = of->dl_tensor.dtype;
+  made->flags = DLPACK_FLAG_BITMASK_IS_COPIED | (of->flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED);
+  return made;
 }
 
 /* Finds the backend that reaches memory of an object which the host cannot read; NULL for
  * none. The table of what is not finished comes first. */
-static const dlpackgen_device *dlpackgen_reaching(PyObject *self, DLDevice device) {
-	const struct dlpackgen_state *state = (const struct dlpackgen_state *)PyType_GetModuleState(Py_TYPE(self));
-	const struct dlpackgen_backend *found = state ? dlpackgen_streams_at(state, device) : NULL;
-	if (((struct dlpackgen_object *)self)->table) return ((struct dlpackgen_object *)self)->table;
-	return found && !dlpack_device_is_host_readable((int32_t)device.device_type) ? found->table : NULL;
+static const dlpackgen_backend* dlpackgen_reaching(PyObject* self, DLDevice device) {
+  const struct dlpackgen_state* state = (const struct dlpackgen_state*)PyType_GetModuleState(Py_TYPE(self));
+  const struct dlpackgen_backend_entry* found = state ? dlpackgen_streams_at(state, device) : NULL;
+  if (((struct dlpackgen_object*)self)->table) return ((struct dlpackgen_object*)self)->table;
+  return found && !dlpackgen_device_is_host_readable((int32_t)device.device_type) ? found->table : NULL;
 }
 
 /* Copies from a device, after the work on its stream: the default one for what is finished. */
-static DLManagedTensorVersioned *dlpackgen_copied_by_backend(
-    const struct dlpackgen_object *object, const dlpackgen_device *table) {
-	DLTensor from = object->tensor->dl_tensor;
-	const dlpackgen_device_stream stream = dlpackgen_stream_at(from.device, object->stream);
-	dlpackgen_device_error error;
-	from.dtype = dlpackgen_copied_as(object->tensor);
-	DLManagedTensorVersioned *made = dlpackgen_allocate(from.dtype, from.ndim, from.shape);
-	if (!made) return NULL;
-	if (table->copy(&made->dl_tensor, &from, &stream, &error) == DLPACKGEN_DEVICE_OK)
-		return dlpackgen_label_copy(made, object->tensor);
-	PyErr_SetString(dlpackgen_backend_kind(error.code), error.text);
-	dlpackgen_delete_quietly(made, NULL);
-	return NULL;
+static DLManagedTensorVersioned* dlpackgen_copied_by_backend(const struct dlpackgen_object* object,
+                                                             const dlpackgen_backend* table) {
+  DLTensor from = object->tensor->dl_tensor;
+  const dlpackgen_stream stream = dlpackgen_stream_at(from.device, object->stream);
+  dlpackgen_backend_error error;
+  from.dtype = dlpackgen_copied_as(object->tensor);
+  DLManagedTensorVersioned* made = dlpackgen_allocate(from.dtype, from.ndim, from.shape);
+  if (!made) return NULL;
+  if (table->copy(&made->dl_tensor, &from, &stream, &error) == DLPACKGEN_BACKEND_OK)
+    return dlpackgen_label_copy(made, object->tensor);
+  PyErr_SetString(dlpackgen_backend_kind(error.code), error.text);
+  dlpackgen_delete_quietly(made, NULL);
+  return NULL;
 }
 
 /* Makes a copy in memory of its own on the CPU; `table` is of a backend that reaches the
  * memory, or NULL. */
-static DLManagedTensorVersioned *dlpackgen_copied(
-    const struct dlpackgen_object *object, const dlpackgen_device *table) {
-	const DLTensor *from = &object->tensor->dl_tensor;
-	const size_t bits = (size_t)dlpack_element_bits(from->dtype, object->tensor->flags);
-	if (table) return dlpackgen_copied_by_backend(object, table);
-	if (bits % 8 || !dlpack_device_is_host_readable((int32_t)from->device.device_type)) {
-		dlpackgen_refuse("copies are made of whole bytes in memory of the host");
-		return NULL;
-	}
-	DLManagedTensorVersioned *made = dlpackgen_allocate(dlpackgen_copied_as(object->tensor), from->ndim, from->shape);
-	if (!made) return NULL;
-	if (made->dl_tensor.data)
-		dlpackgen_copy_along(
-		    0, from, (char *)made->dl_tensor.data, (const char *)from->data + from->byte_offset, bits / 8);
-	return dlpackgen_label_copy(made, object->tensor);
+static DLManagedTensorVersioned* dlpackgen_copied(const struct dlpackgen_object* object,
+                                                  const dlpackgen_backend* table) {
+  const DLTensor* from = &object->tensor->dl_tensor;
+  const size_t bits = (size_t)dlpackgen_element_bits(from->dtype, object->tensor->flags);
+  if (table) return dlpackgen_copied_by_backend(object, table);
+  if (bits % 8 || !dlpackgen_device_is_host_readable((int32_t)from->device.device_type)) {
+    dlpackgen_refuse("copies are made of whole bytes in memory of the host");
+    return NULL;
+  }
+  DLManagedTensorVersioned* made = dlpackgen_allocate(dlpackgen_copied_as(object->tensor), from->ndim, from->shape);
+  if (!made) return NULL;
+  if (made->dl_tensor.data)
+    dlpackgen_copy_along(0, from, (char*)made->dl_tensor.data, (const char*)from->data + from->byte_offset, bits / 8);
+  return dlpackgen_label_copy(made, object->tensor);
 }
 
 /* __dlpack__ */
 
 /* Reads a pair of integers; 0 with an exception. */
-static int dlpackgen_pair(PyObject *tuple, const char *name, long long out[2]) {
-	if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != 2) {
-		PyErr_Format(PyExc_TypeError, "%s is no tuple of two integers", name);
-		return 0;
-	}
-	for (int i = 0; i < 2; i++) {
-		if (dlpackgen_number(PyTuple_GetItem(tuple, i), &out[i])) return 0;
-	}
-	return 1;
+static int dlpackgen_pair(PyObject* tuple, const char* name, long long out[2]) {
+  if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != 2) {
+    PyErr_Format(PyExc_TypeError, "%s is no tuple of two integers", name);
+    return 0;
+  }
+  for (int i = 0; i < 2; i++) {
+    if (dlpackgen_number(PyTuple_GetItem(tuple, i), &out[i])) return 0;
+  }
+  return 1;
 }
 
 /* What is given out is finished, so there is nothing to wait for on any stream;
  * what is no stream of the device is refused all the same. A backend knows more numbers. */
-static int dlpackgen_stream_fits(PyObject *stream, DLDevice device, const dlpackgen_device *table) {
-	const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
-	dlpackgen_device_stream known;
-	dlpackgen_device_error error;
-	char where[32];
-	if (stream == Py_None) return 1;
-	long long number;
-	if (dlpackgen_number(stream, &number)) return 0;
-	if (number == -1 || !dlpackgen_stream_is_refused(streams, number)) return 1;
-	if (streams == dlpackgen_streams_none && table) {
-		const int64_t asked = number;
-		if (table->stream_from_dlpack(device, &asked, &known, &error) == DLPACKGEN_DEVICE_OK) return 1;
-		PyErr_SetString(dlpackgen_backend_kind(error.code), error.text);
-		return 0;
-	}
-	PyErr_Format(PyExc_RuntimeError, "stream %lld has no meaning on %s", number, dlpackgen_device_text(device, where));
-	return 0;
+static int dlpackgen_stream_fits(PyObject* stream, DLDevice device, const dlpackgen_backend* table) {
+  const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
+  dlpackgen_stream known;
+  dlpackgen_backend_error error;
+  char where[32];
+  if (stream == Py_None) return 1;
+  long long number;
+  if (dlpackgen_number(stream, &number)) return 0;
+  if (number == -1 || !dlpackgen_stream_is_refused(streams, number)) return 1;
+  if (streams == dlpackgen_streams_none && table) {
+    const int64_t asked = number;
+    if (table->stream_from_dlpack(device, &asked, &known, &error) == DLPACKGEN_BACKEND_OK) return 1;
+    PyErr_SetString(dlpackgen_backend_kind(error.code), error.text);
+    return 0;
+  }
+  PyErr_Format(PyExc_RuntimeError, "stream %lld has no meaning on %s", number, dlpackgen_device_text(device, where));
+  return 0;
 }
 
 /* The arguments of __dlpack__, as far as they matter. */
 struct dlpackgen_wish {
-	int versioned, copy, in_place;
-	const dlpackgen_device *reaches; /* the backend that brings it to the host, or NULL */
-	int to_host;
-	PyObject *stream;
+  int versioned, copy, in_place;
+  const dlpackgen_backend* reaches; /* the backend that brings it to the host, or NULL */
+  int to_host;
+  PyObject* stream;
 };
 
 /* The memory is given out where it is or, unless that is forbidden, as a copy in
  * the host's. */
-static int dlpackgen_device_fits(PyObject *wanted, DLDevice device, struct dlpackgen_wish *wish) {
-	long long want[2];
-	if (wanted == Py_None) return 1;
-	if (!dlpackgen_pair(wanted, "dl_device", want)) return 0;
-	if (want[0] == (long long)device.device_type && want[1] == device.device_id) return 1;
-	const int readable = wish->reaches || dlpack_device_is_host_readable((int32_t)device.device_type);
-	if (want[0] == kDLCPU && readable && !wish->in_place) return wish->copy = wish->to_host = 1;
-	PyErr_Format(PyExc_BufferError, "the tensor is on device (%d, %d), asked for on (%lld, %lld)",
-	    (int)device.device_type, (int)device.device_id, want[0], want[1]);
-	return 0;
+static int dlpackgen_device_fits(PyObject* wanted, DLDevice device, struct dlpackgen_wish* wish) {
+  long long want[2];
+  if (wanted == Py_None) return 1;
+  if (!dlpackgen_pair(wanted, "dl_device", want)) return 0;
+  if (want[0] == (long long)device.device_type && want[1] == device.device_id) return 1;
+  const int readable = wish->reaches || dlpackgen_device_is_host_readable((int32_t)device.device_type);
+  if (want[0] == kDLCPU && readable && !wish->in_place) return wish->copy = wish->to_host = 1;
+  PyErr_Format(PyExc_BufferError, "the tensor is on device (%d, %d), asked for on (%lld, %lld)",
+               (int)device.device_type, (int)device.device_id, want[0], want[1]);
+  return 0;
 }
 
-static int dlpackgen_parse_wish(PyObject *args, PyObject *keywords, DLDevice device, struct dlpackgen_wish *wish) {
-	static char names[4][16] = {"stream", "max_version", "dl_device", "copy"};
-	static char *list[] = {names[0], names[1], names[2], names[3], NULL};
-	PyObject *stream = Py_None, *version = Py_None, *where = Py_None, *copy = Py_None;
-	long long newest[2] = {0, 0};
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$OOOO:__dlpack__", list, &stream, &version, &where, &copy))
-		return 0;
-	if (version != Py_None && !dlpackgen_pair(version, "max_version", newest)) return 0;
-	const int truth = copy == Py_None ? 0 : PyObject_IsTrue(copy);
-	wish->stream = stream;
-	wish->versioned = newest[0] >= 1;
-	wish->copy = truth > 0;
-	wish->in_place = copy != Py_None && truth == 0;
-	return truth >= 0 && dlpackgen_stream_fits(stream, device, wish->reaches) &&
-	    dlpackgen_device_fits(where, device, wish);
+static int dlpackgen_parse_wish(PyObject* args, PyObject* keywords, DLDevice device, struct dlpackgen_wish* wish) {
+  static char names[4][16] = {"stream", "max_version", "dl_device", "copy"};
+  static char* list[] = {names[0], names[1], names[2], names[3], NULL};
+  PyObject *stream = Py_None, *version = Py_None, *where = Py_None, *copy = Py_None;
+  long long newest[2] = {0, 0};
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$OOOO:__dlpack__", list, &stream, &version, &where, &copy))
+    return 0;
+  if (version != Py_None && !dlpackgen_pair(version, "max_version", newest)) return 0;
+  const int truth = copy == Py_None ? 0 : PyObject_IsTrue(copy);
+  wish->stream = stream;
+  wish->versioned = newest[0] >= 1;
+  wish->copy = truth > 0;
+  wish->in_place = copy != Py_None && truth == 0;
+  return truth >= 0 && dlpackgen_stream_fits(stream, device, wish->reaches) &&
+         dlpackgen_device_fits(where, device, wish);
 }
 
 /* Lets the stream of a consumer wait for that of the tensor: 0, or -1 with an exception. */
-static int dlpackgen_let_follow(const struct dlpackgen_object *object, PyObject *stream) {
-	const DLDevice device = object->tensor->dl_tensor.device;
-	const dlpackgen_device_stream ours = dlpackgen_stream_at(device, object->stream);
-	dlpackgen_device_stream theirs;
-	dlpackgen_device_error error;
-	const int64_t number = stream == Py_None ? 0 : PyLong_AsLongLong(stream);
-	int failed = object->table->stream_from_dlpack(device, stream == Py_None ? NULL : &number, &theirs, &error);
-	if (!failed) failed = object->table->order_after(&theirs, &ours, &error);
-	if (failed) PyErr_SetString(dlpackgen_backend_kind(error.code), error.text);
-	return failed ? -1 : 0;
+static int dlpackgen_let_follow(const struct dlpackgen_object* object, PyObject* stream) {
+  const DLDevice device = object->tensor->dl_tensor.device;
+  const dlpackgen_stream ours = dlpackgen_stream_at(device, object->stream);
+  dlpackgen_stream theirs;
+  dlpackgen_backend_error error;
+  const int64_t number = stream == Py_None ? 0 : PyLong_AsLongLong(stream);
+  int failed = object->table->stream_from_dlpack(device, stream == Py_None ? NULL : &number, &theirs, &error);
+  if (!failed) failed = object->table->stream_wait(&theirs, &ours, &error);
+  if (failed) PyErr_SetString(dlpackgen_backend_kind(error.code), error.text);
+  return failed ? -1 : 0;
 }
 
-static PyObject *dlpackgen_object_dlpack(PyObject *self, PyObject *args, PyObject *keywords) {
-	const DLManagedTensorVersioned *own = dlpackgen_tensor_of(self);
-	const struct dlpackgen_object *const object = (const struct dlpackgen_object *)self;
-	struct dlpackgen_wish wish = {0, 0, 0, NULL, 0, NULL};
-	if (own) wish.reaches = dlpackgen_reaching(self, own->dl_tensor.device);
-	if (!own || !dlpackgen_parse_wish(args, keywords, own->dl_tensor.device, &wish)) return NULL;
-	if (!wish.copy && object->table && dlpackgen_let_follow(object, wish.stream)) return NULL;
-	DLManagedTensorVersioned *given =
-	    wish.copy ? dlpackgen_copied(object, wish.to_host ? wish.reaches : NULL) : dlpackgen_share(self, own);
-	return given ? dlpackgen_capsule(given, wish.versioned) : NULL;
+static PyObject* dlpackgen_object_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
+  const DLManagedTensorVersioned* own = dlpackgen_tensor_of(self);
+  const struct dlpackgen_object* const object = (const struct dlpackgen_object*)self;
+  struct dlpackgen_wish wish = {0, 0, 0, NULL, 0, NULL};
+  if (own) wish.reaches = dlpackgen_reaching(self, own->dl_tensor.device);
+  if (!own || !dlpackgen_parse_wish(args, keywords, own->dl_tensor.device, &wish)) return NULL;
+  if (!wish.copy && object->table && dlpackgen_let_follow(object, wish.stream)) return NULL;
+  DLManagedTensorVersioned* given =
+      wish.copy ? dlpackgen_copied(object, wish.to_host ? wish.reaches : NULL) : dlpackgen_share(self, own);
+  return given ? dlpackgen_export_capsule(given, wish.versioned) : NULL;
 }
 
-static PyObject *dlpackgen_object_device(PyObject *self, PyObject *nothing) {
-	const DLManagedTensorVersioned *own = dlpackgen_tensor_of(self);
-	(void)nothing;
-	return own ? Py_BuildValue("(ii)", (int)own->dl_tensor.device.device_type, (int)own->dl_tensor.device.device_id)
-	           : NULL;
+static PyObject* dlpackgen_object_device(PyObject* self, PyObject* nothing) {
+  const DLManagedTensorVersioned* own = dlpackgen_tensor_of(self);
+  (void)nothing;
+  return own ? Py_BuildValue("(ii)", (int)own->dl_tensor.device.device_type, (int)own->dl_tensor.device.device_id)
+             : NULL;
 }
 
 /* The type */
 
 /* Puts the table on the type, by its attribute and by the older one. */
-static int dlpackgen_offer_table(PyObject *type) {
-	void *table = (void *)(uintptr_t)&dlpackgen_own_table;
-	PyObject *capsule = PyCapsule_New(table, dlpackgen_table_capsule, NULL);
-	PyObject *number = capsule ? PyLong_FromVoidPtr(table) : NULL;
-	int failed = !number || PyObject_SetAttrString(type, dlpackgen_table_attribute, capsule) ||
-	    PyObject_SetAttrString(type, dlpackgen_older_table_attribute, number);
-	Py_XDECREF(capsule);
-	Py_XDECREF(number);
-	return failed ? -1 : 0;
+static int dlpackgen_offer_table(PyObject* type) {
+  void* table = (void*)(uintptr_t)&dlpackgen_own_table;
+  PyObject* capsule = PyCapsule_New(table, dlpackgen_table_capsule, NULL);
+  PyObject* number = capsule ? PyLong_FromVoidPtr(table) : NULL;
+  int failed = !number || PyObject_SetAttrString(type, dlpackgen_table_attribute, capsule) ||
+               PyObject_SetAttrString(type, dlpackgen_older_table_attribute, number);
+  Py_XDECREF(capsule);
+  Py_XDECREF(number);
+  return failed ? -1 : 0;
 }
 
 /* Makes the type Tensor for a module; a new reference. */
-static PyObject *dlpackgen_make_type(PyObject *module) {
-	static char text[] = "A tensor. What takes DLPack can use it: numpy.from_dlpack, torch.from_dlpack.";
-	static PyMethodDef methods[] = {
-	    {"__dlpack__", (PyCFunction)(void (*)(void))dlpackgen_object_dlpack, METH_VARARGS | METH_KEYWORDS,
-	        "Gives the tensor in a capsule."},
-	    {"__dlpack_device__", dlpackgen_object_device, METH_NOARGS,
-	        "Gives the type and the number of the tensor's device."},
-	    {NULL, NULL, 0, NULL},
-	};
-	PyType_Slot slots[] = {
-	    {Py_tp_dealloc, (void *)(uintptr_t)dlpackgen_object_dealloc},
-	    {Py_tp_methods, methods},
-	    {Py_tp_doc, text},
-	    {0, NULL},
-	};
-	PyType_Spec spec = {"Tensor", (int)sizeof(struct dlpackgen_object), 0,
-	    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-	PyObject *name = PyModule_GetNameObject(module);
-	PyObject *full = name ? PyUnicode_FromFormat("%U.Tensor", name) : NULL;
-	PyObject *type = NULL;
-	spec.name = full ? PyUnicode_AsUTF8AndSize(full, NULL) : NULL; /* copied by Python, from 3.11 on */
-	if (spec.name) type = PyType_FromModuleAndSpec(module, &spec, NULL);
-	if (type && dlpackgen_offer_table(type)) Py_CLEAR(type);
-	Py_XDECREF(full);
-	Py_XDECREF(name);
-	return type;
+static PyObject* dlpackgen_make_type(PyObject* module) {
+  static char text[] = "A tensor. What takes DLPack can use it: numpy.from_dlpack, torch.from_dlpack.";
+  static PyMethodDef methods[] = {
+      {"__dlpack__", (PyCFunction)(void (*)(void))dlpackgen_object_dlpack, METH_VARARGS | METH_KEYWORDS,
+       "Gives the tensor in a capsule."},
+      {"__dlpack_device__", dlpackgen_object_device, METH_NOARGS,
+       "Gives the type and the number of the tensor's device."},
+      {NULL, NULL, 0, NULL},
+  };
+  PyType_Slot slots[] = {
+      {Py_tp_dealloc, (void*)(uintptr_t)dlpackgen_object_dealloc},
+      {Py_tp_methods, methods},
+      {Py_tp_doc, text},
+      {0, NULL},
+  };
+  PyType_Spec spec = {"Tensor", (int)sizeof(struct dlpackgen_object), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  PyObject* name = PyModule_GetNameObject(module);
+  PyObject* full = name ? PyUnicode_FromFormat("%U.Tensor", name) : NULL;
+  PyObject* type = NULL;
+  spec.name = full ? PyUnicode_AsUTF8AndSize(full, NULL) : NULL; /* copied by Python, from 3.11 on */
+  if (spec.name) type = PyType_FromModuleAndSpec(module, &spec, NULL);
+  if (type && dlpackgen_offer_table(type)) Py_CLEAR(type);
+  Py_XDECREF(full);
+  Py_XDECREF(name);
+  return type;
 }
 
-/* New tensors, by the library of an argument. Part of dlpackgen_python.c. */
-
 /* The SetError of a foreign allocator; the context is not needed. */
-static void dlpackgen_set_error(void *context, const char *kind, const char *message) {
-	PyObject *known = PyExc_RuntimeError;
-	(void)context;
-	if (kind && strcmp(kind, "MemoryError") == 0) known = PyExc_MemoryError;
-	else if (kind && strcmp(kind, "BufferError") == 0) known = PyExc_BufferError;
-	else if (kind && strcmp(kind, "ValueError") == 0) known = PyExc_ValueError;
-	else if (kind && strcmp(kind, "TypeError") == 0) known = PyExc_TypeError;
-	PyErr_SetString(known, message ? message : "a library could not allocate a tensor");
+static void dlpackgen_set_error(void* context, const char* kind, const char* message) {
+  PyObject* known = PyExc_RuntimeError;
+  (void)context;
+  if (kind && strcmp(kind, "MemoryError") == 0) known = PyExc_MemoryError;
+  else if (kind && strcmp(kind, "BufferError") == 0) known = PyExc_BufferError;
+  else if (kind && strcmp(kind, "ValueError") == 0) known = PyExc_ValueError;
+  else if (kind && strcmp(kind, "TypeError") == 0) known = PyExc_TypeError;
+  PyErr_SetString(known, message ? message : "a library could not allocate a tensor");
 }
 
 /* What a foreign allocator gives is written to, so it must be what was asked for. */
-static int dlpackgen_is_as_asked(const DLManagedTensorVersioned *made, const DLTensor *asked) {
-	if (dlpack_validate_versioned(made, 0) != DLPACK_OK) return 0;
-	const DLTensor *got = &made->dl_tensor;
-	return dlpackgen_dtype_of(got) == dlpackgen_dtype_of(asked) && dlpackgen_has_shape(got, asked) &&
-	    dlpack_is_row_major(got) && dlpackgen_same_device(got->device, asked->device) &&
-	    !(made->flags & DLPACK_FLAG_BITMASK_READ_ONLY);
+static int dlpackgen_is_as_asked(const DLManagedTensorVersioned* made, const DLTensor* asked) {
+  if (dlpackgen_validate_versioned(made, 0) != DLPACKGEN_OK) return 0;
+  const DLTensor* got = &made->dl_tensor;
+  return dlpackgen_dtype_of(got) == dlpackgen_dtype_of(asked) && dlpackgen_has_shape(got, asked) &&
+         dlpackgen_is_contiguous(got) && dlpackgen_same_device(got->device, asked->device) &&
+         !(made->flags & DLPACK_FLAG_BITMASK_READ_ONLY);
 }
 
 /* Allocates by a library: 0, 1 with an exception where it refuses to, or -1 with one. */
-static int dlpackgen_allocate_by_table(
-    const DLPackExchangeAPI *api, const DLTensor *asked, DLManagedTensorVersioned **made) {
-	DLTensor prototype = *asked; /* an allocator may change it, and what it gives is held against what was asked */
-	int64_t shape[DLPACKGEN_MAX_NDIM];
-	if (asked->ndim > 0) memcpy(shape, asked->shape, (size_t)asked->ndim * sizeof *shape);
-	prototype.shape = shape;
-	*made = NULL;
-	if (api->managed_tensor_allocator(&prototype, made, NULL, dlpackgen_set_error)) {
-		*made = NULL;
-		dlpackgen_failed(PyExc_RuntimeError, "its library could not allocate a tensor");
-		return 1;
-	}
-	if (!PyErr_Occurred() && *made && dlpackgen_is_as_asked(*made, asked)) return 0;
-	if (*made) dlpackgen_delete_quietly(*made, NULL);
-	else dlpackgen_failed(PyExc_RuntimeError, "its library could not allocate a tensor");
-	*made = NULL;
-	if (!PyErr_Occurred()) dlpackgen_refuse("its library allocated another tensor than was asked for");
-	return -1; /* also where a table succeeded and left an exception */
+static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTensor* asked,
+                                       DLManagedTensorVersioned** made) {
+  DLTensor prototype = *asked; /* an allocator may change it, and what it gives is held against what was asked */
+  int64_t shape[DLPACKGEN_MAX_NDIM];
+  if (asked->ndim > 0) memcpy(shape, asked->shape, (size_t)asked->ndim * sizeof *shape);
+  prototype.shape = shape;
+  *made = NULL;
+  if (api->managed_tensor_allocator(&prototype, made, NULL, dlpackgen_set_error)) {
+    *made = NULL;
+    dlpackgen_failed(PyExc_RuntimeError, "its library could not allocate a tensor");
+    return 1;
+  }
+  if (!PyErr_Occurred() && *made && dlpackgen_is_as_asked(*made, asked)) return 0;
+  if (*made) dlpackgen_delete_quietly(*made, NULL);
+  else dlpackgen_failed(PyExc_RuntimeError, "its library could not allocate a tensor");
+  *made = NULL;
+  if (!PyErr_Occurred()) dlpackgen_refuse("its library allocated another tensor than was asked for");
+  return -1; /* also where a table succeeded and left an exception */
 }
 
 /* Allocates by the module itself, or by a backend. */
-static DLManagedTensorVersioned *dlpackgen_allocate_here(struct dlpackgen_call *call, const DLTensor *asked) {
-	const struct dlpackgen_backend *backend = dlpackgen_streams_at(call->state, asked->device);
-	char where[32];
-	if (asked->device.device_type == kDLCPU) return dlpackgen_allocate(asked->dtype, asked->ndim, asked->shape);
-	if (backend) return dlpackgen_allocate_by_backend(call, backend->table, asked);
-	PyErr_Format(PyExc_BufferError, "its library cannot be asked for memory on %s",
-	    dlpackgen_device_text(asked->device, where));
-	return NULL;
+static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* call, const DLTensor* asked) {
+  const struct dlpackgen_backend_entry* backend = dlpackgen_streams_at(call->state, asked->device);
+  char where[32];
+  if (asked->device.device_type == kDLCPU) return dlpackgen_allocate(asked->dtype, asked->ndim, asked->shape);
+  if (backend) return dlpackgen_allocate_by_backend(call, backend->table, asked);
+  PyErr_Format(PyExc_BufferError, "its library cannot be asked for memory on %s",
+               dlpackgen_device_text(asked->device, where));
+  return NULL;
 }
 
 /* Allocates by a library, or as above where that refuses, as the table of
  * cuda.core's StridedMemoryView does on the CPU. Want of memory is no refusal. */
-static DLManagedTensorVersioned *dlpackgen_allocate_like(
-    struct dlpackgen_call *call, const DLPackExchangeAPI *makes, const DLTensor *asked) {
-	const int is_possible =
-	    asked->device.device_type == kDLCPU || dlpackgen_streams_at(call->state, asked->device) != NULL;
-	DLManagedTensorVersioned *made = NULL;
-	if (makes) {
-		const int left = dlpackgen_allocate_by_table(makes, asked, &made);
-		if (left <= 0 || !is_possible || dlpackgen_pass_over()) return made;
-	}
-	return dlpackgen_allocate_here(call, asked);
+static DLManagedTensorVersioned* dlpackgen_allocate_like(struct dlpackgen_call* call, const DLPackExchangeAPI* makes,
+                                                         const DLTensor* asked) {
+  const int is_possible =
+      asked->device.device_type == kDLCPU || dlpackgen_streams_at(call->state, asked->device) != NULL;
+  DLManagedTensorVersioned* made = NULL;
+  if (makes) {
+    const int left = dlpackgen_allocate_by_table(makes, asked, &made);
+    if (left <= 0 || !is_possible || dlpackgen_pass_over()) return made;
+  }
+  return dlpackgen_allocate_here(call, asked);
 }
 
 /* Finds the table that makes tensors of an argument's library, or none. The route was
  * not put down for the call, which most calls have no use for. */
-static int dlpackgen_maker(const struct dlpackgen_call *call, int like, const DLPackExchangeAPI **makes) {
-	*makes = NULL;
-	if (like < 0 || like >= call->function->count || call->function->parameters[like].kind != dlpackgen_tensor) {
-		PyErr_Format(PyExc_SystemError, "%s(): no argument is a tensor that has the number %d, counted from 0",
-		    call->function->name, like);
-		return -1;
-	}
-	PyObject *object = call->arguments[like].object;
-	const struct dlpackgen_route *route = object ? dlpackgen_route_of(call->state, object) : NULL;
-	*makes = route ? route->makes : NULL;
-	return object && !route ? dlpackgen_about(call->function, like) : 0;
+static int dlpackgen_maker(const struct dlpackgen_call* call, int like, const DLPackExchangeAPI** makes) {
+  *makes = NULL;
+  if (like < 0 || like >= call->function->nparameters ||
+      call->function->parameters[like].kind != DLPACKGEN_KIND_TENSOR) {
+    PyErr_Format(PyExc_SystemError, "%s(): no argument is a tensor that has the number %d, counted from 0",
+                 call->function->name, like);
+    return -1;
+  }
+  PyObject* object = call->arguments[like].object;
+  const struct dlpackgen_route* route = object ? dlpackgen_route_of(call->state, object) : NULL;
+  *makes = route ? route->makes : NULL;
+  return object && !route ? dlpackgen_about(call->function, like) : 0;
 }
 
 /* Compares two tensors in all that a function goes by. */
-static int dlpackgen_is_unchanged(const DLTensor *a, const DLTensor *b) {
-	if (a->data != b->data || a->byte_offset != b->byte_offset || a->ndim != b->ndim) return 0;
-	if (dlpackgen_dtype_of(a) != dlpackgen_dtype_of(b) || !dlpackgen_same_device(a->device, b->device)) return 0;
-	for (int32_t d = 0; d < a->ndim; d++)
-		if (a->shape[d] != b->shape[d] || a->strides[d] != b->strides[d]) return 0;
-	return 1;
+static int dlpackgen_is_unchanged(const DLTensor* a, const DLTensor* b) {
+  if (a->data != b->data || a->byte_offset != b->byte_offset || a->ndim != b->ndim) return 0;
+  if (dlpackgen_dtype_of(a) != dlpackgen_dtype_of(b) || !dlpackgen_same_device(a->device, b->device)) return 0;
+  for (int32_t d = 0; d < a->ndim; d++)
+    if (a->shape[d] != b->shape[d] || a->strides[d] != b->strides[d]) return 0;
+  return 1;
 }
 
 /* Reads a borrowed tensor anew, by what runs no code: 1 where it is what it was, 0, or -1
  * with an exception. */
-static int dlpackgen_is_as_borrowed(struct dlpackgen_call *call, const struct dlpackgen_argument *a) {
-	const struct dlpackgen_route *route = dlpackgen_route_of(call->state, a->object);
-	int64_t scratch[DLPACKGEN_SCRATCH];
-	struct dlpackgen_argument now = *a;
-	if (!route) return -1;
-	if (route->yields) return 1; /* its memory stays with the object, or it was read as another type's */
-	if (route->adopted) {
-		if (route->adopted->borrow(a->object, 0, &now.tensor, scratch, &now.flags)) return PyErr_Occurred() ? -1 : 0;
-	} else {
-		if (route->plain && !route->plain(a->object)) return 0;
-		if (!dlpackgen_lend(route->api, 1, a->object, 0, &now.tensor)) return 0;
-	}
-	return (now.tensor.ndim == 0 || (now.tensor.shape && now.tensor.strides)) &&
-	    dlpackgen_is_unchanged(&now.tensor, &a->tensor);
+static int dlpackgen_is_as_borrowed(struct dlpackgen_call* call, const struct dlpackgen_argument* a) {
+  const struct dlpackgen_route* route = dlpackgen_route_of(call->state, a->object);
+  int64_t scratch[DLPACKGEN_SCRATCH];
+  struct dlpackgen_argument now = *a;
+  if (!route) return -1;
+  if (route->yields) return 1; /* its memory stays with the object, or it was read as another type's */
+  if (route->adopted) {
+    if (route->adopted->borrow(a->object, 0, &now.tensor, scratch, &now.flags)) return PyErr_Occurred() ? -1 : 0;
+  } else {
+    if (route->plain && !route->plain(a->object)) return 0;
+    if (!dlpackgen_lend(route->api, 1, a->object, 0, &now.tensor)) return 0;
+  }
+  return (now.tensor.ndim == 0 || (now.tensor.shape && now.tensor.strides)) &&
+         dlpackgen_is_unchanged(&now.tensor, &a->tensor);
 }
 
 /* Copies the shapes and strides of all tensors, to be compared once code of others has run. */
-static void dlpackgen_copy_all(struct dlpackgen_call *call) {
-	for (int i = 0; i < call->function->count; i++)
-		if (call->function->parameters[i].kind == dlpackgen_tensor && call->arguments[i].object)
-			dlpackgen_copies(&call->arguments[i].tensor, dlpackgen_scratch_of(call, i));
+static void dlpackgen_copy_all(struct dlpackgen_call* call) {
+  for (int i = 0; i < call->function->nparameters; i++)
+    if (call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR && call->arguments[i].object)
+      dlpackgen_copies(&call->arguments[i].tensor, dlpackgen_scratch_of(call, i));
 }
 
 /* Makes sure that all tensors which the call borrows are still what was checked, once code
  * of others has run: 0, or -1 with an exception. */
-static int dlpackgen_check_again(struct dlpackgen_call *call) {
-	for (int i = 0; i < call->function->count; i++) {
-		const struct dlpackgen_argument *a = &call->arguments[i];
-		if (call->function->parameters[i].kind != dlpackgen_tensor || !a->object || call->owns >> i & 1) continue;
-		const int same = dlpackgen_is_as_borrowed(call, a);
-		if (same < 0) return dlpackgen_about(call->function, i);
-		if (!same) return dlpackgen_fault(call, i, PyExc_BufferError, "it changed while the result was allocated");
-	}
-	return 0;
+static int dlpackgen_check_again(struct dlpackgen_call* call) {
+  for (int i = 0; i < call->function->nparameters; i++) {
+    const struct dlpackgen_argument* a = &call->arguments[i];
+    if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR || !a->object || call->owns >> i & 1) continue;
+    const int same = dlpackgen_is_as_borrowed(call, a);
+    if (same < 0) return dlpackgen_about(call->function, i);
+    if (!same) return dlpackgen_argument_error(call, i, PyExc_BufferError, "it changed while the result was allocated");
+  }
+  return 0;
 }
 
-static DLManagedTensorVersioned *dlpackgen_make_like(
-    struct dlpackgen_call *call, int like, DLDataType dtype, int32_t ndim, const int64_t *shape) {
-	const DLPackExchangeAPI *makes = NULL;
-	DLManagedTensorVersioned *made = NULL;
-	DLTensor asked;
-	int64_t bytes;
-	dlpackgen_copy_all(call);
-	if (dlpackgen_maker(call, like, &makes)) return NULL;
-	memset(&asked, 0, sizeof asked);
-	asked.device.device_type = kDLCPU;
-	if (call->arguments[like].object) asked.device = call->arguments[like].tensor.device;
-	asked.dtype = dtype;
-	asked.ndim = ndim;
-	asked.shape = (int64_t *)(uintptr_t)shape;
-	if (ndim > DLPACKGEN_MAX_NDIM || dlpack_nbytes(&asked, 0, &bytes) != DLPACK_OK)
-		PyErr_SetString(PyExc_ValueError, "the result has no shape that a tensor can have");
-	else made = dlpackgen_allocate_like(call, makes, &asked);
-	if (!made) dlpackgen_about(call->function, like);
-	else if (makes && dlpackgen_check_again(call)) {
-		dlpackgen_delete_quietly(made, NULL);
-		return NULL;
-	}
-	return made;
+static DLManagedTensorVersioned* dlpackgen_make_like(struct dlpackgen_call* call, int like, DLDataType dtype,
+                                                     int32_t ndim, const int64_t* shape) {
+  const DLPackExchangeAPI* makes = NULL;
+  DLManagedTensorVersioned* made = NULL;
+  DLTensor asked;
+  int64_t bytes;
+  dlpackgen_copy_all(call);
+  if (dlpackgen_maker(call, like, &makes)) return NULL;
+  memset(&asked, 0, sizeof asked);
+  asked.device.device_type = kDLCPU;
+  if (call->arguments[like].object) asked.device = call->arguments[like].tensor.device;
+  asked.dtype = dtype;
+  asked.ndim = ndim;
+  asked.shape = (int64_t*)(uintptr_t)shape;
+  if (ndim > DLPACKGEN_MAX_NDIM || dlpackgen_nbytes(&asked, 0, &bytes) != DLPACKGEN_OK)
+    PyErr_SetString(PyExc_ValueError, "the result has no shape that a tensor can have");
+  else made = dlpackgen_allocate_like(call, makes, &asked);
+  if (!made) dlpackgen_about(call->function, like);
+  else if (makes && dlpackgen_check_again(call)) {
+    dlpackgen_delete_quietly(made, NULL);
+    return NULL;
+  }
+  return made;
 }
 
-DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_empty(
-    struct dlpackgen_call *call, int like, DLDataType dtype, int32_t ndim, const int64_t *shape) {
-	int *const nested = dlpackgen_descend();
-	if (!nested) return NULL;
-	DLManagedTensorVersioned *made = dlpackgen_make_like(call, like, dtype, ndim, shape);
-	dlpackgen_ascend(nested);
-	return made;
+DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_new_empty(struct dlpackgen_call* call, int like,
+                                                                   DLDataType dtype, int32_t ndim,
+                                                                   const int64_t* shape) {
+  int* const nested = dlpackgen_descend();
+  if (!nested) return NULL;
+  DLManagedTensorVersioned* made = dlpackgen_make_like(call, like, dtype, ndim, shape);
+  dlpackgen_ascend(nested);
+  return made;
 }
 
 /* Looks up the from_dlpack of the package that a type is from: as dlpackgen_find(). */
-static int dlpackgen_find_in_package(struct dlpackgen_state *state, PyObject *type, PyObject **found) {
-	PyObject *home, *package, *module = NULL;
-	int result = dlpackgen_find(type, "__module__", &home);
-	*found = NULL;
-	if (result > 0 && !PyUnicode_Check(home)) result = 0;
-	const char *name = result > 0 ? PyUnicode_AsUTF8AndSize(home, NULL) : NULL;
-	package = name ? PyUnicode_FromStringAndSize(name, (Py_ssize_t)strcspn(name, ".")) : NULL;
-	if (result > 0) result = package ? dlpackgen_find_module(package, &module) : -1;
-	if (result > 0) result = dlpackgen_find_name(module, state->from_dlpack, found);
-	Py_XDECREF(module);
-	Py_XDECREF(package);
-	Py_XDECREF(home);
-	return result;
+static int dlpackgen_find_in_package(struct dlpackgen_state* state, PyObject* type, PyObject** found) {
+  PyObject *home, *package, *module = NULL;
+  int result = dlpackgen_find(type, "__module__", &home);
+  *found = NULL;
+  if (result > 0 && !PyUnicode_Check(home)) result = 0;
+  const char* name = result > 0 ? PyUnicode_AsUTF8AndSize(home, NULL) : NULL;
+  package = name ? PyUnicode_FromStringAndSize(name, (Py_ssize_t)strcspn(name, ".")) : NULL;
+  if (result > 0) result = package ? dlpackgen_find_module(package, &module) : -1;
+  if (result > 0) result = dlpackgen_find_name(module, state->from_dlpack, found);
+  Py_XDECREF(module);
+  Py_XDECREF(package);
+  Py_XDECREF(home);
+  return result;
 }
 
 /* Looks up the from_dlpack of the package that the type of an object is from, or the first
  * of its bases whose package has one, as somebody's own kind of torch.Tensor does. */
-static int dlpackgen_find_in_packages(struct dlpackgen_state *state, PyObject *object, PyObject **found) {
-	PyObject *bases = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__mro__");
-	const Py_ssize_t count = bases && PyTuple_Check(bases) ? PyTuple_Size(bases) : 0;
-	int result = bases ? 0 : -1;
-	*found = NULL;
-	for (Py_ssize_t i = 0; i < count && result == 0; i++)
-		result = dlpackgen_find_in_package(state, PyTuple_GetItem(bases, i), found);
-	Py_XDECREF(bases);
-	return result;
+static int dlpackgen_find_in_packages(struct dlpackgen_state* state, PyObject* object, PyObject** found) {
+  PyObject* bases = PyObject_GetAttrString((PyObject*)Py_TYPE(object), "__mro__");
+  const Py_ssize_t count = bases && PyTuple_Check(bases) ? PyTuple_Size(bases) : 0;
+  int result = bases ? 0 : -1;
+  *found = NULL;
+  for (Py_ssize_t i = 0; i < count && result == 0; i++)
+    result = dlpackgen_find_in_package(state, PyTuple_GetItem(bases, i), found);
+  Py_XDECREF(bases);
+  return result;
 }
 
 /* Looks up the from_dlpack of the array namespace of an object. */
-static int dlpackgen_find_in_namespace(struct dlpackgen_state *state, PyObject *object, PyObject **found) {
-	PyObject *ask, *space = NULL;
-	int result = dlpackgen_find_name(object, state->array_namespace, &ask);
-	*found = NULL;
-	if (result > 0) space = PyObject_CallNoArgs(ask);
-	if (result > 0) result = space ? dlpackgen_find_name(space, state->from_dlpack, found) : -1;
-	Py_XDECREF(space);
-	Py_XDECREF(ask);
-	return result;
+static int dlpackgen_find_in_namespace(struct dlpackgen_state* state, PyObject* object, PyObject** found) {
+  PyObject *ask, *space = NULL;
+  int result = dlpackgen_find_name(object, state->array_namespace, &ask);
+  *found = NULL;
+  if (result > 0) space = PyObject_CallNoArgs(ask);
+  if (result > 0) result = space ? dlpackgen_find_name(space, state->from_dlpack, found) : -1;
+  Py_XDECREF(space);
+  Py_XDECREF(ask);
+  return result;
 }
 
 /* Looks up the from_dlpack of an object's library. A library that fails where it is asked
  * for that has none. */
-static int dlpackgen_find_from_dlpack(struct dlpackgen_state *state, PyObject *object, PyObject **found) {
-	int result = dlpackgen_find_in_namespace(state, object, found);
-	if (result < 0) result = dlpackgen_pass_over();
-	if (result == 0) result = dlpackgen_find_in_packages(state, object, found);
-	return result < 0 ? dlpackgen_pass_over() : result;
+static int dlpackgen_find_from_dlpack(struct dlpackgen_state* state, PyObject* object, PyObject** found) {
+  int result = dlpackgen_find_in_namespace(state, object, found);
+  if (result < 0) result = dlpackgen_pass_over();
+  if (result == 0) result = dlpackgen_find_in_packages(state, object, found);
+  return result < 0 ? dlpackgen_pass_over() : result;
 }
 
 /* Tells a tensor of a backend, whose deleter may be called when the stream of the call is
  * gone, of that stream. Gives the backend, or NULL. */
-static const dlpackgen_device *dlpackgen_keep(const struct dlpackgen_call *call, DLManagedTensorVersioned *tensor) {
-	const struct dlpackgen_backend *found = dlpackgen_streams_at(call->state, tensor->dl_tensor.device);
-	const dlpackgen_device_stream stream = dlpackgen_stream_at(tensor->dl_tensor.device, call->stream);
-	if (!found || tensor->dl_tensor.device.device_type == kDLCPU) return NULL;
-	if (call->stream) (void)found->table->keep_until(tensor, &stream, NULL);
-	return found->table;
+static const dlpackgen_backend* dlpackgen_keep(const struct dlpackgen_call* call, DLManagedTensorVersioned* tensor) {
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->state, tensor->dl_tensor.device);
+  const dlpackgen_stream stream = dlpackgen_stream_at(tensor->dl_tensor.device, call->stream);
+  if (!found || tensor->dl_tensor.device.device_type == kDLCPU) return NULL;
+  if (call->stream) (void)found->table->keep_until(tensor, &stream, NULL);
+  return found->table;
 }
 
-static PyObject *dlpackgen_wrap_by_table(
-    const struct dlpackgen_call *call, const DLPackExchangeAPI *api, DLManagedTensorVersioned *tensor) {
-	void *made = NULL;
-	(void)dlpackgen_keep(call, tensor);
-	if (api->managed_tensor_to_py_object_no_sync(tensor, &made) == 0 && made) {
-		if (!PyErr_Occurred()) return (PyObject *)made;
-		struct dlpackgen_pending left = dlpackgen_suspend();
-		Py_DECREF((PyObject *)made);
-		dlpackgen_resume(left);
-		return NULL; /* a table may succeed and leave an exception */
-	}
-	dlpackgen_delete_quietly(tensor, NULL); /* who fails has not taken it over, as torch and tvm-ffi do it */
-	dlpackgen_failed(PyExc_RuntimeError, "its exchange table made no object of a tensor");
-	return NULL;
+static PyObject* dlpackgen_wrap_by_table(const struct dlpackgen_call* call, const DLPackExchangeAPI* api,
+                                         DLManagedTensorVersioned* tensor) {
+  void* made = NULL;
+  (void)dlpackgen_keep(call, tensor);
+  if (api->managed_tensor_to_py_object_no_sync(tensor, &made) == 0 && made) {
+    if (!PyErr_Occurred()) return (PyObject*)made;
+    struct dlpackgen_pending left = dlpackgen_suspend();
+    Py_DECREF((PyObject*)made);
+    dlpackgen_resume(left);
+    return NULL; /* a table may succeed and leave an exception */
+  }
+  dlpackgen_delete_quietly(tensor, NULL); /* who fails has not taken it over, as torch and tvm-ffi do it */
+  dlpackgen_failed(PyExc_RuntimeError, "its exchange table made no object of a tensor");
+  return NULL;
 }
 
 /* Gives out what the call still works on: whoever takes it waits for the stream. */
-static PyObject *dlpackgen_give_unfinished(struct dlpackgen_call *call, DLManagedTensorVersioned *tensor) {
-	const dlpackgen_device *const table = dlpackgen_keep(call, tensor);
-	PyObject *made = dlpackgen_give(call->module, tensor);
-	if (made && table) {
-		((struct dlpackgen_object *)made)->table = table;
-		((struct dlpackgen_object *)made)->stream = call->stream;
-	}
-	return made;
+static PyObject* dlpackgen_give_unfinished(struct dlpackgen_call* call, DLManagedTensorVersioned* tensor) {
+  const dlpackgen_backend* const table = dlpackgen_keep(call, tensor);
+  PyObject* made = dlpackgen_export_object(call->module, tensor);
+  if (made && table) {
+    ((struct dlpackgen_object*)made)->table = table;
+    ((struct dlpackgen_object*)made)->stream = call->stream;
+  }
+  return made;
 }
 
-static PyObject *dlpackgen_wrap_by_python(
-    struct dlpackgen_call *call, PyObject *like, DLManagedTensorVersioned *tensor) {
-	PyObject *ours = dlpackgen_give_unfinished(call, tensor), *from = NULL, *made = NULL;
-	const int found = ours ? dlpackgen_find_from_dlpack(call->state, like, &from) : -1;
-	if (found == 0) return ours;
-	if (found > 0) made = PyObject_CallFunctionObjArgs(from, ours, NULL);
-	Py_XDECREF(from);
-	Py_XDECREF(ours);
-	return made;
+static PyObject* dlpackgen_wrap_by_python(struct dlpackgen_call* call, PyObject* like,
+                                          DLManagedTensorVersioned* tensor) {
+  PyObject *ours = dlpackgen_give_unfinished(call, tensor), *from = NULL, *made = NULL;
+  const int found = ours ? dlpackgen_find_from_dlpack(call->state, like, &from) : -1;
+  if (found == 0) return ours;
+  if (found > 0) made = PyObject_CallFunctionObjArgs(from, ours, NULL);
+  Py_XDECREF(from);
+  Py_XDECREF(ours);
+  return made;
 }
 
-static PyObject *dlpackgen_wrap_like(struct dlpackgen_call *call, int like, DLManagedTensorVersioned *tensor) {
-	const DLPackExchangeAPI *makes = NULL;
-	PyObject *made = NULL;
-	if (dlpackgen_maker(call, like, &makes)) {
-		dlpackgen_delete_quietly(tensor, NULL);
-		return NULL;
-	}
-	PyObject *object = call->arguments[like].object;
-	if (!object) made = dlpackgen_give(call->module, tensor);
-	else if (makes) made = dlpackgen_wrap_by_table(call, makes, tensor);
-	else made = dlpackgen_wrap_by_python(call, object, tensor);
-	if (!made) dlpackgen_about(call->function, like);
-	return made;
+static PyObject* dlpackgen_wrap_like(struct dlpackgen_call* call, int like, DLManagedTensorVersioned* tensor) {
+  const DLPackExchangeAPI* makes = NULL;
+  PyObject* made = NULL;
+  if (dlpackgen_maker(call, like, &makes)) {
+    dlpackgen_delete_quietly(tensor, NULL);
+    return NULL;
+  }
+  PyObject* object = call->arguments[like].object;
+  if (!object) made = dlpackgen_export_object(call->module, tensor);
+  else if (makes) made = dlpackgen_wrap_by_table(call, makes, tensor);
+  else made = dlpackgen_wrap_by_python(call, object, tensor);
+  if (!made) dlpackgen_about(call->function, like);
+  return made;
 }
 
-DLPACKGEN_PYTHON_API PyObject *dlpackgen_wrap(struct dlpackgen_call *call, int like, DLManagedTensorVersioned *tensor) {
-	int *const nested = dlpackgen_descend();
-	if (!nested) {
-		dlpackgen_delete_quietly(tensor, NULL);
-		return NULL;
-	}
-	PyObject *made = dlpackgen_wrap_like(call, like, tensor);
-	dlpackgen_ascend(nested);
-	return made;
+DLPACKGEN_PYTHON_API PyObject* dlpackgen_to_py_object(struct dlpackgen_call* call, int like,
+                                                      DLManagedTensorVersioned* tensor) {
+  int* const nested = dlpackgen_descend();
+  if (!nested) {
+    dlpackgen_delete_quietly(tensor, NULL);
+    return NULL;
+  }
+  PyObject* made = dlpackgen_wrap_like(call, like, tensor);
+  dlpackgen_ascend(nested);
+  return made;
 }
 
-/* Modules: multi-phase, with a state of their own, in the main interpreter. Part of
- * dlpackgen_python.c. */
-
-static int dlpackgen_traverse(PyObject *module, visitproc visit, void *arg) {
-	struct dlpackgen_state *state = dlpackgen_state_of(module);
-	for (int i = 0; state && dlpackgen_constant(state, i); i++) Py_VISIT(*dlpackgen_constant(state, i));
-	for (int i = 0; state && i < DLPACKGEN_CACHE; i++)
-		if (state->cache[i]) Py_VISIT(state->cache[i]->type);
-	for (int i = 0; state && i < DLPACKGEN_MAX_REGISTERED; i++)
-		if (state->registered[i]) Py_VISIT(state->registered[i]->type);
-	return 0;
+static int dlpackgen_traverse(PyObject* module, visitproc visit, void* arg) {
+  struct dlpackgen_state* state = dlpackgen_state_of(module);
+  for (int i = 0; state && dlpackgen_constant(state, i); i++) Py_VISIT(*dlpackgen_constant(state, i));
+  for (int i = 0; state && i < DLPACKGEN_CACHE; i++)
+    if (state->cache[i]) Py_VISIT(state->cache[i]->type);
+  for (int i = 0; state && i < DLPACKGEN_MAX_REGISTERED; i++)
+    if (state->registered[i]) Py_VISIT(state->registered[i]->type);
+  return 0;
 }
 
-static void dlpackgen_clear_routes(struct dlpackgen_route **routes, int count) {
-	for (int i = 0; i < count; i++) {
-		struct dlpackgen_route *old = routes[i];
-		DLPACKGEN_STORE(&routes[i], NULL);
-		if (old) dlpackgen_free_route(old);
-	}
+static void dlpackgen_clear_routes(struct dlpackgen_route** routes, int count) {
+  for (int i = 0; i < count; i++) {
+    struct dlpackgen_route* old = routes[i];
+    DLPACKGEN_STORE(&routes[i], NULL);
+    if (old) dlpackgen_free_route(old);
+  }
 }
 
-static int dlpackgen_clear(PyObject *module) {
-	struct dlpackgen_state *state = dlpackgen_state_of(module);
-	if (!state) return 0;
-	dlpackgen_unlist_module(state);
-	for (int i = 0; dlpackgen_constant(state, i); i++) Py_CLEAR(*dlpackgen_constant(state, i));
-	dlpackgen_clear_routes(state->cache, DLPACKGEN_CACHE);
-	dlpackgen_clear_routes(state->registered, DLPACKGEN_MAX_REGISTERED);
-	return 0;
+static int dlpackgen_clear(PyObject* module) {
+  struct dlpackgen_state* state = dlpackgen_state_of(module);
+  if (!state) return 0;
+  dlpackgen_unlist_module(state);
+  for (int i = 0; dlpackgen_constant(state, i); i++) Py_CLEAR(*dlpackgen_constant(state, i));
+  dlpackgen_clear_routes(state->cache, DLPACKGEN_CACHE);
+  dlpackgen_clear_routes(state->registered, DLPACKGEN_MAX_REGISTERED);
+  return 0;
 }
 
-static void dlpackgen_free_module(void *module) { dlpackgen_clear((PyObject *)module); }
+static void dlpackgen_free_module(void* module) { dlpackgen_clear((PyObject*)module); }
 
 /* Interpreters other than the main one: 3.12 and newer refuse by the slot. */
 static int dlpackgen_refuse_subinterpreter(void) {
-	if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return 0;
-	PyErr_SetString(PyExc_ImportError, "this module works in the main interpreter alone");
-	return -1;
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return 0;
+  PyErr_SetString(PyExc_ImportError, "this module works in the main interpreter alone");
+  return -1;
 }
 
-static int dlpackgen_exec(PyObject *module) {
-	struct dlpackgen_state *state = dlpackgen_state_of(module);
-	struct dlpackgen_module *own = (struct dlpackgen_module *)PyModule_GetDef(module);
-	if (dlpackgen_refuse_subinterpreter()) return -1;
-	if (dlpackgen_make_constants(state)) return -1;
-	state->tensor = dlpackgen_make_type(module);
-	if (!state->tensor || PyModule_AddObjectRef(module, "Tensor", state->tensor)) return -1;
-	dlpackgen_list_module(state);
-	return own->exec ? own->exec(module) : 0;
+static int dlpackgen_exec(PyObject* module) {
+  struct dlpackgen_state* state = dlpackgen_state_of(module);
+  struct dlpackgen_module* own = (struct dlpackgen_module*)PyModule_GetDef(module);
+  if (dlpackgen_refuse_subinterpreter()) return -1;
+  if (dlpackgen_make_constants(state)) return -1;
+  state->tensor = dlpackgen_make_type(module);
+  if (!state->tensor || PyModule_AddObjectRef(module, "Tensor", state->tensor)) return -1;
+  dlpackgen_list_module(state);
+  return own->exec ? own->exec(module) : 0;
 }
 
 /* The slots of newer Pythons, by their numbers: 3.11 knows neither them nor their
  * names. */
 enum { DLPACKGEN_SLOT_INTERPRETERS = 3 };
 
-DLPACKGEN_PYTHON_API PyObject *dlpackgen_module_init(struct dlpackgen_module *module, const char *name, const char *doc,
-    PyMethodDef *methods, int (*exec)(PyObject *module)) {
-	PyModuleDef_Slot *slot = module->slots;
-	PyModuleDef *definition = &module->definition;
-	if (!definition->m_name) {
-		const PyModuleDef_Base base = PyModuleDef_HEAD_INIT;
-		definition->m_base = base;
-	}
-	definition->m_name = name;
-	definition->m_doc = doc;
-	definition->m_size = (Py_ssize_t)sizeof(struct dlpackgen_state);
-	definition->m_methods = methods;
-	definition->m_slots = slot;
-	definition->m_traverse = dlpackgen_traverse;
-	definition->m_clear = dlpackgen_clear;
-	definition->m_free = dlpackgen_free_module;
-	module->exec = exec;
-	slot->slot = Py_mod_exec;
-	slot++->value = (void *)(uintptr_t)dlpackgen_exec;
-	if (Py_Version >= 0x030C0000) {
-		slot->slot = DLPACKGEN_SLOT_INTERPRETERS;
-		slot++->value = NULL; /* Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED */
-	}
-	slot->slot = 0;
-	slot->value = NULL;
-	return PyModuleDef_Init(definition);
+DLPACKGEN_PYTHON_API PyObject* dlpackgen_module_init(struct dlpackgen_module* module, const char* name, const char* doc,
+                                                     PyMethodDef* methods, int (*exec)(PyObject* module)) {
+  PyModuleDef_Slot* slot = module->slots;
+  PyModuleDef* definition = &module->definition;
+  if (!definition->m_name) {
+    const PyModuleDef_Base base = PyModuleDef_HEAD_INIT;
+    definition->m_base = base;
+  }
+  definition->m_name = name;
+  definition->m_doc = doc;
+  definition->m_size = (Py_ssize_t)sizeof(struct dlpackgen_state);
+  definition->m_methods = methods;
+  definition->m_slots = slot;
+  definition->m_traverse = dlpackgen_traverse;
+  definition->m_clear = dlpackgen_clear;
+  definition->m_free = dlpackgen_free_module;
+  module->exec = exec;
+  slot->slot = Py_mod_exec;
+  slot++->value = (void*)(uintptr_t)dlpackgen_exec;
+  if (Py_Version >= 0x030C0000) {
+    slot->slot = DLPACKGEN_SLOT_INTERPRETERS;
+    slot++->value = NULL; /* Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED */
+  }
+  slot->slot = 0;
+  slot->value = NULL;
+  return PyModuleDef_Init(definition);
 }
 
 #ifdef DLPACKGEN_PYTHON_IMPLEMENTATION
@@ -5254,49 +5253,50 @@ DLPACKGEN_PYTHON_API PyObject *dlpackgen_module_init(struct dlpackgen_module *mo
 
 /* Begins once more where an argument does not fit at once: nothing was taken, and no code
  * has run. */
-DLPACKGEN_SLOW static int dlpackgen_begin_again(struct dlpackgen_call *call, PyObject *module,
-    const struct dlpackgen_function *function, PyObject *const *arguments) {
-	PyErr_Clear();
-	return dlpackgen_begin(call, module, function, arguments, function->count, NULL);
+DLPACKGEN_SLOW static int dlpackgen_begin_again(struct dlpackgen_call* call, PyObject* module,
+                                                const struct dlpackgen_function* function, PyObject* const* arguments) {
+  PyErr_Clear();
+  return dlpackgen_call_begin(call, module, function, arguments, function->nparameters, NULL);
 }
 
 /* Borrows a tensor, with shape and strides; 0 where it is not to be had so. */
-DLPACKGEN_FAST int dlpackgen_borrow_at_once(
-    struct dlpackgen_argument *a, int want_write, const struct dlpackgen_means *means, int64_t *scratch) {
-	a->flags = 0;
-	if (dlpackgen_reads_at_once(a, want_write, means, scratch)) return 1;
-	if (means->adopted) return means->adopted->borrow(a->object, want_write, &a->tensor, scratch, &a->flags) == 0;
-	if (!means->api->dltensor_from_py_object_no_sync || (means->plain && !means->plain(a->object))) return 0;
-	return means->api->dltensor_from_py_object_no_sync(a->object, &a->tensor) == 0;
+DLPACKGEN_FAST int dlpackgen_borrow_at_once(struct dlpackgen_argument* a, int writable,
+                                            const struct dlpackgen_means* means, int64_t* scratch) {
+  a->flags = 0;
+  if (dlpackgen_reads_at_once(a, writable, means, scratch)) return 1;
+  if (means->adopted) return means->adopted->borrow(a->object, writable, &a->tensor, scratch, &a->flags) == 0;
+  if (!means->api->dltensor_from_py_object_no_sync || (means->plain && !means->plain(a->object))) return 0;
+  return means->api->dltensor_from_py_object_no_sync(a->object, &a->tensor) == 0;
 }
 
 /* Reads an argument, and tells whether it is what its parameter demands. */
-DLPACKGEN_FAST int dlpackgen_fits_at_once(struct dlpackgen_call *call, int i, const struct dlpackgen_parameter *p,
-    int copies_all, PyObject *object, struct dlpackgen_means *means) {
-	struct dlpackgen_argument *const a = &call->arguments[i];
-	int64_t *const scratch = call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
-	a->object = object;
-	if (p->kind != dlpackgen_tensor) return dlpackgen_begin_other(call, i, object) == 0;
-	if (!dlpackgen_find_means(call->state, object, means)) return 0;
-	if (!dlpackgen_borrow_at_once(a, p->writes, means, scratch)) return 0;
-	return dlpackgen_is_steady(a, copies_all, means, scratch) > 0 && dlpackgen_fits(call, i, p, a);
+DLPACKGEN_FAST int dlpackgen_fits_at_once(struct dlpackgen_call* call, int i, const struct dlpackgen_parameter* p,
+                                          int copies_all, PyObject* object, struct dlpackgen_means* means) {
+  struct dlpackgen_argument* const a = &call->arguments[i];
+  int64_t* const scratch = call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
+  a->object = object;
+  if (p->kind != DLPACKGEN_KIND_TENSOR) return dlpackgen_begin_other(call, i, object) == 0;
+  if (!dlpackgen_find_means(call->state, object, means)) return 0;
+  if (!dlpackgen_borrow_at_once(a, p->writable, means, scratch)) return 0;
+  return dlpackgen_is_steady(a, copies_all, means, scratch) > 0 && dlpackgen_fits(call, i, p, a);
 }
 
-DLPACKGEN_FAST int dlpackgen_begin_inline(struct dlpackgen_call *call, PyObject *module,
-    const struct dlpackgen_function *function, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
-	struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
-	const int copies_all = DLPACKGEN_COPIES_ALL(function);
-	if (DLPACKGEN_RARE(keywords != NULL || count != function->count || !dlpackgen_is_checked(call, function)))
-		return dlpackgen_begin(call, module, function, arguments, count, keywords);
-	dlpackgen_start(call, module, function);
-	memset(call->symbols, 0, sizeof call->symbols); /* or compilers warn, which do not see that bound is asked first */
-	DLPACKGEN_UNROLLED
-	for (int i = 0; i < function->count; i++) {
-		const struct dlpackgen_parameter *const p = &function->parameters[i];
-		if (DLPACKGEN_RARE(!dlpackgen_fits_at_once(call, i, p, copies_all, arguments[i], &means)))
-			return dlpackgen_begin_again(call, module, function, arguments);
-	}
-	return 0;
+DLPACKGEN_FAST int dlpackgen_call_begin_inline(struct dlpackgen_call* call, PyObject* module,
+                                               const struct dlpackgen_function* function, PyObject* const* arguments,
+                                               Py_ssize_t count, PyObject* keywords) {
+  struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
+  const int copies_all = DLPACKGEN_COPIES_ALL(function);
+  if (DLPACKGEN_RARE(keywords != NULL || count != function->nparameters || !dlpackgen_is_checked(call, function)))
+    return dlpackgen_call_begin(call, module, function, arguments, count, keywords);
+  dlpackgen_start(call, module, function);
+  memset(call->dims, 0, sizeof call->dims); /* or compilers warn, which do not see that bound is asked first */
+  DLPACKGEN_UNROLLED
+  for (int i = 0; i < function->nparameters; i++) {
+    const struct dlpackgen_parameter* const p = &function->parameters[i];
+    if (DLPACKGEN_RARE(!dlpackgen_fits_at_once(call, i, p, copies_all, arguments[i], &means)))
+      return dlpackgen_begin_again(call, module, function, arguments);
+  }
+  return 0;
 }
 
 #endif

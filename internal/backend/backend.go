@@ -113,9 +113,10 @@ const Vendor = "vendor"
 // TorchKeys are the dispatch keys of PyTorch that vendors may have.
 var TorchKeys = []string{"PrivateUse1"}
 
-// Kinds are the codes of dlpackgen_device.h that an error of a driver may have.
+// Kinds are the codes of dlpackgen_backend.h that an error of a driver may have.
 var Kinds = []string{
-	"bad_device", "bad_stream", "capturing", "driver", "ended", "lost", "no_device", "old_driver", "out_of_memory", "stub",
+	"invalid_device", "invalid_stream", "capturing", "driver_error", "shutting_down", "device_lost", "no_device",
+	"driver_too_old", "out_of_memory", "driver_stub",
 	"unavailable", "unsupported",
 }
 

@@ -41,10 +41,10 @@ func TestEmbeddedBackEndsAreValid(t *testing.T) {
 }
 
 func TestEachKindIsACodeOfTheHeader(t *testing.T) {
-	header, err := os.ReadFile("../../templates/device/dlpackgen_device.h")
+	header, err := os.ReadFile("../../templates/device/dlpackgen_backend.h")
 	require.NoError(t, err)
 	for _, kind := range Kinds {
-		assert.Contains(t, string(header), "\tDLPACKGEN_DEVICE_"+strings.ToUpper(kind)+" = ")
+		assert.Contains(t, string(header), "  DLPACKGEN_BACKEND_"+strings.ToUpper(kind)+" = ")
 	}
 }
 
@@ -55,38 +55,49 @@ func TestFaultsHaveTheirPlace(t *testing.T) {
 		{"name: cuda\n", "name: Cuda\n", `x.yaml:4:7: error: name "Cuda" must match`},
 		{"title: CUDA\n", "", `x.yaml:3:1: error: the back end has no "title" [missing-key]`},
 		{"title: CUDA\n", "title: 'CU\"DA'\n", `x.yaml:5:8: error: title "CU\"DA" must match`},
-		{"runtime: streams ", "runtime: queues ", "error: runtime must be one of streams, ordinals, levelzero, vendor, not \"queues\" [unknown-value]"},
+		{"runtime: streams ", "runtime: queues ",
+			"error: runtime must be one of streams, ordinals, levelzero, vendor, not \"queues\" [unknown-value]"},
 		{"oldest: 11000 ", "oldest: old ", "error: oldest must be a decimal integer"},
 		{"memory: managed,", "memory: shared,", "error: memory must be one of device, host, managed"},
 		{"memory: managed,", "memory: host,", "error: two types of device have host memory [bad-backend]"},
 		{"id: ordinal", "id: nth", "error: id must be one of ordinal, zero, runtime_index"},
-		{"handles: {1: 1,", "handles: {x: 1,", `error: a number of a stream must be a decimal integer, not "x" [wrong-kind]`},
+		{"handles: {1: 1,", "handles: {x: 1,",
+			`error: a number of a stream must be a decimal integer, not "x" [wrong-kind]`},
 		{"linux: [libcuda.so.1]", "linux: ['a/b.so']", `error: a library "a/b.so" must match`},
 		{"{c: int,", "{c: 'int; int',", `error: c "int; int" must match`},
 		{"value: 13,", "value: -1,", "error: value must be from 0 to 2147483647, not -1 [out-of-range]"},
 		{"takes: \"int *count\"", "takes: \"int *count); (\"", "error: takes"},
 		{"  memory_host: {", "  memory-host: {", `error: a constant "memory-host" must match`},
 		{"symbol: cuInit,", "symbol: cu-Init,", `error: symbol "cu-Init" must match`},
-		{"kind: stub,", "kind: fake,", "error: kind must be one of"},
+		{"kind: driver_stub,", "kind: fake,", "error: kind must be one of"},
 		{"optional: true,", "optionl: true,", `error: pool_alloc has no key "optionl" [unknown-key]`},
-		{"{value: 2, kind: out_of_memory", "{value: 1, kind: out_of_memory", "error: two errors have the value 1 [bad-backend]"},
-		{"{value: 2, kind: out_of_memory", "{value: 0, kind: out_of_memory", "error: an error has the value 0, which is success [bad-backend]"},
+		{"{value: 2, kind: out_of_memory", "{value: 1, kind: out_of_memory",
+			"error: two errors have the value 1 [bad-backend]"},
+		{"{value: 2, kind: out_of_memory", "{value: 0, kind: out_of_memory",
+			"error: an error has the value 0, which is success [bad-backend]"},
 		{"type: kDLCUDAHost", "type: kDLCUDA", "error: the type of device kDLCUDA is there twice [bad-backend]"},
-		{"{type: kDLCUDA, memory: device, id: ordinal}", "{type: kDLCUDA, memory: device, id: ordinal, torch: CUDA}", "error: torch must be one of PrivateUse1"},
-		{"  - {type: kDLCUDA, memory: device, id: ordinal}\n", "", "error: no type of device has device memory [bad-backend]"},
+		{"{type: kDLCUDA, memory: device, id: ordinal}", "{type: kDLCUDA, memory: device, id: ordinal, torch: CUDA}",
+			"error: torch must be one of PrivateUse1"},
+		{"  - {type: kDLCUDA, memory: device, id: ordinal}\n", "",
+			"error: no type of device has device memory [bad-backend]"},
 		{"{type: kDLCUDA,", "{type: kDLCUDA, value: -1,", "error: value must be from 0 to 2147483647, not -1"},
 		{"doc: Memory and", "doc: Memory /* and", "error: doc must not contain comment marks"},
 		{"name: cuda\n", "name: func\n", `error: name "func" cannot be that of a package in Go`},
-		{"name: cuda\n", "name: vendor\n", `error: name "vendor" is that of a folder whose package Go keeps from others [bad-name]`},
-		{"doc: Memory and", "doc: Memory ??/ and", "error: doc must not contain ??, which C takes for another sign [bad-doc]"},
-		{"type: kDLCUDAHost", "type: kDLCPU", "error: kDLCPU is what memory has that the back end does not know [bad-backend]"},
+		{"name: cuda\n", "name: vendor\n",
+			`error: name "vendor" is that of a folder whose package Go keeps from others [bad-name]`},
+		{"doc: Memory and", "doc: Memory ??/ and",
+			"error: doc must not contain ??, which C takes for another sign [bad-doc]"},
+		{"type: kDLCUDAHost", "type: kDLCPU",
+			"error: kDLCPU is what memory has that the back end does not know [bad-backend]"},
 		{"table: cuda ", "refused: [1] ", "error: the number 1 of a stream is refused, and has a handle [bad-backend]"},
 		{"name: cuda\n", "name: types\n", `error: name "types" is that of a file of every back end [bad-name]`},
 		{"result: unsigned int", "result: void", `error: result "void" must match`},
 		{"result: unsigned int", "result: char *", `error: result "char *" must match`},
 		{"table: cuda ", "refused: [-3] ", "error: a refused number must be from 0 to 2147483647, not -3"},
-		{"since: 2020, takes: \"int *version\"", "takes: \"int *version\"", `error: driver_version has no "since" [missing-key]`},
-		{"memory_host: {value: 1,", "memory_host: {was: {until: 0, value: 2}, value: 1,", "error: until must be from 1 to 2147483647, not 0"},
+		{"since: 2020, takes: \"int *version\"", "takes: \"int *version\"",
+			`error: driver_version has no "since" [missing-key]`},
+		{"memory_host: {value: 1,", "memory_host: {was: {until: 0, value: 2}, value: 1,",
+			"error: until must be from 1 to 2147483647, not 0"},
 		{"since: 2020, takes", "gives: 'a; b', since: 2020, takes", `error: gives "a; b" must match`},
 	} {
 		text := strings.Replace(cuda(t), c.old, c.fresh, 1)
@@ -101,7 +112,8 @@ func TestFaultsHaveTheirPlace(t *testing.T) {
 // What the sources name, a description must have: each row is left out in turn.
 func TestWhatTheSourcesNeedIsMissed(t *testing.T) {
 	need := requirements["streams"]
-	for what, names := range map[string][]string{"handle": need.handles, "constant": need.constants, "function": need.functions} {
+	for what, names := range map[string][]string{"handle": need.handles, "constant": need.constants,
+		"function": need.functions} {
 		for _, name := range names {
 			text := strings.Replace(cuda(t), "\n  "+name+": {", "\n  other: {", 1)
 			_, found := decoded(text)
@@ -135,14 +147,19 @@ func TestAVendorsDescription(t *testing.T) {
 		Streams:   Streams{Given: true, Refused: []int64{1, 2}},
 		Library:   Library{Linux: []string{"libacme.so"}},
 		Constants: []Constant{{Name: "host", Value: 2, Native: "ACME_HOST", Was: &Past{Until: 60, Value: 1}}},
-		Functions: []Function{{Name: "name", Symbol: "acmeName", Plain: "acmeName", Takes: "void", Gives: "const char *"}},
-		Errors:    []Error{{Name: "ACME_NONE", Value: -1, Kind: "no_device", Text: "none"}},
+		Functions: []Function{{Name: "name", Symbol: "acmeName", Plain: "acmeName", Takes: "void",
+			Gives: "const char *"}},
+		Errors: []Error{{Name: "ACME_NONE", Value: -1, Kind: "no_device", Text: "none"}},
 	}, b)
 	for _, c := range []struct{ old, fresh, want string }{
-		{"functions: {name: {symbol: acmeName, takes: void, gives: const char *}}", "functions: {}", "error: the back end has no function"},
-		{"errors: {ACME_NONE: {value: -1, kind: no_device, text: none}}", "errors: {}", "error: the back end has no error"},
-		{"functions: {name:", "functions: {register:", `error: "register" is no name for a function: it is a word of C or C++`},
-		{"{linux: [libacme.so]}", "{linux: [libacme.so], lookups: [{symbol: f, takes: void}]}", "error: the sources vendor use 0 lookups, and the library has 1"},
+		{"functions: {name: {symbol: acmeName, takes: void, gives: const char *}}", "functions: {}",
+			"error: the back end has no function"},
+		{"errors: {ACME_NONE: {value: -1, kind: no_device, text: none}}", "errors: {}",
+			"error: the back end has no error"},
+		{"functions: {name:", "functions: {register:",
+			`error: "register" is no name for a function: it is a word of C or C++`},
+		{"{linux: [libacme.so]}", "{linux: [libacme.so], lookups: [{symbol: f, takes: void}]}",
+			"error: the sources vendor use 0 lookups, and the library has 1"},
 		{"streams: {none: 0, refused: [1, 2]}", "streams: {none: 0}", `error: streams has no "table"`},
 	} {
 		text := strings.Replace(vendors, c.old, c.fresh, 1)
@@ -183,7 +200,7 @@ library: {linux: [l.so], lookups: [{symbol: g, takes: "int *a"}], lookup_flags: 
 handles: {context: {c: "struct s *", native: S}}
 constants: {memory_host: {value: 1, native: M}}
 functions: {init: {symbol: i, plain: j, since: 1, optional: true, takes: void}}
-errors: {E: {value: 1, kind: stub, text: t}}
+errors: {E: {value: 1, kind: driver_stub, text: t}}
 `
 
 // FuzzDecode holds Decode to findings or a description, never both and never neither.

@@ -21,8 +21,10 @@ var (
 	fieldName   = regexp.MustCompile(`^[a-z][a-z0-9_]{0,60}$`)
 	symbolName  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,100}$`)
 	typeText    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*( [A-Za-z_][A-Za-z0-9_]*)*( ?\*+)?$`)
-	resultText  = regexp.MustCompile(`^(((un)?signed )?(char|short|int|long|long long)|u?int(8|16|32|64)_t)$`) // compared with numbers
-	parameters  = regexp.MustCompile(`^(void|[A-Za-z_][A-Za-z0-9_]*( \**[A-Za-z_][A-Za-z0-9_]*)+(, [A-Za-z_][A-Za-z0-9_]*( \**[A-Za-z_][A-Za-z0-9_]*)+)*)$`)
+	// compared with numbers
+	resultText = regexp.MustCompile(`^(((un)?signed )?(char|short|int|long|long long)|u?int(8|16|32|64)_t)$`)
+	parameters = regexp.MustCompile(`^(void|[A-Za-z_][A-Za-z0-9_]*( \**[A-Za-z_][A-Za-z0-9_]*)+(, ` +
+		`[A-Za-z_][A-Za-z0-9_]*( \**[A-Za-z_][A-Za-z0-9_]*)+)*)$`)
 	libraryName = regexp.MustCompile(`^[A-Za-z0-9_.+-]{1,100}$`)
 	sentence    = regexp.MustCompile(`^[ !#-$&-.0-\[\]-~/]{1,300}$`) // no quote, backslash or % to upset C
 )
@@ -76,7 +78,8 @@ func decode(m *yaml.Map, name *yaml.Node) *Backend {
 	b.Streams = decodeStreams(need.streams(m))
 	b.Library = decodeLibrary(m.Need("library"))
 	rows(need.get(m, "handles"), "handles", func(e yaml.Entry) { b.Handles = append(b.Handles, decodeHandle(e)) })
-	rows(need.get(m, "constants"), "constants", func(e yaml.Entry) { b.Constants = append(b.Constants, decodeConstant(e)) })
+	rows(need.get(m, "constants"), "constants",
+		func(e yaml.Entry) { b.Constants = append(b.Constants, decodeConstant(e)) })
 	rows(m.Need("functions"), "functions", func(e yaml.Entry) {
 		f := decodeFunction(e.Value, functionName(e.Key), need.optional)
 		b.Functions = append(b.Functions, f)
@@ -113,7 +116,7 @@ func functionName(n *yaml.Node) string {
 }
 
 // files are what a back end of that name would have two of.
-var files = []string{"doc", "device", "off", "types", "usm"}
+var files = []string{"doc", "device", "backend", "codes", "elements", "off", "rules", "tensor", "types", "usm"}
 
 // folders are those that Go does not build, or lets nobody else import.
 var folders = []string{"internal", "testdata", "vendor"}
@@ -229,7 +232,8 @@ func decodeConstant(e yaml.Entry) Constant {
 	c.Native = form(m.Need("native"), "native", symbolName)
 	if n := m.Get("was"); n != nil {
 		was := n.Map("was")
-		c.Was = &Past{Until: number(was.Need("until"), "until", 1, math.MaxInt32), Value: number(was.Need("value"), "value", 0, math.MaxInt32)}
+		c.Was = &Past{Until: number(was.Need("until"), "until", 1, math.MaxInt32),
+			Value: number(was.Need("value"), "value", 0, math.MaxInt32)}
 		was.Close()
 	}
 	m.Close()
@@ -240,7 +244,8 @@ func decodeConstant(e yaml.Entry) Constant {
 // and what a vendor calls may do without one.
 func decodeFunction(n *yaml.Node, name string, unversioned bool) Function {
 	m := n.Map(cmp.Or(name, "a lookup"))
-	f := Function{Name: name, Symbol: form(m.Need("symbol"), "symbol", symbolName), Takes: form(m.Need("takes"), "takes", parameters)}
+	f := Function{Name: name, Symbol: form(m.Need("symbol"), "symbol", symbolName),
+		Takes: form(m.Need("takes"), "takes", parameters)}
 	f.Plain = f.Symbol
 	if name != "" {
 		f.Plain = cmp.Or(form(m.Get("plain"), "plain", symbolName), f.Symbol)
@@ -304,7 +309,8 @@ func (b *Backend) check(m *yaml.Map) {
 func (b *Backend) checkNeeds(complain func(format string, args ...any)) {
 	need := requirements[b.Runtime]
 	if len(b.Library.Lookups) != need.lookups {
-		complain("the sources %s use %d lookups, and the library has %d", b.Runtime, need.lookups, len(b.Library.Lookups))
+		complain("the sources %s use %d lookups, and the library has %d", b.Runtime, need.lookups,
+			len(b.Library.Lookups))
 	}
 	if !slices.ContainsFunc(b.Devices, func(d Device) bool { return d.Memory == "device" }) {
 		complain("no type of device has device memory")

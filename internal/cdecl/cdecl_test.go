@@ -58,7 +58,8 @@ func TestTypedefNamesItsParameters(t *testing.T) {
 	r := release(t, "1.3")
 	allocator := spec.Find[*spec.Callback](r, "DLPackManagedTensorAllocator")
 	assert.Equal(t, "typedef int (*DLPackManagedTensorAllocator)(DLTensor *prototype, DLManagedTensorVersioned **out, "+
-		"void *error_ctx, void (*SetError)(void *error_ctx, const char *kind, const char *message));", cdecl.Of(r).Typedef(allocator))
+		"void *error_ctx, void (*SetError)(void *error_ctx, const char *kind, const char *message));",
+		cdecl.Of(r).Typedef(allocator))
 }
 
 func TestFlagBody(t *testing.T) {

@@ -122,7 +122,8 @@ type comparison struct {
 // add notes a change by a rule. Rules are a fixed table, so each name is known.
 func (c *comparison) add(rule, name, old, new string) {
 	i := slices.IndexFunc(rules, func(r Rule) bool { return r.Name == rule })
-	c.changes = append(c.changes, Change{Kind: rules[i].Kind, Rule: rule, Name: name, Old: old, New: new, Text: rules[i].Doc})
+	c.changes = append(c.changes,
+		Change{Kind: rules[i].Kind, Rule: rule, Name: name, Old: old, New: new, Text: rules[i].Doc})
 }
 
 // pair walks the declarations of one kind: those that are gone, those that both

@@ -56,29 +56,36 @@ func TestTheStepTo10BreaksSourceAlone(t *testing.T) {
 }
 
 const (
-	frame = "spec: 1\nreleases: [{version: \"1.0\"}, {version: \"1.1\"}]\ndeclarations:\n  - {macro: M, literal: \"1\"}\n"
-	pair  = "  - {struct: S, fields: [{name: a, type: int32}, {name: b, type: int32}]}\n"
+	frame = "spec: 1\nreleases: [{version: \"1.0\"}, {version: \"1.1\"}]\ndeclarations:\n  - {macro: M, literal: " +
+		"\"1\"}\n"
+	pair = "  - {struct: S, fields: [{name: a, type: int32}, {name: b, type: int32}]}\n"
 )
 
 // rules gives, for each rule, declarations whose step from 1.0 to 1.1 it names.
 var rules = map[string]string{
-	"struct-removed":     `  - {struct: S, until: "1.0", fields: [{name: a, type: int32}]}`,
-	"struct-added":       `  - {struct: S, since: "1.1", fields: [{name: a, type: int32}]}`,
-	"struct-renamed":     `  - {struct: S, was: [{until: "1.0", name: T}], fields: [{name: a, type: int32}]}`,
-	"struct-aliased":     `  - {struct: S, was: [{until: "1.0", name: T}], fields: [{name: a, type: int32}]}` + "\n" + `  - {alias: T, since: "1.1", target: S}`,
-	"layout-changed":     `  - {struct: S, fields: [{name: a, type: int32, was: [{until: "1.0", type: int64}]}]}`,
-	"field-removed":      `  - {struct: S, fields: [{name: a, type: int32}, {name: b, type: int32, until: "1.0"}]}`,
-	"field-added":        `  - {struct: S, fields: [{name: a, type: int32}, {name: b, type: int32, since: "1.1"}]}`,
-	"field-renamed":      `  - {struct: S, fields: [{name: a, type: int32, was: [{until: "1.0", name: b}]}]}`,
-	"field-type":         `  - {struct: S, fields: [{name: a, type: int32, was: [{until: "1.0", type: uint32}]}]}`,
-	"null-changed":       `  - {struct: S, fields: [{name: a, type: {pointer: int}, nullable: never, was: [{until: "1.0", nullable: allowed}]}]}`,
-	"owner-changed":      `  - {struct: S, fields: [{name: a, type: {pointer: int}, owner: static, was: [{until: "1.0", owner: producer}]}]}`,
-	"typedef-removed":    `  - {struct: S, tag: true, typedef: false, was: [{until: "1.0", typedef: true}], fields: [{name: a, type: int}]}`,
-	"typedef-added":      `  - {struct: S, tag: true, was: [{until: "1.0", typedef: false}], fields: [{name: a, type: int}]}`,
-	"enum-removed":       `  - {enum: E, wire: int8, until: "1.0", values: [{name: a, value: 1}]}`,
-	"enum-added":         `  - {enum: E, wire: int8, since: "1.1", values: [{name: a, value: 1}]}`,
-	"enum-width":         `  - {enum: E, wire: int8, cxx_underlying: int64, was: [{until: "1.0", cxx_underlying: int32}], values: [{name: a, value: 1}]}`,
-	"enum-underlying":    `  - {enum: E, wire: int8, cxx_underlying: uint32, was: [{until: "1.0", cxx_underlying: int32}], values: [{name: a, value: 1}]}`,
+	"struct-removed": `  - {struct: S, until: "1.0", fields: [{name: a, type: int32}]}`,
+	"struct-added":   `  - {struct: S, since: "1.1", fields: [{name: a, type: int32}]}`,
+	"struct-renamed": `  - {struct: S, was: [{until: "1.0", name: T}], fields: [{name: a, type: int32}]}`,
+	"struct-aliased": `  - {struct: S, was: [{until: "1.0", name: T}], fields: [{name: a, type: int32}]}` +
+		"\n" + `  - {alias: T, since: "1.1", target: S}`,
+	"layout-changed": `  - {struct: S, fields: [{name: a, type: int32, was: [{until: "1.0", type: int64}]}]}`,
+	"field-removed":  `  - {struct: S, fields: [{name: a, type: int32}, {name: b, type: int32, until: "1.0"}]}`,
+	"field-added":    `  - {struct: S, fields: [{name: a, type: int32}, {name: b, type: int32, since: "1.1"}]}`,
+	"field-renamed":  `  - {struct: S, fields: [{name: a, type: int32, was: [{until: "1.0", name: b}]}]}`,
+	"field-type":     `  - {struct: S, fields: [{name: a, type: int32, was: [{until: "1.0", type: uint32}]}]}`,
+	"null-changed": `  - {struct: S, fields: [{name: a, type: {pointer: int}, nullable: never, was: [{until: "1.0", ` +
+		`nullable: allowed}]}]}`,
+	"owner-changed": `  - {struct: S, fields: [{name: a, type: {pointer: int}, owner: static, was: [{until: "1.0", owner: ` +
+		`producer}]}]}`,
+	"typedef-removed": `  - {struct: S, tag: true, typedef: false, was: [{until: "1.0", typedef: true}], fields: [{name: a, ` +
+		`type: int}]}`,
+	"typedef-added": `  - {struct: S, tag: true, was: [{until: "1.0", typedef: false}], fields: [{name: a, type: int}]}`,
+	"enum-removed":  `  - {enum: E, wire: int8, until: "1.0", values: [{name: a, value: 1}]}`,
+	"enum-added":    `  - {enum: E, wire: int8, since: "1.1", values: [{name: a, value: 1}]}`,
+	"enum-width": `  - {enum: E, wire: int8, cxx_underlying: int64, was: [{until: "1.0", cxx_underlying: int32}], values: ` +
+		`[{name: a, value: 1}]}`,
+	"enum-underlying": `  - {enum: E, wire: int8, cxx_underlying: uint32, was: [{until: "1.0", cxx_underlying: int32}], values: ` +
+		`[{name: a, value: 1}]}`,
 	"enumerator-removed": `  - {enum: E, wire: int8, values: [{name: a, value: 1}, {name: b, value: 2, until: "1.0"}]}`,
 	"enumerator-added":   `  - {enum: E, wire: int8, values: [{name: a, value: 1}, {name: b, value: 2, since: "1.1"}]}`,
 	"enumerator-value":   `  - {enum: E, wire: int8, values: [{name: a, value: 1, was: [{until: "1.0", value: 2}]}]}`,
@@ -89,19 +96,23 @@ var rules = map[string]string{
 	"callback-removed":   `  - {callback: F, returns: int, until: "1.0"}`,
 	"callback-added":     `  - {callback: F, returns: int, since: "1.1"}`,
 	"callback-signature": `  - {callback: F, returns: int, was: [{until: "1.0", returns: void}]}`,
-	"python-name":        `python: {capsule: {fresh: a, used: b, was: [{until: "1.0", fresh: c}]}, versioned: {fresh: d, used: e}, exchange: {attribute: f, capsule: g}}`,
-	"python-removed":     `python: {capsule: {fresh: a, used: b}, versioned: {until: "1.0", fresh: d, used: e}, exchange: {attribute: f, capsule: g}}`,
-	"python-added":       `python: {capsule: {fresh: a, used: b}, versioned: {fresh: d, used: e}, exchange: {attribute: f, capsule: g, was: [{until: "1.0", capsule: ""}]}}`,
-	"alias-removed":      pair + `  - {alias: A, target: S, until: "1.0"}`,
-	"alias-added":        pair + `  - {alias: A, target: S, since: "1.1"}`,
-	"alias-target":       pair + `  - {struct: T, fields: [{name: c, type: int}]}` + "\n" + `  - {alias: A, target: S, was: [{until: "1.0", target: T}]}`,
-	"macro-removed":      `  - {macro: N, literal: "1", until: "1.0"}`,
-	"macro-added":        `  - {macro: N, literal: "1", since: "1.1"}`,
-	"macro-lowered":      `  - {macro: N, literal: "1", was: [{until: "1.0", literal: "2"}]}`,
-	"macro-raised":       `  - {macro: N, literal: "2", was: [{until: "1.0", literal: "1"}]}`,
-	"macro-respelled":    `  - {macro: N, literal: "8", was: [{until: "1.0", literal: "010"}]}`,
-	"linkage-removed":    `  - {linkage: L, kind: extern_c, until: "1.0"}`,
-	"linkage-added":      `  - {linkage: L, kind: extern_c, since: "1.1"}`,
+	"python-name": `python: {capsule: {fresh: a, used: b, was: [{until: "1.0", fresh: c}]}, versioned: {fresh: d, used: e}, ` +
+		`exchange: {attribute: f, capsule: g}}`,
+	"python-removed": `python: {capsule: {fresh: a, used: b}, versioned: {until: "1.0", fresh: d, used: e}, exchange: ` +
+		`{attribute: f, capsule: g}}`,
+	"python-added": `python: {capsule: {fresh: a, used: b}, versioned: {fresh: d, used: e}, exchange: {attribute: f, ` +
+		`capsule: g, was: [{until: "1.0", capsule: ""}]}}`,
+	"alias-removed": pair + `  - {alias: A, target: S, until: "1.0"}`,
+	"alias-added":   pair + `  - {alias: A, target: S, since: "1.1"}`,
+	"alias-target": pair + `  - {struct: T, fields: [{name: c, type: int}]}` + "\n" +
+		`  - {alias: A, target: S, was: [{until: "1.0", target: T}]}`,
+	"macro-removed":   `  - {macro: N, literal: "1", until: "1.0"}`,
+	"macro-added":     `  - {macro: N, literal: "1", since: "1.1"}`,
+	"macro-lowered":   `  - {macro: N, literal: "1", was: [{until: "1.0", literal: "2"}]}`,
+	"macro-raised":    `  - {macro: N, literal: "2", was: [{until: "1.0", literal: "1"}]}`,
+	"macro-respelled": `  - {macro: N, literal: "8", was: [{until: "1.0", literal: "010"}]}`,
+	"linkage-removed": `  - {linkage: L, kind: extern_c, until: "1.0"}`,
+	"linkage-added":   `  - {linkage: L, kind: extern_c, since: "1.1"}`,
 }
 
 func TestEveryRuleNamesItsChange(t *testing.T) {
@@ -127,7 +138,8 @@ func TestEveryRuleNamesItsChange(t *testing.T) {
 
 func TestAFieldThatMovesIsReportedAtItsPlace(t *testing.T) {
 	s, _ := spec.Load("s.yaml", []byte(frame+
-		`  - {struct: S, fields: [{name: a, type: int32, until: "1.0"}, {name: b, type: int32}, {name: c, type: int32}, {name: a, type: int32, since: "1.1"}]}`+"\n"))
+		`  - {struct: S, fields: [{name: a, type: int32, until: "1.0"}, {name: b, type: int32}, {name: c, type: `+
+		`int32}, {name: a, type: int32, since: "1.1"}]}`+"\n"))
 	require.NotNil(t, s)
 	changes := between(t, s, "1.0", "1.1")
 	require.Len(t, changes, 1)

@@ -9,7 +9,8 @@ import (
 )
 
 func (c *comparison) linkages() {
-	pair(c, changeOf[*spec.Linkage](c, "linkage-removed"), func(_, _ *spec.Linkage) {}, changeOf[*spec.Linkage](c, "linkage-added"))
+	pair(c, changeOf[*spec.Linkage](c, "linkage-removed"), func(_, _ *spec.Linkage) {},
+		changeOf[*spec.Linkage](c, "linkage-added"))
 }
 
 func (c *comparison) macros() {
@@ -86,7 +87,8 @@ func (c *comparison) enums() {
 			b, _ := after.Enum(new.Name)
 			// Signedness follows the C++ type, which has a rule of its own.
 			if a.Size != b.Size {
-				c.add("enum-width", new.Name, fmt.Sprintf("%d bytes in %s", a.Size, model), fmt.Sprintf("%d bytes", b.Size))
+				c.add("enum-width", new.Name, fmt.Sprintf("%d bytes in %s", a.Size, model),
+					fmt.Sprintf("%d bytes", b.Size))
 			}
 			return a.Size != b.Size
 		})

@@ -56,10 +56,12 @@ func (b ownBackend) devices() (out []declaredDevice) {
 		}
 		row := b.row(i)
 		v := spec.EnumValue{Name: device.Type, Value: device.Value, Doc: b.Title + ": " + memoryDocs[device.Memory]}
-		v.Device = &spec.DeviceRule{HostReadable: device.Memory != backend.Memories[0], IDZero: device.ID == "zero", Streams: b.Streams.Table}
+		v.Device = &spec.DeviceRule{HostReadable: device.Memory != backend.Memories[0], IDZero: device.ID == "zero",
+			Streams: b.Streams.Table}
 		at := deviceNodes{name: row.Get("type"), value: row.Get("value"), valid: true}
 		if !deviceName.MatchString(v.Name) {
-			at.name.Errorf("bad-name", "as in kDLAcme", "%q is no name for a device: it must match %s", v.Name, deviceName)
+			at.name.Errorf("bad-name", "as in kDLAcme", "%q is no name for a device: it must match %s", v.Name,
+				deviceName)
 			at.valid = false
 		}
 		out = append(out, declaredDevice{v, at})
@@ -68,7 +70,8 @@ func (b ownBackend) devices() (out []declaredDevice) {
 }
 
 var memoryDocs = map[string]string{
-	"device": "memory of the device.", "host": "memory of the host that the device reaches.", "managed": "memory of the host and the device.",
+	"device": "memory of the device.", "host": "memory of the host that the device reaches.",
+	"managed": "memory of the host and the device.",
 }
 
 // checkBackends reports types of device and numberings of streams that no release
@@ -80,7 +83,8 @@ func (d *decoder) checkBackends(cfg *Config, all []ownBackend) {
 		for i, device := range b.Devices {
 			d.torch[device.Type] = cmp.Or(device.Torch, d.torch[device.Type])
 			if _, found := known[device.Type]; !found && device.Value == backend.NoValue && len(releases) > 0 {
-				b.row(i).Get("type").Errorf("unknown-device", unknownDeviceHint(device.Type, known), "no release that is made has a device %q", device.Type)
+				b.row(i).Get("type").Errorf("unknown-device", unknownDeviceHint(device.Type, known),
+					"no release that is made has a device %q", device.Type)
 			}
 		}
 		for _, r := range releases {

@@ -46,11 +46,15 @@ func TestABackEndIsATarget(t *testing.T) {
 	require.Empty(t, found)
 	require.Equal(t, []string{"torch", "acme"}, names(cfg.Selected))
 	target := cfg.Selected[1]
-	assert.Equal(t, []string{"third_party/acme", "1.3", "example.com/acme"}, []string{target.Path, target.Release, target.Options["import"]})
+	assert.Equal(t, []string{"third_party/acme", "1.3", "example.com/acme"},
+		[]string{target.Path, target.Release, target.Options["import"]})
 	rule := &spec.DeviceRule{Streams: "rocm"}
-	assert.Equal(t, []spec.EnumValue{{Name: "kDLAcme", Value: 1000, Doc: "Acme: memory of the device.", Device: rule}}, cfg.Devices)
-	assert.Equal(t, []kernel.Device{{Name: "kDLAcme", Value: 1000, Torch: "PrivateUse1"}, {Name: "kDLExtDev", Value: 12}}, cfg.Kernels[0].Devices)
-	cfg, found = decode(t, strings.Replace(vendors, "    path: third_party/acme\n", "", 1), Choice{Only: []string{"acme"}})
+	assert.Equal(t, []spec.EnumValue{{Name: "kDLAcme", Value: 1000, Doc: "Acme: memory of the device.",
+		Device: rule}}, cfg.Devices)
+	assert.Equal(t, []kernel.Device{{Name: "kDLAcme", Value: 1000, Torch: "PrivateUse1"}, {Name: "kDLExtDev",
+		Value: 12}}, cfg.Kernels[0].Devices)
+	cfg, found = decode(t, strings.Replace(vendors, "    path: third_party/acme\n", "", 1),
+		Choice{Only: []string{"acme"}})
 	require.Empty(t, found)
 	assert.Equal(t, []string{"acme"}, names(cfg.Selected))
 	assert.Equal(t, "backends/acme", cfg.Selected[0].Path)
@@ -61,7 +65,8 @@ func TestABackEndIsATarget(t *testing.T) {
 // which DLPack says nothing, and of a type of its own.
 func TestABackendsStreamsAreKnownToOtherTargets(t *testing.T) {
 	swapped := strings.NewReplacer(
-		"{type: kDLAcme, value: 1000, memory: device, id: ordinal", "{type: kDLAcme, value: 1000, memory: managed, id: zero",
+		"{type: kDLAcme, value: 1000, memory: device, id: ordinal",
+		"{type: kDLAcme, value: 1000, memory: managed, id: zero",
 		"{type: kDLExtDev, memory: managed, id: zero}", "{type: kDLExtDev, memory: device, id: ordinal}",
 		"{table: rocm, none: 0}", "{none: 5, refused: [0, 7]}").Replace(vendors)
 	cfg, found := decode(t, swapped, Choice{})
@@ -80,7 +85,8 @@ func TestABackendsStreamsAreKnownToOtherTargets(t *testing.T) {
 	assert.Equal(t, spec.DeviceRule{HostReadable: true, IDZero: true}, rules["kDLAcme"])
 	assert.Equal(t, "cuda", rules["kDLCUDA"].Streams)
 	assert.Equal(t, spec.StreamTable{Name: "acme", Doc: "Streams of Acme.", Handle: true, Values: []spec.StreamValue{
-		{Value: 5, Meaning: "default"}, {Value: 0, Meaning: "refused"}, {Value: 7, Meaning: "refused"}}}, extended.Streams[len(extended.Streams)-1])
+		{Value: 5, Meaning: "default"}, {Value: 0, Meaning: "refused"}, {Value: 7, Meaning: "refused"}}},
+		extended.Streams[len(extended.Streams)-1])
 	assert.Equal(t, before, spec.Find[*spec.Enum](release, deviceEnum).Values, "the spec itself stays")
 	cfg, found = decode(t, vendors, Choice{})
 	require.Empty(t, found)
@@ -91,8 +97,11 @@ func TestABackendsStreamsAreKnownToOtherTargets(t *testing.T) {
 func TestADeclaredDeviceHasStreamsAndAKeyOfTorch(t *testing.T) {
 	const declared = "devices: {kDLAcme: {value: 1000, streams: cuda, torch: PrivateUse1}}\n"
 	const kernels = "kernels: {fill: {schema: \"(Tensor(a!) out) -> ()\", devices: [kDLAcme]}}\n"
-	served := strings.Replace(vendors, "{type: kDLAcme, value: 1000, memory: device, id: ordinal, torch: PrivateUse1}", "{type: kDLAcme, memory: device, id: ordinal}", 1)
-	for _, text := range []string{"version: 1\ndlpack: \"1.3\"\ntargets: {torch: {}}\nelsewhere: [c, cpp]\n" + declared + kernels, served + declared} {
+	served := strings.Replace(vendors,
+		"{type: kDLAcme, value: 1000, memory: device, id: ordinal, torch: PrivateUse1}",
+		"{type: kDLAcme, memory: device, id: ordinal}", 1)
+	for _, text := range []string{"version: 1\ndlpack: \"1.3\"\ntargets: {torch: {}}\nelsewhere: [c, cpp]\n" +
+		declared + kernels, served + declared} {
 		cfg, found := decode(t, text, Choice{})
 		require.Empty(t, found)
 		assert.Equal(t, kernel.Device{Name: "kDLAcme", Value: 1000, Torch: "PrivateUse1"}, cfg.Kernels[0].Devices[0])
@@ -101,7 +110,8 @@ func TestADeclaredDeviceHasStreamsAndAKeyOfTorch(t *testing.T) {
 		values := spec.Find[*spec.Enum](cfg.Extend(release), deviceEnum).Values
 		assert.Equal(t, "cuda", values[len(values)-1].Device.Streams)
 	}
-	_, found := decode(t, "version: 1\ndlpack: \"1.3\"\ntargets: {c: {}}\n"+strings.Replace(declared, "PrivateUse1", "CUDA", 1), Choice{})
+	_, found := decode(t, "version: 1\ndlpack: \"1.3\"\ntargets: {c: {}}\n"+strings.Replace(declared, "PrivateUse1",
+		"CUDA", 1), Choice{})
 	assert.Contains(t, found, "torch must be one of PrivateUse1")
 }
 
@@ -110,18 +120,28 @@ func TestFaultsOfBackEnds(t *testing.T) {
 	for _, c := range []struct{ old, fresh, want string }{
 		{"  acme:\n", "  Acme:\n", `dlpackgen.yaml:4:3: error: name "Acme" must match`},
 		{"  acme:\n", "  cuda:\n", "dlpackgen.yaml:4:3: error: cuda is the name of a target [bad-name]"},
-		{"  acme:\n", "  type:\n", `dlpackgen.yaml:4:3: error: name "type" cannot be that of a package in Go [bad-name]`},
-		{"path: third_party/acme", "path: ../acme", "dlpackgen.yaml:5:11: error: path \"../acme\" must not hold `..` [bad-path]"},
-		{"    title: Acme\n", "    titel: Acme\n", `dlpackgen.yaml:8:5: error: back end acme has no key "titel" [unknown-key]`},
+		{"  acme:\n", "  type:\n",
+			`dlpackgen.yaml:4:3: error: name "type" cannot be that of a package in Go [bad-name]`},
+		{"path: third_party/acme", "path: ../acme",
+			"dlpackgen.yaml:5:11: error: path \"../acme\" must not hold `..` [bad-path]"},
+		{"    title: Acme\n", "    titel: Acme\n",
+			`dlpackgen.yaml:8:5: error: back end acme has no key "titel" [unknown-key]`},
 		{"runtime: vendor", "runtime: vendors", `dlpackgen.yaml:7:14: error: runtime must be one of`},
-		{"value: 1000", "value: 2", "dlpackgen.yaml:13:32: error: kDLAcme has the value 2, which is that of kDLCUDA in DLPack 1.3 [device-conflict]"},
-		{"{type: kDLAcme,", "{type: kDLCUDA,", "dlpackgen.yaml:13:16: error: kDLCUDA is an enumerator of DLDeviceType of DLPack 1.3 already [device-conflict]"},
-		{"{type: kDLAcme,", "{type: acme,", `dlpackgen.yaml:13:16: error: "acme" is no name for a device: it must match`},
-		{"{type: kDLExtDev,", "{type: kDLExtDevice,", `dlpackgen.yaml:14:16: error: no release that is made has a device "kDLExtDevice" [unknown-device]`},
+		{"value: 1000", "value: 2",
+			"dlpackgen.yaml:13:32: error: kDLAcme has the value 2, which is that of kDLCUDA in DLPack 1.3 " +
+				"[device-conflict]"},
+		{"{type: kDLAcme,", "{type: kDLCUDA,",
+			"dlpackgen.yaml:13:16: error: kDLCUDA is an enumerator of DLDeviceType of DLPack 1.3 already " +
+				"[device-conflict]"},
+		{"{type: kDLAcme,", "{type: acme,",
+			`dlpackgen.yaml:13:16: error: "acme" is no name for a device: it must match`},
+		{"{type: kDLExtDev,", "{type: kDLExtDevice,",
+			`dlpackgen.yaml:14:16: error: no release that is made has a device "kDLExtDevice" [unknown-device]`},
 		{"table: rocm", "table: hip", `dlpackgen.yaml:15:22: error: DLPack 1.3 has no stream table "hip"; it has`},
 		{"takes: void", "takes: 'void;'", `dlpackgen.yaml:17:49: error: takes "void;" must match`},
 		{"value: -1, kind: no_device", "value: -1, kind: none", "dlpackgen.yaml:18:43: error: kind must be one of"},
-		{"version: 1\n", "version: 1\ndevices: {kDLAcme: {value: 1001}}\n", "dlpackgen.yaml:14:16: error: kDLAcme is declared already [device-conflict]"},
+		{"version: 1\n", "version: 1\ndevices: {kDLAcme: {value: 1001}}\n",
+			"dlpackgen.yaml:14:16: error: kDLAcme is declared already [device-conflict]"},
 	} {
 		text := strings.Replace(vendors[:strings.Index(vendors, "kernels:")], c.old, c.fresh, 1)
 		cfg, found := Decode("dlpackgen.yaml", []byte(text), spec.Embedded(), targets.Table(), Choice{})
@@ -158,7 +178,8 @@ func TestEmbeddedDescriptionsInAConfig(t *testing.T) {
 		name := strings.TrimSuffix(e.Name(), ".yaml")
 		_, rest, found := strings.Cut(string(src), "\nname: "+name+"\n")
 		require.True(t, found)
-		cfg, text := decode(t, "version: 1\nbackends:\n  mine:\n    "+strings.ReplaceAll(rest, "\n", "\n    ")+"\n", Choice{})
+		cfg, text := decode(t, "version: 1\nbackends:\n  mine:\n    "+strings.ReplaceAll(rest, "\n", "\n    ")+"\n",
+			Choice{})
 		require.Empty(t, text)
 		want := *backend.Embedded(name)
 		want.Name = "mine"

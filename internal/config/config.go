@@ -127,7 +127,8 @@ func (d *decoder) config(root *yaml.Node) *Config {
 // is misread.
 func (d *decoder) version(m *yaml.Map) {
 	if n := m.Need("version"); n != nil && n.Value != fmt.Sprint(Version) {
-		n.Errorf("config-version", fmt.Sprintf("write `version: %d`", Version), "this dlpackgen reads configs of version %d, not %q", Version, n.Value)
+		n.Errorf("config-version", fmt.Sprintf("write `version: %d`", Version),
+			"this dlpackgen reads configs of version %d, not %q", Version, n.Value)
 	}
 }
 
@@ -222,7 +223,8 @@ func (d *decoder) place(cfg *Config, t Target, at *yaml.Node) {
 	if !d.older(t.Release, t.Oldest) {
 		return
 	}
-	text := fmt.Sprintf("target %s needs DLPack %s or newer, not %s: it builds on types that %s brought", t.Name, t.Oldest, t.Release, t.Oldest)
+	text := fmt.Sprintf("target %s needs DLPack %s or newer, not %s: it builds on types that %s brought", t.Name,
+		t.Oldest, t.Release, t.Oldest)
 	const hint = "target c serves every release: --only c"
 	if at == nil || d.choice.Release != "" {
 		d.diags.Add(diag.Diagnostic{Severity: diag.Error, Code: "release-too-old", Text: text, Hint: hint})
@@ -255,7 +257,8 @@ func (d *decoder) checkOnly(cfg *Config) {
 		if slices.ContainsFunc(all, func(t Target) bool { return t.Name == name }) {
 			continue
 		}
-		finding := diag.Diagnostic{Severity: diag.Error, Code: "unknown-target", Text: fmt.Sprintf("there is no target %q", name)}
+		finding := diag.Diagnostic{Severity: diag.Error, Code: "unknown-target",
+			Text: fmt.Sprintf("there is no target %q", name)}
 		finding.Hint = cmp.Or(diag.DidYouMean(name, known), "the targets are "+strings.Join(known, ", "))
 		if slices.Contains(d.table.Names(), name) {
 			finding.Text = fmt.Sprintf("%s has no target %q", d.file, name)

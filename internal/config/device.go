@@ -128,8 +128,10 @@ func (d *decoder) checkDevices(cfg *Config, all []declaredDevice) (out []spec.En
 			at.name.Errorf("device-conflict", "declare it once", "%s is declared already", device.Name)
 			at.valid = false
 		}
-		if i := slices.IndexFunc(out, func(v spec.EnumValue) bool { return v.Value == device.Value }); i >= 0 && at.valid {
-			at.value.Errorf("device-conflict", "give each device a number of its own", "%s has the value %d, which is that of %s", device.Name, device.Value, out[i].Name)
+		if i := slices.IndexFunc(out,
+			func(v spec.EnumValue) bool { return v.Value == device.Value }); i >= 0 && at.valid {
+			at.value.Errorf("device-conflict", "give each device a number of its own",
+				"%s has the value %d, which is that of %s", device.Name, device.Value, out[i].Name)
 		}
 		for _, r := range releases {
 			if d.conflict(r, device, at) {
@@ -206,7 +208,8 @@ func (d *decoder) conflict(r *spec.Release, v spec.EnumValue, at deviceNodes) bo
 	}
 	for _, own := range enum.Values {
 		if own.Value == v.Value {
-			at.value.Errorf("device-conflict", hint, "%s has the value %d, which is that of %s in DLPack %s", v.Name, v.Value, own.Name, r.Version)
+			at.value.Errorf("device-conflict", hint, "%s has the value %d, which is that of %s in DLPack %s", v.Name,
+				v.Value, own.Name, r.Version)
 			return true
 		}
 	}
@@ -222,7 +225,8 @@ func (d *decoder) noStreams(r *spec.Release, v spec.EnumValue, at deviceNodes) b
 	if v.Device.Streams == "" || at.streams == nil || slices.Contains(known, v.Device.Streams) {
 		return false
 	}
-	at.streams.Errorf("unknown-streams", diag.DidYouMean(v.Device.Streams, known), "DLPack %s has no stream table %q; it has %v", r.Version, v.Device.Streams, known)
+	at.streams.Errorf("unknown-streams", diag.DidYouMean(v.Device.Streams, known),
+		"DLPack %s has no stream table %q; it has %v", r.Version, v.Device.Streams, known)
 	return true
 }
 
@@ -233,7 +237,8 @@ func declared(r *spec.Release, name string) string {
 		if d.DeclName() == name {
 			return "a declaration"
 		}
-		if e, ok := d.(*spec.Enum); ok && slices.ContainsFunc(e.Values, func(v spec.EnumValue) bool { return v.Name == name }) {
+		if e, ok := d.(*spec.Enum); ok && slices.ContainsFunc(e.Values,
+			func(v spec.EnumValue) bool { return v.Name == name }) {
 			return fmt.Sprintf("an enumerator of %s", e.Name)
 		}
 	}

@@ -34,18 +34,23 @@ func TestExtendWithoutDevicesIsTheReleaseItself(t *testing.T) {
 
 func TestDeviceFindings(t *testing.T) {
 	tests := map[string]struct{ src, want string }{
-		"a taken value":     {"{kDLAcme: {value: 2}}", `3:28: error: kDLAcme has the value 2, which is that of kDLCUDA in DLPack 1.3 [device-conflict]`},
-		"a taken name":      {"{kDLCUDA: {value: 99}}", `3:11: error: kDLCUDA is an enumerator of DLDeviceType of DLPack 1.3 already [device-conflict]`},
-		"another enum":      {"{kDLFloat: {value: 99}}", `3:11: error: kDLFloat is an enumerator of DLDataTypeCode of DLPack 1.3 already`},
-		"each other":        {"{kDLA: {value: 99}, kDLB: {value: 99}}", `kDLB has the value 99, which is that of kDLA [device-conflict]`},
+		"a taken value": {"{kDLAcme: {value: 2}}",
+			`3:28: error: kDLAcme has the value 2, which is that of kDLCUDA in DLPack 1.3 [device-conflict]`},
+		"a taken name": {"{kDLCUDA: {value: 99}}",
+			`3:11: error: kDLCUDA is an enumerator of DLDeviceType of DLPack 1.3 already [device-conflict]`},
+		"another enum": {"{kDLFloat: {value: 99}}",
+			`3:11: error: kDLFloat is an enumerator of DLDataTypeCode of DLPack 1.3 already`},
+		"each other": {"{kDLA: {value: 99}, kDLB: {value: 99}}",
+			`kDLB has the value 99, which is that of kDLA [device-conflict]`},
 		"no value":          {"{kDLAcme: {}}", `3:20: error: device kDLAcme has no "value" [missing-key]`},
 		"a negative value":  {"{kDLAcme: {value: -1}}", `value must be from 0 to 2147483647, not -1 [out-of-range]`},
 		"a text as value":   {`{kDLAcme: {value: "9"}}`, `value must be a decimal integer, not "9" [wrong-kind]`},
 		"a name of its own": {"{acme: {value: 99}}", `3:11: error: "acme" is no name for a device`},
 		"a comment's end":   {`{kDLAcme: {value: 99, doc: "*/ x"}}`, `3:37: error: doc must not contain comment marks`},
-		"unknown streams":   {"{kDLAcme: {value: 99, streams: cudda}}", `3:41: error: DLPack 1.3 has no stream table "cudda"; it has [cuda rocm] [unknown-streams]`},
-		"no mapping":        {"{kDLAcme: 99}", `device kDLAcme must be a mapping, not a value [wrong-kind]`},
-		"a list":            {"[kDLAcme]", `3:10: error: devices must be a mapping, not a list [wrong-kind]`},
+		"unknown streams": {"{kDLAcme: {value: 99, streams: cudda}}",
+			`3:41: error: DLPack 1.3 has no stream table "cudda"; it has [cuda rocm] [unknown-streams]`},
+		"no mapping": {"{kDLAcme: 99}", `device kDLAcme must be a mapping, not a value [wrong-kind]`},
+		"a list":     {"[kDLAcme]", `3:10: error: devices must be a mapping, not a list [wrong-kind]`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -70,9 +75,11 @@ func TestDevicesAreCheckedAgainstEachReleaseInUse(t *testing.T) {
 func TestDevicesThatATargetCannotTellApart(t *testing.T) {
 	const toGo = "version: 1\ntargets: {c: {}, go: {}}\ndevices: "
 	for devices, want := range map[string]string{
-		"{kDLAcme_x: {value: 500}, kDLAcmeX: {value: 501}}": `:3:36: error: target go: kDLAcme_x and kDLAcmeX would both be named DeviceAcmeX in Go [device-conflict]`,
-		"{kDLCUDA_: {value: 500}}":                          `:3:11: error: target go: kDLCUDA and kDLCUDA_ would both be named DeviceCUDA in Go [device-conflict]`,
-		"{kDLType: {value: 500}}":                           `:3:11: error: target go: DLDeviceType and kDLType would both be named DeviceType in Go [device-conflict]`,
+		"{kDLAcme_x: {value: 500}, kDLAcmeX: {value: 501}}": `:3:36: error: target go: kDLAcme_x and kDLAcmeX would both be named DeviceAcmeX in Go ` +
+			`[device-conflict]`,
+		"{kDLCUDA_: {value: 500}}": `:3:11: error: target go: kDLCUDA and kDLCUDA_ would both be named DeviceCUDA in Go [device-conflict]`,
+		"{kDLType: {value: 500}}": `:3:11: error: target go: DLDeviceType and kDLType would both be named DeviceType in Go ` +
+			`[device-conflict]`,
 	} {
 		_, found := decode(t, toGo+devices, Choice{})
 		assert.Contains(t, found, want)
@@ -88,11 +95,14 @@ func TestDevicesThatATargetCannotTellApart(t *testing.T) {
 
 // A device may take the name that a later declaration of the spec would have.
 func TestAClashStandsAtTheDeviceInAnyOrder(t *testing.T) {
-	src := strings.Replace(tenReleases, "python:\n", "  - enum: DLDeviceColor\n    wire: int32\n    values: [{name: kRed, value: 1}]\npython:\n", 1)
+	src := strings.Replace(tenReleases, "python:\n",
+		"  - enum: DLDeviceColor\n    wire: int32\n    values: [{name: kRed, value: 1}]\npython:\n", 1)
 	sp, list := spec.Load("s", []byte(src))
 	require.NotNil(t, sp, diag.Text(list.Sorted(), false))
-	_, list = Decode("f", []byte("version: 1\ntargets: {go: {}}\ndevices: {kDLColor: {value: 5}}"), sp, targets.Table(), Choice{})
-	assert.Contains(t, diag.Text(list.Sorted(), false), "f:3:11: error: target go: kDLColor and DLDeviceColor would both")
+	_, list = Decode("f", []byte("version: 1\ntargets: {go: {}}\ndevices: {kDLColor: {value: 5}}"), sp,
+		targets.Table(), Choice{})
+	assert.Contains(t, diag.Text(list.Sorted(), false),
+		"f:3:11: error: target go: kDLColor and DLDeviceColor would both")
 }
 
 func TestDevicesNeedTheirEnum(t *testing.T) {

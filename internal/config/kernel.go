@@ -21,7 +21,8 @@ const (
 
 // takenNamespaces are PyTorch's own, whose operators are not to be added to.
 var takenNamespaces = []string{
-	"aten", "c10", "classes", "higher_order", "import_module", "load_library", "loaded_libraries", "prim", "prims", "profiler", "quantized", "torch",
+	"aten", "c10", "classes", "higher_order", "import_module", "load_library", "loaded_libraries", "prim", "prims",
+	"profiler", "quantized", "torch",
 }
 
 // noKernel are what torch.ops.NAMESPACE has for itself.
@@ -49,14 +50,16 @@ func (d *decoder) kernels(cfg *Config, section *yaml.Node) []kernel.Kernel {
 	for _, e := range section.Entries {
 		k, at := d.kernel(e, devices)
 		if other, again := symbols[k.Symbol]; again && at.valid {
-			at.symbol.Errorf("kernel-conflict", "one C function has one schema", "%s is the symbol of kernel %s already", k.Symbol, other)
+			at.symbol.Errorf("kernel-conflict", "one C function has one schema",
+				"%s is the symbol of kernel %s already", k.Symbol, other)
 		}
 		symbols[k.Symbol] = k.Name
 		out, nodes = append(out, k), append(nodes, at)
 	}
 	for i, k := range out {
 		if other, again := symbols[k.Error]; again && nodes[i].valid {
-			nodes[i].err.Errorf("kernel-conflict", "const char *f(int code) is a function of its own", "%s is the symbol of kernel %s", k.Error, other)
+			nodes[i].err.Errorf("kernel-conflict", "const char *f(int code) is a function of its own",
+				"%s is the symbol of kernel %s", k.Error, other)
 		}
 		checkBackward(out, nodes, i)
 	}
@@ -68,7 +71,8 @@ func (d *decoder) kernel(e yaml.Entry, devices map[string]int64) (kernel.Kernel,
 	k := kernel.Kernel{Name: e.Key.Value}
 	checkKernelName(e.Key, k.Name, "a kernel")
 	m := e.Value.Map("kernel " + k.Name)
-	at := kernelNodes{name: e.Key, symbol: orElse(m.Get("symbol"), e.Key), err: m.Get("error"), backward: m.Get("backward")}
+	at := kernelNodes{name: e.Key, symbol: orElse(m.Get("symbol"), e.Key), err: m.Get("error"),
+		backward: m.Get("backward")}
 	k.Namespace = cmp.Or(namedBy(m, "namespace"), kernelNamespace)
 	k.Symbol = cmp.Or(namedBy(m, "symbol"), k.Name)
 	k.Error = namedBy(m, "error")
@@ -117,7 +121,8 @@ func checkMeanings(k kernel.Kernel, m *yaml.Map, at kernelNodes) {
 		m.Get("namespace").Errorf("bad-name", "as in mylib", "the namespace %s may be a macro", k.Namespace)
 	}
 	if slices.Contains(noKernel, k.Name) {
-		at.name.Errorf("bad-name", "", "torch.ops has no room for a kernel %s: its namespaces have that attribute", k.Name)
+		at.name.Errorf("bad-name", "", "torch.ops has no room for a kernel %s: its namespaces have that attribute",
+			k.Name)
 	}
 	if problem := kernel.CheckSymbol(k.Symbol); problem != "" {
 		at.symbol.Errorf("bad-name", "as in symbol: mylib_square", "the symbol %s %s", k.Symbol, problem)
@@ -141,8 +146,10 @@ func header(n *yaml.Node) string {
 		return ""
 	}
 	name := n.Text("header")
-	if n.Kind == yaml.Scalar && (!headerForm.MatchString(name) || path.Clean(name) != name || strings.HasPrefix(name, "..")) {
-		n.Errorf("bad-path", "as in mylib/kernels.h, which the compiler finds by its include paths", "%q is no name for a header", name)
+	if n.Kind == yaml.Scalar && (!headerForm.MatchString(name) || path.Clean(name) != name || strings.HasPrefix(name,
+		"..")) {
+		n.Errorf("bad-path", "as in mylib/kernels.h, which the compiler finds by its include paths",
+			"%q is no name for a header", name)
 	}
 	return name
 }
@@ -162,7 +169,8 @@ func kernelDevices(n *yaml.Node, known map[string]int64) (out []kernel.Device) {
 		switch {
 		case item.Kind != yaml.Scalar:
 		case !found:
-			item.Errorf("unknown-device", diag.DidYouMean(name, sortedNames(known)), "no release that is made has a device %q", name)
+			item.Errorf("unknown-device", diag.DidYouMean(name, sortedNames(known)),
+				"no release that is made has a device %q", name)
 		case slices.ContainsFunc(out, func(d kernel.Device) bool { return d.Name == name }):
 			item.Errorf("duplicate-key", "keep one of them", "%s again", name)
 		default:
@@ -214,7 +222,8 @@ func readSchema(s *kernel.Schema, n *yaml.Node) bool {
 func likes(s *kernel.Schema, m *yaml.Map, n *yaml.Node) {
 	if n == nil {
 		if len(s.Results) > 0 {
-			m.Node().Errorf("missing-key", "as in `like: "+firstTensor(s)+"`", "a kernel with a result needs \"like\": the argument that the result has the shape of")
+			m.Node().Errorf("missing-key", "as in `like: "+firstTensor(s)+"`",
+				"a kernel with a result needs \"like\": the argument that the result has the shape of")
 		}
 		return
 	}

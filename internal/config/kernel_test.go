@@ -42,7 +42,8 @@ kernels:
 		Schema:  kernel.Schema{Arguments: []kernel.Argument{{Name: "x"}}, Results: []kernel.Result{{Like: "x"}}},
 	}, square)
 	fill := cfg.Kernels[2]
-	assert.Equal(t, []string{"dlpackgen", "fill", "function"}, []string{fill.Namespace, fill.Symbol, fill.Form}, "defaults")
+	assert.Equal(t, []string{"dlpackgen", "fill", "function"}, []string{fill.Namespace, fill.Symbol, fill.Form},
+		"defaults")
 	assert.Equal(t, []kernel.Device{{Name: "kDLCPU", Value: 1}}, fill.Devices)
 	for _, empty := range []string{"kernels:\n", "kernels: {}\n"} {
 		cfg, found = decode(t, withTorch+empty, Choice{})
@@ -80,17 +81,19 @@ func TestKernelFindings(t *testing.T) {
 		fine + ", devices: [kDLCPUU]":        `: error: no release that is made has a device "kDLCPUU" [unknown-device]`,
 		fine + ", devices: [{}]":             `: error: a device must be a value, not a mapping [wrong-kind]`,
 		fine + ", devices: [kDLCPU, kDLCPU]": `: error: kDLCPU again [duplicate-key]`,
-		fine + ", form: boxed":               `: error: form must be one of function, pointer, lambda, functor, boxed_function, boxed_functor, not "boxed" [unknown-value]`,
-		fine + ", strided: yes":              `: error: strided must be true or false, not "yes" [wrong-kind]`,
-		fine + ", like: x":                   `: error: the schema has no result to be like an argument [bad-like]`,
-		gives:                                `:3:14: error: a kernel with a result needs "like"`,
-		gives + ", like: y":                  `: error: "y" is no argument that is always a tensor [bad-like]`,
-		gives + ", like: n":                  `: error: "n" is no argument that is always a tensor [bad-like]`,
-		gives + ", like: w":                  `: error: "w" is no argument that is always a tensor [bad-like]`,
-		gives + ", like: [x, x]":             `: error: like lists 2 arguments for 1 results [bad-like]`,
-		gives + ", like: {}":                 `: error: like must be a value, not a mapping [wrong-kind]`,
-		gives + ", like: x, backward: g":     `: error: there is no kernel "g" [unknown-kernel]`,
-		gives + ", like: x, backward: f":     `: error: f cannot compute the gradients of f: a kernel with a backward takes no optional tensor [bad-backward]`,
+		fine + ", form: boxed": `: error: form must be one of function, pointer, lambda, functor, boxed_function, boxed_functor, not ` +
+			`"boxed" [unknown-value]`,
+		fine + ", strided: yes":          `: error: strided must be true or false, not "yes" [wrong-kind]`,
+		fine + ", like: x":               `: error: the schema has no result to be like an argument [bad-like]`,
+		gives:                            `:3:14: error: a kernel with a result needs "like"`,
+		gives + ", like: y":              `: error: "y" is no argument that is always a tensor [bad-like]`,
+		gives + ", like: n":              `: error: "n" is no argument that is always a tensor [bad-like]`,
+		gives + ", like: w":              `: error: "w" is no argument that is always a tensor [bad-like]`,
+		gives + ", like: [x, x]":         `: error: like lists 2 arguments for 1 results [bad-like]`,
+		gives + ", like: {}":             `: error: like must be a value, not a mapping [wrong-kind]`,
+		gives + ", like: x, backward: g": `: error: there is no kernel "g" [unknown-kernel]`,
+		gives + ", like: x, backward: f": `: error: f cannot compute the gradients of f: a kernel with a backward takes no optional tensor ` +
+			`[bad-backward]`,
 	} {
 		_, found := decode(t, withTorch+"kernels: {f: {"+keys+"}}", Choice{})
 		assert.Contains(t, found, want, keys)
@@ -105,10 +108,12 @@ func TestKernelsAreComparedWithEachOther(t *testing.T) {
 		"{f-g: {}}":                  `:3:11: error: "f-g" is no name for a kernel: it is not a name in C [bad-name]`,
 		"{NULL: {schema: () -> ()}}": `:3:11: error: the symbol NULL may be a macro: a C function has a small letter in its name [bad-name]`,
 		"{name: {schema: () -> ()}}": `:3:11: error: torch.ops has no room for a kernel name: its namespaces have that attribute [bad-name]`,
-		"{f: {schema: () -> ()}, f: {schema: () -> ()}}":                                                                                  `the key "f" again`,
-		"{f: {schema: () -> ()}, g: {schema: () -> (), symbol: f}}":                                                                       `:3:64: error: f is the symbol of kernel f already [kernel-conflict]`,
-		"{f: {schema: (Tensor x) -> Tensor, like: x, backward: g}, g: {schema: () -> ()}}":                                                `: error: g cannot compute the gradients of f: the backward must take (Tensor grad0, Tensor x) -> Tensor`,
-		"{f: {schema: (Tensor x) -> Tensor, like: x, backward: g}, g: {namespace: b, schema: '(Tensor g, Tensor x) -> Tensor', like: x}}": `the backward must have the namespace of the kernel [bad-backward]`,
+		"{f: {schema: () -> ()}, f: {schema: () -> ()}}":            `the key "f" again`,
+		"{f: {schema: () -> ()}, g: {schema: () -> (), symbol: f}}": `:3:64: error: f is the symbol of kernel f already [kernel-conflict]`,
+		"{f: {schema: (Tensor x) -> Tensor, like: x, backward: g}, g: {schema: () -> ()}}": `: error: g cannot compute the gradients of f: the backward must take (Tensor grad0, Tensor x) -> ` +
+			`Tensor`,
+		"{f: {schema: (Tensor x) -> Tensor, like: x, backward: g}, g: {namespace: b, schema: '(Tensor g, Tensor " +
+			"x) -> Tensor', like: x}}": `the backward must have the namespace of the kernel [bad-backward]`,
 	} {
 		_, found := decode(t, withTorch+"kernels: "+section, Choice{})
 		assert.Contains(t, found, want, section)

@@ -22,7 +22,9 @@ func (d *decoder) checkNeeds(cfg *Config, section *yaml.Node) {
 				continue
 			}
 			if !slices.Contains(there, need) {
-				t.at.Errorf("needs-target", fmt.Sprintf("add `%s: {}` to targets; or, if another config makes its headers, `elsewhere: [%s]`", need, need),
+				t.at.Errorf("needs-target",
+					fmt.Sprintf("add `%s: {}` to targets; or, if another config makes its headers, `elsewhere: "+
+						"[%s]`", need, need),
 					"target %s includes headers of target %s, which this config does not make", t.Name, need)
 			}
 			d.checkNeededRelease(t, need, all)
@@ -39,8 +41,11 @@ func (d *decoder) checkNeededRelease(t Target, need string, all []Target) {
 	}
 	for _, other := range all {
 		if other.Name == need && number(other.Release) < number(t.Release) {
-			t.at.Errorf("needs-release", fmt.Sprintf("make target %s for %s or newer, or target %s for %s", need, t.Release, t.Name, other.Release),
-				"target %s, for DLPack %s, includes headers of target %s, which this config makes for %s", t.Name, t.Release, need, other.Release)
+			t.at.Errorf("needs-release",
+				fmt.Sprintf("make target %s for %s or newer, or target %s for %s", need, t.Release, t.Name,
+					other.Release),
+				"target %s, for DLPack %s, includes headers of target %s, which this config makes for %s", t.Name,
+				t.Release, need, other.Release)
 		}
 	}
 }
@@ -76,6 +81,7 @@ func (d *decoder) elsewhere(all []Target, section *yaml.Node) []string {
 func (d *decoder) checkKernelsAreUsed(cfg *Config, section *yaml.Node) {
 	makes := func(t Target) bool { return t.Kernels }
 	if len(cfg.Kernels) > 0 && !slices.ContainsFunc(slices.Concat(cfg.Selected, cfg.Others), makes) {
-		section.Errorf("unused-kernels", "add `torch: {}` to targets, with `c: {}` and `cpp: {}`", "no target of this config makes anything of kernels")
+		section.Errorf("unused-kernels", "add `torch: {}` to targets, with `c: {}` and `cpp: {}`",
+			"no target of this config makes anything of kernels")
 	}
 }

@@ -106,10 +106,12 @@ func (l *List) Len() int { return len(l.all) + l.left }
 func (l *List) Sorted() []Diagnostic {
 	out := slices.Clone(l.all)
 	slices.SortStableFunc(out, func(a, b Diagnostic) int {
-		return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col))
+		return cmp.Or(cmp.Compare(a.Pos.File, b.Pos.File), cmp.Compare(a.Pos.Line, b.Pos.Line),
+			cmp.Compare(a.Pos.Col, b.Pos.Col))
 	})
 	if l.left > 0 {
-		out = append(out, Diagnostic{Severity: l.worst, Code: "too-many", Text: fmt.Sprintf("%d more findings are not shown", l.left)})
+		out = append(out, Diagnostic{Severity: l.worst, Code: "too-many",
+			Text: fmt.Sprintf("%d more findings are not shown", l.left)})
 	}
 	return out
 }

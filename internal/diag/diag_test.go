@@ -60,12 +60,14 @@ func TestWhatIsNotShownCountsByItsWorst(t *testing.T) {
 func TestDidYouMean(t *testing.T) {
 	candidates := []string{"path", "package", "dlpack"}
 	for word, want := range map[string]string{
-		"pth": `did you mean "path"?`, "PATH": `did you mean "path"?`, "pakcage": `did you mean "package"?`, "zebra": "", "": "",
+		"pth": `did you mean "path"?`, "PATH": `did you mean "path"?`, "pakcage": `did you mean "package"?`,
+		"zebra": "", "": "",
 	} {
 		assert.Equal(t, want, DidYouMean(word, candidates), word)
 	}
 }
 
 func TestPosString(t *testing.T) {
-	assert.Equal(t, []string{"", "f", "f:3:4"}, []string{Pos{Line: 3}.String(), Pos{File: "f"}.String(), Pos{"f", 3, 4}.String()})
+	assert.Equal(t, []string{"", "f", "f:3:4"},
+		[]string{Pos{Line: 3}.String(), Pos{File: "f"}.String(), Pos{"f", 3, 4}.String()})
 }

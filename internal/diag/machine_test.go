@@ -64,7 +64,8 @@ func TestGitHubEscapes(t *testing.T) {
 // A runner decodes %XX in properties, so a name that holds one must reach it
 // escaped.
 func TestGitHubEscapesEachSignOfAProperty(t *testing.T) {
-	for sign, want := range map[string]string{"%": "%25", "%2C": "%252C", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"} {
+	for sign, want := range map[string]string{"%": "%25", "%2C": "%252C", "\r": "%0D", "\n": "%0A", ":": "%3A",
+		",": "%2C"} {
 		d := Diagnostic{Code: "c" + sign, Pos: Pos{File: "f" + sign + "g"}, Text: "t"}
 		assert.Equal(t, "::error file=f"+want+"g,title=c"+want+"::t\n", GitHub([]Diagnostic{d}))
 	}

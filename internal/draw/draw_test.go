@@ -30,20 +30,25 @@ func awkward() *spec.Release {
 	r := &spec.Release{Version: "0.0", Decls: []spec.Decl{
 		&spec.Enum{Name: "Small", Values: []spec.EnumValue{{Value: -1}}},
 		&spec.Callback{Name: "Call"},
-		&spec.Struct{Name: "Three", Fields: []spec.Field{scalar("a", "uint32"), scalar("b", "uint32"), scalar("c", "uint32")}},
+		&spec.Struct{Name: "Three",
+			Fields: []spec.Field{scalar("a", "uint32"), scalar("b", "uint32"), scalar("c", "uint32")}},
 		&spec.Alias{Name: "AlsoThree", Target: "Three"},
 		&spec.Struct{Name: "Across", Tag: true, Fields: []spec.Field{
-			scalar("first", "uint32"), field("inner", "Three"), field("other", "AlsoThree"), field("kind", "Small"), scalar("last", "uint8"),
+			scalar("first", "uint32"), field("inner", "Three"), field("other", "AlsoThree"), field("kind", "Small"),
+			scalar("last", "uint8"),
 		}},
 		&spec.Struct{Name: "Names", Fields: []spec.Field{
-			scalar(strings.Repeat("one_byte_", 5), "uint8"), scalar(strings.Repeat("eight_bytes_", 12), "uint64"), field("call", "Call"),
-			{Name: "text", Type: spec.Type{Kind: spec.Pointer, Elem: &spec.Type{Kind: spec.Builtin, Name: "char", Const: true}}},
+			scalar(strings.Repeat("one_byte_", 5), "uint8"), scalar(strings.Repeat("eight_bytes_", 12), "uint64"),
+			field("call", "Call"),
+			{Name: "text", Type: spec.Type{Kind: spec.Pointer, Elem: &spec.Type{Kind: spec.Builtin, Name: "char",
+				Const: true}}},
 		}},
 		&spec.Struct{Name: "Level1", Fields: []spec.Field{scalar("b", "int16"), field("three", "Three")}},
 	}}
 	for _, level := range []string{"2", "3", "4", "5", "6"} {
 		below := "Level" + string(level[0]-1)
-		r.Decls = append(r.Decls, &spec.Struct{Name: "Level" + level, Fields: []spec.Field{scalar("n", "uint8"), field("down", below)}})
+		r.Decls = append(r.Decls,
+			&spec.Struct{Name: "Level" + level, Fields: []spec.Field{scalar("n", "uint8"), field("down", below)}})
 	}
 	return r
 }
@@ -84,7 +89,8 @@ func TestDrawingsAreAsBlessed(t *testing.T) {
 func TestOnlyWhatIsNamedIsShown(t *testing.T) {
 	one := tables(release(t, "1.3"), layout.LP64, layout.I386)
 	for name, got := range map[string]string{
-		"text": Text(one, []string{"DLDevice"}), "json": string(JSON(one, []string{"DLDevice"})), "svg": string(SVG(one, []string{"DLDevice"})),
+		"text": Text(one, []string{"DLDevice"}), "json": string(JSON(one, []string{"DLDevice"})),
+		"svg": string(SVG(one, []string{"DLDevice"})),
 	} {
 		assert.Contains(t, got, "device_id", name)
 		assert.NotContains(t, got, "DLTensor", name)

@@ -133,7 +133,8 @@ func (p *picture) heading(group []view, y, width int) {
 	}
 	title := fmt.Sprintf("DLPack %s, %s", group[0].Release.Version, strings.Join(names, " and "))
 	p.text("title", margin, float64(y+18), title, 22, float64(width))
-	p.text("muted", margin, float64(y+40), fmt.Sprintf("%s; a row is %d bytes", strings.Join(docs, "; "), group[0].Model.Pointer), 13, float64(width))
+	p.text("muted", margin, float64(y+40),
+		fmt.Sprintf("%s; a row is %d bytes", strings.Join(docs, "; "), group[0].Model.Pointer), 13, float64(width))
 }
 
 // balance gives the number of figures in the first of two columns that makes
@@ -172,7 +173,9 @@ func (f *figure) height() int {
 func (p *picture) document(height int) []byte {
 	width := p.width + 2*margin
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">`+"\n", width, height, width, height)
+	fmt.Fprintf(&b,
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">`+"\n", width,
+		height, width, height)
 	b.WriteString("<title>DLPack structs, drawn to scale</title>\n" + style)
 	fmt.Fprintf(&b, `<rect class="page" x="0.5" y="0.5" width="%d" height="%d" rx="8"/>`+"\n", width-1, height-1)
 	b.WriteString(p.String() + "</svg>\n")

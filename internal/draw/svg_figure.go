@@ -87,7 +87,8 @@ func (p *picture) frame(g *grid, fr frame) {
 	for i, s := range fr.pieces(g.figure.unit) {
 		outer := g.figure.captions(fr.span, s.from/g.figure.unit, fr.depth)
 		r := g.area(s, outer).widen(g, fr.depth)
-		p.add(`<rect class="frame%d" x="%s" y="%s" width="%s" height="%s" rx="3"/>`, fr.depth, num(r.x), num(r.y), num(r.w), num(r.h))
+		p.add(`<rect class="frame%d" x="%s" y="%s" width="%s" height="%s" rx="3"/>`, fr.depth, num(r.x), num(r.y),
+			num(r.w), num(r.h))
 		if i == 0 {
 			p.text("caption", r.x+8, r.y+14, fr.caption, 12, r.w-16)
 		}
@@ -138,7 +139,8 @@ func (p *picture) plate(x, y, width float64) {
 func (p *picture) legend(y int) int {
 	x := float64(margin + ruler)
 	for _, l := range []struct{ class, text string }{
-		{"int", "integer"}, {"enum", "enum"}, {"ptr", "pointer"}, {"func", "function pointer"}, {"hole", "hole: padding"},
+		{"int", "integer"}, {"enum", "enum"}, {"ptr", "pointer"}, {"func", "function pointer"},
+		{"hole", "hole: padding"},
 	} {
 		p.add(`<rect class="%s" x="%s" y="%d" width="18" height="14" rx="3"/>`, l.class, num(x), y)
 		p.text("type", x+24, float64(y+11), l.text, 12, rowWidth)

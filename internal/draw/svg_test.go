@@ -177,10 +177,12 @@ func TestEqualLayoutsShareASection(t *testing.T) {
 }
 
 func TestAPictureHasAnEnd(t *testing.T) {
-	r := &spec.Release{Version: "0.0", Decls: []spec.Decl{&spec.Struct{Name: "S0", Fields: []spec.Field{scalar("a", "uint64")}}}}
+	r := &spec.Release{Version: "0.0",
+		Decls: []spec.Decl{&spec.Struct{Name: "S0", Fields: []spec.Field{scalar("a", "uint64")}}}}
 	for i := range 40 {
 		inner := fmt.Sprintf("S%d", i)
-		r.Decls = append(r.Decls, &spec.Struct{Name: fmt.Sprintf("S%d", i+1), Fields: []spec.Field{field("a", inner), field("b", inner)}})
+		r.Decls = append(r.Decls,
+			&spec.Struct{Name: fmt.Sprintf("S%d", i+1), Fields: []spec.Field{field("a", inner), field("b", inner)}})
 	}
 	svg := SVG(tables(r, layout.LP64), nil)
 	assert.Less(t, len(svg), 4<<20)

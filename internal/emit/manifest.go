@@ -57,7 +57,7 @@ func Showing(view any, assets []Asset) []Asset {
 // DeviceInterface is the header that backends for devices are used by, for a target whose
 // output works with any of them and needs none to compile.
 func DeviceInterface(folder string) Asset {
-	return Asset{From: "device/dlpackgen_device.h", To: path.Join(folder, "dlpackgen_device.h"),
+	return Asset{From: "device/dlpackgen_backend.h", To: path.Join(folder, "dlpackgen_backend.h"),
 		Words: Words{`"dlpack.h"`, "<dlpack/dlpack.h>"}}
 }
 
@@ -69,7 +69,8 @@ const SharedDevice = "device"
 func DeviceTypes(m *Model, pkg string) Asset {
 	words := Words{"package device\n", "package " + pkg + "\n"}
 	if shared := m.Imports[SharedDevice]; shared != "" {
-		return Asset{From: "device/aliases.go", To: "types.go", Words: append(words, "dlpackgen.invalid/device", shared)}
+		return Asset{From: "device/aliases.go", To: "types.go",
+			Words: append(words, "dlpackgen.invalid/device", shared)}
 	}
 	return Asset{From: "device/types.go", To: "types.go", Words: words}
 }

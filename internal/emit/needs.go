@@ -30,7 +30,8 @@ var neededFlags = []string{
 // know by name: "the enum DLDeviceType", "the field DLTensor.ndim".
 func Lacking(r *spec.Release) []string {
 	missing := LackingValues(r, "DLDeviceType", "kDLCPU")
-	missing = append(missing, LackingValues(r, "DLDataTypeCode", "kDLInt", "kDLUInt", "kDLFloat", "kDLComplex", "kDLBool")...)
+	missing = append(missing, LackingValues(r, "DLDataTypeCode", "kDLInt", "kDLUInt", "kDLFloat", "kDLComplex",
+		"kDLBool")...)
 	for _, name := range []string{"DLPACK_MAJOR_VERSION", "DLPACK_MINOR_VERSION"} {
 		if spec.Find[*spec.Macro](r, name) == nil {
 			missing = append(missing, "the macro "+name)

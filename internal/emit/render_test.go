@@ -20,7 +20,8 @@ func TestAnAssetIsItsSourceBelowTheBanner(t *testing.T) {
 
 func TestManifestsThatCannotBeRendered(t *testing.T) {
 	for _, a := range []Asset{
-		{From: "c/none.h", To: "a.h"}, {From: "c/none.h.tmpl", To: "a.h"}, {From: "c/dlpack.h.tmpl", To: "a.h", View: 1}, {To: "a.go", Text: []byte("package a\n")},
+		{From: "c/none.h", To: "a.h"}, {From: "c/none.h.tmpl", To: "a.h"},
+		{From: "c/dlpack.h.tmpl", To: "a.h", View: 1}, {To: "a.go", Text: []byte("package a\n")},
 	} {
 		_, err := Render("1.3", Manifest{Assets: []Asset{a}})
 		assert.ErrorContains(t, err, "rendering a.")

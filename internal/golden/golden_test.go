@@ -63,6 +63,7 @@ func TestATestThatDiffersFails(t *testing.T) {
 
 	r = &recorder{TB: t}
 	Orphans(r, "abi", []string{"abi/1.3.txt"})
-	assert.Contains(t, r.failures, "golden/abi/1.2.txt: no test owns this file; delete it, or run the test with -update")
+	assert.Contains(t, r.failures,
+		"golden/abi/1.2.txt: no test owns this file; delete it, or run the test with -update")
 	assert.NotContains(t, fmt.Sprint(r.failures), "abi/1.3.txt")
 }

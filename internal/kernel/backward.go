@@ -32,11 +32,13 @@ func (s Schema) CheckBackward(other Schema) string {
 		return "a kernel with a backward takes no optional tensor"
 	}
 	want := s.Gradients()
-	if !slices.EqualFunc(want.Arguments, other.Arguments, func(a, b Argument) bool { return a.Kind == b.Kind && !b.Optional }) {
+	if !slices.EqualFunc(want.Arguments, other.Arguments,
+		func(a, b Argument) bool { return a.Kind == b.Kind && !b.Optional }) {
 		return fmt.Sprintf("the backward must take %s: the gradients of the results, then what the kernel takes", want)
 	}
 	if len(want.Results) != len(other.Results) {
-		return fmt.Sprintf("the backward must give %d results, one for each tensor that the kernel takes, not %d", len(want.Results), len(other.Results))
+		return fmt.Sprintf("the backward must give %d results, one for each tensor that the kernel takes, not %d",
+			len(want.Results), len(other.Results))
 	}
 	return s.checkLikes(other)
 }
@@ -49,7 +51,8 @@ func (s Schema) checkLikes(other Schema) string {
 			continue
 		}
 		if want := other.Arguments[len(s.Results)+i].Name; other.Results[at].Like != want {
-			return fmt.Sprintf("result %d of the backward is the gradient of %s: it must be like %s, not like %s", at, a.Name, want, other.Results[at].Like)
+			return fmt.Sprintf("result %d of the backward is the gradient of %s: it must be like %s, not like %s",
+				at, a.Name, want, other.Results[at].Like)
 		}
 		at++
 	}

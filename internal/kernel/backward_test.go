@@ -24,15 +24,19 @@ func TestABackwardMustFit(t *testing.T) {
 	fits := parsed(t, "(Tensor g, Tensor u, float a, Tensor v) -> (Tensor, Tensor)", "u", "v")
 	assert.Empty(t, forward.CheckBackward(fits), "names are free")
 	for want, pair := range map[string][2]Schema{
-		"without a result":       {parsed(t, "(Tensor x) -> ()"), fits},
-		"may write":              {parsed(t, "(Tensor x, Tensor(a!) y) -> Tensor", "x"), fits},
-		"nor the backward may":   {forward, parsed(t, "(Tensor(a!) g, Tensor x, float a, Tensor w) -> (Tensor, Tensor)", "x", "w")},
+		"without a result": {parsed(t, "(Tensor x) -> ()"), fits},
+		"may write":        {parsed(t, "(Tensor x, Tensor(a!) y) -> Tensor", "x"), fits},
+		"nor the backward may": {forward,
+			parsed(t, "(Tensor(a!) g, Tensor x, float a, Tensor w) -> (Tensor, Tensor)", "x", "w")},
 		"no optional tensor":     {parsed(t, "(Tensor? x) -> Tensor", "x"), fits},
 		"must take (Tensor grad": {forward, parsed(t, "(Tensor x, float a, Tensor w) -> (Tensor, Tensor)", "x", "w")},
-		"float a, Tensor w) ->":  {forward, parsed(t, "(Tensor g, Tensor x, int a, Tensor w) -> (Tensor, Tensor)", "x", "w")},
-		"grad0, Tensor x":        {forward, parsed(t, "(Tensor g, Tensor? x, float a, Tensor w) -> (Tensor, Tensor)", "w", "w")},
-		"give 2 results":         {forward, parsed(t, "(Tensor g, Tensor x, float a, Tensor w) -> Tensor", "x")},
-		"the gradient of w: it must be like w, not like x": {forward, parsed(t, "(Tensor g, Tensor x, float a, Tensor w) -> (Tensor, Tensor)", "x", "x")},
+		"float a, Tensor w) ->": {forward,
+			parsed(t, "(Tensor g, Tensor x, int a, Tensor w) -> (Tensor, Tensor)", "x", "w")},
+		"grad0, Tensor x": {forward,
+			parsed(t, "(Tensor g, Tensor? x, float a, Tensor w) -> (Tensor, Tensor)", "w", "w")},
+		"give 2 results": {forward, parsed(t, "(Tensor g, Tensor x, float a, Tensor w) -> Tensor", "x")},
+		"the gradient of w: it must be like w, not like x": {forward,
+			parsed(t, "(Tensor g, Tensor x, float a, Tensor w) -> (Tensor, Tensor)", "x", "x")},
 	} {
 		assert.Contains(t, pair[0].CheckBackward(pair[1]), want)
 	}

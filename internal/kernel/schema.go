@@ -117,7 +117,9 @@ func (p *parser) argument() Argument {
 	name, at := p.word()
 	kind, known := kinds[name]
 	if !known {
-		p.fail(at, diag.DidYouMean(name, []string{"Tensor", "int", "float", "bool"}), "expected a type, not %q: there are Tensor, Tensor(a!), Tensor?, int, float and bool", name+rest(p.text[p.at:]))
+		p.fail(at, diag.DidYouMean(name, []string{"Tensor", "int", "float", "bool"}),
+			"expected a type, not %q: there are Tensor, Tensor(a!), Tensor?, int, float and bool",
+			name+rest(p.text[p.at:]))
 	}
 	a.Kind = kind
 	if p.take("(") {
@@ -151,10 +153,13 @@ func (p *parser) annotation(kind Kind, at int) string {
 
 // taken are the words that generated code, or Python, keeps for itself.
 var taken = []string{
-	"False", "None", "True", "as", "assert", "async", "await", "def", "del", "elif", "except", "finally", "from", "global", "import", "in",
+	"False", "None", "True", "as", "assert", "async", "await", "def", "del", "elif", "except", "finally", "from",
+	"global", "import", "in",
 	"is", "lambda", "nonlocal", "pass", "raise", "with", "yield", "errno", "stdin", "stdout", "stderr", "stream",
-	"co_await", "co_return", "co_yield", "concept", "consteval", "constinit", "decltype", "delete", "requires", "char8_t", "char16_t", "char32_t",
-	"dynamic_cast", "static_cast", "const_cast", "reinterpret_cast", "static_assert", "thread_local", "typeid", "wchar_t",
+	"co_await", "co_return", "co_yield", "concept", "consteval", "constinit", "decltype", "delete", "requires",
+	"char8_t", "char16_t", "char32_t",
+	"dynamic_cast", "static_cast", "const_cast", "reinterpret_cast", "static_assert", "thread_local", "typeid",
+	"wchar_t",
 	"and_eq", "bitand", "bitor", "compl", "not_eq", "or_eq", "xor_eq", "mutable", "int64_t", "uint8_t", "DLTensor",
 }
 

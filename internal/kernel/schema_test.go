@@ -9,7 +9,8 @@ import (
 )
 
 func TestParseReadsEveryForm(t *testing.T) {
-	s, fault := Parse(" ( Tensor x,Tensor(a!) out, Tensor? w, Tensor(b!) more, int n, float f, bool on )->(Tensor, Tensor y) ")
+	s, fault := Parse(" ( Tensor x,Tensor(a!) out, Tensor? w, Tensor(b!) more, int n, float f, bool on " +
+		")->(Tensor, Tensor y) ")
 	require.Nil(t, fault)
 	want := Schema{
 		Arguments: []Argument{
@@ -19,7 +20,9 @@ func TestParseReadsEveryForm(t *testing.T) {
 		Results: []Result{{}, {Name: "y"}},
 	}
 	assert.Equal(t, want, s)
-	assert.Equal(t, "(Tensor x, Tensor(a!) out, Tensor? w, Tensor(b!) more, int n, float f, bool on) -> (Tensor, Tensor y)", s.String())
+	assert.Equal(t,
+		"(Tensor x, Tensor(a!) out, Tensor? w, Tensor(b!) more, int n, float f, bool on) -> (Tensor, Tensor y)",
+		s.String())
 	assert.True(t, s.Mutates())
 	assert.Len(t, s.Tensors(), 4)
 	assert.True(t, s.Argument("w").Optional)
@@ -28,7 +31,8 @@ func TestParseReadsEveryForm(t *testing.T) {
 
 // What String gives, Parse reads as the same.
 func TestParseTakesWhatStringGives(t *testing.T) {
-	for _, text := range []string{"() -> ()", "() -> Tensor", "(int n) -> Tensor y", "(Tensor(a!) x) -> ()", "(Tensor? x, bool b) -> (Tensor, Tensor)"} {
+	for _, text := range []string{"() -> ()", "() -> Tensor", "(int n) -> Tensor y", "(Tensor(a!) x) -> ()",
+		"(Tensor? x, bool b) -> (Tensor, Tensor)"} {
 		s, fault := Parse(text)
 		require.Nil(t, fault, text)
 		assert.Equal(t, text, s.String())
@@ -39,32 +43,42 @@ func TestParseTakesWhatStringGives(t *testing.T) {
 func TestFaultsSayWhereAndWhat(t *testing.T) {
 	many := strings.Repeat("int a, ", MaxArguments)
 	for text, want := range map[string]Fault{
-		"":                                 {0, `expected "(", not ""`, form},
-		"Tensor x":                         {0, `expected "(", not "Tensor x"`, form},
-		"(Tensro x) -> ()":                 {1, `expected a type, not "Tensro x) -> ()": there are Tensor, Tensor(a!), Tensor?, int, float and bool`, `did you mean "Tensor"?`},
-		"(Scalar x) -> ()":                 {1, `expected a type, not "Scalar x) -> ()": there are Tensor, Tensor(a!), Tensor?, int, float and bool`, ""},
-		"(Tensor) -> ()":                   {7, `expected the name of an argument, not ") -> ()"`, form},
-		"(Tensor x":                        {9, `expected ",", not ""`, form},
-		"(Tensor x, ) -> ()":               {11, `expected a type, not ") -> ()": there are Tensor, Tensor(a!), Tensor?, int, float and bool`, ""},
-		"(Tensor x, int x) -> ()":          {15, `the name "x" again`, ""},
-		"(int(a!) x) -> ()":                {1, "only a tensor has an alias annotation", ""},
-		"(int? x) -> ()":                   {1, "only a tensor that is not written to can be optional", ""},
-		"(Tensor(a!)? x) -> ()":            {1, "only a tensor that is not written to can be optional", ""},
-		"(Tensor(ab!) x) -> ()":            {8, `expected a letter from a to z, not "ab"`, "as in Tensor(a!)"},
-		"(Tensor(a) x) -> ()":              {9, `expected "!", not ") x) -> ()"`, form},
-		"(Tensor(a!) x, Tensor(a!) y)->()": {22, "the letter a again", "give each tensor that is written to a letter of its own"},
-		"(int for) -> ()":                  {5, `"for" means something else in C, C++ or Python`, ""},
-		"(int lambda) -> ()":               {5, `"lambda" means something else in C, C++ or Python`, ""},
-		"(int _x) -> ()":                   {5, `"_x" is reserved: a name has no underscore at its ends, and no two in a row`, ""},
-		"(int dlpackgen_x) -> ()":          {5, `"dlpackgen_x" is reserved: generated code has the names that begin with dlpackgen_`, ""},
-		"(int x)":                          {7, `expected "->", not ""`, form},
-		"(int x) -> int":                   {11, `expected Tensor as a result, not "int"`, form},
-		"(int x) -> Tensor(a!)":            {17, `expected the end, not "(a!)"`, ""},
-		"(int x) -> (Tensor x)":            {19, `the name "x" again`, ""},
-		"(int x) -> () x":                  {14, `expected the end, not "x"`, ""},
-		"() -> (" + strings.Repeat("Tensor, ", MaxResults) + "Tensor)": {7 + 8*MaxResults + 6, "more than 8 results", ""},
-		strings.Repeat(" ", MaxSchema+1):                               {0, "the schema has 4097 bytes, more than 4096", ""},
-		"(Tensor x) -> ()\n":                                           {16, "expected the end, not \"\\n\"", ""},
+		"":         {0, `expected "(", not ""`, form},
+		"Tensor x": {0, `expected "(", not "Tensor x"`, form},
+		"(Tensro x) -> ()": {1,
+			`expected a type, not "Tensro x) -> ()": there are Tensor, Tensor(a!), Tensor?, int, float and bool`,
+			`did you mean "Tensor"?`},
+		"(Scalar x) -> ()": {1,
+			`expected a type, not "Scalar x) -> ()": there are Tensor, Tensor(a!), Tensor?, int, float and bool`,
+			""},
+		"(Tensor) -> ()": {7, `expected the name of an argument, not ") -> ()"`, form},
+		"(Tensor x":      {9, `expected ",", not ""`, form},
+		"(Tensor x, ) -> ()": {11,
+			`expected a type, not ") -> ()": there are Tensor, Tensor(a!), Tensor?, int, float and bool`, ""},
+		"(Tensor x, int x) -> ()": {15, `the name "x" again`, ""},
+		"(int(a!) x) -> ()":       {1, "only a tensor has an alias annotation", ""},
+		"(int? x) -> ()":          {1, "only a tensor that is not written to can be optional", ""},
+		"(Tensor(a!)? x) -> ()":   {1, "only a tensor that is not written to can be optional", ""},
+		"(Tensor(ab!) x) -> ()":   {8, `expected a letter from a to z, not "ab"`, "as in Tensor(a!)"},
+		"(Tensor(a) x) -> ()":     {9, `expected "!", not ") x) -> ()"`, form},
+		"(Tensor(a!) x, Tensor(a!) y)->()": {22, "the letter a again",
+			"give each tensor that is written to a letter of its own"},
+		"(int for) -> ()":    {5, `"for" means something else in C, C++ or Python`, ""},
+		"(int lambda) -> ()": {5, `"lambda" means something else in C, C++ or Python`, ""},
+		"(int _x) -> ()": {5,
+			`"_x" is reserved: a name has no underscore at its ends, and no two in a row`, ""},
+		"(int dlpackgen_x) -> ()": {5,
+			`"dlpackgen_x" is reserved: generated code has the names that begin with dlpackgen_`, ""},
+		"(int x)":               {7, `expected "->", not ""`, form},
+		"(int x) -> int":        {11, `expected Tensor as a result, not "int"`, form},
+		"(int x) -> Tensor(a!)": {17, `expected the end, not "(a!)"`, ""},
+		"(int x) -> (Tensor x)": {19, `the name "x" again`, ""},
+		"(int x) -> () x":       {14, `expected the end, not "x"`, ""},
+		"() -> (" + strings.Repeat("Tensor, ", MaxResults) + "Tensor)": {7 + 8*MaxResults + 6, "more than 8 results",
+			""},
+		strings.Repeat(" ", MaxSchema+1): {0,
+			"the schema has 4097 bytes, more than 4096", ""},
+		"(Tensor x) -> ()\n": {16, "expected the end, not \"\\n\"", ""},
 	} {
 		_, fault := Parse(text)
 		require.NotNil(t, fault, text)
@@ -90,7 +104,8 @@ func TestNames(t *testing.T) {
 	for _, good := range []string{"x", "scale_add", "X1", "a0_b"} {
 		assert.Empty(t, CheckName(good), good)
 	}
-	for _, bad := range []string{"", "1x", "a-b", "a.b", "é", "x_", "a__b", "class", "import", strings.Repeat("a", 101)} {
+	for _, bad := range []string{"", "1x", "a-b", "a.b", "é", "x_", "a__b", "class", "import",
+		strings.Repeat("a", 101)} {
 		assert.NotEmpty(t, CheckName(bad), bad)
 	}
 }

@@ -61,8 +61,10 @@ func TestFormulasOfRandomStructs(t *testing.T) {
 // A name that stands for an integer, a struct or an enum takes its room.
 func TestFormulasFollowAliases(t *testing.T) {
 	r := tensor()
-	r.Decls = append(r.Decls, &spec.Alias{Name: "Number", Target: "int64"}, &spec.Alias{Name: "Again", Target: "Tensor"},
-		&spec.Struct{Name: "Both", Fields: []spec.Field{{Name: "n", Type: named("Number")}, {Name: "t", Type: named("Again")}}})
+	r.Decls = append(r.Decls, &spec.Alias{Name: "Number", Target: "int64"},
+		&spec.Alias{Name: "Again", Target: "Tensor"},
+		&spec.Struct{Name: "Both",
+			Fields: []spec.Field{{Name: "n", Type: named("Number")}, {Name: "t", Type: named("Again")}}})
 	assertFormulas(t, r)
 }
 

@@ -22,10 +22,13 @@ func function() spec.Type {
 // data model to the next.
 func tensor() *spec.Release {
 	return &spec.Release{Version: "1.3", Decls: []spec.Decl{
-		&spec.Enum{Name: "Kind", CxxUnderlying: "int32", Values: []spec.EnumValue{{Name: "kA", Value: 1}, {Name: "kB", Value: 17}}},
-		&spec.Struct{Name: "Device", Fields: []spec.Field{{Name: "kind", Type: named("Kind")}, {Name: "id", Type: builtin("int32")}}},
+		&spec.Enum{Name: "Kind", CxxUnderlying: "int32",
+			Values: []spec.EnumValue{{Name: "kA", Value: 1}, {Name: "kB", Value: 17}}},
+		&spec.Struct{Name: "Device",
+			Fields: []spec.Field{{Name: "kind", Type: named("Kind")}, {Name: "id", Type: builtin("int32")}}},
 		&spec.Struct{Name: "DataType", Fields: []spec.Field{
-			{Name: "code", Type: builtin("uint8")}, {Name: "bits", Type: builtin("uint8")}, {Name: "lanes", Type: builtin("uint16")},
+			{Name: "code", Type: builtin("uint8")}, {Name: "bits", Type: builtin("uint8")},
+			{Name: "lanes", Type: builtin("uint16")},
 		}},
 		&spec.Struct{Name: "Tensor", Fields: []spec.Field{
 			{Name: "data", Type: pointer(builtin("void"))}, {Name: "device", Type: named("Device")},
@@ -130,7 +133,8 @@ func TestAbsurdSpecsEnd(t *testing.T) {
 
 	ring := &spec.Release{Decls: []spec.Decl{
 		&spec.Alias{Name: "A", Target: "B"}, &spec.Alias{Name: "B", Target: "A"},
-		&spec.Struct{Name: "S", Fields: []spec.Field{{Name: "f", Type: named("A")}, {Name: "g", Type: named("nobody")}}},
+		&spec.Struct{Name: "S",
+			Fields: []spec.Field{{Name: "f", Type: named("A")}, {Name: "g", Type: named("nobody")}}},
 	}}
 	got, _ = Of(ring, LP64, C).Struct("S")
 	assert.Equal(t, Struct{Name: "S", Size: 0, Align: 1, Fields: got.Fields}, got)
@@ -161,7 +165,8 @@ func TestNamesThatAreNotThere(t *testing.T) {
 
 func TestAliasesAreFollowedToTheirEnd(t *testing.T) {
 	r := &spec.Release{Decls: []spec.Decl{
-		&spec.Alias{Name: "A", Target: "B"}, &spec.Alias{Name: "B", Target: "uint8"}, &spec.Alias{Name: "C", Target: "Device"},
+		&spec.Alias{Name: "A", Target: "B"}, &spec.Alias{Name: "B", Target: "uint8"},
+		&spec.Alias{Name: "C", Target: "Device"},
 		&spec.Alias{Name: "Ring", Target: "Ring"},
 	}}
 	table := Of(r, LP64, C)

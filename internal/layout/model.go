@@ -21,12 +21,15 @@ type Model struct {
 // The data models. Win32 is not in Models: only the sign of its enums sets it
 // apart from ILP32.
 var (
-	LP64       = Model{Name: "lp64", Doc: "64-bit Linux, macOS and the BSDs", Pointer: 8, Int64Align: 8, Long: 8}
-	LLP64      = Model{Name: "llp64", Doc: "64-bit Windows", Pointer: 8, Int64Align: 8, Long: 4, SignedEnums: true}
-	I386       = Model{Name: "i386", Doc: "32-bit x86, System V: 64-bit integers are aligned to 4", Pointer: 4, Int64Align: 4, Long: 4}
+	LP64  = Model{Name: "lp64", Doc: "64-bit Linux, macOS and the BSDs", Pointer: 8, Int64Align: 8, Long: 8}
+	LLP64 = Model{Name: "llp64", Doc: "64-bit Windows", Pointer: 8, Int64Align: 8, Long: 4, SignedEnums: true}
+	I386  = Model{Name: "i386", Doc: "32-bit x86, System V: 64-bit integers are aligned to 4", Pointer: 4,
+		Int64Align: 4, Long: 4}
 	ILP32      = Model{Name: "ilp32", Doc: "arm, wasm32, x32 and 32-bit Windows", Pointer: 4, Int64Align: 8, Long: 4}
-	ShortEnums = Model{Name: "short-enums", Doc: "bare-metal arm: ilp32 with -fshort-enums", Pointer: 4, Int64Align: 8, Long: 4, ShortEnums: true}
-	Win32      = Model{Name: "win32", Doc: "32-bit Windows: ilp32 with signed enums", Pointer: 4, Int64Align: 8, Long: 4, SignedEnums: true}
+	ShortEnums = Model{Name: "short-enums", Doc: "bare-metal arm: ilp32 with -fshort-enums", Pointer: 4,
+		Int64Align: 8, Long: 4, ShortEnums: true}
+	Win32 = Model{Name: "win32", Doc: "32-bit Windows: ilp32 with signed enums", Pointer: 4, Int64Align: 8,
+		Long: 4, SignedEnums: true}
 )
 
 // Models gives the columns of an ABI table, in their order.

@@ -135,8 +135,8 @@ func (m Mutant) places(text string) [][]int {
 // letter is the end of a text whose next word must stand apart.
 var letter = regexp.MustCompile(`\w$`)
 
-// Once gives a text in which another stands instead of one that must stand there once, as it is: for
-// Python and Go, in which line breaks and indentation mean something.
+// Once gives a text in which another stands instead of one that must stand there once, as it is:
+// for Python and Go, in which line breaks and indentation mean something.
 func Once(t testing.TB, text, old, fresh string) string {
 	t.Helper()
 	require.Equal(t, 1, strings.Count(text, old), "must stand once: %q", old)
@@ -166,8 +166,10 @@ func plain(text string) string {
 
 // Programs builds a program that has all mutants of a folder's sources, and gives what starts it
 // with the mutant of an index: the program, and the variable that it needs. A mutant that needs a
-// separate build is built when it is asked for. build compiles the sources of a folder, with more flags.
-func Programs(t testing.TB, folder string, all []Mutant, build func(dir string, flags ...string) string) func(t testing.TB, i int) (program, env string) {
+// separate build is built when it is asked for. build compiles the sources of a folder, with more
+// flags.
+func Programs(t testing.TB, folder string, all []Mutant,
+	build func(dir string, flags ...string) string) func(t testing.TB, i int) (program, env string) {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, os.DirFS(folder)))

@@ -43,10 +43,11 @@ int main(void) {
 `
 
 var mutants = []Mutant{
-	{"x.c", "i < n", "i + 1 < n"},                                      // the head of a loop
-	{"x.c", "square = i * i;", "square = 2 * i;"},                      // a declaration that others need
-	{"x.c", "made += square;", ""},                                     // a statement
-	{"x.c", "return -1;", ""},                                          // what a condition is of: the next statement becomes it
+	{"x.c", "i < n", "i + 1 < n"},                 // the head of a loop
+	{"x.c", "square = i * i;", "square = 2 * i;"}, // a declaration that others need
+	{"x.c", "made += square;", ""},                // a statement
+	// what a condition is of: the next statement becomes it
+	{"x.c", "return -1;", ""},
 	{"x.c", "int made = 0;\n", "int made = 0;\nn++;\n"},                // a statement more
 	{"x.c", "return 10;", "return 11;"},                                // a case of a switch
 	{"x.c", "break;\ndefault: made", "default: made"},                  // the end of a case, over a line break
@@ -57,7 +58,8 @@ var mutants = []Mutant{
 	{"x.c", "MOST = 3", "MOST = 2"},                                    // a constant
 }
 
-var printed = []string{"5 10 2 20\n", "5 10 1 20\n", "5 10 3 20\n", "5 10 1 20\n", "5 10 1 20\n", "10 2 10 4\n", "5 11 2 22\n", "5 10 7 20\n", "105 10 102 20\n", "7 10 7 20\n", "510220\n",
+var printed = []string{"5 10 2 20\n", "5 10 1 20\n", "5 10 3 20\n", "5 10 1 20\n", "5 10 1 20\n", "10 2 10 4\n",
+	"5 11 2 22\n", "5 10 7 20\n", "105 10 102 20\n", "7 10 7 20\n", "510220\n",
 	"5 10 2 30\n", "5 10 20\n"}
 
 // built gives a program of the source, with that mutant alone if it is one, else with all.

@@ -31,7 +31,8 @@ type edge struct {
 
 var (
 	// noise is what has brackets and semicolons that mean nothing.
-	noise   = regexp.MustCompile(`(?m)//.*$|/\*(?s:.*?)\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)'|^[ \t]*#(?:.*\\\n)*.*$`)
+	noise = regexp.MustCompile(`(?m)//.*$|/\*(?s:.*?)\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)'|^[ ` +
+		`\t]*#(?:.*\\\n)*.*$`)
 	comment = regexp.MustCompile(`(?m)//.*$|/\*(?s:.*?)\*/`)
 	// token is what the brackets of a source are read from.
 	token = regexp.MustCompile(`[][(){};]|\b(?:case|default)\b`)
@@ -212,7 +213,8 @@ func (s *source) switched(choices []choice, from, to int) string {
 			within++
 		}
 		made.WriteString(s.text[from:c.begin])
-		fmt.Fprintf(&made, "if (dlpackgen_mutant(%d)) {%s\n} else {%s\n}", c.number, c.instead, s.switched(choices[i+1:within], c.begin, c.end))
+		fmt.Fprintf(&made, "if (dlpackgen_mutant(%d)) {%s\n} else {%s\n}", c.number, c.instead,
+			s.switched(choices[i+1:within], c.begin, c.end))
 		from, i = c.end, within
 	}
 	made.WriteString(s.text[from:to])

@@ -16,7 +16,8 @@ func source(t *testing.T, number string) string {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "number.h"), []byte("#define NUMBER "+number+"\n"), 0o600))
-	text := "#include <stdio.h>\n#include \"number.h\"\nint main(void) { printf(\"%d %d\\n\", NUMBER, MORE); return 0; }\n"
+	text := "#include <stdio.h>\n#include \"number.h\"\nint main(void) { printf(\"%d %d\\n\", NUMBER, MORE); " +
+		"return 0; }\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x.c"), []byte(text), 0o600))
 	return dir
 }
@@ -34,11 +35,13 @@ func TestWhatWasCompiledIsFoundInAnotherFolder(t *testing.T) {
 	t.Setenv("CCACHE_DIR", t.TempDir())
 	gcc := Compiler(t, "gcc", "gcc")
 	for _, test := range []struct{ number, more, prints, hits string }{
-		{"1", "7", "1 7\n", "0"}, {"1", "7", "1 7\n", "1"}, {"2", "7", "2 7\n", "1"}, {"1", "8", "1 8\n", "1"}, {"2", "7", "2 7\n", "2"},
+		{"1", "7", "1 7\n", "0"}, {"1", "7", "1 7\n", "1"}, {"2", "7", "2 7\n", "1"}, {"1", "8", "1 8\n", "1"},
+		{"2", "7", "2 7\n", "2"},
 	} {
 		dir := source(t, test.number)
 		program := filepath.Join(dir, "x")
-		out, err := exec.Command(gcc, "-g", "-DMORE="+test.more, "-I", dir, filepath.Join(dir, "x.c"), "-o", program, "-lm").CombinedOutput()
+		out, err := exec.Command(gcc, "-g", "-DMORE="+test.more, "-I", dir, filepath.Join(dir, "x.c"), "-o", program,
+			"-lm").CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		out, err = exec.Command(program).Output()
 		require.NoError(t, err)

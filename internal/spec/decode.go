@@ -92,11 +92,13 @@ func (d *decoder) checkVersion(n *yaml.Node, r ReleaseInfo) {
 	last := len(d.spec.releases) - 1
 	switch {
 	case r.Unreleased != (r.Version == "main") || !r.Unreleased && !versionForm.MatchString(r.Version):
-		n.Errorf("bad-version", "a release is called MAJOR.MINOR, the unreleased state main", "the version %q", r.Version)
+		n.Errorf("bad-version", "a release is called MAJOR.MINOR, the unreleased state main", "the version %q",
+			r.Version)
 	case d.spec.index(r.Version) >= 0:
 		n.Errorf("duplicate-name", "", "the release %s again", r.Version)
 	case last >= 0 && !older(d.spec.releases[last].Version, r.Version):
-		n.Errorf("release-order", "list releases oldest first, main last", "%s after %s", r.Version, d.spec.releases[last].Version)
+		n.Errorf("release-order", "list releases oldest first, main last", "%s after %s", r.Version,
+			d.spec.releases[last].Version)
 	}
 }
 
@@ -209,7 +211,8 @@ func macro(d declaration) declaration {
 func keep[P any](*linker, *yaml.Node, P) {}
 
 // readEntries reads a list of entities with their histories.
-func readEntries[T any](d *decoder, m *yaml.Map, key, what string, read func(*yaml.Map, *T), need ...string) []entry[T] {
+func readEntries[T any](d *decoder, m *yaml.Map, key, what string, read func(*yaml.Map, *T),
+	need ...string) []entry[T] {
 	var out []entry[T]
 	for _, n := range needList(m, key) {
 		em := n.Map(what)
@@ -240,7 +243,8 @@ func needItems(n *yaml.Node, what string) []*yaml.Node {
 func (d *decoder) dtypes(items []*yaml.Node) {
 	for _, n := range items {
 		m := n.Map("a dtype")
-		t := dtypeDef{DType: DType{Name: m.NeedText("name"), Code: m.NeedText("code"), Lanes: 1, Doc: ReadDoc(m)}, node: n}
+		t := dtypeDef{DType: DType{Name: m.NeedText("name"), Code: m.NeedText("code"), Lanes: 1, Doc: ReadDoc(m)},
+			node: n}
 		if b := m.Need("bits"); b != nil {
 			t.Bits = int(b.Int("bits", 1, 255))
 		}

@@ -147,7 +147,8 @@ func (s *Spec) references(codes map[string]string) {
 		for _, e := range d.codes {
 			for _, name := range []string{part(e.now), owner(e.now)} {
 				if _, ok := codes[name]; name != "" && !ok {
-					e.node.Errorf("dangling-code", diag.DidYouMean(name, names), "%s: no enumerator %q", e.now.Name, name)
+					e.node.Errorf("dangling-code", diag.DidYouMean(name, names), "%s: no enumerator %q", e.now.Name,
+						name)
 				}
 			}
 		}

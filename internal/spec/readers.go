@@ -41,7 +41,8 @@ func identifierOf(n *yaml.Node) string {
 	case keywords[name]:
 		n.Errorf("bad-name", "", "%q is a keyword of C or C++", name)
 	case reserved.MatchString(name):
-		n.Errorf("bad-name", "", "%q is reserved: C keeps names that begin with two underscores, or one and a capital", name)
+		n.Errorf("bad-name", "",
+			"%q is reserved: C keeps names that begin with two underscores, or one and a capital", name)
 	}
 	return name
 }
@@ -54,7 +55,8 @@ func ReadDoc(m *yaml.Map) string {
 	}
 	doc := n.Text("doc")
 	if strings.Contains(doc, "*/") || strings.Contains(doc, "/*") || strings.Contains(doc, `\`) {
-		n.Errorf("bad-doc", "", "doc must not contain comment marks or backslashes, which would change the code around it")
+		n.Errorf("bad-doc", "",
+			"doc must not contain comment marks or backslashes, which would change the code around it")
 	}
 	doc = strings.Join(strings.Fields(doc), " ")
 	if i := strings.IndexFunc(doc, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {

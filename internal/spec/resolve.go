@@ -35,7 +35,8 @@ func (s *Spec) resolve(i int) *Release {
 // link resolves a release and gives, beside it, what the release calls each
 // enumerator of the spec.
 func (s *Spec) link(i int, rep report) (*Release, map[string]string) {
-	l := &linker{spec: s, release: i, report: rep, types: map[string]string{}, codes: map[string]string{}, macros: map[string]bool{}, globals: map[string]Decl{}}
+	l := &linker{spec: s, release: i, report: rep, types: map[string]string{}, codes: map[string]string{},
+		macros: map[string]bool{}, globals: map[string]Decl{}}
 	info := s.releases[i]
 	r := &Release{Version: info.Version, Unreleased: info.Unreleased, SpecSHA256: s.SHA256}
 	r.Major, r.Minor = s.number(i)
@@ -102,7 +103,8 @@ func (l *linker) callback(n *yaml.Node, v *Callback) {
 // replaced reports a name that a macro of the release would replace.
 func (l *linker) replaced(n *yaml.Node, name string) {
 	if l.macros[name] {
-		l.report(n, "duplicate-name", "", "the macro %s of DLPack %s would replace the name %s", name, l.version(), name)
+		l.report(n, "duplicate-name", "", "the macro %s of DLPack %s would replace the name %s", name, l.version(),
+			name)
 	}
 }
 
@@ -156,7 +158,8 @@ func (l *linker) device(n *yaml.Node, v EnumValue) {
 		names = append(names, t.Name)
 	}
 	if !slices.Contains(names, v.Device.Streams) {
-		l.report(n, "dangling-streams", diag.DidYouMean(v.Device.Streams, names), "%s: no stream table %q", v.Name, v.Device.Streams)
+		l.report(n, "dangling-streams", diag.DidYouMean(v.Device.Streams, names), "%s: no stream table %q", v.Name,
+			v.Device.Streams)
 	}
 }
 
@@ -236,7 +239,8 @@ func (l *linker) named(t Type, within *Struct, behind bool) string {
 	_, declared := l.globals[name]
 	switch {
 	case !exists:
-		l.report(t.node, "dangling-type", diag.DidYouMean(t.Name, l.typeNames()), "no type %q in DLPack %s", t.Name, l.version())
+		l.report(t.node, "dangling-type", diag.DidYouMean(t.Name, l.typeNames()), "no type %q in DLPack %s", t.Name,
+			l.version())
 	case within != nil && name == within.Name && behind && within.Tag:
 	case within != nil && name == within.Name && behind:
 		l.report(t.node, "type-order", "give it a tag", "%s refers to itself, which C allows only by a tag", name)

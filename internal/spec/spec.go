@@ -92,7 +92,8 @@ func (s *Spec) Release(version string) (*Release, error) {
 	}
 	i := s.index(name)
 	if i < 0 {
-		return nil, fmt.Errorf("no DLPack release %q; there are %s and latest", version, strings.Join(s.versions(), ", "))
+		return nil, fmt.Errorf("no DLPack release %q; there are %s and latest", version,
+			strings.Join(s.versions(), ", "))
 	}
 	return s.resolve(i), nil
 }

@@ -60,7 +60,8 @@ func TestRenamesApplyToReferencesToo(t *testing.T) {
 	assert.NotContains(t, names[*Struct](r), "DLDevice")
 	field := Find[*Struct](r, "DLTensor").Fields[1]
 	assert.Equal(t, Field{Name: "ctx", Type: Type{Kind: Named, Name: "DLContext"}, Doc: field.Doc}, field)
-	assert.Contains(t, release(t, "0.1").DTypes, DType{Name: "float32", Code: "kFloat", Bits: 32, Lanes: 1, Torch: TorchType{"Float", 1}})
+	assert.Contains(t, release(t, "0.1").DTypes,
+		DType{Name: "float32", Code: "kFloat", Bits: 32, Lanes: 1, Torch: TorchType{"Float", 1}})
 }
 
 func TestHistoriesOfEveryKind(t *testing.T) {
@@ -127,7 +128,8 @@ func TestDevicesMeanWhatTheProtocolSays(t *testing.T) {
 // TestTypeCodesMeanWhatTheProtocolSays does so for type codes.
 func TestTypeCodesMeanWhatTheProtocolSays(t *testing.T) {
 	want := map[string]ElementRule{
-		"kDLInt": {Native: "int"}, "kDLUInt": {Native: "uint"}, "kDLFloat": {Native: "float"}, "kDLBool": {Bits: 8, Native: "bool"},
+		"kDLInt": {Native: "int"}, "kDLUInt": {Native: "uint"}, "kDLFloat": {Native: "float"},
+		"kDLBool":    {Bits: 8, Native: "bool"},
 		"kDLComplex": {Part: "kDLFloat"}, "kDLBcomplex": {Part: "kDLBfloat"},
 		"kDLFloat6_e2m3fn": {Bits: 6}, "kDLFloat6_e3m2fn": {Bits: 6}, "kDLFloat4_e2m1fn": {Bits: 4},
 	}
@@ -141,7 +143,8 @@ func TestTypeCodesMeanWhatTheProtocolSays(t *testing.T) {
 		}
 		assert.Equal(t, want, got, "an old release meets later codes, too")
 	}
-	assert.Equal(t, Elements{8, "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED", []int{2, 4, 8, 16}}, release(t, "1.3").Elements)
+	assert.Equal(t, Elements{8, "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED", []int{2, 4, 8, 16}},
+		release(t, "1.3").Elements)
 	assert.Empty(t, release(t, "1.0").Elements.PaddedBy, "the flag came later")
 }
 

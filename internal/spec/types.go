@@ -101,11 +101,16 @@ func IsKeyword(word string) bool { return keywords[word] }
 var keywords = func() map[string]bool {
 	set := map[string]bool{}
 	for _, w := range []string{
-		"alignas", "alignof", "and", "asm", "auto", "bool", "break", "case", "catch", "char", "class", "const", "constexpr",
-		"continue", "decltype", "default", "delete", "do", "double", "else", "enum", "explicit", "export", "extern", "false",
-		"float", "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not",
-		"nullptr", "operator", "or", "private", "protected", "public", "register", "restrict", "return", "short", "signed",
-		"sizeof", "static", "struct", "switch", "template", "this", "throw", "true", "try", "typedef", "typename", "union",
+		"alignas", "alignof", "and", "asm", "auto", "bool", "break", "case", "catch", "char", "class", "const",
+		"constexpr",
+		"continue", "decltype", "default", "delete", "do", "double", "else", "enum", "explicit", "export", "extern",
+		"false",
+		"float", "for", "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "noexcept",
+		"not",
+		"nullptr", "operator", "or", "private", "protected", "public", "register", "restrict", "return", "short",
+		"signed",
+		"sizeof", "static", "struct", "switch", "template", "this", "throw", "true", "try", "typedef", "typename",
+		"union",
 		"unsigned", "using", "virtual", "void", "volatile", "while", "xor",
 	} {
 		set[w] = true

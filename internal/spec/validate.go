@@ -56,7 +56,8 @@ func (s *Spec) undocumented() {
 }
 
 func hasDoc(n *yaml.Node) bool {
-	return slices.ContainsFunc(n.Entries, func(e yaml.Entry) bool { return e.Key.Value == "doc" && e.Value.Value != "" })
+	return slices.ContainsFunc(n.Entries,
+		func(e yaml.Entry) bool { return e.Key.Value == "doc" && e.Value.Value != "" })
 }
 
 // describe names an entity by its first key, such as "struct DLTensor".

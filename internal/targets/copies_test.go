@@ -30,7 +30,9 @@ func TestCopiesAreTheirSources(t *testing.T) {
 				source, err := templates.Files.ReadFile(a.From)
 				require.NoError(t, err)
 				copies++
-				assert.Empty(t, changed(string(source), string(files[i].Data), slices.Concat(a.Words, manifest.Words)), "%s: %s", row.Name, a.To)
+				assert.Empty(t,
+					changed(string(source), string(files[i].Data), slices.Concat(a.Words, manifest.Words)), "%s: %s",
+					row.Name, a.To)
 			}
 		}
 	}

@@ -20,11 +20,14 @@ func added(t *testing.T) *spec.Release {
 	t.Helper()
 	text := string(source.YAML)
 	for _, line := range [][2]string{
-		{"      - {name: kDLBcomplex,", "      - {name: kDLFloat5_e2m2fn, value: 40, since: main, element: {bits: 5}, doc: 5-bit float.}\n" +
-			"      - {name: kDLPosit, value: 41, since: main, doc: Posit number.}\n" +
-			"      - {name: kDLPcomplex, value: 42, since: main, element: {part: kDLPosit}, doc: Two posits.}\n"},
-		{"  - {name: float4_e2m1fn,", "  - {name: float5_e2m2fn, code: kDLFloat5_e2m2fn, bits: 5, torch: {type: Float5_e2m2fn}}\n" +
-			"  - {name: posit16, code: kDLPosit, bits: 16}\n  - {name: pcomplex32, code: kDLPcomplex, bits: 32, torch: {type: Pcomplex}}\n"},
+		{"      - {name: kDLBcomplex,",
+			"      - {name: kDLFloat5_e2m2fn, value: 40, since: main, element: {bits: 5}, doc: 5-bit float.}\n" +
+				"      - {name: kDLPosit, value: 41, since: main, doc: Posit number.}\n" +
+				"      - {name: kDLPcomplex, value: 42, since: main, element: {part: kDLPosit}, doc: Two posits.}\n"},
+		{"  - {name: float4_e2m1fn,",
+			"  - {name: float5_e2m2fn, code: kDLFloat5_e2m2fn, bits: 5, torch: {type: Float5_e2m2fn}}\n" +
+				"  - {name: posit16, code: kDLPosit, bits: 16}\n  - {name: pcomplex32, code: kDLPcomplex, bits: 32, " +
+				"torch: {type: Pcomplex}}\n"},
 	} {
 		require.Equal(t, 1, strings.Count(text, "\n"+line[0]), line[0])
 		text = strings.Replace(text, "\n"+line[0], "\n"+line[1]+line[0], 1)
@@ -40,10 +43,11 @@ func added(t *testing.T) *spec.Release {
 var ofAddedTypes = map[string]map[string][]string{
 	"c": {
 		"dlpackgen/names.h": {
-			"#define DLPACKGEN_FLOAT5_E2M2FN DLPACKGEN_DTYPE(kDLFloat5_e2m2fn, 5, 1)\n", `return "pcomplex32";`,
+			"#define DLPACKGEN_DTYPE_FLOAT5_E2M2FN DLPACKGEN_DTYPE(kDLFloat5_e2m2fn, 5, 1)\n", `return "pcomplex32";`,
 		},
-		"dlpack/dlpack_codes.h":    {`case kDLFloat5_e2m2fn: return "kDLFloat5_e2m2fn";`},
-		"dlpack/dlpack_elements.h": {"    case 40: /* kDLFloat5_e2m2fn */\n      return 5;", "    case 42: /* kDLPcomplex */\n", "case 16: return 2;"},
+		"dlpackgen/codes.h": {`case kDLFloat5_e2m2fn: return "kDLFloat5_e2m2fn";`},
+		"dlpackgen/elements.h": {"    case 40: /* kDLFloat5_e2m2fn */\n      return 5;",
+			"    case 42: /* kDLPcomplex */\n", "case 16: return 2;"},
 	},
 	"cpp": {
 		"dlpackgen/release.hpp": {"DLDataType float5_e2m2fn{40, 5, 1};", `case 40: return "kDLFloat5_e2m2fn";`},
@@ -54,7 +58,8 @@ var ofAddedTypes = map[string]map[string][]string{
 	},
 	"go": {
 		"constants.go": {
-			"CodeFloat5E2M2FN ", "\tcase CodeFloat5E2M2FN:\n\t\treturn 5", "\tcase CodeComplex, CodePcomplex, CodeBcomplex:\n\t\treturn 2",
+			"CodeFloat5E2M2FN ", "\tcase CodeFloat5E2M2FN:\n\t\treturn 5",
+			"\tcase CodeComplex, CodePcomplex, CodeBcomplex:\n\t\treturn 2",
 			`return "float5_e2m2fn"`, `return "pcomplex32"`, "var alignments = [...]int{2, 4, 8, 16}",
 		},
 		"elements.go": {"type Float5E2M2FN struct"},
@@ -65,7 +70,8 @@ var ofAddedTypes = map[string]map[string][]string{
 		},
 	},
 	"torch": {"dlpackgen_torch/dtype.hpp": {
-		"{c10::ScalarType::Float5_e2m2fn, {kDLFloat5_e2m2fn, 5, 1}},", "{c10::ScalarType::Pcomplex, {kDLPcomplex, 32, 1}},",
+		"{c10::ScalarType::Float5_e2m2fn, {kDLFloat5_e2m2fn, 5, 1}},",
+		"{c10::ScalarType::Pcomplex, {kDLPcomplex, 32, 1}},",
 	}},
 }
 

@@ -67,5 +67,6 @@ func oneKernel(t *testing.T) kernel.Kernel {
 	t.Helper()
 	schema, fault := kernel.Parse("(Tensor(a!) x) -> ()")
 	require.Nil(t, fault)
-	return kernel.Kernel{Name: "f", Namespace: "n", Symbol: "f", Form: "function", Devices: []kernel.Device{{Name: "kDLCPU", Value: 1}}, Schema: schema}
+	return kernel.Kernel{Name: "f", Namespace: "n", Symbol: "f", Form: "function",
+		Devices: []kernel.Device{{Name: "kDLCPU", Value: 1}}, Schema: schema}
 }

@@ -74,11 +74,13 @@ func TestEachRowServesItsReleases(t *testing.T) {
 func TestEverySourceIsInAManifest(t *testing.T) {
 	release, err := spec.Embedded().Release("1.3")
 	require.NoError(t, err)
-	rows := append(All(), device.Vendor(&backend.Backend{Name: "acme", Runtime: backend.Vendor, Devices: []backend.Device{{Type: "kDLExtDev"}}}))
+	rows := append(All(), device.Vendor(&backend.Backend{Name: "acme", Runtime: backend.Vendor,
+		Devices: []backend.Device{{Type: "kDLExtDev"}}}))
 	named := map[string]bool{}
 	for _, imports := range []map[string]string{nil, {emit.SharedDevice: "example.org/device"}} {
 		for _, row := range rows {
-			m := &emit.Model{Release: release, Kernels: []kernel.Kernel{oneKernel(t)}, Import: "example.org/x", Imports: imports}
+			m := &emit.Model{Release: release, Kernels: []kernel.Kernel{oneKernel(t)}, Import: "example.org/x",
+				Imports: imports}
 			name(t, named, row, m)
 			m.Options = map[string]string{row.Single: "true"}
 			name(t, named, row, m)

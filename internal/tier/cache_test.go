@@ -21,7 +21,8 @@ func copied(t *testing.T) (dir string) {
 		require.NoError(t, err)
 		place(t, dir, name, string(text))
 	}
-	const inputs = "import \"testing\"\n\nimport \"github.com/dlpackgen/dlpackgen/internal/tier\"\n\nfunc TestInputs(t *testing.T) { tier.Record(t) }\n"
+	const inputs = "import \"testing\"\n\nimport \"github.com/dlpackgen/dlpackgen/internal/tier\"\n\nfunc " +
+		"TestInputs(t *testing.T) { tier.Record(t) }\n"
 	place(t, dir, "tests/c/inputs_test.go", "package c\n\n"+inputs)
 	place(t, dir, "tests/recipes/inputs_test.go", "package recipes\n\n"+inputs)
 	place(t, dir, "gen/c/dlpack/dlpack.h", "")

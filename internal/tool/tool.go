@@ -40,7 +40,8 @@ func versionOf(info *debug.BuildInfo) string {
 	if info.Main.Replace != nil {
 		version = info.Main.Replace.Version // "" for a folder
 	}
-	local := slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return strings.HasPrefix(s.Key, "vcs.") })
+	local := slices.ContainsFunc(info.Settings,
+		func(s debug.BuildSetting) bool { return strings.HasPrefix(s.Key, "vcs.") })
 	if local || !semver.IsValid(version) {
 		return Devel
 	}

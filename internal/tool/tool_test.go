@@ -28,9 +28,12 @@ func TestVersion(t *testing.T) {
 		{"go run and go test", debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, Devel},
 		{"go build without modules", debug.BuildInfo{}, Devel},
 		{"go build in a checkout", debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}, Settings: stamped}, Devel},
-		{"go install module@v1.2.3", debug.BuildInfo{Main: debug.Module{Version: "v1.2.3", Sum: "h1:x"}, Settings: stamped[:1]}, "v1.2.3"},
-		{"a fork", debug.BuildInfo{Main: debug.Module{Version: "v1.2.3", Replace: &debug.Module{Version: "v1.2.4-fork"}}}, "v1.2.4-fork"},
-		{"a folder in its place", debug.BuildInfo{Main: debug.Module{Version: "v1.2.3", Replace: &debug.Module{Path: "../x"}}}, Devel},
+		{"go install module@v1.2.3",
+			debug.BuildInfo{Main: debug.Module{Version: "v1.2.3", Sum: "h1:x"}, Settings: stamped[:1]}, "v1.2.3"},
+		{"a fork", debug.BuildInfo{Main: debug.Module{Version: "v1.2.3",
+			Replace: &debug.Module{Version: "v1.2.4-fork"}}}, "v1.2.4-fork"},
+		{"a folder in its place",
+			debug.BuildInfo{Main: debug.Module{Version: "v1.2.3", Replace: &debug.Module{Path: "../x"}}}, Devel},
 	} {
 		assert.Equal(t, c.want, versionOf(&c.info), c.name)
 	}
@@ -67,7 +70,8 @@ func TestTheDigestChangesWithEachSource(t *testing.T) {
 // digest with all of its files, those that it embeds among them.
 func TestTheDigestCoversWhatDecidesOutput(t *testing.T) {
 	root := golden.Root(t)
-	format := `{{with .Module}}{{if .Main}}{{$.ImportPath}} {{join $.GoFiles " "}} {{join $.EmbedFiles " "}}{{end}}{{end}}`
+	format := `{{with .Module}}{{if .Main}}{{$.ImportPath}} {{join $.GoFiles " "}} {{join $.EmbedFiles " ` +
+		`"}}{{end}}{{end}}`
 	cmd := exec.Command("go", "list", "-deps", "-f", format, "./internal/targets", "./internal/config")
 	cmd.Dir = root
 	listed, err := cmd.Output()

@@ -39,11 +39,12 @@ func (r *reader) claimOthers() {
 		}
 	}
 	for _, name := range append(r.records, r.want.lock, r.want.journal) {
-		r.theirs[r.identity.key(name)] = claim{"is a file that dlpackgen keeps for itself", elsewhere}
+		r.theirs[r.identity.key(name)] = claim{"is a file that dlpackgen reserves", elsewhere}
 	}
 	for p, e := range r.entries {
 		if !r.want.owns(e.target) {
-			r.theirs[r.identity.key(p)] = claim{"belongs to target " + e.target + ", as the lock says", "run without --only"}
+			r.theirs[r.identity.key(p)] = claim{"belongs to target " + e.target + ", as the lock says",
+				"run without --only"}
 		}
 	}
 }
@@ -68,7 +69,8 @@ func (r *reader) checkPlanned(out *Error, name string) {
 		out.add(pos, c.hint, "target %s plans this file, which %s", target, c.why)
 	}
 	if other, taken := r.planned[k]; taken {
-		out.add(pos, "give one of the targets another path", "targets %s and %s both plan this file: %s is the same one",
+		out.add(pos, "give one of the targets another path",
+			"targets %s and %s both plan this file: %s is the same one",
 			r.want.files[other].target, target, r.want.at(other).File)
 	}
 	r.planned[k] = name
@@ -107,7 +109,8 @@ func (r *reader) claimSides() error {
 		r.checkSide(out, s)
 		r.theirs[r.sideKeys(s)[0]] = claim{why: "and the " + s.what + " are one file"}
 		if name := r.want.blocks(s); name != "" {
-			out.add(s.pos, "", "target %s plans %s, and this is the %s", r.want.files[name].target, r.want.at(name).File, s.what)
+			out.add(s.pos, "", "target %s plans %s, and this is the %s", r.want.files[name].target,
+				r.want.at(name).File, s.what)
 		}
 	}
 	return out.orNil()
@@ -117,7 +120,8 @@ func (r *reader) claimSides() error {
 func (w *want) blocks(s side) string {
 	own := fold(s.inside)
 	for _, name := range slices.Sorted(maps.Keys(w.files)) {
-		if planned := fold(name); own != "" && (strings.HasPrefix(planned, own+"/") || strings.HasPrefix(own, planned+"/")) {
+		if planned := fold(name); own != "" && (strings.HasPrefix(planned, own+"/") || strings.HasPrefix(own,
+			planned+"/")) {
 			return name
 		}
 	}

@@ -21,7 +21,8 @@ func TestDepfile(t *testing.T) {
 	require.NoError(t, err)
 	assert.NoFileExists(t, "x.d")
 	generated(t, req)
-	assert.Equal(t, "gen/out/dlpackgen.lock: dlpackgen.yaml my\\ spec/a\\#b$$c.yaml\nmy\\ spec/a\\#b$$c.yaml:\n", disked(t, ".")["x.d"])
+	assert.Equal(t, "gen/out/dlpackgen.lock: dlpackgen.yaml my\\ spec/a\\#b$$c.yaml\nmy\\ spec/a\\#b$$c.yaml:\n",
+		disked(t, ".")["x.d"])
 
 	when := longAgo(t, ".")
 	generated(t, req)
@@ -162,7 +163,9 @@ func TestNinjaReadsTheDepfile(t *testing.T) {
 		setContent(t, ".", name, "")
 	}
 	generated(t, req)
-	setContent(t, ".", "build.ninja", "rule gen\n  command = cp made.d $out.d\n  depfile = $out.d\n  deps = gcc\n  restat = 1\nbuild out/dlpackgen.lock: gen\n")
+	setContent(t, ".", "build.ninja",
+		"rule gen\n  command = cp made.d $out.d\n  depfile = $out.d\n  deps = gcc\n  restat = 1\nbuild "+
+			"out/dlpackgen.lock: gen\n")
 	remove(t, ".", "out")
 	generated(t, req)
 	require.NoError(t, os.Chtimes("out/dlpackgen.lock", longAgo(t, "."), longAgo(t, ".")))

@@ -11,7 +11,8 @@ import (
 
 // finding makes an error's finding; its code is the kind's word.
 func finding(kind Kind, pos diag.Pos, hint, format string, args ...any) diag.Diagnostic {
-	return diag.Diagnostic{Severity: diag.Error, Code: kind.String(), Pos: pos, Text: fmt.Sprintf(format, args...), Hint: hint}
+	return diag.Diagnostic{Severity: diag.Error, Code: kind.String(), Pos: pos, Text: fmt.Sprintf(format, args...),
+		Hint: hint}
 }
 
 func fail(kind Kind, pos diag.Pos, hint, format string, args ...any) *Error {
@@ -30,7 +31,8 @@ func (e *Error) orNil() error {
 func failed(pos diag.Pos, err error) *Error {
 	out := fail(KindIO, pos, "", "%s", reason(err))
 	if errors.Is(err, errEscapes) {
-		out = fail(KindEscape, pos, "replace the symbolic link by a real directory or file, or move the output directory", "%s", reason(err))
+		out = fail(KindEscape, pos,
+			"replace the symbolic link by a real directory or file, or move the output directory", "%s", reason(err))
 	}
 	out.Err = err
 	return out

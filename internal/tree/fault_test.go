@@ -176,7 +176,8 @@ func (s scenario) requireWhole(t *testing.T, dir string, before map[string]strin
 	for p, data := range after {
 		old, was := before[p]
 		now, will := s.want[p]
-		known := was && data == old || will && data == now || isTemp(p) || p == ".dlpackgen.journal" || p == DefaultLock && s.isNewLock(data)
+		known := was && data == old || will && data == now || isTemp(p) || p == ".dlpackgen.journal" ||
+			p == DefaultLock && s.isNewLock(data)
 		require.True(t, known, "%s: %s is neither old nor new:\n%s", at, p, data)
 	}
 	for p := range before {
@@ -339,7 +340,8 @@ func TestFaultsTwice(t *testing.T) {
 				seen := map[string]bool{}
 				for i, reached := 1, true; reached; i++ {
 					for j, again := 1, true; reached && again; j++ {
-						reached, again = s.failTwice(t, i, number, injector{at: j, mode: second.mode, err: second.err}, seen)
+						reached, again = s.failTwice(t, i, number,
+							injector{at: j, mode: second.mode, err: second.err}, seen)
 					}
 				}
 				assert.Greater(t, len(seen), 100, "the injector has missed the runs")

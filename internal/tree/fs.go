@@ -21,7 +21,8 @@ type disk interface {
 	Stat(name string) (fs.FileInfo, error)
 	ReadDir(name string) ([]fs.DirEntry, error) // sorted by name
 	Open(name string) (io.ReadCloser, error)
-	Create(name string, perm fs.FileMode) (io.WriteCloser, error) // fails where the name is taken; perm newPerm leaves it to the user's mask
+	// fails where the name is taken; perm newPerm leaves it to the user's mask
+	Create(name string, perm fs.FileMode) (io.WriteCloser, error)
 	Mkdir(name string) error
 	Rename(from, to string) error
 	Remove(name string) error

@@ -98,7 +98,8 @@ type record struct {
 func parse(mark, file string, data []byte) (record, error) {
 	p := &parser{mark: mark, file: file, out: record{changes: map[string]change{}}}
 	if len(data) > maxRecord {
-		return p.out, fail(KindInvalid, diag.Pos{File: file}, badLockHint, "the file is larger than %d MiB", maxRecord>>20)
+		return p.out, fail(KindInvalid, diag.Pos{File: file}, badLockHint, "the file is larger than %d MiB",
+			maxRecord>>20)
 	}
 	head, rest, _ := strings.Cut(string(toLF(data)), "\n")
 	if err := p.header(head); err != nil {
@@ -111,7 +112,8 @@ func parse(mark, file string, data []byte) (record, error) {
 	return p.out, nil
 }
 
-const badLockHint = "restore the file from version control; or delete it and run `dlpackgen generate`, with --force if that finds edited files"
+const badLockHint = "restore the file from version control; or delete it and run `dlpackgen generate`, with " +
+	"--force if that finds edited files"
 
 type parser struct {
 	mark, file string
@@ -123,7 +125,8 @@ type parser struct {
 // header reads "MARK FORMAT VERSION DIGEST"; in format 1 there was no digest.
 func (p *parser) header(line string) error {
 	pos := diag.Pos{File: p.file, Line: 1, Col: 1}
-	bad := fail(KindInvalid, pos, badLockHint, "expected \"%s %d\" and a tool's version and digest, found %q", p.mark, lockFormat, clip(line))
+	bad := fail(KindInvalid, pos, badLockHint, "expected \"%s %d\" and a tool's version and digest, found %q",
+		p.mark, lockFormat, clip(line))
 	fields := strings.Split(line, " ")
 	if len(fields) < 2 || fields[0] != p.mark {
 		return bad
@@ -158,7 +161,8 @@ func (p *parser) lines(text string) {
 		}
 		if bad != "" {
 			p.kind = cmp.Or(p.kind, kind)
-			p.findings = append(p.findings, finding(p.kind, diag.Pos{File: p.file, Line: n, Col: 1}, badLockHint, "%s", bad))
+			p.findings = append(p.findings,
+				finding(p.kind, diag.Pos{File: p.file, Line: n, Col: 1}, badLockHint, "%s", bad))
 			continue
 		}
 		p.out.changes[c.path] = c
@@ -179,7 +183,8 @@ func (p *parser) line(line string) (c change, kind Kind, bad string) {
 	f := strings.SplitN(line, " ", len(form))
 	if len(f) == len(form) {
 		hashes, name := f[3:len(f)-1], f[len(f)-1]
-		c = change{entry: entry{target: f[0], release: f[1], spec: f[2], sum: hashes[len(hashes)-1], path: name}, old: hashes[0]}
+		c = change{entry: entry{target: f[0], release: f[1], spec: f[2], sum: hashes[len(hashes)-1], path: name},
+			old: hashes[0]}
 	}
 	if !isWord(c.target) || !isWord(c.release) || !isSum(c.spec) || !p.isHash(c.sum) || !p.isHash(c.old) {
 		return c, KindInvalid, fmt.Sprintf("expected %q, found %q", strings.Join(form, " "), clip(line))

@@ -63,10 +63,12 @@ func TestLockDrift(t *testing.T) {
 	}{
 		{"missing", nil},
 		{"by an older tool", func(s string) string { return strings.Replace(s, "0.1.0", "0.0.9", 1) }},
-		{"by a tool before the digest", func(s string) string { return strings.Replace(s, thisHead, "dlpackgen-lock 1 0.1.0\n", 1) }},
+		{"by a tool before the digest",
+			func(s string) string { return strings.Replace(s, thisHead, "dlpackgen-lock 1 0.1.0\n", 1) }},
 		{"by another spec", func(s string) string { return strings.Replace(s, specSum, strings.Repeat("6", 64), 1) }},
 		{"for another release", func(s string) string { return strings.Replace(s, "c 1.3", "c 1.2", 1) }},
-		{"with a file that has gone", func(s string) string { return s + strings.Replace(strings.Split(s, "\n")[1], "a.h", "b.h", 1) + "\n" }},
+		{"with a file that has gone",
+			func(s string) string { return s + strings.Replace(strings.Split(s, "\n")[1], "a.h", "b.h", 1) + "\n" }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir, req := oneFile(t)
@@ -103,7 +105,8 @@ func TestNothingToDoTouchesNothing(t *testing.T) {
 func TestNewerLock(t *testing.T) {
 	for _, c := range []struct{ head, hint string }{
 		{"dlpackgen-lock 2 v0.1.1 0123456789abcdef", "cmd/dlpackgen@v0.1.1"},
-		{"dlpackgen-lock 2 v0.1.1-0.20270102030405-abcdefabcdef ab", "cmd/dlpackgen@v0.1.1-0.20270102030405-abcdefabcdef"},
+		{"dlpackgen-lock 2 v0.1.1-0.20270102030405-abcdefabcdef ab",
+			"cmd/dlpackgen@v0.1.1-0.20270102030405-abcdefabcdef"},
 		{"dlpackgen-lock 2 v1.0.0 ab", "cmd/dlpackgen@v1.0.0"},
 		{"dlpackgen-lock 3 v0.1.0 of a form we do not know", "cmd/dlpackgen@latest"},
 	} {
@@ -135,7 +138,8 @@ var verbs = map[string]func(Request) (*Report, error){
 
 func TestWhichToolIsNewer(t *testing.T) {
 	tool := func(version string) Tool { return Tool{Version: version, Digest: "ab"} }
-	for _, pair := range [][2]string{{"v0.1.0", "v0.1.0"}, {"v0.1.9", "v0.1.10"}, {"v1.9.9", "v2.0.0"}, {"v0.0.0-20260102030405-abcdefabcdef", "v0.1.0"},
+	for _, pair := range [][2]string{{"v0.1.0", "v0.1.0"}, {"v0.1.9", "v0.1.10"}, {"v1.9.9", "v2.0.0"},
+		{"v0.0.0-20260102030405-abcdefabcdef", "v0.1.0"},
 		{"v1.0.0-rc.1", "v1.0.0"}, {"v99.0.0", "devel"}, {"devel", "v99.0.0"}, {"devel", "devel"}} {
 		assert.False(t, tool(pair[0]).newer(tool(pair[1])), "%v", pair)
 	}
@@ -151,7 +155,8 @@ func TestWhichToolIsNewer(t *testing.T) {
 // left over, and only the lock is written anew.
 func TestALockOfFormat1IsRead(t *testing.T) {
 	dir, req := oneFile(t)
-	setContent(t, dir, DefaultLock, strings.Replace(disked(t, dir)[DefaultLock], thisHead, "dlpackgen-lock 1 0.1.0\n", 1))
+	setContent(t, dir, DefaultLock,
+		strings.Replace(disked(t, dir)[DefaultLock], thisHead, "dlpackgen-lock 1 0.1.0\n", 1))
 	setContent(t, dir, ".dlpackgen.journal", "dlpackgen-journal 1 0.1.0\n")
 	report, err := Check(req)
 	require.NoError(t, err)
@@ -167,7 +172,8 @@ func TestALockOfFormat1IsRead(t *testing.T) {
 // Another build of one version, or a build without one, leaves a lock as it is while
 // its files are the same, and names itself in it once they are not.
 func TestAnotherBuildOfTheTool(t *testing.T) {
-	for _, other := range []Tool{{Version: "v0.1.0", Digest: "fedcba9876543210"}, {Version: "devel", Digest: "0123456789abcdef"}} {
+	for _, other := range []Tool{{Version: "v0.1.0", Digest: "fedcba9876543210"},
+		{Version: "devel", Digest: "0123456789abcdef"}} {
 		dir, req := oneFile(t)
 		lock := disked(t, dir)[DefaultLock]
 		req.Tool = other
@@ -207,19 +213,26 @@ var badRecords = []struct {
 	{"an old format", "dlpackgen-lock 0 0.1.0\n", KindInvalid, ":1:1", "a tool's version and digest"},
 	{"a merge conflict", "dlpackgen-lock 1 0.1.0\n<<<<<<< HEAD\n@", KindInvalid, ":2:1", "found \"<<<<<<< HEAD\""},
 	{"cut off", "dlpackgen-lock 1 0.1.0\n@c 1.3 " + "5555", KindInvalid, ":3:1", "middle of a line"},
-	{"a short line", "dlpackgen-lock 1 0.1.0\nc 1.3 c/a.h\n", KindInvalid, ":2:1", "expected \"target release spec-sha256 sha256 path\""},
+	{"a short line", "dlpackgen-lock 1 0.1.0\nc 1.3 c/a.h\n", KindInvalid, ":2:1",
+		"expected \"target release spec-sha256 sha256 path\""},
 	{"an empty line", "dlpackgen-lock 1 0.1.0\n\n", KindInvalid, ":2:1", "expected"},
 	{"a bad hash", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " XYZ c/a.h\n", KindInvalid, ":2:1", "expected"},
 	{"a hash of no file", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " - c/a.h\n", KindInvalid, ":2:1", "expected"},
 	{"a file twice", "dlpackgen-lock 1 0.1.0\n@@", KindInvalid, ":3:1", "listed twice"},
 	{"dot dot", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " ../x.h\n", KindEscape, ":2:1", ".."},
-	{"dot dot inside", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " c/../../x.h\n", KindEscape, ":2:1", ".."},
-	{"absolute", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " /etc/passwd\n", KindEscape, ":2:1", "must be relative"},
-	{"a backslash", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " c\\..\\x.h\n", KindEscape, ":2:1", "backslash"},
+	{"dot dot inside", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " c/../../x.h\n", KindEscape,
+		":2:1", ".."},
+	{"absolute", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " /etc/passwd\n", KindEscape, ":2:1",
+		"must be relative"},
+	{"a backslash", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " c\\..\\x.h\n", KindEscape, ":2:1",
+		"backslash"},
 	{"NUL", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " a\x00.h\n", KindEscape, ":2:1", "character"},
-	{"not UTF-8", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " a\xff.h\n", KindEscape, ":2:1", "UTF-8"},
-	{"not clean", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " c//a.h\n", KindInvalid, ":2:1", "no path"},
-	{"a temporary", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " " + tempName("c/a.h") + "\n", KindInvalid, ":2:1", "no path"},
+	{"not UTF-8", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " a\xff.h\n", KindEscape, ":2:1",
+		"UTF-8"},
+	{"not clean", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " c//a.h\n", KindInvalid, ":2:1",
+		"no path"},
+	{"a temporary", "dlpackgen-lock 1 0.1.0\nc 1.3 " + specSum + " " + specSum + " " + tempName("c/a.h") + "\n",
+		KindInvalid, ":2:1", "no path"},
 	{"huge", "dlpackgen-lock 1 0.1.0\n" + strings.Repeat("x", maxRecord), KindInvalid, "", "larger than 16 MiB"},
 }
 
@@ -238,7 +251,8 @@ func TestBadLock(t *testing.T) {
 				out := requireKind(t, err, c.kind)
 				assert.Equal(t, 2, out.ExitCode(), name)
 				assert.Contains(t, out.Findings[0].Text, c.says)
-				assert.True(t, strings.HasSuffix(out.Findings[0].Pos.String(), DefaultLock+c.pos), "%s", out.Findings[0].Pos)
+				assert.True(t, strings.HasSuffix(out.Findings[0].Pos.String(), DefaultLock+c.pos), "%s",
+					out.Findings[0].Pos)
 			}
 			assert.Equal(t, before, disked(t, dir))
 			assert.FileExists(t, outside)

@@ -79,7 +79,8 @@ func TestARunThatIsKilledLeavesWhatIsWrittenOnceWhole(t *testing.T) {
 			require.True(t, !there || text == "first", "operation %d: %q", in.at, text)
 			generated(t, only(withOnce(dir, "first"), "go"))
 			assert.NotContains(t, disked(t, dir)[DefaultLock], "impl.c", "operation %d", in.at)
-			assert.False(t, strings.Contains(strings.Join(names(disked(t, dir)), " "), tempSuffix), "operation %d", in.at)
+			assert.False(t, strings.Contains(strings.Join(names(disked(t, dir)), " "), tempSuffix), "operation %d",
+				in.at)
 			want := "first"
 			if there {
 				want = "mine"

@@ -62,7 +62,8 @@ func TestEscapingPaths(t *testing.T) {
 
 // All that is wrong with the paths of a request comes at once.
 func TestEveryBadPathIsNamed(t *testing.T) {
-	req := request(t.TempDir(), target("c", "c", map[string]string{"../a": "", "/b": "", "c": ""}), target("go", "..", nil))
+	req := request(t.TempDir(), target("c", "c", map[string]string{"../a": "", "/b": "", "c": ""}),
+		target("go", "..", nil))
 	_, err := Check(req)
 	assert.Len(t, requireKind(t, err, KindEscape).Findings, 3)
 }
@@ -139,24 +140,31 @@ func TestConflicts(t *testing.T) {
 		change  func(t *testing.T, req *Request)
 	}{
 		{name: "two targets plan one path", targets: []Target{target("c", "gen", one), target("cpp", "gen", one)}},
-		{name: "one path by two ways", targets: []Target{target("c", "gen", map[string]string{"c/a.h": ""}), target("cpp", "./gen/c", one)}},
-		{name: "paths that differ in case", targets: []Target{target("c", "gen", one), target("cpp", "gen", map[string]string{"A.h": ""})}},
+		{name: "one path by two ways",
+			targets: []Target{target("c", "gen", map[string]string{"c/a.h": ""}), target("cpp", "./gen/c", one)}},
+		{name: "paths that differ in case",
+			targets: []Target{target("c", "gen", one), target("cpp", "gen", map[string]string{"A.h": ""})}},
 		{name: "a file and a directory", targets: []Target{target("c", "gen", map[string]string{"a": "", "a/b": ""})}},
 		{name: "the lock's name", targets: []Target{target("c", ".", map[string]string{DefaultLock: ""})}},
 		{name: "the journal's name", targets: []Target{target("c", ".", map[string]string{".dlpackgen.journal": ""})}},
-		{name: "a temporary's name", targets: []Target{target("c", "c", map[string]string{filepath.Base(tempName("c/a.h")): ""})}},
+		{name: "a temporary's name",
+			targets: []Target{target("c", "c", map[string]string{filepath.Base(tempName("c/a.h")): ""})}},
 		{name: "a path through the lock", targets: []Target{target("c", DefaultLock, one)}},
 		{name: "a path far below the lock", targets: []Target{target("c", "./"+DefaultLock+"/x", one)}},
 		{name: "a path through the lock in other letters", targets: []Target{target("c", "DLPackGen.Lock", one)}},
 		{name: "a path through the journal", targets: []Target{target("c", ".dlpackgen.journal", one)}},
 		{name: "a path through a temporary", targets: []Target{target("c", strings.ToUpper(tempName("a")), one)}},
-		{name: "a file through the lock", targets: []Target{target("c", ".", map[string]string{DefaultLock + "/a.h": ""})}},
+		{name: "a file through the lock",
+			targets: []Target{target("c", ".", map[string]string{DefaultLock + "/a.h": ""})}},
 		{name: "a path through the depfile", targets: []Target{target("c", "c", one)},
 			change: func(_ *testing.T, req *Request) { req.Depfile = filepath.Join(req.Out, "C") }},
 		{name: "a depfile below a file", targets: []Target{target("c", "c", one)},
 			change: func(_ *testing.T, req *Request) { req.Depfile = filepath.Join(req.Out, "c", "a.h", "d") }},
 		{name: "an input", targets: []Target{target("c", ".", map[string]string{"dlpackgen.yaml": ""})},
-			change: func(_ *testing.T, req *Request) { req.Inputs = []string{filepath.Join(req.Out, "dlpackgen.yaml")} }},
+			change: func(_ *testing.T,
+				req *Request) {
+				req.Inputs = []string{filepath.Join(req.Out, "dlpackgen.yaml")}
+			}},
 		{name: "a file on the way", targets: []Target{target("c", "c/d", one)},
 			change: func(t *testing.T, req *Request) { setContent(t, req.Out, "c", "") }},
 		{name: "a file far up", targets: []Target{target("c", "c/d/e", one)},
@@ -191,7 +199,8 @@ func TestADirectoryAtAPlannedPath(t *testing.T) {
 			report, err := look(req)
 			require.NoError(t, err, name)
 			it, _ := itemAt(report, "c/a.h")
-			assert.Equal(t, Item{Path: "c/a.h", Target: "c", State: Edited, Dir: true, New: []byte(ours("a"))}, it, name)
+			assert.Equal(t, Item{Path: "c/a.h", Target: "c", State: Edited, Dir: true, New: []byte(ours("a"))}, it,
+				name)
 			assert.True(t, report.Drift(), name)
 		}
 		_, err := Generate(req, false)
@@ -212,7 +221,7 @@ func TestAPathThroughTheLockIsNamedOnce(t *testing.T) {
 	_, err := Generate(request(t.TempDir(), target("c", DefaultLock, map[string]string{"a.h": "", "b.h": ""})), false)
 	out := requireKind(t, err, KindConflict)
 	require.Len(t, out.Findings, 1)
-	assert.Contains(t, out.Error(), "target c runs through a file that dlpackgen keeps for itself")
+	assert.Contains(t, out.Error(), "target c contains a file name that dlpackgen reserves")
 }
 
 func TestBadRequests(t *testing.T) {

@@ -169,7 +169,8 @@ func (p *planner) records() {
 	p.plan.lock = formatLock(p.recorder(), p.next)
 	p.stood, p.healed = p.lockText, p.lockText
 	if !bytes.Equal(p.plan.lock, p.lockText) {
-		p.item(Item{Path: p.want.lock, State: LockDrift, Action: actionFor(p.lockText, p.plan.lock), Old: p.lockText, New: p.plan.lock})
+		p.item(Item{Path: p.want.lock, State: LockDrift, Action: actionFor(p.lockText, p.plan.lock), Old: p.lockText,
+			New: p.plan.lock})
 	}
 	if len(p.changes) > 0 {
 		slices.SortFunc(p.changes, func(a, b change) int { return cmp.Compare(a.path, b.path) })

@@ -62,7 +62,8 @@ func readSnapshot(w *want, d disk) (*snapshot, error) {
 		entries: map[string]entry{}, planned: map[key]string{}, lines: map[key]string{}, theirs: map[key]claim{},
 		files: map[string]found{}, extra: map[string]bool{},
 	}}
-	for _, step := range []func() error{r.readRecords, r.heal, r.claim, r.readPlanned, r.readLines, r.claimSides, r.findTemps, r.scanRoots} {
+	for _, step := range []func() error{r.readRecords, r.heal, r.claim, r.readPlanned, r.readLines, r.claimSides,
+		r.findTemps, r.scanRoots} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -265,7 +266,8 @@ func (r *reader) checkParents(name string) error {
 			return failed(r.want.at(dir), err)
 		}
 		if !info.IsDir() { // one may have been made a moment ago by a run above or below
-			return fail(KindConflict, r.want.at(dir), "move it away; "+orClean, "a file stands where a directory is needed")
+			return fail(KindConflict, r.want.at(dir), "move it away; "+orClean,
+				"a file stands where a directory is needed")
 		}
 	}
 	return nil
@@ -314,7 +316,8 @@ func isAbsent(err error) bool {
 // have temporaries of other names, and may be at work now.
 func (r *reader) findTemps() error {
 	paths := []string{r.want.lock, r.want.journal}
-	for _, names := range [][]string{slices.Collect(maps.Keys(r.want.files)), slices.Collect(maps.Keys(r.entries)), slices.Collect(maps.Keys(r.journal.changes))} {
+	for _, names := range [][]string{slices.Collect(maps.Keys(r.want.files)), slices.Collect(maps.Keys(r.entries)),
+		slices.Collect(maps.Keys(r.journal.changes))} {
 		paths = append(paths, names...)
 	}
 	slices.Sort(paths)

@@ -208,7 +208,9 @@ func (w *want) editedError(p *plan) error {
 	for _, it := range p.items {
 		switch {
 		case it.Dir:
-			out.Findings = append(out.Findings, finding(KindEdited, w.at(it.Path), "move it away, --force removes no directory; "+orClean, "a directory stands where a file is planned"))
+			out.Findings = append(out.Findings,
+				finding(KindEdited, w.at(it.Path), "move it away, --force removes no directory; "+orClean,
+					"a directory stands where a file is planned"))
 		case it.State == Edited && it.Action == Keep:
 			out.Findings = append(out.Findings, finding(KindEdited, w.at(it.Path), hint, "the file was edited by hand"))
 		}

@@ -52,7 +52,8 @@ func newIdentity(d disk, out string) *identity {
 
 // key identifies a path of the output directory.
 func (id *identity) key(name string) key {
-	return id.at(id.directory(path.Dir(name)), path.Base(name), func() (fs.FileInfo, error) { return id.disk.Lstat(name) })
+	return id.at(id.directory(path.Dir(name)), path.Base(name),
+		func() (fs.FileInfo, error) { return id.disk.Lstat(name) })
 }
 
 // userKey identifies a path of the system, which may lead into the output directory.
@@ -61,7 +62,8 @@ func (id *identity) userKey(name string) key {
 	if err != nil {
 		return key{-1, name}
 	}
-	return id.at(id.userDirectory(filepath.Dir(full)), filepath.Base(full), func() (fs.FileInfo, error) { return os.Lstat(full) })
+	return id.at(id.userDirectory(filepath.Dir(full)), filepath.Base(full),
+		func() (fs.FileInfo, error) { return os.Lstat(full) })
 }
 
 func (id *identity) at(above place, base string, lstat func() (fs.FileInfo, error)) key {

@@ -79,13 +79,15 @@ func TestTheSameFileUnderAnotherName(t *testing.T) {
 		{name: "a target's path in other letters", world: folding(), old: "gen/C", new: "gen/c"},
 		{name: "the first directory in other letters", world: folding(), old: "Gen/c", new: "gen/c"},
 		{name: "letters beyond ASCII", world: folding(), old: "gen/Ärger", new: "gen/ärger"},
-		{name: "a link to the old path", world: system(), old: "gen/old", new: "gen/new", link: [2]string{"gen/new", "old"}},
+		{name: "a link to the old path", world: system(), old: "gen/old", new: "gen/new",
+			link: [2]string{"gen/new", "old"}},
 		{name: "a link on the way", world: system(), old: "gen/old", new: "new/old", link: [2]string{"new", "gen"}},
 	} {
 		for _, text := range []string{ours("a"), ours("a, new")} {
 			t.Run(c.name, func(t *testing.T) {
 				dir := t.TempDir()
-				_, err := c.world.generate(request(dir, target("c", c.old, map[string]string{"dlpack/a.h": ours("a"), "b.h": ours("b")})), false)
+				_, err := c.world.generate(request(dir,
+					target("c", c.old, map[string]string{"dlpack/a.h": ours("a"), "b.h": ours("b")})), false)
 				require.NoError(t, err)
 				if c.link[0] != "" {
 					link(t, c.link[1], filepath.Join(dir, filepath.FromSlash(c.link[0])))
@@ -120,7 +122,8 @@ func TestOtherLettersAreOtherFilesWhereTheDiskSaysSo(t *testing.T) {
 // Hard links are files of their own: a tool that links equal files changes nothing for us.
 func TestHardLinksAreTwoFiles(t *testing.T) {
 	dir := t.TempDir()
-	req := request(dir, target("c", "c", map[string]string{"a.h": ours("a")}), target("cpp", "cpp", map[string]string{"a.h": ours("a")}))
+	req := request(dir, target("c", "c", map[string]string{"a.h": ours("a")}),
+		target("cpp", "cpp", map[string]string{"a.h": ours("a")}))
 	generated(t, req)
 	remove(t, dir, "cpp/a.h")
 	require.NoError(t, os.Link(filepath.Join(dir, "c", "a.h"), filepath.Join(dir, "cpp", "a.h")))
@@ -143,7 +146,10 @@ func TestStaleFilesThatAreSomebodyElsesUnderAnotherName(t *testing.T) {
 			setContent(t, dir, "vendor.lock", lockMark+" 1 0.1.0\n")
 			appendLock(t, dir, "vendor.lock", "c", "real/a.h")
 		},
-		"an input": func(_ *testing.T, dir string, req *Request) { req.Inputs = []string{filepath.Join(dir, "real", "a.h")} },
+		"an input": func(_ *testing.T, dir string,
+			req *Request) {
+			req.Inputs = []string{filepath.Join(dir, "real", "a.h")}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -183,7 +189,10 @@ func TestConflictsThatOnlyTheDiskKnows(t *testing.T) {
 			setContent(t, dir, "vendor.lock", lockMark+" 1 0.1.0\n")
 			appendLock(t, dir, "vendor.lock", "c", "cpp/a.h")
 		},
-		"an input":    func(_ *testing.T, dir string, req *Request) { req.Inputs = []string{filepath.Join(dir, "cpp", "a.h")} },
+		"an input": func(_ *testing.T, dir string,
+			req *Request) {
+			req.Inputs = []string{filepath.Join(dir, "cpp", "a.h")}
+		},
 		"the depfile": func(_ *testing.T, dir string, req *Request) { req.Depfile = filepath.Join(dir, "cpp", "a.h") },
 	} {
 		t.Run(name, func(t *testing.T) {

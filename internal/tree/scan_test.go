@@ -30,7 +30,8 @@ func states(t *testing.T, req Request) map[string]string {
 func TestScanKeepsToTheSelectedPaths(t *testing.T) {
 	dir := t.TempDir()
 	writeAll(t, dir, map[string]string{
-		"left.h": ours(""), "gen/left.h": ours(""), "gen/go/left.go": ours(""), "gen/go/in/left.h": ours(""), "other/left.h": ours(""),
+		"left.h": ours(""), "gen/left.h": ours(""), "gen/go/left.go": ours(""), "gen/go/in/left.h": ours(""),
+		"other/left.h": ours(""),
 	})
 	outer := target("c", "gen", map[string]string{"a.h": ours("a")})
 	inner := target("go", "gen/go", map[string]string{"x.go": ours("x")})
@@ -39,7 +40,8 @@ func TestScanKeepsToTheSelectedPaths(t *testing.T) {
 	both := map[string]string{"gen/left.h": "leftover", "gen/go/left.go": "leftover", "gen/go/in/left.h": "foreign"}
 	assert.Equal(t, both, states(t, request(dir, outer, inner)))
 	assert.Equal(t, map[string]string{"gen/left.h": "leftover"}, states(t, only(request(dir, outer, inner), "c")))
-	assert.Equal(t, map[string]string{"gen/go/left.go": "leftover", "gen/go/in/left.h": "foreign"}, states(t, only(request(dir, outer, inner), "go")))
+	assert.Equal(t, map[string]string{"gen/go/left.go": "leftover", "gen/go/in/left.h": "foreign"},
+		states(t, only(request(dir, outer, inner), "go")))
 	assert.Equal(t, map[string]string{"p.c": "missing", "left.h": "leftover", "other/left.h": "foreign"},
 		states(t, only(request(dir, outer, top), "py")), "gen is c's")
 }
@@ -68,7 +70,8 @@ func TestCopiesOfOtherOutputsAreNoLeftovers(t *testing.T) {
 // tell whose a file there is, and judges only what the plan and the lock name.
 func TestScanOfASharedPath(t *testing.T) {
 	dir := t.TempDir()
-	req := request(dir, target("cpp", "cpp", map[string]string{"a.hpp": ours("a")}), target("torch", "cpp", map[string]string{"t.hpp": ours("t")}))
+	req := request(dir, target("cpp", "cpp", map[string]string{"a.hpp": ours("a")}),
+		target("torch", "cpp", map[string]string{"t.hpp": ours("t")}))
 	generated(t, req)
 	setContent(t, dir, "cpp/left.h", ours("left"))
 	remove(t, dir, "cpp/t.hpp")
@@ -154,7 +157,8 @@ func TestEditedStopsEverything(t *testing.T) {
 	dir, req := oneFile(t)
 	req.Targets = []Target{target("c", "c", map[string]string{"a.h": ours("new"), "new.h": ours("new")})}
 	req.Depfile = filepath.Join(dir, "x.d")
-	writeAll(t, dir, map[string]string{"c/a.h": "mine", tempName("c/a.h"): "half", ".dlpackgen.journal": "dlpackgen-journal 1 0.1.0\n"})
+	writeAll(t, dir, map[string]string{"c/a.h": "mine", tempName("c/a.h"): "half",
+		".dlpackgen.journal": "dlpackgen-journal 1 0.1.0\n"})
 	before := disked(t, dir)
 	report, err := Generate(req, false)
 	out := requireKind(t, err, KindEdited)
@@ -168,7 +172,8 @@ func TestEditedStopsEverything(t *testing.T) {
 // A directory that loses its last file goes too; one with anything in it stays.
 func TestEmptyDirectories(t *testing.T) {
 	dir := t.TempDir()
-	generated(t, request(dir, target("c", "gen/c", map[string]string{"a/b/one.h": ours("1"), "k/two.h": ours("2"), "three.h": ours("3")})))
+	generated(t, request(dir, target("c", "gen/c", map[string]string{"a/b/one.h": ours("1"), "k/two.h": ours("2"),
+		"three.h": ours("3")})))
 	setContent(t, dir, "gen/c/k/notes.txt", "mine")
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "gen", "c", "empty"), 0o755))
 	generated(t, request(dir, target("c", "gen/c", map[string]string{"three.h": ours("3")})))

@@ -115,11 +115,14 @@ func TestTemporariesOfNestedDirectories(t *testing.T) {
 	dir := t.TempDir()
 	inner := filepath.Join(dir, "sub")
 	files := map[string]string{"x/a.h": ours("a")}
-	outerReq, innerReq := request(dir, target("c", ".", map[string]string{"a.h": ours("a"), "sub/y/b.h": ours("b")})), request(inner, target("c", ".", files))
+	outerReq, innerReq := request(dir,
+		target("c", ".", map[string]string{"a.h": ours("a"), "sub/y/b.h": ours("b")})),
+		request(inner, target("c", ".", files))
 	generated(t, outerReq)
 	generated(t, innerReq)
 	remove(t, dir, "sub/dlpackgen.lock") // as in a first run
-	ofOuter, ofInner := tempName("sub/y/b.h"), []string{path.Join("sub", tempName("x/a.h")), path.Join("sub", tempName(DefaultLock))}
+	ofOuter, ofInner := tempName("sub/y/b.h"), []string{path.Join("sub", tempName("x/a.h")),
+		path.Join("sub", tempName(DefaultLock))}
 	for _, name := range append(ofInner, ofOuter) {
 		setContent(t, dir, name, "half")
 	}
@@ -148,7 +151,9 @@ func TestTemporariesOfNestedDirectories(t *testing.T) {
 func TestNestedDirectoriesAtOnce(t *testing.T) {
 	for range 30 {
 		dir := fastDir(t)
-		requests := []Request{request(dir, target("c", ".", plans[2])), request(filepath.Join(dir, "gen", "in"), target("c", ".", plans[1])), request(filepath.Join(dir, "gen", "in", "gen", "deep"), target("go", ".", plans[3]))}
+		requests := []Request{request(dir, target("c", ".", plans[2])),
+			request(filepath.Join(dir, "gen", "in"), target("c", ".", plans[1])),
+			request(filepath.Join(dir, "gen", "in", "gen", "deep"), target("go", ".", plans[3]))}
 		var all sync.WaitGroup
 		errs := make([]error, 3*len(requests))
 		for i := range errs {

@@ -33,7 +33,8 @@ func (w *want) sideFiles(req Request) (out []side, err error) {
 		}
 		s.pos = diag.Pos{File: filepath.ToSlash(s.name)}
 		s.dir, s.name = filepath.Dir(s.name), filepath.Base(s.name)
-		if rel, err := filepath.Rel(real(w.out), filepath.Join(real(s.dir), s.name)); err == nil && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(real(w.out),
+			filepath.Join(real(s.dir), s.name)); err == nil && filepath.IsLocal(rel) {
 			s.inside = filepath.ToSlash(rel)
 		}
 		s.data = []byte(req.Tool.Version + " " + req.Tool.Digest + "\n")
@@ -64,7 +65,8 @@ func (w world) planSides(want *want) error {
 		info, err := d.Stat(s.name)
 		d.Close()
 		if err == nil && !info.Mode().IsRegular() {
-			return fail(KindConflict, s.pos, "give the "+s.what+" another name", "the %s must be a regular file", s.what)
+			return fail(KindConflict, s.pos, "give the "+s.what+" another name", "the %s must be a regular file",
+				s.what)
 		}
 	}
 	return nil

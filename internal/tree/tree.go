@@ -41,8 +41,10 @@ type Request struct {
 	Out     string // the output directory, in the system's own form; need not exist
 	Lock    string // the lock's file name in Out; "" is DefaultLock
 	Targets []Target
-	Others  []Owned  // what is theirs is neither judged nor touched
-	Only    bool     // the selection is narrowed even where Others is empty: the lock may know targets that the config has dropped
+	Others  []Owned // what is theirs is neither judged nor touched
+	// the selection is narrowed even where Others is empty: the lock may know targets that the
+	// config has dropped
+	Only    bool
 	Tool    Tool     // this build of dlpackgen, for the records
 	Force   bool     // Generate: files edited by hand are replaced
 	Depfile string   // Generate: a file for make or ninja, relative to the current directory; "" writes none
@@ -69,7 +71,8 @@ const (
 
 // String gives the word for the state in check's findings and codes.
 func (s State) String() string {
-	return [...]string{"unchanged", "missing", "changed", "stale", "edited", "leftover", "foreign", "lock", "unfinished"}[s]
+	return [...]string{"unchanged", "missing", "changed", "stale", "edited", "leftover", "foreign", "lock",
+		"unfinished"}[s]
 }
 
 // Action is what Generate or Clean does with a path, or would do.

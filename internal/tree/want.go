@@ -38,8 +38,9 @@ type planned struct {
 // newWant checks a request; all that is wrong with its paths comes at once.
 func newWant(req Request) (*want, error) {
 	w := &want{
-		out: req.Out, lock: cmp.Or(req.Lock, DefaultLock), tool: req.Tool, force: req.Force, inputs: slices.Clone(req.Inputs),
-		files: map[string]planned{}, selected: map[string]bool{}, narrowed: req.Only || len(req.Others) > 0,
+		out: req.Out, lock: cmp.Or(req.Lock, DefaultLock), tool: req.Tool, force: req.Force,
+		inputs: slices.Clone(req.Inputs),
+		files:  map[string]planned{}, selected: map[string]bool{}, narrowed: req.Only || len(req.Others) > 0,
 	}
 	// .NAME.journal beside NAME.lock: configs which share a directory heal each their own.
 	w.journal = "." + strings.TrimSuffix(w.lock, ".lock") + ".journal"
@@ -77,15 +78,18 @@ func (w *want) checkWords(req Request) error {
 			return bad("the path %s %s", relpath.Show(name), why)
 		}
 	}
-	if badPath(w.lock) != "" || strings.Contains(w.lock, "/") || len(w.lock) <= len(".lock") || !strings.HasSuffix(w.lock, ".lock") {
+	if badPath(w.lock) != "" || strings.Contains(w.lock,
+		"/") || len(w.lock) <= len(".lock") || !strings.HasSuffix(w.lock, ".lock") {
 		return bad("the lock's name must be a plain one like %s, not %q", DefaultLock, w.lock)
 	}
 	if !w.tool.isTool() {
-		return bad("the tool needs a version without spaces and a digest in hex digits, not %q and %q", w.tool.Version, w.tool.Digest)
+		return bad("the tool needs a version without spaces and a digest in hex digits, not %q and %q",
+			w.tool.Version, w.tool.Digest)
 	}
 	for _, t := range req.Targets {
 		if !isWord(t.Name) || len(t.Files) > 0 && (!isWord(t.Release) || !isSum(t.SpecSHA256)) {
-			return bad("target %q needs a name and a release without spaces, and the spec's sha256; it has release %q and sha256 %q",
+			return bad("target %q needs a name and a release without spaces, and the spec's sha256; it has "+
+				"release %q and sha256 %q",
 				t.Name, t.Release, t.SpecSHA256)
 		}
 	}
@@ -128,7 +132,8 @@ func (c *collector) target(t Target) {
 	}
 	root := path.Clean(t.Path)
 	if c.reserved(root) {
-		c.bad(KindConflict, c.at(root).File, "give the target another path", "the path of target %s runs through a file that dlpackgen keeps for itself", t.Name)
+		c.bad(KindConflict, c.at(root).File, "give the target another path",
+			"the path of target %s contains a file name that dlpackgen reserves", t.Name)
 		return
 	}
 	c.roots = append(c.roots, root)
@@ -137,7 +142,8 @@ func (c *collector) target(t Target) {
 			c.bad(KindEscape, f.Path, "", "target %s: %s", t.Name, why)
 			continue
 		}
-		e := entry{target: t.Name, release: t.Release, spec: t.SpecSHA256, sum: sum(f.Data), path: path.Join(t.Path, f.Path)}
+		e := entry{target: t.Name, release: t.Release, spec: t.SpecSHA256, sum: sum(f.Data),
+			path: path.Join(t.Path, f.Path)}
 		c.file(planned{entry: e, data: f.Data, once: f.Once})
 	}
 }
@@ -149,9 +155,10 @@ func (c *collector) file(p planned) {
 	other, taken := c.folded[fold(p.path)]
 	switch {
 	case c.reserved(p.path):
-		c.bad(KindConflict, c.at(p.path).File, hint, "target %s plans a file that dlpackgen keeps for itself", p.target)
+		c.bad(KindConflict, c.at(p.path).File, hint, "target %s plans a file that dlpackgen reserves", p.target)
 	case taken:
-		c.bad(KindConflict, c.at(p.path).File, hint, "targets %s and %s both plan this file", c.files[other].target, p.target)
+		c.bad(KindConflict, c.at(p.path).File, hint, "targets %s and %s both plan this file", c.files[other].target,
+			p.target)
 	default:
 		c.folded[fold(p.path)] = p.path
 		c.files[p.path] = p

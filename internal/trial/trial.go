@@ -20,7 +20,8 @@ import (
 )
 
 // Strict are gcc's and clang's flags for what a user compiles.
-var Strict = []string{"-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic", "-Werror"}
+var Strict = []string{"-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic",
+	"-Werror"}
 
 // Sanitized are the flags of AddressSanitizer, which finds leaks as well.
 var Sanitized = []string{"-fsanitize=address,undefined", "-fno-sanitize-recover=all"}

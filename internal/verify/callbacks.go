@@ -66,7 +66,9 @@ func (c *comparison) params(name string, pos diag.Pos, got []source.Param, want 
 	}
 	for i, w := range want.Params {
 		if got[i].Name != w.Name {
-			c.add(diag.Warning, "verify-param-name", pos, "", fmt.Sprintf("parameter %d of %s is %s, expected %s", i+1, name, nameWord(got[i].Name), nameWord(w.Name)))
+			c.add(diag.Warning, "verify-param-name", pos, "",
+				fmt.Sprintf("parameter %d of %s is %s, expected %s", i+1, name, nameWord(got[i].Name),
+					nameWord(w.Name)))
 		}
 		if w.Type.Kind == spec.Function {
 			c.params(name+"'s "+w.Name, pos, got[i].Params, w.Type.Func)

@@ -55,7 +55,9 @@ func (c *comparison) packing() {
 		c.report("verify-pack", whole, "", "structs are packed before the header begins, expected natural alignment")
 	}
 	if c.left.Int64Align != c.model.Int64Align {
-		c.report("verify-pack", whole, "", "the header ends with 64-bit integers aligned to %d, expected %d as before it: a #pragma pack is left open",
+		c.report("verify-pack", whole, "",
+			"the header ends with 64-bit integers aligned to %d, expected %d as before it: a #pragma pack is "+
+				"left open",
 			c.left.Int64Align, c.model.Int64Align)
 	}
 	if c.model.ShortEnums && c.lang == layout.C {

@@ -63,7 +63,8 @@ func findCompiler(cc, lang string) ([]string, error) {
 			"--cc takes a compiler that is installed, such as gcc, g++ or clang")
 	}
 	if msvc[strings.ToLower(strings.TrimSuffix(filepath.Base(command[0]), ".exe"))] {
-		return nil, cannot("verify-no-compiler", command[0]+" takes other flags than GCC and writes other debug information",
+		return nil, cannot("verify-no-compiler",
+			command[0]+" takes other flags than GCC and writes other debug information",
 			"use clang with --target=x86_64-windows-msvc, which lays out structs in the same way")
 	}
 	return command, nil
@@ -143,7 +144,8 @@ func (c *compiler) failed(messages string) *Error {
 		line, _ := strconv.Atoi(m[2])
 		col, _ := strconv.Atoi(m[3])
 		pos := diag.Pos{File: c.show(m[1]), Line: line, Col: max(col, 1)}
-		e.Findings = append(e.Findings, diag.Diagnostic{Severity: diag.Error, Code: "verify-compile", Pos: pos, Text: m[4]})
+		e.Findings = append(e.Findings,
+			diag.Diagnostic{Severity: diag.Error, Code: "verify-compile", Pos: pos, Text: m[4]})
 	}
 	if len(e.Findings) == 1 && strings.TrimSpace(messages) != "" {
 		e.Findings[0].Text += ": " + strings.Join(strings.Fields(messages), " ")

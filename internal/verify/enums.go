@@ -20,7 +20,8 @@ func (c *comparison) enum(e *spec.Enum) {
 		c.missing(e.Name, "an enum")
 		return
 	case got.Scoped:
-		c.report("verify-kind", got.Pos, e.Name, "%s is a scoped enum, expected one whose enumerators need no prefix", e.Name)
+		c.report("verify-kind", got.Pos, e.Name,
+			"%s is a scoped enum, expected one whose enumerators need no prefix", e.Name)
 	}
 	c.names(e.Name, false, true)
 	c.underlying(e, got)
@@ -39,9 +40,11 @@ func (c *comparison) underlying(e *spec.Enum, got *observe.Enum) {
 		fixed = cdecl.Builtin(e.CxxUnderlying)
 	}
 	if written := c.written(e.Name); written != fixed {
-		c.report("verify-enum-underlying", got.Pos, e.Name, "%s has %s, expected %s", e.Name, underlyingWord(written), underlyingWord(fixed))
+		c.report("verify-enum-underlying", got.Pos, e.Name, "%s has %s, expected %s", e.Name,
+			underlyingWord(written), underlyingWord(fixed))
 	} else if got.Type != "" && got.Signed != want.Signed {
-		c.report("verify-enum-underlying", got.Pos, e.Name, "the compiler makes %s %s (%s), expected %s", e.Name, signWord[got.Signed], got.Type, signWord[want.Signed])
+		c.report("verify-enum-underlying", got.Pos, e.Name, "the compiler makes %s %s (%s), expected %s", e.Name,
+			signWord[got.Signed], got.Type, signWord[want.Signed])
 	}
 }
 
@@ -77,22 +80,26 @@ func (c *comparison) enumerators(e *spec.Enum, got *observe.Enum) {
 		}
 		taken[w.Name] = true
 		if v := got.Values[i].Value; v != w.Value {
-			c.report("verify-enum-value", c.enumerator(e.Name, w.Name), w.Name, "%s is %d, expected %d", w.Name, v, w.Value)
+			c.report("verify-enum-value", c.enumerator(e.Name, w.Name), w.Name, "%s is %d, expected %d", w.Name, v,
+				w.Value)
 		}
 	}
 	for _, w := range lost {
 		i := slices.IndexFunc(got.Values, func(v observe.Value) bool { return v.Value == w.Value && !taken[v.Name] })
 		if i < 0 {
-			c.report("verify-enum-missing", got.Pos, e.Name, "%s has no %s, expected the value %d", e.Name, w.Name, w.Value)
+			c.report("verify-enum-missing", got.Pos, e.Name, "%s has no %s, expected the value %d", e.Name, w.Name,
+				w.Value)
 			continue
 		}
 		name := got.Values[i].Name
 		taken[name] = true
-		c.report("verify-enum-name", c.enumerator(e.Name, name), name, "value %d of %s is called %s, expected %s", w.Value, e.Name, name, w.Name)
+		c.report("verify-enum-name", c.enumerator(e.Name, name), name, "value %d of %s is called %s, expected %s",
+			w.Value, e.Name, name, w.Name)
 	}
 	for _, v := range got.Values {
 		if !taken[v.Name] {
-			c.report("verify-enum-extra", c.enumerator(e.Name, v.Name), v.Name, "%s has %s = %d, expected none", e.Name, v.Name, v.Value)
+			c.report("verify-enum-extra", c.enumerator(e.Name, v.Name), v.Name, "%s has %s = %d, expected none",
+				e.Name, v.Name, v.Value)
 		}
 	}
 	c.order(e, got)
@@ -113,7 +120,8 @@ func (c *comparison) order(e *spec.Enum, got *observe.Enum) {
 		}
 	}
 	if !slices.Equal(wanted, found) {
-		c.report("verify-enum-order", got.Pos, e.Name, "%s is in the order %s, expected %s", e.Name, strings.Join(found, ", "), strings.Join(wanted, ", "))
+		c.report("verify-enum-order", got.Pos, e.Name, "%s is in the order %s, expected %s", e.Name,
+			strings.Join(found, ", "), strings.Join(wanted, ", "))
 	}
 }
 

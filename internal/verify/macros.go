@@ -88,7 +88,8 @@ func (c *comparison) guard() {
 	if m, ok := c.text.Macro(names[0]); ok {
 		pos = m.Pos
 	}
-	c.report("verify-guard", pos, names[0], "the include guard is %s, expected %s", strings.Join(names, ", "), includeGuard)
+	c.report("verify-guard", pos, names[0], "the include guard is %s, expected %s", strings.Join(names, ", "),
+		includeGuard)
 }
 
 // extras reports what the header's own files declare beyond the release.

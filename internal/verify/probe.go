@@ -91,7 +91,8 @@ func whole(m layout.Model) bool { return m.Pointer > 0 && m.Int64Align > 0 && m.
 // part of it: MinGW has the sizes of 64-bit Windows and unsigned enums.
 func modelName(m layout.Model) string {
 	for _, known := range append(layout.Models(), layout.Win32) {
-		if known.Pointer == m.Pointer && known.Int64Align == m.Int64Align && known.Long == m.Long && known.ShortEnums == m.ShortEnums {
+		if known.Pointer == m.Pointer && known.Int64Align == m.Int64Align && known.Long == m.Long &&
+			known.ShortEnums == m.ShortEnums {
 			return known.Name
 		}
 	}

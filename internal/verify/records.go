@@ -29,7 +29,8 @@ func (c *comparison) record(s *spec.Struct) {
 		return
 	}
 	if got.Size < 0 {
-		c.report("verify-missing", got.Pos, s.Name, "%s is announced but not defined, expected a struct with %d fields", s.Name, len(s.Fields))
+		c.report("verify-missing", got.Pos, s.Name,
+			"%s is announced but not defined, expected a struct with %d fields", s.Name, len(s.Fields))
 		return
 	}
 	want, _ := c.table.Struct(s.Name)
@@ -100,7 +101,8 @@ func (c *comparison) typedefName(name string, got source.Decl, typedef bool) {
 	if got.Name == "" {
 		pos = c.position(name)
 	}
-	c.report("verify-typedef", pos, cmp.Or(got.Name, name), "%s has %s, expected %s", name, typedefWord(got.Name), typedefWord(want))
+	c.report("verify-typedef", pos, cmp.Or(got.Name, name), "%s has %s, expected %s", name, typedefWord(got.Name),
+		typedefWord(want))
 }
 
 func tagWord(tag string) string {
@@ -124,7 +126,8 @@ func (c *comparison) extent(got *observe.Record, want layout.Struct) {
 	switch align, _ := aligned(c.Header, alignment+got.Name); align {
 	case want.Align:
 	case 0:
-		c.report("verify-align", got.Pos, got.Name, "alignment of %s could not be measured, expected %d", got.Name, want.Align)
+		c.report("verify-align", got.Pos, got.Name, "alignment of %s could not be measured, expected %d", got.Name,
+			want.Align)
 	default:
 		c.report("verify-align", got.Pos, got.Name, "alignment of %s is %d, expected %d", got.Name, align, want.Align)
 	}
@@ -150,16 +153,19 @@ func (c *comparison) fields(s *spec.Struct, got *observe.Record, want layout.Str
 			return m.Offset == int64(w.Offset) && !taken[m.Name] && !named(want, m.Name)
 		})
 		if m == nil {
-			c.report("verify-field-missing", got.Pos, got.Name, "%s has no field %s, expected %s at offset %d", s.Name, w.Name, plain(spell.Declare(w.Type, w.Name)), w.Offset)
+			c.report("verify-field-missing", got.Pos, got.Name, "%s has no field %s, expected %s at offset %d",
+				s.Name, w.Name, plain(spell.Declare(w.Type, w.Name)), w.Offset)
 			continue
 		}
 		taken[m.Name] = true
-		c.report("verify-field-name", m.Pos, m.Name, "field of %s at offset %d is called %s, expected %s", s.Name, w.Offset, m.Name, w.Name)
+		c.report("verify-field-name", m.Pos, m.Name, "field of %s at offset %d is called %s, expected %s", s.Name,
+			w.Offset, m.Name, w.Name)
 		c.field(s.Name, *m, w, spell)
 	}
 	for _, m := range got.Members {
 		if !taken[m.Name] {
-			c.report("verify-field-extra", m.Pos, m.Name, "%s has the field %s (%s, offset %d), expected none", s.Name, m.Name, m.Type, m.Offset)
+			c.report("verify-field-extra", m.Pos, m.Name, "%s has the field %s (%s, offset %d), expected none",
+				s.Name, m.Name, m.Type, m.Offset)
 		}
 	}
 }
@@ -183,7 +189,8 @@ func (c *comparison) field(owner string, got observe.Member, want layout.Field, 
 		c.compareTwin(name, got.Pos, got.Name, cdecl.Of(c.release), want.Type)
 	}
 	if got.Size != int64(want.Size) {
-		c.report("verify-field-size", got.Pos, got.Name, "size of %s is %d bytes, expected %d", name, got.Size, want.Size)
+		c.report("verify-field-size", got.Pos, got.Name, "size of %s is %d bytes, expected %d", name, got.Size,
+			want.Size)
 	}
 	if got.Offset != int64(want.Offset) {
 		c.report("verify-offset", got.Pos, got.Name, "offset of %s is %d, expected %d", name, got.Offset, want.Offset)

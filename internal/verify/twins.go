@@ -40,7 +40,8 @@ func (f *found) setTwins(releases []*spec.Release) {
 			case *spec.Struct:
 				f.setFieldTwins(spell, d)
 			case *spec.Callback:
-				f.setTwin(spell, d.Name, fmt.Sprintf("(*(%s *)0)", d.Name), spec.Type{Kind: spec.Function, Func: &d.Func})
+				f.setTwin(spell, d.Name, fmt.Sprintf("(*(%s *)0)", d.Name),
+					spec.Type{Kind: spec.Function, Func: &d.Func})
 			}
 		}
 	}
@@ -69,10 +70,12 @@ func (f *found) setTwin(spell cdecl.Speller, where, place string, t spec.Type) {
 	}
 	lines := twinLines{
 		control: pointer(twinPrefix + "control_"),
-		whole:   pointer(twinPrefix+"whole_") + fmt.Sprintf(" extern __typeof__(&%s) %swhole_%d;", place, twinPrefix, n),
+		whole: pointer(twinPrefix+"whole_") + fmt.Sprintf(" extern __typeof__(&%s) %swhole_%d;", place, twinPrefix,
+			n),
 	}
 	if t.Kind == spec.Function {
-		lines.call = fmt.Sprintf("extern __typeof__(&*(%s)0) %[2]scall_%[3]d; extern __typeof__(&*%[4]s) %[2]scall_%[3]d;", ctype, twinPrefix, n, place)
+		lines.call = fmt.Sprintf("extern __typeof__(&*(%s)0) %[2]scall_%[3]d; extern __typeof__(&*%[4]s) "+
+			"%[2]scall_%[3]d;", ctype, twinPrefix, n, place)
 	}
 	f.twins[key] = lines
 }
@@ -105,8 +108,11 @@ func (c *comparison) compareTwin(where string, pos diag.Pos, word string, spell 
 	switch {
 	case !c.refusedTwin(lines, lines.whole):
 	case c.refusedTwin(lines, lines.call):
-		c.report("verify-convention", pos, word, "calling convention of %s is not the default, expected a plain %s", where, plain(ctype))
+		c.report("verify-convention", pos, word, "calling convention of %s is not the default, expected a plain %s",
+			where, plain(ctype))
 	default:
-		c.report("verify-field-type", pos, word, "type of %s is atomic, or has an address space or reverse byte order, expected a plain %s", where, plain(ctype))
+		c.report("verify-field-type", pos, word,
+			"type of %s is atomic, or has an address space or reverse byte order, expected a plain %s", where,
+			plain(ctype))
 	}
 }

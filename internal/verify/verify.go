@@ -103,13 +103,16 @@ func all(s *spec.Spec) []*spec.Release {
 func checkHeader(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", cannot("verify-no-header", "cannot read the header: "+err.Error(), "--header takes the path of a header file")
+		return "", cannot("verify-no-header", "cannot read the header: "+err.Error(),
+			"--header takes the path of a header file")
 	}
 	if info.IsDir() {
-		return "", cannot("verify-no-header", "the header "+path+" is a folder", "name the file in it, such as "+filepath.Join(path, "dlpack.h"))
+		return "", cannot("verify-no-header", "the header "+path+" is a folder",
+			"name the file in it, such as "+filepath.Join(path, "dlpack.h"))
 	}
 	if !info.Mode().IsRegular() {
-		return "", cannot("verify-no-header", "the header "+path+" is no regular file", "a device or a pipe may never end, and is read more than once: save it to a file first")
+		return "", cannot("verify-no-header", "the header "+path+" is no regular file",
+			"a device or a pipe may never end, and is read more than once: save it to a file first")
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {

@@ -37,7 +37,8 @@ func TestLanguage(t *testing.T) {
 func TestFlagsThatWriteFilesAreRefused(t *testing.T) {
 	t.Parallel()
 	require.NoError(t, checkFlags([]string{"-O2", "-march=native", "-I", "include", "-DX=1"}))
-	for _, flag := range []string{"-o", "-ofile", "-save-temps=cwd", "--save-temps", "-MD", "-MFx", "-fdump-tree-all", "-P"} {
+	for _, flag := range []string{"-o", "-ofile", "-save-temps=cwd", "--save-temps", "-MD", "-MFx",
+		"-fdump-tree-all", "-P"} {
 		assert.ErrorContains(t, checkFlags([]string{"-O2", flag}), flag)
 	}
 }
@@ -61,7 +62,8 @@ func TestFindCompiler(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"sh", "-c", "x"}, got)
 
-	for _, cc := range []string{"no-such-compiler", "no-such-compiler -m32", program(t, "cl.exe", ""), program(t, "clang-cl", "")} {
+	for _, cc := range []string{"no-such-compiler", "no-such-compiler -m32", program(t, "cl.exe", ""),
+		program(t, "clang-cl", "")} {
 		_, err := findCompiler(cc, "")
 		var e *Error
 		require.ErrorAs(t, err, &e, cc)
@@ -75,13 +77,17 @@ func TestFindCompiler(t *testing.T) {
 func TestCompilerMessagesBecomeFindings(t *testing.T) {
 	t.Parallel()
 	c := &compiler{command: []string{"gcc"}, header: "/abs/a.h", shown: "a.h"}
-	e := c.failed("In file included from x:\n/abs/a.h:3:7: error: unknown type name 'T'\nb.h:9: fatal error: no.h: No such file\nnote: x\n")
+	e := c.failed("In file included from x:\n/abs/a.h:3:7: error: unknown type name 'T'\nb.h:9: fatal error: " +
+		"no.h: No such file\nnote: x\n")
 	require.Len(t, e.Findings, 3)
 	assert.Equal(t, "a.h does not compile as C with gcc", e.Error())
-	assert.Equal(t, diag.Diagnostic{Code: "verify-compile", Pos: diag.Pos{File: "a.h", Line: 3, Col: 7}, Text: "unknown type name 'T'"}, e.Findings[1])
-	assert.Equal(t, diag.Diagnostic{Code: "verify-compile", Pos: diag.Pos{File: "b.h", Line: 9, Col: 1}, Text: "no.h: No such file"}, e.Findings[2])
+	assert.Equal(t, diag.Diagnostic{Code: "verify-compile", Pos: diag.Pos{File: "a.h", Line: 3, Col: 7},
+		Text: "unknown type name 'T'"}, e.Findings[1])
+	assert.Equal(t, diag.Diagnostic{Code: "verify-compile", Pos: diag.Pos{File: "b.h", Line: 9, Col: 1},
+		Text: "no.h: No such file"}, e.Findings[2])
 
-	assert.Equal(t, "a.h does not compile as C with gcc: cc1: out of memory", c.failed("cc1: out\n of memory\n").Error())
+	assert.Equal(t, "a.h does not compile as C with gcc: cc1: out of memory",
+		c.failed("cc1: out\n of memory\n").Error())
 	assert.Equal(t, "a.h does not compile as C with gcc", c.failed("").Error())
 }
 
@@ -89,7 +95,8 @@ func TestModelsWithoutAName(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, "lp64", modelName(layout.LP64))
 	assert.Equal(t, "llp64", modelName(layout.Model{Pointer: 8, Int64Align: 8, Long: 4}), "MinGW")
-	assert.Equal(t, "pointer 2, long 4, 64-bit integers aligned to 1, short enums", modelName(layout.Model{Pointer: 2, Int64Align: 1, Long: 4, ShortEnums: true}))
+	assert.Equal(t, "pointer 2, long 4, 64-bit integers aligned to 1, short enums",
+		modelName(layout.Model{Pointer: 2, Int64Align: 1, Long: 4, ShortEnums: true}))
 }
 
 func TestPositionsPointAtTheWord(t *testing.T) {

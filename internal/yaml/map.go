@@ -75,7 +75,8 @@ func (n *Node) Int(what string, low, high int64) int64 {
 // must be in quotes, since other readers of the file see another value there.
 func (n *Node) Text(what string) string {
 	if n.Kind == Scalar && !n.Quoted && plainForm.MatchString(n.Value) {
-		n.Errorf("unquoted", fmt.Sprintf("write %q", n.Value), "%s must be a string, and %q without quotes is none", what, n.Value)
+		n.Errorf("unquoted", fmt.Sprintf("write %q", n.Value), "%s must be a string, and %q without quotes is none",
+			what, n.Value)
 	}
 	return n.Source(what)
 }
@@ -97,7 +98,8 @@ func (n *Node) Source(what string) string {
 func (n *Node) OneOf(what string, set []string) string {
 	v := n.Text(what)
 	if n.Kind == Scalar && !slices.Contains(set, v) {
-		n.Errorf("unknown-value", diag.DidYouMean(v, set), "%s must be one of %s, not %q", what, strings.Join(set, ", "), v)
+		n.Errorf("unknown-value", diag.DidYouMean(v, set), "%s must be one of %s, not %q", what,
+			strings.Join(set, ", "), v)
 	}
 	return v
 }

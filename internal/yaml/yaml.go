@@ -75,7 +75,8 @@ func Parse(file string, src []byte, diags *diag.List) *Node {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	doc := &document{file: file, diags: diags}
 	if len(src) > MaxBytes {
-		doc.fail(1, 1, "yaml-size", "make the file smaller", "the file has %d bytes, more than the %d that are read", len(src), MaxBytes)
+		doc.fail(1, 1, "yaml-size", "make the file smaller", "the file has %d bytes, more than the %d that are read",
+			len(src), MaxBytes)
 		return nil
 	}
 	doc.lines = strings.Split(strings.ReplaceAll(string(src), "\r\n", "\n"), "\n")
@@ -240,7 +241,8 @@ func (doc *document) entries(y *yamlv3.Node) []Entry {
 		case key.Kind != Scalar:
 			key.Errorf("yaml-key", "write a plain key", "%s as a key", key.Kind)
 		case again:
-			key.Errorf("duplicate-key", "keep one of them", "the key %q again; it stands in line %d already", key.Value, first)
+			key.Errorf("duplicate-key", "keep one of them", "the key %q again; it stands in line %d already",
+				key.Value, first)
 		case key.Value == "<<" && !key.Quoted:
 			doc.elsewhere = true
 			key.Errorf("yaml-merge", "write the keys out", "a merge key")

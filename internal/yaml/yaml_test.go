@@ -96,16 +96,24 @@ func bombs() map[string]string {
 	fill := func(s string) string { return strings.Repeat(s, yaml.MaxBytes/len(s)) }
 	laughs := "a0: &a0 [x]\n"
 	for i := range 9 {
-		laughs += "a" + string(rune('1'+i)) + ": &a" + string(rune('1'+i)) + " [" + strings.Repeat("*a"+string(rune('0'+i))+",", 9) + "]\n"
+		laughs += "a" + string(rune('1'+i)) + ": &a" + string(rune('1'+i)) + " [" +
+			strings.Repeat("*a"+string(rune('0'+i))+",", 9) + "]\n"
 	}
 	return map[string]string{
-		"aliases": laughs, "open lists": fill("["), "open maps": fill("{"), "empty lists": "[" + fill("[],")[:yaml.MaxBytes-2] + "]",
-		"items": fill("- \n"), "nested items": fill("- "), "questions": fill("? "), "lines": fill("a\n"), "keys": fill("a: "),
-		"comments": fill("#\n"), "long line": fill("a"), "quotes": "a: \"" + fill("\\n")[:yaml.MaxBytes-8] + "\"", "blank": fill("\n"),
-		"folded": "a: >\n" + fill(" b\n")[:yaml.MaxBytes-8], "commas": fill(","), "anchors": fill("&a "), "tags": fill("!a "), "dashes": fill("---\n"),
+		"aliases": laughs, "open lists": fill("["), "open maps": fill("{"),
+		"empty lists": "[" + fill("[],")[:yaml.MaxBytes-2] + "]",
+		"items":       fill("- \n"), "nested items": fill("- "), "questions": fill("? "), "lines": fill("a\n"),
+		"keys":     fill("a: "),
+		"comments": fill("#\n"), "long line": fill("a"), "quotes": "a: \"" + fill("\\n")[:yaml.MaxBytes-8] + "\"",
+		"blank":  fill("\n"),
+		"folded": "a: >\n" + fill(" b\n")[:yaml.MaxBytes-8], "commas": fill(","), "anchors": fill("&a "),
+		"tags": fill("!a "), "dashes": fill("---\n"),
 		// Just below the limits, where yaml.v3 does read them.
-		"many wide lists": "[é, " + strings.Repeat("[],", 149_000) + "]", "many lists": "[" + strings.Repeat("[],", 149_000) + "]", "many maps": "[" + strings.Repeat("{},", 149_000) + "]",
-		"deep lists": strings.Repeat("[", 9_999) + strings.Repeat("]", 9_999), "many keys": manyKeys(100_000), "deep keys": deepKeys(2_500),
+		"many wide lists": "[é, " + strings.Repeat("[],", 149_000) + "]",
+		"many lists":      "[" + strings.Repeat("[],", 149_000) + "]",
+		"many maps":       "[" + strings.Repeat("{},", 149_000) + "]",
+		"deep lists":      strings.Repeat("[", 9_999) + strings.Repeat("]", 9_999), "many keys": manyKeys(100_000),
+		"deep keys": deepKeys(2_500),
 	}
 }
 
@@ -162,7 +170,8 @@ func TestTextMustBeAStringForEveryReader(t *testing.T) {
 
 func TestReadersReportWhatDoesNotFit(t *testing.T) {
 	diags := &diag.List{}
-	root := yaml.Parse("f.yaml", []byte("name: [x]\nflag: maybe\ncount: 010\nbig: 11\nkind: blu\nitems: x\nnmae: y\n"), diags)
+	root := yaml.Parse("f.yaml",
+		[]byte("name: [x]\nflag: maybe\ncount: 010\nbig: 11\nkind: blu\nitems: x\nnmae: y\n"), diags)
 	m := root.Map("a thing")
 	m.NeedText("name")
 	m.Bool("flag")

@@ -7,8 +7,8 @@
 #ifndef DLPACKGEN_MESSAGE_H_
 #define DLPACKGEN_MESSAGE_H_
 
-#include <dlpack/dlpack_util.h>
 #include <dlpackgen/names.h>
+#include <dlpackgen/tensor.h>
 
 /* What most calls never come to is set apart from what all of them do. */
 #if defined(__GNUC__)
@@ -29,7 +29,7 @@
  * What a host raises, by the name of Python's exception. The only table: a host makes
  * its own classes of it.
  */
-#define DLPACKGEN_STATUSES(STATUS)   \
+#define DLPACKGEN_STATUSES(STATUS)     \
   STATUS(TYPE_ERROR, TypeError, 1)     \
   STATUS(VALUE_ERROR, ValueError, 2)   \
   STATUS(BUFFER_ERROR, BufferError, 3) \
@@ -54,13 +54,13 @@ struct dlpackgen_site {
  * with NUL unless the buffer has no room for one.
  */
 struct dlpackgen_message {
-  char *text;
+  char* text;
   size_t size;   /**< of the buffer; 0: nothing is written, and text may be NULL */
   size_t length; /**< of the whole text, so that length >= size tells of a cut */
 };
 
 /** Makes a message of a buffer, with nothing in it. */
-DLPACKGEN_FAST struct dlpackgen_message dlpackgen_message_in(char *text, size_t size) {
+DLPACKGEN_FAST struct dlpackgen_message dlpackgen_message_in(char* text, size_t size) {
   struct dlpackgen_message made;
   made.text = text;
   made.size = size;
@@ -70,14 +70,14 @@ DLPACKGEN_FAST struct dlpackgen_message dlpackgen_message_in(char *text, size_t 
 }
 
 /* Ends a text that reaches beyond its buffer, at the first byte of a character. */
-static inline void dlpackgen_message_cut(struct dlpackgen_message *message) {
+static inline void dlpackgen_message_cut(struct dlpackgen_message* message) {
   size_t end = message->size - 1;
   while (end > 0 && ((unsigned char)message->text[end] & 0xc0) == 0x80) end--;
   message->text[end] = 0;
 }
 
 /** Adds a text. */
-DLPACKGEN_SLOW static void dlpackgen_put(struct dlpackgen_message *message, const char *text) {
+DLPACKGEN_SLOW static void dlpackgen_put(struct dlpackgen_message* message, const char* text) {
   const size_t before = message->length;
   for (; *text; text++, message->length++)
     if (message->length < message->size) message->text[message->length] = *text;
@@ -86,9 +86,9 @@ DLPACKGEN_SLOW static void dlpackgen_put(struct dlpackgen_message *message, cons
 }
 
 /* Adds a number in a base of 10 or 16. */
-static inline void dlpackgen_put_digits(struct dlpackgen_message *message, uint64_t number, unsigned base) {
+static inline void dlpackgen_put_digits(struct dlpackgen_message* message, uint64_t number, unsigned base) {
   char digits[24];
-  char *first = digits + sizeof digits - 1;
+  char* first = digits + sizeof digits - 1;
   *first = 0;
   do *--first = "0123456789abcdef"[number % base];
   while (number /= base);
@@ -96,33 +96,33 @@ static inline void dlpackgen_put_digits(struct dlpackgen_message *message, uint6
 }
 
 /** Adds an integer. */
-DLPACKGEN_SLOW static void dlpackgen_put_integer(struct dlpackgen_message *message, int64_t number) {
+DLPACKGEN_SLOW static void dlpackgen_put_integer(struct dlpackgen_message* message, int64_t number) {
   if (number < 0) dlpackgen_put(message, "-");
   dlpackgen_put_digits(message, number < 0 ? 0 - (uint64_t)number : (uint64_t)number, 10);
 }
 
 /** Adds an address, "0x7f12". */
-DLPACKGEN_SLOW static void dlpackgen_put_address(struct dlpackgen_message *message, uintptr_t address) {
+DLPACKGEN_SLOW static void dlpackgen_put_address(struct dlpackgen_message* message, uintptr_t address) {
   dlpackgen_put(message, "0x");
   dlpackgen_put_digits(message, address, 16);
 }
 
 /** Adds what stands before the i-th of so many alternatives: "", ", " or " or ". */
-static inline void dlpackgen_put_separator(struct dlpackgen_message *message, int i, int count) {
+static inline void dlpackgen_put_separator(struct dlpackgen_message* message, int i, int count) {
   dlpackgen_put(message, i == 0 ? "" : i == count - 1 ? " or " : ", ");
 }
 
 /** Adds "3rd". */
-DLPACKGEN_SLOW static void dlpackgen_put_ordinal(struct dlpackgen_message *message, int number) {
-  static const char *const endings[] = {"th", "st", "nd", "rd"};
+DLPACKGEN_SLOW static void dlpackgen_put_ordinal(struct dlpackgen_message* message, int number) {
+  static const char* const endings[] = {"th", "st", "nd", "rd"};
   const int last = number % 10, teen = number / 10 % 10 == 1;
   dlpackgen_put_integer(message, number);
   dlpackgen_put(message, endings[teen || last > 3 ? 0 : last]);
 }
 
 /** Adds "argument 'b' (2nd)". */
-DLPACKGEN_SLOW static void dlpackgen_put_argument(
-    struct dlpackgen_message *message, const struct dlpackgen_site *site) {
+DLPACKGEN_SLOW static void dlpackgen_put_argument(struct dlpackgen_message* message,
+                                                  const struct dlpackgen_site* site) {
   dlpackgen_put(message, "argument '");
   dlpackgen_put(message, site->argument);
   dlpackgen_put(message, "' (");
@@ -131,7 +131,7 @@ DLPACKGEN_SLOW static void dlpackgen_put_argument(
 }
 
 /** Adds what every sentence about an argument begins with: "f(): argument 'b' (2nd): ". */
-DLPACKGEN_SLOW static void dlpackgen_put_site(struct dlpackgen_message *message, const struct dlpackgen_site *site) {
+DLPACKGEN_SLOW static void dlpackgen_put_site(struct dlpackgen_message* message, const struct dlpackgen_site* site) {
   dlpackgen_put(message, site->function);
   dlpackgen_put(message, "(): ");
   dlpackgen_put_argument(message, site);
@@ -139,8 +139,8 @@ DLPACKGEN_SLOW static void dlpackgen_put_site(struct dlpackgen_message *message,
 }
 
 /* Adds the words for a type of elements without a name. */
-static inline void dlpackgen_put_unnamed(struct dlpackgen_message *message, uint32_t dtype) {
-  const char *const code = dlpack_type_code_name((uint8_t)(dtype & 0xff));
+static inline void dlpackgen_put_unnamed(struct dlpackgen_message* message, uint32_t dtype) {
+  const char* const code = dlpackgen_type_code_name((uint8_t)(dtype & 0xff));
   dlpackgen_put(message, code ? code : "an unknown code");
   dlpackgen_put(message, " of ");
   dlpackgen_put_integer(message, dtype >> 8 & 0xff);
@@ -150,8 +150,8 @@ static inline void dlpackgen_put_unnamed(struct dlpackgen_message *message, uint
 }
 
 /** Adds a type of elements, "float32x4". */
-DLPACKGEN_SLOW static void dlpackgen_put_dtype(struct dlpackgen_message *message, uint32_t dtype) {
-  const char *const name = dlpackgen_dtype_name((dtype & 0xffff) | UINT32_C(1) << 16);
+DLPACKGEN_SLOW static void dlpackgen_put_dtype(struct dlpackgen_message* message, uint32_t dtype) {
+  const char* const name = dlpackgen_dtype_name((dtype & 0xffff) | UINT32_C(1) << 16);
   if (!name) {
     dlpackgen_put_unnamed(message, dtype);
     return;
@@ -163,8 +163,8 @@ DLPACKGEN_SLOW static void dlpackgen_put_dtype(struct dlpackgen_message *message
 }
 
 /** Adds a device, "cuda:0". */
-DLPACKGEN_SLOW static void dlpackgen_put_device(struct dlpackgen_message *message, DLDevice device) {
-  const char *const name = dlpackgen_device_name((int32_t)device.device_type);
+DLPACKGEN_SLOW static void dlpackgen_put_device(struct dlpackgen_message* message, DLDevice device) {
+  const char* const name = dlpackgen_device_name((int32_t)device.device_type);
   dlpackgen_put(message, name ? name : "device ");
   if (!name) dlpackgen_put_integer(message, (int32_t)device.device_type);
   dlpackgen_put(message, ":");
@@ -172,8 +172,8 @@ DLPACKGEN_SLOW static void dlpackgen_put_device(struct dlpackgen_message *messag
 }
 
 /** Adds so many numbers as Python writes a tuple: "(2, 3)", "(2,)" or "()". */
-DLPACKGEN_SLOW static void dlpackgen_put_tuple(
-    struct dlpackgen_message *message, const int64_t *numbers, int32_t count) {
+DLPACKGEN_SLOW static void dlpackgen_put_tuple(struct dlpackgen_message* message, const int64_t* numbers,
+                                               int32_t count) {
   for (int32_t i = 0; i < count; i++) {
     dlpackgen_put(message, i ? ", " : "(");
     dlpackgen_put_integer(message, numbers[i]);
@@ -181,12 +181,12 @@ DLPACKGEN_SLOW static void dlpackgen_put_tuple(
   dlpackgen_put(message, count == 0 ? "()" : count == 1 ? ",)" : ")");
 }
 
-/** Adds how a tensor lies: "strides (1, 2) of shape (2, 3)". */
-DLPACKGEN_SLOW static void dlpackgen_put_layout(struct dlpackgen_message *message, const DLTensor *tensor) {
+/** Adds how a tensor lies: "strides (1, 2) for shape (2, 3)". */
+DLPACKGEN_SLOW static void dlpackgen_put_layout(struct dlpackgen_message* message, const DLTensor* tensor) {
   dlpackgen_put(message, "strides ");
   if (tensor->strides) dlpackgen_put_tuple(message, tensor->strides, tensor->ndim);
   else dlpackgen_put(message, "NULL");
-  dlpackgen_put(message, " of shape ");
+  dlpackgen_put(message, " for shape ");
   dlpackgen_put_tuple(message, tensor->shape, tensor->ndim);
 }
 

@@ -17,51 +17,54 @@ enum {
   DLPACKGEN_MAX_PARAMETERS = DLPACKGEN_MOST_PARAMETERS,
   DLPACKGEN_MAX_DTYPES = 16,
   DLPACKGEN_MAX_EXTENTS = 8,
-  DLPACKGEN_MAX_SYMBOLS = DLPACKGEN_LAST_SYMBOL + 1,
+  DLPACKGEN_MAX_DIMS = DLPACKGEN_LAST_SYMBOL + 1,
   DLPACKGEN_MAX_DEVICES = 4
 };
 
-/** The most dimensions of a tensor; DLPACK_MAX_NDIM of dlpack_util.h. */
+/** The most dimensions of a tensor; DLPACKGEN_MAX_NDIM of tensor.h. */
 #define DLPACKGEN_MAX_NDIM 64
 
 /** What a parameter takes. */
 enum dlpackgen_kind {
-  dlpackgen_tensor = 0,
-  dlpackgen_int = 1,   /**< in Python, whatever has __index__, in 64 bits */
-  dlpackgen_float = 2, /**< in Python, whatever has __float__ */
-  dlpackgen_bool = 3   /**< true or false */
+  DLPACKGEN_KIND_TENSOR = 0,
+  DLPACKGEN_KIND_INT = 1,   /**< in Python, whatever has __index__, in 64 bits */
+  DLPACKGEN_KIND_FLOAT = 2, /**< in Python, whatever has __float__ */
+  DLPACKGEN_KIND_BOOL = 3   /**< true or false */
 };
 
 /** How the elements of a tensor must lie. */
-enum dlpackgen_density {
-  dlpackgen_strided = 0,   /**< anyhow */
-  dlpackgen_row_major = 1, /**< one after the other, the last dimension fastest */
-  dlpackgen_dense = 2,     /**< without gaps, in any order of the dimensions */
-  dlpackgen_rows = 3       /**< the last dimension without gaps, the others anyhow */
+enum dlpackgen_layout {
+  DLPACKGEN_LAYOUT_ANY = 0,                  /**< anyhow */
+  DLPACKGEN_LAYOUT_C_CONTIGUOUS = 1,         /**< one after the other, the last dimension fastest */
+  DLPACKGEN_LAYOUT_CONTIGUOUS_ANY_ORDER = 2, /**< without gaps, in any order of the dimensions */
+  DLPACKGEN_LAYOUT_INNER_CONTIGUOUS = 3      /**< the last dimension without gaps, the others anyhow */
 };
 
 /** An extent that is not looked at. */
 #define DLPACKGEN_ANY (-1)
 /** An extent that must be the same wherever the symbol stands; which is 0 to 7. */
-#define DLPACKGEN_SYMBOL(which) (-2 - (which))
+#define DLPACKGEN_DIM(which) (-2 - (which))
 /** A device type in parameter.devices: all of them. */
 #define DLPACKGEN_ANY_DEVICE (-1)
 
 /** One parameter of a function. What is left out of an initializer is 0. */
 struct dlpackgen_parameter {
-  const char *name;
-  uint8_t kind;     /**< an enum dlpackgen_kind */
-  uint8_t optional; /**< it may be left out, or be None */
-  uint8_t writes;   /**< a tensor that is written to: read-only ones are refused */
-  uint8_t density;  /**< an enum dlpackgen_density */
-  uint8_t dtype_as; /**< n: its dtype is that of the n-th parameter, counted from 1, an earlier one */
-  uint8_t shape_as; /**< n: its shape is that of the n-th parameter, an earlier one */
-  uint8_t rank;     /**< dimensions */
-  uint8_t more;     /**< there may be further dimensions before these */
-  /** The types of elements that it takes, DLPACKGEN_FLOAT32 ..., up to a 0; all when the first is 0. */
+  const char* name;
+  uint8_t kind;          /**< an enum dlpackgen_kind */
+  uint8_t optional;      /**< it may be left out, or be None */
+  uint8_t writable;      /**< a tensor that is written to: read-only ones are refused */
+  uint8_t layout;        /**< an enum dlpackgen_layout */
+  uint8_t same_dtype_as; /**< n: its dtype is that of the n-th parameter, counted from 1, an earlier one */
+  uint8_t same_shape_as; /**< n: its shape is that of the n-th parameter, an earlier one */
+  uint8_t ndim;          /**< dimensions */
+  uint8_t leading_dims;  /**< there may be further dimensions before these */
+  /**
+   * The types of elements that it takes, DLPACKGEN_DTYPE_FLOAT32 ..., up to a 0; all when the first
+   * is 0.
+   */
   uint32_t dtypes[DLPACKGEN_MAX_DTYPES];
   /**
-   * The last rank extents: numbers, DLPACKGEN_SYMBOL(0), or DLPACKGEN_ANY. Beyond
+   * The last rank extents: numbers, DLPACKGEN_DIM(0), or DLPACKGEN_ANY. Beyond
    * DLPACKGEN_MAX_EXTENTS dimensions, those of the last ones alone. A 0 is an
    * extent too: write DLPACKGEN_ANY for what does not matter.
    */
@@ -74,19 +77,22 @@ struct dlpackgen_parameter {
 
 /** A function and its parameters. Must be kept as long as what calls it. */
 struct dlpackgen_function {
-  const char *name;
-  const struct dlpackgen_parameter *parameters;
-  uint8_t count; /**< of the parameters, DLPACKGEN_MAX_PARAMETERS at most */
+  const char* name;
+  const struct dlpackgen_parameter* parameters;
+  uint8_t nparameters; /**<, DLPACKGEN_MAX_PARAMETERS at most */
   /**
    * In Python, the function lets go of the GIL while it works: shape and strides are
    * copied before they are checked, so that no other thread can change what was
    * checked. Otherwise they are used where they are.
    */
-  uint8_t unlocks;
-  /** In Python, it takes a further argument stream, by keyword: an int as __dlpack__ takes it, or None. */
+  uint8_t releases_gil;
+  /**
+   * In Python, it takes a further argument stream, by keyword: an int as __dlpack__ takes it, or
+   * None.
+   */
   uint8_t takes_stream;
   /** The names of the symbols in shapes, for messages; where one is NULL, it is s0, s1 ... */
-  const char *symbols[DLPACKGEN_MAX_SYMBOLS];
+  const char* dim_names[DLPACKGEN_MAX_DIMS];
 };
 
 #endif /* DLPACKGEN_PARAMETER_H_ */

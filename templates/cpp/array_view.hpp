@@ -36,7 +36,9 @@ class ArrayView {
       strides_[i] = strides[i];
     }
   }
-  /** What may be written to may be read: ArrayView<float, 2> converts to ArrayView<const float, 2>. */
+  /**
+   * What may be written to may be read: ArrayView<float, 2> converts to ArrayView<const float, 2>.
+   */
   template <class U, class = std::enable_if_t<detail::only_adds_const<U, T>>>
   constexpr ArrayView(const ArrayView<U, N>& other) noexcept : data_(other.data()) {  // NOLINT: as T* converts
     for (std::size_t i = 0; i < N; ++i) {

@@ -18,7 +18,9 @@
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
-/** Extents or strides as a caller has them: a list, an array, or anything with data() and size(). */
+/**
+ * Extents or strides as a caller has them: a list, an array, or anything with data() and size().
+ */
 class Extents {
  public:
   // NOLINTBEGIN: arguments are written as they are
@@ -181,8 +183,9 @@ class Builder {
   }
 
   /**
-   * The extents, at most max_ndim of them. Without a call: those of a matrix of Eigen's, or one extent, the
-   * number of elements of the container. An owner that has neither needs the call: Code::no_shape.
+   * The extents, at most max_ndim of them. Without a call: those of a matrix of Eigen's, or one
+   * extent, the number of elements of the container. An owner that has neither needs the call:
+   * Code::no_shape.
    */
   Builder& shape(Extents extents) noexcept {
     has_shape_ = true;
@@ -191,10 +194,11 @@ class Builder {
     return *this;
   }
   /**
-   * The strides, in elements, as many as there are extents. Without a call: those of a matrix of Eigen's whose
-   * shape is exported as it is, else compact and row-major. A container of several dimensions whose order
-   * is unknown or differs from the exported shape's needs the call: Code::layout. So does the data of one that
-   * a smart pointer owns. Data whose owner says nothing of it is row-major.
+   * The strides, in elements, as many as there are extents. Without a call: those of a matrix of
+   * Eigen's whose shape is exported as it is, else compact and row-major. A container of several
+   * dimensions whose order is unknown or differs from the exported shape's needs the call:
+   * Code::layout. So does the data of one that a smart pointer owns. Data whose owner says nothing
+   * of it is row-major.
    */
   Builder& strides(Extents steps) noexcept {
     has_strides_ = true;
@@ -416,7 +420,8 @@ class Builder {
                    static_cast<std::int64_t>(first(p.tensor) % align));
     }
     const std::uint64_t end = p.tensor.byte_offset + detail::unsign(touched.high);
-    if (p.room != detail::most && (p.before + p.tensor.byte_offset < dlpack_magnitude_(touched.low) || end > p.room)) {
+    if (p.room != detail::most &&
+        (p.before + p.tensor.byte_offset < dlpackgen_magnitude_(touched.low) || end > p.room)) {
       return Error(Code::too_small, static_cast<std::int64_t>(end), static_cast<std::int64_t>(p.room));
     }
     return Error();

@@ -14,7 +14,10 @@
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
-/** Why something was refused. A number keeps its meaning for ever; up to 15 they are those of dlpack_util.h. */
+/**
+ * Why something was refused. A number keeps its meaning for ever; up to 15 they are those of
+ * dlpackgen/tensor.h.
+ */
 enum class Code : std::int32_t {
   ok = 0,
   null = 1,              ///< There is no tensor or table at all.
@@ -57,7 +60,7 @@ constexpr const char* text(Code code) noexcept {
   switch (code) {
     case Code::ok: return "no error";
     case Code::null: return "the pointer is NULL";
-    case Code::version: return "the major version of DLPack is not ours";
+    case Code::version: return "unsupported DLPack major version";
     case Code::ndim: return "ndim is negative or too large";
     case Code::shape_null: return "shape is NULL though ndim is not 0";
     case Code::extent: return "an extent of shape is negative";
@@ -142,7 +145,10 @@ class [[nodiscard]] Result {
   constexpr T operator*() && noexcept { return static_cast<T&&>(value_); }  // for (auto x : *f()) outlives f()
   constexpr T* operator->() & noexcept { return &value_; }
   constexpr const T* operator->() const& noexcept { return &value_; }
-  /** Of a temporary result only where nothing that the value owns ends with it: f()->view() would dangle. */
+  /**
+   * Of a temporary result only where nothing that the value owns ends with it: f()->view() would
+   * dangle.
+   */
   template <class U = T, std::enable_if_t<std::is_trivially_copyable<U>::value, int> = 0>
   constexpr const U* operator->() const&& noexcept {
     return &value_;

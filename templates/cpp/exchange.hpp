@@ -94,8 +94,8 @@ inline Error check_prototype(const DLTensor& prototype) noexcept {
 }
 
 /*
- * A prototype with numbers of its own, of an allocator that may change those it is given, or of a caller who may.
- * Of one that check_prototype() rejects, nothing is copied.
+ * A prototype with numbers of its own, of an allocator that may change those it is given, or of a
+ * caller who may. Of one that check_prototype() rejects, nothing is copied.
  */
 class Prototype {
  public:
@@ -162,11 +162,11 @@ inline Error matches(const TensorView& made, const DLTensor& prototype) noexcept
  * Python object needs the GIL, and an object of exactly the type that the table
  * was found on. After Code::failed a Python error is set.
  *
- * A table does not report everything that a Python caller can ask the object for. This class cannot check it
- * either, since it knows nothing of Python: PyTorch's table lends tensors whose negation or conjugation is
- * pending (is_neg(), is_conj()), tensors that require gradients (requires_grad), and tensors whose storage
- * was made smaller; Paddle's lends sparse ones. dlpackgen_python rejects all of these. A binding in C++ that
- * takes such objects calls those methods first.
+ * A table does not report everything that a Python caller can ask the object for. This class cannot
+ * check it either, since it knows nothing of Python: PyTorch's table lends tensors whose negation
+ * or conjugation is pending (is_neg(), is_conj()), tensors that require gradients (requires_grad),
+ * and tensors whose storage was made smaller; Paddle's lends sparse ones. dlpackgen_python rejects
+ * all of these. A binding in C++ that takes such objects calls those methods first.
  */
 class ExchangeTable {
  public:
@@ -217,8 +217,9 @@ class ExchangeTable {
   }
 
   /**
-   * The same to write to, for a library that lends writable memory alone: PyTorch and Paddle. Typed access
-   * (data_as(), array_of()) rejects elements that share memory, Code::overlap; void * access does not look.
+   * The same to write to, for a library that lends writable memory alone: PyTorch and Paddle. Typed
+   * access (data_as(), array_of()) rejects elements that share memory, Code::overlap; void * access
+   * does not look.
    */
   Result<TensorView> borrow_writable(void* object, std::uint64_t set = 0,
                                      Accept accept = Accept::nothing) const noexcept {
@@ -229,8 +230,8 @@ class ExchangeTable {
   }
 
   /**
-   * A new object of the library's own type. The tensor is consumed, as in C and Go: after an error it has
-   * been freed, whatever the other side did with it.
+   * A new object of the library's own type. The tensor is consumed, as in C and Go: after an error
+   * it has been freed, whatever the other side did with it.
    *
    * \return a new reference to the object.
    */
@@ -278,7 +279,10 @@ class ExchangeTable {
     return made;
   }
 
-  /** The stream on which the library works, as its runtime's handle; nullptr on the host, which is not asked. */
+  /**
+   * The stream on which the library works, as its runtime's handle; nullptr on the host, which is
+   * not asked.
+   */
   Result<void*> current_stream(DLDevice device) const noexcept {
     void* stream = nullptr;
     if (device.device_type == kDLCPU) return stream;

@@ -48,7 +48,9 @@ class TensorView {
     return trusted(*tensor, set);
   }
 
-  /** A view of a tensor that is known to obey the rules: nothing is looked at. Flags as for of(). */
+  /**
+   * A view of a tensor that is known to obey the rules: nothing is looked at. Flags as for of().
+   */
   static TensorView trusted(const DLTensor& tensor, std::uint64_t set) noexcept { return TensorView(tensor, set); }
 
   /** The number of dimensions; 0 for a scalar. */
@@ -78,7 +80,7 @@ class TensorView {
   /** Whether elements narrower than a byte take one each. */
   bool is_padded() const noexcept { return (flags_ & flags::is_subbyte_type_padded) != 0; }
   /** Whether elements share bytes. */
-  bool is_packed() const noexcept { return dlpack_element_bits(tensor_.dtype, flags_) % 8 != 0; }
+  bool is_packed() const noexcept { return dlpackgen_element_bits(tensor_.dtype, flags_) % 8 != 0; }
   /** Whether the elements lie one after the other in row-major order. */
   bool is_row_major() const noexcept { return v0_0::is_row_major(tensor_); }
   /** Whether the host may read the data. */
@@ -96,8 +98,8 @@ class TensorView {
    * The first element as a T, which is const unless it is to be written to. The
    * device is not looked at: the pointer may be one of a device.
    *
-   * \return Code::dtype, Code::read_only, Code::overlap where T is not const and elements may share memory,
-   * Code::packed, Code::not_host where data is a handle, or Code::misaligned.
+   * \return Code::dtype, Code::read_only, Code::overlap where T is not const and elements may share
+   * memory, Code::packed, Code::not_host where data is a handle, or Code::misaligned.
    */
   template <class T>
   Result<T*> data_as() const noexcept {

@@ -2,7 +2,7 @@
  * \file validate.hpp
  * The size of a tensor, the memory that it touches, and whether it may be
  * trusted. Nothing here allocates, keeps state or writes to a tensor, so any
- * thread may call it at any time. What counts is dlpack_rules.h, which is C.
+ * thread may call it at any time. What counts is dlpackgen/rules.h, which is C.
  *
  * Sizes are in bytes unless they are said to be in elements, and none is over 63
  * bits: Code::too_large is reported instead of wrapping around.
@@ -13,14 +13,17 @@
 #include "error.hpp"
 #include "release.hpp"
 
-#include <dlpack/dlpack_rules.h>
+#include <dlpackgen/rules.h>
 
 #include <cstdint>
 
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
-/** The most dimensions that are accepted; NumPy's limit. It bounds what is read when ndim is garbage. */
+/**
+ * The most dimensions that are accepted; NumPy's limit. It bounds what is read when ndim is
+ * garbage.
+ */
 inline constexpr std::int32_t max_ndim = 64;
 
 /** What a consumer accepts beyond the rules; a sum of them is one too. */
@@ -48,7 +51,7 @@ inline constexpr std::uint64_t most = UINT64_MAX >> 1;
 constexpr std::uint64_t unsign(std::int64_t n) noexcept { return static_cast<std::uint64_t>(n); }
 
 // What a function in C has given; it must be called before its fault is read.
-constexpr Error error_of(dlpack_error error, const dlpack_fault_& fault) noexcept {
+constexpr Error error_of(dlpackgen_error_code error, const dlpackgen_mismatch_& fault) noexcept {
   return Error(static_cast<Code>(error), fault.expected, fault.got, fault.dimension);
 }
 
@@ -60,15 +63,15 @@ constexpr Error error_of(dlpack_error error, const dlpack_fault_& fault) noexcep
  * the same on every target, including those whose ABI asks for less, such as i386.
  */
 constexpr std::uint64_t alignment(DLDataType dtype) noexcept {
-  return static_cast<std::uint64_t>(dlpack_alignment(dtype));
+  return static_cast<std::uint64_t>(dlpackgen_alignment(dtype));
 }
 
 /** How many elements a shape of ndim extents has: 1 for a scalar, 0 as soon as one extent is 0. */
 constexpr Result<std::int64_t> count(std::int32_t ndim, const std::int64_t* shape) noexcept {
-  dlpack_fault_ fault{-1, 0, 0};
+  dlpackgen_mismatch_ fault{-1, 0, 0};
   std::int64_t elements = 0;
-  const dlpack_error error = dlpack_count_(ndim, shape, &elements, &fault);
-  if (error != DLPACK_OK) return detail::error_of(error, fault);
+  const dlpackgen_error_code error = dlpackgen_size_(ndim, shape, &elements, &fault);
+  if (error != DLPACKGEN_OK) return detail::error_of(error, fault);
   return elements;
 }
 
@@ -80,26 +83,32 @@ constexpr Result<std::int64_t> count(std::int32_t ndim, const std::int64_t* shap
  * padded. All others are rounded up to whole bytes, lanes included.
  */
 constexpr Result<std::int64_t> nbytes(const DLTensor& tensor, std::uint64_t set = 0) noexcept {
-  dlpack_fault_ fault{-1, 0, 0};
+  dlpackgen_mismatch_ fault{-1, 0, 0};
   std::int64_t bytes = 0;
-  const dlpack_error error = dlpack_nbytes_(&tensor, set, &bytes, &fault);
-  if (error != DLPACK_OK) return detail::error_of(error, fault);
+  const dlpackgen_error_code error = dlpackgen_nbytes_(&tensor, set, &bytes, &fault);
+  if (error != DLPACKGEN_OK) return detail::error_of(error, fault);
   return bytes;
 }
 
-/** Writes the ndim strides of a compact row-major array; an extent of 0 counts as 1, as in NumPy and PyTorch. */
+/**
+ * Writes the ndim strides of a compact row-major array; an extent of 0 counts as 1, as in NumPy and
+ * PyTorch.
+ */
 constexpr Error compact_strides(std::int32_t ndim, const std::int64_t* shape, std::int64_t* strides) noexcept {
-  dlpack_fault_ fault{-1, 0, 0};
-  return detail::error_of(dlpack_compact_strides_(ndim, shape, strides, &fault), fault);
+  dlpackgen_mismatch_ fault{-1, 0, 0};
+  return detail::error_of(dlpackgen_compact_strides_(ndim, shape, strides, &fault), fault);
 }
 
 /**
  * Whether the elements lie one after the other in row-major order. NULL strides
  * do; strides of extents below 2, and of empty tensors, mean nothing.
  */
-constexpr bool is_row_major(const DLTensor& tensor) noexcept { return dlpack_is_row_major(&tensor) != 0; }
+constexpr bool is_row_major(const DLTensor& tensor) noexcept { return dlpackgen_is_contiguous(&tensor) != 0; }
 
-/** The bytes that elements touch, counted from the first one: from low, at most 0, up to but not including high. */
+/**
+ * The bytes that elements touch, counted from the first one: from low, at most 0, up to but not
+ * including high.
+ */
 struct Reach {
   std::int64_t low = 0;
   std::int64_t high = 0;
@@ -107,38 +116,38 @@ struct Reach {
 
 /** What the tensor touches; all 0 for an empty one. */
 constexpr Result<Reach> reach(const DLTensor& tensor, std::uint64_t set = 0) noexcept {
-  dlpack_fault_ fault{-1, 0, 0};
+  dlpackgen_mismatch_ fault{-1, 0, 0};
   Reach found;
-  const dlpack_error error = dlpack_span_(&tensor, set, &found.low, &found.high, &fault);
-  if (error != DLPACK_OK) return detail::error_of(error, fault);
+  const dlpackgen_error_code error = dlpackgen_byte_range_(&tensor, set, &found.low, &found.high, &fault);
+  if (error != DLPACKGEN_OK) return detail::error_of(error, fault);
   return found;
 }
 
 /**
- * Whether two elements of a valid tensor may share memory: from the smallest stride to the largest, each
- * must exceed the extent covered by the smaller ones. It also reports some strides that interleave
- * without a collision, which no library makes. False for an empty tensor.
+ * Whether two elements of a valid tensor may share memory: from the smallest stride to the largest,
+ * each must exceed the extent covered by the smaller ones. It also reports some strides that
+ * interleave without a collision, which no library makes. False for an empty tensor.
  */
-constexpr bool may_overlap(const DLTensor& tensor) noexcept { return dlpack_may_overlap(&tensor) != 0; }
+constexpr bool may_overlap(const DLTensor& tensor) noexcept { return dlpackgen_may_overlap(&tensor) != 0; }
 
 namespace detail {
 
 inline Error check_shape(const DLTensor& tensor, Accept accept) noexcept {
-  dlpack_fault_ fault{-1, 0, 0};
-  return error_of(dlpack_check_shape_(&tensor, max_ndim, allows(accept, Accept::null_strides), &fault), fault);
+  dlpackgen_mismatch_ fault{-1, 0, 0};
+  return error_of(dlpackgen_check_shape_(&tensor, max_ndim, allows(accept, Accept::null_strides), &fault), fault);
 }
 
 constexpr Error check_dtype(DLDataType dtype, Accept accept) noexcept {
   const bool known = type_code_name(dtype.code) != nullptr || allows(accept, Accept::unknown_code);
-  dlpack_fault_ fault{-1, 0, 0};
-  return error_of(dlpack_check_dtype_(dtype, known, &fault), fault);
+  dlpackgen_mismatch_ fault{-1, 0, 0};
+  return error_of(dlpackgen_check_dtype_(dtype, known, &fault), fault);
 }
 
 // data, byte_offset and everything that the strides reach.
 inline Error check_memory(const DLTensor& tensor, std::uint64_t set) noexcept {
   const int addresses = has_addresses(tensor.device.device_type);
-  dlpack_fault_ fault{-1, 0, 0};
-  return error_of(dlpack_check_memory_(&tensor, set, addresses, &fault), fault);
+  dlpackgen_mismatch_ fault{-1, 0, 0};
+  return error_of(dlpackgen_check_memory_(&tensor, set, addresses, &fault), fault);
 }
 
 }  // namespace detail
@@ -150,7 +159,8 @@ inline Error check_memory(const DLTensor& tensor, std::uint64_t set) noexcept {
  * cannot know: whether these pointers are valid, and how large the buffer is.
  *
  * \param set     DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
- * \param accept  What to accept beyond the rules of 1.2, as in C. A tensor out of an unversioned struct or
+ * \param accept What to accept beyond the rules of 1.2, as in C. A tensor out of an unversioned
+ *                struct or
  *                of a producer before 1.2 needs Accept::null_strides, which Managed::take() adds itself.
  * \return the first fault found.
  */

@@ -10,220 +10,219 @@
 /* An event for what a list has, and one for when another has waited for it: until then
  * neither may serve again. Slots are made by the dozen, and kept. */
 struct levelzero_slot {
-	driver_event event, waited;
-	struct levelzero_slot *next;
+  driver_event event, waited;
+  struct levelzero_slot* next;
 };
 
 enum { LEVELZERO_SLOTS = 16 };
 
 /* A list to append to, by one thread at a time where it is our own. */
 struct levelzero_stream {
-	driver_list list;
-	int32_t root;
-	int in_order;
-	atomic_flag *busy;
+  driver_list list;
+  int32_t root;
+  int in_order;
+  atomic_flag* busy;
 };
 
-static struct levelzero_platform *levelzero_platform_of(int32_t root) {
-	return &levelzero.platforms[levelzero.roots[root].platform];
+static struct levelzero_platform* levelzero_platform_of(int32_t root) {
+  return &levelzero.platforms[levelzero.roots[root].platform];
 }
 
-static int levelzero_make_event(driver_pool pool, uint32_t index, driver_event *event) {
-	const struct levelzero_event_desc desc = {DRIVER_struct_event, NULL, index, DRIVER_scope_host, DRIVER_scope_device};
-	return (int)levelzero.driver.event_create(pool, (const void *)&desc, event);
+static int levelzero_make_event(driver_pool pool, uint32_t index, driver_event* event) {
+  const struct levelzero_event_desc desc = {DRIVER_struct_event, NULL, index, DRIVER_scope_host, DRIVER_scope_device};
+  return (int)levelzero.driver.event_create(pool, (const void*)&desc, event);
 }
 
 /* Takes what was made back. */
-static void levelzero_unmake(struct levelzero_slot *slots, driver_pool pool) {
-	for (int i = 0; i < LEVELZERO_SLOTS; i++) {
-		if (slots[i].event) (void)levelzero.driver.event_destroy(slots[i].event);
-		if (slots[i].waited) (void)levelzero.driver.event_destroy(slots[i].waited);
-	}
-	(void)levelzero.driver.pool_destroy(pool);
-	free(slots);
+static void levelzero_unmake(struct levelzero_slot* slots, driver_pool pool) {
+  for (int i = 0; i < LEVELZERO_SLOTS; i++) {
+    if (slots[i].event) (void)levelzero.driver.event_destroy(slots[i].event);
+    if (slots[i].waited) (void)levelzero.driver.event_destroy(slots[i].waited);
+  }
+  (void)levelzero.driver.pool_destroy(pool);
+  free(slots);
 }
 
 /* Makes slots for a platform that has none to spare, with its lock held. */
-static int levelzero_make_slots(struct levelzero_platform *platform, const char *what, dlpackgen_device_error *error) {
-	const struct levelzero_pool_desc desc = {DRIVER_struct_pool, NULL, DRIVER_pool_host_visible, 2 * LEVELZERO_SLOTS};
-	driver_pool pool = NULL;
-	struct levelzero_slot *slots = calloc(LEVELZERO_SLOTS, sizeof *slots);
-	if (!slots) return device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY, "%s: no memory of the host for events", what);
-	driver_result result = levelzero.driver.pool_create(platform->context, (const void *)&desc, 0, NULL, &pool);
-	if (result) {
-		free(slots);
-		return levelzero_fail(error, result, "%s: a pool of events", what);
-	}
-	for (uint32_t i = 0; !result && i < LEVELZERO_SLOTS; i++) {
-		result = (driver_result)levelzero_make_event(pool, 2 * i, &slots[i].event);
-		if (!result) result = (driver_result)levelzero_make_event(pool, 2 * i + 1, &slots[i].waited);
-	}
-	if (result) {
-		levelzero_unmake(slots, pool);
-		return levelzero_fail(error, result, "%s: an event", what);
-	}
-	for (int i = 0; i < LEVELZERO_SLOTS; i++) slots[i].next = platform->free, platform->free = &slots[i];
-	return DLPACKGEN_DEVICE_OK;
+static int levelzero_make_slots(struct levelzero_platform* platform, const char* what, dlpackgen_backend_error* error) {
+  const struct levelzero_pool_desc desc = {DRIVER_struct_pool, NULL, DRIVER_pool_host_visible, 2 * LEVELZERO_SLOTS};
+  driver_pool pool = NULL;
+  struct levelzero_slot* slots = calloc(LEVELZERO_SLOTS, sizeof *slots);
+  if (!slots) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: no memory of the host for events", what);
+  driver_result result = levelzero.driver.pool_create(platform->context, (const void*)&desc, 0, NULL, &pool);
+  if (result) {
+    free(slots);
+    return levelzero_fail(error, result, "%s: a pool of events", what);
+  }
+  for (uint32_t i = 0; !result && i < LEVELZERO_SLOTS; i++) {
+    result = (driver_result)levelzero_make_event(pool, 2 * i, &slots[i].event);
+    if (!result) result = (driver_result)levelzero_make_event(pool, 2 * i + 1, &slots[i].waited);
+  }
+  if (result) {
+    levelzero_unmake(slots, pool);
+    return levelzero_fail(error, result, "%s: an event", what);
+  }
+  for (int i = 0; i < LEVELZERO_SLOTS; i++) slots[i].next = platform->free, platform->free = &slots[i];
+  return DLPACKGEN_BACKEND_OK;
 }
 
 /* Makes the events of a slot serve again, with the lock held. */
-static void levelzero_recycle(struct levelzero_platform *platform, struct levelzero_slot *slot) {
-	(void)levelzero.driver.event_reset(slot->event);
-	(void)levelzero.driver.event_reset(slot->waited);
-	slot->next = platform->free;
-	platform->free = slot;
+static void levelzero_recycle(struct levelzero_platform* platform, struct levelzero_slot* slot) {
+  (void)levelzero.driver.event_reset(slot->event);
+  (void)levelzero.driver.event_reset(slot->waited);
+  slot->next = platform->free;
+  platform->free = slot;
 }
 
 /* Gives a slot: one that is free, or has done its work, or a fresh one. */
-static int levelzero_take(struct levelzero_platform *platform, const char *what, struct levelzero_slot **taken,
-                          dlpackgen_device_error *error) {
-	levelzero_lock(&platform->busy);
-	for (struct levelzero_slot **at = &platform->used; !platform->free && *at;) {
-		struct levelzero_slot *slot = *at;
-		if (levelzero.driver.event_status(slot->waited)) {
-			at = &slot->next;
-			continue;
-		}
-		*at = slot->next;
-		levelzero_recycle(platform, slot);
-	}
-	const int code = platform->free ? DLPACKGEN_DEVICE_OK : levelzero_make_slots(platform, what, error);
-	if (!code) *taken = platform->free, platform->free = platform->free->next;
-	levelzero_unlock(&platform->busy);
-	return code;
+static int levelzero_take(struct levelzero_platform* platform, const char* what, struct levelzero_slot** taken,
+                          dlpackgen_backend_error* error) {
+  levelzero_lock(&platform->busy);
+  for (struct levelzero_slot** at = &platform->used; !platform->free && *at;) {
+    struct levelzero_slot* slot = *at;
+    if (levelzero.driver.event_status(slot->waited)) {
+      at = &slot->next;
+      continue;
+    }
+    *at = slot->next;
+    levelzero_recycle(platform, slot);
+  }
+  const int code = platform->free ? DLPACKGEN_BACKEND_OK : levelzero_make_slots(platform, what, error);
+  if (!code) *taken = platform->free, platform->free = platform->free->next;
+  levelzero_unlock(&platform->busy);
+  return code;
 }
 
 /* Puts a slot among those in use, or those that are free. */
-static void levelzero_put(struct levelzero_platform *platform, struct levelzero_slot *slot, int used) {
-	levelzero_lock(&platform->busy);
-	if (used) slot->next = platform->used, platform->used = slot;
-	else levelzero_recycle(platform, slot);
-	levelzero_unlock(&platform->busy);
+static void levelzero_put(struct levelzero_platform* platform, struct levelzero_slot* slot, int used) {
+  levelzero_lock(&platform->busy);
+  if (used) slot->next = platform->used, platform->used = slot;
+  else levelzero_recycle(platform, slot);
+  levelzero_unlock(&platform->busy);
 }
 
 /* Tells whose a list is, and whether it does at once what is appended. */
-static int usm_check_handle(const char *what, const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
-	driver_list list = stream->handle;
-	driver_device device = NULL;
-	driver_context context = NULL;
-	uint8_t immediate = 0;
-	driver_result result = levelzero.driver.list_immediate(list, &immediate);
-	if (!result) result = levelzero.driver.list_device(list, &device);
-	if (!result) result = levelzero.driver.list_context(list, &context);
-	if (result) return levelzero_fail(error, result, "%s: the stream %p", what, stream->handle);
-	if (!immediate)
-		return device_fail(error, DLPACKGEN_DEVICE_CAPTURING,
-		                   "%s: the command list %p is recorded, to be executed later; an immediate one is needed",
-		                   what, stream->handle);
-	const int32_t root = levelzero_root_above(device), wanted = levelzero_root_of(stream->device.device_id);
-	if (root != wanted)
-		return device_fail(
-			error, DLPACKGEN_DEVICE_STREAM_DEVICE,
-			"%s: the stream %p is of device %d of Level Zero, and device %d, its number %d, was expected", what,
-			stream->handle, (int)root, (int)stream->device.device_id, (int)wanted);
-	if (context != levelzero_platform_of(root)->context)
-		return device_fail(
-			error, DLPACKGEN_DEVICE_OTHER_CONTEXT,
-			"%s: the stream %p is of a context that somebody created, and not of the driver's default one, %s", what,
-			stream->handle, "which libraries share; create it there");
-	return DLPACKGEN_DEVICE_OK;
+static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  driver_list list = stream->handle;
+  driver_device device = NULL;
+  driver_context context = NULL;
+  uint8_t immediate = 0;
+  driver_result result = levelzero.driver.list_immediate(list, &immediate);
+  if (!result) result = levelzero.driver.list_device(list, &device);
+  if (!result) result = levelzero.driver.list_context(list, &context);
+  if (result) return levelzero_fail(error, result, "%s: the stream %p", what, stream->handle);
+  if (!immediate)
+    return device_fail(error, DLPACKGEN_BACKEND_CAPTURING,
+                       "%s: the command list %p is recorded, to be executed later; an immediate one is needed", what,
+                       stream->handle);
+  const int32_t root = levelzero_root_above(device), wanted = levelzero_root_of(stream->device.device_id);
+  if (root != wanted)
+    return device_fail(error, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH,
+                       "%s: the stream %p is of device %d of Level Zero, and device %d, its number %d, was expected",
+                       what, stream->handle, (int)root, (int)stream->device.device_id, (int)wanted);
+  if (context != levelzero_platform_of(root)->context)
+    return device_fail(
+        error, DLPACKGEN_BACKEND_CONTEXT_MISMATCH,
+        "%s: the stream %p is of a context that somebody created, and not of the driver's default one, %s", what,
+        stream->handle, "which libraries share; create it there");
+  return DLPACKGEN_BACKEND_OK;
 }
 
 /* Gives the list of our own for a device, made when it is first needed. */
-static int levelzero_own_list(int32_t root, driver_list *list, dlpackgen_device_error *error) {
-	const struct levelzero_list_desc desc = {DRIVER_struct_queue,      NULL, 0, 0, DRIVER_queue_in_order,
-	                                         DRIVER_mode_asynchronous, 0};
-	_Atomic(driver_list) *own = &levelzero.roots[root].own;
-	driver_list none = NULL;
-	*list = atomic_load(own);
-	if (*list) return DLPACKGEN_DEVICE_OK;
-	const driver_result result = levelzero.driver.list_create(levelzero_platform_of(root)->context,
-	                                                          levelzero.roots[root].device, (const void *)&desc, list);
-	if (result) return levelzero_fail(error, result, "a command list of device %d", (int)root);
-	if (atomic_compare_exchange_strong(own, &none, *list)) return DLPACKGEN_DEVICE_OK;
-	(void)levelzero.driver.list_destroy(*list);
-	*list = none;
-	return DLPACKGEN_DEVICE_OK;
+static int levelzero_own_list(int32_t root, driver_list* list, dlpackgen_backend_error* error) {
+  const struct levelzero_list_desc desc = {DRIVER_struct_queue,      NULL, 0, 0, DRIVER_queue_in_order,
+                                           DRIVER_mode_asynchronous, 0};
+  _Atomic(driver_list)* own = &levelzero.roots[root].own;
+  driver_list none = NULL;
+  *list = atomic_load(own);
+  if (*list) return DLPACKGEN_BACKEND_OK;
+  const driver_result result = levelzero.driver.list_create(levelzero_platform_of(root)->context,
+                                                            levelzero.roots[root].device, (const void*)&desc, list);
+  if (result) return levelzero_fail(error, result, "a command list of device %d", (int)root);
+  if (atomic_compare_exchange_strong(own, &none, *list)) return DLPACKGEN_BACKEND_OK;
+  (void)levelzero.driver.list_destroy(*list);
+  *list = none;
+  return DLPACKGEN_BACKEND_OK;
 }
 
 /* Gives the list of a stream that was checked. */
-static int levelzero_open_stream(const dlpackgen_device_stream *stream, struct levelzero_stream *open,
-                                 dlpackgen_device_error *error) {
-	unsigned int flags = DRIVER_queue_in_order;
-	open->root = levelzero_root_of(stream->device.device_id);
-	open->list = stream->handle;
-	open->busy = NULL;
-	int code = DLPACKGEN_DEVICE_OK;
-	if (!open->list) {
-		code = levelzero_own_list(open->root, &open->list, error);
-		open->busy = &levelzero.roots[open->root].busy;
-	} else if (levelzero.driver.list_flags(open->list, &flags)) {
-		flags = 0;
-	}
-	open->in_order = (flags & DRIVER_queue_in_order) != 0;
-	return code;
+static int levelzero_open_stream(const dlpackgen_stream* stream, struct levelzero_stream* open,
+                                 dlpackgen_backend_error* error) {
+  unsigned int flags = DRIVER_queue_in_order;
+  open->root = levelzero_root_of(stream->device.device_id);
+  open->list = stream->handle;
+  open->busy = NULL;
+  int code = DLPACKGEN_BACKEND_OK;
+  if (!open->list) {
+    code = levelzero_own_list(open->root, &open->list, error);
+    open->busy = &levelzero.roots[open->root].busy;
+  } else if (levelzero.driver.list_flags(open->list, &flags)) {
+    flags = 0;
+  }
+  open->in_order = (flags & DRIVER_queue_in_order) != 0;
+  return code;
 }
 
 /* Appends a barrier, which waits for an event and signals another; either may be NULL.
  * Without both it keeps what comes before and after it apart. */
-static driver_result levelzero_barrier(const struct levelzero_stream *stream, driver_event signal, driver_event wait) {
-	if (stream->busy) levelzero_lock(stream->busy);
-	const driver_result result = levelzero.driver.barrier(stream->list, signal, wait ? 1 : 0, wait ? &wait : NULL);
-	if (stream->busy) levelzero_unlock(stream->busy);
-	return result;
+static driver_result levelzero_barrier(const struct levelzero_stream* stream, driver_event signal, driver_event wait) {
+  if (stream->busy) levelzero_lock(stream->busy);
+  const driver_result result = levelzero.driver.barrier(stream->list, signal, wait ? 1 : 0, wait ? &wait : NULL);
+  if (stream->busy) levelzero_unlock(stream->busy);
+  return result;
 }
 
 /* Orders two lists by an event. Where the second barrier fails, the first one signals all
  * the same, at no known time: that slot never serves again. */
-static int levelzero_order(const struct levelzero_stream *waits, const struct levelzero_stream *works,
-                           dlpackgen_device_error *error) {
-	struct levelzero_platform *platform = levelzero_platform_of(works->root);
-	struct levelzero_slot *slot = NULL;
-	const int code = levelzero_take(platform, "order_after", &slot, error);
-	if (code) return code;
-	driver_result result = levelzero_barrier(works, slot->event, NULL);
-	if (result) {
-		levelzero_put(platform, slot, 0);
-		return levelzero_fail(error, result, "order_after: a barrier on the producer's stream %p", (void *)works->list);
-	}
-	result = levelzero_barrier(waits, slot->waited, slot->event);
-	levelzero_put(platform, slot, 1);
-	return result ? levelzero_fail(error, result, "order_after: a barrier on the consumer's stream %p",
-	                               (void *)waits->list)
-	              : DLPACKGEN_DEVICE_OK;
+static int levelzero_order(const struct levelzero_stream* waits, const struct levelzero_stream* works,
+                           dlpackgen_backend_error* error) {
+  struct levelzero_platform* platform = levelzero_platform_of(works->root);
+  struct levelzero_slot* slot = NULL;
+  const int code = levelzero_take(platform, "stream_wait", &slot, error);
+  if (code) return code;
+  driver_result result = levelzero_barrier(works, slot->event, NULL);
+  if (result) {
+    levelzero_put(platform, slot, 0);
+    return levelzero_fail(error, result, "stream_wait: a barrier on the producer's stream %p", (void*)works->list);
+  }
+  result = levelzero_barrier(waits, slot->waited, slot->event);
+  levelzero_put(platform, slot, 1);
+  return result
+             ? levelzero_fail(error, result, "stream_wait: a barrier on the consumer's stream %p", (void*)waits->list)
+             : DLPACKGEN_BACKEND_OK;
 }
 
-static int usm_order_after(const dlpackgen_device_stream *consumer, const dlpackgen_device_stream *producer,
-                           dlpackgen_device_error *error) {
-	struct levelzero_stream waits, works;
-	int code = usm_ready(error);
-	if (!code) code = usm_check_stream("order_after: the consumer's stream", consumer, error);
-	if (!code) code = usm_check_stream("order_after: the producer's stream", producer, error);
-	if (code || consumer->unordered || producer->unordered) return code;
-	code = levelzero_open_stream(consumer, &waits, error);
-	if (!code) code = levelzero_open_stream(producer, &works, error);
-	if (code) return code;
-	if (waits.list == works.list) {
-		const driver_result result = waits.in_order ? 0 : levelzero_barrier(&waits, NULL, NULL);
-		return result ? levelzero_fail(error, result, "order_after: a barrier on the stream %p", (void *)waits.list)
-		              : DLPACKGEN_DEVICE_OK;
-	}
-	if (levelzero_platform_of(waits.root) != levelzero_platform_of(works.root))
-		return device_fail(
-			error, DLPACKGEN_DEVICE_UNSUPPORTED,
-			"order_after: devices %d and %d have two drivers, whose streams cannot wait for each other; %s",
-			(int)consumer->device.device_id, (int)producer->device.device_id, "finish the producer's stream");
-	return levelzero_order(&waits, &works, error);
+static int usm_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_stream* producer,
+                           dlpackgen_backend_error* error) {
+  struct levelzero_stream waits, works;
+  int code = usm_ready(error);
+  if (!code) code = usm_check_stream("stream_wait: the consumer's stream", consumer, error);
+  if (!code) code = usm_check_stream("stream_wait: the producer's stream", producer, error);
+  if (code || consumer->unordered || producer->unordered) return code;
+  code = levelzero_open_stream(consumer, &waits, error);
+  if (!code) code = levelzero_open_stream(producer, &works, error);
+  if (code) return code;
+  if (waits.list == works.list) {
+    const driver_result result = waits.in_order ? 0 : levelzero_barrier(&waits, NULL, NULL);
+    return result ? levelzero_fail(error, result, "stream_wait: a barrier on the stream %p", (void*)waits.list)
+                  : DLPACKGEN_BACKEND_OK;
+  }
+  if (levelzero_platform_of(waits.root) != levelzero_platform_of(works.root))
+    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED,
+                       "stream_wait: devices %d and %d have two drivers, whose streams cannot wait for each other; %s",
+                       (int)consumer->device.device_id, (int)producer->device.device_id,
+                       "finish the producer's stream");
+  return levelzero_order(&waits, &works, error);
 }
 
-static int usm_finish(const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
-	struct levelzero_stream open;
-	int code = usm_ready(error);
-	if (!code) code = usm_check_ordered("finish", stream, error);
-	if (!code) code = levelzero_open_stream(stream, &open, error);
-	if (code) return code;
-	const driver_result result = levelzero.driver.list_finish(open.list, UINT64_MAX);
-	return result ? levelzero_fail(error, result, "finish: the stream %p", stream->handle) : DLPACKGEN_DEVICE_OK;
+static int usm_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  struct levelzero_stream open;
+  int code = usm_ready(error);
+  if (!code) code = usm_check_ordered("finish", stream, error);
+  if (!code) code = levelzero_open_stream(stream, &open, error);
+  if (code) return code;
+  const driver_result result = levelzero.driver.list_finish(open.list, UINT64_MAX);
+  return result ? levelzero_fail(error, result, "finish: the stream %p", stream->handle) : DLPACKGEN_BACKEND_OK;
 }
 
 #endif /* DLPACKGEN_LEVELZERO_ORDER_H_ */

@@ -8,17 +8,17 @@
 
 /* Reads a number that is not None, and tells whether it stands for a stream. `handles`
  * is 0 where there are no streams but those of the rules. */
-static int numbers_read(int64_t number, int handles, dlpackgen_device_stream *stream) {
-	const int fits = handles && number >= 0 && (uint64_t)number <= UINTPTR_MAX;
-	int refused = !fits && number != -1;
-	stream->unordered = number == -1;
-	stream->handle = fits ? (void *)(uintptr_t)number : NULL;
-	for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++) {
-		if (driver_numbers[i].number != number) continue;
-		refused = driver_numbers[i].refused;
-		stream->handle = (void *)driver_numbers[i].handle;
-	}
-	return !refused;
+static int numbers_read(int64_t number, int handles, dlpackgen_stream* stream) {
+  const int fits = handles && number >= 0 && (uint64_t)number <= UINTPTR_MAX;
+  int refused = !fits && number != -1;
+  stream->unordered = number == -1;
+  stream->handle = fits ? (void*)(uintptr_t)number : NULL;
+  for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++) {
+    if (driver_numbers[i].number != number) continue;
+    refused = driver_numbers[i].refused;
+    stream->handle = (void*)driver_numbers[i].handle;
+  }
+  return !refused;
 }
 
 #endif /* DLPACKGEN_NUMBERS_READ_H_ */

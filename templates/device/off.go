@@ -5,7 +5,8 @@ package device
 import "unsafe"
 
 // errOff has the code of a driver that is absent.
-var errOff = &Error{Code: 1, Text: "dlpackgen_device_word: this program was built without cgo, or with the tag nodevice; build it with cgo"}
+var errOff = &Error{Code: 1,
+	Text: "dlpackgen_device_word: this program was built without cgo, or with the tag nodevice; build it with cgo"}
 
 // Table gives nil: there is none.
 func Table() unsafe.Pointer { return nil }

@@ -11,186 +11,186 @@
 
 /* Gives what the driver takes: the default stream has a handle that means the same
  * in every program, which NULL does not. */
-static driver_stream streams_handle(void *handle) {
-	return (driver_stream)(handle ? (uintptr_t)handle : DRIVER_DEFAULT_STREAM);
+static driver_stream streams_handle(void* handle) {
+  return (driver_stream)(handle ? (uintptr_t)handle : DRIVER_DEFAULT_STREAM);
 }
 
 /* Tells the numbers of streams that are the same on every device from addresses; also
  * those that DLPack refuses, which the driver may have a stream for. */
 static int streams_special(driver_stream stream) {
-	int special = 0;
-	for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++)
-		special |= (uintptr_t)driver_numbers[i].number == (uintptr_t)stream ||
-		           (!driver_numbers[i].refused && driver_numbers[i].handle == (uintptr_t)stream);
-	return special;
+  int special = 0;
+  for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++)
+    special |= (uintptr_t)driver_numbers[i].number == (uintptr_t)stream ||
+               (!driver_numbers[i].refused && driver_numbers[i].handle == (uintptr_t)stream);
+  return special;
 }
 
 /* Checks that a stream is one of its device. The default streams are of any. */
-static int streams_check(const char *what, const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
-	if (!stream) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "%s: NULL in the place of a stream", what);
-	int code = streams_check_device(what, stream->device, error);
-	driver_stream handle = streams_handle(stream->handle);
-	if (code || stream->unordered || streams_special(handle)) return code;
-	driver_device device = -1;
-	const driver_result result = streams_device_of(handle, stream->device.device_id, &device);
-	if (result) return streams_fail(error, result, "%s: the stream %p", what, stream->handle);
-	if (device != stream->device.device_id)
-		return device_fail(error, DLPACKGEN_DEVICE_STREAM_DEVICE, "%s: the stream %p is of device %d, not of device %d",
-		                   what, stream->handle, (int)device, (int)stream->device.device_id);
-	return DLPACKGEN_DEVICE_OK;
+static int streams_check(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of a stream", what);
+  int code = streams_check_device(what, stream->device, error);
+  driver_stream handle = streams_handle(stream->handle);
+  if (code || stream->unordered || streams_special(handle)) return code;
+  driver_device device = -1;
+  const driver_result result = streams_device_of(handle, stream->device.device_id, &device);
+  if (result) return streams_fail(error, result, "%s: the stream %p", what, stream->handle);
+  if (device != stream->device.device_id)
+    return device_fail(error, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH,
+                       "%s: the stream %p is of device %d, not of device %d", what, stream->handle, (int)device,
+                       (int)stream->device.device_id);
+  return DLPACKGEN_BACKEND_OK;
 }
 
 /* As streams_check, for what needs a stream to work on. */
-static int streams_check_ordered(const char *what, const dlpackgen_device_stream *stream,
-                                 dlpackgen_device_error *error) {
-	const int code = streams_check(what, stream, error);
-	return code ? code : device_check_ordered(what, stream, error);
+static int streams_check_ordered(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  const int code = streams_check(what, stream, error);
+  return code ? code : device_check_ordered(what, stream, error);
 }
 
-static int streams_stream_from_dlpack(DLDevice device, const int64_t *number, dlpackgen_device_stream *stream,
-                                      dlpackgen_device_error *error) {
-	int code = streams_ready(error);
-	if (!code) code = streams_check_device("stream_from_dlpack", device, error);
-	if (!code) code = device_check_place("stream_from_dlpack", stream, error);
-	if (code) return code;
-	*stream = (dlpackgen_device_stream){(void *)DRIVER_DEFAULT_STREAM, device, 0, 0};
-	if (!number || numbers_read(*number, 1, stream)) return DLPACKGEN_DEVICE_OK;
-	return device_refuse_number(*number, "a stream is None, -1, a default stream's number, or a handle", error);
+static int streams_stream_from_dlpack(DLDevice device, const int64_t* number, dlpackgen_stream* stream,
+                                      dlpackgen_backend_error* error) {
+  int code = streams_ready(error);
+  if (!code) code = streams_check_device("stream_from_dlpack", device, error);
+  if (!code) code = device_check_place("stream_from_dlpack", stream, error);
+  if (code) return code;
+  *stream = (dlpackgen_stream){(void*)DRIVER_DEFAULT_STREAM, device, 0, 0};
+  if (!number || numbers_read(*number, 1, stream)) return DLPACKGEN_BACKEND_OK;
+  return device_refuse_number(*number, "a stream is None, -1, a default stream's number, or a handle", error);
 }
 
-static int streams_current_stream(const dlpackgen_device_source *source, DLDevice device,
-                                  dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
-	void *handle = NULL;
-	int code = streams_ready(error);
-	if (!code) code = streams_check_device("current_stream", device, error);
-	if (!code) code = device_check_place("current_stream", stream, error);
-	if (!code) code = device_current(source, device, &handle, error);
-	if (!code) *stream = (dlpackgen_device_stream){(void *)streams_handle(handle), device, 0, 0};
-	return code;
+static int streams_current_stream(const dlpackgen_stream_source* source, DLDevice device, dlpackgen_stream* stream,
+                                  dlpackgen_backend_error* error) {
+  void* handle = NULL;
+  int code = streams_ready(error);
+  if (!code) code = streams_check_device("current_stream", device, error);
+  if (!code) code = device_check_place("current_stream", stream, error);
+  if (!code) code = device_current(source, device, &handle, error);
+  if (!code) *stream = (dlpackgen_stream){(void*)streams_handle(handle), device, 0, 0};
+  return code;
 }
 
 /* Whether a stream is captured into a graph, and into which. */
 struct streams_capture {
-	unsigned int status;
-	driver_capture_id id;
+  unsigned int status;
+  driver_capture_id id;
 };
 
 /* Asks with the device of the stream current, since default streams are its. Asking
  * breaks no capture, even where it fails since another stream is captured. */
-static int streams_capture(const char *what, driver_stream stream, struct streams_capture *capture,
-                           dlpackgen_device_error *error) {
-	*capture = (struct streams_capture){DRIVER_capture_none, 0};
-	driver_result result = streams.driver.stream_capture(stream, &capture->status);
-	if (!result && capture->status == DRIVER_capture_active)
-		result = streams.driver.stream_capture_id(stream, &capture->status, &capture->id);
-	if (result) return streams_fail(error, result, "%s: the stream %p", what, (void *)stream);
-	if (capture->status == DRIVER_capture_none || capture->status == DRIVER_capture_active) return DLPACKGEN_DEVICE_OK;
-	return device_fail(error, DLPACKGEN_DEVICE_CAPTURING,
-	                   "%s: the capture of the stream %p was broken by an earlier call", what, (void *)stream);
+static int streams_capture(const char* what, driver_stream stream, struct streams_capture* capture,
+                           dlpackgen_backend_error* error) {
+  *capture = (struct streams_capture){DRIVER_capture_none, 0};
+  driver_result result = streams.driver.stream_capture(stream, &capture->status);
+  if (!result && capture->status == DRIVER_capture_active)
+    result = streams.driver.stream_capture_id(stream, &capture->status, &capture->id);
+  if (result) return streams_fail(error, result, "%s: the stream %p", what, (void*)stream);
+  if (capture->status == DRIVER_capture_none || capture->status == DRIVER_capture_active) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_CAPTURING,
+                     "%s: the capture of the stream %p was broken by an earlier call", what, (void*)stream);
 }
 
 /* Refuses a stream that is captured. */
-static int streams_check_no_capture(const char *what, driver_stream stream, const char *why,
-                                    dlpackgen_device_error *error) {
-	struct streams_capture capture;
-	const int code = streams_capture(what, stream, &capture, error);
-	if (code || capture.status == DRIVER_capture_none) return code;
-	return device_fail(error, DLPACKGEN_DEVICE_CAPTURING, "%s: the stream %p is captured into a graph, %s", what,
-	                   (void *)stream, why);
+static int streams_check_no_capture(const char* what, driver_stream stream, const char* why,
+                                    dlpackgen_backend_error* error) {
+  struct streams_capture capture;
+  const int code = streams_capture(what, stream, &capture, error);
+  if (code || capture.status == DRIVER_capture_none) return code;
+  return device_fail(error, DLPACKGEN_BACKEND_CAPTURING, "%s: the stream %p is captured into a graph, %s", what,
+                     (void*)stream, why);
 }
 
 /* Lets this thread call what a capture on another one would else forbid, and would
  * be broken by; gives what streams_restrict takes back. */
 static unsigned int streams_relax(void) {
-	unsigned int mode = DRIVER_capture_relaxed;
-	return streams.driver.capture_mode(&mode) ? UINT_MAX : mode;
+  unsigned int mode = DRIVER_capture_relaxed;
+  return streams.driver.capture_mode(&mode) ? UINT_MAX : mode;
 }
 
 static void streams_restrict(unsigned int mode) {
-	if (mode != UINT_MAX) (void)streams.driver.capture_mode(&mode);
+  if (mode != UINT_MAX) (void)streams.driver.capture_mode(&mode);
 }
 
 /* Refuses two streams of which one would be pulled into the capture of the other,
  * or break it. */
-static int streams_check_captures(const struct streams_capture *consumer, const struct streams_capture *producer,
-                                  dlpackgen_device_error *error) {
-	if (consumer->status == producer->status && consumer->id == producer->id) return DLPACKGEN_DEVICE_OK;
-	const char *which = consumer->status == producer->status ? "the two streams are captured into two graphs"
-	                    : consumer->status == DRIVER_capture_none
-	                        ? "the producer's stream is captured and the consumer's is not"
-	                        : "the consumer's stream is captured and the producer's is not";
-	return device_fail(error, DLPACKGEN_DEVICE_CAPTURING,
-	                   "order_after: %s; order them in the graph, and pass -1 as the stream", which);
+static int streams_check_captures(const struct streams_capture* consumer, const struct streams_capture* producer,
+                                  dlpackgen_backend_error* error) {
+  if (consumer->status == producer->status && consumer->id == producer->id) return DLPACKGEN_BACKEND_OK;
+  const char* which = consumer->status == producer->status ? "the two streams are captured into two graphs"
+                      : consumer->status == DRIVER_capture_none
+                          ? "the producer's stream is captured and the consumer's is not"
+                          : "the consumer's stream is captured and the producer's is not";
+  return device_fail(error, DLPACKGEN_BACKEND_CAPTURING,
+                     "stream_wait: %s; order them in the graph, and pass -1 as the stream", which);
 }
 
 /* Makes one stream wait for an event of another device or the same. */
-static int streams_wait(int32_t ordinal, driver_stream stream, driver_event event, const char *what,
-                        dlpackgen_device_error *error) {
-	int pushed;
-	const int code = streams_enter(ordinal, &pushed, error);
-	if (code) return code;
-	const driver_result result = streams.driver.stream_wait(stream, event, 0);
-	streams_leave(pushed);
-	return result ? streams_fail(error, result, "%s: waiting on the stream %p", what, (void *)stream)
-	              : DLPACKGEN_DEVICE_OK;
+static int streams_wait(int32_t ordinal, driver_stream stream, driver_event event, const char* what,
+                        dlpackgen_backend_error* error) {
+  int pushed;
+  const int code = streams_enter(ordinal, &pushed, error);
+  if (code) return code;
+  const driver_result result = streams.driver.stream_wait(stream, event, 0);
+  streams_leave(pushed);
+  return result ? streams_fail(error, result, "%s: waiting on the stream %p", what, (void*)stream)
+                : DLPACKGEN_BACKEND_OK;
 }
 
 /* Creates an event, in the current context, for what a stream has so far. */
-static int streams_mark(driver_stream stream, driver_event *event, const char *what, dlpackgen_device_error *error) {
-	driver_result result = streams.driver.event_create(event, DRIVER_event_no_timing);
-	if (result) return streams_fail(error, result, "%s: an event", what);
-	result = streams.driver.event_record(*event, stream);
-	if (!result) return DLPACKGEN_DEVICE_OK;
-	(void)streams.driver.event_destroy(*event);
-	return streams_fail(error, result, "%s: an event on the stream %p", what, (void *)stream);
+static int streams_mark(driver_stream stream, driver_event* event, const char* what, dlpackgen_backend_error* error) {
+  driver_result result = streams.driver.event_create(event, DRIVER_event_no_timing);
+  if (result) return streams_fail(error, result, "%s: an event", what);
+  result = streams.driver.event_record(*event, stream);
+  if (!result) return DLPACKGEN_BACKEND_OK;
+  (void)streams.driver.event_destroy(*event);
+  return streams_fail(error, result, "%s: an event on the stream %p", what, (void*)stream);
 }
 
 /* Orders with the producer's device current, to which the event belongs. It may be
  * destroyed at once: the driver keeps it until it is over. */
-static int streams_order_here(const dlpackgen_device_stream *consumer, const dlpackgen_device_stream *producer,
-                              const struct streams_capture *waits, dlpackgen_device_error *error) {
-	struct streams_capture works;
-	driver_event event = NULL;
-	int code = streams_capture("order_after", streams_handle(producer->handle), &works, error);
-	if (!code) code = streams_check_captures(waits, &works, error);
-	if (!code) code = streams_mark(streams_handle(producer->handle), &event, "order_after", error);
-	if (code) return code;
-	code = streams_wait(consumer->device.device_id, streams_handle(consumer->handle), event, "order_after", error);
-	(void)streams.driver.event_destroy(event);
-	return code;
+static int streams_order_here(const dlpackgen_stream* consumer, const dlpackgen_stream* producer,
+                              const struct streams_capture* waits, dlpackgen_backend_error* error) {
+  struct streams_capture works;
+  driver_event event = NULL;
+  int code = streams_capture("stream_wait", streams_handle(producer->handle), &works, error);
+  if (!code) code = streams_check_captures(waits, &works, error);
+  if (!code) code = streams_mark(streams_handle(producer->handle), &event, "stream_wait", error);
+  if (code) return code;
+  code = streams_wait(consumer->device.device_id, streams_handle(consumer->handle), event, "stream_wait", error);
+  (void)streams.driver.event_destroy(event);
+  return code;
 }
 
-static int streams_order_after(const dlpackgen_device_stream *consumer, const dlpackgen_device_stream *producer,
-                               dlpackgen_device_error *error) {
-	struct streams_capture waits;
-	int pushed, code = streams_called(error);
-	if (!code) code = streams_check("order_after: the consumer's stream", consumer, error);
-	if (!code) code = streams_check("order_after: the producer's stream", producer, error);
-	if (code || consumer->unordered || producer->unordered) return code;
-	if (consumer->device.device_id == producer->device.device_id &&
-	    streams_handle(consumer->handle) == streams_handle(producer->handle))
-		return DLPACKGEN_DEVICE_OK;
-	code = streams_enter(consumer->device.device_id, &pushed, error);
-	if (code) return code;
-	code = streams_capture("order_after", streams_handle(consumer->handle), &waits, error);
-	streams_leave(pushed);
-	if (!code) code = streams_enter(producer->device.device_id, &pushed, error);
-	if (code) return code;
-	code = streams_order_here(consumer, producer, &waits, error);
-	streams_leave(pushed);
-	return code;
+static int streams_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_stream* producer,
+                               dlpackgen_backend_error* error) {
+  struct streams_capture waits;
+  int pushed, code = streams_called(error);
+  if (!code) code = streams_check("stream_wait: the consumer's stream", consumer, error);
+  if (!code) code = streams_check("stream_wait: the producer's stream", producer, error);
+  if (code || consumer->unordered || producer->unordered) return code;
+  if (consumer->device.device_id == producer->device.device_id &&
+      streams_handle(consumer->handle) == streams_handle(producer->handle))
+    return DLPACKGEN_BACKEND_OK;
+  code = streams_enter(consumer->device.device_id, &pushed, error);
+  if (code) return code;
+  code = streams_capture("stream_wait", streams_handle(consumer->handle), &waits, error);
+  streams_leave(pushed);
+  if (!code) code = streams_enter(producer->device.device_id, &pushed, error);
+  if (code) return code;
+  code = streams_order_here(consumer, producer, &waits, error);
+  streams_leave(pushed);
+  return code;
 }
 
-static int streams_finish(const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
-	int pushed, code = streams_called(error);
-	if (!code) code = streams_check_ordered("finish", stream, error);
-	if (!code) code = streams_enter(stream->device.device_id, &pushed, error);
-	if (code) return code;
-	driver_stream handle = streams_handle(stream->handle);
-	code = streams_check_no_capture("finish", handle, "and waits for nothing before the graph is launched", error);
-	const driver_result result = code ? 0 : streams.driver.stream_finish(handle);
-	streams_leave(pushed);
-	return result ? streams_fail(error, result, "finish: the stream %p", stream->handle) : code;
+static int streams_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  int pushed, code = streams_called(error);
+  if (!code) code = streams_check_ordered("finish", stream, error);
+  if (!code) code = streams_enter(stream->device.device_id, &pushed, error);
+  if (code) return code;
+  driver_stream handle = streams_handle(stream->handle);
+  code = streams_check_no_capture("finish", handle, "and waits for nothing before the graph is launched", error);
+  const driver_result result = code ? 0 : streams.driver.stream_finish(handle);
+  streams_leave(pushed);
+  return result ? streams_fail(error, result, "finish: the stream %p", stream->handle) : code;
 }
 
 #endif /* DLPACKGEN_STREAMS_ORDER_H_ */

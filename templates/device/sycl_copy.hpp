@@ -35,13 +35,13 @@ int copy_staged(const usm_side* to, const usm_side* from, size_t bytes, sycl::qu
   queue.wait();
   own_queue(from->memory.id).memcpy(room.data(), from->start, bytes).wait();
   own_queue(to->memory.id).memcpy(to->start, room.data(), bytes).wait();
-  return DLPACKGEN_DEVICE_OK;
+  return DLPACKGEN_BACKEND_OK;
 }
 
 }  // namespace
 
 static int usm_move(const struct usm_side* to, const struct usm_side* from, size_t bytes,
-                    const dlpackgen_device_stream* stream, int waits, dlpackgen_device_error* error) {
+                    const dlpackgen_stream* stream, int waits, dlpackgen_backend_error* error) {
   return guarded(error, "copy", [&]() -> int {
     sycl::queue& queue = queue_of(*stream);
     const int32_t id = stream->device.device_id;
@@ -49,12 +49,12 @@ static int usm_move(const struct usm_side* to, const struct usm_side* from, size
     const int code = waits || staged
                          ? check_not_recorded("copy", queue, stream->handle,
                                               "and what is not a device's would be read at each launch", error)
-                         : DLPACKGEN_DEVICE_OK;
+                         : DLPACKGEN_BACKEND_OK;
     if (code) return code;
     if (staged) return copy_staged(to, from, bytes, queue);
     sycl::event copied = copy_in_order(queue, to->start, from->start, bytes);
     if (waits) copied.wait();
-    return DLPACKGEN_DEVICE_OK;
+    return DLPACKGEN_BACKEND_OK;
   });
 }
 

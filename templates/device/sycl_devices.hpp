@@ -33,7 +33,7 @@ enum class sycl_phase { fresh, ready, failed, forked, ended };
 struct sycl_state {
   std::vector<sycl_root> roots;
   std::vector<std::atomic<sycl::queue*>> own;  // the streams that NULL stands for
-  dlpackgen_device_error first{};
+  dlpackgen_backend_error first{};
 };
 
 std::atomic<sycl_phase> phase{sycl_phase::fresh};
@@ -42,14 +42,14 @@ sycl_state* state = nullptr;
 
 // Gives the code of what SYCL says.
 int sycl_code(const sycl::exception& e) {
-  if (e.code() == sycl::errc::memory_allocation) return DLPACKGEN_DEVICE_OUT_OF_MEMORY;
-  if (e.code() == sycl::errc::feature_not_supported) return DLPACKGEN_DEVICE_UNSUPPORTED;
-  return DLPACKGEN_DEVICE_DRIVER;
+  if (e.code() == sycl::errc::memory_allocation) return DLPACKGEN_BACKEND_OUT_OF_MEMORY;
+  if (e.code() == sycl::errc::feature_not_supported) return DLPACKGEN_BACKEND_UNSUPPORTED;
+  return DLPACKGEN_BACKEND_DRIVER_ERROR;
 }
 
 // Reports an exception after what was being done: none leaves the back end.
 template <class Work>
-int guarded(dlpackgen_device_error* error, const char* what, Work work) noexcept {
+int guarded(dlpackgen_backend_error* error, const char* what, Work work) noexcept {
   try {
     return work();
   } catch (const sycl::exception& e) {
@@ -59,11 +59,11 @@ int guarded(dlpackgen_device_error* error, const char* what, Work work) noexcept
     error->native = e.code().value();
     return code;
   } catch (const std::bad_alloc&) {
-    return device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY, "%s: no memory of the host", what);
+    return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: no memory of the host", what);
   } catch (const std::exception& e) {
-    return device_fail(error, DLPACKGEN_DEVICE_DRIVER, "%s: %s", what, e.what());
+    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_ERROR, "%s: %s", what, e.what());
   } catch (...) {
-    return device_fail(error, DLPACKGEN_DEVICE_DRIVER, "%s: an exception of no known type", what);
+    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_ERROR, "%s: an exception of no known type", what);
   }
 }
 
@@ -108,7 +108,7 @@ void load() {
   });
   if (!code && state->roots.empty())
     code =
-        device_fail(&state->first, DLPACKGEN_DEVICE_NO_DEVICE,
+        device_fail(&state->first, DLPACKGEN_BACKEND_NO_DEVICE,
                     "SYCL lists no device: no driver is found, or ONEAPI_DEVICE_SELECTOR hides them; install a driver");
   if (!code) {
 #if !defined(_WIN32)
@@ -119,15 +119,15 @@ void load() {
   phase.store(code ? sycl_phase::failed : sycl_phase::ready);
 }
 
-int slowly_ready(dlpackgen_device_error* error) {
+int slowly_ready(dlpackgen_backend_error* error) {
   if (phase.load() == sycl_phase::fresh) std::call_once(once, load);
   switch (phase.load()) {
-    case sycl_phase::ready: return DLPACKGEN_DEVICE_OK;
+    case sycl_phase::ready: return DLPACKGEN_BACKEND_OK;
     case sycl_phase::forked: return device_forked("SYCL", error);
     case sycl_phase::ended: return device_ended("SYCL", error);
     default: break;
   }
-  if (!state) return device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY, "no memory of the host to start with");
+  if (!state) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "no memory of the host to start with");
   return device_repeat(&state->first, error);
 }
 
@@ -146,38 +146,38 @@ int32_t root_of(sycl::device device) {
 }
 
 // Looks in the context of one platform; an address that it does not know stays unknown.
-int look_in(const char* what, const void* pointer, int32_t first, usm_memory* memory, dlpackgen_device_error* error) {
+int look_in(const char* what, const void* pointer, int32_t first, usm_memory* memory, dlpackgen_backend_error* error) {
   const sycl::context& context = state->roots[first].context;
   const sycl::usm::alloc kind = sycl::get_pointer_type(pointer, context);
-  if (kind == sycl::usm::alloc::unknown) return DLPACKGEN_DEVICE_OK;
+  if (kind == sycl::usm::alloc::unknown) return DLPACKGEN_BACKEND_OK;
   memory->kind = kind == sycl::usm::alloc::device   ? USM_DEVICE
                  : kind == sycl::usm::alloc::shared ? USM_SHARED
                                                     : USM_HOST;
   memory->id = first;
-  if (memory->kind == USM_HOST) return DLPACKGEN_DEVICE_OK;
+  if (memory->kind == USM_HOST) return DLPACKGEN_BACKEND_OK;
   memory->id = memory->ordinal = root_of(sycl::get_pointer_device(pointer, context));
-  if (memory->id >= 0) return DLPACKGEN_DEVICE_OK;
-  return device_fail(error, DLPACKGEN_DEVICE_BAD_DEVICE,
+  if (memory->id >= 0) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE,
                      "%s %p: SYCL does not list its device, nor one that it is a part of", what, pointer);
 }
 
 }  // namespace
 
-static int usm_ready(dlpackgen_device_error* error) {
-  return phase.load(std::memory_order_acquire) == sycl_phase::ready ? DLPACKGEN_DEVICE_OK : slowly_ready(error);
+static int usm_ready(dlpackgen_backend_error* error) {
+  return phase.load(std::memory_order_acquire) == sycl_phase::ready ? DLPACKGEN_BACKEND_OK : slowly_ready(error);
 }
 
-static int usm_check_id(const char* what, int32_t id, dlpackgen_device_error* error) {
+static int usm_check_id(const char* what, int32_t id, dlpackgen_backend_error* error) {
   const int32_t count = static_cast<int32_t>(state->roots.size());
-  if (id >= 0 && id < count) return DLPACKGEN_DEVICE_OK;
-  return device_fail(error, DLPACKGEN_DEVICE_BAD_DEVICE, "%s: SYCL lists no device %d; it lists %d, numbered from 0",
-                     what, id, count);
+  if (id >= 0 && id < count) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE,
+                     "%s: SYCL lists no device %d; it lists %d, numbered from 0", what, id, count);
 }
 
 // The hint's platform is asked first, then the others: a hint may be wrong. SYCL does
 // not tell where an allocation begins and ends.
 static int usm_look(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
-                    dlpackgen_device_error* error) {
+                    dlpackgen_backend_error* error) {
   *memory = usm_unknown;
   return guarded(error, what, [&] {
     const int32_t likely = state->roots[hint].first;
@@ -190,9 +190,9 @@ static int usm_look(const char* what, const void* pointer, int32_t hint, struct 
   });
 }
 
-static int usm_quick(const void*, dlpackgen_device_pointer*) { return 0; }
+static int usm_quick(const void*, dlpackgen_pointer_attributes*) { return 0; }
 
-static int usm_probe(dlpackgen_device_facts* facts, dlpackgen_device_error* error) {
+static int usm_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
   const int code = usm_ready(error);
 #if defined(__SYCL_COMPILER_VERSION)
   const int64_t version = __SYCL_COMPILER_VERSION;
@@ -203,19 +203,19 @@ static int usm_probe(dlpackgen_device_facts* facts, dlpackgen_device_error* erro
   return code;
 }
 
-static int usm_device_count(int32_t* count, dlpackgen_device_error* error) {
+static int usm_device_count(int32_t* count, dlpackgen_backend_error* error) {
   const int code = usm_ready(error);
   return code ? code : device_give_count(static_cast<int32_t>(state->roots.size()), count, error);
 }
 
-static int usm_id_of(int32_t ordinal, int32_t* id, dlpackgen_device_error* error) {
+static int usm_id_of(int32_t ordinal, int32_t* id, dlpackgen_backend_error* error) {
   int code = usm_ready(error);
-  if (!code && !id) code = device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "id: NULL in the place of the id");
+  if (!code && !id) code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "id: NULL in the place of the id");
   if (!code) code = usm_check_id("id", ordinal, error);
   if (!code) *id = ordinal;
   return code;
 }
 
-static int usm_number(const dlpackgen_usm_id*, size_t, dlpackgen_device_error* error) { return usm_ready(error); }
+static int usm_number(const dlpackgen_usm_id*, size_t, dlpackgen_backend_error* error) { return usm_ready(error); }
 
 #endif  // DLPACKGEN_SYCL_DEVICES_HPP_

@@ -58,7 +58,7 @@ bool put_off(sycl_block* block) {
 }
 
 // Frees a tensor, or puts it off. All of it is guarded: deleters are called by C.
-int release(sycl_block* block, dlpackgen_device_error* error) {
+int release(sycl_block* block, dlpackgen_backend_error* error) {
   void* data = block->tensor.dl_tensor.data;
   bool stays = false;
   const int code = guarded(error, "free", [&] {
@@ -92,17 +92,17 @@ void delete_tensor(DLManagedTensorVersioned* tensor) {
 }
 
 // Checks what is asked for, and the stream that is to use it first.
-int check_request(const dlpackgen_device_request* r, dlpackgen_device_error* error) {
+int check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   if (static_cast<int>(r->device.device_type) != BACKEND_device)
-    return device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE, "alloc: device type %d; %s has the type %d",
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "alloc: device type %d; %s has the type %d",
                        static_cast<int>(r->device.device_type), BACKEND_TITLE, BACKEND_device);
-  const dlpackgen_device_stream first = {r->stream, r->device, 0, 0};
+  const dlpackgen_stream first = {r->stream, r->device, 0, 0};
   return usm_check_stream("alloc", &first, error);
 }
 
 // Makes the tensor, with memory where it has elements.
-int make_tensor(const dlpackgen_device_request* r, size_t bytes, DLManagedTensorVersioned** tensor,
-                dlpackgen_device_error* error) {
+int make_tensor(const dlpackgen_allocation* r, size_t bytes, DLManagedTensorVersioned** tensor,
+                dlpackgen_backend_error* error) {
   auto block = std::make_unique<sycl_block>();
   block->id = r->device.device_id;
   block->extents.resize(2 * static_cast<size_t>(r->ndim) + 1);
@@ -110,7 +110,8 @@ int make_tensor(const dlpackgen_device_request* r, size_t bytes, DLManagedTensor
   block->tensor.manager_ctx = block.get();
   const sycl_root& root = state->roots[block->id];
   if (bytes && !root.device.has(sycl::aspect::usm_device_allocations))
-    return device_fail(error, DLPACKGEN_DEVICE_UNSUPPORTED, "alloc: device %d has no unified shared memory", block->id);
+    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, "alloc: device %d has no unified shared memory",
+                       block->id);
   if (bytes) {
     sycl::queue& first = queue_of({r->stream, r->device, 0, 0});
     const int code = check_not_recorded("alloc", first, r->stream,
@@ -119,24 +120,23 @@ int make_tensor(const dlpackgen_device_request* r, size_t bytes, DLManagedTensor
     block->first = std::make_unique<sycl::queue>(first);
     block->tensor.dl_tensor.data = sycl::aligned_alloc_device(alignment, bytes, root.device, root.context);
     if (!block->tensor.dl_tensor.data)
-      return device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY, "alloc: device %d gives no %llu bytes", block->id,
+      return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "alloc: device %d gives no %llu bytes", block->id,
                          static_cast<unsigned long long>(bytes));
   }
   *tensor = &block.release()->tensor;
-  return DLPACKGEN_DEVICE_OK;
+  return DLPACKGEN_BACKEND_OK;
 }
 
 }  // namespace
 
-static int usm_free(DLManagedTensorVersioned* tensor, dlpackgen_device_error* error) {
-  const int code = tensor ? device_check_ours("free", tensor, delete_tensor, error) : DLPACKGEN_DEVICE_OK;
+static int usm_free(DLManagedTensorVersioned* tensor, dlpackgen_backend_error* error) {
+  const int code = tensor ? device_check_ours("free", tensor, delete_tensor, error) : DLPACKGEN_BACKEND_OK;
   if (code || !tensor) return code;
   if (phase.load() == sycl_phase::ready) retry();
   return release(block_of(tensor), error);
 }
 
-static int usm_alloc(const dlpackgen_device_request* r, DLManagedTensorVersioned** tensor,
-                     dlpackgen_device_error* error) {
+static int usm_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** tensor, dlpackgen_backend_error* error) {
   size_t bytes = 0;
   int code = usm_ready(error);
   if (!code) code = device_check_alloc(r, tensor, error);
@@ -147,8 +147,8 @@ static int usm_alloc(const dlpackgen_device_request* r, DLManagedTensorVersioned
   return guarded(error, "alloc", [&] { return make_tensor(r, bytes, tensor, error); });
 }
 
-static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_device_stream* stream,
-                          dlpackgen_device_error* error) {
+static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream,
+                          dlpackgen_backend_error* error) {
   int code = usm_ready(error);
   if (!code) code = device_check_ours("keep_until", tensor, delete_tensor, error);
   if (!code) code = usm_check_ordered("keep_until", stream, error);
@@ -165,10 +165,10 @@ static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_devi
     for (auto& keep : block.keeps) {
       if (!(keep.first == queue)) continue;
       keep.second = event;
-      return DLPACKGEN_DEVICE_OK;
+      return DLPACKGEN_BACKEND_OK;
     }
     block.keeps.emplace_back(queue, event);
-    return DLPACKGEN_DEVICE_OK;
+    return DLPACKGEN_BACKEND_OK;
   });
 }
 

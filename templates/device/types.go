@@ -2,7 +2,7 @@
 
 package device
 
-// Error is why a call failed. Code is a dlpackgen_device_code of dlpackgen_device.h, or one of
+// Error is why a call failed. Code is a dlpackgen_backend_code of dlpackgen_backend.h, or one of
 // the package's own header; Native is the driver's number, 0 where it was not asked.
 type Error struct {
 	Code, Native int

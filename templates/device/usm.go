@@ -18,7 +18,7 @@ static int go_usm_number(const dlpackgen_usm_id *ids, size_t count, answer *a) {
 }
 
 static int go_usm_import(uintptr_t tensor, int every, answer *a) {
-	dlpackgen_device_pointer p = {{kDLCPU, 0}, -1, 0, NULL, 0};
+	dlpackgen_pointer_attributes p = {{kDLCPU, 0}, -1, 0, NULL, 0};
 	const int code = USM->import((const DLTensor *)tensor, every, &p, &a->error);
 	answer_pointer(a, &p);
 	return code;

@@ -10,7 +10,7 @@
 #ifndef DLPACKGEN_USM_H_
 #define DLPACKGEN_USM_H_
 
-#include "dlpackgen_device.h"
+#include "dlpackgen_backend.h"
 
 /* Another name for the symbol, for programs that hold two copies. */
 #ifndef DLPACKGEN_USM_ENTRY
@@ -26,53 +26,54 @@ extern "C" {
 /* What the handle of a stream is. NULL is a stream of the back end's own, in order, one
  * for each device; DLPack's numbers but -1 are handles. */
 enum dlpackgen_usm_handles {
-	/* A ze_command_list_handle_t, immediate, of the default context. Level Zero wants
-	 * that one thread at a time uses it. */
-	DLPACKGEN_USM_LEVEL_ZERO = 1,
-	/* A sycl::queue *, which stays its giver's. SYCL does not tell the bounds of memory:
-	 * `base` and `size` of an answer are 0, and copies beyond the end are not noticed. */
-	DLPACKGEN_USM_SYCL = 2
+  /* A ze_command_list_handle_t, immediate, of the default context. Level Zero wants
+   * that one thread at a time uses it. */
+  DLPACKGEN_USM_LEVEL_ZERO = 1,
+  /* A sycl::queue *, which stays its giver's. SYCL does not tell the bounds of memory:
+   * `base` and `size` of an answer are 0, and copies beyond the end are not noticed. */
+  DLPACKGEN_USM_SYCL = 2
 };
 
 /* The id of a device of Level Zero. */
 typedef struct dlpackgen_usm_id {
-	void *device; /* ze_device_handle_t of a root device */
-	int32_t id;   /* its position in sycl::device::get_devices() */
-	int32_t reserved;
+  void* device; /* ze_device_handle_t of a root device */
+  int32_t id;   /* its position in sycl::device::get_devices() */
+  int32_t reserved;
 } dlpackgen_usm_id;
 
 /* The table. It is never freed and never changes. All functions may be called from
  * any thread. */
 typedef struct dlpackgen_usm_table {
-	size_t size;          /* sizeof(dlpackgen_usm_table) of whoever made it */
-	uint32_t abi_version; /* DLPACKGEN_USM_ABI_VERSION; read nothing else of a table with another one */
-	uint32_t handles;     /* dlpackgen_usm_handles */
+  size_t size;          /* sizeof(dlpackgen_usm_table) of whoever made it */
+  uint32_t abi_version; /* DLPACKGEN_USM_ABI_VERSION; read nothing else of a table with another one */
+  uint32_t handles;     /* dlpackgen_usm_handles */
 
-	/* Takes memory of devices alone, as torch does; the table of the back end's own header. */
-	const dlpackgen_device *strict;
+  /* Takes memory of devices alone, as torch does; the table of the back end's own header. */
+  const dlpackgen_backend* strict;
 
-	/* The same, and it takes memory shared with the host and the host's own as well, as
-	 * dpnp makes it. Both allocate memory of devices. */
-	const dlpackgen_device *every;
+  /* The same, and it takes memory shared with the host and the host's own as well, as
+   * dpnp makes it. Both allocate memory of devices. */
+  const dlpackgen_backend* every;
 
-	/* Gives the id of a device by its position among those that device_count counts. */
-	int (*id)(int32_t ordinal, int32_t *id, dlpackgen_device_error *error);
+  /* Gives the id of a device by its position among those that device_count counts. */
+  int (*id)(int32_t ordinal, int32_t* id, dlpackgen_backend_error* error);
 
-	/* Tells how SYCL numbers the devices, once; the same again does no harm. Level Zero
-	 * does not know: unless ONEAPI_DEVICE_SELECTOR is level_zero:* or level_zero:gpu,
-	 * whatever takes or gives an id fails until then. Devices that are not named have no
-	 * id; no two devices have the same one. NULL and 0: no other library of this program uses SYCL, and the ids are those
-	 * of Level Zero; 0 with anything but NULL is refused, as it says neither. Over SYCL it
-	 * does nothing. */
-	int (*number)(const dlpackgen_usm_id *ids, size_t count, dlpackgen_device_error *error);
+  /* Tells how SYCL numbers the devices, once; the same again does no harm. Level Zero
+   * does not know: unless ONEAPI_DEVICE_SELECTOR is level_zero:* or level_zero:gpu, whatever takes
+   * or gives an id fails until then. Devices that are not named have no id; no two devices have the
+   * same one. NULL and 0: no other library of this program uses SYCL, and the ids are those of
+   * Level Zero; 0 with anything but NULL is refused, as it says neither. Over SYCL it does nothing.
+   * */
+  int (*number)(const dlpackgen_usm_id* ids, size_t count, dlpackgen_backend_error* error);
 
-	/* Checks the memory of a tensor of another library before it is used: the driver says
-	 * whose it is, and the tensor must say the same. `every` is 0 for memory of devices
-	 * alone; `memory` may be NULL. A tensor without elements is fine on any device. */
-	int (*import)(const DLTensor *tensor, int every, dlpackgen_device_pointer *memory, dlpackgen_device_error *error);
+  /* Checks the memory of a tensor of another library before it is used: the driver says
+   * whose it is, and the tensor must say the same. `every` is 0 for memory of devices
+   * alone; `memory` may be NULL. A tensor without elements is fine on any device. */
+  int (*import)(const DLTensor* tensor, int every, dlpackgen_pointer_attributes* memory,
+                dlpackgen_backend_error* error);
 } dlpackgen_usm_table;
 
-const dlpackgen_usm_table *DLPACKGEN_USM_ENTRY(void);
+const dlpackgen_usm_table* DLPACKGEN_USM_ENTRY(void);
 
 #ifdef __cplusplus
 }

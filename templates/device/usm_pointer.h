@@ -11,105 +11,108 @@ enum usm_kind { USM_UNKNOWN, USM_HOST, USM_DEVICE, USM_SHARED };
 /* What is known of an address. Memory of the host has no owner: its id is that of the
  * first device of its context. */
 struct usm_memory {
-	enum usm_kind kind;
-	int32_t ordinal;
-	size_t size;
-	const void *base;
-	int32_t id;
+  enum usm_kind kind;
+  int32_t ordinal;
+  size_t size;
+  const void* base;
+  int32_t id;
 };
 
 static const struct usm_memory usm_unknown = {USM_UNKNOWN, -1, 0, NULL, 0};
 
 /* What an implementation has: each gives a code, but for usm_quick, which tells whether it
  * filled the answer for memory of a device, without an error. */
-static int usm_ready(dlpackgen_device_error *error);
-static int usm_check_id(const char *what, int32_t id, dlpackgen_device_error *error);
-static int usm_look(const char *what, const void *pointer, int32_t hint, struct usm_memory *memory,
-                    dlpackgen_device_error *error);
+static int usm_ready(dlpackgen_backend_error* error);
+static int usm_check_id(const char* what, int32_t id, dlpackgen_backend_error* error);
+static int usm_look(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
+                    dlpackgen_backend_error* error);
 
-static int usm_quick(const void *pointer, dlpackgen_device_pointer *info);
+static int usm_quick(const void* pointer, dlpackgen_pointer_attributes* info);
 
 /* Refuses memory that the host can reach, which torch would refuse as well. */
-static int usm_check_kind(const char *what, const void *pointer, const struct usm_memory *memory, int every,
-                          dlpackgen_device_error *error) {
-	if (every || memory->kind == USM_DEVICE || memory->kind == USM_UNKNOWN) return DLPACKGEN_DEVICE_OK;
-	return device_fail(error, DLPACKGEN_DEVICE_HOST_MEMORY, "%s %p is %s, and a device's own alone is taken here; %s",
-	                   what, pointer, memory->kind == USM_HOST ? "the host's" : "shared with the host",
-	                   "allocate it so, or ask the table that takes every kind");
+static int usm_check_kind(const char* what, const void* pointer, const struct usm_memory* memory, int every,
+                          dlpackgen_backend_error* error) {
+  if (every || memory->kind == USM_DEVICE || memory->kind == USM_UNKNOWN) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_HOST_MEMORY, "%s %p is %s, and a device's own alone is taken here; %s",
+                     what, pointer, memory->kind == USM_HOST ? "the host's" : "shared with the host",
+                     "allocate it so, or ask the table that takes every kind");
 }
 
-static void usm_tell(const struct usm_memory *memory, dlpackgen_device_pointer *info) {
-	memset(info, 0, sizeof *info);
-	info->device.device_type = memory->kind ? (DLDeviceType)BACKEND_device : kDLCPU;
-	info->device.device_id = memory->kind ? memory->id : 0;
-	info->ordinal = memory->kind ? memory->ordinal : -1;
-	info->base = memory->base;
-	info->size = memory->size;
+static void usm_tell(const struct usm_memory* memory, dlpackgen_pointer_attributes* info) {
+  memset(info, 0, sizeof *info);
+  info->device.device_type = memory->kind ? (DLDeviceType)BACKEND_device : kDLCPU;
+  info->device.device_id = memory->kind ? memory->id : 0;
+  info->ordinal = memory->kind ? memory->ordinal : -1;
+  info->base = memory->base;
+  info->size = memory->size;
 }
 
-static int usm_info(const void *pointer, int every, dlpackgen_device_pointer *info, dlpackgen_device_error *error) {
-	struct usm_memory memory;
-	int code = usm_ready(error);
-	if (!code) code = device_check_pointer(pointer, info, error);
-	if (code) return code;
-	code = usm_look("pointer_info: the memory", pointer, 0, &memory, error);
-	if (!code) code = usm_check_kind("pointer_info: the memory", pointer, &memory, every, error);
-	if (!code) usm_tell(&memory, info);
-	return code;
+static int usm_info(const void* pointer, int every, dlpackgen_pointer_attributes* info,
+                    dlpackgen_backend_error* error) {
+  struct usm_memory memory;
+  int code = usm_ready(error);
+  if (!code) code = device_check_pointer(pointer, info, error);
+  if (code) return code;
+  code = usm_look("pointer_attributes: the memory", pointer, 0, &memory, error);
+  if (!code) code = usm_check_kind("pointer_attributes: the memory", pointer, &memory, every, error);
+  if (!code) usm_tell(&memory, info);
+  return code;
 }
 
-static int usm_pointer_info(const void *pointer, dlpackgen_device_pointer *info, dlpackgen_device_error *error) {
-	return usm_quick(pointer, info) ? DLPACKGEN_DEVICE_OK : usm_info(pointer, 0, info, error);
+static int usm_pointer_attributes(const void* pointer, dlpackgen_pointer_attributes* info,
+                                  dlpackgen_backend_error* error) {
+  return usm_quick(pointer, info) ? DLPACKGEN_BACKEND_OK : usm_info(pointer, 0, info, error);
 }
 
-static int usm_pointer_info_every(const void *pointer, dlpackgen_device_pointer *info, dlpackgen_device_error *error) {
-	return usm_quick(pointer, info) ? DLPACKGEN_DEVICE_OK : usm_info(pointer, 1, info, error);
+static int usm_pointer_info_every(const void* pointer, dlpackgen_pointer_attributes* info,
+                                  dlpackgen_backend_error* error) {
+  return usm_quick(pointer, info) ? DLPACKGEN_BACKEND_OK : usm_info(pointer, 1, info, error);
 }
 
 /* Holds what the driver tells against what a tensor says. Memory of the host is of
  * no device. */
-static int usm_check_said(const char *what, const void *start, DLDevice said, const struct usm_memory *memory,
-                          dlpackgen_device_error *error) {
-	if (memory->kind == USM_UNKNOWN)
-		return device_fail(error, USM_UNKNOWN_CODE, "%s: %p is no memory under the default context of a platform; %s",
-		                   what, start,
-		                   "it was freed, or allocated under another context: allocate it under the default one");
-	if (memory->ordinal < 0 || memory->id == said.device_id) return DLPACKGEN_DEVICE_OK;
-	return device_fail(error, DLPACKGEN_DEVICE_WRONG_MEMORY,
-	                   "%s says device %d, and the memory %p is of device %d in the order of SYCL", what,
-	                   (int)said.device_id, start, (int)memory->id);
+static int usm_check_said(const char* what, const void* start, DLDevice said, const struct usm_memory* memory,
+                          dlpackgen_backend_error* error) {
+  if (memory->kind == USM_UNKNOWN)
+    return device_fail(error, USM_UNKNOWN_CODE, "%s: %p is no memory under the default context of a platform; %s", what,
+                       start, "it was freed, or allocated under another context: allocate it under the default one");
+  if (memory->ordinal < 0 || memory->id == said.device_id) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
+                     "%s says device %d, and the memory %p is of device %d in the order of SYCL", what,
+                     (int)said.device_id, start, (int)memory->id);
 }
 
 /* Checks a tensor that says it is in memory of the back end. */
-static int usm_check_tensor(const char *what, const DLTensor *t, int every, struct usm_memory *memory,
-                            dlpackgen_device_error *error) {
-	const char *start = (const char *)t->data + t->byte_offset;
-	int code = usm_check_id(what, t->device.device_id, error);
-	if (!code) code = usm_look(what, start, t->device.device_id, memory, error);
-	if (!code) code = usm_check_said(what, start, t->device, memory, error);
-	return code ? code : usm_check_kind(what, start, memory, every, error);
+static int usm_check_tensor(const char* what, const DLTensor* t, int every, struct usm_memory* memory,
+                            dlpackgen_backend_error* error) {
+  const char* start = (const char*)t->data + t->byte_offset;
+  int code = usm_check_id(what, t->device.device_id, error);
+  if (!code) code = usm_look(what, start, t->device.device_id, memory, error);
+  if (!code) code = usm_check_said(what, start, t->device, memory, error);
+  return code ? code : usm_check_kind(what, start, memory, every, error);
 }
 
-static int usm_import(const DLTensor *tensor, int every, dlpackgen_device_pointer *info,
-                      dlpackgen_device_error *error) {
-	struct usm_memory memory = usm_unknown;
-	uint64_t count = 0;
-	int code = usm_ready(error);
-	if (!code && !tensor)
-		code = device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "import: NULL in the place of the tensor");
-	if (!code && (int)tensor->device.device_type != BACKEND_device)
-		code = device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE, "import: the tensor says device type %d, and %s is %d",
-		                   (int)tensor->device.device_type, BACKEND_TITLE, BACKEND_device);
-	if (!code) code = device_elements("import", tensor->ndim, tensor->shape, &count, error);
-	if (code) return code;
-	if (count && !tensor->data)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "import: a tensor with elements has no data");
-	code = count ? usm_check_tensor("import: the tensor", tensor, every, &memory, error)
-	             : usm_check_id("import", tensor->device.device_id, error);
-	if (code || !info) return code;
-	usm_tell(&memory, info);
-	if (!count) info->device = tensor->device;
-	return DLPACKGEN_DEVICE_OK;
+static int usm_import(const DLTensor* tensor, int every, dlpackgen_pointer_attributes* info,
+                      dlpackgen_backend_error* error) {
+  struct usm_memory memory = usm_unknown;
+  uint64_t count = 0;
+  int code = usm_ready(error);
+  if (!code && !tensor)
+    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "import: NULL in the place of the tensor");
+  if (!code && (int)tensor->device.device_type != BACKEND_device)
+    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
+                       "import: the tensor says device type %d, and %s is %d", (int)tensor->device.device_type,
+                       BACKEND_TITLE, BACKEND_device);
+  if (!code) code = device_elements("import", tensor->ndim, tensor->shape, &count, error);
+  if (code) return code;
+  if (count && !tensor->data)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "import: a tensor with elements has no data");
+  code = count ? usm_check_tensor("import: the tensor", tensor, every, &memory, error)
+               : usm_check_id("import", tensor->device.device_id, error);
+  if (code || !info) return code;
+  usm_tell(&memory, info);
+  if (!count) info->device = tensor->device;
+  return DLPACKGEN_BACKEND_OK;
 }
 
 #endif /* DLPACKGEN_USM_POINTER_H_ */

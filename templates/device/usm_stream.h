@@ -10,58 +10,58 @@
 enum { USM_LOWEST_HANDLE = 4096 };
 
 /* Checks a handle that is not NULL, of a device that there is. */
-static int usm_check_handle(const char *what, const dlpackgen_device_stream *stream, dlpackgen_device_error *error);
+static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error);
 
-static int usm_check_device(const char *what, DLDevice device, dlpackgen_device_error *error) {
-	const int code = device_check_type(what, device, error);
-	return code ? code : usm_check_id(what, device.device_id, error);
+static int usm_check_device(const char* what, DLDevice device, dlpackgen_backend_error* error) {
+  const int code = device_check_type(what, device, error);
+  return code ? code : usm_check_id(what, device.device_id, error);
 }
 
-static int usm_check_stream(const char *what, const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
-	if (!stream) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "%s: NULL in the place of a stream", what);
-	const int code = usm_check_device(what, stream->device, error);
-	if (code || stream->unordered || !stream->handle) return code;
-	if ((uintptr_t)stream->handle < USM_LOWEST_HANDLE)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM, "%s: the stream %p is no object in memory", what,
-		                   stream->handle);
-	return usm_check_handle(what, stream, error);
+static int usm_check_stream(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of a stream", what);
+  const int code = usm_check_device(what, stream->device, error);
+  if (code || stream->unordered || !stream->handle) return code;
+  if ((uintptr_t)stream->handle < USM_LOWEST_HANDLE)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: the stream %p is no object in memory", what,
+                       stream->handle);
+  return usm_check_handle(what, stream, error);
 }
 
 /* As usm_check_stream, for what needs a stream to work on. */
-static int usm_check_ordered(const char *what, const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
-	const int code = usm_check_stream(what, stream, error);
-	return code ? code : device_check_ordered(what, stream, error);
+static int usm_check_ordered(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  const int code = usm_check_stream(what, stream, error);
+  return code ? code : device_check_ordered(what, stream, error);
 }
 
-static void usm_fill_stream(dlpackgen_device_stream *stream, void *handle, DLDevice device, int unordered) {
-	memset(stream, 0, sizeof *stream);
-	stream->handle = handle;
-	stream->device = device;
-	stream->unordered = unordered;
+static void usm_fill_stream(dlpackgen_stream* stream, void* handle, DLDevice device, int unordered) {
+  memset(stream, 0, sizeof *stream);
+  stream->handle = handle;
+  stream->device = device;
+  stream->unordered = unordered;
 }
 
-static int usm_stream_from_dlpack(DLDevice device, const int64_t *number, dlpackgen_device_stream *stream,
-                                  dlpackgen_device_error *error) {
-	int code = usm_ready(error);
-	if (!code) code = usm_check_device("stream_from_dlpack", device, error);
-	if (!code) code = device_check_place("stream_from_dlpack", stream, error);
-	if (code) return code;
-	if (number && *number != -1 && (*number < USM_LOWEST_HANDLE || (uint64_t)*number > UINTPTR_MAX))
-		return device_refuse_number(*number, "a stream is None, -1, or a handle", error);
-	const int handle = number && *number != -1;
-	usm_fill_stream(stream, handle ? (void *)(uintptr_t)*number : NULL, device, number && *number == -1);
-	return DLPACKGEN_DEVICE_OK;
+static int usm_stream_from_dlpack(DLDevice device, const int64_t* number, dlpackgen_stream* stream,
+                                  dlpackgen_backend_error* error) {
+  int code = usm_ready(error);
+  if (!code) code = usm_check_device("stream_from_dlpack", device, error);
+  if (!code) code = device_check_place("stream_from_dlpack", stream, error);
+  if (code) return code;
+  if (number && *number != -1 && (*number < USM_LOWEST_HANDLE || (uint64_t)*number > UINTPTR_MAX))
+    return device_refuse_number(*number, "a stream is None, -1, or a handle", error);
+  const int handle = number && *number != -1;
+  usm_fill_stream(stream, handle ? (void*)(uintptr_t)*number : NULL, device, number && *number == -1);
+  return DLPACKGEN_BACKEND_OK;
 }
 
-static int usm_current_stream(const dlpackgen_device_source *source, DLDevice device, dlpackgen_device_stream *stream,
-                              dlpackgen_device_error *error) {
-	void *handle = NULL;
-	int code = usm_ready(error);
-	if (!code) code = usm_check_device("current_stream", device, error);
-	if (!code) code = device_check_place("current_stream", stream, error);
-	if (!code) code = device_current(source, device, &handle, error);
-	if (!code) usm_fill_stream(stream, handle, device, 0);
-	return code;
+static int usm_current_stream(const dlpackgen_stream_source* source, DLDevice device, dlpackgen_stream* stream,
+                              dlpackgen_backend_error* error) {
+  void* handle = NULL;
+  int code = usm_ready(error);
+  if (!code) code = usm_check_device("current_stream", device, error);
+  if (!code) code = device_check_place("current_stream", stream, error);
+  if (!code) code = device_current(source, device, &handle, error);
+  if (!code) usm_fill_stream(stream, handle, device, 0);
+  return code;
 }
 
 #endif /* DLPACKGEN_USM_STREAM_H_ */

@@ -6,11 +6,23 @@
 #include "vendor_copy.h"
 #include "vendor_memory.h"
 
-const dlpackgen_device *BACKEND_ENTRY(void) {
-	static const dlpackgen_device table = {
-		sizeof(dlpackgen_device),  DLPACKGEN_DEVICE_ABI_VERSION, BACKEND_device,    BACKEND_NAME, vendor_probe,
-		vendor_device_count,       vendor_pointer_info,          vendor_alloc,      vendor_free,  vendor_current_stream,
-		vendor_stream_from_dlpack, vendor_order_after,           vendor_keep_until, vendor_copy,  vendor_finish,
-	};
-	return &table;
+const dlpackgen_backend* BACKEND_ENTRY(void) {
+  static const dlpackgen_backend table = {
+      sizeof(dlpackgen_backend),
+      DLPACKGEN_BACKEND_ABI_VERSION,
+      BACKEND_device,
+      BACKEND_NAME,
+      vendor_probe,
+      vendor_device_count,
+      vendor_pointer_attributes,
+      vendor_alloc,
+      vendor_free,
+      vendor_current_stream,
+      vendor_stream_from_dlpack,
+      vendor_stream_wait,
+      vendor_keep_until,
+      vendor_copy,
+      vendor_finish,
+  };
+  return &table;
 }

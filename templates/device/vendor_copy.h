@@ -8,48 +8,48 @@
 
 /* Asks the driver about a tensor's memory; `known` tells memory of the back end from the
  * host's. */
-static int vendor_look(const char *what, const DLTensor *t, size_t bytes, int *known, dlpackgen_device_error *error) {
-	dlpackgen_device_pointer info;
-	const char *start = (const char *)t->data + t->byte_offset;
-	int code = vendor_pointer_info(start, &info, error);
-	if (!code) code = device_check_said(what, t, &info, error);
-	if (code) return code;
-	*known = (int)info.device.device_type != kDLCPU;
-	if (device_ends(start, bytes, info.base, info.size))
-		return device_too_short(what, start, bytes, info.size, error);
-	return DLPACKGEN_DEVICE_OK;
+static int vendor_look(const char* what, const DLTensor* t, size_t bytes, int* known, dlpackgen_backend_error* error) {
+  dlpackgen_pointer_attributes info;
+  const char* start = (const char*)t->data + t->byte_offset;
+  int code = vendor_pointer_attributes(start, &info, error);
+  if (!code) code = device_check_said(what, t, &info, error);
+  if (code) return code;
+  *known = (int)info.device.device_type != kDLCPU;
+  if (device_ends(start, bytes, info.base, info.size)) return device_too_short(what, start, bytes, info.size, error);
+  return DLPACKGEN_BACKEND_OK;
 }
 
 /* Checks everything, and tells whether one end is the host's. */
-static int vendor_check_copy(const DLTensor *to, const DLTensor *from, const dlpackgen_device_stream *stream,
-                             size_t *bytes, int *host, dlpackgen_device_error *error) {
-	int target = 0, source = 0;
-	uint64_t count = 0;
-	int code = device_check_copy(to, from, &count, error);
-	if (!code) code = device_bytes("copy", to->dtype, count, bytes, error);
-	if (!code) code = vendor_check_ordered("copy", stream, error);
-	if (code || !*bytes) return code;
-	code = vendor_look("copy: the destination", to, *bytes, &target, error);
-	if (!code) code = vendor_look("copy: the source", from, *bytes, &source, error);
-	if (!code && !target && !source)
-		code = device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE, "copy: neither tensor is in memory of %s", BACKEND_TITLE);
-	*host = !target || !source;
-	return code;
+static int vendor_check_copy(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream, size_t* bytes,
+                             int* host, dlpackgen_backend_error* error) {
+  int target = 0, source = 0;
+  uint64_t count = 0;
+  int code = device_check_copy(to, from, &count, error);
+  if (!code) code = device_bytes("copy", to->dtype, count, bytes, error);
+  if (!code) code = vendor_check_ordered("copy", stream, error);
+  if (code || !*bytes) return code;
+  code = vendor_look("copy: the destination", to, *bytes, &target, error);
+  if (!code) code = vendor_look("copy: the source", from, *bytes, &source, error);
+  if (!code && !target && !source)
+    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "copy: neither tensor is in memory of %s",
+                       BACKEND_TITLE);
+  *host = !target || !source;
+  return code;
 }
 
 /* Memory of the host may go away as soon as the call returns: its copy is waited for. */
-static int vendor_copy(const DLTensor *to, const DLTensor *from, const dlpackgen_device_stream *stream,
-                       dlpackgen_device_error *error) {
-	dlpackgen_device_error room;
-	size_t bytes = 0;
-	int host = 0, code = vendor_ready(&error, &room);
-	if (!code) code = vendor_check_copy(to, from, stream, &bytes, &host, error);
-	if (code || !bytes) return code;
-	const dlpackgen_device_stream given = vendor_given(stream);
-	code = vendor.impl->copy(&vendor.driver, &given, (char *)to->data + to->byte_offset,
-	                         (const char *)from->data + from->byte_offset, bytes, error);
-	if (!code && host) code = vendor.impl->finish(&vendor.driver, &given, error);
-	return code;
+static int vendor_copy(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream,
+                       dlpackgen_backend_error* error) {
+  dlpackgen_backend_error room;
+  size_t bytes = 0;
+  int host = 0, code = vendor_ready(&error, &room);
+  if (!code) code = vendor_check_copy(to, from, stream, &bytes, &host, error);
+  if (code || !bytes) return code;
+  const dlpackgen_stream given = vendor_given(stream);
+  code = vendor.impl->copy(&vendor.driver, &given, (char*)to->data + to->byte_offset,
+                           (const char*)from->data + from->byte_offset, bytes, error);
+  if (!code && host) code = vendor.impl->finish(&vendor.driver, &given, error);
+  return code;
 }
 
 #endif /* DLPACKGEN_VENDOR_COPY_H_ */

@@ -5,56 +5,56 @@
  * and conformance/conformance.c tests them. */
 #include "vendor_impl.h"
 
-static int start(const struct driver *driver, dlpackgen_device_facts *facts, dlpackgen_device_error *error) {
-	(void)driver, (void)facts;
-	return vendor_unwritten("start", error);
+static int start(const struct driver* driver, dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
+  (void)driver, (void)facts;
+  return vendor_unwritten("start", error);
 }
 
-static int pointer(const struct driver *driver, const void *address, dlpackgen_device_pointer *info,
-                   dlpackgen_device_error *error) {
-	(void)driver, (void)address, (void)info;
-	return vendor_unwritten("pointer", error);
+static int pointer(const struct driver* driver, const void* address, dlpackgen_pointer_attributes* info,
+                   dlpackgen_backend_error* error) {
+  (void)driver, (void)address, (void)info;
+  return vendor_unwritten("pointer", error);
 }
 
-static int take(const struct driver *driver, const struct vendor_request *request, size_t bytes, void **data,
-                dlpackgen_device_error *error) {
-	(void)driver, (void)request, (void)bytes, (void)data;
-	return vendor_unwritten("take", error);
+static int take(const struct driver* driver, const struct vendor_request* request, size_t bytes, void** data,
+                dlpackgen_backend_error* error) {
+  (void)driver, (void)request, (void)bytes, (void)data;
+  return vendor_unwritten("take", error);
 }
 
-static int give(const struct driver *driver, const struct vendor_request *request, void *data,
-                dlpackgen_device_error *error) {
-	(void)driver, (void)request, (void)data;
-	return vendor_unwritten("give", error);
+static int give(const struct driver* driver, const struct vendor_request* request, void* data,
+                dlpackgen_backend_error* error) {
+  (void)driver, (void)request, (void)data;
+  return vendor_unwritten("give", error);
 }
 
-static int mark(const struct driver *driver, const dlpackgen_device_stream *stream, void **fresh,
-                dlpackgen_device_error *error) {
-	(void)driver, (void)stream, (void)fresh;
-	return vendor_unwritten("mark", error);
+static int mark(const struct driver* driver, const dlpackgen_stream* stream, void** fresh,
+                dlpackgen_backend_error* error) {
+  (void)driver, (void)stream, (void)fresh;
+  return vendor_unwritten("mark", error);
 }
 
-static int wait(const struct driver *driver, const dlpackgen_device_stream *stream, void *awaited,
-                dlpackgen_device_error *error) {
-	(void)driver, (void)stream, (void)awaited;
-	return vendor_unwritten("wait", error);
+static int wait(const struct driver* driver, const dlpackgen_stream* stream, void* awaited,
+                dlpackgen_backend_error* error) {
+  (void)driver, (void)stream, (void)awaited;
+  return vendor_unwritten("wait", error);
 }
 
-static void forget(const struct driver *driver, void *old) { (void)driver, (void)old; }
+static void forget(const struct driver* driver, void* old) { (void)driver, (void)old; }
 
-static int copy(const struct driver *driver, const dlpackgen_device_stream *stream, void *to, const void *from,
-                size_t bytes, dlpackgen_device_error *error) {
-	(void)driver, (void)stream, (void)to, (void)from, (void)bytes;
-	return vendor_unwritten("copy", error);
+static int copy(const struct driver* driver, const dlpackgen_stream* stream, void* to, const void* from, size_t bytes,
+                dlpackgen_backend_error* error) {
+  (void)driver, (void)stream, (void)to, (void)from, (void)bytes;
+  return vendor_unwritten("copy", error);
 }
 
-static int finish(const struct driver *driver, const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
-	(void)driver, (void)stream;
-	return vendor_unwritten("finish", error);
+static int finish(const struct driver* driver, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  (void)driver, (void)stream;
+  return vendor_unwritten("finish", error);
 }
 
-const struct vendor_impl *BACKEND_IMPL(void) {
-	/* The fifth, `owner`, is NULL where the driver does not tell whose a stream is. */
-	static const struct vendor_impl impl = {start, pointer, take, give, NULL, mark, wait, forget, copy, finish};
-	return &impl;
+const struct vendor_impl* BACKEND_IMPL(void) {
+  /* The fifth, `owner`, is NULL where the driver does not tell whose a stream is. */
+  static const struct vendor_impl impl = {start, pointer, take, give, NULL, mark, wait, forget, copy, finish};
+  return &impl;
 }

@@ -12,81 +12,82 @@
 #include <stdlib.h>
 
 static struct {
-	struct driver driver;
-	const struct vendor_impl *impl;
-	dlpackgen_device_facts facts;
+  struct driver driver;
+  const struct vendor_impl* impl;
+  dlpackgen_driver_info facts;
 } vendor;
 
-static int vendor_open(void **library, dlpackgen_device_error *error) {
-	char why[320] = "no library is known for this system";
-	*library = device_open_one(driver_libraries, why, sizeof why);
-	if (*library) return DLPACKGEN_DEVICE_OK;
-	return device_fail(error, DLPACKGEN_DEVICE_ABSENT,
-	                   "the driver is not installed, or not where libraries are found: %s; install %s", why,
-	                   BACKEND_PACKAGE);
+static int vendor_open(void** library, dlpackgen_backend_error* error) {
+  char why[320] = "no library is known for this system";
+  *library = device_open_one(driver_libraries, why, sizeof why);
+  if (*library) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_DRIVER_NOT_FOUND,
+                     "the driver is not installed, or not where libraries are found: %s; install %s", why,
+                     BACKEND_PACKAGE);
 }
 
 /* Fills the table of functions. */
-static int vendor_resolve(void *library, dlpackgen_device_error *error) {
-	for (size_t i = 0; i < sizeof driver_functions / sizeof *driver_functions; i++) {
-		const struct driver_function *f = &driver_functions[i];
-		void *found = device_symbol(library, f->plain);
-		if (!found && !f->optional)
-			return device_fail(error, DLPACKGEN_DEVICE_OLD_DRIVER, "the driver has no %s; update %s", f->plain,
-			                   BACKEND_PACKAGE);
-		memcpy((char *)&vendor.driver + f->offset, &found, sizeof found);
-	}
-	return DLPACKGEN_DEVICE_OK;
+static int vendor_resolve(void* library, dlpackgen_backend_error* error) {
+  for (size_t i = 0; i < sizeof driver_functions / sizeof *driver_functions; i++) {
+    const struct driver_function* f = &driver_functions[i];
+    void* found = device_symbol(library, f->plain);
+    if (!found && !f->optional)
+      return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "the driver has no %s; update %s", f->plain,
+                         BACKEND_PACKAGE);
+    memcpy((char*)&vendor.driver + f->offset, &found, sizeof found);
+  }
+  return DLPACKGEN_BACKEND_OK;
 }
 
-static int vendor_start(dlpackgen_device_error *error) {
-	vendor.impl = BACKEND_IMPL();
-	const int code = vendor.impl->start(&vendor.driver, &vendor.facts, error);
-	if (code && error->code != code) /* which would be repeated, as if all were well */
-		return device_fail(error, code, "the vendor's part fails to start, and does not say why");
-	if (code) return code;
-	if (vendor.facts.version < DRIVER_OLDEST)
-		return device_fail(error, DLPACKGEN_DEVICE_OLD_DRIVER,
-		                   "the driver is of version %lld, and %d is the oldest that is used; update %s",
-		                   (long long)vendor.facts.version, DRIVER_OLDEST, BACKEND_PACKAGE);
-	if (vendor.facts.devices < 1) return device_fail(error, DLPACKGEN_DEVICE_NO_DEVICE, "the driver counts no device");
-	return DLPACKGEN_DEVICE_OK;
+static int vendor_start(dlpackgen_backend_error* error) {
+  vendor.impl = BACKEND_IMPL();
+  const int code = vendor.impl->start(&vendor.driver, &vendor.facts, error);
+  if (code && error->code != code) /* which would be repeated, as if all were well */
+    return device_fail(error, code, "the vendor's part fails to start, and does not say why");
+  if (code) return code;
+  if (vendor.facts.version < DRIVER_OLDEST)
+    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
+                       "the driver is of version %lld, and %d is the oldest that is used; update %s",
+                       (long long)vendor.facts.version, DRIVER_OLDEST, BACKEND_PACKAGE);
+  if (vendor.facts.devices < 1) return device_fail(error, DLPACKGEN_BACKEND_NO_DEVICE, "the driver counts no device");
+  return DLPACKGEN_BACKEND_OK;
 }
 
-static int device_load(dlpackgen_device_error *error) {
-	void *library = NULL;
-	int code = vendor_open(&library, error);
-	if (!code) code = vendor_resolve(library, error);
-	return code ? code : vendor_start(error);
+static int device_load(dlpackgen_backend_error* error) {
+  void* library = NULL;
+  int code = vendor_open(&library, error);
+  if (!code) code = vendor_resolve(library, error);
+  return code ? code : vendor_start(error);
 }
 
 /* Also gives the vendor's part an error to fill where the caller has none. */
-static inline int vendor_ready(dlpackgen_device_error **error, dlpackgen_device_error *room) {
-	if (!*error) *error = room;
-	return device_ready(BACKEND_TITLE, *error);
+static inline int vendor_ready(dlpackgen_backend_error** error, dlpackgen_backend_error* room) {
+  if (!*error) *error = room;
+  return device_ready(BACKEND_TITLE, *error);
 }
 
-static int vendor_probe(dlpackgen_device_facts *facts, dlpackgen_device_error *error) {
-	dlpackgen_device_error room;
-	const int code = vendor_ready(&error, &room);
-	if (!code && facts) *facts = vendor.facts;
-	return code;
+static int vendor_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
+  dlpackgen_backend_error room;
+  const int code = vendor_ready(&error, &room);
+  if (!code && facts) *facts = vendor.facts;
+  return code;
 }
 
-static int vendor_device_count(int32_t *count, dlpackgen_device_error *error) {
-	dlpackgen_device_error room;
-	const int code = vendor_ready(&error, &room);
-	return code ? code : device_give_count(vendor.facts.devices, count, error);
+static int vendor_device_count(int32_t* count, dlpackgen_backend_error* error) {
+  dlpackgen_backend_error room;
+  const int code = vendor_ready(&error, &room);
+  return code ? code : device_give_count(vendor.facts.devices, count, error);
 }
 
 /* The driver may say nothing about an address that is the host's. */
-static int vendor_pointer_info(const void *pointer, dlpackgen_device_pointer *info, dlpackgen_device_error *error) {
-	dlpackgen_device_error room;
-	int code = vendor_ready(&error, &room);
-	if (!code) code = device_check_pointer(pointer, info, error);
-	if (code) return code;
-	*info = (dlpackgen_device_pointer){{kDLCPU, 0}, -1, 0, NULL, 0};
-	return vendor.impl->pointer(&vendor.driver, pointer, info, error);
+static int vendor_pointer_attributes(const void* pointer, dlpackgen_pointer_attributes* info,
+                                     dlpackgen_backend_error* error) {
+  dlpackgen_backend_error room;
+  int code = vendor_ready(&error, &room);
+  if (!code) code = device_check_pointer(pointer, info, error);
+  if (code) return code;
+  *info = (dlpackgen_pointer_attributes){{kDLCPU, 0}, -1, 0, NULL, 0};
+  return vendor.impl->pointer(&vendor.driver, pointer, info, error);
 }
 
 #endif /* DLPACKGEN_VENDOR_LOAD_H_ */

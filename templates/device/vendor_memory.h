@@ -7,139 +7,138 @@
 
 /* Work that a deleter has to wait for: a mark on a stream. */
 struct vendor_keep {
-	dlpackgen_device_stream stream;
-	void *mark;
-	struct vendor_keep *next;
+  dlpackgen_stream stream;
+  void* mark;
+  struct vendor_keep* next;
 };
 
 /* A tensor of ours, in one piece of the host's memory with its extents. */
 struct vendor_block {
-	DLManagedTensorVersioned tensor;
-	struct vendor_request request;
-	atomic_flag busy; /* guards keeps */
-	struct vendor_keep *keeps;
-	int64_t extents[];
+  DLManagedTensorVersioned tensor;
+  struct vendor_request request;
+  atomic_flag busy; /* guards keeps */
+  struct vendor_keep* keeps;
+  int64_t extents[];
 };
 
-static void vendor_delete(DLManagedTensorVersioned *tensor);
+static void vendor_delete(DLManagedTensorVersioned* tensor);
 
 /* Waits for what keep_until named. One that fails is not waited for; the memory is
  * given back all the same, and the first error told. */
-static int vendor_settle(struct vendor_block *block, dlpackgen_device_error *error) {
-	dlpackgen_device_error unread;
-	int first = DLPACKGEN_DEVICE_OK;
-	for (const struct vendor_keep *keep = block->keeps; keep; keep = keep->next) {
-		const int code = vendor.impl->wait(&vendor.driver, NULL, keep->mark, first ? &unread : error);
-		if (!first) first = code;
-		vendor.impl->forget(&vendor.driver, keep->mark);
-	}
-	return first;
+static int vendor_settle(struct vendor_block* block, dlpackgen_backend_error* error) {
+  dlpackgen_backend_error unread;
+  int first = DLPACKGEN_BACKEND_OK;
+  for (const struct vendor_keep* keep = block->keeps; keep; keep = keep->next) {
+    const int code = vendor.impl->wait(&vendor.driver, NULL, keep->mark, first ? &unread : error);
+    if (!first) first = code;
+    vendor.impl->forget(&vendor.driver, keep->mark);
+  }
+  return first;
 }
 
 /* Frees a tensor; in a child of fork the host's part alone, since the marks and the
  * memory are the parent's. Where the driver has ended, so has the memory. */
-static int vendor_release(struct vendor_block *block, dlpackgen_device_error *error) {
-	dlpackgen_device_error unread;
-	int code = DLPACKGEN_DEVICE_OK, given = DLPACKGEN_DEVICE_OK;
-	void *data = block->tensor.dl_tensor.data;
-	if (data && device_is_ready()) {
-		code = vendor_settle(block, error);
-		given = vendor.impl->give(&vendor.driver, &block->request, data, code ? &unread : error);
-		if (!code) code = given;
-	}
-	while (block->keeps) {
-		struct vendor_keep *keep = block->keeps;
-		block->keeps = keep->next;
-		free(keep);
-	}
-	free(block);
-	return code == DLPACKGEN_DEVICE_ENDED ? DLPACKGEN_DEVICE_OK : code;
+static int vendor_release(struct vendor_block* block, dlpackgen_backend_error* error) {
+  dlpackgen_backend_error unread;
+  int code = DLPACKGEN_BACKEND_OK, given = DLPACKGEN_BACKEND_OK;
+  void* data = block->tensor.dl_tensor.data;
+  if (data && device_is_ready()) {
+    code = vendor_settle(block, error);
+    given = vendor.impl->give(&vendor.driver, &block->request, data, code ? &unread : error);
+    if (!code) code = given;
+  }
+  while (block->keeps) {
+    struct vendor_keep* keep = block->keeps;
+    block->keeps = keep->next;
+    free(keep);
+  }
+  free(block);
+  return code == DLPACKGEN_BACKEND_SHUTTING_DOWN ? DLPACKGEN_BACKEND_OK : code;
 }
 
-static void vendor_delete(DLManagedTensorVersioned *tensor) {
-	dlpackgen_device_error unread;
-	if (tensor) (void)vendor_release((struct vendor_block *)tensor, &unread);
+static void vendor_delete(DLManagedTensorVersioned* tensor) {
+  dlpackgen_backend_error unread;
+  if (tensor) (void)vendor_release((struct vendor_block*)tensor, &unread);
 }
 
-static int vendor_free(DLManagedTensorVersioned *tensor, dlpackgen_device_error *error) {
-	dlpackgen_device_error room;
-	if (!error) error = &room;
-	const int code = tensor ? device_check_ours("free", tensor, vendor_delete, error) : DLPACKGEN_DEVICE_OK;
-	return code || !tensor ? code : vendor_release((struct vendor_block *)tensor, error);
+static int vendor_free(DLManagedTensorVersioned* tensor, dlpackgen_backend_error* error) {
+  dlpackgen_backend_error room;
+  if (!error) error = &room;
+  const int code = tensor ? device_check_ours("free", tensor, vendor_delete, error) : DLPACKGEN_BACKEND_OK;
+  return code || !tensor ? code : vendor_release((struct vendor_block*)tensor, error);
 }
 
 /* Marks a stream, and puts the mark into the list in the place of an earlier one of that
  * stream; gives the one that nobody needs any more. Of two threads that do it at once the
  * later mark stays, so the lock is held meanwhile. */
-static int vendor_keep(struct vendor_block *block, struct vendor_keep *fresh, void **old,
-                       dlpackgen_device_error *error) {
-	struct vendor_keep *keep = NULL;
-	while (atomic_flag_test_and_set_explicit(&block->busy, memory_order_acquire)) continue;
-	const int code = vendor.impl->mark(&vendor.driver, &fresh->stream, &fresh->mark, error);
-	for (keep = code ? NULL : block->keeps; keep; keep = keep->next)
-		if (keep->stream.handle == fresh->stream.handle &&
-		    keep->stream.device.device_id == fresh->stream.device.device_id)
-			break;
-	if (keep) {
-		*old = keep->mark;
-		keep->mark = fresh->mark;
-	} else if (!code) {
-		fresh->next = block->keeps;
-		block->keeps = fresh;
-	}
-	atomic_flag_clear_explicit(&block->busy, memory_order_release);
-	if (keep || code) free(fresh);
-	return code;
+static int vendor_keep(struct vendor_block* block, struct vendor_keep* fresh, void** old,
+                       dlpackgen_backend_error* error) {
+  struct vendor_keep* keep = NULL;
+  while (atomic_flag_test_and_set_explicit(&block->busy, memory_order_acquire)) continue;
+  const int code = vendor.impl->mark(&vendor.driver, &fresh->stream, &fresh->mark, error);
+  for (keep = code ? NULL : block->keeps; keep; keep = keep->next)
+    if (keep->stream.handle == fresh->stream.handle && keep->stream.device.device_id == fresh->stream.device.device_id)
+      break;
+  if (keep) {
+    *old = keep->mark;
+    keep->mark = fresh->mark;
+  } else if (!code) {
+    fresh->next = block->keeps;
+    block->keeps = fresh;
+  }
+  atomic_flag_clear_explicit(&block->busy, memory_order_release);
+  if (keep || code) free(fresh);
+  return code;
 }
 
-static int vendor_keep_until(DLManagedTensorVersioned *tensor, const dlpackgen_device_stream *stream,
-                             dlpackgen_device_error *error) {
-	dlpackgen_device_error room;
-	struct vendor_block *block = (struct vendor_block *)tensor;
-	void *old = NULL;
-	int code = vendor_ready(&error, &room);
-	if (!code) code = device_check_ours("keep_until", tensor, vendor_delete, error);
-	if (!code) code = vendor_check_ordered("keep_until", stream, error);
-	if (code || !block->tensor.dl_tensor.data) return code;
-	struct vendor_keep *fresh = calloc(1, sizeof *fresh);
-	if (!fresh) return device_fail(error, DLPACKGEN_DEVICE_OUT_OF_MEMORY, "keep_until: no memory for a mark");
-	fresh->stream = vendor_given(stream);
-	code = vendor_keep(block, fresh, &old, error);
-	if (old) vendor.impl->forget(&vendor.driver, old);
-	return code;
+static int vendor_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream,
+                             dlpackgen_backend_error* error) {
+  dlpackgen_backend_error room;
+  struct vendor_block* block = (struct vendor_block*)tensor;
+  void* old = NULL;
+  int code = vendor_ready(&error, &room);
+  if (!code) code = device_check_ours("keep_until", tensor, vendor_delete, error);
+  if (!code) code = vendor_check_ordered("keep_until", stream, error);
+  if (code || !block->tensor.dl_tensor.data) return code;
+  struct vendor_keep* fresh = calloc(1, sizeof *fresh);
+  if (!fresh) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "keep_until: no memory for a mark");
+  fresh->stream = vendor_given(stream);
+  code = vendor_keep(block, fresh, &old, error);
+  if (old) vendor.impl->forget(&vendor.driver, old);
+  return code;
 }
 
-static int vendor_check_request(const dlpackgen_device_request *r, size_t *bytes, dlpackgen_device_error *error) {
-	int code = vendor_check_place("alloc", r->device, error);
-	if (!code) code = device_check_size(r, bytes, error);
-	if (!code && r->flags & DLPACKGEN_DEVICE_PEERS)
-		code = device_fail(error, DLPACKGEN_DEVICE_UNSUPPORTED, "alloc: %s lets no other device reach its memory",
-		                   BACKEND_TITLE);
-	if (code || !*bytes) return code;
-	const int32_t ordinal = (int)r->device.device_type == BACKEND_device ? r->device.device_id : -1;
-	return vendor_check_handle("alloc", r->stream, ordinal, error);
+static int vendor_check_request(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
+  int code = vendor_check_place("alloc", r->device, error);
+  if (!code) code = device_check_size(r, bytes, error);
+  if (!code && r->flags & DLPACKGEN_BACKEND_PEER_ACCESS)
+    code = device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, "alloc: %s lets no other device reach its memory",
+                       BACKEND_TITLE);
+  if (code || !*bytes) return code;
+  const int32_t ordinal = (int)r->device.device_type == BACKEND_device ? r->device.device_id : -1;
+  return vendor_check_handle("alloc", r->stream, ordinal, error);
 }
 
-static int vendor_alloc(const dlpackgen_device_request *r, DLManagedTensorVersioned **tensor,
-                        dlpackgen_device_error *error) {
-	dlpackgen_device_error room;
-	size_t bytes = 0;
-	int code = vendor_ready(&error, &room);
-	if (!code) code = device_check_alloc(r, tensor, error);
-	if (!code) code = vendor_check_request(r, &bytes, error);
-	if (code) return code;
-	struct vendor_block *block = device_new_block("alloc", r, sizeof *block, error);
-	if (!block) return DLPACKGEN_DEVICE_OUT_OF_MEMORY;
-	atomic_flag_clear(&block->busy);
-	device_describe(&block->tensor, r, block->extents, vendor_delete);
-	block->request = (struct vendor_request){r->device, vendor_handle(r->stream)};
-	if (bytes) code = vendor.impl->take(&vendor.driver, &block->request, bytes, &block->tensor.dl_tensor.data, error);
-	if (code) {
-		free(block);
-		return code;
-	}
-	*tensor = &block->tensor;
-	return DLPACKGEN_DEVICE_OK;
+static int vendor_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** tensor,
+                        dlpackgen_backend_error* error) {
+  dlpackgen_backend_error room;
+  size_t bytes = 0;
+  int code = vendor_ready(&error, &room);
+  if (!code) code = device_check_alloc(r, tensor, error);
+  if (!code) code = vendor_check_request(r, &bytes, error);
+  if (code) return code;
+  struct vendor_block* block = device_new_block("alloc", r, sizeof *block, error);
+  if (!block) return DLPACKGEN_BACKEND_OUT_OF_MEMORY;
+  atomic_flag_clear(&block->busy);
+  device_describe(&block->tensor, r, block->extents, vendor_delete);
+  block->request = (struct vendor_request){r->device, vendor_handle(r->stream)};
+  if (bytes) code = vendor.impl->take(&vendor.driver, &block->request, bytes, &block->tensor.dl_tensor.data, error);
+  if (code) {
+    free(block);
+    return code;
+  }
+  *tensor = &block->tensor;
+  return DLPACKGEN_BACKEND_OK;
 }
 
 #endif /* DLPACKGEN_VENDOR_MEMORY_H_ */

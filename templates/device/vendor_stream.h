@@ -9,124 +9,123 @@
 #include "vendor_load.h"
 
 /* Checks a device of a type that the back end serves. */
-static int vendor_check_place(const char *what, DLDevice device, dlpackgen_device_error *error) {
-	const struct vendor_type *found = NULL;
-	for (size_t i = 0; i < sizeof vendor_types / sizeof *vendor_types; i++)
-		if (vendor_types[i].type == (int)device.device_type) found = &vendor_types[i];
-	if (!found)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_TYPE, "%s: device type %d is none of %s", what,
-		                   (int)device.device_type, BACKEND_TITLE);
-	if (found->zero && device.device_id)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_DEVICE, "%s: device type %d has the id 0 alone, not %d", what,
-		                   found->type, (int)device.device_id);
-	if (device.device_id >= 0 && device.device_id < vendor.facts.devices) return DLPACKGEN_DEVICE_OK;
-	return device_fail(error, DLPACKGEN_DEVICE_BAD_DEVICE,
-	                   "%s: there is no device %d; this process sees %d, numbered from 0", what, (int)device.device_id,
-	                   (int)vendor.facts.devices);
+static int vendor_check_place(const char* what, DLDevice device, dlpackgen_backend_error* error) {
+  const struct vendor_type* found = NULL;
+  for (size_t i = 0; i < sizeof vendor_types / sizeof *vendor_types; i++)
+    if (vendor_types[i].type == (int)device.device_type) found = &vendor_types[i];
+  if (!found)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "%s: device type %d is none of %s", what,
+                       (int)device.device_type, BACKEND_TITLE);
+  if (found->zero && device.device_id)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "%s: device type %d has the id 0 alone, not %d", what,
+                       found->type, (int)device.device_id);
+  if (device.device_id >= 0 && device.device_id < vendor.facts.devices) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE,
+                     "%s: there is no device %d; this process sees %d, numbered from 0", what, (int)device.device_id,
+                     (int)vendor.facts.devices);
 }
 
 /* Checks a device that has streams of its own. */
-static int vendor_check_device(const char *what, DLDevice device, dlpackgen_device_error *error) {
-	const int code = device_check_type(what, device, error);
-	return code ? code : vendor_check_place(what, device, error);
+static int vendor_check_device(const char* what, DLDevice device, dlpackgen_backend_error* error) {
+  const int code = device_check_type(what, device, error);
+  return code ? code : vendor_check_place(what, device, error);
 }
 
 /* Gives a default stream the handle that the description has for it. */
-static void *vendor_handle(void *handle) { return handle ? handle : (void *)DRIVER_DEFAULT_STREAM; }
+static void* vendor_handle(void* handle) { return handle ? handle : (void*)DRIVER_DEFAULT_STREAM; }
 
 /* Tells the streams that are the same on every device from handles. */
-static int vendor_special(const void *handle) {
-	int special = (uintptr_t)handle == DRIVER_DEFAULT_STREAM;
-	for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++)
-		special |= !driver_numbers[i].refused && driver_numbers[i].handle == (uintptr_t)handle;
-	return special;
+static int vendor_special(const void* handle) {
+  int special = (uintptr_t)handle == DRIVER_DEFAULT_STREAM;
+  for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++)
+    special |= !driver_numbers[i].refused && driver_numbers[i].handle == (uintptr_t)handle;
+  return special;
 }
 
 /* Checks that a handle is a stream of its device, or of any where the ordinal is -1, as
  * far as the driver tells. */
-static int vendor_check_handle(const char *what, void *handle, int32_t ordinal, dlpackgen_device_error *error) {
-	int32_t owner = ordinal;
-	if (vendor_special(vendor_handle(handle))) return DLPACKGEN_DEVICE_OK;
-	if (!VENDOR_STREAMS)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM, "%s: the stream %p; %s has none but the default one",
-		                   what, handle, BACKEND_TITLE);
-	const int code = vendor.impl->owner ? vendor.impl->owner(&vendor.driver, handle, &owner, error) : 0;
-	if (code || owner == ordinal || ordinal < 0) return code;
-	return device_fail(error, DLPACKGEN_DEVICE_STREAM_DEVICE, "%s: the stream %p is of device %d, not of device %d",
-	                   what, handle, (int)owner, (int)ordinal);
+static int vendor_check_handle(const char* what, void* handle, int32_t ordinal, dlpackgen_backend_error* error) {
+  int32_t owner = ordinal;
+  if (vendor_special(vendor_handle(handle))) return DLPACKGEN_BACKEND_OK;
+  if (!VENDOR_STREAMS)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: the stream %p; %s has none but the default one",
+                       what, handle, BACKEND_TITLE);
+  const int code = vendor.impl->owner ? vendor.impl->owner(&vendor.driver, handle, &owner, error) : 0;
+  if (code || owner == ordinal || ordinal < 0) return code;
+  return device_fail(error, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH,
+                     "%s: the stream %p is of device %d, not of device %d", what, handle, (int)owner, (int)ordinal);
 }
 
-static int vendor_check(const char *what, const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
-	if (!stream) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "%s: NULL in the place of a stream", what);
-	const int code = vendor_check_device(what, stream->device, error);
-	if (code || stream->unordered) return code;
-	return vendor_check_handle(what, stream->handle, stream->device.device_id, error);
+static int vendor_check(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of a stream", what);
+  const int code = vendor_check_device(what, stream->device, error);
+  if (code || stream->unordered) return code;
+  return vendor_check_handle(what, stream->handle, stream->device.device_id, error);
 }
 
 /* As vendor_check, for what needs a stream to work on. */
-static int vendor_check_ordered(const char *what, const dlpackgen_device_stream *stream,
-                                dlpackgen_device_error *error) {
-	const int code = vendor_check(what, stream, error);
-	return code ? code : device_check_ordered(what, stream, error);
+static int vendor_check_ordered(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  const int code = vendor_check(what, stream, error);
+  return code ? code : device_check_ordered(what, stream, error);
 }
 
-static int vendor_stream_from_dlpack(DLDevice device, const int64_t *number, dlpackgen_device_stream *stream,
-                                     dlpackgen_device_error *error) {
-	dlpackgen_device_error room;
-	int code = vendor_ready(&error, &room);
-	if (!code) code = vendor_check_device("stream_from_dlpack", device, error);
-	if (!code) code = device_check_place("stream_from_dlpack", stream, error);
-	if (code) return code;
-	*stream = (dlpackgen_device_stream){(void *)DRIVER_DEFAULT_STREAM, device, 0, 0};
-	if (!number || numbers_read(*number, VENDOR_STREAMS, stream)) return DLPACKGEN_DEVICE_OK;
-	return device_refuse_number(*number,
-	                            VENDOR_STREAMS ? "a stream is None, -1, a default stream's number, or a handle"
-	                                           : "it has none, so None and -1 alone are taken",
-	                            error);
+static int vendor_stream_from_dlpack(DLDevice device, const int64_t* number, dlpackgen_stream* stream,
+                                     dlpackgen_backend_error* error) {
+  dlpackgen_backend_error room;
+  int code = vendor_ready(&error, &room);
+  if (!code) code = vendor_check_device("stream_from_dlpack", device, error);
+  if (!code) code = device_check_place("stream_from_dlpack", stream, error);
+  if (code) return code;
+  *stream = (dlpackgen_stream){(void*)DRIVER_DEFAULT_STREAM, device, 0, 0};
+  if (!number || numbers_read(*number, VENDOR_STREAMS, stream)) return DLPACKGEN_BACKEND_OK;
+  return device_refuse_number(*number,
+                              VENDOR_STREAMS ? "a stream is None, -1, a default stream's number, or a handle"
+                                             : "it has none, so None and -1 alone are taken",
+                              error);
 }
 
-static int vendor_current_stream(const dlpackgen_device_source *source, DLDevice device,
-                                 dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
-	dlpackgen_device_error room;
-	void *handle = NULL;
-	int code = vendor_ready(&error, &room);
-	if (!code) code = vendor_check_device("current_stream", device, error);
-	if (!code) code = device_check_place("current_stream", stream, error);
-	if (!code) code = device_current(source, device, &handle, error);
-	if (!code) *stream = (dlpackgen_device_stream){vendor_handle(handle), device, 0, 0};
-	return code;
+static int vendor_current_stream(const dlpackgen_stream_source* source, DLDevice device, dlpackgen_stream* stream,
+                                 dlpackgen_backend_error* error) {
+  dlpackgen_backend_error room;
+  void* handle = NULL;
+  int code = vendor_ready(&error, &room);
+  if (!code) code = vendor_check_device("current_stream", device, error);
+  if (!code) code = device_check_place("current_stream", stream, error);
+  if (!code) code = device_current(source, device, &handle, error);
+  if (!code) *stream = (dlpackgen_stream){vendor_handle(handle), device, 0, 0};
+  return code;
 }
 
 /* A stream as the vendor's part gets it. */
-static dlpackgen_device_stream vendor_given(const dlpackgen_device_stream *stream) {
-	const dlpackgen_device_stream given = {vendor_handle(stream->handle), stream->device, 0, 0};
-	return given;
+static dlpackgen_stream vendor_given(const dlpackgen_stream* stream) {
+  const dlpackgen_stream given = {vendor_handle(stream->handle), stream->device, 0, 0};
+  return given;
 }
 
-static int vendor_order_after(const dlpackgen_device_stream *consumer, const dlpackgen_device_stream *producer,
-                              dlpackgen_device_error *error) {
-	dlpackgen_device_error room;
-	void *mark = NULL;
-	int code = vendor_ready(&error, &room);
-	if (!code) code = vendor_check("order_after: the consumer's stream", consumer, error);
-	if (!code) code = vendor_check("order_after: the producer's stream", producer, error);
-	if (code || consumer->unordered || producer->unordered) return code;
-	const dlpackgen_device_stream waits = vendor_given(consumer), works = vendor_given(producer);
-	if (waits.device.device_id == works.device.device_id && waits.handle == works.handle) return DLPACKGEN_DEVICE_OK;
-	code = vendor.impl->mark(&vendor.driver, &works, &mark, error);
-	if (code) return code;
-	code = vendor.impl->wait(&vendor.driver, &waits, mark, error);
-	vendor.impl->forget(&vendor.driver, mark);
-	return code;
+static int vendor_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_stream* producer,
+                              dlpackgen_backend_error* error) {
+  dlpackgen_backend_error room;
+  void* mark = NULL;
+  int code = vendor_ready(&error, &room);
+  if (!code) code = vendor_check("stream_wait: the consumer's stream", consumer, error);
+  if (!code) code = vendor_check("stream_wait: the producer's stream", producer, error);
+  if (code || consumer->unordered || producer->unordered) return code;
+  const dlpackgen_stream waits = vendor_given(consumer), works = vendor_given(producer);
+  if (waits.device.device_id == works.device.device_id && waits.handle == works.handle) return DLPACKGEN_BACKEND_OK;
+  code = vendor.impl->mark(&vendor.driver, &works, &mark, error);
+  if (code) return code;
+  code = vendor.impl->wait(&vendor.driver, &waits, mark, error);
+  vendor.impl->forget(&vendor.driver, mark);
+  return code;
 }
 
-static int vendor_finish(const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
-	dlpackgen_device_error room;
-	int code = vendor_ready(&error, &room);
-	if (!code) code = vendor_check_ordered("finish", stream, error);
-	if (code) return code;
-	const dlpackgen_device_stream given = vendor_given(stream);
-	return vendor.impl->finish(&vendor.driver, &given, error);
+static int vendor_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  dlpackgen_backend_error room;
+  int code = vendor_ready(&error, &room);
+  if (!code) code = vendor_check_ordered("finish", stream, error);
+  if (code) return code;
+  const dlpackgen_stream given = vendor_given(stream);
+  return vendor.impl->finish(&vendor.driver, &given, error);
 }
 
 #endif /* DLPACKGEN_VENDOR_STREAM_H_ */

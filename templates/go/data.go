@@ -8,18 +8,19 @@ import (
 
 // Data gives the elements of a dense tensor in memory that the host can read,
 // in row-major order and without copying. The slice is valid until the tensor's
-// owner releases it, and must not be written: see [MutableData].
+// owner releases it, and must not be written: see [WritableData].
 //
 // For other orders and strides see [Runs] and [At], for elements narrower than
 // a byte [PackedData]. As a bool, any byte but 0 and 1 would be undefined in Go;
 // where the producer is not trusted with that, ask for [Bool].
 //
 // The errors are [ErrReleased] (the zero Tensor), [ErrDataType], [ErrDevice],
-// [ErrNotDense], and [ErrData] when the address does not suit T.
+// [ErrNotContiguous], and [ErrData] when the address does not suit T.
 func Data[T Element](t Tensor) ([]T, error) {
 	var none T
 	// The usual in one piece without a call, which would cost half as much again.
-	if dl := t.dl; dl != nil && dl.Device.Type == DeviceCPU && dl.DType.Bits == uint8(8*unsafe.Sizeof(none)) && dl.DType.Lanes == 1 {
+	if dl := t.dl; dl != nil && dl.Device.Type == DeviceCPU && dl.DType.Bits == uint8(8*unsafe.Sizeof(none)) &&
+		dl.DType.Lanes == 1 {
 		usual := false
 		switch dl.DType.Code {
 		case CodeFloat:
@@ -98,9 +99,9 @@ func isUint[T Element]() (is bool) {
 	return is
 }
 
-// MutableData is [Data] for writing: it fails with [ErrReadOnly] when the
+// WritableData is [Data] for writing: it fails with [ErrReadOnly] when the
 // producer forbids that.
-func MutableData[T Element](t Tensor) ([]T, error) {
+func WritableData[T Element](t Tensor) ([]T, error) {
 	if t.ReadOnly() {
 		return nil, readOnly()
 	}
@@ -140,7 +141,7 @@ func unreadable(t Tensor, want DataType) error {
 // unsuitable tells why the elements of a readable tensor cannot be a slice.
 func unsuitable(t Tensor, dense bool) error {
 	if !dense {
-		return failf(ErrNotDense, "strides %v of shape %v", t.Strides(), t.Shape())
+		return failf(ErrNotContiguous, "strides %v of shape %v", t.Strides(), t.Shape())
 	}
 	return failf(ErrData, "%v elements at %#x are not aligned", t.DataType(), t.Addr())
 }

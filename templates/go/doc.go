@@ -27,7 +27,7 @@
 // crossing into C borrows the tensors of many objects, and gives the stream to
 // work on; [NewExchangeAPI] makes such a table for objects of Go's:
 //
-//	api, err := dlpack_package.OpenExchangeAPI((*dlpack_package.DLPackExchangeAPIHeader)(pointer))
+//	api, err := dlpack_package.FindExchangeAPI((*dlpack_package.DLPackExchangeAPIHeader)(pointer))
 //	if err != nil {
 //		return err
 //	}

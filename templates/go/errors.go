@@ -10,17 +10,17 @@ import (
 // The kinds of failure, for errors.Is. What an exported function returns wraps
 // one of them in an [*Error] that says what was found.
 var (
-	ErrArgument = errors.New("dlpack: invalid argument")
-	ErrVersion  = errors.New("dlpack: another major version of DLPack")
-	ErrShape    = errors.New("dlpack: invalid shape or strides")
-	ErrDataType = errors.New("dlpack: unsuitable data type")
-	ErrDevice   = errors.New("dlpack: memory that the host cannot read")
-	ErrData     = errors.New("dlpack: invalid data pointer")
-	ErrNotDense = errors.New("dlpack: elements are not dense in row-major order")
-	ErrReadOnly = errors.New("dlpack: tensor is read-only")
-	ErrIndex    = errors.New("dlpack: index out of range")
-	ErrReleased = errors.New("dlpack: tensor was released")
-	ErrNoMemory = errors.New("dlpack: out of C memory")
+	ErrArgument      = errors.New("dlpack: invalid argument")
+	ErrVersion       = errors.New("dlpack: another major version of DLPack")
+	ErrShape         = errors.New("dlpack: invalid shape or strides")
+	ErrDataType      = errors.New("dlpack: unsuitable data type")
+	ErrDevice        = errors.New("dlpack: memory that the host cannot read")
+	ErrData          = errors.New("dlpack: invalid data pointer")
+	ErrNotContiguous = errors.New("dlpack: elements are not dense in row-major order")
+	ErrReadOnly      = errors.New("dlpack: tensor is read-only")
+	ErrIndex         = errors.New("dlpack: index out of range")
+	ErrReleased      = errors.New("dlpack: tensor was released")
+	ErrNoMemory      = errors.New("dlpack: out of C memory")
 )
 
 // Error is a failure with its kind and what was found.

@@ -89,7 +89,7 @@ func ExampleWritableStrided() {
 	}
 	data[2*strides[0]+3*strides[1]] = -1
 	fmt.Println(managed.Tensor())
-	managed.ForbidWriting()
+	managed.SetReadOnly()
 	_, _, err = dlpack.WritableStrided[float64](managed.Tensor())
 	fmt.Println(errors.Is(err, dlpack.ErrReadOnly))
 	// Output:

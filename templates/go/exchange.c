@@ -11,225 +11,230 @@ typedef struct dlp_00000000_answer answer;
 typedef struct dlp_00000000_callee callee;
 typedef struct dlp_00000000_view view;
 
-static const DLPackExchangeAPI *table_of(callee to) { return (const DLPackExchangeAPI *)to.table; }
+static const DLPackExchangeAPI* table_of(callee to) { return (const DLPackExchangeAPI*)to.table; }
 
 /* Failures */
 
 /* What is left to say when there is no memory to say more. */
 static const failure speechless[] = {
-	{dlp_00000000_NO_MEMORY, dlp_00000000_OP_ALLOCATE, 0, NULL, NULL}, {dlp_00000000_NO_MEMORY, dlp_00000000_OP_MANAGED, 0, NULL, NULL},
-	{dlp_00000000_NO_MEMORY, dlp_00000000_OP_WRAP, 0, NULL, NULL},     {dlp_00000000_NO_MEMORY, dlp_00000000_OP_BORROW, 0, NULL, NULL},
-	{dlp_00000000_NO_MEMORY, dlp_00000000_OP_STREAM, 0, NULL, NULL},
+    {dlp_00000000_NO_MEMORY, dlp_00000000_OP_ALLOCATE, 0, NULL, NULL},
+    {dlp_00000000_NO_MEMORY, dlp_00000000_OP_MANAGED, 0, NULL, NULL},
+    {dlp_00000000_NO_MEMORY, dlp_00000000_OP_WRAP, 0, NULL, NULL},
+    {dlp_00000000_NO_MEMORY, dlp_00000000_OP_BORROW, 0, NULL, NULL},
+    {dlp_00000000_NO_MEMORY, dlp_00000000_OP_STREAM, 0, NULL, NULL},
 };
 
-static failure *failed(uint32_t why, uint32_t op) {
-	failure *f = malloc(sizeof *f);
-	if (!f) return (failure *)(uintptr_t)&speechless[op]; /* which nobody writes */
-	*f = (failure){why, op, 0, NULL, NULL};
-	return f;
+static failure* failed(uint32_t why, uint32_t op) {
+  failure* f = malloc(sizeof *f);
+  if (!f) return (failure*)(uintptr_t)&speechless[op]; /* which nobody writes */
+  *f = (failure){why, op, 0, NULL, NULL};
+  return f;
 }
 
-failure *dlp_00000000_refusal(uint32_t op, char *kind, char *message) {
-	failure *f = failed(dlp_00000000_REFUSED, op);
-	if (f == &speechless[op]) {
-		free(kind);
-		free(message);
-		return f;
-	}
-	f->kind = kind;
-	f->message = message;
-	return f;
+failure* dlp_00000000_refusal(uint32_t op, char* kind, char* message) {
+  failure* f = failed(dlp_00000000_REFUSED, op);
+  if (f == &speechless[op]) {
+    free(kind);
+    free(message);
+    return f;
+  }
+  f->kind = kind;
+  f->message = message;
+  return f;
 }
 
-void dlp_00000000_forget(failure *f) {
-	if (f == &speechless[f->op]) return;
-	free(f->kind);
-	free(f->message);
-	free(f);
+void dlp_00000000_forget(failure* f) {
+  if (f == &speechless[f->op]) return;
+  free(f->kind);
+  free(f->message);
+  free(f);
 }
 
 /* What SetError was called with. */
 typedef struct told {
-	int times;
-	char *kind, *message;
+  int times;
+  char *kind, *message;
 } told;
 
-static char *copy(const char *text) {
-	if (!text) return NULL;
-	size_t size = strlen(text) + 1;
-	char *made = malloc(size);
-	return made ? memcpy(made, text, size) : NULL;
+static char* copy(const char* text) {
+  if (!text) return NULL;
+  size_t size = strlen(text) + 1;
+  char* made = malloc(size);
+  return made ? memcpy(made, text, size) : NULL;
 }
 
 /* SetError. What counts is the first call: it knows the cause. */
-static void note(void *error_ctx, const char *kind, const char *message) {
-	told *t = error_ctx;
-	if (t->times++) return;
-	t->kind = copy(kind);
-	t->message = copy(message);
+static void note(void* error_ctx, const char* kind, const char* message) {
+  told* t = error_ctx;
+  if (t->times++) return;
+  t->kind = copy(kind);
+  t->message = copy(message);
 }
 
 /* A pending error belongs to this thread, so it is read before Go runs again. */
-static failure *refused(callee to, uint32_t op, told t) {
-	if (!t.times && to.explain) ((dlp_00000000_explain)to.explain)(&t, note);
-	return dlp_00000000_refusal(op, t.kind, t.message);
+static failure* refused(callee to, uint32_t op, told t) {
+  if (!t.times && to.explain) ((dlp_00000000_explain)to.explain)(&t, note);
+  return dlp_00000000_refusal(op, t.kind, t.message);
 }
 
-static failure *refused_untold(callee to, uint32_t op) { return refused(to, op, (told){0, NULL, NULL}); }
+static failure* refused_untold(callee to, uint32_t op) { return refused(to, op, (told){0, NULL, NULL}); }
 
 /* Views */
 
-static void delete_managed(DLManagedTensorVersioned *managed) {
-	if (managed->deleter) managed->deleter(managed);
+static void delete_managed(DLManagedTensorVersioned* managed) {
+  if (managed->deleter) managed->deleter(managed);
 }
 
-static void drop(view *v) {
-	DLManagedTensorVersioned *owner = (DLManagedTensorVersioned *)v->owner;
-	v->owner = 0;
-	if (owner) delete_managed(owner);
+static void drop(view* v) {
+  DLManagedTensorVersioned* owner = (DLManagedTensorVersioned*)v->owner;
+  v->owner = 0;
+  if (owner) delete_managed(owner);
 }
 
-void dlp_00000000_give_back(uint64_t *words, size_t count) {
-	view *views = (view *)words;
-	for (size_t i = 0; i < count; i++) drop(&views[i]);
+void dlp_00000000_give_back(uint64_t* words, size_t count) {
+  view* views = (view*)words;
+  for (size_t i = 0; i < count; i++) drop(&views[i]);
 }
 
-static failure *own(callee to, uintptr_t object, DLManagedTensorVersioned **out) {
-	*out = NULL;
-	if (table_of(to)->managed_tensor_from_py_object_no_sync((void *)object, out)) return refused_untold(to, dlp_00000000_OP_MANAGED);
-	return *out ? NULL : failed(dlp_00000000_NOTHING, dlp_00000000_OP_MANAGED);
+static failure* own(callee to, uintptr_t object, DLManagedTensorVersioned** out) {
+  *out = NULL;
+  if (table_of(to)->managed_tensor_from_py_object_no_sync((void*)object, out))
+    return refused_untold(to, dlp_00000000_OP_MANAGED);
+  return *out ? NULL : failed(dlp_00000000_NOTHING, dlp_00000000_OP_MANAGED);
 }
 
 /* Views over a table that cannot lend hold a tensor of their own. */
-static failure *own_for_view(callee to, view *v) {
-	DLManagedTensorVersioned *managed;
-	failure *f = own(to, v->object, &managed);
-	if (f) return f;
-	if (managed->version.major != DLPACK_MAJOR_VERSION) {
-		delete_managed(managed);
-		return failed(dlp_00000000_VERSION, dlp_00000000_OP_MANAGED);
-	}
-	v->owner = (uintptr_t)managed;
-	v->flags = managed->flags;
-	v->tensor = managed->dl_tensor;
-	return NULL;
+static failure* own_for_view(callee to, view* v) {
+  DLManagedTensorVersioned* managed;
+  failure* f = own(to, v->object, &managed);
+  if (f) return f;
+  if (managed->version.major != DLPACK_MAJOR_VERSION) {
+    delete_managed(managed);
+    return failed(dlp_00000000_VERSION, dlp_00000000_OP_MANAGED);
+  }
+  v->owner = (uintptr_t)managed;
+  v->flags = managed->flags;
+  v->tensor = managed->dl_tensor;
+  return NULL;
 }
 
-static failure *lend(callee to, view *v) {
-	int (*function)(void *, DLTensor *) = table_of(to)->dltensor_from_py_object_no_sync;
-	if (!function) return own_for_view(to, v);
-	v->flags = DLPACK_FLAG_BITMASK_READ_ONLY; /* which a DLTensor cannot say */
-	memset(&v->tensor, 0, sizeof v->tensor); /* a function that fills nothing shall be found out */
-	return function((void *)v->object, &v->tensor) ? refused_untold(to, dlp_00000000_OP_BORROW) : NULL;
+static failure* lend(callee to, view* v) {
+  int (*function)(void*, DLTensor*) = table_of(to)->dltensor_from_py_object_no_sync;
+  if (!function) return own_for_view(to, v);
+  v->flags = DLPACK_FLAG_BITMASK_READ_ONLY; /* which a DLTensor cannot say */
+  memset(&v->tensor, 0, sizeof v->tensor);  /* a function that fills nothing shall be found out */
+  return function((void*)v->object, &v->tensor) ? refused_untold(to, dlp_00000000_OP_BORROW) : NULL;
 }
 
 /* A loop: of a few numbers, a call of memcpy would cost more than the copying. */
-static int64_t *copy_dims(int64_t *to, const int64_t *from, int32_t n) {
-	if (!from) return NULL;
-	for (int32_t i = 0; i < n; i++) to[i] = from[i];
-	return to;
+static int64_t* copy_dims(int64_t* to, const int64_t* from, int32_t n) {
+  if (!from) return NULL;
+  for (int32_t i = 0; i < n; i++) to[i] = from[i];
+  return to;
 }
 
 /* Copies shape and strides: the producer's own may change with the object, when
  * another thread resizes it. A bad ndim stays, for Go to complain about. */
-static void keep_dims(view *v) {
-	DLTensor *t = &v->tensor;
-	const int32_t n = t->ndim;
-	if (n <= 0 || n > dlp_00000000_VIEW_NDIM) {
-		t->shape = t->strides = NULL;
-		return;
-	}
-	t->shape = copy_dims(v->dims, t->shape, n);
-	t->strides = copy_dims(v->dims + n, t->strides, n);
+static void keep_dims(view* v) {
+  DLTensor* t = &v->tensor;
+  const int32_t n = t->ndim;
+  if (n <= 0 || n > dlp_00000000_VIEW_NDIM) {
+    t->shape = t->strides = NULL;
+    return;
+  }
+  t->shape = copy_dims(v->dims, t->shape, n);
+  t->strides = copy_dims(v->dims + n, t->strides, n);
 }
 
-static failure *ask_stream(callee to, DLDevice device, uintptr_t *stream) {
-	void *out = NULL;
-	int rc = table_of(to)->current_work_stream(device.device_type, device.device_id, &out);
-	*stream = rc ? 0 : (uintptr_t)out;
-	return rc ? refused_untold(to, dlp_00000000_OP_STREAM) : NULL;
+static failure* ask_stream(callee to, DLDevice device, uintptr_t* stream) {
+  void* out = NULL;
+  int rc = table_of(to)->current_work_stream(device.device_type, device.device_id, &out);
+  *stream = rc ? 0 : (uintptr_t)out;
+  return rc ? refused_untold(to, dlp_00000000_OP_STREAM) : NULL;
 }
 
 static int same(DLDevice a, DLDevice b) { return a.device_type == b.device_type && a.device_id == b.device_id; }
 
 /* A CPU has no streams, so its producer need not be asked; and of one device
  * there is one current stream. */
-static failure *add_stream(callee to, view *v, const view *previous) {
-	v->stream = 0;
-	if (v->tensor.device.device_type == kDLCPU) return NULL;
-	if (!previous || !same(previous->tensor.device, v->tensor.device)) return ask_stream(to, v->tensor.device, &v->stream);
-	v->stream = previous->stream;
-	return NULL;
+static failure* add_stream(callee to, view* v, const view* previous) {
+  v->stream = 0;
+  if (v->tensor.device.device_type == kDLCPU) return NULL;
+  if (!previous || !same(previous->tensor.device, v->tensor.device))
+    return ask_stream(to, v->tensor.device, &v->stream);
+  v->stream = previous->stream;
+  return NULL;
 }
 
-failure *dlp_00000000_borrow(callee to, uint64_t *words, size_t count) {
-	view *views = (view *)words;
-	for (size_t i = 0; i < count; i++) {
-		view *v = &views[i];
-		drop(v);
-		failure *f = lend(to, v);
-		if (!f) {
-			keep_dims(v);
-			f = add_stream(to, v, i ? v - 1 : NULL);
-		}
-		if (f) {
-			if (f->why != dlp_00000000_NO_MEMORY) f->index = i;
-			return f;
-		}
-	}
-	return NULL;
+failure* dlp_00000000_borrow(callee to, uint64_t* words, size_t count) {
+  view* views = (view*)words;
+  for (size_t i = 0; i < count; i++) {
+    view* v = &views[i];
+    drop(v);
+    failure* f = lend(to, v);
+    if (!f) {
+      keep_dims(v);
+      f = add_stream(to, v, i ? v - 1 : NULL);
+    }
+    if (f) {
+      if (f->why != dlp_00000000_NO_MEMORY) f->index = i;
+      return f;
+    }
+  }
+  return NULL;
 }
 
 /* Single calls */
 
 answer dlp_00000000_managed(callee to, uintptr_t object) {
-	DLManagedTensorVersioned *managed;
-	failure *f = own(to, object, &managed);
-	return (answer){(uintptr_t)managed, f};
+  DLManagedTensorVersioned* managed;
+  failure* f = own(to, object, &managed);
+  return (answer){(uintptr_t)managed, f};
 }
 
 answer dlp_00000000_stream(callee to, DLDevice device) {
-	answer a;
-	a.failure = ask_stream(to, device, &a.value);
-	return a;
+  answer a;
+  a.failure = ask_stream(to, device, &a.value);
+  return a;
 }
 
-answer dlp_00000000_allocate(callee to, DLDataType dtype, DLDevice device, int32_t ndim, struct dlp_00000000_extents few, int64_t *many) {
-	told t = {0, NULL, NULL};
-	DLManagedTensorVersioned *made = NULL;
-	DLTensor prototype = {NULL, device, ndim, dtype, many ? many : few.n, NULL, 0};
-	if (table_of(to)->managed_tensor_allocator(&prototype, &made, &t, note))
-		return (answer){0, refused(to, dlp_00000000_OP_ALLOCATE, t)};
-	free(t.kind);
-	free(t.message);
-	return (answer){(uintptr_t)made, made ? NULL : failed(dlp_00000000_NOTHING, dlp_00000000_OP_ALLOCATE)};
+answer dlp_00000000_allocate(callee to, DLDataType dtype, DLDevice device, int32_t ndim,
+                             struct dlp_00000000_extents few, int64_t* many) {
+  told t = {0, NULL, NULL};
+  DLManagedTensorVersioned* made = NULL;
+  DLTensor prototype = {NULL, device, ndim, dtype, many ? many : few.n, NULL, 0};
+  if (table_of(to)->managed_tensor_allocator(&prototype, &made, &t, note))
+    return (answer){0, refused(to, dlp_00000000_OP_ALLOCATE, t)};
+  free(t.kind);
+  free(t.message);
+  return (answer){(uintptr_t)made, made ? NULL : failed(dlp_00000000_NOTHING, dlp_00000000_OP_ALLOCATE)};
 }
 
-static failure *wrap_held(callee to, dlp_00000000_object *held, uintptr_t *object) {
-	void *out = NULL;
-	DLManagedTensorVersioned *given = dlp_00000000_object_managed(held);
-	if (!given) return failed(dlp_00000000_NO_MEMORY, dlp_00000000_OP_WRAP);
-	if (table_of(to)->managed_tensor_to_py_object_no_sync(given, &out)) {
-		failure *f = refused_untold(to, dlp_00000000_OP_WRAP);
-		if (dlp_00000000_object_shared(held)) delete_managed(given);
-		return f;
-	}
-	*object = (uintptr_t)out;
-	return out ? NULL : failed(dlp_00000000_NOTHING, dlp_00000000_OP_WRAP);
+static failure* wrap_held(callee to, dlp_00000000_object* held, uintptr_t* object) {
+  void* out = NULL;
+  DLManagedTensorVersioned* given = dlp_00000000_object_managed(held);
+  if (!given) return failed(dlp_00000000_NO_MEMORY, dlp_00000000_OP_WRAP);
+  if (table_of(to)->managed_tensor_to_py_object_no_sync(given, &out)) {
+    failure* f = refused_untold(to, dlp_00000000_OP_WRAP);
+    if (dlp_00000000_object_shared(held)) delete_managed(given);
+    return f;
+  }
+  *object = (uintptr_t)out;
+  return out ? NULL : failed(dlp_00000000_NOTHING, dlp_00000000_OP_WRAP);
 }
 
 /* DLPack does not say who deletes the tensor when the function fails: some do,
  * some leave it to the caller. It therefore gets a tensor that holds one of two
  * references to the true one, and whether that one is still there tells. */
 answer dlp_00000000_wrap(callee to, uintptr_t tensor, int legacy, uint64_t flags) {
-	answer a = {0, NULL};
-	dlp_00000000_object *held = dlp_00000000_object_new((void *)tensor, legacy, flags);
-	if (!held) {
-		dlp_00000000_delete_any((void *)tensor, legacy);
-		a.failure = failed(dlp_00000000_NO_MEMORY, dlp_00000000_OP_WRAP);
-		return a;
-	}
-	a.failure = wrap_held(to, held, &a.value);
-	dlp_00000000_object_release(held);
-	return a;
+  answer a = {0, NULL};
+  dlp_00000000_object* held = dlp_00000000_object_new((void*)tensor, legacy, flags);
+  if (!held) {
+    dlp_00000000_delete_any((void*)tensor, legacy);
+    a.failure = failed(dlp_00000000_NO_MEMORY, dlp_00000000_OP_WRAP);
+    return a;
+  }
+  a.failure = wrap_held(to, held, &a.value);
+  dlp_00000000_object_release(held);
+  return a;
 }

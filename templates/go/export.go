@@ -92,7 +92,8 @@ func exportWhole(first unsafe.Pointer, count int, dtype DataType, shape []int64)
 	return &s.managed, nil
 }
 
-func exportWholeSlowly(first unsafe.Pointer, count int, dtype DataType, shape []int64) (*DLManagedTensorVersioned, error) {
+func exportWholeSlowly(first unsafe.Pointer, count int, dtype DataType, shape []int64) (*DLManagedTensorVersioned,
+	error) {
 	m := memory{first: first, count: count, bits: uint64(dtype.Bits), dtype: dtype}
 	x := export{shape: shape}
 	x.device.Type = DeviceCPU

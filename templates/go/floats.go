@@ -93,7 +93,8 @@ func (f floatFormat) decode(code uint32) float32 {
 	if magnitude>>f.mantissa-1 >= 1<<f.exponent-2 {
 		return f.decodeRare(code, magnitude)
 	}
-	return math.Float32frombits(code>>f.width()<<31 | (magnitude<<(floatMantissa-f.mantissa) + uint32(floatBias-f.bias)<<floatMantissa))
+	return math.Float32frombits(code>>f.width()<<31 | (magnitude<<(floatMantissa-f.mantissa) +
+		uint32(floatBias-f.bias)<<floatMantissa))
 }
 
 func (f floatFormat) decodeRare(code, magnitude uint32) float32 {

@@ -36,7 +36,7 @@ type Managed struct {
 	_       [0]sync.Mutex // go vet then finds copies
 	address uintptr       // of the producer's struct; 0 once given away, by atomic operations
 	legacy  bool          // the struct is a DLManagedTensor
-	frozen  bool          // by ForbidWriting
+	frozen  bool          // by SetReadOnly
 	tensor  Tensor
 	trace   trace
 }
@@ -169,7 +169,7 @@ func (m *Managed) Tensor() Tensor {
 
 // WritableTensor is [Managed.Tensor] for a caller who knows what a legacy struct
 // cannot say: that the memory may be written. It changes nothing about a tensor
-// whose producer, or [Managed.ForbidWriting], says that it is read-only.
+// whose producer, or [Managed.SetReadOnly], says that it is read-only.
 func (m *Managed) WritableTensor() Tensor {
 	t := m.Tensor()
 	if m.legacy && !m.frozen {

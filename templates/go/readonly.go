@@ -9,10 +9,10 @@ func (t Tensor) AsReadOnly() Tensor {
 	return t
 }
 
-// ForbidWriting makes the tensor read-only, whatever its producer says of it, in
+// SetReadOnly makes the tensor read-only, whatever its producer says of it, in
 // the views that Tensor gives from here on. Call it before others have the
 // Managed.
-func (m *Managed) ForbidWriting() {
+func (m *Managed) SetReadOnly() {
 	m.tensor = m.tensor.AsReadOnly()
 	m.frozen = true
 }

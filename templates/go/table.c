@@ -8,62 +8,65 @@
 typedef dlp_00000000_object object;
 typedef struct dlp_00000000_answer answer;
 typedef struct dlp_00000000_plan plan;
-typedef void (*set_error)(void *error_ctx, const char *kind, const char *message);
+typedef void (*set_error)(void* error_ctx, const char* kind, const char* message);
 
 /* What the functions of a table know besides their arguments. */
 typedef struct producer {
-	DLPackExchangeAPI api;
-	plan is;
+  DLPackExchangeAPI api;
+  plan is;
 } producer;
 
 /* Out of the way of what succeeds, which takes two nanoseconds. */
-__attribute__((cold, noinline)) static int fail(const producer *p, const char *kind, const char *message) {
-	if (p->is.raise) ((set_error)p->is.raise)(NULL, kind, message);
-	return -1;
+__attribute__((cold, noinline)) static int fail(const producer* p, const char* kind, const char* message) {
+  if (p->is.raise) ((set_error)p->is.raise)(NULL, kind, message);
+  return -1;
 }
 
 /* The object behind a py_object; NULL for what is none. */
-static object *object_of(const producer *p, void *py_object) {
-	object *o = py_object;
-	if (o && p->is.offset) memcpy(&o, (char *)py_object + p->is.offset, sizeof o);
-	return o && o->tag == dlp_00000000_OBJECT ? o : NULL;
+static object* object_of(const producer* p, void* py_object) {
+  object* o = py_object;
+  if (o && p->is.offset) memcpy(&o, (char*)py_object + p->is.offset, sizeof o);
+  return o && o->tag == dlp_00000000_OBJECT ? o : NULL;
 }
 
-static int not_ours(const producer *p) { return fail(p, "TypeError", "not an object of this exchange table"); }
+static int not_ours(const producer* p) { return fail(p, "TypeError", "not an object of this exchange table"); }
 
-__attribute__((cold, noinline)) static int has_flags(const producer *p) {
-	return fail(p, "BufferError", "a borrowed view cannot say that the tensor is read-only or padded");
+__attribute__((cold, noinline)) static int has_flags(const producer* p) {
+  return fail(p, "BufferError", "a borrowed view cannot say that the tensor is read-only or padded");
 }
 
-static int borrow(const producer *p, void *py_object, DLTensor *out) {
-	const object *o = object_of(p, py_object);
-	if (!o) return not_ours(p);
-	if (o->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED) return has_flags(p);
-	*out = o->tensor;
-	return 0;
+static int borrow(const producer* p, void* py_object, DLTensor* out) {
+  const object* o = object_of(p, py_object);
+  if (!o) return not_ours(p);
+  if (o->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED) return has_flags(p);
+  *out = o->tensor;
+  return 0;
 }
 
-static int managed(const producer *p, void *py_object, DLManagedTensorVersioned **out) {
-	object *o = object_of(p, py_object);
-	if (!o) return not_ours(p);
-	*out = dlp_00000000_object_managed(o);
-	return *out ? 0 : fail(p, "MemoryError", "no memory for a managed tensor");
+static int managed(const producer* p, void* py_object, DLManagedTensorVersioned** out) {
+  object* o = object_of(p, py_object);
+  if (!o) return not_ours(p);
+  *out = dlp_00000000_object_managed(o);
+  return *out ? 0 : fail(p, "MemoryError", "no memory for a managed tensor");
 }
 
 /* On a failure the tensor stays with the caller: DLPack does not say whose it is
  * then, and callers that delete it are worse off with a producer that did. */
-static int wrap(const producer *p, DLManagedTensorVersioned *tensor, void **out) {
-	if (!tensor || tensor->version.major != DLPACK_MAJOR_VERSION) return fail(p, "BufferError", "no tensor of this major version of DLPack");
-	if (tensor->dl_tensor.ndim < 0 || tensor->dl_tensor.ndim > dlp_00000000_VIEW_NDIM || (tensor->dl_tensor.ndim && !tensor->dl_tensor.shape))
-		return fail(p, "BufferError", "a tensor without a valid shape");
-	*out = dlp_00000000_object_new(tensor, 0, tensor->flags);
-	return *out ? 0 : fail(p, "MemoryError", "no memory for an object");
+static int wrap(const producer* p, DLManagedTensorVersioned* tensor, void** out) {
+  if (!tensor || tensor->version.major != DLPACK_MAJOR_VERSION)
+    return fail(p, "BufferError", "no tensor of this major version of DLPack");
+  if (tensor->dl_tensor.ndim < 0 || tensor->dl_tensor.ndim > dlp_00000000_VIEW_NDIM ||
+      (tensor->dl_tensor.ndim && !tensor->dl_tensor.shape))
+    return fail(p, "BufferError", "a tensor without a valid shape");
+  *out = dlp_00000000_object_new(tensor, 0, tensor->flags);
+  return *out ? 0 : fail(p, "MemoryError", "no memory for an object");
 }
 
-static int stream(const producer *p, DLDevice device, void **out) {
-	if (device.device_type != kDLCPU) return fail(p, "BufferError", "this exchange table knows the streams of no device but the CPU");
-	*out = NULL;
-	return 0;
+static int stream(const producer* p, DLDevice device, void** out) {
+  if (device.device_type != kDLCPU)
+    return fail(p, "BufferError", "this exchange table knows the streams of no device but the CPU");
+  *out = NULL;
+  return 0;
 }
 
 /* Allocation */
@@ -72,84 +75,85 @@ enum { ALIGNMENT = 256 }; /* DLPack asks for it, few producers give it */
 
 /* A tensor, its shape and strides, and its data, in one piece of memory. */
 typedef struct block {
-	DLManagedTensorVersioned managed;
-	int64_t dims[];
+  DLManagedTensorVersioned managed;
+  int64_t dims[];
 } block;
 
-static void free_block(DLManagedTensorVersioned *self) { free(self); }
+static void free_block(DLManagedTensorVersioned* self) { free(self); }
 
 /* Gives NULL, or why there can be no such tensor. */
-static const char *bytes_of(const DLTensor *t, size_t *bytes) {
-	const uint64_t width = (uint64_t)t->dtype.bits * t->dtype.lanes;
-	uint64_t bits = t->dtype.bits < 8 ? width : (width + 7) / 8 * 8;
-	int empty = 0;
-	if (t->device.device_type != kDLCPU) return "this exchange table allocates memory of the CPU only";
-	if (!width) return "a data type with no bits or lanes";
-	if (t->ndim < 0 || t->ndim > dlp_00000000_VIEW_NDIM || (t->ndim && !t->shape)) return "no valid shape";
-	for (int32_t i = 0; i < t->ndim; i++) {
-		if (t->shape[i] < 0) return "a negative extent";
-		if (t->shape[i] == 0) empty = 1;
-	}
-	for (int32_t i = 0; i < t->ndim && !empty; i++)
-		if (__builtin_mul_overflow(bits, (uint64_t)t->shape[i], &bits)) return "more elements than memory can hold";
-	if (bits > PTRDIFF_MAX) return "more elements than memory can hold";
-	*bytes = empty ? 0 : (size_t)((bits + 7) / 8);
-	return NULL;
+static const char* bytes_of(const DLTensor* t, size_t* bytes) {
+  const uint64_t width = (uint64_t)t->dtype.bits * t->dtype.lanes;
+  uint64_t bits = t->dtype.bits < 8 ? width : (width + 7) / 8 * 8;
+  int empty = 0;
+  if (t->device.device_type != kDLCPU) return "this exchange table allocates memory of the CPU only";
+  if (!width) return "a data type with no bits or lanes";
+  if (t->ndim < 0 || t->ndim > dlp_00000000_VIEW_NDIM || (t->ndim && !t->shape)) return "no valid shape";
+  for (int32_t i = 0; i < t->ndim; i++) {
+    if (t->shape[i] < 0) return "a negative extent";
+    if (t->shape[i] == 0) empty = 1;
+  }
+  for (int32_t i = 0; i < t->ndim && !empty; i++)
+    if (__builtin_mul_overflow(bits, (uint64_t)t->shape[i], &bits)) return "more elements than memory can hold";
+  if (bits > PTRDIFF_MAX) return "more elements than memory can hold";
+  *bytes = empty ? 0 : (size_t)((bits + 7) / 8);
+  return NULL;
 }
 
-static void fill(block *b, const DLTensor *like, size_t bytes) {
-	DLTensor *t = &b->managed.dl_tensor;
-	const int32_t n = like->ndim;
-	int64_t next = 1;
-	*t = (DLTensor){NULL, {kDLCPU, 0}, n, like->dtype, n ? b->dims : NULL, n ? b->dims + n : NULL, 0};
-	for (int32_t i = n - 1; i >= 0; i--) {
-		b->dims[i] = like->shape[i];
-		b->dims[n + i] = next;
-		if (bytes) next *= like->shape[i];
-	}
-	if (bytes) t->data = (void *)(((uintptr_t)(b->dims + 2 * n) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-	b->managed.version.major = DLPACK_MAJOR_VERSION;
-	b->managed.version.minor = DLPACK_MINOR_VERSION;
-	b->managed.manager_ctx = NULL;
-	b->managed.deleter = free_block;
-	b->managed.flags = 0;
+static void fill(block* b, const DLTensor* like, size_t bytes) {
+  DLTensor* t = &b->managed.dl_tensor;
+  const int32_t n = like->ndim;
+  int64_t next = 1;
+  *t = (DLTensor){NULL, {kDLCPU, 0}, n, like->dtype, n ? b->dims : NULL, n ? b->dims + n : NULL, 0};
+  for (int32_t i = n - 1; i >= 0; i--) {
+    b->dims[i] = like->shape[i];
+    b->dims[n + i] = next;
+    if (bytes) next *= like->shape[i];
+  }
+  if (bytes) t->data = (void*)(((uintptr_t)(b->dims + 2 * n) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+  b->managed.version.major = DLPACK_MAJOR_VERSION;
+  b->managed.version.minor = DLPACK_MINOR_VERSION;
+  b->managed.manager_ctx = NULL;
+  b->managed.deleter = free_block;
+  b->managed.flags = 0;
 }
 
-static int refuse(void *error_ctx, set_error SetError, const char *kind, const char *message) {
-	if (SetError) SetError(error_ctx, kind, message);
-	return -1;
+static int refuse(void* error_ctx, set_error SetError, const char* kind, const char* message) {
+  if (SetError) SetError(error_ctx, kind, message);
+  return -1;
 }
 
-static int allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *error_ctx, set_error SetError) {
-	size_t bytes = 0;
-	const char *why = prototype ? bytes_of(prototype, &bytes) : "no prototype";
-	if (why) return refuse(error_ctx, SetError, "BufferError", why);
-	block *b = malloc(sizeof *b + 2 * (size_t)prototype->ndim * sizeof *b->dims + bytes + ALIGNMENT);
-	if (!b) return refuse(error_ctx, SetError, "MemoryError", "no memory for the tensor");
-	fill(b, prototype, bytes);
-	*out = &b->managed;
-	return 0;
+static int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_ctx, set_error SetError) {
+  size_t bytes = 0;
+  const char* why = prototype ? bytes_of(prototype, &bytes) : "no prototype";
+  if (why) return refuse(error_ctx, SetError, "BufferError", why);
+  block* b = malloc(sizeof *b + 2 * (size_t)prototype->ndim * sizeof *b->dims + bytes + ALIGNMENT);
+  if (!b) return refuse(error_ctx, SetError, "MemoryError", "no memory for the tensor");
+  fill(b, prototype, bytes);
+  *out = &b->managed;
+  return 0;
 }
 
 /* Hooks: what Go answers becomes what the table's function returns. SetError is
  * called from here, after Go has returned: it may be C++, and throw or jump. */
 
-static int tell(dlp_00000000_failure *f, void *error_ctx, set_error SetError) {
-	if (SetError) SetError(error_ctx, f->kind ? f->kind : "MemoryError", f->message ? f->message : "no memory to say what failed");
-	dlp_00000000_forget(f);
-	return -1;
+static int tell(dlp_00000000_failure* f, void* error_ctx, set_error SetError) {
+  if (SetError)
+    SetError(error_ctx, f->kind ? f->kind : "MemoryError", f->message ? f->message : "no memory to say what failed");
+  dlp_00000000_forget(f);
+  return -1;
 }
 
-static int take_allocated(answer a, DLManagedTensorVersioned **out, void *error_ctx, set_error SetError) {
-	if (a.failure) return tell(a.failure, error_ctx, SetError);
-	*out = (DLManagedTensorVersioned *)a.value;
-	return 0;
+static int take_allocated(answer a, DLManagedTensorVersioned** out, void* error_ctx, set_error SetError) {
+  if (a.failure) return tell(a.failure, error_ctx, SetError);
+  *out = (DLManagedTensorVersioned*)a.value;
+  return 0;
 }
 
-static int take(const producer *p, answer a, void **out) {
-	if (a.failure) return tell(a.failure, NULL, (set_error)p->is.raise);
-	if (out) *out = (void *)a.value;
-	return 0;
+static int take(const producer* p, answer a, void** out) {
+  if (a.failure) return tell(a.failure, NULL, (set_error)p->is.raise);
+  if (out) *out = (void*)a.value;
+  return 0;
 }
 
 /* A C function knows nothing but its arguments, so each table has its own.
@@ -157,28 +161,28 @@ static int take(const producer *p, answer a, void **out) {
 enum { NUMBERS = dlp_00000000_TABLES + 1 };
 static producer producers[NUMBERS];
 
-#define FUNCTIONS(i) \
-	static int borrow_##i(void *o, DLTensor *out) { return borrow(&producers[i], o, out); } \
-	static int managed_##i(void *o, DLManagedTensorVersioned **out) { return managed(&producers[i], o, out); } \
-	static int wrap_##i(DLManagedTensorVersioned *t, void **out) { return wrap(&producers[i], t, out); } \
-	static int stream_##i(DLDeviceType type, int32_t id, void **out) { \
-		return stream(&producers[i], (DLDevice){type, id}, out); \
-	} \
-	static int hook_borrow_##i(void *o, DLTensor *out) { \
-		return take(&producers[i], dlp_00000000_hook_borrow(i, (uintptr_t)o, out), NULL); \
-	} \
-	static int hook_managed_##i(void *o, DLManagedTensorVersioned **out) { \
-		return take(&producers[i], dlp_00000000_hook_managed(i, (uintptr_t)o), (void **)out); \
-	} \
-	static int hook_wrap_##i(DLManagedTensorVersioned *t, void **out) { \
-		return take(&producers[i], dlp_00000000_hook_wrap(i, t), out); \
-	} \
-	static int hook_stream_##i(DLDeviceType type, int32_t id, void **out) { \
-		return take(&producers[i], dlp_00000000_hook_stream(i, (DLDevice){type, id}), out); \
-	} \
-	static int hook_allocate_##i(DLTensor *like, DLManagedTensorVersioned **out, void *ctx, set_error SetError) { \
-		return take_allocated(dlp_00000000_hook_allocate(i, like), out, ctx, SetError); \
-	}
+#define FUNCTIONS(i)                                                                                            \
+  static int borrow_##i(void* o, DLTensor* out) { return borrow(&producers[i], o, out); }                       \
+  static int managed_##i(void* o, DLManagedTensorVersioned** out) { return managed(&producers[i], o, out); }    \
+  static int wrap_##i(DLManagedTensorVersioned* t, void** out) { return wrap(&producers[i], t, out); }          \
+  static int stream_##i(DLDeviceType type, int32_t id, void** out) {                                            \
+    return stream(&producers[i], (DLDevice){type, id}, out);                                                    \
+  }                                                                                                             \
+  static int hook_borrow_##i(void* o, DLTensor* out) {                                                          \
+    return take(&producers[i], dlp_00000000_hook_borrow(i, (uintptr_t)o, out), NULL);                           \
+  }                                                                                                             \
+  static int hook_managed_##i(void* o, DLManagedTensorVersioned** out) {                                        \
+    return take(&producers[i], dlp_00000000_hook_managed(i, (uintptr_t)o), (void**)out);                        \
+  }                                                                                                             \
+  static int hook_wrap_##i(DLManagedTensorVersioned* t, void** out) {                                           \
+    return take(&producers[i], dlp_00000000_hook_wrap(i, t), out);                                              \
+  }                                                                                                             \
+  static int hook_stream_##i(DLDeviceType type, int32_t id, void** out) {                                       \
+    return take(&producers[i], dlp_00000000_hook_stream(i, (DLDevice){type, id}), out);                         \
+  }                                                                                                             \
+  static int hook_allocate_##i(DLTensor* like, DLManagedTensorVersioned** out, void* ctx, set_error SetError) { \
+    return take_allocated(dlp_00000000_hook_allocate(i, like), out, ctx, SetError);                             \
+  }
 
 FUNCTIONS(0)
 FUNCTIONS(1)
@@ -190,38 +194,38 @@ FUNCTIONS(6)
 FUNCTIONS(7)
 FUNCTIONS(8)
 
-#define TABLE(allocate_, prefix, i) { \
-	.header = {{DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION}, NULL}, \
-	.managed_tensor_allocator = allocate_, \
-	.managed_tensor_from_py_object_no_sync = prefix##managed_##i, \
-	.managed_tensor_to_py_object_no_sync = prefix##wrap_##i, \
-	.dltensor_from_py_object_no_sync = prefix##borrow_##i, \
-	.current_work_stream = prefix##stream_##i}
+#define TABLE(allocate_, prefix, i)                                \
+  {.header = {{DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION}, NULL}, \
+   .managed_tensor_allocator = allocate_,                          \
+   .managed_tensor_from_py_object_no_sync = prefix##managed_##i,   \
+   .managed_tensor_to_py_object_no_sync = prefix##wrap_##i,        \
+   .dltensor_from_py_object_no_sync = prefix##borrow_##i,          \
+   .current_work_stream = prefix##stream_##i}
 #define DEFAULTS(i) TABLE(allocate, , i)
 #define HOOKS(i) TABLE(hook_allocate_##i, hook_, i)
 
-static const DLPackExchangeAPI defaults[NUMBERS] = {
-	DEFAULTS(0), DEFAULTS(1), DEFAULTS(2), DEFAULTS(3), DEFAULTS(4), DEFAULTS(5), DEFAULTS(6), DEFAULTS(7), DEFAULTS(8)};
-static const DLPackExchangeAPI hooked[NUMBERS] = {
-	HOOKS(0), HOOKS(1), HOOKS(2), HOOKS(3), HOOKS(4), HOOKS(5), HOOKS(6), HOOKS(7), HOOKS(8)};
+static const DLPackExchangeAPI defaults[NUMBERS] = {DEFAULTS(0), DEFAULTS(1), DEFAULTS(2), DEFAULTS(3), DEFAULTS(4),
+                                                    DEFAULTS(5), DEFAULTS(6), DEFAULTS(7), DEFAULTS(8)};
+static const DLPackExchangeAPI hooked[NUMBERS] = {HOOKS(0), HOOKS(1), HOOKS(2), HOOKS(3), HOOKS(4),
+                                                  HOOKS(5), HOOKS(6), HOOKS(7), HOOKS(8)};
 
 static producer producers[NUMBERS] = {{DEFAULTS(0), {0, 0, 0}}};
 
-const DLPackExchangeAPI *dlp_00000000_table_plain(void) { return &producers[0].api; }
+const DLPackExchangeAPI* dlp_00000000_table_plain(void) { return &producers[0].api; }
 
-const DLPackExchangeAPI *dlp_00000000_table_new(int i, plan is, const DLPackExchangeAPI *given) {
-	DLPackExchangeAPI *api = &producers[i].api;
-	producers[i].is = is;
-	*api = defaults[i];
-	api->header.prev_api = given->header.prev_api;
-#define CHOOSE(function, op) \
-	if (is.hooks & 1u << op) api->function = hooked[i].function; \
-	if (given->function) api->function = given->function
-	CHOOSE(managed_tensor_allocator, dlp_00000000_OP_ALLOCATE);
-	CHOOSE(managed_tensor_from_py_object_no_sync, dlp_00000000_OP_MANAGED);
-	CHOOSE(managed_tensor_to_py_object_no_sync, dlp_00000000_OP_WRAP);
-	CHOOSE(dltensor_from_py_object_no_sync, dlp_00000000_OP_BORROW);
-	CHOOSE(current_work_stream, dlp_00000000_OP_STREAM);
+const DLPackExchangeAPI* dlp_00000000_table_new(int i, plan is, const DLPackExchangeAPI* given) {
+  DLPackExchangeAPI* api = &producers[i].api;
+  producers[i].is = is;
+  *api = defaults[i];
+  api->header.prev_api = given->header.prev_api;
+#define CHOOSE(function, op)                                   \
+  if (is.hooks & 1u << op) api->function = hooked[i].function; \
+  if (given->function) api->function = given->function
+  CHOOSE(managed_tensor_allocator, dlp_00000000_OP_ALLOCATE);
+  CHOOSE(managed_tensor_from_py_object_no_sync, dlp_00000000_OP_MANAGED);
+  CHOOSE(managed_tensor_to_py_object_no_sync, dlp_00000000_OP_WRAP);
+  CHOOSE(dltensor_from_py_object_no_sync, dlp_00000000_OP_BORROW);
+  CHOOSE(current_work_stream, dlp_00000000_OP_STREAM);
 #undef CHOOSE
-	return api;
+  return api;
 }

@@ -127,7 +127,8 @@ func kindOf(err error) string {
 	case errors.Is(err, ErrArgument):
 		return "ValueError"
 	}
-	for _, unsuitable := range []error{ErrVersion, ErrShape, ErrDataType, ErrDevice, ErrData, ErrNotDense, ErrReadOnly, ErrReleased} {
+	for _, unsuitable := range []error{ErrVersion, ErrShape, ErrDataType, ErrDevice, ErrData, ErrNotContiguous,
+		ErrReadOnly, ErrReleased} {
 		if errors.Is(err, unsuitable) {
 			return "BufferError"
 		}

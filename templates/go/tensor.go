@@ -91,19 +91,19 @@ func (t Tensor) Addr() uintptr {
 // the zero Tensor. It is the producer's: never write it.
 func (t Tensor) Raw() *DLTensor { return t.dl }
 
-// IsDense tells whether the elements lie side by side in row-major order, as in
+// IsContiguous tells whether the elements lie side by side in row-major order, as in
 // C. The strides of dimensions with one element, and of tensors with none, say
 // nothing and are not looked at.
-func (t Tensor) IsDense() bool {
+func (t Tensor) IsContiguous() bool {
 	dl := t.raw()
 	_, dense := compact(loadPtr(&dl.Shape), loadPtr(&dl.Strides), dl.NDim)
 	return dense
 }
 
-// IsColumnMajor tells whether the elements lie side by side in column-major
+// IsFContiguous tells whether the elements lie side by side in column-major
 // order, as in Fortran, by the same rule. A tensor of one dimension can have
 // both orders.
-func (t Tensor) IsColumnMajor() bool {
+func (t Tensor) IsFContiguous() bool {
 	shape := t.Shape()
 	next, dense := int64(1), true
 	for i, extent := range shape {

@@ -2,92 +2,92 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_BUFFER_H_
 #define DLPACKGEN_PYTHON_ADOPT_BUFFER_H_
 
-#include "adopt_elements.h"
 #include <string.h>
+#include "adopt_elements.h"
 
 /* Skips a mark of the byte order, if it is ours; NULL if it is the other one. */
-static const char *dlpackgen_buffer_native_format(const char *format) {
-	if (*format == '@' || *format == '=' || *format == (dlpackgen_little_endian() ? '<' : '>')) return format + 1;
-	return *format == '<' || *format == '>' || *format == '!' ? NULL : format;
+static const char* dlpackgen_buffer_native_format(const char* format) {
+  if (*format == '@' || *format == '=' || *format == (dlpackgen_little_endian() ? '<' : '>')) return format + 1;
+  return *format == '<' || *format == '>' || *format == '!' ? NULL : format;
 }
 
 /* Gives the type code of a format without its mark, or -1. */
-static int dlpackgen_buffer_code(const char *format) {
-	const int is_complex = *format == 'Z';
-	const char type = format[is_complex];
-	if (type == 0 || format[is_complex + 1] != 0) return -1;
-	if (is_complex) return strchr("fd", type) ? kDLComplex : -1;
-	if (type == '?') return kDLBool;
-	if (strchr("bhilqn", type)) return kDLInt;
-	if (strchr("BHILQN", type)) return kDLUInt;
-	return strchr("efd", type) ? kDLFloat : -1;
+static int dlpackgen_buffer_code(const char* format) {
+  const int is_complex = *format == 'Z';
+  const char type = format[is_complex];
+  if (type == 0 || format[is_complex + 1] != 0) return -1;
+  if (is_complex) return strchr("fd", type) ? kDLComplex : -1;
+  if (type == '?') return kDLBool;
+  if (strchr("bhilqn", type)) return kDLInt;
+  if (strchr("BHILQN", type)) return kDLUInt;
+  return strchr("efd", type) ? kDLFloat : -1;
 }
 
 /* The byte order and type of a buffer's elements: 1, or 0 for what is no number here. */
-static int dlpackgen_buffer_element(const Py_buffer *view, struct dlpackgen_element *element) {
-	const char *format = dlpackgen_buffer_native_format(view->format ? view->format : "B");
-	const int code = format ? dlpackgen_buffer_code(format) : -1;
-	unsigned char shift = 0;
-	while (shift < 4 && ((Py_ssize_t)1 << shift) < view->itemsize) shift++;
-	if (code < 0 || view->itemsize != (Py_ssize_t)1 << shift) return 0;
-	element->dtype.code = (uint8_t)code;
-	element->dtype.bits = (uint8_t)(8 << shift);
-	element->dtype.lanes = 1;
-	element->shift = shift;
-	return 1;
+static int dlpackgen_buffer_element(const Py_buffer* view, struct dlpackgen_element* element) {
+  const char* format = dlpackgen_buffer_native_format(view->format ? view->format : "B");
+  const int code = format ? dlpackgen_buffer_code(format) : -1;
+  unsigned char shift = 0;
+  while (shift < 4 && ((Py_ssize_t)1 << shift) < view->itemsize) shift++;
+  if (code < 0 || view->itemsize != (Py_ssize_t)1 << shift) return 0;
+  element->dtype.code = (uint8_t)code;
+  element->dtype.bits = (uint8_t)(8 << shift);
+  element->dtype.lanes = 1;
+  element->shift = shift;
+  return 1;
 }
 
-static int dlpackgen_buffer_describe(const Py_buffer *view, int want_write, DLTensor *out, int64_t *scratch,
-				     uint64_t *flags) {
-	struct dlpackgen_memory memory;
-	struct dlpackgen_element element;
-	int result;
-	if (!dlpackgen_buffer_element(view, &element)) return 1;
-	memory.data = (char *)view->buf;
-	memory.ndim = view->ndim;
-	memory.shape = view->shape;
-	memory.strides = view->strides;
-	memory.read_only = view->readonly;
-	result = dlpackgen_describe(&memory, &element, want_write, out, scratch, flags);
-	if (result < 0) return result;
-	/* The view's own numbers end with it. */
-	for (int i = 0; i < view->ndim; i++) scratch[i] = view->shape[i];
-	out->shape = scratch;
-	return 0;
+static int dlpackgen_buffer_describe(const Py_buffer* view, int writable, DLTensor* out, int64_t* scratch,
+                                     uint64_t* flags) {
+  struct dlpackgen_memory memory;
+  struct dlpackgen_element element;
+  int result;
+  if (!dlpackgen_buffer_element(view, &element)) return 1;
+  memory.data = (char*)view->buf;
+  memory.ndim = view->ndim;
+  memory.shape = view->shape;
+  memory.strides = view->strides;
+  memory.read_only = view->readonly;
+  result = dlpackgen_describe(&memory, &element, writable, out, scratch, flags);
+  if (result < 0) return result;
+  /* The view's own numbers end with it. */
+  for (int i = 0; i < view->ndim; i++) scratch[i] = view->shape[i];
+  out->shape = scratch;
+  return 0;
 }
 
-static int dlpackgen_buffer_borrow(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
-	Py_buffer view;
-	int result;
-	if (PyObject_GetBuffer(object, &view, PyBUF_RECORDS_RO) < 0) return -1;
-	result = dlpackgen_buffer_describe(&view, want_write, out, scratch, flags);
-	PyBuffer_Release(&view);
-	return result;
+static int dlpackgen_buffer_borrow(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
+  Py_buffer view;
+  int result;
+  if (PyObject_GetBuffer(object, &view, PyBUF_RECORDS_RO) < 0) return -1;
+  result = dlpackgen_buffer_describe(&view, writable, out, scratch, flags);
+  PyBuffer_Release(&view);
+  return result;
 }
 
 /* Frees a view with the capsule that holds it. */
-static void dlpackgen_buffer_let_go(PyObject *capsule) {
-	Py_buffer *view = (Py_buffer *)PyCapsule_GetPointer(capsule, NULL);
-	PyBuffer_Release(view);
-	free(view);
+static void dlpackgen_buffer_let_go(PyObject* capsule) {
+  Py_buffer* view = (Py_buffer*)PyCapsule_GetPointer(capsule, NULL);
+  PyBuffer_Release(view);
+  free(view);
 }
 
 /* As above, and keeps the view: in a capsule, since a memoryview takes twice the time, and
  * has its buffer asked for once more. */
-static int dlpackgen_buffer_hold(PyObject *object, DLTensor *out, int64_t *scratch, uint64_t *flags, PyObject **keep) {
-	Py_buffer *view = (Py_buffer *)malloc(sizeof *view);
-	PyObject *capsule = NULL;
-	int result = -1;
-	if (!view) PyErr_NoMemory();
-	else if (PyObject_GetBuffer(object, view, PyBUF_RECORDS_RO) == 0) {
-		capsule = PyCapsule_New(view, NULL, dlpackgen_buffer_let_go);
-		if (capsule) result = dlpackgen_buffer_describe(view, 0, out, scratch, flags);
-		else PyBuffer_Release(view);
-	}
-	if (!capsule) free(view);
-	if (result == 0) *keep = capsule;
-	else Py_XDECREF(capsule);
-	return result;
+static int dlpackgen_buffer_hold(PyObject* object, DLTensor* out, int64_t* scratch, uint64_t* flags, PyObject** keep) {
+  Py_buffer* view = (Py_buffer*)malloc(sizeof *view);
+  PyObject* capsule = NULL;
+  int result = -1;
+  if (!view) PyErr_NoMemory();
+  else if (PyObject_GetBuffer(object, view, PyBUF_RECORDS_RO) == 0) {
+    capsule = PyCapsule_New(view, NULL, dlpackgen_buffer_let_go);
+    if (capsule) result = dlpackgen_buffer_describe(view, 0, out, scratch, flags);
+    else PyBuffer_Release(view);
+  }
+  if (!capsule) free(view);
+  if (result == 0) *keep = capsule;
+  else Py_XDECREF(capsule);
+  return result;
 }
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_BUFFER_H_ */

@@ -9,124 +9,125 @@
 
 #include "adopt_numpy.h"
 
-static int dlpackgen_cupy_open(PyObject *type) {
-	(void)type;
-	return 1;
+static int dlpackgen_cupy_open(PyObject* type) {
+  (void)type;
+  return 1;
 }
 
 /* Reads a tuple of numbers, one for each dimension: gives how many, or -1. */
-static int dlpackgen_cupy_numbers(PyObject *object, const char *name, Py_ssize_t numbers[DLPACKGEN_MAX_NDIM]) {
-	PyObject *tuple = PyObject_GetAttrString(object, name);
-	if (!tuple) return -1;
-	Py_ssize_t count = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
-	if (count < 0) dlpackgen_refuse("its %s is no tuple", name);
-	else if (count > DLPACKGEN_MAX_NDIM)
-		count = dlpackgen_refuse("%zd dimensions are more than the %d that are served", count, DLPACKGEN_MAX_NDIM);
-	for (Py_ssize_t i = 0; i < count; i++) numbers[i] = PyLong_AsSsize_t(PyTuple_GetItem(tuple, i));
-	Py_DECREF(tuple);
-	return PyErr_Occurred() ? -1 : (int)count;
+static int dlpackgen_cupy_numbers(PyObject* object, const char* name, Py_ssize_t numbers[DLPACKGEN_MAX_NDIM]) {
+  PyObject* tuple = PyObject_GetAttrString(object, name);
+  if (!tuple) return -1;
+  Py_ssize_t count = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
+  if (count < 0) dlpackgen_refuse("its %s is no tuple", name);
+  else if (count > DLPACKGEN_MAX_NDIM)
+    count = dlpackgen_refuse("%zd dimensions are more than the %d that are served", count, DLPACKGEN_MAX_NDIM);
+  for (Py_ssize_t i = 0; i < count; i++) numbers[i] = PyLong_AsSsize_t(PyTuple_GetItem(tuple, i));
+  Py_DECREF(tuple);
+  return PyErr_Occurred() ? -1 : (int)count;
 }
 
 /* Reads what CuPy says of where its memory is: it asks the driver, which alone knows
  * managed memory, and knows whether it was built for ROCm. */
-static int dlpackgen_cupy_device(PyObject *object, DLDevice *device) {
-	int type = 0, id = 0;
-	PyObject *pair = PyObject_CallMethod(object, "__dlpack_device__", NULL);
-	if (!pair) return -1;
-	if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2) dlpackgen_refuse("its __dlpack_device__ gave no pair of integers");
-	else PyArg_ParseTuple(pair, "ii", &type, &id);
-	Py_DECREF(pair);
-	device->device_type = (DLDeviceType)type;
-	/* DLPack has one id for memory that all devices reach; CuPy gives the ordinal. */
-	device->device_id = dlpack_device_is_managed(type) ? 0 : id;
-	return PyErr_Occurred() ? -1 : 0;
+static int dlpackgen_cupy_device(PyObject* object, DLDevice* device) {
+  int type = 0, id = 0;
+  PyObject* pair = PyObject_CallMethod(object, "__dlpack_device__", NULL);
+  if (!pair) return -1;
+  if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2)
+    dlpackgen_refuse("its __dlpack_device__ gave no pair of integers");
+  else PyArg_ParseTuple(pair, "ii", &type, &id);
+  Py_DECREF(pair);
+  device->device_type = (DLDeviceType)type;
+  /* DLPack has one id for memory that all devices reach; CuPy gives the ordinal. */
+  device->device_id = dlpackgen_device_is_managed(type) ? 0 : id;
+  return PyErr_Occurred() ? -1 : 0;
 }
 
 /* Finds how the elements are called; its dtype is NumPy's: 0, -1 with an exception, or 1
  * for a type of another package, which only CuPy may know how to export. */
-static int dlpackgen_cupy_element(PyObject *object, struct dlpackgen_element *element) {
-	PyObject *dtype = PyObject_GetAttrString(object, "dtype");
-	PyObject *number = dtype ? PyObject_GetAttrString(dtype, "num") : NULL;
-	PyObject *native = number ? PyObject_GetAttrString(dtype, "isnative") : NULL;
-	PyObject *kind = native ? PyObject_GetAttrString(dtype, "kind") : NULL;
-	const char *letter = kind ? PyUnicode_AsUTF8AndSize(kind, NULL) : NULL;
-	const long which = letter ? PyLong_AsLong(number) : -1;
-	const int is_native = letter && !PyErr_Occurred() ? PyObject_IsTrue(native) : -1;
-	const struct dlpackgen_element *known = which > INT32_MAX ? NULL : dlpackgen_np_element((int)which);
-	int result = -1;
-	if (is_native < 0) result = -1;
-	else if (!known && which >= DLPACKGEN_NP_EXTENSIONS) result = 1;
-	else if (!known) dlpackgen_np_refuse_kind(object, *letter);
-	else if (!is_native) dlpackgen_np_refuse(object, DLPACKGEN_NP_SWAPPED);
-	else *element = *known, result = 0;
-	Py_XDECREF(kind);
-	Py_XDECREF(native);
-	Py_XDECREF(number);
-	Py_XDECREF(dtype);
-	return result;
+static int dlpackgen_cupy_element(PyObject* object, struct dlpackgen_element* element) {
+  PyObject* dtype = PyObject_GetAttrString(object, "dtype");
+  PyObject* number = dtype ? PyObject_GetAttrString(dtype, "num") : NULL;
+  PyObject* native = number ? PyObject_GetAttrString(dtype, "isnative") : NULL;
+  PyObject* kind = native ? PyObject_GetAttrString(dtype, "kind") : NULL;
+  const char* letter = kind ? PyUnicode_AsUTF8AndSize(kind, NULL) : NULL;
+  const long which = letter ? PyLong_AsLong(number) : -1;
+  const int is_native = letter && !PyErr_Occurred() ? PyObject_IsTrue(native) : -1;
+  const struct dlpackgen_element* known = which > INT32_MAX ? NULL : dlpackgen_np_element((int)which);
+  int result = -1;
+  if (is_native < 0) result = -1;
+  else if (!known && which >= DLPACKGEN_NP_EXTENSIONS) result = 1;
+  else if (!known) dlpackgen_np_refuse_kind(object, *letter);
+  else if (!is_native) dlpackgen_np_refuse(object, DLPACKGEN_NP_SWAPPED);
+  else *element = *known, result = 0;
+  Py_XDECREF(kind);
+  Py_XDECREF(native);
+  Py_XDECREF(number);
+  Py_XDECREF(dtype);
+  return result;
 }
 
 /* Describes an array by its attributes and those of data, a pointer of CuPy's. */
-static int dlpackgen_cupy_describe(PyObject *object, PyObject *pointer, DLTensor *out, int64_t *scratch,
-				   uint64_t *flags) {
-	struct dlpackgen_memory memory = {NULL, 0, NULL, NULL, 0};
-	struct dlpackgen_element element;
-	Py_ssize_t shape[DLPACKGEN_MAX_NDIM], strides[DLPACKGEN_MAX_NDIM];
-	PyObject *address = PyObject_GetAttrString(pointer, "ptr");
-	memory.data = address ? (char *)PyLong_AsVoidPtr(address) : NULL;
-	Py_XDECREF(address);
-	if (PyErr_Occurred()) return -1;
-	const int other = dlpackgen_cupy_element(object, &element);
-	if (other) return other;
-	memory.shape = shape;
-	memory.strides = strides;
-	memory.ndim = dlpackgen_cupy_numbers(object, "shape", shape);
-	if (memory.ndim < 0) return -1;
-	const int count = dlpackgen_cupy_numbers(object, "strides", strides);
-	if (count < 0) return -1;
-	if (count != memory.ndim) return dlpackgen_refuse("it has %d dimensions and %d strides", memory.ndim, count);
-	if (dlpackgen_describe(&memory, &element, 0, out, scratch, flags)) return -1;
-	for (int i = 0; i < count; i++) scratch[i] = shape[i];
-	out->shape = scratch;
-	return dlpackgen_cupy_device(object, &out->device);
+static int dlpackgen_cupy_describe(PyObject* object, PyObject* pointer, DLTensor* out, int64_t* scratch,
+                                   uint64_t* flags) {
+  struct dlpackgen_memory memory = {NULL, 0, NULL, NULL, 0};
+  struct dlpackgen_element element;
+  Py_ssize_t shape[DLPACKGEN_MAX_NDIM], strides[DLPACKGEN_MAX_NDIM];
+  PyObject* address = PyObject_GetAttrString(pointer, "ptr");
+  memory.data = address ? (char*)PyLong_AsVoidPtr(address) : NULL;
+  Py_XDECREF(address);
+  if (PyErr_Occurred()) return -1;
+  const int other = dlpackgen_cupy_element(object, &element);
+  if (other) return other;
+  memory.shape = shape;
+  memory.strides = strides;
+  memory.ndim = dlpackgen_cupy_numbers(object, "shape", shape);
+  if (memory.ndim < 0) return -1;
+  const int count = dlpackgen_cupy_numbers(object, "strides", strides);
+  if (count < 0) return -1;
+  if (count != memory.ndim) return dlpackgen_refuse("it has %d dimensions and %d strides", memory.ndim, count);
+  if (dlpackgen_describe(&memory, &element, 0, out, scratch, flags)) return -1;
+  for (int i = 0; i < count; i++) scratch[i] = shape[i];
+  out->shape = scratch;
+  return dlpackgen_cupy_device(object, &out->device);
 }
 
 /* CuPy has no arrays that must not be written to. The shape of one may be changed in
  * place; its attribute data may not, so that a reference to the array keeps its memory. */
-static int dlpackgen_cupy_borrow(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
-	PyObject *pointer = PyObject_GetAttrString(object, "data");
-	const int result = pointer ? dlpackgen_cupy_describe(object, pointer, out, scratch, flags) : -1;
-	(void)want_write;
-	Py_XDECREF(pointer);
-	return result;
+static int dlpackgen_cupy_borrow(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
+  PyObject* pointer = PyObject_GetAttrString(object, "data");
+  const int result = pointer ? dlpackgen_cupy_describe(object, pointer, out, scratch, flags) : -1;
+  (void)writable;
+  Py_XDECREF(pointer);
+  return result;
 }
 
 /* A derived type exports itself as CuPy's own does, so what that gets wrong is refused. */
-static int dlpackgen_cupy_refuse(PyObject *object) {
-	int64_t scratch[DLPACKGEN_SCRATCH];
-	DLTensor out;
-	uint64_t flags = 0;
-	return dlpackgen_cupy_borrow(object, 0, &out, scratch, &flags) < 0 ? -1 : 0;
+static int dlpackgen_cupy_refuse(PyObject* object) {
+  int64_t scratch[DLPACKGEN_SCRATCH];
+  DLTensor out;
+  uint64_t flags = 0;
+  return dlpackgen_cupy_borrow(object, 0, &out, scratch, &flags) < 0 ? -1 : 0;
 }
 
 /* The stream that CuPy has made current on a device in this thread. Managed memory has
  * no ordinal here: its stream is that of the current device. */
-static int dlpackgen_cupy_stream(DLDevice device, void **stream) {
-	const int ordinal = dlpack_device_is_managed((int32_t)device.device_type) ? -1 : device.device_id;
-	PyObject *ask = dlpackgen_imported("cupy.cuda", "get_current_stream");
-	PyObject *current = ask ? PyObject_CallFunction(ask, "i", ordinal) : NULL;
-	PyObject *handle = current ? PyObject_GetAttrString(current, "ptr") : NULL;
-	*stream = handle ? PyLong_AsVoidPtr(handle) : NULL;
-	const int told = handle && !PyErr_Occurred();
-	Py_XDECREF(handle);
-	Py_XDECREF(current);
-	Py_XDECREF(ask);
-	return told ? 0 : -1;
+static int dlpackgen_cupy_stream(DLDevice device, void** stream) {
+  const int ordinal = dlpackgen_device_is_managed((int32_t)device.device_type) ? -1 : device.device_id;
+  PyObject* ask = dlpackgen_imported("cupy.cuda", "get_current_stream");
+  PyObject* current = ask ? PyObject_CallFunction(ask, "i", ordinal) : NULL;
+  PyObject* handle = current ? PyObject_GetAttrString(current, "ptr") : NULL;
+  *stream = handle ? PyLong_AsVoidPtr(handle) : NULL;
+  const int told = handle && !PyErr_Occurred();
+  Py_XDECREF(handle);
+  Py_XDECREF(current);
+  Py_XDECREF(ask);
+  return told ? 0 : -1;
 }
 
 static const struct dlpackgen_adopted dlpackgen_adopted_cupy = {
-	"cupy", "ndarray", NULL, dlpackgen_cupy_open, dlpackgen_cupy_borrow, dlpackgen_cupy_refuse, dlpackgen_cupy_stream,
-	NULL, 1, NULL,
+    "cupy", "ndarray", NULL, dlpackgen_cupy_open, dlpackgen_cupy_borrow, dlpackgen_cupy_refuse, dlpackgen_cupy_stream,
+    NULL,   1,         NULL,
 };
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_CUPY_H_ */

@@ -5,103 +5,103 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_ELEMENTS_H_
 #define DLPACKGEN_PYTHON_ADOPT_ELEMENTS_H_
 
+#include <stdarg.h>
 #include "adopt_numbers.h"
 #include "errors.h"
-#include <stdarg.h>
 
 /* Sets a BufferError and gives -1. The format is that of PyErr_Format. */
-DLPACKGEN_SLOW static int dlpackgen_refuse(const char *format, ...) {
-	va_list arguments;
-	va_start(arguments, format);
-	PyErr_FormatV(PyExc_BufferError, format, arguments);
-	va_end(arguments);
-	return -1;
+DLPACKGEN_SLOW static int dlpackgen_refuse(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  PyErr_FormatV(PyExc_BufferError, format, arguments);
+  va_end(arguments);
+  return -1;
 }
 
 /* Refuses a tensor of more dimensions than there is room for, which DLPack allows. */
 DLPACKGEN_SLOW static int dlpackgen_refuse_dimensions(long long ndim) {
-	char room[DLPACKGEN_SENTENCE];
-	struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
-	dlpackgen_put_dimensions(&text, ndim);
-	return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
+  char room[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  dlpackgen_put_dimensions(&text, ndim);
+  return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
 
 /* Whether the first byte of a number is its lowest. */
 static inline int dlpackgen_little_endian(void) {
-	const union {
-		uint16_t word;
-		unsigned char first;
-	} order = {1};
-	return order.first;
+  const union {
+    uint16_t word;
+    unsigned char first;
+  } order = {1};
+  return order.first;
 }
 
 /* Copies shape and strides, of which there are no more than are served. */
-DLPACKGEN_FAST void dlpackgen_copy_numbers(DLTensor *tensor, int64_t *scratch) {
-	for (int32_t i = 0; i < tensor->ndim; i++) {
-		scratch[i] = tensor->shape[i];
-		scratch[DLPACKGEN_MAX_NDIM + i] = tensor->strides[i];
-	}
-	tensor->shape = scratch;
-	tensor->strides = scratch + DLPACKGEN_MAX_NDIM;
+DLPACKGEN_FAST void dlpackgen_copy_numbers(DLTensor* tensor, int64_t* scratch) {
+  for (int32_t i = 0; i < tensor->ndim; i++) {
+    scratch[i] = tensor->shape[i];
+    scratch[DLPACKGEN_MAX_NDIM + i] = tensor->strides[i];
+  }
+  tensor->shape = scratch;
+  tensor->strides = scratch + DLPACKGEN_MAX_NDIM;
 }
 
 /* Memory as its library describes it. */
 struct dlpackgen_memory {
-	char *data;
-	int ndim;
-	const Py_ssize_t *shape, *strides; /* strides in bytes */
-	int read_only;
+  char* data;
+  int ndim;
+  const Py_ssize_t *shape, *strides; /* strides in bytes */
+  int read_only;
 };
 
 /* Some element lies at each of the indices. */
-static inline int dlpackgen_has_elements(const struct dlpackgen_memory *memory) {
-	for (int i = 0; i < memory->ndim; i++)
-		if (memory->shape[i] == 0) return 0;
-	return 1;
+static inline int dlpackgen_has_elements(const struct dlpackgen_memory* memory) {
+  for (int i = 0; i < memory->ndim; i++)
+    if (memory->shape[i] == 0) return 0;
+  return 1;
 }
 
-DLPACKGEN_SLOW static int dlpackgen_refuse_stride(const struct dlpackgen_memory *memory, int i, int size) {
-	return dlpackgen_refuse("stride %zd of dimension %d is no multiple of the %d bytes of an element, so DLPack, which "
-				"counts strides in elements, cannot describe it: make a copy",
-				memory->strides[i], i, size);
+DLPACKGEN_SLOW static int dlpackgen_refuse_stride(const struct dlpackgen_memory* memory, int i, int size) {
+  return dlpackgen_refuse(
+      "stride %zd of dimension %d is no multiple of the %d bytes of an element, so DLPack, which "
+      "counts strides in elements, cannot describe it: make a copy",
+      memory->strides[i], i, size);
 }
 
 /* Turns strides into elements. Those of extents below 2, and of a tensor without
  * elements, lead nowhere, so they may be anything. */
-DLPACKGEN_FAST int dlpackgen_divide_strides(const struct dlpackgen_memory *memory, int shift, int64_t *strides) {
-	const Py_ssize_t rest = ((Py_ssize_t)1 << shift) - 1;
-	for (int i = 0; i < memory->ndim; i++) {
-		const Py_ssize_t stride = memory->strides[i];
-		if ((stride & rest) != 0 && memory->shape[i] > 1 && dlpackgen_has_elements(memory))
-			return dlpackgen_refuse_stride(memory, i, 1 << shift);
-		strides[i] = stride >> shift; /* every compiler that builds Python keeps the sign */
-	}
-	return 0;
+DLPACKGEN_FAST int dlpackgen_divide_strides(const struct dlpackgen_memory* memory, int shift, int64_t* strides) {
+  const Py_ssize_t rest = ((Py_ssize_t)1 << shift) - 1;
+  for (int i = 0; i < memory->ndim; i++) {
+    const Py_ssize_t stride = memory->strides[i];
+    if ((stride & rest) != 0 && memory->shape[i] > 1 && dlpackgen_has_elements(memory))
+      return dlpackgen_refuse_stride(memory, i, 1 << shift);
+    strides[i] = stride >> shift; /* every compiler that builds Python keeps the sign */
+  }
+  return 0;
 }
 
 /* Gives the shape where it lies, or a copy where the numbers are narrower. */
-DLPACKGEN_FAST int64_t *dlpackgen_wide_shape(const struct dlpackgen_memory *memory, int64_t *scratch) {
-	if (sizeof(Py_ssize_t) == sizeof(int64_t)) return (int64_t *)(void *)memory->shape;
-	for (int i = 0; i < memory->ndim; i++) scratch[i] = memory->shape[i];
-	return scratch;
+DLPACKGEN_FAST int64_t* dlpackgen_wide_shape(const struct dlpackgen_memory* memory, int64_t* scratch) {
+  if (sizeof(Py_ssize_t) == sizeof(int64_t)) return (int64_t*)(void*)memory->shape;
+  for (int i = 0; i < memory->ndim; i++) scratch[i] = memory->shape[i];
+  return scratch;
 }
 
-DLPACKGEN_FAST int dlpackgen_describe(const struct dlpackgen_memory *memory, const struct dlpackgen_element *element,
-				     int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
-	if (memory->ndim > DLPACKGEN_MAX_NDIM || memory->ndim < 0)
-		return dlpackgen_refuse_dimensions(memory->ndim);
-	if (want_write && memory->read_only) return dlpackgen_refuse("it is read-only, and this argument is written to");
-	if (dlpackgen_divide_strides(memory, element->shift, scratch + DLPACKGEN_MAX_NDIM) < 0) return -1;
-	out->data = memory->data;
-	out->device.device_type = kDLCPU;
-	out->device.device_id = 0;
-	out->ndim = memory->ndim;
-	out->dtype = element->dtype;
-	out->shape = dlpackgen_wide_shape(memory, scratch);
-	out->strides = scratch + DLPACKGEN_MAX_NDIM;
-	out->byte_offset = 0;
-	*flags = memory->read_only ? (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY : 0;
-	return 0;
+DLPACKGEN_FAST int dlpackgen_describe(const struct dlpackgen_memory* memory, const struct dlpackgen_element* element,
+                                      int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
+  if (memory->ndim > DLPACKGEN_MAX_NDIM || memory->ndim < 0) return dlpackgen_refuse_dimensions(memory->ndim);
+  if (writable && memory->read_only) return dlpackgen_refuse("it is read-only, and this argument is written to");
+  if (dlpackgen_divide_strides(memory, element->shift, scratch + DLPACKGEN_MAX_NDIM) < 0) return -1;
+  out->data = memory->data;
+  out->device.device_type = kDLCPU;
+  out->device.device_id = 0;
+  out->ndim = memory->ndim;
+  out->dtype = element->dtype;
+  out->shape = dlpackgen_wide_shape(memory, scratch);
+  out->strides = scratch + DLPACKGEN_MAX_NDIM;
+  out->byte_offset = 0;
+  *flags = memory->read_only ? (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY : 0;
+  return 0;
 }
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_ELEMENTS_H_ */

@@ -6,73 +6,74 @@
 
 #include "adopt_buffer.h"
 
-static int dlpackgen_jax_open(PyObject *type) {
-	(void)type;
-	return 1;
+static int dlpackgen_jax_open(PyObject* type) {
+  (void)type;
+  return 1;
 }
 
 /* 1 for an array whose memory is gone, 0, or -1 with an exception. */
-static int dlpackgen_jax_is_deleted(PyObject *object) {
-	PyObject *answer = PyObject_CallMethod(object, "is_deleted", NULL);
-	const int is_deleted = answer ? PyObject_IsTrue(answer) : -1;
-	Py_XDECREF(answer);
-	return is_deleted;
+static int dlpackgen_jax_is_deleted(PyObject* object) {
+  PyObject* answer = PyObject_CallMethod(object, "is_deleted", NULL);
+  const int is_deleted = answer ? PyObject_IsTrue(answer) : -1;
+  Py_XDECREF(answer);
+  return is_deleted;
 }
 
 /* After the buffer protocol has failed. What it cannot name, such as bfloat16, and what
  * has no memory here, such as an array on a GPU, is for the capsule to export or to
  * refuse: 1, or -1 with an exception. */
-static int dlpackgen_jax_without_buffer(PyObject *object) {
-	if (!PyErr_ExceptionMatches(PyExc_BufferError)) return -1;
-	PyErr_Clear();
-	const int is_deleted = dlpackgen_jax_is_deleted(object);
-	if (is_deleted > 0) return dlpackgen_refuse("it was deleted, or donated to a function");
-	return is_deleted < 0 ? -1 : 1;
+static int dlpackgen_jax_without_buffer(PyObject* object) {
+  if (!PyErr_ExceptionMatches(PyExc_BufferError)) return -1;
+  PyErr_Clear();
+  const int is_deleted = dlpackgen_jax_is_deleted(object);
+  if (is_deleted > 0) return dlpackgen_refuse("it was deleted, or donated to a function");
+  return is_deleted < 0 ? -1 : 1;
 }
 
 static int dlpackgen_jax_refuse_write(void) {
-	return dlpackgen_refuse("arrays of JAX are immutable, and this argument is written to");
+  return dlpackgen_refuse("arrays of JAX are immutable, and this argument is written to");
 }
 
 /* The buffer protocol waits until the values are there, as unsafe_buffer_pointer()
  * does not. */
-static int dlpackgen_jax_borrow(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
-	if (want_write) return dlpackgen_jax_refuse_write();
-	const int result = dlpackgen_buffer_borrow(object, 0, out, scratch, flags);
-	return result < 0 ? dlpackgen_jax_without_buffer(object) : result;
+static int dlpackgen_jax_borrow(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
+  if (writable) return dlpackgen_jax_refuse_write();
+  const int result = dlpackgen_buffer_borrow(object, 0, out, scratch, flags);
+  return result < 0 ? dlpackgen_jax_without_buffer(object) : result;
 }
 
 /* While the view lives, JAX neither deletes the array nor donates its memory. */
-static int dlpackgen_jax_hold(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags,
-			      PyObject **keep) {
-	*keep = NULL;
-	if (want_write) return dlpackgen_jax_refuse_write();
-	const int result = dlpackgen_buffer_hold(object, out, scratch, flags, keep);
-	return result < 0 ? dlpackgen_jax_without_buffer(object) : result;
+static int dlpackgen_jax_hold(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags,
+                              PyObject** keep) {
+  *keep = NULL;
+  if (writable) return dlpackgen_jax_refuse_write();
+  const int result = dlpackgen_buffer_hold(object, out, scratch, flags, keep);
+  return result < 0 ? dlpackgen_jax_without_buffer(object) : result;
 }
 
-static int dlpackgen_jax_refuse_tracer(PyObject *object) {
-	PyObject *name = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__name__");
-	if (!name) return -1;
-	dlpackgen_refuse("it is a tracer of JAX (%S), which has no values: call this outside of jit, vmap and grad, or by "
-			 "jax.pure_callback",
-			 name);
-	Py_DECREF(name);
-	return -1;
+static int dlpackgen_jax_refuse_tracer(PyObject* object) {
+  PyObject* name = PyObject_GetAttrString((PyObject*)Py_TYPE(object), "__name__");
+  if (!name) return -1;
+  dlpackgen_refuse(
+      "it is a tracer of JAX (%S), which has no values: call this outside of jit, vmap and grad, or by "
+      "jax.pure_callback",
+      name);
+  Py_DECREF(name);
+  return -1;
 }
 
 static const struct dlpackgen_adopted dlpackgen_adopted_jax = {
-	"jaxlib._jax", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1, NULL,
+    "jaxlib._jax", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1, NULL,
 };
 
 /* The same type where jaxlib before 0.6 has it. */
 static const struct dlpackgen_adopted dlpackgen_adopted_jax_before_0_6 = {
-	"jaxlib.xla_extension", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL, dlpackgen_jax_hold, 1,
-	NULL,
+    "jaxlib.xla_extension", "ArrayImpl", NULL, dlpackgen_jax_open, dlpackgen_jax_borrow, NULL, NULL,
+    dlpackgen_jax_hold,     1,           NULL,
 };
 
 static const struct dlpackgen_adopted dlpackgen_adopted_jax_tracer = {
-	"jax._src.core", "Tracer", NULL, NULL, NULL, dlpackgen_jax_refuse_tracer, NULL, NULL, 0, NULL,
+    "jax._src.core", "Tracer", NULL, NULL, NULL, dlpackgen_jax_refuse_tracer, NULL, NULL, 0, NULL,
 };
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_JAX_H_ */

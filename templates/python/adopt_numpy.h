@@ -12,20 +12,20 @@
 
 /* The first fields of an array. */
 struct dlpackgen_np_array {
-	PyObject head;
-	char *data;
-	int ndim;
-	Py_ssize_t *shape, *strides;
-	PyObject *base, *dtype;
-	int flags;
+  PyObject head;
+  char* data;
+  int ndim;
+  Py_ssize_t *shape, *strides;
+  PyObject *base, *dtype;
+  int flags;
 };
 
 /* The first fields of a dtype; those that follow differ between NumPy 1 and 2. */
 struct dlpackgen_np_dtype {
-	PyObject head;
-	PyObject *type;
-	char kind, letter, byte_order, unused;
-	int number;
+  PyObject head;
+  PyObject* type;
+  char kind, letter, byte_order, unused;
+  int number;
 };
 
 /* Flags of an array. The second one is on views that NumPy means to forbid writing to. */
@@ -34,202 +34,210 @@ struct dlpackgen_np_dtype {
 
 static inline char dlpackgen_np_other_order(void) { return dlpackgen_little_endian() ? '>' : '<'; }
 
-static inline const struct dlpackgen_np_array *dlpackgen_np_fields(PyObject *object) {
-	return (const struct dlpackgen_np_array *)(const void *)object;
+static inline const struct dlpackgen_np_array* dlpackgen_np_fields(PyObject* object) {
+  return (const struct dlpackgen_np_array*)(const void*)object;
 }
 
-static inline const struct dlpackgen_np_dtype *dlpackgen_np_dtype_of(PyObject *object) {
-	return (const struct dlpackgen_np_dtype *)(const void *)dlpackgen_np_fields(object)->dtype;
+static inline const struct dlpackgen_np_dtype* dlpackgen_np_dtype_of(PyObject* object) {
+  return (const struct dlpackgen_np_dtype*)(const void*)dlpackgen_np_fields(object)->dtype;
 }
 
 /* Compares two objects and drops them: 1, 0, or -1 with an exception. */
-static int dlpackgen_np_same(PyObject *a, PyObject *b) {
-	const int equal = a && b ? PyObject_RichCompareBool(a, b, Py_EQ) : -1;
-	Py_XDECREF(a);
-	Py_XDECREF(b);
-	return equal;
+static int dlpackgen_np_same(PyObject* a, PyObject* b) {
+  const int equal = a && b ? PyObject_RichCompareBool(a, b, Py_EQ) : -1;
+  Py_XDECREF(a);
+  Py_XDECREF(b);
+  return equal;
 }
 
 /* Compares what an attribute of an attribute says with a number, as above. */
-static int dlpackgen_np_says(PyObject *object, const char *outer, const char *inner, long number) {
-	PyObject *between = PyObject_GetAttrString(object, outer);
-	PyObject *answer = between ? PyObject_GetAttrString(between, inner) : NULL;
-	Py_XDECREF(between);
-	return dlpackgen_np_same(answer, PyLong_FromLong(number));
+static int dlpackgen_np_says(PyObject* object, const char* outer, const char* inner, long number) {
+  PyObject* between = PyObject_GetAttrString(object, outer);
+  PyObject* answer = between ? PyObject_GetAttrString(between, inner) : NULL;
+  Py_XDECREF(between);
+  return dlpackgen_np_same(answer, PyLong_FromLong(number));
 }
 
 /* Gives the address of the first element and whether it is read-only. */
-static PyObject *dlpackgen_np_ask_data(PyObject *object) {
-	PyObject *interface = PyObject_GetAttrString(object, "__array_interface__");
-	PyObject *answer = interface ? PyMapping_GetItemString(interface, "data") : NULL;
-	Py_XDECREF(interface);
-	return answer;
+static PyObject* dlpackgen_np_ask_data(PyObject* object) {
+  PyObject* interface = PyObject_GetAttrString(object, "__array_interface__");
+  PyObject* answer = interface ? PyMapping_GetItemString(interface, "data") : NULL;
+  Py_XDECREF(interface);
+  return answer;
 }
 
-static PyObject *dlpackgen_np_data(const struct dlpackgen_np_array *a) {
-	const int writable = ((unsigned int)a->flags & DLPACKGEN_NP_WRITEABLE) != 0;
-	return Py_BuildValue("(NO)", PyLong_FromVoidPtr(a->data), writable ? Py_False : Py_True);
+static PyObject* dlpackgen_np_data(const struct dlpackgen_np_array* a) {
+  const int writable = ((unsigned int)a->flags & DLPACKGEN_NP_WRITEABLE) != 0;
+  return Py_BuildValue("(NO)", PyLong_FromVoidPtr(a->data), writable ? Py_False : Py_True);
 }
 
 /* Whether what would be followed as a pointer is one. The dtype is an object that
  * Python can compare with, and NumPy keeps strides in one block with the shape. */
-static int dlpackgen_np_pointers_agree(PyObject *object) {
-	const struct dlpackgen_np_array *a = dlpackgen_np_fields(object);
-	PyObject *dtype = PyObject_GetAttrString(object, "dtype");
-	if (!dtype) return -1;
-	Py_DECREF(dtype);
-	return dtype == a->dtype && a->ndim == 2 && a->strides == a->shape + 2;
+static int dlpackgen_np_pointers_agree(PyObject* object) {
+  const struct dlpackgen_np_array* a = dlpackgen_np_fields(object);
+  PyObject* dtype = PyObject_GetAttrString(object, "dtype");
+  if (!dtype) return -1;
+  Py_DECREF(dtype);
+  return dtype == a->dtype && a->ndim == 2 && a->strides == a->shape + 2;
 }
 
-static int dlpackgen_np_numbers_agree(PyObject *object) {
-	const struct dlpackgen_np_array *a = dlpackgen_np_fields(object);
-	const struct dlpackgen_np_dtype *d = dlpackgen_np_dtype_of(object);
-	const int native = d->byte_order != dlpackgen_np_other_order();
-	return dlpackgen_np_same(PyObject_GetAttrString(object, "shape"),
-				 Py_BuildValue("(nn)", a->shape[0], a->shape[1])) > 0 &&
-	       dlpackgen_np_same(PyObject_GetAttrString(object, "strides"),
-				 Py_BuildValue("(nn)", a->strides[0], a->strides[1])) > 0 &&
-	       dlpackgen_np_same(dlpackgen_np_ask_data(object), dlpackgen_np_data(a)) > 0 &&
-	       dlpackgen_np_says(object, "flags", "num", a->flags) > 0 &&
-	       dlpackgen_np_says(object, "dtype", "num", d->number) > 0 &&
-	       dlpackgen_np_says(object, "dtype", "isnative", native) > 0;
+static int dlpackgen_np_numbers_agree(PyObject* object) {
+  const struct dlpackgen_np_array* a = dlpackgen_np_fields(object);
+  const struct dlpackgen_np_dtype* d = dlpackgen_np_dtype_of(object);
+  const int native = d->byte_order != dlpackgen_np_other_order();
+  return dlpackgen_np_same(PyObject_GetAttrString(object, "shape"), Py_BuildValue("(nn)", a->shape[0], a->shape[1])) >
+             0 &&
+         dlpackgen_np_same(PyObject_GetAttrString(object, "strides"),
+                           Py_BuildValue("(nn)", a->strides[0], a->strides[1])) > 0 &&
+         dlpackgen_np_same(dlpackgen_np_ask_data(object), dlpackgen_np_data(a)) > 0 &&
+         dlpackgen_np_says(object, "flags", "num", a->flags) > 0 &&
+         dlpackgen_np_says(object, "dtype", "num", d->number) > 0 &&
+         dlpackgen_np_says(object, "dtype", "isnative", native) > 0;
 }
 
 /* Whether the fields of an array say what NumPy says, and its dtype has our size. */
-static int dlpackgen_np_agrees(PyObject *object) {
-	const struct dlpackgen_element *element;
-	if (dlpackgen_np_pointers_agree(object) <= 0 || !dlpackgen_np_numbers_agree(object)) return 0;
-	element = dlpackgen_np_element(dlpackgen_np_dtype_of(object)->number);
-	return element && dlpackgen_np_says(object, "dtype", "itemsize", 1L << element->shift) > 0;
+static int dlpackgen_np_agrees(PyObject* object) {
+  const struct dlpackgen_element* element;
+  if (dlpackgen_np_pointers_agree(object) <= 0 || !dlpackgen_np_numbers_agree(object)) return 0;
+  element = dlpackgen_np_element(dlpackgen_np_dtype_of(object)->number);
+  return element && dlpackgen_np_says(object, "dtype", "itemsize", 1L << element->shift) > 0;
 }
 
 /* Tries an array of 2 x 3 with a gap after each element and row. */
-static int dlpackgen_np_try(PyObject *type, const char *dtype, PyObject *memory) {
-	PyObject *array = PyObject_CallFunction(type, "(ii)sOi(ii)", 2, 3, dtype, memory, 16, 112, 32);
-	const int agrees = array && dlpackgen_np_agrees(array);
-	Py_XDECREF(array);
-	return agrees;
+static int dlpackgen_np_try(PyObject* type, const char* dtype, PyObject* memory) {
+  PyObject* array = PyObject_CallFunction(type, "(ii)sOi(ii)", 2, 3, dtype, memory, 16, 112, 32);
+  const int agrees = array && dlpackgen_np_agrees(array);
+  Py_XDECREF(array);
+  return agrees;
 }
 
-static int dlpackgen_np_try_all(PyObject *type, PyObject *memory) {
-	static const char letters[] = "?bBhHiIlLqQefdFD";
-	const char swapped[] = {dlpackgen_np_other_order(), 'd', 0};
-	int agree = dlpackgen_np_try(type, swapped, memory);
-	for (const char *letter = letters; agree && *letter; letter++) {
-		const char dtype[] = {*letter, 0};
-		agree = dlpackgen_np_try(type, dtype, memory);
-	}
-	return agree;
+static int dlpackgen_np_try_all(PyObject* type, PyObject* memory) {
+  static const char letters[] = "?bBhHiIlLqQefdFD";
+  const char swapped[] = {dlpackgen_np_other_order(), 'd', 0};
+  int agree = dlpackgen_np_try(type, swapped, memory);
+  for (const char* letter = letters; agree && *letter; letter++) {
+    const char dtype[] = {*letter, 0};
+    agree = dlpackgen_np_try(type, dtype, memory);
+  }
+  return agree;
 }
 
 /* Whether the objects of a type are large enough to have the fields. */
-static int dlpackgen_np_holds(PyObject *type, size_t size) {
-	PyObject *basic = PyObject_GetAttrString(type, "__basicsize__");
-	const Py_ssize_t actual = basic ? PyLong_AsSsize_t(basic) : -1;
-	Py_XDECREF(basic);
-	return actual >= (Py_ssize_t)size;
+static int dlpackgen_np_holds(PyObject* type, size_t size) {
+  PyObject* basic = PyObject_GetAttrString(type, "__basicsize__");
+  const Py_ssize_t actual = basic ? PyLong_AsSsize_t(basic) : -1;
+  Py_XDECREF(basic);
+  return actual >= (Py_ssize_t)size;
 }
 
-static int dlpackgen_np_is_large_enough(PyObject *type) {
-	PyObject *array = PyObject_CallFunction(type, "i", 0);
-	PyObject *dtype = array ? PyObject_GetAttrString(array, "dtype") : NULL;
-	const int large = dtype && dlpackgen_np_holds(type, sizeof(struct dlpackgen_np_array)) &&
-			  dlpackgen_np_holds((PyObject *)Py_TYPE(dtype), sizeof(struct dlpackgen_np_dtype));
-	Py_XDECREF(dtype);
-	Py_XDECREF(array);
-	return large;
+static int dlpackgen_np_is_large_enough(PyObject* type) {
+  PyObject* array = PyObject_CallFunction(type, "i", 0);
+  PyObject* dtype = array ? PyObject_GetAttrString(array, "dtype") : NULL;
+  const int large = dtype && dlpackgen_np_holds(type, sizeof(struct dlpackgen_np_array)) &&
+                    dlpackgen_np_holds((PyObject*)Py_TYPE(dtype), sizeof(struct dlpackgen_np_dtype));
+  Py_XDECREF(dtype);
+  Py_XDECREF(array);
+  return large;
 }
 
-static int dlpackgen_np_recognize(PyObject *type) {
-	PyObject *base = dlpackgen_c_base(type, "numpy", "ndarray");
-	if (!base) return PyErr_Occurred() ? -1 : DLPACKGEN_TYPE_OTHER;
-	return base == type ? DLPACKGEN_TYPE_EXACT : DLPACKGEN_TYPE_DERIVED;
+static int dlpackgen_np_recognize(PyObject* type) {
+  PyObject* base = dlpackgen_c_base(type, "numpy", "ndarray");
+  if (!base) return PyErr_Occurred() ? -1 : DLPACKGEN_TYPE_OTHER;
+  return base == type ? DLPACKGEN_TYPE_EXACT : DLPACKGEN_TYPE_DERIVED;
 }
 
 /* Set once NumPy has confirmed the fields, and never cleared, since others may be reading. */
 static int dlpackgen_np_proven;
 
-static int dlpackgen_np_open(PyObject *type) {
-	PyObject *writable = PyByteArray_FromStringAndSize(NULL, 256);
-	PyObject *read_only = PyBytes_FromStringAndSize(NULL, 256);
-	const int proven = writable && read_only && dlpackgen_np_is_large_enough(type) &&
-			   dlpackgen_np_try_all(type, writable) && dlpackgen_np_try_all(type, read_only);
-	if (proven) DLPACKGEN_STORE(&dlpackgen_np_proven, 1);
-	Py_XDECREF(writable);
-	Py_XDECREF(read_only);
-	if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError)) return -1; /* asked again when there is memory */
-	PyErr_Clear(); /* a NumPy that does not answer has confirmed nothing */
-	return 1;
+static int dlpackgen_np_open(PyObject* type) {
+  PyObject* writable = PyByteArray_FromStringAndSize(NULL, 256);
+  PyObject* read_only = PyBytes_FromStringAndSize(NULL, 256);
+  const int proven = writable && read_only && dlpackgen_np_is_large_enough(type) &&
+                     dlpackgen_np_try_all(type, writable) && dlpackgen_np_try_all(type, read_only);
+  if (proven) DLPACKGEN_STORE(&dlpackgen_np_proven, 1);
+  Py_XDECREF(writable);
+  Py_XDECREF(read_only);
+  if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError)) return -1; /* asked again when there is memory */
+  PyErr_Clear(); /* a NumPy that does not answer has confirmed nothing */
+  return 1;
 }
 
 #define DLPACKGEN_NP_SWAPPED "has the other byte order: pass a.astype(a.dtype.newbyteorder('='))"
 
 /* Says why a dtype cannot be described. */
-DLPACKGEN_SLOW static int dlpackgen_np_refuse(PyObject *object, const char *why) {
-	PyObject *dtype = PyObject_GetAttrString(object, "dtype");
-	if (dtype) {
-		dlpackgen_refuse("its dtype %S %s", dtype, why);
-		Py_DECREF(dtype);
-	}
-	return -1;
+DLPACKGEN_SLOW static int dlpackgen_np_refuse(PyObject* object, const char* why) {
+  PyObject* dtype = PyObject_GetAttrString(object, "dtype");
+  if (dtype) {
+    dlpackgen_refuse("its dtype %S %s", dtype, why);
+    Py_DECREF(dtype);
+  }
+  return -1;
 }
 
-static int dlpackgen_np_refuse_kind(PyObject *object, char kind) {
-	switch (kind) {
-	case 'O': return dlpackgen_np_refuse(object, "holds Python objects, which DLPack has no type for");
-	case 'S':
-	case 'U':
-	case 'T': return dlpackgen_np_refuse(object, "is text, which DLPack has no type for");
-	case 'V': return dlpackgen_np_refuse(object, "is structured, which DLPack has no type for: pass one of its fields");
-	case 'M':
-	case 'm': return dlpackgen_np_refuse(object, "is a time, which DLPack has no type for: pass .view('int64')");
-	default: return dlpackgen_np_refuse(object, "is a long double, whose format DLPack cannot name: convert it");
-	}
+static int dlpackgen_np_refuse_kind(PyObject* object, char kind) {
+  switch (kind) {
+    case 'O': return dlpackgen_np_refuse(object, "holds Python objects, which DLPack has no type for");
+    case 'S':
+    case 'U':
+    case 'T': return dlpackgen_np_refuse(object, "is text, which DLPack has no type for");
+    case 'V': return dlpackgen_np_refuse(object, "is structured, which DLPack has no type for: pass one of its fields");
+    case 'M':
+    case 'm': return dlpackgen_np_refuse(object, "is a time, which DLPack has no type for: pass .view('int64')");
+    default: return dlpackgen_np_refuse(object, "is a long double, whose format DLPack cannot name: convert it");
+  }
 }
 
 /* An array whose elements are none of C's types: 1, or -1 with the reason. */
-DLPACKGEN_SLOW static int dlpackgen_np_no_element(PyObject *object) {
-	const struct dlpackgen_np_dtype *d = dlpackgen_np_dtype_of(object);
-	if (d->number == DLPACKGEN_NP_VARIABLE_TEXT) return dlpackgen_np_refuse_kind(object, 'T');
-	/* Only NumPy knows how a type of another package is exported, if at all. */
-	if (d->number >= DLPACKGEN_NP_EXTENSIONS) return 1;
-	return dlpackgen_np_refuse_kind(object, d->kind);
+DLPACKGEN_SLOW static int dlpackgen_np_no_element(PyObject* object) {
+  const struct dlpackgen_np_dtype* d = dlpackgen_np_dtype_of(object);
+  if (d->number == DLPACKGEN_NP_VARIABLE_TEXT) return dlpackgen_np_refuse_kind(object, 'T');
+  /* Only NumPy knows how a type of another package is exported, if at all. */
+  if (d->number >= DLPACKGEN_NP_EXTENSIONS) return 1;
+  return dlpackgen_np_refuse_kind(object, d->kind);
 }
 
-DLPACKGEN_FAST int dlpackgen_np_read(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
-	const struct dlpackgen_np_array *a = dlpackgen_np_fields(object);
-	const struct dlpackgen_np_dtype *d = dlpackgen_np_dtype_of(object);
-	const struct dlpackgen_element *element = dlpackgen_np_element(d->number);
-	const unsigned int state = (unsigned int)a->flags;
-	struct dlpackgen_memory memory;
-	if (!element) return dlpackgen_np_no_element(object);
-	if (d->byte_order == dlpackgen_np_other_order())
-		return dlpackgen_np_refuse(object, DLPACKGEN_NP_SWAPPED);
-	memory.data = a->data;
-	memory.ndim = a->ndim;
-	memory.shape = a->shape;
-	memory.strides = a->strides;
-	memory.read_only = (state & DLPACKGEN_NP_WRITEABLE) == 0 || (state & DLPACKGEN_NP_WARN_ON_WRITE) != 0;
-	return dlpackgen_describe(&memory, element, want_write, out, scratch, flags);
+DLPACKGEN_FAST int dlpackgen_np_read(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
+  const struct dlpackgen_np_array* a = dlpackgen_np_fields(object);
+  const struct dlpackgen_np_dtype* d = dlpackgen_np_dtype_of(object);
+  const struct dlpackgen_element* element = dlpackgen_np_element(d->number);
+  const unsigned int state = (unsigned int)a->flags;
+  struct dlpackgen_memory memory;
+  if (!element) return dlpackgen_np_no_element(object);
+  if (d->byte_order == dlpackgen_np_other_order()) return dlpackgen_np_refuse(object, DLPACKGEN_NP_SWAPPED);
+  memory.data = a->data;
+  memory.ndim = a->ndim;
+  memory.shape = a->shape;
+  memory.strides = a->strides;
+  memory.read_only = (state & DLPACKGEN_NP_WRITEABLE) == 0 || (state & DLPACKGEN_NP_WARN_ON_WRITE) != 0;
+  return dlpackgen_describe(&memory, element, writable, out, scratch, flags);
 }
 
-static int dlpackgen_np_borrow(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags) {
-	if (DLPACKGEN_LOAD(&dlpackgen_np_proven)) return dlpackgen_np_read(object, want_write, out, scratch, flags);
-	return dlpackgen_buffer_borrow(object, want_write, out, scratch, flags);
+static int dlpackgen_np_borrow(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags) {
+  if (DLPACKGEN_LOAD(&dlpackgen_np_proven)) return dlpackgen_np_read(object, writable, out, scratch, flags);
+  return dlpackgen_buffer_borrow(object, writable, out, scratch, flags);
 }
 
 /* A matrix, a recarray or a memmap exports itself as an array does; only a masked
  * array leaves out what makes it one. */
-static int dlpackgen_np_refuse_subclass(PyObject *object) {
-	const int has_mask = PyObject_HasAttrString((PyObject *)Py_TYPE(object), "mask") &&
-			     PyObject_HasAttrString((PyObject *)Py_TYPE(object), "filled");
-	if (!has_mask) return 0;
-	return dlpackgen_refuse("it is a masked array, and a tensor cannot say which elements are masked: pass a.filled(...)");
+static int dlpackgen_np_refuse_subclass(PyObject* object) {
+  const int has_mask = PyObject_HasAttrString((PyObject*)Py_TYPE(object), "mask") &&
+                       PyObject_HasAttrString((PyObject*)Py_TYPE(object), "filled");
+  if (!has_mask) return 0;
+  return dlpackgen_refuse(
+      "it is a masked array, and a tensor cannot say which elements are masked: pass a.filled(...)");
 }
 
 static const struct dlpackgen_adopted dlpackgen_adopted_numpy = {
-	"numpy", "ndarray", dlpackgen_np_recognize, dlpackgen_np_open, dlpackgen_np_borrow, dlpackgen_np_refuse_subclass,
-	NULL, NULL, 0, NULL,
+    "numpy",
+    "ndarray",
+    dlpackgen_np_recognize,
+    dlpackgen_np_open,
+    dlpackgen_np_borrow,
+    dlpackgen_np_refuse_subclass,
+    NULL,
+    NULL,
+    0,
+    NULL,
 };
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_NUMPY_H_ */

@@ -1,9 +1,10 @@
 /*
- * Tells which tensors of Paddle its exchange table may be asked for. The table takes each one for dense and
- * follows pointers that others lack (3.3.1 crashes on what is sparse, and after _clear()), and it says nothing
- * of gradients. Paddle defines is_dense and stop_gradient in C: these run no code of Python, allocate nothing
- * and take a few nanoseconds, so they are asked right before the table. Names that a program has put in their
- * place are not, and then tensors are asked by their methods before any is read.
+ * Tells which tensors of Paddle its exchange table may be asked for. The table takes each one for
+ * dense and follows pointers that others lack (3.3.1 crashes on what is sparse, and after
+ * _clear()), and it says nothing of gradients. Paddle defines is_dense and stop_gradient in C:
+ * these run no code of Python, allocate nothing and take a few nanoseconds, so they are asked right
+ * before the table. Names that a program has put in their place are not, and then tensors are asked
+ * by their methods before any is read.
  */
 #ifndef DLPACKGEN_PYTHON_ADOPT_PADDLE_H_
 #define DLPACKGEN_PYTHON_ADOPT_PADDLE_H_
@@ -12,101 +13,101 @@
 
 /* Both, as Paddle's type defines them. Complete before it is published, and never freed. */
 struct dlpackgen_paddle {
-	PyObject *type, *stop_gradient, *no_arguments;
-	PyCFunctionWithKeywords is_dense;
-	descrgetfunc get;
+  PyObject *type, *stop_gradient, *no_arguments;
+  PyCFunctionWithKeywords is_dense;
+  descrgetfunc get;
 };
-static const struct dlpackgen_paddle *dlpackgen_paddle_known;
+static const struct dlpackgen_paddle* dlpackgen_paddle_known;
 
 /* Tells whether a tensor is dense and takes no part in differentiation, by which its table may be asked: 1, or 0
  * where it must be asked by its methods. Leaves no exception. */
-static int dlpackgen_paddle_is_plain(PyObject *object) {
-	const struct dlpackgen_paddle *known = DLPACKGEN_LOAD(&dlpackgen_paddle_known);
-	PyObject *stops = NULL, *dense = known->is_dense(object, known->no_arguments, NULL);
-	if (dense == Py_True) stops = known->get(known->stop_gradient, object, known->type);
-	const int is_plain = stops == Py_True;
-	if (DLPACKGEN_RARE(!is_plain)) PyErr_Clear();
-	Py_XDECREF(stops);
-	Py_XDECREF(dense);
-	return is_plain;
+static int dlpackgen_paddle_is_plain(PyObject* object) {
+  const struct dlpackgen_paddle* known = DLPACKGEN_LOAD(&dlpackgen_paddle_known);
+  PyObject *stops = NULL, *dense = known->is_dense(object, known->no_arguments, NULL);
+  if (dense == Py_True) stops = known->get(known->stop_gradient, object, known->type);
+  const int is_plain = stops == Py_True;
+  if (DLPACKGEN_RARE(!is_plain)) PyErr_Clear();
+  Py_XDECREF(stops);
+  Py_XDECREF(dense);
+  return is_plain;
 }
 
 /* Looks up what a type defines in C: 1 with a new reference to the descriptor, 0 where something else has that
  * name, -1 with an exception. */
-static int dlpackgen_find_descriptor(PyObject *type, PyTypeObject *kind, const char *name, PyObject **found) {
-	int is = dlpackgen_find(type, name, found);
-	if (is > 0) is = Py_IS_TYPE(*found, kind);
-	if (is <= 0) Py_CLEAR(*found);
-	return is;
+static int dlpackgen_find_descriptor(PyObject* type, PyTypeObject* kind, const char* name, PyObject** found) {
+  int is = dlpackgen_find(type, name, found);
+  if (is > 0) is = Py_IS_TYPE(*found, kind);
+  if (is <= 0) Py_CLEAR(*found);
+  return is;
 }
 
 /* Gives the C function behind a method by binding it to a tensor without memory; NULL where it is of another kind,
  * also with an exception. */
-static PyCFunctionWithKeywords dlpackgen_function_behind(PyObject *type, PyObject *method, PyObject *no_arguments) {
-	const newfunc make = (newfunc)(uintptr_t)PyType_GetSlot((PyTypeObject *)type, Py_tp_new);
-	PyObject *empty = make ? make((PyTypeObject *)type, no_arguments, NULL) : NULL;
-	PyObject *bound = empty ? PyObject_CallMethod(method, "__get__", "O", empty) : NULL;
-	PyCFunctionWithKeywords function = NULL;
-	if (bound && PyCFunction_CheckExact(bound) && PyCFunction_GetFlags(bound) == (METH_VARARGS | METH_KEYWORDS))
-		function = (PyCFunctionWithKeywords)(void (*)(void))PyCFunction_GetFunction(bound);
-	Py_XDECREF(bound);
-	Py_XDECREF(empty);
-	return function;
+static PyCFunctionWithKeywords dlpackgen_function_behind(PyObject* type, PyObject* method, PyObject* no_arguments) {
+  const newfunc make = (newfunc)(uintptr_t)PyType_GetSlot((PyTypeObject*)type, Py_tp_new);
+  PyObject* empty = make ? make((PyTypeObject*)type, no_arguments, NULL) : NULL;
+  PyObject* bound = empty ? PyObject_CallMethod(method, "__get__", "O", empty) : NULL;
+  PyCFunctionWithKeywords function = NULL;
+  if (bound && PyCFunction_CheckExact(bound) && PyCFunction_GetFlags(bound) == (METH_VARARGS | METH_KEYWORDS))
+    function = (PyCFunctionWithKeywords)(void (*)(void))PyCFunction_GetFunction(bound);
+  Py_XDECREF(bound);
+  Py_XDECREF(empty);
+  return function;
 }
 
 /* Finds both: 1, 0 where Paddle's type does not define them so, or -1 with an exception. */
-static int dlpackgen_paddle_find(PyObject *type, struct dlpackgen_paddle *found) {
-	PyObject *is_dense = NULL;
-	int is = dlpackgen_find_descriptor(type, &PyMethodDescr_Type, "is_dense", &is_dense);
-	if (is > 0) is = dlpackgen_find_descriptor(type, &PyGetSetDescr_Type, "stop_gradient", &found->stop_gradient);
-	if (is > 0 && !(found->no_arguments = PyTuple_New(0))) is = -1;
-	if (is > 0) found->is_dense = dlpackgen_function_behind(type, is_dense, found->no_arguments);
-	Py_XDECREF(is_dense);
-	if (is <= 0) return is;
-	if (!found->is_dense) return PyErr_Occurred() ? dlpackgen_pass_over() : 0;
-	found->type = type;
-	found->get = (descrgetfunc)(uintptr_t)PyType_GetSlot(Py_TYPE(found->stop_gradient), Py_tp_descr_get);
-	return 1;
+static int dlpackgen_paddle_find(PyObject* type, struct dlpackgen_paddle* found) {
+  PyObject* is_dense = NULL;
+  int is = dlpackgen_find_descriptor(type, &PyMethodDescr_Type, "is_dense", &is_dense);
+  if (is > 0) is = dlpackgen_find_descriptor(type, &PyGetSetDescr_Type, "stop_gradient", &found->stop_gradient);
+  if (is > 0 && !(found->no_arguments = PyTuple_New(0))) is = -1;
+  if (is > 0) found->is_dense = dlpackgen_function_behind(type, is_dense, found->no_arguments);
+  Py_XDECREF(is_dense);
+  if (is <= 0) return is;
+  if (!found->is_dense) return PyErr_Occurred() ? dlpackgen_pass_over() : 0;
+  found->type = type;
+  found->get = (descrgetfunc)(uintptr_t)PyType_GetSlot(Py_TYPE(found->stop_gradient), Py_tp_descr_get);
+  return 1;
 }
 
 /* Publishes what was found for the first time: 1, or -1 with an exception. */
-static int dlpackgen_paddle_publish(const struct dlpackgen_paddle *found) {
-	if (DLPACKGEN_LOAD(&dlpackgen_paddle_known)) return 1;
-	struct dlpackgen_paddle *kept = (struct dlpackgen_paddle *)malloc(sizeof *kept);
-	if (!kept) {
-		PyErr_NoMemory();
-		return -1;
-	}
-	*kept = *found;
-	Py_INCREF(kept->type);
-	Py_INCREF(kept->stop_gradient);
-	Py_INCREF(kept->no_arguments);
-	DLPACKGEN_STORE(&dlpackgen_paddle_known, kept);
-	return 1;
+static int dlpackgen_paddle_publish(const struct dlpackgen_paddle* found) {
+  if (DLPACKGEN_LOAD(&dlpackgen_paddle_known)) return 1;
+  struct dlpackgen_paddle* kept = (struct dlpackgen_paddle*)malloc(sizeof *kept);
+  if (!kept) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  *kept = *found;
+  Py_INCREF(kept->type);
+  Py_INCREF(kept->stop_gradient);
+  Py_INCREF(kept->no_arguments);
+  DLPACKGEN_STORE(&dlpackgen_paddle_known, kept);
+  return 1;
 }
 
 /* Tells whether dlpackgen_paddle_is_plain() may be asked of the tensors of Paddle's type: 1, 0, or -1 with an
  * exception. */
-static int dlpackgen_paddle_open(PyObject *type) {
-	struct dlpackgen_paddle found = {NULL, NULL, NULL, NULL, NULL};
-	if (!dlpackgen_native_readers_are_on()) return 0;
-	int opened = dlpackgen_paddle_find(type, &found);
-	if (opened > 0) opened = dlpackgen_paddle_publish(&found);
-	Py_XDECREF(found.stop_gradient);
-	Py_XDECREF(found.no_arguments);
-	return opened;
+static int dlpackgen_paddle_open(PyObject* type) {
+  struct dlpackgen_paddle found = {NULL, NULL, NULL, NULL, NULL};
+  if (!dlpackgen_native_readers_are_on()) return 0;
+  int opened = dlpackgen_paddle_find(type, &found);
+  if (opened > 0) opened = dlpackgen_paddle_publish(&found);
+  Py_XDECREF(found.stop_gradient);
+  Py_XDECREF(found.no_arguments);
+  return opened;
 }
 
 /* Gives Paddle's own type for that type itself and for that of its parameters, whose attributes are those of
  * tensors: a new reference, or NULL, with an exception only where a lookup failed. */
-static PyObject *dlpackgen_paddle_type(PyObject *type) {
-	PyObject *tensor = dlpackgen_imported("paddle", "Tensor"), *parameter = NULL;
-	if (!tensor || tensor == type) return tensor;
-	if (PyType_Check(tensor) && PyType_IsSubtype((PyTypeObject *)type, (PyTypeObject *)tensor))
-		parameter = dlpackgen_imported("paddle.base.framework", "EagerParamBase");
-	if (!parameter || parameter != type) Py_CLEAR(tensor);
-	Py_XDECREF(parameter);
-	return tensor;
+static PyObject* dlpackgen_paddle_type(PyObject* type) {
+  PyObject *tensor = dlpackgen_imported("paddle", "Tensor"), *parameter = NULL;
+  if (!tensor || tensor == type) return tensor;
+  if (PyType_Check(tensor) && PyType_IsSubtype((PyTypeObject*)type, (PyTypeObject*)tensor))
+    parameter = dlpackgen_imported("paddle.base.framework", "EagerParamBase");
+  if (!parameter || parameter != type) Py_CLEAR(tensor);
+  Py_XDECREF(parameter);
+  return tensor;
 }
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_PADDLE_H_ */

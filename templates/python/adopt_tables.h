@@ -12,14 +12,14 @@
 #include "adopted.h"
 
 /* Ends with NULL. */
-static const struct dlpackgen_adopted *const dlpackgen_adopted_tables[] = {
-	&dlpackgen_adopted_torch,
-	&dlpackgen_adopted_numpy,
-	&dlpackgen_adopted_jax,
-	&dlpackgen_adopted_jax_before_0_6,
-	&dlpackgen_adopted_jax_tracer,
-	&dlpackgen_adopted_cupy,
-	NULL,
+static const struct dlpackgen_adopted* const dlpackgen_adopted_tables[] = {
+    &dlpackgen_adopted_torch,
+    &dlpackgen_adopted_numpy,
+    &dlpackgen_adopted_jax,
+    &dlpackgen_adopted_jax_before_0_6,
+    &dlpackgen_adopted_jax_tracer,
+    &dlpackgen_adopted_cupy,
+    NULL,
 };
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_TABLES_H_ */

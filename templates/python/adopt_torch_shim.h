@@ -8,11 +8,11 @@
 #ifndef DLPACKGEN_PYTHON_ADOPT_TORCH_SHIM_H_
 #define DLPACKGEN_PYTHON_ADOPT_TORCH_SHIM_H_
 
-#include "adopt_elements.h"
-#include "adopt_types.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include "adopt_elements.h"
+#include "adopt_types.h"
 
 #ifndef _WIN32
 #include <dlfcn.h>
@@ -30,50 +30,50 @@
 /* Functions of libtorch. A handle is the address of an at::Tensor, whose only member
  * points to the TensorImpl. Those that give int32_t give 0 where they succeed. */
 struct dlpackgen_torch_functions {
-	int32_t (*get_data)(void *handle, void **data); /* separates memory that is shared until written to */
-	int32_t (*get_dim)(void *handle, int64_t *dim);
-	int32_t (*get_sizes)(void *handle, int64_t **sizes);
-	int32_t (*get_strides)(void *handle, int64_t **strides);
-	int32_t (*get_dtype)(void *handle, int32_t *dtype);
-	int32_t (*get_device_type)(void *handle, int32_t *type);
-	int32_t (*get_device_index)(void *handle, int32_t *index);
-	int32_t (*device_cpu)(void);
-	int32_t (*device_cuda)(void);
-	int32_t (*layout_strided)(void);
-	bool (*grad_mode)(void);
-	int32_t (*get_storage_size)(void *handle, int64_t *bytes);
-	int32_t (*get_storage_offset)(void *handle, int64_t *elements);
-	int32_t (*get_layout)(void *handle, int32_t *layout);
-	bool (*is_neg)(const void *handle);
-	bool (*is_conj)(const void *handle);
-	bool (*requires_grad)(const void *impl);
-	/* The rest may be NULL. */
-	int32_t (*get_const_data)(void *handle, const void **data);
-	uint64_t (*abi_version)(void); /* from 2.10 on: the version of torch, a byte each from the highest */
+  int32_t (*get_data)(void* handle, void** data); /* separates memory that is shared until written to */
+  int32_t (*get_dim)(void* handle, int64_t* dim);
+  int32_t (*get_sizes)(void* handle, int64_t** sizes);
+  int32_t (*get_strides)(void* handle, int64_t** strides);
+  int32_t (*get_dtype)(void* handle, int32_t* dtype);
+  int32_t (*get_device_type)(void* handle, int32_t* type);
+  int32_t (*get_device_index)(void* handle, int32_t* index);
+  int32_t (*device_cpu)(void);
+  int32_t (*device_cuda)(void);
+  int32_t (*layout_strided)(void);
+  bool (*grad_mode)(void);
+  int32_t (*get_storage_size)(void* handle, int64_t* bytes);
+  int32_t (*get_storage_offset)(void* handle, int64_t* elements);
+  int32_t (*get_layout)(void* handle, int32_t* layout);
+  bool (*is_neg)(const void* handle);
+  bool (*is_conj)(const void* handle);
+  bool (*requires_grad)(const void* impl);
+  /* The rest may be NULL. */
+  int32_t (*get_const_data)(void* handle, const void** data);
+  uint64_t (*abi_version)(void); /* from 2.10 on: the version of torch, a byte each from the highest */
 };
 
 /* Counted from 0, the word of the TensorImpl, or of the storage, that no word is found in. */
 struct dlpackgen_torch_words {
-	uint32_t keys, storage, offset; /* of the TensorImpl */
-	uint32_t bytes;			/* of the storage */
-	uint64_t usual;			/* the keys that tensors for inference lack */
-	uint64_t plain;			/* the other keys of dense tensors on the CPU; 0 where nothing is proven */
+  uint32_t keys, storage, offset; /* of the TensorImpl */
+  uint32_t bytes;                 /* of the storage */
+  uint64_t usual;                 /* the keys that tensors for inference lack */
+  uint64_t plain;                 /* the other keys of dense tensors on the CPU; 0 where nothing is proven */
 };
 
 /* What there is to know of the torch in this process. */
 struct dlpackgen_torch_known {
-	struct dlpackgen_torch_functions call;
-	struct dlpackgen_torch_words words;
-	DLDataType dtypes[DLPACKGEN_TORCH_DTYPES]; /* lanes is 0 for what DLPack cannot name */
-	int32_t cpu, cuda, strided;
-	DLDeviceType gpu; /* what cuda is called here: ROCm's torch has the same name for its devices */
-	ptrdiff_t handle; /* where in the object the at::Tensor lies */
-	bool is_maybe_owned; /* before it stands whether the object owns it, as before 2.10 */
-	PyObject *const *tensor, *const *parameter; /* where torch itself keeps its two types */
-	/* What dlpackgen_torch has installed, or NULL: compiled against this torch, so quicker
-	 * than the shim. 0 where it has read the tensor, with shape and strides in the scratch
-	 * memory of borrow(), 1 for what the shim must look at. */
-	int (*read)(void *object, int want_write, DLTensor *out, int64_t *scratch);
+  struct dlpackgen_torch_functions call;
+  struct dlpackgen_torch_words words;
+  DLDataType dtypes[DLPACKGEN_TORCH_DTYPES]; /* lanes is 0 for what DLPack cannot name */
+  int32_t cpu, cuda, strided;
+  DLDeviceType gpu;    /* what cuda is called here: ROCm's torch has the same name for its devices */
+  ptrdiff_t handle;    /* where in the object the at::Tensor lies */
+  bool is_maybe_owned; /* before it stands whether the object owns it, as before 2.10 */
+  PyObject *const *tensor, *const *parameter; /* where torch itself keeps its two types */
+  /* What dlpackgen_torch has installed, or NULL: compiled against this torch, so quicker
+   * than the shim. 0 where it has read the tensor, with shape and strides in the scratch
+   * memory of borrow(), 1 for what the shim must look at. */
+  int (*read)(void* object, int writable, DLTensor* out, int64_t* scratch);
 };
 
 /* Written once, before any route to it is published, so that no reader needs a lock. */
@@ -84,187 +84,186 @@ DLPACKGEN_FAST bool dlpackgen_torch_is_known(void) { return DLPACKGEN_LOAD(&dlpa
 
 /* Publishes what was found. Of threads that have found it at once, as they may without the
  * GIL, the first one does; the others wait for as long as a copy takes. */
-static void dlpackgen_torch_publish(const struct dlpackgen_torch_known *found) {
-	if (DLPACKGEN_CLAIM(&dlpackgen_torch_claimed)) {
-		dlpackgen_torch = *found;
-		DLPACKGEN_STORE(&dlpackgen_torch_published, 1);
-	}
-	while (!dlpackgen_torch_is_known()) {
-	}
+static void dlpackgen_torch_publish(const struct dlpackgen_torch_known* found) {
+  if (DLPACKGEN_CLAIM(&dlpackgen_torch_claimed)) {
+    dlpackgen_torch = *found;
+    DLPACKGEN_STORE(&dlpackgen_torch_published, 1);
+  }
+  while (!dlpackgen_torch_is_known()) {
+  }
 }
 
 struct dlpackgen_torch_name {
-	const char *name;
-	size_t slot;
-	bool is_optional;
+  const char* name;
+  size_t slot;
+  bool is_optional;
 };
 
 #define DLPACKGEN_TORCH_SLOT(member) offsetof(struct dlpackgen_torch_functions, member)
 
 static const struct dlpackgen_torch_name dlpackgen_torch_symbols[] = {
-	{"aoti_torch_get_data_ptr", DLPACKGEN_TORCH_SLOT(get_data), false},
-	{"aoti_torch_get_dim", DLPACKGEN_TORCH_SLOT(get_dim), false},
-	{"aoti_torch_get_sizes", DLPACKGEN_TORCH_SLOT(get_sizes), false},
-	{"aoti_torch_get_strides", DLPACKGEN_TORCH_SLOT(get_strides), false},
-	{"aoti_torch_get_dtype", DLPACKGEN_TORCH_SLOT(get_dtype), false},
-	{"aoti_torch_get_device_type", DLPACKGEN_TORCH_SLOT(get_device_type), false},
-	{"aoti_torch_get_device_index", DLPACKGEN_TORCH_SLOT(get_device_index), false},
-	{"aoti_torch_device_type_cpu", DLPACKGEN_TORCH_SLOT(device_cpu), false},
-	{"aoti_torch_device_type_cuda", DLPACKGEN_TORCH_SLOT(device_cuda), false},
-	{"aoti_torch_layout_strided", DLPACKGEN_TORCH_SLOT(layout_strided), false},
-	{"aoti_torch_grad_mode_is_enabled", DLPACKGEN_TORCH_SLOT(grad_mode), false},
-	{"aoti_torch_get_storage_size", DLPACKGEN_TORCH_SLOT(get_storage_size), false},
-	{"aoti_torch_get_storage_offset", DLPACKGEN_TORCH_SLOT(get_storage_offset), false},
-	{"aoti_torch_get_layout", DLPACKGEN_TORCH_SLOT(get_layout), false},
-	{"_ZN2at6native6is_negERKNS_6TensorE", DLPACKGEN_TORCH_SLOT(is_neg), false},
-	{"_ZN2at6native7is_conjERKNS_6TensorE", DLPACKGEN_TORCH_SLOT(is_conj), false},
-	{"_ZNK3c1010TensorImpl13requires_gradEv", DLPACKGEN_TORCH_SLOT(requires_grad), false},
-	{"torch_get_const_data_ptr", DLPACKGEN_TORCH_SLOT(get_const_data), true},
-	{"aoti_torch_abi_version", DLPACKGEN_TORCH_SLOT(abi_version), true},
+    {"aoti_torch_get_data_ptr", DLPACKGEN_TORCH_SLOT(get_data), false},
+    {"aoti_torch_get_dim", DLPACKGEN_TORCH_SLOT(get_dim), false},
+    {"aoti_torch_get_sizes", DLPACKGEN_TORCH_SLOT(get_sizes), false},
+    {"aoti_torch_get_strides", DLPACKGEN_TORCH_SLOT(get_strides), false},
+    {"aoti_torch_get_dtype", DLPACKGEN_TORCH_SLOT(get_dtype), false},
+    {"aoti_torch_get_device_type", DLPACKGEN_TORCH_SLOT(get_device_type), false},
+    {"aoti_torch_get_device_index", DLPACKGEN_TORCH_SLOT(get_device_index), false},
+    {"aoti_torch_device_type_cpu", DLPACKGEN_TORCH_SLOT(device_cpu), false},
+    {"aoti_torch_device_type_cuda", DLPACKGEN_TORCH_SLOT(device_cuda), false},
+    {"aoti_torch_layout_strided", DLPACKGEN_TORCH_SLOT(layout_strided), false},
+    {"aoti_torch_grad_mode_is_enabled", DLPACKGEN_TORCH_SLOT(grad_mode), false},
+    {"aoti_torch_get_storage_size", DLPACKGEN_TORCH_SLOT(get_storage_size), false},
+    {"aoti_torch_get_storage_offset", DLPACKGEN_TORCH_SLOT(get_storage_offset), false},
+    {"aoti_torch_get_layout", DLPACKGEN_TORCH_SLOT(get_layout), false},
+    {"_ZN2at6native6is_negERKNS_6TensorE", DLPACKGEN_TORCH_SLOT(is_neg), false},
+    {"_ZN2at6native7is_conjERKNS_6TensorE", DLPACKGEN_TORCH_SLOT(is_conj), false},
+    {"_ZNK3c1010TensorImpl13requires_gradEv", DLPACKGEN_TORCH_SLOT(requires_grad), false},
+    {"torch_get_const_data_ptr", DLPACKGEN_TORCH_SLOT(get_const_data), true},
+    {"aoti_torch_abi_version", DLPACKGEN_TORCH_SLOT(abi_version), true},
 };
 
 /* The functions that give the number of a dtype. What is not listed, such as a
  * quantized type, is refused. */
 static const struct {
-	const char *name;
-	DLDataType dtype;
+  const char* name;
+  DLDataType dtype;
 } dlpackgen_torch_dtypes[] = {
 #define DLPACKGEN_TORCH_TYPE(name, code, bits, lanes) {"aoti_torch_dtype_" name, {code, bits, lanes}},
-	DLPACKGEN_TORCH_TYPES(DLPACKGEN_TORCH_TYPE)
+    DLPACKGEN_TORCH_TYPES(DLPACKGEN_TORCH_TYPE)
 #undef DLPACKGEN_TORCH_TYPE
 };
 
 #ifdef _WIN32
-static void *dlpackgen_torch_library(const char *file) {
-	(void)file;
-	return NULL;
+static void* dlpackgen_torch_library(const char* file) {
+  (void)file;
+  return NULL;
 }
-static void *dlpackgen_torch_symbol(void *library, const char *name) {
-	(void)library;
-	(void)name;
-	return NULL;
+static void* dlpackgen_torch_symbol(void* library, const char* name) {
+  (void)library;
+  (void)name;
+  return NULL;
 }
 #else
 /* Gives a library that is loaded already; it stays so as long as the process. */
-static void *dlpackgen_torch_library(const char *file) { return dlopen(file, RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL); }
-static void *dlpackgen_torch_symbol(void *library, const char *name) { return dlsym(library, name); }
+static void* dlpackgen_torch_library(const char* file) { return dlopen(file, RTLD_NOLOAD | RTLD_LAZY | RTLD_LOCAL); }
+static void* dlpackgen_torch_symbol(void* library, const char* name) { return dlsym(library, name); }
 #endif
 
 /* Finds all functions, or none. */
-static bool dlpackgen_torch_link(void *library, struct dlpackgen_torch_functions *call) {
-	for (size_t i = 0; i < sizeof dlpackgen_torch_symbols / sizeof *dlpackgen_torch_symbols; i++) {
-		const struct dlpackgen_torch_name *symbol = &dlpackgen_torch_symbols[i];
-		void *address = dlpackgen_torch_symbol(library, symbol->name);
-		if (!address && !symbol->is_optional) return false;
-		/* A copy, since C has no conversion of a pointer to data to one to a function. */
-		memcpy((char *)call + symbol->slot, &address, sizeof address);
-	}
-	return true;
+static bool dlpackgen_torch_link(void* library, struct dlpackgen_torch_functions* call) {
+  for (size_t i = 0; i < sizeof dlpackgen_torch_symbols / sizeof *dlpackgen_torch_symbols; i++) {
+    const struct dlpackgen_torch_name* symbol = &dlpackgen_torch_symbols[i];
+    void* address = dlpackgen_torch_symbol(library, symbol->name);
+    if (!address && !symbol->is_optional) return false;
+    /* A copy, since C has no conversion of a pointer to data to one to a function. */
+    memcpy((char*)call + symbol->slot, &address, sizeof address);
+  }
+  return true;
 }
 
-static void dlpackgen_torch_learn_dtypes(void *library, DLDataType dtypes[DLPACKGEN_TORCH_DTYPES]) {
-	for (size_t i = 0; i < sizeof dlpackgen_torch_dtypes / sizeof *dlpackgen_torch_dtypes; i++) {
-		int32_t (*number_of)(void) = NULL;
-		void *address = dlpackgen_torch_symbol(library, dlpackgen_torch_dtypes[i].name);
-		int32_t number;
-		if (!address) continue;
-		memcpy(&number_of, &address, sizeof address);
-		number = number_of();
-		if (number >= 0 && number < DLPACKGEN_TORCH_DTYPES)
-			dtypes[number] = dlpackgen_torch_dtypes[i].dtype;
-	}
+static void dlpackgen_torch_learn_dtypes(void* library, DLDataType dtypes[DLPACKGEN_TORCH_DTYPES]) {
+  for (size_t i = 0; i < sizeof dlpackgen_torch_dtypes / sizeof *dlpackgen_torch_dtypes; i++) {
+    int32_t (*number_of)(void) = NULL;
+    void* address = dlpackgen_torch_symbol(library, dlpackgen_torch_dtypes[i].name);
+    int32_t number;
+    if (!address) continue;
+    memcpy(&number_of, &address, sizeof address);
+    number = number_of();
+    if (number >= 0 && number < DLPACKGEN_TORCH_DTYPES) dtypes[number] = dlpackgen_torch_dtypes[i].dtype;
+  }
 }
 
 /* Gives the type of torch that is defined in C and that all of its tensors derive from, if
  * a type does: a borrowed reference, or NULL, with an exception only where a lookup failed. */
-static PyObject *dlpackgen_torch_base(PyObject *type) { return dlpackgen_c_base(type, "torch._C", "TensorBase"); }
+static PyObject* dlpackgen_torch_base(PyObject* type) { return dlpackgen_c_base(type, "torch._C", "TensorBase"); }
 
 /* Gives torch's own module in C, which a program may have replaced: a new reference, or
  * NULL, with an exception only where a lookup failed. */
-static PyObject *dlpackgen_torch_module(PyObject *base) {
-	PyObject *name = PyUnicode_FromString("torch._C");
-	PyObject *module = name ? PyImport_GetModule(name) : NULL;
-	PyObject *type = module ? PyObject_GetAttrString(module, "TensorBase") : NULL;
-	if (type != base) Py_CLEAR(module);
-	if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
-	Py_XDECREF(type);
-	Py_XDECREF(name);
-	return module;
+static PyObject* dlpackgen_torch_module(PyObject* base) {
+  PyObject* name = PyUnicode_FromString("torch._C");
+  PyObject* module = name ? PyImport_GetModule(name) : NULL;
+  PyObject* type = module ? PyObject_GetAttrString(module, "TensorBase") : NULL;
+  if (type != base) Py_CLEAR(module);
+  if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_AttributeError)) PyErr_Clear();
+  Py_XDECREF(type);
+  Py_XDECREF(name);
+  return module;
 }
 
 /* Gives the library of that module, which is loaded: NULL, with an exception only where
  * memory is out. */
-static void *dlpackgen_torch_find(PyObject *base) {
-	PyObject *module = dlpackgen_torch_module(base);
-	PyObject *file = module ? PyObject_GetAttrString(module, "__file__") : NULL;
-	PyObject *path = NULL;
-	void *library = NULL;
-	if (file && PyUnicode_FSConverter(file, &path)) library = dlpackgen_torch_library(PyBytes_AsString(path));
-	Py_XDECREF(path);
-	Py_XDECREF(file);
-	Py_XDECREF(module);
-	if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_MemoryError)) PyErr_Clear();
-	return library;
+static void* dlpackgen_torch_find(PyObject* base) {
+  PyObject* module = dlpackgen_torch_module(base);
+  PyObject* file = module ? PyObject_GetAttrString(module, "__file__") : NULL;
+  PyObject* path = NULL;
+  void* library = NULL;
+  if (file && PyUnicode_FSConverter(file, &path)) library = dlpackgen_torch_library(PyBytes_AsString(path));
+  Py_XDECREF(path);
+  Py_XDECREF(file);
+  Py_XDECREF(module);
+  if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_MemoryError)) PyErr_Clear();
+  return library;
 }
 
 /* Finds the two types of Python that torch itself reads as plain tensors, by which a type
  * is told that has taken the name of one of them. */
-static bool dlpackgen_torch_find_types(void *library, struct dlpackgen_torch_known *found) {
-	void *tensor = library ? dlpackgen_torch_symbol(library, "THPVariableClass") : NULL;
-	void *parameter = library ? dlpackgen_torch_symbol(library, "ParameterClass") : NULL;
-	memcpy(&found->tensor, &tensor, sizeof tensor);
-	memcpy(&found->parameter, &parameter, sizeof parameter);
-	return tensor && parameter;
+static bool dlpackgen_torch_find_types(void* library, struct dlpackgen_torch_known* found) {
+  void* tensor = library ? dlpackgen_torch_symbol(library, "THPVariableClass") : NULL;
+  void* parameter = library ? dlpackgen_torch_symbol(library, "ParameterClass") : NULL;
+  memcpy(&found->tensor, &tensor, sizeof tensor);
+  memcpy(&found->parameter, &parameter, sizeof parameter);
+  return tensor && parameter;
 }
 
-static int dlpackgen_torch_compare(const struct dlpackgen_torch_known *known, const PyObject *type) {
-	return type == *known->tensor || type == *known->parameter ? DLPACKGEN_TYPE_EXACT : DLPACKGEN_TYPE_DERIVED;
+static int dlpackgen_torch_compare(const struct dlpackgen_torch_known* known, const PyObject* type) {
+  return type == *known->tensor || type == *known->parameter ? DLPACKGEN_TYPE_EXACT : DLPACKGEN_TYPE_DERIVED;
 }
 
-static int dlpackgen_torch_recognize(PyObject *type) {
-	struct dlpackgen_torch_known found;
-	PyObject *base = dlpackgen_torch_base(type);
-	if (!base) return PyErr_Occurred() ? -1 : DLPACKGEN_TYPE_OTHER;
-	if (dlpackgen_torch_is_known()) return dlpackgen_torch_compare(&dlpackgen_torch, type);
-	if (dlpackgen_torch_find_types(dlpackgen_torch_find(base), &found)) return dlpackgen_torch_compare(&found, type);
-	return PyErr_Occurred() ? -1 : DLPACKGEN_TYPE_DERIVED;
+static int dlpackgen_torch_recognize(PyObject* type) {
+  struct dlpackgen_torch_known found;
+  PyObject* base = dlpackgen_torch_base(type);
+  if (!base) return PyErr_Occurred() ? -1 : DLPACKGEN_TYPE_OTHER;
+  if (dlpackgen_torch_is_known()) return dlpackgen_torch_compare(&dlpackgen_torch, type);
+  if (dlpackgen_torch_find_types(dlpackgen_torch_find(base), &found)) return dlpackgen_torch_compare(&found, type);
+  return PyErr_Occurred() ? -1 : DLPACKGEN_TYPE_DERIVED;
 }
 
 /* Whether this torch was built for ROCm. */
 static bool dlpackgen_torch_is_rocm(void) {
-	PyObject *hip = dlpackgen_imported("torch.version", "hip");
-	const bool is_rocm = hip && hip != Py_None;
-	Py_XDECREF(hip);
-	return is_rocm;
+  PyObject* hip = dlpackgen_imported("torch.version", "hip");
+  const bool is_rocm = hip && hip != Py_None;
+  Py_XDECREF(hip);
+  return is_rocm;
 }
 
 /* Whether a torch is none that is newer than those whose words were tested. */
-static bool dlpackgen_torch_is_tested(const struct dlpackgen_torch_functions *call) {
-	const uint64_t version = call->abi_version ? call->abi_version() : 0;
-	return version < (UINT64_C(2) << 56 | (uint64_t)(DLPACKGEN_TORCH_NEWEST_TESTED + 1) << 48);
+static bool dlpackgen_torch_is_tested(const struct dlpackgen_torch_functions* call) {
+  const uint64_t version = call->abi_version ? call->abi_version() : 0;
+  return version < (UINT64_C(2) << 56 | (uint64_t)(DLPACKGEN_TORCH_NEWEST_TESTED + 1) << 48);
 }
 
 /* Where the at::Tensor lies, by the size of the class that has it; to be proven. */
-static bool dlpackgen_torch_guess_handle(PyObject *base, struct dlpackgen_torch_known *found) {
-	PyObject *size = PyObject_GetAttrString(base, "__basicsize__");
-	const long basic = size ? PyLong_AsLong(size) : -1;
-	const long head = (long)sizeof(PyObject), word = (long)sizeof(void *);
-	Py_XDECREF(size);
-	found->is_maybe_owned = basic == head + 4 * word;
-	found->handle = head + (found->is_maybe_owned ? word : 0);
-	return basic == head + 3 * word || basic == head + 4 * word;
+static bool dlpackgen_torch_guess_handle(PyObject* base, struct dlpackgen_torch_known* found) {
+  PyObject* size = PyObject_GetAttrString(base, "__basicsize__");
+  const long basic = size ? PyLong_AsLong(size) : -1;
+  const long head = (long)sizeof(PyObject), word = (long)sizeof(void*);
+  Py_XDECREF(size);
+  found->is_maybe_owned = basic == head + 4 * word;
+  found->handle = head + (found->is_maybe_owned ? word : 0);
+  return basic == head + 3 * word || basic == head + 4 * word;
 }
 
 /* Gives the at::Tensor in an object of torch's, or NULL where the other routes must be taken. */
-DLPACKGEN_FAST void *dlpackgen_torch_handle_in(const struct dlpackgen_torch_known *known, PyObject *object) {
-	char *handle = (char *)object + known->handle;
-	/* A tensor that only C++ owns is behind one more pointer. */
-	if (known->is_maybe_owned && handle[-(ptrdiff_t)sizeof(void *)] != 0) return NULL;
-	return *(void **)(void *)handle ? handle : NULL;
+DLPACKGEN_FAST void* dlpackgen_torch_handle_in(const struct dlpackgen_torch_known* known, PyObject* object) {
+  char* handle = (char*)object + known->handle;
+  /* A tensor that only C++ owns is behind one more pointer. */
+  if (known->is_maybe_owned && handle[-(ptrdiff_t)sizeof(void*)] != 0) return NULL;
+  return *(void**)(void*)handle ? handle : NULL;
 }
 
-DLPACKGEN_FAST void *dlpackgen_torch_handle(PyObject *object) {
-	return dlpackgen_torch_handle_in(&dlpackgen_torch, object);
+DLPACKGEN_FAST void* dlpackgen_torch_handle(PyObject* object) {
+  return dlpackgen_torch_handle_in(&dlpackgen_torch, object);
 }
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_TORCH_SHIM_H_ */

@@ -22,164 +22,164 @@
 #define DLPACKGEN_TORCH_GRAD "it requires grad, which would not see this call: pass detach()"
 #define DLPACKGEN_TORCH_GRAD_ON DLPACKGEN_TORCH_GRAD ", or call this under torch.no_grad()"
 #define DLPACKGEN_TORCH_WRAPPED \
-	"torch gives no memory for it: it is nested, or stands for a tensor inside of vmap, grad, jvp or functionalize"
+  "torch gives no memory for it: it is nested, or stands for a tensor inside of vmap, grad, jvp or functionalize"
 
 /* The truth of an answer, which it drops: 1, 0, or -1 with an exception. */
-static int dlpackgen_torch_truth(PyObject *answer) {
-	const int is_true = answer ? PyObject_IsTrue(answer) : -1;
-	Py_XDECREF(answer);
-	return is_true;
+static int dlpackgen_torch_truth(PyObject* answer) {
+  const int is_true = answer ? PyObject_IsTrue(answer) : -1;
+  Py_XDECREF(answer);
+  return is_true;
 }
 
-DLPACKGEN_SLOW static int dlpackgen_torch_ask(PyObject *object, const char *method) {
-	return dlpackgen_torch_truth(PyObject_CallMethod(object, method, NULL));
+DLPACKGEN_SLOW static int dlpackgen_torch_ask(PyObject* object, const char* method) {
+  return dlpackgen_torch_truth(PyObject_CallMethod(object, method, NULL));
 }
 
-DLPACKGEN_SLOW static int dlpackgen_torch_attribute(PyObject *object, const char *name) {
-	return dlpackgen_torch_truth(PyObject_GetAttrString(object, name));
+DLPACKGEN_SLOW static int dlpackgen_torch_attribute(PyObject* object, const char* name) {
+  return dlpackgen_torch_truth(PyObject_GetAttrString(object, name));
 }
 
 /* Says what is wrong with an attribute. */
-DLPACKGEN_SLOW static int dlpackgen_torch_refuse_attribute(PyObject *object, const char *name, const char *why) {
-	PyObject *value = PyObject_GetAttrString(object, name);
-	if (value) {
-		dlpackgen_refuse("its %s %S %s", name, value, why);
-		Py_DECREF(value);
-	}
-	return -1;
+DLPACKGEN_SLOW static int dlpackgen_torch_refuse_attribute(PyObject* object, const char* name, const char* why) {
+  PyObject* value = PyObject_GetAttrString(object, name);
+  if (value) {
+    dlpackgen_refuse("its %s %S %s", name, value, why);
+    Py_DECREF(value);
+  }
+  return -1;
 }
 
 /* By its name, since the module torch may have been replaced by another one. */
-DLPACKGEN_SLOW static int dlpackgen_torch_check_strided(PyObject *object) {
-	PyObject *layout = PyObject_GetAttrString(object, "layout");
-	const int is_strided = layout ? dlpackgen_is_text(PyObject_Str(layout), "torch.strided") : -1;
-	Py_XDECREF(layout);
-	if (is_strided < 0) return -1;
-	return is_strided ? 0 : dlpackgen_torch_refuse_attribute(object, "layout", "has no strided memory: call to_dense()");
+DLPACKGEN_SLOW static int dlpackgen_torch_check_strided(PyObject* object) {
+  PyObject* layout = PyObject_GetAttrString(object, "layout");
+  const int is_strided = layout ? dlpackgen_is_text(PyObject_Str(layout), "torch.strided") : -1;
+  Py_XDECREF(layout);
+  if (is_strided < 0) return -1;
+  return is_strided ? 0 : dlpackgen_torch_refuse_attribute(object, "layout", "has no strided memory: call to_dense()");
 }
 
 /* Gives torch.Tensor for a type that derives from it: a borrowed reference, or NULL, with
  * an exception only where a lookup failed. */
-static PyObject *dlpackgen_torch_tensor(PyObject *type) {
-	PyObject *base = dlpackgen_torch_base(type), *next;
-	if (!base || dlpackgen_torch_is_known()) return base ? *dlpackgen_torch.tensor : NULL;
-	while ((next = (PyObject *)PyType_GetSlot((PyTypeObject *)type, Py_tp_base)) != base) type = next;
-	return type;
+static PyObject* dlpackgen_torch_tensor(PyObject* type) {
+  PyObject *base = dlpackgen_torch_base(type), *next;
+  if (!base || dlpackgen_torch_is_known()) return base ? *dlpackgen_torch.tensor : NULL;
+  while ((next = (PyObject*)PyType_GetSlot((PyTypeObject*)type, Py_tp_base)) != base) type = next;
+  return type;
 }
 
 /* Whether a type runs code of its own in place of torch's, so that its objects may
  * have no memory, or other values than it: 1, 0, or -1 with an exception. */
-static int dlpackgen_torch_has_dispatch(PyObject *type) {
-	PyObject *tensor = dlpackgen_torch_tensor(type);
-	PyObject *own = tensor ? PyObject_GetAttrString(type, "__torch_dispatch__") : NULL;
-	PyObject *disabled = own ? PyObject_GetAttrString(tensor, "__torch_dispatch__") : NULL;
-	const int has = disabled ? own != disabled : -1;
-	Py_XDECREF(disabled);
-	Py_XDECREF(own);
-	return tensor || PyErr_Occurred() ? has : 0;
+static int dlpackgen_torch_has_dispatch(PyObject* type) {
+  PyObject* tensor = dlpackgen_torch_tensor(type);
+  PyObject* own = tensor ? PyObject_GetAttrString(type, "__torch_dispatch__") : NULL;
+  PyObject* disabled = own ? PyObject_GetAttrString(tensor, "__torch_dispatch__") : NULL;
+  const int has = disabled ? own != disabled : -1;
+  Py_XDECREF(disabled);
+  Py_XDECREF(own);
+  return tensor || PyErr_Occurred() ? has : 0;
 }
 
-static int dlpackgen_torch_refuse_dispatch(PyObject *type) {
-	PyObject *name = PyObject_GetAttrString(type, "__qualname__");
-	if (name) {
-		dlpackgen_refuse("it is a %S, a subclass of torch.Tensor with a __torch_dispatch__ of its own: wrap in torch.ops",
-				 name);
-		Py_DECREF(name);
-	}
-	return -1;
+static int dlpackgen_torch_refuse_dispatch(PyObject* type) {
+  PyObject* name = PyObject_GetAttrString(type, "__qualname__");
+  if (name) {
+    dlpackgen_refuse("it is a %S, a subclass of torch.Tensor with a __torch_dispatch__ of its own: wrap in torch.ops",
+                     name);
+    Py_DECREF(name);
+  }
+  return -1;
 }
 
-static int dlpackgen_torch_refuse_bits(PyObject *object) {
-	int bit = dlpackgen_torch_ask(object, "is_neg");
-	if (bit != 0) return bit < 0 ? -1 : dlpackgen_refuse(DLPACKGEN_TORCH_NEGATED);
-	bit = dlpackgen_torch_ask(object, "is_conj");
-	return bit > 0 ? dlpackgen_refuse(DLPACKGEN_TORCH_CONJUGATED) : bit;
+static int dlpackgen_torch_refuse_bits(PyObject* object) {
+  int bit = dlpackgen_torch_ask(object, "is_neg");
+  if (bit != 0) return bit < 0 ? -1 : dlpackgen_refuse(DLPACKGEN_TORCH_NEGATED);
+  bit = dlpackgen_torch_ask(object, "is_conj");
+  return bit > 0 ? dlpackgen_refuse(DLPACKGEN_TORCH_CONJUGATED) : bit;
 }
 
 /* Where torch's own module is not to be had, grad mode counts as on. */
-static int dlpackgen_torch_grad_is_on(PyObject *object) {
-	PyObject *base, *module;
-	int is_on = 1;
-	if (dlpackgen_torch_is_known()) return dlpackgen_torch.call.grad_mode();
-	base = dlpackgen_torch_base((PyObject *)Py_TYPE(object));
-	module = base ? dlpackgen_torch_module(base) : NULL;
-	if (module) is_on = dlpackgen_torch_ask(module, "is_grad_enabled");
-	else if (PyErr_Occurred()) is_on = -1;
-	Py_XDECREF(module);
-	return is_on;
+static int dlpackgen_torch_grad_is_on(PyObject* object) {
+  PyObject *base, *module;
+  int is_on = 1;
+  if (dlpackgen_torch_is_known()) return dlpackgen_torch.call.grad_mode();
+  base = dlpackgen_torch_base((PyObject*)Py_TYPE(object));
+  module = base ? dlpackgen_torch_module(base) : NULL;
+  if (module) is_on = dlpackgen_torch_ask(module, "is_grad_enabled");
+  else if (PyErr_Occurred()) is_on = -1;
+  Py_XDECREF(module);
+  return is_on;
 }
 
-static int dlpackgen_torch_refuse_grad(PyObject *object) {
-	int required = 0;
-	if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_NEVER) return 0;
-	required = dlpackgen_torch_attribute(object, "requires_grad");
-	if (required <= 0) return required;
-	if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_ALWAYS) return dlpackgen_refuse(DLPACKGEN_TORCH_GRAD);
-	required = dlpackgen_torch_grad_is_on(object);
-	return required > 0 ? dlpackgen_refuse(DLPACKGEN_TORCH_GRAD_ON) : required;
+static int dlpackgen_torch_refuse_grad(PyObject* object) {
+  int required = 0;
+  if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_NEVER) return 0;
+  required = dlpackgen_torch_attribute(object, "requires_grad");
+  if (required <= 0) return required;
+  if (DLPACKGEN_TORCH_REFUSES_GRAD == DLPACKGEN_ALWAYS) return dlpackgen_refuse(DLPACKGEN_TORCH_GRAD);
+  required = dlpackgen_torch_grad_is_on(object);
+  return required > 0 ? dlpackgen_refuse(DLPACKGEN_TORCH_GRAD_ON) : required;
 }
 
 DLPACKGEN_SLOW static int dlpackgen_torch_refuse_short(uint64_t needs, uint64_t bytes) {
-	return dlpackgen_refuse("it needs %llu bytes of storage, which was resized to %llu", (unsigned long long)needs,
-				(unsigned long long)bytes);
+  return dlpackgen_refuse("it needs %llu bytes of storage, which was resized to %llu", (unsigned long long)needs,
+                          (unsigned long long)bytes);
 }
 
 /* Gives a number that a method answers, or with an exception 0. */
-static uint64_t dlpackgen_torch_count(PyObject *object, const char *method) {
-	PyObject *answer = object && !PyErr_Occurred() ? PyObject_CallMethod(object, method, NULL) : NULL;
-	const uint64_t count = answer ? PyLong_AsUnsignedLongLong(answer) : 0;
-	Py_XDECREF(answer);
-	return PyErr_Occurred() ? 0 : count;
+static uint64_t dlpackgen_torch_count(PyObject* object, const char* method) {
+  PyObject* answer = object && !PyErr_Occurred() ? PyObject_CallMethod(object, method, NULL) : NULL;
+  const uint64_t count = answer ? PyLong_AsUnsignedLongLong(answer) : 0;
+  Py_XDECREF(answer);
+  return PyErr_Occurred() ? 0 : count;
 }
 
 /* Gives how many elements there are from the first to the last one, none where there is
  * none, or with an exception 0. */
-static uint64_t dlpackgen_torch_span(PyObject *object) {
-	PyObject *sizes = PyObject_CallMethod(object, "size", NULL);
-	PyObject *strides = sizes ? PyObject_CallMethod(object, "stride", NULL) : NULL;
-	const bool fits = strides && PyTuple_Check(sizes) && PyTuple_Check(strides);
-	const Py_ssize_t count = fits ? PyTuple_Size(sizes) : 0;
-	uint64_t span = fits && PyTuple_Size(strides) == count;
-	for (Py_ssize_t i = 0; span != 0 && i < count; i++) {
-		const uint64_t size = PyLong_AsUnsignedLongLong(PyTuple_GetItem(sizes, i));
-		const uint64_t stride = PyErr_Occurred() ? 0 : PyLong_AsUnsignedLongLong(PyTuple_GetItem(strides, i));
-		span = size == 0 || PyErr_Occurred() ? 0 : span + (size - 1) * stride;
-	}
-	Py_XDECREF(strides);
-	Py_XDECREF(sizes);
-	return span;
+static uint64_t dlpackgen_torch_span(PyObject* object) {
+  PyObject* sizes = PyObject_CallMethod(object, "size", NULL);
+  PyObject* strides = sizes ? PyObject_CallMethod(object, "stride", NULL) : NULL;
+  const bool fits = strides && PyTuple_Check(sizes) && PyTuple_Check(strides);
+  const Py_ssize_t count = fits ? PyTuple_Size(sizes) : 0;
+  uint64_t span = fits && PyTuple_Size(strides) == count;
+  for (Py_ssize_t i = 0; span != 0 && i < count; i++) {
+    const uint64_t size = PyLong_AsUnsignedLongLong(PyTuple_GetItem(sizes, i));
+    const uint64_t stride = PyErr_Occurred() ? 0 : PyLong_AsUnsignedLongLong(PyTuple_GetItem(strides, i));
+    span = size == 0 || PyErr_Occurred() ? 0 : span + (size - 1) * stride;
+  }
+  Py_XDECREF(strides);
+  Py_XDECREF(sizes);
+  return span;
 }
 
 /* Refuses a tensor whose storage was resized to less than it needs. One that has no
  * storage to speak of is left to whoever exports it. */
-static int dlpackgen_torch_refuse_storage(PyObject *object) {
-	PyObject *storage = PyObject_CallMethod(object, "untyped_storage", NULL);
-	uint64_t bytes = 0, needs = 0;
-	if (!storage && PyErr_ExceptionMatches(PyExc_RuntimeError)) {
-		PyErr_Clear();
-		return 0;
-	}
-	bytes = dlpackgen_torch_count(storage, "nbytes");
-	if (storage && !PyErr_Occurred()) needs = dlpackgen_torch_span(object);
-	if (needs != 0) needs += dlpackgen_torch_count(object, "storage_offset");
-	if (needs != 0) needs *= dlpackgen_torch_count(object, "element_size");
-	Py_XDECREF(storage);
-	if (PyErr_Occurred()) return -1;
-	return needs <= bytes ? 0 : dlpackgen_torch_refuse_short(needs, bytes);
+static int dlpackgen_torch_refuse_storage(PyObject* object) {
+  PyObject* storage = PyObject_CallMethod(object, "untyped_storage", NULL);
+  uint64_t bytes = 0, needs = 0;
+  if (!storage && PyErr_ExceptionMatches(PyExc_RuntimeError)) {
+    PyErr_Clear();
+    return 0;
+  }
+  bytes = dlpackgen_torch_count(storage, "nbytes");
+  if (storage && !PyErr_Occurred()) needs = dlpackgen_torch_span(object);
+  if (needs != 0) needs += dlpackgen_torch_count(object, "storage_offset");
+  if (needs != 0) needs *= dlpackgen_torch_count(object, "element_size");
+  Py_XDECREF(storage);
+  if (PyErr_Occurred()) return -1;
+  return needs <= bytes ? 0 : dlpackgen_torch_refuse_short(needs, bytes);
 }
 
 /* Refuses what torch's exchange table and __dlpack__ hand out with other values than
  * the tensor has, or without any. */
-DLPACKGEN_SLOW static int dlpackgen_torch_refuse(PyObject *object) {
-	const int dispatches = dlpackgen_torch_has_dispatch((PyObject *)Py_TYPE(object));
-	int is_meta;
-	if (dispatches != 0) return dispatches < 0 ? -1 : dlpackgen_torch_refuse_dispatch((PyObject *)Py_TYPE(object));
-	is_meta = dlpackgen_torch_attribute(object, "is_meta");
-	if (is_meta != 0) return is_meta < 0 ? -1 : dlpackgen_refuse("its device is meta, where tensors have no memory");
-	if (dlpackgen_torch_check_strided(object) < 0) return -1;
-	if (dlpackgen_torch_refuse_bits(object) < 0) return -1;
-	if (dlpackgen_torch_refuse_storage(object) < 0) return -1;
-	return dlpackgen_torch_refuse_grad(object);
+DLPACKGEN_SLOW static int dlpackgen_torch_refuse(PyObject* object) {
+  const int dispatches = dlpackgen_torch_has_dispatch((PyObject*)Py_TYPE(object));
+  int is_meta;
+  if (dispatches != 0) return dispatches < 0 ? -1 : dlpackgen_torch_refuse_dispatch((PyObject*)Py_TYPE(object));
+  is_meta = dlpackgen_torch_attribute(object, "is_meta");
+  if (is_meta != 0) return is_meta < 0 ? -1 : dlpackgen_refuse("its device is meta, where tensors have no memory");
+  if (dlpackgen_torch_check_strided(object) < 0) return -1;
+  if (dlpackgen_torch_refuse_bits(object) < 0) return -1;
+  if (dlpackgen_torch_refuse_storage(object) < 0) return -1;
+  return dlpackgen_torch_refuse_grad(object);
 }
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_TORCH_SUBCLASS_H_ */

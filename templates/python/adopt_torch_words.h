@@ -25,11 +25,11 @@
 
 /* Gives a TensorImpl of a tensor with dense memory of the host and without negated or
  * conjugated values, whose words are where they were proven to be; NULL for others. */
-DLPACKGEN_FAST const uint64_t *dlpackgen_torch_plain(const void *handle) {
-	const struct dlpackgen_torch_words *words = &dlpackgen_torch.words;
-	const uint64_t *impl = *(const uint64_t *const *)handle;
-	/* Where nothing is proven that word is the first, a pointer, which is not 0. */
-	return (impl[words->keys] & ~words->usual) == words->plain ? impl : NULL;
+DLPACKGEN_FAST const uint64_t* dlpackgen_torch_plain(const void* handle) {
+  const struct dlpackgen_torch_words* words = &dlpackgen_torch.words;
+  const uint64_t* impl = *(const uint64_t* const*)handle;
+  /* Where nothing is proven that word is the first, a pointer, which is not 0. */
+  return (impl[words->keys] & ~words->usual) == words->plain ? impl : NULL;
 }
 
 /* The proof */
@@ -38,13 +38,13 @@ enum { DLPACKGEN_TORCH_PLAIN = 5, DLPACKGEN_TORCH_OTHERS = 6 };
 
 /* What there is to be seen of the tensors that are made. */
 struct dlpackgen_torch_seen {
-	const uint64_t *plain[DLPACKGEN_TORCH_PLAIN]; /* TensorImpls */
-	const uint64_t *inference;		      /* that of a plain one for inference */
-	const uint64_t *others[DLPACKGEN_TORCH_OTHERS];
-	uint64_t storage[DLPACKGEN_TORCH_PLAIN]; /* addresses */
-	uint64_t offset[DLPACKGEN_TORCH_PLAIN];	 /* elements */
-	uint64_t bytes[DLPACKGEN_TORCH_PLAIN];
-	uint32_t sizes, end; /* the words where a TensorImpl's sizes begin, and behind its strides */
+  const uint64_t* plain[DLPACKGEN_TORCH_PLAIN]; /* TensorImpls */
+  const uint64_t* inference;                    /* that of a plain one for inference */
+  const uint64_t* others[DLPACKGEN_TORCH_OTHERS];
+  uint64_t storage[DLPACKGEN_TORCH_PLAIN]; /* addresses */
+  uint64_t offset[DLPACKGEN_TORCH_PLAIN];  /* elements */
+  uint64_t bytes[DLPACKGEN_TORCH_PLAIN];
+  uint32_t sizes, end; /* the words where a TensorImpl's sizes begin, and behind its strides */
 };
 
 /* Behind the strides come the offset, the number of elements, flags and the keys. A
@@ -52,57 +52,57 @@ struct dlpackgen_torch_seen {
 enum { DLPACKGEN_TORCH_TAIL = 4, DLPACKGEN_TORCH_STORAGE = 8, DLPACKGEN_TORCH_INLINE = 5 };
 
 /* Gives the word in which each object has its value, or 0 where there are none or several. */
-static uint32_t dlpackgen_torch_only(const uint64_t *const *objects, const uint64_t *values, uint32_t begin,
-				     uint32_t end) {
-	uint32_t found = 0;
-	for (uint32_t word = begin; word < end; word++) {
-		int i = 0;
-		while (i < DLPACKGEN_TORCH_PLAIN && objects[i][word] == values[i]) i++;
-		if (i < DLPACKGEN_TORCH_PLAIN) continue;
-		if (found) return 0;
-		found = word;
-	}
-	return found;
+static uint32_t dlpackgen_torch_only(const uint64_t* const* objects, const uint64_t* values, uint32_t begin,
+                                     uint32_t end) {
+  uint32_t found = 0;
+  for (uint32_t word = begin; word < end; word++) {
+    int i = 0;
+    while (i < DLPACKGEN_TORCH_PLAIN && objects[i][word] == values[i]) i++;
+    if (i < DLPACKGEN_TORCH_PLAIN) continue;
+    if (found) return 0;
+    found = word;
+  }
+  return found;
 }
 
 /* Whether a word is one and the same in all plain tensors and tells all others from them. */
-static bool dlpackgen_torch_tells(const struct dlpackgen_torch_seen *seen, uint32_t word) {
-	const uint64_t plain = seen->plain[0][word], usual = plain ^ seen->inference[word];
-	for (int i = 1; i < DLPACKGEN_TORCH_PLAIN; i++)
-		if (seen->plain[i][word] != plain) return false;
-	for (int i = 0; i < DLPACKGEN_TORCH_OTHERS; i++)
-		if ((seen->others[i][word] & ~usual) == (plain & ~usual)) return false;
-	return (plain & ~usual) != 0;
+static bool dlpackgen_torch_tells(const struct dlpackgen_torch_seen* seen, uint32_t word) {
+  const uint64_t plain = seen->plain[0][word], usual = plain ^ seen->inference[word];
+  for (int i = 1; i < DLPACKGEN_TORCH_PLAIN; i++)
+    if (seen->plain[i][word] != plain) return false;
+  for (int i = 0; i < DLPACKGEN_TORCH_OTHERS; i++)
+    if ((seen->others[i][word] & ~usual) == (plain & ~usual)) return false;
+  return (plain & ~usual) != 0;
 }
 
-static uint32_t dlpackgen_torch_find_keys(const struct dlpackgen_torch_seen *seen) {
-	uint32_t found = 0;
-	for (uint32_t word = seen->end; word < seen->end + DLPACKGEN_TORCH_TAIL; word++) {
-		if (!dlpackgen_torch_tells(seen, word)) continue;
-		if (found) return 0;
-		found = word;
-	}
-	return found;
+static uint32_t dlpackgen_torch_find_keys(const struct dlpackgen_torch_seen* seen) {
+  uint32_t found = 0;
+  for (uint32_t word = seen->end; word < seen->end + DLPACKGEN_TORCH_TAIL; word++) {
+    if (!dlpackgen_torch_tells(seen, word)) continue;
+    if (found) return 0;
+    found = word;
+  }
+  return found;
 }
 
 /* Finds all words, or leaves all as they are. The address of a storage is only followed
  * where every TensorImpl has it. */
-static void dlpackgen_torch_find_words(const struct dlpackgen_torch_seen *seen, struct dlpackgen_torch_words *words) {
-	const uint64_t *storages[DLPACKGEN_TORCH_PLAIN];
-	const uint32_t end = seen->end, keys = dlpackgen_torch_find_keys(seen);
-	const uint32_t offset = dlpackgen_torch_only(seen->plain, seen->offset, end, end + DLPACKGEN_TORCH_TAIL);
-	const uint32_t storage = dlpackgen_torch_only(seen->plain, seen->storage, 1, seen->sizes);
-	uint32_t bytes;
-	if (!keys || !offset || !storage) return;
-	for (int i = 0; i < DLPACKGEN_TORCH_PLAIN; i++) memcpy(&storages[i], &seen->plain[i][storage], sizeof *storages);
-	bytes = dlpackgen_torch_only(storages, seen->bytes, 1, DLPACKGEN_TORCH_STORAGE);
-	if (!bytes) return;
-	words->keys = keys;
-	words->storage = storage;
-	words->offset = offset;
-	words->bytes = bytes;
-	words->usual = seen->plain[0][keys] ^ seen->inference[keys];
-	words->plain = seen->plain[0][keys] & ~words->usual;
+static void dlpackgen_torch_find_words(const struct dlpackgen_torch_seen* seen, struct dlpackgen_torch_words* words) {
+  const uint64_t* storages[DLPACKGEN_TORCH_PLAIN];
+  const uint32_t end = seen->end, keys = dlpackgen_torch_find_keys(seen);
+  const uint32_t offset = dlpackgen_torch_only(seen->plain, seen->offset, end, end + DLPACKGEN_TORCH_TAIL);
+  const uint32_t storage = dlpackgen_torch_only(seen->plain, seen->storage, 1, seen->sizes);
+  uint32_t bytes;
+  if (!keys || !offset || !storage) return;
+  for (int i = 0; i < DLPACKGEN_TORCH_PLAIN; i++) memcpy(&storages[i], &seen->plain[i][storage], sizeof *storages);
+  bytes = dlpackgen_torch_only(storages, seen->bytes, 1, DLPACKGEN_TORCH_STORAGE);
+  if (!bytes) return;
+  words->keys = keys;
+  words->storage = storage;
+  words->offset = offset;
+  words->bytes = bytes;
+  words->usual = seen->plain[0][keys] ^ seen->inference[keys];
+  words->plain = seen->plain[0][keys] & ~words->usual;
 }
 
 /* The tensors for it. What fails gives NULL or -1, with an exception or without one. */
@@ -110,178 +110,178 @@ static void dlpackgen_torch_find_words(const struct dlpackgen_torch_seen *seen, 
 #define DLPACKGEN_TORCH_EMPTY(shape, dtype) "torch.empty(" shape ", dtype=torch." dtype ", device='cpu'"
 
 /* They differ in all but that they are plain. The storage of the last one is resized. */
-static const char *const dlpackgen_torch_plain_ones[DLPACKGEN_TORCH_PLAIN] = {
-	DLPACKGEN_TORCH_EMPTY("(5, 7, 1, 2, 3)", "float64") ")",
-	DLPACKGEN_TORCH_EMPTY("(300,)", "complex64") ")[200:277]",
-	DLPACKGEN_TORCH_EMPTY("(11,)", "float32") ", requires_grad=True)",
-	DLPACKGEN_TORCH_EMPTY("()", "bool") ")",
-	DLPACKGEN_TORCH_EMPTY("(9, 2)", "int16") ")[4:]",
+static const char* const dlpackgen_torch_plain_ones[DLPACKGEN_TORCH_PLAIN] = {
+    DLPACKGEN_TORCH_EMPTY("(5, 7, 1, 2, 3)", "float64") ")",
+    DLPACKGEN_TORCH_EMPTY("(300,)", "complex64") ")[200:277]",
+    DLPACKGEN_TORCH_EMPTY("(11,)", "float32") ", requires_grad=True)",
+    DLPACKGEN_TORCH_EMPTY("()", "bool") ")",
+    DLPACKGEN_TORCH_EMPTY("(9, 2)", "int16") ")[4:]",
 };
 
 /* Whose keys differ from those of plain ones, each in a way of its own. */
-static const char *const dlpackgen_torch_other_ones[DLPACKGEN_TORCH_OTHERS] = {
-	"torch._neg_view(" DLPACKGEN_TORCH_EMPTY("(3,)", "float32") "))",
-	DLPACKGEN_TORCH_EMPTY("(3,)", "complex64") ").conj()",
-	"torch._to_functional_tensor(" DLPACKGEN_TORCH_EMPTY("(3,)", "float32") "))",
-	"torch._efficientzerotensor((3,), dtype=torch.float32, device='cpu')",
-	"torch.empty((3,), dtype=torch.float32, device='meta')",
-	DLPACKGEN_TORCH_EMPTY("(3,)", "float32") ", layout=torch.sparse_coo)",
+static const char* const dlpackgen_torch_other_ones[DLPACKGEN_TORCH_OTHERS] = {
+    "torch._neg_view(" DLPACKGEN_TORCH_EMPTY("(3,)", "float32") "))",
+    DLPACKGEN_TORCH_EMPTY("(3,)", "complex64") ").conj()",
+    "torch._to_functional_tensor(" DLPACKGEN_TORCH_EMPTY("(3,)", "float32") "))",
+    "torch._efficientzerotensor((3,), dtype=torch.float32, device='cpu')",
+    "torch.empty((3,), dtype=torch.float32, device='meta')",
+    DLPACKGEN_TORCH_EMPTY("(3,)", "float32") ", layout=torch.sparse_coo)",
 };
 
-static PyObject *dlpackgen_torch_eval(PyObject *scope, const char *expression) {
-	PyObject *code = Py_CompileString(expression, "dlpackgen", Py_eval_input);
-	PyObject *value = code ? PyEval_EvalCode(code, scope, scope) : NULL;
-	Py_XDECREF(code);
-	return value;
+static PyObject* dlpackgen_torch_eval(PyObject* scope, const char* expression) {
+  PyObject* code = Py_CompileString(expression, "dlpackgen", Py_eval_input);
+  PyObject* value = code ? PyEval_EvalCode(code, scope, scope) : NULL;
+  Py_XDECREF(code);
+  return value;
 }
 
-static int dlpackgen_torch_number(PyObject *scope, const char *expression, uint64_t *number) {
-	PyObject *value = dlpackgen_torch_eval(scope, expression);
-	*number = value ? PyLong_AsUnsignedLongLong(value) : 0;
-	Py_XDECREF(value);
-	return PyErr_Occurred() ? -1 : 0;
+static int dlpackgen_torch_number(PyObject* scope, const char* expression, uint64_t* number) {
+  PyObject* value = dlpackgen_torch_eval(scope, expression);
+  *number = value ? PyLong_AsUnsignedLongLong(value) : 0;
+  Py_XDECREF(value);
+  return PyErr_Occurred() ? -1 : 0;
 }
 
 /* What a step of the proof works on. */
 struct dlpackgen_torch_proof {
-	struct dlpackgen_torch_known *found;
-	PyObject *scope; /* has torch, and keeps the tensors */
-	struct dlpackgen_torch_seen seen;
+  struct dlpackgen_torch_known* found;
+  PyObject* scope; /* has torch, and keeps the tensors */
+  struct dlpackgen_torch_seen seen;
 };
 
 /* Gives the TensorImpl of what is exactly a torch.Tensor, where the object has the address
  * that torch says of it; NULL with or without an exception. */
-static const uint64_t *dlpackgen_torch_impl_of(const struct dlpackgen_torch_proof *proof, PyObject *tensor) {
-	uint64_t address = 0;
-	void *handle;
-	if ((PyObject *)Py_TYPE(tensor) != *proof->found->tensor) return NULL;
-	if (dlpackgen_torch_number(proof->scope, "x._cdata", &address)) return NULL;
-	handle = dlpackgen_torch_handle_in(proof->found, tensor);
-	return handle && *(uint64_t *)handle == address ? *(const uint64_t **)handle : NULL;
+static const uint64_t* dlpackgen_torch_impl_of(const struct dlpackgen_torch_proof* proof, PyObject* tensor) {
+  uint64_t address = 0;
+  void* handle;
+  if ((PyObject*)Py_TYPE(tensor) != *proof->found->tensor) return NULL;
+  if (dlpackgen_torch_number(proof->scope, "x._cdata", &address)) return NULL;
+  handle = dlpackgen_torch_handle_in(proof->found, tensor);
+  return handle && *(uint64_t*)handle == address ? *(const uint64_t**)handle : NULL;
 }
 
 /* Makes a tensor, which the scope keeps, as x and by its expression. */
-static int dlpackgen_torch_see(struct dlpackgen_torch_proof *proof, const char *expression, const uint64_t **impl) {
-	PyObject *scope = proof->scope, *tensor = dlpackgen_torch_eval(scope, expression);
-	const int kept =
-		tensor && !PyDict_SetItemString(scope, expression, tensor) && !PyDict_SetItemString(scope, "x", tensor);
-	*impl = kept ? dlpackgen_torch_impl_of(proof, tensor) : NULL;
-	Py_XDECREF(tensor);
-	return *impl ? 0 : -1;
+static int dlpackgen_torch_see(struct dlpackgen_torch_proof* proof, const char* expression, const uint64_t** impl) {
+  PyObject *scope = proof->scope, *tensor = dlpackgen_torch_eval(scope, expression);
+  const int kept =
+      tensor && !PyDict_SetItemString(scope, expression, tensor) && !PyDict_SetItemString(scope, "x", tensor);
+  *impl = kept ? dlpackgen_torch_impl_of(proof, tensor) : NULL;
+  Py_XDECREF(tensor);
+  return *impl ? 0 : -1;
 }
 
 /* Finds sizes and strides inside of a TensorImpl that has as many as have room there. */
-static int dlpackgen_torch_see_sizes(const struct dlpackgen_torch_functions *call, const uint64_t *impl,
-				     struct dlpackgen_torch_seen *seen) {
-	void *handle = &impl;
-	int64_t *sizes = NULL, *strides = NULL;
-	ptrdiff_t bytes;
-	if (call->get_sizes(handle, &sizes) != 0 || call->get_strides(handle, &strides) != 0) return -1;
-	bytes = (const char *)sizes - (const char *)impl;
-	if (bytes < 16 || bytes > 128 || bytes % 8 != 0 || strides != sizes + DLPACKGEN_TORCH_INLINE) return -1;
-	seen->sizes = (uint32_t)bytes / 8;
-	seen->end = seen->sizes + 2 * DLPACKGEN_TORCH_INLINE;
-	return 0;
+static int dlpackgen_torch_see_sizes(const struct dlpackgen_torch_functions* call, const uint64_t* impl,
+                                     struct dlpackgen_torch_seen* seen) {
+  void* handle = &impl;
+  int64_t *sizes = NULL, *strides = NULL;
+  ptrdiff_t bytes;
+  if (call->get_sizes(handle, &sizes) != 0 || call->get_strides(handle, &strides) != 0) return -1;
+  bytes = (const char*)sizes - (const char*)impl;
+  if (bytes < 16 || bytes > 128 || bytes % 8 != 0 || strides != sizes + DLPACKGEN_TORCH_INLINE) return -1;
+  seen->sizes = (uint32_t)bytes / 8;
+  seen->end = seen->sizes + 2 * DLPACKGEN_TORCH_INLINE;
+  return 0;
 }
 
 /* The steps */
 
 /* Proves where the object has its at::Tensor. */
-static int dlpackgen_torch_see_handle(struct dlpackgen_torch_proof *proof) {
-	const uint64_t *impl;
-	return dlpackgen_torch_see(proof, DLPACKGEN_TORCH_EMPTY("(2,)", "float32") ")", &impl);
+static int dlpackgen_torch_see_handle(struct dlpackgen_torch_proof* proof) {
+  const uint64_t* impl;
+  return dlpackgen_torch_see(proof, DLPACKGEN_TORCH_EMPTY("(2,)", "float32") ")", &impl);
 }
 
-static int dlpackgen_torch_see_ordinary(struct dlpackgen_torch_proof *proof) {
-	const int last = DLPACKGEN_TORCH_PLAIN - 1;
-	struct dlpackgen_torch_seen *seen = &proof->seen;
-	PyObject *scope = proof->scope;
-	for (int i = 0; i < DLPACKGEN_TORCH_OTHERS; i++)
-		if (dlpackgen_torch_see(proof, dlpackgen_torch_other_ones[i], &seen->others[i])) return -1;
-	for (int i = 0; i < DLPACKGEN_TORCH_PLAIN; i++)
-		if (dlpackgen_torch_see(proof, dlpackgen_torch_plain_ones[i], &seen->plain[i]) ||
-		    dlpackgen_torch_number(scope, "x.untyped_storage()._cdata", &seen->storage[i]) ||
-		    dlpackgen_torch_number(scope, "x.untyped_storage().nbytes()", &seen->bytes[i]) ||
-		    dlpackgen_torch_number(scope, "x.storage_offset()", &seen->offset[i]))
-			return -1;
-	if (dlpackgen_torch_number(scope, "x.untyped_storage().resize_(13).nbytes()", &seen->bytes[last])) return -1;
-	return dlpackgen_torch_see_sizes(&proof->found->call, seen->plain[0], seen);
+static int dlpackgen_torch_see_ordinary(struct dlpackgen_torch_proof* proof) {
+  const int last = DLPACKGEN_TORCH_PLAIN - 1;
+  struct dlpackgen_torch_seen* seen = &proof->seen;
+  PyObject* scope = proof->scope;
+  for (int i = 0; i < DLPACKGEN_TORCH_OTHERS; i++)
+    if (dlpackgen_torch_see(proof, dlpackgen_torch_other_ones[i], &seen->others[i])) return -1;
+  for (int i = 0; i < DLPACKGEN_TORCH_PLAIN; i++)
+    if (dlpackgen_torch_see(proof, dlpackgen_torch_plain_ones[i], &seen->plain[i]) ||
+        dlpackgen_torch_number(scope, "x.untyped_storage()._cdata", &seen->storage[i]) ||
+        dlpackgen_torch_number(scope, "x.untyped_storage().nbytes()", &seen->bytes[i]) ||
+        dlpackgen_torch_number(scope, "x.storage_offset()", &seen->offset[i]))
+      return -1;
+  if (dlpackgen_torch_number(scope, "x.untyped_storage().resize_(13).nbytes()", &seen->bytes[last])) return -1;
+  return dlpackgen_torch_see_sizes(&proof->found->call, seen->plain[0], seen);
 }
 
-static int dlpackgen_torch_see_inference(struct dlpackgen_torch_proof *proof) {
-	return dlpackgen_torch_see(proof, DLPACKGEN_TORCH_EMPTY("(4,)", "float32") ")", &proof->seen.inference);
+static int dlpackgen_torch_see_inference(struct dlpackgen_torch_proof* proof) {
+  return dlpackgen_torch_see(proof, DLPACKGEN_TORCH_EMPTY("(4,)", "float32") ")", &proof->seen.inference);
 }
 
 /* What is entered around each step: without modes that Python code answers in. */
-static const char *const dlpackgen_torch_no_modes[] = {
-	"torch._C.DisableTorchFunction()",
-	"torch._C._DisableTorchDispatch()",
-	"torch._C._DisableFuncTorch()",
-	NULL,
+static const char* const dlpackgen_torch_no_modes[] = {
+    "torch._C.DisableTorchFunction()",
+    "torch._C._DisableTorchDispatch()",
+    "torch._C._DisableFuncTorch()",
+    NULL,
 };
 
-typedef int (*dlpackgen_torch_step)(struct dlpackgen_torch_proof *proof);
+typedef int (*dlpackgen_torch_step)(struct dlpackgen_torch_proof* proof);
 
 /* Takes a step in modes, the last of which says whether tensors are made for inference. */
-static int dlpackgen_torch_within(struct dlpackgen_torch_proof *proof, const char *const *modes, const char *last,
-				  dlpackgen_torch_step step) {
-	PyObject *mode = dlpackgen_torch_eval(proof->scope, *modes ? *modes : last), *left;
-	PyObject *entered = mode ? PyObject_CallMethod(mode, "__enter__", NULL) : NULL;
-	int failed = !entered;
-	if (entered) failed = *modes ? dlpackgen_torch_within(proof, modes + 1, last, step) : step(proof);
-	struct dlpackgen_pending pending = dlpackgen_suspend();
-	left = entered ? PyObject_CallMethod(mode, "__exit__", "OOO", Py_None, Py_None, Py_None) : NULL;
-	failed |= !left;
-	if (pending.kind) dlpackgen_resume(pending);
-	Py_XDECREF(left);
-	Py_XDECREF(entered);
-	Py_XDECREF(mode);
-	return failed ? -1 : 0;
+static int dlpackgen_torch_within(struct dlpackgen_torch_proof* proof, const char* const* modes, const char* last,
+                                  dlpackgen_torch_step step) {
+  PyObject *mode = dlpackgen_torch_eval(proof->scope, *modes ? *modes : last), *left;
+  PyObject* entered = mode ? PyObject_CallMethod(mode, "__enter__", NULL) : NULL;
+  int failed = !entered;
+  if (entered) failed = *modes ? dlpackgen_torch_within(proof, modes + 1, last, step) : step(proof);
+  struct dlpackgen_pending pending = dlpackgen_suspend();
+  left = entered ? PyObject_CallMethod(mode, "__exit__", "OOO", Py_None, Py_None, Py_None) : NULL;
+  failed |= !left;
+  if (pending.kind) dlpackgen_resume(pending);
+  Py_XDECREF(left);
+  Py_XDECREF(entered);
+  Py_XDECREF(mode);
+  return failed ? -1 : 0;
 }
 
-static int dlpackgen_torch_outside(struct dlpackgen_torch_proof *proof, const char *last, dlpackgen_torch_step step) {
-	return dlpackgen_torch_within(proof, dlpackgen_torch_no_modes, last, step);
+static int dlpackgen_torch_outside(struct dlpackgen_torch_proof* proof, const char* last, dlpackgen_torch_step step) {
+  return dlpackgen_torch_within(proof, dlpackgen_torch_no_modes, last, step);
 }
 
 /* Forgets that a proof failed: 0, or -1 with an exception where the call must fail. */
 static int dlpackgen_torch_unproven(void) {
-	if (!PyErr_Occurred()) return 0;
-	if (PyErr_ExceptionMatches(PyExc_MemoryError) || !PyErr_ExceptionMatches(PyExc_Exception)) return -1;
-	PyErr_Clear();
-	return 0;
+  if (!PyErr_Occurred()) return 0;
+  if (PyErr_ExceptionMatches(PyExc_MemoryError) || !PyErr_ExceptionMatches(PyExc_Exception)) return -1;
+  PyErr_Clear();
+  return 0;
 }
 
 /* Looks at tensors of the module torch: 1, 0 where the handle is not proven, or -1 with an
  * exception where the call must fail. */
-static int dlpackgen_torch_prove_in(PyObject *torch, struct dlpackgen_torch_known *found) {
-	static const char ordinary[] = "torch.inference_mode(False)", inference[] = "torch.inference_mode(True)";
-	struct dlpackgen_torch_proof proof;
-	int proven;
-	memset(&proof, 0, sizeof proof);
-	proof.found = found;
-	proof.scope = Py_BuildValue("{sO}", "torch", torch);
-	proven = proof.scope && !dlpackgen_torch_outside(&proof, ordinary, dlpackgen_torch_see_handle);
-	if (proven && sizeof(void *) == sizeof(uint64_t) && dlpackgen_torch_is_tested(&found->call) &&
-	    !dlpackgen_torch_outside(&proof, ordinary, dlpackgen_torch_see_ordinary) &&
-	    !dlpackgen_torch_outside(&proof, inference, dlpackgen_torch_see_inference))
-		dlpackgen_torch_find_words(&proof.seen, &found->words);
-	Py_XDECREF(proof.scope);
-	return dlpackgen_torch_unproven() ? -1 : proven;
+static int dlpackgen_torch_prove_in(PyObject* torch, struct dlpackgen_torch_known* found) {
+  static const char ordinary[] = "torch.inference_mode(False)", inference[] = "torch.inference_mode(True)";
+  struct dlpackgen_torch_proof proof;
+  int proven;
+  memset(&proof, 0, sizeof proof);
+  proof.found = found;
+  proof.scope = Py_BuildValue("{sO}", "torch", torch);
+  proven = proof.scope && !dlpackgen_torch_outside(&proof, ordinary, dlpackgen_torch_see_handle);
+  if (proven && sizeof(void*) == sizeof(uint64_t) && dlpackgen_torch_is_tested(&found->call) &&
+      !dlpackgen_torch_outside(&proof, ordinary, dlpackgen_torch_see_ordinary) &&
+      !dlpackgen_torch_outside(&proof, inference, dlpackgen_torch_see_inference))
+    dlpackgen_torch_find_words(&proof.seen, &found->words);
+  Py_XDECREF(proof.scope);
+  return dlpackgen_torch_unproven() ? -1 : proven;
 }
 
 /* Proves where the words of torch's objects lie by the package torch whose module in C is
  * the real one; as above. */
-static int dlpackgen_torch_prove(PyObject *base, struct dlpackgen_torch_known *found) {
-	PyObject *real = dlpackgen_torch_module(base);
-	PyObject *name = real ? PyUnicode_FromString("torch") : NULL;
-	PyObject *torch = name ? PyImport_GetModule(name) : NULL;
-	PyObject *own = torch ? PyObject_GetAttrString(torch, "_C") : NULL;
-	const int proven = own && own == real ? dlpackgen_torch_prove_in(torch, found) : 0;
-	Py_XDECREF(own);
-	Py_XDECREF(torch);
-	Py_XDECREF(name);
-	Py_XDECREF(real);
-	return proven < 0 || dlpackgen_torch_unproven() ? -1 : proven;
+static int dlpackgen_torch_prove(PyObject* base, struct dlpackgen_torch_known* found) {
+  PyObject* real = dlpackgen_torch_module(base);
+  PyObject* name = real ? PyUnicode_FromString("torch") : NULL;
+  PyObject* torch = name ? PyImport_GetModule(name) : NULL;
+  PyObject* own = torch ? PyObject_GetAttrString(torch, "_C") : NULL;
+  const int proven = own && own == real ? dlpackgen_torch_prove_in(torch, found) : 0;
+  Py_XDECREF(own);
+  Py_XDECREF(torch);
+  Py_XDECREF(name);
+  Py_XDECREF(real);
+  return proven < 0 || dlpackgen_torch_unproven() ? -1 : proven;
 }
 
 #endif /* DLPACKGEN_PYTHON_ADOPT_TORCH_WORDS_H_ */

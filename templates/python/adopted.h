@@ -23,86 +23,86 @@ enum { DLPACKGEN_TYPE_OTHER = 0, DLPACKGEN_TYPE_DERIVED = 1, DLPACKGEN_TYPE_EXAC
 
 /** One row: a type, and how its objects are read. */
 struct dlpackgen_adopted {
-	/**
-	 * Where the type is found, "numpy" and "ndarray". The module is looked for in
-	 * sys.modules and never imported. Only objects of exactly this type are
-	 * borrowed from.
-	 */
-	const char *module, *type;
+  /**
+   * Where the type is found, "numpy" and "ndarray". The module is looked for in
+   * sys.modules and never imported. Only objects of exactly this type are
+   * borrowed from.
+   */
+  const char *module, *type;
 
-	/**
-	 * Compares a type with this one: DLPACKGEN_TYPE_EXACT, DLPACKGEN_TYPE_DERIVED or
-	 * DLPACKGEN_TYPE_OTHER, or -1 with an exception. Required where borrow() follows
-	 * pointers in the object: it must not rely on names that Python code can change.
-	 * NULL: the type is the one found under the names above.
-	 */
-	int (*recognize)(PyObject *type);
+  /**
+   * Compares a type with this one: DLPACKGEN_TYPE_EXACT, DLPACKGEN_TYPE_DERIVED or
+   * DLPACKGEN_TYPE_OTHER, or -1 with an exception. Required where borrow() follows
+   * pointers in the object: it must not rely on names that Python code can change.
+   * NULL: the type is the one found under the names above.
+   */
+  int (*recognize)(PyObject* type);
 
-	/**
-	 * Looks at the type once, before the first borrow in a module: 1 to adopt it,
-	 * 0 to leave its objects to the other routes, -1 with an exception, for which
-	 * the call fails and the next one asks again. Several modules of one process
-	 * may ask, each in its own copy of this code. It may run any code: it is called
-	 * before a call reads its first argument. NULL, or with the environment variable
-	 * DLPACKGEN_NO_NATIVE_READERS set: the type is never adopted, and the row is there
-	 * for refuse() alone.
-	 */
-	int (*open)(PyObject *type);
+  /**
+   * Looks at the type once, before the first borrow in a module: 1 to adopt it,
+   * 0 to leave its objects to the other routes, -1 with an exception, for which
+   * the call fails and the next one asks again. Several modules of one process
+   * may ask, each in its own copy of this code. It may run any code: it is called
+   * before a call reads its first argument. NULL, or with the environment variable
+   * DLPACKGEN_NO_NATIVE_READERS set: the type is never adopted, and the row is there
+   * for refuse() alone.
+   */
+  int (*open)(PyObject* type);
 
-	/**
-	 * Fills *out with a view that is good until control returns to Python: 0, or
-	 * -1 with an exception, or 1 to leave this one object to the other routes (the
-	 * type's exchange table, or __dlpack__), which do not ask refuse() then. shape
-	 * and strides may point into the object or to scratch, which has
-	 * DLPACKGEN_SCRATCH numbers; where the library changes them without the GIL, they
-	 * must be in scratch, copied before they are checked. strides is NULL only with
-	 * ndim 0. data may be NULL
-	 * where there are no elements; the caller refuses what has elements and no data,
-	 * and checks everything that its parameter says, so nothing of that needs to be
-	 * looked at here. *flags is 0 before, and gets DLPack's flags. With want_write,
-	 * what must not be written to is refused with BufferError; without, it gets
-	 * DLPACK_FLAG_BITMASK_READ_ONLY.
-	 */
-	int (*borrow)(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags);
+  /**
+   * Fills *out with a view that is good until control returns to Python: 0, or
+   * -1 with an exception, or 1 to leave this one object to the other routes (the
+   * type's exchange table, or __dlpack__), which do not ask refuse() then. shape
+   * and strides may point into the object or to scratch, which has
+   * DLPACKGEN_SCRATCH numbers; where the library changes them without the GIL, they
+   * must be in scratch, copied before they are checked. strides is NULL only with
+   * ndim 0. data may be NULL
+   * where there are no elements; the caller refuses what has elements and no data,
+   * and checks everything that its parameter says, so nothing of that needs to be
+   * looked at here. *flags is 0 before, and gets DLPack's flags. With writable,
+   * what must not be written to is refused with BufferError; without, it gets
+   * DLPACK_FLAG_BITMASK_READ_ONLY.
+   */
+  int (*borrow)(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags);
 
-	/**
-	 * Asked about each object whose type derives from this one but is not this
-	 * one: 0 to let the other routes read it, -1 with an exception to refuse it.
-	 * Objects of the type itself are asked about too where open() gave 0.
-	 * May be NULL: nothing is refused.
-	 */
-	int (*refuse)(PyObject *object);
+  /**
+   * Asked about each object whose type derives from this one but is not this
+   * one: 0 to let the other routes read it, -1 with an exception to refuse it.
+   * Objects of the type itself are asked about too where open() gave 0.
+   * May be NULL: nothing is refused.
+   */
+  int (*refuse)(PyObject* object);
 
-	/**
-	 * The stream on which the library works now on a device that is not the CPU:
-	 * 0, or -1 with an exception. NULL: the exchange table on the type is asked,
-	 * where there is one, as torch has from 2.10 on.
-	 */
-	int (*stream)(DLDevice device, void **stream);
+  /**
+   * The stream on which the library works now on a device that is not the CPU:
+   * 0, or -1 with an exception. NULL: the exchange table on the type is asked,
+   * where there is one, as torch has from 2.10 on.
+   */
+  int (*stream)(DLDevice device, void** stream);
 
-	/**
-	 * Called instead of borrow() when the memory must outlive the call: as borrow(),
-	 * but what it needs beyond a reference to the object must be held by *keep, a
-	 * new reference to anything, or NULL for the object itself. May be NULL, and
-	 * then borrow() is used: a reference to the object must keep its memory.
-	 */
-	int (*hold)(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags, PyObject **keep);
+  /**
+   * Called instead of borrow() when the memory must outlive the call: as borrow(),
+   * but what it needs beyond a reference to the object must be held by *keep, a
+   * new reference to anything, or NULL for the object itself. May be NULL, and
+   * then borrow() is used: a reference to the object must keep its memory.
+   */
+  int (*hold)(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags, PyObject** keep);
 
-	/**
-	 * 1 when borrow() may run code of Python or let other threads run, as what
-	 * waits for a result does. Such arguments are read before the others, since
-	 * what then runs may change a tensor whose shape was looked at already.
-	 */
-	int yields;
+  /**
+   * 1 when borrow() may run code of Python or let other threads run, as what
+   * waits for a result does. Such arguments are read before the others, since
+   * what then runs may change a tensor whose shape was looked at already.
+   */
+  int yields;
 
-	/**
-	 * Asks about an object that the type's exchange table has described what such
-	 * a table does not look at, where a module has registered the table although
-	 * this one is adopted: 0, or -1 with an exception. The tensor is validated and has
-	 * strides. Runs no code of Python. May be NULL, and then the object is asked by its
-	 * methods.
-	 */
-	int (*guard)(PyObject *object, const DLTensor *tensor);
+  /**
+   * Asks about an object that the type's exchange table has described what such
+   * a table does not look at, where a module has registered the table although
+   * this one is adopted: 0, or -1 with an exception. The tensor is validated and has
+   * strides. Runs no code of Python. May be NULL, and then the object is asked by its
+   * methods.
+   */
+  int (*guard)(PyObject* object, const DLTensor* tensor);
 };
 
 #endif /* DLPACKGEN_PYTHON_ADOPTED_H_ */

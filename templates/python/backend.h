@@ -1,4 +1,4 @@
-/* Back ends for devices, by the table of dlpackgen_device.h: whose memory a tensor is in,
+/* Back ends for devices, by the table of dlpackgen_backend.h: whose memory a tensor is in,
  * streams that wait for each other, and memory for results. Nothing of a driver is
  * loaded before the first tensor on its device. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_BACKEND_H_
@@ -6,130 +6,130 @@
 
 #include "check.h"
 
-static const char dlpackgen_backend_capsule[] = "dlpackgen_device";
+static const char dlpackgen_backend_capsule[] = "dlpackgen_backend";
 
 /* Tells that a table is of the version that is compiled in here, reading no further in
  * another one. */
-static int dlpackgen_check_backend(const dlpackgen_device *table) {
-	if (table && table->abi_version == DLPACKGEN_DEVICE_ABI_VERSION && table->size >= sizeof *table) return 0;
-	PyErr_Format(PyExc_ValueError, "the table of a back end for devices is of version %u, and %u is expected",
-	    table ? (unsigned)table->abi_version : 0U, (unsigned)DLPACKGEN_DEVICE_ABI_VERSION);
-	return -1;
+static int dlpackgen_check_backend(const dlpackgen_backend* table) {
+  if (table && table->abi_version == DLPACKGEN_BACKEND_ABI_VERSION && table->size >= sizeof *table) return 0;
+  PyErr_Format(PyExc_ValueError, "the table of a back end for devices is of version %u, and %u is expected",
+               table ? (unsigned)table->abi_version : 0U, (unsigned)DLPACKGEN_BACKEND_ABI_VERSION);
+  return -1;
 }
 
-DLPACKGEN_PYTHON_API const dlpackgen_device *dlpackgen_device_in(PyObject *capsule) {
-	const dlpackgen_device *table =
-	    (const dlpackgen_device *)PyCapsule_GetPointer(capsule, dlpackgen_backend_capsule);
-	return table && dlpackgen_check_backend(table) == 0 ? table : NULL;
+DLPACKGEN_PYTHON_API const dlpackgen_backend* dlpackgen_backend_from_capsule(PyObject* capsule) {
+  const dlpackgen_backend* table = (const dlpackgen_backend*)PyCapsule_GetPointer(capsule, dlpackgen_backend_capsule);
+  return table && dlpackgen_check_backend(table) == 0 ? table : NULL;
 }
 
-DLPACKGEN_PYTHON_API PyObject *dlpackgen_device_capsule(const dlpackgen_device *table) {
-	if (dlpackgen_check_backend(table)) return NULL;
-	return PyCapsule_New((void *)(uintptr_t)table, dlpackgen_backend_capsule, NULL);
+DLPACKGEN_PYTHON_API PyObject* dlpackgen_backend_to_capsule(const dlpackgen_backend* table) {
+  if (dlpackgen_check_backend(table)) return NULL;
+  return PyCapsule_New((void*)(uintptr_t)table, dlpackgen_backend_capsule, NULL);
 }
 
-DLPACKGEN_PYTHON_API int dlpackgen_use_device(
-    PyObject *module, const dlpackgen_device *table, const dlpackgen_device_source *source) {
-	struct dlpackgen_state *state = dlpackgen_state_of(module);
-	int i = 0;
-	if (dlpackgen_check_backend(table)) return -1;
-	while (i < DLPACKGEN_MAX_BACKENDS && state->backends[i].table &&
-	    state->backends[i].table->device_type != table->device_type)
-		i++;
-	if (i == DLPACKGEN_MAX_BACKENDS) {
-		PyErr_Format(PyExc_RuntimeError, "no room for a back end: %d at most", (int)DLPACKGEN_MAX_BACKENDS);
-		return -1;
-	}
-	state->backends[i].table = table;
-	state->backends[i].source = source;
-	return 0;
+DLPACKGEN_PYTHON_API int dlpackgen_use_backend(PyObject* module, const dlpackgen_backend* table,
+                                               const dlpackgen_stream_source* source) {
+  struct dlpackgen_state* state = dlpackgen_state_of(module);
+  int i = 0;
+  if (dlpackgen_check_backend(table)) return -1;
+  while (i < DLPACKGEN_MAX_BACKENDS && state->backends[i].table &&
+         state->backends[i].table->device_type != table->device_type)
+    i++;
+  if (i == DLPACKGEN_MAX_BACKENDS) {
+    PyErr_Format(PyExc_RuntimeError, "no room for a back end: %d at most", (int)DLPACKGEN_MAX_BACKENDS);
+    return -1;
+  }
+  state->backends[i].table = table;
+  state->backends[i].source = source;
+  return 0;
 }
 
 /* Gives the device type whose back end knows the memory of another one. */
-static int32_t dlpackgen_family(DLDevice device) {
-	return dlpack_device_owner((int32_t)device.device_type);
-}
+static int32_t dlpackgen_family(DLDevice device) { return dlpack_device_owner((int32_t)device.device_type); }
 
 /* Finds the back end that knows a device; NULL where the module uses none. */
-static const struct dlpackgen_backend *dlpackgen_backend_of(const struct dlpackgen_state *state, DLDevice device) {
-	for (int i = 0; i < DLPACKGEN_MAX_BACKENDS && state->backends[i].table; i++)
-		if (state->backends[i].table->device_type == dlpackgen_family(device)) return &state->backends[i];
-	return NULL;
+static const struct dlpackgen_backend_entry* dlpackgen_backend_of(const struct dlpackgen_state* state,
+                                                                  DLDevice device) {
+  for (int i = 0; i < DLPACKGEN_MAX_BACKENDS && state->backends[i].table; i++)
+    if (state->backends[i].table->device_type == dlpackgen_family(device)) return &state->backends[i];
+  return NULL;
 }
 
 /* The same for a device with streams of its own: pinned and managed memory has none. */
-static const struct dlpackgen_backend *dlpackgen_streams_at(const struct dlpackgen_state *state, DLDevice device) {
-	return dlpackgen_family(device) == (int32_t)device.device_type ? dlpackgen_backend_of(state, device) : NULL;
+static const struct dlpackgen_backend_entry* dlpackgen_streams_at(const struct dlpackgen_state* state,
+                                                                  DLDevice device) {
+  return dlpackgen_family(device) == (int32_t)device.device_type ? dlpackgen_backend_of(state, device) : NULL;
 }
 
-DLPACKGEN_PYTHON_API const dlpackgen_device *dlpackgen_device_for(PyObject *module, DLDevice device) {
-	const struct dlpackgen_backend *found = dlpackgen_backend_of(dlpackgen_state_of(module), device);
-	return found ? found->table : NULL;
+DLPACKGEN_PYTHON_API const dlpackgen_backend* dlpackgen_backend_for(PyObject* module, DLDevice device) {
+  const struct dlpackgen_backend_entry* found = dlpackgen_backend_of(dlpackgen_state_of(module), device);
+  return found ? found->table : NULL;
 }
 
-static dlpackgen_device_stream dlpackgen_stream_at(DLDevice device, void *handle) {
-	dlpackgen_device_stream stream = {handle, device, 0, 0};
-	return stream;
+static dlpackgen_stream dlpackgen_stream_at(DLDevice device, void* handle) {
+  dlpackgen_stream stream = {handle, device, 0, 0};
+  return stream;
 }
 
 /* The exception for an error of a back end. */
-static PyObject *dlpackgen_backend_kind(int code) {
-	switch (code) {
-		case DLPACKGEN_DEVICE_OUT_OF_MEMORY: return PyExc_MemoryError;
-		case DLPACKGEN_DEVICE_OTHER_CONTEXT:
-		case DLPACKGEN_DEVICE_NOT_MAPPED:
-		case DLPACKGEN_DEVICE_NOT_LINEAR:
-		case DLPACKGEN_DEVICE_WRONG_MEMORY: return PyExc_BufferError;
-		default: return PyExc_RuntimeError;
-	}
+static PyObject* dlpackgen_backend_kind(int code) {
+  switch (code) {
+    case DLPACKGEN_BACKEND_OUT_OF_MEMORY: return PyExc_MemoryError;
+    case DLPACKGEN_BACKEND_CONTEXT_MISMATCH:
+    case DLPACKGEN_BACKEND_NOT_MAPPED:
+    case DLPACKGEN_BACKEND_NOT_LINEAR:
+    case DLPACKGEN_BACKEND_MEMORY_MISMATCH: return PyExc_BufferError;
+    default: return PyExc_RuntimeError;
+  }
 }
 
-static int dlpackgen_backend_fault(const struct dlpackgen_call *call, int i, const dlpackgen_device_error *error) {
-	return dlpackgen_fault(call, i, dlpackgen_backend_kind(error->code), "%s", error->text);
+static int dlpackgen_backend_fault(const struct dlpackgen_call* call, int i, const dlpackgen_backend_error* error) {
+  return dlpackgen_argument_error(call, i, dlpackgen_backend_kind(error->code), "%s", error->text);
 }
 
 /* Whose memory it is */
 
 /* Compares what a library says of the memory at an address with what the driver says: a
  * tensor may be wrong about it, after its memory was freed for one. */
-static int dlpackgen_check_address(const struct dlpackgen_call *call, int i, const dlpackgen_device *table,
-    const char *address, dlpackgen_device_pointer *info) {
-	const DLDevice device = call->arguments[i].tensor.device;
-	dlpackgen_device_error error;
-	char said[32], found[32];
-	if (table->pointer_info(address, info, &error)) return dlpackgen_backend_fault(call, i, &error);
-	if (dlpackgen_same_device(info->device, device)) return 0;
-	return dlpackgen_fault(call, i, PyExc_BufferError,
-	    "its library says %s, and the driver says %s of the memory at %p; was it freed?",
-	    dlpackgen_device_text(device, said), dlpackgen_device_text(info->device, found), (const void *)address);
+static int dlpackgen_check_address(const struct dlpackgen_call* call, int i, const dlpackgen_backend* table,
+                                   const char* address, dlpackgen_pointer_attributes* info) {
+  const DLDevice device = call->arguments[i].tensor.device;
+  dlpackgen_backend_error error;
+  char said[32], found[32];
+  if (table->pointer_attributes(address, info, &error)) return dlpackgen_backend_fault(call, i, &error);
+  if (dlpackgen_same_device(info->device, device)) return 0;
+  return dlpackgen_argument_error(
+      call, i, PyExc_BufferError,
+      "its declared device %s does not match the driver's %s for memory %p; it may have been freed",
+      dlpackgen_device_text(device, said), dlpackgen_device_text(info->device, found), (const void*)address);
 }
 
 /* Asks about the first byte that elements are in and, where they reach beyond what is
  * allocated there, the last one: memory may be mapped of several allocations, as torch's
  * expandable segments are, and drivers tell of one at a time. */
-DLPACKGEN_SLOW static int dlpackgen_check_owner(
-    const struct dlpackgen_call *call, int i, const dlpackgen_device *table, int64_t low, int64_t high) {
-	const DLTensor *const tensor = &call->arguments[i].tensor;
-	const char *const first = (const char *)tensor->data + tensor->byte_offset + low;
-	const char *const last = first + (high - low) - 1;
-	dlpackgen_device_pointer info, end;
-	if (dlpackgen_check_address(call, i, table, first, &info)) return -1;
-	if (info.size == 0 || last < (const char *)info.base + info.size) return 0;
-	return dlpackgen_check_address(call, i, table, last, &end);
+DLPACKGEN_SLOW static int dlpackgen_check_owner(const struct dlpackgen_call* call, int i,
+                                                const dlpackgen_backend* table, int64_t low, int64_t high) {
+  const DLTensor* const tensor = &call->arguments[i].tensor;
+  const char* const first = (const char*)tensor->data + tensor->byte_offset + low;
+  const char* const last = first + (high - low) - 1;
+  dlpackgen_pointer_attributes info, end;
+  if (dlpackgen_check_address(call, i, table, first, &info)) return -1;
+  if (info.size == 0 || last < (const char*)info.base + info.size) return 0;
+  return dlpackgen_check_address(call, i, table, last, &end);
 }
 
 /* Asks the drivers about all tensors that are not on a CPU: 0, or -1 with an exception. */
-static int dlpackgen_check_owners(const struct dlpackgen_call *call) {
-	for (int i = 0; call->state->backends[0].table && i < call->function->count; i++) {
-		const struct dlpackgen_argument *a = &call->arguments[i];
-		int64_t low, high;
-		if (call->function->parameters[i].kind != dlpackgen_tensor || !a->object) continue;
-		if (a->tensor.device.device_type == kDLCPU) continue;
-		const struct dlpackgen_backend *found = dlpackgen_backend_of(call->state, a->tensor.device);
-		if (!found || dlpack_span(&a->tensor, a->flags, &low, &high) != DLPACK_OK || low == high) continue;
-		if (dlpackgen_check_owner(call, i, found->table, low, high)) return -1;
-	}
-	return 0;
+static int dlpackgen_check_owners(const struct dlpackgen_call* call) {
+  for (int i = 0; call->state->backends[0].table && i < call->function->nparameters; i++) {
+    const struct dlpackgen_argument* a = &call->arguments[i];
+    int64_t low, high;
+    if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR || !a->object) continue;
+    if (a->tensor.device.device_type == kDLCPU) continue;
+    const struct dlpackgen_backend_entry* found = dlpackgen_backend_of(call->state, a->tensor.device);
+    if (!found || dlpackgen_byte_range(&a->tensor, a->flags, &low, &high) != DLPACKGEN_OK || low == high) continue;
+    if (dlpackgen_check_owner(call, i, found->table, low, high)) return -1;
+  }
+  return 0;
 }
 
 /* Streams */
@@ -137,63 +137,64 @@ static int dlpackgen_check_owners(const struct dlpackgen_call *call) {
 /* Lets the stream of the call wait for the work that the library of an argument has on
  * its own stream: 1 when that is done, 0 without a back end, -1 with an exception. Once
  * the call ends, the library's stream waits for that of the call. */
-static int dlpackgen_wait_for(struct dlpackgen_call *call, int i) {
-	const struct dlpackgen_backend *found = dlpackgen_streams_at(call->state, call->place);
-	struct dlpackgen_argument *a = &call->arguments[i];
-	dlpackgen_device_error error;
-	if (!found) return 0;
-	const dlpackgen_device_stream ours = dlpackgen_stream_at(call->place, call->stream);
-	const dlpackgen_device_stream theirs = dlpackgen_stream_at(call->place, call->other);
-	if (found->table->order_after(&ours, &theirs, &error)) return dlpackgen_backend_fault(call, i, &error);
-	a->waits = 1;
-	a->behind = call->other;
-	call->owns |= DLPACKGEN_OWES_ORDER;
-	return 1;
+static int dlpackgen_wait_for(struct dlpackgen_call* call, int i) {
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->state, call->place);
+  struct dlpackgen_argument* a = &call->arguments[i];
+  dlpackgen_backend_error error;
+  if (!found) return 0;
+  const dlpackgen_stream ours = dlpackgen_stream_at(call->place, call->stream);
+  const dlpackgen_stream theirs = dlpackgen_stream_at(call->place, call->other);
+  if (found->table->stream_wait(&ours, &theirs, &error)) return dlpackgen_backend_fault(call, i, &error);
+  a->waits = 1;
+  a->behind = call->other;
+  call->owns |= DLPACKGEN_OWES_ORDER;
+  return 1;
 }
 
 /* Lets libraries go on after the work of the call. Nobody asks whether that failed, so it
  * is told as what a destructor raises. */
-DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call *call) {
-	const struct dlpackgen_backend *found = dlpackgen_streams_at(call->state, call->place);
-	const dlpackgen_device_stream ours = dlpackgen_stream_at(call->place, call->stream);
-	call->owns &= ~DLPACKGEN_OWES_ORDER;
-	for (int i = 0; found && i < call->function->count; i++) {
-		struct dlpackgen_argument *a = &call->arguments[i];
-		dlpackgen_device_error error;
-		if (call->function->parameters[i].kind != dlpackgen_tensor || !a->object || !a->waits) continue;
-		const dlpackgen_device_stream theirs = dlpackgen_stream_at(call->place, a->behind);
-		if (found->table->order_after(&theirs, &ours, &error) == DLPACKGEN_DEVICE_OK) continue;
-		struct dlpackgen_pending pending = dlpackgen_suspend();
-		dlpackgen_backend_fault(call, i, &error);
-		PyErr_WriteUnraisable(call->module);
-		dlpackgen_resume(pending);
-	}
+DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->state, call->place);
+  const dlpackgen_stream ours = dlpackgen_stream_at(call->place, call->stream);
+  call->owns &= ~DLPACKGEN_OWES_ORDER;
+  for (int i = 0; found && i < call->function->nparameters; i++) {
+    struct dlpackgen_argument* a = &call->arguments[i];
+    dlpackgen_backend_error error;
+    if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR || !a->object || !a->waits) continue;
+    const dlpackgen_stream theirs = dlpackgen_stream_at(call->place, a->behind);
+    if (found->table->stream_wait(&theirs, &ours, &error) == DLPACKGEN_BACKEND_OK) continue;
+    struct dlpackgen_pending pending = dlpackgen_suspend();
+    dlpackgen_backend_fault(call, i, &error);
+    PyErr_WriteUnraisable(call->module);
+    dlpackgen_resume(pending);
+  }
 }
 
 /* Asks for the stream that the program has for a device, where no library tells one: 1
  * when it is told, 0 when not, -1 with an exception. */
-static int dlpackgen_ask_program(struct dlpackgen_call *call, int i, DLDevice device, void **stream) {
-	const struct dlpackgen_backend *found = dlpackgen_streams_at(call->state, device);
-	dlpackgen_device_stream told;
-	dlpackgen_device_error error;
-	if (!found || !found->source) return 0;
-	if (found->table->current_stream(found->source, device, &told, &error)) return dlpackgen_backend_fault(call, i, &error);
-	*stream = told.handle;
-	return 1;
+static int dlpackgen_ask_program(struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->state, device);
+  dlpackgen_stream told;
+  dlpackgen_backend_error error;
+  if (!found || !found->source) return 0;
+  if (found->table->current_work_stream(found->source, device, &told, &error))
+    return dlpackgen_backend_fault(call, i, &error);
+  *stream = told.handle;
+  return 1;
 }
 
 /* Memory */
 
 /* Allocates what the library of an argument has no allocator for, for use on the stream
  * of the call. */
-static DLManagedTensorVersioned *dlpackgen_allocate_by_backend(
-    const struct dlpackgen_call *call, const dlpackgen_device *table, const DLTensor *asked) {
-	const dlpackgen_device_request request = {asked->device, asked->dtype, asked->ndim, asked->shape, call->stream, 0};
-	dlpackgen_device_error error;
-	DLManagedTensorVersioned *made = NULL;
-	if (table->alloc(&request, &made, &error) == DLPACKGEN_DEVICE_OK) return made;
-	PyErr_SetString(dlpackgen_backend_kind(error.code), error.text);
-	return NULL;
+static DLManagedTensorVersioned* dlpackgen_allocate_by_backend(const struct dlpackgen_call* call,
+                                                               const dlpackgen_backend* table, const DLTensor* asked) {
+  const dlpackgen_allocation request = {asked->device, asked->dtype, asked->ndim, asked->shape, call->stream, 0};
+  dlpackgen_backend_error error;
+  DLManagedTensorVersioned* made = NULL;
+  if (table->allocate(&request, &made, &error) == DLPACKGEN_BACKEND_OK) return made;
+  PyErr_SetString(dlpackgen_backend_kind(error.code), error.text);
+  return NULL;
 }
 
 #endif

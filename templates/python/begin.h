@@ -8,161 +8,162 @@
 /* What is known of the type of an argument, put down for those behind it, since a route
  * may not last. */
 struct dlpackgen_means {
-	PyObject *type; /* NULL before the first */
-	const struct dlpackgen_adopted *adopted;
-	const DLPackExchangeAPI *api;
-	int (*guard)(PyObject *object, const DLTensor *tensor);
-	int (*plain)(PyObject *object);
-	int (*read)(void *object, int want_write, DLTensor *out, int64_t *scratch); /* reads most of torch's at once */
+  PyObject* type; /* NULL before the first */
+  const struct dlpackgen_adopted* adopted;
+  const DLPackExchangeAPI* api;
+  int (*guard)(PyObject* object, const DLTensor* tensor);
+  int (*plain)(PyObject* object);
+  int (*read)(void* object, int writable, DLTensor* out, int64_t* scratch); /* reads most of torch's at once */
 };
 
 /* Puts down how the objects of a type are read. */
-DLPACKGEN_FAST void dlpackgen_note(struct dlpackgen_means *means, const struct dlpackgen_route *route) {
-	means->type = route->type;
-	means->adopted = route->adopted;
-	means->api = route->api;
-	means->guard = route->guard;
-	means->plain = route->plain;
-	means->read = means->adopted && means->adopted->borrow == dlpackgen_torch_borrow ? dlpackgen_torch.read : NULL;
+DLPACKGEN_FAST void dlpackgen_note(struct dlpackgen_means* means, const struct dlpackgen_route* route) {
+  means->type = route->type;
+  means->adopted = route->adopted;
+  means->api = route->api;
+  means->guard = route->guard;
+  means->plain = route->plain;
+  means->read = means->adopted && means->adopted->borrow == dlpackgen_torch_borrow ? dlpackgen_torch.read : NULL;
 }
 
 /* Goes on with a tensor that was read and did not fit at once, in full: 0, -1 with an
  * exception, or 1 where code may run. left is what reading it has given. */
-DLPACKGEN_SLOW static int dlpackgen_begin_fully(
-    struct dlpackgen_call *call, int i, const struct dlpackgen_means *means, int left) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	const int copy = DLPACKGEN_COPIES_ALL(call->function);
-	a->adopted = means->adopted;
-	a->api = means->api;
-	a->guard = means->guard;
-	if (left) return left < 0 && a->adopted ? dlpackgen_unreadable(call, i) : left;
-	dlpackgen_unbind(dlpackgen_bindings_of(call), i);
-	if (!a->adopted && dlpackgen_admit_by_table(call, i)) return -1;
-	if (a->adopted && dlpackgen_admit(a, dlpackgen_scratch_of(call, i), copy)) return dlpackgen_about(call->function, i);
-	if (dlpackgen_check(call, i)) return -1;
-	call->elsewhere |= a->tensor.device.device_type != kDLCPU;
-	return 0;
+DLPACKGEN_SLOW static int dlpackgen_begin_fully(struct dlpackgen_call* call, int i, const struct dlpackgen_means* means,
+                                                int left) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  const int copy = DLPACKGEN_COPIES_ALL(call->function);
+  a->adopted = means->adopted;
+  a->api = means->api;
+  a->guard = means->guard;
+  if (left) return left < 0 && a->adopted ? dlpackgen_unreadable(call, i) : left;
+  dlpackgen_unbind(dlpackgen_bindings_of(call), i);
+  if (!a->adopted && dlpackgen_admit_by_table(call, i)) return -1;
+  if (a->adopted && dlpackgen_admit(a, dlpackgen_scratch_of(call, i), copy)) return dlpackgen_about(call->function, i);
+  if (dlpackgen_check(call, i)) return -1;
+  call->elsewhere |= a->tensor.device.device_type != kDLCPU;
+  return 0;
 }
 
 /* Gives how a type is read whose objects are read without running code, or NULL. */
-DLPACKGEN_FAST const struct dlpackgen_route *dlpackgen_quiet(struct dlpackgen_state *state, PyObject *object) {
-	const struct dlpackgen_route *route = dlpackgen_known(state, (PyObject *)Py_TYPE(object));
-	return route && !route->yields ? route : NULL;
+DLPACKGEN_FAST const struct dlpackgen_route* dlpackgen_quiet(struct dlpackgen_state* state, PyObject* object) {
+  const struct dlpackgen_route* route = dlpackgen_known(state, (PyObject*)Py_TYPE(object));
+  return route && !route->yields ? route : NULL;
 }
 
 /* Finds how an object is read without running code; 0 where it is not. */
-DLPACKGEN_FAST int dlpackgen_find_means(
-    struct dlpackgen_state *state, PyObject *object, struct dlpackgen_means *means) {
-	if (!object) return 0;
-	if ((PyObject *)Py_TYPE(object) == means->type) return 1;
-	const struct dlpackgen_route *const route = dlpackgen_quiet(state, object);
-	if (!route) return 0;
-	dlpackgen_note(means, route);
-	return 1;
+DLPACKGEN_FAST int dlpackgen_find_means(struct dlpackgen_state* state, PyObject* object,
+                                        struct dlpackgen_means* means) {
+  if (!object) return 0;
+  if ((PyObject*)Py_TYPE(object) == means->type) return 1;
+  const struct dlpackgen_route* const route = dlpackgen_quiet(state, object);
+  if (!route) return 0;
+  dlpackgen_note(means, route);
+  return 1;
 }
 
 /* Deals with an argument that is no tensor: 0, -1 with an exception, or 1 where code may
  * run, as for all others. */
-static int dlpackgen_begin_other(struct dlpackgen_call *call, int i, PyObject *object) {
-	if (!object || object == Py_None) return dlpackgen_left_out(call, i);
-	if (call->function->parameters[i].kind == dlpackgen_tensor || !dlpackgen_is_plain(object)) return 1;
-	return dlpackgen_read_scalar(call, i);
+static int dlpackgen_begin_other(struct dlpackgen_call* call, int i, PyObject* object) {
+  if (!object || object == Py_None) return dlpackgen_left_out(call, i);
+  if (call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR || !dlpackgen_is_plain(object)) return 1;
+  return dlpackgen_read_scalar(call, i);
 }
 
 /* Makes sure that there are shape and strides that no other thread changes, which adopted
  * tables give by themselves, and asks what a table does not look at, of what the call goes
  * on with: 1, 0 where there are none yet, or -1 with an exception. */
-DLPACKGEN_FAST int dlpackgen_is_steady(
-    struct dlpackgen_argument *a, int copies_all, const struct dlpackgen_means *means, int64_t *scratch) {
-	if (!copies_all && means->adopted) return 1;
-	if (!dlpackgen_copies(&a->tensor, scratch)) return 0;
-	return means->guard && DLPACKGEN_RARE(means->guard(a->object, &a->tensor)) ? -1 : 1;
+DLPACKGEN_FAST int dlpackgen_is_steady(struct dlpackgen_argument* a, int copies_all,
+                                       const struct dlpackgen_means* means, int64_t* scratch) {
+  if (!copies_all && means->adopted) return 1;
+  if (!dlpackgen_copies(&a->tensor, scratch)) return 0;
+  return means->guard && DLPACKGEN_RARE(means->guard(a->object, &a->tensor)) ? -1 : 1;
 }
 
 /* Reads most of torch's tensors. */
-DLPACKGEN_FAST int dlpackgen_reads_at_once(
-    struct dlpackgen_argument *a, int want_write, const struct dlpackgen_means *means, int64_t *scratch) {
-	return means->read && means->read(a->object, want_write, &a->tensor, scratch) == 0;
+DLPACKGEN_FAST int dlpackgen_reads_at_once(struct dlpackgen_argument* a, int writable,
+                                           const struct dlpackgen_means* means, int64_t* scratch) {
+  return means->read && means->read(a->object, writable, &a->tensor, scratch) == 0;
 }
 
 /* Reads a tensor by what runs no code: 0, -1 with an exception, or 1 where it is left to
  * the other routes. */
-DLPACKGEN_FAST int dlpackgen_begin_reading(struct dlpackgen_call *call, int i, struct dlpackgen_argument *a,
-    int want_write, const struct dlpackgen_means *means, int64_t *scratch) {
-	a->flags = 0;
-	if (dlpackgen_reads_at_once(a, want_write, means, scratch)) return 0;
-	if (means->adopted) return means->adopted->borrow(a->object, want_write, &a->tensor, scratch, &a->flags);
-	return dlpackgen_fetch_by_table(call, i, a, want_write, means->api, means->plain);
+DLPACKGEN_FAST int dlpackgen_begin_reading(struct dlpackgen_call* call, int i, struct dlpackgen_argument* a,
+                                           int writable, const struct dlpackgen_means* means, int64_t* scratch) {
+  a->flags = 0;
+  if (dlpackgen_reads_at_once(a, writable, means, scratch)) return 0;
+  if (means->adopted) return means->adopted->borrow(a->object, writable, &a->tensor, scratch, &a->flags);
+  return dlpackgen_fetch_by_table(call, i, a, writable, means->api, means->plain);
 }
 
 /* The way of most calls: one argument after the other. */
-DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call *call, PyObject *const *given, int copies_all) {
-	const struct dlpackgen_function *const function = call->function;
-	const struct dlpackgen_parameter *p = function->parameters;
-	struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
-	struct dlpackgen_argument *a = call->arguments;
-	int64_t *scratch = call->scratch;
-	const int count = function->count;
-	int left = 0;
-	for (int i = 0; i < count; i++, a++, p++, scratch += DLPACKGEN_SCRATCH) {
-		PyObject *const object = a->object = given[i];
-		if (DLPACKGEN_RARE(p->kind != dlpackgen_tensor || !dlpackgen_find_means(call->state, object, &means))) {
-			left = dlpackgen_begin_other(call, i, object);
-			if (left) break;
-			continue;
-		}
-		left = dlpackgen_begin_reading(call, i, a, p->writes, &means, scratch);
-		const int steady = left ? 0 : dlpackgen_is_steady(a, copies_all, &means, scratch);
-		const int fits = steady > 0 && dlpackgen_fits(call, i, p, a);
-		if (DLPACKGEN_RARE(steady < 0)) left = dlpackgen_unreadable(call, i);
-		if (DLPACKGEN_RARE(!fits)) {
-			left = dlpackgen_begin_fully(call, i, &means, left);
-			if (left) break;
-		}
-	}
-	if (!left && !DLPACKGEN_RARE(call->elsewhere | call->has_number)) return 0;
-	if (left < 0) return dlpackgen_first_fault(call, (int)(a - call->arguments));
-	if (!left) left = dlpackgen_settle_place(call, 0);
-	return left > 0 ? dlpackgen_begin_slowly(call, given) : left;
+DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* const* given, int copies_all) {
+  const struct dlpackgen_function* const function = call->function;
+  const struct dlpackgen_parameter* p = function->parameters;
+  struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
+  struct dlpackgen_argument* a = call->arguments;
+  int64_t* scratch = call->scratch;
+  const int count = function->nparameters;
+  int left = 0;
+  for (int i = 0; i < count; i++, a++, p++, scratch += DLPACKGEN_SCRATCH) {
+    PyObject* const object = a->object = given[i];
+    if (DLPACKGEN_RARE(p->kind != DLPACKGEN_KIND_TENSOR || !dlpackgen_find_means(call->state, object, &means))) {
+      left = dlpackgen_begin_other(call, i, object);
+      if (left) break;
+      continue;
+    }
+    left = dlpackgen_begin_reading(call, i, a, p->writable, &means, scratch);
+    const int steady = left ? 0 : dlpackgen_is_steady(a, copies_all, &means, scratch);
+    const int fits = steady > 0 && dlpackgen_fits(call, i, p, a);
+    if (DLPACKGEN_RARE(steady < 0)) left = dlpackgen_unreadable(call, i);
+    if (DLPACKGEN_RARE(!fits)) {
+      left = dlpackgen_begin_fully(call, i, &means, left);
+      if (left) break;
+    }
+  }
+  if (!left && !DLPACKGEN_RARE(call->elsewhere | call->has_number)) return 0;
+  if (left < 0) return dlpackgen_first_fault(call, (int)(a - call->arguments));
+  if (!left) left = dlpackgen_settle_place(call, 0);
+  return left > 0 ? dlpackgen_begin_slowly(call, given) : left;
 }
 
-DLPACKGEN_SLOW static int dlpackgen_begin_named(
-    struct dlpackgen_call *call, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
-	PyObject *given[DLPACKGEN_MAX_PARAMETERS];
-	if (dlpackgen_check_site(call->site, call->function)) return -1;
-	if (dlpackgen_arrange(call, arguments, count, keywords, given)) return -1;
-	return dlpackgen_begin_given(call, given, DLPACKGEN_COPIES_ALL(call->function));
+DLPACKGEN_SLOW static int dlpackgen_begin_named(struct dlpackgen_call* call, PyObject* const* arguments,
+                                                Py_ssize_t count, PyObject* keywords) {
+  PyObject* given[DLPACKGEN_MAX_PARAMETERS];
+  if (dlpackgen_check_site(call->site, call->function)) return -1;
+  if (dlpackgen_arrange(call, arguments, count, keywords, given)) return -1;
+  return dlpackgen_begin_given(call, given, DLPACKGEN_COPIES_ALL(call->function));
 }
 
-DLPACKGEN_PYTHON_API void dlpackgen_end(struct dlpackgen_call *call) {
-	if (!DLPACKGEN_RARE(call->owns)) return;
-	if (call->owns & DLPACKGEN_OWES_ORDER) dlpackgen_order_back(call);
-	for (int i = 0; call->owns; i++) dlpackgen_give_back(call, i);
+DLPACKGEN_PYTHON_API void dlpackgen_call_end(struct dlpackgen_call* call) {
+  if (!DLPACKGEN_RARE(call->owns)) return;
+  if (call->owns & DLPACKGEN_OWES_ORDER) dlpackgen_order_back(call);
+  for (int i = 0; call->owns; i++) dlpackgen_give_back(call, i);
 }
 
 /* Clears what is known of a call. */
-DLPACKGEN_FAST void dlpackgen_start(
-    struct dlpackgen_call *call, PyObject *module, const struct dlpackgen_function *function) {
-	call->module = module;
-	call->function = function;
-	call->state = dlpackgen_state_of(module);
-	call->device.device_type = kDLCPU;
-	call->device.device_id = 0;
-	call->stream = NULL;
-	memset(call->bound, 0, sizeof call->bound);
-	call->owns = 0;
-	call->has_stream = call->has_number = call->elsewhere = 0;
+DLPACKGEN_FAST void dlpackgen_start(struct dlpackgen_call* call, PyObject* module,
+                                    const struct dlpackgen_function* function) {
+  call->module = module;
+  call->function = function;
+  call->state = dlpackgen_state_of(module);
+  call->device.device_type = kDLCPU;
+  call->device.device_id = 0;
+  call->stream = NULL;
+  memset(call->bound, 0, sizeof call->bound);
+  call->owns = 0;
+  call->has_stream = call->has_number = call->elsewhere = 0;
 }
 
-DLPACKGEN_PYTHON_API int dlpackgen_begin(struct dlpackgen_call *call, PyObject *module,
-    const struct dlpackgen_function *function, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
-	int failed;
-	dlpackgen_start(call, module, function);
-	if (DLPACKGEN_RARE(keywords != NULL || count != function->count || !dlpackgen_is_checked(call, function)))
-		failed = dlpackgen_begin_named(call, arguments, count, keywords);
-	else failed = dlpackgen_begin_given(call, arguments, DLPACKGEN_COPIES_ALL(function));
-	if (DLPACKGEN_RARE(failed)) dlpackgen_end(call);
-	return failed;
+DLPACKGEN_PYTHON_API int dlpackgen_call_begin(struct dlpackgen_call* call, PyObject* module,
+                                              const struct dlpackgen_function* function, PyObject* const* arguments,
+                                              Py_ssize_t count, PyObject* keywords) {
+  int failed;
+  dlpackgen_start(call, module, function);
+  if (DLPACKGEN_RARE(keywords != NULL || count != function->nparameters || !dlpackgen_is_checked(call, function)))
+    failed = dlpackgen_begin_named(call, arguments, count, keywords);
+  else failed = dlpackgen_begin_given(call, arguments, DLPACKGEN_COPIES_ALL(function));
+  if (DLPACKGEN_RARE(failed)) dlpackgen_call_end(call);
+  return failed;
 }
 
 #endif

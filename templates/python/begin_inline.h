@@ -13,49 +13,50 @@
 
 /* Begins once more where an argument does not fit at once: nothing was taken, and no code
  * has run. */
-DLPACKGEN_SLOW static int dlpackgen_begin_again(struct dlpackgen_call *call, PyObject *module,
-    const struct dlpackgen_function *function, PyObject *const *arguments) {
-	PyErr_Clear();
-	return dlpackgen_begin(call, module, function, arguments, function->count, NULL);
+DLPACKGEN_SLOW static int dlpackgen_begin_again(struct dlpackgen_call* call, PyObject* module,
+                                                const struct dlpackgen_function* function, PyObject* const* arguments) {
+  PyErr_Clear();
+  return dlpackgen_call_begin(call, module, function, arguments, function->nparameters, NULL);
 }
 
 /* Borrows a tensor, with shape and strides; 0 where it is not to be had so. */
-DLPACKGEN_FAST int dlpackgen_borrow_at_once(
-    struct dlpackgen_argument *a, int want_write, const struct dlpackgen_means *means, int64_t *scratch) {
-	a->flags = 0;
-	if (dlpackgen_reads_at_once(a, want_write, means, scratch)) return 1;
-	if (means->adopted) return means->adopted->borrow(a->object, want_write, &a->tensor, scratch, &a->flags) == 0;
-	if (!means->api->dltensor_from_py_object_no_sync || (means->plain && !means->plain(a->object))) return 0;
-	return means->api->dltensor_from_py_object_no_sync(a->object, &a->tensor) == 0;
+DLPACKGEN_FAST int dlpackgen_borrow_at_once(struct dlpackgen_argument* a, int writable,
+                                            const struct dlpackgen_means* means, int64_t* scratch) {
+  a->flags = 0;
+  if (dlpackgen_reads_at_once(a, writable, means, scratch)) return 1;
+  if (means->adopted) return means->adopted->borrow(a->object, writable, &a->tensor, scratch, &a->flags) == 0;
+  if (!means->api->dltensor_from_py_object_no_sync || (means->plain && !means->plain(a->object))) return 0;
+  return means->api->dltensor_from_py_object_no_sync(a->object, &a->tensor) == 0;
 }
 
 /* Reads an argument, and tells whether it is what its parameter demands. */
-DLPACKGEN_FAST int dlpackgen_fits_at_once(struct dlpackgen_call *call, int i, const struct dlpackgen_parameter *p,
-    int copies_all, PyObject *object, struct dlpackgen_means *means) {
-	struct dlpackgen_argument *const a = &call->arguments[i];
-	int64_t *const scratch = call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
-	a->object = object;
-	if (p->kind != dlpackgen_tensor) return dlpackgen_begin_other(call, i, object) == 0;
-	if (!dlpackgen_find_means(call->state, object, means)) return 0;
-	if (!dlpackgen_borrow_at_once(a, p->writes, means, scratch)) return 0;
-	return dlpackgen_is_steady(a, copies_all, means, scratch) > 0 && dlpackgen_fits(call, i, p, a);
+DLPACKGEN_FAST int dlpackgen_fits_at_once(struct dlpackgen_call* call, int i, const struct dlpackgen_parameter* p,
+                                          int copies_all, PyObject* object, struct dlpackgen_means* means) {
+  struct dlpackgen_argument* const a = &call->arguments[i];
+  int64_t* const scratch = call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
+  a->object = object;
+  if (p->kind != DLPACKGEN_KIND_TENSOR) return dlpackgen_begin_other(call, i, object) == 0;
+  if (!dlpackgen_find_means(call->state, object, means)) return 0;
+  if (!dlpackgen_borrow_at_once(a, p->writable, means, scratch)) return 0;
+  return dlpackgen_is_steady(a, copies_all, means, scratch) > 0 && dlpackgen_fits(call, i, p, a);
 }
 
-DLPACKGEN_FAST int dlpackgen_begin_inline(struct dlpackgen_call *call, PyObject *module,
-    const struct dlpackgen_function *function, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
-	struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
-	const int copies_all = DLPACKGEN_COPIES_ALL(function);
-	if (DLPACKGEN_RARE(keywords != NULL || count != function->count || !dlpackgen_is_checked(call, function)))
-		return dlpackgen_begin(call, module, function, arguments, count, keywords);
-	dlpackgen_start(call, module, function);
-	memset(call->symbols, 0, sizeof call->symbols); /* or compilers warn, which do not see that bound is asked first */
-	DLPACKGEN_UNROLLED
-	for (int i = 0; i < function->count; i++) {
-		const struct dlpackgen_parameter *const p = &function->parameters[i];
-		if (DLPACKGEN_RARE(!dlpackgen_fits_at_once(call, i, p, copies_all, arguments[i], &means)))
-			return dlpackgen_begin_again(call, module, function, arguments);
-	}
-	return 0;
+DLPACKGEN_FAST int dlpackgen_call_begin_inline(struct dlpackgen_call* call, PyObject* module,
+                                               const struct dlpackgen_function* function, PyObject* const* arguments,
+                                               Py_ssize_t count, PyObject* keywords) {
+  struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
+  const int copies_all = DLPACKGEN_COPIES_ALL(function);
+  if (DLPACKGEN_RARE(keywords != NULL || count != function->nparameters || !dlpackgen_is_checked(call, function)))
+    return dlpackgen_call_begin(call, module, function, arguments, count, keywords);
+  dlpackgen_start(call, module, function);
+  memset(call->dims, 0, sizeof call->dims); /* or compilers warn, which do not see that bound is asked first */
+  DLPACKGEN_UNROLLED
+  for (int i = 0; i < function->nparameters; i++) {
+    const struct dlpackgen_parameter* const p = &function->parameters[i];
+    if (DLPACKGEN_RARE(!dlpackgen_fits_at_once(call, i, p, copies_all, arguments[i], &means)))
+      return dlpackgen_begin_again(call, module, function, arguments);
+  }
+  return 0;
 }
 
 #endif

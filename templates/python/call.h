@@ -1,37 +1,38 @@
-/* The tensors of one call, read where reading one may change another. Part of dlpackgen_python.c. */
+/* The tensors of one call, read where reading one may change another. Part of dlpackgen_python.c.
+ */
 #ifndef DLPACKGEN_PYTHON_CALL_H_
 #define DLPACKGEN_PYTHON_CALL_H_
 
 #include "given.h"
 
-static void dlpackgen_give_back(struct dlpackgen_call *call, int i) {
-	const uint64_t bit = UINT64_C(1) << i;
-	if (!(call->owns & bit)) return;
-	call->owns &= ~bit;
-	dlpackgen_delete_here(call->arguments[i].versioned, call->arguments[i].legacy);
+static void dlpackgen_give_back(struct dlpackgen_call* call, int i) {
+  const uint64_t bit = UINT64_C(1) << i;
+  if (!(call->owns & bit)) return;
+  call->owns &= ~bit;
+  dlpackgen_delete_here(call->arguments[i].versioned, call->arguments[i].legacy);
 }
 
-static int64_t *dlpackgen_scratch_of(const struct dlpackgen_call *call, int i) {
-	return call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
+static int64_t* dlpackgen_scratch_of(const struct dlpackgen_call* call, int i) {
+  return call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
 }
 
 /* Says what went wrong with a tensor, whose library may not have said it. */
-DLPACKGEN_SLOW static int dlpackgen_unreadable(const struct dlpackgen_call *call, int i) {
-	dlpackgen_failed(PyExc_BufferError, "it cannot be read");
-	dlpackgen_not_exported(call->arguments[i].object);
-	return dlpackgen_about(call->function, i);
+DLPACKGEN_SLOW static int dlpackgen_unreadable(const struct dlpackgen_call* call, int i) {
+  dlpackgen_failed(PyExc_BufferError, "it cannot be read");
+  dlpackgen_not_exported(call->arguments[i].object);
+  return dlpackgen_about(call->function, i);
 }
 
 /* Reads a tensor by the table that was adopted for its type: 0, -1 with an exception,
  * or 1 where it is left to the other routes. */
-static int dlpackgen_fetch_adopted(struct dlpackgen_call *call, int i, int copy) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	int64_t *const scratch = dlpackgen_scratch_of(call, i);
-	a->flags = 0;
-	const int left = a->adopted->borrow(
-	    a->object, call->function->parameters[i].writes, &a->tensor, scratch, &a->flags);
-	if (left) return left < 0 ? dlpackgen_unreadable(call, i) : 1;
-	return dlpackgen_admit(a, scratch, copy) ? dlpackgen_about(call->function, i) : 0;
+static int dlpackgen_fetch_adopted(struct dlpackgen_call* call, int i, int copy) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  int64_t* const scratch = dlpackgen_scratch_of(call, i);
+  a->flags = 0;
+  const int left =
+      a->adopted->borrow(a->object, call->function->parameters[i].writable, &a->tensor, scratch, &a->flags);
+  if (left) return left < 0 ? dlpackgen_unreadable(call, i) : 1;
+  return dlpackgen_admit(a, scratch, copy) ? dlpackgen_about(call->function, i) : 0;
 }
 
 /* Whether shape and strides of all tensors are copied: other threads may change those of
@@ -39,293 +40,293 @@ static int dlpackgen_fetch_adopted(struct dlpackgen_call *call, int i, int copy)
 #if defined(Py_GIL_DISABLED)
 #define DLPACKGEN_COPIES_ALL(function) ((void)(function), 1)
 #else
-#define DLPACKGEN_COPIES_ALL(function) ((function)->unlocks)
+#define DLPACKGEN_COPIES_ALL(function) ((function)->releases_gil)
 #endif
 
 /* Copies the shape and strides of what was lent, before they are checked, unless that was
  * done; 0 where it is left to the full checks. */
-DLPACKGEN_FAST int dlpackgen_copies(DLTensor *tensor, int64_t *scratch) {
-	if (tensor->shape == scratch && tensor->strides == scratch + DLPACKGEN_MAX_NDIM) return 1;
-	if ((uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || !tensor->shape || !tensor->strides) return 0;
-	dlpackgen_copy_numbers(tensor, scratch);
-	return 1;
+DLPACKGEN_FAST int dlpackgen_copies(DLTensor* tensor, int64_t* scratch) {
+  if (tensor->shape == scratch && tensor->strides == scratch + DLPACKGEN_MAX_NDIM) return 1;
+  if ((uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || !tensor->shape || !tensor->strides) return 0;
+  dlpackgen_copy_numbers(tensor, scratch);
+  return 1;
 }
 
 /* Reads a tensor by the exchange table that its type is trusted with: 0, -1 with an
  * exception, or 1 where it must be asked by its methods. What it gave is not validated;
  * its shape and strides are the tensor's own, which threads of that library may change
  * while this one keeps the GIL, so they must be copied. */
-DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call *call, int i, struct dlpackgen_argument *a,
-    int want_write, const DLPackExchangeAPI *api, int (*plain)(PyObject *object)) {
-	if (plain && DLPACKGEN_RARE(!plain(a->object))) return 1;
-	const int owned = dlpackgen_read_table(a, api, 1, a->object, want_write);
-	if (DLPACKGEN_RARE(owned < 0)) return dlpackgen_about(call->function, i);
-	if (owned) call->owns |= UINT64_C(1) << i;
-	return 0;
+DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call* call, int i, struct dlpackgen_argument* a,
+                                            int writable, const DLPackExchangeAPI* api,
+                                            int (*plain)(PyObject* object)) {
+  if (plain && DLPACKGEN_RARE(!plain(a->object))) return 1;
+  const int owned = dlpackgen_read_table(a, api, 1, a->object, writable);
+  if (DLPACKGEN_RARE(owned < 0)) return dlpackgen_about(call->function, i);
+  if (owned) call->owns |= UINT64_C(1) << i;
+  return 0;
 }
 
 /* Validates what a table gave, and asks what the table does not look at. */
-static int dlpackgen_admit_by_table(struct dlpackgen_call *call, int i) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	if (dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1)) return dlpackgen_about(call->function, i);
-	return a->guard && a->guard(a->object, &a->tensor) ? dlpackgen_unreadable(call, i) : 0;
+static int dlpackgen_admit_by_table(struct dlpackgen_call* call, int i) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  if (dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1)) return dlpackgen_about(call->function, i);
+  return a->guard && a->guard(a->object, &a->tensor) ? dlpackgen_unreadable(call, i) : 0;
 }
 
 /* Reads a tensor that runs no code of Python for that. What an earlier look at it has
  * taken for good is given back. */
-static int dlpackgen_fetch(struct dlpackgen_call *call, int i, int copy) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	dlpackgen_give_back(call, i);
-	if (a->adopted) return dlpackgen_fetch_adopted(call, i, copy);
-	const int left = dlpackgen_fetch_by_table(call, i, a, call->function->parameters[i].writes, a->api, a->plain);
-	if (left) return left;
-	return dlpackgen_admit_by_table(call, i);
+static int dlpackgen_fetch(struct dlpackgen_call* call, int i, int copy) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  dlpackgen_give_back(call, i);
+  if (a->adopted) return dlpackgen_fetch_adopted(call, i, copy);
+  const int left = dlpackgen_fetch_by_table(call, i, a, call->function->parameters[i].writable, a->api, a->plain);
+  if (left) return left;
+  return dlpackgen_admit_by_table(call, i);
 }
 
 /* Reads a tensor by its __dlpack__. */
-static int dlpackgen_fetch_capsule(struct dlpackgen_call *call, int i) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	PyObject *stream;
-	if (dlpackgen_stream_for(call, i, &stream)) return -1;
-	int failed = dlpackgen_read_capsule(call->state, a, a->object, stream);
-	Py_XDECREF(stream);
-	if (!failed) {
-		call->owns |= UINT64_C(1) << i;
-		failed = dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1);
-	}
-	return failed ? dlpackgen_about(call->function, i) : dlpackgen_check_word(call, i);
+static int dlpackgen_fetch_capsule(struct dlpackgen_call* call, int i) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  PyObject* stream;
+  if (dlpackgen_stream_for(call, i, &stream)) return -1;
+  int failed = dlpackgen_read_capsule(call->state, a, a->object, stream);
+  Py_XDECREF(stream);
+  if (!failed) {
+    call->owns |= UINT64_C(1) << i;
+    failed = dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1);
+  }
+  return failed ? dlpackgen_about(call->function, i) : dlpackgen_check_word(call, i);
 }
 
 /* Takes for good what could be taken away while the call lasts, by another thread or by
  * what an argument or the function itself runs: 0, -1 with an exception, or 1 where it is
  * left to the other routes. */
-static int dlpackgen_fetch_held(struct dlpackgen_call *call, int i) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	const int left = dlpackgen_take_adopted(a->adopted, a->object, call->function->parameters[i].writes, &a->versioned);
-	if (left) return left < 0 ? dlpackgen_about(call->function, i) : 1;
-	a->legacy = NULL;
-	call->owns |= UINT64_C(1) << i;
-	a->tensor = a->versioned->dl_tensor;
-	a->flags = a->versioned->flags;
-	return 0;
+static int dlpackgen_fetch_held(struct dlpackgen_call* call, int i) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  const int left = dlpackgen_take_adopted(a->adopted, a->object, call->function->parameters[i].writable, &a->versioned);
+  if (left) return left < 0 ? dlpackgen_about(call->function, i) : 1;
+  a->legacy = NULL;
+  call->owns |= UINT64_C(1) << i;
+  a->tensor = a->versioned->dl_tensor;
+  a->flags = a->versioned->flags;
+  return 0;
 }
 
 /* Tells that an object is of the type still by which its table was found, though code
  * of Python ran: 0, or -1 with an exception. */
-static int dlpackgen_check_type(const struct dlpackgen_call *call, int i) {
-	const struct dlpackgen_argument *a = &call->arguments[i];
-	if (Py_TYPE(a->object) == a->type) return 0;
-	return dlpackgen_fault(call, i, PyExc_BufferError, DLPACKGEN_OTHER_TYPE);
+static int dlpackgen_check_type(const struct dlpackgen_call* call, int i) {
+  const struct dlpackgen_argument* a = &call->arguments[i];
+  if (Py_TYPE(a->object) == a->type) return 0;
+  return dlpackgen_argument_error(call, i, PyExc_BufferError, DLPACKGEN_OTHER_TYPE);
 }
 
 /* Tells whether code may run after an argument was read, which may take away the memory
  * of a tensor that is only borrowed: that of what is read later, or of a library that is
  * asked for its stream. All that runs no code was looked at before. */
-static int dlpackgen_runs_after(const struct dlpackgen_call *call, int i) {
-	for (int j = 0; j < call->function->count; j++) {
-		const struct dlpackgen_argument *a = &call->arguments[j];
-		if (j > i && !a->done && a->yields) return 1;
-		if ((j <= i || a->done || !a->yields) && dlpackgen_is_elsewhere(call, j)) return 1;
-	}
-	return 0;
+static int dlpackgen_runs_after(const struct dlpackgen_call* call, int i) {
+  for (int j = 0; j < call->function->nparameters; j++) {
+    const struct dlpackgen_argument* a = &call->arguments[j];
+    if (j > i && !a->done && a->yields) return 1;
+    if ((j <= i || a->done || !a->yields) && dlpackgen_is_elsewhere(call, j)) return 1;
+  }
+  return 0;
 }
 
 /* Reads a tensor by a table that may do anything, and copies its shape and strides: what
  * it lends is good until its library is called again (DLPack 1.3, the comment on
  * DLPackDLTensorFromPyObjectNoSync). What was not plain is owned: nothing tells later that
  * its table may be asked again. */
-static int dlpackgen_fetch_stranger(struct dlpackgen_call *call, int i) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	int owned = dlpackgen_read_table(a, a->api, 0, a->object, call->function->parameters[i].writes);
-	if (!owned && (a->plain || dlpackgen_runs_after(call, i))) owned = dlpackgen_read_owned(a, a->api, a->object);
-	if (owned < 0) return dlpackgen_about(call->function, i);
-	if (owned) call->owns |= UINT64_C(1) << i;
-	return dlpackgen_admit_by_table(call, i);
+static int dlpackgen_fetch_stranger(struct dlpackgen_call* call, int i) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  int owned = dlpackgen_read_table(a, a->api, 0, a->object, call->function->parameters[i].writable);
+  if (!owned && (a->plain || dlpackgen_runs_after(call, i))) owned = dlpackgen_read_owned(a, a->api, a->object);
+  if (owned < 0) return dlpackgen_about(call->function, i);
+  if (owned) call->owns |= UINT64_C(1) << i;
+  return dlpackgen_admit_by_table(call, i);
 }
 
 /* Looks at what runs no code of Python, so that its device is known; it is read anew when
  * nothing runs any more. */
-static int dlpackgen_look(struct dlpackgen_call *call, int i) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	const int left = dlpackgen_fetch(call, i, 1);
-	if (left <= 0) return left;
-	a->trusted = a->trusted && a->adopted;
-	a->adopted = NULL;
-	a->yields = 1; /* since it must be asked by its methods */
-	return 0;
+static int dlpackgen_look(struct dlpackgen_call* call, int i) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  const int left = dlpackgen_fetch(call, i, 1);
+  if (left <= 0) return left;
+  a->trusted = a->trusted && a->adopted;
+  a->adopted = NULL;
+  a->yields = 1; /* since it must be asked by its methods */
+  return 0;
 }
 
 /* Reads what runs code of Python, and copies its shape and strides. */
-static int dlpackgen_read_yielding(struct dlpackgen_call *call, int i) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	if (a->adopted) {
-		const int left = a->adopted->hold ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch(call, i, 1);
-		a->done = left == 0;
-		if (left <= 0) return left;
-		a->adopted = NULL;
-	}
-	if (dlpackgen_question(call->state, a->object, a->refusing, a->asks)) return dlpackgen_about(call->function, i);
-	if (dlpackgen_check_type(call, i)) return -1;
-	a->done = !a->trusted;
-	if (a->trusted) return dlpackgen_fetch(call, i, 1);
-	return a->api ? dlpackgen_fetch_stranger(call, i) : dlpackgen_fetch_capsule(call, i);
+static int dlpackgen_read_yielding(struct dlpackgen_call* call, int i) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  if (a->adopted) {
+    const int left = a->adopted->hold ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch(call, i, 1);
+    a->done = left == 0;
+    if (left <= 0) return left;
+    a->adopted = NULL;
+  }
+  if (dlpackgen_question(call->state, a->object, a->refusing, a->asks)) return dlpackgen_about(call->function, i);
+  if (dlpackgen_check_type(call, i)) return -1;
+  a->done = !a->trusted;
+  if (a->trusted) return dlpackgen_fetch(call, i, 1);
+  return a->api ? dlpackgen_fetch_stranger(call, i) : dlpackgen_fetch_capsule(call, i);
 }
 
 /* Gives the adopted table by which the library of a type tells its stream, which holds
  * for types that derive from its own, too; or NULL. */
-static const struct dlpackgen_adopted *dlpackgen_teller(const struct dlpackgen_route *route) {
-	const struct dlpackgen_adopted *table = route->adopted ? route->adopted : route->refusing;
-	return table && table->stream ? table : NULL;
+static const struct dlpackgen_adopted* dlpackgen_teller(const struct dlpackgen_route* route) {
+  const struct dlpackgen_adopted* table = route->adopted ? route->adopted : route->refusing;
+  return table && table->stream ? table : NULL;
 }
 
 /* Finds what an argument is, and reads scalars. A route may not last, so it is put
  * down; its type must. */
-static int dlpackgen_sort_slowly(struct dlpackgen_call *call, int i, PyObject *object) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	a->object = object;
-	a->done = 1;
-	a->yields = 0;
-	a->tensor.device.device_type = kDLCPU; /* until it is known */
-	if (!object || object == Py_None) return dlpackgen_left_out(call, i);
-	if (call->function->parameters[i].kind != dlpackgen_tensor) return dlpackgen_read_scalar(call, i);
-	const struct dlpackgen_route *route = dlpackgen_route_of(call->state, object);
-	if (!route) return dlpackgen_about(call->function, i);
-	a->done = 0;
-	a->type = (PyTypeObject *)Py_NewRef(route->type);
-	a->adopted = route->adopted;
-	a->refusing = route->refusing;
-	a->streams = dlpackgen_teller(route);
-	a->waits = 0;
-	a->api = route->api;
-	a->guard = route->guard;
-	a->plain = route->plain;
-	a->asks = route->asks;
-	a->trusted = route->trusted;
-	a->yields = route->yields;
-	return 0;
+static int dlpackgen_sort_slowly(struct dlpackgen_call* call, int i, PyObject* object) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  a->object = object;
+  a->done = 1;
+  a->yields = 0;
+  a->tensor.device.device_type = kDLCPU; /* until it is known */
+  if (!object || object == Py_None) return dlpackgen_left_out(call, i);
+  if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR) return dlpackgen_read_scalar(call, i);
+  const struct dlpackgen_route* route = dlpackgen_route_of(call->state, object);
+  if (!route) return dlpackgen_about(call->function, i);
+  a->done = 0;
+  a->type = (PyTypeObject*)Py_NewRef(route->type);
+  a->adopted = route->adopted;
+  a->refusing = route->refusing;
+  a->streams = dlpackgen_teller(route);
+  a->waits = 0;
+  a->api = route->api;
+  a->guard = route->guard;
+  a->plain = route->plain;
+  a->asks = route->asks;
+  a->trusted = route->trusted;
+  a->yields = route->yields;
+  return 0;
 }
 
 /* The error to report, if one was found, and how many arguments before it may have one
  * too, which comes first then. */
 struct dlpackgen_fault_found {
-	struct dlpackgen_pending pending;
-	int before, is_found, is_final;
+  struct dlpackgen_pending pending;
+  int before, is_found, is_final;
 };
 
 /* Puts off the exception about an argument until those before it were looked at. One
  * that is not about an argument ends the call. */
-DLPACKGEN_SLOW static void dlpackgen_put_off(struct dlpackgen_fault_found *fault, int i) {
-	struct dlpackgen_pending newer = dlpackgen_catch();
-	const int is_final = !dlpackgen_kind_of(newer.value);
-	struct dlpackgen_pending *less = fault->is_final || (i > fault->before && !is_final) ? &newer : &fault->pending;
-	fault->is_found = 1;
-	dlpackgen_drop_pending(less);
-	if (less == &newer) return;
-	fault->pending = newer;
-	fault->before = i;
-	fault->is_final = is_final;
+DLPACKGEN_SLOW static void dlpackgen_put_off(struct dlpackgen_fault_found* fault, int i) {
+  struct dlpackgen_pending newer = dlpackgen_catch();
+  const int is_final = !dlpackgen_kind_of(newer.value);
+  struct dlpackgen_pending* less = fault->is_final || (i > fault->before && !is_final) ? &newer : &fault->pending;
+  fault->is_found = 1;
+  dlpackgen_drop_pending(less);
+  if (less == &newer) return;
+  fault->pending = newer;
+  fault->before = i;
+  fault->is_final = is_final;
 }
 
 /* Leaves the exception about an argument set, unless one before it is on another
  * device than the others, which comes first. Gives -1. */
-DLPACKGEN_SLOW static int dlpackgen_first_fault(const struct dlpackgen_call *call, int i) {
-	struct dlpackgen_pending pending = dlpackgen_catch();
-	if (dlpackgen_kind_of(pending.value) && dlpackgen_compare_devices(call, i) < -1)
-		dlpackgen_drop_pending(&pending);
-	else dlpackgen_resume(pending);
-	return -1;
+DLPACKGEN_SLOW static int dlpackgen_first_fault(const struct dlpackgen_call* call, int i) {
+  struct dlpackgen_pending pending = dlpackgen_catch();
+  if (dlpackgen_kind_of(pending.value) && dlpackgen_compare_devices(call, i) < -1) dlpackgen_drop_pending(&pending);
+  else dlpackgen_resume(pending);
+  return -1;
 }
 
 /* Reads the arguments whose reading may, or may not, run code, in their order. */
-static void dlpackgen_read_some(struct dlpackgen_call *call, int yields, struct dlpackgen_fault_found *fault) {
-	for (int i = 0; i < fault->before && !fault->is_final; i++) {
-		const struct dlpackgen_argument *a = &call->arguments[i];
-		if (!a->object || a->done || a->yields != yields) continue;
-		if (dlpackgen_check_type(call, i) || (yields ? dlpackgen_read_yielding(call, i) : dlpackgen_look(call, i)))
-			dlpackgen_put_off(fault, i);
-	}
+static void dlpackgen_read_some(struct dlpackgen_call* call, int yields, struct dlpackgen_fault_found* fault) {
+  for (int i = 0; i < fault->before && !fault->is_final; i++) {
+    const struct dlpackgen_argument* a = &call->arguments[i];
+    if (!a->object || a->done || a->yields != yields) continue;
+    if (dlpackgen_check_type(call, i) || (yields ? dlpackgen_read_yielding(call, i) : dlpackgen_look(call, i)))
+      dlpackgen_put_off(fault, i);
+  }
 }
 
 /* Gives back what looks at tensors have taken, before anything is checked for good: its
  * deleter may run code. */
-static void dlpackgen_drop_looks(struct dlpackgen_call *call) {
-	for (int i = 0; i < call->function->count; i++)
-		if (!call->arguments[i].done) dlpackgen_give_back(call, i);
+static void dlpackgen_drop_looks(struct dlpackgen_call* call) {
+  for (int i = 0; i < call->function->nparameters; i++)
+    if (!call->arguments[i].done) dlpackgen_give_back(call, i);
 }
 
 /* Reads what is left and checks all. No code of others runs from here on. */
-static void dlpackgen_check_all(struct dlpackgen_call *call, struct dlpackgen_fault_found *fault) {
-	for (int i = 0; i < fault->before && !fault->is_final; i++) {
-		struct dlpackgen_argument *a = &call->arguments[i];
-		const struct dlpackgen_parameter *p = &call->function->parameters[i];
-		if (p->kind != dlpackgen_tensor || !a->object) continue;
-		int failed = a->done ? 0 : dlpackgen_check_type(call, i);
-		if (!failed && !a->done) failed = dlpackgen_fetch(call, i, DLPACKGEN_COPIES_ALL(call->function));
-		if (failed > 0) dlpackgen_unreadable(call, i);
-		if (failed || dlpackgen_check(call, i)) dlpackgen_put_off(fault, i);
-	}
+static void dlpackgen_check_all(struct dlpackgen_call* call, struct dlpackgen_fault_found* fault) {
+  for (int i = 0; i < fault->before && !fault->is_final; i++) {
+    struct dlpackgen_argument* a = &call->arguments[i];
+    const struct dlpackgen_parameter* p = &call->function->parameters[i];
+    if (p->kind != DLPACKGEN_KIND_TENSOR || !a->object) continue;
+    int failed = a->done ? 0 : dlpackgen_check_type(call, i);
+    if (!failed && !a->done) failed = dlpackgen_fetch(call, i, DLPACKGEN_COPIES_ALL(call->function));
+    if (failed > 0) dlpackgen_unreadable(call, i);
+    if (failed || dlpackgen_check(call, i)) dlpackgen_put_off(fault, i);
+  }
 }
 
-static void dlpackgen_drop_types(struct dlpackgen_call *call) {
-	for (int i = 0; i < call->function->count; i++) Py_CLEAR(call->arguments[i].type);
+static void dlpackgen_drop_types(struct dlpackgen_call* call) {
+  for (int i = 0; i < call->function->nparameters; i++) Py_CLEAR(call->arguments[i].type);
 }
 
 /* Finds the stream while code may still run: 0, or -1 with an exception. Tensors whose
  * library works on another one are waited for by a back end, or asked for on this one. */
-static int dlpackgen_agree_on_stream(struct dlpackgen_call *call) {
-	int other = -1;
-	if (dlpackgen_choose_stream(call)) return -1;
-	while (call->has_stream && (other = dlpackgen_find_other_stream(call, 0)) >= 0) {
-		struct dlpackgen_argument *a = &call->arguments[other];
-		const int waits = dlpackgen_wait_for(call, other);
-		if (waits < 0) return -1;
-		if (waits) continue;
-		if (dlpackgen_check_type(call, other) || dlpackgen_may_ask_again(call, other)) return -1;
-		dlpackgen_give_back(call, other);
-		a->adopted = a->streams = NULL;
-		a->api = NULL;
-		a->done = 1;
-		if (dlpackgen_fetch_capsule(call, other)) return -1;
-	}
-	return other < -1 ? -1 : 0;
+static int dlpackgen_agree_on_stream(struct dlpackgen_call* call) {
+  int other = -1;
+  if (dlpackgen_choose_stream(call)) return -1;
+  while (call->has_stream && (other = dlpackgen_find_other_stream(call, 0)) >= 0) {
+    struct dlpackgen_argument* a = &call->arguments[other];
+    const int waits = dlpackgen_wait_for(call, other);
+    if (waits < 0) return -1;
+    if (waits) continue;
+    if (dlpackgen_check_type(call, other) || dlpackgen_may_ask_again(call, other)) return -1;
+    dlpackgen_give_back(call, other);
+    a->adopted = a->streams = NULL;
+    a->api = NULL;
+    a->done = 1;
+    if (dlpackgen_fetch_capsule(call, other)) return -1;
+  }
+  return other < -1 ? -1 : 0;
 }
 
 /* Reads what may run code of Python first, then reads and checks all in its order. */
-DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call *call, PyObject *const *given) {
-	const int count = call->function->count;
-	struct dlpackgen_fault_found fault = {{NULL, NULL, NULL}, count, 0, 0};
-	struct dlpackgen_pending streams = {NULL, NULL, NULL};
-	int disagree = 0;
-	dlpackgen_end(call);
-	memset(call->bound, 0, sizeof call->bound);
-	call->has_stream = 0;
-	for (int i = 0; i < count; i++) call->arguments[i].type = NULL;
-	for (int i = 0; i < count; i++)
-		if (dlpackgen_sort_slowly(call, i, given[i])) dlpackgen_put_off(&fault, i);
-	dlpackgen_read_some(call, 0, &fault);
-	dlpackgen_read_some(call, 1, &fault);
-	if (!fault.is_found) disagree = dlpackgen_agree_on_stream(call);
-	if (disagree) streams = dlpackgen_catch();
-	dlpackgen_drop_looks(call);
-	dlpackgen_check_all(call, &fault);
-	dlpackgen_drop_types(call);
-	if (fault.is_found) {
-		dlpackgen_drop_pending(&streams);
-		dlpackgen_resume(fault.pending);
-		return dlpackgen_first_fault(call, fault.before);
-	}
-	if (!disagree) return dlpackgen_settle_place(call, 1) ? -1 : 0;
-	dlpackgen_resume(streams);
-	return -1;
+DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call, PyObject* const* given) {
+  const int count = call->function->nparameters;
+  struct dlpackgen_fault_found fault = {{NULL, NULL, NULL}, count, 0, 0};
+  struct dlpackgen_pending streams = {NULL, NULL, NULL};
+  int disagree = 0;
+  dlpackgen_call_end(call);
+  memset(call->bound, 0, sizeof call->bound);
+  call->has_stream = 0;
+  for (int i = 0; i < count; i++) call->arguments[i].type = NULL;
+  for (int i = 0; i < count; i++)
+    if (dlpackgen_sort_slowly(call, i, given[i])) dlpackgen_put_off(&fault, i);
+  dlpackgen_read_some(call, 0, &fault);
+  dlpackgen_read_some(call, 1, &fault);
+  if (!fault.is_found) disagree = dlpackgen_agree_on_stream(call);
+  if (disagree) streams = dlpackgen_catch();
+  dlpackgen_drop_looks(call);
+  dlpackgen_check_all(call, &fault);
+  dlpackgen_drop_types(call);
+  if (fault.is_found) {
+    dlpackgen_drop_pending(&streams);
+    dlpackgen_resume(fault.pending);
+    return dlpackgen_first_fault(call, fault.before);
+  }
+  if (!disagree) return dlpackgen_settle_place(call, 1) ? -1 : 0;
+  dlpackgen_resume(streams);
+  return -1;
 }
 
 /* The way of calls in which reading an argument may change another one. */
-DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call *call, PyObject *const *given) {
-	int *const nested = dlpackgen_descend();
-	if (!nested) return -1;
-	const int failed = dlpackgen_begin_in_phases(call, given);
-	dlpackgen_ascend(nested);
-	return failed;
+DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call* call, PyObject* const* given) {
+  int* const nested = dlpackgen_descend();
+  if (!nested) return -1;
+  const int failed = dlpackgen_begin_in_phases(call, given);
+  dlpackgen_ascend(nested);
+  return failed;
 }
 
 #endif

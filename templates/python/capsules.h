@@ -6,149 +6,147 @@
 
 /* A tensor out of a capsule: one of the two, for its new owner. */
 struct dlpackgen_taken {
-	DLManagedTensorVersioned *versioned;
-	DLManagedTensor *legacy;
+  DLManagedTensorVersioned* versioned;
+  DLManagedTensor* legacy;
 };
 
 /* Calls __dlpack__ without a version, after it said TypeError. Where it fails again,
  * what it said first may be the reason, so it is kept as the context. */
-static PyObject *dlpackgen_call_older_dlpack(struct dlpackgen_state *state, PyObject *method, PyObject *stream) {
-	struct dlpackgen_pending first = dlpackgen_catch(), second;
-	PyObject *keywords = stream ? Py_BuildValue("{OO}", state->stream, stream) : NULL;
-	PyObject *capsule = stream && !keywords ? NULL : PyObject_Call(method, state->nothing, keywords);
-	Py_XDECREF(keywords);
-	if (!capsule) {
-		second = dlpackgen_catch();
-		if (first.value != second.value) PyException_SetContext(second.value, Py_NewRef(first.value));
-		dlpackgen_resume(second);
-	}
-	dlpackgen_drop_pending(&first);
-	return capsule;
+static PyObject* dlpackgen_call_older_dlpack(struct dlpackgen_state* state, PyObject* method, PyObject* stream) {
+  struct dlpackgen_pending first = dlpackgen_catch(), second;
+  PyObject* keywords = stream ? Py_BuildValue("{OO}", state->stream, stream) : NULL;
+  PyObject* capsule = stream && !keywords ? NULL : PyObject_Call(method, state->nothing, keywords);
+  Py_XDECREF(keywords);
+  if (!capsule) {
+    second = dlpackgen_catch();
+    if (first.value != second.value) PyException_SetContext(second.value, Py_NewRef(first.value));
+    dlpackgen_resume(second);
+  }
+  dlpackgen_drop_pending(&first);
+  return capsule;
 }
 
 /* Calls __dlpack__ with the newest version that is understood and, where there is
  * one, the number of a stream. Producers from before DLPack 1.0 do not know the
  * version, and say TypeError. */
-static PyObject *dlpackgen_call_dlpack(struct dlpackgen_state *state, PyObject *method, PyObject *stream) {
-	PyObject *keywords = PyDict_Copy(state->keywords); /* a producer in C is given this dict and may change it */
-	PyObject *capsule = NULL;
-	if (!keywords) return NULL;
-	if (!stream || PyDict_SetItem(keywords, state->stream, stream) == 0)
-		capsule = PyObject_Call(method, state->nothing, keywords);
-	Py_DECREF(keywords);
-	if (capsule || !PyErr_ExceptionMatches(PyExc_TypeError)) return capsule;
-	return dlpackgen_call_older_dlpack(state, method, stream);
+static PyObject* dlpackgen_call_dlpack(struct dlpackgen_state* state, PyObject* method, PyObject* stream) {
+  PyObject* keywords = PyDict_Copy(state->keywords); /* a producer in C is given this dict and may change it */
+  PyObject* capsule = NULL;
+  if (!keywords) return NULL;
+  if (!stream || PyDict_SetItem(keywords, state->stream, stream) == 0)
+    capsule = PyObject_Call(method, state->nothing, keywords);
+  Py_DECREF(keywords);
+  if (capsule || !PyErr_ExceptionMatches(PyExc_TypeError)) return capsule;
+  return dlpackgen_call_older_dlpack(state, method, stream);
 }
 
 /* Gives what __dlpack__ returns; a new reference. */
-static PyObject *dlpackgen_ask_capsule(struct dlpackgen_state *state, PyObject *object, PyObject *stream) {
-	PyObject *method = PyObject_GetAttr(object, state->dlpack);
-	if (!method) {
-		if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
-			dlpackgen_not_exported(object);
-			return NULL;
-		}
-		PyErr_Clear();
-		PyObject *name = PyType_GetName(Py_TYPE(object));
-		if (name) PyErr_Format(PyExc_TypeError, "expected a tensor, got %U, which has no __dlpack__", name);
-		Py_XDECREF(name);
-		return NULL;
-	}
-	PyObject *capsule = dlpackgen_call_dlpack(state, method, stream);
-	Py_DECREF(method);
-	if (!capsule) dlpackgen_not_exported(object);
-	return capsule;
+static PyObject* dlpackgen_ask_capsule(struct dlpackgen_state* state, PyObject* object, PyObject* stream) {
+  PyObject* method = PyObject_GetAttr(object, state->dlpack);
+  if (!method) {
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+      dlpackgen_not_exported(object);
+      return NULL;
+    }
+    PyErr_Clear();
+    PyObject* name = PyType_GetName(Py_TYPE(object));
+    if (name) PyErr_Format(PyExc_TypeError, "expected a tensor, got %U, which has no __dlpack__", name);
+    Py_XDECREF(name);
+    return NULL;
+  }
+  PyObject* capsule = dlpackgen_call_dlpack(state, method, stream);
+  Py_DECREF(method);
+  if (!capsule) dlpackgen_not_exported(object);
+  return capsule;
 }
 
 /* Takes what a capsule of one name holds by giving it another, from when on it is ours:
  * NULL, without an exception, where the capsule has another name. Of threads without a GIL
  * that take one capsule at once, one gets it. */
-static void *dlpackgen_open_named(PyObject *capsule, const char *fresh, const char *used) {
-	void *tensor = NULL;
-	DLPACKGEN_BEGIN_CRITICAL_SECTION(capsule);
-	if (PyCapsule_IsValid(capsule, fresh)) {
-		tensor = PyCapsule_GetPointer(capsule, fresh);
-		if (PyCapsule_SetName(capsule, used)) tensor = NULL;
-	}
-	DLPACKGEN_END_CRITICAL_SECTION();
-	return tensor;
+static void* dlpackgen_open_named(PyObject* capsule, const char* fresh, const char* used) {
+  void* tensor = NULL;
+  DLPACKGEN_BEGIN_CRITICAL_SECTION(capsule);
+  if (PyCapsule_IsValid(capsule, fresh)) {
+    tensor = PyCapsule_GetPointer(capsule, fresh);
+    if (PyCapsule_SetName(capsule, used)) tensor = NULL;
+  }
+  DLPACKGEN_END_CRITICAL_SECTION();
+  return tensor;
 }
 
 /* Takes the tensor out of a capsule. */
-static int dlpackgen_open_capsule(PyObject *capsule, struct dlpackgen_taken *taken) {
-	taken->versioned = (DLManagedTensorVersioned *)dlpackgen_open_named(
-	    capsule, dlpackgen_versioned_fresh, dlpackgen_versioned_used);
-	if (taken->versioned) return 0;
-	taken->legacy =
-	    (DLManagedTensor *)dlpackgen_open_named(capsule, dlpackgen_legacy_fresh, dlpackgen_legacy_used);
-	if (taken->legacy) return 0;
-	PyErr_SetString(PyExc_BufferError, "its __dlpack__ gave no capsule with a tensor that nobody has taken");
-	return -1;
+static int dlpackgen_open_capsule(PyObject* capsule, struct dlpackgen_taken* taken) {
+  taken->versioned =
+      (DLManagedTensorVersioned*)dlpackgen_open_named(capsule, dlpackgen_versioned_fresh, dlpackgen_versioned_used);
+  if (taken->versioned) return 0;
+  taken->legacy = (DLManagedTensor*)dlpackgen_open_named(capsule, dlpackgen_legacy_fresh, dlpackgen_legacy_used);
+  if (taken->legacy) return 0;
+  PyErr_SetString(PyExc_BufferError, "its __dlpack__() did not return an unconsumed DLPack capsule");
+  return -1;
 }
 
 /* Gives the tensor behind __dlpack__, not validated yet: 0, or -1 with an exception.
  * Of another major version, nothing but the deleter may be touched. */
-static int dlpackgen_take_capsule(
-    struct dlpackgen_state *state, PyObject *object, PyObject *stream, struct dlpackgen_taken *taken) {
-	PyObject *capsule = dlpackgen_ask_capsule(state, object, stream);
-	taken->versioned = NULL;
-	taken->legacy = NULL;
-	if (!capsule) return -1;
-	const int opened = dlpackgen_open_capsule(capsule, taken);
-	Py_DECREF(capsule);
-	if (opened) return -1;
-	if (taken->versioned && taken->versioned->version.major != DLPACK_MAJOR_VERSION) {
-		PyErr_Format(PyExc_BufferError, "its tensor is of DLPack %u.%u, and %u.%u was asked for",
-		    taken->versioned->version.major, taken->versioned->version.minor, DLPACK_MAJOR_VERSION,
-		    DLPACK_MINOR_VERSION);
-		dlpackgen_delete_quietly(taken->versioned, NULL);
-		return -1;
-	}
-	return 0;
+static int dlpackgen_take_capsule(struct dlpackgen_state* state, PyObject* object, PyObject* stream,
+                                  struct dlpackgen_taken* taken) {
+  PyObject* capsule = dlpackgen_ask_capsule(state, object, stream);
+  taken->versioned = NULL;
+  taken->legacy = NULL;
+  if (!capsule) return -1;
+  const int opened = dlpackgen_open_capsule(capsule, taken);
+  Py_DECREF(capsule);
+  if (opened) return -1;
+  if (taken->versioned && taken->versioned->version.major != DLPACK_MAJOR_VERSION) {
+    PyErr_Format(PyExc_BufferError, "its tensor is of DLPack %u.%u, and %u.%u was asked for",
+                 taken->versioned->version.major, taken->versioned->version.minor, DLPACK_MAJOR_VERSION,
+                 DLPACK_MINOR_VERSION);
+    dlpackgen_delete_quietly(taken->versioned, NULL);
+    return -1;
+  }
+  return 0;
 }
 
 /* A consumer renames the capsule when it takes the tensor; one that nobody took
  * is left to the capsule, which may die while an exception is on its way. */
-static void dlpackgen_destroy_capsule(PyObject *capsule) {
-	if (PyCapsule_IsValid(capsule, dlpackgen_versioned_fresh))
-		dlpackgen_delete_quietly(
-		    (DLManagedTensorVersioned *)PyCapsule_GetPointer(capsule, dlpackgen_versioned_fresh), NULL);
-	else if (PyCapsule_IsValid(capsule, dlpackgen_legacy_fresh))
-		dlpackgen_delete_quietly(NULL, (DLManagedTensor *)PyCapsule_GetPointer(capsule, dlpackgen_legacy_fresh));
+static void dlpackgen_destroy_capsule(PyObject* capsule) {
+  if (PyCapsule_IsValid(capsule, dlpackgen_versioned_fresh))
+    dlpackgen_delete_quietly((DLManagedTensorVersioned*)PyCapsule_GetPointer(capsule, dlpackgen_versioned_fresh), NULL);
+  else if (PyCapsule_IsValid(capsule, dlpackgen_legacy_fresh))
+    dlpackgen_delete_quietly(NULL, (DLManagedTensor*)PyCapsule_GetPointer(capsule, dlpackgen_legacy_fresh));
 }
 
-static void dlpackgen_legacy_deleter(DLManagedTensor *self) {
-	dlpackgen_delete((DLManagedTensorVersioned *)self->manager_ctx);
-	free(self);
+static void dlpackgen_legacy_deleter(DLManagedTensor* self) {
+  dlpackgen_delete((DLManagedTensorVersioned*)self->manager_ctx);
+  free(self);
 }
 
 /* What the old struct cannot say must not get lost. */
-static DLManagedTensor *dlpackgen_to_legacy(DLManagedTensorVersioned *tensor) {
-	if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED) {
-		PyErr_SetString(
-		    PyExc_BufferError, "a tensor that is read-only or padded is for consumers that ask for max_version=(1, 0)");
-		return NULL;
-	}
-	DLManagedTensor *made = (DLManagedTensor *)malloc(sizeof *made);
-	if (!made) {
-		PyErr_NoMemory();
-		return NULL;
-	}
-	made->dl_tensor = tensor->dl_tensor;
-	made->manager_ctx = tensor;
-	made->deleter = dlpackgen_legacy_deleter;
-	return made;
+static DLManagedTensor* dlpackgen_to_legacy(DLManagedTensorVersioned* tensor) {
+  if (tensor->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED) {
+    PyErr_SetString(PyExc_BufferError,
+                    "a tensor that is read-only or padded is for consumers that ask for max_version=(1, 0)");
+    return NULL;
+  }
+  DLManagedTensor* made = (DLManagedTensor*)malloc(sizeof *made);
+  if (!made) {
+    PyErr_NoMemory();
+    return NULL;
+  }
+  made->dl_tensor = tensor->dl_tensor;
+  made->manager_ctx = tensor;
+  made->deleter = dlpackgen_legacy_deleter;
+  return made;
 }
 
-DLPACKGEN_PYTHON_API PyObject *dlpackgen_capsule(DLManagedTensorVersioned *tensor, int versioned) {
-	DLManagedTensorVersioned *whole = versioned ? dlpackgen_with_strides(tensor) : NULL;
-	DLManagedTensor *legacy = versioned ? NULL : dlpackgen_to_legacy(tensor);
-	PyObject *capsule = NULL;
-	if (whole) capsule = PyCapsule_New(whole, dlpackgen_versioned_fresh, dlpackgen_destroy_capsule);
-	else if (legacy) capsule = PyCapsule_New(legacy, dlpackgen_legacy_fresh, dlpackgen_destroy_capsule);
-	if (!capsule && legacy) dlpackgen_delete_quietly(NULL, legacy);
-	else if (!capsule) dlpackgen_delete_quietly(whole ? whole : tensor, NULL);
-	return capsule;
+DLPACKGEN_PYTHON_API PyObject* dlpackgen_export_capsule(DLManagedTensorVersioned* tensor, int versioned) {
+  DLManagedTensorVersioned* whole = versioned ? dlpackgen_with_strides(tensor) : NULL;
+  DLManagedTensor* legacy = versioned ? NULL : dlpackgen_to_legacy(tensor);
+  PyObject* capsule = NULL;
+  if (whole) capsule = PyCapsule_New(whole, dlpackgen_versioned_fresh, dlpackgen_destroy_capsule);
+  else if (legacy) capsule = PyCapsule_New(legacy, dlpackgen_legacy_fresh, dlpackgen_destroy_capsule);
+  if (!capsule && legacy) dlpackgen_delete_quietly(NULL, legacy);
+  else if (!capsule) dlpackgen_delete_quietly(whole ? whole : tensor, NULL);
+  return capsule;
 }
 
 #endif

@@ -1,52 +1,53 @@
-/* Where the checker, which knows no Python, meets the arguments of a call. Part of dlpackgen_python.c. */
+/* Where the checker, which knows no Python, meets the arguments of a call. Part of
+ * dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_CHECK_H_
 #define DLPACKGEN_PYTHON_CHECK_H_
 
 #include "take.h"
 
 /* The symbols of a call. */
-DLPACKGEN_FAST struct dlpackgen_bindings dlpackgen_bindings_of(struct dlpackgen_call *call) {
-	struct dlpackgen_bindings bindings;
-	bindings.extents = call->symbols;
-	bindings.bound = call->bound;
-	return bindings;
+DLPACKGEN_FAST struct dlpackgen_bindings dlpackgen_bindings_of(struct dlpackgen_call* call) {
+  struct dlpackgen_bindings bindings;
+  bindings.extents = call->dims;
+  bindings.bound = call->bound;
+  return bindings;
 }
 
 /* Gives the tensor that came for the n-th parameter, counted from 1; NULL for none. */
-DLPACKGEN_FAST const DLTensor *dlpackgen_peer_of(const struct dlpackgen_call *call, int n) {
-	return n && call->arguments[n - 1].object ? &call->arguments[n - 1].tensor : NULL;
+DLPACKGEN_FAST const DLTensor* dlpackgen_peer_of(const struct dlpackgen_call* call, int n) {
+  return n && call->arguments[n - 1].object ? &call->arguments[n - 1].tensor : NULL;
 }
 
 /* Gives an argument as the checker takes it. */
-static inline struct dlpackgen_subject dlpackgen_subject_of(const struct dlpackgen_call *call,
-    const struct dlpackgen_parameter *p, const struct dlpackgen_argument *a) {
-	struct dlpackgen_subject of;
-	of.tensor = &a->tensor;
-	of.flags = a->flags;
-	of.typed = dlpackgen_peer_of(call, p->dtype_as);
-	of.shaped = dlpackgen_peer_of(call, p->shape_as);
-	return of;
+static inline struct dlpackgen_subject dlpackgen_subject_of(const struct dlpackgen_call* call,
+                                                            const struct dlpackgen_parameter* p,
+                                                            const struct dlpackgen_argument* a) {
+  struct dlpackgen_subject of;
+  of.tensor = &a->tensor;
+  of.flags = a->flags;
+  of.typed = dlpackgen_peer_of(call, p->same_dtype_as);
+  of.shaped = dlpackgen_peer_of(call, p->same_shape_as);
+  return of;
 }
 
 /* Tells of most tensors in one pass that they are what their parameter demands; 0 says
  * nothing, and may have bound symbols. */
-DLPACKGEN_FAST int dlpackgen_fits(
-    struct dlpackgen_call *call, int i, const struct dlpackgen_parameter *p, const struct dlpackgen_argument *a) {
-	uint16_t like; /* dtype_as and shape_as, in one load */
-	memcpy(&like, &p->dtype_as, sizeof like);
-	if (like && !dlpackgen_others_fit(dlpackgen_subject_of(call, p, a))) return 0;
-	return dlpackgen_tensor_fits(p, i, &a->tensor, a->flags, dlpackgen_bindings_of(call));
+DLPACKGEN_FAST int dlpackgen_fits(struct dlpackgen_call* call, int i, const struct dlpackgen_parameter* p,
+                                  const struct dlpackgen_argument* a) {
+  uint16_t like; /* same_dtype_as and same_shape_as, in one load */
+  memcpy(&like, &p->same_dtype_as, sizeof like);
+  if (like && !dlpackgen_others_fit(dlpackgen_subject_of(call, p, a))) return 0;
+  return dlpackgen_tensor_fits(p, i, &a->tensor, a->flags, dlpackgen_bindings_of(call));
 }
 
 /* Checks one tensor, which is validated, or comes from a library that is trusted: 0, or -1
  * with an exception. */
-DLPACKGEN_SLOW static int dlpackgen_check(struct dlpackgen_call *call, int i) {
-	char room[DLPACKGEN_SENTENCE];
-	struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
-	const struct dlpackgen_subject of =
-	    dlpackgen_subject_of(call, &call->function->parameters[i], &call->arguments[i]);
-	const int status = dlpackgen_check_tensor(call->function, i, of, dlpackgen_bindings_of(call), &text);
-	return status ? dlpackgen_raise(status, &text) : 0;
+DLPACKGEN_SLOW static int dlpackgen_check(struct dlpackgen_call* call, int i) {
+  char room[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  const struct dlpackgen_subject of = dlpackgen_subject_of(call, &call->function->parameters[i], &call->arguments[i]);
+  const int status = dlpackgen_check_tensor(call->function, i, of, dlpackgen_bindings_of(call), &text);
+  return status ? dlpackgen_raise(status, &text) : 0;
 }
 
 #endif

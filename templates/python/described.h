@@ -7,31 +7,30 @@
 #include "call.h"
 
 /* Says that a call has no room for all arguments of its function. */
-static int dlpackgen_no_room(const struct dlpackgen_call_site *site, const struct dlpackgen_function *function) {
-	PyErr_Format(PyExc_SystemError, "%s() has %d parameters, and its call has room for %d: DLPACKGEN_CALL(call, %d)",
-	    function->name, function->count, site->room, function->count);
-	return -1;
+static int dlpackgen_no_room(const struct dlpackgen_call_site* site, const struct dlpackgen_function* function) {
+  PyErr_Format(PyExc_SystemError, "%s() has %d parameters, and its call has room for %d: DLPACKGEN_CALL(call, %d)",
+               function->name, function->nparameters, site->room, function->nparameters);
+  return -1;
 }
 
 /* Checks a function at the place that calls it, where it was not the last one: 0, or -1 with
  * an exception. */
-DLPACKGEN_SLOW static int dlpackgen_check_site(
-    struct dlpackgen_call_site *site, const struct dlpackgen_function *function) {
-	char room[DLPACKGEN_SENTENCE];
-	struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
-	if (DLPACKGEN_LOAD(&site->checked) == function) return 0;
-	int status = dlpackgen_check_function(function, &text);
-	if (!status && function->count > site->room) return dlpackgen_no_room(site, function);
-	if (!status) status = dlpackgen_check_parameters(function, &text);
-	if (status) return dlpackgen_raise(status, &text);
-	DLPACKGEN_STORE(&site->checked, function);
-	return 0;
+DLPACKGEN_SLOW static int dlpackgen_check_site(struct dlpackgen_call_site* site,
+                                               const struct dlpackgen_function* function) {
+  char room[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  if (DLPACKGEN_LOAD(&site->checked) == function) return 0;
+  int status = dlpackgen_check_function(function, &text);
+  if (!status && function->nparameters > site->room) return dlpackgen_no_room(site, function);
+  if (!status) status = dlpackgen_check_parameters(function, &text);
+  if (status) return dlpackgen_raise(status, &text);
+  DLPACKGEN_STORE(&site->checked, function);
+  return 0;
 }
 
 /* Tells whether that was done for the function at hand. */
-DLPACKGEN_FAST int dlpackgen_is_checked(
-    const struct dlpackgen_call *call, const struct dlpackgen_function *function) {
-	return DLPACKGEN_LOAD(&call->site->checked) == function;
+DLPACKGEN_FAST int dlpackgen_is_checked(const struct dlpackgen_call* call, const struct dlpackgen_function* function) {
+  return DLPACKGEN_LOAD(&call->site->checked) == function;
 }
 
 #endif

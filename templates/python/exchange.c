@@ -11,18 +11,18 @@
 
 #include "state.h"
 
-#include "errors.h"
 #include "adopt_tables.h"
-#include "managed.h"
-#include "routes.h"
-#include "capsules.h"
-#include "take.h"
-#include "check.h"
 #include "backend.h"
 #include "begin.h"
+#include "capsules.h"
+#include "check.h"
+#include "errors.h"
+#include "managed.h"
+#include "module.h"
 #include "object.h"
 #include "result.h"
-#include "module.h"
+#include "routes.h"
+#include "take.h"
 
 #ifdef DLPACKGEN_PYTHON_IMPLEMENTATION
 #include "begin_inline.h"

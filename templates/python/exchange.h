@@ -4,9 +4,9 @@
  * library that speaks DLPack, checked against a static table and unpacked in one
  * call; results of the caller's own library; objects that others can take.
  *
- * A module of one file defines DLPACKGEN_PYTHON_IMPLEMENTATION before it includes
- * this one, and has all of it in one piece. A module of several includes this file
- * in each, and compiles dlpackgen_python.c beside them, as C. Built with Py_LIMITED_API 0x030B0000 it serves every Python
+ * A module of one file defines DLPACKGEN_PYTHON_IMPLEMENTATION before it includes this one, and has
+ * all of it in one piece. A module of several includes this file in each, and compiles
+ * dlpackgen_python.c beside them, as C. Built with Py_LIMITED_API 0x030B0000 it serves every Python
  * from 3.11 on. C11 or C++17.
  *
  * Unless it says otherwise, a function needs the GIL and fails with a Python
@@ -17,10 +17,10 @@
 
 #include <Python.h>
 
-#include <dlpack/dlpack_util.h>
 #include <dlpackgen/parameter.h>
+#include <dlpackgen/tensor.h>
 #include "adopted.h"
-#include "dlpackgen_device.h"
+#include "dlpackgen_backend.h"
 #include "names.h"
 
 #if PY_VERSION_HEX < 0x030B0000
@@ -48,111 +48,114 @@ enum { DLPACKGEN_MAX_REGISTERED = 16, DLPACKGEN_MAX_BACKENDS = 4 };
 
 /** What came for a parameter. */
 struct dlpackgen_argument {
-	PyObject *object; /**< borrowed; NULL where an optional one was left out */
-	int64_t integer;  /**< of an int or bool */
-	double real;      /**< of a float */
-	/**
-	 * A tensor, good until dlpackgen_end(). data is NULL where it was left out or
-	 * has no elements; strides is NULL with ndim 0 alone. Not to be written to.
-	 */
-	DLTensor tensor;
-	uint64_t flags; /**< DLPack's; not known of tensors that a foreign table lends */
-	/* What follows is this library's own. */
-	const struct dlpackgen_adopted *adopted, *refusing, *streams;
-	const DLPackExchangeAPI *api;
-	int (*guard)(PyObject *object, const DLTensor *tensor);
-	int (*plain)(PyObject *object);
-	DLManagedTensorVersioned *versioned;
-	DLManagedTensor *legacy;
-	PyTypeObject *type; /* what its table was found by */
-	DLDevice said;      /* by its __dlpack_device__, where says is 1 */
-	void *behind;       /* the stream that its library works on, where waits is 1 */
-	uint8_t asks, trusted, yields, done, says, waits;
+  PyObject* object; /**< borrowed; NULL where an optional one was left out */
+  int64_t integer;  /**< of an int or bool */
+  double real;      /**< of a float */
+  /**
+   * A tensor, good until dlpackgen_call_end(). data is NULL where it was left out or
+   * has no elements; strides is NULL with ndim 0 alone. Not to be written to.
+   */
+  DLTensor tensor;
+  uint64_t flags; /**< DLPack's; not known of tensors that a foreign table lends */
+  /* What follows is this library's own. */
+  const struct dlpackgen_adopted *adopted, *refusing, *streams;
+  const DLPackExchangeAPI* api;
+  int (*guard)(PyObject* object, const DLTensor* tensor);
+  int (*plain)(PyObject* object);
+  DLManagedTensorVersioned* versioned;
+  DLManagedTensor* legacy;
+  PyTypeObject* type; /* what its table was found by */
+  DLDevice said;      /* by its __dlpack_device__, where says is 1 */
+  void* behind;       /* the stream that its library works on, where waits is 1 */
+  uint8_t asks, trusted, yields, done, says, waits;
 };
 
 /** A place that calls a function, for DLPACKGEN_CALL. */
 struct dlpackgen_call_site {
-	const struct dlpackgen_function *checked; /* whose description was checked last; or NULL */
-	int room;                                 /* for so many arguments */
+  const struct dlpackgen_function* checked; /* whose description was checked last; or NULL */
+  int room;                                 /* for so many arguments */
 };
 
 /** One call of a function. To be declared by DLPACKGEN_CALL. */
 struct dlpackgen_call {
-	PyObject *module;
-	const struct dlpackgen_function *function;
-	struct dlpackgen_argument *arguments; /**< one for each parameter */
-	/**
-	 * Of the first tensor that is not on a CPU, or the CPU: where the function
-	 * works. Other tensors are there too, or belong to parameters for the CPU alone.
-	 */
-	DLDevice device;
-	/** The stream to work on, as a native handle; NULL on a CPU, and for the default stream. */
-	void *stream;
-	/** The extents that the symbols stand for, where they stood in an argument. */
-	int64_t symbols[DLPACKGEN_MAX_SYMBOLS];
-	/* What follows is this library's own. */
-	struct dlpackgen_call_site *site;
-	int64_t *scratch;
-	struct dlpackgen_state *state;
-	long long number;
-	DLDevice place; /* of the stream, which the argument decides told */
-	void *other;    /* the stream of a library that works on another one */
-	int decides;
-	uint8_t bound[DLPACKGEN_MAX_SYMBOLS];
-	uint64_t owns; /* a bit for each argument that has a managed tensor, and DLPACKGEN_OWES_ORDER */
-	uint8_t has_stream, has_number, named_stream, elsewhere;
+  PyObject* module;
+  const struct dlpackgen_function* function;
+  struct dlpackgen_argument* arguments; /**< one for each parameter */
+  /**
+   * Of the first tensor that is not on a CPU, or the CPU: where the function
+   * works. Other tensors are there too, or belong to parameters for the CPU alone.
+   */
+  DLDevice device;
+  /** The stream to work on, as a native handle; NULL on a CPU, and for the default stream. */
+  void* stream;
+  /** The extents that the symbols stand for, where they stood in an argument. */
+  int64_t dims[DLPACKGEN_MAX_DIMS];
+  /* What follows is this library's own. */
+  struct dlpackgen_call_site* site;
+  int64_t* scratch;
+  struct dlpackgen_state* state;
+  long long number;
+  DLDevice place; /* of the stream, which the argument decides told */
+  void* other;    /* the stream of a library that works on another one */
+  int decides;
+  uint8_t bound[DLPACKGEN_MAX_DIMS];
+  uint64_t owns; /* a bit for each argument that has a managed tensor, and DLPACKGEN_OWES_ORDER */
+  uint8_t has_stream, has_number, named_stream, elsewhere;
 };
 
 /** Declares a call with room for so many parameters, a constant. Nothing is cleared, which would take longer than the
  * call. */
-#define DLPACKGEN_CALL(call, count)                                                                                    \
-	static struct dlpackgen_call_site call##_site = {NULL, count};                                                     \
-	struct dlpackgen_argument call##_arguments[count];                                                                 \
-	int64_t call##_scratch[(size_t)(count)*DLPACKGEN_SCRATCH];                                                         \
-	struct dlpackgen_call call;                                                                                        \
-	call.site = &call##_site;                                                                                          \
-	call.arguments = call##_arguments;                                                                                 \
-	call.scratch = call##_scratch
+#define DLPACKGEN_CALL(call, count)                              \
+  static struct dlpackgen_call_site call##_site = {NULL, count}; \
+  struct dlpackgen_argument call##_arguments[count];             \
+  int64_t call##_scratch[(size_t)(count) * DLPACKGEN_SCRATCH];   \
+  struct dlpackgen_call call;                                    \
+  call.site = &call##_site;                                      \
+  call.arguments = call##_arguments;                             \
+  call.scratch = call##_scratch
 
 /**
  * Checks all arguments of a METH_FASTCALL | METH_KEYWORDS function and unpacks
  * them: 0, or -1 with an exception about the first one that is wrong. After 0,
- * dlpackgen_end() must follow. Nothing is allocated for tensors that can be
+ * dlpackgen_call_end() must follow. Nothing is allocated for tensors that can be
  * borrowed. The description of the function is checked at the first call from each place:
  * a mistake in it is a SystemError that names function, parameter and field.
  *
  * \param module  the function's self.
  */
-DLPACKGEN_PYTHON_API int dlpackgen_begin(struct dlpackgen_call *call, PyObject *module,
-    const struct dlpackgen_function *function, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
+DLPACKGEN_PYTHON_API int dlpackgen_call_begin(struct dlpackgen_call* call, PyObject* module,
+                                              const struct dlpackgen_function* function, PyObject* const* arguments,
+                                              Py_ssize_t count, PyObject* keywords);
 
 /**
- * Does what dlpackgen_begin() does, with the same errors, and in less time: its checks are
+ * Does what dlpackgen_call_begin() does, with the same errors, and in less time: its checks are
  * emitted where it is called, for the function at hand. That needs an optimizing compiler
  * that sees the function and its parameters (static const), and takes about 1 KiB of code
- * for each parameter. In a module of several files it is dlpackgen_begin() itself.
+ * for each parameter. In a module of several files it is dlpackgen_call_begin() itself.
  */
 #ifdef DLPACKGEN_PYTHON_IMPLEMENTATION
-static inline int dlpackgen_begin_inline(struct dlpackgen_call *call, PyObject *module,
-    const struct dlpackgen_function *function, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords);
+static inline int dlpackgen_call_begin_inline(struct dlpackgen_call* call, PyObject* module,
+                                              const struct dlpackgen_function* function, PyObject* const* arguments,
+                                              Py_ssize_t count, PyObject* keywords);
 #else
-#define dlpackgen_begin_inline dlpackgen_begin
+#define dlpackgen_call_begin_inline dlpackgen_call_begin
 #endif
 
 /** Gives back what a call has taken. An exception that is set stays. */
-DLPACKGEN_PYTHON_API void dlpackgen_end(struct dlpackgen_call *call);
+DLPACKGEN_PYTHON_API void dlpackgen_call_end(struct dlpackgen_call* call);
 
 /**
  * Makes a tensor for a result of the call: uninitialized, row-major, on the device
  * of the tensor argument number like (counted from 0) and by its library. Where that has no
  * allocator, or one that refuses for another reason than want of memory, as for an argument
  * that was left out: in memory of the module's own on the CPU, or by a back end on its
- * devices. To be given to dlpackgen_wrap() or dlpackgen_delete(). A library's allocator may
+ * devices. To be given to dlpackgen_to_py_object() or dlpackgen_delete(). A library's allocator may
  * run any code: a BufferError tells of a tensor of the call that is no longer what was
  * checked, and none may be used then.
  */
-DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_empty(
-    struct dlpackgen_call *call, int like, DLDataType dtype, int32_t ndim, const int64_t *shape);
+DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_new_empty(struct dlpackgen_call* call, int like,
+                                                                   DLDataType dtype, int32_t ndim,
+                                                                   const int64_t* shape);
 
 /**
  * Turns a tensor into an object of the library of the tensor argument number like:
@@ -163,21 +166,23 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_empty(
  * library's own type: a torch.Tensor for each kind of torch.Tensor. Takes the tensor
  * over, also when it fails. Gives a new reference.
  */
-DLPACKGEN_PYTHON_API PyObject *dlpackgen_wrap(struct dlpackgen_call *call, int like, DLManagedTensorVersioned *tensor);
+DLPACKGEN_PYTHON_API PyObject* dlpackgen_to_py_object(struct dlpackgen_call* call, int like,
+                                                      DLManagedTensorVersioned* tensor);
 
 /**
  * Takes a tensor out of an object for longer than a call, without telling any
- * stream. The caller must dlpackgen_delete() it. With want_write, one that is
+ * stream. The caller must dlpackgen_delete() it. With writable, one that is
  * read-only, or may be, is a BufferError.
  */
-DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_take(PyObject *module, PyObject *object, int want_write);
+DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_from_py_object_no_sync(PyObject* module, PyObject* object,
+                                                                                int writable);
 
 /**
  * Calls the deleter, if there is one. Any thread, with or without the GIL, which a
  * thread that Python knows takes for it; an exception that is set stays, and one that
  * the deleter leaves behind does not.
  */
-DLPACKGEN_PYTHON_API void dlpackgen_delete(DLManagedTensorVersioned *tensor);
+DLPACKGEN_PYTHON_API void dlpackgen_delete(DLManagedTensorVersioned* tensor);
 
 /**
  * Gives out a tensor as an object of the module's own type, which has __dlpack__,
@@ -185,25 +190,25 @@ DLPACKGEN_PYTHON_API void dlpackgen_delete(DLManagedTensorVersioned *tensor);
  * fails. What is not on a CPU must be finished. Strides that are NULL are written out
  * (DLPack 1.2, the comment on DLTensor.strides). Gives a new reference.
  */
-DLPACKGEN_PYTHON_API PyObject *dlpackgen_give(PyObject *module, DLManagedTensorVersioned *tensor);
+DLPACKGEN_PYTHON_API PyObject* dlpackgen_export_object(PyObject* module, DLManagedTensorVersioned* tensor);
 
 /**
  * Gives out a tensor in a capsule that frees it unless somebody takes it, strides as in
- * dlpackgen_give(). Takes it over, also when it fails.
+ * dlpackgen_export_object(). Takes it over, also when it fails.
  */
-DLPACKGEN_PYTHON_API PyObject *dlpackgen_capsule(DLManagedTensorVersioned *tensor, int versioned);
+DLPACKGEN_PYTHON_API PyObject* dlpackgen_export_capsule(DLManagedTensorVersioned* tensor, int versioned);
 
 /**
  * Makes a tensor of memory that a Python object keeps alive. shape and strides are
  * copied, strides may be NULL. Its deleter takes the GIL from any thread; where
  * Python has ended, or is ending, the reference leaks.
  */
-DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_of_object(
-    PyObject *owner, const DLTensor *view, uint64_t flags);
+DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_from_owner(PyObject* owner, const DLTensor* view,
+                                                                    uint64_t flags);
 
 /** Makes an uninitialized row-major tensor in memory of its own on the CPU, its data aligned to 256 bytes. Needs no GIL
  * unless it fails. */
-DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_allocate(DLDataType dtype, int32_t ndim, const int64_t *shape);
+DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_allocate(DLDataType dtype, int32_t ndim, const int64_t* shape);
 
 /**
  * Lends an exchange table to a type that has none, for this module. It is used for
@@ -215,14 +220,15 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_allocate(DLDataType dty
  * TypeError for what is no type, BufferError for a table that cannot be used,
  * RuntimeError when DLPACKGEN_MAX_REGISTERED types have one already.
  */
-DLPACKGEN_PYTHON_API int dlpackgen_register(PyObject *module, PyObject *type, const DLPackExchangeAPI *table);
+DLPACKGEN_PYTHON_API int dlpackgen_register_exchange_api(PyObject* module, PyObject* type,
+                                                         const DLPackExchangeAPI* table);
 
 /**
  * Lets the functions of a module use a back end for the devices of its type; the later
  * one where it did so twice. From then on the driver is asked whose memory a tensor there
  * is in, and a tensor that says otherwise, or reaches beyond that memory, is a
  * BufferError. Libraries that work on another stream than the call are waited for, and
- * wait for it from dlpackgen_end() on. dlpackgen_empty() allocates for libraries that
+ * wait for it from dlpackgen_call_end() on. dlpackgen_new_empty() allocates for libraries that
  * cannot be asked. Nothing of the driver is loaded before the first such tensor.
  *
  * \param source  the stream where no library tells one; NULL: stream= must be given then.
@@ -230,29 +236,32 @@ DLPACKGEN_PYTHON_API int dlpackgen_register(PyObject *module, PyObject *type, co
  * ValueError for a table of another version, RuntimeError for more than
  * DLPACKGEN_MAX_BACKENDS. Table and source must be kept as long as the module.
  */
-DLPACKGEN_PYTHON_API int dlpackgen_use_device(
-    PyObject *module, const dlpackgen_device *table, const dlpackgen_device_source *source);
+DLPACKGEN_PYTHON_API int dlpackgen_use_backend(PyObject* module, const dlpackgen_backend* table,
+                                               const dlpackgen_stream_source* source);
 
-/** The back end that a module uses for a device, to copy for one; NULL, without an exception, for none. */
-DLPACKGEN_PYTHON_API const dlpackgen_device *dlpackgen_device_for(PyObject *module, DLDevice device);
+/**
+ * The back end that a module uses for a device, to copy for one; NULL, without an exception, for
+ * none.
+ */
+DLPACKGEN_PYTHON_API const dlpackgen_backend* dlpackgen_backend_for(PyObject* module, DLDevice device);
 
-/** A back end out of a capsule named "dlpackgen_device", as another module gives it: NULL with an exception for what is
- * none, or of another version. */
-DLPACKGEN_PYTHON_API const dlpackgen_device *dlpackgen_device_in(PyObject *capsule);
+/** The backend in a capsule named "dlpackgen_backend" that another module made. NULL with an
+ * exception for any other object, and for a backend of another ABI version. */
+DLPACKGEN_PYTHON_API const dlpackgen_backend* dlpackgen_backend_from_capsule(PyObject* capsule);
 
-/** A back end in such a capsule, for other modules. Gives a new reference. */
-DLPACKGEN_PYTHON_API PyObject *dlpackgen_device_capsule(const dlpackgen_device *table);
+/** A capsule with a backend, for other modules. Returns a new reference. */
+DLPACKGEN_PYTHON_API PyObject* dlpackgen_backend_to_capsule(const dlpackgen_backend* table);
 
 /** Sets an exception about an argument, counted from 0: "f(): argument 'b' (2nd): " and the text, which is made as by
  * PyErr_Format. Gives -1. */
-DLPACKGEN_PYTHON_API int dlpackgen_fault(
-    const struct dlpackgen_call *call, int argument, PyObject *kind, const char *format, ...);
+DLPACKGEN_PYTHON_API int dlpackgen_argument_error(const struct dlpackgen_call* call, int argument, PyObject* kind,
+                                                  const char* format, ...);
 
 /** A module; a static one, cleared. Its parts are this library's own. */
 struct dlpackgen_module {
-	PyModuleDef definition;
-	PyModuleDef_Slot slots[5];
-	int (*exec)(PyObject *module);
+  PyModuleDef definition;
+  PyModuleDef_Slot slots[5];
+  int (*exec)(PyObject* module);
 };
 
 /**
@@ -260,12 +269,12 @@ struct dlpackgen_module {
  * interpreters other than the main one. exec, or NULL, adds to the module. The
  * module gets the type Tensor.
  */
-DLPACKGEN_PYTHON_API PyObject *dlpackgen_module_init(struct dlpackgen_module *module, const char *name, const char *doc,
-    PyMethodDef *methods, int (*exec)(PyObject *module));
+DLPACKGEN_PYTHON_API PyObject* dlpackgen_module_init(struct dlpackgen_module* module, const char* name, const char* doc,
+                                                     PyMethodDef* methods, int (*exec)(PyObject* module));
 
-/** The PyMethodDef of a function that begins with dlpackgen_begin(). */
-#define DLPACKGEN_METHOD(name, function, doc)                                                                          \
-	{ name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS, doc }
+/** The PyMethodDef of a function that begins with dlpackgen_call_begin(). */
+#define DLPACKGEN_METHOD(name, function, doc) \
+  {name, (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS, doc}
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,5 @@
-/* What came for the parameters of a call, by place or name, and scalars. Part of dlpackgen_python.c. */
+/* What came for the parameters of a call, by place or name, and scalars. Part of
+ * dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_GIVEN_H_
 #define DLPACKGEN_PYTHON_GIVEN_H_
 
@@ -6,166 +7,165 @@
 
 /* Arguments by name */
 
-DLPACKGEN_SLOW static int dlpackgen_too_many(const struct dlpackgen_function *function, Py_ssize_t count) {
-	PyErr_Format(PyExc_TypeError, "%s() takes %d argument%s, got %zd", function->name, function->count,
-	    function->count == 1 ? "" : "s", count);
-	return -1;
+DLPACKGEN_SLOW static int dlpackgen_too_many(const struct dlpackgen_function* function, Py_ssize_t count) {
+  PyErr_Format(PyExc_TypeError, "%s() takes %d argument%s, got %zd", function->name, function->nparameters,
+               function->nparameters == 1 ? "" : "s", count);
+  return -1;
 }
 
 /* Gives the number of a parameter by its name; count for "stream", -1 for none. */
-static int dlpackgen_named(const struct dlpackgen_function *function, PyObject *name) {
-	for (int i = 0; i < function->count; i++)
-		if (PyUnicode_CompareWithASCIIString(name, function->parameters[i].name) == 0) return i;
-	return function->takes_stream && PyUnicode_CompareWithASCIIString(name, "stream") == 0 ? function->count : -1;
+static int dlpackgen_named(const struct dlpackgen_function* function, PyObject* name) {
+  for (int i = 0; i < function->nparameters; i++)
+    if (PyUnicode_CompareWithASCIIString(name, function->parameters[i].name) == 0) return i;
+  return function->takes_stream && PyUnicode_CompareWithASCIIString(name, "stream") == 0 ? function->nparameters : -1;
 }
 
 /* Gives the name of an object's type that is not the one expected; where both are called the
  * same, with its module, as "numpy.bool": a new reference. */
-DLPACKGEN_SLOW static PyObject *dlpackgen_other_name(PyObject *object, const char *expected) {
-	PyObject *name = PyType_GetName(Py_TYPE(object)), *module = NULL, *full = NULL;
-	if (!name || PyUnicode_CompareWithASCIIString(name, expected) != 0) return name;
-	const int found = dlpackgen_find((PyObject *)Py_TYPE(object), "__module__", &module);
-	if (found > 0 && PyUnicode_Check(module)) full = PyUnicode_FromFormat("%U.%U", module, name);
-	else if (found >= 0 || !dlpackgen_pass_over()) full = PyUnicode_FromFormat("another %U", name);
-	Py_XDECREF(module);
-	Py_DECREF(name);
-	return full;
+DLPACKGEN_SLOW static PyObject* dlpackgen_other_name(PyObject* object, const char* expected) {
+  PyObject *name = PyType_GetName(Py_TYPE(object)), *module = NULL, *full = NULL;
+  if (!name || PyUnicode_CompareWithASCIIString(name, expected) != 0) return name;
+  const int found = dlpackgen_find((PyObject*)Py_TYPE(object), "__module__", &module);
+  if (found > 0 && PyUnicode_Check(module)) full = PyUnicode_FromFormat("%U.%U", module, name);
+  else if (found >= 0 || !dlpackgen_pass_over()) full = PyUnicode_FromFormat("another %U", name);
+  Py_XDECREF(module);
+  Py_DECREF(name);
+  return full;
 }
 
-static int dlpackgen_wrong_stream(const struct dlpackgen_call *call, PyObject *stream) {
-	PyObject *name = dlpackgen_other_name(stream, "int");
-	if (name)
-		PyErr_Format(
-		    PyExc_TypeError, "%s(): argument 'stream': expected int or None, got %U", call->function->name, name);
-	Py_XDECREF(name);
-	return -1;
+static int dlpackgen_wrong_stream(const struct dlpackgen_call* call, PyObject* stream) {
+  PyObject* name = dlpackgen_other_name(stream, "int");
+  if (name)
+    PyErr_Format(PyExc_TypeError, "%s(): argument 'stream': expected int or None, got %U", call->function->name, name);
+  Py_XDECREF(name);
+  return -1;
 }
 
 /* Says what is wrong with the argument stream in place of what its conversion has raised. */
-static int dlpackgen_no_number(const struct dlpackgen_call *call, PyObject *stream) {
-	const int is_large = PyErr_ExceptionMatches(PyExc_OverflowError);
-	if (!is_large && !PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
-	PyErr_Clear();
-	if (!is_large) return dlpackgen_wrong_stream(call, stream);
-	PyErr_Format(PyExc_OverflowError, "%s(): argument 'stream': %S is more than 63 bits", call->function->name, stream);
-	return -1;
+static int dlpackgen_no_number(const struct dlpackgen_call* call, PyObject* stream) {
+  const int is_large = PyErr_ExceptionMatches(PyExc_OverflowError);
+  if (!is_large && !PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
+  PyErr_Clear();
+  if (!is_large) return dlpackgen_wrong_stream(call, stream);
+  PyErr_Format(PyExc_OverflowError, "%s(): argument 'stream': %S is more than 63 bits", call->function->name, stream);
+  return -1;
 }
 
-static int dlpackgen_explicit_stream(struct dlpackgen_call *call, PyObject *stream) {
-	if (stream == Py_None) return 0;
-	if (PyBool_Check(stream)) return dlpackgen_wrong_stream(call, stream);
-	if (dlpackgen_number(stream, &call->number)) return dlpackgen_no_number(call, stream);
-	call->has_number = 1;
-	if (call->number >= 0) return 0;
-	PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': expected a number that is not negative, got %lld",
-	    call->function->name, call->number);
-	return -1;
+static int dlpackgen_explicit_stream(struct dlpackgen_call* call, PyObject* stream) {
+  if (stream == Py_None) return 0;
+  if (PyBool_Check(stream)) return dlpackgen_wrong_stream(call, stream);
+  if (dlpackgen_number(stream, &call->number)) return dlpackgen_no_number(call, stream);
+  call->has_number = 1;
+  if (call->number >= 0) return 0;
+  PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': expected a number that is not negative, got %lld",
+               call->function->name, call->number);
+  return -1;
 }
 
 /* Puts an argument that came by its name where it belongs. */
-static int dlpackgen_put_named(struct dlpackgen_call *call, PyObject *name, PyObject *value, PyObject **given) {
-	const struct dlpackgen_function *function = call->function;
-	const int i = dlpackgen_named(function, name), is_stream = i == function->count;
-	if (i < 0 || (is_stream ? call->named_stream : given[i] != NULL)) {
-		PyErr_Format(PyExc_TypeError,
-		    i < 0 ? "%s() got an unexpected keyword argument '%U'" : "%s() got two values for argument '%U'",
-		    function->name, name);
-		return -1;
-	}
-	if (!is_stream) given[i] = value;
-	else call->named_stream = 1;
-	return is_stream ? dlpackgen_explicit_stream(call, value) : 0;
+static int dlpackgen_put_named(struct dlpackgen_call* call, PyObject* name, PyObject* value, PyObject** given) {
+  const struct dlpackgen_function* function = call->function;
+  const int i = dlpackgen_named(function, name), is_stream = i == function->nparameters;
+  if (i < 0 || (is_stream ? call->named_stream : given[i] != NULL)) {
+    PyErr_Format(PyExc_TypeError,
+                 i < 0 ? "%s() got an unexpected keyword argument '%U'" : "%s() got two values for argument '%U'",
+                 function->name, name);
+    return -1;
+  }
+  if (!is_stream) given[i] = value;
+  else call->named_stream = 1;
+  return is_stream ? dlpackgen_explicit_stream(call, value) : 0;
 }
 
-static int dlpackgen_arrange(
-    struct dlpackgen_call *call, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords, PyObject **given) {
-	const struct dlpackgen_function *function = call->function;
-	const Py_ssize_t named = keywords ? PyTuple_Size(keywords) : 0;
-	if (count > function->count) return dlpackgen_too_many(function, count);
-	memset(given, 0, function->count * sizeof *given);
-	memcpy(given, arguments, (size_t)count * sizeof *given);
-	call->named_stream = 0;
-	for (Py_ssize_t k = 0; k < named; k++)
-		if (dlpackgen_put_named(call, PyTuple_GetItem(keywords, k), arguments[count + k], given)) return -1;
-	return 0;
+static int dlpackgen_arrange(struct dlpackgen_call* call, PyObject* const* arguments, Py_ssize_t count,
+                             PyObject* keywords, PyObject** given) {
+  const struct dlpackgen_function* function = call->function;
+  const Py_ssize_t named = keywords ? PyTuple_Size(keywords) : 0;
+  if (count > function->nparameters) return dlpackgen_too_many(function, count);
+  memset(given, 0, function->nparameters * sizeof *given);
+  memcpy(given, arguments, (size_t)count * sizeof *given);
+  call->named_stream = 0;
+  for (Py_ssize_t k = 0; k < named; k++)
+    if (dlpackgen_put_named(call, PyTuple_GetItem(keywords, k), arguments[count + k], given)) return -1;
+  return 0;
 }
 
 /* Scalars, and what was left out */
 
-static int dlpackgen_wrong_scalar(const struct dlpackgen_call *call, int i, const char *expected) {
-	PyObject *name = dlpackgen_other_name(call->arguments[i].object, expected);
-	if (name) dlpackgen_fault(call, i, PyExc_TypeError, "expected %s, got %U", expected, name);
-	Py_XDECREF(name);
-	return -1;
+static int dlpackgen_wrong_scalar(const struct dlpackgen_call* call, int i, const char* expected) {
+  PyObject* name = dlpackgen_other_name(call->arguments[i].object, expected);
+  if (name) dlpackgen_argument_error(call, i, PyExc_TypeError, "expected %s, got %U", expected, name);
+  Py_XDECREF(name);
+  return -1;
 }
 
 /* Says what is wrong with a scalar whose conversion has raised an exception. */
-DLPACKGEN_SLOW static int dlpackgen_not_converted(const struct dlpackgen_call *call, int i, const char *expected) {
-	if (!PyErr_ExceptionMatches(PyExc_TypeError)) return dlpackgen_about(call->function, i);
-	PyErr_Clear();
-	return dlpackgen_wrong_scalar(call, i, expected);
+DLPACKGEN_SLOW static int dlpackgen_not_converted(const struct dlpackgen_call* call, int i, const char* expected) {
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return dlpackgen_about(call->function, i);
+  PyErr_Clear();
+  return dlpackgen_wrong_scalar(call, i, expected);
 }
 
-static int dlpackgen_read_int(struct dlpackgen_call *call, int i) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	long long number;
-	if (dlpackgen_number(a->object, &number)) return dlpackgen_not_converted(call, i, "int");
-	a->integer = number;
-	return 0;
+static int dlpackgen_read_int(struct dlpackgen_call* call, int i) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  long long number;
+  if (dlpackgen_number(a->object, &number)) return dlpackgen_not_converted(call, i, "int");
+  a->integer = number;
+  return 0;
 }
 
-static int dlpackgen_read_float(struct dlpackgen_call *call, int i) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	a->real = PyFloat_AsDouble(a->object);
-	return a->real == -1 && PyErr_Occurred() ? dlpackgen_not_converted(call, i, "float") : 0;
+static int dlpackgen_read_float(struct dlpackgen_call* call, int i) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  a->real = PyFloat_AsDouble(a->object);
+  return a->real == -1 && PyErr_Occurred() ? dlpackgen_not_converted(call, i, "float") : 0;
 }
 
 /* Reads True or False, of Python or NumPy. */
-static int dlpackgen_read_bool(struct dlpackgen_call *call, int i) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	PyObject *theirs = NULL;
-	if (!PyBool_Check(a->object) && dlpackgen_find_imported("numpy", "bool_", &theirs) < 0)
-		return dlpackgen_about(call->function, i);
-	const int is_theirs = theirs == (PyObject *)Py_TYPE(a->object);
-	Py_XDECREF(theirs);
-	if (!is_theirs && !PyBool_Check(a->object)) return dlpackgen_wrong_scalar(call, i, "bool");
-	const int truth = PyObject_IsTrue(a->object);
-	if (truth < 0) return dlpackgen_about(call->function, i);
-	a->integer = truth;
-	return 0;
+static int dlpackgen_read_bool(struct dlpackgen_call* call, int i) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  PyObject* theirs = NULL;
+  if (!PyBool_Check(a->object) && dlpackgen_find_imported("numpy", "bool_", &theirs) < 0)
+    return dlpackgen_about(call->function, i);
+  const int is_theirs = theirs == (PyObject*)Py_TYPE(a->object);
+  Py_XDECREF(theirs);
+  if (!is_theirs && !PyBool_Check(a->object)) return dlpackgen_wrong_scalar(call, i, "bool");
+  const int truth = PyObject_IsTrue(a->object);
+  if (truth < 0) return dlpackgen_about(call->function, i);
+  a->integer = truth;
+  return 0;
 }
 
-static int dlpackgen_read_scalar(struct dlpackgen_call *call, int i) {
-	switch (call->function->parameters[i].kind) {
-		case dlpackgen_int: return dlpackgen_read_int(call, i);
-		case dlpackgen_float: return dlpackgen_read_float(call, i);
-		default: return dlpackgen_read_bool(call, i);
-	}
+static int dlpackgen_read_scalar(struct dlpackgen_call* call, int i) {
+  switch (call->function->parameters[i].kind) {
+    case DLPACKGEN_KIND_INT: return dlpackgen_read_int(call, i);
+    case DLPACKGEN_KIND_FLOAT: return dlpackgen_read_float(call, i);
+    default: return dlpackgen_read_bool(call, i);
+  }
 }
 
 /* Tells whether a scalar is read without running code of Python. */
-DLPACKGEN_FAST int dlpackgen_is_plain(PyObject *object) {
-	return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object);
+DLPACKGEN_FAST int dlpackgen_is_plain(PyObject* object) {
+  return PyLong_CheckExact(object) || PyFloat_CheckExact(object) || PyBool_Check(object);
 }
 
-static int dlpackgen_refuse_missing(const struct dlpackgen_call *call, int i) {
-	char room[DLPACKGEN_SENTENCE];
-	struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
-	const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
-	return dlpackgen_raise(dlpackgen_missing(&at, &text), &text);
+static int dlpackgen_refuse_missing(const struct dlpackgen_call* call, int i) {
+  char room[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
+  return dlpackgen_raise(dlpackgen_missing(&at, &text), &text);
 }
 
-DLPACKGEN_SLOW static int dlpackgen_left_out(struct dlpackgen_call *call, int i) {
-	const struct dlpackgen_parameter *p = &call->function->parameters[i];
-	struct dlpackgen_argument *a = &call->arguments[i];
-	static const char *const kinds[] = {"a tensor", "int", "float", "bool"};
-	if (!p->optional && a->object)
-		return dlpackgen_fault(call, i, PyExc_TypeError, "expected %s, got None", kinds[p->kind]);
-	if (!p->optional) return dlpackgen_refuse_missing(call, i);
-	memset(a, 0, sizeof *a);
-	a->integer = p->int_default;
-	a->real = p->float_default;
-	return 0;
+DLPACKGEN_SLOW static int dlpackgen_left_out(struct dlpackgen_call* call, int i) {
+  const struct dlpackgen_parameter* p = &call->function->parameters[i];
+  struct dlpackgen_argument* a = &call->arguments[i];
+  static const char* const kinds[] = {"a tensor", "int", "float", "bool"};
+  if (!p->optional && a->object)
+    return dlpackgen_argument_error(call, i, PyExc_TypeError, "expected %s, got None", kinds[p->kind]);
+  if (!p->optional) return dlpackgen_refuse_missing(call, i);
+  memset(a, 0, sizeof *a);
+  a->integer = p->int_default;
+  a->real = p->float_default;
+  return 0;
 }
 
 #endif

@@ -6,359 +6,365 @@
 
 /* Gives what tells the stream that an argument's library works on, by which two arguments
  * of one library are known; NULL where nothing does. */
-static const void *dlpackgen_library_of(const struct dlpackgen_argument *a) {
-	return a->streams ? (const void *)a->streams : (const void *)a->api;
+static const void* dlpackgen_library_of(const struct dlpackgen_argument* a) {
+  return a->streams ? (const void*)a->streams : (const void*)a->api;
 }
 
 /* Remembers where the stream is that was found, and by which argument. */
-static int dlpackgen_settle_stream(struct dlpackgen_call *call, int i, DLDevice device) {
-	call->place = device;
-	call->decides = i;
-	return call->has_stream = 1;
+static int dlpackgen_settle_stream(struct dlpackgen_call* call, int i, DLDevice device) {
+  call->place = device;
+  call->decides = i;
+  return call->has_stream = 1;
 }
 
 /* Raises what a backend says of the argument stream. */
-DLPACKGEN_SLOW static int dlpackgen_bad_stream(
-    const struct dlpackgen_call *call, const dlpackgen_device_error *error) {
-	const int is_number = error->code == DLPACKGEN_DEVICE_BAD_STREAM || error->code == DLPACKGEN_DEVICE_STREAM_DEVICE;
-	PyErr_Format(is_number ? PyExc_ValueError : dlpackgen_backend_kind(error->code), "%s(): argument 'stream': %s",
-	    call->function->name, error->text);
-	return -1;
+DLPACKGEN_SLOW static int dlpackgen_bad_stream(const struct dlpackgen_call* call,
+                                               const dlpackgen_backend_error* error) {
+  const int is_number =
+      error->code == DLPACKGEN_BACKEND_INVALID_STREAM || error->code == DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH;
+  PyErr_Format(is_number ? PyExc_ValueError : dlpackgen_backend_kind(error->code), "%s(): argument 'stream': %s",
+               call->function->name, error->text);
+  return -1;
 }
 
 /* Reads a number of a stream by the backend of the device, which also knows whose stream it
  * is: to order a stream after itself is to check it. */
-DLPACKGEN_SLOW static int dlpackgen_use_number_by(
-    struct dlpackgen_call *call, int i, DLDevice device, const dlpackgen_device *table) {
-	const int64_t number = call->number;
-	dlpackgen_device_stream stream, standard;
-	dlpackgen_device_error error;
-	int failed = table->stream_from_dlpack(device, &number, &stream, &error);
-	if (!failed) failed = table->stream_from_dlpack(device, NULL, &standard, &error);
-	if (!failed) failed = table->order_after(&stream, &stream, &error);
-	if (failed) return dlpackgen_bad_stream(call, &error);
-	call->stream = stream.handle == standard.handle ? NULL : stream.handle;
-	dlpackgen_settle_stream(call, i, device);
-	return 0;
+DLPACKGEN_SLOW static int dlpackgen_use_number_by(struct dlpackgen_call* call, int i, DLDevice device,
+                                                  const dlpackgen_backend* table) {
+  const int64_t number = call->number;
+  dlpackgen_stream stream, standard;
+  dlpackgen_backend_error error;
+  int failed = table->stream_from_dlpack(device, &number, &stream, &error);
+  if (!failed) failed = table->stream_from_dlpack(device, NULL, &standard, &error);
+  if (!failed) failed = table->stream_wait(&stream, &stream, &error);
+  if (failed) return dlpackgen_bad_stream(call, &error);
+  call->stream = stream.handle == standard.handle ? NULL : stream.handle;
+  dlpackgen_settle_stream(call, i, device);
+  return 0;
 }
 
 /* Turns the number of a stream into a handle. */
-static int dlpackgen_use_number(struct dlpackgen_call *call, int i, DLDevice device) {
-	const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
-	const struct dlpackgen_backend *found = dlpackgen_streams_at(call->state, device);
-	char where[32];
-	if (streams != dlpackgen_streams_none && dlpackgen_stream_is_refused(streams, call->number)) {
-		PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': %lld is refused on %s, where %lld is the default stream",
-		    call->function->name, call->number, dlpackgen_device_text(device, where), dlpackgen_default_stream(streams));
-		return -1;
-	}
-	if (found) return dlpackgen_use_number_by(call, i, device, found->table);
-	const int standard = streams != dlpackgen_streams_none && call->number == dlpackgen_default_stream(streams);
-	call->stream = standard ? NULL : (void *)(uintptr_t)call->number;
-	dlpackgen_settle_stream(call, i, device);
-	return 0;
+static int dlpackgen_use_number(struct dlpackgen_call* call, int i, DLDevice device) {
+  const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->state, device);
+  char where[32];
+  if (streams != dlpackgen_streams_none && dlpackgen_stream_is_refused(streams, call->number)) {
+    PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': %lld is refused on %s, where %lld is the default stream",
+                 call->function->name, call->number, dlpackgen_device_text(device, where),
+                 dlpackgen_default_stream(streams));
+    return -1;
+  }
+  if (found) return dlpackgen_use_number_by(call, i, device, found->table);
+  const int standard = streams != dlpackgen_streams_none && call->number == dlpackgen_default_stream(streams);
+  call->stream = standard ? NULL : (void*)(uintptr_t)call->number;
+  dlpackgen_settle_stream(call, i, device);
+  return 0;
 }
 
 /* Asks the library of an argument for its stream: 1 when it has told it, 0 when it
  * cannot, -1 with an exception. */
-static int dlpackgen_tell_stream(const struct dlpackgen_call *call, int i, DLDevice device, void **stream) {
-	const struct dlpackgen_argument *a = &call->arguments[i];
-	int failed;
-	if (a->streams) failed = a->streams->stream(device, stream);
-	else if (a->api) failed = a->api->current_work_stream(device.device_type, device.device_id, stream);
-	else return 0;
-	if (!failed && !PyErr_Occurred()) return 1; /* a table may succeed and leave an exception */
-	dlpackgen_failed(PyExc_RuntimeError, "its library does not tell its stream");
-	return dlpackgen_about(call->function, i);
+static int dlpackgen_tell_stream(const struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
+  const struct dlpackgen_argument* a = &call->arguments[i];
+  int failed;
+  if (a->streams) failed = a->streams->stream(device, stream);
+  else if (a->api) failed = a->api->current_work_stream(device.device_type, device.device_id, stream);
+  else return 0;
+  if (!failed && !PyErr_Occurred()) return 1; /* a table may succeed and leave an exception */
+  dlpackgen_failed(PyExc_RuntimeError, "its library does not tell its stream");
+  return dlpackgen_about(call->function, i);
 }
 
 /* Asks for the stream of the call; as above. */
-static int dlpackgen_ask_stream(struct dlpackgen_call *call, int i, DLDevice device) {
-	void *stream = NULL;
-	const int told = dlpackgen_tell_stream(call, i, device, &stream);
-	if (told <= 0) return told;
-	call->stream = stream;
-	return dlpackgen_settle_stream(call, i, device);
+static int dlpackgen_ask_stream(struct dlpackgen_call* call, int i, DLDevice device) {
+  void* stream = NULL;
+  const int told = dlpackgen_tell_stream(call, i, device, &stream);
+  if (told <= 0) return told;
+  call->stream = stream;
+  return dlpackgen_settle_stream(call, i, device);
 }
 
-static int dlpackgen_no_stream(const struct dlpackgen_call *call, int i, DLDevice device) {
-	char where[32];
-	return dlpackgen_fault(call, i, PyExc_ValueError, "it is on %s, and no library here tells the stream to work on%s",
-	    dlpackgen_device_text(device, where), call->function->takes_stream ? ": give stream=" : "");
+static int dlpackgen_no_stream(const struct dlpackgen_call* call, int i, DLDevice device) {
+  char where[32];
+  return dlpackgen_argument_error(call, i, PyExc_ValueError, "no current stream is known for %s%s",
+                                  dlpackgen_device_text(device, where),
+                                  call->function->takes_stream ? ": pass stream=" : "");
 }
 
 /* One handle for each stream: on CUDA, 1 is the default one, as NULL is. */
-static void *dlpackgen_plain_stream(DLDevice device, void *stream) {
-	const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
-	const int known = streams != dlpackgen_streams_none;
-	return known && (uintptr_t)stream == (uintptr_t)dlpackgen_default_stream(streams) ? NULL : stream;
+static void* dlpackgen_plain_stream(DLDevice device, void* stream) {
+  const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
+  const int known = streams != dlpackgen_streams_none;
+  return known && (uintptr_t)stream == (uintptr_t)dlpackgen_default_stream(streams) ? NULL : stream;
 }
 
 /* Takes the stream that the program has for a device, as the last resort: 0, or -1 with
  * an exception. */
-static int dlpackgen_use_program(struct dlpackgen_call *call, int i, DLDevice device) {
-	void *stream = NULL;
-	const int told = dlpackgen_ask_program(call, i, device, &stream);
-	if (told <= 0) return told < 0 ? -1 : dlpackgen_no_stream(call, i, device);
-	call->stream = dlpackgen_plain_stream(device, stream);
-	dlpackgen_settle_stream(call, i, device);
-	return 0;
+static int dlpackgen_use_program(struct dlpackgen_call* call, int i, DLDevice device) {
+  void* stream = NULL;
+  const int told = dlpackgen_ask_program(call, i, device, &stream);
+  if (told <= 0) return told < 0 ? -1 : dlpackgen_no_stream(call, i, device);
+  call->stream = dlpackgen_plain_stream(device, stream);
+  dlpackgen_settle_stream(call, i, device);
+  return 0;
 }
 
 /* Tells whether the table of an argument that was not asked yet may look at it: 1, 0, or -1
  * with an exception. */
-static int dlpackgen_may_ask_table(const struct dlpackgen_call *call, const struct dlpackgen_argument *a) {
-	if (!(a->asks & dlpackgen_asks_dense)) return 1;
-	const int dense = dlpackgen_is_dense(call->state, a->object);
-	if (dense < 0) return dlpackgen_pass_over();
-	return dense && Py_TYPE(a->object) == a->type;
+static int dlpackgen_may_ask_table(const struct dlpackgen_call* call, const struct dlpackgen_argument* a) {
+  if (!(a->asks & dlpackgen_asks_dense)) return 1;
+  const int dense = dlpackgen_is_contiguous_anyhow(call->state, a->object);
+  if (dense < 0) return dlpackgen_pass_over();
+  return dense && Py_TYPE(a->object) == a->type;
 }
 
 /* Looks at where a tensor is that can be lent, and forgets it again: 1 when it has
  * been seen, 0 when that is not to be had so, -1 with an exception. */
-static int dlpackgen_peek(const struct dlpackgen_call *call, int i, DLDevice *device) {
-	struct dlpackgen_argument *a = &call->arguments[i], seen = *a;
-	int64_t *const scratch = call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
-	int found = 0;
-	seen.flags = 0;
-	if (a->done || !a->object || !(a->adopted || a->api) || Py_TYPE(a->object) != a->type) return 0;
-	if (!a->adopted) {
-		const int asked = dlpackgen_may_ask_table(call, a);
-		if (asked <= 0) return asked < 0 ? dlpackgen_about(call->function, i) : 0;
-	}
-	if (a->adopted) found = a->adopted->borrow(a->object, 0, &seen.tensor, scratch, &seen.flags);
-	else found = dlpackgen_read_table(&seen, a->api, a->trusted, a->object, 0);
-	if (!a->adopted && found == 1) dlpackgen_delete_quietly(seen.versioned, NULL);
-	*device = seen.tensor.device;
-	if (found < 0) return dlpackgen_about(call->function, i);
-	return !a->adopted || found == 0;
+static int dlpackgen_peek(const struct dlpackgen_call* call, int i, DLDevice* device) {
+  struct dlpackgen_argument *a = &call->arguments[i], seen = *a;
+  int64_t* const scratch = call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
+  int found = 0;
+  seen.flags = 0;
+  if (a->done || !a->object || !(a->adopted || a->api) || Py_TYPE(a->object) != a->type) return 0;
+  if (!a->adopted) {
+    const int asked = dlpackgen_may_ask_table(call, a);
+    if (asked <= 0) return asked < 0 ? dlpackgen_about(call->function, i) : 0;
+  }
+  if (a->adopted) found = a->adopted->borrow(a->object, 0, &seen.tensor, scratch, &seen.flags);
+  else found = dlpackgen_read_table(&seen, a->api, a->trusted, a->object, 0);
+  if (!a->adopted && found == 1) dlpackgen_delete_quietly(seen.versioned, NULL);
+  *device = seen.tensor.device;
+  if (found < 0) return dlpackgen_about(call->function, i);
+  return !a->adopted || found == 0;
 }
 
 /* Refuses an argument on another device than the one whose stream is that of the call. */
-DLPACKGEN_SLOW static int dlpackgen_refuse_device(const struct dlpackgen_call *call, int i, DLDevice device) {
-	char room[DLPACKGEN_SENTENCE];
-	struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
-	const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
-	const struct dlpackgen_site like = dlpackgen_site_of(call->function, call->decides);
-	return dlpackgen_raise(dlpackgen_other_device(&at, device, &like, call->place, &text), &text);
+DLPACKGEN_SLOW static int dlpackgen_refuse_device(const struct dlpackgen_call* call, int i, DLDevice device) {
+  char room[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
+  const struct dlpackgen_site like = dlpackgen_site_of(call->function, call->decides);
+  return dlpackgen_raise(dlpackgen_other_device(&at, device, &like, call->place, &text), &text);
 }
 
 /* Finds the stream before a producer without a table is asked for a tensor on that
  * device: the first tensor beside it that is not in the host's memory decides. */
-static int dlpackgen_find_stream(struct dlpackgen_call *call, int wanting, DLDevice device) {
-	if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, wanting, device);
-	for (int i = 0; i < call->function->count && !call->has_stream; i++) {
-		const struct dlpackgen_argument *a = &call->arguments[i];
-		const int is_tensor = call->function->parameters[i].kind == dlpackgen_tensor && a->object;
-		const int known = is_tensor && a->done && dlpackgen_library_of(a);
-		DLDevice there = i == wanting ? device : a->tensor.device;
-		const int seen = known ? 1 : dlpackgen_peek(call, i, &there);
-		if (seen < 0) return -1;
-		if (seen && !dlpackgen_is_on_host(there) && dlpackgen_ask_stream(call, i, there) < 0) return -1;
-	}
-	if (!call->has_stream && dlpackgen_use_program(call, wanting, device)) return -1;
-	if (dlpackgen_same_device(device, call->place)) return 0;
-	return dlpackgen_refuse_device(call, wanting, device);
+static int dlpackgen_find_stream(struct dlpackgen_call* call, int wanting, DLDevice device) {
+  if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, wanting, device);
+  for (int i = 0; i < call->function->nparameters && !call->has_stream; i++) {
+    const struct dlpackgen_argument* a = &call->arguments[i];
+    const int is_tensor = call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR && a->object;
+    const int known = is_tensor && a->done && dlpackgen_library_of(a);
+    DLDevice there = i == wanting ? device : a->tensor.device;
+    const int seen = known ? 1 : dlpackgen_peek(call, i, &there);
+    if (seen < 0) return -1;
+    if (seen && !dlpackgen_is_on_host(there) && dlpackgen_ask_stream(call, i, there) < 0) return -1;
+  }
+  if (!call->has_stream && dlpackgen_use_program(call, wanting, device)) return -1;
+  if (dlpackgen_same_device(device, call->place)) return 0;
+  return dlpackgen_refuse_device(call, wanting, device);
 }
 
 /* Reads a member of the pair that __dlpack_device__ gives: an int, what has __index__, or
  * a member of an Enum without it, by its value (array API, `__dlpack_device__`). None is
  * the only device of the CPU, as Paddle has it. */
-static int dlpackgen_device_part(PyObject *part, int is_id_of_cpu, long long *number) {
-	PyObject *value = NULL;
-	*number = 0;
-	if (part == Py_None && is_id_of_cpu) return 0;
-	if (!PyIndex_Check(part) && dlpackgen_find(part, "value", &value) < 0) return -1;
-	const int failed = dlpackgen_number(value ? value : part, number);
-	Py_XDECREF(value);
-	return failed;
+static int dlpackgen_device_part(PyObject* part, int is_id_of_cpu, long long* number) {
+  PyObject* value = NULL;
+  *number = 0;
+  if (part == Py_None && is_id_of_cpu) return 0;
+  if (!PyIndex_Check(part) && dlpackgen_find(part, "value", &value) < 0) return -1;
+  const int failed = dlpackgen_number(value ? value : part, number);
+  Py_XDECREF(value);
+  return failed;
 }
 
 /* Reads a tuple or list of two such members: 0, or -1 with an exception. */
-static int dlpackgen_read_device(PyObject *answer, DLDevice *device) {
-	const int is_pair = PyTuple_Check(answer) || PyList_Check(answer);
-	PyObject *pair = is_pair ? PySequence_Tuple(answer) : PyTuple_New(0); /* since a list may change meanwhile */
-	long long type = 0, id = 0;
-	int failed = !pair;
-	if (pair && PyTuple_Size(pair) != 2)
-		failed = dlpackgen_refuse("its __dlpack_device__ gave no pair of a device type and an id");
-	if (!failed) failed = dlpackgen_device_part(PyTuple_GetItem(pair, 0), 0, &type);
-	if (!failed) failed = dlpackgen_device_part(PyTuple_GetItem(pair, 1), type == kDLCPU, &id);
-	Py_XDECREF(pair);
-	if (!failed && (type != (int32_t)type || id != (int32_t)id))
-		failed = dlpackgen_refuse("its __dlpack_device__ gave (%lld, %lld), which is no device", type, id);
-	device->device_type = (DLDeviceType)type;
-	device->device_id = (int32_t)id;
-	return failed ? -1 : 0;
+static int dlpackgen_read_device(PyObject* answer, DLDevice* device) {
+  const int is_pair = PyTuple_Check(answer) || PyList_Check(answer);
+  PyObject* pair = is_pair ? PySequence_Tuple(answer) : PyTuple_New(0); /* since a list may change meanwhile */
+  long long type = 0, id = 0;
+  int failed = !pair;
+  if (pair && PyTuple_Size(pair) != 2)
+    failed = dlpackgen_refuse("its __dlpack_device__ gave no pair of a device type and an id");
+  if (!failed) failed = dlpackgen_device_part(PyTuple_GetItem(pair, 0), 0, &type);
+  if (!failed) failed = dlpackgen_device_part(PyTuple_GetItem(pair, 1), type == kDLCPU, &id);
+  Py_XDECREF(pair);
+  if (!failed && (type != (int32_t)type || id != (int32_t)id))
+    failed = dlpackgen_refuse("its __dlpack_device__ gave (%lld, %lld), which is no device", type, id);
+  device->device_type = (DLDeviceType)type;
+  device->device_id = (int32_t)id;
+  return failed ? -1 : 0;
 }
 
 /* Reads where __dlpack_device__ says that a tensor is: 1, 0 where there is no such method,
  * as with old producers, -1 with an exception. */
-static int dlpackgen_device_of(struct dlpackgen_state *state, PyObject *object, DLDevice *device) {
-	PyObject *answer = PyObject_CallMethodObjArgs(object, state->dlpack_device, NULL);
-	if (!answer && PyErr_ExceptionMatches(PyExc_AttributeError)) {
-		PyErr_Clear();
-		return 0;
-	}
-	const int failed = !answer || dlpackgen_read_device(answer, device);
-	Py_XDECREF(answer);
-	return failed ? dlpackgen_not_exported(object) : 1;
+static int dlpackgen_device_of(struct dlpackgen_state* state, PyObject* object, DLDevice* device) {
+  PyObject* answer = PyObject_CallMethodObjArgs(object, state->dlpack_device, NULL);
+  if (!answer && PyErr_ExceptionMatches(PyExc_AttributeError)) {
+    PyErr_Clear();
+    return 0;
+  }
+  const int failed = !answer || dlpackgen_read_device(answer, device);
+  Py_XDECREF(answer);
+  return failed ? dlpackgen_not_exported(object) : 1;
 }
 
 /* Makes the stream argument for a producer without a table: 0 with a new reference, or
  * NULL where the producer must get none, or -1 with an exception. */
-static int dlpackgen_stream_for(struct dlpackgen_call *call, int i, PyObject **stream) {
-	struct dlpackgen_argument *a = &call->arguments[i];
-	a->says = 0;
-	*stream = NULL;
-	if (dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return 0;
-	const int known = dlpackgen_device_of(call->state, a->object, &a->said);
-	if (known < 0) return dlpackgen_about(call->function, i);
-	if (known == 0) return 0;
-	a->says = 1;
-	if (dlpackgen_is_on_host(a->said)) return 0;
-	if (dlpackgen_find_stream(call, i, a->said)) return -1;
-	const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)a->said.device_type);
-	if (streams == dlpackgen_streams_none && (!call->stream || !dlpackgen_streams_at(call->state, a->said))) return 0;
-	*stream = call->stream ? PyLong_FromVoidPtr(call->stream) : PyLong_FromLongLong(dlpackgen_default_stream(streams));
-	return *stream ? 0 : -1;
+static int dlpackgen_stream_for(struct dlpackgen_call* call, int i, PyObject** stream) {
+  struct dlpackgen_argument* a = &call->arguments[i];
+  a->says = 0;
+  *stream = NULL;
+  if (dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return 0;
+  const int known = dlpackgen_device_of(call->state, a->object, &a->said);
+  if (known < 0) return dlpackgen_about(call->function, i);
+  if (known == 0) return 0;
+  a->says = 1;
+  if (dlpackgen_is_on_host(a->said)) return 0;
+  if (dlpackgen_find_stream(call, i, a->said)) return -1;
+  const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)a->said.device_type);
+  if (streams == dlpackgen_streams_none && (!call->stream || !dlpackgen_streams_at(call->state, a->said))) return 0;
+  *stream = call->stream ? PyLong_FromVoidPtr(call->stream) : PyLong_FromLongLong(dlpackgen_default_stream(streams));
+  return *stream ? 0 : -1;
 }
 
 /* Refuses a tensor on another device than its __dlpack_device__ said: nothing made
  * its elements safe to read on the stream of the device that it is on. */
-static int dlpackgen_check_word(const struct dlpackgen_call *call, int i) {
-	const struct dlpackgen_argument *a = &call->arguments[i];
-	const DLDevice came = a->tensor.device;
-	char said[32], got[32];
-	if (dlpackgen_is_on_host(came) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return 0;
-	if (a->says && dlpackgen_same_device(a->said, came)) return 0;
-	dlpackgen_device_text(came, got);
-	if (!a->says)
-		return dlpackgen_fault(call, i, PyExc_BufferError,
-		    "it has no __dlpack_device__, and gave a tensor on %s, for which it was told no stream", got);
-	return dlpackgen_fault(call, i, PyExc_BufferError,
-	    "its __dlpack_device__ said %s, and it gave a tensor on %s, for which it was told no stream",
-	    dlpackgen_device_text(a->said, said), got);
+static int dlpackgen_check_word(const struct dlpackgen_call* call, int i) {
+  const struct dlpackgen_argument* a = &call->arguments[i];
+  const DLDevice came = a->tensor.device;
+  char said[32], got[32];
+  if (dlpackgen_is_on_host(came) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return 0;
+  if (a->says && dlpackgen_same_device(a->said, came)) return 0;
+  dlpackgen_device_text(came, got);
+  if (!a->says)
+    return dlpackgen_argument_error(
+        call, i, PyExc_BufferError,
+        "it has no __dlpack_device__(), but its __dlpack__() returned a tensor on %s without a stream", got);
+  return dlpackgen_argument_error(call, i, PyExc_BufferError,
+                                  "its __dlpack_device__() declared %s, but its __dlpack__() returned a tensor on %s",
+                                  dlpackgen_device_text(a->said, said), got);
 }
 
 /* Tells whether an argument is a tensor in memory that is not the host's. */
-DLPACKGEN_FAST int dlpackgen_is_elsewhere(const struct dlpackgen_call *call, int i) {
-	return call->function->parameters[i].kind == dlpackgen_tensor && call->arguments[i].object &&
-	    !dlpackgen_is_on_host(call->arguments[i].tensor.device);
+DLPACKGEN_FAST int dlpackgen_is_elsewhere(const struct dlpackgen_call* call, int i) {
+  return call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR && call->arguments[i].object &&
+         !dlpackgen_is_on_host(call->arguments[i].tensor.device);
 }
 
 /* Gives the tensors of so many arguments, NULL for what is none, as the checker takes them. */
-static void dlpackgen_tensors_of(const struct dlpackgen_call *call, int count, const DLTensor **tensors) {
-	for (int i = 0; i < count; i++) {
-		const int is_tensor = call->function->parameters[i].kind == dlpackgen_tensor && call->arguments[i].object;
-		tensors[i] = is_tensor ? &call->arguments[i].tensor : NULL;
-	}
+static void dlpackgen_tensors_of(const struct dlpackgen_call* call, int count, const DLTensor** tensors) {
+  for (int i = 0; i < count; i++) {
+    const int is_tensor = call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR && call->arguments[i].object;
+    tensors[i] = is_tensor ? &call->arguments[i].tensor : NULL;
+  }
 }
 
 /* Compares the devices of so many arguments: gives the first that is not in the host's
  * memory, -1 for none, -2 with an exception. */
-static int dlpackgen_compare_devices(const struct dlpackgen_call *call, int count) {
-	char room[DLPACKGEN_SENTENCE];
-	struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
-	const DLTensor *tensors[DLPACKGEN_MAX_PARAMETERS];
-	int first;
-	dlpackgen_tensors_of(call, count, tensors);
-	const int status = dlpackgen_check_devices(call->function, tensors, count, &first, &text);
-	return status ? dlpackgen_raise(status, &text) - 1 : first;
+static int dlpackgen_compare_devices(const struct dlpackgen_call* call, int count) {
+  char room[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  const DLTensor* tensors[DLPACKGEN_MAX_PARAMETERS];
+  int first;
+  dlpackgen_tensors_of(call, count, tensors);
+  const int status = dlpackgen_check_devices(call->function, tensors, count, &first, &text);
+  return status ? dlpackgen_raise(status, &text) - 1 : first;
 }
 
 /* Settles the stream of the call on the device where it works, by a number or the first
  * table there: 0, also where there is none, or -1 with an exception. */
-static int dlpackgen_choose_stream(struct dlpackgen_call *call) {
-	const int first = dlpackgen_compare_devices(call, call->function->count);
-	if (first < 0) return first < -1 ? -1 : 0;
-	const DLDevice device = call->arguments[first].tensor.device;
-	if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, first, device);
-	for (int i = first; i < call->function->count && !call->has_stream; i++)
-		if (dlpackgen_is_elsewhere(call, i) && dlpackgen_ask_stream(call, i, device) < 0) return -1;
-	return 0;
+static int dlpackgen_choose_stream(struct dlpackgen_call* call) {
+  const int first = dlpackgen_compare_devices(call, call->function->nparameters);
+  if (first < 0) return first < -1 ? -1 : 0;
+  const DLDevice device = call->arguments[first].tensor.device;
+  if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, first, device);
+  for (int i = first; i < call->function->nparameters && !call->has_stream; i++)
+    if (dlpackgen_is_elsewhere(call, i) && dlpackgen_ask_stream(call, i, device) < 0) return -1;
+  return 0;
 }
 
 /* Gives the first argument whose library works on another stream than the call: -1 for
  * none, -2 with an exception. settled: those that were asked already are not asked again,
  * since that may run code. */
-static int dlpackgen_find_other_stream(struct dlpackgen_call *call, int settled) {
-	const void *agrees = call->has_number ? NULL : dlpackgen_library_of(&call->arguments[call->decides]);
-	for (int i = 0; i < call->function->count; i++) {
-		const struct dlpackgen_argument *a = &call->arguments[i];
-		void *stream = NULL;
-		if (!dlpackgen_is_elsewhere(call, i) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) continue;
-		const void *const library = dlpackgen_library_of(a);
-		if (!library || library == agrees || a->waits || (settled && a->done)) continue;
-		const int told = dlpackgen_tell_stream(call, i, call->place, &stream);
-		if (told < 0) return -2;
-		if (told && dlpackgen_plain_stream(call->place, stream) != dlpackgen_plain_stream(call->place, call->stream)) {
-			call->other = stream;
-			return i;
-		}
-		agrees = library;
-	}
-	return -1;
+static int dlpackgen_find_other_stream(struct dlpackgen_call* call, int settled) {
+  const void* agrees = call->has_number ? NULL : dlpackgen_library_of(&call->arguments[call->decides]);
+  for (int i = 0; i < call->function->nparameters; i++) {
+    const struct dlpackgen_argument* a = &call->arguments[i];
+    void* stream = NULL;
+    if (!dlpackgen_is_elsewhere(call, i) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) continue;
+    const void* const library = dlpackgen_library_of(a);
+    if (!library || library == agrees || a->waits || (settled && a->done)) continue;
+    const int told = dlpackgen_tell_stream(call, i, call->place, &stream);
+    if (told < 0) return -2;
+    if (told && dlpackgen_plain_stream(call->place, stream) != dlpackgen_plain_stream(call->place, call->stream)) {
+      call->other = stream;
+      return i;
+    }
+    agrees = library;
+  }
+  return -1;
 }
 
-static const char *dlpackgen_stream_text(const void *stream, char text[32]) {
-	snprintf(text, 32, "0x%llx", (unsigned long long)(uintptr_t)stream);
-	return text;
+static const char* dlpackgen_stream_text(const void* stream, char text[32]) {
+  snprintf(text, 32, "0x%llx", (unsigned long long)(uintptr_t)stream);
+  return text;
 }
 
 /* Tells whether a tensor of another stream can be had on that of the call: 0, or -1 with
  * an exception. */
-static int dlpackgen_may_ask_again(struct dlpackgen_call *call, int i) {
-	char where[32], other[32], stream[32];
-	dlpackgen_device_text(call->place, where);
-	dlpackgen_stream_text(call->other, other);
-	dlpackgen_stream_text(call->stream, stream);
-	if (call->has_number)
-		return dlpackgen_fault(call, i, PyExc_ValueError,
-		    "its library works on stream %s of %s, and stream=%lld was given: leave stream= out, or make it that one", other,
-		    where, call->number);
-	const int asks = dlpackgen_has(call->arguments[i].object, "__dlpack__");
-	if (asks < 0) return dlpackgen_about(call->function, i);
-	if (asks && dlpackgen_streams_of((int32_t)call->place.device_type) != dlpackgen_streams_none) return 0;
-	return dlpackgen_fault(call, i, PyExc_BufferError,
-	    "its library works on stream %s of %s, the call on %s, and it has no __dlpack__ that could be told", other, where,
-	    stream);
+static int dlpackgen_may_ask_again(struct dlpackgen_call* call, int i) {
+  char where[32], other[32], stream[32];
+  dlpackgen_device_text(call->place, where);
+  dlpackgen_stream_text(call->other, other);
+  dlpackgen_stream_text(call->stream, stream);
+  if (call->has_number)
+    return dlpackgen_argument_error(
+        call, i, PyExc_ValueError,
+        "its stream %s on %s differs from stream=%lld: pass its stream, or omit stream=", other, where, call->number);
+  const int asks = dlpackgen_has(call->arguments[i].object, "__dlpack__");
+  if (asks < 0) return dlpackgen_about(call->function, i);
+  if (asks && dlpackgen_streams_of((int32_t)call->place.device_type) != dlpackgen_streams_none) return 0;
+  return dlpackgen_argument_error(
+      call, i, PyExc_BufferError,
+      "its stream %s on %s differs from the call's stream %s, and without __dlpack__ it cannot synchronize", other,
+      where, stream);
 }
 
-DLPACKGEN_SLOW static int dlpackgen_moved(const struct dlpackgen_call *call, int i) {
-	return dlpackgen_fault(call, i, PyExc_BufferError, "it went to another device or stream during the call");
+DLPACKGEN_SLOW static int dlpackgen_moved(const struct dlpackgen_call* call, int i) {
+  return dlpackgen_argument_error(call, i, PyExc_BufferError,
+                                  "its device or current stream changed while the arguments were read");
 }
 
 /* Settles where the call works, once all tensors are known: 0, -1 with an exception, or,
  * where streams were not agreed on before, 1 when they must be. All were read by tables
  * that run no code then, so none has its stream told otherwise. */
-static int dlpackgen_settle(struct dlpackgen_call *call, int agreed) {
-	for (int i = 0; !agreed && i < call->function->count; i++) {
-		call->arguments[i].streams = NULL;
-		call->arguments[i].waits = 0;
-	}
-	const int first = dlpackgen_compare_devices(call, call->function->count);
-	if (first < -1) return -1;
-	if (first < 0) {
-		call->stream = NULL; /* one that was told to who gave a tensor on the CPU all the same */
-		if (!call->has_number) return 0;
-		PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': all tensors are on the CPU, which has no streams",
-		    call->function->name);
-		return -1;
-	}
-	call->device = call->arguments[first].tensor.device;
-	if (!call->has_stream && dlpackgen_choose_stream(call)) return -1;
-	if (!call->has_stream && dlpackgen_use_program(call, first, call->device)) return -1;
-	if (!dlpackgen_same_device(call->place, call->device)) return dlpackgen_moved(call, first);
-	const int other = dlpackgen_find_other_stream(call, agreed);
-	if (other < 0) return other < -1 ? -1 : 0;
-	return agreed ? dlpackgen_moved(call, other) : 1;
+static int dlpackgen_settle(struct dlpackgen_call* call, int agreed) {
+  for (int i = 0; !agreed && i < call->function->nparameters; i++) {
+    call->arguments[i].streams = NULL;
+    call->arguments[i].waits = 0;
+  }
+  const int first = dlpackgen_compare_devices(call, call->function->nparameters);
+  if (first < -1) return -1;
+  if (first < 0) {
+    call->stream = NULL; /* one that was told to who gave a tensor on the CPU all the same */
+    if (!call->has_number) return 0;
+    PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': all tensors are on the CPU, which has no streams",
+                 call->function->name);
+    return -1;
+  }
+  call->device = call->arguments[first].tensor.device;
+  if (!call->has_stream && dlpackgen_choose_stream(call)) return -1;
+  if (!call->has_stream && dlpackgen_use_program(call, first, call->device)) return -1;
+  if (!dlpackgen_same_device(call->place, call->device)) return dlpackgen_moved(call, first);
+  const int other = dlpackgen_find_other_stream(call, agreed);
+  if (other < 0) return other < -1 ? -1 : 0;
+  return agreed ? dlpackgen_moved(call, other) : 1;
 }
 
 /* As above; once that is settled, the drivers are asked whose memory it is. */
-DLPACKGEN_SLOW static int dlpackgen_settle_place(struct dlpackgen_call *call, int agreed) {
-	const int settled = dlpackgen_settle(call, agreed);
-	return settled ? settled : dlpackgen_check_owners(call);
+DLPACKGEN_SLOW static int dlpackgen_settle_place(struct dlpackgen_call* call, int agreed) {
+  const int settled = dlpackgen_settle(call, agreed);
+  return settled ? settled : dlpackgen_check_owners(call);
 }
 
 #endif

@@ -5,289 +5,292 @@
 #include "object.h"
 
 /* The SetError of a foreign allocator; the context is not needed. */
-static void dlpackgen_set_error(void *context, const char *kind, const char *message) {
-	PyObject *known = PyExc_RuntimeError;
-	(void)context;
-	if (kind && strcmp(kind, "MemoryError") == 0) known = PyExc_MemoryError;
-	else if (kind && strcmp(kind, "BufferError") == 0) known = PyExc_BufferError;
-	else if (kind && strcmp(kind, "ValueError") == 0) known = PyExc_ValueError;
-	else if (kind && strcmp(kind, "TypeError") == 0) known = PyExc_TypeError;
-	PyErr_SetString(known, message ? message : "a library could not allocate a tensor");
+static void dlpackgen_set_error(void* context, const char* kind, const char* message) {
+  PyObject* known = PyExc_RuntimeError;
+  (void)context;
+  if (kind && strcmp(kind, "MemoryError") == 0) known = PyExc_MemoryError;
+  else if (kind && strcmp(kind, "BufferError") == 0) known = PyExc_BufferError;
+  else if (kind && strcmp(kind, "ValueError") == 0) known = PyExc_ValueError;
+  else if (kind && strcmp(kind, "TypeError") == 0) known = PyExc_TypeError;
+  PyErr_SetString(known, message ? message : "a library could not allocate a tensor");
 }
 
 /* What a foreign allocator gives is written to, so it must be what was asked for. */
-static int dlpackgen_is_as_asked(const DLManagedTensorVersioned *made, const DLTensor *asked) {
-	if (dlpack_validate_versioned(made, 0) != DLPACK_OK) return 0;
-	const DLTensor *got = &made->dl_tensor;
-	return dlpackgen_dtype_of(got) == dlpackgen_dtype_of(asked) && dlpackgen_has_shape(got, asked) &&
-	    dlpack_is_row_major(got) && dlpackgen_same_device(got->device, asked->device) &&
-	    !(made->flags & DLPACK_FLAG_BITMASK_READ_ONLY);
+static int dlpackgen_is_as_asked(const DLManagedTensorVersioned* made, const DLTensor* asked) {
+  if (dlpackgen_validate_versioned(made, 0) != DLPACKGEN_OK) return 0;
+  const DLTensor* got = &made->dl_tensor;
+  return dlpackgen_dtype_of(got) == dlpackgen_dtype_of(asked) && dlpackgen_has_shape(got, asked) &&
+         dlpackgen_is_contiguous(got) && dlpackgen_same_device(got->device, asked->device) &&
+         !(made->flags & DLPACK_FLAG_BITMASK_READ_ONLY);
 }
 
 /* Allocates by a library: 0, 1 with an exception where it refuses to, or -1 with one. */
-static int dlpackgen_allocate_by_table(
-    const DLPackExchangeAPI *api, const DLTensor *asked, DLManagedTensorVersioned **made) {
-	DLTensor prototype = *asked; /* an allocator may change it, and what it gives is held against what was asked */
-	int64_t shape[DLPACKGEN_MAX_NDIM];
-	if (asked->ndim > 0) memcpy(shape, asked->shape, (size_t)asked->ndim * sizeof *shape);
-	prototype.shape = shape;
-	*made = NULL;
-	if (api->managed_tensor_allocator(&prototype, made, NULL, dlpackgen_set_error)) {
-		*made = NULL;
-		dlpackgen_failed(PyExc_RuntimeError, "its library could not allocate a tensor");
-		return 1;
-	}
-	if (!PyErr_Occurred() && *made && dlpackgen_is_as_asked(*made, asked)) return 0;
-	if (*made) dlpackgen_delete_quietly(*made, NULL);
-	else dlpackgen_failed(PyExc_RuntimeError, "its library could not allocate a tensor");
-	*made = NULL;
-	if (!PyErr_Occurred()) dlpackgen_refuse("its library allocated another tensor than was asked for");
-	return -1; /* also where a table succeeded and left an exception */
+static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTensor* asked,
+                                       DLManagedTensorVersioned** made) {
+  DLTensor prototype = *asked; /* an allocator may change it, and what it gives is held against what was asked */
+  int64_t shape[DLPACKGEN_MAX_NDIM];
+  if (asked->ndim > 0) memcpy(shape, asked->shape, (size_t)asked->ndim * sizeof *shape);
+  prototype.shape = shape;
+  *made = NULL;
+  if (api->managed_tensor_allocator(&prototype, made, NULL, dlpackgen_set_error)) {
+    *made = NULL;
+    dlpackgen_failed(PyExc_RuntimeError, "its library could not allocate a tensor");
+    return 1;
+  }
+  if (!PyErr_Occurred() && *made && dlpackgen_is_as_asked(*made, asked)) return 0;
+  if (*made) dlpackgen_delete_quietly(*made, NULL);
+  else dlpackgen_failed(PyExc_RuntimeError, "its library could not allocate a tensor");
+  *made = NULL;
+  if (!PyErr_Occurred()) dlpackgen_refuse("its library allocated another tensor than was asked for");
+  return -1; /* also where a table succeeded and left an exception */
 }
 
 /* Allocates by the module itself, or by a backend. */
-static DLManagedTensorVersioned *dlpackgen_allocate_here(struct dlpackgen_call *call, const DLTensor *asked) {
-	const struct dlpackgen_backend *backend = dlpackgen_streams_at(call->state, asked->device);
-	char where[32];
-	if (asked->device.device_type == kDLCPU) return dlpackgen_allocate(asked->dtype, asked->ndim, asked->shape);
-	if (backend) return dlpackgen_allocate_by_backend(call, backend->table, asked);
-	PyErr_Format(PyExc_BufferError, "its library cannot be asked for memory on %s",
-	    dlpackgen_device_text(asked->device, where));
-	return NULL;
+static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* call, const DLTensor* asked) {
+  const struct dlpackgen_backend_entry* backend = dlpackgen_streams_at(call->state, asked->device);
+  char where[32];
+  if (asked->device.device_type == kDLCPU) return dlpackgen_allocate(asked->dtype, asked->ndim, asked->shape);
+  if (backend) return dlpackgen_allocate_by_backend(call, backend->table, asked);
+  PyErr_Format(PyExc_BufferError, "its library cannot be asked for memory on %s",
+               dlpackgen_device_text(asked->device, where));
+  return NULL;
 }
 
 /* Allocates by a library, or as above where that refuses, as the table of
  * cuda.core's StridedMemoryView does on the CPU. Want of memory is no refusal. */
-static DLManagedTensorVersioned *dlpackgen_allocate_like(
-    struct dlpackgen_call *call, const DLPackExchangeAPI *makes, const DLTensor *asked) {
-	const int is_possible =
-	    asked->device.device_type == kDLCPU || dlpackgen_streams_at(call->state, asked->device) != NULL;
-	DLManagedTensorVersioned *made = NULL;
-	if (makes) {
-		const int left = dlpackgen_allocate_by_table(makes, asked, &made);
-		if (left <= 0 || !is_possible || dlpackgen_pass_over()) return made;
-	}
-	return dlpackgen_allocate_here(call, asked);
+static DLManagedTensorVersioned* dlpackgen_allocate_like(struct dlpackgen_call* call, const DLPackExchangeAPI* makes,
+                                                         const DLTensor* asked) {
+  const int is_possible =
+      asked->device.device_type == kDLCPU || dlpackgen_streams_at(call->state, asked->device) != NULL;
+  DLManagedTensorVersioned* made = NULL;
+  if (makes) {
+    const int left = dlpackgen_allocate_by_table(makes, asked, &made);
+    if (left <= 0 || !is_possible || dlpackgen_pass_over()) return made;
+  }
+  return dlpackgen_allocate_here(call, asked);
 }
 
 /* Finds the table that makes tensors of an argument's library, or none. The route was
  * not put down for the call, which most calls have no use for. */
-static int dlpackgen_maker(const struct dlpackgen_call *call, int like, const DLPackExchangeAPI **makes) {
-	*makes = NULL;
-	if (like < 0 || like >= call->function->count || call->function->parameters[like].kind != dlpackgen_tensor) {
-		PyErr_Format(PyExc_SystemError, "%s(): no argument is a tensor that has the number %d, counted from 0",
-		    call->function->name, like);
-		return -1;
-	}
-	PyObject *object = call->arguments[like].object;
-	const struct dlpackgen_route *route = object ? dlpackgen_route_of(call->state, object) : NULL;
-	*makes = route ? route->makes : NULL;
-	return object && !route ? dlpackgen_about(call->function, like) : 0;
+static int dlpackgen_maker(const struct dlpackgen_call* call, int like, const DLPackExchangeAPI** makes) {
+  *makes = NULL;
+  if (like < 0 || like >= call->function->nparameters ||
+      call->function->parameters[like].kind != DLPACKGEN_KIND_TENSOR) {
+    PyErr_Format(PyExc_SystemError, "%s(): no argument is a tensor that has the number %d, counted from 0",
+                 call->function->name, like);
+    return -1;
+  }
+  PyObject* object = call->arguments[like].object;
+  const struct dlpackgen_route* route = object ? dlpackgen_route_of(call->state, object) : NULL;
+  *makes = route ? route->makes : NULL;
+  return object && !route ? dlpackgen_about(call->function, like) : 0;
 }
 
 /* Compares two tensors in all that a function goes by. */
-static int dlpackgen_is_unchanged(const DLTensor *a, const DLTensor *b) {
-	if (a->data != b->data || a->byte_offset != b->byte_offset || a->ndim != b->ndim) return 0;
-	if (dlpackgen_dtype_of(a) != dlpackgen_dtype_of(b) || !dlpackgen_same_device(a->device, b->device)) return 0;
-	for (int32_t d = 0; d < a->ndim; d++)
-		if (a->shape[d] != b->shape[d] || a->strides[d] != b->strides[d]) return 0;
-	return 1;
+static int dlpackgen_is_unchanged(const DLTensor* a, const DLTensor* b) {
+  if (a->data != b->data || a->byte_offset != b->byte_offset || a->ndim != b->ndim) return 0;
+  if (dlpackgen_dtype_of(a) != dlpackgen_dtype_of(b) || !dlpackgen_same_device(a->device, b->device)) return 0;
+  for (int32_t d = 0; d < a->ndim; d++)
+    if (a->shape[d] != b->shape[d] || a->strides[d] != b->strides[d]) return 0;
+  return 1;
 }
 
 /* Reads a borrowed tensor anew, by what runs no code: 1 where it is what it was, 0, or -1
  * with an exception. */
-static int dlpackgen_is_as_borrowed(struct dlpackgen_call *call, const struct dlpackgen_argument *a) {
-	const struct dlpackgen_route *route = dlpackgen_route_of(call->state, a->object);
-	int64_t scratch[DLPACKGEN_SCRATCH];
-	struct dlpackgen_argument now = *a;
-	if (!route) return -1;
-	if (route->yields) return 1; /* its memory stays with the object, or it was read as another type's */
-	if (route->adopted) {
-		if (route->adopted->borrow(a->object, 0, &now.tensor, scratch, &now.flags)) return PyErr_Occurred() ? -1 : 0;
-	} else {
-		if (route->plain && !route->plain(a->object)) return 0;
-		if (!dlpackgen_lend(route->api, 1, a->object, 0, &now.tensor)) return 0;
-	}
-	return (now.tensor.ndim == 0 || (now.tensor.shape && now.tensor.strides)) &&
-	    dlpackgen_is_unchanged(&now.tensor, &a->tensor);
+static int dlpackgen_is_as_borrowed(struct dlpackgen_call* call, const struct dlpackgen_argument* a) {
+  const struct dlpackgen_route* route = dlpackgen_route_of(call->state, a->object);
+  int64_t scratch[DLPACKGEN_SCRATCH];
+  struct dlpackgen_argument now = *a;
+  if (!route) return -1;
+  if (route->yields) return 1; /* its memory stays with the object, or it was read as another type's */
+  if (route->adopted) {
+    if (route->adopted->borrow(a->object, 0, &now.tensor, scratch, &now.flags)) return PyErr_Occurred() ? -1 : 0;
+  } else {
+    if (route->plain && !route->plain(a->object)) return 0;
+    if (!dlpackgen_lend(route->api, 1, a->object, 0, &now.tensor)) return 0;
+  }
+  return (now.tensor.ndim == 0 || (now.tensor.shape && now.tensor.strides)) &&
+         dlpackgen_is_unchanged(&now.tensor, &a->tensor);
 }
 
 /* Copies the shapes and strides of all tensors, to be compared once code of others has run. */
-static void dlpackgen_copy_all(struct dlpackgen_call *call) {
-	for (int i = 0; i < call->function->count; i++)
-		if (call->function->parameters[i].kind == dlpackgen_tensor && call->arguments[i].object)
-			dlpackgen_copies(&call->arguments[i].tensor, dlpackgen_scratch_of(call, i));
+static void dlpackgen_copy_all(struct dlpackgen_call* call) {
+  for (int i = 0; i < call->function->nparameters; i++)
+    if (call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR && call->arguments[i].object)
+      dlpackgen_copies(&call->arguments[i].tensor, dlpackgen_scratch_of(call, i));
 }
 
 /* Makes sure that all tensors which the call borrows are still what was checked, once code
  * of others has run: 0, or -1 with an exception. */
-static int dlpackgen_check_again(struct dlpackgen_call *call) {
-	for (int i = 0; i < call->function->count; i++) {
-		const struct dlpackgen_argument *a = &call->arguments[i];
-		if (call->function->parameters[i].kind != dlpackgen_tensor || !a->object || call->owns >> i & 1) continue;
-		const int same = dlpackgen_is_as_borrowed(call, a);
-		if (same < 0) return dlpackgen_about(call->function, i);
-		if (!same) return dlpackgen_fault(call, i, PyExc_BufferError, "it changed while the result was allocated");
-	}
-	return 0;
+static int dlpackgen_check_again(struct dlpackgen_call* call) {
+  for (int i = 0; i < call->function->nparameters; i++) {
+    const struct dlpackgen_argument* a = &call->arguments[i];
+    if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR || !a->object || call->owns >> i & 1) continue;
+    const int same = dlpackgen_is_as_borrowed(call, a);
+    if (same < 0) return dlpackgen_about(call->function, i);
+    if (!same) return dlpackgen_argument_error(call, i, PyExc_BufferError, "it changed while the result was allocated");
+  }
+  return 0;
 }
 
-static DLManagedTensorVersioned *dlpackgen_make_like(
-    struct dlpackgen_call *call, int like, DLDataType dtype, int32_t ndim, const int64_t *shape) {
-	const DLPackExchangeAPI *makes = NULL;
-	DLManagedTensorVersioned *made = NULL;
-	DLTensor asked;
-	int64_t bytes;
-	dlpackgen_copy_all(call);
-	if (dlpackgen_maker(call, like, &makes)) return NULL;
-	memset(&asked, 0, sizeof asked);
-	asked.device.device_type = kDLCPU;
-	if (call->arguments[like].object) asked.device = call->arguments[like].tensor.device;
-	asked.dtype = dtype;
-	asked.ndim = ndim;
-	asked.shape = (int64_t *)(uintptr_t)shape;
-	if (ndim > DLPACKGEN_MAX_NDIM || dlpack_nbytes(&asked, 0, &bytes) != DLPACK_OK)
-		PyErr_SetString(PyExc_ValueError, "the result has no shape that a tensor can have");
-	else made = dlpackgen_allocate_like(call, makes, &asked);
-	if (!made) dlpackgen_about(call->function, like);
-	else if (makes && dlpackgen_check_again(call)) {
-		dlpackgen_delete_quietly(made, NULL);
-		return NULL;
-	}
-	return made;
+static DLManagedTensorVersioned* dlpackgen_make_like(struct dlpackgen_call* call, int like, DLDataType dtype,
+                                                     int32_t ndim, const int64_t* shape) {
+  const DLPackExchangeAPI* makes = NULL;
+  DLManagedTensorVersioned* made = NULL;
+  DLTensor asked;
+  int64_t bytes;
+  dlpackgen_copy_all(call);
+  if (dlpackgen_maker(call, like, &makes)) return NULL;
+  memset(&asked, 0, sizeof asked);
+  asked.device.device_type = kDLCPU;
+  if (call->arguments[like].object) asked.device = call->arguments[like].tensor.device;
+  asked.dtype = dtype;
+  asked.ndim = ndim;
+  asked.shape = (int64_t*)(uintptr_t)shape;
+  if (ndim > DLPACKGEN_MAX_NDIM || dlpackgen_nbytes(&asked, 0, &bytes) != DLPACKGEN_OK)
+    PyErr_SetString(PyExc_ValueError, "the result has no shape that a tensor can have");
+  else made = dlpackgen_allocate_like(call, makes, &asked);
+  if (!made) dlpackgen_about(call->function, like);
+  else if (makes && dlpackgen_check_again(call)) {
+    dlpackgen_delete_quietly(made, NULL);
+    return NULL;
+  }
+  return made;
 }
 
-DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_empty(
-    struct dlpackgen_call *call, int like, DLDataType dtype, int32_t ndim, const int64_t *shape) {
-	int *const nested = dlpackgen_descend();
-	if (!nested) return NULL;
-	DLManagedTensorVersioned *made = dlpackgen_make_like(call, like, dtype, ndim, shape);
-	dlpackgen_ascend(nested);
-	return made;
+DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_new_empty(struct dlpackgen_call* call, int like,
+                                                                   DLDataType dtype, int32_t ndim,
+                                                                   const int64_t* shape) {
+  int* const nested = dlpackgen_descend();
+  if (!nested) return NULL;
+  DLManagedTensorVersioned* made = dlpackgen_make_like(call, like, dtype, ndim, shape);
+  dlpackgen_ascend(nested);
+  return made;
 }
 
 /* Looks up the from_dlpack of the package that a type is from: as dlpackgen_find(). */
-static int dlpackgen_find_in_package(struct dlpackgen_state *state, PyObject *type, PyObject **found) {
-	PyObject *home, *package, *module = NULL;
-	int result = dlpackgen_find(type, "__module__", &home);
-	*found = NULL;
-	if (result > 0 && !PyUnicode_Check(home)) result = 0;
-	const char *name = result > 0 ? PyUnicode_AsUTF8AndSize(home, NULL) : NULL;
-	package = name ? PyUnicode_FromStringAndSize(name, (Py_ssize_t)strcspn(name, ".")) : NULL;
-	if (result > 0) result = package ? dlpackgen_find_module(package, &module) : -1;
-	if (result > 0) result = dlpackgen_find_name(module, state->from_dlpack, found);
-	Py_XDECREF(module);
-	Py_XDECREF(package);
-	Py_XDECREF(home);
-	return result;
+static int dlpackgen_find_in_package(struct dlpackgen_state* state, PyObject* type, PyObject** found) {
+  PyObject *home, *package, *module = NULL;
+  int result = dlpackgen_find(type, "__module__", &home);
+  *found = NULL;
+  if (result > 0 && !PyUnicode_Check(home)) result = 0;
+  const char* name = result > 0 ? PyUnicode_AsUTF8AndSize(home, NULL) : NULL;
+  package = name ? PyUnicode_FromStringAndSize(name, (Py_ssize_t)strcspn(name, ".")) : NULL;
+  if (result > 0) result = package ? dlpackgen_find_module(package, &module) : -1;
+  if (result > 0) result = dlpackgen_find_name(module, state->from_dlpack, found);
+  Py_XDECREF(module);
+  Py_XDECREF(package);
+  Py_XDECREF(home);
+  return result;
 }
 
 /* Looks up the from_dlpack of the package that the type of an object is from, or the first
  * of its bases whose package has one, as somebody's own kind of torch.Tensor does. */
-static int dlpackgen_find_in_packages(struct dlpackgen_state *state, PyObject *object, PyObject **found) {
-	PyObject *bases = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__mro__");
-	const Py_ssize_t count = bases && PyTuple_Check(bases) ? PyTuple_Size(bases) : 0;
-	int result = bases ? 0 : -1;
-	*found = NULL;
-	for (Py_ssize_t i = 0; i < count && result == 0; i++)
-		result = dlpackgen_find_in_package(state, PyTuple_GetItem(bases, i), found);
-	Py_XDECREF(bases);
-	return result;
+static int dlpackgen_find_in_packages(struct dlpackgen_state* state, PyObject* object, PyObject** found) {
+  PyObject* bases = PyObject_GetAttrString((PyObject*)Py_TYPE(object), "__mro__");
+  const Py_ssize_t count = bases && PyTuple_Check(bases) ? PyTuple_Size(bases) : 0;
+  int result = bases ? 0 : -1;
+  *found = NULL;
+  for (Py_ssize_t i = 0; i < count && result == 0; i++)
+    result = dlpackgen_find_in_package(state, PyTuple_GetItem(bases, i), found);
+  Py_XDECREF(bases);
+  return result;
 }
 
 /* Looks up the from_dlpack of the array namespace of an object. */
-static int dlpackgen_find_in_namespace(struct dlpackgen_state *state, PyObject *object, PyObject **found) {
-	PyObject *ask, *space = NULL;
-	int result = dlpackgen_find_name(object, state->array_namespace, &ask);
-	*found = NULL;
-	if (result > 0) space = PyObject_CallNoArgs(ask);
-	if (result > 0) result = space ? dlpackgen_find_name(space, state->from_dlpack, found) : -1;
-	Py_XDECREF(space);
-	Py_XDECREF(ask);
-	return result;
+static int dlpackgen_find_in_namespace(struct dlpackgen_state* state, PyObject* object, PyObject** found) {
+  PyObject *ask, *space = NULL;
+  int result = dlpackgen_find_name(object, state->array_namespace, &ask);
+  *found = NULL;
+  if (result > 0) space = PyObject_CallNoArgs(ask);
+  if (result > 0) result = space ? dlpackgen_find_name(space, state->from_dlpack, found) : -1;
+  Py_XDECREF(space);
+  Py_XDECREF(ask);
+  return result;
 }
 
 /* Looks up the from_dlpack of an object's library. A library that fails where it is asked
  * for that has none. */
-static int dlpackgen_find_from_dlpack(struct dlpackgen_state *state, PyObject *object, PyObject **found) {
-	int result = dlpackgen_find_in_namespace(state, object, found);
-	if (result < 0) result = dlpackgen_pass_over();
-	if (result == 0) result = dlpackgen_find_in_packages(state, object, found);
-	return result < 0 ? dlpackgen_pass_over() : result;
+static int dlpackgen_find_from_dlpack(struct dlpackgen_state* state, PyObject* object, PyObject** found) {
+  int result = dlpackgen_find_in_namespace(state, object, found);
+  if (result < 0) result = dlpackgen_pass_over();
+  if (result == 0) result = dlpackgen_find_in_packages(state, object, found);
+  return result < 0 ? dlpackgen_pass_over() : result;
 }
 
 /* Tells a tensor of a backend, whose deleter may be called when the stream of the call is
  * gone, of that stream. Gives the backend, or NULL. */
-static const dlpackgen_device *dlpackgen_keep(const struct dlpackgen_call *call, DLManagedTensorVersioned *tensor) {
-	const struct dlpackgen_backend *found = dlpackgen_streams_at(call->state, tensor->dl_tensor.device);
-	const dlpackgen_device_stream stream = dlpackgen_stream_at(tensor->dl_tensor.device, call->stream);
-	if (!found || tensor->dl_tensor.device.device_type == kDLCPU) return NULL;
-	if (call->stream) (void)found->table->keep_until(tensor, &stream, NULL);
-	return found->table;
+static const dlpackgen_backend* dlpackgen_keep(const struct dlpackgen_call* call, DLManagedTensorVersioned* tensor) {
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->state, tensor->dl_tensor.device);
+  const dlpackgen_stream stream = dlpackgen_stream_at(tensor->dl_tensor.device, call->stream);
+  if (!found || tensor->dl_tensor.device.device_type == kDLCPU) return NULL;
+  if (call->stream) (void)found->table->keep_until(tensor, &stream, NULL);
+  return found->table;
 }
 
-static PyObject *dlpackgen_wrap_by_table(
-    const struct dlpackgen_call *call, const DLPackExchangeAPI *api, DLManagedTensorVersioned *tensor) {
-	void *made = NULL;
-	(void)dlpackgen_keep(call, tensor);
-	if (api->managed_tensor_to_py_object_no_sync(tensor, &made) == 0 && made) {
-		if (!PyErr_Occurred()) return (PyObject *)made;
-		struct dlpackgen_pending left = dlpackgen_suspend();
-		Py_DECREF((PyObject *)made);
-		dlpackgen_resume(left);
-		return NULL; /* a table may succeed and leave an exception */
-	}
-	dlpackgen_delete_quietly(tensor, NULL); /* who fails has not taken it over, as torch and tvm-ffi do it */
-	dlpackgen_failed(PyExc_RuntimeError, "its exchange table made no object of a tensor");
-	return NULL;
+static PyObject* dlpackgen_wrap_by_table(const struct dlpackgen_call* call, const DLPackExchangeAPI* api,
+                                         DLManagedTensorVersioned* tensor) {
+  void* made = NULL;
+  (void)dlpackgen_keep(call, tensor);
+  if (api->managed_tensor_to_py_object_no_sync(tensor, &made) == 0 && made) {
+    if (!PyErr_Occurred()) return (PyObject*)made;
+    struct dlpackgen_pending left = dlpackgen_suspend();
+    Py_DECREF((PyObject*)made);
+    dlpackgen_resume(left);
+    return NULL; /* a table may succeed and leave an exception */
+  }
+  dlpackgen_delete_quietly(tensor, NULL); /* who fails has not taken it over, as torch and tvm-ffi do it */
+  dlpackgen_failed(PyExc_RuntimeError, "its exchange table made no object of a tensor");
+  return NULL;
 }
 
 /* Gives out what the call still works on: whoever takes it waits for the stream. */
-static PyObject *dlpackgen_give_unfinished(struct dlpackgen_call *call, DLManagedTensorVersioned *tensor) {
-	const dlpackgen_device *const table = dlpackgen_keep(call, tensor);
-	PyObject *made = dlpackgen_give(call->module, tensor);
-	if (made && table) {
-		((struct dlpackgen_object *)made)->table = table;
-		((struct dlpackgen_object *)made)->stream = call->stream;
-	}
-	return made;
+static PyObject* dlpackgen_give_unfinished(struct dlpackgen_call* call, DLManagedTensorVersioned* tensor) {
+  const dlpackgen_backend* const table = dlpackgen_keep(call, tensor);
+  PyObject* made = dlpackgen_export_object(call->module, tensor);
+  if (made && table) {
+    ((struct dlpackgen_object*)made)->table = table;
+    ((struct dlpackgen_object*)made)->stream = call->stream;
+  }
+  return made;
 }
 
-static PyObject *dlpackgen_wrap_by_python(
-    struct dlpackgen_call *call, PyObject *like, DLManagedTensorVersioned *tensor) {
-	PyObject *ours = dlpackgen_give_unfinished(call, tensor), *from = NULL, *made = NULL;
-	const int found = ours ? dlpackgen_find_from_dlpack(call->state, like, &from) : -1;
-	if (found == 0) return ours;
-	if (found > 0) made = PyObject_CallFunctionObjArgs(from, ours, NULL);
-	Py_XDECREF(from);
-	Py_XDECREF(ours);
-	return made;
+static PyObject* dlpackgen_wrap_by_python(struct dlpackgen_call* call, PyObject* like,
+                                          DLManagedTensorVersioned* tensor) {
+  PyObject *ours = dlpackgen_give_unfinished(call, tensor), *from = NULL, *made = NULL;
+  const int found = ours ? dlpackgen_find_from_dlpack(call->state, like, &from) : -1;
+  if (found == 0) return ours;
+  if (found > 0) made = PyObject_CallFunctionObjArgs(from, ours, NULL);
+  Py_XDECREF(from);
+  Py_XDECREF(ours);
+  return made;
 }
 
-static PyObject *dlpackgen_wrap_like(struct dlpackgen_call *call, int like, DLManagedTensorVersioned *tensor) {
-	const DLPackExchangeAPI *makes = NULL;
-	PyObject *made = NULL;
-	if (dlpackgen_maker(call, like, &makes)) {
-		dlpackgen_delete_quietly(tensor, NULL);
-		return NULL;
-	}
-	PyObject *object = call->arguments[like].object;
-	if (!object) made = dlpackgen_give(call->module, tensor);
-	else if (makes) made = dlpackgen_wrap_by_table(call, makes, tensor);
-	else made = dlpackgen_wrap_by_python(call, object, tensor);
-	if (!made) dlpackgen_about(call->function, like);
-	return made;
+static PyObject* dlpackgen_wrap_like(struct dlpackgen_call* call, int like, DLManagedTensorVersioned* tensor) {
+  const DLPackExchangeAPI* makes = NULL;
+  PyObject* made = NULL;
+  if (dlpackgen_maker(call, like, &makes)) {
+    dlpackgen_delete_quietly(tensor, NULL);
+    return NULL;
+  }
+  PyObject* object = call->arguments[like].object;
+  if (!object) made = dlpackgen_export_object(call->module, tensor);
+  else if (makes) made = dlpackgen_wrap_by_table(call, makes, tensor);
+  else made = dlpackgen_wrap_by_python(call, object, tensor);
+  if (!made) dlpackgen_about(call->function, like);
+  return made;
 }
 
-DLPACKGEN_PYTHON_API PyObject *dlpackgen_wrap(struct dlpackgen_call *call, int like, DLManagedTensorVersioned *tensor) {
-	int *const nested = dlpackgen_descend();
-	if (!nested) {
-		dlpackgen_delete_quietly(tensor, NULL);
-		return NULL;
-	}
-	PyObject *made = dlpackgen_wrap_like(call, like, tensor);
-	dlpackgen_ascend(nested);
-	return made;
+DLPACKGEN_PYTHON_API PyObject* dlpackgen_to_py_object(struct dlpackgen_call* call, int like,
+                                                      DLManagedTensorVersioned* tensor) {
+  int* const nested = dlpackgen_descend();
+  if (!nested) {
+    dlpackgen_delete_quietly(tensor, NULL);
+    return NULL;
+  }
+  PyObject* made = dlpackgen_wrap_like(call, like, tensor);
+  dlpackgen_ascend(nested);
+  return made;
 }
 
 #endif

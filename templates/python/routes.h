@@ -6,335 +6,335 @@
 #include "managed.h"
 
 /* Tells whether an object has an attribute: 1, 0, or -1 with an exception. */
-static int dlpackgen_has(PyObject *object, const char *name) {
-	PyObject *value;
-	const int found = dlpackgen_find(object, name, &value);
-	Py_XDECREF(value);
-	return found;
+static int dlpackgen_has(PyObject* object, const char* name) {
+  PyObject* value;
+  const int found = dlpackgen_find(object, name, &value);
+  Py_XDECREF(value);
+  return found;
 }
 
 /* Reads a table's address out of a capsule; NULL from anything else, as if there were
  * none. An int, by which libraries gave it before DLPack 1.3, may be any number: what is
  * at that address cannot be told from a table. */
-static const DLPackExchangeAPI *dlpackgen_table_in(PyObject *value) {
-	const DLPackExchangeAPI *table = NULL;
-	void *address = NULL;
-	if (PyCapsule_IsValid(value, dlpackgen_table_capsule))
-		address = PyCapsule_GetPointer(value, dlpackgen_table_capsule);
-	return dlpack_find_exchange_api((const DLPackExchangeAPIHeader *)address, &table) == DLPACK_OK ? table : NULL;
+static const DLPackExchangeAPI* dlpackgen_table_in(PyObject* value) {
+  const DLPackExchangeAPI* table = NULL;
+  void* address = NULL;
+  if (PyCapsule_IsValid(value, dlpackgen_table_capsule)) address = PyCapsule_GetPointer(value, dlpackgen_table_capsule);
+  return dlpackgen_find_exchange_api((const DLPackExchangeAPIHeader*)address, &table) == DLPACKGEN_OK ? table : NULL;
 }
 
 /* Tells whether a mapping has a key: 1, 0, or -1 with an exception.
  * PyMapping_HasKeyString() takes any failure, such as want of memory, for a no. */
-static int dlpackgen_defines(PyObject *mapping, const char *key) {
-	PyObject *value = PyMapping_GetItemString(mapping, key);
-	if (!value && !PyErr_ExceptionMatches(PyExc_KeyError)) return -1;
-	if (!value) PyErr_Clear();
-	Py_XDECREF(value);
-	return value != NULL;
+static int dlpackgen_defines(PyObject* mapping, const char* key) {
+  PyObject* value = PyMapping_GetItemString(mapping, key);
+  if (!value && !PyErr_ExceptionMatches(PyExc_KeyError)) return -1;
+  if (!value) PyErr_Clear();
+  Py_XDECREF(value);
+  return value != NULL;
 }
 
 /* Looks for a table by one attribute of a type, if the type itself defines it: 0, with
  * NULL where there is none, or -1 with an exception. */
-static int dlpackgen_find_table(PyObject *type, PyObject *own, const char *name, const DLPackExchangeAPI **table) {
-	PyObject *value = NULL;
-	int found = dlpackgen_defines(own, name);
-	*table = NULL;
-	if (found > 0) found = dlpackgen_find(type, name, &value);
-	if (found > 0) *table = dlpackgen_table_in(value);
-	Py_XDECREF(value);
-	return found < 0 ? -1 : 0;
+static int dlpackgen_find_table(PyObject* type, PyObject* own, const char* name, const DLPackExchangeAPI** table) {
+  PyObject* value = NULL;
+  int found = dlpackgen_defines(own, name);
+  *table = NULL;
+  if (found > 0) found = dlpackgen_find(type, name, &value);
+  if (found > 0) *table = dlpackgen_table_in(value);
+  Py_XDECREF(value);
+  return found < 0 ? -1 : 0;
 }
 
 /* Looks for a table of the type itself, as above: one that it inherits does not know
  * what the derived type changes. */
-static int dlpackgen_table_of(PyObject *type, const DLPackExchangeAPI **table) {
-	PyObject *own;
-	int failed = dlpackgen_find(type, "__dict__", &own);
-	*table = NULL;
-	if (failed <= 0) return failed;
-	failed = dlpackgen_find_table(type, own, dlpackgen_table_attribute, table);
-	if (!failed && !*table) failed = dlpackgen_find_table(type, own, dlpackgen_older_table_attribute, table);
-	Py_DECREF(own);
-	return failed;
+static int dlpackgen_table_of(PyObject* type, const DLPackExchangeAPI** table) {
+  PyObject* own;
+  int failed = dlpackgen_find(type, "__dict__", &own);
+  *table = NULL;
+  if (failed <= 0) return failed;
+  failed = dlpackgen_find_table(type, own, dlpackgen_table_attribute, table);
+  if (!failed && !*table) failed = dlpackgen_find_table(type, own, dlpackgen_older_table_attribute, table);
+  Py_DECREF(own);
+  return failed;
 }
 
 /* Looks for a table that makes new tensors for an object's library, as above: a type that
  * derives from its own has no other. */
-static int dlpackgen_maker_of(PyObject *type, const DLPackExchangeAPI **table) {
-	PyObject *bases = PyObject_GetAttrString(type, "__mro__");
-	const Py_ssize_t count = bases && PyTuple_Check(bases) ? PyTuple_Size(bases) : 0;
-	int failed = bases ? 0 : -1;
-	*table = NULL;
-	for (Py_ssize_t i = 0; i < count && !*table && !failed; i++)
-		failed = dlpackgen_table_of(PyTuple_GetItem(bases, i), table);
-	Py_XDECREF(bases);
-	return failed;
+static int dlpackgen_maker_of(PyObject* type, const DLPackExchangeAPI** table) {
+  PyObject* bases = PyObject_GetAttrString(type, "__mro__");
+  const Py_ssize_t count = bases && PyTuple_Check(bases) ? PyTuple_Size(bases) : 0;
+  int failed = bases ? 0 : -1;
+  *table = NULL;
+  for (Py_ssize_t i = 0; i < count && !*table && !failed; i++)
+    failed = dlpackgen_table_of(PyTuple_GetItem(bases, i), table);
+  Py_XDECREF(bases);
+  return failed;
 }
 
 /* Tells whether the table of Paddle's own type may be trusted, as below: only where it is
  * told beforehand, without code of Python, which tensors it must not be asked for. */
-static int dlpackgen_trusts_paddle(struct dlpackgen_route *route, PyObject *paddle) {
-	const uint8_t asks = dlpackgen_asks_stop | dlpackgen_asks_dense;
-	if (!(route->asks & asks)) return 1;
-	const int opened = dlpackgen_paddle_open(paddle);
-	if (opened > 0) route->plain = dlpackgen_paddle_is_plain;
-	return opened;
+static int dlpackgen_trusts_paddle(struct dlpackgen_route* route, PyObject* paddle) {
+  const uint8_t asks = dlpackgen_asks_stop | dlpackgen_asks_dense;
+  if (!(route->asks & asks)) return 1;
+  const int opened = dlpackgen_paddle_open(paddle);
+  if (opened > 0) route->plain = dlpackgen_paddle_is_plain;
+  return opened;
 }
 
 /* Tells which types have tables that run no code of Python and lend nothing that must not
  * be written to, torch's and Paddle's: their tensors are never read-only, which a borrowed
  * one has no flag for. Gives 1, 0, or -1 with an exception. */
-static int dlpackgen_is_trusted(struct dlpackgen_route *route) {
-	PyObject *paddle = dlpackgen_paddle_type(route->type);
-	if (!paddle && PyErr_Occurred()) return -1;
-	const int trusted = paddle ? dlpackgen_trusts_paddle(route, paddle) : 0;
-	Py_XDECREF(paddle);
-	if (paddle) return trusted;
-	const int is_torch = dlpackgen_torch_recognize(route->type);
-	return is_torch < 0 ? -1 : is_torch == DLPACKGEN_TYPE_EXACT;
+static int dlpackgen_is_trusted(struct dlpackgen_route* route) {
+  PyObject* paddle = dlpackgen_paddle_type(route->type);
+  if (!paddle && PyErr_Occurred()) return -1;
+  const int trusted = paddle ? dlpackgen_trusts_paddle(route, paddle) : 0;
+  Py_XDECREF(paddle);
+  if (paddle) return trusted;
+  const int is_torch = dlpackgen_torch_recognize(route->type);
+  return is_torch < 0 ? -1 : is_torch == DLPACKGEN_TYPE_EXACT;
 }
 
 /* Tells whether a table is one to be trusted, as above: by its type, and only where it is
  * the one that the type itself offers, not one that a module registered for it. */
-static int dlpackgen_trusts(struct dlpackgen_route *route) {
-	const DLPackExchangeAPI *own;
-	if (!route->api) return 0;
-	if (dlpackgen_maker_of(route->type, &own)) return -1;
-	return own == route->api ? dlpackgen_is_trusted(route) : 0;
+static int dlpackgen_trusts(struct dlpackgen_route* route) {
+  const DLPackExchangeAPI* own;
+  if (!route->api) return 0;
+  if (dlpackgen_maker_of(route->type, &own)) return -1;
+  return own == route->api ? dlpackgen_is_trusted(route) : 0;
 }
 
 /* Reads the module's own tensors; in object.h. */
-static int dlpackgen_borrow_own(PyObject *object, int want_write, DLTensor *out, int64_t *scratch, uint64_t *flags);
+static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags);
 
 /* By their struct: nothing runs, no memory is needed, and their flags are known. */
-static const struct dlpackgen_adopted dlpackgen_adopted_own = {
-    NULL, NULL, NULL, NULL, dlpackgen_borrow_own, NULL, NULL, NULL, 0, NULL};
+static const struct dlpackgen_adopted dlpackgen_adopted_own = {NULL, NULL, NULL, NULL, dlpackgen_borrow_own,
+                                                               NULL, NULL, NULL, 0,    NULL};
 
 /* Compares a type with the one that is found under a row's names now. */
-static int dlpackgen_recognize_by_name(const struct dlpackgen_adopted *table, PyObject *type) {
-	PyObject *base;
-	int is = dlpackgen_find_imported(table->module, table->type, &base) < 0 ? -1 : DLPACKGEN_TYPE_OTHER;
-	if (base && PyType_Check(base) && PyType_IsSubtype((PyTypeObject *)type, (PyTypeObject *)base))
-		is = base == type ? DLPACKGEN_TYPE_EXACT : DLPACKGEN_TYPE_DERIVED;
-	Py_XDECREF(base);
-	return is;
+static int dlpackgen_recognize_by_name(const struct dlpackgen_adopted* table, PyObject* type) {
+  PyObject* base;
+  int is = dlpackgen_find_imported(table->module, table->type, &base) < 0 ? -1 : DLPACKGEN_TYPE_OTHER;
+  if (base && PyType_Check(base) && PyType_IsSubtype((PyTypeObject*)type, (PyTypeObject*)base))
+    is = base == type ? DLPACKGEN_TYPE_EXACT : DLPACKGEN_TYPE_DERIVED;
+  Py_XDECREF(base);
+  return is;
 }
 
 /* Compares a type with one adopted table: 1 when the rest need not be looked at,
  * -1 with an exception. */
-static int dlpackgen_adopt(struct dlpackgen_route *route, const struct dlpackgen_adopted *table) {
-	PyObject *const type = route->type;
-	const int is = table->recognize ? table->recognize(type) : dlpackgen_recognize_by_name(table, type);
-	int opened = 0;
-	if (is == DLPACKGEN_TYPE_EXACT && table->open && dlpackgen_native_readers_are_on()) opened = table->open(type);
-	if (is < 0 || opened < 0) return dlpackgen_failed(PyExc_RuntimeError, "an adopted table did not open");
-	if (opened) route->adopted = table;
-	else if (is != DLPACKGEN_TYPE_OTHER && table->refuse && !route->refusing) route->refusing = table;
-	return opened;
+static int dlpackgen_adopt(struct dlpackgen_route* route, const struct dlpackgen_adopted* table) {
+  PyObject* const type = route->type;
+  const int is = table->recognize ? table->recognize(type) : dlpackgen_recognize_by_name(table, type);
+  int opened = 0;
+  if (is == DLPACKGEN_TYPE_EXACT && table->open && dlpackgen_native_readers_are_on()) opened = table->open(type);
+  if (is < 0 || opened < 0) return dlpackgen_failed(PyExc_RuntimeError, "an adopted table did not open");
+  if (opened) route->adopted = table;
+  else if (is != DLPACKGEN_TYPE_OTHER && table->refuse && !route->refusing) route->refusing = table;
+  return opened;
 }
 
 /* Tells whether a type has both attributes: 1, 0, or -1 with an exception. */
-static int dlpackgen_has_both(PyObject *type, const char *first, const char *second) {
-	const int has = dlpackgen_has(type, first);
-	return has > 0 ? dlpackgen_has(type, second) : has;
+static int dlpackgen_has_both(PyObject* type, const char* first, const char* second) {
+  const int has = dlpackgen_has(type, first);
+  return has > 0 ? dlpackgen_has(type, second) : has;
 }
 
 /* Finds out what objects of a type must be asked: those that are like torch's or Paddle's,
  * and masked arrays. Adopted tables ask by themselves. A foreign table is not trusted to
  * tell what has memory: what can be asked is, before the table is. 0, or -1 with an
  * exception. */
-static int dlpackgen_questions(struct dlpackgen_route *route) {
-	PyObject *const type = route->type;
-	const int signs = dlpackgen_has_both(type, "is_neg", "is_conj");
-	const int grads = signs > 0 ? dlpackgen_has(type, "requires_grad") : signs;
-	const int masks = grads < 0 ? -1 : dlpackgen_has_both(type, "mask", "filled");
-	const int stops = masks < 0 ? -1 : dlpackgen_has(type, "stop_gradient");
-	const int dense = stops < 0 ? -1 : route->api ? dlpackgen_has(type, "is_dense") : 0;
-	if (dense < 0) return -1;
-	if (signs > 0) route->asks |= dlpackgen_asks_neg | dlpackgen_asks_conj;
-	if (grads > 0) route->asks |= dlpackgen_asks_grad;
-	if (masks > 0) route->asks |= dlpackgen_asks_mask;
-	if (stops > 0) route->asks |= dlpackgen_asks_stop;
-	if (dense > 0) route->asks |= dlpackgen_asks_dense;
-	return 0;
+static int dlpackgen_questions(struct dlpackgen_route* route) {
+  PyObject* const type = route->type;
+  const int signs = dlpackgen_has_both(type, "is_neg", "is_conj");
+  const int grads = signs > 0 ? dlpackgen_has(type, "requires_grad") : signs;
+  const int masks = grads < 0 ? -1 : dlpackgen_has_both(type, "mask", "filled");
+  const int stops = masks < 0 ? -1 : dlpackgen_has(type, "stop_gradient");
+  const int dense = stops < 0 ? -1 : route->api ? dlpackgen_has(type, "is_dense") : 0;
+  if (dense < 0) return -1;
+  if (signs > 0) route->asks |= dlpackgen_asks_neg | dlpackgen_asks_conj;
+  if (grads > 0) route->asks |= dlpackgen_asks_grad;
+  if (masks > 0) route->asks |= dlpackgen_asks_mask;
+  if (stops > 0) route->asks |= dlpackgen_asks_stop;
+  if (dense > 0) route->asks |= dlpackgen_asks_dense;
+  return 0;
 }
 
 /* Gives the table that was registered for a type, or NULL. */
-static const DLPackExchangeAPI *dlpackgen_registered(const struct dlpackgen_state *state, const PyObject *type) {
-	for (int i = 0; i < DLPACKGEN_MAX_REGISTERED; i++) {
-		const struct dlpackgen_route *known = DLPACKGEN_LOAD(&state->registered[i]);
-		if (!known) break;
-		if (known->type == type) return DLPACKGEN_LOAD(&known->api);
-	}
-	return NULL;
+static const DLPackExchangeAPI* dlpackgen_registered(const struct dlpackgen_state* state, const PyObject* type) {
+  for (int i = 0; i < DLPACKGEN_MAX_REGISTERED; i++) {
+    const struct dlpackgen_route* known = DLPACKGEN_LOAD(&state->registered[i]);
+    if (!known) break;
+    if (known->type == type) return DLPACKGEN_LOAD(&known->api);
+  }
+  return NULL;
 }
 
 /* Lets the parameters of Paddle be read by the table of its tensors: 0, or -1 with an exception. */
-static int dlpackgen_fill_paddle(struct dlpackgen_route *route) {
-	PyObject *paddle = dlpackgen_paddle_type(route->type);
-	if (!paddle) return PyErr_Occurred() ? -1 : 0;
-	route->api = route->makes;
-	Py_DECREF(paddle);
-	return 0;
+static int dlpackgen_fill_paddle(struct dlpackgen_route* route) {
+  PyObject* paddle = dlpackgen_paddle_type(route->type);
+  if (!paddle) return PyErr_Occurred() ? -1 : 0;
+  route->api = route->makes;
+  Py_DECREF(paddle);
+  return 0;
 }
 
 /* Finds the tables by which objects of a type are read and made: 0, or -1 with an exception. */
-static int dlpackgen_fill_tables(struct dlpackgen_route *route, const DLPackExchangeAPI *registered) {
-	route->api = route->makes = registered;
-	if (registered) return 0;
-	if (dlpackgen_table_of(route->type, &route->api)) return -1;
-	route->makes = route->api;
-	if (route->api) return 0;
-	if (dlpackgen_maker_of(route->type, &route->makes)) return -1;
-	return route->makes ? dlpackgen_fill_paddle(route) : 0;
+static int dlpackgen_fill_tables(struct dlpackgen_route* route, const DLPackExchangeAPI* registered) {
+  route->api = route->makes = registered;
+  if (registered) return 0;
+  if (dlpackgen_table_of(route->type, &route->api)) return -1;
+  route->makes = route->api;
+  if (route->api) return 0;
+  if (dlpackgen_maker_of(route->type, &route->makes)) return -1;
+  return route->makes ? dlpackgen_fill_paddle(route) : 0;
 }
 
 /* Finds the adopted table of a type: 0, also where there is none, or -1 with an exception. */
-static int dlpackgen_fill_adopted(struct dlpackgen_route *route) {
-	int found = 0;
-	for (int i = 0; dlpackgen_adopted_tables[i] && !found; i++)
-		found = dlpackgen_adopt(route, dlpackgen_adopted_tables[i]);
-	return found < 0 ? -1 : 0;
+static int dlpackgen_fill_adopted(struct dlpackgen_route* route) {
+  int found = 0;
+  for (int i = 0; dlpackgen_adopted_tables[i] && !found; i++)
+    found = dlpackgen_adopt(route, dlpackgen_adopted_tables[i]);
+  return found < 0 ? -1 : 0;
 }
 
-static int dlpackgen_fill_route(struct dlpackgen_state *state, struct dlpackgen_route *route) {
-	const DLPackExchangeAPI *registered = dlpackgen_registered(state, route->type);
-	if (dlpackgen_fill_tables(route, registered)) return -1;
-	if (route->type == state->tensor) {
-		route->adopted = &dlpackgen_adopted_own;
-		if (!registered) route->api = NULL; /* which would have to tell a stream */
-	} else if (dlpackgen_fill_adopted(route)) return -1;
-	if (dlpackgen_questions(route)) return -1;
-	const int trusted = dlpackgen_trusts(route);
-	if (trusted < 0) return -1;
-	route->trusted = (uint8_t)trusted;
-	if (registered && route->adopted) {
-		route->guard = route->adopted->guard;
-		route->adopted = NULL;
-	}
-	if (route->guard) route->asks = 0;
-	if (route->adopted) route->yields = route->adopted->yields != 0;
-	else route->yields = !route->trusted || (route->asks && !route->plain) || route->refusing;
-	return 0;
+static int dlpackgen_fill_route(struct dlpackgen_state* state, struct dlpackgen_route* route) {
+  const DLPackExchangeAPI* registered = dlpackgen_registered(state, route->type);
+  if (dlpackgen_fill_tables(route, registered)) return -1;
+  if (route->type == state->tensor) {
+    route->adopted = &dlpackgen_adopted_own;
+    if (!registered) route->api = NULL; /* which would have to tell a stream */
+  } else if (dlpackgen_fill_adopted(route)) return -1;
+  if (dlpackgen_questions(route)) return -1;
+  const int trusted = dlpackgen_trusts(route);
+  if (trusted < 0) return -1;
+  route->trusted = (uint8_t)trusted;
+  if (registered && route->adopted) {
+    route->guard = route->adopted->guard;
+    route->adopted = NULL;
+  }
+  if (route->guard) route->asks = 0;
+  if (route->adopted) route->yields = route->adopted->yields != 0;
+  else route->yields = !route->trusted || (route->asks && !route->plain) || route->refusing;
+  return 0;
 }
 
-static void dlpackgen_retire(struct dlpackgen_route *old) {
+static void dlpackgen_retire(struct dlpackgen_route* old) {
 #ifdef Py_GIL_DISABLED
-	(void)old; /* another thread may still read it; the cache is small */
+  (void)old; /* another thread may still read it; the cache is small */
 #else
-	dlpackgen_free_route(old);
+  dlpackgen_free_route(old);
 #endif
 }
 
 /* Puts a route into one of the two places of its type. */
-static void dlpackgen_publish(struct dlpackgen_state *state, struct dlpackgen_route *route) {
-	struct dlpackgen_route **place = &state->cache[dlpackgen_hash(route->type)];
-	struct dlpackgen_route **second = &state->cache[dlpackgen_hash(route->type) ^ 1];
-	if (*place && (*place)->type != route->type && (!*second || (*second)->type == route->type)) place = second;
-	struct dlpackgen_route *old = *place;
-	DLPACKGEN_STORE(place, route);
-	if (old) dlpackgen_retire(old);
+static void dlpackgen_publish(struct dlpackgen_state* state, struct dlpackgen_route* route) {
+  struct dlpackgen_route** place = &state->cache[dlpackgen_hash(route->type)];
+  struct dlpackgen_route** second = &state->cache[dlpackgen_hash(route->type) ^ 1];
+  if (*place && (*place)->type != route->type && (!*second || (*second)->type == route->type)) place = second;
+  struct dlpackgen_route* old = *place;
+  DLPACKGEN_STORE(place, route);
+  if (old) dlpackgen_retire(old);
 }
 
 /* Looks at a type for the first time. What is known of it is complete before it is
  * published, since looking may run code that comes back here. */
-static int dlpackgen_learn_once(struct dlpackgen_state *state, PyObject *type) {
-	struct dlpackgen_route *made = (struct dlpackgen_route *)calloc(1, sizeof *made);
-	if (!made) {
-		PyErr_NoMemory();
-		return -1;
-	}
-	Py_INCREF(type);
-	made->type = type;
-	if (dlpackgen_fill_route(state, made)) {
-		struct dlpackgen_pending pending = dlpackgen_catch();
-		dlpackgen_free_route(made);
-		dlpackgen_resume(pending);
-		return -1;
-	}
-	dlpackgen_publish(state, made);
-	return 0;
+static int dlpackgen_learn_once(struct dlpackgen_state* state, PyObject* type) {
+  struct dlpackgen_route* made = (struct dlpackgen_route*)calloc(1, sizeof *made);
+  if (!made) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  Py_INCREF(type);
+  made->type = type;
+  if (dlpackgen_fill_route(state, made)) {
+    struct dlpackgen_pending pending = dlpackgen_catch();
+    dlpackgen_free_route(made);
+    dlpackgen_resume(pending);
+    return -1;
+  }
+  dlpackgen_publish(state, made);
+  return 0;
 }
 
-DLPACKGEN_FAST const struct dlpackgen_route *dlpackgen_known(struct dlpackgen_state *state, PyObject *type) {
-	const size_t place = dlpackgen_hash(type);
-	const struct dlpackgen_route *route = DLPACKGEN_LOAD(&state->cache[place]);
-	if (!DLPACKGEN_RARE(!route || route->type != type)) return route;
-	route = DLPACKGEN_LOAD(&state->cache[place ^ 1]);
-	return route && route->type == type ? route : NULL;
+DLPACKGEN_FAST const struct dlpackgen_route* dlpackgen_known(struct dlpackgen_state* state, PyObject* type) {
+  const size_t place = dlpackgen_hash(type);
+  const struct dlpackgen_route* route = DLPACKGEN_LOAD(&state->cache[place]);
+  if (!DLPACKGEN_RARE(!route || route->type != type)) return route;
+  route = DLPACKGEN_LOAD(&state->cache[place ^ 1]);
+  return route && route->type == type ? route : NULL;
 }
 
 /* The end of a type that is driven out may run code that drives out the new one. */
-DLPACKGEN_SLOW static const struct dlpackgen_route *dlpackgen_learn(struct dlpackgen_state *state, PyObject *type) {
-	const struct dlpackgen_route *route = NULL;
-	while (!route && dlpackgen_learn_once(state, type) == 0) route = dlpackgen_known(state, type);
-	return route;
+DLPACKGEN_SLOW static const struct dlpackgen_route* dlpackgen_learn(struct dlpackgen_state* state, PyObject* type) {
+  const struct dlpackgen_route* route = NULL;
+  while (!route && dlpackgen_learn_once(state, type) == 0) route = dlpackgen_known(state, type);
+  return route;
 }
 
 /* Gives how an object's type is read, until the next call that may run code of
  * Python, which may drive it out; NULL with an exception. */
-DLPACKGEN_FAST const struct dlpackgen_route *dlpackgen_route_of(struct dlpackgen_state *state, PyObject *object) {
-	PyObject *const type = (PyObject *)Py_TYPE(object);
-	const struct dlpackgen_route *route = dlpackgen_known(state, type);
-	return DLPACKGEN_RARE(!route) ? dlpackgen_learn(state, type) : route;
+DLPACKGEN_FAST const struct dlpackgen_route* dlpackgen_route_of(struct dlpackgen_state* state, PyObject* object) {
+  PyObject* const type = (PyObject*)Py_TYPE(object);
+  const struct dlpackgen_route* route = dlpackgen_known(state, type);
+  return DLPACKGEN_RARE(!route) ? dlpackgen_learn(state, type) : route;
 }
 
 /* Lets a type be looked at anew. */
-static void dlpackgen_forget(struct dlpackgen_state *state, const PyObject *type) {
-	const size_t place = dlpackgen_hash(type);
-	for (size_t i = 0; i < 2; i++) {
-		struct dlpackgen_route *old = state->cache[place ^ i];
-		if (!old || old->type != type) continue;
-		DLPACKGEN_STORE(&state->cache[place ^ i], NULL);
-		dlpackgen_retire(old);
-	}
+static void dlpackgen_forget(struct dlpackgen_state* state, const PyObject* type) {
+  const size_t place = dlpackgen_hash(type);
+  for (size_t i = 0; i < 2; i++) {
+    struct dlpackgen_route* old = state->cache[place ^ i];
+    if (!old || old->type != type) continue;
+    DLPACKGEN_STORE(&state->cache[place ^ i], NULL);
+    dlpackgen_retire(old);
+  }
 }
 
 /* Gives the place of a type among those that are registered, or the first free one;
  * DLPACKGEN_MAX_REGISTERED when there is none. */
-static int dlpackgen_place_of(const struct dlpackgen_state *state, const PyObject *type) {
-	int i = 0;
-	while (i < DLPACKGEN_MAX_REGISTERED && state->registered[i] && state->registered[i]->type != type) i++;
-	return i;
+static int dlpackgen_place_of(const struct dlpackgen_state* state, const PyObject* type) {
+  int i = 0;
+  while (i < DLPACKGEN_MAX_REGISTERED && state->registered[i] && state->registered[i]->type != type) i++;
+  return i;
 }
 
 /* Puts a type with a table into a free place. */
-static int dlpackgen_enter(struct dlpackgen_state *state, int place, PyObject *type, const DLPackExchangeAPI *table) {
-	if (place == DLPACKGEN_MAX_REGISTERED) {
-		PyErr_Format(PyExc_RuntimeError, "no room for an exchange table: %d at most", (int)DLPACKGEN_MAX_REGISTERED);
-		return -1;
-	}
-	struct dlpackgen_route *made = (struct dlpackgen_route *)calloc(1, sizeof *made);
-	if (!made) {
-		PyErr_NoMemory();
-		return -1;
-	}
-	Py_INCREF(type);
-	made->type = type;
-	made->api = table;
-	DLPACKGEN_STORE(&state->registered[place], made);
-	return 0;
+static int dlpackgen_enter(struct dlpackgen_state* state, int place, PyObject* type, const DLPackExchangeAPI* table) {
+  if (place == DLPACKGEN_MAX_REGISTERED) {
+    PyErr_Format(PyExc_RuntimeError, "no room for an exchange table: %d at most", (int)DLPACKGEN_MAX_REGISTERED);
+    return -1;
+  }
+  struct dlpackgen_route* made = (struct dlpackgen_route*)calloc(1, sizeof *made);
+  if (!made) {
+    PyErr_NoMemory();
+    return -1;
+  }
+  Py_INCREF(type);
+  made->type = type;
+  made->api = table;
+  DLPACKGEN_STORE(&state->registered[place], made);
+  return 0;
 }
 
-DLPACKGEN_PYTHON_API int dlpackgen_register(PyObject *module, PyObject *type, const DLPackExchangeAPI *table) {
-	struct dlpackgen_state *state = dlpackgen_state_of(module);
-	const DLPackExchangeAPI *ours = NULL;
-	const dlpack_error error = table ? dlpack_find_exchange_api(&table->header, &ours) : DLPACK_ERROR_NULL;
-	if (!PyType_Check(type)) {
-		PyObject *name = PyType_GetName(Py_TYPE(type));
-		if (name) PyErr_Format(PyExc_TypeError, "an exchange table is for a type, not for an object of %U", name);
-		Py_XDECREF(name);
-		return -1;
-	}
-	if (error != DLPACK_OK)
-		return dlpackgen_refuse("this exchange table cannot be used: %s", dlpack_error_text(error));
-	const int place = dlpackgen_place_of(state, type);
-	if (place < DLPACKGEN_MAX_REGISTERED && state->registered[place])
-		DLPACKGEN_STORE(&state->registered[place]->api, ours);
-	else if (dlpackgen_enter(state, place, type, ours)) return -1;
-	dlpackgen_forget(state, type);
-	return 0;
+DLPACKGEN_PYTHON_API int dlpackgen_register_exchange_api(PyObject* module, PyObject* type,
+                                                         const DLPackExchangeAPI* table) {
+  struct dlpackgen_state* state = dlpackgen_state_of(module);
+  const DLPackExchangeAPI* ours = NULL;
+  const dlpackgen_error_code error = table ? dlpackgen_find_exchange_api(&table->header, &ours) : DLPACKGEN_ERROR_NULL;
+  if (!PyType_Check(type)) {
+    PyObject* name = PyType_GetName(Py_TYPE(type));
+    if (name) PyErr_Format(PyExc_TypeError, "an exchange table is for a type, not for an object of %U", name);
+    Py_XDECREF(name);
+    return -1;
+  }
+  if (error != DLPACKGEN_OK)
+    return dlpackgen_refuse("this exchange table cannot be used: %s", dlpackgen_error_string(error));
+  const int place = dlpackgen_place_of(state, type);
+  if (place < DLPACKGEN_MAX_REGISTERED && state->registered[place])
+    DLPACKGEN_STORE(&state->registered[place]->api, ours);
+  else if (dlpackgen_enter(state, place, type, ours)) return -1;
+  dlpackgen_forget(state, type);
+  return 0;
 }
 
 #endif

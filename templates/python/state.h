@@ -29,32 +29,32 @@
 /* Questions that some types must be asked about each object, since neither their
  * tables nor their capsules say it. */
 enum {
-	dlpackgen_asks_neg = 1,
-	dlpackgen_asks_conj = 2,
-	dlpackgen_asks_grad = 4,
-	dlpackgen_asks_mask = 8,
-	dlpackgen_asks_stop = 16,
-	dlpackgen_asks_dense = 32
+  dlpackgen_asks_neg = 1,
+  dlpackgen_asks_conj = 2,
+  dlpackgen_asks_grad = 4,
+  dlpackgen_asks_mask = 8,
+  dlpackgen_asks_stop = 16,
+  dlpackgen_asks_dense = 32
 };
 
 /* How objects of a type are read. Never changed once it is published. */
 struct dlpackgen_route {
-	PyObject *type;                           /* a strong reference, so that no other type gets its address */
-	const struct dlpackgen_adopted *adopted;  /* reads them */
-	const struct dlpackgen_adopted *refusing; /* may refuse them */
-	const DLPackExchangeAPI *api;
-	const DLPackExchangeAPI *makes;                         /* new tensors, as its bases have them; or NULL */
-	int (*guard)(PyObject *object, const DLTensor *tensor); /* asks what the table does not; or NULL */
-	int (*plain)(PyObject *object); /* tells, without running code, that nothing needs to be asked; or NULL */
-	uint8_t asks;
-	uint8_t yields;  /* reading runs code of Python */
-	uint8_t trusted; /* its table runs no code of Python, and what it lends may be written to */
+  PyObject* type;                           /* a strong reference, so that no other type gets its address */
+  const struct dlpackgen_adopted* adopted;  /* reads them */
+  const struct dlpackgen_adopted* refusing; /* may refuse them */
+  const DLPackExchangeAPI* api;
+  const DLPackExchangeAPI* makes;                         /* new tensors, as its bases have them; or NULL */
+  int (*guard)(PyObject* object, const DLTensor* tensor); /* asks what the table does not; or NULL */
+  int (*plain)(PyObject* object); /* tells, without running code, that nothing needs to be asked; or NULL */
+  uint8_t asks;
+  uint8_t yields;  /* reading runs code of Python */
+  uint8_t trusted; /* its table runs no code of Python, and what it lends may be written to */
 };
 
 /* A back end for the devices of a type, and where their streams come from. */
-struct dlpackgen_backend {
-	const dlpackgen_device *table;
-	const dlpackgen_device_source *source;
+struct dlpackgen_backend_entry {
+  const dlpackgen_backend* table;
+  const dlpackgen_stream_source* source;
 };
 
 /* In dlpackgen_call.owns: that libraries are to go on after the work of the call. */
@@ -64,84 +64,72 @@ struct dlpackgen_backend {
 enum { DLPACKGEN_CACHE_BITS = 6, DLPACKGEN_CACHE = 1 << DLPACKGEN_CACHE_BITS };
 
 struct dlpackgen_state {
-	struct dlpackgen_state *older; /* of the modules that live */
-	struct dlpackgen_route *cache[DLPACKGEN_CACHE];
-	struct dlpackgen_route *registered[DLPACKGEN_MAX_REGISTERED]; /* never driven out */
-	struct dlpackgen_backend backends[DLPACKGEN_MAX_BACKENDS];    /* up to one without a table */
-	PyObject *tensor;                                             /* the module's own type */
-	/* Names, and the arguments of __dlpack__. */
-	PyObject *dlpack, *dlpack_device, *is_neg, *is_conj, *requires_grad, *stop_gradient, *is_dense;
-	PyObject *array_namespace, *from_dlpack;
-	PyObject *max_version, *stream, *nothing, *version, *keywords;
+  struct dlpackgen_state* older; /* of the modules that live */
+  struct dlpackgen_route* cache[DLPACKGEN_CACHE];
+  struct dlpackgen_route* registered[DLPACKGEN_MAX_REGISTERED];    /* never driven out */
+  struct dlpackgen_backend_entry backends[DLPACKGEN_MAX_BACKENDS]; /* up to one without a table */
+  PyObject* tensor;                                                /* the module's own type */
+  /* Names, and the arguments of __dlpack__. */
+  PyObject *dlpack, *dlpack_device, *is_neg, *is_conj, *requires_grad, *stop_gradient, *is_dense;
+  PyObject *array_namespace, *from_dlpack;
+  PyObject *max_version, *stream, *nothing, *version, *keywords;
 };
 
 /* NULL where the object is no module of this library. */
-DLPACKGEN_FAST struct dlpackgen_state *dlpackgen_state_of(PyObject *module) {
-	return (struct dlpackgen_state *)PyModule_GetState(module);
+DLPACKGEN_FAST struct dlpackgen_state* dlpackgen_state_of(PyObject* module) {
+  return (struct dlpackgen_state*)PyModule_GetState(module);
 }
 
-DLPACKGEN_FAST size_t dlpackgen_hash(const void *type) {
-	return (size_t)(((uint64_t)(uintptr_t)type * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - DLPACKGEN_CACHE_BITS));
+DLPACKGEN_FAST size_t dlpackgen_hash(const void* type) {
+  return (size_t)(((uint64_t)(uintptr_t)type * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - DLPACKGEN_CACHE_BITS));
 }
 
 /* Every object that the state holds, for the garbage collector. */
-static PyObject **dlpackgen_constant(struct dlpackgen_state *state, int i) {
-	PyObject **all[] = {
-	    &state->tensor,
-	    &state->dlpack,
-	    &state->dlpack_device,
-	    &state->is_neg,
-	    &state->is_conj,
-	    &state->requires_grad,
-	    &state->stop_gradient,
-	    &state->is_dense,
-	    &state->array_namespace,
-	    &state->from_dlpack,
-	    &state->max_version,
-	    &state->stream,
-	    &state->nothing,
-	    &state->version,
-	    &state->keywords,
-	};
-	return i < (int)(sizeof all / sizeof *all) ? all[i] : NULL;
+static PyObject** dlpackgen_constant(struct dlpackgen_state* state, int i) {
+  PyObject** all[] = {
+      &state->tensor,        &state->dlpack,        &state->dlpack_device, &state->is_neg,          &state->is_conj,
+      &state->requires_grad, &state->stop_gradient, &state->is_dense,      &state->array_namespace, &state->from_dlpack,
+      &state->max_version,   &state->stream,        &state->nothing,       &state->version,         &state->keywords,
+  };
+  return i < (int)(sizeof all / sizeof *all) ? all[i] : NULL;
 }
 
-static int dlpackgen_make_names(struct dlpackgen_state *state) {
-	const struct {
-		PyObject **place;
-		const char *text;
-	} names[] = {
-	    {&state->dlpack, "__dlpack__"},
-	    {&state->dlpack_device, "__dlpack_device__"},
-	    {&state->is_neg, "is_neg"},
-	    {&state->is_conj, "is_conj"},
-	    {&state->requires_grad, "requires_grad"},
-	    {&state->stop_gradient, "stop_gradient"},
-	    {&state->is_dense, "is_dense"},
-	    {&state->array_namespace, "__array_namespace__"},
-	    {&state->from_dlpack, "from_dlpack"},
-	    {&state->max_version, "max_version"},
-	    {&state->stream, "stream"},
-	};
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		*names[i].place = PyUnicode_InternFromString(names[i].text);
-		if (!*names[i].place) return -1;
-	}
-	return 0;
+static int dlpackgen_make_names(struct dlpackgen_state* state) {
+  const struct {
+    PyObject** place;
+    const char* text;
+  } names[] = {
+      {&state->dlpack, "__dlpack__"},
+      {&state->dlpack_device, "__dlpack_device__"},
+      {&state->is_neg, "is_neg"},
+      {&state->is_conj, "is_conj"},
+      {&state->requires_grad, "requires_grad"},
+      {&state->stop_gradient, "stop_gradient"},
+      {&state->is_dense, "is_dense"},
+      {&state->array_namespace, "__array_namespace__"},
+      {&state->from_dlpack, "from_dlpack"},
+      {&state->max_version, "max_version"},
+      {&state->stream, "stream"},
+  };
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    *names[i].place = PyUnicode_InternFromString(names[i].text);
+    if (!*names[i].place) return -1;
+  }
+  return 0;
 }
 
-static int dlpackgen_make_constants(struct dlpackgen_state *state) {
-	if (dlpackgen_make_names(state)) return -1;
-	state->nothing = PyTuple_New(0);
-	if (state->nothing) state->version = Py_BuildValue("(ii)", DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
-	if (state->version) state->keywords = Py_BuildValue("{sO}", "max_version", state->version);
-	return state->keywords ? 0 : -1;
+static int dlpackgen_make_constants(struct dlpackgen_state* state) {
+  if (dlpackgen_make_names(state)) return -1;
+  state->nothing = PyTuple_New(0);
+  if (state->nothing) state->version = Py_BuildValue("(ii)", DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION);
+  if (state->version) state->keywords = Py_BuildValue("{sO}", "max_version", state->version);
+  return state->keywords ? 0 : -1;
 }
 
-static void dlpackgen_free_route(struct dlpackgen_route *route) {
-	PyObject *type = route->type;
-	free(route);
-	Py_DECREF(type); /* may run code that comes back here */
+static void dlpackgen_free_route(struct dlpackgen_route* route) {
+  PyObject* type = route->type;
+  free(route);
+  Py_DECREF(type); /* may run code that comes back here */
 }
 
 #endif

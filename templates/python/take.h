@@ -5,248 +5,247 @@
 #include "capsules.h"
 
 /* Gives the truth of an answer, and drops it: 1, 0, or -1 with an exception. */
-static int dlpackgen_truth(PyObject *answer) {
-	const int truth = answer ? PyObject_IsTrue(answer) : -1;
-	Py_XDECREF(answer);
-	return truth;
+static int dlpackgen_truth(PyObject* answer) {
+  const int truth = answer ? PyObject_IsTrue(answer) : -1;
+  Py_XDECREF(answer);
+  return truth;
 }
 
 /* Asks a method without arguments; what it says yes to is refused. */
-static int dlpackgen_refuse_if(PyObject *object, PyObject *method, const char *why) {
-	const int truth = dlpackgen_truth(PyObject_CallMethodObjArgs(object, method, NULL));
-	return truth > 0 ? dlpackgen_refuse("%s", why) : truth;
+static int dlpackgen_refuse_if(PyObject* object, PyObject* method, const char* why) {
+  const int truth = dlpackgen_truth(PyObject_CallMethodObjArgs(object, method, NULL));
+  return truth > 0 ? dlpackgen_refuse("%s", why) : truth;
 }
 
 /* Tells whether a library, torch or Paddle, records what happens to tensors. */
-static int dlpackgen_grad_is_recorded(const char *library) {
-	PyObject *ask;
-	const int found = dlpackgen_find_imported(library, "is_grad_enabled", &ask);
-	if (found <= 0) return found < 0 ? -1 : 1;
-	const int truth = dlpackgen_truth(PyObject_CallNoArgs(ask));
-	Py_DECREF(ask);
-	return truth;
+static int dlpackgen_grad_is_recorded(const char* library) {
+  PyObject* ask;
+  const int found = dlpackgen_find_imported(library, "is_grad_enabled", &ask);
+  if (found <= 0) return found < 0 ? -1 : 1;
+  const int truth = dlpackgen_truth(PyObject_CallNoArgs(ask));
+  Py_DECREF(ask);
+  return truth;
 }
 
-static int dlpackgen_refuse_grad(struct dlpackgen_state *state, PyObject *object) {
-	int truth = dlpackgen_truth(PyObject_GetAttr(object, state->requires_grad));
-	if (truth > 0) truth = dlpackgen_grad_is_recorded("torch");
-	return truth > 0
-	    ? dlpackgen_refuse(
-	          "it requires grad, which this function does not record: detach() it, or call under no_grad()")
-	    : truth;
+static int dlpackgen_refuse_grad(struct dlpackgen_state* state, PyObject* object) {
+  int truth = dlpackgen_truth(PyObject_GetAttr(object, state->requires_grad));
+  if (truth > 0) truth = dlpackgen_grad_is_recorded("torch");
+  return truth > 0 ? dlpackgen_refuse(
+                         "it requires grad, which this function does not record: detach() it, or call under no_grad()")
+                   : truth;
 }
 
 /* The same of Paddle's tensors, which say the opposite. */
-static int dlpackgen_refuse_no_stop(struct dlpackgen_state *state, PyObject *object) {
-	const int stops = dlpackgen_truth(PyObject_GetAttr(object, state->stop_gradient));
-	const int truth = stops == 0 ? dlpackgen_grad_is_recorded("paddle") : stops < 0 ? -1 : 0;
-	return truth > 0 ? dlpackgen_refuse("its stop_gradient is False, and this function does not record gradients: "
-	                                    "detach() it, or call under paddle.no_grad()")
-	                 : truth;
+static int dlpackgen_refuse_no_stop(struct dlpackgen_state* state, PyObject* object) {
+  const int stops = dlpackgen_truth(PyObject_GetAttr(object, state->stop_gradient));
+  const int truth = stops == 0 ? dlpackgen_grad_is_recorded("paddle") : stops < 0 ? -1 : 0;
+  return truth > 0 ? dlpackgen_refuse(
+                         "its stop_gradient is False, and this function does not record gradients: "
+                         "detach() it, or call under paddle.no_grad()")
+                   : truth;
 }
 
 /* Tells whether an object has the memory that its table takes for granted. */
-static int dlpackgen_is_dense(struct dlpackgen_state *state, PyObject *object) {
-	return dlpackgen_truth(PyObject_CallMethodObjArgs(object, state->is_dense, NULL));
+static int dlpackgen_is_contiguous_anyhow(struct dlpackgen_state* state, PyObject* object) {
+  return dlpackgen_truth(PyObject_CallMethodObjArgs(object, state->is_dense, NULL));
 }
 
-static int dlpackgen_ask_all(
-    struct dlpackgen_state *state, PyObject *object, const struct dlpackgen_adopted *refusing, uint8_t asks) {
-	if (refusing && refusing->refuse(object)) return dlpackgen_failed(PyExc_BufferError, "it was refused");
-	if (asks & dlpackgen_asks_mask)
-		return dlpackgen_refuse("some of its elements may be masked, which a tensor cannot say");
-	if (asks & dlpackgen_asks_neg &&
-	    dlpackgen_refuse_if(object, state->is_neg, "its memory holds the negated values: call resolve_neg() first"))
-		return -1;
-	if (asks & dlpackgen_asks_conj &&
-	    dlpackgen_refuse_if(
-	        object, state->is_conj, "its memory holds the conjugated values: call resolve_conj() first"))
-		return -1;
-	if (asks & dlpackgen_asks_grad && dlpackgen_refuse_grad(state, object)) return -1;
-	if (asks & dlpackgen_asks_stop && dlpackgen_refuse_no_stop(state, object)) return -1;
-	const int dense = asks & dlpackgen_asks_dense ? dlpackgen_is_dense(state, object) : 1;
-	return dense ? dense < 0 ? -1 : 0 : dlpackgen_refuse("it has no dense memory: pass to_dense()");
+static int dlpackgen_ask_all(struct dlpackgen_state* state, PyObject* object, const struct dlpackgen_adopted* refusing,
+                             uint8_t asks) {
+  if (refusing && refusing->refuse(object)) return dlpackgen_failed(PyExc_BufferError, "it was refused");
+  if (asks & dlpackgen_asks_mask)
+    return dlpackgen_refuse("some of its elements may be masked, which a tensor cannot say");
+  if (asks & dlpackgen_asks_neg &&
+      dlpackgen_refuse_if(object, state->is_neg, "its memory holds the negated values: call resolve_neg() first"))
+    return -1;
+  if (asks & dlpackgen_asks_conj &&
+      dlpackgen_refuse_if(object, state->is_conj, "its memory holds the conjugated values: call resolve_conj() first"))
+    return -1;
+  if (asks & dlpackgen_asks_grad && dlpackgen_refuse_grad(state, object)) return -1;
+  if (asks & dlpackgen_asks_stop && dlpackgen_refuse_no_stop(state, object)) return -1;
+  const int dense = asks & dlpackgen_asks_dense ? dlpackgen_is_contiguous_anyhow(state, object) : 1;
+  return dense ? dense < 0 ? -1 : 0 : dlpackgen_refuse("it has no dense memory: pass to_dense()");
 }
 
 /* Some tensors have values that differ from those in memory, which neither their
  * tables nor their capsules say. */
-static int dlpackgen_question(
-    struct dlpackgen_state *state, PyObject *object, const struct dlpackgen_adopted *refusing, uint8_t asks) {
-	return dlpackgen_ask_all(state, object, refusing, asks) ? dlpackgen_not_exported(object) : 0;
+static int dlpackgen_question(struct dlpackgen_state* state, PyObject* object, const struct dlpackgen_adopted* refusing,
+                              uint8_t asks) {
+  return dlpackgen_ask_all(state, object, refusing, asks) ? dlpackgen_not_exported(object) : 0;
 }
 
 /* What is said of an object whose table was found by another type. */
 #define DLPACKGEN_OTHER_TYPE "it became an object of another type during the call"
 
 /* Refuses what the validator found in a tensor. */
-DLPACKGEN_SLOW static int dlpackgen_refuse_error(const DLTensor *tensor, dlpack_error error) {
-	char room[DLPACKGEN_SENTENCE];
-	struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
-	dlpackgen_put_invalid(&text, tensor, error);
-	return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
+DLPACKGEN_SLOW static int dlpackgen_refuse_error(const DLTensor* tensor, dlpackgen_error_code error) {
+  char room[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  dlpackgen_put_invalid(&text, tensor, error);
+  return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
 
 /* Looks at a tensor that a stranger gave, or an adopted library, since CuPy lets its users
  * make any shape; shape and strides are copied first where that is asked for: of all but
  * adopted ones, which always have strides. */
-static int dlpackgen_admit(struct dlpackgen_argument *a, int64_t *scratch, int copy) {
-	DLTensor *const tensor = &a->tensor;
-	dlpack_error error = DLPACK_OK;
-	if (dlpackgen_is_numbered_cpu(tensor->device)) tensor->device.device_id = 0;
-	if (tensor->ndim < 0 || tensor->ndim > DLPACKGEN_MAX_NDIM) error = DLPACK_ERROR_NDIM;
-	else if (tensor->ndim > 0 && !tensor->shape) error = DLPACK_ERROR_SHAPE_NULL;
-	else if (copy) error = dlpackgen_copy_metadata(tensor, scratch);
-	if (error == DLPACK_OK) error = dlpack_validate(tensor, a->flags, 0);
-	return error == DLPACK_OK ? 0 : dlpackgen_refuse_error(tensor, error);
+static int dlpackgen_admit(struct dlpackgen_argument* a, int64_t* scratch, int copy) {
+  DLTensor* const tensor = &a->tensor;
+  dlpackgen_error_code error = DLPACKGEN_OK;
+  if (dlpackgen_is_numbered_cpu(tensor->device)) tensor->device.device_id = 0;
+  if (tensor->ndim < 0 || tensor->ndim > DLPACKGEN_MAX_NDIM) error = DLPACKGEN_ERROR_NDIM;
+  else if (tensor->ndim > 0 && !tensor->shape) error = DLPACKGEN_ERROR_SHAPE_NULL;
+  else if (copy) error = dlpackgen_copy_metadata(tensor, scratch);
+  if (error == DLPACKGEN_OK) error = dlpackgen_validate(tensor, a->flags, 0);
+  return error == DLPACKGEN_OK ? 0 : dlpackgen_refuse_error(tensor, error);
 }
 
 /* Takes what a table gives for good. */
-static int dlpackgen_own_by_table(const DLPackExchangeAPI *api, PyObject *object, DLManagedTensorVersioned **out) {
-	*out = NULL;
-	if (api->managed_tensor_from_py_object_no_sync(object, out)) {
-		*out = NULL;
-		dlpackgen_failed(PyExc_BufferError, "its exchange table did not give a tensor");
-		return dlpackgen_not_exported(object);
-	}
-	if (PyErr_Occurred()) { /* a table may succeed and leave an exception */
-		dlpackgen_delete_quietly(*out, NULL);
-		*out = NULL;
-		return dlpackgen_not_exported(object);
-	}
-	if (!*out) return dlpackgen_refuse("its exchange table gave no tensor");
-	if ((*out)->version.major == DLPACK_MAJOR_VERSION) return 0;
-	dlpackgen_delete(*out);
-	*out = NULL;
-	return dlpackgen_refuse("its exchange table gave a tensor of another major version of DLPack");
+static int dlpackgen_own_by_table(const DLPackExchangeAPI* api, PyObject* object, DLManagedTensorVersioned** out) {
+  *out = NULL;
+  if (api->managed_tensor_from_py_object_no_sync(object, out)) {
+    *out = NULL;
+    dlpackgen_failed(PyExc_BufferError, "its exchange table did not give a tensor");
+    return dlpackgen_not_exported(object);
+  }
+  if (PyErr_Occurred()) { /* a table may succeed and leave an exception */
+    dlpackgen_delete_quietly(*out, NULL);
+    *out = NULL;
+    return dlpackgen_not_exported(object);
+  }
+  if (!*out) return dlpackgen_refuse("its exchange table gave no tensor");
+  if ((*out)->version.major == DLPACK_MAJOR_VERSION) return 0;
+  dlpackgen_delete(*out);
+  *out = NULL;
+  return dlpackgen_refuse("its exchange table gave a tensor of another major version of DLPack");
 }
 
 /* What a table lends has no flags: what is to be written to, or may be padded, is
  * taken for good unless its library is known to have no such tensors. */
-DLPACKGEN_FAST int dlpackgen_lend(
-    const DLPackExchangeAPI *api, int trusted, PyObject *object, int want_write, DLTensor *out) {
-	if (!api->dltensor_from_py_object_no_sync || (want_write && !trusted)) return 0;
-	if (api->dltensor_from_py_object_no_sync(object, out) == 0 && (trusted || !PyErr_Occurred()))
-		return trusted || out->dtype.bits >= 8;
-	PyErr_Clear(); /* what cannot be lent may still be given */
-	return 0;
+DLPACKGEN_FAST int dlpackgen_lend(const DLPackExchangeAPI* api, int trusted, PyObject* object, int writable,
+                                  DLTensor* out) {
+  if (!api->dltensor_from_py_object_no_sync || (writable && !trusted)) return 0;
+  if (api->dltensor_from_py_object_no_sync(object, out) == 0 && (trusted || !PyErr_Occurred()))
+    return trusted || out->dtype.bits >= 8;
+  PyErr_Clear(); /* what cannot be lent may still be given */
+  return 0;
 }
 
-DLPACKGEN_SLOW static int dlpackgen_read_owned(
-    struct dlpackgen_argument *a, const DLPackExchangeAPI *api, PyObject *object) {
-	if (dlpackgen_own_by_table(api, object, &a->versioned)) return -1;
-	a->legacy = NULL;
-	a->tensor = a->versioned->dl_tensor;
-	a->flags = a->versioned->flags;
-	return 1;
+DLPACKGEN_SLOW static int dlpackgen_read_owned(struct dlpackgen_argument* a, const DLPackExchangeAPI* api,
+                                               PyObject* object) {
+  if (dlpackgen_own_by_table(api, object, &a->versioned)) return -1;
+  a->legacy = NULL;
+  a->tensor = a->versioned->dl_tensor;
+  a->flags = a->versioned->flags;
+  return 1;
 }
 
 /* Gives 0 for a tensor that is lent, 1 for one that is owned, -1 with an exception. */
-DLPACKGEN_FAST int dlpackgen_read_table(
-    struct dlpackgen_argument *a, const DLPackExchangeAPI *api, int trusted, PyObject *object, int want_write) {
-	a->flags = 0;
-	return dlpackgen_lend(api, trusted, object, want_write, &a->tensor) ? 0 : dlpackgen_read_owned(a, api, object);
+DLPACKGEN_FAST int dlpackgen_read_table(struct dlpackgen_argument* a, const DLPackExchangeAPI* api, int trusted,
+                                        PyObject* object, int writable) {
+  a->flags = 0;
+  return dlpackgen_lend(api, trusted, object, writable, &a->tensor) ? 0 : dlpackgen_read_owned(a, api, object);
 }
 
-static int dlpackgen_read_capsule(
-    struct dlpackgen_state *state, struct dlpackgen_argument *a, PyObject *object, PyObject *stream) {
-	struct dlpackgen_taken taken;
-	if (dlpackgen_take_capsule(state, object, stream, &taken)) return -1;
-	a->versioned = taken.versioned;
-	a->legacy = taken.legacy;
-	a->tensor = taken.versioned ? taken.versioned->dl_tensor : taken.legacy->dl_tensor;
-	a->flags = taken.versioned ? taken.versioned->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
-	return 0;
+static int dlpackgen_read_capsule(struct dlpackgen_state* state, struct dlpackgen_argument* a, PyObject* object,
+                                  PyObject* stream) {
+  struct dlpackgen_taken taken;
+  if (dlpackgen_take_capsule(state, object, stream, &taken)) return -1;
+  a->versioned = taken.versioned;
+  a->legacy = taken.legacy;
+  a->tensor = taken.versioned ? taken.versioned->dl_tensor : taken.legacy->dl_tensor;
+  a->flags = taken.versioned ? taken.versioned->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
+  return 0;
 }
 
 /* For longer than a call */
 
-DLPACKGEN_SLOW static int dlpackgen_refuse_misaligned(const DLTensor *tensor) {
-	char room[DLPACKGEN_SENTENCE];
-	struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
-	dlpackgen_put_misaligned(&text, tensor);
-	return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
+DLPACKGEN_SLOW static int dlpackgen_refuse_misaligned(const DLTensor* tensor) {
+  char room[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  dlpackgen_put_misaligned(&text, tensor);
+  return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
 
 /* Refuses what cannot be used where it lies: 0, or -1 with an exception. */
-static int dlpackgen_check_use(const DLTensor *tensor, int want_write) {
-	if (dlpackgen_is_misaligned(tensor)) return dlpackgen_refuse_misaligned(tensor);
-	return want_write && dlpackgen_may_overlap(tensor) ? dlpackgen_refuse(DLPACKGEN_OVERLAPPING) : 0;
+static int dlpackgen_check_use(const DLTensor* tensor, int writable) {
+  if (dlpackgen_is_misaligned(tensor)) return dlpackgen_refuse_misaligned(tensor);
+  return writable && dlpackgen_has_overlap(tensor) ? dlpackgen_refuse(DLPACKGEN_OVERLAPPING ": pass a contiguous copy")
+                                                   : 0;
 }
 
 /* Takes a tensor for good by an adopted table: 0, -1 with an exception, or 1 where the
  * object is left to the other routes. */
-static int dlpackgen_take_adopted(const struct dlpackgen_adopted *adopted, PyObject *object, int want_write,
-    DLManagedTensorVersioned **out) {
-	int64_t scratch[DLPACKGEN_SCRATCH];
-	DLTensor view;
-	uint64_t flags = 0;
-	PyObject *keep = NULL;
-	const int failed = adopted->hold ? adopted->hold(object, want_write, &view, scratch, &flags, &keep)
-	                                 : adopted->borrow(object, want_write, &view, scratch, &flags);
-	*out = NULL;
-	if (failed < 0) return dlpackgen_failed(PyExc_BufferError, "it cannot be read"), dlpackgen_not_exported(object);
-	if (failed) return 1;
-	const dlpack_error error = dlpack_validate(&view, flags, 0);
-	if (error != DLPACK_OK) dlpackgen_refuse_error(&view, error);
-	else if (dlpackgen_check_use(&view, want_write) == 0)
-		*out = dlpackgen_of_object(keep ? keep : object, &view, flags);
-	Py_XDECREF(keep);
-	return *out ? 0 : -1;
+static int dlpackgen_take_adopted(const struct dlpackgen_adopted* adopted, PyObject* object, int writable,
+                                  DLManagedTensorVersioned** out) {
+  int64_t scratch[DLPACKGEN_SCRATCH];
+  DLTensor view;
+  uint64_t flags = 0;
+  PyObject* keep = NULL;
+  const int failed = adopted->hold ? adopted->hold(object, writable, &view, scratch, &flags, &keep)
+                                   : adopted->borrow(object, writable, &view, scratch, &flags);
+  *out = NULL;
+  if (failed < 0) return dlpackgen_failed(PyExc_BufferError, "it cannot be read"), dlpackgen_not_exported(object);
+  if (failed) return 1;
+  const dlpackgen_error_code error = dlpackgen_validate(&view, flags, 0);
+  if (error != DLPACKGEN_OK) dlpackgen_refuse_error(&view, error);
+  else if (dlpackgen_check_use(&view, writable) == 0) *out = dlpackgen_from_owner(keep ? keep : object, &view, flags);
+  Py_XDECREF(keep);
+  return *out ? 0 : -1;
 }
 
 /* Validates what was taken and brings it into the newest form; frees it else. */
-static DLManagedTensorVersioned *dlpackgen_finish_taking(struct dlpackgen_taken taken, int want_write) {
-	DLManagedTensorVersioned *made = taken.versioned;
-	const DLTensor *view = made ? &made->dl_tensor : &taken.legacy->dl_tensor;
-	const uint64_t flags = made ? made->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
-	const dlpack_error error = dlpack_validate(view, flags, DLPACK_ACCEPT_NULL_STRIDES);
-	if (error != DLPACK_OK) made = NULL, dlpackgen_refuse_error(view, error);
-	else if (want_write && flags & DLPACK_FLAG_BITMASK_READ_ONLY)
-		made = NULL, dlpackgen_refuse("it is read-only, or cannot say that it is not");
-	else if (!made || (view->ndim > 0 && !view->strides) || dlpackgen_is_numbered_cpu(view->device))
-		made = dlpackgen_modern(taken.versioned, taken.legacy);
-	if (made && dlpackgen_check_use(&made->dl_tensor, want_write)) {
-		dlpackgen_delete_quietly(made, NULL);
-		return NULL;
-	}
-	if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);
-	return made;
+static DLManagedTensorVersioned* dlpackgen_finish_taking(struct dlpackgen_taken taken, int writable) {
+  DLManagedTensorVersioned* made = taken.versioned;
+  const DLTensor* view = made ? &made->dl_tensor : &taken.legacy->dl_tensor;
+  const uint64_t flags = made ? made->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
+  const dlpackgen_error_code error = dlpackgen_validate(view, flags, DLPACKGEN_ACCEPT_NULL_STRIDES);
+  if (error != DLPACKGEN_OK) made = NULL, dlpackgen_refuse_error(view, error);
+  else if (writable && flags & DLPACK_FLAG_BITMASK_READ_ONLY)
+    made = NULL, dlpackgen_refuse("it is read-only, or cannot say that it is not");
+  else if (!made || (view->ndim > 0 && !view->strides) || dlpackgen_is_numbered_cpu(view->device))
+    made = dlpackgen_modern(taken.versioned, taken.legacy);
+  if (made && dlpackgen_check_use(&made->dl_tensor, writable)) {
+    dlpackgen_delete_quietly(made, NULL);
+    return NULL;
+  }
+  if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);
+  return made;
 }
 
-static DLManagedTensorVersioned *dlpackgen_take_by_route(
-    struct dlpackgen_state *state, PyObject *object, int want_write) {
-	const struct dlpackgen_route *route = dlpackgen_route_of(state, object);
-	struct dlpackgen_taken taken = {NULL, NULL};
-	if (!route) return NULL;
-	const struct dlpackgen_route how = *route; /* which what follows may drive out */
-	const PyTypeObject *const type = Py_TYPE(object);
-	if (how.adopted) {
-		DLManagedTensorVersioned *made;
-		if (dlpackgen_take_adopted(how.adopted, object, want_write, &made) <= 0) return made;
-	}
-	if (!(how.plain && how.plain(object)) && dlpackgen_question(state, object, how.refusing, how.asks)) return NULL;
-	const DLPackExchangeAPI *api = how.api;
-	if (Py_TYPE(object) != type) {
-		dlpackgen_refuse(DLPACKGEN_OTHER_TYPE);
-		return NULL;
-	}
-	if (api ? dlpackgen_own_by_table(api, object, &taken.versioned)
-	        : dlpackgen_take_capsule(state, object, NULL, &taken))
-		return NULL;
-	DLManagedTensorVersioned *made = dlpackgen_finish_taking(taken, want_write);
-	if (made && how.guard && how.guard(object, &made->dl_tensor)) {
-		dlpackgen_delete_quietly(made, NULL);
-		return NULL;
-	}
-	return made;
+static DLManagedTensorVersioned* dlpackgen_take_by_route(struct dlpackgen_state* state, PyObject* object,
+                                                         int writable) {
+  const struct dlpackgen_route* route = dlpackgen_route_of(state, object);
+  struct dlpackgen_taken taken = {NULL, NULL};
+  if (!route) return NULL;
+  const struct dlpackgen_route how = *route; /* which what follows may drive out */
+  const PyTypeObject* const type = Py_TYPE(object);
+  if (how.adopted) {
+    DLManagedTensorVersioned* made;
+    if (dlpackgen_take_adopted(how.adopted, object, writable, &made) <= 0) return made;
+  }
+  if (!(how.plain && how.plain(object)) && dlpackgen_question(state, object, how.refusing, how.asks)) return NULL;
+  const DLPackExchangeAPI* api = how.api;
+  if (Py_TYPE(object) != type) {
+    dlpackgen_refuse(DLPACKGEN_OTHER_TYPE);
+    return NULL;
+  }
+  if (api ? dlpackgen_own_by_table(api, object, &taken.versioned) : dlpackgen_take_capsule(state, object, NULL, &taken))
+    return NULL;
+  DLManagedTensorVersioned* made = dlpackgen_finish_taking(taken, writable);
+  if (made && how.guard && how.guard(object, &made->dl_tensor)) {
+    dlpackgen_delete_quietly(made, NULL);
+    return NULL;
+  }
+  return made;
 }
 
-DLPACKGEN_PYTHON_API DLManagedTensorVersioned *dlpackgen_take(PyObject *module, PyObject *object, int want_write) {
-	int *const nested = dlpackgen_descend();
-	if (!nested) return NULL;
-	DLManagedTensorVersioned *made = dlpackgen_take_by_route(dlpackgen_state_of(module), object, want_write);
-	dlpackgen_ascend(nested);
-	return made;
+DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_from_py_object_no_sync(PyObject* module, PyObject* object,
+                                                                                int writable) {
+  int* const nested = dlpackgen_descend();
+  if (!nested) return NULL;
+  DLManagedTensorVersioned* made = dlpackgen_take_by_route(dlpackgen_state_of(module), object, writable);
+  dlpackgen_ascend(nested);
+  return made;
 }
 
 #endif

@@ -12,7 +12,7 @@
 #ifndef DLPACKGEN_SHM_H_
 #define DLPACKGEN_SHM_H_
 
-#include "dlpackgen_device.h"
+#include "dlpackgen_backend.h"
 
 /* Another name for the one symbol that is exported, for programs that hold two copies. */
 #ifndef DLPACKGEN_SHM_ENTRY
@@ -25,52 +25,52 @@ extern "C" {
 
 #define DLPACKGEN_SHM_ABI_VERSION 1
 
-/* What goes wrong besides a dlpackgen_device_code; `native` is errno, or 0. */
+/* What goes wrong besides a dlpackgen_backend_code; `native` is errno, or 0. */
 enum dlpackgen_shm_code {
-	/* The socket does not block and is not ready, its time is up, or a signal came
-	 * (native is EINTR). Nothing was sent or taken: call again. */
-	DLPACKGEN_SHM_AGAIN = 64,
-	DLPACKGEN_SHM_CLOSED = 65,     /* the peer closed its end, or is dead */
-	DLPACKGEN_SHM_SOCKET = 66,     /* no Unix socket, or the kernel refuses */
-	DLPACKGEN_SHM_MESSAGE = 67,    /* not one byte with one descriptor; also none, as packets may be */
-	DLPACKGEN_SHM_DESCRIPTOR = 68, /* not of a memfd in ordinary pages */
-	DLPACKGEN_SHM_SEALS = 69,      /* a peer could still change the size */
-	DLPACKGEN_SHM_SIZE = 70,       /* not the size of what the header says */
-	DLPACKGEN_SHM_HEADER = 71      /* breaks a rule of DLPack, or is none of ours */
+  /* The socket does not block and is not ready, its time is up, or a signal came
+   * (native is EINTR). Nothing was sent or taken: call again. */
+  DLPACKGEN_SHM_WOULD_BLOCK = 64,
+  DLPACKGEN_SHM_CLOSED = 65,          /* the peer closed its end, or is dead */
+  DLPACKGEN_SHM_SOCKET = 66,          /* no Unix socket, or the kernel refuses */
+  DLPACKGEN_SHM_INVALID_MESSAGE = 67, /* not one byte with one descriptor; also none, as packets may be */
+  DLPACKGEN_SHM_DESCRIPTOR = 68,      /* not of a memfd in ordinary pages */
+  DLPACKGEN_SHM_NOT_SEALED = 69,      /* a peer could still change the size */
+  DLPACKGEN_SHM_SIZE = 70,            /* not the size of what the header says */
+  DLPACKGEN_SHM_HEADER = 71           /* breaks a rule of DLPack, or is none of ours */
 };
 
 /* Flags of send. */
 enum {
-	/* Nobody may write to it who did not map it before: whoever receives it gets it
-	 * with DLPack's READ_ONLY, in memory that cannot be made writable. The sender
-	 * still may. Not for a tensor that was sent without. */
-	DLPACKGEN_SHM_READ_ONLY = 1
+  /* Nobody may write to it who did not map it before: whoever receives it gets it
+   * with DLPack's READ_ONLY, in memory that cannot be made writable. The sender
+   * still may. Not for a tensor that was sent without. */
+  DLPACKGEN_SHM_READ_ONLY = 1
 };
 
 /* The table. It is never freed and never changes. All functions may be called from
  * any thread, and in a child of fork. */
 typedef struct dlpackgen_shm_table {
-	size_t size;          /* sizeof(dlpackgen_shm_table) of whoever made it */
-	uint32_t abi_version; /* DLPACKGEN_SHM_ABI_VERSION; read nothing else of a table with another one */
-	uint32_t reserved;
+  size_t size;          /* sizeof(dlpackgen_shm_table) of whoever made it */
+  uint32_t abi_version; /* DLPACKGEN_SHM_ABI_VERSION; read nothing else of a table with another one */
+  uint32_t reserved;
 
-	/* The table of every device. There is one, kDLCPU with the id 0, without streams:
-	 * None is the only one, and all work is done when a call returns. Its alloc gives
-	 * tensors that can be sent, with elements of 0; each holds a descriptor. */
-	const dlpackgen_device *device;
+  /* The table of every device. There is one, kDLCPU with the id 0, without streams:
+   * None is the only one, and all work is done when a call returns. Its alloc gives
+   * tensors that can be sent, with elements of 0; each holds a descriptor. */
+  const dlpackgen_backend* device;
 
-	/* Sends a tensor of alloc or receive, which stays the caller's: any DLTensor over
-	 * all of its memory, as another library made it. The first time fixes its size for
-	 * ever. It blocks as the socket does, and raises no SIGPIPE. */
-	int (*send)(const DLTensor *tensor, int socket, uint32_t flags, dlpackgen_device_error *error);
+  /* Sends a tensor of alloc or receive, which stays the caller's: any DLTensor over
+   * all of its memory, as another library made it. The first time fixes its size for
+   * ever. It blocks as the socket does, and raises no SIGPIPE. */
+  int (*send)(const DLTensor* tensor, int socket, uint32_t flags, dlpackgen_backend_error* error);
 
-	/* Takes one tensor that a peer sent, and maps it; its pages are read when they are
-	 * touched. The caller owns it, as one of alloc. What is refused is taken off the
-	 * socket and closed; no descriptor is left, whatever came. */
-	int (*receive)(int socket, DLManagedTensorVersioned **tensor, dlpackgen_device_error *error);
+  /* Takes one tensor that a peer sent, and maps it; its pages are read when they are
+   * touched. The caller owns it, as one of alloc. What is refused is taken off the
+   * socket and closed; no descriptor is left, whatever came. */
+  int (*receive)(int socket, DLManagedTensorVersioned** tensor, dlpackgen_backend_error* error);
 } dlpackgen_shm_table;
 
-const dlpackgen_shm_table *DLPACKGEN_SHM_ENTRY(void);
+const dlpackgen_shm_table* DLPACKGEN_SHM_ENTRY(void);
 
 #ifdef __cplusplus
 }

@@ -8,7 +8,10 @@ import (
 )
 
 // errOff has the code of a driver that is absent.
-var errOff = &Error{Code: 1, Text: "shm: this program was built for another system than Linux, without cgo, or with the tag nodevice; build it with cgo, for Linux"}
+var errOff = &Error{Code: 1,
+	Text: "shm: this program was built for another system than Linux, without cgo, or with the tag nodevice; build " +
+		"it " +
+		"with cgo, for Linux"}
 
 // Table gives nil: there is none.
 func Table() unsafe.Pointer { return nil }

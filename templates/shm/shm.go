@@ -11,22 +11,22 @@ package shm
 
 static int go_probe(answer *a) { return TABLE->device->probe(NULL, &a->error); }
 
-static int go_pointer_info(uintptr_t address, answer *a) {
-	dlpackgen_device_pointer p = {{kDLCPU, 0}, -1, 0, NULL, 0};
-	const int code = TABLE->device->pointer_info((const void *)address, &p, &a->error);
+static int go_pointer_attributes(uintptr_t address, answer *a) {
+	dlpackgen_pointer_attributes p = {{kDLCPU, 0}, -1, 0, NULL, 0};
+	const int code = TABLE->device->pointer_attributes((const void *)address, &p, &a->error);
 	answer_pointer(a, &p);
 	return code;
 }
 
 static int go_alloc(DLDataType dtype, int32_t ndim, const int64_t *shape, answer *a) {
-	const dlpackgen_device_request r = {{kDLCPU, 0}, dtype, ndim, shape, NULL, 0};
+	const dlpackgen_allocation r = {{kDLCPU, 0}, dtype, ndim, shape, NULL, 0};
 	DLManagedTensorVersioned *tensor = NULL;
-	const int code = TABLE->device->alloc(&r, &tensor, &a->error);
+	const int code = TABLE->device->allocate(&r, &tensor, &a->error);
 	a->tensor = (uintptr_t)tensor;
 	return code;
 }
 
-static int go_free(uintptr_t t, answer *a) { return TABLE->device->free((DLManagedTensorVersioned *)t, &a->error); }
+static int go_free(uintptr_t t, answer *a) { return TABLE->device->deallocate((DLManagedTensorVersioned *)t, &a->error); }
 
 static int go_send(uintptr_t t, int socket, uint32_t flags, answer *a) {
 	return TABLE->send((const DLTensor *)t, socket, flags, &a->error);
@@ -40,7 +40,7 @@ static int go_receive(int socket, answer *a) {
 }
 
 static int go_copy(uintptr_t to, uintptr_t from, answer *a) {
-	const dlpackgen_device_stream none = {NULL, {kDLCPU, 0}, 0, 0};
+	const dlpackgen_stream none = {NULL, {kDLCPU, 0}, 0, 0};
 	return TABLE->device->copy((const DLTensor *)to, (const DLTensor *)from, &none, &a->error);
 }
 */
@@ -80,8 +80,9 @@ func Probe() error {
 // tensor of this package.
 func PointerInfo(address uintptr) (Pointer, error) {
 	a := answers.Get().(*C.answer)
-	code := C.go_pointer_info(C.uintptr_t(address), a)
-	p := Pointer{Device: Device{Type: int32(a._type), ID: int32(a.id)}, Ordinal: int(a.ordinal), Base: uintptr(a.base), Size: uintptr(a.size)}
+	code := C.go_pointer_attributes(C.uintptr_t(address), a)
+	p := Pointer{Device: Device{Type: int32(a._type), ID: int32(a.id)}, Ordinal: int(a.ordinal),
+		Base: uintptr(a.base), Size: uintptr(a.size)}
 	return p, failure(code, a)
 }
 
@@ -136,10 +137,10 @@ func ready(socket syscall.Conn, wait func(syscall.RawConn, func(uintptr) bool) e
 	code := C.int(0)
 	err = wait(raw, func(fd uintptr) bool {
 		code = call(fd, a)
-		for code == C.DLPACKGEN_SHM_AGAIN && syscall.Errno(a.error.native) == syscall.EINTR {
+		for code == C.DLPACKGEN_SHM_WOULD_BLOCK && syscall.Errno(a.error.native) == syscall.EINTR {
 			code = call(fd, a)
 		}
-		return code != C.DLPACKGEN_SHM_AGAIN
+		return code != C.DLPACKGEN_SHM_WOULD_BLOCK
 	})
 	if err != nil {
 		answers.Put(a)

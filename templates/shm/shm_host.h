@@ -6,103 +6,106 @@
 
 #include "shm_receive.h"
 
-static int shm_probe(dlpackgen_device_facts *facts, dlpackgen_device_error *error) {
-	const int fd = shm_memfd();
-	if (fd < 0) return shm_no_memory("probe: memfd_create", errno, error);
-	const int result = fcntl(fd, F_ADD_SEALS, SHM_SIZE_SEALS), native = errno;
-	(void)close(fd);
-	if (result < 0) return shm_fail(error, DLPACKGEN_DEVICE_UNSUPPORTED, native, "probe: this kernel has no seals");
-	if (facts) facts->version = DLPACKGEN_SHM_ABI_VERSION, facts->devices = 1, facts->reserved = 0;
-	return DLPACKGEN_DEVICE_OK;
+static int shm_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
+  const int fd = shm_memfd();
+  if (fd < 0) return shm_no_memory("probe: memfd_create", errno, error);
+  const int result = fcntl(fd, F_ADD_SEALS, SHM_SIZE_SEALS), native = errno;
+  (void)close(fd);
+  if (result < 0) return shm_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, native, "probe: this kernel has no seals");
+  if (facts) facts->version = DLPACKGEN_SHM_ABI_VERSION, facts->devices = 1, facts->reserved = 0;
+  return DLPACKGEN_BACKEND_OK;
 }
 
-static int shm_device_count(int32_t *count, dlpackgen_device_error *error) {
-	return device_give_count(1, count, error);
+static int shm_device_count(int32_t* count, dlpackgen_backend_error* error) {
+  return device_give_count(1, count, error);
 }
 
-static int shm_pointer_info(const void *pointer, dlpackgen_device_pointer *info, dlpackgen_device_error *error) {
-	const int code = device_check_pointer(pointer, info, error);
-	if (code) return code;
-	const struct shm_block *block = shm_find(pointer);
-	memset(info, 0, sizeof *info);
-	info->device.device_type = kDLCPU;
-	info->ordinal = block ? 0 : -1;
-	info->base = block ? block->tensor.dl_tensor.data : NULL;
-	info->size = block ? block->size - SHM_DATA : 0;
-	return DLPACKGEN_DEVICE_OK;
+static int shm_pointer_attributes(const void* pointer, dlpackgen_pointer_attributes* info,
+                                  dlpackgen_backend_error* error) {
+  const int code = device_check_pointer(pointer, info, error);
+  if (code) return code;
+  const struct shm_block* block = shm_find(pointer);
+  memset(info, 0, sizeof *info);
+  info->device.device_type = kDLCPU;
+  info->ordinal = block ? 0 : -1;
+  info->base = block ? block->tensor.dl_tensor.data : NULL;
+  info->size = block ? block->size - SHM_DATA : 0;
+  return DLPACKGEN_BACKEND_OK;
 }
 
-static int shm_check_device(const char *what, DLDevice device, dlpackgen_device_error *error) {
-	if (device.device_type == kDLCPU && device.device_id == 0) return DLPACKGEN_DEVICE_OK;
-	return device_fail(error, device.device_type == kDLCPU ? DLPACKGEN_DEVICE_BAD_DEVICE : DLPACKGEN_DEVICE_BAD_TYPE,
-	                   "%s: a stream of device type %d with the id %d; the CPU (1) with the id 0 was expected", what,
-	                   (int)device.device_type, (int)device.device_id);
+static int shm_check_device(const char* what, DLDevice device, dlpackgen_backend_error* error) {
+  if (device.device_type == kDLCPU && device.device_id == 0) return DLPACKGEN_BACKEND_OK;
+  return device_fail(
+      error, device.device_type == kDLCPU ? DLPACKGEN_BACKEND_INVALID_DEVICE : DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
+      "%s: a stream of device type %d with the id %d; the CPU (1) with the id 0 was expected", what,
+      (int)device.device_type, (int)device.device_id);
 }
 
-static int shm_check_stream(const char *what, const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
-	if (!stream) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "%s: NULL in the place of a stream", what);
-	if (stream->handle)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM, "%s: the stream %p; the CPU has none but NULL", what,
-		                   stream->handle);
-	return shm_check_device(what, stream->device, error);
+static int shm_check_stream(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of a stream", what);
+  if (stream->handle)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: the stream %p; the CPU has none but NULL", what,
+                       stream->handle);
+  return shm_check_device(what, stream->device, error);
 }
 
-static int shm_give_stream(const char *what, DLDevice device, dlpackgen_device_stream *stream,
-                           dlpackgen_device_error *error) {
-	if (!stream) return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "%s: NULL in the place of the stream", what);
-	const int code = shm_check_device(what, device, error);
-	memset(stream, 0, sizeof *stream);
-	stream->device = device;
-	return code;
+static int shm_give_stream(const char* what, DLDevice device, dlpackgen_stream* stream,
+                           dlpackgen_backend_error* error) {
+  if (!stream)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
+  const int code = shm_check_device(what, device, error);
+  memset(stream, 0, sizeof *stream);
+  stream->device = device;
+  return code;
 }
 
 /* Sources have streams of devices; none of theirs is asked for. */
-static int shm_current_stream(const dlpackgen_device_source *source, DLDevice device, dlpackgen_device_stream *stream,
-                              dlpackgen_device_error *error) {
-	(void)source;
-	return shm_give_stream("current_stream", device, stream, error);
+static int shm_current_stream(const dlpackgen_stream_source* source, DLDevice device, dlpackgen_stream* stream,
+                              dlpackgen_backend_error* error) {
+  (void)source;
+  return shm_give_stream("current_stream", device, stream, error);
 }
 
-static int shm_stream_from_dlpack(DLDevice device, const int64_t *number, dlpackgen_device_stream *stream,
-                                  dlpackgen_device_error *error) {
-	if (number)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_STREAM,
-		                   "stream_from_dlpack: the number %lld; a CPU's stream is None alone", (long long)*number);
-	return shm_give_stream("stream_from_dlpack", device, stream, error);
+static int shm_stream_from_dlpack(DLDevice device, const int64_t* number, dlpackgen_stream* stream,
+                                  dlpackgen_backend_error* error) {
+  if (number)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
+                       "stream_from_dlpack: the number %lld; a CPU's stream is None alone", (long long)*number);
+  return shm_give_stream("stream_from_dlpack", device, stream, error);
 }
 
-static int shm_order_after(const dlpackgen_device_stream *consumer, const dlpackgen_device_stream *producer,
-                           dlpackgen_device_error *error) {
-	const int code = shm_check_stream("order_after", consumer, error);
-	return code ? code : shm_check_stream("order_after", producer, error);
+static int shm_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_stream* producer,
+                           dlpackgen_backend_error* error) {
+  const int code = shm_check_stream("stream_wait", consumer, error);
+  return code ? code : shm_check_stream("stream_wait", producer, error);
 }
 
-static int shm_keep_until(DLManagedTensorVersioned *tensor, const dlpackgen_device_stream *stream,
-                          dlpackgen_device_error *error) {
-	const int code = device_check_ours("keep_until", tensor, shm_delete, error);
-	return code ? code : shm_check_stream("keep_until", stream, error);
+static int shm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream,
+                          dlpackgen_backend_error* error) {
+  const int code = device_check_ours("keep_until", tensor, shm_delete, error);
+  return code ? code : shm_check_stream("keep_until", stream, error);
 }
 
-static int shm_finish(const dlpackgen_device_stream *stream, dlpackgen_device_error *error) {
-	return shm_check_stream("finish", stream, error);
+static int shm_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+  return shm_check_stream("finish", stream, error);
 }
 
-static int shm_copy(const DLTensor *to, const DLTensor *from, const dlpackgen_device_stream *stream,
-                    dlpackgen_device_error *error) {
-	uint64_t count = 0;
-	size_t bytes = 0;
-	int code = shm_check_stream("copy", stream, error);
-	if (!code) code = device_check_copy(to, from, &count, error);
-	if (!code) code = shm_check_device("copy", to->device, error);
-	if (!code) code = shm_check_device("copy", from->device, error);
-	if (!code) code = device_bytes("copy", to->dtype, count, &bytes, error);
-	if (code || !bytes) return code;
-	char *target = (char *)to->data + to->byte_offset;
-	const struct shm_block *block = shm_find(target);
-	if (block && block->tensor.flags & DLPACK_FLAG_BITMASK_READ_ONLY)
-		return device_fail(error, DLPACKGEN_DEVICE_BAD_ARGUMENT, "copy: the target was received read-only");
-	memmove(target, (const char *)from->data + from->byte_offset, bytes);
-	return DLPACKGEN_DEVICE_OK;
+static int shm_copy(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream,
+                    dlpackgen_backend_error* error) {
+  uint64_t count = 0;
+  size_t bytes = 0;
+  int code = shm_check_stream("copy", stream, error);
+  if (!code) code = device_check_copy(to, from, &count, error);
+  if (!code) code = shm_check_device("copy", to->device, error);
+  if (!code) code = shm_check_device("copy", from->device, error);
+  if (!code) code = device_bytes("copy", to->dtype, count, &bytes, error);
+  if (code || !bytes) return code;
+  char* target = (char*)to->data + to->byte_offset;
+  const struct shm_block* block = shm_find(target);
+  if (block && block->tensor.flags & DLPACK_FLAG_BITMASK_READ_ONLY)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the target was received read-only");
+  memmove(target, (const char*)from->data + from->byte_offset, bytes);
+  return DLPACKGEN_BACKEND_OK;
 }
 
 #endif /* DLPACKGEN_SHM_HOST_H_ */

@@ -16,14 +16,14 @@ namespace detail {
 // 0 for a tensor that it has read, with shape and strides in numbers, which has room for 64
 // of each; 1 for what the other routes must look at, which know what to say of it. Sets no
 // exception.
-[[gnu::flatten]] inline int read_quickly(void* object, int want_write, DLTensor* out, std::int64_t* numbers) noexcept {
+[[gnu::flatten]] inline int read_quickly(void* object, int writable, DLTensor* out, std::int64_t* numbers) noexcept {
   PyObject* const found = static_cast<PyObject*>(object);
   if (!THPVariable_CheckExact(found)) return 1;
   c10::TensorImpl& impl = *THPVariable_Unpack(found).unsafeGetTensorImpl();
   try {
     if (impl.autograd_meta() != nullptr && impl.requires_grad()) return 1;
-    return !(want_write != 0 ? read_plain<Access::write>(impl, *out, Copied{numbers})
-                             : read_plain<Access::read>(impl, *out, Copied{numbers}));
+    return !(writable != 0 ? read_plain<Access::write>(impl, *out, Copied{numbers})
+                           : read_plain<Access::read>(impl, *out, Copied{numbers}));
   } catch (...) {
     return 1;
   }

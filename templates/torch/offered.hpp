@@ -97,12 +97,12 @@ inline Said said_by(PyObject* object) {
 inline void refuse_unsaid(DLDevice device, const Said& said) {
   if (is_on_host(device)) return;
   if (!said) {
-    throw Refused("it has no __dlpack_device__, and gave a tensor on device " + text_of(device) +
-                  ", for which it was told no stream");
+    throw Refused("it has no __dlpack_device__(), but its __dlpack__() returned a tensor on device " + text_of(device) +
+                  " without a stream");
   }
   if (said->device_type != device.device_type || said->device_id != device.device_id) {
-    throw Refused("its __dlpack_device__ said " + text_of(*said) + ", and it gave a tensor on device " +
-                  text_of(device) + ", for which it was told no stream");
+    throw Refused("its __dlpack_device__() declared " + text_of(*said) +
+                  ", but its __dlpack__() returned a tensor on device " + text_of(device));
   }
 }
 
@@ -155,7 +155,7 @@ void refuse_other_stream(const ExchangeTable& table, DLDevice device) {
   if (!theirs && PyErr_Occurred() != nullptr) throw py::error_already_set();
   if (!theirs) throw Refused("its library does not tell its stream");
   PyErr_Clear();
-  if (*theirs != Torch::current_stream(device)) throw Refused("its library works on another stream than torch");
+  if (*theirs != Torch::current_stream(device)) throw Refused("its stream differs from torch's current stream");
 }
 
 // An exception that a table left although it succeeded is not ours to keep.
@@ -197,7 +197,7 @@ typename Torch::Tensor from_capsule(PyObject* capsule, ReadOnly read_only, const
   if (PyCapsule_IsValid(capsule, "dltensor")) {
     return take_out<Torch, DLManagedTensor>(capsule, "dltensor", "used_dltensor", read_only, said);
   }
-  if (said != nullptr) throw Refused("its __dlpack__ gave no capsule with a tensor that nobody has taken");
+  if (said != nullptr) throw Refused("its __dlpack__() did not return an unconsumed DLPack capsule");
   throw NoTensor(no_capsule);
 }
 

@@ -115,7 +115,7 @@ inline void refuse_unreadable(AtenTensorHandle tensor) {
   if (layout != aoti_torch_layout_strided()) throw Refused("it has no strided memory: pass to_dense()");
   check_shim(aoti_torch_get_device_type(tensor, &device));
   if (device != aoti_torch_device_type_cpu() && device != aoti_torch_device_type_cuda()) {
-    throw Refused("its device is none that is served here: CPU or CUDA");
+    throw Refused("unsupported device: expected CPU or CUDA");
   }
   check_shim(aoti_torch_get_dtype(tensor, &dtype));
   if (!has_name(dtype)) throw Refused(aten::detail::unnamed);

@@ -8,7 +8,7 @@
 
 #include "base.hpp"
 
-#include <dlpack/dlpack_rules.h>
+#include <dlpackgen/rules.h>
 
 #include <cstdint>
 
@@ -29,7 +29,7 @@ inline std::int64_t span(const DLTensor& tensor) {
 }
 
 // Tells whether two elements may share memory.
-inline bool may_overlap(const DLTensor& tensor) { return dlpack_may_overlap(&tensor) != 0; }
+inline bool may_overlap(const DLTensor& tensor) { return dlpackgen_may_overlap(&tensor) != 0; }
 
 inline constexpr const char beyond_storage[] =
     "it reaches beyond its storage, which was made smaller: resize the storage back, or pass a tensor that fits";

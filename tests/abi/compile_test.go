@@ -134,7 +134,8 @@ func TestClangAgrees(t *testing.T) {
 	for _, x := range targets {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
-			prove(t, compiler{command, append([]string{"--target=" + x.triple}, x.flags...), x.model, both}, root, chosen())
+			prove(t, compiler{command, append([]string{"--target=" + x.triple}, x.flags...), x.model, both}, root,
+				chosen())
 		})
 	}
 }

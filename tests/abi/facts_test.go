@@ -19,7 +19,8 @@ import (
 )
 
 // notABI are the keys of a facts file that tell of the measuring.
-var notABI = []string{"header_bytes", "header_is_upstream_verbatim", "header_sha256", "measured_with", "source", "version"}
+var notABI = []string{"header_bytes", "header_is_upstream_verbatim", "header_sha256", "measured_with", "source",
+	"version"}
 
 // measured is one facts file as JSON decodes it, less notABI, with nothing left
 // out because C++ has it as C does.

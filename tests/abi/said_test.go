@@ -103,8 +103,10 @@ func saidEnum(r *spec.Release, e *spec.Enum) object {
 	_, cxxKind := enumType(r, e, layout.LP64, layout.CXX)
 	return object{
 		"members": members, "unassigned_values": unassigned(values), "typedef": e.Name, "tag": nil,
-		"size": size, "align": size, "cxx_fixed_underlying": optional(e.CxxUnderlying != "", cdecl.Builtin(e.CxxUnderlying)),
-		"underlying": object{"c_gcc_x86_64": kind, "c_gcc_x86_64_fshort_enums": shortKind, "cxx_gcc_x86_64": cxxKind},
+		"size": size, "align": size,
+		"cxx_fixed_underlying": optional(e.CxxUnderlying != "", cdecl.Builtin(e.CxxUnderlying)),
+		"underlying": object{"c_gcc_x86_64": kind, "c_gcc_x86_64_fshort_enums": shortKind,
+			"cxx_gcc_x86_64": cxxKind},
 	}
 }
 
@@ -178,7 +180,8 @@ func saidParams(spell cdecl.Speller, f *spec.Func) []object {
 func saidLayouts(r *spec.Release) object {
 	out := object{}
 	for _, x := range targets {
-		out[x.name] = object{"triple": x.triple, "flags": append([]string{}, x.flags...), "c": saidLayout(r, x.model, layout.C), "cxx": saidLayout(r, x.model, layout.CXX)}
+		out[x.name] = object{"triple": x.triple, "flags": append([]string{}, x.flags...),
+			"c": saidLayout(r, x.model, layout.C), "cxx": saidLayout(r, x.model, layout.CXX)}
 	}
 	return out
 }

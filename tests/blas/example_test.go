@@ -22,7 +22,8 @@ func matrix(rows, columns, down, right int64) dlpack.Tensor {
 			memory[i*down+j*right] = float64(i*columns + j + 1)
 		}
 	}
-	pointer, err := dlpack.ExportWith(memory, dlpack.ExportOptions{Shape: []int64{rows, columns}, Strides: []int64{down, right}})
+	pointer, err := dlpack.ExportWith(memory,
+		dlpack.ExportOptions{Shape: []int64{rows, columns}, Strides: []int64{down, right}})
 	if err != nil {
 		return dlpack.Tensor{}
 	}

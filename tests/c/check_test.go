@@ -43,7 +43,8 @@ func asserts(r *spec.Release, cxx bool) (all int) {
 // numbers counts the asserts that compare numbers, not types: all that is left
 // in old languages.
 func numbers(r *spec.Release) int {
-	all := asserts(r, false) - len(spec.Of[*spec.Flag](r)) - len(spec.Of[*spec.Alias](r)) - len(spec.Of[*spec.Callback](r))
+	all := asserts(r,
+		false) - len(spec.Of[*spec.Flag](r)) - len(spec.Of[*spec.Alias](r)) - len(spec.Of[*spec.Callback](r))
 	for _, s := range spec.Of[*spec.Struct](r) {
 		all -= len(s.Fields)
 	}
@@ -136,7 +137,7 @@ func mutant(t *testing.T, version string) (*spec.Release, string) {
 	right := release(t, version)
 	dir := headers(t, version)
 	broken := write(t, wrong(right))
-	put(t, dir, "dlpack.h", get(t, broken, "dlpack.h"))
+	put(t, dir, "dlpack/dlpack.h", get(t, broken, "dlpack/dlpack.h"))
 	return right, dir
 }
 
@@ -145,13 +146,13 @@ func TestEveryAssertFires(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			right, dir := mutant(t, version)
-			out, err := compile(dir, include("abi_check.h"), c11...)
+			out, err := compile(dir, include("dlpackgen/abi_check.h"), c11...)
 			require.Error(t, err)
 			assert.Len(t, messages(out), asserts(right, false), "C11")
-			out, err = compile(dir, include("abi_check.h"), cxx11...)
+			out, err = compile(dir, include("dlpackgen/abi_check.h"), cxx11...)
 			require.Error(t, err)
 			assert.Len(t, messages(out), asserts(right, true), "C++11")
-			out, err = compile(dir, include("abi_check.h"), c99...)
+			out, err = compile(dir, include("dlpackgen/abi_check.h"), c99...)
 			require.Error(t, err)
 			assert.Len(t, negative.FindAllString(out, -1), numbers(right), "C99: %s", out)
 		})
@@ -159,7 +160,7 @@ func TestEveryAssertFires(t *testing.T) {
 }
 
 var (
-	checkLine = regexp.MustCompile(`(?m)^DLPACK_ABI_(NUMBER|FLAG|ENUM|STRUCT|FIELD)\((.*)\);$`)
+	checkLine = regexp.MustCompile(`(?m)^DLPACKGEN_ABI_(NUMBER|FLAG|ENUM|STRUCT|FIELD)\((.*)\);$`)
 	// trailing tells how many of a check's last arguments are numbers.
 	trailing = map[string]int{"NUMBER": 1, "FLAG": 1, "ENUM": 1, "STRUCT": 2, "FIELD": 2}
 )
@@ -186,19 +187,19 @@ func TestEveryNumberCounts(t *testing.T) {
 	for _, version := range versions() {
 		dir := headers(t, version)
 		changed := 0
-		text := checkLine.ReplaceAllStringFunc(get(t, dir, "abi_check.h"), func(line string) string {
+		text := checkLine.ReplaceAllStringFunc(get(t, dir, "dlpackgen/abi_check.h"), func(line string) string {
 			parts := checkLine.FindStringSubmatch(line)
 			args := arguments(parts[2])
 			for i := len(args) - trailing[parts[1]]; i < len(args); i++ {
 				args[i] += " + 1"
 				changed++
 			}
-			return "DLPACK_ABI_" + parts[1] + "(" + strings.Join(args, ",") + ");"
+			return "DLPACKGEN_ABI_" + parts[1] + "(" + strings.Join(args, ",") + ");"
 		})
-		put(t, dir, "abi_check.h", text)
+		put(t, dir, "dlpackgen/abi_check.h", text)
 		require.Equal(t, numbers(release(t, version)), changed, "each number stands in a check")
 		for _, args := range [][]string{c11, cxx11} {
-			out, err := compile(dir, include("abi_check.h"), args...)
+			out, err := compile(dir, include("dlpackgen/abi_check.h"), args...)
 			require.Error(t, err)
 			assert.Len(t, messages(out), changed, "%s of %s", args[0], version)
 		}

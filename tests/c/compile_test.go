@@ -4,10 +4,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit/header"
 	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
@@ -36,13 +38,13 @@ func (l language) tried() []string {
 	return []string{l.standards[0], l.standards[len(l.standards)-1]}
 }
 
-// emitted gives the names of the headers in a folder.
+// emitted gives the headers in a folder, as they are included.
 func emitted(t *testing.T, dir string) (names []string) {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(dir, "dlpack", "*.h"))
+	found, err := filepath.Glob(filepath.Join(dir, "*", "*.h"))
 	require.NoError(t, err)
 	for _, path := range found {
-		names = append(names, filepath.Base(path))
+		names = append(names, filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path))
 	}
 	return names
 }
@@ -75,12 +77,12 @@ func TestClangHasNothingToSay(t *testing.T) {
 		t.Run(l.compiler, func(t *testing.T) {
 			t.Parallel()
 			dir := headers(t, "1.3")
-			for _, name := range emitted(t, dir) {
+			for _, name := range append([]string{header.Checks}, header.Helpers...) {
 				flags := slices.Clone(everything)
 				if l.name == "c++" {
 					flags = append(flags, "-Wno-c++98-compat")
 				}
-				if name == "dlpack_util.h" || name == "dlpack_rules.h" {
+				if strings.HasPrefix(name, "dlpackgen/") {
 					flags = append(flags, "-Wno-unsafe-buffer-usage")
 				}
 				for _, standard := range l.tried() {
@@ -98,7 +100,7 @@ func TestEveryReleaseCompilesInTheOldestLanguages(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			dir := headers(t, version)
-			source := include("dlpack.h", "abi_check.h")
+			source := include("dlpack/dlpack.h", "dlpackgen/abi_check.h")
 			assertCompiles(t, dir, source, command("gcc", "c", "c89", strict...)...)
 			assertCompiles(t, dir, source, command("gcc", "c", "c11", strict...)...)
 			assertCompiles(t, dir, source, command("g++", "c++", "c++11", strict...)...)
@@ -113,11 +115,12 @@ func TestEveryReleaseCompilesInTheOldestLanguages(t *testing.T) {
 func TestHelpersCompileOptimised(t *testing.T) {
 	dir := headers(t, "1.3")
 	for _, l := range languages[:2] {
-		args := append(command(l.compiler, l.name, l.standards[0], strict...), "-O2", "-Wconversion", "-Wshadow", "-Wcast-qual", "-Wold-style-cast")
+		args := append(command(l.compiler, l.name, l.standards[0], strict...), "-O2", "-Wconversion", "-Wshadow",
+			"-Wcast-qual", "-Wold-style-cast")
 		if l.name == "c" {
 			args = append(args[:len(args)-1], "-Wc++-compat", "-Wstrict-prototypes", "-Wdeclaration-after-statement")
 		}
-		assertCompiles(t, dir, include("dlpack_util.h", "abi_check.h"), args...)
+		assertCompiles(t, dir, include("dlpackgen/tensor.h", "dlpackgen/abi_check.h"), args...)
 	}
 }
 
@@ -125,22 +128,26 @@ func TestHelpersCompileOptimised(t *testing.T) {
 func TestHelpersNameTheOlderHeaderThatCameFirst(t *testing.T) {
 	new := headers(t, "1.3")
 	tests := map[string]string{
-		"0.1": "is 0.5 or older", "0.5": "is 0.5 or older", "0.6": "is 0.6", "0.7": "is 0.7", "0.8": "is 0.8", "1.0": "is 1.0", "1.1": "is 1.1",
+		"0.1": "is 0.5 or older", "0.5": "is 0.5 or older", "0.6": "is 0.6", "0.7": "is 0.7", "0.8": "is 0.8",
+		"1.0": "is 1.0", "1.1": "is 1.1",
 	}
 	for version, reason := range tests {
-		first := filepath.Join(headers(t, version), "dlpack", "dlpack.h")
-		source := "#include \"" + first + "\"\n" + include("dlpack_util.h")
-		assertRefuses(t, "needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first "+reason, new, source, command("gcc", "c", "c11")...)
+		first := filepath.Join(headers(t, version), "dlpack/dlpack.h")
+		source := "#include \"" + first + "\"\n" + include("dlpackgen/tensor.h")
+		assertRefuses(t, "needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first "+reason, new,
+			source, command("gcc", "c", "c11")...)
 	}
-	first := filepath.Join(new, "dlpack", "dlpack.h")
-	next := "#include \"" + first + "\"\n#undef DLPACK_MAJOR_VERSION\n#define DLPACK_MAJOR_VERSION 2\n" + include("dlpack_util.h")
+	first := filepath.Join(new, "dlpack/dlpack.h")
+	next := "#include \"" + first + "\"\n#undef DLPACK_MAJOR_VERSION\n#define DLPACK_MAJOR_VERSION 2\n" +
+		include("dlpackgen/tensor.h")
 	assertRefuses(t, "has another major version", new, next, command("gcc", "c", "c11")...)
 }
 
 // A header of 1.2 is enough for the helpers of 1.3.
 func TestHelpersAcceptAnOlderHeaderWithAllTheyNeed(t *testing.T) {
-	first := filepath.Join(headers(t, "1.2"), "dlpack", "dlpack.h")
-	assertCompiles(t, headers(t, "1.3"), "#include \""+first+"\"\n"+include("dlpack_util.h"), command("gcc", "c", "c99", strict...)...)
+	first := filepath.Join(headers(t, "1.2"), "dlpack/dlpack.h")
+	assertCompiles(t, headers(t, "1.3"), "#include \""+first+"\"\n"+include("dlpackgen/tensor.h"),
+		command("gcc", "c", "c99", strict...)...)
 }
 
 // What the repository holds for vendoring is what was tested.
@@ -150,6 +157,8 @@ func TestGenCompiles(t *testing.T) {
 	dir := filepath.Join("..", "..", "gen", "c")
 	_, err := os.Stat(dir)
 	require.NoError(t, err)
-	assertCompiles(t, dir, include("abi_check.h", "dlpack_util.h"), command("gcc", "c", "c11", strict...)...)
-	assertCompiles(t, dir, include("abi_check.h", "dlpack_util.h"), command("g++", "c++", "c++17", strict...)...)
+	assertCompiles(t, dir, include("dlpackgen/abi_check.h", "dlpackgen/tensor.h"),
+		command("gcc", "c", "c11", strict...)...)
+	assertCompiles(t, dir, include("dlpackgen/abi_check.h", "dlpackgen/tensor.h"),
+		command("g++", "c++", "c++17", strict...)...)
 }

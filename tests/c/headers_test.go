@@ -1,6 +1,6 @@
 // Package c tests the emitted C headers with real compilers: that they compile
 // everywhere, that abi_check.h refuses what it should, and that the helpers of
-// dlpack_util.h give the right answers.
+// dlpackgen/tensor.h give the right answers.
 package c
 
 import (
@@ -67,14 +67,14 @@ func headers(t *testing.T, version string) string { return write(t, release(t, v
 // get and put read and write an emitted header.
 func get(t *testing.T, dir, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(dir, "dlpack", name))
+	data, err := os.ReadFile(filepath.Join(dir, name))
 	require.NoError(t, err)
 	return string(data)
 }
 
 func put(t *testing.T, dir, name, text string) {
 	t.Helper()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "dlpack", name), []byte(text), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 }
 
 // edit replaces text in an emitted header, which must hold it.
@@ -85,10 +85,10 @@ func edit(t *testing.T, dir, name, old, changed string) {
 	put(t, dir, name, strings.ReplaceAll(text, old, changed))
 }
 
-// include is the source that includes those headers of <dlpack/...>.
+// include is the source that includes those headers.
 func include(names ...string) (source string) {
 	for _, name := range names {
-		source += "#include <dlpack/" + name + ">\n"
+		source += "#include <" + name + ">\n"
 	}
 	return source
 }

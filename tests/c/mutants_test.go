@@ -17,14 +17,17 @@ var changes = []change{
 	{"a flag's bit", "(1UL << 1UL)", "(1UL << 3UL)", "DLPACK_FLAG_BITMASK_IS_COPIED is not 2"},
 	{"a device type", "kDLROCM = 10", "kDLROCM = 5", "kDLROCM is not 10"},
 	{"a type code", "kDLBfloat = 4U", "kDLBfloat = 18U", "kDLBfloat is not 4"},
-	{"an enum's width", "} DLDataTypeCode;", "} __attribute__((packed)) DLDataTypeCode;", "DLDataTypeCode is not of width 4"},
+	{"an enum's width", "} DLDataTypeCode;", "} __attribute__((packed)) DLDataTypeCode;",
+		"DLDataTypeCode is not of width 4"},
 	{"a stricter alignment", "} DLTensor;", "} __attribute__((aligned(16))) DLTensor;", "DLTensor is not aligned to"},
 	{"packed", "} DLTensor;", "} __attribute__((packed)) DLTensor;", "DLTensor is not aligned to"},
-	{"packed to 4", "} DLManagedTensor;", "} __attribute__((packed, aligned(4))) DLManagedTensor;", "DLManagedTensor is not aligned to"},
+	{"packed to 4", "} DLManagedTensor;", "} __attribute__((packed, aligned(4))) DLManagedTensor;",
+		"DLManagedTensor is not aligned to"},
 	{"a wider field", "uint16_t lanes", "uint32_t lanes", "DLDataType.lanes is not of width 2"},
 	{"a wider field over padding", "uint8_t bits;", "uint16_t bits;", "DLDataType.bits is not of width 1"},
 	{"a narrower field", "uint64_t byte_offset", "uint32_t byte_offset", "DLTensor.byte_offset is not of width 8"},
-	{"swapped fields of one type", "uint32_t major;", "uint32_t minor_;\n  uint32_t major;", "DLPackVersion.major is not at 0"},
+	{"swapped fields of one type", "uint32_t major;", "uint32_t minor_;\n  uint32_t major;",
+		"DLPackVersion.major is not at 0"},
 	{"a field at the end", "uint64_t byte_offset;", "uint64_t byte_offset; void *more;", "DLTensor is not of size"},
 	{"a dropped field", "uint64_t flags;", "", "flags"},
 	{"a renamed field", "int64_t *strides;", "int64_t *stride;", "strides"},
@@ -36,10 +39,13 @@ var typeChanges = []change{
 	{"a field's sign", "int32_t ndim", "uint32_t ndim", "DLTensor.ndim is no int32_t"},
 	{"what a pointer points to", "int64_t *shape", "int32_t *shape", "DLTensor.shape is no int64_t *"},
 	{"a pointer to constants", "int64_t *strides", "const int64_t *strides", "DLTensor.strides is no int64_t *"},
-	{"a parameter", "void (*deleter)(struct DLManagedTensor *self)", "void (*deleter)(void *self)", "DLManagedTensor.deleter is no"},
-	{"a callback's parameter", "DLDeviceType device_type,\n  int32_t device_id", "DLDeviceType device_type,\n  int64_t device_id",
+	{"a parameter", "void (*deleter)(struct DLManagedTensor *self)", "void (*deleter)(void *self)",
+		"DLManagedTensor.deleter is no"},
+	{"a callback's parameter", "DLDeviceType device_type,\n  int32_t device_id",
+		"DLDeviceType device_type,\n  int64_t device_id",
 		"DLPackCurrentWorkStream is no"},
-	{"a callback's result", "typedef int (*DLPackDLTensorFromPyObjectNoSync)", "typedef void (*DLPackDLTensorFromPyObjectNoSync)",
+	{"a callback's result", "typedef int (*DLPackDLTensorFromPyObjectNoSync)",
+		"typedef void (*DLPackDLTensorFromPyObjectNoSync)",
 		"DLPackDLTensorFromPyObjectNoSync is no"},
 	{"a flag's type", "(1UL << 2UL)", "(1 << 2)", "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED is no unsigned long"},
 }
@@ -47,7 +53,8 @@ var typeChanges = []change{
 // Changes to what C++ alone fixes.
 var cxxChanges = []change{
 	{"an enum's fixed width", "typedef enum : int32_t", "typedef enum : int64_t", "DLDeviceType is not of width 4"},
-	{"an enum's fixed sign", "typedef enum : int32_t", "typedef enum : uint32_t", "DLDeviceType does not have the sign of int32_t"},
+	{"an enum's fixed sign", "typedef enum : int32_t", "typedef enum : uint32_t",
+		"DLDeviceType does not have the sign of int32_t"},
 }
 
 func refuseEach(t *testing.T, all []change, commands ...[]string) {
@@ -56,9 +63,9 @@ func refuseEach(t *testing.T, all []change, commands ...[]string) {
 		t.Run(change.what, func(t *testing.T) {
 			t.Parallel()
 			dir := headers(t, "1.3")
-			edit(t, dir, "dlpack.h", change.old, change.new)
+			edit(t, dir, "dlpack/dlpack.h", change.old, change.new)
 			for _, args := range commands {
-				assertRefuses(t, change.says, dir, include("abi_check.h"), args...)
+				assertRefuses(t, change.says, dir, include("dlpackgen/abi_check.h"), args...)
 			}
 		})
 	}
@@ -75,8 +82,8 @@ func TestOneChangeIsEnough(t *testing.T) {
 func TestOneChangeIsEnoughInC99(t *testing.T) {
 	for _, change := range changes {
 		dir := headers(t, "1.3")
-		edit(t, dir, "dlpack.h", change.old, change.new)
-		assertRefuses(t, "error: ", dir, include("abi_check.h"), c99...)
+		edit(t, dir, "dlpack/dlpack.h", change.old, change.new)
+		assertRefuses(t, "error: ", dir, include("dlpackgen/abi_check.h"), c99...)
 	}
 }
 
@@ -85,9 +92,10 @@ func TestOneChangeIsEnoughInC99(t *testing.T) {
 func TestPackingTheHeaderIsRefused(t *testing.T) {
 	dir := headers(t, "1.3")
 	for _, pack := range []string{"1", "2", "4"} {
-		source := "#pragma pack(push, " + pack + ")\n" + include("dlpack.h") + "#pragma pack(pop)\n" + include("abi_check.h")
+		source := "#pragma pack(push, " + pack + ")\n" + include("dlpack/dlpack.h") + "#pragma pack(pop)\n" +
+			include("dlpackgen/abi_check.h")
 		for _, args := range [][]string{c11, cxx11} {
-			assertRefuses(t, "DLTensor is not aligned to DLPACK_ABI_I64", dir, source, args...)
+			assertRefuses(t, "DLTensor is not aligned to DLPACKGEN_ABI_I64", dir, source, args...)
 		}
 		assertRefuses(t, "is negative", dir, source, c99...)
 	}
@@ -98,11 +106,12 @@ func TestPackingTheWholeFileIsRefused(t *testing.T) {
 	dir := headers(t, "1.3")
 	for _, args := range [][]string{c11, cxx11} {
 		for _, pack := range []string{"1", "2", "4"} {
-			assertRefuses(t, says, dir, "#pragma pack("+pack+")\n"+include("abi_check.h"), args...)
-			assertRefuses(t, says, dir, include("abi_check.h"), append(args, "-fpack-struct="+pack)...)
+			assertRefuses(t, says, dir, "#pragma pack("+pack+")\n"+include("dlpackgen/abi_check.h"), args...)
+			assertRefuses(t, says, dir, include("dlpackgen/abi_check.h"), append(args, "-fpack-struct="+pack)...)
 		}
-		assertRefuses(t, says, dir, include("abi_check.h"), append(args, "-fpack-struct")...)
-		assertRefuses(t, "enums are short: build with -fno-short-enums", dir, include("abi_check.h"), append(args, "-fshort-enums")...)
+		assertRefuses(t, says, dir, include("dlpackgen/abi_check.h"), append(args, "-fpack-struct")...)
+		assertRefuses(t, "enums are short: build with -fno-short-enums", dir, include("dlpackgen/abi_check.h"),
+			append(args, "-fshort-enums")...)
 	}
 }
 
@@ -110,6 +119,6 @@ func TestPackingTheWholeFileIsRefused(t *testing.T) {
 func TestHarmlessPackingIsAccepted(t *testing.T) {
 	dir := headers(t, "1.3")
 	for _, args := range [][]string{c11, c99, cxx11} {
-		assertCompiles(t, dir, "#pragma pack(8)\n"+include("abi_check.h"), append(args, strict...)...)
+		assertCompiles(t, dir, "#pragma pack(8)\n"+include("dlpackgen/abi_check.h"), append(args, strict...)...)
 	}
 }

@@ -104,17 +104,19 @@ func tokens(t *testing.T, path string) (out []string) {
 
 // A drop-in: the same tokens in the same order.
 func TestSameTokensAsTheHeaderOfTVMFFI(t *testing.T) {
-	assert.Equal(t, tokens(t, filepath.Join(tvmFFI(t), "dlpack/dlpack.h")), tokens(t, filepath.Join(headers(t, "1.3"), "dlpack/dlpack.h")))
+	assert.Equal(t, tokens(t, filepath.Join(tvmFFI(t), "dlpack/dlpack.h")),
+		tokens(t, filepath.Join(headers(t, "1.3"), "dlpack/dlpack.h")))
 }
 
 func TestSameTokensAsTheHeaderOfDebian(t *testing.T) {
-	assert.Equal(t, tokens(t, filepath.Join(debian(t), "dlpack/dlpack.h")), tokens(t, filepath.Join(headers(t, "0.6"), "dlpack/dlpack.h")))
+	assert.Equal(t, tokens(t, filepath.Join(debian(t), "dlpack/dlpack.h")),
+		tokens(t, filepath.Join(headers(t, "0.6"), "dlpack/dlpack.h")))
 }
 
 // The checks of ours accept the headers of others.
 func TestChecksHoldForTheHeadersOfOthers(t *testing.T) {
 	for version, dir := range map[string]string{"1.3": tvmFFI(t), "0.6": debian(t)} {
-		source := "#include \"" + filepath.Join(dir, "dlpack/dlpack.h") + "\"\n" + include("abi_check.h")
+		source := "#include \"" + filepath.Join(dir, "dlpack/dlpack.h") + "\"\n" + include("dlpackgen/abi_check.h")
 		assertCompiles(t, headers(t, version), source, c11...)
 		assertCompiles(t, headers(t, version), source, cxx11...)
 	}

@@ -8,7 +8,8 @@ import (
 
 // Debian's clang-16 checks for every target without its libraries.
 var targets = []string{
-	"x86_64-linux-gnu", "i686-linux-gnu", "aarch64-linux-gnu", "armv7-linux-gnueabihf", "riscv64-linux-gnu", "powerpc64le-linux-gnu",
+	"x86_64-linux-gnu", "i686-linux-gnu", "aarch64-linux-gnu", "armv7-linux-gnueabihf", "riscv64-linux-gnu",
+	"powerpc64le-linux-gnu",
 	"s390x-linux-gnu", "wasm32-unknown-unknown", "x86_64-windows-msvc", "i686-windows-msvc", "arm64-apple-macos",
 }
 
@@ -41,8 +42,8 @@ func TestChecksHoldOnEveryTarget(t *testing.T) {
 				chosen = few(targets)
 			}
 			for _, target := range chosen {
-				assertCompiles(t, dir, include("abi_check.h"), on(target, "c", strict...)...)
-				assertCompiles(t, dir, include("abi_check.h"), on(target, "c++", strict...)...)
+				assertCompiles(t, dir, include("dlpackgen/abi_check.h"), on(target, "c", strict...)...)
+				assertCompiles(t, dir, include("dlpackgen/abi_check.h"), on(target, "c++", strict...)...)
 			}
 		})
 	}
@@ -52,8 +53,10 @@ func TestHelpersCompileForEveryTarget(t *testing.T) {
 	need.Program(t, "clang-16", "clang-16")
 	dir := headers(t, "1.3")
 	for _, target := range few(targets) {
-		assertCompiles(t, dir, include("dlpack_util.h"), on(target, "c", strict...)...)
-		assertCompiles(t, dir, include("dlpack_util.h"), on(target, "c++", append(everything[:len(everything):len(everything)], "-Wno-c++98-compat", "-Wno-unsafe-buffer-usage")...)...)
+		assertCompiles(t, dir, include("dlpackgen/tensor.h"), on(target, "c", strict...)...)
+		assertCompiles(t, dir, include("dlpackgen/tensor.h"),
+			on(target, "c++", append(everything[:len(everything):len(everything)], "-Wno-c++98-compat",
+				"-Wno-unsafe-buffer-usage")...)...)
 	}
 }
 
@@ -65,7 +68,8 @@ func TestChecksHoldForCrossCompilers(t *testing.T) {
 	} {
 		t.Run(compiler, func(t *testing.T) {
 			need.Program(t, compiler, debian)
-			assertCompiles(t, headers(t, "1.3"), include("abi_check.h", "dlpack_util.h"), command(compiler, "c", "c11", strict...)...)
+			assertCompiles(t, headers(t, "1.3"), include("dlpackgen/abi_check.h", "dlpackgen/tensor.h"),
+				command(compiler, "c", "c11", strict...)...)
 		})
 	}
 }
@@ -77,8 +81,9 @@ func TestShortEnumsAreRefused(t *testing.T) {
 	for _, version := range versions() {
 		dir := headers(t, version)
 		for _, name := range []string{"c", "c++"} {
-			assertRefuses(t, "enums are short: build with -fno-short-enums", dir, include("abi_check.h"), on("arm-none-eabi", name, "-fshort-enums")...)
-			assertCompiles(t, dir, include("abi_check.h"), on("arm-none-eabi", name)...)
+			assertRefuses(t, "enums are short: build with -fno-short-enums", dir, include("dlpackgen/abi_check.h"),
+				on("arm-none-eabi", name, "-fshort-enums")...)
+			assertCompiles(t, dir, include("dlpackgen/abi_check.h"), on("arm-none-eabi", name)...)
 		}
 	}
 }
@@ -94,8 +99,8 @@ func TestProbesAreGuarded(t *testing.T) {
 		{"enums are short", "riscv64-linux-gnu", "-fshort-enums"},
 	}
 	for _, tt := range tests {
-		assertRefuses(t, tt.says, dir, include("abi_check.h"), on(tt.target, "c", tt.flag)...)
-		assertRefuses(t, tt.says, dir, include("abi_check.h"), on(tt.target, "c++", tt.flag)...)
+		assertRefuses(t, tt.says, dir, include("dlpackgen/abi_check.h"), on(tt.target, "c", tt.flag)...)
+		assertRefuses(t, tt.says, dir, include("dlpackgen/abi_check.h"), on(tt.target, "c++", tt.flag)...)
 	}
 }
 
@@ -104,11 +109,11 @@ func TestWhatCannotBeTold(t *testing.T) {
 	need.Program(t, "clang-16", "clang-16")
 	dir := headers(t, "1.3")
 	for _, target := range []string{"armv7-linux-gnueabihf", "wasm32-unknown-unknown", "i686-windows-msvc"} {
-		assertCompiles(t, dir, include("abi_check.h"), on(target, "c", "-fpack-struct=4")...)
+		assertCompiles(t, dir, include("dlpackgen/abi_check.h"), on(target, "c", "-fpack-struct=4")...)
 	}
-	assertCompiles(t, dir, include("abi_check.h"), on("i686-linux-gnu", "c", "-malign-double")...)
-	edit(t, dir, "dlpack.h", "kDLTrn = 18", "kDLTrn = 18, kDLMore = 19")
-	assertCompiles(t, dir, include("abi_check.h"), c11...)
-	edit(t, dir, "dlpack.h", "int32_t ndim", "uint32_t ndim")
-	assertCompiles(t, dir, include("abi_check.h"), c99...)
+	assertCompiles(t, dir, include("dlpackgen/abi_check.h"), on("i686-linux-gnu", "c", "-malign-double")...)
+	edit(t, dir, "dlpack/dlpack.h", "kDLTrn = 18", "kDLTrn = 18, kDLMore = 19")
+	assertCompiles(t, dir, include("dlpackgen/abi_check.h"), c11...)
+	edit(t, dir, "dlpack/dlpack.h", "int32_t ndim", "uint32_t ndim")
+	assertCompiles(t, dir, include("dlpackgen/abi_check.h"), c99...)
 }

@@ -48,7 +48,8 @@ func TestHelpersAnswerRightOn32Bits(t *testing.T) {
 		t.Skip("takes a second and a half, and -short was given")
 	}
 	need.Program(t, "i686-linux-gnu-gcc", "gcc-i686-linux-gnu")
-	program := build(t, headers(t, "1.3"), "util.c", append(command("i686-linux-gnu-gcc", "c", "c99", strict...), "-O2", "-static")...)
+	program := build(t, headers(t, "1.3"), "util.c",
+		append(command("i686-linux-gnu-gcc", "c", "c99", strict...), "-O2", "-static")...)
 	out, err := exec.Command(program).CombinedOutput()
 	assert.NoError(t, err, "%s", out)
 	assert.Contains(t, string(out), " checks, 0 failed\n")
@@ -56,8 +57,8 @@ func TestHelpersAnswerRightOn32Bits(t *testing.T) {
 
 // helperMutants breaks each check of the helpers once, and each rule of their tables.
 var helperMutants = []struct{ file, old, new string }{
-	{"elements", "#define DLPACK_PACKED_BELOW 8", "#define DLPACK_PACKED_BELOW 4"},
-	{"elements", "#define DLPACK_PADDED_FLAG 4U", "#define DLPACK_PADDED_FLAG 2U"},
+	{"elements", "#define DLPACKGEN_PACKED_BELOW 8", "#define DLPACKGEN_PACKED_BELOW 4"},
+	{"elements", "#define DLPACKGEN_PADDED_FLAG 4U", "#define DLPACKGEN_PADDED_FLAG 2U"},
 	{"elements", "case 5: /* kDLComplex */", ""},
 	{"elements", "case 18: /* kDLBcomplex */", ""},
 	{"elements", "case 128: return 16;", ""},
@@ -68,36 +69,38 @@ var helperMutants = []struct{ file, old, new string }{
 	{"codes", "case kDLROCMHost: return kDLROCM;", ""},
 	{"codes", "return minor < 2;", "return minor < 3;"},
 	{"codes", "return minor < 2;", "return 0;"},
-	{"rules", "if (((a | b) >> 31) != 0 && b != 0 && a > DLPACK_RULES_MOST / b) return 0;", ""},
+	{"rules", "if (((a | b) >> 31) != 0 && b != 0 && a > DLPACKGEN_RULES_MAX / b) return 0;", ""},
 	{"rules", "((a | b) >> 31) != 0", "((a | b) >> 33) != 0"},
-	{"rules", "if (b > DLPACK_RULES_MOST - a) return 0;", ""},
-	{"rules", "return stride < 0 ? 0U - DLPACK_RULES_CAST(uint64_t, stride) : ", "return "},
+	{"rules", "if (b > DLPACKGEN_RULES_MAX - a) return 0;", ""},
+	{"rules", "return stride < 0 ? 0U - DLPACKGEN_RULES_CAST(uint64_t, stride) : ", "return "},
 	{"rules", "return (bits + 7) / 8 * 8;", "return bits;"},
-	{"rules", "(flags & DLPACK_PADDED_FLAG) == 0", "1"},
+	{"rules", "(flags & DLPACKGEN_PADDED_FLAG) == 0", "1"},
 	{"rules", "(count % 8 * element_bits + 7) / 8", "count % 8 * element_bits / 8"},
-	{"rules", "if (ndim < 0) return dlpack_fail_(fault, DLPACK_ERROR_NDIM, 0, ndim, -1);", ""},
-	{"rules", "if (shape[i] < 0) return dlpack_fail_(fault, DLPACK_ERROR_EXTENT, 0, shape[i], i);", ""},
+	{"rules", "if (ndim < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_NDIM, 0, ndim, -1);", ""},
+	{"rules", "if (shape[i] < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_EXTENT, 0, shape[i], i);", ""},
 	{"rules", "if (shape[i] == 0) empty = 1;", ""},
-	{"rules", "if (!fits && !empty) return dlpack_fail_(fault, DLPACK_ERROR_TOO_LARGE, 0, 0, -1);", ""},
+	{"rules", "if (!fits && !empty) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);", ""},
 	{"rules", "if (!fits && !empty)", "if (!fits)"},
-	{"rules", "if (ndim > 0 && !shape) return dlpack_fail_(fault, DLPACK_ERROR_SHAPE_NULL, 0, ndim, -1);", ""},
-	{"rules", "if (ndim > 0 && !strides) return dlpack_fail_(fault, DLPACK_ERROR_STRIDES_NULL, 0, ndim, -1);", ""},
-	{"rules", "if (shape[i] > 1 && !dlpack_multiply_(stride", "if (!dlpack_multiply_(stride"},
+	{"rules", "if (ndim > 0 && !shape) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_SHAPE_NULL, 0, ndim, -1);", ""},
+	{"rules", "if (ndim > 0 && !strides) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_STRIDES_NULL, 0, ndim, -1);",
+		""},
+	{"rules", "if (shape[i] > 1 && !dlpackgen_multiply_(stride", "if (!dlpackgen_multiply_(stride"},
 	{"rules", " || tensor->shape[i] == 1;", ";"},
 	{"rules", "return fits || expected == 0;", "return 1;"},
 	{"rules", "|| tensor->shape[last] < 2 ||", "||"},
 	{"rules", "tensor->strides[last] == 1) return 1;", "0) return 1;"},
-	{"rules", "&count) == DLPACK_OK && count == 0;", "&count) == DLPACK_OK && 0;"},
+	{"rules", "&count) == DLPACKGEN_OK && count == 0;", "&count) == DLPACKGEN_OK && 0;"},
 	{"rules", "  if (!tensor->strides) return 1;", ""},
-	{"rules", "dlpack_magnitude_(tensor->strides[i]) == expected", "tensor->strides[i] == DLPACK_RULES_CAST(int64_t, expected)"},
+	{"rules", "dlpackgen_magnitude_(tensor->strides[i]) == expected",
+		"tensor->strides[i] == DLPACKGEN_RULES_CAST(int64_t, expected)"},
 	{"rules", "if (expected == before) return 0;", "if (expected == before) return 1;"},
-	{"rules", "if (count == 0) return DLPACK_OK;", ""},
-	{"rules", "tensor->strides ? 0 : DLPACK_RULES_CAST(uint64_t, count) - 1", "0"},
+	{"rules", "if (count == 0) return DLPACKGEN_OK;", ""},
+	{"rules", "tensor->strides ? 0 : DLPACKGEN_RULES_CAST(uint64_t, count) - 1", "0"},
 	{"rules", "tensor->strides[i] < 0 ? below : above", "above"},
-	{"rules", "dlpack_bytes_of_(above + 1, ", "dlpack_bytes_of_(above, "},
+	{"rules", "dlpackgen_bytes_of_(above + 1, ", "dlpackgen_bytes_of_(above, "},
 	{"rules", "step < last || (step == last && i <= after)", "step <= last"},
 	{"rules", "step < last || (step == last && i <= after)", "step < last"},
-	{"rules", "&count) == DLPACK_OK && count < 2)) return 0;", "&count) == DLPACK_OK && 0)) return 0;"},
+	{"rules", "&count) == DLPACKGEN_OK && count < 2)) return 0;", "&count) == DLPACKGEN_OK && 0)) return 0;"},
 	{"rules", "if (step <= covered) return 1;", "if (step < covered) return 1;"},
 	{"rules", "if (steps > (most - covered) / step) return 1;", ""},
 	{"rules", "tensor->ndim < 0 || tensor->ndim > most", "0"},
@@ -105,30 +108,31 @@ var helperMutants = []struct{ file, old, new string }{
 	{"rules", "!tensor->strides && !null_strides)", "0)"},
 	{"rules", "dtype.bits == 0 || ", ""},
 	{"rules", "(demanded != 0 && dtype.bits != demanded)", "0"},
-	{"rules", "dtype.lanes == 0 ? dlpack_fail_(fault, DLPACK_ERROR_LANES, 1, 0, -1) : DLPACK_OK", "DLPACK_OK"},
+	{"rules", "dtype.lanes == 0 ? dlpackgen_fail_(fault, DLPACKGEN_ERROR_LANES, 1, 0, -1) : DLPACKGEN_OK",
+		"DLPACKGEN_OK"},
 	{"rules", "if (!known) return", "if (0) return"},
-	{"rules", "if (high == 0) return DLPACK_OK;", ""},
-	{"rules", "if (!tensor->data) return dlpack_fail_(fault, DLPACK_ERROR_DATA_NULL, 0, 0, -1);", ""},
+	{"rules", "if (high == 0) return DLPACKGEN_OK;", ""},
+	{"rules", "if (!tensor->data) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_DATA_NULL, 0, 0, -1);", ""},
 	{"rules", "tensor->byte_offset, &end) || end > most)", "tensor->byte_offset, &end))"},
-	{"rules", "has_addresses ? DLPACK_RULES_ADDRESS(tensor->data) : 0", "DLPACK_RULES_ADDRESS(tensor->data)"},
-	{"rules", "if (base + tensor->byte_offset < dlpack_magnitude_(low))", "if (0)"},
-	{"util", "(options & DLPACK_ACCEPT_NULL_STRIDES) != 0", "0"},
-	{"util", " || (options & DLPACK_ACCEPT_UNKNOWN_CODE) != 0", ""},
-	{"util", "(options & DLPACK_ACCEPT_UNKNOWN_DEVICE) == 0)", "0)"},
-	{"util", "if (!tensor) return DLPACK_ERROR_NULL;", ""},
-	{"util", "if (!managed) return DLPACK_ERROR_NULL;", ""},
-	{"util", "if (managed->version.major != DLPACK_MAJOR_VERSION) return DLPACK_ERROR_VERSION;", ""},
-	{"util", "if (dlpack_strides_may_be_null(managed->version.minor)) options", "if (0) options"},
-	{"util", "managed->flags, options", "0, options"},
-	{"util", "if (!newest) return DLPACK_ERROR_NULL;", ""},
-	{"util", "header && visited < DLPACK_MAX_EXCHANGE_APIS", "header"},
-	{"util", "header && visited < DLPACK_MAX_EXCHANGE_APIS", "visited < DLPACK_MAX_EXCHANGE_APIS"},
-	{"util", "if (header->version.major == DLPACK_MAJOR_VERSION)", "if (1)"},
-	{"util", "!found->managed_tensor_allocator || ", ""},
-	{"util", "!found->managed_tensor_from_py_object_no_sync ||", ""},
-	{"util", "!found->managed_tensor_to_py_object_no_sync || ", ""},
-	{"util", " || !found->current_work_stream", ""},
-	{"util", "*api = DLPACK_CODES_NULL;", ""},
+	{"rules", "has_addresses ? DLPACKGEN_RULES_ADDRESS(tensor->data) : 0", "DLPACKGEN_RULES_ADDRESS(tensor->data)"},
+	{"rules", "if (base + tensor->byte_offset < dlpackgen_magnitude_(low))", "if (0)"},
+	{"tensor", "(options & DLPACKGEN_ACCEPT_NULL_STRIDES) != 0", "0"},
+	{"tensor", " || (options & DLPACKGEN_ACCEPT_UNKNOWN_CODE) != 0", ""},
+	{"tensor", "(options & DLPACKGEN_ACCEPT_UNKNOWN_DEVICE) == 0)", "0)"},
+	{"tensor", "if (!tensor) return DLPACKGEN_ERROR_NULL;", ""},
+	{"tensor", "if (!managed) return DLPACKGEN_ERROR_NULL;", ""},
+	{"tensor", "if (managed->version.major != DLPACK_MAJOR_VERSION) return DLPACKGEN_ERROR_VERSION;", ""},
+	{"tensor", "if (dlpackgen_strides_may_be_null(managed->version.minor)) options", "if (0) options"},
+	{"tensor", "managed->flags, options", "0, options"},
+	{"tensor", "if (!newest) return DLPACKGEN_ERROR_NULL;", ""},
+	{"tensor", "header && visited < DLPACKGEN_MAX_EXCHANGE_APIS", "header"},
+	{"tensor", "header && visited < DLPACKGEN_MAX_EXCHANGE_APIS", "visited < DLPACKGEN_MAX_EXCHANGE_APIS"},
+	{"tensor", "if (header->version.major == DLPACK_MAJOR_VERSION)", "if (1)"},
+	{"tensor", "!found->managed_tensor_allocator || ", ""},
+	{"tensor", "!found->managed_tensor_from_py_object_no_sync ||", ""},
+	{"tensor", "!found->managed_tensor_to_py_object_no_sync || ", ""},
+	{"tensor", " || !found->current_work_stream", ""},
+	{"tensor", "*api = DLPACKGEN_CODES_NULL;", ""},
 }
 
 // A crash or an endless loop counts as noticed.
@@ -140,7 +144,7 @@ func TestHelperMutantsAreNoticed(t *testing.T) {
 			}
 			t.Parallel()
 			dir := headers(t, "1.3")
-			edit(t, dir, "dlpack_"+mutant.file+".h", mutant.old, mutant.new)
+			edit(t, dir, "dlpackgen/"+mutant.file+".h", mutant.old, mutant.new)
 			program := build(t, dir, "util.c", "gcc", "-std=c99", "-w")
 			out, err := exec.CommandContext(t.Context(), "timeout", "5", program).CombinedOutput()
 			assert.Error(t, err, "nothing fails without this check: %s", out)

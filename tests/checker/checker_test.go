@@ -89,10 +89,12 @@ func TestItNeedsNothing(t *testing.T) {
 	source, object := filepath.Join(t.TempDir(), "entry.c"), filepath.Join(t.TempDir(), "entry.o")
 	require.NoError(t, os.WriteFile(source, []byte(entry), 0o600))
 	for _, level := range []string{"-O0", "-O2"} {
-		args := append([]string{"-std=c11", level, "-fno-stack-protector", "-I", generated(t), "-c", "-o", object, source}, strict...)
+		args := append([]string{"-std=c11", level, "-fno-stack-protector", "-I", generated(t), "-c", "-o", object,
+			source}, strict...)
 		out, err := exec.Command(need.Program(t, "gcc", "gcc"), args...).CombinedOutput()
 		require.NoError(t, err, "%s", out)
-		out, err = exec.Command(need.Program(t, "nm", "binutils"), "--undefined-only", "--format=just-symbols", object).Output()
+		out, err = exec.Command(need.Program(t, "nm", "binutils"), "--undefined-only", "--format=just-symbols",
+			object).Output()
 		require.NoError(t, err)
 		needs := strings.Fields(string(out))
 		require.Contains(t, needs, "strcmp", "nm shows what is needed")
@@ -108,24 +110,46 @@ type mistake struct{ file, old, replacement string }
 // Those that modules of Python cannot show, whose buffers are large and whose tensors come by
 // other ways; for the other rules, see tests/python.
 var mistakes = map[string]mistake{
-	"texts have no end":              {"message.h", "if (message->length < message->size) message->text[message->length] = *text;", "message->text[message->length] = *text;"},
-	"texts are not ended":            {"message.h", "if (message->length < message->size) message->text[message->length] = 0;", "if (message->length < message->size) ;"},
-	"full buffers have no end":       {"message.h", "else if (before < message->size) dlpackgen_message_cut(message);", ""},
-	"characters are divided":         {"message.h", "while (end > 0 && ((unsigned char)message->text[end] & 0xc0) == 0x80) end--;", ""},
-	"nothing is written to":          {"message.h", "if (size) text[0] = 0;", "text[0] = 0;"},
-	"empty texts are not ended":      {"message.h", "if (size) text[0] = 0;", ""},
-	"negative numbers are huge":      {"message.h", "number < 0 ? 0 - (uint64_t)number : (uint64_t)number", "(uint64_t)number"},
-	"one dimension is a number":      {"message.h", `count == 1 ? ",)" : ")"`, `")"`},
-	"what is missing is read":        {"arguments.h", "if (!of.tensor) return p->optional ? (int)DLPACKGEN_STATUS_OK : dlpackgen_missing(&at, message);", "if (!of.tensor) return (int)DLPACKGEN_STATUS_OK;"},
-	"what may be missing is missing": {"arguments.h", "p->optional ? (int)DLPACKGEN_STATUS_OK : dlpackgen_missing(&at, message);", "dlpackgen_missing(&at, message);"},
-	"tensors are not validated":      {"arguments.h", "return status ? status : dlpackgen_check_tensor(function, i, of, to, message);", "return dlpackgen_check_tensor(function, i, of, to, message);"},
-	"devices are not compared":       {"arguments.h", "return status ? status : dlpackgen_check_devices(function, tensors, function->count, &first, message);", "return status;"},
-	"the first tensor decides":       {"arguments.h", "if (tensors[i] && !dlpackgen_is_on_host(tensors[i]->device)) return i;", "if (tensors[i]) return i;"},
-	"the dtype of none is demanded":  {"arguments.h", "of.typed = dlpackgen_peer(tensors, p->dtype_as);", "of.typed = DLPACK_CODES_NULL;"},
-	"the shape of none is demanded":  {"arguments.h", "of.shaped = dlpackgen_peer(tensors, p->shape_as);", "of.shaped = DLPACK_CODES_NULL;"},
-	"memory is always there":         {"check.h", "if (DLPACKGEN_RARE(!tensor->data) && !dlpackgen_is_empty(tensor))", "if (0)"},
-	"symbols are not compared":       {"check.h", "if (DLPACKGEN_RARE(tensor->shape[dimension] != expected)) return dlpackgen_other_extent", "if (0) return dlpackgen_other_extent"},
-	"validity is assumed":            {"check.h", "if (DLPACKGEN_RARE(error != DLPACK_OK)) return dlpackgen_invalid(at, tensor, error, message);", ""},
+	"texts have no end": {"message.h",
+		"if (message->length < message->size) message->text[message->length] = *text;",
+		"message->text[message->length] = *text;"},
+	"texts are not ended": {"message.h",
+		"if (message->length < message->size) message->text[message->length] = 0;",
+		"if (message->length < message->size) ;"},
+	"full buffers have no end": {"message.h",
+		"else if (before < message->size) dlpackgen_message_cut(message);", ""},
+	"characters are divided": {"message.h",
+		"while (end > 0 && ((unsigned char)message->text[end] & 0xc0) == 0x80) end--;", ""},
+	"nothing is written to":     {"message.h", "if (size) text[0] = 0;", "text[0] = 0;"},
+	"empty texts are not ended": {"message.h", "if (size) text[0] = 0;", ""},
+	"negative numbers are huge": {"message.h", "number < 0 ? 0 - (uint64_t)number : (uint64_t)number",
+		"(uint64_t)number"},
+	"one dimension is a number": {"message.h", `count == 1 ? ",)" : ")"`, `")"`},
+	"what is missing is read": {"arguments.h",
+		"if (!of.tensor) return p->optional ? (int)DLPACKGEN_STATUS_OK : dlpackgen_missing(&at, message);",
+		"if (!of.tensor) return (int)DLPACKGEN_STATUS_OK;"},
+	"what may be missing is missing": {"arguments.h",
+		"p->optional ? (int)DLPACKGEN_STATUS_OK : dlpackgen_missing(&at, message);",
+		"dlpackgen_missing(&at, message);"},
+	"tensors are not validated": {"arguments.h",
+		"return status ? status : dlpackgen_check_tensor(function, i, of, to, message);",
+		"return dlpackgen_check_tensor(function, i, of, to, message);"},
+	"devices are not compared": {"arguments.h",
+		"return status ? status : dlpackgen_check_devices(function, tensors, function->nparameters, &first, message);",
+		"return status;"},
+	"the first tensor decides": {"arguments.h",
+		"if (tensors[i] && !dlpackgen_is_on_host(tensors[i]->device)) return i;", "if (tensors[i]) return i;"},
+	"the dtype of none is demanded": {"arguments.h", "of.typed = dlpackgen_peer(tensors, p->same_dtype_as);",
+		"of.typed = DLPACKGEN_CODES_NULL;"},
+	"the shape of none is demanded": {"arguments.h", "of.shaped = dlpackgen_peer(tensors, p->same_shape_as);",
+		"of.shaped = DLPACKGEN_CODES_NULL;"},
+	"memory is always there": {"check.h",
+		"if (DLPACKGEN_RARE(!tensor->data) && !dlpackgen_is_empty(tensor))", "if (0)"},
+	"symbols are not compared": {"check.h",
+		"if (DLPACKGEN_RARE(tensor->shape[dimension] != expected)) return dlpackgen_other_extent",
+		"if (0) return dlpackgen_other_extent"},
+	"validity is assumed": {"check.h",
+		"if (DLPACKGEN_RARE(error != DLPACKGEN_OK)) return dlpackgen_invalid(at, tensor, error, message);", ""},
 }
 
 // Each mistake changes a sentence, or what a buffer holds.

@@ -35,7 +35,8 @@ func environment(t *testing.T) string {
 func needs(t *testing.T, python string, packages ...string) {
 	t.Helper()
 	for _, name := range packages {
-		if exec.Command(python, "-c", "import importlib.util, sys; sys.exit(not importlib.util.find_spec('"+name+"'))").Run() != nil {
+		if exec.Command(python, "-c",
+			"import importlib.util, sys; sys.exit(not importlib.util.find_spec('"+name+"'))").Run() != nil {
 			t.Skipf("needs %s: pip install -r tests/requirements-frameworks.txt", name)
 		}
 	}
@@ -62,7 +63,8 @@ func build(t *testing.T, python, headers string, flags ...string) string {
 	need.Program(t, "gcc", "gcc")
 	dir := t.TempDir()
 	args := append([]string{
-		"-std=c11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror", "-DPy_LIMITED_API=0x030B0000",
+		"-std=c11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror",
+		"-DPy_LIMITED_API=0x030B0000",
 		"-I" + headers, "-I" + include(t, python), "-o", filepath.Join(dir, "clients.abi3.so"), "module/clients.c",
 	}, flags...)
 	out, err := exec.Command("gcc", args...).CombinedOutput()
@@ -84,7 +86,8 @@ func buildNanobind(t *testing.T, python, dir string) {
 	require.NoError(t, err)
 	nanobind := strings.TrimSpace(string(out))
 	out, err = exec.Command("g++", "-std=c++17", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-DNDEBUG",
-		"-I"+include(t, python), "-I"+filepath.Join(nanobind, "include"), "-I"+filepath.Join(nanobind, "ext", "robin_map", "include"),
+		"-I"+include(t, python), "-I"+filepath.Join(nanobind, "include"),
+		"-I"+filepath.Join(nanobind, "ext", "robin_map", "include"),
 		"module/nanobind.cpp", filepath.Join(nanobind, "src", "nb_combined.cpp"),
 		"-o", filepath.Join(dir, "withnanobind.so")).CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -94,7 +97,8 @@ func buildNanobind(t *testing.T, python, dir string) {
 func script(python, modules string, args ...string) (stdout, stderr string, err error) {
 	cmd := exec.Command(python, args...)
 	// What is freed is overwritten, so that whoever still reads it shows.
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+modules, "PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu", "MALLOC_PERTURB_=165")
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+modules, "PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu",
+		"MALLOC_PERTURB_=165")
 	var out, log strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &log
 	err = cmd.Run()

@@ -13,7 +13,9 @@ class Case:
     shape they say what the strides mean.
     """
 
-    def __init__(self, library, name, run, shape=None, dtype=None, refused=None, written="", truth=None, read_only=False):
+    def __init__(
+        self, library, name, run, shape=None, dtype=None, refused=None, written="", truth=None, read_only=False
+    ):
         self.library, self.name, self.run, self.truth, self.read_only = library, name, run, truth, read_only
         self.shape, self.dtype = shape, DTYPES.get(dtype)
         self.refused = refusal(refused)
@@ -24,15 +26,38 @@ class Case:
 
 
 DTYPES = {
-    "bool": (6, 8, 1), "int8": (0, 8, 1), "int16": (0, 16, 1), "int32": (0, 32, 1), "int64": (0, 64, 1),
-    "uint8": (1, 8, 1), "uint16": (1, 16, 1), "uint32": (1, 32, 1), "uint64": (1, 64, 1),
-    "float16": (2, 16, 1), "float32": (2, 32, 1), "float64": (2, 64, 1), "bfloat16": (4, 16, 1),
-    "complex32": (5, 32, 1), "complex64": (5, 64, 1), "complex128": (5, 128, 1),
-    "float8_e3m4": (7, 8, 1), "float8_e4m3": (8, 8, 1), "float8_e4m3b11fnuz": (9, 8, 1), "float8_e4m3fn": (10, 8, 1),
-    "float8_e4m3fnuz": (11, 8, 1), "float8_e5m2": (12, 8, 1), "float8_e5m2fnuz": (13, 8, 1),
-    "float8_e8m0fnu": (14, 8, 1), "float4_e2m1fn_x2": (17, 4, 2),
-    "int4": (0, 4, 1), "uint4": (1, 4, 1), "float4_e2m1fn": (17, 4, 1), "float6_e2m3fn": (15, 6, 1), "float32x4": (2, 32, 4),
+    "bool": (6, 8, 1),
+    "int8": (0, 8, 1),
+    "int16": (0, 16, 1),
+    "int32": (0, 32, 1),
+    "int64": (0, 64, 1),
+    "uint8": (1, 8, 1),
+    "uint16": (1, 16, 1),
+    "uint32": (1, 32, 1),
+    "uint64": (1, 64, 1),
+    "float16": (2, 16, 1),
+    "float32": (2, 32, 1),
+    "float64": (2, 64, 1),
+    "bfloat16": (4, 16, 1),
+    "complex32": (5, 32, 1),
+    "complex64": (5, 64, 1),
+    "complex128": (5, 128, 1),
+    "float8_e3m4": (7, 8, 1),
+    "float8_e4m3": (8, 8, 1),
+    "float8_e4m3b11fnuz": (9, 8, 1),
+    "float8_e4m3fn": (10, 8, 1),
+    "float8_e4m3fnuz": (11, 8, 1),
+    "float8_e5m2": (12, 8, 1),
+    "float8_e5m2fnuz": (13, 8, 1),
+    "float8_e8m0fnu": (14, 8, 1),
+    "float4_e2m1fn_x2": (17, 4, 2),
+    "int4": (0, 4, 1),
+    "uint4": (1, 4, 1),
+    "float4_e2m1fn": (17, 4, 1),
+    "float6_e2m3fn": (15, 6, 1),
+    "float32x4": (2, 32, 4),
 }
+
 
 def refusal(said):
     """The class and the text of an exception that is expected, or None."""
@@ -98,9 +123,20 @@ def numpy_cases():
     yield case("field", (2,), lambda: np.array([(1, 2), (3, 4)], structure)["b"])
     yield case("byte_offset", (19,), lambda: np.arange(24, dtype="f4")[5:])
     yield case("read-only", (2, 3, 4), frozen, written=READ_ONLY_HERE, read_only=True)
-    yield case("broadcast", (2, 3), lambda: np.broadcast_to(np.arange(3, dtype="f4"), (2, 3)), written=READ_ONLY_HERE, read_only=True)
-    yield case("broadcast_arrays", (3, 2), lambda: np.broadcast_arrays(np.ones((1, 2), "f4"), np.ones((3, 1), "f4"))[0],
-               written=READ_ONLY_HERE, read_only=True)  # NumPy means to forbid writing to it
+    yield case(
+        "broadcast",
+        (2, 3),
+        lambda: np.broadcast_to(np.arange(3, dtype="f4"), (2, 3)),
+        written=READ_ONLY_HERE,
+        read_only=True,
+    )
+    yield case(
+        "broadcast_arrays",
+        (3, 2),
+        lambda: np.broadcast_arrays(np.ones((1, 2), "f4"), np.ones((3, 1), "f4"))[0],
+        written=READ_ONLY_HERE,
+        read_only=True,
+    )  # NumPy means to forbid writing to it
     yield case("matrix", (2, 2), lambda: np.matrix([[1, 2], [3, 4]], "f4"))  # exports itself as an array does
     yield case("recarray", (3,), lambda: np.arange(3, dtype="f4").view(np.recarray))
     yield refused("structured", lambda: np.ones(2, structure), "structured")
@@ -115,9 +151,13 @@ def numpy_cases():
     yield refused("byte-swapped", lambda: np.ones(2, np.dtype("f4").newbyteorder()), "byte order")
     yield refused("unaligned", unaligned, "not aligned", truth=lambda: bytes_of(unaligned()))
     yield refused("indivisible stride", lambda: np.ones(2, odd)["a"], "no multiple")
-    yield refused("masked", lambda: np.ma.array(np.arange(3, dtype="f4"), mask=[0, 1, 0]), "masked array")  # the mask would be lost
+    yield refused(
+        "masked", lambda: np.ma.array(np.arange(3, dtype="f4"), mask=[0, 1, 0]), "masked array"
+    )  # the mask would be lost
     for name in "bfloat16 float8_e4m3fn float8_e5m2 int4".split():
-        yield refused(f"ml_dtypes {name}", lambda name=name: numpy_extension(name), "DLPack only supports")  # NumPy's own words
+        yield refused(
+            f"ml_dtypes {name}", lambda name=name: numpy_extension(name), "DLPack only supports"
+        )  # NumPy's own words
 
 
 def numpy_extension(name):
@@ -165,15 +205,26 @@ def torch_cases():
             yield case(dtype, (32 * 8 // (DTYPES[dtype][1] * DTYPES[dtype][2]),), lambda dtype=dtype: raw(dtype), dtype)
     yield case("transposed", (3, 4, 2), lambda: three().permute(1, 2, 0))
     yield case("every second", (2, 2, 4), lambda: three()[:, ::2])
-    yield case("channels last", (1, 2, 3, 4), lambda: torch.arange(24.0).reshape(1, 2, 3, 4).to(memory_format=torch.channels_last))
+    yield case(
+        "channels last",
+        (1, 2, 3, 4),
+        lambda: torch.arange(24.0).reshape(1, 2, 3, 4).to(memory_format=torch.channels_last),
+    )
     yield case("zero strides", (4, 3), lambda: torch.arange(3.0).expand(4, 3), written=SHARED)
     yield case("0-d", (), lambda: torch.tensor(2.5))
     yield case("empty", (0, 3), lambda: torch.ones(0, 3))
     yield case("size 1, odd stride", (1, 3), lambda: torch.arange(8.0).as_strided((1, 3), (77, 2)))
     yield case("9 dimensions", NINE, lambda: torch.arange(4.0).reshape([1, 2] + [1] * 6 + [2]))
     yield case("64 dimensions", (1,) * 64, lambda: torch.ones([1] * 64))
-    yield refused("4000 dimensions", lambda: torch.ones([1] * 4000), "its 4000 dimensions", truth=lambda: torch_bytes(torch.ones(1)))
-    yield refused("65 dimensions", lambda: torch.ones([1] * 65), "its 65 dimensions", truth=lambda: torch_bytes(torch.ones(1)))
+    yield refused(
+        "4000 dimensions",
+        lambda: torch.ones([1] * 4000),
+        "its 4000 dimensions",
+        truth=lambda: torch_bytes(torch.ones(1)),
+    )
+    yield refused(
+        "65 dimensions", lambda: torch.ones([1] * 65), "its 65 dimensions", truth=lambda: torch_bytes(torch.ones(1))
+    )
     yield case("byte_offset", (19,), lambda: torch.arange(24.0)[5:])
     yield case("resolved conjugate", (1,), lambda: torch.tensor([1 + 2j]).conj().resolve_conj(), "complex64")
     yield case("copy on write", (2, 3, 4), lambda: torch._lazy_clone(three()))
@@ -193,8 +244,11 @@ def torch_bits(torch, refused):
     yield bits("negative float64", lambda: torch._neg_view(torch.ones(3, dtype=torch.float64)), "negated values")
     yield bits("negative complex64", lambda: torch._neg_view(torch.tensor([1 + 2j])), "negated values")
     yield bits("negative conjugate", lambda: torch._neg_view(torch.tensor([1 + 2j]).conj()), "negated values")
-    yield bits("negative subclass", lambda: torch._neg_view(torch.ones(3)).as_subclass(type("Plain", (torch.Tensor,), {})),
-               "negated values")
+    yield bits(
+        "negative subclass",
+        lambda: torch._neg_view(torch.ones(3)).as_subclass(type("Plain", (torch.Tensor,), {})),
+        "negated values",
+    )
 
 
 def torch_grad(torch, case, refused):
@@ -208,10 +262,20 @@ def torch_grad(torch, case, refused):
     def leaf():
         return torch.ones(3, requires_grad=True)
 
-    for name, make in ("leaf", leaf), ("result", lambda: leaf() * 2), ("Parameter", lambda: torch.nn.Parameter(torch.ones(3))):
+    for name, make in (
+        ("leaf", leaf),
+        ("result", lambda: leaf() * 2),
+        ("Parameter", lambda: torch.nn.Parameter(torch.ones(3))),
+    ):
         yield refused(f"requires grad: {name}", make, "requires grad", truth=lambda make=make: torch_bytes(make()))
-        yield Case("torch", f"requires grad: {name}, no_grad", no_grad(make), (3,), "float32",
-                   truth=lambda make=make: torch_bytes(make()))
+        yield Case(
+            "torch",
+            f"requires grad: {name}, no_grad",
+            no_grad(make),
+            (3,),
+            "float32",
+            truth=lambda make=make: torch_bytes(make()),
+        )
     yield case("detached", (3,), lambda: leaf().detach())
     yield case("frozen Parameter", (3,), lambda: torch.nn.Parameter(torch.ones(3), requires_grad=False))
 
@@ -240,11 +304,15 @@ def torch_without_memory(torch, refused):
     yield refused("sparse", lambda: torch.eye(3).to_sparse(), "no strided memory")
     yield refused("sparse rows", lambda: torch.eye(3).to_sparse_csr(), "no strided memory")
     yield refused("mkldnn", lambda: torch.ones(3).to_mkldnn(), "no strided memory")
-    yield refused("quantized", lambda: torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8), "none that DLPack can name")
+    yield refused(
+        "quantized", lambda: torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8), "none that DLPack can name"
+    )
     for name in "uint4 int4 bits8".split():
         yield refused(name, lambda name=name: torch.empty(2, dtype=getattr(torch, name)), "none that DLPack can name")
     yield refused("nested strided", lambda: torch.nested.nested_tensor(two), "nested")
-    yield refused("nested jagged", lambda: torch.nested.nested_tensor(two, layout=torch.jagged), "NestedTensor.*torch.ops")
+    yield refused(
+        "nested jagged", lambda: torch.nested.nested_tensor(two, layout=torch.jagged), "NestedTensor.*torch.ops"
+    )
     yield refused("FakeTensor", fake, "FakeTensor.*torch.ops")
     yield refused("dispatching subclass", lambda: torch.ones(3).as_subclass(Logs), "Logs.*torch.ops")
 
@@ -284,8 +352,17 @@ def jax_cases():
     jax.config.update("jax_enable_x64", True)
 
     def case(name, shape, make, dtype="float32", **keywords):
-        return Case("jax", name, of(make), shape, dtype, truth=lambda: np.asarray(make()).tobytes(), written="immutable",
-                    read_only=True, **keywords)
+        return Case(
+            "jax",
+            name,
+            of(make),
+            shape,
+            dtype,
+            truth=lambda: np.asarray(make()).tobytes(),
+            written="immutable",
+            read_only=True,
+            **keywords,
+        )
 
     def refused(name, run, refused, written="immutable"):
         return Case("jax", name, run, refused=refused, written=written)
@@ -300,7 +377,9 @@ def jax_cases():
 
     for dtype in list(DTYPES)[:25]:
         if hasattr(jnp, dtype):
-            yield case(dtype, (2, 3), lambda dtype=dtype: jnp.arange(6).reshape(2, 3).astype(getattr(jnp, dtype)), dtype)
+            yield case(
+                dtype, (2, 3), lambda dtype=dtype: jnp.arange(6).reshape(2, 3).astype(getattr(jnp, dtype)), dtype
+            )
     yield case("transposed", (3, 4, 2), lambda: three().transpose(1, 2, 0))
     yield case("every second", (2, 2, 4), lambda: three()[:, ::2])
     yield case("0-d", (), lambda: jnp.float32(2.5))
@@ -323,9 +402,18 @@ def jax_tracers(jax, three, refused):
 
         return run
 
-    yield refused("jit", inside(lambda f: jax.jit(f)(three())), "a tracer of JAX .*DynamicJaxprTracer", "a tracer of JAX .*DynamicJaxprTracer")
-    yield refused("vmap", inside(lambda f: jax.vmap(f)(three())), "a tracer of JAX .*BatchTracer", "a tracer of JAX .*BatchTracer")
-    yield refused("grad", inside(lambda f: jax.grad(f)(three())), "a tracer of JAX .*Tracer", "a tracer of JAX .*Tracer")
+    yield refused(
+        "jit",
+        inside(lambda f: jax.jit(f)(three())),
+        "a tracer of JAX .*DynamicJaxprTracer",
+        "a tracer of JAX .*DynamicJaxprTracer",
+    )
+    yield refused(
+        "vmap", inside(lambda f: jax.vmap(f)(three())), "a tracer of JAX .*BatchTracer", "a tracer of JAX .*BatchTracer"
+    )
+    yield refused(
+        "grad", inside(lambda f: jax.grad(f)(three())), "a tracer of JAX .*Tracer", "a tracer of JAX .*Tracer"
+    )
 
 
 def paddle_cases():
@@ -353,8 +441,15 @@ def tvm_ffi_cases():
     import tvm_ffi
 
     def case(name, shape, make, dtype="float32", **keywords):
-        return Case("tvm-ffi", name, of(lambda: tvm_ffi.from_dlpack(make())), shape, dtype,
-                    truth=lambda: np.ascontiguousarray(make()).tobytes(), **keywords)
+        return Case(
+            "tvm-ffi",
+            name,
+            of(lambda: tvm_ffi.from_dlpack(make())),
+            shape,
+            dtype,
+            truth=lambda: np.ascontiguousarray(make()).tobytes(),
+            **keywords,
+        )
 
     for dtype in "bool int8 int32 int64 uint8 uint16 float16 float32 float64 complex64".split():
         yield case(dtype, (2, 3), lambda dtype=dtype: np.arange(6).reshape(2, 3).astype(dtype), dtype)
@@ -369,7 +464,15 @@ def nanobind_cases():
     import withnanobind
 
     def case(name, shape, make, values, **keywords):
-        return Case("nanobind", name, of(make), shape, "float64", truth=lambda: struct.pack(f"{len(values)}d", *values), **keywords)
+        return Case(
+            "nanobind",
+            name,
+            of(make),
+            shape,
+            "float64",
+            truth=lambda: struct.pack(f"{len(values)}d", *values),
+            **keywords,
+        )
 
     yield case("float64", (2, 3), withnanobind.make, [1.5, -2.5, 3.5, 4.5, 5.5, 6.5])
     memory = bytes(range(1, 97))
@@ -378,10 +481,19 @@ def nanobind_cases():
         code, bits, lanes = DTYPES[dtype]
         size = bits * lanes // 8
         truth = b"".join(memory[i * size : i * size + size] for i in elements)
-        return Case("nanobind", name, of(lambda: withnanobind.make_any(memory, code, bits, lanes, shape, strides)), shape, dtype,
-                    truth=lambda: truth, **keywords)
+        return Case(
+            "nanobind",
+            name,
+            of(lambda: withnanobind.make_any(memory, code, bits, lanes, shape, strides)),
+            shape,
+            dtype,
+            truth=lambda: truth,
+            **keywords,
+        )
 
-    for dtype in [d for d, (_, bits, lanes) in DTYPES.items() if bits * lanes % 8 == 0 and d not in ("bool", "float64")]:
+    for dtype in [
+        d for d, (_, bits, lanes) in DTYPES.items() if bits * lanes % 8 == 0 and d not in ("bool", "float64")
+    ]:
         yield of_any(dtype, dtype, (2, 3), (3, 1), range(6))
     yield of_any("transposed", "int16", (3, 2), (1, 3), [0, 3, 1, 4, 2, 5])
     yield of_any("zero strides", "int16", (2, 3), (0, 1), [0, 1, 2] * 2, written=SHARED)
@@ -390,7 +502,14 @@ def nanobind_cases():
     yield of_any("empty", "int16", (0, 3), (3, 1), [])
     yield of_any("9 dimensions", "int16", NINE, (4, 2, 2, 2, 2, 2, 2, 2, 1), range(4))
     yield case("strided", (2, 2), withnanobind.make_strided, [1.5, 3.5, 4.5, 6.5])
-    yield case("read-only", (2, 3), withnanobind.make_read_only, [1.5, -2.5, 3.5, 4.5, 5.5, 6.5], written=READ_ONLY, read_only=True)
+    yield case(
+        "read-only",
+        (2, 3),
+        withnanobind.make_read_only,
+        [1.5, -2.5, 3.5, 4.5, 5.5, 6.5],
+        written=READ_ONLY,
+        read_only=True,
+    )
 
 
 def our_cases():
@@ -402,8 +521,17 @@ def our_cases():
     def case(name, dtype, shape, strides, elements, offset=0, flags=0, **keywords):
         make = lambda: clients.make(bytearray(memory), DTYPES[dtype], shape, strides, offset, flags)
         truth = lambda: b"".join(memory[offset + first : offset + first + size] for first, size in elements)
-        return Case("ours", name, of(make), shape, dtype, truth=truth, read_only=flags & 1 == 1,
-                    written=READ_ONLY if flags & 1 else "", **keywords)
+        return Case(
+            "ours",
+            name,
+            of(make),
+            shape,
+            dtype,
+            truth=truth,
+            read_only=flags & 1 == 1,
+            written=READ_ONLY if flags & 1 else "",
+            **keywords,
+        )
 
     def each(count, step=4, size=4):
         return [(i * step, size) for i in range(count)]
@@ -423,7 +551,12 @@ def our_cases():
 
 
 LIBRARIES = {
-    "ours": our_cases, "numpy": numpy_cases, "torch": torch_cases, "jax": jax_cases, "paddle": paddle_cases, "tvm-ffi": tvm_ffi_cases,
+    "ours": our_cases,
+    "numpy": numpy_cases,
+    "torch": torch_cases,
+    "jax": jax_cases,
+    "paddle": paddle_cases,
+    "tvm-ffi": tvm_ffi_cases,
     "nanobind": nanobind_cases,
 }
 

@@ -88,7 +88,8 @@ func TestRequiresGradIsTheModulesChoice(t *testing.T) {
 		"DLPACKGEN_NEVER":    "read with grad mode on: True off: True without: True\n",
 	} {
 		t.Run(choice, func(t *testing.T) {
-			out, log, err := script(python, build(t, python, generated(t), "-DDLPACKGEN_TORCH_REFUSES_GRAD="+choice), "policy.py")
+			out, log, err := script(python, build(t, python, generated(t), "-DDLPACKGEN_TORCH_REFUSES_GRAD="+choice),
+				"policy.py")
 			require.NoError(t, err, log)
 			assert.Equal(t, says, out)
 		})
@@ -113,7 +114,8 @@ func TestOlderTorches(t *testing.T) {
 	}
 }
 
-// One binary reads the tensors of NumPy and torch under the release and debug builds of `make pythons`.
+// One binary reads the tensors of NumPy and torch under the release and debug builds of `make
+// pythons`.
 func TestOtherPythons(t *testing.T) {
 	others := strings.Fields(os.Getenv("DLPACKGEN_PYTHONS"))
 	if len(others) == 0 {
@@ -126,7 +128,9 @@ func TestOtherPythons(t *testing.T) {
 				if exec.Command(python, "-c", "import ml_dtypes, "+library).Run() != nil {
 					t.Skipf("%s or ml_dtypes has no wheel for this Python", library)
 				}
-				if exec.Command(python, "-c", "import sysconfig, sys; sys.exit(sysconfig.get_config_var('Py_GIL_DISABLED') == 1)").Run() != nil {
+				if exec.Command(python, "-c",
+					"import sysconfig, sys; sys.exit(sysconfig.get_config_var('Py_GIL_DISABLED') == 1)").
+					Run() != nil {
 					t.Skip("a free-threaded Python does not load modules of the stable ABI; tests/python covers it")
 				}
 				passes(t, python, modules, packages[library].least, "ours.py", library)

@@ -19,8 +19,14 @@ def by_numpy():
 
     def take(x):
         y = np.from_dlpack(x)
-        return Taken(y.__array_interface__["data"][0], y.shape, named(y.dtype), CPU, not y.flags.writeable,
-                     lambda: np.ascontiguousarray(y).tobytes())
+        return Taken(
+            y.__array_interface__["data"][0],
+            y.shape,
+            named(y.dtype),
+            CPU,
+            not y.flags.writeable,
+            lambda: np.ascontiguousarray(y).tobytes(),
+        )
 
     return take
 
@@ -32,8 +38,14 @@ def by_torch():
 
     def take(x):
         y = torch.from_dlpack(x)
-        return Taken(y.data_ptr(), y.shape, named(y.dtype), CPU if y.device.type == "cpu" else str(y.device), None,
-                     lambda: torch_bytes(y))
+        return Taken(
+            y.data_ptr(),
+            y.shape,
+            named(y.dtype),
+            CPU if y.device.type == "cpu" else str(y.device),
+            None,
+            lambda: torch_bytes(y),
+        )
 
     return take
 
@@ -47,7 +59,9 @@ def by_jax():
     def take(x):
         y = jax.dlpack.from_dlpack(x)
         device = y.device.platform
-        return Taken(1, y.shape, named(y.dtype), CPU if device == "cpu" else device, None, lambda: np.asarray(y).tobytes())
+        return Taken(
+            1, y.shape, named(y.dtype), CPU if device == "cpu" else device, None, lambda: np.asarray(y).tobytes()
+        )
 
     return take
 
@@ -57,8 +71,14 @@ def by_paddle():
 
     def take(x):
         y = paddle.from_dlpack(x)
-        return Taken(y.data_ptr(), y.shape, named(y.dtype), CPU if y.place.is_cpu_place() else str(y.place), None,
-                     lambda: y.contiguous().numpy().tobytes())
+        return Taken(
+            y.data_ptr(),
+            y.shape,
+            named(y.dtype),
+            CPU if y.place.is_cpu_place() else str(y.place),
+            None,
+            lambda: y.contiguous().numpy().tobytes(),
+        )
 
     return take
 
@@ -92,7 +112,12 @@ def by_nanobind():
 
 
 CONSUMERS = {
-    "torch": by_torch, "numpy": by_numpy, "jax": by_jax, "paddle": by_paddle, "tvm-ffi": by_tvm_ffi, "nanobind": by_nanobind,
+    "torch": by_torch,
+    "numpy": by_numpy,
+    "jax": by_jax,
+    "paddle": by_paddle,
+    "tvm-ffi": by_tvm_ffi,
+    "nanobind": by_nanobind,
 }
 
 # What a producer raises for what it does not export, and any consumer hands on: the
@@ -113,13 +138,21 @@ EXPORTERS = [
 # What a library raises for what it does not take. An exception that is not here is no
 # refusal but an accident.
 REFUSALS = {
-    "torch": [("RuntimeError", "Storage size calculation overflowed|received an invalid capsule"),
-              ("BufferError", "ATen does not support lanes|Unsupported (kU?Int bits|kDLFloat4_e2m1fn lanes|code)")],
+    "torch": [
+        ("RuntimeError", "Storage size calculation overflowed|received an invalid capsule"),
+        ("BufferError", "ATen does not support lanes|Unsupported (kU?Int bits|kDLFloat4_e2m1fn lanes|code)"),
+    ],
     "numpy": [("RuntimeError", "Unsupported (lanes|dtype) in DLTensor|higher than the supported maxdims")],
-    "jax": [("JaxRuntimeError", "^UNIMPLEMENTED: "), ("ValueError", "number of dimensions must be within"),
-            ("TypeError", "must have __dlpack__ and __dlpack_device__ methods")],
-    "paddle": [("NotImplementedError", "Vector type is not supported|Unsupported DLDataType|DLDataType code <.*> is illegal"),
-               ("RuntimeError", "Invalid dimension to be accessed"), ("ValueError", "received an invalid capsule")],
+    "jax": [
+        ("JaxRuntimeError", "^UNIMPLEMENTED: "),
+        ("ValueError", "number of dimensions must be within"),
+        ("TypeError", "must have __dlpack__ and __dlpack_device__ methods"),
+    ],
+    "paddle": [
+        ("NotImplementedError", "Vector type is not supported|Unsupported DLDataType|DLDataType code <.*> is illegal"),
+        ("RuntimeError", "Invalid dimension to be accessed"),
+        ("ValueError", "received an invalid capsule"),
+    ],
     "tvm-ffi": [("ValueError", "unknown type_code"), ("TypeError", "Expect from_dlpack to take")],
     "nanobind": [("TypeError", "incompatible function arguments|elements share bytes")],
 }

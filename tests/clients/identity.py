@@ -54,7 +54,11 @@ def torch_is_itself_beside_paddle_as_torch():
 
     kept, shrunk, gradient = torch.ones(3), torch.ones(3), torch.ones(3, requires_grad=True)
     shrunk.untyped_storage().resize_(8)
-    bad = {"negated values": torch._neg_view(kept), "no strided memory": torch.eye(2).to_sparse(), "requires grad": gradient}
+    bad = {
+        "negated values": torch._neg_view(kept),
+        "no strided memory": torch.eye(2).to_sparse(),
+        "requires grad": gradient,
+    }
     bad["it needs 12 bytes of storage, which was resized to 8"] = shrunk
     derived = kept.as_subclass(type("Derived", (torch.Tensor,), {}))
     for known in True, False:

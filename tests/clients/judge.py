@@ -5,7 +5,17 @@ import re
 
 # What became of it, in the order in which it is found out.
 REFUSED, NO_DATA, WRONG, SHAPE, DTYPE, DEVICE, WRITABLE, READ_ONLY, TAKES, OK = (
-    "-", "no data", "wrong", "shape", "dtype", "device", "writable", "read-only", "takes", "ok")
+    "-",
+    "no data",
+    "wrong",
+    "shape",
+    "dtype",
+    "device",
+    "writable",
+    "read-only",
+    "takes",
+    "ok",
+)
 
 
 class Taken:

@@ -15,6 +15,7 @@ def got(address=1, shape=(2, 1), dtype=(0, 8, 1), device=(1, 0), read_only=False
 
 def outcome(what, error=None, mine=(), own=()):
     """The word for a consumer that gives or raises that."""
+
     def take(_):
         if error:
             raise error

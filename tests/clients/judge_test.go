@@ -33,7 +33,8 @@ var forgotten = []struct{ what, old, to string }{
 	{"which way the flag is lost", "WRITABLE if case.read_only else READ_ONLY", "READ_ONLY"},
 	{"libraries without the flag", "got.read_only is not None and ", ""},
 	{"the class of an exception", "re.fullmatch(kind, type(error).__name__) and ", ""},
-	{"classes that derive from it", "re.fullmatch(kind, type(error).__name__)", "kind in [c.__name__ for c in type(error).__mro__]"},
+	{"classes that derive from it", "re.fullmatch(kind, type(error).__name__)",
+		"kind in [c.__name__ for c in type(error).__mro__]"},
 	{"the text of an exception", " and re.search(text, str(error))", ""},
 	{"that refusals are written down", "    return f\"raises {name}\"", "    return REFUSED"},
 	{"the class that the rules want", `REFUSED if name == "BufferError" else f"{REFUSED} {name}"`, "REFUSED"},
@@ -72,8 +73,9 @@ func TestTheMatrixWithAnotherTable(t *testing.T) {
 	needs(t, python, "numpy", "ml_dtypes")
 	installs := map[string]string{
 		"harmless": "def install():\n    print('installed')\n",
-		"spoils":   "import clients\n\ndef install():\n    read = clients.read\n    clients.read = lambda x: ((*read(x)[0][:3], (9, 9, 9), *read(x)[0][4:]), read(x)[1])\n",
-		"exports":  "import clients\n\ndef install():\n    clients.export = lambda x: x\n",
+		"spoils": "import clients\n\ndef install():\n    read = clients.read\n    clients.read = lambda x: " +
+			"((*read(x)[0][:3], (9, 9, 9), *read(x)[0][4:]), read(x)[1])\n",
+		"exports": "import clients\n\ndef install():\n    clients.export = lambda x: x\n",
 	}
 	for name, text := range installs {
 		require.NoError(t, os.WriteFile(filepath.Join(modules, name+".py"), []byte(text), 0o600))

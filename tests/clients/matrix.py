@@ -89,7 +89,9 @@ def main(libraries, which, strict):
 
 if __name__ == "__main__":
     options = hook.options()
-    options.add_argument("--consumers", type=lambda names: names.split(","), default=[], help="those and ours; else all")
+    options.add_argument(
+        "--consumers", type=lambda names: names.split(","), default=[], help="those and ours; else all"
+    )
     options.add_argument("--conforms", action="append", default=[], metavar="CONSUMER")
     options.add_argument("libraries", nargs="*")
     chosen = hook.parse(options)

@@ -35,101 +35,198 @@ const (
 )
 
 var mutants = []mutant{
-	{"the other byte order is read", np, "if (d->byte_order == dlpackgen_np_other_order())", "if (0)", "numpy", "byte-swapped"},
+	{"the other byte order is read", np, "if (d->byte_order == dlpackgen_np_other_order())", "if (0)", "numpy",
+		"byte-swapped"},
 	{"read-only is forgotten", np, "(state & DLPACKGEN_NP_WRITEABLE) == 0 || ", "", "numpy", "read-only"},
-	{"views to be forbidden are written to", np, " || (state & DLPACKGEN_NP_WARN_ON_WRITE) != 0", "", "numpy", "broadcast_arrays"},
-	{"numbers of types have no end", "adopt_numbers.h", "number < 0 || number >= DLPACKGEN_NP_NUMBERS", "number < 0", "numpy", "ml_dtypes bfloat16"},
-	{"extensions are not left to NumPy", np, "if (d->number >= DLPACKGEN_NP_EXTENSIONS) return 1;", "", "numpy", "ml_dtypes float8_e5m2"},
+	{"views to be forbidden are written to", np, " || (state & DLPACKGEN_NP_WARN_ON_WRITE) != 0", "", "numpy",
+		"broadcast_arrays"},
+	{"numbers of types have no end", "adopt_numbers.h", "number < 0 || number >= DLPACKGEN_NP_NUMBERS", "number < 0",
+		"numpy", "ml_dtypes bfloat16"},
+	{"extensions are not left to NumPy", np, "if (d->number >= DLPACKGEN_NP_EXTENSIONS) return 1;", "", "numpy",
+		"ml_dtypes float8_e5m2"},
 	{"text of any length is", np, "if (d->number == DLPACKGEN_NP_VARIABLE_TEXT)", "if (0)", "numpy", "variable text"},
-	{"long double is read", "adopt_numbers.h", "DLPACKGEN_NP_NONE, /* long double */", "DLPACKGEN_NP_ELEMENT(kDLFloat, 128, 4),", "numpy", "long double"},
+	{"long double is read", "adopt_numbers.h", "DLPACKGEN_NP_NONE, /* long double */",
+		"DLPACKGEN_NP_ELEMENT(kDLFloat, 128, 4),", "numpy", "long double"},
 	{"a mask is dropped", np, "if (!has_mask) return 0;", "return 0;", "numpy", "masked"},
 	{"strides are cut off", elem, "if ((stride & rest) != 0 && ", "if (0 && ", "numpy", "indivisible stride"},
 	{"strides of size 1 count", elem, "memory->shape[i] > 1 && ", "", "numpy", "size 1, odd stride"},
-	{"strides of nothing count", elem, "memory->shape[i] > 1 && dlpackgen_has_elements(memory))", "memory->shape[i] > 1)", "numpy", "empty, odd stride"},
-	{"no address is odd", "../dlpackgen/check.h", "if (dlpackgen_is_misaligned(tensor)) return dlpackgen_misaligned(at, tensor, message);", "", "numpy", "unaligned"},
-	{"the address of nothing counts", "../dlpackgen/check.h", "(tensor->dtype) != 0 && !dlpackgen_is_empty(tensor);", "(tensor->dtype) != 0;", "numpy", "empty, unaligned"},
-	{"what is read-only is written to", elem, "if (want_write && memory->read_only)", "if (0)", "numpy", "broadcast"},
+	{"strides of nothing count", elem, "memory->shape[i] > 1 && dlpackgen_has_elements(memory))",
+		"memory->shape[i] > 1)", "numpy", "empty, odd stride"},
+	{"no address is odd", "../dlpackgen/check.h",
+		"if (dlpackgen_is_misaligned(tensor)) return dlpackgen_misaligned(at, tensor, message);", "", "numpy",
+		"unaligned"},
+	{"the address of nothing counts", "../dlpackgen/check.h", "(tensor->dtype) != 0 && !dlpackgen_is_empty(tensor);",
+		"(tensor->dtype) != 0;", "numpy", "empty, unaligned"},
+	{"what is read-only is written to", elem, "if (writable && memory->read_only)", "if (0)", "numpy", "broadcast"},
 
-	{"negative bits are not asked for", torch, "if (dlpackgen_torch.call.is_neg(handle)) return", "if (0) return", "torch", "negative float32"},
-	{"conjugate bits are not asked for", torch, "if (dtype.code != kDLComplex) return 0;", "return 0;", "torch", "conjugate"},
+	{"negative bits are not asked for", torch, "if (dlpackgen_torch.call.is_neg(handle)) return", "if (0) return",
+		"torch", "negative float32"},
+	{"conjugate bits are not asked for", torch, "if (dtype.code != kDLComplex) return 0;", "return 0;", "torch",
+		"conjugate"},
 	{"the layout does not matter", torch, "&& layout == dlpackgen_torch.strided)", ")", "torch", "mkldnn"},
-	{"dtypes without a name are read", torch, "if (out->dtype.lanes != 0) return 0;", "return 0;", "torch", "quantized"},
+	{"dtypes without a name are read", torch, "if (out->dtype.lanes != 0) return 0;", "return 0;", "torch",
+		"quantized"},
 	{"meta is a CPU", torch, "if (type == dlpackgen_torch.cpu) return 0;", "return 0;", "torch", "meta"},
-	{"gradients are lost", torch, "if (dlpackgen_torch_check_grad(handle) < 0) return -1;\n\tif (dlpackgen_torch_read_shape(handle, out,", "if (dlpackgen_torch_read_shape(handle, out,", "torch", "requires grad: leaf"},
-	{"gradients count always", torch, "return call->grad_mode() ? ", "return 1 ? ", "torch", "requires grad: leaf, no_grad"},
-	{"no memory is memory", torch, "return out->data ? 0 : dlpackgen_torch_check_memory(out);", "return 0;", "torch", "storage resized to 0"},
-	{"wrappers have a shape", torch, "call->get_sizes(handle, &out->shape) != 0 ||\n\t    call->get_strides(handle, &out->strides) != 0)", "call->get_sizes(handle, &out->shape) + call->get_strides(handle, &out->strides) == 77)", "torch", "nested strided"},
-	{"wrappers have memory", torch, "if (result != 0) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);", "if (result != 0) out->data = out;", "special", "torch_whose_memory_is_forbidden_is_refused"},
+	{"gradients are lost", torch,
+		"if (dlpackgen_torch_check_grad(handle) < 0) return -1;\n\tif (dlpackgen_torch_read_shape(handle, out,",
+		"if (dlpackgen_torch_read_shape(handle, out,", "torch", "requires grad: leaf"},
+	{"gradients count always", torch, "return call->grad_mode() ? ", "return 1 ? ", "torch",
+		"requires grad: leaf, no_grad"},
+	{"no memory is memory", torch, "return out->data ? 0 : dlpackgen_torch_check_memory(out);", "return 0;", "torch",
+		"storage resized to 0"},
+	{"wrappers have a shape", torch,
+		"call->get_sizes(handle, &out->shape) != 0 ||\n\t    call->get_strides(handle, &out->strides) != 0)",
+		"call->get_sizes(handle, &out->shape) + call->get_strides(handle, &out->strides) == 77)", "torch",
+		"nested strided"},
+	{"wrappers have memory", torch, "if (result != 0) return dlpackgen_refuse(DLPACKGEN_TORCH_WRAPPED);",
+		"if (result != 0) out->data = out;", "special", "torch_whose_memory_is_forbidden_is_refused"},
 	{"dimensions have no end", torch, "if ((uint64_t)dim > DLPACKGEN_MAX_NDIM)", "if (0)", "torch", "4000 dimensions"},
-	{"more dimensions break rules", "../dlpackgen/check.h", "if (error == DLPACK_ERROR_NDIM && tensor->ndim > DLPACKGEN_MAX_NDIM)", "if (0)", "special", "torch_has_more_dimensions_than_are_served"},
-	{"the CPU has several numbers", "take.h", "if (dlpackgen_is_numbered_cpu(tensor->device)) tensor->device.device_id = 0;", "", "special", "jax_has_one_device_of_the_cpu"},
-	{"the CPU has several numbers, held", "managed.h", "if (dlpackgen_is_numbered_cpu(view->device)) made->tensor.dl_tensor.device.device_id = 0;", "", "special", "jax_has_one_device_of_the_cpu"},
+	{"more dimensions break rules", "../dlpackgen/check.h",
+		"if (error == DLPACKGEN_ERROR_NDIM && tensor->ndim > DLPACKGEN_MAX_NDIM)", "if (0)", "special",
+		"torch_has_more_dimensions_than_are_served"},
+	{"the CPU has several numbers", "take.h",
+		"if (dlpackgen_is_numbered_cpu(tensor->device)) tensor->device.device_id = 0;", "", "special",
+		"jax_has_one_device_of_the_cpu"},
+	{"the CPU has several numbers, held", "managed.h",
+		"if (dlpackgen_is_numbered_cpu(view->device)) made->tensor.dl_tensor.device.device_id = 0;", "", "special",
+		"jax_has_one_device_of_the_cpu"},
 	{"fp4 is one", "names.h", "kDLFloat4_e2m1fn, 4, 2)", "kDLFloat4_e2m1fn, 4, 1)", "torch", "float4_e2m1fn_x2"},
 	{"what dispatches is read", sub, "if (dispatches != 0)", "if (0)", "torch", "dispatching subclass"},
 	{"meta has memory", sub, "if (is_meta != 0)", "if (0)", "torch", "meta"},
-	{"shared memory is written to", torch, "if (want_write || !call->get_const_data)", "if (!call->get_const_data)", "special", "torch_shares_memory_until_it_is_written"},
-	{"shared memory is handed on", torch, "dlpackgen_torch_borrow(*keep, 1, out, scratch, flags)", "dlpackgen_torch_borrow(*keep, 0, out, scratch, flags)", "special", "torch_keeps_memory_apart_that_is_handed_on"},
-	{"memory goes with the tensor", torch, `*keep = PyObject_CallMethod(object, "detach", NULL);`, "*keep = object, Py_INCREF(object);", "special", "torch_keeps_memory_that_the_tensor_gives_up"},
-	{"a storage is always large enough", torch, "needs <= (uint64_t)bytes ? 0 :", "1 ? 0 :", "special", "torch_beyond_its_storage_is_refused"},
-	{"an offset is no part of a storage", torch, "uint64_t end = offset + 1;", "uint64_t end = 1;", "special", "torch_beyond_its_storage_is_refused"},
-	{"strides lead nowhere", torch, "(uint64_t)(view->shape[i] - 1) * (uint64_t)view->strides[i]", "(uint64_t)(view->shape[i] - 1)", "special", "torch_beyond_its_storage_is_refused"},
-	{"what has no elements needs a storage", torch, "if (view->shape[i] == 0) return 0;\n\t\tend", "end", "special", "torch_beyond_its_storage_is_refused"},
-	{"subclasses always have storage enough", sub, "return needs <= bytes ? 0 :", "return 1 ? 0 :", "special", "torch_beyond_its_storage_is_refused_by_other_routes"},
-	{"subclasses begin where their storage does", sub, "needs += dlpackgen_torch_count(object, \"storage_offset\")", "(void)needs", "special", "torch_beyond_its_storage_is_refused_by_other_routes"},
-	{"subclasses without elements need a storage", sub, "span = size == 0 ||", "span = ", "special", "torch_beyond_its_storage_is_refused_by_other_routes"},
-	{"who has no storage is refused", sub, "if (!storage && PyErr_ExceptionMatches(PyExc_RuntimeError)) {", "if (0) {", "special", "torch_without_a_storage_is_left_to_its_own_export"},
-	{"what fails has no storage", sub, "if (!storage && PyErr_ExceptionMatches(PyExc_RuntimeError)) {", "if (!storage) {", "special", "torch_without_a_storage_is_left_to_its_own_export"},
-	{"all keys are plain", words, "== words->plain ? impl : NULL;", "!= 0 && words->plain ? impl : NULL;", "torch", "negative float32"},
-	{"nothing is proven", words, "\tif (!keys || !offset || !storage) return;", "\treturn;", "special", "torch_words_are_proven"},
-	{"one tensor proves a word", words, "while (i < DLPACKGEN_TORCH_PLAIN && objects", "while (i < 1 && objects", "special", "torch_words_are_those_that_hold_what_torch_says"},
-	{"the last of several words is taken", words, "if (i < DLPACKGEN_TORCH_PLAIN) continue;\n\t\tif (found) return 0;", "if (i < DLPACKGEN_TORCH_PLAIN) continue;", "special", "torch_words_are_those_that_hold_what_torch_says"},
-	{"the last of several keys is taken", words, "if (!dlpackgen_torch_tells(seen, word)) continue;\n\t\tif (found) return 0;", "if (!dlpackgen_torch_tells(seen, word)) continue;", "special", "torch_words_are_those_that_hold_what_torch_says"},
-	{"keys are those of one tensor", words, "if (seen->plain[i][word] != plain) return false;", "", "special", "torch_words_are_those_that_hold_what_torch_says"},
-	{"keys tell nothing", words, "== (plain & ~usual)) return false;", "== (plain & ~usual)) continue;", "special", "torch_words_are_those_that_hold_what_torch_says"},
-	{"inference tells", words, "if ((seen->others[i][word] & ~usual) == (plain & ~usual))", "if (seen->others[i][word] == plain)", "special", "torch_words_are_those_that_hold_what_torch_says"},
-	{"no key is one", words, "return (plain & ~usual) != 0;", "return true;", "special", "torch_words_are_those_that_hold_what_torch_says"},
-	{"an offset may lie anywhere", words, "if (!keys || !offset || !storage) return;", "if (!keys || !storage) return;", "special", "torch_words_are_those_that_hold_what_torch_says"},
-	{"a storage may lie anywhere", words, "if (!keys || !offset || !storage) return;", "if (!keys || !offset) return;", "special", "torch_words_are_those_that_hold_what_torch_says"},
-	{"a size may lie anywhere", words, "if (!bytes) return;", "", "special", "torch_words_are_those_that_hold_what_torch_says"},
-	{"sizes lie anywhere", words, "bytes < 16 || bytes > 128 || ", "", "special", "torch_words_lie_between_sizes_that_are_believed"},
-	{"sizes lie between words", words, "bytes % 8 != 0 || ", "", "special", "torch_words_lie_between_sizes_that_are_believed"},
-	{"strides lie anywhere", words, " || strides != sizes + DLPACKGEN_TORCH_INLINE", "", "special", "torch_words_lie_between_sizes_that_are_believed"},
-	{"anything made is a tensor", words, "if ((PyObject *)Py_TYPE(tensor) != *proof->found->tensor) return NULL;", "", "special", "torch_words_that_are_not_proven_are_asked_of_the_shim"},
-	{"an address may be anything", words, "return handle && *(uint64_t *)handle == address ?", "return handle ?", "special", "torch_whose_address_differs_is_not_proven"},
-	{"words are those of inference", words, "\"torch.inference_mode(False)\"", "\"torch.inference_mode(torch.is_inference_mode_enabled())\"", "special", "torch_words_are_proven_in_any_mode"},
-	{"function modes answer", words, "\t\"torch._C.DisableTorchFunction()\",\n", "", "special", "torch_words_are_proven_in_any_mode"},
-	{"dispatch modes answer", words, "\t\"torch._C._DisableTorchDispatch()\",\n", "", "special", "torch_words_are_proven_in_any_mode"},
-	{"transforms answer", words, "\t\"torch._C._DisableFuncTorch()\",\n", "", "special", "torch_words_are_proven_in_any_mode"},
-	{"interrupts are lost", words, " || !PyErr_ExceptionMatches(PyExc_Exception))", ")", "special", "torch_that_is_not_proven_is_read_by_its_own_table"},
-	{"want of memory is lost", words, "PyErr_ExceptionMatches(PyExc_MemoryError) || ", "", "special", "torch_that_is_not_proven_is_read_by_its_own_table"},
-	{"what cannot be made is an error", words, "\tPyErr_Clear();\n\treturn 0;", "\treturn -1;", "special", "torch_that_is_not_proven_is_read_by_its_own_table"},
-	{"what is not proven is read", torch, "if (learnt > 0) dlpackgen_torch_publish(&found);\n\treturn learnt;", "if (learnt >= 0) dlpackgen_torch_publish(&found);\n\treturn learnt < 0 ? -1 : 1;", "special", "torch_that_is_not_proven_is_read_by_its_own_table"},
-	{"any type is torch.Tensor", shim, "type == *known->tensor || type == *known->parameter ?", "type != *known->tensor ?", "special", "torch_is_told_by_its_type_in_c"},
-	{"torch is what is called so", shim, "if (type != base) Py_CLEAR(module);", "", "special", "torch_is_itself_beside_paddle_as_torch"},
-	{"names tell types", "adopt_types.h", "if (PyType_GetFlags((PyTypeObject *)type) & Py_TPFLAGS_HEAPTYPE) continue;", "", "special", "numpy_is_told_by_its_type_in_c"},
-	{"native readers stay on", "adopt_types.h", "return !off || !*off || strcmp(off, \"0\") == 0;", "return 1 || !off;", "special", "torch_without_native_readers"},
-	{"0 turns native readers off", "adopt_types.h", " || strcmp(off, \"0\") == 0;", ";", "special", "torch_without_native_readers"},
+	{"shared memory is written to", torch, "if (writable || !call->get_const_data)", "if (!call->get_const_data)",
+		"special", "torch_shares_memory_until_it_is_written"},
+	{"shared memory is handed on", torch, "dlpackgen_torch_borrow(*keep, 1, out, scratch, flags)",
+		"dlpackgen_torch_borrow(*keep, 0, out, scratch, flags)", "special",
+		"torch_keeps_memory_apart_that_is_handed_on"},
+	{"memory goes with the tensor", torch, `*keep = PyObject_CallMethod(object, "detach", NULL);`,
+		"*keep = object, Py_INCREF(object);", "special", "torch_keeps_memory_that_the_tensor_gives_up"},
+	{"a storage is always large enough", torch, "needs <= (uint64_t)bytes ? 0 :", "1 ? 0 :", "special",
+		"torch_beyond_its_storage_is_refused"},
+	{"an offset is no part of a storage", torch, "uint64_t end = offset + 1;", "uint64_t end = 1;", "special",
+		"torch_beyond_its_storage_is_refused"},
+	{"strides lead nowhere", torch, "(uint64_t)(view->shape[i] - 1) * (uint64_t)view->strides[i]",
+		"(uint64_t)(view->shape[i] - 1)", "special", "torch_beyond_its_storage_is_refused"},
+	{"what has no elements needs a storage", torch, "if (view->shape[i] == 0) return 0;\n\t\tend", "end", "special",
+		"torch_beyond_its_storage_is_refused"},
+	{"subclasses always have storage enough", sub, "return needs <= bytes ? 0 :", "return 1 ? 0 :", "special",
+		"torch_beyond_its_storage_is_refused_by_other_routes"},
+	{"subclasses begin where their storage does", sub, "needs += dlpackgen_torch_count(object, \"storage_offset\")",
+		"(void)needs", "special", "torch_beyond_its_storage_is_refused_by_other_routes"},
+	{"subclasses without elements need a storage", sub, "span = size == 0 ||", "span = ", "special",
+		"torch_beyond_its_storage_is_refused_by_other_routes"},
+	{"who has no storage is refused", sub, "if (!storage && PyErr_ExceptionMatches(PyExc_RuntimeError)) {",
+		"if (0) {", "special", "torch_without_a_storage_is_left_to_its_own_export"},
+	{"what fails has no storage", sub, "if (!storage && PyErr_ExceptionMatches(PyExc_RuntimeError)) {",
+		"if (!storage) {", "special", "torch_without_a_storage_is_left_to_its_own_export"},
+	{"all keys are plain", words, "== words->plain ? impl : NULL;", "!= 0 && words->plain ? impl : NULL;", "torch",
+		"negative float32"},
+	{"nothing is proven", words, "\tif (!keys || !offset || !storage) return;", "\treturn;", "special",
+		"torch_words_are_proven"},
+	{"one tensor proves a word", words, "while (i < DLPACKGEN_TORCH_PLAIN && objects", "while (i < 1 && objects",
+		"special", "torch_words_are_those_that_hold_what_torch_says"},
+	{"the last of several words is taken", words,
+		"if (i < DLPACKGEN_TORCH_PLAIN) continue;\n\t\tif (found) return 0;",
+		"if (i < DLPACKGEN_TORCH_PLAIN) continue;", "special", "torch_words_are_those_that_hold_what_torch_says"},
+	{"the last of several keys is taken", words,
+		"if (!dlpackgen_torch_tells(seen, word)) continue;\n\t\tif (found) return 0;",
+		"if (!dlpackgen_torch_tells(seen, word)) continue;", "special",
+		"torch_words_are_those_that_hold_what_torch_says"},
+	{"keys are those of one tensor", words, "if (seen->plain[i][word] != plain) return false;", "", "special",
+		"torch_words_are_those_that_hold_what_torch_says"},
+	{"keys tell nothing", words, "== (plain & ~usual)) return false;", "== (plain & ~usual)) continue;", "special",
+		"torch_words_are_those_that_hold_what_torch_says"},
+	{"inference tells", words, "if ((seen->others[i][word] & ~usual) == (plain & ~usual))",
+		"if (seen->others[i][word] == plain)", "special", "torch_words_are_those_that_hold_what_torch_says"},
+	{"no key is one", words, "return (plain & ~usual) != 0;", "return true;", "special",
+		"torch_words_are_those_that_hold_what_torch_says"},
+	{"an offset may lie anywhere", words, "if (!keys || !offset || !storage) return;",
+		"if (!keys || !storage) return;", "special", "torch_words_are_those_that_hold_what_torch_says"},
+	{"a storage may lie anywhere", words, "if (!keys || !offset || !storage) return;",
+		"if (!keys || !offset) return;", "special", "torch_words_are_those_that_hold_what_torch_says"},
+	{"a size may lie anywhere", words, "if (!bytes) return;", "", "special",
+		"torch_words_are_those_that_hold_what_torch_says"},
+	{"sizes lie anywhere", words, "bytes < 16 || bytes > 128 || ", "", "special",
+		"torch_words_lie_between_sizes_that_are_believed"},
+	{"sizes lie between words", words, "bytes % 8 != 0 || ", "", "special",
+		"torch_words_lie_between_sizes_that_are_believed"},
+	{"strides lie anywhere", words, " || strides != sizes + DLPACKGEN_TORCH_INLINE", "", "special",
+		"torch_words_lie_between_sizes_that_are_believed"},
+	{"anything made is a tensor", words, "if ((PyObject *)Py_TYPE(tensor) != *proof->found->tensor) return NULL;",
+		"", "special", "torch_words_that_are_not_proven_are_asked_of_the_shim"},
+	{"an address may be anything", words, "return handle && *(uint64_t *)handle == address ?", "return handle ?",
+		"special", "torch_whose_address_differs_is_not_proven"},
+	{"words are those of inference", words, "\"torch.inference_mode(False)\"",
+		"\"torch.inference_mode(torch.is_inference_mode_enabled())\"", "special",
+		"torch_words_are_proven_in_any_mode"},
+	{"function modes answer", words, "\t\"torch._C.DisableTorchFunction()\",\n", "", "special",
+		"torch_words_are_proven_in_any_mode"},
+	{"dispatch modes answer", words, "\t\"torch._C._DisableTorchDispatch()\",\n", "", "special",
+		"torch_words_are_proven_in_any_mode"},
+	{"transforms answer", words, "\t\"torch._C._DisableFuncTorch()\",\n", "", "special",
+		"torch_words_are_proven_in_any_mode"},
+	{"interrupts are lost", words, " || !PyErr_ExceptionMatches(PyExc_Exception))", ")", "special",
+		"torch_that_is_not_proven_is_read_by_its_own_table"},
+	{"want of memory is lost", words, "PyErr_ExceptionMatches(PyExc_MemoryError) || ", "", "special",
+		"torch_that_is_not_proven_is_read_by_its_own_table"},
+	{"what cannot be made is an error", words, "\tPyErr_Clear();\n\treturn 0;", "\treturn -1;", "special",
+		"torch_that_is_not_proven_is_read_by_its_own_table"},
+	{"what is not proven is read", torch, "if (learnt > 0) dlpackgen_torch_publish(&found);\n\treturn learnt;",
+		"if (learnt >= 0) dlpackgen_torch_publish(&found);\n\treturn learnt < 0 ? -1 : 1;", "special",
+		"torch_that_is_not_proven_is_read_by_its_own_table"},
+	{"any type is torch.Tensor", shim, "type == *known->tensor || type == *known->parameter ?",
+		"type != *known->tensor ?", "special", "torch_is_told_by_its_type_in_c"},
+	{"torch is what is called so", shim, "if (type != base) Py_CLEAR(module);", "", "special",
+		"torch_is_itself_beside_paddle_as_torch"},
+	{"names tell types", "adopt_types.h",
+		"if (PyType_GetFlags((PyTypeObject *)type) & Py_TPFLAGS_HEAPTYPE) continue;", "", "special",
+		"numpy_is_told_by_its_type_in_c"},
+	{"native readers stay on", "adopt_types.h", "return !off || !*off || strcmp(off, \"0\") == 0;",
+		"return 1 || !off;", "special", "torch_without_native_readers"},
+	{"0 turns native readers off", "adopt_types.h", " || strcmp(off, \"0\") == 0;", ";", "special",
+		"torch_without_native_readers"},
 
-	{"JAX is written to", jax, "if (want_write) return dlpackgen_jax_refuse_write();\n\tconst int result = dlpackgen_buffer_hold", "const int result = dlpackgen_buffer_hold", "jax", "float32"},
+	{"JAX is written to", jax,
+		"if (writable) return dlpackgen_jax_refuse_write();\n\tconst int result = dlpackgen_buffer_hold",
+		"const int result = dlpackgen_buffer_hold", "jax", "float32"},
 	{"tracers are asked for memory", jax, "NULL, NULL, dlpackgen_jax_refuse_tracer", "NULL, NULL, NULL", "jax", "jit"},
-	{"what has no format is not for the capsule", jax, "if (!PyErr_ExceptionMatches(PyExc_BufferError)) return -1;", "return -1;", "jax", "bfloat16"},
+	{"what has no format is not for the capsule", jax, "if (!PyErr_ExceptionMatches(PyExc_BufferError)) return -1;",
+		"return -1;", "jax", "bfloat16"},
 	{"what was deleted is for the capsule", jax, "if (is_deleted > 0) return", "if (0) return", "jax", "deleted"},
-	{"an offset is left to others", "object.h", "const DLTensor view = dlpackgen_without_offset(&tensor->dl_tensor);", "const DLTensor view = tensor->dl_tensor;", "special", "paddle_reads_what_we_put_behind_an_offset"},
-	{"an offset is lent to others", "object.h", "*out = dlpackgen_without_offset(&tensor->dl_tensor);", "*out = tensor->dl_tensor;", "special", "ours_is_lent_without_an_offset"},
-	{"an offset is lent to ours", "object.h", "*out = dlpackgen_without_offset(&own->dl_tensor);", "*out = own->dl_tensor;", "special", "ours_is_lent_without_an_offset"},
-	{"a buffer is let go", "adopt_buffer.h", "if (result == 0) *keep = capsule;", "Py_XDECREF(capsule);\n\tif (result == 0) *keep = object, Py_INCREF(object);", "special", "jax_keeps_what_was_taken_for_longer"},
-	{"a buffer is never let go", "adopt_buffer.h", "\tPyBuffer_Release(view);\n\tfree(view);\n}", "\tfree(view);\n}", "special", "jax_is_let_go_of"},
+	{"an offset is left to others", "object.h",
+		"const DLTensor view = dlpackgen_without_offset(&tensor->dl_tensor);",
+		"const DLTensor view = tensor->dl_tensor;", "special", "paddle_reads_what_we_put_behind_an_offset"},
+	{"an offset is lent to others", "object.h", "*out = dlpackgen_without_offset(&tensor->dl_tensor);",
+		"*out = tensor->dl_tensor;", "special", "ours_is_lent_without_an_offset"},
+	{"an offset is lent to ours", "object.h", "*out = dlpackgen_without_offset(&own->dl_tensor);",
+		"*out = own->dl_tensor;", "special", "ours_is_lent_without_an_offset"},
+	{"a buffer is let go", "adopt_buffer.h", "if (result == 0) *keep = capsule;",
+		"Py_XDECREF(capsule);\n\tif (result == 0) *keep = object, Py_INCREF(object);", "special",
+		"jax_keeps_what_was_taken_for_longer"},
+	{"a buffer is never let go", "adopt_buffer.h", "\tPyBuffer_Release(view);\n\tfree(view);\n}", "\tfree(view);\n}",
+		"special", "jax_is_let_go_of"},
 	{"what a call kept is never let go", "managed.h", "Py_DECREF(holder->object);", "", "special", "jax_is_let_go_of"},
-	{"a buffer is let go during a call", "call.h", "a->adopted->hold ? dlpackgen_fetch_held(call, i) : ", "", "special", "jax_keeps_what_another_thread_deletes"},
-	{"a buffer is let go for an argument", "call.h", "a->adopted->hold ? dlpackgen_fetch_held(call, i) : ", "", "special", "jax_keeps_what_another_argument_deletes"},
-	{"a buffer is let go for what runs", "call.h", "a->adopted->hold ? dlpackgen_fetch_held(call, i) : ", "call->function->unlocks || dlpackgen_runs_after(call, i) ? dlpackgen_fetch_held(call, i) : ", "special", "jax_keeps_what_the_function_itself_deletes"},
-	{"Paddle's table is asked for anything", "call.h", "if (plain && DLPACKGEN_RARE(!plain(a->object))) return 1;", "", "special", "paddle_tensors_without_memory_are_refused"},
-	{"all of Paddle's tensors are dense", paddle, "if (dense == Py_True) stops", "stops", "special", "paddle_tensors_without_memory_are_refused"},
-	{"Paddle's gradients are forgotten", paddle, "const int is_plain = stops == Py_True;", "const int is_plain = stops != NULL;", "special", "paddle_gradients_are_refused_while_they_are_recorded"},
-	{"what is not plain is trusted", "call.h", "a->trusted = a->trusted && a->adopted;", "", "special", "paddle_gradients_are_refused_while_they_are_recorded"},
-	{"parameters of Paddle have no table", "routes.h", "return route->makes ? dlpackgen_fill_paddle(route) : 0;", "return 0;", "special", "paddle_parameters_are_read_by_the_table_of_tensors"},
-	{"any attribute is of C", paddle, "is = Py_IS_TYPE(*found, kind);", "is = 1;", "special", "paddle_is_asked_by_its_methods_where_those_are_not_its_own"},
-	{"Paddle is trusted whatever was found", "routes.h", "\treturn opened;\n}\n\n/* Tells which types", "\treturn opened < 0 ? -1 : 1;\n}\n\n/* Tells which types", "special", "paddle_is_asked_by_its_methods_where_those_are_not_its_own"},
+	{"a buffer is let go during a call", "call.h", "a->adopted->hold ? dlpackgen_fetch_held(call, i) : ", "",
+		"special", "jax_keeps_what_another_thread_deletes"},
+	{"a buffer is let go for an argument", "call.h", "a->adopted->hold ? dlpackgen_fetch_held(call, i) : ", "",
+		"special", "jax_keeps_what_another_argument_deletes"},
+	{"a buffer is let go for what runs", "call.h", "a->adopted->hold ? dlpackgen_fetch_held(call, i) : ",
+		"call->function->releases_gil || dlpackgen_runs_after(call, i) ? dlpackgen_fetch_held(call, i) : ",
+		"special", "jax_keeps_what_the_function_itself_deletes"},
+	{"Paddle's table is asked for anything", "call.h", "if (plain && DLPACKGEN_RARE(!plain(a->object))) return 1;",
+		"", "special", "paddle_tensors_without_memory_are_refused"},
+	{"all of Paddle's tensors are dense", paddle, "if (dense == Py_True) stops", "stops", "special",
+		"paddle_tensors_without_memory_are_refused"},
+	{"Paddle's gradients are forgotten", paddle, "const int is_plain = stops == Py_True;",
+		"const int is_plain = stops != NULL;", "special", "paddle_gradients_are_refused_while_they_are_recorded"},
+	{"what is not plain is trusted", "call.h", "a->trusted = a->trusted && a->adopted;", "", "special",
+		"paddle_gradients_are_refused_while_they_are_recorded"},
+	{"parameters of Paddle have no table", "routes.h", "return route->makes ? dlpackgen_fill_paddle(route) : 0;",
+		"return 0;", "special", "paddle_parameters_are_read_by_the_table_of_tensors"},
+	{"any attribute is of C", paddle, "is = Py_IS_TYPE(*found, kind);", "is = 1;", "special",
+		"paddle_is_asked_by_its_methods_where_those_are_not_its_own"},
+	{"Paddle is trusted whatever was found", "routes.h", "\treturn opened;\n}\n\n/* Tells which types",
+		"\treturn opened < 0 ? -1 : 1;\n}\n\n/* Tells which types", "special",
+		"paddle_is_asked_by_its_methods_where_those_are_not_its_own"},
 }
 
 // trapping builds a module that dies where it reads beyond an array of its own.
@@ -208,10 +305,11 @@ func (m mutant) imports() string {
 }
 
 // fieldsMoved is a NumPy that has its fields elsewhere, as far as we can see.
-var fieldsMoved = [3]string{np, "\tchar *data;\n\tint ndim;\n", "\tchar *data;\n\tvoid *news;\n\tint ndim;\n"}
+var fieldsMoved = [3]string{np, "  char* data;\n  int ndim;\n", "  char* data;\n  void* news;\n  int ndim;\n"}
 
 // longMoved is a NumPy whose long has a width that is not C's.
-var longMoved = [3]string{"adopt_numbers.h", "DLPACKGEN_NP_INTEGER(kDLInt, long),", "DLPACKGEN_NP_INTEGER(kDLInt, int),"}
+var longMoved = [3]string{"adopt_numbers.h", "DLPACKGEN_NP_INTEGER(kDLInt, long),",
+	"DLPACKGEN_NP_INTEGER(kDLInt, int),"}
 
 // A NumPy with other fields is noticed before they are followed, and its arrays
 // are read by the buffer protocol; without that check they are read wrongly.
@@ -219,12 +317,14 @@ func TestANumPyOfOtherFieldsIsReadByTheBufferProtocol(t *testing.T) {
 	python := environment(t)
 	needs(t, python, "numpy", "ml_dtypes")
 	modules := build(t, python, wrongly(t, fieldsMoved))
-	names := []string{"bool", "int8", "int64", "uint16", "float16", "float32", "float64", "complex64", "complex128", "column-major",
+	names := []string{"bool", "int8", "int64", "uint16", "float16", "float32", "float64", "complex64", "complex128",
+		"column-major",
 		"negative strides", "zero strides", "0-d", "empty", "size 1, odd stride", "64 dimensions", "field", "read-only",
 		"unaligned", "indivisible stride", "masked"}
 	passes(t, python, modules, 4*len(names), append([]string{"ours.py", "numpy"}, names...)...)
 
-	passes(t, python, build(t, python, wrongly(t, longMoved)), 4*len(names), append([]string{"ours.py", "numpy"}, names...)...)
+	passes(t, python, build(t, python, wrongly(t, longMoved)), 4*len(names),
+		append([]string{"ours.py", "numpy"}, names...)...)
 
 	unproven := wrongly(t, fieldsMoved, [3]string{np, "int proven = writable &&", "int proven = 1 || writable &&"})
 	fails(t, python, build(t, python, unproven, "-Wno-error"), "", "ours.py", "numpy", "float32")
@@ -241,12 +341,14 @@ func TestATorchOfOtherObjectsIsReadByItsOwnTable(t *testing.T) {
 	python := environment(t)
 	needs(t, python, "torch")
 	moved := [3]string{shim, "found->handle = head + ", "found->handle = head + word + "}
-	unproven := [3]string{words, "*(uint64_t *)handle == address ? *(const uint64_t **)handle : NULL", "address ? (const uint64_t *)(uintptr_t)address : NULL"}
+	unproven := [3]string{words, "*(uint64_t *)handle == address ? *(const uint64_t **)handle : NULL",
+		"address ? (const uint64_t *)(uintptr_t)address : NULL"}
 	empty := [3]string{shim, "*(void **)(void *)handle ? handle : NULL", "handle"}
 	fails(t, python, build(t, python, wrongly(t, moved, unproven, empty)), "", "ours.py", "torch", "float32")
 
 	modules := build(t, python, wrongly(t, moved))
-	names := []string{"float32", "bfloat16", "transposed", "0-d", "conjugate", "negative float32", "requires grad: leaf", "meta", "FakeTensor"}
+	names := []string{"float32", "bfloat16", "transposed", "0-d", "conjugate", "negative float32",
+		"requires grad: leaf", "meta", "FakeTensor"}
 	passes(t, python, modules, 4*len(names), append([]string{"ours.py", "torch"}, names...)...)
 }
 
@@ -265,7 +367,8 @@ func TestATorchOfOtherWordsIsAskedByTheShim(t *testing.T) {
 	} {
 		fails(t, python, modules, "torch_words_are_proven", "special.py", "torch_words_are_proven")
 		passes(t, python, modules, packages["torch"].least, "ours.py", "torch")
-		passes(t, python, modules, 2, "special.py", "torch_beyond_its_storage_is_refused", "torch_beyond_its_storage_is_refused_by_other_routes")
+		passes(t, python, modules, 2, "special.py", "torch_beyond_its_storage_is_refused",
+			"torch_beyond_its_storage_is_refused_by_other_routes")
 	}
 
 	for _, forgotten := range [][3]string{
@@ -273,7 +376,8 @@ func TestATorchOfOtherWordsIsAskedByTheShim(t *testing.T) {
 		{torch, "dlpackgen_torch.call.get_storage_offset(handle, &offset) != 0", "0"},
 	} {
 		modules := build(t, python, wrongly(t, hidden, forgotten))
-		fails(t, python, modules, "torch_beyond_its_storage_is_refused", "special.py", "torch_beyond_its_storage_is_refused")
+		fails(t, python, modules, "torch_beyond_its_storage_is_refused", "special.py",
+			"torch_beyond_its_storage_is_refused")
 	}
 }
 
@@ -284,7 +388,8 @@ func TestATorchWithoutAFunctionIsAskedInPython(t *testing.T) {
 	}
 	python := environment(t)
 	needs(t, python, "torch")
-	names := []string{"float32", "transposed", "conjugate", "negative float32", "requires grad: leaf", "requires grad: leaf, no_grad",
+	names := []string{"float32", "transposed", "conjugate", "negative float32", "requires grad: leaf",
+		"requires grad: leaf, no_grad",
 		"sparse", "mkldnn", "copy on write"}
 	for lacks, symbols := range map[string][]string{
 		"what may be missing":  {"torch_get_const_data_ptr", "aoti_torch_abi_version"},

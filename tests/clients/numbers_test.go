@@ -30,7 +30,8 @@ var wrongNumber = regexp.MustCompile(`wrong_[0-9]+`)
 func wrongNumbers(t *testing.T, headers, compiler, long string) []string {
 	t.Helper()
 	object := filepath.Join(t.TempDir(), "numbers.o")
-	out, err := exec.Command(compiler, "-std=c11", "-O2", "-ffreestanding", "-Wall", "-Wextra", "-Werror", "-DLONG="+long,
+	out, err := exec.Command(compiler, "-std=c11", "-O2", "-ffreestanding", "-Wall", "-Wextra", "-Werror",
+		"-DLONG="+long,
 		"-I"+headers, "-c", "-o", object, "module/numbers.c").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	compiled, err := os.ReadFile(object)
@@ -47,10 +48,12 @@ func TestWidthsOfNumPysNumbers(t *testing.T) {
 			assert.Empty(t, wrongNumbers(t, parts, compiler, on.long))
 
 			other := map[string]string{"32": "64", "64": "32"}[on.long]
-			assert.Subset(t, wrongNumbers(t, parts, compiler, other), []string{"wrong_7", "wrong_8"}, "what is wrong is seen")
+			assert.Subset(t, wrongNumbers(t, parts, compiler, other), []string{"wrong_7", "wrong_8"},
+				"what is wrong is seen")
 
 			fixed := wrongly(t, [3]string{"adopt_numbers.h", "(kDLInt, long),", "(kDLInt, char[" + other + " / 8]),"})
-			assert.Contains(t, wrongNumbers(t, fixed, compiler, on.long), "wrong_7", "a width that is not the platform's is seen")
+			assert.Contains(t, wrongNumbers(t, fixed, compiler, on.long), "wrong_7",
+				"a width that is not the platform's is seen")
 		})
 	}
 }

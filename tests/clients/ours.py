@@ -16,6 +16,7 @@ warnings.simplefilter("ignore")
 
 def read(f):
     """f as a consumer of judge.py."""
+
     def take(x):
         (address, shape, strides, dtype, device, flags), elements = f(x)
         assert len(shape) == len(strides), f"{shape} {strides}"

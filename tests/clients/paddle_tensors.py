@@ -21,7 +21,10 @@ def without_memory():
         "sparse": paddle.ones([4, 4], "int64").to_sparse_coo(2),
         "compressed": paddle.ones([4, 4]).to_sparse_csr(),
         "a sparse parameter": as_parameter(paddle.eye(3)).to_sparse_coo(2),
-        **{method: cleared(method) for method in ("_clear", "_clear_dataptr", "_clear_data", "_clear_to_zero_allocation")},
+        **{
+            method: cleared(method)
+            for method in ("_clear", "_clear_dataptr", "_clear_data", "_clear_to_zero_allocation")
+        },
     }
 
 

@@ -235,7 +235,11 @@ def numpy_windows_are_not_written():
 
     windows = np.lib.stride_tricks.sliding_window_view(np.arange(8, dtype="f4"), 4, writeable=True)
     refused(clients.write, windows, text="several elements in one place")
-    refused(clients.write, np.lib.stride_tricks.as_strided(np.ones(3, "f4"), (2, 3), (0, -4)), text="several elements in one place")
+    refused(
+        clients.write,
+        np.lib.stride_tricks.as_strided(np.ones(3, "f4"), (2, 3), (0, -4)),
+        text="several elements in one place",
+    )
     clients.write(np.arange(24, dtype="f4").reshape(2, 3, 4)[::-1, :, ::2])
 
 
@@ -415,7 +419,11 @@ def jax_is_not_written_to_by_any_route():
 
 def main(names):
     failed = 0
-    library = {n: f for n, f in globals().items() if n.split("_")[0] in ("torch", "numpy", "jax", "paddle", "ours") and callable(f)}
+    library = {
+        n: f
+        for n, f in globals().items()
+        if n.split("_")[0] in ("torch", "numpy", "jax", "paddle", "ours") and callable(f)
+    }
     for name, function in library.items():
         if names and not any(name == n or name.startswith(n + "_") for n in names):
             continue

@@ -202,7 +202,12 @@ def torch_that_is_not_proven_is_read_by_its_own_table():
         return patched(torch, empty=empty)
 
     clients.read(torch.ones(3))
-    x, shrunk, negated, parameter = torch.ones(3), torch.ones(3), torch._neg_view(torch.ones(3)), torch.nn.Parameter(torch.ones(3), False)
+    x, shrunk, negated, parameter = (
+        torch.ones(3),
+        torch.ones(3),
+        torch._neg_view(torch.ones(3)),
+        torch.nn.Parameter(torch.ones(3), False),
+    )
     shrunk.untyped_storage().resize_(11)
     for hidden in raises(ValueError("no")), patched(torch, empty=lambda *args, **keywords: bytes(200)):
         module = fresh_clients()
@@ -297,7 +302,13 @@ class Objects:
         self.plain, self.others, self.inference = [words() for _ in range(5)], [words() for _ in range(6)], words()
         self.storages, self.offset, self.bytes = [words() for _ in range(5)], [0, 200, 0, 3, 8], [1680, 2400, 44, 1, 13]
         for i, x in enumerate(self.plain):
-            x[2], x[14], x[15], x[16], x[17] = ctypes.addressof(self.storages[i]), self.offset[i], 10 * i, 1000 + i, PLAIN
+            x[2], x[14], x[15], x[16], x[17] = (
+                ctypes.addressof(self.storages[i]),
+                self.offset[i],
+                10 * i,
+                1000 + i,
+                PLAIN,
+            )
             self.storages[i][6] = self.bytes[i]
         self.inference[16], self.inference[17] = 1001, INFERENCE
         for i, x in enumerate(self.others):
@@ -306,7 +317,11 @@ class Objects:
     def find(self):
         at = ctypes.addressof
         seen = Seen(sizes=4, end=14, inference=at(self.inference))
-        for name, values in ("plain", map(at, self.plain)), ("others", map(at, self.others)), ("storage", map(at, self.storages)):
+        for name, values in (
+            ("plain", map(at, self.plain)),
+            ("others", map(at, self.others)),
+            ("storage", map(at, self.storages)),
+        ):
             getattr(seen, name)[:] = list(values)
         seen.offset[:], seen.bytes[:] = self.offset, self.bytes
         return clients.find_torch_words(at(seen))

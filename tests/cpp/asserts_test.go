@@ -14,11 +14,15 @@ import (
 // broken here.
 func TestPromisesAreAsserted(t *testing.T) {
 	tests := []struct{ says, header, old, new string }{
-		{"owning costs no room", "managed", "  Struct* managed_ = nullptr;", "  Struct* managed_ = nullptr;\n  int more_ = 0;"},
+		{"owning costs no room", "managed", "  Struct* managed_ = nullptr;",
+			"  Struct* managed_ = nullptr;\n  int more_ = 0;"},
 		{"plain structs", "managed", "  ~BasicManaged()", "  virtual ~BasicManaged()"},
-		{"owners move and are not copied", "managed", "BasicManaged(BasicManaged&& other) noexcept", "BasicManaged(BasicManaged&& other)"},
-		{"owners move and are not copied", "managed", "operator=(const BasicManaged&) = delete", "operator=(const BasicManaged&) { return *this; }"},
-		{"views are copied as bytes", "tensor_view", "  TensorView(const DLTensor& tensor,", " public:\n  ~TensorView() {}\n private:\n  TensorView(const DLTensor& tensor,"},
+		{"owners move and are not copied", "managed", "BasicManaged(BasicManaged&& other) noexcept",
+			"BasicManaged(BasicManaged&& other)"},
+		{"owners move and are not copied", "managed", "operator=(const BasicManaged&) = delete",
+			"operator=(const BasicManaged&) { return *this; }"},
+		{"views are copied as bytes", "tensor_view", "  TensorView(const DLTensor& tensor,",
+			" public:\n  ~TensorView() {}\n private:\n  TensorView(const DLTensor& tensor,"},
 		{"kDLBool is one byte", "dtype", "sizeof(bool) == 1", "sizeof(bool) == 2"},
 	}
 	for _, tt := range tests {
@@ -90,7 +94,8 @@ func TestOtherTargetsHaveNothingToSay(t *testing.T) {
 	} {
 		t.Run(program, func(t *testing.T) {
 			cross := compiler{program, debian, "c++17"}
-			assertCompiles(t, cross, including("all.hpp"), flags(gen(t), strict, []string{"-Wconversion", "-Wshadow"})...)
+			assertCompiles(t, cross, including("all.hpp"),
+				flags(gen(t), strict, []string{"-Wconversion", "-Wshadow"})...)
 		})
 	}
 }

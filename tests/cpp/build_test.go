@@ -97,7 +97,8 @@ func gen(t *testing.T) []string {
 func compile(t *testing.T, c compiler, source string, flags ...string) (output string, err error) {
 	t.Helper()
 	need.Program(t, c.program, c.debian)
-	cmd := exec.Command(c.program, append([]string{"-x", "c++", "-std=" + c.standard, "-fsyntax-only", "-"}, flags...)...)
+	cmd := exec.Command(c.program,
+		append([]string{"-x", "c++", "-std=" + c.standard, "-fsyntax-only", "-"}, flags...)...)
 	cmd.Stdin = strings.NewReader(source)
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	out, err := cmd.CombinedOutput()

@@ -25,7 +25,8 @@ func module(t *testing.T, python string, more ...string) (dir string) {
 		t.Skip("needs Python.h: apt-get install python3-dev")
 	}
 	dir = t.TempDir()
-	args := flags([]string{"-std=c++17", "-O1", "-shared", "-fPIC", "-o", filepath.Join(dir, "cppx.so"), "testdata/module.cpp", "-isystem", include},
+	args := flags([]string{"-std=c++17", "-O1", "-shared", "-fPIC", "-o", filepath.Join(dir, "cppx.so"),
+		"testdata/module.cpp", "-isystem", include},
 		gen(t), strict, []string{"-Wno-missing-field-initializers"}, more)
 	out, err := exec.Command(gcc.program, args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -37,7 +38,8 @@ func clients(t *testing.T, libraries ...string) {
 	t.Helper()
 	python := need.Python(t)
 	for _, name := range append(libraries, "tvm_ffi") {
-		if exec.Command(python, "-c", "import importlib.util, sys; sys.exit(importlib.util.find_spec('"+name+"') is None)").Run() != nil {
+		if exec.Command(python, "-c",
+			"import importlib.util, sys; sys.exit(importlib.util.find_spec('"+name+"') is None)").Run() != nil {
 			t.Skipf("needs %s in .venv: make setup", name)
 		}
 	}

@@ -36,7 +36,8 @@ func TestTheExampleOfTheDocs(t *testing.T) {
 	dir := t.TempDir()
 	source := filepath.Join(dir, "example.cpp")
 	require.NoError(t, os.WriteFile(source, []byte(block(t, "cpp example")), 0o600))
-	args := flags([]string{"-std=c++17", "-o", filepath.Join(dir, "example"), source}, gen(t), strict, []string{"-g", "-fsanitize=address"})
+	args := flags([]string{"-std=c++17", "-o", filepath.Join(dir, "example"), source}, gen(t), strict,
+		[]string{"-g", "-fsanitize=address"})
 	out, err := exec.Command(gcc.program, args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	out, err = exec.Command(filepath.Join(dir, "example")).CombinedOutput()

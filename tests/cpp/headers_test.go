@@ -65,7 +65,8 @@ func TestClangHasNothingToSay(t *testing.T) {
 			continue
 		}
 		if c.standard != "c++17" {
-			everything = append(everything, "-Wno-c++20-compat", "-Wno-c++17-compat", "-Wno-pre-c++17-compat", "-Wno-pre-c++20-compat")
+			everything = append(everything, "-Wno-c++20-compat", "-Wno-c++17-compat", "-Wno-pre-c++17-compat",
+				"-Wno-pre-c++20-compat")
 		}
 		assertCompiles(t, c, including("all.hpp"), flags(gen(t), everything)...)
 		assertCompiles(t, c, including("all.hpp"), flags(gen(t), everything, noExceptions)...)
@@ -73,13 +74,15 @@ func TestClangHasNothingToSay(t *testing.T) {
 }
 
 func TestGccHasNothingToSay(t *testing.T) {
-	more := []string{"-O2", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wcast-qual", "-Wold-style-cast", "-Wuseless-cast",
+	more := []string{"-O2", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wcast-qual", "-Wold-style-cast",
+		"-Wuseless-cast",
 		"-Wnon-virtual-dtor", "-Woverloaded-virtual", "-Wnull-dereference", "-Wdouble-promotion"}
 	assertCompiles(t, gcc, including("all.hpp"), flags(gen(t), strict, more)...)
 }
 
 func TestExceptionsNeedExceptions(t *testing.T) {
-	assertRefuses(t, "exceptions.hpp needs exceptions", gcc, including("exceptions.hpp"), flags(gen(t), noExceptions)...)
+	assertRefuses(t, "exceptions.hpp needs exceptions", gcc, including("exceptions.hpp"),
+		flags(gen(t), noExceptions)...)
 	assertRefuses(t, "python_error.hpp needs Python.h", gcc, including("python_error.hpp"), gen(t)...)
 }
 
@@ -87,7 +90,8 @@ var includeLine = regexp.MustCompile(`(?m)^#include <([a-z_./]+)>$`)
 
 // The core costs little because it includes little; so nothing slips in.
 func TestWhatTheCoreIncludes(t *testing.T) {
-	allowed := []string{"cstddef", "cstdint", "dlpack/dlpack.h", "dlpack/dlpack_rules.h", "exception", "new", "type_traits", "utility"}
+	allowed := []string{"cstddef", "cstdint", "dlpack/dlpack.h", "dlpackgen/rules.h", "exception", "new",
+		"type_traits", "utility"}
 	text, err := os.ReadFile(filepath.Join(golden.Root(t), "gen", "cpp", "dlpackgen", "core.hpp"))
 	require.NoError(t, err)
 	parts := regexp.MustCompile(`(?m)^#include "(.*)"$`).FindAllStringSubmatch(string(text), -1)
@@ -115,7 +119,8 @@ func TestTheCoreNeedsNoRuntime(t *testing.T) {
 	object := filepath.Join(t.TempDir(), "core.o")
 	args := append([]string{"-std=c++17", "-O2", "-x", "c++", "-c", "-o", object, "-"}, flags(gen(t), noExceptions)...)
 	cmd := exec.Command(gcc.program, args...)
-	cmd.Stdin = strings.NewReader(including("core.hpp") + "long f(DLManagedTensorVersioned* m) { auto t = dlpackgen::Managed::take(m); return t->view().size(); }\n")
+	cmd.Stdin = strings.NewReader(including("core.hpp") +
+		"long f(DLManagedTensorVersioned* m) { auto t = dlpackgen::Managed::take(m); return t->view().size(); }\n")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	symbols, err := exec.Command("nm", "--undefined-only", object).CombinedOutput()
@@ -162,24 +167,38 @@ func TestEveryReleaseWorks(t *testing.T) {
 	}
 }
 
-// One style, which a program keeps and not people.
-func TestHeadersAreFormatted(t *testing.T) {
+// sources lists the C and C++ of this project that people write.
+func sources(t *testing.T, root string) (files []string) {
+	t.Helper()
+	out, err := exec.Command("git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard",
+		"--", "templates", "tests", "bench", "examples").Output()
+	require.NoError(t, err)
+	for _, name := range strings.Fields(string(out)) {
+		if slices.Contains([]string{".c", ".h", ".cpp", ".hpp"}, filepath.Ext(name)) &&
+			!strings.Contains(name, "testdata/facts") && !strings.Contains(name, "testdata/darwin") {
+			files = append(files, filepath.Join(root, name))
+		}
+	}
+	return files
+}
+
+// clang-format decides the style of C and C++, in .clang-format of the root.
+func TestSourcesAreFormatted(t *testing.T) {
 	root := golden.Root(t)
 	format := filepath.Join(root, ".venv", "bin", "clang-format")
 	if _, err := os.Stat(format); err != nil {
 		t.Skip("needs clang-format from tests/requirements.txt: make setup")
 	}
-	var files []string
+	files := sources(t, root)
+	require.Greater(t, len(files), 250)
 	for _, pattern := range []string{"gen/cpp/*/*.[ch]pp", "backends/*/*.hpp"} {
 		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		require.NoError(t, err)
 		require.NotEmpty(t, found, pattern)
 		files = append(files, found...)
 	}
-	tests, err := filepath.Glob(filepath.Join("testdata", "*.[ch]pp"))
-	require.NoError(t, err)
-	style := "--style=file:" + filepath.Join(root, "templates", "cpp", ".clang-format")
-	out, err := exec.Command(format, slices.Concat([]string{style, "--dry-run", "-Werror"}, files, tests)...).CombinedOutput()
+	style := "--style=file:" + filepath.Join(root, ".clang-format")
+	out, err := exec.Command(format, append([]string{style, "--dry-run", "-Werror"}, files...)...).CombinedOutput()
 	assert.NoError(t, err, "%s", out)
 	ugly := filepath.Join(t.TempDir(), "ugly.hpp")
 	require.NoError(t, os.WriteFile(ugly, []byte("int  f( );\n"), 0o600))

@@ -61,7 +61,8 @@ func asserts(r *spec.Release) (all int) {
 // kind and offset differs. The macros of the version stay, which base.hpp reads.
 func wrongHeader(r *spec.Release) string {
 	var b strings.Builder
-	b.WriteString("#define DLPACK_DLPACK_H_\n#define DLPACK_MAJOR_VERSION 1\n#define DLPACK_MINOR_VERSION 3\n#include <stdint.h>\n#include <stddef.h>\n")
+	b.WriteString("#define DLPACK_DLPACK_H_\n#define DLPACK_MAJOR_VERSION 1\n#define DLPACK_MINOR_VERSION " +
+		"3\n#include <stdint.h>\n#include <stddef.h>\n")
 	for _, d := range r.Decls {
 		switch d := d.(type) {
 		case *spec.Flag:
@@ -146,7 +147,8 @@ func TestProbesAreGuarded(t *testing.T) {
 		assertRefuses(t, "is a #pragma pack open?", gcc, "#pragma pack("+pack+")\n"+layoutHeader, include...)
 		assertRefuses(t, "is a #pragma pack open?", gcc, layoutHeader, append(include, "-fpack-struct="+pack)...)
 	}
-	assertRefuses(t, "enums are short: build with -fno-short-enums", gcc, layoutHeader, append(include, "-fshort-enums")...)
+	assertRefuses(t, "enums are short: build with -fno-short-enums", gcc, layoutHeader,
+		append(include, "-fshort-enums")...)
 	freestanding := []string{"-ffreestanding", "-nostdinc++", "-I", dir, "-I", "testdata/bare"}
 	for _, guard := range []struct{ says, target, flag string }{
 		{"pointers have neither 8 nor 4 bytes", "avr", "-fno-short-enums"},
@@ -166,10 +168,12 @@ func TestTheLayoutHoldsOnEveryTarget(t *testing.T) {
 		}
 		dir := headers(t, version)
 		for _, target := range []string{
-			"x86_64-linux-gnu", "i686-linux-gnu", "aarch64-linux-gnu", "armv7-linux-gnueabihf", "riscv64-linux-gnu", "s390x-linux-gnu",
+			"x86_64-linux-gnu", "i686-linux-gnu", "aarch64-linux-gnu", "armv7-linux-gnueabihf", "riscv64-linux-gnu",
+			"s390x-linux-gnu",
 			"wasm32-unknown-unknown", "x86_64-windows-msvc", "i686-windows-msvc", "arm64-apple-macos",
 		} {
-			flags := append([]string{"--target=" + target, "-ffreestanding", "-nostdinc++", "-I", dir, "-I", "testdata/bare"}, strict...)
+			flags := append([]string{"--target=" + target, "-ffreestanding", "-nostdinc++", "-I", dir, "-I",
+				"testdata/bare"}, strict...)
 			assertCompiles(t, clang, layoutHeader, flags...)
 		}
 	}
@@ -177,13 +181,16 @@ func TestTheLayoutHoldsOnEveryTarget(t *testing.T) {
 
 // Every copy of dlpack.h has the same guard.
 func TestTheHeaderThatCameFirstIsNamed(t *testing.T) {
-	for version, says := range map[string]string{"0.8": "is 0.8 or older", "0.1": "is 0.8 or older", "1.0": "is 1.0", "1.1": "is 1.1"} {
+	for version, says := range map[string]string{"0.8": "is 0.8 or older", "0.1": "is 0.8 or older", "1.0": "is 1.0",
+		"1.1": "is 1.1"} {
 		dir := t.TempDir()
 		write(t, dir, c.Target, release(t, version))
 		source := "#include \"" + filepath.Join(dir, "dlpack", "dlpack.h") + "\"\n#include <dlpackgen/core.hpp>\n"
-		assertRefuses(t, "dlpackgen needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first "+says, gcc, source, gen(t)...)
+		assertRefuses(t, "dlpackgen needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first "+says,
+			gcc, source, gen(t)...)
 	}
-	next := "#include <dlpack/dlpack.h>\n#undef DLPACK_MAJOR_VERSION\n#define DLPACK_MAJOR_VERSION 2\n#include <dlpackgen/core.hpp>\n"
+	next := "#include <dlpack/dlpack.h>\n#undef DLPACK_MAJOR_VERSION\n#define DLPACK_MAJOR_VERSION 2\n#include " +
+		"<dlpackgen/core.hpp>\n"
 	assertRefuses(t, "has another major version", gcc, next, gen(t)...)
 	old := gcc
 	old.standard = "c++14"

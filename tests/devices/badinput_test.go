@@ -26,20 +26,25 @@ var badInput = []bad{
 		"probe 1 0 cuda: the driver is not installed, or not where libraries are found: libcuda.so.1",
 		"probe 1 0 rocm: the driver is not installed, or not where libraries are found: libamdhip64.so.5"},
 	{"a stub", []string{"-DSTUB"}, []string{"probe"},
-		"probe 2 34 cuda: the driver does not tell its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub of a toolkit",
+		"probe 2 34 cuda: the driver does not tell its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub " +
+			"of a toolkit",
 		""},
 	{"an old driver", []string{"-DDRIVER=10020"}, []string{"probe"},
-		"probe 3 0 cuda: the driver is of version 10020, and 11000 is the oldest that is used; update the NVIDIA driver",
-		"probe 3 0 rocm: the driver is of version 10020, and 50000000 is the oldest that is used; update the ROCm runtime"},
+		"probe 3 0 cuda: the driver is of version 10020, and 11000 is the oldest that is used; update the NVIDIA " +
+			"driver",
+		"probe 3 0 rocm: the driver is of version 10020, and 50000000 is the oldest that is used; update the " +
+			"ROCm runtime"},
 	{"no device", nil, []string{"preload", "devices:0", "probe"},
-		"probe 4 100 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NO_DEVICE (100): the driver sees no device",
-		"probe 4 100 rocm: the driver, of version 60443484, does not start: hipErrorNoDevice (100): the driver sees no device"},
+		"probe 4 100 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NO_DEVICE (100): the driver " +
+			"sees no device",
+		"probe 4 100 rocm: the driver, of version 60443484, does not start: hipErrorNoDevice (100): the driver " +
+			"sees no device"},
 	{"a child of fork", nil, []string{"probe", "fork", "count"},
 		"count 6 0 cuda: CUDA was started before this process was forked off",
 		"count 6 0 rocm: ROCm was started before this process was forked off"},
 	{"the address of an empty tensor", nil, []string{"info:n"},
-		"info 7 0 cuda: pointer_info: NULL in the place of the address; an empty tensor is where its maker says",
-		"info 7 0 rocm: pointer_info: NULL in the place of the address; an empty tensor is where its maker says"},
+		"info 7 0 cuda: pointer_attributes: NULL in the place of the address; an empty tensor is where its maker says",
+		"info 7 0 rocm: pointer_attributes: NULL in the place of the address; an empty tensor is where its maker says"},
 	{"a type of device", nil, []string{"alloc:14:0:4"},
 		"alloc 8 0 cuda: alloc: device type 14; CUDA has the types 2, 3 and 13",
 		"alloc 8 0 rocm: alloc: device type 14; ROCm has the types 10 and 11"},
@@ -50,20 +55,21 @@ var badInput = []bad{
 		"number 10 0 cuda: stream_from_dlpack: the number 0 stands for no stream of CUDA",
 		"number 10 0 rocm: stream_from_dlpack: the number 1 stands for no stream of ROCm"},
 	{"a stream of another device", nil, []string{"probe", "stream:1:0", "order:s0:0:1:0"},
-		"order 11 0 cuda: order_after: the consumer's stream: the stream ",
-		"order 11 0 rocm: order_after: the consumer's stream: the stream "},
+		"order 11 0 cuda: stream_wait: the consumer's stream: the stream ",
+		"order 11 0 rocm: stream_wait: the consumer's stream: the stream "},
 	{"a capture", nil, []string{"probe", "stream:0:0", "capture:0:1:7", "alloc:2:0:4:s0"},
 		"alloc 12 0 cuda: alloc: the stream ",
 		"alloc 12 0 rocm: alloc: the stream "},
 	{"a pointer of another context", nil, []string{"probe", "make:plain:0", "make:foreign:0", "info:p1"},
-		"info 13 0 cuda: pointer_info of ",
+		"info 13 0 cuda: pointer_attributes of ",
 		""},
 	{"a graph's memory", nil, []string{"probe", "make:unmapped:0", "info:p0"},
-		"info 14 0 cuda: pointer_info of ",
+		"info 14 0 cuda: pointer_attributes of ",
 		""},
-	{"a freed pointer", nil, []string{"alloc:2:0:4", "alloc:2:0:4", "remember:0", "free:0", "copy:2:0:t1:2:0:p0:16@1@0"},
-		"copy 16 0 cuda: copy: the source says device (2, 0), and the driver says (1, 0) of ",
-		"copy 16 0 rocm: copy: the source says device (10, 0), and the driver says (1, 0) of "},
+	{"a freed pointer", nil, []string{"alloc:2:0:4", "alloc:2:0:4", "remember:0", "free:0",
+		"copy:2:0:t1:2:0:p0:16@1@0"},
+		"copy 16 0 cuda: copy: the source: its declared device (2, 0) does not match the driver's (1, 0) for memory ",
+		"copy 16 0 rocm: copy: the source: its declared device (10, 0) does not match the driver's (1, 0) for memory "},
 	{"no memory on the device", nil, []string{"alloc:2:0:1000000000000"},
 		"alloc 19 2 cuda: alloc: 4000000000000 bytes of device type 2 on device 0: CUDA_ERROR_OUT_OF_MEMORY (2)",
 		"alloc 19 2 rocm: alloc: 4000000000000 bytes of device type 10 on device 0: hipErrorOutOfMemory (2)"},
@@ -74,7 +80,8 @@ func TestEachBadInputHasItsOwnCodeAndText(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds several stand-ins")
 	}
-	toEach(t, client(t, cuda(t), trial.Sanitized...), badInput, func(macros ...string) string { return standin(t, macros...) })
+	toEach(t, client(t, cuda(t), trial.Sanitized...), badInput,
+		func(macros ...string) string { return standin(t, macros...) })
 	var known []bad
 	for _, b := range badInput {
 		if b.want = b.rocm; b.want == "" {
@@ -90,7 +97,8 @@ func TestEachBadInputHasItsOwnCodeAndText(t *testing.T) {
 		known = append(known, b)
 	}
 	require.Len(t, known, len(badInput)-3, "ROCm has no stub, no other contexts and no addresses of graphs")
-	toEach(t, rocmEnd.client(t, rocm(t), trial.Sanitized...), known, func(macros ...string) string { return hipStandin(t, macros...) })
+	toEach(t, rocmEnd.client(t, rocm(t), trial.Sanitized...), known,
+		func(macros ...string) string { return hipStandin(t, macros...) })
 }
 
 // toEach gives all of them to a program, with the driver that they want.
@@ -116,16 +124,22 @@ func toEach(t *testing.T, program string, all []bad, driverOf func(macros ...str
 // What was freed is nobody's, as far as the driver can tell, and of nothing nothing
 // is allocated.
 func TestFreedAndEmptyMemory(t *testing.T) {
-	out := do(t, "alloc:2:0:4", "remember:0", "info:p0", "delete:0", "info:p0", "alloc:2:0:0", "info:t1", "delete:1", "alive")
-	assert.Equal(t, []string{"alloc ok 2 0 4 1 data", "info ok 2 0 0 +0 16", "info ok 1 0 -1 +-1 0", "alloc ok 2 0 0 1 null",
-		"info 7 0 cuda: pointer_info: NULL in the place of the address; an empty tensor is where its maker says", "alive 0 depth 0"}, out)
+	out := do(t, "alloc:2:0:4", "remember:0", "info:p0", "delete:0", "info:p0", "alloc:2:0:0", "info:t1", "delete:1",
+		"alive")
+	assert.Equal(t, []string{"alloc ok 2 0 4 1 data", "info ok 2 0 0 +0 16", "info ok 1 0 -1 +-1 0",
+		"alloc ok 2 0 0 1 null",
+		"info 7 0 cuda: pointer_attributes: NULL in the place of the address; an empty tensor is where its maker says",
+		"alive 0 depth 0"}, out)
 }
 
 // Want of memory on the host has the same code, wherever it is.
 func TestNoMemoryOnTheHost(t *testing.T) {
-	for call, request := range map[string]string{"cuMemHostAlloc": "alloc:3:0:4", "cuMemAllocManaged": "alloc:13:0:4", "cuMemAllocAsync": "alloc:2:0:4"} {
+	for call, request := range map[string]string{"cuMemHostAlloc": "alloc:3:0:4",
+		"cuMemAllocManaged": "alloc:13:0:4", "cuMemAllocAsync": "alloc:2:0:4"} {
 		out := do(t, "inject:"+call+":2", request, "inject:"+call+":0", request, "delete:0", "alive")
-		assert.Regexp(t, `^alloc 19 2 cuda: alloc: 16 bytes of device type (2|3|13) on device 0: CUDA_ERROR_OUT_OF_MEMORY \(2\)`, out[0])
+		assert.Regexp(t,
+			`^alloc 19 2 cuda: alloc: 16 bytes of device type (2|3|13) on device 0: CUDA_ERROR_OUT_OF_MEMORY \(2\)`,
+			out[0])
 		assert.Equal(t, []string{"alive 0 depth 0"}, out[2:])
 	}
 }

@@ -28,7 +28,8 @@ func standin(t testing.TB, macros ...string) string {
 	t.Helper()
 	gcc := need.Program(t, "gcc", "gcc")
 	return trial.Built(t, "standin"+strings.Join(macros, ""), func(dir string) {
-		args := []string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o", filepath.Join(dir, "libcuda.so.1")}
+		args := []string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o",
+			filepath.Join(dir, "libcuda.so.1")}
 		trial.Run(t, gcc, append(append(args, macros...), "testdata/standin.c", "-lpthread")...)
 	})
 }
@@ -43,7 +44,8 @@ var cudaEnd = backEnd{"cuda", "libcuda.so.1", "libcuda", "cuInit"}
 func (b backEnd) macros() []string {
 	return []string{
 		fmt.Sprintf("-DBACKEND_HEADER=%q", "dlpackgen_"+b.name+".h"), "-DBACKEND_TABLE=dlpackgen_" + b.name,
-		fmt.Sprintf("-DBACKEND_LIBRARY=%q", b.library), fmt.Sprintf("-DBACKEND_MAPPED=%q", b.mapped), fmt.Sprintf("-DBACKEND_SYMBOL=%q", b.symbol),
+		fmt.Sprintf("-DBACKEND_LIBRARY=%q", b.library), fmt.Sprintf("-DBACKEND_MAPPED=%q", b.mapped),
+		fmt.Sprintf("-DBACKEND_SYMBOL=%q", b.symbol),
 	}
 }
 
@@ -65,9 +67,11 @@ func (b backEnd) client(t testing.TB, source string, flags ...string) string {
 		var objects []string
 		for i, file := range b.sources(t, source) {
 			objects = append(objects, filepath.Join(dir, fmt.Sprint(i)+".o"))
-			trial.Run(t, gcc, append(append([]string{"-c", "-I", source, "-o", objects[i]}, trial.Strict...), append(flags, file)...)...)
+			trial.Run(t, gcc, append(append([]string{"-c", "-I", source, "-o", objects[i]}, trial.Strict...),
+				append(flags, file)...)...)
 		}
-		args := append([]string{"-std=gnu11", "-g", "-Wall", "-Wextra", "-I", source, "-o", filepath.Join(dir, "client")}, flags...)
+		args := append([]string{"-std=gnu11", "-g", "-Wall", "-Wextra", "-I", source, "-o",
+			filepath.Join(dir, "client")}, flags...)
 		trial.Run(t, gcc, append(append(append(args, b.macros()...), "testdata/client.c", "-ldl"), objects...)...)
 	})
 	return filepath.Join(dir, "client")
@@ -83,7 +87,8 @@ func client(t testing.TB, source string, flags ...string) string {
 func steps(t testing.TB, program, driver string, words ...string) []string {
 	t.Helper()
 	cmd := exec.Command(program, words...)
-	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+driver, "ASAN_OPTIONS=abort_on_error=0", "TSAN_OPTIONS=halt_on_error=1")
+	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+driver, "ASAN_OPTIONS=abort_on_error=0",
+		"TSAN_OPTIONS=halt_on_error=1")
 	return trial.Lines(t, cmd)
 }
 

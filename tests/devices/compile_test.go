@@ -35,11 +35,15 @@ func TestCompilersHaveNothingToSay(t *testing.T) {
 	} {
 		t.Run(c.compiler+c.flags[0], func(t *testing.T) {
 			compiler := need.Program(t, c.compiler, c.debian)
-			flags := append([]string{"-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic", "-Werror"}, c.flags...)
-			for _, file := range slices.Concat([]string{source(t)}, rocmEnd.sources(t, rocm(t)), acmeEnd.sources(t, vendored(t, "testdata/acme.yaml", ""))) {
+			flags := append([]string{"-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic", "-Werror"},
+				c.flags...)
+			for _, file := range slices.Concat([]string{source(t)}, rocmEnd.sources(t, rocm(t)),
+				acmeEnd.sources(t, vendored(t, "testdata/acme.yaml", ""))) {
 				trial.Run(t, compiler, append(flags, "-c", "-o", filepath.Join(t.TempDir(), "x.o"), file)...)
 			}
-			trial.Run(t, compiler, append(flags, "-c", "-o", filepath.Join(t.TempDir(), "x.o"), filepath.Join(cuda(t), "conformance/conformance.c"))...)
+			trial.Run(t, compiler,
+				append(flags, "-c", "-o", filepath.Join(t.TempDir(), "x.o"),
+					filepath.Join(cuda(t), "conformance/conformance.c"))...)
 		})
 	}
 }
@@ -48,7 +52,9 @@ func TestCompilersHaveNothingToSay(t *testing.T) {
 func TestTheHeadersInCxx(t *testing.T) {
 	gxx, dir := need.Program(t, "g++", "g++"), t.TempDir()
 	file := filepath.Join(dir, "x.cpp")
-	text := "#include \"dlpackgen_cuda.h\"\n#include <dlpack/dlpack.h>\nint main() { return dlpackgen_cuda()->probe(nullptr, nullptr) == DLPACKGEN_DEVICE_OK; }\n"
+	text := "#include \"dlpackgen_cuda.h\"\n#include <dlpack/dlpack.h>\nint main() { return " +
+		"dlpackgen_cuda()->probe(nullptr, nullptr) == DLPACKGEN_BACKEND_OK; }\n"
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	trial.Run(t, gxx, "-std=c++17", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-I", cuda(t), "-I", filepath.Join(cuda(t), "../../gen/c"), file)
+	trial.Run(t, gxx, "-std=c++17", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-I", cuda(t), "-I",
+		filepath.Join(cuda(t), "../../gen/c"), file)
 }

@@ -23,8 +23,10 @@ func TestCxx(t *testing.T) {
 	dir, gen := t.TempDir(), filepath.Join(golden.Root(t), "gen")
 	object, program := filepath.Join(dir, "cuda.o"), filepath.Join(dir, "program")
 	trial.Run(t, need.Program(t, "gcc", "gcc"), "-std=c11", "-g", "-fsanitize=address", "-c", "-o", object, source(t))
-	flags := []string{"-std=c++17", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I", cuda(t), "-I", filepath.Join(gen, "c"), "-I", filepath.Join(gen, "cpp"), "testdata/cxx.cpp"}
-	trial.Run(t, need.Program(t, "g++", "g++"), append(flags, "-g", "-fsanitize=address", "-o", program, object, "-ldl")...)
+	flags := []string{"-std=c++17", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I", cuda(t), "-I",
+		filepath.Join(gen, "c"), "-I", filepath.Join(gen, "cpp"), "testdata/cxx.cpp"}
+	trial.Run(t, need.Program(t, "g++", "g++"),
+		append(flags, "-g", "-fsanitize=address", "-o", program, object, "-ldl")...)
 	if clang, err := exec.LookPath("clang++-16"); err == nil {
 		trial.Run(t, clang, append(flags, "-fsyntax-only")...)
 	}
@@ -34,7 +36,8 @@ func TestCxx(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	assert.Equal(t, []string{
 		"cuda 3", "2 1", "0x1",
-		"10 0 cuda: stream_from_dlpack: the number 0 stands for no stream of CUDA; a stream is None, -1, a default stream's number, or a handle",
-		"the table of a back end is of another version than dlpackgen_device.hpp", "",
+		"10 0 cuda: stream_from_dlpack: the number 0 stands for no stream of CUDA; a stream is None, -1, a " +
+			"default stream's number, or a handle",
+		"the table of a back end is of another version than dlpackgen_backend.hpp", "",
 	}, strings.Split(string(out), "\n"))
 }

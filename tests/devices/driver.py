@@ -3,14 +3,20 @@
 import ctypes
 import os
 
+
 class Table(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("abi_version", ctypes.c_uint32), ("device_type", ctypes.c_int32), ("name", ctypes.c_char_p)]
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("abi_version", ctypes.c_uint32),
+        ("device_type", ctypes.c_int32),
+        ("name", ctypes.c_char_p),
+    ]
 
 
 def capsule(table):
     new = ctypes.pythonapi.PyCapsule_New
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    return new(ctypes.cast(table, ctypes.c_void_p), b"dlpackgen_device", None)
+    return new(ctypes.cast(table, ctypes.c_void_p), b"dlpackgen_backend", None)
 
 
 def table():

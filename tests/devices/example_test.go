@@ -54,7 +54,8 @@ func TestTheExampleOfAVendor(t *testing.T) {
 	dir := pocl(t)
 	lib := filepath.Join(dir, "root/usr/lib/x86_64-linux-gnu")
 	for _, devices := range []string{"cpu", "cpu cpu"} {
-		out, err := example(t, "RUNNER="+filepath.Join(lib, "ld-linux-x86-64.so.2")+" --library-path "+lib, "OCL_ICD_VENDORS="+filepath.Join(dir, "vendors")+"/", "POCL_DEVICES="+devices)
+		out, err := example(t, "RUNNER="+filepath.Join(lib, "ld-linux-x86-64.so.2")+" --library-path "+lib,
+			"OCL_ICD_VENDORS="+filepath.Join(dir, "vendors")+"/", "POCL_DEVICES="+devices)
 		require.NoError(t, err, "%q", out)
 		assert.NotRegexp(t, "(?m)^not tested: |^FAIL ", strings.Join(out, "\n"))
 		assert.Contains(t, out, "ok streams wait for each other")
@@ -75,13 +76,15 @@ func TestTheExampleInPython(t *testing.T) {
 		"OCL_ICD_VENDORS="+filepath.Join(dir, "vendors")+"/", "POCL_DEVICES=cpu cpu", "DLPACKGEN_PYTHON="+python)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	for _, check := range []string{"given_tensors_reach_the_host", "producers_are_asked_with_the_stream", "numbers_of_streams_are_checked"} {
+	for _, check := range []string{"given_tensors_reach_the_host", "producers_are_asked_with_the_stream",
+		"numbers_of_streams_are_checked"} {
 		assert.Contains(t, string(out), "ok "+check+"\n")
 	}
 	if strings.Contains(string(out), "not checked: PyTorch") {
 		t.Skip("the rest needs torch: pip install -r tests/requirements-frameworks.txt")
 	}
-	for _, check := range []string{"tensors_are_copied", "torch_and_the_module_share_memory", "calls_work_on_the_stream_of_torch",
+	for _, check := range []string{"tensors_are_copied", "torch_and_the_module_share_memory",
+		"calls_work_on_the_stream_of_torch",
 		"another_stream_waits_for_that_of_torch", "the_other_device_has_its_own"} {
 		assert.Contains(t, string(out), "ok "+check+"\n")
 	}
@@ -97,7 +100,9 @@ func TestTheExampleWithoutAPlatform(t *testing.T) {
 	var exit *exec.ExitError
 	require.ErrorAs(t, err, &exit)
 	assert.Equal(t, 77, exit.ExitCode())
-	assert.Regexp(t, `^not tested: all that needs a device: clusm: (the driver is not installed|OpenCL does not start: CL_PLATFORM_NOT_FOUND_KHR)`, out[len(out)-2])
+	assert.Regexp(t,
+		`^not tested: all that needs a device: clusm: (the driver is not installed|OpenCL does not start: `+
+			`CL_PLATFORM_NOT_FOUND_KHR)`, out[len(out)-2])
 }
 
 // openCL is the description in the example's config.
@@ -117,7 +122,8 @@ func TestTheHeadersOfOpenCLAgree(t *testing.T) {
 	dir, b := pocl(t), openCL(t)
 	source := vendored(t, filepath.Join(golden.Root(t), "examples/vendor/dlpackgen.yaml"), "")
 	var c strings.Builder
-	c.WriteString("#define CL_TARGET_OPENCL_VERSION 300\n#include <CL/cl.h>\n#include <CL/cl_ext.h>\n#include \"device_driver.h\"\n")
+	c.WriteString("#define CL_TARGET_OPENCL_VERSION 300\n#include <CL/cl.h>\n#include <CL/cl_ext.h>\n#include " +
+		"\"device_driver.h\"\n")
 	c.WriteString(facts(b))
 	for _, f := range b.Functions {
 		if f.Name != "context" {
@@ -127,7 +133,8 @@ func TestTheHeadersOfOpenCLAgree(t *testing.T) {
 	headers := filepath.Join(dir, "root/usr/include")
 	assert.Empty(t, agrees(t, headers, source, c.String()))
 	for row, wrong := range map[string]string{
-		"(DRIVER_queue_device ==": "(1 + DRIVER_queue_device ==", "(-61 ==": "(-62 ==", "FORM(flush, __typeof__(&clFlush": "FORM(flush, __typeof__(&clWaitForEvents",
+		"(DRIVER_queue_device ==": "(1 + DRIVER_queue_device ==", "(-61 ==": "(-62 ==",
+		"FORM(flush, __typeof__(&clFlush": "FORM(flush, __typeof__(&clWaitForEvents",
 	} {
 		require.Contains(t, c.String(), row)
 		assert.NotEmpty(t, agrees(t, headers, source, strings.Replace(c.String(), row, wrong, 1)), row)

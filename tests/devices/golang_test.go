@@ -49,7 +49,8 @@ var inGo = []string{
 	"Alloc and Free 2 1", // the extents of the request
 	"a borrow of a device's tensor adds 1",
 	"cuda: alloc: there is no device 9; this process sees 3, numbered from 0",
-	"cuda: stream_from_dlpack: the number 0 stands for no stream of CUDA; a stream is None, -1, a default stream's number, or a handle",
+	"cuda: stream_from_dlpack: the number 0 stands for no stream of CUDA; a stream is None, -1, a default " +
+		"stream's number, or a handle",
 	"<nil> <nil>",
 	"together",
 }
@@ -62,7 +63,8 @@ func TestGo(t *testing.T) {
 	assert.Equal(t, inGo, runGolang(t, program, standin(t, "-DQUIET")))
 	out := runGolang(t, program, "")
 	require.Len(t, out, 2)
-	assert.Contains(t, out[0], "probe {0 0} cuda: the driver is not installed, or not where libraries are found: libcuda.so.1")
+	assert.Contains(t, out[0],
+		"probe {0 0} cuda: the driver is not installed, or not where libraries are found: libcuda.so.1")
 	assert.Equal(t, "code 1 0", out[1])
 }
 
@@ -95,7 +97,8 @@ func TestGoForWindows(t *testing.T) {
 		t.Skip("builds a package in Go")
 	}
 	cmd := exec.Command("go", "build", "../../backends/cuda")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=1", "GOOS=windows", "GOARCH=amd64", "CC="+need.Program(t, "x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64"))
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=1", "GOOS=windows", "GOARCH=amd64",
+		"CC="+need.Program(t, "x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64"))
 	out, err := cmd.CombinedOutput()
 	assert.NoError(t, err, "%s", out)
 }
@@ -116,7 +119,8 @@ func twice(t *testing.T, paths ...string) error {
 			require.NoError(t, os.WriteFile(filepath.Join(folder, f.Path), f.Data, 0o600))
 		}
 	}
-	text := "package main\n\nimport (\n\ta \"example.com/two/a\"\n\tb \"example.com/two/b\"\n)\n\nfunc main() { println(a.Table() != b.Table()) }\n"
+	text := "package main\n\nimport (\n\ta \"example.com/two/a\"\n\tb \"example.com/two/b\"\n)\n\nfunc main() { " +
+		"println(a.Table() != b.Table()) }\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(text), 0o600))
 	cmd := exec.Command("go", "run", ".")
 	cmd.Dir = dir

@@ -55,7 +55,8 @@ func copied(t *testing.T) string {
 func ran(t *testing.T, driver string, env []string, name string, args ...string) (string, int) {
 	t.Helper()
 	cmd := exec.Command("timeout", append([]string{"300", name}, args...)...)
-	cmd.Env = append(append(os.Environ(), "LD_LIBRARY_PATH="+driver, "PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu"), env...)
+	cmd.Env = append(append(os.Environ(), "LD_LIBRARY_PATH="+driver, "PYTHONDONTWRITEBYTECODE=1",
+		"JAX_PLATFORMS=cpu"), env...)
 	out, err := cmd.CombinedOutput()
 	var failed *exec.ExitError
 	if errors.As(err, &failed) {
@@ -75,7 +76,8 @@ func script(t *testing.T, bin, driver string) (string, int) {
 // rehearsed runs checks, or all, with the Python that has the libraries.
 func rehearsed(t *testing.T, bin string, names ...string) (string, int) {
 	t.Helper()
-	return ran(t, standin(t), []string{"REHEARSAL=1"}, need.Python(t), append([]string{filepath.Join(gpu(t), "gpu.py"), bin}, names...)...)
+	return ran(t, standin(t), []string{"REHEARSAL=1"}, need.Python(t),
+		append([]string{filepath.Join(gpu(t), "gpu.py"), bin}, names...)...)
 }
 
 // Where there is no GPU, the script for one says so; over the stand-in, what needs
@@ -86,21 +88,27 @@ func TestTheScriptForGPUs(t *testing.T) {
 	assert.Contains(t, out, "no GPU to check on: cuda: the driver is not installed")
 	out, code = script(t, programs(t), standin(t))
 	assert.Zero(t, code, out)
-	assert.Regexp(t, `\nok every_step_in_c\n(?s:.*)\nok no_context_is_started_by_asking\n(?s:.*)\n\d+ checks, 0 failed, \d+ skipped\n$`, out)
+	assert.Regexp(t,
+		`\nok every_step_in_c\n(?s:.*)\nok no_context_is_started_by_asking\n(?s:.*)\n\d+ checks, 0 failed, \d+ `+
+			`skipped\n$`, out)
 	bin := copied(t)
 	require.NoError(t, os.Remove(filepath.Join(bin, "golang")))
 	require.NoError(t, os.Remove(filepath.Join(bin, "checked.abi3.so")))
-	out, code = ran(t, standin(t), nil, "python3", filepath.Join(gpu(t), "gpu.py"), bin, "programs_in_go", "results_reach_the_host")
+	out, code = ran(t, standin(t), nil, "python3", filepath.Join(gpu(t), "gpu.py"), bin, "programs_in_go",
+		"results_reach_the_host")
 	assert.Zero(t, code, out)
 	assert.Regexp(t, `skip programs_in_go: no golang among the programs\nskip results_reach_the_host: no `, out)
 }
 
 // onGPUsAlone are the checks that a machine without a GPU cannot try.
 var onGPUsAlone = []string{
-	"kinds_of_torch", "kinds_of_cupy", "order_really_orders", "order_does_not_wait", "captures_are_refused_and_survive", "a_host_function_may_free",
+	"kinds_of_torch", "kinds_of_cupy", "order_really_orders", "order_does_not_wait",
+	"captures_are_refused_and_survive", "a_host_function_may_free",
 	"memory_of_graphs",
-	"torch_takes_ours", "cupy_takes_ours", "jax_takes_ours", "the_deleter_waits_for_the_work", "streams_of_two_devices", "modules_read_cupy",
-	"results_are_made_on_the_device", "libraries_wait_for_each_other", "our_consumer_keeps_memory_until_torch_is_done", "both_streams_captured_into_one_graph",
+	"torch_takes_ours", "cupy_takes_ours", "jax_takes_ours", "the_deleter_waits_for_the_work",
+	"streams_of_two_devices", "modules_read_cupy",
+	"results_are_made_on_the_device", "libraries_wait_for_each_other",
+	"our_consumer_keeps_memory_until_torch_is_done", "both_streams_captured_into_one_graph",
 }
 
 // The checks of libraries are tried with tensors of the CPU: nothing of them has ever
@@ -113,7 +121,8 @@ func TestTheScriptForGPUsIsRehearsed(t *testing.T) {
 	out, code := rehearsed(t, bin)
 	assert.Zero(t, code, out)
 	var skipped []string
-	for _, m := range regexp.MustCompile(`(?m)^skip (\w+): a rehearsal, and this needs a GPU$`).FindAllStringSubmatch(out, -1) {
+	for _, m := range regexp.MustCompile(`(?m)^skip (\w+): a rehearsal, and this needs a GPU$`).
+		FindAllStringSubmatch(out, -1) {
 		skipped = append(skipped, m[1])
 	}
 	assert.Equal(t, onGPUsAlone, skipped, out)
@@ -136,7 +145,8 @@ func TestPython(t *testing.T) {
 // wrongBackend puts a back end that is wrong in one place among programs.
 func wrongBackend(t *testing.T, bin, file, old, fresh string) {
 	t.Helper()
-	trial.Run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-w", "-shared", "-fPIC", "-o", filepath.Join(bin, "libdlpackgen_cuda.so"),
+	trial.Run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-w", "-shared", "-fPIC", "-o",
+		filepath.Join(bin, "libdlpackgen_cuda.so"),
 		filepath.Join(mutated(t, file, old, fresh), "dlpackgen_cuda.c"), "-ldl")
 }
 
@@ -161,7 +171,8 @@ func TestTheScriptForGPUsFindsFaults(t *testing.T) {
 	if exec.Command(need.Python(t), "-c", "import torch, jax, numpy").Run() != nil {
 		t.Skip("needs torch and jax: pip install -r tests/requirements-frameworks.txt")
 	}
-	names := []string{"modules_read_torch", "modules_read_jax", "modules_refuse_what_the_driver_denies", "results_reach_the_host"}
+	names := []string{"modules_read_torch", "modules_read_jax", "modules_refuse_what_the_driver_denies",
+		"results_reach_the_host"}
 	out, code = rehearsed(t, bin, names...)
 	assert.Equal(t, 1, code)
 	for _, name := range names {

@@ -32,10 +32,12 @@ func hip(t *testing.T, version string) string {
 func hipAgreement(version int) string {
 	b := *backend.Embedded("rocm")
 	var c strings.Builder
-	c.WriteString("#define __HIP_PLATFORM_AMD__\n#include <hip/hip_runtime_api.h>\n#include \"device_driver.h\"\n#include \"streams_memory.h\"\n")
+	c.WriteString("#define __HIP_PLATFORM_AMD__\n#include <hip/hip_runtime_api.h>\n#include " +
+		"\"device_driver.h\"\n#include \"streams_memory.h\"\n")
 	for i, k := range b.Constants {
 		if k.Was != nil {
-			c.WriteString(fmt.Sprintf("_Static_assert(DRIVER_%s_in(%d0000000) == (int)%s, \"%s\");\n", k.Name, version, k.Native, k.Native))
+			c.WriteString(fmt.Sprintf("_Static_assert(DRIVER_%s_in(%d0000000) == (int)%s, \"%s\");\n", k.Name,
+				version, k.Native, k.Native))
 		}
 		if k.Was != nil && version < 6 {
 			b.Constants[i].Native = "DRIVER_" + k.Name // of the newest numbering
@@ -46,14 +48,16 @@ func hipAgreement(version int) string {
 		fmt.Fprintf(&c, "FORM(%s, __typeof__(&%s));\n", f.Name, f.Symbol)
 	}
 	c.WriteString("_Static_assert(DRIVER_DEFAULT_STREAM == 0, \"the default stream\");\n")
-	c.WriteString("_Static_assert(sizeof(struct streams_access) == sizeof(hipMemAccessDesc) && offsetof(hipMemAccessDesc, location.id) == 4 && " +
+	c.WriteString("_Static_assert(sizeof(struct streams_access) == sizeof(hipMemAccessDesc) && " +
+		"offsetof(hipMemAccessDesc, location.id) == 4 && " +
 		"offsetof(hipMemAccessDesc, flags) == 8 && offsetof(struct streams_access, flags) == 8, \"access\");\n")
 	return c.String()
 }
 
 func TestHIPsHeadersAgree(t *testing.T) {
 	for _, version := range []int{5, 6} {
-		assert.Empty(t, agrees(t, filepath.Join(hip(t, fmt.Sprint(version)), "usr/include"), rocm(t), hipAgreement(version)), "HIP %d", version)
+		assert.Empty(t, agrees(t, filepath.Join(hip(t, fmt.Sprint(version)), "usr/include"), rocm(t),
+			hipAgreement(version)), "HIP %d", version)
 	}
 }
 
@@ -65,15 +69,18 @@ func TestDisagreementWithHIPIsFound(t *testing.T) {
 	require.NoError(t, err)
 	b, changed := backend.Embedded("rocm"), string(src)
 	for _, k := range b.Constants {
-		line := fmt.Sprintf("\tDRIVER_%s = %d,", k.Name, k.Value)
+		line := fmt.Sprintf("  DRIVER_%s = %d,", k.Name, k.Value)
 		require.Contains(t, changed, line)
-		changed = strings.Replace(changed, line, fmt.Sprintf("\tDRIVER_%s = %d,", k.Name, k.Value+50), 1)
+		changed = strings.Replace(changed, line, fmt.Sprintf("  DRIVER_%s = %d,", k.Name, k.Value+50), 1)
 	}
 	for _, f := range b.Functions {
-		changed = strings.Replace(changed, "(DRIVER_CALL *"+f.Name+")(", "(DRIVER_CALL *"+f.Name+")(struct stranger *s, ", 1)
+		changed = strings.Replace(changed, "(DRIVER_CALL *"+f.Name+")(",
+			"(DRIVER_CALL *"+f.Name+")(struct stranger *s, ", 1)
 	}
-	text := strings.Replace(hipAgreement(6), "#include \"device_driver.h\"\n", strings.ReplaceAll(changed, "s, void)", "s)")+"\n", 1)
-	text = strings.Replace(text, "#include \"streams_memory.h\"\n", "struct streams_access { int type, ordinal, flags; };\n#define DRIVER_DEFAULT_STREAM 0\n", 1)
+	text := strings.Replace(hipAgreement(6), "#include \"device_driver.h\"\n",
+		strings.ReplaceAll(changed, "s, void)", "s)")+"\n", 1)
+	text = strings.Replace(text, "#include \"streams_memory.h\"\n",
+		"struct streams_access { int type, ordinal, flags; };\n#define DRIVER_DEFAULT_STREAM 0\n", 1)
 	found := agrees(t, headers, rocm(t), text)
 	for _, k := range b.Constants {
 		assert.Contains(t, found, "\""+k.Native+"\"")
@@ -82,7 +89,8 @@ func TestDisagreementWithHIPIsFound(t *testing.T) {
 		assert.Contains(t, found, "(&"+f.Symbol+")", f.Name)
 	}
 	assert.NotEmpty(t, agrees(t, headers, rocm(t), hipAgreement(5)), "the numbers of 5 are not those of 6")
-	assert.NotEmpty(t, agrees(t, filepath.Join(hip(t, "5"), "usr/include"), rocm(t), hipAgreement(6)), "nor those of 6 those of 5")
+	assert.NotEmpty(t, agrees(t, filepath.Join(hip(t, "5"), "usr/include"), rocm(t), hipAgreement(6)),
+		"nor those of 6 those of 5")
 }
 
 // loaded gives what runs a program with the libraries in a folder, and the path that
@@ -110,7 +118,10 @@ func TestHIPWithoutADevice(t *testing.T) {
 		program, path := loaded(t, rocmEnd.client(t, rocm(t)), folder)
 		out := steps(t, program, path, "mapped", "probe", "mapped", "count", "alloc:10:0:4", "info:h")
 		assert.Equal(t, "mapped 0 global 0", out[0])
-		assert.Regexp(t, `^probe 4 100 rocm: the driver, of version `+number+`, does not start: hipErrorNoDevice \(100\): the driver sees no device: there is none, HIP_VISIBLE_DEVICES or `, out[1])
+		assert.Regexp(t,
+			`^probe 4 100 rocm: the driver, of version `+number+
+				`, does not start: hipErrorNoDevice \(100\): the driver sees no device: there is none, `+
+				`HIP_VISIBLE_DEVICES or `, out[1])
 		assert.Equal(t, "mapped 1 global 0", out[2])
 		for _, line := range out[3:] {
 			_, text, _ := strings.Cut(line, " ")
@@ -139,5 +150,6 @@ func TestTheRuntimeThatIsOpenIsTaken(t *testing.T) {
 	})
 	program := rocmEnd.client(t, rocm(t))
 	assert.Contains(t, steps(t, program, dir, "probe")[0], "the driver is of version 7,")
-	assert.Contains(t, steps(t, program, dir, "preload", "probe")[0], "the driver is of version 6,", "which "+rocmEnd.library+" is")
+	assert.Contains(t, steps(t, program, dir, "preload", "probe")[0], "the driver is of version 6,",
+		"which "+rocmEnd.library+" is")
 }

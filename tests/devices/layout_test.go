@@ -15,27 +15,31 @@ import (
 
 // layout is what programs were compiled with: offsets of every field and the size
 // of every struct, where pointers have 8 bytes. Whoever changes one of these raises
-// DLPACKGEN_DEVICE_ABI_VERSION; what is added goes to the end of the table.
+// DLPACKGEN_BACKEND_ABI_VERSION; what is added goes to the end of the table.
 var layout = map[string]string{
-	"dlpackgen_device_error":   "code 0 native 4 text 8 = 512",
-	"dlpackgen_device_stream":  "handle 0 device 8 unordered 16 reserved 20 = 24",
-	"dlpackgen_device_source":  "current 0 state 8 handles 16 count 24 = 32",
-	"dlpackgen_device_facts":   "version 0 devices 8 reserved 12 = 16",
-	"dlpackgen_device_pointer": "device 0 ordinal 8 reserved 12 base 16 size 24 = 32",
-	"dlpackgen_device_request": "device 0 dtype 8 ndim 12 shape 16 stream 24 flags 32 = 40",
-	"dlpackgen_device": "size 0 abi_version 8 device_type 12 name 16 probe 24 device_count 32 pointer_info 40 alloc 48 free 56 " +
-		"current_stream 64 stream_from_dlpack 72 order_after 80 keep_until 88 copy 96 finish 104 = 112",
+	"dlpackgen_backend_error":      "code 0 native 4 text 8 = 512",
+	"dlpackgen_stream":             "handle 0 device 8 unordered 16 reserved 20 = 24",
+	"dlpackgen_stream_source":      "current 0 state 8 handles 16 count 24 = 32",
+	"dlpackgen_driver_info":        "version 0 devices 8 reserved 12 = 16",
+	"dlpackgen_pointer_attributes": "device 0 ordinal 8 reserved 12 base 16 size 24 = 32",
+	"dlpackgen_allocation":         "device 0 dtype 8 ndim 12 shape 16 stream 24 flags 32 = 40",
+	"dlpackgen_backend": "size 0 abi_version 8 device_type 12 name 16 probe 24 device_count 32 pointer_attributes 40 allocate 48 " +
+		"deallocate 56 " +
+		"current_work_stream 64 stream_from_dlpack 72 stream_wait 80 keep_until 88 copy 96 stream_synchronize " +
+		"104 = 112",
 }
 
 // asserted is a C file that holds a header to the layout.
 func asserted() string {
 	var c strings.Builder
-	c.WriteString("#include <stddef.h>\n#include \"dlpackgen_device.h\"\n_Static_assert(DLPACKGEN_DEVICE_ABI_VERSION == 1, \"version\");\n")
+	c.WriteString("#include <stddef.h>\n#include " +
+		"\"dlpackgen_backend.h\"\n_Static_assert(DLPACKGEN_BACKEND_ABI_VERSION == 1, \"version\");\n")
 	for name, text := range layout {
 		fields, size, _ := strings.Cut(text, " = ")
 		words := strings.Fields(fields)
 		for i := 0; i < len(words); i += 2 {
-			fmt.Fprintf(&c, "_Static_assert(offsetof(%s, %s) == %s, \"%s.%s\");\n", name, words[i], words[i+1], name, words[i])
+			fmt.Fprintf(&c, "_Static_assert(offsetof(%s, %s) == %s, \"%s.%s\");\n", name, words[i], words[i+1], name,
+				words[i])
 		}
 		fmt.Fprintf(&c, "_Static_assert(sizeof(%s) == %s, \"%s\");\n", name, size, name)
 	}
@@ -44,25 +48,25 @@ func asserted() string {
 
 func TestTheInterfaceKeepsItsLayout(t *testing.T) {
 	assert.Empty(t, agrees(t, cuda(t), cuda(t), asserted()))
-	header, err := os.ReadFile(filepath.Join(cuda(t), "dlpackgen_device.h"))
+	header, err := os.ReadFile(filepath.Join(cuda(t), "dlpackgen_backend.h"))
 	require.NoError(t, err)
 	for old, want := range map[string]string{
-		"char text[504];":         "dlpackgen_device_error",
-		"int32_t ndim; /* 0":      "dlpackgen_device_request",
-		"const char *name;":       "dlpackgen_device.probe",
-		"int32_t ordinal;":        "dlpackgen_device_pointer.base",
-		"void *const *handles;":   "dlpackgen_device_source.count",
-		"int32_t devices; ":       "dlpackgen_device_facts",
-		"void *handle;\n\tDLDev":  "dlpackgen_device_stream.device",
+		"char text[504];":         "dlpackgen_backend_error",
+		"int32_t ndim; /* 0":      "dlpackgen_allocation",
+		"const char* name;":       "dlpackgen_backend.probe",
+		"int32_t ordinal;":        "dlpackgen_pointer_attributes.base",
+		"void* const* handles;":   "dlpackgen_stream_source.count",
+		"int32_t devices; ":       "dlpackgen_driver_info",
+		"void* handle;\n  DLDev":  "dlpackgen_stream.device",
 		"_ABI_VERSION 1":          "version",
-		"uint32_t abi_version; /": "dlpackgen_device.name",
+		"uint32_t abi_version; /": "dlpackgen_backend.name",
 	} {
 		fresh := "char *added; " + old
 		if old == "_ABI_VERSION 1" {
 			fresh = "_ABI_VERSION 2"
 		}
 		changed := mutation.Once(t, string(header), old, fresh)
-		text := strings.Replace(asserted(), "#include \"dlpackgen_device.h\"\n", changed+"\n", 1)
+		text := strings.Replace(asserted(), "#include \"dlpackgen_backend.h\"\n", changed+"\n", 1)
 		assert.Contains(t, agrees(t, cuda(t), cuda(t), text), "\""+want, old)
 	}
 }

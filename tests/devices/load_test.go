@@ -21,13 +21,16 @@ func TestNothingIsLoadedBeforeItIsAsked(t *testing.T) {
 }
 
 func TestWithoutADriverTheFirstErrorIsRepeated(t *testing.T) {
-	out := steps(t, client(t, cuda(t), trial.Sanitized...), "", "probe", "count", "alloc:2:0:4", "info:h", "number:2:0:1", "current:0:0",
+	out := steps(t, client(t, cuda(t), trial.Sanitized...), "", "probe", "count", "alloc:2:0:4", "info:h",
+		"number:2:0:1", "current:0:0",
 		"order:1:0:1:0", "finish:1:0", "copy:1:0:h:1:0:h:4@1@0")
 	require.Len(t, out, 9)
 	for _, line := range out {
 		_, text, _ := strings.Cut(line, " ")
-		assert.Equal(t, "1 0 cuda: the driver is not installed, or not where libraries are found: libcuda.so.1: cannot open shared "+
-			"object file: No such file or directory; install the NVIDIA driver", text)
+		assert.Equal(t,
+			"1 0 cuda: the driver is not installed, or not where libraries are found: libcuda.so.1: cannot open "+
+				"shared "+
+				"object file: No such file or directory; install the NVIDIA driver", text)
 	}
 }
 
@@ -36,15 +39,29 @@ var startErrors = []struct {
 	steps []string
 	want  string
 }{
-	{[]string{"inject:cuInit:100"}, "4 100 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NO_DEVICE (100): the driver sees no device: there is none, or CUDA_VISIBLE_DEVICES hides it"},
+	{[]string{"inject:cuInit:100"},
+		"4 100 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NO_DEVICE (100): the driver sees " +
+			"no device: there is none, or CUDA_VISIBLE_DEVICES hides it"},
 	{[]string{"devices:0"}, "4 100 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NO_DEVICE (100)"},
-	{[]string{"inject:cuInit:46"}, "5 46 cuda: the driver, of version 13000, does not start: CUDA_ERROR_DEVICE_UNAVAILABLE (46): the device is busy"},
-	{[]string{"inject:cuInit:803"}, "5 803 cuda: the driver, of version 13000, does not start: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803): the library of the driver is of another version"},
-	{[]string{"inject:cuInit:804"}, "5 804 cuda: the driver, of version 13000, does not start: CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE (804): the compatibility library"},
-	{[]string{"inject:cuInit:999"}, "5 999 cuda: the driver, of version 13000, does not start: CUDA_ERROR_UNKNOWN (999)"},
-	{[]string{"inject:cuInit:12345"}, "23 12345 cuda: the driver, of version 13000, does not start: CUDA_ERROR_OF_TOMORROW (12345): something new"},
-	{[]string{"inject:cuDeviceGetCount:3"}, "23 3 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NOT_INITIALIZED (3)"},
-	{[]string{"inject:cuDriverGetVersion:34"}, "2 34 cuda: the driver does not tell its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub of a toolkit"},
+	{[]string{"inject:cuInit:46"},
+		"5 46 cuda: the driver, of version 13000, does not start: CUDA_ERROR_DEVICE_UNAVAILABLE (46): the device " +
+			"is busy"},
+	{[]string{"inject:cuInit:803"},
+		"5 803 cuda: the driver, of version 13000, does not start: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803): the " +
+			"library of the driver is of another version"},
+	{[]string{"inject:cuInit:804"},
+		"5 804 cuda: the driver, of version 13000, does not start: CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE " +
+			"(804): the compatibility library"},
+	{[]string{"inject:cuInit:999"},
+		"5 999 cuda: the driver, of version 13000, does not start: CUDA_ERROR_UNKNOWN (999)"},
+	{[]string{"inject:cuInit:12345"},
+		"23 12345 cuda: the driver, of version 13000, does not start: CUDA_ERROR_OF_TOMORROW (12345): something " +
+			"new"},
+	{[]string{"inject:cuDeviceGetCount:3"},
+		"23 3 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NOT_INITIALIZED (3)"},
+	{[]string{"inject:cuDriverGetVersion:34"},
+		"2 34 cuda: the driver does not tell its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub of a " +
+			"toolkit"},
 }
 
 // Each error at the start has its own code and text, and stays the same.
@@ -67,8 +84,10 @@ func TestAStubIsNamed(t *testing.T) {
 	}
 	out := steps(t, client(t, cuda(t), trial.Sanitized...), standin(t, "-DSTUB"), "probe", "count")
 	for _, line := range out {
-		assert.Contains(t, line, " 2 34 cuda: the driver does not tell its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub of a toolkit, "+
-			"which serves linkers alone: take it out of the library path and install the driver")
+		assert.Contains(t, line,
+			" 2 34 cuda: the driver does not tell its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub of "+
+				"a toolkit, "+
+				"which serves linkers alone: take it out of the library path and install the driver")
 	}
 }
 
@@ -78,19 +97,27 @@ func TestOldDriversAreRefusedByVersionOrByFunction(t *testing.T) {
 	}
 	program := client(t, cuda(t), trial.Sanitized...)
 	out := steps(t, program, standin(t, "-DDRIVER=10020"), "probe")
-	assert.Equal(t, []string{"probe 3 0 cuda: the driver is of version 10020, and 11000 is the oldest that is used; update the NVIDIA driver"}, out)
+	assert.Equal(t,
+		[]string{"probe 3 0 cuda: the driver is of version 10020, and 11000 is the oldest that is used; update " +
+			"the NVIDIA driver"}, out)
 	out = steps(t, program, standin(t, `-DMISSING="cuStreamGetCtx"`), "probe")
-	assert.Equal(t, []string{"probe 3 0 cuda: the driver, of version 13000, lacks cuStreamGetCtx as of version 9020; update the NVIDIA driver"}, out)
+	assert.Equal(t,
+		[]string{"probe 3 0 cuda: the driver, of version 13000, lacks cuStreamGetCtx as of version 9020; update " +
+			"the NVIDIA driver"}, out)
 	dir := trial.Built(t, "nothing", func(dir string) {
 		source := filepath.Join(dir, "empty.c")
 		require.NoError(t, os.WriteFile(source, []byte("int unrelated;\n"), 0o600))
-		trial.Run(t, need.Program(t, "gcc", "gcc"), "-shared", "-fPIC", "-o", filepath.Join(dir, "libcuda.so.1"), source)
+		trial.Run(t, need.Program(t, "gcc", "gcc"), "-shared", "-fPIC", "-o", filepath.Join(dir, "libcuda.so.1"),
+			source)
 	})
-	assert.Contains(t, steps(t, program, dir, "probe")[0], "probe 3 0 cuda: the driver has no cuDriverGetVersion, so it is none or far too old")
+	assert.Contains(t, steps(t, program, dir, "probe")[0],
+		"probe 3 0 cuda: the library does not export cuDriverGetVersion: it is not the driver, or too old")
 	text := trial.Built(t, "text", func(dir string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "libcuda.so.1"), []byte("not a library"), 0o600))
 	})
-	assert.Regexp(t, `^probe 1 0 cuda: the driver is not installed, or not where .*: .*(invalid ELF header|file too short); install`, steps(t, program, text, "probe")[0])
+	assert.Regexp(t,
+		`^probe 1 0 cuda: the driver is not installed, or not where .*: .*(invalid ELF header|file too short); `+
+			`install`, steps(t, program, text, "probe")[0])
 }
 
 // A function that only newer drivers have is done without.
@@ -98,7 +125,8 @@ func TestPoolsAreDoneWithout(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds another stand-in")
 	}
-	out := steps(t, client(t, cuda(t), trial.Sanitized...), standin(t, "-DDRIVER=11000"), "probe", "log", "alloc:2:0:4", "log", "delete:0", "log", "alive")
+	out := steps(t, client(t, cuda(t), trial.Sanitized...), standin(t, "-DDRIVER=11000"), "probe", "log",
+		"alloc:2:0:4", "log", "delete:0", "log", "alive")
 	assert.Contains(t, out[3], "cuMemAlloc(16)")
 	assert.NotContains(t, out[3], "Async")
 	assert.Contains(t, out[4], "cuMemFree()")
@@ -112,7 +140,8 @@ func TestFunctionsAreAskedForByVersion(t *testing.T) {
 		t.Skip("builds three stand-ins")
 	}
 	for lookup, word := range map[string]string{"2": "cuGetProcAddress_v2(", "1": "cuGetProcAddress(", "0": ""} {
-		out := steps(t, client(t, cuda(t), trial.Sanitized...), standin(t, "-DLOOKUP="+lookup), "probe", "log", "alloc:2:0:4", "delete:0", "log", "alive")
+		out := steps(t, client(t, cuda(t), trial.Sanitized...), standin(t, "-DLOOKUP="+lookup), "probe", "log",
+			"alloc:2:0:4", "delete:0", "log", "alive")
 		require.Len(t, out, 5, "%v", out)
 		for _, f := range backend.Embedded("cuda").Functions {
 			if word != "" {
@@ -127,7 +156,8 @@ func TestFunctionsAreAskedForByVersion(t *testing.T) {
 
 func TestAChildOfForkIsTold(t *testing.T) {
 	program := client(t, cuda(t), trial.Sanitized...)
-	out := steps(t, program, standin(t), "probe", "alloc:2:0:4", "log", "fork", "count", "alloc:2:0:4", "delete:0", "log")
+	out := steps(t, program, standin(t), "probe", "alloc:2:0:4", "log", "fork", "count", "alloc:2:0:4", "delete:0",
+		"log")
 	require.Len(t, out, 6)
 	assert.Contains(t, out[3], "count 6 0 cuda: CUDA was started before this process was forked off")
 	assert.Contains(t, out[4], "alloc 6 0 cuda: CUDA was started before")
@@ -143,7 +173,8 @@ func TestWhatIsLinkedAndExported(t *testing.T) {
 	}
 	gcc, dir := need.Program(t, "gcc", "gcc"), t.TempDir()
 	library := filepath.Join(dir, "x.so")
-	trial.Run(t, gcc, append(trial.Strict, "-shared", "-fPIC", "-Wl,-z,defs", "-o", library, filepath.Join(cuda(t), "dlpackgen_cuda.c"), "-ldl")...)
+	trial.Run(t, gcc, append(trial.Strict, "-shared", "-fPIC", "-Wl,-z,defs", "-o", library, filepath.Join(cuda(t),
+		"dlpackgen_cuda.c"), "-ldl")...)
 	out, err := exec.Command(need.Program(t, "nm", "binutils"), "-D", "--defined-only", library).Output()
 	require.NoError(t, err)
 	assert.Equal(t, []string{"T", "dlpackgen_cuda"}, strings.Fields(string(out))[1:])

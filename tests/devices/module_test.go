@@ -21,7 +21,8 @@ import (
 func linkedBackend(t testing.TB) string {
 	t.Helper()
 	dir := trial.Built(t, "backend", func(dir string) {
-		trial.Run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-O1", "-shared", "-fPIC", "-o", filepath.Join(dir, "libdlpackgen_cuda.so"),
+		trial.Run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-O1", "-shared", "-fPIC", "-o",
+			filepath.Join(dir, "libdlpackgen_cuda.so"),
 			filepath.Join(cuda(t), "dlpackgen_cuda.c"), "-ldl")
 	})
 	return filepath.Join(dir, "libdlpackgen_cuda.so")
@@ -38,7 +39,8 @@ func extensions(t testing.TB, headers, dir string) {
 		t.Skip("needs Python.h: apt-get install python3-dev")
 	}
 	for _, name := range []string{"checked", "stranger"} {
-		trial.Run(t, gcc, "-std=c11", "-O0", "-w", "-shared", "-fPIC", "-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000", "-I", headers, "-isystem", include,
+		trial.Run(t, gcc, "-std=c11", "-O0", "-w", "-shared", "-fPIC", "-fvisibility=hidden",
+			"-DPy_LIMITED_API=0x030B0000", "-I", headers, "-isystem", include,
 			"-o", filepath.Join(dir, name+".abi3.so"), filepath.Join(golden.Root(t), "tests/python/module", name+".c"))
 	}
 }
@@ -47,7 +49,8 @@ func extensions(t testing.TB, headers, dir string) {
 func withPython(t testing.TB, modules string, names ...string) (string, error) {
 	t.Helper()
 	cmd := exec.Command("timeout", append([]string{"60", need.Python(t), "with_python.py"}, names...)...)
-	cmd.Env = append(os.Environ(), "MODULES="+modules, "BACKEND="+linkedBackend(t), "LD_LIBRARY_PATH="+standin(t), "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Env = append(os.Environ(), "MODULES="+modules, "BACKEND="+linkedBackend(t), "LD_LIBRARY_PATH="+standin(t),
+		"PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
@@ -64,7 +67,8 @@ func TestAModuleForPythonUsesTheTable(t *testing.T) {
 	require.NoError(t, err, out)
 	source, err := os.ReadFile("with_python.py")
 	require.NoError(t, err)
-	assert.Len(t, regexp.MustCompile(`(?m)^ok test_`).FindAllString(out, -1), strings.Count(string(source), "\ndef test_"), out)
+	assert.Len(t, regexp.MustCompile(`(?m)^ok test_`).FindAllString(out, -1),
+		strings.Count(string(source), "\ndef test_"), out)
 }
 
 // withVendor runs tests of with_vendor.py, or all, over the driver of a vendor.
@@ -75,7 +79,8 @@ func withVendor(t testing.TB, modules string, names ...string) (string, error) {
 		trial.Run(t, need.Program(t, "gcc", "gcc"), append(append(args, acmeEnd.sources(t, acme(t))...), "-ldl")...)
 	})
 	cmd := exec.Command("timeout", append([]string{"60", need.Python(t), "with_vendor.py"}, names...)...)
-	cmd.Env = append(os.Environ(), "MODULES="+modules, "BACKEND="+filepath.Join(dir, "libdlpackgen_acme.so"), "LD_LIBRARY_PATH="+acmeDriver(t), "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Env = append(os.Environ(), "MODULES="+modules, "BACKEND="+filepath.Join(dir, "libdlpackgen_acme.so"),
+		"LD_LIBRARY_PATH="+acmeDriver(t), "PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
@@ -92,12 +97,17 @@ func TestAModuleForPythonUsesAVendorsTable(t *testing.T) {
 	require.NoError(t, err, out)
 	source, err := os.ReadFile("with_vendor.py")
 	require.NoError(t, err)
-	assert.Len(t, regexp.MustCompile(`(?m)^ok test_`).FindAllString(out, -1), strings.Count(string(source), "\ndef test_"), out)
+	assert.Len(t, regexp.MustCompile(`(?m)^ok test_`).FindAllString(out, -1),
+		strings.Count(string(source), "\ndef test_"), out)
 	for _, m := range []struct{ file, old, fresh, script string }{
-		{"place.h", "(!call->stream || !dlpackgen_streams_at(call->state, a->said))", "1", "test_producers_are_asked_with_the_stream"},
-		{"place.h", "if (found) return dlpackgen_use_number_by(call, i, device, found->table);", "", "test_numbers_of_streams"},
+		{"place.h", "(!call->stream || !dlpackgen_streams_at(call->state, a->said))", "1",
+			"test_producers_are_asked_with_the_stream"},
+		{"place.h", "if (found) return dlpackgen_use_number_by(call, i, device, found->table);", "",
+			"test_numbers_of_streams"},
 		{"object.h", "if (streams == dlpackgen_streams_none && table) {", "if (0) {", "test_given_tensors"},
-		{"object.h", "if (table->stream_from_dlpack(device, &asked, &known, &error) == DLPACKGEN_DEVICE_OK) return 1;", "return 1;", "test_given_tensors"},
+		{"object.h",
+			"if (table->stream_from_dlpack(device, &asked, &known, &error) == DLPACKGEN_BACKEND_OK) return 1;",
+			"return 1;", "test_given_tensors"},
 	} {
 		wrong, modules := trial.Mutated(t, trial.Parts(t), "dlpackgen_python/"+m.file, m.old, m.fresh), t.TempDir()
 		extensions(t, wrong, modules)
@@ -109,40 +119,57 @@ func TestAModuleForPythonUsesAVendorsTable(t *testing.T) {
 
 var moduleMutants = []struct{ file, old, fresh, script string }{
 	{"backend.h", "if (dlpackgen_same_device(info->device, device)) return 0;", "return 0;", "test_whose_memory_it_is"},
-	{"backend.h", "return dlpack_device_owner((int32_t)device.device_type);", "return (int32_t)device.device_type;", "test_whose_memory_it_is"},
-	{"backend.h", "if (table->pointer_info(address, info, &error)) return dlpackgen_backend_fault(call, i, &error);", "if (table->pointer_info(address, info, &error)) return 0;", "test_whose_memory_it_is"},
-	{"backend.h", "case DLPACKGEN_DEVICE_NOT_MAPPED:", "", "test_whose_memory_it_is"},
+	{"backend.h", "return dlpack_device_owner((int32_t)device.device_type);", "return (int32_t)device.device_type;",
+		"test_whose_memory_it_is"},
+	{"backend.h",
+		"if (table->pointer_attributes(address, info, &error)) return dlpackgen_backend_fault(call, i, &error);",
+		"if (table->pointer_attributes(address, info, &error)) return 0;", "test_whose_memory_it_is"},
+	{"backend.h", "case DLPACKGEN_BACKEND_NOT_MAPPED:", "", "test_whose_memory_it_is"},
 	{"backend.h", "+ tensor->byte_offset + low;", "+ low;", "test_where_elements_reach"},
 	{"backend.h", "+ tensor->byte_offset + low;", "+ tensor->byte_offset;", "test_where_elements_reach"},
 	{"backend.h", "last < (const char *)info.base + info.size) return 0;", "1) return 0;", "test_where_elements_reach"},
-	{"backend.h", "return dlpackgen_check_address(call, i, table, last, &end);", "return dlpackgen_fault(call, i, PyExc_BufferError, \"x\");", "test_where_elements_reach"},
-	{"backend.h", "!= DLPACK_OK || low == high) continue;", "!= DLPACK_OK) continue;", "test_nothing_is_loaded_before_it_is_asked"},
-	{"backend.h", "if (found->table->order_after(&ours, &theirs, &error)) return dlpackgen_backend_fault(call, i, &error);", "", "test_libraries_are_waited_for"},
-	{"backend.h", "if (found->table->order_after(&ours, &theirs, &error)) return", "if (found->table->order_after(&ours, &theirs, &error)) return 0 *", "test_order_that_is_refused"},
+	{"backend.h", "return dlpackgen_check_address(call, i, table, last, &end);",
+		"return dlpackgen_argument_error(call, i, PyExc_BufferError, \"x\");", "test_where_elements_reach"},
+	{"backend.h", "!= DLPACKGEN_OK || low == high) continue;", "!= DLPACKGEN_OK) continue;",
+		"test_nothing_is_loaded_before_it_is_asked"},
+	{"backend.h",
+		"if (found->table->stream_wait(&ours, &theirs, &error)) return dlpackgen_backend_fault(call, i, &error);",
+		"", "test_libraries_are_waited_for"},
+	{"backend.h", "if (found->table->stream_wait(&ours, &theirs, &error)) return",
+		"if (found->table->stream_wait(&ours, &theirs, &error)) return 0 *", "test_order_that_is_refused"},
 	{"backend.h", "call->owns |= DLPACKGEN_OWES_ORDER;", "", "test_libraries_are_waited_for"},
-	{"backend.h", "if (found->table->order_after(&theirs, &ours, &error) == DLPACKGEN_DEVICE_OK) continue;", "found->table->order_after(&theirs, &ours, &error); continue;", "test_order_that_fails_at_the_end"},
+	{"backend.h", "if (found->table->stream_wait(&theirs, &ours, &error) == DLPACKGEN_BACKEND_OK) continue;",
+		"found->table->stream_wait(&theirs, &ours, &error); continue;", "test_order_that_fails_at_the_end"},
 	{"backend.h", "if (!found || !found->source) return 0;", "if (!found) return 0;", "test_the_stream_of_the_program"},
-	{"backend.h", "return dlpackgen_family(device) == (int32_t)device.device_type ? ", "return 1 ? ", "test_results_without_memory"},
-	{"backend.h", "case DLPACKGEN_DEVICE_OUT_OF_MEMORY: return PyExc_MemoryError;", "", "test_results_without_memory"},
-	{"backend.h", "table->abi_version == DLPACKGEN_DEVICE_ABI_VERSION && ", "", "test_tables_of_other_versions"},
+	{"backend.h", "return dlpackgen_family(device) == (int32_t)device.device_type ? ", "return 1 ? ",
+		"test_results_without_memory"},
+	{"backend.h", "case DLPACKGEN_BACKEND_OUT_OF_MEMORY: return PyExc_MemoryError;", "", "test_results_without_memory"},
+	{"backend.h", "table->abi_version == DLPACKGEN_BACKEND_ABI_VERSION && ", "", "test_tables_of_other_versions"},
 	{"backend.h", " && table->size >= sizeof *table)", ")", "test_tables_of_other_versions"},
 	{"backend.h", "if (i == DLPACKGEN_MAX_BACKENDS) {", "if (0) {", "test_as_many_back_ends_as_there_is_room_for"},
-	{"backend.h", "state->backends[i].table->device_type != table->device_type", "1", "test_as_many_back_ends_as_there_is_room_for"},
-	{"backend.h", "asked->ndim, asked->shape, call->stream, 0};", "asked->ndim, asked->shape, NULL, 0};", "test_results_on_the_device"},
+	{"backend.h", "state->backends[i].table->device_type != table->device_type", "1",
+		"test_as_many_back_ends_as_there_is_room_for"},
+	{"backend.h", "asked->ndim, asked->shape, call->stream, 0};", "asked->ndim, asked->shape, NULL, 0};",
+		"test_results_on_the_device"},
 	{"place.h", "|| a->waits || ", "|| ", "test_libraries_are_waited_for"},
-	{"place.h", "return settled ? settled : dlpackgen_check_owners(call);", "return settled;", "test_whose_memory_it_is"},
+	{"place.h", "return settled ? settled : dlpackgen_check_owners(call);", "return settled;",
+		"test_whose_memory_it_is"},
 	{"place.h", "call->stream = dlpackgen_plain_stream(device, stream);", "", "test_the_stream_of_the_program"},
-	{"result.h", "if (call->stream) (void)found->table->keep_until(tensor, &stream, NULL);", "", "test_results_on_the_device"},
+	{"result.h", "if (call->stream) (void)found->table->keep_until(tensor, &stream, NULL);", "",
+		"test_results_on_the_device"},
 	{"result.h", "((struct dlpackgen_object *)made)->stream = call->stream;", "", "test_results_on_the_device"},
-	{"object.h", "if (!wish.copy && object->table && dlpackgen_let_follow(object, wish.stream)) return NULL;", "", "test_results_on_the_device"},
+	{"object.h", "if (!wish.copy && object->table && dlpackgen_let_follow(object, wish.stream)) return NULL;", "",
+		"test_results_on_the_device"},
 	{"object.h", "if (((struct dlpackgen_object *)object)->table) return 1;", "", "test_results_as_arguments"},
 	{"routes.h", "if (!registered) route->api = NULL;", "", "test_results_as_arguments"},
 	{"object.h", "from.dtype = dlpackgen_copied_as(object->tensor);", "", "test_results_on_the_device"},
 	{"object.h", "(of->flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED);", "0;", "test_results_on_the_device"},
 	{"object.h", "wish.to_host ? wish.reaches : NULL", "wish.reaches", "test_results_on_the_device"},
 	{"object.h", "state ? dlpackgen_streams_at(state, device) : NULL;", "NULL;", "test_given_tensors_reach_the_host"},
-	{"place.h", "if (!failed) failed = table->order_after(&stream, &stream, &error);", "", "test_streams_of_another_device"},
-	{"place.h", "stream.handle == standard.handle ? NULL : stream.handle;", "stream.handle;", "test_streams_of_another_device"},
+	{"place.h", "if (!failed) failed = table->stream_wait(&stream, &stream, &error);", "",
+		"test_streams_of_another_device"},
+	{"place.h", "stream.handle == standard.handle ? NULL : stream.handle;", "stream.handle;",
+		"test_streams_of_another_device"},
 	{"object.h", "dlpackgen_delete_quietly(made, NULL);\n\treturn NULL;", "return made;", "test_results_on_the_device"},
 }
 

@@ -34,28 +34,38 @@ type site struct {
 // planted are bugs of vendors, by the function that has them.
 var planted = []site{
 	// start and pointer
-	{`if (clusm.devices[i] == device) return (int32_t)i;`, []bug{{"ids are in the wrong order", `if (clusm.devices[i] == device) return (int32_t)(clusm.count - 1 - i);`}}},
-	{`(dlpackgen_device_facts){0, (int32_t)clusm.count, 0}`, []bug{{"a device too many", `(dlpackgen_device_facts){0, (int32_t)clusm.count + 1, 0}`}}},
+	{`if (clusm.devices[i] == device) return (int32_t)i;`,
+		[]bug{{"ids are in the wrong order",
+			`if (clusm.devices[i] == device) return (int32_t)(clusm.count - 1 - i);`}}},
+	{`(dlpackgen_driver_info){0, (int32_t)clusm.count, 0}`,
+		[]bug{{"a device too many", `(dlpackgen_driver_info){0, (int32_t)clusm.count + 1, 0}`}}},
 	{`info->ordinal = number(device);`, []bug{
 		{"memory is always the first device's", `info->ordinal = 0;`},
 		{"the base is the address", `info->ordinal = number(device), info->base = address;`},
 		{"the size is too small", `info->ordinal = number(device), info->size -= 1;`},
 		{"the size is far too large", `info->ordinal = number(device), info->size += 1 << 20;`},
 	}},
-	{`(DLDeviceType)(type == DRIVER_type_device ? BACKEND_device : BACKEND_managed)`, []bug{{"managed memory is the device's", `(DLDeviceType)BACKEND_device`}}},
-	{`if (!result && type != DRIVER_type_device && type != DRIVER_type_shared) return DLPACKGEN_DEVICE_OK;`, []bug{{"the host's memory is managed", `;`}}},
-	{`if (result) return vendor_fail(error, result, "pointer_info of %p", address);`, []bug{{"pointer swallows an error", `if (result) return DLPACKGEN_DEVICE_OK;`}}},
+	{`(DLDeviceType)(type == DRIVER_type_device ? BACKEND_device : BACKEND_managed)`,
+		[]bug{{"managed memory is the device's", `(DLDeviceType)BACKEND_device`}}},
+	{`if (!result && type != DRIVER_type_device && type != DRIVER_type_shared) return DLPACKGEN_BACKEND_OK;`,
+		[]bug{{"the host's memory is managed", `;`}}},
+	{`if (result) return vendor_fail(error, result, "pointer_attributes of %p", address);`,
+		[]bug{{"pointer swallows an error", `if (result) return DLPACKGEN_BACKEND_OK;`}}},
 	// take and give
 	{`clusm.devices[r->device.device_id]`, []bug{{"memory of another device", `clusm.devices[0]`}}},
 	{`(int)r->device.device_type == BACKEND_device`, []bug{{"no managed memory", `1`}}},
 	{`clusm.usm.on_device(clusm.context, device, NULL, bytes, 256, &result)`, []bug{
 		{"too little memory", `clusm.usm.on_device(clusm.context, device, NULL, bytes - 1, 256, &result)`},
-		{"memory is taken twice", `(clusm.usm.on_device(clusm.context, device, NULL, bytes, 256, &result), clusm.usm.on_device(clusm.context, device, NULL, bytes, 256, &result))`},
+		{"memory is taken twice",
+			`(clusm.usm.on_device(clusm.context, device, NULL, bytes, 256, &result), ` +
+				`clusm.usm.on_device(clusm.context, device, NULL, bytes, 256, &result))`},
 	}},
-	{`if (!*data) return vendor_fail(error, result, "alloc of %llu bytes", (unsigned long long)bytes);`, []bug{{"take swallows an error", `if (!*data) return DLPACKGEN_DEVICE_OK;`}}},
+	{`if (!*data) return vendor_fail(error, result, "alloc of %llu bytes", (unsigned long long)bytes);`,
+		[]bug{{"take swallows an error", `if (!*data) return DLPACKGEN_BACKEND_OK;`}}},
 	{`if (r->stream) (void)d->queue_retain(r->stream);`, []bug{
 		{"the queue is not retained", `;`},
-		{"the queue is retained twice", `if (r->stream) (void)d->queue_retain(r->stream), (void)d->queue_retain(r->stream);`},
+		{"the queue is retained twice",
+			`if (r->stream) (void)d->queue_retain(r->stream), (void)d->queue_retain(r->stream);`},
 	}},
 	{`drain(d, queue)`, []bug{
 		{"give does not wait", `0`},
@@ -67,52 +77,69 @@ var planted = []site{
 		{"the queue is released twice", `if (r->stream) (void)d->queue_release(queue), (void)d->queue_release(queue);`},
 	}},
 	{`clusm.usm.free(clusm.context, data)`, []bug{{"give leaks the memory", `0`}}},
-	{`return waited || result ? vendor_fail(error, waited ? waited : result, "free of %p", data) : DLPACKGEN_DEVICE_OK;`, []bug{{"give swallows an error", `return DLPACKGEN_DEVICE_OK;`}}},
+	{`return waited || result ? vendor_fail(error, waited ? waited : result, "free of %p", data) : ` +
+		`DLPACKGEN_BACKEND_OK;`, []bug{{"give swallows an error", `return DLPACKGEN_BACKEND_OK;`}}},
 	// owner
-	{`if (result) return vendor_fail(error, result, "the queue %p", stream);`, []bug{{"owner swallows an error", `if (result) return DLPACKGEN_DEVICE_OK;`}}},
+	{`if (result) return vendor_fail(error, result, "the queue %p", stream);`,
+		[]bug{{"owner swallows an error", `if (result) return DLPACKGEN_BACKEND_OK;`}}},
 	{`properties & DRIVER_out_of_order`, []bug{{"streams without order", `0`}}},
 	{`*ordinal = number(device);`, []bug{
 		{"all streams are the first device's", `*ordinal = 0;`},
 		{"all streams are the last device's", `*ordinal = (int32_t)clusm.count - 1;`},
 		{"streams fit each device", `;`},
 	}},
-	{`if (context == clusm.context) return DLPACKGEN_DEVICE_OK;`, []bug{{"streams of other contexts", `return DLPACKGEN_DEVICE_OK;`}}},
+	{`if (context == clusm.context) return DLPACKGEN_BACKEND_OK;`,
+		[]bug{{"streams of other contexts", `return DLPACKGEN_BACKEND_OK;`}}},
 	// mark, wait and forget
 	{`d->marker(queue_of(stream), 0, NULL, &event)`, []bug{
 		{"a mark on the default stream", `d->marker(clusm.queues[stream->device.device_id], 0, NULL, &event)`},
-		{"a mark on another device", `d->marker(clusm.queues[clusm.count - 1 - stream->device.device_id], 0, NULL, &event)`},
-		{"a mark that is never recorded", `d->marker(d->queue(clusm.context, clusm.devices[0], NULL, NULL), 0, NULL, &event)`},
+		{"a mark on another device",
+			`d->marker(clusm.queues[clusm.count - 1 - stream->device.device_id], 0, NULL, &event)`},
+		{"a mark that is never recorded",
+			`d->marker(d->queue(clusm.context, clusm.devices[0], NULL, NULL), 0, NULL, &event)`},
 		{"mark waits", `(drain(d, queue_of(stream)), d->marker(queue_of(stream), 0, NULL, &event))`},
 	}},
-	{`return result ? vendor_fail(error, result, "a marker in the queue %p", stream->handle) : DLPACKGEN_DEVICE_OK;`, []bug{{"mark swallows an error", `return DLPACKGEN_DEVICE_OK;`}}},
+	{`return result ? vendor_fail(error, result, "a marker in the queue %p", stream->handle) : ` +
+		`DLPACKGEN_BACKEND_OK;`, []bug{{"mark swallows an error", `return DLPACKGEN_BACKEND_OK;`}}},
 	{`stream ? d->barrier(queue_of(stream), 1, &event, NULL) : d->event_wait(1, &event)`, []bug{
 		{"wait does nothing", `0`},
 		{"a stream does not wait", `stream ? 0 : d->event_wait(1, &event)`},
 		{"a thread does not wait", `stream ? d->barrier(queue_of(stream), 1, &event, NULL) : 0`},
-		{"the default stream waits", `stream ? d->barrier(clusm.queues[stream->device.device_id], 1, &event, NULL) : d->event_wait(1, &event)`},
+		{"the default stream waits",
+			`stream ? d->barrier(clusm.queues[stream->device.device_id], 1, &event, NULL) : d->event_wait(1, ` +
+				`&event)`},
 		{"the thread waits instead of the stream", `d->event_wait(1, &event)`},
 	}},
-	{`return result ? vendor_fail(error, result, "waiting for a marker") : DLPACKGEN_DEVICE_OK;`, []bug{{"wait swallows an error", `return DLPACKGEN_DEVICE_OK;`}}},
+	{`return result ? vendor_fail(error, result, "waiting for a marker") : DLPACKGEN_BACKEND_OK;`,
+		[]bug{{"wait swallows an error", `return DLPACKGEN_BACKEND_OK;`}}},
 	{`(void)d->event_release(old);`, []bug{{"forget leaks a mark", `(void)d, (void)old;`}}},
 	// copy and finish
 	{`clusm.usm.copy(queue_of(stream), 0, to, from, bytes, 0, NULL, NULL)`, []bug{
-		{"a copy on the default stream", `clusm.usm.copy(clusm.queues[stream->device.device_id], 0, to, from, bytes, 0, NULL, NULL)`},
-		{"a copy on another device", `clusm.usm.copy(clusm.queues[clusm.count - 1 - stream->device.device_id], 0, to, from, bytes, 0, NULL, NULL)`},
-		{"a copy in the wrong direction", `clusm.usm.copy(queue_of(stream), 0, (void *)from, to, bytes, 0, NULL, NULL)`},
+		{"a copy on the default stream",
+			`clusm.usm.copy(clusm.queues[stream->device.device_id], 0, to, from, bytes, 0, NULL, NULL)`},
+		{"a copy on another device",
+			`clusm.usm.copy(clusm.queues[clusm.count - 1 - stream->device.device_id], 0, to, from, bytes, 0, ` +
+				`NULL, NULL)`},
+		{"a copy in the wrong direction",
+			`clusm.usm.copy(queue_of(stream), 0, (void *)from, to, bytes, 0, NULL, NULL)`},
 		{"a byte too few", `clusm.usm.copy(queue_of(stream), 0, to, from, bytes - 1, 0, NULL, NULL)`},
 		{"a byte too many", `clusm.usm.copy(queue_of(stream), 0, to, from, bytes + 1, 0, NULL, NULL)`},
-		{"copies of megabytes are cut", `clusm.usm.copy(queue_of(stream), 0, to, from, bytes > 4 << 20 ? 4 << 20 : bytes, 0, NULL, NULL)`},
-		{"large copies are cut", `clusm.usm.copy(queue_of(stream), 0, to, from, bytes > 65536 ? 65536 : bytes, 0, NULL, NULL)`},
+		{"copies of megabytes are cut",
+			`clusm.usm.copy(queue_of(stream), 0, to, from, bytes > 4 << 20 ? 4 << 20 : bytes, 0, NULL, NULL)`},
+		{"large copies are cut",
+			`clusm.usm.copy(queue_of(stream), 0, to, from, bytes > 65536 ? 65536 : bytes, 0, NULL, NULL)`},
 		{"a copy by the host, at once", `(memcpy(to, from, bytes), 0)`},
 		{"copy waits", `clusm.usm.copy(queue_of(stream), 1, to, from, bytes, 0, NULL, NULL)`},
 	}},
-	{`return result ? vendor_fail(error, result, "copy of %llu bytes", (unsigned long long)bytes) : DLPACKGEN_DEVICE_OK;`, []bug{{"copy swallows an error", `return DLPACKGEN_DEVICE_OK;`}}},
+	{`return result ? vendor_fail(error, result, "copy of %llu bytes", (unsigned long long)bytes) : ` +
+		`DLPACKGEN_BACKEND_OK;`, []bug{{"copy swallows an error", `return DLPACKGEN_BACKEND_OK;`}}},
 	{`drain(d, queue_of(stream))`, []bug{
 		{"finish does nothing", `0`},
 		{"finish of the default stream", `drain(d, clusm.queues[stream->device.device_id])`},
 		{"finish of another device", `drain(d, clusm.queues[clusm.count - 1 - stream->device.device_id])`},
 	}},
-	{`return result ? vendor_fail(error, result, "finish of the queue %p", stream->handle) : DLPACKGEN_DEVICE_OK;`, []bug{{"finish swallows an error", `return DLPACKGEN_DEVICE_OK;`}}},
+	{`return result ? vendor_fail(error, result, "finish of the queue %p", stream->handle) : DLPACKGEN_BACKEND_OK;`,
+		[]bug{{"finish swallows an error", `return DLPACKGEN_BACKEND_OK;`}}},
 	// what give and finish share
 	{`if (!result) result = d->event_wait(1, &event);`, []bug{
 		{"nothing is waited for", `;`},
@@ -182,10 +209,12 @@ func conformanceOfTheExample(t *testing.T, withBugs bool) (conformer, []string) 
 		require.NoError(t, os.WriteFile(path, []byte(source), 0o600))
 		names = all
 	}
-	c := conformer{filepath.Join(pocl, "root/usr/lib/x86_64-linux-gnu"), filepath.Join(pocl, "vendors"), filepath.Join(dir, "conformance/run")}
+	c := conformer{filepath.Join(pocl, "root/usr/lib/x86_64-linux-gnu"), filepath.Join(pocl, "vendors"),
+		filepath.Join(dir, "conformance/run")}
 	sources, err := filepath.Glob(filepath.Join(dir, "*.c"))
 	require.NoError(t, err)
-	args := append([]string{"-std=c11", "-g", "-O1", "-w", "-o", c.program, filepath.Join(dir, "conformance/conformance.c"), "-ldl", "-lpthread"}, sources...)
+	args := append([]string{"-std=c11", "-g", "-O1", "-w", "-o", c.program,
+		filepath.Join(dir, "conformance/conformance.c"), "-ldl", "-lpthread"}, sources...)
 	trial.Run(t, need.Program(t, "gcc", "gcc"), args...)
 	return c, names
 }
@@ -193,7 +222,8 @@ func conformanceOfTheExample(t *testing.T, withBugs bool) (conformer, []string) 
 // run gives what the program printed, and how it ended.
 func (c conformer) run(mutant int, env ...string) (string, error) {
 	cmd := exec.Command(filepath.Join(c.lib, "ld-linux-x86-64.so.2"), "--library-path", c.lib, c.program)
-	cmd.Env = append(append(os.Environ(), "OCL_ICD_VENDORS="+c.vendors+"/", "POCL_DEVICES=cpu cpu", fmt.Sprint("DLPACKGEN_MUTANT=", mutant)), env...)
+	cmd.Env = append(append(os.Environ(), "OCL_ICD_VENDORS="+c.vendors+"/", "POCL_DEVICES=cpu cpu",
+		fmt.Sprint("DLPACKGEN_MUTANT=", mutant)), env...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()

@@ -22,7 +22,8 @@ import (
 // of torch, or skips.
 func cudaHeaders(t *testing.T) string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(golden.Root(t), ".venv/lib/python3*/site-packages/nvidia/cu1*/include/cudaTypedefs.h"))
+	found, err := filepath.Glob(filepath.Join(golden.Root(t),
+		".venv/lib/python3*/site-packages/nvidia/cu1*/include/cudaTypedefs.h"))
 	require.NoError(t, err)
 	if len(found) == 0 {
 		t.Skip("needs NVIDIA's headers: make setup installs torch with its CUDA wheels")
@@ -34,15 +35,19 @@ func cudaHeaders(t *testing.T) string {
 // own headers: each constant, error, handle and the form of each function.
 func agreement(b *backend.Backend) string {
 	var c strings.Builder
-	c.WriteString("#include <cuda.h>\n#include <cudaTypedefs.h>\n#include \"device_driver.h\"\n#include \"streams_memory.h\"\n")
+	c.WriteString("#include <cuda.h>\n#include <cudaTypedefs.h>\n#include \"device_driver.h\"\n#include " +
+		"\"streams_memory.h\"\n")
 	c.WriteString(facts(b))
 	for _, f := range b.Functions {
 		fmt.Fprintf(&c, "FORM(%s, PFN_%s_v%d);\n", f.Name, f.Symbol, f.Since)
 	}
-	c.WriteString("SAME(driver_lookup_0, PFN_cuGetProcAddress_v12000);\nSAME(driver_lookup_1, PFN_cuGetProcAddress_v11030);\n")
-	c.WriteString("_Static_assert((uintptr_t)CU_STREAM_LEGACY == DRIVER_DEFAULT_STREAM && (uintptr_t)CU_STREAM_PER_THREAD == 2, \"streams\");\n")
+	c.WriteString("SAME(driver_lookup_0, PFN_cuGetProcAddress_v12000);\nSAME(driver_lookup_1, " +
+		"PFN_cuGetProcAddress_v11030);\n")
+	c.WriteString("_Static_assert((uintptr_t)CU_STREAM_LEGACY == DRIVER_DEFAULT_STREAM && " +
+		"(uintptr_t)CU_STREAM_PER_THREAD == 2, \"streams\");\n")
 	c.WriteString("_Static_assert(DRIVER_LOOKUP_FLAGS == CU_GET_PROC_ADDRESS_LEGACY_STREAM, \"flags\");\n")
-	c.WriteString("_Static_assert(sizeof(struct streams_access) == sizeof(CUmemAccessDesc) && offsetof(CUmemAccessDesc, location.id) == 4 && " +
+	c.WriteString("_Static_assert(sizeof(struct streams_access) == sizeof(CUmemAccessDesc) && " +
+		"offsetof(CUmemAccessDesc, location.id) == 4 && " +
 		"offsetof(CUmemAccessDesc, flags) == 8 && offsetof(struct streams_access, flags) == 8, \"access\");\n")
 	return c.String()
 }
@@ -69,7 +74,8 @@ func agrees(t *testing.T, headers, source, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "agree.c")
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	out, err := exec.Command(need.Program(t, "gcc", "gcc"), "-std=gnu11", "-fsyntax-only", "-w", "-I", source, "-isystem", headers, file).CombinedOutput()
+	out, err := exec.Command(need.Program(t, "gcc", "gcc"), "-std=gnu11", "-fsyntax-only", "-w", "-I", source,
+		"-isystem", headers, file).CombinedOutput()
 	if err == nil {
 		return ""
 	}
@@ -96,8 +102,8 @@ func TestDisagreementIsFound(t *testing.T) {
 		assert.Contains(t, agrees(t, headers, cuda(t), text), want, "%s -> %s", old, fresh)
 	}
 	for _, k := range b.Constants {
-		line := fmt.Sprintf("\tDRIVER_%s = %d", k.Name, k.Value)
-		broken(line, fmt.Sprintf("\tDRIVER_%s = %d", k.Name, k.Value+1), k.Native)
+		line := fmt.Sprintf("  DRIVER_%s = %d", k.Name, k.Value)
+		broken(line, fmt.Sprintf("  DRIVER_%s = %d", k.Name, k.Value+1), k.Native)
 	}
 	for _, h := range b.Handles {
 		line := regexp.MustCompile(`typedef [^;]* ?\*?driver_` + h.Name + `;`).FindString(string(src))
@@ -107,7 +113,8 @@ func TestDisagreementIsFound(t *testing.T) {
 		broken("(DRIVER_CALL *"+f.Name+")(", "(DRIVER_CALL *"+f.Name+")(struct stranger *s, ", f.Symbol)
 	}
 	for _, e := range b.Errors[:3] {
-		wrong := strings.Replace(agreement(b), fmt.Sprintf("(%d == (int)%s,", e.Value, e.Name), fmt.Sprintf("(%d == (int)%s,", e.Value+1, e.Name), 1)
+		wrong := strings.Replace(agreement(b), fmt.Sprintf("(%d == (int)%s,", e.Value, e.Name),
+			fmt.Sprintf("(%d == (int)%s,", e.Value+1, e.Name), 1)
 		assert.Contains(t, agrees(t, headers, cuda(t), wrong), e.Name)
 	}
 }
@@ -134,7 +141,9 @@ func TestNVIDIAsDriverWithoutADevice(t *testing.T) {
 	}
 	out := steps(t, client(t, cuda(t)), driver, "mapped", "probe", "mapped", "count", "alloc:2:0:4", "info:h")
 	assert.Equal(t, "mapped 0 global 0", out[0])
-	assert.Regexp(t, `^probe 4 100 cuda: the driver, of version \d{5}, does not start: CUDA_ERROR_NO_DEVICE \(100\): the driver sees no device`, out[1])
+	assert.Regexp(t,
+		`^probe 4 100 cuda: the driver, of version \d{5}, does not start: CUDA_ERROR_NO_DEVICE \(100\): the `+
+			`driver sees no device`, out[1])
 	assert.Equal(t, "mapped 1 global 0", out[2])
 	for _, line := range out[3:] {
 		_, text, _ := strings.Cut(line, " ")
@@ -149,11 +158,14 @@ func TestNVIDIAsDriverHasEachVersion(t *testing.T) {
 	var c strings.Builder
 	c.WriteString("#include <dlfcn.h>\n#include <stdint.h>\n#include <stdio.h>\nint main(void) {\n" +
 		"\tint (*f)(const char *, void **, int, uint64_t, unsigned *) = (void *)0;\n" +
-		"\tvoid *l = dlopen(\"libcuda.so.1\", RTLD_NOW), *p = l ? dlsym(l, \"cuGetProcAddress_v2\") : 0;\n\tif (!p) return 3;\n\t*(void **)&f = p;\n\tunsigned found;\n\tint r;\n")
+		"\tvoid *l = dlopen(\"libcuda.so.1\", RTLD_NOW), *p = l ? dlsym(l, \"cuGetProcAddress_v2\") : 0;\n\tif " +
+		"(!p) return 3;\n\t*(void **)&f = p;\n\tunsigned found;\n\tint r;\n")
 	for _, f := range backend.Embedded("cuda").Functions {
-		fmt.Fprintf(&c, "\tp = 0; r = f(\"%s\", &p, %d, 1, &found); printf(\"%s %%d %%d\\n\", r, p != 0);\n", f.Symbol, f.Since, f.Name)
+		fmt.Fprintf(&c, "\tp = 0; r = f(\"%s\", &p, %d, 1, &found); printf(\"%s %%d %%d\\n\", r, p != 0);\n",
+			f.Symbol, f.Since, f.Name)
 		if f.Since >= 11020 {
-			fmt.Fprintf(&c, "\tp = 0; r = f(\"%s\", &p, %d, 1, &found); printf(\"early %%d %%d\\n\", r, p != 0);\n", f.Symbol, f.Since-10)
+			fmt.Fprintf(&c, "\tp = 0; r = f(\"%s\", &p, %d, 1, &found); printf(\"early %%d %%d\\n\", r, p != 0);\n",
+				f.Symbol, f.Since-10)
 		}
 	}
 	c.WriteString("}\n")

@@ -36,11 +36,14 @@ func TestOneFunctionTakesWhatAnyBackendMakes(t *testing.T) {
 func TestAVendorsPackageSharesTheTypes(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "go.mod", []byte("module example.com/m\n\ngo 1.24\n"))
-	write(t, dir, "use_test.go", []byte("package m\n\nimport (\n\t\"example.com/m/acme\"\n\t\"example.com/m/device\"\n)\n\nvar _ func(device.Request) = func(acme.Request) {}\n"))
+	write(t, dir, "use_test.go",
+		[]byte("package m\n\nimport (\n\t\"example.com/m/acme\"\n\t\"example.com/m/device\"\n)\n\nvar _ "+
+			"func(device.Request) = func(acme.Request) {}\n"))
 	shared := &emit.Model{Release: release13(t)}
 	writeFiles(t, filepath.Join(dir, "device"), device.Shared, shared)
 	vet := func(imports map[string]string) (string, error) {
-		m := &emit.Model{Release: release13(t), Options: map[string]string{"import": "example.com/m/acme"}, Imports: imports}
+		m := &emit.Model{Release: release13(t), Options: map[string]string{"import": "example.com/m/acme"},
+			Imports: imports}
 		writeFiles(t, filepath.Join(dir, "acme"), acmeTarget(t), m)
 		cmd := exec.Command("go", "vet", "./...")
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")

@@ -19,10 +19,13 @@ func (b backEnd) threaded(t *testing.T, source, standin string, macros ...string
 	t.Helper()
 	gcc, dir := need.Program(t, "gcc", "gcc"), t.TempDir()
 	driver := filepath.Join(dir, b.library)
-	// Otherwise the loader makes room for a thread's variables, and ThreadSanitizer does not know how it guards that.
-	trial.Run(t, gcc, append([]string{"-std=gnu11", "-g", "-O1", "-DQUIET", "-ftls-model=initial-exec", "-fsanitize=thread", "-fPIC", "-shared", "-o", driver, standin, "-lpthread"}, macros...)...)
+	// Otherwise the loader makes room for a thread's variables, and ThreadSanitizer does not know
+	// how it guards that.
+	trial.Run(t, gcc, append([]string{"-std=gnu11", "-g", "-O1", "-DQUIET", "-ftls-model=initial-exec",
+		"-fsanitize=thread", "-fPIC", "-shared", "-o", driver, standin, "-lpthread"}, macros...)...)
 	program := filepath.Join(dir, "threads")
-	args := append([]string{"-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-I", source, "-o", program, "../../internal/trial/testdata/threads.c", "-ldl", "-lpthread"}, b.macros()...)
+	args := append([]string{"-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-I", source, "-o", program,
+		"../../internal/trial/testdata/threads.c", "-ldl", "-lpthread"}, b.macros()...)
 	trial.Run(t, gcc, append(append(args, macros...), b.sources(t, source)...)...)
 	cmd := exec.Command("setarch", "-R", program) // ThreadSanitizer of older compilers fails with more random addresses
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir, "TSAN_OPTIONS=halt_on_error=1")

@@ -41,7 +41,8 @@ func emitted(t testing.TB, file, path string) []emit.File {
 	require.NoError(t, err)
 	i := slices.IndexFunc(cfg.Selected, func(target config.Target) bool { return target.Name == cfg.Backends[0].Name })
 	require.GreaterOrEqual(t, i, 0)
-	files, err := cfg.Selected[i].Emit(&emit.Model{Release: cfg.Extend(release), Options: map[string]string{"import": path}})
+	files, err := cfg.Selected[i].Emit(&emit.Model{Release: cfg.Extend(release),
+		Options: map[string]string{"import": path}})
 	require.NoError(t, err)
 	return files
 }
@@ -70,7 +71,8 @@ func acmeDriver(t testing.TB, macros ...string) string {
 	t.Helper()
 	gcc := need.Program(t, "gcc", "gcc")
 	return trial.Built(t, "acmedriver"+strings.Join(macros, ""), func(dir string) {
-		args := []string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o", filepath.Join(dir, "libacme.so.1")}
+		args := []string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o",
+			filepath.Join(dir, "libacme.so.1")}
 		trial.Run(t, gcc, append(append(args, macros...), "testdata/acme.c", "-lpthread")...)
 	})
 }
@@ -81,7 +83,8 @@ func conformanceOf(t testing.TB, b backEnd, source string, flags ...string) stri
 	gcc := need.Program(t, "gcc", "gcc")
 	dir := trial.Built(t, "conformance"+strings.ReplaceAll(source, "/", "_")+strings.Join(flags, ""), func(dir string) {
 		args := append(append([]string{"-o", filepath.Join(dir, "conformance")}, trial.Strict...), flags...)
-		trial.Run(t, gcc, append(append(args, filepath.Join(source, "conformance/conformance.c"), "-ldl", "-lpthread"), b.sources(t, source)...)...)
+		trial.Run(t, gcc, append(append(args, filepath.Join(source, "conformance/conformance.c"), "-ldl",
+			"-lpthread"), b.sources(t, source)...)...)
 	})
 	return filepath.Join(dir, "conformance")
 }
@@ -119,8 +122,11 @@ func shm(t testing.TB) string {
 	t.Helper()
 	return trial.Built(t, "shm", func(dir string) {
 		require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(golden.Root(t), "backends/shm"))))
-		require.NoError(t, os.CopyFS(filepath.Join(dir, "conformance"), os.DirFS(filepath.Join(cuda(t), "conformance"))))
-		text := "#include \"../dlpackgen_shm.h\"\n#include \"conformance_hooks.h\"\nstatic const struct conformance_hooks conformance_hooks = {0};\n#define CONFORMANCE_TABLE dlpackgen_shm()->device\n#define CONFORMANCE_NAME \"shm\"\n" +
+		require.NoError(t, os.CopyFS(filepath.Join(dir, "conformance"), os.DirFS(filepath.Join(cuda(t),
+			"conformance"))))
+		text := "#include \"../dlpackgen_shm.h\"\n#include \"conformance_hooks.h\"\nstatic const struct " +
+			"conformance_hooks conformance_hooks = {0};\n#define CONFORMANCE_TABLE " +
+			"dlpackgen_shm()->device\n#define CONFORMANCE_NAME \"shm\"\n" +
 			"static const struct conformance_type { int type, zero; } conformance_types[] = {{kDLCPU, 1}};\n"
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "conformance/conformance.h"), []byte(text), 0o600))
 	})
@@ -140,25 +146,33 @@ func TestConformance(t *testing.T) {
 	}{{cudaEnd, cuda(t)}, {acmeEnd, acme(t)}} {
 		out := conformance(t, b.backEnd, b.source, "", trial.Sanitized...)
 		assert.Equal(t, []string{"ok the table", "ok the first error stays", "ok null everywhere"}, out[:3])
-		assert.Regexp(t, "^not tested: all that needs a device: "+b.name+": the driver is not installed, or not where libraries are found: ", out[3])
+		assert.Regexp(t,
+			"^not tested: all that needs a device: "+b.name+
+				": the driver is not installed, or not where libraries are found: ", out[3])
 		assert.Equal(t, "3 checks, 0 failed", out[4])
 	}
 }
 
 // faults are what a check of the emitted test must find, all of them in one program.
 var faults = []struct{ file, old, fresh, check string }{
-	{"dlpackgen_acme.c", "DLPACKGEN_DEVICE_ABI_VERSION,", "DLPACKGEN_DEVICE_ABI_VERSION + 1,", "the table"},
+	{"dlpackgen_acme.c", "DLPACKGEN_BACKEND_ABI_VERSION,", "DLPACKGEN_BACKEND_ABI_VERSION + 1,", "the table"},
 	{"device_request.h", "*count = found;", "*count = found + 1;", "devices are counted"},
-	{"vendor_stream.h", "if (device.device_id >= 0 && device.device_id < vendor.facts.devices)", "if (1)", "devices that are none"},
+	{"vendor_stream.h", "if (device.device_id >= 0 && device.device_id < vendor.facts.devices)", "if (1)",
+		"devices that are none"},
 	{"numbers_read.h", "return !refused;", "return 1;", "numbers of streams"},
-	{"vendor_stream.h", "if (!code) *stream = (dlpackgen_device_stream){vendor_handle(handle), device, 0, 0};", "if (!code) *stream = (dlpackgen_device_stream){vendor_handle(handle), {kDLCPU, 0}, 0, 0};", "streams of a program"},
+	{"vendor_stream.h", "if (!code) *stream = (dlpackgen_stream){vendor_handle(handle), device, 0, 0};",
+		"if (!code) *stream = (dlpackgen_stream){vendor_handle(handle), {kDLCPU, 0}, 0, 0};",
+		"streams of a program"},
 	{"device_request.h", "tensor->version.major = DLPACK_MAJOR_VERSION;", "", "tensors are as asked"},
 	{"device_tensor.h", "if (count > (UINT64_MAX - 7) / width ||", "if (0 &&", "requests that are refused"},
 	{"acme_impl.c", "{place, device, 0, base, size}", "{place, -1, 0, base, size}", "whose memory"},
 	{"acme_impl.c", "driver->copy(to, from, bytes,", "driver->copy(to, from, bytes - 1,", "copies arrive"},
-	{"device_request.h", "if (*count && (!device_compact(to) || !device_compact(from)))", "if (0)", "copies that are refused"},
-	{"vendor_stream.h", "if (code || consumer->unordered || producer->unordered) return code;", "if (code || consumer->unordered || producer->unordered) return 7;", "streams in order"},
-	{"vendor_memory.h", "if (code || !block->tensor.dl_tensor.data) return code;", "if (code) return 7;\n\tif (!block->tensor.dl_tensor.data) return 7;", "tensors that are kept"},
+	{"device_request.h", "if (*count && (!device_compact(to) || !device_compact(from)))", "if (0)",
+		"copies that are refused"},
+	{"vendor_stream.h", "if (code || consumer->unordered || producer->unordered) return code;",
+		"if (code || consumer->unordered || producer->unordered) return 7;", "streams in order"},
+	{"vendor_memory.h", "if (code || !block->tensor.dl_tensor.data) return code;",
+		"if (code) return 7;\n\tif (!block->tensor.dl_tensor.data) return 7;", "tensors that are kept"},
 	{"device_error.h", "if (error) *error = *first;", "", "the first error stays"},
 }
 
@@ -171,7 +185,8 @@ func TestConformanceFindsFaults(t *testing.T) {
 	for _, f := range faults {
 		mutation.OnceIn(t, filepath.Join(dir, f.file), f.old, f.fresh)
 	}
-	trial.Run(t, gcc, append([]string{"-std=c11", "-w", "-o", program, filepath.Join(dir, "conformance/conformance.c"), "-ldl", "-lpthread"}, acmeEnd.sources(t, dir)...)...)
+	trial.Run(t, gcc, append([]string{"-std=c11", "-w", "-o", program, filepath.Join(dir,
+		"conformance/conformance.c"), "-ldl", "-lpthread"}, acmeEnd.sources(t, dir)...)...)
 	var out []byte
 	for _, driver := range []string{acmeDriver(t), ""} {
 		cmd := exec.Command(program)
@@ -213,7 +228,8 @@ func TestAVendorsPackageInGo(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	assert.Equal(t, "{70 2} <nil> true\ntrue <nil> <nil>\n{0 1 false} <nil> <nil>\n"+
-		"acme: stream_from_dlpack: the number 0 stands for no stream of Acme; a stream is None, -1, a default stream's number, or a handle\n", string(out))
+		"acme: stream_from_dlpack: the number 0 stands for no stream of Acme; a stream is None, -1, a default "+
+		"stream's number, or a handle\n", string(out))
 }
 
 // What nobody has written yet says so, and where its place is.
@@ -221,8 +237,10 @@ func TestAVendorsPartAsItIsMade(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds another back end")
 	}
-	out := steps(t, acmeEnd.client(t, vendored(t, "testdata/acme.yaml", ""), trial.Sanitized...), acmeDriver(t), "probe", "count")
-	assert.Equal(t, []string{"probe 20 0 acme: start: not written yet; its place is in acme_impl.c", "count 20 0 acme: start: not written yet; its place is in acme_impl.c"}, out)
+	out := steps(t, acmeEnd.client(t, vendored(t, "testdata/acme.yaml", ""), trial.Sanitized...), acmeDriver(t),
+		"probe", "count")
+	assert.Equal(t, []string{"probe 20 0 acme: start: not written yet; its place is in acme_impl.c",
+		"count 20 0 acme: start: not written yet; its place is in acme_impl.c"}, out)
 }
 
 // The command line of the documentation builds and runs the conformance program in the
@@ -233,13 +251,17 @@ func TestTheDocumentedCommandLine(t *testing.T) {
 	line := regexp.MustCompile("(?m)^cc .*conformance.*$").FindString(string(text))
 	require.NotEmpty(t, line)
 	for _, c := range []struct{ source, driver, says string }{
-		{vendored(t, "testdata/acme.yaml", ""), acmeDriver(t), "not tested: all that needs a device: acme: start: not written yet; its place is in acme_impl.c"},
-		{acme(t), t.TempDir(), "not tested: all that needs a device: acme: the driver is not installed, or not where libraries are found: "},
+		{vendored(t, "testdata/acme.yaml", ""), acmeDriver(t),
+			"not tested: all that needs a device: acme: start: not written yet; its place is in acme_impl.c"},
+		{acme(t), t.TempDir(),
+			"not tested: all that needs a device: acme: the driver is not installed, or not where libraries are " +
+				"found: "},
 		{acme(t), acmeDriver(t), untested[0]},
 	} {
 		dir := t.TempDir()
 		require.NoError(t, os.CopyFS(dir, os.DirFS(c.source)))
-		assert.Contains(t, string(contents(t, filepath.Join(dir, "conformance/conformance.c"))), line, "its comment has the same line")
+		assert.Contains(t, string(contents(t, filepath.Join(dir, "conformance/conformance.c"))), line,
+			"its comment has the same line")
 		cmd := exec.Command("sh", "-c", line)
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "LD_LIBRARY_PATH="+c.driver)
 		lines := trial.LinesOf(t, cmd, 77)
@@ -251,53 +273,98 @@ func TestTheDocumentedCommandLine(t *testing.T) {
 
 // vendorScenarios drive the sources that all vendors have.
 var vendorScenarios = []scenario{
-	{"memory of each type", []string{"alloc:12:1:3", "alloc:1000:0:3", "info:t0", "info:t1+4", "info:h", "log", "delete:0", "delete:1", "log", "alive"},
-		[]string{"alloc ok 12 1 3 1 data", "alloc ok 1000 0 3 1 data", `info ok 12 1 1 \+0 12`, `info ok 1000 0 0 \+4 12`, `info ok 1 0 -1 \+-1 0`,
-			`log acmeAlloc\(12,1,0\) acmeAlloc\(12,0,1\) (acmeWho\(\) ){3}`, `log acmeFree\(\) acmeFree\(\) `, "alive 0 depth 0"}},
-	{"empty memory is none of the driver's", []string{"alloc:12:1:0", "log", "keep:0:0:1", "delete:0", "log"}, []string{"alloc ok 12 1 0 1 null", "log ", "keep ok", "log "}},
-	{"types and ids", []string{"alloc:2:0:1", "alloc:12:2:1", "alloc:12:-1:1", "alloc:1000:1:1", "number:1000:0:1", "number:12:2:1"},
-		[]string{"alloc 8 0 acme: alloc: device type 2 is none of Acme", "alloc 9 0 acme: alloc: there is no device 2; this process sees 2, numbered from 0", "alloc 9 0 .*",
-			"alloc 9 0 acme: alloc: device type 1000 has the id 0 alone, not 1", "number 8 0 acme: stream_from_dlpack: device type 1000; the streams of Acme are those of type 12", "number 9 0 .*"}},
-	{"sizes", []string{"alloc:12:0:-1", "alloc:12:0:9000000000000000000", "alloc:12:0:1000000000000", "alloc:12:0:1::1", "alive"},
-		[]string{"alloc 7 0 .*", "alloc 7 0 .*", `alloc 19 -2 acme: alloc of 4000000000000 bytes: ACME_NO_MEMORY \(-2\): the device has not as much memory`,
+	{"memory of each type", []string{"alloc:12:1:3", "alloc:1000:0:3", "info:t0", "info:t1+4", "info:h", "log",
+		"delete:0", "delete:1", "log", "alive"},
+		[]string{"alloc ok 12 1 3 1 data", "alloc ok 1000 0 3 1 data", `info ok 12 1 1 \+0 12`,
+			`info ok 1000 0 0 \+4 12`, `info ok 1 0 -1 \+-1 0`,
+			`log acmeAlloc\(12,1,0\) acmeAlloc\(12,0,1\) (acmeWho\(\) ){3}`, `log acmeFree\(\) acmeFree\(\) `,
+			"alive 0 depth 0"}},
+	{"empty memory is none of the driver's", []string{"alloc:12:1:0", "log", "keep:0:0:1", "delete:0", "log"},
+		[]string{"alloc ok 12 1 0 1 null", "log ", "keep ok", "log "}},
+	{"types and ids", []string{"alloc:2:0:1", "alloc:12:2:1", "alloc:12:-1:1", "alloc:1000:1:1", "number:1000:0:1",
+		"number:12:2:1"},
+		[]string{"alloc 8 0 acme: alloc: device type 2 is none of Acme",
+			"alloc 9 0 acme: alloc: there is no device 2; this process sees 2, numbered from 0", "alloc 9 0 .*",
+			"alloc 9 0 acme: alloc: device type 1000 has the id 0 alone, not 1",
+			"number 8 0 acme: stream_from_dlpack: device type 1000; the streams of Acme are those of type 12",
+			"number 9 0 .*"}},
+	{"sizes", []string{"alloc:12:0:-1", "alloc:12:0:9000000000000000000", "alloc:12:0:1000000000000",
+		"alloc:12:0:1::1", "alive"},
+		[]string{"alloc 7 0 .*", "alloc 7 0 .*",
+			`alloc 19 -2 acme: alloc of 4000000000000 bytes: ACME_NO_MEMORY \(-2\): the device has not as much ` +
+				`memory`,
 			"alloc 20 0 acme: alloc: Acme lets no other device reach its memory", "alive 0 depth 0"}},
-	{"a stream of another device", []string{"stream:1:0", "alloc:12:0:4:s0", "alloc:12:1:4:s0", "order:s0:0:0:0", "finish:s0:0", "delete:0", "alive"},
-		[]string{`alloc 11 0 acme: alloc: the stream 0x\w+ is of device 1, not of device 0`, "alloc ok .*", `order 11 0 acme: order_after: the consumer's stream: .*`, "finish 11 0 .*", "alive 0 depth 0"}},
-	{"a stream of any device", []string{"stream:1:0", "alloc:1000:0:4:s0", "inject:acmeStreamDevice:-3", "alloc:1000:0:4:s0", "delete:0", "alive"},
-		[]string{"alloc ok 1000 0 4 1 data", `alloc 10 -3 acme: the stream 0x\w+: ACME_NO_STREAM \(-3\): it is no stream`, "alive 0 depth 0"}},
-	{"numbers", []string{"number:12:1:none", "number:12:1:1", "number:12:1:-1", "number:12:1:94000000000", "number:12:1:0", "number:12:1:-3"},
+	{"a stream of another device",
+		[]string{"stream:1:0", "alloc:12:0:4:s0", "alloc:12:1:4:s0", "order:s0:0:0:0", "finish:s0:0", "delete:0",
+			"alive"},
+		[]string{`alloc 11 0 acme: alloc: the stream 0x\w+ is of device 1, not of device 0`, "alloc ok .*",
+			`order 11 0 acme: stream_wait: the consumer's stream: .*`, "finish 11 0 .*", "alive 0 depth 0"}},
+	{"a stream of any device",
+		[]string{"stream:1:0", "alloc:1000:0:4:s0", "inject:acmeStreamDevice:-3", "alloc:1000:0:4:s0", "delete:0",
+			"alive"},
+		[]string{"alloc ok 1000 0 4 1 data",
+			`alloc 10 -3 acme: the stream 0x\w+: ACME_NO_STREAM \(-3\): it is no stream`, "alive 0 depth 0"}},
+	{"numbers", []string{"number:12:1:none", "number:12:1:1", "number:12:1:-1", "number:12:1:94000000000",
+		"number:12:1:0", "number:12:1:-3"},
 		[]string{"number ok 0 1 0", "number ok 0 1 0", "number ok 0 1 1", "number ok 94000000000 1 0",
-			"number 10 0 acme: stream_from_dlpack: the number 0 stands for no stream of Acme; a stream is None, -1, a default stream's number, or a handle", "number 10 0 .*"}},
+			"number 10 0 acme: stream_from_dlpack: the number 0 stands for no stream of Acme; a stream is None, " +
+				"-1, a default stream's number, or a handle", "number 10 0 .*"}},
 	{"a program's streams", []string{"current:n:1", "current:t:0", "current:t:1", "current:c:1", "current:n:5"},
 		[]string{"current ok 0", "current ok 0", "current ok 2", "current ok 4097", "current 9 0 .*"}},
 	{"order", []string{"stream:1:0", "order:0:0:s0:1", "log", "alive"},
-		[]string{"order ok", `log acmeStreamDevice\(1\) acmeRecord\(1,1\) acmeWait\(-1,0\) acmeDrop\(\) `, "alive 0 depth 0"}},
-	{"no order", []string{"stream:1:0", "order:0:0:0:0", "order:-s0:0:0:1", "order:0:0:-:1", "log"}, []string{"order ok", "order ok", "order ok", "log "}},
-	{"the default streams of two devices", []string{"order:0:0:0:1", "log"}, []string{"order ok", `log acmeRecord\(-1,1\) acmeWait\(-1,0\) acmeDrop\(\) `}},
-	{"order that fails", []string{"inject:acmeWait:-3", "order:0:0:0:1", "inject:acmeRecord:-3", "order:0:0:0:1", "alive"},
-		[]string{`order 10 -3 acme: waiting: ACME_NO_STREAM \(-3\): it is no stream`, `order 10 -3 acme: an event: ACME_NO_STREAM .*`, "alive 0 depth 0"}},
-	{"kept", []string{"stream:1:0", "alloc:12:1:4", "keep:0:s0:1", "keep:0:s0:1", "keep:0:0:0", "log", "alive", "delete:0", "log", "alive"},
-		[]string{"alloc ok .*", "keep ok", "keep ok", "keep ok", `log acmeAlloc\(16,1,0\) acmeStreamDevice\(1\) acmeRecord\(1,1\) acmeStreamDevice\(1\) acmeRecord\(1,1\) acmeDrop\(\) acmeRecord\(-1,0\) `,
+		[]string{"order ok", `log acmeStreamDevice\(1\) acmeRecord\(1,1\) acmeWait\(-1,0\) acmeDrop\(\) `,
+			"alive 0 depth 0"}},
+	{"no order", []string{"stream:1:0", "order:0:0:0:0", "order:-s0:0:0:1", "order:0:0:-:1", "log"},
+		[]string{"order ok", "order ok", "order ok", "log "}},
+	{"the default streams of two devices", []string{"order:0:0:0:1", "log"},
+		[]string{"order ok", `log acmeRecord\(-1,1\) acmeWait\(-1,0\) acmeDrop\(\) `}},
+	{"order that fails", []string{"inject:acmeWait:-3", "order:0:0:0:1", "inject:acmeRecord:-3", "order:0:0:0:1",
+		"alive"},
+		[]string{`order 10 -3 acme: waiting: ACME_NO_STREAM \(-3\): it is no stream`,
+			`order 10 -3 acme: an event: ACME_NO_STREAM .*`, "alive 0 depth 0"}},
+	{"kept", []string{"stream:1:0", "alloc:12:1:4", "keep:0:s0:1", "keep:0:s0:1", "keep:0:0:0", "log", "alive",
+		"delete:0", "log", "alive"},
+		[]string{"alloc ok .*", "keep ok", "keep ok", "keep ok",
+			`log acmeAlloc\(16,1,0\) acmeStreamDevice\(1\) acmeRecord\(1,1\) acmeStreamDevice\(1\) ` +
+				`acmeRecord\(1,1\) acmeDrop\(\) acmeRecord\(-1,0\) `,
 			"alive 3 depth 0", `log (acmeJoin\(\) acmeDrop\(\) ){2}acmeFree\(\) `, "alive 0 depth 0"}},
 	{"two default streams are kept", []string{"alloc:12:0:4", "keep:0:0:0", "keep:0:0:1", "log", "delete:0", "log"},
 		[]string{"alloc ok .*", "keep ok", "keep ok", "log .*", `log (acmeJoin\(\) acmeDrop\(\) ){2}acmeFree\(\) `}},
-	{"not kept", []string{"alloc:12:0:4", "keep:0:-:0", "keep:x:0:0", "inject:acmeRecord:-2", "keep:0:0:0", "delete:0", "alive"},
-		[]string{"alloc ok .*", "keep 10 0 acme: keep_until: a stream is needed, and -1 stands for none", "keep 18 0 .*", `keep 19 -2 acme: an event: ACME_NO_MEMORY .*`, "alive 0 depth 0"}},
-	{"what fails while it is freed", []string{"alloc:12:0:4", "keep:0:0:0", "inject:acmeJoin:-3", "inject:acmeFree:-2", "free:0", "alive"},
+	{"not kept", []string{"alloc:12:0:4", "keep:0:-:0", "keep:x:0:0", "inject:acmeRecord:-2", "keep:0:0:0",
+		"delete:0", "alive"},
+		[]string{"alloc ok .*", "keep 10 0 acme: keep_until: a stream is needed, and -1 stands for none",
+			"keep 18 0 .*", `keep 19 -2 acme: an event: ACME_NO_MEMORY .*`, "alive 0 depth 0"}},
+	{"what fails while it is freed",
+		[]string{"alloc:12:0:4", "keep:0:0:0", "inject:acmeJoin:-3", "inject:acmeFree:-2", "free:0", "alive"},
 		[]string{"alloc ok .*", "keep ok", "free 10 -3 acme: waiting: .*", "alive 0 depth 0"}},
-	{"freed after the end", []string{"alloc:12:0:4", "inject:acmeFree:-4", "free:0", "free:n", "free:x"}, []string{"alloc ok .*", "free ok", "free ok", "free 18 0 .*"}},
+	{"freed after the end", []string{"alloc:12:0:4", "inject:acmeFree:-4", "free:0", "free:n", "free:x"},
+		[]string{"alloc ok .*", "free ok", "free ok", "free 18 0 .*"}},
 	{"freed elsewhere", []string{"alloc:12:0:4", "deletethere:0", "alive"}, []string{"alloc ok .*", "alive 0 depth 0"}},
-	{"copies", []string{"alloc:12:1:4", "log", "copy:12:1:t0:1:0:h:16@0@1", "copy:12:1:t0:12:1:t0:16@0@1", "log", "delete:0"},
-		[]string{"alloc ok .*", "log .*", "copy ok", "copy ok", `log (acmeWho\(\) ){2}acmeCopy\(16,-1,1\) acmeFinish\(-1,1\) (acmeWho\(\) ){2}acmeCopy\(16,-1,1\) `}},
-	{"copies of memory that the host reads", []string{"alloc:12:1:4", "alloc:1000:0:4", "log", "copy:12:1:t0:1:0:t1:16@0@1", "copy:1000:0:t1:12:1:t0:16@0@1", "log", "delete:0", "delete:1"},
-		[]string{"alloc ok .*", "alloc ok .*", "log .*", "copy ok", "copy ok", `log ((acmeWho\(\) ){2}acmeCopy\(16,-1,1\) ){2}`}},
-	{"copies that are refused", []string{"alloc:12:1:4", "copy:12:0:t0:1:0:h:16@0@1", "copy:12:1:t0+1:1:0:h:16@0@1", "copy:1:0:h:1:0:h+64:16@0@1", "copy:12:1:t0:1:0:h:16@-@1", "copy:12:1:h:12:1:t0:16@0@1", "delete:0"},
-		[]string{"alloc ok .*", `copy 16 0 acme: copy: the destination says device \(12, 0\), and the driver says \(12, 1\) .*`, `copy 16 0 .* ends before`,
-			"copy 8 0 acme: copy: neither tensor is in memory of Acme", "copy 10 0 .*", `copy 16 0 .* says device \(12, 1\), and the driver says \(1, 0\) .*`}},
-	{"copies that fail", []string{"alloc:12:1:4", "inject:acmeFinish:-9", "copy:12:1:t0:1:0:h:16@0@1", "inject:acmeCopy:-2", "copy:12:1:t0:1:0:h:16@0@1", "delete:0", "alive"},
+	{"copies", []string{"alloc:12:1:4", "log", "copy:12:1:t0:1:0:h:16@0@1", "copy:12:1:t0:12:1:t0:16@0@1", "log",
+		"delete:0"},
+		[]string{"alloc ok .*", "log .*", "copy ok", "copy ok",
+			`log (acmeWho\(\) ){2}acmeCopy\(16,-1,1\) acmeFinish\(-1,1\) (acmeWho\(\) ){2}acmeCopy\(16,-1,1\) `}},
+	{"copies of memory that the host reads",
+		[]string{"alloc:12:1:4", "alloc:1000:0:4", "log", "copy:12:1:t0:1:0:t1:16@0@1",
+			"copy:1000:0:t1:12:1:t0:16@0@1", "log", "delete:0", "delete:1"},
+		[]string{"alloc ok .*", "alloc ok .*", "log .*", "copy ok", "copy ok",
+			`log ((acmeWho\(\) ){2}acmeCopy\(16,-1,1\) ){2}`}},
+	{"copies that are refused",
+		[]string{"alloc:12:1:4", "copy:12:0:t0:1:0:h:16@0@1", "copy:12:1:t0+1:1:0:h:16@0@1",
+			"copy:1:0:h:1:0:h+64:16@0@1", "copy:12:1:t0:1:0:h:16@-@1", "copy:12:1:h:12:1:t0:16@0@1", "delete:0"},
+		[]string{"alloc ok .*",
+			`copy 16 0 acme: copy: the destination: its declared device \(12, 0\) does not match the driver's ` +
+				`\(12, 1\) .*`,
+			`copy 16 0 .* ends before`,
+			"copy 8 0 acme: copy: neither tensor is in memory of Acme", "copy 10 0 .*",
+			`copy 16 0 .* declared device \(12, 1\) does not match the driver's \(1, 0\) .*`}},
+	{"copies that fail", []string{"alloc:12:1:4", "inject:acmeFinish:-9", "copy:12:1:t0:1:0:h:16@0@1",
+		"inject:acmeCopy:-2", "copy:12:1:t0:1:0:h:16@0@1", "delete:0", "alive"},
 		[]string{"alloc ok .*", `copy 23 -9 acme: finish: error \(-9\)`, "copy 19 -2 .*", "alive 0 depth 0"}},
 	{"a child of fork", []string{"alloc:12:1:4", "log", "fork", "count", "keep:0:0:0", "delete:0", "log"},
-		[]string{"alloc ok .*", "log .*", "count 6 0 acme: Acme was started before this process was forked off, and works in the parent alone; .*", "keep 6 0 .*", "log "}},
+		[]string{"alloc ok .*", "log .*",
+			"count 6 0 acme: Acme was started before this process was forked off, and works in the parent alone; .*",
+			"keep 6 0 .*", "log "}},
 	{"nulls", []string{"nulls"}, []string{"nulls 7 7 7 7 7 7 7 7 7 7 7 7 0"}},
 }
 
@@ -315,7 +382,8 @@ func TestAVendorsBackEnd(t *testing.T) {
 	program := acmeEnd.client(t, acme(t), trial.Sanitized...)
 	for _, s := range vendorScenarios {
 		t.Run(s.name, func(t *testing.T) {
-			out := driveVendor(t, s.steps, func(words ...string) []string { return steps(t, program, acmeDriver(t), words...) })
+			out := driveVendor(t, s.steps,
+				func(words ...string) []string { return steps(t, program, acmeDriver(t), words...) })
 			assert.True(t, s.fits(out), "%s\n%q", s.want, out)
 		})
 	}
@@ -327,9 +395,13 @@ func TestAVendorsDriverThatIsOther(t *testing.T) {
 		t.Skip("builds another driver")
 	}
 	program := acmeEnd.client(t, acme(t), trial.Sanitized...)
-	assert.Equal(t, []string{"mapped 0 global 0", "probe ok 70 2", "mapped 1 global 0"}, steps(t, program, acmeDriver(t), "mapped", "probe", "mapped"))
-	assert.Equal(t, []string{"probe 3 0 acme: the driver has no acmeFinish; update Acme's driver"}, steps(t, program, acmeDriver(t, "-DLESS"), "probe"))
-	assert.Equal(t, []string{"probe 3 0 acme: the driver is of version 50, and 60 is the oldest that is used; update Acme's driver"},
+	assert.Equal(t, []string{"mapped 0 global 0", "probe ok 70 2", "mapped 1 global 0"},
+		steps(t, program, acmeDriver(t), "mapped", "probe", "mapped"))
+	assert.Equal(t, []string{"probe 3 0 acme: the driver has no acmeFinish; update Acme's driver"},
+		steps(t, program, acmeDriver(t, "-DLESS"), "probe"))
+	assert.Equal(t,
+		[]string{"probe 3 0 acme: the driver is of version 50, and 60 is the oldest that is used; update Acme's " +
+			"driver"},
 		steps(t, program, acmeDriver(t, "-DVERSION=50"), "probe"))
 	for step, want := range map[string]string{
 		"devices:0":          "probe 4 0 acme: the driver counts no device",
@@ -343,16 +415,21 @@ func TestAVendorsDriverThatIsOther(t *testing.T) {
 // vendorMutants are the guards of what all vendors have.
 var vendorMutants = []mutant{
 	{"device_request.h", "if (pointer && info)", "if (1)", "nulls"},
-	{"vendor_load.h", "*info = (dlpackgen_device_pointer){{kDLCPU, 0}, -1, 0, NULL, 0};", "", "memory of each type"},
+	{"vendor_load.h", "*info = (dlpackgen_pointer_attributes){{kDLCPU, 0}, -1, 0, NULL, 0};", "",
+		"memory of each type"},
 	{"device_start.h", "if (!code) device_at_fork(device_child);", "", "a child of fork"},
 	{"vendor_stream.h", "if (!found)", "if (0)", "types and ids"},
 	{"vendor_stream.h", "if (found->zero && device.device_id)", "if (0)", "types and ids"},
-	{"vendor_stream.h", "if (device.device_id >= 0 && device.device_id < vendor.facts.devices)", "if (device.device_id >= 0)", "types and ids"},
-	{"vendor_stream.h", "if (device.device_id >= 0 && device.device_id < vendor.facts.devices)", "if (device.device_id < vendor.facts.devices)", "types and ids"},
+	{"vendor_stream.h", "if (device.device_id >= 0 && device.device_id < vendor.facts.devices)",
+		"if (device.device_id >= 0)", "types and ids"},
+	{"vendor_stream.h", "if (device.device_id >= 0 && device.device_id < vendor.facts.devices)",
+		"if (device.device_id < vendor.facts.devices)", "types and ids"},
 	{"device_stream.h", "if ((int)device.device_type == BACKEND_device)", "if (1)", "types and ids"},
 	{"vendor_stream.h", "if (vendor_special(vendor_handle(handle))) return", "if (0) return", "no order"},
-	{"vendor_stream.h", "special |= !driver_numbers[i].refused && driver_numbers[i].handle == (uintptr_t)handle;", "special = 1;", "a stream of another device"},
-	{"vendor_stream.h", "if (code || owner == ordinal || ordinal < 0) return code;", "return code;", "a stream of another device"},
+	{"vendor_stream.h", "special |= !driver_numbers[i].refused && driver_numbers[i].handle == (uintptr_t)handle;",
+		"special = 1;", "a stream of another device"},
+	{"vendor_stream.h", "if (code || owner == ordinal || ordinal < 0) return code;", "return code;",
+		"a stream of another device"},
 	{"vendor_stream.h", "if (code || stream->unordered) return code;", "if (code) return code;", "no order"},
 	{"device_stream.h", "if (!stream->unordered)", "if (1)", "not kept"},
 	{"numbers_read.h", "int refused = !fits && number != -1;", "int refused = 0;", "numbers"},
@@ -360,29 +437,41 @@ var vendorMutants = []mutant{
 	{"numbers_read.h", "stream->handle = (void *)driver_numbers[i].handle;", "", "numbers"},
 	{"numbers_read.h", "stream->unordered = number == -1;", "", "numbers"},
 	{"device_stream.h", "(size_t)device.device_id < source->count", "0", "a program's streams"},
-	{"vendor_stream.h", "if (code || consumer->unordered || producer->unordered) return code;", "if (code) return code;", "no order"},
-	{"vendor_stream.h", "if (waits.device.device_id == works.device.device_id && waits.handle == works.handle)", "if (0)", "no order"},
-	{"vendor_stream.h", "if (waits.device.device_id == works.device.device_id && waits.handle == works.handle)", "if (waits.handle == works.handle)", "the default streams of two devices"},
+	{"vendor_stream.h", "if (code || consumer->unordered || producer->unordered) return code;",
+		"if (code) return code;", "no order"},
+	{"vendor_stream.h", "if (waits.device.device_id == works.device.device_id && waits.handle == works.handle)",
+		"if (0)", "no order"},
+	{"vendor_stream.h", "if (waits.device.device_id == works.device.device_id && waits.handle == works.handle)",
+		"if (waits.handle == works.handle)", "the default streams of two devices"},
 	{"vendor_stream.h", "vendor.impl->forget(&vendor.driver, mark);", "", "order that fails"},
 	{"vendor_memory.h", "if (data && device_is_ready())", "if (data)", "a child of fork"},
-	{"vendor_memory.h", "if (data && device_is_ready())", "if (device_is_ready())", "empty memory is none of the driver's"},
+	{"vendor_memory.h", "if (data && device_is_ready())", "if (device_is_ready())",
+		"empty memory is none of the driver's"},
 	{"vendor_memory.h", "if (!first) first = code;", "", "what fails while it is freed"},
 	{"vendor_memory.h", "code = vendor_settle(block, error);", "code = 0;", "kept"},
 	{"vendor_memory.h", "vendor.impl->forget(&vendor.driver, keep->mark);", "", "kept"},
-	{"vendor_memory.h", "return code == DLPACKGEN_DEVICE_ENDED ? DLPACKGEN_DEVICE_OK : code;", "return code;", "freed after the end"},
-	{"vendor_memory.h", "return code == DLPACKGEN_DEVICE_ENDED ? DLPACKGEN_DEVICE_OK : code;", "return 0;", "what fails while it is freed"},
+	{"vendor_memory.h", "return code == DLPACKGEN_BACKEND_SHUTTING_DOWN ? DLPACKGEN_BACKEND_OK : code;",
+		"return code;", "freed after the end"},
+	{"vendor_memory.h", "return code == DLPACKGEN_BACKEND_SHUTTING_DOWN ? DLPACKGEN_BACKEND_OK : code;", "return 0;",
+		"what fails while it is freed"},
 	{"device_request.h", "if (tensor && tensor->deleter == deleter)", "if (tensor)", "not kept"},
 	{"vendor_memory.h", "if (old) vendor.impl->forget(&vendor.driver, old);", "", "kept"},
-	{"vendor_memory.h", "keep->stream.device.device_id == fresh->stream.device.device_id)", "1)", "two default streams are kept"},
-	{"vendor_memory.h", "if (code || !block->tensor.dl_tensor.data) return code;", "if (code) return code;", "empty memory is none of the driver's"},
-	{"vendor_memory.h", "if (!code && r->flags & DLPACKGEN_DEVICE_PEERS)", "if (0)", "sizes"},
+	{"vendor_memory.h", "keep->stream.device.device_id == fresh->stream.device.device_id)", "1)",
+		"two default streams are kept"},
+	{"vendor_memory.h", "if (code || !block->tensor.dl_tensor.data) return code;", "if (code) return code;",
+		"empty memory is none of the driver's"},
+	{"vendor_memory.h", "if (!code && r->flags & DLPACKGEN_BACKEND_PEER_ACCESS)", "if (0)", "sizes"},
 	{"vendor_stream.h", "|| ordinal < 0) return code;", ") return code;", "a stream of any device"},
-	{"vendor_memory.h", "== BACKEND_device ? r->device.device_id : -1;", "== BACKEND_device ? r->device.device_id : -1;\n\tif (ordinal < 0) return 0;", "a stream of any device"},
-	{"vendor_memory.h", "return vendor_check_handle(\"alloc\", r->stream, ordinal, error);", "return (void)ordinal, 0;", "a stream of another device"},
+	{"vendor_memory.h", "== BACKEND_device ? r->device.device_id : -1;",
+		"== BACKEND_device ? r->device.device_id : -1;\n\tif (ordinal < 0) return 0;", "a stream of any device"},
+	{"vendor_memory.h", "return vendor_check_handle(\"alloc\", r->stream, ordinal, error);",
+		"return (void)ordinal, 0;", "a stream of another device"},
 	{"vendor_memory.h", "if (bytes) code =", "code =", "empty memory is none of the driver's"},
 	{"vendor_copy.h", "if (!code) code = device_check_said(what, t, &info, error);", "", "copies that are refused"},
-	{"device_side.h", "if ((said == found || pinned) && !other)", "if (said == found && !other)", "copies of memory that the host reads"},
-	{"device_side.h", "if ((said == found || pinned) && !other)", "if (said == found || pinned)", "copies that are refused"},
+	{"device_side.h", "if ((said == found || pinned) && !other)", "if (said == found && !other)",
+		"copies of memory that the host reads"},
+	{"device_side.h", "if ((said == found || pinned) && !other)", "if (said == found || pinned)",
+		"copies that are refused"},
 	{"vendor_copy.h", "if (device_ends(start, bytes, info.base, info.size))", "if (0)", "copies that are refused"},
 	{"vendor_copy.h", "if (!code && !target && !source)", "if (0)", "copies that are refused"},
 	{"vendor_copy.h", "if (!code && host) code", "if (0) code", "copies"},
@@ -398,7 +487,8 @@ func TestEachGuardOfVendorsIsMissed(t *testing.T) {
 		t.Run(m.file+" "+m.scenario, func(t *testing.T) {
 			i := slices.IndexFunc(vendorScenarios, func(s scenario) bool { return s.name == m.scenario })
 			require.GreaterOrEqual(t, i, 0, m.scenario)
-			out := driveVendor(t, vendorScenarios[i].steps, func(words ...string) []string { return tried(t, at, acmeDriver(t), words...) })
+			out := driveVendor(t, vendorScenarios[i].steps,
+				func(words ...string) []string { return tried(t, at, acmeDriver(t), words...) })
 			assert.False(t, vendorScenarios[i].fits(out), "%s -> %s goes unnoticed: %q", m.old, m.fresh, out)
 		})
 	}

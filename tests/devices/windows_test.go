@@ -29,23 +29,30 @@ func TestWindows(t *testing.T) {
 		backEnd
 		source, standin, dll, absent string
 	}{
-		{cudaEnd, cuda(t), "testdata/standin.c", "nvcuda.dll", "nvcuda.dll: Windows gives the error 126; install the NVIDIA driver"},
-		{rocmEnd, rocm(t), "testdata/standin_hip.c", "amdhip64_6.dll", "amdhip64.dll: Windows gives the error 126; install the ROCm runtime"},
+		{cudaEnd, cuda(t), "testdata/standin.c", "nvcuda.dll",
+			"nvcuda.dll: Windows gives the error 126; install the NVIDIA driver"},
+		{rocmEnd, rocm(t), "testdata/standin_hip.c", "amdhip64_6.dll",
+			"amdhip64.dll: Windows gives the error 126; install the ROCm runtime"},
 	} {
 		dir := t.TempDir()
 		program := filepath.Join(dir, "probe.exe")
-		args := append([]string{"-std=c11", "-w", "-static", "-I", c.source, "-o", program, "testdata/windows.c"}, c.macros()...)
+		args := append([]string{"-std=c11", "-w", "-static", "-I", c.source, "-o", program, "testdata/windows.c"},
+			c.macros()...)
 		trial.Run(t, gcc, append(args, c.sources(t, c.source)...)...)
 		probe := func() string {
 			cmd := exec.Command("timeout", "120", wine, program)
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "WINEPREFIX="+prefix, "WINEDEBUG=-all", "WINEDLLOVERRIDES=mscoree,mshtml,winemenubuilder.exe=")
+			cmd.Env = append(os.Environ(), "WINEPREFIX="+prefix, "WINEDEBUG=-all",
+				"WINEDLLOVERRIDES=mscoree,mshtml,winemenubuilder.exe=")
 			out, err := cmd.Output()
 			require.NoError(t, err)
 			return string(out)
 		}
-		assert.Equal(t, "probe 1 0 "+c.name+": the driver is not installed, or not where libraries are found: "+c.absent+"\r\n", probe())
-		trial.Run(t, gcc, "-std=gnu11", "-w", "-static", "-shared", hip6, "-o", filepath.Join(dir, c.dll), c.standin, "-lpthread")
+		assert.Equal(t,
+			"probe 1 0 "+c.name+": the driver is not installed, or not where libraries are found: "+c.absent+"\r\n",
+			probe())
+		trial.Run(t, gcc, "-std=gnu11", "-w", "-static", "-shared", hip6, "-o", filepath.Join(dir, c.dll), c.standin,
+			"-lpthread")
 		assert.Equal(t, "probe 0 3 \r\nalloc and free 0\r\n", probe())
 	}
 }

@@ -40,7 +40,9 @@ def test_producers_are_asked_with_the_stream():
 
 
 def test_numbers_of_streams():
-    with raises(ValueError, "f(): argument 'stream': acme: stream_from_dlpack: the number 0 stands for no stream of Acme"):
+    with raises(
+        ValueError, "f(): argument 'stream': acme: stream_from_dlpack: the number 0 stands for no stream of Acme"
+    ):
         both(given(), given(), stream=0)
     other = driver.standin_stream(1, 0)
     with raises(ValueError, "f(): argument 'stream': acme: ", f"the stream {other:#x} is of device 1, not of device 0"):

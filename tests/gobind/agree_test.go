@@ -83,7 +83,7 @@ func readAll(m *dlpack.Managed) {
 		return
 	}
 	t := m.Tensor()
-	_, _, _, _ = t.Len(), t.IsDense(), t.Addr(), t.DataType().String()
+	_, _, _, _ = t.Len(), t.IsContiguous(), t.Addr(), t.DataType().String()
 	_, _ = t.Shape(), t.Strides()
 	m.Release()
 }

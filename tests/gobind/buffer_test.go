@@ -33,7 +33,7 @@ func TestABufferIsADenseTensorOfZeros(t *testing.T) {
 		assert.Equal(t, []int64{3, 5}, b.Tensor().Shape())
 		assert.Equal(t, []int64{5, 1}, b.Tensor().Strides())
 		assert.Equal(t, dlpack.DTypeInt32, b.Tensor().DataType())
-		assert.True(t, b.Tensor().IsDense())
+		assert.True(t, b.Tensor().IsContiguous())
 		for i := range b.Slice() {
 			b.Slice()[i] = -1
 		}
@@ -77,7 +77,7 @@ func TestBuffersOfEveryRank(t *testing.T) {
 		for range 2 { // in the buffer itself, then in a slot
 			tensor := imported(t, must(b.Export())(t), nil)
 			assert.Equal(t, shape, tensor.Shape())
-			assert.True(t, tensor.IsDense())
+			assert.True(t, tensor.IsContiguous())
 		}
 	}
 }

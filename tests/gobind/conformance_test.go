@@ -39,13 +39,15 @@ func TestConformanceFromASecondModule(t *testing.T) {
 	for _, name := range []string{"dlpack.h", "stranger.h", "stranger.c", "run.go"} {
 		assert.FileExists(t, filepath.Join(vendor, "dlpacktest", name))
 	}
-	assert.NoFileExists(t, filepath.Join(vendor, "dlpacktest", "run_test.go"), "which is why Run is in a file of another name")
+	assert.NoFileExists(t, filepath.Join(vendor, "dlpacktest", "run_test.go"),
+		"which is why Run is in a file of another name")
 	vendored := m.with("GOPROXY=off", "GOMODCACHE="+t.TempDir(), "GOFLAGS=-trimpath -mod=vendor")
 	vendored.mustRun(t, "vet", ".")
 	out := vendored.mustRun(t, "test", "-short", "-v", ".")
 	assert.Contains(t, out, "--- PASS: TestDLPack/Threads ")
 	assert.Empty(t, strings.TrimSpace(vendored.mustRun(t, "list", "-deps", "-test", "-f",
-		`{{if not .Standard}}{{with .Module}}{{if ne .Path "example.org/consumer"}}{{if ne .Path "example.org/bindings"}}{{.Path}}{{end}}{{end}}{{end}}{{end}}`, ".")),
+		`{{if not .Standard}}{{with .Module}}{{if ne .Path "example.org/consumer"}}{{if ne .Path `+
+			`"example.org/bindings"}}{{.Path}}{{end}}{{end}}{{end}}{{end}}`, ".")),
 		"it needs nothing but the standard library")
 }
 
@@ -81,24 +83,29 @@ func TestConformanceWithoutCgoCompiles(t *testing.T) {
 // mutants are bindings that are broken in one place, which some test of the
 // conformance package must notice.
 var mutants = map[string]struct{ file, old, replacement string }{
-	"released more than once":             {"import.go", "atomic.SwapUintptr(&m.address, 0)", "atomic.LoadUintptr(&m.address)"},
-	"no deleter for a bad tensor":         {"import.go", "\t\t\tdeleteNow(p)\n", ""},
-	"another major version is read":       {"import.go", "p.Version.Major != MajorVersion || m.owns()", "m.owns()"},
-	"byte_offset is forgotten":            {"tensor.go", "return unsafe.Add(loadPtr(&t.dl.Data), t.dl.ByteOffset)", "return loadPtr(&t.dl.Data)"},
-	"slices are not pinned":               {"slots.go", "in.pins[s.number-in.first].Pin(object)", ""},
-	"slices stay pinned":                  {"slots.go", "in.pins[s.number-in.first].Unpin()", ""},
-	"no sweep after a collection":         {"slots.go", "\t\te.arm()\n", ""},
-	"double releases are not counted":     {"export.c", "\t__atomic_fetch_add(&trapped, 1, __ATOMIC_RELAXED);\n", ""},
-	"released slots are lost":             {"export.c", "(uint32_t)(head & number_mask), __ATOMIC_RELAXED", "0, __ATOMIC_RELAXED"},
-	"strides are not looked at":           {"data.go", "dense = false", "dense = true"},
-	"read-only data is written":           {"tensor.go", "t.flags&FlagReadOnly != 0", "false"},
-	"a legacy tensor is written":          {"import.go", "Tensor{&p.DLTensor, FlagReadOnly}", "Tensor{&p.DLTensor, 0}"},
-	"what is read-only is lent":           {"table.c", "if (o->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED)", "if (0)"},
-	"a borrowed tensor is written":        {"exchange.c", "v->flags = DLPACK_FLAG_BITMASK_READ_ONLY;", "v->flags = 0;"},
-	"what may be written never is":        {"import.go", "t.flags &^= FlagReadOnly", "t.flags |= FlagReadOnly"},
-	"an exchange table of any version":    {"exchange.go", "case header.Version.Major == MajorVersion:", "default:"},
-	"the last reference keeps the tensor": {"object.c", "__ATOMIC_ACQ_REL) != 1) return;", "__ATOMIC_ACQ_REL) != 0) return;"},
-	"negative extents pass":               {"validate.go", "if extent < 0 {", "if extent < -9 {"},
+	"released more than once": {"import.go", "atomic.SwapUintptr(&m.address, 0)",
+		"atomic.LoadUintptr(&m.address)"},
+	"no deleter for a bad tensor":   {"import.go", "\t\t\tdeleteNow(p)\n", ""},
+	"another major version is read": {"import.go", "p.Version.Major != MajorVersion || m.owns()", "m.owns()"},
+	"byte_offset is forgotten": {"tensor.go", "return unsafe.Add(loadPtr(&t.dl.Data), t.dl.ByteOffset)",
+		"return loadPtr(&t.dl.Data)"},
+	"slices are not pinned":           {"slots.go", "in.pins[s.number-in.first].Pin(object)", ""},
+	"slices stay pinned":              {"slots.go", "in.pins[s.number-in.first].Unpin()", ""},
+	"no sweep after a collection":     {"slots.go", "\t\te.arm()\n", ""},
+	"double releases are not counted": {"export.c", "\t__atomic_fetch_add(&trapped, 1, __ATOMIC_RELAXED);\n", ""},
+	"released slots are lost": {"export.c", "(uint32_t)(head & number_mask), __ATOMIC_RELAXED",
+		"0, __ATOMIC_RELAXED"},
+	"strides are not looked at":  {"data.go", "dense = false", "dense = true"},
+	"read-only data is written":  {"tensor.go", "t.flags&FlagReadOnly != 0", "false"},
+	"a legacy tensor is written": {"import.go", "Tensor{&p.DLTensor, FlagReadOnly}", "Tensor{&p.DLTensor, 0}"},
+	"what is read-only is lent": {"table.c", "if (o->flags & ~(uint64_t)DLPACK_FLAG_BITMASK_IS_COPIED)",
+		"if (0)"},
+	"a borrowed tensor is written":     {"exchange.c", "v->flags = DLPACK_FLAG_BITMASK_READ_ONLY;", "v->flags = 0;"},
+	"what may be written never is":     {"import.go", "t.flags &^= FlagReadOnly", "t.flags |= FlagReadOnly"},
+	"an exchange table of any version": {"exchange.go", "case header.Version.Major == MajorVersion:", "default:"},
+	"the last reference keeps the tensor": {"object.c", "__ATOMIC_ACQ_REL) != 1) return;",
+		"__ATOMIC_ACQ_REL) != 0) return;"},
+	"negative extents pass": {"validate.go", "if extent < 0 {", "if extent < -9 {"},
 }
 
 func TestABrokenBindingFailsConformance(t *testing.T) {
@@ -111,7 +118,8 @@ func TestABrokenBindingFailsConformance(t *testing.T) {
 			broken := filepath.Join(dir, mutant.file)
 			text := replaceOnce(t, readFile(t, m, "dlpack/"+mutant.file), mutant.old, mutant.replacement)
 			require.NoError(t, os.WriteFile(broken, []byte(text), 0o600))
-			replace, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(m.dir, "dlpack", mutant.file): broken}})
+			replace, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(m.dir, "dlpack",
+				mutant.file): broken}})
 			require.NoError(t, err)
 			require.NoError(t, os.WriteFile(overlay, replace, 0o600))
 			out, err := m.run("test", "-overlay="+overlay, "-short", "-failfast", "-timeout=1m", "./dlpack/dlpacktest")
@@ -152,7 +160,8 @@ func TestEveryGlobalNameOfTheConformanceTestsHasThePrefix(t *testing.T) {
 	m := newModule(t, "example.org/m")
 	m.emit(t, "dlpack", "latest", map[string]string{"import": "example.org/a"})
 	object := filepath.Join(t.TempDir(), "stranger.o")
-	out, err := exec.Command("gcc", "-c", "-Wall", "-Wextra", "-Werror", "-o", object, filepath.Join(m.dir, "dlpack", "dlpacktest", "stranger.c")).CombinedOutput()
+	out, err := exec.Command("gcc", "-c", "-Wall", "-Wextra", "-Werror", "-o", object,
+		filepath.Join(m.dir, "dlpack", "dlpacktest", "stranger.c")).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	symbols, err := exec.Command("nm", "--extern-only", "--defined-only", "--format=just-symbols", object).Output()
 	require.NoError(t, err)

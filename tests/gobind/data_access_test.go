@@ -29,12 +29,16 @@ type refusal struct {
 // unreadable are tensors of which no element can be read as a float32.
 func unreadable() map[string]refusal {
 	return map[string]refusal{
-		"another type":        {func(f Foreign) { f.Versioned().DLTensor.DType = dlpack.DTypeInt32 }, dlpack.ErrDataType},
-		"another width":       {func(f Foreign) { f.Versioned().DLTensor.DType = dlpack.DTypeFloat64 }, dlpack.ErrDataType},
-		"several lanes":       {func(f Foreign) { f.Versioned().DLTensor.DType.Lanes = 4 }, dlpack.ErrDataType},
-		"an unknown code":     {func(f Foreign) { f.Versioned().DLTensor.DType.Code = 200 }, dlpack.ErrDataType},
-		"a device":            {func(f Foreign) { f.Versioned().DLTensor.Device.Type = dlpack.DeviceCUDA }, dlpack.ErrDevice},
-		"an opaque device":    {func(f Foreign) { f.Versioned().DLTensor.Device.Type = dlpack.DeviceMetal }, dlpack.ErrDevice},
+		"another type": {func(f Foreign) { f.Versioned().DLTensor.DType = dlpack.DTypeInt32 },
+			dlpack.ErrDataType},
+		"another width": {func(f Foreign) { f.Versioned().DLTensor.DType = dlpack.DTypeFloat64 },
+			dlpack.ErrDataType},
+		"several lanes":   {func(f Foreign) { f.Versioned().DLTensor.DType.Lanes = 4 }, dlpack.ErrDataType},
+		"an unknown code": {func(f Foreign) { f.Versioned().DLTensor.DType.Code = 200 }, dlpack.ErrDataType},
+		"a device": {func(f Foreign) { f.Versioned().DLTensor.Device.Type = dlpack.DeviceCUDA },
+			dlpack.ErrDevice},
+		"an opaque device": {func(f Foreign) { f.Versioned().DLTensor.Device.Type = dlpack.DeviceMetal },
+			dlpack.ErrDevice},
 		"an unknown device":   {func(f Foreign) { f.Versioned().DLTensor.Device.Type = 999 }, dlpack.ErrDevice},
 		"address not aligned": {func(f Foreign) { f.Versioned().DLTensor.ByteOffset = 1 }, dlpack.ErrData},
 	}
@@ -58,7 +62,9 @@ func TestSetAtWritesThatElementAlone(t *testing.T) {
 	for range 100 {
 		g := gridOf(randomCode(random))
 		data, want := make([]int16, g.room()), make([]int16, g.room())
-		p, err := dlpack.ExportWith(data, dlpack.ExportOptions{Shape: append([]int64{}, g.shape...), Strides: append([]int64{}, g.strides...), Offset: int(g.before)})
+		p, err := dlpack.ExportWith(data,
+			dlpack.ExportOptions{Shape: append([]int64{}, g.shape...), Strides: append([]int64{}, g.strides...),
+				Offset: int(g.before)})
 		tensor := imported(t, p, err)
 		n := int16(0)
 		g.each(func(indices []int64, place int32) {
@@ -194,15 +200,23 @@ func TestNothingAllocatesOnTheWayToElements(t *testing.T) {
 	nibbles := spoiled(t, func(f Foreign) { f.Versioned().DLTensor.DType = dlpack.DTypeInt4 })
 	sum := float32(0)
 	for name, read := range map[string]func(){
-		"Data":                  func() { v, _ := dlpack.Data[float32](tensor); sum += v[5] },
-		"Data[Float16]":         func() { v, _ := dlpack.Data[dlpack.Float16](half); sum += v[5].Float32() },
-		"MutableData":           func() { v, _ := dlpack.MutableData[float32](tensor); v[5]++ },
-		"At":                    func() { v, _ := dlpack.At[float32](tensor, 1, 2); sum += v },
-		"At[Int4]":              func() { v, _ := dlpack.At[dlpack.Int4](nibbles, 1, 2); sum += float32(v.Int()) },
-		"SetAt":                 func() { _ = dlpack.SetAt[float32](tensor, 1, 1, 2) },
-		"PackedData":            func() { v, _ := dlpack.PackedData[dlpack.Int4](nibbles); sum += float32(v.At(5).Int()) },
-		"MutablePackedData":     func() { v, _ := dlpack.MutablePackedData[dlpack.Int4](nibbles); v.Set(5, dlpack.Int4{}) },
-		"IsDense, Size, Stride": func() { sum += float32(tensor.Size()) * float32(tensor.Stride(0)); _ = tensor.IsColumnMajor() },
+		"Data":          func() { v, _ := dlpack.Data[float32](tensor); sum += v[5] },
+		"Data[Float16]": func() { v, _ := dlpack.Data[dlpack.Float16](half); sum += v[5].Float32() },
+		"WritableData":  func() { v, _ := dlpack.WritableData[float32](tensor); v[5]++ },
+		"At":            func() { v, _ := dlpack.At[float32](tensor, 1, 2); sum += v },
+		"At[Int4]":      func() { v, _ := dlpack.At[dlpack.Int4](nibbles, 1, 2); sum += float32(v.Int()) },
+		"SetAt":         func() { _ = dlpack.SetAt[float32](tensor, 1, 1, 2) },
+		"PackedData": func() {
+			v,
+				_ := dlpack.PackedData[dlpack.Int4](nibbles)
+			sum += float32(v.At(5).Int())
+		},
+		"WritablePackedData": func() {
+			v,
+				_ := dlpack.WritablePackedData[dlpack.Int4](nibbles)
+			v.Set(5, dlpack.Int4{})
+		},
+		"IsContiguous, Size, Stride": func() { sum += float32(tensor.Size()) * float32(tensor.Stride(0)); _ = tensor.IsFContiguous() },
 	} {
 		assert.Zero(t, testing.AllocsPerRun(100, read), name)
 	}

@@ -24,7 +24,7 @@ func exchange[T dlpack.Element](want dlpack.DataType) func(*testing.T) {
 		defer m.Release()
 		assert.Equal(t, want, m.Tensor().DataType())
 		assert.Equal(t, want, dlpack.DataTypeOf[T]())
-		got, err := dlpack.MutableData[T](m.Tensor())
+		got, err := dlpack.WritableData[T](m.Tensor())
 		require.NoError(t, err)
 		require.Len(t, got, 6)
 		assert.Same(t, &data[0], &got[0])
@@ -54,15 +54,23 @@ func TestDataRefusesWhatIsNoSliceOfThatType(t *testing.T) {
 		spoil func(Foreign)
 		want  error
 	}{
-		"another type":        {func(f Foreign) { f.Versioned().DLTensor.DType = dlpack.DTypeInt32 }, dlpack.ErrDataType},
-		"another width":       {func(f Foreign) { f.Versioned().DLTensor.DType = dlpack.DTypeFloat64 }, dlpack.ErrDataType},
-		"several lanes":       {func(f Foreign) { f.Versioned().DLTensor.DType.Lanes = 4 }, dlpack.ErrDataType},
-		"a device":            {func(f Foreign) { f.Versioned().DLTensor.Device.Type = dlpack.DeviceCUDA }, dlpack.ErrDevice},
-		"an opaque device":    {func(f Foreign) { f.Versioned().DLTensor.Device.Type = dlpack.DeviceMetal }, dlpack.ErrDevice},
-		"an unknown device":   {func(f Foreign) { f.Versioned().DLTensor.Device.Type = 999 }, dlpack.ErrDevice},
-		"column-major order":  {func(f Foreign) { f.Reshape([]int64{2, 3}, []int64{1, 2}) }, dlpack.ErrNotDense},
-		"broadcast":           {func(f Foreign) { f.Reshape([]int64{2, 3}, []int64{0, 1}) }, dlpack.ErrNotDense},
-		"backwards":           {func(f Foreign) { f.Reshape([]int64{6}, []int64{-1}); f.Versioned().DLTensor.ByteOffset = 20 }, dlpack.ErrNotDense},
+		"another type": {func(f Foreign) { f.Versioned().DLTensor.DType = dlpack.DTypeInt32 },
+			dlpack.ErrDataType},
+		"another width": {func(f Foreign) { f.Versioned().DLTensor.DType = dlpack.DTypeFloat64 },
+			dlpack.ErrDataType},
+		"several lanes": {func(f Foreign) { f.Versioned().DLTensor.DType.Lanes = 4 }, dlpack.ErrDataType},
+		"a device": {func(f Foreign) { f.Versioned().DLTensor.Device.Type = dlpack.DeviceCUDA },
+			dlpack.ErrDevice},
+		"an opaque device": {func(f Foreign) { f.Versioned().DLTensor.Device.Type = dlpack.DeviceMetal },
+			dlpack.ErrDevice},
+		"an unknown device":  {func(f Foreign) { f.Versioned().DLTensor.Device.Type = 999 }, dlpack.ErrDevice},
+		"column-major order": {func(f Foreign) { f.Reshape([]int64{2, 3}, []int64{1, 2}) }, dlpack.ErrNotContiguous},
+		"broadcast":          {func(f Foreign) { f.Reshape([]int64{2, 3}, []int64{0, 1}) }, dlpack.ErrNotContiguous},
+		"backwards": {func(f Foreign) {
+			f.Reshape([]int64{6},
+				[]int64{-1})
+			f.Versioned().DLTensor.ByteOffset = 20
+		}, dlpack.ErrNotContiguous},
 		"address not aligned": {func(f Foreign) { f.Versioned().DLTensor.ByteOffset = 1 }, dlpack.ErrData},
 	}
 	for name, test := range tests {
@@ -74,7 +82,7 @@ func TestDataRefusesWhatIsNoSliceOfThatType(t *testing.T) {
 			defer m.Release()
 			_, err = dlpack.Data[float32](m.Tensor())
 			require.ErrorIs(t, err, test.want)
-			_, err = dlpack.MutableData[float32](m.Tensor())
+			_, err = dlpack.WritableData[float32](m.Tensor())
 			require.ErrorIs(t, err, test.want)
 		})
 	}
@@ -89,8 +97,10 @@ func TestReadOnlyDataIsReadButNotWritten(t *testing.T) {
 	assert.True(t, m.Tensor().ReadOnly())
 	_, err = dlpack.Data[float32](m.Tensor())
 	require.NoError(t, err)
-	_, err = dlpack.MutableData[float32](m.Tensor())
-	require.EqualError(t, err, "dlpack: tensor is read-only: the producer forbids writing, or cannot say that it is allowed: see WritableTensor")
+	_, err = dlpack.WritableData[float32](m.Tensor())
+	require.EqualError(t, err,
+		"dlpack: tensor is read-only: the producer forbids writing, or cannot say that it is allowed: see "+
+			"WritableTensor")
 }
 
 func TestEmptyTensorsHaveEmptyData(t *testing.T) {

@@ -15,8 +15,11 @@ import (
 func program(t *testing.T, body string) module {
 	t.Helper()
 	m := bindings(t)
-	m.write(t, map[string]string{"main.go": "package main\n\nimport (\n\t\"fmt\"\n\t\"runtime\"\n\t\"time\"\n\n\t\"example.org/bindings/dlpack\"\n)\n\n" +
-		"var _, _, _ = runtime.GC, time.Sleep, fmt.Println\n\nfunc check(err error) {\n\tif err != nil {\n\t\tpanic(err)\n\t}\n}\n\n" + body})
+	m.write(t,
+		map[string]string{"main.go": "package main\n\nimport " +
+			"(\n\t\"fmt\"\n\t\"runtime\"\n\t\"time\"\n\n\t\"example.org/bindings/dlpack\"\n)\n\n" +
+			"var _, _, _ = runtime.GC, time.Sleep, fmt.Println\n\nfunc check(err error) {\n\tif err != nil " +
+			"{\n\t\tpanic(err)\n\t}\n}\n\n" + body})
 	return m
 }
 
@@ -38,7 +41,8 @@ func TestTheCheckTagShowsPointersThatAreNotPinned(t *testing.T) {
 	m := program(t, exportsOne).with("GOEXPERIMENT=cgocheck2")
 	assert.Equal(t, "exported\n", m.mustRun(t, "run", "-tags=dlpackcheck", "."))
 	text := readFile(t, m, "dlpack/slots.go")
-	m.write(t, map[string]string{"dlpack/slots.go": replaceOnce(t, text, "in.pins[s.number-in.first].Pin(object)", "_ = in")})
+	m.write(t, map[string]string{"dlpack/slots.go": replaceOnce(t, text, "in.pins[s.number-in.first].Pin(object)",
+		"_ = in")})
 	assert.Equal(t, "exported\n", m.mustRun(t, "run", "."), "which is why there is the tag")
 	out, err := m.run("run", "-tags=dlpackcheck", ".")
 	require.Error(t, err)
@@ -197,8 +201,10 @@ func TestTheDebugTagReportsLeaksWithTheirStacks(t *testing.T) {
 	m.mustRun(t, "vet", "-tags=dlpackdebug", "./...")
 	assert.Equal(t, "none: 0\n", m.mustRun(t, "run", "."), "in another build nothing is kept")
 	out := m.mustRun(t, "run", "-tags=dlpackdebug", ".")
-	assert.Contains(t, out, "none: 0\nleft: exported tensor\nleft: imported tensor\nleft: Buffer\nleft: exported tensor\nleft: Batch\n")
-	for what, where := range map[string]string{"imported tensor": "main.forgetImport", "Buffer": "main.forgetBuffer", "Batch": "main.forgetBatch"} {
+	assert.Contains(t, out,
+		"none: 0\nleft: exported tensor\nleft: imported tensor\nleft: Buffer\nleft: exported tensor\nleft: Batch\n")
+	for what, where := range map[string]string{"imported tensor": "main.forgetImport", "Buffer": "main.forgetBuffer",
+		"Batch": "main.forgetBatch"} {
 		report := regexp.MustCompile(`dlpack: leak: ` + what + ` made by\n(?s:.*?)` + regexp.QuoteMeta(where))
 		assert.Regexp(t, report, out)
 	}

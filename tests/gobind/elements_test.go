@@ -35,7 +35,8 @@ func widthsOf(code dlpack.DataTypeCode) []uint8 {
 	case code == 17:
 		return []uint8{4}
 	}
-	return []uint8{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65, 80, 96, 127, 128, 129, 200, 255}
+	return []uint8{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65, 80, 96, 127, 128,
+		129, 200, 255}
 }
 
 // elements are all rows: each type code, the one of DLPack's main branch too.
@@ -45,7 +46,8 @@ func elements() (all []elementRow) {
 			for _, lanes := range []uint16{1, 2, 3, 4, 5, 8, 65535} {
 				for _, flags := range []dlpack.Flags{0, dlpack.FlagIsSubbyteTypePadded} {
 					for _, count := range []int64{0, 1, 5, 8, 1000} {
-						all = append(all, elementRow{dlpack.DataType{Code: code, Bits: bits, Lanes: lanes}, flags, count})
+						all = append(all,
+							elementRow{dlpack.DataType{Code: code, Bits: bits, Lanes: lanes}, flags, count})
 					}
 				}
 			}
@@ -82,7 +84,7 @@ static_assert(aligned<std::uint8_t> && aligned<std::int16_t> && aligned<float> &
 static_assert(aligned<std::complex<float>> && aligned<std::complex<double>>, "");
 static_assert(dlpackgen::alignment(DLDataType{kDLFloat, 128, 1}) == alignof(long double), "");
 #else
-#include <dlpack/dlpack_util.h>
+#include <dlpackgen/tensor.h>
 #endif
 #include <stdio.h>
 int main(void) {
@@ -95,7 +97,7 @@ int main(void) {
 		bytes = *dlpackgen::nbytes(t, flags);
 		const int align = static_cast<int>(dlpackgen::alignment(t.dtype));
 #else
-		const int align = dlpack_nbytes(&t, flags, &bytes) ? -1 : dlpack_alignment(t.dtype);
+		const int align = dlpackgen_nbytes(&t, flags, &bytes) ? -1 : dlpackgen_alignment(t.dtype);
 #endif
 		printf("%u %u %u %u %lld: %lld bytes, aligned to %d\n", code, bits, lanes, flags, count, (long long)bytes, align);
 	}
@@ -107,8 +109,9 @@ int main(void) {
 func answers(t *testing.T, rows []elementRow, compiler ...string) []string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "elements")
-	build := exec.Command(compiler[0], append(compiler[1:], "-Wall", "-Wextra", "-Werror", "-I", filepath.Join(golden.Root(t), "gen", "c"),
-		"-I", filepath.Join(golden.Root(t), "gen", "cpp"), "-o", program, "-")...)
+	build := exec.Command(compiler[0],
+		append(compiler[1:], "-Wall", "-Wextra", "-Werror", "-I", filepath.Join(golden.Root(t), "gen", "c"),
+			"-I", filepath.Join(golden.Root(t), "gen", "cpp"), "-o", program, "-")...)
 	build.Stdin = strings.NewReader(elementsOfC)
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)

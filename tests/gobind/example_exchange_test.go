@@ -12,16 +12,16 @@ import (
 // where Python is not at hand, the examples take tensors of two rows of three
 // float32 from there.
 func opened() (dlpack.ExchangeAPI, gobind.Stranger) {
-	api, err := dlpack.OpenExchangeAPI(&gobind.NewStrangeTable().Header)
+	api, err := dlpack.FindExchangeAPI(&gobind.NewStrangeTable().Header)
 	if err != nil {
 		fmt.Println(err)
 	}
 	return api, gobind.NewStranger()
 }
 
-func ExampleOpenExchangeAPI() {
+func ExampleFindExchangeAPI() {
 	table := gobind.NewStrangeTable() // from a capsule "dlpack_exchange_api"
-	api, err := dlpack.OpenExchangeAPI(&table.Header)
+	api, err := dlpack.FindExchangeAPI(&table.Header)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -29,7 +29,7 @@ func ExampleOpenExchangeAPI() {
 	fmt.Println(api.Raw().Header.Version)
 
 	table.Header.Version.Major = 2
-	_, err = dlpack.OpenExchangeAPI(&table.Header)
+	_, err = dlpack.FindExchangeAPI(&table.Header)
 	fmt.Println(errors.Is(err, dlpack.ErrVersion))
 	// Output:
 	// 1.3
@@ -106,7 +106,7 @@ func ExampleExchangeAPI_Wrap() {
 		fmt.Println(err)
 		return
 	}
-	api, err := dlpack.OpenExchangeAPI(&table.Header)
+	api, err := dlpack.FindExchangeAPI(&table.Header)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -132,7 +132,7 @@ func ExampleExchangeAPI_Alloc() {
 		return
 	}
 	defer m.Release()
-	values, err := dlpack.MutableData[float64](m.Tensor())
+	values, err := dlpack.WritableData[float64](m.Tensor())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -219,7 +219,7 @@ func ExampleProducer() {
 		fmt.Println(errStreaming)
 		return
 	}
-	api, err := dlpack.OpenExchangeAPI(&streaming.Header)
+	api, err := dlpack.FindExchangeAPI(&streaming.Header)
 	if err != nil {
 		fmt.Println(err)
 		return

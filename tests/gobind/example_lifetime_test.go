@@ -51,11 +51,11 @@ func ExampleImportLegacy() {
 		fmt.Println(err)
 		return
 	}
-	_, err = dlpack.MutableData[float32](m.Tensor())
+	_, err = dlpack.WritableData[float32](m.Tensor())
 	fmt.Println(errors.Is(err, dlpack.ErrReadOnly)) // since the struct cannot say that it may be written
-	_, err = dlpack.MutableData[float32](m.WritableTensor())
+	_, err = dlpack.WritableData[float32](m.WritableTensor())
 	fmt.Println(err)
-	m.ForbidWriting()
+	m.SetReadOnly()
 	fmt.Println(m.WritableTensor().ReadOnly())
 	fmt.Println(m.Close(), f.Deleted())
 	// Output:
@@ -149,9 +149,10 @@ func ExampleExportPacked() {
 
 func ExampleExportPackedWith() {
 	data := make([]byte, 3)
-	m := must(dlpack.Import(must(dlpack.ExportPackedWith[dlpack.UInt4](data, dlpack.ExportOptions{Flags: dlpack.FlagIsSubbyteTypePadded}))))
+	m := must(dlpack.Import(must(dlpack.ExportPackedWith[dlpack.UInt4](data,
+		dlpack.ExportOptions{Flags: dlpack.FlagIsSubbyteTypePadded}))))
 	defer m.Release()
-	packed := must(dlpack.MutablePackedData[dlpack.UInt4](m.Tensor()))
+	packed := must(dlpack.WritablePackedData[dlpack.UInt4](m.Tensor()))
 	packed.Pack([]dlpack.UInt4{dlpack.UInt4From(7), dlpack.UInt4From(8), dlpack.UInt4From(15)})
 	fmt.Println(data, packed.At(2).UInt())
 	// Output: [7 8 15] 15

@@ -37,10 +37,10 @@ func ExamplePackedData() {
 	// Output: 0:1 1:-2 2:3 3:4 4:5 in 3 bytes
 }
 
-func ExampleMutablePackedData() {
+func ExampleWritablePackedData() {
 	tensor, done := int4s()
 	defer done()
-	packed, err := dlpack.MutablePackedData[dlpack.Int4](tensor)
+	packed, err := dlpack.WritablePackedData[dlpack.Int4](tensor)
 	if err != nil {
 		fmt.Println(err)
 		return

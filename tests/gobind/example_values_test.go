@@ -34,11 +34,11 @@ func ExampleData() {
 	// true dlpack: unsuitable data type: elements are float32, asked for float64
 }
 
-func ExampleMutableData() {
+func ExampleWritableData() {
 	memory := []int32{1, 2, 3}
 	m := take(memory, dlpack.ExportOptions{})
 	defer m.Release()
-	values, err := dlpack.MutableData[int32](m.Tensor())
+	values, err := dlpack.WritableData[int32](m.Tensor())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -96,11 +96,11 @@ func ExampleRuns() {
 	// 69
 }
 
-func ExampleMutableRuns() {
+func ExampleWritableRuns() {
 	matrix := make([]uint8, 9)
 	m := take(matrix, dlpack.ExportOptions{Shape: []int64{2, 2}, Strides: []int64{3, 1}, Offset: 4})
 	defer m.Release()
-	runs, err := dlpack.MutableRuns[uint8](m.Tensor())
+	runs, err := dlpack.WritableRuns[uint8](m.Tensor())
 	for row := range runs {
 		row[0], row[1] = 1, 2
 	}
@@ -129,7 +129,8 @@ func ExampleFloat8E4M3FNFrom() {
 }
 
 func ExampleDataTypeOf() {
-	fmt.Println(dlpack.DataTypeOf[float32](), dlpack.DataTypeOf[int](), dlpack.DataTypeOf[dlpack.BFloat16](), dlpack.DataTypeOf[dlpack.Int4]())
+	fmt.Println(dlpack.DataTypeOf[float32](), dlpack.DataTypeOf[int](), dlpack.DataTypeOf[dlpack.BFloat16](),
+		dlpack.DataTypeOf[dlpack.Int4]())
 	// Output: float32 int64 bfloat16 int4
 }
 
@@ -152,11 +153,11 @@ func ExampleTensor_Format() {
 	//  [393.3 393.7 394.0 ... 399.0 399.3 399.7]]
 }
 
-func ExampleTensor_IsColumnMajor() {
+func ExampleTensor_IsFContiguous() {
 	m := take(make([]int8, 6), dlpack.ExportOptions{Shape: []int64{2, 3}, Strides: []int64{1, 2}})
 	defer m.Release()
 	t := m.Tensor()
-	fmt.Println(t.IsDense(), t.IsColumnMajor(), t.Stride(1), t.Size())
+	fmt.Println(t.IsContiguous(), t.IsFContiguous(), t.Stride(1), t.Size())
 	// Output: false true 2 6
 }
 

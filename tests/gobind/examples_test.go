@@ -113,9 +113,14 @@ func TestExamplesThatAreMissingAreFound(t *testing.T) {
 	write := func(name, text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	write("p.go", "package p\n\ntype T struct{}\n\nfunc New() T { return T{} }\nfunc (T) A() {}\nfunc (T) B() {}\nfunc F() {}\nfunc g() {}\n")
-	write("example_test.go", "package p_test\n\nfunc ExampleNew() {\n\tp.New().A()\n\t// Output:\n}\n\nfunc ExampleF() { p.F(); t.B() }\n")
+	write("p.go",
+		"package p\n\ntype T struct{}\n\nfunc New() T { return T{} }\nfunc (T) A() {}\nfunc (T) B() {}\nfunc F() "+
+			"{}\nfunc g() {}\n")
+	write("example_test.go",
+		"package p_test\n\nfunc ExampleNew() {\n\tp.New().A()\n\t// Output:\n}\n\nfunc ExampleF() { p.F(); t.B() "+
+			"}\n")
 	functions, methods := entries(t, dir)
 	examples, called := shown(t, filepath.Join(dir, "example_*.go"))
-	assert.ElementsMatch(t, []string{"F", "T.B"}, missing(functions, methods, examples, called), "F's example has no output to check")
+	assert.ElementsMatch(t, []string{"F", "T.B"}, missing(functions, methods, examples, called),
+		"F's example has no output to check")
 }

@@ -57,7 +57,7 @@ func TestExchangeCallsDoNotAllocate(t *testing.T) {
 
 func TestExchangeWithOneselfDoesNotAllocate(t *testing.T) {
 	skipSanitized(t)
-	api, err := dlpack.OpenExchangeAPI(&plainTable().Header)
+	api, err := dlpack.FindExchangeAPI(&plainTable().Header)
 	require.NoError(t, err)
 	f := foreign(t)
 	object := objectOf(t, f)

@@ -40,10 +40,10 @@ func TestExchangeBorrowSeesTheMemoryOfC(t *testing.T) {
 			assert.Equal(t, []int64{2, 3}, tensor.Shape())
 			assert.Equal(t, []int64{3, 1}, tensor.Strides())
 			assert.Equal(t, s.Raw().Data, tensor.Addr())
-			values, err := dlpack.MutableData[float32](view.WritableTensor())
+			values, err := dlpack.WritableData[float32](view.WritableTensor())
 			require.NoError(t, err)
 			assert.Equal(t, []float32{0, 1, 2, 3, 4, 5}, values)
-			_, err = dlpack.MutableData[float32](tensor)
+			_, err = dlpack.WritableData[float32](tensor)
 			if name == "lending" {
 				require.ErrorIs(t, err, dlpack.ErrReadOnly, "a borrowed tensor cannot say that it may be written")
 			} else {
@@ -85,7 +85,8 @@ func TestExchangeBorrowOfNothingEmptiesTheViews(t *testing.T) {
 	}
 	require.ErrorIs(t, api.Borrow(nil, s.Object()), dlpack.ErrArgument)
 	require.ErrorIs(t, api.Managed(nil, s.Object()), dlpack.ErrArgument)
-	require.ErrorIs(t, api.Alloc(nil, dlpack.DTypeFloat32, dlpack.Device{Type: dlpack.DeviceCPU}, 1), dlpack.ErrArgument)
+	require.ErrorIs(t, api.Alloc(nil, dlpack.DTypeFloat32, dlpack.Device{Type: dlpack.DeviceCPU}, 1),
+		dlpack.ErrArgument)
 }
 
 func TestExchangeBorrowOfEveryNDim(t *testing.T) {
@@ -160,7 +161,8 @@ var lies = map[string]struct {
 	"no shape":             {func(s Stranger) { s.Raw().Shape = 0 }, dlpack.ErrShape},
 	"no strides":           {func(s Stranger) { s.Raw().Strides = 0 }, dlpack.ErrShape},
 	"a negative extent":    {func(s Stranger) { s.Shape()[1] = -3 }, dlpack.ErrShape},
-	"too many elements":    {func(s Stranger) { s.Shape()[0], s.Shape()[1] = math.MaxInt64, math.MaxInt64 }, dlpack.ErrShape},
+	"too many elements": {func(s Stranger) { s.Shape()[0], s.Shape()[1] = math.MaxInt64, math.MaxInt64 },
+		dlpack.ErrShape},
 	"too many bytes":       {func(s Stranger) { s.Shape()[0], s.Shape()[1] = math.MaxInt64, 1 }, dlpack.ErrShape},
 	"strides into nowhere": {func(s Stranger) { s.Strides()[0] = math.MinInt64 }, dlpack.ErrShape},
 	"no data":              {func(s Stranger) { s.Raw().Data = 0 }, dlpack.ErrData},
@@ -244,7 +246,7 @@ func TestExchangeBorrowTakesNullStridesOfOldTables(t *testing.T) {
 	var view dlpack.View
 	require.NoError(t, api.Borrow(&view, s.Object()))
 	assert.Nil(t, view.Tensor().Strides())
-	assert.True(t, view.Tensor().IsDense())
+	assert.True(t, view.Tensor().IsContiguous())
 }
 
 func TestExchangeBorrowFindsOutWhoGivesNothing(t *testing.T) {

@@ -50,7 +50,8 @@ func TestExchangeManagedBelievesNothing(t *testing.T) {
 		s := stranger(t)
 		s.SetNothing(true)
 		var m dlpack.Managed
-		require.EqualError(t, api.Managed(&m, s.Object()), "dlpack: managed_tensor_from_py_object_no_sync: it returned success, but gave nothing")
+		require.EqualError(t, api.Managed(&m, s.Object()),
+			"dlpack: managed_tensor_from_py_object_no_sync: it returned success, but gave nothing")
 	})
 }
 
@@ -85,7 +86,8 @@ func TestExchangeErrorsAreExplained(t *testing.T) {
 			var call *dlpack.CallError
 			require.ErrorAs(t, err, &call)
 			require.ErrorIs(t, err, dlpack.ErrCall)
-			assert.Equal(t, dlpack.CallError{Op: "dltensor_from_py_object_no_sync", Kind: test.kind, Message: test.message}, *call)
+			assert.Equal(t, dlpack.CallError{Op: "dltensor_from_py_object_no_sync", Kind: test.kind,
+				Message: test.message}, *call)
 		})
 	}
 	var view dlpack.View
@@ -105,11 +107,13 @@ func TestExchangeEveryFunctionIsExplained(t *testing.T) {
 	_, wrapped := api.Wrap(given)
 	_, streamed := api.Stream(cpu)
 	for want, err := range map[string]error{
-		"dlpack: managed_tensor_from_py_object_no_sync: BufferError: no tensor today":           api.Managed(&m, s.Object()),
+		"dlpack: managed_tensor_from_py_object_no_sync: BufferError: no tensor today": api.Managed(&m,
+			s.Object()),
 		"dlpack: managed_tensor_to_py_object_no_sync: BufferError: not wrapped, and left alone": wrapped,
-		"dlpack: managed_tensor_allocator: BufferError: left pending by the allocator":          api.Alloc(&m, dlpack.DTypeInt8, cpu, 1),
-		"dlpack: current_work_stream: BufferError: no stream today":                             streamed,
-		"object 1: dlpack: dltensor_from_py_object_no_sync: BufferError: no view today":         api.BorrowAll(make([]dlpack.View, 2), stranger(t).Object(), s.Object()),
+		"dlpack: managed_tensor_allocator: BufferError: left pending by the allocator": api.Alloc(&m,
+			dlpack.DTypeInt8, cpu, 1),
+		"dlpack: current_work_stream: BufferError: no stream today":                     streamed,
+		"object 1: dlpack: dltensor_from_py_object_no_sync: BufferError: no view today": api.BorrowAll(make([]dlpack.View, 2), stranger(t).Object(), s.Object()),
 	} {
 		require.EqualError(t, err, want)
 	}
@@ -122,7 +126,8 @@ func TestExchangeWrapTakesTheTensorOverInAnyCase(t *testing.T) {
 	}{
 		"refused and left alone": {FailUntold, "dlpack: managed_tensor_to_py_object_no_sync: it gave no reason"},
 		"refused and deleted":    {FailAndDelete, "dlpack: managed_tensor_to_py_object_no_sync: it gave no reason"},
-		"taken for nothing":      {GiveNothing, "dlpack: managed_tensor_to_py_object_no_sync: it returned success, but gave nothing"},
+		"taken for nothing": {GiveNothing,
+			"dlpack: managed_tensor_to_py_object_no_sync: it returned success, but gave nothing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			api, _ := opened(t)
@@ -158,7 +163,7 @@ func TestExchangeWrapGivesTheTableAllOfTheTensor(t *testing.T) {
 			}
 			require.NoError(t, err)
 			if name == "forbidden" {
-				m.ForbidWriting()
+				m.SetReadOnly()
 			}
 			object, err := api.Wrap(m)
 			require.NoError(t, err)
@@ -170,9 +175,9 @@ func TestExchangeWrapGivesTheTableAllOfTheTensor(t *testing.T) {
 			require.NoError(t, err)
 			tensor := given.Tensor()
 			assert.Equal(t, f.Addr(), tensor.Addr())
-			assert.True(t, tensor.ReadOnly(), "by its flag, by ForbidWriting, or since a legacy one has none")
+			assert.True(t, tensor.ReadOnly(), "by its flag, by SetReadOnly, or since a legacy one has none")
 			assert.NotNil(t, tensor.Strides(), "DLPack 1.2 wants them")
-			assert.True(t, tensor.IsDense())
+			assert.True(t, tensor.IsContiguous())
 			given.Release()
 			assert.Equal(t, 1, f.Deleted())
 		})
@@ -208,7 +213,9 @@ func TestExchangeAllocTellsTheFirstReason(t *testing.T) {
 		"told nothing":       {FailToldNull, "dlpack: managed_tensor_allocator: it gave no reason"},
 		"never told":         {FailUntold, "dlpack: managed_tensor_allocator: it gave no reason"},
 		"success of nothing": {GiveNothing, "dlpack: managed_tensor_allocator: it returned success, but gave nothing"},
-		"another shape":      {Lie, "dlpack: no usable exchange table: asked for float32 [2 3] on CPU:0, it allocated float32 [3 3] on CPU:0"},
+		"another shape": {Lie,
+			"dlpack: no usable exchange table: asked for float32 [2 3] on CPU:0, it allocated float32 [3 3] on " +
+				"CPU:0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			Habits{Allocate: test.habit}.Set()
@@ -219,7 +226,8 @@ func TestExchangeAllocTellsTheFirstReason(t *testing.T) {
 	}
 	Habits{Allocate: FailToldOnce}.Set()
 	explained := ExplainCalls()
-	require.ErrorContains(t, api.Explained(ExplainPending()).Alloc(new(dlpack.Managed), dlpack.DTypeInt8, cpu), "the first reason")
+	require.ErrorContains(t, api.Explained(ExplainPending()).Alloc(new(dlpack.Managed), dlpack.DTypeInt8, cpu),
+		"the first reason")
 	assert.Equal(t, explained, ExplainCalls(), "who was told needs no more")
 	Habits{Allocate: TellAndSucceed}.Set()
 	var m dlpack.Managed

@@ -20,7 +20,8 @@ import (
 var now atomic.Pointer[dlpack.Producer]
 
 var hookTable = made(dlpack.Producer{
-	Allocate: func(dtype dlpack.DataType, device dlpack.Device, shape []int64) (*dlpack.DLManagedTensorVersioned, error) {
+	Allocate: func(dtype dlpack.DataType, device dlpack.Device, shape []int64) (*dlpack.DLManagedTensorVersioned,
+		error) {
 		return now.Load().Allocate(dtype, device, shape)
 	},
 	Managed: func(object uintptr) (*dlpack.DLManagedTensorVersioned, error) { return now.Load().Managed(object) },
@@ -35,7 +36,7 @@ func hooked(t *testing.T, p dlpack.Producer) dlpack.ExchangeAPI {
 	t.Helper()
 	lockThread(t)
 	now.Store(&p)
-	api, err := dlpack.OpenExchangeAPI(&hookTable().Header)
+	api, err := dlpack.FindExchangeAPI(&hookTable().Header)
 	require.NoError(t, err)
 	return api
 }
@@ -43,7 +44,8 @@ func hooked(t *testing.T, p dlpack.Producer) dlpack.ExchangeAPI {
 func TestExchangeHooksDecide(t *testing.T) {
 	f, backing := foreign(t), []float64{1, 2, 3, 4, 5, 6}
 	api := hooked(t, dlpack.Producer{
-		Allocate: func(dtype dlpack.DataType, device dlpack.Device, shape []int64) (*dlpack.DLManagedTensorVersioned, error) {
+		Allocate: func(dtype dlpack.DataType, device dlpack.Device, shape []int64) (*dlpack.DLManagedTensorVersioned,
+			error) {
 			assert.Equal(t, dlpack.DTypeFloat64, dtype)
 			assert.Equal(t, dlpack.Device{Type: dlpack.DeviceCPU, ID: 7}, device)
 			return dlpack.Export(backing, shape...)
@@ -117,15 +119,19 @@ var ends = map[string]struct {
 	end  func() error
 	want Told
 }{
-	"an error":        {func() error { return errors.New("no") }, Told{1, "RuntimeError", "no"}},
-	"out of memory":   {func() error { return dlpack.ErrNoMemory }, Told{1, "MemoryError", "dlpack: out of C memory"}},
-	"unsuitable":      {func() error { return fmt.Errorf("x: %w", dlpack.ErrDevice) }, Told{1, "BufferError", "x: dlpack: memory that the host cannot read"}},
-	"an argument":     {func() error { return dlpack.ErrArgument }, Told{1, "ValueError", "dlpack: invalid argument"}},
-	"another table":   {func() error { return &dlpack.CallError{Op: "f", Kind: "KeyError", Message: "m"} }, Told{1, "KeyError", "dlpack: f: KeyError: m"}},
-	"a panic":         {func() error { panic("oh") }, Told{1, "RuntimeError", "panic: oh"}},
-	"a nil panic":     {func() error { panic(nil) }, Told{1, "RuntimeError", "panic: " + new(runtime.PanicNilError).Error()}},
-	"a runtime error": {func() error { var none *Told; return errors.New(none.Kind) }, Told{1, "RuntimeError", "panic: runtime error: invalid memory address or nil pointer dereference"}},
-	"a bad error":     {func() error { return badError{} }, Told{1, "RuntimeError", "panic: an error without words"}},
+	"an error":      {func() error { return errors.New("no") }, Told{1, "RuntimeError", "no"}},
+	"out of memory": {func() error { return dlpack.ErrNoMemory }, Told{1, "MemoryError", "dlpack: out of C memory"}},
+	"unsuitable": {func() error { return fmt.Errorf("x: %w", dlpack.ErrDevice) },
+		Told{1, "BufferError", "x: dlpack: memory that the host cannot read"}},
+	"an argument": {func() error { return dlpack.ErrArgument }, Told{1, "ValueError", "dlpack: invalid argument"}},
+	"another table": {func() error { return &dlpack.CallError{Op: "f", Kind: "KeyError", Message: "m"} },
+		Told{1, "KeyError", "dlpack: f: KeyError: m"}},
+	"a panic": {func() error { panic("oh") }, Told{1, "RuntimeError", "panic: oh"}},
+	"a nil panic": {func() error { panic(nil) },
+		Told{1, "RuntimeError", "panic: " + new(runtime.PanicNilError).Error()}},
+	"a runtime error": {func() error { var none *Told; return errors.New(none.Kind) },
+		Told{1, "RuntimeError", "panic: runtime error: invalid memory address or nil pointer dereference"}},
+	"a bad error": {func() error { return badError{} }, Told{1, "RuntimeError", "panic: an error without words"}},
 }
 
 func TestExchangeHooksFailAsTheTableDoes(t *testing.T) {
@@ -168,7 +174,8 @@ func TestExchangePanicsDoNotCrossC(t *testing.T) {
 	for _, err := range []error{api.Borrow(&view, 1), api.Managed(&m, 1), wrapped, streamed} {
 		require.ErrorIs(t, err, dlpack.ErrCall)
 	}
-	require.EqualError(t, api.Alloc(&m, dlpack.DTypeInt8, cpu), "dlpack: managed_tensor_allocator: RuntimeError: panic: oh")
+	require.EqualError(t, api.Alloc(&m, dlpack.DTypeInt8, cpu),
+		"dlpack: managed_tensor_allocator: RuntimeError: panic: oh")
 	assert.Equal(t, 1, f.Deleted())
 	assert.Equal(t, 400, CallOnThreads(api.Raw(), 1, 100, 4), "each call on a thread of C fails, and no more")
 }
@@ -211,7 +218,8 @@ func TestExchangeHooksAreNotAskedForNonsense(t *testing.T) {
 	assert.Equal(t, -1, rc)
 	assert.Equal(t, "ValueError", told.Kind)
 	for _, spoil := range []func(*dlpack.DLTensor){
-		func(p *dlpack.DLTensor) { p.NDim = -1 }, func(p *dlpack.DLTensor) { p.NDim = 65 }, func(p *dlpack.DLTensor) { p.Shape = 0 },
+		func(p *dlpack.DLTensor) { p.NDim = -1 }, func(p *dlpack.DLTensor) { p.NDim = 65 },
+		func(p *dlpack.DLTensor) { p.Shape = 0 },
 	} {
 		prototype := Prototype(dlpack.DTypeInt8, cpu, 1)
 		spoil(prototype)
@@ -261,7 +269,7 @@ var partlyC = made(dlpack.Producer{
 })
 
 func TestExchangeTablesMixGoAndC(t *testing.T) {
-	api, err := dlpack.OpenExchangeAPI(&partlyC().Header)
+	api, err := dlpack.FindExchangeAPI(&partlyC().Header)
 	require.NoError(t, err)
 	var view dlpack.View
 	s, f := stranger(t), foreign(t)
@@ -308,13 +316,18 @@ func TestExchangeTablesAreFew(t *testing.T) {
 	}
 	tables := map[*dlpack.DLPackExchangeAPI]bool{}
 	for i := dlpack.Stream(0); ; i++ {
-		table, err := dlpack.NewExchangeAPI(dlpack.Producer{Stream: func(dlpack.Device) (dlpack.Stream, error) { return i, nil }})
+		table, err := dlpack.NewExchangeAPI(dlpack.Producer{Stream: func(dlpack.Device) (dlpack.Stream,
+			error) {
+			return i, nil
+		}})
 		if err != nil {
-			require.EqualError(t, err, "dlpack: no usable exchange table: all 8 that this package has room for are made, and live as long as the process")
+			require.EqualError(t, err,
+				"dlpack: no usable exchange table: all 8 that this package has room for are made, and live as "+
+					"long as the process")
 			require.ErrorIs(t, err, dlpack.ErrTable)
 			break
 		}
-		api, err := dlpack.OpenExchangeAPI(&table.Header)
+		api, err := dlpack.FindExchangeAPI(&table.Header)
 		require.NoError(t, err)
 		tables[table] = true
 		stream, err := api.Stream(cpu)

@@ -15,7 +15,7 @@ func opened(t *testing.T) (dlpack.ExchangeAPI, *dlpack.DLPackExchangeAPI) {
 	t.Helper()
 	table := NewStrangeTable()
 	require.NotNil(t, table)
-	api, err := dlpack.OpenExchangeAPI(&table.Header)
+	api, err := dlpack.FindExchangeAPI(&table.Header)
 	require.NoError(t, err)
 	t.Cleanup(Habits{}.Set)
 	return api, table
@@ -53,7 +53,7 @@ func TestExchangeOpenTakesTheFirstTableOfOurMajor(t *testing.T) {
 		"at the end of the 64": chained(t, &table.Header, repeated(63)...),
 	} {
 		t.Run(name, func(t *testing.T) {
-			api, err := dlpack.OpenExchangeAPI(newest)
+			api, err := dlpack.FindExchangeAPI(newest)
 			require.NoError(t, err)
 			assert.Same(t, table, api.Raw())
 			assert.Same(t, table, FindTable(newest), "C sees it as Go does")
@@ -64,7 +64,7 @@ func TestExchangeOpenTakesTheFirstTableOfOurMajor(t *testing.T) {
 func TestExchangeOpenTakesAnyMinor(t *testing.T) {
 	table := NewStrangeTable()
 	table.Header.Version.Minor = 99
-	_, err := dlpack.OpenExchangeAPI(&table.Header)
+	_, err := dlpack.FindExchangeAPI(&table.Header)
 	require.NoError(t, err)
 }
 
@@ -86,12 +86,13 @@ func TestExchangeOpenRefusesAChain(t *testing.T) {
 		"nil":         {nil, dlpack.ErrArgument, "dlpack: invalid argument: no exchange table: the pointer is nil"},
 		"a newer one": {chained(t, nil, 2), dlpack.ErrVersion, "2.0, with no older table; this package serves 1.x"},
 		"others":      {chained(t, nil, 3, 2, 0), dlpack.ErrVersion, "3.0, with no older table"},
-		"a ring":      {ring, dlpack.ErrTable, "none of version 1 among the first 64 of the chain, which may be a ring"},
-		"itself":      {self, dlpack.ErrTable, "may be a ring"},
-		"the 65th":    {chained(t, &table.Header, repeated(64)...), dlpack.ErrTable, "the first 64"},
+		"a ring": {ring, dlpack.ErrTable,
+			"none of version 1 among the first 64 of the chain, which may be a ring"},
+		"itself":   {self, dlpack.ErrTable, "may be a ring"},
+		"the 65th": {chained(t, &table.Header, repeated(64)...), dlpack.ErrTable, "the first 64"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			api, err := dlpack.OpenExchangeAPI(test.newest)
+			api, err := dlpack.FindExchangeAPI(test.newest)
 			require.ErrorIs(t, err, test.want)
 			assert.ErrorContains(t, err, test.text)
 			assert.Nil(t, api.Raw())
@@ -102,11 +103,11 @@ func TestExchangeOpenRefusesAChain(t *testing.T) {
 
 func TestExchangeOpenRefusesWildAddresses(t *testing.T) {
 	wild := unsafe.Add(unsafe.Pointer(NewStrangeTable()), 4)
-	_, err := dlpack.OpenExchangeAPI((*dlpack.DLPackExchangeAPIHeader)(wild))
+	_, err := dlpack.FindExchangeAPI((*dlpack.DLPackExchangeAPIHeader)(wild))
 	require.ErrorIs(t, err, dlpack.ErrArgument)
 	header := chained(t, nil, 2)
 	header.PrevAPI = uintptr(wild)
-	_, err = dlpack.OpenExchangeAPI(header)
+	_, err = dlpack.FindExchangeAPI(header)
 	require.ErrorIs(t, err, dlpack.ErrArgument)
 }
 
@@ -120,7 +121,7 @@ func TestExchangeOpenWantsEveryFunctionButOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			table := NewStrangeTable()
 			remove(table)
-			_, err := dlpack.OpenExchangeAPI(&table.Header)
+			_, err := dlpack.FindExchangeAPI(&table.Header)
 			require.ErrorIs(t, err, dlpack.ErrTable)
 			require.EqualError(t, err, "dlpack: no usable exchange table: its "+name+" is NULL")
 			assert.Nil(t, FindTable(&table.Header))
@@ -128,7 +129,7 @@ func TestExchangeOpenWantsEveryFunctionButOne(t *testing.T) {
 	}
 	table := NewStrangeTable()
 	table.DltensorFromPyObjectNoSync = 0
-	_, err := dlpack.OpenExchangeAPI(&table.Header)
+	_, err := dlpack.FindExchangeAPI(&table.Header)
 	require.NoError(t, err)
 }
 

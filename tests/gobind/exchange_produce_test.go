@@ -54,11 +54,12 @@ func TestExchangeProducesACompleteTable(t *testing.T) {
 		"plain": plainTable(), "raising": raisingTable(), "embedded": embeddedTable(), "hooked": hookTable(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, dlpack.Version{Major: dlpack.MajorVersion, Minor: dlpack.MinorVersion}, table.Header.Version)
+			assert.Equal(t, dlpack.Version{Major: dlpack.MajorVersion, Minor: dlpack.MinorVersion},
+				table.Header.Version)
 			assert.Zero(t, table.Header.PrevAPI)
 			assert.NotZero(t, table.DltensorFromPyObjectNoSync)
 			assert.Same(t, table, FindTable(&table.Header), "C takes it")
-			api, err := dlpack.OpenExchangeAPI(&table.Header)
+			api, err := dlpack.FindExchangeAPI(&table.Header)
 			require.NoError(t, err)
 			assert.Same(t, table, api.Raw())
 		})
@@ -104,7 +105,7 @@ func TestExchangeObjectsOfLegacyTensorsHaveStrides(t *testing.T) {
 	_, err = dlpack.NewObject(m)
 	require.ErrorIs(t, err, dlpack.ErrReleased)
 	var managed dlpack.Managed
-	api, err := dlpack.OpenExchangeAPI(&plainTable().Header)
+	api, err := dlpack.FindExchangeAPI(&plainTable().Header)
 	require.NoError(t, err)
 	require.NoError(t, api.Managed(&managed, uintptr(object)))
 	assert.Equal(t, []int64{3, 3, 1}, managed.Tensor().Strides())
@@ -119,7 +120,8 @@ func TestExchangeObjectsOfLegacyTensorsHaveStrides(t *testing.T) {
 func TestExchangeLendsNoTensorWithFlags(t *testing.T) {
 	lockThread(t)
 	for flags, lent := range map[dlpack.Flags]bool{
-		0: true, dlpack.FlagIsCopied: true, dlpack.FlagReadOnly: false, dlpack.FlagIsSubbyteTypePadded: false, 1 << 40: false,
+		0: true, dlpack.FlagIsCopied: true, dlpack.FlagReadOnly: false, dlpack.FlagIsSubbyteTypePadded: false,
+		1 << 40: false,
 	} {
 		f := foreign(t)
 		f.Versioned().Flags = flags
@@ -213,7 +215,8 @@ func TestExchangeProducedStreams(t *testing.T) {
 	assert.Zero(t, TakeRaised().Times)
 	_, rc = CallStream(raisingTable(), dlpack.Device{Type: dlpack.DeviceCUDA})
 	assert.Equal(t, -1, rc)
-	assert.Equal(t, Told{1, "BufferError", "this exchange table knows the streams of no device but the CPU"}, TakeRaised())
+	assert.Equal(t, Told{1, "BufferError", "this exchange table knows the streams of no device but the CPU"},
+		TakeRaised())
 }
 
 func TestExchangeProducedMemory(t *testing.T) {
@@ -244,7 +247,8 @@ func TestExchangeProducedMemory(t *testing.T) {
 			assert.Zero(t, tensor.Addr()%256)
 			assert.Equal(t, tensor.Len() == 0, tensor.Addr() == 0)
 			bytes := tensor.Len() * int(test.dtype.Bits) * int(test.dtype.Lanes) / 8
-			clear(unsafe.Slice((*byte)(unsafe.Pointer(ManagedAt(tensor.Addr()))), bytes)) // a sanitizer would see what is not there
+			// a sanitizer would see what is not there
+			clear(unsafe.Slice((*byte)(unsafe.Pointer(ManagedAt(tensor.Addr()))), bytes))
 		})
 	}
 }
@@ -264,13 +268,15 @@ func TestExchangeProducedAllocatorTellsOnceWhatItRefuses(t *testing.T) {
 		shape   []int64
 		message string
 	}{
-		"a device":          {dlpack.DTypeInt8, dlpack.Device{Type: dlpack.DeviceCUDA}, []int64{1}, "this exchange table allocates memory of the CPU only"},
+		"a device": {dlpack.DTypeInt8, dlpack.Device{Type: dlpack.DeviceCUDA}, []int64{1},
+			"this exchange table allocates memory of the CPU only"},
 		"no bits":           {dlpack.DataType{Lanes: 1}, cpu, []int64{1}, "a data type with no bits or lanes"},
 		"no lanes":          {dlpack.DataType{Bits: 8}, cpu, []int64{1}, "a data type with no bits or lanes"},
 		"a negative extent": {dlpack.DTypeInt8, cpu, []int64{0, -1}, "a negative extent"},
-		"too much":          {dlpack.DTypeFloat64, cpu, []int64{math.MaxInt64, 2}, "more elements than memory can hold"},
-		"just too much":     {dlpack.DTypeInt8, cpu, []int64{1 << 60}, "more elements than memory can hold"},
-		"too many dims":     {dlpack.DTypeInt8, cpu, filled(65, 1), "no valid shape"},
+		"too much": {dlpack.DTypeFloat64, cpu, []int64{math.MaxInt64, 2},
+			"more elements than memory can hold"},
+		"just too much": {dlpack.DTypeInt8, cpu, []int64{1 << 60}, "more elements than memory can hold"},
+		"too many dims": {dlpack.DTypeInt8, cpu, filled(65, 1), "no valid shape"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			prototype := Prototype(test.dtype, test.device, test.shape...)
@@ -309,11 +315,11 @@ func TestExchangeProducedAllocatorRunsOutOfMemory(t *testing.T) {
 
 // All of it, with Go as the consumer.
 func TestExchangeWithOneself(t *testing.T) {
-	api, err := dlpack.OpenExchangeAPI(&plainTable().Header)
+	api, err := dlpack.FindExchangeAPI(&plainTable().Header)
 	require.NoError(t, err)
 	var m, copied dlpack.Managed
 	require.NoError(t, api.Alloc(&m, dlpack.DTypeFloat32, cpu, 2, 3))
-	values, err := dlpack.MutableData[float32](m.Tensor())
+	values, err := dlpack.WritableData[float32](m.Tensor())
 	require.NoError(t, err)
 	copy(values, []float32{1, 2, 3, 4, 5, 6})
 	object, err := api.Wrap(&m)

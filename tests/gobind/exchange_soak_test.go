@@ -114,7 +114,7 @@ func TestExchangeConcurrently(t *testing.T) {
 	if testing.Short() {
 		rounds = 40
 	}
-	inC, err := dlpack.OpenExchangeAPI(&plainTable().Header)
+	inC, err := dlpack.FindExchangeAPI(&plainTable().Header)
 	require.NoError(t, err)
 	inGo := hooked(t, goHooks(inC))
 	collecting(t)

@@ -59,7 +59,8 @@ func TestExchangeEveryExportRecovers(t *testing.T) {
 		require.NoError(t, err)
 		for _, function := range exported.FindAllStringSubmatch(string(data), -1) {
 			count++
-			assert.Regexp(t, `\tdefer (recovered\(|func\(\) \{\s+if \w+ := recover\(\))`, function[2], "%s in %s", function[1], name)
+			assert.Regexp(t, `\tdefer (recovered\(|func\(\) \{\s+if \w+ := recover\(\))`, function[2], "%s in %s",
+				function[1], name)
 		}
 	}
 	assert.GreaterOrEqual(t, count, 6)
@@ -76,10 +77,12 @@ func TestExchangeIsCleanInC(t *testing.T) {
 			t.Run(cc+" "+name, func(t *testing.T) {
 				need.Program(t, cc, debian)
 				object := filepath.Join(t.TempDir(), "x.o")
-				out, err := exec.Command(cc, "-std=c11", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-Wconversion", "-pedantic", "-Werror",
+				out, err := exec.Command(cc, "-std=c11", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes",
+					"-Wconversion", "-pedantic", "-Werror",
 					"-c", "-o", object, filepath.Join(m.dir, "dlpack", name)).CombinedOutput()
 				require.NoError(t, err, "%s", out)
-				symbols, err := exec.Command("nm", "--extern-only", "--defined-only", "--format=just-symbols", object).Output()
+				symbols, err := exec.Command("nm", "--extern-only", "--defined-only", "--format=just-symbols",
+					object).Output()
 				require.NoError(t, err)
 				require.NotEmpty(t, strings.Fields(string(symbols)))
 				for _, symbol := range strings.Fields(string(symbols)) {
@@ -103,7 +106,7 @@ import (
 func main() {
 	table, err := one.NewExchangeAPI(one.Producer{Stream: func(one.Device) (one.Stream, error) { panic("oh") }})
 	fmt.Println(err)
-	api, err := other.OpenExchangeAPI((*other.DLPackExchangeAPIHeader)(unsafe.Pointer(table)))
+	api, err := other.FindExchangeAPI((*other.DLPackExchangeAPIHeader)(unsafe.Pointer(table)))
 	fmt.Println(err)
 	var m other.Managed
 	fmt.Println(api.Alloc(&m, other.DTypeFloat32, other.Device{Type: other.DeviceCPU}, 2, 3))
@@ -125,7 +128,8 @@ func TestExchangeBetweenTwoCopies(t *testing.T) {
 	m.emit(t, "one", "1.3", nil)
 	m.emit(t, "other", "main", map[string]string{"package": "tensors"})
 	m.write(t, map[string]string{"main.go": twoTables})
-	assert.Equal(t, "<nil>\n<nil>\n<nil>\n<nil>\n<nil> [2 3]\ndlpack: current_work_stream: it gave no reason\n", m.mustRun(t, "run", "."))
+	assert.Equal(t, "<nil>\n<nil>\n<nil>\n<nil>\n<nil> [2 3]\ndlpack: current_work_stream: it gave no reason\n",
+		m.mustRun(t, "run", "."))
 }
 
 // Two libraries with the same copy in one process must not share their hooks,
@@ -168,7 +172,7 @@ func FuzzExchangeJudgesViewsAsImports(f *testing.F) {
 	f.Add([]byte{0, 7, 7, 8, 8, 16, 3, 4, 9, 5, 1, 1, 1, 1})
 	f.Add([]byte{8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8})
 	table := NewStrangeTable()
-	api, err := dlpack.OpenExchangeAPI(&table.Header)
+	api, err := dlpack.FindExchangeAPI(&table.Header)
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		foreign, s := NewForeign(), NewStranger()

@@ -88,7 +88,8 @@ func TestPackedExportRefusesWhatLeavesTheSlice(t *testing.T) {
 			require.ErrorIs(t, err, dlpack.ErrShape)
 		})
 	}
-	_, err := dlpack.ExportPackedWith[dlpack.Int4](nil, dlpack.ExportOptions{Device: dlpack.Device{Type: dlpack.DeviceCUDA}})
+	_, err := dlpack.ExportPackedWith[dlpack.Int4](nil,
+		dlpack.ExportOptions{Device: dlpack.Device{Type: dlpack.DeviceCUDA}})
 	require.ErrorIs(t, err, dlpack.ErrDevice)
 	assert.Equal(t, before, dlpack.Drain(), "a failed export holds nothing")
 }

@@ -47,16 +47,23 @@ func TestExportForms(t *testing.T) {
 		shape, strides []int64
 		first          int // index in nine
 	}{
-		"no options":         {dlpack.ExportOptions{}, []int64{9}, []int64{1}, 0},
-		"an offset":          {dlpack.ExportOptions{Offset: 2}, []int64{7}, []int64{1}, 2},
-		"a scalar":           {dlpack.ExportOptions{Shape: []int64{}, Offset: 8}, []int64{}, nil, 8},
-		"strides":            {dlpack.ExportOptions{Shape: []int64{2, 2}, Strides: []int64{5, 3}}, []int64{2, 2}, []int64{5, 3}, 0},
-		"transposed":         {dlpack.ExportOptions{Shape: []int64{3, 3}, Strides: []int64{1, 3}}, []int64{3, 3}, []int64{1, 3}, 0},
-		"backwards":          {dlpack.ExportOptions{Shape: []int64{9}, Strides: []int64{-1}, Offset: 8}, []int64{9}, []int64{-1}, 8},
-		"there and back":     {dlpack.ExportOptions{Shape: []int64{3, 3}, Strides: []int64{-3, 1}, Offset: 6}, []int64{3, 3}, []int64{-3, 1}, 6},
-		"broadcast":          {dlpack.ExportOptions{Shape: []int64{1000, 9}, Strides: []int64{0, 1}}, []int64{1000, 9}, []int64{0, 1}, 0},
-		"exactly 8 dims":     {dlpack.ExportOptions{Shape: []int64{1, 1, 1, 1, 1, 1, 3, 3}}, []int64{1, 1, 1, 1, 1, 1, 3, 3}, []int64{9, 9, 9, 9, 9, 9, 3, 1}, 0},
-		"9 dims":             {dlpack.ExportOptions{Shape: []int64{1, 1, 1, 1, 1, 1, 1, 3, 3}}, []int64{1, 1, 1, 1, 1, 1, 1, 3, 3}, []int64{9, 9, 9, 9, 9, 9, 9, 3, 1}, 0},
+		"no options": {dlpack.ExportOptions{}, []int64{9}, []int64{1}, 0},
+		"an offset":  {dlpack.ExportOptions{Offset: 2}, []int64{7}, []int64{1}, 2},
+		"a scalar":   {dlpack.ExportOptions{Shape: []int64{}, Offset: 8}, []int64{}, nil, 8},
+		"strides": {dlpack.ExportOptions{Shape: []int64{2, 2}, Strides: []int64{5, 3}}, []int64{2, 2},
+			[]int64{5, 3}, 0},
+		"transposed": {dlpack.ExportOptions{Shape: []int64{3, 3}, Strides: []int64{1, 3}}, []int64{3, 3},
+			[]int64{1, 3}, 0},
+		"backwards": {dlpack.ExportOptions{Shape: []int64{9}, Strides: []int64{-1}, Offset: 8}, []int64{9},
+			[]int64{-1}, 8},
+		"there and back": {dlpack.ExportOptions{Shape: []int64{3, 3}, Strides: []int64{-3, 1}, Offset: 6},
+			[]int64{3, 3}, []int64{-3, 1}, 6},
+		"broadcast": {dlpack.ExportOptions{Shape: []int64{1000, 9}, Strides: []int64{0, 1}},
+			[]int64{1000, 9}, []int64{0, 1}, 0},
+		"exactly 8 dims": {dlpack.ExportOptions{Shape: []int64{1, 1, 1, 1, 1, 1, 3, 3}},
+			[]int64{1, 1, 1, 1, 1, 1, 3, 3}, []int64{9, 9, 9, 9, 9, 9, 3, 1}, 0},
+		"9 dims": {dlpack.ExportOptions{Shape: []int64{1, 1, 1, 1, 1, 1, 1, 3, 3}},
+			[]int64{1, 1, 1, 1, 1, 1, 1, 3, 3}, []int64{9, 9, 9, 9, 9, 9, 9, 3, 1}, 0},
 		"as many as allowed": {dlpack.ExportOptions{Shape: deep, Offset: 8}, deep, deep, 8},
 	}
 	for name, test := range tests {
@@ -135,7 +142,7 @@ func TestExportLegacy(t *testing.T) {
 	require.NoError(t, err)
 	m, err := dlpack.ImportLegacy(p)
 	require.NoError(t, err)
-	got, err := dlpack.MutableData[complex64](m.WritableTensor())
+	got, err := dlpack.WritableData[complex64](m.WritableTensor())
 	require.NoError(t, err)
 	assert.Same(t, &data[0], &got[0])
 	assert.Equal(t, []int64{2, 1}, m.Tensor().Strides())

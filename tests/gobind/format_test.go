@@ -37,18 +37,24 @@ func TestATensorShowsItsElements(t *testing.T) {
 	}{
 		"a scalar":      {counted[int32](t, 1, shaped([]int64{}...)), "int32[] on CPU:0 0"},
 		"one dimension": {counted[int32](t, 3, shaped(3)), "int32[3] on CPU:0 [0 1 2]"},
-		"two":           {counted[int32](t, 12, shaped(2, 6)), lines("int32[2 6] on CPU:0", "[[ 0  1  2  3  4  5]", " [ 6  7  8  9 10 11]]")},
+		"two": {counted[int32](t, 12, shaped(2, 6)),
+			lines("int32[2 6] on CPU:0", "[[ 0  1  2  3  4  5]", " [ 6  7  8  9 10 11]]")},
 		"three": {counted[float64](t, 8, shaped(2, 2, 2)), lines("float64[2 2 2] on CPU:0",
 			"[[[0 1]", "  [2 3]]", "", " [[4 5]", "  [6 7]]]")},
 		"no element": {counted[int32](t, 0, shaped(2, 0, 3)), "int32[2 0 3] on CPU:0 []"},
 		"transposed": {counted[int32](t, 6, dlpack.ExportOptions{Shape: []int64{3, 2}, Strides: []int64{1, 3}}),
 			lines("int32[3 2] on CPU:0", "[[0 3]", " [1 4]", " [2 5]]")},
-		"backwards": {counted[int32](t, 3, dlpack.ExportOptions{Shape: []int64{3}, Strides: []int64{-1}, Offset: 2}), "int32[3] on CPU:0 [2 1 0]"},
-		"broadcast": {counted[int32](t, 2, dlpack.ExportOptions{Shape: []int64{2, 2}, Strides: []int64{0, 1}}), lines("int32[2 2] on CPU:0", "[[0 1]", " [0 1]]")},
-		"a summary": {counted[int32](t, 1001, shaped(1001)), "int32[1001] on CPU:0 [   0    1    2 ...  998  999 1000]"},
+		"backwards": {counted[int32](t, 3, dlpack.ExportOptions{Shape: []int64{3}, Strides: []int64{-1}, Offset: 2}),
+			"int32[3] on CPU:0 [2 1 0]"},
+		"broadcast": {counted[int32](t, 2, dlpack.ExportOptions{Shape: []int64{2, 2}, Strides: []int64{0, 1}}),
+			lines("int32[2 2] on CPU:0", "[[0 1]", " [0 1]]")},
+		"a summary": {counted[int32](t, 1001, shaped(1001)),
+			"int32[1001] on CPU:0 [   0    1    2 ...  998  999 1000]"},
 		"in both dimensions": {counted[int32](t, 1200, shaped(100, 12)), lines("int32[100 12] on CPU:0",
-			"[[   0    1    2 ...    9   10   11]", " [  12   13   14 ...   21   22   23]", " [  24   25   26 ...   33   34   35]", " ...",
-			" [1164 1165 1166 ... 1173 1174 1175]", " [1176 1177 1178 ... 1185 1186 1187]", " [1188 1189 1190 ... 1197 1198 1199]]")},
+			"[[   0    1    2 ...    9   10   11]", " [  12   13   14 ...   21   22   23]",
+			" [  24   25   26 ...   33   34   35]", " ...",
+			" [1164 1165 1166 ... 1173 1174 1175]", " [1176 1177 1178 ... 1185 1186 1187]",
+			" [1188 1189 1190 ... 1197 1198 1199]]")},
 		"nothing there": {dlpack.Tensor{}, "released tensor"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -64,17 +70,21 @@ func TestEveryTypeHasItsText(t *testing.T) {
 		dtype  dlpack.DataType
 		memory []byte
 	}{
-		"bool[2] on CPU:0 [ true false]":                           {dlpack.DTypeBool, []byte{7, 0}},
-		"int4[2] on CPU:0 [-1  7]":                                 {dlpack.DTypeInt4, []byte{0x7f}},
-		"uint4[2] on CPU:0 [15  7]":                                {dlpack.DTypeUInt4, []byte{0x7f}},
-		"int8[2] on CPU:0 [ -1 127]":                               {dlpack.DTypeInt8, []byte{0xff, 0x7f}},
-		"float8_e4m3fn[2] on CPU:0 [448 NaN]":                      {dlpack.DTypeFloat8E4M3FN, []byte{0x7e, 0x7f}},
-		"float6_e2m3fn[2] on CPU:0 [ 7.5 -7.5]":                    {dlpack.DTypeFloat6E2M3FN, []byte{0xdf, 0x0f}},
-		"float4_e2m1fn[2] on CPU:0 [ 6 -6]":                        {dlpack.DTypeFloat4E2M1FN, []byte{0xf7}},
-		"int8x2[2] on CPU:0\n[[1 2]\n [3 4]]":                      {dlpack.DataType{Code: dlpack.CodeInt, Bits: 8, Lanes: 2}, []byte{1, 2, 3, 4}},
-		"float4_e2m1fnx2[2] on CPU:0\n[[0.5   1]\n [1.5   2]]":     {dlpack.DataType{Code: dlpack.CodeFloat4E2M1FN, Bits: 4, Lanes: 2}, []byte{0x21, 0x43}},
-		"Int/7[2] on CPU:0, of a type without a name":              {dlpack.DataType{Code: dlpack.CodeInt, Bits: 7, Lanes: 1}, nil},
-		"OpaqueHandle/64[2] on CPU:0, of a type without a name":    {dlpack.DataType{Code: dlpack.CodeOpaqueHandle, Bits: 64, Lanes: 1}, nil},
+		"bool[2] on CPU:0 [ true false]":        {dlpack.DTypeBool, []byte{7, 0}},
+		"int4[2] on CPU:0 [-1  7]":              {dlpack.DTypeInt4, []byte{0x7f}},
+		"uint4[2] on CPU:0 [15  7]":             {dlpack.DTypeUInt4, []byte{0x7f}},
+		"int8[2] on CPU:0 [ -1 127]":            {dlpack.DTypeInt8, []byte{0xff, 0x7f}},
+		"float8_e4m3fn[2] on CPU:0 [448 NaN]":   {dlpack.DTypeFloat8E4M3FN, []byte{0x7e, 0x7f}},
+		"float6_e2m3fn[2] on CPU:0 [ 7.5 -7.5]": {dlpack.DTypeFloat6E2M3FN, []byte{0xdf, 0x0f}},
+		"float4_e2m1fn[2] on CPU:0 [ 6 -6]":     {dlpack.DTypeFloat4E2M1FN, []byte{0xf7}},
+		"int8x2[2] on CPU:0\n[[1 2]\n [3 4]]": {dlpack.DataType{Code: dlpack.CodeInt, Bits: 8,
+			Lanes: 2}, []byte{1, 2, 3, 4}},
+		"float4_e2m1fnx2[2] on CPU:0\n[[0.5   1]\n [1.5   2]]": {dlpack.DataType{Code: dlpack.CodeFloat4E2M1FN,
+			Bits: 4, Lanes: 2}, []byte{0x21, 0x43}},
+		"Int/7[2] on CPU:0, of a type without a name": {dlpack.DataType{Code: dlpack.CodeInt, Bits: 7,
+			Lanes: 1}, nil},
+		"OpaqueHandle/64[2] on CPU:0, of a type without a name": {dlpack.DataType{Code: dlpack.CodeOpaqueHandle,
+			Bits: 64, Lanes: 1}, nil},
 		"DataTypeCode(99)/8[2] on CPU:0, of a type without a name": {dlpack.DataType{Code: 99, Bits: 8, Lanes: 1}, nil},
 	} {
 		tensor := spoiled(t, func(f Foreign) {
@@ -112,23 +122,27 @@ func TestVerbsGoToTheElements(t *testing.T) {
 		assert.Equal(t, "float32[2] on CPU:0 "+want, fmt.Sprintf(verb, tensor), verb)
 	}
 	address := fmt.Sprintf("%#x", tensor.Addr())
-	assert.Equal(t, "float32[2] on CPU:0, strides [1], flags ReadOnly, at "+address+" [0.33333334        -20]", fmt.Sprintf("%+v", tensor))
+	assert.Equal(t, "float32[2] on CPU:0, strides [1], flags ReadOnly, at "+address+" [0.33333334        -20]",
+		fmt.Sprintf("%+v", tensor))
 	want := "Tensor{DataType: float32, Shape: [2], Strides: [1], Device: CPU:0, Flags: ReadOnly, Addr: " + address + "}"
 	assert.Equal(t, want, fmt.Sprintf("%#v", tensor))
 	assert.Equal(t, want, tensor.GoString())
 	assert.Equal(t, "Tensor{}", fmt.Sprintf("%#v", dlpack.Tensor{}))
-	assert.Equal(t, "int32[3] on CPU:0 [0x0 0x1 0x2]", fmt.Sprintf("%#04x", counted[int32](t, 3, dlpack.ExportOptions{})))
+	assert.Equal(t, "int32[3] on CPU:0 [0x0 0x1 0x2]",
+		fmt.Sprintf("%#04x", counted[int32](t, 3, dlpack.ExportOptions{})))
 }
 
 // The pointer is one that no process can read.
 func TestWhatTheHostCannotReadIsNotTouched(t *testing.T) {
-	for device, name := range map[dlpack.DeviceType]string{dlpack.DeviceCUDA: "CUDA:0", dlpack.DeviceMetal: "Metal:0", 4711: "DeviceType(4711):0"} {
+	for device, name := range map[dlpack.DeviceType]string{dlpack.DeviceCUDA: "CUDA:0",
+		dlpack.DeviceMetal: "Metal:0", 4711: "DeviceType(4711):0"} {
 		tensor := spoiled(t, func(f Foreign) {
 			f.Versioned().DLTensor.Device.Type = device
 			f.Versioned().DLTensor.Data = 4096
 		})
 		assert.Equal(t, "float32[2 3] on "+name+", which the host cannot read", tensor.String())
-		assert.Contains(t, fmt.Sprintf("%+v", tensor), ", strides [3 1], flags 0, at 0x1000, which the host cannot read")
+		assert.Contains(t, fmt.Sprintf("%+v", tensor),
+			", strides [3 1], flags 0, at 0x1000, which the host cannot read")
 	}
 }
 
@@ -208,7 +222,8 @@ func TestNumPyShowsArraysTheSameWay(t *testing.T) {
 	}
 	var arrays []array
 	for _, shape := range [][]int64{
-		{1}, {20}, {21}, {100}, {1000}, {1001}, {7, 150}, {2, 500}, {2, 501}, {3, 25}, {2, 2, 40}, {2, 3, 4}, {20, 5, 20}, {2, 2, 2, 3}, {1, 1, 1, 30}, {8, 8, 8, 2},
+		{1}, {20}, {21}, {100}, {1000}, {1001}, {7, 150}, {2, 500}, {2, 501}, {3, 25}, {2, 2, 40}, {2, 3, 4},
+		{20, 5, 20}, {2, 2, 2, 3}, {1, 1, 1, 30}, {8, 8, 8, 2},
 	} {
 		for _, base := range []int64{0, -5, 1e17, 1e18} { // up to three on a line, where "..." may be the fourth
 			arrays = append(arrays, array{base, shape})

@@ -34,7 +34,8 @@ func brokenLines(t *testing.T, m module, file string) []int {
 	t.Helper()
 	out, _ := m.run("build", "-gcflags=-e", "./dlpack")
 	var lines []int
-	for _, match := range regexp.MustCompile(`dlpack/`+regexp.QuoteMeta(file)+`:(\d+):`).FindAllStringSubmatch(out, -1) {
+	for _, match := range regexp.MustCompile(`dlpack/`+regexp.QuoteMeta(file)+`:(\d+):`).FindAllStringSubmatch(out,
+		-1) {
 		line, err := strconv.Atoi(match[1])
 		require.NoError(t, err)
 		lines = append(lines, line)
@@ -104,8 +105,10 @@ func TestOneGuardOfEachKindFiresAlone(t *testing.T) {
 	skipShort(t)
 	kinds := map[string][]string{
 		"guards.go": {
-			`^unsafe\.Sizeof\(DLTensor{}\)$`, `^unsafe\.Alignof\(Device{}\)$`, `^unsafe\.Offsetof\(DLTensor{}\.Shape\)$`,
-			`^unsafe\.Sizeof\(DataType{}\.Lanes\)$`, `^unsafe\.Sizeof\(DeviceType\(0\)\)$`, `^DeviceCUDA$`, `^MinorVersion$`, `^FlagReadOnly$`,
+			`^unsafe\.Sizeof\(DLTensor{}\)$`, `^unsafe\.Alignof\(Device{}\)$`,
+			`^unsafe\.Offsetof\(DLTensor{}\.Shape\)$`,
+			`^unsafe\.Sizeof\(DataType{}\.Lanes\)$`, `^unsafe\.Sizeof\(DeviceType\(0\)\)$`, `^DeviceCUDA$`,
+			`^MinorVersion$`, `^FlagReadOnly$`,
 		},
 		"guards_cgo.go": {
 			`_sizeof_DLTensor$`, `_alignof_DLDevice$`, `_offsetof_DLTensor_shape$`, `_widthof_DLDataType_lanes$`,

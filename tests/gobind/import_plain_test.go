@@ -25,7 +25,8 @@ func (c *choices) dense(f Foreign) {
 	f.Reshape(shape, strides)
 	t := f.Versioned().DLTensor
 	t.DType = pick(c, t.DType, dlpack.DTypeInt8, dlpack.DTypeBool, dlpack.DTypeComplex128, dlpack.DTypeFloat8E4M3FN,
-		dlpack.DataType{Code: dlpack.CodeInt, Bits: 4, Lanes: 1}, dlpack.DataType{Code: dlpack.CodeBool, Bits: 32, Lanes: 1},
+		dlpack.DataType{Code: dlpack.CodeInt, Bits: 4, Lanes: 1},
+		dlpack.DataType{Code: dlpack.CodeBool, Bits: 32, Lanes: 1},
 		dlpack.DataType{Code: dlpack.CodeFloat, Bits: 32}, dlpack.DataType{Code: 77, Bits: 248, Lanes: 1})
 	t.Device.Type = pick(c, t.Device.Type, dlpack.DeviceCUDA, dlpack.DeviceMetal, 999)
 	t.ByteOffset = pick[uint64](c, 0, 4, 1<<62, 1<<63, math.MaxUint64)

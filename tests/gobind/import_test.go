@@ -39,10 +39,10 @@ func TestImportSeesTheMemoryOfC(t *testing.T) {
 	assert.Equal(t, dlpack.DTypeFloat32, tensor.DataType())
 	assert.Equal(t, dlpack.Device{Type: dlpack.DeviceCPU}, tensor.Device())
 	assert.Equal(t, dlpack.FlagIsCopied, tensor.Flags())
-	assert.True(t, tensor.IsDense())
+	assert.True(t, tensor.IsContiguous())
 	assert.False(t, tensor.ReadOnly())
 
-	values, err := dlpack.MutableData[float32](tensor)
+	values, err := dlpack.WritableData[float32](tensor)
 	require.NoError(t, err)
 	assert.Equal(t, []float32{0, 1, 2, 3, 4, 5}, values)
 	values[0] = 42
@@ -58,10 +58,10 @@ func TestImportLegacy(t *testing.T) {
 	m, err := dlpack.ImportLegacy(f.Legacy())
 	require.NoError(t, err)
 	assert.Nil(t, m.Tensor().Strides())
-	assert.True(t, m.Tensor().IsDense())
+	assert.True(t, m.Tensor().IsContiguous())
 	assert.Equal(t, dlpack.FlagReadOnly, m.Tensor().Flags(), "nobody says that it may be written")
 	assert.Zero(t, m.WritableTensor().Flags())
-	m.ForbidWriting()
+	m.SetReadOnly()
 	assert.True(t, m.WritableTensor().ReadOnly())
 	require.NoError(t, m.Close())
 	assert.Equal(t, dlpack.Tensor{}, m.WritableTensor())
@@ -123,7 +123,7 @@ func TestReleaseRunsTheDeleterOnce(t *testing.T) {
 	assert.Nil(t, gone.Strides())
 	assert.Zero(t, gone.Addr())
 	assert.Nil(t, gone.Raw())
-	assert.True(t, gone.IsDense())
+	assert.True(t, gone.IsContiguous())
 	_, err = dlpack.Data[float32](gone)
 	require.ErrorIs(t, err, dlpack.ErrReleased)
 }
@@ -188,27 +188,35 @@ func TestHostileTensorsAreRefusedAndDeleted(t *testing.T) {
 		shape []int64
 		want  error
 	}{
-		"negative ndim":              {func(d *dlpack.DLTensor) { d.NDim = -1 }, nil, dlpack.ErrShape},
-		"ndim of garbage":            {func(d *dlpack.DLTensor) { d.NDim = math.MaxInt32 }, nil, dlpack.ErrShape},
-		"ndim just over the limit":   {func(d *dlpack.DLTensor) { d.NDim = dlpack.MaxNDim + 1 }, nil, dlpack.ErrShape},
-		"no shape":                   {func(d *dlpack.DLTensor) { d.Shape = 0 }, nil, dlpack.ErrShape},
-		"shape not aligned":          {func(d *dlpack.DLTensor) { d.Shape += 4 }, nil, dlpack.ErrShape},
-		"strides not aligned":        {func(d *dlpack.DLTensor) { d.Strides += 4 }, nil, dlpack.ErrShape},
-		"negative extent":            {nil, []int64{2, -3}, dlpack.ErrShape},
-		"negative after zero":        {nil, []int64{0, -3}, dlpack.ErrShape},
-		"count over 63 bits":         {nil, []int64{1 << 32, 1 << 31}, dlpack.ErrShape},
-		"count over 64 bits":         {nil, []int64{big, big}, dlpack.ErrShape},
-		"bytes over 63 bits":         {nil, []int64{big, 1}, dlpack.ErrShape},
-		"data NULL":                  {func(d *dlpack.DLTensor) { d.Data = 0 }, nil, dlpack.ErrData},
-		"byte offset wraps":          {func(d *dlpack.DLTensor) { d.ByteOffset = math.MaxUint64 }, nil, dlpack.ErrShape},
-		"end wraps":                  {func(d *dlpack.DLTensor) { d.Data = math.MaxUint64 - 8 }, nil, dlpack.ErrShape},
-		"no lanes":                   {func(d *dlpack.DLTensor) { d.DType.Lanes = 0 }, nil, dlpack.ErrDataType},
-		"no bits":                    {func(d *dlpack.DLTensor) { d.DType.Bits = 0 }, nil, dlpack.ErrDataType},
-		"bool of 32 bits":            {func(d *dlpack.DLTensor) { d.DType.Code = dlpack.CodeBool }, nil, dlpack.ErrDataType},
-		"float8 of 32 bits":          {func(d *dlpack.DLTensor) { d.DType.Code = dlpack.CodeFloat8E4M3FN }, nil, dlpack.ErrDataType},
-		"float6 of 32 bits":          {func(d *dlpack.DLTensor) { d.DType.Code = dlpack.CodeFloat6E2M3FN }, nil, dlpack.ErrDataType},
-		"float4 of 32 bits":          {func(d *dlpack.DLTensor) { d.DType.Code = dlpack.CodeFloat4E2M1FN }, nil, dlpack.ErrDataType},
-		"bytes over 63 bits by type": {func(d *dlpack.DLTensor) { d.DType = dlpack.DataType{Code: 2, Bits: 255, Lanes: math.MaxUint16} }, []int64{1 << 43, 1}, dlpack.ErrShape},
+		"negative ndim":            {func(d *dlpack.DLTensor) { d.NDim = -1 }, nil, dlpack.ErrShape},
+		"ndim of garbage":          {func(d *dlpack.DLTensor) { d.NDim = math.MaxInt32 }, nil, dlpack.ErrShape},
+		"ndim just over the limit": {func(d *dlpack.DLTensor) { d.NDim = dlpack.MaxNDim + 1 }, nil, dlpack.ErrShape},
+		"no shape":                 {func(d *dlpack.DLTensor) { d.Shape = 0 }, nil, dlpack.ErrShape},
+		"shape not aligned":        {func(d *dlpack.DLTensor) { d.Shape += 4 }, nil, dlpack.ErrShape},
+		"strides not aligned":      {func(d *dlpack.DLTensor) { d.Strides += 4 }, nil, dlpack.ErrShape},
+		"negative extent":          {nil, []int64{2, -3}, dlpack.ErrShape},
+		"negative after zero":      {nil, []int64{0, -3}, dlpack.ErrShape},
+		"count over 63 bits":       {nil, []int64{1 << 32, 1 << 31}, dlpack.ErrShape},
+		"count over 64 bits":       {nil, []int64{big, big}, dlpack.ErrShape},
+		"bytes over 63 bits":       {nil, []int64{big, 1}, dlpack.ErrShape},
+		"data NULL":                {func(d *dlpack.DLTensor) { d.Data = 0 }, nil, dlpack.ErrData},
+		"byte offset wraps": {func(d *dlpack.DLTensor) { d.ByteOffset = math.MaxUint64 }, nil,
+			dlpack.ErrShape},
+		"end wraps": {func(d *dlpack.DLTensor) { d.Data = math.MaxUint64 - 8 }, nil, dlpack.ErrShape},
+		"no lanes":  {func(d *dlpack.DLTensor) { d.DType.Lanes = 0 }, nil, dlpack.ErrDataType},
+		"no bits":   {func(d *dlpack.DLTensor) { d.DType.Bits = 0 }, nil, dlpack.ErrDataType},
+		"bool of 32 bits": {func(d *dlpack.DLTensor) { d.DType.Code = dlpack.CodeBool }, nil,
+			dlpack.ErrDataType},
+		"float8 of 32 bits": {func(d *dlpack.DLTensor) { d.DType.Code = dlpack.CodeFloat8E4M3FN }, nil,
+			dlpack.ErrDataType},
+		"float6 of 32 bits": {func(d *dlpack.DLTensor) { d.DType.Code = dlpack.CodeFloat6E2M3FN }, nil,
+			dlpack.ErrDataType},
+		"float4 of 32 bits": {func(d *dlpack.DLTensor) { d.DType.Code = dlpack.CodeFloat4E2M1FN }, nil,
+			dlpack.ErrDataType},
+		"bytes over 63 bits by type": {func(d *dlpack.DLTensor) {
+			d.DType = dlpack.DataType{Code: 2, Bits: 255,
+				Lanes: math.MaxUint16}
+		}, []int64{1 << 43, 1}, dlpack.ErrShape},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -262,7 +270,7 @@ func TestStridesOfShortDimensionsSayNothing(t *testing.T) {
 	m, err := dlpack.Import(f.Versioned())
 	require.NoError(t, err)
 	defer m.Release()
-	assert.True(t, m.Tensor().IsDense())
+	assert.True(t, m.Tensor().IsContiguous())
 }
 
 func TestNullStridesEndedWith12(t *testing.T) {

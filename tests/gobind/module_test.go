@@ -26,7 +26,9 @@ func newModule(t *testing.T, path string) module {
 	if os.Getenv(inner) != "" {
 		t.Skip("a detector is on, which sees nothing of modules that other processes build")
 	}
-	m := module{dir: t.TempDir(), env: []string{"GOPROXY=off", "GOSUMDB=off", "GOWORK=off", "GOFLAGS=-trimpath", "GOTOOLCHAIN=local", "CGO_ENABLED=1"}}
+	m := module{dir: t.TempDir(),
+		env: []string{"GOPROXY=off", "GOSUMDB=off", "GOWORK=off", "GOFLAGS=-trimpath", "GOTOOLCHAIN=local",
+			"CGO_ENABLED=1"}}
 	m.write(t, map[string]string{"go.mod": "module " + path + "\n\ngo 1.24\n"})
 	return m
 }

@@ -61,12 +61,17 @@ func TestGoNumPyFindsWhatIsWrong(t *testing.T) {
 	source, err := os.ReadFile(file)
 	require.NoError(t, err)
 	tests := map[string]struct{ old, replacement, says string }{
-		"a tensor is never released": {"managed.Release()", "_ = managed", "memory_of_go_comes_back_through_numpy left something behind"},
-		"memory is copied":           {"p, err := dlpack.ExportWith(m.data, m.options)", "p, err := dlpack.ExportWith(append([]float64{}, m.data...), m.options)", "in numpy_sees_the_memory_of_go"},
-		"the flag is lost":           {"m.options.Flags = dlpack.FlagReadOnly", "", "in numpy_honours_the_flag_of_go"},
-		"the strides are lost":       {"m.options.Strides = []int64{1, int64(rows)}", "", "in strides_of_go_are_kept"},
-		"read-only data is written":  {"dlpack.MutableData[float64]", "dlpack.Data[float64]", "did not raise 'read-only'"},
-		"Go's memory grows":          {"h.Delete()\n", "kept = append(kept, make([]byte, 100))\n\th.Delete()\n", "bytes more after"},
+		"a tensor is never released": {"managed.Release()", "_ = managed",
+			"memory_of_go_comes_back_through_numpy left something behind"},
+		"memory is copied": {"p, err := dlpack.ExportWith(m.data, m.options)",
+			"p, err := dlpack.ExportWith(append([]float64{}, m.data...), m.options)",
+			"in numpy_sees_the_memory_of_go"},
+		"the flag is lost":     {"m.options.Flags = dlpack.FlagReadOnly", "", "in numpy_honours_the_flag_of_go"},
+		"the strides are lost": {"m.options.Strides = []int64{1, int64(rows)}", "", "in strides_of_go_are_kept"},
+		"read-only data is written": {"dlpack.WritableData[float64]", "dlpack.Data[float64]",
+			"did not raise 'read-only'"},
+		"Go's memory grows": {"h.Delete()\n", "kept = append(kept, make([]byte, 100))\n\th.Delete()\n",
+			"bytes more after"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -42,7 +42,8 @@ func TestTheseTestsOnOtherProcessors(t *testing.T) {
 			build.Env = append(os.Environ(), "CGO_ENABLED=1", "GOARCH="+processor.arch, "CC="+processor.cc)
 			out, err := build.CombinedOutput()
 			require.NoError(t, err, "%s", out)
-			cmd := exec.Command(processor.emulator, program, "-test.short", "-test.v", "-test.timeout=10m", "-test.skip=NumPy|Python|TablesAreFew")
+			cmd := exec.Command(processor.emulator, program, "-test.short", "-test.v", "-test.timeout=10m",
+				"-test.skip=NumPy|Python|TablesAreFew")
 			cmd.Env = append(os.Environ(), inner+"=1")
 			out, err = cmd.CombinedOutput()
 			require.NoError(t, err, "%s", out)
@@ -61,8 +62,10 @@ func TestConformanceOnOtherProcessors(t *testing.T) {
 		t.Run(processor.arch, func(t *testing.T) {
 			processor.need(t)
 			program := filepath.Join(t.TempDir(), "conformance")
-			m.with("GOARCH="+processor.arch, "CC="+processor.cc).mustRun(t, "test", "-c", "-ldflags=-extldflags=-static", "-o", program, "./dlpack/dlpacktest")
-			out, err := exec.Command(processor.emulator, program, "-test.short", "-test.v", "-test.timeout=2m").CombinedOutput()
+			m.with("GOARCH="+processor.arch, "CC="+processor.cc).mustRun(t, "test", "-c",
+				"-ldflags=-extldflags=-static", "-o", program, "./dlpack/dlpacktest")
+			out, err := exec.Command(processor.emulator, program, "-test.short", "-test.v",
+				"-test.timeout=2m").CombinedOutput()
 			require.NoError(t, err, "%s", out)
 			assert.Contains(t, string(out), "--- PASS: TestConformance ")
 		})
@@ -82,7 +85,9 @@ func TestTheBindingsTypeCheckForMacOS(t *testing.T) {
 			if arch == "amd64" {
 				tier.OnlyNightly(t)
 			}
-			cc := []string{"clang-16", "--target=" + map[string]string{"arm64": "arm64", "amd64": "x86_64"}[arch] + "-apple-macos11", "-nostdlibinc", "-ffreestanding"}
+			cc := []string{"clang-16",
+				"--target=" + map[string]string{"arm64": "arm64", "amd64": "x86_64"}[arch] + "-apple-macos11",
+				"-nostdlibinc", "-ffreestanding"}
 			sources, err := filepath.Glob(filepath.Join(m.dir, "dlpack", "*.c"))
 			require.NoError(t, err)
 			sources = append(sources, filepath.Join(m.dir, "dlpack", "dlpacktest", "stranger.c"))
@@ -95,7 +100,8 @@ func TestTheBindingsTypeCheckForMacOS(t *testing.T) {
 
 			file := arch + "/cgo_gotypes.go"
 			text := readFile(t, m, file)
-			m.write(t, map[string]string{file: replaceOnce(t, text, "type _Ctype_int64_t = _Ctype_longlong", "type _Ctype_int64_t = _Ctype_int")})
+			m.write(t, map[string]string{file: replaceOnce(t, text, "type _Ctype_int64_t = _Ctype_longlong",
+				"type _Ctype_int64_t = _Ctype_int")})
 			said, err := mac.with("CGO_ENABLED=0").run("vet", "-tags=cgo", "./"+arch)
 			require.Error(t, err, "another width in C is seen\n%s", said)
 		})
@@ -109,7 +115,8 @@ func (m module) translate(t *testing.T, from, to, headers string) {
 	files, err := filepath.Glob(filepath.Join(m.dir, from, "*.go"))
 	require.NoError(t, err)
 	made := filepath.Join(t.TempDir(), "cgo")
-	args := []string{"tool", "cgo", "-objdir", made, "-importpath", "example.org/bindings/" + to, "--", "-isystem", headers}
+	args := []string{"tool", "cgo", "-objdir", made, "-importpath", "example.org/bindings/" + to, "--", "-isystem",
+		headers}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
@@ -131,7 +138,8 @@ func (m module) translate(t *testing.T, from, to, headers string) {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		// The part of the run time that only a program with cgo has.
-		plain := strings.NewReplacer("import _cgopackage \"runtime/cgo\"", "", "_cgopackage.Incomplete", "struct{}").Replace(string(text))
+		plain := strings.NewReplacer("import _cgopackage \"runtime/cgo\"", "", "_cgopackage.Incomplete",
+			"struct{}").Replace(string(text))
 		m.write(t, map[string]string{to + "/" + strings.TrimPrefix(filepath.Base(file), "_"): plain})
 	}
 }

@@ -55,7 +55,9 @@ func (g grid) tensor(t *testing.T) dlpack.Tensor {
 	for i := range data {
 		data[i] = int32(i)
 	}
-	p, err := dlpack.ExportWith(data, dlpack.ExportOptions{Shape: append([]int64{}, g.shape...), Strides: append([]int64{}, g.strides...), Offset: int(g.before)})
+	p, err := dlpack.ExportWith(data,
+		dlpack.ExportOptions{Shape: append([]int64{}, g.shape...), Strides: append([]int64{}, g.strides...),
+			Offset: int(g.before)})
 	return imported(t, p, err)
 }
 
@@ -132,7 +134,8 @@ func TestRunsAreTheElementsInOrder(t *testing.T) {
 }
 
 func FuzzRuns(f *testing.F) {
-	for _, seed := range []string{"", "\x03\x01", "\x02\x03\x03\x01", "\x03\xff", "\x04\x00\x02\x01", "\x00\x09\x03\x01", "\x01\x63\x82\x02\x03\x01"} {
+	for _, seed := range []string{"", "\x03\x01", "\x02\x03\x03\x01", "\x03\xff", "\x04\x00\x02\x01",
+		"\x00\x09\x03\x01", "\x01\x63\x82\x02\x03\x01"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, code []byte) { checkRuns(t, gridOf(code)) })
@@ -164,7 +167,8 @@ func TestRunsOfKnownLayouts(t *testing.T) {
 				g.before = 5
 			}
 			data := make([]int32, 64)
-			p, err := dlpack.ExportWith(data, dlpack.ExportOptions{Shape: g.shape, Strides: g.strides, Offset: int(g.before)})
+			p, err := dlpack.ExportWith(data,
+				dlpack.ExportOptions{Shape: g.shape, Strides: g.strides, Offset: int(g.before)})
 			runs, err := dlpack.Runs[int32](imported(t, p, err))
 			require.NoError(t, err)
 			count := 0
@@ -235,7 +239,8 @@ func TestRunsDoNotAllocateOneByOne(t *testing.T) {
 		t.Skip("a sanitizer allocates where the plain program does not")
 	}
 	loop := func(rows int64) float64 {
-		p, err := dlpack.ExportWith(make([]int32, 3000), dlpack.ExportOptions{Shape: []int64{rows, 2}, Strides: []int64{3, 1}})
+		p, err := dlpack.ExportWith(make([]int32, 3000),
+			dlpack.ExportOptions{Shape: []int64{rows, 2}, Strides: []int64{3, 1}})
 		tensor := imported(t, p, err)
 		sum := int32(0)
 		return testing.AllocsPerRun(10, func() {
@@ -252,7 +257,7 @@ func TestRunsDoNotAllocateOneByOne(t *testing.T) {
 func TestMutableRunsWriteTheTensorAlone(t *testing.T) {
 	data := make([]int32, 12)
 	p, err := dlpack.ExportWith(data, dlpack.ExportOptions{Shape: []int64{3, 2}, Strides: []int64{4, 1}, Offset: 1})
-	runs, err := dlpack.MutableRuns[int32](imported(t, p, err))
+	runs, err := dlpack.WritableRuns[int32](imported(t, p, err))
 	require.NoError(t, err)
 	n := int32(0)
 	for run := range runs {
@@ -274,11 +279,11 @@ func TestRunsRefuseWhatDataRefuses(t *testing.T) {
 			for range runs {
 				t.Error("a run of what cannot be read")
 			}
-			_, err = dlpack.MutableRuns[float32](tensor)
+			_, err = dlpack.WritableRuns[float32](tensor)
 			require.ErrorIs(t, err, test.want)
 		})
 	}
-	runs, err := dlpack.MutableRuns[float32](spoiled(t, func(f Foreign) { f.Versioned().Flags = dlpack.FlagReadOnly }))
+	runs, err := dlpack.WritableRuns[float32](spoiled(t, func(f Foreign) { f.Versioned().Flags = dlpack.FlagReadOnly }))
 	require.ErrorIs(t, err, dlpack.ErrReadOnly)
 	for range runs {
 		t.Error("a run of what must not be written")
@@ -309,8 +314,8 @@ func TestOrdersAreTold(t *testing.T) {
 			m, err := dlpack.ImportLegacy(f.Legacy())
 			require.NoError(t, err)
 			defer m.Release()
-			assert.Equal(t, test.dense, m.Tensor().IsDense())
-			assert.Equal(t, test.columnMajor, m.Tensor().IsColumnMajor())
+			assert.Equal(t, test.dense, m.Tensor().IsContiguous())
+			assert.Equal(t, test.columnMajor, m.Tensor().IsFContiguous())
 		})
 	}
 }

@@ -77,7 +77,8 @@ type Habits struct{ Allocate, Wrap, Stream, Explain Habit }
 
 // Set makes them the habits from now on.
 func (h Habits) Set() {
-	C.set_habits(C.habits{allocate: C.int(h.Allocate), wrap: C.int(h.Wrap), stream: C.int(h.Stream), explain: C.int(h.Explain)})
+	C.set_habits(C.habits{allocate: C.int(h.Allocate), wrap: C.int(h.Wrap), stream: C.int(h.Stream),
+		explain: C.int(h.Explain)})
 }
 
 // StreamCalls counts how often strange tables were asked for a stream.
@@ -93,7 +94,7 @@ func HeaderAlone(major uint32) *dlpack.DLPackExchangeAPIHeader {
 	return (*dlpack.DLPackExchangeAPIHeader)(unsafe.Pointer(C.header_alone(C.uint32_t(major))))
 }
 
-// FindTable is how dlpack_util.h opens a table; nil where it refuses.
+// FindTable is how dlpackgen/tensor.h opens a table; nil where it refuses.
 func FindTable(newest *dlpack.DLPackExchangeAPIHeader) *dlpack.DLPackExchangeAPI {
 	var found *C.DLPackExchangeAPI
 	C.find_table((*C.DLPackExchangeAPIHeader)(unsafe.Pointer(newest)), &found)
@@ -165,7 +166,8 @@ type prototype struct {
 func Prototype(dtype dlpack.DataType, device dlpack.Device, shape ...int64) *dlpack.DLTensor {
 	p := (*prototype)(C.calloc(1, C.size_t(unsafe.Sizeof(prototype{}))))
 	copy(p.shape[:], shape)
-	p.tensor = dlpack.DLTensor{Device: device, NDim: int32(len(shape)), DType: dtype, Shape: uintptr(unsafe.Pointer(&p.shape))}
+	p.tensor = dlpack.DLTensor{Device: device, NDim: int32(len(shape)), DType: dtype,
+		Shape: uintptr(unsafe.Pointer(&p.shape))}
 	return &p.tensor
 }
 
@@ -178,7 +180,8 @@ func PrototypeShape(t *dlpack.DLTensor) []int64 {
 func FreePrototype(t *dlpack.DLTensor) { C.free(unsafe.Pointer(t)) }
 
 // CallAllocate tells what SetError was called with.
-func CallAllocate(api *dlpack.DLPackExchangeAPI, prototype *dlpack.DLTensor) (*dlpack.DLManagedTensorVersioned, int, Told) {
+func CallAllocate(api *dlpack.DLPackExchangeAPI, prototype *dlpack.DLTensor) (*dlpack.DLManagedTensorVersioned, int,
+	Told) {
 	var out *C.DLManagedTensorVersioned
 	t := (*C.told)(C.calloc(1, C.sizeof_told))
 	defer C.free(unsafe.Pointer(t))
@@ -187,7 +190,8 @@ func CallAllocate(api *dlpack.DLPackExchangeAPI, prototype *dlpack.DLTensor) (*d
 }
 
 // CallAllocateSilently passes no SetError.
-func CallAllocateSilently(api *dlpack.DLPackExchangeAPI, prototype *dlpack.DLTensor) (*dlpack.DLManagedTensorVersioned, int) {
+func CallAllocateSilently(api *dlpack.DLPackExchangeAPI,
+	prototype *dlpack.DLTensor) (*dlpack.DLManagedTensorVersioned, int) {
 	var out *C.DLManagedTensorVersioned
 	rc := C.call_allocate_silently(table(api), (*C.DLTensor)(unsafe.Pointer(prototype)), &out)
 	return (*dlpack.DLManagedTensorVersioned)(unsafe.Pointer(out)), int(rc)

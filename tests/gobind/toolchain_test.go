@@ -149,8 +149,10 @@ func TestTheCOfTheBindingsIsClean(t *testing.T) {
 	for cc, debian := range map[string]string{"gcc": "gcc", "clang-16": "clang-16"} {
 		t.Run(cc, func(t *testing.T) {
 			need.Program(t, cc, debian)
-			out, err := exec.Command(cc, "-std=c11", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic", "-Werror",
-				"-c", "-o", filepath.Join(t.TempDir(), "export.o"), filepath.Join(m.dir, "dlpack", "export.c")).CombinedOutput()
+			out, err := exec.Command(cc, "-std=c11", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes",
+				"-pedantic", "-Werror",
+				"-c", "-o", filepath.Join(t.TempDir(), "export.o"),
+				filepath.Join(m.dir, "dlpack", "export.c")).CombinedOutput()
 			require.NoError(t, err, "%s", out)
 		})
 	}

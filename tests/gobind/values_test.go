@@ -64,7 +64,8 @@ func definitions() []definition {
 	ieee := func(name string, t dlpack.DataType, e, m, bias int, largest float64) definition {
 		top := uint32(1<<e-1) << m
 		sign := uint32(1) << (e + m)
-		return definition{name: name, dtype: t, exponent: e, mantissa: m, bias: bias, largest: largest, infinity: true, negativeZero: true, signed: true,
+		return definition{name: name, dtype: t, exponent: e, mantissa: m, bias: bias, largest: largest,
+			infinity: true, negativeZero: true, signed: true,
 			nan: func(code uint32) bool { return code&(sign-1) > top }}
 	}
 	finite := func(name string, t dlpack.DataType, e, m, bias int, largest float64, nan ...uint32) definition {
@@ -75,14 +76,22 @@ func definitions() []definition {
 	scale.signed = false
 	return []definition{
 		codec(ieee("float16", dlpack.DTypeFloat16, 5, 10, 15, 65504), dlpack.Float16From, dlpack.Float16Saturated),
-		codec(ieee("bfloat16", dlpack.DTypeBFloat16, 8, 7, 127, 0x1.fep127), dlpack.BFloat16From, dlpack.BFloat16Saturated),
-		codec(ieee("float8_e3m4", dlpack.DTypeFloat8E3M4, 3, 4, 3, 15.5), dlpack.Float8E3M4From, dlpack.Float8E3M4Saturated),
-		codec(ieee("float8_e4m3", dlpack.DTypeFloat8E4M3, 4, 3, 7, 240), dlpack.Float8E4M3From, dlpack.Float8E4M3Saturated),
-		codec(ieee("float8_e5m2", dlpack.DTypeFloat8E5M2, 5, 2, 15, 57344), dlpack.Float8E5M2From, dlpack.Float8E5M2Saturated),
-		codec(finite("float8_e4m3fn", dlpack.DTypeFloat8E4M3FN, 4, 3, 7, 448, 0x7f, 0xff), dlpack.Float8E4M3FNFrom, dlpack.Float8E4M3FNSaturated),
-		codec(finite("float8_e4m3fnuz", dlpack.DTypeFloat8E4M3FNUZ, 4, 3, 8, 240, 0x80), dlpack.Float8E4M3FNUZFrom, dlpack.Float8E4M3FNUZSaturated),
-		codec(finite("float8_e4m3b11fnuz", dlpack.DTypeFloat8E4M3B11FNUZ, 4, 3, 11, 30, 0x80), dlpack.Float8E4M3B11FNUZFrom, dlpack.Float8E4M3B11FNUZSaturated),
-		codec(finite("float8_e5m2fnuz", dlpack.DTypeFloat8E5M2FNUZ, 5, 2, 16, 57344, 0x80), dlpack.Float8E5M2FNUZFrom, dlpack.Float8E5M2FNUZSaturated),
+		codec(ieee("bfloat16", dlpack.DTypeBFloat16, 8, 7, 127, 0x1.fep127), dlpack.BFloat16From,
+			dlpack.BFloat16Saturated),
+		codec(ieee("float8_e3m4", dlpack.DTypeFloat8E3M4, 3, 4, 3, 15.5), dlpack.Float8E3M4From,
+			dlpack.Float8E3M4Saturated),
+		codec(ieee("float8_e4m3", dlpack.DTypeFloat8E4M3, 4, 3, 7, 240), dlpack.Float8E4M3From,
+			dlpack.Float8E4M3Saturated),
+		codec(ieee("float8_e5m2", dlpack.DTypeFloat8E5M2, 5, 2, 15, 57344), dlpack.Float8E5M2From,
+			dlpack.Float8E5M2Saturated),
+		codec(finite("float8_e4m3fn", dlpack.DTypeFloat8E4M3FN, 4, 3, 7, 448, 0x7f, 0xff), dlpack.Float8E4M3FNFrom,
+			dlpack.Float8E4M3FNSaturated),
+		codec(finite("float8_e4m3fnuz", dlpack.DTypeFloat8E4M3FNUZ, 4, 3, 8, 240, 0x80), dlpack.Float8E4M3FNUZFrom,
+			dlpack.Float8E4M3FNUZSaturated),
+		codec(finite("float8_e4m3b11fnuz", dlpack.DTypeFloat8E4M3B11FNUZ, 4, 3, 11, 30, 0x80),
+			dlpack.Float8E4M3B11FNUZFrom, dlpack.Float8E4M3B11FNUZSaturated),
+		codec(finite("float8_e5m2fnuz", dlpack.DTypeFloat8E5M2FNUZ, 5, 2, 16, 57344, 0x80),
+			dlpack.Float8E5M2FNUZFrom, dlpack.Float8E5M2FNUZSaturated),
 		codec(scale, dlpack.Float8E8M0FNUFrom, dlpack.Float8E8M0FNUSaturated),
 		narrowCodec(finite("float6_e2m3fn", dlpack.DTypeFloat6E2M3FN, 2, 3, 1, 7.5), dlpack.Float6E2M3FNFrom),
 		narrowCodec(finite("float6_e3m2fn", dlpack.DTypeFloat6E3M2FN, 3, 2, 3, 28), dlpack.Float6E3M2FNFrom),
@@ -195,7 +204,8 @@ func TestEveryCodeOfEveryFloatMeansWhatItsFormatSays(t *testing.T) {
 					require.True(t, math.IsNaN(got), "code %#x is %v", code, got)
 					continue
 				}
-				require.Equal(t, math.Float64bits(want), math.Float64bits(got), "code %#x is %v, not %v", code, want, got)
+				require.Equal(t, math.Float64bits(want), math.Float64bits(got), "code %#x is %v, not %v", code, want,
+					got)
 			}
 		})
 	}
@@ -217,10 +227,12 @@ func (d definition) inputs(values []float64) (xs []float32) {
 			add(values[i-1] + (v-values[i-1])/2)
 		}
 	}
-	for _, v := range []float64{0, math.SmallestNonzeroFloat32, math.MaxFloat32, math.Inf(1), 0x1p-126, 0x1p-127, 0x1p-128} {
+	for _, v := range []float64{0, math.SmallestNonzeroFloat32, math.MaxFloat32, math.Inf(1), 0x1p-126, 0x1p-127,
+		0x1p-128} {
 		add(v)
 	}
-	xs = append(xs, float32(math.NaN()), math.Float32frombits(0xffc00001), math.Float32frombits(0x7f800001), math.Float32frombits(0xffffffff))
+	xs = append(xs, float32(math.NaN()), math.Float32frombits(0xffc00001), math.Float32frombits(0x7f800001),
+		math.Float32frombits(0xffffffff))
 	random, others := rand.New(rand.NewPCG(1, uint64(d.width()))), 1<<16
 	if testing.Short() {
 		others = 1 << 10
@@ -244,7 +256,8 @@ func TestEveryFloatRoundsToTheNearestCode(t *testing.T) {
 					got := encode(x)
 					want, nan := d.want(values, x, saturated)
 					if nan && !d.nan(got) || !nan && got != want {
-						t.Fatalf("%v (%#x), saturated %v: %#x, not %#x, NaN %v", x, math.Float32bits(x), saturated, got, want, nan)
+						t.Fatalf("%v (%#x), saturated %v: %#x, not %#x, NaN %v", x, math.Float32bits(x), saturated,
+							got, want, nan)
 					}
 				}
 			}

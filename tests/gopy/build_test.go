@@ -41,7 +41,8 @@ func TestTheCIsClean(t *testing.T) {
 			}
 			need.Program(t, cc, test.debian)
 			for _, file := range sources(t) {
-				args := append([]string{"-Wall", "-Wextra", "-Werror", "-c", "-o", filepath.Join(t.TempDir(), "x.o"), file}, test.flags...)
+				args := append([]string{"-Wall", "-Wextra", "-Werror", "-c", "-o", filepath.Join(t.TempDir(), "x.o"),
+					file}, test.flags...)
 				out, err := exec.Command(cc, args...).CombinedOutput()
 				require.NoError(t, err, "%s", out)
 			}
@@ -78,7 +79,8 @@ func TestTwoModulesInOneProcess(t *testing.T) {
 	}
 	python := environment(t)
 	dir := t.TempDir()
-	out, err := exec.Command("go", "build", "-buildmode=c-shared", "-o", filepath.Join(dir, "gotorch.so"), "../../examples/go-torch").CombinedOutput()
+	out, err := exec.Command("go", "build", "-buildmode=c-shared", "-o", filepath.Join(dir, "gotorch.so"),
+		"../../examples/go-torch").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	cmd := exec.Command(python, "two.py")
 	cmd.Env = append(os.Environ(), "GOPY="+library, "PYTHONPATH="+dir, "PYTHONDONTWRITEBYTECODE=1")

@@ -125,7 +125,8 @@ func pythons(t *testing.T) (found []python) {
 	}
 	known := map[string]bool{}
 	for _, path := range candidates {
-		out, err := exec.Command(path, "-c", "import sys; sys.version_info >= (3, 10) and print('%d.%d' % sys.version_info[:2])").Output()
+		out, err := exec.Command(path, "-c",
+			"import sys; sys.version_info >= (3, 10) and print('%d.%d' % sys.version_info[:2])").Output()
 		version := strings.TrimSpace(string(out))
 		if err == nil && version != "" && !known[version] {
 			known[version] = true

@@ -212,7 +212,7 @@ def test_what_a_producer_raises():
     try:
         gopy.sum(Gives(KeyError("it")))
     except KeyError as e:
-        equal((str(e), type(e.__cause__)), ('"sum() argument 1: \'it\'"', KeyError))
+        equal((str(e), type(e.__cause__)), ("\"sum() argument 1: 'it'\"", KeyError))
         assert e.__cause__.__traceback__
     else:
         raise AssertionError("no error")
@@ -342,7 +342,14 @@ def test_arguments_of_dlpack():
     before = outstanding()
     t = gopy.counting(2, 3, 0)
     names = lambda **arguments: repr(t.__dlpack__(**arguments)).split()[2]
-    for arguments in {}, {"max_version": None}, {"max_version": (0, 8)}, {"stream": None}, {"dl_device": (1, 0)}, {"copy": False}:
+    for arguments in (
+        {},
+        {"max_version": None},
+        {"max_version": (0, 8)},
+        {"stream": None},
+        {"dl_device": (1, 0)},
+        {"copy": False},
+    ):
         equal(names(**arguments), '"dltensor"')
     for version in (1, 0), (1, 3), (2, 0):
         equal(names(max_version=version, stream=-1, copy=True, dl_device=(1, 0)), '"dltensor_versioned"')

@@ -31,7 +31,9 @@ def test_a_result_is_waited_for():
 def test_scalars_nothing_and_types():
     equal(gopy.sum(jnp.float32(3.5)), 3.5)
     equal(gopy.sum(jnp.zeros((0, 3), jnp.float32)), 0.0)
-    for name in "bool int8 int16 int32 uint8 uint16 uint32 float16 bfloat16 float32 complex64 float8_e4m3fn float8_e5m2".split():
+    for name in (
+        "bool int8 int16 int32 uint8 uint16 uint32 float16 bfloat16 float32 complex64 float8_e4m3fn float8_e5m2".split()
+    ):
         equal(gopy.describe(jnp.zeros(2, name))[1], name)
 
 

@@ -32,7 +32,9 @@ def test_scalars_and_nothing():
 
 
 def test_every_type():
-    for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split():
+    for (
+        name
+    ) in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split():
         equal(gopy.describe(np.zeros(2, name))[1], name)
 
 

@@ -28,11 +28,26 @@ def build(torch):
         shutil.copy(os.path.join(sources, name), package)
     out = os.path.join(package, "_torch_" + release.replace(".", "_") + sysconfig.get_config_var("EXT_SUFFIX"))
     command = [
-        "g++", "-std=c++20" if int(minor) >= 15 else "-std=c++17", "-O0" if os.environ.get("REHEARSAL") else "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-w",
-        f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}", "-I" + os.path.join(ROOT, "gen", "c"),
-        "-I" + os.path.join(ROOT, "gen", "cpp"), "-I" + os.path.join(torch_root, "include"),
-        "-I" + os.path.join(torch_root, "include/torch/csrc/api/include"), "-I" + sysconfig.get_path("include"), "-o", out,
-        os.path.join(sources, "module.cpp"), "-L" + os.path.join(torch_root, "lib"), "-ltorch_python", "-ltorch_cpu", "-lc10",
+        "g++",
+        "-std=c++20" if int(minor) >= 15 else "-std=c++17",
+        "-O0" if os.environ.get("REHEARSAL") else "-O1",
+        "-shared",
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-w",
+        f"-D_GLIBCXX_USE_CXX11_ABI={int(torch.compiled_with_cxx11_abi())}",
+        "-I" + os.path.join(ROOT, "gen", "c"),
+        "-I" + os.path.join(ROOT, "gen", "cpp"),
+        "-I" + os.path.join(torch_root, "include"),
+        "-I" + os.path.join(torch_root, "include/torch/csrc/api/include"),
+        "-I" + sysconfig.get_path("include"),
+        "-o",
+        out,
+        os.path.join(sources, "module.cpp"),
+        "-L" + os.path.join(torch_root, "lib"),
+        "-ltorch_python",
+        "-ltorch_cpu",
+        "-lc10",
     ]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
@@ -48,10 +63,16 @@ class Exchange:
         get = ctypes.pythonapi.PyCapsule_GetPointer
         get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
         places = ctypes.cast(get(holder, b"dlpack_exchange_api"), ctypes.POINTER(ctypes.c_void_p))
-        self.managed = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(ctypes.POINTER(Managed)))(places[3])
-        self.make = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.POINTER(Managed), ctypes.POINTER(ctypes.py_object))(places[4])
+        self.managed = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(ctypes.POINTER(Managed)))(
+            places[3]
+        )
+        self.make = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.POINTER(Managed), ctypes.POINTER(ctypes.py_object))(
+            places[4]
+        )
         self.borrowed = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(Tensor))(places[5])
-        self.stream = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))(places[6])
+        self.stream = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))(
+            places[6]
+        )
 
     def current_stream(self, kind, ordinal):
         out = ctypes.c_void_p()

@@ -27,9 +27,24 @@ def starts(b):
 
 @check
 def every_step_in_c(_):
-    out = steps("probe", "alloc:2:0:1024", "alloc:3:0:16", "info:t0+128", "info:t1", "info:h", "order:2:0:1:0", "finish:2:0",
-                "copy:2:0:t0:1:0:h:64@1@0", "copy:1:0:h+64:2:0:t0:64@2@0", "copy:2:0:t0:3:0:t1:64@1@0", "keep:0:2:0", "finish:1:0",
-                "delete:0", "deletethere:1", "finish:1:0")
+    out = steps(
+        "probe",
+        "alloc:2:0:1024",
+        "alloc:3:0:16",
+        "info:t0+128",
+        "info:t1",
+        "info:h",
+        "order:2:0:1:0",
+        "finish:2:0",
+        "copy:2:0:t0:1:0:h:64@1@0",
+        "copy:1:0:h+64:2:0:t0:64@2@0",
+        "copy:2:0:t0:3:0:t1:64@1@0",
+        "keep:0:2:0",
+        "finish:1:0",
+        "delete:0",
+        "deletethere:1",
+        "finish:1:0",
+    )
     assert all(" ok" in line for line in out), out
     assert out[3].endswith("ok 2 0 0 +128 4096"), out[3]
     assert out[4].startswith("info ok 3 0 0 +0 "), out[4]
@@ -38,7 +53,9 @@ def every_step_in_c(_):
 
 @check
 def refusals_in_c(_):
-    out = steps("alloc:2:99:4", "alloc:2:0:400000000000000", "number:2:0:0", "info:n", "alloc:2:0:0", "copy:2:0:h:1:0:h:16@1@0")
+    out = steps(
+        "alloc:2:99:4", "alloc:2:0:400000000000000", "number:2:0:0", "info:n", "alloc:2:0:0", "copy:2:0:h:1:0:h:16@1@0"
+    )
     assert [line.split()[1] for line in out] == ["9", "19", "10", "7", "ok", "16"], out
 
 
@@ -71,8 +88,13 @@ print(code, active.value)
 
 @check
 def no_context_is_started_by_asking(_):
-    here, library = os.path.dirname(os.path.abspath(__file__)), os.path.join(os.path.abspath(BIN), "libdlpackgen_cuda.so")
-    out = subprocess.run([sys.executable, "-c", ASKING, library], capture_output=True, text=True, timeout=120, check=True, cwd=here)
+    here, library = (
+        os.path.dirname(os.path.abspath(__file__)),
+        os.path.join(os.path.abspath(BIN), "libdlpackgen_cuda.so"),
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", ASKING, library], capture_output=True, text=True, timeout=120, check=True, cwd=here
+    )
     assert out.stdout == "0 0\n", out.stdout
 
 
@@ -200,8 +222,13 @@ b.call("free", after)
 
 @check
 def a_reset_is_noticed(_):
-    here, library = os.path.dirname(os.path.abspath(__file__)), os.path.join(os.path.abspath(BIN), "libdlpackgen_cuda.so")
-    out = subprocess.run([sys.executable, "-c", RESET, library], capture_output=True, text=True, timeout=120, check=True, cwd=here)
+    here, library = (
+        os.path.dirname(os.path.abspath(__file__)),
+        os.path.join(os.path.abspath(BIN), "libdlpackgen_cuda.so"),
+    )
+    out = subprocess.run(
+        [sys.executable, "-c", RESET, library], capture_output=True, text=True, timeout=120, check=True, cwd=here
+    )
     assert out.stdout == "0\n(2, 0)\n", out.stdout
 
 
@@ -291,7 +318,7 @@ def streams_of_two_devices(b):
 def speed(_):
     rows = sorted(tuple(map(float, line.split())) for line in program("measure", "pairs", "50"))
     driver, table = rows[len(rows) // 2][0], sorted(r[1] for r in rows)[len(rows) // 2]
-    return f"pointer_info {table:.0f} ns, the driver's own call {driver:.0f} ns, ratio {table / driver:.3f}"
+    return f"pointer_attributes {table:.0f} ns, the driver's own call {driver:.0f} ns, ratio {table / driver:.3f}"
 
 
 def main():

@@ -28,7 +28,7 @@ def capsule(b):
     """The back end for modules; they keep its table, which lives as long as the process."""
     new = ctypes.pythonapi.PyCapsule_New
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    return new(ctypes.addressof(b.table), b"dlpackgen_device", None)
+    return new(ctypes.addressof(b.table), b"dlpackgen_backend", None)
 
 
 def with_back_end(b, program_stream=None):
@@ -69,7 +69,7 @@ def modules_read_torch(b):
     shared = extension()
     read, write = shared.read, shared.function(shared.any_tensor(writes=1))
     for x in places_of(torch, where):
-        for f in (read, write, shared.function(shared.any_tensor(), unlocks=1)):
+        for f in (read, write, shared.function(shared.any_tensor(), releases_gil=1)):
             as_torch_says(f(x)[0], x, torch)
     if REHEARSAL:
         return "tensors on the CPU"
@@ -134,7 +134,7 @@ def modules_refuse_what_the_driver_denies(b):
                 shared.read(lies)
             except BufferError as why:
                 says = "cpu:0" if gone else {3: "cudahost:0", 13: "cudamanaged:0"}[kind]
-                assert f"its library says cuda:0, and the driver says {says} of the memory at" in str(why), why
+                assert f"its declared device cuda:0 does not match the driver's {says} for memory" in str(why), why
             else:
                 raise AssertionError("taken")
 
@@ -187,7 +187,9 @@ def libraries_wait_for_each_other(b):
             a = cupy.zeros(n, dtype="float32")
             out = f(a, x)
             assert out[3] == ours.ptr, "CuPy came first"
-            view = cupy.ndarray((n,), "float32", cupy.cuda.MemoryPointer(cupy.cuda.UnownedMemory(x.data_ptr(), 4 * n, x), 0))
+            view = cupy.ndarray(
+                (n,), "float32", cupy.cuda.MemoryPointer(cupy.cuda.UnownedMemory(x.data_ptr(), 4 * n, x), 0)
+            )
             a += view
     torch.cuda.synchronize()
     assert float(a.sum()) == n, f"{float(a.sum())} of {n} elements were there"

@@ -1,4 +1,4 @@
-"""The table of a back end for devices, as dlpackgen_device.h declares it, in ctypes."""
+"""The table of a back end for devices, as dlpackgen_backend.h declares it, in ctypes."""
 
 import ctypes as c
 
@@ -13,8 +13,13 @@ class DType(c.Structure):
 
 class Tensor(c.Structure):
     _fields_ = [
-        ("data", c.c_void_p), ("device", Device), ("ndim", c.c_int32), ("dtype", DType),
-        ("shape", c.POINTER(c.c_int64)), ("strides", c.POINTER(c.c_int64)), ("byte_offset", c.c_uint64),
+        ("data", c.c_void_p),
+        ("device", Device),
+        ("ndim", c.c_int32),
+        ("dtype", DType),
+        ("shape", c.POINTER(c.c_int64)),
+        ("strides", c.POINTER(c.c_int64)),
+        ("byte_offset", c.c_uint64),
     ]
 
 
@@ -24,7 +29,11 @@ class Managed(c.Structure):
 
 DELETER = c.CFUNCTYPE(None, c.POINTER(Managed))
 Managed._fields_ = [
-    ("major", c.c_uint32), ("minor", c.c_uint32), ("context", c.c_void_p), ("deleter", DELETER), ("flags", c.c_uint64),
+    ("major", c.c_uint32),
+    ("minor", c.c_uint32),
+    ("context", c.c_void_p),
+    ("deleter", DELETER),
+    ("flags", c.c_uint64),
     ("tensor", Tensor),
 ]
 
@@ -39,7 +48,12 @@ class Stream(c.Structure):
 
 class Pointer(c.Structure):
     _fields_ = [
-        ("device", Device), ("ordinal", c.c_int32), ("reserved", c.c_int32), ("base", c.c_void_p), ("size", c.c_size_t)]
+        ("device", Device),
+        ("ordinal", c.c_int32),
+        ("reserved", c.c_int32),
+        ("base", c.c_void_p),
+        ("size", c.c_size_t),
+    ]
 
 
 class Facts(c.Structure):
@@ -48,7 +62,11 @@ class Facts(c.Structure):
 
 class Request(c.Structure):
     _fields_ = [
-        ("device", Device), ("dtype", DType), ("ndim", c.c_int32), ("shape", c.POINTER(c.c_int64)), ("stream", c.c_void_p),
+        ("device", Device),
+        ("dtype", DType),
+        ("ndim", c.c_int32),
+        ("shape", c.POINTER(c.c_int64)),
+        ("stream", c.c_void_p),
         ("flags", c.c_uint64),
     ]
 
@@ -60,15 +78,18 @@ def function(*arguments):
 
 class Table(c.Structure):
     _fields_ = [
-        ("size", c.c_size_t), ("abi_version", c.c_uint32), ("device_type", c.c_int32), ("name", c.c_char_p),
+        ("size", c.c_size_t),
+        ("abi_version", c.c_uint32),
+        ("device_type", c.c_int32),
+        ("name", c.c_char_p),
         ("probe", function(c.POINTER(Facts))),
         ("device_count", function(c.POINTER(c.c_int32))),
-        ("pointer_info", function(c.c_void_p, c.POINTER(Pointer))),
+        ("pointer_attributes", function(c.c_void_p, c.POINTER(Pointer))),
         ("alloc", function(c.POINTER(Request), c.POINTER(c.POINTER(Managed)))),
         ("free", function(c.POINTER(Managed))),
         ("current_stream", function(c.c_void_p, Device, c.POINTER(Stream))),
         ("stream_from_dlpack", function(Device, c.POINTER(c.c_int64), c.POINTER(Stream))),
-        ("order_after", function(c.POINTER(Stream), c.POINTER(Stream))),
+        ("stream_wait", function(c.POINTER(Stream), c.POINTER(Stream))),
         ("keep_until", function(c.POINTER(Managed), c.POINTER(Stream))),
         ("copy", function(c.POINTER(Tensor), c.POINTER(Tensor), c.POINTER(Stream))),
         ("finish", function(c.POINTER(Stream))),
@@ -104,7 +125,7 @@ class Backend:
 
     def info(self, address):
         p = Pointer()
-        self.call("pointer_info", address, c.byref(p))
+        self.call("pointer_attributes", address, c.byref(p))
         return (p.device.type, p.device.id), p
 
     def alloc(self, count, device=(2, 0), stream=None):
@@ -115,7 +136,7 @@ class Backend:
         return out
 
     def order(self, consumer, producer):
-        self.call("order_after", c.byref(consumer), c.byref(producer))
+        self.call("stream_wait", c.byref(consumer), c.byref(producer))
 
 
 def stream(handle, device=0):

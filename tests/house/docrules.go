@@ -27,7 +27,8 @@ func packageComments(tree []File) []string {
 	var found []string
 	for _, key := range order {
 		if !said[key] {
-			found = append(found, fmt.Sprintf("%s:1: package %s has no comment", first[key].Path, first[key].Go.Name.Name))
+			found = append(found,
+				fmt.Sprintf("%s:1: package %s has no comment", first[key].Path, first[key].Go.Name.Name))
 		}
 	}
 	return found
@@ -35,7 +36,8 @@ func packageComments(tree []File) []string {
 
 func saysWhatItIs(f File) bool {
 	doc := f.Go.Doc.Text()
-	return strings.HasPrefix(doc, "Package "+f.Go.Name.Name+" ") || f.Go.Name.Name == "main" && strings.HasPrefix(doc, "Command ")
+	return strings.HasPrefix(doc,
+		"Package "+f.Go.Name.Name+" ") || f.Go.Name.Name == "main" && strings.HasPrefix(doc, "Command ")
 }
 
 func exportedDocs(tree []File) []string {

@@ -49,7 +49,8 @@ func TestTheArchitectureNamesEveryDependency(t *testing.T) {
 	require.NoError(t, err)
 	mod, err := os.ReadFile("../../go.mod")
 	require.NoError(t, err)
-	required := regexp.MustCompile(`(?m)^(?:require)?\s+([a-z][\w./-]*\.[\w./-]+) (v\S+)`).FindAllStringSubmatch(string(mod), -1)
+	required := regexp.MustCompile(`(?m)^(?:require)?\s+([a-z][\w./-]*\.[\w./-]+) (v\S+)`).
+		FindAllStringSubmatch(string(mod), -1)
 	require.Greater(t, len(required), 5)
 	for _, m := range required {
 		assert.Contains(t, string(text), "| `"+m[1]+"` | "+m[2]+" | ", "docs/architecture.md gives its purpose")

@@ -49,7 +49,8 @@ func configImports(tree []File) []string {
 // the same files.
 func diskReads(tree []File) []string {
 	return imports(written(tree, false), func(f File, name string) bool {
-		return f.within(strings.TrimSuffix(emitters, "/")) && slices.Contains([]string{"os", "io/ioutil", "path/filepath", "syscall"}, name)
+		return f.within(strings.TrimSuffix(emitters, "/")) && slices.Contains([]string{"os", "io/ioutil",
+			"path/filepath", "syscall"}, name)
 	})
 }
 

@@ -35,8 +35,8 @@ type Rule struct {
 // in the place of one.
 var ignored = []string{".git", ".venv", ".cache", "bin", "__pycache__"}
 
-// Load reads every file; those that are no text come without their data. Go source under a testdata folder is only text:
-// it may be broken on purpose.
+// Load reads every file; those that are no text come without their data. Go source under a testdata
+// folder is only text: it may be broken on purpose.
 func Load(root fs.FS) ([]File, error) {
 	var tree []File
 	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {

@@ -35,7 +35,8 @@ func portablePaths(tree []File) []string {
 func backups(tree []File) []string {
 	var found []string
 	for _, f := range tree {
-		if strings.HasSuffix(f.Path, "~") || slices.Contains([]string{".orig", ".rej", ".bak", ".swp"}, path.Ext(f.Path)) {
+		if strings.HasSuffix(f.Path, "~") || slices.Contains([]string{".orig", ".rej", ".bak", ".swp"},
+			path.Ext(f.Path)) {
 			found = append(found, f.Path+":1: is a backup copy")
 		}
 	}

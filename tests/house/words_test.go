@@ -24,7 +24,8 @@ var (
 // plain gives the words of a text and nothing else, so that neither line breaks
 // nor comment marks hide that two texts are the same.
 func plain(text string) string {
-	return " " + strings.ToLower(strings.Join(plainWord.FindAllString(decoration.ReplaceAllString(text, ""), -1), " ")) + " "
+	return " " + strings.ToLower(strings.Join(plainWord.FindAllString(decoration.ReplaceAllString(text, ""), -1),
+		" ")) + " "
 }
 
 // sentences gives those of a header's comments that are long enough to be somebody's own.
@@ -76,9 +77,12 @@ func TestNoSentenceOfUpstreamIsOurs(t *testing.T) {
 }
 
 func TestBorrowedFindsSentences(t *testing.T) {
-	header := "/*!\n * \\brief This is how we hand over\n * an array of numbers. Short one.\n */\nint a; // another sentence that stands at a line's end\n"
+	header := "/*!\n * \\brief This is how we hand over\n * an array of numbers. Short one.\n */\nint a; // " +
+		"another sentence that stands at a line's end\n"
 	require.Len(t, sentences(header), 2)
-	copied := files{"a.yaml": "doc: >-\n  This is how we hand over an array\n  of numbers.\n", "b.h": "/* Another sentence that stands at\n * a line's end */"}
+	copied := files{"a.yaml": "doc: >-\n  This is how we hand over an array\n  of numbers.\n",
+		"b.h": "/* Another sentence that stands at\n * a line's end */"}
 	assert.Len(t, borrowed(copied.load(t), header), 2)
-	assert.Empty(t, borrowed(files{"a.md": "This is how they hand over an array of numbers. Short one."}.load(t), header))
+	assert.Empty(t, borrowed(files{"a.md": "This is how they hand over an array of numbers. Short one."}.load(t),
+		header))
 }

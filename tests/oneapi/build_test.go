@@ -33,8 +33,10 @@ func client(t testing.TB, flags ...string) string {
 		object := filepath.Join(dir, "oneapi.o")
 		trial.Run(t, gcc, append(append([]string{"-c", "-I", folder(t), "-o", object}, trial.Strict...),
 			append(flags, filepath.Join(folder(t), "dlpackgen_oneapi.c"))...)...)
-		args := append([]string{"-std=gnu11", "-g", "-Wall", "-Wextra", "-I", folder(t), "-o", filepath.Join(dir, "client")}, flags...)
-		trial.Run(t, gcc, append(args, "testdata/client.c", "testdata/made_levelzero.c", object, "-ldl", "-lpthread")...)
+		args := append([]string{"-std=gnu11", "-g", "-Wall", "-Wextra", "-I", folder(t), "-o",
+			filepath.Join(dir, "client")}, flags...)
+		trial.Run(t, gcc, append(args, "testdata/client.c", "testdata/made_levelzero.c", object, "-ldl",
+			"-lpthread")...)
 	})
 	return filepath.Join(dir, "client")
 }
@@ -44,7 +46,8 @@ func client(t testing.TB, flags ...string) string {
 func environ(more ...string) []string {
 	return slices.DeleteFunc(append(os.Environ(), more...), func(s string) bool {
 		name, value, _ := strings.Cut(s, "=")
-		ours := name == "ONEAPI_DEVICE_SELECTOR" || name == "ZE_FLAT_DEVICE_HIERARCHY" || strings.HasPrefix(name, "OCL_ICD_")
+		ours := name == "ONEAPI_DEVICE_SELECTOR" || name == "ZE_FLAT_DEVICE_HIERARCHY" || strings.HasPrefix(name,
+			"OCL_ICD_")
 		return ours && (value == "" || !slices.Contains(more, s))
 	})
 }

@@ -20,11 +20,14 @@ func TestConformance(t *testing.T) {
 	simulates(t)
 	wheels(t)
 	hooks := filepath.Join(t.TempDir(), "hooks.h")
-	require.NoError(t, os.WriteFile(hooks, []byte("static const struct conformance_hooks conformance_hooks = {.defers = 1};\n"), 0o600))
+	require.NoError(t, os.WriteFile(hooks,
+		[]byte("static const struct conformance_hooks conformance_hooks = {.defers = 1};\n"), 0o600))
 	conforms := func(backEnd, platform string, env ...string) {
 		dir, lib := t.TempDir(), filepath.Join(wheels(t), "lib")
 		object, program := filepath.Join(dir, "conformance.o"), filepath.Join(dir, "conformance")
-		trial.Run(t, need.Program(t, "gcc", "gcc"), append(trial.Strict, fmt.Sprintf("-DCONFORMANCE_HOOKS=%q", hooks), "-c", "-o", object, filepath.Join(folder(t), "conformance", "conformance.c"))...)
+		trial.Run(t, need.Program(t, "gcc", "gcc"),
+			append(trial.Strict, fmt.Sprintf("-DCONFORMANCE_HOOKS=%q", hooks), "-c", "-o", object,
+				filepath.Join(folder(t), "conformance", "conformance.c"))...)
 		trial.Run(t, "g++", "-o", program, object, backEnd, "-L"+lib, "-Wl,-rpath,"+lib, "-lsycl", "-ldl", "-lpthread")
 		cmd, more := onPlatform(t, platform, program)
 		cmd.Env = environ(append(append(more, "MALLOC_PERTURB_=85"), env...)...)

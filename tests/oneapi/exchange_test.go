@@ -17,9 +17,13 @@ func libraries(t *testing.T) map[string]string {
 	t.Helper()
 	lib := filepath.Join(wheels(t), "lib")
 	dir := trial.Built(t, "libraries", func(dir string) {
-		trial.Run(t, need.Program(t, "g++", "g++"), append(syclFlags(t), "-fPIC", "-shared", "-o", filepath.Join(dir, "sycl.so"), filepath.Join(folder(t), "dlpackgen_oneapi_sycl.cpp"),
-			"-L"+lib, "-Wl,-rpath,"+lib, "-lsycl")...)
-		trial.Run(t, need.Program(t, "gcc", "gcc"), append(trial.Strict, "-fPIC", "-shared", "-o", filepath.Join(dir, "levelzero.so"), filepath.Join(folder(t), "dlpackgen_oneapi.c"), "-ldl")...)
+		trial.Run(t, need.Program(t, "g++", "g++"),
+			append(syclFlags(t), "-fPIC", "-shared", "-o", filepath.Join(dir, "sycl.so"),
+				filepath.Join(folder(t), "dlpackgen_oneapi_sycl.cpp"),
+				"-L"+lib, "-Wl,-rpath,"+lib, "-lsycl")...)
+		trial.Run(t, need.Program(t, "gcc", "gcc"),
+			append(trial.Strict, "-fPIC", "-shared", "-o", filepath.Join(dir, "levelzero.so"),
+				filepath.Join(folder(t), "dlpackgen_oneapi.c"), "-ldl")...)
 	})
 	return map[string]string{"sycl": filepath.Join(dir, "sycl.so"), "levelzero": filepath.Join(dir, "levelzero.so")}
 }
@@ -39,18 +43,24 @@ func TestDpnp(t *testing.T) {
 	}{
 		{"cpu", "sycl", "", []string{"device 0 opencl parts 0"}},
 		{"COMPOSITE", "sycl", "", []string{"device 0 level_zero parts 2", "device 1 level_zero parts 2"}},
-		{"FLAT", "sycl", "", []string{"device 0 level_zero parts 0", "device 1 level_zero parts 0", "device 2 level_zero parts 0", "device 3 level_zero parts 0"}},
-		{"both", "sycl", "", []string{"device 0 opencl parts 0", "device 1 level_zero parts 2", "device 2 level_zero parts 2"}},
-		{"COMPOSITE", "levelzero", "level_zero:*", []string{"device 0 level_zero parts 2", "device 1 level_zero parts 2"}},
+		{"FLAT", "sycl", "", []string{"device 0 level_zero parts 0", "device 1 level_zero parts 0",
+			"device 2 level_zero parts 0", "device 3 level_zero parts 0"}},
+		{"both", "sycl", "", []string{"device 0 opencl parts 0", "device 1 level_zero parts 2",
+			"device 2 level_zero parts 2"}},
+		{"COMPOSITE", "levelzero", "level_zero:*",
+			[]string{"device 0 level_zero parts 2", "device 1 level_zero parts 2"}},
 	} {
 		t.Run(c.implementation+" "+c.platform, func(t *testing.T) {
-			cmd, env := onPlatform(t, c.platform, python, "testdata/exchange.py", filepath.Join(golden.Root(t), "tests/gpu"), libraries(t)[c.implementation], c.implementation)
-			env = append(env, "PYTHONPATH="+packages[0], "PYTHONDONTWRITEBYTECODE=1", "ONEAPI_DEVICE_SELECTOR="+c.selector)
+			cmd, env := onPlatform(t, c.platform, python, "testdata/exchange.py",
+				filepath.Join(golden.Root(t), "tests/gpu"), libraries(t)[c.implementation], c.implementation)
+			env = append(env, "PYTHONPATH="+packages[0], "PYTHONDONTWRITEBYTECODE=1",
+				"ONEAPI_DEVICE_SELECTOR="+c.selector)
 			out := output(t, cmd, env...)
 			assert.Equal(t, c.want, out)
 		})
 	}
-	cmd, env := onPlatform(t, "both", python, "testdata/exchange.py", filepath.Join(golden.Root(t), "tests/gpu"), libraries(t)["levelzero"], "levelzero")
+	cmd, env := onPlatform(t, "both", python, "testdata/exchange.py", filepath.Join(golden.Root(t), "tests/gpu"),
+		libraries(t)["levelzero"], "levelzero")
 	cmd.Env = environ(append(env, "PYTHONPATH="+packages[0], "PYTHONDONTWRITEBYTECODE=1")...)
 	out, err := cmd.CombinedOutput()
 	require.Error(t, err, "it sees what does not agree")

@@ -27,7 +27,8 @@ func golang(t *testing.T, env []string, flags ...string) string {
 // Over Level Zero the ids must be told; the rest is the same in C++ over SYCL, which asks
 // for none.
 func inGo(devices, known, none string) []string {
-	return []string{"devices " + devices + " " + known, none, `pointer true \d`, "import true 1 0", `imported \[3 4\] OneAPI`}
+	return []string{"devices " + devices + " " + known, none, `pointer true \d`, "import true 1 0",
+		`imported \[3 4\] OneAPI`}
 }
 
 func TestGo(t *testing.T) {
@@ -35,11 +36,16 @@ func TestGo(t *testing.T) {
 	program := golang(t, nil)
 	cmd := exec.Command("./run-level-zero.sh", program)
 	out := output(t, cmd, "L0ROOT="+levelZero(t)+"/root", "HIER=COMPOSITE")
-	assert.True(t, trial.Fits(append(inGo("2", "false", "oneapi: number: no device has an id; give NULL, in Go nil, if no other library of the program uses SYCL"), "false true"), out), "%q", out)
+	assert.True(t, trial.Fits(append(inGo("2", "false",
+		"oneapi: number: no device has an id; give NULL, in Go nil, if no other library of the program uses SYCL"),
+		"false true"), out), "%q", out)
 	out = output(t, exec.Command(program), "LD_LIBRARY_PATH="+standin(t, "-DNOGPU"))
-	assert.Equal(t, []string{"oneapi: Level Zero has started, and there is no GPU: there is none, or ZE_AFFINITY_MASK hides it"}, out)
+	assert.Equal(t,
+		[]string{"oneapi: Level Zero has started, and there is no GPU: there is none, or ZE_AFFINITY_MASK hides it"},
+		out)
 	out = output(t, exec.Command(golang(t, nil, "-tags", "nodevice")))
-	assert.Equal(t, []string{"oneapi: this program was built without cgo, or with the tag nodevice; build it with cgo"}, out)
+	assert.Equal(t,
+		[]string{"oneapi: this program was built without cgo, or with the tag nodevice; build it with cgo"}, out)
 }
 
 // The tag sycl takes the other implementation.
@@ -47,7 +53,8 @@ func TestGoOverSYCL(t *testing.T) {
 	simulates(t)
 	include, lib := filepath.Join(wheels(t), "include"), filepath.Join(wheels(t), "lib")
 	program := golang(t, []string{
-		"CGO_CXXFLAGS=-DSYCL_DISABLE_FSYCL_SYCLHPP_WARNING " + strings.Join([]string{"-isystem", include, "-isystem", filepath.Join(include, "sycl")}, " "),
+		"CGO_CXXFLAGS=-DSYCL_DISABLE_FSYCL_SYCLHPP_WARNING " + strings.Join([]string{"-isystem", include, "-isystem",
+			filepath.Join(include, "sycl")}, " "),
 		"CGO_LDFLAGS=-L" + lib + " -Wl,-rpath," + lib,
 	}, "-tags", "sycl")
 	for platform, devices := range map[string]string{"cpu": "1", "both": "3"} {

@@ -18,11 +18,15 @@ import (
 
 // structs are ours, the real ones, and what the fields of both are called.
 var structs = map[string]string{
-	"levelzero_properties": "ze_device_properties_t type:stype next:pNext kind:type vendor:vendorId device:deviceId flags:flags subdevice:subdeviceId " +
-		"rate:coreClockRate largest:maxMemAllocSize contexts:maxHardwareContexts priority:maxCommandQueuePriority threads:numThreadsPerEU width:physicalEUSimdWidth " +
-		"units:numEUsPerSubslice subslices:numSubslicesPerSlice slices:numSlices resolution:timerResolution bits:timestampValidBits " +
+	"levelzero_properties": "ze_device_properties_t type:stype next:pNext kind:type vendor:vendorId device:deviceId flags:flags " +
+		"subdevice:subdeviceId " +
+		"rate:coreClockRate largest:maxMemAllocSize contexts:maxHardwareContexts " +
+		"priority:maxCommandQueuePriority threads:numThreadsPerEU width:physicalEUSimdWidth " +
+		"units:numEUsPerSubslice subslices:numSubslicesPerSlice slices:numSlices resolution:timerResolution " +
+		"bits:timestampValidBits " +
 		"kernel_bits:kernelTimestampValidBits uuid:uuid name:name",
-	"levelzero_list_desc":   "ze_command_queue_desc_t type:stype next:pNext ordinal:ordinal index:index flags:flags mode:mode priority:priority",
+	"levelzero_list_desc": "ze_command_queue_desc_t type:stype next:pNext ordinal:ordinal index:index flags:flags mode:mode " +
+		"priority:priority",
 	"levelzero_pool_desc":   "ze_event_pool_desc_t type:stype next:pNext flags:flags count:count",
 	"levelzero_event_desc":  "ze_event_desc_t type:stype next:pNext index:index signal:signal wait:wait",
 	"levelzero_memory_desc": "ze_device_mem_alloc_desc_t type:stype next:pNext flags:flags ordinal:ordinal",
@@ -34,10 +38,12 @@ var structs = map[string]string{
 // headers: each constant, error and handle, the form of each function, and each field.
 func agreement(b *backend.Backend) string {
 	var c strings.Builder
-	c.WriteString("#include <level_zero/ze_api.h>\n#include \"device_driver.h\"\n#include \"levelzero_types.h\"\n#include <stddef.h>\n")
+	c.WriteString("#include <level_zero/ze_api.h>\n#include \"device_driver.h\"\n#include " +
+		"\"levelzero_types.h\"\n#include <stddef.h>\n")
 	c.WriteString("#define SAME(a, b) _Static_assert(__builtin_types_compatible_p(a, b), #a \" is \" #b)\n")
 	c.WriteString("#define SIZE(s, r) _Static_assert(sizeof(struct s) == sizeof(r), #s \" is \" #r)\n")
-	c.WriteString("#define FIELD(s, f, r, g) _Static_assert(offsetof(struct s, f) == offsetof(r, g) && sizeof(((struct s *)0)->f) == sizeof(((r *)0)->g), #s \".\" #f)\n")
+	c.WriteString("#define FIELD(s, f, r, g) _Static_assert(offsetof(struct s, f) == offsetof(r, g) && " +
+		"sizeof(((struct s *)0)->f) == sizeof(((r *)0)->g), #s \".\" #f)\n")
 	for _, k := range b.Constants {
 		fmt.Fprintf(&c, "_Static_assert(DRIVER_%s == (int)%s, \"%s\");\n", k.Name, k.Native, k.Native)
 	}
@@ -95,7 +101,7 @@ func TestDisagreementIsFound(t *testing.T) {
 	}
 	var wants []string
 	for _, k := range b.Constants {
-		replace(fmt.Sprintf("\tDRIVER_%s = %d", k.Name, k.Value), fmt.Sprintf("\tDRIVER_%s = %d", k.Name, k.Value+1))
+		replace(fmt.Sprintf("  DRIVER_%s = %d", k.Name, k.Value), fmt.Sprintf("  DRIVER_%s = %d", k.Name, k.Value+1))
 		wants = append(wants, `"`+k.Native+`"`)
 	}
 	for _, f := range b.Functions {
@@ -107,7 +113,8 @@ func TestDisagreementIsFound(t *testing.T) {
 		assert.True(t, strings.Contains(out, want), want)
 	}
 	for i, e := range b.Errors {
-		text = strings.Replace(text, fmt.Sprintf("(%d == (int)%s,", e.Value, e.Name), fmt.Sprintf("(%d == (int)%s,", i-1, e.Name), 1)
+		text = strings.Replace(text, fmt.Sprintf("(%d == (int)%s,", e.Value, e.Name),
+			fmt.Sprintf("(%d == (int)%s,", i-1, e.Name), 1)
 	}
 	handles := string(driver)
 	for _, h := range b.Handles {
@@ -121,7 +128,7 @@ func TestDisagreementIsFound(t *testing.T) {
 	for _, h := range b.Handles {
 		assert.True(t, strings.Contains(out, `"driver_`+h.Name+` is `+h.Native+`"`), h.Name)
 	}
-	grown := strings.ReplaceAll(string(types), "void *next;", "char more[64];\n\tvoid *next;")
+	grown := strings.ReplaceAll(string(types), "void* next;", "char more[64];\n  void* next;")
 	out = agrees(t, strings.NewReplacer(`#include "levelzero_types.h"`, grown).Replace(agreement(b)))
 	for ours, text := range structs {
 		assert.True(t, strings.Contains(out, `"`+ours+` is `), ours)

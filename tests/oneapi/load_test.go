@@ -15,7 +15,8 @@ import (
 )
 
 func TestNothingIsLoadedBeforeItIsAsked(t *testing.T) {
-	assert.Equal(t, []string{"mapped 0 global 0", "probe ok 65551 3", "mapped 1 global 0"}, on(t, standin(t), "mapped", "probe", "mapped"))
+	assert.Equal(t, []string{"mapped 0 global 0", "probe ok 65551 3", "mapped 1 global 0"},
+		on(t, standin(t), "mapped", "probe", "mapped"))
 }
 
 // starts are drivers that do not start, each with a code and a text of its own, and
@@ -24,15 +25,28 @@ var starts = []struct {
 	macros, steps []string
 	want          string
 }{
-	{[]string{"-DSTART=0x78000001"}, nil, `4 2013265921 oneapi: the loader is there, and starts no driver: ZE_RESULT_ERROR_UNINITIALIZED \(0x78000001\): the loader found no driver of a device, or the driver no device; .*`},
-	{[]string{"-DSTART=0x70010000"}, nil, `5 1879113728 oneapi: .*: ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS \(0x70010000\): this user may not open the device; .*`},
-	{[]string{"-DSTART=0x70020000"}, nil, `5 1879179264 oneapi: .*: ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE \(0x70020000\): something that the driver depends on .*`},
-	{[]string{"-DNOGPU"}, nil, `4 0 oneapi: Level Zero has started, and there is no GPU: there is none, or ZE_AFFINITY_MASK hides it`},
-	{[]string{"-DNOCONTEXT"}, nil, `5 0 oneapi: the driver gives no default context, under which libraries share memory`},
-	{[]string{"-DVERSION=65545"}, nil, `3 0 oneapi: the driver serves version 1\.9 of Level Zero, and 1\.14 is the oldest that is used; update Intel's Level Zero loader and the driver of the GPU`},
-	{[]string{"-DBROKEN=0", "-DOLD=1"}, nil, `22 1879048193 oneapi: the devices of a driver: ZE_RESULT_ERROR_DEVICE_LOST \(0x70000001\): .*`},
-	{[]string{"-DOLD=0", "-DBROKEN=1"}, nil, `3 0 oneapi: the driver serves version 1\.4 of Level Zero, and 1\.14 is the oldest that is used; .*`},
-	{[]string{"-DzeDriverGetDefaultContext=zeOther"}, nil, `3 0 oneapi: the loader lacks zeDriverGetDefaultContext, of version 1\.14 of Level Zero; update .*`},
+	{[]string{"-DSTART=0x78000001"}, nil,
+		`4 2013265921 oneapi: the loader is there, and starts no driver: ZE_RESULT_ERROR_UNINITIALIZED ` +
+			`\(0x78000001\): the loader found no driver of a device, or the driver no device; .*`},
+	{[]string{"-DSTART=0x70010000"}, nil,
+		`5 1879113728 oneapi: .*: ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS \(0x70010000\): this user may not ` +
+			`open the device; .*`},
+	{[]string{"-DSTART=0x70020000"}, nil,
+		`5 1879179264 oneapi: .*: ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE \(0x70020000\): something that the ` +
+			`driver depends on .*`},
+	{[]string{"-DNOGPU"}, nil,
+		`4 0 oneapi: Level Zero has started, and there is no GPU: there is none, or ZE_AFFINITY_MASK hides it`},
+	{[]string{"-DNOCONTEXT"}, nil,
+		`5 0 oneapi: the driver gives no default context, under which libraries share memory`},
+	{[]string{"-DVERSION=65545"}, nil,
+		`3 0 oneapi: the driver serves version 1\.9 of Level Zero, and 1\.14 is the oldest that is used; update ` +
+			`Intel's Level Zero loader and the driver of the GPU`},
+	{[]string{"-DBROKEN=0", "-DOLD=1"}, nil,
+		`22 1879048193 oneapi: the devices of a driver: ZE_RESULT_ERROR_DEVICE_LOST \(0x70000001\): .*`},
+	{[]string{"-DOLD=0", "-DBROKEN=1"}, nil,
+		`3 0 oneapi: the driver serves version 1\.4 of Level Zero, and 1\.14 is the oldest that is used; .*`},
+	{[]string{"-DzeDriverGetDefaultContext=zeOther"}, nil,
+		`3 0 oneapi: the loader lacks zeDriverGetDefaultContext, of version 1\.14 of Level Zero; update .*`},
 	{[]string{"-DzeInit=zeOther"}, nil, `3 0 oneapi: the loader has no zeInit, so it is none; install .*`},
 }
 
@@ -42,36 +56,48 @@ func TestEachErrorAtTheStartHasItsText(t *testing.T) {
 	}
 	for _, c := range starts {
 		out := on(t, standin(t, c.macros...), "probe", "count", "ids", "info:h")
-		assert.True(t, trial.Fits([]string{"probe " + c.want, "count " + c.want, "ids " + c.want, "info " + c.want}, out), "%q", out)
+		assert.True(t, trial.Fits([]string{"probe " + c.want, "count " + c.want, "ids " + c.want, "info " + c.want},
+			out), "%q", out)
 	}
 	text := trial.Built(t, "text", func(dir string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "libze_loader.so.1"), []byte("not a library"), 0o600))
 	})
-	assert.Regexp(t, `^probe 1 0 oneapi: the loader of Level Zero is not installed, or not where .*: .*(invalid ELF header|file too short); install`, on(t, text, "probe")[0])
+	assert.Regexp(t,
+		`^probe 1 0 oneapi: the loader of Level Zero is not installed, or not where .*: .*(invalid ELF `+
+			`header|file too short); install`, on(t, text, "probe")[0])
 }
 
 // A driver that fails takes nothing from another, whose devices keep the positions that
 // they have in SYCL's list.
 func TestADriverThatFailsIsLeftOut(t *testing.T) {
-	out := on(t, standin(t, "-DOLD=0"), "probe", "make:device:2", "ids", "id:0", "id:1", "info:p0", "alloc:2:4", "info:t0", "delete:0", "alloc:0:4", "drop:0:2")
-	assert.True(t, trial.Fits([]string{"probe ok 65551 1", "ids ok", "id ok 2", `id 9 0 oneapi: id: there is no device 1; there are 1, counted from 0`, `info ok 14 2 0 \+0 64`,
-		"alloc ok 14 2 4 1 data", `info ok 14 2 0 \+0 16`, `alloc 9 0 oneapi: alloc: no device of Level Zero has the id 0; .*`}, out), "%q", out)
+	out := on(t, standin(t, "-DOLD=0"), "probe", "make:device:2", "ids", "id:0", "id:1", "info:p0", "alloc:2:4",
+		"info:t0", "delete:0", "alloc:0:4", "drop:0:2")
+	assert.True(t, trial.Fits([]string{"probe ok 65551 1", "ids ok", "id ok 2",
+		`id 9 0 oneapi: id: there is no device 1; there are 1, counted from 0`, `info ok 14 2 0 \+0 64`,
+		"alloc ok 14 2 4 1 data", `info ok 14 2 0 \+0 16`,
+		`alloc 9 0 oneapi: alloc: no device of Level Zero has the id 0; .*`}, out), "%q", out)
 	out = on(t, standin(t, "-DBROKEN=1"), "probe", "ids", "id:1", "alloc:1:4", "delete:0")
-	assert.True(t, trial.Fits([]string{"probe ok 65551 2", "ids ok", "id ok 1", "alloc ok 14 1 4 1 data"}, out), "%q", out)
+	assert.True(t, trial.Fits([]string{"probe ok 65551 2", "ids ok", "id ok 1", "alloc ok 14 1 4 1 data"}, out),
+		"%q", out)
 }
 
 // A device that fails keeps its position, and takes nothing from the others of its driver.
 func TestADeviceThatFailsKeepsItsPosition(t *testing.T) {
-	out := on(t, standin(t, "-DLOST=0"), "probe", "ids", "id:0", "id:1", "make:device:1", "make:device:2", "info:p0", "info:p1", "drop:0:1", "drop:1:2")
-	assert.True(t, trial.Fits([]string{"probe ok 65551 2", "ids ok", "id ok 1", "id ok 2", `info ok 14 1 0 \+0 64`, `info ok 14 2 1 \+0 64`}, out), "%q", out)
+	out := on(t, standin(t, "-DLOST=0"), "probe", "ids", "id:0", "id:1", "make:device:1", "make:device:2", "info:p0",
+		"info:p1", "drop:0:1", "drop:1:2")
+	assert.True(t, trial.Fits([]string{"probe ok 65551 2", "ids ok", "id ok 1", "id ok 2", `info ok 14 1 0 \+0 64`,
+		`info ok 14 2 1 \+0 64`}, out), "%q", out)
 	out = on(t, standin(t, "-DLOST=1"), "probe", "ids", "id:0", "id:1", "alloc:1:4")
-	assert.True(t, trial.Fits([]string{"probe ok 65551 2", "ids ok", "id ok 0", "id ok 2", `alloc 9 0 oneapi: alloc: no device of Level Zero has the id 1; .*`}, out), "%q", out)
+	assert.True(t, trial.Fits([]string{"probe ok 65551 2", "ids ok", "id ok 0", "id ok 2",
+		`alloc 9 0 oneapi: alloc: no device of Level Zero has the id 1; .*`}, out), "%q", out)
 	out = on(t, standin(t, "-DLOST=2", "-DOLD=0"), "probe")
 	assert.True(t, trial.Fits([]string{`probe 3 0 oneapi: the driver serves version 1\.4 .*`}, out), "%q", out)
 	out = on(t, standin(t, "-DMUTE=0"), "probe", "ids", "id:0")
 	assert.True(t, trial.Fits([]string{"probe ok 65551 1", "ids ok", "id ok 2"}, out), "%q", out)
 	out = on(t, standin(t, "-DMUTE=0", "-DLOST=2"), "probe")
-	assert.True(t, trial.Fits([]string{`probe 22 1879048193 oneapi: the version of a driver: ZE_RESULT_ERROR_DEVICE_LOST .*`}, out), "%q", out)
+	assert.True(t,
+		trial.Fits([]string{`probe 22 1879048193 oneapi: the version of a driver: ZE_RESULT_ERROR_DEVICE_LOST .*`},
+			out), "%q", out)
 }
 
 func TestAChildOfForkIsTold(t *testing.T) {
@@ -80,7 +106,8 @@ func TestAChildOfForkIsTold(t *testing.T) {
 	assert.Contains(t, out[4], "count 6 0 oneapi: Level Zero was started before this process was forked off")
 	assert.Contains(t, out[5], "alloc 6 0 oneapi: Level Zero was started before")
 	assert.Equal(t, "log ", out[6], "the deleter leaves the driver of the parent alone")
-	assert.Equal(t, []string{"count ok 3"}, on(t, standin(t), "fork", "count"), "a child may start what the parent did not")
+	assert.Equal(t, []string{"count ok 3"}, on(t, standin(t), "fork", "count"),
+		"a child may start what the parent did not")
 }
 
 // Nothing but libdl and libc is linked, and two symbols come out.
@@ -89,8 +116,10 @@ func TestWhatIsLinkedAndExported(t *testing.T) {
 		t.Skip("builds a library")
 	}
 	gcc, library := need.Program(t, "gcc", "gcc"), filepath.Join(t.TempDir(), "x.so")
-	trial.Run(t, gcc, append(trial.Strict, "-shared", "-fPIC", "-Wl,-z,defs", "-o", library, filepath.Join(folder(t), "dlpackgen_oneapi.c"), "-ldl")...)
-	out, err := exec.Command(need.Program(t, "nm", "binutils"), "-D", "--defined-only", "--format=just-symbols", library).Output()
+	trial.Run(t, gcc, append(trial.Strict, "-shared", "-fPIC", "-Wl,-z,defs", "-o", library, filepath.Join(folder(t),
+		"dlpackgen_oneapi.c"), "-ldl")...)
+	out, err := exec.Command(need.Program(t, "nm", "binutils"), "-D", "--defined-only", "--format=just-symbols",
+		library).Output()
 	require.NoError(t, err)
 	assert.Equal(t, []string{"dlpackgen_oneapi", "dlpackgen_usm"}, strings.Fields(string(out)))
 	out, err = exec.Command(need.Program(t, "readelf", "binutils"), "-d", library).Output()
@@ -116,7 +145,9 @@ func TestCompilersHaveNothingToSay(t *testing.T) {
 	} {
 		t.Run(c.compiler, func(t *testing.T) {
 			flags := append(trial.Strict, c.flag, "-Wno-sign-conversion")
-			trial.Run(t, need.Program(t, c.compiler, c.debian), append(flags, "-c", "-o", filepath.Join(t.TempDir(), "x.o"), filepath.Join(folder(t), "dlpackgen_oneapi.c"))...)
+			trial.Run(t, need.Program(t, c.compiler, c.debian),
+				append(flags, "-c", "-o", filepath.Join(t.TempDir(), "x.o"),
+					filepath.Join(folder(t), "dlpackgen_oneapi.c"))...)
 		})
 	}
 }
@@ -127,12 +158,18 @@ func threaded(t *testing.T, source string) (string, error) {
 	t.Helper()
 	need.Program(t, "setarch", "util-linux")
 	gcc, dir := need.Program(t, "gcc", "gcc"), t.TempDir()
-	trial.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-DQUIET", "-fPIC", "-shared", "-I", folder(t), "-o", filepath.Join(dir, "libze_loader.so.1"), "testdata/standin.c", "-lpthread")
+	trial.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-DQUIET", "-fPIC", "-shared", "-I", folder(t), "-o",
+		filepath.Join(dir, "libze_loader.so.1"), "testdata/standin.c", "-lpthread")
 	program := filepath.Join(dir, "threads")
-	trial.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-DDEVICES=2", "-DOTHER=0", "-DROUNDS=100", `-DBACKEND_HEADER="dlpackgen_oneapi.h"`, "-DBACKEND_TABLE=dlpackgen_oneapi",
-		`-DBACKEND_LIBRARY="libze_loader.so.1"`, "-I", source, "-o", program, "../../internal/trial/testdata/threads.c", filepath.Join(source, "dlpackgen_oneapi.c"), "-ldl", "-lpthread")
-	cmd := exec.Command("timeout", "60", "setarch", "-R", program) // ThreadSanitizer of older compilers fails with more random addresses
-	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir, "TSAN_OPTIONS=halt_on_error=1", "ONEAPI_DEVICE_SELECTOR=level_zero:*")
+	trial.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-DDEVICES=2", "-DOTHER=0", "-DROUNDS=100",
+		`-DBACKEND_HEADER="dlpackgen_oneapi.h"`, "-DBACKEND_TABLE=dlpackgen_oneapi",
+		`-DBACKEND_LIBRARY="libze_loader.so.1"`, "-I", source, "-o", program,
+		"../../internal/trial/testdata/threads.c", filepath.Join(source, "dlpackgen_oneapi.c"), "-ldl",
+		"-lpthread")
+	// ThreadSanitizer of older compilers fails with more random addresses
+	cmd := exec.Command("timeout", "60", "setarch", "-R", program)
+	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir, "TSAN_OPTIONS=halt_on_error=1",
+		"ONEAPI_DEVICE_SELECTOR=level_zero:*")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
@@ -153,7 +190,8 @@ func TestTheLaterEventStays(t *testing.T) {
 		t.Skip("builds the back end once more")
 	}
 	gcc, dir := need.Program(t, "gcc", "gcc"), t.TempDir()
-	trial.Run(t, gcc, "-std=gnu11", "-g", "-DQUIET", "-fPIC", "-shared", "-I", folder(t), "-o", filepath.Join(dir, "libze_loader.so.1"), "testdata/standin.c", "-lpthread")
+	trial.Run(t, gcc, "-std=gnu11", "-g", "-DQUIET", "-fPIC", "-shared", "-I", folder(t), "-o",
+		filepath.Join(dir, "libze_loader.so.1"), "testdata/standin.c", "-lpthread")
 	program := filepath.Join(dir, "late")
 	trial.Run(t, gcc, "-std=gnu11", "-g", "-I", folder(t), "-o", program, "testdata/late.c", "-ldl", "-lpthread")
 	cmd := exec.Command("timeout", "60", program)

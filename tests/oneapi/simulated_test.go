@@ -56,10 +56,14 @@ func TestSimulatedHierarchies(t *testing.T) {
 	simulates(t)
 	for hierarchy, want := range map[string][]string{
 		"COMPOSITE": {"probe ok 65551 2", "ids ok", "id ok 1", `info ok 14 1 1 \+0 64`, `info ok 14 0 0 \+0 64`,
-			`info 24 0 oneapi: pointer_info: the memory 0x\w+ is shared with the host, and a device's own alone is taken here; .*`},
-		"FLAT": {"probe ok 65551 4", "ids ok", "id ok 1", `info ok 14 1 1 \+0 64`, `info ok 14 0 0 \+0 64`, `info 24 .*`},
+			`info 24 0 oneapi: pointer_attributes: the memory 0x\w+ is shared with the host, and a device's own ` +
+				`alone ` +
+				`is taken here; .*`},
+		"FLAT": {"probe ok 65551 4", "ids ok", "id ok 1", `info ok 14 1 1 \+0 64`, `info ok 14 0 0 \+0 64`,
+			`info 24 .*`},
 		"COMBINED": {"probe ok 65551 4", "ids ok", "id ok 1", `info ok 14 1 1 \+0 64`,
-			`info 9 0 oneapi: pointer_info: the memory 0x\w+: its device is not listed, as a card is not where its tiles are; ZE_FLAT_DEVICE_HIERARCHY is COMBINED`, `info 24 .*`},
+			`info 9 0 oneapi: pointer_attributes: the memory 0x\w+: its device is not listed, as a card is not where ` +
+				`its tiles are; ZE_FLAT_DEVICE_HIERARCHY is COMBINED`, `info 24 .*`},
 	} {
 		t.Run(hierarchy, func(t *testing.T) {
 			part, card := "", "0"
@@ -69,7 +73,8 @@ func TestSimulatedHierarchies(t *testing.T) {
 			case "COMBINED":
 				card = "0:9"
 			}
-			out := simulated(t, hierarchy, "probe", "ids", "id:1", "make:device:1"+part, "info:p0", "make:device:"+card, "info:p1", "make:shared:0", "info:p2")
+			out := simulated(t, hierarchy, "probe", "ids", "id:1", "make:device:1"+part, "info:p0",
+				"make:device:"+card, "info:p1", "make:shared:0", "info:p2")
 			assert.True(t, trial.Fits(want, out), "%q", out)
 		})
 	}
@@ -78,25 +83,43 @@ func TestSimulatedHierarchies(t *testing.T) {
 func TestSimulatedMemory(t *testing.T) {
 	simulates(t)
 	for _, s := range []scenario{
-		{"told apart", []string{"ids", "alloc:1:4", "info:t0+8", "info:h", "make:shared:1", "~info:p0", "make:host:0", "info:p1", "~info:p1", "delete:0"},
-			[]string{"ids ok", "alloc ok 14 1 4 1 data", `info ok 14 1 1 \+8 16`, `info ok 1 0 -1 \+-1 0`, `info ok 14 1 1 \+0 64`,
+		{"told apart", []string{"ids", "alloc:1:4", "info:t0+8", "info:h", "make:shared:1", "~info:p0",
+			"make:host:0", "info:p1", "~info:p1", "delete:0"},
+			[]string{"ids ok", "alloc ok 14 1 4 1 data", `info ok 14 1 1 \+8 16`, `info ok 1 0 -1 \+-1 0`,
+				`info ok 14 1 1 \+0 64`,
 				`info 24 0 .* is the host's, and a device's own alone is taken here; .*`, `info ok 14 0 -1 \+0 64`}},
-		{"numbered as SYCL does", []string{"alloc:0:4", "ids:3:1", "count", "id:0", "id:1", "alloc:3:4", "info:t0", "make:device:1:0", "info:p0", "alloc:0:4"},
-			[]string{`alloc 25 0 oneapi: alloc: the ids of devices are SYCL's, which Level Zero does not know; .*`, "ids ok", "count ok 2", "id ok 3", "id ok 1",
-				"alloc ok 14 3 4 1 data", `info ok 14 3 0 \+0 16`, `info ok 14 1 1 \+0 64`, `alloc 9 0 oneapi: alloc: no device of Level Zero has the id 0; there are 2, and ZE_FLAT_DEVICE_HIERARCHY is COMPOSITE`}},
-		{"copied", []string{"ids", "alloc:0:4", "alloc:1:4", "say:0:hello", "copy:14:0:t0:1:0:h:16@0@0", "copy:14:1:t1:14:0:t0:16@0@0", "copy:1:0:h+64:14:1:t1:16@0@1", "host:64", "delete:0", "delete:1"},
+		{"numbered as SYCL does",
+			[]string{"alloc:0:4", "ids:3:1", "count", "id:0", "id:1", "alloc:3:4", "info:t0", "make:device:1:0",
+				"info:p0", "alloc:0:4"},
+			[]string{`alloc 25 0 oneapi: alloc: the ids of devices are SYCL's, which Level Zero does not know; .*`,
+				"ids ok", "count ok 2", "id ok 3", "id ok 1",
+				"alloc ok 14 3 4 1 data", `info ok 14 3 0 \+0 16`, `info ok 14 1 1 \+0 64`,
+				`alloc 9 0 oneapi: alloc: no device of Level Zero has the id 0; there are 2, and ` +
+					`ZE_FLAT_DEVICE_HIERARCHY is COMPOSITE`}},
+		{"copied", []string{"ids", "alloc:0:4", "alloc:1:4", "say:0:hello", "copy:14:0:t0:1:0:h:16@0@0",
+			"copy:14:1:t1:14:0:t0:16@0@0", "copy:1:0:h+64:14:1:t1:16@0@1", "host:64", "delete:0", "delete:1"},
 			[]string{"ids ok", "alloc ok .*", "alloc ok .*", "copy ok", "copy ok", "copy ok", "host hello"}},
-		{"imported", []string{"ids", "make:device:1:1", "import:1:p0:64", "import:0:p0:64", "drop:0:1", "import:1:p0:64", "import:1:h:64"},
-			[]string{"ids ok", `import ok 14 1 1 \+0 64`, `import 16 0 oneapi: import: the tensor says device 0, and the memory 0x\w+ is of device 1 in the order of SYCL`,
-				`import 16 0 oneapi: import: the tensor: 0x\w+ is no memory under the default context of a platform; it was freed, or .*`, `import 16 .*`}},
-		{"on streams", []string{"ids", "open:order:0", "open:loose:1:1", "alloc:1:4", "order:s1:1:s0:0", "order:0:0:s1:1", "order:s1:1:s1:1", "keep:0:s1:1", "finish:s0:0", "finish:s1:1", "finish:0:1",
+		{"imported", []string{"ids", "make:device:1:1", "import:1:p0:64", "import:0:p0:64", "drop:0:1",
+			"import:1:p0:64", "import:1:h:64"},
+			[]string{"ids ok", `import ok 14 1 1 \+0 64`,
+				`import 16 0 oneapi: import: the tensor says device 0, and the memory 0x\w+ is of device 1 in ` +
+					`the order of SYCL`,
+				`import 16 0 oneapi: import: the tensor: 0x\w+ is no memory under the default context of a ` +
+					`platform; it was freed, or .*`, `import 16 .*`}},
+		{"on streams", []string{"ids", "open:order:0", "open:loose:1:1", "alloc:1:4", "order:s1:1:s0:0",
+			"order:0:0:s1:1", "order:s1:1:s1:1", "keep:0:s1:1", "finish:s0:0", "finish:s1:1", "finish:0:1",
 			"order:s0:1:0:1", "open:other:0", "finish:s2:0", "open:recorded:0", "finish:s3:0", "deletethere:0"},
-			[]string{"ids ok", "alloc ok .*", "order ok", "order ok", "order ok", "keep ok", "finish ok", "finish ok", "finish ok",
-				`order 11 0 oneapi: order_after: the consumer's stream: the stream 0x\w+ is of device 0 of Level Zero, and device 1, its number 1, was expected`,
+			[]string{"ids ok", "alloc ok .*", "order ok", "order ok", "order ok", "keep ok", "finish ok",
+				"finish ok", "finish ok",
+				`order 11 0 oneapi: stream_wait: the consumer's stream: the stream 0x\w+ is of device 0 of Level ` +
+					`Zero, and device 1, its number 1, was expected`,
 				`finish 13 0 oneapi: finish: the stream 0x\w+ is of a context that somebody created, .*`,
-				`finish 12 0 oneapi: finish: the command list 0x\w+ is recorded, to be executed later; an immediate one is needed`}},
+				`finish 12 0 oneapi: finish: the command list 0x\w+ is recorded, to be executed later; an ` +
+					`immediate one is needed`}},
 		{"without memory", []string{"ids", "alloc:0:1000000000000000", "alloc:0:0", "delete:0"},
-			[]string{"ids ok", `alloc 19 2013265929 oneapi: alloc: 4000000000000000 bytes on device 0: ZE_RESULT_ERROR_UNSUPPORTED_SIZE \(0x78000009\): .*`, "alloc ok 14 0 0 1 null"}},
+			[]string{"ids ok",
+				`alloc 19 2013265929 oneapi: alloc: 4000000000000000 bytes on device 0: ` +
+					`ZE_RESULT_ERROR_UNSUPPORTED_SIZE \(0x78000009\): .*`, "alloc ok 14 0 0 1 null"}},
 		{"at exit", []string{"ids", "alloc:0:4", "atexit"}, []string{"ids ok", "alloc ok .*"}},
 	} {
 		t.Run(s.name, func(t *testing.T) {
@@ -109,7 +132,8 @@ func TestSimulatedMemory(t *testing.T) {
 // SYCL that is told to see Level Zero alone numbers its devices in their order.
 func TestTheSelectorNumbersDevices(t *testing.T) {
 	simulates(t)
-	for selector, want := range map[string]string{"level_zero:*": "id ok 1", "level_zero:gpu": "id ok 1", "level_zero:1": "id 25 .*", "*:gpu": "id 25 .*"} {
+	for selector, want := range map[string]string{"level_zero:*": "id ok 1", "level_zero:gpu": "id ok 1",
+		"level_zero:1": "id 25 .*", "*:gpu": "id 25 .*"} {
 		cmd := exec.Command("./run-level-zero.sh", client(t), "id:1")
 		out := output(t, cmd, "L0ROOT="+levelZero(t)+"/root", "ONEAPI_DEVICE_SELECTOR="+selector)
 		assert.True(t, trial.Fits([]string{want}, out), "%s %q", selector, out)
@@ -124,11 +148,14 @@ func TestTheLoaderAlone(t *testing.T) {
 		require.DirExists(t, lib)
 		cmd := exec.Command(client(t), "mapped", "probe", "count", "alloc:0:4", "info:h", "mapped")
 		if loader == "root" {
-			cmd = exec.Command(filepath.Join(lib, "ld-linux-x86-64.so.2"), append([]string{"--library-path", lib}, cmd.Args...)...)
+			cmd = exec.Command(filepath.Join(lib, "ld-linux-x86-64.so.2"),
+				append([]string{"--library-path", lib}, cmd.Args...)...)
 		}
 		out := output(t, cmd, "LD_LIBRARY_PATH="+lib, "ZE_ENABLE_ALT_DRIVERS=/nothing")
-		want := `4 2013265921 oneapi: the loader is there, and starts no driver: ZE_RESULT_ERROR_UNINITIALIZED \(0x78000001\): the loader found no driver of a device, .*`
-		assert.True(t, trial.Fits([]string{"mapped 0 global 0", "probe " + want, "count " + want, "alloc " + want, "info " + want, "mapped 1 global 0"}, out), "%s %q", loader, out)
+		want := `4 2013265921 oneapi: the loader is there, and starts no driver: ZE_RESULT_ERROR_UNINITIALIZED ` +
+			`\(0x78000001\): the loader found no driver of a device, .*`
+		assert.True(t, trial.Fits([]string{"mapped 0 global 0", "probe " + want, "count " + want, "alloc " + want,
+			"info " + want, "mapped 1 global 0"}, out), "%s %q", loader, out)
 	}
 }
 
@@ -136,13 +163,17 @@ func TestWithoutALoaderTheFirstErrorIsRepeated(t *testing.T) {
 	if exec.Command("sh", "-c", "ldconfig -p | grep -q libze_loader.so.1").Run() == nil {
 		t.Skip("needs a machine that has no loader of Level Zero of its own")
 	}
-	out := output(t, exec.Command(client(t, trial.Sanitized...), "probe", "count", "alloc:0:4", "info:h", "stream:14:0:none", "id:0", "ids", "import:0:h:4",
+	out := output(t, exec.Command(client(t, trial.Sanitized...), "probe", "count", "alloc:0:4", "info:h",
+		"stream:14:0:none", "id:0", "ids", "import:0:h:4",
 		"order:0:0:0:0", "finish:0:0", "copy:1:0:h:1:0:h:4@0@0", "current:n:0", "free:n"), "LD_LIBRARY_PATH=")
 	require.Len(t, out, 13)
 	assert.Equal(t, "free ok", out[12])
 	for _, line := range out[:12] {
 		_, text, _ := strings.Cut(line, " ")
-		assert.Equal(t, "1 0 oneapi: the loader of Level Zero is not installed, or not where libraries are found: libze_loader.so.1: cannot open "+
-			"shared object file: No such file or directory; install Intel's Level Zero loader and the driver of the GPU", text)
+		assert.Equal(t,
+			"1 0 oneapi: the loader of Level Zero is not installed, or not where libraries are found: "+
+				"libze_loader.so.1: cannot open "+
+				"shared object file: No such file or directory; install Intel's Level Zero loader and the driver of "+
+				"the GPU", text)
 	}
 }

@@ -32,7 +32,8 @@ func wheels(t testing.TB) string {
 // syclFlags are what g++ takes to compile against the wheels without a word.
 func syclFlags(t testing.TB) []string {
 	include := filepath.Join(wheels(t), "include")
-	return []string{"-std=c++17", "-g", "-O1", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-Wno-array-bounds", "-isystem", include, "-isystem", filepath.Join(include, "sycl"),
+	return []string{"-std=c++17", "-g", "-O1", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-Wno-array-bounds",
+		"-isystem", include, "-isystem", filepath.Join(include, "sycl"),
 		"-DSYCL_DISABLE_FSYCL_SYCLHPP_WARNING"}
 }
 
@@ -41,7 +42,8 @@ func syclObject(t testing.TB, key, source string, flags ...string) string {
 	t.Helper()
 	gxx := need.Program(t, "g++", "g++")
 	dir := trial.Built(t, key, func(dir string) {
-		trial.Run(t, gxx, append(append(syclFlags(t), flags...), "-I", folder(t), "-c", "-o", filepath.Join(dir, "x.o"), source)...)
+		trial.Run(t, gxx, append(append(syclFlags(t), flags...), "-I", folder(t), "-c", "-o", filepath.Join(dir,
+			"x.o"), source)...)
 	})
 	return filepath.Join(dir, "x.o")
 }
@@ -52,8 +54,10 @@ func syclLink(t testing.TB, key string, backEnd string) string {
 	made := syclObject(t, "made", "testdata/made_sycl.cpp")
 	dir := trial.Built(t, "sycl"+key, func(dir string) {
 		object, lib := filepath.Join(dir, "client.o"), filepath.Join(wheels(t), "lib")
-		trial.Run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-g", "-Wall", "-Wextra", "-I", folder(t), "-c", "-o", object, "testdata/client.c")
-		trial.Run(t, "g++", "-o", filepath.Join(dir, "client"), object, made, backEnd, "-L"+lib, "-Wl,-rpath,"+lib, "-lsycl", "-ldl", "-lpthread")
+		trial.Run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-g", "-Wall", "-Wextra", "-I", folder(t), "-c",
+			"-o", object, "testdata/client.c")
+		trial.Run(t, "g++", "-o", filepath.Join(dir, "client"), object, made, backEnd, "-L"+lib, "-Wl,-rpath,"+lib,
+			"-lsycl", "-ldl", "-lpthread")
 	})
 	return filepath.Join(dir, "client")
 }
@@ -97,35 +101,55 @@ func TestSYCLListsDevices(t *testing.T) {
 	simulates(t)
 	const cpu, gpu = `device cpu Intel\(R\) OpenCL`, `device gpu .*Level-Zero`
 	for platform, want := range map[string][]string{
-		"cpu": {cpu}, "COMPOSITE": {gpu, gpu}, "FLAT": {gpu, gpu, gpu, gpu}, "COMBINED": {gpu, gpu, gpu, gpu}, "both": {cpu, gpu, gpu},
+		"cpu": {cpu}, "COMPOSITE": {gpu, gpu}, "FLAT": {gpu, gpu, gpu, gpu}, "COMBINED": {gpu, gpu, gpu, gpu},
+		"both": {cpu, gpu, gpu},
 	} {
 		out := onSYCL(t, platform, "probe", "count", "devices")
-		want = append([]string{fmt.Sprintf(`probe ok 20\d{6} %d`, len(want)), fmt.Sprintf("count ok %d", len(want))}, want...)
+		want = append([]string{fmt.Sprintf(`probe ok 20\d{6} %d`, len(want)), fmt.Sprintf("count ok %d", len(want))},
+			want...)
 		assert.True(t, trial.Fits(want, out), "%s %q", platform, out)
 	}
 }
 
 // everywhere are scenarios that come to the same on each platform.
 var everywhere = []scenario{
-	{"memory told apart", []string{"alloc:0:4", "info:t0", "info:t0+8", "info:h", "import:0:t0:16", "make:shared:0", "info:p0", "~info:p0", "make:host:0", "info:p1", "~info:p1", "info:n", "delete:0"},
-		[]string{"alloc ok 14 0 4 1 data", `info ok 14 0 0 \+-1 0`, `info ok 14 0 0 \+-1 0`, `info ok 1 0 -1 \+-1 0`, `import ok 14 0 0 \+-1 0`,
-			`info 24 0 oneapi: pointer_info: the memory 0x\w+ is shared with the host, and a device's own alone is taken here; .*`, `info ok 14 0 0 \+-1 0`,
+	{"memory told apart", []string{"alloc:0:4", "info:t0", "info:t0+8", "info:h", "import:0:t0:16", "make:shared:0",
+		"info:p0", "~info:p0", "make:host:0", "info:p1", "~info:p1", "info:n", "delete:0"},
+		[]string{"alloc ok 14 0 4 1 data", `info ok 14 0 0 \+-1 0`, `info ok 14 0 0 \+-1 0`, `info ok 1 0 -1 \+-1 0`,
+			`import ok 14 0 0 \+-1 0`,
+			`info 24 0 oneapi: pointer_attributes: the memory 0x\w+ is shared with the host, and a device's own ` +
+				`alone ` +
+				`is taken here; .*`, `info ok 14 0 0 \+-1 0`,
 			`info 24 0 .* is the host's, and .*`, `info ok 14 0 -1 \+-1 0`, `info 7 0 .*`}},
-	{"copies", []string{"alloc:0:4", "say:0:hello", "open:loose:0", "copy:14:0:t0:1:0:h:16@0@0", "copy:1:0:h+64:14:0:t0:16@s0@0", "host:64", "copy:14:0:t0:1:0:h:16@-@0", "copy:1:0:t0:1:0:h:16@0@0",
+	{"copies", []string{"alloc:0:4", "say:0:hello", "open:loose:0", "copy:14:0:t0:1:0:h:16@0@0",
+		"copy:1:0:h+64:14:0:t0:16@s0@0", "host:64", "copy:14:0:t0:1:0:h:16@-@0", "copy:1:0:t0:1:0:h:16@0@0",
 		"copy:2:0:h:1:0:h:16@0@0", "copy:14:0:n:14:0:n:0@0@0", "copy:14:0:h:1:0:h:16@0@0", "delete:0"},
-		[]string{"alloc ok .*", "copy ok", "copy ok", "host hello", `copy 10 .*`, `copy (?:16|8) 0 .*`, `copy 8 .*`, "copy ok", `copy 13 0 oneapi: copy: the destination: 0x\w+ is no memory under the default context .*`}},
-	{"streams", []string{"open:order:0", "open:loose:0", "order:s0:0:s1:0", "order:0:0:s0:0", "order:s1:0:s1:0", "order:-:0:0:0", "alloc:0:4:s1", "keep:0:s0:0", "keep:0:s0:0", "keep:0:s1:0", "finish:s0:0", "finish:0:0",
+		[]string{"alloc ok .*", "copy ok", "copy ok", "host hello", `copy 10 .*`, `copy (?:16|8) 0 .*`, `copy 8 .*`,
+			"copy ok", `copy 13 0 oneapi: copy: the destination: 0x\w+ is no memory under the default context .*`}},
+	{"streams", []string{"open:order:0", "open:loose:0", "order:s0:0:s1:0", "order:0:0:s0:0", "order:s1:0:s1:0",
+		"order:-:0:0:0", "alloc:0:4:s1", "keep:0:s0:0", "keep:0:s0:0", "keep:0:s1:0", "finish:s0:0", "finish:0:0",
 		"handle:0:close", "handle:1:close", "deletethere:0", "finish:-:0", "finish:=2:0"},
-		[]string{"order ok", "order ok", "order ok", "order ok", "alloc ok .*", "keep ok", "keep ok", "keep ok", "finish ok", "finish ok", "finish 10 .*", "finish 10 .*"}},
+		[]string{"order ok", "order ok", "order ok", "order ok", "alloc ok .*", "keep ok", "keep ok", "keep ok",
+			"finish ok", "finish ok", "finish 10 .*", "finish 10 .*"}},
 	{"a queue of another context", []string{"open:other:0", "finish:s0:0", "alloc:0:4:s0"},
-		[]string{`finish 13 0 oneapi: finish: the queue 0x\w+ is of a context that somebody created, and not of the platform's default one, .*`, "alloc 13 .*"}},
-	{"numbers", []string{"ids:7", "id:0", "id:9", "stream:14:0:none", "stream:14:0:-1", "stream:14:0:1", "stream:14:9:none", "stream:2:0:none", "current:n:0", "current:t:0"},
-		[]string{"ids ok", "id ok 0", `id 9 0 oneapi: id: SYCL lists no device 9; it lists \d, numbered from 0`, "stream ok 0 0 0", "stream ok 0 0 1", "stream 10 .*", "stream 9 .*", "stream 8 .*", "current ok 0", "current ok 4096"}},
-	{"refused requests", []string{"alloc:0:0", "delete:0", "alloc:9:4", "alloc:0:4::1", "alloc:0:-1", "alloc:0:9000000000000000000", "alloc:0:400000000000000000", "free:n", "free:x", "keep:x:0:0"},
-		[]string{"alloc ok 14 0 0 1 null", "alloc 9 .*", `alloc 8 0 oneapi: alloc: device type 1; oneAPI has the type 14`, "alloc 7 .*", "alloc 7 .*", `alloc (?:19|23) .*`, "free ok", "free 18 .*", "keep 18 .*"}},
+		[]string{`finish 13 0 oneapi: finish: the queue 0x\w+ is of a context that somebody created, and not of ` +
+			`the platform's default one, .*`, "alloc 13 .*"}},
+	{"numbers", []string{"ids:7", "id:0", "id:9", "stream:14:0:none", "stream:14:0:-1", "stream:14:0:1",
+		"stream:14:9:none", "stream:2:0:none", "current:n:0", "current:t:0"},
+		[]string{"ids ok", "id ok 0", `id 9 0 oneapi: id: SYCL lists no device 9; it lists \d, numbered from 0`,
+			"stream ok 0 0 0", "stream ok 0 0 1", "stream 10 .*", "stream 9 .*", "stream 8 .*", "current ok 0",
+			"current ok 4096"}},
+	{"refused requests", []string{"alloc:0:0", "delete:0", "alloc:9:4", "alloc:0:4::1", "alloc:0:-1",
+		"alloc:0:9000000000000000000", "alloc:0:400000000000000000", "free:n", "free:x", "keep:x:0:0"},
+		[]string{"alloc ok 14 0 0 1 null", "alloc 9 .*",
+			`alloc 8 0 oneapi: alloc: device type 1; oneAPI has the type 14`, "alloc 7 .*", "alloc 7 .*",
+			`alloc (?:19|23) .*`, "free ok", "free 18 .*", "keep 18 .*"}},
 	{"null", []string{"nulls"}, []string{"nulls 7 7 7 7 7 7 7 7 7 7 7 7 7 7 0"}},
 	{"a deleter at exit", []string{"alloc:0:4", "keep:0:0:0", "atexit"}, []string{"alloc ok .*", "keep ok"}},
-	{"a child of fork", []string{"open:order:0", "alloc:0:4:s0", "handle:0:busy", "fork", "count", "delete:0"}, []string{"alloc ok .*", `count 6 0 oneapi: SYCL was started before this process was forked off, and works in the parent alone; .*`}},
+	{"a child of fork", []string{"open:order:0", "alloc:0:4:s0", "handle:0:busy", "fork", "count", "delete:0"},
+		[]string{"alloc ok .*",
+			`count 6 0 oneapi: SYCL was started before this process was forked off, and works in the parent ` +
+				`alone; .*`}},
 }
 
 func TestSYCL(t *testing.T) {
@@ -145,34 +169,64 @@ func TestSYCL(t *testing.T) {
 // particular are scenarios of one platform.
 var particular = map[string][]scenario{
 	"cpu": {
-		{"of another context, or freed", []string{"make:other:0", "info:p0", "import:0:p0:4", "make:device:0", "drop:1:0", "import:0:p1:4"},
-			[]string{`info ok 1 0 -1 \+-1 0`, `import 13 0 oneapi: import: the tensor: 0x\w+ is no memory under the default context of a platform; it was freed, or allocated under another context: .*`, "import 13 .*"}},
-		{"really in order", []string{"open:order:0", "open:loose:0", "handle:0:busy", "handle:0:done", "order:s1:0:s0:0", "finish:s1:0", "handle:0:done"},
+		{"of another context, or freed",
+			[]string{"make:other:0", "info:p0", "import:0:p0:4", "make:device:0", "drop:1:0", "import:0:p1:4"},
+			[]string{`info ok 1 0 -1 \+-1 0`,
+				`import 13 0 oneapi: import: the tensor: 0x\w+ is no memory under the default context of a ` +
+					`platform; it was freed, or allocated under another context: .*`, "import 13 .*"}},
+		{"really in order", []string{"open:order:0", "open:loose:0", "handle:0:busy", "handle:0:done",
+			"order:s1:0:s0:0", "finish:s1:0", "handle:0:done"},
 			[]string{"done 0", "order ok", "finish ok", "done 1"}},
-		{"really one queue in order", []string{"open:loose:0", "alloc:0:4", "handle:0:busy", "handle:0:done", "copy:14:0:t0:1:0:h:16@s0@0", "handle:0:done", "delete:0"},
+		{"really one queue in order",
+			[]string{"open:loose:0", "alloc:0:4", "handle:0:busy", "handle:0:done", "copy:14:0:t0:1:0:h:16@s0@0",
+				"handle:0:done", "delete:0"},
 			[]string{"alloc ok .*", "done 0", "copy ok", "done 1"}},
-		{"really kept", []string{"open:order:0", "alloc:0:4", "keep:0:0:0", "handle:0:busy", "keep:0:s0:0", "handle:0:done", "delete:0", "handle:0:done"},
+		{"really kept", []string{"open:order:0", "alloc:0:4", "keep:0:0:0", "handle:0:busy", "keep:0:s0:0",
+			"handle:0:done", "delete:0", "handle:0:done"},
 			[]string{"alloc ok .*", "keep ok", "keep ok", "done 0", "done 1"}},
-		{"really kept for its own queue", []string{"open:order:0", "alloc:0:4:s0", "handle:0:busy", "handle:0:done", "handle:0:close", "delete:0", "handle:0:done"},
+		{"really kept for its own queue",
+			[]string{"open:order:0", "alloc:0:4:s0", "handle:0:busy", "handle:0:done", "handle:0:close", "delete:0",
+				"handle:0:done"},
 			[]string{"alloc ok .*", "done 0", "done 1"}},
-		{"recorded into a graph", []string{"alloc:0:4", "open:recorded:0", "order:s0:0:0:0", "order:0:0:s0:0", "finish:s0:0", "keep:0:s0:0", "copy:1:0:h:14:0:t0:16@s0@0", "alloc:0:4:s0", "handle:0:end", "finish:s0:0", "delete:0"},
-			[]string{"alloc ok .*", `order 12 0 oneapi: order_after: the consumer's queue is recorded into a graph and the other is not; order them in the graph, and pass -1 as the stream`,
-				`order 12 0 oneapi: order_after: the producer's queue is recorded .*`, `finish 12 0 oneapi: finish: the queue 0x\w+ is recorded into a graph, and waits for nothing before the graph is launched`,
-				"keep 12 .*", "copy 12 .*", `alloc 12 0 oneapi: alloc: the queue 0x\w+ is recorded into a graph, whose work nobody can wait for; .*`, "finish ok"}},
+		{"recorded into a graph",
+			[]string{"alloc:0:4", "open:recorded:0", "order:s0:0:0:0", "order:0:0:s0:0", "finish:s0:0",
+				"keep:0:s0:0", "copy:1:0:h:14:0:t0:16@s0@0", "alloc:0:4:s0", "handle:0:end", "finish:s0:0", "delete:0"},
+			[]string{"alloc ok .*",
+				`order 12 0 oneapi: stream_wait: the consumer's queue is recorded into a graph and the other is ` +
+					`not; order them in the graph, and pass -1 as the stream`,
+				`order 12 0 oneapi: stream_wait: the producer's queue is recorded .*`,
+				`finish 12 0 oneapi: finish: the queue 0x\w+ is recorded into a graph, and waits for nothing ` +
+					`before the graph is launched`,
+				"keep 12 .*", "copy 12 .*",
+				`alloc 12 0 oneapi: alloc: the queue 0x\w+ is recorded into a graph, whose work nobody can ` +
+					`wait for; .*`, "finish ok"}},
 	},
 	"COMPOSITE": {
-		{"a tile is its card's", []string{"make:device:1:1", "info:p0", "import:1:p0:64", "import:0:p0:64", "open:order:1:0", "order:s0:1:0:0", "order:s0:0:0:0"},
-			[]string{`info ok 14 1 1 \+-1 0`, `import ok 14 1 1 \+-1 0`, `import 16 0 oneapi: import: the tensor says device 0, and the memory 0x\w+ is of device 1 in the order of SYCL`, "order ok",
-				`order 11 0 oneapi: order_after: the consumer's stream: the queue 0x\w+ is of device 1, not of device 0`}},
-		{"two cards", []string{"alloc:0:4", "alloc:1:4", "say:0:hello", "copy:14:0:t0:1:0:h:16@0@0", "copy:14:1:t1:14:0:t0:16@0@1", "copy:1:0:h+64:14:1:t1:16@0@1", "host:64"},
+		{"a tile is its card's",
+			[]string{"make:device:1:1", "info:p0", "import:1:p0:64", "import:0:p0:64", "open:order:1:0",
+				"order:s0:1:0:0", "order:s0:0:0:0"},
+			[]string{`info ok 14 1 1 \+-1 0`, `import ok 14 1 1 \+-1 0`,
+				`import 16 0 oneapi: import: the tensor says device 0, and the memory 0x\w+ is of device 1 in ` +
+					`the order of SYCL`, "order ok",
+				`order 11 0 oneapi: stream_wait: the consumer's stream: the queue 0x\w+ is of device 1, not of ` +
+					`device 0`}},
+		{"two cards", []string{"alloc:0:4", "alloc:1:4", "say:0:hello", "copy:14:0:t0:1:0:h:16@0@0",
+			"copy:14:1:t1:14:0:t0:16@0@1", "copy:1:0:h+64:14:1:t1:16@0@1", "host:64"},
 			[]string{"alloc ok .*", "alloc ok .*", "copy ok", "copy ok", "copy ok", "host hello"}},
 	},
 	"both": {
-		{"in order across platforms", []string{"open:order:0", "open:order:1", "handle:0:busy", "order:s1:1:s0:0", "handle:0:done", "finish:s1:1", "handle:0:done"},
+		{"in order across platforms",
+			[]string{"open:order:0", "open:order:1", "handle:0:busy", "order:s1:1:s0:0", "handle:0:done",
+				"finish:s1:1", "handle:0:done"},
 			[]string{"order ok", "done 0", "finish ok", "done 1"}},
-		{"devices of two platforms", []string{"alloc:0:4", "alloc:2:4", "make:device:2:1", "info:t0", "info:t1", "info:p0", "import:1:t0:16", "import:0:t1:16", "order:0:0:0:1", "say:0:world",
-			"copy:14:0:t0:1:0:h:16@0@0", "copy:14:2:t1:14:0:t0:16@0@2", "copy:1:0:h+64:14:2:t1:16@0@2", "host:64", "make:host:0", "~import:2:p1:4"},
-			[]string{"alloc ok 14 0 .*", "alloc ok 14 2 .*", `info ok 14 0 0 .*`, `info ok 14 2 2 .*`, `info ok 14 2 2 .*`, `import 16 0 .* says device 1, and the memory 0x\w+ is of device 0 .*`, "import 16 .*",
+		{"devices of two platforms",
+			[]string{"alloc:0:4", "alloc:2:4", "make:device:2:1", "info:t0", "info:t1", "info:p0", "import:1:t0:16",
+				"import:0:t1:16", "order:0:0:0:1", "say:0:world",
+				"copy:14:0:t0:1:0:h:16@0@0", "copy:14:2:t1:14:0:t0:16@0@2", "copy:1:0:h+64:14:2:t1:16@0@2", "host:64",
+				"make:host:0", "~import:2:p1:4"},
+			[]string{"alloc ok 14 0 .*", "alloc ok 14 2 .*", `info ok 14 0 0 .*`, `info ok 14 2 2 .*`,
+				`info ok 14 2 2 .*`, `import 16 0 .* says device 1, and the memory 0x\w+ is of device 0 .*`,
+				"import 16 .*",
 				"order ok", "copy ok", "copy ok", "copy ok", "host world",
 				`import ok 14 0 -1 .*`}},
 	},
@@ -194,8 +248,10 @@ func TestSYCLInParticular(t *testing.T) {
 func TestSYCLWithoutADevice(t *testing.T) {
 	cmd := exec.Command(syclClient(t), "probe", "count", "alloc:0:4", "info:h", "ids")
 	out := output(t, cmd, noVendors, "ONEAPI_DEVICE_SELECTOR=cuda:*")
-	want := `4 0 oneapi: SYCL lists no device: no driver is found, or ONEAPI_DEVICE_SELECTOR hides them; install a driver`
-	assert.True(t, trial.Fits([]string{"probe " + want, "count " + want, "alloc " + want, "info " + want, "ids " + want}, out), "%q", out)
+	want := `4 0 oneapi: SYCL lists no device: no driver is found, or ONEAPI_DEVICE_SELECTOR hides them; install ` +
+		`a driver`
+	assert.True(t, trial.Fits([]string{"probe " + want, "count " + want, "alloc " + want, "info " + want,
+		"ids " + want}, out), "%q", out)
 }
 
 // Level Zero in C, told how SYCL numbers its devices, numbers memory of SYCL as SYCL
@@ -207,10 +263,15 @@ func TestLevelZeroAgreesWithSYCL(t *testing.T) {
 		platform, selector string
 		steps, want        []string
 	}{
-		{"both", "", []string{"devices", "ids:1:2", "make:device:2:1", "info:p0", "make:device:1", "info:p1", "import:2:p0:4", "make:shared:1", "~info:p2", "alloc:2:4"},
-			[]string{"device cpu .*", "device gpu .*", "device gpu .*", "ids ok", `info ok 14 2 1 \+0 \d+`, `info ok 14 1 0 \+0 \d+`, `import ok 14 2 1 \+0 \d+`, `info ok 14 1 0 \+0 64`, "alloc ok 14 2 4 1 data"}},
-		{"both", "level_zero:*", []string{"devices", "make:device:1:1", "info:p0", "ids:0:1"}, []string{"device gpu .*", "device gpu .*", `info ok 14 1 1 \+0 \d+`, "ids ok"}},
-		{"FLAT", "level_zero:gpu", []string{"make:device:3", "info:p0", "ids:0:1:2:3"}, []string{`info ok 14 3 3 \+0 \d+`, "ids ok"}},
+		{"both", "", []string{"devices", "ids:1:2", "make:device:2:1", "info:p0", "make:device:1", "info:p1",
+			"import:2:p0:4", "make:shared:1", "~info:p2", "alloc:2:4"},
+			[]string{"device cpu .*", "device gpu .*", "device gpu .*", "ids ok", `info ok 14 2 1 \+0 \d+`,
+				`info ok 14 1 0 \+0 \d+`, `import ok 14 2 1 \+0 \d+`, `info ok 14 1 0 \+0 64`,
+				"alloc ok 14 2 4 1 data"}},
+		{"both", "level_zero:*", []string{"devices", "make:device:1:1", "info:p0", "ids:0:1"},
+			[]string{"device gpu .*", "device gpu .*", `info ok 14 1 1 \+0 \d+`, "ids ok"}},
+		{"FLAT", "level_zero:gpu", []string{"make:device:3", "info:p0", "ids:0:1:2:3"},
+			[]string{`info ok 14 3 3 \+0 \d+`, "ids ok"}},
 	} {
 		cmd, env := onPlatform(t, c.platform, program, c.steps...)
 		out := output(t, cmd, append(env, "ONEAPI_DEVICE_SELECTOR="+c.selector)...)
@@ -222,7 +283,9 @@ func TestLevelZeroAgreesWithSYCL(t *testing.T) {
 func cObject(t testing.TB) string {
 	t.Helper()
 	dir := trial.Built(t, "levelzero", func(dir string) {
-		trial.Run(t, need.Program(t, "gcc", "gcc"), append(trial.Strict, "-c", "-o", filepath.Join(dir, "x.o"), filepath.Join(folder(t), "dlpackgen_oneapi.c"))...)
+		trial.Run(t, need.Program(t, "gcc", "gcc"),
+			append(trial.Strict, "-c", "-o", filepath.Join(dir, "x.o"),
+				filepath.Join(folder(t), "dlpackgen_oneapi.c"))...)
 	})
 	return filepath.Join(dir, "x.o")
 }
@@ -269,7 +332,8 @@ func TestEachGuardForSYCLIsMissed(t *testing.T) {
 		mutation.OnceIn(t, filepath.Join(source, m.file), m.old, fresh)
 	}
 	file := filepath.Join(source, "all.cpp")
-	text := "#include <cstdlib>\nstatic bool mutant(int n) { const char *m = std::getenv(\"MUTANT\"); return m && std::atoi(m) == n; }\n#include \"dlpackgen_oneapi_sycl.cpp\"\n"
+	text := "#include <cstdlib>\nstatic bool mutant(int n) { const char *m = std::getenv(\"MUTANT\"); return m " +
+		"&& std::atoi(m) == n; }\n#include \"dlpackgen_oneapi_sycl.cpp\"\n"
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	object := filepath.Join(source, "all.o")
 	trial.Run(t, need.Program(t, "g++", "g++"), append(syclFlags(t), "-w", "-c", "-o", object, file)...)
@@ -314,8 +378,10 @@ func TestFindingSYCL(t *testing.T) {
 		env                     []string
 		compiler, compile, link string
 	}{
-		{[]string{"PATH=" + icpx + ":" + os.Getenv("PATH"), "ONEAPI_ROOT=" + root, python}, "icpx", "-std=c++17 -fsycl", "-fsycl"},
-		{[]string{"ONEAPI_ROOT=" + root, python, "CXX="}, "g++", "-isystem " + root + "/compiler/latest/include/sycl", "-L" + root + "/compiler/latest/lib"},
+		{[]string{"PATH=" + icpx + ":" + os.Getenv("PATH"), "ONEAPI_ROOT=" + root, python}, "icpx",
+			"-std=c++17 -fsycl", "-fsycl"},
+		{[]string{"ONEAPI_ROOT=" + root, python, "CXX="}, "g++",
+			"-isystem " + root + "/compiler/latest/include/sycl", "-L" + root + "/compiler/latest/lib"},
 		{[]string{python, "CXX=clang++"}, "clang++", "-isystem " + venv + "/include/sycl", "-L" + venv + "/lib"},
 	} {
 		for what, want := range map[string]string{"compiler": c.compiler, "compile": c.compile, "link": c.link} {
@@ -326,7 +392,9 @@ func TestFindingSYCL(t *testing.T) {
 	}
 	out, err := find("compile")
 	assert.Error(t, err)
-	assert.Equal(t, "no SYCL: neither icpx in PATH, nor ONEAPI_ROOT, nor the wheel intel-sycl-rt of /nothing; pip install intel-sycl-rt", out)
+	assert.Equal(t,
+		"no SYCL: found neither icpx in PATH, nor ONEAPI_ROOT, nor the wheel intel-sycl-rt of /nothing\n"+
+			"install it: pip install intel-sycl-rt", out)
 	out, err = find("what")
 	assert.Error(t, err)
 	assert.Equal(t, "usage: sh sycl_find.sh compiler|compile|link", out)
@@ -335,7 +403,8 @@ func TestFindingSYCL(t *testing.T) {
 	link, err := find("link", python)
 	require.NoError(t, err)
 	program := filepath.Join(dir, "program")
-	trial.Run(t, "sh", "-c", "g++ "+compile+" -I "+folder(t)+" -o "+program+" testdata/probe.cpp "+syclObject(t, "backend", filepath.Join(folder(t), "dlpackgen_oneapi_sycl.cpp"))+" "+link)
+	trial.Run(t, "sh", "-c", "g++ "+compile+" -I "+folder(t)+" -o "+program+" testdata/probe.cpp "+syclObject(t,
+		"backend", filepath.Join(folder(t), "dlpackgen_oneapi_sycl.cpp"))+" "+link)
 	cmd, env := onPlatform(t, "cpu", program)
 	assert.Equal(t, []string{"oneapi 1", "14 0", "13"}, output(t, cmd, env...))
 }

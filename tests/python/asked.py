@@ -24,7 +24,10 @@ def test_questions():
             for name, text in [
                 ("is_negated", "its memory holds the negated values: call resolve_neg() first"),
                 ("is_conjugated", "its memory holds the conjugated values: call resolve_conj() first"),
-                ("requires_grad", "it requires grad, which this function does not record: detach() it, or call under no_grad()"),
+                (
+                    "requires_grad",
+                    "it requires grad, which this function does not record: detach() it, or call under no_grad()",
+                ),
             ]:
                 x = kind(2)
                 setattr(x, name, True)
@@ -52,7 +55,10 @@ def test_gradients_of_paddle():
         __dlpack_c_exchange_api__ = stranger.table(0)
 
     def refuses(f, x):
-        with raises(BufferError, "its stop_gradient is False, and this function does not record gradients: detach() it, or call under paddle.no_grad()"):
+        with raises(
+            BufferError,
+            "its stop_gradient is False, and this function does not record gradients: detach() it, or call under paddle.no_grad()",
+        ):
             f(x)
 
     for kind in Stops, StopsTabled:
@@ -92,8 +98,11 @@ def test_a_table_is_not_asked_for_what_has_no_memory():
     for f in read, lambda x: checked.take(x, 0):
         f(Table(2))
         with calls():
-            for x, text in (sparse, "it has no dense memory: pass to_dense()"), (unknown, "Table was not exported: division by zero"), \
-                    (typed, "it became an object of another type during the call"):
+            for x, text in (
+                (sparse, "it has no dense memory: pass to_dense()"),
+                (unknown, "Table was not exported: division by zero"),
+                (typed, "it became an object of another type during the call"),
+            ):
                 with raises(BufferError, text):
                     f(x)
                 typed.__class__ = Table
@@ -113,7 +122,7 @@ def test_a_look_asks_for_memory_too():
     for answer in lambda: 0, lambda: 1 / 0, lambda: setattr(x, "__class__", New) or 1:
         x = Table(2, device=CUDA)
         x.is_dense = answer
-        with calls(), raises(ValueError, "f(): argument 'a' (1st): it is on cuda:0, and no library here tells the stream to work on"):
+        with calls(), raises(ValueError, "f(): argument 'a' (1st): no current stream is known for cuda:0"):
             f(New(2, device=CUDA), x)
 
 

@@ -37,7 +37,9 @@ class OfTorch:
         return torch.arange(64, dtype=torch.float32)
 
     def state(self, x):
-        assert x.untyped_storage().nbytes() >= (x.storage_offset() + x.numel()) * x.element_size(), "its storage is too small"
+        assert x.untyped_storage().nbytes() >= (x.storage_offset() + x.numel()) * x.element_size(), (
+            "its storage is too small"
+        )
         return x.data_ptr(), tuple(x.shape), x.stride()
 
     strikes = {
@@ -95,15 +97,15 @@ VICTIMS = OfNumpy(), OfTorch(), OfParameter(), OfKnown(), OfOurs()
 
 def functions(hostile):
     """Those that a call may be of: checked at once or in full, on the CPU or anywhere, with and without the GIL."""
-    for unlocks, form in itertools.product((0, 1), ({"dtypes": [FLOAT32]}, {"devices": [-1]})):
-        beside = {"rank": 1, "shape": [symbol(0)], **form}
+    for releases_gil, form in itertools.product((0, 1), ({"dtypes": [FLOAT32]}, {"devices": [-1]})):
+        beside = {"ndim": 1, "shape": [symbol(0)], **form}
         for position in range(3):
             parameters = [beside, beside]
             parameters.insert(position, hostile)
-            yield position, function(*parameters, unlocks=unlocks)
+            yield position, function(*parameters, releases_gil=releases_gil)
 
 
-FUNCTIONS = list(functions({"rank": 1, "shape": [ANY], "devices": [-1]}))
+FUNCTIONS = list(functions({"ndim": 1, "shape": [ANY], "devices": [-1]}))
 OF_SCALARS = list(functions({"kind": INT}))
 
 
@@ -233,7 +235,10 @@ def test_allocators():
                     pair = victim.make(), victim.make()
                     arguments = list(pair)
                     arguments.insert(position, maker(3))
-                    attack.strikes, attack.deed = [] if name == "nothing" else [(pair[1], strike)], drives_out if position else nothing
+                    attack.strikes, attack.deed = (
+                        [] if name == "nothing" else [(pair[1], strike)],
+                        drives_out if position else nothing,
+                    )
                     attack.armed, attack.taken = True, []
                     try:
                         got = checked.making(call.which, position, *arguments)

@@ -25,7 +25,7 @@ var strict = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
 const stable = "-DPy_LIMITED_API=0x030B0000"
 
 // inlined has the modules of the scripts begin all calls with checks of their own.
-const inlined = "-DBEGIN=dlpackgen_begin_inline"
+const inlined = "-DBEGIN=dlpackgen_call_begin_inline"
 
 // generated is the folder with the headers.
 func generated(t *testing.T) string { return filepath.Join(golden.Root(t), "gen", "c") }
@@ -51,14 +51,16 @@ type builder struct {
 
 func newBuilder(t *testing.T) builder {
 	t.Helper()
-	return builder{python: need.Python(t), compiler: need.Compiler(t, "gcc", "gcc"), headers: generated(t), suffix: ".abi3.so",
-		flags: append([]string{"-std=c11", "-O1", stable}, strict...)}
+	return builder{python: need.Python(t), compiler: need.Compiler(t, "gcc", "gcc"), headers: generated(t),
+		suffix: ".abi3.so",
+		flags:  append([]string{"-std=c11", "-O1", stable}, strict...)}
 }
 
 // build compiles a module into a folder.
 func (b builder) build(t *testing.T, dir, name string, sources ...string) {
 	t.Helper()
-	args := append([]string{"-shared", "-fPIC", "-fvisibility=hidden", "-I", b.headers, "-isystem", include(t, b.python),
+	args := append([]string{"-shared", "-fPIC", "-fvisibility=hidden", "-I", b.headers, "-isystem",
+		include(t, b.python),
 		"-o", filepath.Join(dir, name+b.suffix)}, b.flags...)
 	out, err := exec.Command(b.compiler, append(args, sources...)...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -99,7 +101,8 @@ func modules(t *testing.T) string {
 func TestTheCIsClean(t *testing.T) {
 	headers := include(t, need.Python(t))
 	for _, test := range []struct{ compiler, debian, language, standard string }{
-		{"gcc", "gcc", "c", "c11"}, {"g++", "g++", "c++", "c++17"}, {"clang-16", "clang-16", "c", "c11"}, {"clang-16", "clang-16", "c++", "c++17"},
+		{"gcc", "gcc", "c", "c11"}, {"g++", "g++", "c++", "c++17"}, {"clang-16", "clang-16", "c", "c11"},
+		{"clang-16", "clang-16", "c++", "c++17"},
 	} {
 		for _, limited := range []string{stable, "-DNOTHING"} {
 			t.Run(strings.Join([]string{test.compiler, test.standard, limited}, " "), func(t *testing.T) {
@@ -107,9 +110,11 @@ func TestTheCIsClean(t *testing.T) {
 					t.Skip("compiles for some seconds, and -short was given")
 				}
 				compiler := need.Program(t, test.compiler, test.debian)
-				args := append([]string{"-x", test.language, "-std=" + test.standard, "-O1", limited, "-I", generated(t), "-isystem", headers,
+				args := append([]string{"-x", test.language, "-std=" + test.standard, "-O1", limited, "-I",
+					generated(t), "-isystem", headers,
 					"-fPIC", "-c", "-o", filepath.Join(t.TempDir(), "x.o")}, strict...)
-				out, err := exec.Command(compiler, append(args, filepath.Join(generated(t), "dlpackgen_python.c"))...).CombinedOutput()
+				out, err := exec.Command(compiler,
+					append(args, filepath.Join(generated(t), "dlpackgen_python.c"))...).CombinedOutput()
 				assert.NoError(t, err, "%s", out)
 			})
 		}
@@ -127,7 +132,8 @@ func TestAModuleIsClean(t *testing.T) {
 	} {
 		t.Run(test.compiler+" "+test.standard, func(t *testing.T) {
 			compiler := need.Program(t, test.compiler, test.debian)
-			args := append([]string{"-x", test.language, "-std=" + test.standard, "-O1", stable, inlined, "-I", generated(t), "-isystem", headers,
+			args := append([]string{"-x", test.language, "-std=" + test.standard, "-O1", stable, inlined, "-I",
+				generated(t), "-isystem", headers,
 				"-fPIC", "-c", "-o", filepath.Join(t.TempDir(), "x.o")}, strict...)
 			out, err := exec.Command(compiler, append(args, "module/checked.c")...).CombinedOutput()
 			assert.NoError(t, err, "%s", out)
@@ -138,7 +144,8 @@ func TestAModuleIsClean(t *testing.T) {
 // names gives the dynamic symbols of a module, defined or undefined.
 func names(t *testing.T, file, which string) []string {
 	t.Helper()
-	out, err := exec.Command(need.Program(t, "nm", "binutils"), "--dynamic", which, "--format=just-symbols", file).Output()
+	out, err := exec.Command(need.Program(t, "nm", "binutils"), "--dynamic", which, "--format=just-symbols",
+		file).Output()
 	require.NoError(t, err)
 	return strings.Fields(string(out))
 }
@@ -157,10 +164,12 @@ func TestSymbols(t *testing.T) {
 		"PyMODINIT_FUNC PyInit_several(void) {\n\tstatic struct dlpackgen_module module;\n"+
 		"\treturn dlpackgen_module_init(&module, \"several\", \"\", NULL, NULL);\n}\n"), 0o600))
 	b.build(t, dir, "several", several, filepath.Join(generated(t), "dlpackgen_python.c"))
-	for name, file := range map[string]string{"checked": filepath.Join(modules(t), "checked.abi3.so"), "several": filepath.Join(dir, "several.abi3.so")} {
+	for name, file := range map[string]string{"checked": filepath.Join(modules(t), "checked.abi3.so"),
+		"several": filepath.Join(dir, "several.abi3.so")} {
 		for _, symbol := range names(t, file, "--undefined-only") {
 			if strings.HasPrefix(symbol, "_Py") {
-				assert.Contains(t, []string{"_Py_Dealloc", "_Py_NoneStruct", "_Py_TrueStruct", "_Py_FalseStruct"}, symbol)
+				assert.Contains(t, []string{"_Py_Dealloc", "_Py_NoneStruct", "_Py_TrueStruct", "_Py_FalseStruct"},
+					symbol)
 			}
 		}
 		assert.Equal(t, []string{"PyInit_" + name}, names(t, file, "--defined-only"))

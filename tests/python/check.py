@@ -121,13 +121,13 @@ Known = table_type(7)
 defined = 0
 
 
-def function(*parameters, unlocks=0, takes_stream=0, symbols=(), name="f"):
+def function(*parameters, releases_gil=0, takes_stream=0, symbols=(), name="f"):
     """Defines a function; gives what calls it."""
     global defined
     which = defined if defined < 64 else 2 + (defined - 2) % 62  # the first two are read and write
     defined += 1
     full = [{"name": "abcdefgh"[i], **p} for i, p in enumerate(parameters)]
-    checked.define(which, name, full, unlocks, takes_stream, list(symbols))
+    checked.define(which, name, full, releases_gil, takes_stream, list(symbols))
 
     def call(*args, **keywords):
         return checked.run(which, *args, **keywords)
@@ -137,11 +137,11 @@ def function(*parameters, unlocks=0, takes_stream=0, symbols=(), name="f"):
 
 
 def any_tensor(**changes):
-    return {"rank": 0, "more": 1, "devices": [-1], **changes}
+    return {"ndim": 0, "leading_dims": 1, "devices": [-1], **changes}
 
 
 read = function(any_tensor())
-write = function(any_tensor(writes=1))
+write = function(any_tensor(writable=1))
 
 
 def free_threaded():

@@ -122,7 +122,11 @@ def by_table():
     """A producer whose exchange table is C, and comes back without Python's knowledge."""
     members = ctypes.c_void_p * 7  # the version, the table before it, and five functions
     api = members.from_buffer_copy(members.from_address(stranger.address(stranger.table(5))))
-    functions = {2: [ctypes.c_void_p] * 4, 3: [ctypes.py_object, ctypes.c_void_p], 5: [ctypes.py_object, ctypes.c_void_p]}
+    functions = {
+        2: [ctypes.c_void_p] * 4,
+        3: [ctypes.py_object, ctypes.c_void_p],
+        5: [ctypes.py_object, ctypes.c_void_p],
+    }
 
     def calling(place):
         original = ctypes.PYFUNCTYPE(ctypes.c_int, *functions[place])(api[place])
@@ -184,7 +188,11 @@ def test_calls_without_end():
 
 def test_calls_without_end_by_tables():
     one = function(any_tensor())
-    for places, call in ((5,), one), ((3,), lambda x: checked.take(x, 0)), ((2,), lambda x: checked.like(one.which, FLOAT32, [2], 0, x)):
+    for places, call in (
+        ((5,), one),
+        ((3,), lambda x: checked.take(x, 0)),
+        ((2,), lambda x: checked.like(one.which, FLOAT32, [2], 0, x)),
+    ):
         kind = by_table()
         kind.again, kind.places = staticmethod(call), places
         with recursion_without_limit():

@@ -42,12 +42,17 @@ elif how == "after":  # it does when Python is no more
     stranger.release_late(stranger.by_table("own", checked.Tensor.__dlpack_c_exchange_api__, own))
 elif how == "while":  # it does on another thread while Python ends
     address = stranger.consume(t.__dlpack__(max_version=(1, 0)))
-    AtTheEnd(lambda release=stranger.release_ending, address=address, print=print: (release(address), print("released while it ends")))
+    AtTheEnd(
+        lambda release=stranger.release_ending, address=address, print=print: (
+            release(address),
+            print("released while it ends"),
+        )
+    )
 elif how == "late":  # calls while Python ends
     AtTheEnd(lambda read=read, x=x, t=t, print=print: (read(x), read(t), print("called while it ends")))
     atexit.register(read, x)
 elif how == "daemon":  # a thread comes back for the GIL while Python ends
-    f = function(any_tensor(), unlocks=1)
+    f = function(any_tensor(), releases_gil=1)
     threading.Thread(target=checked.unlocked, args=(f.which, 0.5, x), daemon=True).start()
     time.sleep(0.1)
 print("end of", how, flush=True)

@@ -105,7 +105,7 @@ def test_a_failure_never_passes_for_a_success():
         lambda: Raises(KeyError("because")),
         lambda: [1],
     ):
-        which = function({"rank": 1, "shape": [ANY], "dtypes": [FLOAT32], "devices": [CPU, METAL]}).which
+        which = function({"ndim": 1, "shape": [ANY], "dtypes": [FLOAT32], "devices": [CPU, METAL]}).which
         passed = None
         for n in range(60):
             x = make()
@@ -131,9 +131,11 @@ def borrowed():
 
 def test_what_is_borrowed_allocates_nothing():
     """Neither memory of the module's own nor objects of Python: no tuple, no dictionary."""
-    shaped = {"rank": 2, "shape": [symbol(0), symbol(1)]}
-    for unlocks in 0, 1:
-        which = function(any_tensor(), {**shaped, "writes": 1}, shaped, {"kind": INT, "optional": 1}, unlocks=unlocks).which
+    shaped = {"ndim": 2, "shape": [symbol(0), symbol(1)]}
+    for releases_gil in 0, 1:
+        which = function(
+            any_tensor(), {**shaped, "writable": 1}, shaped, {"kind": INT, "optional": 1}, releases_gil=releases_gil
+        ).which
         for x in borrowed():
             checked.quiet(which, x, x, x)
             checked.quiet(which, x, c=x, b=x, d=5)

@@ -58,7 +58,15 @@ def nothing():
     pass
 
 
-DEEDS = nothing, reenters, drives_out, takes_over, becomes, gc.collect, *map(raises_anything, (BufferError, ValueError, KeyError, KeyboardInterrupt, MemoryError))
+DEEDS = (
+    nothing,
+    reenters,
+    drives_out,
+    takes_over,
+    becomes,
+    gc.collect,
+    *map(raises_anything, (BufferError, ValueError, KeyError, KeyboardInterrupt, MemoryError)),
+)
 
 # Where it runs
 
@@ -305,7 +313,23 @@ def fresh(kind):
     return lambda n: type(kind)(kind.__name__, (kind,), {})(n)
 
 
-PRODUCERS = [Attribute, Device, Capsule, OldCapsule, Again, NoCapsule, Collected, Raises, Asked, AskedLater, Lends, Gives, AskedAndLends, BadTensor, BadCapsule]
+PRODUCERS = [
+    Attribute,
+    Device,
+    Capsule,
+    OldCapsule,
+    Again,
+    NoCapsule,
+    Collected,
+    Raises,
+    Asked,
+    AskedLater,
+    Lends,
+    Gives,
+    AskedAndLends,
+    BadTensor,
+    BadCapsule,
+]
 PLACES = {kind.__name__: kind for kind in PRODUCERS}
 PLACES |= {"first " + kind.__name__: fresh(kind) for kind in [BeingMet, Attribute, Capsule, Asked, Lends]}
 PLACES |= {"Derived": derived, "Index": lambda n: Index(), "Mode": lambda n: New(n)}

@@ -1,4 +1,4 @@
-"""Calls whose checks are emitted for their function: all is as by dlpackgen_begin()."""
+"""Calls whose checks are emitted for their function: all is as by dlpackgen_call_begin()."""
 
 import itertools
 
@@ -26,7 +26,18 @@ class Nothing:
 
 def whatever(kind):
     """Tensors that some parameter takes, and what none does."""
-    good = [kind(3), kind(4), kind(1), kind(2, 3), kind(3, 3), kind(2, 2, 3), kind(0), kind(), kind(3, dtype=INT32), kind(2, 3, dtype=INT32)]
+    good = [
+        kind(3),
+        kind(4),
+        kind(1),
+        kind(2, 3),
+        kind(3, 3),
+        kind(2, 2, 3),
+        kind(0),
+        kind(),
+        kind(3, dtype=INT32),
+        kind(2, 3, dtype=INT32),
+    ]
     bad = [
         kind(3, dtype=FLOAT64),
         kind(3, dtype=dtype(2, 24)),
@@ -48,7 +59,20 @@ def whatever(kind):
 
 
 def others():
-    return [None, 5, 1 << 80, True, 1.5, "text", Nothing(), New(3), New(2, 3), Tabled(3), Tabled(3, dtype=FLOAT64), Old(3)]
+    return [
+        None,
+        5,
+        1 << 80,
+        True,
+        1.5,
+        "text",
+        Nothing(),
+        New(3),
+        New(2, 3),
+        Tabled(3),
+        Tabled(3, dtype=FLOAT64),
+        Old(3),
+    ]
 
 
 @trusted(Known)

@@ -17,7 +17,7 @@ def refused(function, *args):
 
 def test_what_succeeds():
     two = function(any_tensor(), {"kind": FLOAT})
-    unlocked = function(any_tensor(), unlocks=1)
+    unlocked = function(any_tensor(), releases_gil=1)
     one = function(any_tensor())
     x, y, z, o = New(2, 3), Old(2, 3), Tabled(2, 3), table_type(1)(2, 3)
     x.asked = y.asked = type("Forgets", (), {"append": lambda self, asked: None})()
@@ -33,8 +33,12 @@ def test_what_succeeds():
 
 
 def test_what_fails():
-    strict = function(any_tensor(), any_tensor(dtypes=[FLOAT32], rank=1, shape=[symbol(0)]), any_tensor(optional=1, dtype_as=1))
-    shaped = function({"rank": 1, "shape": [symbol(0)]}, {"rank": 1, "shape": [symbol(0)], "density": ROW_MAJOR, "shape_as": 1})
+    strict = function(
+        any_tensor(), any_tensor(dtypes=[FLOAT32], ndim=1, shape=[symbol(0)]), any_tensor(optional=1, same_dtype_as=1)
+    )
+    shaped = function(
+        {"ndim": 1, "shape": [symbol(0)]}, {"ndim": 1, "shape": [symbol(0)], "layout": ROW_MAJOR, "same_shape_as": 1}
+    )
     fine = [New(2), Old(2), table_type(1)(2)]
     wrong = [New(2, dtype=INT32), Old(2, data=0), New(2, major=3), Tabled(-2), 5]
     for x in fine + wrong[:-1]:

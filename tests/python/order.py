@@ -43,7 +43,7 @@ class Runs(New):
 def test_what_a_table_runs_comes_first():
     """Tables of strangers run what they like, such as the collection of garbage."""
     for changes in {}, {"dtypes": [FLOAT32]}:
-        f = function({"rank": 1, "shape": [2], **changes}, any_tensor(**changes))
+        f = function({"ndim": 1, "shape": [2], **changes}, any_tensor(**changes))
         lent, runs = Known(2), Runs(3)
         f(lent, runs)
         runs.run = lambda: setattr(lent, "desc", desc(5))
@@ -74,7 +74,7 @@ def test_what_a_stream_runs_comes_first():
     api[6] = ctypes.cast(current_stream, ctypes.c_void_p).value
     kind = type("T", (New,), {})
     checked.enroll(kind, ctypes.addressof(api))
-    f = function({"rank": 1, "shape": [2]}, any_tensor(), any_tensor(optional=1))
+    f = function({"ndim": 1, "shape": [2]}, any_tensor(), any_tensor(optional=1))
     lent = Known(2)
     f(lent, New(2))
     for given in [kind(2, device=CUDA)], [New(2, device=CUDA), kind(2, device=CUDA)]:
@@ -92,15 +92,17 @@ def test_metadata_is_copied_where_others_run():
     class Tabled2(Tabled):
         __dlpack_c_exchange_api__ = stranger.table(0)
 
-    for unlocks in 0, 1:
+    for releases_gil in 0, 1:
         for changes in {}, {"dtypes": [FLOAT32]}:
-            f = function(any_tensor(**changes), any_tensor(**changes), unlocks=unlocks)
+            f = function(any_tensor(**changes), any_tensor(**changes), releases_gil=releases_gil)
             for kind in Tabled, Tabled2:
                 a, b = f(Tabled(2), kind(3))[:2]
                 equal((a["shape"], b["shape"]), ((2,), (3,)))
                 a, b = f(Tabled(2, 3), kind(3, 2, strides=[1, 3]))[:2]
                 equal((a["strides"], b["strides"]), ((3, 1), (1, 3)))
-            got = checked.meanwhile(function(any_tensor(**changes), unlocks=unlocks).which, lambda: read(Tabled2(7)), Tabled(2))
+            got = checked.meanwhile(
+                function(any_tensor(**changes), releases_gil=releases_gil).which, lambda: read(Tabled2(7)), Tabled(2)
+            )
             equal(got["shape"], (2,))
     got = checked.meanwhile(function(any_tensor()).which, lambda: read(Tabled2(7)), New(2))
     equal(got["shape"], (2,))
@@ -134,11 +136,16 @@ def test_a_tensor_that_becomes_another():
                     return super().__dlpack__(**asked)
 
             given = [lent, Changes(1)]
-            with frees_all(), raises(BufferError, f"argument '{'ab'[order[0]]}'", "it became an object of another type during the call"):
+            with (
+                frees_all(),
+                raises(
+                    BufferError, f"argument '{'ab'[order[0]]}'", "it became an object of another type during the call"
+                ),
+            ):
                 f(*[given[i] for i in order], New(2))
     lent = Known(2, device=CUDA)
     kind = New
-    with calls(borrow=1), raises(ValueError, "(2nd): it is on cuda:0, and no library here tells the stream"):
+    with calls(borrow=1), raises(ValueError, "(2nd): no current stream is known for cuda:0"):
         f(Changes(2), New(2, device=CUDA), lent)  # which is not looked at for its stream
 
     class ChangesItself(table_type(0)):

@@ -53,7 +53,8 @@ func pythons(t *testing.T) map[string]string {
 	}
 	found := map[string]string{}
 	for _, path := range candidates {
-		out, err := exec.Command(path, "-c", "import sys; sys.version_info >= (3, 11) and print('%d.%d' % sys.version_info[:2])").Output()
+		out, err := exec.Command(path, "-c",
+			"import sys; sys.version_info >= (3, 11) and print('%d.%d' % sys.version_info[:2])").Output()
 		version := strings.TrimSpace(string(out))
 		if _, known := found[version]; err == nil && version != "" && !known {
 			found[version] = path
@@ -85,7 +86,8 @@ func TestEveryPythonHere(t *testing.T) {
 // where a reference is dropped too often, and at much else.
 func TestUnderADebugBuild(t *testing.T) {
 	python := need.Program(t, "python3-dbg", "python3-dbg")
-	version, err := exec.Command(python, "-c", "import sys; sys.gettotalrefcount(); print(sys.version_info >= (3, 11))").Output()
+	version, err := exec.Command(python, "-c",
+		"import sys; sys.gettotalrefcount(); print(sys.version_info >= (3, 11))").Output()
 	if err != nil || strings.TrimSpace(string(version)) != "True" {
 		t.Skip("needs a debug build of Python 3.11 or newer: apt-get install python3-dbg")
 	}
@@ -108,7 +110,8 @@ func TestEveryRuleInlined(t *testing.T) {
 		t.Skip("builds a module, and -short was given")
 	}
 	b, dir := newBuilder(t), t.TempDir()
-	require.NoError(t, os.Symlink(filepath.Join(modules(t), "stranger.abi3.so"), filepath.Join(dir, "stranger.abi3.so")))
+	require.NoError(t, os.Symlink(filepath.Join(modules(t), "stranger.abi3.so"), filepath.Join(dir,
+		"stranger.abi3.so")))
 	b.flags = append(b.flags, inlined)
 	b.build(t, dir, "checked", "module/checked.c")
 	for _, name := range calls {
@@ -137,7 +140,8 @@ func TestEveryAllocationFailsOnce(t *testing.T) {
 func failing(t *testing.T) string {
 	t.Helper()
 	b, dir := newBuilder(t), t.TempDir()
-	require.NoError(t, os.Symlink(filepath.Join(modules(t), "stranger.abi3.so"), filepath.Join(dir, "stranger.abi3.so")))
+	require.NoError(t, os.Symlink(filepath.Join(modules(t), "stranger.abi3.so"), filepath.Join(dir,
+		"stranger.abi3.so")))
 	b.flags = append(b.flags, "-include", "module/failing.h")
 	b.build(t, dir, "checked", "module/checked.c")
 	return dir
@@ -184,8 +188,10 @@ func TestAttackers(t *testing.T) {
 func TestEndings(t *testing.T) {
 	dir := modules(t)
 	for how, says := range map[string]string{
-		"objects": "end of objects\n", "consumed": "end of consumed\n", "after": "end of after\nreleased after the end\n",
-		"while": "end of while\nreleased while it ends\n", "late": "end of late\ncalled while it ends\n", "daemon": "end of daemon\n",
+		"objects": "end of objects\n", "consumed": "end of consumed\n",
+		"after": "end of after\nreleased after the end\n",
+		"while": "end of while\nreleased while it ends\n", "late": "end of late\ncalled while it ends\n",
+		"daemon": "end of daemon\n",
 	} {
 		for _, with := range []string{"", "numpy", "torch", "jax"} {
 			t.Run(how+" "+with, func(t *testing.T) {
@@ -222,7 +228,8 @@ func TestSanitized(t *testing.T) {
 	b.flags = append(b.flags, "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 	b.build(t, dir, "checked", "module/checked.c")
 	b.build(t, dir, "stranger", "module/stranger.c")
-	env := []string{"LD_PRELOAD=" + library, "ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1", "PYTHONMALLOC=malloc"}
+	env := []string{"LD_PRELOAD=" + library, "ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1",
+		"PYTHONMALLOC=malloc"}
 	for _, name := range append([]string{"lives.py"}, calls...) {
 		t.Run(name, func(t *testing.T) {
 			runs(t, b.python, dir, name, env...)

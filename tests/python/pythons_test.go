@@ -35,8 +35,8 @@ func modulesFor(t *testing.T, python string, freeThreaded bool) string {
 	return dir
 }
 
-// The Pythons of `make pythons`: newer releases, debug builds, which abort when Python's API is called
-// with an exception set, and a free-threaded build, which runs without the GIL.
+// The Pythons of `make pythons`: newer releases, debug builds, which abort when Python's API is
+// called with an exception set, and a free-threaded build, which runs without the GIL.
 func TestOtherPythons(t *testing.T) {
 	others := strings.Fields(os.Getenv("DLPACKGEN_PYTHONS"))
 	if len(others) == 0 {

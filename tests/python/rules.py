@@ -20,7 +20,7 @@ def test_dtypes():
 
 
 def test_the_dtype_of_another():
-    f = function(any_tensor(optional=1), any_tensor(dtype_as=1))
+    f = function(any_tensor(optional=1), any_tensor(same_dtype_as=1))
     f(New(2, dtype=INT32), New(2, dtype=INT32))
     f(None, New(2, dtype=FLOAT64))
     with raises(TypeError, "f(): argument 'b' (2nd): expected int32, the dtype of argument 'a' (1st), got float32"):
@@ -28,7 +28,7 @@ def test_the_dtype_of_another():
 
 
 def test_ranks():
-    f = function({"rank": 2, "shape": [ANY, ANY]}, {"rank": 1, "more": 1, "shape": [ANY]}, {"rank": 0})
+    f = function({"ndim": 2, "shape": [ANY, ANY]}, {"ndim": 1, "leading_dims": 1, "shape": [ANY]}, {"ndim": 0})
     f(New(2, 3), New(4), New())
     f(New(2, 3), New(4, 5, 6), New())
     with raises(ValueError, "f(): argument 'a' (1st): expected 2 dimensions, got 1"):
@@ -41,7 +41,9 @@ def test_ranks():
 
 @trusted(Known)
 def test_extents():
-    f = function({"rank": 2, "shape": [3, symbol(0)]}, {"rank": 1, "more": 1, "shape": [symbol(0)]}, symbols=["n"])
+    f = function(
+        {"ndim": 2, "shape": [3, symbol(0)]}, {"ndim": 1, "leading_dims": 1, "shape": [symbol(0)]}, symbols=["n"]
+    )
     f(New(3, 5), New(5))
     f(New(3, 5), New(7, 5))
     f(New(3, 0), New(0))
@@ -51,17 +53,17 @@ def test_extents():
         f(New(2, 5), New(5))
     with raises(ValueError, "f(): argument 'b' (2nd): expected n = 5 in dimension 1, as in argument 'a' (1st), got 4"):
         f(New(3, 5), New(2, 4))
-    square = function({"rank": 2, "shape": [symbol(3), symbol(3)]})
+    square = function({"ndim": 2, "shape": [symbol(3), symbol(3)]})
     with raises(ValueError, "f(): argument 'a' (1st): expected s3 = 2 in dimension 1, as in argument 'a' (1st), got 3"):
         square(New(2, 3))
-    nothing = function({"rank": 1, "shape": [0]})
+    nothing = function({"ndim": 1, "shape": [0]})
     nothing(New(0))
     with raises(ValueError, "expected 0 in dimension 0, got 1"):
         nothing(New(1))
 
 
 def test_the_shape_of_another():
-    f = function(any_tensor(), any_tensor(shape_as=1))
+    f = function(any_tensor(), any_tensor(same_shape_as=1))
     f(New(2, 3), New(2, 3))
     for other in (New(2, 4), New(2), New(2, 3, 1)):
         with raises(ValueError, "f(): argument 'b' (2nd): expected shape (2, 3), that of argument 'a' (1st), got ("):
@@ -86,24 +88,26 @@ def test_densities():
         DENSE: {"row-major", "size 1", "empty", "0-d", "column-major", "reversed"},
         ROWS: {"row-major", "size 1", "empty", "0-d", "gaps between rows", "broadcast"},
     }
-    for density, fine in passes.items():
-        f = function(any_tensor(density=density))
+    for layout, fine in passes.items():
+        f = function(any_tensor(layout=layout))
         for name, x in shapes.items():
             if name in fine:
                 f(x)
                 continue
-            with raises(ValueError, "f(): argument 'a' (1st): expected ", "without gaps, got strides (", "of shape (2, 3)"):
+            with raises(
+                ValueError, "f(): argument 'a' (1st): expected ", "contiguous", ", got strides (", "for shape (2, 3)"
+            ):
                 f(x)
-    with raises(ValueError, "expected row-major elements without gaps, got strides (1, 2) of shape (2, 3)"):
-        function(any_tensor(density=ROW_MAJOR))(shapes["column-major"])
+    with raises(ValueError, "expected a C-contiguous tensor, got strides (1, 2) for shape (2, 3)"):
+        function(any_tensor(layout=ROW_MAJOR))(shapes["column-major"])
 
 
 @trusted(Known)
 def test_devices():
-    f = function({"rank": 1, "shape": [ANY]})
+    f = function({"ndim": 1, "shape": [ANY]})
     with raises(ValueError, "f(): argument 'a' (1st): expected a tensor on cpu, got one on cuda:1"):
         f(New(2, device=CUDA, device_id=1))
-    f = function({"rank": 1, "shape": [ANY], "devices": [CPU, CUDA, ROCM]})
+    f = function({"ndim": 1, "shape": [ANY], "devices": [CPU, CUDA, ROCM]})
     with raises(ValueError, "f(): argument 'a' (1st): expected a tensor on cpu, cuda or rocm, got one on metal:0"):
         f(Tabled(2, device=METAL))
     for f in read, function(any_tensor(dtypes=[FLOAT32])):
@@ -116,7 +120,10 @@ def test_devices():
 def test_what_is_written():
     write(New(2, 3))
     write(New(2, 3, strides=[-3, 1]))
-    with raises(BufferError, "f(): argument 'a' (1st): it is read-only, or cannot say that it is not, and the function writes to it"):
+    with raises(
+        BufferError,
+        "f(): argument 'a' (1st): it is read-only, or cannot say that it is not, and the function writes to it",
+    ):
         write(New(2, flags=READ_ONLY))
     with raises(BufferError, "cannot say that it is not"):
         write(Old(2))
@@ -126,16 +133,31 @@ def test_what_is_written():
 
 @trusted(Known)
 def test_what_overlaps_is_not_written():
-    text = "f(): argument 'a' (1st): the function writes to it, and its strides may put several elements in one place: got strides ("
-    for shape, strides in ([2, 3], [0, 1]), ([2, 3], [1, 1]), ([2, 3], [2, 1]), ([3, 2], [1, -2]), ([2, 2, 2], [3, 1, 2]), ([2] * 40, [1] * 40):
+    text = "f(): argument 'a' (1st): its elements may overlap, but the parameter is writable, got strides ("
+    for shape, strides in (
+        ([2, 3], [0, 1]),
+        ([2, 3], [1, 1]),
+        ([2, 3], [2, 1]),
+        ([3, 2], [1, -2]),
+        ([2, 2, 2], [3, 1, 2]),
+        ([2] * 40, [1] * 40),
+    ):
         for kind in New, Tabled, Known:
             with raises(BufferError, text):
                 write(kind(*shape, strides=strides))
             read(kind(*shape, strides=strides))
-        with raises(BufferError, "its strides may put several elements in one place"):
+        with raises(BufferError, "its elements may overlap, but the parameter is writable"):
             checked.take(New(*shape, strides=strides), 1)
         checked.take(New(*shape, strides=strides), 0)
-    for shape, strides in ([1, 3], [0, 1]), ([2, 3], [3, -1]), ([2, 3], [1, 2]), ([0, 3], [0, 0]), ([3, 2], [-2, 1]), ([2, 2, 2], [4, 1, 2]), ([2, 3], [7, 2]):
+    for shape, strides in (
+        ([1, 3], [0, 1]),
+        ([2, 3], [3, -1]),
+        ([2, 3], [1, 2]),
+        ([0, 3], [0, 0]),
+        ([3, 2], [-2, 1]),
+        ([2, 2, 2], [4, 1, 2]),
+        ([2, 3], [7, 2]),
+    ):
         write(New(*shape, strides=strides))
         checked.take(New(*shape, strides=strides), 1)
 
@@ -143,16 +165,31 @@ def test_what_overlaps_is_not_written():
 @trusted(Known)
 def test_what_is_refused_to_be_written_by_every_way():
     """A BufferError, for both reasons and before all others, also where a library gives the one and not the other."""
-    own = [checked.give(New(2, 3, flags=READ_ONLY), READ_ONLY), checked.give(New(2, 3, strides=[0, 1], flags=READ_ONLY), READ_ONLY)]
-    others = function({"rank": 1, "writes": 1, "shape": [7], "dtypes": [FLOAT64], "devices": [METAL]})
-    for x in New(2, 3, flags=READ_ONLY), New(2, 3, strides=[0, 1], flags=READ_ONLY), Old(2, 3), Old(2, 3, strides=[0, 1]), \
-             Tabled(2, 3, flags=READ_ONLY), Tabled(2, 3, strides=[0, 1], flags=READ_ONLY), *own:
+    own = [
+        checked.give(New(2, 3, flags=READ_ONLY), READ_ONLY),
+        checked.give(New(2, 3, strides=[0, 1], flags=READ_ONLY), READ_ONLY),
+    ]
+    others = function({"ndim": 1, "writable": 1, "shape": [7], "dtypes": [FLOAT64], "devices": [METAL]})
+    for x in (
+        New(2, 3, flags=READ_ONLY),
+        New(2, 3, strides=[0, 1], flags=READ_ONLY),
+        Old(2, 3),
+        Old(2, 3, strides=[0, 1]),
+        Tabled(2, 3, flags=READ_ONLY),
+        Tabled(2, 3, strides=[0, 1], flags=READ_ONLY),
+        *own,
+    ):
         for f in write, others, lambda x: checked.take(x, 1):
             with raises(BufferError, "it is read-only"):
                 f(x)
-    for x in New(2, 3, strides=[0, 1]), Tabled(2, 3, strides=[0, 1]), Known(2, 3, strides=[0, 1]), checked.give(New(2, 3, strides=[0, 1]), 0):
+    for x in (
+        New(2, 3, strides=[0, 1]),
+        Tabled(2, 3, strides=[0, 1]),
+        Known(2, 3, strides=[0, 1]),
+        checked.give(New(2, 3, strides=[0, 1]), 0),
+    ):
         for f in write, lambda x: checked.take(x, 1):
-            with raises(BufferError, "its strides may put several elements in one place"):
+            with raises(BufferError, "its elements may overlap, but the parameter is writable"):
                 f(x)
 
 
@@ -170,10 +207,29 @@ def test_the_cpu_has_one_number():
 def test_alignment():
     """The first element must be at a multiple of its size, of a part's where it is
     complex; what no type of C holds may be anywhere."""
-    three = [(FLOAT32, 4), (FLOAT64, 8), (COMPLEX64, 4), (dtype(5, 128), 8), (dtype(2, 16), 2), (UINT8, 1), (dtype(2, 128), 16),
-             (FLOAT4, 1), (dtype(2, 32, 4), 4), (dtype(0, 24), 1), (dtype(5, 32), 2), (dtype(5, 33), 1), (dtype(1, 12), 1), (dtype(0, 128), 16)]
+    three = [
+        (FLOAT32, 4),
+        (FLOAT64, 8),
+        (COMPLEX64, 4),
+        (dtype(5, 128), 8),
+        (dtype(2, 16), 2),
+        (UINT8, 1),
+        (dtype(2, 128), 16),
+        (FLOAT4, 1),
+        (dtype(2, 32, 4), 4),
+        (dtype(0, 24), 1),
+        (dtype(5, 32), 2),
+        (dtype(5, 33), 1),
+        (dtype(1, 12), 1),
+        (dtype(0, 128), 16),
+    ]
     for of, bytes_of in three:
-        for f in read, function(any_tensor(dtypes=[of])), function(any_tensor(dtypes=[of]), unlocks=1), lambda x: checked.take(x, 0):
+        for f in (
+            read,
+            function(any_tensor(dtypes=[of])),
+            function(any_tensor(dtypes=[of]), releases_gil=1),
+            lambda x: checked.take(x, 0),
+        ):
             for odd in 1, 2, 4, 8, 16:
                 for kind in New, Old, Tabled, Known, table_type(1):
                     for place in dict(data=DATA + odd), dict(data=DATA, offset=odd):
@@ -181,7 +237,13 @@ def test_alignment():
                             f(kind(2, dtype=of, **place))
                             continue
                         f(kind(0, dtype=of, **place))
-                        with frees_all(), raises(BufferError, f"its data at {DATA + odd:#x} is not aligned to {bytes_of} bytes, which its elements need: make a copy"):
+                        with (
+                            frees_all(),
+                            raises(
+                                BufferError,
+                                f"its data at {DATA + odd:#x} is not aligned to {bytes_of} bytes, which its elements need: make a copy",
+                            ),
+                        ):
                             f(kind(2, dtype=of, **place))
     with raises(BufferError, "f(): argument 'a' (1st): its data at 0x4 is not aligned to 8 bytes"):
         function(any_tensor(), takes_stream=1)(Tabled(2, dtype=FLOAT64, data=0x1001, offset=4, device=METAL))
@@ -196,19 +258,22 @@ def described(*parameters, **keywords):
 
 def test_descriptions():
     """A mistake is found at the first call, whatever is passed, and names function, parameter and field."""
-    x, own = {"rank": 1, "shape": [ANY], "dtypes": [FLOAT32]}, checked.give(New(2), 0)
+    x, own = {"ndim": 1, "shape": [ANY], "dtypes": [FLOAT32]}, checked.give(New(2), 0)
     described(x)(own)  # its type is known now, so that what fits may be taken at once
     for wrong, text in [
-        ({"rank": 2, "shape": [ANY, symbol(8)]}, "shape[1] is -10, which is no extent: a symbol is DLPACKGEN_SYMBOL(0) to DLPACKGEN_SYMBOL(7)"),
-        ({"rank": 65, "shape": [-(2**63)]}, "rank is 65, and 64 is the largest"),
-        ({"rank": 9, "shape": [-(2**63)]}, f"shape[0] is {-2**63}, which is no extent"),
-        ({**x, "dtype_as": 2}, "dtype_as is 2, which is no earlier parameter, counted from 1"),
-        ({**x, "dtype_as": 255}, "dtype_as is 255, which is no earlier parameter"),
-        ({**x, "shape_as": 2}, "shape_as is 2, which is no earlier parameter, counted from 1"),
-        ({**x, "shape_as": 3}, "shape_as is 3, which is no earlier parameter"),
+        (
+            {"ndim": 2, "shape": [ANY, symbol(8)]},
+            "shape[1] is -10, which is no extent: a symbol is DLPACKGEN_DIM(0) to DLPACKGEN_DIM(7)",
+        ),
+        ({"ndim": 65, "shape": [-(2**63)]}, "rank is 65, and 64 is the largest"),
+        ({"ndim": 9, "shape": [-(2**63)]}, f"shape[0] is {-(2**63)}, which is no extent"),
+        ({**x, "same_dtype_as": 2}, "same_dtype_as is 2, which is no earlier parameter, counted from 1"),
+        ({**x, "same_dtype_as": 255}, "same_dtype_as is 255, which is no earlier parameter"),
+        ({**x, "same_shape_as": 2}, "same_shape_as is 2, which is no earlier parameter, counted from 1"),
+        ({**x, "same_shape_as": 3}, "same_shape_as is 3, which is no earlier parameter"),
         ({**x, "kind": 4}, "kind is 4, which is no dlpackgen_kind"),
-        ({**x, "density": 4}, "density is 4, which is no dlpackgen_density"),
-        ({**x, "dtypes": [FLOAT32, 2]}, "dtypes[1] is 2, which is no dtype such as DLPACKGEN_FLOAT32"),
+        ({**x, "layout": 4}, "layout is 4, which is no dlpackgen_layout"),
+        ({**x, "dtypes": [FLOAT32, 2]}, "dtypes[1] is 2, which is no dtype such as DLPACKGEN_DTYPE_FLOAT32"),
         ({**x, "dtypes": [dtype(2, 0)]}, "dtypes[0] is 65538, which is no dtype"),
         ({**x, "devices": [CPU, -2]}, "devices[1] is -2, which is no type of devices"),
         ({**x, "name": "a"}, "name is that of parameter 1"),
@@ -221,12 +286,15 @@ def test_descriptions():
                 described(x, wrong)(a=New(2))
         with raises(SystemError, f"its {text}"):
             described(x, wrong)(own, own)  # which may fit at once
-    for field in "dtype_as", "shape_as":
+    for field in "same_dtype_as", "same_shape_as":
         with raises(SystemError, f"f(): argument 'b' (2nd): its {field} is 1, and that parameter is no tensor"):
             described({"kind": INT}, {**x, field: 1})(5, New(2))
     with raises(SystemError, "f(): argument 'stream' (1st): its name is that of the argument which takes_stream adds"):
         described({**x, "name": "stream"}, takes_stream=1)(New(2))
-    described({**x, "rank": 8, "shape": [symbol(n) for n in range(8)]}, {**x, "more": 1, "dtype_as": 1, "shape_as": 1})(New(*[1] * 8), New(*[1] * 8))
+    described(
+        {**x, "ndim": 8, "shape": [symbol(n) for n in range(8)]},
+        {**x, "leading_dims": 1, "same_dtype_as": 1, "same_shape_as": 1},
+    )(New(*[1] * 8), New(*[1] * 8))
 
 
 def test_functions_that_are_misdescribed():
@@ -250,7 +318,7 @@ def test_functions_that_are_misdescribed():
 
 
 def test_the_first_fault_is_told():
-    f = function({"rank": 1, "shape": [symbol(0)], "dtypes": [FLOAT32]}, {"rank": 1, "shape": [symbol(0)]})
+    f = function({"ndim": 1, "shape": [symbol(0)], "dtypes": [FLOAT32]}, {"ndim": 1, "shape": [symbol(0)]})
     for a, b in (New(2, dtype=INT32), New(3)), (Tabled(2, dtype=INT32), Tabled(3)), (Tabled(2, dtype=INT32), New(3)):
         with raises(TypeError, "(1st): expected float32, got int32"):
             f(a, b)
@@ -260,7 +328,7 @@ def test_the_first_fault_is_told():
 def test_the_first_fault_is_told_by_every_route():
     """Each fault of one argument beside each of a later one, where both are read by a
     table, by a capsule, and by one of each."""
-    on_cuda = any_tensor(dtypes=[FLOAT32], devices=[-1], rank=1, shape=[symbol(0)])
+    on_cuda = any_tensor(dtypes=[FLOAT32], devices=[-1], ndim=1, shape=[symbol(0)])
     f = function({**on_cuda}, {**on_cuda}, {"kind": INT}, {**on_cuda})
 
     class Fails(New):
@@ -270,7 +338,7 @@ def test_the_first_fault_is_told_by_every_route():
     owns = table_type(1)
     faults = {
         "dtype": lambda kind: kind(2, dtype=INT32),
-        "rank": lambda kind: kind(),
+        "ndim": lambda kind: kind(),
         "memory": lambda kind: kind(2, data=0),
         "alignment": lambda kind: kind(2, data=DATA + 1),
         "rules": lambda kind: kind(2, dtype=dtype(99, 32)),
@@ -280,7 +348,9 @@ def test_the_first_fault_is_told_by_every_route():
     for kinds in itertools.product([New, Tabled, Known], repeat=3):
         f(*[kind(2) for kind in kinds[:2]], 5, kinds[2](2))
         with frees_all():
-            for (one, two), (i, j) in itertools.product(itertools.product(faults.values(), repeat=2), itertools.combinations(range(3), 2)):
+            for (one, two), (i, j) in itertools.product(
+                itertools.product(faults.values(), repeat=2), itertools.combinations(range(3), 2)
+            ):
                 given = [kind(2) for kind in kinds]
                 given[i], given[j] = one(kinds[i]), two(kinds[j])
                 for number in 5, "x":
@@ -345,8 +415,15 @@ def test_what_the_validator_finds():
         (dict(offset=2**64 - 8), "before the buffer or beyond the address space"),
     ]:
         for kind in New, Old, Tabled, Known:
-            for f in read, function(any_tensor(), unlocks=1):
-                with frees_all(), raises(BufferError, "f(): argument 'a' (1st): its library gave a tensor that breaks the rules of DLPack: ", text):
+            for f in read, function(any_tensor(), releases_gil=1):
+                with (
+                    frees_all(),
+                    raises(
+                        BufferError,
+                        "f(): argument 'a' (1st): its library gave a tensor that breaks the rules of DLPack: ",
+                        text,
+                    ),
+                ):
                     f(kind(2, **changes))
 
 
@@ -355,7 +432,12 @@ def test_more_dimensions_than_are_served():
     """DLPack does not limit them, so the library broke no rule."""
     for ndim in 65, 2**31 - 1:
         for kind in New, Old, Tabled, Known:
-            for f in read, function(any_tensor(), unlocks=1), function(any_tensor(dtypes=[FLOAT32])), lambda x: checked.take(x, 0):
+            for f in (
+                read,
+                function(any_tensor(), releases_gil=1),
+                function(any_tensor(dtypes=[FLOAT32])),
+                lambda x: checked.take(x, 0),
+            ):
                 with frees_all(), raises(BufferError, f"its {ndim} dimensions are more than the 64 that are served"):
                     f(kind(2, ndim=ndim))
 
@@ -396,7 +478,7 @@ def test_what_the_validator_finds_in_named_dtypes():
 def test_more_dimensions_than_extents():
     """The extents are those of the last eight dimensions, however the tensor is checked."""
     for changes in {}, {"dtypes": [FLOAT32]}:
-        f = function({"rank": 9, "shape": [ANY] * 7 + [5], "devices": [-1, -1], **changes})
+        f = function({"ndim": 9, "shape": [ANY] * 7 + [5], "devices": [-1, -1], **changes})
         for kind in New, Tabled, Known:
             f(kind(*[1] * 8, 5))
             with raises(ValueError, "f(): argument 'a' (1st): expected 5 in dimension 8, got 1"):
@@ -406,7 +488,7 @@ def test_more_dimensions_than_extents():
 @trusted(Known)
 def test_null_strides_are_written_out():
     for kind in New, Old, Tabled, Known:
-        for f in read, function(any_tensor(), unlocks=1):
+        for f in read, function(any_tensor(), releases_gil=1):
             equal(f(kind(2, 3, 4, strides=None))[0]["strides"], (12, 4, 1))
     equal(checked.described(checked.take(Old(2, 3, strides=None), 0))["strides"], (3, 1))
     equal(checked.described(checked.take(New(2, 3, strides=None, minor=1), 0))["strides"], (3, 1))
@@ -426,28 +508,52 @@ def test_what_fits_at_once():
     """Tensors that a table lends or gives and that are row-major, of a named dtype and
     on the CPU are checked in one pass; whatever does not fit is named as elsewhere."""
     f = function(
-        {"dtypes": [FLOAT32, INT32], "rank": 2, "shape": [symbol(0), symbol(0)]},
-        {"dtype_as": 1, "dtypes": [FLOAT32, INT32], "rank": 2, "shape": [symbol(0), 3], "writes": 1},
-        {"shape_as": 2, "dtypes": [FLOAT32], "rank": 2, "shape": [ANY, ANY], "devices": [CUDA, CPU]},
+        {"dtypes": [FLOAT32, INT32], "ndim": 2, "shape": [symbol(0), symbol(0)]},
+        {"same_dtype_as": 1, "dtypes": [FLOAT32, INT32], "ndim": 2, "shape": [symbol(0), 3], "writable": 1},
+        {"same_shape_as": 2, "dtypes": [FLOAT32], "ndim": 2, "shape": [ANY, ANY], "devices": [CUDA, CPU]},
         symbols=["n"],
     )
-    on_cuda = function({"dtypes": [FLOAT32], "rank": 1, "shape": [ANY], "devices": [CUDA]}, takes_stream=1)
-    rows = function({"dtypes": [FLOAT32], "rank": 2, "more": 1, "shape": [ANY, ANY]})
+    on_cuda = function({"dtypes": [FLOAT32], "ndim": 1, "shape": [ANY], "devices": [CUDA]}, takes_stream=1)
+    rows = function({"dtypes": [FLOAT32], "ndim": 2, "leading_dims": 1, "shape": [ANY, ANY]})
     for lends in Known, Owned:
         x = lends(3, 3)
         with frees_all():
             f(x, x, x)
             f(lends(2, 2), lends(2, 3), lends(2, 3))
             for args, kind, text in [
-                ((lends(3, 3, dtype=FLOAT64), x, x), TypeError, "argument 'a' (1st): expected float32 or int32, got float64"),
+                (
+                    (lends(3, 3, dtype=FLOAT64), x, x),
+                    TypeError,
+                    "argument 'a' (1st): expected float32 or int32, got float64",
+                ),
                 ((lends(3), x, x), ValueError, "argument 'a' (1st): expected 2 dimensions, got 1"),
                 ((lends(2, 3, 3), x, x), ValueError, "argument 'a' (1st): expected 2 dimensions, got 3"),
-                ((lends(3, 2), x, x), ValueError, "argument 'a' (1st): expected n = 3 in dimension 1, as in argument 'a' (1st), got 2"),
-                ((x, lends(2, 3), x), ValueError, "argument 'b' (2nd): expected n = 3 in dimension 0, as in argument 'a' (1st), got 2"),
+                (
+                    (lends(3, 2), x, x),
+                    ValueError,
+                    "argument 'a' (1st): expected n = 3 in dimension 1, as in argument 'a' (1st), got 2",
+                ),
+                (
+                    (x, lends(2, 3), x),
+                    ValueError,
+                    "argument 'b' (2nd): expected n = 3 in dimension 0, as in argument 'a' (1st), got 2",
+                ),
                 ((x, lends(3, 4), x), ValueError, "argument 'b' (2nd): expected 3 in dimension 1, got 4"),
-                ((x, lends(3, 3, dtype=INT32), x), TypeError, "argument 'b' (2nd): expected float32, the dtype of argument 'a' (1st), got int32"),
-                ((x, x, lends(3, 4)), ValueError, "argument 'c' (3rd): expected shape (3, 3), that of argument 'b' (2nd), got (3, 4)"),
-                ((x, lends(3, 3, device=CUDA), x), ValueError, "argument 'b' (2nd): expected a tensor on cpu, got one on cuda:0"),
+                (
+                    (x, lends(3, 3, dtype=INT32), x),
+                    TypeError,
+                    "argument 'b' (2nd): expected float32, the dtype of argument 'a' (1st), got int32",
+                ),
+                (
+                    (x, x, lends(3, 4)),
+                    ValueError,
+                    "argument 'c' (3rd): expected shape (3, 3), that of argument 'b' (2nd), got (3, 4)",
+                ),
+                (
+                    (x, lends(3, 3, device=CUDA), x),
+                    ValueError,
+                    "argument 'b' (2nd): expected a tensor on cpu, got one on cuda:0",
+                ),
                 ((x, x, lends(3, 3, data=0)), BufferError, "argument 'c' (3rd): it has elements but no memory"),
                 ((lends(3, 3, data=DATA + 1), x, x), BufferError, "argument 'a' (1st): its data at 0x"),
                 ((x, lends(3, 3, flags=READ_ONLY), x), BufferError, "argument 'b' (2nd): it is read-only"),
@@ -468,8 +574,10 @@ def test_what_fits_at_once():
 @trusted(Known)
 def test_a_trusted_table_without_strides():
     """It is checked in one pass as well, where what it leaves out must not be followed."""
-    for unlocks in 0, 1:
-        f = function({"dtypes": [FLOAT32], "rank": 2, "shape": [symbol(0), ANY], "density": ROW_MAJOR}, unlocks=unlocks)
+    for releases_gil in 0, 1:
+        f = function(
+            {"dtypes": [FLOAT32], "ndim": 2, "shape": [symbol(0), ANY], "layout": ROW_MAJOR}, releases_gil=releases_gil
+        )
         equal(f(Known(2, 3))[0]["strides"], (3, 1))  # the first is read the long way
         equal(f(Known(2, 3, strides=None))[0]["strides"], (3, 1))
 
@@ -477,7 +585,11 @@ def test_a_trusted_table_without_strides():
 @trusted(Known, Owned)
 def test_arguments_of_several_types():
     """What is known of one type is put down for the next argument, if that is of the same type."""
-    f = function({"dtypes": [FLOAT32], "rank": 1, "shape": [symbol(0)]}, {"kind": INT}, *[{"dtypes": [FLOAT32], "rank": 1, "shape": [ANY]}] * 2)
+    f = function(
+        {"dtypes": [FLOAT32], "ndim": 1, "shape": [symbol(0)]},
+        {"kind": INT},
+        *[{"dtypes": [FLOAT32], "ndim": 1, "shape": [ANY]}] * 2,
+    )
     for kinds in itertools.product((Known, Owned), repeat=3):
         a, b, c = [kind(3) for kind in kinds]
         got = f(a, 5, b, c)

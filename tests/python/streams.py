@@ -58,19 +58,24 @@ def test_libraries_on_two_streams():
                 equal((asked(x), asked(y)), ([0x40 + OTHER],) * 2)
             x = second(2, device=CUDA, flags=READ_ONLY)
             with raises(BufferError, "f(): argument 'b' (2nd): it is read-only"):
-                function(any_tensor(), any_tensor(writes=1))(first(2, device=CUDA), x)
+                function(any_tensor(), any_tensor(writable=1))(first(2, device=CUDA), x)
         for first, second in [Tabled, Tabled], kinds[1:] * 2:
             x = second(2, device=CUDA)
             equal(f(first(2, device=CUDA), x)[3:], ((CUDA, 0), 0x40))
             equal(asked(x), [])
         silent = type("T", (), {"__dlpack_c_exchange_api__": stranger.table(0)})()
         silent.desc = desc(2, device=CUDA)
-        with raises(BufferError, "f(): argument 'b' (2nd): its library works on stream 0x40 of cuda:0, the call on 0x1040, and it has no __dlpack__ that could be told"):
+        with raises(
+            BufferError,
+            "f(): argument 'b' (2nd): its stream 0x40 on cuda:0 differs from the call's stream 0x1040, and without __dlpack__ it cannot synchronize",
+        ):
             f(Tabled2(2, device=CUDA), silent)
-        with raises(BufferError, "(2nd): its library works on stream 0x40 of metal:0"):
+        with raises(BufferError, "(2nd): its stream 0x40 on metal:0"):
             f(Tabled2(2, device=METAL), Tabled(2, device=METAL))
         with raises(TypeError, "f(): argument 'b' (2nd): expected int32, got float32"):
-            function(any_tensor(), any_tensor(dtypes=[INT32]), any_tensor())(Tabled2(2, device=CUDA), Tabled(2, device=CUDA), silent)
+            function(any_tensor(), any_tensor(dtypes=[INT32]), any_tensor())(
+                Tabled2(2, device=CUDA), Tabled(2, device=CUDA), silent
+            )
 
 
 @trusted(Known)
@@ -84,7 +89,9 @@ def test_a_tensor_that_moves_after_its_stream_was_asked_for():
     f = function(any_tensor(), any_tensor(), any_tensor(devices=[CPU]))
     lent, other = Known(2, device=CUDA), Known(2, device=CUDA)
     f(lent, other, New(2))
-    with raises(BufferError, "f(): argument 'a' (1st): it went to another device or stream during the call"):
+    with raises(
+        BufferError, "f(): argument 'a' (1st): its device or current stream changed while the arguments were read"
+    ):
         f(lent, other, Moves(2))
     lent.desc = other.desc = desc(2, device=CUDA)
     with raises(ValueError, "expected a tensor on cuda:1, as argument 'a' (1st) is, got one on cuda:0"):
@@ -120,12 +127,21 @@ def test_a_producer_on_another_device_is_not_asked():
     f = function(any_tensor(), any_tensor(), takes_stream=1)
     with stream_is(0x40):
         x = New(2, device=CUDA, device_id=1)
-        with raises(ValueError, "f(): argument 'a' (1st): expected a tensor on cuda:0, as argument 'b' (2nd) is, got one on cuda:1"):
+        with raises(
+            ValueError,
+            "f(): argument 'a' (1st): expected a tensor on cuda:0, as argument 'b' (2nd) is, got one on cuda:1",
+        ):
             f(x, Tabled(2, device=CUDA))
-        with raises(ValueError, "f(): argument 'b' (2nd): expected a tensor on rocm:0, as argument 'a' (1st) is, got one on cuda:1"):
+        with raises(
+            ValueError,
+            "f(): argument 'b' (2nd): expected a tensor on rocm:0, as argument 'a' (1st) is, got one on cuda:1",
+        ):
             f(Tabled(2, device=ROCM), x)
         first = New(2, device=CUDA)
-        with raises(ValueError, "f(): argument 'b' (2nd): expected a tensor on cuda:0, as argument 'a' (1st) is, got one on cuda:1"):
+        with raises(
+            ValueError,
+            "f(): argument 'b' (2nd): expected a tensor on cuda:0, as argument 'a' (1st) is, got one on cuda:1",
+        ):
             f(first, x, stream=5)
         equal((x.asked, asked(first)), ([], [5]))
 
@@ -134,21 +150,30 @@ def test_a_lie_about_the_device_is_refused():
     """What a producer says decides the stream that it is told, so a tensor that is on
     another device is not safe to use on any."""
     f = function(any_tensor(), any_tensor(optional=1), takes_stream=1)
-    for said, device, device_id in ((CPU, 0), CUDA, 0), ((ROCM, 0), CUDA, 0), ((CUDA, 1), CUDA, 0), ((CUDA, 0), CUDA, 1), ((CUDA, 0), METAL, 0):
+    for said, device, device_id in (
+        ((CPU, 0), CUDA, 0),
+        ((ROCM, 0), CUDA, 0),
+        ((CUDA, 1), CUDA, 0),
+        ((CUDA, 0), CUDA, 1),
+        ((CUDA, 0), METAL, 0),
+    ):
         x = Says(2, device=device, device_id=device_id)
         x.said = said
         stream = {} if said[0] == CPU else {"stream": 5}
         names = {CPU: "cpu", CUDA: "cuda", ROCM: "rocm", METAL: "metal"}
-        text = f"its __dlpack_device__ said {names[said[0]]}:{said[1]}, and it gave a tensor on {names[device]}:{device_id}, for which it was told no stream"
+        text = f"its __dlpack_device__() declared {names[said[0]]}:{said[1]}, but its __dlpack__() returned a tensor on {names[device]}:{device_id}"
         with frees_all(), raises(BufferError, "f(): argument 'a' (1st): " + text):
             f(x, **stream)
     x.said = ROCM, 0
     x.desc["device"] = CUDA
-    with raises(BufferError, "said rocm:0, and it gave a tensor on cuda:0"):
+    with raises(BufferError, "declared rocm:0, but its __dlpack__() returned a tensor on cuda:0"):
         f(x, stream=0)
     for said in (CUDA + 2**32, 0), (CUDA, 2**32), (CUDA, -(2**32)):
         x.said = said
-        with raises(BufferError, f"f(): argument 'a' (1st): its __dlpack_device__ gave ({said[0]}, {said[1]}), which is no device"):
+        with raises(
+            BufferError,
+            f"f(): argument 'a' (1st): its __dlpack_device__ gave ({said[0]}, {said[1]}), which is no device",
+        ):
             f(x, stream=5)
 
 
@@ -185,14 +210,14 @@ def test_streams():
         old = Old(2, **on_cuda)
         f(old, Tabled(2, **on_cuda))
         equal(old.asked, [{"stream": 0x1234}])
-        with raises(ValueError, "f(): argument 'a' (1st): it is on cuda:1, and no library here tells the stream to work on: give stream="):
+        with raises(ValueError, "f(): argument 'a' (1st): no current stream is known for cuda:1: pass stream="):
             f(New(2, **on_cuda))
         x = New(2, **on_cuda)
-        with raises(ValueError, "f(): argument 'a' (1st): it is on cuda:1, and no library here tells the stream to work on"):
+        with raises(ValueError, "f(): argument 'a' (1st): no current stream is known for cuda:1"):
             read(x)
         equal(x.asked, [])
         with raises(ValueError, "f(): argument 'a' (1st): expected a tensor on cpu, got one on cuda:1"):
-            function({"rank": 1, "shape": [ANY]})(New(2, **on_cuda))
+            function({"ndim": 1, "shape": [ANY]})(New(2, **on_cuda))
         stranger.set_stream(0)
         for device, number in (CUDA, 1), (ROCM, 0):
             x = New(2, device=device)
@@ -203,7 +228,10 @@ def test_streams():
         equal(x.asked, [{"max_version": (1, 3)}])
         silent = type("T", (New,), {"__dlpack_device__": property()})
         for g in f, read:
-            with raises(BufferError, "f(): argument 'a' (1st): it has no __dlpack_device__, and gave a tensor on cuda:0, for which it was told no stream"):
+            with raises(
+                BufferError,
+                "f(): argument 'a' (1st): it has no __dlpack_device__(), but its __dlpack__() returned a tensor on cuda:0 without a stream",
+            ):
                 g(silent(2, device=CUDA))
         read(silent(2))
         stranger.set_stream(2**64 - 1)
@@ -225,7 +253,7 @@ def test_a_stream_that_is_given():
         equal(f(Tabled(2, device=CUDA), stream=None)[3], 0x1234)
         for device, where in (CUDA, "cuda:0"), (ROCM, "rocm:0"), (METAL, "metal:0"):
             equal(f(Tabled(2, device=device), stream=0x1234)[3], 0x1234)
-            text = f"its library works on stream 0x1234 of {where}, and stream=77 was given: leave stream= out, or make it that one"
+            text = f"its stream 0x1234 on {where} differs from stream=77: pass its stream, or omit stream="
             with raises(ValueError, "f(): argument 'a' (1st): " + text):
                 f(Tabled(2, device=device), stream=77)
             with raises(ValueError, "f(): argument 'b' (2nd): " + text):
@@ -238,7 +266,10 @@ def test_a_stream_that_is_given():
         stranger.set_stream(0x1234)
         for device, number, where in (CUDA, 0, "cuda:0"), (ROCM, 1, "rocm:0"), (ROCM, 2, "rocm:0"):
             for kind in New, Tabled:
-                with raises(ValueError, f"f(): argument 'stream': {number} is refused on {where}, where {int(device == CUDA)} is the default stream"):
+                with raises(
+                    ValueError,
+                    f"f(): argument 'stream': {number} is refused on {where}, where {int(device == CUDA)} is the default stream",
+                ):
                     f(kind(2, device=device), stream=number)
         with raises(ValueError, "f(): argument 'stream': expected a number that is not negative, got -1"):
             f(New(2, device=CUDA), stream=-1)
@@ -254,17 +285,26 @@ def test_a_stream_that_is_given():
 
 
 def test_devices_are_not_mixed():
-    f = function(any_tensor(), any_tensor(), {"rank": 1, "shape": [ANY], "optional": 1})
+    f = function(any_tensor(), any_tensor(), {"ndim": 1, "shape": [ANY], "optional": 1})
     cuda = dict(device=CUDA)
     f(Tabled(2, **cuda), Tabled(2, **cuda), New(2))
     equal(f(Tabled(2, **cuda), Tabled(2, **cuda), New(2))[3], (CUDA, 0))
-    with raises(ValueError, "f(): argument 'b' (2nd): expected a tensor on cuda:0, as argument 'a' (1st) is, got one on cuda:1"):
+    with raises(
+        ValueError, "f(): argument 'b' (2nd): expected a tensor on cuda:0, as argument 'a' (1st) is, got one on cuda:1"
+    ):
         f(Tabled(2, **cuda), Tabled(2, device=CUDA, device_id=1))
-    with raises(ValueError, "f(): argument 'b' (2nd): expected a tensor on cuda:0, as argument 'a' (1st) is, got one on cpu:0"):
+    with raises(
+        ValueError, "f(): argument 'b' (2nd): expected a tensor on cuda:0, as argument 'a' (1st) is, got one on cpu:0"
+    ):
         f(Tabled(2, **cuda), Tabled(2))
-    with raises(ValueError, "f(): argument 'a' (1st): expected a tensor on cuda:0, as argument 'b' (2nd) is, got one on cpu:0"):
+    with raises(
+        ValueError, "f(): argument 'a' (1st): expected a tensor on cuda:0, as argument 'b' (2nd) is, got one on cpu:0"
+    ):
         f(Tabled(2), Tabled(2, **cuda))
-    with raises(ValueError, "f(): argument 'a' (1st): expected a tensor on cuda:0, as argument 'b' (2nd) is, got one on cudahost:0"):
+    with raises(
+        ValueError,
+        "f(): argument 'a' (1st): expected a tensor on cuda:0, as argument 'b' (2nd) is, got one on cudahost:0",
+    ):
         f(Tabled(2, device=PINNED), Tabled(2, **cuda))
 
 
@@ -289,12 +329,15 @@ def test_pinned_memory_is_the_hosts():
         with raises(ValueError, "f(): argument 'stream': all tensors are on the CPU"):
             f(New(2, device=device), stream=5)
         with stream_is(0x40):
-            f2 = function({"rank": 1, "shape": [ANY], "devices": [CUDA]}, any_tensor())
-            with raises(ValueError, "f(): argument 'b' (2nd): expected a tensor on cuda:0, as argument 'a' (1st) is, got one on "):
+            f2 = function({"ndim": 1, "shape": [ANY], "devices": [CUDA]}, any_tensor())
+            with raises(
+                ValueError,
+                "f(): argument 'b' (2nd): expected a tensor on cuda:0, as argument 'a' (1st) is, got one on ",
+            ):
                 f2(Tabled(2, device=CUDA), Tabled(2, device=device))
         with raises(ValueError, "f(): argument 'a' (1st): expected a tensor on cpu, got one on "):
-            function({"rank": 1, "shape": [ANY]})(New(2, device=device))
-    with raises(ValueError, "it is on cudamanaged:0, and no library here tells the stream to work on: give stream="):
+            function({"ndim": 1, "shape": [ANY]})(New(2, device=device))
+    with raises(ValueError, "no current stream is known for cudamanaged:0: pass stream="):
         f(New(2, device=MANAGED))
 
 

@@ -9,7 +9,7 @@ from check import *
 
 def test_threads():
     """Each with types of its own, so that they drive each other's out."""
-    two = function(any_tensor(), any_tensor(), unlocks=1)
+    two = function(any_tensor(), any_tensor(), releases_gil=1)
     failures = []
 
     def work():
@@ -64,7 +64,7 @@ def test_one_thread_takes_a_capsule():
 
 
 def test_others_run_while_a_function_works():
-    f = function(any_tensor(), unlocks=1)
+    f = function(any_tensor(), releases_gil=1)
     done = []
     thread = threading.Thread(target=lambda: done.append(checked.unlocked(f.which, 0.5, New(2))["shape"]))
     thread.start()
@@ -85,7 +85,7 @@ def test_deleters_on_other_threads():
 
 
 def test_forks():
-    f = function(any_tensor(), unlocks=1)
+    f = function(any_tensor(), releases_gil=1)
     t = checked.give(New(2), 0)
     capsule = t.__dlpack__(max_version=(1, 0))
     child = os.fork()

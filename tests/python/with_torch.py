@@ -53,8 +53,14 @@ class Capsule:
 
 
 def test_the_first_fault_is_told_by_every_route():
-    f = function(*[{"rank": 1, "shape": [symbol(0)], "dtypes": [FLOAT32]}] * 2, {"kind": INT})
-    faults = torch.ones(2, dtype=torch.float64), torch.ones(2, 2), torch.ones(2, requires_grad=True), misaligned(), torch.eye(2).to_sparse()
+    f = function(*[{"ndim": 1, "shape": [symbol(0)], "dtypes": [FLOAT32]}] * 2, {"kind": INT})
+    faults = (
+        torch.ones(2, dtype=torch.float64),
+        torch.ones(2, 2),
+        torch.ones(2, requires_grad=True),
+        misaligned(),
+        torch.eye(2).to_sparse(),
+    )
     for kinds in itertools.product([lambda x: x, Capsule], repeat=2):
         f(*[kind(torch.ones(2)) for kind in kinds], 5)
         for a, b in itertools.product(faults, repeat=2):
@@ -106,7 +112,7 @@ def test_what_a_mode_detaches():
             equal(checked.described(checked.take(kept, 0))["data"], kept.data_ptr())
         wrong = None, "x" * 40, (1, 2), torch.full((2, 3), 7.0), torch.nn.Parameter(x, requires_grad=False)
         for answer in *wrong, *[kept.data[:1], kept.data.T[:2], kept.data.view(torch.int32), kept.data.flatten()]:
-            with Answers(lambda _: answer), raises(BufferError, "its detach() gave no alias of it"):
+            with Answers(lambda _: answer), raises(BufferError, "its detach() returned no alias of it"):
                 checked.take(kept, 0)
         with Answers(lambda found: found.data):
             equal(checked.described(checked.take(kept, 0))["data"], kept.data_ptr())
@@ -161,9 +167,11 @@ def test_what_a_guard_refuses_is_given_back():
 
 
 def copies_metadata(also=lambda x: x):
-    for unlocks, changes in itertools.product((0, 1), ({}, {"dtypes": [FLOAT32]})):
-        f, x = function(any_tensor(**changes), unlocks=unlocks), also(torch.ones(2, 3))
-        checked.meanwhile(f.which, lambda: None, x)  # its description is checked now, so that a call may be the shortest
+    for releases_gil, changes in itertools.product((0, 1), ({}, {"dtypes": [FLOAT32]})):
+        f, x = function(any_tensor(**changes), releases_gil=releases_gil), also(torch.ones(2, 3))
+        checked.meanwhile(
+            f.which, lambda: None, x
+        )  # its description is checked now, so that a call may be the shortest
         got = checked.meanwhile(f.which, lambda: x.resize_(1, 1), x)
         equal((got["shape"], got["strides"]), ((2, 3), (3, 1)))
 

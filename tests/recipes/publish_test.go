@@ -94,7 +94,8 @@ func stranger(t *testing.T, files map[string]string) *project {
 	home := t.TempDir()
 	p.env = append(os.Environ(), "GOPATH="+home, "GOMODCACHE="+filepath.Join(home, "pkg", "mod"), "GOBIN=",
 		"GOPROXY="+fileURL(publish(t, root))+","+fileURL(filepath.Join(cache, "cache", "download")),
-		"GOSUMDB=off", "GOFLAGS=-modcacherw", "GOWORK=off", "PATH="+filepath.Join(home, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+		"GOSUMDB=off", "GOFLAGS=-modcacherw", "GOWORK=off",
+		"PATH="+filepath.Join(home, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 	return p
 }
 
@@ -108,7 +109,8 @@ func TestTheModuleZipCanBeMade(t *testing.T) {
 	assert.Empty(t, checked.Invalid)
 	for _, omitted := range checked.Omitted { // Go leaves out other modules, and folders of the name vendor
 		_, err := os.Stat(filepath.Join(golden.Root(t), filepath.Dir(omitted.Path), "go.mod"))
-		assert.True(t, err == nil || strings.HasPrefix(omitted.Path, "examples/vendor/"), "%s: %v", omitted.Path, omitted.Err)
+		assert.True(t, err == nil || strings.HasPrefix(omitted.Path, "examples/vendor/"), "%s: %v", omitted.Path,
+			omitted.Err)
 	}
 	broken := []zip.File{committed{golden.Root(t), "testdata/nul"}}
 	checked, err = zip.CheckFiles(broken)
@@ -174,13 +176,14 @@ func TestEveryBuildHasTheSameDigest(t *testing.T) {
 		p.write(t, "copy/"+name, string(data))
 	}
 	p.env = append(os.Environ(), "GOFLAGS=-buildvcs=true")
-	for _, line := range []string{"init --quiet", "add .", "-c user.name=x -c user.email=x@example.org commit --quiet -m x", "tag v0.9.9"} {
+	for _, line := range []string{"init --quiet", "add .",
+		"-c user.name=x -c user.email=x@example.org commit --quiet -m x", "tag v0.9.9"} {
 		p.run(t, append([]string{"git", "-C", "copy"}, strings.Fields(line)...)...)
 	}
 	p.run(t, "go", "-C", "copy", "build", "-o", p.path("tagged"), "./cmd/dlpackgen")
 	assert.Contains(t, p.run(t, "go", "version", "-m", "tagged"), "v0.9.9", "go stamps the tag")
 	assert.Equal(t, run, p.run(t, "./tagged", "version"))
-	p.write(t, "copy/templates/c/dlpack_util.h", p.read(t, "copy/templates/c/dlpack_util.h")+"/* more */\n")
+	p.write(t, "copy/templates/c/tensor.h", p.read(t, "copy/templates/c/tensor.h")+"/* more */\n")
 	p.run(t, "go", "-C", "copy", "build", "-o", p.path("changed"), "./cmd/dlpackgen")
 	assert.NotEqual(t, run, p.run(t, "./changed", "version"), "another template")
 }
@@ -257,7 +260,8 @@ func introduced(t *testing.T) map[string]int {
 		require.NoError(t, err)
 		text, err := os.ReadFile(list)
 		require.NoError(t, err)
-		for _, m := range regexp.MustCompile(`(?m)^pkg (\S+)(?: \S+)?, (?:func|type|const|var) (\w+)`).FindAllStringSubmatch(string(text), -1) {
+		for _, m := range regexp.MustCompile(`(?m)^pkg (\S+)(?: \S+)?, (?:func|type|const|var) (\w+)`).
+			FindAllStringSubmatch(string(text), -1) {
 			key := m[1] + " " + m[2]
 			if first, seen := since[key]; !seen || minor < first {
 				since[key] = minor
@@ -314,7 +318,8 @@ func TestAnOlderGoIsTold(t *testing.T) {
 		// What backends share lies below, since an older Go would look for its module first.
 		p := oldGo(t, "1.21", map[string]string{"old": dir, "old/device": "backends/device"})
 		module := regexp.MustCompile(`(?m)^module (.*)$`).FindStringSubmatch(p.read(t, "go.mod"))[1]
-		shared := strings.NewReplacer("go1.24", "go1.99", "github.com/dlpackgen/dlpackgen/backends/device", module+"/old/device")
+		shared := strings.NewReplacer("go1.24", "go1.99", "github.com/dlpackgen/dlpackgen/backends/device",
+			module+"/old/device")
 		require.NoError(t, fs.WalkDir(os.DirFS(p.dir), "old", func(name string, entry fs.DirEntry, err error) error {
 			if err == nil && !entry.IsDir() {
 				p.write(t, name, shared.Replace(p.read(t, name)))

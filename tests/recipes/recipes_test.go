@@ -18,13 +18,16 @@ func TestGitAttributes(t *testing.T) {
 	need.Program(t, "git", "git")
 	ours, err := os.ReadFile(filepath.Join(golden.Root(t), ".gitattributes"))
 	require.NoError(t, err)
-	for name, attributes := range map[string]string{"of the README": block(t, "gitattributes"), "our own": string(ours)} {
+	for name, attributes := range map[string]string{"of the README": block(t, "gitattributes"),
+		"our own": string(ours)} {
 		t.Run(name, func(t *testing.T) {
-			p := newProject(t, map[string]string{".gitattributes": attributes, "dlpackgen.yaml": block(t, "yaml config")})
+			p := newProject(t,
+				map[string]string{".gitattributes": attributes, "dlpackgen.yaml": block(t, "yaml config")})
 			p.run(t, "git", "init", "--quiet")
 			p.run(t, "dlpackgen", "generate")
 			for _, name := range append(p.locked(t), "dlpackgen.lock") {
-				assert.Equal(t, name+": linguist-generated: set\n", p.run(t, "git", "check-attr", "linguist-generated", "--", name))
+				assert.Equal(t, name+": linguist-generated: set\n",
+					p.run(t, "git", "check-attr", "linguist-generated", "--", name))
 			}
 			assert.Contains(t, p.run(t, "git", "check-attr", "linguist-generated", "--", "src/main.c"), "unspecified")
 		})
@@ -50,7 +53,8 @@ const nothingToDo = "ninja: no work to do.\n"
 func TestNinja(t *testing.T) {
 	need.Program(t, "ninja", "ninja-build")
 	user := "\nrule copy\n  command = cp $in $out\nbuild seen: copy gen/c/dlpack/dlpack.h\n"
-	p := newProject(t, map[string]string{"build.ninja": block(t, "ninja") + user, "dlpackgen.yaml": block(t, "yaml config")})
+	p := newProject(t, map[string]string{"build.ninja": block(t, "ninja") + user, "dlpackgen.yaml": block(t,
+		"yaml config")})
 
 	p.run(t, "ninja")
 	assert.Equal(t, p.read(t, "gen/c/dlpack/dlpack.h"), p.read(t, "seen"))
@@ -162,7 +166,8 @@ func (p *project) touch(t *testing.T, name string) {
 
 func TestVendoredHeader(t *testing.T) {
 	need.Program(t, "gcc", "gcc")
-	p := newProject(t, map[string]string{"use.c": "#include \"dlpack.h\"\nint main(void) { return (int)sizeof(DLTensor) - 48; }\n"})
+	p := newProject(t,
+		map[string]string{"use.c": "#include \"dlpack.h\"\nint main(void) { return (int)sizeof(DLTensor) - 48; }\n"})
 	p.run(t, "sh", "-ec", block(t, "sh vendor"))
 	p.run(t, "gcc", "-Wall", "-Werror", "-c", "use.c")
 }
@@ -178,7 +183,8 @@ func TestGoGenerate(t *testing.T) {
 	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
 	require.NoError(t, err)
 	p := newProject(t, map[string]string{
-		"go.mod":                 "module example.org/user\n\ngo 1.25.0\n\nrequire github.com/dlpackgen/dlpackgen v0.0.0\n\nreplace github.com/dlpackgen/dlpackgen => " + root + "\n",
+		"go.mod": "module example.org/user\n\ngo 1.25.0\n\nrequire github.com/dlpackgen/dlpackgen v0.0.0\n\nreplace " +
+			"github.com/dlpackgen/dlpackgen => " + root + "\n",
 		"go.sum":                 string(sums),
 		"tensors/dlpackgen.yaml": block(t, "yaml go-config"),
 		"tensors/generate.go":    "// Package tensors takes tensors.\npackage tensors\n\n" + block(t, "go generate"),

@@ -20,7 +20,8 @@ func newMachine(t *testing.T, uid string) *project {
 	t.Helper()
 	need.Program(t, "sh", "dash")
 	p := newProject(t, nil)
-	for _, name := range []string{"tools/setup.sh", "tests/packages.txt", "tests/requirements.txt", "tests/requirements-frameworks.txt"} {
+	for _, name := range []string{"tools/setup.sh", "tests/packages.txt", "tests/requirements.txt",
+		"tests/requirements-frameworks.txt"} {
 		data, err := os.ReadFile(filepath.Join(golden.Root(t), name))
 		require.NoError(t, err)
 		p.write(t, name, string(data))
@@ -29,7 +30,8 @@ func newMachine(t *testing.T, uid string) *project {
 	p.command(t, "bin/dpkg-query", `case "$3" in ninja-build | clang*) exit 1 ;; *) echo install ok installed ;; esac`)
 	p.command(t, "bin/apt-cache", `case "$3" in ninja-build | clang) echo "Package: $3" ;; esac`)
 	p.command(t, "bin/apt-get", `echo "apt-get $*" >>log`)
-	p.command(t, "bin/python3", `[ "$1" = -c ] || { echo "python $*" >>log; mkdir -p .venv/bin; cp bin/pip .venv/bin/python; }`)
+	p.command(t, "bin/python3",
+		`[ "$1" = -c ] || { echo "python $*" >>log; mkdir -p .venv/bin; cp bin/pip .venv/bin/python; }`)
 	p.command(t, "bin/pip", `echo "venv $*" >>log`)
 	p.command(t, ".venv/bin/python", "true")
 	p.command(t, "bin/df", "echo Available; echo 0 0 0 99999999")

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	inC   = "gen/c/dlpack/dlpack_rules.h"
+	inC   = "gen/c/dlpackgen/rules.h"
 	inCxx = "gen/cpp/dlpackgen/validate.hpp"
 	inGo  = "gen/go/dlpack/"
 )
@@ -26,17 +26,17 @@ var mutants = []struct{ quantity, file, old, new string }{
 	{"count", inC, "uint64_t product = 1;", "uint64_t product = 2;"},
 	{"bytes", inC, "return (bits + 7) / 8 * 8;", "return bits;"},
 	{"low", inC, "tensor->strides[i] < 0 ? below : above", "above"},
-	{"high", inC, "dlpack_bytes_of_(above + 1, ", "dlpack_bytes_of_(above, "},
+	{"high", inC, "dlpackgen_bytes_of_(above + 1, ", "dlpackgen_bytes_of_(above, "},
 	{"layout", inC, " || tensor->shape[i] == 1;", ";"},
 	{"alignment", inC, "dtype.bits / parts", "dtype.bits"},
 	{"overlap", inC, "if (step <= covered) return 1;", "if (step < covered) return 1;"},
 	{"validity", inCxx, "if (!error) error = detail::check_dtype(tensor->dtype, accept);", ""},
-	{"count", inCxx, "dlpack_count_(ndim, shape,", "dlpack_count_(0, shape,"},
-	{"bytes", inCxx, "dlpack_nbytes_(&tensor, set,", "dlpack_nbytes_(&tensor, 0,"},
-	{"range", inCxx, "dlpack_span_(&tensor, set,", "dlpack_span_(&tensor, 0,"},
-	{"layout", inCxx, "return dlpack_is_row_major(&tensor) != 0;", "return true;"},
-	{"alignment", inCxx, "static_cast<std::uint64_t>(dlpack_alignment(dtype))", "1"},
-	{"overlap", inCxx, "return dlpack_may_overlap(&tensor) != 0;", "return false;"},
+	{"count", inCxx, "dlpackgen_size_(ndim, shape,", "dlpackgen_size_(0, shape,"},
+	{"bytes", inCxx, "dlpackgen_nbytes_(&tensor, set,", "dlpackgen_nbytes_(&tensor, 0,"},
+	{"range", inCxx, "dlpackgen_byte_range_(&tensor, set,", "dlpackgen_byte_range_(&tensor, 0,"},
+	{"layout", inCxx, "return dlpackgen_is_contiguous(&tensor) != 0;", "return true;"},
+	{"alignment", inCxx, "static_cast<std::uint64_t>(dlpackgen_alignment(dtype))", "1"},
+	{"overlap", inCxx, "return dlpackgen_may_overlap(&tensor) != 0;", "return false;"},
 	{"validity", inGo + "validate.go", "case fixed != 0 && t.Bits != fixed:", "case false:"},
 	{"count", inGo + "tensor.go", "n := int64(1)\n", "n := int64(2)\n"},
 	{"bytes", inGo + "validate.go", "return (width + 7) / 8 * 8", "return width"},
@@ -94,7 +94,8 @@ func TestMutantsOfGoAreNoticed(t *testing.T) {
 			text, err := json.Marshal(files)
 			require.NoError(t, err)
 			require.NoError(t, os.WriteFile(overlay, text, 0o600))
-			out, err := exec.Command("go", "test", "-overlay", overlay, "-vet=off", "-run", "^TestLanguagesAgree$", ".").CombinedOutput()
+			out, err := exec.Command("go", "test", "-overlay", overlay, "-vet=off", "-run", "^TestLanguagesAgree$",
+				".").CombinedOutput()
 			require.Error(t, err)
 			assert.Contains(t, string(out), "--- FAIL: TestLanguagesAgree", "it is built, and differs")
 		})

@@ -41,7 +41,8 @@ func (c *choices) spoil(f gobind.Foreign) {
 	}
 	for i := range max(0, min(ndim, 4)) {
 		shape[i] = pick[int64](c, 2, 1, 3, 4, 0, 5, 2, 3, 1<<31, 1<<33, 1<<62, math.MaxInt64, -1)
-		strides[i] = pick[int64](c, 1, 3, 2, 4, 6, 12, 0, -1, -3, -6, 5, 1<<31, 1<<60, -1<<60, math.MaxInt64, math.MinInt64)
+		strides[i] = pick[int64](c, 1, 3, 2, 4, 6, 12, 0, -1, -3, -6, 5, 1<<31, 1<<60, -1<<60, math.MaxInt64,
+			math.MinInt64)
 	}
 	f.Reshape(shape, strides)
 	t := f.Versioned().DLTensor
@@ -89,8 +90,9 @@ func byGo(f gobind.Foreign, like Measured) (found Measured) {
 	defer m.Release()
 	view := m.Tensor()
 	found = Measured{
-		Alignment: int64(view.DataType().Alignment()), RowMajor: number(view.IsDense()), Overlap: number(crosses(view)),
-		Count: int64(view.Len()), Bytes: int64(view.Size()), Low: like.Low, High: like.High,
+		Alignment: int64(view.DataType().Alignment()), RowMajor: number(view.IsContiguous()),
+		Overlap: number(crosses(view)),
+		Count:   int64(view.Len()), Bytes: int64(view.Size()), Low: like.Low, High: like.High,
 	}
 	if like.Bytes < 0 && view.Size() == math.MaxInt {
 		found.Bytes = -1
@@ -159,7 +161,8 @@ func open(t testing.TB, headersC, headersCxx string) languages {
 	dir := t.TempDir()
 	build := func(compiler, standard, source string) Language {
 		library := filepath.Join(dir, source+".so")
-		out, err := exec.Command(need.Program(t, compiler, compiler), standard, "-O1", "-Wall", "-Wextra", "-shared", "-fPIC",
+		out, err := exec.Command(need.Program(t, compiler, compiler), standard, "-O1", "-Wall", "-Wextra", "-shared",
+			"-fPIC",
 			"-I", headersC, "-I", headersCxx, "-o", library, filepath.Join("testdata", source)).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		l, err := Open(library)
@@ -214,7 +217,8 @@ func TestLanguagesAgree(t *testing.T) {
 	seen, what := generated(t).compare(rounds)
 	require.Empty(t, what)
 	for _, kind := range []string{
-		"good", "bad", "overlap", "row-major", "other order", "empty", "aligned", "anywhere", "before", "too many bytes",
+		"good", "bad", "overlap", "row-major", "other order", "empty", "aligned", "anywhere", "before",
+		"too many bytes",
 	} {
 		assert.Positive(t, seen[kind], kind)
 	}
@@ -223,7 +227,8 @@ func TestLanguagesAgree(t *testing.T) {
 func count(seen map[string]int, c Measured) {
 	for kind, is := range map[string]bool{
 		"good": c.Fault == 0, "bad": c.Fault != 0, "overlap": c.Overlap == 1, "row-major": c.RowMajor == 1,
-		"other order": c.Fault == 0 && c.RowMajor == 0, "empty": c.Fault == 0 && c.Count == 0, "aligned": c.Alignment > 1,
+		"other order": c.Fault == 0 && c.RowMajor == 0, "empty": c.Fault == 0 && c.Count == 0,
+		"aligned":  c.Alignment > 1,
 		"anywhere": c.Alignment == 1, "before": c.Low < 0, "too many bytes": c.Bytes < 0,
 	} {
 		if is {

@@ -23,8 +23,10 @@ import (
 func buildFailing(t *testing.T, headers string, flags ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	args := append([]string{"-g", "-O1", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden", "-Wl,--wrap=malloc,--wrap=calloc,--wrap=free",
-		"-I", headers, "-isystem", embedded(t).include, "-o", filepath.Join(dir, "failing.so"), filepath.Join("module", "failing.c")}, flags...)
+	args := append([]string{"-g", "-O1", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden",
+		"-Wl,--wrap=malloc,--wrap=calloc,--wrap=free",
+		"-I", headers, "-isystem", embedded(t).include, "-o", filepath.Join(dir, "failing.so"),
+		filepath.Join("module", "failing.c")}, flags...)
 	out, err := exec.Command(need.Compiler(t, "gcc", "gcc"), args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return dir
@@ -46,20 +48,32 @@ func TestAllocationsThatFail(t *testing.T) {
 	require.NoError(t, err, out)
 	source, err := os.ReadFile("failing.py")
 	require.NoError(t, err)
-	assert.Equal(t, strings.Count(string(source), "\ndef test_"), len(regexp.MustCompile(`(?m)^ok test_`).FindAllString(out, -1)), out)
+	assert.Equal(t, strings.Count(string(source), "\ndef test_"),
+		len(regexp.MustCompile(`(?m)^ok test_`).FindAllString(out, -1)), out)
 }
 
 // Each of these forgets what to do when there is no memory.
 var forgotten = map[string]struct{ file, old, changed, says string }{
-	"a block is used unseen":          {"managed.h", "if (!made) return NULL;\n\tmemset", "memset", "signal: segmentation fault"},
-	"nobody is told":                  {"capsules.h", "if (!made) {\n\t\tPyErr_NoMemory();", "if (!made) {", "<class 'SystemError'> when allocation"},
-	"a capsule that is not made":      {"capsules.h", "if (!capsule && legacy) dlpackgen_delete_quietly(NULL, legacy);", "if (!capsule && legacy) return capsule;", "blocks and tensors leak"},
-	"an object that is not made":      {"object.h", "else dlpackgen_delete_quietly(whole ? whole : tensor, NULL);", "", "blocks and tensors leak"},
-	"a tensor that is not brought up": {"take.h", "if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);", "", "blocks and tensors leak"},
-	"a route that is not learnt":      {"routes.h", "dlpackgen_free_route(made);", "(void)made;", "blocks are kept for types"},
-	"no memory is no table":           {"routes.h", "if (!value && !PyErr_ExceptionMatches(PyExc_KeyError)) return -1;", "", "<class 'TypeError'> when allocation"},
-	"no memory is no NumPy":           {"adopt_numpy.h", "PyErr_ExceptionMatches(PyExc_MemoryError)) return -1;", "0) return -1;", "unproven when allocation"},
-	"a message that is half made":     {"errors.h", "Py_XDECREF(which);\n\tPy_XDECREF(text);", "Py_XDECREF(which);", "objects leak"},
+	"a block is used unseen": {"managed.h", "if (!made) return NULL;\n\tmemset", "memset",
+		"signal: segmentation fault"},
+	"nobody is told": {"capsules.h", "if (!made) {\n\t\tPyErr_NoMemory();", "if (!made) {",
+		"<class 'SystemError'> when allocation"},
+	"a capsule that is not made": {"capsules.h",
+		"if (!capsule && legacy) dlpackgen_delete_quietly(NULL, legacy);", "if (!capsule && legacy) return capsule;",
+		"blocks and tensors leak"},
+	"an object that is not made": {"object.h", "else dlpackgen_delete_quietly(whole ? whole : tensor, NULL);",
+		"", "blocks and tensors leak"},
+	"a tensor that is not brought up": {"take.h",
+		"if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);", "", "blocks and tensors leak"},
+	"a route that is not learnt": {"routes.h", "dlpackgen_free_route(made);", "(void)made;",
+		"blocks are kept for types"},
+	"no memory is no table": {"routes.h",
+		"if (!value && !PyErr_ExceptionMatches(PyExc_KeyError)) return -1;", "",
+		"<class 'TypeError'> when allocation"},
+	"no memory is no NumPy": {"adopt_numpy.h", "PyErr_ExceptionMatches(PyExc_MemoryError)) return -1;",
+		"0) return -1;", "unproven when allocation"},
+	"a message that is half made": {"errors.h", "Py_XDECREF(which);\n\tPy_XDECREF(text);", "Py_XDECREF(which);",
+		"objects leak"},
 }
 
 func TestTheSweepsFindWhatIsWrong(t *testing.T) {
@@ -72,7 +86,8 @@ func TestTheSweepsFindWhatIsWrong(t *testing.T) {
 		m := forgotten[name]
 		all = append(all, mutation.Mutant{File: "dlpackgen_python/" + m.file, Old: m.old, New: m.changed})
 	}
-	modules := mutation.Programs(t, parts(t), all, func(dir string, flags ...string) string { return buildFailing(t, dir, flags...) })
+	modules := mutation.Programs(t, parts(t), all,
+		func(dir string, flags ...string) string { return buildFailing(t, dir, flags...) })
 	for i, name := range names {
 		t.Run(name, func(t *testing.T) {
 			dir, env := modules(t, i)

@@ -53,27 +53,48 @@ func TestHostileTensors(t *testing.T) {
 type hole struct{ fuzzer, file, old, changed string }
 
 var holes = map[string]hole{
-	"more dimensions than are read":   {"validate", "dlpack/dlpack_rules.h", "tensor->ndim < 0 || tensor->ndim > most", "tensor->ndim < 0"},
-	"negative extents in C":           {"validate", "dlpack/dlpack_rules.h", "DLPACK_ERROR_EXTENT, 0, shape[i], i);\n    if (shape[i] == 0)", "DLPACK_OK, 0, shape[i], i);\n    if (shape[i] == 0)"},
-	"products that wrap":              {"validate", "dlpack/dlpack_rules.h", "if (((a | b) >> 31) != 0 && b != 0 && a > DLPACK_RULES_MOST / b) return 0;", ""},
-	"sums that wrap":                  {"validate", "dlpack/dlpack_rules.h", "if (b > DLPACK_RULES_MOST - a) return 0;", ""},
-	"what lies before the buffer":     {"validate", "dlpack/dlpack_rules.h", "base + tensor->byte_offset < dlpack_magnitude_(low))", "base + tensor->byte_offset < 0)"},
-	"density by one stride":           {"validate", "dlpack/dlpack_rules.h", "if (expected == before) return 0;", "if (expected == before) return 1;"},
-	"the width of packed elements":    {"views", "dlpack/dlpack_elements.h", "#define DLPACK_PACKED_BELOW 8", "#define DLPACK_PACKED_BELOW 4"},
-	"strides of the empty in C++":     {"views", "dlpackgen/tensor_view.hpp", "stride *= detail::unsign(shape(i) > 1 ? shape(i) : 1);", "stride = static_cast<std::uint64_t>(static_cast<std::int64_t>(stride) * (shape(i) > 1 ? shape(i) : 1));"},
-	"sizes of the empty in C++":       {"views", "dlpackgen/array_view.hpp", "product *= static_cast<std::uint64_t>(shape_[i]);", "product = static_cast<std::uint64_t>(static_cast<std::int64_t>(product) * shape_[i]);"},
-	"rows of the empty in C++":        {"views", "dlpackgen/array_view.hpp", "empty ? 0 : view", "false ? 0 : view"},
-	"the offset of the empty in C++":  {"views", "dlpackgen/tensor_view.hpp", "return reinterpret_cast<void*>(", "return static_cast<char*>(tensor_.data) + tensor_.byte_offset;\n    return reinterpret_cast<void*>("},
-	"huge tensors that look empty":    {"exchange", "dlpackgen/arguments.h", "DLPACKGEN_USUAL_EXTENT (UINT64_C(1) << 24)", "DLPACKGEN_USUAL_EXTENT (UINT64_C(1) << 31)"},
-	"large empty tensors are refused": {"exchange", "dlpackgen_python/managed.h", " && error != DLPACK_ERROR_TOO_LARGE) return", ") return"},
-	"dimensions that have no room":    {"exchange", "dlpackgen_python/take.h", "if (tensor->ndim < 0 || tensor->ndim > DLPACKGEN_MAX_NDIM) error", "if (0) error"},
-	"capsules are not validated":      {"exchange", "dlpackgen_python/take.h", "if (error != DLPACK_OK) made = NULL, dlpackgen_refuse_error(view, error);\n\telse if", "if"},
-	"refused tensors leak":            {"exchange", "dlpackgen_python/take.h", "if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);", ""},
-	"a rank that has no room":         {"exchange", "dlpackgen_python/call.h", "(uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || ", ""},
-	"calls inlined that let in all":   {"exchange", "dlpackgen_python/begin_inline.h", "> 0 && dlpackgen_fits(call, i, p, a);", "> 0;"},
-	"elements between two addresses":  {"exchange", "dlpackgen/check.h", "% 16 != 0) &&", "% 16 != 0) && 0 &&"},
-	"the read-only flag":              {"exchange", "dlpackgen/arguments.h", "if (function->parameters[i].writes) status = dlpackgen_check_writable(&at, of.flags, message);", ""},
-	"elements that fill no row":       {"exchange", "dlpackgen/check.h", "dlpack_is_inner_contiguous(tensor)", "1"},
+	"more dimensions than are read": {"validate", "dlpackgen/rules.h",
+		"tensor->ndim < 0 || tensor->ndim > most", "tensor->ndim < 0"},
+	"negative extents in C": {"validate", "dlpackgen/rules.h",
+		"DLPACKGEN_ERROR_EXTENT, 0, shape[i], i);\n    if (shape[i] == 0)",
+		"DLPACKGEN_OK, 0, shape[i], i);\n    if (shape[i] == 0)"},
+	"products that wrap": {"validate", "dlpackgen/rules.h",
+		"if (((a | b) >> 31) != 0 && b != 0 && a > DLPACKGEN_RULES_MAX / b) return 0;", ""},
+	"sums that wrap": {"validate", "dlpackgen/rules.h",
+		"if (b > DLPACKGEN_RULES_MAX - a) return 0;", ""},
+	"what lies before the buffer": {"validate", "dlpackgen/rules.h",
+		"base + tensor->byte_offset < dlpackgen_magnitude_(low))", "base + tensor->byte_offset < 0)"},
+	"layout by one stride": {"validate", "dlpackgen/rules.h", "if (expected == before) return 0;",
+		"if (expected == before) return 1;"},
+	"the width of packed elements": {"views", "dlpackgen/elements.h", "#define DLPACKGEN_PACKED_BELOW 8",
+		"#define DLPACKGEN_PACKED_BELOW 4"},
+	"strides of the empty in C++": {"views", "dlpackgen/tensor_view.hpp",
+		"stride *= detail::unsign(shape(i) > 1 ? shape(i) : 1);",
+		"stride = static_cast<std::uint64_t>(static_cast<std::int64_t>(stride) * (shape(i) > 1 ? shape(i) : 1));"},
+	"sizes of the empty in C++": {"views", "dlpackgen/array_view.hpp",
+		"product *= static_cast<std::uint64_t>(shape_[i]);",
+		"product = static_cast<std::uint64_t>(static_cast<std::int64_t>(product) * shape_[i]);"},
+	"rows of the empty in C++": {"views", "dlpackgen/array_view.hpp", "empty ? 0 : view", "false ? 0 : view"},
+	"the offset of the empty in C++": {"views", "dlpackgen/tensor_view.hpp", "return reinterpret_cast<void*>(",
+		"return static_cast<char*>(tensor_.data) + tensor_.byte_offset;\n    return reinterpret_cast<void*>("},
+	"huge tensors that look empty": {"exchange", "dlpackgen/arguments.h",
+		"DLPACKGEN_USUAL_EXTENT (UINT64_C(1) << 24)", "DLPACKGEN_USUAL_EXTENT (UINT64_C(1) << 31)"},
+	"large empty tensors are refused": {"exchange", "dlpackgen_python/managed.h",
+		" && error != DLPACKGEN_ERROR_TOO_LARGE) return", ") return"},
+	"dimensions that have no room": {"exchange", "dlpackgen_python/take.h",
+		"if (tensor->ndim < 0 || tensor->ndim > DLPACKGEN_MAX_NDIM) error", "if (0) error"},
+	"capsules are not validated": {"exchange", "dlpackgen_python/take.h",
+		"if (error != DLPACKGEN_OK) made = NULL, dlpackgen_refuse_error(view, error);\n\telse if", "if"},
+	"refused tensors leak": {"exchange", "dlpackgen_python/take.h",
+		"if (!made) dlpackgen_delete_quietly(taken.versioned, taken.legacy);", ""},
+	"a rank that has no room": {"exchange", "dlpackgen_python/call.h",
+		"(uint32_t)tensor->ndim > DLPACKGEN_MAX_NDIM || ", ""},
+	"calls inlined that let in all": {"exchange", "dlpackgen_python/begin_inline.h",
+		"> 0 && dlpackgen_fits(call, i, p, a);", "> 0;"},
+	"elements between two addresses": {"exchange", "dlpackgen/check.h", "% 16 != 0) &&", "% 16 != 0) && 0 &&"},
+	"the read-only flag": {"exchange", "dlpackgen/arguments.h",
+		"if (function->parameters[i].writable) status = dlpackgen_check_writable(&at, of.flags, message);", ""},
+	"elements that fill no row": {"exchange", "dlpackgen/check.h", "dlpackgen_is_inner_contiguous(tensor)", "1"},
 }
 
 func TestTheFuzzersFindWhatIsWrong(t *testing.T) {
@@ -88,7 +109,8 @@ func TestTheFuzzersFindWhatIsWrong(t *testing.T) {
 				names, all = append(names, name), append(all, mutation.Mutant{File: h.file, Old: h.old, New: h.changed})
 			}
 		}
-		program := mutation.Programs(t, parts(t), all, func(dir string, flags ...string) string { return f.build(t, dir, flags...) })
+		program := mutation.Programs(t, parts(t), all,
+			func(dir string, flags ...string) string { return f.build(t, dir, flags...) })
 		for i, name := range names {
 			t.Run(name, func(t *testing.T) {
 				built, env := program(t, i)
@@ -108,8 +130,10 @@ func (f fuzzer) build(t *testing.T, headers string, flags ...string) (program st
 	t.Helper()
 	compiler := needFuzzer(t, f.compiler)
 	program = filepath.Join(t.TempDir(), "fuzzer")
-	args := append([]string{"-g", "-O1", "-Wall", "-Wextra", "-std=" + f.standard, "-fsanitize=fuzzer,address,undefined",
-		"-fno-sanitize-recover=all", "-I", headers, "-o", program, filepath.Join("fuzz", f.file)}, append(f.python(t), flags...)...)
+	args := append([]string{"-g", "-O1", "-Wall", "-Wextra", "-std=" + f.standard,
+		"-fsanitize=fuzzer,address,undefined",
+		"-fno-sanitize-recover=all", "-I", headers, "-o", program, filepath.Join("fuzz", f.file)},
+		append(f.python(t), flags...)...)
 	out, err := exec.Command(compiler, args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return program
@@ -130,7 +154,8 @@ func (f fuzzer) run(t *testing.T, program, runs string, env ...string) (output s
 	t.Helper()
 	known, err := filepath.Abs(filepath.Join("fuzz", "corpus"))
 	require.NoError(t, err)
-	args := []string{program, "-runs=" + runs, "-seed=" + cmp.Or(os.Getenv("FUZZ_SEED"), "1"), "-max_len=128", "-timeout=60", "-detect_leaks=0"}
+	args := []string{program, "-runs=" + runs, "-seed=" + cmp.Or(os.Getenv("FUZZ_SEED"), "1"), "-max_len=128",
+		"-timeout=60", "-detect_leaks=0"}
 	// Reading the folder anew is done by the clock.
 	args = append(args, "-reload=0", t.TempDir(), known)
 	if exec.Command("setarch", "-R", "true").Run() == nil {
@@ -138,7 +163,8 @@ func (f fuzzer) run(t *testing.T, program, runs string, env ...string) (output s
 	}
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir = t.TempDir()
-	cmd.Env = append(os.Environ(), "ASAN_OPTIONS=quarantine_size_mb=4:detect_leaks=0", "PYTHONMALLOC=malloc", "PYTHONHASHSEED=0")
+	cmd.Env = append(os.Environ(), "ASAN_OPTIONS=quarantine_size_mb=4:detect_leaks=0", "PYTHONMALLOC=malloc",
+		"PYTHONHASHSEED=0")
 	cmd.Env = append(cmd.Env, env...)
 	if f.embeds() {
 		cmd.Env = append(cmd.Env, "PYTHONHOME="+embedded(t).home)
@@ -163,7 +189,8 @@ func needFuzzer(t *testing.T, compiler string) string {
 	t.Helper()
 	path := need.Compiler(t, compiler, "clang-16")
 	cmd := exec.Command(path, "-x", "c", "-fsanitize=fuzzer", "-o", filepath.Join(t.TempDir(), "probe"), "-")
-	cmd.Stdin = strings.NewReader("int LLVMFuzzerTestOneInput(const unsigned char *b, unsigned long n) { (void)b, (void)n; return 0; }")
+	cmd.Stdin = strings.NewReader("int LLVMFuzzerTestOneInput(const unsigned char *b, unsigned long n) { " +
+		"(void)b, (void)n; return 0; }")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Skipf("needs libFuzzer: apt-get install libclang-rt-16-dev\n%s", out)
 	}

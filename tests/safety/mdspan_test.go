@@ -19,7 +19,8 @@ func wideSpans(t *testing.T, headers string) error {
 		t.Skip("compiles with another standard library, and -short was given")
 	}
 	program := filepath.Join(t.TempDir(), "mdspan")
-	out, err := exec.Command(clang, "-std=c++23", "-stdlib=libc++", "-fsanitize=undefined", "-fsanitize-trap=all", "-Wall", "-Wextra",
+	out, err := exec.Command(clang, "-std=c++23", "-stdlib=libc++", "-fsanitize=undefined", "-fsanitize-trap=all",
+		"-Wall", "-Wextra",
 		"-I", headers, "-o", program, filepath.Join("module", "mdspan.cpp")).CombinedOutput()
 	if err != nil {
 		t.Skipf("needs a library with std::mdspan: apt-get install libc++-19-dev libc++abi-19-dev\n%s", out)

@@ -21,8 +21,10 @@ func runThreads(t *testing.T, source, headers string) (string, error) {
 	t.Helper()
 	p := embedded(t)
 	program := filepath.Join(t.TempDir(), "threads")
-	out, err := exec.Command(need.Compiler(t, "clang-16", "clang-16"), "-g", "-O1", "-std=gnu11", "-Wall", "-Wextra", "-fsanitize=thread", "-I", headers,
-		"-isystem", p.include, "-o", program, filepath.Join("module", source), "-L", p.lib, "-Wl,-rpath,"+p.lib, "-l"+p.name, "-pthread").CombinedOutput()
+	out, err := exec.Command(need.Compiler(t, "clang-16", "clang-16"), "-g", "-O1", "-std=gnu11", "-Wall", "-Wextra",
+		"-fsanitize=thread", "-I", headers,
+		"-isystem", p.include, "-o", program, filepath.Join("module", source), "-L", p.lib, "-Wl,-rpath,"+p.lib,
+		"-l"+p.name, "-pthread").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	// What is wrong may wait for ever: the first race ends it, or five minutes of its own work do.
 	cmd := exec.Command(need.Program(t, "prlimit", "util-linux"), "--cpu=300", program)
@@ -44,10 +46,13 @@ func TestTheThreadsFindWhatIsWrong(t *testing.T) {
 		t.Skip("builds the program for each mistake, and -short was given")
 	}
 	for name, test := range map[string]struct{ file, old, changed string }{
-		"a deleter without the GIL": {"managed.h", "PyGILState_STATE gil = PyGILState_Ensure();\n\tstruct dlpackgen_pending pending = dlpackgen_suspend();\n\tPy_DECREF(object);\n" +
-			"\tdlpackgen_resume(pending);\n\tPyGILState_Release(gil);", "Py_DECREF(object);"},
+		"a deleter without the GIL": {"managed.h",
+			"PyGILState_STATE gil = PyGILState_Ensure();\n\tstruct dlpackgen_pending pending = " +
+				"dlpackgen_suspend();\n\tPy_DECREF(object);\n" +
+				"\tdlpackgen_resume(pending);\n\tPyGILState_Release(gil);", "Py_DECREF(object);"},
 		"a deleter that counts unseen": {"managed.h", "static void dlpackgen_let_go(struct dlpackgen_holder *holder) {",
-			"static long dlpackgen_deleted;\nstatic void dlpackgen_let_go(struct dlpackgen_holder *holder) {\n\tdlpackgen_deleted++;"},
+			"static long dlpackgen_deleted;\nstatic void dlpackgen_let_go(struct dlpackgen_holder *holder) " +
+				"{\n\tdlpackgen_deleted++;"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := runThreads(t, "threads.c", mutant(t, "dlpackgen_python/"+test.file, test.old, test.changed))
@@ -70,14 +75,24 @@ func TestPublicationThatIsWrongIsFound(t *testing.T) {
 		t.Skip("builds the program for each mistake, and -short was given")
 	}
 	for name, test := range map[string]struct{ file, old, changed string }{
-		"loads are plain":        {"state.h", "#define DLPACKGEN_LOAD(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)", "#define DLPACKGEN_LOAD(place) (*(place))"},
-		"loads have no order":    {"state.h", "__ATOMIC_ACQUIRE", "__ATOMIC_RELAXED"},
-		"stores are plain":       {"state.h", "#define DLPACKGEN_STORE(place, value) __atomic_store_n(place, value, __ATOMIC_RELEASE)", "#define DLPACKGEN_STORE(place, value) (*(place) = (value))"},
-		"stores have no order":   {"state.h", "__ATOMIC_RELEASE", "__ATOMIC_RELAXED"},
-		"types come half known":  {"routes.h", "\tif (dlpackgen_fill_route(state, made)) {", "\tdlpackgen_publish(state, made);\n\tif (dlpackgen_fill_route(state, made)) {"},
-		"torch is learned twice": {"adopt_torch_shim.h", "if (DLPACKGEN_CLAIM(&dlpackgen_torch_claimed)) {", "if (1) {"},
-		"torch comes half known": {"adopt_torch_shim.h", "\t\tdlpackgen_torch = *found;\n\t\tDLPACKGEN_STORE(&dlpackgen_torch_published, 1);", "\t\tDLPACKGEN_STORE(&dlpackgen_torch_published, 1);\n\t\tdlpackgen_torch = *found;"},
-		"tables come half known": {"routes.h", "\tmade->api = table;\n\tDLPACKGEN_STORE(&state->registered[place], made);", "\tDLPACKGEN_STORE(&state->registered[place], made);\n\tmade->api = table;"},
+		"loads are plain": {"state.h",
+			"#define DLPACKGEN_LOAD(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)",
+			"#define DLPACKGEN_LOAD(place) (*(place))"},
+		"loads have no order": {"state.h", "__ATOMIC_ACQUIRE", "__ATOMIC_RELAXED"},
+		"stores are plain": {"state.h",
+			"#define DLPACKGEN_STORE(place, value) __atomic_store_n(place, value, __ATOMIC_RELEASE)",
+			"#define DLPACKGEN_STORE(place, value) (*(place) = (value))"},
+		"stores have no order": {"state.h", "__ATOMIC_RELEASE", "__ATOMIC_RELAXED"},
+		"types come half known": {"routes.h", "\tif (dlpackgen_fill_route(state, made)) {",
+			"\tdlpackgen_publish(state, made);\n\tif (dlpackgen_fill_route(state, made)) {"},
+		"torch is learned twice": {"adopt_torch_shim.h", "if (DLPACKGEN_CLAIM(&dlpackgen_torch_claimed)) {",
+			"if (1) {"},
+		"torch comes half known": {"adopt_torch_shim.h",
+			"\t\tdlpackgen_torch = *found;\n\t\tDLPACKGEN_STORE(&dlpackgen_torch_published, 1);",
+			"\t\tDLPACKGEN_STORE(&dlpackgen_torch_published, 1);\n\t\tdlpackgen_torch = *found;"},
+		"tables come half known": {"routes.h",
+			"\tmade->api = table;\n\tDLPACKGEN_STORE(&state->registered[place], made);",
+			"\tDLPACKGEN_STORE(&state->registered[place], made);\n\tmade->api = table;"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := runThreads(t, "publication.c", mutant(t, "dlpackgen_python/"+test.file, test.old, test.changed))
@@ -96,7 +111,8 @@ func TestBetweenTwoSteps(t *testing.T) {
 		t.Skip("builds the program for each mistake, and -short was given")
 	}
 	for says, test := range map[string]struct{ file, old, changed string }{
-		"a capsule was taken twice":    {"state.h", "#if defined(Py_GIL_DISABLED) && defined(Py_BEGIN_CRITICAL_SECTION)", "#if 0"},
+		"a capsule was taken twice": {"state.h",
+			"#if defined(Py_GIL_DISABLED) && defined(Py_BEGIN_CRITICAL_SECTION)", "#if 0"},
 		"what was checked has changed": {"adopt_torch.h", "\tdlpackgen_copy_numbers(out, scratch);\n", ""},
 		"what was guarded has changed": {"begin.h", "if (!dlpackgen_copies(&a->tensor, scratch)) return 0;", ""},
 	} {
@@ -122,7 +138,8 @@ func TestTheLeakSanitizerFindsWhatIsWrong(t *testing.T) {
 	for name, wrong := range map[string]struct{ file, old, changed string }{
 		"a block is not freed": {"managed.h", "if (holder->object) dlpackgen_drop(holder->object);\n\tfree(holder);",
 			"if (holder->object) dlpackgen_drop(holder->object);\n\tholder->object = NULL;"},
-		"a deleter is left out": {"managed.h", "made->tensor.deleter = dlpackgen_holder_deleter;", "made->tensor.deleter = NULL;"},
+		"a deleter is left out": {"managed.h", "made->tensor.deleter = dlpackgen_holder_deleter;",
+			"made->tensor.deleter = NULL;"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assertLost(t, mutant(t, "dlpackgen_python/"+wrong.file, wrong.old, wrong.changed), true)
@@ -142,8 +159,10 @@ func assertLost(t *testing.T, headers string, lost bool) {
 	}
 	scripts, dir := filepath.Join(golden.Root(t), "tests", "python"), t.TempDir()
 	for _, module := range []string{"checked", "stranger"} {
-		out, err := exec.Command(gcc, "-g", "-O1", "-std=c11", "-fPIC", "-shared", "-fvisibility=hidden", "-fsanitize=address,undefined", "-DPy_LIMITED_API=0x030B0000",
-			"-I", headers, "-isystem", p.include, "-o", filepath.Join(dir, module+".abi3.so"), filepath.Join(scripts, "module", module+".c")).CombinedOutput()
+		out, err := exec.Command(gcc, "-g", "-O1", "-std=c11", "-fPIC", "-shared", "-fvisibility=hidden",
+			"-fsanitize=address,undefined", "-DPy_LIMITED_API=0x030B0000",
+			"-I", headers, "-isystem", p.include, "-o", filepath.Join(dir, module+".abi3.so"),
+			filepath.Join(scripts, "module", module+".c")).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
 	suppressions, err := filepath.Abs("lsan.supp")

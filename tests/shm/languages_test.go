@@ -34,9 +34,11 @@ func python(t *testing.T) []string {
 	interpreter, gcc, dir := need.Python(t), need.Program(t, "gcc", "gcc"), t.TempDir()
 	out, err := exec.Command(interpreter, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
 	require.NoError(t, err)
-	trial.Run(t, gcc, "-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000",
+	trial.Run(t, gcc, "-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared",
+		"-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000",
 		"-I", strings.TrimSpace(string(out)), "-I", filepath.Join(golden.Root(t), "gen", "c"), "-I", backend(t),
-		"-o", filepath.Join(dir, "dlpackgen_shm.abi3.so"), filepath.Join(backend(t), "python", "dlpackgen_shm_module.c"),
+		"-o", filepath.Join(dir, "dlpackgen_shm.abi3.so"),
+		filepath.Join(backend(t), "python", "dlpackgen_shm_module.c"),
 		filepath.Join(backend(t), "dlpackgen_shm.c"))
 	return []string{"env", "PYTHONPATH=" + dir, "PYTHONWARNINGS=ignore", interpreter, "testdata/peer.py"}
 }
@@ -67,7 +69,8 @@ func TestBetweenLanguages(t *testing.T) {
 		t.Skip("builds programs in C, Go and Python")
 	}
 	c, goes, py := client(t), golang(t), python(t)
-	senders := map[string][]string{"c": {c, "stranger-sends"}, "go": {goes, "send"}, "python": append(py[:len(py):len(py)], "send")}
+	senders := map[string][]string{"c": {c, "stranger-sends"}, "go": {goes, "send"},
+		"python": append(py[:len(py):len(py)], "send")}
 	receivers := map[string]struct {
 		command []string
 		want    string
@@ -120,13 +123,17 @@ func TestGo(t *testing.T) {
 	}
 	for _, flags := range [][]string{nil, {"-race"}} {
 		program := golang(t, flags...)
-		assert.Equal(t, "Send and Receive 3\nPointerInfo 1\nCopy 1", connected(t, []string{"true"}, []string{program, "crossings"}),
+		assert.Equal(t, "Send and Receive 3\nPointerInfo 1\nCopy 1",
+			connected(t, []string{"true"}, []string{program, "crossings"}),
 			"one each for Send, Receive and Free")
-		assert.Equal(t, "true", connected(t, []string{"cat"}, []string{program, "deadline"}), "cat stays as long as the program")
+		assert.Equal(t, "true", connected(t, []string{"cat"}, []string{program, "deadline"}),
+			"cat stays as long as the program")
 	}
-	off := "shm: this program was built for another system than Linux, without cgo, or with the tag nodevice; build it with cgo, for Linux true"
+	off := "shm: this program was built for another system than Linux, without cgo, or with the tag nodevice; " +
+		"build it with cgo, for Linux true"
 	assert.Equal(t, off, connected(t, []string{"true"}, []string{golang(t, "-tags", "nodevice"), "send"}))
-	for _, env := range [][]string{{"CGO_ENABLED=0", "GOOS=darwin", "GOARCH=arm64"}, {"CGO_ENABLED=1", "GOOS=windows"}} {
+	for _, env := range [][]string{{"CGO_ENABLED=0", "GOOS=darwin", "GOARCH=arm64"},
+		{"CGO_ENABLED=1", "GOOS=windows"}} {
 		cmd := exec.Command("go", "vet", "../../backends/shm") // no file of C may be left over where cgo is on
 		cmd.Env = append(os.Environ(), env...)
 		out, err := cmd.CombinedOutput()

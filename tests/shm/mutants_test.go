@@ -21,8 +21,11 @@ var mutants = []struct{ file, old, fresh, scenario string }{
 	{"shm_header.h", "if (header->magic != SHM_MAGIC)", "if (0)", "magic"},
 	{"shm_header.h", "if (header->flags & ~(uint64_t)SHM_FLAGS)", "if (0)", "flag-readonly"},
 	{"shm_header.h", "if (header->ndim > DEVICE_MAX_NDIM)", "if (0)", "ndim-65"},
-	{"shm_header.h", "dlpack_error rule = dlpack_validate(&t, header->flags, DLPACK_ACCEPT_NULL_STRIDES);", "dlpack_error rule = DLPACK_OK;", "dtype-code"},
-	{"shm_receive.h", "code = shm_check_header(&header, &bytes, error);", "code = shm_check_header(&header, &bytes, error), (void)pread(fd, &header, sizeof header, 0);", "race"},
+	{"shm_header.h",
+		"dlpackgen_error_code rule = dlpackgen_validate(&t, header->flags, DLPACKGEN_ACCEPT_NULL_STRIDES);",
+		"dlpackgen_error_code rule = DLPACKGEN_OK;", "dtype-code"},
+	{"shm_receive.h", "code = shm_check_header(&header, &bytes, error);",
+		"code = shm_check_header(&header, &bytes, error), (void)pread(fd, &header, sizeof header, 0);", "race"},
 	{"shm_header.h", "if (n == (ssize_t)sizeof *header)", "if (n >= 0)", "half-a-header"},
 	{"shm_receive.h", "(seals & SHM_SIZE_SEALS) != SHM_SIZE_SEALS", "!(seals & F_SEAL_GROW)", "no-shrink"},
 	{"shm_receive.h", "(seals & SHM_SIZE_SEALS) != SHM_SIZE_SEALS", "!(seals & F_SEAL_SHRINK)", "no-grow"},
@@ -33,7 +36,8 @@ var mutants = []struct{ file, old, fresh, scenario string }{
 	{"shm_receive.h", "size != bytes + SHM_DATA", "size > bytes + SHM_DATA", "too-small"},
 	{"shm_receive.h", "!(seals & SHM_WRITE_SEALS) && ", "", "read-only"},
 	{"shm_receive.h", "header.flags | (writable ? 0 : DLPACK_FLAG_BITMASK_READ_ONLY)", "header.flags", "read-only"},
-	{"shm_receive.h", "if (code || block->fd < 0) (void)close(fd);", "if (block && block->fd < 0) (void)close(fd);", "magic"},
+	{"shm_receive.h", "if (code || block->fd < 0) (void)close(fd);", "if (block && block->fd < 0) (void)close(fd);",
+		"magic"},
 	{"shm_receive.h", "if (code || block->fd < 0) (void)close(fd);", "if (code) (void)close(fd);", "empty"},
 	{"shm_receive.h", "\t\t\telse if (fd >= 0)\n\t\t\t\t(void)close(fd);\n", "", "five-descriptors"},
 	{"shm_receive.h", "if (*fd >= 0) (void)close(*fd);", "", "two-descriptors"},
@@ -60,7 +64,7 @@ var mutants = []struct{ file, old, fresh, scenario string }{
 	{"shm_send.h", "memcmp(t->shape, ours->shape, (size_t)t->ndim * sizeof *t->shape) == 0", "1", "sending"},
 	{"shm_send.h", "flags & ~(uint32_t)DLPACKGEN_SHM_READ_ONLY", "0", "sending"},
 	{"shm_memory.h", "size > limit.rlim_cur", "0", "allocating"},
-	{"shm_memory.h", "if (rule != DLPACK_OK)", "if (0)", "allocating"},
+	{"shm_memory.h", "if (rule != DLPACKGEN_OK)", "if (0)", "allocating"},
 	{"shm_memory.h", "if (r->device.device_type != kDLCPU)", "if (0)", "allocating"},
 	{"shm_memory.h", "if (r->device.device_id != 0)", "if (0)", "allocating"},
 	{"shm_memory.h", "if (r->stream)", "if (0)", "allocating"},
@@ -99,7 +103,8 @@ func plainly(t *testing.T, dir string, flags ...string) string {
 	t.Helper()
 	gcc := need.Program(t, "gcc", "gcc")
 	object := filepath.Join(trial.Built(t, "plain", func(dir string) {
-		trial.Run(t, gcc, "-std=gnu11", "-w", "-g", "-c", "-I", backend(t), "-o", filepath.Join(dir, "client.o"), "testdata/client.c")
+		trial.Run(t, gcc, "-std=gnu11", "-w", "-g", "-c", "-I", backend(t), "-o", filepath.Join(dir, "client.o"),
+			"testdata/client.c")
 	}), "client.o")
 	program := filepath.Join(dir, "client")
 	args := append([]string{"-std=gnu11", "-w", "-g", "-fsanitize=address", "-I", dir, "-o", program, object}, flags...)
@@ -115,7 +120,8 @@ func TestEachGuardIsMissed(t *testing.T) {
 	for _, m := range mutants {
 		all = append(all, mutation.Mutant{File: m.file, Old: m.old, New: m.fresh})
 	}
-	programOf := mutation.Programs(t, backend(t), all, func(dir string, flags ...string) string { return plainly(t, dir, flags...) })
+	programOf := mutation.Programs(t, backend(t), all,
+		func(dir string, flags ...string) string { return plainly(t, dir, flags...) })
 	for i, m := range mutants {
 		t.Run(m.file+" "+m.scenario, func(t *testing.T) {
 			program, env := programOf(t, i)
@@ -136,8 +142,10 @@ func TestARaceIsFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs threads under ThreadSanitizer")
 	}
-	lock, unlock := "{ (void)pthread_mutex_lock(&shm_blocks.lock); }\n\n", "static void shm_unlock(void) { (void)pthread_mutex_unlock(&shm_blocks.lock); }"
-	out, err := threaded(t, trial.Mutated(t, backend(t), "shm_block.h", lock+unlock, "{}\n\nstatic void shm_unlock(void) {}"))
+	lock, unlock := "{ (void)pthread_mutex_lock(&shm_blocks.lock); }\n\n", "static void shm_unlock(void) { "+
+		"(void)pthread_mutex_unlock(&shm_blocks.lock); }"
+	out, err := threaded(t, trial.Mutated(t, backend(t), "shm_block.h", lock+unlock,
+		"{}\n\nstatic void shm_unlock(void) {}"))
 	require.Error(t, err)
 	assert.Regexp(t, `data race .*in shm_`, out)
 }

@@ -33,7 +33,8 @@ func client(t testing.TB) string {
 	t.Helper()
 	gcc := need.Program(t, "gcc", "gcc")
 	dir := trial.Built(t, "client", func(dir string) {
-		trial.Run(t, gcc, append(append([]string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-I", backend(t), "-o", filepath.Join(dir, "client")}, trial.Sanitized...),
+		trial.Run(t, gcc, append(append([]string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-I",
+			backend(t), "-o", filepath.Join(dir, "client")}, trial.Sanitized...),
 			"testdata/client.c", filepath.Join(backend(t), "dlpackgen_shm.c"), "-lpthread")...)
 	})
 	return filepath.Join(dir, "client")
@@ -48,7 +49,8 @@ func does(t testing.TB, program string, words ...string) []string {
 func TestEveryDialectOfC(t *testing.T) {
 	gcc := need.Program(t, "gcc", "gcc")
 	for _, dialect := range []string{"c99", "c11", "gnu17"} {
-		trial.Run(t, gcc, "-std="+dialect, "-O2", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic", "-Werror",
+		trial.Run(t, gcc, "-std="+dialect, "-O2", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic",
+			"-Werror",
 			"-c", "-o", os.DevNull, filepath.Join(backend(t), "dlpackgen_shm.c"))
 	}
 }
@@ -65,7 +67,9 @@ func TestItExportsOneSymbol(t *testing.T) {
 	out, err = exec.Command(nm, "--undefined-only", "--format=just-symbols", object).Output()
 	require.NoError(t, err)
 	assert.Contains(t, string(out), "memfd_create")
-	assert.NotRegexp(t, `(?m)^(_*(shm_|sem_|mq_)?open(at)?(64)?(_2)?|shmget|link(at)?|rename|mkstemp|f?open(64)?|creat(64)?)$`, string(out))
+	assert.NotRegexp(t,
+		`(?m)^(_*(shm_|sem_|mq_)?open(at)?(64)?(_2)?|shmget|link(at)?|rename|mkstemp|f?open(64)?|creat(64)?)$`,
+		string(out))
 }
 
 // scenario is what a peer does, and what comes of it; nothing is ever left.
@@ -138,18 +142,24 @@ func TestPeers(t *testing.T) {
 
 // groups are steps within one process.
 var groups = map[string][]string{
-	"read-only": {"read-only ok [3 4] flags 1 sum 66 aligned 1", "mprotect -1 mmap 0 write 0 truncate 0 cloexec 1", "left 0 0"},
-	"race":      {"race both 1 bad 0 left 0"},
-	"sending": {"null 7 shm: send: NULL in the place of the tensor", "flags 7 ", "part 18 shm: send: a part or another view", "strides 18 ",
-		"dtype 18 ", "own 18 shm: send: the tensor is not in shared memory", "tcp 66 ", "no-socket 66 ", "receive-tcp 66 ", "receive-null 7 ",
-		"sent 0", "sent-again 0", "then-read-only 7 shm: send: the tensor was sent before", "received 0", "forwarded 0", "twice 0", "shared 111",
+	"read-only": {"read-only ok [3 4] flags 1 sum 66 aligned 1", "mprotect -1 mmap 0 write 0 truncate 0 cloexec 1",
+		"left 0 0"},
+	"race": {"race both 1 bad 0 left 0"},
+	"sending": {"null 7 shm: send: NULL in the place of the tensor", "flags 7 ",
+		"part 18 shm: send: a part or another view", "strides 18 ",
+		"dtype 18 ", "own 18 shm: send: the tensor is not in shared memory", "tcp 66 ", "no-socket 66 ",
+		"receive-tcp 66 ", "receive-null 7 ",
+		"sent 0", "sent-again 0", "then-read-only 7 shm: send: the tensor was sent before", "received 0",
+		"forwarded 0", "twice 0", "shared 111",
 		"peer-gone 65 "},
 	"threads":           {"threads failed 0 left 0"},
 	"threads-and-forks": {"threads failed 0 left 0"},
 	"waiting":           {"not-ready 64 ", "full 64 ", "signal 64 ", "native 1"},
 	"forking":           {"child left 0 wrote 42", "left 0"},
-	"allocating":        {"scalar 0", "type 8 ", "id 9 ", "stream 10 ", "extent 7 ", "no-shape 7 ", "overflow 7 ", "code 7 ", "bool 7 ", "far 7 ", "null 7 ", "limit 19 ", "left 0"},
-	"host": {"probe 0", "count 0", "info 0", "found 1 48 0 1", "info-past 0", "found -1 1", "number 10 ", "none 0", "copy 0", "copied 11",
+	"allocating": {"scalar 0", "type 8 ", "id 9 ", "stream 10 ", "extent 7 ", "no-shape 7 ", "overflow 7 ",
+		"code 7 ", "bool 7 ", "far 7 ", "null 7 ", "limit 19 ", "left 0"},
+	"host": {"probe 0", "count 0", "info 0", "found 1 48 0 1", "info-past 0", "found -1 1", "number 10 ", "none 0",
+		"copy 0", "copied 11",
 		"copy-dtype 17 ", "copy-read-only 7 ", "order 0", "finish 0", "keep 0", "free-null 0"},
 }
 
@@ -186,8 +196,10 @@ func TestTheDeadLeaveNothingBehind(t *testing.T) {
 // threaded runs the threads under ThreadSanitizer.
 func threaded(t *testing.T, source string) (string, error) {
 	t.Helper()
-	gcc, setarch, program := need.Program(t, "gcc", "gcc"), need.Program(t, "setarch", "util-linux"), filepath.Join(t.TempDir(), "client")
-	trial.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-w", "-fsanitize=thread", "-I", source, "-o", program, "testdata/client.c",
+	gcc, setarch, program := need.Program(t, "gcc", "gcc"), need.Program(t, "setarch",
+		"util-linux"), filepath.Join(t.TempDir(), "client")
+	trial.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-w", "-fsanitize=thread", "-I", source, "-o", program,
+		"testdata/client.c",
 		filepath.Join(source, "dlpackgen_shm.c"), "-lpthread")
 	cmd := exec.Command("timeout", "120", setarch, "-R", program, "threads")
 	cmd.Env = append(os.Environ(), "TSAN_OPTIONS=halt_on_error=1") // what races may also hang
@@ -212,6 +224,7 @@ func TestCpp(t *testing.T) {
 	gcc, gpp, dir := need.Program(t, "gcc", "gcc"), need.Program(t, "g++", "g++"), t.TempDir()
 	object, program := filepath.Join(dir, "shm.o"), filepath.Join(dir, "program")
 	trial.Run(t, gcc, "-O1", "-c", "-o", object, filepath.Join(backend(t), "dlpackgen_shm.c"))
-	trial.Run(t, gpp, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-I", backend(t), "-o", program, "testdata/client.cpp", object, "-lpthread")
+	trial.Run(t, gpp, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-I", backend(t), "-o", program,
+		"testdata/client.cpp", object, "-lpthread")
 	assert.Equal(t, []string{"allocated 12, then shm: alloc: there is no device 1; the CPU is 0"}, does(t, program))
 }

@@ -74,7 +74,8 @@ func tracer(t *testing.T) string {
 		t.Skip("runs the command some hundred times under strace: left to make test")
 	}
 	strace := need.Program(t, "strace", "strace")
-	if out, err := exec.Command(strace, "-f", "-o", os.DevNull, "-e", "inject=mkdirat:error=EIO", "true").CombinedOutput(); err != nil {
+	if out, err := exec.Command(strace, "-f", "-o", os.DevNull, "-e", "inject=mkdirat:error=EIO",
+		"true").CombinedOutput(); err != nil {
 		t.Skipf("needs the right to trace processes (ptrace), which this machine refuses: %s", out)
 	}
 	return strace
@@ -162,7 +163,8 @@ func (b *bench) hit(t *testing.T, dir string, s strike, n int) bool {
 
 // endOfRuntime matches what Go's runtime says as it ends a program: it wakes its poller by
 // a write, and does not go on without it. Which thread writes to that when is chance.
-var endOfRuntime = regexp.MustCompile(`(?m)^runtime: netpollBreak write failed with [0-9]+\nfatal error: runtime: netpollBreak write failed$`)
+var endOfRuntime = regexp.MustCompile(`(?m)^runtime: netpollBreak write failed with [0-9]+\nfatal error: ` +
+	`runtime: netpollBreak write failed$`)
 
 // requireNoCrash accepts the end by a write of the runtime, which is one more way to be
 // killed.
@@ -210,7 +212,8 @@ func (b *bench) strike(t *testing.T, s strike) {
 // What is taken for the runtime's own end is what this Go says then, and nothing else is.
 func TestEndsOfTheRuntimeAreKnown(t *testing.T) {
 	strace, poller := tracer(t), build(t, "./testdata/poller")
-	out, err := exec.Command(strace, "-f", "-qq", "-o", os.DevNull, "-e", "trace=write", "-e", "inject=write:error=ENOSPC:when=1", poller).CombinedOutput()
+	out, err := exec.Command(strace, "-f", "-qq", "-o", os.DevNull, "-e", "trace=write", "-e",
+		"inject=write:error=ENOSPC:when=1", poller).CombinedOutput()
 	require.Error(t, err)
 	require.Contains(t, string(out), "goroutine ")
 	requireNoCrash(t, string(out))

@@ -21,8 +21,8 @@ def numbers(x):
 def test_the_reader_is_asked_and_may_decline():
     asked = []
 
-    def decline(x, want_write, out, numbers):
-        asked.append(want_write)
+    def decline(x, writable, out, numbers):
+        asked.append(writable)
         return 1
 
     reader = Reader(decline)

@@ -123,8 +123,15 @@ HasTable.__dlpack_c_exchange_api__, _ = table_for(own)
 
 ASKED = [f"{name} is looked up" for name in ("is_neg", "is_conj", "requires_grad", "stop_gradient", "is_dense")]
 ASKED += ["is_neg is called", "is_conj is called", "is_dense is called", "the answer of is_neg is read"]
-BY_METHOD = ["__dlpack__ is looked up", "__dlpack_device__ is looked up", "__dlpack_device__ is called", "the type of the device is read",
-             "the id of the device is read", "__dlpack__ is called", "__dlpack__ is called again"]
+BY_METHOD = [
+    "__dlpack__ is looked up",
+    "__dlpack_device__ is looked up",
+    "__dlpack_device__ is called",
+    "the type of the device is read",
+    "the id of the device is read",
+    "__dlpack__ is called",
+    "__dlpack__ is called again",
+]
 PLACES = [(Exports, place) for place in ASKED + BY_METHOD]
 PLACES += [(HasTable, place) for place in ASKED + ["the table is looked up", "the table exports"]]
 
@@ -150,8 +157,14 @@ def take_the_table_away(x):
 
 
 ACTS = {
-    "retype": retype, "call back": call_back, "collect": lambda x: gc.collect(), "take the table away": take_the_table_away,
-} | {f"raise {kind.__name__}": raising(kind) for kind in (TypeError, AttributeError, BufferError, KeyError, MemoryError, StopIteration)}
+    "retype": retype,
+    "call back": call_back,
+    "collect": lambda x: gc.collect(),
+    "take the table away": take_the_table_away,
+} | {
+    f"raise {kind.__name__}": raising(kind)
+    for kind in (TypeError, AttributeError, BufferError, KeyError, MemoryError, StopIteration)
+}
 SAID = (BufferError, TypeError, KeyError, MemoryError, StopIteration)
 
 

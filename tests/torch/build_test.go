@@ -73,7 +73,8 @@ func (to torches) flags(headers ...string) []string {
 	for _, folder := range headers {
 		args = append(args, "-I"+folder)
 	}
-	return append(args, "-isystem", filepath.Join(to.Root, "include"), "-isystem", filepath.Join(to.Root, "include/torch/csrc/api/include"),
+	return append(args, "-isystem", filepath.Join(to.Root, "include"), "-isystem",
+		filepath.Join(to.Root, "include/torch/csrc/api/include"),
 		"-isystem", to.Include)
 }
 
@@ -86,8 +87,10 @@ func (to torches) build(t *testing.T, headers, dir string, flags ...string) erro
 	text, err := os.ReadFile(filepath.Join(sources, "__init__.py"))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "__init__.py"), text, 0o600))
-	args := append(to.flags(headers, filepath.Join(golden.Root(t), "gen", "cpp"), filepath.Join(golden.Root(t), "gen", "c")), "-shared")
-	args = append(append(args, flags...), "-o", filepath.Join(folder, to.name()+to.Suffix), filepath.Join(sources, "module.cpp"),
+	args := append(to.flags(headers, filepath.Join(golden.Root(t), "gen", "cpp"),
+		filepath.Join(golden.Root(t), "gen", "c")), "-shared")
+	args = append(append(args, flags...), "-o", filepath.Join(folder, to.name()+to.Suffix),
+		filepath.Join(sources, "module.cpp"),
 		"-L"+filepath.Join(to.Root, "lib"), "-ltorch_python", "-ltorch_cpu", "-lc10")
 	out, err := exec.Command(need.Compiler(t, "g++", "g++"), args...).CombinedOutput()
 	if err != nil {
@@ -99,7 +102,8 @@ func (to torches) build(t *testing.T, headers, dir string, flags ...string) erro
 // helper builds what the scripts cannot do in Python, in the folder of a package.
 func helper(t *testing.T, dir string, flags ...string) {
 	t.Helper()
-	args := append([]string{"-std=c11", "-O1", "-g1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror", "module/helper.c", "-lpthread", "-ldl",
+	args := append([]string{"-std=c11", "-O1", "-g1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror",
+		"module/helper.c", "-lpthread", "-ldl",
 		"-o", filepath.Join(dir, "helper.so")}, flags...)
 	out, err := exec.Command(need.Compiler(t, "gcc", "gcc"), args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -108,7 +112,8 @@ func helper(t *testing.T, dir string, flags ...string) {
 // faults builds a back end that is none, in the folder of a package.
 func (to torches) faults(t *testing.T, dir string) {
 	t.Helper()
-	args := append(to.flags(), "-O0", "-shared", "module/faults.cpp", "-o", filepath.Join(dir, "faults.so"), "-L"+filepath.Join(to.Root, "lib"),
+	args := append(to.flags(), "-O0", "-shared", "module/faults.cpp", "-o", filepath.Join(dir, "faults.so"),
+		"-L"+filepath.Join(to.Root, "lib"),
 		"-lc10", "-ltorch_cpu")
 	out, err := exec.Command(need.Compiler(t, "g++", "g++"), args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -121,10 +126,12 @@ func (to torches) devices(t *testing.T) string {
 	devicesOnce.Do(func() {
 		gcc, backend := need.Compiler(t, "gcc", "gcc"), filepath.Join(golden.Root(t), "backends/cuda/dlpackgen_cuda.c")
 		for _, args := range [][]string{
-			{"-Wl,-soname,libcuda.so.1", "-o", filepath.Join(library, "libcuda.so.1"), "../devices/testdata/standin.c", "-lpthread"},
+			{"-Wl,-soname,libcuda.so.1", "-o", filepath.Join(library, "libcuda.so.1"),
+				"../devices/testdata/standin.c", "-lpthread"},
 			{"-o", filepath.Join(library, "libdlpackgen_cuda.so"), backend, "-ldl"},
 		} {
-			out, err := exec.Command(gcc, append([]string{"-std=gnu11", "-O1", "-fPIC", "-shared"}, args...)...).CombinedOutput()
+			out, err := exec.Command(gcc,
+				append([]string{"-std=gnu11", "-O1", "-fPIC", "-shared"}, args...)...).CombinedOutput()
 			require.NoError(t, err, "%s", out)
 		}
 		to.faults(t, library)
@@ -177,7 +184,8 @@ func modules(t *testing.T) (torches, string) {
 func script(to torches, dir string, env []string, args ...string) (string, error) {
 	cmd := exec.Command(to.Python, append([]string{"-W", "ignore"}, args...)...)
 	// What is freed is overwritten, so that whoever still reads it shows.
-	cmd.Env = append(append(os.Environ(), "PYTHONPATH="+dir, "PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu", "MALLOC_PERTURB_=165",
+	cmd.Env = append(append(os.Environ(), "PYTHONPATH="+dir, "PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu",
+		"MALLOC_PERTURB_=165",
 		"OMP_NUM_THREADS=1"), env...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err

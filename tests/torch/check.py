@@ -72,7 +72,12 @@ class Table(ctypes.Structure):
         ("major", ctypes.c_uint32),
         ("minor", ctypes.c_uint32),
         ("prev", ctypes.c_void_p),
-        ("allocate", ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Tensor), ctypes.POINTER(ManagedPointer), ctypes.c_void_p, SetError)),
+        (
+            "allocate",
+            ctypes.CFUNCTYPE(
+                ctypes.c_int, ctypes.POINTER(Tensor), ctypes.POINTER(ManagedPointer), ctypes.c_void_p, SetError
+            ),
+        ),
         ("own", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ManagedPointer))),
         ("give", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p))),
         ("borrow", ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(Tensor))),
@@ -148,8 +153,18 @@ class Stranger:
     """A managed tensor of 64 floats or other memory, which counts how often it is
     deleted."""
 
-    def __init__(self, shape=(2, 3), strides=None, data=ctypes.addressof(room), dtype=(2, 32, 1), device=(CPU, 0), offset=0,
-                 flags=0, version=(1, 3), legacy=False):
+    def __init__(
+        self,
+        shape=(2, 3),
+        strides=None,
+        data=ctypes.addressof(room),
+        dtype=(2, 32, 1),
+        device=(CPU, 0),
+        offset=0,
+        flags=0,
+        version=(1, 3),
+        legacy=False,
+    ):
         self.deleted = 0
         ndim = len(shape)
         if strides is None:

@@ -48,23 +48,25 @@ def test_whose_memory_it_is():
     for number in (0, 1):
         taken(driver.memory("plain", number), number=number)
     other = driver.memory("plain", 1)
-    turned_down("it says that it is on device (2, 0), and the driver says (2, 1) of its memory: was it freed?", other)
+    turned_down(
+        "its declared device (2, 0) does not match the driver's (2, 1) for its memory; it may have been freed", other
+    )
     turned_down("the driver says (1, 0)", driver.memory("unknown"))
     turned_down("belongs to a context that somebody created", driver.memory("foreign"))
 
 
 def test_pinned_memory():
     taken(driver.memory("pinned"), device=3)
-    turned_down("device (3, 0), and the driver says (2, 0)", driver.memory("plain"), device=3)
+    turned_down("device (3, 0) does not match the driver's (2, 0)", driver.memory("plain"), device=3)
 
 
 def test_where_elements_reach():
     plain = driver.memory("plain")
     taken(plain + 32, (8,))
-    turned_down("and the driver says (1, 0) of its memory", plain + 4)
-    turned_down("and the driver says (1, 0) of its memory", plain, (2, 2), strides=(16, 1))
+    turned_down("does not match the driver's (1, 0) for its memory", plain + 4)
+    turned_down("does not match the driver's (1, 0) for its memory", plain, (2, 2), strides=(16, 1))
     taken(driver.memory("split"), (32,))
-    turned_down("and the driver says (1, 0) of its memory", driver.memory("split"), (33,))
+    turned_down("does not match the driver's (1, 0) for its memory", driver.memory("split"), (33,))
 
 
 def test_what_is_not_asked_about():
@@ -84,7 +86,11 @@ def test_what_is_not_asked_about():
 
 
 def test_tables_that_are_refused():
-    for name, value, text in ("abi_version", 2, "of another version"), ("size", 8, "of another version"), ("device_type", 10, "serves other devices"):
+    for name, value, text in (
+        ("abi_version", 2, "of another version"),
+        ("size", 8, "of another version"),
+        ("device_type", 10, "serves other devices"),
+    ):
         other = Table.from_buffer_copy(table().contents)
         setattr(other, name, value)
         with refused(BufferError, text):
@@ -94,13 +100,21 @@ def test_tables_that_are_refused():
 
 
 class Request(ctypes.Structure):
-    _fields_ = [("device", check.Device), ("dtype", check.DType), ("ndim", ctypes.c_int32), ("shape", ctypes.c_void_p), ("stream", ctypes.c_void_p), ("flags", ctypes.c_uint64)]
+    _fields_ = [
+        ("device", check.Device),
+        ("dtype", check.DType),
+        ("ndim", ctypes.c_int32),
+        ("shape", ctypes.c_void_p),
+        ("stream", ctypes.c_void_p),
+        ("flags", ctypes.c_uint64),
+    ]
 
 
 def allocated():
     """A tensor of the back end's, for use on the default stream, in a capsule."""
     alloc = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p)(
-        ctypes.cast(table(), ctypes.POINTER(ctypes.c_void_p))[6])
+        ctypes.cast(table(), ctypes.POINTER(ctypes.c_void_p))[6]
+    )
     shape, out = (ctypes.c_int64 * 1)(16), ctypes.c_void_p()
     request = Request(check.Device(CUDA, 0), check.DType(2, 32, 1), 1, ctypes.addressof(shape), None, 0)
     assert alloc(ctypes.byref(request), ctypes.byref(out), None) == 0
@@ -132,7 +146,9 @@ def test_the_table_keeps_memory_as_well():
     driver.log()
     del x
     log = driver.log()
-    assert log[:2] == ["cuEventCreate(2", "cuEventRecord(2"] and "cuMemFreeAsync(s@0" in log and driver.alive() == 0, log
+    assert log[:2] == ["cuEventCreate(2", "cuEventRecord(2"] and "cuMemFreeAsync(s@0" in log and driver.alive() == 0, (
+        log
+    )
 
 
 def test_memory_of_others_is_theirs_to_keep():
@@ -154,11 +170,12 @@ def test_a_stream_that_is_not_told():
 def current_stream(source, number):
     """The handle and the device that the table's current_stream gives for a source."""
     ask = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, check.Device, ctypes.c_void_p, ctypes.c_void_p)(
-        ctypes.cast(table(), ctypes.POINTER(ctypes.c_void_p))[8])
+        ctypes.cast(table(), ctypes.POINTER(ctypes.c_void_p))[8]
+    )
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     out = (ctypes.c_void_p * 3)()
-    code = ask(get(source, b"dlpackgen_device_source"), check.Device(CUDA, number), out, None)
+    code = ask(get(source, b"dlpackgen_stream_source"), check.Device(CUDA, number), out, None)
     return code, out[0], out[1]
 
 

@@ -95,7 +95,11 @@ elif how == "an object deleted while modules go":
     late = Late(lambda deleter=managed.contents.deleter, managed=managed: deleter(managed))
 elif how == "an object deleted by a thread while modules go":
     managed = keep(torch.ones(100), check.OBJECT)
-    late = Late(lambda call=ctypes.CDLL(path).on_a_thread, deleter=managed.contents.deleter, managed=managed: call(deleter, managed))
+    late = Late(
+        lambda call=ctypes.CDLL(path).on_a_thread, deleter=managed.contents.deleter, managed=managed: call(
+            deleter, managed
+        )
+    )
 elif how == "a thread that waits to delete an object":
     # It waits already while the GIL is in our hands, and gets it when Python is about to end.
     managed = keep(torch.ones(100), check.OBJECT)
@@ -126,7 +130,9 @@ elif how == "tvm-ffi, install at exit":
     atexit.register(use_tvm_ffi)
     atexit.register(dlpackgen_torch.install)
 elif how == "the module after the end":
-    ctypes.CDLL(None).__cxa_atexit(ctypes.CDLL(path).expect_references, ctypes.c_void_p(id(dlpackgen_torch._module)), None)
+    ctypes.CDLL(None).__cxa_atexit(
+        ctypes.CDLL(path).expect_references, ctypes.c_void_p(id(dlpackgen_torch._module)), None
+    )
 else:
     sys.exit(f"no order {how}")
 atexit.register(lambda: None)

@@ -13,8 +13,13 @@ from consume import Object, Tabled, table_for
 faults = ctypes.CDLL(os.path.join(os.path.dirname(check.dlpackgen_torch.__file__), "..", "faults.so"))
 faults.put_the_back_end()
 
-RAISED = {1: (BufferError, "mine"), 2: (MemoryError, "mine"), 3: (MemoryError, "out of memory"), 4: (RuntimeError, "mine"),
-          5: (RuntimeError, "says nothing")}
+RAISED = {
+    1: (BufferError, "mine"),
+    2: (MemoryError, "mine"),
+    3: (MemoryError, "out of memory"),
+    4: (RuntimeError, "mine"),
+    5: (RuntimeError, "says nothing"),
+}
 
 
 def test_streams():
@@ -111,7 +116,10 @@ def test_devices_that_were_not_said():
     class Silent(Object):
         __dlpack_device__ = property(lambda self: getattr(self, "no such name"))
 
-    for kind, says in (OnHost, "__dlpack_device__ said (1, 0), and it gave a tensor on device (2, 1)"), (Silent, "no __dlpack_device__"):
+    for kind, says in (
+        (OnHost, "__dlpack_device__() declared (1, 0), but its __dlpack__() returned a tensor on device (2, 1)"),
+        (Silent, "no __dlpack_device__"),
+    ):
         stranger = Stranger((2,), device=(check.CUDA, 1))
         with refused(BufferError, says):
             from_dlpack(kind(stranger.capsule()))

@@ -14,7 +14,11 @@ def test_objects_over_the_memory_of_others():
     for table in TABLES.values():
         stranger = Stranger((2, 3), offset=8)
         x = give(table, stranger.managed)
-        assert type(x) is torch.Tensor and x.tolist() == [[2, 3, 4], [5, 6, 7]] and x.data_ptr() == ctypes.addressof(check.room) + 8
+        assert (
+            type(x) is torch.Tensor
+            and x.tolist() == [[2, 3, 4], [5, 6, 7]]
+            and x.data_ptr() == ctypes.addressof(check.room) + 8
+        )
         assert stranger.deleted == 0 and not x.requires_grad
         view = x[1]
         del x
@@ -25,13 +29,23 @@ def test_objects_over_the_memory_of_others():
 
 
 def test_strides_and_extents_of_others():
-    for shape, strides in (((2, 3), (1, 2)), ((3,), (0,)), ((), ()), ((0, 4), None), ((1, 3), (77, 2)), ((1,), (-5,)), ((2, 1, 3), (3, -9, 1))):
+    for shape, strides in (
+        ((2, 3), (1, 2)),
+        ((3,), (0,)),
+        ((), ()),
+        ((0, 4), None),
+        ((1, 3), (77, 2)),
+        ((1,), (-5,)),
+        ((2, 1, 3), (3, -9, 1)),
+    ):
         stranger = Stranger(shape, strides, data=ctypes.addressof(check.room) if 0 not in shape else None)
         x = give(WRITE, stranger.managed)
         assert tuple(x.shape) == shape
         assert shape != (1, 3) or x.stride() == (6, 2), "a stride that means nothing is that of dense elements"
         where = itertools.product(*map(range, shape))
-        wanted = [float(sum(i * s for i, s in zip(at, stranger.strides))) for at in where] if strides is not None else []
+        wanted = (
+            [float(sum(i * s for i, s in zip(at, stranger.strides))) for at in where] if strides is not None else []
+        )
         if strides is not None and min(strides, default=0) >= 0:
             assert x.flatten().tolist() == wanted, (shape, strides)
         del x
@@ -103,7 +117,14 @@ def test_there_and_back():
         y = give(WRITE, own(WRITE, x).contents)
         assert y.data_ptr() == x.data_ptr()
         del y
-    for dtype in (torch.bool, torch.bfloat16, torch.complex64, torch.uint16, torch.float8_e8m0fnu, torch.float4_e2m1fn_x2):
+    for dtype in (
+        torch.bool,
+        torch.bfloat16,
+        torch.complex64,
+        torch.uint16,
+        torch.float8_e8m0fnu,
+        torch.float4_e2m1fn_x2,
+    ):
         y = give(WRITE, own(WRITE, torch.zeros(4).to(torch.uint8).view(torch.uint8).repeat(16).view(dtype)).contents)
         assert y.dtype is dtype
 
@@ -126,7 +147,11 @@ def test_new_tensors():
         for shape in ((), (3,), (2, 0), (4, 5, 6)):
             made = allocate(table, shape)
             view = made.contents.tensor
-            assert check.shape_of(view) == shape and (view.dtype.code, view.dtype.bits) == (2, 32) and made.contents.flags == 0
+            assert (
+                check.shape_of(view) == shape
+                and (view.dtype.code, view.dtype.bits) == (2, 32)
+                and made.contents.flags == 0
+            )
             assert view.data or 0 in shape
             x = give(table, made.contents)
             x.fill_(1)
@@ -146,9 +171,13 @@ def test_new_tensors_are_made_below_the_modes():
 
 def test_new_tensors_that_cannot_be():
     for changes, kind in (
-        (dict(shape=(-1,)), "BufferError"), (dict(shape=(2,), dtype=(0, 4, 1)), "BufferError"), (dict(shape=(1,) * 65), "BufferError"),
-        (dict(shape=(2,), device=(check.CUDA, 99)), "BufferError"), (dict(shape=(2,), device=(4, 0)), "BufferError"),
-        (dict(shape=(1 << 33, 1 << 33)), "BufferError"), (dict(shape=(1 << 46,)), None),
+        (dict(shape=(-1,)), "BufferError"),
+        (dict(shape=(2,), dtype=(0, 4, 1)), "BufferError"),
+        (dict(shape=(1,) * 65), "BufferError"),
+        (dict(shape=(2,), device=(check.CUDA, 99)), "BufferError"),
+        (dict(shape=(2,), device=(4, 0)), "BufferError"),
+        (dict(shape=(1 << 33, 1 << 33)), "BufferError"),
+        (dict(shape=(1 << 46,)), None),
     ):
         for table in TABLES.values():
             ((context, said, message),) = allocate(table, **changes)

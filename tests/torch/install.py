@@ -169,7 +169,14 @@ def test_versions():
     assert wanted == torch.__version__.split("+")[0]
     loader = importlib.machinery.ExtensionFileLoader(name, path)
     spec = importlib.util.spec_from_loader(name, loader)
-    for version in "2.3.1+cpu", wanted + "0", wanted + ".dev20261122+cpu", wanted + "a0+git1234567", wanted + "rc1", wanted.rsplit(".", 1)[0] + ".9":
+    for version in (
+        "2.3.1+cpu",
+        wanted + "0",
+        wanted + ".dev20261122+cpu",
+        wanted + "a0+git1234567",
+        wanted + "rc1",
+        wanted.rsplit(".", 1)[0] + ".9",
+    ):
         torch.__version__ = version
         with refused(ImportError, f"built for torch {wanted}", f"torch {version} is running"):
             loader.create_module(spec)

@@ -17,13 +17,16 @@ import (
 // nanobind adds the module withnanobind of tests/clients to a folder.
 func nanobind(t *testing.T, to torches, dir string) {
 	t.Helper()
-	out, err := exec.Command(to.Python, "-c", "import nanobind, jax, paddle, ml_dtypes, tvm_ffi; print(nanobind.__path__[0])").Output()
+	out, err := exec.Command(to.Python, "-c",
+		"import nanobind, jax, paddle, ml_dtypes, tvm_ffi; print(nanobind.__path__[0])").Output()
 	if err != nil {
 		t.Skip("needs jax, paddle, ml_dtypes, tvm-ffi and nanobind: pip install -r tests/requirements-frameworks.txt")
 	}
 	root := strings.TrimSpace(string(out))
-	out, err = exec.Command(need.Compiler(t, "g++", "g++"), "-std=c++17", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-DNDEBUG", "-I"+to.Include,
-		"-I"+filepath.Join(root, "include"), "-I"+filepath.Join(root, "ext", "robin_map", "include"), "../clients/module/nanobind.cpp",
+	out, err = exec.Command(need.Compiler(t, "g++", "g++"), "-std=c++17", "-O1", "-fPIC", "-shared",
+		"-fvisibility=hidden", "-DNDEBUG", "-I"+to.Include,
+		"-I"+filepath.Join(root, "include"), "-I"+filepath.Join(root, "ext", "robin_map", "include"),
+		"../clients/module/nanobind.cpp",
 		filepath.Join(root, "src", "nb_combined.cpp"), "-o", filepath.Join(dir, "withnanobind.so")).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }

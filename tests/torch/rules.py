@@ -41,7 +41,11 @@ def test_values_that_memory_does_not_tell():
 def test_what_is_like_paddle():
     refuses(offering(stop_gradient=False), "stop_gradient is False")
     refuses(offering(stop_gradient=True, is_dense=lambda self: False), "no dense memory")
-    for x in offering(stop_gradient=True), offering(stop_gradient=True, is_dense=lambda self: True), offering(is_dense=lambda self: False):
+    for x in (
+        offering(stop_gradient=True),
+        offering(stop_gradient=True, is_dense=lambda self: True),
+        offering(is_dense=lambda self: False),
+    ):
         assert from_dlpack(x).tolist() == [0, 1]
 
 
@@ -63,10 +67,24 @@ def test_exceptions_of_producers():
         def raises(self, *args, **keywords):
             raise error
 
-        return [offering(**members) for members in (dict(__dlpack__=raises), dict(__dlpack_device__=raises),
-                                                    dict(is_neg=raises, is_conj=raises), dict(stop_gradient=property(raises)))]
+        return [
+            offering(**members)
+            for members in (
+                dict(__dlpack__=raises),
+                dict(__dlpack_device__=raises),
+                dict(is_neg=raises, is_conj=raises),
+                dict(stop_gradient=property(raises)),
+            )
+        ]
 
-    for error in TypeError("mine"), ValueError("mine"), RuntimeError("mine"), KeyError("mine"), Exception("mine"), Mute():
+    for error in (
+        TypeError("mine"),
+        ValueError("mine"),
+        RuntimeError("mine"),
+        KeyError("mine"),
+        Exception("mine"),
+        Mute(),
+    ):
         for x in of(error):
             try:
                 from_dlpack(x)

@@ -39,22 +39,26 @@ var (
 // has one mutant that is off, and the variables that Python must be started with.
 func sanitized(t *testing.T, to torches) (dir string, env []string) {
 	t.Helper()
-	runtime, standard := runtimeOf(t, "libasan.so"), runtimeOf(t, "libstdc++.so.6") // the sanitizer wants to find the latter when it starts
+	// the sanitizer wants to find the latter when it starts
+	runtime, standard := runtimeOf(t, "libasan.so"), runtimeOf(t, "libstdc++.so.6")
 	dir = filepath.Join(library, "sanitized")
 	sanitizedOnce.Do(func() {
 		headers := filepath.Join(dir, "headers")
 		require.NoError(t, os.CopyFS(headers, os.DirFS(generated(t))))
 		written := mutation.Write(t, headers, []mutation.Mutant{dropped})
 		require.Empty(t, written.Apart)
-		// pybind11 compares addresses of its own in ways that -fsanitize=vptr does not bear across libraries.
-		errSanitized = to.build(t, headers, dir, append(written.Flags, "-Wno-error", "-O1", "-g1", "-fno-omit-frame-pointer",
-			"-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")...)
+		// pybind11 compares addresses of its own in ways that -fsanitize=vptr does not bear across
+		// libraries.
+		errSanitized = to.build(t, headers, dir,
+			append(written.Flags, "-Wno-error", "-O1", "-g1", "-fno-omit-frame-pointer",
+				"-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")...)
 		helper(t, dir)
 	})
 	require.NoError(t, errSanitized)
 	// A library that paddle or jax brings frees what another operator made.
 	options := "ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:alloc_dealloc_mismatch=0:exitcode=0"
-	return dir, []string{options, "LD_PRELOAD=" + runtime + " " + standard, "PYTHONMALLOC=malloc", "UBSAN_OPTIONS=halt_on_error=1"}
+	return dir, []string{options, "LD_PRELOAD=" + runtime + " " + standard, "PYTHONMALLOC=malloc",
+		"UBSAN_OPTIONS=halt_on_error=1"}
 }
 
 // lost gives the reports of memory that the package took and nobody has any more. What
@@ -129,7 +133,8 @@ func TestThreadsDoNotRace(t *testing.T) {
 // A pool that all threads share would race, which must be seen.
 func TestRacesAreSeen(t *testing.T) {
 	t.Parallel()
-	assert.Contains(t, races(t, mutated(t, "pool.hpp", "static inline DLPACKGEN_ATEN_THREAD Kept kept_", "static inline Kept kept_")), "ThreadSanitizer")
+	assert.Contains(t, races(t, mutated(t, "pool.hpp", "static inline DLPACKGEN_ATEN_THREAD Kept kept_",
+		"static inline Kept kept_")), "ThreadSanitizer")
 }
 
 var failingOnce sync.Once
@@ -139,7 +144,8 @@ func without(t *testing.T) []string {
 	t.Helper()
 	failing := filepath.Join(library, "failing.so")
 	failingOnce.Do(func() {
-		out, err := exec.Command(need.Compiler(t, "gcc", "gcc"), "-std=c11", "-O1", "-g1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror",
+		out, err := exec.Command(need.Compiler(t, "gcc", "gcc"), "-std=c11", "-O1", "-g1", "-fPIC", "-shared",
+			"-Wall", "-Wextra", "-Werror",
 			"module/failing.c", "-ldl", "-o", failing).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	})

@@ -25,7 +25,8 @@ func failingTorch(dir string) []string {
 
 // stableFlags are for the oldest torch whose ABI knows objects of Python.
 func (to torches) stableFlags(t *testing.T, headers string, target string) []string {
-	return append(to.flags(headers, filepath.Join(golden.Root(t), "gen", "cpp"), filepath.Join(golden.Root(t), "gen", "c")), target,
+	return append(to.flags(headers, filepath.Join(golden.Root(t), "gen", "cpp"),
+		filepath.Join(golden.Root(t), "gen", "c")), target,
 		filepath.Join(headers, "dlpackgen_torch", "stable_module.cpp"))
 }
 
@@ -87,7 +88,8 @@ func TestOlderStableABIsAreRefused(t *testing.T) {
 		"-DTORCH_TARGET_VERSION=0x020A000000000000": "the consumer needs TORCH_TARGET_VERSION 2.13 or newer",
 		"-DTORCH_TARGET_VERSION=0x020D000000000000": "objects of Python need TORCH_TARGET_VERSION 2.14 or newer",
 	} {
-		out, err := exec.Command(need.Program(t, "g++", "g++"), append(to.stableFlags(t, generated(t), target), "-fsyntax-only", "-fmax-errors=1")...).CombinedOutput()
+		out, err := exec.Command(need.Program(t, "g++", "g++"),
+			append(to.stableFlags(t, generated(t), target), "-fsyntax-only", "-fmax-errors=1")...).CombinedOutput()
 		assert.Error(t, err)
 		assert.Contains(t, string(out), says)
 	}
@@ -95,29 +97,63 @@ func TestOlderStableABIsAreRefused(t *testing.T) {
 
 // Each of these makes what is its own wrong in one place.
 var stableMutants = map[string]mutant{
-	"devices are not looked at":          {"stable_take.hpp", "  static_cast<void>(current_stream(tensor.device));\n", "", "consume.py test_refusals_delete_once"},
-	"any device is CUDA":                 {"stable_take.hpp", "if (device.device_type != kDLCUDA) throw", "if (false) throw", "consume.py test_devices_of_others"},
-	"pinned memory has a stream":         {"taken.hpp", "return is_host_memory(device.device_type);", "return device.device_type == kDLCPU;", "consume.py test_other_streams"},
-	"nothing is deleted":                 {"stable_take.hpp", "if (context != being_made) deleter(context);", "static_cast<void>(context);", "consume.py test_capsules"},
-	"what fails is deleted twice":        {"stable_take.hpp", "if (context != being_made) deleter(context);", "deleter(context);", "stable.py test_what_torch_deletes_itself"},
-	"what fails is not deleted":          {"stable_take.hpp", "  deleter(context);\n  throw error;", "  throw error;", "stable.py test_what_torch_deletes_itself"},
-	"being made never ends":              {"stable_take.hpp", "being_made = nullptr;\nif (failed", "if (failed", "consume.py test_tables"},
-	"copies are dense":                   {"stable_take.hpp", "from + i * step", "from + i * static_cast<std::int64_t>(size)", "consume.py test_copies_are_made_below_the_modes"},
-	"copies are of one element":          {"stable_take.hpp", "  return to + size;", "  return to;", "consume.py test_read_only_memory"},
-	"data is never NULL":                 {"stable_take.hpp", "return source.data != nullptr ? source.data : &nothing;", "return source.data;", "consume.py test_strides_that_lead_nowhere"},
-	"gradients are dropped":              {"stable_object.hpp", "  if (!aoti_torch_grad_mode_is_enabled()) return;\n", "  return;\n", "consume.py test_tensors_of_torch_give_an_alias"},
-	"gradients are always recorded":      {"stable_object.hpp", "  if (!aoti_torch_grad_mode_is_enabled()) return;\n", "", "consume.py test_tensors_of_torch_give_an_alias"},
-	"layouts are not looked at":          {"stable_object.hpp", "if (layout != aoti_torch_layout_strided())", "if (false)", "stable.py test_layouts_are_named"},
-	"meta tensors have memory":           {"stable_object.hpp", "if (device != aoti_torch_device_type_cpu() && device != aoti_torch_device_type_cuda())", "if (false)", "rules.py test_tensors_of_torch_that_are_refused"},
-	"elements are of any type":           {"stable_object.hpp", "if (!has_name(dtype)) throw", "if (false) throw", "rules.py test_tensors_of_torch_that_are_refused"},
-	"storages are large enough":          {"stable_object.hpp", "if (needed > static_cast<std::uint64_t>(bytes)) throw", "if (false) throw", "rules.py test_tensors_of_torch_that_are_refused"},
-	"derived types dispatch":             {"stable_object.hpp", "  aten::detail::refuse_dispatch(Py_TYPE(object), torch.tensor.ptr());\n", "", "rules.py test_tensors_of_torch_that_are_refused"},
-	"negated values of derived types":    {"stable_object.hpp", "if (aten::detail::is_true(torch.is_neg(py::handle(object)))) throw", "if (false) throw", "rules.py test_tensors_of_torch_that_are_refused"},
-	"conjugated values of derived types": {"stable_object.hpp", "if (aten::detail::is_true(torch.is_conj(py::handle(object)))) throw", "if (false) throw", "rules.py test_tensors_of_torch_that_are_refused"},
-	"derived types keep their memory":    {"stable_object.hpp", "  typed.check();\n  refuse_derived(object);\n", "  typed.check();\n", "rules.py test_derived_types_are_asked_by_their_own_method"},
-	"objects are what they say":          {"stable_object.hpp", "if (PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(torch.base.ptr())) == 0)", "if (PyObject_IsInstance(object, torch.base.ptr()) == 0)", "rules.py test_what_only_says_that_it_is_a_tensor"},
-	"tensors of torch are asked":         {"stable_object.hpp", "found.is(torch.tensor) || found.is(torch.parameter)", "false", "consume.py test_tensors_of_torch_give_an_alias"},
-	"what is no tensor is":               {"stable_module.cpp", "  } catch (const aten::NoTensor& e) {\n    PyErr_SetString(PyExc_TypeError, e.what());\n", "", "consume.py test_what_is_no_tensor"},
+	"devices are not looked at": {"stable_take.hpp",
+		"  static_cast<void>(current_stream(tensor.device));\n", "", "consume.py test_refusals_delete_once"},
+	"any device is CUDA": {"stable_take.hpp", "if (device.device_type != kDLCUDA) throw",
+		"if (false) throw", "consume.py test_devices_of_others"},
+	"pinned memory has a stream": {"taken.hpp", "return is_host_memory(device.device_type);",
+		"return device.device_type == kDLCPU;", "consume.py test_other_streams"},
+	"nothing is deleted": {"stable_take.hpp", "if (context != being_made) deleter(context);",
+		"static_cast<void>(context);", "consume.py test_capsules"},
+	"what fails is deleted twice": {"stable_take.hpp", "if (context != being_made) deleter(context);",
+		"deleter(context);", "stable.py test_what_torch_deletes_itself"},
+	"what fails is not deleted": {"stable_take.hpp", "  deleter(context);\n  throw error;",
+		"  throw error;", "stable.py test_what_torch_deletes_itself"},
+	"being made never ends": {"stable_take.hpp", "being_made = nullptr;\nif (failed", "if (failed",
+		"consume.py test_tables"},
+	"copies are dense": {"stable_take.hpp", "from + i * step",
+		"from + i * static_cast<std::int64_t>(size)", "consume.py test_copies_are_made_below_the_modes"},
+	"copies are of one element": {"stable_take.hpp", "  return to + size;", "  return to;",
+		"consume.py test_read_only_memory"},
+	"data is never NULL": {"stable_take.hpp",
+		"return source.data != nullptr ? source.data : &nothing;", "return source.data;",
+		"consume.py test_strides_that_lead_nowhere"},
+	"gradients are dropped": {"stable_object.hpp",
+		"  if (!aoti_torch_grad_mode_is_enabled()) return;\n", "  return;\n",
+		"consume.py test_tensors_of_torch_give_an_alias"},
+	"gradients are always recorded": {"stable_object.hpp",
+		"  if (!aoti_torch_grad_mode_is_enabled()) return;\n", "", "consume.py test_tensors_of_torch_give_an_alias"},
+	"layouts are not looked at": {"stable_object.hpp", "if (layout != aoti_torch_layout_strided())",
+		"if (false)", "stable.py test_layouts_are_named"},
+	"meta tensors have memory": {"stable_object.hpp",
+		"if (device != aoti_torch_device_type_cpu() && device != aoti_torch_device_type_cuda())", "if (false)",
+		"rules.py test_tensors_of_torch_that_are_refused"},
+	"elements are of any type": {"stable_object.hpp", "if (!has_name(dtype)) throw", "if (false) throw",
+		"rules.py test_tensors_of_torch_that_are_refused"},
+	"storages are large enough": {"stable_object.hpp",
+		"if (needed > static_cast<std::uint64_t>(bytes)) throw", "if (false) throw",
+		"rules.py test_tensors_of_torch_that_are_refused"},
+	"derived types dispatch": {"stable_object.hpp",
+		"  aten::detail::refuse_dispatch(Py_TYPE(object), torch.tensor.ptr());\n", "",
+		"rules.py test_tensors_of_torch_that_are_refused"},
+	"negated values of derived types": {"stable_object.hpp",
+		"if (aten::detail::is_true(torch.is_neg(py::handle(object)))) throw", "if (false) throw",
+		"rules.py test_tensors_of_torch_that_are_refused"},
+	"conjugated values of derived types": {"stable_object.hpp",
+		"if (aten::detail::is_true(torch.is_conj(py::handle(object)))) throw", "if (false) throw",
+		"rules.py test_tensors_of_torch_that_are_refused"},
+	"derived types keep their memory": {"stable_object.hpp", "  typed.check();\n  refuse_derived(object);\n",
+		"  typed.check();\n", "rules.py test_derived_types_are_asked_by_their_own_method"},
+	"objects are what they say": {"stable_object.hpp",
+		"if (PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(torch.base.ptr())) == 0)",
+		"if (PyObject_IsInstance(object, torch.base.ptr()) == 0)",
+		"rules.py test_what_only_says_that_it_is_a_tensor"},
+	"tensors of torch are asked": {"stable_object.hpp",
+		"found.is(torch.tensor) || found.is(torch.parameter)", "false",
+		"consume.py test_tensors_of_torch_give_an_alias"},
+	"what is no tensor is": {"stable_module.cpp",
+		"  } catch (const aten::NoTensor& e) {\n    PyErr_SetString(PyExc_TypeError, e.what());\n", "",
+		"consume.py test_what_is_no_tensor"},
 }
 
 func TestStableMutantsAreSeen(t *testing.T) {

@@ -15,8 +15,10 @@ import (
 func strides(t *testing.T, headers string) (string, error) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "strides")
-	out, err := exec.Command(need.Compiler(t, "g++", "g++"), "-std=c++17", "-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all",
-		"-I", filepath.Join(generated(t), "..", "c"), "-I", headers, "-o", program, "module/strides.cpp").CombinedOutput()
+	out, err := exec.Command(need.Compiler(t, "g++", "g++"), "-std=c++17", "-O1", "-fsanitize=undefined",
+		"-fno-sanitize-recover=all",
+		"-I", filepath.Join(generated(t), "..", "c"), "-I", headers, "-o", program,
+		"module/strides.cpp").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	out, err = exec.Command(program).CombinedOutput()
 	return string(out), err
@@ -27,8 +29,9 @@ func TestStridesThatWrapAround(t *testing.T) {
 	out, err := strides(t, generated(t))
 	assert.NoError(t, err, out)
 	for _, wrong := range [][2]string{
-		{"last += static_cast<std::uint64_t>(tensor.shape[i] - 1) * static_cast<std::uint64_t>(tensor.strides[i]);", "last += static_cast<std::uint64_t>((tensor.shape[i] - 1) * tensor.strides[i]);"},
-		{"dlpack_may_overlap(&tensor) != 0", "false"},
+		{"last += static_cast<std::uint64_t>(tensor.shape[i] - 1) * static_cast<std::uint64_t>(tensor.strides[i]);",
+			"last += static_cast<std::uint64_t>((tensor.shape[i] - 1) * tensor.strides[i]);"},
+		{"dlpackgen_may_overlap(&tensor) != 0", "false"},
 	} {
 		out, err := strides(t, mutated(t, "strides.hpp", wrong[0], wrong[1]))
 		assert.Error(t, err, "%s: %s", wrong[0], out)

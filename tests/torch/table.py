@@ -10,12 +10,28 @@ import check
 from check import READ, TABLES, WRITE, borrow, delete, own, refused, same
 
 NAMED = {
-    torch.bool: (6, 8, 1), torch.int8: (0, 8, 1), torch.int16: (0, 16, 1), torch.int32: (0, 32, 1), torch.int64: (0, 64, 1),
-    torch.uint8: (1, 8, 1), torch.uint16: (1, 16, 1), torch.uint32: (1, 32, 1), torch.uint64: (1, 64, 1),
-    torch.float16: (2, 16, 1), torch.float32: (2, 32, 1), torch.float64: (2, 64, 1), torch.bfloat16: (4, 16, 1),
-    torch.complex32: (5, 32, 1), torch.complex64: (5, 64, 1), torch.complex128: (5, 128, 1),
-    torch.float8_e4m3fn: (10, 8, 1), torch.float8_e4m3fnuz: (11, 8, 1), torch.float8_e5m2: (12, 8, 1),
-    torch.float8_e5m2fnuz: (13, 8, 1), torch.float8_e8m0fnu: (14, 8, 1), torch.float4_e2m1fn_x2: (17, 4, 2),
+    torch.bool: (6, 8, 1),
+    torch.int8: (0, 8, 1),
+    torch.int16: (0, 16, 1),
+    torch.int32: (0, 32, 1),
+    torch.int64: (0, 64, 1),
+    torch.uint8: (1, 8, 1),
+    torch.uint16: (1, 16, 1),
+    torch.uint32: (1, 32, 1),
+    torch.uint64: (1, 64, 1),
+    torch.float16: (2, 16, 1),
+    torch.float32: (2, 32, 1),
+    torch.float64: (2, 64, 1),
+    torch.bfloat16: (4, 16, 1),
+    torch.complex32: (5, 32, 1),
+    torch.complex64: (5, 64, 1),
+    torch.complex128: (5, 128, 1),
+    torch.float8_e4m3fn: (10, 8, 1),
+    torch.float8_e4m3fnuz: (11, 8, 1),
+    torch.float8_e5m2: (12, 8, 1),
+    torch.float8_e5m2fnuz: (13, 8, 1),
+    torch.float8_e8m0fnu: (14, 8, 1),
+    torch.float4_e2m1fn_x2: (17, 4, 2),
 }
 
 
@@ -30,10 +46,19 @@ def readable():
         inference = torch.ones(3)
     graph = torch.ones(3, requires_grad=True)
     return {
-        "dense": a, "strided": a[:, ::2, 1:], "transposed": a.T if a.ndim == 2 else a.permute(2, 0, 1), "0-d": torch.tensor(7.0),
-        "empty": torch.empty(0, 3), "expanded": torch.ones(1).expand(5), "many dimensions": torch.ones([1] * 12),
-        "parameter": torch.nn.Parameter(torch.ones(3)), "leaf that requires grad": graph, "its result": graph * 2,
-        "derived type": a.as_subclass(Plain), "inference": inference, "detached": graph.detach(),
+        "dense": a,
+        "strided": a[:, ::2, 1:],
+        "transposed": a.T if a.ndim == 2 else a.permute(2, 0, 1),
+        "0-d": torch.tensor(7.0),
+        "empty": torch.empty(0, 3),
+        "expanded": torch.ones(1).expand(5),
+        "many dimensions": torch.ones([1] * 12),
+        "parameter": torch.nn.Parameter(torch.ones(3)),
+        "leaf that requires grad": graph,
+        "its result": graph * 2,
+        "derived type": a.as_subclass(Plain),
+        "inference": inference,
+        "detached": graph.detach(),
     }
 
 
@@ -57,7 +82,9 @@ def test_what_pytorch_lends_is_lent():
     for name, x in (readable() | {str(dtype): torch.empty(4, dtype=dtype) for dtype in NAMED}).items():
         for table in TABLES.values():
             for a, b in ((borrow(theirs, x), borrow(table, x)), (own(theirs, x), own(table, x))):
-                left, right = (view.contents.tensor if isinstance(view, check.ManagedPointer) else view for view in (a, b))
+                left, right = (
+                    view.contents.tensor if isinstance(view, check.ManagedPointer) else view for view in (a, b)
+                )
                 assert (left.data, *shape_of_all(left)) == (right.data, *shape_of_all(right)), name
                 assert bytes(left.dtype) + bytes(left.device) == bytes(right.dtype) + bytes(right.device), name
                 if left is not a:
@@ -167,12 +194,21 @@ def test_tensors_that_their_storage_does_not_hold():
         "complex": shrunk(torch.ones(4, dtype=torch.complex64).conj().resolve_conj(), 31),
     }.items():
         for table in TABLES.values():
-            for read, fault in (borrow, said_by_its_code(BufferError, "beyond its storage")), (own, (BufferError, "beyond its storage")):
+            for read, fault in (
+                (borrow, said_by_its_code(BufferError, "beyond its storage")),
+                (own, (BufferError, "beyond its storage")),
+            ):
                 with refused(*fault):
                     read(table, x)
                     raise AssertionError(f"{name} was read")
-    for x in (torch.ones(4, 4)[1:, ::3], shrunk(torch.ones(16), 64), shrunk(torch.ones(16)[:4], 16), torch.ones(3, 1).expand(3, 5),
-              shrunk(torch.ones(4, 4)[:2, :2], 24), shrunk(torch.ones(4, 0), 0)):
+    for x in (
+        torch.ones(4, 4)[1:, ::3],
+        shrunk(torch.ones(16), 64),
+        shrunk(torch.ones(16)[:4], 16),
+        torch.ones(3, 1).expand(3, 5),
+        shrunk(torch.ones(4, 4)[:2, :2], 24),
+        shrunk(torch.ones(4, 0), 0),
+    ):
         for table in TABLES.values():
             check.same(borrow(table, x), x)
             delete(own(table, x))
@@ -304,7 +340,9 @@ def test_deleters_on_other_threads():
     for _ in range(5):
         held = [own(WRITE, x) for _ in range(700)]
         # ctypes lets go of the GIL while a deleter runs.
-        threads = [threading.Thread(target=lambda part: [delete(m) for m in part], args=(held[i::4],)) for i in range(4)]
+        threads = [
+            threading.Thread(target=lambda part: [delete(m) for m in part], args=(held[i::4],)) for i in range(4)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -319,7 +357,10 @@ def test_deleters_on_other_threads():
 
 
 class Heap(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_size_t) for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()]
+    _fields_ = [
+        (name, ctypes.c_size_t)
+        for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()
+    ]
 
 
 libc = ctypes.CDLL(None)

@@ -90,7 +90,9 @@ def test_imports():
 
 
 def test_new_tensors():
-    prototype = check.Tensor(None, check.Device(check.CPU, 0), 1, check.DType(2, 32, 1), (check.ctypes.c_int64 * 1)(4), None, 0)
+    prototype = check.Tensor(
+        None, check.Device(check.CPU, 0), 1, check.DType(2, 32, 1), (check.ctypes.c_int64 * 1)(4), None, 0
+    )
 
     def work(table):
         for _ in range(ROUNDS):

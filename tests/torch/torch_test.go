@@ -20,7 +20,8 @@ var scripts = []string{"table.py", "held.py", "give.py", "consume.py", "rules.py
 // Each script holds one side of the package against torch.
 func TestTheTableAndTheConsumer(t *testing.T) {
 	to, dir := modules(t)
-	for _, name := range append(slices.Clone(scripts), "libraries.py", "verdicts.py", "faults.py", "device.py", "threads.py") {
+	for _, name := range append(slices.Clone(scripts), "libraries.py", "verdicts.py", "faults.py", "device.py",
+		"threads.py") {
 		t.Run(name, func(t *testing.T) { passes(t, to, dir, nil, name) })
 	}
 }
@@ -72,7 +73,8 @@ func TestAnotherTorchIsNamed(t *testing.T) {
 		modules []string
 		says    string
 	}{
-		{[]string{"_torch_2_3_1", "_torch_2_12_0", "_torch_2_99"}, "dlpackgen_torch is built for torch 2.3.1 and 2.12.0, and torch "},
+		{[]string{"_torch_2_3_1", "_torch_2_12_0", "_torch_2_99"},
+			"dlpackgen_torch is built for torch 2.3.1 and 2.12.0, and torch "},
 		{nil, "dlpackgen_torch is built for no version of torch, and torch "},
 	} {
 		other := t.TempDir()
@@ -105,7 +107,8 @@ func TestOlderTorches(t *testing.T) {
 			for _, name := range scripts {
 				passes(t, to, dir, nil, name)
 			}
-			for _, name := range []string{"test_once_and_twice", "test_the_table_outlives_the_package", "test_versions"} {
+			for _, name := range []string{"test_once_and_twice", "test_the_table_outlives_the_package",
+				"test_versions"} {
 				out, err := script(to, dir, nil, "install.py", name)
 				require.NoError(t, err, out)
 			}

@@ -24,12 +24,14 @@ from consumers import named
 from give import REFUSED
 from judge import Taken, taken
 
-# What the consumer does otherwise, by a name that a row of docs/torch.md begins with: the words of the exception, or
-# "taken", and the cases.
+# What the consumer does otherwise, by a name that a row of docs/torch.md begins with: the words of
+# the exception, or "taken", and the cases.
 DIFFERENCES = {
     "Negative strides": ("it has a negative stride", "negative strides?"),
-    "Types of elements": ("of a type that ATen has not|padded to bytes",
-                          "vectors of 4|packed|padded|float8_e3m4|float8_e4m3$|float8_e4m3b11fnuz|lanes|opaque|half of a byte"),
+    "Types of elements": (
+        "of a type that ATen has not|padded to bytes",
+        "vectors of 4|packed|padded|float8_e3m4|float8_e4m3$|float8_e4m3b11fnuz|lanes|opaque|half of a byte",
+    ),
     "Elements in one place": ("taken", "zero strides|overlap"),
     "Conjugate and negative bits": ("taken", "^torch: (conjugate|negative|negative conjugate)"),
     "65 dimensions": ("taken", "^torch: (65|4000) dimensions"),
@@ -100,12 +102,41 @@ STRANGERS = {name: changes for name, (changes, _) in REFUSED.items()} | {
 
 UNMAPPED = {"size 1 beside a stride that 63 bits cannot multiply"}
 
-RAISED = (TypeError("mine"), ValueError("mine"), RuntimeError("mine"), AttributeError("mine"), OverflowError("mine"),
-          NotImplementedError("mine"), BufferError("mine"), KeyError("mine"), MemoryError("mine"), StopIteration("mine"),
-          RecursionError("mine"), Exception("mine"), Silent())
+RAISED = (
+    TypeError("mine"),
+    ValueError("mine"),
+    RuntimeError("mine"),
+    AttributeError("mine"),
+    OverflowError("mine"),
+    NotImplementedError("mine"),
+    BufferError("mine"),
+    KeyError("mine"),
+    MemoryError("mine"),
+    StopIteration("mine"),
+    RecursionError("mine"),
+    Exception("mine"),
+    Silent(),
+)
 
-ANSWERS = ("x", (1, 0, 3), (1 << 40, 0), (1, 1 << 40), None, (1,), ("a", "b"), 7, (1.5, 0), [1, 0], (Kind.CPU, 0), (Kind.CPU, None),
-           (Kind.NAMELESS, 0), (None, 0), (1, None), {1, 0}, "ab")
+ANSWERS = (
+    "x",
+    (1, 0, 3),
+    (1 << 40, 0),
+    (1, 1 << 40),
+    None,
+    (1,),
+    ("a", "b"),
+    7,
+    (1.5, 0),
+    [1, 0],
+    (Kind.CPU, 0),
+    (Kind.CPU, None),
+    (Kind.NAMELESS, 0),
+    (None, 0),
+    (1, None),
+    {1, 0},
+    "ab",
+)
 
 
 def objects():
@@ -117,7 +148,10 @@ def objects():
         yield f"__dlpack_device__ raises {name}", lambda error=error: exports(__dlpack_device__=raising(error))
         yield f"is_neg raises {name}", lambda error=error: exports(is_neg=raising(error), is_conj=raising(error))
     for answer in ANSWERS:
-        yield f"__dlpack_device__ gives {answer!r}", lambda answer=answer: exports(__dlpack_device__=lambda self: answer)
+        yield (
+            f"__dlpack_device__ gives {answer!r}",
+            lambda answer=answer: exports(__dlpack_device__=lambda self: answer),
+        )
     for name, capsule in ("an int", 7), ("another capsule", check.capsule_of(8, b"other")), ("None", None):
         yield f"__dlpack__ gives {name}", lambda capsule=capsule: exports(__dlpack__=lambda self, **k: capsule)
     yield "__dlpack__ gives a used capsule", lambda: exports(__dlpack__=lambda self, **k: used())
@@ -202,7 +236,8 @@ def is_expected(case, outcome):
     return any(re.search(said, text) and re.search(where, str(case)) for said, where in DIFFERENCES.values())
 
 
-# byte_offset() reads an argument and none of its elements, which may be at addresses that are not mapped.
+# byte_offset() reads an argument and none of its elements, which may be at addresses that are not
+# mapped.
 VERBS = {"write": (clients.write, "refuse"), "read": (clients.byte_offset, "trust")}
 
 

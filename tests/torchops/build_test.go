@@ -73,7 +73,8 @@ func torch(t *testing.T) places {
 	}
 	python := need.Python(t)
 	out, err := exec.Command(python, "-c",
-		"import sysconfig, importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0]); print(sysconfig.get_paths()['include'])").Output()
+		"import sysconfig, importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0]); "+
+			"print(sysconfig.get_paths()['include'])").Output()
 	if err != nil {
 		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
 	}
@@ -83,7 +84,8 @@ func torch(t *testing.T) places {
 
 // flags are those of every compilation.
 func (p places) flags(headers string) []string {
-	return []string{"-std=c++20", "-O1", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror",
+	return []string{"-std=c++20", "-O1", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow", "-pedantic",
+		"-Werror",
 		"-I", headers, "-isystem", filepath.Join(p.torch, "include"), "-isystem", p.headers}
 }
 
@@ -99,7 +101,8 @@ func command(dir, name string, args ...string) error {
 // build makes a library out of a folder with the generated sources.
 func (p places) build(headers, library string, more ...string) error {
 	kernels, operators := library+".c.o", library+".cpp.o"
-	c := append([]string{"-std=c11", "-O1", "-fPIC", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I", headers, "-c", "-o", kernels, "module/kernels.c"}, more...)
+	c := append([]string{"-std=c11", "-O1", "-fPIC", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I", headers, "-c",
+		"-o", kernels, "module/kernels.c"}, more...)
 	if err := command("", p.gcc, c...); err != nil {
 		return err
 	}

@@ -17,7 +17,12 @@ def test_direct_calls_are_as_they_were():
 def test_a_full_graph_points_to_the_operator():
     torch._dynamo.reset()
     compiled = torch.compile(lambda x: fill(x, 2.0), fullgraph=True, backend="eager")
-    raises(torch._dynamo.exc.Unsupported, "fill() is a function in C: inside torch.compile, call torch.ops.ops.fill", compiled, torch.zeros(3))
+    raises(
+        torch._dynamo.exc.Unsupported,
+        "fill() is a function in C: inside torch.compile, call torch.ops.ops.fill",
+        compiled,
+        torch.zeros(3),
+    )
 
 
 def test_what_it_points_to_works():

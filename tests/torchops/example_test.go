@@ -26,7 +26,8 @@ func TestTheExample(t *testing.T) {
 	cmd.Env = append(os.Environ(), "DLPACKGEN_PYTHON="+p.python)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	for line, times := range map[string]int{"ok eager": 2, "ok compiled": 2, "ok refused": 2, "ok wheel": 1, "ok other torch": 1, "ok cmake": 1} {
+	for line, times := range map[string]int{"ok eager": 2, "ok compiled": 2, "ok refused": 2, "ok wheel": 1,
+		"ok other torch": 1, "ok cmake": 1} {
 		assert.Equal(t, times, strings.Count(string(out), line), "%s", out)
 	}
 }

@@ -32,10 +32,28 @@ def test_by_name():
 
 def test_errors_come_through_every_form():
     for form, mix in mixes().items():
-        raises(ValueError, f"ops::mix_{form}(): argument 'out' (6th): expected row-major elements without gaps, got strides",
-               mix, torch.ones(2, 2), 1.0, 1, True, None, torch.ones(2, 2).t())
-        raises(NotImplementedError, f"ops::mix_{form}(): an argument requires a gradient",
-               mix, torch.ones(2, requires_grad=True), 1.0, 1, True, None, torch.ones(2))
+        raises(
+            ValueError,
+            f"ops::mix_{form}(): argument 'out' (6th): expected a C-contiguous tensor, got strides",
+            mix,
+            torch.ones(2, 2),
+            1.0,
+            1,
+            True,
+            None,
+            torch.ones(2, 2).t(),
+        )
+        raises(
+            NotImplementedError,
+            f"ops::mix_{form}(): an argument requires a gradient",
+            mix,
+            torch.ones(2, requires_grad=True),
+            1.0,
+            1,
+            True,
+            None,
+            torch.ones(2),
+        )
         raises(RuntimeError, "", mix, torch.ones(2), "a", 1, True, None, torch.ones(2))
 
 
@@ -61,7 +79,17 @@ def test_inference_mode():
         made = torch.ones(2)
     for form, mix in mixes().items():
         for x in (outside, made):
-            raises(RuntimeError, "Inplace update to inference tensor outside InferenceMode", mix, x, 1.0, 1, True, None, made)
+            raises(
+                RuntimeError,
+                "Inplace update to inference tensor outside InferenceMode",
+                mix,
+                x,
+                1.0,
+                1,
+                True,
+                None,
+                made,
+            )
         assert mix(made, 1.0, 1, True, None, outside)[0].tolist() == [2, 2], form
     assert made.tolist() == [1, 1]
 

@@ -26,10 +26,14 @@ def test_a_result_that_is_not_used():
 
 def test_twice_needs_the_backward_of_the_backward():
     x = doubles(2)
-    grad, = torch.autograd.grad(ops.square(x, 1.0).sum(), x, create_graph=False)
+    (grad,) = torch.autograd.grad(ops.square(x, 1.0).sum(), x, create_graph=False)
     assert torch.equal(grad, 2 * x)
     y = ops.square(x, 1.0).sum()
-    raises(NotImplementedError, "ops::square_backward(): an argument requires a gradient", lambda: torch.autograd.grad(y, x, create_graph=True))
+    raises(
+        NotImplementedError,
+        "ops::square_backward(): an argument requires a gradient",
+        lambda: torch.autograd.grad(y, x, create_graph=True),
+    )
 
 
 def test_saved_tensors_are_watched():
@@ -42,9 +46,24 @@ def test_saved_tensors_are_watched():
 
 def test_without_a_backward_a_gradient_is_refused():
     leaf = torch.ones(2, requires_grad=True)
-    raises(NotImplementedError, "ops::fill(): an argument requires a gradient, and the kernel names no backward", ops.fill, leaf, 1.0)
-    raises(NotImplementedError, "ops::mix_boxed_function(): an argument requires a gradient",
-           ops.mix_boxed_function, torch.ones(2), 1.0, 1, True, leaf, torch.ones(2))
+    raises(
+        NotImplementedError,
+        "ops::fill(): an argument requires a gradient, and the kernel names no backward",
+        ops.fill,
+        leaf,
+        1.0,
+    )
+    raises(
+        NotImplementedError,
+        "ops::mix_boxed_function(): an argument requires a gradient",
+        ops.mix_boxed_function,
+        torch.ones(2),
+        1.0,
+        1,
+        True,
+        leaf,
+        torch.ones(2),
+    )
     with torch.no_grad():
         ops.fill(leaf, 4.0)
     assert leaf.tolist() == [4, 4]
@@ -53,10 +72,34 @@ def test_without_a_backward_a_gradient_is_refused():
 
 def test_every_argument_is_looked_at():
     leaf, plain = torch.ones(2, requires_grad=True), torch.ones(2)
-    raises(NotImplementedError, "ops::mix_function(): an argument requires a gradient", ops.mix_function, plain, 1.0, 1, True, leaf, plain)
+    raises(
+        NotImplementedError,
+        "ops::mix_function(): an argument requires a gradient",
+        ops.mix_function,
+        plain,
+        1.0,
+        1,
+        True,
+        leaf,
+        plain,
+    )
     before = torch.ones(2).requires_grad_().requires_grad_(False)  # which has what autograd keeps, and wants nothing
-    raises(NotImplementedError, "ops::square_backward(): an argument requires a gradient", ops.square_backward, leaf, before, 1.0)
-    raises(NotImplementedError, "ops::square_backward(): an argument requires a gradient", ops.square_backward, before, leaf, 1.0)
+    raises(
+        NotImplementedError,
+        "ops::square_backward(): an argument requires a gradient",
+        ops.square_backward,
+        leaf,
+        before,
+        1.0,
+    )
+    raises(
+        NotImplementedError,
+        "ops::square_backward(): an argument requires a gradient",
+        ops.square_backward,
+        before,
+        leaf,
+        1.0,
+    )
     ops.mul(leaf, 2, before)[1].sum().backward()
     assert leaf.grad.tolist() == [1, 1]
 
@@ -86,14 +129,23 @@ def test_backward_in_threads():
 
 def test_torch_func_is_refused():
     for op, name in (ops.square, "square"), (ops.square_boxed, "square_boxed"):
-        raises(NotImplementedError, f"ops::{name}(): torch.func (grad, vjp, jacrev) does not differentiate kernels",
-               torch.func.grad(lambda x: op(x, 1.0).sum()), torch.ones(2))
+        raises(
+            NotImplementedError,
+            f"ops::{name}(): torch.func (grad, vjp, jacrev) does not differentiate kernels",
+            torch.func.grad(lambda x: op(x, 1.0).sum()),
+            torch.ones(2),
+        )
     y = torch.full((2,), 3.0)
     assert torch.func.grad(lambda x: (x * ops.square(y, 1.0)).sum())(torch.ones(2)).tolist() == [9, 9]
 
 
 def test_transforms_raise():
-    raises(RuntimeError, "", torch.func.vmap(lambda x: ops.mix_function(x, 1.0, 1, True, None, torch.ones(2))), torch.ones(3, 2))
+    raises(
+        RuntimeError,
+        "",
+        torch.func.vmap(lambda x: ops.mix_function(x, 1.0, 1, True, None, torch.ones(2))),
+        torch.ones(3, 2),
+    )
 
 
 run(globals())

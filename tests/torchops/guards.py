@@ -71,15 +71,28 @@ def test_strides():
     assert square(torch.tensor([2.0]).expand(3)).tolist() == [4, 4, 4]
     ops.fill(x.t()[1:], 7.0)
     assert x.tolist() == [[0, 7, 7], [3, 7, 7]], "a kernel that heeds strides writes to the view"
-    raises(ValueError, "argument 'out' (6th): expected row-major elements without gaps, got strides (1, 3) of shape (3, 2)",
-           ops.mix_function, x.t(), 1.0, 0, True, None, x.t())
+    raises(
+        ValueError,
+        "argument 'out' (6th): expected a C-contiguous tensor, got strides (1, 3) for shape (3, 2)",
+        ops.mix_function,
+        x.t(),
+        1.0,
+        0,
+        True,
+        None,
+        x.t(),
+    )
 
 
 def test_overlapping_elements_are_not_written():
-    shared = "argument 'out' (1st): the function writes to it, and its strides may put several elements in one place: got strides ("
-    raises(BufferError, shared + "0,) of shape (3,)", ops.fill, torch.ones(1).expand(3), 1.0)
+    shared = "argument 'out' (1st): its elements may overlap, but the parameter is writable, got strides ("
+    raises(BufferError, shared + "0,) for shape (3,)", ops.fill, torch.ones(1).expand(3), 1.0)
     ops.fill(torch.ones(1).as_strided((1,), (0,)), 1.0)  # one element shares with none
-    for view in (torch.ones(5).unfold(0, 3, 1), torch.ones(9).as_strided((3, 3), (1, 1)), torch.ones(9).as_strided((2, 3), (2, 1))):
+    for view in (
+        torch.ones(5).unfold(0, 3, 1),
+        torch.ones(9).as_strided((3, 3), (1, 1)),
+        torch.ones(9).as_strided((2, 3), (2, 1)),
+    ):
         raises(BufferError, shared, ops.fill, view, 1.0)
     base = torch.zeros(4, 6)
     ops.fill(base.t()[::2, 1:3], 1.0)  # gaps and another order share nothing
@@ -124,9 +137,19 @@ def test_memory_that_is_shared_and_read_and_written():
 
 def test_types_that_have_no_name():
     quantized = torch.quantize_per_tensor(torch.ones(2), 1.0, 0, torch.quint8)
-    for bad in (quantized, torch.ones(2).to_sparse(), torch.ones(2, 2).to_mkldnn(), torch.nested.nested_tensor([torch.ones(2)])):
+    for bad in (
+        quantized,
+        torch.ones(2).to_sparse(),
+        torch.ones(2, 2).to_mkldnn(),
+        torch.nested.nested_tensor([torch.ones(2)]),
+    ):
         raises((NotImplementedError, RuntimeError, ValueError), "", square, bad)
-    raises(BufferError, "ops::square(): argument 'x' (1st): it cannot be lent", square, torch.zeros(2, dtype=torch.uint8).view(torch.bits8))
+    raises(
+        BufferError,
+        "ops::square(): argument 'x' (1st): it cannot be lent",
+        square,
+        torch.zeros(2, dtype=torch.uint8).view(torch.bits8),
+    )
 
 
 def test_errors_of_the_kernel():
@@ -154,8 +177,22 @@ def test_numbers_of_arguments():
 def test_meta_tensors_are_alone():
     """The key Meta comes from one of them, and results like the others would be memory that nobody has written to."""
     one = torch.ones(3)
-    raises(ValueError, "ops::mul(): argument 'y' (3rd): expected a tensor on meta, as argument 'x' (1st) is, got one on cpu:0", ops.mul, one.to("meta"), 1, one)
-    raises(ValueError, "ops::mul(): argument 'y' (3rd): expected a tensor on cpu:0, as argument 'x' (1st) is, got one on meta", ops.mul, one, 1, one.to("meta"))
+    raises(
+        ValueError,
+        "ops::mul(): argument 'y' (3rd): expected a tensor on meta, as argument 'x' (1st) is, got one on cpu:0",
+        ops.mul,
+        one.to("meta"),
+        1,
+        one,
+    )
+    raises(
+        ValueError,
+        "ops::mul(): argument 'y' (3rd): expected a tensor on cpu:0, as argument 'x' (1st) is, got one on meta",
+        ops.mul,
+        one,
+        1,
+        one.to("meta"),
+    )
     assert ops.mul(one.to("meta"), 1, one.to("meta"))[1].is_meta
     assert ops.mix_function(one.to("meta"), 1.0, 0, True, None, one.to("meta"))[0].is_meta
 

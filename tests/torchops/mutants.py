@@ -26,7 +26,9 @@ def run(number, script, test):
 
 def start(number, script, test):
     os.environ["DLPACKGEN_MUTANT"] = number
-    sys.path.insert(0, os.path.join(os.environ.get("MUTANTS", "mutants"), number))  # what is Python of the mutant, if it is
+    sys.path.insert(
+        0, os.path.join(os.environ.get("MUTANTS", "mutants"), number)
+    )  # what is Python of the mutant, if it is
     sys.argv = [script, test]
     runpy.run_path(script, run_name="__main__")
 

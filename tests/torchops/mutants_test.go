@@ -22,39 +22,82 @@ type mutant struct{ file, old, replacement, script string }
 
 // Each of these makes the sources wrong in one place, which the named test sees.
 var mutants = map[string]mutant{
-	"overlaps are written":             {"arguments.hpp", "may_overlap(tensor)", "false", "guards.py test_overlapping_elements_are_not_written"},
-	"strides are written through":      {"arguments.hpp", "if (!site.strided) return dlpackgen_check_density(sentence.at(), &tensor, dlpackgen_row_major, sentence.message());", "if (!site.strided) return DLPACKGEN_STATUS_OK;", "guards.py test_strides"},
-	"arguments have other numbers":     {"arguments.hpp", "static_cast<int>(site.number)", "static_cast<int>(site.number) + 1", "guards.py test_numbers_of_arguments"},
-	"a device needs no tensor":         {"kernel.hpp", `TORCH_CHECK_VALUE(first != nullptr, K::name, "(): expected a tensor among the arguments, which tells the device");`, `TORCH_CHECK(first != nullptr, K::name, "(): expected a tensor among the arguments");`, "guards.py test_no_tensor_at_all"},
-	"nothing overlaps":                 {"strides.hpp", "dlpack_may_overlap(&tensor) != 0", "false", "guards.py test_overlapping_elements_are_not_written"},
-	"strides are read through":         {"kernel.hpp", "if (!site.strided && !from.is_contiguous()) copy(from);", "", "guards.py test_strides"},
-	"reading materialises":             {"kernel.hpp", "detail::lend<Access::read>(site, first, from, tensor_);", "detail::lend<Access::write>(site, first, from, tensor_);", "guards.py test_copy_on_write"},
-	"writing does not":                 {"kernel.hpp", "\n    lend<Access::write>(site, first, from, tensor);", "lend<Access::read>(site, first, from, tensor);", "guards.py test_copy_on_write"},
-	"what ATen refuses has no place":   {"kernel.hpp", `e.add_context(Sentence(site).begin().text() + std::string("it cannot be lent"));`, "", "guards.py test_types_that_have_no_name"},
-	"devices may differ":               {"kernel.hpp", "device != first.device", "false", "devices.py test_tensors_of_two_devices"},
-	"the device is not made current":   {"kernel.hpp", "guard_.reset_device(device_);", "", "devices.py test_the_device_is_current_and_its_stream_handed_over"},
-	"there is no stream":               {"kernel.hpp", "stream_ = c10::impl::VirtualGuardImpl(device_.type()).getStream(device_).native_handle();", "", "devices.py test_the_device_is_current_and_its_stream_handed_over"},
-	"errors are ignored":               {"kernel.hpp", "code != 0", "false", "guards.py test_errors_of_the_kernel"},
-	"an empty text is told":            {"kernel.hpp", "text != nullptr && *text != '\\0'", "text != nullptr", "guards.py test_errors_of_the_kernel"},
-	"shapes are numbers":               {"kernel.hpp", "at::empty_symint(like.sym_sizes(), like.options())", "at::empty(like.sizes(), like.options())", "compiled.py test_one_graph_for_all_shapes"},
-	"meta tensors are among others":    {"kernel.hpp", "detail::refuse_other_devices<K>(arguments...);", "", "guards.py test_meta_tensors_are_alone"},
-	"gradients are dropped":            {"derivative.hpp", "if (std::is_void_v<typename K::backward> && recorded) refuse_gradient(K::name);", "if (std::is_void_v<typename K::backward>) return false;", "gradients.py test_without_a_backward_a_gradient_is_refused"},
-	"gradients are recorded always":    {"derivative.hpp", "c10::GradMode::is_enabled()", "true", "gradients.py test_without_a_backward_a_gradient_is_refused"},
-	"tangents are dropped":             {"derivative.hpp", "if (tensor._fw_grad(0).defined()) refuse_tangent(K::name);", "", "gradients.py test_forward_mode_is_refused"},
-	"versions stay":                    {"derivative.hpp", "argument.unsafeGetTensorImpl()->bump_version();", "", "forms.py test_every_form_raises_the_version"},
-	"versions stay behind boxes":       {"derivative.hpp", "if constexpr (writes) raise_if<true>(value.toTensor());", "", "forms.py test_every_form_raises_the_version"},
-	"versions stay below autograd":     {"derivative.hpp", "\n    raise(arguments...);", "", "forms.py test_every_form_raises_the_version_below_autograd"},
-	"and behind boxes":                 {"derivative.hpp", "\n    raise(stack);", "", "forms.py test_every_form_raises_the_version_below_autograd"},
-	"inference tensors are written":    {"derivative.hpp", "argument.defined()", "argument.defined() && !argument.is_inference()", "forms.py test_inference_mode"},
-	"optional tensors have none":       {"derivative.hpp", "if (value.has_value()) tracking.see(*value);", "", "gradients.py test_every_argument_is_looked_at"},
-	"the last tensor decides":          {"derivative.hpp", "wanted_ || tensor.requires_grad()", "tensor.requires_grad()", "gradients.py test_every_argument_is_looked_at"},
-	"gradients of the wrong arguments": {"derivative.hpp", "made[before(I)]", "made[tensors - 1 - before(I)]", "gradients.py test_gradcheck"},
-	"what is read is lent first":       {"arguments.hpp", "(take<true, I, A>(first, from), ...);\n    (take<false, I, A>(first, from), ...);", "(take<false, I, A>(first, from), ...);\n    (take<true, I, A>(first, from), ...);", "guards.py test_memory_that_is_shared_and_read_and_written"},
-	"negated values are not resolved":  {"bits.hpp", "value.toTensor().is_neg()", "false", "guards.py test_negated_values_are_written_beside_results"},
-	"conjugated values are not":        {"bits.hpp", "value.toTensor().is_conj()", "false", "guards.py test_conjugated_values_are_written"},
-	"what is resolved is lost":         {"bits.hpp", "detail::write_back(given[i], values[i]);", "", "guards.py test_negated_values_are_written_beside_results"},
-	"torch.func has its own words":     {"derivative.hpp", "detail::refuse_transform(K::name);", "", "gradients.py test_torch_func_is_refused"},
-	"operators are not compliant":      {"registration.hpp", "library.def(K::schema, {at::Tag::pt2_compliant_tag});", "library.def(K::schema);", "compiled.py test_they_are_compliant"},
+	"overlaps are written": {"arguments.hpp", "may_overlap(tensor)", "false",
+		"guards.py test_overlapping_elements_are_not_written"},
+	"strides are written through": {"arguments.hpp",
+		"if (!site.strided) return dlpackgen_check_density(sentence.at(), &tensor, " +
+			"DLPACKGEN_LAYOUT_C_CONTIGUOUS, sentence.message());", "if (!site.strided) return DLPACKGEN_STATUS_OK;",
+		"guards.py test_strides"},
+	"arguments have other numbers": {"arguments.hpp", "static_cast<int>(site.number)",
+		"static_cast<int>(site.number) + 1", "guards.py test_numbers_of_arguments"},
+	"a device needs no tensor": {"kernel.hpp",
+		`TORCH_CHECK_VALUE(first != nullptr, K::name, "(): expected a tensor among the arguments, which tells ` +
+			`the device");`, `TORCH_CHECK(first != nullptr, K::name, "(): expected a tensor among the arguments");`,
+		"guards.py test_no_tensor_at_all"},
+	"nothing overlaps": {"strides.hpp", "dlpackgen_may_overlap(&tensor) != 0", "false",
+		"guards.py test_overlapping_elements_are_not_written"},
+	"strides are read through": {"kernel.hpp", "if (!site.strided && !from.is_contiguous()) copy(from);", "",
+		"guards.py test_strides"},
+	"reading materialises": {"kernel.hpp", "detail::lend<Access::read>(site, first, from, tensor_);",
+		"detail::lend<Access::write>(site, first, from, tensor_);", "guards.py test_copy_on_write"},
+	"writing does not": {"kernel.hpp", "\n    lend<Access::write>(site, first, from, tensor);",
+		"lend<Access::read>(site, first, from, tensor);", "guards.py test_copy_on_write"},
+	"what ATen refuses has no place": {"kernel.hpp",
+		`e.add_context(Sentence(site).begin().text() + std::string("it cannot be lent"));`, "",
+		"guards.py test_types_that_have_no_name"},
+	"devices may differ": {"kernel.hpp", "device != first.device", "false",
+		"devices.py test_tensors_of_two_devices"},
+	"the device is not made current": {"kernel.hpp", "guard_.reset_device(device_);", "",
+		"devices.py test_the_device_is_current_and_its_stream_handed_over"},
+	"there is no stream": {"kernel.hpp",
+		"stream_ = c10::impl::VirtualGuardImpl(device_.type()).getStream(device_).native_handle();", "",
+		"devices.py test_the_device_is_current_and_its_stream_handed_over"},
+	"errors are ignored": {"kernel.hpp", "code != 0", "false", "guards.py test_errors_of_the_kernel"},
+	"an empty text is told": {"kernel.hpp", "text != nullptr && *text != '\\0'", "text != nullptr",
+		"guards.py test_errors_of_the_kernel"},
+	"shapes are numbers": {"kernel.hpp", "at::empty_symint(like.sym_sizes(), like.options())",
+		"at::empty(like.sizes(), like.options())", "compiled.py test_one_graph_for_all_shapes"},
+	"meta tensors are among others": {"kernel.hpp", "detail::refuse_other_devices<K>(arguments...);", "",
+		"guards.py test_meta_tensors_are_alone"},
+	"gradients are dropped": {"derivative.hpp",
+		"if (std::is_void_v<typename K::backward> && recorded) refuse_gradient(K::name);",
+		"if (std::is_void_v<typename K::backward>) return false;",
+		"gradients.py test_without_a_backward_a_gradient_is_refused"},
+	"gradients are recorded always": {"derivative.hpp", "c10::GradMode::is_enabled()", "true",
+		"gradients.py test_without_a_backward_a_gradient_is_refused"},
+	"tangents are dropped": {"derivative.hpp",
+		"if (tensor._fw_grad(0).defined()) refuse_tangent(K::name);", "",
+		"gradients.py test_forward_mode_is_refused"},
+	"versions stay": {"derivative.hpp", "argument.unsafeGetTensorImpl()->bump_version();", "",
+		"forms.py test_every_form_raises_the_version"},
+	"versions stay behind boxes": {"derivative.hpp", "if constexpr (writes) raise_if<true>(value.toTensor());",
+		"", "forms.py test_every_form_raises_the_version"},
+	"versions stay below autograd": {"derivative.hpp", "\n    raise(arguments...);", "",
+		"forms.py test_every_form_raises_the_version_below_autograd"},
+	"and behind boxes": {"derivative.hpp", "\n    raise(stack);", "",
+		"forms.py test_every_form_raises_the_version_below_autograd"},
+	"inference tensors are written": {"derivative.hpp", "argument.defined()",
+		"argument.defined() && !argument.is_inference()", "forms.py test_inference_mode"},
+	"optional tensors have none": {"derivative.hpp", "if (value.has_value()) tracking.see(*value);", "",
+		"gradients.py test_every_argument_is_looked_at"},
+	"the last tensor decides": {"derivative.hpp", "wanted_ || tensor.requires_grad()",
+		"tensor.requires_grad()", "gradients.py test_every_argument_is_looked_at"},
+	"gradients of the wrong arguments": {"derivative.hpp", "made[before(I)]", "made[tensors - 1 - before(I)]",
+		"gradients.py test_gradcheck"},
+	"what is read is lent first": {"arguments.hpp",
+		"(take<true, I, A>(first, from), ...);\n    (take<false, I, A>(first, from), ...);",
+		"(take<false, I, A>(first, from), ...);\n    (take<true, I, A>(first, from), ...);",
+		"guards.py test_memory_that_is_shared_and_read_and_written"},
+	"negated values are not resolved": {"bits.hpp", "value.toTensor().is_neg()", "false",
+		"guards.py test_negated_values_are_written_beside_results"},
+	"conjugated values are not": {"bits.hpp", "value.toTensor().is_conj()", "false",
+		"guards.py test_conjugated_values_are_written"},
+	"what is resolved is lost": {"bits.hpp", "detail::write_back(given[i], values[i]);", "",
+		"guards.py test_negated_values_are_written_beside_results"},
+	"torch.func has its own words": {"derivative.hpp", "detail::refuse_transform(K::name);", "",
+		"gradients.py test_torch_func_is_refused"},
+	"operators are not compliant": {"registration.hpp", "library.def(K::schema, {at::Tag::pt2_compliant_tag});",
+		"library.def(K::schema);", "compiled.py test_they_are_compliant"},
 }
 
 // numbered gives each mutant its number, from 1 on.
@@ -100,7 +143,8 @@ func switched(t *testing.T, headers string, all map[string]mutant) {
 		}
 		made := strings.NewReplacer(pairs...).Replace(string(source))
 		for name, m := range all {
-			require.True(t, m.file != file || strings.Contains(made, fmt.Sprintf("dlpackgen_mutant(%d)", numbers[name])), "%q overlaps another", name)
+			require.True(t, m.file != file || strings.Contains(made, fmt.Sprintf("dlpackgen_mutant(%d)",
+				numbers[name])), "%q overlaps another", name)
 		}
 		require.NoError(t, os.WriteFile(path, []byte(made), 0o600))
 	}
@@ -138,13 +182,15 @@ func (p places) areSeen(t *testing.T, all map[string]mutant, env ...string) {
 	}
 	slices.Sort(runs)
 	runs = slices.Compact(runs)
-	cmd := exec.Command(p.python, append([]string{"-W", "ignore", "mutants.py"}, strings.Fields(strings.Join(runs, " "))...)...)
+	cmd := exec.Command(p.python,
+		append([]string{"-W", "ignore", "mutants.py"}, strings.Fields(strings.Join(runs, " "))...)...)
 	cmd.Env = append(append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1"), env...)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
-			assert.Contains(t, string(out), fmt.Sprintf("caught %d %s ", numbers[name], m.script), "the test sees nothing")
+			assert.Contains(t, string(out), fmt.Sprintf("caught %d %s ", numbers[name], m.script),
+				"the test sees nothing")
 			assert.Contains(t, string(out), "passed 0 "+m.script, "it fails with all guards in place:\n%s", out)
 		})
 	}

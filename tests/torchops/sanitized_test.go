@@ -40,17 +40,20 @@ func runtimeOf(t *testing.T, name string) string {
 func sanitized(t *testing.T) (p places, lib string, env []string) {
 	t.Helper()
 	p, _ = library(t)
-	runtime, standard := runtimeOf(t, "libasan.so"), runtimeOf(t, "libstdc++.so.6") // the sanitizer wants to find the latter when it starts
+	// the sanitizer wants to find the latter when it starts
+	runtime, standard := runtimeOf(t, "libasan.so"), runtimeOf(t, "libstdc++.so.6")
 	lib = filepath.Join(scratch, "sanitized", "kernels.so")
 	sanitizedOnce.Do(func() {
 		dir := filepath.Dir(lib)
 		generate(t, "module/dlpackgen.yaml", dir)
 		switched(t, dir, sanitizerMutants)
-		flags := append(choosing(t, dir), "-O0", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")
+		flags := append(choosing(t, dir), "-O0", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined",
+			"-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")
 		sanitizedError = p.build(dir, lib, append(flags, "-Wno-error")...)
 	})
 	require.NoError(t, sanitizedError)
-	return p, lib, []string{"LD_PRELOAD=" + runtime + " " + standard, "PYTHONMALLOC=malloc", "UBSAN_OPTIONS=halt_on_error=1"}
+	return p, lib, []string{"LD_PRELOAD=" + runtime + " " + standard, "PYTHONMALLOC=malloc",
+		"UBSAN_OPTIONS=halt_on_error=1"}
 }
 
 // sanitizedScript runs a script with that library, and one mutant of it or none.
@@ -58,7 +61,8 @@ func sanitizedScript(t *testing.T, number string, args ...string) (string, error
 	t.Helper()
 	p, lib, env := sanitized(t)
 	cmd := exec.Command(p.python, append([]string{"-W", "ignore"}, args...)...)
-	cmd.Env = append(append(os.Environ(), env...), asked, "LIBRARY="+lib, "DLPACKGEN_MUTANT="+number, "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Env = append(append(os.Environ(), env...), asked, "LIBRARY="+lib, "DLPACKGEN_MUTANT="+number,
+		"PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
@@ -93,13 +97,16 @@ func TestSanitized(t *testing.T) {
 
 // sanitizerMutants are seen by the sanitizers alone.
 var sanitizerMutants = map[string]mutant{
-	"a result leaks":        {"kernel.hpp", "\n      return results::pack(made);", "new at::Tensor(made[0]); return results::pack(made);", "forms.py test_by_name"},
-	"a result is too small": {"kernel.hpp", "at::empty(like.sizes(), like.options())", "at::empty({1}, like.options())", "gradients.py test_a_result_that_is_not_used"},
+	"a result leaks": {"kernel.hpp", "\n      return results::pack(made);",
+		"new at::Tensor(made[0]); return results::pack(made);", "forms.py test_by_name"},
+	"a result is too small": {"kernel.hpp", "at::empty(like.sizes(), like.options())",
+		"at::empty({1}, like.options())", "gradients.py test_a_result_that_is_not_used"},
 }
 
 // A report that is never made would be no proof.
 func TestSanitizersSee(t *testing.T) {
-	for name, report := range map[string]string{"a result leaks": " leak of ", "a result is too small": "ERROR: AddressSanitizer: heap-buffer-overflow"} {
+	for name, report := range map[string]string{"a result leaks": " leak of ",
+		"a result is too small": "ERROR: AddressSanitizer: heap-buffer-overflow"} {
 		t.Run(name, func(t *testing.T) {
 			number := numbered(sanitizerMutants)[name]
 			out, _ := sanitizedScript(t, strconv.Itoa(number), strings.Fields(sanitizerMutants[name].script)...)

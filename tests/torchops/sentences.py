@@ -20,8 +20,8 @@ def parameters(*names, **changes):
     return [{"name": name, **ANY, **changes.get(name, {})} for name in names]
 
 
-FILL = [*parameters("out", out={"writes": 1}), {"name": "value", "kind": FLOAT}]
-SAME = parameters("x", "out", out={"writes": 1, "density": ROW_MAJOR})
+FILL = [*parameters("out", out={"writable": 1}), {"name": "value", "kind": FLOAT}]
+SAME = parameters("x", "out", out={"writable": 1, "layout": ROW_MAJOR})
 
 
 def gone():

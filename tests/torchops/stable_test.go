@@ -41,8 +41,10 @@ func (p places) stableLibrary(t *testing.T, headers, dir string, more ...string)
 	t.Helper()
 	stablePackage(t, headers, dir, mutant{})
 	lib := filepath.Join(p.torch, "lib")
-	flags := append(p.flags(headers), "-Wno-shadow", "-Wno-error=pedantic", "-DTORCH_TARGET_VERSION="+oldest, "-shared", "-o", filepath.Join(dir, "kernels.so"),
-		filepath.Join(headers, "dlpackgen_torch", "stable_kernels.cpp"), filepath.Join(scratch, "kernels.so.c.o"), "-L", lib, "-ltorch_cpu", "-Wl,-rpath,"+lib)
+	flags := append(p.flags(headers), "-Wno-shadow", "-Wno-error=pedantic", "-DTORCH_TARGET_VERSION="+oldest,
+		"-shared", "-o", filepath.Join(dir, "kernels.so"),
+		filepath.Join(headers, "dlpackgen_torch", "stable_kernels.cpp"), filepath.Join(scratch, "kernels.so.c.o"),
+		"-L", lib, "-ltorch_cpu", "-Wl,-rpath,"+lib)
 	require.NoError(t, command("", p.gxx, append(flags, more...)...))
 	return dir
 }
@@ -65,7 +67,8 @@ func (p places) stableOf(t *testing.T) string {
 // stableScript runs functions of stable.py.
 func (p places) stableScript(dir string, functions ...string) (string, error) {
 	cmd := exec.Command(p.python, append([]string{"-W", "ignore", "stable.py"}, functions...)...)
-	cmd.Env = append(os.Environ(), "STABLE=1", "LIBRARY="+filepath.Join(dir, "kernels.so"), "PYTHONPATH="+dir, "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Env = append(os.Environ(), "STABLE=1", "LIBRARY="+filepath.Join(dir, "kernels.so"), "PYTHONPATH="+dir,
+		"PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
@@ -94,30 +97,52 @@ func TestTheStableLibraryTakesCAlone(t *testing.T) {
 func TestTheStableSourcesForDevices(t *testing.T) {
 	p, _ := library(t)
 	headers := filepath.Join(scratch, "generated")
-	require.NoError(t, command("", p.gxx, append(p.flags(headers), "-Wno-shadow", "-Wno-error=pedantic", "-DTORCH_TARGET_VERSION=0x020D000000000000",
+	require.NoError(t, command("", p.gxx, append(p.flags(headers), "-Wno-shadow", "-Wno-error=pedantic",
+		"-DTORCH_TARGET_VERSION=0x020D000000000000",
 		"-fsyntax-only", filepath.Join(headers, "dlpackgen_torch", "stable_kernels.cpp"))...))
 }
 
 // Each of these makes the sources wrong in one place, which the named test sees.
 var stableMutants = map[string]mutant{
-	"data may be gone":           {"stable_kernel.hpp", "out.data == nullptr && elements > 0", "false", "stable.py test_data_that_is_gone"},
-	"no elements need data":      {"stable_kernel.hpp", "out.data == nullptr && elements > 0", "out.data == nullptr", "stable.py test_all_kinds_of_arguments"},
-	"overlaps are written":       {"arguments.hpp", "may_overlap(tensor)", "false", "stable.py test_overlaps_are_not_written"},
-	"strides are read through":   {"stable_kernel.hpp", "!site.strided && !from.is_contiguous()", "false", "stable.py test_strides"},
-	"strides are written to":     {"arguments.hpp", "if (!site.strided) return dlpackgen_check_density(sentence.at(), &tensor, dlpackgen_row_major, sentence.message());", "if (!site.strided) return DLPACKGEN_STATUS_OK;", "stable.py test_strides"},
-	"a storage is smaller":       {"stable_kernel.hpp", "elements > 0 && !fits(from, elements)", "false", "stable.py test_storage_that_was_made_smaller"},
-	"a storage begins there":     {"stable_kernel.hpp", "tensor.storage_offset() + elements", "elements", "stable.py test_storage_that_was_made_smaller"},
-	"inference is everywhere":    {"operators.py", "elif not torch.is_inference_mode_enabled():", "elif False:", "stable.py test_inference_tensors_are_written_in_their_mode_alone"},
-	"reading materialises":       {"stable_kernel.hpp", "const_cast<void*>(from.const_data_ptr())", "from.mutable_data_ptr()", "stable.py test_copy_on_write"},
-	"any type is lent":           {"stable_kernel.hpp", "DLDataType{0, 0, 0}", "DLDataType{kDLOpaqueHandle, 8, 1}", "stable.py test_types_without_a_name"},
-	"errors are ignored":         {"stable_kernel.hpp", "code != 0", "false", "stable.py test_errors_of_the_kernel"},
-	"versions stay":              {"operators.py", "            if not arguments[place].is_inference():", "            if False:", "stable.py test_versions"},
-	"gradients are dropped":      {"operators.py", "if tensor is not None and tensor.requires_grad and torch.is_grad_enabled():", "if False:", "stable.py test_gradients_that_are_refused"},
-	"gradients without the mode": {"operators.py", "tensor.requires_grad and torch.is_grad_enabled()", "tensor.requires_grad", "stable.py test_gradients_that_are_refused"},
-	"tangents are dropped":       {"operators.py", ".tangent is not None", ".tangent is 0", "stable.py test_gradients_that_are_refused"},
-	"tangents meet a backward":   {"operators.py", "            _refuse_tangents(self.kernel, arguments)\n", "", "stable.py test_forward_mode_is_refused_where_there_is_a_backward"},
-	"meta is among others":       {"operators.py", "        _refuse_other_devices(kernel, arguments)\n", "", "stable.py test_meta_tensors_are_alone"},
-	"shapes are numbers":         {"operators.py", "torch.empty_like(arguments[like], memory_format=torch.contiguous_format)", "torch.empty([int(n) for n in arguments[like].shape])", "stable.py test_one_graph_for_all_shapes"},
+	"data may be gone": {"stable_kernel.hpp", "out.data == nullptr && elements > 0", "false",
+		"stable.py test_data_that_is_gone"},
+	"no elements need data": {"stable_kernel.hpp", "out.data == nullptr && elements > 0", "out.data == nullptr",
+		"stable.py test_all_kinds_of_arguments"},
+	"overlaps are written": {"arguments.hpp", "may_overlap(tensor)", "false",
+		"stable.py test_overlaps_are_not_written"},
+	"strides are read through": {"stable_kernel.hpp", "!site.strided && !from.is_contiguous()", "false",
+		"stable.py test_strides"},
+	"strides are written to": {"arguments.hpp",
+		"if (!site.strided) return dlpackgen_check_density(sentence.at(), &tensor, " +
+			"DLPACKGEN_LAYOUT_C_CONTIGUOUS, sentence.message());", "if (!site.strided) return DLPACKGEN_STATUS_OK;",
+		"stable.py test_strides"},
+	"a storage is smaller": {"stable_kernel.hpp", "elements > 0 && !fits(from, elements)", "false",
+		"stable.py test_storage_that_was_made_smaller"},
+	"a storage begins there": {"stable_kernel.hpp", "tensor.storage_offset() + elements", "elements",
+		"stable.py test_storage_that_was_made_smaller"},
+	"inference is everywhere": {"operators.py", "elif not torch.is_inference_mode_enabled():", "elif False:",
+		"stable.py test_inference_tensors_are_written_in_their_mode_alone"},
+	"reading materialises": {"stable_kernel.hpp", "const_cast<void*>(from.const_data_ptr())",
+		"from.mutable_data_ptr()", "stable.py test_copy_on_write"},
+	"any type is lent": {"stable_kernel.hpp", "DLDataType{0, 0, 0}", "DLDataType{kDLOpaqueHandle, 8, 1}",
+		"stable.py test_types_without_a_name"},
+	"errors are ignored": {"stable_kernel.hpp", "code != 0", "false", "stable.py test_errors_of_the_kernel"},
+	"versions stay": {"operators.py", "            if not arguments[place].is_inference():",
+		"            if False:", "stable.py test_versions"},
+	"gradients are dropped": {"operators.py",
+		"if tensor is not None and tensor.requires_grad and torch.is_grad_enabled():", "if False:",
+		"stable.py test_gradients_that_are_refused"},
+	"gradients without the mode": {"operators.py", "tensor.requires_grad and torch.is_grad_enabled()",
+		"tensor.requires_grad", "stable.py test_gradients_that_are_refused"},
+	"tangents are dropped": {"operators.py", ".tangent is not None", ".tangent is 0",
+		"stable.py test_gradients_that_are_refused"},
+	"tangents meet a backward": {"operators.py", "            _refuse_tangents(self.kernel, arguments)\n", "",
+		"stable.py test_forward_mode_is_refused_where_there_is_a_backward"},
+	"meta is among others": {"operators.py", "        _refuse_other_devices(kernel, arguments)\n", "",
+		"stable.py test_meta_tensors_are_alone"},
+	"shapes are numbers": {"operators.py",
+		"torch.empty_like(arguments[like], memory_format=torch.contiguous_format)",
+		"torch.empty([int(n) for n in arguments[like].shape])", "stable.py test_one_graph_for_all_shapes"},
 }
 
 func TestStableMutants(t *testing.T) {
@@ -132,5 +157,6 @@ func TestStableMutants(t *testing.T) {
 			stablePackage(t, headers, filepath.Join(packages, strconv.Itoa(numbers[name])), m)
 		}
 	}
-	p.areSeen(t, stableMutants, "STABLE=1", "MUTANTS="+packages, "LIBRARY="+filepath.Join(dir, "kernels.so"), "PYTHONPATH="+dir)
+	p.areSeen(t, stableMutants, "STABLE=1", "MUTANTS="+packages, "LIBRARY="+filepath.Join(dir, "kernels.so"),
+		"PYTHONPATH="+dir)
 }

@@ -22,19 +22,27 @@ type convention struct {
 var conventions = []convention{
 	{name: "gcc for i386", cc: "i686-linux-gnu-gcc", debian: "gcc-i686-linux-gnu",
 		other: []string{"stdcall", "fastcall", "thiscall", "regparm(3)", "sseregparm"}, same: []string{"cdecl"}},
-	{name: "clang for i386", cc: "clang-16", debian: "clang-16", flags: []string{"--target=i686-linux-gnu", "-ffreestanding"},
-		other: []string{"stdcall", "fastcall", "thiscall", "vectorcall", "regparm(3)"}, same: []string{"cdecl", "sseregparm"}},
-	{name: "clang for i386 in C++", cc: "clang++-16", debian: "clang-16", flags: []string{"--target=i686-linux-gnu", "-ffreestanding"},
+	{name: "clang for i386", cc: "clang-16", debian: "clang-16",
+		flags: []string{"--target=i686-linux-gnu", "-ffreestanding"},
+		other: []string{"stdcall", "fastcall", "thiscall", "vectorcall", "regparm(3)"},
+		same:  []string{"cdecl", "sseregparm"}},
+	{name: "clang for i386 in C++", cc: "clang++-16", debian: "clang-16",
+		flags: []string{"--target=i686-linux-gnu", "-ffreestanding"},
 		other: []string{"stdcall", "fastcall", "thiscall", "vectorcall", "regparm(3)"}, same: []string{"cdecl"}},
 	{name: "gcc for x86-64", cc: "gcc", debian: "gcc", other: []string{"ms_abi"}, same: []string{"sysv_abi", "cdecl"}},
 	{name: "gcc for x86-64 in C89", cc: "gcc", debian: "gcc", flags: []string{"-std=c89"}, other: []string{"ms_abi"}},
 	{name: "g++ for x86-64", cc: "g++", debian: "g++", other: []string{"ms_abi"}, same: []string{"sysv_abi"}},
-	{name: "clang for x86-64", cc: "clang-16", debian: "clang-16", other: []string{"ms_abi", "vectorcall", "preserve_all", "regcall"}, same: []string{"sysv_abi"}},
-	{name: "clang++ for x86-64", cc: "clang++-16", debian: "clang-16", other: []string{"ms_abi", "vectorcall"}, same: []string{"sysv_abi"}},
-	{name: "gcc for 64-bit Windows", cc: "x86_64-w64-mingw32-gcc", debian: "mingw-w64", other: []string{"sysv_abi"}, same: []string{"ms_abi", "stdcall"}},
-	{name: "clang for 64-bit Windows", cc: "clang-16", debian: "clang-16", flags: []string{"--target=x86_64-windows-msvc", "-ffreestanding"},
+	{name: "clang for x86-64", cc: "clang-16", debian: "clang-16",
+		other: []string{"ms_abi", "vectorcall", "preserve_all", "regcall"}, same: []string{"sysv_abi"}},
+	{name: "clang++ for x86-64", cc: "clang++-16", debian: "clang-16", other: []string{"ms_abi", "vectorcall"},
+		same: []string{"sysv_abi"}},
+	{name: "gcc for 64-bit Windows", cc: "x86_64-w64-mingw32-gcc", debian: "mingw-w64", other: []string{"sysv_abi"},
+		same: []string{"ms_abi", "stdcall"}},
+	{name: "clang for 64-bit Windows", cc: "clang-16", debian: "clang-16",
+		flags: []string{"--target=x86_64-windows-msvc", "-ffreestanding"},
 		other: []string{"sysv_abi", "vectorcall"}, same: []string{"ms_abi"}},
-	{name: "gcc for AArch64", cc: "aarch64-linux-gnu-gcc", debian: "gcc-aarch64-linux-gnu", other: []string{"aarch64_vector_pcs"}},
+	{name: "gcc for AArch64", cc: "aarch64-linux-gnu-gcc", debian: "gcc-aarch64-linux-gnu",
+		other: []string{"aarch64_vector_pcs"}},
 }
 
 // isHost tells whether programs of this compiler run here.
@@ -65,7 +73,8 @@ func TestCallingConventions(t *testing.T) {
 				}
 				for _, attribute := range c.other {
 					got := withAttribute(t, header, place, attribute, verify.Request{CC: c.cc, Flags: c.flags})
-					require.Equal(t, []string{"verify-convention"}, codes(got), "%s %s: %v", where, attribute, got.Diags)
+					require.Equal(t, []string{"verify-convention"}, codes(got), "%s %s: %v", where, attribute,
+						got.Diags)
 					require.Len(t, got.Diags, 1, "%s: %v", attribute, got.Diags)
 					assert.Contains(t, got.Diags[0].Text, "calling convention of "+where+" is not the default")
 				}
@@ -92,16 +101,22 @@ func TestMembersThatOnlyLookAlike(t *testing.T) {
 	for _, c := range []struct {
 		name, cc, debian, pattern, with, where string
 	}{
-		{"atomic integer", "gcc", "gcc", `uint64_t byte_offset`, "_Atomic uint64_t byte_offset", "DLTensor.byte_offset"},
+		{"atomic integer", "gcc", "gcc", `uint64_t byte_offset`, "_Atomic uint64_t byte_offset",
+			"DLTensor.byte_offset"},
 		{"atomic pointer", "gcc", "gcc", `int64_t \*shape`, "int64_t *_Atomic shape", "DLTensor.shape"},
 		{"pointer to atomic", "gcc", "gcc", `int64_t \*shape`, "_Atomic int64_t *shape", "DLTensor.shape"},
 		{"atomic struct", "gcc", "gcc", `DLDevice device;`, "_Atomic DLDevice device;", "DLTensor.device"},
-		{"atomic function pointer", "gcc", "gcc", `(\*)(deleter\)\(struct DLManagedTensor \*)`, "$1 _Atomic $2", "DLManagedTensor.deleter"},
-		{"atomic integer", "clang-16", "clang-16", `uint64_t byte_offset`, "_Atomic uint64_t byte_offset", "DLTensor.byte_offset"},
+		{"atomic function pointer", "gcc", "gcc", `(\*)(deleter\)\(struct DLManagedTensor \*)`, "$1 _Atomic $2",
+			"DLManagedTensor.deleter"},
+		{"atomic integer", "clang-16", "clang-16", `uint64_t byte_offset`, "_Atomic uint64_t byte_offset",
+			"DLTensor.byte_offset"},
 		{"atomic pointer in C++", "clang++-16", "clang-16", `void \*data`, "_Atomic(void *) data", "DLTensor.data"},
 		{"address space", "gcc", "gcc", `void \*data`, "__seg_gs void *data", "DLTensor.data"},
-		{"address space", "clang-16", "clang-16", `void \*data`, "__attribute__((address_space(256))) void *data", "DLTensor.data"},
-		{"byte order", "gcc", "gcc", `typedef struct (\{[^{}]*\}) DLPackVersion;`, `typedef struct __attribute__((scalar_storage_order("big-endian"))) $1 DLPackVersion;`, "DLPackVersion.major"},
+		{"address space", "clang-16", "clang-16", `void \*data`, "__attribute__((address_space(256))) void *data",
+			"DLTensor.data"},
+		{"byte order", "gcc", "gcc", `typedef struct (\{[^{}]*\}) DLPackVersion;`,
+			`typedef struct __attribute__((scalar_storage_order("big-endian"))) $1 DLPackVersion;`,
+			"DLPackVersion.major"},
 	} {
 		t.Run(c.name+" "+c.cc, func(t *testing.T) {
 			t.Parallel()

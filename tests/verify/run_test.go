@@ -60,9 +60,12 @@ func TestTheReleaseIsFound(t *testing.T) {
 	}{
 		{name: "0.1 and 0.2 share a version macro", from: "0.2", release: "0.2", fits: []string{"0.2"}},
 		{name: "1.3 and main share one too", from: "main", release: "main", fits: []string{"main"}},
-		{name: "between 1.1 and 1.2", from: "1.1", old: "kDLMAIA = 17", new: "kDLMAIA = 17, kDLTrn = 18", release: "1.1", codes: []string{"verify-enum-extra"}},
-		{name: "a tie goes to the older", from: "1.3", old: "DLPACK_MINOR_VERSION 3", new: "DLPACK_MINOR_VERSION 9", release: "1.2", codes: []string{"verify-macro"}},
-		{name: "parameter names do not keep a release from fitting", from: "0.8", old: "*self", new: "*tensor", release: "0.8", fits: []string{"0.8"}, codes: []string{"verify-param-name"}},
+		{name: "between 1.1 and 1.2", from: "1.1", old: "kDLMAIA = 17", new: "kDLMAIA = 17, kDLTrn = 18",
+			release: "1.1", codes: []string{"verify-enum-extra"}},
+		{name: "a tie goes to the older", from: "1.3", old: "DLPACK_MINOR_VERSION 3", new: "DLPACK_MINOR_VERSION 9",
+			release: "1.2", codes: []string{"verify-macro"}},
+		{name: "parameter names do not keep a release from fitting", from: "0.8", old: "*self", new: "*tensor",
+			release: "0.8", fits: []string{"0.8"}, codes: []string{"verify-param-name"}},
 	} {
 		text := strings.Replace(read(t, ours(t, c.from)), c.old, c.new, 1)
 		got := run(t, verify.Request{Header: put(t, text), CC: "gcc"})
@@ -78,7 +81,10 @@ func TestEveryReleaseThatFitsIsNamed(t *testing.T) {
 	t.Parallel()
 	need.Program(t, "gcc", "gcc")
 	s := twins(t)
-	got, err := verify.Run(context.Background(), s, verify.Request{Header: put(t, "#ifndef DLPACK_DLPACK_H_\n#define DLPACK_DLPACK_H_\ntypedef struct { int a; } Pair;\n#endif\n"), CC: "gcc"})
+	got, err := verify.Run(context.Background(), s,
+		verify.Request{Header: put(t,
+			"#ifndef DLPACK_DLPACK_H_\n#define DLPACK_DLPACK_H_\ntypedef struct { int a; } Pair;\n#endif\n"),
+			CC: "gcc"})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"0.1", "0.2"}, got.Fits)
 	assert.Equal(t, "0.1", got.Release)
@@ -116,16 +122,27 @@ func TestWhatCannotBeCompared(t *testing.T) {
 	}{
 		{"no header", "verify-no-header", "no such file", verify.Request{Header: good + "x", CC: "gcc"}},
 		{"a folder", "verify-no-header", "is a folder", verify.Request{Header: filepath.Dir(good), CC: "gcc"}},
-		{"a device", "verify-no-header", "/dev/zero is no regular file", verify.Request{Header: "/dev/zero", CC: "gcc"}},
+		{"a device", "verify-no-header", "/dev/zero is no regular file",
+			verify.Request{Header: "/dev/zero", CC: "gcc"}},
 		{"no compiler", "verify-no-compiler", "cannot run the compiler nocc", verify.Request{Header: good, CC: "nocc"}},
-		{"no release", "unknown-release", `no DLPack release "9.9"`, verify.Request{Header: good, CC: "gcc", Release: "9.9"}},
+		{"no release", "unknown-release", `no DLPack release "9.9"`,
+			verify.Request{Header: good, CC: "gcc", Release: "9.9"}},
 		{"no language", "usage", "unknown language", verify.Request{Header: good, CC: "gcc", Lang: "d"}},
 		{"a flag that writes", "usage", "-MD", verify.Request{Header: good, CC: "gcc", Flags: []string{"-MD"}}},
-		{"a program that is no compiler", "verify-no-object", "true reported no error, and wrote no object file", verify.Request{Header: good, CC: "true"}},
-		{"a flag that compiles nothing", "verify-no-object", "wrote no object file", verify.Request{Header: good, CC: "gcc", Flags: []string{"-fsyntax-only"}}},
-		{"a compiler without debug information", "verify-no-debug", "COFF", verify.Request{Header: good, CC: script(t, `while [ "$1" != -o ] && [ $# -gt 0 ]; do shift; done; [ $# = 0 ] || echo junk > "$2"`)}},
-		{"a compiler that compiles something else", "verify-no-debug", "lacks the probes", verify.Request{Header: good, CC: script(t, `while [ "$1" != -o ] && [ $# -gt 0 ]; do shift; done; [ $# = 0 ] || echo "int x;" | gcc -g -gdwarf-4 -xc - -c -o "$2"`)}},
-		{"a compiler that fails in silence", "verify-compile", "does not compile", verify.Request{Header: good, CC: script(t, "exit 3")}},
+		{"a program that is no compiler", "verify-no-object", "true reported no error, and wrote no object file",
+			verify.Request{Header: good, CC: "true"}},
+		{"a flag that compiles nothing", "verify-no-object", "wrote no object file",
+			verify.Request{Header: good, CC: "gcc", Flags: []string{"-fsyntax-only"}}},
+		{"a compiler without debug information", "verify-no-debug", "COFF",
+			verify.Request{Header: good,
+				CC: script(t, `while [ "$1" != -o ] && [ $# -gt 0 ]; do shift; done; [ $# = 0 ] || echo junk > "$2"`)}},
+		{"a compiler that compiles something else", "verify-no-debug", "lacks the probes",
+			verify.Request{Header: good,
+				CC: script(t,
+					`while [ "$1" != -o ] && [ $# -gt 0 ]; do shift; done; [ $# = 0 ] || echo "int x;" | gcc -g `+
+						`-gdwarf-4 -xc - -c -o "$2"`)}},
+		{"a compiler that fails in silence", "verify-compile", "does not compile",
+			verify.Request{Header: good, CC: script(t, "exit 3")}},
 	} {
 		_, err := verify.Run(context.Background(), dlpack, c.req)
 		var e *verify.Error
@@ -141,7 +158,9 @@ func TestATargetThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	need.Program(t, "clang-16", "clang-16")
 	for _, target := range []string{"msp430", "riscv32"} {
-		_, err := verify.Run(context.Background(), dlpack, verify.Request{Header: ours(t, "1.3"), CC: "clang-16", Flags: []string{"--target=" + target, "-ffreestanding"}})
+		_, err := verify.Run(context.Background(), dlpack,
+			verify.Request{Header: ours(t, "1.3"), CC: "clang-16",
+				Flags: []string{"--target=" + target, "-ffreestanding"}})
 		var e *verify.Error
 		require.ErrorAs(t, err, &e, target)
 		assert.Equal(t, "verify-target", e.Findings[0].Code)

@@ -34,7 +34,8 @@ func TestTheCommandBuildsForOtherSystems(t *testing.T) {
 		t.Skip("builds for several systems: left to make test")
 	}
 	magic := map[string]string{"windows": "MZ", "darwin": "\xcf\xfa\xed\xfe", "linux": "\x7fELF"}
-	for _, system := range [][2]string{{"windows", "amd64"}, {"darwin", "arm64"}, {"darwin", "amd64"}, {"linux", "arm64"}} {
+	for _, system := range [][2]string{{"windows", "amd64"}, {"darwin", "arm64"}, {"darwin", "amd64"},
+		{"linux", "arm64"}} {
 		t.Run(system[0]+"/"+system[1], func(t *testing.T) {
 			if system != [2]string{"windows", "amd64"} && system != [2]string{"darwin", "arm64"} {
 				tier.OnlyNightly(t)
@@ -57,7 +58,8 @@ func deleteFix(t *testing.T) []string {
 	file := filepath.Join(string(bytes.TrimSpace(goroot)), "src/internal/syscall/windows/at_windows.go")
 	source, err := os.ReadFile(file)
 	require.NoError(t, err)
-	fixed := bytes.Replace(source, []byte("case STATUS_INVALID_INFO_CLASS,"), []byte("case NTStatus(0xC0000002), STATUS_INVALID_INFO_CLASS,"), 1)
+	fixed := bytes.Replace(source, []byte("case STATUS_INVALID_INFO_CLASS,"),
+		[]byte("case NTStatus(0xC0000002), STATUS_INVALID_INFO_CLASS,"), 1)
 	if bytes.Equal(fixed, source) {
 		return nil
 	}

@@ -35,7 +35,8 @@ func newMachine(t *testing.T) *machine {
 	wine := need.Program(t, "wine", "wine")
 	prefix, err := os.MkdirTemp("", "dlpackgen-wine-")
 	require.NoError(t, err)
-	m := &machine{wine: wine, env: append(os.Environ(), "WINEPREFIX="+prefix, "WINEDEBUG=-all", "WINEDLLOVERRIDES=mscoree,mshtml,winemenubuilder.exe=")}
+	m := &machine{wine: wine, env: append(os.Environ(), "WINEPREFIX="+prefix, "WINEDEBUG=-all",
+		"WINEDLLOVERRIDES=mscoree,mshtml,winemenubuilder.exe=")}
 	t.Cleanup(func() {
 		// The server writes into the prefix until it has ended.
 		_, _ = m.run(t, t.TempDir(), "wineboot", "--kill")

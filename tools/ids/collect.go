@@ -52,7 +52,8 @@ func collectGo(all map[string]bool, dir string, file *ast.File) {
 }
 
 func runs(function string) bool {
-	return strings.HasPrefix(function, "Test") || strings.HasPrefix(function, "Fuzz") || strings.HasPrefix(function, "Example")
+	return strings.HasPrefix(function, "Test") || strings.HasPrefix(function, "Fuzz") || strings.HasPrefix(function,
+		"Example")
 }
 
 // rowID names a row of a table: the key of a map, or the texts of a struct that has several. The

@@ -61,8 +61,8 @@ func name(id string) string {
 	return name
 }
 
-// lostIDs gives the ids that are gone, that no other package has now instead, and that have no line "ID => SUCCESSOR" whose successor exists,
-// or "ID => gone: REASON" for what is no longer promised.
+// lostIDs gives the ids that are gone, that no other package has now instead, and that have no line
+// "ID => SUCCESSOR" whose successor exists, or "ID => gone: REASON" for what is no longer promised.
 func lostIDs(before, now []string, successors string) (lost []string) {
 	known := map[string]string{}
 	for line := range strings.Lines(successors) {

@@ -28,7 +28,8 @@ func TestIDs(t *testing.T) {
 		".cache/r_test.go":                  {Data: []byte("no Go")},
 	})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"cmd/x/testdata/script/clean.txtar", "tests/p FuzzTwo", "tests/p TestOne", "tests/p row a name",
+	assert.Equal(t, []string{"cmd/x/testdata/script/clean.txtar", "tests/p FuzzTwo", "tests/p TestOne",
+		"tests/p row a name",
 		"tests/p row b", "tests/p row x.c | a b", "tests/p row x.c | c", "tests/p/rules.py test_a"}, ids)
 }
 

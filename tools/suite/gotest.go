@@ -40,7 +40,8 @@ type testReader struct {
 }
 
 func newTestReader(out io.Writer, t *tally) *testReader {
-	return &testReader{out: out, tally: t, runs: map[string]map[string]*run{}, builds: map[string][]string{}, loose: map[string][]string{}}
+	return &testReader{out: out, tally: t, runs: map[string]map[string]*run{}, builds: map[string][]string{},
+		loose: map[string][]string{}}
 }
 
 // read takes events until the stream ends; a line that is no event is passed on.
@@ -124,7 +125,8 @@ func (r *testReader) endPackage(e event) {
 	if len(results) > 0 {
 		r.countPackage(e.Package)
 		t := tally{results: results}
-		fmt.Fprintf(r.out, "  %-4s %s %.1fs: %d passed, %d failed, %d skipped\n", word(e.Action), short(e.Package), e.Elapsed,
+		fmt.Fprintf(r.out, "  %-4s %s %.1fs: %d passed, %d failed, %d skipped\n", word(e.Action), short(e.Package),
+			e.Elapsed,
 			t.count(passed), t.count(failed), t.count(skipped))
 	}
 	delete(r.runs, e.Package)

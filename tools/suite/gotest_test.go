@@ -94,10 +94,13 @@ func TestReadSkipReasons(t *testing.T) {
 		}
 		return append(lines, `{"Action":"skip","Package":"p","Test":"`+name+`"}`)
 	}
-	lines := skip("TestA", "=== RUN   TestA", "    a_test.go:7: needs clang-16: apt-get install clang-16", "--- SKIP: TestA (0.00s)")
+	lines := skip("TestA", "=== RUN   TestA", "    a_test.go:7: needs clang-16: apt-get install clang-16",
+		"--- SKIP: TestA (0.00s)")
 	lines = append(lines, skip("TestB", "    b_test.go:9: needs clang-16: apt-get install clang-16")...)
-	lines = append(lines, skip("TestC", "    c_test.go:9: a reason", "        on two lines", "--- SKIP: TestC (0.00s)")...)
-	lines = append(lines, skip("TestS", "    cmd.go:380: said by a script", "    testscript.go:609: WORK=", "        > exec true", "--- SKIP: TestS (0.00s)")...)
+	lines = append(lines, skip("TestC", "    c_test.go:9: a reason", "        on two lines",
+		"--- SKIP: TestC (0.00s)")...)
+	lines = append(lines, skip("TestS", "    cmd.go:380: said by a script", "    testscript.go:609: WORK=",
+		"        > exec true", "--- SKIP: TestS (0.00s)")...)
 	lines = append(lines, skip("TestD", "--- SKIP: TestD (0.00s)")...)
 	counted, _ := read(t, append(lines, `{"Action":"pass","Package":"p"}`)...)
 

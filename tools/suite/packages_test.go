@@ -19,7 +19,8 @@ import (
 )
 
 func TestATierRunsThoseBeforeIt(t *testing.T) {
-	all := []tier.Package{{Path: "q", Tier: tier.Quick, Cost: 2}, {Path: "t", Tier: tier.Test, Cost: 3}, {Path: "n", Tier: tier.Nightly, Cost: 1}}
+	all := []tier.Package{{Path: "q", Tier: tier.Quick, Cost: 2}, {Path: "t", Tier: tier.Test, Cost: 3},
+		{Path: "n", Tier: tier.Nightly, Cost: 1}}
 	assert.Equal(t, []string{"./q"}, packages(all, tier.Quick))
 	assert.Equal(t, []string{"./t", "./q"}, packages(all, tier.Test), "the longest first")
 	assert.Equal(t, []string{"./t", "./q", "./n"}, packages(all, tier.Nightly))
@@ -90,7 +91,8 @@ func imports(t *testing.T, dir, path string) (found bool) {
 	for _, name := range files {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
 		require.NoError(t, err)
-		found = found || slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"`+path+`"` })
+		found = found || slices.ContainsFunc(file.Imports,
+			func(i *ast.ImportSpec) bool { return i.Path.Value == `"`+path+`"` })
 	}
 	return found
 }
@@ -111,10 +113,12 @@ func contains(f *ast.FuncDecl, called string) (found bool) {
 func TestWhatStartsProcessesRecordsInputs(t *testing.T) {
 	for _, p := range rows(t) {
 		if imports(t, p.Path, "os/exec") {
-			assert.True(t, len(p.Inputs) > 0 || p.Uncached != "", "%s starts processes: packages.txt must list what they read", p.Path)
+			assert.True(t, len(p.Inputs) > 0 || p.Uncached != "",
+				"%s starts processes: packages.txt must list what they read", p.Path)
 		}
 		if len(p.Inputs) > 0 || p.Uncached != "" {
-			assert.True(t, p.Path == "internal/tier" || len(calls(t, p.Path, "Record")) > 0, "%s has a row with inputs and no call of tier.Record", p.Path)
+			assert.True(t, p.Path == "internal/tier" || len(calls(t, p.Path, "Record")) > 0,
+				"%s has a row with inputs and no call of tier.Record", p.Path)
 		}
 	}
 }

@@ -85,7 +85,8 @@ func (s *suite) staticcheck() {
 		err = cmd.Run()
 	}
 	if err != nil {
-		s.tally.add(result{Name: "staticcheck", Outcome: skipped, Reason: "needs " + staticcheck + " from the module proxy: " + err.Error()})
+		s.tally.add(result{Name: "staticcheck", Outcome: skipped,
+			Reason: "needs " + staticcheck + " from the module proxy: " + err.Error()})
 		return
 	}
 	s.settle("staticcheck", s.execute(s.out, filepath.Join(bin, "staticcheck"), "./...") == nil)
@@ -140,7 +141,8 @@ func (s *suite) fuzz() {
 		s.say("fuzz %s.%s for %s", short(t.Package), t.Name, s.fuzzTime)
 		// Minimising takes up to a minute an input otherwise, in which nothing else runs.
 		var log bytes.Buffer
-		err := s.execute(&log, "go", "test", "-run=^$", "-fuzz=^"+t.Name+"$", "-fuzztime="+s.fuzzTime.String(), "-fuzzminimizetime=10x", t.Package)
+		err := s.execute(&log, "go", "test", "-run=^$", "-fuzz=^"+t.Name+"$", "-fuzztime="+s.fuzzTime.String(),
+			"-fuzzminimizetime=10x", t.Package)
 		good := err == nil || endedByClock(log.String())
 		if !good {
 			fmt.Fprint(s.out, log.String())
@@ -152,7 +154,8 @@ func (s *suite) fuzz() {
 // endedByClock tells a failure that is none: now and then go test reports that
 // its own -fuzztime ran out in the middle of an input, which it leaves unsaved.
 func endedByClock(log string) bool {
-	return strings.Contains(log, "\n    context deadline exceeded\n") && !strings.Contains(log, "Failing input written to")
+	return strings.Contains(log, "\n    context deadline exceeded\n") && !strings.Contains(log,
+		"Failing input written to")
 }
 
 // fuzzTargets reads the names that "go test -json -list" printed.

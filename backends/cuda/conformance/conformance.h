@@ -20,11 +20,11 @@ static const struct conformance_hooks conformance_hooks = {0};
 
 /* The device types that it serves; with `zero`, the id is always 0. */
 static const struct conformance_type {
-	int type, zero;
+  int type, zero;
 } conformance_types[] = {
-	{kDLCUDA, 0},
-	{kDLCUDAHost, 1},
-	{kDLCUDAManaged, 1},
+  {kDLCUDA, 0},
+  {kDLCUDAHost, 1},
+  {kDLCUDAManaged, 1},
 };
 
 #endif /* DLPACKGEN_CONFORMANCE_H_ */

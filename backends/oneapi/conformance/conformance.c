@@ -16,412 +16,414 @@
 /* ---- what needs no device ---- */
 
 static void the_table(void) {
-	expect(table->size >= sizeof(dlpackgen_device), "a table of %zu bytes at least, not %zu", sizeof(dlpackgen_device),
-	       table->size);
-	expect(table->abi_version == DLPACKGEN_DEVICE_ABI_VERSION, "version %d", DLPACKGEN_DEVICE_ABI_VERSION);
-	expect(table->name && !strcmp(table->name, CONFORMANCE_NAME), "the name " CONFORMANCE_NAME);
-	expect(table->device_type == conformance_types[0].type, "the first type of device, %d, not %d",
-	       conformance_types[0].type, (int)table->device_type);
-	expect(table->probe && table->device_count && table->pointer_info && table->alloc && table->free &&
-	           table->current_stream && table->stream_from_dlpack && table->order_after && table->keep_until &&
-	           table->copy && table->finish,
-	       "all functions");
-	expect(table == CONFORMANCE_TABLE, "the same table each time");
+  expect(table->size >= sizeof(dlpackgen_backend), "a table of %zu bytes at least, not %zu", sizeof(dlpackgen_backend),
+         table->size);
+  expect(table->abi_version == DLPACKGEN_BACKEND_ABI_VERSION, "version %d", DLPACKGEN_BACKEND_ABI_VERSION);
+  expect(table->name && !strcmp(table->name, CONFORMANCE_NAME), "the name " CONFORMANCE_NAME);
+  expect(table->device_type == conformance_types[0].type, "the first type of device, %d, not %d",
+         conformance_types[0].type, (int)table->device_type);
+  expect(table->probe && table->device_count && table->pointer_attributes && table->allocate && table->deallocate &&
+             table->current_work_stream && table->stream_from_dlpack && table->stream_wait && table->keep_until &&
+             table->copy && table->stream_synchronize,
+         "all functions");
+  expect(table == CONFORMANCE_TABLE, "the same table each time");
 }
 
 static void the_first_error_stays(void) {
-	const int first = table->probe(&facts, &error);
-	const dlpackgen_device_error kept = error;
-	expect(table->probe(NULL, NULL) == first, "probe to give the code %d again", first);
-	if (!first) return;
-	fails("probe", table->probe(&facts, &error), first);
-	const dlpackgen_device_stream stream = on(0);
-	const int64_t extent = 4;
-	const dlpackgen_device_request request = asks(here(0), 1, &extent);
-	DLManagedTensorVersioned *tensor = NULL;
-	dlpackgen_device_stream out;
-	dlpackgen_device_pointer info;
-	int32_t count;
-	const int codes[] = {
-		table->device_count(&count, &error),
-		table->pointer_info(&extent, &info, &error),
-		table->alloc(&request, &tensor, &error),
-		table->current_stream(NULL, here(0), &out, &error),
-		table->stream_from_dlpack(here(0), NULL, &out, &error),
-		table->order_after(&stream, &stream, &error),
-		table->finish(&stream, &error),
-	};
-	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-		expect(codes[i] == first, "function %zu to give the first error", i);
-	expect(!strcmp(error.text, kept.text), "the text of the first error: %.300s", kept.text);
+  const int first = table->probe(&facts, &error);
+  const dlpackgen_backend_error kept = error;
+  expect(table->probe(NULL, NULL) == first, "probe to give the code %d again", first);
+  if (!first) return;
+  fails("probe", table->probe(&facts, &error), first);
+  const dlpackgen_stream stream = on(0);
+  const int64_t extent = 4;
+  const dlpackgen_allocation request = asks(here(0), 1, &extent);
+  DLManagedTensorVersioned* tensor = NULL;
+  dlpackgen_stream out;
+  dlpackgen_pointer_attributes info;
+  int32_t count;
+  const int codes[] = {
+      table->device_count(&count, &error),
+      table->pointer_attributes(&extent, &info, &error),
+      table->allocate(&request, &tensor, &error),
+      table->current_work_stream(NULL, here(0), &out, &error),
+      table->stream_from_dlpack(here(0), NULL, &out, &error),
+      table->stream_wait(&stream, &stream, &error),
+      table->stream_synchronize(&stream, &error),
+  };
+  for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+    expect(codes[i] == first, "function %zu to give the first error", i);
+  expect(!strcmp(error.text, kept.text), "the text of the first error: %.300s", kept.text);
 }
 
 /* No call with NULL does more than fail; an error that is NULL is not filled. */
 static void null_everywhere(void) {
-	const dlpackgen_device_stream stream = on(0);
-	dlpackgen_device_error *errors[] = {&error, NULL};
-	for (int i = 0; i < 2; i++) {
-		dlpackgen_device_error *e = errors[i];
-		const int codes[] = {
-			table->device_count(NULL, e),
-			table->pointer_info(NULL, NULL, e),
-			table->alloc(NULL, NULL, e),
-			table->current_stream(NULL, here(0), NULL, e),
-			table->stream_from_dlpack(here(0), NULL, NULL, e),
-			table->order_after(NULL, &stream, e),
-			table->order_after(&stream, NULL, e),
-			table->keep_until(NULL, &stream, e),
-			table->copy(NULL, NULL, &stream, e),
-			table->finish(NULL, e),
-		};
-		for (size_t k = 0; k < sizeof codes / sizeof *codes; k++)
-			expect(codes[k] != 0, "an error of call %zu with NULL", k);
-		expect(table->free(NULL, e) == DLPACKGEN_DEVICE_OK, "free of NULL to do nothing");
-	}
+  const dlpackgen_stream stream = on(0);
+  dlpackgen_backend_error* errors[] = {&error, NULL};
+  for (int i = 0; i < 2; i++) {
+    dlpackgen_backend_error* e = errors[i];
+    const int codes[] = {
+        table->device_count(NULL, e),
+        table->pointer_attributes(NULL, NULL, e),
+        table->allocate(NULL, NULL, e),
+        table->current_work_stream(NULL, here(0), NULL, e),
+        table->stream_from_dlpack(here(0), NULL, NULL, e),
+        table->stream_wait(NULL, &stream, e),
+        table->stream_wait(&stream, NULL, e),
+        table->keep_until(NULL, &stream, e),
+        table->copy(NULL, NULL, &stream, e),
+        table->stream_synchronize(NULL, e),
+    };
+    for (size_t k = 0; k < sizeof codes / sizeof *codes; k++)
+      expect(codes[k] != 0, "an error of call %zu with NULL", k);
+    expect(table->deallocate(NULL, e) == DLPACKGEN_BACKEND_OK, "free of NULL to do nothing");
+  }
 }
 
 /* ---- what needs one ---- */
 
 static void devices_are_counted(void) {
-	int32_t count = -1;
-	fails("device_count", table->device_count(&count, &error), DLPACKGEN_DEVICE_OK);
-	expect(count >= 1 && count == facts.devices, "at least one device, and as many as probe says: %d, %d", (int)count,
-	       (int)facts.devices);
+  int32_t count = -1;
+  fails("device_count", table->device_count(&count, &error), DLPACKGEN_BACKEND_OK);
+  expect(count >= 1 && count == facts.devices, "at least one device, and as many as probe says: %d, %d", (int)count,
+         (int)facts.devices);
 }
 
 static void devices_that_are_none(void) {
-	const DLDevice none[] = {here(facts.devices), here(-1)}, other = {(DLDeviceType)9999, 0};
-	const int64_t extent = 4;
-	DLManagedTensorVersioned *tensor = NULL;
-	dlpackgen_device_stream out;
-	for (int i = 0; i < 2; i++) {
-		const dlpackgen_device_request request = asks(none[i], 1, &extent);
-		fails("alloc", table->alloc(&request, &tensor, &error), DLPACKGEN_DEVICE_BAD_DEVICE);
-		fails("stream_from_dlpack", table->stream_from_dlpack(none[i], NULL, &out, &error),
-		      DLPACKGEN_DEVICE_BAD_DEVICE);
-		fails("current_stream", table->current_stream(NULL, none[i], &out, &error), DLPACKGEN_DEVICE_BAD_DEVICE);
-	}
-	const dlpackgen_device_request request = asks(other, 1, &extent);
-	fails("alloc", table->alloc(&request, &tensor, &error), DLPACKGEN_DEVICE_BAD_TYPE);
-	fails("stream_from_dlpack", table->stream_from_dlpack(other, NULL, &out, &error), DLPACKGEN_DEVICE_BAD_TYPE);
+  const DLDevice none[] = {here(facts.devices), here(-1)}, other = {(DLDeviceType)9999, 0};
+  const int64_t extent = 4;
+  DLManagedTensorVersioned* tensor = NULL;
+  dlpackgen_stream out;
+  for (int i = 0; i < 2; i++) {
+    const dlpackgen_allocation request = asks(none[i], 1, &extent);
+    fails("alloc", table->allocate(&request, &tensor, &error), DLPACKGEN_BACKEND_INVALID_DEVICE);
+    fails("stream_from_dlpack", table->stream_from_dlpack(none[i], NULL, &out, &error),
+          DLPACKGEN_BACKEND_INVALID_DEVICE);
+    fails("current_stream", table->current_work_stream(NULL, none[i], &out, &error), DLPACKGEN_BACKEND_INVALID_DEVICE);
+  }
+  const dlpackgen_allocation request = asks(other, 1, &extent);
+  fails("alloc", table->allocate(&request, &tensor, &error), DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE);
+  fails("stream_from_dlpack", table->stream_from_dlpack(other, NULL, &out, &error),
+        DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE);
 }
 
 static void numbers_of_streams(void) {
-	const int64_t unordered = -1, below = -2;
-	dlpackgen_device_stream out;
-	memset(&out, 1, sizeof out);
-	fails("None", table->stream_from_dlpack(here(0), NULL, &out, &error), DLPACKGEN_DEVICE_OK);
-	expect(!out.unordered && out.device.device_id == 0 && (int)out.device.device_type == table->device_type,
-	       "None to be a stream of the device");
-	fails("finish of None", table->finish(&out, &error), DLPACKGEN_DEVICE_OK);
-	const int code = table->stream_from_dlpack(here(0), &unordered, &out, &error);
-	expect(code ? code == DLPACKGEN_DEVICE_BAD_STREAM : out.unordered, "-1 to stand for no order");
-	fails("-2", table->stream_from_dlpack(here(0), &below, &out, &error), DLPACKGEN_DEVICE_BAD_STREAM);
+  const int64_t unordered = -1, below = -2;
+  dlpackgen_stream out;
+  memset(&out, 1, sizeof out);
+  fails("None", table->stream_from_dlpack(here(0), NULL, &out, &error), DLPACKGEN_BACKEND_OK);
+  expect(!out.unordered && out.device.device_id == 0 && (int)out.device.device_type == table->device_type,
+         "None to be a stream of the device");
+  fails("finish of None", table->stream_synchronize(&out, &error), DLPACKGEN_BACKEND_OK);
+  const int code = table->stream_from_dlpack(here(0), &unordered, &out, &error);
+  expect(code ? code == DLPACKGEN_BACKEND_INVALID_STREAM : out.unordered, "-1 to stand for no order");
+  fails("-2", table->stream_from_dlpack(here(0), &below, &out, &error), DLPACKGEN_BACKEND_INVALID_STREAM);
 }
 
-static int no_stream(void *state, DLDevice device, void **handle) {
-	(void)device, (void)handle;
-	return *(int *)state;
+static int no_stream(void* state, DLDevice device, void** handle) {
+  (void)device, (void)handle;
+  return *(int*)state;
 }
 
 static void streams_of_a_program(void) {
-	int state = 77;
-	const dlpackgen_device_source source = {no_stream, &state, NULL, 0};
-	dlpackgen_device_stream out;
-	fails("current_stream without a source", table->current_stream(NULL, here(0), &out, &error), DLPACKGEN_DEVICE_OK);
-	fails("finish of it", table->finish(&out, &error), DLPACKGEN_DEVICE_OK);
-	const int code = table->current_stream(&source, here(0), &out, &error);
-	expect(!code || code == DLPACKGEN_DEVICE_BAD_STREAM, "a callback that fails to be told of");
+  int state = 77;
+  const dlpackgen_stream_source source = {no_stream, &state, NULL, 0};
+  dlpackgen_stream out;
+  fails("current_stream without a source", table->current_work_stream(NULL, here(0), &out, &error),
+        DLPACKGEN_BACKEND_OK);
+  fails("finish of it", table->stream_synchronize(&out, &error), DLPACKGEN_BACKEND_OK);
+  const int code = table->current_work_stream(&source, here(0), &out, &error);
+  expect(!code || code == DLPACKGEN_BACKEND_INVALID_STREAM, "a callback that fails to be told of");
 }
 
-static void expect_compact(const DLTensor *t, DLDevice device, int32_t ndim, const int64_t *shape) {
-	int64_t step = 1;
-	expect((int)t->device.device_type == (int)device.device_type && t->device.device_id == device.device_id,
-	       "the device that was asked for");
-	expect(t->ndim == ndim && t->dtype.code == kDLUInt && t->dtype.bits == 8 && t->dtype.lanes == 1,
-	       "%d dimensions of bytes", (int)ndim);
-	for (int32_t i = ndim; i-- > 0;) {
-		expect(t->shape && t->shape[i] == shape[i], "extent %d", (int)i);
-		expect(t->strides && t->strides[i] == step, "the stride %lld of dimension %d", (long long)step, (int)i);
-		step *= shape[i] > 1 ? shape[i] : 1;
-	}
+static void expect_compact(const DLTensor* t, DLDevice device, int32_t ndim, const int64_t* shape) {
+  int64_t step = 1;
+  expect((int)t->device.device_type == (int)device.device_type && t->device.device_id == device.device_id,
+         "the device that was asked for");
+  expect(t->ndim == ndim && t->dtype.code == kDLUInt && t->dtype.bits == 8 && t->dtype.lanes == 1,
+         "%d dimensions of bytes", (int)ndim);
+  for (int32_t i = ndim; i-- > 0;) {
+    expect(t->shape && t->shape[i] == shape[i], "extent %d", (int)i);
+    expect(t->strides && t->strides[i] == step, "the stride %lld of dimension %d", (long long)step, (int)i);
+    step *= shape[i] > 1 ? shape[i] : 1;
+  }
 }
 
 /* Tensors of each type of device: of no dimension, of three, and without elements. */
 static void tensors_are_as_asked(void) {
-	const int64_t shapes[][3] = {{2, 1, 3}, {4, 0, 3}};
-	for (size_t i = 0; i < sizeof conformance_types / sizeof *conformance_types; i++) {
-		const DLDevice device = {(DLDeviceType)conformance_types[i].type, 0};
-		for (int k = 0; k < 3; k++) {
-			const int32_t ndim = k < 2 ? 3 : 0;
-			const dlpackgen_device_request request = asks(device, ndim, k < 2 ? shapes[k] : NULL);
-			DLManagedTensorVersioned *tensor = NULL;
-			fails("alloc", table->alloc(&request, &tensor, &error), DLPACKGEN_DEVICE_OK);
-			if (!tensor) continue;
-			expect(tensor->version.major == DLPACK_MAJOR_VERSION && tensor->deleter, "the version and a deleter");
-			expect_compact(&tensor->dl_tensor, device, ndim, shapes[k & 1]);
-			expect((tensor->dl_tensor.data == NULL) == (k == 1), "data where there are elements, and there alone");
-			fails("free", table->free(tensor, &error), DLPACKGEN_DEVICE_OK);
-		}
-	}
+  const int64_t shapes[][3] = {{2, 1, 3}, {4, 0, 3}};
+  for (size_t i = 0; i < sizeof conformance_types / sizeof *conformance_types; i++) {
+    const DLDevice device = {(DLDeviceType)conformance_types[i].type, 0};
+    for (int k = 0; k < 3; k++) {
+      const int32_t ndim = k < 2 ? 3 : 0;
+      const dlpackgen_allocation request = asks(device, ndim, k < 2 ? shapes[k] : NULL);
+      DLManagedTensorVersioned* tensor = NULL;
+      fails("alloc", table->allocate(&request, &tensor, &error), DLPACKGEN_BACKEND_OK);
+      if (!tensor) continue;
+      expect(tensor->version.major == DLPACK_MAJOR_VERSION && tensor->deleter, "the version and a deleter");
+      expect_compact(&tensor->dl_tensor, device, ndim, shapes[k & 1]);
+      expect((tensor->dl_tensor.data == NULL) == (k == 1), "data where there are elements, and there alone");
+      fails("free", table->deallocate(tensor, &error), DLPACKGEN_BACKEND_OK);
+    }
+  }
 }
 
 /* Requests that cannot be met, each refused with a code of its own. */
 static void requests_that_are_refused(void) {
-	const int64_t negative[] = {2, -1}, endless[] = {INT64_MAX, INT64_MAX}, large[] = {INT64_MAX};
-	const dlpackgen_device_request requests[] = {asks(here(0), 2, negative), asks(here(0), 65, negative),
-	                                             asks(here(0), -1, negative), asks(here(0), 1, NULL),
-	                                             asks(here(0), 2, endless)};
-	DLManagedTensorVersioned *tensor = NULL;
-	for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
-		fails("alloc", table->alloc(&requests[i], &tensor, &error), DLPACKGEN_DEVICE_BAD_ARGUMENT);
-	dlpackgen_device_request wide = asks(here(0), 1, large);
-	wide.dtype.bits = 64;
-	fails("alloc", table->alloc(&wide, &tensor, &error), DLPACKGEN_DEVICE_BAD_ARGUMENT);
-	wide.dtype.bits = 0;
-	fails("alloc", table->alloc(&wide, &tensor, &error), DLPACKGEN_DEVICE_BAD_ARGUMENT);
-	const int64_t petabytes = (int64_t)1 << 52;
-	const dlpackgen_device_request much = asks(here(0), 1, &petabytes);
-	fails("alloc of 4 PiB", table->alloc(&much, &tensor, &error), DLPACKGEN_DEVICE_OUT_OF_MEMORY);
-	expect(!tensor, "nothing in the place of the tensor");
+  const int64_t negative[] = {2, -1}, endless[] = {INT64_MAX, INT64_MAX}, large[] = {INT64_MAX};
+  const dlpackgen_allocation requests[] = {asks(here(0), 2, negative), asks(here(0), 65, negative),
+                                           asks(here(0), -1, negative), asks(here(0), 1, NULL),
+                                           asks(here(0), 2, endless)};
+  DLManagedTensorVersioned* tensor = NULL;
+  for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
+    fails("alloc", table->allocate(&requests[i], &tensor, &error), DLPACKGEN_BACKEND_INVALID_ARGUMENT);
+  dlpackgen_allocation wide = asks(here(0), 1, large);
+  wide.dtype.bits = 64;
+  fails("alloc", table->allocate(&wide, &tensor, &error), DLPACKGEN_BACKEND_INVALID_ARGUMENT);
+  wide.dtype.bits = 0;
+  fails("alloc", table->allocate(&wide, &tensor, &error), DLPACKGEN_BACKEND_INVALID_ARGUMENT);
+  const int64_t petabytes = (int64_t)1 << 52;
+  const dlpackgen_allocation much = asks(here(0), 1, &petabytes);
+  fails("alloc of 4 PiB", table->allocate(&much, &tensor, &error), DLPACKGEN_BACKEND_OUT_OF_MEMORY);
+  expect(!tensor, "nothing in the place of the tensor");
 }
 
 /* Memory of each type of device is told from the host's, also inside of it. */
 static void whose_memory(void) {
-	char local[16];
-	dlpackgen_device_pointer info;
-	for (size_t i = 0; i < sizeof conformance_types / sizeof *conformance_types; i++) {
-		const DLDevice device = {(DLDeviceType)conformance_types[i].type,
-		                         conformance_types[i].zero ? 0 : facts.devices - 1};
-		DLManagedTensorVersioned *tensor = bytes_on(device, BYTES);
-		if (!tensor) continue;
-		char *data = tensor->dl_tensor.data;
-		fails("pointer_info", table->pointer_info(data, &info, &error), DLPACKGEN_DEVICE_OK);
-		expect((int)info.device.device_type == (int)device.device_type && info.device.device_id == device.device_id,
-		       "device (%d, %d), not (%d, %d)", (int)device.device_type, (int)device.device_id,
-		       (int)info.device.device_type, (int)info.device.device_id);
-		expect(info.ordinal >= 0 && info.ordinal < facts.devices, "an ordinal of a device, not %d", (int)info.ordinal);
-		fails("pointer_info", table->pointer_info(data + BYTES - 1, &info, &error), DLPACKGEN_DEVICE_OK);
-		expect(!info.base || ((const char *)info.base <= data && (const char *)info.base + info.size >= data + BYTES),
-		       "an allocation around all of the tensor");
-		expect((int)info.device.device_type == (int)device.device_type, "the same device inside of it");
-		tensor->deleter(tensor);
-	}
-	fails("pointer_info of the host's", table->pointer_info(local, &info, &error), DLPACKGEN_DEVICE_OK);
-	expect(info.device.device_type == kDLCPU && info.device.device_id == 0 && info.ordinal == -1 && !info.base &&
-	           !info.size,
-	       "nothing known of memory of the host");
+  char local[16];
+  dlpackgen_pointer_attributes info;
+  for (size_t i = 0; i < sizeof conformance_types / sizeof *conformance_types; i++) {
+    const DLDevice device = {(DLDeviceType)conformance_types[i].type,
+                             conformance_types[i].zero ? 0 : facts.devices - 1};
+    DLManagedTensorVersioned* tensor = bytes_on(device, BYTES);
+    if (!tensor) continue;
+    char* data = tensor->dl_tensor.data;
+    fails("pointer_attributes", table->pointer_attributes(data, &info, &error), DLPACKGEN_BACKEND_OK);
+    expect((int)info.device.device_type == (int)device.device_type && info.device.device_id == device.device_id,
+           "device (%d, %d), not (%d, %d)", (int)device.device_type, (int)device.device_id,
+           (int)info.device.device_type, (int)info.device.device_id);
+    expect(info.ordinal >= 0 && info.ordinal < facts.devices, "an ordinal of a device, not %d", (int)info.ordinal);
+    fails("pointer_attributes", table->pointer_attributes(data + BYTES - 1, &info, &error), DLPACKGEN_BACKEND_OK);
+    expect(!info.base || ((const char*)info.base <= data && (const char*)info.base + info.size >= data + BYTES),
+           "an allocation around all of the tensor");
+    expect((int)info.device.device_type == (int)device.device_type, "the same device inside of it");
+    tensor->deleter(tensor);
+  }
+  fails("pointer_attributes of the host's", table->pointer_attributes(local, &info, &error), DLPACKGEN_BACKEND_OK);
+  expect(
+      info.device.device_type == kDLCPU && info.device.device_id == 0 && info.ordinal == -1 && !info.base && !info.size,
+      "nothing known of memory of the host");
 }
 
 /* The bounds of two allocations do not overlap. Those of memory in one pool may be the pool's. */
 static void bounds_of_allocations(void) {
-	enum { TOGETHER = 32 };
-	DLManagedTensorVersioned *tensors[TOGETHER];
-	dlpackgen_device_pointer info[TOGETHER];
-	int count = 0;
-	while (count < TOGETHER && (tensors[count] = bytes_on(here(0), BYTES))) {
-		const void *data = tensors[count]->dl_tensor.data;
-		fails("pointer_info", table->pointer_info(data, &info[count], &error), DLPACKGEN_DEVICE_OK);
-		count++;
-	}
-	for (int i = 0; i < count; i++) {
-		for (int k = 0; k < count; k++) {
-			const uintptr_t from = (uintptr_t)info[i].base, start = (uintptr_t)info[k].base;
-			expect(from >= start || start - from >= info[i].size, "bounds that end before the next allocation begins");
-		}
-	}
-	for (int i = 0; i < count; i++) drop(tensors[i]);
+  enum { TOGETHER = 32 };
+  DLManagedTensorVersioned* tensors[TOGETHER];
+  dlpackgen_pointer_attributes info[TOGETHER];
+  int count = 0;
+  while (count < TOGETHER && (tensors[count] = bytes_on(here(0), BYTES))) {
+    const void* data = tensors[count]->dl_tensor.data;
+    fails("pointer_attributes", table->pointer_attributes(data, &info[count], &error), DLPACKGEN_BACKEND_OK);
+    count++;
+  }
+  for (int i = 0; i < count; i++) {
+    for (int k = 0; k < count; k++) {
+      const uintptr_t from = (uintptr_t)info[i].base, start = (uintptr_t)info[k].base;
+      expect(from >= start || start - from >= info[i].size, "bounds that end before the next allocation begins");
+    }
+  }
+  for (int i = 0; i < count; i++) drop(tensors[i]);
 }
 
 /* What was freed is the host's again, as far as the driver can tell. */
 static void freed_memory_is_unknown(void) {
-	const size_t types = sizeof conformance_types / sizeof *conformance_types;
-	dlpackgen_device_pointer info;
-	for (size_t i = 0; i < types * 2 && !conformance_hooks.defers; i++) {
-		const DLDevice device = device_of(i / 2, i % 2);
-		DLManagedTensorVersioned *tensor = bytes_on(device, BYTES);
-		if (!tensor) return;
-		const void *data = tensor->dl_tensor.data;
-		drop(tensor);
-		fails("pointer_info", table->pointer_info(data, &info, &error), DLPACKGEN_DEVICE_OK);
-		expect(info.device.device_type == kDLCPU, "memory of device (%d, %d) to be unknown after free",
-		       (int)device.device_type, (int)device.device_id);
-	}
+  const size_t types = sizeof conformance_types / sizeof *conformance_types;
+  dlpackgen_pointer_attributes info;
+  for (size_t i = 0; i < types * 2 && !conformance_hooks.defers; i++) {
+    const DLDevice device = device_of(i / 2, i % 2);
+    DLManagedTensorVersioned* tensor = bytes_on(device, BYTES);
+    if (!tensor) return;
+    const void* data = tensor->dl_tensor.data;
+    drop(tensor);
+    fails("pointer_attributes", table->pointer_attributes(data, &info, &error), DLPACKGEN_BACKEND_OK);
+    expect(info.device.device_type == kDLCPU, "memory of device (%d, %d) to be unknown after free",
+           (int)device.device_type, (int)device.device_id);
+  }
 }
 
 static void streams_in_order(void) {
-	const dlpackgen_device_stream first = on(0), last = on(facts.devices - 1), none = on(facts.devices);
-	dlpackgen_device_stream unordered = on(0);
-	fails("order_after itself", table->order_after(&first, &first, &error), DLPACKGEN_DEVICE_OK);
-	fails("order_after", table->order_after(&last, &first, &error), DLPACKGEN_DEVICE_OK);
-	fails("order_after", table->order_after(&first, &last, &error), DLPACKGEN_DEVICE_OK);
-	unordered.unordered = 1;
-	fails("order_after without an order", table->order_after(&first, &unordered, &error), DLPACKGEN_DEVICE_OK);
-	fails("finish", table->finish(&last, &error), DLPACKGEN_DEVICE_OK);
-	fails("order_after of no device", table->order_after(&none, &first, &error), DLPACKGEN_DEVICE_BAD_DEVICE);
-	fails("finish of no device", table->finish(&none, &error), DLPACKGEN_DEVICE_BAD_DEVICE);
+  const dlpackgen_stream first = on(0), last = on(facts.devices - 1), none = on(facts.devices);
+  dlpackgen_stream unordered = on(0);
+  fails("stream_wait itself", table->stream_wait(&first, &first, &error), DLPACKGEN_BACKEND_OK);
+  fails("stream_wait", table->stream_wait(&last, &first, &error), DLPACKGEN_BACKEND_OK);
+  fails("stream_wait", table->stream_wait(&first, &last, &error), DLPACKGEN_BACKEND_OK);
+  unordered.unordered = 1;
+  fails("stream_wait without an order", table->stream_wait(&first, &unordered, &error), DLPACKGEN_BACKEND_OK);
+  fails("finish", table->stream_synchronize(&last, &error), DLPACKGEN_BACKEND_OK);
+  fails("stream_wait of no device", table->stream_wait(&none, &first, &error), DLPACKGEN_BACKEND_INVALID_DEVICE);
+  fails("finish of no device", table->stream_synchronize(&none, &error), DLPACKGEN_BACKEND_INVALID_DEVICE);
 }
 
 static int foreign_calls;
-static void foreign_delete(DLManagedTensorVersioned *tensor) { (void)tensor, foreign_calls++; }
+static void foreign_delete(DLManagedTensorVersioned* tensor) { (void)tensor, foreign_calls++; }
 
 static void tensors_of_others(void) {
-	const dlpackgen_device_stream stream = on(0);
-	DLManagedTensorVersioned stranger;
-	memset(&stranger, 0, sizeof stranger);
-	stranger.deleter = foreign_delete;
-	fails("free", table->free(&stranger, &error), DLPACKGEN_DEVICE_OTHER_TENSOR);
-	fails("keep_until", table->keep_until(&stranger, &stream, &error), DLPACKGEN_DEVICE_OTHER_TENSOR);
-	expect(!foreign_calls, "the deleter of another library to be left alone");
+  const dlpackgen_stream stream = on(0);
+  DLManagedTensorVersioned stranger;
+  memset(&stranger, 0, sizeof stranger);
+  stranger.deleter = foreign_delete;
+  fails("free", table->deallocate(&stranger, &error), DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE);
+  fails("keep_until", table->keep_until(&stranger, &stream, &error), DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE);
+  expect(!foreign_calls, "the deleter of another library to be left alone");
 }
 
 /* Work of streams is kept for, whatever the order of calls. */
 static void tensors_that_are_kept(void) {
-	static char bytes[BYTES];
-	int64_t count = BYTES;
-	const DLTensor host = host_bytes(bytes, &count);
-	const dlpackgen_device_stream stream = on(0), other = on(facts.devices - 1);
-	for (int i = 0; i < MANY; i++) {
-		DLManagedTensorVersioned *tensor = bytes_on(here(0), BYTES), *empty = bytes_on(here(0), 0);
-		if (!tensor || !empty) return;
-		fails("copy", table->copy(&tensor->dl_tensor, &host, &stream, &error), DLPACKGEN_DEVICE_OK);
-		fails("keep_until", table->keep_until(tensor, &stream, &error), DLPACKGEN_DEVICE_OK);
-		fails("keep_until", table->keep_until(tensor, &other, &error), DLPACKGEN_DEVICE_OK);
-		fails("keep_until again", table->keep_until(tensor, &stream, &error), DLPACKGEN_DEVICE_OK);
-		fails("keep_until of nothing", table->keep_until(empty, &stream, &error), DLPACKGEN_DEVICE_OK);
-		tensor->deleter(tensor);
-		fails("free", table->free(empty, &error), DLPACKGEN_DEVICE_OK);
-	}
+  static char bytes[BYTES];
+  int64_t count = BYTES;
+  const DLTensor host = host_bytes(bytes, &count);
+  const dlpackgen_stream stream = on(0), other = on(facts.devices - 1);
+  for (int i = 0; i < MANY; i++) {
+    DLManagedTensorVersioned *tensor = bytes_on(here(0), BYTES), *empty = bytes_on(here(0), 0);
+    if (!tensor || !empty) return;
+    fails("copy", table->copy(&tensor->dl_tensor, &host, &stream, &error), DLPACKGEN_BACKEND_OK);
+    fails("keep_until", table->keep_until(tensor, &stream, &error), DLPACKGEN_BACKEND_OK);
+    fails("keep_until", table->keep_until(tensor, &other, &error), DLPACKGEN_BACKEND_OK);
+    fails("keep_until again", table->keep_until(tensor, &stream, &error), DLPACKGEN_BACKEND_OK);
+    fails("keep_until of nothing", table->keep_until(empty, &stream, &error), DLPACKGEN_BACKEND_OK);
+    tensor->deleter(tensor);
+    fails("free", table->deallocate(empty, &error), DLPACKGEN_BACKEND_OK);
+  }
 }
 
 #if !defined(_WIN32)
 
-static void *work(void *failed) {
-	static char bytes[BYTES];
-	int64_t count = BYTES;
-	const DLTensor host = host_bytes(bytes, &count);
-	const dlpackgen_device_stream stream = on(0);
-	const dlpackgen_device_request request = asks(here(0), 1, &count);
-	dlpackgen_device_error mine;
-	dlpackgen_device_pointer info;
-	for (int i = 0; i < MANY; i++) {
-		DLManagedTensorVersioned *tensor = NULL;
-		int code = table->alloc(&request, &tensor, &mine);
-		if (!code) code = table->copy(&tensor->dl_tensor, &host, &stream, &mine);
-		if (!code) code = table->keep_until(tensor, &stream, &mine);
-		if (!code) code = table->pointer_info(tensor->dl_tensor.data, &info, &mine);
-		if (!code) code = (int)info.device.device_type != table->device_type;
-		if (tensor) tensor->deleter(tensor);
-		if (code) return failed;
-	}
-	return NULL;
+static void* work(void* failed) {
+  static char bytes[BYTES];
+  int64_t count = BYTES;
+  const DLTensor host = host_bytes(bytes, &count);
+  const dlpackgen_stream stream = on(0);
+  const dlpackgen_allocation request = asks(here(0), 1, &count);
+  dlpackgen_backend_error mine;
+  dlpackgen_pointer_attributes info;
+  for (int i = 0; i < MANY; i++) {
+    DLManagedTensorVersioned* tensor = NULL;
+    int code = table->allocate(&request, &tensor, &mine);
+    if (!code) code = table->copy(&tensor->dl_tensor, &host, &stream, &mine);
+    if (!code) code = table->keep_until(tensor, &stream, &mine);
+    if (!code) code = table->pointer_attributes(tensor->dl_tensor.data, &info, &mine);
+    if (!code) code = (int)info.device.device_type != table->device_type;
+    if (tensor) tensor->deleter(tensor);
+    if (code) return failed;
+  }
+  return NULL;
 }
 
 static void threads_together(void) {
-	pthread_t threads[4];
-	void *failed;
-	for (int i = 0; i < 4; i++)
-		if (pthread_create(&threads[i], NULL, work, &failures)) exit(2);
-	for (int i = 0; i < 4; i++) {
-		pthread_join(threads[i], &failed);
-		expect(!failed, "all calls of thread %d to go well", i);
-	}
+  pthread_t threads[4];
+  void* failed;
+  for (int i = 0; i < 4; i++)
+    if (pthread_create(&threads[i], NULL, work, &failures)) exit(2);
+  for (int i = 0; i < 4; i++) {
+    pthread_join(threads[i], &failed);
+    expect(!failed, "all calls of thread %d to go well", i);
+  }
 }
 
-static void *delete_there(void *tensor) {
-	((DLManagedTensorVersioned *)tensor)->deleter(tensor);
-	return NULL;
+static void* delete_there(void* tensor) {
+  ((DLManagedTensorVersioned*)tensor)->deleter(tensor);
+  return NULL;
 }
 
 static void a_deleter_elsewhere(void) {
-	pthread_t thread;
-	DLManagedTensorVersioned *tensor = bytes_on(here(0), BYTES);
-	if (!tensor || pthread_create(&thread, NULL, delete_there, tensor)) return;
-	pthread_join(thread, NULL);
+  pthread_t thread;
+  DLManagedTensorVersioned* tensor = bytes_on(here(0), BYTES);
+  if (!tensor || pthread_create(&thread, NULL, delete_there, tensor)) return;
+  pthread_join(thread, NULL);
 }
 
 /* In a child the deleter harms nobody, and calls either work or say why not. */
 static void a_child_of_fork(void) {
-	int status = -1;
-	DLManagedTensorVersioned *tensor = bytes_on(here(0), BYTES);
-	if (!tensor) return;
-	const pid_t child = fork();
-	if (!child) {
-		const int code = table->probe(NULL, &error);
-		tensor->deleter(tensor);
-		_exit(code && code != DLPACKGEN_DEVICE_FORKED);
-	}
-	expect(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status),
-	       "a child to end well, not with the status %d", status);
-	fails("free in the parent", table->free(tensor, &error), DLPACKGEN_DEVICE_OK);
+  int status = -1;
+  DLManagedTensorVersioned* tensor = bytes_on(here(0), BYTES);
+  if (!tensor) return;
+  const pid_t child = fork();
+  if (!child) {
+    const int code = table->probe(NULL, &error);
+    tensor->deleter(tensor);
+    _exit(code && code != DLPACKGEN_BACKEND_FORKED);
+  }
+  expect(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status),
+         "a child to end well, not with the status %d", status);
+  fails("free in the parent", table->deallocate(tensor, &error), DLPACKGEN_BACKEND_OK);
 }
 
 #endif
 
-static DLManagedTensorVersioned *last;
+static DLManagedTensorVersioned* last;
 static void delete_last(void) { last->deleter(last); }
 
 /* The deleter may run after main, when much of the driver may be gone. */
 static void a_deleter_at_exit(void) {
-	last = bytes_on(here(0), BYTES);
-	if (last) expect(!atexit(delete_last), "room for a handler");
+  last = bytes_on(here(0), BYTES);
+  if (last) expect(!atexit(delete_last), "room for a handler");
 }
 
 static void with_a_device(void) {
-	check("devices are counted", devices_are_counted);
+  check("devices are counted", devices_are_counted);
 #if !defined(_WIN32)
-	if (conformance_hooks.live) begin_to_count();
+  if (conformance_hooks.live) begin_to_count();
 #endif
-	check("devices that are none", devices_that_are_none);
-	check("numbers of streams", numbers_of_streams);
-	check("streams of a program", streams_of_a_program);
-	check("tensors are as asked", tensors_are_as_asked);
-	check("requests that are refused", requests_that_are_refused);
-	check("whose memory", whose_memory);
-	check("bounds of allocations", bounds_of_allocations);
-	check("freed memory is unknown", freed_memory_is_unknown);
-	check("copies arrive", copies_arrive);
-	check("copies of all sizes", copies_of_all_sizes);
-	check("copies that are refused", copies_that_are_refused);
-	check("streams in order", streams_in_order);
-	check("tensors of others", tensors_of_others);
-	check("tensors that are kept", tensors_that_are_kept);
+  check("devices that are none", devices_that_are_none);
+  check("numbers of streams", numbers_of_streams);
+  check("streams of a program", streams_of_a_program);
+  check("tensors are as asked", tensors_are_as_asked);
+  check("requests that are refused", requests_that_are_refused);
+  check("whose memory", whose_memory);
+  check("bounds of allocations", bounds_of_allocations);
+  check("freed memory is unknown", freed_memory_is_unknown);
+  check("copies arrive", copies_arrive);
+  check("copies of all sizes", copies_of_all_sizes);
+  check("copies that are refused", copies_that_are_refused);
+  check("streams in order", streams_in_order);
+  check("tensors of others", tensors_of_others);
+  check("tensors that are kept", tensors_that_are_kept);
 #if !defined(_WIN32)
-	check("threads together", threads_together);
-	check("a deleter elsewhere", a_deleter_elsewhere);
-	check("a child of fork", a_child_of_fork);
-	if (has_hooks()) with_hooks();
-	counting = 0; /* what the last check allocates lives until after main */
+  check("threads together", threads_together);
+  check("a deleter elsewhere", a_deleter_elsewhere);
+  check("a child of fork", a_child_of_fork);
+  if (has_hooks()) with_hooks();
+  counting = 0; /* what the last check allocates lives until after main */
 #endif
-	check("a deleter at exit", a_deleter_at_exit);
+  check("a deleter at exit", a_deleter_at_exit);
 }
 
 /* Says what was left out, for want of a hook. */
 static void tell_gaps(void) {
 #if defined(_WIN32)
-	not_tested("order", "on Windows, nothing is held");
+  not_tested("order", "on Windows, nothing is held");
 #else
-	if (!has_hooks()) not_tested("order", "conformance_hooks has no `open`, `close`, `hold` and `release`");
-	if (!conformance_hooks.live) not_tested("what is left alive", "conformance_hooks has no `live`");
-	if (!has_hooks()) return;
-	if (facts.devices < 2) printf("note: order between devices: the driver has one device\n");
-	if (!conformance_hooks.foreign) printf("note: streams that must be rejected: no hook `foreign`\n");
-	if (!conformance_hooks.fails) printf("note: work that fails: the hook `release` has no failure\n");
-	if (!conformance_hooks.refuse) printf("note: errors of the driver: no hook `refuse`\n");
+  if (!has_hooks()) not_tested("order", "conformance_hooks has no `open`, `close`, `hold` and `release`");
+  if (!conformance_hooks.live) not_tested("what is left alive", "conformance_hooks has no `live`");
+  if (!has_hooks()) return;
+  if (facts.devices < 2) printf("note: order between devices: the driver has one device\n");
+  if (!conformance_hooks.foreign) printf("note: streams that must be rejected: no hook `foreign`\n");
+  if (!conformance_hooks.fails) printf("note: work that fails: the hook `release` has no failure\n");
+  if (!conformance_hooks.refuse) printf("note: errors of the driver: no hook `refuse`\n");
 #endif
 }
 
 int main(void) {
-	table = CONFORMANCE_TABLE;
-	check("the table", the_table);
-	check("the first error stays", the_first_error_stays);
-	check("null everywhere", null_everywhere);
-	const int code = table->probe(&facts, &error);
-	const dlpackgen_device_error first = error;
-	if (!code) with_a_device();
-	if (code) not_tested("all that needs a device", first.text);
-	else tell_gaps();
-	printf("%d checks, %d failed\n", checks, failures);
-	if (failures) return 1;
-	return untested ? 77 : 0;
+  table = CONFORMANCE_TABLE;
+  check("the table", the_table);
+  check("the first error stays", the_first_error_stays);
+  check("null everywhere", null_everywhere);
+  const int code = table->probe(&facts, &error);
+  const dlpackgen_backend_error first = error;
+  if (!code) with_a_device();
+  if (code) not_tested("all that needs a device", first.text);
+  else tell_gaps();
+  printf("%d checks, %d failed\n", checks, failures);
+  if (failures) return 1;
+  return untested ? 77 : 0;
 }

@@ -20,9 +20,9 @@ static const struct conformance_hooks conformance_hooks = {0};
 
 /* The device types that it serves; with `zero`, the id is always 0. */
 static const struct conformance_type {
-	int type, zero;
+  int type, zero;
 } conformance_types[] = {
-	{kDLOneAPI, 0},
+  {kDLOneAPI, 0},
 };
 
 #endif /* DLPACKGEN_CONFORMANCE_H_ */

@@ -20,10 +20,10 @@ static const struct conformance_hooks conformance_hooks = {0};
 
 /* The device types that it serves; with `zero`, the id is always 0. */
 static const struct conformance_type {
-	int type, zero;
+  int type, zero;
 } conformance_types[] = {
-	{kDLROCM, 0},
-	{kDLROCMHost, 1},
+  {kDLROCM, 0},
+  {kDLROCMHost, 1},
 };
 
 #endif /* DLPACKGEN_CONFORMANCE_H_ */

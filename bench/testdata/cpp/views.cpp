@@ -10,10 +10,10 @@ using dlpackgen::TensorView;
 static dlpackgen_parameter vector(const char* name) {
   dlpackgen_parameter parameter{};
   parameter.name = name;
-  parameter.rank = 1;
-  parameter.density = dlpackgen_row_major;
-  parameter.dtypes[0] = DLPACKGEN_FLOAT32;
-  parameter.shape[0] = DLPACKGEN_SYMBOL(0);
+  parameter.ndim = 1;
+  parameter.layout = DLPACKGEN_LAYOUT_C_CONTIGUOUS;
+  parameter.dtypes[0] = DLPACKGEN_DTYPE_FLOAT32;
+  parameter.shape[0] = DLPACKGEN_DIM(0);
   parameter.devices[0] = kDLCPU;
   parameter.devices[1] = kDLCUDA;
   return parameter;
@@ -32,18 +32,18 @@ static PyObject* nothing() {
 
 static PyObject* held_call(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   DLPACKGEN_CALL(call, 3);
-  if (dlpackgen_begin(&call, module, &held, args, count, keywords)) return nullptr;
+  if (dlpackgen_call_begin(&call, module, &held, args, count, keywords)) return nullptr;
   for (int i = 0; i < 3; i++) {
     sink = TensorView::trusted(call.arguments[i].tensor, call.arguments[i].flags).data();
   }
-  dlpackgen_end(&call);
+  dlpackgen_call_end(&call);
   return nothing();
 }
 
 // The same with the type, the rank, the device and the alignment checked once more.
 static PyObject* arrays_call(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   DLPACKGEN_CALL(call, 3);
-  if (dlpackgen_begin(&call, module, &held, args, count, keywords)) return nullptr;
+  if (dlpackgen_call_begin(&call, module, &held, args, count, keywords)) return nullptr;
   dlpackgen::Error error;
   for (int i = 0; i < 3; i++) {
     const auto view = TensorView::trusted(call.arguments[i].tensor, call.arguments[i].flags);
@@ -51,7 +51,7 @@ static PyObject* arrays_call(PyObject* module, PyObject* const* args, Py_ssize_t
     if (!array) error = array.error();
     sink = array->data();
   }
-  dlpackgen_end(&call);
+  dlpackgen_call_end(&call);
   if (!error) return nothing();
   PyErr_SetString(PyExc_ValueError, error.text());
   return nullptr;

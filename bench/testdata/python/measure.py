@@ -9,7 +9,8 @@ import random
 import sys
 import time
 
-# So many stay in the caches of a core; with five times as many, the times are those of whoever else uses the memory.
+# So many stay in the caches of a core; with five times as many, the times are those of whoever else
+# uses the memory.
 TRIPLES = 100
 PASSES = 25
 

@@ -6,5 +6,5 @@ namespace nb = nanobind;
 using Vector = nb::ndarray<float, nb::ndim<1>, nb::c_contig>;
 
 NB_MODULE(nop_nb, m) {
-	m.def("nop", [](Vector, Vector, Vector) {});
+  m.def("nop", [](Vector, Vector, Vector) {});
 }

@@ -66,7 +66,9 @@ def measure_tables(rounds, torch, tables, ours, by_object, theirs):
     result = {}
     for name in ("borrow", "own", "hold", "import_"):
         function = getattr(tables, name)
-        all_of_them = {"ours": ours, "torch": theirs} | ({"ours, by object": by_object} if name in ("own", "hold") else {})
+        all_of_them = {"ours": ours, "torch": theirs} | (
+            {"ours, by object": by_object} if name in ("own", "hold") else {}
+        )
         works = {name: lambda ts, f=function, table=table: f(table, ts) for name, table in all_of_them.items()}
         works["floor"] = lambda ts: tables.nothing(ours, ts)
         result[name] = rounds_of(rounds, torch, works)
@@ -126,13 +128,24 @@ def main():
     compiled.held(*some)
     registered.lend(torch.Tensor)
     tables.know(dlpackgen_torch.table, torch.Tensor)
-    works = {"inlined": compiled.inlined, "compiled": compiled.held, "registered": registered.held, "shim": shim.held, "by hand": tables.by_hand, "empty": shim.empty}
+    works = {
+        "inlined": compiled.inlined,
+        "compiled": compiled.held,
+        "registered": registered.held,
+        "shim": shim.held,
+        "by hand": tables.by_hand,
+        "empty": shim.empty,
+    }
     works["tvm-ffi"] = nop
     result = {"with tvm-ffi": measure_tvm(rounds, torch, nop, before, after)}
     if order == "tensor first":
         result["call"] = rounds_of(rounds, torch, {name: call(f) for name, f in works.items()})
         result |= measure_tables(rounds, torch, tables, dlpackgen_torch.table, dlpackgen_torch.object_table, theirs)
-        consumers = {"ours": dlpackgen_torch.from_dlpack, "ours, stable ABI": dlpackgen_torch_stable.from_dlpack, "torch": torch.from_dlpack}
+        consumers = {
+            "ours": dlpackgen_torch.from_dlpack,
+            "ours, stable ABI": dlpackgen_torch_stable.from_dlpack,
+            "torch": torch.from_dlpack,
+        }
         result["from_dlpack"] = measure_consumers(rounds, torch, consumers)
     print(json.dumps(result))
 

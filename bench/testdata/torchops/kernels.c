@@ -1,15 +1,15 @@
 /* The kernels of dlpackgen.yaml, which do nothing. */
 #include <dlpackgen_torch/kernels.h>
 
-#define EMPTY(form)                                                                                                    \
-	int read_##form(const DLTensor *a, const DLTensor *b, const DLTensor *c, void *stream) {                           \
-		(void)a, (void)b, (void)c, (void)stream;                                                                       \
-		return 0;                                                                                                      \
-	}                                                                                                                  \
-	int write_##form(const DLTensor *a, const DLTensor *b, DLTensor *c, void *stream) {                                \
-		(void)a, (void)b, (void)c, (void)stream;                                                                       \
-		return 0;                                                                                                      \
-	}
+#define EMPTY(form)                                                                        \
+  int read_##form(const DLTensor* a, const DLTensor* b, const DLTensor* c, void* stream) { \
+    (void)a, (void)b, (void)c, (void)stream;                                               \
+    return 0;                                                                              \
+  }                                                                                        \
+  int write_##form(const DLTensor* a, const DLTensor* b, DLTensor* c, void* stream) {      \
+    (void)a, (void)b, (void)c, (void)stream;                                               \
+    return 0;                                                                              \
+  }
 EMPTY(function)
 EMPTY(pointer)
 EMPTY(lambda)

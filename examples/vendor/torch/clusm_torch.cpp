@@ -10,7 +10,7 @@
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <torch/library.h>
 
-#include "clusm/dlpackgen_device.h"
+#include "clusm/dlpackgen_backend.h"
 
 #include <array>
 #include <cstdint>
@@ -20,20 +20,20 @@ namespace {
 constexpr c10::DeviceType type = c10::DeviceType::PrivateUse1;
 constexpr int max_devices = 64;
 
-const dlpackgen_device* table = nullptr;
+const dlpackgen_backend* table = nullptr;
 thread_local c10::Device current(type, 0);
 thread_local std::array<void*, max_devices> queues{};  // nullptr: the backend's own
 
-void must(int code, const dlpackgen_device_error& error) { TORCH_CHECK(code == 0, error.text); }
+void must(int code, const dlpackgen_backend_error& error) { TORCH_CHECK(code == 0, error.text); }
 
-dlpackgen_device_stream stream_of(int device) {
+dlpackgen_stream stream_of(int device) {
   return {queues.at(device), {static_cast<DLDeviceType>(kDLExtDev), device}, 0, 0};
 }
 
 // The last work on the memory is queued on the current stream, or on one that it waits for.
 void release(void* context) {
   auto* const tensor = static_cast<DLManagedTensorVersioned*>(context);
-  const dlpackgen_device_stream stream = stream_of(tensor->dl_tensor.device.device_id);
+  const dlpackgen_stream stream = stream_of(tensor->dl_tensor.device.device_id);
   static_cast<void>(table->keep_until(tensor, &stream, nullptr));
   tensor->deleter(tensor);
 }
@@ -45,20 +45,20 @@ DLTensor bytes_at(void* data, DLDevice device, std::int64_t* count) {
 struct Allocator final : c10::Allocator {
   c10::DataPtr allocate(std::size_t bytes) override {
     const auto count = static_cast<std::int64_t>(bytes);
-    const dlpackgen_device_stream stream = stream_of(current.index());
-    const dlpackgen_device_request request{stream.device, {kDLUInt, 8, 1}, 1, &count, stream.handle, 0};
+    const dlpackgen_stream stream = stream_of(current.index());
+    const dlpackgen_allocation request{stream.device, {kDLUInt, 8, 1}, 1, &count, stream.handle, 0};
     DLManagedTensorVersioned* tensor = nullptr;
-    dlpackgen_device_error error;
+    dlpackgen_backend_error error;
     TORCH_CHECK(table != nullptr, "call clusm_torch.use(clusm.backend()) first");
-    must(table->alloc(&request, &tensor, &error), error);
+    must(table->allocate(&request, &tensor, &error), error);
     return {tensor->dl_tensor.data, tensor, release, current};
   }
   void copy_data(void* to, const void* from, std::size_t bytes) const override {
     auto count = static_cast<std::int64_t>(bytes);
-    const dlpackgen_device_stream stream = stream_of(current.index());
+    const dlpackgen_stream stream = stream_of(current.index());
     const DLTensor target = bytes_at(to, stream.device, &count);
     const DLTensor source = bytes_at(const_cast<void*>(from), stream.device, &count);
-    dlpackgen_device_error error;
+    dlpackgen_backend_error error;
     must(table->copy(&target, &source, &stream, &error), error);
   }
 };
@@ -77,7 +77,8 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   void uncheckedSetDevice(c10::Device device) const noexcept override { current = device; }
   c10::Stream getStream(c10::Device device) const override {
     const c10::DeviceIndex index = device.has_index() ? device.index() : current.index();
-    return c10::Stream(c10::Stream::UNSAFE, c10::Device(::type, index), reinterpret_cast<std::intptr_t>(queues.at(index)));
+    return c10::Stream(c10::Stream::UNSAFE, c10::Device(::type, index),
+                       reinterpret_cast<std::intptr_t>(queues.at(index)));
   }
   c10::Stream exchangeStream(c10::Stream stream) const override {
     const c10::Stream before = getStream(stream.device());
@@ -106,8 +107,8 @@ at::Tensor empty(c10::IntArrayRef size, std::optional<at::ScalarType> dtype, std
 at::Tensor empty_strided(c10::IntArrayRef size, c10::IntArrayRef strides, std::optional<at::ScalarType> dtype,
                          std::optional<at::Layout>, std::optional<at::Device> device, std::optional<bool>) {
   const c10::DeviceGuard guard(device.value_or(current));
-  return at::detail::empty_strided_generic(size, strides, &allocator, c10::DispatchKeySet(c10::DispatchKey::PrivateUse1),
-                                           dtype.value_or(at::kFloat));
+  return at::detail::empty_strided_generic(
+      size, strides, &allocator, c10::DispatchKeySet(c10::DispatchKey::PrivateUse1), dtype.value_or(at::kFloat));
 }
 
 DLDevice device_of(const at::Tensor& tensor) {
@@ -122,8 +123,8 @@ at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool) {
   auto count = static_cast<std::int64_t>(from.nbytes());
   const DLTensor source = bytes_at(from.data_ptr(), device_of(from), &count);
   const DLTensor target = bytes_at(to.data_ptr(), device_of(to), &count);
-  const dlpackgen_device_stream stream = stream_of(to.is_cpu() ? from.device().index() : to.device().index());
-  dlpackgen_device_error error;
+  const dlpackgen_stream stream = stream_of(to.is_cpu() ? from.device().index() : to.device().index());
+  dlpackgen_backend_error error;
   must(table->copy(&target, &source, &stream, &error), error);
   return to;
 }
@@ -136,9 +137,9 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, library) {
 
 // use(capsule): the backend to work with.
 PyObject* use(PyObject*, PyObject* capsule) {
-  const auto* const found = static_cast<const dlpackgen_device*>(PyCapsule_GetPointer(capsule, "dlpackgen_device"));
+  const auto* const found = static_cast<const dlpackgen_backend*>(PyCapsule_GetPointer(capsule, "dlpackgen_backend"));
   if (found == nullptr) return nullptr;
-  if (found->abi_version != DLPACKGEN_DEVICE_ABI_VERSION || found->device_type != kDLExtDev) {
+  if (found->abi_version != DLPACKGEN_BACKEND_ABI_VERSION || found->device_type != kDLExtDev) {
     PyErr_SetString(PyExc_ValueError, "the table is of another version or device type");
     return nullptr;
   }
@@ -161,7 +162,8 @@ PyObject* set_queue(PyObject*, PyObject* args) {
 PyMODINIT_FUNC PyInit_clusm_torch() {
   static PyMethodDef methods[] = {
       {"use", use, METH_O, "use(capsule): the backend to work with, as clusm.backend() returns it."},
-      {"set_queue", set_queue, METH_VARARGS, "set_queue(device, queue): this thread's current queue; 0: the default one."},
+      {"set_queue", set_queue, METH_VARARGS,
+       "set_queue(device, queue): this thread's current queue; 0: the default one."},
       {nullptr, nullptr, 0, nullptr},
   };
   static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "clusm_torch", "PyTorch's device clusm.", -1, methods};

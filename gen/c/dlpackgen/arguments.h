@@ -14,19 +14,19 @@
 /** The extents that symbols stand for, while the arguments of a call are checked one after
  * the other. */
 struct dlpackgen_bindings {
-  int64_t *extents; /**< DLPACKGEN_MAX_SYMBOLS of them */
-  uint8_t *bound;   /**< by which argument each is, counted from 1; 0: by none yet */
+  int64_t* extents; /**< DLPACKGEN_MAX_DIMS of them */
+  uint8_t* bound;   /**< by which argument each is, counted from 1; 0: by none yet */
 };
 
 /** An argument, and those before it that it must be like; NULL where there is none. */
 struct dlpackgen_subject {
-  const DLTensor *tensor;
+  const DLTensor* tensor;
   uint64_t flags; /**< DLPack's */
   const DLTensor *typed, *shaped;
 };
 
 /** The place of an argument in messages. */
-static inline struct dlpackgen_site dlpackgen_site_of(const struct dlpackgen_function *function, int i) {
+static inline struct dlpackgen_site dlpackgen_site_of(const struct dlpackgen_function* function, int i) {
   struct dlpackgen_site site;
   site.function = function->name;
   site.argument = function->parameters[i].name;
@@ -36,15 +36,15 @@ static inline struct dlpackgen_site dlpackgen_site_of(const struct dlpackgen_fun
 
 /** Tells whether a parameter is for the CPU alone, and may be there while the
  * function works elsewhere. */
-DLPACKGEN_FAST int dlpackgen_takes_cpu_alone(const struct dlpackgen_parameter *p) {
+DLPACKGEN_FAST int dlpackgen_takes_cpu_alone(const struct dlpackgen_parameter* p) {
   return p->devices[0] == 0 || (p->devices[0] == kDLCPU && p->devices[1] == 0);
 }
 
-DLPACKGEN_FAST int dlpackgen_takes_dtype(const struct dlpackgen_parameter *p, uint32_t dtype) {
+DLPACKGEN_FAST int dlpackgen_takes_dtype(const struct dlpackgen_parameter* p, uint32_t dtype) {
   return dlpackgen_is_among(p->dtypes, DLPACKGEN_MAX_DTYPES, dtype);
 }
 
-DLPACKGEN_FAST int dlpackgen_takes_device(const struct dlpackgen_parameter *p, int32_t device_type) {
+DLPACKGEN_FAST int dlpackgen_takes_device(const struct dlpackgen_parameter* p, int32_t device_type) {
   return dlpackgen_is_served(p->devices, DLPACKGEN_MAX_DEVICES, device_type);
 }
 
@@ -52,7 +52,7 @@ DLPACKGEN_FAST int dlpackgen_takes_device(const struct dlpackgen_parameter *p, i
 
 /* Tells whether an extent is what a parameter demands, and binds its symbol. */
 DLPACKGEN_FAST int dlpackgen_extent_fits(struct dlpackgen_bindings to, int i, int64_t wanted, int64_t extent) {
-  const uint64_t symbol = (uint64_t)DLPACKGEN_SYMBOL(0) - (uint64_t)wanted;
+  const uint64_t symbol = (uint64_t)DLPACKGEN_DIM(0) - (uint64_t)wanted;
   if (wanted >= DLPACKGEN_ANY) return wanted == extent || wanted == DLPACKGEN_ANY;
   if (to.bound[symbol]) return to.extents[symbol] == extent;
   to.bound[symbol] = (uint8_t)(i + 1);
@@ -72,7 +72,7 @@ static inline int dlpackgen_others_fit(struct dlpackgen_subject of) {
 
 /* Tells whether a dimension of some elements comes next in a row-major tensor, and counts
  * them in. */
-DLPACKGEN_FAST int dlpackgen_dimension_fits(uint64_t extent, int64_t stride, uint64_t *elements) {
+DLPACKGEN_FAST int dlpackgen_dimension_fits(uint64_t extent, int64_t stride, uint64_t* elements) {
   if (DLPACKGEN_RARE(extent - 1 >= DLPACKGEN_USUAL_EXTENT)) return 0;
   if (DLPACKGEN_RARE(stride != (int64_t)*elements) && extent != 1) return 0;
   *elements *= extent;
@@ -80,11 +80,11 @@ DLPACKGEN_FAST int dlpackgen_dimension_fits(uint64_t extent, int64_t stride, uin
 }
 
 /* Tells the same of a tensor that has more dimensions than its parameter names. */
-DLPACKGEN_SLOW static int dlpackgen_more_fit(
-    struct dlpackgen_bindings to, int i, const struct dlpackgen_parameter *p, const DLTensor *tensor) {
+DLPACKGEN_SLOW static int dlpackgen_more_fit(struct dlpackgen_bindings to, int i, const struct dlpackgen_parameter* p,
+                                             const DLTensor* tensor) {
   uint64_t elements = 1;
-  if (tensor->ndim < p->rank || !p->more) return 0;
-  const int32_t more = tensor->ndim - p->rank;
+  if (tensor->ndim < p->ndim || !p->leading_dims) return 0;
+  const int32_t more = tensor->ndim - p->ndim;
   for (int32_t d = tensor->ndim; d-- > 0;) {
     if (!dlpackgen_dimension_fits((uint64_t)tensor->shape[d], tensor->strides[d], &elements)) return 0;
     if (d >= more && !dlpackgen_extent_fits(to, i, p->shape[d - more], tensor->shape[d])) return 0;
@@ -94,13 +94,13 @@ DLPACKGEN_SLOW static int dlpackgen_more_fit(
 
 /* Tells whether shape and strides are those of a row-major tensor that fits, with
  * elements in it, and of which no address or size is near an edge. */
-DLPACKGEN_FAST int dlpackgen_shape_fits(
-    struct dlpackgen_bindings to, int i, const struct dlpackgen_parameter *p, const DLTensor *tensor) {
+DLPACKGEN_FAST int dlpackgen_shape_fits(struct dlpackgen_bindings to, int i, const struct dlpackgen_parameter* p,
+                                        const DLTensor* tensor) {
   const int64_t *const shape = tensor->shape, *const strides = tensor->strides;
   uint64_t elements = 1;
-  if (DLPACKGEN_RARE(p->rank > DLPACKGEN_MAX_EXTENTS)) return 0;
-  if (DLPACKGEN_RARE(tensor->ndim != p->rank)) return dlpackgen_more_fit(to, i, p, tensor);
-  for (int64_t d = (int64_t)p->rank - 1; d >= 0; d--) {
+  if (DLPACKGEN_RARE(p->ndim > DLPACKGEN_MAX_EXTENTS)) return 0;
+  if (DLPACKGEN_RARE(tensor->ndim != p->ndim)) return dlpackgen_more_fit(to, i, p, tensor);
+  for (int64_t d = (int64_t)p->ndim - 1; d >= 0; d--) {
     if (DLPACKGEN_RARE(!dlpackgen_dimension_fits((uint64_t)shape[d], strides[d], &elements))) return 0;
     if (DLPACKGEN_RARE(!dlpackgen_extent_fits(to, i, p->shape[d], shape[d]))) return 0;
   }
@@ -114,30 +114,29 @@ DLPACKGEN_FAST int dlpackgen_shape_fits(
  * DLPACKGEN_MAX_NDIM dimensions. 0 says nothing, and may have bound symbols:
  * dlpackgen_unbind(), and check the argument in full.
  */
-DLPACKGEN_FAST int dlpackgen_tensor_fits(const struct dlpackgen_parameter *p, int i, const DLTensor *tensor,
-    uint64_t flags, struct dlpackgen_bindings to) {
+DLPACKGEN_FAST int dlpackgen_tensor_fits(const struct dlpackgen_parameter* p, int i, const DLTensor* tensor,
+                                         uint64_t flags, struct dlpackgen_bindings to) {
   const uint32_t dtype = dlpackgen_dtype_of(tensor);
   if (DLPACKGEN_RARE(p->dtypes[0] == 0 || !dlpackgen_takes_dtype(p, dtype))) return 0;
   if (DLPACKGEN_RARE(tensor->device.device_type != kDLCPU || !dlpackgen_takes_device(p, kDLCPU))) return 0;
   if (DLPACKGEN_RARE(!dlpackgen_shape_fits(to, i, p, tensor))) return 0;
   if (DLPACKGEN_RARE((uintptr_t)tensor->data - 1 >= UINTPTR_MAX / 2)) return 0;
   if (DLPACKGEN_RARE(tensor->byte_offset > DLPACKGEN_USUAL_SIZE)) return 0;
-  if (DLPACKGEN_RARE((flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0) && p->writes) return 0;
+  if (DLPACKGEN_RARE((flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0) && p->writable) return 0;
   return !dlpackgen_is_misaligned(tensor);
 }
 
 /** Frees the symbols that an argument has bound. */
 static inline void dlpackgen_unbind(struct dlpackgen_bindings to, int i) {
-  for (int symbol = 0; symbol < DLPACKGEN_MAX_SYMBOLS; symbol++)
+  for (int symbol = 0; symbol < DLPACKGEN_MAX_DIMS; symbol++)
     if (to.bound[symbol] == i + 1) to.bound[symbol] = 0;
 }
 
 /* In full */
 
 /** The name of a symbol in messages. */
-static inline const char *dlpackgen_symbol_text(
-    const struct dlpackgen_function *function, int symbol, char room[16]) {
-  if (function->symbols[symbol]) return function->symbols[symbol];
+static inline const char* dlpackgen_dim_text(const struct dlpackgen_function* function, int symbol, char room[16]) {
+  if (function->dim_names[symbol]) return function->dim_names[symbol];
   struct dlpackgen_message text = dlpackgen_message_in(room, 16);
   dlpackgen_put(&text, "s");
   dlpackgen_put_integer(&text, symbol);
@@ -145,26 +144,27 @@ static inline const char *dlpackgen_symbol_text(
 }
 
 /* Binds a symbol, or compares with what it is bound to. */
-static inline int dlpackgen_bind(const struct dlpackgen_function *function, int i, const DLTensor *tensor,
-    int dimension, int symbol, struct dlpackgen_bindings to, struct dlpackgen_message *message) {
+static inline int dlpackgen_bind(const struct dlpackgen_function* function, int i, const DLTensor* tensor,
+                                 int dimension, int symbol, struct dlpackgen_bindings to,
+                                 struct dlpackgen_message* message) {
   char room[16];
   if (to.bound[symbol]) {
     if (tensor->shape[dimension] == to.extents[symbol]) return DLPACKGEN_STATUS_OK;
     const struct dlpackgen_site at = dlpackgen_site_of(function, i);
     const struct dlpackgen_site like = dlpackgen_site_of(function, to.bound[symbol] - 1);
-    return dlpackgen_check_symbol(
-        &at, tensor, dimension, dlpackgen_symbol_text(function, symbol, room), to.extents[symbol], &like, message);
+    return dlpackgen_check_symbol(&at, tensor, dimension, dlpackgen_dim_text(function, symbol, room),
+                                  to.extents[symbol], &like, message);
   }
   to.bound[symbol] = (uint8_t)(i + 1);
   to.extents[symbol] = tensor->shape[dimension];
   return DLPACKGEN_STATUS_OK;
 }
 
-static inline int dlpackgen_check_extents(const struct dlpackgen_function *function, int i, const DLTensor *tensor,
-    struct dlpackgen_bindings to, struct dlpackgen_message *message) {
-  const struct dlpackgen_parameter *const p = &function->parameters[i];
+static inline int dlpackgen_check_extents(const struct dlpackgen_function* function, int i, const DLTensor* tensor,
+                                          struct dlpackgen_bindings to, struct dlpackgen_message* message) {
+  const struct dlpackgen_parameter* const p = &function->parameters[i];
   const struct dlpackgen_site at = dlpackgen_site_of(function, i);
-  const int count = p->rank < DLPACKGEN_MAX_EXTENTS ? p->rank : (int)DLPACKGEN_MAX_EXTENTS;
+  const int count = p->ndim < DLPACKGEN_MAX_EXTENTS ? p->ndim : (int)DLPACKGEN_MAX_EXTENTS;
   const int first = tensor->ndim - count;
   int status = DLPACKGEN_STATUS_OK;
   for (int d = 0; d < count && !status; d++) {
@@ -177,28 +177,28 @@ static inline int dlpackgen_check_extents(const struct dlpackgen_function *funct
 }
 
 /* What is demanded of the type of elements and of the shape. */
-static inline int dlpackgen_check_form(const struct dlpackgen_function *function, int i,
-    struct dlpackgen_subject of, struct dlpackgen_bindings to, struct dlpackgen_message *message) {
-  const struct dlpackgen_parameter *const p = &function->parameters[i];
+static inline int dlpackgen_check_form(const struct dlpackgen_function* function, int i, struct dlpackgen_subject of,
+                                       struct dlpackgen_bindings to, struct dlpackgen_message* message) {
+  const struct dlpackgen_parameter* const p = &function->parameters[i];
   const struct dlpackgen_site at = dlpackgen_site_of(function, i);
   struct dlpackgen_site like = at;
   int status = dlpackgen_check_dtype(&at, of.tensor, p->dtypes, DLPACKGEN_MAX_DTYPES, message);
-  if (of.typed) like = dlpackgen_site_of(function, p->dtype_as - 1);
+  if (of.typed) like = dlpackgen_site_of(function, p->same_dtype_as - 1);
   if (!status && of.typed) status = dlpackgen_check_same_dtype(&at, of.tensor, &like, of.typed, message);
-  if (!status) status = dlpackgen_check_rank(&at, of.tensor, p->rank, p->more, message);
+  if (!status) status = dlpackgen_check_rank(&at, of.tensor, p->ndim, p->leading_dims, message);
   if (!status) status = dlpackgen_check_extents(function, i, of.tensor, to, message);
-  if (of.shaped) like = dlpackgen_site_of(function, p->shape_as - 1);
+  if (of.shaped) like = dlpackgen_site_of(function, p->same_shape_as - 1);
   if (!status && of.shaped) status = dlpackgen_check_same_shape(&at, of.tensor, &like, of.shaped, message);
   return status;
 }
 
 /* What is demanded of the memory. */
-static inline int dlpackgen_check_place(const struct dlpackgen_function *function, int i, const DLTensor *tensor,
-    struct dlpackgen_message *message) {
-  const struct dlpackgen_parameter *const p = &function->parameters[i];
+static inline int dlpackgen_check_place(const struct dlpackgen_function* function, int i, const DLTensor* tensor,
+                                        struct dlpackgen_message* message) {
+  const struct dlpackgen_parameter* const p = &function->parameters[i];
   const struct dlpackgen_site at = dlpackgen_site_of(function, i);
-  int status = dlpackgen_check_density(&at, tensor, p->density, message);
-  if (!status && p->writes) status = dlpackgen_check_overlap(&at, tensor, message);
+  int status = dlpackgen_check_density(&at, tensor, p->layout, message);
+  if (!status && p->writable) status = dlpackgen_check_overlap(&at, tensor, message);
   if (!status) status = dlpackgen_check_device(&at, tensor->device, p->devices, DLPACKGEN_MAX_DEVICES, message);
   if (!status) status = dlpackgen_check_memory(&at, tensor, message);
   if (!status) status = dlpackgen_check_alignment(&at, tensor, message);
@@ -209,11 +209,13 @@ static inline int dlpackgen_check_place(const struct dlpackgen_function *functio
  * Checks one tensor, which is valid (dlpackgen_check_valid), by its parameter: a status, and
  * a message about the first demand that is not met.
  */
-DLPACKGEN_SLOW static int dlpackgen_check_tensor(const struct dlpackgen_function *function, int i,
-    struct dlpackgen_subject of, struct dlpackgen_bindings to, struct dlpackgen_message *message) {
+DLPACKGEN_SLOW static int dlpackgen_check_tensor(const struct dlpackgen_function* function, int i,
+                                                 struct dlpackgen_subject of, struct dlpackgen_bindings to,
+                                                 struct dlpackgen_message* message) {
   const struct dlpackgen_site at = dlpackgen_site_of(function, i);
   int status = DLPACKGEN_STATUS_OK;
-  if (function->parameters[i].writes) status = dlpackgen_check_writable(&at, of.flags, message); /* first, as readers do */
+  if (function->parameters[i].writable)
+    status = dlpackgen_check_writable(&at, of.flags, message); /* first, as readers do */
   if (!status) status = dlpackgen_check_form(function, i, of, to, message);
   if (!status) status = dlpackgen_check_place(function, i, of.tensor, message);
   return status;
@@ -222,7 +224,7 @@ DLPACKGEN_SLOW static int dlpackgen_check_tensor(const struct dlpackgen_function
 /* All of them */
 
 /* Gives the first of so many arguments that is a tensor and not in the host's memory, or -1. */
-static inline int dlpackgen_first_elsewhere(const DLTensor *const *tensors, int count) {
+static inline int dlpackgen_first_elsewhere(const DLTensor* const* tensors, int count) {
   for (int i = 0; i < count; i++)
     if (tensors[i] && !dlpackgen_is_on_host(tensors[i]->device)) return i;
   return -1;
@@ -235,8 +237,9 @@ static inline int dlpackgen_first_elsewhere(const DLTensor *const *tensors, int 
  * \param tensors  NULL where an argument is absent or no tensor.
  * \param first    receives the number of the one that decides, or -1.
  */
-DLPACKGEN_SLOW static int dlpackgen_check_devices(const struct dlpackgen_function *function,
-    const DLTensor *const *tensors, int count, int *first, struct dlpackgen_message *message) {
+DLPACKGEN_SLOW static int dlpackgen_check_devices(const struct dlpackgen_function* function,
+                                                  const DLTensor* const* tensors, int count, int* first,
+                                                  struct dlpackgen_message* message) {
   int status = DLPACKGEN_STATUS_OK;
   *first = dlpackgen_first_elsewhere(tensors, count);
   for (int i = 0; *first >= 0 && i < count && !status; i++) {
@@ -248,25 +251,25 @@ DLPACKGEN_SLOW static int dlpackgen_check_devices(const struct dlpackgen_functio
 }
 
 /** Says of an argument that must be there that it is not. */
-DLPACKGEN_SLOW static int dlpackgen_missing(const struct dlpackgen_site *at, struct dlpackgen_message *message) {
+DLPACKGEN_SLOW static int dlpackgen_missing(const struct dlpackgen_site* at, struct dlpackgen_message* message) {
   return dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, "it is missing");
 }
 
 /** Gives the tensor that stands for the n-th parameter, counted from 1; NULL for 0. */
-static inline const DLTensor *dlpackgen_peer(const DLTensor *const *tensors, int n) {
-  return n ? tensors[n - 1] : DLPACK_CODES_NULL;
+static inline const DLTensor* dlpackgen_peer(const DLTensor* const* tensors, int n) {
+  return n ? tensors[n - 1] : DLPACKGEN_CODES_NULL;
 }
 
 /* Checks one tensor of a call. */
-static inline int dlpackgen_check_one(const struct dlpackgen_function *function, int i, const DLTensor *const *tensors,
-    uint64_t flags, struct dlpackgen_bindings to, struct dlpackgen_message *message) {
-  const struct dlpackgen_parameter *const p = &function->parameters[i];
+static inline int dlpackgen_check_one(const struct dlpackgen_function* function, int i, const DLTensor* const* tensors,
+                                      uint64_t flags, struct dlpackgen_bindings to, struct dlpackgen_message* message) {
+  const struct dlpackgen_parameter* const p = &function->parameters[i];
   const struct dlpackgen_site at = dlpackgen_site_of(function, i);
   struct dlpackgen_subject of;
   of.tensor = tensors[i];
   of.flags = flags;
-  of.typed = dlpackgen_peer(tensors, p->dtype_as);
-  of.shaped = dlpackgen_peer(tensors, p->shape_as);
+  of.typed = dlpackgen_peer(tensors, p->same_dtype_as);
+  of.shaped = dlpackgen_peer(tensors, p->same_shape_as);
   if (!of.tensor) return p->optional ? (int)DLPACKGEN_STATUS_OK : dlpackgen_missing(&at, message);
   const int status = dlpackgen_check_valid(&at, of.tensor, flags, message);
   return status ? status : dlpackgen_check_tensor(function, i, of, to, message);
@@ -278,20 +281,21 @@ static inline int dlpackgen_check_one(const struct dlpackgen_function *function,
  *
  * \param tensors  one for each parameter; NULL where it is absent or no tensor.
  * \param flags    of each, DLPack's; or NULL for 0.
- * \param extents  receives the DLPACKGEN_MAX_SYMBOLS extents that symbols stand for.
+ * \param extents  receives the DLPACKGEN_MAX_DIMS extents that symbols stand for.
  */
-static inline int dlpackgen_check_arguments(const struct dlpackgen_function *function, const DLTensor *const *tensors,
-    const uint64_t *flags, int64_t *extents, struct dlpackgen_message *message) {
-  uint8_t bound[DLPACKGEN_MAX_SYMBOLS];
+static inline int dlpackgen_check_arguments(const struct dlpackgen_function* function, const DLTensor* const* tensors,
+                                            const uint64_t* flags, int64_t* extents,
+                                            struct dlpackgen_message* message) {
+  uint8_t bound[DLPACKGEN_MAX_DIMS];
   struct dlpackgen_bindings to;
   int status = DLPACKGEN_STATUS_OK, first;
   memset(bound, 0, sizeof bound);
   to.extents = extents;
   to.bound = bound;
-  for (int i = 0; i < function->count && !status; i++)
-    if (function->parameters[i].kind == dlpackgen_tensor)
+  for (int i = 0; i < function->nparameters && !status; i++)
+    if (function->parameters[i].kind == DLPACKGEN_KIND_TENSOR)
       status = dlpackgen_check_one(function, i, tensors, flags ? flags[i] : 0, to, message);
-  return status ? status : dlpackgen_check_devices(function, tensors, function->count, &first, message);
+  return status ? status : dlpackgen_check_devices(function, tensors, function->nparameters, &first, message);
 }
 
 #endif /* DLPACKGEN_ARGUMENTS_H_ */

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Adds a field and its value: "its rank is 70". */
-static inline void dlpackgen_put_field(struct dlpackgen_message *message, const char *field, int64_t value) {
+static inline void dlpackgen_put_field(struct dlpackgen_message* message, const char* field, int64_t value) {
   dlpackgen_put(message, "its ");
   dlpackgen_put(message, field);
   dlpackgen_put(message, " is ");
@@ -20,8 +20,8 @@ static inline void dlpackgen_put_field(struct dlpackgen_message *message, const 
 }
 
 /* Says what is wrong with a field of a parameter. */
-DLPACKGEN_SLOW static int dlpackgen_bad_field(const struct dlpackgen_function *function, int i, const char *field,
-    int64_t value, const char *why, struct dlpackgen_message *message) {
+DLPACKGEN_SLOW static int dlpackgen_bad_field(const struct dlpackgen_function* function, int i, const char* field,
+                                              int64_t value, const char* why, struct dlpackgen_message* message) {
   const struct dlpackgen_site at = dlpackgen_site_of(function, i);
   const int status = dlpackgen_fail(message, &at, DLPACKGEN_STATUS_SYSTEM_ERROR, "");
   dlpackgen_put_field(message, field, value);
@@ -30,8 +30,9 @@ DLPACKGEN_SLOW static int dlpackgen_bad_field(const struct dlpackgen_function *f
 }
 
 /* Says the same of an element of a field. */
-DLPACKGEN_SLOW static int dlpackgen_bad_element(const struct dlpackgen_function *function, int i, const char *field,
-    int n, int64_t value, const char *why, struct dlpackgen_message *message) {
+DLPACKGEN_SLOW static int dlpackgen_bad_element(const struct dlpackgen_function* function, int i, const char* field,
+                                                int n, int64_t value, const char* why,
+                                                struct dlpackgen_message* message) {
   char room[32];
   struct dlpackgen_message element = dlpackgen_message_in(room, sizeof room);
   dlpackgen_put(&element, field);
@@ -43,8 +44,8 @@ DLPACKGEN_SLOW static int dlpackgen_bad_element(const struct dlpackgen_function 
 
 /* Says that a name was used before, or is not to be used; number is that of the parameter which
  * has it, counted from 1, or 0. */
-DLPACKGEN_SLOW static int dlpackgen_bad_name(
-    const struct dlpackgen_function *function, int i, int number, struct dlpackgen_message *message) {
+DLPACKGEN_SLOW static int dlpackgen_bad_name(const struct dlpackgen_function* function, int i, int number,
+                                             struct dlpackgen_message* message) {
   const struct dlpackgen_site at = dlpackgen_site_of(function, i);
   const int status = dlpackgen_fail(message, &at, DLPACKGEN_STATUS_SYSTEM_ERROR, "its name is that of ");
   dlpackgen_put(message, number ? "parameter " : "the argument which takes_stream adds");
@@ -53,48 +54,47 @@ DLPACKGEN_SLOW static int dlpackgen_bad_name(
 }
 
 /* Checks the number of another parameter, counted from 1, where there is one. */
-static inline int dlpackgen_check_number(const struct dlpackgen_function *function, int i, const char *field,
-    int number, struct dlpackgen_message *message) {
+static inline int dlpackgen_check_number(const struct dlpackgen_function* function, int i, const char* field,
+                                         int number, struct dlpackgen_message* message) {
   if (number == 0) return DLPACKGEN_STATUS_OK;
   if (number > i)
-    return dlpackgen_bad_field(
-        function, i, field, number, ", which is no earlier parameter, counted from 1", message);
-  if (function->parameters[number - 1].kind == dlpackgen_tensor) return DLPACKGEN_STATUS_OK;
+    return dlpackgen_bad_field(function, i, field, number, ", which is no earlier parameter, counted from 1", message);
+  if (function->parameters[number - 1].kind == DLPACKGEN_KIND_TENSOR) return DLPACKGEN_STATUS_OK;
   return dlpackgen_bad_field(function, i, field, number, ", and that parameter is no tensor", message);
 }
 
 /* Checks the extents that are looked at. */
-static inline int dlpackgen_check_shape(
-    const struct dlpackgen_function *function, int i, struct dlpackgen_message *message) {
-  const struct dlpackgen_parameter *const p = &function->parameters[i];
-  for (int n = 0; n < p->rank && n < DLPACKGEN_MAX_EXTENTS; n++)
-    if (p->shape[n] <= DLPACKGEN_SYMBOL(DLPACKGEN_MAX_SYMBOLS))
-      return dlpackgen_bad_element(function, i, "shape", n, p->shape[n],
-          ", which is no extent: a symbol is DLPACKGEN_SYMBOL(0) to DLPACKGEN_SYMBOL(" DLPACKGEN_QUOTE(
+static inline int dlpackgen_check_shape(const struct dlpackgen_function* function, int i,
+                                        struct dlpackgen_message* message) {
+  const struct dlpackgen_parameter* const p = &function->parameters[i];
+  for (int n = 0; n < p->ndim && n < DLPACKGEN_MAX_EXTENTS; n++)
+    if (p->shape[n] <= DLPACKGEN_DIM(DLPACKGEN_MAX_DIMS))
+      return dlpackgen_bad_element(
+          function, i, "shape", n, p->shape[n],
+          ", which is no extent: a symbol is DLPACKGEN_DIM(0) to DLPACKGEN_DIM(" DLPACKGEN_QUOTE(
               DLPACKGEN_LAST_SYMBOL) ")",
           message);
   return DLPACKGEN_STATUS_OK;
 }
 
 /* Checks the types of elements and of devices. */
-static inline int dlpackgen_check_types(
-    const struct dlpackgen_function *function, int i, struct dlpackgen_message *message) {
-  const struct dlpackgen_parameter *const p = &function->parameters[i];
+static inline int dlpackgen_check_types(const struct dlpackgen_function* function, int i,
+                                        struct dlpackgen_message* message) {
+  const struct dlpackgen_parameter* const p = &function->parameters[i];
   for (int n = 0; n < DLPACKGEN_MAX_DTYPES && p->dtypes[n]; n++)
     if (p->dtypes[n] >> 16 == 0 || (p->dtypes[n] >> 8 & 0xff) == 0)
-      return dlpackgen_bad_element(
-          function, i, "dtypes", n, p->dtypes[n], ", which is no dtype such as DLPACKGEN_FLOAT32", message);
+      return dlpackgen_bad_element(function, i, "dtypes", n, p->dtypes[n],
+                                   ", which is no dtype such as DLPACKGEN_DTYPE_FLOAT32", message);
   for (int n = 0; n < DLPACKGEN_MAX_DEVICES && p->devices[n]; n++)
     if (p->devices[n] < DLPACKGEN_ANY_DEVICE)
-      return dlpackgen_bad_element(
-          function, i, "devices", n, p->devices[n], ", which is no type of devices", message);
+      return dlpackgen_bad_element(function, i, "devices", n, p->devices[n], ", which is no type of devices", message);
   return DLPACKGEN_STATUS_OK;
 }
 
 /* Checks what a parameter is called. */
-static inline int dlpackgen_check_name(
-    const struct dlpackgen_function *function, int i, struct dlpackgen_message *message) {
-  const char *const name = function->parameters[i].name;
+static inline int dlpackgen_check_name(const struct dlpackgen_function* function, int i,
+                                       struct dlpackgen_message* message) {
+  const char* const name = function->parameters[i].name;
   if (!name || !*name) {
     dlpackgen_put(message, function->name);
     dlpackgen_put(message, "(): parameter ");
@@ -109,67 +109,69 @@ static inline int dlpackgen_check_name(
 }
 
 /* Checks the numbers of a parameter that have an end. */
-static inline int dlpackgen_check_fields(
-    const struct dlpackgen_function *function, int i, struct dlpackgen_message *message) {
-  const struct dlpackgen_parameter *const p = &function->parameters[i];
-  if (p->kind > dlpackgen_bool)
+static inline int dlpackgen_check_fields(const struct dlpackgen_function* function, int i,
+                                         struct dlpackgen_message* message) {
+  const struct dlpackgen_parameter* const p = &function->parameters[i];
+  if (p->kind > DLPACKGEN_KIND_BOOL)
     return dlpackgen_bad_field(function, i, "kind", p->kind, ", which is no dlpackgen_kind", message);
-  if (p->density > dlpackgen_rows)
-    return dlpackgen_bad_field(function, i, "density", p->density, ", which is no dlpackgen_density", message);
-  if (p->rank > DLPACKGEN_MAX_NDIM)
-    return dlpackgen_bad_field(function, i, "rank", p->rank, ", and " DLPACKGEN_QUOTE(DLPACKGEN_MAX_NDIM) " is the largest", message);
+  if (p->layout > DLPACKGEN_LAYOUT_INNER_CONTIGUOUS)
+    return dlpackgen_bad_field(function, i, "layout", p->layout, ", which is no dlpackgen_layout", message);
+  if (p->ndim > DLPACKGEN_MAX_NDIM)
+    return dlpackgen_bad_field(function, i, "rank", p->ndim,
+                               ", and " DLPACKGEN_QUOTE(DLPACKGEN_MAX_NDIM) " is the largest", message);
   return DLPACKGEN_STATUS_OK;
 }
 
 /* Checks the description of one parameter. */
-static inline int dlpackgen_check_described(
-    const struct dlpackgen_function *function, int i, struct dlpackgen_message *message) {
-  const struct dlpackgen_parameter *const p = &function->parameters[i];
+static inline int dlpackgen_check_described(const struct dlpackgen_function* function, int i,
+                                            struct dlpackgen_message* message) {
+  const struct dlpackgen_parameter* const p = &function->parameters[i];
   int status = dlpackgen_check_name(function, i, message);
   if (!status) status = dlpackgen_check_fields(function, i, message);
-  if (!status) status = dlpackgen_check_number(function, i, "dtype_as", p->dtype_as, message);
-  if (!status) status = dlpackgen_check_number(function, i, "shape_as", p->shape_as, message);
+  if (!status) status = dlpackgen_check_number(function, i, "same_dtype_as", p->same_dtype_as, message);
+  if (!status) status = dlpackgen_check_number(function, i, "same_shape_as", p->same_shape_as, message);
   if (!status) status = dlpackgen_check_shape(function, i, message);
   if (!status) status = dlpackgen_check_types(function, i, message);
   return status;
 }
 
 /* Says what is wrong with the parameters of a function as a whole. */
-DLPACKGEN_SLOW static int dlpackgen_bad_count(
-    const struct dlpackgen_function *function, const char *why, struct dlpackgen_message *message) {
+DLPACKGEN_SLOW static int dlpackgen_bad_count(const struct dlpackgen_function* function, const char* why,
+                                              struct dlpackgen_message* message) {
   dlpackgen_put(message, function->name);
   dlpackgen_put(message, "() has ");
-  dlpackgen_put_integer(message, function->count);
+  dlpackgen_put_integer(message, function->nparameters);
   dlpackgen_put(message, why);
   return DLPACKGEN_STATUS_SYSTEM_ERROR;
 }
 
 /** Checks what a function says of itself, without a look at its parameters. */
-static inline int dlpackgen_check_function(
-    const struct dlpackgen_function *function, struct dlpackgen_message *message) {
+static inline int dlpackgen_check_function(const struct dlpackgen_function* function,
+                                           struct dlpackgen_message* message) {
   if (!function->name) {
     dlpackgen_put(message, "a function has no name");
     return DLPACKGEN_STATUS_SYSTEM_ERROR;
   }
-  if (function->count > DLPACKGEN_MAX_PARAMETERS)
-    return dlpackgen_bad_count(function, " parameters, and " DLPACKGEN_QUOTE(DLPACKGEN_MOST_PARAMETERS) " is the most", message);
-  if (function->count && !function->parameters)
+  if (function->nparameters > DLPACKGEN_MAX_PARAMETERS)
+    return dlpackgen_bad_count(function, " parameters, and " DLPACKGEN_QUOTE(DLPACKGEN_MOST_PARAMETERS) " is the most",
+                               message);
+  if (function->nparameters && !function->parameters)
     return dlpackgen_bad_count(function, " parameters, and no table of them", message);
   return DLPACKGEN_STATUS_OK;
 }
 
 /** Checks the parameters of a function that says of itself what it should. */
-static inline int dlpackgen_check_parameters(
-    const struct dlpackgen_function *function, struct dlpackgen_message *message) {
+static inline int dlpackgen_check_parameters(const struct dlpackgen_function* function,
+                                             struct dlpackgen_message* message) {
   int status = DLPACKGEN_STATUS_OK;
-  for (int i = 0; !status && i < function->count; i++) status = dlpackgen_check_described(function, i, message);
+  for (int i = 0; !status && i < function->nparameters; i++) status = dlpackgen_check_described(function, i, message);
   return status;
 }
 
 /** Checks the description of a function, once, before an argument is looked at: a status, and a
  * message about the first mistake, which names parameter and field. */
-DLPACKGEN_SLOW static int dlpackgen_check_description(
-    const struct dlpackgen_function *function, struct dlpackgen_message *message) {
+DLPACKGEN_SLOW static int dlpackgen_check_description(const struct dlpackgen_function* function,
+                                                      struct dlpackgen_message* message) {
   const int status = dlpackgen_check_function(function, message);
   return status ? status : dlpackgen_check_parameters(function, message);
 }

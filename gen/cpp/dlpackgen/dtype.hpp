@@ -23,7 +23,10 @@ constexpr bool same(DLDataType a, DLDataType b) noexcept {
   return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
 }
 
-/** A data type in one number, as Error carries it and as DLPACKGEN_DTYPE has it in C: code, bits, lanes from bit 0. */
+/**
+ * A data type in one number, as Error carries it and as DLPACKGEN_DTYPE has it in C: code, bits,
+ * lanes from bit 0.
+ */
 constexpr std::int64_t as_number(DLDataType dtype) noexcept {
   return static_cast<std::int64_t>(dtype.code | (std::uint32_t{dtype.bits} << 8) | (std::uint32_t{dtype.lanes} << 16));
 }

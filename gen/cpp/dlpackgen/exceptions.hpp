@@ -37,7 +37,9 @@ inline void check(const Error& error) {
   if (error) throw Exception(error);
 }
 
-/** The value of a result; throws its error when it has none: Managed m = unwrap(Managed::take(p)). */
+/**
+ * The value of a result; throws its error when it has none: Managed m = unwrap(Managed::take(p)).
+ */
 template <class T>
 T unwrap(Result<T>&& result) {
   check(result.error());

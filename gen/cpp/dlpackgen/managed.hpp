@@ -121,7 +121,9 @@ class BasicManaged {
     return managed_ == nullptr ? TensorView() : TensorView::trusted(managed_->dl_tensor, 0);
   }
   TensorView writable_view() const&& = delete;
-  /** The flags, all 64 bits of them; flags::read_only for the unversioned struct, which has none. */
+  /**
+   * The flags, all 64 bits of them; flags::read_only for the unversioned struct, which has none.
+   */
   std::uint64_t flags() const noexcept { return managed_ == nullptr ? 0 : detail::flags_of(*managed_); }
 
  private:

@@ -119,7 +119,10 @@ inline Error lend(const TensorView& view, DLTensor& out) noexcept {
 template <class Derived>
 class ExchangeProducer {
  public:
-  /** The table, which lives as long as the process; what the capsule "dlpack_exchange_api" points to. */
+  /**
+   * The table, which lives as long as the process; what the capsule "dlpack_exchange_api" points
+   * to.
+   */
   static const DLPackExchangeAPI* table() noexcept {
     static constexpr DLPackExchangeAPI api{{current, nullptr}, allocator, from_object, to_object, borrower(), stream};
     return &api;

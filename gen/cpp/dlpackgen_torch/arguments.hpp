@@ -51,9 +51,11 @@ class Sentence {
   dlpackgen_message message_ = dlpackgen_message_in(text_, sizeof text_);
 };
 
-// What is written to lies row-major, or, where its kernel heeds strides, has a place for each element.
+// What is written to lies row-major, or, where its kernel heeds strides, has a place for each
+// element.
 inline int check_written(const Site& site, const DLTensor& tensor, Sentence& sentence) {
-  if (!site.strided) return dlpackgen_check_density(sentence.at(), &tensor, dlpackgen_row_major, sentence.message());
+  if (!site.strided)
+    return dlpackgen_check_density(sentence.at(), &tensor, DLPACKGEN_LAYOUT_C_CONTIGUOUS, sentence.message());
   if (may_overlap(tensor)) return dlpackgen_overlapping(sentence.at(), &tensor, sentence.message());
   return DLPACKGEN_STATUS_OK;
 }

@@ -2,14 +2,14 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file device.hpp
- * A back end for torch's devices, by the table of dlpackgen_device.h, such as that for
+ * A back end for torch's devices, by the table of dlpackgen_backend.h, such as that for
  * CUDA: whose memory a tensor is in that comes from elsewhere, and how long the back end
  * keeps what it allocated.
  */
 #ifndef DLPACKGEN_V1_3_ATEN_DEVICE_HPP_
 #define DLPACKGEN_V1_3_ATEN_DEVICE_HPP_
 
-#include "dlpackgen_device.h"
+#include "dlpackgen_backend.h"
 #include "stream.hpp"
 #include "taken.hpp"
 
@@ -23,15 +23,15 @@ namespace aten DLPACKGEN_ATEN_HIDDEN {
 
 namespace detail {
 
-inline std::atomic<const dlpackgen_device*> used_device{nullptr};
+inline std::atomic<const dlpackgen_backend*> used_device{nullptr};
 
-inline dlpackgen_device_pointer owner_of(const dlpackgen_device& table, DLDevice said, const char* address) {
-  dlpackgen_device_error error;
-  dlpackgen_device_pointer info;
-  if (table.pointer_info(address, &info, &error) != DLPACKGEN_DEVICE_OK) throw Refused(error.text);
+inline dlpackgen_pointer_attributes owner_of(const dlpackgen_backend& table, DLDevice said, const char* address) {
+  dlpackgen_backend_error error;
+  dlpackgen_pointer_attributes info;
+  if (table.pointer_attributes(address, &info, &error) != DLPACKGEN_BACKEND_OK) throw Refused(error.text);
   if (info.device.device_type != said.device_type || info.device.device_id != said.device_id) {
-    throw Refused("it says that it is on device " + text_of(said) + ", and the driver says " + text_of(info.device) +
-                  " of its memory: was it freed?");
+    throw Refused("its declared device " + text_of(said) + " does not match the driver's " + text_of(info.device) +
+                  " for its memory; it may have been freed");
   }
   return info;
 }
@@ -39,15 +39,15 @@ inline dlpackgen_device_pointer owner_of(const dlpackgen_device& table, DLDevice
 // Asks about the first byte and, where the elements reach beyond what is allocated there,
 // the last one: memory may be mapped of several allocations, as torch's expandable
 // segments are, and drivers tell of one at a time.
-inline void refuse_other_owner(const dlpackgen_device& table, DLDevice said, const char* begin, std::size_t bytes) {
-  const dlpackgen_device_pointer info = owner_of(table, said, begin);
+inline void refuse_other_owner(const dlpackgen_backend& table, DLDevice said, const char* begin, std::size_t bytes) {
+  const dlpackgen_pointer_attributes info = owner_of(table, said, begin);
   const auto before = static_cast<std::size_t>(begin - static_cast<const char*>(info.base));
   if (info.size != 0 && before + bytes > info.size) owner_of(table, said, begin + bytes - 1);
 }
 
 // Tensors on the CPU are nobody's to ask about, nor are those without elements.
 inline void check_owner(const DLTensor& tensor, const Elements& elements) {
-  const dlpackgen_device* const table = used_device.load(std::memory_order_acquire);
+  const dlpackgen_backend* const table = used_device.load(std::memory_order_acquire);
   if (table == nullptr || tensor.device.device_type == kDLCPU) return;
   const std::size_t span = extents_of(tensor).span;
   if (span == 0) return;
@@ -57,11 +57,11 @@ inline void check_owner(const DLTensor& tensor, const Elements& elements) {
 
 // Tensors of other allocators are refused by the back end, which is no concern here.
 inline void keep_for_torch(DLManagedTensorVersioned* managed) noexcept {
-  const dlpackgen_device* const table = used_device.load(std::memory_order_acquire);
+  const dlpackgen_backend* const table = used_device.load(std::memory_order_acquire);
   const DLDevice device = managed->dl_tensor.device;
   if (table == nullptr || device.device_type != table->device_type) return;
   try {
-    const dlpackgen_device_stream stream{current_stream(device), device, 0, 0};
+    const dlpackgen_stream stream{current_stream(device), device, 0, 0};
     static_cast<void>(table->keep_until(managed, &stream, nullptr));
   } catch (...) {  // the deleter waits for less then, as it does without a back end
   }
@@ -95,10 +95,10 @@ inline int stream_of_torch(void*, DLDevice device, void** handle) noexcept {
  *
  * \throws Refused for a table of another version, or for devices that are not torch's.
  */
-inline void use_device(const dlpackgen_device* table) {
+inline void use_device(const dlpackgen_backend* table) {
   if (table != nullptr &&
-      (table->abi_version != DLPACKGEN_DEVICE_ABI_VERSION || table->size < sizeof(dlpackgen_device))) {
-    throw Refused("the table of the back end is of another version than dlpackgen_device.h");
+      (table->abi_version != DLPACKGEN_BACKEND_ABI_VERSION || table->size < sizeof(dlpackgen_backend))) {
+    throw Refused("the table of the back end is of another version than dlpackgen_backend.h");
   }
   if (table != nullptr && table->device_type != detail::gpu()) {
     throw Refused("the back end serves other devices than this torch");
@@ -106,9 +106,12 @@ inline void use_device(const dlpackgen_device* table) {
   detail::used_device.store(table, std::memory_order_release);
 }
 
-/** The streams of torch for a back end's current_stream(): those that are current in the thread that asks. */
-inline const dlpackgen_device_source* stream_source() noexcept {
-  static const dlpackgen_device_source source{detail::stream_of_torch, nullptr, nullptr, 0};
+/**
+ * The streams of torch for a back end's current_stream(): those that are current in the thread that
+ * asks.
+ */
+inline const dlpackgen_stream_source* stream_source() noexcept {
+  static const dlpackgen_stream_source source{detail::stream_of_torch, nullptr, nullptr, 0};
   return &source;
 }
 

@@ -119,7 +119,9 @@ inline void install() {
   Py_XSETREF(replaced.table, before.release().ptr());
 }
 
-/** Gives torch.Tensor back what it offered before; leaves alone what others have put there since. */
+/**
+ * Gives torch.Tensor back what it offered before; leaves alone what others have put there since.
+ */
 inline void uninstall() {
   const detail::Replaced& replaced = detail::replaced();
   detail::take_reader_off(detail::tensor_type(), replaced.tensor_reader);

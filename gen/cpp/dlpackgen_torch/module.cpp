@@ -50,9 +50,9 @@ PyObject* is_installed(PyObject*, PyObject*) {
 
 PyObject* use_device(PyObject*, PyObject* capsule) {
   return guarded([&]() -> PyObject* {
-    void* const table = capsule == Py_None ? nullptr : PyCapsule_GetPointer(capsule, "dlpackgen_device");
+    void* const table = capsule == Py_None ? nullptr : PyCapsule_GetPointer(capsule, "dlpackgen_backend");
     if (table == nullptr && capsule != Py_None) return nullptr;
-    aten::use_device(static_cast<const dlpackgen_device*>(table));
+    aten::use_device(static_cast<const dlpackgen_backend*>(table));
     return Py_NewRef(Py_None);
   });
 }
@@ -70,7 +70,7 @@ PyMethodDef methods[] = {
     {"is_installed", is_installed, METH_NOARGS, "Whether torch.Tensor offers this table."},
     {"use_device", use_device, METH_O,
      "use_device(capsule): asks a back end for devices whose memory a tensor is in, and has it keep its own memory until\n"
-     "torch's work is done. A capsule named dlpackgen_device, or None."},
+     "torch's work is done. A capsule named dlpackgen_backend, or None."},
     {"from_dlpack", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(from_dlpack)), METH_VARARGS | METH_KEYWORDS,
      "from_dlpack(x, read_only='refuse'): a torch.Tensor over the memory of a tensor of any library, or of a capsule.\n"
      "Read-only memory is refused, copied ('copy'), or taken as it is ('trust'): nobody may write to it then."},
@@ -100,7 +100,7 @@ bool add(PyObject* module, const char* name, PyObject* value) {
 }
 
 PyObject* stream_source() {
-  return PyCapsule_New(const_cast<dlpackgen_device_source*>(aten::stream_source()), "dlpackgen_device_source", nullptr);
+  return PyCapsule_New(const_cast<dlpackgen_stream_source*>(aten::stream_source()), "dlpackgen_stream_source", nullptr);
 }
 
 PyObject* fill(PyObject* module) {

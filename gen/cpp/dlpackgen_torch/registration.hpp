@@ -60,7 +60,8 @@ void boxed_function(const c10::OperatorHandle&, c10::DispatchKeySet, torch::jit:
   Kernel<K>::boxed(stack);
 }
 
-// torch::Library takes a functor without boxes for a lambda alone; the dispatcher itself takes one as such.
+// torch::Library takes a functor without boxes for a lambda alone; the dispatcher itself takes one
+// as such.
 template <class K>
 void implement_functor(c10::DispatchKey key) {
   static std::vector<c10::RegistrationHandleRAII> registered;
@@ -116,7 +117,10 @@ void implement_autograd(torch::Library& library) {
   }
 }
 
-/** Registers what raises the versions of arguments that a kernel writes to, under the key ADInplaceOrView. */
+/**
+ * Registers what raises the versions of arguments that a kernel writes to, under the key
+ * ADInplaceOrView.
+ */
 template <class K>
 void implement_versions(torch::Library& library) {
   if constexpr (detail::is_boxed<K>) {
@@ -126,7 +130,10 @@ void implement_versions(torch::Library& library) {
   }
 }
 
-/** Registers what resolves negated and conjugated arguments of a kernel that writes, under the keys of these. */
+/**
+ * Registers what resolves negated and conjugated arguments of a kernel that writes, under the keys
+ * of these.
+ */
 template <class K>
 void implement_bits(torch::Library& library) {
   library.impl(K::name, torch::CppFunction::makeFromBoxedFunction<&Bits<K>::boxed>());

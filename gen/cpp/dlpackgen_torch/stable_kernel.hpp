@@ -105,7 +105,8 @@ struct First {
   fail(sentence.text());
 }
 
-// The type of the elements; lanes is 0 where there is none. Types that this ABI does not know throw.
+// The type of the elements; lanes is 0 where there is none. Types that this ABI does not know
+// throw.
 inline DLDataType named_dtype(const Tensor& tensor) {
   try {
     return dtype_of(tensor.scalar_type());

@@ -66,7 +66,7 @@ struct Source {
 // The host has no stream. Elsewhere this tells whether torch knows the device at all.
 inline void* current_stream(DLDevice device) {
   if (is_on_host(device)) return nullptr;
-  if (device.device_type != kDLCUDA) throw Refused("its device is none that is served here: CPU or CUDA");
+  if (device.device_type != kDLCUDA) throw Refused("unsupported device: expected CPU or CUDA");
   StreamHandle stream = nullptr;
   void* handle = nullptr;
   AOTITorchError failed = aoti_torch_get_current_stream(device.device_id, &stream);

@@ -96,7 +96,8 @@ inline std::int64_t outer_stride(std::int64_t stride, std::int64_t extent) {
   using v1_3::detail::unsign;
   std::uint64_t outer = 0;
   std::uint64_t bytes = 0;
-  const bool fits = dlpack_multiply_(unsign(stride), unsign(extent), &outer) && dlpack_multiply_(outer, 16, &bytes);
+  const bool fits =
+      dlpackgen_multiply_(unsign(stride), unsign(extent), &outer) && dlpackgen_multiply_(outer, 16, &bytes);
   return fits ? static_cast<std::int64_t>(outer) : stride;
 }
 

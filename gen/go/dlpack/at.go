@@ -14,7 +14,7 @@ import (
 // strides are; packed elements too. For many elements [Data], [Runs] and
 // [PackedData] are several times faster.
 //
-// The errors are those of [Data] but for [ErrNotDense], and [ErrIndex].
+// The errors are those of [Data] but for [ErrNotContiguous], and [ErrIndex].
 func At[T Scalar](t Tensor, indices ...int64) (T, error) {
 	var v T
 	want := DataTypeOf[T]()

@@ -69,7 +69,8 @@ func tagged(address uintptr, legacy bool) uintptr {
 // deleteAll runs the deleters. legacy is 1 where some of the addresses are tagged.
 func deleteAll(list []uintptr, legacy uintptr) {
 	if len(list) > 0 {
-		C.dlp_59225070_delete_all((*C.uintptr_t)(unsafe.Pointer(unsafe.SliceData(list))), C.size_t(len(list)), C.int(legacy))
+		C.dlp_59225070_delete_all((*C.uintptr_t)(unsafe.Pointer(unsafe.SliceData(list))), C.size_t(len(list)),
+			C.int(legacy))
 	}
 }
 

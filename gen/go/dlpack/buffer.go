@@ -203,7 +203,8 @@ func (b *share) alloc(dtype DataType, shape []int64) error {
 	}
 	size, fits := bytesOf(count, uint64(dtype.Bits))
 	if !fits || size > math.MaxInt64-Alignment {
-		return failf(ErrShape, "%v elements of shape %v take more bytes than fit in 63 bits", dtype, slices.Clone(shape))
+		return failf(ErrShape, "%v elements of shape %v take more bytes than fit in 63 bits", dtype,
+			slices.Clone(shape))
 	}
 	if b.buffer = buffers.take(size, len(shape)); b.buffer == nil {
 		return failf(ErrNoMemory, "no room for %d bytes", size)

@@ -9,8 +9,8 @@
 #include "export.h"
 
 enum {
-	dlp_59225070_ALIGNMENT = 256, /* of the data, in bytes */
-	dlp_59225070_POOLS = 14       /* of blocks, from 256 bytes to 1 MiB by powers of two; 0 has headers alone */
+  dlp_59225070_ALIGNMENT = 256, /* of the data, in bytes */
+  dlp_59225070_POOLS = 14       /* of blocks, from 256 bytes to 1 MiB by powers of two; 0 has headers alone */
 };
 
 /* Shares in a buffer: the low half counts Go's, the high one tensors. */
@@ -20,31 +20,32 @@ enum {
 /* A buffer is memory of C that tensors share, and the first of these tensors.
  * Buffers are never freed either; their blocks are. */
 struct dlp_59225070_buffer {
-	DLManagedTensorVersioned managed; /* for the consumer who is the only one */
-	uint64_t shares;
-	void *block;                      /* what malloc gave */
-	uintptr_t data;                   /* its first aligned byte */
-	int64_t *more;                    /* dims that do not fit, or NULL */
-	struct dlp_59225070_buffer *next; /* in a pool */
-	uint32_t pool;                    /* where it goes in the end */
-	uint32_t lent;                    /* 1 while a consumer has the tensor in here */
-	int64_t dims[2 * dlp_59225070_SLOT_NDIM];
+  DLManagedTensorVersioned managed; /* for the consumer who is the only one */
+  uint64_t shares;
+  void* block;                      /* what malloc gave */
+  uintptr_t data;                   /* its first aligned byte */
+  int64_t* more;                    /* dims that do not fit, or NULL */
+  struct dlp_59225070_buffer* next; /* in a pool */
+  uint32_t pool;                    /* where it goes in the end */
+  uint32_t lent;                    /* 1 while a consumer has the tensor in here */
+  int64_t dims[2 * dlp_59225070_SLOT_NDIM];
 };
 
 /* Gives a buffer with zeroed data and one share, out of a pool or made new. The
  * blocks of a pool have that size; those of pool 0 are freed with the buffer. It
  * makes room for that many dims where they are more than fit. NULL when memory
  * is out. Calls must not overlap. */
-dlp_59225070_LOCAL struct dlp_59225070_buffer *dlp_59225070_new_buffer(uint32_t pool, size_t size, size_t used, size_t dims);
+dlp_59225070_LOCAL struct dlp_59225070_buffer* dlp_59225070_new_buffer(uint32_t pool, size_t size, size_t used,
+                                                                       size_t dims);
 
 /* Ends a share, on any thread. */
-dlp_59225070_LOCAL void dlp_59225070_drop(struct dlp_59225070_buffer *b, uint64_t share);
+dlp_59225070_LOCAL void dlp_59225070_drop(struct dlp_59225070_buffer* b, uint64_t share);
 
 /* Frees the blocks in pools, and counts the tensors in buffers that consumers
  * have. Must not overlap new_buffer. */
 dlp_59225070_LOCAL uint64_t dlp_59225070_trim(void);
 
 /* The deleter of the tensor in a buffer, like those of other tensors. */
-dlp_59225070_LOCAL void dlp_59225070_release_first(DLManagedTensorVersioned *self);
+dlp_59225070_LOCAL void dlp_59225070_release_first(DLManagedTensorVersioned* self);
 
 #endif

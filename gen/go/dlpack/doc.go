@@ -28,7 +28,7 @@
 // crossing into C borrows the tensors of many objects, and gives the stream to
 // work on; [NewExchangeAPI] makes such a table for objects of Go's:
 //
-//	api, err := dlpack.OpenExchangeAPI((*dlpack.DLPackExchangeAPIHeader)(pointer))
+//	api, err := dlpack.FindExchangeAPI((*dlpack.DLPackExchangeAPIHeader)(pointer))
 //	if err != nil {
 //		return err
 //	}

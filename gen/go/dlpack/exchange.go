@@ -38,7 +38,7 @@ type ExchangeAPI struct {
 // maxTables bounds the walk over older tables: a chain may be a ring.
 const maxTables = 64
 
-// OpenExchangeAPI finds the table to use, from a pointer to a table as Python's
+// FindExchangeAPI finds the table to use, from a pointer to a table as Python's
 // capsule "dlpack_exchange_api" holds it. Of that one, and of those that its
 // prev_api leads to, it takes the first with the major version of this package;
 // nothing but the header is read before that is known.
@@ -47,22 +47,25 @@ const maxTables = 64
 // there is none of this major version, and [ErrTable] when the chain does not
 // end or a function is missing that must be there. The function that lends views
 // may be missing: [ExchangeAPI.Borrow] then works with tensors that it owns.
-func OpenExchangeAPI(newest *DLPackExchangeAPIHeader) (ExchangeAPI, error) {
+func FindExchangeAPI(newest *DLPackExchangeAPIHeader) (ExchangeAPI, error) {
 	header := newest
 	for range maxTables {
 		switch {
 		case header == nil && newest == nil:
 			return ExchangeAPI{}, failf(ErrArgument, "no exchange table: the pointer is nil")
 		case header == nil:
-			return ExchangeAPI{}, failf(ErrVersion, "%v, with no older table; this package serves %d.x", newest.Version, MajorVersion)
+			return ExchangeAPI{}, failf(ErrVersion, "%v, with no older table; this package serves %d.x",
+				newest.Version, MajorVersion)
 		case uintptr(unsafe.Pointer(header))%unsafe.Alignof(*header) != 0:
-			return ExchangeAPI{}, failf(ErrArgument, "no exchange table: the address %#x is not aligned", unsafe.Pointer(header))
+			return ExchangeAPI{}, failf(ErrArgument, "no exchange table: the address %#x is not aligned",
+				unsafe.Pointer(header))
 		case header.Version.Major == MajorVersion:
 			return complete((*DLPackExchangeAPI)(unsafe.Pointer(header)))
 		}
 		header = (*DLPackExchangeAPIHeader)(loadPtr(&header.PrevAPI))
 	}
-	return ExchangeAPI{}, failf(ErrTable, "none of version %d among the first %d of the chain, which may be a ring", MajorVersion, maxTables)
+	return ExchangeAPI{}, failf(ErrTable, "none of version %d among the first %d of the chain, which may be a ring",
+		MajorVersion, maxTables)
 }
 
 // complete tests that the functions are there which must be.
@@ -162,7 +165,8 @@ func (a ExchangeAPI) Alloc(dst *Managed, dtype DataType, device Device, shape ..
 		}
 	}
 	err := dst.answered(C.dlp_59225070_allocate(a.callee(),
-		*(*C.DLDataType)(unsafe.Pointer(&dtype)), *(*C.DLDevice)(unsafe.Pointer(&device)), C.int32_t(len(shape)), few, many))
+		*(*C.DLDataType)(unsafe.Pointer(&dtype)), *(*C.DLDevice)(unsafe.Pointer(&device)), C.int32_t(len(shape)),
+		few, many))
 	if err != nil {
 		return err
 	}

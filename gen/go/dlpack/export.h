@@ -17,15 +17,15 @@
 #endif
 
 enum {
-	dlp_59225070_SLOT_NDIM = 8,    /* more dimensions take memory of their own */
-	dlp_59225070_LISTS = 32,       /* of free slots */
-	dlp_59225070_NUMBER_BITS = 24  /* of a list's head; the others count its changes */
+  dlp_59225070_SLOT_NDIM = 8,   /* more dimensions take memory of their own */
+  dlp_59225070_LISTS = 32,      /* of free slots */
+  dlp_59225070_NUMBER_BITS = 24 /* of a list's head; the others count its changes */
 };
 
 /* What few tensors keep besides. */
 struct dlp_59225070_extra {
-	uintptr_t hook;  /* a cgo.Handle on what is called on release, or 0 */
-	int64_t dims[1]; /* as many as were asked for */
+  uintptr_t hook;  /* a cgo.Handle on what is called on release, or 0 */
+  int64_t dims[1]; /* as many as were asked for */
 };
 
 /* A slot is one exported tensor. Slots are never freed, so that a deleter called
@@ -34,48 +34,48 @@ struct dlp_59225070_extra {
  * on top: a pop that was overtaken shall not take the same number for the same
  * state. */
 struct dlp_59225070_slot {
-	union {
-		DLManagedTensorVersioned versioned;
-		DLManagedTensor legacy;
-	} managed;
-	uint32_t next;                       /* number of the slot below; 0 for none */
-	uint32_t number;                     /* on its list, from 1 */
-	uint64_t *list;                      /* the head of the list it returns to */
-	struct dlp_59225070_slot *origin;    /* itself; of a copy, the slot that it is lent for */
-	uintptr_t pinned;                    /* what Go's half holds, also while the slot is free */
-	struct dlp_59225070_buffer *owner;   /* whose memory the tensor is, or NULL */
-	struct dlp_59225070_extra *extra;    /* or NULL */
-	int64_t dims[2 * dlp_59225070_SLOT_NDIM]; /* shape, then strides */
+  union {
+    DLManagedTensorVersioned versioned;
+    DLManagedTensor legacy;
+  } managed;
+  uint32_t next;                            /* number of the slot below; 0 for none */
+  uint32_t number;                          /* on its list, from 1 */
+  uint64_t* list;                           /* the head of the list it returns to */
+  struct dlp_59225070_slot* origin;         /* itself; of a copy, the slot that it is lent for */
+  uintptr_t pinned;                         /* what Go's half holds, also while the slot is free */
+  struct dlp_59225070_buffer* owner;        /* whose memory the tensor is, or NULL */
+  struct dlp_59225070_extra* extra;         /* or NULL */
+  int64_t dims[2 * dlp_59225070_SLOT_NDIM]; /* shape, then strides */
 };
 
 /* The heads of the lists, each on a cache line of its own. */
-dlp_59225070_LOCAL uint64_t *dlp_59225070_list(int number);
+dlp_59225070_LOCAL uint64_t* dlp_59225070_list(int number);
 
 /* Makes count zeroed slots, numbered from first, for a list on which they are
  * not put yet; NULL when memory is out. Calls must not overlap. */
-dlp_59225070_LOCAL struct dlp_59225070_slot *dlp_59225070_new_slots(uint64_t *list, uint32_t first, uint32_t count);
+dlp_59225070_LOCAL struct dlp_59225070_slot* dlp_59225070_new_slots(uint64_t* list, uint32_t first, uint32_t count);
 
 /* Makes a copy of a slot that its deleter frees, for tools that find uses of
  * freed memory; NULL when memory is out. */
-dlp_59225070_LOCAL struct dlp_59225070_slot *dlp_59225070_lend(struct dlp_59225070_slot *origin);
+dlp_59225070_LOCAL struct dlp_59225070_slot* dlp_59225070_lend(struct dlp_59225070_slot* origin);
 
 /* Makes room for that many dims; NULL when memory is out. */
-dlp_59225070_LOCAL struct dlp_59225070_extra *dlp_59225070_new_extra(size_t dims);
+dlp_59225070_LOCAL struct dlp_59225070_extra* dlp_59225070_new_extra(size_t dims);
 
 /* Counts the calls of a deleter on a tensor that was already released. */
 dlp_59225070_LOCAL uint64_t dlp_59225070_trapped(void);
 
 /* Counts one. */
-dlp_59225070_LOCAL void dlp_59225070_trap(DLManagedTensorVersioned *self);
-dlp_59225070_LOCAL void dlp_59225070_trap_legacy(DLManagedTensor *self);
+dlp_59225070_LOCAL void dlp_59225070_trap(DLManagedTensorVersioned* self);
+dlp_59225070_LOCAL void dlp_59225070_trap_legacy(DLManagedTensor* self);
 
 /* The deleters of tensors that have nothing but their slot, and of those that have
  * an owner, an extra or a copy of a slot. Any thread may call them at any time: no
  * lock, no wait for Go's scheduler or collector, unless the tensor has a hook. */
-dlp_59225070_LOCAL void dlp_59225070_release(DLManagedTensorVersioned *self);
-dlp_59225070_LOCAL void dlp_59225070_release_legacy(DLManagedTensor *self);
-dlp_59225070_LOCAL void dlp_59225070_release_all(DLManagedTensorVersioned *self);
-dlp_59225070_LOCAL void dlp_59225070_release_all_legacy(DLManagedTensor *self);
+dlp_59225070_LOCAL void dlp_59225070_release(DLManagedTensorVersioned* self);
+dlp_59225070_LOCAL void dlp_59225070_release_legacy(DLManagedTensor* self);
+dlp_59225070_LOCAL void dlp_59225070_release_all(DLManagedTensorVersioned* self);
+dlp_59225070_LOCAL void dlp_59225070_release_all_legacy(DLManagedTensor* self);
 
 /* In Go: calls a hook, and ends it. */
 dlp_59225070_LOCAL void dlp_59225070_call_hook(uintptr_t hook);

@@ -9,65 +9,65 @@
 
 typedef dlp_59225070_object object;
 
-void dlp_59225070_delete_any(void *tensor, int legacy) {
-	DLManagedTensorVersioned *versioned = tensor;
-	DLManagedTensor *old = tensor;
-	if (legacy && old->deleter) old->deleter(old);
-	if (!legacy && versioned->deleter) versioned->deleter(versioned);
+void dlp_59225070_delete_any(void* tensor, int legacy) {
+  DLManagedTensorVersioned* versioned = tensor;
+  DLManagedTensor* old = tensor;
+  if (legacy && old->deleter) old->deleter(old);
+  if (!legacy && versioned->deleter) versioned->deleter(versioned);
 }
 
 /* Consumers of a table may rely on strides, old producers need not give them. */
-static void copy_dims(object *o, const DLTensor *t) {
-	int64_t next = 1, *strides = o->dims + t->ndim;
-	for (int32_t i = t->ndim - 1; i >= 0; i--) {
-		o->dims[i] = t->shape[i];
-		strides[i] = t->strides ? t->strides[i] : next;
-		/* Unsigned: a tensor that nobody has tested yet may overflow. */
-		next = (int64_t)((uint64_t)next * (uint64_t)(t->shape[i] > 1 ? t->shape[i] : 1));
-	}
-	o->tensor.shape = t->ndim ? o->dims : NULL;
-	o->tensor.strides = t->ndim ? strides : NULL;
+static void copy_dims(object* o, const DLTensor* t) {
+  int64_t next = 1, *strides = o->dims + t->ndim;
+  for (int32_t i = t->ndim - 1; i >= 0; i--) {
+    o->dims[i] = t->shape[i];
+    strides[i] = t->strides ? t->strides[i] : next;
+    /* Unsigned: a tensor that nobody has tested yet may overflow. */
+    next = (int64_t)((uint64_t)next * (uint64_t)(t->shape[i] > 1 ? t->shape[i] : 1));
+  }
+  o->tensor.shape = t->ndim ? o->dims : NULL;
+  o->tensor.strides = t->ndim ? strides : NULL;
 }
 
-object *dlp_59225070_object_new(void *tensor, int legacy, uint64_t flags) {
-	const DLTensor *t = legacy ? &((DLManagedTensor *)tensor)->dl_tensor : &((DLManagedTensorVersioned *)tensor)->dl_tensor;
-	object *o = malloc(sizeof *o + 2 * (size_t)t->ndim * sizeof *o->dims);
-	if (!o) return NULL;
-	o->tag = dlp_59225070_OBJECT;
-	o->references = 1;
-	o->owner = tensor;
-	o->flags = flags;
-	o->tensor = *t;
-	o->legacy = (uint32_t)legacy;
-	o->padding = 0;
-	copy_dims(o, t);
-	return o;
+object* dlp_59225070_object_new(void* tensor, int legacy, uint64_t flags) {
+  const DLTensor* t = legacy ? &((DLManagedTensor*)tensor)->dl_tensor : &((DLManagedTensorVersioned*)tensor)->dl_tensor;
+  object* o = malloc(sizeof *o + 2 * (size_t)t->ndim * sizeof *o->dims);
+  if (!o) return NULL;
+  o->tag = dlp_59225070_OBJECT;
+  o->references = 1;
+  o->owner = tensor;
+  o->flags = flags;
+  o->tensor = *t;
+  o->legacy = (uint32_t)legacy;
+  o->padding = 0;
+  copy_dims(o, t);
+  return o;
 }
 
-void dlp_59225070_object_retain(object *o) { __atomic_fetch_add(&o->references, 1, __ATOMIC_RELAXED); }
+void dlp_59225070_object_retain(object* o) { __atomic_fetch_add(&o->references, 1, __ATOMIC_RELAXED); }
 
-void dlp_59225070_object_release(object *o) {
-	if (__atomic_fetch_sub(&o->references, 1, __ATOMIC_ACQ_REL) != 1) return;
-	dlp_59225070_delete_any(o->owner, (int)o->legacy);
-	free(o);
+void dlp_59225070_object_release(object* o) {
+  if (__atomic_fetch_sub(&o->references, 1, __ATOMIC_ACQ_REL) != 1) return;
+  dlp_59225070_delete_any(o->owner, (int)o->legacy);
+  free(o);
 }
 
-int dlp_59225070_object_shared(object *o) { return __atomic_load_n(&o->references, __ATOMIC_ACQUIRE) > 1; }
+int dlp_59225070_object_shared(object* o) { return __atomic_load_n(&o->references, __ATOMIC_ACQUIRE) > 1; }
 
-static void delete_managed(DLManagedTensorVersioned *self) {
-	dlp_59225070_object_release(self->manager_ctx);
-	free(self);
+static void delete_managed(DLManagedTensorVersioned* self) {
+  dlp_59225070_object_release(self->manager_ctx);
+  free(self);
 }
 
-DLManagedTensorVersioned *dlp_59225070_object_managed(object *o) {
-	DLManagedTensorVersioned *made = malloc(sizeof *made);
-	if (!made) return NULL;
-	dlp_59225070_object_retain(o);
-	made->version.major = DLPACK_MAJOR_VERSION;
-	made->version.minor = DLPACK_MINOR_VERSION;
-	made->manager_ctx = o;
-	made->deleter = delete_managed;
-	made->flags = o->flags;
-	made->dl_tensor = o->tensor;
-	return made;
+DLManagedTensorVersioned* dlp_59225070_object_managed(object* o) {
+  DLManagedTensorVersioned* made = malloc(sizeof *made);
+  if (!made) return NULL;
+  dlp_59225070_object_retain(o);
+  made->version.major = DLPACK_MAJOR_VERSION;
+  made->version.minor = DLPACK_MINOR_VERSION;
+  made->manager_ctx = o;
+  made->deleter = delete_managed;
+  made->flags = o->flags;
+  made->dl_tensor = o->tensor;
+  return made;
 }

@@ -39,7 +39,7 @@ func PackedData[T Narrow](t Tensor) (Packed[T], error) {
 	if t.Padded() && want.Lanes > 1 {
 		return Packed[T]{}, failf(ErrDataType, "%v is padded, which has no defined order", want)
 	}
-	if !t.IsDense() {
+	if !t.IsContiguous() {
 		return Packed[T]{}, unsuitable(t, false)
 	}
 	if t.Len() > math.MaxInt/int(want.Lanes) {
@@ -91,26 +91,26 @@ func (p Packed[T]) place(i int) place {
 	return place{p.first, int64(i) * int64(p.step)}
 }
 
-// MutablePacked is [Packed] for writing.
-type MutablePacked[T Narrow] struct{ Packed[T] }
+// WritablePacked is [Packed] for writing.
+type WritablePacked[T Narrow] struct{ Packed[T] }
 
-// MutablePackedData is [PackedData] for writing: it fails with [ErrReadOnly]
+// WritablePackedData is [PackedData] for writing: it fails with [ErrReadOnly]
 // when the producer forbids that.
-func MutablePackedData[T Narrow](t Tensor) (MutablePacked[T], error) {
+func WritablePackedData[T Narrow](t Tensor) (WritablePacked[T], error) {
 	if t.ReadOnly() {
-		return MutablePacked[T]{}, readOnly()
+		return WritablePacked[T]{}, readOnly()
 	}
 	p, err := PackedData[T](t)
-	return MutablePacked[T]{p}, err
+	return WritablePacked[T]{p}, err
 }
 
 // Set writes element i of the row-major order, and panics when i is out of
 // range. Elements that share a byte must not be set by several goroutines at
 // once.
-func (p MutablePacked[T]) Set(i int, value T) { p.place(i).store(p.width, value.Bits()) }
+func (p WritablePacked[T]) Set(i int, value T) { p.place(i).store(p.width, value.Bits()) }
 
 // Pack sets elements from src, as many as both have, and tells how many.
-func (p MutablePacked[T]) Pack(src []T) int {
+func (p WritablePacked[T]) Pack(src []T) int {
 	n := min(len(src), p.Len())
 	for i, value := range src[:n] {
 		p.Set(i, value)

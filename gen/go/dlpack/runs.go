@@ -16,18 +16,18 @@ import (
 // goes backwards, stands still or skips elements gives runs of one element.
 //
 // The slices are valid until the tensor's owner releases it, and must not be
-// written: see [MutableRuns]. The sequence can be used many times. Unlike Data,
+// written: see [WritableRuns]. The sequence can be used many times. Unlike Data,
 // which is the faster way where it is possible, it is allocated.
 //
-// The errors are those of [Data] but for [ErrNotDense].
+// The errors are those of [Data] but for [ErrNotContiguous].
 func Runs[T Element](t Tensor) (iter.Seq[[]T], error) {
 	readable, err := as[T](t)
 	return func(yield func([]T) bool) { runs(readable, yield) }, err
 }
 
-// MutableRuns is [Runs] for writing: it fails with [ErrReadOnly] when the
+// WritableRuns is [Runs] for writing: it fails with [ErrReadOnly] when the
 // producer forbids that. Where a stride is 0, several runs are the same memory.
-func MutableRuns[T Element](t Tensor) (iter.Seq[[]T], error) {
+func WritableRuns[T Element](t Tensor) (iter.Seq[[]T], error) {
 	if t.ReadOnly() {
 		return func(func([]T) bool) {}, readOnly()
 	}

@@ -40,7 +40,7 @@ func (t Tensor) Pointer() unsafe.Pointer {
 // in a tensor, are what they would be without gaps. For packed elements see
 // [PackedData], to copy [Copy].
 //
-// The errors are those of [Data], with [ErrNotDense] where a stride is negative:
+// The errors are those of [Data], with [ErrNotContiguous] where a stride is negative:
 // the memory then begins before the first element.
 func Strided[T Element](t Tensor) (data []T, strides []int64, err error) {
 	if t, err = as[T](t); err != nil {
@@ -53,7 +53,7 @@ func Strided[T Element](t Tensor) (data []T, strides []int64, err error) {
 	last := int64(0)
 	for i, extent := range t.Shape() {
 		if strides[i] < 0 {
-			return nil, nil, failf(ErrNotDense, "stride %d of dimension %d is negative", strides[i], i)
+			return nil, nil, failf(ErrNotContiguous, "stride %d of dimension %d is negative", strides[i], i)
 		}
 		last += strides[i] * (extent - 1)
 	}
@@ -123,7 +123,8 @@ func TensorOf[T Element](data []T, shape ...int64) (Tensor, error) {
 		return Tensor{}, err
 	}
 	if count := reach.count(); count != uint64(len(data)) {
-		return Tensor{}, failf(ErrShape, "shape %v has %d elements, the slice %d", slices.Clone(shape), count, len(data))
+		return Tensor{}, failf(ErrShape, "shape %v has %d elements, the slice %d", slices.Clone(shape), count,
+			len(data))
 	}
 	return Tensor{&o.tensor, 0}, nil
 }
@@ -140,7 +141,7 @@ func (r reach) count() uint64 {
 // whatever the strides of both are. They must not overlap. With [TensorOf] one of
 // them is a slice.
 //
-// The errors are those of [Data] but for [ErrNotDense], [ErrShape] where the shapes
+// The errors are those of [Data] but for [ErrNotContiguous], [ErrShape] where the shapes
 // differ, and [ErrReadOnly].
 func Copy[T Element](dst, src Tensor) error {
 	if dst.ReadOnly() {
@@ -177,7 +178,8 @@ func copyAlong[T Element](to, from unsafe.Pointer, shape, toStrides, fromStrides
 		}
 	default:
 		for i := range shape[0] {
-			copyAlong[T](unsafe.Add(to, i*toStrides[0]*bytes), unsafe.Add(from, i*fromStrides[0]*bytes), shape[1:], toStrides[1:], fromStrides[1:])
+			copyAlong[T](unsafe.Add(to, i*toStrides[0]*bytes), unsafe.Add(from, i*fromStrides[0]*bytes), shape[1:],
+				toStrides[1:], fromStrides[1:])
 		}
 	}
 }

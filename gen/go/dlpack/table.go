@@ -83,7 +83,8 @@ func NewExchangeAPI(p Producer) (*DLPackExchangeAPI, error) {
 	producers.mu.Lock()
 	defer producers.mu.Unlock()
 	if producers.made == maxProducers {
-		return nil, failf(ErrTable, "all %d that this package has room for are made, and live as long as the process", maxProducers)
+		return nil, failf(ErrTable,
+			"all %d that this package has room for are made, and live as long as the process", maxProducers)
 	}
 	producers.made++
 	producers.all[producers.made].Store(&p)

@@ -18,5 +18,5 @@ var Target = emit.Target{
 }
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
-	return emit.Manifest{Assets: append(header.All(m.Release, "dlpack"), header.Checker(m.Release)...)}, nil
+	return emit.Manifest{Assets: append(header.All(m.Release), header.Checker(m.Release)...)}, nil
 }

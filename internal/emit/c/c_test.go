@@ -72,8 +72,10 @@ func TestGenHoldsTheNewestRelease(t *testing.T) {
 
 func TestOlderReleasesHaveNoHelpers(t *testing.T) {
 	all := []string{
-		"dlpack/abi_check.h", "dlpack/dlpack.h", "dlpack/dlpack_codes.h", "dlpack/dlpack_elements.h", "dlpack/dlpack_rules.h", "dlpack/dlpack_util.h",
-		"dlpackgen/arguments.h", "dlpackgen/check.h", "dlpackgen/described.h", "dlpackgen/message.h", "dlpackgen/parameter.h", "dlpackgen/names.h",
+		"dlpackgen/abi_check.h", "dlpack/dlpack.h", "dlpackgen/codes.h", "dlpackgen/elements.h",
+		"dlpackgen/rules.h", "dlpackgen/tensor.h",
+		"dlpackgen/arguments.h", "dlpackgen/check.h", "dlpackgen/described.h", "dlpackgen/message.h",
+		"dlpackgen/parameter.h", "dlpackgen/names.h",
 	}
 	for _, info := range spec.Embedded().Releases() {
 		_, files := renderRelease(t, info.Version)
@@ -107,7 +109,8 @@ func TestNamesFollowTheRelease(t *testing.T) {
 	}
 	before, now := named("1.3"), named("main")
 	for _, line := range []string{
-		"#define DLPACKGEN_BCOMPLEX32 DLPACKGEN_DTYPE(kDLBcomplex, 32, 1)\n", "case kDLAscend: return \"ascend\";\n",
+		"#define DLPACKGEN_DTYPE_BCOMPLEX32 DLPACKGEN_DTYPE(kDLBcomplex, 32, 1)\n",
+		"case kDLAscend: return \"ascend\";\n",
 	} {
 		assert.NotContains(t, before, line)
 		assert.Contains(t, now, line)
@@ -138,10 +141,12 @@ func extended(t *testing.T, device spec.EnumValue) *spec.Release {
 }
 
 func TestVendorsDevicesAreInEveryFile(t *testing.T) {
-	device := spec.EnumValue{Name: "kDLAcme", Value: 1000, Doc: "Acme memory.", Device: &spec.DeviceRule{HostReadable: true}}
+	device := spec.EnumValue{Name: "kDLAcme", Value: 1000, Doc: "Acme memory.",
+		Device: &spec.DeviceRule{HostReadable: true}}
 	files, err := Target.Emit(&emit.Model{Release: extended(t, device)})
 	require.NoError(t, err)
-	for i, want := range []string{"DLPACK_ABI_NUMBER(kDLAcme, 1000);", "/** Acme memory. */\n  kDLAcme = 1000\n}", "case kDLAcme: return"} {
+	for i, want := range []string{"DLPACKGEN_ABI_NUMBER(kDLAcme, 1000);", "/** Acme memory. */\n  kDLAcme = 1000\n}",
+		"case kDLAcme: return"} {
 		assert.Contains(t, string(files[i].Data), want, files[i].Path)
 	}
 	assert.Equal(t, 3, strings.Count(string(files[2].Data), "case kDLAcme:"), "named, readable, addressed")
@@ -153,10 +158,11 @@ func TestSpecsWithoutTheUsualTypes(t *testing.T) {
 	require.NoError(t, err)
 	for _, missing := range []string{deviceEnum, codeEnum, "DLPackExchangeAPI"} {
 		changed := *release
-		changed.Decls = slices.DeleteFunc(slices.Clone(release.Decls), func(d spec.Decl) bool { return d.DeclName() == missing })
+		changed.Decls = slices.DeleteFunc(slices.Clone(release.Decls),
+			func(d spec.Decl) bool { return d.DeclName() == missing })
 		files, err := Target.Emit(&emit.Model{Release: &changed})
 		require.NoError(t, err)
-		assert.Equal(t, []string{"dlpack/abi_check.h", "dlpack/dlpack.h"}, names(files), missing)
+		assert.Equal(t, []string{"dlpackgen/abi_check.h", "dlpack/dlpack.h"}, names(files), missing)
 	}
 	files, err := Target.Emit(&emit.Model{Release: extended(t, spec.EnumValue{Name: "kDLBare", Value: 7})})
 	require.NoError(t, err)
@@ -167,7 +173,8 @@ func TestSpecsWithoutTheUsualTypes(t *testing.T) {
 // language alone, never about a target.
 func TestChecksHaveNoConditionOnTargets(t *testing.T) {
 	condition := regexp.MustCompile(`(?m)^#\s*(?:if|elif)(.*)$`)
-	language := regexp.MustCompile(`^(?:[\s!&|()]|ndef DLPACK_ABI_CHECK_H_|def|defined|__cplusplus|_MSVC_LANG|__STDC_VERSION__|>=|201112L|201103L)*$`)
+	language := regexp.MustCompile(`^(?:[\s!&|()]|ndef ` +
+		`DLPACKGEN_ABI_CHECK_H_|def|defined|__cplusplus|_MSVC_LANG|__STDC_VERSION__|>=|201112L|201103L)*$`)
 	for _, info := range spec.Embedded().Releases() {
 		_, files := renderRelease(t, info.Version)
 		found := condition.FindAllStringSubmatch(string(files[0].Data), -1)

@@ -14,11 +14,12 @@ import (
 // Target is the row of the table of targets. Every header works with both managed
 // tensors and the exchange table, hence the oldest release.
 var Target = emit.Target{
-	Name:     "cpp",
-	Doc:      "C++17, header only: owning and borrowed tensors, builders, views, exchange tables",
-	Path:     "cpp",
-	Oldest:   "1.2",
-	Options:  []emit.Option{{Name: optionSingle, Doc: "true: one header, dlpackgen.hpp, in the place of a folder", Default: "false", Bool: true}},
+	Name:   "cpp",
+	Doc:    "C++17, header only: owning and borrowed tensors, builders, views, exchange tables",
+	Path:   "cpp",
+	Oldest: "1.2",
+	Options: []emit.Option{{Name: optionSingle, Doc: "true: one header, dlpackgen.hpp, in the place of a folder",
+		Default: "false", Bool: true}},
 	Single:   optionSingle,
 	Needs:    []string{"c"},
 	Manifest: manifest,
@@ -35,19 +36,22 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	if m.Options[optionSingle] == "true" {
 		made = single
 	}
-	return emit.Manifest{Words: emit.NamespaceWords(emit.Namespace(m.Release)), Assets: made(m.Release)}, checkNeeds(m.Release)
+	return emit.Manifest{Words: emit.NamespaceWords(emit.Namespace(m.Release)),
+		Assets: made(m.Release)}, checkNeeds(m.Release)
 }
 
 // folderOf lists a header for each thing that a user includes.
 func folderOf(r *spec.Release) []emit.Asset {
 	all := append(emit.Copies("cpp", folder, headers...), rendered(r, folder)...)
-	return append(all, emit.Asset{From: "cpp/builder.hpp", To: folder + "/builder.hpp", Parts: emit.Copies("cpp", "", container)})
+	return append(all, emit.Asset{From: "cpp/builder.hpp", To: folder + "/builder.hpp", Parts: emit.Copies("cpp", "",
+		container)})
 }
 
 // single lists the one header. It keeps the guards of its parts, so that a program may
 // include both forms.
 func single(r *spec.Release) []emit.Asset {
-	parts := append(emit.Copies("cpp", "", append([]string{"builder.hpp", container}, headers...)...), rendered(r, "")...)
+	parts := append(emit.Copies("cpp", "", append([]string{"builder.hpp", container}, headers...)...),
+		rendered(r, "")...)
 	return []emit.Asset{{From: "cpp/single.hpp", To: "dlpackgen.hpp", Main: true, Guards: true, Parts: parts}}
 }
 

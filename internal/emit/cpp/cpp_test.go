@@ -86,7 +86,8 @@ func without(r *spec.Release, enum, value string) *spec.Release {
 	for i, d := range changed.Decls {
 		if e, ok := d.(*spec.Enum); ok && e.Name == enum {
 			shorter := *e
-			shorter.Values = slices.DeleteFunc(slices.Clone(e.Values), func(v spec.EnumValue) bool { return v.Name == value })
+			shorter.Values = slices.DeleteFunc(slices.Clone(e.Values),
+				func(v spec.EnumValue) bool { return v.Name == value })
 			changed.Decls[i] = &shorter
 		}
 	}
@@ -96,7 +97,8 @@ func without(r *spec.Release, enum, value string) *spec.Release {
 func TestEmitNamesWhatASpecLacks(t *testing.T) {
 	for _, name := range []string{"kDLInt", "kDLBool"} {
 		_, err := Target.Emit(&emit.Model{Release: without(emittest.Release(t, "1.3"), codeEnum, name)})
-		assert.ErrorContains(t, err, "the headers build on the enumerator DLDataTypeCode."+name+", which DLPack 1.3 of this spec lacks")
+		assert.ErrorContains(t, err,
+			"the headers build on the enumerator DLDataTypeCode."+name+", which DLPack 1.3 of this spec lacks")
 	}
 	_, err := Target.Emit(&emit.Model{Release: without(emittest.Release(t, "1.3"), deviceEnum, "kDLTrn")})
 	assert.NoError(t, err, "nothing names it")

@@ -61,7 +61,9 @@ func viewLayout(r *spec.Release) abi {
 	for _, s := range layout.Formulas(r) {
 		out := structure{Name: s.Name, Align: units.Align[s.Align], Size: speller.Formula(s.Size, units)}
 		for _, f := range s.Fields {
-			out.Fields = append(out.Fields, field{f.Name, speller.Type(f.Type), speller.Formula(f.Size, units), speller.Formula(f.Offset, units)})
+			out.Fields = append(out.Fields,
+				field{f.Name, speller.Type(f.Type), speller.Formula(f.Size, units),
+					speller.Formula(f.Offset, units)})
 		}
 		v.Structs = append(v.Structs, out)
 	}

@@ -18,18 +18,23 @@ import (
 
 // The rows of the table of targets for the devices that dlpackgen knows itself.
 var (
-	CUDA   = own("cuda", "NVIDIA's devices: allocate, classify, order and copy through the driver found at run time; C, Go")
-	ROCm   = own("rocm", "AMD's devices: allocate, classify, order and copy through the HIP runtime found at run time; C, Go")
-	OneAPI = own("oneapi", "oneAPI's devices, through Level Zero in C, found at run time, or through SYCL in C++; C, Go")
+	CUDA = own("cuda",
+		"NVIDIA's devices: allocate, classify, order and copy through the driver found at run time; C, Go")
+	ROCm = own("rocm",
+		"AMD's devices: allocate, classify, order and copy through the HIP runtime found at run time; C, Go")
+	OneAPI = own("oneapi",
+		"oneAPI's devices, through Level Zero in C, found at run time, or through SYCL in C++; C, Go")
 )
 
 // Shared is the row of the Go types that the packages of all backends share.
 var Shared = emit.Target{
-	Name: emit.SharedDevice, Doc: "types that the Go packages of all backends share; Go", Path: "backends/device", Oldest: "1.2",
+	Name: emit.SharedDevice, Doc: "types that the Go packages of all backends share; Go", Path: "backends/device",
+	Oldest:  "1.2",
 	Options: []emit.Option{emit.ImportOption("")},
 	Manifest: func(*emit.Model) (emit.Manifest, error) {
 		return emit.Manifest{Assets: []emit.Asset{
-			emit.GoGuard("", emit.SharedDevice), {From: "device/shared.go", To: "doc.go"}, {From: "device/types.go", To: "types.go"},
+			emit.GoGuard("", emit.SharedDevice), {From: "device/shared.go", To: "doc.go"},
+			{From: "device/types.go", To: "types.go"},
 		}}, nil
 	},
 }
@@ -46,7 +51,8 @@ func Vendor(b *backend.Backend) emit.Target {
 
 func row(name, doc string, describe func() *backend.Backend) emit.Target {
 	return emit.Target{
-		Name: name, Doc: doc, Path: "backends/" + name, Oldest: "1.2", Options: []emit.Option{emit.ImportOption("")}, Imports: []string{emit.SharedDevice},
+		Name: name, Doc: doc, Path: "backends/" + name, Oldest: "1.2", Options: []emit.Option{emit.ImportOption("")},
+		Imports:  []string{emit.SharedDevice},
 		Manifest: func(m *emit.Model) (emit.Manifest, error) { return manifest(m, describe()) },
 	}
 }

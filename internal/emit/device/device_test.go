@@ -17,6 +17,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
+	"github.com/dlpackgen/dlpackgen/internal/emit/header"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
@@ -41,7 +42,8 @@ var embedded = []string{"cuda", "rocm", "oneapi"}
 func TestBackendsHoldTheNewestRelease(t *testing.T) {
 	for _, name := range embedded {
 		dir := filepath.Join(golden.Root(t), "backends", name)
-		m := &emit.Model{Release: emittest.Release(t, "latest"), Options: map[string]string{"import": ourFolder + name}, Imports: shared}
+		m := &emit.Model{Release: emittest.Release(t, "latest"),
+			Options: map[string]string{"import": ourFolder + name}, Imports: shared}
 		files, err := Vendor(backend.Embedded(name)).Emit(m)
 		texts := emittest.Texts(t, files, err)
 		there := 0
@@ -68,15 +70,18 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 	for name, text := range texts {
 		starter := name == "acme_impl.c" || name == "conformance/acme_hooks.h"
 		assert.Equal(t, !starter, emit.HasBanner([]byte(text)), name)
-		assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|<no value>|\{\{[.-]|\{\{range|go:build ignore|dlpackgen_device_(?:name|entry)`, text, name)
+		assert.NotRegexp(t,
+			`(?m)[ \t]+$|\n\n\n|<no value>|\{\{[.-]|\{\{range|go:build ignore|dlpackgen_device_(?:name|entry)`, text,
+			name)
 		if strings.HasSuffix(name, ".go") {
 			formatted, err := format.Source([]byte(text))
 			require.NoError(t, err, name)
 			assert.Equal(t, string(formatted), text, "gofmt has nothing to change")
 		}
 		for line := range strings.SplitSeq(text, "\n") {
-			if name != "device_driver.h" && name != "streams_rules.h" && path.Ext(name) != ".go" { // one function of the driver a line; a call of C a line
-				assert.LessOrEqual(t, len([]rune(strings.ReplaceAll(line, "\t", "    "))), 125, "%s: %s", name, line)
+			// one function of the driver a line; a call of C a line
+			if name != "device_driver.h" && name != "streams_rules.h" && path.Ext(name) != ".go" {
+				assert.LessOrEqual(t, len([]rune(strings.ReplaceAll(line, "\t", "    "))), 120, "%s: %s", name, line)
 			}
 		}
 	}
@@ -93,9 +98,11 @@ func TestTheSourcesServeOtherDescriptions(t *testing.T) {
 		require.Contains(t, texts, name)
 	}
 	assert.Contains(t, texts["acme.go"], "\npackage acme\n")
-	assert.Contains(t, texts["device_driver.h"], "\t\"libacme.so\",\n")
+	assert.Contains(t, texts["device_driver.h"], "\"libacme.so\",\n")
 	for name, text := range texts {
-		if name != "device_driver.h" && name != "streams_rules.h" && name != "conformance/conformance.h" && !strings.HasPrefix(name, "dlpack_") && name != "dlpack.h" {
+		if name != "device_driver.h" && name != "streams_rules.h" && name != "conformance/conformance.h" &&
+			!slices.Contains(header.Helpers,
+				strings.Replace(name, "dlpackgen_", "dlpackgen/", 1)) && name != "dlpack.h" {
 			assert.NotContains(t, strings.ToLower(strings.ReplaceAll(text, `"cuda"`, "")), "cuda", name)
 		}
 	}
@@ -104,7 +111,8 @@ func TestTheSourcesServeOtherDescriptions(t *testing.T) {
 // Two copies in one program differ in their only symbol.
 func TestTheSymbolFollowsTheImportPath(t *testing.T) {
 	entry := func(path string) string {
-		files, err := CUDA.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Options: map[string]string{"import": path}})
+		files, err := CUDA.Emit(&emit.Model{Release: emittest.Release(t, "1.3"),
+			Options: map[string]string{"import": path}})
 		require.NoError(t, err)
 		i := slices.IndexFunc(files, func(f emit.File) bool { return f.Path == "cuda.go" })
 		_, rest, _ := strings.Cut(string(files[i].Data), "-DDLPACKGEN_CUDA_ENTRY=")
@@ -120,20 +128,22 @@ func TestSpecsWithoutTheUsualNames(t *testing.T) {
 	changed := *emittest.Release(t, "1.3")
 	changed.Streams = nil
 	_, err := CUDA.Emit(&emit.Model{Release: &changed})
-	assert.ErrorContains(t, err, "the back end cuda builds on the stream table cuda, which DLPack 1.3 of this spec lacks")
+	assert.ErrorContains(t, err,
+		"the back end cuda builds on the stream table cuda, which DLPack 1.3 of this spec lacks")
 	other := *backend.Embedded("cuda")
 	other.Devices = []backend.Device{{Type: "kDLAcme", Memory: "device"}}
 	_, err = Vendor(&other).Emit(&emit.Model{Release: emittest.Release(t, "1.3")})
-	assert.ErrorContains(t, err, "the back end cuda builds on the enumerator DLDeviceType.kDLAcme, which DLPack 1.3 of this spec lacks")
+	assert.ErrorContains(t, err,
+		"the back end cuda builds on the enumerator DLDeviceType.kDLAcme, which DLPack 1.3 of this spec lacks")
 }
 
 func TestNumbersOfStreamsComeFromTheSpec(t *testing.T) {
 	text := rendered(t, emittest.Release(t, "1.3"), backend.Embedded("cuda"))["numbers_rules.h"]
-	assert.Contains(t, text, "\t{0, 1, 0},\n\t{1, 0, 1},\n\t{2, 0, 2},\n};")
+	assert.Contains(t, text, "  {0, 1, 0},\n  {1, 0, 1},\n  {2, 0, 2},\n};")
 	assert.Contains(t, text, "DRIVER_DEFAULT_STREAM ((uintptr_t)1)")
 	rocm := *backend.Embedded("cuda")
 	rocm.Streams = backend.Streams{Table: "rocm"}
 	text = rendered(t, emittest.Release(t, "1.3"), &rocm)["numbers_rules.h"]
-	assert.Contains(t, text, "\t{0, 0, 0},\n\t{1, 1, 0},\n\t{2, 1, 0},\n};")
+	assert.Contains(t, text, "  {0, 0, 0},\n  {1, 1, 0},\n  {2, 1, 0},\n};")
 	assert.Contains(t, text, "DRIVER_DEFAULT_STREAM ((uintptr_t)0)")
 }

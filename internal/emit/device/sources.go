@@ -58,8 +58,8 @@ var (
 	// common are for every backend.
 	common = []string{
 		"device_answer.h", "device_error.h", "device_library.h", "device_request.h", "device_result.h",
-		"device_side.h", "device_start.h", "device_stream.h", "device_tensor.h", "dlpackgen_device.h",
-		"dlpackgen_device.hpp", "doc.go", "off.go",
+		"device_side.h", "device_start.h", "device_stream.h", "device_tensor.h", "dlpackgen_backend.h",
+		"dlpackgen_backend.hpp", "doc.go", "off.go",
 	}
 	conformance = []string{
 		"conformance.c", "conformance.h.tmpl", "conformance_check.h", "conformance_copy.h",

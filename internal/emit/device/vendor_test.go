@@ -19,22 +19,26 @@ import (
 // acme is what a vendor describes.
 func acme() *backend.Backend {
 	return &backend.Backend{
-		Name: "acme", Title: "Acme", Doc: "Acme's devices.", Runtime: backend.Vendor, Package: "Acme's driver", Result: "int",
+		Name: "acme", Title: "Acme", Doc: "Acme's devices.", Runtime: backend.Vendor, Package: "Acme's driver",
+		Result: "int",
 		Devices: []backend.Device{
 			{Type: "kDLCUDAManaged", Value: backend.NoValue, Memory: "managed", ID: "zero"},
 			{Type: "kDLExtDev", Value: backend.NoValue, Memory: "device", ID: "ordinal"},
 		},
-		Streams:   backend.Streams{Given: true, None: 1, Refused: []int64{0}, Handles: []backend.StreamHandle{{Number: 1, Handle: 8}}},
-		Library:   backend.Library{Linux: []string{"libacme.so.1"}},
-		Functions: []backend.Function{{Name: "name", Symbol: "acmeName", Plain: "acmeName", Takes: "int device", Gives: "const char *"}},
-		Errors:    []backend.Error{{Name: "ACME_NONE", Value: -1, Kind: "no_device", Text: "there is none"}},
+		Streams: backend.Streams{Given: true, None: 1, Refused: []int64{0},
+			Handles: []backend.StreamHandle{{Number: 1, Handle: 8}}},
+		Library: backend.Library{Linux: []string{"libacme.so.1"}},
+		Functions: []backend.Function{{Name: "name", Symbol: "acmeName", Plain: "acmeName", Takes: "int device",
+			Gives: "const char *"}},
+		Errors: []backend.Error{{Name: "ACME_NONE", Value: -1, Kind: "no_device", Text: "there is none"}},
 	}
 }
 
 // A vendor's part is written once and carries no banner; everything else does, and is
 // for all vendors alike but for what the description decides.
 func TestAVendorsBackEnd(t *testing.T) {
-	files, err := Vendor(acme()).Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Options: map[string]string{"import": "example.com/acme"}})
+	files, err := Vendor(acme()).Emit(&emit.Model{Release: emittest.Release(t, "1.3"),
+		Options: map[string]string{"import": "example.com/acme"}})
 	require.NoError(t, err)
 	texts := map[string]string{}
 	for _, f := range files {
@@ -44,15 +48,19 @@ func TestAVendorsBackEnd(t *testing.T) {
 		assert.Equal(t, !starter, emit.HasBanner(f.Data), f.Path)
 		assert.False(t, strings.HasPrefix(f.Path, "streams"), f.Path)
 	}
-	for _, name := range []string{"acme.go", "acme_impl.c", "dlpackgen_acme.c", "dlpackgen_acme.h", "vendor_impl.h", "conformance/conformance.c", "conformance/conformance.h", "conformance/acme_hooks.h"} {
+	for _, name := range []string{"acme.go", "acme_impl.c", "dlpackgen_acme.c", "dlpackgen_acme.h", "vendor_impl.h",
+		"conformance/conformance.c", "conformance/conformance.h", "conformance/acme_hooks.h"} {
 		assert.Contains(t, texts, name)
 	}
-	assert.True(t, strings.HasPrefix(texts["acme_impl.c"], emit.StarterLine("a.c")+"\n//go:build go1.24 && cgo && !nodevice\n"))
-	assert.Contains(t, texts["device_driver.h"], "\tBACKEND_device = kDLExtDev,\n\tBACKEND_host = -1,\n\tBACKEND_managed = kDLCUDAManaged,\n")
-	assert.Contains(t, texts["device_driver.h"], "\tconst char *(DRIVER_CALL *name)(int device);\n")
-	assert.Contains(t, texts["device_driver.h"], "\t{-1, DLPACKGEN_DEVICE_NO_DEVICE, \"ACME_NONE\",\n\t \"there is none\"},\n")
-	assert.Contains(t, texts["vendor_rules.h"], "\t{kDLExtDev, 0},\n\t{kDLCUDAManaged, 1},\n};")
-	assert.Contains(t, texts["numbers_rules.h"], "\t{0, 1, 0},\n\t{1, 0, 8},\n};")
+	assert.True(t, strings.HasPrefix(texts["acme_impl.c"],
+		emit.StarterLine("a.c")+"\n//go:build go1.24 && cgo && !nodevice\n"))
+	assert.Contains(t, texts["device_driver.h"],
+		"  BACKEND_device = kDLExtDev,\n  BACKEND_host = -1,\n  BACKEND_managed = kDLCUDAManaged,\n")
+	assert.Contains(t, texts["device_driver.h"], "  const char *(DRIVER_CALL *name)(int device);\n")
+	assert.Contains(t, texts["device_driver.h"],
+		"  {-1, DLPACKGEN_BACKEND_NO_DEVICE, \"ACME_NONE\",\n   \"there is none\"},\n")
+	assert.Contains(t, texts["vendor_rules.h"], "  {kDLExtDev, 0},\n  {kDLCUDAManaged, 1},\n};")
+	assert.Contains(t, texts["numbers_rules.h"], "  {0, 1, 0},\n  {1, 0, 8},\n};")
 	assert.Contains(t, texts["numbers_rules.h"], "DRIVER_DEFAULT_STREAM ((uintptr_t)8)")
 	assert.Contains(t, texts["vendor_rules.h"], "VENDOR_STREAMS = 1 ")
 }
@@ -63,10 +71,11 @@ func TestAVendorsStreams(t *testing.T) {
 	b.Streams = backend.Streams{}
 	texts := rendered(t, emittest.Release(t, "1.3"), b)
 	assert.Contains(t, texts["vendor_rules.h"], "VENDOR_STREAMS = 0 ")
-	assert.Contains(t, texts["numbers_rules.h"], "driver_numbers[] = {\n\t{-2, 1, 0},\n};")
-	b.Streams = backend.Streams{Given: true, Table: "cuda", None: 1, Handles: []backend.StreamHandle{{Number: 1, Handle: 1}}}
+	assert.Contains(t, texts["numbers_rules.h"], "driver_numbers[] = {\n  {-2, 1, 0},\n};")
+	b.Streams = backend.Streams{Given: true, Table: "cuda", None: 1,
+		Handles: []backend.StreamHandle{{Number: 1, Handle: 1}}}
 	text := rendered(t, emittest.Release(t, "1.3"), b)["numbers_rules.h"]
-	assert.Contains(t, text, "\t{0, 1, 0},\n\t{1, 0, 1},\n\t{2, 0, 0},\n};")
+	assert.Contains(t, text, "  {0, 1, 0},\n  {1, 0, 1},\n  {2, 0, 0},\n};")
 }
 
 // Each source stands in the folder of those that it serves, and in no other.

@@ -57,8 +57,11 @@ type number struct {
 
 func viewOf(r *spec.Release, b *backend.Backend) view {
 	v := view{
-		Name: b.Name, Upper: strings.ToUpper(b.Name), Title: b.Title, Doc: b.Doc, Package: b.Package, Result: b.Result, Call: b.Call,
-		Oldest: b.Oldest, LookupFlags: b.Library.LookupFlags, Devices: memories(b), Streams: bit(b.Streams.Given), IsVendor: b.Runtime == backend.Vendor, Constants: b.Constants, Linux: b.Library.Linux, Windows: b.Library.Windows,
+		Name: b.Name, Upper: strings.ToUpper(b.Name), Title: b.Title, Doc: b.Doc, Package: b.Package,
+		Result: b.Result, Call: b.Call,
+		Oldest: b.Oldest, LookupFlags: b.Library.LookupFlags, Devices: memories(b), Streams: bit(b.Streams.Given),
+		IsVendor: b.Runtime == backend.Vendor, Constants: b.Constants, Linux: b.Library.Linux,
+		Windows: b.Library.Windows,
 	}
 	for _, h := range b.Handles {
 		if !strings.HasSuffix(h.C, "*") {

@@ -45,7 +45,9 @@ func (b *binding) flags(f *jen.File) {
 }
 
 func (b *binding) flagsString(f *jen.File) {
-	comment(f.Group, "String gives the names of the flags that are set, joined by |, with what has no name as a number; 0 for none.")
+	comment(f.Group,
+		"String gives the names of the flags that are set, joined by |, with what has no name as a number; 0 for "+
+			"none.")
 	f.Func().Params(jen.Id("v").Id(flagsType)).Id("String").Params().String().Block(
 		jen.Var().Id("names").Index().String(),
 		jen.For(jen.List(jen.Id("_"), jen.Id("known")).Op(":=").Range().Index().Struct(
@@ -62,7 +64,8 @@ func (b *binding) flagsString(f *jen.File) {
 			jen.Id("v").Op("&^=").Id("known").Dot("flag"),
 		),
 		jen.If(jen.Id("v").Op("!=").Lit(0).Op("||").Id("names").Op("==").Nil()).Block(
-			jen.Id("names").Op("=").Append(jen.Id("names"), jen.Qual("strconv", "FormatUint").Call(jen.Uint64().Call(jen.Id("v")), jen.Lit(10))),
+			jen.Id("names").Op("=").Append(jen.Id("names"),
+				jen.Qual("strconv", "FormatUint").Call(jen.Uint64().Call(jen.Id("v")), jen.Lit(10))),
 		),
 		jen.Return(jen.Qual("strings", "Join").Call(jen.Id("names"), jen.Lit("|"))),
 	)
@@ -84,14 +87,16 @@ func (b *binding) enum(f *jen.File, e *spec.Enum) {
 
 func (b *binding) enumString(f *jen.File, e *spec.Enum) {
 	name := b.typeName(e.Name)
-	comment(f.Group, fmt.Sprintf("String gives the name in C without its kDL, or %s(99) for a number without a name.", name))
+	comment(f.Group,
+		fmt.Sprintf("String gives the name in C without its kDL, or %s(99) for a number without a name.", name))
 	f.Func().Params(jen.Id("v").Id(name)).Id("String").Params().String().Block(
 		jen.Switch(jen.Id("v")).BlockFunc(func(g *jen.Group) {
 			for _, v := range e.Values {
 				g.Case(jen.Id(b.enumerator(e, v.Name))).Block(jen.Return(jen.Lit(plainName(v.Name))))
 			}
 		}),
-		jen.Return(jen.Lit(name+"(").Op("+").Qual("strconv", "FormatInt").Call(jen.Int64().Call(jen.Id("v")), jen.Lit(10)).Op("+").Lit(")")),
+		jen.Return(jen.Lit(name+"(").Op("+").Qual("strconv", "FormatInt").Call(jen.Int64().Call(jen.Id("v")),
+			jen.Lit(10)).Op("+").Lit(")")),
 	)
 }
 

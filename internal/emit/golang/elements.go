@@ -137,13 +137,21 @@ func (b *binding) constraints(f *jen.File, all []element) {
 			narrow = append(narrow, jen.Id(e.name()))
 		}
 	}
-	comment(f.Group, "Element is a Go type whose values lie in memory as the elements of a tensor do: Go's own numbers and bool, and the types of this package for numbers that Go lacks. A type that is made of one of those, such as type Celsius float32, is as good; one made of a type of this package is taken for the integer below it.")
+	comment(f.Group,
+		"Element is a Go type whose values lie in memory as the elements of a tensor do: Go's own numbers and "+
+			"bool, and the types of this package for numbers that Go lacks. A type that is made of one of those, "+
+			"such as type Celsius float32, is as good; one made of a type of this package is taken for the integer "+
+			"below it.")
 	union(f, "Element", wide)
-	comment(f.Group, "Narrow is a type of elements narrower than a byte. They are packed in memory, where no Go value can lie; [PackedData] and [At] read them.")
+	comment(f.Group,
+		"Narrow is a type of elements narrower than a byte. They are packed in memory, where no Go value can "+
+			"lie; [PackedData] and [At] read them.")
 	union(f, "Narrow", narrow, jen.Comment("Bits gives the code, in the lowest bits."), jen.Id("Bits").Params().Uint8())
 	comment(f.Group, "Scalar is a type of elements of any kind.")
 	union(f, "Scalar", append([]jen.Code{jen.Id("Element")}, narrow...))
-	comment(f.Group, "ShortFloat is a float of 16 bits or fewer. Each has a function that makes it of a float32, such as [Float16From].")
+	comment(f.Group,
+		"ShortFloat is a float of 16 bits or fewer. Each has a function that makes it of a float32, such as "+
+			"[Float16From].")
 	union(f, "ShortFloat", floats, jen.Qual("fmt", "Stringer"),
 		jen.Comment("Float32 gives the number, which is exact."), jen.Id("Float32").Params().Float32())
 }
@@ -178,11 +186,14 @@ var shared = map[string]bool{"uint8": true, "uint16": true}
 // kind decides, by a table that [Data] reads without a call.
 func (b *binding) dataTypeOf(f *jen.File, all []element) {
 	kind := jen.Qual("reflect", "TypeOf").Call(jen.Id("none")).Dot("Kind").Call()
-	comment(f.Group, "DataTypeOf gives the data type with the layout of T. An int or uint is 64 bits wide: this package exists on 64-bit platforms only.")
+	comment(f.Group,
+		"DataTypeOf gives the data type with the layout of T. An int or uint is 64 bits wide: this package "+
+			"exists on 64-bit platforms only.")
 	f.Func().Id("DataTypeOf").Types(jen.Id("T").Id("Scalar")).Params().Id(b.typeName(dtypeStruct)).Block(
 		jen.Var().Id("none").Id("T"),
 		jen.Id("kind").Op(":=").Add(kind),
-		jen.If(jen.Id("plain").Op(":=").Id("dataTypeOfKind").Index(jen.Id("kind").Op("%").Lit(kinds)), jen.Id("plain").Dot("Lanes").Op("!=").Lit(0)).
+		jen.If(jen.Id("plain").Op(":=").Id("dataTypeOfKind").Index(jen.Id("kind").Op("%").Lit(kinds)),
+			jen.Id("plain").Dot("Lanes").Op("!=").Lit(0)).
 			Block(jen.Return(jen.Id("plain"))),
 		jen.Switch(jen.Any().Call(jen.Id("none")).Assert(jen.Type())).BlockFunc(func(g *jen.Group) {
 			for _, e := range all {
@@ -194,16 +205,19 @@ func (b *binding) dataTypeOf(f *jen.File, all []element) {
 		jen.If(jen.Id("kind").Op("==").Qual("reflect", "Uint8")).Block(jen.Return(jen.Id("DTypeUInt8"))),
 		jen.Return(jen.Id("DTypeUInt16")),
 	)
-	comment(f.Group, "dataTypeOfKind has the data types of those kinds of Go types that no type of this package is made of. It has room for all kinds, so that no index is out of range.")
-	f.Var().Id("dataTypeOfKind").Op("=").Index(jen.Lit(kinds)).Id(b.typeName(dtypeStruct)).Values(jen.DictFunc(func(d jen.Dict) {
-		for _, e := range all {
-			for _, name := range e.types {
-				if (e.own == nil || name == "bool") && !shared[name] {
-					d[jen.Qual("reflect", strings.ToUpper(name[:1])+name[1:])] = b.dtypeFields(e.DType)
+	comment(f.Group,
+		"dataTypeOfKind has the data types of those kinds of Go types that no type of this package is made of. "+
+			"It has room for all kinds, so that no index is out of range.")
+	f.Var().Id("dataTypeOfKind").Op("=").Index(jen.Lit(kinds)).Id(b.typeName(dtypeStruct)).
+		Values(jen.DictFunc(func(d jen.Dict) {
+			for _, e := range all {
+				for _, name := range e.types {
+					if (e.own == nil || name == "bool") && !shared[name] {
+						d[jen.Qual("reflect", strings.ToUpper(name[:1])+name[1:])] = b.dtypeFields(e.DType)
+					}
 				}
 			}
-		}
-	}))
+		}))
 }
 
 // kinds is a power of two above all values of reflect.Kind.
@@ -213,10 +227,12 @@ const kinds = 32
 // type at run time.
 func (b *binding) loads(f *jen.File, all []element) {
 	comment(f.Group, "value makes an element of the bytes in which it lies; nil for a data type that has no Go type.")
-	f.Func().Params(jen.Id("t").Id(b.typeName(dtypeStruct))).Id("value").Params(jen.Id("bytes").Index().Byte()).Any().Block(
+	f.Func().Params(jen.Id("t").Id(b.typeName(dtypeStruct))).Id("value").Params(jen.Id("bytes").Index().Byte()).
+		Any().Block(
 		jen.Switch(jen.Id("t")).BlockFunc(func(g *jen.Group) {
 			for _, e := range all {
-				g.Case(jen.Id(dtype(e.Name))).Block(jen.Return(jen.Id("load").Types(jen.Id(e.name())).Call(jen.Id("bytes"))))
+				g.Case(jen.Id(dtype(e.Name))).
+					Block(jen.Return(jen.Id("load").Types(jen.Id(e.name())).Call(jen.Id("bytes"))))
 			}
 		}),
 		jen.Return(jen.Nil()),

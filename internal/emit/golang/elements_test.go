@@ -45,8 +45,10 @@ func TestFloatsAreReadFromTheirNames(t *testing.T) {
 // A vendor's types that the run time cannot convert get no type in Go.
 func TestOtherFloatsAreNot(t *testing.T) {
 	for name, bits := range map[string]int{
-		"float8_e4m4": 8, "float8_e4m3x": 8, "float8_e4m3fnu": 8, "float8_e8m0fn": 8, "float16_e8m7b5": 16, "float8_e0m7": 8,
-		"float8_e7m0": 8, "acme8": 8, "float32": 32, "float8_e8m0fnu_x": 8, "float12_e8m0fnu": 12, "float12_e8m3fnuz": 12,
+		"float8_e4m4": 8, "float8_e4m3x": 8, "float8_e4m3fnu": 8, "float8_e8m0fn": 8, "float16_e8m7b5": 16,
+		"float8_e0m7": 8,
+		"float8_e7m0": 8, "acme8": 8, "float32": 32, "float8_e8m0fnu_x": 8, "float12_e8m0fnu": 12,
+		"float12_e8m3fnuz": 12,
 	} {
 		d := spec.DType{Name: name, Code: "x", Bits: bits, Lanes: 1}
 		_, ok := floatOf(d)
@@ -82,7 +84,8 @@ func TestTypesOfElementsFollowTheRelease(t *testing.T) {
 	for version, pairs := range map[string]bool{"1.2": false, "latest": false, "main": true} {
 		b := &binding{release: emittest.Release(t, version)}
 		got := names(b.elements())
-		assert.Subset(t, got, []string{"Bool", "bool", "Int4", "UInt4", "int", "uintptr", "Float16", "BFloat16", "Float8E4M3B11FNUZ", "Float4E2M1FN", "Complex32", "complex128"})
+		assert.Subset(t, got, []string{"Bool", "bool", "Int4", "UInt4", "int", "uintptr", "Float16", "BFloat16",
+			"Float8E4M3B11FNUZ", "Float4E2M1FN", "Complex32", "complex128"})
 		assert.Equal(t, pairs, slices.Contains(got, "BComplex32"), version)
 		assert.Equal(t, len(b.release.DTypes), len(b.elements()), "every data type of DLPack has a type in Go")
 		text := emitted(t, &emit.Model{Release: b.release})["elements.go"]
@@ -97,8 +100,10 @@ func TestAVendorsDataTypes(t *testing.T) {
 		dtype spec.DType
 		want  string // in elements.go, or "" for none
 	}{
-		{spec.DType{Name: "int2", Code: "kDLInt", Bits: 2, Lanes: 1}, "// Int2 is an element of type int2: an integer from -2 to 1.\ntype Int2 struct {"},
-		{spec.DType{Name: "uint1", Code: "kDLUInt", Bits: 1, Lanes: 1}, "func UInt1From(v uint) UInt1 {\n\treturn UInt1{uint8(v) & 1}"},
+		{spec.DType{Name: "int2", Code: "kDLInt", Bits: 2, Lanes: 1},
+			"// Int2 is an element of type int2: an integer from -2 to 1.\ntype Int2 struct {"},
+		{spec.DType{Name: "uint1", Code: "kDLUInt", Bits: 1, Lanes: 1},
+			"func UInt1From(v uint) UInt1 {\n\treturn UInt1{uint8(v) & 1}"},
 		{spec.DType{Name: "float8_e2m5fn", Code: "kDLFloat8_e5m2", Bits: 8, Lanes: 1}, "type Float8E2M5FN uint8"},
 		{spec.DType{Name: "int24", Code: "kDLInt", Bits: 24, Lanes: 1}, ""},
 		{spec.DType{Name: "float32x4", Code: "kDLFloat", Bits: 32, Lanes: 4}, ""},
@@ -117,7 +122,8 @@ func TestAVendorsDataTypes(t *testing.T) {
 
 // A type named like another one of the package is an error and no broken file.
 func TestNamesOfElementTypesAreUnique(t *testing.T) {
-	_, err := Target.Emit(&emit.Model{Release: with(t, "1.3", spec.DType{Name: "Int4", Code: "kDLInt", Bits: 4, Lanes: 1})})
+	_, err := Target.Emit(&emit.Model{Release: with(t, "1.3",
+		spec.DType{Name: "Int4", Code: "kDLInt", Bits: 4, Lanes: 1})})
 	assert.ErrorContains(t, err, "would both be named Int4")
 }
 

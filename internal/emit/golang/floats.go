@@ -119,15 +119,20 @@ var (
 		infinities:   "What is too large becomes infinity. NaN remains, with its sign.",
 		oneNaN:       "What is too large, infinity too, becomes NaN. NaN remains, with its sign.",
 		unsignedZero: "What is too large, infinity too, becomes NaN. NaN remains; -0 becomes 0.",
-		unsigned:     "What is too large, infinity too, becomes NaN, as do 0 and negative numbers. NaN remains. What is too small becomes the smallest number.",
-		numbersOnly:  "What is too large, infinity too, becomes the largest number. NaN becomes a zero of the other sign, as ml_dtypes has it in Python.",
+		unsigned: "What is too large, infinity too, becomes NaN, as do 0 and negative numbers. NaN remains. What is " +
+			"too small becomes the smallest number.",
+		numbersOnly: "What is too large, infinity too, becomes the largest number. NaN becomes a zero of the other sign, " +
+			"as ml_dtypes has it in Python.",
 	}
 )
 
 func (f float) render(out *jen.File, e element) {
 	name := e.name()
-	comment(out.Group, fmt.Sprintf("%s is an element of type %s: %d bits of exponent, %d of mantissa. Its numbers reach from %v to %v. %s",
-		name, e.Name, f.exponent, f.mantissa, decimal(f.smallest()), decimal(f.largest()), specialCodes[f.specials]))
+	comment(out.Group,
+		fmt.Sprintf("%s is an element of type %s: %d bits of exponent, %d of mantissa. Its numbers reach from %v "+
+			"to %v. %s",
+			name, e.Name, f.exponent, f.mantissa, decimal(f.smallest()), decimal(f.largest()),
+			specialCodes[f.specials]))
 	out.Type().Id(name).Add(f.underlying(e))
 	encoding := "encodingOf" + name
 	out.Var().Id(encoding).Op("=").Id("floatFormat").Values(jen.Dict{
@@ -146,7 +151,8 @@ func (f float) render(out *jen.File, e element) {
 		out.Add(method(name, "String")).Params().String().Block(jen.Return(jen.Id(encoding).Dot("shortest").Call(code)))
 	} else {
 		comment(out.Group, "String gives the digits of the number as a float32.")
-		out.Add(method(name, "String")).Params().String().Block(jen.Return(jen.Qual("fmt", "Sprint").Call(jen.Id("x").Dot("Float32").Call())))
+		out.Add(method(name, "String")).Params().String().Block(jen.Return(jen.Qual("fmt",
+			"Sprint").Call(jen.Id("x").Dot("Float32").Call())))
 	}
 	formatMethod(out, name, jen.Id("formatFloat").Call(jen.Id("s"), jen.Id("verb"), jen.Id("x")))
 }
@@ -167,12 +173,16 @@ func (f float) makers(out *jen.File, e element, encoding string) {
 		code := jen.Id(encoding).Dot("encode").Call(jen.Id("v"), jen.Lit(saturated))
 		out.Func().Id(name + suffix).Params(jen.Id("v").Float32()).Id(name).Block(jen.Return(f.fromCode(e, code)))
 	}
-	comment(out.Group, fmt.Sprintf("%sFrom rounds to the nearest number, of two equally near ones to the even one. %s", name, overflows[f.specials]))
+	comment(out.Group,
+		fmt.Sprintf("%sFrom rounds to the nearest number, of two equally near ones to the even one. %s", name,
+			overflows[f.specials]))
 	maker("From", false)
 	if f.specials == numbersOnly {
 		return // it saturates in any case
 	}
-	comment(out.Group, fmt.Sprintf("%sSaturated is [%sFrom], but what is too large, infinity too, becomes the largest number.", name, name))
+	comment(out.Group,
+		fmt.Sprintf("%sSaturated is [%sFrom], but what is too large, infinity too, becomes the largest number.",
+			name, name))
 	maker("Saturated", true)
 }
 

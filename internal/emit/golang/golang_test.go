@@ -67,7 +67,9 @@ func TestSnapshotsOfWhatGenDoesNotHold(t *testing.T) {
 
 func TestGenHoldsTheNewestRelease(t *testing.T) {
 	dir := filepath.Join(golden.Root(t), "gen", "go", "dlpack")
-	for name, want := range emitted(t, &emit.Model{Release: emittest.Release(t, "latest"), Import: "github.com/dlpackgen/dlpackgen/gen/go/dlpack"}) {
+	for name, want := range emitted(t,
+		&emit.Model{Release: emittest.Release(t, "latest"),
+			Import: "github.com/dlpackgen/dlpackgen/gen/go/dlpack"}) {
 		got, err := os.ReadFile(filepath.Join(dir, name))
 		require.NoError(t, err, "run: make generate")
 		assert.Equal(t, want, string(got), "gen/go/dlpack/%s is not current; run: make generate", name)
@@ -80,7 +82,8 @@ func TestTheSameModelGivesTheSameBytes(t *testing.T) {
 }
 
 func TestEveryFileHasItsBannerAndNoPlaceholder(t *testing.T) {
-	files := emitted(t, &emit.Model{Release: emittest.Release(t, "1.2"), Options: map[string]string{optionPackage: "tensor", emit.OptionImport: "example.org/tensor"}})
+	files := emitted(t, &emit.Model{Release: emittest.Release(t, "1.2"),
+		Options: map[string]string{optionPackage: "tensor", emit.OptionImport: "example.org/tensor"}})
 	for name, text := range files {
 		assert.True(t, emit.HasBanner([]byte(text)), name)
 		assert.Contains(t, strings.SplitAfterN(text, "\n", 3)[1], "DLPack 1.2; SPDX", name)
@@ -123,7 +126,8 @@ func TestPackagesBelow(t *testing.T) {
 	for name := range files {
 		assert.NotContains(t, name, "/")
 	}
-	files = emitted(t, &emit.Model{Release: emittest.Release(t, "1.3"), Options: map[string]string{optionPackage: "tensors", emit.OptionImport: "example.org/x/tensors"}})
+	files = emitted(t, &emit.Model{Release: emittest.Release(t, "1.3"),
+		Options: map[string]string{optionPackage: "tensors", emit.OptionImport: "example.org/x/tensors"}})
 	assert.Equal(t, files["dlpack.h"], files["dlpackpy/dlpack.h"])
 	assert.Contains(t, files["dlpackpy/call.go"], "\npackage dlpackpy\n")
 	assert.Contains(t, files["dlpackpy/call.go"], "\n\tdlpack \"example.org/x/tensors\"\n")
@@ -137,7 +141,8 @@ func TestPackagesBelow(t *testing.T) {
 // What Python calls the parts of the protocol stands in C, for every release at
 // once, and in the spec.
 func TestNamesOfPythonAreThoseOfTheSpec(t *testing.T) {
-	files := emitted(t, &emit.Model{Release: emittest.Release(t, "main"), Options: map[string]string{emit.OptionImport: "example.org/x"}})
+	files := emitted(t, &emit.Model{Release: emittest.Release(t, "main"),
+		Options: map[string]string{emit.OptionImport: "example.org/x"}})
 	give, take := files["dlpackpy/give.c"], files["dlpackpy/take.c"]
 	for _, version := range served(t) {
 		python := emittest.Release(t, version).Python
@@ -160,9 +165,12 @@ func TestNamesThatGoCannotTellApart(t *testing.T) {
 		r := *emittest.Release(t, "1.3")
 		enum := *spec.Find[*spec.Enum](&r, deviceEnum)
 		for i, name := range added {
-			enum.Values = append(enum.Values[:len(enum.Values):len(enum.Values)], spec.EnumValue{Name: name, Value: int64(500 + i)})
+			enum.Values = append(enum.Values[:len(enum.Values):len(enum.Values)],
+				spec.EnumValue{Name: name, Value: int64(500 + i)})
 		}
-		r.Decls = append([]spec.Decl{&enum}, slices.DeleteFunc(slices.Clone(r.Decls), func(d spec.Decl) bool { return d.DeclName() == deviceEnum })...)
+		r.Decls = append([]spec.Decl{&enum},
+			slices.DeleteFunc(slices.Clone(r.Decls),
+				func(d spec.Decl) bool { return d.DeclName() == deviceEnum })...)
 		_, err := Target.Emit(&emit.Model{Release: &r})
 		require.ErrorContains(t, err, "in Go; rename one")
 		require.ErrorContains(t, err, added[len(added)-1])
@@ -187,7 +195,8 @@ func editDevices(t *testing.T, edit func(*spec.EnumValue)) *spec.Release {
 // A spec of one's own, or a vendor's device, may say anything in its docs.
 func TestDocsStayComments(t *testing.T) {
 	plain := emitted(t, &emit.Model{Release: emittest.Release(t, "1.3")})
-	for _, doc := range []string{"/*", "*/ var evil = 1 /*", "/* */ var evil = 1", "// two", "//go:embed x", "a\nvar evil = 1", "`\"", ""} {
+	for _, doc := range []string{"/*", "*/ var evil = 1 /*", "/* */ var evil = 1", "// two", "//go:embed x",
+		"a\nvar evil = 1", "`\"", ""} {
 		r := editDevices(t, func(v *spec.EnumValue) { v.Doc = doc })
 		files := emitted(t, &emit.Model{Release: r})
 		assert.Equal(t, withoutComments(t, plain["constants.go"]), withoutComments(t, files["constants.go"]), doc)
@@ -217,7 +226,8 @@ func TestOptions(t *testing.T) {
 		assert.Empty(t, option.Check(option.Default), option.Name)
 	}
 	for value, want := range map[string]string{
-		"tensor": "", "dlpack2": "", "main": "cannot be", "func": "cannot be", "a-b": "cannot be", "_": "cannot be", "": "cannot be",
+		"tensor": "", "dlpack2": "", "main": "cannot be", "func": "cannot be", "a-b": "cannot be", "_": "cannot be",
+		"": "cannot be",
 	} {
 		assertFinding(t, want, checkPackage(value))
 	}

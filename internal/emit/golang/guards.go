@@ -42,7 +42,8 @@ func (b *binding) goLayout(g *jen.Group, s layout.Struct) {
 // less than C gives to the enum.
 func (b *binding) wireSize(enum string) int {
 	wire := spec.Find[*spec.Enum](b.release, enum).Wire
-	return map[string]int{"int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "int64": 8, "uint64": 8}[wire]
+	return map[string]int{"int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "int32": 4, "uint32": 4, "int64": 8,
+		"uint64": 8}[wire]
 }
 
 // guardsC renders compile-time tests of the C side, by probes that the C
@@ -114,7 +115,11 @@ func (b *binding) probes() string {
 
 // guard renders a function that nobody calls, for the compiler alone.
 func guard(f *jen.File, what string, fill func(*jen.Group)) {
-	comment(f.Group, what+` If the compiler says "out of bounds", "must not be negative" or "overflows" here, they are not: the files of this folder come from different runs, were edited, or the C compiler was told to lay out structs in another way (CGO_CFLAGS). Make them again: dlpackgen generate.`)
+	comment(f.Group,
+		what+
+			` If the compiler says "out of bounds", "must not be negative" or "overflows" here, they are not: the `+
+			`files of this folder come from different runs, were edited, or the C compiler was told to lay out `+
+			`structs in another way (CGO_CFLAGS). Make them again: dlpackgen generate.`)
 	f.Func().Id("_").Params().BlockFunc(func(g *jen.Group) {
 		g.Var().Id("x").Index(jen.Lit(1)).Struct()
 		fill(g)

@@ -56,7 +56,8 @@ func (b *binding) hasPointers(s *spec.Struct) bool {
 		if b.isPointer(f.Type) {
 			return true
 		}
-		if inner := spec.Find[*spec.Struct](b.release, b.table.Underlying(f.Type).Name); inner != nil && b.hasPointers(inner) {
+		if inner := spec.Find[*spec.Struct](b.release,
+			b.table.Underlying(f.Type).Name); inner != nil && b.hasPointers(inner) {
 			return true
 		}
 	}

@@ -39,7 +39,8 @@ func TestValuesLoseTheirPrefixAndMirrorsKeepIt(t *testing.T) {
 	assert.NoError(t, err)
 	for c, want := range map[string]string{
 		"DLDevice": "Device", "DLDataType": "DataType", "DLDeviceType": "DeviceType", "DLPackVersion": "Version",
-		"DLTensor": "DLTensor", "DLManagedTensor": "DLManagedTensor", "DLPackExchangeAPIHeader": "DLPackExchangeAPIHeader",
+		"DLTensor": "DLTensor", "DLManagedTensor": "DLManagedTensor",
+		"DLPackExchangeAPIHeader": "DLPackExchangeAPIHeader",
 	} {
 		assert.Equal(t, want, b.typeName(c))
 	}

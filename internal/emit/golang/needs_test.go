@@ -29,7 +29,8 @@ python:
 	require.NoError(t, err)
 	_, err = Target.Emit(&emit.Model{Release: release})
 	for _, name := range []string{
-		deviceEnum, "DLDataTypeCode.kDLBool", dtypeStruct, "DLTensor", "DLManagedTensor", "DLManagedTensorVersioned", "DLPackExchangeAPI",
+		deviceEnum, "DLDataTypeCode.kDLBool", dtypeStruct, "DLTensor", "DLManagedTensor", "DLManagedTensorVersioned",
+		"DLPackExchangeAPI",
 		"DLDevice.device_type", "DLDevice.device_id", "DLPACK_MAJOR_VERSION", "DLPACK_FLAG_BITMASK_READ_ONLY",
 	} {
 		assert.ErrorContains(t, err, name+", which DLPack 1.3 of this spec lacks")

@@ -15,7 +15,10 @@ type (
 
 func (truth) render(f *jen.File, e element) {
 	name := e.name()
-	comment(f.Group, name+" is a truth value in a byte: 0 is false, any other is true. It is what a Go bool is not allowed to be, should a producer write more than 0 and 1.")
+	comment(f.Group,
+		name+
+			" is a truth value in a byte: 0 is false, any other is true. It is what a Go bool is not allowed to be, "+
+			"should a producer write more than 0 and 1.")
 	f.Type().Id(name).Uint8()
 	comment(f.Group, name+"From gives 1 or 0.")
 	f.Func().Id(name+"From").Params(jen.Id("v").Bool()).Id(name).Block(
@@ -39,7 +42,8 @@ func (n narrowInt) render(f *jen.File, e element) {
 	}
 	comment(f.Group, fmt.Sprintf("%s is an element of type %s: an integer from %d to %d.", name, e.Name, low, high))
 	f.Type().Id(name).Add(packedStruct())
-	comment(f.Group, fmt.Sprintf("%sFrom keeps the lowest %d bits of v, as conversions between Go's integers do.", name, e.Bits))
+	comment(f.Group, fmt.Sprintf("%sFrom keeps the lowest %d bits of v, as conversions between Go's integers do.",
+		name, e.Bits))
 	f.Func().Id(name + "From").Params(jen.Id("v").Add(goType)).Id(name).Block(
 		jen.Return(jen.Id(name).Values(jen.Uint8().Call(jen.Id("v")).Op("&").Lit(1<<e.Bits - 1))))
 	comment(f.Group, getter+" gives the integer.")
@@ -63,7 +67,8 @@ func (p pair) render(f *jen.File, e element) {
 	comment(f.Group, "String gives as few digits as tell the parts from their neighbours.")
 	f.Add(method(name, "String")).Params().String().Block(jen.Return(jen.Id("complexText").Call(
 		jen.Id("x").Dot("Real").Dot("String").Call(), jen.Id("x").Dot("Imag").Dot("String").Call())))
-	formatMethod(f, name, jen.Id("formatComplex").Call(jen.Id("s"), jen.Id("verb"), jen.Id("x"), jen.Id("x").Dot("Complex64").Call()))
+	formatMethod(f, name, jen.Id("formatComplex").Call(jen.Id("s"), jen.Id("verb"), jen.Id("x"),
+		jen.Id("x").Dot("Complex64").Call()))
 }
 
 func method(of, name string) *jen.Statement {

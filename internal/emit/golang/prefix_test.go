@@ -17,7 +17,8 @@ func TestTheImportPathOfABinding(t *testing.T) {
 	}{
 		{emit.Model{}, "", "dlpack"},
 		{emit.Model{Import: "example.org/f"}, "example.org/f", "example.org/f"},
-		{emit.Model{Import: "example.org/f", Options: map[string]string{emit.OptionImport: "example.org/x"}}, "example.org/x", "example.org/x"},
+		{emit.Model{Import: "example.org/f", Options: map[string]string{emit.OptionImport: "example.org/x"}},
+			"example.org/x", "example.org/x"},
 		{emit.Model{Options: map[string]string{optionPackage: "tensor"}}, "", "tensor"},
 		{emit.Model{Options: map[string]string{emit.OptionImport: "example.org/x"}}, "example.org/x", "example.org/x"},
 	} {

@@ -18,9 +18,13 @@ const (
 
 // deviceRules renders what the run time asks about a device.
 func (b *binding) deviceRules(f *jen.File) {
-	b.deviceRule(f, "HostReadable", true, "tells whether the host may read the data through its pointer. It is false for a device without a name here.",
+	b.deviceRule(f, "HostReadable", true,
+		"tells whether the host may read the data through its pointer. It is false for a device without a name "+
+			"here.",
 		func(r *spec.DeviceRule) bool { return r.HostReadable })
-	b.deviceRule(f, "Opaque", false, "tells whether the data pointer may be a handle, with which no arithmetic is possible. It is true for a device without a name here.",
+	b.deviceRule(f, "Opaque", false,
+		"tells whether the data pointer may be a handle, with which no arithmetic is possible. It is true for a "+
+			"device without a name here.",
 		func(r *spec.DeviceRule) bool { return !r.Opaque })
 }
 

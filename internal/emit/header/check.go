@@ -34,7 +34,7 @@ type checkedStruct struct {
 	Type   string // as C spells it at file scope
 	Align  string
 	Size   string
-	Fields []string // the arguments of DLPACK_ABI_FIELD
+	Fields []string // the arguments of DLPACKGEN_ABI_FIELD
 }
 
 type checkedType struct{ Name, Type string }
@@ -83,7 +83,8 @@ func checkEnum(d *spec.Enum) checkedEnum {
 func checkStruct(speller cdecl.Speller, s *layout.FormulaStruct) checkedStruct {
 	var rows [][]string
 	for _, f := range s.Fields {
-		rows = append(rows, []string{speller.Name(s.Name), f.Name, speller.Type(f.Type), speller.Formula(f.Size, units), speller.Formula(f.Offset, units)})
+		rows = append(rows, []string{speller.Name(s.Name), f.Name, speller.Type(f.Type), speller.Formula(f.Size,
+			units), speller.Formula(f.Offset, units)})
 	}
 	return checkedStruct{
 		Name:   s.Name,
@@ -116,13 +117,13 @@ func columns(rows [][]string) []string {
 
 // units are macros of abi_check.h.
 var units = cdecl.Units{
-	Pointer: "DLPACK_ABI_PTR",
-	Up:      "DLPACK_ABI_UP",
+	Pointer: "DLPACKGEN_ABI_PTR",
+	Up:      "DLPACKGEN_ABI_UP",
 	Align: map[layout.Unit]string{
 		layout.Align1:       "1",
 		layout.Align2:       "2",
 		layout.Align4:       "4",
-		layout.AlignPointer: "DLPACK_ABI_PTR",
-		layout.AlignInt64:   "DLPACK_ABI_I64",
+		layout.AlignPointer: "DLPACKGEN_ABI_PTR",
+		layout.AlignInt64:   "DLPACKGEN_ABI_I64",
 	},
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// codes is what templates/c/dlpack_codes.h.tmpl shows: names of enumerators.
+// codes is what templates/c/codes.h.tmpl shows: names of enumerators.
 type codes struct {
 	Version      string
 	Devices      []string
@@ -63,7 +63,7 @@ func nullBefore(r *spec.Release) int {
 	return 0
 }
 
-// elements is what templates/c/dlpack_elements.h.tmpl shows.
+// elements is what templates/c/elements.h.tmpl shows.
 type elements struct {
 	PackedBelow int
 	PaddedFlag  string

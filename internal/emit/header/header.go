@@ -6,38 +6,39 @@ package header
 import (
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// The headers that work on the versioned tensor and the exchange table, which releases
-// older than 1.2 do not have in full, come last.
+// The headers, as they are included. Those that work on the versioned tensor and the exchange
+// table, which releases older than 1.2 do not have in full, come last.
 const (
-	Checks   = "abi_check.h"
-	DLPack   = "dlpack.h"
-	Codes    = "dlpack_codes.h"
-	Elements = "dlpack_elements.h"
-	Rules    = "dlpack_rules.h"
-	Util     = "dlpack_util.h"
+	DLPack   = "dlpack/dlpack.h"
+	Checks   = "dlpackgen/abi_check.h"
+	Codes    = "dlpackgen/codes.h"
+	Elements = "dlpackgen/elements.h"
+	Rules    = "dlpackgen/rules.h"
+	Tensor   = "dlpackgen/tensor.h"
 )
 
-// Helpers are Util and what it includes.
-var Helpers = []string{DLPack, Codes, Elements, Rules, Util}
+// Helpers are Tensor and what it includes.
+var Helpers = []string{DLPack, Codes, Elements, Rules, Tensor}
 
-// All lists the headers of a release in a folder.
-func All(r *spec.Release, folder string) []emit.Asset {
+// All lists the headers of a release.
+func All(r *spec.Release) []emit.Asset {
 	all := []emit.Asset{
-		{From: "c/abi_check.h.tmpl", To: path.Join(folder, Checks), View: viewCheck(r)},
-		{From: "c/dlpack.h.tmpl", To: path.Join(folder, DLPack), View: viewHeader(r), Main: true},
+		{From: "c/abi_check.h.tmpl", To: Checks, View: viewCheck(r)},
+		{From: "c/dlpack.h.tmpl", To: DLPack, View: viewHeader(r), Main: true},
 	}
 	if !hasHelpers(r) {
 		return all
 	}
-	return append(all, emit.Asset{From: "c/dlpack_codes.h.tmpl", To: path.Join(folder, Codes), View: viewCodes(r)},
-		emit.Asset{From: "c/dlpack_elements.h.tmpl", To: path.Join(folder, Elements), View: viewElements(r)},
-		emit.Asset{From: "c/dlpack_rules.h", To: path.Join(folder, Rules)},
-		emit.Asset{From: "c/dlpack_util.h", To: path.Join(folder, Util)})
+	return append(all, emit.Asset{From: "c/codes.h.tmpl", To: Codes, View: viewCodes(r)},
+		emit.Asset{From: "c/elements.h.tmpl", To: Elements, View: viewElements(r)},
+		emit.Asset{From: "c/rules.h", To: Rules},
+		emit.Asset{From: "c/tensor.h", To: Tensor})
 }
 
 // Checker lists the headers of <dlpackgen/...>: what a function demands of its arguments,
@@ -50,21 +51,26 @@ func Checker(r *spec.Release) []emit.Asset {
 	return append(copied, emit.Asset{From: "c/names.h.tmpl", To: "dlpackgen/names.h", View: viewNames(r)})
 }
 
-// Beside lists those of the headers that a folder of others holds, in which they find each
-// other without a path of includes.
+// Beside lists those of the headers that a flat folder holds (go mod vendor copies no folder
+// without Go files), in which they find each other without an include path: dlpackgen/codes.h is
+// dlpackgen_codes.h there.
 func Beside(r *spec.Release, folder string, names ...string) []emit.Asset {
 	var words emit.Words
 	for _, name := range names {
-		words = append(words, "#include <dlpack/"+name+">", `#include "`+name+`"`)
+		words = append(words, "#include <"+name+">", `#include "`+flat(name)+`"`)
 	}
 	var some []emit.Asset
-	for _, a := range All(r, folder) {
-		if slices.Contains(names, path.Base(a.To)) {
-			a.Words, a.Main = words, false
+	for _, a := range All(r) {
+		if slices.Contains(names, a.To) {
+			a.To, a.Words, a.Main = path.Join(folder, flat(a.To)), words, false
 			some = append(some, a)
 		}
 	}
 	return some
+}
+
+func flat(name string) string {
+	return strings.ReplaceAll(strings.TrimPrefix(name, "dlpack/"), "/", "_")
 }
 
 // The enums whose values the helpers name.
@@ -77,5 +83,6 @@ const (
 // one from 1.2 on does.
 func hasHelpers(r *spec.Release) bool {
 	return spec.Find[*spec.Enum](r, deviceEnum) != nil && spec.Find[*spec.Enum](r, codeEnum) != nil &&
-		spec.Find[*spec.Struct](r, "DLPackExchangeAPI") != nil && spec.Find[*spec.Struct](r, "DLTensor") != nil && r.Elements.PackedBelow != 0
+		spec.Find[*spec.Struct](r, "DLPackExchangeAPI") != nil && spec.Find[*spec.Struct](r,
+		"DLTensor") != nil && r.Elements.PackedBelow != 0
 }

@@ -12,10 +12,10 @@ import (
 
 // A folder of its own finds its headers without a path of includes.
 func TestHeadersBesideOthers(t *testing.T) {
-	files, err := emit.Render("1.3", emit.Manifest{Assets: Beside(emittest.Release(t, "1.3"), "x", DLPack, Util)})
+	files, err := emit.Render("1.3", emit.Manifest{Assets: Beside(emittest.Release(t, "1.3"), "x", DLPack, Tensor)})
 	require.NoError(t, err)
 	require.Len(t, files, 2)
-	assert.Equal(t, "x/dlpack_util.h", files[1].Path)
+	assert.Equal(t, "x/dlpackgen_tensor.h", files[1].Path)
 	assert.Contains(t, string(files[1].Data), `#include "dlpack.h"`)
-	assert.Len(t, Beside(emittest.Release(t, "1.0"), "", DLPack, Util), 1, "1.0 has no helpers")
+	assert.Len(t, Beside(emittest.Release(t, "1.0"), "", DLPack, Tensor), 1, "1.0 has no helpers")
 }

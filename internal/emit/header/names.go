@@ -24,7 +24,8 @@ type device struct{ Name, Enumerator string }
 func viewNames(r *spec.Release) names {
 	v := names{Version: r.Version}
 	for _, d := range r.DTypes {
-		v.DTypes = append(v.DTypes, dtype{d.Name, "DLPACKGEN_" + strings.ToUpper(d.Name), d.Code, d.Bits, d.Lanes})
+		v.DTypes = append(v.DTypes,
+			dtype{d.Name, "DLPACKGEN_DTYPE_" + strings.ToUpper(d.Name), d.Code, d.Bits, d.Lanes})
 	}
 	for _, e := range spec.Find[*spec.Enum](r, deviceEnum).Values {
 		v.Devices = append(v.Devices, device{strings.ToLower(strings.TrimPrefix(e.Name, "kDL")), e.Name})

@@ -38,7 +38,8 @@ type streams struct {
 
 func viewNames(r *spec.Release) names {
 	v := names{
-		Version: r.Version, Legacy: r.Python.Capsule, Versioned: r.Python.Versioned, TableCapsule: r.Python.ExchangeCapsule,
+		Version: r.Version, Legacy: r.Python.Capsule, Versioned: r.Python.Versioned,
+		TableCapsule:   r.Python.ExchangeCapsule,
 		TableAttribute: r.Python.ExchangeAttr, OlderTableAttribute: r.Python.OlderExchange,
 	}
 	v.Torch = torchTypes(r)

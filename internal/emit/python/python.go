@@ -34,9 +34,10 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	return emit.Manifest{Assets: []emit.Asset{
 		emit.DeviceInterface(""),
 		{From: "python/exchange.h", To: interfaceName, Main: true, Parts: public(m.Release)},
-		{From: "python/exchange.c", To: sourceName, Parts: emit.Copies("python", "", private...), Known: map[string]string{
-			"exchange.h": interfaceName, "adopted.h": interfaceName, "names.h": interfaceName,
-		}},
+		{From: "python/exchange.c", To: sourceName, Parts: emit.Copies("python", "", private...),
+			Known: map[string]string{
+				"exchange.h": interfaceName, "adopted.h": interfaceName, "names.h": interfaceName,
+			}},
 	}}, nil
 }
 
@@ -52,7 +53,8 @@ func public(r *spec.Release) []emit.Asset {
 // include: in those, tests change one part.
 func Parts(m *emit.Model) (emit.Manifest, error) {
 	const folder = "dlpackgen_python"
-	all := append(public(m.Release), emit.Copies("python", "", append([]string{"exchange.h", "exchange.c"}, private...)...)...)
+	all := append(public(m.Release),
+		emit.Copies("python", "", append([]string{"exchange.h", "exchange.c"}, private...)...)...)
 	for i := range all {
 		all[i].To = folder + "/" + all[i].To
 	}

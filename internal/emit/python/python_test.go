@@ -36,9 +36,9 @@ func TestGenHoldsTheNewestRelease(t *testing.T) {
 func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 	for name, text := range rendered(t, emittest.Release(t, "main")) {
 		assert.True(t, strings.HasPrefix(text, emit.Banner(name, "main")), name)
-		assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|<no value>|\{\{[.a-z]`, text, name)
+		assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|<no value>|\{\{[.]|\{\{(range|end|if|else)`, text, name)
 		for line := range strings.SplitSeq(text, "\n") {
-			assert.LessOrEqual(t, len([]rune(strings.ReplaceAll(line, "\t", "    "))), 125, "%s: %s", name, line)
+			assert.LessOrEqual(t, len([]rune(strings.ReplaceAll(line, "\t", "    "))), 120, "%s: %s", name, line)
 		}
 	}
 }
@@ -47,7 +47,8 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 func TestNamesFollowTheRelease(t *testing.T) {
 	before := rendered(t, emittest.Release(t, "1.3"))[interfaceName]
 	for _, line := range []string{
-		`dlpackgen_table_attribute[] = "__dlpack_c_exchange_api__";`, `dlpackgen_older_table_attribute[] = "__c_dlpack_exchange_api__";`,
+		`dlpackgen_table_attribute[] = "__dlpack_c_exchange_api__";`,
+		`dlpackgen_older_table_attribute[] = "__c_dlpack_exchange_api__";`,
 		`case dlpackgen_streams_cuda: return 1;`, `case dlpackgen_streams_rocm: return 0;`,
 		`case dlpackgen_streams_cuda: return number < -1 || number == 0;`,
 		`case dlpackgen_streams_rocm: return number < -1 || number == 1 || number == 2;`,
@@ -72,7 +73,8 @@ func TestTruthValuesAreDocumentedAsSuch(t *testing.T) {
 func TestSpecsWithoutTheUsualNames(t *testing.T) {
 	for _, missing := range needed {
 		changed := *emittest.Release(t, "1.3")
-		changed.Decls = slices.DeleteFunc(slices.Clone(changed.Decls), func(d spec.Decl) bool { return d.DeclName() == missing })
+		changed.Decls = slices.DeleteFunc(slices.Clone(changed.Decls),
+			func(d spec.Decl) bool { return d.DeclName() == missing })
 		_, err := Target.Emit(&emit.Model{Release: &changed})
 		assert.ErrorContains(t, err, "modules for Python build on "+missing+", which DLPack 1.3 of this spec lacks")
 	}
@@ -86,7 +88,8 @@ func TestSpecsWithoutTheUsualNames(t *testing.T) {
 // includes one.
 func TestAUserSeesAnInterfaceAndASource(t *testing.T) {
 	texts := rendered(t, emittest.Release(t, "1.3"))
-	assert.ElementsMatch(t, []string{interfaceName, sourceName, "dlpackgen_device.h"}, slices.Collect(maps.Keys(texts)))
+	assert.ElementsMatch(t, []string{interfaceName, sourceName, "dlpackgen_backend.h"},
+		slices.Collect(maps.Keys(texts)))
 	included := regexp.MustCompile(`(?m)^#include "([^"]+)"`)
 	for name, text := range texts {
 		for _, m := range included.FindAllStringSubmatch(text, -1) {

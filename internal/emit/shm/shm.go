@@ -37,7 +37,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 // common are the sources that all backends have.
 var common = []string{
 	"device_answer.h", "device_error.h", "device_request.h", "device_tensor.h",
-	"dlpackgen_device.h", "dlpackgen_device.hpp",
+	"dlpackgen_backend.h", "dlpackgen_backend.hpp",
 }
 
 var sources = []string{

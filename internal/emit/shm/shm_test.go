@@ -20,7 +20,8 @@ func rendered(t *testing.T, version string) []emit.File {
 	r, err := spec.Embedded().Release(version)
 	require.NoError(t, err)
 	const folder = "github.com/dlpackgen/dlpackgen/backends/"
-	files, err := Target.Emit(&emit.Model{Release: r, Options: map[string]string{"import": folder + "shm"}, Imports: map[string]string{emit.SharedDevice: folder + "device"}})
+	files, err := Target.Emit(&emit.Model{Release: r, Options: map[string]string{"import": folder + "shm"},
+		Imports: map[string]string{emit.SharedDevice: folder + "device"}})
 	require.NoError(t, err)
 	return files
 }
@@ -51,6 +52,7 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 
 // A spec of somebody's own may lack what the sources use.
 func TestSpecsWithoutTheUsualNames(t *testing.T) {
-	_, err := Target.Emit(&emit.Model{Release: &spec.Release{Version: "1.3"}, Options: map[string]string{"import": "a"}})
+	_, err := Target.Emit(&emit.Model{Release: &spec.Release{Version: "1.3"},
+		Options: map[string]string{"import": "a"}})
 	assert.ErrorContains(t, err, "target shm builds on the enum DLDeviceType, which DLPack 1.3 of this spec lacks")
 }

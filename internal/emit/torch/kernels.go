@@ -63,7 +63,8 @@ type operator struct {
 
 // keys are the back ends of PyTorch by DLPack's types of devices.
 var keys = map[string]string{
-	"kDLCPU": "CPU", "kDLCUDA": "CUDA", "kDLROCM": "CUDA", "kDLOneAPI": "XPU", "kDLMetal": "MPS", "kDLMAIA": "MAIA", "kDLExtDev": "PrivateUse1",
+	"kDLCPU": "CPU", "kDLCUDA": "CUDA", "kDLROCM": "CUDA", "kDLOneAPI": "XPU", "kDLMetal": "MPS", "kDLMAIA": "MAIA",
+	"kDLExtDev": "PrivateUse1",
 }
 
 // keyOf gives the back end of PyTorch for a device, or "".
@@ -85,11 +86,14 @@ func checkKernels(all []kernel.Kernel) error {
 	var errs []error
 	for _, k := range all {
 		if len(k.Schema.Tensors()) == 0 {
-			errs = append(errs, fmt.Errorf("kernel %s takes no tensor: PyTorch finds the back end of an operator by its tensors", k.Name))
+			errs = append(errs,
+				fmt.Errorf("kernel %s takes no tensor: PyTorch finds the back end of an operator by its tensors",
+					k.Name))
 		}
 		for _, d := range k.Devices {
 			if keyOf(d) == "" {
-				errs = append(errs, fmt.Errorf("kernel %s is for %s, which PyTorch has no back end for", k.Name, d.Name))
+				errs = append(errs,
+					fmt.Errorf("kernel %s is for %s, which PyTorch has no back end for", k.Name, d.Name))
 			}
 		}
 	}
@@ -153,7 +157,8 @@ func add(all []block, under block, op operator) []block {
 
 func viewKernel(k kernel.Kernel) operator {
 	op := operator{
-		Name: k.Name, Namespace: k.Namespace, Strided: k.Strided, Type: k.Name + "_", Symbol: k.Symbol, Form: k.Form, Schema: k.Schema.String(),
+		Name: k.Name, Namespace: k.Namespace, Strided: k.Strided, Type: k.Name + "_", Symbol: k.Symbol, Form: k.Form,
+		Schema:    k.Schema.String(),
 		Doc:       strings.TrimSpace(fmt.Sprintf("%s::%s%s. %s", k.Namespace, k.Name, k.Schema, k.Doc)),
 		Result:    []string{"void", "at::Tensor"}[min(len(k.Schema.Results), 1)],
 		Prototype: prototype(k.Schema),
@@ -190,7 +195,8 @@ func (op *operator) spell(schema kernel.Schema) {
 	op.Parameters = strings.Join(parameters, ", ")
 	op.StableResult, op.StableParameters = stable(op.Result), stable(op.Parameters)
 	for _, r := range schema.Results {
-		op.Likes = append(op.Likes, slices.IndexFunc(schema.Arguments, func(a kernel.Argument) bool { return a.Name == r.Like }))
+		op.Likes = append(op.Likes,
+			slices.IndexFunc(schema.Arguments, func(a kernel.Argument) bool { return a.Name == r.Like }))
 	}
 	op.Places = fmt.Sprintf("likes=%s, tensors=%s, written=%s", places(op.Likes), places(tensors), places(written))
 }

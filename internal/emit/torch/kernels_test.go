@@ -22,7 +22,8 @@ func described(t *testing.T, name, schema string, likes ...string) kernel.Kernel
 	for i := range s.Results {
 		s.Results[i].Like = likes[min(i, len(likes)-1)]
 	}
-	return kernel.Kernel{Name: name, Namespace: "lib", Symbol: "lib_" + name, Form: "function", Devices: []kernel.Device{{Name: "kDLCPU", Value: 1}}, Schema: s}
+	return kernel.Kernel{Name: name, Namespace: "lib", Symbol: "lib_" + name, Form: "function",
+		Devices: []kernel.Device{{Name: "kDLCPU", Value: 1}}, Schema: s}
 }
 
 // several have what can be said of kernels, each at least once.
@@ -30,11 +31,13 @@ func several(t *testing.T) []kernel.Kernel {
 	square := described(t, "square", "(Tensor x) -> Tensor", "x")
 	square.Backward, square.Doc = "square_backward", "Squares each element."
 	back := described(t, "square_backward", "(Tensor grad, Tensor x) -> Tensor dx", "x")
-	both := described(t, "both", "(Tensor? w, Tensor result0, int n, float a, bool on) -> (Tensor, Tensor y)", "result0")
+	both := described(t, "both", "(Tensor? w, Tensor result0, int n, float a, bool on) -> (Tensor, Tensor y)",
+		"result0")
 	both.Header, both.Error, both.Form, both.Strided = "lib/kernels.h", "lib_error", "boxed_functor", true
 	fill := described(t, "fill", "(Tensor(a!) out) -> ()")
 	fill.Namespace, fill.Error = "other", "other_error"
-	fill.Devices = []kernel.Device{{Name: "kDLCUDA", Value: 2}, {Name: "kDLROCM", Value: 10}, {Name: "kDLCPU", Value: 1}}
+	fill.Devices = []kernel.Device{{Name: "kDLCUDA", Value: 2}, {Name: "kDLROCM", Value: 10},
+		{Name: "kDLCPU", Value: 1}}
 	return []kernel.Kernel{square, back, both, fill}
 }
 
@@ -56,7 +59,9 @@ func TestKernelsAreRendered(t *testing.T) {
 // Parameters are not named as macros are, which others include beside the header.
 func TestParametersAreNoMacros(t *testing.T) {
 	k := described(t, "f", "(Tensor NULL, int INT64_MAX, int N, Tensor(a!) out) -> Tensor EOF", "NULL")
-	assert.Equal(t, "const DLTensor *NULL_, int64_t INT64_MAX_, int64_t N, DLTensor *out, DLTensor *EOF_, void *stream", prototype(k.Schema))
+	assert.Equal(t,
+		"const DLTensor *NULL_, int64_t INT64_MAX_, int64_t N, DLTensor *out, DLTensor *EOF_, void *stream",
+		prototype(k.Schema))
 	op := viewKernel(k)
 	assert.Equal(t, "const at::Tensor&, int64_t, int64_t, at::Tensor&", op.Parameters)
 	assert.Equal(t, []string{"NULL", "INT64_MAX", "N", "out"}, op.Arguments, "which messages have")
@@ -83,7 +88,8 @@ func TestAVendorsDeviceHasItsKey(t *testing.T) {
 func TestWhatTorchCannotDoIsNamed(t *testing.T) {
 	vulkan := described(t, "f", "(Tensor x) -> ()")
 	vulkan.Devices = []kernel.Device{{Name: "kDLVulkan", Value: 7}}
-	_, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Kernels: []kernel.Kernel{vulkan, described(t, "g", "(int n) -> ()")}})
+	_, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"),
+		Kernels: []kernel.Kernel{vulkan, described(t, "g", "(int n) -> ()")}})
 	require.Error(t, err)
 	assert.Equal(t, []string{
 		"kernel f is for kDLVulkan, which PyTorch has no back end for",

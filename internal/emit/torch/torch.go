@@ -27,8 +27,9 @@ const folder = "dlpackgen_torch/"
 func manifest(m *emit.Model) (emit.Manifest, error) {
 	kernels, err := kernelAssets(m)
 	return emit.Manifest{
-		Words:  emit.NamespaceWords(emit.Namespace(m.Release)),
-		Assets: append(append(kernels, emit.DeviceInterface(folder), dtypes(m.Release)), emit.Copies("torch", folder, sources...)...),
+		Words: emit.NamespaceWords(emit.Namespace(m.Release)),
+		Assets: append(append(kernels, emit.DeviceInterface(folder), dtypes(m.Release)),
+			emit.Copies("torch", folder, sources...)...),
 	}, errors.Join(emit.Needs(m.Release, "the sources for torch build on", emit.Lacking(m.Release)...), err)
 }
 

@@ -63,7 +63,8 @@ func stray(text string, at int) *Error {
 	case '/':
 		return &Error{at, "extents are integers, which / does not give", "write // to divide and round down"}
 	case '#':
-		return &Error{at, "a # begins a comment in YAML only after a space, and means nothing here", "put the line in quotes"}
+		return &Error{at, "a # begins a comment in YAML only after a space, and means nothing here",
+			"put the line in quotes"}
 	case '\'', '"':
 		return &Error{at, "this text has no end", "write the same quotation mark behind it"}
 	default:

@@ -87,7 +87,8 @@ func (p *parser) line() Line {
 		l.Words = append(l.Words, p.word())
 	}
 	if t := p.peek(); t.text == "?" {
-		p.fail(t.at, "write it directly behind the type: "+spell(l.Type)+"?", "? stands behind the type, before all words")
+		p.fail(t.at, "write it directly behind the type: "+spell(l.Type)+"?",
+			"? stands behind the type, before all words")
 	}
 	if p.accept("=") {
 		v := p.value()
@@ -121,7 +122,8 @@ func (p *parser) typ() Type {
 	if open := p.peek(); p.accept("[") {
 		t.Kind, t.Extents = Tensor, p.extents(open)
 	} else if len(t.Elements) > 1 {
-		p.fail(open.at, "write [] behind it for a tensor of rank 0", "a scalar has one type, and alternatives are for tensors")
+		p.fail(open.at, "write [] behind it for a tensor of rank 0",
+			"a scalar has one type, and alternatives are for tensors")
 	}
 	return t
 }
@@ -202,7 +204,8 @@ func (p *parser) extent() Extent {
 
 // Words are those that follow a type.
 var Words = []string{
-	"strided", "inner", "any_order", "column_major", "aligned", "inout", "out", "cpu", "copied", "zeroed", "saved", "aliases",
+	"strided", "inner", "any_order", "column_major", "aligned", "inout", "out", "cpu", "copied", "zeroed", "saved",
+	"aliases",
 }
 
 func (p *parser) word() Word {

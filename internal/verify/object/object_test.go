@@ -43,7 +43,8 @@ func TestWasmSectionsAreFound(t *testing.T) {
 	t.Parallel()
 	// A unit without entries: length, version 4, abbreviations, 4-byte addresses.
 	unit := "\x07\x00\x00\x00\x04\x00\x00\x00\x00\x00\x04"
-	data := wasmHeader + "\x01\x01\x00" + custom(".debug_abbrev", "\x00") + custom(".debug_info", unit) + custom(".debug_str", "a\x00")
+	data := wasmHeader + "\x01\x01\x00" + custom(".debug_abbrev", "\x00") + custom(".debug_info",
+		unit) + custom(".debug_str", "a\x00")
 	d, err := DWARF([]byte(data))
 	require.NoError(t, err)
 	entry, err := d.Reader().Next()

@@ -51,7 +51,8 @@ func fromSections(s map[string][]byte) (*dwarf.Data, error) {
 	if s[".debug_info"] == nil {
 		return nil, errors.New("it holds no debug information")
 	}
-	d, err := dwarf.New(s[".debug_abbrev"], nil, nil, s[".debug_info"], s[".debug_line"], nil, s[".debug_ranges"], s[".debug_str"])
+	d, err := dwarf.New(s[".debug_abbrev"], nil, nil, s[".debug_info"], s[".debug_line"], nil, s[".debug_ranges"],
+		s[".debug_str"])
 	if err != nil {
 		return nil, err
 	}

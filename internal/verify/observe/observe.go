@@ -20,7 +20,8 @@ type Header struct {
 
 // Names gives every name in order.
 func (h *Header) Names() []string {
-	out := slices.Concat(slices.Collect(maps.Keys(h.Records)), slices.Collect(maps.Keys(h.Enums)), slices.Collect(maps.Keys(h.Aliases)))
+	out := slices.Concat(slices.Collect(maps.Keys(h.Records)), slices.Collect(maps.Keys(h.Enums)),
+		slices.Collect(maps.Keys(h.Aliases)))
 	slices.Sort(out)
 	return slices.Compact(out)
 }

@@ -20,7 +20,8 @@ func compile(t *testing.T, program, debian, lang, text string) (*Header, string)
 	need.Program(t, program, debian)
 	source := filepath.Join(t.TempDir(), "a.c")
 	require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
-	out, err := exec.Command(program, "-x", lang, "-g", "-gdwarf-4", "-fno-eliminate-unused-debug-types", "-c", source, "-o", source+".o").CombinedOutput()
+	out, err := exec.Command(program, "-x", lang, "-g", "-gdwarf-4", "-fno-eliminate-unused-debug-types", "-c",
+		source, "-o", source+".o").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	data, err := os.ReadFile(source + ".o")
 	require.NoError(t, err)
@@ -81,7 +82,8 @@ func TestTypesAreSpelledAsInC(t *testing.T) {
 func TestMembers(t *testing.T) {
 	t.Parallel()
 	const text = "typedef int Word;\n" +
-		"typedef struct {\n  Word a; unsigned b : 3, c : 2;\n  char d[2][3];\n  struct { int e; };\n  union { int f; char g; } h; void *i[2]; int j[];\n} T;\n"
+		"typedef struct {\n  Word a; unsigned b : 3, c : 2;\n  char d[2][3];\n  struct { int e; };\n  union { " +
+		"int f; char g; } h; void *i[2]; int j[];\n} T;\n"
 	for _, cc := range each {
 		t.Run(cc.program, func(t *testing.T) {
 			t.Parallel()
@@ -108,7 +110,8 @@ func TestMembers(t *testing.T) {
 func TestCxxTypes(t *testing.T) {
 	t.Parallel()
 	const text = "struct B { int b; static int s; void m(); }; struct D : B { B &r; B &&rr; };\n" +
-		"enum class E : unsigned char { A = 200 }; enum F : short { G = -3 }; namespace n { struct Hidden { int x; }; }\n"
+		"enum class E : unsigned char { A = 200 }; enum F : short { G = -3 }; namespace n { struct Hidden { int " +
+		"x; }; }\n"
 	for _, cc := range each[1:] {
 		if cc.lang != "c++" {
 			continue

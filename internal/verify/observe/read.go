@@ -78,7 +78,8 @@ func (s *speller) member(n *node) Member {
 }
 
 func (s *speller) enum(n *node, name string) *Enum {
-	e := &Enum{Name: name, Size: n.number(dwarf.AttrByteSize, -1), Scoped: n.Val(dwarf.AttrEnumClass) != nil, Pos: n.pos()}
+	e := &Enum{Name: name, Size: n.number(dwarf.AttrByteSize, -1), Scoped: n.Val(dwarf.AttrEnumClass) != nil,
+		Pos: n.pos()}
 	if under := s.of(n); under != nil {
 		e.Type, e.Signed = s.spell(under), s.signed(under)
 	}

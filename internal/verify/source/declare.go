@@ -43,7 +43,8 @@ func (p *parser) using(tokens []Token) {
 		return
 	}
 	b, _ := p.define(tokens[3:])
-	p.decls = append(p.decls, Decl{Kind: Typedef, Name: tokens[1].Text, Pos: tokens[1].Pos, Body: b, Parameters: Callbacks(tokens[3:])[""]})
+	p.decls = append(p.decls, Decl{Kind: Typedef, Name: tokens[1].Text, Pos: tokens[1].Pos, Body: b,
+		Parameters: Callbacks(tokens[3:])[""]})
 }
 
 // define records the tag of a body, if there is one, and gives what follows it.
@@ -93,7 +94,8 @@ func readBody(head, inside []Token) (*Body, Token) {
 // or one after a body) a lone name is the name that is declared.
 func (p *parser) declarator(kind Kind, tokens []Token, b *Body, lone bool) {
 	if name, ok := pointerName(tokens); ok {
-		p.decls = append(p.decls, Decl{Kind: kind, Name: name.Text, Pos: name.Pos, Parameters: Callbacks(tokens)[name.Text]})
+		p.decls = append(p.decls,
+			Decl{Kind: kind, Name: name.Text, Pos: name.Pos, Parameters: Callbacks(tokens)[name.Text]})
 		return
 	}
 	tokens = until(tokens, "=")

@@ -26,7 +26,8 @@ func TestPositionsAreThoseOfTheLineMarkers(t *testing.T) {
 
 func TestMacros(t *testing.T) {
 	t.Parallel()
-	text := Read("#define A\n#define B   (1UL  << 0UL) \n#define F(x) (x)\n#define C 1\n#undef C\n#define D 1\n#undef D\n#define D 2\n")
+	text := Read("#define A\n#define B   (1UL  << 0UL) \n#define F(x) (x)\n#define C 1\n#undef C\n#define D " +
+		"1\n#undef D\n#define D 2\n")
 	for name, want := range map[string]string{"A": "", "B": "(1UL << 0UL)", "D": "2"} {
 		m, ok := text.Macro(name)
 		assert.True(t, ok, name)
@@ -61,7 +62,8 @@ func TestGuard(t *testing.T) {
 
 // declared spells declarations as "kind name tag underlying".
 func declared(text string) []string {
-	words := map[Kind]string{Typedef: "typedef", Record: "record", Enum: "enum", Function: "function", Variable: "variable", Namespace: "namespace"}
+	words := map[Kind]string{Typedef: "typedef", Record: "record", Enum: "enum", Function: "function",
+		Variable: "variable", Namespace: "namespace"}
 	var out []string
 	for _, d := range Read(text).Decls() {
 		line := words[d.Kind] + " " + d.Name

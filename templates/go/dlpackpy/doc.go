@@ -24,7 +24,7 @@
 //	func PyInit_twice() unsafe.Pointer { return module.Init() }
 //
 //	func double(call *dlpackpy.Call) (any, error) {
-//		values, err := dlpackpy.MutableData[float32](call, 0)
+//		values, err := dlpackpy.WritableData[float32](call, 0)
 //		for i := range values {
 //			values[i] *= 2
 //		}

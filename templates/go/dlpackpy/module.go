@@ -123,7 +123,8 @@ func (f *Function) accepts(count int) error {
 	if required < len(f.Params) {
 		takes = fmt.Sprintf("%d to %d", required, len(f.Params))
 	}
-	return &Exception{Type: "TypeError", Message: fmt.Sprintf("%s() takes %s arguments (%d given)", f.Name, takes, count)}
+	return &Exception{Type: "TypeError",
+		Message: fmt.Sprintf("%s() takes %s arguments (%d given)", f.Name, takes, count)}
 }
 
 // prepare makes the exchange table of the type of tensors, once.
@@ -143,7 +144,8 @@ var prepare = sync.OnceValue(func() error {
 	if err != nil {
 		return err
 	}
-	C.dlp_00000000_py_prepare((*C.DLPackExchangeAPI)(unsafe.Pointer(inner)), dlpack.ObjectRelease(), (*C.DLPackExchangeAPI)(unsafe.Pointer(table)))
+	C.dlp_00000000_py_prepare((*C.DLPackExchangeAPI)(unsafe.Pointer(inner)), dlpack.ObjectRelease(),
+		(*C.DLPackExchangeAPI)(unsafe.Pointer(table)))
 	return nil
 })
 

@@ -39,10 +39,11 @@ func roundTrip[T interface {
 		equal(t, "data type of Go", dlpack.DataTypeOf[T](), want)
 		versioned := imported(t, must[exported](t)(dlpack.Export(values, 1, int64(len(values)))))
 		sameMemory(t, "versioned", versioned, want, values)
-		legacy := must[managed](t)(dlpack.ImportLegacy(must[exportedLegacy](t)(dlpack.ExportLegacy(values, dlpack.ExportOptions{}))))
+		legacy := must[managed](t)(dlpack.ImportLegacy(must[exportedLegacy](t)(dlpack.ExportLegacy(values,
+			dlpack.ExportOptions{}))))
 		t.Cleanup(legacy.Release)
-		_, err := dlpack.MutableData[T](legacy.Tensor())
-		refused(t, "MutableData of what cannot say that it may be written", err, dlpack.ErrReadOnly)
+		_, err := dlpack.WritableData[T](legacy.Tensor())
+		refused(t, "WritableData of what cannot say that it may be written", err, dlpack.ErrReadOnly)
 		sameMemory(t, "legacy", legacy.WritableTensor(), want, values)
 	}
 }
@@ -55,7 +56,7 @@ func sameMemory[T interface {
 	t.Helper()
 	equal(t, what+" data type", d.DataType(), dtype)
 	equal(t, what+" address", d.Addr(), uintptr(unsafe.Pointer(&values[0])))
-	got := must[[]T](t)(dlpack.MutableData[T](d))
+	got := must[[]T](t)(dlpack.WritableData[T](d))
 	equalSlices(t, what+" elements", got, values)
 	got[0], got[1] = got[1], got[0]
 	equalSlices(t, what+" elements, two of them swapped", got, values)
@@ -90,7 +91,7 @@ func testDimensions(t *testing.T) {
 		}
 		d := imported(t, must[exported](t)(dlpack.ExportWith(values, dlpack.ExportOptions{Shape: shape})))
 		equalSlices(t, "shape", d.Shape(), shape)
-		equal(t, "elements side by side", d.IsDense(), true)
+		equal(t, "elements side by side", d.IsContiguous(), true)
 		equalSlices(t, "elements", must[[]int32](t)(dlpack.Data[int32](d)), values)
 	}
 }

@@ -15,31 +15,31 @@
 #endif
 
 enum {
-	dlp_00000000_STRANGER_NDIM = 80, /* more than any consumer accepts */
-	dlp_00000000_STRANGER_BYTES = 512
+  dlp_00000000_STRANGER_NDIM = 80, /* more than any consumer accepts */
+  dlp_00000000_STRANGER_BYTES = 512
 };
 
 /* A tensor of which tests may spoil every field. Its deleters only count, so
  * that a second call shows instead of crashing. */
 typedef struct dlp_00000000_stranger {
-	DLManagedTensorVersioned versioned;
-	DLManagedTensor legacy;
-	int64_t shape[dlp_00000000_STRANGER_NDIM];
-	int64_t strides[dlp_00000000_STRANGER_NDIM];
-	uint64_t data[dlp_00000000_STRANGER_BYTES / 8];
-	int32_t deleted;        /* by atomic operations */
-	int32_t deleted_legacy; /* by atomic operations */
+  DLManagedTensorVersioned versioned;
+  DLManagedTensor legacy;
+  int64_t shape[dlp_00000000_STRANGER_NDIM];
+  int64_t strides[dlp_00000000_STRANGER_NDIM];
+  uint64_t data[dlp_00000000_STRANGER_BYTES / 8];
+  int32_t deleted;        /* by atomic operations */
+  int32_t deleted_legacy; /* by atomic operations */
 } dlp_00000000_stranger;
 
 /* Makes both faces: two rows of three float32 in order, and owned by the
  * stranger. NULL when memory is out; free() ends it. */
-dlp_00000000_LOCAL dlp_00000000_stranger *dlp_00000000_stranger_new(void);
+dlp_00000000_LOCAL dlp_00000000_stranger* dlp_00000000_stranger_new(void);
 
 /* What C sees of a tensor. */
 typedef struct dlp_00000000_sight {
-	uint64_t major, minor, manager_ctx, deleter, flags;
-	uint64_t data, byte_offset, shape, strides;
-	int64_t device_type, device_id, ndim, code, bits, lanes;
+  uint64_t major, minor, manager_ctx, deleter, flags;
+  uint64_t data, byte_offset, shape, strides;
+  int64_t device_type, device_id, ndim, code, bits, lanes;
 } dlp_00000000_sight;
 
 dlp_00000000_LOCAL dlp_00000000_sight dlp_00000000_see(uintptr_t tensor);
@@ -47,6 +47,6 @@ dlp_00000000_LOCAL dlp_00000000_sight dlp_00000000_see_legacy(uintptr_t tensor);
 
 /* Deletes tensors on that many threads, 1 to 64, which Go did not make. Every
  * address whose lowest bit is set is a legacy tensor. */
-dlp_00000000_LOCAL void dlp_00000000_delete_on_threads(const uintptr_t *tensors, size_t count, int threads);
+dlp_00000000_LOCAL void dlp_00000000_delete_on_threads(const uintptr_t* tensors, size_t count, int threads);
 
 #endif

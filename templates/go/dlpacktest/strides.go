@@ -16,19 +16,21 @@ var layouts = map[string]struct {
 	dense       bool
 	columnMajor bool
 }{
-	"RowMajor":         {dlpack.ExportOptions{Shape: []int64{3, 4}, Strides: []int64{4, 1}}, true, false},
-	"ColumnMajor":      {dlpack.ExportOptions{Shape: []int64{3, 4}, Strides: []int64{1, 3}}, false, true},
-	"Line":             {dlpack.ExportOptions{Shape: []int64{12}}, true, true},
-	"Scalar":           {dlpack.ExportOptions{Shape: []int64{}, Offset: 11}, true, true},
-	"EverySecond":      {dlpack.ExportOptions{Shape: []int64{2, 3}, Strides: []int64{6, 2}}, false, false},
-	"RowsApart":        {dlpack.ExportOptions{Shape: []int64{3, 2}, Strides: []int64{4, 1}, Offset: 1}, false, false},
-	"Backwards":        {dlpack.ExportOptions{Shape: []int64{12}, Strides: []int64{-1}, Offset: 11}, false, false},
-	"RowsBackwards":    {dlpack.ExportOptions{Shape: []int64{3, 4}, Strides: []int64{-4, 1}, Offset: 8}, false, false},
-	"Repeated":         {dlpack.ExportOptions{Shape: []int64{5, 3}, Strides: []int64{0, 1}, Offset: 2}, false, false},
-	"Overlapping":      {dlpack.ExportOptions{Shape: []int64{4, 4}, Strides: []int64{1, 1}}, false, false},
-	"SingleDimensions": {dlpack.ExportOptions{Shape: []int64{1, 3, 1, 4}, Strides: []int64{math.MinInt64, 4, math.MaxInt64, 1}}, true, false},
-	"FourDimensions":   {dlpack.ExportOptions{Shape: []int64{2, 1, 3, 2}, Strides: []int64{1, 7, 4, 2}}, false, false},
-	"Empty":            {dlpack.ExportOptions{Shape: []int64{3, 0}, Strides: []int64{math.MinInt64, math.MaxInt64}}, true, true},
+	"RowMajor":      {dlpack.ExportOptions{Shape: []int64{3, 4}, Strides: []int64{4, 1}}, true, false},
+	"ColumnMajor":   {dlpack.ExportOptions{Shape: []int64{3, 4}, Strides: []int64{1, 3}}, false, true},
+	"Line":          {dlpack.ExportOptions{Shape: []int64{12}}, true, true},
+	"Scalar":        {dlpack.ExportOptions{Shape: []int64{}, Offset: 11}, true, true},
+	"EverySecond":   {dlpack.ExportOptions{Shape: []int64{2, 3}, Strides: []int64{6, 2}}, false, false},
+	"RowsApart":     {dlpack.ExportOptions{Shape: []int64{3, 2}, Strides: []int64{4, 1}, Offset: 1}, false, false},
+	"Backwards":     {dlpack.ExportOptions{Shape: []int64{12}, Strides: []int64{-1}, Offset: 11}, false, false},
+	"RowsBackwards": {dlpack.ExportOptions{Shape: []int64{3, 4}, Strides: []int64{-4, 1}, Offset: 8}, false, false},
+	"Repeated":      {dlpack.ExportOptions{Shape: []int64{5, 3}, Strides: []int64{0, 1}, Offset: 2}, false, false},
+	"Overlapping":   {dlpack.ExportOptions{Shape: []int64{4, 4}, Strides: []int64{1, 1}}, false, false},
+	"SingleDimensions": {dlpack.ExportOptions{Shape: []int64{1, 3, 1, 4},
+		Strides: []int64{math.MinInt64, 4, math.MaxInt64, 1}}, true, false},
+	"FourDimensions": {dlpack.ExportOptions{Shape: []int64{2, 1, 3, 2}, Strides: []int64{1, 7, 4, 2}}, false, false},
+	"Empty": {dlpack.ExportOptions{Shape: []int64{3, 0}, Strides: []int64{math.MinInt64, math.MaxInt64}},
+		true, true},
 }
 
 // testStrides reads the same elements in each way that there is.
@@ -37,8 +39,8 @@ func testStrides(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			noLeak(t)
 			d := imported(t, must[exported](t)(dlpack.ExportWith(twelve(), layout.options)))
-			equal(t, "row-major", d.IsDense(), layout.dense)
-			equal(t, "column-major", d.IsColumnMajor(), layout.columnMajor)
+			equal(t, "row-major", d.IsContiguous(), layout.dense)
+			equal(t, "column-major", d.IsFContiguous(), layout.columnMajor)
 			readsAs(t, d, elementsOf(layout.options))
 		})
 	}
@@ -89,8 +91,8 @@ func readsAs(t *testing.T, d dlpack.Tensor, want []int32) {
 	}
 	equalSlices(t, "elements by At", byIndex, want)
 	dense, err := dlpack.Data[int32](d)
-	if !d.IsDense() {
-		refused(t, "Data", err, dlpack.ErrNotDense)
+	if !d.IsContiguous() {
+		refused(t, "Data", err, dlpack.ErrNotContiguous)
 		return
 	}
 	equalSlices(t, "elements by Data", must[[]int32](t)(dense, err), want)
@@ -120,7 +122,7 @@ func testNoStrides(t *testing.T) {
 			refused(t, "NULL strides of 1.2 or newer", err, dlpack.ErrShape)
 			continue
 		}
-		equal(t, "row-major", must[managed](t)(m, err).Tensor().IsDense(), true)
+		equal(t, "row-major", must[managed](t)(m, err).Tensor().IsContiguous(), true)
 		m.Release()
 	}
 	s := newStranger(t)

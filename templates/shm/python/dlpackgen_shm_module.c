@@ -17,94 +17,94 @@
 #include <errno.h>
 
 /* Sets the exception of an error; gives 1 when a call is to be made again. */
-static int shm_raise(const dlpackgen_device_error *error) {
-	if (error->code == DLPACKGEN_SHM_AGAIN && error->native == EINTR) return PyErr_CheckSignals() == 0;
-	PyObject *kind = error->code >= DLPACKGEN_SHM_MESSAGE ? PyExc_BufferError : PyExc_ValueError;
-	int native = error->code < DLPACKGEN_SHM_MESSAGE ? error->native : 0;
-	if (error->code == DLPACKGEN_DEVICE_OUT_OF_MEMORY) kind = PyExc_MemoryError, native = 0;
-	if (error->code == DLPACKGEN_SHM_CLOSED) native = EPIPE;
-	if (error->code == DLPACKGEN_SHM_SOCKET && !native) native = ENOTSOCK;
-	PyObject *value = native ? Py_BuildValue("(is)", native, error->text) : Py_BuildValue("(s)", error->text);
-	if (value) PyErr_SetObject(native ? PyExc_OSError : kind, value);
-	Py_XDECREF(value);
-	return 0;
+static int shm_raise(const dlpackgen_backend_error* error) {
+  if (error->code == DLPACKGEN_SHM_WOULD_BLOCK && error->native == EINTR) return PyErr_CheckSignals() == 0;
+  PyObject* kind = error->code >= DLPACKGEN_SHM_INVALID_MESSAGE ? PyExc_BufferError : PyExc_ValueError;
+  int native = error->code < DLPACKGEN_SHM_INVALID_MESSAGE ? error->native : 0;
+  if (error->code == DLPACKGEN_BACKEND_OUT_OF_MEMORY) kind = PyExc_MemoryError, native = 0;
+  if (error->code == DLPACKGEN_SHM_CLOSED) native = EPIPE;
+  if (error->code == DLPACKGEN_SHM_SOCKET && !native) native = ENOTSOCK;
+  PyObject* value = native ? Py_BuildValue("(is)", native, error->text) : Py_BuildValue("(s)", error->text);
+  if (value) PyErr_SetObject(native ? PyExc_OSError : kind, value);
+  Py_XDECREF(value);
+  return 0;
 }
 
 /* Reads extents; gives how many, or -1 with an exception set. */
-static int32_t shm_extents(PyObject *shape, int64_t *extents) {
-	const Py_ssize_t n = PySequence_Size(shape);
-	if (n > 64) PyErr_SetString(PyExc_ValueError, "empty(): the shape has more than 64 dimensions");
-	if (n < 0 || n > 64) return -1;
-	for (Py_ssize_t i = 0; i < n; i++) {
-		PyObject *item = PySequence_GetItem(shape, i);
-		extents[i] = item ? PyLong_AsLongLong(item) : -1;
-		Py_XDECREF(item);
-		if (PyErr_Occurred()) return -1;
-	}
-	return (int32_t)n;
+static int32_t shm_extents(PyObject* shape, int64_t* extents) {
+  const Py_ssize_t n = PySequence_Size(shape);
+  if (n > 64) PyErr_SetString(PyExc_ValueError, "empty(): the shape has more than 64 dimensions");
+  if (n < 0 || n > 64) return -1;
+  for (Py_ssize_t i = 0; i < n; i++) {
+    PyObject* item = PySequence_GetItem(shape, i);
+    extents[i] = item ? PyLong_AsLongLong(item) : -1;
+    Py_XDECREF(item);
+    if (PyErr_Occurred()) return -1;
+  }
+  return (int32_t)n;
 }
 
-static PyObject *shm_empty(PyObject *module, PyObject *arguments) {
-	PyObject *shape;
-	unsigned char code, bits;
-	unsigned short lanes;
-	int64_t extents[64];
-	dlpackgen_device_error error;
-	DLManagedTensorVersioned *tensor = NULL;
-	if (!PyArg_ParseTuple(arguments, "O(bbH):empty", &shape, &code, &bits, &lanes)) return NULL;
-	const int32_t ndim = shm_extents(shape, extents);
-	if (ndim < 0) return NULL;
-	const dlpackgen_device_request request = {{kDLCPU, 0}, {code, bits, lanes}, ndim, extents, NULL, 0};
-	if (DLPACKGEN_SHM_ENTRY()->device->alloc(&request, &tensor, &error)) {
-		(void)shm_raise(&error);
-		return NULL;
-	}
-	return dlpackgen_give(module, tensor);
+static PyObject* shm_empty(PyObject* module, PyObject* arguments) {
+  PyObject* shape;
+  unsigned char code, bits;
+  unsigned short lanes;
+  int64_t extents[64];
+  dlpackgen_backend_error error;
+  DLManagedTensorVersioned* tensor = NULL;
+  if (!PyArg_ParseTuple(arguments, "O(bbH):empty", &shape, &code, &bits, &lanes)) return NULL;
+  const int32_t ndim = shm_extents(shape, extents);
+  if (ndim < 0) return NULL;
+  const dlpackgen_allocation request = {{kDLCPU, 0}, {code, bits, lanes}, ndim, extents, NULL, 0};
+  if (DLPACKGEN_SHM_ENTRY()->device->allocate(&request, &tensor, &error)) {
+    (void)shm_raise(&error);
+    return NULL;
+  }
+  return dlpackgen_export_object(module, tensor);
 }
 
-static PyObject *shm_send_object(PyObject *module, PyObject *arguments) {
-	PyObject *object, *socket;
-	int read_only = 0, code, again = 1;
-	dlpackgen_device_error error;
-	if (!PyArg_ParseTuple(arguments, "OO|p:send", &object, &socket, &read_only)) return NULL;
-	const int fd = PyObject_AsFileDescriptor(socket);
-	if (fd < 0) return NULL;
-	DLManagedTensorVersioned *tensor = dlpackgen_take(module, object, 0);
-	if (!tensor) return NULL;
-	do {
-		Py_BEGIN_ALLOW_THREADS;
-		code = DLPACKGEN_SHM_ENTRY()->send(&tensor->dl_tensor, fd, read_only ? DLPACKGEN_SHM_READ_ONLY : 0, &error);
-		Py_END_ALLOW_THREADS;
-		if (code) again = shm_raise(&error);
-	} while (code && again);
-	dlpackgen_delete(tensor);
-	return code ? NULL : Py_NewRef(Py_None);
+static PyObject* shm_send_object(PyObject* module, PyObject* arguments) {
+  PyObject *object, *socket;
+  int read_only = 0, code, again = 1;
+  dlpackgen_backend_error error;
+  if (!PyArg_ParseTuple(arguments, "OO|p:send", &object, &socket, &read_only)) return NULL;
+  const int fd = PyObject_AsFileDescriptor(socket);
+  if (fd < 0) return NULL;
+  DLManagedTensorVersioned* tensor = dlpackgen_from_py_object_no_sync(module, object, 0);
+  if (!tensor) return NULL;
+  do {
+    Py_BEGIN_ALLOW_THREADS;
+    code = DLPACKGEN_SHM_ENTRY()->send(&tensor->dl_tensor, fd, read_only ? DLPACKGEN_SHM_READ_ONLY : 0, &error);
+    Py_END_ALLOW_THREADS;
+    if (code) again = shm_raise(&error);
+  } while (code && again);
+  dlpackgen_delete(tensor);
+  return code ? NULL : Py_NewRef(Py_None);
 }
 
-static PyObject *shm_receive_object(PyObject *module, PyObject *socket) {
-	DLManagedTensorVersioned *tensor = NULL;
-	dlpackgen_device_error error;
-	int code, again = 1;
-	const int fd = PyObject_AsFileDescriptor(socket);
-	if (fd < 0) return NULL;
-	do {
-		Py_BEGIN_ALLOW_THREADS;
-		code = DLPACKGEN_SHM_ENTRY()->receive(fd, &tensor, &error);
-		Py_END_ALLOW_THREADS;
-		if (code) again = shm_raise(&error);
-	} while (code && again);
-	return code ? NULL : dlpackgen_give(module, tensor);
+static PyObject* shm_receive_object(PyObject* module, PyObject* socket) {
+  DLManagedTensorVersioned* tensor = NULL;
+  dlpackgen_backend_error error;
+  int code, again = 1;
+  const int fd = PyObject_AsFileDescriptor(socket);
+  if (fd < 0) return NULL;
+  do {
+    Py_BEGIN_ALLOW_THREADS;
+    code = DLPACKGEN_SHM_ENTRY()->receive(fd, &tensor, &error);
+    Py_END_ALLOW_THREADS;
+    if (code) again = shm_raise(&error);
+  } while (code && again);
+  return code ? NULL : dlpackgen_export_object(module, tensor);
 }
 
 static PyMethodDef shm_methods[] = {
-	{"empty", shm_empty, METH_VARARGS, "empty(shape, dtype): a tensor that can be sent; dtype is (code, bits, lanes)"},
-	{"send", shm_send_object, METH_VARARGS, "send(tensor, socket, read_only=False): sends all of such a tensor"},
-	{"receive", shm_receive_object, METH_O, "receive(socket): the tensor that a peer sent"},
-	{NULL, NULL, 0, NULL},
+    {"empty", shm_empty, METH_VARARGS, "empty(shape, dtype): a tensor that can be sent; dtype is (code, bits, lanes)"},
+    {"send", shm_send_object, METH_VARARGS, "send(tensor, socket, read_only=False): sends all of such a tensor"},
+    {"receive", shm_receive_object, METH_O, "receive(socket): the tensor that a peer sent"},
+    {NULL, NULL, 0, NULL},
 };
 
 static struct dlpackgen_module shm_module;
 
 PyMODINIT_FUNC PyInit_dlpackgen_shm(void) {
-	return dlpackgen_module_init(&shm_module, "dlpackgen_shm", "Tensors that other processes share.", shm_methods, NULL);
+  return dlpackgen_module_init(&shm_module, "dlpackgen_shm", "Tensors that other processes share.", shm_methods, NULL);
 }

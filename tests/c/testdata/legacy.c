@@ -7,12 +7,10 @@ static int16_t cells[4] = {1, 2, 3, 4};
 static int64_t shape[2] = {2, 2};
 static int released;
 
-static void release(DLManagedTensor *self) {
-  released = self->manager_ctx == cells;
-}
+static void release(DLManagedTensor* self) { released = self->manager_ctx == cells; }
 
-static long add_up(const DLTensor *tensor) {
-  const int16_t *first = (const int16_t *)((const char *)tensor->data + tensor->byte_offset);
+static long add_up(const DLTensor* tensor) {
+  const int16_t* first = (const int16_t*)((const char*)tensor->data + tensor->byte_offset);
   int64_t count = 1, i;
   long sum = 0;
   int d;

@@ -1,6 +1,6 @@
-/* Tests of dlpack_util.h, as C99 and as C++11: tables of cases, hostile ones
- * among them, and a comparison of span and density with counting byte by byte. */
-#include <dlpack/dlpack_util.h>
+/* Tests of dlpackgen/tensor.h, as C99 and as C++11: tables of cases, hostile ones
+ * among them, and a comparison of span and layout with counting byte by byte. */
+#include <dlpackgen/tensor.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@ static int checked, failed;
 
 #define CHECK(condition) check((condition) ? 1 : 0, __LINE__, #condition)
 
-static void check(int holds, int line, const char *text) {
+static void check(int holds, int line, const char* text) {
   ++checked;
   if (holds) return;
   ++failed;
@@ -25,7 +25,7 @@ static DLDataType dtype(int code, int bits, int lanes) {
 
 static char memory[4096];
 
-static DLTensor tensor(int32_t ndim, int64_t *shape, int64_t *strides) {
+static DLTensor tensor(int32_t ndim, int64_t* shape, int64_t* strides) {
   DLTensor t;
   memset(&t, 0, sizeof t);
   t.data = memory;
@@ -43,32 +43,32 @@ static void test_count(void) {
   static const struct {
     int32_t ndim;
     int64_t shape[3];
-    dlpack_error error;
+    dlpackgen_error_code error;
     int64_t count;
   } cases[] = {
-      {0, {0, 0, 0}, DLPACK_OK, 1},
-      {1, {7, 0, 0}, DLPACK_OK, 7},
-      {3, {2, 3, 5}, DLPACK_OK, 30},
-      {3, {2, 0, 5}, DLPACK_OK, 0},
-      {3, {INT64_MAX, INT64_MAX, 0}, DLPACK_OK, 0},
-      {1, {INT64_MAX, 0, 0}, DLPACK_OK, INT64_MAX},
-      {2, {INT64_MAX, 1, 0}, DLPACK_OK, INT64_MAX},
-      {2, {INT64_MAX, 2, 0}, DLPACK_ERROR_TOO_LARGE, -1},
-      {3, {3037000500, 3037000500, 1}, DLPACK_ERROR_TOO_LARGE, -1},
-      {2, {(int64_t)1 << 32, (int64_t)1 << 32, 0}, DLPACK_ERROR_TOO_LARGE, -1},
-      {2, {3, -1, 0}, DLPACK_ERROR_EXTENT, -1},
-      {3, {0, INT64_MIN, 0}, DLPACK_ERROR_EXTENT, -1},
-      {-1, {0, 0, 0}, DLPACK_ERROR_NDIM, -1},
+      {0, {0, 0, 0}, DLPACKGEN_OK, 1},
+      {1, {7, 0, 0}, DLPACKGEN_OK, 7},
+      {3, {2, 3, 5}, DLPACKGEN_OK, 30},
+      {3, {2, 0, 5}, DLPACKGEN_OK, 0},
+      {3, {INT64_MAX, INT64_MAX, 0}, DLPACKGEN_OK, 0},
+      {1, {INT64_MAX, 0, 0}, DLPACKGEN_OK, INT64_MAX},
+      {2, {INT64_MAX, 1, 0}, DLPACKGEN_OK, INT64_MAX},
+      {2, {INT64_MAX, 2, 0}, DLPACKGEN_ERROR_TOO_LARGE, -1},
+      {3, {3037000500, 3037000500, 1}, DLPACKGEN_ERROR_TOO_LARGE, -1},
+      {2, {(int64_t)1 << 32, (int64_t)1 << 32, 0}, DLPACKGEN_ERROR_TOO_LARGE, -1},
+      {2, {3, -1, 0}, DLPACKGEN_ERROR_EXTENT, -1},
+      {3, {0, INT64_MIN, 0}, DLPACKGEN_ERROR_EXTENT, -1},
+      {-1, {0, 0, 0}, DLPACKGEN_ERROR_NDIM, -1},
   };
   size_t i;
   int64_t count;
   for (i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     count = -1;
-    CHECK(dlpack_count(cases[i].ndim, cases[i].shape, &count) == cases[i].error);
+    CHECK(dlpackgen_size(cases[i].ndim, cases[i].shape, &count) == cases[i].error);
     CHECK(count == cases[i].count);
   }
-  CHECK(dlpack_count(0, NULL, &count) == DLPACK_OK && count == 1);
-  CHECK(dlpack_count(1, NULL, &count) == DLPACK_ERROR_SHAPE_NULL);
+  CHECK(dlpackgen_size(0, NULL, &count) == DLPACKGEN_OK && count == 1);
+  CHECK(dlpackgen_size(1, NULL, &count) == DLPACKGEN_ERROR_SHAPE_NULL);
 }
 
 static void test_nbytes(void) {
@@ -77,35 +77,35 @@ static void test_nbytes(void) {
     int64_t count;
     int code, bits, lanes;
     uint64_t flags;
-    dlpack_error error;
+    dlpackgen_error_code error;
     int64_t bytes;
   } cases[] = {
-      {3, kDLFloat, 32, 1, 0, DLPACK_OK, 12},
-      {3, kDLFloat, 32, 4, 0, DLPACK_OK, 48},
-      {3, kDLComplex, 128, 1, 0, DLPACK_OK, 48},
-      {0, kDLFloat, 32, 1, 0, DLPACK_OK, 0},
-      {3, kDLFloat4_e2m1fn, 4, 1, 0, DLPACK_OK, 2},
-      {3, kDLFloat4_e2m1fn, 4, 1, padded, DLPACK_OK, 3},
-      {3, kDLFloat4_e2m1fn, 4, 2, 0, DLPACK_OK, 3},
-      {8, kDLFloat6_e2m3fn, 6, 1, 0, DLPACK_OK, 6},
-      {9, kDLFloat6_e2m3fn, 6, 1, 0, DLPACK_OK, 7},
-      {9, kDLFloat6_e2m3fn, 6, 1, padded, DLPACK_OK, 9},
-      {9, kDLUInt, 1, 1, 0, DLPACK_OK, 2},
-      {3, kDLUInt, 8, 1, padded, DLPACK_OK, 3},
-      {3, kDLInt, 12, 1, 0, DLPACK_OK, 6},
-      {3, kDLInt, 255, 65535, 0, DLPACK_OK, 3 * (((int64_t)255 * 65535 + 7) / 8)},
-      {huge, kDLInt, 8, 1, 0, DLPACK_OK, INT64_MAX},
-      {huge, kDLInt, 4, 1, 0, DLPACK_OK, INT64_MAX / 2 + 1},
-      {huge, kDLInt, 16, 1, 0, DLPACK_ERROR_TOO_LARGE, -1},
-      {huge / 4 + 1, kDLFloat, 32, 1, 0, DLPACK_ERROR_TOO_LARGE, -1},
-      {huge / 4, kDLFloat, 32, 1, 0, DLPACK_OK, INT64_MAX - 3},
+      {3, kDLFloat, 32, 1, 0, DLPACKGEN_OK, 12},
+      {3, kDLFloat, 32, 4, 0, DLPACKGEN_OK, 48},
+      {3, kDLComplex, 128, 1, 0, DLPACKGEN_OK, 48},
+      {0, kDLFloat, 32, 1, 0, DLPACKGEN_OK, 0},
+      {3, kDLFloat4_e2m1fn, 4, 1, 0, DLPACKGEN_OK, 2},
+      {3, kDLFloat4_e2m1fn, 4, 1, padded, DLPACKGEN_OK, 3},
+      {3, kDLFloat4_e2m1fn, 4, 2, 0, DLPACKGEN_OK, 3},
+      {8, kDLFloat6_e2m3fn, 6, 1, 0, DLPACKGEN_OK, 6},
+      {9, kDLFloat6_e2m3fn, 6, 1, 0, DLPACKGEN_OK, 7},
+      {9, kDLFloat6_e2m3fn, 6, 1, padded, DLPACKGEN_OK, 9},
+      {9, kDLUInt, 1, 1, 0, DLPACKGEN_OK, 2},
+      {3, kDLUInt, 8, 1, padded, DLPACKGEN_OK, 3},
+      {3, kDLInt, 12, 1, 0, DLPACKGEN_OK, 6},
+      {3, kDLInt, 255, 65535, 0, DLPACKGEN_OK, 3 * (((int64_t)255 * 65535 + 7) / 8)},
+      {huge, kDLInt, 8, 1, 0, DLPACKGEN_OK, INT64_MAX},
+      {huge, kDLInt, 4, 1, 0, DLPACKGEN_OK, INT64_MAX / 2 + 1},
+      {huge, kDLInt, 16, 1, 0, DLPACKGEN_ERROR_TOO_LARGE, -1},
+      {huge / 4 + 1, kDLFloat, 32, 1, 0, DLPACKGEN_ERROR_TOO_LARGE, -1},
+      {huge / 4, kDLFloat, 32, 1, 0, DLPACKGEN_OK, INT64_MAX - 3},
   };
   size_t i;
   for (i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     int64_t shape = cases[i].count, bytes = -1;
     DLTensor t = tensor(1, &shape, NULL);
     t.dtype = dtype(cases[i].code, cases[i].bits, cases[i].lanes);
-    CHECK(dlpack_nbytes(&t, cases[i].flags, &bytes) == cases[i].error);
+    CHECK(dlpackgen_nbytes(&t, cases[i].flags, &bytes) == cases[i].error);
     CHECK(bytes == cases[i].bytes);
   }
 }
@@ -114,27 +114,29 @@ static void test_alignment(void) {
   static const struct {
     int code, bits, lanes, alignment;
   } cases[] = {
-      {kDLUInt, 8, 1, 1}, {kDLInt, 16, 1, 2}, {kDLFloat, 32, 4, 4}, {kDLFloat, 64, 1, 8}, {kDLFloat, 128, 1, 16},
-      {kDLBfloat, 16, 1, 2}, {kDLComplex, 32, 1, 2}, {kDLComplex, 33, 1, 1}, {kDLComplex, 64, 1, 4}, {kDLComplex, 128, 1, 8},
-      {18, 32, 1, 2}, {kDLFloat4_e2m1fn, 4, 2, 1}, {kDLInt, 12, 1, 1}, {kDLInt, 24, 1, 1}, {kDLInt, 255, 1, 1},
+      {kDLUInt, 8, 1, 1},     {kDLInt, 16, 1, 2},      {kDLFloat, 32, 4, 4},   {kDLFloat, 64, 1, 8},
+      {kDLFloat, 128, 1, 16}, {kDLBfloat, 16, 1, 2},   {kDLComplex, 32, 1, 2}, {kDLComplex, 33, 1, 1},
+      {kDLComplex, 64, 1, 4}, {kDLComplex, 128, 1, 8}, {18, 32, 1, 2},         {kDLFloat4_e2m1fn, 4, 2, 1},
+      {kDLInt, 12, 1, 1},     {kDLInt, 24, 1, 1},      {kDLInt, 255, 1, 1},
   };
   size_t i;
   for (i = 0; i < sizeof cases / sizeof cases[0]; ++i)
-    CHECK(dlpack_alignment(dtype(cases[i].code, cases[i].bits, cases[i].lanes)) == cases[i].alignment);
+    CHECK(dlpackgen_alignment(dtype(cases[i].code, cases[i].bits, cases[i].lanes)) == cases[i].alignment);
 }
 
 static void test_compact_strides(void) {
-  int64_t shape[3] = {2, 3, 5}, strides[3] = {-1, -1, -1}, empty[3] = {2, 0, 5}, large[3] = {2, INT64_MAX, 2}, bad[1] = {-2};
-  CHECK(dlpack_compact_strides(3, shape, strides) == DLPACK_OK);
+  int64_t shape[3] = {2, 3, 5}, strides[3] = {-1, -1, -1}, empty[3] = {2, 0, 5}, large[3] = {2, INT64_MAX, 2},
+          bad[1] = {-2};
+  CHECK(dlpackgen_compact_strides(3, shape, strides) == DLPACKGEN_OK);
   CHECK(strides[0] == 15 && strides[1] == 5 && strides[2] == 1);
-  CHECK(dlpack_compact_strides(3, empty, strides) == DLPACK_OK);
+  CHECK(dlpackgen_compact_strides(3, empty, strides) == DLPACKGEN_OK);
   CHECK(strides[0] == 5 && strides[1] == 5 && strides[2] == 1);
-  CHECK(dlpack_compact_strides(0, NULL, NULL) == DLPACK_OK);
-  CHECK(dlpack_compact_strides(3, large, strides) == DLPACK_ERROR_TOO_LARGE);
-  CHECK(dlpack_compact_strides(1, bad, strides) == DLPACK_ERROR_EXTENT);
-  CHECK(dlpack_compact_strides(-1, shape, strides) == DLPACK_ERROR_NDIM);
-  CHECK(dlpack_compact_strides(1, NULL, strides) == DLPACK_ERROR_SHAPE_NULL);
-  CHECK(dlpack_compact_strides(1, shape, NULL) == DLPACK_ERROR_STRIDES_NULL);
+  CHECK(dlpackgen_compact_strides(0, NULL, NULL) == DLPACKGEN_OK);
+  CHECK(dlpackgen_compact_strides(3, large, strides) == DLPACKGEN_ERROR_TOO_LARGE);
+  CHECK(dlpackgen_compact_strides(1, bad, strides) == DLPACKGEN_ERROR_EXTENT);
+  CHECK(dlpackgen_compact_strides(-1, shape, strides) == DLPACKGEN_ERROR_NDIM);
+  CHECK(dlpackgen_compact_strides(1, NULL, strides) == DLPACKGEN_ERROR_SHAPE_NULL);
+  CHECK(dlpackgen_compact_strides(1, shape, NULL) == DLPACKGEN_ERROR_STRIDES_NULL);
 }
 
 /* What one array really does, found by visiting its elements: at most 3
@@ -147,7 +149,7 @@ struct visited {
   int dense, row_major, collides;
 };
 
-static struct visited visit(const DLTensor *t, int element_bits) {
+static struct visited visit(const DLTensor* t, int element_bits) {
   struct visited v = {0, 0, 1, 1, 0};
   int hits[2 * REACH + 1] = {0};
   int64_t index[3] = {0, 0, 0}, count = 1, n, first = 0, last = 0;
@@ -169,8 +171,8 @@ static struct visited visit(const DLTensor *t, int element_bits) {
   return v;
 }
 
-/* The rule of dlpack_may_overlap, over dimensions that are sorted first. */
-static int crosses(const DLTensor *t) {
+/* The rule of dlpackgen_may_overlap, over dimensions that are sorted first. */
+static int crosses(const DLTensor* t) {
   int64_t steps[3], lengths[3], covered = 0;
   int count = 0, i, k;
   if (t->shape[0] * t->shape[1] * t->shape[2] == 0) return 0;
@@ -198,11 +200,11 @@ static void test_against_visits(void) {
         strides[0] = d % 9 - 4, strides[1] = d / 9 % 9 - 4, strides[2] = d / 81 - 4;
         t.dtype = dtype(kDLInt, widths[which], 1);
         want = visit(&t, widths[which]);
-        CHECK(dlpack_span(&t, 0, &low, &high) == DLPACK_OK);
+        CHECK(dlpackgen_byte_range(&t, 0, &low, &high) == DLPACKGEN_OK);
         CHECK(low == want.low && high == want.high);
-        CHECK(dlpack_is_dense(&t) == want.dense);
-        CHECK(dlpack_is_row_major(&t) == want.row_major);
-        CHECK(dlpack_may_overlap(&t) == crosses(&t) && (crosses(&t) || !want.collides));
+        CHECK(dlpackgen_is_contiguous_any_order(&t) == want.dense);
+        CHECK(dlpackgen_is_contiguous(&t) == want.row_major);
+        CHECK(dlpackgen_may_overlap(&t) == crosses(&t) && (crosses(&t) || !want.collides));
       }
     }
   }
@@ -211,17 +213,17 @@ static void test_against_visits(void) {
 static void test_order(void) {
   int64_t shape[2] = {3, 4}, row[2] = {4, 1}, column[2] = {1, 3}, ones[2] = {1, 1}, any[2] = {77, -5}, bad[2] = {3, -4};
   DLTensor t = tensor(2, shape, row);
-  CHECK(dlpack_is_row_major(&t) && dlpack_is_dense(&t));
+  CHECK(dlpackgen_is_contiguous(&t) && dlpackgen_is_contiguous_any_order(&t));
   t.strides = column;
-  CHECK(!dlpack_is_row_major(&t) && dlpack_is_dense(&t));
+  CHECK(!dlpackgen_is_contiguous(&t) && dlpackgen_is_contiguous_any_order(&t));
   t.strides = NULL;
-  CHECK(dlpack_is_row_major(&t) && dlpack_is_dense(&t));
+  CHECK(dlpackgen_is_contiguous(&t) && dlpackgen_is_contiguous_any_order(&t));
   t.shape = ones, t.strides = any;
-  CHECK(dlpack_is_row_major(&t) && dlpack_is_dense(&t));
+  CHECK(dlpackgen_is_contiguous(&t) && dlpackgen_is_contiguous_any_order(&t));
   t.shape = bad, t.strides = row;
-  CHECK(!dlpack_is_row_major(&t) && !dlpack_is_dense(&t));
+  CHECK(!dlpackgen_is_contiguous(&t) && !dlpackgen_is_contiguous_any_order(&t));
   t = tensor(0, NULL, NULL);
-  CHECK(dlpack_is_row_major(&t) && dlpack_is_dense(&t));
+  CHECK(dlpackgen_is_contiguous(&t) && dlpackgen_is_contiguous_any_order(&t));
 }
 
 static void test_overlap_and_rows(void) {
@@ -229,162 +231,170 @@ static void test_overlap_and_rows(void) {
     int64_t shape[2], strides[2];
     int overlaps, inner;
   } cases[] = {
-      {{3, 4}, {4, 1}, 0, 1}, {{3, 4}, {0, 1}, 1, 1}, {{3, 4}, {1, 1}, 1, 1}, {{3, 4}, {7, 1}, 0, 1}, {{3, 4}, {8, 2}, 0, 0},
-      {{3, 4}, {INT64_MAX, INT64_MIN}, 1, 0}, {{0, 4}, {INT64_MAX, INT64_MIN}, 0, 1}, {{1, 1}, {0, 0}, 0, 1},
-      {{3, 1}, {8, 2}, 0, 1}, {{2, 2}, {INT64_MAX, -3}, 0, 0}, /* valid, and covers more than 63 bits */
-      {{INT64_MAX, 2}, {4, 1}, 1, 1}, /* as from torch, whose strides nobody has checked */
+      {{3, 4}, {4, 1}, 0, 1},
+      {{3, 4}, {0, 1}, 1, 1},
+      {{3, 4}, {1, 1}, 1, 1},
+      {{3, 4}, {7, 1}, 0, 1},
+      {{3, 4}, {8, 2}, 0, 0},
+      {{3, 4}, {INT64_MAX, INT64_MIN}, 1, 0},
+      {{0, 4}, {INT64_MAX, INT64_MIN}, 0, 1},
+      {{1, 1}, {0, 0}, 0, 1},
+      {{3, 1}, {8, 2}, 0, 1},
+      {{2, 2}, {INT64_MAX, -3}, 0, 0}, /* valid, and covers more than 63 bits */
+      {{INT64_MAX, 2}, {4, 1}, 1, 1},  /* as from torch, whose strides nobody has checked */
   };
   size_t i;
   for (i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
     int64_t shape[2], strides[2];
     DLTensor t = tensor(2, shape, strides);
     memcpy(shape, cases[i].shape, sizeof shape), memcpy(strides, cases[i].strides, sizeof strides);
-    CHECK(dlpack_may_overlap(&t) == cases[i].overlaps && dlpack_is_inner_contiguous(&t) == cases[i].inner);
+    CHECK(dlpackgen_may_overlap(&t) == cases[i].overlaps && dlpackgen_is_inner_contiguous(&t) == cases[i].inner);
     t.strides = NULL;
-    CHECK(!dlpack_may_overlap(&t) && dlpack_is_inner_contiguous(&t));
+    CHECK(!dlpackgen_may_overlap(&t) && dlpackgen_is_inner_contiguous(&t));
   }
 }
 
 static void test_span(void) {
   int64_t shape[2] = {3, 4}, row[2] = {4, 1}, far[2] = {INT64_MAX, 1}, back[2] = {INT64_MIN, 1}, low, high;
   DLTensor t = tensor(2, shape, row);
-  CHECK(dlpack_span(&t, 0, &low, &high) == DLPACK_OK && low == 0 && high == 48);
+  CHECK(dlpackgen_byte_range(&t, 0, &low, &high) == DLPACKGEN_OK && low == 0 && high == 48);
   t.strides = NULL;
-  CHECK(dlpack_span(&t, 0, &low, &high) == DLPACK_OK && low == 0 && high == 48);
+  CHECK(dlpackgen_byte_range(&t, 0, &low, &high) == DLPACKGEN_OK && low == 0 && high == 48);
   row[0] = -4;
   t.strides = row;
-  CHECK(dlpack_span(&t, 0, &low, &high) == DLPACK_OK && low == -32 && high == 16);
+  CHECK(dlpackgen_byte_range(&t, 0, &low, &high) == DLPACKGEN_OK && low == -32 && high == 16);
   t.dtype = dtype(kDLFloat4_e2m1fn, 4, 1);
-  CHECK(dlpack_span(&t, 0, &low, &high) == DLPACK_OK && low == -4 && high == 2);
-  CHECK(dlpack_span(&t, DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED, &low, &high) == DLPACK_OK && low == -8 && high == 4);
+  CHECK(dlpackgen_byte_range(&t, 0, &low, &high) == DLPACKGEN_OK && low == -4 && high == 2);
+  CHECK(dlpackgen_byte_range(&t, DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED, &low, &high) == DLPACKGEN_OK &&
+        low == -8 && high == 4);
   t.strides = far;
-  CHECK(dlpack_span(&t, 0, &low, &high) == DLPACK_ERROR_TOO_LARGE);
+  CHECK(dlpackgen_byte_range(&t, 0, &low, &high) == DLPACKGEN_ERROR_TOO_LARGE);
   t.strides = back;
-  CHECK(dlpack_span(&t, 0, &low, &high) == DLPACK_ERROR_TOO_LARGE);
+  CHECK(dlpackgen_byte_range(&t, 0, &low, &high) == DLPACKGEN_ERROR_TOO_LARGE);
   shape[0] = 1;
-  CHECK(dlpack_span(&t, 0, &low, &high) == DLPACK_OK && low == 0 && high == 2);
+  CHECK(dlpackgen_byte_range(&t, 0, &low, &high) == DLPACKGEN_OK && low == 0 && high == 2);
   shape[0] = 2, far[0] = huge / 2;
   t.strides = far, t.dtype = dtype(kDLInt, 8, 1);
-  CHECK(dlpack_span(&t, 0, &low, &high) == DLPACK_OK && high == huge / 2 + 4);
+  CHECK(dlpackgen_byte_range(&t, 0, &low, &high) == DLPACKGEN_OK && high == huge / 2 + 4);
   far[0] = huge - 3;
-  CHECK(dlpack_span(&t, 0, &low, &high) == DLPACK_ERROR_TOO_LARGE);
+  CHECK(dlpackgen_byte_range(&t, 0, &low, &high) == DLPACKGEN_ERROR_TOO_LARGE);
   t.dtype = dtype(kDLInt, 16, 1), far[0] = -(huge / 2) - 1;
-  CHECK(dlpack_span(&t, 0, &low, &high) == DLPACK_ERROR_TOO_LARGE);
+  CHECK(dlpackgen_byte_range(&t, 0, &low, &high) == DLPACKGEN_ERROR_TOO_LARGE);
   t.ndim = -1;
-  CHECK(dlpack_span(&t, 0, &low, &high) == DLPACK_ERROR_NDIM);
+  CHECK(dlpackgen_byte_range(&t, 0, &low, &high) == DLPACKGEN_ERROR_NDIM);
 }
 
 /* One thing wrong at a time with a sound tensor of 3 x 4 float32. */
-static dlpack_error validate_with(void (*spoil)(DLTensor *), uint64_t flags, unsigned int options) {
+static dlpackgen_error_code validate_with(void (*spoil)(DLTensor*), uint64_t flags, unsigned int options) {
   int64_t shape[2] = {3, 4}, strides[2] = {4, 1};
   DLTensor t = tensor(2, shape, strides);
   spoil(&t);
-  return dlpack_validate(&t, flags, options);
+  return dlpackgen_validate(&t, flags, options);
 }
 
-static void sound(DLTensor *t) { (void)t; }
-static void scalar(DLTensor *t) { t->ndim = 0, t->shape = NULL, t->strides = NULL; }
-static void negative_ndim(DLTensor *t) { t->ndim = -1; }
-static void largest_ndim(DLTensor *t) { t->ndim = INT32_MAX; }
-static void just_too_many(DLTensor *t) { t->ndim = DLPACK_MAX_NDIM + 1; }
-static void no_shape(DLTensor *t) { t->shape = NULL; }
-static void neither(DLTensor *t) { t->shape = NULL, t->strides = NULL; }
-static void negative_extent(DLTensor *t) { t->shape[1] = -4; }
-static void smallest_extent(DLTensor *t) { t->shape[0] = INT64_MIN; }
-static void no_strides(DLTensor *t) { t->strides = NULL; }
-static void too_many(DLTensor *t) { t->shape[0] = INT64_MAX; }
-static void too_many_bytes(DLTensor *t) { t->ndim = 1, t->shape[0] = INT64_MAX / 2, t->strides[0] = 1; }
-static void far_stride(DLTensor *t) { t->strides[0] = INT64_MAX; }
-static void farthest_back(DLTensor *t) { t->strides[0] = INT64_MIN; }
-static void reversed(DLTensor *t) { t->strides[0] = -4; }
-static void below_zero(DLTensor *t) { t->data = (void *)(uintptr_t)4, t->strides[0] = -4; }
-static void near_the_top(DLTensor *t) { t->data = (void *)(UINTPTR_MAX - 8); }
-static void no_data(DLTensor *t) { t->data = NULL; }
-static void empty(DLTensor *t) { t->data = NULL, t->shape[0] = 0; }
-static void empty_and_huge(DLTensor *t) { t->shape[0] = 0, t->shape[1] = INT64_MAX, t->strides[0] = INT64_MIN; }
-static void largest_offset(DLTensor *t) { t->byte_offset = UINT64_MAX; }
-static void wrapping_offset(DLTensor *t) { t->byte_offset = (uint64_t)(0 - (uintptr_t)memory); }
-static void past_the_end(DLTensor *t) { t->byte_offset = UINTPTR_MAX - (uintptr_t)memory - 47; }
-static void at_the_end(DLTensor *t) { t->byte_offset = UINTPTR_MAX - (uintptr_t)memory - 48; }
-static void no_lanes(DLTensor *t) { t->dtype.lanes = 0; }
-static void no_bits(DLTensor *t) { t->dtype.bits = 0; }
-static void wide_fp4(DLTensor *t) { t->dtype = dtype(kDLFloat4_e2m1fn, 8, 1); }
-static void right_fp4(DLTensor *t) { t->dtype = dtype(kDLFloat4_e2m1fn, 4, 2); }
-static void wide_fp6(DLTensor *t) { t->dtype = dtype(kDLFloat6_e2m3fn, 8, 1); }
-static void wide_other_fp6(DLTensor *t) { t->dtype = dtype(kDLFloat6_e3m2fn, 4, 1); }
-static void right_fp6(DLTensor *t) { t->dtype = dtype(kDLFloat6_e3m2fn, 6, 1); }
-static void wide_fp8(DLTensor *t) { t->dtype = dtype(kDLFloat8_e4m3fn, 16, 1); }
-static void narrow_bool(DLTensor *t) { t->dtype = dtype(kDLBool, 1, 1); }
-static void unknown_code(DLTensor *t) { t->dtype.code = 200; }
-static void unassigned_device(DLTensor *t) { t->device.device_type = (DLDeviceType)5; }
-static void unknown_device(DLTensor *t) { t->device.device_type = (DLDeviceType)4711, t->byte_offset = 64; }
-static void unknown_reversed(DLTensor *t) { unknown_device(t), reversed(t); }
-static void unknown_before(DLTensor *t) { unknown_reversed(t), t->byte_offset = 16; }
-static void opaque(DLTensor *t) { t->device.device_type = kDLOpenCL, t->data = (void *)memory; }
-static void opaque_before(DLTensor *t) { opaque(t), reversed(t), t->byte_offset = 31; }
-static void opaque_at_start(DLTensor *t) { opaque(t), reversed(t), t->byte_offset = 32; }
-static void opaque_wraps(DLTensor *t) { opaque(t), t->byte_offset = UINT64_MAX - 8; }
+static void sound(DLTensor* t) { (void)t; }
+static void scalar(DLTensor* t) { t->ndim = 0, t->shape = NULL, t->strides = NULL; }
+static void negative_ndim(DLTensor* t) { t->ndim = -1; }
+static void largest_ndim(DLTensor* t) { t->ndim = INT32_MAX; }
+static void just_too_many(DLTensor* t) { t->ndim = DLPACKGEN_MAX_NDIM + 1; }
+static void no_shape(DLTensor* t) { t->shape = NULL; }
+static void neither(DLTensor* t) { t->shape = NULL, t->strides = NULL; }
+static void negative_extent(DLTensor* t) { t->shape[1] = -4; }
+static void smallest_extent(DLTensor* t) { t->shape[0] = INT64_MIN; }
+static void no_strides(DLTensor* t) { t->strides = NULL; }
+static void too_many(DLTensor* t) { t->shape[0] = INT64_MAX; }
+static void too_many_bytes(DLTensor* t) { t->ndim = 1, t->shape[0] = INT64_MAX / 2, t->strides[0] = 1; }
+static void far_stride(DLTensor* t) { t->strides[0] = INT64_MAX; }
+static void farthest_back(DLTensor* t) { t->strides[0] = INT64_MIN; }
+static void reversed(DLTensor* t) { t->strides[0] = -4; }
+static void below_zero(DLTensor* t) { t->data = (void*)(uintptr_t)4, t->strides[0] = -4; }
+static void near_the_top(DLTensor* t) { t->data = (void*)(UINTPTR_MAX - 8); }
+static void no_data(DLTensor* t) { t->data = NULL; }
+static void empty(DLTensor* t) { t->data = NULL, t->shape[0] = 0; }
+static void empty_and_huge(DLTensor* t) { t->shape[0] = 0, t->shape[1] = INT64_MAX, t->strides[0] = INT64_MIN; }
+static void largest_offset(DLTensor* t) { t->byte_offset = UINT64_MAX; }
+static void wrapping_offset(DLTensor* t) { t->byte_offset = (uint64_t)(0 - (uintptr_t)memory); }
+static void past_the_end(DLTensor* t) { t->byte_offset = UINTPTR_MAX - (uintptr_t)memory - 47; }
+static void at_the_end(DLTensor* t) { t->byte_offset = UINTPTR_MAX - (uintptr_t)memory - 48; }
+static void no_lanes(DLTensor* t) { t->dtype.lanes = 0; }
+static void no_bits(DLTensor* t) { t->dtype.bits = 0; }
+static void wide_fp4(DLTensor* t) { t->dtype = dtype(kDLFloat4_e2m1fn, 8, 1); }
+static void right_fp4(DLTensor* t) { t->dtype = dtype(kDLFloat4_e2m1fn, 4, 2); }
+static void wide_fp6(DLTensor* t) { t->dtype = dtype(kDLFloat6_e2m3fn, 8, 1); }
+static void wide_other_fp6(DLTensor* t) { t->dtype = dtype(kDLFloat6_e3m2fn, 4, 1); }
+static void right_fp6(DLTensor* t) { t->dtype = dtype(kDLFloat6_e3m2fn, 6, 1); }
+static void wide_fp8(DLTensor* t) { t->dtype = dtype(kDLFloat8_e4m3fn, 16, 1); }
+static void narrow_bool(DLTensor* t) { t->dtype = dtype(kDLBool, 1, 1); }
+static void unknown_code(DLTensor* t) { t->dtype.code = 200; }
+static void unassigned_device(DLTensor* t) { t->device.device_type = (DLDeviceType)5; }
+static void unknown_device(DLTensor* t) { t->device.device_type = (DLDeviceType)4711, t->byte_offset = 64; }
+static void unknown_reversed(DLTensor* t) { unknown_device(t), reversed(t); }
+static void unknown_before(DLTensor* t) { unknown_reversed(t), t->byte_offset = 16; }
+static void opaque(DLTensor* t) { t->device.device_type = kDLOpenCL, t->data = (void*)memory; }
+static void opaque_before(DLTensor* t) { opaque(t), reversed(t), t->byte_offset = 31; }
+static void opaque_at_start(DLTensor* t) { opaque(t), reversed(t), t->byte_offset = 32; }
+static void opaque_wraps(DLTensor* t) { opaque(t), t->byte_offset = UINT64_MAX - 8; }
 
 static void test_validate(void) {
   const struct {
-    void (*spoil)(DLTensor *);
+    void (*spoil)(DLTensor*);
     unsigned int options;
-    dlpack_error error;
+    dlpackgen_error_code error;
   } cases[] = {
-      {sound, 0, DLPACK_OK},
-      {scalar, 0, DLPACK_OK},
-      {negative_ndim, 0, DLPACK_ERROR_NDIM},
-      {largest_ndim, 0, DLPACK_ERROR_NDIM},
-      {just_too_many, 0, DLPACK_ERROR_NDIM},
-      {no_shape, 0, DLPACK_ERROR_SHAPE_NULL},
-      {neither, 0, DLPACK_ERROR_SHAPE_NULL},
-      {neither, DLPACK_ACCEPT_NULL_STRIDES, DLPACK_ERROR_SHAPE_NULL},
-      {negative_extent, 0, DLPACK_ERROR_EXTENT},
-      {smallest_extent, 0, DLPACK_ERROR_EXTENT},
-      {no_strides, 0, DLPACK_ERROR_STRIDES_NULL},
-      {no_strides, DLPACK_ACCEPT_NULL_STRIDES, DLPACK_OK},
-      {too_many, 0, DLPACK_ERROR_TOO_LARGE},
-      {too_many_bytes, 0, DLPACK_ERROR_TOO_LARGE},
-      {far_stride, 0, DLPACK_ERROR_TOO_LARGE},
-      {farthest_back, 0, DLPACK_ERROR_TOO_LARGE},
-      {reversed, 0, DLPACK_OK},
-      {below_zero, 0, DLPACK_ERROR_OUT_OF_RANGE},
-      {near_the_top, 0, DLPACK_ERROR_OUT_OF_RANGE},
-      {no_data, 0, DLPACK_ERROR_DATA_NULL},
-      {empty, 0, DLPACK_OK},
-      {empty_and_huge, 0, DLPACK_OK},
-      {largest_offset, 0, DLPACK_ERROR_OUT_OF_RANGE},
-      {wrapping_offset, 0, DLPACK_ERROR_OUT_OF_RANGE},
-      {past_the_end, 0, DLPACK_ERROR_OUT_OF_RANGE},
-      {at_the_end, 0, sizeof(void *) == 4 ? DLPACK_OK : DLPACK_ERROR_OUT_OF_RANGE},
-      {no_lanes, 0, DLPACK_ERROR_LANES},
-      {no_bits, 0, DLPACK_ERROR_BITS},
-      {wide_fp4, 0, DLPACK_ERROR_BITS},
-      {right_fp4, 0, DLPACK_OK},
-      {wide_fp6, 0, DLPACK_ERROR_BITS},
-      {wide_other_fp6, 0, DLPACK_ERROR_BITS},
-      {right_fp6, 0, DLPACK_OK},
-      {wide_fp8, 0, DLPACK_ERROR_BITS},
-      {narrow_bool, 0, DLPACK_ERROR_BITS},
-      {unknown_code, 0, DLPACK_ERROR_CODE},
-      {unknown_code, DLPACK_ACCEPT_UNKNOWN_CODE, DLPACK_OK},
-      {unassigned_device, 0, DLPACK_ERROR_DEVICE},
-      {unknown_device, 0, DLPACK_ERROR_DEVICE},
-      {unknown_device, DLPACK_ACCEPT_UNKNOWN_DEVICE, DLPACK_OK},
-      {unknown_reversed, DLPACK_ACCEPT_UNKNOWN_DEVICE, DLPACK_OK},
-      {unknown_before, DLPACK_ACCEPT_UNKNOWN_DEVICE, DLPACK_ERROR_OUT_OF_RANGE},
-      {opaque, 0, DLPACK_OK},
-      {opaque_before, 0, DLPACK_ERROR_OUT_OF_RANGE},
-      {opaque_at_start, 0, DLPACK_OK},
-      {opaque_wraps, 0, DLPACK_ERROR_OUT_OF_RANGE},
+      {sound, 0, DLPACKGEN_OK},
+      {scalar, 0, DLPACKGEN_OK},
+      {negative_ndim, 0, DLPACKGEN_ERROR_NDIM},
+      {largest_ndim, 0, DLPACKGEN_ERROR_NDIM},
+      {just_too_many, 0, DLPACKGEN_ERROR_NDIM},
+      {no_shape, 0, DLPACKGEN_ERROR_SHAPE_NULL},
+      {neither, 0, DLPACKGEN_ERROR_SHAPE_NULL},
+      {neither, DLPACKGEN_ACCEPT_NULL_STRIDES, DLPACKGEN_ERROR_SHAPE_NULL},
+      {negative_extent, 0, DLPACKGEN_ERROR_EXTENT},
+      {smallest_extent, 0, DLPACKGEN_ERROR_EXTENT},
+      {no_strides, 0, DLPACKGEN_ERROR_STRIDES_NULL},
+      {no_strides, DLPACKGEN_ACCEPT_NULL_STRIDES, DLPACKGEN_OK},
+      {too_many, 0, DLPACKGEN_ERROR_TOO_LARGE},
+      {too_many_bytes, 0, DLPACKGEN_ERROR_TOO_LARGE},
+      {far_stride, 0, DLPACKGEN_ERROR_TOO_LARGE},
+      {farthest_back, 0, DLPACKGEN_ERROR_TOO_LARGE},
+      {reversed, 0, DLPACKGEN_OK},
+      {below_zero, 0, DLPACKGEN_ERROR_OUT_OF_RANGE},
+      {near_the_top, 0, DLPACKGEN_ERROR_OUT_OF_RANGE},
+      {no_data, 0, DLPACKGEN_ERROR_DATA_NULL},
+      {empty, 0, DLPACKGEN_OK},
+      {empty_and_huge, 0, DLPACKGEN_OK},
+      {largest_offset, 0, DLPACKGEN_ERROR_OUT_OF_RANGE},
+      {wrapping_offset, 0, DLPACKGEN_ERROR_OUT_OF_RANGE},
+      {past_the_end, 0, DLPACKGEN_ERROR_OUT_OF_RANGE},
+      {at_the_end, 0, sizeof(void*) == 4 ? DLPACKGEN_OK : DLPACKGEN_ERROR_OUT_OF_RANGE},
+      {no_lanes, 0, DLPACKGEN_ERROR_LANES},
+      {no_bits, 0, DLPACKGEN_ERROR_BITS},
+      {wide_fp4, 0, DLPACKGEN_ERROR_BITS},
+      {right_fp4, 0, DLPACKGEN_OK},
+      {wide_fp6, 0, DLPACKGEN_ERROR_BITS},
+      {wide_other_fp6, 0, DLPACKGEN_ERROR_BITS},
+      {right_fp6, 0, DLPACKGEN_OK},
+      {wide_fp8, 0, DLPACKGEN_ERROR_BITS},
+      {narrow_bool, 0, DLPACKGEN_ERROR_BITS},
+      {unknown_code, 0, DLPACKGEN_ERROR_CODE},
+      {unknown_code, DLPACKGEN_ACCEPT_UNKNOWN_CODE, DLPACKGEN_OK},
+      {unassigned_device, 0, DLPACKGEN_ERROR_DEVICE},
+      {unknown_device, 0, DLPACKGEN_ERROR_DEVICE},
+      {unknown_device, DLPACKGEN_ACCEPT_UNKNOWN_DEVICE, DLPACKGEN_OK},
+      {unknown_reversed, DLPACKGEN_ACCEPT_UNKNOWN_DEVICE, DLPACKGEN_OK},
+      {unknown_before, DLPACKGEN_ACCEPT_UNKNOWN_DEVICE, DLPACKGEN_ERROR_OUT_OF_RANGE},
+      {opaque, 0, DLPACKGEN_OK},
+      {opaque_before, 0, DLPACKGEN_ERROR_OUT_OF_RANGE},
+      {opaque_at_start, 0, DLPACKGEN_OK},
+      {opaque_wraps, 0, DLPACKGEN_ERROR_OUT_OF_RANGE},
   };
   size_t i;
   for (i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
-    const dlpack_error got = validate_with(cases[i].spoil, 0, cases[i].options);
+    const dlpackgen_error_code got = validate_with(cases[i].spoil, 0, cases[i].options);
     CHECK(got == cases[i].error);
-    if (got != cases[i].error) printf("case %d: %s\n", (int)i, dlpack_error_text(got));
+    if (got != cases[i].error) printf("case %d: %s\n", (int)i, dlpackgen_error_string(got));
   }
-  CHECK(dlpack_validate(NULL, 0, 0) == DLPACK_ERROR_NULL);
+  CHECK(dlpackgen_validate(NULL, 0, 0) == DLPACKGEN_ERROR_NULL);
 }
 
 static void test_validate_versioned(void) {
@@ -394,34 +404,35 @@ static void test_validate_versioned(void) {
   m.version.major = DLPACK_MAJOR_VERSION;
   m.version.minor = DLPACK_MINOR_VERSION;
   m.dl_tensor = tensor(1, shape, NULL);
-  CHECK(dlpack_validate_versioned(&m, 0) == DLPACK_ERROR_STRIDES_NULL);
+  CHECK(dlpackgen_validate_versioned(&m, 0) == DLPACKGEN_ERROR_STRIDES_NULL);
   m.version.minor = 1;
-  CHECK(dlpack_validate_versioned(&m, 0) == DLPACK_OK);
+  CHECK(dlpackgen_validate_versioned(&m, 0) == DLPACKGEN_OK);
   m.version.major = DLPACK_MAJOR_VERSION + 1;
-  CHECK(dlpack_validate_versioned(&m, 0) == DLPACK_ERROR_VERSION);
+  CHECK(dlpackgen_validate_versioned(&m, 0) == DLPACKGEN_ERROR_VERSION);
   m.version.major = 0;
-  CHECK(dlpack_validate_versioned(&m, 0) == DLPACK_ERROR_VERSION);
-  CHECK(dlpack_validate_versioned(NULL, 0) == DLPACK_ERROR_NULL);
+  CHECK(dlpackgen_validate_versioned(&m, 0) == DLPACKGEN_ERROR_VERSION);
+  CHECK(dlpackgen_validate_versioned(NULL, 0) == DLPACKGEN_ERROR_NULL);
   /* 2^63 - 1 elements of 4 bits and one byte more: out of reach only when each takes a byte. */
   m.version.major = DLPACK_MAJOR_VERSION;
   shape[0] = INT64_MAX;
   m.dl_tensor.device.device_type = kDLOpenCL;
   m.dl_tensor.dtype = dtype(kDLInt, 4, 1);
   m.dl_tensor.byte_offset = 1;
-  CHECK(dlpack_validate_versioned(&m, 0) == DLPACK_OK);
+  CHECK(dlpackgen_validate_versioned(&m, 0) == DLPACKGEN_OK);
   m.flags = DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED;
-  CHECK(dlpack_validate_versioned(&m, 0) == DLPACK_ERROR_OUT_OF_RANGE);
+  CHECK(dlpackgen_validate_versioned(&m, 0) == DLPACKGEN_ERROR_OUT_OF_RANGE);
 }
 
-static int allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *error_ctx, void (*SetError)(void *, const char *, const char *)) {
+static int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_ctx,
+                    void (*SetError)(void*, const char*, const char*)) {
   (void)prototype, (void)out, (void)error_ctx, (void)SetError;
   return -1;
 }
-static int from_object(void *object, DLManagedTensorVersioned **out) { return (void)object, (void)out, -1; }
-static int to_object(DLManagedTensorVersioned *managed, void **out) { return (void)managed, (void)out, -1; }
-static int stream(DLDeviceType type, int32_t id, void **out) { return (void)type, (void)id, (void)out, -1; }
+static int from_object(void* object, DLManagedTensorVersioned** out) { return (void)object, (void)out, -1; }
+static int to_object(DLManagedTensorVersioned* managed, void** out) { return (void)managed, (void)out, -1; }
+static int stream(DLDeviceType type, int32_t id, void** out) { return (void)type, (void)id, (void)out, -1; }
 
-static DLPackExchangeAPI table(uint32_t major, DLPackExchangeAPIHeader *previous) {
+static DLPackExchangeAPI table(uint32_t major, DLPackExchangeAPIHeader* previous) {
   DLPackExchangeAPI api;
   memset(&api, 0, sizeof api);
   api.header.version.major = major;
@@ -437,46 +448,52 @@ static void test_find_exchange_api(void) {
   const uint32_t ours = DLPACK_MAJOR_VERSION;
   DLPackExchangeAPI one = table(ours, NULL), two = table(ours + 1, &one.header), three = table(ours + 2, &two.header);
   DLPackExchangeAPI older = table(ours - 1, NULL), ring = table(ours + 1, NULL), spoilt;
-  const DLPackExchangeAPI *found = &older;
-  CHECK(dlpack_find_exchange_api(&one.header, &found) == DLPACK_OK && found == &one);
-  CHECK(dlpack_find_exchange_api(&three.header, &found) == DLPACK_OK && found == &one);
-  CHECK(dlpack_find_exchange_api(&older.header, &found) == DLPACK_ERROR_NO_EXCHANGE_API && found == NULL);
-  CHECK(dlpack_find_exchange_api(NULL, &found) == DLPACK_ERROR_NULL && found == NULL);
+  const DLPackExchangeAPI* found = &older;
+  CHECK(dlpackgen_find_exchange_api(&one.header, &found) == DLPACKGEN_OK && found == &one);
+  CHECK(dlpackgen_find_exchange_api(&three.header, &found) == DLPACKGEN_OK && found == &one);
+  CHECK(dlpackgen_find_exchange_api(&older.header, &found) == DLPACKGEN_ERROR_NO_EXCHANGE_API && found == NULL);
+  CHECK(dlpackgen_find_exchange_api(NULL, &found) == DLPACKGEN_ERROR_NULL && found == NULL);
   ring.header.prev_api = &ring.header;
-  CHECK(dlpack_find_exchange_api(&ring.header, &found) == DLPACK_ERROR_NO_EXCHANGE_API && found == NULL);
+  CHECK(dlpackgen_find_exchange_api(&ring.header, &found) == DLPACKGEN_ERROR_NO_EXCHANGE_API && found == NULL);
   spoilt = one, spoilt.managed_tensor_allocator = NULL;
-  CHECK(dlpack_find_exchange_api(&spoilt.header, &found) == DLPACK_ERROR_EXCHANGE_SLOT && found == NULL);
+  CHECK(dlpackgen_find_exchange_api(&spoilt.header, &found) == DLPACKGEN_ERROR_EXCHANGE_SLOT && found == NULL);
   spoilt = one, spoilt.managed_tensor_from_py_object_no_sync = NULL;
-  CHECK(dlpack_find_exchange_api(&spoilt.header, &found) == DLPACK_ERROR_EXCHANGE_SLOT);
+  CHECK(dlpackgen_find_exchange_api(&spoilt.header, &found) == DLPACKGEN_ERROR_EXCHANGE_SLOT);
   spoilt = one, spoilt.managed_tensor_to_py_object_no_sync = NULL;
-  CHECK(dlpack_find_exchange_api(&spoilt.header, &found) == DLPACK_ERROR_EXCHANGE_SLOT);
+  CHECK(dlpackgen_find_exchange_api(&spoilt.header, &found) == DLPACKGEN_ERROR_EXCHANGE_SLOT);
   spoilt = one, spoilt.current_work_stream = NULL;
-  CHECK(dlpack_find_exchange_api(&spoilt.header, &found) == DLPACK_ERROR_EXCHANGE_SLOT);
+  CHECK(dlpackgen_find_exchange_api(&spoilt.header, &found) == DLPACKGEN_ERROR_EXCHANGE_SLOT);
   CHECK(one.dltensor_from_py_object_no_sync == NULL);
 }
 
 static void test_codes(void) {
-  CHECK(strcmp(dlpack_device_type_name(kDLCUDA), "kDLCUDA") == 0);
-  CHECK(strcmp(dlpack_type_code_name(kDLFloat4_e2m1fn), "kDLFloat4_e2m1fn") == 0);
-  CHECK(!dlpack_device_type_name(5) && !dlpack_device_type_name(-1) && !dlpack_type_code_name(255));
-  CHECK(dlpack_device_is_host_readable(kDLCPU) && dlpack_device_is_host_readable(kDLCUDAHost));
-  CHECK(dlpack_device_is_host_readable(kDLROCMHost) && dlpack_device_is_host_readable(kDLCUDAManaged));
-  CHECK(!dlpack_device_is_host_readable(kDLCUDA) && !dlpack_device_is_host_readable(4711));
-  CHECK(dlpack_device_is_host(kDLCPU) && dlpack_device_is_host(kDLROCMHost) && !dlpack_device_is_host(kDLCUDAManaged));
-  CHECK(dlpack_device_is_managed(kDLCUDAManaged) && !dlpack_device_is_managed(kDLCUDA) && dlpack_device_owner(kDLCUDAHost) == kDLCUDA);
+  CHECK(strcmp(dlpackgen_device_type_name(kDLCUDA), "kDLCUDA") == 0);
+  CHECK(strcmp(dlpackgen_type_code_name(kDLFloat4_e2m1fn), "kDLFloat4_e2m1fn") == 0);
+  CHECK(!dlpackgen_device_type_name(5) && !dlpackgen_device_type_name(-1) && !dlpackgen_type_code_name(255));
+  CHECK(dlpackgen_device_is_host_readable(kDLCPU) && dlpackgen_device_is_host_readable(kDLCUDAHost));
+  CHECK(dlpackgen_device_is_host_readable(kDLROCMHost) && dlpackgen_device_is_host_readable(kDLCUDAManaged));
+  CHECK(!dlpackgen_device_is_host_readable(kDLCUDA) && !dlpackgen_device_is_host_readable(4711));
+  CHECK(dlpackgen_device_is_host(kDLCPU) && dlpackgen_device_is_host(kDLROCMHost) &&
+        !dlpackgen_device_is_host(kDLCUDAManaged));
+  CHECK(dlpackgen_device_is_managed(kDLCUDAManaged) && !dlpackgen_device_is_managed(kDLCUDA) &&
+        dlpack_device_owner(kDLCUDAHost) == kDLCUDA);
   CHECK(dlpack_device_owner(kDLROCMHost) == kDLROCM && dlpack_device_owner(4711) == 4711);
-  CHECK(dlpack_strides_may_be_null(1) && !dlpack_strides_may_be_null(2));
-  CHECK(dlpack_device_has_addresses(kDLCUDA) && !dlpack_device_has_addresses(kDLMetal) && !dlpack_device_has_addresses(4711));
+  CHECK(dlpackgen_strides_may_be_null(1) && !dlpackgen_strides_may_be_null(2));
+  CHECK(!dlpackgen_device_is_opaque(kDLCUDA) && dlpackgen_device_is_opaque(kDLMetal) &&
+        dlpackgen_device_is_opaque(4711));
 }
 
 static void test_error_text(void) {
   int i, j;
-  for (i = 0; i <= DLPACK_ERROR_EXCHANGE_SLOT; ++i) {
-    CHECK(strcmp(dlpack_error_text((dlpack_error)i), "unknown error") != 0);
-    for (j = 0; j < i; ++j) CHECK(strcmp(dlpack_error_text((dlpack_error)i), dlpack_error_text((dlpack_error)j)) != 0);
+  for (i = 0; i <= DLPACKGEN_ERROR_EXCHANGE_SLOT; ++i) {
+    CHECK(strcmp(dlpackgen_error_string((dlpackgen_error_code)i), "unknown error") != 0);
+    for (j = 0; j < i; ++j)
+      CHECK(strcmp(dlpackgen_error_string((dlpackgen_error_code)i), dlpackgen_error_string((dlpackgen_error_code)j)) !=
+            0);
   }
 #ifndef __cplusplus /* where such an enum cannot be */
-  CHECK(strcmp(dlpack_error_text((dlpack_error)(DLPACK_ERROR_EXCHANGE_SLOT + 1)), "unknown error") == 0);
+  CHECK(strcmp(dlpackgen_error_string((dlpackgen_error_code)(DLPACKGEN_ERROR_EXCHANGE_SLOT + 1)), "unknown error") ==
+        0);
 #endif
 }
 

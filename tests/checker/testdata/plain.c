@@ -9,30 +9,30 @@ enum { ROOM = 300, GUARD = 0x5a };
 
 static double memory[128];
 
-static struct dlpackgen_parameter parameter(const char *name, int rank, int64_t first, int64_t second) {
+static struct dlpackgen_parameter parameter(const char* name, int rank, int64_t first, int64_t second) {
   struct dlpackgen_parameter p;
   memset(&p, 0, sizeof p);
   p.name = name;
-  p.rank = (uint8_t)rank;
+  p.ndim = (uint8_t)rank;
   p.shape[0] = first;
   p.shape[1] = second;
   return p;
 }
 
-static struct dlpackgen_parameter any(const char *name) {
+static struct dlpackgen_parameter any(const char* name) {
   struct dlpackgen_parameter p = parameter(name, 0, 0, 0);
-  p.more = 1;
+  p.leading_dims = 1;
   p.devices[0] = DLPACKGEN_ANY_DEVICE;
   return p;
 }
 
-static struct dlpackgen_function function(const struct dlpackgen_parameter *parameters, int count) {
+static struct dlpackgen_function function(const struct dlpackgen_parameter* parameters, int count) {
   struct dlpackgen_function f;
   memset(&f, 0, sizeof f);
   f.name = "add";
   f.parameters = parameters;
-  f.count = (uint8_t)count;
-  f.symbols[0] = "n";
+  f.nparameters = (uint8_t)count;
+  f.dim_names[0] = "n";
   return f;
 }
 
@@ -42,7 +42,7 @@ struct made {
   DLTensor tensor;
 };
 
-static DLTensor *make(struct made *made, uint32_t dtype, int ndim, int64_t first, int64_t second) {
+static DLTensor* make(struct made* made, uint32_t dtype, int ndim, int64_t first, int64_t second) {
   memset(made, 0, sizeof *made);
   made->shape[0] = first;
   made->shape[1] = second;
@@ -60,12 +60,12 @@ static DLTensor *make(struct made *made, uint32_t dtype, int ndim, int64_t first
 }
 
 /* Checks up to two arguments by a table. */
-static int by_table(const struct dlpackgen_parameter *parameters, int count, const DLTensor *x, const DLTensor *y,
-    uint64_t flags, struct dlpackgen_message *message) {
+static int by_table(const struct dlpackgen_parameter* parameters, int count, const DLTensor* x, const DLTensor* y,
+                    uint64_t flags, struct dlpackgen_message* message) {
   const struct dlpackgen_function f = function(parameters, count);
-  const DLTensor *tensors[2];
+  const DLTensor* tensors[2];
   uint64_t all[2];
-  int64_t extents[DLPACKGEN_MAX_SYMBOLS];
+  int64_t extents[DLPACKGEN_MAX_DIMS];
   const int unsound = dlpackgen_check_description(&f, message);
   tensors[0] = x;
   tensors[1] = y;
@@ -73,25 +73,26 @@ static int by_table(const struct dlpackgen_parameter *parameters, int count, con
   return unsound ? unsound : dlpackgen_check_arguments(&f, tensors, all, extents, message);
 }
 
-static int one(struct dlpackgen_parameter p, const DLTensor *x, uint64_t flags, struct dlpackgen_message *message) {
+static int one(struct dlpackgen_parameter p, const DLTensor* x, uint64_t flags, struct dlpackgen_message* message) {
   return by_table(&p, 1, x, NULL, flags, message);
 }
 
-static int symbols(struct dlpackgen_message *message) {
+static int symbols(struct dlpackgen_message* message) {
   struct dlpackgen_parameter p[2];
   struct made x, y;
-  p[0] = parameter("x", 1, DLPACKGEN_SYMBOL(0), 0);
-  p[1] = parameter("y", 1, DLPACKGEN_SYMBOL(0), 0);
-  return by_table(p, 2, make(&x, DLPACKGEN_FLOAT32, 1, 3, 0), make(&y, DLPACKGEN_FLOAT32, 1, 4, 0), 0, message);
+  p[0] = parameter("x", 1, DLPACKGEN_DIM(0), 0);
+  p[1] = parameter("y", 1, DLPACKGEN_DIM(0), 0);
+  return by_table(p, 2, make(&x, DLPACKGEN_DTYPE_FLOAT32, 1, 3, 0), make(&y, DLPACKGEN_DTYPE_FLOAT32, 1, 4, 0), 0,
+                  message);
 }
 
 /* The same as generated code would have it, without a table. */
-static int straight_line(struct dlpackgen_message *message) {
+static int straight_line(struct dlpackgen_message* message) {
   static const struct dlpackgen_site at_x = {"add", "x", 0}, at_y = {"add", "y", 1};
-  static const uint32_t dtypes[] = {DLPACKGEN_FLOAT32};
+  static const uint32_t dtypes[] = {DLPACKGEN_DTYPE_FLOAT32};
   struct made made[2];
-  const DLTensor *const x = make(&made[0], DLPACKGEN_FLOAT32, 1, 3, 0);
-  const DLTensor *const y = make(&made[1], DLPACKGEN_FLOAT32, 1, 4, 0);
+  const DLTensor* const x = make(&made[0], DLPACKGEN_DTYPE_FLOAT32, 1, 3, 0);
+  const DLTensor* const y = make(&made[1], DLPACKGEN_DTYPE_FLOAT32, 1, 4, 0);
   int status = dlpackgen_check_valid(&at_x, x, 0, message);
   if (!status) status = dlpackgen_check_dtype(&at_x, x, dtypes, 1, message);
   if (!status) status = dlpackgen_check_rank(&at_x, x, 1, 0, message);
@@ -103,177 +104,198 @@ static int straight_line(struct dlpackgen_message *message) {
   return status;
 }
 
-static int unnamed_symbol(struct dlpackgen_message *message) {
+static int unnamed_symbol(struct dlpackgen_message* message) {
   struct made x;
-  return one(parameter("x", 2, DLPACKGEN_SYMBOL(3), DLPACKGEN_SYMBOL(3)), make(&x, DLPACKGEN_FLOAT32, 2, 2, 3), 0, message);
+  return one(parameter("x", 2, DLPACKGEN_DIM(3), DLPACKGEN_DIM(3)), make(&x, DLPACKGEN_DTYPE_FLOAT32, 2, 2, 3), 0,
+             message);
 }
 
-static int number(struct dlpackgen_message *message) {
+static int number(struct dlpackgen_message* message) {
   struct made x;
-  return one(parameter("x", 2, DLPACKGEN_ANY, 4), make(&x, DLPACKGEN_FLOAT32, 2, 2, 3), 0, message);
+  return one(parameter("x", 2, DLPACKGEN_ANY, 4), make(&x, DLPACKGEN_DTYPE_FLOAT32, 2, 2, 3), 0, message);
 }
 
-static int rank(struct dlpackgen_message *message) {
+static int rank(struct dlpackgen_message* message) {
   struct made x;
-  return one(parameter("x", 2, DLPACKGEN_ANY, DLPACKGEN_ANY), make(&x, DLPACKGEN_FLOAT32, 1, 2, 0), 0, message);
+  return one(parameter("x", 2, DLPACKGEN_ANY, DLPACKGEN_ANY), make(&x, DLPACKGEN_DTYPE_FLOAT32, 1, 2, 0), 0, message);
 }
 
-static int least_rank(struct dlpackgen_message *message) {
+static int least_rank(struct dlpackgen_message* message) {
   struct made x;
   struct dlpackgen_parameter p = parameter("x", 1, DLPACKGEN_ANY, 0);
-  p.more = 1;
-  return one(p, make(&x, DLPACKGEN_FLOAT32, 0, 0, 0), 0, message);
+  p.leading_dims = 1;
+  return one(p, make(&x, DLPACKGEN_DTYPE_FLOAT32, 0, 0, 0), 0, message);
 }
 
-static int dtype(struct dlpackgen_message *message) {
+static int dtype(struct dlpackgen_message* message) {
   struct made x;
   struct dlpackgen_parameter p = any("x");
-  p.dtypes[0] = DLPACKGEN_FLOAT32;
-  p.dtypes[1] = DLPACKGEN_FLOAT64;
+  p.dtypes[0] = DLPACKGEN_DTYPE_FLOAT32;
+  p.dtypes[1] = DLPACKGEN_DTYPE_FLOAT64;
   p.dtypes[2] = DLPACKGEN_DTYPE(kDLFloat, 32, 4);
   return one(p, make(&x, DLPACKGEN_DTYPE(kDLInt, 24, 1), 0, 0, 0), 0, message);
 }
 
-static int same_dtype(struct dlpackgen_message *message) {
+static int same_dtype(struct dlpackgen_message* message) {
   struct dlpackgen_parameter p[2];
   struct made x, y;
   p[0] = any("x");
   p[1] = any("y");
-  p[1].dtype_as = 1;
-  return by_table(p, 2, make(&x, DLPACKGEN_INT32, 1, 3, 0), make(&y, DLPACKGEN_FLOAT32, 1, 3, 0), 0, message);
+  p[1].same_dtype_as = 1;
+  return by_table(p, 2, make(&x, DLPACKGEN_DTYPE_INT32, 1, 3, 0), make(&y, DLPACKGEN_DTYPE_FLOAT32, 1, 3, 0), 0,
+                  message);
 }
 
-static int same_shape(struct dlpackgen_message *message) {
+static int same_shape(struct dlpackgen_message* message) {
   struct dlpackgen_parameter p[2];
   struct made x, y;
   p[0] = any("x");
   p[1] = any("y");
-  p[1].shape_as = 1;
-  return by_table(p, 2, make(&x, DLPACKGEN_INT32, 0, 0, 0), make(&y, DLPACKGEN_INT32, 1, 3, 0), 0, message);
+  p[1].same_shape_as = 1;
+  return by_table(p, 2, make(&x, DLPACKGEN_DTYPE_INT32, 0, 0, 0), make(&y, DLPACKGEN_DTYPE_INT32, 1, 3, 0), 0, message);
 }
 
-static int density(struct dlpackgen_message *message) {
+static int layout(struct dlpackgen_message* message) {
   struct made x;
   struct dlpackgen_parameter p = any("x");
-  p.density = dlpackgen_row_major;
-  make(&x, DLPACKGEN_FLOAT32, 2, 2, 3);
+  p.layout = DLPACKGEN_LAYOUT_C_CONTIGUOUS;
+  make(&x, DLPACKGEN_DTYPE_FLOAT32, 2, 2, 3);
   x.strides[0] = 1;
   x.strides[1] = 2;
   return one(p, &x.tensor, 0, message);
 }
 
-static int overlap(struct dlpackgen_message *message) {
+static int overlap(struct dlpackgen_message* message) {
   struct made x;
   struct dlpackgen_parameter p = any("x");
-  p.writes = 1;
-  make(&x, DLPACKGEN_FLOAT32, 2, 2, 3)->strides[0] = 0;
+  p.writable = 1;
+  make(&x, DLPACKGEN_DTYPE_FLOAT32, 2, 2, 3)->strides[0] = 0;
   return one(p, &x.tensor, 0, message);
 }
 
-static int read_only(struct dlpackgen_message *message) {
+static int read_only(struct dlpackgen_message* message) {
   struct made x;
   struct dlpackgen_parameter p = any("x");
-  p.writes = 1;
-  return one(p, make(&x, DLPACKGEN_FLOAT32, 1, 3, 0), DLPACK_FLAG_BITMASK_READ_ONLY, message);
+  p.writable = 1;
+  return one(p, make(&x, DLPACKGEN_DTYPE_FLOAT32, 1, 3, 0), DLPACK_FLAG_BITMASK_READ_ONLY, message);
 }
 
-static int served(struct dlpackgen_message *message) {
+static int served(struct dlpackgen_message* message) {
   struct made x;
   struct dlpackgen_parameter p = any("x");
   p.devices[0] = kDLCPU;
   p.devices[1] = kDLCUDA;
   p.devices[2] = 77;
-  make(&x, DLPACKGEN_FLOAT32, 1, 3, 0)->device.device_type = kDLMetal;
+  make(&x, DLPACKGEN_DTYPE_FLOAT32, 1, 3, 0)->device.device_type = kDLMetal;
   return one(p, &x.tensor, 0, message);
 }
 
-static int devices(struct dlpackgen_message *message) {
+static int devices(struct dlpackgen_message* message) {
   struct dlpackgen_parameter p[2];
   struct made x, y;
   p[0] = any("x");
   p[1] = any("y");
-  make(&x, DLPACKGEN_FLOAT32, 1, 3, 0);
-  make(&y, DLPACKGEN_FLOAT32, 1, 3, 0)->device.device_type = kDLCUDA;
+  make(&x, DLPACKGEN_DTYPE_FLOAT32, 1, 3, 0);
+  make(&y, DLPACKGEN_DTYPE_FLOAT32, 1, 3, 0)->device.device_type = kDLCUDA;
   y.tensor.device.device_id = -1;
   return by_table(p, 2, &x.tensor, &y.tensor, 0, message);
 }
 
-static int memory_is_missing(struct dlpackgen_message *message) {
+static int memory_is_missing(struct dlpackgen_message* message) {
   static const struct dlpackgen_site at = {"add", "x", 10};
   struct made x;
-  make(&x, DLPACKGEN_FLOAT32, 1, 3, 0)->data = NULL;
+  make(&x, DLPACKGEN_DTYPE_FLOAT32, 1, 3, 0)->data = NULL;
   return dlpackgen_check_memory(&at, &x.tensor, message);
 }
 
-static int alignment(struct dlpackgen_message *message) {
+static int alignment(struct dlpackgen_message* message) {
   struct made x;
-  make(&x, DLPACKGEN_FLOAT64, 1, 3, 0)->data = (void *)(uintptr_t)0x7fab01;
+  make(&x, DLPACKGEN_DTYPE_FLOAT64, 1, 3, 0)->data = (void*)(uintptr_t)0x7fab01;
   x.tensor.byte_offset = 3;
   return one(any("x"), &x.tensor, 0, message);
 }
 
-static int invalid(struct dlpackgen_message *message) {
+static int invalid(struct dlpackgen_message* message) {
   struct made x;
-  make(&x, DLPACKGEN_FLOAT32, 1, -3, 0);
+  make(&x, DLPACKGEN_DTYPE_FLOAT32, 1, -3, 0);
   return one(any("x"), &x.tensor, 0, message);
 }
 
-static int dimensions(struct dlpackgen_message *message) {
+static int dimensions(struct dlpackgen_message* message) {
   struct made x;
-  make(&x, DLPACKGEN_FLOAT32, 65, 1, 1);
+  make(&x, DLPACKGEN_DTYPE_FLOAT32, 65, 1, 1);
   return one(any("x"), &x.tensor, 0, message);
 }
 
-static int missing(struct dlpackgen_message *message) { return one(any("x"), NULL, 0, message); }
+static int missing(struct dlpackgen_message* message) { return one(any("x"), NULL, 0, message); }
 
-static int optional(struct dlpackgen_message *message) {
+static int optional(struct dlpackgen_message* message) {
   struct dlpackgen_parameter p = any("x");
   p.optional = 1;
   return one(p, NULL, 0, message);
 }
 
 /* Names may be of any characters, which no buffer's end may divide. */
-static int names(struct dlpackgen_message *message) {
+static int names(struct dlpackgen_message* message) {
   struct made x;
-  return one(parameter("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 1, DLPACKGEN_ANY, 0), make(&x, DLPACKGEN_FLOAT32, 0, 0, 0), 0, message);
+  return one(parameter("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 1, DLPACKGEN_ANY, 0),
+             make(&x, DLPACKGEN_DTYPE_FLOAT32, 0, 0, 0), 0, message);
 }
 
-static int fine(struct dlpackgen_message *message) {
+static int fine(struct dlpackgen_message* message) {
   struct dlpackgen_parameter p[2];
   struct made x, y;
-  p[0] = parameter("x", 2, 2, DLPACKGEN_SYMBOL(0));
+  p[0] = parameter("x", 2, 2, DLPACKGEN_DIM(0));
   p[1] = any("y");
-  p[1].dtype_as = p[1].shape_as = 1;
-  p[1].writes = 1;
+  p[1].same_dtype_as = p[1].same_shape_as = 1;
+  p[1].writable = 1;
   p[1].devices[0] = 0;
-  return by_table(p, 2, make(&x, DLPACKGEN_FLOAT32, 2, 2, 3), make(&y, DLPACKGEN_FLOAT32, 2, 2, 3), 0, message);
+  return by_table(p, 2, make(&x, DLPACKGEN_DTYPE_FLOAT32, 2, 2, 3), make(&y, DLPACKGEN_DTYPE_FLOAT32, 2, 2, 3), 0,
+                  message);
 }
 
-static int described(struct dlpackgen_message *message) {
-  return one(parameter("x", 1, DLPACKGEN_SYMBOL(8), 0), NULL, 0, message);
+static int described(struct dlpackgen_message* message) {
+  return one(parameter("x", 1, DLPACKGEN_DIM(8), 0), NULL, 0, message);
 }
 
 static const struct mistake {
-  const char *name;
-  int (*check)(struct dlpackgen_message *message);
+  const char* name;
+  int (*check)(struct dlpackgen_message* message);
 } mistakes[] = {
-    {"symbols", symbols}, {"straight line", straight_line}, {"unnamed symbol", unnamed_symbol}, {"number", number},
-    {"rank", rank}, {"least rank", least_rank}, {"dtype", dtype}, {"same dtype", same_dtype},
-    {"same shape", same_shape}, {"density", density}, {"overlap", overlap}, {"read-only", read_only},
-    {"served", served}, {"devices", devices}, {"no memory", memory_is_missing}, {"alignment", alignment},
-    {"invalid", invalid}, {"dimensions", dimensions}, {"missing", missing}, {"optional", optional},
-    {"names", names}, {"fine", fine}, {"described", described},
+    {"symbols", symbols},
+    {"straight line", straight_line},
+    {"unnamed symbol", unnamed_symbol},
+    {"number", number},
+    {"rank", rank},
+    {"least rank", least_rank},
+    {"dtype", dtype},
+    {"same dtype", same_dtype},
+    {"same shape", same_shape},
+    {"layout", layout},
+    {"overlap", overlap},
+    {"read-only", read_only},
+    {"served", served},
+    {"devices", devices},
+    {"no memory", memory_is_missing},
+    {"alignment", alignment},
+    {"invalid", invalid},
+    {"dimensions", dimensions},
+    {"missing", missing},
+    {"optional", optional},
+    {"names", names},
+    {"fine", fine},
+    {"described", described},
 };
 
-static void must(int so, const char *what, const char *name, size_t size) {
+static void must(int so, const char* what, const char* name, size_t size) {
   if (so) return;
   printf("not so: %s: %s in a buffer of %zu\n", what, name, size);
   exit(1);
 }
 
 /* Has a buffer of a size hold a sentence, of which whole holds all. */
-static void hold(const struct mistake *mistake, size_t size, const struct dlpackgen_message *whole, int status) {
-  char *const room = (char *)malloc(size ? size : 1); /* what AddressSanitizer knows the ends of */
+static void hold(const struct mistake* mistake, size_t size, const struct dlpackgen_message* whole, int status) {
+  char* const room = (char*)malloc(size ? size : 1); /* what AddressSanitizer knows the ends of */
   if (!room) exit(2);
   memset(room, GUARD, size ? size : 1);
   struct dlpackgen_message text = dlpackgen_message_in(size ? room : NULL, size);

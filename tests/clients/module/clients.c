@@ -8,72 +8,74 @@
 #include <time.h>
 
 /* Any tensor. */
-#define ANY(verb, lets_go)                                                                                      \
-	static const struct dlpackgen_parameter verb##_parameters[] = {                                         \
-		{.name = "x", .more = 1, .devices = {DLPACKGEN_ANY_DEVICE}, .writes = (lets_go) & 1},           \
-	};                                                                                                      \
-	static const struct dlpackgen_function verb##_function = {                                              \
-		.name = #verb, .parameters = verb##_parameters, .count = 1, .unlocks = ((lets_go) & 2) != 0};
+#define ANY(verb, lets_go)                                                                            \
+  static const struct dlpackgen_parameter verb##_parameters[] = {                                     \
+      {.name = "x", .leading_dims = 1, .devices = {DLPACKGEN_ANY_DEVICE}, .writable = (lets_go) & 1}, \
+  };                                                                                                  \
+  static const struct dlpackgen_function verb##_function = {                                          \
+      .name = #verb, .parameters = verb##_parameters, .nparameters = 1, .releases_gil = ((lets_go) & 2) != 0};
 
 ANY(read, 0)
 ANY(write, 1)
 ANY(read_unlocked, 2)
 ANY(write_unlocked, 3)
 
-static PyObject *numbers(int32_t count, const int64_t *values) {
-	PyObject *tuple = PyTuple_New(count);
-	for (int32_t i = 0; tuple && i < count; i++) PyTuple_SetItem(tuple, i, PyLong_FromLongLong(values[i]));
-	return tuple;
+static PyObject* numbers(int32_t count, const int64_t* values) {
+  PyObject* tuple = PyTuple_New(count);
+  for (int32_t i = 0; tuple && i < count; i++) PyTuple_SetItem(tuple, i, PyLong_FromLongLong(values[i]));
+  return tuple;
 }
 
 /* (address, shape, strides, dtype, device, flags) */
-static PyObject *describe(const DLTensor *t, uint64_t flags) {
-	char *first = (char *)t->data + t->byte_offset;
-	return Py_BuildValue("(NNN(iii)(ii)K)", PyLong_FromVoidPtr(t->data ? first : NULL), numbers(t->ndim, t->shape),
-			     t->strides ? numbers(t->ndim, t->strides) : PyTuple_New(0), t->dtype.code, t->dtype.bits,
-			     t->dtype.lanes, (int)t->device.device_type, t->device.device_id, (unsigned long long)flags);
+static PyObject* describe(const DLTensor* t, uint64_t flags) {
+  char* first = (char*)t->data + t->byte_offset;
+  return Py_BuildValue("(NNN(iii)(ii)K)", PyLong_FromVoidPtr(t->data ? first : NULL), numbers(t->ndim, t->shape),
+                       t->strides ? numbers(t->ndim, t->strides) : PyTuple_New(0), t->dtype.code, t->dtype.bits,
+                       t->dtype.lanes, (int)t->device.device_type, t->device.device_id, (unsigned long long)flags);
 }
 
 /* Copies the elements from one dimension on, in row-major order; gives where the next goes. */
-static char *gather(const DLTensor *t, int32_t dimension, const char *from, size_t size, char *to) {
-	if (dimension == t->ndim) {
-		memcpy(to, from, size);
-		return to + size;
-	}
-	for (int64_t i = 0; i < t->shape[dimension]; i++)
-		to = gather(t, dimension + 1, from + i * t->strides[dimension] * (int64_t)size, size, to);
-	return to;
+static char* gather(const DLTensor* t, int32_t dimension, const char* from, size_t size, char* to) {
+  if (dimension == t->ndim) {
+    memcpy(to, from, size);
+    return to + size;
+  }
+  for (int64_t i = 0; i < t->shape[dimension]; i++)
+    to = gather(t, dimension + 1, from + i * t->strides[dimension] * (int64_t)size, size, to);
+  return to;
 }
 
 /* Elements that share bytes are given as they lie there. */
-static PyObject *elements(const DLTensor *t, uint64_t flags) {
-	const int shared = t->dtype.bits < 8 && t->dtype.bits * t->dtype.lanes % 8 && !(flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED);
-	const char *first = (const char *)t->data + t->byte_offset;
-	int64_t size = 0;
-	PyObject *bytes;
-	if (dlpack_nbytes(t, flags, &size) != DLPACK_OK) return PyErr_Format(PyExc_ValueError, "what a shape");
-	bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
-	if (bytes && size > 0 && shared) memcpy(PyBytes_AsString(bytes), first, (size_t)size);
-	else if (bytes && size > 0) gather(t, 0, first, ((size_t)t->dtype.bits * t->dtype.lanes + 7) / 8, PyBytes_AsString(bytes));
-	return bytes;
+static PyObject* elements(const DLTensor* t, uint64_t flags) {
+  const int shared =
+      t->dtype.bits < 8 && t->dtype.bits * t->dtype.lanes % 8 && !(flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED);
+  const char* first = (const char*)t->data + t->byte_offset;
+  int64_t size = 0;
+  PyObject* bytes;
+  if (dlpackgen_nbytes(t, flags, &size) != DLPACKGEN_OK) return PyErr_Format(PyExc_ValueError, "what a shape");
+  bytes = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)size);
+  if (bytes && size > 0 && shared) memcpy(PyBytes_AsString(bytes), first, (size_t)size);
+  else if (bytes && size > 0)
+    gather(t, 0, first, ((size_t)t->dtype.bits * t->dtype.lanes + 7) / 8, PyBytes_AsString(bytes));
+  return bytes;
 }
 
 /* Gives (description, bytes of the elements). */
-static PyObject *answer(const struct dlpackgen_function *function, PyObject *self, PyObject *const *arguments,
-			Py_ssize_t count, PyObject *keywords) {
-	PyObject *result;
-	DLPACKGEN_CALL(call, 1);
-	if (dlpackgen_begin(&call, self, function, arguments, count, keywords) < 0) return NULL;
-	result = Py_BuildValue("(NN)", describe(&call.arguments[0].tensor, call.arguments[0].flags),
-			       elements(&call.arguments[0].tensor, call.arguments[0].flags));
-	dlpackgen_end(&call);
-	return result;
+static PyObject* answer(const struct dlpackgen_function* function, PyObject* self, PyObject* const* arguments,
+                        Py_ssize_t count, PyObject* keywords) {
+  PyObject* result;
+  DLPACKGEN_CALL(call, 1);
+  if (dlpackgen_call_begin(&call, self, function, arguments, count, keywords) < 0) return NULL;
+  result = Py_BuildValue("(NN)", describe(&call.arguments[0].tensor, call.arguments[0].flags),
+                         elements(&call.arguments[0].tensor, call.arguments[0].flags));
+  dlpackgen_call_end(&call);
+  return result;
 }
 
-#define VERB(verb)                                                                                              \
-	static PyObject *call_##verb(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) { \
-		return answer(&verb##_function, self, arguments, count, keywords);                               \
-	}
+#define VERB(verb)                                                                                                 \
+  static PyObject* call_##verb(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) { \
+    return answer(&verb##_function, self, arguments, count, keywords);                                             \
+  }
 
 VERB(read)
 VERB(write)
@@ -81,158 +83,162 @@ VERB(read_unlocked)
 VERB(write_unlocked)
 
 /* Gives the elements of a tensor as they are after another thread has had its time. */
-static PyObject *read_later(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
-	PyObject *result;
-	DLPACKGEN_CALL(call, 1);
-	if (dlpackgen_begin(&call, self, &read_unlocked_function, arguments, count, keywords) < 0) return NULL;
-	Py_BEGIN_ALLOW_THREADS;
-	nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
-	Py_END_ALLOW_THREADS;
-	result = elements(&call.arguments[0].tensor, call.arguments[0].flags);
-	dlpackgen_end(&call);
-	return result;
+static PyObject* read_later(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
+  PyObject* result;
+  DLPACKGEN_CALL(call, 1);
+  if (dlpackgen_call_begin(&call, self, &read_unlocked_function, arguments, count, keywords) < 0) return NULL;
+  Py_BEGIN_ALLOW_THREADS;
+  nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+  Py_END_ALLOW_THREADS;
+  result = elements(&call.arguments[0].tensor, call.arguments[0].flags);
+  dlpackgen_call_end(&call);
+  return result;
 }
 
 /* Gives the elements of a tensor as they are after the module's meanwhile() was called. */
-static PyObject *read_after(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
-	PyObject *result = NULL;
-	DLPACKGEN_CALL(call, 1);
-	if (dlpackgen_begin(&call, self, &read_function, arguments, count, keywords) < 0) return NULL;
-	PyObject *ran = PyObject_CallMethod(self, "meanwhile", NULL);
-	if (ran) result = elements(&call.arguments[0].tensor, call.arguments[0].flags);
-	Py_XDECREF(ran);
-	dlpackgen_end(&call);
-	return result;
+static PyObject* read_after(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
+  PyObject* result = NULL;
+  DLPACKGEN_CALL(call, 1);
+  if (dlpackgen_call_begin(&call, self, &read_function, arguments, count, keywords) < 0) return NULL;
+  PyObject* ran = PyObject_CallMethod(self, "meanwhile", NULL);
+  if (ran) result = elements(&call.arguments[0].tensor, call.arguments[0].flags);
+  Py_XDECREF(ran);
+  dlpackgen_call_end(&call);
+  return result;
 }
 
 /* Gives the elements of the first of two tensors. */
-static PyObject *read_first(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
-	static const struct dlpackgen_parameter parameters[] = {{.name = "x", .more = 1}, {.name = "y", .more = 1}};
-	static const struct dlpackgen_function function = {.name = "read_first", .parameters = parameters, .count = 2};
-	PyObject *result;
-	DLPACKGEN_CALL(call, 2);
-	if (dlpackgen_begin(&call, self, &function, arguments, count, keywords) < 0) return NULL;
-	result = elements(&call.arguments[0].tensor, call.arguments[0].flags);
-	dlpackgen_end(&call);
-	return result;
+static PyObject* read_first(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
+  static const struct dlpackgen_parameter parameters[] = {{.name = "x", .leading_dims = 1},
+                                                          {.name = "y", .leading_dims = 1}};
+  static const struct dlpackgen_function function = {.name = "read_first", .parameters = parameters, .nparameters = 2};
+  PyObject* result;
+  DLPACKGEN_CALL(call, 2);
+  if (dlpackgen_call_begin(&call, self, &function, arguments, count, keywords) < 0) return NULL;
+  result = elements(&call.arguments[0].tensor, call.arguments[0].flags);
+  dlpackgen_call_end(&call);
+  return result;
 }
 
 /* Gives what is to be added to the address that a tensor came with. */
-static PyObject *byte_offset(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
-	uint64_t offset;
-	DLPACKGEN_CALL(call, 1);
-	if (dlpackgen_begin(&call, self, &read_function, arguments, count, keywords) < 0) return NULL;
-	offset = call.arguments[0].tensor.byte_offset;
-	dlpackgen_end(&call);
-	return PyLong_FromUnsignedLongLong(offset);
+static PyObject* byte_offset(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
+  uint64_t offset;
+  DLPACKGEN_CALL(call, 1);
+  if (dlpackgen_call_begin(&call, self, &read_function, arguments, count, keywords) < 0) return NULL;
+  offset = call.arguments[0].tensor.byte_offset;
+  dlpackgen_call_end(&call);
+  return PyLong_FromUnsignedLongLong(offset);
 }
 
 /* Writes a byte over all of a dense tensor. */
-static PyObject *fill(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keywords) {
-	int64_t size = 0;
-	DLPACKGEN_CALL(call, 1);
-	if (dlpackgen_begin(&call, self, &write_function, arguments, count, keywords) < 0) return NULL;
-	if (dlpack_nbytes(&call.arguments[0].tensor, 0, &size) == DLPACK_OK)
-		memset((char *)call.arguments[0].tensor.data + call.arguments[0].tensor.byte_offset, 1, (size_t)size);
-	dlpackgen_end(&call);
-	Py_RETURN_NONE;
+static PyObject* fill(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
+  int64_t size = 0;
+  DLPACKGEN_CALL(call, 1);
+  if (dlpackgen_call_begin(&call, self, &write_function, arguments, count, keywords) < 0) return NULL;
+  if (dlpackgen_nbytes(&call.arguments[0].tensor, 0, &size) == DLPACKGEN_OK)
+    memset((char*)call.arguments[0].tensor.data + call.arguments[0].tensor.byte_offset, 1, (size_t)size);
+  dlpackgen_call_end(&call);
+  Py_RETURN_NONE;
 }
 
 /* Gives an object of our own type over another library's tensor. */
-static PyObject *export(PyObject *self, PyObject *object) {
-	DLManagedTensorVersioned *tensor = dlpackgen_take(self, object, 0);
-	return tensor ? dlpackgen_give(self, tensor) : NULL;
+static PyObject* export(PyObject* self, PyObject* object) {
+  DLManagedTensorVersioned* tensor = dlpackgen_from_py_object_no_sync(self, object, 0);
+  return tensor ? dlpackgen_export_object(self, tensor) : NULL;
 }
 
-static int unpack(PyObject *tuple, int64_t *numbers) {
-	for (Py_ssize_t i = 0; i < PyTuple_Size(tuple); i++) numbers[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
-	return PyErr_Occurred() ? -1 : 0;
+static int unpack(PyObject* tuple, int64_t* numbers) {
+  for (Py_ssize_t i = 0; i < PyTuple_Size(tuple); i++) numbers[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
+  return PyErr_Occurred() ? -1 : 0;
 }
 
 /* make(memory, dtype, shape, strides, byte_offset, flags): a tensor of our own over a bytearray. */
-static PyObject *make(PyObject *self, PyObject *args) {
-	PyObject *memory, *shape, *strides;
-	int64_t numbers[2 * DLPACKGEN_MAX_NDIM];
-	unsigned long long flags;
-	DLManagedTensorVersioned *tensor;
-	DLTensor view = {.device = {kDLCPU, 0}, .shape = numbers, .strides = numbers + DLPACKGEN_MAX_NDIM};
-	int code, bits, lanes;
-	unsigned int offset;
-	if (!PyArg_ParseTuple(args, "O(iii)OOIK", &memory, &code, &bits, &lanes, &shape, &strides, &offset, &flags)) return NULL;
-	if (unpack(shape, view.shape) < 0 || unpack(strides, view.strides) < 0) return NULL;
-	view.data = PyByteArray_AsString(memory);
-	view.ndim = (int32_t)PyTuple_Size(shape);
-	view.dtype = (DLDataType){(uint8_t)code, (uint8_t)bits, (uint16_t)lanes};
-	view.byte_offset = offset;
-	tensor = dlpackgen_of_object(memory, &view, flags);
-	return tensor ? dlpackgen_give(self, tensor) : NULL;
+static PyObject* make(PyObject* self, PyObject* args) {
+  PyObject *memory, *shape, *strides;
+  int64_t numbers[2 * DLPACKGEN_MAX_NDIM];
+  unsigned long long flags;
+  DLManagedTensorVersioned* tensor;
+  DLTensor view = {.device = {kDLCPU, 0}, .shape = numbers, .strides = numbers + DLPACKGEN_MAX_NDIM};
+  int code, bits, lanes;
+  unsigned int offset;
+  if (!PyArg_ParseTuple(args, "O(iii)OOIK", &memory, &code, &bits, &lanes, &shape, &strides, &offset, &flags))
+    return NULL;
+  if (unpack(shape, view.shape) < 0 || unpack(strides, view.strides) < 0) return NULL;
+  view.data = PyByteArray_AsString(memory);
+  view.ndim = (int32_t)PyTuple_Size(shape);
+  view.dtype = (DLDataType){(uint8_t)code, (uint8_t)bits, (uint16_t)lanes};
+  view.byte_offset = offset;
+  tensor = dlpackgen_from_owner(memory, &view, flags);
+  return tensor ? dlpackgen_export_object(self, tensor) : NULL;
 }
 
-static PyObject *describe_words(const struct dlpackgen_torch_words *words) {
-	return Py_BuildValue("(IIIIKK)", words->keys, words->storage, words->offset, words->bytes, (unsigned long long)words->usual,
-			     (unsigned long long)words->plain);
+static PyObject* describe_words(const struct dlpackgen_torch_words* words) {
+  return Py_BuildValue("(IIIIKK)", words->keys, words->storage, words->offset, words->bytes,
+                       (unsigned long long)words->usual, (unsigned long long)words->plain);
 }
 
-/* Where the words of torch's objects were found to lie: (keys, storage, offset, bytes, usual keys, plain keys). */
-static PyObject *torch_words(PyObject *self, PyObject *nothing) {
-	(void)self, (void)nothing;
-	return describe_words(&dlpackgen_torch.words);
+/* Where the words of torch's objects were found to lie: (keys, storage, offset, bytes, usual keys,
+ * plain keys). */
+static PyObject* torch_words(PyObject* self, PyObject* nothing) {
+  (void)self, (void)nothing;
+  return describe_words(&dlpackgen_torch.words);
 }
 
 /* Where they would be found in what lies at an address, a struct dlpackgen_torch_seen. */
-static PyObject *find_torch_words(PyObject *self, PyObject *address) {
-	struct dlpackgen_torch_seen seen;
-	struct dlpackgen_torch_words words = {0};
-	(void)self;
-	memcpy(&seen, PyLong_AsVoidPtr(address), sizeof seen);
-	dlpackgen_torch_find_words(&seen, &words);
-	return describe_words(&words);
+static PyObject* find_torch_words(PyObject* self, PyObject* address) {
+  struct dlpackgen_torch_seen seen;
+  struct dlpackgen_torch_words words = {0};
+  (void)self;
+  memcpy(&seen, PyLong_AsVoidPtr(address), sizeof seen);
+  dlpackgen_torch_find_words(&seen, &words);
+  return describe_words(&words);
 }
 
-static int64_t *told[2];
+static int64_t* told[2];
 
-static int32_t tell_sizes(void *handle, int64_t **sizes) {
-	(void)handle;
-	*sizes = told[0];
-	return told[0] ? 0 : 1;
+static int32_t tell_sizes(void* handle, int64_t** sizes) {
+  (void)handle;
+  *sizes = told[0];
+  return told[0] ? 0 : 1;
 }
 
-static int32_t tell_strides(void *handle, int64_t **strides) {
-	(void)handle;
-	*strides = told[1];
-	return told[1] ? 0 : 1;
+static int32_t tell_strides(void* handle, int64_t** strides) {
+  (void)handle;
+  *strides = told[1];
+  return told[1] ? 0 : 1;
 }
 
 /* Whether a shim is believed that says that sizes and strides lie so many bytes behind an
  * object's begin; less than 0 stands for a failure. */
-static PyObject *believes_torch_sizes(PyObject *self, PyObject *args) {
-	static const struct dlpackgen_torch_functions shim = {.get_sizes = tell_sizes, .get_strides = tell_strides};
-	static uint64_t object[64];
-	struct dlpackgen_torch_seen seen;
-	int sizes, strides;
-	(void)self;
-	if (!PyArg_ParseTuple(args, "ii", &sizes, &strides)) return NULL;
-	told[0] = sizes < 0 ? NULL : (int64_t *)(void *)((char *)object + sizes);
-	told[1] = strides < 0 ? NULL : (int64_t *)(void *)((char *)object + strides);
-	return dlpackgen_torch_see_sizes(&shim, object, &seen) ? Py_NewRef(Py_False) : Py_BuildValue("(II)", seen.sizes, seen.end);
+static PyObject* believes_torch_sizes(PyObject* self, PyObject* args) {
+  static const struct dlpackgen_torch_functions shim = {.get_sizes = tell_sizes, .get_strides = tell_strides};
+  static uint64_t object[64];
+  struct dlpackgen_torch_seen seen;
+  int sizes, strides;
+  (void)self;
+  if (!PyArg_ParseTuple(args, "ii", &sizes, &strides)) return NULL;
+  told[0] = sizes < 0 ? NULL : (int64_t*)(void*)((char*)object + sizes);
+  told[1] = strides < 0 ? NULL : (int64_t*)(void*)((char*)object + strides);
+  return dlpackgen_torch_see_sizes(&shim, object, &seen) ? Py_NewRef(Py_False)
+                                                         : Py_BuildValue("(II)", seen.sizes, seen.end);
 }
 
 static PyMethodDef methods[] = {
-	DLPACKGEN_METHOD("read", call_read, NULL),
-	DLPACKGEN_METHOD("write", call_write, NULL),
-	DLPACKGEN_METHOD("read_unlocked", call_read_unlocked, NULL),
-	DLPACKGEN_METHOD("write_unlocked", call_write_unlocked, NULL),
-	DLPACKGEN_METHOD("read_later", read_later, NULL),
-	DLPACKGEN_METHOD("read_after", read_after, NULL),
-	DLPACKGEN_METHOD("read_first", read_first, NULL),
-	DLPACKGEN_METHOD("byte_offset", byte_offset, NULL),
-	DLPACKGEN_METHOD("fill", fill, NULL),
-	{"export", export, METH_O, NULL},
-	{"make", make, METH_VARARGS, NULL},
-	{"torch_words", torch_words, METH_NOARGS, NULL},
-	{"find_torch_words", find_torch_words, METH_O, NULL},
-	{"believes_torch_sizes", believes_torch_sizes, METH_VARARGS, NULL},
-	{NULL, NULL, 0, NULL},
+    DLPACKGEN_METHOD("read", call_read, NULL),
+    DLPACKGEN_METHOD("write", call_write, NULL),
+    DLPACKGEN_METHOD("read_unlocked", call_read_unlocked, NULL),
+    DLPACKGEN_METHOD("write_unlocked", call_write_unlocked, NULL),
+    DLPACKGEN_METHOD("read_later", read_later, NULL),
+    DLPACKGEN_METHOD("read_after", read_after, NULL),
+    DLPACKGEN_METHOD("read_first", read_first, NULL),
+    DLPACKGEN_METHOD("byte_offset", byte_offset, NULL),
+    DLPACKGEN_METHOD("fill", fill, NULL),
+    {"export", export, METH_O, NULL},
+    {"make", make, METH_VARARGS, NULL},
+    {"torch_words", torch_words, METH_NOARGS, NULL},
+    {"find_torch_words", find_torch_words, METH_O, NULL},
+    {"believes_torch_sizes", believes_torch_sizes, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
 };
 
 static struct dlpackgen_module module;

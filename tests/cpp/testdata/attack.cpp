@@ -1,5 +1,5 @@
-// Hostile code at each place of docs/foreign-code.md where these headers let it run. The sanitizers see
-// what is read, freed or lost wrongly.
+// Hostile code at each place of docs/foreign-code.md where these headers let it run. The sanitizers
+// see what is read, freed or lost wrongly.
 #include <dlpackgen/all.hpp>
 
 #include <algorithm>
@@ -145,8 +145,8 @@ struct Object {
   }
 };
 
-// What is read first is owned, and what is only borrowed is read last, in every order of the arguments:
-// to export one resizes the others.
+// What is read first is owned, and what is only borrowed is read last, in every order of the
+// arguments: to export one resizes the others.
 void exports_that_change_others() {
   for (int borrowed = 0; borrowed < 3; ++borrowed) {
     Object objects[3];
@@ -181,8 +181,8 @@ void functions_that_fail() {
   CHECK(theirs::table.borrow(nullptr).code() == Code::failed);
 }
 
-// An importer may delete the tensor before, while and after it answers, or not at all, and its answer may be
-// any: the tensor goes once.
+// An importer may delete the tensor before, while and after it answers, or not at all, and its
+// answer may be any: the tensor goes once.
 void imports_that_delete() {
   enum When { before, elsewhere, after, late };
   for (const When when : {before, elsewhere, after, late}) {
@@ -306,7 +306,8 @@ void prototypes_that_change() {
   CHECK(table->managed_tensor_allocator(&prototype, &out, nullptr, nullptr) == -1 && out == nullptr && alive == 0);
 }
 
-// An owner that is exported is code of the program: it may throw when it is moved, and do anything when it goes.
+// An owner that is exported is code of the program: it may throw when it is moved, and do anything
+// when it goes.
 struct Owner {
   std::vector<float> numbers;
   bool* throws;

@@ -1,4 +1,5 @@
 """Tensors of real libraries in the C++ module cppx, and its own in theirs."""
+
 import gc
 import sys
 

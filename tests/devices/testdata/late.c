@@ -11,73 +11,75 @@
 static char memory[64];
 static atomic_int marked, second_done;
 static intptr_t waited;
-static DLManagedTensorVersioned *tensor;
-static const dlpackgen_device_stream stream = {NULL, {kDLExtDev, 0}, 0, 0};
+static DLManagedTensorVersioned* tensor;
+static const dlpackgen_stream stream = {NULL, {kDLExtDev, 0}, 0, 0};
 
 static void doze(void) { nanosleep(&(struct timespec){0, 1000000}, NULL); }
 
-static int start(const struct driver *driver, dlpackgen_device_facts *facts, dlpackgen_device_error *error) {
-	(void)driver, (void)error;
-	*facts = (dlpackgen_device_facts){60, 1, 0};
+static int start(const struct driver* driver, dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
+  (void)driver, (void)error;
+  *facts = (dlpackgen_driver_info){60, 1, 0};
 #ifdef SILENT
-	return DLPACKGEN_DEVICE_UNAVAILABLE; /* without a word, which a vendor may forget */
+  return DLPACKGEN_BACKEND_UNAVAILABLE; /* without a word, which a vendor may forget */
 #endif
-	return 0;
+  return 0;
 }
 
-static int take(const struct driver *driver, const struct vendor_request *r, size_t bytes, void **data,
-                dlpackgen_device_error *error) {
-	(void)driver, (void)r, (void)bytes, (void)error;
-	*data = memory;
-	return 0;
+static int take(const struct driver* driver, const struct vendor_request* r, size_t bytes, void** data,
+                dlpackgen_backend_error* error) {
+  (void)driver, (void)r, (void)bytes, (void)error;
+  *data = memory;
+  return 0;
 }
 
-static int give(const struct driver *driver, const struct vendor_request *r, void *data, dlpackgen_device_error *error) {
-	(void)driver, (void)r, (void)data, (void)error;
-	return 0;
+static int give(const struct driver* driver, const struct vendor_request* r, void* data,
+                dlpackgen_backend_error* error) {
+  (void)driver, (void)r, (void)data, (void)error;
+  return 0;
 }
 
 /* The first one leaves the second thread time to do all of its call. */
-static int mark(const struct driver *driver, const dlpackgen_device_stream *s, void **fresh, dlpackgen_device_error *error) {
-	const int number = atomic_fetch_add(&marked, 1) + 1;
-	(void)driver, (void)s, (void)error;
-	*fresh = (void *)(intptr_t)number;
-	for (int i = 0; number == 1 && i < 300 && !atomic_load(&second_done); i++) doze();
-	return 0;
+static int mark(const struct driver* driver, const dlpackgen_stream* s, void** fresh, dlpackgen_backend_error* error) {
+  const int number = atomic_fetch_add(&marked, 1) + 1;
+  (void)driver, (void)s, (void)error;
+  *fresh = (void*)(intptr_t)number;
+  for (int i = 0; number == 1 && i < 300 && !atomic_load(&second_done); i++) doze();
+  return 0;
 }
 
-static int wait(const struct driver *driver, const dlpackgen_device_stream *s, void *event, dlpackgen_device_error *error) {
-	(void)driver, (void)s, (void)error;
-	waited = (intptr_t)event;
-	return 0;
+static int wait(const struct driver* driver, const dlpackgen_stream* s, void* event, dlpackgen_backend_error* error) {
+  (void)driver, (void)s, (void)error;
+  waited = (intptr_t)event;
+  return 0;
 }
 
-static void forget(const struct driver *driver, void *event) { (void)driver, (void)event; }
+static void forget(const struct driver* driver, void* event) { (void)driver, (void)event; }
 
-const struct vendor_impl *BACKEND_IMPL(void) {
-	static const struct vendor_impl impl = {.start = start, .take = take, .give = give, .mark = mark, .wait = wait, .forget = forget};
-	return &impl;
+const struct vendor_impl* BACKEND_IMPL(void) {
+  static const struct vendor_impl impl = {
+      .start = start, .take = take, .give = give, .mark = mark, .wait = wait, .forget = forget};
+  return &impl;
 }
 
-static void *first(void *nothing) { return dlpackgen_acme()->keep_until(tensor, &stream, NULL), nothing; }
+static void* first(void* nothing) { return dlpackgen_acme()->keep_until(tensor, &stream, NULL), nothing; }
 
-static void *second(void *nothing) {
-	while (!atomic_load(&marked)) doze();
-	dlpackgen_acme()->keep_until(tensor, &stream, NULL);
-	atomic_store(&second_done, 1);
-	return nothing;
+static void* second(void* nothing) {
+  while (!atomic_load(&marked)) doze();
+  dlpackgen_acme()->keep_until(tensor, &stream, NULL);
+  atomic_store(&second_done, 1);
+  return nothing;
 }
 
 int main(void) {
-	const int64_t shape[] = {4};
-	const dlpackgen_device_request r = {{kDLExtDev, 0}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
-	dlpackgen_device_error error;
-	pthread_t threads[2];
-	if (dlpackgen_acme()->alloc(&r, &tensor, &error)) return printf("%d %s\n", (int)error.code, error.text), 0;
-	pthread_create(&threads[0], NULL, first, NULL);
-	pthread_create(&threads[1], NULL, second, NULL);
-	for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
-	tensor->deleter(tensor);
-	printf("mark %d of %d\n", (int)waited, atomic_load(&marked));
-	return 0;
+  const int64_t shape[] = {4};
+  const dlpackgen_allocation r = {{kDLExtDev, 0}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
+  dlpackgen_backend_error error;
+  pthread_t threads[2];
+  if (dlpackgen_acme()->allocate(&r, &tensor, &error)) return printf("%d %s\n", (int)error.code, error.text), 0;
+  pthread_create(&threads[0], NULL, first, NULL);
+  pthread_create(&threads[1], NULL, second, NULL);
+  for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+  tensor->deleter(tensor);
+  printf("mark %d of %d\n", (int)waited, atomic_load(&marked));
+  return 0;
 }

@@ -10,7 +10,8 @@ static int breaches, broken;
 #ifdef STUB
 #define NOTES_FIRST(name) return 34
 #else
-#define NOTES_FIRST(name) if (in_host_function) return breaches++, 800
+#define NOTES_FIRST(name) \
+  if (in_host_function) return breaches++, 800
 #endif
 #include "../../../internal/trial/testdata/notes.h"
 
@@ -28,16 +29,31 @@ static int breaches, broken;
 #endif
 
 typedef unsigned int result;
-typedef struct context { int ordinal, primary; } *context;
-typedef struct stream { context owner; unsigned status; uint64_t id; int live, epoch; } *stream;
-typedef struct event { int live, ordinal, epoch; } *event;
+typedef struct context {
+  int ordinal, primary;
+}* context;
+typedef struct stream {
+  context owner;
+  unsigned status;
+  uint64_t id;
+  int live, epoch;
+}* stream;
+typedef struct event {
+  int live, ordinal, epoch;
+}* event;
 typedef unsigned long long address;
 
 enum { DEVICES = 3, RANGES = 256 };
 static struct context primaries[DEVICES] = {{0, 1}, {1, 1}, {2, 1}}, foreigners[DEVICES] = {{0, 0}, {1, 0}, {2, 0}};
 static _Atomic int active[DEVICES], epochs[DEVICES]; /* how often a device was reset */
-static int capturing; /* how many streams are */
-static struct range { char *start; size_t size; unsigned type, managed, mapped; int ordinal; context owner; } ranges[RANGES];
+static int capturing;                                /* how many streams are */
+static struct range {
+  char* start;
+  size_t size;
+  unsigned type, managed, mapped;
+  int ordinal;
+  context owner;
+} ranges[RANGES];
 static _Atomic int alive_streams;
 static int initialized, count = DEVICES, default_captured, alive_events, alive_memory, needs_current;
 static __thread context stack[16];
@@ -49,300 +65,463 @@ void standin_devices(int n) { count = n; }
 void standin_needs_current(int on) { needs_current = on; }
 void standin_default_captured(int on) { default_captured = on; }
 int standin_alive(void) {
-	pthread_mutex_lock(&lock);
-	const int memory = alive_memory;
-	pthread_mutex_unlock(&lock);
-	return __atomic_load_n(&alive_events, __ATOMIC_RELAXED) + memory;
+  pthread_mutex_lock(&lock);
+  const int memory = alive_memory;
+  pthread_mutex_unlock(&lock);
+  return __atomic_load_n(&alive_events, __ATOMIC_RELAXED) + memory;
 }
 int standin_depth(void) { return depth + 100 * (int)mode; }
-void *standin_stream(int ordinal, int foreign) {
-	stream s = calloc(1, sizeof *s);
-	s->owner = foreign ? &foreigners[ordinal] : &primaries[ordinal];
-	s->live = 1, s->epoch = epochs[ordinal];
-	if (!foreign) active[ordinal] = 1;
-	return s;
+void* standin_stream(int ordinal, int foreign) {
+  stream s = calloc(1, sizeof *s);
+  s->owner = foreign ? &foreigners[ordinal] : &primaries[ordinal];
+  s->live = 1, s->epoch = epochs[ordinal];
+  if (!foreign) active[ordinal] = 1;
+  return s;
 }
-void standin_capture(void *s, unsigned status, uint64_t id) {
-	capturing += (status == 1) - (((stream)s)->status == 1);
-	((stream)s)->status = status, ((stream)s)->id = id;
+void standin_capture(void* s, unsigned status, uint64_t id) {
+  capturing += (status == 1) - (((stream)s)->status == 1);
+  ((stream)s)->status = status, ((stream)s)->id = id;
 }
 int standin_broken(void) { return broken; }
 int standin_breaches(void) { return breaches; }
 /* Runs a host function, as cuLaunchHostFunc would: on a thread that may make no calls. */
-static struct { void (*run)(void *); void *data; } host_function;
-static void *host_thread(void *nothing) {
-	in_host_function = 1;
-	host_function.run(host_function.data);
-	return nothing;
+static struct {
+  void (*run)(void*);
+  void* data;
+} host_function;
+static void* host_thread(void* nothing) {
+  in_host_function = 1;
+  host_function.run(host_function.data);
+  return nothing;
 }
-void standin_host_function(void (*run)(void *), void *data) {
-	pthread_t thread;
-	host_function.run = run, host_function.data = data;
-	if (!pthread_create(&thread, NULL, host_thread, NULL)) pthread_join(thread, NULL);
+void standin_host_function(void (*run)(void*), void* data) {
+  pthread_t thread;
+  host_function.run = run, host_function.data = data;
+  if (!pthread_create(&thread, NULL, host_thread, NULL)) pthread_join(thread, NULL);
 }
-void standin_close(void *s) { free(s); }
+void standin_close(void* s) { free(s); }
 
-static result add(char *start, size_t size, unsigned type, unsigned managed, unsigned mapped, int ordinal, context owner) {
-	pthread_mutex_lock(&lock);
-	for (int i = 0; i < RANGES; i++) {
-		if (ranges[i].start) continue;
-		ranges[i] = (struct range){start, size, type, managed, mapped, ordinal, owner};
-		pthread_mutex_unlock(&lock);
-		return 0;
-	}
-	pthread_mutex_unlock(&lock);
-	return 2;
+static result add(char* start, size_t size, unsigned type, unsigned managed, unsigned mapped, int ordinal,
+                  context owner) {
+  pthread_mutex_lock(&lock);
+  for (int i = 0; i < RANGES; i++) {
+    if (ranges[i].start) continue;
+    ranges[i] = (struct range){start, size, type, managed, mapped, ordinal, owner};
+    pthread_mutex_unlock(&lock);
+    return 0;
+  }
+  pthread_mutex_unlock(&lock);
+  return 2;
 }
-static struct range *find(const char *p) {
-	for (int i = 0; i < RANGES; i++)
-		if (ranges[i].start && p >= ranges[i].start && p < ranges[i].start + ranges[i].size) return &ranges[i];
-	return NULL;
+static struct range* find(const char* p) {
+  for (int i = 0; i < RANGES; i++)
+    if (ranges[i].start && p >= ranges[i].start && p < ranges[i].start + ranges[i].size) return &ranges[i];
+  return NULL;
 }
 /* Memory of each kind that the back end does not allocate itself. */
-void *standin_make(const char *kind, int ordinal) {
-	const int split = !strcmp(kind, "split"); /* 128 bytes, mapped of two allocations */
-	char *p = calloc(1, split ? 128 : 64);
-	const int foreign = !strcmp(kind, "foreign"), pooled = !strcmp(kind, "pooled"), array = !strcmp(kind, "array");
-	const int bare = !strcmp(kind, "unmapped");
-	const unsigned mapped = !bare && strcmp(kind, "plain"); /* what plain memory says does not matter */
-	if (!foreign) active[ordinal] = 1;
-	if (!strcmp(kind, "registered")) add(p, 64, 1, 0, 3, ordinal, &primaries[ordinal]);
-	else if (!strcmp(kind, "pinned")) add(p, 64, 1, 0, 1, ordinal, &primaries[ordinal]);
-	else if (!strcmp(kind, "managed")) add(p, 64, 2, 1, 1, ordinal, &primaries[ordinal]);
-	else if (!strcmp(kind, "managedhost")) add(p, 64, 1, 1, 1, ordinal, &primaries[ordinal]);
-	else if (split) add(p, 64, 2, 0, 1, ordinal, NULL), add(p + 64, 64, 2, 0, 1, ordinal, NULL);
-	else if (strcmp(kind, "unknown"))
-		add(p, 64, array ? 3 : 2, 0, mapped, ordinal, pooled || bare ? NULL : foreign ? &foreigners[ordinal] : &primaries[ordinal]);
-	return p;
+void* standin_make(const char* kind, int ordinal) {
+  const int split = !strcmp(kind, "split"); /* 128 bytes, mapped of two allocations */
+  char* p = calloc(1, split ? 128 : 64);
+  const int foreign = !strcmp(kind, "foreign"), pooled = !strcmp(kind, "pooled"), array = !strcmp(kind, "array");
+  const int bare = !strcmp(kind, "unmapped");
+  const unsigned mapped = !bare && strcmp(kind, "plain"); /* what plain memory says does not matter */
+  if (!foreign) active[ordinal] = 1;
+  if (!strcmp(kind, "registered")) add(p, 64, 1, 0, 3, ordinal, &primaries[ordinal]);
+  else if (!strcmp(kind, "pinned")) add(p, 64, 1, 0, 1, ordinal, &primaries[ordinal]);
+  else if (!strcmp(kind, "managed")) add(p, 64, 2, 1, 1, ordinal, &primaries[ordinal]);
+  else if (!strcmp(kind, "managedhost")) add(p, 64, 1, 1, 1, ordinal, &primaries[ordinal]);
+  else if (split) add(p, 64, 2, 0, 1, ordinal, NULL), add(p + 64, 64, 2, 0, 1, ordinal, NULL);
+  else if (strcmp(kind, "unknown"))
+    add(p, 64, array ? 3 : 2, 0, mapped, ordinal,
+        pooled || bare ? NULL
+        : foreign      ? &foreigners[ordinal]
+                       : &primaries[ordinal]);
+  return p;
 }
 /* What a reset takes stays reachable here, which is no leak of the back end's. */
-static void *volatile lost[256];
-static void lose(void *what) {
+static void* volatile lost[256];
+static void lose(void* what) {
 #ifdef QUIET
-	(void)what, (void)lost;
+  (void)what, (void)lost;
 #else
-	static int count;
-	lost[count++ % 256] = what;
+  static int count;
+  lost[count++ % 256] = what;
 #endif
 }
 /* Memory that the back end took is gone with its context. */
 void standin_reset(int ordinal, int again) {
-	for (int i = 0; i < RANGES; i++) {
-		if (!ranges[i].start || ranges[i].ordinal != ordinal) continue;
-		lose(ranges[i].start); /* and not free(), so that nothing else gets the address */
-		ranges[i].start = NULL;
-		alive_memory--;
-	}
-	epochs[ordinal]++;
-	active[ordinal] = again; /* by somebody else, in the meantime */
+  for (int i = 0; i < RANGES; i++) {
+    if (!ranges[i].start || ranges[i].ordinal != ordinal) continue;
+    lose(ranges[i].start); /* and not free(), so that nothing else gets the address */
+    ranges[i].start = NULL;
+    alive_memory--;
+  }
+  epochs[ordinal]++;
+  active[ordinal] = again; /* by somebody else, in the meantime */
 }
 /* A call in a context that was reset, and that nobody has retained since. */
 static result dead(context c) { return c && c->primary && !active[c->ordinal] ? 709 : 0; }
 static result stale(int ordinal, int epoch) {
-	if (epoch == epochs[ordinal]) return 0;
-	note("STALE", "%d", ordinal);
-	return 400;
+  if (epoch == epochs[ordinal]) return 0;
+  note("STALE", "%d", ordinal);
+  return 400;
 }
 /* A call that forbids a capture breaks it. */
 static result breaks(result r) { return broken++, r; }
 static result legacy(stream s) {
 #ifdef HIP
-	return !s && default_captured ? breaks(906) : 0;
+  return !s && default_captured ? breaks(906) : 0;
 #else
-	return (uintptr_t)s == 1 && default_captured ? breaks(906) : 0;
+  return (uintptr_t)s == 1 && default_captured ? breaks(906) : 0;
 #endif
 }
 static result usable(stream s) {
-	const result r = legacy(s);
-	return r || (uintptr_t)s < 3 ? r : stale(s->owner->ordinal, s->epoch);
+  const result r = legacy(s);
+  return r || (uintptr_t)s < 3 ? r : stale(s->owner->ordinal, s->epoch);
 }
 static result drop(address a) {
-	pthread_mutex_lock(&lock);
-	struct range *r = find((char *)(uintptr_t)a);
-	if (r && r->start == (char *)(uintptr_t)a) {
-		free(r->start);
-		r->start = NULL;
-		alive_memory--;
-		r = (struct range *)1;
-	}
-	pthread_mutex_unlock(&lock);
-	return r == (struct range *)1 ? 0 : 1;
+  pthread_mutex_lock(&lock);
+  struct range* r = find((char*)(uintptr_t)a);
+  if (r && r->start == (char*)(uintptr_t)a) {
+    free(r->start);
+    r->start = NULL;
+    alive_memory--;
+    r = (struct range*)1;
+  }
+  pthread_mutex_unlock(&lock);
+  return r == (struct range*)1 ? 0 : 1;
 }
-static result give(address *out, size_t size, unsigned type, unsigned managed, context owner) {
-	if (size > (1ull << 40)) return 2;
-	char *p = calloc(1, size);
-	const int ordinal = depth ? stack[depth - 1]->ordinal : 0;
-	*out = (address)(uintptr_t)p;
-	pthread_mutex_lock(&lock);
-	alive_memory++;
-	pthread_mutex_unlock(&lock);
-	return add(p, size, type, managed, 1, ordinal, owner);
+static result give(address* out, size_t size, unsigned type, unsigned managed, context owner) {
+  if (size > (1ull << 40)) return 2;
+  char* p = calloc(1, size);
+  const int ordinal = depth ? stack[depth - 1]->ordinal : 0;
+  *out = (address)(uintptr_t)p;
+  pthread_mutex_lock(&lock);
+  alive_memory++;
+  pthread_mutex_unlock(&lock);
+  return add(p, size, type, managed, 1, ordinal, owner);
 }
 
 /* The driver's functions. */
-#define NOTE(name, ...) do { result r = note(name, __VA_ARGS__); if (r) return r; } while (0)
+#define NOTE(name, ...)                 \
+  do {                                  \
+    result r = note(name, __VA_ARGS__); \
+    if (r) return r;                    \
+  } while (0)
 #ifdef HIP /* some device is always current */
 static context current(void) { return depth ? stack[depth - 1] : &primaries[0]; }
 #else
 static context current(void) { return depth ? stack[depth - 1] : NULL; }
 #endif
-static const char *named(stream s) {
-	static __thread char room[4][16];
-	static __thread int turn;
-	char *out = room[turn++ & 3];
+static const char* named(stream s) {
+  static __thread char room[4][16];
+  static __thread int turn;
+  char* out = room[turn++ & 3];
 #ifdef HIP /* whose default stream is NULL, and written down as CUDA's */
-	const uintptr_t n = s ? (uintptr_t)s : 1;
+  const uintptr_t n = s ? (uintptr_t)s : 1;
 #else
-	const uintptr_t n = (uintptr_t)s;
+  const uintptr_t n = (uintptr_t)s;
 #endif
-	snprintf(out, 16, n < 3 ? "%d" : "s@%d", n < 3 ? (int)n : s->owner ? s->owner->ordinal : -1);
-	return out;
+  snprintf(out, 16, n < 3 ? "%d" : "s@%d", n < 3 ? (int)n : s->owner ? s->owner->ordinal : -1);
+  return out;
 }
 
-result cuDriverGetVersion(int *v) { NOTE("cuDriverGetVersion", ""); *v = DRIVER; return 0; }
-result cuInit(unsigned f) { NOTE("cuInit", "%u", f); initialized = 1; return count ? 0 : 100; }
-result cuGetErrorName(result r, const char **t) { (void)r; *t = "CUDA_ERROR_OF_TOMORROW"; return 0; }
-result cuGetErrorString(result r, const char **t) { (void)r; *t = "something new"; return 0; }
-result cuDeviceGetCount(int *n) { NOTE("cuDeviceGetCount", ""); *n = count; return initialized ? 0 : 3; }
-result cuDeviceGetAttribute(int *v, unsigned a, int d) { NOTE("cuDeviceGetAttribute", "%u,%d", a, d); *v = 1; return 0; }
-result cuDevicePrimaryCtxRetain(context *c, int d) { NOTE("cuDevicePrimaryCtxRetain", "%d", d); active[d] = 1; *c = &primaries[d]; return 0; }
-result cuDevicePrimaryCtxGetState(int d, unsigned *f, int *a) {
-	if (in_host_function) return breaches++, 800;
-	if (!active[d]) NOTE("cuDevicePrimaryCtxGetState", "%d", d); /* the usual answer is not written down */
-	*f = 0, *a = active[d];
-	return 0;
+result cuDriverGetVersion(int* v) {
+  NOTE("cuDriverGetVersion", "");
+  *v = DRIVER;
+  return 0;
 }
-result cuCtxGetId(context c, unsigned long long *id) {
-	if (in_host_function) return breaches++, 800;
-	*id = 1 + (unsigned long long)c->ordinal + 16 * (unsigned long long)epochs[c->ordinal];
-	return dead(c);
+result cuInit(unsigned f) {
+  NOTE("cuInit", "%u", f);
+  initialized = 1;
+  return count ? 0 : 100;
+}
+result cuGetErrorName(result r, const char** t) {
+  (void)r;
+  *t = "CUDA_ERROR_OF_TOMORROW";
+  return 0;
+}
+result cuGetErrorString(result r, const char** t) {
+  (void)r;
+  *t = "something new";
+  return 0;
+}
+result cuDeviceGetCount(int* n) {
+  NOTE("cuDeviceGetCount", "");
+  *n = count;
+  return initialized ? 0 : 3;
+}
+result cuDeviceGetAttribute(int* v, unsigned a, int d) {
+  NOTE("cuDeviceGetAttribute", "%u,%d", a, d);
+  *v = 1;
+  return 0;
+}
+result cuDevicePrimaryCtxRetain(context* c, int d) {
+  NOTE("cuDevicePrimaryCtxRetain", "%d", d);
+  active[d] = 1;
+  *c = &primaries[d];
+  return 0;
+}
+result cuDevicePrimaryCtxGetState(int d, unsigned* f, int* a) {
+  if (in_host_function) return breaches++, 800;
+  if (!active[d]) NOTE("cuDevicePrimaryCtxGetState", "%d", d); /* the usual answer is not written down */
+  *f = 0, *a = active[d];
+  return 0;
+}
+result cuCtxGetId(context c, unsigned long long* id) {
+  if (in_host_function) return breaches++, 800;
+  *id = 1 + (unsigned long long)c->ordinal + 16 * (unsigned long long)epochs[c->ordinal];
+  return dead(c);
 }
 /* For programs: the back end resets nothing. */
-result cuDevicePrimaryCtxReset_v2(int d) { standin_reset(d, 0); return 0; }
-result cuCtxGetCurrent(context *c) { NOTE("cuCtxGetCurrent", ""); *c = current(); return 0; }
-result cuCtxPushCurrent_v2(context c) { NOTE("cuCtxPushCurrent", "%d%s", c->ordinal, c->primary ? "" : "!"); stack[depth++] = c; return 0; }
-result cuCtxPopCurrent_v2(context *c) { NOTE("cuCtxPopCurrent", ""); if (!depth) return 201; *c = stack[--depth]; return 0; }
-result cuCtxGetDevice(int *d) { NOTE("cuCtxGetDevice", ""); if (!depth) return 201; *d = current()->ordinal; return 0; }
-result cuCtxSynchronize(void) { NOTE("cuCtxSynchronize", ""); return capturing || default_captured ? breaks(900) : 0; }
-result cuPointerGetAttributes(unsigned n, unsigned *which, void **values, address a) {
-	NOTE("cuPointerGetAttributes", "%u", n);
-	int any = 0;
-	for (int i = 0; i < DEVICES; i++) any |= active[i];
-	pthread_mutex_lock(&lock);
-	const struct range *r = find((char *)(uintptr_t)a);
-	pthread_mutex_unlock(&lock);
-	if (!any || (needs_current && r && (!current() || current()->ordinal != r->ordinal))) return 201;
-	for (unsigned i = 0; i < n; i++) switch (which[i]) {
-		case 1: *(context *)values[i] = r ? r->owner : NULL; break;
-		case 2: *(unsigned *)values[i] = r ? r->type : 0; break;
-		case 8: *(unsigned *)values[i] = r ? r->managed : 0; break;
-		case 9: *(int *)values[i] = r ? r->ordinal : -2; break;
-		case 11: *(address *)values[i] = r ? (address)(uintptr_t)r->start : 0; break;
-		case 12: *(size_t *)values[i] = r ? r->size : 0; break;
-		case 13: *(unsigned *)values[i] = r ? r->mapped : 0; break;
-		default: return 1;
-	}
-	return 0;
+result cuDevicePrimaryCtxReset_v2(int d) {
+  standin_reset(d, 0);
+  return 0;
 }
-result cuMemAlloc(unsigned *p, unsigned n) { (void)p, (void)n; note("TRAP cuMemAlloc", ""); return 1; }
-result cuMemAlloc_v2(address *p, size_t n) { NOTE("cuMemAlloc", "%zu", n); return give(p, n, 2, 0, current()); }
-result cuMemFree_v2(address p) { NOTE("cuMemFree", ""); return drop(p); }
-result cuMemAllocAsync(address *p, size_t n, stream s) { NOTE("cuMemAllocAsync", "%zu,%s", n, named(s)); const result r = dead(current()) ? 709 : usable(s); return r ? r : give(p, n, 2, 0, NULL); }
-result cuMemFreeAsync(address p, stream s) { NOTE("cuMemFreeAsync", "%s", named(s)); const result r = usable(s); return r ? r : drop(p); }
-result cuDeviceGetDefaultMemPool(void **p, int d) { NOTE("cuDeviceGetDefaultMemPool", "%d", d); *p = &primaries[d]; return 0; }
-result cuMemPoolSetAccess(void *p, const int *a, size_t n) { NOTE("cuMemPoolSetAccess", "%d,%d,%d,%d", ((context)p)->ordinal, a[0], a[1], a[2]); return n == 1 ? 0 : 1; }
-result cuDeviceCanAccessPeer(int *can, int d, int peer) { NOTE("cuDeviceCanAccessPeer", "%d,%d", d, peer); *can = d != 2; return 0; }
-result cuMemAllocManaged(address *p, size_t n, unsigned f) { NOTE("cuMemAllocManaged", "%zu,%u", n, f); return give(p, n, 2, 1, current()); }
-result cuMemHostAlloc(void **p, size_t n, unsigned f) {
-	address a = 0;
-	NOTE("cuMemHostAlloc", "%zu,%u", n, f);
-	result r = give(&a, n, 1, 0, current());
-	*p = (void *)(uintptr_t)a;
-	return r;
+result cuCtxGetCurrent(context* c) {
+  NOTE("cuCtxGetCurrent", "");
+  *c = current();
+  return 0;
 }
-result cuMemFreeHost(void *p) { NOTE("cuMemFreeHost", ""); return drop((address)(uintptr_t)p); }
-result cuMemcpyAsync(address to, address from, size_t n, stream s) { NOTE("cuMemcpyAsync", "%zu,%s", n, named(s)); const result r = usable(s); if (!r) memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, n); return r; }
+result cuCtxPushCurrent_v2(context c) {
+  NOTE("cuCtxPushCurrent", "%d%s", c->ordinal, c->primary ? "" : "!");
+  stack[depth++] = c;
+  return 0;
+}
+result cuCtxPopCurrent_v2(context* c) {
+  NOTE("cuCtxPopCurrent", "");
+  if (!depth) return 201;
+  *c = stack[--depth];
+  return 0;
+}
+result cuCtxGetDevice(int* d) {
+  NOTE("cuCtxGetDevice", "");
+  if (!depth) return 201;
+  *d = current()->ordinal;
+  return 0;
+}
+result cuCtxSynchronize(void) {
+  NOTE("cuCtxSynchronize", "");
+  return capturing || default_captured ? breaks(900) : 0;
+}
+result cuPointerGetAttributes(unsigned n, unsigned* which, void** values, address a) {
+  NOTE("cuPointerGetAttributes", "%u", n);
+  int any = 0;
+  for (int i = 0; i < DEVICES; i++) any |= active[i];
+  pthread_mutex_lock(&lock);
+  const struct range* r = find((char*)(uintptr_t)a);
+  pthread_mutex_unlock(&lock);
+  if (!any || (needs_current && r && (!current() || current()->ordinal != r->ordinal))) return 201;
+  for (unsigned i = 0; i < n; i++) switch (which[i]) {
+      case 1: *(context*)values[i] = r ? r->owner : NULL; break;
+      case 2: *(unsigned*)values[i] = r ? r->type : 0; break;
+      case 8: *(unsigned*)values[i] = r ? r->managed : 0; break;
+      case 9: *(int*)values[i] = r ? r->ordinal : -2; break;
+      case 11: *(address*)values[i] = r ? (address)(uintptr_t)r->start : 0; break;
+      case 12: *(size_t*)values[i] = r ? r->size : 0; break;
+      case 13: *(unsigned*)values[i] = r ? r->mapped : 0; break;
+      default: return 1;
+    }
+  return 0;
+}
+result cuMemAlloc(unsigned* p, unsigned n) {
+  (void)p, (void)n;
+  note("TRAP cuMemAlloc", "");
+  return 1;
+}
+result cuMemAlloc_v2(address* p, size_t n) {
+  NOTE("cuMemAlloc", "%zu", n);
+  return give(p, n, 2, 0, current());
+}
+result cuMemFree_v2(address p) {
+  NOTE("cuMemFree", "");
+  return drop(p);
+}
+result cuMemAllocAsync(address* p, size_t n, stream s) {
+  NOTE("cuMemAllocAsync", "%zu,%s", n, named(s));
+  const result r = dead(current()) ? 709 : usable(s);
+  return r ? r : give(p, n, 2, 0, NULL);
+}
+result cuMemFreeAsync(address p, stream s) {
+  NOTE("cuMemFreeAsync", "%s", named(s));
+  const result r = usable(s);
+  return r ? r : drop(p);
+}
+result cuDeviceGetDefaultMemPool(void** p, int d) {
+  NOTE("cuDeviceGetDefaultMemPool", "%d", d);
+  *p = &primaries[d];
+  return 0;
+}
+result cuMemPoolSetAccess(void* p, const int* a, size_t n) {
+  NOTE("cuMemPoolSetAccess", "%d,%d,%d,%d", ((context)p)->ordinal, a[0], a[1], a[2]);
+  return n == 1 ? 0 : 1;
+}
+result cuDeviceCanAccessPeer(int* can, int d, int peer) {
+  NOTE("cuDeviceCanAccessPeer", "%d,%d", d, peer);
+  *can = d != 2;
+  return 0;
+}
+result cuMemAllocManaged(address* p, size_t n, unsigned f) {
+  NOTE("cuMemAllocManaged", "%zu,%u", n, f);
+  return give(p, n, 2, 1, current());
+}
+result cuMemHostAlloc(void** p, size_t n, unsigned f) {
+  address a = 0;
+  NOTE("cuMemHostAlloc", "%zu,%u", n, f);
+  result r = give(&a, n, 1, 0, current());
+  *p = (void*)(uintptr_t)a;
+  return r;
+}
+result cuMemFreeHost(void* p) {
+  NOTE("cuMemFreeHost", "");
+  return drop((address)(uintptr_t)p);
+}
+result cuMemcpyAsync(address to, address from, size_t n, stream s) {
+  NOTE("cuMemcpyAsync", "%zu,%s", n, named(s));
+  const result r = usable(s);
+  if (!r) memcpy((void*)(uintptr_t)to, (void*)(uintptr_t)from, n);
+  return r;
+}
 result cuMemcpyPeerAsync(address to, context tc, address from, context fc, size_t n, stream s) {
-	NOTE("cuMemcpyPeerAsync", "%d,%d,%zu,%s", tc->ordinal, fc->ordinal, n, named(s));
-	memcpy((void *)(uintptr_t)to, (void *)(uintptr_t)from, n);
-	return 0;
+  NOTE("cuMemcpyPeerAsync", "%d,%d,%zu,%s", tc->ordinal, fc->ordinal, n, named(s));
+  memcpy((void*)(uintptr_t)to, (void*)(uintptr_t)from, n);
+  return 0;
 }
-result cuStreamCreate(stream *s, unsigned f) {
-	NOTE("cuStreamCreate", "%u", f);
-	*s = calloc(1, sizeof **s);
-	lose(*s);
-	(*s)->owner = current(), (*s)->live = 1, (*s)->epoch = epochs[current()->ordinal], alive_streams++;
-	return dead(current());
+result cuStreamCreate(stream* s, unsigned f) {
+  NOTE("cuStreamCreate", "%u", f);
+  *s = calloc(1, sizeof **s);
+  lose(*s);
+  (*s)->owner = current(), (*s)->live = 1, (*s)->epoch = epochs[current()->ordinal], alive_streams++;
+  return dead(current());
 }
-result cuStreamDestroy_v2(stream s) { NOTE("cuStreamDestroy", ""); free(s); alive_streams--; return 0; }
-result cuStreamSynchronize(stream s) { NOTE("cuStreamSynchronize", "%s", named(s)); return usable(s); }
-result cuStreamWaitEvent(stream s, event e, unsigned f) { NOTE("cuStreamWaitEvent", "%s,%u", named(s), f); const result r = usable(s); return r ? r : e->live ? stale(e->ordinal, e->epoch) : 400; }
-result cuStreamIsCapturing(stream s, unsigned *status) {
-	NOTE("cuStreamIsCapturing", "%s", named(s));
-	if ((uintptr_t)s == 1 && default_captured) return 906;
-	*status = (uintptr_t)s > 2 ? s->status : 0;
-	return 0;
+result cuStreamDestroy_v2(stream s) {
+  NOTE("cuStreamDestroy", "");
+  free(s);
+  alive_streams--;
+  return 0;
 }
-result cuThreadExchangeStreamCaptureMode(unsigned *m) { const unsigned old = mode; mode = *m; *m = old; NOTE("cuThreadExchangeStreamCaptureMode", "%u", mode); return 0; }
-result cuStreamGetCaptureInfo(stream s, unsigned *status, uint64_t *id) { NOTE("cuStreamGetCaptureInfo", "%s", named(s)); *status = s->status; *id = s->id; return 0; }
-result cuStreamGetCtx(stream s, context *c) { NOTE("cuStreamGetCtx", "%s", named(s)); *c = s->owner; return s->live ? 0 : 400; }
-result cuEventCreate(event *e, unsigned f) {
-	NOTE("cuEventCreate", "%u", f);
-	*e = calloc(1, sizeof **e);
-	lose(*e);
-	(*e)->live = 1, (*e)->ordinal = current()->ordinal, (*e)->epoch = epochs[current()->ordinal];
-	__atomic_add_fetch(&alive_events, 1, __ATOMIC_RELAXED); /* orders nothing, so that races stay visible */
-	return 0;
+result cuStreamSynchronize(stream s) {
+  NOTE("cuStreamSynchronize", "%s", named(s));
+  return usable(s);
 }
-result cuEventRecord(event e, stream s) { NOTE("cuEventRecord", "%s", named(s)); const result r = usable(s); return r ? r : e->live ? 0 : 400; }
+result cuStreamWaitEvent(stream s, event e, unsigned f) {
+  NOTE("cuStreamWaitEvent", "%s,%u", named(s), f);
+  const result r = usable(s);
+  return r ? r : e->live ? stale(e->ordinal, e->epoch) : 400;
+}
+result cuStreamIsCapturing(stream s, unsigned* status) {
+  NOTE("cuStreamIsCapturing", "%s", named(s));
+  if ((uintptr_t)s == 1 && default_captured) return 906;
+  *status = (uintptr_t)s > 2 ? s->status : 0;
+  return 0;
+}
+result cuThreadExchangeStreamCaptureMode(unsigned* m) {
+  const unsigned old = mode;
+  mode = *m;
+  *m = old;
+  NOTE("cuThreadExchangeStreamCaptureMode", "%u", mode);
+  return 0;
+}
+result cuStreamGetCaptureInfo(stream s, unsigned* status, uint64_t* id) {
+  NOTE("cuStreamGetCaptureInfo", "%s", named(s));
+  *status = s->status;
+  *id = s->id;
+  return 0;
+}
+result cuStreamGetCtx(stream s, context* c) {
+  NOTE("cuStreamGetCtx", "%s", named(s));
+  *c = s->owner;
+  return s->live ? 0 : 400;
+}
+result cuEventCreate(event* e, unsigned f) {
+  NOTE("cuEventCreate", "%u", f);
+  *e = calloc(1, sizeof **e);
+  lose(*e);
+  (*e)->live = 1, (*e)->ordinal = current()->ordinal, (*e)->epoch = epochs[current()->ordinal];
+  __atomic_add_fetch(&alive_events, 1, __ATOMIC_RELAXED); /* orders nothing, so that races stay visible */
+  return 0;
+}
+result cuEventRecord(event e, stream s) {
+  NOTE("cuEventRecord", "%s", named(s));
+  const result r = usable(s);
+  return r ? r : e->live ? 0 : 400;
+}
 result cuEventDestroy_v2(event e) {
-	__atomic_sub_fetch(&alive_events, 1, __ATOMIC_RELAXED);
-	free(e);
-	NOTE("cuEventDestroy", "");
-	return 0;
+  __atomic_sub_fetch(&alive_events, 1, __ATOMIC_RELAXED);
+  free(e);
+  NOTE("cuEventDestroy", "");
+  return 0;
 }
 
 /* The lookup gives the entry point of the version that is asked for. */
 #if LOOKUP > 0
 #define ROW(name, since, function) {name, since, (void (*)(void))function}
-static const struct row { const char *name; int since; void (*function)(void); } rows[] = {
-    ROW("cuDriverGetVersion", 2020, cuDriverGetVersion), ROW("cuInit", 2000, cuInit), ROW("cuGetErrorName", 6000, cuGetErrorName),
-    ROW("cuGetErrorString", 6000, cuGetErrorString), ROW("cuDeviceGetCount", 2000, cuDeviceGetCount),
-    ROW("cuDeviceGetAttribute", 2000, cuDeviceGetAttribute), ROW("cuDevicePrimaryCtxRetain", 7000, cuDevicePrimaryCtxRetain),
-    ROW("cuDevicePrimaryCtxGetState", 7000, cuDevicePrimaryCtxGetState), ROW("cuCtxGetCurrent", 4000, cuCtxGetCurrent),
-    ROW("cuCtxPushCurrent", 4000, cuCtxPushCurrent_v2), ROW("cuCtxPopCurrent", 4000, cuCtxPopCurrent_v2),
-    ROW("cuCtxGetDevice", 2000, cuCtxGetDevice), ROW("cuCtxSynchronize", 2000, cuCtxSynchronize),
-    ROW("cuPointerGetAttributes", 7000, cuPointerGetAttributes), ROW("cuMemAlloc", 3020, cuMemAlloc_v2), ROW("cuMemAlloc", 2000, cuMemAlloc),
-    ROW("cuMemFree", 3020, cuMemFree_v2), ROW("cuMemAllocAsync", 11020, cuMemAllocAsync), ROW("cuMemFreeAsync", 11020, cuMemFreeAsync),
-    ROW("cuDeviceGetDefaultMemPool", 11020, cuDeviceGetDefaultMemPool), ROW("cuMemPoolSetAccess", 11020, cuMemPoolSetAccess),
-    ROW("cuDeviceCanAccessPeer", 4000, cuDeviceCanAccessPeer), ROW("cuMemAllocManaged", 6000, cuMemAllocManaged),
-    ROW("cuMemHostAlloc", 2020, cuMemHostAlloc), ROW("cuMemFreeHost", 2000, cuMemFreeHost), ROW("cuMemcpyAsync", 4000, cuMemcpyAsync),
-    ROW("cuMemcpyPeerAsync", 4000, cuMemcpyPeerAsync), ROW("cuStreamCreate", 2000, cuStreamCreate),
-    ROW("cuStreamDestroy", 4000, cuStreamDestroy_v2), ROW("cuStreamSynchronize", 2000, cuStreamSynchronize),
-    ROW("cuStreamWaitEvent", 3020, cuStreamWaitEvent), ROW("cuStreamIsCapturing", 10000, cuStreamIsCapturing),
-    ROW("cuStreamGetCaptureInfo", 10010, cuStreamGetCaptureInfo), ROW("cuThreadExchangeStreamCaptureMode", 10010, cuThreadExchangeStreamCaptureMode), ROW("cuStreamGetCtx", 9020, cuStreamGetCtx),
-    ROW("cuCtxGetId", 12000, cuCtxGetId), ROW("cuEventCreate", 2000, cuEventCreate), ROW("cuEventRecord", 2000, cuEventRecord), ROW("cuEventDestroy", 4000, cuEventDestroy_v2),
+static const struct row {
+  const char* name;
+  int since;
+  void (*function)(void);
+} rows[] = {
+    ROW("cuDriverGetVersion", 2020, cuDriverGetVersion),
+    ROW("cuInit", 2000, cuInit),
+    ROW("cuGetErrorName", 6000, cuGetErrorName),
+    ROW("cuGetErrorString", 6000, cuGetErrorString),
+    ROW("cuDeviceGetCount", 2000, cuDeviceGetCount),
+    ROW("cuDeviceGetAttribute", 2000, cuDeviceGetAttribute),
+    ROW("cuDevicePrimaryCtxRetain", 7000, cuDevicePrimaryCtxRetain),
+    ROW("cuDevicePrimaryCtxGetState", 7000, cuDevicePrimaryCtxGetState),
+    ROW("cuCtxGetCurrent", 4000, cuCtxGetCurrent),
+    ROW("cuCtxPushCurrent", 4000, cuCtxPushCurrent_v2),
+    ROW("cuCtxPopCurrent", 4000, cuCtxPopCurrent_v2),
+    ROW("cuCtxGetDevice", 2000, cuCtxGetDevice),
+    ROW("cuCtxSynchronize", 2000, cuCtxSynchronize),
+    ROW("cuPointerGetAttributes", 7000, cuPointerGetAttributes),
+    ROW("cuMemAlloc", 3020, cuMemAlloc_v2),
+    ROW("cuMemAlloc", 2000, cuMemAlloc),
+    ROW("cuMemFree", 3020, cuMemFree_v2),
+    ROW("cuMemAllocAsync", 11020, cuMemAllocAsync),
+    ROW("cuMemFreeAsync", 11020, cuMemFreeAsync),
+    ROW("cuDeviceGetDefaultMemPool", 11020, cuDeviceGetDefaultMemPool),
+    ROW("cuMemPoolSetAccess", 11020, cuMemPoolSetAccess),
+    ROW("cuDeviceCanAccessPeer", 4000, cuDeviceCanAccessPeer),
+    ROW("cuMemAllocManaged", 6000, cuMemAllocManaged),
+    ROW("cuMemHostAlloc", 2020, cuMemHostAlloc),
+    ROW("cuMemFreeHost", 2000, cuMemFreeHost),
+    ROW("cuMemcpyAsync", 4000, cuMemcpyAsync),
+    ROW("cuMemcpyPeerAsync", 4000, cuMemcpyPeerAsync),
+    ROW("cuStreamCreate", 2000, cuStreamCreate),
+    ROW("cuStreamDestroy", 4000, cuStreamDestroy_v2),
+    ROW("cuStreamSynchronize", 2000, cuStreamSynchronize),
+    ROW("cuStreamWaitEvent", 3020, cuStreamWaitEvent),
+    ROW("cuStreamIsCapturing", 10000, cuStreamIsCapturing),
+    ROW("cuStreamGetCaptureInfo", 10010, cuStreamGetCaptureInfo),
+    ROW("cuThreadExchangeStreamCaptureMode", 10010, cuThreadExchangeStreamCaptureMode),
+    ROW("cuStreamGetCtx", 9020, cuStreamGetCtx),
+    ROW("cuCtxGetId", 12000, cuCtxGetId),
+    ROW("cuEventCreate", 2000, cuEventCreate),
+    ROW("cuEventRecord", 2000, cuEventRecord),
+    ROW("cuEventDestroy", 4000, cuEventDestroy_v2),
 };
-static result lookup(const char *name, void **out, int version, uint64_t flags) {
-	if (flags != 1) return 1;
-	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		if (strcmp(rows[i].name, name) || rows[i].since > version || rows[i].since > DRIVER || !strcmp(name, MISSING)) continue;
-		memcpy(out, &rows[i].function, sizeof *out);
-		return 0;
-	}
-	return 500;
+static result lookup(const char* name, void** out, int version, uint64_t flags) {
+  if (flags != 1) return 1;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    if (strcmp(rows[i].name, name) || rows[i].since > version || rows[i].since > DRIVER || !strcmp(name, MISSING))
+      continue;
+    memcpy(out, &rows[i].function, sizeof *out);
+    return 0;
+  }
+  return 500;
 }
 #endif
 #if LOOKUP == 2
-result cuGetProcAddress_v2(const char *name, void **out, int version, uint64_t flags, unsigned *found) {
-	NOTE("cuGetProcAddress_v2", "%s,%d", name, version);
-	result r = lookup(name, out, version, flags);
-	if (found) *found = r ? 1 : 0; /* NVIDIA's own run time asks without */
-	return r;
+result cuGetProcAddress_v2(const char* name, void** out, int version, uint64_t flags, unsigned* found) {
+  NOTE("cuGetProcAddress_v2", "%s,%d", name, version);
+  result r = lookup(name, out, version, flags);
+  if (found) *found = r ? 1 : 0; /* NVIDIA's own run time asks without */
+  return r;
 }
 #elif LOOKUP == 1
-result cuGetProcAddress(const char *name, void **out, int version, uint64_t flags) {
-	NOTE("cuGetProcAddress", "%s,%d", name, version);
-	return lookup(name, out, version, flags);
+result cuGetProcAddress(const char* name, void** out, int version, uint64_t flags) {
+  NOTE("cuGetProcAddress", "%s,%d", name, version);
+  return lookup(name, out, version, flags);
 }
 #endif

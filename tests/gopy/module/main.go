@@ -28,7 +28,8 @@ var module = dlpackpy.Module{
 		{Name: "fill", Doc: "fill(x, value): float32 elements in place", Call: fill},
 		{Name: "overwrite", Doc: "overwrite(x, value): fill by a tensor that is said to be writable", Call: overwrite},
 		{Name: "add", Params: []string{"a", "b", "out"}, Doc: "Adds float32 elements.", Call: add},
-		{Name: "counting", Doc: "counting(rows, columns, read_only): a float32 matrix of Go, 0 1 2 ...", Call: counting},
+		{Name: "counting", Doc: "counting(rows, columns, read_only): a float32 matrix of Go, 0 1 2 ...",
+			Call: counting},
 		{Name: "strided", Doc: "strided(): a float32 matrix of Go, transposed and with an offset", Call: strided},
 		{Name: "forward", Doc: "forward(x): another object over the same memory", Call: forward},
 		{Name: "outstanding", Params: []string{}, Doc: "Tensors of Go that are not released", Call: outstanding},
@@ -40,8 +41,10 @@ var module = dlpackpy.Module{
 		{Name: "fail", Doc: "fail(kind): an error of Go", Call: fail},
 		{Name: "mishap", Doc: "mishap(kind): results that cannot be, and the GIL given up twice", Call: mishap},
 		{Name: "sleep", Doc: "sleep(seconds): without the GIL", Call: sleep},
-		{Name: "probe", Doc: "probe(plan, *args): reads arguments in the order of a plan, then all elements", Call: probe},
-		{Name: "tell", Params: []string{"text='nothing'"}, Doc: "On stdout, also when Python's own is gone.", Call: tell},
+		{Name: "probe", Doc: "probe(plan, *args): reads arguments in the order of a plan, then all elements",
+			Call: probe},
+		{Name: "tell", Params: []string{"text='nothing'"}, Doc: "On stdout, also when Python's own is gone.",
+			Call: tell},
 		{Name: "stale", Doc: "stale(x): uses the Call of a function that has returned", Call: stale},
 	},
 }
@@ -73,7 +76,8 @@ func describeOwned(call *dlpackpy.Call) (any, error) {
 }
 
 func description(t dlpack.Tensor) []any {
-	return []any{int(t.Addr()), t.DataType().String(), tuple(t.Shape()), tuple(t.Strides()), t.Device().String(), t.ReadOnly()}
+	return []any{int(t.Addr()), t.DataType().String(), tuple(t.Shape()), tuple(t.Strides()), t.Device().String(),
+		t.ReadOnly()}
 }
 
 func tuple(numbers []int64) []any {
@@ -102,7 +106,7 @@ func fill(call *dlpackpy.Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	values, err := dlpackpy.MutableData[float32](call, 0)
+	values, err := dlpackpy.WritableData[float32](call, 0)
 	for i := range values {
 		values[i] = float32(value)
 	}
@@ -119,7 +123,7 @@ func overwrite(call *dlpackpy.Call) (any, error) {
 		return nil, err
 	}
 	defer m.Release()
-	values, err := dlpack.MutableData[float32](m.WritableTensor())
+	values, err := dlpack.WritableData[float32](m.WritableTensor())
 	for i := range values {
 		values[i] = float32(value)
 	}
@@ -133,7 +137,7 @@ func add(call *dlpackpy.Call) (any, error) {
 	}
 	a, errA := dlpack.Data[float32](tensors[0])
 	b, errB := dlpack.Data[float32](tensors[1])
-	out, errOut := dlpack.MutableData[float32](tensors[2])
+	out, errOut := dlpack.WritableData[float32](tensors[2])
 	if err := errors.Join(errA, errB, errOut); err != nil {
 		return nil, err
 	}

@@ -17,8 +17,13 @@ ONEAPI, HOST_MEMORY = 14, 24
 
 class Usm(c.Structure):
     _fields_ = [
-        ("size", c.c_size_t), ("abi_version", c.c_uint32), ("handles", c.c_uint32), ("strict", c.POINTER(Table)), ("every", c.POINTER(Table)),
-        ("id", function(c.c_int32, c.POINTER(c.c_int32))), ("number", function(c.c_void_p, c.c_size_t)),
+        ("size", c.c_size_t),
+        ("abi_version", c.c_uint32),
+        ("handles", c.c_uint32),
+        ("strict", c.POINTER(Table)),
+        ("every", c.POINTER(Table)),
+        ("id", function(c.c_int32, c.POINTER(c.c_int32))),
+        ("number", function(c.c_void_p, c.c_size_t)),
         ("import_", function(c.POINTER(Tensor), c.c_int, c.POINTER(Pointer))),
     ]
 

@@ -7,7 +7,7 @@
 
 /* What begins all calls here but those of called(). */
 #ifndef BEGIN
-#define BEGIN dlpackgen_begin
+#define BEGIN dlpackgen_call_begin
 #endif
 
 enum { MOST_FUNCTIONS = 64, MOST_PARAMETERS = 8 };
@@ -16,172 +16,224 @@ enum { MOST_FUNCTIONS = 64, MOST_PARAMETERS = 8 };
 static struct dlpackgen_function functions[MOST_FUNCTIONS];
 static struct dlpackgen_parameter parameters[MOST_FUNCTIONS][MOST_PARAMETERS];
 
-static const char *kept_text(PyObject *text) {
-	Py_XINCREF(text);
-	return text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+static const char* kept_text(PyObject* text) {
+  Py_XINCREF(text);
+  return text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
 }
 
-static long long number(PyObject *from, const char *key) {
-	PyObject *value = PyDict_GetItemString(from, key);
-	return value ? PyLong_AsLongLong(value) : 0;
+static long long number(PyObject* from, const char* key) {
+  PyObject* value = PyDict_GetItemString(from, key);
+  return value ? PyLong_AsLongLong(value) : 0;
 }
 
 /* Gives the i-th number of a list in a dictionary, or 0 behind its end. */
-static long long element(PyObject *from, const char *key, Py_ssize_t i) {
-	PyObject *list = PyDict_GetItemString(from, key);
-	return list && i < PyList_Size(list) ? PyLong_AsLongLong(PyList_GetItem(list, i)) : 0;
+static long long element(PyObject* from, const char* key, Py_ssize_t i) {
+  PyObject* list = PyDict_GetItemString(from, key);
+  return list && i < PyList_Size(list) ? PyLong_AsLongLong(PyList_GetItem(list, i)) : 0;
 }
 
-static void define_parameter(struct dlpackgen_parameter *p, PyObject *from) {
-	PyObject *real = PyDict_GetItemString(from, "float_default");
-	memset(p, 0, sizeof *p);
-	p->name = kept_text(PyDict_GetItemString(from, "name"));
-	p->kind = (uint8_t)number(from, "kind");
-	p->optional = (uint8_t)number(from, "optional");
-	p->writes = (uint8_t)number(from, "writes");
-	p->density = (uint8_t)number(from, "density");
-	p->dtype_as = (uint8_t)number(from, "dtype_as");
-	p->shape_as = (uint8_t)number(from, "shape_as");
-	p->rank = (uint8_t)number(from, "rank");
-	p->more = (uint8_t)number(from, "more");
-	for (int i = 0; i < DLPACKGEN_MAX_DTYPES; i++) p->dtypes[i] = (uint32_t)element(from, "dtypes", i);
-	for (int i = 0; i < DLPACKGEN_MAX_EXTENTS; i++) p->shape[i] = element(from, "shape", i);
-	for (int i = 0; i < DLPACKGEN_MAX_DEVICES; i++) p->devices[i] = (int32_t)element(from, "devices", i);
-	p->int_default = number(from, "int_default");
-	p->float_default = real ? PyFloat_AsDouble(real) : 0;
+static void define_parameter(struct dlpackgen_parameter* p, PyObject* from) {
+  PyObject* real = PyDict_GetItemString(from, "float_default");
+  memset(p, 0, sizeof *p);
+  p->name = kept_text(PyDict_GetItemString(from, "name"));
+  p->kind = (uint8_t)number(from, "kind");
+  p->optional = (uint8_t)number(from, "optional");
+  p->writable = (uint8_t)number(from, "writable");
+  p->layout = (uint8_t)number(from, "layout");
+  p->same_dtype_as = (uint8_t)number(from, "same_dtype_as");
+  p->same_shape_as = (uint8_t)number(from, "same_shape_as");
+  p->ndim = (uint8_t)number(from, "ndim");
+  p->leading_dims = (uint8_t)number(from, "leading_dims");
+  for (int i = 0; i < DLPACKGEN_MAX_DTYPES; i++) p->dtypes[i] = (uint32_t)element(from, "dtypes", i);
+  for (int i = 0; i < DLPACKGEN_MAX_EXTENTS; i++) p->shape[i] = element(from, "shape", i);
+  for (int i = 0; i < DLPACKGEN_MAX_DEVICES; i++) p->devices[i] = (int32_t)element(from, "devices", i);
+  p->int_default = number(from, "int_default");
+  p->float_default = real ? PyFloat_AsDouble(real) : 0;
 }
 
-/* define(which, name, parameters, unlocks, takes_stream, symbols) */
-static PyObject *define(PyObject *module, PyObject *args) {
-	int which, unlocks, takes_stream;
-	PyObject *name, *list, *names;
-	(void)module;
-	if (!PyArg_ParseTuple(
-	        args, "iUO!iiO!", &which, &name, &PyList_Type, &list, &unlocks, &takes_stream, &PyList_Type, &names))
-		return NULL;
-	struct dlpackgen_function *f = &functions[which];
-	memset(f, 0, sizeof *f);
-	f->name = kept_text(name);
-	f->parameters = parameters[which];
-	f->count = (uint8_t)PyList_Size(list);
-	f->unlocks = (uint8_t)unlocks;
-	f->takes_stream = (uint8_t)takes_stream;
-	for (int i = 0; i < f->count; i++) define_parameter(&parameters[which][i], PyList_GetItem(list, i));
-	for (int i = 0; i < PyList_Size(names); i++) f->symbols[i] = kept_text(PyList_GetItem(names, i));
-	return PyErr_Occurred() ? NULL : Py_BuildValue("i", which);
+/* define(which, name, parameters, releases_gil, takes_stream, symbols) */
+static PyObject* define(PyObject* module, PyObject* args) {
+  int which, releases_gil, takes_stream;
+  PyObject *name, *list, *names;
+  (void)module;
+  if (!PyArg_ParseTuple(args, "iUO!iiO!", &which, &name, &PyList_Type, &list, &releases_gil, &takes_stream,
+                        &PyList_Type, &names))
+    return NULL;
+  struct dlpackgen_function* f = &functions[which];
+  memset(f, 0, sizeof *f);
+  f->name = kept_text(name);
+  f->parameters = parameters[which];
+  f->nparameters = (uint8_t)PyList_Size(list);
+  f->releases_gil = (uint8_t)releases_gil;
+  f->takes_stream = (uint8_t)takes_stream;
+  for (int i = 0; i < f->nparameters; i++) define_parameter(&parameters[which][i], PyList_GetItem(list, i));
+  for (int i = 0; i < PyList_Size(names); i++) f->dim_names[i] = kept_text(PyList_GetItem(names, i));
+  return PyErr_Occurred() ? NULL : Py_BuildValue("i", which);
 }
 
 /* spoil(which, what, number) makes a mistake in a function: 0 so many parameters, 1 no name, 2 no
  * parameters, 3 a parameter without a name, 4 one with an empty name. */
-static PyObject *spoil(PyObject *module, PyObject *args) {
-	int which, what, at;
-	(void)module;
-	if (!PyArg_ParseTuple(args, "iii", &which, &what, &at)) return NULL;
-	if (what == 0) functions[which].count = (uint8_t)at;
-	if (what == 1) functions[which].name = NULL;
-	if (what == 2) functions[which].parameters = NULL;
-	if (what >= 3) parameters[which][at].name = what == 3 ? NULL : "";
-	return Py_BuildValue("");
+static PyObject* spoil(PyObject* module, PyObject* args) {
+  int which, what, at;
+  (void)module;
+  if (!PyArg_ParseTuple(args, "iii", &which, &what, &at)) return NULL;
+  if (what == 0) functions[which].nparameters = (uint8_t)at;
+  if (what == 1) functions[which].name = NULL;
+  if (what == 2) functions[which].parameters = NULL;
+  if (what >= 3) parameters[which][at].name = what == 3 ? NULL : "";
+  return Py_BuildValue("");
 }
 
-static PyObject *numbers(const int64_t *from, int32_t count) {
-	PyObject *tuple = PyTuple_New(count);
-	for (int32_t i = 0; tuple && i < count; i++) PyTuple_SetItem(tuple, i, PyLong_FromLongLong(from[i]));
-	return tuple;
+static PyObject* numbers(const int64_t* from, int32_t count) {
+  PyObject* tuple = PyTuple_New(count);
+  for (int32_t i = 0; tuple && i < count; i++) PyTuple_SetItem(tuple, i, PyLong_FromLongLong(from[i]));
+  return tuple;
 }
 
-static PyObject *describe_tensor(const DLTensor *t, uint64_t flags, int owned) {
-	PyObject *shape = numbers(t->shape, t->ndim),
-	         *strides = t->strides || !t->ndim ? numbers(t->strides, t->ndim) : Py_BuildValue("");
-	const unsigned dtype = (unsigned)DLPACKGEN_DTYPE(t->dtype.code, t->dtype.bits, t->dtype.lanes);
-	return Py_BuildValue("{sI sN sN s(ii) sK sK sK sN}", "dtype", dtype, "shape", shape, "strides", strides, "device",
-	    (int)t->device.device_type, (int)t->device.device_id, "flags", (unsigned long long)flags, "data",
-	    (unsigned long long)(uintptr_t)t->data, "offset", (unsigned long long)t->byte_offset, "owned",
-	    PyBool_FromLong(owned));
+static PyObject* describe_tensor(const DLTensor* t, uint64_t flags, int owned) {
+  PyObject *shape = numbers(t->shape, t->ndim),
+           *strides = t->strides || !t->ndim ? numbers(t->strides, t->ndim) : Py_BuildValue("");
+  const unsigned dtype = (unsigned)DLPACKGEN_DTYPE(t->dtype.code, t->dtype.bits, t->dtype.lanes);
+  return Py_BuildValue("{sI sN sN s(ii) sK sK sK sN}", "dtype", dtype, "shape", shape, "strides", strides, "device",
+                       (int)t->device.device_type, (int)t->device.device_id, "flags", (unsigned long long)flags, "data",
+                       (unsigned long long)(uintptr_t)t->data, "offset", (unsigned long long)t->byte_offset, "owned",
+                       PyBool_FromLong(owned));
 }
 
 /* What was left out must not look like a tensor. */
-static PyObject *describe_left_out(const struct dlpackgen_argument *a) {
-	const DLTensor *t = &a->tensor;
-	const int is_clear = !t->data && !t->shape && !t->strides && !t->ndim && !t->byte_offset && !a->flags && !a->api;
-	return is_clear ? Py_BuildValue("") : PyUnicode_FromString("what was left out is not cleared");
+static PyObject* describe_left_out(const struct dlpackgen_argument* a) {
+  const DLTensor* t = &a->tensor;
+  const int is_clear = !t->data && !t->shape && !t->strides && !t->ndim && !t->byte_offset && !a->flags && !a->api;
+  return is_clear ? Py_BuildValue("") : PyUnicode_FromString("what was left out is not cleared");
 }
 
-static PyObject *describe_argument(const struct dlpackgen_call *call, int i) {
-	const struct dlpackgen_argument *a = &call->arguments[i];
-	switch (call->function->parameters[i].kind) {
-		case dlpackgen_tensor:
-			return a->object ? describe_tensor(&a->tensor, a->flags, (int)(call->owns >> i & 1)) : describe_left_out(a);
-		case dlpackgen_float: return PyFloat_FromDouble(a->real);
-		default: return PyLong_FromLongLong(a->integer);
-	}
+static PyObject* describe_argument(const struct dlpackgen_call* call, int i) {
+  const struct dlpackgen_argument* a = &call->arguments[i];
+  switch (call->function->parameters[i].kind) {
+    case DLPACKGEN_KIND_TENSOR:
+      return a->object ? describe_tensor(&a->tensor, a->flags, (int)(call->owns >> i & 1)) : describe_left_out(a);
+    case DLPACKGEN_KIND_FLOAT: return PyFloat_FromDouble(a->real);
+    default: return PyLong_FromLongLong(a->integer);
+  }
 }
 
 /* What came in: all arguments, the device and the stream. */
-static PyObject *describe_call(const struct dlpackgen_call *call) {
-	const int count = call->function->count;
-	PyObject *out = PyTuple_New(count + 2);
-	for (int i = 0; out && i < count; i++) PyTuple_SetItem(out, i, describe_argument(call, i));
-	if (out)
-		PyTuple_SetItem(out, count, Py_BuildValue("(ii)", (int)call->device.device_type, (int)call->device.device_id));
-	if (out) PyTuple_SetItem(out, count + 1, PyLong_FromVoidPtr(call->stream));
-	return out;
+static PyObject* describe_call(const struct dlpackgen_call* call) {
+  const int count = call->function->nparameters;
+  PyObject* out = PyTuple_New(count + 2);
+  for (int i = 0; out && i < count; i++) PyTuple_SetItem(out, i, describe_argument(call, i));
+  if (out)
+    PyTuple_SetItem(out, count, Py_BuildValue("(ii)", (int)call->device.device_type, (int)call->device.device_id));
+  if (out) PyTuple_SetItem(out, count + 1, PyLong_FromVoidPtr(call->stream));
+  return out;
 }
 
 /* How many functions are at work: what runs then is their own doing. */
 static int at_work;
 
 /* run(which, ...) is a call of a function; it gives what came in. */
-static PyObject *run(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
-	DLPACKGEN_CALL(call, MOST_PARAMETERS);
-	const struct dlpackgen_function *f = &functions[PyLong_AsLong(args[0])];
-	memset(call_arguments, 0xA5, sizeof call_arguments); /* nobody may count on zeros */
-	if (BEGIN(&call, module, f, args + 1, count - 1, keywords)) return NULL;
-	at_work++;
-	PyObject *out = describe_call(&call);
-	at_work--;
-	dlpackgen_end(&call);
-	return out;
+static PyObject* run(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  DLPACKGEN_CALL(call, MOST_PARAMETERS);
+  const struct dlpackgen_function* f = &functions[PyLong_AsLong(args[0])];
+  memset(call_arguments, 0xA5, sizeof call_arguments); /* nobody may count on zeros */
+  if (BEGIN(&call, module, f, args + 1, count - 1, keywords)) return NULL;
+  at_work++;
+  PyObject* out = describe_call(&call);
+  at_work--;
+  dlpackgen_call_end(&call);
+  return out;
 }
 
 /* making(which, like, ...) is a call that makes a tensor by the library of an argument
  * before it works. */
-static PyObject *making(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
-	DLPACKGEN_CALL(call, MOST_PARAMETERS);
-	const DLDataType dtype = {kDLFloat, 32, 1};
-	const int64_t shape[] = {64};
-	if (BEGIN(&call, module, &functions[PyLong_AsLong(args[0])], args + 2, count - 2, keywords)) return NULL;
-	DLManagedTensorVersioned *made = dlpackgen_empty(&call, (int)PyLong_AsLong(args[1]), dtype, 1, shape);
-	at_work++;
-	PyObject *out = made ? describe_call(&call) : NULL;
-	at_work--;
-	dlpackgen_delete(made);
-	dlpackgen_end(&call);
-	return out;
+static PyObject* making(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  DLPACKGEN_CALL(call, MOST_PARAMETERS);
+  const DLDataType dtype = {kDLFloat, 32, 1};
+  const int64_t shape[] = {64};
+  if (BEGIN(&call, module, &functions[PyLong_AsLong(args[0])], args + 2, count - 2, keywords)) return NULL;
+  DLManagedTensorVersioned* made = dlpackgen_new_empty(&call, (int)PyLong_AsLong(args[1]), dtype, 1, shape);
+  at_work++;
+  PyObject* out = made ? describe_call(&call) : NULL;
+  at_work--;
+  dlpackgen_delete(made);
+  dlpackgen_call_end(&call);
+  return out;
 }
 
 /* is_at_work() tells whether any function is. */
-static PyObject *is_at_work(PyObject *module, PyObject *nothing) {
-	(void)module, (void)nothing;
-	return PyBool_FromLong(at_work);
+static PyObject* is_at_work(PyObject* module, PyObject* nothing) {
+  (void)module, (void)nothing;
+  return PyBool_FromLong(at_work);
 }
 
 /* Functions that the compiler sees. */
 static const struct dlpackgen_parameter vectors[] = {
-    {"a", 0, 0, 0, dlpackgen_row_major, 0, 0, 1, 0, {DLPACKGEN_FLOAT32}, {DLPACKGEN_SYMBOL(0)}, {kDLCPU, kDLCUDA}, 0, 0},
-    {"b", 0, 0, 1, dlpackgen_row_major, 0, 0, 1, 0, {DLPACKGEN_FLOAT32, DLPACKGEN_INT32}, {DLPACKGEN_SYMBOL(0)}, {0}, 0, 0},
+    {"a",
+     0,
+     0,
+     0,
+     DLPACKGEN_LAYOUT_C_CONTIGUOUS,
+     0,
+     0,
+     1,
+     0,
+     {DLPACKGEN_DTYPE_FLOAT32},
+     {DLPACKGEN_DIM(0)},
+     {kDLCPU, kDLCUDA},
+     0,
+     0},
+    {"b",
+     0,
+     0,
+     1,
+     DLPACKGEN_LAYOUT_C_CONTIGUOUS,
+     0,
+     0,
+     1,
+     0,
+     {DLPACKGEN_DTYPE_FLOAT32, DLPACKGEN_DTYPE_INT32},
+     {DLPACKGEN_DIM(0)},
+     {0},
+     0,
+     0},
 };
 static const struct dlpackgen_parameter likes[] = {
-    {"a", 0, 1, 0, dlpackgen_strided, 0, 0, 2, 1, {0}, {DLPACKGEN_ANY, 3}, {0}, 0, 0},
-    {"b", 0, 0, 0, dlpackgen_dense, 1, 1, 1, 1, {DLPACKGEN_FLOAT32, DLPACKGEN_INT32}, {DLPACKGEN_SYMBOL(0)}, {0}, 0, 0},
+    {"a", 0, 1, 0, DLPACKGEN_LAYOUT_ANY, 0, 0, 2, 1, {0}, {DLPACKGEN_ANY, 3}, {0}, 0, 0},
+    {"b",
+     0,
+     0,
+     0,
+     DLPACKGEN_LAYOUT_CONTIGUOUS_ANY_ORDER,
+     1,
+     1,
+     1,
+     1,
+     {DLPACKGEN_DTYPE_FLOAT32, DLPACKGEN_DTYPE_INT32},
+     {DLPACKGEN_DIM(0)},
+     {0},
+     0,
+     0},
 };
 static const struct dlpackgen_parameter numbers_too[] = {
-    {"a", 0, 0, 0, dlpackgen_rows, 0, 0, 1, 1, {DLPACKGEN_FLOAT32}, {DLPACKGEN_SYMBOL(1)}, {-1}, 0, 0},
-    {"b", dlpackgen_int, 1, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, 7, 0},
+    {"a",
+     0,
+     0,
+     0,
+     DLPACKGEN_LAYOUT_INNER_CONTIGUOUS,
+     0,
+     0,
+     1,
+     1,
+     {DLPACKGEN_DTYPE_FLOAT32},
+     {DLPACKGEN_DIM(1)},
+     {-1},
+     0,
+     0},
+    {"b", DLPACKGEN_KIND_INT, 1, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, 7, 0},
 };
 static const struct dlpackgen_parameter scalars[] = {
-    {"a", dlpackgen_int, 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, 0, 0},
-    {"b", dlpackgen_int, 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, 0, 0},
+    {"a", DLPACKGEN_KIND_INT, 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, 0, 0},
+    {"b", DLPACKGEN_KIND_INT, 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, 0, 0},
 };
 static const struct dlpackgen_function constants[] = {
     {"f", vectors, 2, 0, 0, {"n", "m"}},
@@ -191,245 +243,248 @@ static const struct dlpackgen_function constants[] = {
 };
 
 /* Fills arguments with what would fit, so that what is not read at all is seen. */
-static void fill_arguments(struct dlpackgen_argument *arguments, int count) {
-	static int64_t shape[] = {3}, strides[] = {1};
-	static float elements[3];
-	for (int i = 0; i < count; i++) {
-		DLTensor *const t = &arguments[i].tensor;
-		memset(&arguments[i], 0xA5, sizeof arguments[i]);
-		memset(t, 0, sizeof *t);
-		t->data = elements;
-		t->device.device_type = kDLCPU;
-		t->ndim = 1;
-		t->dtype.code = kDLFloat;
-		t->dtype.bits = 32;
-		t->dtype.lanes = 1;
-		t->shape = shape;
-		t->strides = strides;
-	}
+static void fill_arguments(struct dlpackgen_argument* arguments, int count) {
+  static int64_t shape[] = {3}, strides[] = {1};
+  static float elements[3];
+  for (int i = 0; i < count; i++) {
+    DLTensor* const t = &arguments[i].tensor;
+    memset(&arguments[i], 0xA5, sizeof arguments[i]);
+    memset(t, 0, sizeof *t);
+    t->data = elements;
+    t->device.device_type = kDLCPU;
+    t->ndim = 1;
+    t->dtype.code = kDLFloat;
+    t->dtype.bits = 32;
+    t->dtype.lanes = 1;
+    t->shape = shape;
+    t->strides = strides;
+  }
 }
 
 /* called(which, inlined, ...) is a call of such a function, in either way. */
-static PyObject *called(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
-	DLPACKGEN_CALL(call, 2);
-	const long which = PyLong_AsLong(args[0]), inlined = PyLong_AsLong(args[1]);
-	int failed;
-	fill_arguments(call_arguments, 2);
-	if (!inlined) failed = dlpackgen_begin(&call, module, &constants[which], args + 2, count - 2, keywords);
-	else if (which == 0) failed = dlpackgen_begin_inline(&call, module, &constants[0], args + 2, count - 2, keywords);
-	else if (which == 1) failed = dlpackgen_begin_inline(&call, module, &constants[1], args + 2, count - 2, keywords);
-	else if (which == 2) failed = dlpackgen_begin_inline(&call, module, &constants[2], args + 2, count - 2, keywords);
-	else failed = dlpackgen_begin_inline(&call, module, &constants[3], args + 2, count - 2, keywords);
-	if (failed) return NULL;
-	PyObject *out = describe_call(&call);
-	dlpackgen_end(&call);
-	return out;
+static PyObject* called(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  DLPACKGEN_CALL(call, 2);
+  const long which = PyLong_AsLong(args[0]), inlined = PyLong_AsLong(args[1]);
+  int failed;
+  fill_arguments(call_arguments, 2);
+  if (!inlined) failed = dlpackgen_call_begin(&call, module, &constants[which], args + 2, count - 2, keywords);
+  else if (which == 0)
+    failed = dlpackgen_call_begin_inline(&call, module, &constants[0], args + 2, count - 2, keywords);
+  else if (which == 1)
+    failed = dlpackgen_call_begin_inline(&call, module, &constants[1], args + 2, count - 2, keywords);
+  else if (which == 2)
+    failed = dlpackgen_call_begin_inline(&call, module, &constants[2], args + 2, count - 2, keywords);
+  else failed = dlpackgen_call_begin_inline(&call, module, &constants[3], args + 2, count - 2, keywords);
+  if (failed) return NULL;
+  PyObject* out = describe_call(&call);
+  dlpackgen_call_end(&call);
+  return out;
 }
 
 /* meanwhile(which, step, ...) runs a step while the arguments are borrowed, and
  * tells what they look like then. */
-static PyObject *meanwhile(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
-	DLPACKGEN_CALL(call, MOST_PARAMETERS);
-	if (BEGIN(&call, module, &functions[PyLong_AsLong(args[0])], args + 2, count - 2, keywords)) return NULL;
-	PyObject *done = PyObject_CallNoArgs(args[1]);
-	PyObject *out = done ? describe_argument(&call, 0) : NULL;
-	Py_XDECREF(done);
-	dlpackgen_end(&call);
-	return out;
+static PyObject* meanwhile(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  DLPACKGEN_CALL(call, MOST_PARAMETERS);
+  if (BEGIN(&call, module, &functions[PyLong_AsLong(args[0])], args + 2, count - 2, keywords)) return NULL;
+  PyObject* done = PyObject_CallNoArgs(args[1]);
+  PyObject* out = done ? describe_argument(&call, 0) : NULL;
+  Py_XDECREF(done);
+  dlpackgen_call_end(&call);
+  return out;
 }
 
 /* quiet(which, ...) is a call that tells nothing. */
-static PyObject *quiet(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
-	DLPACKGEN_CALL(call, MOST_PARAMETERS);
-	if (BEGIN(&call, module, &functions[PyLong_AsLong(args[0])], args + 1, count - 1, keywords)) return NULL;
-	dlpackgen_end(&call);
-	return Py_NewRef(Py_None);
+static PyObject* quiet(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  DLPACKGEN_CALL(call, MOST_PARAMETERS);
+  if (BEGIN(&call, module, &functions[PyLong_AsLong(args[0])], args + 1, count - 1, keywords)) return NULL;
+  dlpackgen_call_end(&call);
+  return Py_NewRef(Py_None);
 }
 
 /* unlocked(which, seconds, ...) waits without the GIL. */
-static PyObject *unlocked(PyObject *module, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
-	DLPACKGEN_CALL(call, MOST_PARAMETERS);
-	const double seconds = PyFloat_AsDouble(args[1]);
-	struct timespec wait = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
-	if (BEGIN(&call, module, &functions[PyLong_AsLong(args[0])], args + 2, count - 2, keywords)) return NULL;
-	Py_BEGIN_ALLOW_THREADS nanosleep(&wait, NULL);
-	Py_END_ALLOW_THREADS PyObject *out = describe_argument(&call, 0);
-	dlpackgen_end(&call);
-	return out;
+static PyObject* unlocked(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  DLPACKGEN_CALL(call, MOST_PARAMETERS);
+  const double seconds = PyFloat_AsDouble(args[1]);
+  struct timespec wait = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+  if (BEGIN(&call, module, &functions[PyLong_AsLong(args[0])], args + 2, count - 2, keywords)) return NULL;
+  Py_BEGIN_ALLOW_THREADS nanosleep(&wait, NULL);
+  Py_END_ALLOW_THREADS PyObject* out = describe_argument(&call, 0);
+  dlpackgen_call_end(&call);
+  return out;
 }
 
 /* like(which, dtype, shape, byte, x, flags=0) makes a tensor by the library of x and fills it,
  * unless the byte is negative. With the flag of padded elements, each has whole bytes. */
-static PyObject *like(PyObject *module, PyObject *args) {
-	DLPACKGEN_CALL(call, 1);
-	int which, byte;
-	unsigned dtype;
-	unsigned long long flags = 0;
-	PyObject *list, *x;
-	int64_t shape[DLPACKGEN_MAX_NDIM + 1] = {0}, bytes = 0;
-	if (!PyArg_ParseTuple(args, "iIO!iO|K", &which, &dtype, &PyList_Type, &list, &byte, &x, &flags)) return NULL;
-	const int32_t ndim = (int32_t)PyList_Size(list);
-	for (int32_t i = 0; i < ndim; i++) shape[i] = PyLong_AsLongLong(PyList_GetItem(list, i));
-	if (BEGIN(&call, module, &functions[which], &x, 1, NULL)) return NULL;
-	const DLDataType type = {(uint8_t)(dtype & 255), (uint8_t)(dtype >> 8 & 255), (uint16_t)(dtype >> 16)};
-	const DLDataType whole = {kDLUInt, 8, (uint16_t)(dlpack_element_bits(type, flags) / 8)};
-	DLManagedTensorVersioned *made = dlpackgen_empty(&call, 0, flags ? whole : type, ndim, shape);
-	PyObject *out = NULL;
-	if (made) made->dl_tensor.dtype = type, made->flags |= flags;
-	if (byte >= 0 && made && dlpack_nbytes(&made->dl_tensor, flags, &bytes) == DLPACK_OK && bytes)
-		memset((char *)made->dl_tensor.data + made->dl_tensor.byte_offset, byte, (size_t)bytes);
-	if (made) out = dlpackgen_wrap(&call, 0, made);
-	dlpackgen_end(&call);
-	return out;
+static PyObject* like(PyObject* module, PyObject* args) {
+  DLPACKGEN_CALL(call, 1);
+  int which, byte;
+  unsigned dtype;
+  unsigned long long flags = 0;
+  PyObject *list, *x;
+  int64_t shape[DLPACKGEN_MAX_NDIM + 1] = {0}, bytes = 0;
+  if (!PyArg_ParseTuple(args, "iIO!iO|K", &which, &dtype, &PyList_Type, &list, &byte, &x, &flags)) return NULL;
+  const int32_t ndim = (int32_t)PyList_Size(list);
+  for (int32_t i = 0; i < ndim; i++) shape[i] = PyLong_AsLongLong(PyList_GetItem(list, i));
+  if (BEGIN(&call, module, &functions[which], &x, 1, NULL)) return NULL;
+  const DLDataType type = {(uint8_t)(dtype & 255), (uint8_t)(dtype >> 8 & 255), (uint16_t)(dtype >> 16)};
+  const DLDataType whole = {kDLUInt, 8, (uint16_t)(dlpackgen_element_bits(type, flags) / 8)};
+  DLManagedTensorVersioned* made = dlpackgen_new_empty(&call, 0, flags ? whole : type, ndim, shape);
+  PyObject* out = NULL;
+  if (made) made->dl_tensor.dtype = type, made->flags |= flags;
+  if (byte >= 0 && made && dlpackgen_nbytes(&made->dl_tensor, flags, &bytes) == DLPACKGEN_OK && bytes)
+    memset((char*)made->dl_tensor.data + made->dl_tensor.byte_offset, byte, (size_t)bytes);
+  if (made) out = dlpackgen_to_py_object(&call, 0, made);
+  dlpackgen_call_end(&call);
+  return out;
 }
 
 /* of_object(x, ndim) gives a tensor of one uint8 that x keeps alive. */
-static PyObject *of_object(PyObject *module, PyObject *args) {
-	static uint8_t one = 1;
-	int64_t shape[DLPACKGEN_MAX_NDIM];
-	PyObject *x;
-	int ndim;
-	if (!PyArg_ParseTuple(args, "Oi", &x, &ndim)) return NULL;
-	for (int i = 0; i < DLPACKGEN_MAX_NDIM; i++) shape[i] = 1;
-	const DLTensor view = {&one, {kDLCPU, 0}, ndim, {kDLUInt, 8, 1}, shape, NULL, 0};
-	DLManagedTensorVersioned *made = dlpackgen_of_object(x, &view, 0);
-	return made ? dlpackgen_give(module, made) : NULL;
+static PyObject* of_object(PyObject* module, PyObject* args) {
+  static uint8_t one = 1;
+  int64_t shape[DLPACKGEN_MAX_NDIM];
+  PyObject* x;
+  int ndim;
+  if (!PyArg_ParseTuple(args, "Oi", &x, &ndim)) return NULL;
+  for (int i = 0; i < DLPACKGEN_MAX_NDIM; i++) shape[i] = 1;
+  const DLTensor view = {&one, {kDLCPU, 0}, ndim, {kDLUInt, 8, 1}, shape, NULL, 0};
+  DLManagedTensorVersioned* made = dlpackgen_from_owner(x, &view, 0);
+  return made ? dlpackgen_export_object(module, made) : NULL;
 }
 
 /* like_on(which, dtype, shape, x) asks for memory where x is, on stream 5. */
-static PyObject *like_on(PyObject *module, PyObject *args) {
-	DLPACKGEN_CALL(call, 1);
-	int which;
-	unsigned dtype;
-	PyObject *list, *x, *given[2];
-	int64_t shape[DLPACKGEN_MAX_NDIM + 1] = {0};
-	if (!PyArg_ParseTuple(args, "iIO!O", &which, &dtype, &PyList_Type, &list, &x)) return NULL;
-	for (int32_t i = 0; i < (int32_t)PyList_Size(list); i++) shape[i] = PyLong_AsLongLong(PyList_GetItem(list, i));
-	PyObject *names = Py_BuildValue("(s)", "stream");
-	given[0] = x;
-	given[1] = PyLong_FromLong(5);
-	const int failed = BEGIN(&call, module, &functions[which], given, 1, names);
-	Py_XDECREF(names);
-	Py_XDECREF(given[1]);
-	if (failed) return NULL;
-	const DLDataType type = {(uint8_t)(dtype & 255), (uint8_t)(dtype >> 8 & 255), (uint16_t)(dtype >> 16)};
-	DLManagedTensorVersioned *made = dlpackgen_empty(&call, 0, type, (int32_t)PyList_Size(list), shape);
-	dlpackgen_delete(made);
-	dlpackgen_end(&call);
-	return made ? Py_BuildValue("") : NULL;
+static PyObject* like_on(PyObject* module, PyObject* args) {
+  DLPACKGEN_CALL(call, 1);
+  int which;
+  unsigned dtype;
+  PyObject *list, *x, *given[2];
+  int64_t shape[DLPACKGEN_MAX_NDIM + 1] = {0};
+  if (!PyArg_ParseTuple(args, "iIO!O", &which, &dtype, &PyList_Type, &list, &x)) return NULL;
+  for (int32_t i = 0; i < (int32_t)PyList_Size(list); i++) shape[i] = PyLong_AsLongLong(PyList_GetItem(list, i));
+  PyObject* names = Py_BuildValue("(s)", "stream");
+  given[0] = x;
+  given[1] = PyLong_FromLong(5);
+  const int failed = BEGIN(&call, module, &functions[which], given, 1, names);
+  Py_XDECREF(names);
+  Py_XDECREF(given[1]);
+  if (failed) return NULL;
+  const DLDataType type = {(uint8_t)(dtype & 255), (uint8_t)(dtype >> 8 & 255), (uint16_t)(dtype >> 16)};
+  DLManagedTensorVersioned* made = dlpackgen_new_empty(&call, 0, type, (int32_t)PyList_Size(list), shape);
+  dlpackgen_delete(made);
+  dlpackgen_call_end(&call);
+  return made ? Py_BuildValue("") : NULL;
 }
 
 /* use_device(capsule, stream) uses a back end; where no library tells a stream it is that
  * one, or none for None. */
-static PyObject *use_device(PyObject *module, PyObject *args) {
-	static void *handle;
-	static const dlpackgen_device_source source = {NULL, NULL, &handle, 1};
-	PyObject *capsule, *stream;
-	if (!PyArg_ParseTuple(args, "OO", &capsule, &stream)) return NULL;
-	const dlpackgen_device *table = dlpackgen_device_in(capsule);
-	if (!table) return NULL;
-	if (stream != Py_None) handle = PyLong_AsVoidPtr(stream);
-	if (dlpackgen_use_device(module, table, stream == Py_None ? NULL : &source)) return NULL;
-	return Py_BuildValue("");
+static PyObject* use_device(PyObject* module, PyObject* args) {
+  static void* handle;
+  static const dlpackgen_stream_source source = {NULL, NULL, &handle, 1};
+  PyObject *capsule, *stream;
+  if (!PyArg_ParseTuple(args, "OO", &capsule, &stream)) return NULL;
+  const dlpackgen_backend* table = dlpackgen_backend_from_capsule(capsule);
+  if (!table) return NULL;
+  if (stream != Py_None) handle = PyLong_AsVoidPtr(stream);
+  if (dlpackgen_use_backend(module, table, stream == Py_None ? NULL : &source)) return NULL;
+  return Py_BuildValue("");
 }
 
 /* device_capsule(type) is the back end that is used for a device, for other modules. */
-static PyObject *device_capsule(PyObject *module, PyObject *type) {
-	const DLDevice device = {(DLDeviceType)PyLong_AsLong(type), 0};
-	return dlpackgen_device_capsule(dlpackgen_device_for(module, device));
+static PyObject* device_capsule(PyObject* module, PyObject* type) {
+  const DLDevice device = {(DLDeviceType)PyLong_AsLong(type), 0};
+  return dlpackgen_backend_to_capsule(dlpackgen_backend_for(module, device));
 }
 
 static const char held[] = "held";
 
-static void release_held(PyObject *capsule) {
-	dlpackgen_delete((DLManagedTensorVersioned *)PyCapsule_GetPointer(capsule, held));
+static void release_held(PyObject* capsule) {
+  dlpackgen_delete((DLManagedTensorVersioned*)PyCapsule_GetPointer(capsule, held));
 }
 
-/* take(x, want_write) holds a tensor; described() tells about it. */
-static PyObject *take(PyObject *module, PyObject *args) {
-	int want_write;
-	PyObject *x;
-	if (!PyArg_ParseTuple(args, "Oi", &x, &want_write)) return NULL;
-	DLManagedTensorVersioned *tensor = dlpackgen_take(module, x, want_write);
-	PyObject *capsule = tensor ? PyCapsule_New(tensor, held, release_held) : NULL;
-	if (!capsule) dlpackgen_delete(tensor);
-	return capsule;
+/* take(x, writable) holds a tensor; described() tells about it. */
+static PyObject* take(PyObject* module, PyObject* args) {
+  int writable;
+  PyObject* x;
+  if (!PyArg_ParseTuple(args, "Oi", &x, &writable)) return NULL;
+  DLManagedTensorVersioned* tensor = dlpackgen_from_py_object_no_sync(module, x, writable);
+  PyObject* capsule = tensor ? PyCapsule_New(tensor, held, release_held) : NULL;
+  if (!capsule) dlpackgen_delete(tensor);
+  return capsule;
 }
 
 /* delete_during(x, unlocked, pending) deletes a tensor, without the GIL if asked, while an
  * exception may be on its way. */
-static PyObject *delete_during(PyObject *module, PyObject *args) {
-	PyObject *x;
-	int unlocked, pending;
-	if (!PyArg_ParseTuple(args, "Oii", &x, &unlocked, &pending)) return NULL;
-	DLManagedTensorVersioned *tensor = dlpackgen_take(module, x, 0);
-	if (!tensor) return NULL;
-	if (pending) PyErr_SetString(PyExc_KeyError, "on its way");
-	if (!unlocked) dlpackgen_delete(tensor);
-	else {
-		Py_BEGIN_ALLOW_THREADS dlpackgen_delete(tensor);
-		Py_END_ALLOW_THREADS
-	}
-	return pending ? NULL : Py_BuildValue("");
+static PyObject* delete_during(PyObject* module, PyObject* args) {
+  PyObject* x;
+  int unlocked, pending;
+  if (!PyArg_ParseTuple(args, "Oii", &x, &unlocked, &pending)) return NULL;
+  DLManagedTensorVersioned* tensor = dlpackgen_from_py_object_no_sync(module, x, 0);
+  if (!tensor) return NULL;
+  if (pending) PyErr_SetString(PyExc_KeyError, "on its way");
+  if (!unlocked) dlpackgen_delete(tensor);
+  else {
+    Py_BEGIN_ALLOW_THREADS dlpackgen_delete(tensor);
+    Py_END_ALLOW_THREADS
+  }
+  return pending ? NULL : Py_BuildValue("");
 }
 
-static PyObject *described(PyObject *module, PyObject *capsule) {
-	DLManagedTensorVersioned *tensor = (DLManagedTensorVersioned *)PyCapsule_GetPointer(capsule, held);
-	(void)module;
-	return tensor ? describe_tensor(&tensor->dl_tensor, tensor->flags, 1) : NULL;
+static PyObject* described(PyObject* module, PyObject* capsule) {
+  DLManagedTensorVersioned* tensor = (DLManagedTensorVersioned*)PyCapsule_GetPointer(capsule, held);
+  (void)module;
+  return tensor ? describe_tensor(&tensor->dl_tensor, tensor->flags, 1) : NULL;
 }
 
 /* give(x, flags, byte_offset) is a Tensor of what x is, with those flags. */
-static PyObject *give(PyObject *module, PyObject *args) {
-	unsigned long long flags;
-	PyObject *x;
-	if (!PyArg_ParseTuple(args, "OK", &x, &flags)) return NULL;
-	DLManagedTensorVersioned *tensor = dlpackgen_take(module, x, 0);
-	if (!tensor) return NULL;
-	tensor->flags = flags;
-	return dlpackgen_give(module, tensor);
+static PyObject* give(PyObject* module, PyObject* args) {
+  unsigned long long flags;
+  PyObject* x;
+  if (!PyArg_ParseTuple(args, "OK", &x, &flags)) return NULL;
+  DLManagedTensorVersioned* tensor = dlpackgen_from_py_object_no_sync(module, x, 0);
+  if (!tensor) return NULL;
+  tensor->flags = flags;
+  return dlpackgen_export_object(module, tensor);
 }
 
 /* give_bare(address, where) gives out a tensor as it is: 0 as an object, 1 in a capsule,
  * 2 in one of the old struct. */
-static PyObject *give_bare(PyObject *module, PyObject *args) {
-	PyObject *address;
-	int where;
-	if (!PyArg_ParseTuple(args, "Oi", &address, &where)) return NULL;
-	DLManagedTensorVersioned *tensor = (DLManagedTensorVersioned *)PyLong_AsVoidPtr(address);
-	return where ? dlpackgen_capsule(tensor, where == 1) : dlpackgen_give(module, tensor);
+static PyObject* give_bare(PyObject* module, PyObject* args) {
+  PyObject* address;
+  int where;
+  if (!PyArg_ParseTuple(args, "Oi", &address, &where)) return NULL;
+  DLManagedTensorVersioned* tensor = (DLManagedTensorVersioned*)PyLong_AsVoidPtr(address);
+  return where ? dlpackgen_export_capsule(tensor, where == 1) : dlpackgen_export_object(module, tensor);
 }
 
 /* zeros(dtype, shape) is a Tensor in memory of its own. */
-static PyObject *zeros(PyObject *module, PyObject *args) {
-	unsigned dtype;
-	PyObject *list;
-	int64_t shape[DLPACKGEN_MAX_NDIM + 1] = {0}, bytes = 0;
-	if (!PyArg_ParseTuple(args, "IO!", &dtype, &PyList_Type, &list)) return NULL;
-	const int32_t ndim = (int32_t)PyList_Size(list);
-	for (int32_t i = 0; i < ndim && i <= DLPACKGEN_MAX_NDIM; i++) shape[i] = PyLong_AsLongLong(PyList_GetItem(list, i));
-	const DLDataType type = {(uint8_t)(dtype & 255), (uint8_t)(dtype >> 8 & 255), (uint16_t)(dtype >> 16)};
-	DLManagedTensorVersioned *tensor = dlpackgen_allocate(type, ndim, shape);
-	if (tensor && dlpack_nbytes(&tensor->dl_tensor, 0, &bytes) == DLPACK_OK && bytes)
-		memset(tensor->dl_tensor.data, 0, (size_t)bytes);
-	return tensor ? dlpackgen_give(module, tensor) : NULL;
+static PyObject* zeros(PyObject* module, PyObject* args) {
+  unsigned dtype;
+  PyObject* list;
+  int64_t shape[DLPACKGEN_MAX_NDIM + 1] = {0}, bytes = 0;
+  if (!PyArg_ParseTuple(args, "IO!", &dtype, &PyList_Type, &list)) return NULL;
+  const int32_t ndim = (int32_t)PyList_Size(list);
+  for (int32_t i = 0; i < ndim && i <= DLPACKGEN_MAX_NDIM; i++) shape[i] = PyLong_AsLongLong(PyList_GetItem(list, i));
+  const DLDataType type = {(uint8_t)(dtype & 255), (uint8_t)(dtype >> 8 & 255), (uint16_t)(dtype >> 16)};
+  DLManagedTensorVersioned* tensor = dlpackgen_allocate(type, ndim, shape);
+  if (tensor && dlpackgen_nbytes(&tensor->dl_tensor, 0, &bytes) == DLPACKGEN_OK && bytes)
+    memset(tensor->dl_tensor.data, 0, (size_t)bytes);
+  return tensor ? dlpackgen_export_object(module, tensor) : NULL;
 }
 
-static PyObject *enroll(PyObject *module, PyObject *args) {
-	PyObject *type, *address;
-	if (!PyArg_ParseTuple(args, "OO", &type, &address)) return NULL;
-	if (dlpackgen_register(module, type, (const DLPackExchangeAPI *)PyLong_AsVoidPtr(address))) return NULL;
-	return Py_BuildValue("");
+static PyObject* enroll(PyObject* module, PyObject* args) {
+  PyObject *type, *address;
+  if (!PyArg_ParseTuple(args, "OO", &type, &address)) return NULL;
+  if (dlpackgen_register_exchange_api(module, type, (const DLPackExchangeAPI*)PyLong_AsVoidPtr(address))) return NULL;
+  return Py_BuildValue("");
 }
 
 #ifdef malloc
 /* fail(n) lets the n-th allocation from now on fail; it gives what was left of the
  * count before. */
-static PyObject *fail(PyObject *module, PyObject *which) {
-	const long left = failing_next;
-	(void)module;
-	failing_next = PyLong_AsLong(which);
-	return PyLong_FromLong(left);
+static PyObject* fail(PyObject* module, PyObject* which) {
+  const long left = failing_next;
+  (void)module;
+  failing_next = PyLong_AsLong(which);
+  return PyLong_FromLong(left);
 }
 #endif
 
@@ -462,6 +517,6 @@ static PyMethodDef methods[] = {
 };
 
 PyMODINIT_FUNC PyInit_checked(void) {
-	static struct dlpackgen_module module;
-	return dlpackgen_module_init(&module, "checked", "What dlpackgen_python does.", methods, NULL);
+  static struct dlpackgen_module module;
+  return dlpackgen_module_init(&module, "checked", "What dlpackgen_python does.", methods, NULL);
 }

@@ -4,11 +4,12 @@
 #include <dlpack/dlpack.h>
 
 typedef struct measured {
-	int64_t fault; /* of the whole tensor; the numbers below are 0 where there is one */
-	int64_t alignment, row_major, overlap, count, bytes, low, high;
+  int64_t fault; /* of the whole tensor; the numbers below are 0 where there is one */
+  int64_t alignment, row_major, overlap, count, bytes, low, high;
 } measured;
 
 #ifdef __cplusplus
 extern "C"
 #endif
-void measure(const DLManagedTensorVersioned *m, measured *found);
+    void
+    measure(const DLManagedTensorVersioned* m, measured* found);

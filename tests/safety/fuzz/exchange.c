@@ -16,163 +16,170 @@ enum { TRUSTED = STRANGERS, ALL_STRANGERS };
 static PyObject *module, *strangers[ALL_STRANGERS];
 
 /* The functions that are called: what each demands is what hold() then looks for. */
-#define ALL_DTYPES \
-	{ 0 }
-static const struct dlpackgen_parameter anything[] = {{.name = "x", .more = 1, .dtypes = ALL_DTYPES, .devices = {-1}}};
-static const struct dlpackgen_parameter floats[] = {{.name = "x", .more = 1, .dtypes = {DLPACKGEN_FLOAT32, DLPACKGEN_FLOAT64}}};
-static const struct dlpackgen_parameter written[] = {
-    {.name = "x", .more = 1, .writes = 1, .density = dlpackgen_dense, .dtypes = {DLPACKGEN_FLOAT32, DLPACKGEN_INT8}}};
-static const struct dlpackgen_parameter square[] = {{.name = "x", .rank = 2, .density = dlpackgen_rows,
-    .dtypes = {DLPACKGEN_FLOAT32}, .shape = {DLPACKGEN_SYMBOL(0), DLPACKGEN_SYMBOL(0)}}};
+#define ALL_DTYPES {0}
+static const struct dlpackgen_parameter anything[] = {
+    {.name = "x", .leading_dims = 1, .dtypes = ALL_DTYPES, .devices = {-1}}};
+static const struct dlpackgen_parameter floats[] = {
+    {.name = "x", .leading_dims = 1, .dtypes = {DLPACKGEN_DTYPE_FLOAT32, DLPACKGEN_DTYPE_FLOAT64}}};
+static const struct dlpackgen_parameter written[] = {{.name = "x",
+                                                      .leading_dims = 1,
+                                                      .writable = 1,
+                                                      .layout = DLPACKGEN_LAYOUT_CONTIGUOUS_ANY_ORDER,
+                                                      .dtypes = {DLPACKGEN_DTYPE_FLOAT32, DLPACKGEN_DTYPE_INT8}}};
+static const struct dlpackgen_parameter square[] = {{.name = "x",
+                                                     .ndim = 2,
+                                                     .layout = DLPACKGEN_LAYOUT_INNER_CONTIGUOUS,
+                                                     .dtypes = {DLPACKGEN_DTYPE_FLOAT32},
+                                                     .shape = {DLPACKGEN_DIM(0), DLPACKGEN_DIM(0)}}};
 static const struct dlpackgen_function functions[] = {
-    {.name = "anything", .parameters = anything, .count = 1, .takes_stream = 1},
-    {.name = "floats", .parameters = floats, .count = 1},
-    {.name = "written", .parameters = written, .count = 1, .unlocks = 1},
-    {.name = "square", .parameters = square, .count = 1},
-    {.name = "unlocked", .parameters = floats, .count = 1, .unlocks = 1},
+    {.name = "anything", .parameters = anything, .nparameters = 1, .takes_stream = 1},
+    {.name = "floats", .parameters = floats, .nparameters = 1},
+    {.name = "written", .parameters = written, .nparameters = 1, .releases_gil = 1},
+    {.name = "square", .parameters = square, .nparameters = 1},
+    {.name = "unlocked", .parameters = floats, .nparameters = 1, .releases_gil = 1},
 };
 
 /* Strangers that cannot say that they are writable count as read-only. */
 static uint64_t flags_of(int stranger) {
-	if (stranger == LEGACY) return DLPACK_FLAG_BITMASK_READ_ONLY;
-	return now.managed.flags;
+  if (stranger == LEGACY) return DLPACK_FLAG_BITMASK_READ_ONLY;
+  return now.managed.flags;
 }
 
 /* What was let in is valid, and as the parameter asks for. */
-static void hold(const struct dlpackgen_parameter *p, const struct dlpackgen_argument *a, int stranger) {
-	const DLTensor *t = &a->tensor;
-	CLAIM(hostile_fault(t, a->flags, 0) == DLPACK_OK);
-	const struct hostile_facts f = hostile_learn(t, a->flags);
-	CLAIM(t->data || f.count == 0);
-	if (f.count && t->device.device_type == kDLCPU) CLAIM(hostile_is_aligned(t));
-	CLAIM(!p->writes || !(flags_of(stranger) & DLPACK_FLAG_BITMASK_READ_ONLY));
-	if (p->density == dlpackgen_dense && f.count) CLAIM(f.below + f.above + 1 == f.count);
-	if (p->rank == 2) CLAIM(t->ndim == 2 && t->shape[0] == t->shape[1]);
-	if (p->rank == 2 && f.count > 1) CLAIM(t->strides[1] == 1);
-	if (p->dtypes[0]) CLAIM(t->device.device_type == kDLCPU && t->dtype.lanes == 1 && t->dtype.bits >= 8);
-	hostile_walk(&now, t, &f);
+static void hold(const struct dlpackgen_parameter* p, const struct dlpackgen_argument* a, int stranger) {
+  const DLTensor* t = &a->tensor;
+  CLAIM(hostile_fault(t, a->flags, 0) == DLPACKGEN_OK);
+  const struct hostile_facts f = hostile_learn(t, a->flags);
+  CLAIM(t->data || f.count == 0);
+  if (f.count && t->device.device_type == kDLCPU) CLAIM(hostile_is_aligned(t));
+  CLAIM(!p->writable || !(flags_of(stranger) & DLPACK_FLAG_BITMASK_READ_ONLY));
+  if (p->layout == DLPACKGEN_LAYOUT_CONTIGUOUS_ANY_ORDER && f.count) CLAIM(f.below + f.above + 1 == f.count);
+  if (p->ndim == 2) CLAIM(t->ndim == 2 && t->shape[0] == t->shape[1]);
+  if (p->ndim == 2 && f.count > 1) CLAIM(t->strides[1] == 1);
+  if (p->dtypes[0]) CLAIM(t->device.device_type == kDLCPU && t->dtype.lanes == 1 && t->dtype.bits >= 8);
+  hostile_walk(&now, t, &f);
 }
 
-static int is_empty(const DLTensor *t) {
-	for (int32_t i = 0; i < t->ndim; i++)
-		if (t->shape[i] == 0) return 1;
-	return 0;
+static int is_empty(const DLTensor* t) {
+  for (int32_t i = 0; i < t->ndim; i++)
+    if (t->shape[i] == 0) return 1;
+  return 0;
 }
 
 /* What has to be let in: a valid tensor where nothing is asked of it but to be aligned. */
 static int must_pass(int stranger) {
-	const uint64_t flags = stranger == LEGACY ? 0 : now.managed.flags;
-	if (stranger != LEGACY && stranger != LENDS && now.managed.version.major != DLPACK_MAJOR_VERSION) return 0;
-	if (stranger == LENDS && now.managed.version.major != DLPACK_MAJOR_VERSION && now.managed.dl_tensor.dtype.bits < 8)
-		return 0;
-	const DLTensor *t = &now.managed.dl_tensor;
-	return t->device.device_type == kDLCPU && hostile_fault(t, flags, DLPACK_ACCEPT_NULL_STRIDES) == DLPACK_OK &&
-	    (is_empty(t) || hostile_is_aligned(t));
+  const uint64_t flags = stranger == LEGACY ? 0 : now.managed.flags;
+  if (stranger != LEGACY && stranger != LENDS && now.managed.version.major != DLPACK_MAJOR_VERSION) return 0;
+  if (stranger == LENDS && now.managed.version.major != DLPACK_MAJOR_VERSION && now.managed.dl_tensor.dtype.bits < 8)
+    return 0;
+  const DLTensor* t = &now.managed.dl_tensor;
+  return t->device.device_type == kDLCPU && hostile_fault(t, flags, DLPACKGEN_ACCEPT_NULL_STRIDES) == DLPACKGEN_OK &&
+         (is_empty(t) || hostile_is_aligned(t));
 }
 
 /* Begins a call in the other way, whose checks are emitted for its function. */
-static int begin_inlined(struct dlpackgen_call *call, PyObject *const *stranger, int how) {
-	switch (how) {
-		case 0: return dlpackgen_begin_inline(call, module, &functions[0], stranger, 1, NULL);
-		case 1: return dlpackgen_begin_inline(call, module, &functions[1], stranger, 1, NULL);
-		case 2: return dlpackgen_begin_inline(call, module, &functions[2], stranger, 1, NULL);
-		case 3: return dlpackgen_begin_inline(call, module, &functions[3], stranger, 1, NULL);
-		default: return dlpackgen_begin_inline(call, module, &functions[4], stranger, 1, NULL);
-	}
+static int begin_inlined(struct dlpackgen_call* call, PyObject* const* stranger, int how) {
+  switch (how) {
+    case 0: return dlpackgen_call_begin_inline(call, module, &functions[0], stranger, 1, NULL);
+    case 1: return dlpackgen_call_begin_inline(call, module, &functions[1], stranger, 1, NULL);
+    case 2: return dlpackgen_call_begin_inline(call, module, &functions[2], stranger, 1, NULL);
+    case 3: return dlpackgen_call_begin_inline(call, module, &functions[3], stranger, 1, NULL);
+    default: return dlpackgen_call_begin_inline(call, module, &functions[4], stranger, 1, NULL);
+  }
 }
 
 /* Takes the exception that is set: its type and its text, new references, or NULL. */
-static PyObject *take_error(PyObject **text) {
-	PyObject *kind, *value, *trace;
-	PyErr_Fetch(&kind, &value, &trace);
-	*text = kind ? PyObject_Str(value) : NULL;
-	Py_XDECREF(value);
-	Py_XDECREF(trace);
-	return kind;
+static PyObject* take_error(PyObject** text) {
+  PyObject *kind, *value, *trace;
+  PyErr_Fetch(&kind, &value, &trace);
+  *text = kind ? PyObject_Str(value) : NULL;
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+  return kind;
 }
 
 /* What one way lets in the other does, and it says the same of the rest. */
-static void compare_ways(PyObject *stranger, int how) {
-	DLPACKGEN_CALL(call, 1);
-	DLPACKGEN_CALL(other, 1);
-	PyObject *text, *other_text;
-	const int failed = dlpackgen_begin(&call, module, &functions[how], &stranger, 1, NULL);
-	PyObject *kind = take_error(&text);
-	CLAIM(begin_inlined(&other, &stranger, how) == failed);
-	PyObject *other_kind = take_error(&other_text);
-	CLAIM(kind == other_kind && (!kind || PyUnicode_Compare(text, other_text) == 0));
-	if (!failed) {
-		hold(functions[how].parameters, &other.arguments[0], LENDS);
-		dlpackgen_end(&call);
-		dlpackgen_end(&other);
-	}
-	Py_XDECREF(kind);
-	Py_XDECREF(text);
-	Py_XDECREF(other_kind);
-	Py_XDECREF(other_text);
+static void compare_ways(PyObject* stranger, int how) {
+  DLPACKGEN_CALL(call, 1);
+  DLPACKGEN_CALL(other, 1);
+  PyObject *text, *other_text;
+  const int failed = dlpackgen_call_begin(&call, module, &functions[how], &stranger, 1, NULL);
+  PyObject* kind = take_error(&text);
+  CLAIM(begin_inlined(&other, &stranger, how) == failed);
+  PyObject* other_kind = take_error(&other_text);
+  CLAIM(kind == other_kind && (!kind || PyUnicode_Compare(text, other_text) == 0));
+  if (!failed) {
+    hold(functions[how].parameters, &other.arguments[0], LENDS);
+    dlpackgen_call_end(&call);
+    dlpackgen_call_end(&other);
+  }
+  Py_XDECREF(kind);
+  Py_XDECREF(text);
+  Py_XDECREF(other_kind);
+  Py_XDECREF(other_text);
 }
 
-static void call_with(PyObject *stranger, int which, const struct dlpackgen_function *function) {
-	DLPACKGEN_CALL(call, 1);
-	const int failed = dlpackgen_begin(&call, module, function, &stranger, 1, NULL);
-	CLAIM(!failed == !PyErr_Occurred());
-	if (!failed) {
-		hold(function->parameters, &call.arguments[0], which);
-		dlpackgen_end(&call);
-	} else {
-		CLAIM(!PyErr_ExceptionMatches(PyExc_MemoryError) && !PyErr_ExceptionMatches(PyExc_SystemError));
-		CLAIM(function != &functions[0] || !must_pass(which));
-		PyErr_Clear();
-	}
+static void call_with(PyObject* stranger, int which, const struct dlpackgen_function* function) {
+  DLPACKGEN_CALL(call, 1);
+  const int failed = dlpackgen_call_begin(&call, module, function, &stranger, 1, NULL);
+  CLAIM(!failed == !PyErr_Occurred());
+  if (!failed) {
+    hold(function->parameters, &call.arguments[0], which);
+    dlpackgen_call_end(&call);
+  } else {
+    CLAIM(!PyErr_ExceptionMatches(PyExc_MemoryError) && !PyErr_ExceptionMatches(PyExc_SystemError));
+    CLAIM(function != &functions[0] || !must_pass(which));
+    PyErr_Clear();
+  }
 }
 
-static void take_from(PyObject *stranger, int which, int want_write) {
-	DLManagedTensorVersioned *taken = dlpackgen_take(module, stranger, want_write);
-	CLAIM(!taken == !!PyErr_Occurred());
-	if (!taken) {
-		CLAIM(!PyErr_ExceptionMatches(PyExc_MemoryError));
-		PyErr_Clear();
-		return;
-	}
-	CLAIM(!want_write || !(flags_of(which) & DLPACK_FLAG_BITMASK_READ_ONLY));
-	CLAIM(hostile_fault(&taken->dl_tensor, taken->flags, 0) == DLPACK_OK);
-	const struct hostile_facts f = hostile_learn(&taken->dl_tensor, taken->flags);
-	hostile_walk(&now, &taken->dl_tensor, &f);
-	Py_XDECREF(dlpackgen_give(module, taken));
+static void take_from(PyObject* stranger, int which, int writable) {
+  DLManagedTensorVersioned* taken = dlpackgen_from_py_object_no_sync(module, stranger, writable);
+  CLAIM(!taken == !!PyErr_Occurred());
+  if (!taken) {
+    CLAIM(!PyErr_ExceptionMatches(PyExc_MemoryError));
+    PyErr_Clear();
+    return;
+  }
+  CLAIM(!writable || !(flags_of(which) & DLPACK_FLAG_BITMASK_READ_ONLY));
+  CLAIM(hostile_fault(&taken->dl_tensor, taken->flags, 0) == DLPACKGEN_OK);
+  const struct hostile_facts f = hostile_learn(&taken->dl_tensor, taken->flags);
+  hostile_walk(&now, &taken->dl_tensor, &f);
+  Py_XDECREF(dlpackgen_export_object(module, taken));
 }
 
-static PyObject *make_module(void) {
-	static struct dlpackgen_module fuzzed;
-	return dlpackgen_module_init(&fuzzed, "fuzzed", "", NULL, NULL);
+static PyObject* make_module(void) {
+  static struct dlpackgen_module fuzzed;
+  return dlpackgen_module_init(&fuzzed, "fuzzed", "", NULL, NULL);
 }
 
-static PyObject *make_trusted(void) {
-	PyObject *type = make_strange_type(LENDS);
-	CLAIM(PyObject_SetAttrString(PyImport_AddModule("paddle"), "Tensor", type) == 0);
-	return PyObject_CallNoArgs(type);
+static PyObject* make_trusted(void) {
+  PyObject* type = make_strange_type(LENDS);
+  CLAIM(PyObject_SetAttrString(PyImport_AddModule("paddle"), "Tensor", type) == 0);
+  return PyObject_CallNoArgs(type);
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv) {
-	(void)argc, (void)argv;
-	PyImport_AppendInittab("fuzzed", make_module);
-	Py_InitializeEx(0);
-	module = PyImport_ImportModule("fuzzed");
-	for (int i = 0; i < STRANGERS; i++) strangers[i] = PyObject_CallNoArgs(make_strange_type(i));
-	strangers[TRUSTED] = make_trusted();
-	CLAIM(module && !PyErr_Occurred());
-	return 0;
+int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  (void)argc, (void)argv;
+  PyImport_AppendInittab("fuzzed", make_module);
+  Py_InitializeEx(0);
+  module = PyImport_ImportModule("fuzzed");
+  for (int i = 0; i < STRANGERS; i++) strangers[i] = PyObject_CallNoArgs(make_strange_type(i));
+  strangers[TRUSTED] = make_trusted();
+  CLAIM(module && !PyErr_Occurred());
+  return 0;
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-	hostile_make(&now, bytes, size);
-	const int chosen = now.choice % ALL_STRANGERS, how = now.choice / ALL_STRANGERS % 8;
-	const int which = chosen == TRUSTED ? LENDS : chosen;
-	if (chosen == TRUSTED) now.managed.flags = 0;
-	strange = now.managed;
-	if (how < 5 && chosen == TRUSTED) compare_ways(strangers[chosen], how);
-	if (how < 5) call_with(strangers[chosen], which, &functions[how]);
-	else take_from(strangers[chosen], which, how == 6);
-	CLAIM(alive == 0 && !PyErr_Occurred());
-	hostile_free(&now);
-	return 0;
+int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  hostile_make(&now, bytes, size);
+  const int chosen = now.choice % ALL_STRANGERS, how = now.choice / ALL_STRANGERS % 8;
+  const int which = chosen == TRUSTED ? LENDS : chosen;
+  if (chosen == TRUSTED) now.managed.flags = 0;
+  strange = now.managed;
+  if (how < 5 && chosen == TRUSTED) compare_ways(strangers[chosen], how);
+  if (how < 5) call_with(strangers[chosen], which, &functions[how]);
+  else take_from(strangers[chosen], which, how == 6);
+  CLAIM(alive == 0 && !PyErr_Occurred());
+  hostile_free(&now);
+  return 0;
 }

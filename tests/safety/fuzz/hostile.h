@@ -4,245 +4,247 @@
 #ifndef HOSTILE_H_
 #define HOSTILE_H_
 
-#include <dlpack/dlpack_util.h>
+#include <dlpackgen/tensor.h>
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CLAIM(condition)                                                       \
-	do {                                                                       \
-		if (!(condition)) {                                                    \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-			abort();                                                           \
-		}                                                                      \
-	} while (0)
+#define CLAIM(condition)                                                      \
+  do {                                                                        \
+    if (!(condition)) {                                                       \
+      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+      abort();                                                                \
+    }                                                                         \
+  } while (0)
 
 enum { HOSTILE_BUFFER = 4096, HOSTILE_MOST_WALKED = 64 };
 
 struct hostile {
-	DLManagedTensorVersioned managed; /* shape and strides have ndim numbers each and not one more */
-	const char *buffer;               /* what data may point into */
-	unsigned int options;             /* of dlpack_validate() */
-	int choice;                       /* free for the harness */
-	const uint8_t *next, *end;
+  DLManagedTensorVersioned managed; /* shape and strides have ndim numbers each and not one more */
+  const char* buffer;               /* what data may point into */
+  unsigned int options;             /* of dlpackgen_validate() */
+  int choice;                       /* free for the harness */
+  const uint8_t *next, *end;
 };
 
-static inline uint64_t hostile_raw(struct hostile *h, int bytes) {
-	uint64_t value = 0;
-	for (int i = 0; i < bytes; i++) value = value << 8 | (h->next < h->end ? *h->next++ : 0);
-	return value;
+static inline uint64_t hostile_raw(struct hostile* h, int bytes) {
+  uint64_t value = 0;
+  for (int i = 0; i < bytes; i++) value = value << 8 | (h->next < h->end ? *h->next++ : 0);
+  return value;
 }
 
-static inline int hostile_byte(struct hostile *h) { return (int)hostile_raw(h, 1); }
+static inline int hostile_byte(struct hostile* h) { return (int)hostile_raw(h, 1); }
 
 /* A number: mostly a small one, else one near an edge, else any. */
-static inline int64_t hostile_number(struct hostile *h) {
-	const int kind = hostile_byte(h);
-	if (kind < 160) return kind % 6;
-	if (kind < 180) return -(int64_t)(kind % 6);
-	if (kind < 240) return (int64_t)((UINT64_C(1) << (kind % 64)) + (uint64_t)(kind / 60) - 3);
-	if (kind < 244) return INT64_MIN + kind % 2;
-	if (kind < 248) return INT64_MAX - kind % 2;
-	return (int64_t)hostile_raw(h, 8);
+static inline int64_t hostile_number(struct hostile* h) {
+  const int kind = hostile_byte(h);
+  if (kind < 160) return kind % 6;
+  if (kind < 180) return -(int64_t)(kind % 6);
+  if (kind < 240) return (int64_t)((UINT64_C(1) << (kind % 64)) + (uint64_t)(kind / 60) - 3);
+  if (kind < 244) return INT64_MIN + kind % 2;
+  if (kind < 248) return INT64_MAX - kind % 2;
+  return (int64_t)hostile_raw(h, 8);
 }
 
 /* ndim numbers with nothing behind them that could be read unseen. Products of powers
  * of two wrap to 0, which looks harmless. */
-static inline int64_t *hostile_numbers(struct hostile *h, int32_t ndim, int powers) {
-	const size_t count = ndim < 0 || ndim > DLPACK_MAX_NDIM ? 0 : (size_t)ndim;
-	int64_t *made = (int64_t *)malloc(count * sizeof *made);
-	for (size_t i = 0; i < count; i++) made[i] = powers ? INT64_C(1) << hostile_byte(h) % 33 : hostile_number(h);
-	return made;
+static inline int64_t* hostile_numbers(struct hostile* h, int32_t ndim, int powers) {
+  const size_t count = ndim < 0 || ndim > DLPACKGEN_MAX_NDIM ? 0 : (size_t)ndim;
+  int64_t* made = (int64_t*)malloc(count * sizeof *made);
+  for (size_t i = 0; i < count; i++) made[i] = powers ? INT64_C(1) << hostile_byte(h) % 33 : hostile_number(h);
+  return made;
 }
 
-static inline DLDataType hostile_dtype(struct hostile *h) {
-	static const DLDataType known[] = {{2, 32, 1}, {2, 64, 1}, {0, 8, 1}, {1, 16, 1}, {6, 8, 1}, {5, 64, 1}, {17, 4, 1},
-	    {17, 4, 2}, {15, 6, 1}, {2, 32, 4}, {0, 1, 1}, {1, 3, 3}, {4, 16, 1}, {0, 255, 65535}, {7, 8, 1}};
-	const int kind = hostile_byte(h);
-	DLDataType made = known[kind % 15];
-	if (kind < 200) return made;
-	made.code = (uint8_t)hostile_byte(h);
-	made.bits = (uint8_t)hostile_byte(h);
-	made.lanes = (uint16_t)hostile_raw(h, 2);
-	return made;
+static inline DLDataType hostile_dtype(struct hostile* h) {
+  static const DLDataType known[] = {{2, 32, 1}, {2, 64, 1}, {0, 8, 1},  {1, 16, 1},      {6, 8, 1},
+                                     {5, 64, 1}, {17, 4, 1}, {17, 4, 2}, {15, 6, 1},      {2, 32, 4},
+                                     {0, 1, 1},  {1, 3, 3},  {4, 16, 1}, {0, 255, 65535}, {7, 8, 1}};
+  const int kind = hostile_byte(h);
+  DLDataType made = known[kind % 15];
+  if (kind < 200) return made;
+  made.code = (uint8_t)hostile_byte(h);
+  made.bits = (uint8_t)hostile_byte(h);
+  made.lanes = (uint16_t)hostile_raw(h, 2);
+  return made;
 }
 
-static inline void *hostile_data(struct hostile *h) {
-	const int kind = hostile_byte(h);
-	if (kind < 180) return (char *)(uintptr_t)h->buffer + (kind % 4) * (HOSTILE_BUFFER / 4);
-	if (kind < 200) return NULL;
-	return (void *)(uintptr_t)hostile_raw(h, 8); /* never read: only what lies in the buffer is */
+static inline void* hostile_data(struct hostile* h) {
+  const int kind = hostile_byte(h);
+  if (kind < 180) return (char*)(uintptr_t)h->buffer + (kind % 4) * (HOSTILE_BUFFER / 4);
+  if (kind < 200) return NULL;
+  return (void*)(uintptr_t)hostile_raw(h, 8); /* never read: only what lies in the buffer is */
 }
 
 /* Most tensors are row-major, or nothing behind the checks of layouts would be met. */
-static inline void hostile_layout(struct hostile *h, DLTensor *t) {
-	const int kind = hostile_byte(h);
-	t->ndim = kind < 230 ? kind % 6 : kind < 240 ? kind % 66 : (int32_t)hostile_raw(h, 4);
-	const int layout = hostile_byte(h);
-	t->shape = layout % 64 == 63 ? NULL : hostile_numbers(h, t->ndim, layout % 16 == 5);
-	t->strides = layout % 64 == 62 ? NULL : hostile_numbers(h, t->ndim, 0);
-	if (layout % 4 == 1 && t->shape && t->strides && t->ndim > 0 && t->ndim <= DLPACK_MAX_NDIM)
-		(void)dlpack_compact_strides(t->ndim, t->shape, t->strides);
+static inline void hostile_layout(struct hostile* h, DLTensor* t) {
+  const int kind = hostile_byte(h);
+  t->ndim = kind < 230 ? kind % 6 : kind < 240 ? kind % 66 : (int32_t)hostile_raw(h, 4);
+  const int layout = hostile_byte(h);
+  t->shape = layout % 64 == 63 ? NULL : hostile_numbers(h, t->ndim, layout % 16 == 5);
+  t->strides = layout % 64 == 62 ? NULL : hostile_numbers(h, t->ndim, 0);
+  if (layout % 4 == 1 && t->shape && t->strides && t->ndim > 0 && t->ndim <= DLPACKGEN_MAX_NDIM)
+    (void)dlpackgen_compact_strides(t->ndim, t->shape, t->strides);
 }
 
 /* Zeros that nobody writes to, between redzones of the sanitizer. */
-static inline const char *hostile_buffer(void) {
-	static char *buffer;
-	if (!buffer) buffer = (char *)calloc(1, HOSTILE_BUFFER);
-	return buffer;
+static inline const char* hostile_buffer(void) {
+  static char* buffer;
+  if (!buffer) buffer = (char*)calloc(1, HOSTILE_BUFFER);
+  return buffer;
 }
 
-static inline void hostile_make(struct hostile *h, const uint8_t *bytes, size_t size) {
-	DLTensor *t = &h->managed.dl_tensor;
-	memset(h, 0, sizeof *h);
-	h->next = bytes;
-	h->end = bytes + size;
-	h->buffer = hostile_buffer();
-	h->choice = hostile_byte(h);
-	h->options = (unsigned int)hostile_byte(h) % 8;
-	hostile_layout(h, t);
-	t->dtype = hostile_dtype(h);
-	t->data = hostile_data(h);
-	const int device = hostile_byte(h), offset = hostile_byte(h), flags = hostile_byte(h), version = hostile_byte(h);
-	t->device.device_type = (DLDeviceType)(device < 220 ? 1 : device < 240 ? device % 24 : (int32_t)hostile_raw(h, 4));
-	t->byte_offset = offset < 128 ? 0 : offset < 250 ? (uint64_t)offset : hostile_raw(h, 8);
-	h->managed.flags = flags < 250 ? (uint64_t)(flags % 8) : hostile_raw(h, 8);
-	h->managed.version.major = version < 250 ? DLPACK_MAJOR_VERSION : (uint32_t)hostile_raw(h, 4);
-	h->managed.version.minor = (uint32_t)(version % 5);
+static inline void hostile_make(struct hostile* h, const uint8_t* bytes, size_t size) {
+  DLTensor* t = &h->managed.dl_tensor;
+  memset(h, 0, sizeof *h);
+  h->next = bytes;
+  h->end = bytes + size;
+  h->buffer = hostile_buffer();
+  h->choice = hostile_byte(h);
+  h->options = (unsigned int)hostile_byte(h) % 8;
+  hostile_layout(h, t);
+  t->dtype = hostile_dtype(h);
+  t->data = hostile_data(h);
+  const int device = hostile_byte(h), offset = hostile_byte(h), flags = hostile_byte(h), version = hostile_byte(h);
+  t->device.device_type = (DLDeviceType)(device < 220 ? 1 : device < 240 ? device % 24 : (int32_t)hostile_raw(h, 4));
+  t->byte_offset = offset < 128 ? 0 : offset < 250 ? (uint64_t)offset : hostile_raw(h, 8);
+  h->managed.flags = flags < 250 ? (uint64_t)(flags % 8) : hostile_raw(h, 8);
+  h->managed.version.major = version < 250 ? DLPACK_MAJOR_VERSION : (uint32_t)hostile_raw(h, 4);
+  h->managed.version.minor = (uint32_t)(version % 5);
 }
 
-static inline void hostile_free(struct hostile *h) {
-	free(h->managed.dl_tensor.shape);
-	free(h->managed.dl_tensor.strides);
+static inline void hostile_free(struct hostile* h) {
+  free(h->managed.dl_tensor.shape);
+  free(h->managed.dl_tensor.strides);
 }
 
 /* What is true of a tensor, in numbers that cannot wrap. */
 struct hostile_facts {
-	unsigned __int128 count, below, above; /* elements; too large ones are cut at 2^120 */
-	unsigned __int128 low, high;           /* bytes before and behind the first element */
-	uint64_t bits;
+  unsigned __int128 count, below, above; /* elements; too large ones are cut at 2^120 */
+  unsigned __int128 low, high;           /* bytes before and behind the first element */
+  uint64_t bits;
 };
 
 static inline unsigned __int128 hostile_times(unsigned __int128 a, unsigned __int128 b) {
-	const unsigned __int128 most = (unsigned __int128)1 << 120;
-	return b && a > most / b ? most : a * b;
+  const unsigned __int128 most = (unsigned __int128)1 << 120;
+  return b && a > most / b ? most : a * b;
 }
 
-static inline int64_t hostile_stride(const DLTensor *t, int32_t d) {
-	int64_t stride = 1;
-	if (t->strides) return t->strides[d];
-	for (int32_t i = t->ndim; --i > d;) stride *= t->shape[i];
-	return stride;
+static inline int64_t hostile_stride(const DLTensor* t, int32_t d) {
+  int64_t stride = 1;
+  if (t->strides) return t->strides[d];
+  for (int32_t i = t->ndim; --i > d;) stride *= t->shape[i];
+  return stride;
 }
 
 /* The bytes that addresses of elements must be a multiple of: their size or that of a
  * complex number's parts, unless it is no power of two. */
 static inline uint64_t hostile_alignment(DLDataType dtype) {
-	const unsigned int bits = dtype.code == 5 || dtype.code == 18 ? dtype.bits / 2U : dtype.bits;
-	for (unsigned int bytes = 1; bytes <= 16; bytes *= 2)
-		if (bits == 8 * bytes) return bytes;
-	return 1;
+  const unsigned int bits = dtype.code == 5 || dtype.code == 18 ? dtype.bits / 2U : dtype.bits;
+  for (unsigned int bytes = 1; bytes <= 16; bytes *= 2)
+    if (bits == 8 * bytes) return bytes;
+  return 1;
 }
 
 /* Of tensors with elements, whose data is an address. */
-static inline int hostile_is_aligned(const DLTensor *t) {
-	const unsigned __int128 address = (unsigned __int128)(uintptr_t)t->data + t->byte_offset;
-	return address % hostile_alignment(t->dtype) == 0;
+static inline int hostile_is_aligned(const DLTensor* t) {
+  const unsigned __int128 address = (unsigned __int128)(uintptr_t)t->data + t->byte_offset;
+  return address % hostile_alignment(t->dtype) == 0;
 }
 
 /* The shape has no negative extent. */
-static inline struct hostile_facts hostile_learn(const DLTensor *t, uint64_t flags) {
-	struct hostile_facts f = {1, 0, 0, 0, 0, (uint64_t)t->dtype.bits * t->dtype.lanes};
-	int empty = 0;
-	if (t->dtype.bits >= 8 || flags & 4) f.bits = (f.bits + 7) / 8 * 8;
-	for (int32_t i = 0; i < t->ndim; i++) {
-		f.count = hostile_times(f.count, (uint64_t)t->shape[i]);
-		empty |= t->shape[i] == 0;
-	}
-	if (empty) f.count = 0;
-	if (f.count == 0) return f;
-	for (int32_t i = 0; t->strides && i < t->ndim; i++) {
-		const __int128 stride = t->strides[i];
-		const unsigned __int128 size = (unsigned __int128)(stride < 0 ? -stride : stride);
-		*(stride < 0 ? &f.below : &f.above) += hostile_times((uint64_t)t->shape[i] - 1, size);
-	}
-	if (!t->strides) f.above = f.count - 1;
-	f.low = (hostile_times(f.below, f.bits) + 7) / 8;
-	f.high = (hostile_times(f.above + 1, f.bits) + 7) / 8;
-	return f;
+static inline struct hostile_facts hostile_learn(const DLTensor* t, uint64_t flags) {
+  struct hostile_facts f = {1, 0, 0, 0, 0, (uint64_t)t->dtype.bits * t->dtype.lanes};
+  int empty = 0;
+  if (t->dtype.bits >= 8 || flags & 4) f.bits = (f.bits + 7) / 8 * 8;
+  for (int32_t i = 0; i < t->ndim; i++) {
+    f.count = hostile_times(f.count, (uint64_t)t->shape[i]);
+    empty |= t->shape[i] == 0;
+  }
+  if (empty) f.count = 0;
+  if (f.count == 0) return f;
+  for (int32_t i = 0; t->strides && i < t->ndim; i++) {
+    const __int128 stride = t->strides[i];
+    const unsigned __int128 size = (unsigned __int128)(stride < 0 ? -stride : stride);
+    *(stride < 0 ? &f.below : &f.above) += hostile_times((uint64_t)t->shape[i] - 1, size);
+  }
+  if (!t->strides) f.above = f.count - 1;
+  f.low = (hostile_times(f.below, f.bits) + 7) / 8;
+  f.high = (hostile_times(f.above + 1, f.bits) + 7) / 8;
+  return f;
 }
 
 /* The place of an element, given by the index in each dimension, in bits from the first. */
-static inline __int128 hostile_place(const DLTensor *t, const int64_t *index, uint64_t bits) {
-	__int128 place = 0;
-	for (int32_t d = 0; d < t->ndim; d++) place += (__int128)index[d] * hostile_stride(t, d);
-	return place * (__int128)bits;
+static inline __int128 hostile_place(const DLTensor* t, const int64_t* index, uint64_t bits) {
+  __int128 place = 0;
+  for (int32_t d = 0; d < t->ndim; d++) place += (__int128)index[d] * hostile_stride(t, d);
+  return place * (__int128)bits;
 }
 
 /* Goes to the next element; in a large tensor only to the ends of each dimension. */
-static inline int hostile_advance(const DLTensor *t, int64_t *index, int corners) {
-	for (int32_t d = t->ndim; d-- > 0;) {
-		index[d] = corners && index[d] == 0 ? t->shape[d] - 1 : index[d] + 1;
-		if (index[d] < t->shape[d] && index[d] > 0) return 1;
-		index[d] = 0;
-	}
-	return 0;
+static inline int hostile_advance(const DLTensor* t, int64_t* index, int corners) {
+  for (int32_t d = t->ndim; d-- > 0;) {
+    index[d] = corners && index[d] == 0 ? t->shape[d] - 1 : index[d] + 1;
+    if (index[d] < t->shape[d] && index[d] > 0) return 1;
+    index[d] = 0;
+  }
+  return 0;
 }
 
 /* Tells whether everything that a tensor reaches is in the harness's own buffer. */
-static inline int hostile_is_mine(const struct hostile *h, const DLTensor *t, const struct hostile_facts *f) {
-	const uintptr_t buffer = (uintptr_t)h->buffer, data = (uintptr_t)t->data;
-	if (t->device.device_type != kDLCPU || data < buffer || data > buffer + HOSTILE_BUFFER) return 0;
-	const unsigned __int128 first = (unsigned __int128)(data - buffer) + t->byte_offset;
-	return first >= f->low && first + f->high <= HOSTILE_BUFFER;
+static inline int hostile_is_mine(const struct hostile* h, const DLTensor* t, const struct hostile_facts* f) {
+  const uintptr_t buffer = (uintptr_t)h->buffer, data = (uintptr_t)t->data;
+  if (t->device.device_type != kDLCPU || data < buffer || data > buffer + HOSTILE_BUFFER) return 0;
+  const unsigned __int128 first = (unsigned __int128)(data - buffer) + t->byte_offset;
+  return first >= f->low && first + f->high <= HOSTILE_BUFFER;
 }
 
 /* Walks over an accepted tensor: each element lies within the span, and where the
  * memory is ours it is read, under the eyes of the sanitizer. */
-static inline void hostile_walk(const struct hostile *h, const DLTensor *t, const struct hostile_facts *f) {
-	int64_t index[DLPACK_MAX_NDIM] = {0};
-	const int mine = hostile_is_mine(h, t, f), corners = f->count > HOSTILE_MOST_WALKED;
-	int left = HOSTILE_MOST_WALKED;
-	if (f->count == 0) return;
-	do {
-		const __int128 place = hostile_place(t, index, f->bits);
-		CLAIM(place >= -(__int128)f->low * 8);
-		CLAIM(place + (__int128)f->bits <= (__int128)f->high * 8);
-		if (!mine) continue;
-		const char *first = (const char *)t->data + t->byte_offset;
-		const int64_t from = (int64_t)(place >= 0 ? place / 8 : -((-place + 7) / 8));
-		const int64_t last = (int64_t)((place + (__int128)f->bits - 1 + ((__int128)1 << 80)) / 8 - ((__int128)1 << 77));
-		CLAIM(*(volatile const char *)(first + from) == 0 && *(volatile const char *)(first + last) == 0);
-	} while (--left && hostile_advance(t, index, corners));
+static inline void hostile_walk(const struct hostile* h, const DLTensor* t, const struct hostile_facts* f) {
+  int64_t index[DLPACKGEN_MAX_NDIM] = {0};
+  const int mine = hostile_is_mine(h, t, f), corners = f->count > HOSTILE_MOST_WALKED;
+  int left = HOSTILE_MOST_WALKED;
+  if (f->count == 0) return;
+  do {
+    const __int128 place = hostile_place(t, index, f->bits);
+    CLAIM(place >= -(__int128)f->low * 8);
+    CLAIM(place + (__int128)f->bits <= (__int128)f->high * 8);
+    if (!mine) continue;
+    const char* first = (const char*)t->data + t->byte_offset;
+    const int64_t from = (int64_t)(place >= 0 ? place / 8 : -((-place + 7) / 8));
+    const int64_t last = (int64_t)((place + (__int128)f->bits - 1 + ((__int128)1 << 80)) / 8 - ((__int128)1 << 77));
+    CLAIM(*(volatile const char*)(first + from) == 0 && *(volatile const char*)(first + last) == 0);
+  } while (--left && hostile_advance(t, index, corners));
 }
 
 /* The first fault that there is, by DLPack's rules and the order that the validators keep. */
-static inline int hostile_fault(const DLTensor *t, uint64_t flags, unsigned int options) {
-	const unsigned __int128 most = INT64_MAX;
-	const int code = t->dtype.code, bits = t->dtype.bits;
-	if (t->ndim < 0 || t->ndim > DLPACK_MAX_NDIM) return DLPACK_ERROR_NDIM;
-	if (t->ndim && !t->shape) return DLPACK_ERROR_SHAPE_NULL;
-	if (t->ndim && !t->strides && !(options & 1)) return DLPACK_ERROR_STRIDES_NULL;
-	for (int32_t i = 0; i < t->ndim; i++)
-		if (t->shape[i] < 0) return DLPACK_ERROR_EXTENT;
-	const struct hostile_facts f = hostile_learn(t, flags);
-	if (f.count > most) return DLPACK_ERROR_TOO_LARGE;
-	if (!(options & 4) && (code > 17)) return DLPACK_ERROR_CODE;
-	if (!bits || (code == 6 && bits != 8) || (code >= 7 && code <= 14 && bits != 8) ||
-	    ((code == 15 || code == 16) && bits != 6) || (code == 17 && bits != 4))
-		return DLPACK_ERROR_BITS;
-	if (!t->dtype.lanes) return DLPACK_ERROR_LANES;
-	const int device = (int)t->device.device_type;
-	if (!(options & 2) && (device < 1 || device > 18 || device == 5 || device == 6)) return DLPACK_ERROR_DEVICE;
-	if (f.count == 0) return DLPACK_OK;
-	if (f.below > most || f.above > most || f.low > most || f.high > most) return DLPACK_ERROR_TOO_LARGE;
-	if (!t->data) return DLPACK_ERROR_DATA_NULL;
-	if (f.high + t->byte_offset > most) return DLPACK_ERROR_OUT_OF_RANGE;
-	const unsigned __int128 start = dlpack_device_has_addresses(device) ? (uintptr_t)t->data : 0;
-	if (start + t->byte_offset + f.high > UINTPTR_MAX || start + t->byte_offset < f.low) return DLPACK_ERROR_OUT_OF_RANGE;
-	return DLPACK_OK;
+static inline int hostile_fault(const DLTensor* t, uint64_t flags, unsigned int options) {
+  const unsigned __int128 most = INT64_MAX;
+  const int code = t->dtype.code, bits = t->dtype.bits;
+  if (t->ndim < 0 || t->ndim > DLPACKGEN_MAX_NDIM) return DLPACKGEN_ERROR_NDIM;
+  if (t->ndim && !t->shape) return DLPACKGEN_ERROR_SHAPE_NULL;
+  if (t->ndim && !t->strides && !(options & 1)) return DLPACKGEN_ERROR_STRIDES_NULL;
+  for (int32_t i = 0; i < t->ndim; i++)
+    if (t->shape[i] < 0) return DLPACKGEN_ERROR_EXTENT;
+  const struct hostile_facts f = hostile_learn(t, flags);
+  if (f.count > most) return DLPACKGEN_ERROR_TOO_LARGE;
+  if (!(options & 4) && (code > 17)) return DLPACKGEN_ERROR_CODE;
+  if (!bits || (code == 6 && bits != 8) || (code >= 7 && code <= 14 && bits != 8) ||
+      ((code == 15 || code == 16) && bits != 6) || (code == 17 && bits != 4))
+    return DLPACKGEN_ERROR_BITS;
+  if (!t->dtype.lanes) return DLPACKGEN_ERROR_LANES;
+  const int device = (int)t->device.device_type;
+  if (!(options & 2) && (device < 1 || device > 18 || device == 5 || device == 6)) return DLPACKGEN_ERROR_DEVICE;
+  if (f.count == 0) return DLPACKGEN_OK;
+  if (f.below > most || f.above > most || f.low > most || f.high > most) return DLPACKGEN_ERROR_TOO_LARGE;
+  if (!t->data) return DLPACKGEN_ERROR_DATA_NULL;
+  if (f.high + t->byte_offset > most) return DLPACKGEN_ERROR_OUT_OF_RANGE;
+  const unsigned __int128 start = !dlpackgen_device_is_opaque(device) ? (uintptr_t)t->data : 0;
+  if (start + t->byte_offset + f.high > UINTPTR_MAX || start + t->byte_offset < f.low)
+    return DLPACKGEN_ERROR_OUT_OF_RANGE;
+  return DLPACKGEN_OK;
 }
 
 #endif

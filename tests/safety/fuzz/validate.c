@@ -1,45 +1,45 @@
-/* Hostile tensors before the validator of dlpack_util.h, and what it accepts before
+/* Hostile tensors before the validator of dlpackgen/tensor.h, and what it accepts before
  * its other functions. */
 #include "hostile.h"
 
 /* Strides that lie densely give each place one element. */
-static void hold_density(const DLTensor *t, const struct hostile_facts *f) {
-	const int dense = dlpack_is_dense(t), row_major = dlpack_is_row_major(t);
-	CLAIM(!row_major || dense);
-	if (dense && f->count > 0) CLAIM(f->below + f->above + 1 == f->count);
-	if (row_major && f->count > 1) CLAIM(f->below == 0);
+static void hold_density(const DLTensor* t, const struct hostile_facts* f) {
+  const int dense = dlpackgen_is_contiguous_any_order(t), row_major = dlpackgen_is_contiguous(t);
+  CLAIM(!row_major || dense);
+  if (dense && f->count > 0) CLAIM(f->below + f->above + 1 == f->count);
+  if (row_major && f->count > 1) CLAIM(f->below == 0);
 }
 
-static void hold_sizes(const DLTensor *t, uint64_t flags, const struct hostile_facts *f) {
-	int64_t count = -1, bytes = -1, low = 1, high = -1;
-	CLAIM(dlpack_count(t->ndim, t->shape, &count) == DLPACK_OK && (unsigned __int128)count == f->count);
-	CLAIM(dlpack_span(t, flags, &low, &high) == DLPACK_OK);
-	CLAIM(low <= 0 && (unsigned __int128)-low == f->low && (unsigned __int128)high == f->high);
-	const unsigned __int128 needed = (hostile_times(f->count, f->bits) + 7) / 8;
-	if (dlpack_nbytes(t, flags, &bytes) == DLPACK_OK) CLAIM((unsigned __int128)bytes == needed);
-	else CLAIM(needed > INT64_MAX);
+static void hold_sizes(const DLTensor* t, uint64_t flags, const struct hostile_facts* f) {
+  int64_t count = -1, bytes = -1, low = 1, high = -1;
+  CLAIM(dlpackgen_size(t->ndim, t->shape, &count) == DLPACKGEN_OK && (unsigned __int128)count == f->count);
+  CLAIM(dlpackgen_byte_range(t, flags, &low, &high) == DLPACKGEN_OK);
+  CLAIM(low <= 0 && (unsigned __int128)-low == f->low && (unsigned __int128)high == f->high);
+  const unsigned __int128 needed = (hostile_times(f->count, f->bits) + 7) / 8;
+  if (dlpackgen_nbytes(t, flags, &bytes) == DLPACKGEN_OK) CLAIM((unsigned __int128)bytes == needed);
+  else CLAIM(needed > INT64_MAX);
 }
 
-static void hold_versioned(const struct hostile *h, int fault) {
-	const uint32_t minor = h->managed.version.minor;
-	const dlpack_error error = dlpack_validate_versioned(&h->managed, h->options);
-	if (h->managed.version.major != DLPACK_MAJOR_VERSION) CLAIM(error == DLPACK_ERROR_VERSION);
-	else if (minor >= 2) CLAIM((int)error == fault);
+static void hold_versioned(const struct hostile* h, int fault) {
+  const uint32_t minor = h->managed.version.minor;
+  const dlpackgen_error_code error = dlpackgen_validate_versioned(&h->managed, h->options);
+  if (h->managed.version.major != DLPACK_MAJOR_VERSION) CLAIM(error == DLPACKGEN_ERROR_VERSION);
+  else if (minor >= 2) CLAIM((int)error == fault);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-	struct hostile h;
-	hostile_make(&h, bytes, size);
-	const DLTensor *t = &h.managed.dl_tensor;
-	const dlpack_error error = dlpack_validate(t, h.managed.flags, h.options);
-	CLAIM((int)error == hostile_fault(t, h.managed.flags, h.options));
-	hold_versioned(&h, (int)error);
-	if (error == DLPACK_OK) {
-		const struct hostile_facts f = hostile_learn(t, h.managed.flags);
-		hold_sizes(t, h.managed.flags, &f);
-		hold_density(t, &f);
-		hostile_walk(&h, t, &f);
-	}
-	hostile_free(&h);
-	return 0;
+int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  struct hostile h;
+  hostile_make(&h, bytes, size);
+  const DLTensor* t = &h.managed.dl_tensor;
+  const dlpackgen_error_code error = dlpackgen_validate(t, h.managed.flags, h.options);
+  CLAIM((int)error == hostile_fault(t, h.managed.flags, h.options));
+  hold_versioned(&h, (int)error);
+  if (error == DLPACKGEN_OK) {
+    const struct hostile_facts f = hostile_learn(t, h.managed.flags);
+    hold_sizes(t, h.managed.flags, &f);
+    hold_density(t, &f);
+    hostile_walk(&h, t, &f);
+  }
+  hostile_free(&h);
+  return 0;
 }

@@ -44,8 +44,9 @@ void hold(const hostile& h, const TensorView& view) {
   const bool mine = hostile_is_mine(&h, &t, &f) != 0;
   CLAIM(static_cast<unsigned __int128>(view.size()) == f.count);
   const auto reach = dlpackgen::reach(t, view.flags());
-  CLAIM(reach && static_cast<unsigned __int128>(-reach->low) == f.low && static_cast<unsigned __int128>(reach->high) == f.high);
-  CLAIM(view.is_row_major() == (dlpack_is_row_major(&t) != 0));
+  CLAIM(reach && static_cast<unsigned __int128>(-reach->low) == f.low &&
+        static_cast<unsigned __int128>(reach->high) == f.high);
+  CLAIM(view.is_row_major() == (dlpackgen_is_contiguous(&t) != 0));
   for (std::int32_t d = 0; d < view.ndim(); ++d) CLAIM(f.count == 0 || view.stride(d) == hostile_stride(&t, d));
   hostile_walk(&h, &t, &f);
   typed<float>(view, mine);
@@ -70,7 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const DLTensor* t = &h.managed.dl_tensor;
   const auto accept = static_cast<dlpackgen::Accept>(h.options);
   const auto view = TensorView::of(t, h.managed.flags, accept);
-  CLAIM(static_cast<int>(view.code()) == static_cast<int>(dlpack_validate(t, h.managed.flags, h.options)));
+  CLAIM(static_cast<int>(view.code()) == static_cast<int>(dlpackgen_validate(t, h.managed.flags, h.options)));
   if (view) {
     hold(h, *view);
     rebuild(h, *view);

@@ -9,87 +9,89 @@
 enum { THREADS = 3, TYPES = 40 };
 
 static struct dlpackgen_state state;
-static PyObject *types[TYPES];
-static PyObject *registered[DLPACKGEN_MAX_REGISTERED];
+static PyObject* types[TYPES];
+static PyObject* registered[DLPACKGEN_MAX_REGISTERED];
 static DLPackExchangeAPI tables[DLPACKGEN_MAX_REGISTERED];
 static int wrong;
 
 /* Gives how many types are known by now, and counts what is known wrongly. */
-static int look(int *faults) {
-	int found = 0;
-	for (int i = 0; i < TYPES; i++) {
-		const struct dlpackgen_route *route = dlpackgen_known(&state, types[i]);
-		if (!route) continue;
-		found++;
-		*faults += route->type != types[i] || route->api || route->makes || route->adopted || !route->yields || route->trusted;
-	}
-	for (int i = 0; i < DLPACKGEN_MAX_REGISTERED; i++) {
-		const DLPackExchangeAPI *api = dlpackgen_registered(&state, registered[i]);
-		*faults += api && api != &tables[i];
-		found += api != NULL;
-	}
-	return found;
+static int look(int* faults) {
+  int found = 0;
+  for (int i = 0; i < TYPES; i++) {
+    const struct dlpackgen_route* route = dlpackgen_known(&state, types[i]);
+    if (!route) continue;
+    found++;
+    *faults +=
+        route->type != types[i] || route->api || route->makes || route->adopted || !route->yields || route->trusted;
+  }
+  for (int i = 0; i < DLPACKGEN_MAX_REGISTERED; i++) {
+    const DLPackExchangeAPI* api = dlpackgen_registered(&state, registered[i]);
+    *faults += api && api != &tables[i];
+    found += api != NULL;
+  }
+  return found;
 }
 
 /* Counts what is known wrongly of torch, if anything is known. */
 static int look_at_torch(void) {
-	int faults = 0;
-	for (int i = 0; dlpackgen_torch_is_known() && i < DLPACKGEN_TORCH_DTYPES; i++)
-		faults += dlpackgen_torch.dtypes[i].lanes != 7 || dlpackgen_torch.words.plain != 7;
-	return faults;
+  int faults = 0;
+  for (int i = 0; dlpackgen_torch_is_known() && i < DLPACKGEN_TORCH_DTYPES; i++)
+    faults += dlpackgen_torch.dtypes[i].lanes != 7 || dlpackgen_torch.words.plain != 7;
+  return faults;
 }
 
 /* What each thread that meets a tensor of torch first finds out. */
-static void *meet_torch(void *nothing) {
-	struct dlpackgen_torch_known found;
-	(void)nothing;
-	memset(&found, 0, sizeof found);
-	for (int i = 0; i < DLPACKGEN_TORCH_DTYPES; i++) found.dtypes[i].lanes = 7;
-	found.words.plain = 7;
-	dlpackgen_torch_publish(&found);
-	__atomic_fetch_add(&wrong, look_at_torch() || !dlpackgen_torch_is_known(), __ATOMIC_RELAXED);
-	return NULL;
+static void* meet_torch(void* nothing) {
+  struct dlpackgen_torch_known found;
+  (void)nothing;
+  memset(&found, 0, sizeof found);
+  for (int i = 0; i < DLPACKGEN_TORCH_DTYPES; i++) found.dtypes[i].lanes = 7;
+  found.words.plain = 7;
+  dlpackgen_torch_publish(&found);
+  __atomic_fetch_add(&wrong, look_at_torch() || !dlpackgen_torch_is_known(), __ATOMIC_RELAXED);
+  return NULL;
 }
 
-static void *reader(void *ended) {
-	int faults = 0;
-	while (!__atomic_load_n((int *)ended, __ATOMIC_ACQUIRE)) {
-		look(&faults);
-		faults += look_at_torch();
-	}
-	__atomic_fetch_add(&wrong, faults, __ATOMIC_RELAXED);
-	return NULL;
+static void* reader(void* ended) {
+  int faults = 0;
+  while (!__atomic_load_n((int*)ended, __ATOMIC_ACQUIRE)) {
+    look(&faults);
+    faults += look_at_torch();
+  }
+  __atomic_fetch_add(&wrong, faults, __ATOMIC_RELAXED);
+  return NULL;
 }
 
 /* Types take their time to be looked at, so that others see what is half known. */
-static const char slow[] = "import time\n"
-                           "class Slow(type):\n"
-                           "    def __getattr__(cls, name):\n"
-                           "        time.sleep(0.001)\n"
-                           "        raise AttributeError(name)\n";
+static const char slow[] =
+    "import time\n"
+    "class Slow(type):\n"
+    "    def __getattr__(cls, name):\n"
+    "        time.sleep(0.001)\n"
+    "        raise AttributeError(name)\n";
 
 static int make_types(void) {
-	PyObject *main = PyRun_SimpleString(slow) ? NULL : PyImport_AddModule("__main__");
-	PyObject *kind = main ? PyObject_GetAttrString(main, "Slow") : NULL;
-	for (int i = 0; kind && i < TYPES; i++) types[i] = PyObject_CallFunction(kind, "s(){}", "T");
-	for (int i = 0; kind && i < DLPACKGEN_MAX_REGISTERED; i++) registered[i] = PyObject_CallFunction(kind, "s(){}", "R");
-	return !kind || PyErr_Occurred() ? -1 : 0;
+  PyObject* main = PyRun_SimpleString(slow) ? NULL : PyImport_AddModule("__main__");
+  PyObject* kind = main ? PyObject_GetAttrString(main, "Slow") : NULL;
+  for (int i = 0; kind && i < TYPES; i++) types[i] = PyObject_CallFunction(kind, "s(){}", "T");
+  for (int i = 0; kind && i < DLPACKGEN_MAX_REGISTERED; i++) registered[i] = PyObject_CallFunction(kind, "s(){}", "R");
+  return !kind || PyErr_Occurred() ? -1 : 0;
 }
 
 int main(void) {
-	pthread_t threads[THREADS], meeting[THREADS];
-	int ended = 0, faults = 0;
-	Py_InitializeEx(0);
-	if (make_types()) return 2;
-	for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, reader, &ended);
-	for (int i = 0; i < THREADS; i++) pthread_create(&meeting[i], NULL, meet_torch, NULL);
-	for (int i = 0; i < THREADS; i++) pthread_join(meeting[i], NULL);
-	for (int i = 0; i < TYPES; i++) {
-		if (!dlpackgen_learn(&state, types[i])) return 2;
-		if (i < DLPACKGEN_MAX_REGISTERED && dlpackgen_enter(&state, i, registered[i], &tables[i])) return 2;
-	}
-	__atomic_store_n(&ended, 1, __ATOMIC_RELEASE);
-	for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
-	printf("%s\n", wrong == 0 && look(&faults) > DLPACKGEN_MAX_REGISTERED && faults == 0 ? "all whole" : "some are not");
-	return 0;
+  pthread_t threads[THREADS], meeting[THREADS];
+  int ended = 0, faults = 0;
+  Py_InitializeEx(0);
+  if (make_types()) return 2;
+  for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, reader, &ended);
+  for (int i = 0; i < THREADS; i++) pthread_create(&meeting[i], NULL, meet_torch, NULL);
+  for (int i = 0; i < THREADS; i++) pthread_join(meeting[i], NULL);
+  for (int i = 0; i < TYPES; i++) {
+    if (!dlpackgen_learn(&state, types[i])) return 2;
+    if (i < DLPACKGEN_MAX_REGISTERED && dlpackgen_enter(&state, i, registered[i], &tables[i])) return 2;
+  }
+  __atomic_store_n(&ended, 1, __ATOMIC_RELEASE);
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  printf("%s\n", wrong == 0 && look(&faults) > DLPACKGEN_MAX_REGISTERED && faults == 0 ? "all whole" : "some are not");
+  return 0;
 }

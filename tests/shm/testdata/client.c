@@ -22,434 +22,439 @@
 
 #define SHM (DLPACKGEN_SHM_ENTRY())
 
-static dlpackgen_device_error error;
+static dlpackgen_backend_error error;
 
 /* Counts the descriptors, and the lines of the mappings that are memfds of ours. */
 static int descriptors(void) {
-	int n = 0;
-	DIR *folder = opendir("/proc/self/fd");
-	while (folder && readdir(folder)) n++;
-	closedir(folder);
-	return n;
+  int n = 0;
+  DIR* folder = opendir("/proc/self/fd");
+  while (folder && readdir(folder)) n++;
+  closedir(folder);
+  return n;
 }
 
 static int mappings(void) {
-	char line[512];
-	int n = 0;
-	FILE *maps = fopen("/proc/self/maps", "r");
-	while (maps && fgets(line, sizeof line, maps)) n += strstr(line, "/memfd:") != NULL;
-	fclose(maps);
-	return n;
+  char line[512];
+  int n = 0;
+  FILE* maps = fopen("/proc/self/maps", "r");
+  while (maps && fgets(line, sizeof line, maps)) n += strstr(line, "/memfd:") != NULL;
+  fclose(maps);
+  return n;
 }
 
-static float *elements(DLManagedTensorVersioned *t) { return (float *)t->dl_tensor.data; }
+static float* elements(DLManagedTensorVersioned* t) { return (float*)t->dl_tensor.data; }
 
-static DLManagedTensorVersioned *made(int64_t rows, int64_t columns) {
-	const int64_t shape[] = {rows, columns};
-	const dlpackgen_device_request r = {{kDLCPU, 0}, {kDLFloat, 32, 1}, 2, shape, NULL, 0};
-	DLManagedTensorVersioned *t = NULL;
-	if (SHM->device->alloc(&r, &t, &error)) printf("%s\n", error.text), exit(3);
-	for (int64_t i = 0; i < rows * columns; i++) elements(t)[i] = (float)i;
-	return t;
+static DLManagedTensorVersioned* made(int64_t rows, int64_t columns) {
+  const int64_t shape[] = {rows, columns};
+  const dlpackgen_allocation r = {{kDLCPU, 0}, {kDLFloat, 32, 1}, 2, shape, NULL, 0};
+  DLManagedTensorVersioned* t = NULL;
+  if (SHM->device->allocate(&r, &t, &error)) printf("%s\n", error.text), exit(3);
+  for (int64_t i = 0; i < rows * columns; i++) elements(t)[i] = (float)i;
+  return t;
 }
 
 /* A peer that keeps the rules, in a mode. */
-static int fair(const char *name, int socket) {
-	if (!strcmp(name, "empty")) {
-		DLManagedTensorVersioned *t = made(0, 4);
-		if (t->dl_tensor.data || SHM->send(&t->dl_tensor, socket, 0, &error)) exit(4);
-		t->deleter(t);
-		return 1;
-	}
-	const int reads = !strcmp(name, "read-only");
-	if (strcmp(name, "fair") && strcmp(name, "credentials") && strcmp(name, "killed") && strcmp(name, "scribble") && !reads)
-		return 0;
-	DLManagedTensorVersioned *t = made(3, 4);
-	if (SHM->send(&t->dl_tensor, socket, reads ? DLPACKGEN_SHM_READ_ONLY : 0, &error)) exit(4);
-	if (!strcmp(name, "killed")) kill(getpid(), SIGKILL);
-	if (!strcmp(name, "scribble")) memset((char *)t->dl_tensor.data - DATA, 0xff, DATA);
-	t->deleter(t);
-	return 1;
+static int fair(const char* name, int socket) {
+  if (!strcmp(name, "empty")) {
+    DLManagedTensorVersioned* t = made(0, 4);
+    if (t->dl_tensor.data || SHM->send(&t->dl_tensor, socket, 0, &error)) exit(4);
+    t->deleter(t);
+    return 1;
+  }
+  const int reads = !strcmp(name, "read-only");
+  if (strcmp(name, "fair") && strcmp(name, "credentials") && strcmp(name, "killed") && strcmp(name, "scribble") &&
+      !reads)
+    return 0;
+  DLManagedTensorVersioned* t = made(3, 4);
+  if (SHM->send(&t->dl_tensor, socket, reads ? DLPACKGEN_SHM_READ_ONLY : 0, &error)) exit(4);
+  if (!strcmp(name, "killed")) kill(getpid(), SIGKILL);
+  if (!strcmp(name, "scribble")) memset((char*)t->dl_tensor.data - DATA, 0xff, DATA);
+  t->deleter(t);
+  return 1;
 }
 
-static void show(const char *name, int code, DLManagedTensorVersioned *t) {
-	if (code) {
-		printf("%s %d %d %s\n", name, code, (int)error.native, error.text);
-		return;
-	}
-	printf("%s ok [", name);
-	for (int32_t i = 0; i < t->dl_tensor.ndim; i++) printf(i ? " %d" : "%d", (int)t->dl_tensor.shape[i]);
-	printf("] flags %d", (int)t->flags);
-	if (t->dl_tensor.data) {
-		float sum = 0;
-		for (int i = 0; i < 12; i++) sum += elements(t)[i];
-		printf(" sum %g aligned %d", sum, (uintptr_t)t->dl_tensor.data % 256 == 0);
-	}
-	printf("\n");
+static void show(const char* name, int code, DLManagedTensorVersioned* t) {
+  if (code) {
+    printf("%s %d %d %s\n", name, code, (int)error.native, error.text);
+    return;
+  }
+  printf("%s ok [", name);
+  for (int32_t i = 0; i < t->dl_tensor.ndim; i++) printf(i ? " %d" : "%d", (int)t->dl_tensor.shape[i]);
+  printf("] flags %d", (int)t->flags);
+  if (t->dl_tensor.data) {
+    float sum = 0;
+    for (int i = 0; i < 12; i++) sum += elements(t)[i];
+    printf(" sum %g aligned %d", sum, (uintptr_t)t->dl_tensor.data % 256 == 0);
+  }
+  printf("\n");
 }
 
 /* Tries all ways to write to a tensor's memory that it may only read. */
-static void force(DLManagedTensorVersioned *t) {
-	char *base = (char *)t->dl_tensor.data - DATA, path[64];
-	printf("mprotect %d", mprotect(base, DATA, PROT_READ | PROT_WRITE));
-	for (int fd = 3; fd < 64; fd++) {
-		const int seals = fcntl(fd, F_GET_SEALS);
-		if (seals < 0 || !(seals & F_SEAL_SHRINK)) continue;
-		snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-		const int again = open(path, O_RDWR);
-		printf(" mmap %d write %d truncate %d cloexec %d", mmap(NULL, DATA, PROT_WRITE, MAP_SHARED, again, 0) != MAP_FAILED,
-		       pwrite(again, path, 1, 0) == 1, ftruncate(fd, 0) == 0, fcntl(fd, F_GETFD) & FD_CLOEXEC);
-		close(again);
-	}
-	printf("\n");
+static void force(DLManagedTensorVersioned* t) {
+  char *base = (char*)t->dl_tensor.data - DATA, path[64];
+  printf("mprotect %d", mprotect(base, DATA, PROT_READ | PROT_WRITE));
+  for (int fd = 3; fd < 64; fd++) {
+    const int seals = fcntl(fd, F_GET_SEALS);
+    if (seals < 0 || !(seals & F_SEAL_SHRINK)) continue;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    const int again = open(path, O_RDWR);
+    printf(" mmap %d write %d truncate %d cloexec %d", mmap(NULL, DATA, PROT_WRITE, MAP_SHARED, again, 0) != MAP_FAILED,
+           pwrite(again, path, 1, 0) == 1, ftruncate(fd, 0) == 0, fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    close(again);
+  }
+  printf("\n");
 }
 
 static void pair(int type, int sockets[2]) {
-	if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, sockets) < 0) die("socketpair");
+  if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, sockets) < 0) die("socketpair");
 }
 
 /* Forks a peer and receives what it sends. */
-static void one(const char *name) {
-	int sockets[2], status = 0, on = 1, code;
-	const int asks = !strcmp(name, "credentials") || !strcmp(name, "packet-nothing"); /* the peer stays meanwhile */
-	DLManagedTensorVersioned *t = NULL;
-	pair(strncmp(name, "packet", 6) ? SOCK_STREAM : SOCK_SEQPACKET, sockets);
-	if (asks) {
-		(void)setsockopt(sockets[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
-		(void)setsockopt(sockets[0], SOL_SOCKET, 76 /* SO_PASSPIDFD */, &on, sizeof on);
-		(void)setsockopt(sockets[0], SOL_SOCKET, SO_PASSSEC, &on, sizeof on);
-	}
-	fflush(stdout);
-	const pid_t child = fork();
-	if (child == 0) {
-		close(sockets[0]);
-		if (asks) _exit(!(fair(name, sockets[1]) || hostile_message(name, sockets[1])) || read(sockets[1], &on, 1) != 0); /* there is no pidfd of the dead */
-		_exit(fair(name, sockets[1]) || hostile_header(name, sockets[1]) || hostile_memory(name, sockets[1]) ||
-		              hostile_message(name, sockets[1]) ? 0 : 5);
-	}
-	close(sockets[1]);
-	if (!asks) waitpid(child, &status, 0);
-	if (WIFEXITED(status) && WEXITSTATUS(status)) printf("the peer failed with %d\n", WEXITSTATUS(status));
-	const int before = descriptors();
-	struct rlimit limit, none = {0, 0};
-	getrlimit(RLIMIT_NOFILE, &limit);
-	none.rlim_max = limit.rlim_max;
-	if (!strcmp(name, "starved")) setrlimit(RLIMIT_NOFILE, &none);
-	code = SHM->receive(sockets[0], &t, &error);
-	setrlimit(RLIMIT_NOFILE, &limit);
-	show(name, code, t);
-	if (!strcmp(name, "read-only") && t) force(t);
-	if (t) SHM->device->free(t, &error);
-	close(sockets[0]);
-	if (asks) waitpid(child, &status, 0);
-	printf("left %d %d\n", descriptors() - before + 1, mappings());
+static void one(const char* name) {
+  int sockets[2], status = 0, on = 1, code;
+  const int asks = !strcmp(name, "credentials") || !strcmp(name, "packet-nothing"); /* the peer stays meanwhile */
+  DLManagedTensorVersioned* t = NULL;
+  pair(strncmp(name, "packet", 6) ? SOCK_STREAM : SOCK_SEQPACKET, sockets);
+  if (asks) {
+    (void)setsockopt(sockets[0], SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
+    (void)setsockopt(sockets[0], SOL_SOCKET, 76 /* SO_PASSPIDFD */, &on, sizeof on);
+    (void)setsockopt(sockets[0], SOL_SOCKET, SO_PASSSEC, &on, sizeof on);
+  }
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    close(sockets[0]);
+    if (asks)
+      _exit(!(fair(name, sockets[1]) || hostile_message(name, sockets[1])) ||
+            read(sockets[1], &on, 1) != 0); /* there is no pidfd of the dead */
+    _exit(fair(name, sockets[1]) || hostile_header(name, sockets[1]) || hostile_memory(name, sockets[1]) ||
+                  hostile_message(name, sockets[1])
+              ? 0
+              : 5);
+  }
+  close(sockets[1]);
+  if (!asks) waitpid(child, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status)) printf("the peer failed with %d\n", WEXITSTATUS(status));
+  const int before = descriptors();
+  struct rlimit limit, none = {0, 0};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  none.rlim_max = limit.rlim_max;
+  if (!strcmp(name, "starved")) setrlimit(RLIMIT_NOFILE, &none);
+  code = SHM->receive(sockets[0], &t, &error);
+  setrlimit(RLIMIT_NOFILE, &limit);
+  show(name, code, t);
+  if (!strcmp(name, "read-only") && t) force(t);
+  if (t) SHM->device->deallocate(t, &error);
+  close(sockets[0]);
+  if (asks) waitpid(child, &status, 0);
+  printf("left %d %d\n", descriptors() - before + 1, mappings());
 }
 
 /* The peer changes the header all the time. */
-static void flip(void *mapped) {
-	struct header other = good(), sound = other;
-	other.ndim = 64, other.shape[0] = INT64_MAX, other.dtype.lanes = 9;
-	for (;;) {
-		volatile unsigned char *to = mapped;
-		for (size_t i = 0; i < sizeof other; i++) to[i] = ((const unsigned char *)&other)[i];
-		for (size_t i = 0; i < sizeof other; i++) to[i] = ((const unsigned char *)&sound)[i];
-		if (getppid() == 1) _exit(0);
-	}
+static void flip(void* mapped) {
+  struct header other = good(), sound = other;
+  other.ndim = 64, other.shape[0] = INT64_MAX, other.dtype.lanes = 9;
+  for (;;) {
+    volatile unsigned char* to = mapped;
+    for (size_t i = 0; i < sizeof other; i++) to[i] = ((const unsigned char*)&other)[i];
+    for (size_t i = 0; i < sizeof other; i++) to[i] = ((const unsigned char*)&sound)[i];
+    if (getppid() == 1) _exit(0);
+  }
 }
 
 static void race(void) {
-	int sockets[2], bad = 0, taken = 0, refused = 0, before = descriptors();
-	const struct header h = good();
-	pair(SOCK_STREAM, sockets);
-	const int fd = memory(&h, sizeof h, DATA + 48, ALL, 0);
-	const pid_t child = fork();
-	if (child == 0) flip(mmap(NULL, DATA, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
-	/* Until both came, however busy the machine is. */
-	for (int i = 0; i < 20000 || !taken || !refused; i++) {
-		DLManagedTensorVersioned *t = NULL;
-		message(sockets[1], "T", 1, 1, fd);
-		if (SHM->receive(sockets[0], &t, &error)) {
-			refused++;
-			bad += error.code != DLPACKGEN_SHM_HEADER && error.code != DLPACKGEN_SHM_SIZE;
-			continue;
-		}
-		taken++;
-		const DLTensor *d = &t->dl_tensor;
-		bad += d->ndim != 2 || d->shape[0] != 3 || d->shape[1] != 4 || d->dtype.lanes != 1;
-		t->deleter(t);
-	}
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-	close(fd), close(sockets[0]), close(sockets[1]);
-	printf("race both %d bad %d left %d\n", taken > 0 && refused > 0, bad, descriptors() - before);
+  int sockets[2], bad = 0, taken = 0, refused = 0, before = descriptors();
+  const struct header h = good();
+  pair(SOCK_STREAM, sockets);
+  const int fd = memory(&h, sizeof h, DATA + 48, ALL, 0);
+  const pid_t child = fork();
+  if (child == 0) flip(mmap(NULL, DATA, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
+  /* Until both came, however busy the machine is. */
+  for (int i = 0; i < 20000 || !taken || !refused; i++) {
+    DLManagedTensorVersioned* t = NULL;
+    message(sockets[1], "T", 1, 1, fd);
+    if (SHM->receive(sockets[0], &t, &error)) {
+      refused++;
+      bad += error.code != DLPACKGEN_SHM_HEADER && error.code != DLPACKGEN_SHM_SIZE;
+      continue;
+    }
+    taken++;
+    const DLTensor* d = &t->dl_tensor;
+    bad += d->ndim != 2 || d->shape[0] != 3 || d->shape[1] != 4 || d->dtype.lanes != 1;
+    t->deleter(t);
+  }
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  close(fd), close(sockets[0]), close(sockets[1]);
+  printf("race both %d bad %d left %d\n", taken > 0 && refused > 0, bad, descriptors() - before);
 }
 
-static void said(const char *what, int code) { printf("%s %d %s\n", what, code, code ? error.text : ""); }
+static void said(const char* what, int code) { printf("%s %d %s\n", what, code, code ? error.text : ""); }
 
 /* What send refuses, and what is sent twice. */
 static void sending(void) {
-	int sockets[2], tcp = socket(AF_INET, SOCK_STREAM, 0);
-	DLManagedTensorVersioned *t = made(3, 4), *u = NULL, *v = NULL;
-	pair(SOCK_STREAM, sockets);
-	DLTensor part = t->dl_tensor;
-	int64_t shape[] = {2, 4}, strides[] = {1, 3};
-	float own[12];
-	part.shape = shape;
-	said("null", SHM->send(NULL, sockets[0], 0, &error));
-	said("flags", SHM->send(&t->dl_tensor, sockets[0], 6, &error));
-	said("part", SHM->send(&part, sockets[0], 0, &error));
-	part.shape = t->dl_tensor.shape, part.strides = strides;
-	said("strides", SHM->send(&part, sockets[0], 0, &error));
-	part.strides = t->dl_tensor.strides, part.dtype.bits = 16;
-	said("dtype", SHM->send(&part, sockets[0], 0, &error));
-	part = t->dl_tensor, part.data = own;
-	said("own", SHM->send(&part, sockets[0], 0, &error));
-	said("tcp", SHM->send(&t->dl_tensor, tcp, 0, &error));
-	said("no-socket", SHM->send(&t->dl_tensor, 0, 0, &error));
-	said("receive-tcp", SHM->receive(tcp, &u, &error));
-	said("receive-null", SHM->receive(sockets[1], NULL, &error));
-	said("sent", SHM->send(&t->dl_tensor, sockets[0], 0, &error));
-	said("sent-again", SHM->send(&t->dl_tensor, sockets[0], 0, &error));
-	said("then-read-only", SHM->send(&t->dl_tensor, sockets[0], DLPACKGEN_SHM_READ_ONLY, &error));
-	said("received", SHM->receive(sockets[1], &u, &error));
-	said("forwarded", SHM->send(&u->dl_tensor, sockets[0], 0, &error));
-	elements(t)[11] = 111;
-	t->deleter(t);
-	said("twice", SHM->receive(sockets[1], &v, &error));
-	printf("shared %g\n", elements(u)[11]);
-	u->deleter(u), v->deleter(v);
-	close(sockets[1]);
-	t = made(1, 1);
-	said("peer-gone", SHM->send(&t->dl_tensor, sockets[0], 0, &error));
-	t->deleter(t);
-	close(sockets[0]), close(tcp);
+  int sockets[2], tcp = socket(AF_INET, SOCK_STREAM, 0);
+  DLManagedTensorVersioned *t = made(3, 4), *u = NULL, *v = NULL;
+  pair(SOCK_STREAM, sockets);
+  DLTensor part = t->dl_tensor;
+  int64_t shape[] = {2, 4}, strides[] = {1, 3};
+  float own[12];
+  part.shape = shape;
+  said("null", SHM->send(NULL, sockets[0], 0, &error));
+  said("flags", SHM->send(&t->dl_tensor, sockets[0], 6, &error));
+  said("part", SHM->send(&part, sockets[0], 0, &error));
+  part.shape = t->dl_tensor.shape, part.strides = strides;
+  said("strides", SHM->send(&part, sockets[0], 0, &error));
+  part.strides = t->dl_tensor.strides, part.dtype.bits = 16;
+  said("dtype", SHM->send(&part, sockets[0], 0, &error));
+  part = t->dl_tensor, part.data = own;
+  said("own", SHM->send(&part, sockets[0], 0, &error));
+  said("tcp", SHM->send(&t->dl_tensor, tcp, 0, &error));
+  said("no-socket", SHM->send(&t->dl_tensor, 0, 0, &error));
+  said("receive-tcp", SHM->receive(tcp, &u, &error));
+  said("receive-null", SHM->receive(sockets[1], NULL, &error));
+  said("sent", SHM->send(&t->dl_tensor, sockets[0], 0, &error));
+  said("sent-again", SHM->send(&t->dl_tensor, sockets[0], 0, &error));
+  said("then-read-only", SHM->send(&t->dl_tensor, sockets[0], DLPACKGEN_SHM_READ_ONLY, &error));
+  said("received", SHM->receive(sockets[1], &u, &error));
+  said("forwarded", SHM->send(&u->dl_tensor, sockets[0], 0, &error));
+  elements(t)[11] = 111;
+  t->deleter(t);
+  said("twice", SHM->receive(sockets[1], &v, &error));
+  printf("shared %g\n", elements(u)[11]);
+  u->deleter(u), v->deleter(v);
+  close(sockets[1]);
+  t = made(1, 1);
+  said("peer-gone", SHM->send(&t->dl_tensor, sockets[0], 0, &error));
+  t->deleter(t);
+  close(sockets[0]), close(tcp);
 }
 
 static void nothing(int signal) { (void)signal; }
 
 /* Sockets that are not ready, and signals. */
 static void waiting(void) {
-	int sockets[2];
-	DLManagedTensorVersioned *t = made(3, 4), *u = NULL;
-	struct sigaction action;
-	const struct itimerval timer = {{0, 20000}, {0, 20000}}, off = {{0, 0}, {0, 0}};
-	pair(SOCK_STREAM, sockets);
-	fcntl(sockets[1], F_SETFL, O_NONBLOCK), fcntl(sockets[0], F_SETFL, O_NONBLOCK);
-	said("not-ready", SHM->receive(sockets[1], &u, &error));
-	int code = 0, sent = 0;
-	while (!(code = SHM->send(&t->dl_tensor, sockets[0], 0, &error))) sent++;
-	said("full", code);
-	for (int i = 0; i < sent; i++) {
-		if (SHM->receive(sockets[1], &u, &error)) printf("lost at %d\n", i);
-		else u->deleter(u);
-	}
-	fcntl(sockets[1], F_SETFL, 0);
-	memset(&action, 0, sizeof action);
-	action.sa_handler = nothing;
-	sigaction(SIGALRM, &action, NULL), setitimer(ITIMER_REAL, &timer, NULL);
-	said("signal", SHM->receive(sockets[1], &u, &error));
-	printf("native %d\n", error.native == EINTR), setitimer(ITIMER_REAL, &off, NULL);
-	t->deleter(t), close(sockets[0]), close(sockets[1]);
+  int sockets[2];
+  DLManagedTensorVersioned *t = made(3, 4), *u = NULL;
+  struct sigaction action;
+  const struct itimerval timer = {{0, 20000}, {0, 20000}}, off = {{0, 0}, {0, 0}};
+  pair(SOCK_STREAM, sockets);
+  fcntl(sockets[1], F_SETFL, O_NONBLOCK), fcntl(sockets[0], F_SETFL, O_NONBLOCK);
+  said("not-ready", SHM->receive(sockets[1], &u, &error));
+  int code = 0, sent = 0;
+  while (!(code = SHM->send(&t->dl_tensor, sockets[0], 0, &error))) sent++;
+  said("full", code);
+  for (int i = 0; i < sent; i++) {
+    if (SHM->receive(sockets[1], &u, &error)) printf("lost at %d\n", i);
+    else u->deleter(u);
+  }
+  fcntl(sockets[1], F_SETFL, 0);
+  memset(&action, 0, sizeof action);
+  action.sa_handler = nothing;
+  sigaction(SIGALRM, &action, NULL), setitimer(ITIMER_REAL, &timer, NULL);
+  said("signal", SHM->receive(sockets[1], &u, &error));
+  printf("native %d\n", error.native == EINTR), setitimer(ITIMER_REAL, &off, NULL);
+  t->deleter(t), close(sockets[0]), close(sockets[1]);
 }
 
 /* Watches the memfd of ours that another process has open, without a hold on it. */
 static int watched(pid_t child) {
-	char path[64], target[64];
-	for (int fd = 3; fd < 64; fd++) {
-		snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)child, fd);
-		const ssize_t n = readlink(path, target, sizeof target - 1);
-		if (n < 0) continue;
-		target[n] = 0;
-		if (strncmp(target, "/memfd:dlpackgen", 16)) continue;
-		const int watch = inotify_init1(IN_CLOEXEC);
-		if (inotify_add_watch(watch, path, IN_DELETE_SELF) < 0) die("inotify_add_watch");
-		return watch;
-	}
-	printf("no memfd\n");
-	return -1;
+  char path[64], target[64];
+  for (int fd = 3; fd < 64; fd++) {
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)child, fd);
+    const ssize_t n = readlink(path, target, sizeof target - 1);
+    if (n < 0) continue;
+    target[n] = 0;
+    if (strncmp(target, "/memfd:dlpackgen", 16)) continue;
+    const int watch = inotify_init1(IN_CLOEXEC);
+    if (inotify_add_watch(watch, path, IN_DELETE_SELF) < 0) die("inotify_add_watch");
+    return watch;
+  }
+  printf("no memfd\n");
+  return -1;
 }
 
 /* Tells whether the kernel says within a time that nobody has it any more. The memory that
  * the whole machine has shared would say so too, were this the only process. */
 static int gone(int watch, int milliseconds) {
-	struct pollfd p = {watch, POLLIN, 0};
-	return poll(&p, 1, milliseconds) > 0;
+  struct pollfd p = {watch, POLLIN, 0};
+  return poll(&p, 1, milliseconds) > 0;
 }
 
 /* A peer that dies while it holds a tensor, which is in a message that nobody takes too. */
 static void dying(void) {
-	int sockets[2], ready[2];
-	char byte;
-	pair(SOCK_STREAM, sockets);
-	if (pipe(ready) < 0) die("pipe");
-	const pid_t child = fork();
-	if (child == 0) {
-		DLManagedTensorVersioned *t = made(3, 4);
-		if (SHM->send(&t->dl_tensor, sockets[1], 0, &error) || write(ready[1], "", 1) != 1) _exit(4);
-		pause();
-	}
-	if (read(ready[0], &byte, 1) != 1) die("read");
-	const int watch = watched(child);
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-	printf("in a message %d\n", !gone(watch, 100));
-	close(sockets[0]), close(sockets[1]);
-	printf("left %d\n", !gone(watch, 30000));
-	close(watch), close(ready[0]), close(ready[1]);
+  int sockets[2], ready[2];
+  char byte;
+  pair(SOCK_STREAM, sockets);
+  if (pipe(ready) < 0) die("pipe");
+  const pid_t child = fork();
+  if (child == 0) {
+    DLManagedTensorVersioned* t = made(3, 4);
+    if (SHM->send(&t->dl_tensor, sockets[1], 0, &error) || write(ready[1], "", 1) != 1) _exit(4);
+    pause();
+  }
+  if (read(ready[0], &byte, 1) != 1) die("read");
+  const int watch = watched(child);
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+  printf("in a message %d\n", !gone(watch, 100));
+  close(sockets[0]), close(sockets[1]);
+  printf("left %d\n", !gone(watch, 30000));
+  close(watch), close(ready[0]), close(ready[1]);
 }
 
 /* A tensor from before a fork is each process's own to free. */
 static void forking(void) {
-	DLManagedTensorVersioned *t = made(3, 4);
-	int status;
-	fflush(stdout);
-	const pid_t child = fork();
-	if (child == 0) {
-		elements(t)[0] = 42;
-		t->deleter(t);
-		t = made(1, 1);
-		t->deleter(t);
-		_exit(mappings());
-	}
-	waitpid(child, &status, 0);
-	printf("child left %d wrote %g\n", WEXITSTATUS(status), elements(t)[0]);
-	t->deleter(t);
-	printf("left %d\n", mappings());
+  DLManagedTensorVersioned* t = made(3, 4);
+  int status;
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    elements(t)[0] = 42;
+    t->deleter(t);
+    t = made(1, 1);
+    t->deleter(t);
+    _exit(mappings());
+  }
+  waitpid(child, &status, 0);
+  printf("child left %d wrote %g\n", WEXITSTATUS(status), elements(t)[0]);
+  t->deleter(t);
+  printf("left %d\n", mappings());
 }
 
 /* Tensors come and go on other threads. */
 static int rounds;
 
-static void *churn(void *stop) {
-	dlpackgen_device_pointer p;
-	dlpackgen_device_error own;
-	const int64_t shape[] = {3};
-	const dlpackgen_device_request r = {{kDLCPU, 0}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
-	while (!__atomic_load_n((int *)stop, __ATOMIC_RELAXED)) {
-		DLManagedTensorVersioned *t = NULL;
-		if (SHM->device->alloc(&r, &t, &own) || SHM->device->pointer_info(t->dl_tensor.data, &p, &own) || p.size != 12 ||
-		    SHM->device->pointer_info(stop, &p, &own) || p.base)
-			printf("wrong\n");
-		if (t) t->deleter(t);
-		__atomic_fetch_add(&rounds, 1, __ATOMIC_RELAXED);
-	}
-	return NULL;
+static void* churn(void* stop) {
+  dlpackgen_pointer_attributes p;
+  dlpackgen_backend_error own;
+  const int64_t shape[] = {3};
+  const dlpackgen_allocation r = {{kDLCPU, 0}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
+  while (!__atomic_load_n((int*)stop, __ATOMIC_RELAXED)) {
+    DLManagedTensorVersioned* t = NULL;
+    if (SHM->device->allocate(&r, &t, &own) || SHM->device->pointer_attributes(t->dl_tensor.data, &p, &own) ||
+        p.size != 12 || SHM->device->pointer_attributes(stop, &p, &own) || p.base)
+      printf("wrong\n");
+    if (t) t->deleter(t);
+    __atomic_fetch_add(&rounds, 1, __ATOMIC_RELAXED);
+  }
+  return NULL;
 }
 
 /* Threads, and children of fork meanwhile: none of them waits for a lock for ever. */
 static void threads(int forks) {
-	pthread_t others[3];
-	DLManagedTensorVersioned *many[500]; /* so that a search takes its time */
-	int stop = 0, status, failed = 0;
-	for (int i = 0; i < 500; i++) many[i] = made(1, 1);
-	for (int i = 0; i < 3; i++)
-		if (pthread_create(&others[i], NULL, churn, &stop)) die("pthread_create");
-	for (int i = 0; i < forks && !failed; i++) {
-		const pid_t child = fork();
-		if (child == 0) {
-			alarm(10); /* one that waits for ever is found out, and none that is slow */
-			DLManagedTensorVersioned *t = made(1, 1);
-			t->deleter(t);
-			_exit(0);
-		}
-		waitpid(child, &status, 0);
-		failed += status != 0;
-	}
-	while (!forks && __atomic_load_n(&rounds, __ATOMIC_RELAXED) < 3000) usleep(1000);
-	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
-	for (int i = 0; i < 3; i++) pthread_join(others[i], NULL);
-	for (int i = 0; i < 500; i++) many[i]->deleter(many[i]);
-	printf("threads failed %d left %d\n", failed, mappings());
+  pthread_t others[3];
+  DLManagedTensorVersioned* many[500]; /* so that a search takes its time */
+  int stop = 0, status, failed = 0;
+  for (int i = 0; i < 500; i++) many[i] = made(1, 1);
+  for (int i = 0; i < 3; i++)
+    if (pthread_create(&others[i], NULL, churn, &stop)) die("pthread_create");
+  for (int i = 0; i < forks && !failed; i++) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(10); /* one that waits for ever is found out, and none that is slow */
+      DLManagedTensorVersioned* t = made(1, 1);
+      t->deleter(t);
+      _exit(0);
+    }
+    waitpid(child, &status, 0);
+    failed += status != 0;
+  }
+  while (!forks && __atomic_load_n(&rounds, __ATOMIC_RELAXED) < 3000) usleep(1000);
+  __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+  for (int i = 0; i < 3; i++) pthread_join(others[i], NULL);
+  for (int i = 0; i < 500; i++) many[i]->deleter(many[i]);
+  printf("threads failed %d left %d\n", failed, mappings());
 }
 
-static int asked(DLDevice device, DLDataType dtype, int32_t ndim, const int64_t *shape, void *stream) {
-	const dlpackgen_device_request r = {device, dtype, ndim, shape, stream, 0};
-	DLManagedTensorVersioned *t = NULL;
-	const int code = SHM->device->alloc(&r, &t, &error);
-	if (t) t->deleter(t);
-	return code;
+static int asked(DLDevice device, DLDataType dtype, int32_t ndim, const int64_t* shape, void* stream) {
+  const dlpackgen_allocation r = {device, dtype, ndim, shape, stream, 0};
+  DLManagedTensorVersioned* t = NULL;
+  const int code = SHM->device->allocate(&r, &t, &error);
+  if (t) t->deleter(t);
+  return code;
 }
 
 static void allocating(void) {
-	const DLDevice cpu = {kDLCPU, 0};
-	const DLDataType f = {kDLFloat, 32, 1};
-	const int64_t negative[] = {-1}, many[] = {INT64_MAX, INT64_MAX}, far[] = {INT64_C(1) << 60}, some[] = {1 << 20};
-	const struct rlimit limit = {1 << 20, RLIM_INFINITY};
-	said("scalar", asked(cpu, f, 0, NULL, NULL));
-	said("type", asked((DLDevice){kDLCUDA, 0}, f, 0, NULL, NULL));
-	said("id", asked((DLDevice){kDLCPU, 1}, f, 0, NULL, NULL));
-	said("stream", asked(cpu, f, 0, NULL, &error));
-	said("extent", asked(cpu, f, 1, negative, NULL));
-	said("no-shape", asked(cpu, f, 1, NULL, NULL));
-	said("overflow", asked(cpu, f, 2, many, NULL));
-	said("code", asked(cpu, (DLDataType){99, 32, 1}, 0, NULL, NULL));
-	said("bool", asked(cpu, (DLDataType){kDLBool, 1, 1}, 0, NULL, NULL));
-	said("far", asked(cpu, f, 1, far, NULL));
-	said("null", SHM->device->alloc(NULL, NULL, &error));
-	setrlimit(RLIMIT_FSIZE, &limit);
-	said("limit", asked(cpu, f, 1, some, NULL));
-	printf("left %d\n", mappings());
+  const DLDevice cpu = {kDLCPU, 0};
+  const DLDataType f = {kDLFloat, 32, 1};
+  const int64_t negative[] = {-1}, many[] = {INT64_MAX, INT64_MAX}, far[] = {INT64_C(1) << 60}, some[] = {1 << 20};
+  const struct rlimit limit = {1 << 20, RLIM_INFINITY};
+  said("scalar", asked(cpu, f, 0, NULL, NULL));
+  said("type", asked((DLDevice){kDLCUDA, 0}, f, 0, NULL, NULL));
+  said("id", asked((DLDevice){kDLCPU, 1}, f, 0, NULL, NULL));
+  said("stream", asked(cpu, f, 0, NULL, &error));
+  said("extent", asked(cpu, f, 1, negative, NULL));
+  said("no-shape", asked(cpu, f, 1, NULL, NULL));
+  said("overflow", asked(cpu, f, 2, many, NULL));
+  said("code", asked(cpu, (DLDataType){99, 32, 1}, 0, NULL, NULL));
+  said("bool", asked(cpu, (DLDataType){kDLBool, 1, 1}, 0, NULL, NULL));
+  said("far", asked(cpu, f, 1, far, NULL));
+  said("null", SHM->device->allocate(NULL, NULL, &error));
+  setrlimit(RLIMIT_FSIZE, &limit);
+  said("limit", asked(cpu, f, 1, some, NULL));
+  printf("left %d\n", mappings());
 }
 
 static void host(void) {
-	const dlpackgen_device *d = SHM->device;
-	DLManagedTensorVersioned *t = made(3, 4), *u = made(3, 4);
-	dlpackgen_device_pointer p;
-	dlpackgen_device_stream s;
-	dlpackgen_device_facts facts;
-	int32_t count = 0;
-	const int64_t number = -1;
-	said("probe", d->probe(&facts, &error));
-	said("count", d->device_count(&count, &error));
-	said("info", d->pointer_info(elements(t) + 11, &p, &error));
-	printf("found %d %d %d %d\n", p.base == t->dl_tensor.data, (int)p.size, (int)p.ordinal, (int)p.device.device_type);
-	said("info-past", d->pointer_info(elements(t) + 12, &p, &error));
-	printf("found %d %d\n", (int)p.ordinal, p.base == NULL);
-	said("number", d->stream_from_dlpack(t->dl_tensor.device, &number, &s, &error));
-	said("none", d->stream_from_dlpack(t->dl_tensor.device, NULL, &s, &error));
-	memset(u->dl_tensor.data, 0, 48);
-	said("copy", d->copy(&u->dl_tensor, &t->dl_tensor, &s, &error));
-	printf("copied %g\n", elements(u)[11]);
-	u->dl_tensor.dtype.code = kDLInt;
-	said("copy-dtype", d->copy(&u->dl_tensor, &t->dl_tensor, &s, &error));
-	int sockets[2];
-	pair(SOCK_STREAM, sockets);
-	DLManagedTensorVersioned *v = NULL;
-	if (SHM->send(&t->dl_tensor, sockets[0], 1, &error) || SHM->receive(sockets[1], &v, &error)) die("send");
-	said("copy-read-only", d->copy(&v->dl_tensor, &t->dl_tensor, &s, &error));
-	said("order", d->order_after(&s, &s, &error)), said("finish", d->finish(&s, &error));
-	said("keep", d->keep_until(t, &s, &error)), said("free-null", d->free(NULL, &error));
-	t->deleter(t), u->deleter(u), v->deleter(v), close(sockets[0]), close(sockets[1]);
+  const dlpackgen_backend* d = SHM->device;
+  DLManagedTensorVersioned *t = made(3, 4), *u = made(3, 4);
+  dlpackgen_pointer_attributes p;
+  dlpackgen_stream s;
+  dlpackgen_driver_info facts;
+  int32_t count = 0;
+  const int64_t number = -1;
+  said("probe", d->probe(&facts, &error));
+  said("count", d->device_count(&count, &error));
+  said("info", d->pointer_attributes(elements(t) + 11, &p, &error));
+  printf("found %d %d %d %d\n", p.base == t->dl_tensor.data, (int)p.size, (int)p.ordinal, (int)p.device.device_type);
+  said("info-past", d->pointer_attributes(elements(t) + 12, &p, &error));
+  printf("found %d %d\n", (int)p.ordinal, p.base == NULL);
+  said("number", d->stream_from_dlpack(t->dl_tensor.device, &number, &s, &error));
+  said("none", d->stream_from_dlpack(t->dl_tensor.device, NULL, &s, &error));
+  memset(u->dl_tensor.data, 0, 48);
+  said("copy", d->copy(&u->dl_tensor, &t->dl_tensor, &s, &error));
+  printf("copied %g\n", elements(u)[11]);
+  u->dl_tensor.dtype.code = kDLInt;
+  said("copy-dtype", d->copy(&u->dl_tensor, &t->dl_tensor, &s, &error));
+  int sockets[2];
+  pair(SOCK_STREAM, sockets);
+  DLManagedTensorVersioned* v = NULL;
+  if (SHM->send(&t->dl_tensor, sockets[0], 1, &error) || SHM->receive(sockets[1], &v, &error)) die("send");
+  said("copy-read-only", d->copy(&v->dl_tensor, &t->dl_tensor, &s, &error));
+  said("order", d->stream_wait(&s, &s, &error)), said("finish", d->stream_synchronize(&s, &error));
+  said("keep", d->keep_until(t, &s, &error)), said("free-null", d->deallocate(NULL, &error));
+  t->deleter(t), u->deleter(u), v->deleter(v), close(sockets[0]), close(sockets[1]);
 }
 
 /* The side of a stranger: sends or receives over descriptor 0 for another program. */
-static void stranger(const char *what) {
-	DLManagedTensorVersioned *t = NULL;
-	if (!strcmp(what, "stranger-sends")) {
-		t = made(3, 4);
-		said("send", SHM->send(&t->dl_tensor, 0, 0, &error));
-	} else {
-		const int code = SHM->receive(0, &t, &error);
-		show("receive", code, t);
-	}
-	if (t) t->deleter(t);
+static void stranger(const char* what) {
+  DLManagedTensorVersioned* t = NULL;
+  if (!strcmp(what, "stranger-sends")) {
+    t = made(3, 4);
+    said("send", SHM->send(&t->dl_tensor, 0, 0, &error));
+  } else {
+    const int code = SHM->receive(0, &t, &error);
+    show("receive", code, t);
+  }
+  if (t) t->deleter(t);
 }
 
-int main(int count, char **words) {
-	for (int i = 1; i < count; i++) {
-		const char *w = words[i];
-		if (!strcmp(w, "race")) race();
-		else if (!strcmp(w, "threads")) threads(0);
-		else if (!strcmp(w, "threads-and-forks")) threads(300);
-		else if (!strcmp(w, "sending")) sending();
-		else if (!strcmp(w, "waiting")) waiting();
-		else if (!strcmp(w, "dying")) dying();
-		else if (!strcmp(w, "forking")) forking();
-		else if (!strcmp(w, "allocating")) allocating();
-		else if (!strcmp(w, "host")) host();
-		else if (!strncmp(w, "stranger", 8)) stranger(w);
-		else one(w);
-		fflush(stdout);
-	}
-	return 0;
+int main(int count, char** words) {
+  for (int i = 1; i < count; i++) {
+    const char* w = words[i];
+    if (!strcmp(w, "race")) race();
+    else if (!strcmp(w, "threads")) threads(0);
+    else if (!strcmp(w, "threads-and-forks")) threads(300);
+    else if (!strcmp(w, "sending")) sending();
+    else if (!strcmp(w, "waiting")) waiting();
+    else if (!strcmp(w, "dying")) dying();
+    else if (!strcmp(w, "forking")) forking();
+    else if (!strcmp(w, "allocating")) allocating();
+    else if (!strcmp(w, "host")) host();
+    else if (!strncmp(w, "stranger", 8)) stranger(w);
+    else one(w);
+    fflush(stdout);
+  }
+  return 0;
 }

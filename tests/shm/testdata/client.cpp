@@ -1,15 +1,16 @@
 // The back end from C++, by the owners and exceptions that all back ends share.
-#include "dlpackgen_device.hpp"
+#include "dlpackgen_backend.hpp"
 #include "dlpackgen_shm.h"
 
 #include <cstdio>
 
 int main() {
-	const dlpackgen::device_v1::backend shm(dlpackgen_shm()->device);
-	const auto tensor = shm.alloc({kDLCPU, 0}, {kDLFloat, 32, 1}, {3});
-	try {
-		shm.alloc({kDLCPU, 1}, {kDLFloat, 32, 1}, {3});
-	} catch (const dlpackgen::device_v1::error &e) {
-		std::printf("allocated %d, then %s\n", static_cast<int>(shm.pointer_info(tensor->dl_tensor.data).size), e.what());
-	}
+  const dlpackgen::device_v1::backend shm(dlpackgen_shm()->device);
+  const auto tensor = shm.allocate({kDLCPU, 0}, {kDLFloat, 32, 1}, {3});
+  try {
+    shm.allocate({kDLCPU, 1}, {kDLFloat, 32, 1}, {3});
+  } catch (const dlpackgen::device_v1::error& e) {
+    std::printf("allocated %d, then %s\n", static_cast<int>(shm.pointer_attributes(tensor->dl_tensor.data).size),
+                e.what());
+  }
 }

@@ -12,7 +12,8 @@ static DLTensor tensor(std::int64_t (&shape)[2], std::int64_t (&strides)[2]) {
   return DLTensor{nullptr, {kDLCPU, 0}, 2, {kDLInt, 8, 1}, shape, strides, 0};
 }
 
-static int fails(std::int64_t first, std::int64_t second, std::int64_t a, std::int64_t b, std::int64_t span, bool overlaps) {
+static int fails(std::int64_t first, std::int64_t second, std::int64_t a, std::int64_t b, std::int64_t span,
+                 bool overlaps) {
   std::int64_t shape[] = {first, second}, strides[] = {a, b};
   const DLTensor view = tensor(shape, strides);
   if (aten::span(view) == span && aten::may_overlap(view) == overlaps) return 0;

@@ -1,9 +1,6 @@
 /* The one function of bcryptprimitives.dll that Go programs start with. Wine
  * before 9.0 lacks that DLL, and Debian 12 has 8.0. */
-#include <windows.h>
 #include <ntsecapi.h>
+#include <windows.h>
 
-__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size)
-{
-	return RtlGenRandom(data, (ULONG)size);
-}
+__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size) { return RtlGenRandom(data, (ULONG)size); }

@@ -16,7 +16,9 @@ def _library():
     found = sorted(here.glob(f"_kernels_{version}.*"))
     if not found:
         built = [p.name.removeprefix("_kernels_").split(".")[0].replace("_", ".") for p in here.glob("_kernels_*")]
-        raise ImportError(f"torchop is built for torch {', '.join(built) or '(none)'}, and this is torch {torch.__version__}")
+        raise ImportError(
+            f"torchop is built for torch {', '.join(built) or '(none)'}, and this is torch {torch.__version__}"
+        )
     return found[0]
 
 

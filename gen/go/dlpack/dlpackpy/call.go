@@ -109,7 +109,9 @@ func (c *Call) has(first, count int) error {
 	case c.c.changed != 0:
 		return c.changed()
 	case first < 0 || count < 0 || count > c.Len()-first:
-		return &Exception{Type: "TypeError", Message: fmt.Sprintf("%s() got %d arguments, and needs %d", c.function.Name, c.Len(), uint(first)+uint(count))}
+		return &Exception{Type: "TypeError",
+			Message: fmt.Sprintf("%s() got %d arguments, and needs %d", c.function.Name, c.Len(),
+				uint(first)+uint(count))}
 	}
 	return nil
 }
@@ -213,7 +215,8 @@ func (c *Call) object(value any) (Object, error) {
 		}
 		return c.give(m)
 	default:
-		return 0, &Exception{Type: "TypeError", Message: fmt.Sprintf("%s() gave a %T, which has no object of Python", c.function.Name, value)}
+		return 0, &Exception{Type: "TypeError",
+			Message: fmt.Sprintf("%s() gave a %T, which has no object of Python", c.function.Name, value)}
 	}
 	return c.made(made)
 }

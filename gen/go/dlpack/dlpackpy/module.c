@@ -21,64 +21,68 @@ static bool watch_forks(void) { return true; }
 static void is_forked(void) { forked = true; }
 
 static bool watch_forks(void) {
-	static bool watches;
-	if (!watches) watches = pthread_atfork(NULL, NULL, is_forked) == 0;
-	return watches;
+  static bool watches;
+  if (!watches) watches = pthread_atfork(NULL, NULL, is_forked) == 0;
+  return watches;
 }
 #endif
 
-static PyObject *run(PyObject *self, PyObject *const *arguments, Py_ssize_t count) {
-	const uintptr_t *number = py.PyModule_GetState(self);
-	if (!number) return NULL;
-	if (forked) {
-		py.PyErr_SetString(dlp_59225070_py_exception("RuntimeError"), "this process was forked, and Go runs only in the one that imported the module: start processes by spawn or forkserver");
-		return NULL;
-	}
-	if (count > dlp_59225070_py_ARGUMENTS) return py.PyErr_Format(dlp_59225070_py_exception("TypeError"), "%zd arguments; %d at most", count, dlp_59225070_py_ARGUMENTS);
-	if (py.Py_EnterRecursiveCall(" in a function of Go")) return NULL;
-	struct dlp_59225070_py_call call; /* routes are written before they are read */
-	call.function = *number;
-	call.arguments = arguments;
-	call.count = count;
-	call.routed = call.lent = 0;
-	call.changed = 0;
-	PyObject *result = (PyObject *)dlp_59225070_py_run(&call);
-	dlp_59225070_py_forget(&call);
-	py.Py_LeaveRecursiveCall();
-	return result;
+static PyObject* run(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  const uintptr_t* number = py.PyModule_GetState(self);
+  if (!number) return NULL;
+  if (forked) {
+    py.PyErr_SetString(
+        dlp_59225070_py_exception("RuntimeError"),
+        "this process was forked, and Go runs only in the one that imported the module: start processes by spawn or forkserver");
+    return NULL;
+  }
+  if (count > dlp_59225070_py_ARGUMENTS)
+    return py.PyErr_Format(dlp_59225070_py_exception("TypeError"), "%zd arguments; %d at most", count,
+                           dlp_59225070_py_ARGUMENTS);
+  if (py.Py_EnterRecursiveCall(" in a function of Go")) return NULL;
+  struct dlp_59225070_py_call call; /* routes are written before they are read */
+  call.function = *number;
+  call.arguments = arguments;
+  call.count = count;
+  call.routed = call.lent = 0;
+  call.changed = 0;
+  PyObject* result = (PyObject*)dlp_59225070_py_run(&call);
+  dlp_59225070_py_forget(&call);
+  py.Py_LeaveRecursiveCall();
+  return result;
 }
 
 /* Makes a module, which lives as long as the process, like its definition and its code.
  * How much comes before the definition's fields is known at run time only; Python fills it.
  * There is one for the process: interpreters with a GIL of their own cannot have it. */
-static PyObject *new_module(const char *name, const char *doc, Py_ssize_t size) {
-	char *memory = calloc(1, py.head + sizeof(PyModuleDef));
-	if (!memory) return py.PyErr_NoMemory();
-	*(PyModuleDef *)(void *)(memory + py.head) = (PyModuleDef){.name = name, .doc = doc, .size = size};
-	return py.PyModule_Create2((PyModuleDef *)(void *)memory, PYTHON_ABI_VERSION);
+static PyObject* new_module(const char* name, const char* doc, Py_ssize_t size) {
+  char* memory = calloc(1, py.head + sizeof(PyModuleDef));
+  if (!memory) return py.PyErr_NoMemory();
+  *(PyModuleDef*)(void*)(memory + py.head) = (PyModuleDef){.name = name, .doc = doc, .size = size};
+  return py.PyModule_Create2((PyModuleDef*)(void*)memory, PYTHON_ABI_VERSION);
 }
 
 /* Python calls a function of C with its self, which tells here which function of Go it is:
  * a module, of that name too, since Python names functions by the type of any other self. */
-bool dlp_59225070_py_add(uintptr_t module, const char *home, const char *name, const char *doc, uintptr_t number) {
-	PyMethodDef *made = calloc(1, sizeof *made);
-	PyObject *self = made ? new_module(home, NULL, sizeof number) : py.PyErr_NoMemory();
-	PyObject *of = self ? py.PyObject_GetAttrString((PyObject *)module, "__name__") : NULL;
-	if (!of) return false;
-	*(uintptr_t *)py.PyModule_GetState(self) = number;
-	*made = (PyMethodDef){name, (PyCFunction)(void (*)(void))run, METH_FASTCALL, doc};
-	PyObject *function = py.PyCFunction_NewEx(made, self, of);
-	bool added = function && !py.PyObject_SetAttrString((PyObject *)module, name, function);
-	py.Py_DecRef(function);
-	py.Py_DecRef(of);
-	py.Py_DecRef(self);
-	return added;
+bool dlp_59225070_py_add(uintptr_t module, const char* home, const char* name, const char* doc, uintptr_t number) {
+  PyMethodDef* made = calloc(1, sizeof *made);
+  PyObject* self = made ? new_module(home, NULL, sizeof number) : py.PyErr_NoMemory();
+  PyObject* of = self ? py.PyObject_GetAttrString((PyObject*)module, "__name__") : NULL;
+  if (!of) return false;
+  *(uintptr_t*)py.PyModule_GetState(self) = number;
+  *made = (PyMethodDef){name, (PyCFunction)(void (*)(void))run, METH_FASTCALL, doc};
+  PyObject* function = py.PyCFunction_NewEx(made, self, of);
+  bool added = function && !py.PyObject_SetAttrString((PyObject*)module, name, function);
+  py.Py_DecRef(function);
+  py.Py_DecRef(of);
+  py.Py_DecRef(self);
+  return added;
 }
 
-uintptr_t dlp_59225070_py_module(const char *name, const char *doc, const char *tensor) {
-	PyObject *module = watch_forks() ? new_module(name, doc, -1) : py.PyErr_NoMemory();
-	PyObject *type = module ? dlp_59225070_py_tensor_type(tensor) : NULL;
-	if (type && !py.PyObject_SetAttrString(module, "Tensor", type)) return (uintptr_t)module;
-	py.Py_DecRef(module);
-	return 0;
+uintptr_t dlp_59225070_py_module(const char* name, const char* doc, const char* tensor) {
+  PyObject* module = watch_forks() ? new_module(name, doc, -1) : py.PyErr_NoMemory();
+  PyObject* type = module ? dlp_59225070_py_tensor_type(tensor) : NULL;
+  if (type && !py.PyObject_SetAttrString(module, "Tensor", type)) return (uintptr_t)module;
+  py.Py_DecRef(module);
+  return 0;
 }

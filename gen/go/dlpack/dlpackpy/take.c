@@ -21,10 +21,10 @@ typedef struct dlp_59225070_py_route route;
 /* What is known of a type. The strong reference to it keeps another type from
  * getting the same address. */
 struct entry {
-	PyObject *type;
-	uintptr_t table;
-	bool quiet; /* the table runs no code of Python to lend a tensor */
-	bool can_negate, can_conjugate, has_grad, has_mask, has_dense;
+  PyObject* type;
+  uintptr_t table;
+  bool quiet; /* the table runs no code of Python to lend a tensor */
+  bool can_negate, can_conjugate, has_grad, has_mask, has_dense;
 };
 
 /* A type has one place here and drives out the one that had it before. Guarded
@@ -32,335 +32,337 @@ struct entry {
 enum { CACHE_BITS = 6 };
 static struct entry cache[1 << CACHE_BITS];
 
-static struct entry *place_of(PyObject *type) {
-	return &cache[((uintptr_t)type * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - CACHE_BITS)];
+static struct entry* place_of(PyObject* type) {
+  return &cache[((uintptr_t)type * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - CACHE_BITS)];
 }
 
 /* Gives an attribute that may be missing: NULL, with an exception only where the
  * reason is another one. */
-static PyObject *optional(PyObject *object, const char *name) {
-	PyObject *value = py.PyObject_GetAttrString(object, name);
-	if (!value && py.PyErr_ExceptionMatches(AttributeError)) py.PyErr_Clear();
-	return value;
+static PyObject* optional(PyObject* object, const char* name) {
+  PyObject* value = py.PyObject_GetAttrString(object, name);
+  if (!value && py.PyErr_ExceptionMatches(AttributeError)) py.PyErr_Clear();
+  return value;
 }
 
 /* The same of the entry of a mapping. */
-static PyObject *optional_entry(PyObject *mapping, const char *key) {
-	PyObject *value = py.PyMapping_GetItemString(mapping, key);
-	if (!value && py.PyErr_ExceptionMatches(KeyError)) py.PyErr_Clear();
-	return value;
+static PyObject* optional_entry(PyObject* mapping, const char* key) {
+  PyObject* value = py.PyMapping_GetItemString(mapping, key);
+  if (!value && py.PyErr_ExceptionMatches(KeyError)) py.PyErr_Clear();
+  return value;
 }
 
 /* False with an exception too, also with one that came before. */
-static bool has(PyObject *object, const char *name) {
-	PyObject *value = py.PyErr_Occurred() ? NULL : optional(object, name);
-	if (!value) return false;
-	py.Py_DecRef(value);
-	return true;
+static bool has(PyObject* object, const char* name) {
+  PyObject* value = py.PyErr_Occurred() ? NULL : optional(object, name);
+  if (!value) return false;
+  py.Py_DecRef(value);
+  return true;
 }
 
 /* Reads a table's address from a capsule; 0 from anything else, as if there were none. An
  * int, as DLPack 1.2 had it, is not followed: nothing tells an address from another number. */
-static uintptr_t address_of(PyObject *value) {
-	static const char name[] = "dlpack_exchange_api";
-	return py.PyCapsule_IsValid(value, name) ? (uintptr_t)py.PyCapsule_GetPointer(value, name) : 0;
+static uintptr_t address_of(PyObject* value) {
+  static const char name[] = "dlpack_exchange_api";
+  return py.PyCapsule_IsValid(value, name) ? (uintptr_t)py.PyCapsule_GetPointer(value, name) : 0;
 }
 
 /* Looks for a table of the type itself: one that it inherits does not know what
  * the derived type changes. 0 with an exception too. */
-static uintptr_t table_of(PyObject *type) {
-	static const char name[] = "__dlpack_c_exchange_api__";
-	PyObject *own = optional(type, "__dict__");
-	PyObject *entry = own ? optional_entry(own, name) : NULL;
-	PyObject *value = entry ? optional(type, name) : NULL;
-	uintptr_t table = value ? address_of(value) : 0;
-	py.Py_DecRef(own);
-	py.Py_DecRef(entry);
-	py.Py_DecRef(value);
-	return table;
+static uintptr_t table_of(PyObject* type) {
+  static const char name[] = "__dlpack_c_exchange_api__";
+  PyObject* own = optional(type, "__dict__");
+  PyObject* entry = own ? optional_entry(own, name) : NULL;
+  PyObject* value = entry ? optional(type, name) : NULL;
+  uintptr_t table = value ? address_of(value) : 0;
+  py.Py_DecRef(own);
+  py.Py_DecRef(entry);
+  py.Py_DecRef(value);
+  return table;
 }
 
 /* Gives an attribute of a module that is imported; NULL, with an exception or without,
  * where there is none. */
-static PyObject *imported(const char *module, const char *name) {
-	PyObject *modules = py.PySys_GetObject("modules"); /* borrowed */
-	PyObject *found = modules ? optional_entry(modules, module) : NULL;
-	PyObject *value = found ? optional(found, name) : NULL;
-	py.Py_DecRef(found);
-	return value;
+static PyObject* imported(const char* module, const char* name) {
+  PyObject* modules = py.PySys_GetObject("modules"); /* borrowed */
+  PyObject* found = modules ? optional_entry(modules, module) : NULL;
+  PyObject* value = found ? optional(found, name) : NULL;
+  py.Py_DecRef(found);
+  return value;
 }
 
-static bool derives(PyObject *type, PyObject *base) {
-	PyObject *kind = py.PyObject_Type(base);
-	bool is_type = py.PyType_GetFlags(kind) >> TYPE_SUBCLASS_BIT & 1;
-	py.Py_DecRef(kind);
-	return is_type && py.PyType_IsSubtype(type, base);
+static bool derives(PyObject* type, PyObject* base) {
+  PyObject* kind = py.PyObject_Type(base);
+  bool is_type = py.PyType_GetFlags(kind) >> TYPE_SUBCLASS_BIT & 1;
+  py.Py_DecRef(kind);
+  return is_type && py.PyType_IsSubtype(type, base);
 }
 
 /* Tells whether a type is torch.Tensor, and not one that stands in its place: its table
  * reads C++ objects, and does nothing else. False with an exception too. */
-static bool is_torch(PyObject *type) {
-	PyObject *tensor = imported("torch", "Tensor");
-	PyObject *base = tensor == type ? imported("torch._C", "TensorBase") : NULL;
-	bool is = base && derives(type, base);
-	py.Py_DecRef(tensor);
-	py.Py_DecRef(base);
-	return is;
+static bool is_torch(PyObject* type) {
+  PyObject* tensor = imported("torch", "Tensor");
+  PyObject* base = tensor == type ? imported("torch._C", "TensorBase") : NULL;
+  bool is = base && derives(type, base);
+  py.Py_DecRef(tensor);
+  py.Py_DecRef(base);
+  return is;
 }
 
 /* Finds out what there is to know of a type. False with an exception. */
-static bool study(struct entry *made) {
-	PyObject *type = made->type;
-	made->table = table_of(type);
-	if (py.PyErr_Occurred()) return false;
-	made->quiet = made->table && (dlp_59225070_py_is_own(type) || is_torch(type));
-	made->can_negate = has(type, "is_neg");
-	made->can_conjugate = has(type, "is_conj");
-	made->has_grad = has(type, "requires_grad");
-	made->has_mask = has(type, "mask") && has(type, "filled");
-	made->has_dense = made->table && !made->quiet && has(type, "is_dense");
-	return !py.PyErr_Occurred();
+static bool study(struct entry* made) {
+  PyObject* type = made->type;
+  made->table = table_of(type);
+  if (py.PyErr_Occurred()) return false;
+  made->quiet = made->table && (dlp_59225070_py_is_own(type) || is_torch(type));
+  made->can_negate = has(type, "is_neg");
+  made->can_conjugate = has(type, "is_conj");
+  made->has_grad = has(type, "requires_grad");
+  made->has_mask = has(type, "mask") && has(type, "filled");
+  made->has_dense = made->table && !made->quiet && has(type, "is_dense");
+  return !py.PyErr_Occurred();
 }
 
 /* Puts a type into its place. What is known of it is complete before that, and
  * what was there before goes after it, since both may run code that comes back
  * here. False with an exception. */
-static bool learn(PyObject *type) {
-	struct entry made = {.type = type}, *place = place_of(type);
-	if (!study(&made)) return false;
-	PyObject *old = place->type;
-	py.Py_IncRef(type);
-	*place = made;
-	py.Py_DecRef(old);
-	return true;
+static bool learn(PyObject* type) {
+  struct entry made = {.type = type}, *place = place_of(type);
+  if (!study(&made)) return false;
+  PyObject* old = place->type;
+  py.Py_IncRef(type);
+  *place = made;
+  py.Py_DecRef(old);
+  return true;
 }
 
 /* Copies what is known of the type of an object, with a reference to the type; false with
  * an exception. */
-static bool known(PyObject *object, struct entry *out) {
-	PyObject *type = py.PyObject_Type(object);
-	if (!type) return false;
-	const struct entry *place = place_of(type);
-	bool fine = true;
-	while (fine && place->type != type) fine = learn(type);
-	if (fine) *out = *place;
-	else py.Py_DecRef(type);
-	return fine;
+static bool known(PyObject* object, struct entry* out) {
+  PyObject* type = py.PyObject_Type(object);
+  if (!type) return false;
+  const struct entry* place = place_of(type);
+  bool fine = true;
+  while (fine && place->type != type) fine = learn(type);
+  if (fine) *out = *place;
+  else py.Py_DecRef(type);
+  return fine;
 }
 
 /* Names, as objects that Python keeps, and the arguments of __dlpack__. */
 static struct {
-	PyObject *dlpack, *is_neg, *is_conj, *is_dense, *requires_grad;
-	PyObject *keywords, *version;
+  PyObject *dlpack, *is_neg, *is_conj, *is_dense, *requires_grad;
+  PyObject *keywords, *version;
 } constant;
 
 bool dlp_59225070_py_make_constants(void) {
-	if (constant.version) return true;
-	constant.dlpack = py.PyUnicode_InternFromString("__dlpack__");
-	constant.is_neg = py.PyUnicode_InternFromString("is_neg");
-	constant.is_conj = py.PyUnicode_InternFromString("is_conj");
-	constant.is_dense = py.PyUnicode_InternFromString("is_dense");
-	constant.requires_grad = py.PyUnicode_InternFromString("requires_grad");
-	constant.keywords = py.PyTuple_New(1);
-	constant.version = py.PyTuple_New(2);
-	if (py.PyErr_Occurred()) return false;
-	py.PyTuple_SetItem(constant.keywords, 0, py.PyUnicode_InternFromString("max_version"));
-	py.PyTuple_SetItem(constant.version, 0, py.PyLong_FromLongLong(DLPACK_MAJOR_VERSION));
-	py.PyTuple_SetItem(constant.version, 1, py.PyLong_FromLongLong(DLPACK_MINOR_VERSION));
-	return !py.PyErr_Occurred();
+  if (constant.version) return true;
+  constant.dlpack = py.PyUnicode_InternFromString("__dlpack__");
+  constant.is_neg = py.PyUnicode_InternFromString("is_neg");
+  constant.is_conj = py.PyUnicode_InternFromString("is_conj");
+  constant.is_dense = py.PyUnicode_InternFromString("is_dense");
+  constant.requires_grad = py.PyUnicode_InternFromString("requires_grad");
+  constant.keywords = py.PyTuple_New(1);
+  constant.version = py.PyTuple_New(2);
+  if (py.PyErr_Occurred()) return false;
+  py.PyTuple_SetItem(constant.keywords, 0, py.PyUnicode_InternFromString("max_version"));
+  py.PyTuple_SetItem(constant.version, 0, py.PyLong_FromLongLong(DLPACK_MAJOR_VERSION));
+  py.PyTuple_SetItem(constant.version, 1, py.PyLong_FromLongLong(DLPACK_MINOR_VERSION));
+  return !py.PyErr_Occurred();
 }
 
 /* Gives the truth of an answer, and drops it: 1, 0, or -1 with an exception. */
-static int truth(PyObject *answer) {
-	if (!answer) return -1;
-	int is_true = py.PyObject_IsTrue(answer);
-	py.Py_DecRef(answer);
-	return is_true;
+static int truth(PyObject* answer) {
+  if (!answer) return -1;
+  int is_true = py.PyObject_IsTrue(answer);
+  py.Py_DecRef(answer);
+  return is_true;
 }
 
-static int ask(PyObject *object, PyObject *method) {
-	return truth(py.PyObject_VectorcallMethod(method, &object, 1, NULL));
+static int ask(PyObject* object, PyObject* method) {
+  return truth(py.PyObject_VectorcallMethod(method, &object, 1, NULL));
 }
 
-static bool refuse(const char *why) {
-	py.PyErr_SetString(BufferError, why);
-	return false;
+static bool refuse(const char* why) {
+  py.PyErr_SetString(BufferError, why);
+  return false;
 }
 
 /* Some tensors have values that differ from those in memory, which neither their
  * tables nor their capsules say. */
-static bool plain(PyObject *object, const struct entry *type) {
-	if (type->has_mask) return refuse("some of its elements may be masked, which a tensor cannot say");
-	int negated = type->can_negate ? ask(object, constant.is_neg) : 0;
-	if (negated > 0) return refuse("its memory holds the negated values: call resolve_neg() first");
-	return negated == 0;
+static bool plain(PyObject* object, const struct entry* type) {
+  if (type->has_mask) return refuse("some of its elements may be masked, which a tensor cannot say");
+  int negated = type->can_negate ? ask(object, constant.is_neg) : 0;
+  if (negated > 0) return refuse("its memory holds the negated values: call resolve_neg() first");
+  return negated == 0;
 }
 
 /* Writing to a tensor behind the back of automatic differentiation would make
  * gradients wrong, so one that takes part in it is for reading. False with an
  * exception. */
-static bool grad_flags(PyObject *object, uint64_t *flags) {
-	int required = truth(py.PyObject_GetAttr(object, constant.requires_grad));
-	if (required > 0) *flags |= DLPACK_FLAG_BITMASK_READ_ONLY;
-	return required >= 0;
+static bool grad_flags(PyObject* object, uint64_t* flags) {
+  int required = truth(py.PyObject_GetAttr(object, constant.requires_grad));
+  if (required > 0) *flags |= DLPACK_FLAG_BITMASK_READ_ONLY;
+  return required >= 0;
 }
 
 /* Puts what is known of a type into a route, whose reference to the type it takes. */
-static void fill_route(call *c, intptr_t i, const struct entry *type) {
-	const uint64_t bit = UINT64_C(1) << i;
-	route *r = &c->routes[i];
-	const uintptr_t old = c->routed & bit ? r->type : 0;
-	if (c->lent & bit && old != (uintptr_t)type->type) c->changed = (int32_t)i + 1;
-	c->routed |= bit;
-	r->type = (uintptr_t)type->type;
-	r->table = type->table;
-	r->flags = 0;
-	r->may_conjugate = type->can_conjugate;
-	r->may_be_sparse = type->has_dense;
-	r->asked = false;
-	/* The own tensors that cannot be lent are those with flags. */
-	r->quiet = type->quiet && !(dlp_59225070_py_is_own(type->type) && dlp_59225070_py_flags(c->arguments[i]));
-	py.Py_DecRef((PyObject *)old);
+static void fill_route(call* c, intptr_t i, const struct entry* type) {
+  const uint64_t bit = UINT64_C(1) << i;
+  route* r = &c->routes[i];
+  const uintptr_t old = c->routed & bit ? r->type : 0;
+  if (c->lent & bit && old != (uintptr_t)type->type) c->changed = (int32_t)i + 1;
+  c->routed |= bit;
+  r->type = (uintptr_t)type->type;
+  r->table = type->table;
+  r->flags = 0;
+  r->may_conjugate = type->can_conjugate;
+  r->may_be_sparse = type->has_dense;
+  r->asked = false;
+  /* The own tensors that cannot be lent are those with flags. */
+  r->quiet = type->quiet && !(dlp_59225070_py_is_own(type->type) && dlp_59225070_py_flags(c->arguments[i]));
+  py.Py_DecRef((PyObject*)old);
 }
 
-static bool find_route(call *c, intptr_t i) {
-	PyObject *object = c->arguments[i];
-	struct entry type;
-	if (!known(object, &type)) return false;
-	fill_route(c, i, &type);
-	return plain(object, &type) && (!type.has_grad || grad_flags(object, &c->routes[i].flags));
+static bool find_route(call* c, intptr_t i) {
+  PyObject* object = c->arguments[i];
+  struct entry type;
+  if (!known(object, &type)) return false;
+  fill_route(c, i, &type);
+  return plain(object, &type) && (!type.has_grad || grad_flags(object, &c->routes[i].flags));
 }
 
-void dlp_59225070_py_forget(call *c) {
-	for (intptr_t i = 0; c->routed >> i; i++)
-		if (c->routed >> i & 1) py.Py_DecRef((PyObject *)c->routes[i].type);
+void dlp_59225070_py_forget(call* c) {
+  for (intptr_t i = 0; c->routed >> i; i++)
+    if (c->routed >> i & 1) py.Py_DecRef((PyObject*)c->routes[i].type);
 }
 
 /* Runs no code: the object holds its type. */
-static bool has_type(const call *c, intptr_t i) {
-	PyObject *type = py.PyObject_Type(c->arguments[i]);
-	py.Py_DecRef(type);
-	return (uintptr_t)type == c->routes[i].type;
+static bool has_type(const call* c, intptr_t i) {
+  PyObject* type = py.PyObject_Type(c->arguments[i]);
+  py.Py_DecRef(type);
+  return (uintptr_t)type == c->routes[i].type;
 }
 
-static bool retyped(const call *c, intptr_t i) {
-	return !has_type(c, i) && !refuse("it became an object of another type during the call");
+static bool retyped(const call* c, intptr_t i) {
+  return !has_type(c, i) && !refuse("it became an object of another type during the call");
 }
 
-static bool same_numbers(const int64_t *a, const int64_t *b, int32_t n) {
-	for (int32_t i = 0; i < n; i++)
-		if (a[i] != b[i]) return false;
-	return true;
+static bool same_numbers(const int64_t* a, const int64_t* b, int32_t n) {
+  for (int32_t i = 0; i < n; i++)
+    if (a[i] != b[i]) return false;
+  return true;
 }
 
-static bool same_tensor(const DLTensor *a, const DLTensor *b) {
-	if (a->data != b->data || a->byte_offset != b->byte_offset || a->ndim != b->ndim) return false;
-	if (a->device.device_type != b->device.device_type || a->device.device_id != b->device.device_id) return false;
-	if (a->dtype.code != b->dtype.code || a->dtype.bits != b->dtype.bits || a->dtype.lanes != b->dtype.lanes) return false;
-	if (a->ndim > 0 && !a->strides != !b->strides) return false;
-	return same_numbers(a->shape, b->shape, a->ndim) && (!a->strides || same_numbers(a->strides, b->strides, a->ndim));
+static bool same_tensor(const DLTensor* a, const DLTensor* b) {
+  if (a->data != b->data || a->byte_offset != b->byte_offset || a->ndim != b->ndim) return false;
+  if (a->device.device_type != b->device.device_type || a->device.device_id != b->device.device_id) return false;
+  if (a->dtype.code != b->dtype.code || a->dtype.bits != b->dtype.bits || a->dtype.lanes != b->dtype.lanes)
+    return false;
+  if (a->ndim > 0 && !a->strides != !b->strides) return false;
+  return same_numbers(a->shape, b->shape, a->ndim) && (!a->strides || same_numbers(a->strides, b->strides, a->ndim));
 }
 
 /* Runs no code: what lent a tensor is quiet. */
-static bool lends_the_same(const call *c, intptr_t i) {
-	const route *r = &c->routes[i];
-	const DLPackExchangeAPI *table = (const DLPackExchangeAPI *)r->lender;
-	DLTensor now = {0};
-	if (!has_type(c, i)) return false;
-	if (!table->dltensor_from_py_object_no_sync(c->arguments[i], &now)) return same_tensor(&now, (const DLTensor *)r->lent);
-	py.PyErr_Clear();
-	return false;
+static bool lends_the_same(const call* c, intptr_t i) {
+  const route* r = &c->routes[i];
+  const DLPackExchangeAPI* table = (const DLPackExchangeAPI*)r->lender;
+  DLTensor now = {0};
+  if (!has_type(c, i)) return false;
+  if (!table->dltensor_from_py_object_no_sync(c->arguments[i], &now))
+    return same_tensor(&now, (const DLTensor*)r->lent);
+  py.PyErr_Clear();
+  return false;
 }
 
 void dlp_59225070_py_recheck(uintptr_t address) {
-	call *c = (void *)address;
-	for (intptr_t i = 0; c->lent >> i && !c->changed; i++)
-		if (c->lent >> i & 1 && !lends_the_same(c, i)) c->changed = (int32_t)i + 1;
+  call* c = (void*)address;
+  for (intptr_t i = 0; c->lent >> i && !c->changed; i++)
+    if (c->lent >> i & 1 && !lends_the_same(c, i)) c->changed = (int32_t)i + 1;
 }
 
 intptr_t dlp_59225070_py_settle(uintptr_t address, intptr_t first, intptr_t count) {
-	call *c = (void *)address;
-	intptr_t found = 0;
-	if (c->lent) dlp_59225070_py_recheck(address);
-	while (found < count && !retyped(c, first + found)) found++;
-	return found;
+  call* c = (void*)address;
+  intptr_t found = 0;
+  if (c->lent) dlp_59225070_py_recheck(address);
+  while (found < count && !retyped(c, first + found)) found++;
+  return found;
 }
 
 intptr_t dlp_59225070_py_find_routes(uintptr_t address, intptr_t first, intptr_t count) {
-	intptr_t found = 0;
-	while (found < count && find_route((void *)address, first + found)) found++;
-	return found < count ? found : dlp_59225070_py_settle(address, first, count);
+  intptr_t found = 0;
+  while (found < count && find_route((void*)address, first + found)) found++;
+  return found < count ? found : dlp_59225070_py_settle(address, first, count);
 }
 
 bool dlp_59225070_py_not_conjugated(uintptr_t address, intptr_t i) {
-	call *c = (void *)address;
-	int conjugated = ask(c->arguments[i], constant.is_conj);
-	c->routes[i].asked = true;
-	if (conjugated > 0) return refuse("its memory holds the conjugated values: call resolve_conj() first");
-	return conjugated == 0;
+  call* c = (void*)address;
+  int conjugated = ask(c->arguments[i], constant.is_conj);
+  c->routes[i].asked = true;
+  if (conjugated > 0) return refuse("its memory holds the conjugated values: call resolve_conj() first");
+  return conjugated == 0;
 }
 
 /* Says that an object is no tensor, unless its __dlpack__ lacked something else. */
-static void explain(PyObject *object) {
-	PyObject *kind, *value, *trace;
-	py.PyErr_Fetch(&kind, &value, &trace);
-	if (has(object, "__dlpack__")) {
-		py.PyErr_Restore(kind, value, trace);
-		return;
-	}
-	py.Py_DecRef(kind);
-	py.Py_DecRef(value);
-	py.Py_DecRef(trace);
-	py.PyErr_SetString(TypeError, "it is no tensor: it has no __dlpack__");
+static void explain(PyObject* object) {
+  PyObject *kind, *value, *trace;
+  py.PyErr_Fetch(&kind, &value, &trace);
+  if (has(object, "__dlpack__")) {
+    py.PyErr_Restore(kind, value, trace);
+    return;
+  }
+  py.Py_DecRef(kind);
+  py.Py_DecRef(value);
+  py.Py_DecRef(trace);
+  py.PyErr_SetString(TypeError, "it is no tensor: it has no __dlpack__");
 }
 
 /* Calls __dlpack__; producers from before DLPack 1.0 do not know the argument. */
-static PyObject *capsule_of(PyObject *object) {
-	PyObject *arguments[] = {object, constant.version};
-	PyObject *capsule = py.PyObject_VectorcallMethod(constant.dlpack, arguments, 1, constant.keywords);
-	if (!capsule && py.PyErr_ExceptionMatches(TypeError)) {
-		py.PyErr_Clear();
-		capsule = py.PyObject_VectorcallMethod(constant.dlpack, arguments, 1, NULL);
-	}
-	if (!capsule && py.PyErr_ExceptionMatches(AttributeError)) explain(object);
-	return capsule;
+static PyObject* capsule_of(PyObject* object) {
+  PyObject* arguments[] = {object, constant.version};
+  PyObject* capsule = py.PyObject_VectorcallMethod(constant.dlpack, arguments, 1, constant.keywords);
+  if (!capsule && py.PyErr_ExceptionMatches(TypeError)) {
+    py.PyErr_Clear();
+    capsule = py.PyObject_VectorcallMethod(constant.dlpack, arguments, 1, NULL);
+  }
+  if (!capsule && py.PyErr_ExceptionMatches(AttributeError)) explain(object);
+  return capsule;
 }
 
 typedef struct dlp_59225070_py_taken taken;
 
-static taken take_from_table(const DLPackExchangeAPI *table, PyObject *object) {
-	DLManagedTensorVersioned *made = NULL;
-	taken none = {0};
-	if (table->managed_tensor_from_py_object_no_sync(object, &made)) return none;
-	if (!made) refuse("its exchange table reported success without a tensor");
-	return (taken){made, NULL};
+static taken take_from_table(const DLPackExchangeAPI* table, PyObject* object) {
+  DLManagedTensorVersioned* made = NULL;
+  taken none = {0};
+  if (table->managed_tensor_from_py_object_no_sync(object, &made)) return none;
+  if (!made) refuse("its exchange table reported success without a tensor");
+  return (taken){made, NULL};
 }
 
-static taken take_from_capsule(PyObject *object) {
-	/* Python stores the pointers to these names, not copies. */
-	static const char fresh[] = "dltensor", used[] = "used_dltensor";
-	static const char fresh_versioned[] = "dltensor_versioned", used_versioned[] = "used_dltensor_versioned";
-	taken made = {0};
-	PyObject *capsule = capsule_of(object);
-	if (!capsule) return made;
-	if (py.PyCapsule_IsValid(capsule, fresh_versioned)) {
-		void *tensor = py.PyCapsule_GetPointer(capsule, fresh_versioned);
-		if (py.PyCapsule_SetName(capsule, used_versioned) == 0) made.versioned = tensor;
-	} else if (py.PyCapsule_IsValid(capsule, fresh)) {
-		void *tensor = py.PyCapsule_GetPointer(capsule, fresh);
-		if (py.PyCapsule_SetName(capsule, used) == 0) made.legacy = tensor;
-	} else {
-		refuse("__dlpack__() did not return an unconsumed \"dltensor\" capsule");
-	}
-	py.Py_DecRef(capsule);
-	return made;
+static taken take_from_capsule(PyObject* object) {
+  /* Python stores the pointers to these names, not copies. */
+  static const char fresh[] = "dltensor", used[] = "used_dltensor";
+  static const char fresh_versioned[] = "dltensor_versioned", used_versioned[] = "used_dltensor_versioned";
+  taken made = {0};
+  PyObject* capsule = capsule_of(object);
+  if (!capsule) return made;
+  if (py.PyCapsule_IsValid(capsule, fresh_versioned)) {
+    void* tensor = py.PyCapsule_GetPointer(capsule, fresh_versioned);
+    if (py.PyCapsule_SetName(capsule, used_versioned) == 0) made.versioned = tensor;
+  } else if (py.PyCapsule_IsValid(capsule, fresh)) {
+    void* tensor = py.PyCapsule_GetPointer(capsule, fresh);
+    if (py.PyCapsule_SetName(capsule, used) == 0) made.legacy = tensor;
+  } else {
+    refuse("__dlpack__() did not return an unconsumed \"dltensor\" capsule");
+  }
+  py.Py_DecRef(capsule);
+  return made;
 }
 
 taken dlp_59225070_py_take(uintptr_t address, intptr_t i, uintptr_t table) {
-	const call *c = (void *)address;
-	PyObject *object = c->arguments[i];
-	/* Paddle's table takes each tensor for a dense one that has its memory still. */
-	int fits = table && c->routes[i].may_be_sparse ? ask(object, constant.is_dense) : table != 0;
-	if (fits < 0 || retyped(c, i)) return (taken){0};
-	return fits ? take_from_table((const DLPackExchangeAPI *)table, object) : take_from_capsule(object);
+  const call* c = (void*)address;
+  PyObject* object = c->arguments[i];
+  /* Paddle's table takes each tensor for a dense one that has its memory still. */
+  int fits = table && c->routes[i].may_be_sparse ? ask(object, constant.is_dense) : table != 0;
+  if (fits < 0 || retyped(c, i)) return (taken){0};
+  return fits ? take_from_table((const DLPackExchangeAPI*)table, object) : take_from_capsule(object);
 }

@@ -73,9 +73,9 @@ func Data[T dlpack.Element](c *Call, i int) ([]T, error) {
 	return data(c, i, dlpack.Data[T])
 }
 
-// MutableData is [Data] for writing.
-func MutableData[T dlpack.Element](c *Call, i int) ([]T, error) {
-	return data(c, i, dlpack.MutableData[T])
+// WritableData is [Data] for writing.
+func WritableData[T dlpack.Element](c *Call, i int) ([]T, error) {
+	return data(c, i, dlpack.WritableData[T])
 }
 
 func data[T dlpack.Element](c *Call, i int, read func(dlpack.Tensor) ([]T, error)) ([]T, error) {
@@ -122,7 +122,8 @@ func (c *Call) settled(err error) error {
 // changed is the error of a call one of whose borrowed arguments code of Python
 // has resized, freed or replaced.
 func (c *Call) changed() error {
-	return c.about(int(c.c.changed)-1, &Exception{Type: "BufferError", Message: "its memory, shape or type changed while the arguments were read"})
+	return c.about(int(c.c.changed)-1,
+		&Exception{Type: "BufferError", Message: "its memory, shape or type changed while the arguments were read"})
 }
 
 // read reads all arguments that may run code of Python for it, which become owned,
@@ -208,7 +209,8 @@ func (c *Call) borrowSome(first int, out []dlpack.Tensor) int {
 	}
 	for i := range count {
 		routes[i].lender = C.uintptr_t(uintptr(unsafe.Pointer(api.Raw())))
-		if out[i] = views[i].WritableTensor(); c.mustNotWrite(first + i) { // tables that are quiet lend nothing read-only
+		// tables that are quiet lend nothing read-only
+		if out[i] = views[i].WritableTensor(); c.mustNotWrite(first + i) {
 			out[i] = views[i].Tensor()
 		}
 	}
@@ -251,7 +253,7 @@ func (c *Call) own(i int) (*dlpack.Managed, error) {
 		}
 	}
 	if c.mustNotWrite(i) {
-		managed.ForbidWriting()
+		managed.SetReadOnly()
 	}
 	return managed, nil
 }
@@ -312,7 +314,7 @@ func tableAt(address uintptr) (api dlpack.ExchangeAPI, usable bool) {
 func addTable(address uintptr) (api dlpack.ExchangeAPI, usable bool) {
 	tables.adding.Lock()
 	defer tables.adding.Unlock()
-	api, err := dlpack.OpenExchangeAPI((*dlpack.DLPackExchangeAPIHeader)(pointer(address)))
+	api, err := dlpack.FindExchangeAPI((*dlpack.DLPackExchangeAPIHeader)(pointer(address)))
 	all := []table{{address, api}}
 	if old := tables.all.Load(); old != nil {
 		all = append(all, *old...)

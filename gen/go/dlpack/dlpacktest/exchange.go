@@ -31,7 +31,7 @@ func testExchange(t *testing.T) {
 func newTable(t *testing.T) dlpack.ExchangeAPI {
 	t.Helper()
 	table := must[*dlpack.DLPackExchangeAPI](t)(dlpack.NewExchangeAPI(dlpack.Producer{}))
-	return must[dlpack.ExchangeAPI](t)(dlpack.OpenExchangeAPI(&table.Header))
+	return must[dlpack.ExchangeAPI](t)(dlpack.FindExchangeAPI(&table.Header))
 }
 
 func newObject(t *testing.T, s stranger) dlpack.Object {
@@ -126,7 +126,7 @@ func testAlloc(t *testing.T) {
 	}
 	defer m.Release()
 	equalSlices(t, "shape", m.Tensor().Shape(), []int64{4, 5})
-	data := must[[]float64](t)(dlpack.MutableData[float64](m.Tensor()))
+	data := must[[]float64](t)(dlpack.WritableData[float64](m.Tensor()))
 	for i := range data {
 		data[i] = float64(i)
 	}
@@ -145,7 +145,7 @@ var panicking = sync.OnceValues(func() (*dlpack.DLPackExchangeAPI, error) {
 // testPanic wants a panic in Go to reach C as a failure.
 func testPanic(t *testing.T) {
 	table := must[*dlpack.DLPackExchangeAPI](t)(panicking())
-	api := must[dlpack.ExchangeAPI](t)(dlpack.OpenExchangeAPI(&table.Header))
+	api := must[dlpack.ExchangeAPI](t)(dlpack.FindExchangeAPI(&table.Header))
 	var m dlpack.Managed
 	err := api.Alloc(&m, dlpack.DataTypeOf[int8](), dlpack.Device{Type: dlpack.DeviceCPU}, 1)
 	var failure *dlpack.CallError
@@ -179,16 +179,16 @@ func tables(s stranger, majors ...uint32) []*dlpack.DLPackExchangeAPI {
 func testTableVersions(t *testing.T) {
 	const ours, other = dlpack.MajorVersion, dlpack.MajorVersion + 1
 	all := tables(newStranger(t), other, other+1, ours, ours)
-	api := must[dlpack.ExchangeAPI](t)(dlpack.OpenExchangeAPI(&all[0].Header))
+	api := must[dlpack.ExchangeAPI](t)(dlpack.FindExchangeAPI(&all[0].Header))
 	equal(t, "table", api.Raw(), all[2])
 
 	all[1].Header.PrevAPI = 0
-	_, err := dlpack.OpenExchangeAPI(&all[0].Header)
+	_, err := dlpack.FindExchangeAPI(&all[0].Header)
 	refused(t, "a chain without our version", err, dlpack.ErrVersion)
 	all[1].Header.PrevAPI = uintptr(unsafe.Pointer(all[0]))
-	_, err = dlpack.OpenExchangeAPI(&all[0].Header)
+	_, err = dlpack.FindExchangeAPI(&all[0].Header)
 	refused(t, "a ring", err, dlpack.ErrTable)
-	_, err = dlpack.OpenExchangeAPI(nil)
+	_, err = dlpack.FindExchangeAPI(nil)
 	refused(t, "nil", err, dlpack.ErrArgument)
 }
 
@@ -201,10 +201,10 @@ func testMissingFunctions(t *testing.T) {
 		"current_work_stream":                   &table.CurrentWorkStream,
 	} {
 		*function = 0
-		_, err := dlpack.OpenExchangeAPI(&table.Header)
+		_, err := dlpack.FindExchangeAPI(&table.Header)
 		refused(t, "no "+name, err, dlpack.ErrTable)
 		*function = 8
 	}
 	table.DltensorFromPyObjectNoSync = 0
-	must[dlpack.ExchangeAPI](t)(dlpack.OpenExchangeAPI(&table.Header))
+	must[dlpack.ExchangeAPI](t)(dlpack.FindExchangeAPI(&table.Header))
 }

@@ -119,7 +119,8 @@ func Hostile(t *testing.T, executions int, seed uint64) {
 			m.Release()
 		}
 		if s.deleted() != before+1 || t.Failed() {
-			t.Fatalf("execution %d: %d deleters called for %+v of shape %v and strides %v", i, s.deleted()-before, *s.versioned(), s.shape()[:4], s.strides()[:4])
+			t.Fatalf("execution %d: %d deleters called for %+v of shape %v and strides %v", i, s.deleted()-before,
+				*s.versioned(), s.shape()[:4], s.strides()[:4])
 		}
 	}
 	if executions >= 1000 && (accepted < executions/50 || accepted > executions*49/50) {

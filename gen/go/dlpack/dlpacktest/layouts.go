@@ -78,7 +78,8 @@ func testFromC(t *testing.T) {
 func testExportFields(t *testing.T) {
 	noLeak(t)
 	data := []int16{1, 2, 3, 4, 5, 6}
-	p := must[exported](t)(dlpack.ExportWith(data, dlpack.ExportOptions{Shape: []int64{3, 2}, Flags: dlpack.FlagIsCopied}))
+	p := must[exported](t)(dlpack.ExportWith(data,
+		dlpack.ExportOptions{Shape: []int64{3, 2}, Flags: dlpack.FlagIsCopied}))
 	got := see(p)
 	dims := imported(t, p)
 	want := sight{

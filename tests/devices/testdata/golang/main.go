@@ -58,7 +58,7 @@ func check[T any](v T, err error) T {
 
 func must(err error) { check(0, err) }
 
-// handles and source are the dlpackgen_device_source of a program that has one stream
+// handles and source are the dlpackgen_stream_source of a program that has one stream
 // for each device: variables of a package stay where they are.
 var (
 	handles = [2]uintptr{2, 2}
@@ -136,7 +136,8 @@ func borrows() {
 }
 
 func mistakes() {
-	_, err := cuda.Alloc(cuda.Request{Device: cuda.Device{Type: 2, ID: 9}, DType: cuda.DType{Code: 2, Bits: 32, Lanes: 1}})
+	_, err := cuda.Alloc(cuda.Request{Device: cuda.Device{Type: 2, ID: 9},
+		DType: cuda.DType{Code: 2, Bits: 32, Lanes: 1}})
 	fmt.Println(err)
 	_, err = cuda.StreamFromDLPack(kDLCUDA, 0)
 	fmt.Println(err)

@@ -1,0 +1,416 @@
+/**
+ * \file rules.h
+ * The arithmetic of tensors: the size of one, its strides, its layout and the memory that
+ * it touches. C++, PyTorch and Python call these functions, too. They depend on no release
+ * of DLPack, so that whichever copy of this file a program includes first serves all.
+ *
+ * C99 and C++11. Nothing here allocates, calls a library, keeps state or writes
+ * to a tensor, so any thread may call it at any time. Sizes are in bytes unless
+ * they are said to be in elements, and none is over 63 bits: each function
+ * reports DLPACKGEN_ERROR_TOO_LARGE instead of wrapping around.
+ */
+#ifndef DLPACKGEN_RULES_H_
+#define DLPACKGEN_RULES_H_
+
+#include <dlpack/dlpack.h>
+#include <dlpackgen/elements.h>
+#include <stdint.h>
+
+/** Why something was refused. A number keeps its meaning for ever. */
+typedef enum dlpackgen_error_code {
+  DLPACKGEN_OK = 0,
+  DLPACKGEN_ERROR_NULL = 1,             /**< There is no tensor or table at all. */
+  DLPACKGEN_ERROR_VERSION = 2,          /**< Another major version: call the deleter, read nothing else. */
+  DLPACKGEN_ERROR_NDIM = 3,             /**< ndim is negative or over DLPACKGEN_MAX_NDIM. */
+  DLPACKGEN_ERROR_SHAPE_NULL = 4,       /**< shape is NULL and ndim is not 0. */
+  DLPACKGEN_ERROR_EXTENT = 5,           /**< An extent is negative. */
+  DLPACKGEN_ERROR_STRIDES_NULL = 6,     /**< strides is NULL and ndim is not 0. */
+  DLPACKGEN_ERROR_CODE = 7,             /**< The type code is unknown. */
+  DLPACKGEN_ERROR_BITS = 8,             /**< bits is 0, or not what the type code demands. */
+  DLPACKGEN_ERROR_LANES = 9,            /**< lanes is 0. */
+  DLPACKGEN_ERROR_DEVICE = 10,          /**< The device type is unknown. */
+  DLPACKGEN_ERROR_TOO_LARGE = 11,       /**< A count of elements or bytes needs more than 63 bits. */
+  DLPACKGEN_ERROR_DATA_NULL = 12,       /**< data is NULL and there are elements. */
+  DLPACKGEN_ERROR_OUT_OF_RANGE = 13,    /**< Elements lie before the buffer or beyond the address space. */
+  DLPACKGEN_ERROR_NO_EXCHANGE_API = 14, /**< No table of this major version is in the chain. */
+  DLPACKGEN_ERROR_EXCHANGE_SLOT = 15    /**< A function that every table must have is NULL. */
+} dlpackgen_error_code;
+
+/** One line on an error: lower case, no full stop, never NULL, never to be freed. */
+DLPACKGEN_CONSTEXPR const char* dlpackgen_error_string(dlpackgen_error_code error) {
+  switch (error) {
+    case DLPACKGEN_OK: return "no error";
+    case DLPACKGEN_ERROR_NULL: return "the pointer is NULL";
+    case DLPACKGEN_ERROR_VERSION: return "unsupported DLPack major version";
+    case DLPACKGEN_ERROR_NDIM: return "ndim is negative or too large";
+    case DLPACKGEN_ERROR_SHAPE_NULL: return "shape is NULL though ndim is not 0";
+    case DLPACKGEN_ERROR_EXTENT: return "an extent of shape is negative";
+    case DLPACKGEN_ERROR_STRIDES_NULL: return "strides is NULL though ndim is not 0";
+    case DLPACKGEN_ERROR_CODE: return "the type code of dtype is unknown";
+    case DLPACKGEN_ERROR_BITS: return "dtype.bits is 0 or does not fit its type code";
+    case DLPACKGEN_ERROR_LANES: return "dtype.lanes is 0";
+    case DLPACKGEN_ERROR_DEVICE: return "the device type is unknown";
+    case DLPACKGEN_ERROR_TOO_LARGE: return "the tensor has more elements or bytes than 63 bits can count";
+    case DLPACKGEN_ERROR_DATA_NULL: return "data is NULL though the tensor has elements";
+    case DLPACKGEN_ERROR_OUT_OF_RANGE: return "elements lie before the buffer or beyond the address space";
+    case DLPACKGEN_ERROR_NO_EXCHANGE_API: return "no exchange table has our major version";
+    case DLPACKGEN_ERROR_EXCHANGE_SLOT: return "a required function of the exchange table is NULL";
+  }
+  return "unknown error";
+}
+
+/* Casts that neither C nor C++ compilers complain about. */
+#ifdef __cplusplus
+#define DLPACKGEN_RULES_CAST(type, value) static_cast<type>(value)
+#define DLPACKGEN_RULES_ADDRESS(pointer) reinterpret_cast<uintptr_t>(pointer)
+#else
+#define DLPACKGEN_RULES_CAST(type, value) ((type)(value))
+#define DLPACKGEN_RULES_ADDRESS(pointer) ((uintptr_t)(pointer))
+#endif
+
+/* The largest number of 63 bits. */
+#define DLPACKGEN_RULES_MAX (DLPACKGEN_RULES_CAST(uint64_t, -1) >> 1)
+
+/* The names that end in an underscore are for dlpackgen's own files. */
+
+/* What an error is about, for those who say more of it than its line. */
+typedef struct dlpackgen_mismatch_ {
+  int32_t dimension; /* or -1 */
+  int64_t expected;
+  int64_t got;
+} dlpackgen_mismatch_;
+
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_fail_(dlpackgen_mismatch_* fault, dlpackgen_error_code error,
+                                                         int64_t expected, int64_t got, int32_t dimension) {
+  fault->dimension = dimension;
+  fault->expected = expected;
+  fault->got = got;
+  return error;
+}
+
+/* 1 when the product fits in 63 bits; else *product is not touched. Two numbers of 31 bits
+ * always fit, which saves the division. */
+DLPACKGEN_CONSTEXPR int dlpackgen_multiply_(uint64_t a, uint64_t b, uint64_t* product) {
+  if (((a | b) >> 31) != 0 && b != 0 && a > DLPACKGEN_RULES_MAX / b) return 0;
+  *product = a * b;
+  return 1;
+}
+
+/* 1 when the sum fits in 63 bits; a has at most 63. */
+DLPACKGEN_CONSTEXPR int dlpackgen_add_(uint64_t a, uint64_t b, uint64_t* sum) {
+  if (b > DLPACKGEN_RULES_MAX - a) return 0;
+  *sum = a + b;
+  return 1;
+}
+
+/* The distance of a stride without its sign; INT64_MIN has one too. */
+DLPACKGEN_CONSTEXPR uint64_t dlpackgen_magnitude_(int64_t stride) {
+  return stride < 0 ? 0U - DLPACKGEN_RULES_CAST(uint64_t, stride) : DLPACKGEN_RULES_CAST(uint64_t, stride);
+}
+
+/**
+ * Returns the bits from one element to the next, which decide the size of every tensor.
+ *
+ * \param flags  DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
+ *
+ * Elements whose lanes are narrower than a byte are packed unless flags has
+ * DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED. All others are rounded up to whole bytes.
+ */
+DLPACKGEN_CONSTEXPR uint64_t dlpackgen_element_bits(DLDataType dtype, uint64_t flags) {
+  const uint64_t bits = DLPACKGEN_RULES_CAST(uint64_t, dtype.bits) * dtype.lanes;
+  if (dtype.bits < DLPACKGEN_PACKED_BELOW && (flags & DLPACKGEN_PADDED_FLAG) == 0) return bits;
+  return (bits + 7) / 8 * 8;
+}
+
+/**
+ * Returns the alignment of an element in bytes: the size of one lane, or of one part of a
+ * complex number. It is 1 for lanes of no size that C has a type for (2, 4, 8 or 16 bytes).
+ * It is the same on every target, including those whose ABI asks for less, such as i386.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_alignment(DLDataType dtype) {
+  const int parts = dlpackgen_type_code_parts(dtype.code);
+  return dtype.bits % parts == 0 ? dlpackgen_width_alignment(dtype.bits / parts) : 1;
+}
+
+/* Bytes that hold so many elements, the last byte perhaps in part; 1 when they fit in 63 bits. */
+DLPACKGEN_CONSTEXPR int dlpackgen_bytes_of_(uint64_t count, uint64_t element_bits, uint64_t* bytes) {
+  uint64_t whole = 0;
+  const uint64_t rest = (count % 8 * element_bits + 7) / 8;
+  return dlpackgen_multiply_(count / 8, element_bits, &whole) && dlpackgen_add_(whole, rest, bytes);
+}
+
+/* dlpackgen_size(), and what it fails for. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_size_(int32_t ndim, const int64_t* shape, int64_t* count,
+                                                         dlpackgen_mismatch_* fault) {
+  uint64_t product = 1;
+  int fits = 1, empty = 0;
+  int32_t i = 0;
+  if (ndim < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_NDIM, 0, ndim, -1);
+  if (ndim > 0 && !shape) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_SHAPE_NULL, 0, ndim, -1);
+  for (i = 0; i < ndim; ++i) {
+    if (shape[i] < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_EXTENT, 0, shape[i], i);
+    if (shape[i] == 0) empty = 1;
+    if (!dlpackgen_multiply_(product, DLPACKGEN_RULES_CAST(uint64_t, shape[i]), &product)) fits = 0;
+  }
+  if (!fits && !empty) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+  *count = empty ? 0 : DLPACKGEN_RULES_CAST(int64_t, product);
+  return DLPACKGEN_OK;
+}
+
+/**
+ * Counts the elements of a shape of ndim extents. 1 for a scalar, 0 as soon as
+ * one extent is 0, however large the others.
+ */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_size(int32_t ndim, const int64_t* shape, int64_t* count) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_size_(ndim, shape, count, &fault);
+}
+
+/* dlpackgen_nbytes(), and what it fails for. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_nbytes_(const DLTensor* tensor, uint64_t flags, int64_t* bytes,
+                                                           dlpackgen_mismatch_* fault) {
+  int64_t count = 0;
+  uint64_t total = 0;
+  const dlpackgen_error_code error = dlpackgen_size_(tensor->ndim, tensor->shape, &count, fault);
+  if (error != DLPACKGEN_OK) return error;
+  if (!dlpackgen_bytes_of_(DLPACKGEN_RULES_CAST(uint64_t, count), dlpackgen_element_bits(tensor->dtype, flags), &total))
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+  *bytes = DLPACKGEN_RULES_CAST(int64_t, total);
+  return DLPACKGEN_OK;
+}
+
+/**
+ * Gives the bytes of the tensor's elements when they are stored without gaps.
+ *
+ * \param flags  DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
+ *
+ * Elements narrower than a byte share bytes unless flags has
+ * DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED: three float4 take 2 bytes packed
+ * and 3 padded. All others are rounded up to whole bytes, lanes included.
+ */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_nbytes(const DLTensor* tensor, uint64_t flags, int64_t* bytes) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_nbytes_(tensor, flags, bytes, &fault);
+}
+
+/* dlpackgen_compact_strides(), and what it fails for. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_compact_strides_(int32_t ndim, const int64_t* shape,
+                                                                    int64_t* strides, dlpackgen_mismatch_* fault) {
+  uint64_t stride = 1;
+  int32_t i = 0;
+  if (ndim < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_NDIM, 0, ndim, -1);
+  if (ndim > 0 && !shape) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_SHAPE_NULL, 0, ndim, -1);
+  if (ndim > 0 && !strides) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_STRIDES_NULL, 0, ndim, -1);
+  for (i = ndim; i-- > 0;) {
+    if (shape[i] < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_EXTENT, 0, shape[i], i);
+    strides[i] = DLPACKGEN_RULES_CAST(int64_t, stride);
+    if (shape[i] > 1 && !dlpackgen_multiply_(stride, DLPACKGEN_RULES_CAST(uint64_t, shape[i]), &stride))
+      return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+  }
+  return DLPACKGEN_OK;
+}
+
+/**
+ * Writes the ndim strides, in elements, of a compact row-major array of that
+ * shape. An extent of 0 counts as 1, as in NumPy and PyTorch.
+ */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_compact_strides(int32_t ndim, const int64_t* shape,
+                                                                   int64_t* strides) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_compact_strides_(ndim, shape, strides, &fault);
+}
+
+/* Counts the elements of a tensor whose shape is valid, and tells whether they lie in
+ * row-major order, one after the other: 1 or 0. */
+DLPACKGEN_CONSTEXPR int dlpackgen_contiguous_suffix_(const DLTensor* tensor, int64_t* count) {
+  uint64_t expected = 1;
+  int fits = 1;
+  int32_t i = 0;
+  for (i = tensor->ndim; i-- > 0;) {
+    if (tensor->strides) fits &= tensor->strides[i] == DLPACKGEN_RULES_CAST(int64_t, expected) || tensor->shape[i] == 1;
+    expected *= DLPACKGEN_RULES_CAST(uint64_t, tensor->shape[i]);
+  }
+  *count = DLPACKGEN_RULES_CAST(int64_t, expected);
+  return fits || expected == 0;
+}
+
+/**
+ * 1 when the elements lie one after the other in row-major order, else 0.
+ * NULL strides do. The strides of extents below 2, and all strides of an empty
+ * tensor, are not looked at. The shape must be valid.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous(const DLTensor* tensor) {
+  int64_t count = 0;
+  if (dlpackgen_size(tensor->ndim, tensor->shape, &count) != DLPACKGEN_OK) return 0;
+  return count == 0 || dlpackgen_contiguous_suffix_(tensor, &count);
+}
+
+/**
+ * 1 when the elements of the last dimension lie one after the other, else 0: so do those of
+ * a scalar, of an empty tensor and of one element. The shape must be valid.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_is_inner_contiguous(const DLTensor* tensor) {
+  const int32_t last = tensor->ndim - 1;
+  int64_t count = 0;
+  if (last < 0 || !tensor->strides || tensor->shape[last] < 2 || tensor->strides[last] == 1) return 1;
+  return dlpackgen_size(tensor->ndim, tensor->shape, &count) == DLPACKGEN_OK && count == 0;
+}
+
+/**
+ * 1 when the elements fill one block of memory, each in a place of its own and
+ * without a gap, else 0: row-major, column-major, any other order of the
+ * dimensions, or reversed ones. Such a tensor may be copied as one block of
+ * dlpackgen_nbytes() bytes from the low end of dlpackgen_byte_range(). The shape must be valid.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous_any_order(const DLTensor* tensor) {
+  uint64_t expected = 1, before = 0;
+  int64_t count = 0;
+  int32_t i = 0;
+  if (dlpackgen_size(tensor->ndim, tensor->shape, &count) != DLPACKGEN_OK) return 0;
+  if (!tensor->strides) return 1;
+  /* The dimension with the smallest stride steps over one element, the next
+   * over all of that one, and so on: each round finds the next one. */
+  while (expected < DLPACKGEN_RULES_CAST(uint64_t, count)) {
+    before = expected;
+    for (i = 0; i < tensor->ndim && expected == before; ++i) {
+      if (dlpackgen_magnitude_(tensor->strides[i]) == expected)
+        expected *= DLPACKGEN_RULES_CAST(uint64_t, tensor->shape[i]);
+    }
+    if (expected == before) return 0;
+  }
+  return 1;
+}
+
+/* Counts the elements from the first one to the farthest on either side, of a tensor that
+ * has some. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_reach_(const DLTensor* tensor, int64_t count, uint64_t* below,
+                                                          uint64_t* above, dlpackgen_mismatch_* fault) {
+  uint64_t distance = 0;
+  int32_t i = 0;
+  *below = 0;
+  *above = tensor->strides ? 0 : DLPACKGEN_RULES_CAST(uint64_t, count) - 1;
+  for (i = 0; tensor->strides && i < tensor->ndim; ++i) {
+    uint64_t* side = tensor->strides[i] < 0 ? below : above;
+    const uint64_t steps = DLPACKGEN_RULES_CAST(uint64_t, tensor->shape[i]) - 1;
+    if (!dlpackgen_multiply_(steps, dlpackgen_magnitude_(tensor->strides[i]), &distance) ||
+        !dlpackgen_add_(*side, distance, side))
+      return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, tensor->strides[i], i);
+  }
+  return DLPACKGEN_OK;
+}
+
+/* dlpackgen_byte_range(), and what it fails for. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_byte_range_(const DLTensor* tensor, uint64_t flags, int64_t* low,
+                                                               int64_t* high, dlpackgen_mismatch_* fault) {
+  const uint64_t element_bits = dlpackgen_element_bits(tensor->dtype, flags);
+  uint64_t below = 0, above = 0;
+  int64_t count = 0;
+  dlpackgen_error_code error = dlpackgen_size_(tensor->ndim, tensor->shape, &count, fault);
+  if (error != DLPACKGEN_OK) return error;
+  *low = *high = 0;
+  if (count == 0) return DLPACKGEN_OK;
+  error = dlpackgen_reach_(tensor, count, &below, &above, fault);
+  if (error != DLPACKGEN_OK) return error;
+  if (!dlpackgen_bytes_of_(below, element_bits, &below) || !dlpackgen_bytes_of_(above + 1, element_bits, &above))
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);
+  *low = -DLPACKGEN_RULES_CAST(int64_t, below);
+  *high = DLPACKGEN_RULES_CAST(int64_t, above);
+  return DLPACKGEN_OK;
+}
+
+/**
+ * Gives the bytes that the elements touch, counted from the first element (data
+ * plus byte_offset): from *low, which negative strides put below 0, up to but
+ * not including *high. Both are 0 for an empty tensor.
+ *
+ * \param flags  as for dlpackgen_nbytes().
+ *
+ * A consumer that knows its buffer must see to it that byte_offset + *low is
+ * not negative and byte_offset + *high is not over the size of the buffer.
+ */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_byte_range(const DLTensor* tensor, uint64_t flags, int64_t* low,
+                                                              int64_t* high) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_byte_range_(tensor, flags, low, high, &fault);
+}
+
+/* The dimension with the smallest step after another's, or -1; after -1, the smallest of all. */
+DLPACKGEN_CONSTEXPR int32_t dlpackgen_next_step_(const DLTensor* tensor, int32_t after) {
+  const uint64_t last = after < 0 ? 0 : dlpackgen_magnitude_(tensor->strides[after]);
+  int32_t next = -1, i = 0;
+  for (i = 0; i < tensor->ndim; ++i) {
+    const uint64_t step = dlpackgen_magnitude_(tensor->strides[i]);
+    if (tensor->shape[i] < 2) continue;
+    if (after >= 0 && (step < last || (step == last && i <= after))) continue;
+    if (next < 0 || step < dlpackgen_magnitude_(tensor->strides[next])) next = i;
+  }
+  return next;
+}
+
+/**
+ * 1 when two elements may share memory, else 0: from the smallest stride to the largest,
+ * each must exceed the extent covered by the smaller ones. Some strides that interleave
+ * without a collision count, which no library makes, as do those that cover more than 64
+ * bits. 0 for an empty tensor. The extents must not be negative.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_may_overlap(const DLTensor* tensor) {
+  const uint64_t most = DLPACKGEN_RULES_CAST(uint64_t, -1); /* what lies on both sides fits in 64 bits */
+  uint64_t covered = 0;
+  int64_t count = 0;
+  int32_t i = -1;
+  if (!tensor->strides || (dlpackgen_size(tensor->ndim, tensor->shape, &count) == DLPACKGEN_OK && count < 2)) return 0;
+  while ((i = dlpackgen_next_step_(tensor, i)) >= 0) {
+    const uint64_t step = dlpackgen_magnitude_(tensor->strides[i]);
+    const uint64_t steps = DLPACKGEN_RULES_CAST(uint64_t, tensor->shape[i]) - 1;
+    if (step <= covered) return 1;
+    if (steps > (most - covered) / step) return 1;
+    covered += steps * step;
+  }
+  return 0;
+}
+
+/* ndim, shape and strides. null_strides: they may be NULL. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_check_shape_(const DLTensor* tensor, int32_t most, int null_strides,
+                                                                dlpackgen_mismatch_* fault) {
+  int64_t count = 0;
+  if (tensor->ndim < 0 || tensor->ndim > most)
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_NDIM, most, tensor->ndim, -1);
+  if (tensor->ndim > 0 && tensor->shape && !tensor->strides && !null_strides)
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_STRIDES_NULL, 0, tensor->ndim, -1);
+  return dlpackgen_size_(tensor->ndim, tensor->shape, &count, fault);
+}
+
+/* A data type. known: its type code has a name, or need not have one. */
+DLPACKGEN_CONSTEXPR dlpackgen_error_code dlpackgen_check_dtype_(DLDataType dtype, int known,
+                                                                dlpackgen_mismatch_* fault) {
+  const int demanded = dlpackgen_type_code_bits(dtype.code);
+  if (!known) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_CODE, 0, dtype.code, -1);
+  if (dtype.bits == 0 || (demanded != 0 && dtype.bits != demanded))
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_BITS, demanded, dtype.bits, -1);
+  return dtype.lanes == 0 ? dlpackgen_fail_(fault, DLPACKGEN_ERROR_LANES, 1, 0, -1) : DLPACKGEN_OK;
+}
+
+/* data, byte_offset and everything that the strides reach. has_addresses: data is no handle. */
+static inline dlpackgen_error_code dlpackgen_check_memory_(const DLTensor* tensor, uint64_t flags, int has_addresses,
+                                                           dlpackgen_mismatch_* fault) {
+  /* What lies before a handle cannot be named. */
+  const uintptr_t base = has_addresses ? DLPACKGEN_RULES_ADDRESS(tensor->data) : 0;
+  const uint64_t most = has_addresses ? DLPACKGEN_RULES_CAST(uintptr_t, -1) - base : DLPACKGEN_RULES_MAX;
+  int64_t low = 0, high = 0;
+  uint64_t end = 0;
+  const dlpackgen_error_code error = dlpackgen_byte_range_(tensor, flags, &low, &high, fault);
+  if (error != DLPACKGEN_OK) return error;
+  if (high == 0) return DLPACKGEN_OK; /* no elements, so nothing is reached */
+  if (!tensor->data) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_DATA_NULL, 0, 0, -1);
+  if (!dlpackgen_add_(DLPACKGEN_RULES_CAST(uint64_t, high), tensor->byte_offset, &end) || end > most)
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_OUT_OF_RANGE, 0, high, -1);
+  if (base + tensor->byte_offset < dlpackgen_magnitude_(low))
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_OUT_OF_RANGE, 0, low, -1);
+  return DLPACKGEN_OK;
+}
+
+#undef DLPACKGEN_RULES_CAST
+#undef DLPACKGEN_RULES_ADDRESS
+#undef DLPACKGEN_RULES_MAX
+
+#endif /* DLPACKGEN_RULES_H_ */

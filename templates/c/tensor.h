@@ -1,0 +1,152 @@
+/**
+ * \file tensor.h
+ * What every producer and consumer needs: the size of a tensor, its strides and the
+ * memory that it touches, by rules.h; whether it may be trusted, and the search
+ * for an exchange table.
+ *
+ * C99 and C++11. Nothing here allocates, calls a library, keeps state or writes
+ * to a tensor, so any thread may call it at any time. Sizes are in bytes unless
+ * they are said to be in elements, and none is over 63 bits: each function
+ * reports DLPACKGEN_ERROR_TOO_LARGE instead of wrapping around.
+ */
+#ifndef DLPACKGEN_TENSOR_H_
+#define DLPACKGEN_TENSOR_H_
+
+#include <dlpack/dlpack.h>
+
+/* Every dlpack.h has the same guard, so another copy may have come first. */
+#ifndef DLPACK_MAJOR_VERSION
+#if DLPACK_VERSION == 80
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.8"
+#elif DLPACK_VERSION == 70
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.7"
+#elif DLPACK_VERSION == 60
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.6"
+#else
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.5 or older"
+#endif
+#elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 0
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.0"
+#elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 1
+#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
+#elif DLPACK_MAJOR_VERSION != 1
+#error "tensor.h needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
+#endif
+
+#include <dlpackgen/codes.h>
+#include <dlpackgen/rules.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * The most dimensions that dlpackgen_validate() accepts; NumPy's limit. It bounds
+ * what is read through shape and strides when ndim is garbage.
+ */
+#ifndef DLPACKGEN_MAX_NDIM
+#define DLPACKGEN_MAX_NDIM 64
+#endif
+
+/** The most tables that dlpackgen_find_exchange_api() visits: a chain may be a ring. */
+#ifndef DLPACKGEN_MAX_EXCHANGE_APIS
+#define DLPACKGEN_MAX_EXCHANGE_APIS 64
+#endif
+
+/* Options of dlpackgen_validate(): what a consumer accepts beyond the rules. */
+
+/** NULL strides, which mean compact and row-major and were legal before 1.2. */
+#define DLPACKGEN_ACCEPT_NULL_STRIDES 1U
+/** A device type that this release does not name. Its data counts as a handle. */
+#define DLPACKGEN_ACCEPT_UNKNOWN_DEVICE 2U
+/** A type code that this release does not name. Its size follows from bits and lanes. */
+#define DLPACKGEN_ACCEPT_UNKNOWN_CODE 4U
+
+/* Casts that neither C nor C++ compilers complain about. */
+#ifdef __cplusplus
+#define DLPACKGEN_UTIL_CAST(type, value) static_cast<type>(value)
+#define DLPACKGEN_UTIL_TABLE(header) reinterpret_cast<const DLPackExchangeAPI*>(header)
+#else
+#define DLPACKGEN_UTIL_CAST(type, value) ((type)(value))
+#define DLPACKGEN_UTIL_TABLE(header) ((const DLPackExchangeAPI*)(const void*)(header))
+#endif
+
+/* dlpackgen_validate(), and what it fails for. */
+static inline dlpackgen_error_code dlpackgen_validate_(const DLTensor* tensor, uint64_t flags, unsigned int options,
+                                                       dlpackgen_mismatch_* fault) {
+  dlpackgen_error_code error = DLPACKGEN_OK;
+  int32_t device_type = 0;
+  int known = 0;
+  if (!tensor) return DLPACKGEN_ERROR_NULL;
+  error = dlpackgen_check_shape_(tensor, DLPACKGEN_MAX_NDIM, (options & DLPACKGEN_ACCEPT_NULL_STRIDES) != 0, fault);
+  if (error != DLPACKGEN_OK) return error;
+  known = dlpackgen_type_code_name(tensor->dtype.code) || (options & DLPACKGEN_ACCEPT_UNKNOWN_CODE) != 0;
+  error = dlpackgen_check_dtype_(tensor->dtype, known, fault);
+  if (error != DLPACKGEN_OK) return error;
+  device_type = DLPACKGEN_UTIL_CAST(int32_t, tensor->device.device_type);
+  if (!dlpackgen_device_type_name(device_type) && (options & DLPACKGEN_ACCEPT_UNKNOWN_DEVICE) == 0)
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_DEVICE, 0, device_type, -1);
+  return dlpackgen_check_memory_(tensor, flags, !dlpackgen_device_is_opaque(device_type), fault);
+}
+
+/**
+ * Tells whether a tensor from an untrusted producer obeys the rules of DLPack,
+ * so that loops over its shape and strides neither overflow nor leave the
+ * address space. It reads the struct, shape and strides, never the data. What
+ * it cannot know: whether these pointers are valid, and how large the buffer is.
+ *
+ * \param flags    DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
+ * \param options  0, or a sum of the DLPACKGEN_ACCEPT_ bits. The tensor of a
+ *                 DLManagedTensor carries no version, so its consumers should
+ *                 pass DLPACKGEN_ACCEPT_NULL_STRIDES.
+ * \return the first fault found.
+ */
+static inline dlpackgen_error_code dlpackgen_validate(const DLTensor* tensor, uint64_t flags, unsigned int options) {
+  dlpackgen_mismatch_ fault = {-1, 0, 0};
+  return dlpackgen_validate_(tensor, flags, options, &fault);
+}
+
+/**
+ * Does the same for a versioned tensor: its version and flags are taken into
+ * account, and NULL strides are accepted from a producer older than 1.2.
+ */
+static inline dlpackgen_error_code dlpackgen_validate_versioned(const DLManagedTensorVersioned* managed,
+                                                                unsigned int options) {
+  if (!managed) return DLPACKGEN_ERROR_NULL;
+  if (managed->version.major != DLPACK_MAJOR_VERSION) return DLPACKGEN_ERROR_VERSION;
+  if (dlpackgen_strides_may_be_null(managed->version.minor)) options |= DLPACKGEN_ACCEPT_NULL_STRIDES;
+  return dlpackgen_validate(&managed->dl_tensor, managed->flags, options);
+}
+
+/**
+ * Finds the exchange table of this header's major version, starting from the
+ * newest one, which is what a Python type offers, and walking prev_api over at
+ * most DLPACKGEN_MAX_EXCHANGE_APIS tables.
+ *
+ * \param api  receives the table, which lives as long as the process; NULL
+ *             when the result is not DLPACKGEN_OK.
+ *
+ * All functions of the table are there but perhaps dltensor_from_py_object_no_sync.
+ */
+static inline dlpackgen_error_code dlpackgen_find_exchange_api(const DLPackExchangeAPIHeader* newest,
+                                                               const DLPackExchangeAPI** api) {
+  const DLPackExchangeAPIHeader* header = newest;
+  int visited;
+  *api = DLPACKGEN_CODES_NULL;
+  if (!newest) return DLPACKGEN_ERROR_NULL;
+  for (visited = 0; header && visited < DLPACKGEN_MAX_EXCHANGE_APIS; ++visited) {
+    if (header->version.major == DLPACK_MAJOR_VERSION) {
+      const DLPackExchangeAPI* found = DLPACKGEN_UTIL_TABLE(header);
+      if (!found->managed_tensor_allocator || !found->managed_tensor_from_py_object_no_sync ||
+          !found->managed_tensor_to_py_object_no_sync || !found->current_work_stream)
+        return DLPACKGEN_ERROR_EXCHANGE_SLOT;
+      *api = found;
+      return DLPACKGEN_OK;
+    }
+    header = header->prev_api;
+  }
+  return DLPACKGEN_ERROR_NO_EXCHANGE_API;
+}
+
+#undef DLPACKGEN_UTIL_CAST
+#undef DLPACKGEN_UTIL_TABLE
+
+#endif /* DLPACKGEN_TENSOR_H_ */
