@@ -15,6 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
@@ -30,12 +31,13 @@ const latest = "latest"
 
 // Config is what a run makes.
 type Config struct {
-	Out      string   // slashes; relative to the config's own folder
-	Selected []Target // in the order of the table of targets
-	Others   []Target // of the config, but not selected for this run
-	Devices  []spec.EnumValue
-	Kernels  []kernel.Kernel    // in the order of the file
-	Backends []*backend.Backend // likewise; each is a target as well
+	Out       string   // slashes; relative to the config's own folder
+	Selected  []Target // in the order of the table of targets
+	Others    []Target // of the config, but not selected for this run
+	Devices   []spec.EnumValue
+	Kernels   []kernel.Kernel    // in the order of the file
+	Contracts []contract.Kernel  // those that are described by args and returns, likewise
+	Backends  []*backend.Backend // likewise; each is a target as well
 }
 
 // Target is a row of the table with what the config says about it.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
@@ -46,8 +47,13 @@ func (d *decoder) kernels(cfg *Config, section *yaml.Node) []kernel.Kernel {
 	devices := d.deviceValues(cfg)
 	var out []kernel.Kernel
 	var nodes []kernelNodes
+	scope, described := d.scope(cfg, devices), []*contract.Reading{}
 	symbols := map[string]string{}
 	for _, e := range section.Entries {
+		if contract.Describes(e) {
+			described = append(described, contract.Read(e, scope, d.diags))
+			continue
+		}
 		k, at := d.kernel(e, devices)
 		if other, again := symbols[k.Symbol]; again && at.valid {
 			at.symbol.Errorf("kernel-conflict", "one C function has one schema",
@@ -63,6 +69,7 @@ func (d *decoder) kernels(cfg *Config, section *yaml.Node) []kernel.Kernel {
 		}
 		checkBackward(out, nodes, i)
 	}
+	cfg.Contracts = d.contracts(described, symbols)
 	return out
 }
 

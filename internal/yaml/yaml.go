@@ -185,6 +185,10 @@ func (doc *document) syntax(err error) {
 		line = max(1, atoi(m[1]))
 		text = text[len(m[0]):]
 	}
+	if at, col, hint := doc.inFlow(err.Error()); hint != "" {
+		doc.fail(at, col, "yaml-syntax", hint, "%s", text)
+		return
+	}
 	line = min(line, len(doc.lines))
 	source := doc.line(line)
 	col := 1 + len(source) - len(strings.TrimLeft(source, " "))

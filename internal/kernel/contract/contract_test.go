@@ -1,0 +1,193 @@
+package contract_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// release is resolved once: fuzzing reads many texts.
+var release = sync.OnceValue(func() *spec.Release {
+	r, err := spec.Embedded().Release("1.3")
+	if err != nil {
+		panic(err)
+	}
+	return r
+})
+
+// read resolves the kernels of a file, which are its whole text.
+func read(t testing.TB, src string) ([]*contract.Reading, string) {
+	t.Helper()
+	scope := contract.Scope{DTypes: release().DTypes, Devices: map[string]int64{"kDLCPU": 1, "kDLCUDA": 2}}
+	diags := &diag.List{}
+	var all []*contract.Reading
+	if root := yaml.Parse("k.yaml", []byte(src), diags); root != nil {
+		for _, e := range root.Entries {
+			all = append(all, contract.Read(e, scope, diags))
+		}
+		contract.Compare(all)
+	}
+	return all, diag.Text(diags.Sorted(), false)
+}
+
+func TestTheExamplesOfTheDesign(t *testing.T) {
+	src, err := os.ReadFile("testdata/design.yaml")
+	require.NoError(t, err)
+	all, found := read(t, string(src))
+	require.Empty(t, found)
+	var out strings.Builder
+	for _, r := range all {
+		require.True(t, r.Valid)
+		show(&out, &r.Kernel)
+	}
+	golden.Assert(t, "kernel/design.txt", []byte(out.String()))
+	golden.Orphans(t, "kernel", []string{"kernel/design.txt", "kernel/mistakes.txt"})
+}
+
+// show prints a kernel for the golden file.
+func show(out *strings.Builder, k *contract.Kernel) {
+	fmt.Fprintf(out, "%s::%s: %s\n", k.Namespace, k.Name, k.Doc)
+	for _, v := range k.Vars {
+		fmt.Fprintf(out, "  type %s: %s, as in %s\n", v.Name, dtypes(v.Types), k.Args[v.Arg].Name)
+	}
+	for _, p := range k.Args {
+		fmt.Fprintf(out, "  takes %s\n", param(k, p))
+	}
+	for _, p := range k.Results {
+		fmt.Fprintf(out, "  gives %s\n", param(k, p))
+	}
+	for _, d := range append(k.Dims, k.Ellipses...) {
+		fmt.Fprintf(out, "  symbol %q: %s\n", d.Name, dim(k, d))
+	}
+	for _, c := range k.Where {
+		fmt.Fprintf(out, "  where %s\n", c)
+	}
+	for _, d := range k.Devices {
+		for _, f := range d.Functions {
+			fmt.Fprintf(out, "  on %s %v graphs=%v: %s\n", d.Name, f.Types, d.Graphs, f.Symbol)
+		}
+	}
+	fmt.Fprintf(out, "  error %q %+v serial=%v nobatch=%v\n", k.Error, k.Errors, k.Serial, k.NoBatch)
+	fmt.Fprintf(out, "  backward %s\n  test %s\n", plus(k.Backward), plus(k.Test))
+}
+
+func plus[T any](p *T) string {
+	if p == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%+v", *p)
+}
+
+func dtypes(all []spec.DType) string {
+	var names []string
+	for _, d := range all {
+		names = append(names, d.Name)
+	}
+	return strings.Join(names, "|")
+}
+
+var forms = []string{"any", "fixed", "symbol", "solved", "computed", "ellipsis"}
+
+func param(k *contract.Kernel, p contract.Param) string {
+	var extents []string
+	for _, e := range p.Extents {
+		text := forms[e.Form]
+		if e.Size != nil {
+			text += " " + e.Size.String()
+		}
+		extents = append(extents, text)
+	}
+	return fmt.Sprintf("%s = %s: kind %d of %s var %d [%s] layout %d access %d align %d cpu=%v copied=%v zeroed=%v saved=%v "+
+		"optional=%v aliases %v count %d least %d", p.Name, p.Line, p.Kind, dtypes(p.Types), p.Var, strings.Join(extents, ", "),
+		p.Layout, p.Access, p.Align, p.CPU, p.Copied, p.Zeroed, p.Saved, p.Optional, p.Aliases, p.Count, p.Least)
+}
+
+func dim(k *contract.Kernel, d contract.Dim) string {
+	return fmt.Sprintf("of %s flagged=%v always=%v solved by %s", k.Args[d.Arg].Name, d.Flagged, d.Always, plus(d.Solve))
+}
+
+func TestSymbolsAreBoundInOrder(t *testing.T) {
+	all, found := read(t, `f:
+  args:
+    w: float32[k, n]?
+    x: float32[..., n, m + 1]
+    p: float32[2 * m]
+    n: int
+  returns: {y: "float32[..., m * n]"}
+`)
+	require.Empty(t, found)
+	k := all[0]
+	names := func(dims []contract.Dim) (out []string) {
+		for _, d := range dims {
+			out = append(out, fmt.Sprint(d.Name, " ", k.Args[d.Arg].Name, " ", d.Flagged, " ", d.Always))
+		}
+		return out
+	}
+	assert.Equal(t, []string{"n n false true", "k w true false", "m x false true"}, names(k.Dims),
+		"an int argument is there before every tensor")
+	assert.Equal(t, contract.Solved, k.Args[1].Extents[2].Form)
+	assert.Equal(t, contract.Computed, k.Args[2].Extents[0].Form, "bound already")
+}
+
+// What stands bare anywhere binds its symbol, also behind an expression of it; what may be None
+// binds only what nothing else does.
+func TestWhatBindsASymbol(t *testing.T) {
+	for src, want := range map[string]string{
+		"{a: 'int8[n + 1]', b: 'int8[n]'}":               "b",
+		"{a: 'int8[2 * n]?', b: 'int8[n - 1]'}":          "b",
+		"{a: 'int8[n]?', b: 'int8[n]'}":                  "a",
+		"{a: 'int8[n]', n: int}":                         "n",
+		"{a: 'int8[3 + n]', b: 'int8[n * 2]'}":           "a",
+		"{a: 'int8[n]? = None', b: 'int8[n]? = None'}":   "a",
+		"{a: 'int8[n * 2]? = None', b: 'int8[_]= None'}": "",
+	} {
+		all, found := read(t, "f: {args: "+src+"}")
+		if want == "" {
+			assert.NotEmpty(t, found)
+			continue
+		}
+		require.Empty(t, found, src)
+		assert.Equal(t, want, all[0].Args[all[0].Dims[0].Arg].Name, src)
+	}
+}
+
+func TestFunctionsAreEveryChoiceOfDTypes(t *testing.T) {
+	all, found := read(t, `f:
+  types: {T: {float32: s, float64: d}, I: [int32, int64]}
+  args: {x: "T[n]", i: "I[n]", a: "T = 1"}
+  symbol: f_{I}_{T}
+  devices: {kDLCPU: , kDLCUDA: {symbol: "g_{T}", graphs: true}}
+`)
+	require.Empty(t, found)
+	assert.Equal(t, []contract.Function{
+		{"f_int32_s", []int{0, 0}}, {"f_int32_d", []int{1, 0}}, {"f_int64_s", []int{0, 1}}, {"f_int64_d", []int{1, 1}},
+	}, all[0].Devices[0].Functions)
+	assert.Equal(t, contract.Device{Name: "kDLCUDA", Value: 2, Graphs: true, Functions: []contract.Function{
+		{"g_s", []int{0, contract.None}}, {"g_d", []int{1, contract.None}},
+	}}, all[0].Devices[1])
+}
+
+// Whatever the text, there is a kernel or a finding with a place.
+func FuzzRead(f *testing.F) {
+	src, err := os.ReadFile("testdata/design.yaml")
+	require.NoError(f, err)
+	f.Add(string(src))
+	f.Add("f: {types: {T: [int8]}, args: {x: 'T[n*2, ...]? strided', s: 'list[int]'}, returns: {y: 'T[n // s[3], ...]'}}")
+	f.Fuzz(func(t *testing.T, src string) {
+		all, found := read(t, src)
+		for _, r := range all {
+			assert.True(t, r.Valid || found != "", "%q", src)
+		}
+	})
+}

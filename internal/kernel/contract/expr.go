@@ -1,0 +1,206 @@
+package contract
+
+import (
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// source is where an expression stands.
+type source struct {
+	at       *yaml.Node
+	of       *Param // nil: in a condition, which holds where an argument is absent
+	isResult bool
+}
+
+func (s *source) fail(e *notation.Expr, code, hint, format string, args ...any) {
+	s.at.ErrorfAt(e.At, code, hint, format, args...)
+}
+
+// checkExpr checks the names in an expression, and its constants.
+func (r *reader) checkExpr(s *source, e *notation.Expr) {
+	switch e.Op {
+	case notation.Symbol:
+		r.checkSymbol(s, e)
+	case notation.Size, notation.Shape:
+		r.checkTensor(s, e)
+		return // a dimension is no expression of its own
+	case notation.Item:
+		r.checkItem(s, e)
+		return
+	case notation.FloorDiv, notation.Remainder:
+		if by := e.Operands[1]; by.Op == notation.Literal && by.Number == 0 {
+			s.fail(by, "invalid-extent", "", "a division by 0")
+		}
+	}
+	for _, o := range e.Operands {
+		r.checkExpr(s, o)
+	}
+}
+
+func (r *reader) checkSymbol(s *source, e *notation.Expr) {
+	i := r.Dim(e.Name)
+	if i == None {
+		r.noSymbol(s, e)
+		return
+	}
+	if s.of != nil && !r.Dims[i].Always && !(s.of.binds(i) && s.of.Optional) {
+		s.fail(e, "unbound-symbol", "let an argument bind it that is never None", "%s has no value where %s is None", e.Name, r.Args[r.Dims[i].Arg].Name)
+	}
+}
+
+// noSymbol reports a name that stands for no integer.
+func (r *reader) noSymbol(s *source, e *notation.Expr) {
+	switch {
+	case r.Arg(e.Name) != None && r.Args[r.Arg(e.Name)].Kind == Tensor:
+		s.fail(e, "unknown-name", "write "+e.Name+".size or "+e.Name+".shape[0]", "%s is a tensor", e.Name)
+	case r.Arg(e.Name) != None:
+		s.fail(e, "unknown-name", "", "%s is no int argument", e.Name)
+	case s.isResult && r.Result(e.Name) != None:
+		s.fail(e, "unknown-name", "", "%s is a result", e.Name)
+	default:
+		s.fail(e, "unbound-symbol", r.unbound(e.Name), "no argument binds %s", e.Name)
+	}
+}
+
+// checkTensor checks x.size and x.shape[i].
+func (r *reader) checkTensor(s *source, e *notation.Expr) {
+	i := r.Arg(e.Name)
+	if i == None || r.Args[i].Kind != Tensor {
+		s.fail(e, "unknown-name", diag.DidYouMean(e.Name, r.tensors()), "%s is no tensor among the arguments", e.Name)
+		return
+	}
+	x := &r.Args[i]
+	if s.of != nil && x.Optional && s.of != x {
+		s.fail(e, "unbound-symbol", "take one that is never None", "%s may be None", e.Name)
+	}
+	if e.Op == notation.Size {
+		return
+	}
+	d, fixed := constant(e.Operands[0])
+	rank, _ := x.Rank()
+	if !fixed || d < -int64(rank) || d >= int64(rank) {
+		s.fail(e.Operands[0], "invalid-extent", "", "%s is no dimension of %s, which has %d at least", e.Operands[0], e.Name, rank)
+	}
+}
+
+// constant gives the value of a number, negative or not.
+func constant(e *notation.Expr) (int64, bool) {
+	if e.Op == notation.Negate {
+		n, fixed := constant(e.Operands[0])
+		return -n, fixed
+	}
+	return e.Number, e.Op == notation.Literal
+}
+
+// checkItem checks sizes[i], and notes how long the list must be.
+func (r *reader) checkItem(s *source, e *notation.Expr) {
+	i := r.Arg(e.Name)
+	if i == None || r.Args[i].Kind != Ints {
+		s.fail(e, "unknown-name", "", "%s is no list of ints among the arguments", e.Name)
+		return
+	}
+	list := &r.Args[i]
+	n, fixed := constant(e.Operands[0])
+	if !fixed || n < 0 || list.Count > 0 && n >= list.Count {
+		s.fail(e.Operands[0], "invalid-extent", "count from 0", "%s has no item %s", e.Name, e.Operands[0])
+		return
+	}
+	if s.of != nil && list.Optional {
+		s.fail(e, "unbound-symbol", "take one that is never None", "%s may be None", e.Name)
+	}
+	list.Least = max(list.Least, n+1)
+}
+
+// condition is one of where:.
+type condition struct {
+	*notation.Cond
+	at *yaml.Node
+}
+
+// conditions reads where:.
+func (r *reader) conditions() (all []condition) {
+	section := r.m.Get("where")
+	if section == nil || isEmpty(section) {
+		return nil
+	}
+	if section.Kind == yaml.Scalar {
+		section.Errorf("type-mismatch", "write `- "+section.Value+"`, on a line of its own", "where must be a list, not a value")
+		return nil
+	}
+	for _, n := range section.List("where") {
+		if n.Kind != yaml.Scalar {
+			n.Errorf("type-mismatch", "put the condition in quotes", "a condition must be a value, not %s", n.Kind)
+			continue
+		}
+		c, err := notation.ParseCond(n.Value)
+		if err != nil {
+			reportLine(n, err, "invalid-condition")
+			continue
+		}
+		all = append(all, condition{c, n})
+	}
+	return all
+}
+
+// where checks the names of conditions.
+func (r *reader) where(all []condition) {
+	for _, c := range all {
+		r.checkCond(c.at, c.Cond)
+		r.Where = append(r.Where, c.Cond)
+	}
+}
+
+func (r *reader) checkCond(at *yaml.Node, c *notation.Cond) {
+	for _, part := range c.Conds {
+		r.checkCond(at, part)
+	}
+	if len(c.Conds) > 0 {
+		return
+	}
+	s := &source{at: at}
+	if c.Op != "in" {
+		if r.comparesWords(s, c) {
+			return
+		}
+		r.checkExpr(s, c.Left)
+		r.checkExpr(s, c.Right)
+		return
+	}
+	r.checkIn(s, c)
+}
+
+// comparesWords reports == where only "in" can compare.
+func (r *reader) comparesWords(s *source, c *notation.Cond) bool {
+	for _, e := range []*notation.Expr{c.Left, c.Right} {
+		if e.Op == notation.Symbol && r.Var(e.Name) != None {
+			s.fail(e, "invalid-condition", "write "+e.Name+" in float16|bfloat16", "dtypes are compared by in")
+			return true
+		}
+	}
+	return false
+}
+
+// checkIn checks that the alternatives are what the left side can be.
+func (r *reader) checkIn(s *source, c *notation.Cond) {
+	want, what := notation.Int, "whole numbers"
+	variable, text := None, None
+	if c.Left.Op == notation.Symbol {
+		variable, text = r.Var(c.Left.Name), r.Arg(c.Left.Name)
+	}
+	switch {
+	case variable != None:
+		want, what = notation.Bare, "dtypes"
+	case text != None && r.Args[text].Kind == Str:
+		want, what = notation.Text, "texts in quotes"
+	default:
+		r.checkExpr(s, c.Left)
+	}
+	for _, v := range c.In {
+		if v.Kind != want {
+			s.at.ErrorfAt(v.At, "invalid-condition", "", "%s are expected here, got %s", what, v)
+		} else if _, known := r.dtype(v.Text); variable != None && !known {
+			s.at.ErrorfAt(v.At, "unknown-dtype", r.unknown(v.Text), "there is no dtype %q", v.Text)
+		}
+	}
+}

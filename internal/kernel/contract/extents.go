@@ -1,0 +1,221 @@
+package contract
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/kernel"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
+)
+
+// extents resolves the shapes: first what binds each symbol, then what is computed of them.
+func (r *reader) extents() {
+	before := r.diags.Len()
+	bare := r.bareSymbols()
+	r.bindIntegers(bare)
+	for i, l := range r.args {
+		r.bareExtents(l, &r.Args[i], i)
+	}
+	for i, l := range r.args {
+		r.solvedExtents(l, &r.Args[i], i)
+	}
+	for i, l := range r.gives {
+		r.bareExtents(l, &r.Results[i], None)
+	}
+	if r.diags.Len() > before {
+		return
+	}
+	for i, l := range r.args {
+		r.checkExtents(l, &r.Args[i])
+	}
+	for i, l := range r.gives {
+		r.checkExtents(l, &r.Results[i])
+	}
+}
+
+// bareSymbols are the names that expressions use.
+func (r *reader) bareSymbols() map[string]bool {
+	used := map[string]bool{}
+	for _, l := range slices.Concat(r.args, r.gives) {
+		for _, e := range l.Type.Extents {
+			walk(e.Size, func(e *notation.Expr) { used[e.Name] = used[e.Name] || e.Op == notation.Symbol })
+		}
+	}
+	if n := r.m.Get("where"); n != nil {
+		for _, item := range n.Items {
+			if c, err := notation.ParseCond(item.Value); err == nil {
+				walkCond(c, func(e *notation.Expr) { used[e.Name] = used[e.Name] || e.Op == notation.Symbol })
+			}
+		}
+	}
+	return used
+}
+
+// walk visits an expression and its operands.
+func walk(e *notation.Expr, visit func(*notation.Expr)) {
+	if e == nil {
+		return
+	}
+	visit(e)
+	for _, o := range e.Operands {
+		walk(o, visit)
+	}
+}
+
+// walkCond visits the expressions of a condition.
+func walkCond(c *notation.Cond, visit func(*notation.Expr)) {
+	for _, part := range c.Conds {
+		walkCond(part, visit)
+	}
+	walk(c.Left, visit)
+	walk(c.Right, visit)
+}
+
+// bindIntegers makes a symbol of each int argument that an expression names.
+func (r *reader) bindIntegers(used map[string]bool) {
+	for i, p := range r.Args {
+		if p.Kind == Int && used[p.Name] {
+			r.Dims = append(r.Dims, Dim{Name: p.Name, Arg: i, Flagged: p.Optional, Always: !p.Optional})
+		}
+	}
+}
+
+// bareExtents takes over the extents of a parameter, and binds the symbols that stand bare.
+func (r *reader) bareExtents(l line, p *Param, arg int) {
+	if p.Kind == Tensor && len(l.Type.Extents) > MaxNDim {
+		l.at.Errorf("too-many", "", "%d dimensions, more than %d", len(l.Type.Extents), MaxNDim)
+	}
+	for _, e := range l.Type.Extents {
+		made := Extent{Form: Computed, Dim: None, Size: e.Size}
+		switch {
+		case e.Form == notation.Unnamed:
+			made.Form = Any
+		case e.Form == notation.Ellipsis:
+			made.Form, made.Dim = Ellipsis, bind(&r.Ellipses, e.Name, arg, p)
+		case e.Size.Op == notation.Literal:
+			made.Form, made.Number = Fixed, e.Size.Number
+		case e.Size.Op == notation.Symbol && r.maySymbol(l, e.Size, arg):
+			made.Form, made.Dim = Symbol, bind(&r.Dims, e.Size.Name, arg, p)
+		}
+		p.Extents = append(p.Extents, made)
+	}
+}
+
+// maySymbol tells whether a name can be a symbol, and reports one that is something else.
+func (r *reader) maySymbol(l line, e *notation.Expr, arg int) bool {
+	what, taken := r.taken[e.Name]
+	switch {
+	case r.Dim(e.Name) != None:
+	case arg == None:
+		return false // results bind nothing
+	case taken:
+		l.at.ErrorfAt(e.At, "duplicate-name", "symbols have names of their own, or that of an int argument",
+			"%s is the name of %s, which is no int", e.Name, what)
+		return false
+	default:
+		if problem := kernel.CheckName(e.Name); problem != "" {
+			l.at.ErrorfAt(e.At, "invalid-name", "", "%q is no name for a symbol: it %s", e.Name, problem)
+			return false
+		}
+	}
+	return true
+}
+
+// bind gives the place of a name, which an argument binds if none before it does.
+func bind(all *[]Dim, name string, arg int, p *Param) int {
+	i := slices.IndexFunc(*all, func(d Dim) bool { return d.Name == name })
+	switch {
+	case i == None && arg == None:
+		return None
+	case i == None:
+		*all = append(*all, Dim{Name: name, Arg: arg, Flagged: p.Optional, Always: !p.Optional})
+		return len(*all) - 1
+	case arg != None:
+		(*all)[i].Always = (*all)[i].Always || !p.Optional
+	}
+	return i
+}
+
+// solvedExtents binds the symbols that stand in n + c, n - c or c * n alone.
+func (r *reader) solvedExtents(l line, p *Param, arg int) {
+	for i := range p.Extents {
+		e := &p.Extents[i]
+		if e.Form != Computed {
+			continue
+		}
+		symbol, solve := solvable(e.Size)
+		if symbol == nil || r.Dim(symbol.Name) != None || p.Optional && r.requiredSolves(symbol.Name) || !r.maySymbol(l, symbol, arg) {
+			continue
+		}
+		e.Form, e.Dim = Solved, bind(&r.Dims, symbol.Name, arg, p)
+		r.Dims[e.Dim].Solve = solve
+	}
+}
+
+// requiredSolves tells whether a tensor that is always there gives a symbol.
+func (r *reader) requiredSolves(name string) bool {
+	return slices.ContainsFunc(r.Args, func(p Param) bool {
+		return !p.Optional && slices.ContainsFunc(p.Extents, func(e Extent) bool {
+			symbol, _ := solvable(e.Size)
+			return e.Form == Computed && symbol != nil && symbol.Name == name
+		})
+	})
+}
+
+// solvable gives the symbol that an expression can be solved for: n + c, c + n, n - c, c * n or n * c.
+func solvable(e *notation.Expr) (*notation.Expr, *Solve) {
+	if e == nil || len(e.Operands) != 2 {
+		return nil, nil
+	}
+	a, b := e.Operands[0], e.Operands[1]
+	if a.Op == notation.Literal && e.Op != notation.Subtract {
+		a, b = b, a
+	}
+	known := e.Op == notation.Add || e.Op == notation.Subtract || e.Op == notation.Multiply && b.Number > 0
+	if !known || a.Op != notation.Symbol || b.Op != notation.Literal {
+		return nil, nil
+	}
+	return a, &Solve{e.Op, b.Number}
+}
+
+// checkExtents checks the names of what is computed, and that a result has all that it needs.
+func (r *reader) checkExtents(l line, p *Param) {
+	isResult := r.Arg(p.Name) == None
+	for i, e := range p.Extents {
+		at := l.Type.Extents[i]
+		switch e.Form {
+		case Any:
+			if isResult {
+				l.at.ErrorfAt(at.At, "invalid-extent", "write an expression over symbols of the arguments", "nothing tells this extent of the result")
+			}
+		case Ellipsis:
+			r.checkEllipsis(l, e, at, isResult)
+		case Computed, Symbol, Solved:
+			r.checkExpr(&source{at: l.at, of: p, isResult: isResult}, e.Size)
+		}
+	}
+}
+
+func (r *reader) checkEllipsis(l line, e Extent, at notation.Extent, isResult bool) {
+	if isResult && (e.Dim == None || !r.Ellipses[e.Dim].Always) {
+		l.at.ErrorfAt(at.At, "unbound-symbol", "write it in an argument that is never None", "no argument tells what ...%s stands for", at.Name)
+	}
+}
+
+// binds tells whether an argument gives a symbol its value by itself.
+func (p Param) binds(dim int) bool {
+	return slices.ContainsFunc(p.Extents, func(e Extent) bool { return (e.Form == Symbol || e.Form == Solved) && e.Dim == dim })
+}
+
+// unbound hints at the symbol that was meant.
+func (r *reader) unbound(name string) string {
+	var all []string
+	for _, d := range r.Dims {
+		all = append(all, d.Name)
+	}
+	if hint := diag.DidYouMean(name, all); hint != "" {
+		return hint
+	}
+	return fmt.Sprintf("bind it by an argument: x: float32[%s], or %s: int", name, name)
+}

@@ -1,0 +1,250 @@
+package contract
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/kernel"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// The device of a kernel that names none.
+const defaultDevice = "kDLCPU"
+
+// functions reads the symbols of C and the devices. fine: the variables are known.
+func (r *reader) functions(fine bool) {
+	symbol, at := r.Name, r.name
+	if n := r.m.Get("symbol"); n != nil {
+		symbol, at = pattern(n), n
+	}
+	section := r.m.Get("devices")
+	if section == nil || isEmpty(section) {
+		r.device(Device{Name: defaultDevice, Value: r.scope.Devices[defaultDevice]}, symbol, at, fine)
+		return
+	}
+	if section.Kind == yaml.List {
+		section.Errorf("type-mismatch", "write `kDLCPU: {}`, on a line of its own", "devices must be a mapping, not a list")
+		return
+	}
+	if section.Is(yaml.Mapping, "devices") && len(section.Entries) == 0 {
+		section.Errorf("type-mismatch", "leave devices out for the CPU", "devices lists none")
+	}
+	for _, e := range section.Entries {
+		r.deviceEntry(e, symbol, at, fine)
+	}
+}
+
+// pattern reads a symbol, in which {T} stands for the spelling of a dtype.
+func pattern(n *yaml.Node) string {
+	if n.Kind == yaml.Mapping {
+		n.Errorf("type-mismatch", "write it in quotes", "a symbol must be a value: { begins a mapping")
+		return ""
+	}
+	return n.Text("symbol")
+}
+
+func (r *reader) deviceEntry(e yaml.Entry, symbol string, at *yaml.Node, fine bool) {
+	value, known := r.scope.Devices[e.Key.Value]
+	if !known {
+		names := slices.Sorted(maps.Keys(r.scope.Devices))
+		e.Key.Errorf("unknown-device", diag.DidYouMean(e.Key.Value, names), "no release that is made has a device %q", e.Key.Value)
+	}
+	d := Device{Name: e.Key.Value, Value: value}
+	if isEmpty(e.Value) {
+		r.device(d, symbol, at, fine && known)
+		return
+	}
+	m := e.Value.Map("device " + d.Name)
+	if n := m.Get("symbol"); n != nil {
+		symbol, at = pattern(n), n
+	}
+	d.Graphs = m.Bool("graphs")
+	m.Close()
+	r.device(d, symbol, at, fine && known)
+}
+
+// device adds a device with a function for each choice of dtypes that its symbol tells apart.
+func (r *reader) device(d Device, symbol string, at *yaml.Node, fine bool) {
+	if !fine {
+		return
+	}
+	used, choices := r.placeholders(at, symbol)
+	if used == nil || symbol == "" || !r.checkSpelled(at, used) {
+		return
+	}
+	if choices > MaxFunctions {
+		at.Errorf("too-many", "", "%s stands for %d functions, more than %d", symbol, choices, MaxFunctions)
+		return
+	}
+	for i := range choices {
+		d.Functions = append(d.Functions, r.function(symbol, used, i))
+	}
+	r.Devices = append(r.Devices, d)
+	for _, f := range d.Functions {
+		r.symbols = append(r.symbols, symbolAt{f.Symbol, at})
+		if !r.checkFunction(at, f.Symbol) {
+			return
+		}
+	}
+}
+
+var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
+
+// placeholders tells which variables a symbol spells, and how many functions it then stands for.
+func (r *reader) placeholders(at *yaml.Node, symbol string) (used []bool, choices int) {
+	used, choices = make([]bool, len(r.Vars)), 1
+	for _, found := range placeholder.FindAllStringSubmatch(symbol, -1) {
+		i := r.Var(found[1])
+		if i == None {
+			at.Errorf("invalid-symbol", "as in f_{T}, with T of types:", "{%s} is no variable of types:", found[1])
+			return nil, 0
+		}
+		if !used[i] {
+			used[i], choices = true, choices*len(r.Vars[i].Types)
+		}
+	}
+	return used, choices
+}
+
+// checkSpelled reports a scalar of a variable whose type no function is made for.
+func (r *reader) checkSpelled(at *yaml.Node, used []bool) bool {
+	for _, p := range slices.Concat(r.Args, r.Results) {
+		if p.Kind == Number && p.Var != None && !used[p.Var] {
+			name := r.Vars[p.Var].Name
+			at.Errorf("invalid-symbol", fmt.Sprintf("write {%s} in it", name),
+				"%s is a scalar of %s, so each dtype needs a C function of its own", p.Name, name)
+			return false
+		}
+	}
+	return true
+}
+
+// function is the i-th choice of dtypes.
+func (r *reader) function(symbol string, used []bool, i int) Function {
+	f := Function{Symbol: symbol}
+	for v, name := range r.Vars {
+		choice := None
+		if used[v] {
+			choice = i % len(name.Types)
+			i /= len(name.Types)
+			f.Symbol = strings.ReplaceAll(f.Symbol, "{"+name.Name+"}", name.Spell[choice])
+		}
+		f.Types = append(f.Types, choice)
+	}
+	return f
+}
+
+func (r *reader) checkFunction(at *yaml.Node, symbol string) bool {
+	problem := kernel.CheckName(symbol)
+	if problem == "" {
+		problem = kernel.CheckSymbol(symbol)
+	}
+	if problem != "" {
+		at.Errorf("invalid-symbol", "as in symbol: mylib_"+r.Name, "the symbol %s %s", symbol, problem)
+	}
+	return problem == ""
+}
+
+// checkUse reports what nothing could make use of.
+func (r *reader) checkUse() {
+	for i, p := range r.Results {
+		if p.Saved && (r.Backward == nil || !slices.Contains(r.Backward.Saves, p.Name)) {
+			r.gives[i].at.Errorf("unused-result", "name it in backward: {saves: [...]}, or leave saved out",
+				"no backward saves %s, and callers do not get it", p.Name)
+		}
+	}
+}
+
+// Compare reports what is wrong between kernels: symbols that several have, and backwards that do
+// not fit.
+func Compare(all []*Reading) {
+	symbols := map[string]*Reading{}
+	kernels := map[string]*Reading{}
+	for _, r := range all {
+		kernels[r.Name] = r
+		r.compareSymbols(symbols)
+	}
+	for _, r := range all {
+		if other, again := symbols[r.Error]; again && r.err != nil {
+			r.err.Errorf("kernel-conflict", "const char *f(int code) is a function of its own", "%s is a symbol of kernel %s", r.Error, other.Name)
+		}
+		if r.Backward != nil && r.Valid {
+			r.compareBackward(kernels)
+		}
+	}
+}
+
+// Node is the name of the kernel, where the config has it.
+func (r *Reading) Node() *yaml.Node { return r.name }
+
+// Symbols gives the functions of C that the description names.
+func (r *Reading) Symbols() (all []string) {
+	for _, s := range r.symbols {
+		all = append(all, s.symbol)
+	}
+	return all
+}
+
+// compareSymbols reports the first symbol that another kernel, or another choice of dtypes, has.
+func (r *Reading) compareSymbols(known map[string]*Reading) {
+	own := map[string][]int{}
+	for _, d := range r.Devices {
+		for _, f := range d.Functions {
+			if types, again := own[f.Symbol]; again && !slices.Equal(types, f.Types) {
+				r.symbols[0].node.Errorf("kernel-conflict", "give the dtypes spellings that differ", "%s stands for two choices of dtypes", f.Symbol)
+				return
+			}
+			own[f.Symbol] = f.Types
+		}
+	}
+	for _, s := range r.symbols {
+		if other, again := known[s.symbol]; again && other != r {
+			s.node.Errorf("kernel-conflict", "give it a symbol of its own", "%s is a symbol of kernel %s already", s.symbol, other.Name)
+			return
+		}
+		known[s.symbol] = r
+	}
+}
+
+// compareBackward checks the kernel that computes the gradients.
+func (r *Reading) compareBackward(kernels map[string]*Reading) {
+	other, known := kernels[r.Backward.Kernel]
+	if !known {
+		names := slices.Sorted(maps.Keys(kernels))
+		r.backward.Errorf("unknown-kernel", diag.DidYouMean(r.Backward.Kernel, names), "there is no kernel %q with args", r.Backward.Kernel)
+		return
+	}
+	if problem := r.unfit(&other.Kernel); other.Valid && problem != "" {
+		r.backward.Errorf("invalid-backward", "", "%s cannot compute the gradients of %s: %s", other.Name, r.Name, problem)
+	}
+}
+
+// unfit tells why another kernel is no backward of this one, or gives "".
+func (k *Kernel) unfit(other *Kernel) string {
+	wanted := k.Given()
+	for _, name := range k.Backward.Saves {
+		if i := k.Arg(name); i != None {
+			wanted = append(wanted, k.Args[i])
+		} else {
+			wanted = append(wanted, k.Results[k.Result(name)])
+		}
+	}
+	switch {
+	case other.Namespace != k.Namespace:
+		return "it must have the namespace of the kernel"
+	case len(other.Args) != len(wanted):
+		return fmt.Sprintf("it must take %d arguments, a gradient for each result and then what is saved, not %d", len(wanted), len(other.Args))
+	case len(other.Given()) != len(k.Backward.Of):
+		return fmt.Sprintf("it must give %d results, a gradient for each of `of`, not %d", len(k.Backward.Of), len(other.Given()))
+	}
+	for i, p := range wanted {
+		if got := other.Args[i]; got.Kind != p.Kind || got.Writes() {
+			return fmt.Sprintf("its argument %s stands for %s, and must be of the same kind, and not written", got.Name, p.Name)
+		}
+	}
+	return ""
+}

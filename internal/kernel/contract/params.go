@@ -1,0 +1,197 @@
+package contract
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/kernel"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// argument checks what only an argument can be.
+func (r *reader) argument(i int) {
+	l, p := r.args[i], &r.Args[i]
+	if p.Zeroed || p.Saved {
+		l.at.Errorf("invalid-word", "", "zeroed and saved are said of results, and %s is an argument", p.Name)
+	}
+	r.checkDefault(l, p)
+	if i > 0 && p.Default == nil && r.Args[i-1].Default != nil {
+		l.key.Errorf("argument-order", "give it a default, or move it up", "%s has no default, and stands behind %s, which has one",
+			p.Name, r.Args[i-1].Name)
+	}
+}
+
+// checkDefault compares a default with its type.
+func (r *reader) checkDefault(l line, p *Param) {
+	v := p.Default
+	if v == nil {
+		return
+	}
+	problem, hint := "", ""
+	switch {
+	case v.Kind == notation.None && !p.Optional:
+		problem, hint = "None is for arguments that may be None", "write "+l.Type.String()+"?"
+	case v.Kind == notation.None:
+	case v.Kind == notation.Bare:
+		problem, hint = v.Text+" is no value", `a text stands in quotes, as in = "`+v.Text+`"`
+	default:
+		problem = mismatch(p, v)
+	}
+	if problem != "" {
+		l.at.ErrorfAt(v.At, "invalid-default", hint, "%s", problem)
+	}
+}
+
+// valueKinds are the values that kinds of arguments take.
+var valueKinds = map[Kind][]notation.ValueKind{
+	Int: {notation.Int}, Float: {notation.Int, notation.Float}, Bool: {notation.Bool}, Str: {notation.Text},
+	Number: {notation.Int, notation.Float, notation.Bool},
+}
+
+// mismatch tells why a value is none of a type, or gives "".
+func mismatch(p *Param, v *notation.Value) string {
+	if p.Kind == Tensor || p.Kind == Ints || p.Kind == Floats {
+		return "a tensor or a list has no default but None"
+	}
+	if !slices.Contains(valueKinds[p.Kind], v.Kind) {
+		return fmt.Sprintf("%s is no value of %s", v, p.Name)
+	}
+	for _, d := range p.Types {
+		if !holds(d, v) {
+			return fmt.Sprintf("%s does not hold %s", d.Name, v)
+		}
+	}
+	return ""
+}
+
+// holds tells whether a scalar of a dtype can be a value.
+func holds(d spec.DType, v *notation.Value) bool {
+	switch d.Code {
+	case "kDLBool":
+		return v.Kind == notation.Bool
+	case "kDLInt":
+		bound := int64(1) << (min(d.Bits, 63) - 1)
+		return v.Kind == notation.Int && (d.Bits > 62 || v.Int >= -bound && v.Int < bound)
+	case "kDLUInt":
+		return v.Kind == notation.Int && v.Int >= 0 && (d.Bits > 62 || v.Int < int64(1)<<min(d.Bits, 62))
+	}
+	largest := map[string]float64{"float16": 65504, "bfloat16": 0x1.fep127, "float32": math.MaxFloat32, "float64": math.MaxFloat64}[d.Name]
+	return v.Kind == notation.Int || v.Kind == notation.Float && math.Abs(v.Float) <= largest
+}
+
+// result checks what a result cannot be.
+func (r *reader) result(i int) {
+	l, p := r.gives[i], &r.Results[i]
+	problem, hint := "", ""
+	switch {
+	case p.Optional:
+		problem, hint = "a result is always there", "leave ? out"
+	case p.Default != nil:
+		problem, hint = "a result has no default", ""
+	case p.Kind == Ints || p.Kind == Floats || p.Kind == Str:
+		problem, hint = "a result is a tensor or a scalar", "give a list as int64[n]"
+	case p.Layout != Contiguous || p.Access != In || p.CPU || p.Copied || p.Align != 0 || hasAlias(l):
+		problem, hint = "a result is C-contiguous, and can be zeroed or saved", "make it an argument: out"
+	case p.Var == None && len(p.Types) != 1 && (p.Kind == Tensor || p.Kind == Number):
+		problem, hint = "a result has one dtype, or a variable's", "as in T[n]"
+	}
+	if problem != "" {
+		l.at.Errorf("invalid-result", hint, "%s", problem)
+	}
+}
+
+func hasAlias(l line) bool {
+	return slices.ContainsFunc(l.Words, func(w notation.Word) bool { return w.Text == "aliases" })
+}
+
+// checkNames reports two of one name among arguments, results and variables, and those that mean
+// something to a caller.
+func (r *reader) checkNames() {
+	for _, v := range r.Vars {
+		r.taken[v.Name] = "the variable " + v.Name
+	}
+	for i, l := range slices.Concat(r.args, r.gives) {
+		name, what := l.key.Value, "an argument"
+		if i >= len(r.args) {
+			what = "a result"
+		}
+		if before, again := r.taken[name]; again {
+			l.key.Errorf("duplicate-name", "", "%s is the name of %s already", name, before)
+		}
+		if kernel.LooksLikeMacro(name) {
+			l.key.Errorf("invalid-name", "write it in small letters", "%s may be a macro in C", name)
+		}
+		r.taken[name] = what
+	}
+	r.checkKeywords()
+	r.aliases()
+}
+
+// checkKeywords reports arguments that hide what callers add.
+func (r *reader) checkKeywords() {
+	if i := r.Arg("out"); i != None && len(r.Given()) > 0 {
+		r.args[i].key.Errorf("invalid-name", "name it otherwise", "out= is how callers give memory for the results, so no argument is out")
+	}
+	if i := r.Arg("like"); i != None && len(r.Given()) > 0 && !slices.ContainsFunc(r.Args, required) {
+		r.args[i].key.Errorf("invalid-name", "name it otherwise", "like= is how callers name a library, so no argument is like")
+	}
+}
+
+// required tells whether an argument is always a tensor.
+func required(p Param) bool { return p.Kind == Tensor && !p.Optional }
+
+// aliases resolves what written arguments may overlap.
+func (r *reader) aliases() {
+	for i, l := range r.args {
+		for _, w := range l.Words {
+			if w.Text != "aliases" {
+				continue
+			}
+			of := r.Arg(w.Of)
+			switch {
+			case of == None || r.Args[of].Kind != Tensor || of == i:
+				l.at.ErrorfAt(w.At, "unknown-name", diag.DidYouMean(w.Of, r.names(i)), "%q is no other tensor among the arguments", w.Of)
+			case !r.Args[i].Writes():
+				l.at.ErrorfAt(w.At, "invalid-word", "leave it out", "%s is not written, so it may overlap what is not written either", r.Args[i].Name)
+			default:
+				r.Args[i].Aliases = append(r.Args[i].Aliases, of)
+			}
+		}
+	}
+}
+
+// names lists the arguments, but one.
+func (r *reader) names(but int) (all []string) {
+	for i, p := range r.Args {
+		if i != but {
+			all = append(all, p.Name)
+		}
+	}
+	return all
+}
+
+// tensors lists the arguments that are tensors.
+func (r *reader) tensors() (all []string) {
+	for _, p := range r.Args {
+		if p.Kind == Tensor {
+			all = append(all, p.Name)
+		}
+	}
+	return all
+}
+
+// bindVars finds the tensors that tell what variables stand for.
+func (r *reader) bindVars() {
+	for v := range r.Vars {
+		r.Vars[v].Arg = slices.IndexFunc(r.Args, func(p Param) bool { return required(p) && p.Var == v })
+		if r.Vars[v].Arg != None {
+			continue
+		}
+		at := r.m.Get("types").Entries[v].Key
+		at.Errorf("unbound-variable", "as in x: "+r.Vars[v].Name+"[n]",
+			"no tensor argument without ? has the dtype %s, so nothing tells what it stands for", r.Vars[v].Name)
+	}
+}

@@ -1,0 +1,216 @@
+package contract
+
+import (
+	"slices"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/kernel"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// Scope is what descriptions may refer to: the dtypes and devices of the releases that are made.
+type Scope struct {
+	DTypes  []spec.DType
+	Devices map[string]int64
+}
+
+// Reading is a description with the places that findings about it point at.
+type Reading struct {
+	Kernel
+	Valid    bool // nothing in it is wrong by itself
+	name     *yaml.Node
+	symbols  []symbolAt
+	backward *yaml.Node
+	err      *yaml.Node
+}
+
+// symbolAt is where a symbol of C stands.
+type symbolAt struct {
+	symbol string
+	node   *yaml.Node
+}
+
+// keys are those that only descriptions have.
+var keys = []string{"args", "returns", "types", "where"}
+
+// old are the keys of the schemas that descriptions replace.
+var old = []string{"schema", "like", "strided", "layout", "form", "header"}
+
+// Describes tells whether an entry of kernels: is a description, and not a schema.
+func Describes(e yaml.Entry) bool {
+	return slices.ContainsFunc(e.Value.Entries, func(e yaml.Entry) bool { return slices.Contains(keys, e.Key.Value) })
+}
+
+// Read resolves a description. What is wrong with it stands in the list.
+func Read(e yaml.Entry, scope Scope, diags *diag.List) *Reading {
+	before := diags.Len()
+	r := &reader{Reading: &Reading{name: e.Key}, scope: scope, diags: diags, taken: map[string]string{}}
+	r.Name = e.Key.Value
+	checkName(e.Key, r.Name, "a kernel")
+	r.m = e.Value.Map("kernel " + r.Name)
+	r.read(before)
+	r.Valid = diags.Len() == before
+	return r.Reading
+}
+
+// reader is the state of one Read.
+type reader struct {
+	*Reading
+	scope Scope
+	diags *diag.List
+	m     *yaml.Map
+	args  []line
+	gives []line
+	taken map[string]string // names, and what they name
+}
+
+// line is a parameter as it is written.
+type line struct {
+	notation.Line
+	key, at *yaml.Node
+}
+
+func (r *reader) read(before int) {
+	r.oldForm()
+	r.Namespace = "dlpackgen"
+	if n := r.m.Get("namespace"); n != nil {
+		r.Namespace = name(n, "a namespace")
+	}
+	r.Doc = spec.ReadDoc(r.m)
+	r.types(r.m.Get("types"))
+	r.args = r.lines("args", kernel.MaxArguments)
+	r.gives = r.lines("returns", kernel.MaxResults)
+	if r.diags.Len() == before {
+		r.resolve()
+	}
+	conditions := r.conditions()
+	fine := r.diags.Len() == before
+	r.functions(fine)
+	r.failures(fine)
+	r.rest(fine)
+	if r.m.Close(); fine {
+		r.where(conditions)
+	}
+	if r.diags.Len() == before {
+		r.checkUse()
+	}
+}
+
+// oldForm reports the keys of a schema beside those of a description.
+func (r *reader) oldForm() {
+	for _, key := range old {
+		if n := r.m.Get(key); n != nil {
+			n.Errorf("kernel-form", "leave "+key+" out: args and returns say it",
+				"kernel %s has args or returns, and %s of the older form", r.Name, key)
+		}
+	}
+}
+
+// resolve makes parameters of lines whose grammar is right.
+func (r *reader) resolve() {
+	before := r.diags.Len()
+	for i, l := range r.args {
+		r.Args = append(r.Args, r.param(l))
+		r.argument(i)
+	}
+	for i, l := range r.gives {
+		r.Results = append(r.Results, r.param(l))
+		r.result(i)
+	}
+	if r.diags.Len() == before {
+		r.checkNames()
+		r.bindVars()
+		r.extents()
+	}
+}
+
+// lines reads a section of parameters.
+func (r *reader) lines(key string, most int) []line {
+	section := r.m.Get(key)
+	if section == nil || isEmpty(section) {
+		return nil
+	}
+	if section.Kind == yaml.List {
+		section.Errorf("type-mismatch", "write a line for each, as in `x: float32[n]`", "%s must be a mapping, not a list", key)
+		return nil
+	}
+	if !section.Is(yaml.Mapping, key) {
+		return nil
+	}
+	if n := len(section.Entries); n > most {
+		section.Errorf("too-many", "", "%s has %d entries, more than %d", key, n, most)
+	}
+	var all []line
+	for _, e := range section.Entries {
+		if l, fine := readLine(e); fine {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+func readLine(e yaml.Entry) (line, bool) {
+	l := line{key: e.Key, at: e.Value}
+	if !checkKey(e.Key) {
+		return l, false
+	}
+	if e.Value.Kind != yaml.Scalar {
+		e.Value.Errorf("type-mismatch", "begin with the dtype, as in float32[m, n]; inside { } in quotes",
+			"%s must be a line such as float32[m, n], not %s", e.Key.Value, e.Value.Kind)
+		return l, false
+	}
+	read, err := notation.ParseLine(e.Value.Value)
+	l.Line = read
+	if err != nil {
+		reportLine(e.Value, err, "invalid-line")
+	}
+	return l, err == nil
+}
+
+// reportLine reports what breaks the grammar. What YAML has cut off explains it better than
+// what is left.
+func reportLine(n *yaml.Node, err *notation.Error, code string) {
+	hint := err.Hint
+	if comment := n.Comment(); comment != "" {
+		hint = "for YAML, " + comment + " is a comment: write the whole line in quotes"
+	}
+	n.ErrorfAt(err.At, code, hint, "%s", err.Text)
+}
+
+// booleans are what readers of YAML 1.1, as PyYAML, take for true, false or null.
+var booleans = []string{"y", "yes", "on", "n", "no", "off", "true", "false", "null", "~", ""}
+
+// Keys of one letter stay strings in PyYAML.
+func isTrap(n *yaml.Node) bool {
+	return !n.Quoted && slices.Contains(booleans, lower(n.Value)) && len(n.Value) != 1
+}
+
+// checkKey reports a name that is none.
+func checkKey(n *yaml.Node) bool {
+	if isTrap(n) {
+		n.Errorf("unquoted", "write it in quotes, or choose another name", "other readers of YAML take %q for no string", n.Value)
+		return false
+	}
+	return checkName(n, n.Value, "an argument or a result")
+}
+
+func name(n *yaml.Node, what string) string {
+	text := n.Text(what)
+	if n.Kind == yaml.Scalar {
+		checkName(n, text, what)
+	}
+	return text
+}
+
+func checkName(n *yaml.Node, name, what string) bool {
+	problem := kernel.CheckName(name)
+	if problem != "" {
+		n.Errorf("invalid-name", "", "%q is no name for %s: it %s", name, what, problem)
+	}
+	return problem == ""
+}
+
+// isEmpty tells a key without a value.
+func isEmpty(n *yaml.Node) bool { return n.Kind == yaml.Scalar && n.Value == "" && !n.Quoted }

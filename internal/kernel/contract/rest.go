@@ -1,0 +1,226 @@
+package contract
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/kernel"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// failures reads error: and errors:.
+func (r *reader) failures(fine bool) {
+	if n := r.m.Get("error"); n != nil {
+		r.err = n
+		r.Error = name(n, "a function")
+		if problem := kernel.CheckSymbol(r.Error); problem != "" {
+			n.Errorf("invalid-name", "as in error: mylib_error", "the function %s %s", r.Error, problem)
+		}
+	}
+	section := r.m.Get("errors")
+	if section == nil || isEmpty(section) || !section.Is(yaml.Mapping, "errors") {
+		return
+	}
+	for _, e := range section.Entries {
+		if made, is := r.raise(e); is && fine {
+			r.Errors = append(r.Errors, made)
+		}
+	}
+}
+
+func (r *reader) raise(e yaml.Entry) (Raise, bool) {
+	made := Raise{Arg: None, Code: e.Key.Int("a status", math.MinInt32, math.MaxInt32)}
+	if made.Code == 0 {
+		e.Key.Errorf("out-of-range", "", "0 is success")
+	}
+	m := e.Value.Map("status " + e.Key.Value)
+	if e.Value.Kind != yaml.Mapping {
+		return made, false
+	}
+	if n := m.Need("raise"); n != nil {
+		made.Class = n.OneOf("raise", Classes)
+	}
+	if n := m.Get("arg"); n != nil {
+		made.Arg = r.place(n, "arg")
+	}
+	made.Text = text(m.Get("text"))
+	m.Close()
+	return made, true
+}
+
+// place reads the name of an argument.
+func (r *reader) place(n *yaml.Node, what string) int {
+	name := n.Text(what)
+	i := r.Arg(name)
+	if n.Kind == yaml.Scalar && i == None && len(r.Args) > 0 {
+		n.Errorf("unknown-name", diag.DidYouMean(name, r.names(None)), "%s: %q is no argument", what, name)
+	}
+	return i
+}
+
+// sentence is what a literal of C holds as it is.
+var sentence = regexp.MustCompile(`^[ !#-$&-\[\]-~]{1,200}$`)
+
+// text reads a sentence for a message.
+func text(n *yaml.Node) string {
+	if n == nil {
+		return ""
+	}
+	read := n.Text("text")
+	if n.Kind == yaml.Scalar && (!sentence.MatchString(read) || strings.Contains(read, "??")) {
+		n.Errorf("invalid-text", "", "text must be a line of ASCII without \", %%, ?? and backslashes")
+	}
+	return read
+}
+
+// rest reads what concerns some callers alone.
+func (r *reader) rest(fine bool) {
+	r.Serial = r.m.Bool("serial")
+	if n := r.m.Get("batch"); n != nil {
+		r.batch(n)
+	}
+	if n := r.m.Get("backward"); n != nil {
+		r.readBackward(n, fine)
+	}
+	if n := r.m.Get("test"); n != nil {
+		r.test(n, fine)
+	}
+}
+
+func (r *reader) batch(n *yaml.Node) {
+	r.NoBatch = true
+	switch {
+	case n.Kind != yaml.Scalar || n.Value != "none" && !isTrap(n):
+		n.Errorf("unknown-value", "leave batch out where ... gives the batched form", "batch must be none")
+	case isTrap(n):
+		n.Errorf("unquoted", "write batch: none", "other readers of YAML take %q for false or true", n.Value)
+	}
+}
+
+func (r *reader) readBackward(n *yaml.Node, fine bool) {
+	if n.Kind == yaml.Scalar {
+		n.Errorf("type-mismatch", "write backward: {kernel: "+n.Value+", saves: [...], of: [...]}", "backward must be a mapping, not a value")
+		return
+	}
+	m := n.Map("backward")
+	if n.Kind != yaml.Mapping {
+		return
+	}
+	r.backward = n
+	b := &Backward{Kernel: m.NeedText("kernel")}
+	for _, item := range m.List("saves") {
+		b.Saves = append(b.Saves, r.saved(item, fine))
+	}
+	if of := m.Need("of"); of != nil {
+		b.Of = r.differentiated(of.List("of"), fine)
+	}
+	if m.Close(); fine {
+		r.Backward = b
+		r.checkBackward(n)
+	}
+}
+
+func (r *reader) saved(n *yaml.Node, fine bool) string {
+	name := n.Text("an entry of saves")
+	if fine && n.Kind == yaml.Scalar && r.Arg(name) == None && r.Result(name) == None {
+		n.Errorf("unknown-name", diag.DidYouMean(name, r.names(None)), "%q is neither an argument nor a result", name)
+	}
+	return name
+}
+
+func (r *reader) differentiated(items []*yaml.Node, fine bool) (all []int) {
+	for _, n := range items {
+		if i := r.place(n, "of"); fine && i != None {
+			if r.Args[i].Kind != Tensor || r.Args[i].Writes() {
+				n.Errorf("invalid-backward", "", "%s has no gradient: it is no tensor that is only read", r.Args[i].Name)
+			}
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// checkBackward reports kernels that cannot have gradients.
+func (r *reader) checkBackward(n *yaml.Node) {
+	switch {
+	case len(r.Given()) == 0:
+		n.Errorf("invalid-backward", "", "a kernel without a result has no gradient")
+	case slices.ContainsFunc(r.Args, Param.Writes):
+		n.Errorf("invalid-backward", "", "a kernel that writes to an argument has no gradient")
+	}
+	if slices.Contains(r.Backward.Saves, "") || len(r.Backward.Of) == 0 {
+		n.Errorf("missing-key", "as in of: [x]", "backward names nothing that has a gradient")
+	}
+}
+
+// function is a function of Python, with its module.
+var function = regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$`)
+
+func (r *reader) test(n *yaml.Node, fine bool) {
+	m := n.Map("test")
+	made := &Test{Reference: m.Text("reference")}
+	if at := m.Get("reference"); at != nil && at.Kind == yaml.Scalar && !function.MatchString(made.Reference) {
+		at.Errorf("invalid-name", "as in mylib.reference:rms_norm", "%q is no module:function", made.Reference)
+	}
+	for _, e := range entries(m.Get("sizes"), "sizes") {
+		made.Sizes = append(made.Sizes, r.sizes(e, fine))
+	}
+	for _, e := range entries(m.Get("tolerance"), "tolerance") {
+		made.Tolerance = append(made.Tolerance, r.tolerance(e))
+	}
+	if m.Close(); fine {
+		r.Test = made
+	}
+}
+
+func entries(n *yaml.Node, what string) []yaml.Entry {
+	if n == nil || !n.Is(yaml.Mapping, what) {
+		return nil
+	}
+	return n.Entries
+}
+
+func (r *reader) sizes(e yaml.Entry, fine bool) Sizes {
+	made := Sizes{Dim: r.Dim(e.Key.Value)}
+	if fine && made.Dim == None {
+		e.Key.Errorf("unknown-name", r.unbound(e.Key.Value), "%q is no symbol", e.Key.Value)
+	}
+	for _, n := range e.Value.List("the sizes of " + e.Key.Value) {
+		made.Values = append(made.Values, n.Int("a size", 0, math.MaxInt32))
+	}
+	return made
+}
+
+// yamlFloat is a number that every reader of YAML takes for one: those of YAML 1.1 want a point.
+var yamlFloat = regexp.MustCompile(`^([0-9]+\.[0-9]*([eE][-+][0-9]+)?|[0-9]+)$`)
+
+func (r *reader) tolerance(e yaml.Entry) Tolerance {
+	made := Tolerance{}
+	d, known := r.dtype(e.Key.Value)
+	if !known {
+		e.Key.Errorf("unknown-dtype", r.unknown(e.Key.Value), "there is no dtype %q", e.Key.Value)
+	}
+	v, err := notation.ParseValue(e.Value.Value)
+	switch {
+	case e.Value.Kind != yaml.Scalar || err != nil || e.Value.Quoted || v.Kind != notation.Float && v.Kind != notation.Int:
+		e.Value.Errorf("type-mismatch", "as in 1.0e-5", "a tolerance must be a number")
+	case !yamlFloat.MatchString(e.Value.Value):
+		e.Value.Errorf("unquoted", "write "+pointed(v), "other readers of YAML take %s for a string", e.Value.Value)
+	}
+	made.Type, made.Value = d, v.Float+float64(v.Int)
+	return made
+}
+
+// pointed spells a number with the point that YAML 1.1 wants.
+func pointed(v notation.Value) string {
+	text := strconv.FormatFloat(v.Float+float64(v.Int), 'e', -1, 64)
+	if !strings.Contains(text, ".") {
+		text = strings.Replace(text, "e", ".0e", 1)
+	}
+	return text
+}

@@ -1,0 +1,238 @@
+package contract
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+func lower(text string) string { return strings.ToLower(text) }
+
+// reservedTypes are the elements that types: cannot redefine.
+var reservedTypes = []string{"any", "int", "float", "bool", "str", "list", "pointer", "stream"}
+
+// dtype finds a dtype by its name.
+func (r *reader) dtype(name string) (spec.DType, bool) {
+	i := slices.IndexFunc(r.scope.DTypes, func(d spec.DType) bool { return d.Name == name })
+	if i < 0 {
+		return spec.DType{}, false
+	}
+	return r.scope.DTypes[i], true
+}
+
+// unknown hints at the type that was meant.
+func (r *reader) unknown(name string) string {
+	if name == "any" {
+		return "write any[...] for a tensor of any dtype"
+	}
+	var all []string
+	for _, d := range r.scope.DTypes {
+		all = append(all, d.Name)
+	}
+	for _, v := range r.Vars {
+		all = append(all, v.Name)
+	}
+	if hint := diag.DidYouMean(name, append(all, reservedTypes[:6]...)); hint != "" {
+		return hint
+	}
+	return "give it dtypes by types: {" + name + ": [float32, float64]}"
+}
+
+// types reads the variables.
+func (r *reader) types(section *yaml.Node) {
+	if section == nil || isEmpty(section) || !section.Is(yaml.Mapping, "types") {
+		return
+	}
+	if n := len(section.Entries); n > MaxVars {
+		section.Errorf("too-many", "", "%d variables, more than %d", n, MaxVars)
+	}
+	for _, e := range section.Entries {
+		if _, known := r.dtype(e.Key.Value); known || slices.Contains(reservedTypes, e.Key.Value) {
+			e.Key.Errorf("invalid-name", "as in T", "%s is a type already", e.Key.Value)
+		}
+		checkName(e.Key, e.Key.Value, "a variable")
+		r.Vars = append(r.Vars, r.variable(e))
+	}
+}
+
+func (r *reader) variable(e yaml.Entry) Var {
+	v := Var{Name: e.Key.Value, Arg: None}
+	switch {
+	case e.Value.Kind == yaml.List:
+		for _, item := range e.Value.Items {
+			r.choice(&v, item, item.Value)
+		}
+	case e.Value.Kind == yaml.Mapping:
+		for _, entry := range e.Value.Entries {
+			r.choice(&v, entry.Key, entry.Value.Text("the spelling of "+entry.Key.Value))
+		}
+	default:
+		e.Value.Errorf("type-mismatch", "write ["+strings.ReplaceAll(e.Value.Value, "|", ", ")+"]",
+			"the dtypes of %s must be a list, or a mapping to their spelling in symbols", v.Name)
+		return v
+	}
+	if len(v.Types) == 0 {
+		e.Value.Errorf("missing-key", "as in [float32, float64]", "%s has no dtype", v.Name)
+	}
+	return v
+}
+
+// choice adds a dtype to a variable.
+func (r *reader) choice(v *Var, n *yaml.Node, spelling string) {
+	d, known := r.dtype(n.Value)
+	switch {
+	case n.Kind != yaml.Scalar:
+		n.Is(yaml.Scalar, "a dtype of "+v.Name)
+	case !known:
+		n.Errorf("unknown-dtype", r.unknown(n.Value), "there is no dtype %q", n.Value)
+	case slices.ContainsFunc(v.Types, func(t spec.DType) bool { return t.Name == d.Name }):
+		n.Errorf("duplicate-key", "keep one of them", "%s again", d.Name)
+	case spelling == "" || strings.Trim(spelling, wordSigns) != "":
+		n.Errorf("invalid-symbol", "use letters, digits and _", "%q cannot stand in a symbol of C", spelling)
+	default:
+		v.Types, v.Spell = append(v.Types, d), append(v.Spell, spelling)
+	}
+}
+
+const wordSigns = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+// scalars are the elements that are no dtype, outside of brackets.
+var scalars = map[string]Kind{"int": Int, "float": Float, "bool": Bool, "str": Str}
+
+// param resolves the type of a line and its words.
+func (r *reader) param(l line) Param {
+	p := Param{Name: l.key.Value, Line: l.Line.String(), Var: None, Optional: l.Optional, Default: l.Default}
+	switch l.Type.Kind {
+	case notation.Tensor:
+		r.elements(l, &p)
+	case notation.List:
+		p.Count = l.Type.Count
+		r.list(l, &p)
+	default:
+		r.scalar(l, &p)
+	}
+	r.words(l, &p)
+	return p
+}
+
+// elements resolves what stands before the brackets of a tensor.
+func (r *reader) elements(l line, p *Param) {
+	all := l.Type.Elements
+	for _, e := range all {
+		d, known := r.dtype(e.Text)
+		switch variable := r.Var(e.Text); {
+		case known && slices.ContainsFunc(p.Types, func(t spec.DType) bool { return t.Name == d.Name }):
+			l.at.ErrorfAt(e.At, "duplicate-name", "keep one of them", "%s again", e.Text)
+		case known:
+			p.Types = append(p.Types, d)
+		case len(all) == 1 && variable != None:
+			p.Var, p.Types = variable, r.Vars[variable].Types
+		case len(all) == 1 && e.Text == "any":
+		case len(all) > 1 && (variable != None || e.Text == "any"):
+			l.at.ErrorfAt(e.At, "invalid-type", "list dtypes alone", "%s cannot stand among alternatives", e.Text)
+		case scalars[e.Text] != 0:
+			l.at.ErrorfAt(e.At, "unknown-dtype", "write "+exact[e.Text], "%s has no width, which a tensor needs", e.Text)
+		default:
+			l.at.ErrorfAt(e.At, "unknown-dtype", r.unknown(e.Text), "there is no dtype and no variable %q", e.Text)
+		}
+	}
+}
+
+// exact are dtypes for what has no width.
+var exact = map[string]string{"int": "int64 or int32", "float": "float64 or float32", "str": "uint8", "bool": "bool"}
+
+func (r *reader) list(l line, p *Param) {
+	e := l.Type.Elements[0]
+	switch e.Text {
+	case "int":
+		p.Kind = Ints
+	case "float":
+		p.Kind = Floats
+	default:
+		l.at.ErrorfAt(e.At, "invalid-type", "write list[int] or list[float]", "there are no lists of %s", e.Text)
+	}
+}
+
+func (r *reader) scalar(l line, p *Param) {
+	e := l.Type.Elements[0]
+	if kind, known := scalars[e.Text]; known {
+		p.Kind = kind
+		return
+	}
+	p.Kind = Number
+	if i := r.Var(e.Text); i != None {
+		p.Var, p.Types = i, r.Vars[i].Types
+	} else if d, known := r.dtype(e.Text); known {
+		p.Types = []spec.DType{d}
+	} else {
+		l.at.ErrorfAt(e.At, "unknown-dtype", r.unknown(e.Text), "there is no type and no variable %q", e.Text)
+	}
+	for _, d := range p.Types {
+		if _, known := CTypes[d.Name]; !known {
+			l.at.ErrorfAt(e.At, "invalid-type", "write "+e.Text+"[] for a tensor of rank 0", "C has no type for a scalar of %s", d.Name)
+			return
+		}
+	}
+}
+
+// CTypes are the types of C for scalars of dtypes. Floats of 16 bits are passed as float: C has no
+// name for them that every compiler knows.
+var CTypes = map[string]string{
+	"bool": "bool", "int8": "int8_t", "int16": "int16_t", "int32": "int32_t", "int64": "int64_t",
+	"uint8": "uint8_t", "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t",
+	"float16": "float", "bfloat16": "float", "float32": "float", "float64": "double",
+}
+
+// layouts are the words that say how elements lie.
+var layouts = map[string]Layout{"strided": Strided, "inner": Inner, "any_order": AnyOrder, "column_major": ColumnMajor}
+
+// words resolves what follows a type.
+func (r *reader) words(l line, p *Param) {
+	seen := map[string]string{} // by what they say
+	for _, w := range l.Words {
+		if p.Kind != Tensor {
+			l.at.ErrorfAt(w.At, "invalid-word", "", "%s is said of tensors, and %s is none", w.Text, p.Name)
+			return
+		}
+		about := w.Text + w.Of
+		if _, is := layouts[w.Text]; is || w.Text == "copied" {
+			about = "layout"
+		} else if w.Text == "inout" || w.Text == "out" {
+			about = "access"
+		}
+		if before, again := seen[about]; again {
+			l.at.ErrorfAt(w.At, "invalid-word", "keep one of them", "%s and %s contradict or repeat each other", before, w.Text)
+		}
+		seen[about] = w.Text
+		word(w, p)
+	}
+	if p.Copied && p.Writes() {
+		l.at.Errorf("invalid-word", "write strided, or leave copied out", "%s is written, which a copy would lose", p.Name)
+	}
+}
+
+func word(w notation.Word, p *Param) {
+	switch w.Text {
+	case "aligned":
+		p.Align = w.Number
+	case "inout":
+		p.Access = InOut
+	case "out":
+		p.Access = Out
+	case "cpu":
+		p.CPU = true
+	case "copied":
+		p.Copied = true
+	case "zeroed":
+		p.Zeroed = true
+	case "saved":
+		p.Saved = true
+	case "aliases":
+	default:
+		p.Layout = layouts[w.Text]
+	}
+}

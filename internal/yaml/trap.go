@@ -1,0 +1,55 @@
+package yaml
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Comment returns the comment behind an unquoted value of one line, with its "#"; "" for none. Who
+// writes "= #red" without quotes loses the end of the line to it.
+func (n *Node) Comment() string {
+	line := n.doc.line(n.Line)
+	if n.Kind != Scalar || n.Quoted || n.Col > len(line) || !strings.HasPrefix(line[n.Col-1:], n.Value) {
+		return ""
+	}
+	rest := strings.TrimLeft(line[n.Col-1+len(n.Value):], " ")
+	if !strings.HasPrefix(rest, "#") {
+		return ""
+	}
+	return rest
+}
+
+// bracket is one that a value without quotes cannot hold inside { } and [ ].
+var bracket = regexp.MustCompile(`\w[\[{]`)
+
+// quotes hide what stands between them.
+var quotes = regexp.MustCompile(`"[^"]*"|'[^']*'`)
+
+// inFlow finds the value that yaml.v3 stopped at inside { } or [ ]. For such errors alone it counts
+// lines from 0, and names that in which the outer bracket opens; at the end of the file it does not.
+func (doc *document) inFlow(text string) (at, col int, hint string) {
+	m := errorLine.FindStringSubmatch(text)
+	if m == nil || !strings.Contains(text, "did not find expected ',' or") {
+		return 0, 0, ""
+	}
+	for _, first := range []int{atoi(m[1]) + 1, atoi(m[1])} {
+		for at = max(1, first); at <= len(doc.lines); at++ {
+			if col, hint = flowTrap(doc.line(at)); hint != "" {
+				return at, col, hint
+			}
+		}
+	}
+	return 0, 0, ""
+}
+
+// flowTrap finds what ends a value early.
+func flowTrap(line string) (col int, hint string) {
+	line = quotes.ReplaceAllStringFunc(line, func(q string) string { return strings.Repeat(" ", len(q)) })
+	if found := bracket.FindStringIndex(line); found != nil {
+		return found[1], "inside { } and [ ], write a value that holds one of [ ] { } , in quotes"
+	}
+	if at := strings.Index(line, " #"); at >= 0 {
+		return at + 2, "for YAML, a # behind a space begins a comment: write the value in quotes"
+	}
+	return 0, ""
+}
