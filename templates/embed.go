@@ -11,11 +11,12 @@ import "embed"
 //   - go: the run time of the Go bindings. The build term "ignore" keeps its Go and C files
 //     out of every build of this repository, and their imports from go mod tidy;
 //   - python: what every extension module for Python builds on, in C;
+//   - kernels: the kernels of a config, their checks and calls in C;
 //   - cpp: the headers of C++, and templates for those that the spec decides;
 //   - torch: what is compiled against libtorch, and a package of Python that loads it;
 //   - device: the backends for devices: one interface in C, the sources behind it, a
 //     template for what a backend's description decides, and a package of Go;
 //   - shm: memory of the host shared between processes: C, a package of Go, a module for Python.
 //
-//go:embed c go python cpp torch torch/__init__.py device shm
+//go:embed c go python kernels cpp torch torch/__init__.py device shm
 var Files embed.FS

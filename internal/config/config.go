@@ -68,7 +68,9 @@ func Default(sp *spec.Spec, table emit.Table, choice Choice) (*Config, *diag.Lis
 	cfg := &Config{Out: "."}
 	release := d.chosenRelease(latest)
 	for _, row := range d.table.Rows {
-		d.place(cfg, Target{Target: row, Path: row.Path, Release: release}, nil)
+		if !row.OnRequest {
+			d.place(cfg, Target{Target: row, Path: row.Path, Release: release}, nil)
+		}
 	}
 	d.checkOnly(cfg)
 	return cfg, d.diags
@@ -119,6 +121,7 @@ func (d *decoder) config(root *yaml.Node) *Config {
 	kernels := m.Get("kernels")
 	cfg.Kernels = d.kernels(cfg, kernels)
 	d.checkKernelsAreUsed(cfg, kernels)
+	d.checkContractsAreUsed(cfg, kernels)
 	d.checkNeeds(cfg, m.Get("elsewhere"))
 	m.Close()
 	d.checkOnly(cfg)

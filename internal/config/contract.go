@@ -5,6 +5,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
 // scope is what the descriptions of kernels may refer to.
@@ -32,4 +33,21 @@ func (d *decoder) contracts(all []*contract.Reading, schemas map[string]string) 
 		out = append(out, r.Kernel)
 	}
 	return out
+}
+
+// checkContractsAreUsed reports described kernels that no target of the config makes, and a target
+// that would make nothing of them.
+func (d *decoder) checkContractsAreUsed(cfg *Config, section *yaml.Node) {
+	all := slices.Concat(cfg.Selected, cfg.Others)
+	makes := func(t Target) bool { return t.Target.Contracts }
+	if len(cfg.Contracts) > 0 && !slices.ContainsFunc(all, makes) {
+		section.Errorf("unused-kernels", "add `kernels: {}` to targets, with `c: {}`",
+			"no target of this config makes kernels that have args and returns")
+	}
+	for _, t := range all {
+		if t.OnRequest && t.at != nil && len(cfg.Contracts) == 0 && !d.diags.Failed() {
+			t.at.Warnf("no-kernels", "as in `kernels: {scale: {args: {x: \"float32[n] inout\"}}}`",
+				"target %s needs a kernel with args or returns, and the config has none", t.Name)
+		}
+	}
 }

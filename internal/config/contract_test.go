@@ -5,10 +5,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
 
+// withKernels is the least that a config with kernels of both forms holds.
+const withKernels = "version: 1\ntargets: {c: {}, cpp: {}, torch: {}, kernels: {}}\n"
+
 func TestDescribedKernelsAreRead(t *testing.T) {
-	cfg, found := decode(t, withTorch+`devices: {kDLAcme: {value: 1000}}
+	cfg, found := decode(t, withKernels+`devices: {kDLAcme: {value: 1000}}
 kernels:
   square: {schema: "(Tensor x) -> Tensor", like: x}
   scale:
@@ -25,11 +31,22 @@ kernels:
 }
 
 func TestDescribedKernelsAreComparedWithSchemas(t *testing.T) {
-	_, found := decode(t, withTorch+`kernels:
+	_, found := decode(t, withKernels+`kernels:
   square: {schema: "(Tensor(a!) x) -> ()"}
   scale: {args: {x: "float32[n] inout"}, symbol: square}
 `, Choice{})
 	assert.Contains(t, found, "dlpackgen.yaml:5:3: error: square is the symbol of kernel square already [kernel-conflict]")
-	_, found = decode(t, withTorch+"kernels: {f: {args: {x: 'float32[n'}}}\n", Choice{})
+	_, found = decode(t, withKernels+"kernels: {f: {args: {x: 'float32[n'}}}\n", Choice{})
 	assert.Contains(t, found, "dlpackgen.yaml:3:33: error: this [ has no end [invalid-line]")
+}
+
+// Kernels and targets that make something of them come together.
+func TestDescribedKernelsNeedATarget(t *testing.T) {
+	_, found := decode(t, withTorch+"kernels: {f: {args: {x: int}}}\n", Choice{})
+	assert.Contains(t, found, "dlpackgen.yaml:3:10: error: no target of this config makes kernels that have args and returns")
+	_, found = decode(t, withKernels, Choice{})
+	assert.Contains(t, found, "dlpackgen.yaml:2:47: warning: target kernels needs a kernel with args or returns")
+	cfg, list := Default(spec.Embedded(), targets.Table(), Choice{})
+	require.False(t, list.Failed())
+	assert.NotContains(t, names(cfg.Selected), "kernels", "it is made on request alone")
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
@@ -30,11 +31,12 @@ type File struct {
 
 // Model is what a target makes its files of: one release and the target's options.
 type Model struct {
-	Release *spec.Release
-	Options map[string]string // by option name; a missing one is its default
-	Kernels []kernel.Kernel   // in the order of the config
-	Imports map[string]string // import paths of Go packages that other targets make, by target; see Target.Imports
-	Import  string            // the import path of the folder that the files will stand in; "" where nothing gives one
+	Release   *spec.Release
+	Options   map[string]string // by option name; a missing one is its default
+	Kernels   []kernel.Kernel   // in the order of the config
+	Contracts []contract.Kernel // those that are described by args and returns, likewise
+	Imports   map[string]string // import paths of Go packages that other targets make, by target; see Target.Imports
+	Import    string            // the import path of the folder that the files will stand in; "" where nothing gives one
 }
 
 // ImportPath returns the import path of a Go package: the option's, else the folder's, else "".
@@ -52,15 +54,17 @@ type Option struct {
 
 // Target is one row of the table of targets.
 type Target struct {
-	Name    string
-	Doc     string
-	Path    string // default, relative to out
-	Oldest  string // the oldest release that it serves
-	Options []Option
-	Needs   []string // the targets whose headers its files include
-	Imports []string // the targets whose Go packages its own imports, where the config makes them
-	Single  string   // the option, true or false, that makes one file, which no target includes
-	Kernels bool     // it makes something of the config's kernels
+	Name      string
+	Doc       string
+	Path      string // default, relative to out
+	Oldest    string // the oldest release that it serves
+	Options   []Option
+	Needs     []string // the targets whose headers its files include
+	Imports   []string // the targets whose Go packages its own imports, where the config makes them
+	Single    string   // the option, true or false, that makes one file, which no target includes
+	Kernels   bool     // it makes something of the config's kernels
+	Contracts bool     // it makes something of those kernels that have args and returns
+	OnRequest bool     // it is made only where a config lists it
 	// Clashes finds the names of a release that the target could not tell apart;
 	// nil where names stay as they are in C. A vendor's own devices may bring some.
 	Clashes func(*spec.Release) []Clash

@@ -15,6 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/device"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/templates"
 )
@@ -80,7 +81,7 @@ func TestEverySourceIsInAManifest(t *testing.T) {
 	for _, imports := range []map[string]string{nil, {emit.SharedDevice: "example.org/device"}} {
 		for _, row := range rows {
 			m := &emit.Model{Release: release, Kernels: []kernel.Kernel{oneKernel(t)}, Import: "example.org/x",
-				Imports: imports}
+				Imports: imports, Contracts: []contract.Kernel{oneContract()}}
 			name(t, named, row, m)
 			m.Options = map[string]string{row.Single: "true"}
 			name(t, named, row, m)
@@ -92,6 +93,11 @@ func TestEverySourceIsInAManifest(t *testing.T) {
 		}
 		return err
 	}))
+}
+
+func oneContract() contract.Kernel {
+	return contract.Kernel{Name: "f", Serial: true,
+		Devices: []contract.Device{{Name: "kDLCPU", Value: 1, Functions: []contract.Function{{Symbol: "f"}}}}}
 }
 
 // name adds the sources of a target's manifest.

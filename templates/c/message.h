@@ -33,7 +33,11 @@
   STATUS(TYPE_ERROR, TypeError, 1)     \
   STATUS(VALUE_ERROR, ValueError, 2)   \
   STATUS(BUFFER_ERROR, BufferError, 3) \
-  STATUS(SYSTEM_ERROR, SystemError, 4)
+  STATUS(SYSTEM_ERROR, SystemError, 4) \
+  STATUS(RUNTIME_ERROR, RuntimeError, 5) \
+  STATUS(INDEX_ERROR, IndexError, 6)   \
+  STATUS(MEMORY_ERROR, MemoryError, 7) \
+  STATUS(NOT_IMPLEMENTED_ERROR, NotImplementedError, 8)
 
 /** How a check ended. A number keeps its meaning for ever. */
 enum dlpackgen_status {

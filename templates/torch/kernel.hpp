@@ -47,7 +47,11 @@ namespace raised {
 using c10::BufferError;
 using c10::TypeError;
 using c10::ValueError;
+using c10::IndexError;
+using c10::NotImplementedError;
 using SystemError = c10::Error;
+using RuntimeError = c10::Error;
+using MemoryError = c10::Error;
 }  // namespace raised
 
 [[noreturn, gnu::noinline, gnu::cold]] inline void fail(int status, const std::string& text) {

@@ -107,6 +107,9 @@ func hasAlias(l line) bool {
 	return slices.ContainsFunc(l.Words, func(w notation.Word) bool { return w.Text == "aliases" })
 }
 
+// macros are names in small letters that a compiler or windows.h defines.
+var macros = []string{"far", "i386", "interface", "linux", "near", "small", "unix"}
+
 // checkNames reports two of one name among arguments, results and variables, and those that mean
 // something to a caller.
 func (r *reader) checkNames() {
@@ -121,8 +124,8 @@ func (r *reader) checkNames() {
 		if before, again := r.taken[name]; again {
 			l.key.Errorf("duplicate-name", "", "%s is the name of %s already", name, before)
 		}
-		if kernel.LooksLikeMacro(name) {
-			l.key.Errorf("invalid-name", "write it in small letters", "%s may be a macro in C", name)
+		if kernel.LooksLikeMacro(name) || slices.Contains(macros, name) {
+			l.key.Errorf("invalid-name", "name it otherwise", "%s may be a macro in C", name)
 		}
 		r.taken[name] = what
 	}

@@ -166,6 +166,9 @@ func (r *reader) scalar(l line, p *Param) {
 	p.Kind = Number
 	if i := r.Var(e.Text); i != None {
 		p.Var, p.Types = i, r.Vars[i].Types
+		if l.Optional {
+			l.at.ErrorfAt(e.At, "invalid-type", "give it a default", "a scalar whose dtype the call decides cannot be None")
+		}
 	} else if d, known := r.dtype(e.Text); known {
 		p.Types = []spec.DType{d}
 	} else {

@@ -1,0 +1,383 @@
+package kernels
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
+)
+
+// checker writes the body of a check, part by part.
+type checker struct {
+	k      *contract.Kernel
+	locals []string
+	steps  []step
+	open   *step // the lines of one argument
+	depth  int   // of braces
+}
+
+// check writes all parts, in the order in which mistakes are reported: argument by argument, then
+// what needs several of them.
+func (c *checker) check() {
+	c.declare()
+	for i, p := range c.k.Args {
+		c.argument(i, p)
+	}
+	c.oneDevice()
+	for i, p := range c.k.Args {
+		c.computed(i, p)
+	}
+	for _, cond := range c.k.Where {
+		c.where(cond)
+	}
+	c.apart()
+	for i, p := range c.k.Results {
+		if p.Kind == contract.Tensor {
+			c.result(i, p)
+		}
+	}
+}
+
+// begin opens a step; what follows are its lines.
+func (c *checker) begin(comment, condition string) {
+	c.steps = append(c.steps, step{Comment: comment, If: condition})
+	c.open = &c.steps[len(c.steps)-1]
+	c.depth = 1
+	if condition != "" {
+		c.depth++
+	}
+}
+
+// line adds a line, indented by the braces before it.
+func (c *checker) line(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if strings.HasPrefix(text, "}") {
+		c.depth--
+	}
+	c.open.Lines = append(c.open.Lines, wrap(strings.Repeat("  ", c.depth)+text))
+	if strings.HasSuffix(text, "{") {
+		c.depth++
+	}
+}
+
+// demand is a line that ends the check where it fails.
+func (c *checker) demand(format string, args ...any) {
+	c.line("status = "+format+";", args...)
+	c.line("if (DLPACKGEN_RARE(status)) return status;")
+}
+
+// declare makes room for what the check finds, and takes over the symbols that are arguments.
+func (c *checker) declare() {
+	for i, d := range c.k.Dims {
+		if d.Flagged {
+			c.locals = append(c.locals, fmt.Sprintf("int bound_%d = 0; /* %s */", i, d.Name))
+		}
+	}
+	for i, e := range c.k.Ellipses {
+		c.locals = append(c.locals, fmt.Sprintf("struct dlpackgen_span span_%d = { DLPACKGEN_CODES_NULL, 0, 0 }; /* ...%s */", i, e.Name))
+	}
+	for i, d := range c.k.Dims {
+		if c.k.Args[d.Arg].Kind != contract.Int {
+			continue
+		}
+		at := "call->args." + d.Name
+		if !d.Flagged {
+			c.begin("", "")
+			c.line("call->dims.%s = %s;", member(d.Name), at)
+			continue
+		}
+		c.begin("", at)
+		c.line("call->dims.%s = *%s;", member(d.Name), at)
+		c.line("bound_%d = %d;", i, d.Arg+1)
+	}
+}
+
+// argument writes what is demanded of one argument by itself, and of what those before it bind.
+func (c *checker) argument(i int, p contract.Param) {
+	at := "call->args." + p.Name
+	switch p.Kind {
+	case contract.Tensor:
+		if !p.Optional {
+			c.begin(p.Name, "")
+			c.demand("dlpackgen_check_there(&sites[%d], %s != DLPACKGEN_CODES_NULL, message)", i, at)
+		} else {
+			c.begin(p.Name, at)
+		}
+		c.tensor(i, p, at)
+	case contract.Str:
+		if !p.Optional {
+			c.begin(p.Name, "")
+			c.demand("dlpackgen_check_there(&sites[%d], %s != DLPACKGEN_CODES_NULL, message)", i, at)
+		}
+	case contract.Ints, contract.Floats:
+		c.list(i, p, at)
+	}
+}
+
+func (c *checker) list(i int, p contract.Param, at string) {
+	condition := ""
+	if p.Optional {
+		condition = at + ".items"
+	}
+	c.begin(p.Name, condition)
+	if p.Count == 0 {
+		c.demand("dlpackgen_check_items(&sites[%d], %s.count, %d, 1, message)", i, at, p.Least)
+	} else {
+		c.demand("dlpackgen_check_items(&sites[%d], %s.count, %d, 0, message)", i, at, p.Count)
+	}
+	if !p.Optional {
+		c.demand("dlpackgen_check_there(&sites[%d], %s.items || %s.count == 0, message)", i, at, at)
+	}
+}
+
+// tensor writes the checks of one tensor.
+func (c *checker) tensor(i int, p contract.Param, at string) {
+	c.demand("dlpackgen_check_valid(&sites[%d], %s, call->flags.%s, message)", i, at, p.Name)
+	if p.Writes() {
+		c.demand("dlpackgen_check_writable(&sites[%d], call->flags.%s, message)", i, p.Name)
+	}
+	c.dtype(i, p, at)
+	rank, ellipsis := p.Rank()
+	c.demand("dlpackgen_check_rank(&sites[%d], %s, %d, %d, message)", i, at, rank, btoi(ellipsis != contract.None))
+	for d := range p.Extents {
+		c.extent(i, p, d, at)
+	}
+	c.layout(i, p, at)
+	if p.Writes() {
+		c.demand("dlpackgen_check_overlap(&sites[%d], %s, message)", i, at)
+	}
+	list, count := c.devices(p)
+	c.line("{")
+	c.line("static const int32_t devices[] = { %s };", list)
+	c.demand("dlpackgen_check_device(&sites[%d], %s->device, devices, %d, message)", i, at, count)
+	c.line("}")
+	c.demand("dlpackgen_check_memory(&sites[%d], %s, message)", i, at)
+	c.demand("dlpackgen_check_alignment(&sites[%d], %s, message)", i, at)
+	if p.Align > 0 {
+		c.demand("dlpackgen_check_aligned(&sites[%d], %s, %d, message)", i, at, p.Align)
+	}
+}
+
+// devices lists the types of device of a tensor.
+func (c *checker) devices(p contract.Param) (list string, count int) {
+	if p.CPU {
+		return "kDLCPU", 1
+	}
+	var all []string
+	for _, d := range c.k.Devices {
+		all = append(all, fmt.Sprint(d.Value))
+	}
+	return strings.Join(all, ", "), len(all)
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// dtype writes the check of the dtype. The argument that binds a variable also tells which of its
+// dtypes it is; one before it, which may be None, is compared there.
+func (c *checker) dtype(i int, p contract.Param, at string) {
+	if p.Var == contract.None {
+		if len(p.Types) > 0 {
+			c.line("{")
+			c.line("static const uint32_t dtypes[] = { %s };", dtypes(p.Types))
+			c.demand("dlpackgen_check_dtype(&sites[%d], %s, dtypes, %d, message)", i, at, len(p.Types))
+			c.line("}")
+		}
+		return
+	}
+	v := c.k.Vars[p.Var]
+	binder := "call->args." + c.k.Args[v.Arg].Name
+	switch {
+	case i > v.Arg:
+		c.demand("dlpackgen_check_same_dtype(&sites[%d], %s, &sites[%d], %s, message)", i, at, v.Arg, binder)
+		return
+	case i < v.Arg:
+		c.demand("dlpackgen_check_dtype(&sites[%d], %s, %s, %d, message)", i, at, table(c.k, p.Var), len(v.Types))
+		return
+	}
+	c.demand("dlpackgen_check_dtype(&sites[%d], %s, %s, %d, message)", i, at, table(c.k, p.Var), len(v.Types))
+	c.line("call->types.%s = dlpackgen_place_of(%s, %d, dlpackgen_dtype_of(%s));", member(v.Name), table(c.k, p.Var), len(v.Types), at)
+	for j, earlier := range c.k.Args[:i] {
+		if earlier.Var == p.Var && earlier.Kind == contract.Tensor {
+			before := "call->args." + earlier.Name
+			c.line("if (%s) status = dlpackgen_check_same_dtype(&sites[%d], %s, &sites[%d], %s, message);", before, j, before, i, at)
+			c.line("if (DLPACKGEN_RARE(status)) return status;")
+		}
+	}
+}
+
+// dimension is the expression of the place of an extent.
+func dimension(p contract.Param, d int, at string) string {
+	_, ellipsis := p.Rank()
+	if ellipsis == contract.None || d < ellipsis {
+		return fmt.Sprint(d)
+	}
+	return fmt.Sprintf("%s->ndim - %d", at, len(p.Extents)-d)
+}
+
+// extent writes the check of an extent that needs no other argument than those before it.
+func (c *checker) extent(i int, p contract.Param, d int, at string) {
+	e := p.Extents[d]
+	place := dimension(p, d, at)
+	switch e.Form {
+	case contract.Fixed:
+		c.demand("dlpackgen_check_extent(&sites[%d], %s, %s, INT64_C(%d), message)", i, at, place, e.Number)
+	case contract.Symbol:
+		c.symbol(i, d, e, place, at)
+	case contract.Solved:
+		c.solved(i, e, place, at)
+	case contract.Ellipsis:
+		rank, _ := p.Rank()
+		c.demand("dlpackgen_bind_span(sites, %d, %s, %d, %d, %s, &span_%d, message)", i, at, d, rank, quote(c.k.Ellipses[e.Dim].Name), e.Dim)
+	}
+}
+
+// symbol binds a symbol, or compares with what it is bound to.
+func (c *checker) symbol(i, d int, e contract.Extent, place, at string) {
+	dim := c.k.Dims[e.Dim]
+	value := "call->dims." + member(dim.Name)
+	first := dim.Arg == i && c.first(i, d, e.Dim)
+	switch {
+	case dim.Flagged:
+		c.demand("dlpackgen_bind_extent(sites, %d, %s, %s, %s, &%s, &bound_%d, message)", i, at, place, quote(dim.Name), value, e.Dim)
+	case first:
+		c.line("%s = %s->shape[%s];", value, at, place)
+	default:
+		c.demand("dlpackgen_check_symbol(&sites[%d], %s, %s, %s, %s, &sites[%d], message)", i, at, place, quote(dim.Name), value, dim.Arg)
+	}
+}
+
+// first tells whether an extent is the first of its argument that has a symbol bare.
+func (c *checker) first(i, d, dim int) bool {
+	return !slices.ContainsFunc(c.k.Args[i].Extents[:d], func(e contract.Extent) bool {
+		return e.Form == contract.Symbol && e.Dim == dim
+	})
+}
+
+// solved binds a symbol by an expression of it.
+func (c *checker) solved(i int, e contract.Extent, place, at string) {
+	dim := c.k.Dims[e.Dim]
+	number, solve := dim.Solve.Number, "dlpackgen_solve_sum"
+	switch dim.Solve.Op {
+	case notation.Subtract:
+		number = -number
+	case notation.Multiply:
+		solve = "dlpackgen_solve_product"
+	}
+	c.demand("%s(&sites[%d], %s, %s, %s, INT64_C(%d), &call->dims.%s, message)", solve, i, at, place, quote(e.Size.String()), number, member(dim.Name))
+	if dim.Flagged {
+		c.line("bound_%d = %d;", e.Dim, i+1)
+	}
+}
+
+// layouts are those of the checker, by contract's.
+var layouts = map[contract.Layout]string{
+	contract.Contiguous: "DLPACKGEN_LAYOUT_C_CONTIGUOUS", contract.Inner: "DLPACKGEN_LAYOUT_INNER_CONTIGUOUS", contract.AnyOrder: "DLPACKGEN_LAYOUT_CONTIGUOUS_ANY_ORDER",
+}
+
+func (c *checker) layout(i int, p contract.Param, at string) {
+	if p.Layout == contract.ColumnMajor {
+		c.demand("dlpackgen_check_column_major(&sites[%d], %s, message)", i, at)
+	} else if name := layouts[p.Layout]; name != "" {
+		c.demand("dlpackgen_check_density(&sites[%d], %s, %s, message)", i, at, name)
+	}
+}
+
+// oneDevice compares the devices of all tensors but those that stay on the CPU.
+func (c *checker) oneDevice() {
+	var which, tensors []string
+	for i, p := range c.k.Args {
+		if p.Kind == contract.Tensor && !p.CPU {
+			which, tensors = append(which, fmt.Sprint(i)), append(tensors, "call->args."+p.Name)
+		}
+	}
+	c.begin("the device", "")
+	c.line("call->device.device_type = (DLDeviceType)%d;", c.k.Devices[0].Value)
+	c.line("call->device.device_id = 0;")
+	if len(which) == 0 {
+		return
+	}
+	c.line("{")
+	c.line("static const int which[] = { %s };", strings.Join(which, ", "))
+	c.line("const DLTensor *const tensors[] = { %s };", strings.Join(tensors, ", "))
+	c.demand("dlpackgen_check_one_device(sites, which, tensors, %d, &call->device, message)", len(which))
+	c.line("}")
+}
+
+// computed writes the checks of extents that are expressions.
+func (c *checker) computed(i int, p contract.Param) {
+	at := "call->args." + p.Name
+	for d, e := range p.Extents {
+		if e.Form != contract.Computed {
+			continue
+		}
+		condition := ""
+		if p.Optional {
+			condition = at
+		}
+		c.begin(p.Name+": "+comment(e.Size.String()), condition)
+		c.line("bad = 0;")
+		c.line("{")
+		c.line("const int64_t expected = %s;", c.expr(e.Size))
+		c.demand("dlpackgen_check_computed(&sites[%d], %s, %s, %s, expected, bad, message)", i, at, dimension(p, d, at), quote(e.Size.String()))
+		c.line("}")
+	}
+}
+
+// apart writes that what is written overlaps nothing else.
+func (c *checker) apart() {
+	for i, p := range c.k.Args {
+		for j, other := range c.k.Args {
+			if p.Kind != contract.Tensor || other.Kind != contract.Tensor || !p.Writes() || i == j || other.Writes() && j < i {
+				continue
+			}
+			if slices.Contains(p.Aliases, j) || slices.Contains(other.Aliases, i) {
+				continue
+			}
+			a, b := "call->args."+p.Name, "call->args."+other.Name
+			c.begin("", strings.TrimSuffix(present(p, a)+present(other, b), " && "))
+			c.demand("dlpackgen_check_apart(&sites[%d], %s, &sites[%d], %s, message)", i, a, j, b)
+		}
+	}
+}
+
+func present(p contract.Param, at string) string {
+	if p.Optional {
+		return at + " && "
+	}
+	return ""
+}
+
+// result writes the dtype and the shape of a result.
+func (c *checker) result(i int, p contract.Param) {
+	made := "call->results." + p.Name
+	c.begin(p.Name, "")
+	if p.Var != contract.None {
+		c.line("%s.dtype = call->args.%s->dtype;", made, c.k.Args[c.k.Vars[p.Var].Arg].Name)
+	} else {
+		d := p.Types[0]
+		c.line("%s.dtype.code = (uint8_t)%s;", made, d.Code)
+		c.line("%s.dtype.bits = %d;", made, d.Bits)
+		c.line("%s.dtype.lanes = %d;", made, d.Lanes)
+	}
+	c.line("%s.ndim = 0;", made)
+	for _, e := range p.Extents {
+		if e.Form == contract.Ellipsis {
+			c.line("dlpackgen_add_span(&%s, &span_%d);", made, e.Dim)
+			continue
+		}
+		c.line("bad = 0;")
+		c.line("{")
+		c.line("const int64_t extent = %s;", c.expr(e.Size))
+		c.demand("dlpackgen_check_made(%s, %s, %s, extent, bad, message)", quote(c.k.Name), quote(p.Name), quote(e.Size.String()))
+		c.line("dlpackgen_add_extent(&%s, extent);", made)
+		c.line("}")
+	}
+	c.demand("dlpackgen_check_room(%s, %s, &%s, message)", quote(c.k.Name), quote(p.Name), made)
+}

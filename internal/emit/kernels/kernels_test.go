@@ -1,0 +1,85 @@
+package kernels
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/tools/txtar"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// described reads kernels.
+func described(t *testing.T, src string) (all []contract.Kernel) {
+	t.Helper()
+	diags := &diag.List{}
+	root := yaml.Parse("k.yaml", []byte(src), diags)
+	require.NotNil(t, root)
+	scope := contract.Scope{DTypes: emittest.Release(t, "1.3").DTypes, Devices: map[string]int64{"kDLCPU": 1, "kDLCUDA": 2}}
+	for _, e := range root.Entries {
+		all = append(all, contract.Read(e, scope, diags).Kernel)
+	}
+	require.Empty(t, diag.Text(diags.Sorted(), false))
+	return all
+}
+
+const two = `scale:
+  args: {x: "float32[m, n] strided inout", by: "float32[]"}
+silu_and_mul:
+  doc: Halves the last dimension.
+  types: {T: [float32, float64]}
+  args: {x: "T[..., m]", mask: "bool[m]? = None"}
+  returns: {y: "T[..., m // 2]"}
+  where: [m % 2 == 0]
+  symbol: silu_{T}
+  devices: {kDLCPU: {}, kDLCUDA: {symbol: silu_cuda}}
+  serial: true
+`
+
+func TestKernelsAreRendered(t *testing.T) {
+	files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: described(t, two)})
+	require.NoError(t, err)
+	archive := &txtar.Archive{Comment: []byte("Target kernels for the two kernels of kernels_test.go; kernels.c without its parts.\n")}
+	for _, f := range files {
+		assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|<no value>|\{\{`, string(f.Data), f.Path)
+		_, own, cut := strings.Cut(string(f.Data), "\n/* scale */\n")
+		if !cut {
+			own = string(f.Data)
+		}
+		archive.Files = append(archive.Files, txtar.File{Name: f.Path, Data: []byte(own)})
+	}
+	golden.Assert(t, "out/kernels/two.txtar", txtar.Format(archive))
+	golden.Orphans(t, "out/kernels", []string{"out/kernels/two.txtar"})
+}
+
+// The lock is there only where a kernel needs it: it needs threads.
+func TestOnlySerialKernelsHaveALock(t *testing.T) {
+	files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: described(t, two[:strings.Index(two, "silu")])})
+	require.NoError(t, err)
+	assert.NotContains(t, string(files[1].Data), "lock")
+}
+
+// Names that a macro may have are no members.
+func TestMembersAreNoMacros(t *testing.T) {
+	files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: described(t, `f: {types: {TYPE: [int8]}, args: {x: "TYPE[NULL]"}}`)})
+	require.NoError(t, err)
+	assert.Contains(t, string(files[0].Data), "int64_t NULL_;")
+	assert.Contains(t, string(files[0].Data), "int TYPE_;")
+	assert.Contains(t, string(files[1].Data), "call->dims.NULL_ = call->args.x->shape[0];")
+}
+
+func TestLongLinesAreBroken(t *testing.T) {
+	long := "int f(" + strings.Repeat("const DLTensor* x, ", 20) + "void* stream);"
+	for line := range strings.SplitSeq(wrap(long), "\n") {
+		assert.LessOrEqual(t, len(line), 120)
+	}
+	assert.Equal(t, strings.Fields(long), strings.Fields(wrap(long)))
+	assert.Equal(t, "a, b", wrap("a, b"))
+}

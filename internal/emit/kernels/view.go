@@ -1,0 +1,365 @@
+package kernels
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/kernel"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// kernelView is a kernel as C spells it.
+type kernelView struct {
+	Name, Title    string
+	Function, Text string // expressions: the name in sentences, and the text of a status
+	Lines          []string
+	Functions      []prototype
+	Args           []argument
+	Tensors        []tensor
+	Dims           []string
+	Vars           []variable
+	Results        []string // those that are tensors
+	Made           string   // their addresses
+	Sites          []site
+	ResultSites    []site
+	Zeroed         []zeroed
+	Locals         []string
+	Steps          []step
+	Devices        []device
+	Raises         []raise
+	RunHead        string // the heads of two functions
+	CallHead       string
+	RunArguments   string
+	GivenResults   string
+	Assigns        []string
+	Serial         bool
+}
+
+// prototype is a function that the author writes.
+type prototype struct{ Symbol, Text string }
+
+type argument struct{ Name, Field string }
+
+// tensor is an argument with its place among all; it prints as its name.
+type tensor struct {
+	Kernel, Name string
+	Number       int
+}
+
+func (t tensor) String() string { return t.Name }
+
+type zeroed struct{ Function, Argument, Name string }
+
+type variable struct{ Name, Table, DTypes string }
+
+type site struct {
+	Function, Argument string
+	Number             int
+}
+
+type device struct {
+	Case   string
+	Switch string // which of Calls; "" for a single one
+	Calls  []string
+}
+
+type raise struct {
+	Code                         int64
+	Function, Site, Status, Text string
+}
+
+// step is a part of the check.
+type step struct {
+	Comment, If string
+	Lines       []string
+}
+
+func viewKernel(k *contract.Kernel) kernelView {
+	v := kernelView{Name: k.Name, Title: cmp.Or(k.Doc, k.Name+"."), Function: quote(k.Name), Text: statusText(k), Serial: k.Serial}
+	for i, p := range k.Args {
+		v.Lines = append(v.Lines, p.Name+": "+comment(p.Line))
+		v.Args = append(v.Args, argument{p.Name, field(p)})
+		v.Sites = append(v.Sites, site{v.Function, quote(p.Name), i})
+		if p.Kind == contract.Tensor {
+			v.Tensors = append(v.Tensors, tensor{k.Name, p.Name, i})
+		}
+	}
+	for i, p := range k.Results {
+		v.Lines = append(v.Lines, "returns "+p.Name+": "+comment(p.Line))
+		if p.Kind == contract.Tensor {
+			v.Results = append(v.Results, p.Name)
+			if p.Zeroed {
+				v.Zeroed = append(v.Zeroed, zeroed{v.Function, quote(p.Name), p.Name})
+			}
+			v.ResultSites = append(v.ResultSites, site{v.Function, quote(p.Name), len(k.Args) + i})
+		}
+	}
+	v.viewNames(k)
+	v.viewSignatures(k)
+	v.viewDispatch(k)
+	c := checker{k: k}
+	c.check()
+	v.Steps, v.Locals = c.steps, c.locals
+	return v
+}
+
+func (v *kernelView) viewNames(k *contract.Kernel) {
+	for _, d := range k.Dims {
+		v.Dims = append(v.Dims, member(d.Name))
+	}
+	for i, t := range k.Vars {
+		v.Vars = append(v.Vars, variable{member(t.Name), table(k, i), dtypes(t.Types)})
+	}
+	var made []string
+	for _, name := range v.Results {
+		made = append(made, "&call->results."+name)
+	}
+	v.Made, v.GivenResults = strings.Join(made, ", "), strings.Join(v.Results, ", ")
+}
+
+// wrap breaks a line of C behind commas, so that most keep to 120 columns.
+func wrap(line string) string {
+	const width = 120
+	indent := line[:len(line)-len(strings.TrimLeft(line, " "))] + "    "
+	var out strings.Builder
+	for len(line) > width {
+		at := strings.LastIndex(line[:width], ", ")
+		if at <= len(indent) || strings.Contains(line, `"`) {
+			break
+		}
+		out.WriteString(line[:at+1] + "\n")
+		line = indent + line[at+2:]
+	}
+	return out.String() + line
+}
+
+// member is a name as a member of a struct: one that a macro may have gets another.
+func member(name string) string {
+	if kernel.LooksLikeMacro(name) {
+		return name + "_"
+	}
+	return name
+}
+
+// table names the dtypes of a variable.
+func table(k *contract.Kernel, i int) string { return fmt.Sprintf("dlpackgen_types_%s_%d", k.Name, i) }
+
+// dtypes lists dtypes as numbers.
+func dtypes(all []spec.DType) string {
+	var list []string
+	for _, d := range all {
+		list = append(list, fmt.Sprintf("DLPACKGEN_DTYPE(%s, %d, %d)", d.Code, d.Bits, d.Lanes))
+	}
+	return strings.Join(list, ", ")
+}
+
+// comment keeps a line from ending the comment that it stands in.
+func comment(line string) string {
+	return strings.NewReplacer("*/", "* /", "/*", "/ *", `\`, `\\`).Replace(line)
+}
+
+// quote spells a literal of C.
+func quote(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "?", `\?`, "\n", `\n`, "\t", `\t`).Replace(text) + `"`
+}
+
+var scalarTypes = map[contract.Kind]string{contract.Int: "int64_t", contract.Float: "double", contract.Bool: "bool"}
+
+// ctype spells the type of a scalar; number is that of one whose dtype the call decides.
+func ctype(p contract.Param, number string) string {
+	switch {
+	case p.Kind != contract.Number:
+		return scalarTypes[p.Kind]
+	case p.Var != contract.None:
+		return number
+	}
+	return contract.CTypes[p.Types[0].Name]
+}
+
+const anyNumber = "struct dlpackgen_number"
+
+// field declares an argument in the struct of a call.
+func field(p contract.Param) string {
+	switch p.Kind {
+	case contract.Ints:
+		return "struct {\n      const int64_t* items;\n      int64_t count;\n    } " + p.Name
+	case contract.Floats:
+		return "struct {\n      const double* items;\n      int64_t count;\n    } " + p.Name
+	}
+	return parameter(p, anyNumber)
+}
+
+// parameter declares an argument of a function; a list is two.
+func parameter(p contract.Param, number string) string {
+	star := ""
+	if p.Optional {
+		star = "*"
+	}
+	switch p.Kind {
+	case contract.Tensor:
+		if p.Writes() {
+			return "DLTensor* " + p.Name
+		}
+		return "const DLTensor* " + p.Name
+	case contract.Str:
+		return "const char* " + p.Name
+	case contract.Ints:
+		return fmt.Sprintf("const int64_t* %s, int64_t %s_count_", p.Name, p.Name)
+	case contract.Floats:
+		return fmt.Sprintf("const double* %s, int64_t %s_count_", p.Name, p.Name)
+	}
+	if p.Optional {
+		return fmt.Sprintf("const %s%s %s", ctype(p, number), star, p.Name)
+	}
+	return ctype(p, number) + " " + p.Name
+}
+
+// result declares a result of a function. One whose dtype the call decides is a void *.
+func result(p contract.Param, number string) string {
+	if p.Kind == contract.Tensor {
+		return "DLTensor* " + p.Name
+	}
+	return ctype(p, number) + "* " + p.Name
+}
+
+func (v *kernelView) viewSignatures(k *contract.Kernel) {
+	run, call := []string{"const struct dlpackgen_kernel_" + k.Name + "* call_"}, []string{}
+	for _, p := range k.Args {
+		call = append(call, parameter(p, anyNumber))
+		v.Assigns = append(v.Assigns, assign(p)...)
+	}
+	for _, p := range k.Results {
+		run, call = append(run, result(p, "void")), append(call, result(p, "void"))
+		v.RunArguments += ", " + p.Name
+	}
+	last := []string{"void* stream", "struct dlpackgen_message* message_"}
+	v.RunHead = wrap(fmt.Sprintf("int dlpackgen_run_kernel_%s(%s)", k.Name, strings.Join(append(run, last...), ", ")))
+	v.CallHead = wrap(fmt.Sprintf("int dlpackgen_call_kernel_%s(%s)", k.Name, strings.Join(append(call, last...), ", ")))
+}
+
+// assign copies an argument into the struct of a call.
+func assign(p contract.Param) []string {
+	switch p.Kind {
+	case contract.Ints, contract.Floats:
+		return []string{fmt.Sprintf("call_.args.%s.items = %s;", p.Name, p.Name),
+			fmt.Sprintf("call_.args.%s.count = %s_count_;", p.Name, p.Name)}
+	case contract.Tensor:
+		return []string{fmt.Sprintf("call_.args.%s = %s;", p.Name, p.Name), fmt.Sprintf("call_.flags.%s = 0;", p.Name)}
+	}
+	return []string{fmt.Sprintf("call_.args.%s = %s;", p.Name, p.Name)}
+}
+
+// viewDispatch tells which function runs on which device for which dtypes.
+func (v *kernelView) viewDispatch(k *contract.Kernel) {
+	for _, d := range k.Devices {
+		made := device{Case: fmt.Sprint(d.Value), Switch: choice(k, d)}
+		for _, f := range d.Functions {
+			made.Calls = append(made.Calls, call(k, f))
+			p := prototype{f.Symbol, wrap("int " + f.Symbol + "(" + parameters(k, f) + ");")}
+			if !slices.Contains(v.Functions, p) {
+				v.Functions = append(v.Functions, p)
+			}
+		}
+		v.Devices = append(v.Devices, made)
+	}
+	for _, r := range k.Errors {
+		v.Raises = append(v.Raises, viewRaise(k, r))
+	}
+}
+
+// choice is the expression that numbers the functions of a device.
+func choice(k *contract.Kernel, d contract.Device) string {
+	if len(d.Functions) == 1 {
+		return ""
+	}
+	var terms []string
+	factor := 1
+	for i, t := range d.Functions[0].Types {
+		if t == contract.None {
+			continue
+		}
+		terms = append(terms, fmt.Sprintf("%d * call_->types.%s", factor, member(k.Vars[i].Name)))
+		factor *= len(k.Vars[i].Types)
+	}
+	return strings.TrimPrefix(strings.Join(terms, " + "), "1 * ")
+}
+
+// spelled is the C type of a scalar in a function.
+func spelled(p contract.Param, f contract.Function, k *contract.Kernel) string {
+	if p.Kind == contract.Number && p.Var != contract.None {
+		return contract.CTypes[k.Vars[p.Var].Types[f.Types[p.Var]].Name]
+	}
+	return ""
+}
+
+func parameters(k *contract.Kernel, f contract.Function) string {
+	var all []string
+	for _, p := range k.Args {
+		all = append(all, parameter(p, spelled(p, f, k)))
+	}
+	for _, p := range k.Results {
+		all = append(all, result(p, spelled(p, f, k)))
+	}
+	return strings.Join(append(all, "void* stream"), ", ")
+}
+
+// call is the call of a function.
+func call(k *contract.Kernel, f contract.Function) string {
+	var all []string
+	for _, p := range k.Args {
+		all = append(all, passed(p, spelled(p, f, k)))
+	}
+	for _, p := range k.Results {
+		if number := spelled(p, f, k); number != "" {
+			all = append(all, "("+number+"*)"+p.Name)
+			continue
+		}
+		all = append(all, p.Name)
+	}
+	return f.Symbol + "(" + strings.Join(append(all, "stream"), ", ") + ")"
+}
+
+// passed is an argument in a call; number is the type of one whose dtype the call decides.
+func passed(p contract.Param, number string) string {
+	at := "call_->args." + p.Name
+	switch {
+	case p.Kind == contract.Ints || p.Kind == contract.Floats:
+		return at + ".items, " + at + ".count"
+	case number == "":
+		return at
+	case number == "float" || number == "double":
+		return fmt.Sprintf("(%s)%s.real", number, at)
+	case number == "bool":
+		return at + ".integer != 0"
+	}
+	return fmt.Sprintf("(%s)%s.integer", number, at)
+}
+
+// statusText is the expression of a status's text: by the author's function, where there is one.
+func statusText(k *contract.Kernel) string {
+	if k.Error == "" {
+		return "DLPACKGEN_CODES_NULL"
+	}
+	return k.Error + "(failure_)"
+}
+
+// statuses are those of <dlpackgen/message.h>, by the names of Python's exceptions.
+var statuses = map[string]string{
+	"TypeError": "TYPE_ERROR", "ValueError": "VALUE_ERROR", "BufferError": "BUFFER_ERROR", "RuntimeError": "RUNTIME_ERROR",
+	"IndexError": "INDEX_ERROR", "MemoryError": "MEMORY_ERROR", "NotImplementedError": "NOT_IMPLEMENTED_ERROR",
+}
+
+func viewRaise(k *contract.Kernel, r contract.Raise) raise {
+	made := raise{Code: r.Code, Function: quote(k.Name), Site: "DLPACKGEN_CODES_NULL",
+		Status: "DLPACKGEN_STATUS_" + statuses[r.Class], Text: statusText(k)}
+	if r.Arg != contract.None {
+		made.Site = fmt.Sprintf("&dlpackgen_sites_%s[%d]", k.Name, r.Arg)
+	}
+	if r.Text != "" {
+		made.Text = quote(r.Text)
+	}
+	return made
+}

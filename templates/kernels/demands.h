@@ -1,0 +1,382 @@
+/* What descriptions of kernels demand beside the parts of <dlpackgen/check.h>: expressions,
+ * groups of dimensions, lists, and tensors against each other. */
+#ifndef DLPACKGEN_KERNELS_DEMANDS_H_
+#define DLPACKGEN_KERNELS_DEMANDS_H_
+
+#include <dlpackgen/check.h>
+#include <string.h>
+#include "arithmetic.h"
+
+/* The dimensions that a "..." stands for. */
+struct dlpackgen_span {
+  const int64_t* extents;
+  int32_t count;
+  int bound; /* by which argument, counted from 1; 0: by none yet */
+};
+
+/* Begins a sentence about a result: "f(): result 'y': ". */
+DLPACKGEN_PART inline void dlpackgen_put_result(struct dlpackgen_message* message, const char* function,
+                                                const char* result) {
+  dlpackgen_put(message, function);
+  dlpackgen_put(message, "(): result '");
+  dlpackgen_put(message, result);
+  dlpackgen_put(message, "': ");
+}
+
+/* Says why an expression has no value. */
+DLPACKGEN_PART inline void dlpackgen_put_bad(struct dlpackgen_message* message, const char* expression, int bad) {
+  dlpackgen_put(message, expression);
+  dlpackgen_put(message, bad == DLPACKGEN_OVERFLOWS ? " needs more than 64 bits" : " divides by zero");
+}
+
+/* The number of elements of a tensor. */
+DLPACKGEN_PART int64_t dlpackgen_elements_of(const DLTensor* tensor, int* bad) {
+  int64_t product = 1;
+  for (int32_t d = 0; d < tensor->ndim; d++)
+    if (tensor->shape[d] == 0) return 0;
+  for (int32_t d = 0; d < tensor->ndim; d++) product = dlpackgen_multiply(product, tensor->shape[d], bad);
+  return product;
+}
+
+/* That an argument which must be there is. */
+DLPACKGEN_PART int dlpackgen_check_there(const struct dlpackgen_site* at, int there,
+                                         struct dlpackgen_message* message) {
+  if (DLPACKGEN_RARE(!there)) return dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, "it is missing");
+  return DLPACKGEN_STATUS_OK;
+}
+
+/* That a list has so many items, or as many at least. */
+DLPACKGEN_PART int dlpackgen_check_items(const struct dlpackgen_site* at, int64_t count, int64_t wanted, int more,
+                                         struct dlpackgen_message* message) {
+  if (count == wanted || (more && count > wanted)) return DLPACKGEN_STATUS_OK;
+  dlpackgen_put_site(message, at);
+  dlpackgen_put(message, more ? "expected at least " : "expected ");
+  dlpackgen_put_integer(message, wanted);
+  dlpackgen_put(message, wanted == 1 ? " item" : " items");
+  return dlpackgen_fail_got(message, count, DLPACKGEN_STATUS_VALUE_ERROR);
+}
+
+/* Gives the place of a dtype among so many, or -1. */
+DLPACKGEN_PART int dlpackgen_place_of(const uint32_t* dtypes, int count, uint32_t dtype) {
+  for (int i = 0; i < count; i++)
+    if (dtypes[i] == dtype) return i;
+  return -1;
+}
+
+/* That an extent is that of a symbol, which the first argument that is there binds. */
+DLPACKGEN_PART int dlpackgen_bind_extent(const struct dlpackgen_site* sites, int which, const DLTensor* tensor,
+                                         int dimension, const char* symbol, int64_t* value, int* bound,
+                                         struct dlpackgen_message* message) {
+  if (*bound)
+    return dlpackgen_check_symbol(&sites[which], tensor, dimension, symbol, *value, &sites[*bound - 1], message);
+  *value = tensor->shape[dimension];
+  *bound = which + 1;
+  return DLPACKGEN_STATUS_OK;
+}
+
+/* Says what extent an expression that is solved for its symbol can be. */
+DLPACKGEN_SLOW static int dlpackgen_unsolvable(const struct dlpackgen_site* at, const DLTensor* tensor, int dimension,
+                                               const char* expression, const char* wanted, int64_t number,
+                                               struct dlpackgen_message* message) {
+  dlpackgen_put_site(message, at);
+  dlpackgen_put(message, wanted);
+  dlpackgen_put_integer(message, number);
+  dlpackgen_put(message, " in dimension ");
+  dlpackgen_put_integer(message, dimension);
+  dlpackgen_put(message, ", which is ");
+  dlpackgen_put(message, expression);
+  return dlpackgen_fail_got(message, tensor->shape[dimension], DLPACKGEN_STATUS_VALUE_ERROR);
+}
+
+/* Binds the symbol of an extent that is symbol + number. */
+DLPACKGEN_PART int dlpackgen_solve_sum(const struct dlpackgen_site* at, const DLTensor* tensor, int dimension,
+                                       const char* expression, int64_t number, int64_t* value,
+                                       struct dlpackgen_message* message) {
+  const int64_t extent = tensor->shape[dimension];
+  if (DLPACKGEN_RARE(extent < number))
+    return dlpackgen_unsolvable(at, tensor, dimension, expression, "expected at least ", number, message);
+  if (DLPACKGEN_RARE(number < 0 && extent > INT64_MAX + number))
+    return dlpackgen_unsolvable(at, tensor, dimension, expression, "expected at most ", INT64_MAX + number, message);
+  *value = extent - number;
+  return DLPACKGEN_STATUS_OK;
+}
+
+/* Binds the symbol of an extent that is number * symbol. */
+DLPACKGEN_PART int dlpackgen_solve_product(const struct dlpackgen_site* at, const DLTensor* tensor, int dimension,
+                                           const char* expression, int64_t number, int64_t* value,
+                                           struct dlpackgen_message* message) {
+  const int64_t extent = tensor->shape[dimension];
+  if (DLPACKGEN_RARE(extent % number != 0))
+    return dlpackgen_unsolvable(at, tensor, dimension, expression, "expected a multiple of ", number, message);
+  *value = extent / number;
+  return DLPACKGEN_STATUS_OK;
+}
+
+DLPACKGEN_SLOW static int dlpackgen_other_computed(const struct dlpackgen_site* at, const DLTensor* tensor,
+                                                   int dimension, const char* expression, int64_t expected, int bad,
+                                                   struct dlpackgen_message* message) {
+  dlpackgen_put_site(message, at);
+  if (bad) {
+    dlpackgen_put_bad(message, expression, bad);
+    return DLPACKGEN_STATUS_VALUE_ERROR;
+  }
+  dlpackgen_put(message, "expected ");
+  dlpackgen_put(message, expression);
+  dlpackgen_put(message, " = ");
+  dlpackgen_put_integer(message, expected);
+  dlpackgen_put(message, " in dimension ");
+  dlpackgen_put_integer(message, dimension);
+  return dlpackgen_fail_got(message, tensor->shape[dimension], DLPACKGEN_STATUS_VALUE_ERROR);
+}
+
+/* That an extent is what an expression gives. */
+DLPACKGEN_PART int dlpackgen_check_computed(const struct dlpackgen_site* at, const DLTensor* tensor, int dimension,
+                                            const char* expression, int64_t expected, int bad,
+                                            struct dlpackgen_message* message) {
+  if (DLPACKGEN_RARE(bad || tensor->shape[dimension] != expected))
+    return dlpackgen_other_computed(at, tensor, dimension, expression, expected, bad, message);
+  return DLPACKGEN_STATUS_OK;
+}
+
+DLPACKGEN_SLOW static int dlpackgen_other_span(const struct dlpackgen_site* at, const char* name,
+                                               const struct dlpackgen_span* span, const struct dlpackgen_site* like,
+                                               const int64_t* extents, int32_t count,
+                                               struct dlpackgen_message* message) {
+  dlpackgen_put_site(message, at);
+  dlpackgen_put(message, "expected ...");
+  dlpackgen_put(message, name);
+  dlpackgen_put(message, " = ");
+  dlpackgen_put_tuple(message, span->extents, span->count);
+  dlpackgen_put(message, ", as in ");
+  dlpackgen_put_argument(message, like);
+  dlpackgen_put(message, ", got ");
+  dlpackgen_put_tuple(message, extents, count);
+  return DLPACKGEN_STATUS_VALUE_ERROR;
+}
+
+/* That some dimensions of a tensor are those of a "...", which the first argument binds. */
+DLPACKGEN_PART int dlpackgen_bind_span(const struct dlpackgen_site* sites, int which, const DLTensor* tensor, int first,
+                                       int32_t rank, const char* name, struct dlpackgen_span* span,
+                                       struct dlpackgen_message* message) {
+  const int64_t* const extents = tensor->shape + first;
+  const int32_t count = tensor->ndim - rank;
+  if (!span->bound) {
+    span->extents = extents;
+    span->count = count;
+    span->bound = which + 1;
+    return DLPACKGEN_STATUS_OK;
+  }
+  int same = span->count == count;
+  for (int32_t d = 0; same && d < count; d++) same = span->extents[d] == extents[d];
+  if (DLPACKGEN_RARE(!same))
+    return dlpackgen_other_span(&sites[which], name, span, &sites[span->bound - 1], extents, count, message);
+  return DLPACKGEN_STATUS_OK;
+}
+
+/* That elements lie one after the other, the first dimension fastest. */
+DLPACKGEN_PART int dlpackgen_check_column_major(const struct dlpackgen_site* at, const DLTensor* tensor,
+                                                struct dlpackgen_message* message) {
+  int64_t stride = 1;
+  for (int32_t d = 0; d < tensor->ndim && !dlpackgen_is_empty(tensor); d++) {
+    if (DLPACKGEN_RARE(tensor->shape[d] != 1 && tensor->strides[d] != stride)) {
+      dlpackgen_put_site(message, at);
+      dlpackgen_put(message, "expected a column-major tensor, got ");
+      dlpackgen_put_layout(message, tensor);
+      return DLPACKGEN_STATUS_VALUE_ERROR;
+    }
+    stride *= tensor->shape[d];
+  }
+  return DLPACKGEN_STATUS_OK;
+}
+
+/* That the first element lies at a multiple of so many bytes. */
+DLPACKGEN_PART int dlpackgen_check_aligned(const struct dlpackgen_site* at, const DLTensor* tensor, int64_t bytes,
+                                           struct dlpackgen_message* message) {
+  if (dlpackgen_address(tensor) % (uintptr_t)bytes == 0 || dlpackgen_is_empty(tensor)) return DLPACKGEN_STATUS_OK;
+  dlpackgen_put_site(message, at);
+  dlpackgen_put(message, "expected data aligned to ");
+  dlpackgen_put_integer(message, bytes);
+  dlpackgen_put(message, " bytes, got ");
+  dlpackgen_put_address(message, dlpackgen_address(tensor));
+  return DLPACKGEN_STATUS_BUFFER_ERROR;
+}
+
+/* Tells whether the byte ranges of two valid tensors meet. Memory behind different handles is
+ * apart. */
+DLPACKGEN_PART inline int dlpackgen_meet(const DLTensor* a, const DLTensor* b) {
+  int64_t low[2], high[2];
+  if (!dlpackgen_same_device(a->device, b->device)) return 0;
+  if (dlpackgen_device_is_opaque((int32_t)a->device.device_type) && a->data != b->data) return 0;
+  if (dlpackgen_byte_range(a, 0, &low[0], &high[0]) || dlpackgen_byte_range(b, 0, &low[1], &high[1])) return 0;
+  if (low[0] == high[0] || low[1] == high[1]) return 0;
+  const uintptr_t x = dlpackgen_address(a), y = dlpackgen_address(b);
+  return x + (uintptr_t)low[0] < y + (uintptr_t)high[1] && y + (uintptr_t)low[1] < x + (uintptr_t)high[0];
+}
+
+/* That a tensor which is written shares no memory with another one. */
+DLPACKGEN_PART int dlpackgen_check_apart(const struct dlpackgen_site* at, const DLTensor* written,
+                                         const struct dlpackgen_site* like, const DLTensor* other,
+                                         struct dlpackgen_message* message) {
+  if (!DLPACKGEN_RARE(dlpackgen_meet(written, other))) return DLPACKGEN_STATUS_OK;
+  dlpackgen_put_site(message, at);
+  dlpackgen_put(message, "it is written, and it overlaps ");
+  dlpackgen_put_argument(message, like);
+  return DLPACKGEN_STATUS_BUFFER_ERROR;
+}
+
+/* That so many tensors are on one device: that of the first one which is not in the host's
+ * memory. Gives the device of the call. */
+DLPACKGEN_PART int dlpackgen_check_one_device(const struct dlpackgen_site* sites, const int* which,
+                                              const DLTensor* const* tensors, int count, DLDevice* device,
+                                              struct dlpackgen_message* message) {
+  int first = -1, status = DLPACKGEN_STATUS_OK;
+  for (int i = count; i-- > 0;)
+    if (tensors[i]) *device = tensors[i]->device;
+  for (int i = count; i-- > 0;)
+    if (tensors[i] && !dlpackgen_is_on_host(tensors[i]->device)) first = i;
+  if (first < 0) return status;
+  *device = tensors[first]->device;
+  for (int i = 0; i < count && !status; i++)
+    if (tensors[i])
+      status =
+          dlpackgen_check_same_device(&sites[which[i]], tensors[i]->device, &sites[which[first]], *device, message);
+  return status;
+}
+
+/* Says of a condition that it does not hold; the values of its names follow. */
+DLPACKGEN_SLOW static int dlpackgen_unmet(struct dlpackgen_message* message, const char* function,
+                                          const char* condition, int bad, int status) {
+  dlpackgen_put(message, function);
+  dlpackgen_put(message, "(): ");
+  if (bad) {
+    dlpackgen_put_bad(message, condition, bad);
+    return status;
+  }
+  dlpackgen_put(message, "expected ");
+  dlpackgen_put(message, condition);
+  return status;
+}
+
+/* Adds the value of a name in a condition. */
+DLPACKGEN_PART void dlpackgen_put_value(struct dlpackgen_message* message, int* first, const char* name,
+                                        int64_t value) {
+  dlpackgen_put(message, *first ? ", where " : ", ");
+  *first = 0;
+  dlpackgen_put(message, name);
+  dlpackgen_put(message, " = ");
+  dlpackgen_put_integer(message, value);
+}
+
+/* Adds a text of a condition, quoted. */
+DLPACKGEN_PART void dlpackgen_put_text(struct dlpackgen_message* message, int* first, const char* name,
+                                       const char* value) {
+  dlpackgen_put(message, *first ? ", where " : ", ");
+  *first = 0;
+  dlpackgen_put(message, name);
+  dlpackgen_put(message, " = '");
+  dlpackgen_put(message, value);
+  dlpackgen_put(message, "'");
+}
+
+/* Adds the dtype that a variable stands for. */
+DLPACKGEN_PART void dlpackgen_put_variable(struct dlpackgen_message* message, int* first, const char* name,
+                                           uint32_t dtype) {
+  dlpackgen_put(message, *first ? ", where " : ", ");
+  *first = 0;
+  dlpackgen_put(message, name);
+  dlpackgen_put(message, " = ");
+  dlpackgen_put_dtype(message, dtype);
+}
+
+/* That an extent of a result has a value. */
+DLPACKGEN_PART int dlpackgen_check_made(const char* function, const char* result, const char* expression, int64_t value,
+                                        int bad, struct dlpackgen_message* message) {
+  if (!DLPACKGEN_RARE(bad || value < 0)) return DLPACKGEN_STATUS_OK;
+  dlpackgen_put_result(message, function, result);
+  if (bad) {
+    dlpackgen_put_bad(message, expression, bad);
+    return DLPACKGEN_STATUS_VALUE_ERROR;
+  }
+  dlpackgen_put(message, "expected an extent of 0 or more for ");
+  dlpackgen_put(message, expression);
+  return dlpackgen_fail_got(message, value, DLPACKGEN_STATUS_VALUE_ERROR);
+}
+
+/* Adds an extent to a shape. */
+DLPACKGEN_PART void dlpackgen_add_extent(struct dlpackgen_result* made, int64_t extent) {
+  if (made->ndim < DLPACKGEN_MAX_NDIM) made->shape[made->ndim] = extent;
+  made->ndim++;
+}
+
+/* Adds the dimensions of a "..." to a shape. */
+DLPACKGEN_PART void dlpackgen_add_span(struct dlpackgen_result* made, const struct dlpackgen_span* span) {
+  for (int32_t d = 0; d < span->count; d++) dlpackgen_add_extent(made, span->extents[d]);
+}
+
+/* That a result has no more dimensions than there is room for. */
+DLPACKGEN_PART int dlpackgen_check_room(const char* function, const char* result, const struct dlpackgen_result* made,
+                                        struct dlpackgen_message* message) {
+  if (!DLPACKGEN_RARE(made->ndim > DLPACKGEN_MAX_NDIM)) return DLPACKGEN_STATUS_OK;
+  dlpackgen_put_result(message, function, result);
+  dlpackgen_put_dimensions(message, made->ndim);
+  return DLPACKGEN_STATUS_VALUE_ERROR;
+}
+
+/* That a tensor which a caller gives for a result is as the function needs it. */
+DLPACKGEN_PART int dlpackgen_check_given(const struct dlpackgen_site* at, const DLTensor* tensor, uint64_t flags,
+                                         const struct dlpackgen_result* made, DLDevice device,
+                                         struct dlpackgen_message* message) {
+  const uint32_t dtype = DLPACKGEN_DTYPE(made->dtype.code, made->dtype.bits, made->dtype.lanes);
+  const int32_t type = (int32_t)device.device_type;
+  int status = dlpackgen_check_valid(at, tensor, flags, message);
+  if (!status) status = dlpackgen_check_writable(at, flags, message);
+  if (!status) status = dlpackgen_check_dtype(at, tensor, &dtype, 1, message);
+  if (!status) status = dlpackgen_check_rank(at, tensor, made->ndim, 0, message);
+  for (int32_t d = 0; !status && d < made->ndim; d++)
+    status = dlpackgen_check_extent(at, tensor, d, made->shape[d], message);
+  if (!status) status = dlpackgen_check_density(at, tensor, DLPACKGEN_LAYOUT_C_CONTIGUOUS, message);
+  if (!status) status = dlpackgen_check_device(at, tensor->device, &type, 1, message);
+  if (!status && !dlpackgen_is_on_host(device) && !dlpackgen_same_device(tensor->device, device))
+    status = dlpackgen_bad_device(at, tensor->device, &type, 1, message);
+  if (!status) status = dlpackgen_check_memory(at, tensor, message);
+  if (!status) status = dlpackgen_check_alignment(at, tensor, message);
+  return status;
+}
+
+/* Fills a result with zeros, which the host must reach. */
+DLPACKGEN_PART int dlpackgen_zero(const char* function, const char* result, DLTensor* tensor,
+                                  struct dlpackgen_message* message) {
+  int64_t bytes = 0;
+  if (dlpackgen_nbytes(tensor, 0, &bytes) != DLPACKGEN_OK || bytes == 0) return DLPACKGEN_STATUS_OK;
+  if (dlpackgen_device_is_host_readable((int32_t)tensor->device.device_type)) {
+    memset((char*)tensor->data + tensor->byte_offset, 0, (size_t)bytes);
+    return DLPACKGEN_STATUS_OK;
+  }
+  dlpackgen_put_result(message, function, result);
+  dlpackgen_put(message, "only memory that the host reaches can be zeroed");
+  return DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR;
+}
+
+/* Begins the sentence about a function that failed, and gives its status. */
+DLPACKGEN_SLOW static int dlpackgen_failed(struct dlpackgen_message* message, const char* function,
+                                           const struct dlpackgen_site* about, int status) {
+  if (about) {
+    dlpackgen_put_site(message, about);
+    return status;
+  }
+  dlpackgen_put(message, function);
+  dlpackgen_put(message, "(): ");
+  return status;
+}
+
+/* Adds the text of a status, or its number where there is none. */
+DLPACKGEN_SLOW static void dlpackgen_put_status(struct dlpackgen_message* message, const char* text, int status) {
+  if (text) {
+    dlpackgen_put(message, text);
+    return;
+  }
+  dlpackgen_put(message, "the kernel failed with status ");
+  dlpackgen_put_integer(message, status);
+}
+
+#endif /* DLPACKGEN_KERNELS_DEMANDS_H_ */

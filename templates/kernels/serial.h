@@ -1,0 +1,21 @@
+/* A lock for kernels that run one call at a time, by the system's own: it needs no start. */
+#ifndef DLPACKGEN_KERNELS_SERIAL_H_
+#define DLPACKGEN_KERNELS_SERIAL_H_
+
+#if defined(_WIN32)
+#include <windows.h>
+
+typedef SRWLOCK dlpackgen_lock;
+#define DLPACKGEN_LOCK_INIT SRWLOCK_INIT
+static void dlpackgen_lock_acquire(dlpackgen_lock* lock) { AcquireSRWLockExclusive(lock); }
+static void dlpackgen_lock_release(dlpackgen_lock* lock) { ReleaseSRWLockExclusive(lock); }
+#else
+#include <pthread.h>
+
+typedef pthread_mutex_t dlpackgen_lock;
+#define DLPACKGEN_LOCK_INIT PTHREAD_MUTEX_INITIALIZER
+static void dlpackgen_lock_acquire(dlpackgen_lock* lock) { (void)pthread_mutex_lock(lock); }
+static void dlpackgen_lock_release(dlpackgen_lock* lock) { (void)pthread_mutex_unlock(lock); }
+#endif
+
+#endif /* DLPACKGEN_KERNELS_SERIAL_H_ */

@@ -1,0 +1,163 @@
+// Package kernels calls described kernels: from plain C, with each mistake that their descriptions
+// exclude.
+package kernels
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/config"
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/targets"
+)
+
+// generate writes what a config asks for into a folder.
+func generate(t *testing.T, file, dir string) {
+	t.Helper()
+	src, err := os.ReadFile(file)
+	require.NoError(t, err)
+	cfg, found := config.Decode(file, src, spec.Embedded(), targets.Table(), config.Choice{})
+	require.NotNil(t, cfg, diag.Text(found.Sorted(), false))
+	for _, target := range cfg.Selected {
+		release, err := spec.Embedded().Release(target.Release)
+		require.NoError(t, err)
+		files, err := target.Emit(&emit.Model{Release: release, Options: target.Options, Contracts: cfg.Contracts})
+		require.NoError(t, err)
+		for _, f := range files {
+			name := filepath.Join(dir, target.Path, filepath.FromSlash(f.Path))
+			require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+			require.NoError(t, os.WriteFile(name, f.Data, 0o600))
+		}
+	}
+}
+
+// compiler is one way to build testdata/calls.c.
+type compiler struct{ name, debian, language, standard string }
+
+var compilers = []compiler{
+	{"gcc", "gcc", "c", "c11"}, {"g++", "g++", "c++", "c++17"},
+	{"clang-16", "clang-16", "c", "c11"}, {"clang++-16", "clang-16", "c++", "c++17"},
+}
+
+var (
+	strict    = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
+	sanitized = []string{"-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
+)
+
+// build makes the program over the generated files in a folder.
+func (c compiler) build(t *testing.T, dir string, flags ...string) (program string) {
+	t.Helper()
+	program = filepath.Join(t.TempDir(), "calls")
+	args := append([]string{"-x", c.language, "-std=" + c.standard, "-I" + dir + "/c", "-I" + dir + "/kernels", "-o", program}, flags...)
+	args = append(args, filepath.Join(dir, "kernels/kernels.c"), "testdata/author.c", "testdata/calls.c")
+	out, err := exec.Command(need.Program(t, c.name, c.debian), args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return program
+}
+
+// says runs the program with the mutant of a number, 0 for none.
+func says(program string, mutant int) (string, error) {
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), mutation.Env(mutant))
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// sentences are what the program prints: for each call its status and sentence.
+func sentences(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("testdata/sentences.txt")
+	require.NoError(t, err)
+	return string(text)
+}
+
+// No warning, no finding of a sanitizer, and the same sentences by every compiler.
+func TestSentences(t *testing.T) {
+	dir := t.TempDir()
+	generate(t, "testdata/kernels.yaml", dir)
+	for _, c := range compilers {
+		t.Run(c.name, func(t *testing.T) {
+			if testing.Short() && c.name != "gcc" {
+				t.Skip("compiles for some seconds, and -short was given")
+			}
+			out, err := says(c.build(t, dir, append(strict, sanitized...)...), 0)
+			require.NoError(t, err, out)
+			assert.Equal(t, sentences(t), out)
+		})
+	}
+}
+
+// mistake makes the generated checks wrong in one place.
+type mistake struct{ old, replacement string }
+
+var mistakes = map[string]mistake{
+	"sums wrap":                       {"if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b) return dlpackgen_no_value(bad, DLPACKGEN_OVERFLOWS);", ""},
+	"differences wrap":                {"if (b > 0 ? a < INT64_MIN + b : a > INT64_MAX + b) return dlpackgen_no_value(bad, DLPACKGEN_OVERFLOWS);", ""},
+	"products wrap":                   {"if (x && y > most / x) return dlpackgen_no_value(bad, DLPACKGEN_OVERFLOWS);", ""},
+	"what is missing is read":         {"if (DLPACKGEN_RARE(!there))", "if (0)"},
+	"short lists are read":            {"if (count == wanted || (more && count > wanted)) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;"},
+	"an argument that is None binds":  {"*bound = which + 1;", "*bound = 0;"},
+	"remainders are dropped":          {"if (DLPACKGEN_RARE(extent % number != 0))", "if (0)"},
+	"expressions are not compared":    {"if (DLPACKGEN_RARE(bad || tensor->shape[dimension] != expected))", "if (0)"},
+	"groups are not compared":         {"if (DLPACKGEN_RARE(!same))", "if (0)"},
+	"columns are not looked at":       {"if (DLPACKGEN_RARE(tensor->shape[d] != 1 && tensor->strides[d] != stride))", "if (0)"},
+	"alignment is assumed":            {"if (dlpackgen_address(tensor) % (uintptr_t)bytes == 0 || dlpackgen_is_empty(tensor)) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;"},
+	"overlaps are not seen":           {"if (!DLPACKGEN_RARE(dlpackgen_meet(written, other))) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;"},
+	"neighbours overlap":              {"x + (uintptr_t)low[0] < y + (uintptr_t)high[1]", "x + (uintptr_t)low[0] <= y + (uintptr_t)high[1]"},
+	"the first device decides":        {"if (tensors[i] && !dlpackgen_is_on_host(tensors[i]->device)) first = i;", "if (tensors[i]) first = i;"},
+	"negative extents are made":       {"if (!DLPACKGEN_RARE(bad || value < 0)) return DLPACKGEN_STATUS_OK;", "if (!bad) return DLPACKGEN_STATUS_OK;"},
+	"extents without a value":         {"if (!DLPACKGEN_RARE(bad || value < 0)) return DLPACKGEN_STATUS_OK;", "if (value >= 0) return DLPACKGEN_STATUS_OK;"},
+	"results have any dtype":          {"if (!status) status = dlpackgen_check_dtype(at, tensor, &dtype, 1, message);", ""},
+	"results have any rank":           {"if (!status) status = dlpackgen_check_rank(at, tensor, made->ndim, 0, message);", ""},
+	"results have any shape":          {"status = dlpackgen_check_extent(at, tensor, d, made->shape[d], message);", ""},
+	"results are not zeroed":          {"memset((char*)tensor->data + tensor->byte_offset, 0, (size_t)bytes);", ""},
+	"texts of a status are not told":  {"if (text) {", "if (0) {"},
+	"failures are not about anything": {"if (about) {", "if (0) {"},
+}
+
+// Each mistake changes what the program prints, or a sanitizer ends it.
+func TestMistakesAreSeen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program with all mistakes, and -short was given")
+	}
+	dir := t.TempDir()
+	generate(t, "testdata/kernels.yaml", dir)
+	var names []string
+	var all []mutation.Mutant
+	for name, m := range mistakes {
+		names, all = append(names, name), append(all, m.mutation())
+	}
+	written := mutation.Write(t, dir, all)
+	program := compilers[0].build(t, dir, append(written.Flags, sanitized...)...)
+	out, err := says(program, 0)
+	require.NoError(t, err, out)
+	require.Equal(t, sentences(t), out, "without a mistake")
+	for i, name := range names {
+		t.Run(name, func(t *testing.T) {
+			require.NotContains(t, written.Apart, i+1, "it is no statement or expression")
+			out, err := says(program, i+1)
+			assert.True(t, err != nil || out != sentences(t), "nobody noticed")
+		})
+	}
+}
+
+func TestEveryMistakeHasItsText(t *testing.T) {
+	dir := t.TempDir()
+	generate(t, "testdata/kernels.yaml", dir)
+	for name, m := range mistakes {
+		t.Run(name, func(t *testing.T) { m.mutation().Require(t, dir) })
+	}
+}
+
+func (m mistake) mutation() mutation.Mutant {
+	return mutation.Mutant{File: filepath.Join("kernels", "kernels.c"), Old: m.old, New: m.replacement}
+}
