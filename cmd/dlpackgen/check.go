@@ -12,7 +12,7 @@ func (a *app) check() *cobra.Command {
 		Use:   "check",
 		Short: "Tell whether the generated files are up to date",
 		Long: "Compare what generate would make with what stands on the disk, and name every file that\n" +
-			"is changed, missing, stale, edited or left over. Nothing is written.",
+			"is outdated, missing, obsolete, modified or orphaned. Nothing is written.",
 		Example: "  dlpackgen check\n" +
 			"  dlpackgen check --diff\n" +
 			"  dlpackgen check --format github",
@@ -62,7 +62,7 @@ func (s *selection) compare() (*job, *tree.Report, error) {
 // printDiff shows what generate would change, from the disk to the plan.
 func (a *app) printDiff(j *job, report *tree.Report) {
 	for _, it := range report.Items {
-		if it.Action == tree.Keep && it.State != tree.Edited {
+		if it.Action == tree.Keep && it.State != tree.Modified {
 			continue
 		}
 		a.stdout.Write(diff.Diff("a/"+j.name(it.Path), it.Old, "b/"+j.name(it.Path), it.New))

@@ -21,15 +21,15 @@ type words struct {
 const regenerate = "dlpackgen generate"
 
 var states = map[tree.State]words{
-	tree.Missing: {diag.Error, "is not there", regenerate},
-	tree.Changed: {diag.Error, "is not what would be generated now", regenerate},
-	tree.Stale:   {diag.Error, "is no longer generated", regenerate + " removes it"},
-	tree.Edited:  {diag.Error, "was edited by hand", "undo that, or replace it: " + regenerate + " --force"},
-	tree.Leftover: {diag.Error, "carries our banner, but nothing says that it is ours",
+	tree.Missing:  {diag.Error, "is not there", regenerate},
+	tree.Outdated: {diag.Error, "is not what would be generated now", regenerate},
+	tree.Obsolete: {diag.Error, "is no longer generated", regenerate + " removes it"},
+	tree.Modified: {diag.Error, "was edited by hand", "undo that, or replace it: " + regenerate + " --force"},
+	tree.Orphaned: {diag.Error, "carries our banner, but nothing says that it is ours",
 		"remove it, or restore the lock that lists it"},
-	tree.Foreign:    {diag.Note, "is not ours, and is left alone", ""},
-	tree.LockDrift:  {diag.Error, "is missing or outdated", regenerate},
-	tree.Unfinished: {diag.Error, "is left from a run that did not finish", regenerate + " heals it"},
+	tree.Untracked:    {diag.Note, "is not ours, and is left alone", ""},
+	tree.LockOutdated: {diag.Error, "is missing or outdated", regenerate},
+	tree.Interrupted:  {diag.Error, "is left from a run that did not finish", regenerate + " heals it"},
 }
 
 // maxForeign is how many files of others below one path are named one by one. A
@@ -45,7 +45,7 @@ func findings(j *job, report *tree.Report) []diag.Diagnostic {
 	}
 	many := j.manyForeign(report)
 	for _, it := range report.Items {
-		if it.State == tree.Foreign && many[j.pathAbove(it.Path)] > 0 {
+		if it.State == tree.Untracked && many[j.pathAbove(it.Path)] > 0 {
 			continue
 		}
 		if d, ok := finding(j, it); ok {
@@ -54,7 +54,7 @@ func findings(j *job, report *tree.Report) []diag.Diagnostic {
 	}
 	for above, count := range many {
 		out.Add(diag.Diagnostic{
-			Severity: diag.Note, Code: tree.Foreign.String(), Pos: diag.Pos{File: j.name(above)},
+			Severity: diag.Note, Code: tree.Untracked.String(), Pos: diag.Pos{File: j.name(above)},
 			Text: fmt.Sprintf("%d files here are not ours, and are left alone", count),
 		})
 	}
@@ -91,7 +91,7 @@ func finding(j *job, it tree.Item) (diag.Diagnostic, bool) {
 // below, where they are too many to be named.
 func (j *job) manyForeign(report *tree.Report) map[string]int {
 	counts := map[string]int{}
-	for _, it := range report.Of(tree.Foreign) {
+	for _, it := range report.Of(tree.Untracked) {
 		counts[j.pathAbove(it.Path)]++
 	}
 	maps.DeleteFunc(counts, func(_ string, count int) bool { return count <= maxForeign })
@@ -114,7 +114,7 @@ func (j *job) pathAbove(file string) string {
 func warnings(j *job, report *tree.Report) []diag.Diagnostic {
 	var out diag.List
 	for _, it := range report.Items {
-		if it.State == tree.Leftover || it.State == tree.Edited {
+		if it.State == tree.Orphaned || it.State == tree.Modified {
 			d, _ := finding(j, it)
 			d.Severity = diag.Warning
 			out.Add(d)

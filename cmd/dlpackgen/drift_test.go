@@ -38,7 +38,7 @@ func TestFindingsOfCheckAreBounded(t *testing.T) {
 }
 
 func TestForeignFilesAreCountedByThePathAbove(t *testing.T) {
-	report := &tree.Report{Items: append(items(4, "gen/go/x", tree.Foreign), items(3, "gen/gone", tree.Foreign)...)}
+	report := &tree.Report{Items: append(items(4, "gen/go/x", tree.Untracked), items(3, "gen/gone", tree.Untracked)...)}
 	for _, j := range []*job{placed("gen", "gen/go"), placed("gen/go", "gen")} {
 		var got []string
 		for _, d := range findings(j, report) {
@@ -58,8 +58,8 @@ func TestDiffShowsEditedFiles(t *testing.T) {
 	var stdout bytes.Buffer
 	a := &app{stdout: &sink{w: &stdout}}
 	a.printDiff(placed(), &tree.Report{Items: []tree.Item{
-		{Path: "a.h", State: tree.Edited, Action: tree.Keep, Old: []byte("mine\n"), New: []byte("ours\n")},
-		{Path: "b.h", State: tree.Foreign, Action: tree.Keep, Old: []byte("theirs\n")},
+		{Path: "a.h", State: tree.Modified, Action: tree.Keep, Old: []byte("mine\n"), New: []byte("ours\n")},
+		{Path: "b.h", State: tree.Untracked, Action: tree.Keep, Old: []byte("theirs\n")},
 	}})
 	assert.Contains(t, stdout.String(), "\n-mine\n+ours\n")
 	assert.NotContains(t, stdout.String(), "b.h")

@@ -127,7 +127,7 @@ func (a *app) sayActions(j *job, report *tree.Report, dryRun bool) {
 		would = "would be "
 	}
 	for _, it := range report.Items {
-		if it.State == tree.Foreign {
+		if it.State == tree.Untracked {
 			continue // left alone, which is not the same as kept up to date
 		}
 		counts[it.Action]++

@@ -55,15 +55,15 @@ targets:
 # Drivers of your own, each a target; backends/acme/acme_impl.c is yours to go on with:
 # backends:
 #   acme:
-#     runtime: vendor
+#     implementation: custom
 #     title: Acme
 #     doc: Memory and streams of Acme's devices.
-#     package: Acme's driver
-#     result: int
+#     install_hint: Acme's driver
+#     status_type: int
 #     devices: [{type: kDLExtDev, memory: device, id: ordinal, torch: PrivateUse1}]
 #     streams: {none: 0, refused: [1, 2]}
 #     library: {linux: [libacme.so.1]}
-#     functions: {init: {symbol: acmeInit, takes: void}}
+#     functions: {init: {symbol: acmeInit, params: void}}
 #     errors: {ACME_NO_DEVICE: {value: -1, kind: no_device, text: there is none}}
 `)
 	return b.String()

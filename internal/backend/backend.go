@@ -15,14 +15,15 @@ const Version = 1
 
 // Backend is one description, valid in itself.
 type Backend struct {
-	Name    string // of files, C names and the target
-	Title   string // of messages
-	Doc     string
-	Runtime string // which sources of templates/device serve it
-	Package string // what to install where the library is missing
-	Result  string // C type that the driver's functions give, where they say nothing else; 0 is success
-	Call    string // calling convention on Windows; "" elsewhere
-	Oldest  int64  // version of the driver
+	Name  string // of files, C names and the target
+	Title string // of messages
+	Doc   string
+	// Implementation is one of Implementations: the sources of templates/device that serve it.
+	Implementation string
+	InstallHint    string // what to install where the library is missing
+	StatusType     string // C type that the driver's functions return by default; 0 is success
+	Call           string // calling convention on Windows; "" elsewhere
+	MinVersion     int64  // of the driver
 
 	Devices   []Device
 	Streams   Streams
@@ -51,11 +52,11 @@ type Streams struct {
 	Table   string  // of the spec; "" where Refused has the rules
 	None    int64   // the number that no number stands for
 	Refused []int64 // numbers that stand for no stream
-	Handles []StreamHandle
+	Aliases []StreamAlias
 }
 
-// StreamHandle is a number of DLPack that is no handle itself.
-type StreamHandle struct{ Number, Handle int64 }
+// StreamAlias is a number of DLPack that is no handle itself, and the handle it stands for.
+type StreamAlias struct{ Number, Handle int64 }
 
 // Library is where the functions are found at run time.
 type Library struct {
@@ -84,8 +85,8 @@ type Function struct {
 	Symbol   string // what a lookup is asked for
 	Plain    string // its name in the library
 	Since    int64  // version of the driver in which it got this form
-	Takes    string // parameters in C
-	Gives    string // type in C; "" is the back end's Result
+	Params   string // in C
+	Returns  string // type in C; "" is the backend's StatusType
 	Optional bool
 }
 
@@ -103,12 +104,12 @@ var Memories = []string{"device", "host", "managed"}
 // IDs are the meanings of a device_id.
 var IDs = []string{"ordinal", "zero", "runtime_index"}
 
-// Runtimes are what works with a description: sources under templates/device, or,
-// for "vendor", those and a file that the vendor writes.
-var Runtimes = []string{"streams", "ordinals", "levelzero", Vendor}
+// Implementations are the sources under templates/device that a description can choose: those
+// for an API like CUDA's, HIP's or Level Zero's, or Custom.
+var Implementations = []string{"cuda", "hip", "level_zero", Custom}
 
-// Vendor is the runtime of a back end that its vendor finishes by hand.
-const Vendor = "vendor"
+// Custom is the implementation of a backend that its vendor completes by hand.
+const Custom = "custom"
 
 // TorchKeys are the dispatch keys of PyTorch that vendors may have.
 var TorchKeys = []string{"PrivateUse1"}

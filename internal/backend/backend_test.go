@@ -55,50 +55,50 @@ func TestFaultsHaveTheirPlace(t *testing.T) {
 		{"name: cuda\n", "name: Cuda\n", `x.yaml:4:7: error: name "Cuda" must match`},
 		{"title: CUDA\n", "", `x.yaml:3:1: error: the back end has no "title" [missing-key]`},
 		{"title: CUDA\n", "title: 'CU\"DA'\n", `x.yaml:5:8: error: title "CU\"DA" must match`},
-		{"runtime: streams ", "runtime: queues ",
-			"error: runtime must be one of streams, ordinals, levelzero, vendor, not \"queues\" [unknown-value]"},
-		{"oldest: 11000 ", "oldest: old ", "error: oldest must be a decimal integer"},
+		{"implementation: cuda ", "implementation: queues ",
+			"error: implementation must be one of cuda, hip, level_zero, custom, not \"queues\" [unknown-value]"},
+		{"min_version: 11000 ", "min_version: old ", "error: min_version must be a decimal integer"},
 		{"memory: managed,", "memory: shared,", "error: memory must be one of device, host, managed"},
-		{"memory: managed,", "memory: host,", "error: two types of device have host memory [bad-backend]"},
+		{"memory: managed,", "memory: host,", "error: two types of device have host memory [invalid-backend]"},
 		{"id: ordinal", "id: nth", "error: id must be one of ordinal, zero, runtime_index"},
-		{"handles: {1: 1,", "handles: {x: 1,",
-			`error: a number of a stream must be a decimal integer, not "x" [wrong-kind]`},
+		{"aliases: {1: 1,", "aliases: {x: 1,",
+			`error: a number of a stream must be a decimal integer, not "x" [type-mismatch]`},
 		{"linux: [libcuda.so.1]", "linux: ['a/b.so']", `error: a library "a/b.so" must match`},
 		{"{c: int,", "{c: 'int; int',", `error: c "int; int" must match`},
 		{"value: 13,", "value: -1,", "error: value must be from 0 to 2147483647, not -1 [out-of-range]"},
-		{"takes: \"int *count\"", "takes: \"int *count); (\"", "error: takes"},
+		{"params: \"int *count\"", "params: \"int *count); (\"", "error: params"},
 		{"  memory_host: {", "  memory-host: {", `error: a constant "memory-host" must match`},
 		{"symbol: cuInit,", "symbol: cu-Init,", `error: symbol "cu-Init" must match`},
 		{"kind: driver_stub,", "kind: fake,", "error: kind must be one of"},
 		{"optional: true,", "optionl: true,", `error: pool_alloc has no key "optionl" [unknown-key]`},
 		{"{value: 2, kind: out_of_memory", "{value: 1, kind: out_of_memory",
-			"error: two errors have the value 1 [bad-backend]"},
+			"error: two errors have the value 1 [invalid-backend]"},
 		{"{value: 2, kind: out_of_memory", "{value: 0, kind: out_of_memory",
-			"error: an error has the value 0, which is success [bad-backend]"},
-		{"type: kDLCUDAHost", "type: kDLCUDA", "error: the type of device kDLCUDA is there twice [bad-backend]"},
+			"error: an error has the value 0, which is success [invalid-backend]"},
+		{"type: kDLCUDAHost", "type: kDLCUDA", "error: the type of device kDLCUDA is there twice [invalid-backend]"},
 		{"{type: kDLCUDA, memory: device, id: ordinal}", "{type: kDLCUDA, memory: device, id: ordinal, torch: CUDA}",
 			"error: torch must be one of PrivateUse1"},
 		{"  - {type: kDLCUDA, memory: device, id: ordinal}\n", "",
-			"error: no type of device has device memory [bad-backend]"},
+			"error: no type of device has device memory [invalid-backend]"},
 		{"{type: kDLCUDA,", "{type: kDLCUDA, value: -1,", "error: value must be from 0 to 2147483647, not -1"},
 		{"doc: Memory and", "doc: Memory /* and", "error: doc must not contain comment marks"},
 		{"name: cuda\n", "name: func\n", `error: name "func" cannot be that of a package in Go`},
 		{"name: cuda\n", "name: vendor\n",
-			`error: name "vendor" is that of a folder whose package Go keeps from others [bad-name]`},
+			`error: name "vendor" is that of a folder whose package Go keeps from others [invalid-name]`},
 		{"doc: Memory and", "doc: Memory ??/ and",
-			"error: doc must not contain ??, which C takes for another sign [bad-doc]"},
+			"error: doc must not contain ??, which C takes for another sign [invalid-doc]"},
 		{"type: kDLCUDAHost", "type: kDLCPU",
-			"error: kDLCPU is what memory has that the back end does not know [bad-backend]"},
-		{"table: cuda ", "refused: [1] ", "error: the number 1 of a stream is refused, and has a handle [bad-backend]"},
-		{"name: cuda\n", "name: types\n", `error: name "types" is that of a file of every back end [bad-name]`},
-		{"result: unsigned int", "result: void", `error: result "void" must match`},
-		{"result: unsigned int", "result: char *", `error: result "char *" must match`},
+			"error: kDLCPU is what memory has that the back end does not know [invalid-backend]"},
+		{"table: cuda ", "refused: [1] ", "error: the number 1 of a stream is refused, and has a handle [invalid-backend]"},
+		{"name: cuda\n", "name: types\n", `error: name "types" is that of a file of every back end [invalid-name]`},
+		{"status_type: unsigned int", "status_type: void", `error: status_type "void" must match`},
+		{"status_type: unsigned int", "status_type: char *", `error: status_type "char *" must match`},
 		{"table: cuda ", "refused: [-3] ", "error: a refused number must be from 0 to 2147483647, not -3"},
-		{"since: 2020, takes: \"int *version\"", "takes: \"int *version\"",
+		{"since: 2020, params: \"int *version\"", "params: \"int *version\"",
 			`error: driver_version has no "since" [missing-key]`},
 		{"memory_host: {value: 1,", "memory_host: {was: {until: 0, value: 2}, value: 1,",
 			"error: until must be from 1 to 2147483647, not 0"},
-		{"since: 2020, takes", "gives: 'a; b', since: 2020, takes", `error: gives "a; b" must match`},
+		{"since: 2020, params", "returns: 'a; b', since: 2020, params", `error: returns "a; b" must match`},
 	} {
 		text := strings.Replace(cuda(t), c.old, c.fresh, 1)
 		require.NotEqual(t, cuda(t), text, c.old)
@@ -109,15 +109,43 @@ func TestFaultsHaveTheirPlace(t *testing.T) {
 	}
 }
 
+// A key or value of an earlier version has one finding, whose hint names the one of today.
+func TestFormerNamesAreNamedAnew(t *testing.T) {
+	for _, c := range []struct{ old, fresh, now string }{
+		{"implementation: cuda ", "runtime: streams ", "implementation"},
+		{"status_type: ", "result: ", "status_type"},
+		{"min_version: ", "oldest: ", "min_version"},
+		{"install_hint: ", "package: ", "install_hint"},
+		{"params: unsigned int flags", "takes: unsigned int flags", "params"},
+		{"returns: ", "gives: ", "returns"},
+		{"  aliases: ", "  handles: ", "aliases"},
+		{"implementation: cuda ", "implementation: streams ", "cuda"},
+		{"implementation: cuda ", "implementation: ordinals ", "hip"},
+		{"implementation: cuda ", "implementation: levelzero ", "level_zero"},
+		{"implementation: cuda ", "implementation: vendor ", "custom"},
+	} {
+		text := strings.Replace(withReturns(t), c.old, c.fresh, 1)
+		require.NotEqual(t, withReturns(t), text, c.old)
+		_, found := decoded(text)
+		require.Len(t, found, 1, "%s: %v", c.fresh, found)
+		assert.Contains(t, found[0], "hint: it was renamed to \""+c.now+"\"", c.fresh)
+	}
+}
+
+// withReturns is CUDA's description with a function that declares what it returns.
+func withReturns(t testing.TB) string {
+	return strings.Replace(cuda(t), "{symbol: cuInit,", "{symbol: cuInit, returns: int,", 1)
+}
+
 // What the sources name, a description must have: each row is left out in turn.
 func TestWhatTheSourcesNeedIsMissed(t *testing.T) {
-	need := requirements["streams"]
+	need := requirements["cuda"]
 	for what, names := range map[string][]string{"handle": need.handles, "constant": need.constants,
 		"function": need.functions} {
 		for _, name := range names {
 			text := strings.Replace(cuda(t), "\n  "+name+": {", "\n  other: {", 1)
 			_, found := decoded(text)
-			assert.Contains(t, strings.Join(found, "\n"), "the sources streams need the "+what+" "+name)
+			assert.Contains(t, strings.Join(found, "\n"), "the sources cuda need the "+what+" "+name)
 		}
 	}
 	for section, want := range map[string]string{
@@ -142,24 +170,25 @@ func TestAVendorsDescription(t *testing.T) {
 	b, found := decoded(vendors)
 	require.Empty(t, found)
 	assert.Equal(t, &Backend{
-		Name: "acme", Title: "Acme", Doc: "D.", Runtime: "vendor", Package: "p", Result: "int",
-		Devices:   []Device{{Type: "kDLAcme", Value: 1000, Memory: "device", ID: "ordinal", Torch: "PrivateUse1"}},
-		Streams:   Streams{Given: true, Refused: []int64{1, 2}},
-		Library:   Library{Linux: []string{"libacme.so"}},
-		Constants: []Constant{{Name: "host", Value: 2, Native: "ACME_HOST", Was: &Past{Until: 60, Value: 1}}},
-		Functions: []Function{{Name: "name", Symbol: "acmeName", Plain: "acmeName", Takes: "void",
-			Gives: "const char *"}},
+		Name: "acme", Title: "Acme", Doc: "D.", Implementation: "custom", InstallHint: "p",
+		StatusType: "int",
+		Devices:    []Device{{Type: "kDLAcme", Value: 1000, Memory: "device", ID: "ordinal", Torch: "PrivateUse1"}},
+		Streams:    Streams{Given: true, Refused: []int64{1, 2}},
+		Library:    Library{Linux: []string{"libacme.so"}},
+		Constants:  []Constant{{Name: "host", Value: 2, Native: "ACME_HOST", Was: &Past{Until: 60, Value: 1}}},
+		Functions: []Function{{Name: "name", Symbol: "acmeName", Plain: "acmeName", Params: "void",
+			Returns: "const char *"}},
 		Errors: []Error{{Name: "ACME_NONE", Value: -1, Kind: "no_device", Text: "none"}},
 	}, b)
 	for _, c := range []struct{ old, fresh, want string }{
-		{"functions: {name: {symbol: acmeName, takes: void, gives: const char *}}", "functions: {}",
+		{"functions: {name: {symbol: acmeName, params: void, returns: const char *}}", "functions: {}",
 			"error: the back end has no function"},
 		{"errors: {ACME_NONE: {value: -1, kind: no_device, text: none}}", "errors: {}",
 			"error: the back end has no error"},
 		{"functions: {name:", "functions: {register:",
 			`error: "register" is no name for a function: it is a word of C or C++`},
-		{"{linux: [libacme.so]}", "{linux: [libacme.so], lookups: [{symbol: f, takes: void}]}",
-			"error: the sources vendor use 0 lookups, and the library has 1"},
+		{"{linux: [libacme.so]}", "{linux: [libacme.so], lookups: [{symbol: f, params: void}]}",
+			"error: the sources custom use 0 lookups, and the library has 1"},
 		{"streams: {none: 0, refused: [1, 2]}", "streams: {none: 0}", `error: streams has no "table"`},
 	} {
 		text := strings.Replace(vendors, c.old, c.fresh, 1)
@@ -174,14 +203,14 @@ const vendors = `backend: 1
 name: acme
 title: Acme
 doc: D.
-runtime: vendor
-package: p
-result: int
+implementation: custom
+install_hint: p
+status_type: int
 devices: [{type: kDLAcme, value: 1000, memory: device, id: ordinal, torch: PrivateUse1}]
 streams: {none: 0, refused: [1, 2]}
 library: {linux: [libacme.so]}
 constants: {host: {value: 2, native: ACME_HOST, was: {until: 60, value: 1}}}
-functions: {name: {symbol: acmeName, takes: void, gives: const char *}}
+functions: {name: {symbol: acmeName, params: void, returns: const char *}}
 errors: {ACME_NONE: {value: -1, kind: no_device, text: none}}
 `
 
@@ -190,16 +219,16 @@ const tiny = `backend: 1
 name: a
 title: A
 doc: D.
-runtime: streams
-result: int
-oldest: 1
-package: p
+implementation: cuda
+status_type: int
+min_version: 1
+install_hint: p
 devices: [{type: kDLA, memory: device, id: zero}]
-streams: {table: cuda, none: 1, handles: {1: 1}}
-library: {linux: [l.so], lookups: [{symbol: g, takes: "int *a"}], lookup_flags: 1}
+streams: {table: cuda, none: 1, aliases: {1: 1}}
+library: {linux: [l.so], lookups: [{symbol: g, params: "int *a"}], lookup_flags: 1}
 handles: {context: {c: "struct s *", native: S}}
 constants: {memory_host: {value: 1, native: M}}
-functions: {init: {symbol: i, plain: j, since: 1, optional: true, takes: void}}
+functions: {init: {symbol: i, plain: j, since: 1, optional: true, params: void}}
 errors: {E: {value: 1, kind: driver_stub, text: t}}
 `
 

@@ -22,11 +22,19 @@ var (
 	symbolName  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,100}$`)
 	typeText    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*( [A-Za-z_][A-Za-z0-9_]*)*( ?\*+)?$`)
 	// compared with numbers
-	resultText = regexp.MustCompile(`^(((un)?signed )?(char|short|int|long|long long)|u?int(8|16|32|64)_t)$`)
+	statusText = regexp.MustCompile(`^(((un)?signed )?(char|short|int|long|long long)|u?int(8|16|32|64)_t)$`)
 	parameters = regexp.MustCompile(`^(void|[A-Za-z_][A-Za-z0-9_]*( \**[A-Za-z_][A-Za-z0-9_]*)+(, ` +
 		`[A-Za-z_][A-Za-z0-9_]*( \**[A-Za-z_][A-Za-z0-9_]*)+)*)$`)
 	libraryName = regexp.MustCompile(`^[A-Za-z0-9_.+-]{1,100}$`)
 	sentence    = regexp.MustCompile(`^[ !#-$&-.0-\[\]-~/]{1,300}$`) // no quote, backslash or % to upset C
+)
+
+// Keys and values before 0.1.0, whose errors name the new ones.
+var (
+	renamedKeys = map[string]string{"runtime": "implementation", "package": "install_hint",
+		"result": "status_type", "oldest": "min_version"}
+	renamedImplementations = map[string]string{"vendor": Custom, "streams": "cuda", "ordinals": "hip",
+		"levelzero": "level_zero"}
 )
 
 // Decode reads a description. The list gets every finding; the description is nil
@@ -61,17 +69,20 @@ func Read(m *yaml.Map, name *yaml.Node, diags *diag.List) *Backend {
 }
 
 func decode(m *yaml.Map, name *yaml.Node) *Backend {
+	m.Renamed(renamedKeys)
 	b := &Backend{
 		Name: nameOf(name), Title: form(m.Need("title"), "title", sentence),
-		Doc: form(m.Need("doc"), "doc", sentence), Package: form(m.Need("package"), "package", sentence),
-		Result: form(m.Need("result"), "result", resultText), Call: form(m.Get("call"), "call", symbolName),
+		Doc:         form(m.Need("doc"), "doc", sentence),
+		InstallHint: form(m.Need("install_hint"), "install_hint", sentence),
+		StatusType:  form(m.Need("status_type"), "status_type", statusText),
+		Call:        form(m.Get("call"), "call", symbolName),
 	}
-	if n := m.Need("runtime"); n != nil {
-		b.Runtime = n.OneOf("runtime", Runtimes)
+	if n := m.Need("implementation"); n != nil {
+		b.Implementation = n.OneOfRenamed("implementation", Implementations, renamedImplementations)
 	}
-	need, known := requirements[b.Runtime]
+	need, known := requirements[b.Implementation]
 	need.optional = need.optional || !known // what sources that are none need is not known
-	b.Oldest = number(need.get(m, "oldest"), "oldest", 0, math.MaxInt32)
+	b.MinVersion = number(need.get(m, "min_version"), "min_version", 0, math.MaxInt32)
 	for _, n := range m.List("devices") {
 		b.Devices = append(b.Devices, decodeDevice(n))
 	}
@@ -97,11 +108,11 @@ func form(n *yaml.Node, what string, want *regexp.Regexp) string {
 	switch {
 	case n.Kind != yaml.Scalar:
 	case !want.MatchString(text):
-		n.Errorf("bad-name", "", "%s %q must match %s", what, text, want)
+		n.Errorf("invalid-name", "", "%s %q must match %s", what, text, want)
 	case want == sentence && strings.Contains(text, "??"):
-		n.Errorf("bad-doc", "", "%s must not contain ??, which C takes for another sign", what)
+		n.Errorf("invalid-doc", "", "%s must not contain ??, which C takes for another sign", what)
 	case want == sentence && (strings.Contains(text, "*/") || strings.Contains(text, "/*")):
-		n.Errorf("bad-doc", "", "%s must not contain comment marks, which would change the code around it", what)
+		n.Errorf("invalid-doc", "", "%s must not contain comment marks, which would change the code around it", what)
 	}
 	return text
 }
@@ -110,7 +121,7 @@ func form(n *yaml.Node, what string, want *regexp.Regexp) string {
 func functionName(n *yaml.Node) string {
 	name := form(n, "a function", fieldName)
 	if spec.IsKeyword(name) {
-		n.Errorf("bad-name", "", "%q is no name for a function: it is a word of C or C++", name)
+		n.Errorf("invalid-name", "", "%q is no name for a function: it is a word of C or C++", name)
 	}
 	return name
 }
@@ -126,11 +137,11 @@ func nameOf(n *yaml.Node) string {
 	name := form(n, "name", backendName)
 	switch {
 	case token.IsKeyword(name) || name == "main":
-		n.Errorf("bad-name", "", "name %q cannot be that of a package in Go", name)
+		n.Errorf("invalid-name", "", "name %q cannot be that of a package in Go", name)
 	case slices.Contains(folders, name):
-		n.Errorf("bad-name", "", "name %q is that of a folder whose package Go keeps from others", name)
+		n.Errorf("invalid-name", "", "name %q is that of a folder whose package Go keeps from others", name)
 	case slices.Contains(files, name):
-		n.Errorf("bad-name", "", "name %q is that of a file of every back end", name)
+		n.Errorf("invalid-name", "", "name %q is that of a file of every back end", name)
 	}
 	return name
 }
@@ -176,6 +187,7 @@ func decodeStreams(n *yaml.Node) Streams {
 		return Streams{}
 	}
 	m := n.Map("streams")
+	m.Renamed(map[string]string{"handles": "aliases"})
 	s := Streams{Given: true, None: number(m.Need("none"), "none", 0, math.MaxInt32)}
 	refused := m.Get("refused")
 	if refused == nil {
@@ -185,12 +197,12 @@ func decodeStreams(n *yaml.Node) Streams {
 			s.Refused = append(s.Refused, v.Int("a refused number", 0, math.MaxInt32))
 		}
 	}
-	rows(m.Get("handles"), "handles", func(e yaml.Entry) {
+	rows(m.Get("aliases"), "aliases", func(e yaml.Entry) {
 		at, err := strconv.ParseInt(e.Key.Value, 10, 31)
 		if err != nil || at < 0 {
-			e.Key.Errorf("wrong-kind", "", "a number of a stream must be a decimal integer, not %q", e.Key.Value)
+			e.Key.Errorf("type-mismatch", "", "a number of a stream must be a decimal integer, not %q", e.Key.Value)
 		}
-		s.Handles = append(s.Handles, StreamHandle{at, e.Value.Int("a handle", 0, math.MaxInt32)})
+		s.Aliases = append(s.Aliases, StreamAlias{at, e.Value.Int("a handle", 0, math.MaxInt32)})
 	})
 	m.Close()
 	return s
@@ -244,12 +256,13 @@ func decodeConstant(e yaml.Entry) Constant {
 // and what a vendor calls may do without one.
 func decodeFunction(n *yaml.Node, name string, unversioned bool) Function {
 	m := n.Map(cmp.Or(name, "a lookup"))
+	m.Renamed(map[string]string{"takes": "params", "gives": "returns"})
 	f := Function{Name: name, Symbol: form(m.Need("symbol"), "symbol", symbolName),
-		Takes: form(m.Need("takes"), "takes", parameters)}
+		Params: form(m.Need("params"), "params", parameters)}
 	f.Plain = f.Symbol
 	if name != "" {
 		f.Plain = cmp.Or(form(m.Get("plain"), "plain", symbolName), f.Symbol)
-		f.Gives = form(m.Get("gives"), "gives", typeText)
+		f.Returns = form(m.Get("returns"), "returns", typeText)
 		f.Optional = m.Bool("optional")
 		since := m.Get("since")
 		if since == nil && !unversioned {
@@ -275,7 +288,7 @@ func decodeError(e yaml.Entry) Error {
 
 // check reports what is in order by itself and not together.
 func (b *Backend) check(m *yaml.Map) {
-	complain := func(format string, args ...any) { m.Node().Errorf("bad-backend", "", format, args...) }
+	complain := func(format string, args ...any) { m.Node().Errorf("invalid-backend", "", format, args...) }
 	if len(b.Devices) == 0 {
 		complain("the back end serves no type of device")
 	}
@@ -292,7 +305,7 @@ func (b *Backend) check(m *yaml.Map) {
 	if slices.ContainsFunc(b.Devices, func(d Device) bool { return d.Type == "kDLCPU" }) {
 		complain("kDLCPU is what memory has that the back end does not know")
 	}
-	for _, h := range b.Streams.Handles {
+	for _, h := range b.Streams.Aliases {
 		if slices.Contains(b.Streams.Refused, h.Number) {
 			complain("the number %d of a stream is refused, and has a handle", h.Number)
 		}
@@ -307,9 +320,9 @@ func (b *Backend) check(m *yaml.Map) {
 
 // checkNeeds reports what the sources that serve the back end lack.
 func (b *Backend) checkNeeds(complain func(format string, args ...any)) {
-	need := requirements[b.Runtime]
+	need := requirements[b.Implementation]
 	if len(b.Library.Lookups) != need.lookups {
-		complain("the sources %s use %d lookups, and the library has %d", b.Runtime, need.lookups,
+		complain("the sources %s use %d lookups, and the library has %d", b.Implementation, need.lookups,
 			len(b.Library.Lookups))
 	}
 	if !slices.ContainsFunc(b.Devices, func(d Device) bool { return d.Memory == "device" }) {
@@ -322,16 +335,16 @@ func (b *Backend) checkNeeds(complain func(format string, args ...any)) {
 		complain("the back end has no error")
 	}
 	for _, name := range missing(need.handles, b.Handles, func(h Handle) string { return h.Name }) {
-		complain("the sources %s need the handle %s", b.Runtime, name)
+		complain("the sources %s need the handle %s", b.Implementation, name)
 	}
 	for _, name := range missing(need.constants, b.Constants, func(c Constant) string { return c.Name }) {
-		complain("the sources %s need the constant %s", b.Runtime, name)
+		complain("the sources %s need the constant %s", b.Implementation, name)
 	}
 	for _, name := range missing(need.renumbered, renumbered(b.Constants), func(c Constant) string { return c.Name }) {
-		complain("the sources %s need what the constant %s was", b.Runtime, name)
+		complain("the sources %s need what the constant %s was", b.Implementation, name)
 	}
 	for _, name := range missing(need.functions, b.Functions, func(f Function) string { return f.Name }) {
-		complain("the sources %s need the function %s", b.Runtime, name)
+		complain("the sources %s need the function %s", b.Implementation, name)
 	}
 }
 

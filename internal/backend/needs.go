@@ -6,7 +6,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-// requirement is what the sources of a runtime use by name.
+// requirement is what the sources of an implementation use by name.
 type requirement struct {
 	handles, constants, functions []string
 	lookups                       int
@@ -32,7 +32,7 @@ func (r requirement) streams(m *yaml.Map) *yaml.Node {
 }
 
 var requirements = map[string]requirement{
-	"streams": {
+	"cuda": {
 		handles: strings.Fields("context stream event pool access device address capture_id"),
 		constants: strings.Fields(`attribute_context attribute_memory_type attribute_is_managed attribute_ordinal
 			attribute_range_start attribute_range_size attribute_mapped memory_host memory_device memory_array
@@ -45,7 +45,7 @@ var requirements = map[string]requirement{
 			stream_context event_create event_record event_destroy`),
 		lookups: 2,
 	},
-	"ordinals": {
+	"hip": {
 		handles: strings.Fields("stream event pool access device address capture_id"),
 		constants: strings.Fields(`attribute_memory_type attribute_is_managed attribute_ordinal attribute_mapped memory_host
 			memory_device memory_array device_managed_memory device_memory_pools host_portable managed_global
@@ -58,8 +58,8 @@ var requirements = map[string]requirement{
 			event_destroy`),
 		renumbered: strings.Fields("memory_host memory_device memory_array"),
 	},
-	Vendor: {optional: true},
-	"levelzero": {
+	Custom: {optional: true},
+	"level_zero": {
 		unnumbered: true,
 		handles: strings.Fields(`driver device context list pool event properties list_desc pool_desc event_desc memory_desc
 			allocation free_desc`),

@@ -30,7 +30,7 @@ func (d *decoder) backends(cfg *Config, section *yaml.Node, release string, aske
 		before := d.diags.Len()
 		b := backend.Read(m, e.Key, d.diags)
 		if slices.Contains(d.table.Names(), b.Name) {
-			e.Key.Errorf("bad-name", "give it a name of its own", "%s is the name of a target", b.Name)
+			e.Key.Errorf("invalid-name", "give it a name of its own", "%s is the name of a target", b.Name)
 		}
 		if d.diags.Len() > before {
 			continue
@@ -60,7 +60,7 @@ func (b ownBackend) devices() (out []declaredDevice) {
 			Streams: b.Streams.Table}
 		at := deviceNodes{name: row.Get("type"), value: row.Get("value"), valid: true}
 		if !deviceName.MatchString(v.Name) {
-			at.name.Errorf("bad-name", "as in kDLAcme", "%q is no name for a device: it must match %s", v.Name,
+			at.name.Errorf("invalid-name", "as in kDLAcme", "%q is no name for a device: it must match %s", v.Name,
 				deviceName)
 			at.valid = false
 		}

@@ -23,17 +23,17 @@ backends:
   acme:
     path: third_party/acme
     import: example.com/acme
-    runtime: vendor
+    implementation: custom
     title: Acme
     doc: Acme's devices.
-    package: Acme's driver
-    result: int
+    install_hint: Acme's driver
+    status_type: int
     devices:
       - {type: kDLAcme, value: 1000, memory: device, id: ordinal, torch: PrivateUse1}
       - {type: kDLExtDev, memory: managed, id: zero}
     streams: {table: rocm, none: 0}
     library: {linux: [libacme.so.1]}
-    functions: {init: {symbol: acmeInit, takes: void}}
+    functions: {init: {symbol: acmeInit, params: void}}
     errors: {ACME_NONE: {value: -1, kind: no_device, text: none}}
 kernels:
   fill: {schema: "(Tensor(a!) out) -> ()", devices: [kDLAcme, kDLExtDev]}
@@ -119,14 +119,14 @@ func TestADeclaredDeviceHasStreamsAndAKeyOfTorch(t *testing.T) {
 func TestFaultsOfBackEnds(t *testing.T) {
 	for _, c := range []struct{ old, fresh, want string }{
 		{"  acme:\n", "  Acme:\n", `dlpackgen.yaml:4:3: error: name "Acme" must match`},
-		{"  acme:\n", "  cuda:\n", "dlpackgen.yaml:4:3: error: cuda is the name of a target [bad-name]"},
+		{"  acme:\n", "  cuda:\n", "dlpackgen.yaml:4:3: error: cuda is the name of a target [invalid-name]"},
 		{"  acme:\n", "  type:\n",
-			`dlpackgen.yaml:4:3: error: name "type" cannot be that of a package in Go [bad-name]`},
+			`dlpackgen.yaml:4:3: error: name "type" cannot be that of a package in Go [invalid-name]`},
 		{"path: third_party/acme", "path: ../acme",
-			"dlpackgen.yaml:5:11: error: path \"../acme\" must not hold `..` [bad-path]"},
+			"dlpackgen.yaml:5:11: error: path \"../acme\" must not hold `..` [invalid-path]"},
 		{"    title: Acme\n", "    titel: Acme\n",
 			`dlpackgen.yaml:8:5: error: back end acme has no key "titel" [unknown-key]`},
-		{"runtime: vendor", "runtime: vendors", `dlpackgen.yaml:7:14: error: runtime must be one of`},
+		{"implementation: custom", "implementation: customs", `dlpackgen.yaml:7:21: error: implementation must be one of`},
 		{"value: 1000", "value: 2",
 			"dlpackgen.yaml:13:32: error: kDLAcme has the value 2, which is that of kDLCUDA in DLPack 1.3 " +
 				"[device-conflict]"},
@@ -138,7 +138,7 @@ func TestFaultsOfBackEnds(t *testing.T) {
 		{"{type: kDLExtDev,", "{type: kDLExtDevice,",
 			`dlpackgen.yaml:14:16: error: no release that is made has a device "kDLExtDevice" [unknown-device]`},
 		{"table: rocm", "table: hip", `dlpackgen.yaml:15:22: error: DLPack 1.3 has no stream table "hip"; it has`},
-		{"takes: void", "takes: 'void;'", `dlpackgen.yaml:17:49: error: takes "void;" must match`},
+		{"params: void", "params: 'void;'", `dlpackgen.yaml:17:50: error: params "void;" must match`},
 		{"value: -1, kind: no_device", "value: -1, kind: none", "dlpackgen.yaml:18:43: error: kind must be one of"},
 		{"version: 1\n", "version: 1\ndevices: {kDLAcme: {value: 1001}}\n",
 			"dlpackgen.yaml:14:16: error: kDLAcme is declared already [device-conflict]"},
@@ -159,8 +159,8 @@ func TestADescriptionIsTheSameInAConfig(t *testing.T) {
 	cfg, found := decode(t, "version: 1\ntargets:\n", Choice{})
 	assert.Nil(t, cfg)
 	assert.NotEmpty(t, found, "without a back end, targets are needed")
-	_, rest, _ := strings.Cut(vendors, "    runtime:")
-	rest, _, _ = strings.Cut("    runtime:"+rest, "kernels:")
+	_, rest, _ := strings.Cut(vendors, "    implementation:")
+	rest, _, _ = strings.Cut("    implementation:"+rest, "kernels:")
 	list := &diag.List{}
 	b := backend.Decode("x.yaml", []byte("backend: 1\nname: acme\n"+strings.ReplaceAll(rest, "\n    ", "\n")[4:]), list)
 	require.NotNil(t, b, diag.Text(list.Sorted(), false))

@@ -210,7 +210,7 @@ func option(n *yaml.Node, o emit.Option) string {
 	value := n.Text(o.Name)
 	if n.Kind == yaml.Scalar && o.Check != nil {
 		if problem := o.Check(value); problem != "" {
-			n.Errorf("bad-option", o.Doc, "%s: %s", o.Name, problem)
+			n.Errorf("invalid-option", o.Doc, "%s: %s", o.Name, problem)
 		}
 	}
 	return value

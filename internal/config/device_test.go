@@ -44,13 +44,13 @@ func TestDeviceFindings(t *testing.T) {
 			`kDLB has the value 99, which is that of kDLA [device-conflict]`},
 		"no value":          {"{kDLAcme: {}}", `3:20: error: device kDLAcme has no "value" [missing-key]`},
 		"a negative value":  {"{kDLAcme: {value: -1}}", `value must be from 0 to 2147483647, not -1 [out-of-range]`},
-		"a text as value":   {`{kDLAcme: {value: "9"}}`, `value must be a decimal integer, not "9" [wrong-kind]`},
+		"a text as value":   {`{kDLAcme: {value: "9"}}`, `value must be a decimal integer, not "9" [type-mismatch]`},
 		"a name of its own": {"{acme: {value: 99}}", `3:11: error: "acme" is no name for a device`},
 		"a comment's end":   {`{kDLAcme: {value: 99, doc: "*/ x"}}`, `3:37: error: doc must not contain comment marks`},
 		"unknown streams": {"{kDLAcme: {value: 99, streams: cudda}}",
 			`3:41: error: DLPack 1.3 has no stream table "cudda"; it has [cuda rocm] [unknown-streams]`},
-		"no mapping": {"{kDLAcme: 99}", `device kDLAcme must be a mapping, not a value [wrong-kind]`},
-		"a list":     {"[kDLAcme]", `3:10: error: devices must be a mapping, not a list [wrong-kind]`},
+		"no mapping": {"{kDLAcme: 99}", `device kDLAcme must be a mapping, not a value [type-mismatch]`},
+		"a list":     {"[kDLAcme]", `3:10: error: devices must be a mapping, not a list [type-mismatch]`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -20,6 +20,11 @@ const (
 	kernelDevice    = "kDLCPU"
 )
 
+// The layouts of a kernel's tensors; the first is the default.
+var kernelLayouts = []string{"c_contiguous", anyLayout}
+
+const anyLayout = "any"
+
 // takenNamespaces are PyTorch's own, whose operators are not to be added to.
 var takenNamespaces = []string{
 	"aten", "c10", "classes", "higher_order", "import_module", "load_library", "loaded_libraries", "prim", "prims",
@@ -78,11 +83,12 @@ func (d *decoder) kernel(e yaml.Entry, devices map[string]int64) (kernel.Kernel,
 	k := kernel.Kernel{Name: e.Key.Value}
 	checkKernelName(e.Key, k.Name, "a kernel")
 	m := e.Value.Map("kernel " + k.Name)
-	at := kernelNodes{name: e.Key, symbol: orElse(m.Get("symbol"), e.Key), err: m.Get("error"),
+	m.Renamed(map[string]string{"strided": "layout: " + anyLayout, "error": "error_string"})
+	at := kernelNodes{name: e.Key, symbol: orElse(m.Get("symbol"), e.Key), err: m.Get("error_string"),
 		backward: m.Get("backward")}
 	k.Namespace = cmp.Or(namedBy(m, "namespace"), kernelNamespace)
 	k.Symbol = cmp.Or(namedBy(m, "symbol"), k.Name)
-	k.Error = namedBy(m, "error")
+	k.Error = namedBy(m, "error_string")
 	if d.diags.Len() == before {
 		checkMeanings(k, m, at)
 	}
@@ -97,7 +103,9 @@ func (d *decoder) kernel(e yaml.Entry, devices map[string]int64) (kernel.Kernel,
 	if n := m.Get("form"); n != nil {
 		k.Form = n.OneOf("form", kernel.Forms)
 	}
-	k.Strided = m.Bool("strided")
+	if n := m.Get("layout"); n != nil {
+		k.Strided = n.OneOf("layout", kernelLayouts) == anyLayout
+	}
 	n, like := m.Need("schema"), m.Get("like")
 	if n != nil && readSchema(&k.Schema, n) {
 		likes(&k.Schema, m, like)
@@ -123,25 +131,25 @@ func namedBy(m *yaml.Map, key string) string {
 // checkMeanings reports names that mean something where they are used.
 func checkMeanings(k kernel.Kernel, m *yaml.Map, at kernelNodes) {
 	if slices.Contains(takenNamespaces, k.Namespace) {
-		m.Get("namespace").Errorf("bad-name", "as in mylib", "the namespace %s is PyTorch's own", k.Namespace)
+		m.Get("namespace").Errorf("invalid-name", "as in mylib", "the namespace %s is PyTorch's own", k.Namespace)
 	} else if kernel.LooksLikeMacro(k.Namespace) {
-		m.Get("namespace").Errorf("bad-name", "as in mylib", "the namespace %s may be a macro", k.Namespace)
+		m.Get("namespace").Errorf("invalid-name", "as in mylib", "the namespace %s may be a macro", k.Namespace)
 	}
 	if slices.Contains(noKernel, k.Name) {
-		at.name.Errorf("bad-name", "", "torch.ops has no room for a kernel %s: its namespaces have that attribute",
+		at.name.Errorf("invalid-name", "", "torch.ops has no room for a kernel %s: its namespaces have that attribute",
 			k.Name)
 	}
 	if problem := kernel.CheckSymbol(k.Symbol); problem != "" {
-		at.symbol.Errorf("bad-name", "as in symbol: mylib_square", "the symbol %s %s", k.Symbol, problem)
+		at.symbol.Errorf("invalid-name", "as in symbol: mylib_square", "the symbol %s %s", k.Symbol, problem)
 	}
 	if problem := kernel.CheckSymbol(k.Error); problem != "" {
-		at.err.Errorf("bad-name", "as in error: mylib_error", "the function %s %s", k.Error, problem)
+		at.err.Errorf("invalid-name", "as in error_string: mylib_error", "the function %s %s", k.Error, problem)
 	}
 }
 
 func checkKernelName(n *yaml.Node, name, what string) {
 	if problem := kernel.CheckName(name); problem != "" {
-		n.Errorf("bad-name", "", "%q is no name for %s: it %s", name, what, problem)
+		n.Errorf("invalid-name", "", "%q is no name for %s: it %s", name, what, problem)
 	}
 }
 
@@ -155,7 +163,7 @@ func header(n *yaml.Node) string {
 	name := n.Text("header")
 	if n.Kind == yaml.Scalar && (!headerForm.MatchString(name) || path.Clean(name) != name || strings.HasPrefix(name,
 		"..")) {
-		n.Errorf("bad-path", "as in mylib/kernels.h, which the compiler finds by its include paths",
+		n.Errorf("invalid-path", "as in mylib/kernels.h, which the compiler finds by its include paths",
 			"%q is no name for a header", name)
 	}
 	return name
@@ -168,7 +176,7 @@ func kernelDevices(n *yaml.Node, known map[string]int64) (out []kernel.Device) {
 	}
 	items := n.List("devices")
 	if n.Kind == yaml.List && len(items) == 0 {
-		n.Errorf("wrong-kind", "leave devices out for the CPU", "devices lists none")
+		n.Errorf("type-mismatch", "leave devices out for the CPU", "devices lists none")
 	}
 	for _, item := range items {
 		name := item.Text("a device")
@@ -217,7 +225,7 @@ func readSchema(s *kernel.Schema, n *yaml.Node) bool {
 	}
 	read, fault := kernel.Parse(text)
 	if fault != nil {
-		n.ErrorfAt(fault.Offset, "bad-schema", fault.Hint, "%s", fault.Text)
+		n.ErrorfAt(fault.Offset, "invalid-schema", fault.Hint, "%s", fault.Text)
 		return false
 	}
 	*s = read
@@ -237,12 +245,12 @@ func likes(s *kernel.Schema, m *yaml.Map, n *yaml.Node) {
 	items := []*yaml.Node{n}
 	if n.Kind == yaml.List {
 		if items = n.Items; len(items) != len(s.Results) {
-			n.Errorf("bad-like", "", "like lists %d arguments for %d results", len(items), len(s.Results))
+			n.Errorf("invalid-like", "", "like lists %d arguments for %d results", len(items), len(s.Results))
 			return
 		}
 	}
 	if len(s.Results) == 0 {
-		n.Errorf("bad-like", "", "the schema has no result to be like an argument")
+		n.Errorf("invalid-like", "", "the schema has no result to be like an argument")
 	}
 	for i := range s.Results {
 		s.Results[i].Like = like(s, items[min(i, len(items)-1)])
@@ -259,7 +267,7 @@ func firstTensor(s *kernel.Schema) string {
 func like(s *kernel.Schema, n *yaml.Node) string {
 	name := n.Text("like")
 	if a := s.Argument(name); n.Kind == yaml.Scalar && (a == nil || a.Kind != kernel.Tensor || a.Optional) {
-		n.Errorf("bad-like", "", "%q is no argument that is always a tensor", name)
+		n.Errorf("invalid-like", "", "%q is no argument that is always a tensor", name)
 	}
 	return name
 }
@@ -284,6 +292,6 @@ func checkBackward(all []kernel.Kernel, nodes []kernelNodes, which int) {
 		problem = "the backward must have the namespace of the kernel"
 	}
 	if problem != "" && nodes[i].valid {
-		at.backward.Errorf("bad-backward", "", "%s cannot compute the gradients of %s: %s", k.Backward, k.Name, problem)
+		at.backward.Errorf("invalid-backward", "", "%s cannot compute the gradients of %s: %s", k.Backward, k.Name, problem)
 	}
 }

@@ -19,7 +19,7 @@ func TestNeedsAndUses(t *testing.T) {
 		"targets: {torch: {}}\nelsewhere: [cpp]":                  "target torch includes headers of target c,",
 		"targets: {c: {}, cpp: {}}\nelsewhere: [c]":               "target c is in targets too [elsewhere]",
 		"targets: {c: {}}\nelsewhere: [cc]":                       "a target of elsewhere must be one of c, go",
-		"targets: {c: {}}\nelsewhere: c":                          "elsewhere must be a list, not a value [wrong-kind]",
+		"targets: {c: {}}\nelsewhere: c":                          "elsewhere must be a list, not a value [type-mismatch]",
 		"targets: {c: {}}\n" + kernels:                            "no target of this config makes anything of kernels [unused-kernels]",
 		"targets: {c: {}, cpp: {}, torch: {}}\n" + kernels:        "",
 		"targets: {torch: {}}\nelsewhere: [c, cpp]\n" + kernels:   "",

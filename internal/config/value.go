@@ -73,6 +73,6 @@ func localPath(n *yaml.Node, what, hint string) string {
 	if problem == "" {
 		return path.Clean(p)
 	}
-	n.Errorf("bad-path", cmp.Or(better, hint), "%s %s %s", what, relpath.Show(p), problem)
+	n.Errorf("invalid-path", cmp.Or(better, hint), "%s %s %s", what, relpath.Show(p), problem)
 	return "."
 }

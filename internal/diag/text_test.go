@@ -14,8 +14,8 @@ func sample() []Diagnostic {
 			Severity: Error, Code: "unknown-key", Pos: Pos{"conf,ig:1.yaml", 4, 3},
 			Text: `unknown key "pth"`, Hint: `did you mean "path"?`, Source: "  pth: gen/c",
 		},
-		{Severity: Warning, Code: "leftover", Pos: Pos{File: "gen/c/old.h"}, Text: "100% ours,\r\nbut not planned"},
-		{Severity: Note, Code: "no-file", Text: "nothing: to see"},
+		{Severity: Warning, Code: "orphaned", Pos: Pos{File: "gen/c/old.h"}, Text: "100% ours,\r\nbut not planned"},
+		{Severity: Note, Code: "file-not-found", Text: "nothing: to see"},
 	}
 }
 
@@ -24,8 +24,8 @@ func TestTextShowsLineCaretAndHint(t *testing.T) {
       pth: gen/c
       ^
     hint: did you mean "path"?
-gen/c/old.h: warning: 100% ours,\u000d\u000abut not planned [leftover]
-note: nothing: to see [no-file]
+gen/c/old.h: warning: 100% ours,\u000d\u000abut not planned [orphaned]
+note: nothing: to see [file-not-found]
 `
 	assert.Equal(t, want, Text(sample(), false))
 }

@@ -74,7 +74,7 @@ func (d *decoder) releases(n *yaml.Node) {
 			d.checkVersion(v, r)
 		}
 		if r.Date != "" && !isDate(r.Date) {
-			m.Get("date").Errorf("bad-date", "", "the date must be YYYY-MM-DD or YYYY-MM, not %q", r.Date)
+			m.Get("date").Errorf("invalid-date", "", "the date must be YYYY-MM-DD or YYYY-MM, not %q", r.Date)
 		}
 		d.spec.releases = append(d.spec.releases, r)
 	}
@@ -92,7 +92,7 @@ func (d *decoder) checkVersion(n *yaml.Node, r ReleaseInfo) {
 	last := len(d.spec.releases) - 1
 	switch {
 	case r.Unreleased != (r.Version == "main") || !r.Unreleased && !versionForm.MatchString(r.Version):
-		n.Errorf("bad-version", "a release is called MAJOR.MINOR, the unreleased state main", "the version %q",
+		n.Errorf("invalid-version", "a release is called MAJOR.MINOR, the unreleased state main", "the version %q",
 			r.Version)
 	case d.spec.index(r.Version) >= 0:
 		n.Errorf("duplicate-name", "", "the release %s again", r.Version)

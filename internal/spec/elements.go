@@ -147,7 +147,7 @@ func (s *Spec) references(codes map[string]string) {
 		for _, e := range d.codes {
 			for _, name := range []string{part(e.now), owner(e.now)} {
 				if _, ok := codes[name]; name != "" && !ok {
-					e.node.Errorf("dangling-code", diag.DidYouMean(name, names), "%s: no enumerator %q", e.now.Name,
+					e.node.Errorf("undefined-code", diag.DidYouMean(name, names), "%s: no enumerator %q", e.now.Name,
 						name)
 				}
 			}
@@ -155,7 +155,7 @@ func (s *Spec) references(codes map[string]string) {
 	}
 	s.widths()
 	if flag := s.elements.PaddedBy; flag != "" && !s.hasFlag(flag) {
-		s.elements.flag.Errorf("dangling-flag", "", "no flag %q", flag)
+		s.elements.flag.Errorf("undefined-flag", "", "no flag %q", flag)
 	}
 }
 
@@ -170,7 +170,7 @@ func (s *Spec) widths() {
 	for _, t := range s.dtypes {
 		for _, code := range s.codes() {
 			if code.Name == t.Code && code.Bits != 0 && code.Bits != t.Bits {
-				t.node.Errorf("bad-width", "", "dtype %s has %d bits, and %s has %d", t.Name, t.Bits, t.Code, code.Bits)
+				t.node.Errorf("invalid-width", "", "dtype %s has %d bits, and %s has %d", t.Name, t.Bits, t.Code, code.Bits)
 			}
 		}
 	}

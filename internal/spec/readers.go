@@ -37,11 +37,11 @@ func identifierOf(n *yaml.Node) string {
 	switch {
 	case n.Kind != yaml.Scalar:
 	case !identifier.MatchString(name):
-		n.Errorf("bad-name", "", "%q is not a name in C", name)
+		n.Errorf("invalid-name", "", "%q is not a name in C", name)
 	case keywords[name]:
-		n.Errorf("bad-name", "", "%q is a keyword of C or C++", name)
+		n.Errorf("invalid-name", "", "%q is a keyword of C or C++", name)
 	case reserved.MatchString(name):
-		n.Errorf("bad-name", "",
+		n.Errorf("invalid-name", "",
 			"%q is reserved: C keeps names that begin with two underscores, or one and a capital", name)
 	}
 	return name
@@ -55,13 +55,13 @@ func ReadDoc(m *yaml.Map) string {
 	}
 	doc := n.Text("doc")
 	if strings.Contains(doc, "*/") || strings.Contains(doc, "/*") || strings.Contains(doc, `\`) {
-		n.Errorf("bad-doc", "",
+		n.Errorf("invalid-doc", "",
 			"doc must not contain comment marks or backslashes, which would change the code around it")
 	}
 	doc = strings.Join(strings.Fields(doc), " ")
 	if i := strings.IndexFunc(doc, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
 		// Such as U+202E, which makes code read in another order than it has.
-		n.Errorf("bad-doc", "", "doc must not contain characters that do not show, such as %+q", []rune(doc[i:])[0])
+		n.Errorf("invalid-doc", "", "doc must not contain characters that do not show, such as %+q", []rune(doc[i:])[0])
 	}
 	return doc
 }
@@ -99,9 +99,9 @@ func readMacro(m *yaml.Map, v *Macro) {
 	value, err := strconv.ParseInt(v.Literal, 0, 64)
 	switch {
 	case !literalForm.MatchString(v.Literal) || err != nil:
-		n.Errorf("bad-literal", "", "%q is not an integer literal of C without a suffix", v.Literal)
+		n.Errorf("invalid-literal", "", "%q is not an integer literal of C without a suffix", v.Literal)
 	case value > math.MaxInt32:
-		n.Errorf("bad-literal", "", "%s is not an int on every target: more than %d", v.Literal, math.MaxInt32)
+		n.Errorf("invalid-literal", "", "%s is not an int on every target: more than %d", v.Literal, math.MaxInt32)
 	}
 	v.Value = value
 }

@@ -158,7 +158,7 @@ func (l *linker) device(n *yaml.Node, v EnumValue) {
 		names = append(names, t.Name)
 	}
 	if !slices.Contains(names, v.Device.Streams) {
-		l.report(n, "dangling-streams", diag.DidYouMean(v.Device.Streams, names), "%s: no stream table %q", v.Name,
+		l.report(n, "undefined-streams", diag.DidYouMean(v.Device.Streams, names), "%s: no stream table %q", v.Name,
 			v.Device.Streams)
 	}
 }
@@ -177,7 +177,7 @@ func (l *linker) structure(n *yaml.Node, s *Struct, fields []entry[Field]) {
 		seen[f.Name] = true
 		l.replaced(at, f.Name)
 		if !f.Type.pointerLike(l) && (f.Null != "" || f.Owner != "") {
-			l.report(at, "bad-field", "", "%s.%s is no pointer, so nullable and owner mean nothing", s.Name, f.Name)
+			l.report(at, "invalid-field", "", "%s.%s is no pointer, so nullable and owner mean nothing", s.Name, f.Name)
 		}
 		f.Type = l.link(f.Type, s, false)
 		f.NullBefore = l.nullBefore(&fields[i], f)
@@ -239,7 +239,7 @@ func (l *linker) named(t Type, within *Struct, behind bool) string {
 	_, declared := l.globals[name]
 	switch {
 	case !exists:
-		l.report(t.node, "dangling-type", diag.DidYouMean(t.Name, l.typeNames()), "no type %q in DLPack %s", t.Name,
+		l.report(t.node, "undefined-type", diag.DidYouMean(t.Name, l.typeNames()), "no type %q in DLPack %s", t.Name,
 			l.version())
 	case within != nil && name == within.Name && behind && within.Tag:
 	case within != nil && name == within.Name && behind:
@@ -249,7 +249,7 @@ func (l *linker) named(t Type, within *Struct, behind bool) string {
 	case !declared:
 		l.report(t.node, "type-order", "move that declaration up", "%s is used before its declaration", name)
 	case !isType(l.globals[name]):
-		l.report(t.node, "dangling-type", "", "%s is no type", name)
+		l.report(t.node, "undefined-type", "", "%s is no type", name)
 	}
 	return name
 }

@@ -223,5 +223,5 @@ declarations:
 	for _, d := range diags.Sorted() {
 		codes = append(codes, d.Code)
 	}
-	assert.Equal(t, []string{"bad-version", "unknown-key", "unknown-key", "missing-key"}, codes)
+	assert.Equal(t, []string{"invalid-version", "unknown-key", "unknown-key", "missing-key"}, codes)
 }

@@ -40,7 +40,7 @@ func readNested(n *yaml.Node, depth int) Type {
 	case n.Kind == yaml.Scalar:
 		return Type{Kind: Named, Name: n.Value, node: n}
 	case n.Kind != yaml.Mapping || len(n.Entries) != 1:
-		n.Errorf("bad-type", "", "a type must be a name, or have one of the keys pointer, const and callback")
+		n.Errorf("invalid-type", "", "a type must be a name, or have one of the keys pointer, const and callback")
 		return Type{}
 	}
 	return readWrapped(n.Map("a type"), depth)
@@ -90,7 +90,7 @@ func readFunc(m *yaml.Map, depth int) Func {
 
 func refuseVoid(n *yaml.Node, t Type, text string) {
 	if t.Kind == Builtin && t.Name == "void" {
-		n.Errorf("bad-type", "", "%s", text)
+		n.Errorf("invalid-type", "", "%s", text)
 	}
 }
 

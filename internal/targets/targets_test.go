@@ -75,7 +75,7 @@ func TestEachRowServesItsReleases(t *testing.T) {
 func TestEverySourceIsInAManifest(t *testing.T) {
 	release, err := spec.Embedded().Release("1.3")
 	require.NoError(t, err)
-	rows := append(All(), device.Vendor(&backend.Backend{Name: "acme", Runtime: backend.Vendor,
+	rows := append(All(), device.Vendor(&backend.Backend{Name: "acme", Implementation: backend.Custom,
 		Devices: []backend.Device{{Type: "kDLExtDev"}}}))
 	named := map[string]bool{}
 	for _, imports := range []map[string]string{nil, {emit.SharedDevice: "example.org/device"}} {
@@ -126,7 +126,7 @@ func assertOutputLicense(t *testing.T, f emit.File) {
 func TestAVendorsTargetStatesTheLicenceOfOutput(t *testing.T) {
 	release, err := spec.Embedded().Release("1.3")
 	require.NoError(t, err)
-	vendor := &backend.Backend{Name: "acme", Title: "Acme", Runtime: backend.Vendor, Result: "int",
+	vendor := &backend.Backend{Name: "acme", Title: "Acme", Implementation: backend.Custom, StatusType: "int",
 		Devices: []backend.Device{{Type: "kDLExtDev", Value: backend.NoValue, Memory: "device", ID: "ordinal"}}}
 	files, err := device.Vendor(vendor).Emit(&emit.Model{Release: release})
 	require.NoError(t, err)

@@ -17,7 +17,7 @@ func TestCleanRemovesWhatIsOurs(t *testing.T) {
 	report, err := Clean(req, false)
 	require.NoError(t, err)
 	assert.Equal(t, asked(dir, 2), req, "the caller's request")
-	assert.Len(t, report.Of(Stale), len(plans[2]))
+	assert.Len(t, report.Of(Obsolete), len(plans[2]))
 	assert.Equal(t, map[string]string{noteFile: "mine", "gen/c/left.h": ours("left")}, disked(t, dir))
 	assert.NoDirExists(t, filepath.Join(dir, "gen", "go"))
 }
@@ -41,14 +41,14 @@ func TestCleanKeepsEditedFiles(t *testing.T) {
 	setContent(t, dir, "gen/go/x.go", ours("mine"))
 	for range 2 {
 		report, err := Clean(forced(asked(dir, 2)), false)
-		out := requireKind(t, err, KindEdited)
+		out := requireKind(t, err, KindModified)
 		assert.Equal(t, 1, out.ExitCode())
 		assert.Contains(t, out.Error(), "gen/go/x.go")
-		assert.Len(t, report.Of(Edited), 1)
+		assert.Len(t, report.Of(Modified), 1)
 		assert.Equal(t, []string{DefaultLock, "gen/go/x.go"}, names(disked(t, dir)))
 	}
 	_, err := Generate(asked(dir, 2), false)
-	requireKind(t, err, KindEdited)
+	requireKind(t, err, KindModified)
 	remove(t, dir, "gen/go/x.go")
 	_, err = Clean(asked(dir, 2), false)
 	require.NoError(t, err)
@@ -65,7 +65,7 @@ func TestNoBannerNoRemoval(t *testing.T) {
 		setContent(t, dir, DefaultLock, lock)
 		report, err := run(forced(request(dir, target("c", ".", nil))))
 		require.NoError(t, err, name)
-		assert.Len(t, report.Of(Foreign), 1, name)
+		assert.Len(t, report.Of(Untracked), 1, name)
 		assert.Equal(t, "all rights", disked(t, dir)["LICENSE"], name)
 	}
 }
@@ -85,8 +85,8 @@ func TestCleanDryRun(t *testing.T) {
 	before := disked(t, dir)
 	report, err := Clean(asked(dir, 1), true)
 	require.NoError(t, err)
-	assert.Len(t, report.Of(Stale), len(plans[1])-1)
-	assert.Len(t, report.Of(Edited), 1)
+	assert.Len(t, report.Of(Obsolete), len(plans[1])-1)
+	assert.Len(t, report.Of(Modified), 1)
 	assert.Equal(t, before, disked(t, dir))
 }
 

@@ -122,7 +122,7 @@ func TestStamp(t *testing.T) {
 	when = longAgo(t, ".")
 	setContent(t, ".", "out/c/a.h", "mine")
 	_, err = Generate(req, false)
-	requireKind(t, err, KindEdited)
+	requireKind(t, err, KindModified)
 	assert.Equal(t, when, mtime(t, ".", "x.stamp"), "a run that fails leaves it")
 
 	for _, taken := range []string{"./x.d", "bin/a tool"} {

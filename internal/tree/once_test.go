@@ -62,7 +62,7 @@ func TestADirectoryWhereAFileIsWrittenOnce(t *testing.T) {
 	dir := t.TempDir()
 	setContent(t, dir, oncePath+"/x", "mine")
 	_, err := Generate(forced(withOnce(dir, "first")), false)
-	requireKind(t, err, KindEdited)
+	requireKind(t, err, KindModified)
 	assert.Equal(t, map[string]string{oncePath + "/x": "mine"}, disked(t, dir))
 }
 

@@ -115,7 +115,7 @@ func TestInnerLinks(t *testing.T) {
 	link(t, "../real/a.h", filepath.Join(dir, "c", "a.h"))
 	link(t, "../real", filepath.Join(dir, "c", "sub"))
 	_, err := Generate(req, false)
-	requireKind(t, err, KindEdited)
+	requireKind(t, err, KindModified)
 	generated(t, forced(req))
 	assert.Equal(t, ours("a"), disked(t, dir)["c/a.h"])
 	assert.Equal(t, ours("a"), disked(t, dir)["real/a.h"])
@@ -199,12 +199,12 @@ func TestADirectoryAtAPlannedPath(t *testing.T) {
 			report, err := look(req)
 			require.NoError(t, err, name)
 			it, _ := itemAt(report, "c/a.h")
-			assert.Equal(t, Item{Path: "c/a.h", Target: "c", State: Edited, Dir: true, New: []byte(ours("a"))}, it,
+			assert.Equal(t, Item{Path: "c/a.h", Target: "c", State: Modified, Dir: true, New: []byte(ours("a"))}, it,
 				name)
 			assert.True(t, report.Drift(), name)
 		}
 		_, err := Generate(req, false)
-		out := requireKind(t, err, KindEdited)
+		out := requireKind(t, err, KindModified)
 		assert.Equal(t, 1, out.ExitCode())
 		assert.Contains(t, out.Error(), "a directory stands where a file is planned")
 		assert.Contains(t, out.Findings[0].Hint, "--force removes no directory")

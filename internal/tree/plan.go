@@ -99,11 +99,11 @@ func (p *planner) judgePlanned(want planned, f found) {
 		it.State, it.Action = Missing, Create
 		f.perm = newPerm
 	case f.sum != "" && f.sum == p.entries[want.path].sum:
-		it.State, it.Action = Changed, Replace
+		it.State, it.Action = Outdated, Replace
 	case p.force && !f.dir:
-		it.State, it.Action = Edited, Replace
+		it.State, it.Action = Modified, Replace
 	default:
-		it.State, it.Dir = Edited, f.dir
+		it.State, it.Dir = Modified, f.dir
 		p.edited = true
 	}
 	p.item(it)
@@ -127,10 +127,10 @@ func (p *planner) write(want planned, f found) {
 // force, and with our banner on it deleted; Clean keeps it in the lock, so that it stays known
 // as edited.
 func (p *planner) judgeListed(last entry, f found) {
-	it := Item{Path: last.path, Target: last.target, State: Edited, Old: toLF(f.data)}
+	it := Item{Path: last.path, Target: last.target, State: Modified, Old: toLF(f.data)}
 	known := f.sum != "" && f.sum == last.sum
 	if known {
-		it.State = Stale
+		it.State = Obsolete
 	}
 	switch {
 	case f.sum == none:
@@ -143,7 +143,7 @@ func (p *planner) judgeListed(last entry, f found) {
 		last.sum = none
 		p.changes = append(p.changes, change{entry: last, old: f.sum})
 	case known || p.force && !p.clean:
-		p.item(Item{Path: last.path, State: Foreign})
+		p.item(Item{Path: last.path, State: Untracked})
 	default:
 		if p.clean {
 			p.next[last.path] = last
@@ -157,9 +157,9 @@ func (p *planner) judgeListed(last entry, f found) {
 // leftover only in a folder that we write to: elsewhere below the path of a target it is
 // somebody's copy of another output, such as a vendored header or module.
 func (p *planner) judgeExtra(name string, banner bool) {
-	it := Item{Path: name, State: Foreign}
+	it := Item{Path: name, State: Untracked}
 	if banner && p.folders[path.Dir(name)] {
-		it.State = Leftover
+		it.State = Orphaned
 	}
 	p.item(it)
 }
@@ -169,7 +169,7 @@ func (p *planner) records() {
 	p.plan.lock = formatLock(p.recorder(), p.next)
 	p.stood, p.healed = p.lockText, p.lockText
 	if !bytes.Equal(p.plan.lock, p.lockText) {
-		p.item(Item{Path: p.want.lock, State: LockDrift, Action: actionFor(p.lockText, p.plan.lock), Old: p.lockText,
+		p.item(Item{Path: p.want.lock, State: LockOutdated, Action: actionFor(p.lockText, p.plan.lock), Old: p.lockText,
 			New: p.plan.lock})
 	}
 	if len(p.changes) > 0 {
@@ -179,10 +179,10 @@ func (p *planner) records() {
 	p.unlog = p.interrupted || p.plan.journal != nil
 	if p.interrupted {
 		p.healed = formatLock(p.tool, p.entries)
-		p.item(Item{Path: p.want.journal, State: Unfinished, Action: Delete})
+		p.item(Item{Path: p.want.journal, State: Interrupted, Action: Delete})
 	}
 	for _, name := range p.snapshot.temps {
-		p.item(Item{Path: name, State: Unfinished, Action: Delete})
+		p.item(Item{Path: name, State: Interrupted, Action: Delete})
 	}
 	p.plan.temps = slices.Clone(p.snapshot.temps)
 	for name := range p.snapshot.journal.changes { // seen or not

@@ -204,15 +204,15 @@ func (w *want) editedError(p *plan) error {
 	if w.clean {
 		hint = "delete the file yourself when nobody needs the edits"
 	}
-	out := &Error{Kind: KindEdited}
+	out := &Error{Kind: KindModified}
 	for _, it := range p.items {
 		switch {
 		case it.Dir:
 			out.Findings = append(out.Findings,
-				finding(KindEdited, w.at(it.Path), "move it away, --force removes no directory; "+orClean,
+				finding(KindModified, w.at(it.Path), "move it away, --force removes no directory; "+orClean,
 					"a directory stands where a file is planned"))
-		case it.State == Edited && it.Action == Keep:
-			out.Findings = append(out.Findings, finding(KindEdited, w.at(it.Path), hint, "the file was edited by hand"))
+		case it.State == Modified && it.Action == Keep:
+			out.Findings = append(out.Findings, finding(KindModified, w.at(it.Path), hint, "the file was edited by hand"))
 		}
 	}
 	return out

@@ -95,7 +95,7 @@ func TestTheSameFileUnderAnotherName(t *testing.T) {
 				req := request(dir, target("c", c.new, map[string]string{"dlpack/a.h": text, "b.h": ours("b")}))
 				report, err := c.world.generate(req, false)
 				require.NoError(t, err)
-				assert.Empty(t, report.Of(Stale))
+				assert.Empty(t, report.Of(Obsolete))
 				assert.Equal(t, text, content(t, c.world, dir, c.new+"/dlpack/a.h"))
 				assert.Equal(t, ours("b"), content(t, c.world, dir, c.new+"/b.h"))
 				report, err = c.world.check(req)
@@ -114,7 +114,7 @@ func TestOtherLettersAreOtherFilesWhereTheDiskSaysSo(t *testing.T) {
 	dir := t.TempDir()
 	generated(t, request(dir, target("c", "gen/C", map[string]string{"a.h": ours("a")})))
 	report := generated(t, request(dir, target("c", "gen/c", map[string]string{"a.h": ours("a")})))
-	assert.Len(t, report.Of(Stale), 1)
+	assert.Len(t, report.Of(Obsolete), 1)
 	assert.Equal(t, []string{DefaultLock, "gen/c/a.h"}, names(disked(t, dir)))
 	assert.NoDirExists(t, filepath.Join(dir, "gen", "C"))
 }
@@ -130,7 +130,7 @@ func TestHardLinksAreTwoFiles(t *testing.T) {
 	requireFine(t, req)
 	req.Targets = req.Targets[:1]
 	report := generated(t, req)
-	assert.Len(t, report.Of(Stale), 1)
+	assert.Len(t, report.Of(Obsolete), 1)
 	assert.Equal(t, []string{"c/a.h", DefaultLock}, names(disked(t, dir)))
 }
 

@@ -18,7 +18,7 @@ func states(t *testing.T, req Request) map[string]string {
 	require.NoError(t, err)
 	out := map[string]string{}
 	for _, it := range report.Items {
-		if it.State != Unchanged && it.State != LockDrift {
+		if it.State != Unchanged && it.State != LockOutdated {
 			out[it.Path] = it.State.String()
 		}
 	}
@@ -37,12 +37,12 @@ func TestScanKeepsToTheSelectedPaths(t *testing.T) {
 	inner := target("go", "gen/go", map[string]string{"x.go": ours("x")})
 	top := target("py", ".", map[string]string{"p.c": ours("p")})
 	generated(t, request(dir, outer, inner))
-	both := map[string]string{"gen/left.h": "leftover", "gen/go/left.go": "leftover", "gen/go/in/left.h": "foreign"}
+	both := map[string]string{"gen/left.h": "orphaned", "gen/go/left.go": "orphaned", "gen/go/in/left.h": "untracked"}
 	assert.Equal(t, both, states(t, request(dir, outer, inner)))
-	assert.Equal(t, map[string]string{"gen/left.h": "leftover"}, states(t, only(request(dir, outer, inner), "c")))
-	assert.Equal(t, map[string]string{"gen/go/left.go": "leftover", "gen/go/in/left.h": "foreign"},
+	assert.Equal(t, map[string]string{"gen/left.h": "orphaned"}, states(t, only(request(dir, outer, inner), "c")))
+	assert.Equal(t, map[string]string{"gen/go/left.go": "orphaned", "gen/go/in/left.h": "untracked"},
 		states(t, only(request(dir, outer, inner), "go")))
-	assert.Equal(t, map[string]string{"p.c": "missing", "left.h": "leftover", "other/left.h": "foreign"},
+	assert.Equal(t, map[string]string{"p.c": "missing", "left.h": "orphaned", "other/left.h": "untracked"},
 		states(t, only(request(dir, outer, top), "py")), "gen is c's")
 }
 
@@ -58,12 +58,12 @@ func TestCopiesOfOtherOutputsAreNoLeftovers(t *testing.T) {
 	writeAll(t, dir, map[string]string{"old.go": ours(""), "xpy/old.go": ours("")})
 	report, err := Check(req)
 	require.NoError(t, err)
-	assert.Len(t, report.Of(Leftover), 2, "beside what it writes they are")
+	assert.Len(t, report.Of(Orphaned), 2, "beside what it writes they are")
 	remove(t, dir, DefaultLock)
 	remove(t, dir, "xpy/y.go")
 	report, err = Check(req)
 	require.NoError(t, err)
-	assert.Len(t, report.Of(Leftover), 2, "also where neither the lock nor the file is there")
+	assert.Len(t, report.Of(Orphaned), 2, "also where neither the lock nor the file is there")
 }
 
 // Two targets may share a path (cpp and torch do): a run for one of them cannot
@@ -75,7 +75,7 @@ func TestScanOfASharedPath(t *testing.T) {
 	generated(t, req)
 	setContent(t, dir, "cpp/left.h", ours("left"))
 	remove(t, dir, "cpp/t.hpp")
-	assert.Equal(t, map[string]string{"cpp/left.h": "leftover", "cpp/t.hpp": "missing"}, states(t, req))
+	assert.Equal(t, map[string]string{"cpp/left.h": "orphaned", "cpp/t.hpp": "missing"}, states(t, req))
 	assert.Empty(t, states(t, only(req, "cpp")))
 	assert.Equal(t, map[string]string{"cpp/t.hpp": "missing"}, states(t, only(req, "torch")))
 }
@@ -93,7 +93,7 @@ func TestScanPassesOver(t *testing.T) {
 		"dlpackgen.yaml": "", "spec/my.yaml": "", "x.d": "", ".git/config": "", ".venv/left.h": ours(""),
 		"main.go": "package x", "sub/left.go": ours(""), "sub/pkg/left.go": ours(""),
 	})
-	assert.Equal(t, map[string]string{"main.go": "foreign", "sub/left.go": "foreign"}, states(t, req))
+	assert.Equal(t, map[string]string{"main.go": "untracked", "sub/left.go": "untracked"}, states(t, req))
 }
 
 // What may not be read is somebody else's, unless it is planned.
@@ -108,7 +108,7 @@ func TestUnreadable(t *testing.T) {
 	report, err := w.check(req)
 	require.NoError(t, err)
 	assert.False(t, report.Drift())
-	assert.Len(t, report.Of(Foreign), 3)
+	assert.Len(t, report.Of(Untracked), 3)
 
 	req.Targets[0] = target("c", "c", map[string]string{"secret.h": ours("secret")})
 	_, err = w.check(req)
@@ -124,7 +124,7 @@ func TestHugeFile(t *testing.T) {
 	report, err := Check(req)
 	require.NoError(t, err)
 	it, _ := itemAt(report, "c/a.h")
-	assert.Equal(t, Edited, it.State)
+	assert.Equal(t, Modified, it.State)
 	assert.Nil(t, it.Old)
 	setContent(t, dir, "c/notes.txt", strings.Repeat("x", 1<<20))
 	generated(t, forced(req))
@@ -142,8 +142,8 @@ func TestUnfinished(t *testing.T) {
 	nested.Targets = append([]Target{target("go", ".", nil)}, req.Targets...)
 	report, err := Check(nested)
 	require.NoError(t, err)
-	assert.Len(t, report.Of(Unfinished), 3, "each once")
-	want := map[string]string{temps[0]: "unfinished", temps[1]: "unfinished", ".dlpackgen.journal": "unfinished"}
+	assert.Len(t, report.Of(Interrupted), 3, "each once")
+	want := map[string]string{temps[0]: "interrupted", temps[1]: "interrupted", ".dlpackgen.journal": "interrupted"}
 	assert.Equal(t, want, states(t, req))
 	when := longAgo(t, dir)
 	generated(t, req)
@@ -161,11 +161,11 @@ func TestEditedStopsEverything(t *testing.T) {
 		".dlpackgen.journal": "dlpackgen-journal 1 0.1.0\n"})
 	before := disked(t, dir)
 	report, err := Generate(req, false)
-	out := requireKind(t, err, KindEdited)
+	out := requireKind(t, err, KindModified)
 	assert.Equal(t, 1, out.ExitCode())
 	assert.Len(t, out.Findings, 1)
 	assert.Contains(t, out.Findings[0].Hint, "--force")
-	assert.Len(t, report.Of(Edited), 1)
+	assert.Len(t, report.Of(Modified), 1)
 	assert.Equal(t, before, disked(t, dir))
 }
 

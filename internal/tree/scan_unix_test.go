@@ -19,12 +19,12 @@ func TestScanOfStrangeFiles(t *testing.T) {
 	link(t, filepath.Join(filepath.Dir(dir), "outside"), filepath.Join(dir, "c", "away"))
 	link(t, "..", filepath.Join(dir, "c", "loop"))
 	makePipe(t, filepath.Join(dir, "c", "pipe"))
-	assert.Equal(t, map[string]string{"c/away": "foreign", "c/loop": "foreign", "c/pipe": "foreign"}, states(t, req))
+	assert.Equal(t, map[string]string{"c/away": "untracked", "c/loop": "untracked", "c/pipe": "untracked"}, states(t, req))
 
 	remove(t, dir, "c/a.h")
 	makePipe(t, filepath.Join(dir, "c", "a.h"))
 	_, err := Generate(req, false)
-	requireKind(t, err, KindEdited)
+	requireKind(t, err, KindModified)
 	generated(t, forced(req))
 	assert.Equal(t, ours("a"), disked(t, dir)["c/a.h"])
 }

@@ -128,10 +128,10 @@ func TestTemporariesOfNestedDirectories(t *testing.T) {
 	}
 	report, err := Check(outerReq)
 	require.NoError(t, err)
-	assert.Len(t, report.Of(Unfinished), 1, "%+v", report.Items)
+	assert.Len(t, report.Of(Interrupted), 1, "%+v", report.Items)
 	report, err = Check(innerReq)
 	require.NoError(t, err)
-	assert.Len(t, report.Of(Unfinished), 2, "%+v", report.Items)
+	assert.Len(t, report.Of(Interrupted), 2, "%+v", report.Items)
 
 	generated(t, outerReq)
 	files = disked(t, dir)
@@ -243,7 +243,7 @@ func TestOtherLocksInTheDirectory(t *testing.T) {
 	writeAll(t, dir, map[string]string{"Cargo.lock": "version = 4\n", "empty.lock": "", ".x.journal": "x"})
 	report, err := Check(req)
 	require.NoError(t, err)
-	assert.Len(t, report.Of(Foreign), 3)
+	assert.Len(t, report.Of(Untracked), 3)
 	assert.False(t, report.Drift())
 	setContent(t, dir, "vendor.lock", "dlpackgen-lock 1 0.1.0\n>>>>>>>\n")
 	_, err = Check(req)

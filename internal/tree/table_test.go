@@ -73,48 +73,48 @@ var rows = []row{
 		force: strings.ReplaceAll(ours("one"), "\n", "\r\n")},
 	{name: "as planned, not in the lock", path: onePath, disk: dropLine(onePath), state: Unchanged, drift: true,
 		after: ours("one"), force: ours("one")},
-	{name: "as the lock says, plan differs", path: twoPath, state: Changed, action: Replace, forced: Replace,
+	{name: "as the lock says, plan differs", path: twoPath, state: Outdated, action: Replace, forced: Replace,
 		drift: true, after: ours("two, new"), force: ours("two, new")},
 	{name: "as the journal's old hash says, plan differs", path: twoPath,
 		disk:  journalFor(twoPath, sum([]byte(ours("two"))), sum(nil)),
-		state: Changed, action: Replace, forced: Replace, drift: true, after: ours("two, new"),
+		state: Outdated, action: Replace, forced: Replace, drift: true, after: ours("two, new"),
 		force: ours("two, new")},
 	{name: "as the journal's new hash says, plan differs", path: twoPath,
 		disk:  journalFor(twoPath, none, sum([]byte(ours("two")))),
-		state: Changed, action: Replace, forced: Replace, drift: true, after: ours("two, new"),
+		state: Outdated, action: Replace, forced: Replace, drift: true, after: ours("two, new"),
 		force: ours("two, new")},
-	{name: "as the lock says, no longer planned", path: gonePath, state: Stale, action: Delete, forced: Delete,
+	{name: "as the lock says, no longer planned", path: gonePath, state: Obsolete, action: Delete, forced: Delete,
 		drift: true},
 	{name: "as the journal says, no longer planned", path: gonePath,
 		disk:  journalFor(gonePath, none, sum([]byte(ours("gone")))),
-		state: Stale, action: Delete, forced: Delete, drift: true},
-	{name: "as the lock says, no longer planned, without our banner", path: "gen/c/plain.txt", state: Foreign,
+		state: Obsolete, action: Delete, forced: Delete, drift: true},
+	{name: "as the lock says, no longer planned, without our banner", path: "gen/c/plain.txt", state: Untracked,
 		drift: true, after: "plain", force: "plain"},
 	{name: "absent, planned", path: onePath, disk: func(t *testing.T, dir string) { remove(t, dir, onePath) },
 		state: Missing, action: Create, forced: Create, drift: true, after: ours("one"), force: ours("one")},
 	{name: "absent with its directory", path: onePath, disk: func(t *testing.T, dir string) { remove(t, dir, "gen/c") },
 		state: Missing, action: Create, forced: Create, drift: true, after: ours("one"), force: ours("one")},
-	{name: "edited, planned", path: onePath, disk: setFile(onePath, ours("edited")), state: Edited, forced: Replace,
+	{name: "edited, planned", path: onePath, disk: setFile(onePath, ours("edited")), state: Modified, forced: Replace,
 		drift: true, after: ours("edited"), force: ours("one")},
-	{name: "edited, and the plan differs", path: twoPath, disk: setFile(twoPath, "mine"), state: Edited,
+	{name: "edited, and the plan differs", path: twoPath, disk: setFile(twoPath, "mine"), state: Modified,
 		forced: Replace, drift: true, after: mine, force: ours("two, new")},
-	{name: "at a planned path, unknown to the lock", path: twoPath, disk: dropLine(twoPath), state: Edited,
+	{name: "at a planned path, unknown to the lock", path: twoPath, disk: dropLine(twoPath), state: Modified,
 		forced: Replace, drift: true, after: ours("two"), force: ours("two, new")},
-	{name: "edited, no longer planned", path: gonePath, disk: setFile(gonePath, ours("edited")), state: Edited,
+	{name: "edited, no longer planned", path: gonePath, disk: setFile(gonePath, ours("edited")), state: Modified,
 		forced: Delete, drift: true, after: ours("edited")},
-	{name: "edited, no longer planned, banner gone", path: gonePath, disk: setFile(gonePath, mine), state: Edited,
+	{name: "edited, no longer planned, banner gone", path: gonePath, disk: setFile(gonePath, mine), state: Modified,
 		drift: true, after: mine, force: mine},
 	{name: "unplanned, not in the lock, with our banner", path: "gen/c/left.h",
 		disk:  setFile("gen/c/left.h", ours("left")),
-		state: Leftover, drift: true, after: ours("left"), force: ours("left")},
+		state: Orphaned, drift: true, after: ours("left"), force: ours("left")},
 	{name: "the same where nothing of ours is", path: "gen/c/deep/er/left.h",
 		disk:  setFile("gen/c/deep/er/left.h", ours("left")),
-		state: Foreign, drift: false, after: ours("left"), force: ours("left")},
+		state: Untracked, drift: false, after: ours("left"), force: ours("left")},
 	{name: "unplanned, not in the lock, no banner", path: "gen/c/notes.txt", disk: setFile("gen/c/notes.txt", mine),
-		state: Foreign, drift: false, after: mine, force: mine},
+		state: Untracked, drift: false, after: mine, force: mine},
 	{name: "unplanned, named by a journal that never made it", path: "gen/c/new.h",
 		disk:  both(journalFor("gen/c/new.h", none, sum(nil)), setFile("gen/c/new.h", mine)),
-		state: Foreign, drift: true, after: mine, force: mine},
+		state: Untracked, drift: true, after: mine, force: mine},
 }
 
 // setUp makes the first run, and gives the request for the next one, whose
@@ -173,8 +173,8 @@ func TestTableGenerate(t *testing.T) {
 				if r.state == Unchanged {
 					assert.Equal(t, when, mtime(t, dir, r.path))
 				}
-				if r.state == Edited {
-					requireKind(t, err, KindEdited)
+				if r.state == Modified {
+					requireKind(t, err, KindModified)
 					assert.Equal(t, before, disked(t, dir), "something was written beside an edited file")
 					continue
 				}
@@ -183,7 +183,7 @@ func TestTableGenerate(t *testing.T) {
 				assert.Equal(t, when, mtime(t, dir, "gen/go/x.go"))
 				report, err = Check(full)
 				require.NoError(t, err)
-				assert.Equal(t, r.state == Leftover, report.Drift(), "%+v", report.Items)
+				assert.Equal(t, r.state == Orphaned, report.Drift(), "%+v", report.Items)
 			}
 		})
 	}
@@ -204,14 +204,14 @@ func TestTableForce(t *testing.T) {
 		t.Run(r.name, func(t *testing.T) {
 			dir, req := r.setUp(t)
 			if r.name == "edited, no longer planned, banner gone" {
-				r.state = Foreign // let go, since nothing proves it ours
+				r.state = Untracked // let go, since nothing proves it ours
 			}
 			report := generated(t, forced(req))
 			r.requireOutcome(t, report, r.forced, r.force, dir)
 			again, err := Check(req)
 			require.NoError(t, err)
-			assert.Empty(t, again.Of(Edited))
-			assert.Equal(t, r.state == Leftover, again.Drift(), "%+v", again.Items)
+			assert.Empty(t, again.Of(Modified))
+			assert.Equal(t, r.state == Orphaned, again.Drift(), "%+v", again.Items)
 		})
 	}
 }

@@ -58,21 +58,21 @@ type State int
 
 // The states, as the rows of the table in the contract of the command line.
 const (
-	Unchanged  State = iota // as planned
-	Missing                 // planned, and absent
-	Changed                 // ours as the lock or journal knows it; the plan differs
-	Stale                   // ours as the lock or journal knows it, with our banner; no longer planned
-	Edited                  // at a planned or locked path, and not as we left it
-	Leftover                // not planned, not in the lock, with our banner
-	Foreign                 // not planned and not provably ours: a note, never a finding
-	LockDrift               // the lock itself is missing or outdated
-	Unfinished              // what a failed or killed run left behind: a journal or a temporary
+	Unchanged    State = iota // as planned
+	Missing                   // planned, and absent
+	Outdated                  // ours as the lock or journal knows it; the plan differs
+	Obsolete                  // ours as the lock or journal knows it, with our banner; no longer planned
+	Modified                  // at a planned or locked path, and not as we left it
+	Orphaned                  // not planned, not in the lock, with our banner
+	Untracked                 // not planned and not provably ours: a note, never a finding
+	LockOutdated              // the lock itself is missing or outdated
+	Interrupted               // what a failed or killed run left behind: a journal or a temporary
 )
 
 // String gives the word for the state in check's findings and codes.
 func (s State) String() string {
-	return [...]string{"unchanged", "missing", "changed", "stale", "edited", "leftover", "foreign", "lock",
-		"unfinished"}[s]
+	return [...]string{"unchanged", "missing", "outdated", "obsolete", "modified", "orphaned", "untracked", "lock-outdated",
+		"interrupted"}[s]
 }
 
 // Action is what Generate or Clean does with a path, or would do.
@@ -116,7 +116,7 @@ type Report struct {
 // Foreign files are none of ours.
 func (r *Report) Drift() bool {
 	for _, it := range r.Items {
-		if it.State != Unchanged && it.State != Foreign {
+		if it.State != Unchanged && it.State != Untracked {
 			return true
 		}
 	}
@@ -137,7 +137,7 @@ func (r *Report) Of(s State) []Item {
 // Kind says why a run could not do its work.
 type Kind int
 
-// The kinds of Error. All but KindEdited mean that the run could not be done.
+// The kinds of Error. All but KindModified mean that the run could not be done.
 const (
 	KindIO       Kind = iota // the system refused to read or write
 	KindRequest              // the request itself is wrong
@@ -146,12 +146,12 @@ const (
 	KindInvalid              // the lock or the journal cannot be read
 	KindNewer                // a newer tool wrote the lock
 	KindBusy                 // another run held the directory for too long
-	KindEdited               // files were edited by hand
+	KindModified             // files were edited by hand
 )
 
 // String gives the code that findings of this kind carry.
 func (k Kind) String() string {
-	return [...]string{"io", "usage", "path-escape", "path-conflict", "bad-lock", "newer-lock", "busy", "edited"}[k]
+	return [...]string{"io", "usage", "path-escape", "path-conflict", "invalid-lock", "newer-lock", "busy", "modified"}[k]
 }
 
 // Error is why a run stopped. Unless it is an I/O error in the middle of
@@ -180,7 +180,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // ExitCode is 1 where the files are at fault, and 2 where the run could not be done.
 func (e *Error) ExitCode() int {
-	if e.Kind == KindEdited {
+	if e.Kind == KindModified {
 		return 1
 	}
 	return 2
@@ -188,19 +188,19 @@ func (e *Error) ExitCode() int {
 
 // Check says how the output directory differs from the plan. It writes
 // nothing, and waits while a Generate on the directory is at work. The error,
-// if any, is an *Error, never of KindEdited: edited files are findings like others.
+// if any, is an *Error, never of KindModified: edited files are findings like others.
 func Check(req Request) (*Report, error) { return system().check(req) }
 
 // Generate brings the output directory to the plan; with dryRun it only says
 // what it would do. Files that are as planned are not touched. Where files were
 // edited by hand, and Force is not set or a directory stands there, nothing at
-// all is written, and the error is of KindEdited (nil in a dry run); the report
+// all is written, and the error is of KindModified (nil in a dry run); the report
 // comes with it.
 func Generate(req Request, dryRun bool) (*Report, error) { return system().generate(req, dryRun) }
 
 // Clean removes what the lock proves to be of the selected targets, unmodified
 // and under our banner, and the directories that this empties; with dryRun it
 // only says what it would do. Target.Files and Force are not looked at. Edited
-// files are kept, stay in the lock, and give an error of KindEdited (nil in a
+// files are kept, stay in the lock, and give an error of KindModified (nil in a
 // dry run) after the others are removed.
 func Clean(req Request, dryRun bool) (*Report, error) { return system().clean(req, dryRun) }

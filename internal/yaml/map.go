@@ -43,7 +43,7 @@ func (n *Node) Warnf(code, hint, format string, args ...any) {
 // Is reports a node of another kind than wanted, and tells whether it fits.
 func (n *Node) Is(kind Kind, what string) bool {
 	if n.Kind != kind {
-		n.Errorf("wrong-kind", "", "%s must be %s, not %s", what, kind, n.Kind)
+		n.Errorf("type-mismatch", "", "%s must be %s, not %s", what, kind, n.Kind)
 	}
 	return n.Kind == kind
 }
@@ -51,7 +51,7 @@ func (n *Node) Is(kind Kind, what string) bool {
 // Bool reads true or false.
 func (n *Node) Bool(what string) bool {
 	if n.Kind != Scalar || n.Quoted || (n.Value != "true" && n.Value != "false") {
-		n.Errorf("wrong-kind", "", "%s must be true or false, not %s", what, n.show())
+		n.Errorf("type-mismatch", "", "%s must be true or false, not %s", what, n.show())
 	}
 	return n.Value == "true"
 }
@@ -61,7 +61,7 @@ func (n *Node) Int(what string, low, high int64) int64 {
 	v, err := strconv.ParseInt(n.Value, 10, 64)
 	// YAML reads 010 as octal: only what Go prints back is taken.
 	if n.Kind != Scalar || n.Quoted || err != nil || strconv.FormatInt(v, 10) != n.Value {
-		n.Errorf("wrong-kind", "", "%s must be a decimal integer, not %s", what, n.show())
+		n.Errorf("type-mismatch", "", "%s must be a decimal integer, not %s", what, n.show())
 		return low
 	}
 	if v < low || v > high {
@@ -88,21 +88,30 @@ var plainForm = regexp.MustCompile(`^(|~|null|Null|NULL|true|True|TRUE|false|Fal
 // Source reads a value as it is written, whatever YAML takes it for.
 func (n *Node) Source(what string) string {
 	if n.Kind != Scalar {
-		n.Errorf("wrong-kind", "", "%s must be %s, not %s", what, Scalar, n.Kind)
+		n.Errorf("type-mismatch", "", "%s must be %s, not %s", what, Scalar, n.Kind)
 		return ""
 	}
 	return n.Value
 }
 
 // OneOf reads a string out of a fixed set.
-func (n *Node) OneOf(what string, set []string) string {
+func (n *Node) OneOf(what string, set []string) string { return n.OneOfRenamed(what, set, nil) }
+
+// OneOfRenamed is OneOf with values of earlier versions, each with the value that replaced it:
+// an old value is an error whose hint names the new one.
+func (n *Node) OneOfRenamed(what string, set []string, renamed map[string]string) string {
 	v := n.Text(what)
 	if n.Kind == Scalar && !slices.Contains(set, v) {
-		n.Errorf("unknown-value", diag.DidYouMean(v, set), "%s must be one of %s, not %q", what,
-			strings.Join(set, ", "), v)
+		hint := diag.DidYouMean(v, set)
+		if now := renamed[v]; now != "" {
+			hint = renamedTo(now)
+		}
+		n.Errorf("unknown-value", hint, "%s must be one of %s, not %q", what, strings.Join(set, ", "), v)
 	}
 	return v
 }
+
+func renamedTo(now string) string { return fmt.Sprintf("it was renamed to %q", now) }
 
 // List reads the items of a list.
 func (n *Node) List(what string) []*Node {
@@ -122,9 +131,10 @@ func (n *Node) show() string {
 // Map reads a mapping key by key. Keys that nobody asked for are unknown, which
 // Close reports with the nearest known one.
 type Map struct {
-	node  *Node
-	what  string
-	known []string
+	node    *Node
+	what    string
+	known   []string
+	renamed map[string]string
 }
 
 // Map starts reading a mapping; what names it in findings. A node of another
@@ -133,6 +143,10 @@ func (n *Node) Map(what string) *Map {
 	n.Is(Mapping, what)
 	return &Map{node: n, what: what}
 }
+
+// Renamed declares keys of earlier versions, each with the key that replaced it: an old key is
+// an error whose hint names the new one, which is then not missed.
+func (m *Map) Renamed(keys map[string]string) { m.renamed = keys }
 
 // Node is the mapping itself.
 func (m *Map) Node() *Node { return m.node }
@@ -151,10 +165,15 @@ func (m *Map) Get(key string) *Node {
 // Need gives the value of a key and reports a key that is missing.
 func (m *Map) Need(key string) *Node {
 	v := m.Get(key)
-	if v == nil && m.node.Kind == Mapping {
+	if v == nil && m.node.Kind == Mapping && !m.hasFormer(key) {
 		m.node.Errorf("missing-key", "", "%s has no %q", m.what, key)
 	}
 	return v
+}
+
+// hasFormer reports whether the mapping has an old name of the key.
+func (m *Map) hasFormer(key string) bool {
+	return slices.ContainsFunc(m.node.Entries, func(e Entry) bool { return m.renamed[e.Key.Value] == key })
 }
 
 // Text reads an optional string.
@@ -193,7 +212,11 @@ func (m *Map) List(key string) []*Node {
 func (m *Map) Close() {
 	for _, e := range m.node.Entries {
 		if !slices.Contains(m.known, e.Key.Value) {
-			e.Key.Errorf("unknown-key", diag.DidYouMean(e.Key.Value, m.known), "%s has no key %q", m.what, e.Key.Value)
+			hint := diag.DidYouMean(e.Key.Value, m.known)
+			if now := m.renamed[e.Key.Value]; now != "" {
+				hint = renamedTo(now)
+			}
+			e.Key.Errorf("unknown-key", hint, "%s has no key %q", m.what, e.Key.Value)
 		}
 	}
 }

@@ -187,12 +187,12 @@ func TestReadersReportWhatDoesNotFit(t *testing.T) {
 	}
 	assert.Equal(t, []string{
 		`1:1 missing-key: a thing has no "gone"; `,
-		`1:7 wrong-kind: name must be a value, not a list; `,
-		`2:7 wrong-kind: flag must be true or false, not "maybe"; `,
-		`3:8 wrong-kind: count must be a decimal integer, not "010"; `,
+		`1:7 type-mismatch: name must be a value, not a list; `,
+		`2:7 type-mismatch: flag must be true or false, not "maybe"; `,
+		`3:8 type-mismatch: count must be a decimal integer, not "010"; `,
 		`4:6 out-of-range: big must be from 0 to 10, not 11; `,
 		`5:7 unknown-value: kind must be one of red, blue, not "blu"; did you mean "blue"?`,
-		`6:8 wrong-kind: items must be a list, not a value; `,
+		`6:8 type-mismatch: items must be a list, not a value; `,
 		`7:1 unknown-key: a thing has no key "nmae"; did you mean "name"?`,
 	}, found)
 }

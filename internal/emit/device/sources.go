@@ -7,7 +7,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 )
 
-// sources lists the files of a backend: those that all have, and its runtime's.
+// sources lists the files of a backend: those that all have, and its implementation's.
 func sources(b *backend.Backend) []emit.Asset {
 	name := b.Name
 	return slices.Concat(
@@ -18,15 +18,15 @@ func sources(b *backend.Backend) []emit.Asset {
 			{From: "device/driver.h.tmpl", To: "device_driver.h"},
 			{From: "device/device.go", To: name + ".go"},
 		},
-		runtimes[b.Runtime](name))
+		implementations[b.Implementation](name))
 }
 
-// runtimes list the files of each runtime, for the name of a backend.
-var runtimes = map[string]func(name string) []emit.Asset{
-	"streams":      func(name string) []emit.Asset { return onStreams(name, "contexts_current.h") },
-	"ordinals":     func(name string) []emit.Asset { return onStreams(name, "ordinals_current.h") },
-	"levelzero":    onLevelZero,
-	backend.Vendor: ofVendor,
+// implementations list the files of each implementation, for the name of a backend.
+var implementations = map[string]func(name string) []emit.Asset{
+	"cuda":         func(name string) []emit.Asset { return onStreams(name, "contexts_current.h") },
+	"hip":          func(name string) []emit.Asset { return onStreams(name, "ordinals_current.h") },
+	"level_zero":   onLevelZero,
+	backend.Custom: ofVendor,
 }
 
 // onStreams lists those of a driver like CUDA's; current is how a call finds its device.

@@ -19,17 +19,17 @@ import (
 // acme is what a vendor describes.
 func acme() *backend.Backend {
 	return &backend.Backend{
-		Name: "acme", Title: "Acme", Doc: "Acme's devices.", Runtime: backend.Vendor, Package: "Acme's driver",
-		Result: "int",
+		Name: "acme", Title: "Acme", Doc: "Acme's devices.", Implementation: backend.Custom, InstallHint: "Acme's driver",
+		StatusType: "int",
 		Devices: []backend.Device{
 			{Type: "kDLCUDAManaged", Value: backend.NoValue, Memory: "managed", ID: "zero"},
 			{Type: "kDLExtDev", Value: backend.NoValue, Memory: "device", ID: "ordinal"},
 		},
 		Streams: backend.Streams{Given: true, None: 1, Refused: []int64{0},
-			Handles: []backend.StreamHandle{{Number: 1, Handle: 8}}},
+			Aliases: []backend.StreamAlias{{Number: 1, Handle: 8}}},
 		Library: backend.Library{Linux: []string{"libacme.so.1"}},
-		Functions: []backend.Function{{Name: "name", Symbol: "acmeName", Plain: "acmeName", Takes: "int device",
-			Gives: "const char *"}},
+		Functions: []backend.Function{{Name: "name", Symbol: "acmeName", Plain: "acmeName", Params: "int device",
+			Returns: "const char *"}},
 		Errors: []backend.Error{{Name: "ACME_NONE", Value: -1, Kind: "no_device", Text: "there is none"}},
 	}
 }
@@ -73,7 +73,7 @@ func TestAVendorsStreams(t *testing.T) {
 	assert.Contains(t, texts["vendor_rules.h"], "VENDOR_STREAMS = 0 ")
 	assert.Contains(t, texts["numbers_rules.h"], "driver_numbers[] = {\n  {-2, 1, 0},\n};")
 	b.Streams = backend.Streams{Given: true, Table: "cuda", None: 1,
-		Handles: []backend.StreamHandle{{Number: 1, Handle: 1}}}
+		Aliases: []backend.StreamAlias{{Number: 1, Handle: 1}}}
 	text := rendered(t, emittest.Release(t, "1.3"), b)["numbers_rules.h"]
 	assert.Contains(t, text, "  {0, 1, 0},\n  {1, 0, 1},\n  {2, 0, 0},\n};")
 }

@@ -11,9 +11,9 @@ import (
 
 // view is what the templates of templates/device show.
 type view struct {
-	Name, Upper, Title, Doc, Package string
-	Result, Call                     string
-	Oldest, LookupFlags, Default     int64
+	Name, Upper, Title, Doc          string
+	InstallHint, StatusType, Call    string
+	MinVersion, LookupFlags, Default int64
 	Devices                          []memory
 	Places                           []place
 	Streams                          int
@@ -57,10 +57,10 @@ type number struct {
 
 func viewOf(r *spec.Release, b *backend.Backend) view {
 	v := view{
-		Name: b.Name, Upper: strings.ToUpper(b.Name), Title: b.Title, Doc: b.Doc, Package: b.Package,
-		Result: b.Result, Call: b.Call,
-		Oldest: b.Oldest, LookupFlags: b.Library.LookupFlags, Devices: memories(b), Streams: bit(b.Streams.Given),
-		IsVendor: b.Runtime == backend.Vendor, Constants: b.Constants, Linux: b.Library.Linux,
+		Name: b.Name, Upper: strings.ToUpper(b.Name), Title: b.Title, Doc: b.Doc, InstallHint: b.InstallHint,
+		StatusType: b.StatusType, Call: b.Call,
+		MinVersion: b.MinVersion, LookupFlags: b.Library.LookupFlags, Devices: memories(b), Streams: bit(b.Streams.Given),
+		IsVendor: b.Implementation == backend.Custom, Constants: b.Constants, Linux: b.Library.Linux,
 		Windows: b.Library.Windows,
 	}
 	for _, h := range b.Handles {
@@ -83,9 +83,9 @@ func viewOf(r *spec.Release, b *backend.Backend) view {
 		}
 	}
 	for _, f := range b.Functions {
-		f.Gives = cmp.Or(f.Gives, "driver_result")
-		if !strings.HasSuffix(f.Gives, "*") && f.Gives != "driver_result" {
-			f.Gives += " "
+		f.Returns = cmp.Or(f.Returns, "driver_result")
+		if !strings.HasSuffix(f.Returns, "*") && f.Returns != "driver_result" {
+			f.Returns += " "
 		}
 		v.Functions = append(v.Functions, function{f, bit(f.Optional)})
 	}
@@ -157,7 +157,7 @@ func streamTable(r *spec.Release, b *backend.Backend) *spec.StreamTable {
 // has no empty tables. The second result is the handle of None.
 func numbers(t *spec.StreamTable, b *backend.Backend) (out []number, none int64) {
 	handles := map[int64]int64{}
-	for _, h := range b.Streams.Handles {
+	for _, h := range b.Streams.Aliases {
 		handles[h.Number] = h.Handle
 	}
 	if t != nil {
@@ -171,7 +171,7 @@ func numbers(t *spec.StreamTable, b *backend.Backend) (out []number, none int64)
 	for _, refused := range b.Streams.Refused {
 		out = append(out, number{refused, 1, 0})
 	}
-	for _, h := range b.Streams.Handles {
+	for _, h := range b.Streams.Aliases {
 		out = append(out, number{h.Number, 0, h.Handle})
 	}
 	if out == nil {
