@@ -2953,7 +2953,8 @@ static DLManagedTensor* dlpackgen_to_legacy(DLManagedTensorVersioned* tensor) {
   return made;
 }
 
-DLPACKGEN_PYTHON_API PyObject* dlpackgen_export_capsule(DLManagedTensorVersioned* tensor, int versioned) {
+DLPACKGEN_PYTHON_API PyObject* dlpackgen_export_capsule(DLManagedTensorVersioned* tensor, uint32_t flags) {
+  const int versioned = (flags & DLPACKGEN_VERSIONED) != 0;
   DLManagedTensorVersioned* whole = versioned ? dlpackgen_with_strides(tensor) : NULL;
   DLManagedTensor* legacy = versioned ? NULL : dlpackgen_to_legacy(tensor);
   PyObject* capsule = NULL;
@@ -3092,10 +3093,10 @@ DLPACKGEN_FAST int dlpackgen_lend(const DLPackExchangeAPI* api, int trusted, PyO
 
 DLPACKGEN_SLOW static int dlpackgen_read_owned(struct dlpackgen_argument* a, const DLPackExchangeAPI* api,
                                                PyObject* object) {
-  if (dlpackgen_own_by_table(api, object, &a->versioned)) return -1;
-  a->legacy = NULL;
-  a->tensor = a->versioned->dl_tensor;
-  a->flags = a->versioned->flags;
+  if (dlpackgen_own_by_table(api, object, &a->private_.versioned)) return -1;
+  a->private_.legacy = NULL;
+  a->tensor = a->private_.versioned->dl_tensor;
+  a->flags = a->private_.versioned->flags;
   return 1;
 }
 
@@ -3110,8 +3111,8 @@ static int dlpackgen_read_capsule(struct dlpackgen_state* state, struct dlpackge
                                   PyObject* stream) {
   struct dlpackgen_taken taken;
   if (dlpackgen_take_capsule(state, object, stream, &taken)) return -1;
-  a->versioned = taken.versioned;
-  a->legacy = taken.legacy;
+  a->private_.versioned = taken.versioned;
+  a->private_.legacy = taken.legacy;
   a->tensor = taken.versioned ? taken.versioned->dl_tensor : taken.legacy->dl_tensor;
   a->flags = taken.versioned ? taken.versioned->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
   return 0;
@@ -3200,10 +3201,11 @@ static DLManagedTensorVersioned* dlpackgen_take_by_route(struct dlpackgen_state*
 }
 
 DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_from_py_object_no_sync(PyObject* module, PyObject* object,
-                                                                                int writable) {
+                                                                                uint32_t flags) {
   int* const nested = dlpackgen_descend();
   if (!nested) return NULL;
-  DLManagedTensorVersioned* made = dlpackgen_take_by_route(dlpackgen_state_of(module), object, writable);
+  DLManagedTensorVersioned* made =
+      dlpackgen_take_by_route(dlpackgen_state_of(module), object, (flags & DLPACKGEN_WRITABLE) != 0);
   dlpackgen_ascend(nested);
   return made;
 }
@@ -3212,7 +3214,7 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_from_py_object_no_sync(
 DLPACKGEN_FAST struct dlpackgen_bindings dlpackgen_bindings_of(struct dlpackgen_call* call) {
   struct dlpackgen_bindings bindings;
   bindings.extents = call->dims;
-  bindings.bound = call->bound;
+  bindings.bound = call->private_.bound;
   return bindings;
 }
 
@@ -3367,12 +3369,12 @@ DLPACKGEN_SLOW static int dlpackgen_check_owner(const struct dlpackgen_call* cal
 
 /* Asks the drivers about all tensors that are not on a CPU: 0, or -1 with an exception. */
 static int dlpackgen_check_owners(const struct dlpackgen_call* call) {
-  for (int i = 0; call->state->backends[0].table && i < call->function->nparameters; i++) {
+  for (int i = 0; call->private_.state->backends[0].table && i < call->function->nparameters; i++) {
     const struct dlpackgen_argument* a = &call->arguments[i];
     int64_t low, high;
     if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR || !a->object) continue;
     if (a->tensor.device.device_type == kDLCPU) continue;
-    const struct dlpackgen_backend_entry* found = dlpackgen_backend_of(call->state, a->tensor.device);
+    const struct dlpackgen_backend_entry* found = dlpackgen_backend_of(call->private_.state, a->tensor.device);
     if (!found || dlpackgen_byte_range(&a->tensor, a->flags, &low, &high) != DLPACKGEN_OK || low == high) continue;
     if (dlpackgen_check_owner(call, i, found->table, low, high)) return -1;
   }
@@ -3385,30 +3387,30 @@ static int dlpackgen_check_owners(const struct dlpackgen_call* call) {
  * its own stream: 1 when that is done, 0 without a back end, -1 with an exception. Once
  * the call ends, the library's stream waits for that of the call. */
 static int dlpackgen_wait_for(struct dlpackgen_call* call, int i) {
-  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->state, call->place);
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.place);
   struct dlpackgen_argument* a = &call->arguments[i];
   dlpackgen_backend_error error;
   if (!found) return 0;
-  const dlpackgen_stream ours = dlpackgen_stream_at(call->place, call->stream);
-  const dlpackgen_stream theirs = dlpackgen_stream_at(call->place, call->other);
+  const dlpackgen_stream ours = dlpackgen_stream_at(call->private_.place, call->stream);
+  const dlpackgen_stream theirs = dlpackgen_stream_at(call->private_.place, call->private_.other);
   if (found->table->stream_wait(&ours, &theirs, &error)) return dlpackgen_backend_fault(call, i, &error);
-  a->waits = 1;
-  a->behind = call->other;
-  call->owns |= DLPACKGEN_OWES_ORDER;
+  a->private_.waits = 1;
+  a->private_.producer_stream = call->private_.other;
+  call->private_.owns |= DLPACKGEN_OWES_ORDER;
   return 1;
 }
 
 /* Lets libraries go on after the work of the call. Nobody asks whether that failed, so it
  * is told as what a destructor raises. */
 DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
-  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->state, call->place);
-  const dlpackgen_stream ours = dlpackgen_stream_at(call->place, call->stream);
-  call->owns &= ~DLPACKGEN_OWES_ORDER;
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.place);
+  const dlpackgen_stream ours = dlpackgen_stream_at(call->private_.place, call->stream);
+  call->private_.owns &= ~DLPACKGEN_OWES_ORDER;
   for (int i = 0; found && i < call->function->nparameters; i++) {
     struct dlpackgen_argument* a = &call->arguments[i];
     dlpackgen_backend_error error;
-    if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR || !a->object || !a->waits) continue;
-    const dlpackgen_stream theirs = dlpackgen_stream_at(call->place, a->behind);
+    if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR || !a->object || !a->private_.waits) continue;
+    const dlpackgen_stream theirs = dlpackgen_stream_at(call->private_.place, a->private_.producer_stream);
     if (found->table->stream_wait(&theirs, &ours, &error) == DLPACKGEN_BACKEND_OK) continue;
     struct dlpackgen_pending pending = dlpackgen_suspend();
     dlpackgen_backend_fault(call, i, &error);
@@ -3420,7 +3422,7 @@ DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
 /* Asks for the stream that the program has for a device, where no library tells one: 1
  * when it is told, 0 when not, -1 with an exception. */
 static int dlpackgen_ask_program(struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
-  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->state, device);
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, device);
   dlpackgen_stream told;
   dlpackgen_backend_error error;
   if (!found || !found->source) return 0;
@@ -3462,14 +3464,14 @@ static DLManagedTensorVersioned* dlpackgen_allocate_by_backend(const struct dlpa
 /* Gives what tells the stream that an argument's library works on, by which two arguments
  * of one library are known; NULL where nothing does. */
 static const void* dlpackgen_library_of(const struct dlpackgen_argument* a) {
-  return a->streams ? (const void*)a->streams : (const void*)a->api;
+  return a->private_.streams ? (const void*)a->private_.streams : (const void*)a->private_.api;
 }
 
 /* Remembers where the stream is that was found, and by which argument. */
 static int dlpackgen_settle_stream(struct dlpackgen_call* call, int i, DLDevice device) {
-  call->place = device;
-  call->decides = i;
-  return call->has_stream = 1;
+  call->private_.place = device;
+  call->private_.decides = i;
+  return call->private_.has_stream = 1;
 }
 
 /* Raises what a backend says of the argument stream. */
@@ -3486,7 +3488,7 @@ DLPACKGEN_SLOW static int dlpackgen_bad_stream(const struct dlpackgen_call* call
  * is: to order a stream after itself is to check it. */
 DLPACKGEN_SLOW static int dlpackgen_use_number_by(struct dlpackgen_call* call, int i, DLDevice device,
                                                   const dlpackgen_backend* table) {
-  const int64_t number = call->number;
+  const int64_t number = call->private_.number;
   dlpackgen_stream stream, standard;
   dlpackgen_backend_error error;
   int failed = table->stream_from_dlpack(device, &number, &stream, &error);
@@ -3501,17 +3503,17 @@ DLPACKGEN_SLOW static int dlpackgen_use_number_by(struct dlpackgen_call* call, i
 /* Turns the number of a stream into a handle. */
 static int dlpackgen_use_number(struct dlpackgen_call* call, int i, DLDevice device) {
   const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
-  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->state, device);
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, device);
   char where[32];
-  if (streams != dlpackgen_streams_none && dlpackgen_stream_is_refused(streams, call->number)) {
+  if (streams != dlpackgen_streams_none && dlpackgen_stream_is_refused(streams, call->private_.number)) {
     PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': %lld is refused on %s, where %lld is the default stream",
-                 call->function->name, call->number, dlpackgen_device_text(device, where),
+                 call->function->name, call->private_.number, dlpackgen_device_text(device, where),
                  dlpackgen_default_stream(streams));
     return -1;
   }
   if (found) return dlpackgen_use_number_by(call, i, device, found->table);
-  const int standard = streams != dlpackgen_streams_none && call->number == dlpackgen_default_stream(streams);
-  call->stream = standard ? NULL : (void*)(uintptr_t)call->number;
+  const int standard = streams != dlpackgen_streams_none && call->private_.number == dlpackgen_default_stream(streams);
+  call->stream = standard ? NULL : (void*)(uintptr_t)call->private_.number;
   dlpackgen_settle_stream(call, i, device);
   return 0;
 }
@@ -3521,8 +3523,8 @@ static int dlpackgen_use_number(struct dlpackgen_call* call, int i, DLDevice dev
 static int dlpackgen_tell_stream(const struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
   const struct dlpackgen_argument* a = &call->arguments[i];
   int failed;
-  if (a->streams) failed = a->streams->stream(device, stream);
-  else if (a->api) failed = a->api->current_work_stream(device.device_type, device.device_id, stream);
+  if (a->private_.streams) failed = a->private_.streams->stream(device, stream);
+  else if (a->private_.api) failed = a->private_.api->current_work_stream(device.device_type, device.device_id, stream);
   else return 0;
   if (!failed && !PyErr_Occurred()) return 1; /* a table may succeed and leave an exception */
   dlpackgen_failed(PyExc_RuntimeError, "its library does not tell its stream");
@@ -3566,30 +3568,32 @@ static int dlpackgen_use_program(struct dlpackgen_call* call, int i, DLDevice de
 /* Tells whether the table of an argument that was not asked yet may look at it: 1, 0, or -1
  * with an exception. */
 static int dlpackgen_may_ask_table(const struct dlpackgen_call* call, const struct dlpackgen_argument* a) {
-  if (!(a->asks & dlpackgen_asks_dense)) return 1;
-  const int dense = dlpackgen_is_contiguous_anyhow(call->state, a->object);
+  if (!(a->private_.asks & dlpackgen_asks_dense)) return 1;
+  const int dense = dlpackgen_is_contiguous_anyhow(call->private_.state, a->object);
   if (dense < 0) return dlpackgen_pass_over();
-  return dense && Py_TYPE(a->object) == a->type;
+  return dense && Py_TYPE(a->object) == a->private_.type;
 }
 
 /* Looks at where a tensor is that can be lent, and forgets it again: 1 when it has
  * been seen, 0 when that is not to be had so, -1 with an exception. */
 static int dlpackgen_peek(const struct dlpackgen_call* call, int i, DLDevice* device) {
   struct dlpackgen_argument *a = &call->arguments[i], seen = *a;
-  int64_t* const scratch = call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
+  int64_t* const scratch = call->private_.scratch + (size_t)i * DLPACKGEN_SCRATCH;
   int found = 0;
   seen.flags = 0;
-  if (a->done || !a->object || !(a->adopted || a->api) || Py_TYPE(a->object) != a->type) return 0;
-  if (!a->adopted) {
+  if (a->private_.done || !a->object || !(a->private_.adopted || a->private_.api) ||
+      Py_TYPE(a->object) != a->private_.type)
+    return 0;
+  if (!a->private_.adopted) {
     const int asked = dlpackgen_may_ask_table(call, a);
     if (asked <= 0) return asked < 0 ? dlpackgen_about(call->function, i) : 0;
   }
-  if (a->adopted) found = a->adopted->borrow(a->object, 0, &seen.tensor, scratch, &seen.flags);
-  else found = dlpackgen_read_table(&seen, a->api, a->trusted, a->object, 0);
-  if (!a->adopted && found == 1) dlpackgen_delete_quietly(seen.versioned, NULL);
+  if (a->private_.adopted) found = a->private_.adopted->borrow(a->object, 0, &seen.tensor, scratch, &seen.flags);
+  else found = dlpackgen_read_table(&seen, a->private_.api, a->private_.trusted, a->object, 0);
+  if (!a->private_.adopted && found == 1) dlpackgen_delete_quietly(seen.private_.versioned, NULL);
   *device = seen.tensor.device;
   if (found < 0) return dlpackgen_about(call->function, i);
-  return !a->adopted || found == 0;
+  return !a->private_.adopted || found == 0;
 }
 
 /* Refuses an argument on another device than the one whose stream is that of the call. */
@@ -3597,25 +3601,25 @@ DLPACKGEN_SLOW static int dlpackgen_refuse_device(const struct dlpackgen_call* c
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
   const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
-  const struct dlpackgen_site like = dlpackgen_site_of(call->function, call->decides);
-  return dlpackgen_raise(dlpackgen_other_device(&at, device, &like, call->place, &text), &text);
+  const struct dlpackgen_site like = dlpackgen_site_of(call->function, call->private_.decides);
+  return dlpackgen_raise(dlpackgen_other_device(&at, device, &like, call->private_.place, &text), &text);
 }
 
 /* Finds the stream before a producer without a table is asked for a tensor on that
  * device: the first tensor beside it that is not in the host's memory decides. */
 static int dlpackgen_find_stream(struct dlpackgen_call* call, int wanting, DLDevice device) {
-  if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, wanting, device);
-  for (int i = 0; i < call->function->nparameters && !call->has_stream; i++) {
+  if (call->private_.has_number && !call->private_.has_stream) return dlpackgen_use_number(call, wanting, device);
+  for (int i = 0; i < call->function->nparameters && !call->private_.has_stream; i++) {
     const struct dlpackgen_argument* a = &call->arguments[i];
     const int is_tensor = call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR && a->object;
-    const int known = is_tensor && a->done && dlpackgen_library_of(a);
+    const int known = is_tensor && a->private_.done && dlpackgen_library_of(a);
     DLDevice there = i == wanting ? device : a->tensor.device;
     const int seen = known ? 1 : dlpackgen_peek(call, i, &there);
     if (seen < 0) return -1;
     if (seen && !dlpackgen_is_on_host(there) && dlpackgen_ask_stream(call, i, there) < 0) return -1;
   }
-  if (!call->has_stream && dlpackgen_use_program(call, wanting, device)) return -1;
-  if (dlpackgen_same_device(device, call->place)) return 0;
+  if (!call->private_.has_stream && dlpackgen_use_program(call, wanting, device)) return -1;
+  if (dlpackgen_same_device(device, call->private_.place)) return 0;
   return dlpackgen_refuse_device(call, wanting, device);
 }
 
@@ -3667,17 +3671,19 @@ static int dlpackgen_device_of(struct dlpackgen_state* state, PyObject* object, 
  * NULL where the producer must get none, or -1 with an exception. */
 static int dlpackgen_stream_for(struct dlpackgen_call* call, int i, PyObject** stream) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  a->says = 0;
+  a->private_.declares = 0;
   *stream = NULL;
   if (dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return 0;
-  const int known = dlpackgen_device_of(call->state, a->object, &a->said);
+  const int known = dlpackgen_device_of(call->private_.state, a->object, &a->private_.declared);
   if (known < 0) return dlpackgen_about(call->function, i);
   if (known == 0) return 0;
-  a->says = 1;
-  if (dlpackgen_is_on_host(a->said)) return 0;
-  if (dlpackgen_find_stream(call, i, a->said)) return -1;
-  const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)a->said.device_type);
-  if (streams == dlpackgen_streams_none && (!call->stream || !dlpackgen_streams_at(call->state, a->said))) return 0;
+  a->private_.declares = 1;
+  if (dlpackgen_is_on_host(a->private_.declared)) return 0;
+  if (dlpackgen_find_stream(call, i, a->private_.declared)) return -1;
+  const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)a->private_.declared.device_type);
+  if (streams == dlpackgen_streams_none &&
+      (!call->stream || !dlpackgen_streams_at(call->private_.state, a->private_.declared)))
+    return 0;
   *stream = call->stream ? PyLong_FromVoidPtr(call->stream) : PyLong_FromLongLong(dlpackgen_default_stream(streams));
   return *stream ? 0 : -1;
 }
@@ -3689,15 +3695,15 @@ static int dlpackgen_check_word(const struct dlpackgen_call* call, int i) {
   const DLDevice came = a->tensor.device;
   char said[32], got[32];
   if (dlpackgen_is_on_host(came) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return 0;
-  if (a->says && dlpackgen_same_device(a->said, came)) return 0;
+  if (a->private_.declares && dlpackgen_same_device(a->private_.declared, came)) return 0;
   dlpackgen_device_text(came, got);
-  if (!a->says)
+  if (!a->private_.declares)
     return dlpackgen_argument_error(
         call, i, PyExc_BufferError,
         "it has no __dlpack_device__(), but its __dlpack__() returned a tensor on %s without a stream", got);
   return dlpackgen_argument_error(call, i, PyExc_BufferError,
                                   "its __dlpack_device__() declared %s, but its __dlpack__() returned a tensor on %s",
-                                  dlpackgen_device_text(a->said, said), got);
+                                  dlpackgen_device_text(a->private_.declared, said), got);
 }
 
 /* Tells whether an argument is a tensor in memory that is not the host's. */
@@ -3732,8 +3738,8 @@ static int dlpackgen_choose_stream(struct dlpackgen_call* call) {
   const int first = dlpackgen_compare_devices(call, call->function->nparameters);
   if (first < 0) return first < -1 ? -1 : 0;
   const DLDevice device = call->arguments[first].tensor.device;
-  if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, first, device);
-  for (int i = first; i < call->function->nparameters && !call->has_stream; i++)
+  if (call->private_.has_number && !call->private_.has_stream) return dlpackgen_use_number(call, first, device);
+  for (int i = first; i < call->function->nparameters && !call->private_.has_stream; i++)
     if (dlpackgen_is_elsewhere(call, i) && dlpackgen_ask_stream(call, i, device) < 0) return -1;
   return 0;
 }
@@ -3742,17 +3748,19 @@ static int dlpackgen_choose_stream(struct dlpackgen_call* call) {
  * none, -2 with an exception. settled: those that were asked already are not asked again,
  * since that may run code. */
 static int dlpackgen_find_other_stream(struct dlpackgen_call* call, int settled) {
-  const void* agrees = call->has_number ? NULL : dlpackgen_library_of(&call->arguments[call->decides]);
+  const void* agrees =
+      call->private_.has_number ? NULL : dlpackgen_library_of(&call->arguments[call->private_.decides]);
   for (int i = 0; i < call->function->nparameters; i++) {
     const struct dlpackgen_argument* a = &call->arguments[i];
     void* stream = NULL;
     if (!dlpackgen_is_elsewhere(call, i) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) continue;
     const void* const library = dlpackgen_library_of(a);
-    if (!library || library == agrees || a->waits || (settled && a->done)) continue;
-    const int told = dlpackgen_tell_stream(call, i, call->place, &stream);
+    if (!library || library == agrees || a->private_.waits || (settled && a->private_.done)) continue;
+    const int told = dlpackgen_tell_stream(call, i, call->private_.place, &stream);
     if (told < 0) return -2;
-    if (told && dlpackgen_plain_stream(call->place, stream) != dlpackgen_plain_stream(call->place, call->stream)) {
-      call->other = stream;
+    if (told && dlpackgen_plain_stream(call->private_.place, stream) !=
+                    dlpackgen_plain_stream(call->private_.place, call->stream)) {
+      call->private_.other = stream;
       return i;
     }
     agrees = library;
@@ -3769,16 +3777,16 @@ static const char* dlpackgen_stream_text(const void* stream, char text[32]) {
  * an exception. */
 static int dlpackgen_may_ask_again(struct dlpackgen_call* call, int i) {
   char where[32], other[32], stream[32];
-  dlpackgen_device_text(call->place, where);
-  dlpackgen_stream_text(call->other, other);
+  dlpackgen_device_text(call->private_.place, where);
+  dlpackgen_stream_text(call->private_.other, other);
   dlpackgen_stream_text(call->stream, stream);
-  if (call->has_number)
-    return dlpackgen_argument_error(
-        call, i, PyExc_ValueError,
-        "its stream %s on %s differs from stream=%lld: pass its stream, or omit stream=", other, where, call->number);
+  if (call->private_.has_number)
+    return dlpackgen_argument_error(call, i, PyExc_ValueError,
+                                    "its stream %s on %s differs from stream=%lld: pass its stream, or omit stream=",
+                                    other, where, call->private_.number);
   const int asks = dlpackgen_has(call->arguments[i].object, "__dlpack__");
   if (asks < 0) return dlpackgen_about(call->function, i);
-  if (asks && dlpackgen_streams_of((int32_t)call->place.device_type) != dlpackgen_streams_none) return 0;
+  if (asks && dlpackgen_streams_of((int32_t)call->private_.place.device_type) != dlpackgen_streams_none) return 0;
   return dlpackgen_argument_error(
       call, i, PyExc_BufferError,
       "its stream %s on %s differs from the call's stream %s, and without __dlpack__ it cannot synchronize", other,
@@ -3795,22 +3803,22 @@ DLPACKGEN_SLOW static int dlpackgen_moved(const struct dlpackgen_call* call, int
  * that run no code then, so none has its stream told otherwise. */
 static int dlpackgen_settle(struct dlpackgen_call* call, int agreed) {
   for (int i = 0; !agreed && i < call->function->nparameters; i++) {
-    call->arguments[i].streams = NULL;
-    call->arguments[i].waits = 0;
+    call->arguments[i].private_.streams = NULL;
+    call->arguments[i].private_.waits = 0;
   }
   const int first = dlpackgen_compare_devices(call, call->function->nparameters);
   if (first < -1) return -1;
   if (first < 0) {
     call->stream = NULL; /* one that was told to who gave a tensor on the CPU all the same */
-    if (!call->has_number) return 0;
+    if (!call->private_.has_number) return 0;
     PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': all tensors are on the CPU, which has no streams",
                  call->function->name);
     return -1;
   }
   call->device = call->arguments[first].tensor.device;
-  if (!call->has_stream && dlpackgen_choose_stream(call)) return -1;
-  if (!call->has_stream && dlpackgen_use_program(call, first, call->device)) return -1;
-  if (!dlpackgen_same_device(call->place, call->device)) return dlpackgen_moved(call, first);
+  if (!call->private_.has_stream && dlpackgen_choose_stream(call)) return -1;
+  if (!call->private_.has_stream && dlpackgen_use_program(call, first, call->device)) return -1;
+  if (!dlpackgen_same_device(call->private_.place, call->device)) return dlpackgen_moved(call, first);
   const int other = dlpackgen_find_other_stream(call, agreed);
   if (other < 0) return other < -1 ? -1 : 0;
   return agreed ? dlpackgen_moved(call, other) : 1;
@@ -3871,11 +3879,11 @@ static int dlpackgen_no_number(const struct dlpackgen_call* call, PyObject* stre
 static int dlpackgen_explicit_stream(struct dlpackgen_call* call, PyObject* stream) {
   if (stream == Py_None) return 0;
   if (PyBool_Check(stream)) return dlpackgen_wrong_stream(call, stream);
-  if (dlpackgen_number(stream, &call->number)) return dlpackgen_no_number(call, stream);
-  call->has_number = 1;
-  if (call->number >= 0) return 0;
+  if (dlpackgen_number(stream, &call->private_.number)) return dlpackgen_no_number(call, stream);
+  call->private_.has_number = 1;
+  if (call->private_.number >= 0) return 0;
   PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': expected a number that is not negative, got %lld",
-               call->function->name, call->number);
+               call->function->name, call->private_.number);
   return -1;
 }
 
@@ -3883,14 +3891,14 @@ static int dlpackgen_explicit_stream(struct dlpackgen_call* call, PyObject* stre
 static int dlpackgen_put_named(struct dlpackgen_call* call, PyObject* name, PyObject* value, PyObject** given) {
   const struct dlpackgen_function* function = call->function;
   const int i = dlpackgen_named(function, name), is_stream = i == function->nparameters;
-  if (i < 0 || (is_stream ? call->named_stream : given[i] != NULL)) {
+  if (i < 0 || (is_stream ? call->private_.named_stream : given[i] != NULL)) {
     PyErr_Format(PyExc_TypeError,
                  i < 0 ? "%s() got an unexpected keyword argument '%U'" : "%s() got two values for argument '%U'",
                  function->name, name);
     return -1;
   }
   if (!is_stream) given[i] = value;
-  else call->named_stream = 1;
+  else call->private_.named_stream = 1;
   return is_stream ? dlpackgen_explicit_stream(call, value) : 0;
 }
 
@@ -3901,7 +3909,7 @@ static int dlpackgen_arrange(struct dlpackgen_call* call, PyObject* const* argum
   if (count > function->nparameters) return dlpackgen_too_many(function, count);
   memset(given, 0, function->nparameters * sizeof *given);
   memcpy(given, arguments, (size_t)count * sizeof *given);
-  call->named_stream = 0;
+  call->private_.named_stream = 0;
   for (Py_ssize_t k = 0; k < named; k++)
     if (dlpackgen_put_named(call, PyTuple_GetItem(keywords, k), arguments[count + k], given)) return -1;
   return 0;
@@ -3987,13 +3995,13 @@ DLPACKGEN_SLOW static int dlpackgen_left_out(struct dlpackgen_call* call, int i)
 
 static void dlpackgen_give_back(struct dlpackgen_call* call, int i) {
   const uint64_t bit = UINT64_C(1) << i;
-  if (!(call->owns & bit)) return;
-  call->owns &= ~bit;
-  dlpackgen_delete_here(call->arguments[i].versioned, call->arguments[i].legacy);
+  if (!(call->private_.owns & bit)) return;
+  call->private_.owns &= ~bit;
+  dlpackgen_delete_here(call->arguments[i].private_.versioned, call->arguments[i].private_.legacy);
 }
 
 static int64_t* dlpackgen_scratch_of(const struct dlpackgen_call* call, int i) {
-  return call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
+  return call->private_.scratch + (size_t)i * DLPACKGEN_SCRATCH;
 }
 
 /* Says what went wrong with a tensor, whose library may not have said it. */
@@ -4010,7 +4018,7 @@ static int dlpackgen_fetch_adopted(struct dlpackgen_call* call, int i, int copy)
   int64_t* const scratch = dlpackgen_scratch_of(call, i);
   a->flags = 0;
   const int left =
-      a->adopted->borrow(a->object, call->function->parameters[i].writable, &a->tensor, scratch, &a->flags);
+      a->private_.adopted->borrow(a->object, call->function->parameters[i].writable, &a->tensor, scratch, &a->flags);
   if (left) return left < 0 ? dlpackgen_unreadable(call, i) : 1;
   return dlpackgen_admit(a, scratch, copy) ? dlpackgen_about(call->function, i) : 0;
 }
@@ -4042,7 +4050,7 @@ DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call* call, int i, 
   if (plain && DLPACKGEN_RARE(!plain(a->object))) return 1;
   const int owned = dlpackgen_read_table(a, api, 1, a->object, writable);
   if (DLPACKGEN_RARE(owned < 0)) return dlpackgen_about(call->function, i);
-  if (owned) call->owns |= UINT64_C(1) << i;
+  if (owned) call->private_.owns |= UINT64_C(1) << i;
   return 0;
 }
 
@@ -4050,7 +4058,7 @@ DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call* call, int i, 
 static int dlpackgen_admit_by_table(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   if (dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1)) return dlpackgen_about(call->function, i);
-  return a->guard && a->guard(a->object, &a->tensor) ? dlpackgen_unreadable(call, i) : 0;
+  return a->private_.guard && a->private_.guard(a->object, &a->tensor) ? dlpackgen_unreadable(call, i) : 0;
 }
 
 /* Reads a tensor that runs no code of Python for that. What an earlier look at it has
@@ -4058,8 +4066,9 @@ static int dlpackgen_admit_by_table(struct dlpackgen_call* call, int i) {
 static int dlpackgen_fetch(struct dlpackgen_call* call, int i, int copy) {
   struct dlpackgen_argument* a = &call->arguments[i];
   dlpackgen_give_back(call, i);
-  if (a->adopted) return dlpackgen_fetch_adopted(call, i, copy);
-  const int left = dlpackgen_fetch_by_table(call, i, a, call->function->parameters[i].writable, a->api, a->plain);
+  if (a->private_.adopted) return dlpackgen_fetch_adopted(call, i, copy);
+  const int left =
+      dlpackgen_fetch_by_table(call, i, a, call->function->parameters[i].writable, a->private_.api, a->private_.plain);
   if (left) return left;
   return dlpackgen_admit_by_table(call, i);
 }
@@ -4069,10 +4078,10 @@ static int dlpackgen_fetch_capsule(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   PyObject* stream;
   if (dlpackgen_stream_for(call, i, &stream)) return -1;
-  int failed = dlpackgen_read_capsule(call->state, a, a->object, stream);
+  int failed = dlpackgen_read_capsule(call->private_.state, a, a->object, stream);
   Py_XDECREF(stream);
   if (!failed) {
-    call->owns |= UINT64_C(1) << i;
+    call->private_.owns |= UINT64_C(1) << i;
     failed = dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1);
   }
   return failed ? dlpackgen_about(call->function, i) : dlpackgen_check_word(call, i);
@@ -4083,12 +4092,13 @@ static int dlpackgen_fetch_capsule(struct dlpackgen_call* call, int i) {
  * left to the other routes. */
 static int dlpackgen_fetch_held(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  const int left = dlpackgen_take_adopted(a->adopted, a->object, call->function->parameters[i].writable, &a->versioned);
+  const int left = dlpackgen_take_adopted(a->private_.adopted, a->object, call->function->parameters[i].writable,
+                                          &a->private_.versioned);
   if (left) return left < 0 ? dlpackgen_about(call->function, i) : 1;
-  a->legacy = NULL;
-  call->owns |= UINT64_C(1) << i;
-  a->tensor = a->versioned->dl_tensor;
-  a->flags = a->versioned->flags;
+  a->private_.legacy = NULL;
+  call->private_.owns |= UINT64_C(1) << i;
+  a->tensor = a->private_.versioned->dl_tensor;
+  a->flags = a->private_.versioned->flags;
   return 0;
 }
 
@@ -4096,7 +4106,7 @@ static int dlpackgen_fetch_held(struct dlpackgen_call* call, int i) {
  * of Python ran: 0, or -1 with an exception. */
 static int dlpackgen_check_type(const struct dlpackgen_call* call, int i) {
   const struct dlpackgen_argument* a = &call->arguments[i];
-  if (Py_TYPE(a->object) == a->type) return 0;
+  if (Py_TYPE(a->object) == a->private_.type) return 0;
   return dlpackgen_argument_error(call, i, PyExc_BufferError, DLPACKGEN_OTHER_TYPE);
 }
 
@@ -4106,8 +4116,8 @@ static int dlpackgen_check_type(const struct dlpackgen_call* call, int i) {
 static int dlpackgen_runs_after(const struct dlpackgen_call* call, int i) {
   for (int j = 0; j < call->function->nparameters; j++) {
     const struct dlpackgen_argument* a = &call->arguments[j];
-    if (j > i && !a->done && a->yields) return 1;
-    if ((j <= i || a->done || !a->yields) && dlpackgen_is_elsewhere(call, j)) return 1;
+    if (j > i && !a->private_.done && a->private_.yields) return 1;
+    if ((j <= i || a->private_.done || !a->private_.yields) && dlpackgen_is_elsewhere(call, j)) return 1;
   }
   return 0;
 }
@@ -4118,10 +4128,11 @@ static int dlpackgen_runs_after(const struct dlpackgen_call* call, int i) {
  * its table may be asked again. */
 static int dlpackgen_fetch_stranger(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  int owned = dlpackgen_read_table(a, a->api, 0, a->object, call->function->parameters[i].writable);
-  if (!owned && (a->plain || dlpackgen_runs_after(call, i))) owned = dlpackgen_read_owned(a, a->api, a->object);
+  int owned = dlpackgen_read_table(a, a->private_.api, 0, a->object, call->function->parameters[i].writable);
+  if (!owned && (a->private_.plain || dlpackgen_runs_after(call, i)))
+    owned = dlpackgen_read_owned(a, a->private_.api, a->object);
   if (owned < 0) return dlpackgen_about(call->function, i);
-  if (owned) call->owns |= UINT64_C(1) << i;
+  if (owned) call->private_.owns |= UINT64_C(1) << i;
   return dlpackgen_admit_by_table(call, i);
 }
 
@@ -4131,26 +4142,27 @@ static int dlpackgen_look(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   const int left = dlpackgen_fetch(call, i, 1);
   if (left <= 0) return left;
-  a->trusted = a->trusted && a->adopted;
-  a->adopted = NULL;
-  a->yields = 1; /* since it must be asked by its methods */
+  a->private_.trusted = a->private_.trusted && a->private_.adopted;
+  a->private_.adopted = NULL;
+  a->private_.yields = 1; /* since it must be asked by its methods */
   return 0;
 }
 
 /* Reads what runs code of Python, and copies its shape and strides. */
 static int dlpackgen_read_yielding(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  if (a->adopted) {
-    const int left = a->adopted->hold ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch(call, i, 1);
-    a->done = left == 0;
+  if (a->private_.adopted) {
+    const int left = a->private_.adopted->hold ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch(call, i, 1);
+    a->private_.done = left == 0;
     if (left <= 0) return left;
-    a->adopted = NULL;
+    a->private_.adopted = NULL;
   }
-  if (dlpackgen_question(call->state, a->object, a->refusing, a->asks)) return dlpackgen_about(call->function, i);
+  if (dlpackgen_question(call->private_.state, a->object, a->private_.refusing, a->private_.asks))
+    return dlpackgen_about(call->function, i);
   if (dlpackgen_check_type(call, i)) return -1;
-  a->done = !a->trusted;
-  if (a->trusted) return dlpackgen_fetch(call, i, 1);
-  return a->api ? dlpackgen_fetch_stranger(call, i) : dlpackgen_fetch_capsule(call, i);
+  a->private_.done = !a->private_.trusted;
+  if (a->private_.trusted) return dlpackgen_fetch(call, i, 1);
+  return a->private_.api ? dlpackgen_fetch_stranger(call, i) : dlpackgen_fetch_capsule(call, i);
 }
 
 /* Gives the adopted table by which the library of a type tells its stream, which holds
@@ -4165,25 +4177,25 @@ static const struct dlpackgen_adopted* dlpackgen_teller(const struct dlpackgen_r
 static int dlpackgen_sort_slowly(struct dlpackgen_call* call, int i, PyObject* object) {
   struct dlpackgen_argument* a = &call->arguments[i];
   a->object = object;
-  a->done = 1;
-  a->yields = 0;
+  a->private_.done = 1;
+  a->private_.yields = 0;
   a->tensor.device.device_type = kDLCPU; /* until it is known */
   if (!object || object == Py_None) return dlpackgen_left_out(call, i);
   if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR) return dlpackgen_read_scalar(call, i);
-  const struct dlpackgen_route* route = dlpackgen_route_of(call->state, object);
+  const struct dlpackgen_route* route = dlpackgen_route_of(call->private_.state, object);
   if (!route) return dlpackgen_about(call->function, i);
-  a->done = 0;
-  a->type = (PyTypeObject*)Py_NewRef(route->type);
-  a->adopted = route->adopted;
-  a->refusing = route->refusing;
-  a->streams = dlpackgen_teller(route);
-  a->waits = 0;
-  a->api = route->api;
-  a->guard = route->guard;
-  a->plain = route->plain;
-  a->asks = route->asks;
-  a->trusted = route->trusted;
-  a->yields = route->yields;
+  a->private_.done = 0;
+  a->private_.type = (PyTypeObject*)Py_NewRef(route->type);
+  a->private_.adopted = route->adopted;
+  a->private_.refusing = route->refusing;
+  a->private_.streams = dlpackgen_teller(route);
+  a->private_.waits = 0;
+  a->private_.api = route->api;
+  a->private_.guard = route->guard;
+  a->private_.plain = route->plain;
+  a->private_.asks = route->asks;
+  a->private_.trusted = route->trusted;
+  a->private_.yields = route->yields;
   return 0;
 }
 
@@ -4221,7 +4233,7 @@ DLPACKGEN_SLOW static int dlpackgen_first_fault(const struct dlpackgen_call* cal
 static void dlpackgen_read_some(struct dlpackgen_call* call, int yields, struct dlpackgen_fault_found* fault) {
   for (int i = 0; i < fault->before && !fault->is_final; i++) {
     const struct dlpackgen_argument* a = &call->arguments[i];
-    if (!a->object || a->done || a->yields != yields) continue;
+    if (!a->object || a->private_.done || a->private_.yields != yields) continue;
     if (dlpackgen_check_type(call, i) || (yields ? dlpackgen_read_yielding(call, i) : dlpackgen_look(call, i)))
       dlpackgen_put_off(fault, i);
   }
@@ -4231,7 +4243,7 @@ static void dlpackgen_read_some(struct dlpackgen_call* call, int yields, struct 
  * deleter may run code. */
 static void dlpackgen_drop_looks(struct dlpackgen_call* call) {
   for (int i = 0; i < call->function->nparameters; i++)
-    if (!call->arguments[i].done) dlpackgen_give_back(call, i);
+    if (!call->arguments[i].private_.done) dlpackgen_give_back(call, i);
 }
 
 /* Reads what is left and checks all. No code of others runs from here on. */
@@ -4240,15 +4252,15 @@ static void dlpackgen_check_all(struct dlpackgen_call* call, struct dlpackgen_fa
     struct dlpackgen_argument* a = &call->arguments[i];
     const struct dlpackgen_parameter* p = &call->function->parameters[i];
     if (p->kind != DLPACKGEN_KIND_TENSOR || !a->object) continue;
-    int failed = a->done ? 0 : dlpackgen_check_type(call, i);
-    if (!failed && !a->done) failed = dlpackgen_fetch(call, i, DLPACKGEN_COPIES_ALL(call->function));
+    int failed = a->private_.done ? 0 : dlpackgen_check_type(call, i);
+    if (!failed && !a->private_.done) failed = dlpackgen_fetch(call, i, DLPACKGEN_COPIES_ALL(call->function));
     if (failed > 0) dlpackgen_unreadable(call, i);
     if (failed || dlpackgen_check(call, i)) dlpackgen_put_off(fault, i);
   }
 }
 
 static void dlpackgen_drop_types(struct dlpackgen_call* call) {
-  for (int i = 0; i < call->function->nparameters; i++) Py_CLEAR(call->arguments[i].type);
+  for (int i = 0; i < call->function->nparameters; i++) Py_CLEAR(call->arguments[i].private_.type);
 }
 
 /* Finds the stream while code may still run: 0, or -1 with an exception. Tensors whose
@@ -4256,16 +4268,16 @@ static void dlpackgen_drop_types(struct dlpackgen_call* call) {
 static int dlpackgen_agree_on_stream(struct dlpackgen_call* call) {
   int other = -1;
   if (dlpackgen_choose_stream(call)) return -1;
-  while (call->has_stream && (other = dlpackgen_find_other_stream(call, 0)) >= 0) {
+  while (call->private_.has_stream && (other = dlpackgen_find_other_stream(call, 0)) >= 0) {
     struct dlpackgen_argument* a = &call->arguments[other];
     const int waits = dlpackgen_wait_for(call, other);
     if (waits < 0) return -1;
     if (waits) continue;
     if (dlpackgen_check_type(call, other) || dlpackgen_may_ask_again(call, other)) return -1;
     dlpackgen_give_back(call, other);
-    a->adopted = a->streams = NULL;
-    a->api = NULL;
-    a->done = 1;
+    a->private_.adopted = a->private_.streams = NULL;
+    a->private_.api = NULL;
+    a->private_.done = 1;
     if (dlpackgen_fetch_capsule(call, other)) return -1;
   }
   return other < -1 ? -1 : 0;
@@ -4278,9 +4290,9 @@ DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call,
   struct dlpackgen_pending streams = {NULL, NULL, NULL};
   int disagree = 0;
   dlpackgen_call_end(call);
-  memset(call->bound, 0, sizeof call->bound);
-  call->has_stream = 0;
-  for (int i = 0; i < count; i++) call->arguments[i].type = NULL;
+  memset(call->private_.bound, 0, sizeof call->private_.bound);
+  call->private_.has_stream = 0;
+  for (int i = 0; i < count; i++) call->arguments[i].private_.type = NULL;
   for (int i = 0; i < count; i++)
     if (dlpackgen_sort_slowly(call, i, given[i])) dlpackgen_put_off(&fault, i);
   dlpackgen_read_some(call, 0, &fault);
@@ -4311,8 +4323,9 @@ DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call* call, Py
 
 /* Says that a call has no room for all arguments of its function. */
 static int dlpackgen_no_room(const struct dlpackgen_call_site* site, const struct dlpackgen_function* function) {
-  PyErr_Format(PyExc_SystemError, "%s() has %d parameters, and its call has room for %d: DLPACKGEN_CALL(call, %d)",
-               function->name, function->nparameters, site->room, function->nparameters);
+  PyErr_Format(PyExc_SystemError,
+               "%s() has %d parameters, but its call has room for %d: pass its parameters to DLPACKGEN_CALL",
+               function->name, function->nparameters, site->room);
   return -1;
 }
 
@@ -4331,9 +4344,20 @@ DLPACKGEN_SLOW static int dlpackgen_check_site(struct dlpackgen_call_site* site,
   return 0;
 }
 
+/* Checks the functions of a module when it is imported. */
+static int dlpackgen_check_functions(const struct dlpackgen_function* const* functions) {
+  char room[DLPACKGEN_SENTENCE];
+  for (; functions && *functions; functions++) {
+    struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+    const int status = dlpackgen_check_description(*functions, &text);
+    if (status) return dlpackgen_raise(status, &text);
+  }
+  return 0;
+}
+
 /* Tells whether that was done for the function at hand. */
 DLPACKGEN_FAST int dlpackgen_is_checked(const struct dlpackgen_call* call, const struct dlpackgen_function* function) {
-  return DLPACKGEN_LOAD(&call->site->checked) == function;
+  return DLPACKGEN_LOAD(&call->private_.site->checked) == function;
 }
 
 /* What is known of the type of an argument, put down for those behind it, since a route
@@ -4363,15 +4387,16 @@ DLPACKGEN_SLOW static int dlpackgen_begin_fully(struct dlpackgen_call* call, int
                                                 int left) {
   struct dlpackgen_argument* a = &call->arguments[i];
   const int copy = DLPACKGEN_COPIES_ALL(call->function);
-  a->adopted = means->adopted;
-  a->api = means->api;
-  a->guard = means->guard;
-  if (left) return left < 0 && a->adopted ? dlpackgen_unreadable(call, i) : left;
+  a->private_.adopted = means->adopted;
+  a->private_.api = means->api;
+  a->private_.guard = means->guard;
+  if (left) return left < 0 && a->private_.adopted ? dlpackgen_unreadable(call, i) : left;
   dlpackgen_unbind(dlpackgen_bindings_of(call), i);
-  if (!a->adopted && dlpackgen_admit_by_table(call, i)) return -1;
-  if (a->adopted && dlpackgen_admit(a, dlpackgen_scratch_of(call, i), copy)) return dlpackgen_about(call->function, i);
+  if (!a->private_.adopted && dlpackgen_admit_by_table(call, i)) return -1;
+  if (a->private_.adopted && dlpackgen_admit(a, dlpackgen_scratch_of(call, i), copy))
+    return dlpackgen_about(call->function, i);
   if (dlpackgen_check(call, i)) return -1;
-  call->elsewhere |= a->tensor.device.device_type != kDLCPU;
+  call->private_.elsewhere |= a->tensor.device.device_type != kDLCPU;
   return 0;
 }
 
@@ -4432,12 +4457,13 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* 
   const struct dlpackgen_parameter* p = function->parameters;
   struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
   struct dlpackgen_argument* a = call->arguments;
-  int64_t* scratch = call->scratch;
+  int64_t* scratch = call->private_.scratch;
   const int count = function->nparameters;
   int left = 0;
   for (int i = 0; i < count; i++, a++, p++, scratch += DLPACKGEN_SCRATCH) {
     PyObject* const object = a->object = given[i];
-    if (DLPACKGEN_RARE(p->kind != DLPACKGEN_KIND_TENSOR || !dlpackgen_find_means(call->state, object, &means))) {
+    if (DLPACKGEN_RARE(p->kind != DLPACKGEN_KIND_TENSOR ||
+                       !dlpackgen_find_means(call->private_.state, object, &means))) {
       left = dlpackgen_begin_other(call, i, object);
       if (left) break;
       continue;
@@ -4451,7 +4477,7 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* 
       if (left) break;
     }
   }
-  if (!left && !DLPACKGEN_RARE(call->elsewhere | call->has_number)) return 0;
+  if (!left && !DLPACKGEN_RARE(call->private_.elsewhere | call->private_.has_number)) return 0;
   if (left < 0) return dlpackgen_first_fault(call, (int)(a - call->arguments));
   if (!left) left = dlpackgen_settle_place(call, 0);
   return left > 0 ? dlpackgen_begin_slowly(call, given) : left;
@@ -4460,15 +4486,15 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* 
 DLPACKGEN_SLOW static int dlpackgen_begin_named(struct dlpackgen_call* call, PyObject* const* arguments,
                                                 Py_ssize_t count, PyObject* keywords) {
   PyObject* given[DLPACKGEN_MAX_PARAMETERS];
-  if (dlpackgen_check_site(call->site, call->function)) return -1;
+  if (dlpackgen_check_site(call->private_.site, call->function)) return -1;
   if (dlpackgen_arrange(call, arguments, count, keywords, given)) return -1;
   return dlpackgen_begin_given(call, given, DLPACKGEN_COPIES_ALL(call->function));
 }
 
 DLPACKGEN_PYTHON_API void dlpackgen_call_end(struct dlpackgen_call* call) {
-  if (!DLPACKGEN_RARE(call->owns)) return;
-  if (call->owns & DLPACKGEN_OWES_ORDER) dlpackgen_order_back(call);
-  for (int i = 0; call->owns; i++) dlpackgen_give_back(call, i);
+  if (!DLPACKGEN_RARE(call->private_.owns)) return;
+  if (call->private_.owns & DLPACKGEN_OWES_ORDER) dlpackgen_order_back(call);
+  for (int i = 0; call->private_.owns; i++) dlpackgen_give_back(call, i);
 }
 
 /* Clears what is known of a call. */
@@ -4476,13 +4502,13 @@ DLPACKGEN_FAST void dlpackgen_start(struct dlpackgen_call* call, PyObject* modul
                                     const struct dlpackgen_function* function) {
   call->module = module;
   call->function = function;
-  call->state = dlpackgen_state_of(module);
+  call->private_.state = dlpackgen_state_of(module);
   call->device.device_type = kDLCPU;
   call->device.device_id = 0;
   call->stream = NULL;
-  memset(call->bound, 0, sizeof call->bound);
-  call->owns = 0;
-  call->has_stream = call->has_number = call->elsewhere = 0;
+  memset(call->private_.bound, 0, sizeof call->private_.bound);
+  call->private_.owns = 0;
+  call->private_.has_stream = call->private_.has_number = call->private_.elsewhere = 0;
 }
 
 DLPACKGEN_PYTHON_API int dlpackgen_call_begin(struct dlpackgen_call* call, PyObject* module,
@@ -4818,7 +4844,7 @@ static PyObject* dlpackgen_object_dlpack(PyObject* self, PyObject* args, PyObjec
   if (!wish.copy && object->table && dlpackgen_let_follow(object, wish.stream)) return NULL;
   DLManagedTensorVersioned* given =
       wish.copy ? dlpackgen_copied(object, wish.to_host ? wish.reaches : NULL) : dlpackgen_share(self, own);
-  return given ? dlpackgen_export_capsule(given, wish.versioned) : NULL;
+  return given ? dlpackgen_export_capsule(given, wish.versioned ? DLPACKGEN_VERSIONED : 0) : NULL;
 }
 
 static PyObject* dlpackgen_object_device(PyObject* self, PyObject* nothing) {
@@ -4914,7 +4940,7 @@ static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTen
 
 /* Allocates by the module itself, or by a backend. */
 static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* call, const DLTensor* asked) {
-  const struct dlpackgen_backend_entry* backend = dlpackgen_streams_at(call->state, asked->device);
+  const struct dlpackgen_backend_entry* backend = dlpackgen_streams_at(call->private_.state, asked->device);
   char where[32];
   if (asked->device.device_type == kDLCPU) return dlpackgen_allocate(asked->dtype, asked->ndim, asked->shape);
   if (backend) return dlpackgen_allocate_by_backend(call, backend->table, asked);
@@ -4928,7 +4954,7 @@ static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* 
 static DLManagedTensorVersioned* dlpackgen_allocate_like(struct dlpackgen_call* call, const DLPackExchangeAPI* makes,
                                                          const DLTensor* asked) {
   const int is_possible =
-      asked->device.device_type == kDLCPU || dlpackgen_streams_at(call->state, asked->device) != NULL;
+      asked->device.device_type == kDLCPU || dlpackgen_streams_at(call->private_.state, asked->device) != NULL;
   DLManagedTensorVersioned* made = NULL;
   if (makes) {
     const int left = dlpackgen_allocate_by_table(makes, asked, &made);
@@ -4948,7 +4974,7 @@ static int dlpackgen_maker(const struct dlpackgen_call* call, int like, const DL
     return -1;
   }
   PyObject* object = call->arguments[like].object;
-  const struct dlpackgen_route* route = object ? dlpackgen_route_of(call->state, object) : NULL;
+  const struct dlpackgen_route* route = object ? dlpackgen_route_of(call->private_.state, object) : NULL;
   *makes = route ? route->makes : NULL;
   return object && !route ? dlpackgen_about(call->function, like) : 0;
 }
@@ -4965,7 +4991,7 @@ static int dlpackgen_is_unchanged(const DLTensor* a, const DLTensor* b) {
 /* Reads a borrowed tensor anew, by what runs no code: 1 where it is what it was, 0, or -1
  * with an exception. */
 static int dlpackgen_is_as_borrowed(struct dlpackgen_call* call, const struct dlpackgen_argument* a) {
-  const struct dlpackgen_route* route = dlpackgen_route_of(call->state, a->object);
+  const struct dlpackgen_route* route = dlpackgen_route_of(call->private_.state, a->object);
   int64_t scratch[DLPACKGEN_SCRATCH];
   struct dlpackgen_argument now = *a;
   if (!route) return -1;
@@ -4992,7 +5018,8 @@ static void dlpackgen_copy_all(struct dlpackgen_call* call) {
 static int dlpackgen_check_again(struct dlpackgen_call* call) {
   for (int i = 0; i < call->function->nparameters; i++) {
     const struct dlpackgen_argument* a = &call->arguments[i];
-    if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR || !a->object || call->owns >> i & 1) continue;
+    if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR || !a->object || call->private_.owns >> i & 1)
+      continue;
     const int same = dlpackgen_is_as_borrowed(call, a);
     if (same < 0) return dlpackgen_about(call->function, i);
     if (!same) return dlpackgen_argument_error(call, i, PyExc_BufferError, "it changed while the result was allocated");
@@ -5088,7 +5115,7 @@ static int dlpackgen_find_from_dlpack(struct dlpackgen_state* state, PyObject* o
 /* Tells a tensor of a backend, whose deleter may be called when the stream of the call is
  * gone, of that stream. Gives the backend, or NULL. */
 static const dlpackgen_backend* dlpackgen_keep(const struct dlpackgen_call* call, DLManagedTensorVersioned* tensor) {
-  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->state, tensor->dl_tensor.device);
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, tensor->dl_tensor.device);
   const dlpackgen_stream stream = dlpackgen_stream_at(tensor->dl_tensor.device, call->stream);
   if (!found || tensor->dl_tensor.device.device_type == kDLCPU) return NULL;
   if (call->stream) (void)found->table->keep_until(tensor, &stream, NULL);
@@ -5125,7 +5152,7 @@ static PyObject* dlpackgen_give_unfinished(struct dlpackgen_call* call, DLManage
 static PyObject* dlpackgen_wrap_by_python(struct dlpackgen_call* call, PyObject* like,
                                           DLManagedTensorVersioned* tensor) {
   PyObject *ours = dlpackgen_give_unfinished(call, tensor), *from = NULL, *made = NULL;
-  const int found = ours ? dlpackgen_find_from_dlpack(call->state, like, &from) : -1;
+  const int found = ours ? dlpackgen_find_from_dlpack(call->private_.state, like, &from) : -1;
   if (found == 0) return ours;
   if (found > 0) made = PyObject_CallFunctionObjArgs(from, ours, NULL);
   Py_XDECREF(from);
@@ -5197,15 +5224,19 @@ static int dlpackgen_refuse_subinterpreter(void) {
   return -1;
 }
 
+static struct dlpackgen_module* dlpackgen_module_of(PyModuleDef* definition) {
+  return (struct dlpackgen_module*)((char*)definition - offsetof(struct dlpackgen_module, private_.definition));
+}
+
 static int dlpackgen_exec(PyObject* module) {
   struct dlpackgen_state* state = dlpackgen_state_of(module);
-  struct dlpackgen_module* own = (struct dlpackgen_module*)PyModule_GetDef(module);
-  if (dlpackgen_refuse_subinterpreter()) return -1;
+  struct dlpackgen_module* own = dlpackgen_module_of(PyModule_GetDef(module));
+  if (dlpackgen_refuse_subinterpreter() || dlpackgen_check_functions(own->functions)) return -1;
   if (dlpackgen_make_constants(state)) return -1;
   state->tensor = dlpackgen_make_type(module);
   if (!state->tensor || PyModule_AddObjectRef(module, "Tensor", state->tensor)) return -1;
   dlpackgen_list_module(state);
-  return own->exec ? own->exec(module) : 0;
+  return own->private_.exec ? own->private_.exec(module) : 0;
 }
 
 /* The slots of newer Pythons, by their numbers: 3.11 knows neither them nor their
@@ -5214,8 +5245,8 @@ enum { DLPACKGEN_SLOT_INTERPRETERS = 3 };
 
 DLPACKGEN_PYTHON_API PyObject* dlpackgen_module_init(struct dlpackgen_module* module, const char* name, const char* doc,
                                                      PyMethodDef* methods, int (*exec)(PyObject* module)) {
-  PyModuleDef_Slot* slot = module->slots;
-  PyModuleDef* definition = &module->definition;
+  PyModuleDef_Slot* slot = module->private_.slots;
+  PyModuleDef* definition = &module->private_.definition;
   if (!definition->m_name) {
     const PyModuleDef_Base base = PyModuleDef_HEAD_INIT;
     definition->m_base = base;
@@ -5228,7 +5259,7 @@ DLPACKGEN_PYTHON_API PyObject* dlpackgen_module_init(struct dlpackgen_module* mo
   definition->m_traverse = dlpackgen_traverse;
   definition->m_clear = dlpackgen_clear;
   definition->m_free = dlpackgen_free_module;
-  module->exec = exec;
+  module->private_.exec = exec;
   slot->slot = Py_mod_exec;
   slot++->value = (void*)(uintptr_t)dlpackgen_exec;
   if (Py_Version >= 0x030C0000) {
@@ -5273,10 +5304,10 @@ DLPACKGEN_FAST int dlpackgen_borrow_at_once(struct dlpackgen_argument* a, int wr
 DLPACKGEN_FAST int dlpackgen_fits_at_once(struct dlpackgen_call* call, int i, const struct dlpackgen_parameter* p,
                                           int copies_all, PyObject* object, struct dlpackgen_means* means) {
   struct dlpackgen_argument* const a = &call->arguments[i];
-  int64_t* const scratch = call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
+  int64_t* const scratch = call->private_.scratch + (size_t)i * DLPACKGEN_SCRATCH;
   a->object = object;
   if (p->kind != DLPACKGEN_KIND_TENSOR) return dlpackgen_begin_other(call, i, object) == 0;
-  if (!dlpackgen_find_means(call->state, object, means)) return 0;
+  if (!dlpackgen_find_means(call->private_.state, object, means)) return 0;
   if (!dlpackgen_borrow_at_once(a, p->writable, means, scratch)) return 0;
   return dlpackgen_is_steady(a, copies_all, means, scratch) > 0 && dlpackgen_fits(call, i, p, a);
 }

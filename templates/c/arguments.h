@@ -51,7 +51,8 @@ DLPACKGEN_FAST int dlpackgen_takes_device(const struct dlpackgen_parameter* p, i
 /* Tells whether an extent is what a parameter demands, and binds its symbol. */
 DLPACKGEN_FAST int dlpackgen_extent_fits(struct dlpackgen_bindings to, int i, int64_t wanted, int64_t extent) {
   const uint64_t symbol = (uint64_t)DLPACKGEN_DIM(0) - (uint64_t)wanted;
-  if (wanted >= DLPACKGEN_ANY) return wanted == extent || wanted == DLPACKGEN_ANY;
+  if (wanted == DLPACKGEN_ANY) return 1;
+  if (wanted >= DLPACKGEN_EXTENT_ZERO) return extent == (wanted > 0 ? wanted : 0);
   if (to.bound[symbol]) return to.extents[symbol] == extent;
   to.bound[symbol] = (uint8_t)(i + 1);
   to.extents[symbol] = extent;
@@ -167,9 +168,10 @@ static inline int dlpackgen_check_extents(const struct dlpackgen_function* funct
   int status = DLPACKGEN_STATUS_OK;
   for (int d = 0; d < count && !status; d++) {
     const int64_t wanted = p->shape[d];
-    if (wanted >= 0) status = dlpackgen_check_extent(&at, tensor, first + d, wanted, message);
-    else if (wanted != DLPACKGEN_ANY)
-      status = dlpackgen_bind(function, i, tensor, first + d, (int)(-2 - wanted), to, message);
+    if (wanted == DLPACKGEN_ANY) continue;
+    if (wanted >= DLPACKGEN_EXTENT_ZERO)
+      status = dlpackgen_check_extent(&at, tensor, first + d, wanted > 0 ? wanted : 0, message);
+    else status = dlpackgen_bind(function, i, tensor, first + d, (int)(-2 - wanted), to, message);
   }
   return status;
 }

@@ -120,12 +120,12 @@ DLPACKGEN_SLOW static int dlpackgen_check_owner(const struct dlpackgen_call* cal
 
 /* Asks the drivers about all tensors that are not on a CPU: 0, or -1 with an exception. */
 static int dlpackgen_check_owners(const struct dlpackgen_call* call) {
-  for (int i = 0; call->state->backends[0].table && i < call->function->nparameters; i++) {
+  for (int i = 0; call->private_.state->backends[0].table && i < call->function->nparameters; i++) {
     const struct dlpackgen_argument* a = &call->arguments[i];
     int64_t low, high;
     if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR || !a->object) continue;
     if (a->tensor.device.device_type == kDLCPU) continue;
-    const struct dlpackgen_backend_entry* found = dlpackgen_backend_of(call->state, a->tensor.device);
+    const struct dlpackgen_backend_entry* found = dlpackgen_backend_of(call->private_.state, a->tensor.device);
     if (!found || dlpackgen_byte_range(&a->tensor, a->flags, &low, &high) != DLPACKGEN_OK || low == high) continue;
     if (dlpackgen_check_owner(call, i, found->table, low, high)) return -1;
   }
@@ -138,30 +138,30 @@ static int dlpackgen_check_owners(const struct dlpackgen_call* call) {
  * its own stream: 1 when that is done, 0 without a back end, -1 with an exception. Once
  * the call ends, the library's stream waits for that of the call. */
 static int dlpackgen_wait_for(struct dlpackgen_call* call, int i) {
-  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->state, call->place);
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.place);
   struct dlpackgen_argument* a = &call->arguments[i];
   dlpackgen_backend_error error;
   if (!found) return 0;
-  const dlpackgen_stream ours = dlpackgen_stream_at(call->place, call->stream);
-  const dlpackgen_stream theirs = dlpackgen_stream_at(call->place, call->other);
+  const dlpackgen_stream ours = dlpackgen_stream_at(call->private_.place, call->stream);
+  const dlpackgen_stream theirs = dlpackgen_stream_at(call->private_.place, call->private_.other);
   if (found->table->stream_wait(&ours, &theirs, &error)) return dlpackgen_backend_fault(call, i, &error);
-  a->waits = 1;
-  a->behind = call->other;
-  call->owns |= DLPACKGEN_OWES_ORDER;
+  a->private_.waits = 1;
+  a->private_.producer_stream = call->private_.other;
+  call->private_.owns |= DLPACKGEN_OWES_ORDER;
   return 1;
 }
 
 /* Lets libraries go on after the work of the call. Nobody asks whether that failed, so it
  * is told as what a destructor raises. */
 DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
-  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->state, call->place);
-  const dlpackgen_stream ours = dlpackgen_stream_at(call->place, call->stream);
-  call->owns &= ~DLPACKGEN_OWES_ORDER;
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, call->private_.place);
+  const dlpackgen_stream ours = dlpackgen_stream_at(call->private_.place, call->stream);
+  call->private_.owns &= ~DLPACKGEN_OWES_ORDER;
   for (int i = 0; found && i < call->function->nparameters; i++) {
     struct dlpackgen_argument* a = &call->arguments[i];
     dlpackgen_backend_error error;
-    if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR || !a->object || !a->waits) continue;
-    const dlpackgen_stream theirs = dlpackgen_stream_at(call->place, a->behind);
+    if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR || !a->object || !a->private_.waits) continue;
+    const dlpackgen_stream theirs = dlpackgen_stream_at(call->private_.place, a->private_.producer_stream);
     if (found->table->stream_wait(&theirs, &ours, &error) == DLPACKGEN_BACKEND_OK) continue;
     struct dlpackgen_pending pending = dlpackgen_suspend();
     dlpackgen_backend_fault(call, i, &error);
@@ -173,7 +173,7 @@ DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
 /* Asks for the stream that the program has for a device, where no library tells one: 1
  * when it is told, 0 when not, -1 with an exception. */
 static int dlpackgen_ask_program(struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
-  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->state, device);
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, device);
   dlpackgen_stream told;
   dlpackgen_backend_error error;
   if (!found || !found->source) return 0;

@@ -32,15 +32,16 @@ DLPACKGEN_SLOW static int dlpackgen_begin_fully(struct dlpackgen_call* call, int
                                                 int left) {
   struct dlpackgen_argument* a = &call->arguments[i];
   const int copy = DLPACKGEN_COPIES_ALL(call->function);
-  a->adopted = means->adopted;
-  a->api = means->api;
-  a->guard = means->guard;
-  if (left) return left < 0 && a->adopted ? dlpackgen_unreadable(call, i) : left;
+  a->private_.adopted = means->adopted;
+  a->private_.api = means->api;
+  a->private_.guard = means->guard;
+  if (left) return left < 0 && a->private_.adopted ? dlpackgen_unreadable(call, i) : left;
   dlpackgen_unbind(dlpackgen_bindings_of(call), i);
-  if (!a->adopted && dlpackgen_admit_by_table(call, i)) return -1;
-  if (a->adopted && dlpackgen_admit(a, dlpackgen_scratch_of(call, i), copy)) return dlpackgen_about(call->function, i);
+  if (!a->private_.adopted && dlpackgen_admit_by_table(call, i)) return -1;
+  if (a->private_.adopted && dlpackgen_admit(a, dlpackgen_scratch_of(call, i), copy))
+    return dlpackgen_about(call->function, i);
   if (dlpackgen_check(call, i)) return -1;
-  call->elsewhere |= a->tensor.device.device_type != kDLCPU;
+  call->private_.elsewhere |= a->tensor.device.device_type != kDLCPU;
   return 0;
 }
 
@@ -101,12 +102,13 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* 
   const struct dlpackgen_parameter* p = function->parameters;
   struct dlpackgen_means means = {NULL, NULL, NULL, NULL, NULL, NULL};
   struct dlpackgen_argument* a = call->arguments;
-  int64_t* scratch = call->scratch;
+  int64_t* scratch = call->private_.scratch;
   const int count = function->nparameters;
   int left = 0;
   for (int i = 0; i < count; i++, a++, p++, scratch += DLPACKGEN_SCRATCH) {
     PyObject* const object = a->object = given[i];
-    if (DLPACKGEN_RARE(p->kind != DLPACKGEN_KIND_TENSOR || !dlpackgen_find_means(call->state, object, &means))) {
+    if (DLPACKGEN_RARE(p->kind != DLPACKGEN_KIND_TENSOR ||
+                       !dlpackgen_find_means(call->private_.state, object, &means))) {
       left = dlpackgen_begin_other(call, i, object);
       if (left) break;
       continue;
@@ -120,7 +122,7 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* 
       if (left) break;
     }
   }
-  if (!left && !DLPACKGEN_RARE(call->elsewhere | call->has_number)) return 0;
+  if (!left && !DLPACKGEN_RARE(call->private_.elsewhere | call->private_.has_number)) return 0;
   if (left < 0) return dlpackgen_first_fault(call, (int)(a - call->arguments));
   if (!left) left = dlpackgen_settle_place(call, 0);
   return left > 0 ? dlpackgen_begin_slowly(call, given) : left;
@@ -129,15 +131,15 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* 
 DLPACKGEN_SLOW static int dlpackgen_begin_named(struct dlpackgen_call* call, PyObject* const* arguments,
                                                 Py_ssize_t count, PyObject* keywords) {
   PyObject* given[DLPACKGEN_MAX_PARAMETERS];
-  if (dlpackgen_check_site(call->site, call->function)) return -1;
+  if (dlpackgen_check_site(call->private_.site, call->function)) return -1;
   if (dlpackgen_arrange(call, arguments, count, keywords, given)) return -1;
   return dlpackgen_begin_given(call, given, DLPACKGEN_COPIES_ALL(call->function));
 }
 
 DLPACKGEN_PYTHON_API void dlpackgen_call_end(struct dlpackgen_call* call) {
-  if (!DLPACKGEN_RARE(call->owns)) return;
-  if (call->owns & DLPACKGEN_OWES_ORDER) dlpackgen_order_back(call);
-  for (int i = 0; call->owns; i++) dlpackgen_give_back(call, i);
+  if (!DLPACKGEN_RARE(call->private_.owns)) return;
+  if (call->private_.owns & DLPACKGEN_OWES_ORDER) dlpackgen_order_back(call);
+  for (int i = 0; call->private_.owns; i++) dlpackgen_give_back(call, i);
 }
 
 /* Clears what is known of a call. */
@@ -145,13 +147,13 @@ DLPACKGEN_FAST void dlpackgen_start(struct dlpackgen_call* call, PyObject* modul
                                     const struct dlpackgen_function* function) {
   call->module = module;
   call->function = function;
-  call->state = dlpackgen_state_of(module);
+  call->private_.state = dlpackgen_state_of(module);
   call->device.device_type = kDLCPU;
   call->device.device_id = 0;
   call->stream = NULL;
-  memset(call->bound, 0, sizeof call->bound);
-  call->owns = 0;
-  call->has_stream = call->has_number = call->elsewhere = 0;
+  memset(call->private_.bound, 0, sizeof call->private_.bound);
+  call->private_.owns = 0;
+  call->private_.has_stream = call->private_.has_number = call->private_.elsewhere = 0;
 }
 
 DLPACKGEN_PYTHON_API int dlpackgen_call_begin(struct dlpackgen_call* call, PyObject* module,

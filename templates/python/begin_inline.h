@@ -33,10 +33,10 @@ DLPACKGEN_FAST int dlpackgen_borrow_at_once(struct dlpackgen_argument* a, int wr
 DLPACKGEN_FAST int dlpackgen_fits_at_once(struct dlpackgen_call* call, int i, const struct dlpackgen_parameter* p,
                                           int copies_all, PyObject* object, struct dlpackgen_means* means) {
   struct dlpackgen_argument* const a = &call->arguments[i];
-  int64_t* const scratch = call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
+  int64_t* const scratch = call->private_.scratch + (size_t)i * DLPACKGEN_SCRATCH;
   a->object = object;
   if (p->kind != DLPACKGEN_KIND_TENSOR) return dlpackgen_begin_other(call, i, object) == 0;
-  if (!dlpackgen_find_means(call->state, object, means)) return 0;
+  if (!dlpackgen_find_means(call->private_.state, object, means)) return 0;
   if (!dlpackgen_borrow_at_once(a, p->writable, means, scratch)) return 0;
   return dlpackgen_is_steady(a, copies_all, means, scratch) > 0 && dlpackgen_fits(call, i, p, a);
 }

@@ -7,13 +7,13 @@
 
 static void dlpackgen_give_back(struct dlpackgen_call* call, int i) {
   const uint64_t bit = UINT64_C(1) << i;
-  if (!(call->owns & bit)) return;
-  call->owns &= ~bit;
-  dlpackgen_delete_here(call->arguments[i].versioned, call->arguments[i].legacy);
+  if (!(call->private_.owns & bit)) return;
+  call->private_.owns &= ~bit;
+  dlpackgen_delete_here(call->arguments[i].private_.versioned, call->arguments[i].private_.legacy);
 }
 
 static int64_t* dlpackgen_scratch_of(const struct dlpackgen_call* call, int i) {
-  return call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
+  return call->private_.scratch + (size_t)i * DLPACKGEN_SCRATCH;
 }
 
 /* Says what went wrong with a tensor, whose library may not have said it. */
@@ -30,7 +30,7 @@ static int dlpackgen_fetch_adopted(struct dlpackgen_call* call, int i, int copy)
   int64_t* const scratch = dlpackgen_scratch_of(call, i);
   a->flags = 0;
   const int left =
-      a->adopted->borrow(a->object, call->function->parameters[i].writable, &a->tensor, scratch, &a->flags);
+      a->private_.adopted->borrow(a->object, call->function->parameters[i].writable, &a->tensor, scratch, &a->flags);
   if (left) return left < 0 ? dlpackgen_unreadable(call, i) : 1;
   return dlpackgen_admit(a, scratch, copy) ? dlpackgen_about(call->function, i) : 0;
 }
@@ -62,7 +62,7 @@ DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call* call, int i, 
   if (plain && DLPACKGEN_RARE(!plain(a->object))) return 1;
   const int owned = dlpackgen_read_table(a, api, 1, a->object, writable);
   if (DLPACKGEN_RARE(owned < 0)) return dlpackgen_about(call->function, i);
-  if (owned) call->owns |= UINT64_C(1) << i;
+  if (owned) call->private_.owns |= UINT64_C(1) << i;
   return 0;
 }
 
@@ -70,7 +70,7 @@ DLPACKGEN_FAST int dlpackgen_fetch_by_table(struct dlpackgen_call* call, int i, 
 static int dlpackgen_admit_by_table(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   if (dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1)) return dlpackgen_about(call->function, i);
-  return a->guard && a->guard(a->object, &a->tensor) ? dlpackgen_unreadable(call, i) : 0;
+  return a->private_.guard && a->private_.guard(a->object, &a->tensor) ? dlpackgen_unreadable(call, i) : 0;
 }
 
 /* Reads a tensor that runs no code of Python for that. What an earlier look at it has
@@ -78,8 +78,9 @@ static int dlpackgen_admit_by_table(struct dlpackgen_call* call, int i) {
 static int dlpackgen_fetch(struct dlpackgen_call* call, int i, int copy) {
   struct dlpackgen_argument* a = &call->arguments[i];
   dlpackgen_give_back(call, i);
-  if (a->adopted) return dlpackgen_fetch_adopted(call, i, copy);
-  const int left = dlpackgen_fetch_by_table(call, i, a, call->function->parameters[i].writable, a->api, a->plain);
+  if (a->private_.adopted) return dlpackgen_fetch_adopted(call, i, copy);
+  const int left =
+      dlpackgen_fetch_by_table(call, i, a, call->function->parameters[i].writable, a->private_.api, a->private_.plain);
   if (left) return left;
   return dlpackgen_admit_by_table(call, i);
 }
@@ -89,10 +90,10 @@ static int dlpackgen_fetch_capsule(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   PyObject* stream;
   if (dlpackgen_stream_for(call, i, &stream)) return -1;
-  int failed = dlpackgen_read_capsule(call->state, a, a->object, stream);
+  int failed = dlpackgen_read_capsule(call->private_.state, a, a->object, stream);
   Py_XDECREF(stream);
   if (!failed) {
-    call->owns |= UINT64_C(1) << i;
+    call->private_.owns |= UINT64_C(1) << i;
     failed = dlpackgen_admit(a, dlpackgen_scratch_of(call, i), 1);
   }
   return failed ? dlpackgen_about(call->function, i) : dlpackgen_check_word(call, i);
@@ -103,12 +104,13 @@ static int dlpackgen_fetch_capsule(struct dlpackgen_call* call, int i) {
  * left to the other routes. */
 static int dlpackgen_fetch_held(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  const int left = dlpackgen_take_adopted(a->adopted, a->object, call->function->parameters[i].writable, &a->versioned);
+  const int left = dlpackgen_take_adopted(a->private_.adopted, a->object, call->function->parameters[i].writable,
+                                          &a->private_.versioned);
   if (left) return left < 0 ? dlpackgen_about(call->function, i) : 1;
-  a->legacy = NULL;
-  call->owns |= UINT64_C(1) << i;
-  a->tensor = a->versioned->dl_tensor;
-  a->flags = a->versioned->flags;
+  a->private_.legacy = NULL;
+  call->private_.owns |= UINT64_C(1) << i;
+  a->tensor = a->private_.versioned->dl_tensor;
+  a->flags = a->private_.versioned->flags;
   return 0;
 }
 
@@ -116,7 +118,7 @@ static int dlpackgen_fetch_held(struct dlpackgen_call* call, int i) {
  * of Python ran: 0, or -1 with an exception. */
 static int dlpackgen_check_type(const struct dlpackgen_call* call, int i) {
   const struct dlpackgen_argument* a = &call->arguments[i];
-  if (Py_TYPE(a->object) == a->type) return 0;
+  if (Py_TYPE(a->object) == a->private_.type) return 0;
   return dlpackgen_argument_error(call, i, PyExc_BufferError, DLPACKGEN_OTHER_TYPE);
 }
 
@@ -126,8 +128,8 @@ static int dlpackgen_check_type(const struct dlpackgen_call* call, int i) {
 static int dlpackgen_runs_after(const struct dlpackgen_call* call, int i) {
   for (int j = 0; j < call->function->nparameters; j++) {
     const struct dlpackgen_argument* a = &call->arguments[j];
-    if (j > i && !a->done && a->yields) return 1;
-    if ((j <= i || a->done || !a->yields) && dlpackgen_is_elsewhere(call, j)) return 1;
+    if (j > i && !a->private_.done && a->private_.yields) return 1;
+    if ((j <= i || a->private_.done || !a->private_.yields) && dlpackgen_is_elsewhere(call, j)) return 1;
   }
   return 0;
 }
@@ -138,10 +140,11 @@ static int dlpackgen_runs_after(const struct dlpackgen_call* call, int i) {
  * its table may be asked again. */
 static int dlpackgen_fetch_stranger(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  int owned = dlpackgen_read_table(a, a->api, 0, a->object, call->function->parameters[i].writable);
-  if (!owned && (a->plain || dlpackgen_runs_after(call, i))) owned = dlpackgen_read_owned(a, a->api, a->object);
+  int owned = dlpackgen_read_table(a, a->private_.api, 0, a->object, call->function->parameters[i].writable);
+  if (!owned && (a->private_.plain || dlpackgen_runs_after(call, i)))
+    owned = dlpackgen_read_owned(a, a->private_.api, a->object);
   if (owned < 0) return dlpackgen_about(call->function, i);
-  if (owned) call->owns |= UINT64_C(1) << i;
+  if (owned) call->private_.owns |= UINT64_C(1) << i;
   return dlpackgen_admit_by_table(call, i);
 }
 
@@ -151,26 +154,27 @@ static int dlpackgen_look(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   const int left = dlpackgen_fetch(call, i, 1);
   if (left <= 0) return left;
-  a->trusted = a->trusted && a->adopted;
-  a->adopted = NULL;
-  a->yields = 1; /* since it must be asked by its methods */
+  a->private_.trusted = a->private_.trusted && a->private_.adopted;
+  a->private_.adopted = NULL;
+  a->private_.yields = 1; /* since it must be asked by its methods */
   return 0;
 }
 
 /* Reads what runs code of Python, and copies its shape and strides. */
 static int dlpackgen_read_yielding(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  if (a->adopted) {
-    const int left = a->adopted->hold ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch(call, i, 1);
-    a->done = left == 0;
+  if (a->private_.adopted) {
+    const int left = a->private_.adopted->hold ? dlpackgen_fetch_held(call, i) : dlpackgen_fetch(call, i, 1);
+    a->private_.done = left == 0;
     if (left <= 0) return left;
-    a->adopted = NULL;
+    a->private_.adopted = NULL;
   }
-  if (dlpackgen_question(call->state, a->object, a->refusing, a->asks)) return dlpackgen_about(call->function, i);
+  if (dlpackgen_question(call->private_.state, a->object, a->private_.refusing, a->private_.asks))
+    return dlpackgen_about(call->function, i);
   if (dlpackgen_check_type(call, i)) return -1;
-  a->done = !a->trusted;
-  if (a->trusted) return dlpackgen_fetch(call, i, 1);
-  return a->api ? dlpackgen_fetch_stranger(call, i) : dlpackgen_fetch_capsule(call, i);
+  a->private_.done = !a->private_.trusted;
+  if (a->private_.trusted) return dlpackgen_fetch(call, i, 1);
+  return a->private_.api ? dlpackgen_fetch_stranger(call, i) : dlpackgen_fetch_capsule(call, i);
 }
 
 /* Gives the adopted table by which the library of a type tells its stream, which holds
@@ -185,25 +189,25 @@ static const struct dlpackgen_adopted* dlpackgen_teller(const struct dlpackgen_r
 static int dlpackgen_sort_slowly(struct dlpackgen_call* call, int i, PyObject* object) {
   struct dlpackgen_argument* a = &call->arguments[i];
   a->object = object;
-  a->done = 1;
-  a->yields = 0;
+  a->private_.done = 1;
+  a->private_.yields = 0;
   a->tensor.device.device_type = kDLCPU; /* until it is known */
   if (!object || object == Py_None) return dlpackgen_left_out(call, i);
   if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR) return dlpackgen_read_scalar(call, i);
-  const struct dlpackgen_route* route = dlpackgen_route_of(call->state, object);
+  const struct dlpackgen_route* route = dlpackgen_route_of(call->private_.state, object);
   if (!route) return dlpackgen_about(call->function, i);
-  a->done = 0;
-  a->type = (PyTypeObject*)Py_NewRef(route->type);
-  a->adopted = route->adopted;
-  a->refusing = route->refusing;
-  a->streams = dlpackgen_teller(route);
-  a->waits = 0;
-  a->api = route->api;
-  a->guard = route->guard;
-  a->plain = route->plain;
-  a->asks = route->asks;
-  a->trusted = route->trusted;
-  a->yields = route->yields;
+  a->private_.done = 0;
+  a->private_.type = (PyTypeObject*)Py_NewRef(route->type);
+  a->private_.adopted = route->adopted;
+  a->private_.refusing = route->refusing;
+  a->private_.streams = dlpackgen_teller(route);
+  a->private_.waits = 0;
+  a->private_.api = route->api;
+  a->private_.guard = route->guard;
+  a->private_.plain = route->plain;
+  a->private_.asks = route->asks;
+  a->private_.trusted = route->trusted;
+  a->private_.yields = route->yields;
   return 0;
 }
 
@@ -241,7 +245,7 @@ DLPACKGEN_SLOW static int dlpackgen_first_fault(const struct dlpackgen_call* cal
 static void dlpackgen_read_some(struct dlpackgen_call* call, int yields, struct dlpackgen_fault_found* fault) {
   for (int i = 0; i < fault->before && !fault->is_final; i++) {
     const struct dlpackgen_argument* a = &call->arguments[i];
-    if (!a->object || a->done || a->yields != yields) continue;
+    if (!a->object || a->private_.done || a->private_.yields != yields) continue;
     if (dlpackgen_check_type(call, i) || (yields ? dlpackgen_read_yielding(call, i) : dlpackgen_look(call, i)))
       dlpackgen_put_off(fault, i);
   }
@@ -251,7 +255,7 @@ static void dlpackgen_read_some(struct dlpackgen_call* call, int yields, struct 
  * deleter may run code. */
 static void dlpackgen_drop_looks(struct dlpackgen_call* call) {
   for (int i = 0; i < call->function->nparameters; i++)
-    if (!call->arguments[i].done) dlpackgen_give_back(call, i);
+    if (!call->arguments[i].private_.done) dlpackgen_give_back(call, i);
 }
 
 /* Reads what is left and checks all. No code of others runs from here on. */
@@ -260,15 +264,15 @@ static void dlpackgen_check_all(struct dlpackgen_call* call, struct dlpackgen_fa
     struct dlpackgen_argument* a = &call->arguments[i];
     const struct dlpackgen_parameter* p = &call->function->parameters[i];
     if (p->kind != DLPACKGEN_KIND_TENSOR || !a->object) continue;
-    int failed = a->done ? 0 : dlpackgen_check_type(call, i);
-    if (!failed && !a->done) failed = dlpackgen_fetch(call, i, DLPACKGEN_COPIES_ALL(call->function));
+    int failed = a->private_.done ? 0 : dlpackgen_check_type(call, i);
+    if (!failed && !a->private_.done) failed = dlpackgen_fetch(call, i, DLPACKGEN_COPIES_ALL(call->function));
     if (failed > 0) dlpackgen_unreadable(call, i);
     if (failed || dlpackgen_check(call, i)) dlpackgen_put_off(fault, i);
   }
 }
 
 static void dlpackgen_drop_types(struct dlpackgen_call* call) {
-  for (int i = 0; i < call->function->nparameters; i++) Py_CLEAR(call->arguments[i].type);
+  for (int i = 0; i < call->function->nparameters; i++) Py_CLEAR(call->arguments[i].private_.type);
 }
 
 /* Finds the stream while code may still run: 0, or -1 with an exception. Tensors whose
@@ -276,16 +280,16 @@ static void dlpackgen_drop_types(struct dlpackgen_call* call) {
 static int dlpackgen_agree_on_stream(struct dlpackgen_call* call) {
   int other = -1;
   if (dlpackgen_choose_stream(call)) return -1;
-  while (call->has_stream && (other = dlpackgen_find_other_stream(call, 0)) >= 0) {
+  while (call->private_.has_stream && (other = dlpackgen_find_other_stream(call, 0)) >= 0) {
     struct dlpackgen_argument* a = &call->arguments[other];
     const int waits = dlpackgen_wait_for(call, other);
     if (waits < 0) return -1;
     if (waits) continue;
     if (dlpackgen_check_type(call, other) || dlpackgen_may_ask_again(call, other)) return -1;
     dlpackgen_give_back(call, other);
-    a->adopted = a->streams = NULL;
-    a->api = NULL;
-    a->done = 1;
+    a->private_.adopted = a->private_.streams = NULL;
+    a->private_.api = NULL;
+    a->private_.done = 1;
     if (dlpackgen_fetch_capsule(call, other)) return -1;
   }
   return other < -1 ? -1 : 0;
@@ -298,9 +302,9 @@ DLPACKGEN_SLOW static int dlpackgen_begin_in_phases(struct dlpackgen_call* call,
   struct dlpackgen_pending streams = {NULL, NULL, NULL};
   int disagree = 0;
   dlpackgen_call_end(call);
-  memset(call->bound, 0, sizeof call->bound);
-  call->has_stream = 0;
-  for (int i = 0; i < count; i++) call->arguments[i].type = NULL;
+  memset(call->private_.bound, 0, sizeof call->private_.bound);
+  call->private_.has_stream = 0;
+  for (int i = 0; i < count; i++) call->arguments[i].private_.type = NULL;
   for (int i = 0; i < count; i++)
     if (dlpackgen_sort_slowly(call, i, given[i])) dlpackgen_put_off(&fault, i);
   dlpackgen_read_some(call, 0, &fault);

@@ -138,7 +138,8 @@ static DLManagedTensor* dlpackgen_to_legacy(DLManagedTensorVersioned* tensor) {
   return made;
 }
 
-DLPACKGEN_PYTHON_API PyObject* dlpackgen_export_capsule(DLManagedTensorVersioned* tensor, int versioned) {
+DLPACKGEN_PYTHON_API PyObject* dlpackgen_export_capsule(DLManagedTensorVersioned* tensor, uint32_t flags) {
+  const int versioned = (flags & DLPACKGEN_VERSIONED) != 0;
   DLManagedTensorVersioned* whole = versioned ? dlpackgen_with_strides(tensor) : NULL;
   DLManagedTensor* legacy = versioned ? NULL : dlpackgen_to_legacy(tensor);
   PyObject* capsule = NULL;

@@ -9,7 +9,7 @@
 DLPACKGEN_FAST struct dlpackgen_bindings dlpackgen_bindings_of(struct dlpackgen_call* call) {
   struct dlpackgen_bindings bindings;
   bindings.extents = call->dims;
-  bindings.bound = call->bound;
+  bindings.bound = call->private_.bound;
   return bindings;
 }
 

@@ -8,8 +8,9 @@
 
 /* Says that a call has no room for all arguments of its function. */
 static int dlpackgen_no_room(const struct dlpackgen_call_site* site, const struct dlpackgen_function* function) {
-  PyErr_Format(PyExc_SystemError, "%s() has %d parameters, and its call has room for %d: DLPACKGEN_CALL(call, %d)",
-               function->name, function->nparameters, site->room, function->nparameters);
+  PyErr_Format(PyExc_SystemError,
+               "%s() has %d parameters, but its call has room for %d: pass its parameters to DLPACKGEN_CALL",
+               function->name, function->nparameters, site->room);
   return -1;
 }
 
@@ -28,9 +29,20 @@ DLPACKGEN_SLOW static int dlpackgen_check_site(struct dlpackgen_call_site* site,
   return 0;
 }
 
+/* Checks the functions of a module when it is imported. */
+static int dlpackgen_check_functions(const struct dlpackgen_function* const* functions) {
+  char room[DLPACKGEN_SENTENCE];
+  for (; functions && *functions; functions++) {
+    struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+    const int status = dlpackgen_check_description(*functions, &text);
+    if (status) return dlpackgen_raise(status, &text);
+  }
+  return 0;
+}
+
 /* Tells whether that was done for the function at hand. */
 DLPACKGEN_FAST int dlpackgen_is_checked(const struct dlpackgen_call* call, const struct dlpackgen_function* function) {
-  return DLPACKGEN_LOAD(&call->site->checked) == function;
+  return DLPACKGEN_LOAD(&call->private_.site->checked) == function;
 }
 
 #endif

@@ -46,6 +46,9 @@ extern "C" {
 
 enum { DLPACKGEN_MAX_REGISTERED = 16, DLPACKGEN_MAX_BACKENDS = 4 };
 
+/** Flags of dlpackgen_from_py_object_no_sync() and dlpackgen_export_capsule(). */
+enum { DLPACKGEN_WRITABLE = 1, DLPACKGEN_VERSIONED = 2 };
+
 /** What came for a parameter. */
 struct dlpackgen_argument {
   PyObject* object; /**< borrowed; NULL where an optional one was left out */
@@ -57,17 +60,19 @@ struct dlpackgen_argument {
    */
   DLTensor tensor;
   uint64_t flags; /**< DLPack's; not known of tensors that a foreign table lends */
-  /* What follows is this library's own. */
-  const struct dlpackgen_adopted *adopted, *refusing, *streams;
-  const DLPackExchangeAPI* api;
-  int (*guard)(PyObject* object, const DLTensor* tensor);
-  int (*plain)(PyObject* object);
-  DLManagedTensorVersioned* versioned;
-  DLManagedTensor* legacy;
-  PyTypeObject* type; /* what its table was found by */
-  DLDevice said;      /* by its __dlpack_device__, where says is 1 */
-  void* behind;       /* the stream that its library works on, where waits is 1 */
-  uint8_t asks, trusted, yields, done, says, waits;
+  /** Not to be used outside of this library. */
+  struct {
+    const struct dlpackgen_adopted *adopted, *refusing, *streams;
+    const DLPackExchangeAPI* api;
+    int (*guard)(PyObject* object, const DLTensor* tensor);
+    int (*plain)(PyObject* object);
+    DLManagedTensorVersioned* versioned;
+    DLManagedTensor* legacy;
+    PyTypeObject* type;    /* by which its table was found */
+    DLDevice declared;     /* by its __dlpack_device__, where declares is 1 */
+    void* producer_stream; /* its library's current stream, where waits is 1 */
+    uint8_t asks, trusted, yields, done, declares, waits;
+  } private_;
 };
 
 /** A place that calls a function, for DLPACKGEN_CALL. */
@@ -76,7 +81,7 @@ struct dlpackgen_call_site {
   int room;                                 /* for so many arguments */
 };
 
-/** One call of a function. To be declared by DLPACKGEN_CALL. */
+/** One call of a function. To be declared by DLPACKGEN_CALL or DLPACKGEN_CALL_OF. */
 struct dlpackgen_call {
   PyObject* module;
   const struct dlpackgen_function* function;
@@ -90,29 +95,36 @@ struct dlpackgen_call {
   void* stream;
   /** The extents that the symbols stand for, where they stood in an argument. */
   int64_t dims[DLPACKGEN_MAX_DIMS];
-  /* What follows is this library's own. */
-  struct dlpackgen_call_site* site;
-  int64_t* scratch;
-  struct dlpackgen_state* state;
-  long long number;
-  DLDevice place; /* of the stream, which the argument decides told */
-  void* other;    /* the stream of a library that works on another one */
-  int decides;
-  uint8_t bound[DLPACKGEN_MAX_DIMS];
-  uint64_t owns; /* a bit for each argument that has a managed tensor, and DLPACKGEN_OWES_ORDER */
-  uint8_t has_stream, has_number, named_stream, elsewhere;
+  /** Not to be used outside of this library. */
+  struct {
+    struct dlpackgen_call_site* site;
+    int64_t* scratch;
+    struct dlpackgen_state* state;
+    long long number;
+    DLDevice place; /* of the stream, which the argument decides told */
+    void* other;    /* the stream of a library that works on another one */
+    int decides;
+    uint8_t bound[DLPACKGEN_MAX_DIMS];
+    uint64_t owns; /* a bit for each argument that has a managed tensor, and DLPACKGEN_OWES_ORDER */
+    uint8_t has_stream, has_number, named_stream, elsewhere;
+  } private_;
 };
 
-/** Declares a call with room for so many parameters, a constant. Nothing is cleared, which would take longer than the
- * call. */
-#define DLPACKGEN_CALL(call, count)                              \
-  static struct dlpackgen_call_site call##_site = {NULL, count}; \
-  struct dlpackgen_argument call##_arguments[count];             \
-  int64_t call##_scratch[(size_t)(count) * DLPACKGEN_SCRATCH];   \
-  struct dlpackgen_call call;                                    \
-  call.site = &call##_site;                                      \
-  call.arguments = call##_arguments;                             \
-  call.scratch = call##_scratch
+/**
+ * Declares a call of a function with these parameters, an array. Nothing is cleared, which would
+ * take longer than the call.
+ */
+#define DLPACKGEN_CALL(call, parameters) DLPACKGEN_CALL_OF(call, sizeof(parameters) / sizeof((parameters)[0]))
+
+/** Declares a call with room for a number of parameters, a constant. */
+#define DLPACKGEN_CALL_OF(call, count)                                  \
+  static struct dlpackgen_call_site call##_site = {NULL, (int)(count)}; \
+  struct dlpackgen_argument call##_arguments[count];                    \
+  int64_t call##_scratch[(size_t)(count) * DLPACKGEN_SCRATCH];          \
+  struct dlpackgen_call call;                                           \
+  call.private_.site = &call##_site;                                    \
+  call.arguments = call##_arguments;                                    \
+  call.private_.scratch = call##_scratch
 
 /**
  * Checks all arguments of a METH_FASTCALL | METH_KEYWORDS function and unpacks
@@ -171,11 +183,11 @@ DLPACKGEN_PYTHON_API PyObject* dlpackgen_to_py_object(struct dlpackgen_call* cal
 
 /**
  * Takes a tensor out of an object for longer than a call, without telling any
- * stream. The caller must dlpackgen_delete() it. With writable, one that is
+ * stream. The caller must dlpackgen_delete() it. With DLPACKGEN_WRITABLE, one that is
  * read-only, or may be, is a BufferError.
  */
 DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_from_py_object_no_sync(PyObject* module, PyObject* object,
-                                                                                int writable);
+                                                                                uint32_t flags);
 
 /**
  * Calls the deleter, if there is one. Any thread, with or without the GIL, which a
@@ -194,9 +206,10 @@ DLPACKGEN_PYTHON_API PyObject* dlpackgen_export_object(PyObject* module, DLManag
 
 /**
  * Gives out a tensor in a capsule that frees it unless somebody takes it, strides as in
- * dlpackgen_export_object(). Takes it over, also when it fails.
+ * dlpackgen_export_object(). Takes it over, also when it fails. A "dltensor" capsule, or with
+ * DLPACKGEN_VERSIONED a "dltensor_versioned" one.
  */
-DLPACKGEN_PYTHON_API PyObject* dlpackgen_export_capsule(DLManagedTensorVersioned* tensor, int versioned);
+DLPACKGEN_PYTHON_API PyObject* dlpackgen_export_capsule(DLManagedTensorVersioned* tensor, uint32_t flags);
 
 /**
  * Makes a tensor of memory that a Python object keeps alive. shape and strides are
@@ -257,11 +270,19 @@ DLPACKGEN_PYTHON_API PyObject* dlpackgen_backend_to_capsule(const dlpackgen_back
 DLPACKGEN_PYTHON_API int dlpackgen_argument_error(const struct dlpackgen_call* call, int argument, PyObject* kind,
                                                   const char* format, ...);
 
-/** A module; a static one, cleared. Its parts are this library's own. */
+/** A module; a static one, cleared but for functions. */
 struct dlpackgen_module {
-  PyModuleDef definition;
-  PyModuleDef_Slot slots[5];
-  int (*exec)(PyObject* module);
+  /**
+   * NULL, or the functions whose descriptions are checked when the module is imported, up to a NULL:
+   * a mistake is a SystemError then, instead of at the first call.
+   */
+  const struct dlpackgen_function* const* functions;
+  /** Not to be used outside of this library. */
+  struct {
+    PyModuleDef definition;
+    PyModuleDef_Slot slots[5];
+    int (*exec)(PyObject* module);
+  } private_;
 };
 
 /**

@@ -54,11 +54,11 @@ static int dlpackgen_no_number(const struct dlpackgen_call* call, PyObject* stre
 static int dlpackgen_explicit_stream(struct dlpackgen_call* call, PyObject* stream) {
   if (stream == Py_None) return 0;
   if (PyBool_Check(stream)) return dlpackgen_wrong_stream(call, stream);
-  if (dlpackgen_number(stream, &call->number)) return dlpackgen_no_number(call, stream);
-  call->has_number = 1;
-  if (call->number >= 0) return 0;
+  if (dlpackgen_number(stream, &call->private_.number)) return dlpackgen_no_number(call, stream);
+  call->private_.has_number = 1;
+  if (call->private_.number >= 0) return 0;
   PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': expected a number that is not negative, got %lld",
-               call->function->name, call->number);
+               call->function->name, call->private_.number);
   return -1;
 }
 
@@ -66,14 +66,14 @@ static int dlpackgen_explicit_stream(struct dlpackgen_call* call, PyObject* stre
 static int dlpackgen_put_named(struct dlpackgen_call* call, PyObject* name, PyObject* value, PyObject** given) {
   const struct dlpackgen_function* function = call->function;
   const int i = dlpackgen_named(function, name), is_stream = i == function->nparameters;
-  if (i < 0 || (is_stream ? call->named_stream : given[i] != NULL)) {
+  if (i < 0 || (is_stream ? call->private_.named_stream : given[i] != NULL)) {
     PyErr_Format(PyExc_TypeError,
                  i < 0 ? "%s() got an unexpected keyword argument '%U'" : "%s() got two values for argument '%U'",
                  function->name, name);
     return -1;
   }
   if (!is_stream) given[i] = value;
-  else call->named_stream = 1;
+  else call->private_.named_stream = 1;
   return is_stream ? dlpackgen_explicit_stream(call, value) : 0;
 }
 
@@ -84,7 +84,7 @@ static int dlpackgen_arrange(struct dlpackgen_call* call, PyObject* const* argum
   if (count > function->nparameters) return dlpackgen_too_many(function, count);
   memset(given, 0, function->nparameters * sizeof *given);
   memcpy(given, arguments, (size_t)count * sizeof *given);
-  call->named_stream = 0;
+  call->private_.named_stream = 0;
   for (Py_ssize_t k = 0; k < named; k++)
     if (dlpackgen_put_named(call, PyTuple_GetItem(keywords, k), arguments[count + k], given)) return -1;
   return 0;

@@ -42,15 +42,19 @@ static int dlpackgen_refuse_subinterpreter(void) {
   return -1;
 }
 
+static struct dlpackgen_module* dlpackgen_module_of(PyModuleDef* definition) {
+  return (struct dlpackgen_module*)((char*)definition - offsetof(struct dlpackgen_module, private_.definition));
+}
+
 static int dlpackgen_exec(PyObject* module) {
   struct dlpackgen_state* state = dlpackgen_state_of(module);
-  struct dlpackgen_module* own = (struct dlpackgen_module*)PyModule_GetDef(module);
-  if (dlpackgen_refuse_subinterpreter()) return -1;
+  struct dlpackgen_module* own = dlpackgen_module_of(PyModule_GetDef(module));
+  if (dlpackgen_refuse_subinterpreter() || dlpackgen_check_functions(own->functions)) return -1;
   if (dlpackgen_make_constants(state)) return -1;
   state->tensor = dlpackgen_make_type(module);
   if (!state->tensor || PyModule_AddObjectRef(module, "Tensor", state->tensor)) return -1;
   dlpackgen_list_module(state);
-  return own->exec ? own->exec(module) : 0;
+  return own->private_.exec ? own->private_.exec(module) : 0;
 }
 
 /* The slots of newer Pythons, by their numbers: 3.11 knows neither them nor their
@@ -59,8 +63,8 @@ enum { DLPACKGEN_SLOT_INTERPRETERS = 3 };
 
 DLPACKGEN_PYTHON_API PyObject* dlpackgen_module_init(struct dlpackgen_module* module, const char* name, const char* doc,
                                                      PyMethodDef* methods, int (*exec)(PyObject* module)) {
-  PyModuleDef_Slot* slot = module->slots;
-  PyModuleDef* definition = &module->definition;
+  PyModuleDef_Slot* slot = module->private_.slots;
+  PyModuleDef* definition = &module->private_.definition;
   if (!definition->m_name) {
     const PyModuleDef_Base base = PyModuleDef_HEAD_INIT;
     definition->m_base = base;
@@ -73,7 +77,7 @@ DLPACKGEN_PYTHON_API PyObject* dlpackgen_module_init(struct dlpackgen_module* mo
   definition->m_traverse = dlpackgen_traverse;
   definition->m_clear = dlpackgen_clear;
   definition->m_free = dlpackgen_free_module;
-  module->exec = exec;
+  module->private_.exec = exec;
   slot->slot = Py_mod_exec;
   slot++->value = (void*)(uintptr_t)dlpackgen_exec;
   if (Py_Version >= 0x030C0000) {

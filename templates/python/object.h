@@ -318,7 +318,7 @@ static PyObject* dlpackgen_object_dlpack(PyObject* self, PyObject* args, PyObjec
   if (!wish.copy && object->table && dlpackgen_let_follow(object, wish.stream)) return NULL;
   DLManagedTensorVersioned* given =
       wish.copy ? dlpackgen_copied(object, wish.to_host ? wish.reaches : NULL) : dlpackgen_share(self, own);
-  return given ? dlpackgen_export_capsule(given, wish.versioned) : NULL;
+  return given ? dlpackgen_export_capsule(given, wish.versioned ? DLPACKGEN_VERSIONED : 0) : NULL;
 }
 
 static PyObject* dlpackgen_object_device(PyObject* self, PyObject* nothing) {

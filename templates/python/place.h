@@ -7,14 +7,14 @@
 /* Gives what tells the stream that an argument's library works on, by which two arguments
  * of one library are known; NULL where nothing does. */
 static const void* dlpackgen_library_of(const struct dlpackgen_argument* a) {
-  return a->streams ? (const void*)a->streams : (const void*)a->api;
+  return a->private_.streams ? (const void*)a->private_.streams : (const void*)a->private_.api;
 }
 
 /* Remembers where the stream is that was found, and by which argument. */
 static int dlpackgen_settle_stream(struct dlpackgen_call* call, int i, DLDevice device) {
-  call->place = device;
-  call->decides = i;
-  return call->has_stream = 1;
+  call->private_.place = device;
+  call->private_.decides = i;
+  return call->private_.has_stream = 1;
 }
 
 /* Raises what a backend says of the argument stream. */
@@ -31,7 +31,7 @@ DLPACKGEN_SLOW static int dlpackgen_bad_stream(const struct dlpackgen_call* call
  * is: to order a stream after itself is to check it. */
 DLPACKGEN_SLOW static int dlpackgen_use_number_by(struct dlpackgen_call* call, int i, DLDevice device,
                                                   const dlpackgen_backend* table) {
-  const int64_t number = call->number;
+  const int64_t number = call->private_.number;
   dlpackgen_stream stream, standard;
   dlpackgen_backend_error error;
   int failed = table->stream_from_dlpack(device, &number, &stream, &error);
@@ -46,17 +46,17 @@ DLPACKGEN_SLOW static int dlpackgen_use_number_by(struct dlpackgen_call* call, i
 /* Turns the number of a stream into a handle. */
 static int dlpackgen_use_number(struct dlpackgen_call* call, int i, DLDevice device) {
   const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
-  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->state, device);
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, device);
   char where[32];
-  if (streams != dlpackgen_streams_none && dlpackgen_stream_is_refused(streams, call->number)) {
+  if (streams != dlpackgen_streams_none && dlpackgen_stream_is_refused(streams, call->private_.number)) {
     PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': %lld is refused on %s, where %lld is the default stream",
-                 call->function->name, call->number, dlpackgen_device_text(device, where),
+                 call->function->name, call->private_.number, dlpackgen_device_text(device, where),
                  dlpackgen_default_stream(streams));
     return -1;
   }
   if (found) return dlpackgen_use_number_by(call, i, device, found->table);
-  const int standard = streams != dlpackgen_streams_none && call->number == dlpackgen_default_stream(streams);
-  call->stream = standard ? NULL : (void*)(uintptr_t)call->number;
+  const int standard = streams != dlpackgen_streams_none && call->private_.number == dlpackgen_default_stream(streams);
+  call->stream = standard ? NULL : (void*)(uintptr_t)call->private_.number;
   dlpackgen_settle_stream(call, i, device);
   return 0;
 }
@@ -66,8 +66,8 @@ static int dlpackgen_use_number(struct dlpackgen_call* call, int i, DLDevice dev
 static int dlpackgen_tell_stream(const struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
   const struct dlpackgen_argument* a = &call->arguments[i];
   int failed;
-  if (a->streams) failed = a->streams->stream(device, stream);
-  else if (a->api) failed = a->api->current_work_stream(device.device_type, device.device_id, stream);
+  if (a->private_.streams) failed = a->private_.streams->stream(device, stream);
+  else if (a->private_.api) failed = a->private_.api->current_work_stream(device.device_type, device.device_id, stream);
   else return 0;
   if (!failed && !PyErr_Occurred()) return 1; /* a table may succeed and leave an exception */
   dlpackgen_failed(PyExc_RuntimeError, "its library does not tell its stream");
@@ -111,30 +111,32 @@ static int dlpackgen_use_program(struct dlpackgen_call* call, int i, DLDevice de
 /* Tells whether the table of an argument that was not asked yet may look at it: 1, 0, or -1
  * with an exception. */
 static int dlpackgen_may_ask_table(const struct dlpackgen_call* call, const struct dlpackgen_argument* a) {
-  if (!(a->asks & dlpackgen_asks_dense)) return 1;
-  const int dense = dlpackgen_is_contiguous_anyhow(call->state, a->object);
+  if (!(a->private_.asks & dlpackgen_asks_dense)) return 1;
+  const int dense = dlpackgen_is_contiguous_anyhow(call->private_.state, a->object);
   if (dense < 0) return dlpackgen_pass_over();
-  return dense && Py_TYPE(a->object) == a->type;
+  return dense && Py_TYPE(a->object) == a->private_.type;
 }
 
 /* Looks at where a tensor is that can be lent, and forgets it again: 1 when it has
  * been seen, 0 when that is not to be had so, -1 with an exception. */
 static int dlpackgen_peek(const struct dlpackgen_call* call, int i, DLDevice* device) {
   struct dlpackgen_argument *a = &call->arguments[i], seen = *a;
-  int64_t* const scratch = call->scratch + (size_t)i * DLPACKGEN_SCRATCH;
+  int64_t* const scratch = call->private_.scratch + (size_t)i * DLPACKGEN_SCRATCH;
   int found = 0;
   seen.flags = 0;
-  if (a->done || !a->object || !(a->adopted || a->api) || Py_TYPE(a->object) != a->type) return 0;
-  if (!a->adopted) {
+  if (a->private_.done || !a->object || !(a->private_.adopted || a->private_.api) ||
+      Py_TYPE(a->object) != a->private_.type)
+    return 0;
+  if (!a->private_.adopted) {
     const int asked = dlpackgen_may_ask_table(call, a);
     if (asked <= 0) return asked < 0 ? dlpackgen_about(call->function, i) : 0;
   }
-  if (a->adopted) found = a->adopted->borrow(a->object, 0, &seen.tensor, scratch, &seen.flags);
-  else found = dlpackgen_read_table(&seen, a->api, a->trusted, a->object, 0);
-  if (!a->adopted && found == 1) dlpackgen_delete_quietly(seen.versioned, NULL);
+  if (a->private_.adopted) found = a->private_.adopted->borrow(a->object, 0, &seen.tensor, scratch, &seen.flags);
+  else found = dlpackgen_read_table(&seen, a->private_.api, a->private_.trusted, a->object, 0);
+  if (!a->private_.adopted && found == 1) dlpackgen_delete_quietly(seen.private_.versioned, NULL);
   *device = seen.tensor.device;
   if (found < 0) return dlpackgen_about(call->function, i);
-  return !a->adopted || found == 0;
+  return !a->private_.adopted || found == 0;
 }
 
 /* Refuses an argument on another device than the one whose stream is that of the call. */
@@ -142,25 +144,25 @@ DLPACKGEN_SLOW static int dlpackgen_refuse_device(const struct dlpackgen_call* c
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
   const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
-  const struct dlpackgen_site like = dlpackgen_site_of(call->function, call->decides);
-  return dlpackgen_raise(dlpackgen_other_device(&at, device, &like, call->place, &text), &text);
+  const struct dlpackgen_site like = dlpackgen_site_of(call->function, call->private_.decides);
+  return dlpackgen_raise(dlpackgen_other_device(&at, device, &like, call->private_.place, &text), &text);
 }
 
 /* Finds the stream before a producer without a table is asked for a tensor on that
  * device: the first tensor beside it that is not in the host's memory decides. */
 static int dlpackgen_find_stream(struct dlpackgen_call* call, int wanting, DLDevice device) {
-  if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, wanting, device);
-  for (int i = 0; i < call->function->nparameters && !call->has_stream; i++) {
+  if (call->private_.has_number && !call->private_.has_stream) return dlpackgen_use_number(call, wanting, device);
+  for (int i = 0; i < call->function->nparameters && !call->private_.has_stream; i++) {
     const struct dlpackgen_argument* a = &call->arguments[i];
     const int is_tensor = call->function->parameters[i].kind == DLPACKGEN_KIND_TENSOR && a->object;
-    const int known = is_tensor && a->done && dlpackgen_library_of(a);
+    const int known = is_tensor && a->private_.done && dlpackgen_library_of(a);
     DLDevice there = i == wanting ? device : a->tensor.device;
     const int seen = known ? 1 : dlpackgen_peek(call, i, &there);
     if (seen < 0) return -1;
     if (seen && !dlpackgen_is_on_host(there) && dlpackgen_ask_stream(call, i, there) < 0) return -1;
   }
-  if (!call->has_stream && dlpackgen_use_program(call, wanting, device)) return -1;
-  if (dlpackgen_same_device(device, call->place)) return 0;
+  if (!call->private_.has_stream && dlpackgen_use_program(call, wanting, device)) return -1;
+  if (dlpackgen_same_device(device, call->private_.place)) return 0;
   return dlpackgen_refuse_device(call, wanting, device);
 }
 
@@ -212,17 +214,19 @@ static int dlpackgen_device_of(struct dlpackgen_state* state, PyObject* object, 
  * NULL where the producer must get none, or -1 with an exception. */
 static int dlpackgen_stream_for(struct dlpackgen_call* call, int i, PyObject** stream) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  a->says = 0;
+  a->private_.declares = 0;
   *stream = NULL;
   if (dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return 0;
-  const int known = dlpackgen_device_of(call->state, a->object, &a->said);
+  const int known = dlpackgen_device_of(call->private_.state, a->object, &a->private_.declared);
   if (known < 0) return dlpackgen_about(call->function, i);
   if (known == 0) return 0;
-  a->says = 1;
-  if (dlpackgen_is_on_host(a->said)) return 0;
-  if (dlpackgen_find_stream(call, i, a->said)) return -1;
-  const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)a->said.device_type);
-  if (streams == dlpackgen_streams_none && (!call->stream || !dlpackgen_streams_at(call->state, a->said))) return 0;
+  a->private_.declares = 1;
+  if (dlpackgen_is_on_host(a->private_.declared)) return 0;
+  if (dlpackgen_find_stream(call, i, a->private_.declared)) return -1;
+  const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)a->private_.declared.device_type);
+  if (streams == dlpackgen_streams_none &&
+      (!call->stream || !dlpackgen_streams_at(call->private_.state, a->private_.declared)))
+    return 0;
   *stream = call->stream ? PyLong_FromVoidPtr(call->stream) : PyLong_FromLongLong(dlpackgen_default_stream(streams));
   return *stream ? 0 : -1;
 }
@@ -234,15 +238,15 @@ static int dlpackgen_check_word(const struct dlpackgen_call* call, int i) {
   const DLDevice came = a->tensor.device;
   char said[32], got[32];
   if (dlpackgen_is_on_host(came) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) return 0;
-  if (a->says && dlpackgen_same_device(a->said, came)) return 0;
+  if (a->private_.declares && dlpackgen_same_device(a->private_.declared, came)) return 0;
   dlpackgen_device_text(came, got);
-  if (!a->says)
+  if (!a->private_.declares)
     return dlpackgen_argument_error(
         call, i, PyExc_BufferError,
         "it has no __dlpack_device__(), but its __dlpack__() returned a tensor on %s without a stream", got);
   return dlpackgen_argument_error(call, i, PyExc_BufferError,
                                   "its __dlpack_device__() declared %s, but its __dlpack__() returned a tensor on %s",
-                                  dlpackgen_device_text(a->said, said), got);
+                                  dlpackgen_device_text(a->private_.declared, said), got);
 }
 
 /* Tells whether an argument is a tensor in memory that is not the host's. */
@@ -277,8 +281,8 @@ static int dlpackgen_choose_stream(struct dlpackgen_call* call) {
   const int first = dlpackgen_compare_devices(call, call->function->nparameters);
   if (first < 0) return first < -1 ? -1 : 0;
   const DLDevice device = call->arguments[first].tensor.device;
-  if (call->has_number && !call->has_stream) return dlpackgen_use_number(call, first, device);
-  for (int i = first; i < call->function->nparameters && !call->has_stream; i++)
+  if (call->private_.has_number && !call->private_.has_stream) return dlpackgen_use_number(call, first, device);
+  for (int i = first; i < call->function->nparameters && !call->private_.has_stream; i++)
     if (dlpackgen_is_elsewhere(call, i) && dlpackgen_ask_stream(call, i, device) < 0) return -1;
   return 0;
 }
@@ -287,17 +291,19 @@ static int dlpackgen_choose_stream(struct dlpackgen_call* call) {
  * none, -2 with an exception. settled: those that were asked already are not asked again,
  * since that may run code. */
 static int dlpackgen_find_other_stream(struct dlpackgen_call* call, int settled) {
-  const void* agrees = call->has_number ? NULL : dlpackgen_library_of(&call->arguments[call->decides]);
+  const void* agrees =
+      call->private_.has_number ? NULL : dlpackgen_library_of(&call->arguments[call->private_.decides]);
   for (int i = 0; i < call->function->nparameters; i++) {
     const struct dlpackgen_argument* a = &call->arguments[i];
     void* stream = NULL;
     if (!dlpackgen_is_elsewhere(call, i) || dlpackgen_takes_cpu_alone(&call->function->parameters[i])) continue;
     const void* const library = dlpackgen_library_of(a);
-    if (!library || library == agrees || a->waits || (settled && a->done)) continue;
-    const int told = dlpackgen_tell_stream(call, i, call->place, &stream);
+    if (!library || library == agrees || a->private_.waits || (settled && a->private_.done)) continue;
+    const int told = dlpackgen_tell_stream(call, i, call->private_.place, &stream);
     if (told < 0) return -2;
-    if (told && dlpackgen_plain_stream(call->place, stream) != dlpackgen_plain_stream(call->place, call->stream)) {
-      call->other = stream;
+    if (told && dlpackgen_plain_stream(call->private_.place, stream) !=
+                    dlpackgen_plain_stream(call->private_.place, call->stream)) {
+      call->private_.other = stream;
       return i;
     }
     agrees = library;
@@ -314,16 +320,16 @@ static const char* dlpackgen_stream_text(const void* stream, char text[32]) {
  * an exception. */
 static int dlpackgen_may_ask_again(struct dlpackgen_call* call, int i) {
   char where[32], other[32], stream[32];
-  dlpackgen_device_text(call->place, where);
-  dlpackgen_stream_text(call->other, other);
+  dlpackgen_device_text(call->private_.place, where);
+  dlpackgen_stream_text(call->private_.other, other);
   dlpackgen_stream_text(call->stream, stream);
-  if (call->has_number)
-    return dlpackgen_argument_error(
-        call, i, PyExc_ValueError,
-        "its stream %s on %s differs from stream=%lld: pass its stream, or omit stream=", other, where, call->number);
+  if (call->private_.has_number)
+    return dlpackgen_argument_error(call, i, PyExc_ValueError,
+                                    "its stream %s on %s differs from stream=%lld: pass its stream, or omit stream=",
+                                    other, where, call->private_.number);
   const int asks = dlpackgen_has(call->arguments[i].object, "__dlpack__");
   if (asks < 0) return dlpackgen_about(call->function, i);
-  if (asks && dlpackgen_streams_of((int32_t)call->place.device_type) != dlpackgen_streams_none) return 0;
+  if (asks && dlpackgen_streams_of((int32_t)call->private_.place.device_type) != dlpackgen_streams_none) return 0;
   return dlpackgen_argument_error(
       call, i, PyExc_BufferError,
       "its stream %s on %s differs from the call's stream %s, and without __dlpack__ it cannot synchronize", other,
@@ -340,22 +346,22 @@ DLPACKGEN_SLOW static int dlpackgen_moved(const struct dlpackgen_call* call, int
  * that run no code then, so none has its stream told otherwise. */
 static int dlpackgen_settle(struct dlpackgen_call* call, int agreed) {
   for (int i = 0; !agreed && i < call->function->nparameters; i++) {
-    call->arguments[i].streams = NULL;
-    call->arguments[i].waits = 0;
+    call->arguments[i].private_.streams = NULL;
+    call->arguments[i].private_.waits = 0;
   }
   const int first = dlpackgen_compare_devices(call, call->function->nparameters);
   if (first < -1) return -1;
   if (first < 0) {
     call->stream = NULL; /* one that was told to who gave a tensor on the CPU all the same */
-    if (!call->has_number) return 0;
+    if (!call->private_.has_number) return 0;
     PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': all tensors are on the CPU, which has no streams",
                  call->function->name);
     return -1;
   }
   call->device = call->arguments[first].tensor.device;
-  if (!call->has_stream && dlpackgen_choose_stream(call)) return -1;
-  if (!call->has_stream && dlpackgen_use_program(call, first, call->device)) return -1;
-  if (!dlpackgen_same_device(call->place, call->device)) return dlpackgen_moved(call, first);
+  if (!call->private_.has_stream && dlpackgen_choose_stream(call)) return -1;
+  if (!call->private_.has_stream && dlpackgen_use_program(call, first, call->device)) return -1;
+  if (!dlpackgen_same_device(call->private_.place, call->device)) return dlpackgen_moved(call, first);
   const int other = dlpackgen_find_other_stream(call, agreed);
   if (other < 0) return other < -1 ? -1 : 0;
   return agreed ? dlpackgen_moved(call, other) : 1;

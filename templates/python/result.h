@@ -47,7 +47,7 @@ static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTen
 
 /* Allocates by the module itself, or by a backend. */
 static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* call, const DLTensor* asked) {
-  const struct dlpackgen_backend_entry* backend = dlpackgen_streams_at(call->state, asked->device);
+  const struct dlpackgen_backend_entry* backend = dlpackgen_streams_at(call->private_.state, asked->device);
   char where[32];
   if (asked->device.device_type == kDLCPU) return dlpackgen_allocate(asked->dtype, asked->ndim, asked->shape);
   if (backend) return dlpackgen_allocate_by_backend(call, backend->table, asked);
@@ -61,7 +61,7 @@ static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* 
 static DLManagedTensorVersioned* dlpackgen_allocate_like(struct dlpackgen_call* call, const DLPackExchangeAPI* makes,
                                                          const DLTensor* asked) {
   const int is_possible =
-      asked->device.device_type == kDLCPU || dlpackgen_streams_at(call->state, asked->device) != NULL;
+      asked->device.device_type == kDLCPU || dlpackgen_streams_at(call->private_.state, asked->device) != NULL;
   DLManagedTensorVersioned* made = NULL;
   if (makes) {
     const int left = dlpackgen_allocate_by_table(makes, asked, &made);
@@ -81,7 +81,7 @@ static int dlpackgen_maker(const struct dlpackgen_call* call, int like, const DL
     return -1;
   }
   PyObject* object = call->arguments[like].object;
-  const struct dlpackgen_route* route = object ? dlpackgen_route_of(call->state, object) : NULL;
+  const struct dlpackgen_route* route = object ? dlpackgen_route_of(call->private_.state, object) : NULL;
   *makes = route ? route->makes : NULL;
   return object && !route ? dlpackgen_about(call->function, like) : 0;
 }
@@ -98,7 +98,7 @@ static int dlpackgen_is_unchanged(const DLTensor* a, const DLTensor* b) {
 /* Reads a borrowed tensor anew, by what runs no code: 1 where it is what it was, 0, or -1
  * with an exception. */
 static int dlpackgen_is_as_borrowed(struct dlpackgen_call* call, const struct dlpackgen_argument* a) {
-  const struct dlpackgen_route* route = dlpackgen_route_of(call->state, a->object);
+  const struct dlpackgen_route* route = dlpackgen_route_of(call->private_.state, a->object);
   int64_t scratch[DLPACKGEN_SCRATCH];
   struct dlpackgen_argument now = *a;
   if (!route) return -1;
@@ -125,7 +125,8 @@ static void dlpackgen_copy_all(struct dlpackgen_call* call) {
 static int dlpackgen_check_again(struct dlpackgen_call* call) {
   for (int i = 0; i < call->function->nparameters; i++) {
     const struct dlpackgen_argument* a = &call->arguments[i];
-    if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR || !a->object || call->owns >> i & 1) continue;
+    if (call->function->parameters[i].kind != DLPACKGEN_KIND_TENSOR || !a->object || call->private_.owns >> i & 1)
+      continue;
     const int same = dlpackgen_is_as_borrowed(call, a);
     if (same < 0) return dlpackgen_about(call->function, i);
     if (!same) return dlpackgen_argument_error(call, i, PyExc_BufferError, "it changed while the result was allocated");
@@ -221,7 +222,7 @@ static int dlpackgen_find_from_dlpack(struct dlpackgen_state* state, PyObject* o
 /* Tells a tensor of a backend, whose deleter may be called when the stream of the call is
  * gone, of that stream. Gives the backend, or NULL. */
 static const dlpackgen_backend* dlpackgen_keep(const struct dlpackgen_call* call, DLManagedTensorVersioned* tensor) {
-  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->state, tensor->dl_tensor.device);
+  const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, tensor->dl_tensor.device);
   const dlpackgen_stream stream = dlpackgen_stream_at(tensor->dl_tensor.device, call->stream);
   if (!found || tensor->dl_tensor.device.device_type == kDLCPU) return NULL;
   if (call->stream) (void)found->table->keep_until(tensor, &stream, NULL);
@@ -258,7 +259,7 @@ static PyObject* dlpackgen_give_unfinished(struct dlpackgen_call* call, DLManage
 static PyObject* dlpackgen_wrap_by_python(struct dlpackgen_call* call, PyObject* like,
                                           DLManagedTensorVersioned* tensor) {
   PyObject *ours = dlpackgen_give_unfinished(call, tensor), *from = NULL, *made = NULL;
-  const int found = ours ? dlpackgen_find_from_dlpack(call->state, like, &from) : -1;
+  const int found = ours ? dlpackgen_find_from_dlpack(call->private_.state, like, &from) : -1;
   if (found == 0) return ours;
   if (found > 0) made = PyObject_CallFunctionObjArgs(from, ours, NULL);
   Py_XDECREF(from);

@@ -132,10 +132,10 @@ DLPACKGEN_FAST int dlpackgen_lend(const DLPackExchangeAPI* api, int trusted, PyO
 
 DLPACKGEN_SLOW static int dlpackgen_read_owned(struct dlpackgen_argument* a, const DLPackExchangeAPI* api,
                                                PyObject* object) {
-  if (dlpackgen_own_by_table(api, object, &a->versioned)) return -1;
-  a->legacy = NULL;
-  a->tensor = a->versioned->dl_tensor;
-  a->flags = a->versioned->flags;
+  if (dlpackgen_own_by_table(api, object, &a->private_.versioned)) return -1;
+  a->private_.legacy = NULL;
+  a->tensor = a->private_.versioned->dl_tensor;
+  a->flags = a->private_.versioned->flags;
   return 1;
 }
 
@@ -150,8 +150,8 @@ static int dlpackgen_read_capsule(struct dlpackgen_state* state, struct dlpackge
                                   PyObject* stream) {
   struct dlpackgen_taken taken;
   if (dlpackgen_take_capsule(state, object, stream, &taken)) return -1;
-  a->versioned = taken.versioned;
-  a->legacy = taken.legacy;
+  a->private_.versioned = taken.versioned;
+  a->private_.legacy = taken.legacy;
   a->tensor = taken.versioned ? taken.versioned->dl_tensor : taken.legacy->dl_tensor;
   a->flags = taken.versioned ? taken.versioned->flags : (uint64_t)DLPACK_FLAG_BITMASK_READ_ONLY;
   return 0;
@@ -240,10 +240,11 @@ static DLManagedTensorVersioned* dlpackgen_take_by_route(struct dlpackgen_state*
 }
 
 DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_from_py_object_no_sync(PyObject* module, PyObject* object,
-                                                                                int writable) {
+                                                                                uint32_t flags) {
   int* const nested = dlpackgen_descend();
   if (!nested) return NULL;
-  DLManagedTensorVersioned* made = dlpackgen_take_by_route(dlpackgen_state_of(module), object, writable);
+  DLManagedTensorVersioned* made =
+      dlpackgen_take_by_route(dlpackgen_state_of(module), object, (flags & DLPACKGEN_WRITABLE) != 0);
   dlpackgen_ascend(nested);
   return made;
 }

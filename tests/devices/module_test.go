@@ -100,7 +100,7 @@ func TestAModuleForPythonUsesAVendorsTable(t *testing.T) {
 	assert.Len(t, regexp.MustCompile(`(?m)^ok test_`).FindAllString(out, -1),
 		strings.Count(string(source), "\ndef test_"), out)
 	for _, m := range []struct{ file, old, fresh, script string }{
-		{"place.h", "(!call->stream || !dlpackgen_streams_at(call->state, a->said))", "1",
+		{"place.h", "(!call->stream || !dlpackgen_streams_at(call->private_.state, a->private_.declared))", "1",
 			"test_producers_are_asked_with_the_stream"},
 		{"place.h", "if (found) return dlpackgen_use_number_by(call, i, device, found->table);", "",
 			"test_numbers_of_streams"},
@@ -137,7 +137,7 @@ var moduleMutants = []struct{ file, old, fresh, script string }{
 		"", "test_libraries_are_waited_for"},
 	{"backend.h", "if (found->table->stream_wait(&ours, &theirs, &error)) return",
 		"if (found->table->stream_wait(&ours, &theirs, &error)) return 0 *", "test_order_that_is_refused"},
-	{"backend.h", "call->owns |= DLPACKGEN_OWES_ORDER;", "", "test_libraries_are_waited_for"},
+	{"backend.h", "call->private_.owns |= DLPACKGEN_OWES_ORDER;", "", "test_libraries_are_waited_for"},
 	{"backend.h", "if (found->table->stream_wait(&theirs, &ours, &error) == DLPACKGEN_BACKEND_OK) continue;",
 		"found->table->stream_wait(&theirs, &ours, &error); continue;", "test_order_that_fails_at_the_end"},
 	{"backend.h", "if (!found || !found->source) return 0;", "if (!found) return 0;", "test_the_stream_of_the_program"},
@@ -151,7 +151,7 @@ var moduleMutants = []struct{ file, old, fresh, script string }{
 		"test_as_many_back_ends_as_there_is_room_for"},
 	{"backend.h", "asked->ndim, asked->shape, call->stream, 0};", "asked->ndim, asked->shape, NULL, 0};",
 		"test_results_on_the_device"},
-	{"place.h", "|| a->waits || ", "|| ", "test_libraries_are_waited_for"},
+	{"place.h", "|| a->private_.waits || ", "|| ", "test_libraries_are_waited_for"},
 	{"place.h", "return settled ? settled : dlpackgen_check_owners(call);", "return settled;",
 		"test_whose_memory_it_is"},
 	{"place.h", "call->stream = dlpackgen_plain_stream(device, stream);", "", "test_the_stream_of_the_program"},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -173,5 +174,35 @@ func TestSymbols(t *testing.T) {
 			}
 		}
 		assert.Equal(t, []string{"PyInit_" + name}, names(t, file, "--defined-only"))
+	}
+}
+
+// misdescribed has one function whose description is right, and one whose is not.
+const misdescribed = `#define DLPACKGEN_PYTHON_IMPLEMENTATION
+#include <dlpackgen_python.h>
+static const struct dlpackgen_parameter one[] = {{.name = "x"}};
+static const struct dlpackgen_parameter two[] = {{.name = "x"}, {.name = "y", .same_dtype_as = 3}};
+static const struct dlpackgen_function right = {DLPACKGEN_FUNCTION("right", one)};
+static const struct dlpackgen_function wrong = {DLPACKGEN_FUNCTION("wrong", two)};
+static const struct dlpackgen_function* const functions[] = {&right, LISTED NULL};
+PyMODINIT_FUNC PyInit_described(void) {
+  static struct dlpackgen_module module = {.functions = functions};
+  return dlpackgen_module_init(&module, "described", "", NULL, NULL);
+}
+`
+
+func TestFunctionsAreCheckedAtImport(t *testing.T) {
+	for listed, want := range map[string]string{"": "",
+		"&wrong,": "SystemError: wrong(): argument 'y' (2nd): its same_dtype_as is 3"} {
+		dir, b := t.TempDir(), newBuilder(t)
+		source := filepath.Join(dir, "described.c")
+		require.NoError(t, os.WriteFile(source, []byte(strings.Replace(misdescribed, "LISTED", listed, 1)), 0o600))
+		b.flags = append(slices.Clone(b.flags), "-Wno-unused-variable")
+		b.build(t, dir, "described", source)
+		cmd := exec.Command(b.python, "-c", "import described")
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		assert.Equal(t, want == "", err == nil, "%s", out)
+		assert.Contains(t, string(out), want)
 	}
 }

@@ -18,7 +18,8 @@ CPU, CUDA, PINNED, OPENCL, METAL, ROCM, ROCM_HOST, MANAGED = 1, 2, 3, 4, 8, 10, 
 READ_ONLY, COPIED, PADDED = 1, 2, 4
 TENSOR, INT, FLOAT, BOOL = range(4)
 STRIDED, ROW_MAJOR, DENSE, ROWS = range(4)
-ANY = -1
+ANY = 0
+EXTENT_ZERO = -1
 
 
 def dtype(code, bits, lanes=1):

@@ -58,7 +58,7 @@ var cupyMutants = map[string]mutant{
 	"a stream is always told": {"adopt_cupy.h", "return told ? 0 : -1;",
 		"return PyErr_Clear(), told * 0;", "with_cupy.py test_a_stream_that_is_not_told"},
 	"streams of CuPy are not compared": {"place.h",
-		"return a->streams ? (const void *)a->streams : (const void *)a->api;", "return a->api;",
+		"return a->private_.streams ? (const void *)a->private_.streams : (const void *)a->private_.api;", "return a->private_.api;",
 		"with_cupy.py test_two_streams"},
 	"what derives is not looked at": {"adopt_cupy.h", "dlpackgen_cupy_borrow, dlpackgen_cupy_refuse,",
 		"dlpackgen_cupy_borrow, NULL,", "with_cupy.py test_a_type_that_derives"},

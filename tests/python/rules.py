@@ -56,10 +56,13 @@ def test_extents():
     square = function({"ndim": 2, "shape": [symbol(3), symbol(3)]})
     with raises(ValueError, "f(): argument 'a' (1st): expected s3 = 2 in dimension 1, as in argument 'a' (1st), got 3"):
         square(New(2, 3))
-    nothing = function({"ndim": 1, "shape": [0]})
+    nothing = function({"ndim": 1, "shape": [EXTENT_ZERO]})
     nothing(New(0))
     with raises(ValueError, "expected 0 in dimension 0, got 1"):
         nothing(New(1))
+    anything = function({"ndim": 2})  # an extent that is left out is not checked
+    for shape in (0, 0), (3, 5), (1, 0):
+        anything(New(*shape))
 
 
 def test_the_shape_of_another():
@@ -301,7 +304,7 @@ def test_functions_that_are_misdescribed():
     for what, at, text in [
         (0, 33, "f() has 33 parameters, and 32 is the most"),
         (0, 255, "f() has 255 parameters, and 32 is the most"),
-        (0, 9, "f() has 9 parameters, and its call has room for 8: DLPACKGEN_CALL(call, 9)"),
+        (0, 9, "f() has 9 parameters, but its call has room for 8: pass its parameters to DLPACKGEN_CALL"),
         (1, 0, "a function has no name"),
         (2, 0, "f() has 2 parameters, and no table of them"),
         (3, 1, "f(): parameter 2 has no name"),
@@ -313,7 +316,7 @@ def test_functions_that_are_misdescribed():
             with raises(SystemError, text):
                 f(New(2), New(2))
     two = described(any_tensor(), any_tensor())
-    with raises(SystemError, "f() has 2 parameters, and its call has room for 1: DLPACKGEN_CALL(call, 2)"):
+    with raises(SystemError, "f() has 2 parameters, but its call has room for 1: pass its parameters to DLPACKGEN_CALL"):
         checked.like(two.which, FLOAT32, [2], 0, New(2))
 
 

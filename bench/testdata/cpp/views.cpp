@@ -31,7 +31,7 @@ static PyObject* nothing() {
 }
 
 static PyObject* held_call(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  DLPACKGEN_CALL(call, 3);
+  DLPACKGEN_CALL_OF(call, 3);
   if (dlpackgen_call_begin(&call, module, &held, args, count, keywords)) return nullptr;
   for (int i = 0; i < 3; i++) {
     sink = TensorView::trusted(call.arguments[i].tensor, call.arguments[i].flags).data();
@@ -42,7 +42,7 @@ static PyObject* held_call(PyObject* module, PyObject* const* args, Py_ssize_t c
 
 // The same with the type, the rank, the device and the alignment checked once more.
 static PyObject* arrays_call(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  DLPACKGEN_CALL(call, 3);
+  DLPACKGEN_CALL_OF(call, 3);
   if (dlpackgen_call_begin(&call, module, &held, args, count, keywords)) return nullptr;
   dlpackgen::Error error;
   for (int i = 0; i < 3; i++) {

@@ -32,7 +32,7 @@ static PyObject* empty_call(PyObject* module, PyObject* const* args, Py_ssize_t 
 }
 
 static PyObject* held_call(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  DLPACKGEN_CALL(call, 3);
+  DLPACKGEN_CALL_OF(call, 3);
   if (dlpackgen_call_begin(&call, module, &held, args, count, keywords)) return NULL;
   for (int i = 0; i < 3; i++) sink = call.arguments[i].tensor.data;
   dlpackgen_call_end(&call);
@@ -41,7 +41,7 @@ static PyObject* held_call(PyObject* module, PyObject* const* args, Py_ssize_t c
 
 /* The same, its checks emitted for this function. */
 static PyObject* inlined_call(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  DLPACKGEN_CALL(call, 3);
+  DLPACKGEN_CALL_OF(call, 3);
   if (dlpackgen_call_begin_inline(&call, module, &held, args, count, keywords)) return NULL;
   for (int i = 0; i < 3; i++) sink = call.arguments[i].tensor.data;
   dlpackgen_call_end(&call);
@@ -49,7 +49,7 @@ static PyObject* inlined_call(PyObject* module, PyObject* const* args, Py_ssize_
 }
 
 static PyObject* released_call(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  DLPACKGEN_CALL(call, 3);
+  DLPACKGEN_CALL_OF(call, 3);
   if (dlpackgen_call_begin(&call, module, &released, args, count, keywords)) return NULL;
   Py_BEGIN_ALLOW_THREADS for (int i = 0; i < 3; i++) sink = call.arguments[i].tensor.data;
   Py_END_ALLOW_THREADS dlpackgen_call_end(&call);

@@ -23,7 +23,7 @@ const dlpackgen_function held = {"held", vectors, 3, 0, 0, {"n"}};
 const volatile void* volatile sink;
 
 PyObject* held_call(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  DLPACKGEN_CALL(call, 3);
+  DLPACKGEN_CALL_OF(call, 3);
   if (dlpackgen_call_begin(&call, module, &held, args, count, keywords)) return nullptr;
   for (const auto& argument : call_arguments)
     sink = dlpackgen::TensorView::trusted(argument.tensor, argument.flags).data();

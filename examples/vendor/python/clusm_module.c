@@ -64,7 +64,7 @@ static const struct dlpackgen_function load_function = {
 static PyObject* copy_by(const struct dlpackgen_function* function, PyObject* module, PyObject* const* args,
                          Py_ssize_t count, PyObject* keywords) {
   dlpackgen_backend_error error;
-  DLPACKGEN_CALL(call, 2);
+  DLPACKGEN_CALL_OF(call, 2);
   if (dlpackgen_call_begin(&call, module, function, args, count, keywords)) return NULL;
   const dlpackgen_stream stream = {call.stream, call.device, 0, 0};
   const int code = dlpackgen_clusm()->copy(&call.arguments[1].tensor, &call.arguments[0].tensor, &stream, &error);

@@ -42,8 +42,10 @@ enum dlpackgen_layout {
   DLPACKGEN_LAYOUT_INNER_CONTIGUOUS = 3      /**< the last dimension without gaps, the others anyhow */
 };
 
-/** An extent that is not looked at. */
-#define DLPACKGEN_ANY (-1)
+/** In a shape: an extent that is not checked, as where nothing is written. */
+#define DLPACKGEN_ANY 0
+/** In a shape: the extent 0, which by itself means DLPACKGEN_ANY. */
+#define DLPACKGEN_EXTENT_ZERO (-1)
 /** An extent that must be the same wherever the symbol stands; which is 0 to 7. */
 #define DLPACKGEN_DIM(which) (-2 - (which))
 /** A device type in parameter.devices: all of them. */
@@ -66,9 +68,8 @@ struct dlpackgen_parameter {
    */
   uint32_t dtypes[DLPACKGEN_MAX_DTYPES];
   /**
-   * The last rank extents: numbers, DLPACKGEN_DIM(0), or DLPACKGEN_ANY. Beyond
-   * DLPACKGEN_MAX_EXTENTS dimensions, those of the last ones alone. A 0 is an
-   * extent too: write DLPACKGEN_ANY for what does not matter.
+   * The last rank extents: numbers, DLPACKGEN_DIM(0), DLPACKGEN_ANY (0) or DLPACKGEN_EXTENT_ZERO. Beyond
+   * DLPACKGEN_MAX_EXTENTS dimensions, those of the last ones alone.
    */
   int64_t shape[DLPACKGEN_MAX_EXTENTS];
   /** The device types that it takes, up to a 0; the CPU alone when the first is 0. */
@@ -81,7 +82,7 @@ struct dlpackgen_parameter {
 struct dlpackgen_function {
   const char* name;
   const struct dlpackgen_parameter* parameters;
-  uint8_t nparameters; /**<, DLPACKGEN_MAX_PARAMETERS at most */
+  uint8_t nparameters; /**< at most DLPACKGEN_MAX_PARAMETERS */
   /**
    * In Python, the function lets go of the GIL while it works: shape and strides are
    * copied before they are checked, so that no other thread can change what was
@@ -96,5 +97,12 @@ struct dlpackgen_function {
   /** The names of the symbols in shapes, for messages; where one is NULL, it is s0, s1 ... */
   const char* dim_names[DLPACKGEN_MAX_DIMS];
 };
+
+/**
+ * The name, the parameters (an array) and their number, for the initializer of a function (C, C++20),
+ * as in `= {DLPACKGEN_FUNCTION("add", parameters), .releases_gil = 1}`.
+ */
+#define DLPACKGEN_FUNCTION(function, table) \
+  .name = function, .parameters = table, .nparameters = (uint8_t)(sizeof(table) / sizeof((table)[0]))
 
 #endif /* DLPACKGEN_PARAMETER_H_ */

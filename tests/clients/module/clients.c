@@ -64,7 +64,7 @@ static PyObject* elements(const DLTensor* t, uint64_t flags) {
 static PyObject* answer(const struct dlpackgen_function* function, PyObject* self, PyObject* const* arguments,
                         Py_ssize_t count, PyObject* keywords) {
   PyObject* result;
-  DLPACKGEN_CALL(call, 1);
+  DLPACKGEN_CALL_OF(call, 1);
   if (dlpackgen_call_begin(&call, self, function, arguments, count, keywords) < 0) return NULL;
   result = Py_BuildValue("(NN)", describe(&call.arguments[0].tensor, call.arguments[0].flags),
                          elements(&call.arguments[0].tensor, call.arguments[0].flags));
@@ -85,7 +85,7 @@ VERB(write_unlocked)
 /* Gives the elements of a tensor as they are after another thread has had its time. */
 static PyObject* read_later(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
   PyObject* result;
-  DLPACKGEN_CALL(call, 1);
+  DLPACKGEN_CALL_OF(call, 1);
   if (dlpackgen_call_begin(&call, self, &read_unlocked_function, arguments, count, keywords) < 0) return NULL;
   Py_BEGIN_ALLOW_THREADS;
   nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
@@ -98,7 +98,7 @@ static PyObject* read_later(PyObject* self, PyObject* const* arguments, Py_ssize
 /* Gives the elements of a tensor as they are after the module's meanwhile() was called. */
 static PyObject* read_after(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
   PyObject* result = NULL;
-  DLPACKGEN_CALL(call, 1);
+  DLPACKGEN_CALL_OF(call, 1);
   if (dlpackgen_call_begin(&call, self, &read_function, arguments, count, keywords) < 0) return NULL;
   PyObject* ran = PyObject_CallMethod(self, "meanwhile", NULL);
   if (ran) result = elements(&call.arguments[0].tensor, call.arguments[0].flags);
@@ -111,9 +111,9 @@ static PyObject* read_after(PyObject* self, PyObject* const* arguments, Py_ssize
 static PyObject* read_first(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
   static const struct dlpackgen_parameter parameters[] = {{.name = "x", .leading_dims = 1},
                                                           {.name = "y", .leading_dims = 1}};
-  static const struct dlpackgen_function function = {.name = "read_first", .parameters = parameters, .nparameters = 2};
+  static const struct dlpackgen_function function = {DLPACKGEN_FUNCTION("read_first", parameters)};
   PyObject* result;
-  DLPACKGEN_CALL(call, 2);
+  DLPACKGEN_CALL(call, parameters);
   if (dlpackgen_call_begin(&call, self, &function, arguments, count, keywords) < 0) return NULL;
   result = elements(&call.arguments[0].tensor, call.arguments[0].flags);
   dlpackgen_call_end(&call);
@@ -123,7 +123,7 @@ static PyObject* read_first(PyObject* self, PyObject* const* arguments, Py_ssize
 /* Gives what is to be added to the address that a tensor came with. */
 static PyObject* byte_offset(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
   uint64_t offset;
-  DLPACKGEN_CALL(call, 1);
+  DLPACKGEN_CALL_OF(call, 1);
   if (dlpackgen_call_begin(&call, self, &read_function, arguments, count, keywords) < 0) return NULL;
   offset = call.arguments[0].tensor.byte_offset;
   dlpackgen_call_end(&call);
@@ -133,7 +133,7 @@ static PyObject* byte_offset(PyObject* self, PyObject* const* arguments, Py_ssiz
 /* Writes a byte over all of a dense tensor. */
 static PyObject* fill(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
   int64_t size = 0;
-  DLPACKGEN_CALL(call, 1);
+  DLPACKGEN_CALL_OF(call, 1);
   if (dlpackgen_call_begin(&call, self, &write_function, arguments, count, keywords) < 0) return NULL;
   if (dlpackgen_nbytes(&call.arguments[0].tensor, 0, &size) == DLPACKGEN_OK)
     memset((char*)call.arguments[0].tensor.data + call.arguments[0].tensor.byte_offset, 1, (size_t)size);

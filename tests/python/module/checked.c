@@ -103,7 +103,8 @@ static PyObject* describe_tensor(const DLTensor* t, uint64_t flags, int owned) {
 /* What was left out must not look like a tensor. */
 static PyObject* describe_left_out(const struct dlpackgen_argument* a) {
   const DLTensor* t = &a->tensor;
-  const int is_clear = !t->data && !t->shape && !t->strides && !t->ndim && !t->byte_offset && !a->flags && !a->api;
+  const int is_clear =
+      !t->data && !t->shape && !t->strides && !t->ndim && !t->byte_offset && !a->flags && !a->private_.api;
   return is_clear ? Py_BuildValue("") : PyUnicode_FromString("what was left out is not cleared");
 }
 
@@ -111,7 +112,8 @@ static PyObject* describe_argument(const struct dlpackgen_call* call, int i) {
   const struct dlpackgen_argument* a = &call->arguments[i];
   switch (call->function->parameters[i].kind) {
     case DLPACKGEN_KIND_TENSOR:
-      return a->object ? describe_tensor(&a->tensor, a->flags, (int)(call->owns >> i & 1)) : describe_left_out(a);
+      return a->object ? describe_tensor(&a->tensor, a->flags, (int)(call->private_.owns >> i & 1))
+                       : describe_left_out(a);
     case DLPACKGEN_KIND_FLOAT: return PyFloat_FromDouble(a->real);
     default: return PyLong_FromLongLong(a->integer);
   }
@@ -133,7 +135,7 @@ static int at_work;
 
 /* run(which, ...) is a call of a function; it gives what came in. */
 static PyObject* run(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  DLPACKGEN_CALL(call, MOST_PARAMETERS);
+  DLPACKGEN_CALL_OF(call, MOST_PARAMETERS);
   const struct dlpackgen_function* f = &functions[PyLong_AsLong(args[0])];
   memset(call_arguments, 0xA5, sizeof call_arguments); /* nobody may count on zeros */
   if (BEGIN(&call, module, f, args + 1, count - 1, keywords)) return NULL;
@@ -147,7 +149,7 @@ static PyObject* run(PyObject* module, PyObject* const* args, Py_ssize_t count, 
 /* making(which, like, ...) is a call that makes a tensor by the library of an argument
  * before it works. */
 static PyObject* making(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  DLPACKGEN_CALL(call, MOST_PARAMETERS);
+  DLPACKGEN_CALL_OF(call, MOST_PARAMETERS);
   const DLDataType dtype = {kDLFloat, 32, 1};
   const int64_t shape[] = {64};
   if (BEGIN(&call, module, &functions[PyLong_AsLong(args[0])], args + 2, count - 2, keywords)) return NULL;
@@ -263,7 +265,7 @@ static void fill_arguments(struct dlpackgen_argument* arguments, int count) {
 
 /* called(which, inlined, ...) is a call of such a function, in either way. */
 static PyObject* called(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  DLPACKGEN_CALL(call, 2);
+  DLPACKGEN_CALL_OF(call, 2);
   const long which = PyLong_AsLong(args[0]), inlined = PyLong_AsLong(args[1]);
   int failed;
   fill_arguments(call_arguments, 2);
@@ -284,7 +286,7 @@ static PyObject* called(PyObject* module, PyObject* const* args, Py_ssize_t coun
 /* meanwhile(which, step, ...) runs a step while the arguments are borrowed, and
  * tells what they look like then. */
 static PyObject* meanwhile(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  DLPACKGEN_CALL(call, MOST_PARAMETERS);
+  DLPACKGEN_CALL_OF(call, MOST_PARAMETERS);
   if (BEGIN(&call, module, &functions[PyLong_AsLong(args[0])], args + 2, count - 2, keywords)) return NULL;
   PyObject* done = PyObject_CallNoArgs(args[1]);
   PyObject* out = done ? describe_argument(&call, 0) : NULL;
@@ -295,7 +297,7 @@ static PyObject* meanwhile(PyObject* module, PyObject* const* args, Py_ssize_t c
 
 /* quiet(which, ...) is a call that tells nothing. */
 static PyObject* quiet(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  DLPACKGEN_CALL(call, MOST_PARAMETERS);
+  DLPACKGEN_CALL_OF(call, MOST_PARAMETERS);
   if (BEGIN(&call, module, &functions[PyLong_AsLong(args[0])], args + 1, count - 1, keywords)) return NULL;
   dlpackgen_call_end(&call);
   return Py_NewRef(Py_None);
@@ -303,7 +305,7 @@ static PyObject* quiet(PyObject* module, PyObject* const* args, Py_ssize_t count
 
 /* unlocked(which, seconds, ...) waits without the GIL. */
 static PyObject* unlocked(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  DLPACKGEN_CALL(call, MOST_PARAMETERS);
+  DLPACKGEN_CALL_OF(call, MOST_PARAMETERS);
   const double seconds = PyFloat_AsDouble(args[1]);
   struct timespec wait = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
   if (BEGIN(&call, module, &functions[PyLong_AsLong(args[0])], args + 2, count - 2, keywords)) return NULL;
@@ -316,7 +318,7 @@ static PyObject* unlocked(PyObject* module, PyObject* const* args, Py_ssize_t co
 /* like(which, dtype, shape, byte, x, flags=0) makes a tensor by the library of x and fills it,
  * unless the byte is negative. With the flag of padded elements, each has whole bytes. */
 static PyObject* like(PyObject* module, PyObject* args) {
-  DLPACKGEN_CALL(call, 1);
+  DLPACKGEN_CALL_OF(call, 1);
   int which, byte;
   unsigned dtype;
   unsigned long long flags = 0;
@@ -353,7 +355,7 @@ static PyObject* of_object(PyObject* module, PyObject* args) {
 
 /* like_on(which, dtype, shape, x) asks for memory where x is, on stream 5. */
 static PyObject* like_on(PyObject* module, PyObject* args) {
-  DLPACKGEN_CALL(call, 1);
+  DLPACKGEN_CALL_OF(call, 1);
   int which;
   unsigned dtype;
   PyObject *list, *x, *given[2];
@@ -405,7 +407,7 @@ static PyObject* take(PyObject* module, PyObject* args) {
   int writable;
   PyObject* x;
   if (!PyArg_ParseTuple(args, "Oi", &x, &writable)) return NULL;
-  DLManagedTensorVersioned* tensor = dlpackgen_from_py_object_no_sync(module, x, writable);
+  DLManagedTensorVersioned* tensor = dlpackgen_from_py_object_no_sync(module, x, writable ? DLPACKGEN_WRITABLE : 0);
   PyObject* capsule = tensor ? PyCapsule_New(tensor, held, release_held) : NULL;
   if (!capsule) dlpackgen_delete(tensor);
   return capsule;
@@ -452,7 +454,8 @@ static PyObject* give_bare(PyObject* module, PyObject* args) {
   int where;
   if (!PyArg_ParseTuple(args, "Oi", &address, &where)) return NULL;
   DLManagedTensorVersioned* tensor = (DLManagedTensorVersioned*)PyLong_AsVoidPtr(address);
-  return where ? dlpackgen_export_capsule(tensor, where == 1) : dlpackgen_export_object(module, tensor);
+  return where ? dlpackgen_export_capsule(tensor, where == 1 ? DLPACKGEN_VERSIONED : 0)
+               : dlpackgen_export_object(module, tensor);
 }
 
 /* zeros(dtype, shape) is a Tensor in memory of its own. */

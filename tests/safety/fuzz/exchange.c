@@ -100,8 +100,8 @@ static PyObject* take_error(PyObject** text) {
 
 /* What one way lets in the other does, and it says the same of the rest. */
 static void compare_ways(PyObject* stranger, int how) {
-  DLPACKGEN_CALL(call, 1);
-  DLPACKGEN_CALL(other, 1);
+  DLPACKGEN_CALL_OF(call, 1);
+  DLPACKGEN_CALL_OF(other, 1);
   PyObject *text, *other_text;
   const int failed = dlpackgen_call_begin(&call, module, &functions[how], &stranger, 1, NULL);
   PyObject* kind = take_error(&text);
@@ -120,7 +120,7 @@ static void compare_ways(PyObject* stranger, int how) {
 }
 
 static void call_with(PyObject* stranger, int which, const struct dlpackgen_function* function) {
-  DLPACKGEN_CALL(call, 1);
+  DLPACKGEN_CALL_OF(call, 1);
   const int failed = dlpackgen_call_begin(&call, module, function, &stranger, 1, NULL);
   CLAIM(!failed == !PyErr_Occurred());
   if (!failed) {
@@ -134,7 +134,8 @@ static void call_with(PyObject* stranger, int which, const struct dlpackgen_func
 }
 
 static void take_from(PyObject* stranger, int which, int writable) {
-  DLManagedTensorVersioned* taken = dlpackgen_from_py_object_no_sync(module, stranger, writable);
+  DLManagedTensorVersioned* taken =
+      dlpackgen_from_py_object_no_sync(module, stranger, writable ? DLPACKGEN_WRITABLE : 0);
   CLAIM(!taken == !!PyErr_Occurred());
   if (!taken) {
     CLAIM(!PyErr_ExceptionMatches(PyExc_MemoryError));

@@ -90,7 +90,7 @@ static const struct dlpackgen_function functions[] = {
 };
 
 static PyObject* call(PyObject* module, const struct dlpackgen_function* function, PyObject* x) {
-  DLPACKGEN_CALL(call, 1);
+  DLPACKGEN_CALL_OF(call, 1);
   if (dlpackgen_call_begin(&call, module, function, &x, 1, NULL)) return NULL;
   dlpackgen_call_end(&call);
   Py_RETURN_NONE;
@@ -114,7 +114,7 @@ static PyObject* give_again(PyObject* module, PyObject* x) {
 
 /* like(x) is a new tensor by the library of x. */
 static PyObject* like(PyObject* module, PyObject* x) {
-  DLPACKGEN_CALL(call, 1);
+  DLPACKGEN_CALL_OF(call, 1);
   const DLDataType dtype = {kDLFloat, 32, 1};
   const int64_t shape[] = {2, 3};
   if (dlpackgen_call_begin(&call, module, &functions[0], &x, 1, NULL)) return NULL;

@@ -14,7 +14,7 @@ static const struct dlpackgen_parameter parameters[] = {
 static const struct dlpackgen_function function = {.name = "fill", .parameters = parameters, .nparameters = 2};
 
 static PyObject* fill(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  DLPACKGEN_CALL(call, 2);
+  DLPACKGEN_CALL_OF(call, 2);
   if (dlpackgen_call_begin(&call, module, &function, args, count, keywords)) return NULL;
   const DLTensor* out = &call.arguments[0].tensor;
   for (int64_t i = 0; i < out->shape[0]; i++) ((float*)out->data)[i] = (float)call.arguments[1].real;

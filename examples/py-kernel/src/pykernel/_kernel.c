@@ -37,19 +37,16 @@ static void softmax_of_rows(const DLTensor* in, const DLTensor* out) {
 #define MATRIX(may_write)                                        \
   {.name = "x",                                                  \
    .ndim = 2,                                                    \
-   .shape = {DLPACKGEN_ANY, DLPACKGEN_ANY},                      \
    .layout = DLPACKGEN_LAYOUT_INNER_CONTIGUOUS,                  \
    .dtypes = {DLPACKGEN_DTYPE_FLOAT32, DLPACKGEN_DTYPE_FLOAT64}, \
    .writable = may_write}
 
 static const struct dlpackgen_parameter read_x[] = {MATRIX(0)}, write_x[] = {MATRIX(1)};
-static const struct dlpackgen_function softmax = {
-    .name = "softmax", .parameters = read_x, .nparameters = 1, .releases_gil = 1};
-static const struct dlpackgen_function softmax_ = {
-    .name = "softmax_", .parameters = write_x, .nparameters = 1, .releases_gil = 1};
+static const struct dlpackgen_function softmax = {DLPACKGEN_FUNCTION("softmax", read_x), .releases_gil = 1};
+static const struct dlpackgen_function softmax_ = {DLPACKGEN_FUNCTION("softmax_", write_x), .releases_gil = 1};
 
 static PyObject* call_softmax(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  DLPACKGEN_CALL(call, 1);
+  DLPACKGEN_CALL(call, read_x);
   if (dlpackgen_call_begin(&call, module, &softmax, args, count, keywords)) return NULL;
   const DLTensor* x = &call.arguments[0].tensor;
   DLManagedTensorVersioned* y = dlpackgen_new_empty(&call, 0, x->dtype, x->ndim, x->shape);
@@ -63,7 +60,7 @@ static PyObject* call_softmax(PyObject* module, PyObject* const* args, Py_ssize_
 }
 
 static PyObject* call_softmax_(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  DLPACKGEN_CALL(call, 1);
+  DLPACKGEN_CALL(call, write_x);
   if (dlpackgen_call_begin(&call, module, &softmax_, args, count, keywords)) return NULL;
   PyObject* x = call.arguments[0].object;
   Py_INCREF(x);
