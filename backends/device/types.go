@@ -7,14 +7,14 @@ package device
 // the package's own header; Native is the driver's number, 0 where it was not asked.
 type Error struct {
 	Code, Native int
-	Text         string
+	Message      string
 }
 
 // Error gives the text, which begins with the name of the back end.
-func (e *Error) Error() string { return e.Text }
+func (e *Error) Error() string { return e.Message }
 
-// Facts are what the driver says of itself.
-type Facts struct {
+// DriverInfo is what the driver reports about itself.
+type DriverInfo struct {
 	Version int64 // in its own counting
 	Devices int
 }
@@ -22,8 +22,8 @@ type Facts struct {
 // Device is a DLDevice.
 type Device struct{ Type, ID int32 }
 
-// DType is a DLDataType.
-type DType struct {
+// DataType is a DLDataType.
+type DataType struct {
 	Code, Bits uint8
 	Lanes      uint16
 }
@@ -44,10 +44,10 @@ type Stream struct {
 	Unordered bool
 }
 
-// Request is what to allocate. Stream uses the memory first.
-type Request struct {
+// Allocation is what to allocate. Stream uses the memory first.
+type Allocation struct {
 	Device Device
-	DType  DType
+	DType  DataType
 	Shape  []int64
 	Stream uintptr
 	Peers  bool // other devices may read and write it

@@ -9,19 +9,19 @@ import "unsafe"
 
 // errOff has the code of a driver that is absent.
 var errOff = &Error{Code: 1,
-	Text: "oneapi: this program was built without cgo, or with the tag nodevice; build it with cgo"}
+	Message: "oneapi: this program was built without cgo, or with the tag nodevice; build it with cgo"}
 
 // Table gives nil: there is none.
 func Table() unsafe.Pointer { return nil }
 
 // Probe fails.
-func Probe() (Facts, error) { return Facts{}, errOff }
+func Probe() (DriverInfo, error) { return DriverInfo{}, errOff }
 
 // PointerInfo fails.
 func PointerInfo(uintptr) (Pointer, error) { return Pointer{}, errOff }
 
 // Alloc fails.
-func Alloc(Request) (unsafe.Pointer, error) { return nil, errOff }
+func Alloc(Allocation) (unsafe.Pointer, error) { return nil, errOff }
 
 // Free takes nil, as there is nothing else to free.
 func Free(tensor unsafe.Pointer) error {
@@ -40,8 +40,8 @@ func DefaultStream(Device) (Stream, error) { return Stream{}, errOff }
 // CurrentStream fails.
 func CurrentStream(unsafe.Pointer, Device) (Stream, error) { return Stream{}, errOff }
 
-// OrderAfter fails.
-func OrderAfter(_, _ Stream) error { return errOff }
+// StreamWait fails.
+func StreamWait(_, _ Stream) error { return errOff }
 
 // KeepUntil fails.
 func KeepUntil(unsafe.Pointer, Stream) error { return errOff }
@@ -49,5 +49,5 @@ func KeepUntil(unsafe.Pointer, Stream) error { return errOff }
 // Copy fails.
 func Copy(_, _ unsafe.Pointer, _ Stream) error { return errOff }
 
-// Finish fails.
-func Finish(Stream) error { return errOff }
+// StreamSynchronize fails.
+func StreamSynchronize(Stream) error { return errOff }

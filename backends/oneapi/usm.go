@@ -34,18 +34,18 @@ import "unsafe"
 // USMTable gives the dlpackgen_usm_table, for code in C.
 func USMTable() unsafe.Pointer { return unsafe.Pointer(C.dlp_b1e85bb9_oneapi_usm()) }
 
-// ID gives the id of oneAPI by its position among those that Probe counts.
-func ID(ordinal int) (int32, error) {
+// DeviceID returns the id of oneAPI by its position among those that Probe counts.
+func DeviceID(ordinal int) (int32, error) {
 	a := answers.Get().(*C.answer)
 	code := C.go_usm_id(C.int32_t(ordinal), a)
 	id := int32(a.id)
 	return id, failure(code, a)
 }
 
-// Number tells how SYCL numbers the devices of Level Zero, by ze_device_handle_t;
+// SetDeviceIDs declares how SYCL numbers the devices of Level Zero, by ze_device_handle_t;
 // nil: no other library of the program uses SYCL, and the ids are Level Zero's. A map
 // without devices is refused, since it says neither. Over SYCL it does nothing.
-func Number(ids map[uintptr]int32) error {
+func SetDeviceIDs(ids map[uintptr]int32) error {
 	var rows []C.dlpackgen_usm_id // nil, and with it NULL, for a map that is nil alone
 	if ids != nil {
 		rows = make([]C.dlpackgen_usm_id, 0, len(ids))

@@ -95,7 +95,7 @@ var answers = sync.Pool{New: func() any { return new(C.answer) }}
 func failure(code C.int, a *C.answer) error {
 	var err error
 	if code != 0 {
-		err = &Error{Code: int(code), Native: int(a.error.native), Text: C.GoString(&a.error.text[0])}
+		err = &Error{Code: int(code), Native: int(a.error.native), Message: C.GoString(&a.error.text[0])}
 	}
 	answers.Put(a)
 	return err
@@ -105,10 +105,10 @@ func failure(code C.int, a *C.answer) error {
 func Table() unsafe.Pointer { return unsafe.Pointer(C.dlp_24d2f0d5_rocm()) }
 
 // Probe loads the driver, if nobody did, and starts it.
-func Probe() (Facts, error) {
+func Probe() (DriverInfo, error) {
 	a := answers.Get().(*C.answer)
 	code := C.go_probe(a)
-	facts := Facts{Version: int64(a.version), Devices: int(a.devices)}
+	facts := DriverInfo{Version: int64(a.version), Devices: int(a.devices)}
 	return facts, failure(code, a)
 }
 
@@ -127,7 +127,7 @@ func pointerOf(code C.int, a *C.answer) (Pointer, error) {
 
 // Alloc gives a DLManagedTensorVersioned in memory of C. The caller calls its
 // deleter once, or Free, on any goroutine; or hands it to a library, which does.
-func Alloc(r Request) (unsafe.Pointer, error) {
+func Alloc(r Allocation) (unsafe.Pointer, error) {
 	a := answers.Get().(*C.answer)
 	var flags C.uint64_t
 	if r.Peers {
@@ -179,9 +179,9 @@ func cStream(s Stream) C.stream {
 	return out
 }
 
-// OrderAfter makes what is queued on consumer from now on wait for what producer
+// StreamWait makes what is queued on consumer from now on wait for what producer
 // has so far.
-func OrderAfter(consumer, producer Stream) error {
+func StreamWait(consumer, producer Stream) error {
 	a := answers.Get().(*C.answer)
 	return failure(C.go_order(cStream(consumer), cStream(producer), a), a)
 }
@@ -200,8 +200,8 @@ func Copy(to, from unsafe.Pointer, s Stream) error {
 	return failure(C.go_copy(C.uintptr_t(uintptr(to)), C.uintptr_t(uintptr(from)), cStream(s), a), a)
 }
 
-// Finish waits until the work of a stream is done.
-func Finish(s Stream) error {
+// StreamSynchronize waits until the work of a stream is done.
+func StreamSynchronize(s Stream) error {
 	a := answers.Get().(*C.answer)
 	return failure(C.go_finish(cStream(s), a), a)
 }

@@ -12,7 +12,7 @@ import (
 
 // errOff has the code of a driver that is absent.
 var errOff = &Error{Code: 1,
-	Text: "shm: this program was built for another system than Linux, without cgo, or with the tag nodevice; build " +
+	Message: "shm: this program was built for another system than Linux, without cgo, or with the tag nodevice; build " +
 		"it " +
 		"with cgo, for Linux"}
 
@@ -26,7 +26,7 @@ func Probe() error { return errOff }
 func PointerInfo(uintptr) (Pointer, error) { return Pointer{}, errOff }
 
 // Alloc fails.
-func Alloc(DType, ...int64) (unsafe.Pointer, error) { return nil, errOff }
+func Alloc(DataType, ...int64) (unsafe.Pointer, error) { return nil, errOff }
 
 // Free takes nil, as there is nothing else to free.
 func Free(tensor unsafe.Pointer) error {

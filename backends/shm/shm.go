@@ -61,7 +61,7 @@ var answers = sync.Pool{New: func() any { return new(C.answer) }}
 func failure(code C.int, a *C.answer) error {
 	var err error
 	if code != 0 {
-		err = &Error{Code: int(code), Native: int(a.error.native), Text: C.GoString(&a.error.text[0])}
+		err = &Error{Code: int(code), Native: int(a.error.native), Message: C.GoString(&a.error.text[0])}
 	}
 	answers.Put(a)
 	return err
@@ -92,7 +92,7 @@ func PointerInfo(address uintptr) (Pointer, error) {
 // Alloc gives a DLManagedTensorVersioned that can be sent, its elements 0. The
 // caller calls its deleter once, or Free, on any goroutine; or hands it to a
 // library, which does.
-func Alloc(d DType, shape ...int64) (unsafe.Pointer, error) {
+func Alloc(d DataType, shape ...int64) (unsafe.Pointer, error) {
 	a := answers.Get().(*C.answer)
 	code := C.go_alloc(C.DLDataType{C.uint8_t(d.Code), C.uint8_t(d.Bits), C.uint16_t(d.Lanes)}, C.int32_t(len(shape)),
 		(*C.int64_t)(unsafe.SliceData(shape)), a)

@@ -9,16 +9,16 @@ import "github.com/dlpackgen/dlpackgen/backends/device"
 type (
 	// Device is a DLDevice.
 	Device = device.Device
-	// DType is a DLDataType.
-	DType = device.DType
+	// DataType is a DLDataType.
+	DataType = device.DataType
 	// Error is why a call failed.
 	Error = device.Error
-	// Facts are what the driver says of itself.
-	Facts = device.Facts
+	// DriverInfo is what the driver reports about itself.
+	DriverInfo = device.DriverInfo
 	// Pointer is what the driver knows of an address.
 	Pointer = device.Pointer
-	// Request is what to allocate.
-	Request = device.Request
+	// Allocation is what to allocate.
+	Allocation = device.Allocation
 	// Stream is a stream of a device.
 	Stream = device.Stream
 )

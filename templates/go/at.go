@@ -29,7 +29,7 @@ func At[T Scalar](t Tensor, indices ...int64) (T, error) {
 // the producer forbids that. Elements that are packed into one byte must not be
 // written by several goroutines at once.
 func SetAt[T Scalar](t Tensor, value T, indices ...int64) error {
-	if t.ReadOnly() {
+	if t.IsReadOnly() {
 		return readOnly()
 	}
 	want := DataTypeOf[T]()

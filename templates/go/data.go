@@ -27,7 +27,7 @@ func Data[T Element](t Tensor) ([]T, error) {
 			usual = isFloat[T]()
 		case CodeInt:
 			usual = isInt[T]()
-		case CodeUInt:
+		case CodeUint:
 			usual = isUint[T]()
 		}
 		count, dense := compact(loadPtr(&dl.Shape), loadPtr(&dl.Strides), dl.NDim)
@@ -102,7 +102,7 @@ func isUint[T Element]() (is bool) {
 // WritableData is [Data] for writing: it fails with [ErrReadOnly] when the
 // producer forbids that.
 func WritableData[T Element](t Tensor) ([]T, error) {
-	if t.ReadOnly() {
+	if t.IsReadOnly() {
 		return nil, readOnly()
 	}
 	return Data[T](t)

@@ -24,18 +24,18 @@ import (
 type Producer struct {
 	// Allocate makes a tensor that the consumer owns. shape is a copy.
 	Allocate func(dtype DataType, device Device, shape []int64) (*DLManagedTensorVersioned, error)
-	// Managed makes a tensor over the memory of an object, which the consumer owns.
-	Managed func(object uintptr) (*DLManagedTensorVersioned, error)
-	// Wrap makes an object of a tensor, which has been tested as [Import] tests it,
+	// FromPyObject makes a tensor over the memory of an object, which the consumer owns.
+	FromPyObject func(object uintptr) (*DLManagedTensorVersioned, error)
+	// ToPyObject makes an object of a tensor, which has been tested as [Import] tests it,
 	// and takes it over. When it fails it must not have released the tensor, which
 	// is then the consumer's again.
-	Wrap func(m *Managed) (object uintptr, err error)
+	ToPyObject func(m *Managed) (object uintptr, err error)
 	// Borrow gives a view of an object, whose shape and strides lie in C memory and
 	// live as long as the object.
 	Borrow func(object uintptr) (DLTensor, error)
-	// Stream gives the stream on which the producer works. Without it only the CPU
+	// CurrentWorkStream returns the stream on which the producer works. Without it only the CPU
 	// is known to have none, and other devices are an error.
-	Stream func(device Device) (Stream, error)
+	CurrentWorkStream func(device Device) (Stream, error)
 
 	// Functions are C functions that replace defaults, by their addresses; 0 keeps
 	// the default. Of the header only PrevAPI counts: an older table, for consumers
@@ -97,10 +97,10 @@ func (p *Producer) hooks() (bits uint32, err error) {
 		function uintptr
 	}{
 		{C.dlp_00000000_OP_ALLOCATE, p.Allocate != nil, p.Functions.ManagedTensorAllocator},
-		{C.dlp_00000000_OP_MANAGED, p.Managed != nil, p.Functions.ManagedTensorFromPyObjectNoSync},
-		{C.dlp_00000000_OP_WRAP, p.Wrap != nil, p.Functions.ManagedTensorToPyObjectNoSync},
-		{C.dlp_00000000_OP_BORROW, p.Borrow != nil, p.Functions.DltensorFromPyObjectNoSync},
-		{C.dlp_00000000_OP_STREAM, p.Stream != nil, p.Functions.CurrentWorkStream},
+		{C.dlp_00000000_OP_MANAGED, p.FromPyObject != nil, p.Functions.ManagedTensorFromPyObjectNoSync},
+		{C.dlp_00000000_OP_WRAP, p.ToPyObject != nil, p.Functions.ManagedTensorToPyObjectNoSync},
+		{C.dlp_00000000_OP_BORROW, p.Borrow != nil, p.Functions.DLTensorFromPyObjectNoSync},
+		{C.dlp_00000000_OP_STREAM, p.CurrentWorkStream != nil, p.Functions.CurrentWorkStream},
 	} {
 		if slot.hook && slot.function != 0 {
 			return 0, failf(ErrArgument, "%s is given in Go and in C", opNames[slot.op])

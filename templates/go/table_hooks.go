@@ -33,7 +33,7 @@ func dlp_00000000_hook_allocate(table C.int, prototype *C.DLTensor) (a C.struct_
 //export dlp_00000000_hook_managed
 func dlp_00000000_hook_managed(table C.int, object C.uintptr_t) (a C.struct_dlp_00000000_answer) {
 	defer recovered(&a)
-	made, err := hooksOf(table).Managed(uintptr(object))
+	made, err := hooksOf(table).FromPyObject(uintptr(object))
 	return answerOf(uintptr(unsafe.Pointer(made)), err)
 }
 
@@ -50,7 +50,7 @@ func dlp_00000000_hook_wrap(table C.int, tensor *C.DLManagedTensorVersioned) (a 
 	if err := m.lend(p); err != nil {
 		return refusal(err)
 	}
-	object, err := hooksOf(table).Wrap(m)
+	object, err := hooksOf(table).ToPyObject(m)
 	return answerOf(object, err)
 }
 
@@ -68,7 +68,7 @@ func dlp_00000000_hook_borrow(table C.int, object C.uintptr_t, out *C.DLTensor) 
 //export dlp_00000000_hook_stream
 func dlp_00000000_hook_stream(table C.int, device C.DLDevice) (a C.struct_dlp_00000000_answer) {
 	defer recovered(&a)
-	stream, err := hooksOf(table).Stream(*(*Device)(unsafe.Pointer(&device)))
+	stream, err := hooksOf(table).CurrentWorkStream(*(*Device)(unsafe.Pointer(&device)))
 	if err != nil {
 		return refusal(err)
 	}

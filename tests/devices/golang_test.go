@@ -42,10 +42,10 @@ var inGo = []string{
 	"PointerInfo 1 0",
 	"StreamFromDLPack 1 0",
 	"CurrentStream 1 0",
-	"OrderAfter 1 0",
+	"StreamWait 1 0",
 	"KeepUntil 1 0",
 	"Copy 1 0",
-	"Finish 1 0",
+	"StreamSynchronize 1 0",
 	"Alloc and Free 2 1", // the extents of the request
 	"a borrow of a device's tensor adds 1",
 	"cuda: alloc: there is no device 9; this process sees 3, numbered from 0",

@@ -38,7 +38,7 @@ func TestAVendorsPackageSharesTheTypes(t *testing.T) {
 	write(t, dir, "go.mod", []byte("module example.com/m\n\ngo 1.24\n"))
 	write(t, dir, "use_test.go",
 		[]byte("package m\n\nimport (\n\t\"example.com/m/acme\"\n\t\"example.com/m/device\"\n)\n\nvar _ "+
-			"func(device.Request) = func(acme.Request) {}\n"))
+			"func(device.Allocation) = func(acme.Allocation) {}\n"))
 	shared := &emit.Model{Release: release13(t)}
 	writeFiles(t, filepath.Join(dir, "device"), device.Shared, shared)
 	vet := func(imports map[string]string) (string, error) {

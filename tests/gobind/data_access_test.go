@@ -120,7 +120,7 @@ func TestTheZeroTensorIsReleased(t *testing.T) {
 	_, err = dlpack.PackedData[dlpack.Int4](none)
 	require.ErrorIs(t, err, dlpack.ErrReleased)
 	assert.Zero(t, none.Len())
-	assert.Zero(t, none.Size())
+	assert.Zero(t, none.NBytes())
 }
 
 func TestErrorsTellKindAndDetail(t *testing.T) {
@@ -133,7 +133,7 @@ func TestErrorsTellKindAndDetail(t *testing.T) {
 
 // The types of this package are made of integers, and are not taken for them.
 func TestTypesAreNotTakenForTheIntegerBelow(t *testing.T) {
-	for _, dtype := range []dlpack.DataType{dlpack.DTypeUInt16, dlpack.DTypeBFloat16, dlpack.DTypeInt16} {
+	for _, dtype := range []dlpack.DataType{dlpack.DTypeUint16, dlpack.DTypeBFloat16, dlpack.DTypeInt16} {
 		tensor := spoiled(t, func(f Foreign) { f.Versioned().DLTensor.DType = dtype })
 		_, err := dlpack.Data[dlpack.Float16](tensor)
 		require.ErrorIs(t, err, dlpack.ErrDataType, dtype)
@@ -141,7 +141,7 @@ func TestTypesAreNotTakenForTheIntegerBelow(t *testing.T) {
 	half := spoiled(t, func(f Foreign) { f.Versioned().DLTensor.DType = dlpack.DTypeFloat16 })
 	_, err := dlpack.Data[uint16](half)
 	require.ErrorIs(t, err, dlpack.ErrDataType)
-	for _, dtype := range []dlpack.DataType{dlpack.DTypeUInt8, dlpack.DTypeFloat8E5M2, dlpack.DTypeBool} {
+	for _, dtype := range []dlpack.DataType{dlpack.DTypeUint8, dlpack.DTypeFloat8E5M2, dlpack.DTypeBool} {
 		tensor := spoiled(t, func(f Foreign) { f.Versioned().DLTensor.DType = dtype })
 		_, err = dlpack.Data[dlpack.Float8E4M3FN](tensor)
 		require.ErrorIs(t, err, dlpack.ErrDataType, dtype)
@@ -164,16 +164,16 @@ func TestTypesMadeOfOthers(t *testing.T) {
 	type level uint8
 	type truth bool
 	type count uint
-	assert.Equal(t, dlpack.DTypeUInt16, dlpack.DataTypeOf[half](), "a float16 no more")
-	assert.Equal(t, dlpack.DTypeUInt8, dlpack.DataTypeOf[level]())
+	assert.Equal(t, dlpack.DTypeUint16, dlpack.DataTypeOf[half](), "a float16 no more")
+	assert.Equal(t, dlpack.DTypeUint8, dlpack.DataTypeOf[level]())
 	assert.Equal(t, dlpack.DTypeBool, dlpack.DataTypeOf[truth]())
-	assert.Equal(t, dlpack.DTypeUInt64, dlpack.DataTypeOf[count]())
+	assert.Equal(t, dlpack.DTypeUint64, dlpack.DataTypeOf[count]())
 }
 
 func TestOwnTypesCrossAndReturn(t *testing.T) {
 	t.Run("bool", exchange[bool](dlpack.DTypeBool))
 	t.Run("Bool", exchange[dlpack.Bool](dlpack.DTypeBool))
-	t.Run("uintptr", exchange[uintptr](dlpack.DTypeUInt64))
+	t.Run("uintptr", exchange[uintptr](dlpack.DTypeUint64))
 	t.Run("Float16", exchange[dlpack.Float16](dlpack.DTypeFloat16))
 	t.Run("BFloat16", exchange[dlpack.BFloat16](dlpack.DTypeBFloat16))
 	t.Run("Complex32", exchange[dlpack.Complex32](dlpack.DTypeComplex32))
@@ -216,7 +216,7 @@ func TestNothingAllocatesOnTheWayToElements(t *testing.T) {
 				_ := dlpack.WritablePackedData[dlpack.Int4](nibbles)
 			v.Set(5, dlpack.Int4{})
 		},
-		"IsContiguous, Size, Stride": func() { sum += float32(tensor.Size()) * float32(tensor.Stride(0)); _ = tensor.IsFContiguous() },
+		"IsContiguous, Size, Stride": func() { sum += float32(tensor.NBytes()) * float32(tensor.Stride(0)); _ = tensor.IsFContiguous() },
 	} {
 		assert.Zero(t, testing.AllocsPerRun(100, read), name)
 	}

@@ -66,7 +66,7 @@ func readsNarrow[T dlpack.Narrow](t *testing.T, flags dlpack.Flags) {
 		require.NoError(t, err)
 		require.Equal(t, count, packed.Len())
 		require.Equal(t, (count*step+7)/8, len(packed.Bytes()))
-		require.Equal(t, len(packed.Bytes()), tensor.Size())
+		require.Equal(t, len(packed.Bytes()), tensor.NBytes())
 		all := make([]T, count+1)
 		require.Equal(t, count, packed.Unpack(all))
 		for i, got := range packed.All() {
@@ -131,7 +131,7 @@ func narrow[T dlpack.Narrow](t *testing.T) {
 
 func TestNarrowElements(t *testing.T) {
 	t.Run("int4", narrow[dlpack.Int4])
-	t.Run("uint4", narrow[dlpack.UInt4])
+	t.Run("uint4", narrow[dlpack.Uint4])
 	t.Run("float4_e2m1fn", narrow[dlpack.Float4E2M1FN])
 	t.Run("float6_e2m3fn", narrow[dlpack.Float6E2M3FN])
 	t.Run("float6_e3m2fn", narrow[dlpack.Float6E3M2FN])
@@ -198,12 +198,12 @@ func TestLanesOfPackedElementsCount(t *testing.T) {
 	packed, err := dlpack.PackedData[dlpack.Float4E2M1FN](tensor)
 	require.NoError(t, err)
 	assert.Equal(t, 12, packed.Len())
-	assert.Equal(t, 6, tensor.Size())
+	assert.Equal(t, 6, tensor.NBytes())
 	assert.Len(t, packed.Bytes(), 6)
 	_, err = dlpack.At[dlpack.Float4E2M1FN](tensor, 0, 0)
 	require.ErrorIs(t, err, dlpack.ErrDataType, "one element is two numbers")
 	padded := spoiled(t, func(f Foreign) { pairs(f); f.Versioned().Flags = dlpack.FlagIsSubbyteTypePadded })
-	assert.True(t, padded.Padded())
+	assert.True(t, padded.IsPadded())
 	_, err = dlpack.PackedData[dlpack.Float4E2M1FN](padded)
 	require.EqualError(t, err, "dlpack: unsuitable data type: float4_e2m1fnx2 is padded, which has no defined order")
 }
@@ -225,7 +225,7 @@ func TestPackedDataRefusesWhatDataRefuses(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			tensor := spoiled(t, func(f Foreign) { f.Versioned().DLTensor.DType = dlpack.DTypeInt4; test.spoil(f) })
-			_, err := dlpack.PackedData[dlpack.UInt4](tensor)
+			_, err := dlpack.PackedData[dlpack.Uint4](tensor)
 			require.Error(t, err)
 			_, err = dlpack.PackedData[dlpack.Int4](tensor)
 			if name != "several lanes" {

@@ -37,11 +37,11 @@ func TestEveryElementTypeCrossesAndReturns(t *testing.T) {
 	t.Run("int32", exchange[int32](dlpack.DTypeInt32))
 	t.Run("int64", exchange[int64](dlpack.DTypeInt64))
 	t.Run("int", exchange[int](dlpack.DTypeInt64))
-	t.Run("uint8", exchange[uint8](dlpack.DTypeUInt8))
-	t.Run("uint16", exchange[uint16](dlpack.DTypeUInt16))
-	t.Run("uint32", exchange[uint32](dlpack.DTypeUInt32))
-	t.Run("uint64", exchange[uint64](dlpack.DTypeUInt64))
-	t.Run("uint", exchange[uint](dlpack.DTypeUInt64))
+	t.Run("uint8", exchange[uint8](dlpack.DTypeUint8))
+	t.Run("uint16", exchange[uint16](dlpack.DTypeUint16))
+	t.Run("uint32", exchange[uint32](dlpack.DTypeUint32))
+	t.Run("uint64", exchange[uint64](dlpack.DTypeUint64))
+	t.Run("uint", exchange[uint](dlpack.DTypeUint64))
 	t.Run("float32", exchange[float32](dlpack.DTypeFloat32))
 	t.Run("float64", exchange[float64](dlpack.DTypeFloat64))
 	t.Run("complex64", exchange[complex64](dlpack.DTypeComplex64))
@@ -94,7 +94,7 @@ func TestReadOnlyDataIsReadButNotWritten(t *testing.T) {
 	m, err := dlpack.Import(f.Versioned())
 	require.NoError(t, err)
 	defer m.Release()
-	assert.True(t, m.Tensor().ReadOnly())
+	assert.True(t, m.Tensor().IsReadOnly())
 	_, err = dlpack.Data[float32](m.Tensor())
 	require.NoError(t, err)
 	_, err = dlpack.WritableData[float32](m.Tensor())
@@ -141,7 +141,7 @@ func TestNames(t *testing.T) {
 		"CUDA:1":            dlpack.Device{Type: dlpack.DeviceCUDA, ID: 1},
 		"DeviceType(5)":     dlpack.DeviceType(5),
 		"DeviceType(-1)":    dlpack.DeviceType(-1),
-		"Bfloat":            dlpack.CodeBfloat,
+		"Bfloat":            dlpack.CodeBFloat,
 		"DataTypeCode(255)": dlpack.DataTypeCode(255),
 		"float32":           dlpack.DTypeFloat32,
 		"float8_e4m3fn":     dlpack.DTypeFloat8E4M3FN,

@@ -69,7 +69,7 @@ func (e elementRow) size(t *testing.T, f Foreign) int {
 	m, err := dlpack.Import(f.Versioned())
 	require.NoError(t, err, e)
 	defer m.Release()
-	return m.Tensor().Size()
+	return m.Tensor().NBytes()
 }
 
 // The same program for C and C++: rows in, sizes and alignments out.

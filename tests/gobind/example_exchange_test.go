@@ -78,7 +78,7 @@ func ExampleView() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(view.Tensor().NDim(), view.Tensor().ReadOnly(), view.WritableTensor().ReadOnly())
+	fmt.Println(view.Tensor().NDim(), view.Tensor().IsReadOnly(), view.WritableTensor().IsReadOnly())
 	view.Release()
 	fmt.Println(view.Tensor().NDim())
 	// Output:
@@ -87,11 +87,11 @@ func ExampleView() {
 	// 0
 }
 
-func ExampleExchangeAPI_Managed() {
+func ExampleExchangeAPI_FromPyObject() {
 	api, s := opened()
 	defer s.Free()
 	var m dlpack.Managed
-	if err := api.Managed(&m, s.Object()); err != nil {
+	if err := api.FromPyObject(&m, s.Object()); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -100,7 +100,7 @@ func ExampleExchangeAPI_Managed() {
 	// Output: float32 [2 3]
 }
 
-func ExampleExchangeAPI_Wrap() {
+func ExampleExchangeAPI_ToPyObject() {
 	table, err := dlpack.NewExchangeAPI(dlpack.Producer{})
 	if err != nil {
 		fmt.Println(err)
@@ -112,7 +112,7 @@ func ExampleExchangeAPI_Wrap() {
 		return
 	}
 	m := take([]int32{1, 2, 3, 4}, dlpack.ExportOptions{Shape: []int64{2, 2}})
-	object, err := api.Wrap(m) // which m no longer owns a tensor after
+	object, err := api.ToPyObject(m) // which m no longer owns a tensor after
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -142,10 +142,10 @@ func ExampleExchangeAPI_Alloc() {
 	// Output: 6 [3 2]
 }
 
-func ExampleExchangeAPI_Stream() {
+func ExampleExchangeAPI_CurrentWorkStream() {
 	api, s := opened()
 	defer s.Free()
-	stream, err := api.Stream(dlpack.Device{Type: dlpack.DeviceCUDA, ID: 1})
+	stream, err := api.CurrentWorkStream(dlpack.Device{Type: dlpack.DeviceCUDA, ID: 1})
 	fmt.Println(stream, err) // for instance to launch a kernel there
 	// Output: 2001 <nil>
 }
@@ -175,7 +175,7 @@ func ExampleCallError() {
 	defer s.Free()
 	s.SetFails(-1)
 	var m dlpack.Managed
-	err := api.Managed(&m, s.Object())
+	err := api.FromPyObject(&m, s.Object())
 	var call *dlpack.CallError
 	if errors.As(err, &call) {
 		fmt.Println(call.Op)
@@ -206,7 +206,7 @@ func ExampleNewExchangeAPI() {
 
 // streaming is a table with a hook in Go, made once, as it lives for ever.
 var streaming, errStreaming = dlpack.NewExchangeAPI(dlpack.Producer{
-	Stream: func(device dlpack.Device) (dlpack.Stream, error) {
+	CurrentWorkStream: func(device dlpack.Device) (dlpack.Stream, error) {
 		if device.Type != dlpack.DeviceCUDA {
 			return 0, errors.New("only CUDA has streams here")
 		}
@@ -224,7 +224,7 @@ func ExampleProducer() {
 		fmt.Println(err)
 		return
 	}
-	stream, err := api.Stream(dlpack.Device{Type: dlpack.DeviceCUDA})
+	stream, err := api.CurrentWorkStream(dlpack.Device{Type: dlpack.DeviceCUDA})
 	fmt.Printf("%#x %v\n", stream, err)
 	_, rc := gobind.CallStream(streaming, dlpack.Device{Type: dlpack.DeviceROCM})
 	fmt.Println(rc)

@@ -27,7 +27,7 @@ func ExampleImport() {
 	}
 	defer m.Release()
 	t := m.Tensor()
-	fmt.Println(t.DataType(), t.Shape(), t.Strides(), t.Device(), t.Flags(), t.ReadOnly(), t.Padded())
+	fmt.Println(t.DataType(), t.Shape(), t.Strides(), t.Device(), t.Flags(), t.IsReadOnly(), t.IsPadded())
 	fmt.Println(t.Addr() == f.Addr())
 	// Output:
 	// float32 [2 3] [3 1] CPU:0 0 false false
@@ -56,7 +56,7 @@ func ExampleImportLegacy() {
 	_, err = dlpack.WritableData[float32](m.WritableTensor())
 	fmt.Println(err)
 	m.SetReadOnly()
-	fmt.Println(m.WritableTensor().ReadOnly())
+	fmt.Println(m.WritableTensor().IsReadOnly())
 	fmt.Println(m.Close(), f.Deleted())
 	// Output:
 	// true
@@ -120,7 +120,7 @@ func ExampleExportWith() {
 		OnRelease: func() { fmt.Println("released") },
 	}))
 	m := must(dlpack.Import(p))
-	fmt.Printf("%v %t\n", m.Tensor(), m.Tensor().ReadOnly())
+	fmt.Printf("%v %t\n", m.Tensor(), m.Tensor().IsReadOnly())
 	m.Release()
 	// Output:
 	// int16[3] on CPU:0 [6 4 2] true
@@ -149,12 +149,12 @@ func ExampleExportPacked() {
 
 func ExampleExportPackedWith() {
 	data := make([]byte, 3)
-	m := must(dlpack.Import(must(dlpack.ExportPackedWith[dlpack.UInt4](data,
+	m := must(dlpack.Import(must(dlpack.ExportPackedWith[dlpack.Uint4](data,
 		dlpack.ExportOptions{Flags: dlpack.FlagIsSubbyteTypePadded}))))
 	defer m.Release()
-	packed := must(dlpack.WritablePackedData[dlpack.UInt4](m.Tensor()))
-	packed.Pack([]dlpack.UInt4{dlpack.UInt4From(7), dlpack.UInt4From(8), dlpack.UInt4From(15)})
-	fmt.Println(data, packed.At(2).UInt())
+	packed := must(dlpack.WritablePackedData[dlpack.Uint4](m.Tensor()))
+	packed.Pack([]dlpack.Uint4{dlpack.Uint4From(7), dlpack.Uint4From(8), dlpack.Uint4From(15)})
+	fmt.Println(data, packed.At(2).Uint())
 	// Output: [7 8 15] 15
 }
 
@@ -169,7 +169,7 @@ func ExampleAlloc() {
 	y := must(dlpack.Import(must(b.ExportWith(dlpack.ExportOptions{Shape: []int64{4}}))))
 	z := must(dlpack.ImportLegacy(must(b.ExportLegacy(dlpack.ExportOptions{}))))
 	fmt.Println(b.Close(), b.Slice()) // the tensors keep the memory
-	fmt.Println(must(dlpack.Data[float64](x.Tensor())), y.Tensor().AsReadOnly().ReadOnly(), z.Tensor().Shape())
+	fmt.Println(must(dlpack.Data[float64](x.Tensor())), y.Tensor().AsReadOnly().IsReadOnly(), z.Tensor().Shape())
 	dlpack.ReleaseAll(x, y, z)
 	// Output:
 	// <nil> []
@@ -237,7 +237,7 @@ func ExampleInt4From() {
 	// Output: -3 0xd
 }
 
-func ExampleUInt4From() {
-	fmt.Println(dlpack.UInt4From(13).UInt())
+func ExampleUint4From() {
+	fmt.Println(dlpack.Uint4From(13).Uint())
 	// Output: 13
 }

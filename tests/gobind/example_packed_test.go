@@ -33,7 +33,7 @@ func ExamplePackedData() {
 	for i, v := range packed.All() {
 		fmt.Print(i, ":", v.Int(), " ")
 	}
-	fmt.Printf("in %d bytes\n", tensor.Size())
+	fmt.Printf("in %d bytes\n", tensor.NBytes())
 	// Output: 0:1 1:-2 2:3 3:4 4:5 in 3 bytes
 }
 

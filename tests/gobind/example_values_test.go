@@ -157,7 +157,7 @@ func ExampleTensor_IsFContiguous() {
 	m := take(make([]int8, 6), dlpack.ExportOptions{Shape: []int64{2, 3}, Strides: []int64{1, 2}})
 	defer m.Release()
 	t := m.Tensor()
-	fmt.Println(t.IsContiguous(), t.IsFContiguous(), t.Stride(1), t.Size())
+	fmt.Println(t.IsContiguous(), t.IsFContiguous(), t.Stride(1), t.NBytes())
 	// Output: false true 2 6
 }
 

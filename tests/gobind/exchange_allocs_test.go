@@ -24,14 +24,14 @@ func TestExchangeCallsDoNotAllocate(t *testing.T) {
 		"BorrowAll": func() error { return api.BorrowAll(views, object, object, object) },
 		"Managed": func() error {
 			defer m.Release()
-			return api.Managed(&m, object)
+			return api.FromPyObject(&m, object)
 		},
 		"Alloc": func() error {
 			defer m.Release()
 			return api.Alloc(&m, dlpack.DTypeFloat32, cpu, shape...)
 		},
 		"Stream": func() error {
-			_, err := api.Stream(dlpack.Device{Type: dlpack.DeviceCUDA})
+			_, err := api.CurrentWorkStream(dlpack.Device{Type: dlpack.DeviceCUDA})
 			return err
 		},
 	}
@@ -45,7 +45,7 @@ func TestExchangeCallsDoNotAllocate(t *testing.T) {
 				}))
 			})
 		}
-		table.DltensorFromPyObjectNoSync = 0
+		table.DLTensorFromPyObjectNoSync = 0
 	}
 	for i := range views {
 		views[i].Release()
@@ -68,18 +68,18 @@ func TestExchangeWithOneselfDoesNotAllocate(t *testing.T) {
 		"Borrow": func() error { return api.Borrow(&view, uintptr(object)) },
 		"Managed": func() error {
 			defer m.Release()
-			return api.Managed(&m, uintptr(object))
+			return api.FromPyObject(&m, uintptr(object))
 		},
 		"Alloc and Wrap": func() error {
 			if err := api.Alloc(&m, dlpack.DTypeFloat32, cpu, 2, 3); err != nil {
 				return err
 			}
-			made, err := api.Wrap(&m)
+			made, err := api.ToPyObject(&m)
 			dlpack.Object(made).Release()
 			return err
 		},
 		"NewObject": func() error {
-			if err := api.Managed(&m, uintptr(object)); err != nil {
+			if err := api.FromPyObject(&m, uintptr(object)); err != nil {
 				return err
 			}
 			made, err := dlpack.NewObject(&m)

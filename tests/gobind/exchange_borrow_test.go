@@ -22,7 +22,7 @@ func stranger(t *testing.T) Stranger {
 func owning(t *testing.T) dlpack.ExchangeAPI {
 	t.Helper()
 	api, table := opened(t)
-	table.DltensorFromPyObjectNoSync = 0
+	table.DLTensorFromPyObjectNoSync = 0
 	return api
 }
 
@@ -84,7 +84,7 @@ func TestExchangeBorrowOfNothingEmptiesTheViews(t *testing.T) {
 		assert.Equal(t, dlpack.Tensor{}, views[1].Tensor(), name)
 	}
 	require.ErrorIs(t, api.Borrow(nil, s.Object()), dlpack.ErrArgument)
-	require.ErrorIs(t, api.Managed(nil, s.Object()), dlpack.ErrArgument)
+	require.ErrorIs(t, api.FromPyObject(nil, s.Object()), dlpack.ErrArgument)
 	require.ErrorIs(t, api.Alloc(nil, dlpack.DTypeFloat32, dlpack.Device{Type: dlpack.DeviceCPU}, 1),
 		dlpack.ErrArgument)
 }
@@ -139,7 +139,7 @@ func TestExchangeViewsOfATableThatCannotLendOwnTheirTensor(t *testing.T) {
 	s.SetFlags(dlpack.FlagReadOnly)
 	var view dlpack.View
 	require.NoError(t, api.Borrow(&view, s.Object()))
-	assert.True(t, view.Tensor().ReadOnly())
+	assert.True(t, view.Tensor().IsReadOnly())
 	require.NoError(t, api.Borrow(&view, s.Object()), "a View that is used again gives its tensor back")
 	borrowed, owned, deleted := s.Counts()
 	assert.Equal(t, []int{0, 2, 1}, []int{borrowed, owned, deleted})
@@ -229,7 +229,7 @@ func TestExchangeViewsForgetTheLastObject(t *testing.T) {
 	s.SetFlags(dlpack.FlagReadOnly)
 	var view dlpack.View
 	require.NoError(t, owning(t).Borrow(&view, s.Object()))
-	assert.True(t, view.WritableTensor().ReadOnly(), "its producer says so")
+	assert.True(t, view.WritableTensor().IsReadOnly(), "its producer says so")
 	require.NoError(t, lending.Borrow(&view, s.Object()))
 	assert.Equal(t, dlpack.FlagReadOnly, view.Tensor().Flags())
 	assert.Zero(t, view.WritableTensor().Flags())

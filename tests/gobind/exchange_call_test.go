@@ -17,19 +17,19 @@ func TestExchangeManagedOwnsUntilRelease(t *testing.T) {
 	s := stranger(t)
 	s.SetFlags(dlpack.FlagIsCopied)
 	var m dlpack.Managed
-	require.NoError(t, api.Managed(&m, s.Object()))
+	require.NoError(t, api.FromPyObject(&m, s.Object()))
 	assert.Equal(t, dlpack.FlagIsCopied, m.Tensor().Flags())
 	values, err := dlpack.Data[float32](m.Tensor())
 	require.NoError(t, err)
 	assert.Equal(t, []float32{0, 1, 2, 3, 4, 5}, values)
-	require.EqualError(t, api.Managed(&m, s.Object()), "dlpack: invalid argument: the Managed owns a tensor already")
+	require.EqualError(t, api.FromPyObject(&m, s.Object()), "dlpack: invalid argument: the Managed owns a tensor already")
 	m.Release()
 	m.Release()
-	require.NoError(t, api.Managed(&m, s.Object()), "a released Managed can be used again")
+	require.NoError(t, api.FromPyObject(&m, s.Object()), "a released Managed can be used again")
 	m.Release()
 	borrowed, owned, deleted := s.Counts()
 	assert.Equal(t, []int{0, 2, 2}, []int{borrowed, owned, deleted})
-	require.EqualError(t, api.Managed(&m, 0), "dlpack: invalid argument: no object: its address is 0")
+	require.EqualError(t, api.FromPyObject(&m, 0), "dlpack: invalid argument: no object: its address is 0")
 }
 
 func TestExchangeManagedBelievesNothing(t *testing.T) {
@@ -50,7 +50,7 @@ func TestExchangeManagedBelievesNothing(t *testing.T) {
 		s := stranger(t)
 		s.SetNothing(true)
 		var m dlpack.Managed
-		require.EqualError(t, api.Managed(&m, s.Object()),
+		require.EqualError(t, api.FromPyObject(&m, s.Object()),
 			"dlpack: managed_tensor_from_py_object_no_sync: it returned success, but gave nothing")
 	})
 }
@@ -58,7 +58,7 @@ func TestExchangeManagedBelievesNothing(t *testing.T) {
 func refusedManaged(t *testing.T, api dlpack.ExchangeAPI, s Stranger, want error) {
 	t.Helper()
 	var m dlpack.Managed
-	require.ErrorIs(t, api.Managed(&m, s.Object()), want)
+	require.ErrorIs(t, api.FromPyObject(&m, s.Object()), want)
 	assert.Equal(t, dlpack.Tensor{}, m.Tensor())
 	_, owned, deleted := s.Counts()
 	assert.Equal(t, []int{1, 1}, []int{owned, deleted})
@@ -104,10 +104,10 @@ func TestExchangeEveryFunctionIsExplained(t *testing.T) {
 	var m dlpack.Managed
 	given, err := dlpack.Import(f.Versioned())
 	require.NoError(t, err)
-	_, wrapped := api.Wrap(given)
-	_, streamed := api.Stream(cpu)
+	_, wrapped := api.ToPyObject(given)
+	_, streamed := api.CurrentWorkStream(cpu)
 	for want, err := range map[string]error{
-		"dlpack: managed_tensor_from_py_object_no_sync: BufferError: no tensor today": api.Managed(&m,
+		"dlpack: managed_tensor_from_py_object_no_sync: BufferError: no tensor today": api.FromPyObject(&m,
 			s.Object()),
 		"dlpack: managed_tensor_to_py_object_no_sync: BufferError: not wrapped, and left alone": wrapped,
 		"dlpack: managed_tensor_allocator: BufferError: left pending by the allocator": api.Alloc(&m,
@@ -135,14 +135,14 @@ func TestExchangeWrapTakesTheTensorOverInAnyCase(t *testing.T) {
 			m, err := dlpack.Import(f.Versioned())
 			require.NoError(t, err)
 			Habits{Wrap: test.habit}.Set()
-			object, err := api.Wrap(m)
+			object, err := api.ToPyObject(m)
 			require.EqualError(t, err, test.want)
 			assert.Zero(t, object)
 			assert.Equal(t, 1, f.Deleted())
 			assert.Equal(t, dlpack.Tensor{}, m.Tensor())
 			m.Release()
 			assert.Equal(t, 1, f.Deleted())
-			_, err = api.Wrap(m)
+			_, err = api.ToPyObject(m)
 			require.ErrorIs(t, err, dlpack.ErrReleased)
 		})
 	}
@@ -165,7 +165,7 @@ func TestExchangeWrapGivesTheTableAllOfTheTensor(t *testing.T) {
 			if name == "forbidden" {
 				m.SetReadOnly()
 			}
-			object, err := api.Wrap(m)
+			object, err := api.ToPyObject(m)
 			require.NoError(t, err)
 			assert.Equal(t, dlpack.Tensor{}, m.Tensor())
 			assert.Zero(t, f.Deleted(), "the object has it")
@@ -175,7 +175,7 @@ func TestExchangeWrapGivesTheTableAllOfTheTensor(t *testing.T) {
 			require.NoError(t, err)
 			tensor := given.Tensor()
 			assert.Equal(t, f.Addr(), tensor.Addr())
-			assert.True(t, tensor.ReadOnly(), "by its flag, by SetReadOnly, or since a legacy one has none")
+			assert.True(t, tensor.IsReadOnly(), "by its flag, by SetReadOnly, or since a legacy one has none")
 			assert.NotNil(t, tensor.Strides(), "DLPack 1.2 wants them")
 			assert.True(t, tensor.IsContiguous())
 			given.Release()
@@ -242,12 +242,12 @@ func TestExchangeStream(t *testing.T) {
 		{Type: dlpack.DeviceCUDA, ID: 3}: 2003,
 		{Type: 999, ID: -1}:              998_999,
 	} {
-		stream, err := api.Stream(device)
+		stream, err := api.CurrentWorkStream(device)
 		require.NoError(t, err)
 		assert.Equal(t, want, stream, device)
 	}
 	Habits{Stream: FailUntold}.Set()
-	_, err := api.Stream(cpu)
+	_, err := api.CurrentWorkStream(cpu)
 	require.ErrorIs(t, err, dlpack.ErrCall)
 }
 

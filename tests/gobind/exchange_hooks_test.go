@@ -24,11 +24,11 @@ var hookTable = made(dlpack.Producer{
 		error) {
 		return now.Load().Allocate(dtype, device, shape)
 	},
-	Managed: func(object uintptr) (*dlpack.DLManagedTensorVersioned, error) { return now.Load().Managed(object) },
-	Wrap:    func(m *dlpack.Managed) (uintptr, error) { return now.Load().Wrap(m) },
-	Borrow:  func(object uintptr) (dlpack.DLTensor, error) { return now.Load().Borrow(object) },
-	Stream:  func(device dlpack.Device) (dlpack.Stream, error) { return now.Load().Stream(device) },
-	Raise:   RaiseError(),
+	FromPyObject:      func(object uintptr) (*dlpack.DLManagedTensorVersioned, error) { return now.Load().FromPyObject(object) },
+	ToPyObject:        func(m *dlpack.Managed) (uintptr, error) { return now.Load().ToPyObject(m) },
+	Borrow:            func(object uintptr) (dlpack.DLTensor, error) { return now.Load().Borrow(object) },
+	CurrentWorkStream: func(device dlpack.Device) (dlpack.Stream, error) { return now.Load().CurrentWorkStream(device) },
+	Raise:             RaiseError(),
 })
 
 // hooked opens hookTable with hooks for one test.
@@ -50,32 +50,32 @@ func TestExchangeHooksDecide(t *testing.T) {
 			assert.Equal(t, dlpack.Device{Type: dlpack.DeviceCPU, ID: 7}, device)
 			return dlpack.Export(backing, shape...)
 		},
-		Managed: func(object uintptr) (*dlpack.DLManagedTensorVersioned, error) {
+		FromPyObject: func(object uintptr) (*dlpack.DLManagedTensorVersioned, error) {
 			return dlpack.Export(backing[:object])
 		},
 		Borrow: func(object uintptr) (dlpack.DLTensor, error) {
 			assert.Equal(t, uintptr(4711), object)
 			return f.Versioned().DLTensor, nil
 		},
-		Wrap: func(m *dlpack.Managed) (uintptr, error) {
+		ToPyObject: func(m *dlpack.Managed) (uintptr, error) {
 			defer m.Release()
 			return uintptr(m.Tensor().Len()), nil
 		},
-		Stream: func(d dlpack.Device) (dlpack.Stream, error) { return dlpack.Stream(d.Type) << 8, nil },
+		CurrentWorkStream: func(d dlpack.Device) (dlpack.Stream, error) { return dlpack.Stream(d.Type) << 8, nil },
 	})
 	var m dlpack.Managed
 	require.NoError(t, api.Alloc(&m, dlpack.DTypeFloat64, dlpack.Device{Type: dlpack.DeviceCPU, ID: 7}, 2, 3))
 	assert.Equal(t, uintptr(unsafe.Pointer(&backing[0])), m.Tensor().Addr())
-	object, err := api.Wrap(&m)
+	object, err := api.ToPyObject(&m)
 	require.NoError(t, err)
 	assert.Equal(t, uintptr(6), object)
-	require.NoError(t, api.Managed(&m, 5))
+	require.NoError(t, api.FromPyObject(&m, 5))
 	assert.Equal(t, []int64{5}, m.Tensor().Shape())
 	m.Release()
 	var view dlpack.View
 	require.NoError(t, api.Borrow(&view, 4711))
 	assert.Equal(t, f.Addr(), view.Tensor().Addr())
-	stream, err := api.Stream(dlpack.Device{Type: dlpack.DeviceROCM})
+	stream, err := api.CurrentWorkStream(dlpack.Device{Type: dlpack.DeviceROCM})
 	require.NoError(t, err)
 	assert.Equal(t, dlpack.Stream(dlpack.DeviceROCM)<<8, stream)
 	assert.Zero(t, TakeRaised().Times)
@@ -103,10 +103,10 @@ func failing(end func() error) dlpack.Producer {
 		Allocate: func(dlpack.DataType, dlpack.Device, []int64) (*dlpack.DLManagedTensorVersioned, error) {
 			return nil, end()
 		},
-		Managed: func(uintptr) (*dlpack.DLManagedTensorVersioned, error) { return nil, end() },
-		Wrap:    func(*dlpack.Managed) (uintptr, error) { return 0, end() },
-		Borrow:  func(uintptr) (dlpack.DLTensor, error) { return dlpack.DLTensor{}, end() },
-		Stream:  func(dlpack.Device) (dlpack.Stream, error) { return 1, end() },
+		FromPyObject:      func(uintptr) (*dlpack.DLManagedTensorVersioned, error) { return nil, end() },
+		ToPyObject:        func(*dlpack.Managed) (uintptr, error) { return 0, end() },
+		Borrow:            func(uintptr) (dlpack.DLTensor, error) { return dlpack.DLTensor{}, end() },
+		CurrentWorkStream: func(dlpack.Device) (dlpack.Stream, error) { return 1, end() },
 	}
 }
 
@@ -169,9 +169,9 @@ func TestExchangePanicsDoNotCrossC(t *testing.T) {
 	var m dlpack.Managed
 	given, err := dlpack.Import(f.Versioned())
 	require.NoError(t, err)
-	_, wrapped := api.Wrap(given)
-	_, streamed := api.Stream(cpu)
-	for _, err := range []error{api.Borrow(&view, 1), api.Managed(&m, 1), wrapped, streamed} {
+	_, wrapped := api.ToPyObject(given)
+	_, streamed := api.CurrentWorkStream(cpu)
+	for _, err := range []error{api.Borrow(&view, 1), api.FromPyObject(&m, 1), wrapped, streamed} {
 		require.ErrorIs(t, err, dlpack.ErrCall)
 	}
 	require.EqualError(t, api.Alloc(&m, dlpack.DTypeInt8, cpu),
@@ -235,7 +235,7 @@ func TestExchangeHooksAreNotAskedForNonsense(t *testing.T) {
 func TestExchangeWrapHooksThatKeepWhatTheyRefuse(t *testing.T) {
 	var kept *dlpack.Managed
 	for _, end := range []func() error{func() error { return errors.New("no") }, func() error { panic("oh") }} {
-		api, f := hooked(t, dlpack.Producer{Wrap: func(m *dlpack.Managed) (uintptr, error) {
+		api, f := hooked(t, dlpack.Producer{ToPyObject: func(m *dlpack.Managed) (uintptr, error) {
 			kept = m
 			return 0, end()
 		}}), foreign(t)
@@ -249,22 +249,22 @@ func TestExchangeWrapHooksThatKeepWhatTheyRefuse(t *testing.T) {
 
 // A hook that must not release the tensor that it then refuses, and does.
 func TestExchangeWrapHooksThatReleaseAndFail(t *testing.T) {
-	api, f := hooked(t, dlpack.Producer{Wrap: func(m *dlpack.Managed) (uintptr, error) {
+	api, f := hooked(t, dlpack.Producer{ToPyObject: func(m *dlpack.Managed) (uintptr, error) {
 		m.Release()
 		return 0, errors.New("no")
 	}}), foreign(t)
 	m, err := dlpack.Import(f.Versioned())
 	require.NoError(t, err)
-	_, err = api.Wrap(m)
+	_, err = api.ToPyObject(m)
 	require.Error(t, err)
 	assert.Equal(t, 1, f.Deleted(), "our own Wrap copes with it")
 }
 
 var partlyC = made(dlpack.Producer{
-	Stream: func(dlpack.Device) (dlpack.Stream, error) { return 5, nil },
+	CurrentWorkStream: func(dlpack.Device) (dlpack.Stream, error) { return 5, nil },
 	Functions: dlpack.DLPackExchangeAPI{
 		Header:                     dlpack.DLPackExchangeAPIHeader{PrevAPI: uintptr(unsafe.Pointer(HeaderAlone(0)))},
-		DltensorFromPyObjectNoSync: NewStrangeTable().DltensorFromPyObjectNoSync,
+		DLTensorFromPyObjectNoSync: NewStrangeTable().DLTensorFromPyObjectNoSync,
 	},
 })
 
@@ -275,12 +275,12 @@ func TestExchangeTablesMixGoAndC(t *testing.T) {
 	s, f := stranger(t), foreign(t)
 	require.NoError(t, api.Borrow(&view, s.Object()), "a function of the user's, in C")
 	assert.Equal(t, s.Raw().Data, view.Tensor().Addr())
-	stream, err := api.Stream(cpu)
+	stream, err := api.CurrentWorkStream(cpu)
 	require.NoError(t, err)
 	assert.Equal(t, dlpack.Stream(5), stream, "a hook in Go")
 	var m dlpack.Managed
 	object := objectOf(t, f)
-	require.NoError(t, api.Managed(&m, uintptr(object)), "a default")
+	require.NoError(t, api.FromPyObject(&m, uintptr(object)), "a default")
 	m.Release()
 	object.Release()
 	assert.NotZero(t, partlyC().Header.PrevAPI)
@@ -290,10 +290,10 @@ func TestExchangeProducersThatContradictThemselves(t *testing.T) {
 	all, hooks := *NewStrangeTable(), failing(nil)
 	for name, p := range map[string]dlpack.Producer{
 		"managed_tensor_allocator":              {Allocate: hooks.Allocate, Functions: all},
-		"managed_tensor_from_py_object_no_sync": {Managed: hooks.Managed, Functions: all},
-		"managed_tensor_to_py_object_no_sync":   {Wrap: hooks.Wrap, Functions: all},
+		"managed_tensor_from_py_object_no_sync": {FromPyObject: hooks.FromPyObject, Functions: all},
+		"managed_tensor_to_py_object_no_sync":   {ToPyObject: hooks.ToPyObject, Functions: all},
 		"dltensor_from_py_object_no_sync":       {Borrow: hooks.Borrow, Functions: all},
-		"current_work_stream":                   {Stream: hooks.Stream, Functions: all},
+		"current_work_stream":                   {CurrentWorkStream: hooks.CurrentWorkStream, Functions: all},
 	} {
 		_, err := dlpack.NewExchangeAPI(p)
 		require.EqualError(t, err, "dlpack: invalid argument: "+name+" is given in Go and in C")
@@ -316,7 +316,7 @@ func TestExchangeTablesAreFew(t *testing.T) {
 	}
 	tables := map[*dlpack.DLPackExchangeAPI]bool{}
 	for i := dlpack.Stream(0); ; i++ {
-		table, err := dlpack.NewExchangeAPI(dlpack.Producer{Stream: func(dlpack.Device) (dlpack.Stream,
+		table, err := dlpack.NewExchangeAPI(dlpack.Producer{CurrentWorkStream: func(dlpack.Device) (dlpack.Stream,
 			error) {
 			return i, nil
 		}})
@@ -330,7 +330,7 @@ func TestExchangeTablesAreFew(t *testing.T) {
 		api, err := dlpack.FindExchangeAPI(&table.Header)
 		require.NoError(t, err)
 		tables[table] = true
-		stream, err := api.Stream(cpu)
+		stream, err := api.CurrentWorkStream(cpu)
 		require.NoError(t, err)
 		assert.Equal(t, i, stream, "each table calls its own hooks")
 	}

@@ -128,7 +128,7 @@ func TestExchangeOpenWantsEveryFunctionButOne(t *testing.T) {
 		})
 	}
 	table := NewStrangeTable()
-	table.DltensorFromPyObjectNoSync = 0
+	table.DLTensorFromPyObjectNoSync = 0
 	_, err := dlpack.FindExchangeAPI(&table.Header)
 	require.NoError(t, err)
 }
@@ -141,9 +141,9 @@ func TestExchangeWithoutATable(t *testing.T) {
 	m, err := dlpack.Import(f.Versioned())
 	require.NoError(t, err)
 	defer m.Release()
-	_, wrapped := api.Wrap(m)
-	_, streamed := api.Stream(dlpack.Device{})
-	for _, err := range []error{api.Borrow(&view, 1), api.BorrowAll(nil), api.Managed(&managed, 1),
+	_, wrapped := api.ToPyObject(m)
+	_, streamed := api.CurrentWorkStream(dlpack.Device{})
+	for _, err := range []error{api.Borrow(&view, 1), api.BorrowAll(nil), api.FromPyObject(&managed, 1),
 		api.Alloc(&managed, dlpack.DTypeInt8, dlpack.Device{Type: dlpack.DeviceCPU}), wrapped, streamed} {
 		require.EqualError(t, err, "dlpack: invalid argument: this ExchangeAPI has no table")
 	}

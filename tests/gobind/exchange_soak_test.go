@@ -62,12 +62,12 @@ func exchangeRound(t *testing.T, api dlpack.ExchangeAPI, object dlpack.Object, v
 	defer object.Release()
 	o := uintptr(object)
 	var m, made dlpack.Managed
-	if !assert.NoError(t, api.BorrowAll(views, o, o, o)) || !assert.NoError(t, api.Managed(&m, o)) {
+	if !assert.NoError(t, api.BorrowAll(views, o, o, o)) || !assert.NoError(t, api.FromPyObject(&m, o)) {
 		return
 	}
 	assert.Equal(t, views[2].Tensor().Addr(), m.Tensor().Addr())
 	assert.Equal(t, []int64{2, 3}, views[1].Tensor().Shape())
-	again, err := api.Wrap(&m)
+	again, err := api.ToPyObject(&m)
 	if assert.NoError(t, err) {
 		assert.NoError(t, api.Borrow(&views[0], again))
 		dlpack.Object(again).Release()
@@ -85,15 +85,15 @@ func goHooks(api dlpack.ExchangeAPI) dlpack.Producer {
 		Allocate: func(_ dlpack.DataType, _ dlpack.Device, shape []int64) (*dlpack.DLManagedTensorVersioned, error) {
 			return dlpack.Export(make([]float32, 6), shape...)
 		},
-		Managed: func(object uintptr) (*dlpack.DLManagedTensorVersioned, error) {
+		FromPyObject: func(object uintptr) (*dlpack.DLManagedTensorVersioned, error) {
 			var m dlpack.Managed
-			if err := api.Managed(&m, object); err != nil {
+			if err := api.FromPyObject(&m, object); err != nil {
 				return nil, err
 			}
 			p, _ := m.Detach()
 			return p, nil
 		},
-		Wrap: func(m *dlpack.Managed) (uintptr, error) {
+		ToPyObject: func(m *dlpack.Managed) (uintptr, error) {
 			object, err := dlpack.NewObject(m)
 			return uintptr(object), err
 		},
@@ -104,7 +104,7 @@ func goHooks(api dlpack.ExchangeAPI) dlpack.Producer {
 			}
 			return t, nil
 		},
-		Stream: api.Stream,
+		CurrentWorkStream: api.CurrentWorkStream,
 	}
 }
 

@@ -104,17 +104,17 @@ import (
 )
 
 func main() {
-	table, err := one.NewExchangeAPI(one.Producer{Stream: func(one.Device) (one.Stream, error) { panic("oh") }})
+	table, err := one.NewExchangeAPI(one.Producer{CurrentWorkStream: func(one.Device) (one.Stream, error) { panic("oh") }})
 	fmt.Println(err)
 	api, err := other.FindExchangeAPI((*other.DLPackExchangeAPIHeader)(unsafe.Pointer(table)))
 	fmt.Println(err)
 	var m other.Managed
 	fmt.Println(api.Alloc(&m, other.DTypeFloat32, other.Device{Type: other.DeviceCPU}, 2, 3))
-	object, err := api.Wrap(&m)
+	object, err := api.ToPyObject(&m)
 	fmt.Println(err)
 	var view other.View
 	fmt.Println(api.Borrow(&view, object), view.Tensor().Shape())
-	_, err = api.Stream(other.Device{})
+	_, err = api.CurrentWorkStream(other.Device{})
 	fmt.Println(err)
 	one.Object(object).Release()
 }
@@ -146,7 +146,7 @@ import "example.org/bindings/dlpack"
 
 //export Table
 func Table() uintptr {
-	table, err := dlpack.NewExchangeAPI(dlpack.Producer{Stream: func(dlpack.Device) (dlpack.Stream, error) { return 0, nil }})
+	table, err := dlpack.NewExchangeAPI(dlpack.Producer{CurrentWorkStream: func(dlpack.Device) (dlpack.Stream, error) { return 0, nil }})
 	if err != nil {
 		return 0
 	}

@@ -39,7 +39,7 @@ func exportsNarrow[T dlpack.Narrow](t *testing.T) {
 
 func TestPackedElementsAreExported(t *testing.T) {
 	t.Run("int4", exportsNarrow[dlpack.Int4])
-	t.Run("uint4", exportsNarrow[dlpack.UInt4])
+	t.Run("uint4", exportsNarrow[dlpack.Uint4])
 	t.Run("float4", exportsNarrow[dlpack.Float4E2M1FN])
 	t.Run("float6 e2m3", exportsNarrow[dlpack.Float6E2M3FN])
 	t.Run("float6 e3m2", exportsNarrow[dlpack.Float6E3M2FN])
@@ -55,15 +55,15 @@ func TestPackedElementsWithoutAShapeFillTheSlice(t *testing.T) {
 func TestPackedElementsFromAnOffset(t *testing.T) {
 	data := []byte{0x10, 0x32, 0x54, 0x76}
 	o := dlpack.ExportOptions{Shape: []int64{3}, Offset: 4}
-	p, err := dlpack.ExportPackedWith[dlpack.UInt4](data, o)
-	packed, err := dlpack.PackedData[dlpack.UInt4](imported(t, p, err))
+	p, err := dlpack.ExportPackedWith[dlpack.Uint4](data, o)
+	packed, err := dlpack.PackedData[dlpack.Uint4](imported(t, p, err))
 	require.NoError(t, err)
 	for i, v := range packed.All() {
 		assert.Equal(t, uint8(4+i), v.Bits())
 	}
 	o = dlpack.ExportOptions{Shape: []int64{2, 2}, Strides: []int64{1, -2}, Offset: 2}
-	p, err = dlpack.ExportPackedWith[dlpack.UInt4](data, o)
-	got, err := dlpack.At[dlpack.UInt4](imported(t, p, err), 1, 1)
+	p, err = dlpack.ExportPackedWith[dlpack.Uint4](data, o)
+	got, err := dlpack.At[dlpack.Uint4](imported(t, p, err), 1, 1)
 	require.NoError(t, err)
 	assert.Equal(t, uint8(1), got.Bits(), "2 + 1 - 2")
 }

@@ -130,7 +130,7 @@ func TestExportFlags(t *testing.T) {
 	p, err := dlpack.ExportWith([]int8{1}, o)
 	tensor := imported(t, p, err)
 	assert.Equal(t, o.Flags, tensor.Flags())
-	assert.True(t, tensor.ReadOnly())
+	assert.True(t, tensor.IsReadOnly())
 	_, err = dlpack.ExportLegacy([]int8{1}, o)
 	require.ErrorIs(t, err, dlpack.ErrReadOnly)
 }

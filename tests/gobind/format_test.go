@@ -72,7 +72,7 @@ func TestEveryTypeHasItsText(t *testing.T) {
 	}{
 		"bool[2] on CPU:0 [ true false]":        {dlpack.DTypeBool, []byte{7, 0}},
 		"int4[2] on CPU:0 [-1  7]":              {dlpack.DTypeInt4, []byte{0x7f}},
-		"uint4[2] on CPU:0 [15  7]":             {dlpack.DTypeUInt4, []byte{0x7f}},
+		"uint4[2] on CPU:0 [15  7]":             {dlpack.DTypeUint4, []byte{0x7f}},
 		"int8[2] on CPU:0 [ -1 127]":            {dlpack.DTypeInt8, []byte{0xff, 0x7f}},
 		"float8_e4m3fn[2] on CPU:0 [448 NaN]":   {dlpack.DTypeFloat8E4M3FN, []byte{0x7e, 0x7f}},
 		"float6_e2m3fn[2] on CPU:0 [ 7.5 -7.5]": {dlpack.DTypeFloat6E2M3FN, []byte{0xdf, 0x0f}},

@@ -40,7 +40,7 @@ func TestImportSeesTheMemoryOfC(t *testing.T) {
 	assert.Equal(t, dlpack.Device{Type: dlpack.DeviceCPU}, tensor.Device())
 	assert.Equal(t, dlpack.FlagIsCopied, tensor.Flags())
 	assert.True(t, tensor.IsContiguous())
-	assert.False(t, tensor.ReadOnly())
+	assert.False(t, tensor.IsReadOnly())
 
 	values, err := dlpack.WritableData[float32](tensor)
 	require.NoError(t, err)
@@ -62,7 +62,7 @@ func TestImportLegacy(t *testing.T) {
 	assert.Equal(t, dlpack.FlagReadOnly, m.Tensor().Flags(), "nobody says that it may be written")
 	assert.Zero(t, m.WritableTensor().Flags())
 	m.SetReadOnly()
-	assert.True(t, m.WritableTensor().ReadOnly())
+	assert.True(t, m.WritableTensor().IsReadOnly())
 	require.NoError(t, m.Close())
 	assert.Equal(t, dlpack.Tensor{}, m.WritableTensor())
 	assert.Equal(t, 1, f.Deleted())
@@ -74,7 +74,7 @@ func TestAReadOnlyTensorHasNoWritableView(t *testing.T) {
 	m, err := dlpack.Import(f.Versioned())
 	require.NoError(t, err)
 	defer m.Release()
-	assert.True(t, m.WritableTensor().ReadOnly())
+	assert.True(t, m.WritableTensor().IsReadOnly())
 }
 
 func TestByteOffsetIsFollowed(t *testing.T) {

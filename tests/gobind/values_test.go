@@ -307,9 +307,9 @@ func TestTheTextOfAFloatReadsBackAsTheSameCode(t *testing.T) {
 
 func TestNarrowIntegersWrapAsGoDoes(t *testing.T) {
 	for v := -40; v < 40; v++ {
-		signed, unsigned := dlpack.Int4From(v), dlpack.UInt4From(uint(v))
+		signed, unsigned := dlpack.Int4From(v), dlpack.Uint4From(uint(v))
 		assert.Equal(t, int(int8(v<<4))>>4, signed.Int())
-		assert.Equal(t, uint(v)&15, unsigned.UInt())
+		assert.Equal(t, uint(v)&15, unsigned.Uint())
 		assert.Equal(t, signed.Bits(), unsigned.Bits())
 		assert.Equal(t, signed, dlpack.FromBits[dlpack.Int4](uint8(v)))
 	}
@@ -339,7 +339,7 @@ func TestShortNumbersTakeTheVerbsOfFmt(t *testing.T) {
 		"-Inf":                     fmt.Sprint(dlpack.Float16(0xfc00)),
 		"448":                      fmt.Sprint(dlpack.Float8E4M3FN(0x7e)),
 		"[-8 7]":                   fmt.Sprint([]dlpack.Int4{dlpack.Int4From(8), dlpack.Int4From(7)}),
-		"0xf":                      fmt.Sprintf("%#x", dlpack.UInt4From(15)),
+		"0xf":                      fmt.Sprintf("%#x", dlpack.Uint4From(15)),
 		"false true":               fmt.Sprintf("%v %t", dlpack.Bool(0), dlpack.Bool(7)),
 		"(0.3333-0.1i)":            fmt.Sprint(dlpack.Complex32{Real: third, Imag: dlpack.Float16From(-0.1)}),
 		"(0+0i)":                   dlpack.Complex32{}.String(),

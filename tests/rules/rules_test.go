@@ -92,9 +92,9 @@ func byGo(f gobind.Foreign, like Measured) (found Measured) {
 	found = Measured{
 		Alignment: int64(view.DataType().Alignment()), RowMajor: number(view.IsContiguous()),
 		Overlap: number(crosses(view)),
-		Count:   int64(view.Len()), Bytes: int64(view.Size()), Low: like.Low, High: like.High,
+		Count:   int64(view.Len()), Bytes: int64(view.NBytes()), Low: like.Low, High: like.High,
 	}
-	if like.Bytes < 0 && view.Size() == math.MaxInt {
+	if like.Bytes < 0 && view.NBytes() == math.MaxInt {
 		found.Bytes = -1
 	}
 	return found

@@ -146,13 +146,13 @@ const (
 	// Signed integer.
 	CodeInt DataTypeCode = 0
 	// Unsigned integer.
-	CodeUInt DataTypeCode = 1
+	CodeUint DataTypeCode = 1
 	// IEEE 754 floating point.
 	CodeFloat DataTypeCode = 2
 	// A handle without a meaning of its own. Not to be exchanged between libraries.
 	CodeOpaqueHandle DataTypeCode = 3
 	// bfloat16.
-	CodeBfloat DataTypeCode = 4
+	CodeBFloat DataTypeCode = 4
 	// Two IEEE numbers. bits counts both.
 	CodeComplex DataTypeCode = 5
 	// Truth value. One byte each.
@@ -188,13 +188,13 @@ func (v DataTypeCode) String() string {
 	switch v {
 	case CodeInt:
 		return "Int"
-	case CodeUInt:
+	case CodeUint:
 		return "UInt"
 	case CodeFloat:
 		return "Float"
 	case CodeOpaqueHandle:
 		return "OpaqueHandle"
-	case CodeBfloat:
+	case CodeBFloat:
 		return "Bfloat"
 	case CodeComplex:
 		return "Complex"
@@ -254,15 +254,15 @@ var (
 	DTypeInt16             = DataType{Code: CodeInt, Bits: 16, Lanes: 1}
 	DTypeInt32             = DataType{Code: CodeInt, Bits: 32, Lanes: 1}
 	DTypeInt64             = DataType{Code: CodeInt, Bits: 64, Lanes: 1}
-	DTypeUInt4             = DataType{Code: CodeUInt, Bits: 4, Lanes: 1}
-	DTypeUInt8             = DataType{Code: CodeUInt, Bits: 8, Lanes: 1}
-	DTypeUInt16            = DataType{Code: CodeUInt, Bits: 16, Lanes: 1}
-	DTypeUInt32            = DataType{Code: CodeUInt, Bits: 32, Lanes: 1}
-	DTypeUInt64            = DataType{Code: CodeUInt, Bits: 64, Lanes: 1}
+	DTypeUint4             = DataType{Code: CodeUint, Bits: 4, Lanes: 1}
+	DTypeUint8             = DataType{Code: CodeUint, Bits: 8, Lanes: 1}
+	DTypeUint16            = DataType{Code: CodeUint, Bits: 16, Lanes: 1}
+	DTypeUint32            = DataType{Code: CodeUint, Bits: 32, Lanes: 1}
+	DTypeUint64            = DataType{Code: CodeUint, Bits: 64, Lanes: 1}
 	DTypeFloat16           = DataType{Code: CodeFloat, Bits: 16, Lanes: 1}
 	DTypeFloat32           = DataType{Code: CodeFloat, Bits: 32, Lanes: 1}
 	DTypeFloat64           = DataType{Code: CodeFloat, Bits: 64, Lanes: 1}
-	DTypeBFloat16          = DataType{Code: CodeBfloat, Bits: 16, Lanes: 1}
+	DTypeBFloat16          = DataType{Code: CodeBFloat, Bits: 16, Lanes: 1}
 	DTypeComplex32         = DataType{Code: CodeComplex, Bits: 32, Lanes: 1}
 	DTypeComplex64         = DataType{Code: CodeComplex, Bits: 64, Lanes: 1}
 	DTypeComplex128        = DataType{Code: CodeComplex, Bits: 128, Lanes: 1}
@@ -294,15 +294,15 @@ func (t DataType) name() string {
 		return "int32"
 	case DTypeInt64:
 		return "int64"
-	case DTypeUInt4:
+	case DTypeUint4:
 		return "uint4"
-	case DTypeUInt8:
+	case DTypeUint8:
 		return "uint8"
-	case DTypeUInt16:
+	case DTypeUint16:
 		return "uint16"
-	case DTypeUInt32:
+	case DTypeUint32:
 		return "uint32"
-	case DTypeUInt64:
+	case DTypeUint64:
 		return "uint64"
 	case DTypeFloat16:
 		return "float16"

@@ -25,14 +25,14 @@ type Element interface {
 // Narrow is a type of elements narrower than a byte. They are packed in memory,
 // where no Go value can lie; [PackedData] and [At] read them.
 type Narrow interface {
-	Int4 | UInt4 | Float6E2M3FN | Float6E3M2FN | Float4E2M1FN
+	Int4 | Uint4 | Float6E2M3FN | Float6E3M2FN | Float4E2M1FN
 	// Bits gives the code, in the lowest bits.
 	Bits() uint8
 }
 
 // Scalar is a type of elements of any kind.
 type Scalar interface {
-	Element | Int4 | UInt4 | Float6E2M3FN | Float6E3M2FN | Float4E2M1FN
+	Element | Int4 | Uint4 | Float6E2M3FN | Float6E3M2FN | Float4E2M1FN
 }
 
 // ShortFloat is a float of 16 bits or fewer. Each has a function that makes it
@@ -59,8 +59,8 @@ func DataTypeOf[T Scalar]() DataType {
 		return DTypeBool
 	case Int4:
 		return DTypeInt4
-	case UInt4:
-		return DTypeUInt4
+	case Uint4:
+		return DTypeUint4
 	case Float16:
 		return DTypeFloat16
 	case BFloat16:
@@ -91,9 +91,9 @@ func DataTypeOf[T Scalar]() DataType {
 		return DTypeFloat4E2M1FN
 	}
 	if kind == reflect.Uint8 {
-		return DTypeUInt8
+		return DTypeUint8
 	}
-	return DTypeUInt16
+	return DTypeUint16
 }
 
 // dataTypeOfKind has the data types of those kinds of Go types that no type of
@@ -110,10 +110,10 @@ var dataTypeOfKind = [32]DataType{
 	reflect.Int32:      {Code: CodeInt, Bits: 32, Lanes: 1},
 	reflect.Int64:      {Code: CodeInt, Bits: 64, Lanes: 1},
 	reflect.Int8:       {Code: CodeInt, Bits: 8, Lanes: 1},
-	reflect.Uint:       {Code: CodeUInt, Bits: 64, Lanes: 1},
-	reflect.Uint32:     {Code: CodeUInt, Bits: 32, Lanes: 1},
-	reflect.Uint64:     {Code: CodeUInt, Bits: 64, Lanes: 1},
-	reflect.Uintptr:    {Code: CodeUInt, Bits: 64, Lanes: 1},
+	reflect.Uint:       {Code: CodeUint, Bits: 64, Lanes: 1},
+	reflect.Uint32:     {Code: CodeUint, Bits: 32, Lanes: 1},
+	reflect.Uint64:     {Code: CodeUint, Bits: 64, Lanes: 1},
+	reflect.Uintptr:    {Code: CodeUint, Bits: 64, Lanes: 1},
 }
 
 // value makes an element of the bytes in which it lies; nil for a data type
@@ -132,15 +132,15 @@ func (t DataType) value(bytes []byte) any {
 		return load[int32](bytes)
 	case DTypeInt64:
 		return load[int64](bytes)
-	case DTypeUInt4:
-		return load[UInt4](bytes)
-	case DTypeUInt8:
+	case DTypeUint4:
+		return load[Uint4](bytes)
+	case DTypeUint8:
 		return load[uint8](bytes)
-	case DTypeUInt16:
+	case DTypeUint16:
 		return load[uint16](bytes)
-	case DTypeUInt32:
+	case DTypeUint32:
 		return load[uint32](bytes)
-	case DTypeUInt64:
+	case DTypeUint64:
 		return load[uint64](bytes)
 	case DTypeFloat16:
 		return load[Float16](bytes)
@@ -230,30 +230,30 @@ func (x Int4) Format(s fmt.State, verb rune) {
 	fmt.Fprintf(s, fmt.FormatString(s, verb), x.Int())
 }
 
-// UInt4 is an element of type uint4: an integer from 0 to 15.
-type UInt4 struct {
+// Uint4 is an element of type uint4: an integer from 0 to 15.
+type Uint4 struct {
 	bits uint8
 }
 
-// UInt4From keeps the lowest 4 bits of v, as conversions between Go's integers
+// Uint4From keeps the lowest 4 bits of v, as conversions between Go's integers
 // do.
-func UInt4From(v uint) UInt4 {
-	return UInt4{uint8(v) & 15}
+func Uint4From(v uint) Uint4 {
+	return Uint4{uint8(v) & 15}
 }
 
-// UInt gives the integer.
-func (x UInt4) UInt() uint {
+// Uint gives the integer.
+func (x Uint4) Uint() uint {
 	return uint(x.bits)
 }
 
 // Bits gives the code, in the lowest bits. [FromBits] is the opposite.
-func (x UInt4) Bits() uint8 {
+func (x Uint4) Bits() uint8 {
 	return x.bits
 }
 
 // Format takes every verb of an integer.
-func (x UInt4) Format(s fmt.State, verb rune) {
-	fmt.Fprintf(s, fmt.FormatString(s, verb), x.UInt())
+func (x Uint4) Format(s fmt.State, verb rune) {
+	fmt.Fprintf(s, fmt.FormatString(s, verb), x.Uint())
 }
 
 // Float16 is an element of type float16: 5 bits of exponent, 10 of mantissa.

@@ -110,22 +110,22 @@ func (a ExchangeAPI) callee() C.struct_dlp_59225070_callee {
 	}
 }
 
-// Managed takes a tensor that the caller owns from an object, into dst, which
+// FromPyObject takes a tensor that the caller owns from an object, into dst, which
 // must own none. It fails like the table, with a [*CallError], or like [Import].
-func (a ExchangeAPI) Managed(dst *Managed, object uintptr) error {
+func (a ExchangeAPI) FromPyObject(dst *Managed, object uintptr) error {
 	if err := a.check(dst, object); err != nil {
 		return err
 	}
 	return dst.answered(C.dlp_59225070_managed(a.callee(), C.uintptr_t(object)))
 }
 
-// Wrap makes an object of a tensor and gives it with one reference, which is the
+// ToPyObject makes an object of a tensor and gives it with one reference, which is the
 // caller's. It takes the tensor over whether it succeeds or fails: afterwards m
 // is released, and its data is kept by the object alone. That holds for every
 // table, although DLPack leaves open who deletes a tensor that was refused.
 //
 // Errors: [ErrReleased], [ErrNoMemory], a [*CallError].
-func (a ExchangeAPI) Wrap(m *Managed) (object uintptr, err error) {
+func (a ExchangeAPI) ToPyObject(m *Managed) (object uintptr, err error) {
 	if a.table == nil {
 		return 0, errNoTable()
 	}
@@ -173,8 +173,8 @@ func (a ExchangeAPI) Alloc(dst *Managed, dtype DataType, device Device, shape ..
 	return dst.expect(dtype, device, shape)
 }
 
-// Stream asks on which stream of a device the producer works now.
-func (a ExchangeAPI) Stream(device Device) (Stream, error) {
+// CurrentWorkStream asks on which stream of a device the producer works now.
+func (a ExchangeAPI) CurrentWorkStream(device Device) (Stream, error) {
 	if a.table == nil {
 		return 0, errNoTable()
 	}

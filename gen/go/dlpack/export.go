@@ -56,7 +56,7 @@ func Export[T Element](data []T, shape ...int64) (*DLManagedTensorVersioned, err
 	if isInt[T]() {
 		dtype.Code = CodeInt
 	} else if isUint[T]() {
-		dtype.Code = CodeUInt
+		dtype.Code = CodeUint
 	} else if !isFloat[T]() {
 		dtype = DataTypeOf[T]()
 	}

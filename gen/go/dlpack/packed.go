@@ -36,7 +36,7 @@ func PackedData[T Narrow](t Tensor) (Packed[T], error) {
 		return Packed[T]{}, unreadable(t, want)
 	}
 	step := elementBits(want, t.flags) / uint64(want.Lanes)
-	if t.Padded() && want.Lanes > 1 {
+	if t.IsPadded() && want.Lanes > 1 {
 		return Packed[T]{}, failf(ErrDataType, "%v is padded, which has no defined order", want)
 	}
 	if !t.IsContiguous() {
@@ -97,7 +97,7 @@ type WritablePacked[T Narrow] struct{ Packed[T] }
 // WritablePackedData is [PackedData] for writing: it fails with [ErrReadOnly]
 // when the producer forbids that.
 func WritablePackedData[T Narrow](t Tensor) (WritablePacked[T], error) {
-	if t.ReadOnly() {
+	if t.IsReadOnly() {
 		return WritablePacked[T]{}, readOnly()
 	}
 	p, err := PackedData[T](t)

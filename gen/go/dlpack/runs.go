@@ -28,7 +28,7 @@ func Runs[T Element](t Tensor) (iter.Seq[[]T], error) {
 // WritableRuns is [Runs] for writing: it fails with [ErrReadOnly] when the
 // producer forbids that. Where a stride is 0, several runs are the same memory.
 func WritableRuns[T Element](t Tensor) (iter.Seq[[]T], error) {
-	if t.ReadOnly() {
+	if t.IsReadOnly() {
 		return func(func([]T) bool) {}, readOnly()
 	}
 	return Runs[T](t)

@@ -63,7 +63,7 @@ func Strided[T Element](t Tensor) (data []T, strides []int64, err error) {
 // WritableStrided is [Strided] for writing: it fails with [ErrReadOnly] when the
 // producer forbids that. Write the elements alone, and nothing between them.
 func WritableStrided[T Element](t Tensor) (data []T, strides []int64, err error) {
-	if t.ReadOnly() {
+	if t.IsReadOnly() {
 		return nil, nil, readOnly()
 	}
 	return Strided[T](t)
@@ -144,7 +144,7 @@ func (r reach) count() uint64 {
 // The errors are those of [Data] but for [ErrNotContiguous], [ErrShape] where the shapes
 // differ, and [ErrReadOnly].
 func Copy[T Element](dst, src Tensor) error {
-	if dst.ReadOnly() {
+	if dst.IsReadOnly() {
 		return readOnly()
 	}
 	to, err := as[T](dst)

@@ -42,10 +42,10 @@ func (t Tensor) NDim() int { return int(t.raw().NDim) }
 // [FlagReadOnly], since nobody says that it may be written.
 func (t Tensor) Flags() Flags { return t.flags }
 
-// ReadOnly tells whether writing is forbidden: by the producer, or since a legacy
+// IsReadOnly tells whether writing is forbidden: by the producer, or since a legacy
 // or a borrowed tensor cannot say that it is allowed. See [Managed.WritableTensor]
 // and [View.WritableTensor].
-func (t Tensor) ReadOnly() bool { return t.flags&FlagReadOnly != 0 }
+func (t Tensor) IsReadOnly() bool { return t.flags&FlagReadOnly != 0 }
 
 // Shape gives the extents. The slice is the producer's own memory: read it,
 // never write it, and copy it to keep it longer than the tensor. That of a scalar
@@ -132,10 +132,10 @@ func (t Tensor) Stride(dimension int) int64 {
 	return stride
 }
 
-// Size is the bytes that the elements take side by side, padding of narrow ones
+// NBytes is the bytes that the elements take side by side, padding of narrow ones
 // included: what a copy takes. For a tensor with gaps, or with strides of 0, its
 // memory has another size. It is at most math.MaxInt.
-func (t Tensor) Size() int {
+func (t Tensor) NBytes() int {
 	size, fits := bytesOf(uint64(t.Len()), elementBits(t.DataType(), t.flags))
 	if !fits {
 		return math.MaxInt
@@ -143,9 +143,9 @@ func (t Tensor) Size() int {
 	return int(size)
 }
 
-// Padded tells whether each element narrower than a byte has a byte of its own,
+// IsPadded tells whether each element narrower than a byte has a byte of its own,
 // instead of being packed.
-func (t Tensor) Padded() bool { return t.flags&FlagIsSubbyteTypePadded != 0 }
+func (t Tensor) IsPadded() bool { return t.flags&FlagIsSubbyteTypePadded != 0 }
 
 // first points to the element whose indices are all 0, of a tensor that the host
 // can read.

@@ -124,7 +124,7 @@ type DLPackExchangeAPI struct {
 	// Makes an object of a tensor.
 	ManagedTensorToPyObjectNoSync uintptr
 	// Borrows a view of an object; the only function that may be missing.
-	DltensorFromPyObjectNoSync uintptr
+	DLTensorFromPyObjectNoSync uintptr
 	// Gives the stream on which the producer works.
 	CurrentWorkStream uintptr
 }

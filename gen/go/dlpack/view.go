@@ -68,7 +68,7 @@ func (a ExchangeAPI) Borrow(dst *View, object uintptr) error {
 // crossing into C. On an error none of dst holds anything.
 //
 // A table that runs other code to lend a tensor, as one of Python may, can change the
-// objects before: take a tensor that must outlast it by [ExchangeAPI.Managed].
+// objects before: take a tensor that must outlast it by [ExchangeAPI.FromPyObject].
 func (a ExchangeAPI) BorrowAll(dst []View, objects ...uintptr) error {
 	if a.table == nil {
 		return empty(dst, errNoTable())

@@ -202,8 +202,8 @@ func (b *binding) dataTypeOf(f *jen.File, all []element) {
 				}
 			}
 		}),
-		jen.If(jen.Id("kind").Op("==").Qual("reflect", "Uint8")).Block(jen.Return(jen.Id("DTypeUInt8"))),
-		jen.Return(jen.Id("DTypeUInt16")),
+		jen.If(jen.Id("kind").Op("==").Qual("reflect", "Uint8")).Block(jen.Return(jen.Id("DTypeUint8"))),
+		jen.Return(jen.Id("DTypeUint16")),
 	)
 	comment(f.Group,
 		"dataTypeOfKind has the data types of those kinds of Go types that no type of this package is made of. "+

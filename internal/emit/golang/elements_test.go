@@ -84,7 +84,7 @@ func TestTypesOfElementsFollowTheRelease(t *testing.T) {
 	for version, pairs := range map[string]bool{"1.2": false, "latest": false, "main": true} {
 		b := &binding{release: emittest.Release(t, version)}
 		got := names(b.elements())
-		assert.Subset(t, got, []string{"Bool", "bool", "Int4", "UInt4", "int", "uintptr", "Float16", "BFloat16",
+		assert.Subset(t, got, []string{"Bool", "bool", "Int4", "Uint4", "int", "uintptr", "Float16", "BFloat16",
 			"Float8E4M3B11FNUZ", "Float4E2M1FN", "Complex32", "complex128"})
 		assert.Equal(t, pairs, slices.Contains(got, "BComplex32"), version)
 		assert.Equal(t, len(b.release.DTypes), len(b.elements()), "every data type of DLPack has a type in Go")
@@ -103,7 +103,7 @@ func TestAVendorsDataTypes(t *testing.T) {
 		{spec.DType{Name: "int2", Code: "kDLInt", Bits: 2, Lanes: 1},
 			"// Int2 is an element of type int2: an integer from -2 to 1.\ntype Int2 struct {"},
 		{spec.DType{Name: "uint1", Code: "kDLUInt", Bits: 1, Lanes: 1},
-			"func UInt1From(v uint) UInt1 {\n\treturn UInt1{uint8(v) & 1}"},
+			"func Uint1From(v uint) Uint1 {\n\treturn Uint1{uint8(v) & 1}"},
 		{spec.DType{Name: "float8_e2m5fn", Code: "kDLFloat8_e5m2", Bits: 8, Lanes: 1}, "type Float8E2M5FN uint8"},
 		{spec.DType{Name: "int24", Code: "kDLInt", Bits: 24, Lanes: 1}, ""},
 		{spec.DType{Name: "float32x4", Code: "kDLFloat", Bits: 32, Lanes: 4}, ""},

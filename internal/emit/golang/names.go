@@ -12,14 +12,14 @@ import (
 
 // words are the parts of C names that Go spells in a way of their own.
 var words = map[string]string{
-	"api":   "API",
-	"dl":    "DL",
-	"dtype": "DType",
-	"id":    "ID",
-	"ndim":  "NDim",
-	"bool":  "Bool",
-	"uint":  "UInt",
-	"int":   "Int",
+	"api":      "API",
+	"dl":       "DL",
+	"dltensor": "DLTensor",
+	"dtype":    "DType",
+	"id":       "ID",
+	"ndim":     "NDim",
+	"Bfloat":   "BFloat",
+	"UInt":     "Uint",
 }
 
 // typed are the fields that hold an enumerator, or flags, in a plain integer.
@@ -96,11 +96,8 @@ func macro(name string) string {
 	return camel(strings.ToLower(strings.TrimPrefix(name, "DLPACK_")))
 }
 
-// dtype gives the Go name of a data type: uint8 is DTypeUInt8.
+// dtype gives the Go name of a data type: uint8 is DTypeUint8.
 func dtype(name string) string {
-	if rest, ok := strings.CutPrefix(name, "uint"); ok {
-		return "DTypeUInt" + rest
-	}
 	if rest, ok := strings.CutPrefix(name, "bfloat"); ok {
 		return "DTypeBFloat" + rest
 	}

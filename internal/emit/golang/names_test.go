@@ -27,7 +27,7 @@ func TestNamesOfGo(t *testing.T) {
 	assert.Equal(t, "FlagIsSubbyteTypePadded", flag("DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED"))
 	assert.Equal(t, "MajorVersion", macro("DLPACK_MAJOR_VERSION"))
 	for c, want := range map[string]string{
-		"uint8": "DTypeUInt8", "int8": "DTypeInt8", "bool": "DTypeBool", "bfloat16": "DTypeBFloat16",
+		"uint8": "DTypeUint8", "int8": "DTypeInt8", "bool": "DTypeBool", "bfloat16": "DTypeBFloat16",
 		"bcomplex32": "DTypeBComplex32", "float6_e2m3fn": "DTypeFloat6E2M3FN",
 	} {
 		assert.Equal(t, want, dtype(c))

@@ -31,7 +31,7 @@ func (truth) render(f *jen.File, e element) {
 }
 
 func (n narrowInt) render(f *jen.File, e element) {
-	name, getter, goType := e.name(), "UInt", jen.Uint()
+	name, getter, goType := e.name(), "Uint", jen.Uint()
 	low, high := 0, 1<<e.Bits-1
 	unused := 8 - e.Bits
 	value := jen.Uint().Call(jen.Id("x").Dot("bits"))

@@ -137,7 +137,7 @@ var prepare = sync.OnceValue(func() error {
 		Functions: dlpack.DLPackExchangeAPI{
 			ManagedTensorFromPyObjectNoSync: uintptr(unsafe.Pointer(C.dlp_00000000_py_managed)),
 			ManagedTensorToPyObjectNoSync:   uintptr(unsafe.Pointer(C.dlp_00000000_py_wrap)),
-			DltensorFromPyObjectNoSync:      uintptr(unsafe.Pointer(C.dlp_00000000_py_borrow)),
+			DLTensorFromPyObjectNoSync:      uintptr(unsafe.Pointer(C.dlp_00000000_py_borrow)),
 		},
 		Raise: unsafe.Pointer(C.dlp_00000000_py_set_error),
 	})

@@ -53,8 +53,8 @@ func testBorrow(t *testing.T) {
 		equal(t, "data type", d.DataType(), dlpack.DataTypeOf[float32]())
 		equalSlices(t, "shape", d.Shape(), []int64{2, 3})
 		equalSlices(t, "strides", d.Strides(), []int64{3, 1})
-		equal(t, "read-only, since nobody says that it may be written", d.ReadOnly(), true)
-		equal(t, "read-only where the caller knows that it may be", views[i].WritableTensor().ReadOnly(), false)
+		equal(t, "read-only, since nobody says that it may be written", d.IsReadOnly(), true)
+		equal(t, "read-only where the caller knows that it may be", views[i].WritableTensor().IsReadOnly(), false)
 		equal(t, "stream", views[i].Stream(), 0)
 		views[i].Release()
 		equal(t, "nothing after Release", views[i].Tensor(), dlpack.Tensor{})
@@ -77,7 +77,7 @@ func testLoans(t *testing.T) {
 			t.Errorf("a tensor with flags %#x was lent: %v", flags, err)
 		}
 		var m dlpack.Managed
-		if err := newTable(t).Managed(&m, uintptr(object)); err != nil {
+		if err := newTable(t).FromPyObject(&m, uintptr(object)); err != nil {
 			t.Fatal(err)
 		}
 		equal(t, "flags", m.Tensor().Flags(), flags)
@@ -92,7 +92,7 @@ func testManaged(t *testing.T) {
 	s := newStranger(t)
 	object := newObject(t, s)
 	var m dlpack.Managed
-	if err := newTable(t).Managed(&m, uintptr(object)); err != nil {
+	if err := newTable(t).FromPyObject(&m, uintptr(object)); err != nil {
 		t.Fatal(err)
 	}
 	object.Release()
@@ -106,10 +106,10 @@ func testManaged(t *testing.T) {
 func testWrap(t *testing.T) {
 	s := newStranger(t)
 	m := must[managed](t)(dlpack.Import(s.versioned()))
-	object := must[uintptr](t)(newTable(t).Wrap(m))
+	object := must[uintptr](t)(newTable(t).ToPyObject(m))
 	m.Release()
 	equal(t, "deleters called", s.deleted(), 0)
-	_, err := newTable(t).Wrap(m)
+	_, err := newTable(t).ToPyObject(m)
 	refused(t, "a second Wrap", err, dlpack.ErrReleased)
 	dlpack.Object(object).Release()
 	equal(t, "deleters called", s.deleted(), 1)
@@ -128,14 +128,14 @@ func testAlloc(t *testing.T) {
 		data[i] = float64(i)
 	}
 	equal(t, "elements", len(data), 20)
-	equal(t, "stream", must[dlpack.Stream](t)(newTable(t).Stream(cpu)), 0)
+	equal(t, "stream", must[dlpack.Stream](t)(newTable(t).CurrentWorkStream(cpu)), 0)
 }
 
 // panicking is made once: tables are few, and live as long as the process.
 var panicking = sync.OnceValues(func() (*dlpack.DLPackExchangeAPI, error) {
 	return dlpack.NewExchangeAPI(dlpack.Producer{
-		Allocate: func(dlpack.DataType, dlpack.Device, []int64) (exported, error) { panic("of the allocator") },
-		Stream:   func(dlpack.Device) (dlpack.Stream, error) { panic("of the stream") },
+		Allocate:          func(dlpack.DataType, dlpack.Device, []int64) (exported, error) { panic("of the allocator") },
+		CurrentWorkStream: func(dlpack.Device) (dlpack.Stream, error) { panic("of the stream") },
 	})
 })
 
@@ -149,7 +149,7 @@ func testPanic(t *testing.T) {
 	if !errors.As(err, &failure) || !strings.Contains(failure.Message, "of the allocator") {
 		t.Errorf("the allocator panicked, got %v", err)
 	}
-	if _, err = api.Stream(dlpack.Device{Type: dlpack.DeviceCPU}); !errors.As(err, &failure) {
+	if _, err = api.CurrentWorkStream(dlpack.Device{Type: dlpack.DeviceCPU}); !errors.As(err, &failure) {
 		t.Errorf("the stream panicked, got %v", err)
 	}
 }
@@ -165,7 +165,7 @@ func tables(s stranger, majors ...uint32) []*dlpack.DLPackExchangeAPI {
 			ManagedTensorAllocator:          8,
 			ManagedTensorFromPyObjectNoSync: 8,
 			ManagedTensorToPyObjectNoSync:   8,
-			DltensorFromPyObjectNoSync:      8,
+			DLTensorFromPyObjectNoSync:      8,
 			CurrentWorkStream:               8,
 		}
 		previous = uintptr(unsafe.Pointer(all[i]))
@@ -202,6 +202,6 @@ func testMissingFunctions(t *testing.T) {
 		refused(t, "no "+name, err, dlpack.ErrTable)
 		*function = 8
 	}
-	table.DltensorFromPyObjectNoSync = 0
+	table.DLTensorFromPyObjectNoSync = 0
 	must[dlpack.ExchangeAPI](t)(dlpack.FindExchangeAPI(&table.Header))
 }

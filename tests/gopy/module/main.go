@@ -77,7 +77,7 @@ func describeOwned(call *dlpackpy.Call) (any, error) {
 
 func description(t dlpack.Tensor) []any {
 	return []any{int(t.Addr()), t.DataType().String(), tuple(t.Shape()), tuple(t.Strides()), t.Device().String(),
-		t.ReadOnly()}
+		t.IsReadOnly()}
 }
 
 func tuple(numbers []int64) []any {

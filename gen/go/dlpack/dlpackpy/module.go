@@ -140,7 +140,7 @@ var prepare = sync.OnceValue(func() error {
 		Functions: dlpack.DLPackExchangeAPI{
 			ManagedTensorFromPyObjectNoSync: uintptr(unsafe.Pointer(C.dlp_59225070_py_managed)),
 			ManagedTensorToPyObjectNoSync:   uintptr(unsafe.Pointer(C.dlp_59225070_py_wrap)),
-			DltensorFromPyObjectNoSync:      uintptr(unsafe.Pointer(C.dlp_59225070_py_borrow)),
+			DLTensorFromPyObjectNoSync:      uintptr(unsafe.Pointer(C.dlp_59225070_py_borrow)),
 		},
 		Raise: unsafe.Pointer(C.dlp_59225070_py_set_error),
 	})

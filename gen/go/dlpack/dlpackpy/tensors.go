@@ -199,7 +199,7 @@ func (c *Call) borrowSome(first int, out []dlpack.Tensor) int {
 		objects[count] = uintptr(c.Object(first + count))
 		count++
 	}
-	if !ok || api.Raw().DltensorFromPyObjectNoSync == 0 || api.BorrowAll(views, objects[:count]...) != nil {
+	if !ok || api.Raw().DLTensorFromPyObjectNoSync == 0 || api.BorrowAll(views, objects[:count]...) != nil {
 		C.dlp_59225070_py_clear()
 		for i := range count {
 			routes[i].quiet = false

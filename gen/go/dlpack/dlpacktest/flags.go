@@ -19,7 +19,7 @@ func testFlags(t *testing.T) {
 		s.versioned().Flags = 1<<63 | dlpack.FlagIsCopied
 		d := imported(t, s.versioned())
 		equal(t, "flags", d.Flags(), 1<<63|dlpack.FlagIsCopied)
-		equal(t, "read-only", d.ReadOnly(), false)
+		equal(t, "read-only", d.IsReadOnly(), false)
 	})
 	t.Run("Padded", testPadded)
 }
@@ -31,7 +31,7 @@ func testReadOnly(t *testing.T) {
 	p := must[exported](t)(dlpack.ExportWith(data, o))
 	equal(t, "flags in C", see(p).Flags, uint64(dlpack.FlagReadOnly))
 	d := imported(t, p)
-	equal(t, "read-only", d.ReadOnly(), true)
+	equal(t, "read-only", d.IsReadOnly(), true)
 	_, err := dlpack.WritableData[int32](d)
 	refused(t, "WritableData", err, dlpack.ErrReadOnly)
 	_, err = dlpack.WritableRuns[int32](d)
@@ -55,7 +55,7 @@ func testPadded(t *testing.T) {
 			s.versioned().Flags, want = dlpack.FlagIsSubbyteTypePadded, 5
 		}
 		d := imported(t, s.versioned())
-		equal(t, "padded", d.Padded(), padded)
-		equal(t, "bytes of 5 elements of 4 bits", d.Size(), want)
+		equal(t, "padded", d.IsPadded(), padded)
+		equal(t, "bytes of 5 elements of 4 bits", d.NBytes(), want)
 	}
 }

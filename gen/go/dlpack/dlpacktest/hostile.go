@@ -135,10 +135,10 @@ func use(t *testing.T, s stranger, d dlpack.Tensor) {
 	for _, extent := range d.Shape() {
 		count *= int(extent)
 	}
-	if d.Len() != count || count < 0 || d.Size() < 0 {
-		t.Errorf("%d elements in %d bytes for %d", d.Len(), d.Size(), count)
+	if d.Len() != count || count < 0 || d.NBytes() < 0 {
+		t.Errorf("%d elements in %d bytes for %d", d.Len(), d.NBytes(), count)
 	}
-	if packed, err := dlpack.PackedData[dlpack.UInt4](d); err == nil && packed.Len() < count {
+	if packed, err := dlpack.PackedData[dlpack.Uint4](d); err == nil && packed.Len() < count {
 		t.Errorf("%d packed elements of %d", packed.Len(), count)
 	}
 	if !inside(s, d) {

@@ -45,20 +45,20 @@ func wait(order func(consumer, producer device.Stream) error) error {
 }
 
 func main() {
-	dtype := device.DType{Code: 2, Bits: 32, Lanes: 1}
+	dtype := device.DataType{Code: 2, Bits: 32, Lanes: 1}
 	for _, b := range []struct {
 		name  string
 		kind  int32
-		alloc func(device.Request) (unsafe.Pointer, error)
+		alloc func(device.Allocation) (unsafe.Pointer, error)
 		free  func(unsafe.Pointer) error
 		find  func(uintptr) (device.Pointer, error)
 		order func(consumer, producer device.Stream) error
 	}{
-		{"cuda", 2, cuda.Alloc, cuda.Free, cuda.PointerInfo, cuda.OrderAfter},
-		{"rocm", 10, rocm.Alloc, rocm.Free, rocm.PointerInfo, rocm.OrderAfter},
-		{"oneapi", 14, oneapi.Alloc, oneapi.Free, oneapi.PointerInfo, oneapi.OrderAfter},
+		{"cuda", 2, cuda.Alloc, cuda.Free, cuda.PointerInfo, cuda.StreamWait},
+		{"rocm", 10, rocm.Alloc, rocm.Free, rocm.PointerInfo, rocm.StreamWait},
+		{"oneapi", 14, oneapi.Alloc, oneapi.Free, oneapi.PointerInfo, oneapi.StreamWait},
 	} {
-		managed, err := b.alloc(device.Request{Device: device.Device{Type: b.kind}, DType: dtype, Shape: []int64{2}})
+		managed, err := b.alloc(device.Allocation{Device: device.Device{Type: b.kind}, DType: dtype, Shape: []int64{2}})
 		drop(b.name, tensor{managed, b.free}, err)
 		_, _ = where(b.find)
 		_ = wait(b.order)

@@ -27,8 +27,8 @@ func ordinal() int32 {
 	return check(int32(n), err)
 }
 
-func request(n int64) cuda.Request {
-	return cuda.Request{Device: kDLCUDA, DType: cuda.DType{Code: 2, Bits: 32, Lanes: 1}, Shape: []int64{n, 4}}
+func request(n int64) cuda.Allocation {
+	return cuda.Allocation{Device: kDLCUDA, DType: cuda.DataType{Code: 2, Bits: 32, Lanes: 1}, Shape: []int64{n, 4}}
 }
 
 func main() {
@@ -94,10 +94,10 @@ func crossings() {
 		{"PointerInfo", func() { check(cuda.PointerInfo(address)) }},
 		{"StreamFromDLPack", func() { check(cuda.StreamFromDLPack(kDLCUDA, 2)) }},
 		{"CurrentStream", func() { check(cuda.CurrentStream(nil, kDLCUDA)) }},
-		{"OrderAfter", func() { must(cuda.OrderAfter(other, stream)) }},
+		{"StreamWait", func() { must(cuda.StreamWait(other, stream)) }},
 		{"KeepUntil", func() { must(cuda.KeepUntil(tensor, other)) }},
 		{"Copy", func() { must(cuda.Copy(view, view, stream)) }},
-		{"Finish", func() { must(cuda.Finish(stream)) }},
+		{"StreamSynchronize", func() { must(cuda.StreamSynchronize(stream)) }},
 		{"Alloc and Free", func() { must(cuda.Free(check(cuda.Alloc(request(1))))) }},
 	}
 	for _, c := range calls {
@@ -136,12 +136,12 @@ func borrows() {
 }
 
 func mistakes() {
-	_, err := cuda.Alloc(cuda.Request{Device: cuda.Device{Type: 2, ID: 9},
-		DType: cuda.DType{Code: 2, Bits: 32, Lanes: 1}})
+	_, err := cuda.Alloc(cuda.Allocation{Device: cuda.Device{Type: 2, ID: 9},
+		DType: cuda.DataType{Code: 2, Bits: 32, Lanes: 1}})
 	fmt.Println(err)
 	_, err = cuda.StreamFromDLPack(kDLCUDA, 0)
 	fmt.Println(err)
-	fmt.Println(cuda.Free(nil), cuda.OrderAfter(cuda.Stream{Unordered: true}, cuda.Stream{}))
+	fmt.Println(cuda.Free(nil), cuda.StreamWait(cuda.Stream{Unordered: true}, cuda.Stream{}))
 }
 
 // together frees on other goroutines than those that allocate.

@@ -25,13 +25,13 @@ func must(err error) { check(0, err) }
 
 func main() {
 	facts := check(oneapi.Probe())
-	_, err := oneapi.ID(0)
+	_, err := oneapi.DeviceID(0)
 	fmt.Println("devices", facts.Devices, err == nil)
-	fmt.Println(oneapi.Number(map[uintptr]int32{}))
-	must(oneapi.Number(nil))
-	id := check(oneapi.ID(facts.Devices - 1))
+	fmt.Println(oneapi.SetDeviceIDs(map[uintptr]int32{}))
+	must(oneapi.SetDeviceIDs(nil))
+	id := check(oneapi.DeviceID(facts.Devices - 1))
 	device := oneapi.Device{Type: 14, ID: id}
-	request := oneapi.Request{Device: device, DType: oneapi.DType{Code: 2, Bits: 32, Lanes: 1}, Shape: []int64{3, 4}}
+	request := oneapi.Allocation{Device: device, DType: oneapi.DataType{Code: 2, Bits: 32, Lanes: 1}, Shape: []int64{3, 4}}
 	tensor, other := check(oneapi.Alloc(request)), check(oneapi.Alloc(request))
 	view := &(*dlpack.DLManagedTensorVersioned)(tensor).DLTensor
 	info := check(oneapi.PointerInfo(uintptr(view.Data)))
@@ -45,9 +45,9 @@ func main() {
 	must(oneapi.Copy(unsafe.Pointer(view), unsafe.Pointer(&(*dlpack.DLManagedTensorVersioned)(other).DLTensor), stream))
 	must(oneapi.KeepUntil(other, stream))
 	must(oneapi.Free(other))
-	must(oneapi.Finish(stream))
+	must(oneapi.StreamSynchronize(stream))
 	m := check(dlpack.Import((*dlpack.DLManagedTensorVersioned)(tensor)))
 	fmt.Println("imported", m.Tensor().Shape(), m.Tensor().Device().Type)
 	m.Release()
-	fmt.Println(oneapi.Number(map[uintptr]int32{1: 1}) == nil, oneapi.USMTable() != nil)
+	fmt.Println(oneapi.SetDeviceIDs(map[uintptr]int32{1: 1}) == nil, oneapi.USMTable() != nil)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-var float32s = shm.DType{Code: 2, Bits: 32, Lanes: 1}
+var float32s = shm.DataType{Code: 2, Bits: 32, Lanes: 1}
 
 func main() {
 	if err := shm.Probe(); err != nil {
