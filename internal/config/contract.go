@@ -44,10 +44,25 @@ func (d *decoder) checkContractsAreUsed(cfg *Config, section *yaml.Node) {
 		section.Errorf("unused-kernels", "add `kernels: {}` to targets, with `c: {}`",
 			"no target of this config makes kernels that have args and returns")
 	}
+	d.checkContractNeeds(cfg, all)
 	for _, t := range all {
 		if t.OnRequest && t.at != nil && len(cfg.Contracts) == 0 && !d.diags.Failed() {
 			t.at.Warnf("no-kernels", "as in `kernels: {scale: {args: {x: \"float32[n] inout\"}}}`",
 				"target %s needs a kernel with args or returns, and the config has none", t.Name)
+		}
+	}
+}
+
+// checkContractNeeds reports targets whose files for described kernels include headers that nobody
+// makes.
+func (d *decoder) checkContractNeeds(cfg *Config, all []Target) {
+	for _, t := range all {
+		for _, need := range t.ContractNeeds {
+			made := slices.ContainsFunc(all, func(t Target) bool { return t.Name == need })
+			if len(cfg.Contracts) > 0 && t.at != nil && !made {
+				t.at.Errorf("needs-target", "add `"+need+": {}` to targets",
+					"target %s includes headers of target %s for kernels with args or returns", t.Name, need)
+			}
 		}
 	}
 }

@@ -54,17 +54,18 @@ type Option struct {
 
 // Target is one row of the table of targets.
 type Target struct {
-	Name      string
-	Doc       string
-	Path      string // default, relative to out
-	Oldest    string // the oldest release that it serves
-	Options   []Option
-	Needs     []string // the targets whose headers its files include
-	Imports   []string // the targets whose Go packages its own imports, where the config makes them
-	Single    string   // the option, true or false, that makes one file, which no target includes
-	Kernels   bool     // it makes something of the config's kernels
-	Contracts bool     // it makes something of those kernels that have args and returns
-	OnRequest bool     // it is made only where a config lists it
+	Name          string
+	Doc           string
+	Path          string // default, relative to out
+	Oldest        string // the oldest release that it serves
+	Options       []Option
+	Needs         []string // the targets whose headers its files include
+	Imports       []string // the targets whose Go packages its own imports, where the config makes them
+	Single        string   // the option, true or false, that makes one file, which no target includes
+	Kernels       bool     // it makes something of the config's kernels
+	Contracts     bool     // it makes something of those kernels that have args and returns
+	OnRequest     bool     // it is made only where a config lists it
+	ContractNeeds []string // beside Needs, where the config has such kernels
 	// Clashes finds the names of a release that the target could not tell apart;
 	// nil where names stay as they are in C. A vendor's own devices may bring some.
 	Clashes func(*spec.Release) []Clash
@@ -140,7 +141,7 @@ func comment(extension string) (prefix, suffix string) {
 	switch extension {
 	case ".c", ".h":
 		return "/* ", " */"
-	case ".py", ".sh":
+	case ".py", ".pyi", ".typed", ".sh":
 		return "# ", ""
 	}
 	return "// ", ""

@@ -58,7 +58,7 @@ func (c compiler) build(t *testing.T, dir string, flags ...string) (program stri
 	t.Helper()
 	program = filepath.Join(t.TempDir(), "calls")
 	args := append([]string{"-x", c.language, "-std=" + c.standard, "-I" + dir + "/c", "-I" + dir + "/kernels", "-o", program}, flags...)
-	args = append(args, filepath.Join(dir, "kernels/kernels.c"), "testdata/author.c", "testdata/calls.c")
+	args = append(args, filepath.Join(dir, "kernels/kernels.c"), "testdata/author.c", "testdata/calls.c", "-pthread")
 	out, err := exec.Command(need.Program(t, c.name, c.debian), args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return program
@@ -96,8 +96,10 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// mistake makes the generated checks wrong in one place.
+// mistake makes a generated file wrong in one place.
 type mistake struct{ old, replacement string }
+
+// mistakes are those of kernels.c.
 
 var mistakes = map[string]mistake{
 	"sums wrap":                       {"if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b) return dlpackgen_no_value(bad, DLPACKGEN_OVERFLOWS);", ""},
@@ -134,7 +136,7 @@ func TestMistakesAreSeen(t *testing.T) {
 	var names []string
 	var all []mutation.Mutant
 	for name, m := range mistakes {
-		names, all = append(names, name), append(all, m.mutation())
+		names, all = append(names, name), append(all, m.of("kernels/kernels.c"))
 	}
 	written := mutation.Write(t, dir, all)
 	program := compilers[0].build(t, dir, append(written.Flags, sanitized...)...)
@@ -154,10 +156,13 @@ func TestEveryMistakeHasItsText(t *testing.T) {
 	dir := t.TempDir()
 	generate(t, "testdata/kernels.yaml", dir)
 	for name, m := range mistakes {
-		t.Run(name, func(t *testing.T) { m.mutation().Require(t, dir) })
+		t.Run(name, func(t *testing.T) { m.of("kernels/kernels.c").Require(t, dir) })
+	}
+	for name, m := range pythonMistakes {
+		t.Run(name, func(t *testing.T) { m.of("python/_kernels.c").Require(t, dir) })
 	}
 }
 
-func (m mistake) mutation() mutation.Mutant {
-	return mutation.Mutant{File: filepath.Join("kernels", "kernels.c"), Old: m.old, New: m.replacement}
+func (m mistake) of(file string) mutation.Mutant {
+	return mutation.Mutant{File: filepath.FromSlash(file), Old: m.old, New: m.replacement}
 }

@@ -85,11 +85,11 @@ func (c *checker) declare() {
 		at := "call->args." + d.Name
 		if !d.Flagged {
 			c.begin("", "")
-			c.line("call->dims.%s = %s;", member(d.Name), at)
+			c.line("call->dims.%s = %s;", contract.Member(d.Name), at)
 			continue
 		}
 		c.begin("", at)
-		c.line("call->dims.%s = *%s;", member(d.Name), at)
+		c.line("call->dims.%s = *%s;", contract.Member(d.Name), at)
 		c.line("bound_%d = %d;", i, d.Arg+1)
 	}
 }
@@ -202,7 +202,7 @@ func (c *checker) dtype(i int, p contract.Param, at string) {
 		return
 	}
 	c.demand("dlpackgen_check_dtype(&sites[%d], %s, %s, %d, message)", i, at, table(c.k, p.Var), len(v.Types))
-	c.line("call->types.%s = dlpackgen_place_of(%s, %d, dlpackgen_dtype_of(%s));", member(v.Name), table(c.k, p.Var), len(v.Types), at)
+	c.line("call->types.%s = dlpackgen_place_of(%s, %d, dlpackgen_dtype_of(%s));", contract.Member(v.Name), table(c.k, p.Var), len(v.Types), at)
 	for j, earlier := range c.k.Args[:i] {
 		if earlier.Var == p.Var && earlier.Kind == contract.Tensor {
 			before := "call->args." + earlier.Name
@@ -241,7 +241,7 @@ func (c *checker) extent(i int, p contract.Param, d int, at string) {
 // symbol binds a symbol, or compares with what it is bound to.
 func (c *checker) symbol(i, d int, e contract.Extent, place, at string) {
 	dim := c.k.Dims[e.Dim]
-	value := "call->dims." + member(dim.Name)
+	value := "call->dims." + contract.Member(dim.Name)
 	first := dim.Arg == i && c.first(i, d, e.Dim)
 	switch {
 	case dim.Flagged:
@@ -270,7 +270,7 @@ func (c *checker) solved(i int, e contract.Extent, place, at string) {
 	case notation.Multiply:
 		solve = "dlpackgen_solve_product"
 	}
-	c.demand("%s(&sites[%d], %s, %s, %s, INT64_C(%d), &call->dims.%s, message)", solve, i, at, place, quote(e.Size.String()), number, member(dim.Name))
+	c.demand("%s(&sites[%d], %s, %s, %s, INT64_C(%d), &call->dims.%s, message)", solve, i, at, place, quote(e.Size.String()), number, contract.Member(dim.Name))
 	if dim.Flagged {
 		c.line("bound_%d = %d;", e.Dim, i+1)
 	}

@@ -21,7 +21,7 @@ func (c *checker) expr(e *notation.Expr) string {
 	case notation.Literal:
 		return fmt.Sprintf("INT64_C(%d)", e.Number)
 	case notation.Symbol:
-		return "call->dims." + member(e.Name)
+		return "call->dims." + contract.Member(e.Name)
 	case notation.Size:
 		return fmt.Sprintf("dlpackgen_elements_of(call->args.%s, &bad)", e.Name)
 	case notation.Shape:
@@ -95,7 +95,7 @@ func (n *names) of(e *notation.Expr, there []string) []string {
 	switch e.Op {
 	case notation.Symbol:
 		i := k.Dim(e.Name)
-		n.add(e.Name, "if (%s) dlpackgen_put_value(message, &first, %s, call->dims.%s);", n.c.bound(i), quote(e.Name), member(e.Name))
+		n.add(e.Name, "if (%s) dlpackgen_put_value(message, &first, %s, call->dims.%s);", n.c.bound(i), quote(e.Name), contract.Member(e.Name))
 		if !k.Dims[i].Always {
 			there = append(there, n.c.bound(i))
 		}
@@ -195,7 +195,7 @@ func (c *checker) inTypes(cond *notation.Cond, variable int) string {
 	var all []string
 	for i, d := range c.k.Vars[variable].Types {
 		if slices.ContainsFunc(cond.In, func(v notation.Value) bool { return v.Text == d.Name }) {
-			all = append(all, fmt.Sprintf("call->types.%s == %d", member(c.k.Vars[variable].Name), i))
+			all = append(all, fmt.Sprintf("call->types.%s == %d", contract.Member(c.k.Vars[variable].Name), i))
 		}
 	}
 	return strings.Join(append(all, "0"), " || ")

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
@@ -108,10 +107,10 @@ func viewKernel(k *contract.Kernel) kernelView {
 
 func (v *kernelView) viewNames(k *contract.Kernel) {
 	for _, d := range k.Dims {
-		v.Dims = append(v.Dims, member(d.Name))
+		v.Dims = append(v.Dims, contract.Member(d.Name))
 	}
 	for i, t := range k.Vars {
-		v.Vars = append(v.Vars, variable{member(t.Name), table(k, i), dtypes(t.Types)})
+		v.Vars = append(v.Vars, variable{contract.Member(t.Name), table(k, i), dtypes(t.Types)})
 	}
 	var made []string
 	for _, name := range v.Results {
@@ -134,14 +133,6 @@ func wrap(line string) string {
 		line = indent + line[at+2:]
 	}
 	return out.String() + line
-}
-
-// member is a name as a member of a struct: one that a macro may have gets another.
-func member(name string) string {
-	if kernel.LooksLikeMacro(name) {
-		return name + "_"
-	}
-	return name
 }
 
 // table names the dtypes of a variable.
@@ -281,7 +272,7 @@ func choice(k *contract.Kernel, d contract.Device) string {
 		if t == contract.None {
 			continue
 		}
-		terms = append(terms, fmt.Sprintf("%d * call_->types.%s", factor, member(k.Vars[i].Name)))
+		terms = append(terms, fmt.Sprintf("%d * call_->types.%s", factor, contract.Member(k.Vars[i].Name)))
 		factor *= len(k.Vars[i].Types)
 	}
 	return strings.TrimPrefix(strings.Join(terms, " + "), "1 * ")

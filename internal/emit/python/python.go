@@ -12,11 +12,13 @@ import (
 // Target is the row of the table of targets. The capsule that it finds exchange
 // tables by came with 1.3; modules work with producers of every release.
 var Target = emit.Target{
-	Name:     "python",
-	Doc:      "the base of extension modules for Python: tensors of any library as arguments and results; C, C++",
-	Path:     "python",
-	Oldest:   "1.3",
-	Needs:    []string{"c"},
+	Name:      "python",
+	Doc:       "the base of extension modules for Python: tensors of any library as arguments and results; C, C++",
+	Path:      "python",
+	Oldest:    "1.3",
+	Needs:     []string{"c"},
+	Options:   []emit.Option{moduleOption},
+	Contracts: true, ContractNeeds: []string{"kernels"},
 	Manifest: manifest,
 }
 
@@ -31,14 +33,15 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	if err := check(m.Release); err != nil {
 		return emit.Manifest{}, err
 	}
-	return emit.Manifest{Assets: []emit.Asset{
+	module, err := moduleAssets(m)
+	return emit.Manifest{Assets: append([]emit.Asset{
 		emit.DeviceInterface(""),
 		{From: "python/exchange.h", To: interfaceName, Main: true, Parts: public(m.Release)},
 		{From: "python/exchange.c", To: sourceName, Parts: emit.Copies("python", "", private...),
 			Known: map[string]string{
 				"exchange.h": interfaceName, "adopted.h": interfaceName, "names.h": interfaceName,
 			}},
-	}}, nil
+	}, module...)}, err
 }
 
 // public are the parts of the interface.

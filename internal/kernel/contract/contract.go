@@ -5,6 +5,7 @@ package contract
 import (
 	"slices"
 
+	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
@@ -231,6 +232,14 @@ func (k *Kernel) Dim(name string) int {
 // Var gives the place of a variable, or None.
 func (k *Kernel) Var(name string) int {
 	return slices.IndexFunc(k.Vars, func(v Var) bool { return v.Name == name })
+}
+
+// Member is a name as a member of a struct in C: one that a macro may have gets another.
+func Member(name string) string {
+	if kernel.LooksLikeMacro(name) {
+		return name + "_"
+	}
+	return name
 }
 
 // Given lists the results that callers get.

@@ -1,5 +1,13 @@
 /* The functions that the author of kernels.yaml writes. */
+#define _POSIX_C_SOURCE 200809L
 #include <kernels.h>
+#include <string.h>
+#include <time.h>
+
+static void rest(void) {
+  const struct timespec moment = {0, 1000000};
+  nanosleep(&moment, 0);
+}
 
 static double product(const DLTensor* x) {
   double all = 1;
@@ -88,9 +96,65 @@ int devices_cuda(const DLTensor* x, const DLTensor* y, const DLTensor* host, voi
   return stream ? 41 : 42;
 }
 
+/* Fails where another call runs beside it. */
 int alone(DLTensor* y, void* stream) {
+  static int inside;
+  const int others = __atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST);
   (void)stream;
+  rest();
   ((int64_t*)y->data)[2] = 5;
+  __atomic_fetch_sub(&inside, 1, __ATOMIC_SEQ_CST);
+  return others;
+}
+
+/* Waits for a second caller. */
+int meet(int64_t tries, void* stream) {
+  static int inside;
+  (void)stream;
+  __atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST);
+  while (tries-- > 0 && __atomic_load_n(&inside, __ATOMIC_SEQ_CST) < 2) rest();
+  return __atomic_load_n(&inside, __ATOMIC_SEQ_CST) < 2;
+}
+
+int copies(const DLTensor* x, uint64_t at, const float* half, DLTensor* y, uint64_t* most, double* half_of, bool* first,
+           void* stream) {
+  (void)stream;
+  memcpy(floats(y), floats(x), (size_t)product(x) * sizeof(float));
+  *most = at;
+  *half_of = half ? (double)*half : -1;
+  *first = at == 1;
+  return 0;
+}
+
+int numbers_float16(const DLTensor* x, float a, const char* s, float* twice, int64_t* size, void* stream) {
+  (void)x;
+  (void)stream;
+  *twice = 2 * a;
+  *size = s ? (int64_t)strlen(s) : -1;
+  return 0;
+}
+
+int numbers_int16(const DLTensor* x, int16_t a, const char* s, int16_t* twice, int64_t* size, void* stream) {
+  (void)s;
+  (void)stream;
+  *twice = (int16_t)(2 * a);
+  *size = x->shape[0];
+  return 0;
+}
+
+int numbers_uint64(const DLTensor* x, uint64_t a, const char* s, uint64_t* twice, int64_t* size, void* stream) {
+  (void)s;
+  (void)stream;
+  *twice = 2 * a;
+  *size = x->shape[0];
+  return 0;
+}
+
+int numbers_bool(const DLTensor* x, bool a, const char* s, bool* twice, int64_t* size, void* stream) {
+  (void)s;
+  (void)stream;
+  *twice = !a;
+  *size = x->shape[0];
   return 0;
 }
 

@@ -1,0 +1,13 @@
+#!/bin/sh
+# Makes the sources, builds the module, and calls it: ./run.sh [library ...]
+set -e
+cd "$(dirname "$0")"
+python=${DLPACKGEN_PYTHON:-python3}
+${DLPACKGEN:-go run ../../cmd/dlpackgen} generate
+include=$("$python" -c 'import sysconfig; print(sysconfig.get_paths()["include"])')
+mkdir -p build
+${CC:-cc} -std=c11 -O2 -fPIC -shared -fvisibility=hidden -DPy_LIMITED_API=0x030B0000 \
+    -Igenerated/c -Igenerated/python -Igenerated/kernels -isystem "$include" \
+    generated/python/_kernels.c generated/kernels/kernels.c kernels_impl.c -lm -o build/_kernels.abi3.so
+cp generated/python/_kernels.pyi generated/python/py.typed build/
+PYTHONPATH=build "$python" use.py "$@"

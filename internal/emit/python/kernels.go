@@ -1,0 +1,252 @@
+package python
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+)
+
+// moduleOption names the module that is made of the kernels of the config.
+var moduleOption = emit.Option{
+	Name: "module", Default: "_kernels",
+	Doc:   "the module that is made of the kernels of the config, with its package: mylib._kernels",
+	Check: checkModule,
+}
+
+var moduleName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*\.)*[A-Za-z_][A-Za-z0-9_]*$`)
+
+func checkModule(value string) string {
+	if !moduleName.MatchString(value) {
+		return fmt.Sprintf("%q is no name of a module", value)
+	}
+	return ""
+}
+
+// moduleView is what the templates of a module show.
+type moduleView struct {
+	Module, Last string
+	Kernels      []kernelView
+}
+
+// kernelView is a kernel as the module spells it.
+type kernelView struct {
+	Name, Function        string
+	Table                 []string // the parameters of the base
+	Count, Named          int      // of the table, and of the names
+	Positional            int
+	Names                 string
+	TakesStream           int
+	Stream                string   // an expression
+	Sites                 []string // of out=
+	Locals, Before, After []string
+	Allocate, Give        []string
+	Release               []string
+	Results               string
+	Doc                   []string // literals
+	Typed, Returned       string
+	DocString             string
+}
+
+// moduleAssets lists the module of the kernels, if there are any.
+func moduleAssets(m *emit.Model) ([]emit.Asset, error) {
+	if len(m.Contracts) == 0 {
+		return nil, nil
+	}
+	name := m.Options[moduleOption.Name]
+	if name == "" {
+		name = moduleOption.Default
+	}
+	view := moduleView{Module: name, Last: name[strings.LastIndex(name, ".")+1:]}
+	for i := range m.Contracts {
+		k, err := viewKernel(&m.Contracts[i])
+		if err != nil {
+			return nil, err
+		}
+		view.Kernels = append(view.Kernels, k)
+	}
+	parts := emit.Copies("kernels/python", "", "values.h")
+	return []emit.Asset{
+		{From: "kernels/python/module.c.tmpl", To: view.Last + ".c", View: view, Parts: parts},
+		{From: "kernels/python/module.pyi.tmpl", To: view.Last + ".pyi", View: view},
+		{From: "kernels/python/py.typed", To: "py.typed"},
+	}, nil
+}
+
+// wrapper writes the function of one kernel.
+type wrapper struct {
+	k     *contract.Kernel
+	v     *kernelView
+	given []contract.Param // the results that callers get
+	out   int              // the place of out= among the names, or None
+	like  int              // that of like=, or None
+	outs  int              // where the results begin in the table
+}
+
+func viewKernel(k *contract.Kernel) (kernelView, error) {
+	v := kernelView{Name: k.Name, Function: quote(k.Name)}
+	w := &wrapper{k: k, v: &v, given: k.Given(), out: contract.None, like: contract.None}
+	w.names()
+	w.table()
+	if v.Count > maxParameters {
+		return v, fmt.Errorf("kernel %s has %d arguments and results: modules of Python have room for %d", k.Name, v.Count, maxParameters)
+	}
+	for i, p := range k.Args {
+		w.read(i, p)
+	}
+	w.allocate()
+	w.give()
+	w.document()
+	return v, nil
+}
+
+// maxParameters is DLPACKGEN_MAX_PARAMETERS of parameter.h.
+const maxParameters = 32
+
+// tensors are the results that callers get as tensors.
+func (w *wrapper) tensors() (all []contract.Param) {
+	for _, p := range w.given {
+		if p.Kind == contract.Tensor {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// candidates are the arguments that results can be like: those that are always there first, and
+// those that stay on the CPU last.
+func (w *wrapper) candidates() (all []int) {
+	for rank := range 3 {
+		for i, p := range w.k.Args {
+			if p.Kind == contract.Tensor && rank == min(2, 2*btoi(p.CPU)+btoi(p.Optional)) {
+				all = append(all, i)
+			}
+		}
+	}
+	return all
+}
+
+// names lists the arguments by name, and those that callers add.
+func (w *wrapper) names() {
+	var all []string
+	for _, p := range w.k.Args {
+		all = append(all, quote(p.Name))
+	}
+	w.v.Positional = len(all)
+	if len(w.tensors()) > 0 {
+		w.out = len(all)
+		all = append(all, `"out"`)
+		if len(w.candidates()) == 0 {
+			w.like = len(all)
+			all = append(all, `"like"`)
+		}
+	}
+	w.v.Stream = "NULL"
+	if w.devices() != "kDLCPU" {
+		w.v.TakesStream, w.v.Stream = 1, fmt.Sprintf("given_[%d]", len(all))
+		all = append(all, `"stream"`)
+	}
+	w.v.Named = len(all)
+	if len(all) == 0 {
+		all = []string{`""`}
+	}
+	w.v.Names = strings.Join(all, ", ")
+}
+
+// devices lists the types of device in the table.
+func (w *wrapper) devices() string {
+	if len(w.k.Devices) > 4 {
+		return "DLPACKGEN_ANY_DEVICE"
+	}
+	var all []string
+	for _, d := range w.k.Devices {
+		if d.Name == "kDLCPU" && len(w.k.Devices) == 1 {
+			return d.Name
+		}
+		all = append(all, fmt.Sprint(d.Value))
+	}
+	return strings.Join(all, ", ")
+}
+
+// anyTensor is a parameter that takes every tensor: the generated checks look at it.
+const anyTensor = "{.name = %s, .kind = DLPACKGEN_KIND_TENSOR, .optional = %d, .writable = %d, .leading_dims = 1, .devices = {%s}}"
+
+func (w *wrapper) table() {
+	for i, p := range w.k.Args {
+		w.v.Table = append(w.v.Table, w.parameter(p))
+		source := fmt.Sprintf("given_[%d]", i)
+		if kind(p) == "" {
+			source = "Py_None"
+		}
+		w.before("table_[%d] = %s;", i, source)
+	}
+	w.outs = len(w.v.Table)
+	for i := range w.tensors() {
+		name := "out"
+		if len(w.tensors()) > 1 {
+			name = fmt.Sprintf("out[%d]", i)
+		}
+		w.v.Table = append(w.v.Table, fmt.Sprintf(anyTensor, quote(name), 1, 1, w.devices()))
+		w.v.Sites = append(w.v.Sites, fmt.Sprintf("{%s, %s, %d}", w.v.Function, quote(name), w.outs+i))
+	}
+	switch count := len(w.tensors()); {
+	case count == 1:
+		w.before("table_[%d] = given_[%d];", w.outs, w.out)
+	case count > 1:
+		w.before("if (dlpackgen_spread(%s, given_[%d], %d, &table_[%d])) return NULL;", w.v.Function, w.out, count, w.outs)
+	}
+	if w.like != contract.None {
+		w.before("table_[%d] = given_[%d];", len(w.v.Table), w.like)
+		w.v.Table = append(w.v.Table, fmt.Sprintf(anyTensor, `"like"`, 1, 0, "kDLCPU"))
+	}
+	w.v.Count = len(w.v.Table)
+	if w.v.Count == 0 {
+		w.v.Table = []string{"{.name = NULL}"}
+	}
+}
+
+func (w *wrapper) before(format string, args ...any) {
+	w.v.Before = append(w.v.Before, fmt.Sprintf(format, args...))
+}
+
+func (w *wrapper) after(format string, args ...any) {
+	w.v.After = append(w.v.After, fmt.Sprintf(format, args...))
+}
+
+// kind is what the base reads an argument as; "" where the module does.
+func kind(p contract.Param) string {
+	return map[contract.Kind]string{contract.Tensor: "TENSOR", contract.Int: "INT", contract.Float: "FLOAT", contract.Bool: "BOOL"}[p.Kind]
+}
+
+// parameter is an argument in the table.
+func (w *wrapper) parameter(p contract.Param) string {
+	switch {
+	case p.Kind == contract.Tensor && p.CPU:
+		return fmt.Sprintf(anyTensor, quote(p.Name), btoi(p.Optional), btoi(p.Writes()), "kDLCPU")
+	case p.Kind == contract.Tensor:
+		return fmt.Sprintf(anyTensor, quote(p.Name), btoi(p.Optional), btoi(p.Writes()), w.devices())
+	case kind(p) == "":
+		return fmt.Sprintf("{.name = %s, .kind = DLPACKGEN_KIND_INT, .optional = 1}", quote(p.Name))
+	}
+	text := fmt.Sprintf("{.name = %s, .kind = DLPACKGEN_KIND_%s, .optional = %d", quote(p.Name), kind(p), btoi(p.Optional || p.Default != nil))
+	if value := literal(p); value != "" && p.Kind == contract.Float {
+		text += ", .float_default = " + value
+	} else if value != "" {
+		text += ", .int_default = " + value
+	}
+	return text + "}"
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// quote spells a literal of C.
+func quote(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "?", `\?`, "\n", `\n`, "\t", `\t`).Replace(text) + `"`
+}

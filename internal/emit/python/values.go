@@ -1,0 +1,421 @@
+package python
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
+)
+
+// literal is a default in C, or "" for none and None.
+func literal(p contract.Param) string {
+	if p.Default == nil {
+		return ""
+	}
+	switch v := p.Default; v.Kind {
+	case notation.Int:
+		if v.Int == math.MinInt64 {
+			return "INT64_MIN"
+		}
+		return strconv.FormatInt(v.Int, 10)
+	case notation.Float:
+		return strconv.FormatFloat(v.Float, 'g', -1, 64)
+	case notation.Bool:
+		return fmt.Sprint(btoi(v.Bool))
+	case notation.Text:
+		return quote(v.Text)
+	}
+	return ""
+}
+
+// expected is what messages call a scalar.
+func expected(p contract.Param) string {
+	switch p.Kind {
+	case contract.Int:
+		return "int"
+	case contract.Float:
+		return "float"
+	case contract.Bool:
+		return "bool"
+	case contract.Str:
+		return "str"
+	case contract.Ints:
+		return "a list of int"
+	case contract.Floats:
+		return "a list of float"
+	}
+	return strings.SplitN(p.Line, " ", 2)[0]
+}
+
+// read writes how an argument gets from Python into the call.
+func (w *wrapper) read(i int, p contract.Param) {
+	at := fmt.Sprintf("given_[%d]", i)
+	into := "kernel_.args." + p.Name
+	if p.Default == nil && (p.Optional || kind(p) == "") {
+		w.before("if (!%s) {", at)
+		w.before("  dlpackgen_argument_error(&call_, %d, PyExc_TypeError, \"it is missing\");", i)
+		w.before("  return NULL;")
+		w.before("}")
+	}
+	if !p.Optional && p.Kind != contract.Tensor && (p.Default != nil || kind(p) == "") {
+		w.before("if (%s == Py_None) {", at)
+		w.before("  dlpackgen_argument_error(&call_, %d, PyExc_TypeError, \"expected %s, got None\");", i, expected(p))
+		w.before("  return NULL;")
+		w.before("}")
+	}
+	switch p.Kind {
+	case contract.Tensor:
+		w.tensor(i, p, into)
+	case contract.Int, contract.Float, contract.Bool:
+		w.scalar(i, p, at, into)
+	case contract.Number:
+		w.number(i, p, at, into)
+	case contract.Str:
+		w.text(i, p, at, into)
+	default:
+		w.list(i, p, at, into)
+	}
+}
+
+func (w *wrapper) tensor(i int, p contract.Param, into string) {
+	from := fmt.Sprintf("call_.arguments[%d]", i)
+	if p.Copied {
+		w.v.Locals = append(w.v.Locals, fmt.Sprintf("DLManagedTensorVersioned* copy_%d_ = NULL;", i))
+		w.v.Release = append(w.v.Release, fmt.Sprintf("if (copy_%d_) dlpackgen_delete(copy_%d_);", i, i))
+	}
+	w.after("%s = %s.object ? &%s.tensor : NULL;", into, from, from)
+	if p.Copied {
+		w.after("if (%s && dlpackgen_make_contiguous(&%s, &copy_%d_)) goto done;", into, into, i)
+	}
+	w.after("kernel_.flags.%s = %s.flags;", p.Name, from)
+}
+
+// scalar writes one that the base has read.
+func (w *wrapper) scalar(i int, p contract.Param, at, into string) {
+	value := fmt.Sprintf("call_.arguments[%d].integer", i)
+	ctype := "int64_t"
+	switch p.Kind {
+	case contract.Float:
+		value, ctype = fmt.Sprintf("call_.arguments[%d].real", i), "double"
+	case contract.Bool:
+		value, ctype = value+" != 0", "bool"
+	}
+	if !p.Optional {
+		w.after("%s = %s;", into, value)
+		return
+	}
+	w.v.Locals = append(w.v.Locals, fmt.Sprintf("%s value_%d_ = 0;", ctype, i))
+	w.after("value_%d_ = %s;", i, value)
+	w.after("%s = %s ? &value_%d_ : NULL;", into, w.there(p, at), i)
+}
+
+// there tells whether an optional argument has a value: its own, or a default that is not None.
+func (w *wrapper) there(p contract.Param, at string) string {
+	if literal(p) == "" {
+		return fmt.Sprintf("%s && %s != Py_None", at, at)
+	}
+	return fmt.Sprintf("%s != Py_None", at)
+}
+
+// came opens a block for an argument that is there.
+func (w *wrapper) came(p contract.Param, at string) {
+	condition := at
+	if p.Optional {
+		condition += " && " + at + " != Py_None"
+	}
+	w.before("if (%s) {", condition)
+}
+
+// number writes a scalar of a dtype.
+func (w *wrapper) number(i int, p contract.Param, at, into string) {
+	integer, real := fmt.Sprintf("integer_%d_", i), fmt.Sprintf("real_%d_", i)
+	value := literal(p)
+	if value == "" {
+		value = "0"
+	}
+	w.v.Locals = append(w.v.Locals, fmt.Sprintf("int64_t %s = (int64_t)%s;", integer, value), fmt.Sprintf("double %s = %s;", real, value),
+		fmt.Sprintf("(void)%s, (void)%s;", integer, real))
+	if p.Var != contract.None {
+		w.variable(i, p, at, integer, real)
+		return
+	}
+	w.came(p, at)
+	w.before("  if (%s) goto done;", readNumber(i, p.Types[0].Name, p.Types[0].Code, p.Types[0].Bits, at, integer, real))
+	w.before("}")
+	ctype := contract.CTypes[p.Types[0].Name]
+	spelled := fmt.Sprintf("(%s)%s", ctype, integer)
+	if ctype == "float" || ctype == "double" {
+		spelled = fmt.Sprintf("(%s)%s", ctype, real)
+	}
+	if !p.Optional {
+		w.after("%s = %s;", into, spelled)
+		return
+	}
+	w.v.Locals = append(w.v.Locals, fmt.Sprintf("%s value_%d_ = 0;", ctype, i))
+	w.after("value_%d_ = %s;", i, spelled)
+	w.after("%s = %s ? &value_%d_ : NULL;", into, w.there(p, at), i)
+}
+
+// variable reads a scalar whose dtype that of a tensor decides, once that is known.
+func (w *wrapper) variable(i int, p contract.Param, at, integer, real string) {
+	v := w.k.Vars[p.Var]
+	w.after("if (%s) {", at)
+	w.after("  int failed_ = 0;")
+	w.after("  switch (dlpackgen_dtype_of(&call_.arguments[%d].tensor)) {", v.Arg)
+	for _, d := range v.Types {
+		w.after("    case DLPACKGEN_DTYPE(%s, %d, %d): failed_ = %s; break;", d.Code, d.Bits, d.Lanes,
+			readNumber(i, d.Name, d.Code, d.Bits, at, integer, real))
+	}
+	w.after("    default: break; /* the check says what is wrong with it */")
+	w.after("  }")
+	w.after("  if (failed_) goto done;")
+	w.after("}")
+	w.after("kernel_.args.%s.integer = %s;", p.Name, integer)
+	w.after("kernel_.args.%s.real = %s;", p.Name, real)
+}
+
+// largest are the largest numbers of float dtypes.
+var largest = map[string]string{"float16": "65504.0", "bfloat16": "0x1.fep127", "float32": "0x1.fffffep127"}
+
+// readNumber is the call that reads a scalar of a dtype.
+func readNumber(i int, name, code string, bits int, at, integer, real string) string {
+	switch {
+	case code == "kDLInt" || code == "kDLUInt":
+		return fmt.Sprintf("dlpackgen_read_bits(&call_, %d, %s, \"%s\", %d, %d, &%s)", i, at, name, bits, btoi(code == "kDLInt"), integer)
+	case code == "kDLBool":
+		return fmt.Sprintf("dlpackgen_read_bits(&call_, %d, %s, \"bool\", 1, 0, &%s)", i, at, integer)
+	case largest[name] == "":
+		return fmt.Sprintf("dlpackgen_read_real(&call_, %d, %s, \"%s\", &%s)", i, at, name, real)
+	}
+	return fmt.Sprintf("dlpackgen_read_within(&call_, %d, %s, \"%s\", %s, &%s)", i, at, name, largest[name], real)
+}
+
+func (w *wrapper) text(i int, p contract.Param, at, into string) {
+	value := literal(p)
+	if value == "" {
+		value = "NULL"
+	}
+	w.v.Locals = append(w.v.Locals, fmt.Sprintf("const char* string_%d_ = %s;", i, value))
+	w.came(p, at)
+	w.before("  if (dlpackgen_read_text(&call_, %d, %s, &string_%d_)) goto done;", i, at, i)
+	w.before("}")
+	if p.Optional && value != "NULL" {
+		w.before("if (%s == Py_None) string_%d_ = NULL;", at, i)
+	}
+	w.after("%s = string_%d_;", into, i)
+}
+
+func (w *wrapper) list(i int, p contract.Param, at, into string) {
+	ctype, real := "int64_t", 0
+	if p.Kind == contract.Floats {
+		ctype, real = "double", 1
+	}
+	w.v.Locals = append(w.v.Locals, fmt.Sprintf("struct dlpackgen_numbers list_%d_ = {NULL, 0};", i))
+	w.v.Release = append(w.v.Release, fmt.Sprintf("PyMem_Free(list_%d_.items);", i))
+	w.came(p, at)
+	w.before("  if (dlpackgen_read_numbers(&call_, %d, %s, %d, &list_%d_)) goto done;", i, at, real, i)
+	w.before("}")
+	w.after("%s.items = (const %s*)list_%d_.items;", into, ctype, i)
+	w.after("%s.count = list_%d_.count;", into, i)
+}
+
+// allocate writes the memory of the results: what out= gives, or what the library of an argument
+// makes.
+func (w *wrapper) allocate() {
+	if n := len(w.tensors()); n > 0 {
+		w.checkOuts(n)
+	}
+	w.chooseLike()
+	out := 0
+	for i, p := range w.k.Results {
+		if p.Kind != contract.Tensor {
+			w.v.Locals = append(w.v.Locals, scalarResult(p, i))
+			w.v.Results += fmt.Sprintf(", &scalar_%d_", i)
+			continue
+		}
+		w.v.Locals = append(w.v.Locals, fmt.Sprintf("DLManagedTensorVersioned* made_%d_ = NULL;", i), fmt.Sprintf("DLTensor* result_%d_ = NULL;", i))
+		w.v.Release = append(w.v.Release, fmt.Sprintf("if (made_%d_) dlpackgen_delete(made_%d_);", i, i))
+		w.v.Results += fmt.Sprintf(", result_%d_", i)
+		condition := ""
+		if !p.Saved {
+			at := fmt.Sprintf("call_.arguments[%d]", w.outs+out)
+			w.alloc("if (%s.object) result_%d_ = &%s.tensor;", at, i, at)
+			condition = fmt.Sprintf("if (!result_%d_) ", i)
+			out++
+		}
+		w.alloc("%s{", condition)
+		made := "kernel_.results." + p.Name
+		w.alloc("  made_%d_ = dlpackgen_new_empty(&call_, like_, %s.dtype, %s.ndim, %s.shape);", i, made, made, made)
+		w.alloc("  if (!made_%d_) goto done;", i)
+		w.alloc("  result_%d_ = &made_%d_->dl_tensor;", i, i)
+		w.alloc("}")
+	}
+}
+
+func (w *wrapper) alloc(format string, args ...any) {
+	w.v.Allocate = append(w.v.Allocate, fmt.Sprintf(format, args...))
+}
+
+// scalarResult declares room for a scalar.
+func scalarResult(p contract.Param, i int) string {
+	switch p.Kind {
+	case contract.Int:
+		return fmt.Sprintf("int64_t scalar_%d_ = 0;", i)
+	case contract.Float:
+		return fmt.Sprintf("double scalar_%d_ = 0;", i)
+	case contract.Bool:
+		return fmt.Sprintf("bool scalar_%d_ = false;", i)
+	}
+	if p.Var != contract.None {
+		return fmt.Sprintf("union dlpackgen_scalar scalar_%d_ = {0};", i)
+	}
+	return fmt.Sprintf("%s scalar_%d_ = 0;", contract.CTypes[p.Types[0].Name], i)
+}
+
+// checkOuts compares what out= gives with what is needed.
+func (w *wrapper) checkOuts(n int) {
+	var tensors, flags []string
+	for i := range n {
+		at := fmt.Sprintf("call_.arguments[%d]", w.outs+i)
+		tensors = append(tensors, fmt.Sprintf("%s.object ? &%s.tensor : NULL", at, at))
+		flags = append(flags, at+".flags")
+	}
+	place := 0
+	var given, bits, sites []string
+	for _, p := range w.k.Results {
+		switch {
+		case p.Kind != contract.Tensor:
+		case p.Saved:
+			given, bits, sites = append(given, "NULL"), append(bits, "0"), append(sites, fmt.Sprintf("dlpackgen_outs_of_%s[0]", w.k.Name))
+		default:
+			given, bits = append(given, tensors[place]), append(bits, flags[place])
+			sites = append(sites, fmt.Sprintf("dlpackgen_outs_of_%s[%d]", w.k.Name, place))
+			place++
+		}
+	}
+	w.alloc("{")
+	w.alloc("  const DLTensor* const outs_[] = {%s};", strings.Join(given, ", "))
+	w.alloc("  const uint64_t flags_[] = {%s};", strings.Join(bits, ", "))
+	w.alloc("  const struct dlpackgen_site sites_[] = {%s};", strings.Join(sites, ", "))
+	w.alloc("  status_ = dlpackgen_check_results_%s(&kernel_, outs_, flags_, sites_, &message_);", w.k.Name)
+	w.alloc("  if (status_) {")
+	w.alloc("    dlpackgen_raise_status(status_, &message_);")
+	w.alloc("    goto done;")
+	w.alloc("  }")
+	w.alloc("}")
+}
+
+// chooseLike finds the argument whose library makes results.
+func (w *wrapper) chooseLike() {
+	all := w.candidates()
+	hasTensors := false
+	for _, p := range w.k.Results {
+		hasTensors = hasTensors || p.Kind == contract.Tensor
+	}
+	if !hasTensors {
+		return
+	}
+	if len(all) == 0 {
+		w.v.Locals = append(w.v.Locals, fmt.Sprintf("const int like_ = %d;", w.v.Count-1))
+		return
+	}
+	w.v.Locals = append(w.v.Locals, fmt.Sprintf("int like_ = %d;", all[0]))
+	for i := len(all) - 1; i >= 0; i-- { // the first one wins
+		if w.k.Args[all[0]].Optional {
+			w.alloc("if (call_.arguments[%d].object) like_ = %d;", all[i], all[i])
+		}
+	}
+}
+
+// give writes what the function returns.
+func (w *wrapper) give() {
+	var all []string
+	out := 0
+	for i, p := range w.k.Results {
+		switch {
+		case p.Saved:
+		case p.Kind == contract.Tensor:
+			all = append(all, w.object(i, w.outs+out))
+			out++
+		default:
+			all = append(all, fmt.Sprintf("object_%d_ = %s;", i, scalarObject(w.k, p, i)))
+			w.v.Locals = append(w.v.Locals, fmt.Sprintf("PyObject* object_%d_ = NULL;", i))
+		}
+	}
+	var places []int
+	for i, p := range w.k.Results {
+		if !p.Saved {
+			places = append(places, i)
+		}
+	}
+	switch len(all) {
+	case 0:
+		w.v.Give = []string{"made_object_ = Py_None;", "Py_INCREF(made_object_);"}
+	case 1:
+		w.v.Give = []string{all[0], fmt.Sprintf("made_object_ = object_%d_;", places[0])}
+	default:
+		w.v.Give = append(all, fmt.Sprintf("made_object_ = PyTuple_New(%d);", len(all)))
+		w.tuple(places)
+	}
+}
+
+// object writes the object of a tensor.
+func (w *wrapper) object(i, out int) string {
+	w.v.Locals = append(w.v.Locals, fmt.Sprintf("PyObject* object_%d_ = NULL;", i))
+	return fmt.Sprintf("if (made_%d_) {\n    object_%d_ = dlpackgen_to_py_object(&call_, like_, made_%d_);\n    made_%d_ = NULL;\n  } else {\n"+
+		"    object_%d_ = call_.arguments[%d].object;\n    Py_INCREF(object_%d_);\n  }", i, i, i, i, i, out, i)
+}
+
+// tuple writes several objects; what could not be made is NULL.
+func (w *wrapper) tuple(places []int) {
+	var fine []string
+	for _, i := range places {
+		fine = append(fine, fmt.Sprintf("object_%d_", i))
+	}
+	w.v.Give = append(w.v.Give, fmt.Sprintf("if (made_object_ && %s) {", strings.Join(fine, " && ")))
+	for n, i := range places {
+		w.v.Give = append(w.v.Give, fmt.Sprintf("  PyTuple_SetItem(made_object_, %d, object_%d_);", n, i))
+	}
+	w.v.Give = append(w.v.Give, "} else {")
+	for _, i := range places {
+		w.v.Give = append(w.v.Give, fmt.Sprintf("  Py_XDECREF(object_%d_);", i))
+	}
+	w.v.Give = append(w.v.Give, "  Py_CLEAR(made_object_);", "}")
+}
+
+// scalarObject makes an object of a scalar.
+func scalarObject(k *contract.Kernel, p contract.Param, i int) string {
+	at := fmt.Sprintf("scalar_%d_", i)
+	switch {
+	case p.Kind == contract.Int:
+		return "PyLong_FromLongLong(" + at + ")"
+	case p.Kind == contract.Float:
+		return "PyFloat_FromDouble(" + at + ")"
+	case p.Kind == contract.Bool:
+		return "PyBool_FromLong(" + at + ")"
+	case p.Var == contract.None:
+		return numberObject(contract.CTypes[p.Types[0].Name], at)
+	}
+	text := "NULL"
+	for n := len(k.Vars[p.Var].Types) - 1; n >= 0; n-- {
+		ctype := contract.CTypes[k.Vars[p.Var].Types[n].Name]
+		text = fmt.Sprintf("kernel_.types.%s == %d ? %s : %s", contract.Member(k.Vars[p.Var].Name), n, numberObject(ctype, at+".as_"+ctype), text)
+	}
+	return text
+}
+
+// numberObject makes an object of a scalar of a type of C.
+func numberObject(ctype, at string) string {
+	switch ctype {
+	case "float", "double":
+		return "PyFloat_FromDouble((double)" + at + ")"
+	case "bool":
+		return "PyBool_FromLong(" + at + ")"
+	case "uint64_t":
+		return "PyLong_FromUnsignedLongLong(" + at + ")"
+	}
+	return "PyLong_FromLongLong(" + at + ")"
+}

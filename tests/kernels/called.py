@@ -1,0 +1,257 @@
+"""Calls the kernels of testdata/kernels.yaml from Python: what they give, and every mistake."""
+
+import ast
+import gc
+import inspect
+import pathlib
+import sys
+import threading
+
+import numpy as np
+from tried import _kernels as k
+
+x23 = np.arange(6, dtype=np.float32).reshape(2, 3)
+x, w, idx = np.ones((2, 3, 4), np.float32), np.ones((4, 2, 3), np.float32), np.zeros((2, 5), np.int64)
+
+
+def raises(kind, text, f, *args, **keywords):
+    try:
+        f(*args, **keywords)
+    except kind as e:
+        assert type(e) is kind and str(e) == text, f"{type(e).__name__}: {e}"
+    else:
+        raise AssertionError(f"no {kind.__name__}: {text}")
+
+
+def test_results_are_arrays_of_the_caller():
+    y, rows = k.join(None, x, w, idx)
+    assert type(y) is np.ndarray and y.shape == (2, 3, 4, 10) and y.dtype == np.float32 and rows == 240
+    assert k.join(None, x, w, idx, 9)[1] == 9
+    assert k.scalars("mean", [1, 3, 3])[0] == 1003
+    assert k.scalars("sum", (1, 3, 3), [0.5, 0.25], True, 3, 20.0)[0] == 123.75
+    z = np.from_dlpack(k.scalars("sum", [1, 3, 3])[1])
+    assert z.shape == (2, 3) and not z.any(), "zeroed"
+
+
+def test_arguments_are_written():
+    y = x23.copy()
+    assert k.scale(y, 3.0) is None and (y == 3 * x23).all()
+    k.scale(y.T)
+    assert (y == 6 * x23).all(), "by its default, and strided"
+
+
+def test_scalars():
+    y, most, half, first = k.copies(x23)
+    assert (y == x23).all() and (most, half, first) == (1, 0.5, True)
+    assert k.copies(x23, 2**64 - 1, None)[1:] == (2**64 - 1, -1.0, False)
+    assert (k.copies(x23.T)[0] == x23.T).all(), "copied where it is not contiguous"
+    assert (k.copies(x23[:, ::-1])[0] == x23[:, ::-1]).all(), "negative strides"
+    assert k.numbers(np.ones(3, np.float16), 1.5) == (3.0, 4)
+    assert k.numbers(np.ones(3, np.float16), 1, None) == (2.0, -1)
+    assert k.numbers(np.ones(3, np.int16), -4) == (-8, 3)
+    assert k.numbers(np.ones(3, np.uint64), 2**63 - 1) == (2**64 - 2, 3)
+    assert k.numbers(np.ones(3, bool), 1) == (False, 3)
+    for value in (65536.0, -65536.0):
+        raises(
+            OverflowError,
+            f"numbers(): argument 'a' (2nd): float16 does not hold {value}",
+            k.numbers,
+            np.ones(3, np.float16),
+            value,
+        )
+    raises(
+        OverflowError,
+        "numbers(): argument 'a' (2nd): int16 does not hold 32768",
+        k.numbers,
+        np.ones(3, np.int16),
+        32768,
+    )
+    raises(
+        OverflowError, "numbers(): argument 'a' (2nd): uint64 does not hold -1", k.numbers, np.ones(3, np.uint64), -1
+    )
+    raises(OverflowError, "numbers(): argument 'a' (2nd): bool does not hold 2", k.numbers, np.ones(3, bool), 2)
+    raises(TypeError, "numbers(): argument 'a' (2nd): expected int16, got float", k.numbers, np.ones(3, np.int16), 1.5)
+
+
+def test_out():
+    out = np.empty((2, 3, 4, 10), np.float32)
+    assert k.join(None, x, w, idx, out=out)[0] is out
+    raises(
+        TypeError,
+        "join(): argument 'out' (6th): expected float32, got float64",
+        k.join,
+        None,
+        x,
+        w,
+        idx,
+        out=out.astype(np.float64),
+    )
+    raises(ValueError, "join(): argument 'out' (6th): expected 4 dimensions, got 3", k.join, None, x, w, idx, out=x)
+    raises(
+        ValueError,
+        "join(): argument 'out' (6th): expected 3 in dimension 1, got 2",
+        k.join,
+        None,
+        x,
+        w,
+        idx,
+        out=out[:, :2],
+    )
+    y = np.ones((2, 3), np.float32)
+    raises(
+        BufferError,
+        "copies(): argument 'out' (4th): it is written, and it overlaps argument 'x' (1st)",
+        k.copies,
+        y,
+        out=y,
+    )
+
+
+def test_mistakes():
+    raises(TypeError, "scale(): argument 'x' (1st): it is missing", k.scale)
+    raises(TypeError, "scale() takes 2 arguments, got 3", k.scale, x23, 1, 2)
+    raises(TypeError, "scale() got an unexpected keyword argument 'c'", k.scale, x23, c=3)
+    raises(TypeError, "scale() got two values for argument 'x'", k.scale, x23, x=x23)
+    raises(
+        TypeError,
+        "scale(): argument 'x' (1st): expected float32 or float64, got int64",
+        k.scale,
+        np.ones((2, 2), np.int64),
+    )
+    raises(TypeError, "scale(): argument 'by' (2nd): expected T, got None", k.scale, x23, None)
+    raises(TypeError, "scale(): argument 'by' (2nd): expected float32, got str", k.scale, x23, "a")
+    raises(ValueError, "scale(): argument 'x' (1st): expected 2 dimensions, got 1", k.scale, x23[0])
+    raises(TypeError, "join(): argument 'idx' (4th): it is missing", k.join, x, w, idx)
+    raises(TypeError, "join(): argument 'q' (5th): expected int, got str", k.join, None, x, w, idx, "a")
+    raises(
+        ValueError, "join(): argument 'w' (3rd): expected 3 in dimension 2, got 2", k.join, None, x, w[:, :, :2], idx
+    )
+    raises(
+        TypeError,
+        "join(): expected T in float32|float64, where T = int32",
+        k.join,
+        None,
+        x.astype(np.int32),
+        w.astype(np.int32),
+        idx,
+    )
+    raises(TypeError, "scalars(): argument 'mode' (1st): expected str, got int", k.scalars, 3, [1, 3, 3])
+    raises(ValueError, "scalars(): argument 'mode' (1st): expected a text without NUL", k.scalars, "m\0", [1, 3, 3])
+    raises(
+        TypeError, "scalars(): argument 'sizes' (2nd): expected a list of int, got str", k.scalars, "sum", [1, 3, "a"]
+    )
+    raises(TypeError, "scalars(): argument 'sizes' (2nd): expected a list of int, got ndarray", k.scalars, "sum", x23)
+    raises(ValueError, "scalars(): argument 'sizes' (2nd): expected at least 3 items, got 2", k.scalars, "sum", [1, 3])
+    raises(
+        OverflowError, "scalars(): argument 'tiny' (5th): int8 does not hold 128", k.scalars, "sum", [1, 3, 3], tiny=128
+    )
+    raises(
+        ValueError, 'scalars(): expected mode in "sum"|"mean", where mode = \'median\'', k.scalars, "median", [1, 3, 3]
+    )
+
+
+def test_statuses():
+    raises(
+        IndexError, "scalars(): argument 'sizes' (2nd): a size is out of range", k.scalars, "sum", [50, 51, 1], tiny=1
+    )
+    raises(MemoryError, "scalars(): no room for the sum", k.scalars, "sum", [50, 51, 1], tiny=2)
+    raises(NotImplementedError, "scalars(): not on this machine", k.scalars, "sum", [50, 51, 1], tiny=-3)
+    raises(RuntimeError, "scalars(): the kernel failed with status 3", k.scalars, "sum", [50, 51, 1])
+
+
+def test_read_only():
+    y = x23.copy()
+    y.flags.writeable = False
+    raises(BufferError, "scale(): argument 'x' (1st): it is read-only, and this argument is written to", k.scale, y)
+
+
+def test_kernels_without_tensors():
+    assert type(k.alone()) is k.Tensor
+    y = k.alone(like=x)
+    assert type(y) is np.ndarray and y.shape == (3,) and y[2] == 5
+
+
+def test_the_gil_is_released():
+    """Two threads are in one kernel at once."""
+    met = []
+    threads = [threading.Thread(target=lambda: met.append(k.meet(60_000))) for _ in range(2)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert met == [None, None]
+
+
+def test_serial_kernels_run_one_call_at_a_time():
+    failures = []
+
+    def call():
+        for _ in range(20):
+            try:
+                k.alone()
+            except RuntimeError as e:
+                failures.append(str(e))
+
+    threads = [threading.Thread(target=call) for _ in range(4)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert not failures
+
+
+def test_signatures():
+    assert str(inspect.signature(k.join)) == "(bias, x, w, idx, q=None, *, out=None)"
+    assert str(inspect.signature(k.devices)) == "(x, y, host, *, stream=None)"
+    assert "x: T[..., n]" in k.join.__doc__ and "where n % 2 == 0 and n <= 64" in k.join.__doc__
+
+
+def test_the_stub_says_the_same():
+    stub = ast.parse(pathlib.Path(k.__file__).with_name("_kernels.pyi").read_text())
+    functions = {f.name: f for f in stub.body if isinstance(f, ast.FunctionDef)}
+    public = {n for n in dir(k) if inspect.isbuiltin(getattr(k, n))}
+    assert set(functions) == public
+    for name, f in functions.items():
+        real = inspect.signature(getattr(k, name))
+        assert [a.arg for a in f.args.args + f.args.kwonlyargs] == list(real.parameters), name
+        given = [ast.literal_eval(d) for d in f.args.defaults]
+        assert given == [
+            p.default
+            for p in real.parameters.values()
+            if p.kind is p.POSITIONAL_OR_KEYWORD and p.default is not p.empty
+        ], name
+
+
+def test_nothing_leaks():
+    def all_mistakes():
+        test_mistakes()
+        test_statuses()
+        test_out()
+        test_scalars()
+        test_results_are_arrays_of_the_caller()
+
+    before = 0
+    for round_ in range(30):
+        all_mistakes()
+        gc.collect()
+        if round_ == 9:
+            before = sys.getallocatedblocks()
+    assert sys.getallocatedblocks() - before < 20, "blocks of Python"
+    assert sys.getrefcount(x) < 10
+
+
+def test_torch():
+    import torch
+
+    y, _ = k.join(None, torch.ones(2, 3, 4), torch.ones(4, 2, 3), torch.zeros(2, 5, dtype=torch.int64))
+    assert type(y) is torch.Tensor and y.shape == (2, 3, 4, 10)
+    t = torch.ones(2, 3)
+    k.scale(t, 4)
+    assert (t == 4).all()
+    y, _ = k.join(None, torch.ones(2, 3, 4), w, idx)
+    assert type(y) is torch.Tensor, "of the first argument that is always there"
+
+
+if __name__ == "__main__":
+    chosen = [
+        f for n, f in list(globals().items()) if n.startswith("test_") and (n != "test_torch" or "torch" in sys.argv)
+    ]
+    for test in chosen:
+        test()
+    print(len(chosen), "tests")
