@@ -17,7 +17,7 @@ namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
 /** Two data types are one when all their parts are. */
-constexpr bool same(DLDataType a, DLDataType b) noexcept {
+constexpr bool same_dtype(DLDataType a, DLDataType b) noexcept {
   return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
 }
 

@@ -26,7 +26,8 @@ inline Error check_managed(const DLManagedTensor& managed, Accept accept) noexce
 
 // Nothing behind the version may be read before it is known.
 inline Error check_managed(const DLManagedTensorVersioned& managed, Accept accept) noexcept {
-  if (managed.version.major != current.major) return Error(Code::version, current.major, managed.version.major);
+  if (managed.version.major != abi_version.major)
+    return Error(ErrorCode::version, abi_version.major, managed.version.major);
   if (managed.version.minor < 2) accept = accept | Accept::null_strides;
   return validate(&managed.dl_tensor, managed.flags, accept);
 }
@@ -65,16 +66,16 @@ class BasicManaged {
    * \param accept  what to accept beyond the rules of 1.2; NULL strides are
    *                always accepted from older producers.
    */
-  static Result<BasicManaged> take(Struct* managed, Accept accept = Accept::nothing) noexcept {
-    if (managed == nullptr) return Code::null;
-    BasicManaged owned = trusted(managed);
+  static Result<BasicManaged> from_raw(Struct* managed, Accept accept = Accept::nothing) noexcept {
+    if (managed == nullptr) return ErrorCode::null;
+    BasicManaged owned = from_raw_unchecked(managed);
     const Error error = detail::check_managed(*managed, accept);
     if (error) return error;
     return static_cast<BasicManaged&&>(owned);
   }
 
   /** Takes over a tensor that is known to obey the rules: nothing is looked at. */
-  static BasicManaged trusted(Struct* managed) noexcept {
+  static BasicManaged from_raw_unchecked(Struct* managed) noexcept {
     BasicManaged owned;
     owned.managed_ = managed;
     return owned;
@@ -106,7 +107,7 @@ class BasicManaged {
    * target read it so as well. See writable_view().
    */
   TensorView view() const& noexcept {
-    return managed_ == nullptr ? TensorView() : TensorView::trusted(managed_->dl_tensor, flags());
+    return managed_ == nullptr ? TensorView() : TensorView::from_raw_unchecked(managed_->dl_tensor, flags());
   }
   /** Deleted: the temporary would free the tensor that the view points to. */
   TensorView view() const&& = delete;
@@ -116,7 +117,7 @@ class BasicManaged {
    */
   TensorView writable_view() const& noexcept {
     static_assert(std::is_same<Struct, DLManagedTensor>::value, "the versioned struct says itself what it allows");
-    return managed_ == nullptr ? TensorView() : TensorView::trusted(managed_->dl_tensor, 0);
+    return managed_ == nullptr ? TensorView() : TensorView::from_raw_unchecked(managed_->dl_tensor, 0);
   }
   TensorView writable_view() const&& = delete;
   /**

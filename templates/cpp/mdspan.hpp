@@ -43,7 +43,7 @@ using StridedSpan = std::mdspan<T, std::dextents<std::int64_t, N>, std::layout_s
 /**
  * The elements as a std::mdspan.
  *
- * \return what array_of() refuses, and Code::strides where std::layout_stride
+ * \return what array_of() refuses, and ErrorCode::strides where std::layout_stride
  * does not allow them: negative or zero ones, and elements that overlap.
  */
 template <class T, std::size_t N>
@@ -58,10 +58,10 @@ Result<StridedSpan<T, N>> mdspan_of(const TensorView& view) noexcept {
     shape[i] = array->extent(i);
     const bool counts = !view.is_empty() && shape[i] > 1;  // the stride of others means nothing
     strides[i] = counts ? array->stride(i) : compact;
-    if (counts && strides[i] <= 0) return Code::strides;
+    if (counts && strides[i] <= 0) return ErrorCode::strides;
     if (counts) compact = strides[i] > INT64_MAX / shape[i] ? INT64_MAX : strides[i] * shape[i];
   }
-  if (!view.is_empty() && !detail::is_layout_stride(shape, strides)) return Code::strides;
+  if (!view.is_empty() && !detail::is_layout_stride(shape, strides)) return ErrorCode::strides;
   return StridedSpan<T, N>(array->data(), {std::dextents<std::int64_t, N>(shape), strides});
 }
 

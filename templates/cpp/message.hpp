@@ -19,7 +19,7 @@ class Message {
  public:
   explicit Message(const Error& error) noexcept {
     add(error.text());
-    if (error.code == Code::dtype) {
+    if (error.code == ErrorCode::dtype_mismatch) {
       values([this](std::int64_t n) { type(n); }, error);
     } else if (error.expected != 0) {
       values([this](std::int64_t n) { number(n); }, error);

@@ -69,16 +69,18 @@ class PackedView {
 /**
  * The elements of a packed tensor in memory of the host.
  *
- * \return Code::dtype, Code::read_only, Code::not_host, Code::not_dense, or
- * Code::packed when they are not packed but padded, for which array_of() is.
+ * \return ErrorCode::dtype_mismatch, ErrorCode::read_only, ErrorCode::not_host_readable,
+ * ErrorCode::not_contiguous, or ErrorCode::packed when they are not packed but padded, for which
+ * array_of() is.
  */
 template <class T>
 Result<PackedView<T>> packed_of(const TensorView& view) noexcept {
-  if (!same(view.dtype(), dtype_of<T>)) return Error(Code::dtype, as_number(dtype_of<T>), as_number(view.dtype()));
-  if (view.is_padded()) return Code::packed;
-  if (!std::is_const<T>::value && view.is_read_only()) return Code::read_only;
-  if (!view.is_on_host()) return Error(Code::not_host, 0, view.device().device_type);
-  if (!view.is_row_major()) return Code::not_dense;
+  if (!same_dtype(view.dtype(), dtype_of<T>))
+    return Error(ErrorCode::dtype_mismatch, as_number(dtype_of<T>), as_number(view.dtype()));
+  if (view.is_padded()) return ErrorCode::packed;
+  if (!std::is_const<T>::value && view.is_read_only()) return ErrorCode::read_only;
+  if (!view.is_on_host()) return Error(ErrorCode::not_host_readable, 0, view.device().device_type);
+  if (!view.is_contiguous()) return ErrorCode::not_contiguous;
   using Bytes = typename PackedView<T>::Bytes;
   return PackedView<T>(static_cast<Bytes*>(const_cast<void*>(view.data())), view.size());
 }

@@ -1,6 +1,6 @@
 /**
  * \file span.hpp
- * Elements of a tensor as a std::span, from C++20 on; before, as a Flat.
+ * Elements of a tensor as a std::span, from C++20 on; before, as a FlatView.
  */
 #ifndef DLPACKGEN_V0_0_SPAN_HPP_
 #define DLPACKGEN_V0_0_SPAN_HPP_
@@ -13,10 +13,13 @@
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
-/** All elements of a tensor of any rank that is stored in row-major order; else Code::not_dense. */
+/**
+ * All elements of a tensor of any rank that is stored in row-major order; else
+ * ErrorCode::not_contiguous.
+ */
 template <class T>
 Result<std::span<T>> span_of(const TensorView& view) noexcept {
-  const Result<Flat<T>> all = flat_of<T>(view);
+  const Result<FlatView<T>> all = flat_of<T>(view);
   if (!all) return all.error();
   return std::span<T>(all->data(), all->size());
 }

@@ -24,7 +24,7 @@ inline constexpr std::int64_t no_extent[1] = {0};
  * was made from, whose shape and strides it points to. The struct itself is
  * copied. Two threads may use one view, as far as the data allows.
  *
- * A view made by of() was validated, so that loops over its shape and strides
+ * A view made by from_raw() was validated, so that loops over its shape and strides
  * stay within what the producer has named. An empty view has the shape [0].
  */
 class TensorView {
@@ -42,16 +42,20 @@ class TensorView {
    * so they are to be said: those of the managed tensor, flags::read_only where
    * nothing is known, or 0 for what may be written to.
    */
-  static Result<TensorView> of(const DLTensor* tensor, std::uint64_t set, Accept accept = Accept::nothing) noexcept {
+  static Result<TensorView> from_raw(const DLTensor* tensor, std::uint64_t set,
+                                     Accept accept = Accept::nothing) noexcept {
     const Error error = validate(tensor, set, accept);
     if (error) return error;
-    return trusted(*tensor, set);
+    return from_raw_unchecked(*tensor, set);
   }
 
   /**
-   * A view of a tensor that is known to obey the rules: nothing is looked at. Flags as for of().
+   * A view of a tensor that is known to obey the rules: nothing is looked at. Flags as for
+   * from_raw().
    */
-  static TensorView trusted(const DLTensor& tensor, std::uint64_t set) noexcept { return TensorView(tensor, set); }
+  static TensorView from_raw_unchecked(const DLTensor& tensor, std::uint64_t set) noexcept {
+    return TensorView(tensor, set);
+  }
 
   /** The number of dimensions; 0 for a scalar. */
   std::int32_t ndim() const noexcept { return tensor_.ndim; }
@@ -65,9 +69,9 @@ class TensorView {
     return static_cast<std::int64_t>(stride);
   }
   /** The number of elements. */
-  std::int64_t size() const noexcept { return *count(tensor_.ndim, tensor_.shape); }
+  std::int64_t size() const noexcept { return *v0_0::size(tensor_.ndim, tensor_.shape); }
   /** The bytes of the elements when they are stored without gaps. */
-  std::int64_t bytes() const noexcept { return *nbytes(tensor_, flags_); }
+  std::int64_t nbytes() const noexcept { return *v0_0::nbytes(tensor_, flags_); }
 
   DLDataType dtype() const noexcept { return tensor_.dtype; }
   DLDevice device() const noexcept { return tensor_.device; }
@@ -82,7 +86,7 @@ class TensorView {
   /** Whether elements share bytes. */
   bool is_packed() const noexcept { return dlpackgen_element_bits(tensor_.dtype, flags_) % 8 != 0; }
   /** Whether the elements lie one after the other in row-major order. */
-  bool is_row_major() const noexcept { return v0_0::is_row_major(tensor_); }
+  bool is_contiguous() const noexcept { return v0_0::is_contiguous(tensor_); }
   /** Whether the host may read the data. */
   bool is_on_host() const noexcept { return is_host_readable(tensor_.device.device_type); }
 
@@ -92,14 +96,15 @@ class TensorView {
    */
   const void* data() const noexcept { return address(); }
   /** The same, to be written to; nullptr also when the tensor is read-only. */
-  void* writable() const noexcept { return is_read_only() ? nullptr : address(); }
+  void* writable_data() const noexcept { return is_read_only() ? nullptr : address(); }
 
   /**
    * The first element as a T, which is const unless it is to be written to. The
    * device is not looked at: the pointer may be one of a device.
    *
-   * \return Code::dtype, Code::read_only, Code::overlap where T is not const and elements may share
-   * memory, Code::packed, Code::not_host where data is a handle, or Code::misaligned.
+   * \return ErrorCode::dtype_mismatch, ErrorCode::read_only, ErrorCode::overlap where T is not
+   * const and elements may share memory, ErrorCode::packed, ErrorCode::not_host_readable where data
+   * is a handle, or ErrorCode::misaligned.
    */
   template <class T>
   Result<T*> data_as() const noexcept {
@@ -124,21 +129,23 @@ class TensorView {
   TensorView(const DLTensor& tensor, std::uint64_t set) noexcept : tensor_(tensor), flags_(set) {}
 
   void* address() const noexcept {
-    if (tensor_.data == nullptr || !has_addresses(tensor_.device.device_type)) return nullptr;
+    if (tensor_.data == nullptr || is_opaque(tensor_.device.device_type)) return nullptr;
     // As a number, since the offset of an empty tensor may be any.
     return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(tensor_.data) +
                                    static_cast<std::uintptr_t>(tensor_.byte_offset));
   }
 
   Error check_element(DLDataType wanted, bool write, std::size_t align) const noexcept {
-    if (!same(tensor_.dtype, wanted)) return Error(Code::dtype, as_number(wanted), as_number(tensor_.dtype));
-    if (write && is_read_only()) return Code::read_only;
-    if (write && may_overlap(tensor_)) return Code::overlap;
-    if (is_packed()) return Code::packed;
-    if (!has_addresses(tensor_.device.device_type)) return Error(Code::not_host, 0, tensor_.device.device_type);
+    if (!same_dtype(tensor_.dtype, wanted))
+      return Error(ErrorCode::dtype_mismatch, as_number(wanted), as_number(tensor_.dtype));
+    if (write && is_read_only()) return ErrorCode::read_only;
+    if (write && may_overlap(tensor_)) return ErrorCode::overlap;
+    if (is_packed()) return ErrorCode::packed;
+    if (is_opaque(tensor_.device.device_type))
+      return Error(ErrorCode::not_host_readable, 0, tensor_.device.device_type);
     const auto misfit = reinterpret_cast<std::uintptr_t>(address()) & (align - 1);  // a power of 2
     if (misfit != 0) {
-      return Error(Code::misaligned, static_cast<std::int64_t>(align), static_cast<std::int64_t>(misfit));
+      return Error(ErrorCode::misaligned, static_cast<std::int64_t>(align), static_cast<std::int64_t>(misfit));
     }
     return Error();
   }

@@ -3,14 +3,14 @@
  * How modules over dlpackgen_python read a torch.Tensor without the stable shim:
  * install() puts it onto the type, where they find it.
  */
-#ifndef DLPACKGEN_V0_0_ATEN_ADOPTED_HPP_
-#define DLPACKGEN_V0_0_ATEN_ADOPTED_HPP_
+#ifndef DLPACKGEN_V0_0_PYTORCH_ADOPTED_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_ADOPTED_HPP_
 
 #include "table.hpp"
 
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 // 0 for a tensor that it has read, with shape and strides in numbers, which has room for 64
@@ -30,8 +30,8 @@ namespace detail {
 }
 
 }  // namespace detail
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V0_0_ATEN_ADOPTED_HPP_
+#endif  // DLPACKGEN_V0_0_PYTORCH_ADOPTED_HPP_

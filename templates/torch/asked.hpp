@@ -5,8 +5,8 @@
  * checked here may be taken for granted by what comes later. Every function here wants
  * the GIL.
  */
-#ifndef DLPACKGEN_V0_0_ATEN_ASKED_HPP_
-#define DLPACKGEN_V0_0_ATEN_ASKED_HPP_
+#ifndef DLPACKGEN_V0_0_PYTORCH_ASKED_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_ASKED_HPP_
 
 #include "refused.hpp"
 
@@ -17,7 +17,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 namespace py = pybind11;
@@ -92,7 +92,7 @@ inline bool is_about_the_tensor(const py::error_already_set& error) {
 
 // A BufferError with the producer's own exception as its cause, as the array API wants it
 // (`__dlpack__`, "Raises"). A class in place of an object is a TypeError, and stays one.
-[[noreturn]] DLPACKGEN_ATEN_SLOW void throw_not_exported(PyObject* object, const py::error_already_set& error) {
+[[noreturn]] DLPACKGEN_PYTORCH_SLOW void throw_not_exported(PyObject* object, const py::error_already_set& error) {
   if (PyType_Check(object) != 0 || !is_about_the_tensor(error)) throw error;
   py::object text = py::reinterpret_steal<py::object>(PyObject_Str(error.value().ptr()));
   if (!text) {  // a __str__ that raises
@@ -133,21 +133,21 @@ inline bool paddle_records() {
 // ones: that comes last, when no code of Python runs any more before the table does.
 inline void refuse_like_paddle(PyObject* object) {
   if (!is_true(made(PyObject_GetAttr(object, names().stop_gradient))) && paddle_records()) {
-    throw Refused(
+    throw BufferError(
         "its stop_gradient is False, and the result would not record gradients: pass detach(), or call this "
         "under paddle.no_grad()");
   }
   if (has(Py_TYPE(object), names().is_dense) && !ask(object, names().is_dense)) {
-    throw Refused("it has no dense memory: pass to_dense()");
+    throw BufferError("it has no dense memory: pass to_dense()");
   }
 }
 
 template <class Torch>
 void refuse_like_torch(PyObject* object) {
-  if (ask(object, names().is_neg)) throw Refused(negated);
-  if (ask(object, names().is_conj)) throw Refused(conjugated);
+  if (ask(object, names().is_neg)) throw BufferError(negated);
+  if (ask(object, names().is_conj)) throw BufferError(conjugated);
   const py::object grad = optional(object, names().requires_grad);
-  if (grad && is_true(grad) && Torch::records_gradients()) throw Refused(recording);
+  if (grad && is_true(grad) && Torch::records_gradients()) throw BufferError(recording);
 }
 
 // Refuses tensors whose values or gradients their memory does not tell, by the rules of
@@ -156,7 +156,7 @@ template <class Torch>
 void refuse_what_memory_lacks(PyObject* object) {
   PyTypeObject* const type = Py_TYPE(object);
   if (has(type, names().mask) && has(type, names().filled)) {
-    throw Refused("some of its elements may be masked, which a tensor cannot say: pass filled(...)");
+    throw BufferError("some of its elements may be masked, which a tensor cannot say: pass filled(...)");
   }
   const bool is_like_paddle = has(type, names().stop_gradient);
   if (has(type, names().is_neg) && has(type, names().is_conj)) refuse_like_torch<Torch>(object);
@@ -167,13 +167,13 @@ void refuse_what_memory_lacks(PyObject* object) {
 inline void refuse_dispatch(PyTypeObject* type, PyObject* tensor) {
   static PyObject* const name = intern("__torch_dispatch__");
   if (_PyType_Lookup(type, name) == _PyType_Lookup(reinterpret_cast<PyTypeObject*>(tensor), name)) return;
-  throw Refused(std::string("it is a ") + name_of(type) +
-                ", a subclass of torch.Tensor with a __torch_dispatch__ of its own: wrap in torch.ops");
+  throw BufferError(std::string("it is a ") + name_of(type) +
+                    ", a subclass of torch.Tensor with a __torch_dispatch__ of its own: wrap in torch.ops");
 }
 
 }  // namespace detail
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V0_0_ATEN_ASKED_HPP_
+#endif  // DLPACKGEN_V0_0_PYTORCH_ASKED_HPP_

@@ -4,8 +4,8 @@
  * Conjugate. PyTorch's own way takes the first result of an operator for what was written
  * to, and looks for it where a kernel without results leaves nothing.
  */
-#ifndef DLPACKGEN_V0_0_ATEN_BITS_HPP_
-#define DLPACKGEN_V0_0_ATEN_BITS_HPP_
+#ifndef DLPACKGEN_V0_0_PYTORCH_BITS_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_BITS_HPP_
 
 #include "kernel.hpp"
 
@@ -19,7 +19,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 inline bool has_bits(const c10::IValue& value) {
@@ -69,8 +69,8 @@ struct Bits<K, R(A...)> {
   }
 };
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V0_0_ATEN_BITS_HPP_
+#endif  // DLPACKGEN_V0_0_PYTORCH_BITS_HPP_

@@ -7,8 +7,8 @@
  *
  *     using backward = scale_backward;   // the kernel of its gradients, or void
  */
-#ifndef DLPACKGEN_V0_0_ATEN_DERIVATIVE_HPP_
-#define DLPACKGEN_V0_0_ATEN_DERIVATIVE_HPP_
+#ifndef DLPACKGEN_V0_0_PYTORCH_DERIVATIVE_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_DERIVATIVE_HPP_
 
 #include "kernel.hpp"
 
@@ -27,7 +27,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 // The operator of a kernel, which must be registered.
@@ -275,8 +275,8 @@ struct Autograd<K, R(A...)> {
   }
 };
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V0_0_ATEN_DERIVATIVE_HPP_
+#endif  // DLPACKGEN_V0_0_PYTORCH_DERIVATIVE_HPP_

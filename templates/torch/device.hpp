@@ -4,8 +4,8 @@
  * CUDA: whose memory a tensor is in that comes from elsewhere, and how long the back end
  * keeps what it allocated.
  */
-#ifndef DLPACKGEN_V0_0_ATEN_DEVICE_HPP_
-#define DLPACKGEN_V0_0_ATEN_DEVICE_HPP_
+#ifndef DLPACKGEN_V0_0_PYTORCH_DEVICE_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_DEVICE_HPP_
 
 #include "dlpackgen_backend.h"
 #include "stream.hpp"
@@ -17,7 +17,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 
 namespace detail {
 
@@ -26,10 +26,10 @@ inline std::atomic<const dlpackgen_backend*> used_device{nullptr};
 inline dlpackgen_pointer_attributes owner_of(const dlpackgen_backend& table, DLDevice said, const char* address) {
   dlpackgen_backend_error error;
   dlpackgen_pointer_attributes info;
-  if (table.pointer_attributes(address, &info, &error) != DLPACKGEN_BACKEND_OK) throw Refused(error.text);
+  if (table.pointer_attributes(address, &info, &error) != DLPACKGEN_BACKEND_OK) throw BufferError(error.text);
   if (info.device.device_type != said.device_type || info.device.device_id != said.device_id) {
-    throw Refused("its declared device " + text_of(said) + " does not match the driver's " + text_of(info.device) +
-                  " for its memory; it may have been freed");
+    throw BufferError("its declared device " + text_of(said) + " does not match the driver's " + text_of(info.device) +
+                      " for its memory; it may have been freed");
   }
   return info;
 }
@@ -91,15 +91,15 @@ inline int stream_of_torch(void*, DLDevice device, void** handle) noexcept {
  * Memory that the back end itself has allocated is kept, once torch lets go of it, until
  * the work is done that torch's stream has then. The table must be kept for ever. Any thread.
  *
- * \throws Refused for a table of another version, or for devices that are not torch's.
+ * \throws BufferError for a table of another version, or for devices that are not torch's.
  */
-inline void use_device(const dlpackgen_backend* table) {
+inline void use_backend(const dlpackgen_backend* table) {
   if (table != nullptr &&
       (table->abi_version != DLPACKGEN_BACKEND_ABI_VERSION || table->size < sizeof(dlpackgen_backend))) {
-    throw Refused("the table of the back end is of another version than dlpackgen_backend.h");
+    throw BufferError("the table of the back end is of another version than dlpackgen_backend.h");
   }
   if (table != nullptr && table->device_type != detail::gpu()) {
-    throw Refused("the back end serves other devices than this torch");
+    throw BufferError("the back end serves other devices than this torch");
   }
   detail::used_device.store(table, std::memory_order_release);
 }
@@ -113,8 +113,8 @@ inline const dlpackgen_stream_source* stream_source() noexcept {
   return &source;
 }
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V0_0_ATEN_DEVICE_HPP_
+#endif  // DLPACKGEN_V0_0_PYTORCH_DEVICE_HPP_

@@ -3,7 +3,7 @@
 import torch
 
 
-def point_to(function, op):
+def set_compile_hint(function, op):
     """Lets torch.compile say what to call instead of a function in C, which it cannot
     trace: with fullgraph=True its error names the operator, and without, the function
     is called between two graphs. Direct calls are as they were."""

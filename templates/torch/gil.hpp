@@ -2,8 +2,8 @@
  * \file gil.hpp
  * Whether a thread may touch objects of Python.
  */
-#ifndef DLPACKGEN_V0_0_ATEN_GIL_HPP_
-#define DLPACKGEN_V0_0_ATEN_GIL_HPP_
+#ifndef DLPACKGEN_V0_0_PYTORCH_GIL_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_GIL_HPP_
 
 #include "base.hpp"
 
@@ -11,7 +11,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 // PyGILState_Check() says yes to everybody once there has been another interpreter.
@@ -25,8 +25,8 @@ inline bool holds_the_gil() noexcept {
 }
 
 }  // namespace detail
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V0_0_ATEN_GIL_HPP_
+#endif  // DLPACKGEN_V0_0_PYTORCH_GIL_HPP_

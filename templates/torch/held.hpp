@@ -6,8 +6,8 @@
  * was exported. They are for exports during which nobody does that, such as those of
  * a call, and nothing uses them that does not ask for them by name.
  */
-#ifndef DLPACKGEN_V0_0_ATEN_HELD_HPP_
-#define DLPACKGEN_V0_0_ATEN_HELD_HPP_
+#ifndef DLPACKGEN_V0_0_PYTORCH_HELD_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_HELD_HPP_
 
 #include "gil.hpp"
 #include "owned.hpp"
@@ -16,20 +16,20 @@
 
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 // By what the object is, not by isinstance(), which believes any object's __class__.
-DLPACKGEN_ATEN_SLOW bool derives_from_tensor(PyObject* object) {
+DLPACKGEN_PYTORCH_SLOW bool derives_from_tensor(PyObject* object) {
   return PyType_IsSubtype(Py_TYPE(object), reinterpret_cast<PyTypeObject*>(THPVariableClass)) != 0;
 }
 
-DLPACKGEN_ATEN_SLOW void refuse_object(PyObject* object) {
-  if (object == nullptr || !derives_from_tensor(object)) throw NoTensor("expected a torch.Tensor");
+DLPACKGEN_PYTORCH_SLOW void refuse_object(PyObject* object) {
+  if (object == nullptr || !derives_from_tensor(object)) throw TypeError("expected a torch.Tensor");
 }
 
 // Without another owner, so that neither reference counts nor the GIL are touched.
-DLPACKGEN_ATEN_FAST const at::Tensor& tensor_in(void* object) {
+DLPACKGEN_PYTORCH_FAST const at::Tensor& tensor_in(void* object) {
   PyObject* const found = static_cast<PyObject*>(object);
   if (found == nullptr || !THPVariable_CheckExact(found)) refuse_object(found);
   return THPVariable_Unpack(found);
@@ -40,7 +40,7 @@ using Held = Export<PyObject*>;
 
 // Python ends threads that wait for the GIL by unwinding them: this function, and
 // what it calls until it has it, must not be noexcept.
-DLPACKGEN_ATEN_SLOW void delete_from_afar(Held* held) {
+DLPACKGEN_PYTORCH_SLOW void delete_from_afar(Held* held) {
   if (Py_IsInitialized() == 0) return;  // a leak, from the moment on when Python begins to end
   const PyGILState_STATE state = PyGILState_Ensure();
   Py_DECREF(held->kept);
@@ -73,7 +73,7 @@ inline DLManagedTensorVersioned* hold_object(PyObject* object, const DLTensor& v
  * It is good until the object has other memory, or resizes that (see held.hpp). What
  * ATen itself must export holds memory, as that of own() does.
  *
- * \throws as own(), NoTensor for another object.
+ * \throws as own(), TypeError for another object.
  */
 inline DLManagedTensorVersioned* own_object(PyObject* object) {
   DLTensor view;
@@ -84,8 +84,8 @@ inline DLManagedTensorVersioned* own_object(PyObject* object) {
   return detail::hold_object(object, view);
 }
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V0_0_ATEN_HELD_HPP_
+#endif  // DLPACKGEN_V0_0_PYTORCH_HELD_HPP_

@@ -5,8 +5,8 @@
  * so the table lives as long as the process, and neither changes what they do with
  * a type that they know.
  */
-#ifndef DLPACKGEN_V0_0_ATEN_INSTALL_HPP_
-#define DLPACKGEN_V0_0_ATEN_INSTALL_HPP_
+#ifndef DLPACKGEN_V0_0_PYTORCH_INSTALL_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_INSTALL_HPP_
 
 #include "adopted.hpp"
 
@@ -17,7 +17,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 namespace py = pybind11;
@@ -89,7 +89,7 @@ inline PyObject* capsule_of(const DLPackExchangeAPI* table) {
 /** Whether torch.Tensor offers this table. */
 inline bool is_installed() {
   const pybind11::object found = detail::own_attribute(detail::tensor_type(), detail::table_attribute);
-  return detail::is_of(found, detail::table_capsule, table());
+  return detail::is_of(found, detail::table_capsule, exchange_api());
 }
 
 // A program turns off all that reads objects by their structs, on the day that a release
@@ -113,7 +113,8 @@ inline void install() {
   py::object before = py::getattr(detail::tensor_type(), detail::table_attribute, py::object());
   detail::put_reader(detail::tensor_type(), replaced.tensor_reader);
   detail::put_reader(detail::parameter_type(), replaced.parameter_reader);
-  py::setattr(detail::tensor_type(), detail::table_attribute, detail::capsule_of(table(), detail::table_capsule));
+  py::setattr(detail::tensor_type(), detail::table_attribute,
+              detail::capsule_of(exchange_api(), detail::table_capsule));
   Py_XSETREF(replaced.table, before.release().ptr());
 }
 
@@ -127,8 +128,8 @@ inline void uninstall() {
   if (is_installed()) detail::give_back(detail::tensor_type(), detail::table_attribute, replaced.table);
 }
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V0_0_ATEN_INSTALL_HPP_
+#endif  // DLPACKGEN_V0_0_PYTORCH_INSTALL_HPP_

@@ -15,8 +15,8 @@
  *     static int function(const DLTensor* x, double a, DLTensor* out, DLTensor* result, void* stream);
  *     static const char* error(int code);        // nullptr: there is no text
  */
-#ifndef DLPACKGEN_V0_0_ATEN_KERNEL_HPP_
-#define DLPACKGEN_V0_0_ATEN_KERNEL_HPP_
+#ifndef DLPACKGEN_V0_0_PYTORCH_KERNEL_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_KERNEL_HPP_
 
 #include "arguments.hpp"
 #include "read.hpp"
@@ -38,7 +38,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 // The classes of the checker's statuses. The one of a mistake in a description, which PyTorch
@@ -82,7 +82,7 @@ class Place {
 #if TORCH_VERSION_MINOR >= 11
     stream_ = c10::impl::VirtualGuardImpl(device_.type()).getStream(device_).native_handle();
 #else
-    throw Refused("kernels on devices need torch 2.11, which tells the native handle of a stream");
+    throw BufferError("kernels on devices need torch 2.11, which tells the native handle of a stream");
 #endif
   }
 
@@ -124,7 +124,7 @@ template <Access access>
 [[gnu::noinline, gnu::cold]] void lend_other(const Site& site, const at::Tensor& from, DLTensor& out) {
   try {
     borrow<access>(from, out);
-  } catch (const Refused& e) {
+  } catch (const BufferError& e) {
     fail(DLPACKGEN_STATUS_BUFFER_ERROR, Sentence(site).begin().text() + std::string(e.what()));
   } catch (c10::Error& e) {  // what ATen itself refuses
     e.add_context(Sentence(site).begin().text() + std::string("it cannot be lent"));
@@ -361,7 +361,7 @@ struct Kernel<K, R(A...)> {
     detail::Arguments<K, detail::Passed, std::index_sequence<I...>, A...> held(first, arguments...);
     if constexpr (results::count == 0) {
       run(place.stream(), nullptr, indices_of_results(),
-          static_cast<detail::Held<detail::Passed, I, A>&>(held).passed.get()...);
+          static_cast<detail::Slot<detail::Passed, I, A>&>(held).passed.get()...);
     } else {
       at::Tensor made[results::count];
       DLTensor lent[results::count];
@@ -371,7 +371,7 @@ struct Kernel<K, R(A...)> {
         borrow<Access::write>(made[i], lent[i]);
       }
       run(place.stream(), lent, indices_of_results(),
-          static_cast<detail::Held<detail::Passed, I, A>&>(held).passed.get()...);
+          static_cast<detail::Slot<detail::Passed, I, A>&>(held).passed.get()...);
       return results::pack(made);
     }
   }
@@ -383,8 +383,8 @@ struct Kernel<K, R(A...)> {
   }
 };
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V0_0_ATEN_KERNEL_HPP_
+#endif  // DLPACKGEN_V0_0_PYTORCH_KERNEL_HPP_

@@ -4,8 +4,8 @@
  * table of its type, else by the capsule of __dlpack__. Every function here wants
  * the GIL.
  */
-#ifndef DLPACKGEN_V0_0_ATEN_OBJECT_HPP_
-#define DLPACKGEN_V0_0_ATEN_OBJECT_HPP_
+#ifndef DLPACKGEN_V0_0_PYTORCH_OBJECT_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_OBJECT_HPP_
 
 #include "offered.hpp"
 #include "table.hpp"
@@ -14,23 +14,24 @@
 
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 // Bits that an alias keeps: DLPack cannot say them, and a torch.Tensor can.
 inline constexpr c10::DispatchKeySet kept_bits({c10::DispatchKey::Negative, c10::DispatchKey::Conjugate});
 
 inline void refuse_recorded(const at::Tensor& tensor) {
-  if (at::GradMode::is_enabled() && tensor.requires_grad()) throw Refused(recording);
+  if (at::GradMode::is_enabled() && tensor.requires_grad()) throw BufferError(recording);
 }
 
 // Throws for what the table refuses to lend.
 inline void refuse_unreadable(const at::Tensor& tensor, c10::DispatchKeySet keeps) {
   DLTensor view;
   if (read_plain<Access::read>(*tensor.unsafeGetTensorImpl(), view, InPlace(), keeps)) return;
-  if (tensor.key_set().has_any(keeps)) throw Refused("its storage was made smaller, or it stands for another tensor");
+  if (tensor.key_set().has_any(keeps))
+    throw BufferError("its storage was made smaller, or it stands for another tensor");
   read_other(tensor, Access::read, view);
-  if (dtype_of(tensor.scalar_type()).lanes == 0) throw Refused(unnamed);
+  if (dtype_of(tensor.scalar_type()).lanes == 0) throw BufferError(unnamed);
 }
 
 // Made without the dispatcher, so that no mode of the caller sees it; both count versions together.
@@ -52,7 +53,7 @@ inline at::Tensor from_derived(PyObject* object, ReadOnly read_only) {
   const Typed typed(object);
   refuse_derived(Py_TYPE(object), THPVariable_Unpack(object));
   at::Tensor made = from_export<Aten>(typed, read_only);
-  typed.check();
+  typed.require_same_type();
   refuse_unreadable(THPVariable_Unpack(object), c10::DispatchKeySet());
   return made;
 }
@@ -64,7 +65,7 @@ inline at::Tensor from_derived(PyObject* object, ReadOnly read_only) {
  *
  * \throws as take(), or python_error for what is no such capsule.
  */
-inline at::Tensor from_capsule(PyObject* capsule, ReadOnly read_only = ReadOnly::refuse) {
+inline at::Tensor from_capsule(PyObject* capsule, ReadOnly read_only = ReadOnly::raise) {
   return detail::from_capsule<detail::Aten>(capsule, read_only);
 }
 
@@ -76,14 +77,14 @@ inline at::Tensor from_capsule(PyObject* capsule, ReadOnly read_only = ReadOnly:
  *
  * \throws as take(), or python_error for what its library raises.
  */
-inline at::Tensor from_object(PyObject* object, ReadOnly read_only = ReadOnly::refuse) {
+inline at::Tensor from_object(PyObject* object, ReadOnly read_only = ReadOnly::raise) {
   if (THPVariable_CheckExact(object)) return detail::alias_of(THPVariable_Unpack(object));
   if (!detail::derives_from_tensor(object)) return detail::from_offer<detail::Aten>(object, read_only);
   return detail::from_derived(object, read_only);
 }
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V0_0_ATEN_OBJECT_HPP_
+#endif  // DLPACKGEN_V0_0_PYTORCH_OBJECT_HPP_

@@ -2,8 +2,8 @@
  * \file refused.hpp
  * What is thrown for tensors that cannot be had, whichever ABI of torch is used.
  */
-#ifndef DLPACKGEN_V0_0_ATEN_REFUSED_HPP_
-#define DLPACKGEN_V0_0_ATEN_REFUSED_HPP_
+#ifndef DLPACKGEN_V0_0_PYTORCH_REFUSED_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_REFUSED_HPP_
 
 #include "base.hpp"
 
@@ -11,16 +11,16 @@
 
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 
 /** A tensor that cannot be had, with the reason: BufferError in Python. */
-class Refused : public std::runtime_error {
+class BufferError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /** An object that is none of the kind that is wanted: TypeError in Python. */
-class NoTensor : public std::runtime_error {
+class TypeError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
@@ -37,8 +37,8 @@ inline constexpr const char recording[] =
 
 }  // namespace detail
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V0_0_ATEN_REFUSED_HPP_
+#endif  // DLPACKGEN_V0_0_PYTORCH_REFUSED_HPP_

@@ -6,8 +6,8 @@
  *
  *     static constexpr Form form = Form::function;
  */
-#ifndef DLPACKGEN_V0_0_ATEN_REGISTRATION_HPP_
-#define DLPACKGEN_V0_0_ATEN_REGISTRATION_HPP_
+#ifndef DLPACKGEN_V0_0_PYTORCH_REGISTRATION_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_REGISTRATION_HPP_
 
 #include "bits.hpp"
 #include "derivative.hpp"
@@ -21,7 +21,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 
 /** What a kernel is to the dispatcher. */
 enum class Form {
@@ -137,8 +137,8 @@ void implement_bits(torch::Library& library) {
   library.impl(K::name, torch::CppFunction::makeFromBoxedFunction<&Bits<K>::boxed>());
 }
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V0_0_ATEN_REGISTRATION_HPP_
+#endif  // DLPACKGEN_V0_0_PYTORCH_REGISTRATION_HPP_

@@ -3,8 +3,8 @@
  * Reads tensors both ways: by the headers of torch that this was compiled with, and by
  * functions of the torch that is running.
  */
-#ifndef DLPACKGEN_V0_0_ATEN_SELF_TEST_HPP_
-#define DLPACKGEN_V0_0_ATEN_SELF_TEST_HPP_
+#ifndef DLPACKGEN_V0_0_PYTORCH_SELF_TEST_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_SELF_TEST_HPP_
 
 #include "read.hpp"
 #include "take.hpp"
@@ -21,7 +21,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 inline at::Tensor empty_on(std::vector<std::int64_t> sizes, at::ScalarType scalar, at::DeviceType device = at::kCPU) {
@@ -115,8 +115,8 @@ inline bool reads_alike() {
   return true;
 }
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V0_0_ATEN_SELF_TEST_HPP_
+#endif  // DLPACKGEN_V0_0_PYTORCH_SELF_TEST_HPP_

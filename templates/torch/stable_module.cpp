@@ -10,7 +10,7 @@
 
 namespace {
 
-namespace aten = dlpackgen::aten;
+namespace pytorch = dlpackgen::pytorch;
 namespace py = pybind11;
 
 PyObject* report() noexcept {
@@ -20,7 +20,7 @@ PyObject* report() noexcept {
     e.restore();
   } catch (const py::builtin_exception& e) {
     e.set_error();
-  } catch (const aten::NoTensor& e) {
+  } catch (const pytorch::TypeError& e) {
     PyErr_SetString(PyExc_TypeError, e.what());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
@@ -32,8 +32,8 @@ PyObject* report() noexcept {
 
 PyObject* from_dlpack(PyObject*, PyObject* args, PyObject* keywords) {
   try {
-    const aten::detail::Request wanted = aten::detail::request_in(args, keywords);
-    return aten::stable::from_object(wanted.object, wanted.read_only);
+    const pytorch::detail::Request wanted = pytorch::detail::request_in(args, keywords);
+    return pytorch::stable::from_object(wanted.object, wanted.read_only);
   } catch (...) {
     return report();
   }
@@ -41,8 +41,8 @@ PyObject* from_dlpack(PyObject*, PyObject* args, PyObject* keywords) {
 
 PyMethodDef methods[] = {
     {"from_dlpack", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(from_dlpack)), METH_VARARGS | METH_KEYWORDS,
-     "from_dlpack(x, read_only='refuse'): a torch.Tensor over the memory of a tensor of any library, or of a capsule.\n"
-     "Read-only memory is refused, copied ('copy'), or taken as it is ('trust'): nobody may write to it then."},
+     "from_dlpack(x, read_only='raise'): a torch.Tensor over the memory of a tensor of any library, or of a capsule.\n"
+     "Read-only memory is refused, copied ('copy'), or taken as it is ('allow'): nobody may write to it then."},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -55,7 +55,7 @@ PyModuleDef definition{
 
 PyMODINIT_FUNC PyInit_dlpackgen_torch_stable() {
   try {
-    static_cast<void>(aten::stable::detail::torch_itself());  // which brings the libraries
+    static_cast<void>(pytorch::stable::detail::torch_itself());  // which brings the libraries
     return PyModule_Create(&definition);
   } catch (...) {
     return report();

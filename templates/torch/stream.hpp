@@ -3,8 +3,8 @@
  * The stream on which ATen works, by the interfaces that every back end of it
  * registers: no header and no library of CUDA is needed.
  */
-#ifndef DLPACKGEN_V0_0_ATEN_STREAM_HPP_
-#define DLPACKGEN_V0_0_ATEN_STREAM_HPP_
+#ifndef DLPACKGEN_V0_0_PYTORCH_STREAM_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_STREAM_HPP_
 
 #include "errors.hpp"
 #include "read.hpp"
@@ -16,23 +16,23 @@
 
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 
 /**
  * ATen's device for a number of DLPack, which must be here.
  *
- * \throws Refused.
+ * \throws BufferError.
  */
 inline at::Device device_of(DLDevice device) {
   if (is_host_memory(device.device_type)) return at::Device(at::kCPU);  // pinned memory is read as its own
   if (device.device_type != kDLCUDA && device.device_type != kDLROCM) {
-    throw Refused("its device is none that is served here: CPU, CUDA or ROCm");
+    throw BufferError("its device is none that is served here: CPU, CUDA or ROCm");
   }
   if (device.device_type != detail::gpu() || !c10::impl::hasDeviceGuardImpl(at::kCUDA)) {
-    throw Refused("its device is one of another back end than that of this torch");
+    throw BufferError("its device is one of another back end than that of this torch");
   }
   if (device.device_id < 0 || device.device_id >= c10::impl::VirtualGuardImpl(at::kCUDA).deviceCount()) {
-    throw Refused("its device has a number that this torch knows no device by");
+    throw BufferError("its device has a number that this torch knows no device by");
   }
   return at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(device.device_id));
 }
@@ -40,7 +40,7 @@ inline at::Device device_of(DLDevice device) {
 /**
  * The native handle of ATen's current stream on a device; nullptr on the host.
  *
- * \throws Refused, also for a back end that has no such handle, or what that throws.
+ * \throws BufferError, also for a back end that has no such handle, or what that throws.
  */
 inline void* current_stream(DLDevice device) {
   const at::Device where = device_of(device);
@@ -50,15 +50,15 @@ inline void* current_stream(DLDevice device) {
   try {
     return stream.native_handle();
   } catch (const c10::Error&) {  // of what stands in for a back end where tensors are fake
-    throw Refused("its device is none that this torch has a stream for");
+    throw BufferError("its device is none that this torch has a stream for");
   }
 #else
-  throw Refused("the stream of its device, which torch before 2.11 tells only its own table");
+  throw BufferError("the stream of its device, which torch before 2.11 tells only its own table");
 #endif
 }
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V0_0_ATEN_STREAM_HPP_
+#endif  // DLPACKGEN_V0_0_PYTORCH_STREAM_HPP_

@@ -3,8 +3,8 @@
  * What the elements of a strided tensor of ATen reach, whose strides are never
  * negative.
  */
-#ifndef DLPACKGEN_V0_0_ATEN_STRIDES_HPP_
-#define DLPACKGEN_V0_0_ATEN_STRIDES_HPP_
+#ifndef DLPACKGEN_V0_0_PYTORCH_STRIDES_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_STRIDES_HPP_
 
 #include "base.hpp"
 
@@ -14,7 +14,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 // The number of elements from the first one in memory to the last, gaps included. The
@@ -35,8 +35,8 @@ inline constexpr const char beyond_storage[] =
     "it reaches beyond its storage, which was made smaller: resize the storage back, or pass a tensor that fits";
 
 }  // namespace detail
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V0_0_ATEN_STRIDES_HPP_
+#endif  // DLPACKGEN_V0_0_PYTORCH_STRIDES_HPP_

@@ -4,8 +4,8 @@
  * happens, its deleter is called exactly once: by the tensor's storage, or at once
  * when the tensor is refused.
  */
-#ifndef DLPACKGEN_V0_0_ATEN_TAKE_HPP_
-#define DLPACKGEN_V0_0_ATEN_TAKE_HPP_
+#ifndef DLPACKGEN_V0_0_PYTORCH_TAKE_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_TAKE_HPP_
 
 #include "device.hpp"
 #include "owned.hpp"
@@ -19,7 +19,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 
 namespace detail {
 
@@ -63,7 +63,7 @@ class BelowModes {
 };
 
 inline at::Tensor copy_on_host(const DLTensor& tensor, const Source& source) {
-  if (!source.device.is_cpu()) throw Refused("it is read-only, and is copied on the CPU alone");
+  if (!source.device.is_cpu()) throw BufferError("it is read-only, and is copied on the CPU alone");
   const BelowModes below;
   return wrap(tensor, source, nullptr, [](void*) {}).clone();
 }
@@ -83,7 +83,7 @@ struct Aten {
   static Tensor copy_on_host(const DLTensor& tensor, const Source& source) {
     return detail::copy_on_host(tensor, source);
   }
-  static void* current_stream(DLDevice device) { return aten::current_stream(device); }
+  static void* current_stream(DLDevice device) { return pytorch::current_stream(device); }
   static bool records_gradients() { return at::GradMode::is_enabled(); }
 
   template <void (*deleter)(void*)>
@@ -102,19 +102,19 @@ struct Aten {
  * shape (elements), strides (elements; negative ones are refused), alignment and
  * device. No stream is waited for. May be called without the GIL, if the deleter may.
  *
- * \throws Refused, Exception, or c10::Error; the deleter has been called then.
+ * \throws BufferError, Exception, or c10::Error; the deleter has been called then.
  */
-inline at::Tensor take(DLManagedTensorVersioned* managed, ReadOnly read_only = ReadOnly::refuse) {
+inline at::Tensor take(DLManagedTensorVersioned* managed, ReadOnly read_only = ReadOnly::raise) {
   return detail::take<detail::Aten>(detail::received(managed), read_only);
 }
 
 /** The same for the struct without a version. */
-inline at::Tensor take(DLManagedTensor* managed, ReadOnly read_only = ReadOnly::refuse) {
+inline at::Tensor take(DLManagedTensor* managed, ReadOnly read_only = ReadOnly::raise) {
   return detail::take<detail::Aten>(detail::received(managed), read_only);
 }
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v0_0
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V0_0_ATEN_TAKE_HPP_
+#endif  // DLPACKGEN_V0_0_PYTORCH_TAKE_HPP_

@@ -120,7 +120,7 @@ func TestTheCoreNeedsNoRuntime(t *testing.T) {
 	args := append([]string{"-std=c++17", "-O2", "-x", "c++", "-c", "-o", object, "-"}, flags(gen(t), noExceptions)...)
 	cmd := exec.Command(gcc.program, args...)
 	cmd.Stdin = strings.NewReader(including("core.hpp") +
-		"long f(DLManagedTensorVersioned* m) { auto t = dlpackgen::Managed::take(m); return t->view().size(); }\n")
+		"long f(DLManagedTensorVersioned* m) { auto t = dlpackgen::Managed::from_raw(m); return t->view().size(); }\n")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	symbols, err := exec.Command("nm", "--undefined-only", object).CombinedOutput()

@@ -35,8 +35,8 @@ func TestStandardViews(t *testing.T) {
 func TestFloatTypesOfCpp23(t *testing.T) {
 	stand := []string{"-I", "testdata/cxx23", "-D__STDCPP_FLOAT16_T__=1", "-D__STDCPP_BFLOAT16_T__=1"}
 	source := including("stdfloat.hpp") + `
-static_assert(dlpackgen::same(dlpackgen::dtype_of<std::float16_t>, dlpackgen::dtypes::float16));
-static_assert(dlpackgen::same(dlpackgen::dtype_of<const std::bfloat16_t>, dlpackgen::dtypes::bfloat16));
+static_assert(dlpackgen::same_dtype(dlpackgen::dtype_of<std::float16_t>, dlpackgen::dtypes::float16));
+static_assert(dlpackgen::same_dtype(dlpackgen::dtype_of<const std::bfloat16_t>, dlpackgen::dtypes::bfloat16));
 `
 	latest := clang
 	latest.standard = "c++2b"

@@ -254,10 +254,10 @@ def torchs_own_table(_):
 @check
 def our_tables_of_torch(_):
     torch, where = somewhere()
-    tables = [getattr(package(), name) for name in ("table", "object_table")]
+    tables = [getattr(package(), name) for name in ("exchange_api", "exchange_api_object_owned")]
     for table in tables:
         through(exchange.Exchange(table), torch, where, not REHEARSAL)
-    read_only = exchange.Exchange(package().read_only_table)
+    read_only = exchange.Exchange(package().exchange_api_read_only)
     if not REHEARSAL:
         assert not read_only.current_stream(2, 0)
 
@@ -278,7 +278,7 @@ def the_installed_table_is_read_by_modules(_):
 def our_consumer_takes_ours(b):
     torch, _ = somewhere()
     taken = package()
-    taken.use_device(capsule(b))
+    taken.use_backend(capsule(b))
     device = (3, 0) if REHEARSAL else (2, 0)
     ours = b.alloc(256, device)
     address = ours.contents.tensor.data
@@ -306,7 +306,7 @@ def our_consumer_keeps_memory_until_torch_is_done(b):
     """The block is not given out again while a kernel still reads it."""
     torch = need("torch")
     taken = package()
-    taken.use_device(capsule(b))
+    taken.use_backend(capsule(b))
     side, n = torch.cuda.Stream(), 1 << 20
     ours = b.alloc(n)
     t = taken.from_dlpack(Wrapped(ours, (2, 0)))

@@ -103,8 +103,8 @@ def capsule_of(address, name):
     return _capsule(address, name, None)
 
 
-WRITE, READ = table_in(dlpackgen_torch.table), table_in(dlpackgen_torch.read_only_table)
-OBJECT = table_in(dlpackgen_torch.object_table)
+WRITE, READ = table_in(dlpackgen_torch.exchange_api), table_in(dlpackgen_torch.exchange_api_read_only)
+OBJECT = table_in(dlpackgen_torch.exchange_api_object_owned)
 TABLES = {"write": WRITE, "read": READ, "object": OBJECT}
 
 

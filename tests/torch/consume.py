@@ -69,11 +69,11 @@ def test_read_only_memory():
         x = from_dlpack(stranger.capsule(), read_only="copy")
         assert stranger.deleted == 1 and x.tolist() == [0, 1] and x.data_ptr() != ctypes.addressof(check.room)
         stranger = Stranger((2,), **changes)
-        x = from_dlpack(stranger.capsule(), "trust")
+        x = from_dlpack(stranger.capsule(), "allow")
         assert stranger.deleted == 0 and x.data_ptr() == ctypes.addressof(check.room)
         del x
         assert stranger.deleted == 1
-    with refused(ValueError, "'refuse', 'copy' or 'trust', not 'allow'"):
+    with refused(ValueError, "'raise', 'copy' or 'allow', not 'trust'"):
         from_dlpack(torch.ones(1), read_only="allow")
 
 
@@ -108,7 +108,7 @@ def test_refusals_delete_once():
     for name, (changes, says) in REFUSED.items():
         if name == "NULL strides":
             continue  # which the table refuses, and both consumers take
-        for how in ("refuse", "copy", "trust"):
+        for how in ("raise", "copy", "allow"):
             stranger = Stranger(**changes)
             with refused(BufferError, says):
                 from_dlpack(stranger.capsule(), how)

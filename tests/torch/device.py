@@ -20,7 +20,7 @@ from driver import Table, capsule, driver, table
 faults = ctypes.CDLL(os.path.join(folder, "faults.so"))
 faults.work_on.argtypes = [ctypes.c_int64]
 faults.put_the_back_end()
-dlpackgen_torch.use_device(capsule(table()))
+dlpackgen_torch.use_backend(capsule(table()))
 
 
 def offered(address, shape=(16,), device=CUDA, number=0, **changes):
@@ -77,11 +77,11 @@ def test_what_is_not_asked_about():
         from_dlpack(given)
         said = driver.log()
     assert said == []
-    dlpackgen_torch.use_device(None)
+    dlpackgen_torch.use_backend(None)
     try:
         taken(driver.memory("unknown"))
     finally:
-        dlpackgen_torch.use_device(capsule(table()))
+        dlpackgen_torch.use_backend(capsule(table()))
     assert "cuPointerGetAttributes(7" not in driver.log()
 
 
@@ -94,9 +94,9 @@ def test_tables_that_are_refused():
         other = Table.from_buffer_copy(table().contents)
         setattr(other, name, value)
         with refused(BufferError, text):
-            dlpackgen_torch.use_device(capsule(ctypes.pointer(other)))
+            dlpackgen_torch.use_backend(capsule(ctypes.pointer(other)))
     with refused(ValueError, "PyCapsule_GetPointer"):
-        dlpackgen_torch.use_device(dlpackgen_torch.table)
+        dlpackgen_torch.use_backend(dlpackgen_torch.exchange_api)
 
 
 class Request(ctypes.Structure):

@@ -133,7 +133,7 @@ func TestThreadsDoNotRace(t *testing.T) {
 // A pool that all threads share would race, which must be seen.
 func TestRacesAreSeen(t *testing.T) {
 	t.Parallel()
-	assert.Contains(t, races(t, mutated(t, "pool.hpp", "static inline DLPACKGEN_ATEN_THREAD Kept kept_",
+	assert.Contains(t, races(t, mutated(t, "pool.hpp", "static inline DLPACKGEN_PYTORCH_THREAD Kept kept_",
 		"static inline Kept kept_")), "ThreadSanitizer")
 }
 

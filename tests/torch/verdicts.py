@@ -238,7 +238,7 @@ def is_expected(case, outcome):
 
 # byte_offset() reads an argument and none of its elements, which may be at addresses that are not
 # mapped.
-VERBS = {"write": (clients.write, "refuse"), "read": (clients.byte_offset, "trust")}
+VERBS = {"write": (clients.write, "raise"), "read": (clients.byte_offset, "allow")}
 
 
 def test_both_consumers_agree():
@@ -257,7 +257,7 @@ def test_both_consumers_agree():
 
 
 def as_seen(x):
-    y = from_dlpack(x, read_only="trust")
+    y = from_dlpack(x, read_only="allow")
     return Taken(y.data_ptr(), y.shape, named(y.dtype), (1, 0), None, lambda: cases.torch_bytes(y))
 
 

@@ -3,9 +3,9 @@
 import torch
 from check import ops, raises, run
 from direct_module import fill
-from stable_package.direct import point_to
+from stable_package.direct import set_compile_hint
 
-point_to(fill, ops.fill)
+set_compile_hint(fill, ops.fill)
 
 
 def test_direct_calls_are_as_they_were():

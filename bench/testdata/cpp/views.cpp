@@ -34,7 +34,7 @@ static PyObject* held_call(PyObject* module, PyObject* const* args, Py_ssize_t c
   DLPACKGEN_CALL_OF(call, 3);
   if (dlpackgen_call_begin(&call, module, &held, args, count, keywords)) return nullptr;
   for (int i = 0; i < 3; i++) {
-    sink = TensorView::trusted(call.arguments[i].tensor, call.arguments[i].flags).data();
+    sink = TensorView::from_raw_unchecked(call.arguments[i].tensor, call.arguments[i].flags).data();
   }
   dlpackgen_call_end(&call);
   return nothing();
@@ -46,7 +46,7 @@ static PyObject* arrays_call(PyObject* module, PyObject* const* args, Py_ssize_t
   if (dlpackgen_call_begin(&call, module, &held, args, count, keywords)) return nullptr;
   dlpackgen::Error error;
   for (int i = 0; i < 3; i++) {
-    const auto view = TensorView::trusted(call.arguments[i].tensor, call.arguments[i].flags);
+    const auto view = TensorView::from_raw_unchecked(call.arguments[i].tensor, call.arguments[i].flags);
     const auto array = dlpackgen::array_of<const float, 1>(view);
     if (!array) error = array.error();
     sink = array->data();

@@ -26,7 +26,7 @@ PyObject* held_call(PyObject* module, PyObject* const* args, Py_ssize_t count, P
   DLPACKGEN_CALL_OF(call, 3);
   if (dlpackgen_call_begin(&call, module, &held, args, count, keywords)) return nullptr;
   for (const auto& argument : call_arguments)
-    sink = dlpackgen::TensorView::trusted(argument.tensor, argument.flags).data();
+    sink = dlpackgen::TensorView::from_raw_unchecked(argument.tensor, argument.flags).data();
   dlpackgen_call_end(&call);
   Py_RETURN_NONE;
 }

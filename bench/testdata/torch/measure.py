@@ -127,7 +127,7 @@ def main():
     nop(*types[after])
     compiled.held(*some)
     registered.lend(torch.Tensor)
-    tables.know(dlpackgen_torch.table, torch.Tensor)
+    tables.know(dlpackgen_torch.exchange_api, torch.Tensor)
     works = {
         "inlined": compiled.inlined,
         "compiled": compiled.held,
@@ -140,7 +140,7 @@ def main():
     result = {"with tvm-ffi": measure_tvm(rounds, torch, nop, before, after)}
     if order == "tensor first":
         result["call"] = rounds_of(rounds, torch, {name: call(f) for name, f in works.items()})
-        result |= measure_tables(rounds, torch, tables, dlpackgen_torch.table, dlpackgen_torch.object_table, theirs)
+        result |= measure_tables(rounds, torch, tables, dlpackgen_torch.exchange_api, dlpackgen_torch.exchange_api_object_owned, theirs)
         consumers = {
             "ours": dlpackgen_torch.from_dlpack,
             "ours, stable ABI": dlpackgen_torch_stable.from_dlpack,

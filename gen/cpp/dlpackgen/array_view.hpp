@@ -107,13 +107,14 @@ class ArrayView {
 
 /** Elements one after the other; it converts to std::span. */
 template <class T>
-class Flat {
+class FlatView {
  public:
-  constexpr Flat() noexcept = default;
-  constexpr Flat(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
+  constexpr FlatView() noexcept = default;
+  constexpr FlatView(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
   /** What may be written to may be read. */
   template <class U, class = std::enable_if_t<detail::only_adds_const<U, T>>>
-  constexpr Flat(const Flat<U>& other) noexcept : data_(other.data()), size_(other.size()) {}  // NOLINT: as T* converts
+  constexpr FlatView(const FlatView<U>& other) noexcept
+      : data_(other.data()), size_(other.size()) {}  // NOLINT: as T* converts
   constexpr T* data() const noexcept { return data_; }
   constexpr std::size_t size() const noexcept { return size_; }
   constexpr T* begin() const noexcept { return data_; }
@@ -131,7 +132,7 @@ namespace detail {
 template <class T>
 Result<T*> host_data(const TensorView& view) noexcept {
   const Result<T*> data = view.data_as<T>();
-  if (data && !view.is_on_host()) return Error(Code::not_host, 0, view.device().device_type);
+  if (data && !view.is_on_host()) return Error(ErrorCode::not_host_readable, 0, view.device().device_type);
   return data;
 }
 
@@ -140,12 +141,13 @@ Result<T*> host_data(const TensorView& view) noexcept {
 /**
  * The elements as an array: auto a = array_of<const float, 2>(view).
  *
- * \return Code::rank, or what TensorView::data_as() refuses, or Code::not_host.
+ * \return ErrorCode::ndim_mismatch, or what TensorView::data_as() refuses, or
+ * ErrorCode::not_host_readable.
  */
 template <class T, std::size_t N>
 Result<ArrayView<T, N>> array_of(const TensorView& view) noexcept {
   if (view.ndim() != static_cast<std::int32_t>(N)) {
-    return Error(Code::rank, static_cast<std::int64_t>(N), view.ndim());
+    return Error(ErrorCode::ndim_mismatch, static_cast<std::int64_t>(N), view.ndim());
   }
   const Result<T*> data = detail::host_data<T>(view);
   if (!data) return data.error();
@@ -156,13 +158,16 @@ Result<ArrayView<T, N>> array_of(const TensorView& view) noexcept {
   return ArrayView<T, N>(*data, view.raw().shape, strides);
 }
 
-/** All elements of a tensor of any rank that is stored in row-major order; else Code::not_dense. */
+/**
+ * All elements of a tensor of any rank that is stored in row-major order; else
+ * ErrorCode::not_contiguous.
+ */
 template <class T>
-Result<Flat<T>> flat_of(const TensorView& view) noexcept {
+Result<FlatView<T>> flat_of(const TensorView& view) noexcept {
   const Result<T*> data = detail::host_data<T>(view);
   if (!data) return data.error();
-  if (!view.is_row_major()) return Code::not_dense;
-  return Flat<T>(*data, static_cast<std::size_t>(view.size()));
+  if (!view.is_contiguous()) return ErrorCode::not_contiguous;
+  return FlatView<T>(*data, static_cast<std::size_t>(view.size()));
 }
 
 }  // namespace v1_3

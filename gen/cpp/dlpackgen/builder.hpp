@@ -223,7 +223,7 @@ struct Block {
     }
   }
 
-  static void free(void* memory) noexcept {
+  static void deallocate(void* memory) noexcept {
     if constexpr (overaligned) {
       ::operator delete(memory, std::align_val_t{alignof(Owner)});
     } else {
@@ -234,7 +234,7 @@ struct Block {
   static void destroy(Struct* self) noexcept {
     auto* const block = static_cast<Block*>(self->manager_ctx);
     block->~Block();
-    free(block);
+    deallocate(block);
   }
 };
 
@@ -245,14 +245,14 @@ struct Room {
   Room(const Room&) = delete;
   Room& operator=(const Room&) = delete;
   ~Room() {
-    if (memory != nullptr) Block::free(memory);
+    if (memory != nullptr) Block::deallocate(memory);
   }
   void* memory;
 };
 
 inline void mark(DLManagedTensor&, std::uint64_t) noexcept {}
 inline void mark(DLManagedTensorVersioned& managed, std::uint64_t set) noexcept {
-  managed.version = current;
+  managed.version = abi_version;
   managed.flags = set;
 }
 
@@ -261,8 +261,8 @@ inline void mark(DLManagedTensorVersioned& managed, std::uint64_t set) noexcept 
 /**
  * Describes a tensor and hands it out:
  *
- *     auto tensor = Builder().shape({2, 3}).versioned(std::move(vector));
- *     auto tensor = Builder(p).shape({n}).versioned(on_delete([p] { std::free(p); }));
+ *     auto tensor = Builder().shape({2, 3}).build(std::move(vector));
+ *     auto tensor = Builder(p).shape({n}).build(on_delete([p] { std::free(p); }));
  *
  * The first mistake is kept, and reported when the tensor is made. A builder may
  * make several tensors. Not to be used by two threads at once.
@@ -292,12 +292,12 @@ class Builder {
   /**
    * All that a view says, to be exported again, its flags included but for
    * flags::is_copied: whoever else is given the memory, it is no consumer's alone.
-   * A trusted view may say too much: Code::ndim.
+   * An unchecked view may say too much: ErrorCode::ndim.
    */
-  static Builder like(const TensorView& view) noexcept {
+  static Builder from_view(const TensorView& view) noexcept {
     Builder b(view.raw().data, view.dtype());
-    if (view.ndim() < 0 || view.ndim() > max_ndim) return b.refuse(Error(Code::ndim, max_ndim, view.ndim()));
-    if (view.ndim() > 0 && view.raw().shape == nullptr) return b.refuse(Error(Code::shape_null, 0, view.ndim()));
+    if (view.ndim() < 0 || view.ndim() > max_ndim) return b.refuse(Error(ErrorCode::ndim, max_ndim, view.ndim()));
+    if (view.ndim() > 0 && view.raw().shape == nullptr) return b.refuse(Error(ErrorCode::shape_null, 0, view.ndim()));
     b.shape(Extents(view.raw().shape, static_cast<std::size_t>(view.ndim())));
     for (std::int32_t i = 0; i < view.ndim(); ++i) b.strides_[i] = view.stride(i);
     b.has_strides_ = true;
@@ -311,7 +311,7 @@ class Builder {
   /**
    * The extents, at most max_ndim of them. Without a call: those of a matrix of Eigen's, or one
    * extent, the number of elements of the container. An owner that has neither needs the call:
-   * Code::no_shape.
+   * ErrorCode::no_shape.
    */
   Builder& shape(Extents extents) noexcept {
     has_shape_ = true;
@@ -323,8 +323,8 @@ class Builder {
    * The strides, in elements, as many as there are extents. Without a call: those of a matrix of
    * Eigen's whose shape is exported as it is, else compact and row-major. A container of several
    * dimensions whose order is unknown or differs from the exported shape's needs the call:
-   * Code::layout. So does the data of one that a smart pointer owns. Data whose owner says nothing
-   * of it is row-major.
+   * ErrorCode::layout. So does the data of one that a smart pointer owns. Data whose owner says
+   * nothing of it is row-major.
    */
   Builder& strides(Extents steps) noexcept {
     has_strides_ = true;
@@ -343,7 +343,7 @@ class Builder {
   }
   /**
    * Bytes from the data to the first element, which must stand where its type
-   * may: Code::misaligned, as most consumers read it by a pointer to that type.
+   * may: ErrorCode::misaligned, as most consumers read it by a pointer to that type.
    */
   Builder& byte_offset(std::uint64_t bytes) noexcept {
     tensor_.byte_offset = bytes;
@@ -370,24 +370,24 @@ class Builder {
    * owner's own constructor, and then nothing leaks.
    */
   template <class Owner>
-  Result<Managed> versioned(Owner&& owner) const {
+  Result<Managed> build(Owner&& owner) const {
     static_assert(!std::is_lvalue_reference<Owner>::value, "move the owner in: a copy of it owns other data");
     return make<DLManagedTensorVersioned>(owner);
   }
   /** The same of memory that outlives the tensor by itself. */
-  Result<Managed> versioned() const noexcept { return versioned(detail::NoOwner()); }
+  Result<Managed> build() const noexcept { return build(detail::NoOwner()); }
 
   /**
    * Makes a tensor for consumers of before 1.0. It cannot say what flags say, so
-   * Code::flags is given for all but flags::is_copied, which only allows more.
+   * ErrorCode::flags is given for all but flags::is_copied, which only allows more.
    */
   template <class Owner>
-  Result<ManagedLegacy> legacy(Owner&& owner) const {
+  Result<ManagedLegacy> build_legacy(Owner&& owner) const {
     static_assert(!std::is_lvalue_reference<Owner>::value, "move the owner in: a copy of it owns other data");
     return make<DLManagedTensor>(owner);
   }
   /** The same of memory that outlives the tensor by itself. */
-  Result<ManagedLegacy> legacy() const noexcept { return legacy(detail::NoOwner()); }
+  Result<ManagedLegacy> build_legacy() const noexcept { return build_legacy(detail::NoOwner()); }
 
  private:
   Builder& flag(std::uint64_t bit, bool yes) noexcept {
@@ -402,7 +402,7 @@ class Builder {
 
   void copy(Extents from, std::int64_t* to) noexcept {
     if (from.size() > max_ndim) {
-      refuse(Error(Code::ndim, max_ndim, static_cast<std::int64_t>(from.size())));
+      refuse(Error(ErrorCode::ndim, max_ndim, static_cast<std::int64_t>(from.size())));
       return;
     }
     for (std::size_t i = 0; i < from.size(); ++i) to[i] = from.data()[i];
@@ -462,12 +462,12 @@ class Builder {
     const bool elsewhere =
         has_data_ && detail::Contents<Owner>::known && p.room == detail::most;  // not the container's
     if (!has_shape_) {
-      if (p.own.ndim == 0 || has_data_) return Code::no_shape;
+      if (p.own.ndim == 0 || has_data_) return ErrorCode::no_shape;
       p.tensor.ndim = p.own.ndim;
       p.tensor.shape = p.own.shape;
     }
     if (has_strides_ || elsewhere || p.own.row_major) return Error();
-    if (!detail::is_matrix<Owner> || p.before != 0 || !has_own_shape(p)) return Code::layout;
+    if (!detail::is_matrix<Owner> || p.before != 0 || !has_own_shape(p)) return ErrorCode::layout;
     p.tensor.strides = p.own.strides;
     return Error();
   }
@@ -506,7 +506,7 @@ class Builder {
     if (!error) error = complete(p, std::is_same<Struct, DLManagedTensor>::value, &owner, sizeof(Owner));
     if (error) return error;
     detail::Room<Block> room(Block::head() + 2 * static_cast<std::size_t>(p.tensor.ndim) * sizeof(std::int64_t));
-    if (room.memory == nullptr) return Code::no_memory;
+    if (room.memory == nullptr) return ErrorCode::no_memory;
     error = place(p.tensor, static_cast<char*>(room.memory) + Block::head());
     if (error) return error;
     auto* const block = ::new (room.memory) Block{Struct{}, static_cast<Owner&&>(owner)};
@@ -516,25 +516,25 @@ class Builder {
     block->managed.manager_ctx = block;
     block->managed.deleter = Block::destroy;
     detail::mark(block->managed, p.flags);
-    return BasicManaged<Struct>::trusted(&block->managed);
+    return BasicManaged<Struct>::from_raw_unchecked(&block->managed);
   }
 
   // Everything that can be wrong is found before the owner is moved.
   Error complete(Plan& p, bool unversioned, const void* owner, std::size_t width) const noexcept {
     if (has_strides_ && number_of_strides_ != static_cast<std::size_t>(p.tensor.ndim)) {
-      return Error(Code::strides, p.tensor.ndim, static_cast<std::int64_t>(number_of_strides_));
+      return Error(ErrorCode::strides, p.tensor.ndim, static_cast<std::int64_t>(number_of_strides_));
     }
     const Error error = validate(&p.tensor, p.flags, accept_ | Accept::null_strides);
     if (error) return error;
-    if (unversioned && (p.flags & ~flags::is_copied) != 0) return Code::flags;
+    if (unversioned && (p.flags & ~flags::is_copied) != 0) return ErrorCode::flags;
     const auto inside = reinterpret_cast<std::uintptr_t>(p.tensor.data) - reinterpret_cast<std::uintptr_t>(owner);
-    if (has_data_ && p.tensor.data != nullptr && inside < width) return Code::moved;
+    if (has_data_ && p.tensor.data != nullptr && inside < width) return ErrorCode::data_in_owner;
     return fit(p);
   }
 
   // The container has all that the strides reach; an empty tensor has no data.
   static Error fit(Plan& p) noexcept {
-    const Reach touched = *reach(p.tensor, p.flags);
+    const ByteRange touched = *byte_range(p.tensor, p.flags);
     if (touched.high == 0) {
       p.tensor.data = nullptr;
       p.tensor.byte_offset = 0;
@@ -542,20 +542,20 @@ class Builder {
     }
     const std::uint64_t align = alignment(p.tensor.dtype);
     if (first(p.tensor) % align != 0) {
-      return Error(Code::misaligned, static_cast<std::int64_t>(align),
+      return Error(ErrorCode::misaligned, static_cast<std::int64_t>(align),
                    static_cast<std::int64_t>(first(p.tensor) % align));
     }
     const std::uint64_t end = p.tensor.byte_offset + detail::unsign(touched.high);
     if (p.room != detail::most &&
         (p.before + p.tensor.byte_offset < dlpackgen_magnitude_(touched.low) || end > p.room)) {
-      return Error(Code::too_small, static_cast<std::int64_t>(end), static_cast<std::int64_t>(p.room));
+      return Error(ErrorCode::too_small, static_cast<std::int64_t>(end), static_cast<std::int64_t>(p.room));
     }
     return Error();
   }
 
   // The address of the first element, or how far behind a handle it lies.
   static std::uint64_t first(const DLTensor& tensor) noexcept {
-    const bool named = has_addresses(tensor.device.device_type);
+    const bool named = !is_opaque(tensor.device.device_type);
     return tensor.byte_offset + (named ? reinterpret_cast<std::uintptr_t>(tensor.data) : 0);
   }
 
@@ -595,24 +595,24 @@ class Builder {
  * Puts a tensor of an old producer into the versioned struct, read-only, since
  * the old one cannot say that it is not. After an error it is still the caller's.
  *
- * \return Code::null where nothing is owned, as of a tensor that was refused or
+ * \return ErrorCode::null where nothing is owned, as of a tensor that was refused or
  * moved away, or what Builder refuses.
  */
 inline Result<Managed> upgrade(ManagedLegacy&& tensor) noexcept {
-  if (!tensor) return Code::null;
-  return Builder::like(tensor.view()).versioned(static_cast<ManagedLegacy&&>(tensor));
+  if (!tensor) return ErrorCode::null;
+  return Builder::from_view(tensor.view()).build(static_cast<ManagedLegacy&&>(tensor));
 }
 
 /** The same for a caller who knows from elsewhere that the memory may be written to. */
 inline Result<Managed> upgrade_writable(ManagedLegacy&& tensor) noexcept {
-  if (!tensor) return Code::null;
-  return Builder::like(tensor.writable_view()).versioned(static_cast<ManagedLegacy&&>(tensor));
+  if (!tensor) return ErrorCode::null;
+  return Builder::from_view(tensor.writable_view()).build(static_cast<ManagedLegacy&&>(tensor));
 }
 
-/** Puts a tensor into the struct of before 1.0, unless flags would be lost: Code::flags. */
+/** Puts a tensor into the struct of before 1.0, unless flags would be lost: ErrorCode::flags. */
 inline Result<ManagedLegacy> downgrade(Managed&& tensor) noexcept {
-  if (!tensor) return Code::null;
-  return Builder::like(tensor.view()).legacy(static_cast<Managed&&>(tensor));
+  if (!tensor) return ErrorCode::null;
+  return Builder::from_view(tensor.view()).build_legacy(static_cast<Managed&&>(tensor));
 }
 
 }  // namespace v1_3

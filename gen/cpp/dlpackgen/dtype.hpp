@@ -19,7 +19,7 @@ namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
 
 /** Two data types are one when all their parts are. */
-constexpr bool same(DLDataType a, DLDataType b) noexcept {
+constexpr bool same_dtype(DLDataType a, DLDataType b) noexcept {
   return a.code == b.code && a.bits == b.bits && a.lanes == b.lanes;
 }
 

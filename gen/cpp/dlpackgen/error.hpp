@@ -20,100 +20,100 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
  * Why something was refused. A number keeps its meaning for ever; up to 15 they are those of
  * dlpackgen/tensor.h.
  */
-enum class Code : std::int32_t {
+enum class ErrorCode : std::int32_t {
   ok = 0,
-  null = 1,              ///< There is no tensor or table at all.
-  version = 2,           ///< Another major version: only the deleter was called, nothing else read.
-  ndim = 3,              ///< ndim is negative or over max_ndim.
-  shape_null = 4,        ///< shape is NULL and ndim is not 0.
-  extent = 5,            ///< An extent is negative.
-  strides_null = 6,      ///< strides is NULL and ndim is not 0.
-  code = 7,              ///< The type code is unknown.
-  bits = 8,              ///< bits is 0, or not what the type code demands.
-  lanes = 9,             ///< lanes is 0.
-  device = 10,           ///< The device type is unknown.
-  too_large = 11,        ///< A count of elements or bytes needs more than 63 bits.
-  data_null = 12,        ///< data is NULL and there are elements.
-  out_of_range = 13,     ///< Elements lie before the buffer or beyond the address space.
-  no_exchange_api = 14,  ///< No table of this major version is in the chain.
-  exchange_slot = 15,    ///< A function of the table that is needed is NULL.
-  dtype = 16,            ///< The elements have another type than the one asked for.
-  rank = 17,             ///< The tensor has another number of dimensions than asked for.
-  read_only = 18,        ///< The tensor must not be written to.
-  misaligned = 19,       ///< The first element is not where its type may stand.
-  not_host = 20,         ///< The host cannot read the memory of the device.
-  not_dense = 21,        ///< The elements do not lie one after the other in row-major order.
-  packed = 22,           ///< Elements share bytes, so none has an address.
-  no_memory = 23,        ///< An allocation failed.
-  strides = 24,          ///< The strides do not suit what was asked for.
-  too_small = 25,        ///< The owner holds fewer bytes than the elements reach.
-  failed = 26,           ///< A function of the other side failed and has reported why.
-  no_result = 27,        ///< A function of the other side reported success and gave nothing, or something else.
-  moved = 28,            ///< The data lies in the owner itself, which is to be moved.
-  flags = 29,            ///< The unversioned struct, or a lent one, cannot say what the flags say.
-  device_id = 30,        ///< The tensor lies on another device of that type.
-  overlap = 31,          ///< Elements that would be written to may share memory.
-  layout = 32,           ///< The owner's elements are not in row-major order, and no strides were given.
-  no_shape = 33          ///< No shape was given, and the owner has no number of elements.
+  null = 1,                ///< There is no tensor or table at all.
+  version = 2,             ///< Another major version: only the deleter was called, nothing else read.
+  ndim = 3,                ///< ndim is negative or over max_ndim.
+  shape_null = 4,          ///< shape is NULL and ndim is not 0.
+  extent = 5,              ///< An extent is negative.
+  strides_null = 6,        ///< strides is NULL and ndim is not 0.
+  code = 7,                ///< The type code is unknown.
+  bits = 8,                ///< bits is 0, or not what the type code demands.
+  lanes = 9,               ///< lanes is 0.
+  device = 10,             ///< The device type is unknown.
+  too_large = 11,          ///< A count of elements or bytes needs more than 63 bits.
+  data_null = 12,          ///< data is NULL and there are elements.
+  out_of_range = 13,       ///< Elements lie before the buffer or beyond the address space.
+  no_exchange_api = 14,    ///< No table of this major version is in the chain.
+  exchange_slot = 15,      ///< A function of the table that is needed is NULL.
+  dtype_mismatch = 16,     ///< The elements have another type than the one asked for.
+  ndim_mismatch = 17,      ///< The tensor has another number of dimensions than asked for.
+  read_only = 18,          ///< The tensor must not be written to.
+  misaligned = 19,         ///< The first element is not where its type may stand.
+  not_host_readable = 20,  ///< The host cannot read the memory of the device.
+  not_contiguous = 21,     ///< The elements do not lie one after the other in row-major order.
+  packed = 22,             ///< Elements share bytes, so none has an address.
+  no_memory = 23,          ///< An allocation failed.
+  strides = 24,            ///< The strides do not suit what was asked for.
+  too_small = 25,          ///< The owner holds fewer bytes than the elements reach.
+  callee_failed = 26,      ///< A function of the other side failed and has reported why.
+  no_result = 27,          ///< A function of the other side reported success and gave nothing, or something else.
+  data_in_owner = 28,      ///< The data lies in the owner itself, which is to be moved.
+  flags = 29,              ///< The unversioned struct, or a lent one, cannot say what the flags say.
+  device_mismatch = 30,    ///< The tensor lies on another device of that type.
+  overlap = 31,            ///< Elements that would be written to may share memory.
+  layout = 32,             ///< The owner's elements are not in row-major order, and no strides were given.
+  no_shape = 33            ///< No shape was given, and the owner has no number of elements.
 };
 
 /** One line on a code: lower case, no full stop, never NULL, never to be freed. */
-constexpr const char* text(Code code) noexcept {
+constexpr const char* error_string(ErrorCode code) noexcept {
   switch (code) {
-    case Code::ok: return "no error";
-    case Code::null: return "the pointer is NULL";
-    case Code::version: return "unsupported DLPack major version";
-    case Code::ndim: return "ndim is negative or too large";
-    case Code::shape_null: return "shape is NULL though ndim is not 0";
-    case Code::extent: return "an extent of shape is negative";
-    case Code::strides_null: return "strides is NULL though ndim is not 0";
-    case Code::code: return "the type code of dtype is unknown";
-    case Code::bits: return "dtype.bits is 0 or does not fit its type code";
-    case Code::lanes: return "dtype.lanes is 0";
-    case Code::device: return "the device type is unknown";
-    case Code::too_large: return "the tensor has more elements or bytes than 63 bits can count";
-    case Code::data_null: return "data is NULL though the tensor has elements";
-    case Code::out_of_range: return "elements lie before the buffer or beyond the address space";
-    case Code::no_exchange_api: return "no exchange table has our major version";
-    case Code::exchange_slot: return "a required function of the exchange table is NULL";
-    case Code::dtype: return "the elements have another type";
-    case Code::rank: return "the tensor has another number of dimensions";
-    case Code::read_only: return "the tensor is read-only";
-    case Code::misaligned: return "the first element is not aligned to its type";
-    case Code::not_host: return "the host cannot read the memory of the device";
-    case Code::not_dense: return "the elements do not lie one after the other in row-major order";
-    case Code::packed: return "elements are packed, so that none has an address";
-    case Code::no_memory: return "out of memory";
-    case Code::strides: return "the strides do not suit what was asked for";
-    case Code::too_small: return "the owner holds fewer bytes than the elements reach";
-    case Code::failed: return "the other side failed and has reported why";
-    case Code::no_result: return "the other side reported success and gave not what was asked for";
-    case Code::moved: return "the data lies in the owner itself, which moves";
-    case Code::flags: return "the struct has no flags to say what those of the tensor say";
-    case Code::device_id: return "the tensor lies on another device of its type";
-    case Code::overlap: return "elements that would be written to may share memory";
-    case Code::layout: return "the owner's elements are not in row-major order: give the strides";
-    case Code::no_shape: return "no shape was given, and the owner has no number of elements";
+    case ErrorCode::ok: return "no error";
+    case ErrorCode::null: return "the pointer is NULL";
+    case ErrorCode::version: return "unsupported DLPack major version";
+    case ErrorCode::ndim: return "ndim is negative or too large";
+    case ErrorCode::shape_null: return "shape is NULL though ndim is not 0";
+    case ErrorCode::extent: return "an extent of shape is negative";
+    case ErrorCode::strides_null: return "strides is NULL though ndim is not 0";
+    case ErrorCode::code: return "the type code of dtype is unknown";
+    case ErrorCode::bits: return "dtype.bits is 0 or does not fit its type code";
+    case ErrorCode::lanes: return "dtype.lanes is 0";
+    case ErrorCode::device: return "the device type is unknown";
+    case ErrorCode::too_large: return "the tensor has more elements or bytes than 63 bits can count";
+    case ErrorCode::data_null: return "data is NULL though the tensor has elements";
+    case ErrorCode::out_of_range: return "elements lie before the buffer or beyond the address space";
+    case ErrorCode::no_exchange_api: return "no exchange table has our major version";
+    case ErrorCode::exchange_slot: return "a required function of the exchange table is NULL";
+    case ErrorCode::dtype_mismatch: return "the elements have another type";
+    case ErrorCode::ndim_mismatch: return "the tensor has another number of dimensions";
+    case ErrorCode::read_only: return "the tensor is read-only";
+    case ErrorCode::misaligned: return "the first element is not aligned to its type";
+    case ErrorCode::not_host_readable: return "the host cannot read the memory of the device";
+    case ErrorCode::not_contiguous: return "the elements do not lie one after the other in row-major order";
+    case ErrorCode::packed: return "elements are packed, so that none has an address";
+    case ErrorCode::no_memory: return "out of memory";
+    case ErrorCode::strides: return "the strides do not suit what was asked for";
+    case ErrorCode::too_small: return "the owner holds fewer bytes than the elements reach";
+    case ErrorCode::callee_failed: return "the other side failed and has reported why";
+    case ErrorCode::no_result: return "the other side reported success and gave not what was asked for";
+    case ErrorCode::data_in_owner: return "the data lies in the owner itself, which moves";
+    case ErrorCode::flags: return "the struct has no flags to say what those of the tensor say";
+    case ErrorCode::device_mismatch: return "the tensor lies on another device of its type";
+    case ErrorCode::overlap: return "elements that would be written to may share memory";
+    case ErrorCode::layout: return "the owner's elements are not in row-major order: give the strides";
+    case ErrorCode::no_shape: return "no shape was given, and the owner has no number of elements";
   }
   return "unknown error";
 }
 
 /** A code with what is known of the fault; message.hpp makes a sentence of it. */
 struct Error {
-  Code code = Code::ok;
+  ErrorCode code = ErrorCode::ok;
   std::int32_t where = -1;    ///< The dimension, or -1.
   std::int64_t expected = 0;  ///< What was asked for, where a number says it; a data type as by as_number().
   std::int64_t got = 0;       ///< What came instead.
 
   constexpr Error() noexcept = default;
   // NOLINTNEXTLINE: a code is an error with nothing known
-  constexpr Error(Code c, std::int64_t wanted = 0, std::int64_t came = 0, std::int32_t dimension = -1) noexcept
+  constexpr Error(ErrorCode c, std::int64_t wanted = 0, std::int64_t came = 0, std::int32_t dimension = -1) noexcept
       : code(c), where(dimension), expected(wanted), got(came) {}
 
   /** True when there is an error. */
-  constexpr explicit operator bool() const noexcept { return code != Code::ok; }
+  constexpr explicit operator bool() const noexcept { return code != ErrorCode::ok; }
   /** One line on the code. */
-  constexpr const char* text() const noexcept { return v1_3::text(code); }
+  constexpr const char* text() const noexcept { return v1_3::error_string(code); }
 };
 
 /**
@@ -131,14 +131,14 @@ class [[nodiscard]] Result {
   // NOLINTNEXTLINE
   constexpr Result(Error error) noexcept : error_(error) {}
   // NOLINTNEXTLINE
-  constexpr Result(Code code) noexcept : error_(code) {}
+  constexpr Result(ErrorCode code) noexcept : error_(code) {}
 
   /** True when there is a value. */
-  constexpr explicit operator bool() const noexcept { return error_.code == Code::ok; }
-  /** The error; its code is Code::ok when there is a value. */
+  constexpr explicit operator bool() const noexcept { return error_.code == ErrorCode::ok; }
+  /** The error; its code is ErrorCode::ok when there is a value. */
   constexpr const Error& error() const noexcept { return error_; }
   /** The code of the error. */
-  constexpr Code code() const noexcept { return error_.code; }
+  constexpr ErrorCode code() const noexcept { return error_.code; }
   /** One line on the error. */
   constexpr const char* text() const noexcept { return error_.text(); }
 

@@ -25,7 +25,7 @@ class Exception : public std::exception {
   explicit Exception(const Error& error) noexcept : error_(error), message_(error) {}
   const char* what() const noexcept override { return message_.c_str(); }
   const Error& error() const noexcept { return error_; }
-  Code code() const noexcept { return error_.code; }
+  ErrorCode code() const noexcept { return error_.code; }
 
  private:
   Error error_;
@@ -33,16 +33,17 @@ class Exception : public std::exception {
 };
 
 /** Throws the error, if it is one. */
-inline void check(const Error& error) {
+inline void throw_if_error(const Error& error) {
   if (error) throw Exception(error);
 }
 
 /**
- * The value of a result; throws its error when it has none: Managed m = unwrap(Managed::take(p)).
+ * The value of a result; throws its error when it has none: Managed m =
+ * unwrap(Managed::from_raw(p)).
  */
 template <class T>
 T unwrap(Result<T>&& result) {
-  check(result.error());
+  throw_if_error(result.error());
   return *static_cast<Result<T>&&>(result);
 }
 

@@ -22,7 +22,7 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 inline constexpr int max_exchange_tables = 64;
 
 /** What an allocator said when it failed: the first kind and message of it, cut to fit. */
-struct AllocatorReport {
+struct AllocatorError {
   char kind[32] = {};
   char message[224] = {};
   int calls = 0;  ///< How often it reported; a sound one does so once.
@@ -38,7 +38,7 @@ void copy_text(char (&to)[N], const char* from) noexcept {
 }
 
 inline void keep_report(void* context, const char* kind, const char* message) noexcept {
-  auto* const report = static_cast<AllocatorReport*>(context);
+  auto* const report = static_cast<AllocatorError*>(context);
   if (report->calls++ != 0) return;
   copy_text(report->kind, kind);
   copy_text(report->message, message);
@@ -78,7 +78,7 @@ class Handover {
   }
 
   void destroy() noexcept {
-    Managed::trusted(inner_).reset();
+    Managed::from_raw_unchecked(inner_).reset();
     delete this;
   }
 
@@ -89,7 +89,7 @@ class Handover {
 
 // An allocator reads type, shape and device of a prototype; strides are for the caller.
 inline Error check_prototype(const DLTensor& prototype) noexcept {
-  if (prototype.ndim < 0 || prototype.ndim > max_ndim) return Error(Code::ndim, max_ndim, prototype.ndim);
+  if (prototype.ndim < 0 || prototype.ndim > max_ndim) return Error(ErrorCode::ndim, max_ndim, prototype.ndim);
   const Result<std::int64_t> size = nbytes(prototype);
   if (!size) return size.error();
   return check_dtype(prototype.dtype, Accept::nothing);
@@ -124,34 +124,34 @@ class Prototype {
 
 // A stride that counts, of a tensor whose strides may be NULL.
 inline bool same_stride(const TensorView& made, const DLTensor& prototype, std::int32_t i) noexcept {
-  return made.shape(i) == 1 || made.stride(i) == TensorView::trusted(prototype, 0).stride(i);
+  return made.shape(i) == 1 || made.stride(i) == TensorView::from_raw_unchecked(prototype, 0).stride(i);
 }
 
 // New memory is there to be written to, and a prototype cannot ask for padding.
 inline Error matches_layout(const TensorView& made, const DLTensor& prototype) noexcept {
-  if (made.is_read_only()) return Code::read_only;
+  if (made.is_read_only()) return ErrorCode::read_only;
   if (made.is_padded() && made.dtype().bits < 8)
-    return Error(Code::no_result, 0, static_cast<std::int64_t>(made.flags()));
+    return Error(ErrorCode::no_result, 0, static_cast<std::int64_t>(made.flags()));
   for (std::int32_t i = 0; i < made.ndim() && !made.is_empty(); ++i) {
-    if (!same_stride(made, prototype, i)) return Error(Code::strides, 0, made.stride(i), i);
+    if (!same_stride(made, prototype, i)) return Error(ErrorCode::strides, 0, made.stride(i), i);
   }
   return Error();
 }
 
 // The tensor has the type, the shape, the device and the strides of the prototype.
 inline Error matches(const TensorView& made, const DLTensor& prototype) noexcept {
-  if (!same(made.dtype(), prototype.dtype)) {
-    return Error(Code::dtype, as_number(prototype.dtype), as_number(made.dtype()));
+  if (!same_dtype(made.dtype(), prototype.dtype)) {
+    return Error(ErrorCode::dtype_mismatch, as_number(prototype.dtype), as_number(made.dtype()));
   }
-  if (made.ndim() != prototype.ndim) return Error(Code::rank, prototype.ndim, made.ndim());
+  if (made.ndim() != prototype.ndim) return Error(ErrorCode::ndim_mismatch, prototype.ndim, made.ndim());
   for (std::int32_t i = 0; i < made.ndim(); ++i) {
-    if (made.shape(i) != prototype.shape[i]) return Error(Code::no_result, prototype.shape[i], made.shape(i), i);
+    if (made.shape(i) != prototype.shape[i]) return Error(ErrorCode::no_result, prototype.shape[i], made.shape(i), i);
   }
   if (made.device().device_type != prototype.device.device_type) {
-    return Error(Code::device, prototype.device.device_type, made.device().device_type);
+    return Error(ErrorCode::device, prototype.device.device_type, made.device().device_type);
   }
   if (made.device().device_id != prototype.device.device_id) {
-    return Error(Code::device_id, prototype.device.device_id, made.device().device_id);
+    return Error(ErrorCode::device_mismatch, prototype.device.device_id, made.device().device_id);
   }
   return matches_layout(made, prototype);
 }
@@ -162,7 +162,7 @@ inline Error matches(const TensorView& made, const DLTensor& prototype) noexcept
  * An exchange table of our major version, with every function that it must have.
  * It is as large as a pointer, and lives as long as the process. What takes a
  * Python object needs the GIL, and an object of exactly the type that the table
- * was found on. After Code::failed a Python error is set.
+ * was found on. After ErrorCode::callee_failed a Python error is set.
  *
  * A table does not report everything that a Python caller can ask the object for. This class cannot
  * check it either, since it knows nothing of Python: PyTorch's table lends tensors whose negation
@@ -170,25 +170,26 @@ inline Error matches(const TensorView& made, const DLTensor& prototype) noexcept
  * and tensors whose storage was made smaller; Paddle's lends sparse ones. dlpackgen_python rejects
  * all of these. A binding in C++ that takes such objects calls those methods first.
  */
-class ExchangeTable {
+class ExchangeAPI {
  public:
-  /** No table: everything gives Code::null, or Code::exchange_slot. */
-  ExchangeTable() noexcept = default;
+  /** No table: everything gives ErrorCode::null, or ErrorCode::exchange_slot. */
+  ExchangeAPI() noexcept = default;
 
   /**
    * Finds the table of our major version, from the newest one, which is what a
    * type offers, through prev_api.
    *
-   * \return Code::no_exchange_api, or Code::exchange_slot.
+   * \return ErrorCode::no_exchange_api, or ErrorCode::exchange_slot.
    */
-  static Result<ExchangeTable> find(const DLPackExchangeAPIHeader* newest) noexcept {
-    if (newest == nullptr) return Code::null;
+  static Result<ExchangeAPI> find(const DLPackExchangeAPIHeader* newest) noexcept {
+    if (newest == nullptr) return ErrorCode::null;
     const DLPackExchangeAPIHeader* header = newest;
     for (int visited = 0; header != nullptr && visited < max_exchange_tables; ++visited) {
-      if (header->version.major == current.major) return checked(reinterpret_cast<const DLPackExchangeAPI*>(header));
+      if (header->version.major == abi_version.major)
+        return checked(reinterpret_cast<const DLPackExchangeAPI*>(header));
       header = header->prev_api;
     }
-    return Error(Code::no_exchange_api, current.major, newest->version.major);
+    return Error(ErrorCode::no_exchange_api, abi_version.major, newest->version.major);
   }
 
   /** Whether a table was found. */
@@ -200,17 +201,17 @@ class ExchangeTable {
   /** A tensor that keeps the object's memory alive. No stream is waited for. */
   Result<Managed> from_py_object(void* object, Accept accept = Accept::nothing) const noexcept {
     DLManagedTensorVersioned* managed = nullptr;
-    if (api_ == nullptr) return Code::null;
-    if (api_->managed_tensor_from_py_object_no_sync(object, &managed) != 0) return Code::failed;
-    if (managed == nullptr) return Code::no_result;
-    return Managed::take(managed, accept);
+    if (api_ == nullptr) return ErrorCode::null;
+    if (api_->managed_tensor_from_py_object_no_sync(object, &managed) != 0) return ErrorCode::callee_failed;
+    if (managed == nullptr) return ErrorCode::no_result;
+    return Managed::from_raw(managed, accept);
   }
 
   /**
    * A view that stays valid until control returns to the object's library, and
    * keeps nothing alive. What is borrowed carries no flags (1.3 has a DLTensor
    * alone), so the view is read-only. Tables without the function give
-   * Code::exchange_slot: use from_py_object(), whose tensors say what they allow.
+   * ErrorCode::exchange_slot: use from_py_object(), whose tensors say what they allow.
    *
    * \param set  what is known beyond that, such as flags::is_subbyte_type_padded.
    */
@@ -220,15 +221,15 @@ class ExchangeTable {
 
   /**
    * The same to write to, for a library that lends writable memory alone: PyTorch and Paddle. Typed
-   * access (data_as(), array_of()) rejects elements that share memory, Code::overlap; void * access
-   * does not look.
+   * access (data_as(), array_of()) rejects elements that share memory, ErrorCode::overlap; void *
+   * access does not look.
    */
   Result<TensorView> borrow_writable(void* object, std::uint64_t set = 0,
                                      Accept accept = Accept::nothing) const noexcept {
-    if (!can_borrow()) return Code::exchange_slot;
+    if (!can_borrow()) return ErrorCode::exchange_slot;
     DLTensor tensor{};
-    if (api_->dltensor_from_py_object_no_sync(object, &tensor) != 0) return Code::failed;
-    return TensorView::of(&tensor, set, accept);
+    if (api_->dltensor_from_py_object_no_sync(object, &tensor) != 0) return ErrorCode::callee_failed;
+    return TensorView::from_raw(&tensor, set, accept);
   }
 
   /**
@@ -239,9 +240,9 @@ class ExchangeTable {
    */
   Result<void*> to_py_object(Managed&& given) const noexcept {
     Managed tensor = static_cast<Managed&&>(given);  // freed when this returns, whatever happens
-    if (!tensor || api_ == nullptr) return Code::null;
+    if (!tensor || api_ == nullptr) return ErrorCode::null;
     detail::Handover* const handover = detail::Handover::of(*tensor.get());
-    if (handover == nullptr) return Code::no_memory;
+    if (handover == nullptr) return ErrorCode::no_memory;
     void* object = nullptr;
     const int failed = api_->managed_tensor_to_py_object_no_sync(handover->get(), &object);
     if (failed == 0 && object != nullptr) {
@@ -249,7 +250,7 @@ class ExchangeTable {
       return object;
     }
     handover->keep();
-    return failed != 0 ? Code::failed : Code::no_result;
+    return failed != 0 ? ErrorCode::callee_failed : ErrorCode::no_result;
   }
 
   /**
@@ -260,21 +261,22 @@ class ExchangeTable {
    *
    * \param report  receives what the allocator said; may be nullptr. No Python
    *                error is set.
-   * \return what does not match (Code::dtype, rank, device, device_id, strides,
-   *         no_result), Code::read_only for what cannot be written to, or what is
+   * \return what does not match (ErrorCode::dtype_mismatch, ndim_mismatch, device, device_mismatch,
+   *         strides, no_result), ErrorCode::read_only for what cannot be written to, or what is
    *         wrong with the prototype.
    */
-  Result<Managed> allocate(const DLTensor& prototype, AllocatorReport* report = nullptr) const noexcept {
-    AllocatorReport unread;
-    if (api_ == nullptr) return Code::null;
+  Result<Managed> allocate(const DLTensor& prototype, AllocatorError* report = nullptr) const noexcept {
+    AllocatorError unread;
+    if (api_ == nullptr) return ErrorCode::null;
     const Error wrong = detail::check_prototype(prototype);
     if (wrong) return wrong;
     detail::Prototype like(prototype);
     DLManagedTensorVersioned* managed = nullptr;
     void* const context = report == nullptr ? &unread : report;
-    if (api_->managed_tensor_allocator(like.get(), &managed, context, detail::keep_report) != 0) return Code::failed;
-    if (managed == nullptr) return Code::no_result;
-    Result<Managed> made = Managed::take(managed);
+    if (api_->managed_tensor_allocator(like.get(), &managed, context, detail::keep_report) != 0)
+      return ErrorCode::callee_failed;
+    if (managed == nullptr) return ErrorCode::no_result;
+    Result<Managed> made = Managed::from_raw(managed);
     if (!made) return made;
     const Error error = detail::matches(made->view(), prototype);
     if (error) return error;
@@ -285,21 +287,21 @@ class ExchangeTable {
    * The stream on which the library works, as its runtime's handle; nullptr on the host, which is
    * not asked.
    */
-  Result<void*> current_stream(DLDevice device) const noexcept {
+  Result<void*> current_work_stream(DLDevice device) const noexcept {
     void* stream = nullptr;
     if (device.device_type == kDLCPU) return stream;
-    if (api_ == nullptr) return Code::null;
-    if (api_->current_work_stream(device.device_type, device.device_id, &stream) != 0) return Code::failed;
+    if (api_ == nullptr) return ErrorCode::null;
+    if (api_->current_work_stream(device.device_type, device.device_id, &stream) != 0) return ErrorCode::callee_failed;
     return stream;
   }
 
  private:
-  static Result<ExchangeTable> checked(const DLPackExchangeAPI* api) noexcept {
+  static Result<ExchangeAPI> checked(const DLPackExchangeAPI* api) noexcept {
     if (api->managed_tensor_allocator == nullptr || api->managed_tensor_from_py_object_no_sync == nullptr ||
         api->managed_tensor_to_py_object_no_sync == nullptr || api->current_work_stream == nullptr) {
-      return Code::exchange_slot;
+      return ErrorCode::exchange_slot;
     }
-    ExchangeTable table;
+    ExchangeAPI table;
     table.api_ = api;
     return table;
   }

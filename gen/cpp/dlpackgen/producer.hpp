@@ -26,8 +26,10 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 namespace detail {
 
 // The kind of Python error that says what a code does.
-constexpr const char* kind_of(Code code) noexcept {
-  return code == Code::no_memory ? "MemoryError" : code == Code::failed ? "RuntimeError" : "BufferError";
+constexpr const char* kind_of(ErrorCode code) noexcept {
+  return code == ErrorCode::no_memory       ? "MemoryError"
+         : code == ErrorCode::callee_failed ? "RuntimeError"
+                                            : "BufferError";
 }
 
 // Functions may give a result, an error, or a value as it is.
@@ -87,13 +89,13 @@ int guarded(Call call, Tell tell) noexcept {
 
 /**
  * What borrow() of a producer gives for a tensor of its own. A lent tensor has no
- * flags, so one that is read-only, or padded, is not lent but given: Code::flags.
+ * flags, so one that is read-only, or padded, is not lent but given: ErrorCode::flags.
  * Nor is one whose strides are NULL, which a table of 1.3 may not give, and for
- * which a loan has no room: Code::strides_null.
+ * which a loan has no room: ErrorCode::strides_null.
  */
-inline Error lend(const TensorView& view, DLTensor& out) noexcept {
-  if ((view.flags() & ~flags::is_copied) != 0) return Code::flags;
-  if (view.ndim() > 0 && view.raw().strides == nullptr) return Code::strides_null;
+inline Error export_borrowed(const TensorView& view, DLTensor& out) noexcept {
+  if ((view.flags() & ~flags::is_copied) != 0) return ErrorCode::flags;
+  if (view.ndim() > 0 && view.raw().strides == nullptr) return ErrorCode::strides_null;
   out = view.raw();
   return Error();
 }
@@ -106,11 +108,11 @@ inline Error lend(const TensorView& view, DLTensor& out) noexcept {
  *     void* to_py_object(Managed tensor);             // a new reference
  *     Managed allocate(const DLTensor& prototype);    // reads type, shape and device, which were checked
  *     void* current_work_stream(DLDevice device);     // nullptr on the host
- *     Error borrow(void* object, DLTensor& out);      // may be missing; return lend(view, out)
+ *     Error borrow(void* object, DLTensor& out);      // may be missing; return export_borrowed(view, out)
  *     void set_error(const char* kind, const char* text) noexcept;
  *
  * The last one sets the Python error "BufferError" and the like; python_error.hpp
- * has one. An Error of Code::failed means that one is set already.
+ * has one. An Error of ErrorCode::callee_failed means that one is set already.
  *
  * to_py_object() receives a tensor that was validated, and that it may destroy at
  * any time: when it fails, the caller of the table still owns the original, as
@@ -124,12 +126,13 @@ class ExchangeProducer {
    * to.
    */
   static const DLPackExchangeAPI* table() noexcept {
-    static constexpr DLPackExchangeAPI api{{current, nullptr}, allocator, from_object, to_object, borrower(), stream};
+    static constexpr DLPackExchangeAPI api{
+        {abi_version, nullptr}, allocator, from_object, to_object, borrower(), stream};
     return &api;
   }
 
  private:
-  // A Python error is set once; after Code::failed it was.
+  // A Python error is set once; after ErrorCode::callee_failed it was.
   template <class Call>
   static int python(Call call) noexcept {
     bool told = false;
@@ -139,7 +142,7 @@ class ExchangeProducer {
     return detail::guarded(
         [&]() -> Error {
           const Error error = call();
-          told = error.code == Code::failed;
+          told = error.code == ErrorCode::callee_failed;
           return error;
         },
         once);
@@ -150,7 +153,7 @@ class ExchangeProducer {
     return detail::guarded(
         [&]() -> Error {
           *out = nullptr;
-          if (prototype == nullptr) return Code::null;
+          if (prototype == nullptr) return ErrorCode::null;
           DLTensor asked = *prototype;
           asked.strides = nullptr;              // which nobody reads
           const detail::Prototype like(asked);  // since the shape is the caller's, who may change it meanwhile
@@ -158,7 +161,7 @@ class ExchangeProducer {
           if (wrong) return wrong;
           Result<Managed> made = detail::as_result(Derived::allocate(*like));
           if (!made) return made.error();
-          if (!*made) return Code::no_result;
+          if (!*made) return ErrorCode::no_result;
           const Error other = detail::matches(made->view(), *like);
           if (other) return other;
           *out = made->release();
@@ -174,7 +177,7 @@ class ExchangeProducer {
       *out = nullptr;
       Result<Managed> made = detail::as_result(Derived::from_py_object(object));
       if (!made) return made.error();
-      if (!*made) return Code::no_result;
+      if (!*made) return ErrorCode::no_result;
       *out = made->release();
       return Error();
     });
@@ -184,14 +187,15 @@ class ExchangeProducer {
     detail::Handover* handover = nullptr;
     const int failed = python([&]() -> Error {
       *out = nullptr;
-      if (tensor == nullptr) return Code::null;
+      if (tensor == nullptr) return ErrorCode::null;
       const Error wrong = detail::check_managed(*tensor, Accept::nothing);
       if (wrong) return wrong;
       handover = detail::Handover::of(*tensor);
-      if (handover == nullptr) return Code::no_memory;
-      const Result<void*> object = detail::as_result(Derived::to_py_object(Managed::trusted(handover->get())));
+      if (handover == nullptr) return ErrorCode::no_memory;
+      const Result<void*> object =
+          detail::as_result(Derived::to_py_object(Managed::from_raw_unchecked(handover->get())));
       *out = *object;
-      if (object && *object == nullptr) return Code::no_result;
+      if (object && *object == nullptr) return ErrorCode::no_result;
       return object.error();
     });
     if (handover != nullptr && failed == 0) handover->give(tensor);

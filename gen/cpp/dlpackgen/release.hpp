@@ -16,9 +16,9 @@ namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
 
 /** The release that these headers were made for. */
-inline constexpr const char* release = "1.3";
+inline constexpr const char* dlpack_release = "1.3";
 /** The version that exported tensors carry. */
-inline constexpr DLPackVersion current{1, 3};
+inline constexpr DLPackVersion abi_version{1, 3};
 
 /** The flags of DLManagedTensorVersioned, 64 bits wide on every platform. */
 namespace flags {
@@ -104,20 +104,20 @@ constexpr bool is_host_memory(std::int32_t device_type) noexcept {
   }
 }
 
-/** Whether DLTensor.data is an address; not so for handles, and for unknown device types. */
-constexpr bool has_addresses(std::int32_t device_type) noexcept {
+/** Whether DLTensor.data is a handle and no address; so it is for unknown device types. */
+constexpr bool is_opaque(std::int32_t device_type) noexcept {
   switch (device_type) {
-    case 1: return true;
-    case 2: return true;
-    case 3: return true;
-    case 10: return true;
-    case 11: return true;
-    case 13: return true;
-    case 14: return true;
-    case 16: return true;
-    case 17: return true;
-    case 18: return true;
-    default: return false;
+    case 1: return false;
+    case 2: return false;
+    case 3: return false;
+    case 10: return false;
+    case 11: return false;
+    case 13: return false;
+    case 14: return false;
+    case 16: return false;
+    case 17: return false;
+    case 18: return false;
+    default: return true;
   }
 }
 

@@ -2,7 +2,7 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 /**
  * \file span.hpp
- * Elements of a tensor as a std::span, from C++20 on; before, as a Flat.
+ * Elements of a tensor as a std::span, from C++20 on; before, as a FlatView.
  */
 #ifndef DLPACKGEN_V1_3_SPAN_HPP_
 #define DLPACKGEN_V1_3_SPAN_HPP_
@@ -15,10 +15,13 @@
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
 
-/** All elements of a tensor of any rank that is stored in row-major order; else Code::not_dense. */
+/**
+ * All elements of a tensor of any rank that is stored in row-major order; else
+ * ErrorCode::not_contiguous.
+ */
 template <class T>
 Result<std::span<T>> span_of(const TensorView& view) noexcept {
-  const Result<Flat<T>> all = flat_of<T>(view);
+  const Result<FlatView<T>> all = flat_of<T>(view);
   if (!all) return all.error();
   return std::span<T>(all->data(), all->size());
 }

@@ -7,7 +7,7 @@
  * thread may call it at any time. What counts is dlpackgen/rules.h, which is C.
  *
  * Sizes are in bytes unless they are said to be in elements, and none is over 63
- * bits: Code::too_large is reported instead of wrapping around.
+ * bits: ErrorCode::too_large is reported instead of wrapping around.
  */
 #ifndef DLPACKGEN_V1_3_VALIDATE_HPP_
 #define DLPACKGEN_V1_3_VALIDATE_HPP_
@@ -54,7 +54,7 @@ constexpr std::uint64_t unsign(std::int64_t n) noexcept { return static_cast<std
 
 // What a function in C has given; it must be called before its fault is read.
 constexpr Error error_of(dlpackgen_error_code error, const dlpackgen_mismatch_& fault) noexcept {
-  return Error(static_cast<Code>(error), fault.expected, fault.got, fault.dimension);
+  return Error(static_cast<ErrorCode>(error), fault.expected, fault.got, fault.dimension);
 }
 
 }  // namespace detail
@@ -69,7 +69,7 @@ constexpr std::uint64_t alignment(DLDataType dtype) noexcept {
 }
 
 /** How many elements a shape of ndim extents has: 1 for a scalar, 0 as soon as one extent is 0. */
-constexpr Result<std::int64_t> count(std::int32_t ndim, const std::int64_t* shape) noexcept {
+constexpr Result<std::int64_t> size(std::int32_t ndim, const std::int64_t* shape) noexcept {
   dlpackgen_mismatch_ fault{-1, 0, 0};
   std::int64_t elements = 0;
   const dlpackgen_error_code error = dlpackgen_size_(ndim, shape, &elements, &fault);
@@ -105,21 +105,21 @@ constexpr Error compact_strides(std::int32_t ndim, const std::int64_t* shape, st
  * Whether the elements lie one after the other in row-major order. NULL strides
  * do; strides of extents below 2, and of empty tensors, mean nothing.
  */
-constexpr bool is_row_major(const DLTensor& tensor) noexcept { return dlpackgen_is_contiguous(&tensor) != 0; }
+constexpr bool is_contiguous(const DLTensor& tensor) noexcept { return dlpackgen_is_contiguous(&tensor) != 0; }
 
 /**
  * The bytes that elements touch, counted from the first one: from low, at most 0, up to but not
  * including high.
  */
-struct Reach {
+struct ByteRange {
   std::int64_t low = 0;
   std::int64_t high = 0;
 };
 
 /** What the tensor touches; all 0 for an empty one. */
-constexpr Result<Reach> reach(const DLTensor& tensor, std::uint64_t set = 0) noexcept {
+constexpr Result<ByteRange> byte_range(const DLTensor& tensor, std::uint64_t set = 0) noexcept {
   dlpackgen_mismatch_ fault{-1, 0, 0};
-  Reach found;
+  ByteRange found;
   const dlpackgen_error_code error = dlpackgen_byte_range_(&tensor, set, &found.low, &found.high, &fault);
   if (error != DLPACKGEN_OK) return detail::error_of(error, fault);
   return found;
@@ -147,7 +147,7 @@ constexpr Error check_dtype(DLDataType dtype, Accept accept) noexcept {
 
 // data, byte_offset and everything that the strides reach.
 inline Error check_memory(const DLTensor& tensor, std::uint64_t set) noexcept {
-  const int addresses = has_addresses(tensor.device.device_type);
+  const int addresses = !is_opaque(tensor.device.device_type);
   dlpackgen_mismatch_ fault{-1, 0, 0};
   return error_of(dlpackgen_check_memory_(&tensor, set, addresses, &fault), fault);
 }
@@ -163,16 +163,16 @@ inline Error check_memory(const DLTensor& tensor, std::uint64_t set) noexcept {
  * \param set     DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
  * \param accept What to accept beyond the rules of 1.2, as in C. A tensor out of an unversioned
  *                struct or
- *                of a producer before 1.2 needs Accept::null_strides, which Managed::take() adds itself.
+ *                of a producer before 1.2 needs Accept::null_strides, which Managed::from_raw() adds itself.
  * \return the first fault found.
  */
 inline Error validate(const DLTensor* tensor, std::uint64_t set = 0, Accept accept = Accept::nothing) noexcept {
-  if (tensor == nullptr) return Code::null;
+  if (tensor == nullptr) return ErrorCode::null;
   Error error = detail::check_shape(*tensor, accept);
   if (!error) error = detail::check_dtype(tensor->dtype, accept);
   if (error) return error;
   if (device_type_name(tensor->device.device_type) == nullptr && !detail::allows(accept, Accept::unknown_device)) {
-    return Error(Code::device, 0, tensor->device.device_type);
+    return Error(ErrorCode::device, 0, tensor->device.device_type);
   }
   return detail::check_memory(*tensor, set);
 }

@@ -5,14 +5,14 @@
  * How modules over dlpackgen_python read a torch.Tensor without the stable shim:
  * install() puts it onto the type, where they find it.
  */
-#ifndef DLPACKGEN_V1_3_ATEN_ADOPTED_HPP_
-#define DLPACKGEN_V1_3_ATEN_ADOPTED_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_ADOPTED_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_ADOPTED_HPP_
 
 #include "table.hpp"
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 // 0 for a tensor that it has read, with shape and strides in numbers, which has room for 64
@@ -32,8 +32,8 @@ namespace detail {
 }
 
 }  // namespace detail
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_ATEN_ADOPTED_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_ADOPTED_HPP_

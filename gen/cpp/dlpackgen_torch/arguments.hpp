@@ -4,8 +4,8 @@
  * \file arguments.hpp
  * The arguments of a kernel while it runs, whichever ABI of torch gives them.
  */
-#ifndef DLPACKGEN_V1_3_ATEN_ARGUMENTS_HPP_
-#define DLPACKGEN_V1_3_ATEN_ARGUMENTS_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_ARGUMENTS_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_ARGUMENTS_HPP_
 
 #include "base.hpp"
 #include "strides.hpp"
@@ -17,7 +17,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 // One argument: what messages say of it, and whether it may have strides.
@@ -65,7 +65,7 @@ inline constexpr Site site = {K::name, K::arguments[I], I, K::strided};
 
 // An argument of a certain place, as Passed holds it.
 template <template <class> class Passed, std::size_t I, class A>
-struct Held {
+struct Slot {
   Passed<A> passed;
 };
 
@@ -76,7 +76,7 @@ struct Arguments;
 // written to comes first: that separates memory which is shared until then (copy-on-write),
 // and what is read of the same storage must be read where it lies afterwards.
 template <class K, template <class> class Passed, std::size_t... I, class... A>
-struct Arguments<K, Passed, std::index_sequence<I...>, A...> : Held<Passed, I, A>... {
+struct Arguments<K, Passed, std::index_sequence<I...>, A...> : Slot<Passed, I, A>... {
   template <class First>
   Arguments(const First& first, A... from) {
     (take<true, I, A>(first, from), ...);
@@ -87,14 +87,14 @@ struct Arguments<K, Passed, std::index_sequence<I...>, A...> : Held<Passed, I, A
   template <bool writes, std::size_t J, class B, class First>
   void take([[maybe_unused]] const First& first, [[maybe_unused]] B from) {
     if constexpr (Passed<B>::writes == writes) {
-      static_cast<Held<Passed, J, B>&>(*this).passed.take(site<K, J>, first, from);
+      static_cast<Slot<Passed, J, B>&>(*this).passed.take(site<K, J>, first, from);
     }
   }
 };
 
 }  // namespace detail
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_ATEN_ARGUMENTS_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_ARGUMENTS_HPP_

@@ -6,8 +6,8 @@
  * Conjugate. PyTorch's own way takes the first result of an operator for what was written
  * to, and looks for it where a kernel without results leaves nothing.
  */
-#ifndef DLPACKGEN_V1_3_ATEN_BITS_HPP_
-#define DLPACKGEN_V1_3_ATEN_BITS_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_BITS_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_BITS_HPP_
 
 #include "kernel.hpp"
 
@@ -21,7 +21,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 inline bool has_bits(const c10::IValue& value) {
@@ -71,8 +71,8 @@ struct Bits<K, R(A...)> {
   }
 };
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_ATEN_BITS_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_BITS_HPP_

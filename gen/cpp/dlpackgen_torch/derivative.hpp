@@ -9,8 +9,8 @@
  *
  *     using backward = scale_backward;   // the kernel of its gradients, or void
  */
-#ifndef DLPACKGEN_V1_3_ATEN_DERIVATIVE_HPP_
-#define DLPACKGEN_V1_3_ATEN_DERIVATIVE_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_DERIVATIVE_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_DERIVATIVE_HPP_
 
 #include "kernel.hpp"
 
@@ -29,7 +29,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 // The operator of a kernel, which must be registered.
@@ -277,8 +277,8 @@ struct Autograd<K, R(A...)> {
   }
 };
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_ATEN_DERIVATIVE_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_DERIVATIVE_HPP_

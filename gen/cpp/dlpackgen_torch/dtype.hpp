@@ -5,8 +5,8 @@
  * ATen's types of elements and DLPack's. Types that DLPack has no name for, such as
  * the quantized ones, are in neither direction.
  */
-#ifndef DLPACKGEN_V1_3_ATEN_DTYPE_HPP_
-#define DLPACKGEN_V1_3_ATEN_DTYPE_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_DTYPE_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_DTYPE_HPP_
 
 #include "base.hpp"
 
@@ -24,7 +24,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 struct DType {
@@ -96,8 +96,8 @@ inline std::optional<c10::ScalarType> scalar_of(DLDataType dtype) noexcept {
   return std::nullopt;
 }
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_ATEN_DTYPE_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_DTYPE_HPP_

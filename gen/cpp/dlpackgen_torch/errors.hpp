@@ -5,8 +5,8 @@
  * The boundary between C++, which throws, and the functions of an exchange table,
  * which must not: an exception that leaves one ends the process.
  */
-#ifndef DLPACKGEN_V1_3_ATEN_ERRORS_HPP_
-#define DLPACKGEN_V1_3_ATEN_ERRORS_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_ERRORS_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_ERRORS_HPP_
 
 #include "refused.hpp"
 
@@ -18,22 +18,22 @@
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 
 namespace detail {
 
 using SetError = void (*)(void* context, const char* kind, const char* message);
 
 // Tells of the exception that is being handled, by the name of a Python error.
-DLPACKGEN_ATEN_SLOW void report(void* context, SetError set) noexcept {
+DLPACKGEN_PYTORCH_SLOW void report(void* context, SetError set) noexcept {
   try {
     throw;
-  } catch (const Refused& e) {
+  } catch (const BufferError& e) {
     set(context, "BufferError", e.what());
-  } catch (const NoTensor& e) {
+  } catch (const TypeError& e) {
     set(context, "TypeError", e.what());
   } catch (const Exception& e) {  // what the validator refuses
-    set(context, e.code() == Code::no_memory ? "MemoryError" : "BufferError", e.what());
+    set(context, e.code() == ErrorCode::no_memory ? "MemoryError" : "BufferError", e.what());
   } catch (const c10::OutOfMemoryError& e) {
     set(context, "MemoryError", e.what_without_backtrace());
   } catch (const c10::Error& e) {  // what ATen refuses
@@ -57,7 +57,7 @@ inline void set_python_error(void*, const char* kind, const char* message) noexc
 
 // The same for functions that are called with the GIL: a Python error is set, or one
 // that ATen met on its way is set again.
-DLPACKGEN_ATEN_SLOW int report_to_python() noexcept {
+DLPACKGEN_PYTORCH_SLOW int report_to_python() noexcept {
   if (PyErr_Occurred() != nullptr) return -1;
   try {
     throw;
@@ -74,8 +74,8 @@ DLPACKGEN_ATEN_SLOW int report_to_python() noexcept {
 }
 
 }  // namespace detail
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_ATEN_ERRORS_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_ERRORS_HPP_

@@ -4,8 +4,8 @@
  * \file gil.hpp
  * Whether a thread may touch objects of Python.
  */
-#ifndef DLPACKGEN_V1_3_ATEN_GIL_HPP_
-#define DLPACKGEN_V1_3_ATEN_GIL_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_GIL_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_GIL_HPP_
 
 #include "base.hpp"
 
@@ -13,7 +13,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 // PyGILState_Check() says yes to everybody once there has been another interpreter.
@@ -27,8 +27,8 @@ inline bool holds_the_gil() noexcept {
 }
 
 }  // namespace detail
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_ATEN_GIL_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_GIL_HPP_

@@ -7,8 +7,8 @@
  * so the table lives as long as the process, and neither changes what they do with
  * a type that they know.
  */
-#ifndef DLPACKGEN_V1_3_ATEN_INSTALL_HPP_
-#define DLPACKGEN_V1_3_ATEN_INSTALL_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_INSTALL_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_INSTALL_HPP_
 
 #include "adopted.hpp"
 
@@ -19,7 +19,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 namespace py = pybind11;
@@ -91,7 +91,7 @@ inline PyObject* capsule_of(const DLPackExchangeAPI* table) {
 /** Whether torch.Tensor offers this table. */
 inline bool is_installed() {
   const pybind11::object found = detail::own_attribute(detail::tensor_type(), detail::table_attribute);
-  return detail::is_of(found, detail::table_capsule, table());
+  return detail::is_of(found, detail::table_capsule, exchange_api());
 }
 
 // A program turns off all that reads objects by their structs, on the day that a release
@@ -115,7 +115,8 @@ inline void install() {
   py::object before = py::getattr(detail::tensor_type(), detail::table_attribute, py::object());
   detail::put_reader(detail::tensor_type(), replaced.tensor_reader);
   detail::put_reader(detail::parameter_type(), replaced.parameter_reader);
-  py::setattr(detail::tensor_type(), detail::table_attribute, detail::capsule_of(table(), detail::table_capsule));
+  py::setattr(detail::tensor_type(), detail::table_attribute,
+              detail::capsule_of(exchange_api(), detail::table_capsule));
   Py_XSETREF(replaced.table, before.release().ptr());
 }
 
@@ -129,8 +130,8 @@ inline void uninstall() {
   if (is_installed()) detail::give_back(detail::tensor_type(), detail::table_attribute, replaced.table);
 }
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_ATEN_INSTALL_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_INSTALL_HPP_

@@ -22,7 +22,7 @@
 
 namespace {
 
-namespace aten = dlpackgen::aten;
+namespace pytorch = dlpackgen::pytorch;
 
 constexpr std::string_view version = DLPACKGEN_TORCH_VERSION;
 
@@ -31,36 +31,36 @@ PyObject* guarded(Call call) noexcept {
   try {
     return call();
   } catch (...) {
-    aten::detail::report_to_python();
+    pytorch::detail::report_to_python();
     return nullptr;
   }
 }
 
 PyObject* install(PyObject*, PyObject*) {
-  return guarded([]() -> PyObject* { return aten::install(), Py_NewRef(Py_None); });
+  return guarded([]() -> PyObject* { return pytorch::install(), Py_NewRef(Py_None); });
 }
 
 PyObject* uninstall(PyObject*, PyObject*) {
-  return guarded([]() -> PyObject* { return aten::uninstall(), Py_NewRef(Py_None); });
+  return guarded([]() -> PyObject* { return pytorch::uninstall(), Py_NewRef(Py_None); });
 }
 
 PyObject* is_installed(PyObject*, PyObject*) {
-  return guarded([] { return PyBool_FromLong(aten::is_installed()); });
+  return guarded([] { return PyBool_FromLong(pytorch::is_installed()); });
 }
 
-PyObject* use_device(PyObject*, PyObject* capsule) {
+PyObject* use_backend(PyObject*, PyObject* capsule) {
   return guarded([&]() -> PyObject* {
     void* const table = capsule == Py_None ? nullptr : PyCapsule_GetPointer(capsule, "dlpackgen_backend");
     if (table == nullptr && capsule != Py_None) return nullptr;
-    aten::use_device(static_cast<const dlpackgen_backend*>(table));
+    pytorch::use_backend(static_cast<const dlpackgen_backend*>(table));
     return Py_NewRef(Py_None);
   });
 }
 
 PyObject* from_dlpack(PyObject*, PyObject* args, PyObject* keywords) {
   return guarded([&] {
-    const aten::detail::Request wanted = aten::detail::request_in(args, keywords);
-    return THPVariable_Wrap(aten::from_object(wanted.object, wanted.read_only));
+    const pytorch::detail::Request wanted = pytorch::detail::request_in(args, keywords);
+    return THPVariable_Wrap(pytorch::from_object(wanted.object, wanted.read_only));
   });
 }
 
@@ -68,12 +68,12 @@ PyMethodDef methods[] = {
     {"install", install, METH_NOARGS, "Lets torch.Tensor offer this table."},
     {"uninstall", uninstall, METH_NOARGS, "Gives torch.Tensor back the table that it had."},
     {"is_installed", is_installed, METH_NOARGS, "Whether torch.Tensor offers this table."},
-    {"use_device", use_device, METH_O,
-     "use_device(capsule): asks a back end for devices whose memory a tensor is in, and has it keep its own memory until\n"
-     "torch's work is done. A capsule named dlpackgen_backend, or None."},
+    {"use_backend", use_backend, METH_O,
+     "use_backend(capsule): queries a backend for the device of a tensor's memory, and has it keep its own memory\n"
+     "until torch's work is done. A capsule named dlpackgen_backend, or None."},
     {"from_dlpack", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(from_dlpack)), METH_VARARGS | METH_KEYWORDS,
-     "from_dlpack(x, read_only='refuse'): a torch.Tensor over the memory of a tensor of any library, or of a capsule.\n"
-     "Read-only memory is refused, copied ('copy'), or taken as it is ('trust'): nobody may write to it then."},
+     "from_dlpack(x, read_only='raise'): a torch.Tensor over the memory of a tensor of any library, or of a capsule.\n"
+     "Read-only memory is refused, copied ('copy'), or taken as it is ('allow'): nobody may write to it then."},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -100,22 +100,24 @@ bool add(PyObject* module, const char* name, PyObject* value) {
 }
 
 PyObject* stream_source() {
-  return PyCapsule_New(const_cast<dlpackgen_stream_source*>(aten::stream_source()), "dlpackgen_stream_source", nullptr);
+  return PyCapsule_New(const_cast<dlpackgen_stream_source*>(pytorch::stream_source()), "dlpackgen_stream_source",
+                       nullptr);
 }
 
 PyObject* fill(PyObject* module) {
-  if (!aten::reads_alike()) {
+  if (!pytorch::reads_alike()) {
     PyErr_Format(PyExc_ImportError, "this module reads tensors otherwise than torch %s does: build it again",
                  version.data());
     Py_DECREF(module);
     return nullptr;
   }
   Py_INCREF(module);  // for ever: consumers keep the table and what it points to
-  const bool filled = add(module, "table", aten::capsule_of(aten::table())) &&
-                      add(module, "read_only_table", aten::capsule_of(aten::table<aten::Access::read>())) &&
-                      add(module, "object_table", aten::capsule_of(aten::object_table())) &&
-                      add(module, "stream_source", stream_source()) &&
-                      add(module, "torch_version", PyUnicode_FromString(version.data()));
+  const bool filled =
+      add(module, "exchange_api", pytorch::capsule_of(pytorch::exchange_api())) &&
+      add(module, "exchange_api_read_only", pytorch::capsule_of(pytorch::exchange_api<pytorch::Access::read>())) &&
+      add(module, "exchange_api_object_owned", pytorch::capsule_of(pytorch::exchange_api_object_owned())) &&
+      add(module, "stream_source", stream_source()) &&
+      add(module, "torch_version", PyUnicode_FromString(version.data()));
   return filled ? module : nullptr;
 }
 

@@ -6,8 +6,8 @@
  * __dlpack__. Torch is what makes the tensors, as in taken.hpp. Every function here
  * wants the GIL.
  */
-#ifndef DLPACKGEN_V1_3_ATEN_OFFERED_HPP_
-#define DLPACKGEN_V1_3_ATEN_OFFERED_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_OFFERED_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_OFFERED_HPP_
 
 #include "asked.hpp"
 #include "taken.hpp"
@@ -23,7 +23,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 // The tensor of a capsule is its consumer's from the moment on when the capsule has
@@ -54,14 +54,14 @@ inline PyTypeObject* type_with_table(PyTypeObject* type) {
 }
 
 // A table of the type itself: one that it inherits does not know what it changes.
-inline ExchangeTable table_of(PyTypeObject* derived) {
+inline ExchangeAPI table_of(PyTypeObject* derived) {
   PyTypeObject* const type = type_with_table(derived);
-  if (!has_own(type, names().table)) return ExchangeTable();
+  if (!has_own(type, names().table)) return ExchangeAPI();
   const py::object capsule = optional(reinterpret_cast<PyObject*>(type), names().table);
-  if (!capsule || !PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api")) return ExchangeTable();
+  if (!capsule || !PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api")) return ExchangeAPI();
   const void* const header = PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api");
-  const Result<ExchangeTable> found = ExchangeTable::find(static_cast<const DLPackExchangeAPIHeader*>(header));
-  return found ? *found : ExchangeTable();
+  const Result<ExchangeAPI> found = ExchangeAPI::find(static_cast<const DLPackExchangeAPIHeader*>(header));
+  return found ? *found : ExchangeAPI();
 }
 
 // A member of an enumeration stands for its value; None is the only device of the CPU.
@@ -92,19 +92,19 @@ inline Said said_by(PyObject* object) {
   if (answer == nullptr && PyErr_ExceptionMatches(PyExc_AttributeError)) return PyErr_Clear(), std::nullopt;
   const Said said = device_in(made(answer));
   if (said) return said;
-  throw Refused("its __dlpack_device__ does not give a pair of numbers, the type and the id of a device");
+  throw BufferError("its __dlpack_device__ does not give a pair of numbers, the type and the id of a device");
 }
 
 // Nothing made the elements safe to read on the stream of another device than was said.
 inline void refuse_unsaid(DLDevice device, const Said& said) {
   if (is_on_host(device)) return;
   if (!said) {
-    throw Refused("it has no __dlpack_device__(), but its __dlpack__() returned a tensor on device " + text_of(device) +
-                  " without a stream");
+    throw BufferError("it has no __dlpack_device__(), but its __dlpack__() returned a tensor on device " +
+                      text_of(device) + " without a stream");
   }
   if (said->device_type != device.device_type || said->device_id != device.device_id) {
-    throw Refused("its __dlpack_device__() declared " + text_of(*said) +
-                  ", but its __dlpack__() returned a tensor on device " + text_of(device));
+    throw BufferError("its __dlpack_device__() declared " + text_of(*said) +
+                      ", but its __dlpack__() returned a tensor on device " + text_of(device));
   }
 }
 
@@ -118,7 +118,7 @@ py::object stream_for(const Said& said) {
 
 // The names of arguments, made once; a producer never gets a dict of ours that it could change.
 struct Keywords {
-  py::object version = made(Py_BuildValue("(II)", current.major, current.minor));
+  py::object version = made(Py_BuildValue("(II)", abi_version.major, abi_version.minor));
   py::object all = made(PyTuple_Pack(2, names().version, names().stream));
   py::object only_version = made(PyTuple_Pack(1, names().version));
   py::object only_stream = made(PyTuple_Pack(1, names().stream));
@@ -144,36 +144,36 @@ inline py::object call_capsule(const py::object& method, const py::object& strea
 template <class Torch>
 py::object ask_capsule(PyObject* object, Said& said) {
   const py::object method = optional(object, names().capsule);
-  if (!method) throw NoTensor("expected a tensor, or a capsule with one: the object has no __dlpack__");
+  if (!method) throw TypeError("expected a tensor, or a capsule with one: the object has no __dlpack__");
   said = said_by(object);
   return call_capsule(method, stream_for<Torch>(said));
 }
 
 // What a table gives is not waited for, so it must come on the stream that is used.
 template <class Torch>
-void refuse_other_stream(const ExchangeTable& table, DLDevice device) {
+void refuse_other_stream(const ExchangeAPI& table, DLDevice device) {
   if (is_on_host(device)) return;
-  const Result<void*> theirs = table.current_stream(device);
+  const Result<void*> theirs = table.current_work_stream(device);
   if (!theirs && PyErr_Occurred() != nullptr) throw py::error_already_set();
-  if (!theirs) throw Refused("its library does not tell its stream");
+  if (!theirs) throw BufferError("its library does not tell its stream");
   PyErr_Clear();
-  if (*theirs != Torch::current_stream(device)) throw Refused("its stream differs from torch's current stream");
+  if (*theirs != Torch::current_stream(device)) throw BufferError("its stream differs from torch's current stream");
 }
 
 // An exception that a table left although it succeeded is not ours to keep.
-inline DLManagedTensorVersioned* own_by_table(const ExchangeTable& table, PyObject* object) {
+inline DLManagedTensorVersioned* own_by_table(const ExchangeAPI& table, PyObject* object) {
   DLManagedTensorVersioned* managed = nullptr;
   if (table.get()->managed_tensor_from_py_object_no_sync(object, &managed) != 0) {
-    if (PyErr_Occurred() == nullptr) throw Refused("its exchange table failed, and does not say why");
+    if (PyErr_Occurred() == nullptr) throw BufferError("its exchange table failed, and does not say why");
     throw py::error_already_set();
   }
   PyErr_Clear();
-  if (managed == nullptr) throw Refused("its exchange table gave no tensor");
+  if (managed == nullptr) throw BufferError("its exchange table gave no tensor");
   return managed;
 }
 
 template <class Torch>
-typename Torch::Tensor take_from(const ExchangeTable& table, PyObject* object, ReadOnly read_only) {
+typename Torch::Tensor take_from(const ExchangeAPI& table, PyObject* object, ReadOnly read_only) {
   auto taken = received(asked_of(object, [&] { return own_by_table(table, object); }));
   refuse_other_stream<Torch>(table, taken.owned.view().device());
   return take<Torch>(std::move(taken), read_only);
@@ -199,8 +199,8 @@ typename Torch::Tensor from_capsule(PyObject* capsule, ReadOnly read_only, const
   if (PyCapsule_IsValid(capsule, "dltensor")) {
     return take_out<Torch, DLManagedTensor>(capsule, "dltensor", "used_dltensor", read_only, said);
   }
-  if (said != nullptr) throw Refused("its __dlpack__() did not return an unconsumed DLPack capsule");
-  throw NoTensor(no_capsule);
+  if (said != nullptr) throw BufferError("its __dlpack__() did not return an unconsumed DLPack capsule");
+  throw TypeError(no_capsule);
 }
 
 // An object, and the type that it had when the call began: what was looked up on that type
@@ -212,9 +212,9 @@ struct Typed {
   explicit Typed(PyObject* given)
       : object(given), type(py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(Py_TYPE(given)))) {}
 
-  void check() const {
+  void require_same_type() const {
     if (reinterpret_cast<PyObject*>(Py_TYPE(object)) == type.ptr()) return;
-    throw Refused("it became an object of another type during the call");
+    throw BufferError("it became an object of another type during the call");
   }
 };
 
@@ -223,8 +223,8 @@ template <class Torch>
 typename Torch::Tensor from_export(const Typed& typed, ReadOnly read_only) {
   PyObject* const object = typed.object;
   const auto type = reinterpret_cast<PyTypeObject*>(typed.type.ptr());
-  const ExchangeTable table = asked_of(object, [&] { return table_of(type); });
-  typed.check();
+  const ExchangeAPI table = asked_of(object, [&] { return table_of(type); });
+  typed.require_same_type();
   if (table) return take_from<Torch>(table, object, read_only);
   Said said;
   const py::object capsule = asked_of(object, [&] { return ask_capsule<Torch>(object, said); });
@@ -241,10 +241,10 @@ typename Torch::Tensor from_offer(PyObject* object, ReadOnly read_only) {
 }
 
 inline ReadOnly read_only_of(std::string_view wanted) {
-  if (wanted == "refuse") return ReadOnly::refuse;
+  if (wanted == "raise") return ReadOnly::raise;
   if (wanted == "copy") return ReadOnly::copy;
-  if (wanted == "trust") return ReadOnly::trust;
-  throw py::value_error("read_only is 'refuse', 'copy' or 'trust', not '" + std::string(wanted) + "'");
+  if (wanted == "allow") return ReadOnly::allow;
+  throw py::value_error("read_only is 'raise', 'copy' or 'allow', not '" + std::string(wanted) + "'");
 }
 
 // The arguments of from_dlpack() in Python.
@@ -256,7 +256,7 @@ struct Request {
 inline Request request_in(PyObject* args, PyObject* keywords) {
   static const char* const names[] = {"x", "read_only", nullptr};
   PyObject* object = nullptr;
-  const char* read_only = "refuse";
+  const char* read_only = "raise";
   if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|s:from_dlpack", const_cast<char**>(names), &object, &read_only)) {
     throw py::error_already_set();
   }
@@ -265,8 +265,8 @@ inline Request request_in(PyObject* args, PyObject* keywords) {
 
 }  // namespace detail
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_ATEN_OFFERED_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_OFFERED_HPP_

@@ -6,8 +6,8 @@
  * `t.data = other` and resize_() change that under whoever holds it. Shape and
  * strides are copies.
  */
-#ifndef DLPACKGEN_V1_3_ATEN_OWNED_HPP_
-#define DLPACKGEN_V1_3_ATEN_OWNED_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_OWNED_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_OWNED_HPP_
 
 #include "pool.hpp"
 #include "read.hpp"
@@ -22,7 +22,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 // A dimension more than this, and the numbers are a block of their own.
@@ -77,9 +77,9 @@ Exported<Kept> make_export(Keep keep) {
 
 // Memory that is shared until it is written to must outlive its last other owner,
 // who would write to it in place: another lazy clone is an owner that never does.
-DLPACKGEN_ATEN_SLOW c10::Storage share_lazily(const c10::Storage& storage) {
+DLPACKGEN_PYTORCH_SLOW c10::Storage share_lazily(const c10::Storage& storage) {
   auto clone = c10::impl::cow::lazy_clone_storage(*storage.unsafeGetStorageImpl());
-  if (!clone) throw Refused("its memory is shared until it is written to, and cannot be held: pass clone()");
+  if (!clone) throw BufferError("its memory is shared until it is written to, and cannot be held: pass clone()");
   return c10::Storage(std::move(clone));
 }
 
@@ -108,7 +108,7 @@ using Deleter = void (*)(DLManagedTensorVersioned*);
 template <Access access, class Kept>
 DLManagedTensorVersioned* fill(Exported<Kept> owned, const DLTensor& view, Deleter deleter) {
   DLManagedTensorVersioned& managed = owned->managed;
-  managed.version = current;
+  managed.version = abi_version;
   managed.manager_ctx = owned.get();
   managed.deleter = deleter;
   managed.flags = access == Access::read ? DLPACK_FLAG_BITMASK_READ_ONLY : 0;
@@ -127,10 +127,10 @@ inline DLManagedTensorVersioned* own_by_aten(const at::Tensor& tensor, Access ac
 #endif
 }
 
-DLPACKGEN_ATEN_SLOW DLManagedTensorVersioned* own_other(const at::Tensor& tensor, Access access) {
-  if (!tensor.defined()) throw Refused("it is an undefined tensor");
+DLPACKGEN_PYTORCH_SLOW DLManagedTensorVersioned* own_other(const at::Tensor& tensor, Access access) {
+  if (!tensor.defined()) throw BufferError("it is an undefined tensor");
   refuse_bits(*tensor.unsafeGetTensorImpl());
-  Managed made = Managed::trusted(own_by_aten(tensor, access));
+  Managed made = Managed::from_raw_unchecked(own_by_aten(tensor, access));
   refuse_without_memory(made.get()->dl_tensor);
   refuse_outside(*tensor.unsafeGetTensorImpl(), made.get()->dl_tensor);
   return made.release();
@@ -143,20 +143,21 @@ DLPACKGEN_ATEN_SLOW DLManagedTensorVersioned* own_other(const at::Tensor& tensor
  * any thread, with or without the GIL. It has its own shape and strides (elements).
  * With Access::read it carries the flag that says so.
  *
- * \throws Refused, or c10::Error for what ATen refuses (sparse, nested and wrapped tensors).
+ * \throws BufferError, or c10::Error for what ATen refuses (sparse, nested and wrapped tensors).
  */
 template <Access access = Access::write>
 DLManagedTensorVersioned* own(const at::Tensor& tensor) {
   DLTensor view;
   c10::TensorImpl& impl = *tensor.unsafeGetTensorImpl();
   if (!detail::read_plain<access>(impl, view)) return detail::own_other(tensor, access);
-  Managed made = Managed::trusted(detail::fill<access>(detail::hold<access>(impl), view, detail::delete_owned));
+  Managed made =
+      Managed::from_raw_unchecked(detail::fill<access>(detail::hold<access>(impl), view, detail::delete_owned));
   detail::refuse_outside(impl, made.get()->dl_tensor);  // another thread may have resized it before the copies
   return made.release();
 }
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_ATEN_OWNED_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_OWNED_HPP_

@@ -5,8 +5,8 @@
  * Blocks for managed tensors, kept by each thread for its next export: a block may
  * be freed by another thread than the one that took it, and after either has ended.
  */
-#ifndef DLPACKGEN_V1_3_ATEN_POOL_HPP_
-#define DLPACKGEN_V1_3_ATEN_POOL_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_POOL_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_POOL_HPP_
 
 #include "base.hpp"
 
@@ -15,7 +15,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 // The most blocks that a thread keeps.
@@ -61,7 +61,7 @@ class Pool {
     }
   };
 
-  static DLPACKGEN_ATEN_SLOW bool open() noexcept {
+  static DLPACKGEN_PYTORCH_SLOW bool open() noexcept {
     if (kept_.state == State::closed) return false;
     thread_local Closer closer;
     static_cast<void>(closer);
@@ -69,12 +69,12 @@ class Pool {
     return true;
   }
 
-  static inline DLPACKGEN_ATEN_THREAD Kept kept_{nullptr, 0, State::fresh};
+  static inline DLPACKGEN_PYTORCH_THREAD Kept kept_{nullptr, 0, State::fresh};
 };
 
 }  // namespace detail
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_ATEN_POOL_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_POOL_HPP_

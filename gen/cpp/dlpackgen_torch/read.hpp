@@ -6,8 +6,8 @@
  * it. What a DLTensor cannot say is refused: memory that holds negated or conjugated
  * values, and tensors that have elements and no memory, or less than they need.
  */
-#ifndef DLPACKGEN_V1_3_ATEN_READ_HPP_
-#define DLPACKGEN_V1_3_ATEN_READ_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_READ_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_READ_HPP_
 
 #include "dtype.hpp"
 #include "errors.hpp"
@@ -26,7 +26,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 
 /**
  * What the memory of a tensor is wanted for. To be written to, memory that is
@@ -47,19 +47,19 @@ constexpr c10::DispatchKeySet usual_cuda({c10::DispatchKey::AutogradCUDA, c10::D
                                           c10::DispatchKey::ADInplaceOrView});
 
 // ROCm's torch calls its devices CUDA.
-DLPACKGEN_ATEN_SLOW DLDeviceType gpu() {
+DLPACKGEN_PYTORCH_SLOW DLDeviceType gpu() {
   static const DLDeviceType type = at::Context::hasROCM() ? kDLROCM : kDLCUDA;
   return type;
 }
 
-DLPACKGEN_ATEN_SLOW bool read_gpu(const c10::TensorImpl& impl, c10::DispatchKeySet keys, DLDevice& out) {
+DLPACKGEN_PYTORCH_SLOW bool read_gpu(const c10::TensorImpl& impl, c10::DispatchKeySet keys, DLDevice& out) {
   if (keys - usual_cuda != plain_cuda) return false;
   out.device_type = gpu();
   out.device_id = impl.device().index();
   return true;
 }
 
-DLPACKGEN_ATEN_FAST bool read_device(const c10::TensorImpl& impl, c10::DispatchKeySet keys, DLDevice& out) {
+DLPACKGEN_PYTORCH_FAST bool read_device(const c10::TensorImpl& impl, c10::DispatchKeySet keys, DLDevice& out) {
   out.device_type = kDLCPU;
   out.device_id = 0;
   return keys - usual_cpu == plain_cpu || read_gpu(impl, keys, out);
@@ -76,7 +76,7 @@ struct Shape {
 
 // The tensor's own numbers.
 struct InPlace {
-  DLPACKGEN_ATEN_FAST bool operator()(const c10::TensorImpl& impl, Shape& out) const {
+  DLPACKGEN_PYTORCH_FAST bool operator()(const c10::TensorImpl& impl, Shape& out) const {
     out = Shape{impl.sizes(), impl.strides(), static_cast<std::size_t>(impl.numel()), 0};
     out.span = out.elements;
     if (impl.is_contiguous()) return true;
@@ -94,7 +94,7 @@ struct Copied {
   static constexpr std::size_t most = 64;  // sizes, and as many strides
   std::int64_t* numbers;
 
-  DLPACKGEN_ATEN_FAST bool operator()(const c10::TensorImpl& impl, Shape& out) const {
+  DLPACKGEN_PYTORCH_FAST bool operator()(const c10::TensorImpl& impl, Shape& out) const {
     const c10::IntArrayRef sizes = impl.sizes();
     const c10::IntArrayRef strides = impl.strides();
     const std::size_t count = sizes.size();
@@ -118,14 +118,15 @@ struct Copied {
 };
 
 // A storage can be made smaller under a tensor, which keeps its shape then.
-DLPACKGEN_ATEN_FAST bool lies_in(const c10::Storage& storage, std::size_t offset, std::size_t span, std::size_t size) {
+DLPACKGEN_PYTORCH_FAST bool lies_in(const c10::Storage& storage, std::size_t offset, std::size_t span,
+                                    std::size_t size) {
   return (offset + span) * size <= storage.nbytes();
 }
 
 // The first element of a tensor that has some; nullptr where there is no memory, or
 // less than it needs.
 template <Access access>
-DLPACKGEN_ATEN_FAST void* data_of(const c10::TensorImpl& impl, const Shape& shape, std::size_t size) {
+DLPACKGEN_PYTORCH_FAST void* data_of(const c10::TensorImpl& impl, const Shape& shape, std::size_t size) {
   const c10::Storage& storage = impl.unsafe_storage();  // none where storage() would throw
   const void* begin = nullptr;
   if (!storage) return nullptr;
@@ -144,8 +145,8 @@ DLPACKGEN_ATEN_FAST void* data_of(const c10::TensorImpl& impl, const Shape& shap
  * tensor's own, unless they are copied. ignored are keys that the caller heeds by itself.
  */
 template <Access access, class Numbers = InPlace>
-DLPACKGEN_ATEN_FAST bool read_plain(const c10::TensorImpl& impl, DLTensor& out, Numbers numbers = {},
-                                    c10::DispatchKeySet ignored = {}) {
+DLPACKGEN_PYTORCH_FAST bool read_plain(const c10::TensorImpl& impl, DLTensor& out, Numbers numbers = {},
+                                       c10::DispatchKeySet ignored = {}) {
   DLDevice device;
   if (!read_device(impl, impl.key_set() - ignored, device)) return false;
   const DLDataType dtype = dtype_of(c10::typeMetaToScalarType(impl.dtype()));
@@ -171,13 +172,13 @@ DLPACKGEN_ATEN_FAST bool read_plain(const c10::TensorImpl& impl, DLTensor& out, 
 // one, and is real.
 inline void refuse_bits(const c10::TensorImpl& impl) {
   if (impl.key_set().has(c10::DispatchKey::Negative)) {
-    throw Refused(negated);
+    throw BufferError(negated);
   }
   if (impl.key_set().has(c10::DispatchKey::Conjugate)) {
-    throw Refused(conjugated);
+    throw BufferError(conjugated);
   }
   if (impl.key_set().has(c10::DispatchKey::ZeroTensor)) {
-    throw Refused("it stands for zeros and has no memory: pass clone()");
+    throw BufferError("it stands for zeros and has no memory: pass clone()");
   }
 }
 
@@ -186,7 +187,7 @@ inline void refuse_without_memory(const DLTensor& tensor) {
   for (std::int32_t i = 0; i < tensor.ndim; ++i) {
     if (tensor.shape[i] == 0) return;
   }
-  throw Refused(without_memory);
+  throw BufferError(without_memory);
 }
 
 // Of the numbers that are exported, which may be copies of what the tensor had.
@@ -195,7 +196,7 @@ inline void refuse_outside(const c10::TensorImpl& impl, const DLTensor& tensor) 
   if (elements == 0) return;
   const std::size_t offset = static_cast<std::size_t>(impl.storage_offset());
   if (lies_in(impl.storage(), offset, static_cast<std::size_t>(elements), impl.itemsize())) return;
-  throw Refused(beyond_storage);
+  throw BufferError(beyond_storage);
 }
 
 inline void borrow_by_aten([[maybe_unused]] const at::Tensor& tensor, [[maybe_unused]] Access access,
@@ -205,14 +206,14 @@ inline void borrow_by_aten([[maybe_unused]] const at::Tensor& tensor, [[maybe_un
 #elif TORCH_VERSION_MINOR >= 10
   at::toDLPackNonOwning(tensor, &out);
 #else
-  throw Refused(
+  throw BufferError(
       "torch before 2.10 lends plain tensors alone: on the CPU or CUDA, of a common type, within their storage");
 #endif
 }
 
 // What is not plain PyTorch reads by itself, or refuses by throwing.
-DLPACKGEN_ATEN_SLOW void read_other(const at::Tensor& tensor, Access access, DLTensor& out) {
-  if (!tensor.defined()) throw Refused("it is an undefined tensor");
+DLPACKGEN_PYTORCH_SLOW void read_other(const at::Tensor& tensor, Access access, DLTensor& out) {
+  if (!tensor.defined()) throw BufferError("it is an undefined tensor");
   refuse_bits(*tensor.unsafeGetTensorImpl());
   borrow_by_aten(tensor, access, out);
   refuse_without_memory(out);
@@ -226,15 +227,15 @@ DLPACKGEN_ATEN_SLOW void read_other(const at::Tensor& tensor, Access access, DLT
  * and nobody resizes it: shape (elements) and strides (elements) are its own, so that
  * other threads can change them at any time. May be called without the GIL.
  *
- * \throws Refused, or c10::Error for what ATen refuses (sparse, nested and wrapped tensors).
+ * \throws BufferError, or c10::Error for what ATen refuses (sparse, nested and wrapped tensors).
  */
 template <Access access = Access::write>
-DLPACKGEN_ATEN_FAST void borrow(const at::Tensor& tensor, DLTensor& out) {
+DLPACKGEN_PYTORCH_FAST void borrow(const at::Tensor& tensor, DLTensor& out) {
   if (!detail::read_plain<access>(*tensor.unsafeGetTensorImpl(), out)) detail::read_other(tensor, access, out);
 }
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_ATEN_READ_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_READ_HPP_

@@ -4,8 +4,8 @@
  * \file refused.hpp
  * What is thrown for tensors that cannot be had, whichever ABI of torch is used.
  */
-#ifndef DLPACKGEN_V1_3_ATEN_REFUSED_HPP_
-#define DLPACKGEN_V1_3_ATEN_REFUSED_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_REFUSED_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_REFUSED_HPP_
 
 #include "base.hpp"
 
@@ -13,16 +13,16 @@
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 
 /** A tensor that cannot be had, with the reason: BufferError in Python. */
-class Refused : public std::runtime_error {
+class BufferError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /** An object that is none of the kind that is wanted: TypeError in Python. */
-class NoTensor : public std::runtime_error {
+class TypeError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
@@ -39,8 +39,8 @@ inline constexpr const char recording[] =
 
 }  // namespace detail
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_ATEN_REFUSED_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_REFUSED_HPP_

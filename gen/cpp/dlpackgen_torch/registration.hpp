@@ -8,8 +8,8 @@
  *
  *     static constexpr Form form = Form::function;
  */
-#ifndef DLPACKGEN_V1_3_ATEN_REGISTRATION_HPP_
-#define DLPACKGEN_V1_3_ATEN_REGISTRATION_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_REGISTRATION_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_REGISTRATION_HPP_
 
 #include "bits.hpp"
 #include "derivative.hpp"
@@ -23,7 +23,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 
 /** What a kernel is to the dispatcher. */
 enum class Form {
@@ -139,8 +139,8 @@ void implement_bits(torch::Library& library) {
   library.impl(K::name, torch::CppFunction::makeFromBoxedFunction<&Bits<K>::boxed>());
 }
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_ATEN_REGISTRATION_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_REGISTRATION_HPP_

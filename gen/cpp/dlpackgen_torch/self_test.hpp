@@ -5,8 +5,8 @@
  * Reads tensors both ways: by the headers of torch that this was compiled with, and by
  * functions of the torch that is running.
  */
-#ifndef DLPACKGEN_V1_3_ATEN_SELF_TEST_HPP_
-#define DLPACKGEN_V1_3_ATEN_SELF_TEST_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_SELF_TEST_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_SELF_TEST_HPP_
 
 #include "read.hpp"
 #include "take.hpp"
@@ -23,7 +23,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 inline at::Tensor empty_on(std::vector<std::int64_t> sizes, at::ScalarType scalar, at::DeviceType device = at::kCPU) {
@@ -117,8 +117,8 @@ inline bool reads_alike() {
   return true;
 }
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_ATEN_SELF_TEST_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_SELF_TEST_HPP_

@@ -8,8 +8,8 @@
  * Python, by stable_kernels.py. A kernel is a type K as in kernel.hpp, with
  * torch::stable::Tensor in its signature.
  */
-#ifndef DLPACKGEN_V1_3_ATEN_STABLE_KERNEL_HPP_
-#define DLPACKGEN_V1_3_ATEN_STABLE_KERNEL_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_STABLE_KERNEL_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_STABLE_KERNEL_HPP_
 
 #ifndef TORCH_TARGET_VERSION
 #error "define TORCH_TARGET_VERSION, such as 0x020A000000000000 for torch 2.10 and newer"
@@ -36,23 +36,23 @@
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace stable {
 
 using torch::stable::Tensor;
 
 namespace detail {
 
-using aten::detail::Arguments;
-using aten::detail::Held;
-using aten::detail::Site;
+using pytorch::detail::Arguments;
+using pytorch::detail::Slot;
+using pytorch::detail::Site;
 
 // Whatever is thrown through the stable ABI arrives as a RuntimeError: of the checker's statuses,
 // the sentence is left.
 [[noreturn, gnu::noinline, gnu::cold]] inline void fail(const std::string& text) { throw std::runtime_error(text); }
 
 [[noreturn, gnu::noinline, gnu::cold]] inline void refuse(const Site& site, const char* text) {
-  fail(aten::detail::Sentence(site).begin().text() + std::string(text));
+  fail(pytorch::detail::Sentence(site).begin().text() + std::string(text));
 }
 
 [[noreturn, gnu::noinline, gnu::cold]] inline void fail_code(const char* kernel, int code, const char* text) {
@@ -99,8 +99,8 @@ struct First {
 };
 
 [[noreturn, gnu::noinline, gnu::cold]] inline void fail_device(const Site& site, const First& first, DLDevice got) {
-  aten::detail::Sentence sentence(site);
-  const aten::detail::Sentence like(first.site);
+  pytorch::detail::Sentence sentence(site);
+  const pytorch::detail::Sentence like(first.site);
   (void)dlpackgen_other_device(sentence.at(), got, like.at(), first.device, sentence.message());
   fail(sentence.text());
 }
@@ -141,9 +141,9 @@ void borrow(const Site& site, const First& first, const Tensor& from, DLTensor& 
   } else {
     out.data = const_cast<void*>(from.const_data_ptr());
   }
-  const std::int64_t elements = aten::detail::span(out);
-  if (out.data == nullptr && elements > 0) refuse(site, aten::detail::without_memory);
-  if (elements > 0 && !fits(from, elements)) refuse(site, aten::detail::beyond_storage);
+  const std::int64_t elements = pytorch::detail::span(out);
+  if (out.data == nullptr && elements > 0) refuse(site, pytorch::detail::without_memory);
+  if (elements > 0 && !fits(from, elements)) refuse(site, pytorch::detail::beyond_storage);
 }
 
 // An argument as the C function takes it.
@@ -176,8 +176,8 @@ struct Passed<Tensor&> {
   void take(const Site& site, const First& first, const Tensor& from) {
     borrow<true>(site, first, from, tensor);
     if (from.is_contiguous()) return;
-    aten::detail::Sentence sentence(site);
-    if (aten::detail::check_written(site, tensor, sentence) != DLPACKGEN_STATUS_OK) fail(sentence.text());
+    pytorch::detail::Sentence sentence(site);
+    if (pytorch::detail::check_written(site, tensor, sentence) != DLPACKGEN_STATUS_OK) fail(sentence.text());
   }
   DLTensor* get() { return &tensor; }
   DLTensor tensor;
@@ -222,7 +222,7 @@ struct Kernel;
 template <class K, class R, class... A>
 struct Kernel<K, R(A...)> {
   /**
-   * Runs the C function, as aten::Kernel does.
+   * Runs the C function, as pytorch::Kernel does.
    *
    * \throws std::runtime_error
    */
@@ -253,15 +253,15 @@ struct Kernel<K, R(A...)> {
     std::array<DLTensor, sizeof...(J) + 1> lent;
     (detail::borrow<true>({K::name, "result", J, K::strided}, first, made[J], lent[J]), ...);
     const int code =
-        K::function(static_cast<detail::Held<detail::Passed, I, A>&>(held).passed.get()..., &lent[J]..., place.stream);
+        K::function(static_cast<detail::Slot<detail::Passed, I, A>&>(held).passed.get()..., &lent[J]..., place.stream);
     if (code != 0) detail::fail_code(K::name, code, K::error(code));
     if constexpr (!std::is_void_v<R>) return R(std::move(made[J])...);
   }
 };
 
 }  // namespace stable
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_ATEN_STABLE_KERNEL_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_STABLE_KERNEL_HPP_

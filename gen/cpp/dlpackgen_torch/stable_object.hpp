@@ -8,8 +8,8 @@
  * by what it has itself: no mode of the caller and no derived type answers in its place.
  * Every function here wants the GIL.
  */
-#ifndef DLPACKGEN_V1_3_ATEN_STABLE_OBJECT_HPP_
-#define DLPACKGEN_V1_3_ATEN_STABLE_OBJECT_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_STABLE_OBJECT_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_STABLE_OBJECT_HPP_
 
 #include "offered.hpp"
 #include "stable_take.hpp"
@@ -26,7 +26,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace stable {
 namespace detail {
 
@@ -75,7 +75,7 @@ struct BelowModes {
 };
 
 inline bool has_name(std::int32_t dtype) {
-  for (const aten::detail::DType& each : aten::detail::dtypes) {
+  for (const pytorch::detail::DType& each : pytorch::detail::dtypes) {
     if (dtype_number(each.scalar) == dtype) return true;
   }
   return false;
@@ -97,15 +97,15 @@ inline DLTensor view_of(AtenTensorHandle tensor) {
 
 inline void refuse_without_memory(AtenTensorHandle tensor, std::size_t size) {
   const DLTensor view = view_of(tensor);
-  const std::int64_t elements = aten::detail::span(view);
+  const std::int64_t elements = pytorch::detail::span(view);
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
   if (elements == 0) return;
-  if (view.data == nullptr) throw Refused(aten::detail::without_memory);
+  if (view.data == nullptr) throw BufferError(pytorch::detail::without_memory);
   check_shim(aoti_torch_get_storage_offset(tensor, &offset));
   check_shim(aoti_torch_get_storage_size(tensor, &bytes));
   const auto needed = (static_cast<std::uint64_t>(offset) + static_cast<std::uint64_t>(elements)) * size;
-  if (needed > static_cast<std::uint64_t>(bytes)) throw Refused(aten::detail::beyond_storage);
+  if (needed > static_cast<std::uint64_t>(bytes)) throw BufferError(pytorch::detail::beyond_storage);
 }
 
 // Throws for what has no strided memory of elements that DLPack names.
@@ -114,21 +114,21 @@ inline void refuse_unreadable(AtenTensorHandle tensor) {
   std::int32_t device = 0;
   std::int32_t dtype = 0;
   check_shim(aoti_torch_get_layout(tensor, &layout));
-  if (layout != aoti_torch_layout_strided()) throw Refused("it has no strided memory: pass to_dense()");
+  if (layout != aoti_torch_layout_strided()) throw BufferError("it has no strided memory: pass to_dense()");
   check_shim(aoti_torch_get_device_type(tensor, &device));
   if (device != aoti_torch_device_type_cpu() && device != aoti_torch_device_type_cuda()) {
-    throw Refused("unsupported device: expected CPU or CUDA");
+    throw BufferError("unsupported device: expected CPU or CUDA");
   }
   check_shim(aoti_torch_get_dtype(tensor, &dtype));
-  if (!has_name(dtype)) throw Refused(aten::detail::unnamed);
+  if (!has_name(dtype)) throw BufferError(pytorch::detail::unnamed);
   refuse_without_memory(tensor, aoti_torch_dtype_element_size(dtype));
 }
 
 inline void refuse_recorded(PyObject* tensor) {
   if (!aoti_torch_grad_mode_is_enabled()) return;
   const Torch& torch = torch_itself();
-  if (aten::detail::is_true(torch.requires_grad.attr("__get__")(py::handle(tensor)))) {
-    throw Refused(aten::detail::recording);
+  if (pytorch::detail::is_true(torch.requires_grad.attr("__get__")(py::handle(tensor)))) {
+    throw BufferError(pytorch::detail::recording);
   }
 }
 
@@ -142,19 +142,19 @@ inline void refuse_tensor(PyObject* object) {
 
 inline void refuse_derived(PyObject* object) {
   const Torch& torch = torch_itself();
-  aten::detail::refuse_dispatch(Py_TYPE(object), torch.tensor.ptr());
+  pytorch::detail::refuse_dispatch(Py_TYPE(object), torch.tensor.ptr());
   const BelowModes below;
-  if (aten::detail::is_true(torch.is_neg(py::handle(object)))) throw Refused(aten::detail::negated);
-  if (aten::detail::is_true(torch.is_conj(py::handle(object)))) throw Refused(aten::detail::conjugated);
+  if (pytorch::detail::is_true(torch.is_neg(py::handle(object)))) throw BufferError(pytorch::detail::negated);
+  if (pytorch::detail::is_true(torch.is_conj(py::handle(object)))) throw BufferError(pytorch::detail::conjugated);
   refuse_tensor(object);
 }
 
 // Its __dlpack__ may run anything, also what frees the memory that torch then exports.
 inline Tensor from_derived(PyObject* object, ReadOnly read_only) {
-  const aten::detail::Typed typed(object);
+  const pytorch::detail::Typed typed(object);
   refuse_derived(object);
-  const Tensor made = aten::detail::from_export<Shim>(typed, read_only);
-  typed.check();
+  const Tensor made = pytorch::detail::from_export<Shim>(typed, read_only);
+  typed.require_same_type();
   refuse_derived(object);
   return made;
 }
@@ -176,15 +176,15 @@ inline PyObject* object_of(const Tensor& tensor) {
 
 /**
  * A new reference to a torch.Tensor over the memory of an object of any library, by the
- * rules of aten::from_object().
+ * rules of pytorch::from_object().
  *
  * \throws as take(), or pybind11::error_already_set for what its library raises.
  */
-inline PyObject* from_object(PyObject* object, ReadOnly read_only = ReadOnly::refuse) {
+inline PyObject* from_object(PyObject* object, ReadOnly read_only = ReadOnly::raise) {
   const detail::Torch& torch = detail::torch_itself();
   PyTypeObject* const type = Py_TYPE(object);
   if (PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(torch.base.ptr())) == 0) {
-    return detail::object_of(aten::detail::from_offer<detail::Shim>(object, read_only));
+    return detail::object_of(pytorch::detail::from_offer<detail::Shim>(object, read_only));
   }
   const pybind11::handle found(reinterpret_cast<PyObject*>(type));
   if (found.is(torch.tensor) || found.is(torch.parameter)) return detail::alias_of(object);
@@ -192,8 +192,8 @@ inline PyObject* from_object(PyObject* object, ReadOnly read_only = ReadOnly::re
 }
 
 }  // namespace stable
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_ATEN_STABLE_OBJECT_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_STABLE_OBJECT_HPP_

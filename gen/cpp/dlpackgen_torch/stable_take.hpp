@@ -7,8 +7,8 @@
  * exactly once. That ABI takes deleters since torch 2.11, and tells handles of streams
  * and the reasons of failures since 2.13.
  */
-#ifndef DLPACKGEN_V1_3_ATEN_STABLE_TAKE_HPP_
-#define DLPACKGEN_V1_3_ATEN_STABLE_TAKE_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_STABLE_TAKE_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_STABLE_TAKE_HPP_
 
 #ifndef TORCH_TARGET_VERSION
 #error "define TORCH_TARGET_VERSION, such as 0x020D000000000000 for torch 2.13 and newer"
@@ -32,16 +32,16 @@
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace stable {
 
 using torch::stable::Tensor;
 
 namespace detail {
 
-using aten::detail::Elements;
-using aten::detail::Extents;
-using aten::detail::is_on_host;
+using pytorch::detail::Elements;
+using pytorch::detail::Extents;
+using pytorch::detail::is_on_host;
 
 inline std::string last_error() {
   const char* const reason = torch_exception_get_what_without_backtrace();
@@ -50,7 +50,7 @@ inline std::string last_error() {
 
 // The macro of torch prints what it throws.
 inline void check_shim(AOTITorchError failed) {
-  if (failed != TORCH_SUCCESS) throw Refused(last_error());
+  if (failed != TORCH_SUCCESS) throw BufferError(last_error());
 }
 
 struct Source {
@@ -66,7 +66,7 @@ struct Source {
 // The host has no stream. Elsewhere this tells whether torch knows the device at all.
 inline void* current_stream(DLDevice device) {
   if (is_on_host(device)) return nullptr;
-  if (device.device_type != kDLCUDA) throw Refused("unsupported device: expected CPU or CUDA");
+  if (device.device_type != kDLCUDA) throw BufferError("unsupported device: expected CPU or CUDA");
   StreamHandle stream = nullptr;
   void* handle = nullptr;
   AOTITorchError failed = aoti_torch_get_current_stream(device.device_id, &stream);
@@ -74,7 +74,7 @@ inline void* current_stream(DLDevice device) {
     failed = torch_stream_native_handle(stream, &handle);
     static_cast<void>(aoti_torch_delete_stream(stream));
   }
-  if (failed != TORCH_SUCCESS) throw Refused("its device is none that this torch works on: " + last_error());
+  if (failed != TORCH_SUCCESS) throw BufferError("its device is none that this torch works on: " + last_error());
   return handle;
 }
 
@@ -85,8 +85,8 @@ inline std::int32_t dtype_number(c10::ScalarType scalar) {
 inline Source source_of(const DLTensor& tensor) {
   static_cast<void>(current_stream(tensor.device));
   const bool on_host = is_on_host(tensor.device);
-  const Elements elements = aten::detail::elements_of(tensor, on_host);
-  return Source{elements.data, aten::detail::bytes_of(tensor.dtype), dtype_number(elements.scalar),
+  const Elements elements = pytorch::detail::elements_of(tensor, on_host);
+  return Source{elements.data, pytorch::detail::bytes_of(tensor.dtype), dtype_number(elements.scalar),
                 on_host ? aoti_torch_device_type_cpu() : aoti_torch_device_type_cuda(),
                 on_host ? -1 : tensor.device.device_id};
 }
@@ -108,7 +108,7 @@ inline void* data_of(const Source& source) {
 
 inline AOTITorchError make(const DLTensor& tensor, const Source& source, void (*deleter)(void*, void*), void* context,
                            AtenTensorHandle* made) {
-  const Extents extents = aten::detail::extents_of(tensor);
+  const Extents extents = pytorch::detail::extents_of(tensor);
   return torch_from_blob(data_of(source), tensor.ndim, tensor.shape, extents.strides.data(), /*storage_offset=*/0,
                          source.dtype, source.device_type, source.device_index, made, aoti_torch_layout_strided(),
                          /*opaque_metadata=*/nullptr, /*opaque_metadata_size=*/0, deleter, context);
@@ -122,7 +122,7 @@ Tensor wrap(const DLTensor& tensor, const Source& source, void* context) {
   const AOTITorchError failed = make(tensor, source, delete_made<deleter>, context, &made);
   being_made = nullptr;
   if (failed == TORCH_SUCCESS) return Tensor(made);
-  const Refused error(last_error());
+  const BufferError error(last_error());
   deleter(context);
   throw error;
 }
@@ -143,17 +143,17 @@ inline char* copy_elements(const DLTensor& tensor, const Extents& extents, std::
 
 // By hand, since an operator would be seen by the modes of the caller.
 inline Tensor copy_on_host(const DLTensor& tensor, const Source& source) {
-  if (!source.is_cpu()) throw Refused("it is read-only, and is copied on the CPU alone");
+  if (!source.is_cpu()) throw BufferError("it is read-only, and is copied on the CPU alone");
   DLTensor dense = tensor;
   dense.strides = nullptr;
-  const Extents extents = aten::detail::extents_of(dense);
+  const Extents extents = pytorch::detail::extents_of(dense);
   AtenTensorHandle made = nullptr;
   void* room = nullptr;
   check_shim(aoti_torch_empty_strided(tensor.ndim, tensor.shape, extents.strides.data(), source.dtype,
                                       source.device_type, source.device_index, &made));
   Tensor copy(made);
   check_shim(aoti_torch_get_data_ptr(made, &room));
-  copy_elements(tensor, aten::detail::extents_of(tensor), source.size, static_cast<const char*>(source.data),
+  copy_elements(tensor, pytorch::detail::extents_of(tensor), source.size, static_cast<const char*>(source.data),
                 static_cast<char*>(room), 0);
   return copy;
 }
@@ -178,24 +178,24 @@ struct Shim {
 }  // namespace detail
 
 /**
- * Takes a tensor over, as aten::take() does, with the same checks: of the CPU and of
+ * Takes a tensor over, as pytorch::take() does, with the same checks: of the CPU and of
  * CUDA alone, since this ABI does not tell CUDA and ROCm apart. No stream is waited
  * for. May be called without the GIL, if the deleter may.
  *
- * \throws Refused or Exception; the deleter has been called then.
+ * \throws BufferError or Exception; the deleter has been called then.
  */
-inline Tensor take(DLManagedTensorVersioned* managed, ReadOnly read_only = ReadOnly::refuse) {
-  return aten::detail::take<detail::Shim>(aten::detail::received(managed), read_only);
+inline Tensor take(DLManagedTensorVersioned* managed, ReadOnly read_only = ReadOnly::raise) {
+  return pytorch::detail::take<detail::Shim>(pytorch::detail::received(managed), read_only);
 }
 
 /** The same for the struct without a version. */
-inline Tensor take(DLManagedTensor* managed, ReadOnly read_only = ReadOnly::refuse) {
-  return aten::detail::take<detail::Shim>(aten::detail::received(managed), read_only);
+inline Tensor take(DLManagedTensor* managed, ReadOnly read_only = ReadOnly::raise) {
+  return pytorch::detail::take<detail::Shim>(pytorch::detail::received(managed), read_only);
 }
 
 }  // namespace stable
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_ATEN_STABLE_TAKE_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_STABLE_TAKE_HPP_

@@ -5,8 +5,8 @@
  * The exchange table of torch.Tensor: what its type offers to consumers, or what a
  * module registers for it.
  */
-#ifndef DLPACKGEN_V1_3_ATEN_TABLE_HPP_
-#define DLPACKGEN_V1_3_ATEN_TABLE_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_TABLE_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_TABLE_HPP_
 
 #include "held.hpp"
 #include "take.hpp"
@@ -18,7 +18,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 template <Access access>
@@ -75,8 +75,8 @@ inline PyObject* copy_to_python(DLManagedTensorVersioned* managed, const Source&
 inline int table_to_object(DLManagedTensorVersioned* tensor, void** out) noexcept {
   try {
     *out = nullptr;
-    if (tensor == nullptr) throw Exception(Error(Code::null));
-    check(dlpackgen::v1_3::detail::check_managed(*tensor, Accept::nothing));
+    if (tensor == nullptr) throw Exception(Error(ErrorCode::null));
+    throw_if_error(dlpackgen::v1_3::detail::check_managed(*tensor, Accept::nothing));
     refuse_padded(*tensor);
     const Source source = source_of(tensor->dl_tensor);
     *out = is_read_only(*tensor) ? copy_to_python(tensor, source) : lend_to_python(*tensor, source);
@@ -87,9 +87,9 @@ inline int table_to_object(DLManagedTensorVersioned* tensor, void** out) noexcep
 }
 
 inline at::Tensor allocate(const DLTensor& prototype) {
-  check(dlpackgen::v1_3::detail::check_shape(prototype, Accept::null_strides));
+  throw_if_error(dlpackgen::v1_3::detail::check_shape(prototype, Accept::null_strides));
   const std::optional<at::ScalarType> scalar = scalar_of(prototype.dtype);
-  if (!scalar) throw Refused("elements of a type that ATen has not");
+  if (!scalar) throw BufferError("elements of a type that ATen has not");
   const c10::IntArrayRef sizes(prototype.shape, static_cast<std::size_t>(prototype.ndim));
   const BelowModes below;
   return at::empty(sizes, at::TensorOptions(device_of(prototype.device)).dtype(*scalar));
@@ -119,7 +119,7 @@ inline int table_stream(DLDeviceType type, std::int32_t id, void** out) noexcept
 }
 
 template <Access access, Own own_it>
-inline constexpr DLPackExchangeAPI exchange_table{DLPackExchangeAPIHeader{current, nullptr},
+inline constexpr DLPackExchangeAPI exchange_table{DLPackExchangeAPIHeader{abi_version, nullptr},
                                                   table_allocate,
                                                   table_own<own_it>,
                                                   table_to_object,
@@ -138,7 +138,7 @@ inline constexpr DLPackExchangeAPI exchange_table{DLPackExchangeAPIHeader{curren
  * of Python is set. The allocator needs no GIL.
  */
 template <Access access = Access::write>
-const DLPackExchangeAPI* table() noexcept {
+const DLPackExchangeAPI* exchange_api() noexcept {
   return &detail::exchange_table<access, detail::own_memory<access>>;
 }
 
@@ -147,10 +147,12 @@ const DLPackExchangeAPI* table() noexcept {
  * has it: quicker, and good while nobody gives the tensor other memory. Their deleters
  * take the GIL. install() does not use it.
  */
-inline const DLPackExchangeAPI* object_table() noexcept { return &detail::exchange_table<Access::write, own_object>; }
+inline const DLPackExchangeAPI* exchange_api_object_owned() noexcept {
+  return &detail::exchange_table<Access::write, own_object>;
+}
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_ATEN_TABLE_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_TABLE_HPP_

@@ -5,8 +5,8 @@
  * What is checked of a managed tensor of anybody's before it becomes a tensor of
  * torch, and who deletes it, whichever ABI of torch is used.
  */
-#ifndef DLPACKGEN_V1_3_ATEN_TAKEN_HPP_
-#define DLPACKGEN_V1_3_ATEN_TAKEN_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_TAKEN_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_TAKEN_HPP_
 
 #include "dtype.hpp"
 #include "gil.hpp"
@@ -24,16 +24,16 @@
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 
 /**
  * What becomes of memory that must not be written to, which an at::Tensor cannot
  * say. The unversioned struct has no flags, and counts as such memory.
  */
 enum class ReadOnly {
-  refuse,
+  raise,
   copy,  ///< Copies it, on the host alone: elsewhere it may be gone before the copy is done.
-  trust  ///< Takes it as it is. Nobody may write to the tensor then.
+  allow  ///< Takes it as it is. Nobody may write to the tensor then.
 };
 
 namespace detail {
@@ -60,14 +60,14 @@ inline bool is_empty(const DLTensor& tensor) {
 inline void refuse_strides(const DLTensor& tensor) {
   for (std::int32_t i = 0; tensor.strides != nullptr && i < tensor.ndim; ++i) {
     if (tensor.strides[i] < 0 && tensor.shape[i] > 1) {
-      throw Refused("it has a negative stride, which ATen has not: pass a copy");
+      throw BufferError("it has a negative stride, which ATen has not: pass a copy");
     }
   }
 }
 
 inline void refuse_misaligned(const DLTensor& tensor, const void* data) {
   if (reinterpret_cast<std::uintptr_t>(data) % alignment(tensor.dtype) != 0) {
-    throw Refused("its elements do not lie where their type may stand: pass a copy");
+    throw BufferError("its elements do not lie where their type may stand: pass a copy");
   }
 }
 
@@ -75,7 +75,7 @@ inline void refuse_misaligned(const DLTensor& tensor, const void* data) {
 // neither offset nor strides nor alignment are looked at: no element is at any address.
 inline Elements elements_of(const DLTensor& tensor, bool on_host) {
   const std::optional<c10::ScalarType> scalar = scalar_of(tensor.dtype);
-  if (!scalar) throw Refused("its elements are of a type that ATen has not");
+  if (!scalar) throw BufferError("its elements are of a type that ATen has not");
   char* const begin = static_cast<char*>(tensor.data);
   if (is_empty(tensor)) return Elements{begin, *scalar};
   char* const data = begin + tensor.byte_offset;
@@ -127,7 +127,7 @@ template <class Struct>
 void delete_managed(void* context) {
   std::optional<pybind11::error_scope> error;
   if (holds_the_gil()) error.emplace();
-  BasicManaged<Struct>::trusted(static_cast<Struct*>(context)).reset();
+  BasicManaged<Struct>::from_raw_unchecked(static_cast<Struct*>(context)).reset();
 }
 
 // Deletes as above what is not released.
@@ -152,7 +152,7 @@ inline bool is_read_only(const DLManagedTensorVersioned& managed) noexcept {
 inline void refuse_padded(const DLManagedTensor&) {}
 inline void refuse_padded(const DLManagedTensorVersioned& managed) {
   if ((managed.flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0) {
-    throw Refused("its elements are padded to bytes, which ATen has no types for");
+    throw BufferError("its elements are padded to bytes, which ATen has no types for");
   }
 }
 
@@ -160,9 +160,9 @@ inline void refuse_padded(const DLManagedTensorVersioned& managed) {
 // producers, as modules over dlpackgen_python do: many newer ones still give them.
 template <class Struct>
 Taken<Struct> received(Struct* managed) {
-  if (managed == nullptr) throw Exception(Error(Code::null));
-  Taken<Struct> taken(BasicManaged<Struct>::trusted(managed));
-  check(v1_3::detail::check_managed(*managed, Accept::null_strides));
+  if (managed == nullptr) throw Exception(Error(ErrorCode::null));
+  Taken<Struct> taken(BasicManaged<Struct>::from_raw_unchecked(managed));
+  throw_if_error(v1_3::detail::check_managed(*managed, Accept::null_strides));
   refuse_padded(*managed);
   return taken;
 }
@@ -173,20 +173,20 @@ template <class Torch, class Struct>
 typename Torch::Tensor take(Taken<Struct> taken, ReadOnly read_only) {
   const Struct& managed = *taken.owned.get();
   const typename Torch::Source source = Torch::source_of(managed.dl_tensor);
-  if (!is_read_only(managed) || read_only == ReadOnly::trust) {
+  if (!is_read_only(managed) || read_only == ReadOnly::allow) {
     const DLTensor& tensor = managed.dl_tensor;
     return Torch::template wrap<delete_managed<Struct>>(tensor, source, taken.owned.release());
   }
-  if (read_only == ReadOnly::refuse) {
-    throw Refused("it is read-only, or cannot say that it is not, and a torch.Tensor can always be written to");
+  if (read_only == ReadOnly::raise) {
+    throw BufferError("it is read-only, or cannot say that it is not, and a torch.Tensor can always be written to");
   }
   return Torch::copy_on_host(managed.dl_tensor, source);
 }
 
 }  // namespace detail
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_ATEN_TAKEN_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_TAKEN_HPP_

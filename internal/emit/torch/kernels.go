@@ -103,7 +103,7 @@ func checkKernels(all []kernel.Kernel) error {
 func viewKernels(m *emit.Model) kernelView {
 	version := emit.Namespace(m.Release)
 	guard := "DLPACKGEN_" + strings.ToUpper(version) + "_"
-	v := kernelView{Version: version, Guard: guard + "ATEN_", Inline: guard + "INLINE"}
+	v := kernelView{Version: version, Guard: guard + "PYTORCH_", Inline: guard + "INLINE"}
 	for _, k := range m.Kernels {
 		op := viewKernel(k)
 		if k.Header == "" {

@@ -42,7 +42,7 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 		assert.True(t, strings.HasPrefix(text, emit.Banner(name, "main")), name)
 		assert.NotRegexp(t, `(?m)[ \t]+$|\t|<no value>|\{\{[.a-z]|v0_0|V0_0|`+gap, text, name)
 		if strings.HasSuffix(name, ".hpp") {
-			assert.Contains(t, text, "\n#ifndef DLPACKGEN_VMAIN_ATEN_", "%s has a guard of its release", name)
+			assert.Contains(t, text, "\n#ifndef DLPACKGEN_VMAIN_PYTORCH_", "%s has a guard of its release", name)
 		}
 		for line := range strings.SplitSeq(text, "\n") {
 			assert.LessOrEqual(t, len([]rune(line)), 125, "%s: %s", name, line)

@@ -12,10 +12,10 @@
 
 #include "check.hpp"
 
-using dlpackgen::AllocatorReport;
+using dlpackgen::AllocatorError;
 using dlpackgen::Builder;
-using dlpackgen::Code;
-using dlpackgen::ExchangeTable;
+using dlpackgen::ErrorCode;
+using dlpackgen::ExchangeAPI;
 using dlpackgen::Managed;
 using dlpackgen::Message;
 
@@ -60,7 +60,7 @@ DLManagedTensorVersioned* made(std::vector<std::int64_t> shape = {2, 3}) {
   t.dtype = dlpackgen::dtypes::float32;
   t.shape = held->shape.data();
   t.strides = held->strides.data();
-  held->managed.version = dlpackgen::current;
+  held->managed.version = dlpackgen::abi_version;
   held->managed.manager_ctx = held;
   held->managed.deleter = destroy;
   return &held->managed;
@@ -81,7 +81,7 @@ void refusals() {
     DLManagedTensorVersioned* const managed = made();
     fault(*managed);
     deleted = 0;
-    const auto taken = Managed::take(managed);
+    const auto taken = Managed::from_raw(managed);
     CHECK(!taken && deleted == 1 && alive == 0);
     CHECK(!taken->view().data() && std::strlen(Message(taken.error()).c_str()) > 0);
   }
@@ -89,15 +89,15 @@ void refusals() {
 
 // A deleter may use the object that calls it: that has given the tensor up by then.
 void deleters_that_come_back() {
-  Managed owner = Managed::trusted(made());
+  Managed owner = Managed::from_raw_unchecked(made());
   deleted = 0;
   last_words = [&] { CHECK((owner.reset(), !owner)); };
   owner.reset();
   CHECK(deleted == 1 && alive == 0);
 
-  owner = Managed::trusted(made());
-  last_words = [&] { CHECK(owner && owner.view().size() == 4), owner = Managed::trusted(made({5})); };
-  owner = Managed::trusted(made({4}));  // whose deleter, called by the first one's, is that of the second
+  owner = Managed::from_raw_unchecked(made());
+  last_words = [&] { CHECK(owner && owner.view().size() == 4), owner = Managed::from_raw_unchecked(made({5})); };
+  owner = Managed::from_raw_unchecked(made({4}));  // whose deleter, called by the first one's, is that of the second
   CHECK(owner && owner.view().size() == 5 && deleted == 3 && alive == 1);
 
   Managed other;
@@ -126,7 +126,7 @@ const DLPackExchangeAPI api{
     [](void* object, DLTensor* out) { return lends(object, out); },
     [](DLDeviceType, std::int32_t, void** out) { return *out = nullptr, 0; },
 };
-const ExchangeTable table = *ExchangeTable::find(&api.header);
+const ExchangeAPI table = *ExchangeAPI::find(&api.header);
 }  // namespace theirs
 
 // Objects of that library: an export keeps memory, a loan does not.
@@ -176,9 +176,9 @@ void functions_that_fail() {
     (*out)->deleter(*out);
     return -1;
   };
-  CHECK(theirs::table.from_py_object(nullptr).code() == Code::failed && alive == 0);
+  CHECK(theirs::table.from_py_object(nullptr).code() == ErrorCode::callee_failed && alive == 0);
   theirs::lends = [](void*, DLTensor* out) { return std::memset(out, 0x7f, sizeof *out), -1; };
-  CHECK(theirs::table.borrow(nullptr).code() == Code::failed);
+  CHECK(theirs::table.borrow(nullptr).code() == ErrorCode::callee_failed);
 }
 
 // An importer may delete the tensor before, while and after it answers, or not at all, and its
@@ -198,7 +198,7 @@ void imports_that_delete() {
         };
         const bool succeeds = answer == 0 && has_object;
         deleted = 0;
-        const auto object = theirs::table.to_py_object(Managed::trusted(made()));
+        const auto object = theirs::table.to_py_object(Managed::from_raw_unchecked(made()));
         const bool still = succeeds && (when == after || when == late);
         CHECK(static_cast<bool>(object) == succeeds && deleted == (still ? 0 : 1));
         if (succeeds && when == after) kept->deleter(kept);
@@ -248,11 +248,11 @@ void allocators_that_report() {
     if (answer == 0) *out = made({4});
     return answer;
   };
-  AllocatorReport report;
-  CHECK(theirs::table.allocate(prototype, &report).code() == Code::failed && report.calls == 2);
+  AllocatorError report;
+  CHECK(theirs::table.allocate(prototype, &report).code() == ErrorCode::callee_failed && report.calls == 2);
   CHECK(std::strcmp(report.kind, "E") == 0 && std::strlen(report.message) == sizeof report.message - 1);
   answer = 0;
-  CHECK(theirs::table.allocate(prototype).code() == Code::ok);
+  CHECK(theirs::table.allocate(prototype).code() == ErrorCode::ok);
   CHECK(alive == 0);
 }
 
@@ -262,7 +262,7 @@ struct Ours : dlpackgen::ExchangeProducer<Ours> {
   static inline std::function<Managed(const DLTensor&)> allocates;
   static inline int told = 0;
 
-  static Managed from_py_object(void*) { return Managed::trusted(made()); }
+  static Managed from_py_object(void*) { return Managed::from_raw_unchecked(made()); }
   static void* to_py_object(Managed tensor) { return imports(std::move(tensor)); }
   static Managed allocate(const DLTensor& prototype) { return allocates(prototype); }
   static void* current_work_stream(DLDevice) { return nullptr; }
@@ -297,7 +297,7 @@ void prototypes_that_change() {
   Ours::allocates = [&](const DLTensor& p) {
     std::vector<std::int64_t>{1, 1}.swap(shape);
     CHECK(p.ndim == 2 && p.shape[0] == 4 && p.shape[1] == 4);
-    return Managed::trusted(made({p.shape[0], p.shape[1]}));
+    return Managed::from_raw_unchecked(made({p.shape[0], p.shape[1]}));
   };
   DLManagedTensorVersioned* out = nullptr;
   CHECK(table->managed_tensor_allocator(&prototype, &out, nullptr, nullptr) == 0 && out->dl_tensor.shape[0] == 4);
@@ -324,15 +324,15 @@ struct Owner {
 
 void owners_that_throw() {
   bool throws = true;
-  Owner owner(throws, Managed::trusted(made()));
+  Owner owner(throws, Managed::from_raw_unchecked(made()));
   try {
-    static_cast<void>(Builder().shape({2, 3}).versioned(std::move(owner)));
+    static_cast<void>(Builder().shape({2, 3}).build(std::move(owner)));
     CHECK(false);
   } catch (const std::runtime_error&) {
     CHECK(owner.size() == 6 && owner.other && alive == 1);
   }
   throws = false;
-  auto tensor = Builder().shape({2, 3}).versioned(std::move(owner));
+  auto tensor = Builder().shape({2, 3}).build(std::move(owner));
   CHECK(tensor && alive == 1);
   last_words = [&] { CHECK(!*tensor); };
   tensor->reset();

@@ -12,10 +12,10 @@
 #include "check.hpp"
 #include "stranger.hpp"
 
-using dlpackgen::AllocatorReport;
-using dlpackgen::Code;
+using dlpackgen::AllocatorError;
 using dlpackgen::Error;
-using dlpackgen::ExchangeTable;
+using dlpackgen::ErrorCode;
+using dlpackgen::ExchangeAPI;
 using dlpackgen::Managed;
 using dlpackgen::Result;
 
@@ -65,43 +65,45 @@ static DLPackExchangeAPI table(std::uint32_t major = 1) {
 
 static void tables() {
   DLPackExchangeAPI ours = theirs::table();
-  CHECK(ExchangeTable::find(&ours.header)->get() == &ours);
-  CHECK(ExchangeTable::find(nullptr).code() == Code::null && !ExchangeTable());
-  const ExchangeTable none;
-  CHECK(none.from_py_object(nullptr).code() == Code::null && none.to_py_object(Managed()).code() == Code::null);
-  CHECK(none.allocate(stranger::tensor(2, shape, nullptr)).code() == Code::null);
-  CHECK(none.current_stream({kDLCUDA, 0}).code() == Code::null && none.borrow(nullptr).code() == Code::exchange_slot);
-  Managed some = *Managed::take(stranger::versioned(stranger::tensor(2, shape, strides)));
+  CHECK(ExchangeAPI::find(&ours.header)->get() == &ours);
+  CHECK(ExchangeAPI::find(nullptr).code() == ErrorCode::null && !ExchangeAPI());
+  const ExchangeAPI none;
+  CHECK(none.from_py_object(nullptr).code() == ErrorCode::null &&
+        none.to_py_object(Managed()).code() == ErrorCode::null);
+  CHECK(none.allocate(stranger::tensor(2, shape, nullptr)).code() == ErrorCode::null);
+  CHECK(none.current_work_stream({kDLCUDA, 0}).code() == ErrorCode::null &&
+        none.borrow(nullptr).code() == ErrorCode::exchange_slot);
+  Managed some = *Managed::from_raw(stranger::versioned(stranger::tensor(2, shape, strides)));
   stranger::deleted = 0;
-  CHECK(none.to_py_object(std::move(some)).code() == Code::null && stranger::deleted == 1);
+  CHECK(none.to_py_object(std::move(some)).code() == ErrorCode::null && stranger::deleted == 1);
   DLPackExchangeAPIHeader newer{{3, 0}, &ours.header};
   DLPackExchangeAPIHeader newest{{4, 0}, &newer};
-  CHECK(ExchangeTable::find(&newest)->get() == &ours);
+  CHECK(ExchangeAPI::find(&newest)->get() == &ours);
   newer.prev_api = &newest;  // a ring
-  CHECK(ExchangeTable::find(&newest).code() == Code::no_exchange_api);
+  CHECK(ExchangeAPI::find(&newest).code() == ErrorCode::no_exchange_api);
   newer.prev_api = nullptr;
-  CHECK(ExchangeTable::find(&newest).error().got == 4);
+  CHECK(ExchangeAPI::find(&newest).error().got == 4);
   DLPackExchangeAPI gap = theirs::table();
   gap.managed_tensor_allocator = nullptr;
-  CHECK(ExchangeTable::find(&gap.header).code() == Code::exchange_slot);
+  CHECK(ExchangeAPI::find(&gap.header).code() == ErrorCode::exchange_slot);
   gap = theirs::table();
   gap.managed_tensor_from_py_object_no_sync = nullptr;
-  CHECK(ExchangeTable::find(&gap.header).code() == Code::exchange_slot);
+  CHECK(ExchangeAPI::find(&gap.header).code() == ErrorCode::exchange_slot);
   gap = theirs::table();
   gap.managed_tensor_to_py_object_no_sync = nullptr;
-  CHECK(ExchangeTable::find(&gap.header).code() == Code::exchange_slot);
+  CHECK(ExchangeAPI::find(&gap.header).code() == ErrorCode::exchange_slot);
   gap = theirs::table();
   gap.current_work_stream = nullptr;
-  CHECK(ExchangeTable::find(&gap.header).code() == Code::exchange_slot);
+  CHECK(ExchangeAPI::find(&gap.header).code() == ErrorCode::exchange_slot);
   gap = theirs::table();
   gap.dltensor_from_py_object_no_sync = nullptr;  // the only one that may be missing
-  const ExchangeTable without = *ExchangeTable::find(&gap.header);
-  CHECK(without && !without.can_borrow() && without.borrow(nullptr).code() == Code::exchange_slot);
+  const ExchangeAPI without = *ExchangeAPI::find(&gap.header);
+  CHECK(without && !without.can_borrow() && without.borrow(nullptr).code() == ErrorCode::exchange_slot);
 }
 
 static void consuming() {
   DLPackExchangeAPI api = theirs::table();
-  const ExchangeTable table = *ExchangeTable::find(&api.header);
+  const ExchangeAPI table = *ExchangeAPI::find(&api.header);
   stranger::deleted = 0;
   theirs::answer = 0;
   theirs::tensor = stranger::versioned(stranger::tensor(2, shape, strides));
@@ -111,26 +113,27 @@ static void consuming() {
   }
   CHECK(stranger::deleted == 1);
   theirs::tensor = stranger::versioned(stranger::tensor(2, nullptr, nullptr), 2);  // of another major version
-  CHECK(table.from_py_object(nullptr).code() == Code::version && stranger::deleted == 2);
+  CHECK(table.from_py_object(nullptr).code() == ErrorCode::version && stranger::deleted == 2);
   theirs::tensor = nullptr;
-  CHECK(table.from_py_object(nullptr).code() == Code::no_result);
+  CHECK(table.from_py_object(nullptr).code() == ErrorCode::no_result);
   // A loan says nothing, so nobody writes to it but who asks for that.
-  CHECK(table.borrow(nullptr)->is_read_only() && table.borrow(nullptr)->writable() == nullptr);
+  CHECK(table.borrow(nullptr)->is_read_only() && table.borrow(nullptr)->writable_data() == nullptr);
   CHECK(table.borrow(nullptr, dlpackgen::flags::is_copied)->flags() == 3);
-  CHECK(table.borrow_writable(nullptr)->writable() == stranger::numbers);
+  CHECK(table.borrow_writable(nullptr)->writable_data() == stranger::numbers);
   CHECK(table.borrow_writable(nullptr, dlpackgen::flags::read_only)->is_read_only());
   theirs::answer = -1;
   theirs::tensor = reinterpret_cast<DLManagedTensorVersioned*>(1);  // not to be looked at after a failure
-  CHECK(table.from_py_object(nullptr).code() == Code::failed && table.borrow(nullptr).code() == Code::failed);
-  CHECK(table.current_stream({kDLCUDA, 0}).code() == Code::failed);
+  CHECK(table.from_py_object(nullptr).code() == ErrorCode::callee_failed &&
+        table.borrow(nullptr).code() == ErrorCode::callee_failed);
+  CHECK(table.current_work_stream({kDLCUDA, 0}).code() == ErrorCode::callee_failed);
   theirs::answer = 0;
-  CHECK(*table.current_stream({kDLCUDA, 0}) == &theirs::answer && theirs::stream_calls == 2);
-  CHECK(*table.current_stream({kDLCPU, 0}) == nullptr && theirs::stream_calls == 2);
+  CHECK(*table.current_work_stream({kDLCUDA, 0}) == &theirs::answer && theirs::stream_calls == 2);
+  CHECK(*table.current_work_stream({kDLCPU, 0}) == nullptr && theirs::stream_calls == 2);
 }
 
 static void allocating() {
   DLPackExchangeAPI api = theirs::table();
-  const ExchangeTable table = *ExchangeTable::find(&api.header);
+  const ExchangeAPI table = *ExchangeAPI::find(&api.header);
   const DLTensor prototype = stranger::tensor(2, shape, nullptr);
   stranger::deleted = 0;
   theirs::answer = 0;
@@ -139,42 +142,42 @@ static void allocating() {
     return table.allocate(prototype).code();
   };
   DLTensor t = stranger::tensor(2, shape, strides);
-  CHECK(allocates(t) == Code::ok);
+  CHECK(allocates(t) == ErrorCode::ok);
   t.ndim = 1;
-  CHECK(allocates(t) == Code::rank);
+  CHECK(allocates(t) == ErrorCode::ndim_mismatch);
   std::int64_t turned[] = {3, 2};
-  CHECK(allocates(stranger::tensor(2, turned, strides)) == Code::no_result);
+  CHECK(allocates(stranger::tensor(2, turned, strides)) == ErrorCode::no_result);
   t = stranger::tensor(2, shape, strides);
   t.dtype.bits = 64;
-  CHECK(allocates(t) == Code::dtype);
+  CHECK(allocates(t) == ErrorCode::dtype_mismatch);
   t = stranger::tensor(2, shape, strides);
   t.device.device_type = kDLCUDA;
-  CHECK(allocates(t) == Code::device);
+  CHECK(allocates(t) == ErrorCode::device);
   CHECK(stranger::deleted == 5);
   t = stranger::tensor(2, shape, strides);
   t.device.device_id = 1;
-  CHECK(allocates(t) == Code::device_id);
-  CHECK(allocates(stranger::tensor(2, shape, strides), dlpackgen::flags::read_only) == Code::read_only);
-  CHECK(allocates(stranger::tensor(2, shape, strides), dlpackgen::flags::is_copied) == Code::ok);
+  CHECK(allocates(t) == ErrorCode::device_mismatch);
+  CHECK(allocates(stranger::tensor(2, shape, strides), dlpackgen::flags::read_only) == ErrorCode::read_only);
+  CHECK(allocates(stranger::tensor(2, shape, strides), dlpackgen::flags::is_copied) == ErrorCode::ok);
   std::int64_t columns[] = {1, 2}, still[] = {0, 1};
-  CHECK(allocates(stranger::tensor(2, shape, columns)) == Code::strides);
-  CHECK(allocates(stranger::tensor(2, shape, still)) == Code::strides);
+  CHECK(allocates(stranger::tensor(2, shape, columns)) == ErrorCode::strides);
+  CHECK(allocates(stranger::tensor(2, shape, still)) == ErrorCode::strides);
   CHECK(stranger::deleted == 10);
   theirs::tensor = nullptr;
-  CHECK(table.allocate(prototype).code() == Code::no_result);
+  CHECK(table.allocate(prototype).code() == ErrorCode::no_result);
   theirs::answer = -1;
   for (theirs::reports = 0; theirs::reports < 3; ++theirs::reports) {
-    AllocatorReport report;
-    CHECK(table.allocate(prototype, &report).code() == Code::failed && report.calls == theirs::reports);
+    AllocatorError report;
+    CHECK(table.allocate(prototype, &report).code() == ErrorCode::callee_failed && report.calls == theirs::reports);
     CHECK(std::strcmp(report.kind, theirs::reports == 0 ? "" : "MemoryError") == 0);
   }
-  CHECK(table.allocate(prototype).code() == Code::failed);
+  CHECK(table.allocate(prototype).code() == ErrorCode::callee_failed);
 }
 
 // What is asked for is looked at first, and what is asked of strides is compared.
 static void prototypes() {
   DLPackExchangeAPI api = theirs::table();
-  const ExchangeTable table = *ExchangeTable::find(&api.header);
+  const ExchangeAPI table = *ExchangeAPI::find(&api.header);
   theirs::answer = 0;
   const auto asks = [&](const DLTensor& prototype, DLTensor made, std::uint64_t set = 0) {
     theirs::tensor = stranger::versioned(made, 1, 3, set);
@@ -182,29 +185,30 @@ static void prototypes() {
   };
   std::int64_t columns[] = {1, 2};
   DLTensor turned = stranger::tensor(2, shape, columns);
-  CHECK(asks(turned, turned) == Code::ok && asks(turned, stranger::tensor(2, shape, strides)) == Code::strides);
+  CHECK(asks(turned, turned) == ErrorCode::ok &&
+        asks(turned, stranger::tensor(2, shape, strides)) == ErrorCode::strides);
   std::int64_t row[] = {1, 3}, odd[] = {99, 1}, none[] = {0, 3};
-  CHECK(asks(stranger::tensor(2, row, nullptr), stranger::tensor(2, row, odd)) == Code::ok);
-  CHECK(asks(stranger::tensor(2, none, nullptr), stranger::tensor(2, none, odd)) == Code::ok);
+  CHECK(asks(stranger::tensor(2, row, nullptr), stranger::tensor(2, row, odd)) == ErrorCode::ok);
+  CHECK(asks(stranger::tensor(2, none, nullptr), stranger::tensor(2, none, odd)) == ErrorCode::ok);
   DLTensor narrow = stranger::tensor(2, shape, nullptr);
   narrow.dtype = dlpackgen::dtypes::int4;
   DLTensor made = stranger::tensor(2, shape, strides);
   made.dtype = dlpackgen::dtypes::int4;
-  CHECK(asks(narrow, made) == Code::ok &&
-        asks(narrow, made, dlpackgen::flags::is_subbyte_type_padded) == Code::no_result);
+  CHECK(asks(narrow, made) == ErrorCode::ok &&
+        asks(narrow, made, dlpackgen::flags::is_subbyte_type_padded) == ErrorCode::no_result);
   theirs::tensor = nullptr;  // nobody asks for these
   std::int64_t minus[] = {-1, 2};
-  CHECK(table.allocate(stranger::tensor(2, nullptr, nullptr)).code() == Code::shape_null);
-  CHECK(table.allocate(stranger::tensor(65, shape, nullptr)).code() == Code::ndim);
-  CHECK(table.allocate(stranger::tensor(2, minus, nullptr)).code() == Code::extent);
+  CHECK(table.allocate(stranger::tensor(2, nullptr, nullptr)).code() == ErrorCode::shape_null);
+  CHECK(table.allocate(stranger::tensor(65, shape, nullptr)).code() == ErrorCode::ndim);
+  CHECK(table.allocate(stranger::tensor(2, minus, nullptr)).code() == ErrorCode::extent);
   narrow.dtype.lanes = 0;
-  CHECK(table.allocate(narrow).code() == Code::lanes);
+  CHECK(table.allocate(narrow).code() == ErrorCode::lanes);
 }
 
 // Whatever the callee does, the deleter is called once.
 static void handing_over() {
   DLPackExchangeAPI api = theirs::table();
-  const ExchangeTable table = *ExchangeTable::find(&api.header);
+  const ExchangeAPI table = *ExchangeAPI::find(&api.header);
   int object = 0;
   for (const bool drops : {false, true}) {
     for (const int answer : {0, -1}) {
@@ -213,7 +217,7 @@ static void handing_over() {
         theirs::drops = drops;
         theirs::answer = answer;
         theirs::object = made;
-        Managed tensor = *Managed::take(stranger::versioned(stranger::tensor(2, shape, strides), 1, 3, 7));
+        Managed tensor = *Managed::from_raw(stranger::versioned(stranger::tensor(2, shape, strides), 1, 3, 7));
         const auto result = table.to_py_object(std::move(tensor));
         const bool good = answer == 0 && made != nullptr;
         CHECK(static_cast<bool>(result) == good);
@@ -226,7 +230,7 @@ static void handing_over() {
       }
     }
   }
-  CHECK(table.to_py_object(Managed()).code() == Code::null);
+  CHECK(table.to_py_object(Managed()).code() == ErrorCode::null);
 }
 
 // What our own producer does; each test sets how it fails.
@@ -248,15 +252,15 @@ static Error fail() {
   switch (how) {
     case How::works:
     case How::nothing: return Error();
-    case How::error: return Code::strides;
-    case How::told: note("Own"); return Code::failed;
+    case How::error: return ErrorCode::strides;
+    case How::told: note("Own"); return ErrorCode::callee_failed;
 #ifdef __cpp_exceptions
     case How::memory: throw std::bad_alloc();
     case How::standard: throw std::out_of_range("too far");
-    case How::wrapped: throw dlpackgen::Exception(Code::dtype);
+    case How::wrapped: throw dlpackgen::Exception(ErrorCode::dtype_mismatch);
     case How::odd: throw 42;
 #else
-    default: return Code::no_memory;
+    default: return ErrorCode::no_memory;
 #endif
   }
   return Error();
@@ -265,7 +269,7 @@ static Error fail() {
 static Result<Managed> tensor_of(const Error& error) {
   if (error) return error;
   if (how == How::nothing) return Managed();
-  return Managed::take(stranger::versioned(stranger::tensor(2, shape, strides)));
+  return Managed::from_raw(stranger::versioned(stranger::tensor(2, shape, strides)));
 }
 
 class Ours : public dlpackgen::ExchangeProducer<Ours> {
@@ -306,12 +310,12 @@ class WithoutBorrow : public dlpackgen::ExchangeProducer<WithoutBorrow> {
 
 static void producing() {
   const DLPackExchangeAPI* api = Ours::table();
-  const ExchangeTable table = *ExchangeTable::find(&api->header);
-  CHECK(table.can_borrow() && !ExchangeTable::find(&WithoutBorrow::table()->header)->can_borrow());
+  const ExchangeAPI table = *ExchangeAPI::find(&api->header);
+  CHECK(table.can_borrow() && !ExchangeAPI::find(&WithoutBorrow::table()->header)->can_borrow());
   how = How::works;
   errors = stranger::deleted = 0;
   Managed tensor = *table.from_py_object(nullptr);
-  CHECK(tensor && table.borrow(nullptr)->size() == 6 && *table.current_stream({kDLCUDA, 1}) == &errors);
+  CHECK(tensor && table.borrow(nullptr)->size() == 6 && *table.current_work_stream({kDLCUDA, 1}) == &errors);
   CHECK(table.allocate(stranger::tensor(2, shape, nullptr)));
   CHECK(stranger::deleted == 1);
   CHECK(*table.to_py_object(std::move(tensor)) == &Ours::kept && stranger::deleted == 1);
@@ -330,7 +334,7 @@ static void producer_checks() {
     const auto report = [](void*, const char* name, const char*) { note(name); };
     const bool good = api->managed_tensor_allocator(&prototype, &out, nullptr, report) == 0;
     CHECK(errors == (good ? 0 : 1) && (out != nullptr) == good);
-    Managed::trusted(out).reset();
+    Managed::from_raw_unchecked(out).reset();
     return good;
   };
   DLTensor t = stranger::tensor(2, shape, reinterpret_cast<std::int64_t*>(1));  // nobody reads these strides
@@ -359,13 +363,17 @@ static void lending() {
   using dlpackgen::TensorView;
   const DLTensor t = stranger::tensor(2, shape, strides);
   DLTensor out{};
-  CHECK(dlpackgen::lend(TensorView::trusted(t, dlpackgen::flags::read_only), out).code == Code::flags && out.ndim == 0);
-  CHECK(dlpackgen::lend(TensorView::trusted(t, 4), out).code == Code::flags);
-  CHECK(!dlpackgen::lend(TensorView::trusted(t, dlpackgen::flags::is_copied), out) && out.shape == shape);
+  CHECK(dlpackgen::export_borrowed(TensorView::from_raw_unchecked(t, dlpackgen::flags::read_only), out).code ==
+            ErrorCode::flags &&
+        out.ndim == 0);
+  CHECK(dlpackgen::export_borrowed(TensorView::from_raw_unchecked(t, 4), out).code == ErrorCode::flags);
+  CHECK(!dlpackgen::export_borrowed(TensorView::from_raw_unchecked(t, dlpackgen::flags::is_copied), out) &&
+        out.shape == shape);
   DLTensor bare{};
-  const auto old = TensorView::trusted(stranger::tensor(2, shape, nullptr), 0);
-  CHECK(dlpackgen::lend(old, bare).code == Code::strides_null && bare.ndim == 0);
-  CHECK(!dlpackgen::lend(TensorView::trusted(stranger::tensor(0, nullptr, nullptr), 0), bare) && bare.data != nullptr);
+  const auto old = TensorView::from_raw_unchecked(stranger::tensor(2, shape, nullptr), 0);
+  CHECK(dlpackgen::export_borrowed(old, bare).code == ErrorCode::strides_null && bare.ndim == 0);
+  CHECK(!dlpackgen::export_borrowed(TensorView::from_raw_unchecked(stranger::tensor(0, nullptr, nullptr), 0), bare) &&
+        bare.data != nullptr);
 }
 
 struct Failing {

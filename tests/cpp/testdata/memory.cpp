@@ -50,7 +50,7 @@ void operator delete(void* memory, std::align_val_t) noexcept { release(memory);
 void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { release(memory); }
 
 using dlpackgen::Builder;
-using dlpackgen::Code;
+using dlpackgen::ErrorCode;
 using dlpackgen::Managed;
 
 struct alignas(128) Wide {
@@ -71,9 +71,8 @@ static int stream(DLDeviceType, std::int32_t, void**) { return -1; }
 class Ours : public dlpackgen::ExchangeProducer<Ours> {
  public:
   static Managed allocate(const DLTensor& like) {
-    std::vector<float> room(static_cast<std::size_t>(*dlpackgen::count(like.ndim, like.shape)));
-    return dlpackgen::unwrap(
-        Builder().shape({like.shape, static_cast<std::size_t>(like.ndim)}).versioned(std::move(room)));
+    std::vector<float> room(static_cast<std::size_t>(*dlpackgen::size(like.ndim, like.shape)));
+    return dlpackgen::unwrap(Builder().shape({like.shape, static_cast<std::size_t>(like.ndim)}).build(std::move(room)));
   }
   static Managed from_py_object(void*) { return allocate(stranger::tensor(1, extents, extents)); }
   static void* to_py_object(Managed tensor) {
@@ -91,15 +90,15 @@ static bool everything() {
   bool whole = true;
   std::vector<float> numbers(6, 1.0F);
   auto shared = std::make_shared<int>(1);
-  auto made = Builder().shape({2, 3}).versioned(std::move(numbers));
+  auto made = Builder().shape({2, 3}).build(std::move(numbers));
   whole = made && whole;
-  if (!made) CHECK(made.code() == Code::no_memory && numbers.size() == 6);  // NOLINT: it is still the caller's
-  auto wide = Builder(stranger::numbers).shape({4, 1, 1, 1, 1, 1, 1, 1, 1, 1}).legacy(Wide{shared});
+  if (!made) CHECK(made.code() == ErrorCode::no_memory && numbers.size() == 6);  // NOLINT: it is still the caller's
+  auto wide = Builder(stranger::numbers).shape({4, 1, 1, 1, 1, 1, 1, 1, 1, 1}).build_legacy(Wide{shared});
   whole = wide && whole;
   if (wide) whole = dlpackgen::upgrade(std::move(*wide)) && whole;
   const DLPackExchangeAPI api{{{1, 3}, nullptr}, allocate_tensor, from_object, to_object, nullptr, stream};
-  const auto table = *dlpackgen::ExchangeTable::find(&api.header);
-  const auto own = *dlpackgen::ExchangeTable::find(&Ours::table()->header);
+  const auto table = *dlpackgen::ExchangeAPI::find(&api.header);
+  const auto own = *dlpackgen::ExchangeAPI::find(&Ours::table()->header);
   for (const auto& side : {table, own}) {
     if (!made || !*made) continue;
     const auto object = side.to_py_object(std::move(*made));
@@ -150,7 +149,7 @@ static void constructors() {
       Thrower::throws = throws;
       bool thrown = false;
       try {
-        const auto made = Builder(stranger::numbers).shape({3}).versioned(std::move(owner));
+        const auto made = Builder(stranger::numbers).shape({3}).build(std::move(owner));
         CHECK(made && alive == 2);
       } catch (int) {
         thrown = true;

@@ -11,9 +11,9 @@
 #include <vector>
 
 using dlpackgen::Builder;
-using dlpackgen::Code;
 using dlpackgen::Error;
-using dlpackgen::ExchangeTable;
+using dlpackgen::ErrorCode;
+using dlpackgen::ExchangeAPI;
 using dlpackgen::Managed;
 using dlpackgen::TensorView;
 
@@ -55,38 +55,37 @@ struct Reference {
 class Table : public dlpackgen::ExchangeProducer<Table>, public dlpackgen::PythonErrors {
  public:
   static Managed allocate(const DLTensor& like) {
-    const auto size = dlpackgen::unwrap(dlpackgen::count(like.ndim, like.shape));
+    const auto size = dlpackgen::unwrap(dlpackgen::size(like.ndim, like.shape));
     std::vector<float> room(static_cast<std::size_t>(size));
-    return dlpackgen::unwrap(
-        Builder().shape({like.shape, static_cast<std::size_t>(like.ndim)}).versioned(std::move(room)));
+    return dlpackgen::unwrap(Builder().shape({like.shape, static_cast<std::size_t>(like.ndim)}).build(std::move(room)));
   }
   static Managed from_py_object(void* object) {
     auto* const self = static_cast<Object*>(object);
     if (!self->tensor) throw std::logic_error("the tensor was given away");
     return dlpackgen::unwrap(
-        Builder::like(self->tensor.view()).versioned(Reference(reinterpret_cast<PyObject*>(self))));
+        Builder::from_view(self->tensor.view()).build(Reference(reinterpret_cast<PyObject*>(self))));
   }
   static void* to_py_object(Managed tensor) {
-    if (tensor.view().ndim() > 4) throw dlpackgen::Exception(Error(Code::rank, 4, tensor.view().ndim()));
+    if (tensor.view().ndim() > 4) throw dlpackgen::Exception(Error(ErrorCode::ndim_mismatch, 4, tensor.view().ndim()));
     return wrap(std::move(tensor));
   }
   static Error borrow(void* object, DLTensor& out) {
     auto* const self = static_cast<Object*>(object);
     if (!self->tensor) throw std::logic_error("the tensor was given away");
-    return dlpackgen::lend(self->tensor.view(), out);
+    return dlpackgen::export_borrowed(self->tensor.view(), out);
   }
   static void* current_work_stream(DLDevice) { return nullptr; }
 };
 
 // The table of an object's type; throws when there is none.
-static ExchangeTable table_of(PyObject* object) {
+static ExchangeAPI table_of(PyObject* object) {
   PyObject* const type = reinterpret_cast<PyObject*>(Py_TYPE(object));
   PyObject* const capsule = PyObject_GetAttrString(type, "__dlpack_c_exchange_api__");
-  if (capsule == nullptr) throw dlpackgen::Exception(Code::failed);
+  if (capsule == nullptr) throw dlpackgen::Exception(ErrorCode::callee_failed);
   void* const newest = PyCapsule_GetPointer(capsule, "dlpack_exchange_api");
   Py_DECREF(capsule);
-  if (newest == nullptr) throw dlpackgen::Exception(Code::failed);
-  return dlpackgen::unwrap(ExchangeTable::find(static_cast<const DLPackExchangeAPIHeader*>(newest)));
+  if (newest == nullptr) throw dlpackgen::Exception(ErrorCode::callee_failed);
+  return dlpackgen::unwrap(ExchangeAPI::find(static_cast<const DLPackExchangeAPIHeader*>(newest)));
 }
 
 // What was thrown, as a Python error.
@@ -118,7 +117,7 @@ static PyObject* total(PyObject*, PyObject* object) {
 // Takes a tensor over, and gives it back as an object of its library.
 static PyObject* through(PyObject*, PyObject* object) {
   return python([&] {
-    const ExchangeTable table = table_of(object);
+    const ExchangeAPI table = table_of(object);
     Managed tensor = dlpackgen::unwrap(table.from_py_object(object));
     return static_cast<PyObject*>(dlpackgen::unwrap(table.to_py_object(std::move(tensor))));
   });
@@ -127,14 +126,14 @@ static PyObject* through(PyObject*, PyObject* object) {
 // A new tensor of the library of an object, of 2 x 3 floats.
 static PyObject* like(PyObject*, PyObject* object) {
   return python([&] {
-    const ExchangeTable table = table_of(object);
+    const ExchangeAPI table = table_of(object);
     std::int64_t shape[] = {2, 3};
     DLTensor prototype{};
     prototype.device = DLDevice{kDLCPU, 0};
     prototype.ndim = 2;
     prototype.dtype = dlpackgen::dtypes::float32;
     prototype.shape = shape;
-    dlpackgen::AllocatorReport report;
+    dlpackgen::AllocatorError report;
     auto made = table.allocate(prototype, &report);
     if (!made) throw std::runtime_error(report.message);
     for (float& x : *dlpackgen::flat_of<float>(made->view())) x = 2;
@@ -153,7 +152,7 @@ static PyObject* make(PyObject*, PyObject* extents) {
     }
     std::vector<float> numbers;
     for (std::int64_t i = 0; i < size; ++i) numbers.push_back(static_cast<float>(i));
-    return wrap(dlpackgen::unwrap(Builder().shape(shape).versioned(std::move(numbers))));
+    return wrap(dlpackgen::unwrap(Builder().shape(shape).build(std::move(numbers))));
   });
 }
 

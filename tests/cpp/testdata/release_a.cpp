@@ -5,7 +5,7 @@
 #include <vector>
 
 dlpackgen::Managed make_by_a();
-dlpackgen::Managed make_by_a() { return *dlpackgen::Builder().shape({2, 3}).versioned(std::vector<float>(6)); }
+dlpackgen::Managed make_by_a() { return *dlpackgen::Builder().shape({2, 3}).build(std::vector<float>(6)); }
 
 const char* name_of_a();
-const char* name_of_a() { return dlpackgen::release; }
+const char* name_of_a() { return dlpackgen::dlpack_release; }

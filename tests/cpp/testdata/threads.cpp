@@ -52,7 +52,7 @@ static std::atomic<long> objects{0};
 class Library : public dlpackgen::ExchangeProducer<Library> {
  public:
   static Managed allocate(const DLTensor&) { return from_py_object(nullptr); }
-  static Managed from_py_object(void*) { return dlpackgen::unwrap(Builder().versioned(Owner())); }
+  static Managed from_py_object(void*) { return dlpackgen::unwrap(Builder().build(Owner())); }
   static void* to_py_object(Managed tensor) {
     auto object = std::make_unique<Managed>(std::move(tensor));
     ++objects;
@@ -63,9 +63,9 @@ class Library : public dlpackgen::ExchangeProducer<Library> {
 };
 
 static void work(Queue& queue, std::atomic<long>& sum) {
-  const auto table = *dlpackgen::ExchangeTable::find(&Library::table()->header);
+  const auto table = *dlpackgen::ExchangeAPI::find(&Library::table()->header);
   for (int i = 0; i < 400; ++i) {
-    queue.push(*Builder().shape({8, 8}).versioned(Owner()));
+    queue.push(*Builder().shape({8, 8}).build(Owner()));
     queue.push(*table.from_py_object(nullptr));
     Managed theirs = queue.pop();
     if (!theirs) continue;

@@ -11,11 +11,11 @@ void measure(const DLManagedTensorVersioned* m, measured* found) {
   found->fault = static_cast<int>(dlpackgen::validate(&t, m->flags, accept).code);
   if (found->fault != 0) return;
   const auto bytes = dlpackgen::nbytes(t, m->flags);
-  const auto reach = dlpackgen::reach(t, m->flags);
+  const auto reach = dlpackgen::byte_range(t, m->flags);
   found->alignment = static_cast<int>(dlpackgen::alignment(t.dtype));
-  found->row_major = dlpackgen::is_row_major(t);
+  found->row_major = dlpackgen::is_contiguous(t);
   found->overlap = dlpackgen::may_overlap(t);
-  found->count = *dlpackgen::count(t.ndim, t.shape);
+  found->count = *dlpackgen::size(t.ndim, t.shape);
   found->bytes = bytes ? *bytes : -1;
   found->low = reach->low;
   found->high = reach->high;

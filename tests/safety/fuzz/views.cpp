@@ -6,7 +6,7 @@
 
 namespace {
 
-using dlpackgen::Code;
+using dlpackgen::ErrorCode;
 using dlpackgen::TensorView;
 
 // Every element by its indices, which a view of one rank less gives too.
@@ -27,7 +27,7 @@ template <class T>
 void typed(const TensorView& view, bool mine) {
   const auto flat = dlpackgen::flat_of<const T>(view);
   if (flat) {
-    CLAIM(view.is_row_major() && flat->size() == static_cast<std::size_t>(view.size()));
+    CLAIM(view.is_contiguous() && flat->size() == static_cast<std::size_t>(view.size()));
     for (std::size_t i = 0; mine && i < flat->size() && i < 64; ++i) CLAIM((*flat)[i] == T());
   }
   const auto two = dlpackgen::array_of<const T, 2>(view);
@@ -43,10 +43,10 @@ void hold(const hostile& h, const TensorView& view) {
   const hostile_facts f = hostile_learn(&t, view.flags());
   const bool mine = hostile_is_mine(&h, &t, &f) != 0;
   CLAIM(static_cast<unsigned __int128>(view.size()) == f.count);
-  const auto reach = dlpackgen::reach(t, view.flags());
+  const auto reach = dlpackgen::byte_range(t, view.flags());
   CLAIM(reach && static_cast<unsigned __int128>(-reach->low) == f.low &&
         static_cast<unsigned __int128>(reach->high) == f.high);
-  CLAIM(view.is_row_major() == (dlpackgen_is_contiguous(&t) != 0));
+  CLAIM(view.is_contiguous() == (dlpackgen_is_contiguous(&t) != 0));
   for (std::int32_t d = 0; d < view.ndim(); ++d) CLAIM(f.count == 0 || view.stride(d) == hostile_stride(&t, d));
   hostile_walk(&h, &t, &f);
   typed<float>(view, mine);
@@ -56,7 +56,7 @@ void hold(const hostile& h, const TensorView& view) {
 
 // What is given on says the same and touches the same.
 void rebuild(const hostile& h, const TensorView& view) {
-  const auto made = dlpackgen::Builder::like(view).accept(static_cast<dlpackgen::Accept>(h.options)).versioned();
+  const auto made = dlpackgen::Builder::from_view(view).accept(static_cast<dlpackgen::Accept>(h.options)).build();
   if (!made) return;
   const hostile_facts before = hostile_learn(&view.raw(), view.flags());
   const hostile_facts after = hostile_learn(&made->view().raw(), made->view().flags());
@@ -70,7 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   hostile_make(&h, bytes, size);
   const DLTensor* t = &h.managed.dl_tensor;
   const auto accept = static_cast<dlpackgen::Accept>(h.options);
-  const auto view = TensorView::of(t, h.managed.flags, accept);
+  const auto view = TensorView::from_raw(t, h.managed.flags, accept);
   CLAIM(static_cast<int>(view.code()) == static_cast<int>(dlpackgen_validate(t, h.managed.flags, h.options)));
   if (view) {
     hold(h, *view);

@@ -13,7 +13,7 @@ static int give(std::int64_t rows, std::int64_t stride_of_rows, std::int64_t col
   tensor.dtype = dlpackgen::dtypes::int8;
   tensor.shape = shape;
   tensor.strides = strides;
-  const auto view = dlpackgen::TensorView::of(&tensor, 0);
+  const auto view = dlpackgen::TensorView::from_raw(&tensor, 0);
   if (!view) return 1;
   const auto span = dlpackgen::mdspan_of<const std::int8_t, 2>(*view);
   return stride < 0 ? (span ? 1 : 0) : (span && span->extent(1) == columns ? 0 : 1);

@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-namespace aten = dlpackgen::aten::detail;
+namespace pytorch = dlpackgen::pytorch::detail;
 
 constexpr std::int64_t far = std::int64_t{1} << 62;
 
@@ -16,7 +16,7 @@ static int fails(std::int64_t first, std::int64_t second, std::int64_t a, std::i
                  bool overlaps) {
   std::int64_t shape[] = {first, second}, strides[] = {a, b};
   const DLTensor view = tensor(shape, strides);
-  if (aten::span(view) == span && aten::may_overlap(view) == overlaps) return 0;
+  if (pytorch::span(view) == span && pytorch::may_overlap(view) == overlaps) return 0;
   std::printf("(%lld, %lld)\n", static_cast<long long>(first), static_cast<long long>(second));
   return 1;
 }
