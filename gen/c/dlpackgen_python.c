@@ -736,9 +736,9 @@ static int dlpackgen_np_says(PyObject* object, const char* outer, const char* in
 
 /* Gives the address of the first element and whether it is read-only. */
 static PyObject* dlpackgen_np_ask_data(PyObject* object) {
-  PyObject* interface = PyObject_GetAttrString(object, "__array_interface__");
-  PyObject* answer = interface ? PyMapping_GetItemString(interface, "data") : NULL;
-  Py_XDECREF(interface);
+  PyObject* described = PyObject_GetAttrString(object, "__array_interface__");
+  PyObject* answer = described ? PyMapping_GetItemString(described, "data") : NULL;
+  Py_XDECREF(described);
   return answer;
 }
 

@@ -17,8 +17,8 @@
  *     static int function(const DLTensor* x, double a, DLTensor* out, DLTensor* result, void* stream);
  *     static const char* error(int code);        // nullptr: there is no text
  */
-#ifndef DLPACKGEN_V1_3_ATEN_KERNEL_HPP_
-#define DLPACKGEN_V1_3_ATEN_KERNEL_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_KERNEL_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_KERNEL_HPP_
 
 #include "arguments.hpp"
 #include "read.hpp"
@@ -40,7 +40,7 @@
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
-namespace aten DLPACKGEN_ATEN_HIDDEN {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
 // The classes of the checker's statuses. The one of a mistake in a description, which PyTorch
@@ -84,7 +84,7 @@ class Place {
 #if TORCH_VERSION_MINOR >= 11
     stream_ = c10::impl::VirtualGuardImpl(device_.type()).getStream(device_).native_handle();
 #else
-    throw Refused("kernels on devices need torch 2.11, which tells the native handle of a stream");
+    throw BufferError("kernels on devices need torch 2.11, which tells the native handle of a stream");
 #endif
   }
 
@@ -126,7 +126,7 @@ template <Access access>
 [[gnu::noinline, gnu::cold]] void lend_other(const Site& site, const at::Tensor& from, DLTensor& out) {
   try {
     borrow<access>(from, out);
-  } catch (const Refused& e) {
+  } catch (const BufferError& e) {
     fail(DLPACKGEN_STATUS_BUFFER_ERROR, Sentence(site).begin().text() + std::string(e.what()));
   } catch (c10::Error& e) {  // what ATen itself refuses
     e.add_context(Sentence(site).begin().text() + std::string("it cannot be lent"));
@@ -363,7 +363,7 @@ struct Kernel<K, R(A...)> {
     detail::Arguments<K, detail::Passed, std::index_sequence<I...>, A...> held(first, arguments...);
     if constexpr (results::count == 0) {
       run(place.stream(), nullptr, indices_of_results(),
-          static_cast<detail::Held<detail::Passed, I, A>&>(held).passed.get()...);
+          static_cast<detail::Slot<detail::Passed, I, A>&>(held).passed.get()...);
     } else {
       at::Tensor made[results::count];
       DLTensor lent[results::count];
@@ -373,7 +373,7 @@ struct Kernel<K, R(A...)> {
         borrow<Access::write>(made[i], lent[i]);
       }
       run(place.stream(), lent, indices_of_results(),
-          static_cast<detail::Held<detail::Passed, I, A>&>(held).passed.get()...);
+          static_cast<detail::Slot<detail::Passed, I, A>&>(held).passed.get()...);
       return results::pack(made);
     }
   }
@@ -385,8 +385,8 @@ struct Kernel<K, R(A...)> {
   }
 };
 
-}  // namespace aten DLPACKGEN_ATEN_HIDDEN
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v1_3
 }  // namespace dlpackgen
 
-#endif  // DLPACKGEN_V1_3_ATEN_KERNEL_HPP_
+#endif  // DLPACKGEN_V1_3_PYTORCH_KERNEL_HPP_

@@ -1,0 +1,67 @@
+package macros
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
+)
+
+// torchFlags are those of code against torch, or the test is skipped.
+func torchFlags(t *testing.T) []string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("compiles the headers of torch, and -short was given")
+	}
+	out, err := exec.Command(need.Python(t), "-W", "ignore", "-c", "import torch; print(torch.__path__[0])").Output()
+	if err != nil {
+		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
+	}
+	include := filepath.Join(strings.TrimSpace(string(out)), "include")
+	return append(pythonFlags(t), "-isystem", include, "-isystem", filepath.Join(include, "torch/csrc/api/include"))
+}
+
+func isStable(path string) bool { return strings.HasPrefix(filepath.Base(path), "stable_") }
+
+// torch's own headers are compiled once; what includes them follows each set of macros.
+func TestHeadersOfTorch(t *testing.T) {
+	t.Parallel()
+	torch := torchFlags(t)
+	folder := generated(t, "gen", "cpp", "dlpackgen_torch")
+	folders := []string{generated(t, "gen", "c"), generated(t, "gen", "cpp")}
+	all := filesIn(t, folder, ".hpp", ".cpp")
+	for name, flags := range map[string][]string{
+		"aten":   {"-x", "c++", "-std=c++20"},
+		"stable": {"-x", "c++", "-std=c++20", "-DTORCH_TARGET_VERSION=0x020E000000000000"},
+	} {
+		stable := name == "stable"
+		files := slices.DeleteFunc(slices.Clone(all), func(path string) bool { return isStable(path) != stable })
+		require.NotEmpty(t, files)
+		u := unitOf(t, name, files, folders, flags, torch)
+		u.theirs = slices.DeleteFunc(u.theirs, func(header string) bool {
+			return (stable && !isForStable(header)) || (!stable && strings.Contains(header, "/stable/"))
+		})
+		u.precompile(t)
+		assertBears(t, u, setsOfTorch())
+	}
+}
+
+// setsOfTorch has each macro in turn at night alone: a set takes several seconds.
+func setsOfTorch() [][]string {
+	if tier.IsNightly() {
+		return inTurn()
+	}
+	return together()
+}
+
+// isForStable tells whether a header may be included where the stable ABI alone is used.
+func isForStable(header string) bool {
+	return !strings.HasPrefix(header, "ATen/") && !strings.HasPrefix(header, "c10/") &&
+		(!strings.HasPrefix(header, "torch/") || strings.Contains(header, "/stable/"))
+}

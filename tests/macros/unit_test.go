@@ -1,0 +1,169 @@
+// Package macros compiles every public header after headers of other projects that
+// define common words as macros, as windows.h and AssertMacros.h do.
+package macros
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// words are the macros: of minwindef.h, combaseapi.h, debug allocators and AssertMacros.h.
+var words = map[string]string{
+	"far":       "far",
+	"interface": "interface struct",
+	"free":      "free(memory) (free)(memory)",
+	"check":     "check(holds) do { if (!(holds)) (void)0; } while (0)",
+	"min":       "min(a, b) (((a) < (b)) ? (a) : (b))",
+	"max":       "max(a, b) (((a) > (b)) ? (a) : (b))",
+}
+
+// unit is a source that includes files of ours, after what they include of others.
+type unit struct {
+	name   string
+	flags  []string // the language, definitions and folders
+	files  []string // paths
+	theirs []string // names between < and >
+
+	compiled string // the path of a header with what others have, or ""
+}
+
+var includeLine = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]*<([^>]+)>`)
+
+// foreign gives what files include that is in none of the folders.
+func foreign(t *testing.T, files, folders []string) (names []string) {
+	t.Helper()
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, m := range includeLine.FindAllStringSubmatch(string(text), -1) {
+			if !slices.ContainsFunc(folders, func(dir string) bool { return exists(filepath.Join(dir, m[1])) }) {
+				names = append(names, m[1])
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// filesIn gives all files of a folder whose names end so.
+func filesIn(t *testing.T, folder string, endings ...string) (files []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
+		if slices.Contains(endings, filepath.Ext(path)) {
+			files = append(files, path)
+		}
+		return err
+	}))
+	require.NotEmpty(t, files, folder)
+	return files
+}
+
+// source is the unit's text: what others have, the macros, then the files.
+func (u unit) source(defined ...string) string {
+	var text strings.Builder
+	text.WriteString(u.before())
+	for _, word := range defined {
+		fmt.Fprintf(&text, "#undef %s\n#define %s\n", word, words[word])
+	}
+	for _, file := range u.files {
+		fmt.Fprintf(&text, "#include \"%s\"\n", file)
+	}
+	return text.String()
+}
+
+// before is the text with what others have.
+func (u unit) before() string {
+	if u.compiled != "" {
+		return "#include \"" + u.compiled + "\"\n"
+	}
+	var text strings.Builder
+	for _, name := range u.theirs {
+		fmt.Fprintf(&text, "#if __has_include(<%s>)\n#include <%[1]s>\n#endif\n", name)
+	}
+	return text.String()
+}
+
+// precompile compiles what others have, once for all sets of macros.
+func (u *unit) precompile(t *testing.T) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "before.hpp")
+	require.NoError(t, os.WriteFile(path, []byte(u.before()), 0o600))
+	args := slices.Concat([]string{"-w", "-D_GNU_SOURCE=", "-o", path + ".gch"}, u.flags, []string{path})
+	args[slices.Index(args, "c++")] = "c++-header"
+	out, err := exec.Command(need.Program(t, "g++", "g++"), args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	u.compiled = path
+}
+
+// compile gives what the compiler reports of a unit, and whether it accepts it.
+func (u unit) compile(t *testing.T, defined ...string) (string, error) {
+	t.Helper()
+	args := append(slices.Concat([]string{"-fsyntax-only", "-w", "-D_GNU_SOURCE="}, u.flags), "-")
+	cmd := exec.Command(need.Program(t, "g++", "g++"), args...)
+	cmd.Stdin = strings.NewReader(u.source(defined...))
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// pythonFlags are those of a Python with headers; empty where there is none.
+func pythonFlags(t *testing.T) []string {
+	t.Helper()
+	ask := "import sysconfig; print(sysconfig.get_path('include'))"
+	out, err := exec.Command(need.Python(t), "-c", ask).Output()
+	require.NoError(t, err)
+	include := strings.TrimSpace(string(out))
+	if !exists(filepath.Join(include, "Python.h")) {
+		t.Skip("needs Python.h: apt-get install python3-dev")
+	}
+	return []string{"-isystem", include}
+}
+
+// languages are the flags of each that a header is for.
+var (
+	inC   = []string{"-x", "c", "-std=c11"}
+	inCpp = []string{"-x", "c++", "-std=c++17"}
+	newer = []string{"-x", "c++", "-std=c++2b"}
+)
+
+// unitOf makes a unit of files that are found in folders.
+func unitOf(t *testing.T, name string, files, folders []string, flags ...[]string) unit {
+	t.Helper()
+	u := unit{name: name, files: files, flags: slices.Concat(flags...)}
+	for _, folder := range folders {
+		u.flags = append(u.flags, "-I", folder)
+	}
+	endings := []string{".h", ".c"}
+	if !slices.Contains(u.flags, "c") {
+		endings = append(endings, ".hpp", ".cpp")
+	}
+	var all []string
+	for _, folder := range folders {
+		all = append(all, filesIn(t, folder, endings...)...)
+	}
+	u.theirs = foreign(t, append(all, files...), folders)
+	return u
+}
+
+// generated gives a path below the module's root.
+func generated(t *testing.T, parts ...string) string {
+	t.Helper()
+	return filepath.Join(append([]string{golden.Root(t)}, parts...)...)
+}
