@@ -19,12 +19,13 @@ namespace device_v1 {  // DLPACKGEN_BACKEND_ABI_VERSION
 // Why a call failed: what() is the error's text.
 class error : public std::runtime_error {
  public:
-  explicit error(const dlpackgen_backend_error& e) : std::runtime_error(e.text), code_(e.code), native_(e.native) {}
-  int code() const noexcept { return code_; }      // dlpackgen_backend_code
-  int native() const noexcept { return native_; }  // the driver's number; 0 where it was not asked
+  explicit error(const dlpackgen_backend_error& e)
+      : std::runtime_error(e.text), code_(e.code), driver_code_(e.driver_code) {}
+  int code() const noexcept { return code_; }                // dlpackgen_backend_code
+  int driver_code() const noexcept { return driver_code_; }  // the driver's number; 0 where it was not asked
 
  private:
-  int code_, native_;
+  int code_, driver_code_;
 };
 
 struct deleter {

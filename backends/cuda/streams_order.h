@@ -32,7 +32,7 @@ static int streams_check(const char* what, const dlpackgen_stream* stream, dlpac
   if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of a stream", what);
   int code = streams_check_device(what, stream->device, error);
   driver_stream handle = streams_handle(stream->handle);
-  if (code || stream->unordered || streams_special(handle)) return code;
+  if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC || streams_special(handle)) return code;
   driver_device device = -1;
   const driver_result result = streams_device_of(handle, stream->device.device_id, &device);
   if (result) return streams_fail(error, result, "%s: the stream %p", what, stream->handle);
@@ -168,7 +168,7 @@ static int streams_stream_wait(const dlpackgen_stream* consumer, const dlpackgen
   int pushed, code = streams_called(error);
   if (!code) code = streams_check("stream_wait: the consumer's stream", consumer, error);
   if (!code) code = streams_check("stream_wait: the producer's stream", producer, error);
-  if (code || consumer->unordered || producer->unordered) return code;
+  if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return code;
   if (consumer->device.device_id == producer->device.device_id &&
       streams_handle(consumer->handle) == streams_handle(producer->handle))
     return DLPACKGEN_BACKEND_OK;

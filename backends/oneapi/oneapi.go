@@ -41,14 +41,14 @@ static int go_free(uintptr_t t, answer *a) { return TABLE->deallocate((DLManaged
 static int go_stream(DLDevice device, int given, int64_t number, answer *a) {
 	dlpackgen_stream s = {NULL, {kDLCPU, 0}, 0, 0};
 	const int code = TABLE->stream_from_dlpack(device, given ? &number : NULL, &s, &a->error);
-	a->handle = (uintptr_t)s.handle, a->id = s.device.device_id, a->unordered = s.unordered;
+	a->handle = (uintptr_t)s.handle, a->id = s.device.device_id, a->unordered = s.flags & DLPACKGEN_STREAM_NO_SYNC;
 	return code;
 }
 
 static int go_current(uintptr_t source, DLDevice device, answer *a) {
 	dlpackgen_stream s = {NULL, {kDLCPU, 0}, 0, 0};
 	const int code = TABLE->current_work_stream((const dlpackgen_stream_source *)source, device, &s, &a->error);
-	a->handle = (uintptr_t)s.handle, a->id = s.device.device_id, a->unordered = s.unordered;
+	a->handle = (uintptr_t)s.handle, a->id = s.device.device_id, a->unordered = s.flags & DLPACKGEN_STREAM_NO_SYNC;
 	return code;
 }
 
@@ -58,7 +58,7 @@ typedef struct stream {
 } stream;
 
 static dlpackgen_stream go_handle(stream s) {
-	const dlpackgen_stream out = {(void *)s.handle, {(DLDeviceType)TABLE->device_type, s.device}, s.unordered, 0};
+	const dlpackgen_stream out = {(void *)s.handle, {(DLDeviceType)TABLE->device_type, s.device}, s.unordered ? DLPACKGEN_STREAM_NO_SYNC : 0, 0};
 	return out;
 }
 
@@ -95,7 +95,7 @@ var answers = sync.Pool{New: func() any { return new(C.answer) }}
 func failure(code C.int, a *C.answer) error {
 	var err error
 	if code != 0 {
-		err = &Error{Code: int(code), Native: int(a.error.native), Message: C.GoString(&a.error.text[0])}
+		err = &Error{Code: int(code), Native: int(a.error.driver_code), Message: C.GoString(&a.error.text[0])}
 	}
 	answers.Put(a)
 	return err

@@ -18,7 +18,7 @@ static int device_check_type(const char* what, DLDevice device, dlpackgen_backen
 
 /* Checks a stream that work is to be done on. */
 static int device_check_ordered(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
-  if (!stream->unordered) return DLPACKGEN_BACKEND_OK;
+  if (!(stream->flags & DLPACKGEN_STREAM_NO_SYNC)) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: a stream is needed, and -1 stands for none", what);
 }
 

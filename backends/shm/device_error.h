@@ -22,7 +22,7 @@ static int device_vfail(dlpackgen_backend_error* error, int code, int32_t native
   if (error) {
     const size_t head = sizeof(BACKEND_NAME ": ") - 1;
     error->code = code;
-    error->native = native;
+    error->driver_code = native;
     memcpy(error->text, BACKEND_NAME ": ", head);
     vsnprintf(error->text + head, sizeof error->text - head, format, values);
   }

@@ -24,7 +24,7 @@ extern "C" {
  * added at the end, and `size` tells whether they are there. */
 #define DLPACKGEN_BACKEND_ABI_VERSION 1
 
-/* What went wrong. Each has texts of its own; `native` has the driver's number. */
+/* What went wrong. Each has texts of its own; `driver_code` has the driver's number. */
 enum dlpackgen_backend_code {
   DLPACKGEN_BACKEND_OK = 0,
   DLPACKGEN_BACKEND_DRIVER_NOT_FOUND = 1,        /* the driver's library was not found, or does not load */
@@ -57,17 +57,20 @@ enum dlpackgen_backend_code {
 /* An error; the caller's. `text` ends with NUL and says where, what was expected,
  * what came and, where there is something to do, what. */
 typedef struct dlpackgen_backend_error {
-  int32_t code;   /* dlpackgen_backend_code */
-  int32_t native; /* of the driver; 0 where it was not asked */
+  int32_t code;        /* dlpackgen_backend_code */
+  int32_t driver_code; /* of the driver; 0 where it was not asked */
   char text[504];
 } dlpackgen_backend_error;
 
-/* A stream. `handle` is what the driver takes: NULL is the default stream. With
- * `unordered`, work is not to be ordered at all, as -1 says in Python. */
+/* Flags of a stream: nothing is to be ordered on it, as -1 says in Python. */
+enum { DLPACKGEN_STREAM_NO_SYNC = 1 };
+
+/* A stream. `handle` is what the driver takes: NULL is the default stream. */
 typedef struct dlpackgen_stream {
   void* handle;
   DLDevice device; /* of the back end's own type, with an ordinal */
-  int32_t unordered, reserved;
+  uint32_t flags;  /* DLPACKGEN_STREAM_NO_SYNC */
+  uint32_t reserved;
 } dlpackgen_stream;
 
 /* Where streams come from: a callback of the program, or, where that is NULL, one

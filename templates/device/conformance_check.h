@@ -33,7 +33,7 @@ static void expect(int good, const char* format, ...) {
   va_start(values, format);
   printf("  expected: ");
   vprintf(format, values);
-  printf("\n  the last error: %d %d %.300s\n", (int)error.code, (int)error.native, error.text);
+  printf("\n  the last error: %d %d %.300s\n", (int)error.code, (int)error.driver_code, error.text);
   va_end(values);
 }
 

@@ -198,7 +198,7 @@ static int usm_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_str
   int code = usm_ready(error);
   if (!code) code = usm_check_stream("stream_wait: the consumer's stream", consumer, error);
   if (!code) code = usm_check_stream("stream_wait: the producer's stream", producer, error);
-  if (code || consumer->unordered || producer->unordered) return code;
+  if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return code;
   code = levelzero_open_stream(consumer, &waits, error);
   if (!code) code = levelzero_open_stream(producer, &works, error);
   if (code) return code;

@@ -11,7 +11,7 @@
 static int numbers_read(int64_t number, int handles, dlpackgen_stream* stream) {
   const int fits = handles && number >= 0 && (uint64_t)number <= UINTPTR_MAX;
   int refused = !fits && number != -1;
-  stream->unordered = number == -1;
+  stream->flags = number == -1 ? DLPACKGEN_STREAM_NO_SYNC : 0;
   stream->handle = fits ? (void*)(uintptr_t)number : NULL;
   for (size_t i = 0; i < sizeof driver_numbers / sizeof *driver_numbers; i++) {
     if (driver_numbers[i].number != number) continue;

@@ -56,7 +56,7 @@ int guarded(dlpackgen_backend_error* error, const char* what, Work work) noexcep
     const int code = device_fail(error, sycl_code(e), "%s: SYCL says: ", what);
     if (!error) return code;
     device_add(error, e.what());
-    error->native = e.code().value();
+    error->driver_code = e.code().value();
     return code;
   } catch (const std::bad_alloc&) {
     return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: no memory of the host", what);

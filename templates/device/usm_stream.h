@@ -20,7 +20,7 @@ static int usm_check_device(const char* what, DLDevice device, dlpackgen_backend
 static int usm_check_stream(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of a stream", what);
   const int code = usm_check_device(what, stream->device, error);
-  if (code || stream->unordered || !stream->handle) return code;
+  if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC || !stream->handle) return code;
   if ((uintptr_t)stream->handle < USM_LOWEST_HANDLE)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: the stream %p is no object in memory", what,
                        stream->handle);
@@ -37,7 +37,7 @@ static void usm_fill_stream(dlpackgen_stream* stream, void* handle, DLDevice dev
   memset(stream, 0, sizeof *stream);
   stream->handle = handle;
   stream->device = device;
-  stream->unordered = unordered;
+  stream->flags = unordered ? DLPACKGEN_STREAM_NO_SYNC : 0;
 }
 
 static int usm_stream_from_dlpack(DLDevice device, const int64_t* number, dlpackgen_stream* stream,

@@ -59,7 +59,7 @@ static int vendor_check_handle(const char* what, void* handle, int32_t ordinal, 
 static int vendor_check(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of a stream", what);
   const int code = vendor_check_device(what, stream->device, error);
-  if (code || stream->unordered) return code;
+  if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC) return code;
   return vendor_check_handle(what, stream->handle, stream->device.device_id, error);
 }
 
@@ -109,7 +109,7 @@ static int vendor_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_
   int code = vendor_ready(&error, &room);
   if (!code) code = vendor_check("stream_wait: the consumer's stream", consumer, error);
   if (!code) code = vendor_check("stream_wait: the producer's stream", producer, error);
-  if (code || consumer->unordered || producer->unordered) return code;
+  if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return code;
   const dlpackgen_stream waits = vendor_given(consumer), works = vendor_given(producer);
   if (waits.device.device_id == works.device.device_id && waits.handle == works.handle) return DLPACKGEN_BACKEND_OK;
   code = vendor.impl->mark(&vendor.driver, &works, &mark, error);

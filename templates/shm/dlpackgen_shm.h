@@ -25,10 +25,10 @@ extern "C" {
 
 #define DLPACKGEN_SHM_ABI_VERSION 1
 
-/* What goes wrong besides a dlpackgen_backend_code; `native` is errno, or 0. */
+/* What goes wrong besides a dlpackgen_backend_code; `driver_code` is errno, or 0. */
 enum dlpackgen_shm_code {
   /* The socket does not block and is not ready, its time is up, or a signal came
-   * (native is EINTR). Nothing was sent or taken: call again. */
+   * (driver_code is EINTR). Nothing was sent or taken: call again. */
   DLPACKGEN_SHM_WOULD_BLOCK = 64,
   DLPACKGEN_SHM_CLOSED = 65,          /* the peer closed its end, or is dead */
   DLPACKGEN_SHM_SOCKET = 66,          /* no Unix socket, or the kernel refuses */

@@ -58,7 +58,7 @@ var answers = sync.Pool{New: func() any { return new(C.answer) }}
 func failure(code C.int, a *C.answer) error {
 	var err error
 	if code != 0 {
-		err = &Error{Code: int(code), Native: int(a.error.native), Message: C.GoString(&a.error.text[0])}
+		err = &Error{Code: int(code), Native: int(a.error.driver_code), Message: C.GoString(&a.error.text[0])}
 	}
 	answers.Put(a)
 	return err
@@ -137,7 +137,7 @@ func ready(socket syscall.Conn, wait func(syscall.RawConn, func(uintptr) bool) e
 	code := C.int(0)
 	err = wait(raw, func(fd uintptr) bool {
 		code = call(fd, a)
-		for code == C.DLPACKGEN_SHM_WOULD_BLOCK && syscall.Errno(a.error.native) == syscall.EINTR {
+		for code == C.DLPACKGEN_SHM_WOULD_BLOCK && syscall.Errno(a.error.driver_code) == syscall.EINTR {
 			code = call(fd, a)
 		}
 		return code != C.DLPACKGEN_SHM_WOULD_BLOCK

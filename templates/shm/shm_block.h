@@ -105,7 +105,7 @@ static void shm_adopt(struct shm_block* block, int fd, void* base, size_t size) 
 static int shm_fail(dlpackgen_backend_error* error, int code, int native, const char* what) {
   (void)device_fail(error, code, "%s: ", what);
   if (error) {
-    error->native = native;
+    error->driver_code = native;
     device_add(error, strerror(native));
   }
   return code;

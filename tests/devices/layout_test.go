@@ -17,8 +17,8 @@ import (
 // of every struct, where pointers have 8 bytes. Whoever changes one of these raises
 // DLPACKGEN_BACKEND_ABI_VERSION; what is added goes to the end of the table.
 var layout = map[string]string{
-	"dlpackgen_backend_error":      "code 0 native 4 text 8 = 512",
-	"dlpackgen_stream":             "handle 0 device 8 unordered 16 reserved 20 = 24",
+	"dlpackgen_backend_error":      "code 0 driver_code 4 text 8 = 512",
+	"dlpackgen_stream":             "handle 0 device 8 flags 16 reserved 20 = 24",
 	"dlpackgen_stream_source":      "current 0 state 8 handles 16 count 24 = 32",
 	"dlpackgen_driver_info":        "version 0 devices 8 reserved 12 = 16",
 	"dlpackgen_pointer_attributes": "device 0 ordinal 8 reserved 12 base 16 size 24 = 32",

@@ -54,7 +54,7 @@ func TestAVendorsPackageSharesTheTypes(t *testing.T) {
 	require.NoError(t, err, out)
 	out, err = vet(nil)
 	require.Error(t, err)
-	assert.Regexp(t, `cannot use .*func\(acme\.Request\)`, out)
+	assert.Regexp(t, `cannot use .*func\(acme\.Allocation\)`, out)
 }
 
 func release13(t *testing.T) *spec.Release {

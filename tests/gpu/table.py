@@ -39,11 +39,11 @@ Managed._fields_ = [
 
 
 class Error(c.Structure):
-    _fields_ = [("code", c.c_int32), ("native", c.c_int32), ("text", c.c_char * 504)]
+    _fields_ = [("code", c.c_int32), ("driver_code", c.c_int32), ("text", c.c_char * 504)]
 
 
 class Stream(c.Structure):
-    _fields_ = [("handle", c.c_void_p), ("device", Device), ("unordered", c.c_int32), ("reserved", c.c_int32)]
+    _fields_ = [("handle", c.c_void_p), ("device", Device), ("flags", c.c_uint32), ("reserved", c.c_uint32)]
 
 
 class Pointer(c.Structure):
@@ -101,7 +101,7 @@ class Refused(Exception):
 
     def __init__(self, error):
         super().__init__(error.text.decode())
-        self.code, self.native = error.code, error.native
+        self.code, self.driver_code = error.code, error.driver_code
 
 
 class Backend:

@@ -67,7 +67,7 @@ var mutants = []struct{ file, old, fresh, scenario string }{
 	{"levelzero_order.h", "if (root != wanted)", "if (0)", "a stream of another device"},
 	{"levelzero_order.h", "if (context != levelzero_platform_of(root)->context)", "if (0)",
 		"a stream of another context"},
-	{"levelzero_order.h", "if (code || consumer->unordered || producer->unordered)", "if (code)", "unordered"},
+	{"levelzero_order.h", "if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC)", "if (code)", "unordered"},
 	{"levelzero_order.h", "if (waits.list == works.list)", "if (0)", "one stream"},
 	{"levelzero_order.h", "waits.in_order ? 0 : ", "1 ? 0 : ", "one stream"},
 	{"levelzero_order.h", "if (levelzero_platform_of(waits.root) != levelzero_platform_of(works.root))", "if (0)",

@@ -106,7 +106,7 @@ static void copies_that_are_refused(void) {
         DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT);
   fails("copy without data", table->copy(&tensor->dl_tensor, &bare, &stream, &error),
         DLPACKGEN_BACKEND_INVALID_ARGUMENT);
-  unordered.unordered = 1;
+  unordered.flags = DLPACKGEN_STREAM_NO_SYNC;
   expect(table->device_type == kDLCPU ||
              table->copy(&tensor->dl_tensor, &host, &unordered, &error) == DLPACKGEN_BACKEND_INVALID_STREAM,
          "a copy without a stream to be refused");

@@ -112,11 +112,12 @@ static void numbers_of_streams(void) {
   dlpackgen_stream out;
   memset(&out, 1, sizeof out);
   fails("None", table->stream_from_dlpack(here(0), NULL, &out, &error), DLPACKGEN_BACKEND_OK);
-  expect(!out.unordered && out.device.device_id == 0 && (int)out.device.device_type == table->device_type,
+  expect(!out.flags && out.device.device_id == 0 && (int)out.device.device_type == table->device_type,
          "None to be a stream of the device");
   fails("finish of None", table->stream_synchronize(&out, &error), DLPACKGEN_BACKEND_OK);
   const int code = table->stream_from_dlpack(here(0), &unordered, &out, &error);
-  expect(code ? code == DLPACKGEN_BACKEND_INVALID_STREAM : out.unordered, "-1 to stand for no order");
+  expect(code ? code == DLPACKGEN_BACKEND_INVALID_STREAM : out.flags == DLPACKGEN_STREAM_NO_SYNC,
+         "-1 to stand for no order");
   fails("-2", table->stream_from_dlpack(here(0), &below, &out, &error), DLPACKGEN_BACKEND_INVALID_STREAM);
 }
 
@@ -257,7 +258,7 @@ static void streams_in_order(void) {
   fails("stream_wait itself", table->stream_wait(&first, &first, &error), DLPACKGEN_BACKEND_OK);
   fails("stream_wait", table->stream_wait(&last, &first, &error), DLPACKGEN_BACKEND_OK);
   fails("stream_wait", table->stream_wait(&first, &last, &error), DLPACKGEN_BACKEND_OK);
-  unordered.unordered = 1;
+  unordered.flags = DLPACKGEN_STREAM_NO_SYNC;
   fails("stream_wait without an order", table->stream_wait(&first, &unordered, &error), DLPACKGEN_BACKEND_OK);
   fails("finish", table->stream_synchronize(&last, &error), DLPACKGEN_BACKEND_OK);
   fails("stream_wait of no device", table->stream_wait(&none, &first, &error), DLPACKGEN_BACKEND_INVALID_DEVICE);

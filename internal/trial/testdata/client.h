@@ -35,7 +35,7 @@ static char* at(const char* word) {
 }
 
 static int tell(const char* name, int code) {
-  if (code) printf("%s %d %d %s\n", name, error.code, error.native, error.text);
+  if (code) printf("%s %d %d %s\n", name, error.code, error.driver_code, error.text);
   else printf("%s ok", name);
   return code;
 }
@@ -65,7 +65,7 @@ static void read_number(void) {
   const int64_t n = strtoll(words[3], NULL, 10);
   const DLDevice d = {(DLDeviceType)number(words[1]), number(words[2])};
   if (!tell(words[0], device->stream_from_dlpack(d, strcmp(words[3], "none") ? &n : NULL, &s, &error)))
-    printf(" %llu %d %d\n", (unsigned long long)(uintptr_t)s.handle, s.device.device_id, s.unordered);
+    printf(" %llu %d %d\n", (unsigned long long)(uintptr_t)s.handle, s.device.device_id, (int)s.flags);
 }
 
 static void* delete_there(void* tensor) {

@@ -18,9 +18,9 @@
 
 /* Sets the exception of an error; gives 1 when a call is to be made again. */
 static int shm_raise(const dlpackgen_backend_error* error) {
-  if (error->code == DLPACKGEN_SHM_WOULD_BLOCK && error->native == EINTR) return PyErr_CheckSignals() == 0;
+  if (error->code == DLPACKGEN_SHM_WOULD_BLOCK && error->driver_code == EINTR) return PyErr_CheckSignals() == 0;
   PyObject* kind = error->code >= DLPACKGEN_SHM_INVALID_MESSAGE ? PyExc_BufferError : PyExc_ValueError;
-  int native = error->code < DLPACKGEN_SHM_INVALID_MESSAGE ? error->native : 0;
+  int native = error->code < DLPACKGEN_SHM_INVALID_MESSAGE ? error->driver_code : 0;
   if (error->code == DLPACKGEN_BACKEND_OUT_OF_MEMORY) kind = PyExc_MemoryError, native = 0;
   if (error->code == DLPACKGEN_SHM_CLOSED) native = EPIPE;
   if (error->code == DLPACKGEN_SHM_SOCKET && !native) native = ENOTSOCK;

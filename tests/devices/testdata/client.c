@@ -21,7 +21,7 @@ static void* control(const char* name) {
 
 static dlpackgen_stream on(const char* stream, const char* ordinal) {
   dlpackgen_stream s = {NULL, {(DLDeviceType)device->device_type, number(ordinal)}, *stream == '-', 0};
-  stream += s.unordered;
+  stream += (int)s.flags;
   s.handle = *stream == 's' ? handles[number(stream + 1)] : (void*)(uintptr_t)number(stream);
   return s;
 }

@@ -27,7 +27,7 @@ int main() {
     try {
       cuda.stream_from_dlpack(1, &zero);
     } catch (const dev::error& e) {
-      std::printf("%d %d %s\n", e.code(), e.native(), e.what());
+      std::printf("%d %d %s\n", e.code(), e.driver_code(), e.what());
     }
     dlpackgen_backend other = *dlpackgen_cuda();
     other.abi_version = 2;

@@ -75,7 +75,7 @@ static int fair(const char* name, int socket) {
 
 static void show(const char* name, int code, DLManagedTensorVersioned* t) {
   if (code) {
-    printf("%s %d %d %s\n", name, code, (int)error.native, error.text);
+    printf("%s %d %d %s\n", name, code, (int)error.driver_code, error.text);
     return;
   }
   printf("%s ok [", name);
@@ -253,7 +253,7 @@ static void waiting(void) {
   action.sa_handler = nothing;
   sigaction(SIGALRM, &action, NULL), setitimer(ITIMER_REAL, &timer, NULL);
   said("signal", SHM->receive(sockets[1], &u, &error));
-  printf("native %d\n", error.native == EINTR), setitimer(ITIMER_REAL, &off, NULL);
+  printf("native %d\n", error.driver_code == EINTR), setitimer(ITIMER_REAL, &off, NULL);
   t->deleter(t), close(sockets[0]), close(sockets[1]);
 }
 
