@@ -243,6 +243,58 @@ DLPACKGEN_PART int dlpackgen_check_one_device(const struct dlpackgen_site* sites
   return status;
 }
 
+/* In one pass: what most calls meet. 0 says nothing but that the checks above must look. */
+
+/* The products of all extents and widths up to these fit in 64 bits. */
+#define DLPACKGEN_USUAL_MOST (UINT64_C(1) << 24)
+#define DLPACKGEN_USUAL_ELEMENTS (UINTPTR_MAX >> 24)
+
+/* Tells whether a tensor is valid, C-contiguous, in the host's memory and not empty, with whole
+ * bytes for elements. */
+DLPACKGEN_FAST int dlpackgen_is_usual(const DLTensor* tensor, uint64_t flags, int writable, int32_t rank, int more,
+                                      uint64_t* bytes) {
+  uint64_t elements = 1;
+  if (DLPACKGEN_RARE(!tensor) || tensor->device.device_type != kDLCPU) return 0;
+  if (DLPACKGEN_RARE(tensor->ndim != rank) && !(more && tensor->ndim > rank && tensor->ndim <= DLPACKGEN_MAX_NDIM))
+    return 0;
+  if (DLPACKGEN_RARE(!tensor->shape || !tensor->strides) && tensor->ndim > 0) return 0;
+  for (int32_t d = more ? tensor->ndim : rank; d-- > 0;) {
+    const uint64_t extent = (uint64_t)tensor->shape[d];
+    if (DLPACKGEN_RARE(extent - 1 >= DLPACKGEN_USUAL_MOST)) return 0;
+    if (DLPACKGEN_RARE(tensor->strides[d] != (int64_t)elements) && extent != 1) return 0;
+    elements *= extent;
+    if (DLPACKGEN_RARE(elements > DLPACKGEN_USUAL_ELEMENTS)) return 0;
+  }
+  if (DLPACKGEN_RARE((uintptr_t)tensor->data - 1 >= UINTPTR_MAX / 2)) return 0;
+  if (DLPACKGEN_RARE(tensor->byte_offset > DLPACKGEN_USUAL_ELEMENTS)) return 0;
+  if (writable && DLPACKGEN_RARE((flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0)) return 0;
+  *bytes = elements * (uint64_t)(tensor->dtype.bits >> 3);
+  return !dlpackgen_is_misaligned(tensor);
+}
+
+/* Tells whether two blocks of such tensors meet. */
+DLPACKGEN_PART inline int dlpackgen_blocks_meet(const DLTensor* a, uint64_t a_bytes, const DLTensor* b,
+                                                uint64_t b_bytes) {
+  const uint64_t x = (uint64_t)((uintptr_t)a->data + (uintptr_t)a->byte_offset);
+  const uint64_t y = (uint64_t)((uintptr_t)b->data + (uintptr_t)b->byte_offset);
+  return x < y + b_bytes && y < x + a_bytes;
+}
+
+/* Binds the dimensions of a "...", or tells whether they are the same. */
+DLPACKGEN_PART inline int dlpackgen_fits_span(const DLTensor* tensor, int which, int first, int32_t rank,
+                                              struct dlpackgen_span* span) {
+  if (span->bound) {
+    if (span->count != tensor->ndim - rank) return 0;
+    for (int32_t d = 0; d < span->count; d++)
+      if (span->extents[d] != tensor->shape[first + d]) return 0;
+    return 1;
+  }
+  span->extents = tensor->shape + first;
+  span->count = tensor->ndim - rank;
+  span->bound = which + 1;
+  return 1;
+}
+
 /* Says of a condition that it does not hold; the values of its names follow. */
 DLPACKGEN_SLOW static int dlpackgen_unmet(struct dlpackgen_message* message, const char* function,
                                           const char* condition, int bad, int status) {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -96,6 +97,21 @@ func TestSentences(t *testing.T) {
 	}
 }
 
+// The short way of most calls finds no mistake and hides none: without it, the same is said.
+func TestTheShortWayChangesNothing(t *testing.T) {
+	dir := t.TempDir()
+	generate(t, "testdata/kernels.yaml", dir)
+	file := filepath.Join(dir, "kernels/kernels.c")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	long := strings.ReplaceAll(string(text), "usual = 1;", "usual = 0;")
+	require.NotEqual(t, string(text), long)
+	require.NoError(t, os.WriteFile(file, []byte(long), 0o600))
+	out, err := says(compilers[0].build(t, dir, sanitized...), 0)
+	require.NoError(t, err, out)
+	assert.Equal(t, sentences(t), out)
+}
+
 // mistake makes a generated file wrong in one place.
 type mistake struct{ old, replacement string }
 
@@ -122,6 +138,17 @@ var mistakes = map[string]mistake{
 	"results have any rank":           {"if (!status) status = dlpackgen_check_rank(at, tensor, made->ndim, 0, message);", ""},
 	"results have any shape":          {"status = dlpackgen_check_extent(at, tensor, d, made->shape[d], message);", ""},
 	"results are not zeroed":          {"memset((char*)tensor->data + tensor->byte_offset, 0, (size_t)bytes);", ""},
+	"usual strides are not looked at": {"if (DLPACKGEN_RARE(tensor->strides[d] != (int64_t)elements) && extent != 1) return 0;", ""},
+	"usual devices are not looked at": {"if (DLPACKGEN_RARE(!tensor) || tensor->device.device_type != kDLCPU) return 0;", "if (DLPACKGEN_RARE(!tensor)) return 0;"},
+	"usual ranks are not compared":    {"if (DLPACKGEN_RARE(tensor->ndim != rank) && !(more && tensor->ndim > rank && tensor->ndim <= DLPACKGEN_MAX_NDIM)) return 0;", ""},
+	"usual strides are always there":  {"if (DLPACKGEN_RARE(!tensor->shape || !tensor->strides) && tensor->ndim > 0) return 0;", ""},
+	"usual memory is always there":    {"if (DLPACKGEN_RARE((uintptr_t)tensor->data - 1 >= UINTPTR_MAX / 2)) return 0;", ""},
+	"usual extents are not bounded":   {"if (DLPACKGEN_RARE(extent - 1 >= DLPACKGEN_USUAL_MOST)) return 0;", ""},
+	"usual tensors may be written":    {"if (writable && DLPACKGEN_RARE((flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0)) return 0;", ""},
+	"usual tensors are aligned":       {"return !dlpackgen_is_misaligned(tensor);", "return 1;"},
+	"usual blocks do not meet":        {"return x < y + b_bytes && y < x + a_bytes;", "return 0;"},
+	"usual groups are not compared":   {"if (span->extents[d] != tensor->shape[first + d]) return 0;", ""},
+	"usual groups have any number":    {"if (span->count != tensor->ndim - rank) return 0;", ""},
 	"texts of a status are not told":  {"if (text) {", "if (0) {"},
 	"failures are not about anything": {"if (about) {", "if (0) {"},
 }

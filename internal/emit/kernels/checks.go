@@ -22,6 +22,7 @@ type checker struct {
 // what needs several of them.
 func (c *checker) check() {
 	c.declare()
+	c.usual()
 	for i, p := range c.k.Args {
 		c.argument(i, p)
 	}
@@ -100,10 +101,10 @@ func (c *checker) argument(i int, p contract.Param) {
 	switch p.Kind {
 	case contract.Tensor:
 		if !p.Optional {
-			c.begin(p.Name, "")
+			c.begin(p.Name, c.unusual(""))
 			c.demand("dlpackgen_check_there(&sites[%d], %s != DLPACKGEN_CODES_NULL, message)", i, at)
 		} else {
-			c.begin(p.Name, at)
+			c.begin(p.Name, c.unusual(at))
 		}
 		c.tensor(i, p, at)
 	case contract.Str:
@@ -114,6 +115,17 @@ func (c *checker) argument(i int, p contract.Param) {
 	case contract.Ints, contract.Floats:
 		c.list(i, p, at)
 	}
+}
+
+// unusual is the condition of what the short way has found already.
+func (c *checker) unusual(condition string) string {
+	switch {
+	case !hasUsual(c.k):
+		return condition
+	case condition == "":
+		return "!usual"
+	}
+	return "!usual && " + condition
 }
 
 func (c *checker) list(i int, p contract.Param, at string) {
@@ -297,7 +309,7 @@ func (c *checker) oneDevice() {
 			which, tensors = append(which, fmt.Sprint(i)), append(tensors, "call->args."+p.Name)
 		}
 	}
-	c.begin("the device", "")
+	c.begin("the device", c.unusual(""))
 	c.line("call->device.device_type = (DLDeviceType)%d;", c.k.Devices[0].Value)
 	c.line("call->device.device_id = 0;")
 	if len(which) == 0 {
@@ -330,20 +342,30 @@ func (c *checker) computed(i int, p contract.Param) {
 	}
 }
 
-// apart writes that what is written overlaps nothing else.
-func (c *checker) apart() {
+// pairs are the arguments of which one is written, and that must not overlap.
+func (c *checker) pairs() (all [][2]int) {
 	for i, p := range c.k.Args {
 		for j, other := range c.k.Args {
-			if p.Kind != contract.Tensor || other.Kind != contract.Tensor || !p.Writes() || i == j || other.Writes() && j < i {
+			if p.Kind != contract.Tensor || other.Kind != contract.Tensor || !p.Writes() || i == j ||
+				other.Writes() && j < i {
 				continue
 			}
-			if slices.Contains(p.Aliases, j) || slices.Contains(other.Aliases, i) {
-				continue
+			if !slices.Contains(p.Aliases, j) && !slices.Contains(other.Aliases, i) {
+				all = append(all, [2]int{i, j})
 			}
-			a, b := "call->args."+p.Name, "call->args."+other.Name
-			c.begin("", strings.TrimSuffix(present(p, a)+present(other, b), " && "))
-			c.demand("dlpackgen_check_apart(&sites[%d], %s, &sites[%d], %s, message)", i, a, j, b)
 		}
+	}
+	return all
+}
+
+// apart writes that what is written overlaps nothing else.
+func (c *checker) apart() {
+	for _, pair := range c.pairs() {
+		i, j := pair[0], pair[1]
+		p, other := c.k.Args[i], c.k.Args[j]
+		a, b := "call->args."+p.Name, "call->args."+other.Name
+		c.begin("", c.unusual(strings.TrimSuffix(present(p, a)+present(other, b), " && ")))
+		c.demand("dlpackgen_check_apart(&sites[%d], %s, &sites[%d], %s, message)", i, a, j, b)
 	}
 }
 

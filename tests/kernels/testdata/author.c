@@ -159,3 +159,11 @@ int numbers_bool(const DLTensor* x, bool a, const char* s, bool* twice, int64_t*
 }
 
 const char* kernel_error(int status) { return status == 2 ? "no room for the sum" : 0; }
+
+int usual(const DLTensor* x, const DLTensor* w, DLTensor* y, const DLTensor* bias, DLTensor* made, void* stream) {
+  (void)x;
+  (void)w;
+  (void)y;
+  (void)stream;
+  return made->shape[made->ndim - 1] == 2 ? 0 : bias ? 1 : 2;
+}

@@ -348,6 +348,78 @@ static void device_calls(void) {
   show("neither", dlpackgen_call_kernel_devices(a, b, host, NULL, message()));
 }
 
+static void usual_fits(void) {
+  make(&t[0], kDLFloat, 32, 0, 3, 2, 3, 4);
+  make(&t[1], kDLFloat, 32, 256, 2, 4, 4, 0);
+  make(&t[2], kDLFloat, 32, 512, 3, 2, 3, 4);
+  make(&t[3], kDLFloat, 32, 1024, 1, 4, 0, 0);
+  make(&t[4], kDLFloat, 32, 2048, 3, 2, 3, 2);
+}
+
+static void usual_call(const char* label, uint64_t flags, const DLTensor* third) {
+  struct dlpackgen_kernel_usual call;
+  memset(&call, 0, sizeof call);
+  call.args.x = &t[0].tensor;
+  call.args.w = &t[1].tensor;
+  call.args.y = &t[2].tensor;
+  call.args.bias = third;
+  call.flags.y = flags;
+  const int status = dlpackgen_check_kernel_usual(&call, message());
+  show(label, status);
+  if (!status) {
+    printf("  n = %d, type %d, result of %d dimensions:", (int)call.dims.n, call.types.T, (int)call.results.made.ndim);
+    for (int32_t d = 0; d < call.results.made.ndim; d++) printf(" %d", (int)call.results.made.shape[d]);
+    printf("\n");
+  }
+  usual_fits();
+}
+
+static void usual_calls(void) {
+  const DLTensor* const bias_ = &t[3].tensor;
+  usual_fits();
+  usual_call("usual", 0, bias_);
+  usual_call("usual, without what may be None", 0, NULL);
+  usual_call("usual, read-only", DLPACK_FLAG_BITMASK_READ_ONLY, bias_);
+  t[0].strides[1] = 5;
+  usual_call("usual, strided", 0, bias_);
+  t[0].tensor.device.device_type = kDLCUDA;
+  usual_call("usual, device", 0, bias_);
+  t[1].shape[1] = 5, t[1].strides[0] = 5;
+  usual_call("usual, number", 0, bias_);
+  t[3].shape[0] = 5;
+  usual_call("usual, symbol", 0, bias_);
+  t[2].shape[0] = 1;
+  usual_call("usual, group", 0, bias_);
+  make(&t[2], kDLFloat, 32, 512, 2, 3, 4, 0);
+  usual_call("usual, less dimensions", 0, bias_);
+  make(&t[0], kDLFloat, 32, 0, 3, 2, 4, 4);
+  make(&t[2], kDLFloat, 32, 512, 2, 2, 4, 0);
+  usual_call("usual, the first dimensions of a group", 0, bias_);
+  make(&t[3], kDLFloat, 32, 1024, 2, 4, 1, 0);
+  usual_call("usual, more dimensions", 0, bias_);
+  make(&t[2], kDLFloat, 64, 512, 3, 2, 3, 4);
+  usual_call("usual, another dtype", 0, bias_);
+  make(&t[0], kDLInt, 32, 0, 3, 2, 3, 4);
+  usual_call("usual, no such dtype", 0, bias_);
+  t[2].tensor.data = memory + 92;
+  usual_call("usual, overlap of one element", 0, bias_);
+  t[2].tensor.data = memory + 96;
+  usual_call("usual, neighbours", 0, bias_);
+  t[0].tensor.byte_offset = 2;
+  usual_call("usual, misaligned", 0, bias_);
+  t[0].tensor.data = NULL;
+  usual_call("usual, no memory", 0, bias_);
+  t[0].tensor.ndim = 0;
+  usual_call("usual, rank", 0, bias_);
+  t[0].tensor.strides = NULL;
+  usual_call("usual, no strides", 0, bias_);
+  t[0].shape[0] = t[2].shape[0] = 0;
+  usual_call("usual, without elements", 0, bias_);
+  t[0].shape[0] = t[2].shape[0] = INT64_C(1) << 62;
+  t[0].strides[0] = t[2].strides[0] = 12;
+  usual_call("usual, too large", 0, bias_);
+}
+
 static void alone_calls(void) {
   DLTensor* r = make(&t[0], kDLInt, 64, 0, 1, 3, 0, 0);
   show("alone", dlpackgen_call_kernel_alone(r, NULL, message()));
@@ -365,6 +437,7 @@ int main(void) {
   group_calls();
   divide_calls();
   device_calls();
+  usual_calls();
   alone_calls();
   return 0;
 }
