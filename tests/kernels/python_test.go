@@ -36,8 +36,12 @@ func module(t *testing.T, python, dir string, flags ...string) string {
 
 // runs calls the kernels from Python, with the mutant of a number.
 func runs(python, home string, mutant int, libraries ...string) (string, error) {
+	return runsWith(python, home, []string{mutation.Env(mutant)}, libraries...)
+}
+
+func runsWith(python, home string, env []string, libraries ...string) (string, error) {
 	cmd := exec.Command(python, append([]string{"called.py"}, libraries...)...)
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+home, mutation.Env(mutant))
+	cmd.Env = append(append(os.Environ(), "PYTHONPATH="+home), env...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
@@ -58,6 +62,22 @@ func TestPython(t *testing.T) {
 	out, err := runs(python, home, 0, libraries...)
 	require.NoError(t, err, out)
 	assert.Contains(t, out, " tests")
+}
+
+// Neither AddressSanitizer nor UndefinedBehaviorSanitizer finds anything in the module.
+func TestPythonSanitized(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a module for some seconds, and -short was given")
+	}
+	python := need.Python(t)
+	dir := t.TempDir()
+	generate(t, "testdata/kernels.yaml", dir)
+	home := module(t, python, dir, sanitized...)
+	library, err := exec.Command("gcc", "-print-file-name=libasan.so").Output()
+	require.NoError(t, err)
+	env := []string{"LD_PRELOAD=" + strings.TrimSpace(string(library)), "ASAN_OPTIONS=detect_leaks=0"}
+	out, err := runsWith(python, home, env)
+	require.NoError(t, err, out)
 }
 
 // pythonMistakes are those of the module's own C; for the base, see tests/python.
