@@ -1,12 +1,15 @@
 # make quick    the inner loop: formatted, vetted, up to date, short tests; half a minute
-# make test     what a change must pass: installs what it needs, ends with a count; FUZZTIME=5m fuzzes longer
+# make test     what a change must pass: installs what it needs, ends with a count;
+#               FUZZTIME=5m fuzzes longer
 # make nightly  make test, and what it leaves out: emulators, other versions of hosts, long fuzzing
 # make torches  reads the tensors of two older versions of torch, which take 12 GB
-# make pythons  runs the tests of Python modules under newer, debug and free-threaded builds of CPython
+# make pythons  runs the tests of Python modules under newer, debug and free-threaded builds
+#               of CPython
 # make generate renders gen/ anew            make check  tells whether it must be
 # make bless    rewrites golden/ and the README's picture with what the tests make now
 # make bench    measures, a line a goal; ONLY=generate runs one suite of it
-# make fuzz-long gives hostile tensors to the validators of C, C++ and Python; RUNS=100000000, a few hours
+# make fuzz-long gives hostile tensors to the validators of C, C++ and Python;
+#               RUNS=100000000, a few hours
 ONLY ?= all
 RUNS ?= 100000000
 FUZZTIME ?= 5s

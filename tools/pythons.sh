@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the scripts of tests/python and tests/gopy under CPythons that this Debian does not package: release and
-# debug builds of newer versions, and a free-threaded build.
+# Runs the scripts of tests/python and tests/gopy under CPythons that this Debian does not package:
+# release and debug builds of newer versions, and a free-threaded build.
 #
 # usage: tools/pythons.sh [VERSION ...]      default: 3.14 3.14-dbg 3.15 3.15-dbg 3.13t
 #
@@ -91,7 +91,8 @@ write_starter() {
 	*t) echo "exec '$home/$version/bin/python$version' \"\$@\"" ;;
 	*)
 		libraries_in="$home/system/usr/lib/x86_64-linux-gnu:$home/system/lib/x86_64-linux-gnu"
-		loader=$(ls "$home"/system/usr/lib64/ld-linux-x86-64.so.2 "$home"/system/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2 \
+		loader=$(ls "$home"/system/usr/lib64/ld-linux-x86-64.so.2 \
+			"$home"/system/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2 \
 			"$home"/system/lib64/ld-linux-x86-64.so.2 2>/dev/null | head -n 1)
 		echo "export PYTHONHOME='$home/system/usr'"
 		echo "exec '$loader' --library-path '$libraries_in' '$home/system/usr/bin/python$version' \"\$@\""

@@ -79,7 +79,8 @@ install_python() {
 	say "making .venv with $python:" $(sed 's/#.*//' tests/requirements.txt)
 	rm -rf .venv
 	"$python" -m venv .venv &&
-		.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: -r tests/requirements.txt &&
+		.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
+			-r tests/requirements.txt &&
 		cp tests/requirements.txt .venv/installed.txt ||
 		say "the Python packages could not be installed: tests that need them skip"
 }
@@ -99,7 +100,8 @@ install_frameworks() {
 		say "less than 16 GB free: tests that need torch, jax or paddle skip"
 	else
 		say "installing torch, jax and paddle into .venv"
-		.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps --only-binary :all: -r tests/requirements-frameworks.txt &&
+		.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps \
+			--only-binary :all: -r tests/requirements-frameworks.txt &&
 			cp tests/requirements-frameworks.txt .venv/frameworks.txt ||
 			say "the frameworks could not be installed: tests that need them skip"
 	fi
@@ -118,7 +120,8 @@ install_oneapi() {
 		say "installing SYCL and dpnp into $dir"
 		rm -rf $dir
 		.venv/bin/python -m venv $dir &&
-			$dir/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps --only-binary :all: -r tests/requirements-oneapi.txt &&
+			$dir/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps \
+				--only-binary :all: -r tests/requirements-oneapi.txt &&
 			cp tests/requirements-oneapi.txt $dir/installed.txt ||
 			say "SYCL and dpnp could not be installed: tests that need them skip"
 	fi

@@ -2,5 +2,6 @@
 // DLPack 1.3; SPDX-License-Identifier: 0BSD
 
 // Package device has the types of the packages cuda, rocm, oneapi and shm, and of every backend
-// of a config: a function that takes a Stream, an Allocation or a Pointer takes those of any of them.
+// of a config: a function that takes a Stream, an Allocation or a Pointer takes those of any of
+// them.
 package device

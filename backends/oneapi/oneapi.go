@@ -27,8 +27,8 @@ static int go_pointer_attributes(uintptr_t address, answer *a) {
 	return code;
 }
 
-static int go_alloc(DLDevice device, DLDataType dtype, int32_t ndim, const int64_t *shape, uintptr_t stream, uint64_t flags,
-                    answer *a) {
+static int go_alloc(DLDevice device, DLDataType dtype, int32_t ndim, const int64_t *shape, uintptr_t stream,
+                    uint64_t flags, answer *a) {
 	const dlpackgen_allocation r = {device, dtype, ndim, shape, (void *)stream, flags};
 	DLManagedTensorVersioned *tensor = NULL;
 	const int code = TABLE->allocate(&r, &tensor, &a->error);
@@ -58,7 +58,8 @@ typedef struct stream {
 } stream;
 
 static dlpackgen_stream go_handle(stream s) {
-	const dlpackgen_stream out = {(void *)s.handle, {(DLDeviceType)TABLE->device_type, s.device}, s.unordered ? DLPACKGEN_STREAM_NO_SYNC : 0, 0};
+	const DLDevice device = {(DLDeviceType)TABLE->device_type, s.device};
+	const dlpackgen_stream out = {(void *)s.handle, device, s.unordered ? DLPACKGEN_STREAM_NO_SYNC : 0, 0};
 	return out;
 }
 

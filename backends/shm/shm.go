@@ -29,7 +29,9 @@ static int go_alloc(DLDataType dtype, int32_t ndim, const int64_t *shape, answer
 	return code;
 }
 
-static int go_free(uintptr_t t, answer *a) { return TABLE->device->deallocate((DLManagedTensorVersioned *)t, &a->error); }
+static int go_free(uintptr_t t, answer *a) {
+	return TABLE->device->deallocate((DLManagedTensorVersioned *)t, &a->error);
+}
 
 static int go_send(uintptr_t t, int socket, uint32_t flags, answer *a) {
 	return TABLE->send((const DLTensor *)t, socket, flags, &a->error);

@@ -9,6 +9,6 @@ export DLPACKGEN_HEADERS="${DLPACKGEN_HEADERS:-$PWD/../../gen/c}"
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 cp -r . "$build/source" # pip builds where the sources are
-"$python" -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-index --no-build-isolation --no-deps \
-	--target "$build/installed" "$build/source"
+"$python" -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-index \
+	--no-build-isolation --no-deps --target "$build/installed" "$build/source"
 PYTHONPATH="$build/installed" PYTHONDONTWRITEBYTECODE=1 "$python" -W ignore compare.py "$@"

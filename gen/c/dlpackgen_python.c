@@ -1128,8 +1128,8 @@ struct dlpackgen_paddle {
 };
 static const struct dlpackgen_paddle* dlpackgen_paddle_known;
 
-/* Tells whether a tensor is dense and takes no part in differentiation, by which its table may be asked: 1, or 0
- * where it must be asked by its methods. Leaves no exception. */
+/* Tells whether a tensor is dense and takes no part in differentiation, by which its table may be
+ * asked: 1, or 0 where it must be asked by its methods. Leaves no exception. */
 static int dlpackgen_paddle_is_plain(PyObject* object) {
   const struct dlpackgen_paddle* known = DLPACKGEN_LOAD(&dlpackgen_paddle_known);
   PyObject *stops = NULL, *dense = known->is_dense(object, known->no_arguments, NULL);
@@ -1141,8 +1141,8 @@ static int dlpackgen_paddle_is_plain(PyObject* object) {
   return is_plain;
 }
 
-/* Looks up what a type defines in C: 1 with a new reference to the descriptor, 0 where something else has that
- * name, -1 with an exception. */
+/* Looks up what a type defines in C: 1 with a new reference to the descriptor, 0 where something
+ * else has that name, -1 with an exception. */
 static int dlpackgen_find_descriptor(PyObject* type, PyTypeObject* kind, const char* name, PyObject** found) {
   int is = dlpackgen_find(type, name, found);
   if (is > 0) is = Py_IS_TYPE(*found, kind);
@@ -1150,8 +1150,8 @@ static int dlpackgen_find_descriptor(PyObject* type, PyTypeObject* kind, const c
   return is;
 }
 
-/* Gives the C function behind a method by binding it to a tensor without memory; NULL where it is of another kind,
- * also with an exception. */
+/* Gives the C function behind a method by binding it to a tensor without memory; NULL where it is
+ * of another kind, also with an exception. */
 static PyCFunctionWithKeywords dlpackgen_function_behind(PyObject* type, PyObject* method, PyObject* no_arguments) {
   const newfunc make = (newfunc)(uintptr_t)PyType_GetSlot((PyTypeObject*)type, Py_tp_new);
   PyObject* empty = make ? make((PyTypeObject*)type, no_arguments, NULL) : NULL;
@@ -1195,8 +1195,8 @@ static int dlpackgen_paddle_publish(const struct dlpackgen_paddle* found) {
   return 1;
 }
 
-/* Tells whether dlpackgen_paddle_is_plain() may be asked of the tensors of Paddle's type: 1, 0, or -1 with an
- * exception. */
+/* Tells whether dlpackgen_paddle_is_plain() may be asked of the tensors of Paddle's type: 1, 0, or
+ * -1 with an exception. */
 static int dlpackgen_paddle_open(PyObject* type) {
   struct dlpackgen_paddle found = {NULL, NULL, NULL, NULL, NULL};
   if (!dlpackgen_native_readers_are_on()) return 0;
@@ -1207,8 +1207,8 @@ static int dlpackgen_paddle_open(PyObject* type) {
   return opened;
 }
 
-/* Gives Paddle's own type for that type itself and for that of its parameters, whose attributes are those of
- * tensors: a new reference, or NULL, with an exception only where a lookup failed. */
+/* Gives Paddle's own type for that type itself and for that of its parameters, whose attributes are
+ * those of tensors: a new reference, or NULL, with an exception only where a lookup failed. */
 static PyObject* dlpackgen_paddle_type(PyObject* type) {
   PyObject *tensor = dlpackgen_imported("paddle", "Tensor"), *parameter = NULL;
   if (!tensor || tensor == type) return tensor;

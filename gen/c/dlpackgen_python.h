@@ -145,7 +145,7 @@ static const char dlpackgen_versioned_fresh[] = "dltensor_versioned";
 static const char dlpackgen_versioned_used[] = "used_dltensor_versioned";
 static const char dlpackgen_table_capsule[] = "dlpack_exchange_api";
 
-/** The attributes of a type that give its exchange table: in a capsule, and before that as an int. */
+/** The attributes of a type that give its exchange table: in a capsule, and before as an int. */
 static const char dlpackgen_table_attribute[] = "__dlpack_c_exchange_api__";
 static const char dlpackgen_older_table_attribute[] = "__c_dlpack_exchange_api__";
 
@@ -409,8 +409,10 @@ DLPACKGEN_PYTHON_API PyObject* dlpackgen_export_capsule(DLManagedTensorVersioned
 DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_from_owner(PyObject* owner, const DLTensor* view,
                                                                     uint64_t flags);
 
-/** Makes an uninitialized row-major tensor in memory of its own on the CPU, its data aligned to 256 bytes. Needs no GIL
- * unless it fails. */
+/**
+ * Makes an uninitialized row-major tensor in memory of its own on the CPU, its data aligned to 256
+ * bytes. Needs no GIL unless it fails.
+ */
 DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_allocate(DLDataType dtype, int32_t ndim, const int64_t* shape);
 
 /**
@@ -455,16 +457,18 @@ DLPACKGEN_PYTHON_API const dlpackgen_backend* dlpackgen_backend_from_capsule(PyO
 /** A capsule with a backend, for other modules. Returns a new reference. */
 DLPACKGEN_PYTHON_API PyObject* dlpackgen_backend_to_capsule(const dlpackgen_backend* table);
 
-/** Sets an exception about an argument, counted from 0: "f(): argument 'b' (2nd): " and the text, which is made as by
- * PyErr_Format. Gives -1. */
+/**
+ * Sets an exception about an argument, counted from 0: "f(): argument 'b' (2nd): " and the text,
+ * which is made as by PyErr_Format. Gives -1.
+ */
 DLPACKGEN_PYTHON_API int dlpackgen_argument_error(const struct dlpackgen_call* call, int argument, PyObject* kind,
                                                   const char* format, ...);
 
 /** A module; a static one, cleared but for functions. */
 struct dlpackgen_module {
   /**
-   * NULL, or the functions whose descriptions are checked when the module is imported, up to a NULL:
-   * a mistake is a SystemError then, instead of at the first call.
+   * NULL, or the functions whose descriptions are checked when the module is imported, up to a
+   * NULL: a mistake is a SystemError then, instead of at the first call.
    */
   const struct dlpackgen_function* const* functions;
   /** Not to be used outside of this library. */

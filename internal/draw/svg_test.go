@@ -210,7 +210,8 @@ func TestLabelsFit(t *testing.T) {
 }
 
 func TestNamesAreEscaped(t *testing.T) {
-	r := &spec.Release{Version: `<&">`, Decls: []spec.Decl{&spec.Struct{Name: "S", Fields: []spec.Field{scalar("a<b", "int8")}}}}
+	r := &spec.Release{Version: `<&">`, Decls: []spec.Decl{
+		&spec.Struct{Name: "S", Fields: []spec.Field{scalar("a<b", "int8")}}}}
 	shapes := parse(t, SVG(tables(r, layout.LP64), nil))
 	assert.Equal(t, `DLPack <&">, lp64`, pick(shapes, "title")[0].text)
 	assert.Equal(t, "a<b", pick(shapes, "field")[0].text)

@@ -36,7 +36,7 @@ type Model struct {
 	Kernels   []kernel.Kernel   // in the order of the config
 	Contracts []contract.Kernel // those that are described by args and returns, likewise
 	Imports   map[string]string // import paths of Go packages that other targets make, by target; see Target.Imports
-	Import    string            // the import path of the folder that the files will stand in; "" where nothing gives one
+	Import    string            // of the folder that the files will stand in; "" where nothing gives one
 }
 
 // ImportPath returns the import path of a Go package: the option's, else the folder's, else "".

@@ -9,7 +9,8 @@ import (
 
 func TestTheBannerIsACommentOfTheLanguage(t *testing.T) {
 	for name, want := range map[string]string{
-		"a.h": "/* |*/", "a.c": "/* |*/", "a.hpp": "// |", "a.cpp": "// |", "a.go": "// |", "a.py": "# |", "a.pyi": "# |", "py.typed": "# |",
+		"a.h": "/* |*/", "a.c": "/* |*/", "a.hpp": "// |", "a.cpp": "// |", "a.go": "// |", "a.py": "# |",
+		"a.pyi": "# |", "py.typed": "# |",
 		"a.sh": "# |",
 	} {
 		before, after, _ := strings.Cut(want, "|")

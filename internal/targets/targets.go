@@ -19,8 +19,8 @@ func Table() emit.Table { return emit.Table{Rows: All(), Vendor: device.Vendor} 
 
 // All gives every target, in the order in which they are made and listed.
 func All() []emit.Target {
-	return []emit.Target{c.Target, golang.Target, cpp.Target, python.Target, kernels.Target, torch.Target, device.Shared,
-		device.CUDA, device.ROCm, device.OneAPI, shm.Target}
+	return []emit.Target{c.Target, golang.Target, cpp.Target, python.Target, kernels.Target, torch.Target,
+		device.Shared, device.CUDA, device.ROCm, device.OneAPI, shm.Target}
 }
 
 // Names gives the name of every target, in the same order.

@@ -26,7 +26,8 @@ var bracket = regexp.MustCompile(`\w[\[{]`)
 var quotes = regexp.MustCompile(`"[^"]*"|'[^']*'`)
 
 // inFlow finds the value that yaml.v3 stopped at inside { } or [ ]. For such errors alone it counts
-// lines from 0, and names that in which the outer bracket opens; at the end of the file it does not.
+// lines from 0, and names that in which the outer bracket opens; at the end of the file it does
+// not.
 func (doc *document) inFlow(text string) (at, col int, hint string) {
 	m := errorLine.FindStringSubmatch(text)
 	if m == nil || !strings.Contains(text, "did not find expected ',' or") {

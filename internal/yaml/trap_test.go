@@ -33,7 +33,8 @@ func TestCommentsThatEndAValue(t *testing.T) {
 	assert.Nil(t, yaml.Parse("", []byte("a: {x: str = #red}"), diags))
 	assert.Contains(t, diags.Sorted()[0].Hint, "begins a comment")
 	for text, want := range map[string]string{
-		"a: str = #red": "#red", "a: 1   # why": "# why", "a: x#y": "", "a: 'x' # y": "", "a: x": "", "a: |\n  x\n": "", "a: {}  # x": "",
+		"a: str = #red": "#red", "a: 1   # why": "# why", "a: x#y": "", "a: 'x' # y": "", "a: x": "", "a: |\n  x\n": "",
+		"a: {}  # x": "",
 	} {
 		node := yaml.Parse("", []byte(text), &diag.List{})
 		require.NotNil(t, node, text)

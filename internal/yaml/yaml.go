@@ -231,7 +231,8 @@ func (doc *document) convert(y *yamlv3.Node) *Node {
 		n.Kind = Mapping
 		n.Entries = doc.entries(y)
 	default:
-		n.Quoted = y.Style&(yamlv3.SingleQuotedStyle|yamlv3.DoubleQuotedStyle|yamlv3.LiteralStyle|yamlv3.FoldedStyle) != 0
+		const quoted = yamlv3.SingleQuotedStyle | yamlv3.DoubleQuotedStyle | yamlv3.LiteralStyle | yamlv3.FoldedStyle
+		n.Quoted = y.Style&quoted != 0
 	}
 	return n
 }

@@ -104,9 +104,9 @@ inline Error export_borrowed(const TensorView& view, DLTensor& out) noexcept {
  *
  *     Managed from_py_object(void* object);           // owning
  *     void* to_py_object(Managed tensor);             // a new reference
- *     Managed allocate(const DLTensor& prototype);    // reads type, shape and device, which were checked
+ *     Managed allocate(const DLTensor& prototype);    // type, shape and device are checked
  *     void* current_work_stream(DLDevice device);     // nullptr on the host
- *     Error borrow(void* object, DLTensor& out);      // may be missing; return export_borrowed(view, out)
+ *     Error borrow(void* object, DLTensor& out);      // optional; see export_borrowed()
  *     void set_error(const char* kind, const char* text) noexcept;
  *
  * The last one sets the Python error "BufferError" and the like; python_error.hpp

@@ -4,7 +4,8 @@
  * prints a line for each check. The exit status is 0 when everything was tested and passed,
  * 1 when a check failed, and 77 when nothing failed but something could not be tested; the
  * lines that begin with "not tested:" say what. In the folder above this one:
- *   cc -std=c11 -o conformance/run conformance/conformance.c *.c -ldl -lpthread && conformance/run */
+ *   cc -std=c11 -o conformance/run conformance/conformance.c *.c -ldl -lpthread
+ *   conformance/run */
 #if !defined(_WIN32)
 #define _DEFAULT_SOURCE
 #endif

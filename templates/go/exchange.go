@@ -87,7 +87,8 @@ func complete(table *DLPackExchangeAPI) (ExchangeAPI, error) {
 // that its functions leave pending, as Python's do: they are C functions that
 // cannot say more than -1. explain is a C function too,
 //
-//	void explain(void *error_ctx, void (*SetError)(void *error_ctx, const char *kind, const char *message))
+//	void explain(void *error_ctx,
+//	             void (*SetError)(void *error_ctx, const char *kind, const char *message))
 //
 // called on the same thread right after the failure. It calls SetError once, and
 // leaves the error pending. nil takes it away.

@@ -295,7 +295,7 @@ PLAIN, INFERENCE = 0x94, 0x80
 
 
 class Objects:
-    """What torch's objects may look like: sizes in words 4 to 14, then the offset, something else, flags and the keys."""
+    """What torch's objects may look like: sizes in words 4 to 14, the offset, another word, flags and the keys."""
 
     def __init__(self):
         words = lambda: (ctypes.c_uint64 * 18)(*[77] * 18)

@@ -24,11 +24,15 @@ var hookTable = made(dlpack.Producer{
 		error) {
 		return now.Load().Allocate(dtype, device, shape)
 	},
-	FromPyObject:      func(object uintptr) (*dlpack.DLManagedTensorVersioned, error) { return now.Load().FromPyObject(object) },
-	ToPyObject:        func(m *dlpack.Managed) (uintptr, error) { return now.Load().ToPyObject(m) },
-	Borrow:            func(object uintptr) (dlpack.DLTensor, error) { return now.Load().Borrow(object) },
-	CurrentWorkStream: func(device dlpack.Device) (dlpack.Stream, error) { return now.Load().CurrentWorkStream(device) },
-	Raise:             RaiseError(),
+	FromPyObject: func(object uintptr) (*dlpack.DLManagedTensorVersioned, error) {
+		return now.Load().FromPyObject(object)
+	},
+	ToPyObject: func(m *dlpack.Managed) (uintptr, error) { return now.Load().ToPyObject(m) },
+	Borrow:     func(object uintptr) (dlpack.DLTensor, error) { return now.Load().Borrow(object) },
+	CurrentWorkStream: func(device dlpack.Device) (dlpack.Stream, error) {
+		return now.Load().CurrentWorkStream(device)
+	},
+	Raise: RaiseError(),
 })
 
 // hooked opens hookTable with hooks for one test.

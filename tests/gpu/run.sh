@@ -22,11 +22,11 @@ try() {
 build_modules() {
 	headers=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
 	for name in checked stranger; do
-		try "$name.abi3.so" gcc -std=gnu11 -O1 -w -shared -fPIC -fvisibility=hidden -DPy_LIMITED_API=0x030B0000 -I "$root/gen/c" -isystem "$headers" \
-			-o "$bin/$name.abi3.so" "$root/tests/python/module/$name.c"
+		try "$name.abi3.so" gcc -std=gnu11 -O1 -w -shared -fPIC -fvisibility=hidden -DPy_LIMITED_API=0x030B0000 \
+			-I "$root/gen/c" -isystem "$headers" -o "$bin/$name.abi3.so" "$root/tests/python/module/$name.c"
 	done
-	try fast.abi3.so gcc -std=gnu11 -O2 -w -shared -fPIC -fvisibility=hidden -DPy_LIMITED_API=0x030B0000 -I "$root/gen/c" -isystem "$headers" \
-		-o "$bin/fast.abi3.so" "$root/bench/testdata/python/fast.c"
+	try fast.abi3.so gcc -std=gnu11 -O2 -w -shared -fPIC -fvisibility=hidden -DPy_LIMITED_API=0x030B0000 \
+		-I "$root/gen/c" -isystem "$headers" -o "$bin/fast.abi3.so" "$root/bench/testdata/python/fast.c"
 	try nop_ffi.so gcc -std=gnu11 -O2 -shared -fPIC -o "$bin/nop_ffi.so" "$root/bench/testdata/python/nop_ffi.c"
 }
 

@@ -80,6 +80,7 @@ func Rules() []Rule {
 		{"no package registry by address", lines(registry)},
 		{"nothing left unfinished", lines(unfinished)},
 		{"hand-written files under 500 lines", longFiles},
+		{"lines fit a page", wideLines},
 		{"no panic outside tests", panics},
 		{"the process ends in main.go only", exits},
 		{"the YAML library stands in one file", yamlImports},

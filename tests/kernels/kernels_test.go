@@ -58,7 +58,8 @@ var (
 func (c compiler) build(t *testing.T, dir string, flags ...string) (program string) {
 	t.Helper()
 	program = filepath.Join(t.TempDir(), "calls")
-	args := append([]string{"-x", c.language, "-std=" + c.standard, "-I" + dir + "/c", "-I" + dir + "/kernels", "-o", program}, flags...)
+	args := append([]string{"-x", c.language, "-std=" + c.standard, "-I" + dir + "/c", "-I" + dir + "/kernels",
+		"-o", program}, flags...)
 	args = append(args, filepath.Join(dir, "kernels/kernels.c"), "testdata/author.c", "testdata/calls.c", "-pthread")
 	out, err := exec.Command(need.Program(t, c.name, c.debian), args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// together is no macro, then all of them: without macros, the files are fit to be included together.
+// together is no macro, then all of them: without macros, the files are fit to be included
+// together.
 func together() [][]string { return [][]string{nil, slices.Sorted(maps.Keys(words))} }
 
 // inTurn is that and, unless a short run is asked for, each macro by itself.

@@ -1,4 +1,4 @@
-"""What objects are asked before they are read: of values that differ from memory, of gradients, and of memory itself."""
+"""What objects are asked before they are read: of values that differ from memory, gradients, and memory itself."""
 
 from check import *
 

@@ -138,7 +138,8 @@ func TestTheLinksLeadSomewhere(t *testing.T) {
 }
 
 func TestThePictureIsDrawnByTheCommand(t *testing.T) {
-	line := regexp.MustCompile(`(?m)^dlpackgen layout .*--svg (\S+)$`).FindStringSubmatch(block(t, "sh picture"))
+	joined := strings.ReplaceAll(block(t, "sh picture"), "\\\n", "")
+	line := regexp.MustCompile(`(?m)^dlpackgen layout .*--svg (\S+)$`).FindStringSubmatch(joined)
 	require.NotNil(t, line, "the README says how its picture was drawn")
 	require.Contains(t, readme(t), "]("+line[1]+")")
 	p := newProject(t, map[string]string{"docs/.keep": ""})

@@ -1,5 +1,5 @@
-"""Runs the functions test_* of the calling script, or those that the arguments name, against the library that LIBRARY names. Where STABLE is
-set the script loads it by itself."""
+"""Runs the functions test_* of the calling script, or those that the arguments name, against the library that
+LIBRARY names. Where STABLE is set the script loads it by itself."""
 
 import os
 import sys

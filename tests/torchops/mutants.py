@@ -1,5 +1,5 @@
-"""Runs tests of the scripts of this folder, each with one mutant of a library that holds them all, in a process of its own; torch is imported
-once. Arguments: the number of a mutant, a script and the name of a test, for each."""
+"""Runs tests of the scripts of this folder, each with one mutant of a library that holds them all, in a process of
+its own; torch is imported once. Arguments: the number of a mutant, a script and the name of a test, for each."""
 
 import os
 import runpy

@@ -1,5 +1,5 @@
-"""One table of mistakes for both hosts of the checker: a module over dlpackgen_python, in the folder that MODULES names, and the
-operators of torch raise the same class with the same sentence."""
+"""One table of mistakes for both hosts of the checker: a module over dlpackgen_python, in the folder that MODULES
+names, and the operators of torch raise the same class with the same sentence."""
 
 import importlib.util
 import os

@@ -140,7 +140,9 @@ def main():
     result = {"with tvm-ffi": measure_tvm(rounds, torch, nop, before, after)}
     if order == "tensor first":
         result["call"] = rounds_of(rounds, torch, {name: call(f) for name, f in works.items()})
-        result |= measure_tables(rounds, torch, tables, dlpackgen_torch.exchange_api, dlpackgen_torch.exchange_api_object_owned, theirs)
+        result |= measure_tables(
+            rounds, torch, tables, dlpackgen_torch.exchange_api, dlpackgen_torch.exchange_api_object_owned, theirs
+        )
         consumers = {
             "ours": dlpackgen_torch.from_dlpack,
             "ours, stable ABI": dlpackgen_torch_stable.from_dlpack,

@@ -1,4 +1,6 @@
-"""Times operators of three fresh tensors through torch.ops, in turn, and prints what one call took in each round, as JSON."""
+"""Times operators of three fresh tensors through torch.ops, in turn, and prints the time of a call
+in each round, as JSON.
+"""
 
 import gc
 import json

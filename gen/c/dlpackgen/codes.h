@@ -18,7 +18,7 @@
 #define DLPACKGEN_CODES_NULL NULL
 #endif
 
-/** The enumerator of a device type, "kDLCPU"; NULL for one that DLPack 1.3 does not know. */
+/** The enumerator of a device type, "kDLCPU"; NULL where DLPack 1.3 has none. */
 static inline const char *dlpackgen_device_type_name(int32_t device_type) {
   switch (device_type) {
     case kDLCPU: return "kDLCPU";
@@ -41,7 +41,7 @@ static inline const char *dlpackgen_device_type_name(int32_t device_type) {
   }
 }
 
-/** The enumerator of a type code, "kDLFloat"; NULL for one that DLPack 1.3 does not know. */
+/** The enumerator of a type code, "kDLFloat"; NULL where DLPack 1.3 has none. */
 static inline const char *dlpackgen_type_code_name(uint8_t code) {
   switch (code) {
     case kDLInt: return "kDLInt";

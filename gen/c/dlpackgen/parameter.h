@@ -68,8 +68,8 @@ struct dlpackgen_parameter {
    */
   uint32_t dtypes[DLPACKGEN_MAX_DTYPES];
   /**
-   * The last rank extents: numbers, DLPACKGEN_DIM(0), DLPACKGEN_ANY (0) or DLPACKGEN_EXTENT_ZERO. Beyond
-   * DLPACKGEN_MAX_EXTENTS dimensions, those of the last ones alone.
+   * The last rank extents: numbers, DLPACKGEN_DIM(0), DLPACKGEN_ANY (0) or DLPACKGEN_EXTENT_ZERO.
+   * Beyond DLPACKGEN_MAX_EXTENTS dimensions, those of the last ones alone.
    */
   int64_t shape[DLPACKGEN_MAX_EXTENTS];
   /** The device types that it takes, up to a 0; the CPU alone when the first is 0. */
@@ -99,8 +99,8 @@ struct dlpackgen_function {
 };
 
 /**
- * The name, the parameters (an array) and their number, for the initializer of a function (C, C++20),
- * as in `= {DLPACKGEN_FUNCTION("add", parameters), .releases_gil = 1}`.
+ * The name, the parameters (an array) and their number, for the initializer of a function (C,
+ * C++20), as in `= {DLPACKGEN_FUNCTION("add", parameters), .releases_gil = 1}`.
  */
 #define DLPACKGEN_FUNCTION(function, table) \
   .name = function, .parameters = table, .nparameters = (uint8_t)(sizeof(table) / sizeof((table)[0]))

@@ -27,7 +27,7 @@ inline constexpr std::uint64_t is_copied = 2;
 inline constexpr std::uint64_t is_subbyte_type_padded = 4;
 }  // namespace flags
 
-/** The data types of DLPack 1.3 that have a name; what is a keyword of C++ has a _ after it. */
+/** The named data types of DLPack 1.3; a keyword of C++ has a _ after it. */
 namespace dtypes {
 inline constexpr DLDataType bool_{6, 8, 1};
 inline constexpr DLDataType int4{0, 4, 1};
@@ -60,7 +60,7 @@ inline constexpr DLDataType float6_e3m2fn{16, 6, 1};
 inline constexpr DLDataType float4_e2m1fn{17, 4, 1};
 }  // namespace dtypes
 
-/** The enumerator of a device type, "kDLCPU"; nullptr for one that DLPack 1.3 does not know. */
+/** The enumerator of a device type, "kDLCPU"; nullptr where DLPack 1.3 has none. */
 constexpr const char* device_type_name(std::int32_t device_type) noexcept {
   switch (device_type) {
     case 1: return "kDLCPU";
@@ -121,7 +121,7 @@ constexpr bool is_opaque(std::int32_t device_type) noexcept {
   }
 }
 
-/** The enumerator of a type code, "kDLFloat"; nullptr for one that DLPack 1.3 does not know. */
+/** The enumerator of a type code, "kDLFloat"; nullptr where DLPack 1.3 has none. */
 constexpr const char* type_code_name(std::uint8_t code) noexcept {
   switch (code) {
     case 0: return "kDLInt";

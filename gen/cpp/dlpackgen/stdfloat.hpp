@@ -10,7 +10,8 @@
 #include "dtype.hpp"
 
 #if __has_include(<stdfloat>) && \
-    (defined(__STDCPP_FLOAT16_T__) || defined(__STDCPP_BFLOAT16_T__) || defined(__STDCPP_FLOAT32_T__) || defined(__STDCPP_FLOAT64_T__))
+    (defined(__STDCPP_FLOAT16_T__) || defined(__STDCPP_BFLOAT16_T__) || \
+     defined(__STDCPP_FLOAT32_T__) || defined(__STDCPP_FLOAT64_T__))
 #include <stdfloat>
 
 namespace dlpackgen {

@@ -68,7 +68,9 @@ struct ElementType<bfloat16> {
 struct complex32 {
   float16 real;
   float16 imag;
-  friend constexpr bool operator==(complex32 a, complex32 b) noexcept { return a.real == b.real && a.imag == b.imag; }
+  friend constexpr bool operator==(complex32 a, complex32 b) noexcept {
+    return a.real == b.real && a.imag == b.imag;
+  }
   friend constexpr bool operator!=(complex32 a, complex32 b) noexcept { return !(a == b); }
 };
 static_assert(sizeof(complex32) == 4, "complex32 does not have the width of its elements");

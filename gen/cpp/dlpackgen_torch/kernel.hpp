@@ -12,9 +12,10 @@
  *     static constexpr const char* name = "mylib::scale";
  *     static constexpr const char* schema = "scale(Tensor x, float a, Tensor(a!) out) -> Tensor";
  *     static constexpr const char* arguments[] = {"x", "a", "out"};
- *     static constexpr int likes[] = {0, ...};   // by result, the argument of its shape; ends with -1
+ *     static constexpr int likes[] = {0, ...};   // by result, the argument of its shape; then -1
  *     static constexpr bool strided = false;     // it heeds strides; else tensors come row-major
- *     static int function(const DLTensor* x, double a, DLTensor* out, DLTensor* result, void* stream);
+ *     static int function(const DLTensor* x, double a, DLTensor* out, DLTensor* result,
+ *                         void* stream);
  *     static const char* error(int code);        // nullptr: there is no text
  */
 #ifndef DLPACKGEN_V1_3_PYTORCH_KERNEL_HPP_

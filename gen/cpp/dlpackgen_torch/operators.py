@@ -123,7 +123,7 @@ def _refusal(kernel, op):
 
 
 class _Watched(torch.library.Library):
-    """Looks for tangents in front of what register_autograd registers, which asks for gradients alone and drops them."""
+    """Looks for tangents in front of what register_autograd registers, which drops them."""
 
     def __init__(self, kernel):
         super().__init__(kernel.namespace, "FRAGMENT")

@@ -34,7 +34,8 @@ func (t Tensor) Pointer() unsafe.Pointer {
 //	data, strides, err := dlpack.Strided[float64](t)
 //	...
 //	m := blas64.General{Rows: rows, Cols: columns, Stride: int(strides[0]), Data: data}
-//	C.cblas_dgemv(C.CblasRowMajor, C.CblasNoTrans, rows, columns, 1, (*C.double)(t.Pointer()), C.int(strides[0]), ...)
+//	C.cblas_dgemv(C.CblasRowMajor, C.CblasNoTrans, rows, columns, 1,
+//		(*C.double)(t.Pointer()), C.int(strides[0]), ...)
 //
 // The strides are a copy; those of dimensions with one element, which mean nothing
 // in a tensor, are what they would be without gaps. For packed elements see

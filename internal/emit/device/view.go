@@ -59,7 +59,8 @@ func viewOf(r *spec.Release, b *backend.Backend) view {
 	v := view{
 		Name: b.Name, Upper: strings.ToUpper(b.Name), Title: b.Title, Doc: b.Doc, InstallHint: b.InstallHint,
 		StatusType: b.StatusType, Call: b.Call,
-		MinVersion: b.MinVersion, LookupFlags: b.Library.LookupFlags, Devices: memories(b), Streams: bit(b.Streams.Given),
+		MinVersion: b.MinVersion, LookupFlags: b.Library.LookupFlags, Devices: memories(b),
+		Streams:  bit(b.Streams.Given),
 		IsVendor: b.Implementation == backend.Custom, Constants: b.Constants, Linux: b.Library.Linux,
 		Windows: b.Library.Windows,
 	}

@@ -290,7 +290,8 @@ func (c *checker) solved(i int, e contract.Extent, place, at string) {
 
 // layouts are those of the checker, by contract's.
 var layouts = map[contract.Layout]string{
-	contract.Contiguous: "DLPACKGEN_LAYOUT_C_CONTIGUOUS", contract.Inner: "DLPACKGEN_LAYOUT_INNER_CONTIGUOUS", contract.AnyOrder: "DLPACKGEN_LAYOUT_CONTIGUOUS_ANY_ORDER",
+	contract.Contiguous: "DLPACKGEN_LAYOUT_C_CONTIGUOUS", contract.Inner: "DLPACKGEN_LAYOUT_INNER_CONTIGUOUS",
+	contract.AnyOrder: "DLPACKGEN_LAYOUT_CONTIGUOUS_ANY_ORDER",
 }
 
 func (c *checker) layout(i int, p contract.Param, at string) {

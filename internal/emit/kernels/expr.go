@@ -175,7 +175,9 @@ func (c *checker) in(cond *notation.Cond, n *names) string {
 		if c.k.Args[i].Optional {
 			there = append(there, at)
 		}
-		return absent(there) + alternatives(cond, func(v notation.Value) string { return fmt.Sprintf("strcmp(%s, %s) == 0", at, quote(v.Text)) })
+		return absent(there) + alternatives(cond, func(v notation.Value) string {
+			return fmt.Sprintf("strcmp(%s, %s) == 0", at, quote(v.Text))
+		})
 	}
 	there := n.of(cond.Left, nil)
 	left := c.expr(cond.Left)

@@ -61,7 +61,8 @@ func TestKernelsAreRendered(t *testing.T) {
 
 // The lock is there only where a kernel needs it: it needs threads.
 func TestOnlySerialKernelsHaveALock(t *testing.T) {
-	files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: described(t, two[:strings.Index(two, "silu")])})
+	files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"),
+		Contracts: described(t, two[:strings.Index(two, "silu")])})
 	require.NoError(t, err)
 	assert.False(t, strings.Contains(string(files[1].Data), "dlpackgen_lock"))
 }

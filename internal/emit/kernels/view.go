@@ -77,7 +77,8 @@ type step struct {
 }
 
 func viewKernel(k *contract.Kernel) kernelView {
-	v := kernelView{Name: k.Name, Title: cmp.Or(k.Doc, k.Name+"."), Function: quote(k.Name), Text: statusText(k), Serial: k.Serial}
+	v := kernelView{Name: k.Name, Title: cmp.Or(k.Doc, k.Name+"."), Function: quote(k.Name), Text: statusText(k),
+		Serial: k.Serial}
 	for i, p := range k.Args {
 		v.Lines = append(v.Lines, p.Name+": "+comment(p.Line))
 		v.Args = append(v.Args, argument{p.Name, field(p)})

@@ -217,7 +217,8 @@ func (w *wrapper) after(format string, args ...any) {
 
 // kind is what the base reads an argument as; "" where the module does.
 func kind(p contract.Param) string {
-	return map[contract.Kind]string{contract.Tensor: "TENSOR", contract.Int: "INT", contract.Float: "FLOAT", contract.Bool: "BOOL"}[p.Kind]
+	return map[contract.Kind]string{contract.Tensor: "TENSOR", contract.Int: "INT",
+		contract.Float: "FLOAT", contract.Bool: "BOOL"}[p.Kind]
 }
 
 // parameter is an argument in the table.

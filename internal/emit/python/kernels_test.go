@@ -13,13 +13,15 @@ import (
 )
 
 func TestModulesHaveNames(t *testing.T) {
-	for value, fine := range map[string]bool{"_kernels": true, "a.b._c": true, "": false, "a-b": false, ".a": false, "a.": false, "1a": false} {
+	for value, fine := range map[string]bool{"_kernels": true, "a.b._c": true, "": false, "a-b": false,
+		".a": false, "a.": false, "1a": false} {
 		assert.Equal(t, fine, checkModule(value) == "", value)
 	}
 }
 
 func TestTheModuleIsNamedByTheOption(t *testing.T) {
-	k := contract.Kernel{Name: "f", Devices: []contract.Device{{Name: "kDLCPU", Value: 1, Functions: []contract.Function{{Symbol: "f"}}}}}
+	k := contract.Kernel{Name: "f", Devices: []contract.Device{{Name: "kDLCPU", Value: 1,
+		Functions: []contract.Function{{Symbol: "f"}}}}}
 	files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: []contract.Kernel{k},
 		Options: map[string]string{"module": "a.b"}})
 	texts := emittest.Texts(t, files, err)
@@ -39,7 +41,8 @@ func TestTheModuleIsNamedByTheOption(t *testing.T) {
 func TestTooManyParameters(t *testing.T) {
 	k := contract.Kernel{Name: "f", Devices: []contract.Device{{Name: "kDLCPU", Value: 1}}}
 	for i := range maxParameters {
-		k.Args = append(k.Args, contract.Param{Name: "a" + strings.Repeat("b", i), Kind: contract.Int, Var: contract.None})
+		k.Args = append(k.Args, contract.Param{Name: "a" + strings.Repeat("b", i), Kind: contract.Int,
+			Var: contract.None})
 	}
 	_, err := viewKernel(&k)
 	require.NoError(t, err)

@@ -145,7 +145,8 @@ func (r *reader) solvedExtents(l line, p *Param, arg int) {
 			continue
 		}
 		symbol, solve := solvable(e.Size)
-		if symbol == nil || r.Dim(symbol.Name) != None || p.Optional && r.requiredSolves(symbol.Name) || !r.maySymbol(l, symbol, arg) {
+		if symbol == nil || r.Dim(symbol.Name) != None || p.Optional && r.requiredSolves(symbol.Name) ||
+			!r.maySymbol(l, symbol, arg) {
 			continue
 		}
 		e.Form, e.Dim = Solved, bind(&r.Dims, symbol.Name, arg, p)
@@ -163,7 +164,8 @@ func (r *reader) requiredSolves(name string) bool {
 	})
 }
 
-// solvable gives the symbol that an expression can be solved for: n + c, c + n, n - c, c * n or n * c.
+// solvable gives the symbol that an expression can be solved for: n + c, c + n, n - c, c * n or
+// n * c.
 func solvable(e *notation.Expr) (*notation.Expr, *Solve) {
 	if e == nil || len(e.Operands) != 2 {
 		return nil, nil
@@ -205,7 +207,9 @@ func (r *reader) checkEllipsis(l line, e Extent, at notation.Extent, isResult bo
 
 // binds tells whether an argument gives a symbol its value by itself.
 func (p Param) binds(dim int) bool {
-	return slices.ContainsFunc(p.Extents, func(e Extent) bool { return (e.Form == Symbol || e.Form == Solved) && e.Dim == dim })
+	return slices.ContainsFunc(p.Extents, func(e Extent) bool {
+		return (e.Form == Symbol || e.Form == Solved) && e.Dim == dim
+	})
 }
 
 // unbound hints at the symbol that was meant.

@@ -78,7 +78,8 @@ func holds(d spec.DType, v *notation.Value) bool {
 	case "kDLUInt":
 		return v.Kind == notation.Int && v.Int >= 0 && (d.Bits > 62 || v.Int < int64(1)<<min(d.Bits, 62))
 	}
-	largest := map[string]float64{"float16": 65504, "bfloat16": 0x1.fep127, "float32": math.MaxFloat32, "float64": math.MaxFloat64}[d.Name]
+	largest := map[string]float64{"float16": 65504, "bfloat16": 0x1.fep127, "float32": math.MaxFloat32,
+		"float64": math.MaxFloat64}[d.Name]
 	return v.Kind == notation.Int || v.Kind == notation.Float && math.Abs(v.Float) <= largest
 }
 

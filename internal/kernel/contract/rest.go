@@ -207,7 +207,8 @@ func (r *reader) tolerance(e yaml.Entry) Tolerance {
 	}
 	v, err := notation.ParseValue(e.Value.Value)
 	switch {
-	case e.Value.Kind != yaml.Scalar || err != nil || e.Value.Quoted || v.Kind != notation.Float && v.Kind != notation.Int:
+	case e.Value.Kind != yaml.Scalar || err != nil || e.Value.Quoted ||
+		v.Kind != notation.Float && v.Kind != notation.Int:
 		e.Value.Errorf("type-mismatch", "as in 1.0e-5", "a tolerance must be a number")
 	case !yamlFloat.MatchString(e.Value.Value):
 		e.Value.Errorf("unquoted", "write "+pointed(v), "other readers of YAML take %s for a string", e.Value.Value)

@@ -16,7 +16,9 @@ for word in "$@"; do
 	fi
 	case $word in
 	-c) links=no ;;
-	-E | -S | -M* | -x* | -v | -\#\#\# | - | @* | -fsyntax-only | --version | -print-* | -dump* | -save-temps*) plain=yes ;;
+	-E | -S | -M* | -x* | -v | -\#\#\# | - | @* | -fsyntax-only | --version | -print-* | -dump* | -save-temps*)
+		plain=yes
+		;;
 	-o | -L | -Xlinker | -T | -z) value=link ;;
 	-l* | -L* | -Wl,* | -shared | -static | -rdynamic) ;;
 	-I | -D | -U | -include | -isystem | -iquote | -idirafter | -imacros | -isysroot | -target)

@@ -161,7 +161,8 @@ func tables(s stranger, majors ...uint32) []*dlpack.DLPackExchangeAPI {
 	for i := len(majors) - 1; i >= 0; i-- {
 		all[i] = (*dlpack.DLPackExchangeAPI)(unsafe.Pointer(&s.bytes()[i*int(unsafe.Sizeof(*all[i]))]))
 		*all[i] = dlpack.DLPackExchangeAPI{
-			Header:                          dlpack.DLPackExchangeAPIHeader{Version: dlpack.Version{Major: majors[i]}, PrevAPI: previous},
+			Header: dlpack.DLPackExchangeAPIHeader{Version: dlpack.Version{Major: majors[i]},
+				PrevAPI: previous},
 			ManagedTensorAllocator:          8,
 			ManagedTensorFromPyObjectNoSync: 8,
 			ManagedTensorToPyObjectNoSync:   8,

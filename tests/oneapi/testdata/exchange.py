@@ -10,7 +10,8 @@ import dpnp
 import numpy
 
 sys.path.insert(0, sys.argv[1])
-from table import Backend, Device, Error, Managed, Pointer, Refused, Stream, Table, Tensor, Wrapped, function  # noqa: E402
+from table import Backend, Device, Error, Managed, Pointer, Refused, Stream  # noqa: E402
+from table import Table, Tensor, Wrapped, function  # noqa: E402
 
 ONEAPI, HOST_MEMORY = 14, 24
 

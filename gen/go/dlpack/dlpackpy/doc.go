@@ -18,7 +18,7 @@
 //	)
 //
 //	var module = dlpackpy.Module{Name: "twice", Functions: []dlpackpy.Function{
-//		{Name: "double", Params: []string{"x"}, Doc: "Doubles a float32 tensor in place.", Call: double},
+//		{Name: "double", Params: []string{"x"}, Doc: "Doubles a tensor in place.", Call: double},
 //	}}
 //
 //	//export PyInit_twice

@@ -31,7 +31,8 @@ func main() {
 	must(oneapi.SetDeviceIDs(nil))
 	id := check(oneapi.DeviceID(facts.Devices - 1))
 	device := oneapi.Device{Type: 14, ID: id}
-	request := oneapi.Allocation{Device: device, DType: oneapi.DataType{Code: 2, Bits: 32, Lanes: 1}, Shape: []int64{3, 4}}
+	request := oneapi.Allocation{Device: device, DType: oneapi.DataType{Code: 2, Bits: 32, Lanes: 1},
+		Shape: []int64{3, 4}}
 	tensor, other := check(oneapi.Alloc(request)), check(oneapi.Alloc(request))
 	view := &(*dlpack.DLManagedTensorVersioned)(tensor).DLTensor
 	info := check(oneapi.PointerInfo(uintptr(view.Data)))

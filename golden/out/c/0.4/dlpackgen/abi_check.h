@@ -41,7 +41,8 @@ template <class A> struct dlpackgen_abi_same<A, A> { enum { value = 1 }; };
 #define DLPACKGEN_ABI_TYPE_IS(type, wanted) DLPACKGEN_ABI_VALUE_IS(*(type *)0, wanted)
 #define DLPACKGEN_ABI_VALUE_IS(value, wanted) (_Generic(value, wanted: 1, default: 0) == 1)
 #else
-#define DLPACKGEN_ABI_ASSERT(condition, message) extern char DLPACKGEN_ABI_AT_LINE(dlpackgen_abi_wrong_)[(condition) ? 1 : -1]
+#define DLPACKGEN_ABI_ASSERT(condition, message) \
+  extern char DLPACKGEN_ABI_AT_LINE(dlpackgen_abi_wrong_)[(condition) ? 1 : -1]
 #define DLPACKGEN_ABI_MEMBER(type, field) ((type *)0)->field
 #define DLPACKGEN_ABI_TYPE_IS(type, wanted) 1
 #define DLPACKGEN_ABI_VALUE_IS(value, wanted) 1
@@ -70,14 +71,16 @@ DLPACKGEN_ABI_ASSERT(sizeof(enum dlpackgen_abi_enum) == 4, "enums are short: bui
   DLPACKGEN_ABI_ASSERT(DLPACKGEN_ABI_VALUE_IS(name, unsigned long), #name " is no unsigned long")
 #define DLPACKGEN_ABI_ENUM(type, width) DLPACKGEN_ABI_ASSERT(sizeof(type) == width, #type " is not of width " #width)
 #define DLPACKGEN_ABI_SIGN(type, wanted) \
-  DLPACKGEN_ABI_ASSERT((static_cast<type>(-1) < static_cast<type>(1)) == (static_cast<wanted>(-1) < static_cast<wanted>(1)), \
-                    #type " does not have the sign of " #wanted)
+  DLPACKGEN_ABI_ASSERT((static_cast<type>(-1) < static_cast<type>(1)) == \
+                       (static_cast<wanted>(-1) < static_cast<wanted>(1)), \
+                       #type " does not have the sign of " #wanted)
 #define DLPACKGEN_ABI_STRUCT(type, align, size) \
   struct DLPACKGEN_ABI_AT_LINE(dlpackgen_abi_probe_) { char before; type value; }; \
   DLPACKGEN_ABI_ASSERT(offsetof(struct DLPACKGEN_ABI_AT_LINE(dlpackgen_abi_probe_), value) == align, #type " is not aligned to " #align); \
   DLPACKGEN_ABI_ASSERT(sizeof(type) == size, #type " is not of size " #size)
 #define DLPACKGEN_ABI_FIELD(type, field, wanted, width, offset) \
-  DLPACKGEN_ABI_ASSERT(DLPACKGEN_ABI_VALUE_IS(DLPACKGEN_ABI_MEMBER(type, field), wanted), #type "." #field " is no " #wanted); \
+  DLPACKGEN_ABI_ASSERT(DLPACKGEN_ABI_VALUE_IS(DLPACKGEN_ABI_MEMBER(type, field), wanted), \
+                       #type "." #field " is no " #wanted); \
   DLPACKGEN_ABI_ASSERT(sizeof(DLPACKGEN_ABI_MEMBER(type, field)) == width, #type "." #field " is not of width " #width); \
   DLPACKGEN_ABI_ASSERT(offsetof(type, field) == offset, #type "." #field " is not at " #offset)
 #define DLPACKGEN_ABI_TYPE(type, wanted) DLPACKGEN_ABI_ASSERT(DLPACKGEN_ABI_TYPE_IS(type, wanted), #type " is no " #wanted)
