@@ -207,6 +207,7 @@ func (c *checker) dtype(i int, p contract.Param, at string) {
 	binder := "call->args." + c.k.Args[v.Arg].Name
 	switch {
 	case i > v.Arg:
+		c.demand("dlpackgen_check_dtype(&sites[%d], %s, %s, %d, message)", i, at, table(c.k, p.Var), len(v.Types))
 		c.demand("dlpackgen_check_same_dtype(&sites[%d], %s, &sites[%d], %s, message)", i, at, v.Arg, binder)
 		return
 	case i < v.Arg:

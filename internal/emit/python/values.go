@@ -54,7 +54,7 @@ func expected(p contract.Param) string {
 func (w *wrapper) read(i int, p contract.Param) {
 	at := fmt.Sprintf("given_[%d]", i)
 	into := "kernel_.args." + p.Name
-	if p.Default == nil && (p.Optional || kind(p) == "") {
+	if p.Default == nil {
 		w.before("if (!%s) {", at)
 		w.before("  dlpackgen_argument_error(&call_, %d, PyExc_TypeError, \"it is missing\");", i)
 		w.before("  return NULL;")
