@@ -74,7 +74,7 @@ def test_read_only_memory():
         del x
         assert stranger.deleted == 1
     with refused(ValueError, "'raise', 'copy' or 'allow', not 'trust'"):
-        from_dlpack(torch.ones(1), read_only="allow")
+        from_dlpack(torch.ones(1), read_only="trust")
 
 
 CUDA_HOST = 3
