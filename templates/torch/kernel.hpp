@@ -46,10 +46,10 @@ namespace detail {
 // has none for, is raised by no kernel.
 namespace raised {
 using c10::BufferError;
-using c10::TypeError;
-using c10::ValueError;
 using c10::IndexError;
 using c10::NotImplementedError;
+using c10::TypeError;
+using c10::ValueError;
 using SystemError = c10::Error;
 using RuntimeError = c10::Error;
 using MemoryError = c10::Error;

@@ -42,8 +42,8 @@ using torch::stable::Tensor;
 namespace detail {
 
 using pytorch::detail::Arguments;
-using pytorch::detail::Slot;
 using pytorch::detail::Site;
+using pytorch::detail::Slot;
 
 // Whatever is thrown through the stable ABI arrives as a RuntimeError: of the checker's statuses,
 // the sentence is left.

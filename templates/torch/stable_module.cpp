@@ -33,7 +33,8 @@ PyObject* report() noexcept {
 PyObject* from_dlpack(PyObject*, PyObject* args, PyObject* keywords) {
   try {
     const pytorch::detail::Request wanted = pytorch::detail::request_in(args, keywords);
-    return pytorch::stable::from_object(wanted.object, wanted.read_only);
+    const auto made = pytorch::detail::made(pytorch::stable::from_object(wanted.object, wanted.how()));
+    return pytorch::detail::placed(made, wanted).release().ptr();
   } catch (...) {
     return report();
   }
@@ -41,8 +42,9 @@ PyObject* from_dlpack(PyObject*, PyObject* args, PyObject* keywords) {
 
 PyMethodDef methods[] = {
     {"from_dlpack", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(from_dlpack)), METH_VARARGS | METH_KEYWORDS,
-     "from_dlpack(x, read_only='raise'): a torch.Tensor over the memory of a tensor of any library, or of a capsule.\n"
-     "Read-only memory is refused, copied ('copy'), or taken as it is ('allow'): nobody may write to it then."},
+     "from_dlpack(x, /, *, device=None, copy=None, read_only='raise'): a torch.Tensor over the memory of a tensor of any\n"
+     "library, or of a capsule; a copy of it where copy=True or device= needs one. Other read-only memory raises\n"
+     "BufferError, is copied ('copy'), or is used as it is ('allow'): nobody may write to it then."},
     {nullptr, nullptr, 0, nullptr},
 };
 

@@ -36,6 +36,15 @@ enum class ReadOnly {
 
 namespace detail {
 
+// What from_dlpack() may do with the memory; without may_copy, its producer may not have
+// copied it either.
+struct How {
+  ReadOnly read_only;
+  bool may_copy = true;
+
+  How(ReadOnly wanted, bool copies = true) : read_only(wanted), may_copy(copies) {}  // NOLINT: as it is written
+};
+
 inline std::string text_of(DLDevice device) {
   return "(" + std::to_string(device.device_type) + ", " + std::to_string(device.device_id) + ")";
 }
@@ -147,6 +156,13 @@ inline bool is_read_only(const DLManagedTensorVersioned& managed) noexcept {
   return (managed.flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0;
 }
 
+inline void refuse_copied(const DLManagedTensor&) {}
+inline void refuse_copied(const DLManagedTensorVersioned& managed) {
+  if ((managed.flags & DLPACK_FLAG_BITMASK_IS_COPIED) != 0) {
+    throw BufferError("its producer copied it, which copy=False does not allow");
+  }
+}
+
 inline void refuse_padded(const DLManagedTensor&) {}
 inline void refuse_padded(const DLManagedTensorVersioned& managed) {
   if ((managed.flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0) {
@@ -168,14 +184,15 @@ Taken<Struct> received(Struct* managed) {
 // Torch is what makes the tensors: ATen itself, or its stable ABI. Its wrap() owns what
 // it gets from the beginning, also when it throws.
 template <class Torch, class Struct>
-typename Torch::Tensor take(Taken<Struct> taken, ReadOnly read_only) {
+typename Torch::Tensor take(Taken<Struct> taken, const How& how) {
   const Struct& managed = *taken.owned.get();
+  if (!how.may_copy) refuse_copied(managed);
   const typename Torch::Source source = Torch::source_of(managed.dl_tensor);
-  if (!is_read_only(managed) || read_only == ReadOnly::allow) {
+  if (!is_read_only(managed) || how.read_only == ReadOnly::allow) {
     const DLTensor& tensor = managed.dl_tensor;
     return Torch::template wrap<delete_managed<Struct>>(tensor, source, taken.owned.release());
   }
-  if (read_only == ReadOnly::raise) {
+  if (how.read_only == ReadOnly::raise) {
     throw BufferError("it is read-only, or cannot say that it is not, and a torch.Tensor can always be written to");
   }
   return Torch::copy_on_host(managed.dl_tensor, source);

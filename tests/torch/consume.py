@@ -69,12 +69,68 @@ def test_read_only_memory():
         x = from_dlpack(stranger.capsule(), read_only="copy")
         assert stranger.deleted == 1 and x.tolist() == [0, 1] and x.data_ptr() != ctypes.addressof(check.room)
         stranger = Stranger((2,), **changes)
-        x = from_dlpack(stranger.capsule(), "allow")
+        x = from_dlpack(stranger.capsule(), read_only="allow")
         assert stranger.deleted == 0 and x.data_ptr() == ctypes.addressof(check.room)
         del x
         assert stranger.deleted == 1
     with refused(ValueError, "'raise', 'copy' or 'allow', not 'trust'"):
         from_dlpack(torch.ones(1), read_only="trust")
+
+
+def test_copies_that_are_asked_for():
+    for changes in (dict(), dict(flags=check.READ_ONLY), dict(legacy=True)):
+        for read_only in ("raise", "copy", "allow"):
+            stranger = Stranger((2,), **changes)
+            x = from_dlpack(stranger.capsule(), copy=True, read_only=read_only)
+            assert stranger.deleted == 1 and x.tolist() == [0, 1] and x.data_ptr() != ctypes.addressof(check.room)
+    own = torch.arange(3)
+    copy = from_dlpack(own, copy=True)
+    assert copy.tolist() == [0, 1, 2] and copy.data_ptr() != own.data_ptr()
+    assert from_dlpack(own, copy=None).data_ptr() == own.data_ptr()
+
+
+def test_copies_that_are_not_allowed():
+    stranger = Stranger((2,))
+    x = from_dlpack(stranger.capsule(), copy=False)
+    assert x.data_ptr() == ctypes.addressof(check.room)
+    own = np.arange(3)
+    assert from_dlpack(own, copy=False).data_ptr() == own.ctypes.data
+    stranger = Stranger((2,), flags=check.COPIED)
+    with refused(BufferError, "its producer copied it"):
+        from_dlpack(stranger.capsule(), copy=False)
+    assert stranger.deleted == 1
+    stranger = Stranger((2,), flags=check.COPIED)
+    assert from_dlpack(stranger.capsule()).tolist() == [0, 1]
+    for read_only in ("raise", "copy"):
+        stranger = Stranger((2,), flags=check.READ_ONLY)
+        with refused(BufferError, "it is read-only"):
+            from_dlpack(stranger.capsule(), copy=False, read_only=read_only)
+        assert stranger.deleted == 1
+    with refused(TypeError, "copy is True, False or None"):
+        from_dlpack(torch.ones(1), copy=1)
+
+
+def test_devices_that_are_asked_for():
+    own = torch.arange(3)
+    for device in (None, "cpu", torch.device("cpu")):
+        for copy in (None, False):
+            assert from_dlpack(own, device=device, copy=copy).data_ptr() == own.data_ptr()
+        assert from_dlpack(own, device=device, copy=True).data_ptr() != own.data_ptr()
+    stranger = Stranger((2,))
+    moved = from_dlpack(stranger.capsule(), device="meta")
+    assert moved.device == torch.device("meta") and moved.shape == (2,) and stranger.deleted == 1
+    stranger = Stranger((2,))
+    with refused(BufferError, "it is on another device than device="):
+        from_dlpack(stranger.capsule(), device="meta", copy=False)
+    assert stranger.deleted == 1
+    with refused(RuntimeError, "nosuch"):
+        from_dlpack(own, device="nosuch")
+
+
+def test_the_signature():
+    for args, keywords in (((), dict(x=torch.ones(1))), ((torch.ones(1), "copy"), {})):
+        with refused(TypeError, "from_dlpack"):
+            from_dlpack(*args, **keywords)
 
 
 CUDA_HOST = 3
@@ -91,14 +147,17 @@ def modes():
 
 def test_copies_are_made_below_the_modes():
     for mode in modes():
-        for give in (lambda s: from_dlpack(s.capsule(), "copy"), lambda s: check.give(check.WRITE, s.managed)):
+        for give in (
+            lambda s: from_dlpack(s.capsule(), read_only="copy"),
+            lambda s: check.give(check.WRITE, s.managed),
+        ):
             for shape, strides, expected in (((2,), None, [0, 1]), ((2, 2), (3, 2), [[0, 2], [3, 5]])):
                 stranger = Stranger(shape, strides, flags=check.READ_ONLY)
                 with mode:
                     x = give(stranger)
                 assert type(x) is torch.Tensor and stranger.deleted == 1 and x.tolist() == expected
     source = Stranger((2,), flags=check.READ_ONLY)
-    copies = torch.vmap(lambda row: row + from_dlpack(source.capsule(), "copy"))(torch.zeros(3, 2))
+    copies = torch.vmap(lambda row: row + from_dlpack(source.capsule(), read_only="copy"))(torch.zeros(3, 2))
     assert copies.tolist() == [[0, 1]] * 3 and source.deleted == 1
 
 
@@ -111,7 +170,7 @@ def test_refusals_delete_once():
         for how in ("raise", "copy", "allow"):
             stranger = Stranger(**changes)
             with refused(BufferError, says):
-                from_dlpack(stranger.capsule(), how)
+                from_dlpack(stranger.capsule(), read_only=how)
             assert stranger.deleted == 1, name
 
 
@@ -119,7 +178,7 @@ def test_devices_of_others():
     """Types of devices that no back end of torch serves, with numbers that all have."""
     for device in (4, 7, 8, 9, 12, 15, 16):
         stranger = Stranger((2,), device=(device, 0))
-        with refused(BufferError, "none that is served here"):
+        with refused(BufferError, "unsupported device"):
             from_dlpack(stranger.capsule())
         assert stranger.deleted == 1
 
@@ -127,13 +186,13 @@ def test_devices_of_others():
 def test_copies_of_nothing():
     for shape in ((0, 3), (3, 0), (2, 0, 2)):
         stranger = Stranger(shape, data=None, flags=check.READ_ONLY)
-        x = from_dlpack(stranger.capsule(), "copy")
+        x = from_dlpack(stranger.capsule(), read_only="copy")
         assert tuple(x.shape) == shape and stranger.deleted == 1
 
 
 def test_copies_of_a_number():
     stranger = Stranger((), flags=check.READ_ONLY, offset=12)
-    assert from_dlpack(stranger.capsule(), "copy").item() == 3 and stranger.deleted == 1
+    assert from_dlpack(stranger.capsule(), read_only="copy").item() == 3 and stranger.deleted == 1
 
 
 def test_no_deleter():
@@ -228,7 +287,7 @@ def test_errors_of_others_that_succeed_are_not_kept():
     # no deleter may touch an error.
     stranger = Stranger((2,), flags=check.READ_ONLY)
     stranger.managed.deleter = careless(check.Deleter)
-    assert from_dlpack(stranger.capsule(), "copy").tolist() == [0, 1]
+    assert from_dlpack(stranger.capsule(), read_only="copy").tolist() == [0, 1]
     Tabled.__dlpack_c_exchange_api__, table = table_for(lambda x, out: 0)
     table.own = careless(dict(check.Table._fields_)["own"])
     with refused(BufferError, "gave no tensor"):
@@ -276,7 +335,7 @@ def test_strides_that_lead_nowhere():
     for strides in ((-1, -1, -1), (FAR, FAR, FAR), (-1 << 63, -1 << 63, -1 << 63), "NULL"):
         for changes in dict(), dict(data=None), dict(offset=(1 << 64) - 3), dict(offset=2), dict(flags=check.READ_ONLY):
             stranger = Stranger((3, 0, 2), strides, **changes)
-            x = from_dlpack(stranger.capsule(), "copy")
+            x = from_dlpack(stranger.capsule(), read_only="copy")
             assert tuple(x.shape) == (3, 0, 2) and x.stride() == (2, 2, 1), x.stride()
             del x
             assert stranger.deleted == 1

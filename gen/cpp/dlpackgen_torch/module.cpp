@@ -60,7 +60,8 @@ PyObject* use_backend(PyObject*, PyObject* capsule) {
 PyObject* from_dlpack(PyObject*, PyObject* args, PyObject* keywords) {
   return guarded([&] {
     const pytorch::detail::Request wanted = pytorch::detail::request_in(args, keywords);
-    return THPVariable_Wrap(pytorch::from_object(wanted.object, wanted.read_only));
+    const auto made = pytorch::detail::made(THPVariable_Wrap(pytorch::from_object(wanted.object, wanted.how())));
+    return pytorch::detail::placed(made, wanted).release().ptr();
   });
 }
 
@@ -72,8 +73,9 @@ PyMethodDef methods[] = {
      "use_backend(capsule): queries a backend for the device of a tensor's memory, and has it keep its own memory\n"
      "until torch's work is done. A capsule named dlpackgen_backend, or None."},
     {"from_dlpack", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(from_dlpack)), METH_VARARGS | METH_KEYWORDS,
-     "from_dlpack(x, read_only='raise'): a torch.Tensor over the memory of a tensor of any library, or of a capsule.\n"
-     "Read-only memory is refused, copied ('copy'), or taken as it is ('allow'): nobody may write to it then."},
+     "from_dlpack(x, /, *, device=None, copy=None, read_only='raise'): a torch.Tensor over the memory of a tensor of any\n"
+     "library, or of a capsule; a copy of it where copy=True or device= needs one. Other read-only memory raises\n"
+     "BufferError, is copied ('copy'), or is used as it is ('allow'): nobody may write to it then."},
     {nullptr, nullptr, 0, nullptr},
 };
 

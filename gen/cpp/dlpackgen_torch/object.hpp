@@ -51,10 +51,10 @@ inline void refuse_derived(PyTypeObject* type, const at::Tensor& tensor) {
 }
 
 // Its __dlpack__ may run anything, also what frees the memory that torch then exports.
-inline at::Tensor from_derived(PyObject* object, ReadOnly read_only) {
+inline at::Tensor from_derived(PyObject* object, const How& how) {
   const Typed typed(object);
   refuse_derived(Py_TYPE(object), THPVariable_Unpack(object));
-  at::Tensor made = from_export<Aten>(typed, read_only);
+  at::Tensor made = from_export<Aten>(typed, how);
   typed.require_same_type();
   refuse_unreadable(THPVariable_Unpack(object), c10::DispatchKeySet());
   return made;
@@ -79,10 +79,10 @@ inline at::Tensor from_capsule(PyObject* capsule, ReadOnly read_only = ReadOnly:
  *
  * \throws as take(), or python_error for what its library raises.
  */
-inline at::Tensor from_object(PyObject* object, ReadOnly read_only = ReadOnly::raise) {
+inline at::Tensor from_object(PyObject* object, const detail::How& how = ReadOnly::raise) {
   if (THPVariable_CheckExact(object)) return detail::alias_of(THPVariable_Unpack(object));
-  if (!detail::derives_from_tensor(object)) return detail::from_offer<detail::Aten>(object, read_only);
-  return detail::from_derived(object, read_only);
+  if (!detail::derives_from_tensor(object)) return detail::from_offer<detail::Aten>(object, how);
+  return detail::from_derived(object, how);
 }
 
 }  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN

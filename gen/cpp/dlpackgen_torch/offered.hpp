@@ -173,31 +173,31 @@ inline DLManagedTensorVersioned* own_by_table(const ExchangeAPI& table, PyObject
 }
 
 template <class Torch>
-typename Torch::Tensor take_from(const ExchangeAPI& table, PyObject* object, ReadOnly read_only) {
+typename Torch::Tensor take_from(const ExchangeAPI& table, PyObject* object, const How& how) {
   auto taken = received(asked_of(object, [&] { return own_by_table(table, object); }));
   refuse_other_stream<Torch>(table, taken.owned.view().device());
-  return take<Torch>(std::move(taken), read_only);
+  return take<Torch>(std::move(taken), how);
 }
 
 // Takes the tensor out of a capsule; checks nothing of where it is where nobody was asked.
 template <class Torch, class Struct>
-typename Torch::Tensor take_out(PyObject* capsule, const char* name, const char* used, ReadOnly read_only,
+typename Torch::Tensor take_out(PyObject* capsule, const char* name, const char* used, const How& how,
                                 const Said* said) {
   auto taken = received(open<Struct>(capsule, name, used));
   if (said != nullptr) refuse_unsaid(taken.owned.view().device(), *said);
-  return take<Torch>(std::move(taken), read_only);
+  return take<Torch>(std::move(taken), how);
 }
 
 inline constexpr const char no_capsule[] = "expected a capsule with a tensor that nobody has taken";
 
 template <class Torch>
-typename Torch::Tensor from_capsule(PyObject* capsule, ReadOnly read_only, const Said* said = nullptr) {
+typename Torch::Tensor from_capsule(PyObject* capsule, const How& how, const Said* said = nullptr) {
   if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
-    return take_out<Torch, DLManagedTensorVersioned>(capsule, "dltensor_versioned", "used_dltensor_versioned",
-                                                     read_only, said);
+    return take_out<Torch, DLManagedTensorVersioned>(capsule, "dltensor_versioned", "used_dltensor_versioned", how,
+                                                     said);
   }
   if (PyCapsule_IsValid(capsule, "dltensor")) {
-    return take_out<Torch, DLManagedTensor>(capsule, "dltensor", "used_dltensor", read_only, said);
+    return take_out<Torch, DLManagedTensor>(capsule, "dltensor", "used_dltensor", how, said);
   }
   if (said != nullptr) throw BufferError("its __dlpack__() did not return an unconsumed DLPack capsule");
   throw TypeError(no_capsule);
@@ -220,24 +220,24 @@ struct Typed {
 
 // What an object offers by its table, or else by __dlpack__.
 template <class Torch>
-typename Torch::Tensor from_export(const Typed& typed, ReadOnly read_only) {
+typename Torch::Tensor from_export(const Typed& typed, const How& how) {
   PyObject* const object = typed.object;
   const auto type = reinterpret_cast<PyTypeObject*>(typed.type.ptr());
   const ExchangeAPI table = asked_of(object, [&] { return table_of(type); });
   typed.require_same_type();
-  if (table) return take_from<Torch>(table, object, read_only);
+  if (table) return take_from<Torch>(table, object, how);
   Said said;
   const py::object capsule = asked_of(object, [&] { return ask_capsule<Torch>(object, said); });
-  return from_capsule<Torch>(capsule.ptr(), read_only, &said);
+  return from_capsule<Torch>(capsule.ptr(), how, &said);
 }
 
 // What is no tensor of torch, which has its own way.
 template <class Torch>
-typename Torch::Tensor from_offer(PyObject* object, ReadOnly read_only) {
-  if (PyCapsule_CheckExact(object)) return from_capsule<Torch>(object, read_only);
+typename Torch::Tensor from_offer(PyObject* object, const How& how) {
+  if (PyCapsule_CheckExact(object)) return from_capsule<Torch>(object, how);
   const Typed typed(object);
   asked_of(object, [&] { refuse_what_memory_lacks<Torch>(object); });
-  return from_export<Torch>(typed, read_only);
+  return from_export<Torch>(typed, how);
 }
 
 inline ReadOnly read_only_of(std::string_view wanted) {
@@ -250,17 +250,59 @@ inline ReadOnly read_only_of(std::string_view wanted) {
 // The arguments of from_dlpack() in Python.
 struct Request {
   PyObject* object;
+  PyObject* device;  // what torch.device() takes, or None
+  PyObject* copy;    // True, False or None
   ReadOnly read_only;
+
+  // Memory that is copied afterwards may be read-only; without a copy, it must not be.
+  How how() const {
+    if (copy == Py_True) return How(ReadOnly::allow);
+    if (copy == Py_None) return How(read_only);
+    return How(read_only == ReadOnly::copy ? ReadOnly::raise : read_only, false);
+  }
 };
 
 inline Request request_in(PyObject* args, PyObject* keywords) {
-  static const char* const names[] = {"x", "read_only", nullptr};
-  PyObject* object = nullptr;
+  static const char* const names[] = {"", "device", "copy", "read_only", nullptr};
+  Request found{nullptr, Py_None, Py_None, ReadOnly::raise};
   const char* read_only = "raise";
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|s:from_dlpack", const_cast<char**>(names), &object, &read_only)) {
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OOs:from_dlpack", const_cast<char**>(names), &found.object,
+                                   &found.device, &found.copy, &read_only)) {
     throw py::error_already_set();
   }
-  return Request{object, read_only_of(read_only)};
+  if (found.copy != Py_None && !PyBool_Check(found.copy)) throw py::type_error("copy is True, False or None");
+  found.read_only = read_only_of(read_only);
+  return found;
+}
+
+// The device that torch makes tensors on where it is given this one: "cuda" is that of a number.
+inline py::object device_of(PyObject* device) {
+  return py::module_::import("torch").attr("empty")(0, py::arg("device") = py::handle(device)).attr("device");
+}
+
+// Other devices copy after the call: the memory must live until that is done.
+inline void finish_copy(const py::object& from) {
+  const py::object device = from.attr("device");
+  if (device.attr("type").cast<std::string>() == "cpu") return;
+  py::module_::import("torch").attr("accelerator").attr("synchronize")(device);
+}
+
+// Copies a tensor of torch where that is asked for, or where the device needs it.
+inline py::object placed(const py::object& made, const Request& wanted) {
+  py::object copy;
+  if (wanted.device != Py_None) {
+    const py::object device = device_of(wanted.device);
+    if (!device.equal(made.attr("device"))) {
+      if (wanted.copy == Py_False) {
+        throw BufferError("it is on another device than device=, and copy=False does not allow a copy");
+      }
+      copy = made.attr("to")(device);
+    }
+  }
+  if (!copy && wanted.copy == Py_True) copy = made.attr("clone")();
+  if (!copy) return made;
+  finish_copy(made);
+  return copy;
 }
 
 }  // namespace detail

@@ -150,10 +150,10 @@ inline void refuse_derived(PyObject* object) {
 }
 
 // Its __dlpack__ may run anything, also what frees the memory that torch then exports.
-inline Tensor from_derived(PyObject* object, ReadOnly read_only) {
+inline Tensor from_derived(PyObject* object, const pytorch::detail::How& how) {
   const pytorch::detail::Typed typed(object);
   refuse_derived(object);
-  const Tensor made = pytorch::detail::from_export<Shim>(typed, read_only);
+  const Tensor made = pytorch::detail::from_export<Shim>(typed, how);
   typed.require_same_type();
   refuse_derived(object);
   return made;
@@ -180,15 +180,15 @@ inline PyObject* object_of(const Tensor& tensor) {
  *
  * \throws as take(), or pybind11::error_already_set for what its library raises.
  */
-inline PyObject* from_object(PyObject* object, ReadOnly read_only = ReadOnly::raise) {
+inline PyObject* from_object(PyObject* object, const pytorch::detail::How& how = ReadOnly::raise) {
   const detail::Torch& torch = detail::torch_itself();
   PyTypeObject* const type = Py_TYPE(object);
   if (PyType_IsSubtype(type, reinterpret_cast<PyTypeObject*>(torch.base.ptr())) == 0) {
-    return detail::object_of(pytorch::detail::from_offer<detail::Shim>(object, read_only));
+    return detail::object_of(pytorch::detail::from_offer<detail::Shim>(object, how));
   }
   const pybind11::handle found(reinterpret_cast<PyObject*>(type));
   if (found.is(torch.tensor) || found.is(torch.parameter)) return detail::alias_of(object);
-  return detail::object_of(detail::from_derived(object, read_only));
+  return detail::object_of(detail::from_derived(object, how));
 }
 
 }  // namespace stable

@@ -28,7 +28,7 @@ namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 inline at::Device device_of(DLDevice device) {
   if (is_host_memory(device.device_type)) return at::Device(at::kCPU);  // pinned memory is read as its own
   if (device.device_type != kDLCUDA && device.device_type != kDLROCM) {
-    throw BufferError("its device is none that is served here: CPU, CUDA or ROCm");
+    throw BufferError("unsupported device: expected CPU, CUDA or ROCm");
   }
   if (device.device_type != detail::gpu() || !c10::impl::hasDeviceGuardImpl(at::kCUDA)) {
     throw BufferError("its device is one of another back end than that of this torch");
