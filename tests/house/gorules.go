@@ -13,7 +13,7 @@ import (
 
 // The limits on length. Tests and data read well when longer.
 const (
-	maxFile     = 610
+	maxFile     = 500
 	maxFunc     = 45
 	maxTestFunc = 80
 )

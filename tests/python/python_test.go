@@ -65,7 +65,8 @@ func pythons(t *testing.T) map[string]string {
 }
 
 // calls are the scripts on what calls do, in whatever Python and however they are built.
-var calls = []string{"rules.py", "scalars.py", "routes.py", "asked.py", "order.py", "streams.py", "give.py", "depth.py"}
+var calls = []string{"rules.py", "descriptions.py", "fits.py", "scalars.py", "routes.py", "asked.py",
+	"order.py", "streams.py", "give.py", "depth.py"}
 
 // One file of each module serves every Python that is here; none needs a library.
 func TestEveryPythonHere(t *testing.T) {
