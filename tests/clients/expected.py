@@ -67,7 +67,7 @@ NO_TENSOR = ("TypeError", "no __dlpack__")
 NINE = (1, 2, 1, 1, 1, 1, 1, 1, 2)
 READ_ONLY = "read-only"
 READ_ONLY_HERE = "it is read-only, and this argument is written to"  # as its library says
-SHARED = "several elements in one place"  # though it can be exported
+SHARED = "its elements may overlap"  # though it can be exported
 
 
 def of(make):

@@ -129,7 +129,7 @@ def torch_overlaps_are_not_written():
 
     windows = torch.arange(8.0).as_strided((3, 4), (2, 1))
     for f in clients.write, clients.write_unlocked:
-        refused(f, windows, text="several elements in one place")
+        refused(f, windows, text="its elements may overlap")
         f(torch.arange(8.0).as_strided((2, 3), (4, 1)))
         f(torch.arange(24.0).reshape(2, 3, 4).permute(2, 0, 1))
     assert clients.read(windows)[0][2] == (2, 1)
@@ -234,11 +234,11 @@ def numpy_windows_are_not_written():
     import numpy as np
 
     windows = np.lib.stride_tricks.sliding_window_view(np.arange(8, dtype="f4"), 4, writeable=True)
-    refused(clients.write, windows, text="several elements in one place")
+    refused(clients.write, windows, text="its elements may overlap")
     refused(
         clients.write,
         np.lib.stride_tricks.as_strided(np.ones(3, "f4"), (2, 3), (0, -4)),
-        text="several elements in one place",
+        text="its elements may overlap",
     )
     clients.write(np.arange(24, dtype="f4").reshape(2, 3, 4)[::-1, :, ::2])
 
