@@ -87,14 +87,21 @@ func (a *applier) makeDir(dir string) error {
 		return nil
 	}
 	a.ready[dir] = true
-	if info, err := a.disk.Stat(dir); err == nil && info.IsDir() {
+	if a.isDir(dir) {
 		return nil
 	}
 	err := a.disk.Mkdir(dir)
 	if !errors.Is(err, fs.ErrExist) { // also after an error: it may stand all the same
 		a.made = append(a.made, dir)
+	} else if a.isDir(dir) { // a run whose output directory lies in this one made it meanwhile
+		return nil
 	}
 	return err
+}
+
+func (a *applier) isDir(name string) bool {
+	info, err := a.disk.Stat(name)
+	return err == nil && info.IsDir()
 }
 
 func (a *applier) delete() error {

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"errors"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -272,4 +273,23 @@ func TestGuardLeavesNothing(t *testing.T) {
 	_, err = Generate(request(dir, target("c", "c", nil)), false)
 	require.NoError(t, err)
 	assert.Empty(t, disked(t, dir))
+}
+
+// overtaken is a disk on which another run makes each directory first.
+type overtaken struct{ disk }
+
+func (o overtaken) Mkdir(name string) error {
+	return errors.Join(o.disk.Mkdir(name), &fs.PathError{Op: "mkdirat", Path: name, Err: fs.ErrExist})
+}
+
+func TestADirectoryThatAnotherRunMakesMeanwhile(t *testing.T) {
+	req := request(fastDir(t), target("c", "gen/in", map[string]string{"a.h": ours("a")}))
+	w := system()
+	w.open = func(dir string) (disk, error) {
+		d, err := openDisk(dir)
+		return overtaken{d}, err
+	}
+	_, err := w.generate(req, false)
+	require.NoError(t, err)
+	requireFine(t, req)
 }
