@@ -414,7 +414,7 @@ def test_what_the_validator_finds_in_named_dtypes():
 def test_more_dimensions_than_extents():
     """The extents are those of the last eight dimensions, however the tensor is checked."""
     for changes in {}, {"dtypes": [FLOAT32]}:
-        f = function({"ndim": 9, "shape": [ANY] * 7 + [5], "devices": [-1, -1], **changes})
+        f = function({"ndim": 9, "shape": [ANY] * 7 + [5], **changes})  # what follows the extents reads as ANY
         for kind in New, Tabled, Known:
             f(kind(*[1] * 8, 5))
             with raises(ValueError, "f(): argument 'a' (1st): expected 5 in dimension 8, got 1"):
