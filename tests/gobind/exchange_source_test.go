@@ -22,7 +22,7 @@ func TestAnotherViewIsRefused(t *testing.T) {
 	header := readFile(t, m, "dlpack/exchange.h")
 	for name, test := range map[string]struct{ old, replacement string }{
 		"one more field": {"int64_t dims[2 * ", "uint64_t more; int64_t dims[2 * "},
-		"another order":  {"uintptr_t stream;\n\tuint64_t flags;", "uint64_t flags;\n\tuintptr_t stream;"},
+		"another order":  {"uintptr_t stream;\n  uint64_t flags;", "uint64_t flags;\n  uintptr_t stream;"},
 		"less room":      {"int64_t dims[2 * ", "int64_t dims[1 * "},
 		"another ndim":   {"VIEW_NDIM = 64,", "VIEW_NDIM = 32,"},
 	} {
