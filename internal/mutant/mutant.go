@@ -108,6 +108,14 @@ func (m Mutant) require(t testing.TB, text string) {
 	require.Len(t, m.places(text), 1, "%s must have once: %q", m.File, m.Old)
 }
 
+// Standing gives the text of C or C++ that stands once in a source, as it is formatted there.
+func Standing(t testing.TB, source, old string) string {
+	t.Helper()
+	at := Mutant{Old: old}.places(source)
+	require.Len(t, at, 1, "must stand once: %q", old)
+	return source[at[0][0]:at[0][1]]
+}
+
 // word is what a formatter keeps in one piece.
 var word = regexp.MustCompile(`\w+|\S`)
 

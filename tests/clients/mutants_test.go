@@ -343,7 +343,7 @@ func TestATorchOfOtherObjectsIsReadByItsOwnTable(t *testing.T) {
 	moved := [3]string{shim, "found->handle = head + ", "found->handle = head + word + "}
 	unproven := [3]string{words, "*(uint64_t*)handle == address ? *(const uint64_t**)handle : NULL",
 		"address ? (const uint64_t *)(uintptr_t)address : NULL"}
-	empty := [3]string{shim, "*(void **)(void *)handle ? handle : NULL", "handle"}
+	empty := [3]string{shim, "*(void**)(void*)handle ? handle : NULL", "handle"}
 	fails(t, python, build(t, python, wrongly(t, moved, unproven, empty)), "", "ours.py", "torch", "float32")
 
 	modules := build(t, python, wrongly(t, moved))

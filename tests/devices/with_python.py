@@ -81,11 +81,11 @@ def test_where_elements_reach():
             BufferError, f"does not match the driver's cpu:0 for memory {plain + reaches:#x}; it may have been freed"
         ):
             read(at(address, shape, strides=strides))
-    with raises(BufferError, f"the memory at {plain + 95:#x}"):
+    with raises(BufferError, f"for memory {plain + 95:#x}"):
         read(at(plain, 16, offset=32))
     split = driver.memory("split", 0)
     read(at(split, 32))
-    with raises(BufferError, f"the memory at {split + 131:#x}"):
+    with raises(BufferError, f"for memory {split + 131:#x}"):
         read(at(split, 33))
 
 

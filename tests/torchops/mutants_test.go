@@ -14,6 +14,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 )
 
 // mutant is a text of a source that is replaced, and what notices it: an expression, or
@@ -138,8 +140,12 @@ func switched(t *testing.T, headers string, all map[string]mutant) {
 		require.NoError(t, err)
 		var pairs []string
 		for old, choice := range texts {
-			require.Equal(t, 1, strings.Count(string(source), old), "%s has %q once", file, old)
-			pairs = append(pairs, old, choice)
+			standing := old
+			if filepath.Ext(file) != ".py" {
+				standing = mutation.Standing(t, string(source), old)
+			}
+			require.Equal(t, 1, strings.Count(string(source), standing), "%s has %q once", file, old)
+			pairs = append(pairs, standing, choice)
 		}
 		made := strings.NewReplacer(pairs...).Replace(string(source))
 		for name, m := range all {

@@ -11,7 +11,7 @@ spec = importlib.util.spec_from_file_location("checked", os.path.join(os.environ
 checked = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(checked)
 
-ANY = {"more": 1, "devices": [-1]}
+ANY = {"leading_dims": 1, "devices": [-1]}
 ROW_MAJOR = 1
 FLOAT = 2
 
