@@ -151,10 +151,15 @@ func Once(t testing.TB, text, old, fresh string) string {
 	return strings.Replace(text, old, fresh, 1)
 }
 
-// OnceIn does that in a file.
+// OnceIn does that in a file; in one of C or C++, whose format a program decides, with any white
+// space between the words.
 func OnceIn(t testing.TB, path, old, fresh string) {
 	t.Helper()
-	text := Once(t, read(t, path), old, fresh)
+	text := read(t, path)
+	if slices.Contains([]string{".c", ".h", ".cpp", ".hpp"}, filepath.Ext(path)) {
+		old = Standing(t, text, old)
+	}
+	text = Once(t, text, old, fresh)
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 

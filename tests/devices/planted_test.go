@@ -145,7 +145,7 @@ var planted = []site{
 		{"nothing is waited for", `;`},
 		{"failures of work are swallowed", `if (!result) (void)d->event_wait(1, &event);`},
 	}},
-	{"(void)d->event_release(event);\n\treturn result;", []bug{{"a mark of drain leaks", `return result;`}}},
+	{"(void)d->event_release(event);\n  return result;", []bug{{"a mark of drain leaks", `return result;`}}},
 }
 
 // plant gives a source in which each bug is there under its number, from 1 on.

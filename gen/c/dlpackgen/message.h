@@ -31,14 +31,14 @@
  * What a host raises, by the name of Python's exception. The only table: a host makes
  * its own classes of it.
  */
-#define DLPACKGEN_STATUSES(STATUS)     \
-  STATUS(TYPE_ERROR, TypeError, 1)     \
-  STATUS(VALUE_ERROR, ValueError, 2)   \
-  STATUS(BUFFER_ERROR, BufferError, 3) \
-  STATUS(SYSTEM_ERROR, SystemError, 4) \
+#define DLPACKGEN_STATUSES(STATUS)       \
+  STATUS(TYPE_ERROR, TypeError, 1)       \
+  STATUS(VALUE_ERROR, ValueError, 2)     \
+  STATUS(BUFFER_ERROR, BufferError, 3)   \
+  STATUS(SYSTEM_ERROR, SystemError, 4)   \
   STATUS(RUNTIME_ERROR, RuntimeError, 5) \
-  STATUS(INDEX_ERROR, IndexError, 6)   \
-  STATUS(MEMORY_ERROR, MemoryError, 7) \
+  STATUS(INDEX_ERROR, IndexError, 6)     \
+  STATUS(MEMORY_ERROR, MemoryError, 7)   \
   STATUS(NOT_IMPLEMENTED_ERROR, NotImplementedError, 8)
 
 /** How a check ended. A number keeps its meaning for ever. */
