@@ -69,7 +69,8 @@ struct complex32 {
   float16 real;
   float16 imag;
   friend constexpr bool operator==(complex32 a, complex32 b) noexcept {
-    return a.real == b.real && a.imag == b.imag;
+    const bool same_real = a.real == b.real;
+    return same_real && a.imag == b.imag;
   }
   friend constexpr bool operator!=(complex32 a, complex32 b) noexcept { return !(a == b); }
 };
