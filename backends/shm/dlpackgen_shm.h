@@ -64,7 +64,7 @@ typedef struct dlpackgen_shm_table {
   /* Sends a tensor of alloc or receive, which stays the caller's: any DLTensor over
    * all of its memory, as another library made it. The first time fixes its size for
    * ever. It blocks as the socket does, and raises no SIGPIPE. */
-  int (*send)(const DLTensor* tensor, int socket, uint32_t flags, dlpackgen_backend_error* error);
+  int (*send)(int socket, const DLTensor* tensor, uint32_t flags, dlpackgen_backend_error* error);
 
   /* Takes one tensor that a peer sent, and maps it; its pages are read when they are
    * touched. The caller owns it, as one of alloc. What is refused is taken off the

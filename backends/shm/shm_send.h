@@ -46,7 +46,7 @@ static int shm_socket_failed(const char* what, int native, dlpackgen_backend_err
   return shm_fail(error, code, native, what);
 }
 
-static int shm_send_fd(int fd, int socket, dlpackgen_backend_error* error) {
+static int shm_send_fd(int socket, int fd, dlpackgen_backend_error* error) {
   union {
     struct cmsghdr aligned;
     char bytes[CMSG_SPACE(sizeof(int))];
@@ -94,7 +94,7 @@ static int shm_is_whole(const DLTensor* ours, const DLTensor* t) {
 }
 
 /* Sends a tensor without elements, which needs no memory of its own. */
-static int shm_send_empty(const DLTensor* t, int socket, uint32_t flags, dlpackgen_backend_error* error) {
+static int shm_send_empty(int socket, const DLTensor* t, uint32_t flags, dlpackgen_backend_error* error) {
   const struct shm_header header = shm_header_of(t, 0);
   int fd = -1;
   void* base = NULL;
@@ -102,12 +102,12 @@ static int shm_send_empty(const DLTensor* t, int socket, uint32_t flags, dlpackg
   if (code) return code;
   (void)munmap(base, SHM_DATA);
   code = shm_seal(fd, flags, error);
-  if (!code) code = shm_send_fd(fd, socket, error);
+  if (!code) code = shm_send_fd(socket, fd, error);
   (void)close(fd);
   return code;
 }
 
-static int shm_send(const DLTensor* tensor, int socket, uint32_t flags, dlpackgen_backend_error* error) {
+static int shm_send(int socket, const DLTensor* tensor, uint32_t flags, dlpackgen_backend_error* error) {
   if (!tensor || (flags & ~(uint32_t)DLPACKGEN_SHM_READ_ONLY))
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "send: %s",
                        tensor ? "unknown flags; there is DLPACKGEN_SHM_READ_ONLY" : "NULL in the place of the tensor");
@@ -115,13 +115,13 @@ static int shm_send(const DLTensor* tensor, int socket, uint32_t flags, dlpackge
   int code = shm_check_socket("send", socket, error);
   if (!code) code = device_elements("send", tensor->ndim, tensor->shape, &count, error);
   if (code) return code;
-  if (count == 0) return shm_send_empty(tensor, socket, flags, error);
+  if (count == 0) return shm_send_empty(socket, tensor, flags, error);
   struct shm_block* block = shm_find((const char*)tensor->data + tensor->byte_offset);
   if (!block || !shm_is_whole(&block->tensor.dl_tensor, tensor))
     return device_fail(error, DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE, "send: %s; copy it into one of alloc",
                        block ? "a part or another view of a shared tensor" : "the tensor is not in shared memory");
   code = shm_seal(block->fd, flags, error);
-  return code ? code : shm_send_fd(block->fd, socket, error);
+  return code ? code : shm_send_fd(socket, block->fd, error);
 }
 
 #endif /* DLPACKGEN_SHM_SEND_H_ */

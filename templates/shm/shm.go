@@ -30,8 +30,8 @@ static int go_free(uintptr_t t, answer *a) {
 	return TABLE->device->deallocate((DLManagedTensorVersioned *)t, &a->error);
 }
 
-static int go_send(uintptr_t t, int socket, uint32_t flags, answer *a) {
-	return TABLE->send((const DLTensor *)t, socket, flags, &a->error);
+static int go_send(int socket, uintptr_t t, uint32_t flags, answer *a) {
+	return TABLE->send(socket, (const DLTensor *)t, flags, &a->error);
 }
 
 static int go_receive(int socket, answer *a) {
@@ -114,7 +114,7 @@ func Send(socket syscall.Conn, tensor unsafe.Pointer, readOnly bool) error {
 		flags = C.DLPACKGEN_SHM_READ_ONLY
 	}
 	return ready(socket, syscall.RawConn.Write, func(fd uintptr, a *C.answer) C.int {
-		return C.go_send(C.uintptr_t(uintptr(tensor)), C.int(fd), flags, a)
+		return C.go_send(C.int(fd), C.uintptr_t(uintptr(tensor)), flags, a)
 	}, func(*C.answer) {})
 }
 

@@ -5,7 +5,7 @@
  * headers of targets c and python.
  *
  *   empty(shape, dtype)             a tensor that can be sent; dtype is (code, bits, lanes)
- *   send(tensor, socket, read_only) any object over all of such a tensor
+ *   send(socket, tensor, read_only) any object over all of such a tensor
  *   receive(socket)                 a tensor that a peer sent
  *
  * Tensors have __dlpack__; a socket is what has fileno(), or its number. Those that a
@@ -65,17 +65,17 @@ static PyObject* shm_empty(PyObject* module, PyObject* arguments) {
 }
 
 static PyObject* shm_send_object(PyObject* module, PyObject* arguments) {
-  PyObject *object, *socket;
+  PyObject *socket, *object;
   int read_only = 0, code, again = 1;
   dlpackgen_backend_error error;
-  if (!PyArg_ParseTuple(arguments, "OO|p:send", &object, &socket, &read_only)) return NULL;
+  if (!PyArg_ParseTuple(arguments, "OO|p:send", &socket, &object, &read_only)) return NULL;
   const int fd = PyObject_AsFileDescriptor(socket);
   if (fd < 0) return NULL;
   DLManagedTensorVersioned* tensor = dlpackgen_from_py_object_no_sync(module, object, 0);
   if (!tensor) return NULL;
   do {
     Py_BEGIN_ALLOW_THREADS;
-    code = DLPACKGEN_SHM_ENTRY()->send(&tensor->dl_tensor, fd, read_only ? DLPACKGEN_SHM_READ_ONLY : 0, &error);
+    code = DLPACKGEN_SHM_ENTRY()->send(fd, &tensor->dl_tensor, read_only ? DLPACKGEN_SHM_READ_ONLY : 0, &error);
     Py_END_ALLOW_THREADS;
     if (code) again = shm_raise(&error);
   } while (code && again);
@@ -100,7 +100,7 @@ static PyObject* shm_receive_object(PyObject* module, PyObject* socket) {
 
 static PyMethodDef shm_methods[] = {
     {"empty", shm_empty, METH_VARARGS, "empty(shape, dtype): a tensor that can be sent; dtype is (code, bits, lanes)"},
-    {"send", shm_send_object, METH_VARARGS, "send(tensor, socket, read_only=False): sends all of such a tensor"},
+    {"send", shm_send_object, METH_VARARGS, "send(socket, tensor, read_only=False): sends all of such a tensor"},
     {"receive", shm_receive_object, METH_O, "receive(socket): the tensor that a peer sent"},
     {NULL, NULL, 0, NULL},
 };

@@ -79,7 +79,7 @@ int main(int count, char** words) {
     DLManagedTensorVersioned* t = NULL;
     must(shm->device->allocate(&r, &t, NULL) == 0, "alloc");
     double start = now();
-    must(shm->send(&t->dl_tensor, sockets[0], 0, NULL) == 0 && read(sockets[0], &byte, 1) == 1, "send");
+    must(shm->send(sockets[0], &t->dl_tensor, 0, NULL) == 0 && read(sockets[0], &byte, 1) == 1, "send");
     const double ours = now() - start;
     t->deleter(t);
     const int fd = memfd_create("bare", MFD_CLOEXEC | MFD_ALLOW_SEALING);

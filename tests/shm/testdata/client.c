@@ -57,7 +57,7 @@ static DLManagedTensorVersioned* made(int64_t rows, int64_t columns) {
 static int fair(const char* name, int socket) {
   if (!strcmp(name, "empty")) {
     DLManagedTensorVersioned* t = made(0, 4);
-    if (t->dl_tensor.data || SHM->send(&t->dl_tensor, socket, 0, &error)) exit(4);
+    if (t->dl_tensor.data || SHM->send(socket, &t->dl_tensor, 0, &error)) exit(4);
     t->deleter(t);
     return 1;
   }
@@ -66,7 +66,7 @@ static int fair(const char* name, int socket) {
       !reads)
     return 0;
   DLManagedTensorVersioned* t = made(3, 4);
-  if (SHM->send(&t->dl_tensor, socket, reads ? DLPACKGEN_SHM_READ_ONLY : 0, &error)) exit(4);
+  if (SHM->send(socket, &t->dl_tensor, reads ? DLPACKGEN_SHM_READ_ONLY : 0, &error)) exit(4);
   if (!strcmp(name, "killed")) kill(getpid(), SIGKILL);
   if (!strcmp(name, "scribble")) memset((char*)t->dl_tensor.data - DATA, 0xff, DATA);
   t->deleter(t);
@@ -200,24 +200,24 @@ static void sending(void) {
   int64_t shape[] = {2, 4}, strides[] = {1, 3};
   float own[12];
   part.shape = shape;
-  said("null", SHM->send(NULL, sockets[0], 0, &error));
-  said("flags", SHM->send(&t->dl_tensor, sockets[0], 6, &error));
-  said("part", SHM->send(&part, sockets[0], 0, &error));
+  said("null", SHM->send(sockets[0], NULL, 0, &error));
+  said("flags", SHM->send(sockets[0], &t->dl_tensor, 6, &error));
+  said("part", SHM->send(sockets[0], &part, 0, &error));
   part.shape = t->dl_tensor.shape, part.strides = strides;
-  said("strides", SHM->send(&part, sockets[0], 0, &error));
+  said("strides", SHM->send(sockets[0], &part, 0, &error));
   part.strides = t->dl_tensor.strides, part.dtype.bits = 16;
-  said("dtype", SHM->send(&part, sockets[0], 0, &error));
+  said("dtype", SHM->send(sockets[0], &part, 0, &error));
   part = t->dl_tensor, part.data = own;
-  said("own", SHM->send(&part, sockets[0], 0, &error));
-  said("tcp", SHM->send(&t->dl_tensor, tcp, 0, &error));
-  said("no-socket", SHM->send(&t->dl_tensor, 0, 0, &error));
+  said("own", SHM->send(sockets[0], &part, 0, &error));
+  said("tcp", SHM->send(tcp, &t->dl_tensor, 0, &error));
+  said("no-socket", SHM->send(0, &t->dl_tensor, 0, &error));
   said("receive-tcp", SHM->receive(tcp, &u, &error));
   said("receive-null", SHM->receive(sockets[1], NULL, &error));
-  said("sent", SHM->send(&t->dl_tensor, sockets[0], 0, &error));
-  said("sent-again", SHM->send(&t->dl_tensor, sockets[0], 0, &error));
-  said("then-read-only", SHM->send(&t->dl_tensor, sockets[0], DLPACKGEN_SHM_READ_ONLY, &error));
+  said("sent", SHM->send(sockets[0], &t->dl_tensor, 0, &error));
+  said("sent-again", SHM->send(sockets[0], &t->dl_tensor, 0, &error));
+  said("then-read-only", SHM->send(sockets[0], &t->dl_tensor, DLPACKGEN_SHM_READ_ONLY, &error));
   said("received", SHM->receive(sockets[1], &u, &error));
-  said("forwarded", SHM->send(&u->dl_tensor, sockets[0], 0, &error));
+  said("forwarded", SHM->send(sockets[0], &u->dl_tensor, 0, &error));
   elements(t)[11] = 111;
   t->deleter(t);
   said("twice", SHM->receive(sockets[1], &v, &error));
@@ -225,7 +225,7 @@ static void sending(void) {
   u->deleter(u), v->deleter(v);
   close(sockets[1]);
   t = made(1, 1);
-  said("peer-gone", SHM->send(&t->dl_tensor, sockets[0], 0, &error));
+  said("peer-gone", SHM->send(sockets[0], &t->dl_tensor, 0, &error));
   t->deleter(t);
   close(sockets[0]), close(tcp);
 }
@@ -242,7 +242,7 @@ static void waiting(void) {
   fcntl(sockets[1], F_SETFL, O_NONBLOCK), fcntl(sockets[0], F_SETFL, O_NONBLOCK);
   said("not-ready", SHM->receive(sockets[1], &u, &error));
   int code = 0, sent = 0;
-  while (!(code = SHM->send(&t->dl_tensor, sockets[0], 0, &error))) sent++;
+  while (!(code = SHM->send(sockets[0], &t->dl_tensor, 0, &error))) sent++;
   said("full", code);
   for (int i = 0; i < sent; i++) {
     if (SHM->receive(sockets[1], &u, &error)) printf("lost at %d\n", i);
@@ -290,7 +290,7 @@ static void dying(void) {
   const pid_t child = fork();
   if (child == 0) {
     DLManagedTensorVersioned* t = made(3, 4);
-    if (SHM->send(&t->dl_tensor, sockets[1], 0, &error) || write(ready[1], "", 1) != 1) _exit(4);
+    if (SHM->send(sockets[1], &t->dl_tensor, 0, &error) || write(ready[1], "", 1) != 1) _exit(4);
     pause();
   }
   if (read(ready[0], &byte, 1) != 1) die("read");
@@ -420,7 +420,7 @@ static void host(void) {
   int sockets[2];
   pair(SOCK_STREAM, sockets);
   DLManagedTensorVersioned* v = NULL;
-  if (SHM->send(&t->dl_tensor, sockets[0], 1, &error) || SHM->receive(sockets[1], &v, &error)) die("send");
+  if (SHM->send(sockets[0], &t->dl_tensor, 1, &error) || SHM->receive(sockets[1], &v, &error)) die("send");
   said("copy-read-only", d->copy(&v->dl_tensor, &t->dl_tensor, &s, &error));
   said("order", d->stream_wait(&s, &s, &error)), said("finish", d->stream_synchronize(&s, &error));
   said("keep", d->keep_until(t, &s, &error)), said("free-null", d->deallocate(NULL, &error));
@@ -432,7 +432,7 @@ static void stranger(const char* what) {
   DLManagedTensorVersioned* t = NULL;
   if (!strcmp(what, "stranger-sends")) {
     t = made(3, 4);
-    said("send", SHM->send(&t->dl_tensor, 0, 0, &error));
+    said("send", SHM->send(0, &t->dl_tensor, 0, &error));
   } else {
     const int code = SHM->receive(0, &t, &error);
     show("receive", code, t);

@@ -15,7 +15,7 @@ def send(conn, read_only):
     tensor = shm.empty((3, 4), FLOAT32)
     array = numpy.from_dlpack(tensor)
     array[...] = numpy.arange(12).reshape(3, 4)
-    shm.send(array if read_only else tensor, conn, read_only)
+    shm.send(conn, array if read_only else tensor, read_only)
     print("sent")
 
 
@@ -40,7 +40,7 @@ def mistakes():
 
     a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     before = len(os.listdir("/proc/self/fd"))
-    print(raises(ValueError, shm.send, numpy.zeros(3), a))
+    print(raises(ValueError, shm.send, a, numpy.zeros(3)))
     print(raises(ValueError, shm.empty, (-1,), FLOAT32))
     print(raises(ValueError, shm.empty, (1,) * 65, FLOAT32))
     print(raises(TypeError, shm.empty, ("x",), FLOAT32)[0])
