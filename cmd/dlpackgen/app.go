@@ -85,7 +85,7 @@ func (a *app) root() *cobra.Command {
 	root.SetHelpCommand(help())
 	root.SetUsageTemplate(root.UsageTemplate() + exitHelp)
 	root.AddCommand(a.generate(), a.check(), a.clean(), a.vet(), a.layout(), a.compat(),
-		a.verify(), a.list(), a.init(), a.version(), a.completion())
+		a.verify(), a.list(), a.schema(), a.init(), a.version(), a.completion())
 	return root
 }
 

@@ -29,7 +29,7 @@ func verbs(t *testing.T) []*cobra.Command {
 			out = append(out, c)
 		}
 	}
-	require.Len(t, out, 11)
+	require.Len(t, out, 12)
 	return out
 }
 
@@ -174,6 +174,8 @@ func TestSchemasRefuse(t *testing.T) {
 			`{"version":1,"old":"1.2","new":"1.3","breaking":false,"changes":[{"kind":"worse","rule":"a-b","name":"n","text":"t"}]}`,
 			`{"version":1,"old":"1.2","new":"1.3","breaking":false,"changes":[],"more":1}`,
 		},
+		"config.json": {`{}`, `[]`, `{"version":1}`, `{"version":2,"targets":{"c":{}}}`, `{"version":1,"targets":{"d":{}}}`,
+			`{"version":1,"targets":{"c":{}},"kernels":{"f":{"args":{"x":"T[n] wide"}}}}`},
 		"layout.json":      {`{}`, `[]`, `{"version":2}`},
 		"diagnostics.json": {`{}`, `[]`, `{"version":1,"findings":[{}]}`},
 	} {

@@ -94,6 +94,13 @@ func Parse(file string, src []byte, diags *diag.List) *Node {
 	return node
 }
 
+// Untyped gives a document as programs read it that know none of this package's rules, such as an
+// editor: maps, slices, strings, numbers, truth values and nil.
+func Untyped(src []byte) (value any, err error) {
+	err = yamlv3.Unmarshal(src, &value)
+	return value, err
+}
+
 // scan finds, before yaml.v3 sees them, the characters for which it would give
 // no position, and the number of values for which it would take far too much
 // memory.

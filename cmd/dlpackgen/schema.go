@@ -1,0 +1,24 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/dlpackgen/dlpackgen/internal/config"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/targets"
+)
+
+func (a *app) schema() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of " + config.File,
+		Long: "Print the JSON Schema of " + config.File + ", by which an editor completes and checks keys.\n" +
+			"`dlpackgen vet` also checks what no schema can express.",
+		Example: "  dlpackgen schema > dlpackgen.schema.json",
+		Args:    noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := a.stdout.Write(config.Schema(spec.Embedded(), targets.Table()))
+			return err
+		},
+	}
+}

@@ -1,0 +1,231 @@
+// Package config holds the JSON Schema of configs to the decoder, with the values that two readers
+// of YAML give an editor.
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/config"
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/targets"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+func schema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(config.Schema(spec.Embedded(), targets.Table())))
+	require.NoError(t, err)
+	c := jsonschema.NewCompiler()
+	require.NoError(t, c.AddResource("config.json", doc))
+	return c.MustCompile("config.json")
+}
+
+// reading is a config and what is found in it.
+type reading struct {
+	text  string
+	valid bool
+	codes []string
+}
+
+var code = regexp.MustCompile(`(?m): error: .*\[([a-z-]+)\]$`)
+
+func read(text string) reading {
+	_, list := config.Decode("dlpackgen.yaml", []byte(text), spec.Embedded(), targets.Table(), config.Choice{})
+	r := reading{text: text, valid: !list.Failed()}
+	for _, found := range code.FindAllStringSubmatch(diag.Text(list.Sorted(), false), -1) {
+		r.codes = append(r.codes, found[1])
+	}
+	return r
+}
+
+// head is the config around a section of kernels.
+const head = "version: 1\ntargets: {c: {}, kernels: {}, python: {}}\nkernels:\n"
+
+// configs gives those of the examples, of the docs and of the contract's design, and each wrong
+// description of the contract's tests.
+func configs(t *testing.T) (all []reading) {
+	t.Helper()
+	root := golden.Root(t)
+	for _, pattern := range []string{"dlpackgen.yaml", "examples/*/dlpackgen.yaml", "tests/torchops/module/*.yaml"} {
+		files, err := filepath.Glob(filepath.Join(root, pattern))
+		require.NoError(t, err)
+		require.NotEmpty(t, files, pattern)
+		for _, file := range files {
+			all = append(all, read(text(t, file)))
+		}
+	}
+	all = append(all, documented(t, root)...)
+	contract := filepath.Join(root, "internal", "kernel", "contract", "testdata")
+	all = append(all, read(head+indented(text(t, filepath.Join(contract, "design.yaml")))))
+	for line := range strings.Lines(text(t, filepath.Join(contract, "mistakes.txt"))) {
+		line = strings.ReplaceAll(strings.TrimSuffix(line, "\n"), `\n`, "\n")
+		all = append(all, read(head+indented(line)))
+	}
+	return all
+}
+
+func text(t *testing.T, file string) string {
+	t.Helper()
+	src, err := os.ReadFile(file)
+	require.NoError(t, err)
+	return string(src)
+}
+
+func indented(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
+}
+
+var fence = regexp.MustCompile("(?s)\n```yaml\n(.*?)```")
+
+// documented gives the whole configs of the docs.
+func documented(t *testing.T, root string) (all []reading) {
+	t.Helper()
+	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	require.NoError(t, err)
+	for _, page := range pages {
+		for _, found := range fence.FindAllStringSubmatch(text(t, page), -1) {
+			if r := read(found[1]); strings.HasPrefix(found[1], "version: 1\n") && r.valid {
+				all = append(all, r)
+			}
+		}
+	}
+	require.NotEmpty(t, all)
+	return all
+}
+
+// shapes are the codes of what a schema can express.
+var shapes = []string{"unknown-key", "missing-key", "type-mismatch", "unknown-value"}
+
+// isShape tells whether a schema can express all that is wrong.
+func (r reading) isShape() bool {
+	return !slices.ContainsFunc(r.codes, func(code string) bool { return !slices.Contains(shapes, code) })
+}
+
+func TestTheSchemaAgreesWithTheDecoder(t *testing.T) {
+	s := schema(t)
+	valid, rejected := 0, 0
+	for _, r := range configs(t) {
+		value, err := yaml.Untyped([]byte(r.text))
+		if err != nil {
+			assert.False(t, r.valid, "%s", r.text)
+			continue
+		}
+		err = s.Validate(plain(value))
+		if r.valid {
+			valid++
+			assert.NoError(t, err, "the decoder accepts:\n%s", r.text)
+			continue
+		}
+		if err != nil {
+			rejected++
+		}
+		if r.isShape() {
+			assert.Error(t, err, "%v:\n%s", r.codes, r.text)
+		}
+	}
+	assert.Positive(t, valid)
+	assert.Positive(t, rejected)
+}
+
+// plain gives a value as JSON has it.
+func plain(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for k, item := range v {
+			v[k] = plain(item)
+		}
+	case map[any]any:
+		out := map[string]any{}
+		for k, item := range v {
+			name, err := json.Marshal(k)
+			if is, text := k.(string); text {
+				name = []byte(is)
+			}
+			out[string(name)] = plain(item)
+			if err != nil {
+				out[fmt.Sprint(k)] = plain(item)
+			}
+		}
+		return out
+	case []any:
+		for i, item := range v {
+			v[i] = plain(item)
+		}
+	case float64:
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			return fmt.Sprint(v)
+		}
+	}
+	return value
+}
+
+// PyYAML takes no, on and 1e-5 for something else than yaml.v3 does. The decoder accepts none of
+// these, and the schema then has the same verdict for both.
+func TestTheVerdictIsTheSameUnderPyYAML(t *testing.T) {
+	s := schema(t)
+	all := configs(t)
+	read := pyYAML(t, all)
+	differ := 0
+	for i, r := range all {
+		value, err := yaml.Untyped([]byte(r.text))
+		ours := err == nil && s.Validate(plain(value)) == nil
+		theirs := !read[i].Rejected && s.Validate(read[i].Value) == nil
+		if r.valid {
+			require.NoError(t, err)
+			assert.True(t, theirs, "%s", r.text)
+			assert.Equal(t, asJSON(t, plain(value)), asJSON(t, read[i].Value), "%s", r.text)
+		}
+		if ours != theirs {
+			differ++
+			assert.Contains(t, []string{"unquoted", "type-mismatch", "invalid-line", "yaml-syntax"}, r.codes[0],
+				"the decoder must reject:\n%s", r.text)
+		}
+	}
+	assert.Positive(t, differ, "some mistake is one for one reader alone")
+}
+
+type untyped struct {
+	Value    any
+	Rejected bool
+}
+
+func pyYAML(t *testing.T, all []reading) (out []untyped) {
+	t.Helper()
+	var texts []string
+	for _, r := range all {
+		texts = append(texts, r.text)
+	}
+	in, err := json.Marshal(texts)
+	require.NoError(t, err)
+	python := exec.Command(need.Python(t), "untyped.py")
+	python.Stdin, python.Stderr = bytes.NewReader(in), os.Stderr
+	answer, err := python.Output()
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(answer, &out))
+	require.Len(t, out, len(all))
+	return out
+}
+
+func asJSON(t *testing.T, value any) string {
+	t.Helper()
+	text, err := json.Marshal(value)
+	require.NoError(t, err)
+	return string(text)
+}
