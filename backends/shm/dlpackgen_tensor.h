@@ -44,9 +44,7 @@
  * The most dimensions that dlpackgen_validate() accepts; NumPy's limit. It bounds
  * what is read through shape and strides when ndim is garbage.
  */
-#ifndef DLPACKGEN_MAX_NDIM
 #define DLPACKGEN_MAX_NDIM 64
-#endif
 
 /** The most tables that dlpackgen_find_exchange_api() visits: a chain may be a ring. */
 #ifndef DLPACKGEN_MAX_EXCHANGE_APIS

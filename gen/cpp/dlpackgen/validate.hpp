@@ -161,9 +161,10 @@ inline Error check_memory(const DLTensor& tensor, std::uint64_t set) noexcept {
  * cannot know: whether these pointers are valid, and how large the buffer is.
  *
  * \param set     DLManagedTensorVersioned.flags; 0 for a DLManagedTensor.
- * \param accept What to accept beyond the rules of 1.2, as in C. A tensor out of an unversioned
- *                struct or of a producer before 1.2 needs Accept::null_strides, which
- *                Managed::from_raw() adds itself.
+ * \param accept What to accept beyond the rules of 1.2, as in C. The default is the current rule,
+ *                which forbids NULL strides; a tensor out of an unversioned struct or of a
+ *                producer before 1.2 needs Accept::null_strides, which Managed::from_raw() adds
+ *                itself.
  * \return the first fault found.
  */
 inline Error validate(const DLTensor* tensor, std::uint64_t set = 0, Accept accept = Accept::nothing) noexcept {

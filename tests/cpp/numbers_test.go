@@ -1,0 +1,42 @@
+package cpp
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// numbers compares what C++ and C pass to each other as numbers: data types, options, limits.
+func numbers(t *testing.T) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("#include <dlpackgen/core.hpp>\n#include <dlpackgen/names.h>\n#include <dlpackgen/tensor.h>\n" +
+		"using namespace dlpackgen;\n" +
+		"#define SAME(a, b) " +
+		"static_assert(static_cast<std::int64_t>(a) == static_cast<std::int64_t>(b), \"differs from C\")\n")
+	for _, d := range release(t, "1.3").DTypes {
+		fmt.Fprintf(&b, "SAME(as_number({%s, %d, %d}), DLPACKGEN_DTYPE(%[1]s, %[2]d, %[3]d));\n", d.Code, d.Bits, d.Lanes)
+	}
+	b.WriteString(`SAME(as_number({255, 254, 65533}), DLPACKGEN_DTYPE(255, 254, 65533));
+static_assert(same_dtype(from_number(DLPACKGEN_DTYPE(255, 254, 65533)), {255, 254, 65533}), "differs from C");
+SAME(Accept::null_strides, DLPACKGEN_ACCEPT_NULL_STRIDES);
+SAME(Accept::unknown_device, DLPACKGEN_ACCEPT_UNKNOWN_DEVICE);
+SAME(Accept::unknown_code, DLPACKGEN_ACCEPT_UNKNOWN_CODE);
+SAME(max_ndim, DLPACKGEN_MAX_NDIM);
+`)
+	return b.String()
+}
+
+func TestNumbersAreThoseOfC(t *testing.T) {
+	assertCompiles(t, gcc, numbers(t), gen(t)...)
+	for file, change := range map[string][2]string{
+		"dtype.hpp":    {"std::uint32_t{dtype.bits} << 8", "std::uint32_t{dtype.bits} << 16"},
+		"validate.hpp": {"unknown_code = 4 ", "unknown_code = 8 "},
+		"names.h":      {"(uint32_t)(lanes) << 16", "(uint32_t)(lanes) << 24"},
+		"tensor.h":     {"#define DLPACKGEN_MAX_NDIM 64", "#define DLPACKGEN_MAX_NDIM 32"},
+	} {
+		dir := headers(t, "1.3")
+		edit(t, dir, "dlpackgen/"+file, change[0], change[1])
+		assertRefuses(t, "differs from C", gcc, numbers(t), "-I", dir)
+	}
+}
