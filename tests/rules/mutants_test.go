@@ -18,6 +18,9 @@ const (
 	inC   = "gen/c/dlpackgen/rules.h"
 	inCxx = "gen/cpp/dlpackgen/validate.hpp"
 	inGo  = "gen/go/dlpack/"
+	inPy  = "gen/c/dlpackgen_python.c"
+	inOne = "gen/c/dlpackgen/arguments.h"
+	inAll = "gen/c/dlpackgen/check.h"
 )
 
 // mutants breaks each quantity in each language once; the comparison is to notice.
@@ -44,7 +47,27 @@ var mutants = []struct{ quantity, file, old, new string }{
 	{"high", inGo + "validate.go", "bytesOf(r.after+1, width)", "bytesOf(r.after, width)"},
 	{"layout", inGo + "data.go", "extent != 1 && strides != nil", "strides != nil"},
 	{"alignment", inGo + "validate.go", "parts := int(t.Code.parts())", "parts := 1"},
+	{"validity", inPy, "dlpackgen_validate(view, flags, DLPACKGEN_ACCEPT_NULL_STRIDES);",
+		"dlpackgen_validate(view, flags, 0);"},
+	{"validity in a call", inPy, "if (error == DLPACKGEN_OK) error = dlpackgen_validate(tensor, a->flags, 0);", ""},
+	{"bytes", inPy, "made->tensor.flags = flags;", "made->tensor.flags = 0;"},
+	{"bytes in a call", inPy, "a->flags = taken.versioned ? taken.versioned->flags :",
+		"a->flags = taken.versioned ? 0 :"},
+	{"low", inPy, "if (tensor->strides) memcpy(strides, tensor->strides, size);",
+		"for (int i = 0; i < tensor->ndim; i++)\n    if (tensor->strides) " +
+			"strides[i] = tensor->strides[i] < 0 ? 0 : tensor->strides[i];"},
+	{"strides that were left out", inPy, "memset(strides, 0, size);",
+		"memset(strides, 0, size); memcpy(numbers + tensor->ndim, strides, size); return DLPACKGEN_OK;"},
+	{"use", inPy, "return writable && dlpackgen_has_overlap(tensor)", "return writable && 0"},
+	{"layout in one pass", inOne, "if (DLPACKGEN_RARE(stride != (int64_t)*elements) && extent != 1) return 0;", ""},
+	{"validity in one pass", inOne, "if (DLPACKGEN_RARE(tensor->byte_offset > DLPACKGEN_USUAL_SIZE)) return 0;", ""},
+	{"layout", inAll, "if (layout == DLPACKGEN_LAYOUT_ANY || row_major) return 1;", "if (layout < 2) return 1;"},
+	{"alignment", inAll, "% 16 != 0) &&", "% 2 != 0) && tensor->dtype.bits > 32 &&"},
+	{"overlap", inAll, "{ return dlpackgen_may_overlap(tensor); }", "{ return tensor->ndim > 1; }"},
 }
+
+// hurtsPython tells whether a file is part of a module for Python alone.
+func hurtsPython(file string) bool { return file == inPy || file == inOne || file == inAll }
 
 // wrong writes a file with the change where a build looks for it.
 func wrong(t *testing.T, path, file, old, changed string) {
@@ -56,18 +79,48 @@ func wrong(t *testing.T, path, file, old, changed string) {
 	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(text), old, changed, 1)), 0o600))
 }
 
-// Only one of C and C++ has the wrong header.
-func TestMutantsOfHeadersAreNoticed(t *testing.T) {
-	right := generated(t)
+// headers makes a folder of all headers, in which one is wrong.
+func headers(t *testing.T, file, old, changed string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for _, language := range []string{"c", "cpp"} {
+		gen := filepath.Join(golden.Root(t), "gen", language)
+		require.NoError(t, os.CopyFS(filepath.Join(dir, language), os.DirFS(gen)))
+	}
+	wrong(t, filepath.Join(dir, strings.TrimPrefix(file, "gen/")), file, old, changed)
+	return dir
+}
+
+// Only Python has the wrong header.
+func TestMutantsOfPythonAreNoticed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a module for each mutant, and -short was given")
+	}
+	right := withPython(t)
 	for _, m := range mutants {
-		if strings.HasPrefix(m.file, inGo) {
+		if strings.HasPrefix(m.file, inGo) || m.file == inCxx {
 			continue
 		}
 		t.Run(filepath.Base(m.file)+" "+m.quantity, func(t *testing.T) {
 			t.Parallel()
-			dir, gen := t.TempDir(), filepath.Join(golden.Root(t), "gen")
-			require.NoError(t, os.CopyFS(dir, os.DirFS(gen)))
-			wrong(t, filepath.Join(dir, strings.TrimPrefix(m.file, "gen/")), m.file, m.old, m.new)
+			built := right
+			built.python = openPython(t, filepath.Join(headers(t, m.file, m.old, m.new), "c"))
+			_, what := built.compare(rounds)
+			assert.Contains(t, what, "Python")
+		})
+	}
+}
+
+// Only one of C and C++ has the wrong header.
+func TestMutantsOfHeadersAreNoticed(t *testing.T) {
+	right := generated(t)
+	for _, m := range mutants {
+		if strings.HasPrefix(m.file, inGo) || hurtsPython(m.file) {
+			continue
+		}
+		t.Run(filepath.Base(m.file)+" "+m.quantity, func(t *testing.T) {
+			t.Parallel()
+			dir := headers(t, m.file, m.old, m.new)
 			built := open(t, filepath.Join(dir, "c"), filepath.Join(dir, "cpp"))
 			if m.file == inC {
 				built.cxx = right.cxx

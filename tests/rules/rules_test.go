@@ -85,12 +85,12 @@ func crosses(t dlpack.Tensor) bool {
 func byGo(f gobind.Foreign, like Measured) (found Measured) {
 	m, err := dlpack.Import(f.Versioned())
 	if err != nil {
-		return Measured{Fault: like.Fault}
+		return Measured{Fault: like.Fault, Strict: like.Strict}
 	}
 	defer m.Release()
 	view := m.Tensor()
 	found = Measured{
-		Alignment: int64(view.DataType().Alignment()), RowMajor: number(view.IsContiguous()),
+		Strict: like.Strict, Alignment: int64(view.DataType().Alignment()), RowMajor: number(view.IsContiguous()),
 		Overlap: number(crosses(view)),
 		Count:   int64(view.Len()), Bytes: int64(view.NBytes()), Low: like.Low, High: like.High,
 	}
@@ -134,8 +134,28 @@ func edges(f gobind.Foreign, c Measured) bool {
 	return before <= dl.ByteOffset+1 || accepts(f, before-dl.ByteOffset) && !accepts(f, before-dl.ByteOffset-1)
 }
 
-// languages are C and C++ of some headers.
-type languages struct{ c, cxx Language }
+// languages are those of some headers; Python's is not always there.
+type languages struct {
+	c, cxx Language
+	python *Language
+}
+
+// differs tells whether a module for Python takes what C's strict verdict takes, and with the
+// numbers of C: those of what C refuses otherwise are not known.
+func (l languages) differs(f gobind.Foreign, c Measured) (python Measured, differs bool) {
+	if l.python == nil {
+		return python, false
+	}
+	python = l.python.Measure(f.Versioned())
+	like := c
+	if c.Fault != 0 || c.Strict != 0 {
+		return python, python.Strict != c.Strict
+	}
+	if c.Count == 0 {
+		like.Alignment = 0 // nobody demands one
+	}
+	return python, python != like
+}
 
 // differ compares the languages on a tensor of the bytes: "" where they agree.
 func (l languages) differ(data []byte) (c Measured, what string) {
@@ -149,27 +169,43 @@ func (l languages) differ(data []byte) (c Measured, what string) {
 	if c != cxx || c != inGo {
 		return c, fmt.Sprintf("C %+v, C++ %+v, Go %+v: %+v", c, cxx, inGo, f.Versioned())
 	}
+	if python, differs := l.differs(f, c); differs {
+		return c, fmt.Sprintf("C %+v, Python %+v: %+v", c, python, f.Versioned())
+	}
 	if c.Fault == 0 && !edges(f, c) {
 		return c, fmt.Sprintf("C's byte range %+v is not Go's: %+v", c, f.Versioned())
 	}
 	return c, ""
 }
 
-// open builds the libraries of both languages over folders of headers.
+// build makes a library of a source of testdata.
+func build(t testing.TB, compiler, source string, flags ...string) (library string) {
+	t.Helper()
+	library = filepath.Join(t.TempDir(), source+".so")
+	args := append([]string{"-O1", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", library,
+		filepath.Join("testdata", source)}, flags...)
+	out, err := exec.Command(need.Compiler(t, compiler, compiler), args...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return library
+}
+
+// open builds the libraries of C and C++ over folders of headers.
 func open(t testing.TB, headersC, headersCxx string) languages {
 	t.Helper()
-	dir := t.TempDir()
-	build := func(compiler, standard, source string) Language {
-		library := filepath.Join(dir, source+".so")
-		out, err := exec.Command(need.Program(t, compiler, compiler), standard, "-O1", "-Wall", "-Wextra", "-shared",
-			"-fPIC",
-			"-I", headersC, "-I", headersCxx, "-o", library, filepath.Join("testdata", source)).CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		l, err := Open(library)
-		require.NoError(t, err)
-		return l
-	}
-	return languages{build("gcc", "-std=c11", "measure.c"), build("g++", "-std=c++17", "measure.cpp")}
+	c, err := Open(build(t, "gcc", "measure.c", "-std=c11", "-I", headersC))
+	require.NoError(t, err)
+	cxx, err := Open(build(t, "g++", "measure.cpp", "-std=c++17", "-I", headersC, "-I", headersCxx))
+	require.NoError(t, err)
+	return languages{c: c, cxx: cxx}
+}
+
+// openPython builds the module for Python over a folder of headers.
+func openPython(t testing.TB, headers string) *Language {
+	t.Helper()
+	p := need.Embeddable(t)
+	l, err := OpenPython(build(t, "gcc", "python.c", append(p.Flags(), "-std=c11", "-I", headers)...), p.Home)
+	require.NoError(t, err)
+	return &l
 }
 
 func generated(t testing.TB) languages {
@@ -178,11 +214,19 @@ func generated(t testing.TB) languages {
 	return open(t, filepath.Join(gen, "c"), filepath.Join(gen, "cpp"))
 }
 
+// withPython are all languages.
+func withPython(t testing.TB) languages {
+	t.Helper()
+	all := generated(t)
+	all.python = openPython(t, filepath.Join(golden.Root(t), "gen", "c"))
+	return all
+}
+
 func FuzzLanguagesAgree(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte{3, 2, 4, 3, 2, 0, 1})
 	f.Add([]byte{0, 0, 7, 2, 8, 4, 3})
-	all := generated(f)
+	all := withPython(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		_, what := all.differ(data)
 		assert.Empty(t, what)
@@ -212,13 +256,24 @@ func (l languages) compare(rounds int) (seen map[string]int, what string) {
 
 const rounds = 60_000
 
-// Every answer of each kind comes up, or the comparison would be an empty one.
 func TestLanguagesAgree(t *testing.T) {
 	seen, what := generated(t).compare(rounds)
 	require.Empty(t, what)
+	assertAllSeen(t, seen)
+}
+
+func TestPythonAgrees(t *testing.T) {
+	seen, what := withPython(t).compare(rounds)
+	require.Empty(t, what)
+	assertAllSeen(t, seen)
+}
+
+// Every answer of each kind comes up, or the comparison would be an empty one.
+func assertAllSeen(t *testing.T, seen map[string]int) {
+	t.Helper()
 	for _, kind := range []string{
 		"good", "bad", "overlap", "row-major", "other order", "empty", "aligned", "anywhere", "before",
-		"too many bytes",
+		"too many bytes", "taken by Python",
 	} {
 		assert.Positive(t, seen[kind], kind)
 	}
@@ -230,6 +285,7 @@ func count(seen map[string]int, c Measured) {
 		"other order": c.Fault == 0 && c.RowMajor == 0, "empty": c.Fault == 0 && c.Count == 0,
 		"aligned":  c.Alignment > 1,
 		"anywhere": c.Alignment == 1, "before": c.Low < 0, "too many bytes": c.Bytes < 0,
+		"taken by Python": c.Fault == 0 && c.Strict == 0,
 	} {
 		if is {
 			seen[kind]++

@@ -25,7 +25,7 @@ func buildFailing(t *testing.T, headers string, flags ...string) (dir string) {
 	dir = t.TempDir()
 	args := append([]string{"-g", "-O1", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden",
 		"-Wl,--wrap=malloc,--wrap=calloc,--wrap=free",
-		"-I", headers, "-isystem", embedded(t).include, "-o", filepath.Join(dir, "failing.so"),
+		"-I", headers, "-isystem", need.Embeddable(t).Include, "-o", filepath.Join(dir, "failing.so"),
 		filepath.Join("module", "failing.c")}, flags...)
 	out, err := exec.Command(need.Compiler(t, "gcc", "gcc"), args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -145,8 +145,7 @@ func (f fuzzer) python(t *testing.T) []string {
 	if !f.embeds() {
 		return nil
 	}
-	p := embedded(t)
-	return []string{"-isystem", p.include, "-L", p.lib, "-Wl,-rpath," + p.lib, "-l" + p.name}
+	return need.Embeddable(t).Flags()
 }
 
 // run runs a fuzzer so many times from one seed, in a folder of its own.
@@ -167,7 +166,7 @@ func (f fuzzer) run(t *testing.T, program, runs string, env ...string) (output s
 		"PYTHONHASHSEED=0")
 	cmd.Env = append(cmd.Env, env...)
 	if f.embeds() {
-		cmd.Env = append(cmd.Env, "PYTHONHOME="+embedded(t).home)
+		cmd.Env = append(cmd.Env, "PYTHONHOME="+need.Embeddable(t).Home)
 	}
 	out, err := cmd.CombinedOutput()
 	return essence(string(out)), err

@@ -4,9 +4,7 @@
 package safety
 
 import (
-	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,7 +13,6 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
@@ -46,24 +43,4 @@ func mutant(t *testing.T, file, old, changed string) (dir string) {
 	}
 	mutation.Mutant{File: file, Old: old, New: changed}.Alone(t, dir)
 	return dir
-}
-
-// embeddable is a Python that can be linked into a program.
-type embeddable struct{ include, lib, name, home string }
-
-// embedded finds the shared library of the Python with the frameworks, or skips.
-func embedded(t *testing.T) embeddable {
-	t.Helper()
-	const ask = `import json, sys, sysconfig as s
-print(json.dumps([s.get_paths()["include"], s.get_config_var("LIBDIR"), "python" + s.get_config_var("LDVERSION"), s.get_config_var("Py_ENABLE_SHARED"),
-    sys.base_prefix]))`
-	out, err := exec.Command(need.Python(t), "-c", ask).Output()
-	require.NoError(t, err)
-	var include, lib, name, home string
-	var shared int
-	require.NoError(t, json.Unmarshal(out, &[]any{&include, &lib, &name, &shared, &home}))
-	if _, err := os.Stat(filepath.Join(include, "Python.h")); err != nil || shared == 0 {
-		t.Skip("needs Python.h and a libpython to link with: apt-get install python3-dev")
-	}
-	return embeddable{include, lib, name, home}
 }

@@ -19,16 +19,16 @@ import (
 // that may be wrong ones, and runs it.
 func runThreads(t *testing.T, source, headers string) (string, error) {
 	t.Helper()
-	p := embedded(t)
+	p := need.Embeddable(t)
 	program := filepath.Join(t.TempDir(), "threads")
 	out, err := exec.Command(need.Compiler(t, "clang-16", "clang-16"), "-g", "-O1", "-std=gnu11", "-Wall", "-Wextra",
 		"-fsanitize=thread", "-I", headers,
-		"-isystem", p.include, "-o", program, filepath.Join("module", source), "-L", p.lib, "-Wl,-rpath,"+p.lib,
-		"-l"+p.name, "-pthread").CombinedOutput()
+		"-isystem", p.Include, "-o", program, filepath.Join("module", source), "-L", p.Lib, "-Wl,-rpath,"+p.Lib,
+		"-l"+p.Name, "-pthread").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	// What is wrong may wait for ever: the first race ends it, or five minutes of its own work do.
 	cmd := exec.Command(need.Program(t, "prlimit", "util-linux"), "--cpu=300", program)
-	cmd.Env = append(os.Environ(), "PYTHONHOME="+p.home, "TSAN_OPTIONS=halt_on_error=1")
+	cmd.Env = append(os.Environ(), "PYTHONHOME="+p.Home, "TSAN_OPTIONS=halt_on_error=1")
 	out, err = cmd.CombinedOutput()
 	return string(out), err
 }
@@ -150,7 +150,7 @@ func TestTheLeakSanitizerFindsWhatIsWrong(t *testing.T) {
 // assertLost runs scripts of tests/python under the sanitizer of leaks.
 func assertLost(t *testing.T, headers string, lost bool) {
 	t.Helper()
-	p, gcc := embedded(t), need.Compiler(t, "gcc", "gcc")
+	p, gcc := need.Embeddable(t), need.Compiler(t, "gcc", "gcc")
 	out, err := exec.Command(gcc, "-print-file-name=libasan.so").Output()
 	require.NoError(t, err)
 	library := strings.TrimSpace(string(out))
@@ -161,7 +161,7 @@ func assertLost(t *testing.T, headers string, lost bool) {
 	for _, module := range []string{"checked", "stranger"} {
 		out, err := exec.Command(gcc, "-g", "-O1", "-std=c11", "-fPIC", "-shared", "-fvisibility=hidden",
 			"-fsanitize=address,undefined", "-DPy_LIMITED_API=0x030B0000",
-			"-I", headers, "-isystem", p.include, "-o", filepath.Join(dir, module+".abi3.so"),
+			"-I", headers, "-isystem", p.Include, "-o", filepath.Join(dir, module+".abi3.so"),
 			filepath.Join(scripts, "module", module+".c")).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}

@@ -6,6 +6,7 @@ void measure(const DLManagedTensorVersioned* m, measured* found) {
   const DLTensor* t = &m->dl_tensor;
   *found = (measured){0};
   found->fault = (int)dlpackgen_validate_versioned(m, DLPACKGEN_ACCEPT_UNKNOWN_DEVICE | DLPACKGEN_ACCEPT_UNKNOWN_CODE);
+  found->strict = (int)dlpackgen_validate(t, m->flags, DLPACKGEN_ACCEPT_NULL_STRIDES);
   if (found->fault) return;
   found->alignment = dlpackgen_alignment(t->dtype);
   found->row_major = dlpackgen_is_contiguous(t);

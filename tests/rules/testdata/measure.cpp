@@ -9,6 +9,7 @@ void measure(const DLManagedTensorVersioned* m, measured* found) {
   *found = measured{};
   if (m->version.minor < 2) accept = accept | Accept::null_strides;
   found->fault = static_cast<int>(dlpackgen::validate(&t, m->flags, accept).code);
+  found->strict = static_cast<int>(dlpackgen::validate(&t, m->flags, Accept::null_strides).code);
   if (found->fault != 0) return;
   const auto bytes = dlpackgen::nbytes(t, m->flags);
   const auto reach = dlpackgen::byte_range(t, m->flags);
