@@ -3,6 +3,7 @@
 #ifndef DLPACKGEN_KERNELS_ARITHMETIC_H_
 #define DLPACKGEN_KERNELS_ARITHMETIC_H_
 
+#include <dlpackgen/rules.h>
 #include <stdint.h>
 
 /* Not every kernel uses every part. */
@@ -30,10 +31,8 @@ DLPACKGEN_PART inline int64_t dlpackgen_subtract(int64_t a, int64_t b, int* bad)
   return a - b;
 }
 
-DLPACKGEN_PART inline uint64_t dlpackgen_magnitude(int64_t a) { return a < 0 ? 0 - (uint64_t)a : (uint64_t)a; }
-
 DLPACKGEN_PART inline int64_t dlpackgen_multiply(int64_t a, int64_t b, int* bad) {
-  const uint64_t x = dlpackgen_magnitude(a), y = dlpackgen_magnitude(b);
+  const uint64_t x = dlpackgen_magnitude_(a), y = dlpackgen_magnitude_(b);
   const uint64_t most = (uint64_t)INT64_MAX + ((a < 0) != (b < 0));
   if (x && y > most / x) return dlpackgen_no_value(bad, DLPACKGEN_OVERFLOWS);
   return (int64_t)((uint64_t)a * (uint64_t)b);

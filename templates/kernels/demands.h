@@ -3,7 +3,7 @@
 #ifndef DLPACKGEN_KERNELS_DEMANDS_H_
 #define DLPACKGEN_KERNELS_DEMANDS_H_
 
-#include <dlpackgen/check.h>
+#include <dlpackgen/arguments.h>
 #include <string.h>
 #include "arithmetic.h"
 
@@ -29,13 +29,11 @@ DLPACKGEN_PART inline void dlpackgen_put_bad(struct dlpackgen_message* message, 
   dlpackgen_put(message, bad == DLPACKGEN_OVERFLOWS ? " needs more than 64 bits" : " divides by zero");
 }
 
-/* The number of elements of a tensor. */
-DLPACKGEN_PART int64_t dlpackgen_elements_of(const DLTensor* tensor, int* bad) {
-  int64_t product = 1;
-  for (int32_t d = 0; d < tensor->ndim; d++)
-    if (tensor->shape[d] == 0) return 0;
-  for (int32_t d = 0; d < tensor->ndim; d++) product = dlpackgen_multiply(product, tensor->shape[d], bad);
-  return product;
+/* The number of elements of a valid tensor, which always fits. */
+DLPACKGEN_PART int64_t dlpackgen_elements_of(const DLTensor* tensor) {
+  int64_t count = 0;
+  (void)dlpackgen_size(tensor->ndim, tensor->shape, &count);
+  return count;
 }
 
 /* That an argument which must be there is. */
@@ -154,30 +152,36 @@ DLPACKGEN_SLOW static int dlpackgen_other_span(const struct dlpackgen_site* at, 
   return DLPACKGEN_STATUS_VALUE_ERROR;
 }
 
+/* Binds the dimensions of a "...", or tells whether they are the same. */
+DLPACKGEN_PART inline int dlpackgen_fits_span(const DLTensor* tensor, int which, int first, int32_t rank,
+                                              struct dlpackgen_span* span) {
+  if (span->bound) {
+    if (span->count != tensor->ndim - rank) return 0;
+    for (int32_t d = 0; d < span->count; d++)
+      if (span->extents[d] != tensor->shape[first + d]) return 0;
+    return 1;
+  }
+  span->extents = tensor->shape + first;
+  span->count = tensor->ndim - rank;
+  span->bound = which + 1;
+  return 1;
+}
+
 /* That some dimensions of a tensor are those of a "...", which the first argument binds. */
 DLPACKGEN_PART int dlpackgen_bind_span(const struct dlpackgen_site* sites, int which, const DLTensor* tensor, int first,
                                        int32_t rank, const char* name, struct dlpackgen_span* span,
                                        struct dlpackgen_message* message) {
-  const int64_t* const extents = tensor->shape + first;
-  const int32_t count = tensor->ndim - rank;
-  if (!span->bound) {
-    span->extents = extents;
-    span->count = count;
-    span->bound = which + 1;
-    return DLPACKGEN_STATUS_OK;
-  }
-  int same = span->count == count;
-  for (int32_t d = 0; same && d < count; d++) same = span->extents[d] == extents[d];
-  if (DLPACKGEN_RARE(!same))
-    return dlpackgen_other_span(&sites[which], name, span, &sites[span->bound - 1], extents, count, message);
-  return DLPACKGEN_STATUS_OK;
+  if (!DLPACKGEN_RARE(!dlpackgen_fits_span(tensor, which, first, rank, span))) return DLPACKGEN_STATUS_OK;
+  return dlpackgen_other_span(&sites[which], name, span, &sites[span->bound - 1], tensor->shape + first,
+                              tensor->ndim - rank, message);
 }
 
 /* That elements lie one after the other, the first dimension fastest. */
 DLPACKGEN_PART int dlpackgen_check_column_major(const struct dlpackgen_site* at, const DLTensor* tensor,
                                                 struct dlpackgen_message* message) {
   int64_t stride = 1;
-  for (int32_t d = 0; d < tensor->ndim && !dlpackgen_is_empty(tensor); d++) {
+  if (dlpackgen_is_empty(tensor)) return DLPACKGEN_STATUS_OK;
+  for (int32_t d = 0; d < tensor->ndim; d++) {
     if (DLPACKGEN_RARE(tensor->shape[d] != 1 && tensor->strides[d] != stride)) {
       dlpackgen_put_site(message, at);
       dlpackgen_put(message, "expected a column-major tensor, got ");
@@ -245,10 +249,6 @@ DLPACKGEN_PART int dlpackgen_check_one_device(const struct dlpackgen_site* sites
 
 /* In one pass: what most calls meet. 0 says nothing but that the checks above must look. */
 
-/* The products of all extents and widths up to these fit in 64 bits. */
-#define DLPACKGEN_USUAL_MOST (UINT64_C(1) << 24)
-#define DLPACKGEN_USUAL_ELEMENTS (UINTPTR_MAX >> 24)
-
 /* Tells whether a tensor is valid, C-contiguous, in the host's memory and not empty, with whole
  * bytes for elements. */
 DLPACKGEN_FAST int dlpackgen_is_usual(const DLTensor* tensor, uint64_t flags, int writable, int32_t rank, int more,
@@ -259,14 +259,10 @@ DLPACKGEN_FAST int dlpackgen_is_usual(const DLTensor* tensor, uint64_t flags, in
     return 0;
   if (DLPACKGEN_RARE(!tensor->shape || !tensor->strides) && tensor->ndim > 0) return 0;
   for (int32_t d = more ? tensor->ndim : rank; d-- > 0;) {
-    const uint64_t extent = (uint64_t)tensor->shape[d];
-    if (DLPACKGEN_RARE(extent - 1 >= DLPACKGEN_USUAL_MOST)) return 0;
-    if (DLPACKGEN_RARE(tensor->strides[d] != (int64_t)elements) && extent != 1) return 0;
-    elements *= extent;
-    if (DLPACKGEN_RARE(elements > DLPACKGEN_USUAL_ELEMENTS)) return 0;
+    if (DLPACKGEN_RARE(!dlpackgen_dimension_fits((uint64_t)tensor->shape[d], tensor->strides[d], &elements))) return 0;
   }
   if (DLPACKGEN_RARE((uintptr_t)tensor->data - 1 >= UINTPTR_MAX / 2)) return 0;
-  if (DLPACKGEN_RARE(tensor->byte_offset > DLPACKGEN_USUAL_ELEMENTS)) return 0;
+  if (DLPACKGEN_RARE(tensor->byte_offset > DLPACKGEN_USUAL_SIZE)) return 0;
   if (writable && DLPACKGEN_RARE((flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0)) return 0;
   *bytes = elements * (uint64_t)(tensor->dtype.bits >> 3);
   return !dlpackgen_is_misaligned(tensor);
@@ -278,21 +274,6 @@ DLPACKGEN_PART inline int dlpackgen_blocks_meet(const DLTensor* a, uint64_t a_by
   const uint64_t x = (uint64_t)((uintptr_t)a->data + (uintptr_t)a->byte_offset);
   const uint64_t y = (uint64_t)((uintptr_t)b->data + (uintptr_t)b->byte_offset);
   return x < y + b_bytes && y < x + a_bytes;
-}
-
-/* Binds the dimensions of a "...", or tells whether they are the same. */
-DLPACKGEN_PART inline int dlpackgen_fits_span(const DLTensor* tensor, int which, int first, int32_t rank,
-                                              struct dlpackgen_span* span) {
-  if (span->bound) {
-    if (span->count != tensor->ndim - rank) return 0;
-    for (int32_t d = 0; d < span->count; d++)
-      if (span->extents[d] != tensor->shape[first + d]) return 0;
-    return 1;
-  }
-  span->extents = tensor->shape + first;
-  span->count = tensor->ndim - rank;
-  span->bound = which + 1;
-  return 1;
 }
 
 /* Says of a condition that it does not hold; the values of its names follow. */

@@ -117,6 +117,11 @@ func TestTheShortWayChangesNothing(t *testing.T) {
 type mistake struct{ old, replacement string }
 
 // mistakes are those of kernels.c.
+// commonMistakes are those of what the checks of tables share with kernels.c.
+var commonMistakes = map[string]mistake{
+	"usual strides are not looked at": {"if (DLPACKGEN_RARE(stride != (int64_t)*elements) && extent != 1) return 0;", ""},
+	"usual extents are not bounded":   {"if (DLPACKGEN_RARE(extent - 1 >= DLPACKGEN_USUAL_EXTENT)) return 0;", ""},
+}
 
 var mistakes = map[string]mistake{
 	"sums wrap":                       {"if (b > 0 ? a > INT64_MAX - b : a < INT64_MIN - b) return dlpackgen_no_value(bad, DLPACKGEN_OVERFLOWS);", ""},
@@ -127,7 +132,7 @@ var mistakes = map[string]mistake{
 	"an argument that is None binds":  {"*bound = which + 1;", "*bound = 0;"},
 	"remainders are dropped":          {"if (DLPACKGEN_RARE(extent % number != 0))", "if (0)"},
 	"expressions are not compared":    {"if (DLPACKGEN_RARE(bad || tensor->shape[dimension] != expected))", "if (0)"},
-	"groups are not compared":         {"if (DLPACKGEN_RARE(!same))", "if (0)"},
+	"groups are not compared":         {"!DLPACKGEN_RARE(!dlpackgen_fits_span(tensor, which, first, rank, span))", "dlpackgen_fits_span(tensor, which, first, rank, span) || 1"},
 	"columns are not looked at":       {"if (DLPACKGEN_RARE(tensor->shape[d] != 1 && tensor->strides[d] != stride))", "if (0)"},
 	"alignment is assumed":            {"if (dlpackgen_address(tensor) % (uintptr_t)bytes == 0 || dlpackgen_is_empty(tensor)) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;"},
 	"overlaps are not seen":           {"if (!DLPACKGEN_RARE(dlpackgen_meet(written, other))) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;"},
@@ -139,12 +144,11 @@ var mistakes = map[string]mistake{
 	"results have any rank":           {"if (!status) status = dlpackgen_check_rank(at, tensor, made->ndim, 0, message);", ""},
 	"results have any shape":          {"status = dlpackgen_check_extent(at, tensor, d, made->shape[d], message);", ""},
 	"results are not zeroed":          {"memset((char*)tensor->data + tensor->byte_offset, 0, (size_t)bytes);", ""},
-	"usual strides are not looked at": {"if (DLPACKGEN_RARE(tensor->strides[d] != (int64_t)elements) && extent != 1) return 0;", ""},
+	"usual dimensions all fit":        {"if (DLPACKGEN_RARE(!dlpackgen_dimension_fits(", "if (0 && DLPACKGEN_RARE(!dlpackgen_dimension_fits("},
 	"usual devices are not looked at": {"if (DLPACKGEN_RARE(!tensor) || tensor->device.device_type != kDLCPU) return 0;", "if (DLPACKGEN_RARE(!tensor)) return 0;"},
 	"usual ranks are not compared":    {"if (DLPACKGEN_RARE(tensor->ndim != rank) && !(more && tensor->ndim > rank && tensor->ndim <= DLPACKGEN_MAX_NDIM)) return 0;", ""},
 	"usual strides are always there":  {"if (DLPACKGEN_RARE(!tensor->shape || !tensor->strides) && tensor->ndim > 0) return 0;", ""},
 	"usual memory is always there":    {"if (DLPACKGEN_RARE((uintptr_t)tensor->data - 1 >= UINTPTR_MAX / 2)) return 0;", ""},
-	"usual extents are not bounded":   {"if (DLPACKGEN_RARE(extent - 1 >= DLPACKGEN_USUAL_MOST)) return 0;", ""},
 	"usual tensors may be written":    {"if (writable && DLPACKGEN_RARE((flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0)) return 0;", ""},
 	"usual tensors are aligned":       {"return !dlpackgen_is_misaligned(tensor);", "return 1;"},
 	"usual blocks do not meet":        {"return x < y + b_bytes && y < x + a_bytes;", "return 0;"},
@@ -166,6 +170,9 @@ func TestMistakesAreSeen(t *testing.T) {
 	for name, m := range mistakes {
 		names, all = append(names, name), append(all, m.of("kernels/kernels.c"))
 	}
+	for name, m := range commonMistakes {
+		names, all = append(names, name), append(all, m.of("c/dlpackgen/arguments.h"))
+	}
 	written := mutation.Write(t, dir, all)
 	program := compilers[0].build(t, dir, append(written.Flags, sanitized...)...)
 	out, err := says(program, 0)
@@ -185,6 +192,9 @@ func TestEveryMistakeHasItsText(t *testing.T) {
 	generate(t, "testdata/kernels.yaml", dir)
 	for name, m := range mistakes {
 		t.Run(name, func(t *testing.T) { m.of("kernels/kernels.c").Require(t, dir) })
+	}
+	for name, m := range commonMistakes {
+		t.Run(name, func(t *testing.T) { m.of("c/dlpackgen/arguments.h").Require(t, dir) })
 	}
 	for name, m := range pythonMistakes {
 		t.Run(name, func(t *testing.T) { m.of("python/_kernels.c").Require(t, dir) })

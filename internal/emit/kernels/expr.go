@@ -23,7 +23,7 @@ func (c *checker) expr(e *notation.Expr) string {
 	case notation.Symbol:
 		return "call->dims." + contract.Member(e.Name)
 	case notation.Size:
-		return fmt.Sprintf("dlpackgen_elements_of(call->args.%s, &bad)", e.Name)
+		return fmt.Sprintf("dlpackgen_elements_of(call->args.%s)", e.Name)
 	case notation.Shape:
 		return c.shape(e)
 	case notation.Item:
