@@ -1,5 +1,6 @@
-// Package mutant builds sources of C and C++ with all their mutants at once: a process has the one
-// that its environment names, or none. It is for tests only, and neither runs nor judges mutants.
+// Package mutant builds sources of C, C++ and Go with all their mutants at once: a process has the
+// one that its environment names, or none. It is for tests only, and neither runs nor judges
+// mutants.
 package mutant
 
 import (
@@ -67,7 +68,7 @@ func Write(t testing.TB, dir string, all []Mutant) Written {
 	for i, m := range all {
 		path := filepath.Join(dir, m.File)
 		if sources[path] == nil {
-			sources[path] = parse(plain(read(t, path)))
+			sources[path] = open(t, path)
 		}
 		m.require(t, sources[path].text)
 		if c, ok := sources[path].choose(m, i+1); ok {
@@ -79,6 +80,10 @@ func Write(t testing.TB, dir string, all []Mutant) Written {
 	for path, s := range sources {
 		text := s.switched(nested(choices[path], s.text), 0, len(s.text))
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		if isGo(path) {
+			text := []byte("package " + s.goPackage + "\n" + goChooser)
+			require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(path), GoFile), text, 0o600))
+		}
 	}
 	path := filepath.Join(dir, Header)
 	require.NoError(t, os.WriteFile(path, []byte(chooser), 0o600))
@@ -86,27 +91,42 @@ func Write(t testing.TB, dir string, all []Mutant) Written {
 	return written
 }
 
+// open reads a source.
+func open(t testing.TB, path string) *source {
+	t.Helper()
+	if isGo(path) {
+		return parseGo(t, read(t, path))
+	}
+	return parse(plain(read(t, path)))
+}
+
 // Alone makes one mistake in the sources of a folder.
 func (m Mutant) Alone(t testing.TB, dir string) {
 	t.Helper()
 	path := filepath.Join(dir, m.File)
-	text := plain(read(t, path))
+	text, fresh := read(t, path), m.New
+	if !isGo(path) {
+		text, fresh = plain(text), plain(fresh)
+	}
 	m.require(t, text)
 	at := m.places(text)[0]
-	text = text[:at[0]] + plain(m.New) + text[at[1]:]
+	text = text[:at[0]] + fresh + text[at[1]:]
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // Require fails unless the text that a mutant changes stands once in a folder's file.
 func (m Mutant) Require(t testing.TB, dir string) {
 	t.Helper()
-	m.require(t, plain(read(t, filepath.Join(dir, m.File))))
+	m.require(t, open(t, filepath.Join(dir, m.File)).text)
 }
 
 func (m Mutant) require(t testing.TB, text string) {
 	t.Helper()
 	require.Len(t, m.places(text), 1, "%s must have once: %q", m.File, m.Old)
 }
+
+// Count tells how often a text of C or C++ stands in a source, however either breaks its lines.
+func Count(source, old string) int { return len(Mutant{Old: old}.places(source)) }
 
 // Standing gives the text of C or C++ that stands once in a source, as it is formatted there.
 func Standing(t testing.TB, source, old string) string {
@@ -119,8 +139,12 @@ func Standing(t testing.TB, source, old string) string {
 // word is what a formatter keeps in one piece.
 var word = regexp.MustCompile(`\w+|\S`)
 
-// places finds where the text that a mutant changes stands, with any white space between its words.
+// places finds where the text that a mutant changes stands; where a formatter breaks lines as it
+// likes, with any white space between its words.
 func (m Mutant) places(text string) [][]int {
+	if isGo(m.File) {
+		return regexp.MustCompile(regexp.QuoteMeta(m.Old)).FindAllStringIndex(text, -1)
+	}
 	var pattern strings.Builder
 	old, end := m.Old, 0
 	for i, at := range word.FindAllStringIndex(old, -1) {

@@ -14,13 +14,16 @@ type choice struct {
 	instead            string
 }
 
-// source is a file of C or C++.
+// source is a file of C or C++, or of Go, which has lists of statements instead of edges.
 type source struct {
 	text   string
 	said   string // the same with spaces for comments
 	code   string // the same with spaces for all that is no code
 	edges  []edge
 	labels []edge // the cases of switches
+
+	goPackage string
+	lists     [][]statement
 }
 
 // edge is a place where a statement may begin or end, and the places of the brackets open there.
@@ -87,6 +90,9 @@ func (s *source) difference(m Mutant) change {
 // choose finds the statements that a mutant changes, unless it changes something else, or what a
 // compiler decides.
 func (s *source) choose(m Mutant, number int) (choice, bool) {
+	if s.goPackage != "" {
+		return s.chooseGo(m, number)
+	}
 	c := s.difference(m)
 	if compiled.MatchString(s.code[:c.code]) {
 		return choice{}, false

@@ -1,6 +1,7 @@
 package c
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/need"
 )
 
@@ -76,12 +78,17 @@ var helperMutants = []struct{ file, old, new string }{
 	{"rules", "return (bits + 7) / 8 * 8;", "return bits;"},
 	{"rules", "(flags & DLPACKGEN_PADDED_FLAG) == 0", "1"},
 	{"rules", "(count % 8 * element_bits + 7) / 8", "count % 8 * element_bits / 8"},
-	{"rules", "if (ndim < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_NDIM, 0, ndim, -1);", ""},
-	{"rules", "if (shape[i] < 0) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_EXTENT, 0, shape[i], i);", ""},
+	{"rules", "empty = 0; int32_t i = 0; if (ndim < 0)", "empty = 0; int32_t i = 0; if (0)"},
+	{"rules", "stride = 1; int32_t i = 0; if (ndim < 0)", "stride = 1; int32_t i = 0; if (0)"},
+	{"rules", "++i) { if (shape[i] < 0)", "++i) { if (0)"},
+	{"rules", "i-- > 0;) { if (shape[i] < 0)", "i-- > 0;) { if (0)"},
 	{"rules", "if (shape[i] == 0) empty = 1;", ""},
 	{"rules", "if (!fits && !empty) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_TOO_LARGE, 0, 0, -1);", ""},
 	{"rules", "if (!fits && !empty)", "if (!fits)"},
-	{"rules", "if (ndim > 0 && !shape) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_SHAPE_NULL, 0, ndim, -1);", ""},
+	{"rules", "if (ndim > 0 && !shape) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_SHAPE_NULL, 0, ndim, -1); for (",
+		"for ("},
+	{"rules", "if (ndim > 0 && !shape) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_SHAPE_NULL, 0, ndim, -1); if (",
+		"if ("},
 	{"rules", "if (ndim > 0 && !strides) return dlpackgen_fail_(fault, DLPACKGEN_ERROR_STRIDES_NULL, 0, ndim, -1);",
 		""},
 	{"rules", "if (shape[i] > 1 && !dlpackgen_multiply_(stride", "if (!dlpackgen_multiply_(stride"},
@@ -137,17 +144,35 @@ var helperMutants = []struct{ file, old, new string }{
 
 // A crash or an endless loop counts as noticed.
 func TestHelperMutantsAreNoticed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program with all mutants, and -short was given")
+	}
+	gcc, all := need.Compiler(t, "gcc", "gcc"), []mutation.Mutant(nil)
+	for _, m := range helperMutants {
+		all = append(all, mutation.Mutant{File: "dlpackgen/" + m.file + ".h", Old: m.old, New: m.new})
+	}
+	programOf := mutation.Programs(t, headers(t, "1.3"), all, func(dir string, flags ...string) string {
+		return build(t, dir, "util.c", append([]string{gcc, "-std=c99", "-w"}, flags...)...)
+	})
+	whole, env := programOf(t, len(all)-1)
+	require.Equal(t, mutation.Env(len(all)), env, "the last mutant is in the program that has many")
+	out, err := with(t, whole, mutation.Env(0))
+	require.NoError(t, err, "without a mutant: %s", out)
 	for i, mutant := range helperMutants {
 		t.Run(mutant.old, func(t *testing.T) {
-			if testing.Short() && i%8 != 0 {
-				t.Skip("builds a program for each mutant, and -short was given")
-			}
 			t.Parallel()
-			dir := headers(t, "1.3")
-			edit(t, dir, "dlpackgen/"+mutant.file+".h", mutant.old, mutant.new)
-			program := build(t, dir, "util.c", "gcc", "-std=c99", "-w")
-			out, err := exec.CommandContext(t.Context(), "timeout", "5", program).CombinedOutput()
+			program, env := programOf(t, i)
+			out, err := with(t, program, env)
 			assert.Error(t, err, "nothing fails without this check: %s", out)
 		})
 	}
+}
+
+// with runs a program with a variable set, for five seconds at most.
+func with(t *testing.T, program, env string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "timeout", "5", program)
+	cmd.Env = append(os.Environ(), env)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
 }
