@@ -269,6 +269,7 @@ struct dlpackgen_argument {
 struct dlpackgen_call_site {
   const struct dlpackgen_function* checked; /* whose description was checked last; or NULL */
   int room;                                 /* for so many arguments */
+  int checks_itself;                        /* the caller checks what is demanded of tensors, all but their devices */
 };
 
 /** One call of a function. To be declared by DLPACKGEN_CALL or DLPACKGEN_CALL_OF. */
@@ -296,7 +297,7 @@ struct dlpackgen_call {
     int decides;
     uint8_t bound[DLPACKGEN_MAX_DIMS];
     uint64_t owns; /* a bit for each argument that has a managed tensor, and DLPACKGEN_OWES_ORDER */
-    uint8_t has_stream, has_number, named_stream, elsewhere;
+    uint8_t has_stream, has_number, elsewhere;
   } private_;
 };
 
@@ -307,13 +308,16 @@ struct dlpackgen_call {
 #define DLPACKGEN_CALL(call, parameters) DLPACKGEN_CALL_OF(call, sizeof(parameters) / sizeof((parameters)[0]))
 
 /** Declares a call with room for a number of parameters, a constant. */
-#define DLPACKGEN_CALL_OF(call, count)                                  \
-  static struct dlpackgen_call_site call##_site = {NULL, (int)(count)}; \
-  struct dlpackgen_argument call##_arguments[count];                    \
-  int64_t call##_scratch[(size_t)(count) * DLPACKGEN_SCRATCH];          \
-  struct dlpackgen_call call;                                           \
-  call.private_.site = &call##_site;                                    \
-  call.arguments = call##_arguments;                                    \
+#define DLPACKGEN_CALL_OF(call, count) DLPACKGEN_CALL_AT(call, count, 0)
+
+/* Not to be used outside of this library. */
+#define DLPACKGEN_CALL_AT(call, count, checks_itself)                                  \
+  static struct dlpackgen_call_site call##_site = {NULL, (int)(count), checks_itself}; \
+  struct dlpackgen_argument call##_arguments[count];                                   \
+  int64_t call##_scratch[(size_t)(count) * DLPACKGEN_SCRATCH];                         \
+  struct dlpackgen_call call;                                                          \
+  call.private_.site = &call##_site;                                                   \
+  call.arguments = call##_arguments;                                                   \
   call.private_.scratch = call##_scratch
 
 /**

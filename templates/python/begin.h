@@ -130,9 +130,12 @@ DLPACKGEN_FAST int dlpackgen_begin_given(struct dlpackgen_call* call, PyObject* 
 
 DLPACKGEN_SLOW static int dlpackgen_begin_named(struct dlpackgen_call* call, PyObject* const* arguments,
                                                 Py_ssize_t count, PyObject* keywords) {
-  PyObject* given[DLPACKGEN_MAX_PARAMETERS];
+  PyObject* given[DLPACKGEN_MAX_PARAMETERS + 1];
   if (dlpackgen_check_site(call->private_.site, call->function)) return -1;
-  if (dlpackgen_arrange(call, arguments, count, keywords, given)) return -1;
+  const struct dlpackgen_names names = dlpackgen_names_of(call->function);
+  if (dlpackgen_arrange(&names, arguments, count, keywords, given)) return -1;
+  PyObject* const stream = given[names.count];
+  if (stream && dlpackgen_explicit_stream(call, stream)) return -1;
   return dlpackgen_begin_given(call, given, DLPACKGEN_COPIES_ALL(call->function));
 }
 

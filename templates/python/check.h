@@ -41,12 +41,20 @@ DLPACKGEN_FAST int dlpackgen_fits(struct dlpackgen_call* call, int i, const stru
 }
 
 /* Checks one tensor, which is validated, or comes from a library that is trusted: 0, or -1
- * with an exception. */
+ * with an exception. Its device is checked here even for callers that check the rest, since
+ * a stream is found by it. */
 DLPACKGEN_SLOW static int dlpackgen_check(struct dlpackgen_call* call, int i) {
   char room[DLPACKGEN_SENTENCE];
   struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
   const struct dlpackgen_subject of = dlpackgen_subject_of(call, &call->function->parameters[i], &call->arguments[i]);
-  const int status = dlpackgen_check_tensor(call->function, i, of, dlpackgen_bindings_of(call), &text);
+  int status;
+  if (call->private_.site->checks_itself) {
+    const struct dlpackgen_parameter* const p = &call->function->parameters[i];
+    const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
+    status = dlpackgen_check_device(&at, of.tensor->device, p->devices, DLPACKGEN_MAX_DEVICES, &text);
+  } else {
+    status = dlpackgen_check_tensor(call->function, i, of, dlpackgen_bindings_of(call), &text);
+  }
   return status ? dlpackgen_raise(status, &text) : 0;
 }
 

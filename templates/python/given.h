@@ -7,17 +7,35 @@
 
 /* Arguments by name */
 
-DLPACKGEN_SLOW static int dlpackgen_too_many(const struct dlpackgen_function* function, Py_ssize_t count) {
-  PyErr_Format(PyExc_TypeError, "%s() takes %d argument%s, got %zd", function->name, function->nparameters,
-               function->nparameters == 1 ? "" : "s", count);
+/* The names of a function's arguments, one every so many bytes. Those behind the positional ones,
+ * and stream, come by name alone. */
+struct dlpackgen_names {
+  const char* function;
+  const char* const* first;
+  size_t step;
+  int positional, count, takes_stream;
+};
+
+static struct dlpackgen_names dlpackgen_names_of(const struct dlpackgen_function* function) {
+  struct dlpackgen_names names = {function->name, NULL, sizeof *function->parameters, 0, 0, function->takes_stream};
+  names.positional = names.count = function->nparameters;
+  if (names.count > 0) names.first = &function->parameters[0].name;
+  return names;
+}
+
+DLPACKGEN_SLOW static int dlpackgen_too_many(const struct dlpackgen_names* names, Py_ssize_t count) {
+  PyErr_Format(PyExc_TypeError, "%s() takes %d argument%s, got %zd", names->function, names->positional,
+               names->positional == 1 ? "" : "s", count);
   return -1;
 }
 
-/* Gives the number of a parameter by its name; count for "stream", -1 for none. */
-static int dlpackgen_named(const struct dlpackgen_function* function, PyObject* name) {
-  for (int i = 0; i < function->nparameters; i++)
-    if (PyUnicode_CompareWithASCIIString(name, function->parameters[i].name) == 0) return i;
-  return function->takes_stream && PyUnicode_CompareWithASCIIString(name, "stream") == 0 ? function->nparameters : -1;
+/* Gives the number of an argument by its name; count for "stream", -1 for none. */
+static int dlpackgen_named(const struct dlpackgen_names* names, PyObject* name) {
+  for (int i = 0; i < names->count; i++) {
+    const char* const one = *(const char* const*)((const char*)names->first + (size_t)i * names->step);
+    if (PyUnicode_CompareWithASCIIString(name, one) == 0) return i;
+  }
+  return names->takes_stream && PyUnicode_CompareWithASCIIString(name, "stream") == 0 ? names->count : -1;
 }
 
 /* Gives the name of an object's type that is not the one expected; where both are called the
@@ -63,30 +81,28 @@ static int dlpackgen_explicit_stream(struct dlpackgen_call* call, PyObject* stre
 }
 
 /* Puts an argument that came by its name where it belongs. */
-static int dlpackgen_put_named(struct dlpackgen_call* call, PyObject* name, PyObject* value, PyObject** given) {
-  const struct dlpackgen_function* function = call->function;
-  const int i = dlpackgen_named(function, name), is_stream = i == function->nparameters;
-  if (i < 0 || (is_stream ? call->private_.named_stream : given[i] != NULL)) {
+static int dlpackgen_put_named(const struct dlpackgen_names* names, PyObject* name, PyObject* value, PyObject** given) {
+  const int i = dlpackgen_named(names, name);
+  if (i < 0 || given[i] != NULL) {
     PyErr_Format(PyExc_TypeError,
                  i < 0 ? "%s() got an unexpected keyword argument '%U'" : "%s() got two values for argument '%U'",
-                 function->name, name);
+                 names->function, name);
     return -1;
   }
-  if (!is_stream) given[i] = value;
-  else call->private_.named_stream = 1;
-  return is_stream ? dlpackgen_explicit_stream(call, value) : 0;
+  given[i] = value;
+  return 0;
 }
 
-static int dlpackgen_arrange(struct dlpackgen_call* call, PyObject* const* arguments, Py_ssize_t count,
+/* Puts each argument into the place of its name, and the stream behind all; what did not come
+ * is NULL. */
+static int dlpackgen_arrange(const struct dlpackgen_names* names, PyObject* const* arguments, Py_ssize_t count,
                              PyObject* keywords, PyObject** given) {
-  const struct dlpackgen_function* function = call->function;
   const Py_ssize_t named = keywords ? PyTuple_Size(keywords) : 0;
-  if (count > function->nparameters) return dlpackgen_too_many(function, count);
-  memset(given, 0, function->nparameters * sizeof *given);
+  if (count > names->positional) return dlpackgen_too_many(names, count);
+  memset(given, 0, ((size_t)names->count + 1) * sizeof *given);
   memcpy(given, arguments, (size_t)count * sizeof *given);
-  call->private_.named_stream = 0;
   for (Py_ssize_t k = 0; k < named; k++)
-    if (dlpackgen_put_named(call, PyTuple_GetItem(keywords, k), arguments[count + k], given)) return -1;
+    if (dlpackgen_put_named(names, PyTuple_GetItem(keywords, k), arguments[count + k], given)) return -1;
   return 0;
 }
 

@@ -199,6 +199,9 @@ func TestEveryMistakeHasItsText(t *testing.T) {
 	for name, m := range pythonMistakes {
 		t.Run(name, func(t *testing.T) { m.of("python/_kernels.c").Require(t, dir) })
 	}
+	for name, m := range basicPythonMistakes {
+		t.Run(name, func(t *testing.T) { m.of("python/dlpackgen_python.c").Require(t, dir) })
+	}
 }
 
 func (m mistake) of(file string) mutation.Mutant {

@@ -40,10 +40,16 @@ func runs(python, home string, mutant int, libraries ...string) (string, error) 
 }
 
 func runsWith(python, home string, env []string, libraries ...string) (string, error) {
-	cmd := exec.Command(python, append([]string{"called.py"}, libraries...)...)
-	cmd.Env = append(append(os.Environ(), "PYTHONPATH="+home), env...)
-	out, err := cmd.CombinedOutput()
-	return string(out), err
+	var all string
+	for _, script := range []string{"called.py", "attacked.py"} {
+		cmd := exec.Command(python, append([]string{script}, libraries...)...)
+		cmd.Env = append(append(os.Environ(), "PYTHONPATH="+home), env...)
+		out, err := cmd.CombinedOutput()
+		if all += string(out); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
 }
 
 // The module has no warning, and every function does what its description says.
@@ -82,17 +88,27 @@ func TestPythonSanitized(t *testing.T) {
 
 // pythonMistakes are those of the module's own C; for the base, see tests/python.
 var pythonMistakes = map[string]mistake{
-	"a name may come twice":      {"if (i >= 0 && !given[i]) {", "if (i >= 0) {"},
-	"surplus arguments are lost": {"if (came > positional) {", "if (0) {"},
 	"integers are cut":           {"if (bits == 64 || (*number >= low && *number <= high)) return 0;", "return 0;"},
 	"floats are cut":             {"*number - *number != 0 || (*number <= most && *number >= -most)", "1"},
 	"texts end at a NUL":         {"if (strlen(*text) == (size_t)length) return 0;", "return 0;"},
 	"nothing is copied":          {"if (dlpackgen_is_contiguous(from) || bits % 8 != 0) return 0;", "return 0;"},
 	"lists leak":                 {"Py_DECREF(items);", ""},
-	"negative strides are lost":  {"at + i * from->strides[d] * (int64_t)bytes", "at + i * (from->strides[d] < 0 ? 0 : from->strides[d]) * (int64_t)bytes"},
+	"lists are read as they are": {"PyObject* const items = PySequence_Tuple(value);", "PyObject* const items = Py_NewRef(value);"},
+	"numbers are read too late":  {"if (!value) return 0;", "if (value) *plain = Py_NewRef(value); return 0;"},
+	"plain numbers are anything": {"return dlpackgen_other_kind(call, i, value, dtype); }", "return 0; }"},
+	"any dtype is copied":        {"if (!dlpackgen_takes_dtype(p, dlpackgen_dtype_of(from))) return 0;", ""},
 }
 
-// Each mistake fails a test of the script.
+// basicPythonMistakes are those of the base that the modules of kernels lean on.
+var basicPythonMistakes = map[string]mistake{
+	"negative strides are lost":    {"from + i * t->strides[dimension] * (int64_t)item", "from + i * (t->strides[dimension] < 0 ? 0 : t->strides[dimension]) * (int64_t)item"},
+	"a name may come twice":        {"if (i < 0 || given[i] != NULL) {", "if (i < 0) {"},
+	"surplus arguments are lost":   {"if (count > names->positional)", "if (0)"},
+	"demands are checked too soon": {"if (call->private_.site->checks_itself)", "if (0)"},
+	"allocators change nothing":    {"else if (makes && dlpackgen_check_again(call))", "else if (0)"},
+}
+
+// Each mistake fails a test of a script.
 func TestMistakesAreSeenFromPython(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a module with all mistakes, and -short was given")
@@ -104,6 +120,9 @@ func TestMistakesAreSeenFromPython(t *testing.T) {
 	var all []mutation.Mutant
 	for name, m := range pythonMistakes {
 		names, all = append(names, name), append(all, m.of("python/_kernels.c"))
+	}
+	for name, m := range basicPythonMistakes {
+		names, all = append(names, name), append(all, m.of("python/dlpackgen_python.c"))
 	}
 	written := mutation.Write(t, dir, all)
 	home := module(t, python, dir, written.Flags...)

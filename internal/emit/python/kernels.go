@@ -146,7 +146,6 @@ func (w *wrapper) names() {
 	w.v.Stream = "NULL"
 	if w.devices() != "kDLCPU" {
 		w.v.TakesStream, w.v.Stream = 1, fmt.Sprintf("given_[%d]", len(all))
-		all = append(all, `"stream"`)
 	}
 	w.v.Named = len(all)
 	if len(all) == 0 {
@@ -209,7 +208,7 @@ func (w *wrapper) table() {
 	case count == 1:
 		w.before("table_[%d] = given_[%d];", w.outs, w.out)
 	case count > 1:
-		w.before("if (dlpackgen_spread(%s, given_[%d], %d, &table_[%d])) return NULL;", w.v.Function, w.out, count, w.outs)
+		w.before("if (dlpackgen_spread(%s, given_[%d], %d, &table_[%d])) goto done;", w.v.Function, w.out, count, w.outs)
 	}
 	if w.like != contract.None {
 		w.before("table_[%d] = given_[%d];", len(w.v.Table), w.like)

@@ -57,13 +57,13 @@ func (w *wrapper) read(i int, p contract.Param) {
 	if p.Default == nil {
 		w.before("if (!%s) {", at)
 		w.before("  dlpackgen_argument_error(&call_, %d, PyExc_TypeError, \"it is missing\");", i)
-		w.before("  return NULL;")
+		w.before("  goto done;")
 		w.before("}")
 	}
 	if !p.Optional && p.Kind != contract.Tensor && (p.Default != nil || kind(p) == "") {
 		w.before("if (%s == Py_None) {", at)
 		w.before("  dlpackgen_argument_error(&call_, %d, PyExc_TypeError, \"expected %s, got None\");", i, expected(p))
-		w.before("  return NULL;")
+		w.before("  goto done;")
 		w.before("}")
 	}
 	switch p.Kind {
@@ -88,7 +88,8 @@ func (w *wrapper) tensor(i int, p contract.Param, into string) {
 	}
 	w.after("%s = %s.object ? &%s.tensor : NULL;", into, from, from)
 	if p.Copied {
-		w.after("if (%s && dlpackgen_make_contiguous(&%s, &copy_%d_)) goto done;", into, into, i)
+		w.after("if (%s && dlpackgen_make_contiguous(&dlpackgen_parameters_of_%s[%d], &%s, &copy_%d_)) goto done;",
+			into, w.k.Name, i, into, i)
 	}
 	w.after("kernel_.flags.%s = %s.flags;", p.Name, from)
 }
@@ -159,15 +160,23 @@ func (w *wrapper) number(i int, p contract.Param, at, into string) {
 	w.after("%s = %s ? &value_%d_ : NULL;", into, w.there(p, at), i)
 }
 
-// variable reads a scalar whose dtype that of a tensor decides, once that is known.
+// variable reads a scalar whose dtype that of a tensor decides. It is made a number before a tensor
+// is read, and a number of that dtype once the dtype is known, which runs no code of others.
 func (w *wrapper) variable(i int, p contract.Param, at, integer, real string) {
 	v := w.k.Vars[p.Var]
-	w.after("if (%s) {", at)
+	plain := fmt.Sprintf("plain_%d_", i)
+	w.v.Locals = append(w.v.Locals, fmt.Sprintf("PyObject* %s = NULL;", plain))
+	w.v.Release = append(w.v.Release, fmt.Sprintf("Py_XDECREF(%s);", plain))
+	w.before("if (dlpackgen_make_plain(&call_, %d, %s, &%s)) goto done;", i, at, plain)
+	w.after("if (%s) {", plain)
 	w.after("  int failed_ = 0;")
 	w.after("  switch (dlpackgen_dtype_of(&call_.arguments[%d].tensor)) {", v.Arg)
 	for _, d := range v.Types {
-		w.after("    case DLPACKGEN_DTYPE(%s, %d, %d): failed_ = %s; break;", d.Code, d.Bits, d.Lanes,
-			readNumber(i, d.Name, d.Code, d.Bits, at, integer, real))
+		real_ := d.Code != "kDLInt" && d.Code != "kDLUInt" && d.Code != "kDLBool"
+		w.after("    case DLPACKGEN_DTYPE(%s, %d, %d):", d.Code, d.Bits, d.Lanes)
+		w.after("      failed_ = dlpackgen_check_plain(&call_, %d, %s, %s, %d, %s);", i, at, plain, btoi(real_), quote(d.Name))
+		w.after("      if (!failed_) failed_ = %s;", readNumber(i, d.Name, d.Code, d.Bits, plain, integer, real))
+		w.after("      break;")
 	}
 	w.after("    default: break; /* the check says what is wrong with it */")
 	w.after("  }")
@@ -239,19 +248,13 @@ func (w *wrapper) allocate() {
 		w.v.Locals = append(w.v.Locals, fmt.Sprintf("DLManagedTensorVersioned* made_%d_ = NULL;", i), fmt.Sprintf("DLTensor* result_%d_ = NULL;", i))
 		w.v.Release = append(w.v.Release, fmt.Sprintf("if (made_%d_) dlpackgen_delete(made_%d_);", i, i))
 		w.v.Results += fmt.Sprintf(", result_%d_", i)
-		condition := ""
+		place := contract.None
 		if !p.Saved {
-			at := fmt.Sprintf("call_.arguments[%d]", w.outs+out)
-			w.alloc("if (%s.object) result_%d_ = &%s.tensor;", at, i, at)
-			condition = fmt.Sprintf("if (!result_%d_) ", i)
+			place = w.outs + out
 			out++
 		}
-		w.alloc("%s{", condition)
-		made := "kernel_.results." + p.Name
-		w.alloc("  made_%d_ = dlpackgen_new_empty(&call_, like_, %s.dtype, %s.ndim, %s.shape);", i, made, made, made)
-		w.alloc("  if (!made_%d_) goto done;", i)
-		w.alloc("  result_%d_ = &made_%d_->dl_tensor;", i, i)
-		w.alloc("}")
+		w.alloc("if (dlpackgen_allocate_result(&call_, like_, %d, &kernel_.results.%s, &made_%d_, &result_%d_)) goto done;",
+			place, p.Name, i, i)
 	}
 }
 
@@ -301,10 +304,7 @@ func (w *wrapper) checkOuts(n int) {
 	w.alloc("  const uint64_t flags_[] = {%s};", strings.Join(bits, ", "))
 	w.alloc("  const struct dlpackgen_site sites_[] = {%s};", strings.Join(sites, ", "))
 	w.alloc("  status_ = dlpackgen_check_results_%s(&kernel_, outs_, flags_, sites_, &message_);", w.k.Name)
-	w.alloc("  if (status_) {")
-	w.alloc("    dlpackgen_raise_status(status_, &message_);")
-	w.alloc("    goto done;")
-	w.alloc("  }")
+	w.alloc("  if (status_) goto failed;")
 	w.alloc("}")
 }
 
@@ -330,60 +330,37 @@ func (w *wrapper) chooseLike() {
 	}
 }
 
-// give writes what the function returns.
+// give writes what the function returns. All objects are made before a tuple of them is, which
+// code of others that runs meanwhile could find half full.
 func (w *wrapper) give() {
-	var all []string
-	out := 0
+	given := 0
+	out := w.outs
 	for i, p := range w.k.Results {
+		object := ""
 		switch {
 		case p.Saved:
+			continue
 		case p.Kind == contract.Tensor:
-			all = append(all, w.object(i, w.outs+out))
+			object = fmt.Sprintf("dlpackgen_result_object(&call_, like_, %d, &made_%d_)", out, i)
 			out++
 		default:
-			all = append(all, fmt.Sprintf("object_%d_ = %s;", i, scalarObject(w.k, p, i)))
-			w.v.Locals = append(w.v.Locals, fmt.Sprintf("PyObject* object_%d_ = NULL;", i))
+			object = scalarObject(w.k, p, i)
 		}
+		w.v.Give = append(w.v.Give, fmt.Sprintf("objects_[%d] = %s;", given, object), fmt.Sprintf("if (!objects_[%d]) goto done;", given))
+		given++
 	}
-	var places []int
-	for i, p := range w.k.Results {
-		if !p.Saved {
-			places = append(places, i)
-		}
+	if given > 0 {
+		w.v.Locals = append(w.v.Locals, fmt.Sprintf("PyObject* objects_[%d] = {NULL};", given))
+		w.v.Release = append(w.v.Release, fmt.Sprintf("dlpackgen_drop_results(objects_, %d);", given))
 	}
-	switch len(all) {
+	switch given {
 	case 0:
-		w.v.Give = []string{"made_object_ = Py_None;", "Py_INCREF(made_object_);"}
+		w.v.Give = append(w.v.Give, "made_object_ = Py_NewRef(Py_None);")
 	case 1:
-		w.v.Give = []string{all[0], fmt.Sprintf("made_object_ = object_%d_;", places[0])}
+		w.v.Give = append(w.v.Give, "made_object_ = Py_NewRef(objects_[0]);")
 	default:
-		w.v.Give = append(all, fmt.Sprintf("made_object_ = PyTuple_New(%d);", len(all)))
-		w.tuple(places)
+		w.v.Give = append(w.v.Give, fmt.Sprintf("made_object_ = dlpackgen_pack(objects_, %d);", given))
 	}
-}
-
-// object writes the object of a tensor.
-func (w *wrapper) object(i, out int) string {
-	w.v.Locals = append(w.v.Locals, fmt.Sprintf("PyObject* object_%d_ = NULL;", i))
-	return fmt.Sprintf("if (made_%d_) {\n    object_%d_ = dlpackgen_to_py_object(&call_, like_, made_%d_);\n    made_%d_ = NULL;\n  } else {\n"+
-		"    object_%d_ = call_.arguments[%d].object;\n    Py_INCREF(object_%d_);\n  }", i, i, i, i, i, out, i)
-}
-
-// tuple writes several objects; what could not be made is NULL.
-func (w *wrapper) tuple(places []int) {
-	var fine []string
-	for _, i := range places {
-		fine = append(fine, fmt.Sprintf("object_%d_", i))
-	}
-	w.v.Give = append(w.v.Give, fmt.Sprintf("if (made_object_ && %s) {", strings.Join(fine, " && ")))
-	for n, i := range places {
-		w.v.Give = append(w.v.Give, fmt.Sprintf("  PyTuple_SetItem(made_object_, %d, object_%d_);", n, i))
-	}
-	w.v.Give = append(w.v.Give, "} else {")
-	for _, i := range places {
-		w.v.Give = append(w.v.Give, fmt.Sprintf("  Py_XDECREF(object_%d_);", i))
-	}
-	w.v.Give = append(w.v.Give, "  Py_CLEAR(made_object_);", "}")
 }
 
 // scalarObject makes an object of a scalar.

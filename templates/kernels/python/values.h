@@ -11,45 +11,6 @@
 
 /* Arguments */
 
-/* Gives the place of a name among so many, or -1. */
-DLPACKGEN_VALUE int dlpackgen_place_of_name(const char* const* names, int count, PyObject* name) {
-  for (int i = 0; i < count; i++)
-    if (PyUnicode_CompareWithASCIIString(name, names[i]) == 0) return i;
-  return -1;
-}
-
-/* Puts one argument where its name belongs. */
-DLPACKGEN_VALUE int dlpackgen_place_named(const char* function, const char* const* names, int count, PyObject* name,
-                                          PyObject* value, PyObject** given) {
-  const int i = dlpackgen_place_of_name(names, count, name);
-  if (i >= 0 && !given[i]) {
-    given[i] = value;
-    return 0;
-  }
-  PyErr_Format(PyExc_TypeError,
-               i < 0 ? "%s() got an unexpected keyword argument '%U'" : "%s() got two values for argument '%U'",
-               function, name);
-  return -1;
-}
-
-/* Sorts what came by its place in the names; those behind `positional` come by name alone. What did
- * not come is NULL. */
-DLPACKGEN_VALUE int dlpackgen_place_all(const char* function, const char* const* names, int positional, int count,
-                                        PyObject* const* arguments, Py_ssize_t came, PyObject* keywords,
-                                        PyObject** given) {
-  const Py_ssize_t named = keywords ? PyTuple_Size(keywords) : 0;
-  if (came > positional) {
-    PyErr_Format(PyExc_TypeError, "%s() takes %d argument%s, got %zd", function, positional, positional == 1 ? "" : "s",
-                 came);
-    return -1;
-  }
-  for (int i = 0; i < count; i++) given[i] = i < came ? arguments[i] : NULL;
-  for (Py_ssize_t k = 0; k < named; k++)
-    if (dlpackgen_place_named(function, names, count, PyTuple_GetItem(keywords, k), arguments[came + k], given))
-      return -1;
-  return 0;
-}
-
 /* Spreads a tuple out= over so many results. */
 DLPACKGEN_VALUE int dlpackgen_spread(const char* function, PyObject* out, int count, PyObject** given) {
   for (int i = 0; i < count; i++) given[i] = NULL;
@@ -76,40 +37,68 @@ DLPACKGEN_VALUE int dlpackgen_begin_placed(struct dlpackgen_call* call, PyObject
 }
 
 /* Reports a value of the wrong type. Gives -1. */
-DLPACKGEN_VALUE int dlpackgen_other_kind(const struct dlpackgen_call* call, int i, PyObject* value,
-                                         const char* expected) {
-  PyObject* const name = PyType_GetName(Py_TYPE(value));
-  if (name) dlpackgen_argument_error(call, i, PyExc_TypeError, "expected %s, got %U", expected, name);
-  Py_XDECREF(name);
-  return -1;
+DLPACKGEN_VALUE int dlpackgen_other_kind(struct dlpackgen_call* call, int i, PyObject* value, const char* expected) {
+  call->arguments[i].object = value;
+  return dlpackgen_wrong_scalar(call, i, expected);
+}
+
+/* Says why a value was not converted. Gives -1. */
+DLPACKGEN_VALUE int dlpackgen_not_read(struct dlpackgen_call* call, int i, PyObject* value, const char* expected) {
+  call->arguments[i].object = value;
+  return dlpackgen_not_converted(call, i, expected);
 }
 
 /* Reads an integer of at most 64 bits: whatever has __index__, but no bool. */
-DLPACKGEN_VALUE int dlpackgen_read_integer(const struct dlpackgen_call* call, int i, PyObject* value,
-                                           const char* expected, int64_t* number) {
-  PyObject* const index = PyBool_Check(value) ? NULL : PyNumber_Index(value);
-  if (!index && PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
-  PyErr_Clear();
-  if (!index) return dlpackgen_other_kind(call, i, value, expected);
-  *number = (int64_t)PyLong_AsLongLong(index);
-  Py_DECREF(index);
-  if (*number != -1 || !PyErr_Occurred()) return 0;
-  PyErr_Clear();
-  return dlpackgen_argument_error(call, i, PyExc_OverflowError, "expected a number of at most 64 bits");
+DLPACKGEN_VALUE int dlpackgen_read_integer(struct dlpackgen_call* call, int i, PyObject* value, const char* expected,
+                                           int64_t* number) {
+  long long all = 0;
+  if (PyBool_Check(value)) return dlpackgen_other_kind(call, i, value, expected);
+  if (dlpackgen_number(value, &all)) return dlpackgen_not_read(call, i, value, expected);
+  *number = (int64_t)all;
+  return 0;
 }
 
 /* Reads a float: whatever has __float__, but no text. */
-DLPACKGEN_VALUE int dlpackgen_read_real(const struct dlpackgen_call* call, int i, PyObject* value, const char* expected,
+DLPACKGEN_VALUE int dlpackgen_read_real(struct dlpackgen_call* call, int i, PyObject* value, const char* expected,
                                         double* number) {
   *number = PyFloat_AsDouble(value);
-  if (*number != -1 || !PyErr_Occurred()) return 0;
-  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
+  return *number == -1 && PyErr_Occurred() ? dlpackgen_not_read(call, i, value, expected) : 0;
+}
+
+/* Forgets that an object could not be converted, unless it must not be forgotten: 0, or -1 with an
+ * exception. */
+DLPACKGEN_VALUE int dlpackgen_not_so(const struct dlpackgen_call* call, int i) {
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return dlpackgen_about(call->function, i);
   PyErr_Clear();
-  return dlpackgen_other_kind(call, i, value, expected);
+  return 0;
+}
+
+/* Makes an int, a float or a bool of a scalar whose dtype a tensor decides, or leaves it as it is
+ * where it is no number. The tensors are read after it, and reading what this gives runs no code
+ * that could change them. */
+DLPACKGEN_VALUE int dlpackgen_make_plain(const struct dlpackgen_call* call, int i, PyObject* value, PyObject** plain) {
+  if (!value) return 0;
+  if (!dlpackgen_is_plain(value) && PyIndex_Check(value)) *plain = PyNumber_Index(value);
+  if (PyErr_Occurred() && dlpackgen_not_so(call, i)) return -1;
+  if (!*plain && !dlpackgen_is_plain(value)) {
+    const double real = PyFloat_AsDouble(value);
+    if (real != -1 || !PyErr_Occurred()) *plain = PyFloat_FromDouble(real);
+    if (!*plain && dlpackgen_not_so(call, i)) return -1;
+  }
+  if (!*plain) *plain = Py_NewRef(value);
+  return 0;
+}
+
+/* Says of a plain scalar that it is not of a dtype, by the object that it was made of; 0 where it
+ * may be. */
+DLPACKGEN_VALUE int dlpackgen_check_plain(struct dlpackgen_call* call, int i, PyObject* value, PyObject* plain,
+                                          int is_real, const char* dtype) {
+  if (dlpackgen_is_plain(plain) && (is_real || !PyFloat_CheckExact(plain))) return 0;
+  return dlpackgen_other_kind(call, i, value, dtype);
 }
 
 /* Reads a scalar of an integer dtype of so many bits. */
-DLPACKGEN_VALUE int dlpackgen_read_bits(const struct dlpackgen_call* call, int i, PyObject* value, const char* dtype,
+DLPACKGEN_VALUE int dlpackgen_read_bits(struct dlpackgen_call* call, int i, PyObject* value, const char* dtype,
                                         int bits, int is_signed, int64_t* number) {
   if (bits == 64 && !is_signed) {
     const unsigned long long all = PyLong_Check(value) ? PyLong_AsUnsignedLongLong(value) : 0;
@@ -119,6 +108,10 @@ DLPACKGEN_VALUE int dlpackgen_read_bits(const struct dlpackgen_call* call, int i
     PyErr_Clear();
     return dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s does not hold %R", dtype, value);
   }
+  if (bits == 1 && PyBool_Check(value)) {
+    *number = value == Py_True;
+    return 0;
+  }
   if (dlpackgen_read_integer(call, i, value, dtype, number)) return -1;
   const int64_t low = is_signed ? -((int64_t)1 << (bits - 1) >> (bits == 64)) : 0;
   const int64_t high = bits == 64 ? INT64_MAX : ((int64_t)1 << (is_signed ? bits - 1 : bits)) - 1;
@@ -127,7 +120,7 @@ DLPACKGEN_VALUE int dlpackgen_read_bits(const struct dlpackgen_call* call, int i
 }
 
 /* Reads a scalar of a float dtype, whose largest number is given. */
-DLPACKGEN_VALUE int dlpackgen_read_within(const struct dlpackgen_call* call, int i, PyObject* value, const char* dtype,
+DLPACKGEN_VALUE int dlpackgen_read_within(struct dlpackgen_call* call, int i, PyObject* value, const char* dtype,
                                           double most, double* number) {
   if (dlpackgen_read_real(call, i, value, dtype, number)) return -1;
   if (*number != *number || *number - *number != 0 || (*number <= most && *number >= -most)) return 0;
@@ -135,7 +128,7 @@ DLPACKGEN_VALUE int dlpackgen_read_within(const struct dlpackgen_call* call, int
 }
 
 /* Reads a text without NUL: it lives as long as its object. */
-DLPACKGEN_VALUE int dlpackgen_read_text(const struct dlpackgen_call* call, int i, PyObject* value, const char** text) {
+DLPACKGEN_VALUE int dlpackgen_read_text(struct dlpackgen_call* call, int i, PyObject* value, const char** text) {
   Py_ssize_t length = 0;
   if (!PyUnicode_Check(value)) return dlpackgen_other_kind(call, i, value, "str");
   *text = PyUnicode_AsUTF8AndSize(value, &length);
@@ -151,7 +144,7 @@ struct dlpackgen_numbers {
 };
 
 /* Reads a list or a tuple of numbers of 8 bytes. */
-DLPACKGEN_VALUE int dlpackgen_read_numbers(const struct dlpackgen_call* call, int i, PyObject* value, int are_real,
+DLPACKGEN_VALUE int dlpackgen_read_numbers(struct dlpackgen_call* call, int i, PyObject* value, int are_real,
                                            struct dlpackgen_numbers* numbers) {
   const char* const expected = are_real ? "a list of float" : "a list of int";
   if (!PyList_Check(value) && !PyTuple_Check(value)) return dlpackgen_other_kind(call, i, value, expected);
@@ -188,54 +181,56 @@ union dlpackgen_scalar {
   bool as_bool;
 };
 
-/* Room for a sentence. */
-enum { DLPACKGEN_VALUE_TEXT = 4096 };
-
-/* Raises what a check or a kernel says. Gives -1. */
-DLPACKGEN_VALUE int dlpackgen_raise_status(int status, const struct dlpackgen_message* message) {
-  PyObject* kind = PyExc_RuntimeError;
-  switch (status) {
-#define DLPACKGEN_STATUS(name, exception, number) \
-  case number: kind = PyExc_##exception; break;
-    DLPACKGEN_STATUSES(DLPACKGEN_STATUS)
-#undef DLPACKGEN_STATUS
-    default: break;
-  }
-  PyObject* const text = PyUnicode_DecodeUTF8(message->text, (Py_ssize_t)strlen(message->text), "replace");
-  if (text) PyErr_SetObject(kind, text);
-  Py_XDECREF(text);
-  return -1;
-}
-
-/* Copies elements of so many bytes, dimension by dimension, into a C-contiguous block. */
-DLPACKGEN_VALUE char* dlpackgen_copy_elements(const DLTensor* from, int32_t d, const char* at, size_t bytes, char* to) {
-  if (d == from->ndim) {
-    memcpy(to, at, bytes);
-    return to + bytes;
-  }
-  for (int64_t i = 0; i < from->shape[d]; i++)
-    to = dlpackgen_copy_elements(from, d + 1, at + i * from->strides[d] * (int64_t)bytes, bytes, to);
-  return to;
-}
-
 /* Makes a C-contiguous copy of a tensor in the host's memory, where it is none: what others cannot
- * have stays as it is, and the check says so. */
-DLPACKGEN_VALUE int dlpackgen_make_contiguous(const DLTensor** tensor, DLManagedTensorVersioned** copy) {
+ * have, or has another dtype, stays as it is, and the check says so. */
+DLPACKGEN_VALUE int dlpackgen_make_contiguous(const struct dlpackgen_parameter* p, const DLTensor** tensor,
+                                              DLManagedTensorVersioned** copy) {
   const DLTensor* const from = *tensor;
   const size_t bits = (size_t)from->dtype.bits * from->dtype.lanes;
   if (dlpackgen_is_contiguous(from) || bits % 8 != 0) return 0;
+  if (!dlpackgen_takes_dtype(p, dlpackgen_dtype_of(from))) return 0;
   if (!dlpackgen_device_is_host_readable((int32_t)from->device.device_type)) return 0;
   *copy = dlpackgen_allocate(from->dtype, from->ndim, from->shape);
   if (!*copy) return -1;
-  dlpackgen_copy_elements(from, 0, (const char*)from->data + from->byte_offset, bits / 8,
-                          (char*)(*copy)->dl_tensor.data);
+  dlpackgen_copy_along(0, from, (char*)(*copy)->dl_tensor.data, (const char*)from->data + from->byte_offset, bits / 8);
   *tensor = &(*copy)->dl_tensor;
   return 0;
 }
 
-/* Puts a result into a tuple; takes the reference over. */
-DLPACKGEN_VALUE int dlpackgen_add_result(PyObject* results, int i, PyObject* result) {
-  return result ? PyTuple_SetItem(results, i, result) : -1;
+/* Gives a result the memory of out=, where there is some, or new memory of the library of an
+ * argument. `out` is the place of out= in the call, or -1. */
+DLPACKGEN_VALUE int dlpackgen_allocate_result(struct dlpackgen_call* call, int like, int out,
+                                              const struct dlpackgen_result* wanted, DLManagedTensorVersioned** made,
+                                              DLTensor** result) {
+  if (out >= 0 && call->arguments[out].object) {
+    *result = &call->arguments[out].tensor;
+    return 0;
+  }
+  *made = dlpackgen_new_empty(call, like, wanted->dtype, wanted->ndim, wanted->shape);
+  if (!*made) return -1;
+  *result = &(*made)->dl_tensor;
+  return 0;
+}
+
+/* Gives the object of a tensor that was made, which it takes over, or that of out=: a new
+ * reference. */
+DLPACKGEN_VALUE PyObject* dlpackgen_result_object(struct dlpackgen_call* call, int like, int out,
+                                                  DLManagedTensorVersioned** made) {
+  DLManagedTensorVersioned* const tensor = *made;
+  *made = NULL;
+  return tensor ? dlpackgen_to_py_object(call, like, tensor) : Py_NewRef(call->arguments[out].object);
+}
+
+/* Makes a tuple of results, which are all there. */
+DLPACKGEN_VALUE PyObject* dlpackgen_pack(PyObject* const* objects, int count) {
+  PyObject* const tuple = PyTuple_New(count);
+  for (int i = 0; tuple && i < count; i++) PyTuple_SetItem(tuple, i, Py_NewRef(objects[i]));
+  return tuple;
+}
+
+/* Drops what is left of the results. */
+DLPACKGEN_VALUE void dlpackgen_drop_results(PyObject* const* objects, int count) {
+  for (int i = 0; i < count; i++) Py_XDECREF(objects[i]);
 }
 
 #endif /* DLPACKGEN_PYTHON_VALUES_H_ */

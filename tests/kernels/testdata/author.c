@@ -167,3 +167,18 @@ int usual(const DLTensor* x, const DLTensor* w, DLTensor* y, const DLTensor* bia
   (void)stream;
   return made->shape[made->ndim - 1] == 2 ? 0 : bias ? 1 : 2;
 }
+
+int pair(const DLTensor* x, DLTensor* one, DLTensor* two, void* stream) {
+  (void)stream;
+  for (int64_t i = 0; i < x->shape[0]; i++) {
+    floats(one)[i] = floats(x)[i];
+    floats(two)[i] = 2 * floats(x)[i];
+  }
+  return 0;
+}
+
+/* What C says of the arguments of usual(), for attacked.py. */
+int said_of_usual(const DLTensor* x, const DLTensor* w, DLTensor* y, const DLTensor* bias, DLTensor* made,
+                  struct dlpackgen_message* message) {
+  return dlpackgen_call_kernel_usual(x, w, y, bias, made, NULL, message);
+}
