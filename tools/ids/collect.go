@@ -80,15 +80,24 @@ func rowID(row ast.Expr) string {
 
 // text gives a literal string on one line, or "".
 func text(e ast.Expr) string {
-	literal, ok := e.(*ast.BasicLit)
-	if !ok || literal.Kind != token.STRING {
-		return ""
-	}
-	value, err := strconv.Unquote(literal.Value)
-	if err != nil {
-		return ""
-	}
+	value, _ := literal(e)
 	return strings.Join(strings.Fields(value), " ")
+}
+
+// literal gives a string, whether it stands in one piece or in several, on as many lines.
+func literal(e ast.Expr) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		value, err := strconv.Unquote(e.Value)
+		return value, e.Kind == token.STRING && err == nil
+	case *ast.BinaryExpr:
+		left, isLeft := literal(e.X)
+		right, isRight := literal(e.Y)
+		if e.Op == token.ADD && isLeft && isRight {
+			return left + right, true
+		}
+	}
+	return "", false
 }
 
 func sorted(all map[string]bool) []string { return slices.Sorted(maps.Keys(all)) }

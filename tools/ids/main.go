@@ -8,6 +8,7 @@ package main
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -80,12 +81,25 @@ func lostIDs(before, now []string, successors string) (lost []string) {
 		if _, is := slices.BinarySearch(now, id); is || elsewhere[name(id)] {
 			continue
 		}
-		reason, goes := strings.CutPrefix(known[id], "gone: ")
-		if _, is := slices.BinarySearch(now, known[id]); !is && (!goes || reason == "") {
+		last := latest(known, id)
+		reason, goes := strings.CutPrefix(last, "gone: ")
+		if _, is := slices.BinarySearch(now, last); !is && (!goes || reason == "") {
 			lost = append(lost, id)
 		}
 	}
 	return lost
+}
+
+// latest gives the successor of an id, or that of its successor, and so on.
+func latest(successors map[string]string, id string) (last string) {
+	for range len(successors) {
+		next, is := successors[cmp.Or(last, id)]
+		if !is {
+			break
+		}
+		last = next
+	}
+	return last
 }
 
 // inTree gives the ids of a tree, sorted.

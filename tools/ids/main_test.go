@@ -12,7 +12,8 @@ const goTests = `package p
 
 var rows = map[string]struct{ a string }{"a name": {"x"}, "b": {"y"}}
 
-var mutants = []struct{ file, old string }{{"x.c", "a  b"}, {"x.c", "c"}}
+var mutants = []struct{ file, old string }{{"x.c", "a  " +
+	"b"}, {"x.c", "c"}}
 
 func TestOne(t *testing.T) {}
 func FuzzTwo(f *testing.F) {}
@@ -40,4 +41,6 @@ func TestLostIDsNeedASuccessor(t *testing.T) {
 	assert.Equal(t, []string{"p b", "p c"}, lostIDs(before, now, ""))
 	assert.Equal(t, []string{"p c"}, lostIDs(before, now, "p b => p d\np c => no such id\n"))
 	assert.Empty(t, lostIDs(before, now, "p b => gone: a reason\np c => p d\n"))
+	assert.Empty(t, lostIDs(before, now, "p b => p e\np e => p d\np c => p e\n"), "a successor of a successor")
+	assert.Equal(t, []string{"p b", "p c"}, lostIDs(before, now, "p b => p c\np c => p b\n"), "in a circle")
 }
