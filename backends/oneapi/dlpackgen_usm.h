@@ -36,6 +36,9 @@ enum dlpackgen_usm_handles {
   DLPACKGEN_USM_SYCL = 2
 };
 
+/* Flags of check_tensor: memory shared with the host and the host's own are taken too. */
+enum { DLPACKGEN_USM_ALL_KINDS = 1 };
+
 /* The id of a device of Level Zero. */
 typedef struct dlpackgen_usm_id {
   void* device; /* ze_device_handle_t of a root device */
@@ -51,11 +54,11 @@ typedef struct dlpackgen_usm_table {
   uint32_t handles;     /* dlpackgen_usm_handles */
 
   /* Takes memory of devices alone, as torch does; the table of the back end's own header. */
-  const dlpackgen_backend* strict;
+  const dlpackgen_backend* device_only;
 
   /* The same, and it takes memory shared with the host and the host's own as well, as
    * dpnp makes it. Both allocate memory of devices. */
-  const dlpackgen_backend* every;
+  const dlpackgen_backend* all_kinds;
 
   /* Gives the id of a device by its position among those that device_count counts. */
   int (*id)(int32_t ordinal, int32_t* id, dlpackgen_backend_error* error);
@@ -66,13 +69,13 @@ typedef struct dlpackgen_usm_table {
    * same one. NULL and 0: no other library of this program uses SYCL, and the ids are those of
    * Level Zero; 0 with anything but NULL is refused, as it says neither. Over SYCL it does nothing.
    * */
-  int (*number)(const dlpackgen_usm_id* ids, size_t count, dlpackgen_backend_error* error);
+  int (*set_device_ids)(const dlpackgen_usm_id* ids, size_t count, dlpackgen_backend_error* error);
 
   /* Checks the memory of a tensor of another library before it is used: the driver says
-   * whose it is, and the tensor must say the same. `every` is 0 for memory of devices
+   * whose it is, and the tensor must say the same. `flags` is 0 for memory of devices
    * alone; `memory` may be NULL. A tensor without elements is fine on any device. */
-  int (*import)(const DLTensor* tensor, int every, dlpackgen_pointer_attributes* memory,
-                dlpackgen_backend_error* error);
+  int (*check_tensor)(const DLTensor* tensor, uint32_t flags, dlpackgen_pointer_attributes* memory,
+                      dlpackgen_backend_error* error);
 } dlpackgen_usm_table;
 
 const dlpackgen_usm_table* DLPACKGEN_USM_ENTRY(void);

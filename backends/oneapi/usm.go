@@ -16,13 +16,13 @@ package oneapi
 
 static int go_usm_id(int32_t ordinal, answer *a) { return USM->id(ordinal, &a->id, &a->error); }
 
-static int go_usm_number(const dlpackgen_usm_id *ids, size_t count, answer *a) {
-	return USM->number(ids, count, &a->error);
+static int go_usm_set_device_ids(const dlpackgen_usm_id *ids, size_t count, answer *a) {
+	return USM->set_device_ids(ids, count, &a->error);
 }
 
-static int go_usm_import(uintptr_t tensor, int every, answer *a) {
+static int go_usm_check_tensor(uintptr_t tensor, uint32_t flags, answer *a) {
 	dlpackgen_pointer_attributes p = {{kDLCPU, 0}, -1, 0, NULL, 0};
-	const int code = USM->import((const DLTensor *)tensor, every, &p, &a->error);
+	const int code = USM->check_tensor((const DLTensor *)tensor, flags, &p, &a->error);
 	answer_pointer(a, &p);
 	return code;
 }
@@ -56,16 +56,12 @@ func SetDeviceIDs(ids map[uintptr]int32) error {
 		rows = append(rows, row)
 	}
 	a := answers.Get().(*C.answer)
-	return failure(C.go_usm_number(unsafe.SliceData(rows), C.size_t(len(rows)), a), a)
+	return failure(C.go_usm_set_device_ids(unsafe.SliceData(rows), C.size_t(len(rows)), a), a)
 }
 
-// Import checks the memory of another library's DLTensor in memory of C; every
-// admits memory that the host reaches too. After an error the answer means nothing.
-func Import(tensor unsafe.Pointer, every bool) (Pointer, error) {
+// CheckTensor checks the memory of another library's DLTensor in memory of C. After an error the
+// answer means nothing.
+func CheckTensor(tensor unsafe.Pointer, flags CheckFlags) (Pointer, error) {
 	a := answers.Get().(*C.answer)
-	var admit C.int
-	if every {
-		admit = 1
-	}
-	return pointerOf(C.go_usm_import(C.uintptr_t(uintptr(tensor)), admit, a), a)
+	return pointerOf(C.go_usm_check_tensor(C.uintptr_t(uintptr(tensor)), C.uint32_t(flags), a), a)
 }

@@ -16,5 +16,5 @@ func DeviceID(int) (int32, error) { return 0, errOff }
 // SetDeviceIDs fails.
 func SetDeviceIDs(map[uintptr]int32) error { return errOff }
 
-// Import fails.
-func Import(unsafe.Pointer, bool) (Pointer, error) { return Pointer{}, errOff }
+// CheckTensor fails.
+func CheckTensor(unsafe.Pointer, CheckFlags) (Pointer, error) { return Pointer{}, errOff }

@@ -32,9 +32,9 @@ static int usm_look(const char* what, const void* pointer, int32_t hint, struct 
 static int usm_quick(const void* pointer, dlpackgen_pointer_attributes* info);
 
 /* Refuses memory that the host can reach, which torch would refuse as well. */
-static int usm_check_kind(const char* what, const void* pointer, const struct usm_memory* memory, int every,
+static int usm_check_kind(const char* what, const void* pointer, const struct usm_memory* memory, int all_kinds,
                           dlpackgen_backend_error* error) {
-  if (every || memory->kind == USM_DEVICE || memory->kind == USM_UNKNOWN) return DLPACKGEN_BACKEND_OK;
+  if (all_kinds || memory->kind == USM_DEVICE || memory->kind == USM_UNKNOWN) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_HOST_MEMORY, "%s %p is %s, and a device's own alone is taken here; %s",
                      what, pointer, memory->kind == USM_HOST ? "the host's" : "shared with the host",
                      "allocate it so, or ask the table that takes every kind");
@@ -49,14 +49,14 @@ static void usm_tell(const struct usm_memory* memory, dlpackgen_pointer_attribut
   info->size = memory->size;
 }
 
-static int usm_info(const void* pointer, int every, dlpackgen_pointer_attributes* info,
+static int usm_info(const void* pointer, int all_kinds, dlpackgen_pointer_attributes* info,
                     dlpackgen_backend_error* error) {
   struct usm_memory memory;
   int code = usm_ready(error);
   if (!code) code = device_check_pointer(pointer, info, error);
   if (code) return code;
   code = usm_look("pointer_attributes: the memory", pointer, 0, &memory, error);
-  if (!code) code = usm_check_kind("pointer_attributes: the memory", pointer, &memory, every, error);
+  if (!code) code = usm_check_kind("pointer_attributes: the memory", pointer, &memory, all_kinds, error);
   if (!code) usm_tell(&memory, info);
   return code;
 }
@@ -66,8 +66,8 @@ static int usm_pointer_attributes(const void* pointer, dlpackgen_pointer_attribu
   return usm_quick(pointer, info) ? DLPACKGEN_BACKEND_OK : usm_info(pointer, 0, info, error);
 }
 
-static int usm_pointer_info_every(const void* pointer, dlpackgen_pointer_attributes* info,
-                                  dlpackgen_backend_error* error) {
+static int usm_pointer_attributes_all(const void* pointer, dlpackgen_pointer_attributes* info,
+                                      dlpackgen_backend_error* error) {
   return usm_quick(pointer, info) ? DLPACKGEN_BACKEND_OK : usm_info(pointer, 1, info, error);
 }
 
@@ -85,32 +85,33 @@ static int usm_check_said(const char* what, const void* start, DLDevice said, co
 }
 
 /* Checks a tensor that says it is in memory of the back end. */
-static int usm_check_tensor(const char* what, const DLTensor* t, int every, struct usm_memory* memory,
-                            dlpackgen_backend_error* error) {
+static int usm_check_owner(const char* what, const DLTensor* t, int all_kinds, struct usm_memory* memory,
+                           dlpackgen_backend_error* error) {
   const char* start = (const char*)t->data + t->byte_offset;
   int code = usm_check_id(what, t->device.device_id, error);
   if (!code) code = usm_look(what, start, t->device.device_id, memory, error);
   if (!code) code = usm_check_said(what, start, t->device, memory, error);
-  return code ? code : usm_check_kind(what, start, memory, every, error);
+  return code ? code : usm_check_kind(what, start, memory, all_kinds, error);
 }
 
-static int usm_import(const DLTensor* tensor, int every, dlpackgen_pointer_attributes* info,
-                      dlpackgen_backend_error* error) {
+static int usm_check_tensor(const DLTensor* tensor, uint32_t flags, dlpackgen_pointer_attributes* info,
+                            dlpackgen_backend_error* error) {
   struct usm_memory memory = usm_unknown;
   uint64_t count = 0;
   int code = usm_ready(error);
-  if (!code && !tensor)
-    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "import: NULL in the place of the tensor");
+  if (!code && (!tensor || (flags & ~(uint32_t)DLPACKGEN_USM_ALL_KINDS)))
+    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "check_tensor: %s",
+                       tensor ? "unknown flags; there is DLPACKGEN_USM_ALL_KINDS" : "NULL in the place of the tensor");
   if (!code && (int)tensor->device.device_type != BACKEND_device)
     code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
-                       "import: the tensor says device type %d, and %s is %d", (int)tensor->device.device_type,
+                       "check_tensor: the tensor says device type %d, and %s is %d", (int)tensor->device.device_type,
                        BACKEND_TITLE, BACKEND_device);
-  if (!code) code = device_elements("import", tensor->ndim, tensor->shape, &count, error);
+  if (!code) code = device_elements("check_tensor", tensor->ndim, tensor->shape, &count, error);
   if (code) return code;
   if (count && !tensor->data)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "import: a tensor with elements has no data");
-  code = count ? usm_check_tensor("import: the tensor", tensor, every, &memory, error)
-               : usm_check_id("import", tensor->device.device_id, error);
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "check_tensor: a tensor with elements has no data");
+  code = count ? usm_check_owner("check_tensor: the tensor", tensor, flags == DLPACKGEN_USM_ALL_KINDS, &memory, error)
+               : usm_check_id("check_tensor", tensor->device.device_id, error);
   if (code || !info) return code;
   usm_tell(&memory, info);
   if (!count) info->device = tensor->device;

@@ -56,11 +56,11 @@ static int levelzero_check_row(const dlpackgen_usm_id* row, int again, dlpackgen
   while (root-- > 0 && (void*)levelzero.roots[root].device != row->device) continue;
   if (root < 0 || row->id < 0)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE,
-                       "number: %p with the id %d; a root device and its position were expected", row->device,
+                       "set_device_ids: %p with the id %d; a root device and its position were expected", row->device,
                        (int)row->id);
   if (again && atomic_load(&levelzero.roots[root].id) != row->id)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
-                       "number: device %d has the id %d already, which tensors carry; number devices once", (int)root,
+                       "set_device_ids: device %d has the id %d already, which tensors carry; number devices once", (int)root,
                        (int)atomic_load(&levelzero.roots[root].id));
   return DLPACKGEN_BACKEND_OK;
 }
@@ -72,8 +72,8 @@ static int levelzero_check_unique(const dlpackgen_usm_id* ids, size_t at, dlpack
     const int device = ids[i].device == ids[at].device, id = ids[i].id == ids[at].id;
     if (device == id) continue;
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
-                       id ? "number: rows %llu and %llu give two devices the id %d; each needs its own"
-                          : "number: rows %llu and %llu name one device, the second with the id %d; name it once",
+                       id ? "set_device_ids: rows %llu and %llu give two devices the id %d; each needs its own"
+                          : "set_device_ids: rows %llu and %llu name one device, the second with the id %d; name it once",
                        (unsigned long long)i, (unsigned long long)at, (int)ids[at].id);
   }
   return DLPACKGEN_BACKEND_OK;
@@ -85,11 +85,11 @@ static dlpackgen_usm_id levelzero_row(const dlpackgen_usm_id* ids, size_t i) {
   return (dlpackgen_usm_id){levelzero.roots[i].device, levelzero.roots[i].listed, 0};
 }
 
-static int usm_number(const dlpackgen_usm_id* ids, size_t count, dlpackgen_backend_error* error) {
+static int usm_set_device_ids(const dlpackgen_usm_id* ids, size_t count, dlpackgen_backend_error* error) {
   static atomic_flag busy = ATOMIC_FLAG_INIT;
   int code = usm_ready(error);
   if (!code && !ids != !count)
-    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "number: %s",
+    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "set_device_ids: %s",
                        ids ? "no device has an id; give NULL, in Go nil, if no other library of the program uses SYCL"
                            : "NULL in the place of the ids");
   if (code) return code;

@@ -18,11 +18,11 @@ static int usm_move(const struct usm_side* to, const struct usm_side* from, size
 
 /* Asks the driver about a tensor's memory: a tensor may be wrong about it, after its
  * memory was freed for one. */
-static int usm_read_side(const char* what, const DLTensor* t, size_t bytes, int every, struct usm_side* side,
+static int usm_read_side(const char* what, const DLTensor* t, size_t bytes, int all_kinds, struct usm_side* side,
                          dlpackgen_backend_error* error) {
   int code = DLPACKGEN_BACKEND_OK;
   side->start = (char*)t->data + t->byte_offset;
-  if ((int)t->device.device_type == BACKEND_device) code = usm_check_tensor(what, t, every, &side->memory, error);
+  if ((int)t->device.device_type == BACKEND_device) code = usm_check_owner(what, t, all_kinds, &side->memory, error);
   else if (t->device.device_type != kDLCPU)
     code =
         device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "%s says device type %d; %s copies between %d and %d",
@@ -39,7 +39,7 @@ static int usm_read_side(const char* what, const DLTensor* t, size_t bytes, int 
   return DLPACKGEN_BACKEND_OK;
 }
 
-static int usm_copy_kinds(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream, int every,
+static int usm_copy_kinds(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream, int all_kinds,
                           dlpackgen_backend_error* error) {
   struct usm_side target, source;
   uint64_t count = 0;
@@ -49,8 +49,8 @@ static int usm_copy_kinds(const DLTensor* to, const DLTensor* from, const dlpack
   if (!code) code = device_bytes("copy", to->dtype, count, &bytes, error);
   if (!code) code = usm_check_ordered("copy", stream, error);
   if (code || !bytes) return code;
-  code = usm_read_side("copy: the destination", to, bytes, every, &target, error);
-  if (!code) code = usm_read_side("copy: the source", from, bytes, every, &source, error);
+  code = usm_read_side("copy: the destination", to, bytes, all_kinds, &target, error);
+  if (!code) code = usm_read_side("copy: the source", from, bytes, all_kinds, &source, error);
   if (code) return code;
   if (to->device.device_type == kDLCPU && from->device.device_type == kDLCPU)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "copy: neither tensor is in memory of %s",
@@ -64,8 +64,8 @@ static int usm_copy(const DLTensor* to, const DLTensor* from, const dlpackgen_st
   return usm_copy_kinds(to, from, stream, 0, error);
 }
 
-static int usm_copy_every(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream,
-                          dlpackgen_backend_error* error) {
+static int usm_copy_all(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream,
+                        dlpackgen_backend_error* error) {
   return usm_copy_kinds(to, from, stream, 1, error);
 }
 

@@ -22,21 +22,15 @@
    copies,                        \
    usm_finish}
 
-static const dlpackgen_backend usm_strict = USM_TABLE(usm_pointer_attributes, usm_copy);
-static const dlpackgen_backend usm_every = USM_TABLE(usm_pointer_info_every, usm_copy_every);
+static const dlpackgen_backend usm_device_only = USM_TABLE(usm_pointer_attributes, usm_copy);
+static const dlpackgen_backend usm_all_kinds = USM_TABLE(usm_pointer_attributes_all, usm_copy_all);
 
-const dlpackgen_backend* BACKEND_ENTRY(void) { return &usm_strict; }
+const dlpackgen_backend* BACKEND_ENTRY(void) { return &usm_device_only; }
 
 const dlpackgen_usm_table* DLPACKGEN_USM_ENTRY(void) {
   static const dlpackgen_usm_table table = {
-      sizeof(dlpackgen_usm_table),
-      DLPACKGEN_USM_ABI_VERSION,
-      USM_HANDLES,
-      &usm_strict,
-      &usm_every,
-      usm_id_of,
-      usm_number,
-      usm_import,
+      sizeof(dlpackgen_usm_table), DLPACKGEN_USM_ABI_VERSION, USM_HANDLES, &usm_device_only, &usm_all_kinds, usm_id_of,
+      usm_set_device_ids,          usm_check_tensor,
   };
   return &table;
 }

@@ -15,8 +15,8 @@ import (
 
 // mutants are back ends with one place changed, which a scenario must notice.
 var mutants = []struct{ file, old, fresh, scenario string }{
-	{"usm_pointer.h", "if (every || memory->kind == USM_DEVICE", "if (1 || memory->kind == USM_DEVICE", "shared"},
-	{"usm_pointer.h", "if (every || memory->kind == USM_DEVICE", "if (memory->kind == USM_DEVICE",
+	{"usm_pointer.h", "if (all_kinds || memory->kind == USM_DEVICE", "if (1 || memory->kind == USM_DEVICE", "shared"},
+	{"usm_pointer.h", "if (all_kinds || memory->kind == USM_DEVICE", "if (memory->kind == USM_DEVICE",
 		"the host's, pinned"},
 	{"usm_pointer.h", "if (!code) code = device_check_pointer(pointer, info, error);", "", "null"},
 	{"usm_pointer.h", "if (memory->kind == USM_UNKNOWN)\n", "if (0)\n", "freed, or of another context"},
@@ -26,9 +26,12 @@ var mutants = []struct{ file, old, fresh, scenario string }{
 		"if (memory->id == said.device_id)", "of every kind"},
 	{"usm_pointer.h", "int code = usm_check_id(what, t->device.device_id, error);", "int code = 0;",
 		"of another device than it says"},
+	{"usm_pointer.h", " || (flags & ~(uint32_t)DLPACKGEN_USM_ALL_KINDS)", "", "of unknown flags"},
+	{"usm_pointer.h", "flags == DLPACKGEN_USM_ALL_KINDS", "0", "of every kind"},
+	{"usm_pointer.h", "flags == DLPACKGEN_USM_ALL_KINDS", "1", "of every kind"},
 	{"usm_pointer.h", "if (count && !tensor->data)", "if (0)", "without elements"},
 	{"usm_pointer.h", "(int)tensor->device.device_type != BACKEND_device", "0", "of another type"},
-	{"usm_pointer.h", ": usm_check_id(\"import\", tensor->device.device_id, error);", ": 0;", "without elements"},
+	{"usm_pointer.h", ": usm_check_id(\"check_tensor\", tensor->device.device_id, error);", ": 0;", "without elements"},
 	{"usm_stream.h", "*number < USM_LOWEST_HANDLE || ", "", "refused"},
 	{"usm_stream.h", "if ((uintptr_t)stream->handle < USM_LOWEST_HANDLE)", "if (0)", "refused"},
 	{"usm_stream.h", "return code ? code : usm_check_id(what, device.device_id, error);",

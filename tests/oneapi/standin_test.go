@@ -86,36 +86,39 @@ var pointers = []scenario{
 var imports = []scenario{
 	{"as it says", []string{"make:device:1:0", "import:1:p0:64", "drop:0:1"}, []string{`import ok 14 1 1 \+0 64`}},
 	{"of another device than it says", []string{"make:device:1:0", "import:0:p0:64", "import:7:p0:64", "drop:0:1"},
-		[]string{`import 16 0 oneapi: import: the tensor says device 0, and the memory 0x\w+ is of device 1 in ` +
+		[]string{`import 16 0 oneapi: check_tensor: the tensor says device 0, and the memory 0x\w+ is of device 1 in ` +
 			`the order of SYCL`,
-			`import 9 0 oneapi: import: the tensor: no device of Level Zero has the id 7; there are 3, and ` +
+			`import 9 0 oneapi: check_tensor: the tensor: no device of Level Zero has the id 7; there are 3, and ` +
 				`ZE_FLAT_DEVICE_HIERARCHY is unset`}},
 	{"freed, or of another context",
 		[]string{"make:device:0", "drop:0:0", "import:0:p0:64", "make:other:0", "import:0:p1:64", "import:0:h:64"},
-		[]string{`import 16 0 oneapi: import: the tensor: 0x\w+ is no memory under the default context of a ` +
+		[]string{`import 16 0 oneapi: check_tensor: the tensor: 0x\w+ is no memory under the default context of a ` +
 			`platform; it was freed, or allocated under another context: .*`, `import 16 .*`, `import 16 .*`}},
 	{"of every kind", []string{"make:shared:0", "import:0:p0:64", "~import:0:p0:64", "make:host:0",
 		"~import:1:p1:64", "import:1:p1:64", "drop:0:0", "drop:1:0"},
 		[]string{"import 24 .*", `import ok 14 0 0 \+0 64`, `import ok 14 0 -1 \+0 64`, "import 24 .*"}},
 	{"without elements", []string{"import:1:n:0", "import:3:n:0", "import:0:n:4"},
 		[]string{`import ok 14 1 -1 \+-1 0`, "import 9 .*",
-			`import 7 0 oneapi: import: a tensor with elements has no data`}},
+			`import 7 0 oneapi: check_tensor: a tensor with elements has no data`}},
+	{"of unknown flags", []string{"import:0:n:0:14:2", "import:0:n:0:14:3", "import:0:n:0:14:1"},
+		[]string{`import 7 0 oneapi: check_tensor: unknown flags; there is DLPACKGEN_USM_ALL_KINDS`, "import 7 .*",
+			"import ok .*"}},
 	{"of another type", []string{"import:0:h:4:1", "import:0:h:4:2"},
-		[]string{`import 8 0 oneapi: import: the tensor says device type 1, and oneAPI is 14`, "import 8 .*"}},
+		[]string{`import 8 0 oneapi: check_tensor: the tensor says device type 1, and oneAPI is 14`, "import 8 .*"}},
 }
 
 var numberings = []scenario{
 	{"once", []string{"ids", "ids:0:1:2", "ids:1:0", "ids:0", "id:2", "id:3", "id:-1"},
 		[]string{"ids ok", "ids ok",
-			`ids 7 0 oneapi: number: device 0 has the id 0 already, which tensors carry; number devices once`,
+			`ids 7 0 oneapi: set_device_ids: device 0 has the id 0 already, which tensors carry; number devices once`,
 			"ids ok", "id ok 2",
 			`id 9 0 oneapi: id: there is no device 3; there are 3, counted from 0`, "id 9 .*"}},
 	{"of what is none", []string{"ids:x", "ids:-:-:-4"},
-		[]string{`ids 9 0 oneapi: number: 0x\w+ with the id 0; a root device and its position were expected`,
+		[]string{`ids 9 0 oneapi: set_device_ids: 0x\w+ with the id 0; a root device and its position were expected`,
 			"ids 9 .*"}},
 	{"of no device", []string{"ids:-", "ids:n"},
-		[]string{`ids 7 0 oneapi: number: no device has an id; give NULL, in Go nil, if no other library of the ` +
-			`program uses SYCL`, `ids 7 0 oneapi: number: NULL in the place of the ids`}},
+		[]string{`ids 7 0 oneapi: set_device_ids: no device has an id; give NULL, in Go nil, if no other library of the ` +
+			`program uses SYCL`, `ids 7 0 oneapi: set_device_ids: NULL in the place of the ids`}},
 }
 
 var streamsByNumber = []scenario{
@@ -362,10 +365,10 @@ func TestEachIDIsOfOneDevice(t *testing.T) {
 	out := on(t, standin(t), "ids:0:4:4", "make:device:2", "import:4:p0:64", "ids:0:4:7", "import:4:p0:64",
 		"import:7:p0:64", "drop:0:2")
 	assert.True(t,
-		trial.Fits([]string{`ids 7 0 oneapi: number: rows 1 and 2 give two devices the id 4; each needs its own`,
+		trial.Fits([]string{`ids 7 0 oneapi: set_device_ids: rows 1 and 2 give two devices the id 4; each needs its own`,
 			"import 25 .*", "ids ok", "import 16 .*", "import ok .*"}, out), "%q", out)
 	out = on(t, standin(t), "ids:0:@1:5", "id:0", "ids:0:@0:5", "id:0", "id:2")
 	assert.True(t,
-		trial.Fits([]string{`ids 7 0 oneapi: number: rows 0 and 1 name one device, the second with the id 1; ` +
+		trial.Fits([]string{`ids 7 0 oneapi: set_device_ids: rows 0 and 1 name one device, the second with the id 1; ` +
 			`name it once`, "id 25 .*", "ids ok", "id ok 0", "id ok 5"}, out), "%q", out)
 }

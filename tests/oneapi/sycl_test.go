@@ -172,7 +172,7 @@ var particular = map[string][]scenario{
 		{"of another context, or freed",
 			[]string{"make:other:0", "info:p0", "import:0:p0:4", "make:device:0", "drop:1:0", "import:0:p1:4"},
 			[]string{`info ok 1 0 -1 \+-1 0`,
-				`import 13 0 oneapi: import: the tensor: 0x\w+ is no memory under the default context of a ` +
+				`import 13 0 oneapi: check_tensor: the tensor: 0x\w+ is no memory under the default context of a ` +
 					`platform; it was freed, or allocated under another context: .*`, "import 13 .*"}},
 		{"really in order", []string{"open:order:0", "open:loose:0", "handle:0:busy", "handle:0:done",
 			"order:s1:0:s0:0", "finish:s1:0", "handle:0:done"},
@@ -206,7 +206,7 @@ var particular = map[string][]scenario{
 			[]string{"make:device:1:1", "info:p0", "import:1:p0:64", "import:0:p0:64", "open:order:1:0",
 				"order:s0:1:0:0", "order:s0:0:0:0"},
 			[]string{`info ok 14 1 1 \+-1 0`, `import ok 14 1 1 \+-1 0`,
-				`import 16 0 oneapi: import: the tensor says device 0, and the memory 0x\w+ is of device 1 in ` +
+				`import 16 0 oneapi: check_tensor: the tensor says device 0, and the memory 0x\w+ is of device 1 in ` +
 					`the order of SYCL`, "order ok",
 				`order 11 0 oneapi: stream_wait: the consumer's stream: the queue 0x\w+ is of device 1, not of ` +
 					`device 0`}},

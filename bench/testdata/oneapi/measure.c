@@ -63,7 +63,7 @@ static void pairs(int rounds) {
   const int64_t shape[] = {64};
   const dlpackgen_allocation r = {{kDLOneAPI, 0}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
   dlpackgen_backend_error e;
-  if (dlpackgen_usm()->number(NULL, 0, &e)) fail(e.text);
+  if (dlpackgen_usm()->set_device_ids(NULL, 0, &e)) fail(e.text);
   for (int i = 0; i < TENSORS; i++)
     if (device->allocate(&r, &tensors[i], &e)) fail(e.text);
   void* library = dlopen("libze_loader.so.1", RTLD_NOW);

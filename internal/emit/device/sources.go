@@ -74,7 +74,7 @@ var (
 	levelZero = []string{
 		"levelzero_copy.h", "levelzero_load.h", "levelzero_memory.h", "levelzero_order.h",
 		"levelzero_pointer.h", "levelzero_types.h", "sycl_copy.hpp", "sycl_devices.hpp",
-		"sycl_find.sh", "sycl_memory.hpp", "sycl_order.hpp", "usm.go", "usm_copy.h", "usm_off.go",
+		"sycl_find.sh", "sycl_memory.hpp", "sycl_order.hpp", "usm.go", "usm_copy.h", "usm_flags.go", "usm_off.go",
 		"usm_pointer.h", "usm_stream.h", "usm_table.h",
 	}
 	vendor = []string{

@@ -36,7 +36,7 @@ static void info_nowhere(void) {
   tell_nothing_else("infonull", device->pointer_attributes(tensors[0]->dl_tensor.data, NULL, &error));
 }
 
-/* import:ID:AT:ELEMENTS:TYPE */
+/* import:ID:AT:ELEMENTS:TYPE:FLAGS; without flags, those of the table that is asked */
 static void import(void) {
   dlpackgen_pointer_attributes p;
   int64_t shape[] = {strtoll(words[3], NULL, 10)};
@@ -47,7 +47,8 @@ static void import(void) {
                       shape,
                       NULL,
                       0};
-  if (!tell("import", usm->import(&t, every, &p, &error))) print_info(&p, t.data);
+  const uint32_t flags = words[5][0] ? (uint32_t)number(words[5]) : every ? DLPACKGEN_USM_ALL_KINDS : 0;
+  if (!tell("import", usm->check_tensor(&t, flags, &p, &error))) print_info(&p, t.data);
 }
 
 /* A DLTensor of bytes: copy:TYPE:ID:AT:TYPE:ID:AT:BYTES@STREAM@ID. */
@@ -96,7 +97,7 @@ static void ids(void) {
                                  number(words[i] + again), 0};
     n++;
   }
-  if (!tell("ids", usm->number(words[1][0] && words[1][0] != 'n' ? rows : NULL, n, &error))) printf("\n");
+  if (!tell("ids", usm->set_device_ids(words[1][0] && words[1][0] != 'n' ? rows : NULL, n, &error))) printf("\n");
 }
 
 /* NULL in every place that takes a pointer. */
@@ -119,7 +120,7 @@ static void nulls(void) {
                  device->stream_synchronize(NULL, &error),
                  device->stream_synchronize(NULL, NULL),
                  usm->id(0, NULL, &error),
-                 usm->import(NULL, 0, NULL, NULL)};
+                 usm->check_tensor(NULL, 0, NULL, NULL)};
   printf("nulls");
   for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) printf(" %d", codes[i]);
   printf(" %d\n", device->deallocate(NULL, NULL));
@@ -144,7 +145,7 @@ static const struct client_step steps[] = {
 
 static void step(const char* text) {
   every = *text == '~';
-  device = every ? usm->every : dlpackgen_oneapi();
+  device = every ? usm->all_kinds : dlpackgen_oneapi();
   if (client_do(text + every, steps, sizeof steps)) return;
   const char* what = strcmp(words[0], "handle") ? words[1] : (const char*)handles[number(words[1])];
   if (!made_step(words[0], what, words[2], words[3])) fprintf(stderr, "no step %s\n", words[0]), exit(3);
@@ -159,7 +160,7 @@ int main(int argc, char** argv) {
   atexit(delete_at_end); /* before the driver is loaded, so that it runs after the driver's own end */
   int forked = 0;
   usm = dlpackgen_usm();
-  if (usm->strict != dlpackgen_oneapi() || usm->abi_version != 1) return 4;
+  if (usm->device_only != dlpackgen_oneapi() || usm->abi_version != 1) return 4;
   for (int i = 1; i < argc; i++) {
     fflush(stdout);
     if (!strcmp(argv[i], "fork")) {

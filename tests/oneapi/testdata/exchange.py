@@ -21,11 +21,11 @@ class Usm(c.Structure):
         ("size", c.c_size_t),
         ("abi_version", c.c_uint32),
         ("handles", c.c_uint32),
-        ("strict", c.POINTER(Table)),
-        ("every", c.POINTER(Table)),
+        ("device_only", c.POINTER(Table)),
+        ("all_kinds", c.POINTER(Table)),
         ("id", function(c.c_int32, c.POINTER(c.c_int32))),
-        ("number", function(c.c_void_p, c.c_size_t)),
-        ("import_", function(c.POINTER(Tensor), c.c_int, c.POINTER(Pointer))),
+        ("set_device_ids", function(c.c_void_p, c.c_size_t)),
+        ("check_tensor", function(c.POINTER(Tensor), c.c_uint32, c.POINTER(Pointer))),
     ]
 
 
@@ -39,9 +39,9 @@ pointer_of = c.pythonapi.PyCapsule_GetPointer
 pointer_of.restype, pointer_of.argtypes = c.c_void_p, [c.py_object, c.c_char_p]
 
 
-def imported(tensor, every=0):
+def imported(tensor, flags=0):
     error, info = Error(), Pointer()
-    if usm.import_(c.byref(tensor), every, c.byref(info), c.byref(error)):
+    if usm.check_tensor(c.byref(tensor), flags, c.byref(info), c.byref(error)):
         raise Refused(error)
     return info
 

@@ -15,7 +15,7 @@ int main() try {
   int somewhere = 0;
   wrong.data = &somewhere;
   dlpackgen_backend_error e;
-  std::printf("%d\n", dlpackgen_usm()->import(&wrong, 0, nullptr, &e));
+  std::printf("%d\n", dlpackgen_usm()->check_tensor(&wrong, 0, nullptr, &e));
 } catch (const dlpackgen::device_v1::error& e) {
   std::printf("%d %s\n", e.code(), e.what());
 }

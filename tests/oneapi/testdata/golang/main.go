@@ -38,9 +38,9 @@ func main() {
 	info := check(oneapi.PointerInfo(uintptr(view.Data)))
 	fmt.Println("pointer", info.Device == device, info.Ordinal)
 	before := runtime.NumCgoCall()
-	imported := check(oneapi.Import(unsafe.Pointer(view), false))
+	imported := check(oneapi.CheckTensor(unsafe.Pointer(view), 0))
 	crossings := runtime.NumCgoCall() - before
-	memory := testing.AllocsPerRun(100, func() { check(oneapi.Import(unsafe.Pointer(view), false)) })
+	memory := testing.AllocsPerRun(100, func() { check(oneapi.CheckTensor(unsafe.Pointer(view), 0)) })
 	fmt.Println("import", imported == info, crossings, memory)
 	stream := check(oneapi.DefaultStream(device))
 	must(oneapi.Copy(unsafe.Pointer(view), unsafe.Pointer(&(*dlpack.DLManagedTensorVersioned)(other).DLTensor), stream))
