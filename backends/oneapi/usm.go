@@ -31,6 +31,9 @@ import "C"
 
 import "unsafe"
 
+// The flags are those of C.
+var _ [C.DLPACKGEN_USM_ALL_KINDS]struct{} = [AllKinds]struct{}{}
+
 // USMTable gives the dlpackgen_usm_table, for code in C.
 func USMTable() unsafe.Pointer { return unsafe.Pointer(C.dlp_b1e85bb9_oneapi_usm()) }
 

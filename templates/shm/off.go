@@ -34,7 +34,7 @@ func Free(tensor unsafe.Pointer) error {
 }
 
 // Send fails.
-func Send(syscall.Conn, unsafe.Pointer, bool) error { return errOff }
+func Send(syscall.Conn, unsafe.Pointer, SendFlags) error { return errOff }
 
 // Receive fails.
 func Receive(syscall.Conn) (unsafe.Pointer, error) { return nil, errOff }

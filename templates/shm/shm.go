@@ -54,6 +54,9 @@ import (
 	"unsafe"
 )
 
+// The flags are those of C.
+var _ [C.DLPACKGEN_SHM_READ_ONLY]struct{} = [ReadOnly]struct{}{}
+
 var answers = sync.Pool{New: func() any { return new(C.answer) }}
 
 // failure turns an answer into an error, and is done with it.
@@ -107,14 +110,10 @@ func Free(tensor unsafe.Pointer) error {
 
 // Send sends a tensor over a Unix socket, as a *net.UnixConn or an *os.File has it.
 // The tensor is a DLTensor in memory of C over all of one of Alloc or Receive, and
-// stays the caller's. With readOnly, nobody who receives it can write to it.
-func Send(socket syscall.Conn, tensor unsafe.Pointer, readOnly bool) error {
-	var flags C.uint32_t
-	if readOnly {
-		flags = C.DLPACKGEN_SHM_READ_ONLY
-	}
+// stays the caller's.
+func Send(socket syscall.Conn, tensor unsafe.Pointer, flags SendFlags) error {
 	return ready(socket, syscall.RawConn.Write, func(fd uintptr, a *C.answer) C.int {
-		return C.go_send(C.int(fd), C.uintptr_t(uintptr(tensor)), flags, a)
+		return C.go_send(C.int(fd), C.uintptr_t(uintptr(tensor)), C.uint32_t(flags), a)
 	}, func(*C.answer) {})
 }
 

@@ -108,7 +108,7 @@ func TestPython(t *testing.T) {
 	}
 	assert.Equal(t, strings.Join([]string{
 		"('ValueError', 'shm: send: the tensor is not in shared memory; copy it into one of alloc')",
-		"('ValueError', 'shm: alloc: dimension 0 has the extent -1')",
+		"TypeError", "('ValueError', 'shm: alloc: dimension 0 has the extent -1')",
 		"('ValueError', 'empty(): the shape has more than 64 dimensions')",
 		"TypeError", "OSError", "BlockingIOError",
 		"('BufferError', 'shm: receive: the descriptor is not of a memfd: Invalid argument')",
@@ -128,6 +128,8 @@ func TestGo(t *testing.T) {
 			"one each for Send, Receive and Free")
 		assert.Equal(t, "true", connected(t, []string{"cat"}, []string{program, "deadline"}),
 			"cat stays as long as the program")
+		assert.Equal(t, "shm: send: unknown flags; there is DLPACKGEN_SHM_READ_ONLY",
+			connected(t, []string{"true"}, []string{program, "flags"}))
 	}
 	off := "shm: this program was built for another system than Linux, without cgo, or with the tag nodevice; " +
 		"build it with cgo, for Linux true"

@@ -5,7 +5,8 @@
  * headers of targets c and python.
  *
  *   empty(shape, dtype)             a tensor that can be sent; dtype is (code, bits, lanes)
- *   send(socket, tensor, read_only) any object over all of such a tensor
+ *   send(socket, tensor, *, read_only=False)
+ *                                   any object over all of such a tensor
  *   receive(socket)                 a tensor that a peer sent
  *
  * Tensors have __dlpack__; a socket is what has fileno(), or its number. Those that a
@@ -64,11 +65,12 @@ static PyObject* shm_empty(PyObject* module, PyObject* arguments) {
   return dlpackgen_export_object(module, tensor);
 }
 
-static PyObject* shm_send_object(PyObject* module, PyObject* arguments) {
+static PyObject* shm_send_object(PyObject* module, PyObject* arguments, PyObject* keywords) {
+  static char* names[] = {(char*)"socket", (char*)"tensor", (char*)"read_only", NULL};
   PyObject *socket, *object;
   int read_only = 0, code, again = 1;
   dlpackgen_backend_error error;
-  if (!PyArg_ParseTuple(arguments, "OO|p:send", &socket, &object, &read_only)) return NULL;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OO|$p:send", names, &socket, &object, &read_only)) return NULL;
   const int fd = PyObject_AsFileDescriptor(socket);
   if (fd < 0) return NULL;
   DLManagedTensorVersioned* tensor = dlpackgen_from_py_object_no_sync(module, object, 0);
@@ -100,7 +102,8 @@ static PyObject* shm_receive_object(PyObject* module, PyObject* socket) {
 
 static PyMethodDef shm_methods[] = {
     {"empty", shm_empty, METH_VARARGS, "empty(shape, dtype): a tensor that can be sent; dtype is (code, bits, lanes)"},
-    {"send", shm_send_object, METH_VARARGS, "send(socket, tensor, read_only=False): sends all of such a tensor"},
+    {"send", (PyCFunction)(void (*)(void))shm_send_object, METH_VARARGS | METH_KEYWORDS,
+     "send(socket, tensor, *, read_only=False): sends all of such a tensor"},
     {"receive", shm_receive_object, METH_O, "receive(socket): the tensor that a peer sent"},
     {NULL, NULL, 0, NULL},
 };

@@ -42,6 +42,6 @@ var common = []string{
 
 var sources = []string{
 	"device_driver.h", "dlpackgen_shm.c", "doc.go", "dlpackgen_shm.h", "off.go", "shm.go", "shm_block.h",
-	"shm_header.h", "shm_host.h", "shm_memory.h", "shm_receive.h", "shm_send.h",
+	"send_flags.go", "shm_header.h", "shm_host.h", "shm_memory.h", "shm_receive.h", "shm_send.h",
 	"python/dlpackgen_shm_module.c",
 }

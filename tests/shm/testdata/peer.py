@@ -15,7 +15,7 @@ def send(conn, read_only):
     tensor = shm.empty((3, 4), FLOAT32)
     array = numpy.from_dlpack(tensor)
     array[...] = numpy.arange(12).reshape(3, 4)
-    shm.send(conn, array if read_only else tensor, read_only)
+    shm.send(conn, array if read_only else tensor, read_only=read_only)
     print("sent")
 
 
@@ -39,8 +39,10 @@ def mistakes():
     import numpy
 
     a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    tensor = shm.empty((3, 4), FLOAT32)
     before = len(os.listdir("/proc/self/fd"))
     print(raises(ValueError, shm.send, a, numpy.zeros(3)))
+    print(raises(TypeError, shm.send, a, tensor, True)[0])
     print(raises(ValueError, shm.empty, (-1,), FLOAT32))
     print(raises(ValueError, shm.empty, (1,) * 65, FLOAT32))
     print(raises(TypeError, shm.empty, ("x",), FLOAT32)[0])

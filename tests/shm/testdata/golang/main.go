@@ -33,6 +33,10 @@ func main() {
 		must(conn.SetReadDeadline(time.Now().Add(20 * time.Millisecond)))
 		_, err := shm.Receive(conn)
 		fmt.Println(errors.Is(err, os.ErrDeadlineExceeded))
+	case "flags":
+		tensor := check(shm.Alloc(float32s, 3, 4))
+		fmt.Println(shm.Send(conn, view(tensor), 2*shm.ReadOnly))
+		must(shm.Free(tensor))
 	case "crossings":
 		crossings()
 	}
@@ -66,7 +70,11 @@ func send(conn *net.UnixConn, readOnly bool) {
 	for i := range elements(tensor) {
 		elements(tensor)[i] = float32(i)
 	}
-	must(shm.Send(conn, view(tensor), readOnly))
+	var flags shm.SendFlags
+	if readOnly {
+		flags = shm.ReadOnly
+	}
+	must(shm.Send(conn, view(tensor), flags))
 	must(shm.Free(tensor))
 	fmt.Println("sent")
 }
@@ -92,7 +100,7 @@ func crossings() {
 		call func()
 	}{
 		{"Send and Receive", func() {
-			must(shm.Send(fds[0], view(tensor), false))
+			must(shm.Send(fds[0], view(tensor), 0))
 			must(shm.Free(check(shm.Receive(fds[1]))))
 		}},
 		{"PointerInfo", func() { check(shm.PointerInfo(uintptr(tensor))) }},
