@@ -128,7 +128,7 @@ func pointerOf(code C.int, a *C.answer) (Pointer, error) {
 
 // Alloc gives a DLManagedTensorVersioned in memory of C. The caller calls its
 // deleter once, or Free, on any goroutine; or hands it to a library, which does.
-func Alloc(r Allocation) (unsafe.Pointer, error) {
+func Alloc(r Allocation) (ManagedPointer, error) {
 	a := answers.Get().(*C.answer)
 	var flags C.uint64_t
 	if r.Peers {
@@ -137,14 +137,14 @@ func Alloc(r Allocation) (unsafe.Pointer, error) {
 	dtype := C.DLDataType{C.uint8_t(r.DType.Code), C.uint8_t(r.DType.Bits), C.uint16_t(r.DType.Lanes)}
 	code := C.go_alloc(cDevice(r.Device), dtype, C.int32_t(len(r.Shape)), (*C.int64_t)(unsafe.SliceData(r.Shape)),
 		C.uintptr_t(r.Stream), flags, a)
-	tensor := *(*unsafe.Pointer)(unsafe.Pointer(&a.tensor))
+	tensor := *(*ManagedPointer)(unsafe.Pointer(&a.tensor))
 	return tensor, failure(code, a)
 }
 
 func cDevice(d Device) C.DLDevice { return C.DLDevice{C.DLDeviceType(d.Type), C.int32_t(d.ID)} }
 
 // Free gives a tensor of Alloc back; nil is fine.
-func Free(tensor unsafe.Pointer) error {
+func Free(tensor ManagedPointer) error {
 	a := answers.Get().(*C.answer)
 	return failure(C.go_free(C.uintptr_t(uintptr(tensor)), a), a)
 }
@@ -161,8 +161,8 @@ func fromDLPack(d Device, given C.int, number int64) (Stream, error) {
 }
 
 // CurrentStream gives the stream that a source has for CUDA, or of nil the
-// default stream. The source is a dlpackgen_stream_source in memory of C.
-func CurrentStream(source unsafe.Pointer, d Device) (Stream, error) {
+// default stream.
+func CurrentStream(source StreamSource, d Device) (Stream, error) {
 	a := answers.Get().(*C.answer)
 	return found(C.go_current(C.uintptr_t(uintptr(source)), cDevice(d), a), a)
 }
@@ -189,14 +189,14 @@ func StreamWait(consumer, producer Stream) error {
 
 // KeepUntil keeps the memory of a tensor of Alloc until the stream's work so far
 // is done, whenever its deleter is called.
-func KeepUntil(tensor unsafe.Pointer, s Stream) error {
+func KeepUntil(tensor ManagedPointer, s Stream) error {
 	a := answers.Get().(*C.answer)
 	return failure(C.go_keep(C.uintptr_t(uintptr(tensor)), cStream(s), a), a)
 }
 
 // Copy copies all elements between two DLTensors in memory of C. Elements narrower
 // than a byte are packed, as a DLTensor has no flags: give padded ones as bytes.
-func Copy(to, from unsafe.Pointer, s Stream) error {
+func Copy(to, from TensorPointer, s Stream) error {
 	a := answers.Get().(*C.answer)
 	return failure(C.go_copy(C.uintptr_t(uintptr(to)), C.uintptr_t(uintptr(from)), cStream(s), a), a)
 }

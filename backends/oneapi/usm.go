@@ -64,7 +64,7 @@ func SetDeviceIDs(ids map[uintptr]int32) error {
 
 // CheckTensor checks the memory of another library's DLTensor in memory of C. After an error the
 // answer means nothing.
-func CheckTensor(tensor unsafe.Pointer, flags CheckFlags) (Pointer, error) {
+func CheckTensor(tensor TensorPointer, flags CheckFlags) (Pointer, error) {
 	a := answers.Get().(*C.answer)
 	return pointerOf(C.go_usm_check_tensor(C.uintptr_t(uintptr(tensor)), C.uint32_t(flags), a), a)
 }

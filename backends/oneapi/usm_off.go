@@ -17,4 +17,4 @@ func DeviceID(int) (int32, error) { return 0, errOff }
 func SetDeviceIDs(map[uintptr]int32) error { return errOff }
 
 // CheckTensor fails.
-func CheckTensor(unsafe.Pointer, CheckFlags) (Pointer, error) { return Pointer{}, errOff }
+func CheckTensor(TensorPointer, CheckFlags) (Pointer, error) { return Pointer{}, errOff }

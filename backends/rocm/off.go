@@ -21,10 +21,10 @@ func Probe() (DriverInfo, error) { return DriverInfo{}, errOff }
 func PointerInfo(uintptr) (Pointer, error) { return Pointer{}, errOff }
 
 // Alloc fails.
-func Alloc(Allocation) (unsafe.Pointer, error) { return nil, errOff }
+func Alloc(Allocation) (ManagedPointer, error) { return nil, errOff }
 
 // Free takes nil, as there is nothing else to free.
-func Free(tensor unsafe.Pointer) error {
+func Free(tensor ManagedPointer) error {
 	if tensor == nil {
 		return nil
 	}
@@ -38,16 +38,16 @@ func StreamFromDLPack(Device, int64) (Stream, error) { return Stream{}, errOff }
 func DefaultStream(Device) (Stream, error) { return Stream{}, errOff }
 
 // CurrentStream fails.
-func CurrentStream(unsafe.Pointer, Device) (Stream, error) { return Stream{}, errOff }
+func CurrentStream(StreamSource, Device) (Stream, error) { return Stream{}, errOff }
 
 // StreamWait fails.
 func StreamWait(_, _ Stream) error { return errOff }
 
 // KeepUntil fails.
-func KeepUntil(unsafe.Pointer, Stream) error { return errOff }
+func KeepUntil(ManagedPointer, Stream) error { return errOff }
 
 // Copy fails.
-func Copy(_, _ unsafe.Pointer, _ Stream) error { return errOff }
+func Copy(_, _ TensorPointer, _ Stream) error { return errOff }
 
 // StreamSynchronize fails.
 func StreamSynchronize(Stream) error { return errOff }

@@ -73,7 +73,7 @@ func failure(code C.int, a *C.answer) error {
 }
 
 // tensorOf gives the tensor of an answer.
-func tensorOf(a *C.answer) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&a.tensor)) }
+func tensorOf(a *C.answer) ManagedPointer { return *(*ManagedPointer)(unsafe.Pointer(&a.tensor)) }
 
 // Table gives the dlpackgen_shm_table, for code in C.
 func Table() unsafe.Pointer { return unsafe.Pointer(C.dlp_844f14b8_shm()) }
@@ -97,7 +97,7 @@ func PointerInfo(address uintptr) (Pointer, error) {
 // Alloc gives a DLManagedTensorVersioned that can be sent, its elements 0. The
 // caller calls its deleter once, or Free, on any goroutine; or hands it to a
 // library, which does.
-func Alloc(d DataType, shape ...int64) (unsafe.Pointer, error) {
+func Alloc(d DataType, shape ...int64) (ManagedPointer, error) {
 	a := answers.Get().(*C.answer)
 	code := C.go_alloc(C.DLDataType{C.uint8_t(d.Code), C.uint8_t(d.Bits), C.uint16_t(d.Lanes)}, C.int32_t(len(shape)),
 		(*C.int64_t)(unsafe.SliceData(shape)), a)
@@ -106,7 +106,7 @@ func Alloc(d DataType, shape ...int64) (unsafe.Pointer, error) {
 }
 
 // Free gives a tensor of Alloc or Receive back; nil is fine.
-func Free(tensor unsafe.Pointer) error {
+func Free(tensor ManagedPointer) error {
 	a := answers.Get().(*C.answer)
 	return failure(C.go_free(C.uintptr_t(uintptr(tensor)), a), a)
 }
@@ -114,7 +114,7 @@ func Free(tensor unsafe.Pointer) error {
 // Send sends a tensor over a Unix socket, as a *net.UnixConn or an *os.File has it.
 // The tensor is a DLTensor in memory of C over all of one of Alloc or Receive, and
 // stays the caller's.
-func Send(socket syscall.Conn, tensor unsafe.Pointer, flags SendFlags) error {
+func Send(socket syscall.Conn, tensor TensorPointer, flags SendFlags) error {
 	return ready(socket, syscall.RawConn.Write, func(fd uintptr, a *C.answer) C.int {
 		return C.go_send(C.int(fd), C.uintptr_t(uintptr(tensor)), C.uint32_t(flags), a)
 	}, func(*C.answer) {})
@@ -122,7 +122,7 @@ func Send(socket syscall.Conn, tensor unsafe.Pointer, flags SendFlags) error {
 
 // Receive waits for a tensor that a peer sends; deadlines of the socket hold. It
 // trusts nothing but the elements, which the peer may change at any time.
-func Receive(socket syscall.Conn) (tensor unsafe.Pointer, err error) {
+func Receive(socket syscall.Conn) (tensor ManagedPointer, err error) {
 	err = ready(socket, syscall.RawConn.Read, func(fd uintptr, a *C.answer) C.int {
 		return C.go_receive(C.int(fd), a)
 	}, func(a *C.answer) { tensor = tensorOf(a) })
@@ -155,7 +155,7 @@ func ready(socket syscall.Conn, wait func(syscall.RawConn, func(uintptr) bool) e
 }
 
 // Copy copies all elements between two DLTensors in memory of C.
-func Copy(to, from unsafe.Pointer) error {
+func Copy(to, from TensorPointer) error {
 	a := answers.Get().(*C.answer)
 	return failure(C.go_copy(C.uintptr_t(uintptr(to)), C.uintptr_t(uintptr(from)), a), a)
 }

@@ -16,6 +16,12 @@ type (
 	DriverInfo = device.DriverInfo
 	// Pointer is what the driver knows of an address.
 	Pointer = device.Pointer
+	// TensorPointer points to a DLTensor in memory of C.
+	TensorPointer = device.TensorPointer
+	// ManagedPointer points to a DLManagedTensorVersioned in memory of C.
+	ManagedPointer = device.ManagedPointer
+	// StreamSource points to a dlpackgen_stream_source in memory of C.
+	StreamSource = device.StreamSource
 	// Allocation is what to allocate.
 	Allocation = device.Allocation
 	// Stream is a stream of a device.

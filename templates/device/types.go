@@ -2,6 +2,8 @@
 
 package device
 
+import "unsafe"
+
 // Error is why a call failed. Code is a dlpackgen_backend_code of dlpackgen_backend.h, or one of
 // the package's own header; Native is the driver's number, 0 where it was not asked.
 type Error struct {
@@ -34,6 +36,17 @@ type Pointer struct {
 	Base    uintptr // of the allocation
 	Size    uintptr // in bytes
 }
+
+// Pointers into memory of C, each to one struct of DLPack. Any Go pointer to such a struct converts
+// to them, and they convert back; one of them is never taken for another.
+type (
+	// TensorPointer points to a DLTensor, which is a view.
+	TensorPointer unsafe.Pointer
+	// ManagedPointer points to a DLManagedTensorVersioned, which somebody owns.
+	ManagedPointer unsafe.Pointer
+	// StreamSource points to a dlpackgen_stream_source.
+	StreamSource unsafe.Pointer
+)
 
 // Stream is a stream of the device with that ordinal; a Handle of 0 is the
 // default stream. Unordered is what -1 stands for in Python.

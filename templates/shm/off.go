@@ -23,10 +23,10 @@ func Probe() error { return errOff }
 func PointerInfo(uintptr) (Pointer, error) { return Pointer{}, errOff }
 
 // Alloc fails.
-func Alloc(DataType, ...int64) (unsafe.Pointer, error) { return nil, errOff }
+func Alloc(DataType, ...int64) (ManagedPointer, error) { return nil, errOff }
 
 // Free takes nil, as there is nothing else to free.
-func Free(tensor unsafe.Pointer) error {
+func Free(tensor ManagedPointer) error {
 	if tensor == nil {
 		return nil
 	}
@@ -34,10 +34,10 @@ func Free(tensor unsafe.Pointer) error {
 }
 
 // Send fails.
-func Send(syscall.Conn, unsafe.Pointer, SendFlags) error { return errOff }
+func Send(syscall.Conn, TensorPointer, SendFlags) error { return errOff }
 
 // Receive fails.
-func Receive(syscall.Conn) (unsafe.Pointer, error) { return nil, errOff }
+func Receive(syscall.Conn) (ManagedPointer, error) { return nil, errOff }
 
 // Copy fails.
-func Copy(_, _ unsafe.Pointer) error { return errOff }
+func Copy(_, _ TensorPointer) error { return errOff }

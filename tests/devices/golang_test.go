@@ -92,6 +92,46 @@ func TestGoWithoutCgo(t *testing.T) {
 	}
 }
 
+// A view and an owner are pointers of two types in every package: none is taken for the other.
+func TestGoRejectsAPointerToAnotherStruct(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles programs in Go")
+	}
+	for call, reason := range map[string]string{
+		"cuda.Copy(view, view, cuda.Stream{})":    "",
+		"cuda.Copy(owned, view, cuda.Stream{})":   "owned",
+		"cuda.Copy(view, bare, cuda.Stream{})":    "bare",
+		"rocm.Free(view)":                         "view",
+		"oneapi.KeepUntil(view, oneapi.Stream{})": "view",
+		"shm.Copy(owned, view)":                   "owned",
+		"shm.Send(nil, owned, 0)":                 "owned",
+	} {
+		out, err := compileGo(t, call)
+		if reason == "" {
+			require.NoError(t, err, out)
+			continue
+		}
+		assert.Error(t, err, call)
+		assert.Contains(t, out, "cannot use "+reason+" (", call)
+	}
+}
+
+// compileGo compiles a program that makes a call, of a view and of what Alloc returned.
+func compileGo(t *testing.T, call string) (output string, err error) {
+	t.Helper()
+	name, _, _ := strings.Cut(call, ".")
+	text := "package main\n\nimport (\n\t\"unsafe\"\n\n\t\"github.com/dlpackgen/dlpackgen/backends/device\"\n" +
+		"\t\"github.com/dlpackgen/dlpackgen/backends/" + name + "\"\n)\n\nfunc main() {\n" +
+		"\tvar view device.TensorPointer\n\tvar owned device.ManagedPointer\n\tvar bare unsafe.Pointer\n" +
+		"\t_, _, _ = view, owned, bare\n\t_ = " + call + "\n}\n"
+	file := filepath.Join(t.TempDir(), "main.go")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	cmd := exec.Command("go", "vet", file)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
 func TestGoForWindows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a package in Go")

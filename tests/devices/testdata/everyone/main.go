@@ -5,7 +5,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"unsafe"
 
 	"github.com/dlpackgen/dlpackgen/backends/cuda"
 	"github.com/dlpackgen/dlpackgen/backends/device"
@@ -16,8 +15,8 @@ import (
 
 // tensor is one of any backend: the managed tensor and what frees it.
 type tensor struct {
-	managed unsafe.Pointer
-	free    func(unsafe.Pointer) error
+	managed device.ManagedPointer
+	free    func(device.ManagedPointer) error
 }
 
 // where finds whose memory an address is in, by a function of any backend.
@@ -49,8 +48,8 @@ func main() {
 	for _, b := range []struct {
 		name  string
 		kind  int32
-		alloc func(device.Allocation) (unsafe.Pointer, error)
-		free  func(unsafe.Pointer) error
+		alloc func(device.Allocation) (device.ManagedPointer, error)
+		free  func(device.ManagedPointer) error
 		find  func(uintptr) (device.Pointer, error)
 		order func(consumer, producer device.Stream) error
 	}{

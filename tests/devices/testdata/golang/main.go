@@ -67,13 +67,13 @@ var (
 
 // current asks for the stream of a device, of no source and of one with two devices.
 func current() {
-	fmt.Println(check(cuda.CurrentStream(nil, kDLCUDA)), check(cuda.CurrentStream(unsafe.Pointer(&source), kDLCUDA)))
-	_, err := cuda.CurrentStream(unsafe.Pointer(&source), cuda.Device{Type: 2, ID: 99})
+	fmt.Println(check(cuda.CurrentStream(nil, kDLCUDA)), check(cuda.CurrentStream(cuda.StreamSource(&source), kDLCUDA)))
+	_, err := cuda.CurrentStream(cuda.StreamSource(&source), cuda.Device{Type: 2, ID: 99})
 	fmt.Println(err)
 }
 
 // imported hands a tensor to the bindings, which release it.
-func imported(tensor unsafe.Pointer) {
+func imported(tensor cuda.ManagedPointer) {
 	m := check(dlpack.Import((*dlpack.DLManagedTensorVersioned)(tensor)))
 	info := check(cuda.PointerInfo(m.Tensor().Addr()))
 	fmt.Println("imported", m.Tensor().Shape(), m.Tensor().Device(), info.Device, info.Ordinal, info.Size)
@@ -85,7 +85,7 @@ func crossings() {
 	stream := check(cuda.DefaultStream(kDLCUDA))
 	other := check(cuda.StreamFromDLPack(kDLCUDA, 2))
 	tensor := check(cuda.Alloc(request(3)))
-	view := unsafe.Pointer(&(*dlpack.DLManagedTensorVersioned)(tensor).DLTensor)
+	view := cuda.TensorPointer(&(*dlpack.DLManagedTensorVersioned)(tensor).DLTensor)
 	address := uintptr((*dlpack.DLManagedTensorVersioned)(tensor).DLTensor.Data)
 	calls := []struct {
 		name string
@@ -146,7 +146,7 @@ func mistakes() {
 
 // together frees on other goroutines than those that allocate.
 func together() {
-	tensors := make(chan unsafe.Pointer)
+	tensors := make(chan cuda.ManagedPointer)
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {

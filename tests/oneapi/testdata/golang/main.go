@@ -7,7 +7,6 @@ import (
 	"os"
 	"runtime"
 	"testing"
-	"unsafe"
 
 	"github.com/dlpackgen/dlpackgen/backends/oneapi"
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
@@ -38,12 +37,13 @@ func main() {
 	info := check(oneapi.PointerInfo(uintptr(view.Data)))
 	fmt.Println("pointer", info.Device == device, info.Ordinal)
 	before := runtime.NumCgoCall()
-	imported := check(oneapi.CheckTensor(unsafe.Pointer(view), 0))
+	imported := check(oneapi.CheckTensor(oneapi.TensorPointer(view), 0))
 	crossings := runtime.NumCgoCall() - before
-	memory := testing.AllocsPerRun(100, func() { check(oneapi.CheckTensor(unsafe.Pointer(view), 0)) })
+	memory := testing.AllocsPerRun(100, func() { check(oneapi.CheckTensor(oneapi.TensorPointer(view), 0)) })
 	fmt.Println("import", imported == info, crossings, memory)
 	stream := check(oneapi.DefaultStream(device))
-	must(oneapi.Copy(unsafe.Pointer(view), unsafe.Pointer(&(*dlpack.DLManagedTensorVersioned)(other).DLTensor), stream))
+	source := oneapi.TensorPointer(&(*dlpack.DLManagedTensorVersioned)(other).DLTensor)
+	must(oneapi.Copy(oneapi.TensorPointer(view), source, stream))
 	must(oneapi.KeepUntil(other, stream))
 	must(oneapi.Free(other))
 	must(oneapi.StreamSynchronize(stream))

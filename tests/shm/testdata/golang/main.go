@@ -55,12 +55,12 @@ func must(err error) {
 }
 
 // view is the DLTensor of a tensor.
-func view(tensor unsafe.Pointer) unsafe.Pointer {
-	return unsafe.Pointer(&(*dlpack.DLManagedTensorVersioned)(tensor).DLTensor)
+func view(tensor shm.ManagedPointer) shm.TensorPointer {
+	return shm.TensorPointer(&(*dlpack.DLManagedTensorVersioned)(tensor).DLTensor)
 }
 
 // elements are in memory of C.
-func elements(tensor unsafe.Pointer) []float32 {
+func elements(tensor shm.ManagedPointer) []float32 {
 	data := &(*dlpack.DLManagedTensorVersioned)(tensor).DLTensor.Data
 	return unsafe.Slice(*(**float32)(unsafe.Pointer(data)), 12)
 }
