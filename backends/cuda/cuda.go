@@ -96,7 +96,7 @@ var answers = sync.Pool{New: func() any { return new(C.answer) }}
 func failure(code C.int, a *C.answer) error {
 	var err error
 	if code != 0 {
-		err = &Error{Code: int(code), Native: int(a.error.driver_code), Message: C.GoString(&a.error.text[0])}
+		err = &Error{Code: int(code), DriverCode: int(a.error.driver_code), Message: C.GoString(&a.error.text[0])}
 	}
 	answers.Put(a)
 	return err
@@ -113,9 +113,9 @@ func Probe() (DriverInfo, error) {
 	return facts, failure(code, a)
 }
 
-// PointerInfo asks the driver whose memory an address is in. After an error the
+// PointerAttributes asks the driver whose memory an address is in. After an error the
 // answer means nothing.
-func PointerInfo(address uintptr) (Pointer, error) {
+func PointerAttributes(address uintptr) (Pointer, error) {
 	a := answers.Get().(*C.answer)
 	return pointerOf(C.go_pointer_attributes(C.uintptr_t(address), a), a)
 }
@@ -126,12 +126,12 @@ func pointerOf(code C.int, a *C.answer) (Pointer, error) {
 	return p, failure(code, a)
 }
 
-// Alloc gives a DLManagedTensorVersioned in memory of C. The caller calls its
-// deleter once, or Free, on any goroutine; or hands it to a library, which does.
-func Alloc(r Allocation) (ManagedPointer, error) {
+// Allocate gives a DLManagedTensorVersioned in memory of C. The caller calls its
+// deleter once, or Deallocate, on any goroutine; or hands it to a library, which does.
+func Allocate(r Allocation) (ManagedPointer, error) {
 	a := answers.Get().(*C.answer)
 	var flags C.uint64_t
-	if r.Peers {
+	if r.PeerAccess {
 		flags = C.DLPACKGEN_BACKEND_PEER_ACCESS
 	}
 	dtype := C.DLDataType{C.uint8_t(r.DType.Code), C.uint8_t(r.DType.Bits), C.uint16_t(r.DType.Lanes)}
@@ -143,8 +143,8 @@ func Alloc(r Allocation) (ManagedPointer, error) {
 
 func cDevice(d Device) C.DLDevice { return C.DLDevice{C.DLDeviceType(d.Type), C.int32_t(d.ID)} }
 
-// Free gives a tensor of Alloc back; nil is fine.
-func Free(tensor ManagedPointer) error {
+// Deallocate gives a tensor of Allocate back; nil is fine.
+func Deallocate(tensor ManagedPointer) error {
 	a := answers.Get().(*C.answer)
 	return failure(C.go_free(C.uintptr_t(uintptr(tensor)), a), a)
 }
@@ -160,21 +160,21 @@ func fromDLPack(d Device, given C.int, number int64) (Stream, error) {
 	return found(C.go_stream(cDevice(d), given, C.int64_t(number), a), a)
 }
 
-// CurrentStream gives the stream that a source has for CUDA, or of nil the
+// CurrentWorkStream gives the stream that a source has for CUDA, or of nil the
 // default stream.
-func CurrentStream(source StreamSource, d Device) (Stream, error) {
+func CurrentWorkStream(source StreamSource, d Device) (Stream, error) {
 	a := answers.Get().(*C.answer)
 	return found(C.go_current(C.uintptr_t(uintptr(source)), cDevice(d), a), a)
 }
 
 func found(code C.int, a *C.answer) (Stream, error) {
-	s := Stream{Handle: uintptr(a.handle), Device: int(a.id), Unordered: a.unordered != 0}
+	s := Stream{Handle: uintptr(a.handle), Device: int(a.id), NoSync: a.unordered != 0}
 	return s, failure(code, a)
 }
 
 func cStream(s Stream) C.stream {
 	out := C.stream{handle: C.uintptr_t(s.Handle), device: C.int32_t(s.Device)}
-	if s.Unordered {
+	if s.NoSync {
 		out.unordered = 1
 	}
 	return out
@@ -187,7 +187,7 @@ func StreamWait(consumer, producer Stream) error {
 	return failure(C.go_order(cStream(consumer), cStream(producer), a), a)
 }
 
-// KeepUntil keeps the memory of a tensor of Alloc until the stream's work so far
+// KeepUntil keeps the memory of a tensor of Allocate until the stream's work so far
 // is done, whenever its deleter is called.
 func KeepUntil(tensor ManagedPointer, s Stream) error {
 	a := answers.Get().(*C.answer)

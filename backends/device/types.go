@@ -6,10 +6,10 @@ package device
 import "unsafe"
 
 // Error is why a call failed. Code is a dlpackgen_backend_code of dlpackgen_backend.h, or one of
-// the package's own header; Native is the driver's number, 0 where it was not asked.
+// the package's own header; DriverCode is the driver's number, 0 where it was not asked.
 type Error struct {
-	Code, Native int
-	Message      string
+	Code, DriverCode int
+	Message          string
 }
 
 // Error gives the text, which begins with the name of the back end.
@@ -50,18 +50,18 @@ type (
 )
 
 // Stream is a stream of the device with that ordinal; a Handle of 0 is the
-// default stream. Unordered is what -1 stands for in Python.
+// default stream. NoSync is what -1 stands for in Python.
 type Stream struct {
-	Handle    uintptr
-	Device    int
-	Unordered bool
+	Handle uintptr
+	Device int
+	NoSync bool
 }
 
 // Allocation is what to allocate. Stream uses the memory first.
 type Allocation struct {
-	Device Device
-	DType  DataType
-	Shape  []int64
-	Stream uintptr
-	Peers  bool // other devices may read and write it
+	Device     Device
+	DType      DataType
+	Shape      []int64
+	Stream     uintptr
+	PeerAccess bool // other devices may read and write it
 }

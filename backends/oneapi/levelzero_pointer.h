@@ -62,8 +62,8 @@ static int levelzero_check_row(const dlpackgen_usm_id* row, int again, dlpackgen
                        (int)row->id);
   if (again && atomic_load(&levelzero.roots[root].id) != row->id)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
-                       "set_device_ids: device %d has the id %d already, which tensors carry; number devices once", (int)root,
-                       (int)atomic_load(&levelzero.roots[root].id));
+                       "set_device_ids: device %d has the id %d already, which tensors carry; number devices once",
+                       (int)root, (int)atomic_load(&levelzero.roots[root].id));
   return DLPACKGEN_BACKEND_OK;
 }
 
@@ -73,10 +73,11 @@ static int levelzero_check_unique(const dlpackgen_usm_id* ids, size_t at, dlpack
   for (size_t i = 0; i < at; i++) {
     const int device = ids[i].device == ids[at].device, id = ids[i].id == ids[at].id;
     if (device == id) continue;
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
-                       id ? "set_device_ids: rows %llu and %llu give two devices the id %d; each needs its own"
-                          : "set_device_ids: rows %llu and %llu name one device, the second with the id %d; name it once",
-                       (unsigned long long)i, (unsigned long long)at, (int)ids[at].id);
+    return device_fail(
+        error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+        id ? "set_device_ids: rows %llu and %llu give two devices the id %d; each needs its own"
+           : "set_device_ids: rows %llu and %llu name one device, the second with the id %d; name it once",
+        (unsigned long long)i, (unsigned long long)at, (int)ids[at].id);
   }
   return DLPACKGEN_BACKEND_OK;
 }

@@ -218,6 +218,8 @@ static int usm_id_of(int32_t ordinal, int32_t* id, dlpackgen_backend_error* erro
   return code;
 }
 
-static int usm_set_device_ids(const dlpackgen_usm_id*, size_t, dlpackgen_backend_error* error) { return usm_ready(error); }
+static int usm_set_device_ids(const dlpackgen_usm_id*, size_t, dlpackgen_backend_error* error) {
+  return usm_ready(error);
+}
 
 #endif  // DLPACKGEN_SYCL_DEVICES_HPP_

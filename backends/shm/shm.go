@@ -66,7 +66,7 @@ var answers = sync.Pool{New: func() any { return new(C.answer) }}
 func failure(code C.int, a *C.answer) error {
 	var err error
 	if code != 0 {
-		err = &Error{Code: int(code), Native: int(a.error.driver_code), Message: C.GoString(&a.error.text[0])}
+		err = &Error{Code: int(code), DriverCode: int(a.error.driver_code), Message: C.GoString(&a.error.text[0])}
 	}
 	answers.Put(a)
 	return err
@@ -84,9 +84,9 @@ func Probe() error {
 	return failure(C.go_probe(a), a)
 }
 
-// PointerInfo finds the tensor that an address lies in. Base and Size are 0 where that is in no
+// PointerAttributes finds the tensor that an address lies in. Base and Size are 0 where that is in no
 // tensor of this package.
-func PointerInfo(address uintptr) (Pointer, error) {
+func PointerAttributes(address uintptr) (Pointer, error) {
 	a := answers.Get().(*C.answer)
 	code := C.go_pointer_attributes(C.uintptr_t(address), a)
 	p := Pointer{Device: Device{Type: int32(a._type), ID: int32(a.id)}, Ordinal: int(a.ordinal),
@@ -94,10 +94,10 @@ func PointerInfo(address uintptr) (Pointer, error) {
 	return p, failure(code, a)
 }
 
-// Alloc gives a DLManagedTensorVersioned that can be sent, its elements 0. The
-// caller calls its deleter once, or Free, on any goroutine; or hands it to a
+// Allocate gives a DLManagedTensorVersioned that can be sent, its elements 0. The
+// caller calls its deleter once, or Deallocate, on any goroutine; or hands it to a
 // library, which does.
-func Alloc(d DataType, shape ...int64) (ManagedPointer, error) {
+func Allocate(d DataType, shape ...int64) (ManagedPointer, error) {
 	a := answers.Get().(*C.answer)
 	code := C.go_alloc(C.DLDataType{C.uint8_t(d.Code), C.uint8_t(d.Bits), C.uint16_t(d.Lanes)}, C.int32_t(len(shape)),
 		(*C.int64_t)(unsafe.SliceData(shape)), a)
@@ -105,14 +105,14 @@ func Alloc(d DataType, shape ...int64) (ManagedPointer, error) {
 	return tensor, failure(code, a)
 }
 
-// Free gives a tensor of Alloc or Receive back; nil is fine.
-func Free(tensor ManagedPointer) error {
+// Deallocate gives a tensor of Allocate or Receive back; nil is fine.
+func Deallocate(tensor ManagedPointer) error {
 	a := answers.Get().(*C.answer)
 	return failure(C.go_free(C.uintptr_t(uintptr(tensor)), a), a)
 }
 
 // Send sends a tensor over a Unix socket, as a *net.UnixConn or an *os.File has it.
-// The tensor is a DLTensor in memory of C over all of one of Alloc or Receive, and
+// The tensor is a DLTensor in memory of C over all of one of Allocate or Receive, and
 // stays the caller's.
 func Send(socket syscall.Conn, tensor TensorPointer, flags SendFlags) error {
 	return ready(socket, syscall.RawConn.Write, func(fd uintptr, a *C.answer) C.int {

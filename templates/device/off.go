@@ -14,14 +14,14 @@ func Table() unsafe.Pointer { return nil }
 // Probe fails.
 func Probe() (DriverInfo, error) { return DriverInfo{}, errOff }
 
-// PointerInfo fails.
-func PointerInfo(uintptr) (Pointer, error) { return Pointer{}, errOff }
+// PointerAttributes fails.
+func PointerAttributes(uintptr) (Pointer, error) { return Pointer{}, errOff }
 
-// Alloc fails.
-func Alloc(Allocation) (ManagedPointer, error) { return nil, errOff }
+// Allocate fails.
+func Allocate(Allocation) (ManagedPointer, error) { return nil, errOff }
 
-// Free takes nil, as there is nothing else to free.
-func Free(tensor ManagedPointer) error {
+// Deallocate takes nil, as there is nothing else to free.
+func Deallocate(tensor ManagedPointer) error {
 	if tensor == nil {
 		return nil
 	}
@@ -34,8 +34,8 @@ func StreamFromDLPack(Device, int64) (Stream, error) { return Stream{}, errOff }
 // DefaultStream fails.
 func DefaultStream(Device) (Stream, error) { return Stream{}, errOff }
 
-// CurrentStream fails.
-func CurrentStream(StreamSource, Device) (Stream, error) { return Stream{}, errOff }
+// CurrentWorkStream fails.
+func CurrentWorkStream(StreamSource, Device) (Stream, error) { return Stream{}, errOff }
 
 // StreamWait fails.
 func StreamWait(_, _ Stream) error { return errOff }

@@ -19,14 +19,14 @@ func Table() unsafe.Pointer { return nil }
 // Probe fails.
 func Probe() error { return errOff }
 
-// PointerInfo fails.
-func PointerInfo(uintptr) (Pointer, error) { return Pointer{}, errOff }
+// PointerAttributes fails.
+func PointerAttributes(uintptr) (Pointer, error) { return Pointer{}, errOff }
 
-// Alloc fails.
-func Alloc(DataType, ...int64) (ManagedPointer, error) { return nil, errOff }
+// Allocate fails.
+func Allocate(DataType, ...int64) (ManagedPointer, error) { return nil, errOff }
 
-// Free takes nil, as there is nothing else to free.
-func Free(tensor ManagedPointer) error {
+// Deallocate takes nil, as there is nothing else to free.
+func Deallocate(tensor ManagedPointer) error {
 	if tensor == nil {
 		return nil
 	}

@@ -39,14 +39,14 @@ var inGo = []string{
 	"imported [3 4] CUDA:1 {2 1} 1 48",
 	"{1 1 false} {2 1 false}",
 	"cuda: current_stream: there is no device 99; this process sees 3, numbered from 0",
-	"PointerInfo 1 0",
+	"PointerAttributes 1 0",
 	"StreamFromDLPack 1 0",
-	"CurrentStream 1 0",
+	"CurrentWorkStream 1 0",
 	"StreamWait 1 0",
 	"KeepUntil 1 0",
 	"Copy 1 0",
 	"StreamSynchronize 1 0",
-	"Alloc and Free 2 1", // the extents of the request
+	"Allocate and Deallocate 2 1", // the extents of the request
 	"a borrow of a device's tensor adds 1",
 	"cuda: alloc: there is no device 9; this process sees 3, numbered from 0",
 	"cuda: stream_from_dlpack: the number 0 stands for no stream of CUDA; a stream is None, -1, a default " +
@@ -101,7 +101,7 @@ func TestGoRejectsAPointerToAnotherStruct(t *testing.T) {
 		"cuda.Copy(view, view, cuda.Stream{})":    "",
 		"cuda.Copy(owned, view, cuda.Stream{})":   "owned",
 		"cuda.Copy(view, bare, cuda.Stream{})":    "bare",
-		"rocm.Free(view)":                         "view",
+		"rocm.Deallocate(view)":                   "view",
 		"oneapi.KeepUntil(view, oneapi.Stream{})": "view",
 		"shm.Copy(owned, view)":                   "owned",
 		"shm.Send(nil, owned, 0)":                 "owned",
@@ -116,7 +116,7 @@ func TestGoRejectsAPointerToAnotherStruct(t *testing.T) {
 	}
 }
 
-// compileGo compiles a program that makes a call, of a view and of what Alloc returned.
+// compileGo compiles a program that makes a call, of a view and of what Allocate returned.
 func compileGo(t *testing.T, call string) (output string, err error) {
 	t.Helper()
 	name, _, _ := strings.Cut(call, ".")

@@ -123,9 +123,9 @@ func TestGo(t *testing.T) {
 	}
 	for _, flags := range [][]string{nil, {"-race"}} {
 		program := golang(t, flags...)
-		assert.Equal(t, "Send and Receive 3\nPointerInfo 1\nCopy 1",
+		assert.Equal(t, "Send and Receive 3\nPointerAttributes 1\nCopy 1",
 			connected(t, []string{"true"}, []string{program, "crossings"}),
-			"one each for Send, Receive and Free")
+			"one each for Send, Receive and Deallocate")
 		assert.Equal(t, "true", connected(t, []string{"cat"}, []string{program, "deadline"}),
 			"cat stays as long as the program")
 		assert.Equal(t, "shm: send: unknown flags; there is DLPACKGEN_SHM_READ_ONLY",

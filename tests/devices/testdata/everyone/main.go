@@ -40,7 +40,7 @@ func drop(name string, made tensor, err error) {
 
 // wait orders two streams of any backend.
 func wait(order func(consumer, producer device.Stream) error) error {
-	return order(device.Stream{Unordered: true}, device.Stream{})
+	return order(device.Stream{NoSync: true}, device.Stream{})
 }
 
 func main() {
@@ -53,16 +53,16 @@ func main() {
 		find  func(uintptr) (device.Pointer, error)
 		order func(consumer, producer device.Stream) error
 	}{
-		{"cuda", 2, cuda.Alloc, cuda.Free, cuda.PointerInfo, cuda.StreamWait},
-		{"rocm", 10, rocm.Alloc, rocm.Free, rocm.PointerInfo, rocm.StreamWait},
-		{"oneapi", 14, oneapi.Alloc, oneapi.Free, oneapi.PointerInfo, oneapi.StreamWait},
+		{"cuda", 2, cuda.Allocate, cuda.Deallocate, cuda.PointerAttributes, cuda.StreamWait},
+		{"rocm", 10, rocm.Allocate, rocm.Deallocate, rocm.PointerAttributes, rocm.StreamWait},
+		{"oneapi", 14, oneapi.Allocate, oneapi.Deallocate, oneapi.PointerAttributes, oneapi.StreamWait},
 	} {
 		managed, err := b.alloc(device.Allocation{Device: device.Device{Type: b.kind}, DType: dtype, Shape: []int64{2}})
 		drop(b.name, tensor{managed, b.free}, err)
 		_, _ = where(b.find)
 		_ = wait(b.order)
 	}
-	managed, err := shm.Alloc(dtype, 2)
-	drop("shm", tensor{managed, shm.Free}, err)
-	_, _ = where(shm.PointerInfo)
+	managed, err := shm.Allocate(dtype, 2)
+	drop("shm", tensor{managed, shm.Deallocate}, err)
+	_, _ = where(shm.PointerAttributes)
 }

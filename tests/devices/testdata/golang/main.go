@@ -36,10 +36,10 @@ func main() {
 	fmt.Println("probe", facts, err)
 	var failure *cuda.Error
 	if errors.As(err, &failure) {
-		fmt.Println("code", failure.Code, failure.Native)
+		fmt.Println("code", failure.Code, failure.DriverCode)
 		return
 	}
-	tensor := check(cuda.Alloc(request(3)))
+	tensor := check(cuda.Allocate(request(3)))
 	imported(tensor)
 	current()
 	crossings()
@@ -67,15 +67,16 @@ var (
 
 // current asks for the stream of a device, of no source and of one with two devices.
 func current() {
-	fmt.Println(check(cuda.CurrentStream(nil, kDLCUDA)), check(cuda.CurrentStream(cuda.StreamSource(&source), kDLCUDA)))
-	_, err := cuda.CurrentStream(cuda.StreamSource(&source), cuda.Device{Type: 2, ID: 99})
+	here := cuda.StreamSource(&source)
+	fmt.Println(check(cuda.CurrentWorkStream(nil, kDLCUDA)), check(cuda.CurrentWorkStream(here, kDLCUDA)))
+	_, err := cuda.CurrentWorkStream(here, cuda.Device{Type: 2, ID: 99})
 	fmt.Println(err)
 }
 
 // imported hands a tensor to the bindings, which release it.
 func imported(tensor cuda.ManagedPointer) {
 	m := check(dlpack.Import((*dlpack.DLManagedTensorVersioned)(tensor)))
-	info := check(cuda.PointerInfo(m.Tensor().Addr()))
+	info := check(cuda.PointerAttributes(m.Tensor().Addr()))
 	fmt.Println("imported", m.Tensor().Shape(), m.Tensor().Device(), info.Device, info.Ordinal, info.Size)
 	m.Release()
 }
@@ -84,21 +85,21 @@ func imported(tensor cuda.ManagedPointer) {
 func crossings() {
 	stream := check(cuda.DefaultStream(kDLCUDA))
 	other := check(cuda.StreamFromDLPack(kDLCUDA, 2))
-	tensor := check(cuda.Alloc(request(3)))
+	tensor := check(cuda.Allocate(request(3)))
 	view := cuda.TensorPointer(&(*dlpack.DLManagedTensorVersioned)(tensor).DLTensor)
 	address := uintptr((*dlpack.DLManagedTensorVersioned)(tensor).DLTensor.Data)
 	calls := []struct {
 		name string
 		call func()
 	}{
-		{"PointerInfo", func() { check(cuda.PointerInfo(address)) }},
+		{"PointerAttributes", func() { check(cuda.PointerAttributes(address)) }},
 		{"StreamFromDLPack", func() { check(cuda.StreamFromDLPack(kDLCUDA, 2)) }},
-		{"CurrentStream", func() { check(cuda.CurrentStream(nil, kDLCUDA)) }},
+		{"CurrentWorkStream", func() { check(cuda.CurrentWorkStream(nil, kDLCUDA)) }},
 		{"StreamWait", func() { must(cuda.StreamWait(other, stream)) }},
 		{"KeepUntil", func() { must(cuda.KeepUntil(tensor, other)) }},
 		{"Copy", func() { must(cuda.Copy(view, view, stream)) }},
 		{"StreamSynchronize", func() { must(cuda.StreamSynchronize(stream)) }},
-		{"Alloc and Free", func() { must(cuda.Free(check(cuda.Alloc(request(1))))) }},
+		{"Allocate and Deallocate", func() { must(cuda.Deallocate(check(cuda.Allocate(request(1))))) }},
 	}
 	for _, c := range calls {
 		c.call()
@@ -106,13 +107,13 @@ func crossings() {
 		c.call()
 		fmt.Println(c.name, runtime.NumCgoCall()-before, testing.AllocsPerRun(100, c.call))
 	}
-	must(cuda.Free(tensor))
+	must(cuda.Deallocate(tensor))
 }
 
 // borrows counts what it takes to look at a tensor of the host that the bindings have,
 // and to look at one of a device, of whose memory the driver is asked.
 func borrows() {
-	m := check(dlpack.Import((*dlpack.DLManagedTensorVersioned)(check(cuda.Alloc(request(3))))))
+	m := check(dlpack.Import((*dlpack.DLManagedTensorVersioned)(check(cuda.Allocate(request(3))))))
 	defer m.Release()
 	borrow := func() uintptr {
 		t := m.Tensor()
@@ -128,7 +129,7 @@ func borrows() {
 	}
 	host := count(func() { borrow() })
 	device := count(func() {
-		if check(cuda.PointerInfo(borrow())).Device != kDLCUDA {
+		if check(cuda.PointerAttributes(borrow())).Device != kDLCUDA {
 			panic("memory of another device")
 		}
 	})
@@ -136,12 +137,12 @@ func borrows() {
 }
 
 func mistakes() {
-	_, err := cuda.Alloc(cuda.Allocation{Device: cuda.Device{Type: 2, ID: 9},
+	_, err := cuda.Allocate(cuda.Allocation{Device: cuda.Device{Type: 2, ID: 9},
 		DType: cuda.DataType{Code: 2, Bits: 32, Lanes: 1}})
 	fmt.Println(err)
 	_, err = cuda.StreamFromDLPack(kDLCUDA, 0)
 	fmt.Println(err)
-	fmt.Println(cuda.Free(nil), cuda.StreamWait(cuda.Stream{Unordered: true}, cuda.Stream{}))
+	fmt.Println(cuda.Deallocate(nil), cuda.StreamWait(cuda.Stream{NoSync: true}, cuda.Stream{}))
 }
 
 // together frees on other goroutines than those that allocate.
@@ -151,12 +152,12 @@ func together() {
 	for range 8 {
 		group.Go(func() {
 			for range 100 {
-				tensors <- check(cuda.Alloc(request(2)))
+				tensors <- check(cuda.Allocate(request(2)))
 			}
 		})
 		group.Go(func() {
 			for range 100 {
-				must(cuda.Free(<-tensors))
+				must(cuda.Deallocate(<-tensors))
 			}
 		})
 	}

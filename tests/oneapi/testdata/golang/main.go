@@ -32,9 +32,9 @@ func main() {
 	device := oneapi.Device{Type: 14, ID: id}
 	request := oneapi.Allocation{Device: device, DType: oneapi.DataType{Code: 2, Bits: 32, Lanes: 1},
 		Shape: []int64{3, 4}}
-	tensor, other := check(oneapi.Alloc(request)), check(oneapi.Alloc(request))
+	tensor, other := check(oneapi.Allocate(request)), check(oneapi.Allocate(request))
 	view := &(*dlpack.DLManagedTensorVersioned)(tensor).DLTensor
-	info := check(oneapi.PointerInfo(uintptr(view.Data)))
+	info := check(oneapi.PointerAttributes(uintptr(view.Data)))
 	fmt.Println("pointer", info.Device == device, info.Ordinal)
 	before := runtime.NumCgoCall()
 	imported := check(oneapi.CheckTensor(oneapi.TensorPointer(view), 0))
@@ -45,7 +45,7 @@ func main() {
 	source := oneapi.TensorPointer(&(*dlpack.DLManagedTensorVersioned)(other).DLTensor)
 	must(oneapi.Copy(oneapi.TensorPointer(view), source, stream))
 	must(oneapi.KeepUntil(other, stream))
-	must(oneapi.Free(other))
+	must(oneapi.Deallocate(other))
 	must(oneapi.StreamSynchronize(stream))
 	m := check(dlpack.Import((*dlpack.DLManagedTensorVersioned)(tensor)))
 	fmt.Println("imported", m.Tensor().Shape(), m.Tensor().Device().Type)

@@ -34,9 +34,9 @@ func main() {
 		_, err := shm.Receive(conn)
 		fmt.Println(errors.Is(err, os.ErrDeadlineExceeded))
 	case "flags":
-		tensor := check(shm.Alloc(float32s, 3, 4))
+		tensor := check(shm.Allocate(float32s, 3, 4))
 		fmt.Println(shm.Send(conn, view(tensor), 2*shm.ReadOnly))
-		must(shm.Free(tensor))
+		must(shm.Deallocate(tensor))
 	case "crossings":
 		crossings()
 	}
@@ -66,7 +66,7 @@ func elements(tensor shm.ManagedPointer) []float32 {
 }
 
 func send(conn *net.UnixConn, readOnly bool) {
-	tensor := check(shm.Alloc(float32s, 3, 4))
+	tensor := check(shm.Allocate(float32s, 3, 4))
 	for i := range elements(tensor) {
 		elements(tensor)[i] = float32(i)
 	}
@@ -75,14 +75,14 @@ func send(conn *net.UnixConn, readOnly bool) {
 		flags = shm.ReadOnly
 	}
 	must(shm.Send(conn, view(tensor), flags))
-	must(shm.Free(tensor))
+	must(shm.Deallocate(tensor))
 	fmt.Println("sent")
 }
 
 func receive(conn *net.UnixConn) {
 	tensor := check(shm.Receive(conn))
 	m := check(dlpack.Import((*dlpack.DLManagedTensorVersioned)(tensor)))
-	where := check(shm.PointerInfo(m.Tensor().Addr()))
+	where := check(shm.PointerAttributes(m.Tensor().Addr()))
 	sum := float32(0)
 	for _, x := range elements(tensor) {
 		sum += x
@@ -94,16 +94,16 @@ func receive(conn *net.UnixConn) {
 // crossings counts what each call takes.
 func crossings() {
 	fds := check(pair())
-	tensor := check(shm.Alloc(float32s, 3, 4))
+	tensor := check(shm.Allocate(float32s, 3, 4))
 	calls := []struct {
 		name string
 		call func()
 	}{
 		{"Send and Receive", func() {
 			must(shm.Send(fds[0], view(tensor), 0))
-			must(shm.Free(check(shm.Receive(fds[1]))))
+			must(shm.Deallocate(check(shm.Receive(fds[1]))))
 		}},
-		{"PointerInfo", func() { check(shm.PointerInfo(uintptr(tensor))) }},
+		{"PointerAttributes", func() { check(shm.PointerAttributes(uintptr(tensor))) }},
 		{"Copy", func() { must(shm.Copy(view(tensor), view(tensor))) }},
 	}
 	for _, c := range calls {
@@ -112,5 +112,5 @@ func crossings() {
 		c.call()
 		fmt.Println(c.name, runtime.NumCgoCall()-before)
 	}
-	must(shm.Free(tensor))
+	must(shm.Deallocate(tensor))
 }
