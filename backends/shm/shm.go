@@ -84,8 +84,8 @@ func Probe() error {
 	return failure(C.go_probe(a), a)
 }
 
-// PointerAttributes finds the tensor that an address lies in. Base and Size are 0 where that is in no
-// tensor of this package.
+// PointerAttributes finds the tensor that an address lies in. Base and Size are 0 where that is in
+// no tensor of this package.
 func PointerAttributes(address uintptr) (Pointer, error) {
 	a := answers.Get().(*C.answer)
 	code := C.go_pointer_attributes(C.uintptr_t(address), a)
