@@ -42,8 +42,12 @@ func TestDescribedKernelsAreComparedWithSchemas(t *testing.T) {
 
 // Kernels and targets that make something of them come together.
 func TestDescribedKernelsNeedATarget(t *testing.T) {
-	_, found := decode(t, withTorch+"kernels: {f: {args: {x: int}}}\n", Choice{})
-	assert.Contains(t, found, "dlpackgen.yaml:3:10: error: no target of this config makes kernels that have args and returns")
+	_, found := decode(t, "version: 1\ntargets: {c: {}}\nkernels: {f: {args: {x: int}}}\n", Choice{})
+	assert.Contains(t, found,
+		"dlpackgen.yaml:3:10: error: no target of this config makes kernels that have args and returns")
+	_, found = decode(t, withTorch+"kernels: {f: {args: {x: int}}}\n", Choice{})
+	assert.Contains(t, found,
+		"2:34: error: target torch includes headers of target kernels for kernels with args or returns [needs-target]")
 	_, found = decode(t, withKernels, Choice{})
 	assert.Contains(t, found, "dlpackgen.yaml:2:47: warning: target kernels needs a kernel with args or returns")
 	cfg, list := Default(spec.Embedded(), targets.Table(), Choice{})

@@ -96,7 +96,7 @@ func TestEverySourceIsInAManifest(t *testing.T) {
 }
 
 func oneContract() contract.Kernel {
-	return contract.Kernel{Name: "f", Serial: true,
+	return contract.Kernel{Name: "f", Serial: true, Args: []contract.Param{{Name: "x", Var: contract.None}},
 		Devices: []contract.Device{{Name: "kDLCPU", Value: 1, Functions: []contract.Function{{Symbol: "f"}}}}}
 }
 

@@ -21,6 +21,7 @@ var kernelTemplates = []string{
 type kernelView struct {
 	Version, Guard string
 	Inline         string // the word before the namespace of the release
+	Operators      string // the header with the types of the kernels
 	Headers        []string
 	Declared       []operator
 	Errors         []string
@@ -29,11 +30,12 @@ type kernelView struct {
 
 // operators are the kernels of one namespace.
 type operators struct {
-	Name     string
-	Inner    string // the namespace in C++, which ends as no kernel's does
-	Kernels  []operator
-	Blocks   []block
-	BackEnds []block // those of the blocks that are no layer of PyTorch's own
+	Name      string
+	Inner     string // the namespace in C++, which ends as no kernel's does
+	Kernels   []operator
+	Blocks    []block
+	BackEnds  []block             // those of the blocks that are no layer of PyTorch's own
+	Described []describedOperator // those of the kernels that have args and returns
 }
 
 // block registers what stands under one dispatch key.
@@ -103,7 +105,7 @@ func checkKernels(all []kernel.Kernel) error {
 func viewKernels(m *emit.Model) kernelView {
 	version := emit.Namespace(m.Release)
 	guard := "DLPACKGEN_" + strings.ToUpper(version) + "_"
-	v := kernelView{Version: version, Guard: guard + "PYTORCH_", Inline: guard + "INLINE"}
+	v := kernelView{Version: version, Guard: guard + "PYTORCH_", Inline: guard + "INLINE", Operators: "operators.hpp"}
 	for _, k := range m.Kernels {
 		op := viewKernel(k)
 		if k.Header == "" {

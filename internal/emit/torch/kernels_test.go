@@ -53,7 +53,7 @@ func TestKernelsAreRendered(t *testing.T) {
 	}
 	require.NotEmpty(t, archive.Files)
 	golden.Assert(t, "out/torch/kernels.txtar", txtar.Format(archive))
-	golden.Orphans(t, "out/torch", []string{"out/torch/kernels.txtar"})
+	golden.Orphans(t, "out/torch", []string{"out/torch/kernels.txtar", "out/torch/described.txt"})
 }
 
 // Parameters are not named as macros are, which others include beside the header.

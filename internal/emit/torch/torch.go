@@ -12,12 +12,13 @@ import (
 // Target is the row of the table of targets. The capsule that consumers find the
 // table by came with 1.3.
 var Target = emit.Target{
-	Name:     "torch",
-	Doc:      "PyTorch, by its C++: an exchange table for torch.Tensor, at::Tensor from any library",
-	Path:     "cpp",
-	Oldest:   "1.3",
-	Needs:    []string{"c", "cpp"},
-	Kernels:  true,
+	Name:      "torch",
+	Doc:       "PyTorch, by its C++: an exchange table for torch.Tensor, at::Tensor from any library",
+	Path:      "cpp",
+	Oldest:    "1.3",
+	Needs:     []string{"c", "cpp"},
+	Kernels:   true,
+	Contracts: true, ContractNeeds: []string{"kernels"},
 	Manifest: manifest,
 }
 
@@ -26,6 +27,8 @@ const folder = "dlpackgen_torch/"
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
 	kernels, err := kernelAssets(m)
+	more, wrong := describedAssets(m)
+	kernels, err = append(kernels, more...), errors.Join(err, wrong)
 	return emit.Manifest{
 		Words: emit.NamespaceWords(emit.Namespace(m.Release)),
 		Assets: append(append(kernels, emit.DeviceInterface(folder), dtypes(m.Release)),
@@ -36,7 +39,8 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 // sources are those that neither the spec nor a config decides.
 var sources = []string{
 	"__init__.py", "adopted.hpp", "arguments.hpp", "asked.hpp", "base.hpp", "bits.hpp",
-	"derivative.hpp", "device.hpp", "direct.py", "errors.hpp", "gil.hpp", "held.hpp",
+	"borrowed.hpp",
+	"derivative.hpp", "described.hpp", "device.hpp", "direct.py", "errors.hpp", "gil.hpp", "held.hpp",
 	"install.hpp", "kernel.hpp", "module.cpp", "object.hpp", "offered.hpp", "operators.py",
 	"owned.hpp", "pool.hpp", "read.hpp", "refused.hpp", "registration.hpp", "self_test.hpp",
 	"stable_kernel.hpp", "stable_module.cpp", "stable_object.hpp", "stable_take.hpp", "stream.hpp",

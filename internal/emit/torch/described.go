@@ -1,0 +1,360 @@
+package torch
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/kernel"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
+)
+
+// describedTemplates register the kernels that have args and returns.
+var describedTemplates = []string{"described_operators.hpp.tmpl"}
+
+// describedOperator is a kernel with args and returns, as C++ spells it.
+type describedOperator struct {
+	operator
+	Copied    []bool
+	OnCPU     []bool
+	Device    string   // the first of the kernel's
+	Fill      []string // lines that put the arguments into a call
+	Parameter []string // of fill
+	Results   []string
+	Given     []int // the results that callers get
+	Shapes    []string
+	Numbers   []string
+	Gradients []gradient // one, or none
+	Kernel    string     // in kernels.h
+	Taken     []string   // the parameters in C++, with their names
+	Passing   string     // their names
+}
+
+// gradient is what stands between autograd and a kernel with a backward.
+type gradient struct {
+	Saving  string   // the type of the kernel that returns what is saved, too
+	Forward []string // lines
+	Given   []string // expressions of the results that callers get
+	Back    []string // arguments of the backward
+	Of      []string // expressions of the gradients, one for each argument
+	// The lists of the last three.
+	GivenList, Passing, OfList string
+}
+
+// describedAssets lists the registration of the described kernels, if there are any.
+func describedAssets(m *emit.Model) ([]emit.Asset, error) {
+	if len(m.Contracts) == 0 {
+		return nil, nil
+	}
+	var errs []error
+	view := kernelView{Version: emit.Namespace(m.Release), Operators: "described_operators.hpp"}
+	guard := "DLPACKGEN_" + strings.ToUpper(view.Version) + "_"
+	view.Guard, view.Inline = guard+"PYTORCH_", guard+"INLINE"
+	for i := range m.Contracts {
+		k := &m.Contracts[i]
+		if wrong := unregistered(k); len(wrong) > 0 {
+			errs = append(errs, wrong...)
+			continue
+		}
+		view.Namespaces = placeDescribed(view.Namespaces, k)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	assets := append(emit.Copies("torch/kernels", folder, describedTemplates...),
+		emit.Asset{From: "torch/kernels/kernels.cpp.tmpl", To: folder + "described_kernels.cpp"})
+	return emit.Showing(view, assets), nil
+}
+
+// unregistered names what PyTorch's dispatcher has no words for.
+func unregistered(k *contract.Kernel) (errs []error) {
+	fail := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("kernel "+k.Name+" "+format, args...))
+	}
+	if !slices.ContainsFunc(k.Args, func(p contract.Param) bool { return p.Kind == contract.Tensor }) {
+		fail("takes no tensor: PyTorch finds the backend of an operator by its tensors")
+	}
+	for _, p := range k.Args {
+		if p.Kind == contract.Tensor && p.Optional && p.Writes() {
+			fail("writes to %s, which may be None: PyTorch has no such argument", p.Name)
+		}
+	}
+	for _, p := range k.Results {
+		if p.Kind != contract.Tensor {
+			fail("returns the scalar %s, which PyTorch cannot compute for a graph: write float64[] for a tensor "+
+				"of rank 0", p.Name)
+		}
+	}
+	if k.Backward != nil {
+		errs = append(errs, unsaved(k)...)
+	}
+	for _, d := range k.Devices {
+		if keyOf(kernel.Device{Name: d.Name, Value: d.Value}) == "" {
+			fail("is for %s, which PyTorch has no backend for", d.Name)
+		}
+	}
+	return errs
+}
+
+// unsaved names what autograd's record cannot hold.
+func unsaved(k *contract.Kernel) (errs []error) {
+	for _, name := range k.Backward.Saves {
+		i := k.Arg(name)
+		if i == contract.None || !k.Args[i].Optional {
+			continue
+		}
+		if kind := k.Args[i].Kind; kind == contract.Str || kind == contract.Ints || kind == contract.Floats {
+			errs = append(errs,
+				fmt.Errorf("kernel %s saves %s, which may be None: PyTorch saves no optional text or list",
+					k.Name, name))
+		}
+	}
+	return errs
+}
+
+// placeDescribed files a kernel under its namespace and its dispatch keys; one whose backward saves
+// results has a second operator, which returns these as well.
+func placeDescribed(all []operators, k *contract.Kernel) []operators {
+	op := viewDescribed(k, k.Given(), k.Name)
+	all = placeOperator(all, k, op)
+	if k.Backward != nil && len(k.Given()) < len(k.Results) {
+		saving := viewDescribed(k, k.Results, savingName(k))
+		saving.Backward, saving.Gradients = "void", nil
+		all = placeOperator(all, k, saving)
+	}
+	return all
+}
+
+// savingName begins as no kernel does.
+func savingName(k *contract.Kernel) string { return "_" + k.Name + "_saving" }
+
+func placeOperator(all []operators, k *contract.Kernel, op describedOperator) []operators {
+	form := kernel.Kernel{Namespace: k.Namespace}
+	for _, p := range k.Args {
+		form.Schema.Arguments = append(form.Schema.Arguments, kernel.Argument{Name: p.Name, Alias: writtenAlias(p)})
+	}
+	for _, d := range k.Devices {
+		form.Devices = append(form.Devices, kernel.Device{Name: d.Name, Value: d.Value})
+	}
+	all = place(all, form, op.operator)
+	n := &all[slices.IndexFunc(all, func(n operators) bool { return n.Name == k.Namespace })]
+	n.Described = append(n.Described, op)
+	return all
+}
+
+func viewDescribed(k *contract.Kernel, given []contract.Param, name string) describedOperator {
+	op := describedOperator{operator: operator{Name: name, Namespace: k.Namespace, Form: kernel.Forms[0],
+		Type: name + "_", Schema: schema(k, given), Backward: "void"},
+		Kernel: k.Name, Device: fmt.Sprint(k.Devices[0].Value)}
+	op.Doc = comment(strings.TrimSpace(fmt.Sprintf("%s::%s%s. %s", k.Namespace, name, op.Schema, k.Doc)))
+	op.Schema = escape(op.Schema)
+	var types []string
+	for i, p := range k.Args {
+		types, op.Taken = append(types, cxx(p)), append(op.Taken, "[[maybe_unused]] "+cxx(p)+" "+p.Name)
+		op.Arguments = append(op.Arguments, p.Name)
+		op.Copied, op.OnCPU = append(op.Copied, p.Copied), append(op.OnCPU, p.CPU)
+		op.Parameter = append(op.Parameter, passed(p)+" "+p.Name)
+		op.Fill = append(op.Fill, fill(i, p)...)
+		op.Numbers = append(op.Numbers, number(k, i, p)...)
+	}
+	op.Parameters, op.Passing = strings.Join(types, ", "), strings.Join(op.Arguments, ", ")
+	for i, p := range k.Results {
+		op.Results = append(op.Results, p.Name)
+		if slices.ContainsFunc(given, func(g contract.Param) bool { return g.Name == p.Name }) {
+			op.Given = append(op.Given, i)
+		}
+	}
+	op.Result = returned(len(given))
+	op.Shapes = shapes(k)
+	if k.Backward != nil {
+		op.Backward, op.Gradients = k.Backward.Kernel+"_", []gradient{viewGradient(k)}
+	}
+	return op
+}
+
+// returned is the type of so many tensors.
+func returned(count int) string {
+	switch count {
+	case 0:
+		return "void"
+	case 1:
+		return "at::Tensor"
+	}
+	return "std::tuple<" + strings.TrimSuffix(strings.Repeat("at::Tensor, ", count), ", ") + ">"
+}
+
+// writtenAlias marks an argument that the kernel writes to.
+func writtenAlias(p contract.Param) string {
+	if p.Kind == contract.Tensor && p.Writes() {
+		return "a!"
+	}
+	return ""
+}
+
+// schema spells PyTorch's schema of a kernel.
+func schema(k *contract.Kernel, given []contract.Param) string {
+	var args, results []string
+	written := 0
+	for _, p := range k.Args {
+		text := schemaType(p)
+		if writtenAlias(p) != "" {
+			text = fmt.Sprintf("Tensor(%c!)", 'a'+written)
+			written++
+		}
+		text += " " + p.Name
+		if p.Default != nil {
+			text += "=" + schemaDefault(p.Default)
+		}
+		args = append(args, text)
+	}
+	for range given {
+		results = append(results, "Tensor")
+	}
+	out := strings.Join(results, ", ")
+	if len(results) != 1 {
+		out = "(" + out + ")"
+	}
+	return "(" + strings.Join(args, ", ") + ") -> " + out
+}
+
+// schemaKinds are PyTorch's types, by kind.
+var schemaKinds = map[contract.Kind]string{contract.Tensor: "Tensor", contract.Int: "int", contract.Float: "float",
+	contract.Bool: "bool", contract.Str: "str", contract.Ints: "int[]", contract.Floats: "float[]"}
+
+func schemaType(p contract.Param) string {
+	text := schemaKinds[p.Kind]
+	if p.Kind == contract.Number {
+		text = schemaKinds[numberKind(p)]
+		if p.Var != contract.None {
+			text = "Scalar"
+		}
+	}
+	if p.Optional {
+		text += "?"
+	}
+	return text
+}
+
+// numberKind is what PyTorch has for a scalar of a dtype.
+func numberKind(p contract.Param) contract.Kind {
+	switch contract.CTypes[p.Types[0].Name] {
+	case "float", "double":
+		return contract.Float
+	case "bool":
+		return contract.Bool
+	}
+	return contract.Int
+}
+
+func schemaDefault(v *notation.Value) string {
+	if v.Kind == notation.Bool {
+		return map[bool]string{true: "True", false: "False"}[v.Bool]
+	}
+	return v.String()
+}
+
+// cxxKinds are the types of parameters in C++, by kind, less tensors.
+var cxxKinds = map[contract.Kind]string{contract.Int: "int64_t", contract.Float: "double", contract.Bool: "bool",
+	contract.Str: "c10::string_view", contract.Ints: "at::IntArrayRef", contract.Floats: "at::ArrayRef<double>"}
+
+// cxx is the type of a parameter, as the dispatcher gives it.
+func cxx(p contract.Param) string {
+	switch {
+	case p.Kind == contract.Tensor && p.Optional:
+		return "const std::optional<at::Tensor>&"
+	case p.Kind == contract.Tensor && p.Writes():
+		return "at::Tensor&"
+	case p.Kind == contract.Tensor:
+		return "const at::Tensor&"
+	case p.Kind == contract.Ints && p.Optional:
+		return "at::OptionalIntArrayRef"
+	case p.Kind == contract.Number && p.Var != contract.None:
+		return "const at::Scalar&"
+	}
+	text := cxxKinds[p.Kind]
+	if p.Kind == contract.Number {
+		text = cxxKinds[numberKind(p)]
+	}
+	if p.Optional {
+		text = "std::optional<" + text + ">"
+	}
+	return text
+}
+
+// passed is the type of an argument of fill().
+func passed(p contract.Param) string {
+	switch p.Kind {
+	case contract.Tensor:
+		if p.Writes() {
+			return "DLTensor*"
+		}
+		return "const DLTensor*"
+	case contract.Str:
+		return "const char*"
+	case contract.Ints:
+		return "detail::List<int64_t>"
+	case contract.Floats:
+		return "detail::List<double>"
+	}
+	text := cxxKinds[p.Kind]
+	if p.Kind == contract.Number {
+		text = cxxKinds[numberKind(p)]
+		if p.Var != contract.None {
+			return "const at::Scalar&"
+		}
+	}
+	if p.Optional {
+		return "const " + text + "*"
+	}
+	return text
+}
+
+// fill puts an argument into the struct of a call.
+func fill(i int, p contract.Param) []string {
+	at := "made_.args." + p.Name
+	switch {
+	case p.Kind == contract.Tensor:
+		return []string{fmt.Sprintf("%s = %s;", at, p.Name), fmt.Sprintf("made_.flags.%s = 0;", p.Name)}
+	case p.Kind == contract.Ints || p.Kind == contract.Floats:
+		return []string{fmt.Sprintf("%s.items = %s.items;", at, p.Name),
+			fmt.Sprintf("%s.count = %s.count;", at, p.Name)}
+	case p.Kind == contract.Number && p.Var != contract.None:
+		return []string{fmt.Sprintf("%s = detail::number_of<decltype(%s)>(%s);", at, at, p.Name)}
+	case p.Kind == contract.Number && p.Optional:
+		return []string{fmt.Sprintf("%s = numbers_.narrow(detail::described_site<K, %d>, %s, %s);", at, i, dtype(p),
+			p.Name)}
+	case p.Kind == contract.Number && numberKind(p) != contract.Bool:
+		return []string{fmt.Sprintf("%s = detail::narrow<decltype(%s)>(detail::described_site<K, %d>, %s, %s);", at,
+			at, i, dtype(p), p.Name)}
+	}
+	return []string{fmt.Sprintf("%s = %s;", at, p.Name)}
+}
+
+// dtype spells the dtype of a scalar.
+func dtype(p contract.Param) string {
+	d := p.Types[0]
+	return fmt.Sprintf("DLDataType{%s, %d, %d}", d.Code, d.Bits, d.Lanes)
+}
+
+// number compares a scalar of a variable with the dtype that the call has.
+func number(k *contract.Kernel, i int, p contract.Param) []string {
+	if p.Kind != contract.Number || p.Var == contract.None {
+		return nil
+	}
+	binder := k.Args[k.Vars[p.Var].Arg].Name
+	return []string{fmt.Sprintf("detail::require_number(detail::described_site<K, %d>, made_.args.%s->dtype, "+
+		"made_.args.%s);", i, binder, p.Name)}
+}
+
+// escape spells a text in a literal of C++.
+func escape(text string) string {
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "?", `\?`, "\n", `\n`, "\t", `\t`).Replace(text)
+}
+
+// comment keeps a text from ending the comment that it stands in.
+func comment(text string) string {
+	return strings.NewReplacer("*/", "* /", "/*", "/ *", `\`, `\\`).Replace(text)
+}

@@ -1,0 +1,99 @@
+package torch
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// emitted gives the files for descriptions of kernels by their paths.
+func emitted(t *testing.T, src string) (map[string]string, error) {
+	t.Helper()
+	diags := &diag.List{}
+	root := yaml.Parse("k.yaml", []byte(src), diags)
+	require.NotNil(t, root)
+	scope := contract.Scope{DTypes: emittest.Release(t, "1.3").DTypes,
+		Devices: map[string]int64{"kDLCPU": 1, "kDLVulkan": 7}}
+	m := &emit.Model{Release: emittest.Release(t, "1.3")}
+	for _, e := range root.Entries {
+		m.Contracts = append(m.Contracts, contract.Read(e, scope, diags).Kernel)
+	}
+	require.Empty(t, diag.Text(diags.Sorted(), false))
+	files, err := Target.Emit(m)
+	all := map[string]string{}
+	for _, f := range files {
+		all[f.Path] = string(f.Data)
+	}
+	return all, err
+}
+
+func TestDescribedKernelsAreRendered(t *testing.T) {
+	all, err := emitted(t, `plain:
+  namespace: lib
+  doc: 'Takes what "x" has.'
+  types: {T: [float32, float64]}
+  args:
+    x: T[..., n + 1]
+    table: any[rows, _, ...rest] strided
+    a: T
+    sizes: list[int, 2]
+    to: T[_]? = None
+    mode: str = "a?"
+    heads: int = 3
+  returns:
+    y: T[..., min(n, 3), sizes[1] * heads]
+    kept: int64[x.size // 2, table.shape[0]] saved
+  symbol: plain_{T}
+  backward: {kernel: plain_backward, saves: [table, to, a, sizes, mode, kept], of: [x, to]}
+plain_backward:
+  namespace: lib
+  types: {T: [float32, float64]}
+  args:
+    grad: T[...]
+    table: any[...rest] strided
+    to: T[_]?
+    a: T
+    sizes: list[int, 2]
+    mode: str
+    kept: int64[...]
+  returns: {dx: "T[...]", dto: "T[sizes[0]]"}
+  symbol: plain_backward_{T}
+fill:
+  args: {by: float32, out: "float32[...] out"}
+`)
+	require.NoError(t, err)
+	text := all["dlpackgen_torch/described_operators.hpp"] + all["dlpackgen_torch/described_kernels.cpp"]
+	assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n\n|<no value>|\{\{\.`, text)
+	golden.Assert(t, "out/torch/described.txt", []byte(text))
+}
+
+func TestWhatTorchCannotDescribeIsNamed(t *testing.T) {
+	_, err := emitted(t, `f: {args: {n: int}}
+g: {args: {x: "float32[n]", y: "float32[n]? out = None"}}
+h: {args: {x: "float32[n]"}, returns: {norm: float}}
+i: {args: {x: "float32[n]"}, devices: {kDLVulkan: {}}}
+j:
+  args: {x: "float32[n]", sizes: "list[int]? = None"}
+  returns: {y: "float32[n]"}
+  backward: {kernel: k, saves: [sizes], of: [x]}
+k: {args: {grad: "float32[n]", sizes: "list[int]?"}, returns: {dx: "float32[n]"}}
+`)
+	require.Error(t, err)
+	assert.Equal(t, []string{
+		"kernel f takes no tensor: PyTorch finds the backend of an operator by its tensors",
+		"kernel g writes to y, which may be None: PyTorch has no such argument",
+		"kernel h returns the scalar norm, which PyTorch cannot compute for a graph: write float64[] for a " +
+			"tensor of rank 0",
+		"kernel i is for kDLVulkan, which PyTorch has no backend for",
+		"kernel j saves sizes, which may be None: PyTorch saves no optional text or list",
+	}, strings.Split(err.Error(), "\n"))
+}

@@ -1,0 +1,311 @@
+/**
+ * \file borrowed.hpp
+ * The arguments of a described kernel as its C function takes them: tensors are borrowed, numbers
+ * are compared with their dtypes, texts end with NUL. described.hpp has the rest of a call.
+ */
+#ifndef DLPACKGEN_V0_0_PYTORCH_BORROWED_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_BORROWED_HPP_
+
+#include "kernel.hpp"
+
+#include <ATen/core/List.h>
+#include <c10/core/Scalar.h>
+#include <c10/core/SymInt.h>
+#include <c10/util/OptionalArrayRef.h>
+#include <c10/util/string_view.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
+namespace detail {
+
+// What messages say of the arguments: every caller names a kernel without its namespace.
+template <class K>
+struct Sites {
+  static constexpr const char* name = K::kernel;
+  static constexpr const auto& arguments = K::arguments;
+  static constexpr bool strided = true;
+};
+
+template <class K, std::size_t I>
+inline constexpr const Site& described_site = site<Sites<K>, I>;
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void fail_text(int status, const Site& site, const std::string& text) {
+  Sentence sentence(site);
+  fail(status, sentence.begin().text() + text);
+}
+
+// A gradient that the backward does not compute would be dropped.
+inline void refuse_dropped(const Site& site, const at::Tensor& tensor) {
+  if (!tensor.defined() || !tensor.requires_grad()) return;
+  fail_text(DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR, site,
+            "it requires a gradient, which the backward does not compute: pass detach(), or name it under `of:`");
+}
+
+inline void refuse_dropped(const Site& site, const std::optional<at::Tensor>& tensor) {
+  if (tensor.has_value()) refuse_dropped(site, *tensor);
+}
+
+// A list as C takes it.
+template <class Item>
+struct List {
+  const Item* items;
+  std::int64_t count;
+};
+
+inline std::string name_of(DLDataType dtype) {
+  char text[64];
+  dlpackgen_message message = dlpackgen_message_in(text, sizeof text);
+  dlpackgen_put_dtype(&message, DLPACKGEN_DTYPE(dtype.code, dtype.bits, dtype.lanes));
+  return text;
+}
+
+[[noreturn, gnu::noinline, gnu::cold]] inline void fail_range(const Site& site, DLDataType dtype,
+                                                              const std::string& value) {
+  fail_text(DLPACKGEN_STATUS_VALUE_ERROR, site, name_of(dtype) + " does not hold " + value);
+}
+
+// A number of a dtype that C has a type for.
+template <class Number>
+Number narrow(const Site& site, DLDataType dtype, std::int64_t from) {
+  if constexpr (std::is_floating_point_v<Number>) {
+    return static_cast<Number>(from);
+  } else {
+    const auto number = static_cast<Number>(from);
+    if (static_cast<std::int64_t>(number) != from || (number < Number{}) != (from < 0))
+      fail_range(site, dtype, std::to_string(from));
+    return number;
+  }
+}
+
+// The largest number of a float, whatever its bits are read as in C.
+inline double largest(DLDataType dtype) {
+  if (dtype.bits == 64) return std::numeric_limits<double>::max();
+  if (dtype.bits == 16 && dtype.code == kDLFloat) return 65504;
+  return std::numeric_limits<float>::max();  // bfloat16 has its exponents
+}
+
+template <class Number>
+Number narrow(const Site& site, DLDataType dtype, double from) {
+  if (std::isfinite(from) && std::abs(from) > largest(dtype)) fail_range(site, dtype, c10::str(from));
+  return static_cast<Number>(from);
+}
+
+// Optional scalars of a dtype, which C takes by their address: they live as long as the call.
+class Narrow {
+ public:
+  template <class From>
+  struct Pending {
+    Narrow& room;
+    const Site& site;
+    DLDataType dtype;
+    const From* from;
+    template <class Number>
+    operator const Number*() const {
+      static_assert(sizeof(Number) <= sizeof(double));
+      if (from == nullptr) return nullptr;
+      Number* const at = reinterpret_cast<Number*>(&room.numbers_.at(room.count_++));
+      return new (at) Number(detail::narrow<Number>(site, dtype, *from));
+    }
+  };
+  template <class From>
+  Pending<From> narrow(const Site& site, DLDataType dtype, const From* from) {
+    return {*this, site, dtype, from};
+  }
+
+ private:
+  std::array<double, 32> numbers_;
+  std::size_t count_ = 0;
+};
+
+// A scalar as the struct of kernels.h, which this header does not include.
+template <class Number>
+Number number_of(const at::Scalar& from) {
+  const bool whole = from.isIntegral(/*includeBool=*/true);
+  return {whole ? from.toLong() : 0, whole ? static_cast<double>(from.toLong()) : from.toDouble()};
+}
+
+// A scalar of a variable, once the dtype of the call is known.
+template <class Number>
+void require_number(const Site& site, DLDataType dtype, const Number& number) {
+  if (dtype.code == kDLFloat || dtype.code == kDLBfloat) {
+    narrow<double>(site, dtype, number.real);
+    return;
+  }
+  if (static_cast<double>(number.integer) != number.real)
+    fail_text(DLPACKGEN_STATUS_TYPE_ERROR, site, "expected " + name_of(dtype) + ", got float");
+  const bool is_signed = dtype.code == kDLInt;
+  const int bits = dtype.code == kDLBool ? 1 : dtype.bits - (is_signed ? 1 : 0);
+  const std::int64_t high = bits >= 63 ? std::numeric_limits<std::int64_t>::max() : (std::int64_t{1} << bits) - 1;
+  const std::int64_t low = is_signed ? -high - 1 : 0;
+  if (number.integer < low || number.integer > high) fail_range(site, dtype, std::to_string(number.integer));
+}
+
+// An argument of a described kernel: borrowed as it is, since kernels.c checks the rest.
+template <class A>
+struct Borrowed {
+  static constexpr bool writes = false;
+  template <class From>
+  void take(const Site&, const From&, A from) {
+    value = from;
+  }
+  A get() const { return value; }
+  A value{};
+};
+
+template <Access access>
+[[gnu::always_inline]] inline void borrow_at(const Site& site, const at::Tensor& from, DLTensor& out) {
+  if (!from.defined()) fail_text(DLPACKGEN_STATUS_TYPE_ERROR, site, "it is an undefined tensor");
+  if (!read_plain<access>(*from.unsafeGetTensorImpl(), out)) lend_other<access>(site, from, out);
+}
+
+struct BorrowedTensor {
+  template <class Copied>
+  [[gnu::flatten]] void borrow_or_copy(const Site& site, const Copied& copied, const at::Tensor& from) {
+    if (copied[site.number] && !from.is_contiguous()) {
+      copy = from.contiguous();
+      borrow_at<Access::read>(site, *copy, tensor);
+    } else {
+      borrow_at<Access::read>(site, from, tensor);
+    }
+  }
+  DLTensor tensor;
+  std::optional<at::Tensor> copy;
+};
+
+template <>
+struct Borrowed<const at::Tensor&> : BorrowedTensor {
+  static constexpr bool writes = false;
+  template <class From>
+  void take(const Site& site, const From& copied, const at::Tensor& from) {
+    borrow_or_copy(site, copied, from);
+  }
+  const DLTensor* get() const { return &tensor; }
+};
+
+template <>
+struct Borrowed<at::Tensor&> {
+  static constexpr bool writes = true;
+  template <class From>
+  [[gnu::flatten]] void take(const Site& site, const From&, const at::Tensor& from) {
+    borrow_at<Access::write>(site, from, tensor);
+  }
+  DLTensor* get() { return &tensor; }
+  DLTensor tensor;
+};
+
+template <>
+struct Borrowed<const std::optional<at::Tensor>&> : BorrowedTensor {
+  static constexpr bool writes = false;
+  template <class From>
+  void take(const Site& site, const From& copied, const std::optional<at::Tensor>& from) {
+    present = from.has_value() && from->defined();
+    if (present) borrow_or_copy(site, copied, *from);
+  }
+  const DLTensor* get() const { return present ? &tensor : nullptr; }
+  bool present = false;
+};
+
+template <>
+struct Borrowed<const at::Scalar&> {
+  static constexpr bool writes = false;
+  template <class From>
+  void take(const Site& site, const From&, const at::Scalar& from) {
+    if (from.isComplex()) fail_text(DLPACKGEN_STATUS_TYPE_ERROR, site, "expected a real number, got complex");
+    value = from;
+  }
+  const at::Scalar& get() const { return value; }
+  at::Scalar value;
+};
+
+// An optional scalar, by its address.
+template <class Scalar>
+struct Borrowed<std::optional<Scalar>> {
+  static constexpr bool writes = false;
+  template <class From>
+  void take(const Site&, const From&, std::optional<Scalar> from) {
+    value = from;
+  }
+  const Scalar* get() const { return value.has_value() ? &*value : nullptr; }
+  std::optional<Scalar> value;
+};
+
+// An empty list is no missing one, whose items are NULL.
+template <class Item>
+List<Item> list_of(at::ArrayRef<Item> from) {
+  static constexpr Item none{};
+  return {from.empty() ? &none : from.data(), static_cast<std::int64_t>(from.size())};
+}
+
+// A text ends with NUL in C, and has no other.
+inline void copy_text(const Site& site, c10::string_view from, std::string& to) {
+  to.assign(from.data(), from.size());
+  if (to.find('\0') != std::string::npos) fail_text(DLPACKGEN_STATUS_VALUE_ERROR, site, "expected a text without NUL");
+}
+
+template <>
+struct Borrowed<c10::string_view> {
+  static constexpr bool writes = false;
+  template <class From>
+  void take(const Site& site, const From&, c10::string_view from) {
+    copy_text(site, from, text);
+  }
+  const char* get() const { return text.c_str(); }
+  std::string text;
+};
+
+template <>
+struct Borrowed<std::optional<c10::string_view>> {
+  static constexpr bool writes = false;
+  template <class From>
+  void take(const Site& site, const From&, std::optional<c10::string_view> from) {
+    if (from.has_value()) copy_text(site, *from, text.emplace());
+  }
+  const char* get() const { return text.has_value() ? text->c_str() : nullptr; }
+  std::optional<std::string> text;
+};
+
+template <class Item>
+struct Borrowed<at::ArrayRef<Item>> {
+  static constexpr bool writes = false;
+  template <class From>
+  void take(const Site&, const From&, at::ArrayRef<Item> from) {
+    value = from;
+  }
+  List<Item> get() const { return list_of(value); }
+  at::ArrayRef<Item> value;
+};
+
+template <>
+struct Borrowed<at::OptionalIntArrayRef> {
+  static constexpr bool writes = false;
+  template <class From>
+  void take(const Site&, const From&, at::OptionalIntArrayRef from) {
+    value = from;
+  }
+  List<std::int64_t> get() const { return value.has_value() ? list_of(*value) : List<std::int64_t>{nullptr, 0}; }
+  at::OptionalIntArrayRef value;
+};
+
+template <>
+struct Borrowed<std::optional<at::ArrayRef<double>>> {
+  static constexpr bool writes = false;
+  template <class From>
+  void take(const Site&, const From&, std::optional<at::ArrayRef<double>> from) {
+    value = from;
+  }
+  List<double> get() const { return value.has_value() ? list_of(*value) : List<double>{nullptr, 0}; }
+  std::optional<at::ArrayRef<double>> value;
+};
+
+}  // namespace detail
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_PYTORCH_BORROWED_HPP_

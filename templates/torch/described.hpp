@@ -1,0 +1,241 @@
+/**
+ * \file described.hpp
+ * What the dispatcher calls for a kernel that has args and returns: its arguments are borrowed,
+ * checked by kernels.c and passed to its C function. Messages are those of every other caller.
+ *
+ * A kernel is a type K with
+ *
+ *     using signature = at::Tensor(const at::Tensor& x, double a);
+ *     using call = ::dlpackgen_kernel_scale;     // of kernels.h
+ *     static constexpr const char* name = "mylib::scale";
+ *     static constexpr const char* kernel = "scale";      // in messages
+ *     static constexpr const char* arguments[] = {"x", "a"};
+ *     static constexpr bool copied[] = {false, false};   // made C-contiguous where it is not
+ *     static constexpr bool on_cpu[] = {false, false};   // in the host's memory always
+ *     static constexpr std::int32_t device_type = 1;     // a device of the kernel
+ *     static constexpr std::size_t results = 1;          // of the C function
+ *     static constexpr std::size_t given[] = {0};        // those that callers get
+ *     static void fill(call& made, detail::Narrow&, const DLTensor* x, double a);
+ *         // puts arguments into a call, and checks them
+ *     static int run(const call& made, DLTensor* results, void* stream, dlpackgen_message*);
+ *     static const dlpackgen_result* result(const call& made, std::size_t i);
+ *     static void shapes(at::Tensor* made, const at::Tensor& like, A...);   // may be symbols
+ */
+#ifndef DLPACKGEN_V0_0_PYTORCH_DESCRIBED_HPP_
+#define DLPACKGEN_V0_0_PYTORCH_DESCRIBED_HPP_
+
+#include "borrowed.hpp"
+
+#include <c10/core/SymInt.h>
+
+#include <vector>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
+namespace detail {
+
+// A tensor without data, for the checks of its dtype and shape alone. Each has memory of its own:
+// what overlaps is found by the call itself.
+template <class A>
+struct Outlined : Borrowed<A> {};
+
+template <class Outline>
+struct OutlinedTensor {
+  void outline(const Site& site, const Outline& given, const at::Tensor& from) {
+    whole = given.copied[site.number] ? from.contiguous() : from;
+    tensor.data = reinterpret_cast<void*>((std::uintptr_t{1} + site.number) << 56);
+    tensor.device = DLDevice{static_cast<DLDeviceType>(given.on_cpu[site.number] ? kDLCPU : given.device_type), 0};
+    tensor.ndim = static_cast<std::int32_t>(whole.dim());
+    tensor.dtype = dtype_of(whole.scalar_type());
+    tensor.shape = const_cast<std::int64_t*>(whole.sizes().data());
+    tensor.strides = const_cast<std::int64_t*>(whole.strides().data());
+    tensor.byte_offset = 0;
+  }
+  at::Tensor whole;
+  DLTensor tensor;
+};
+
+// Where outlines stand.
+struct Outline {
+  const bool* copied;
+  const bool* on_cpu;
+  std::int32_t device_type;
+};
+
+template <>
+struct Outlined<const at::Tensor&> : OutlinedTensor<Outline> {
+  static constexpr bool writes = false;
+  void take(const Site& site, const Outline& given, const at::Tensor& from) { outline(site, given, from); }
+  const DLTensor* get() const { return &tensor; }
+};
+
+template <>
+struct Outlined<at::Tensor&> : OutlinedTensor<Outline> {
+  static constexpr bool writes = true;
+  void take(const Site& site, const Outline& given, const at::Tensor& from) { outline(site, given, from); }
+  DLTensor* get() { return &tensor; }
+};
+
+template <>
+struct Outlined<const std::optional<at::Tensor>&> : OutlinedTensor<Outline> {
+  static constexpr bool writes = false;
+  void take(const Site& site, const Outline& given, const std::optional<at::Tensor>& from) {
+    present = from.has_value() && from->defined();
+    if (present) outline(site, given, *from);
+  }
+  const DLTensor* get() const { return present ? &tensor : nullptr; }
+  bool present = false;
+};
+
+// Compares the arguments of a call with the kernel's description.
+template <class K>
+void checked(typename K::call& made) {
+  char text[4096];
+  dlpackgen_message message = dlpackgen_message_in(text, sizeof text);
+  const int status = K::check(made, &message);
+  if (status != DLPACKGEN_STATUS_OK) fail(status, text);
+}
+
+// The device of a call: that of the first tensor outside of the host's memory, else the CPU.
+template <class... A>
+c10::Device device_of(const A&... arguments) {
+  const at::Tensor* const all[] = {tensor_in(arguments)..., nullptr};
+  for (std::size_t i = 0; i < sizeof...(A); ++i) {
+    if (all[i] != nullptr && !all[i]->is_cpu()) return all[i]->device();
+  }
+  return c10::kCPU;
+}
+
+inline c10::ScalarType scalar_or_throw(DLDataType dtype) {
+  const std::optional<c10::ScalarType> found = scalar_of(dtype);
+  TORCH_CHECK_NOT_IMPLEMENTED(found.has_value(), "PyTorch has no dtype ", name_of(dtype));
+  return *found;
+}
+
+inline at::Tensor defined_or_not(const std::optional<at::Tensor>& tensor) {
+  return tensor.has_value() ? *tensor : at::Tensor();
+}
+
+inline std::optional<at::Tensor> optional_of(const at::Tensor& tensor) {
+  return tensor.defined() ? std::optional<at::Tensor>(tensor) : std::nullopt;
+}
+
+// An extent of a tensor with so many dimensions, or more where the place counts from its end.
+inline c10::SymInt extent(const at::Tensor& tensor, std::int64_t rank, std::int64_t place) {
+  TORCH_CHECK_VALUE(tensor.dim() >= rank, "expected a tensor of ", rank, " dimensions, got ", tensor.dim());
+  return tensor.sym_size(place);
+}
+
+// The dimensions that an ellipsis stands for: all but rank, from a place on.
+inline void append_leading(std::vector<c10::SymInt>& shape, const at::Tensor& tensor, std::int64_t place,
+                           std::int64_t rank) {
+  for (std::int64_t i = place; i < place + tensor.dim() - rank; ++i) shape.push_back(tensor.sym_size(i));
+}
+
+template <class... A>
+bool has_symbols(const A&... arguments) {
+  const at::Tensor* const all[] = {tensor_in(arguments)..., nullptr};
+  for (std::size_t i = 0; i < sizeof...(A); ++i) {
+    if (all[i] != nullptr && all[i]->unsafeGetTensorImpl()->has_symbolic_sizes_strides()) return true;
+  }
+  return false;
+}
+
+template <class... A>
+const at::Tensor& any_tensor(const A&... arguments) {
+  const at::Tensor* const all[] = {tensor_in(arguments)..., nullptr};
+  for (std::size_t i = 0; i < sizeof...(A); ++i) {
+    if (all[i] != nullptr) return *all[i];
+  }
+  TORCH_CHECK_VALUE(false, "expected a tensor among the arguments, which tells the device");
+}
+
+}  // namespace detail
+
+/** What the dispatcher calls for a kernel that has args and returns. */
+template <class K, class Signature = typename K::signature>
+struct Described;
+
+template <class K, class R, class... A>
+struct Described<K, R(A...)> {
+  using result = R;
+  using results = detail::Results<R>;
+
+  /**
+   * Runs the C function on the device of the first tensor outside of the host's memory, which is
+   * made current. Results are allocated C-contiguous. Any thread, with or without the GIL.
+   *
+   * \throws the class of the status that kernels.c gives, with its sentence.
+   */
+  static R call(A... arguments) { return call_with(std::index_sequence_for<A...>(), arguments...); }
+
+  /** The same with the arguments on a stack. */
+  static void boxed(torch::jit::Stack* stack) { detail::Boxed<R(A...)>::run(call, stack); }
+
+  /** The same without data. Shapes may be symbols, which are not checked. */
+  static R meta(A... arguments) {
+    at::Tensor made[K::results + 1];
+    if (detail::has_symbols(arguments...)) {
+      K::shapes(made, detail::any_tensor(arguments...), arguments...);
+    } else {
+      outline(made, std::index_sequence_for<A...>(), arguments...);
+    }
+    return pack(made);
+  }
+
+ private:
+  template <std::size_t... I>
+  static R call_with(std::index_sequence<I...>, A... arguments) {
+    typename K::call made;
+    detail::Narrow numbers;
+    detail::Arguments<detail::Sites<K>, detail::Borrowed, std::index_sequence<I...>, A...> held(K::copied,
+                                                                                                arguments...);
+    K::fill(made, numbers, static_cast<detail::Slot<detail::Borrowed, I, A>&>(held).passed.get()...);
+    const detail::Place place(detail::device_of(arguments...));
+    at::Tensor given[K::results + 1];
+    DLTensor lent[K::results + 1];
+    for (std::size_t i = 0; i < K::results; ++i) {
+      given[i] = allocate(*K::result(made, i), place.device());
+      borrow<Access::write>(given[i], lent[i]);
+    }
+    run(made, lent, place.stream());
+    return pack(given);
+  }
+
+  template <class Like>
+  static at::Tensor allocate(const Like& like, c10::Device device) {
+    const at::IntArrayRef shape(like.shape, static_cast<std::size_t>(like.ndim));
+    return at::empty(shape, at::TensorOptions(device).dtype(detail::scalar_or_throw(like.dtype)));
+  }
+
+  static void run(const typename K::call& made, DLTensor* lent, void* stream) {
+    char text[4096];
+    dlpackgen_message message = dlpackgen_message_in(text, sizeof text);
+    const int status = K::run(made, lent, stream, &message);
+    if (status != DLPACKGEN_STATUS_OK) detail::fail(status, text);
+  }
+
+  template <std::size_t... I>
+  static void outline(at::Tensor* given, std::index_sequence<I...>, A... arguments) {
+    typename K::call made;
+    detail::Narrow numbers;
+    const detail::Outline like = {K::copied, K::on_cpu, K::device_type};
+    detail::Arguments<detail::Sites<K>, detail::Outlined, std::index_sequence<I...>, A...> held(like, arguments...);
+    K::fill(made, numbers, static_cast<detail::Slot<detail::Outlined, I, A>&>(held).passed.get()...);
+    const c10::Device device = detail::any_tensor(arguments...).device();
+    for (std::size_t i = 0; i < K::results; ++i) given[i] = allocate(*K::result(made, i), device);
+  }
+
+  static R pack(at::Tensor* made) {
+    at::Tensor given[results::count + 1];
+    for (std::size_t i = 0; i < results::count; ++i) given[i] = std::move(made[K::given[i]]);
+    return results::pack(given);
+  }
+};
+
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_PYTORCH_DESCRIBED_HPP_

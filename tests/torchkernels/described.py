@@ -1,0 +1,234 @@
+"""Described kernels as operators of torch: values, gradients, graphs, and the sentences of modules of Python."""
+
+import importlib.util
+import os
+import threading
+
+import numpy
+import torch
+import torch._dynamo.testing
+from check import raises, run
+from torch.library import opcheck
+
+ops = torch.ops.described
+kernels = importlib.util.module_from_spec(importlib.util.spec_from_file_location("_kernels", os.environ["MODULE"]))
+kernels.__spec__.loader.exec_module(kernels)
+
+
+def rms_norm(x, weight, bias=None, eps=1e-6):
+    y = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) * weight
+    return y if bias is None else y + bias
+
+
+def doubles(*shape, grad=False):
+    return torch.randn(*shape, dtype=torch.float64, requires_grad=grad)
+
+
+def test_schemas():
+    schemas = {name: str(getattr(ops, name).default._schema) for name in ("rms_norm", "axpy", "words", "scale")}
+    assert schemas["rms_norm"].startswith("described::rms_norm(Tensor x, Tensor weight, Tensor? bias=None, float eps=")
+    assert schemas["rms_norm"].endswith(") -> Tensor")
+    assert schemas["axpy"] == "described::axpy(Scalar a, Tensor x, Tensor(a!) y) -> ()"
+    assert schemas["words"] == (
+        'described::words(Tensor x, int[] sizes, float[]? scales=None, str mode="clip", int tiny=3, '
+        "int? maybe=None, bool exact=True, float? half=None) -> (Tensor, Tensor)"
+    )
+
+
+def test_values():
+    x, w, b = doubles(3, 5, 8), doubles(8), doubles(8)
+    assert torch.allclose(ops.rms_norm(x, w), rms_norm(x, w))
+    assert torch.allclose(ops.rms_norm(x, w, b, 1e-3), rms_norm(x, w, b, 1e-3))
+    assert torch.allclose(ops.rms_norm(x.float(), w.float(), eps=0.5), rms_norm(x, w, eps=0.5).float(), atol=1e-5)
+    y = torch.ones(4, dtype=torch.int32)
+    ops.axpy(3, torch.arange(4, dtype=torch.int32), y)
+    assert y.tolist() == [1, 4, 7, 10] and y._version == 1
+    z = torch.ones(4)
+    ops.axpy(2.5, torch.arange(4.0), z)
+    assert z.tolist() == [1, 3.5, 6, 8.5]
+
+
+def test_scalars_lists_and_texts():
+    x = torch.arange(12.0).reshape(4, 3).t()  # is made C-contiguous, as `copied` says
+    y, z = ops.words(x, [1, 5])
+    assert y.shape == (5, 3) and z.shape == (12, 1) and z.dtype == torch.int64
+    assert y.flatten()[:8].tolist() == [2, -1, 4, 3, -1, 1, -1, 3]
+    y, _ = ops.words(x, [1, 5], [1.0, 2.0], "abcde", 7, 9, False, 2.5)
+    assert y.flatten()[:8].tolist() == [2, 2, 5, 7, 9, 0, 2.5, 3]
+    assert ops.words(x, [1, 5], [])[0].flatten()[1] == 0  # an empty list is no missing one
+
+
+def test_gradients():
+    x, w, b = doubles(2, 3, 4, grad=True), doubles(4, grad=True), doubles(4, grad=True)
+    assert torch.autograd.gradcheck(ops.rms_norm, (x, w, b))
+    assert torch.autograd.gradcheck(ops.rms_norm, (x, w))
+    ops.rms_norm(x, w).sum().backward()  # the gradient is expanded
+    by, one = doubles(4), doubles(4, grad=True)
+    assert torch.autograd.gradcheck(lambda x: ops.scale(x, by, 2.5, [2, 3], "all"), (one,))
+    assert torch.autograd.gradcheck(lambda x: ops.scale(x, by, 2.5, [], "none"), (one,))
+
+
+def test_gradients_that_nothing_computes_are_refused():
+    x, by = doubles(4), doubles(4, grad=True)
+    text = "argument 'by' (2nd): it requires a gradient, which the backward does not compute"
+    raises(NotImplementedError, text, ops.scale, x, by, 1.0, [], "all")
+    z = torch.ones(3, requires_grad=True)
+    raises(NotImplementedError, "the kernel names no backward", ops.axpy, 1.0, z, torch.ones(3))
+
+
+def test_names_of_arguments():
+    x = doubles(4, grad=True)
+    assert torch.autograd.gradcheck(lambda x: ops.names(made=x, numbers=doubles(3), name=doubles(2)), (x,))
+
+
+def test_training():
+    torch.manual_seed(0)
+    data, target = doubles(64, 8), doubles(64, 8)
+    losses = []
+    for step in (ops.rms_norm, rms_norm):
+        w, b = torch.ones(8, dtype=torch.float64, requires_grad=True), doubles(8).zero_().requires_grad_()
+        optimizer = torch.optim.SGD([w, b], lr=0.1)
+        for _ in range(50):
+            optimizer.zero_grad()
+            loss = (step(data, w, b) - target).pow(2).mean()
+            loss.backward()
+            optimizer.step()
+        losses.append(loss.item())
+    assert abs(losses[0] - losses[1]) < 1e-12, losses
+
+
+def test_one_graph_for_all_shapes():
+    counter = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")
+    w, b = doubles(8, grad=True), doubles(8, grad=True)
+    f = torch.compile(lambda x: ops.rms_norm(x * 2, w, b).sin(), fullgraph=True, dynamic=True, backend=counter)
+    for n in (3, 5, 7):
+        x = doubles(n, 8, grad=True)
+        f(x).sum().backward()
+        y = x.detach().clone().requires_grad_()
+        rms_norm(y * 2, w, b).sin().sum().backward()
+        assert torch.allclose(x.grad, y.grad)
+    assert counter.frame_count == 1, counter.frame_count
+    g = torch.compile(lambda x: ops.words(x, [1, 5])[0] + 1, fullgraph=True, dynamic=True, backend="aot_eager")
+    assert g(torch.ones(4, 3)).shape == (5, 3) and g(torch.ones(6, 5)).shape == (5, 4)
+
+
+def test_they_are_compliant():
+    x, w, b = doubles(3, 8, grad=True), doubles(8, grad=True), doubles(8, grad=True)
+    for op, args in (
+        (ops.rms_norm, (x, w, b)),
+        (ops.rms_norm, (x, w)),
+        (ops.words, (torch.ones(3, 4), [1, 5])),
+        (ops.axpy, (2.0, torch.ones(3), torch.ones(3))),
+        (ops.scale, (doubles(4, grad=True), doubles(4), 2.0, [3], "all")),
+    ):
+        assert set(opcheck(op.default, args).values()) == {"SUCCESS"}
+
+
+def test_export():
+    class Model(torch.nn.Module):
+        def forward(self, x, w):
+            return ops.rms_norm(x, w)
+
+    x, w = doubles(3, 8), doubles(8)
+    assert torch.allclose(torch.export.export(Model(), (x, w)).module()(x, w), rms_norm(x, w))
+
+
+def test_vmap():
+    x, w = doubles(3, 5, 8), doubles(8)
+    assert torch.allclose(torch.vmap(ops.rms_norm, in_dims=(0, None))(x, w), rms_norm(x, w))
+
+
+def meta(*shape):
+    return torch.empty(*shape, device="meta")
+
+
+def test_shapes_are_checked_without_data():
+    assert ops.rms_norm(meta(3, 8), meta(8)).shape == (3, 8)
+    text = "rms_norm(): argument 'weight' (2nd): expected n = 8 in dimension 0, as in argument 'x' (1st), got 7"
+    raises(ValueError, text, ops.rms_norm, meta(3, 8), meta(7))
+    raises(ValueError, "expected a C-contiguous tensor", ops.rms_norm, meta(8, 3).t(), meta(8))
+    assert ops.words(meta(4, 3).t(), [1, 5])[0].shape == (5, 3)
+
+
+def test_threads():
+    x, w = doubles(64, 8), doubles(8)
+    want, wrong = rms_norm(x, w), []
+
+    def work():
+        for _ in range(200):
+            if not torch.allclose(ops.rms_norm(x, w), want):
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert not wrong
+
+
+def outcome(call, args, words):
+    try:
+        call(*args, **words)
+    except Exception as e:
+        return type(e), str(e).split("\n")[0]
+    return None
+
+
+# Arguments of torch, which the module gets as they are. (The module raises OverflowError for a
+# number that a dtype does not hold, for which PyTorch has no class.)
+F, D, I = torch.float32, torch.float64, torch.int32
+MISTAKES = [
+    ("rms_norm", (torch.ones(3, 8), torch.ones(4)), {}),
+    ("rms_norm", (torch.ones(3, 8), torch.ones(8, dtype=D)), {}),
+    ("rms_norm", (torch.ones(3, 8, dtype=I), torch.ones(8, dtype=I)), {}),
+    ("rms_norm", (torch.ones(8, 3).t(), torch.ones(8)), {}),
+    ("rms_norm", (torch.ones(()), torch.ones(8)), {}),
+    ("rms_norm", (torch.ones(3, 0), torch.ones(0)), {}),
+    ("rms_norm", (torch.ones(3, 8), torch.ones(8), torch.ones(8, 1)), {}),
+    ("rms_norm", (torch.full((3, 8), 1e30, dtype=D), torch.ones(8, dtype=D)), {}),
+    ("axpy", (1.0, torch.ones(4), torch.ones(5)), {}),
+    ("axpy", (1.5, torch.ones(4, dtype=I), torch.ones(4, dtype=I)), {}),
+    ("axpy", (1.0, torch.ones(4), torch.ones(4, 2).t()[0]), {}),
+    ("axpy", (1 << 40, torch.ones(4, dtype=I), torch.ones(4, dtype=I)), {}),
+    ("axpy", (1e300, torch.ones(4), torch.ones(4)), {}),
+    ("words", (torch.ones(3, 4), [1]), {}),
+    ("words", (torch.ones(3, 4), [1, -5]), {}),
+    ("words", (torch.ones(3), [1, 5]), {}),
+    ("words", (torch.ones(3, 4), [1, 5]), {"tiny": 300}),
+    ("words", (torch.ones(3, 4), [1, 5]), {"tiny": -129}),
+    ("words", (torch.ones(3, 4), [1, 5]), {"mode": "a\0b"}),
+    ("words", (torch.ones(3, 4), [1, 5]), {"half": 1e300}),
+]
+SHARED = torch.ones(4)
+MISTAKES.append(("axpy", (1.0, SHARED, SHARED), {}))
+
+
+def test_the_sentences_are_those_of_modules():
+    for name, args, words in MISTAKES:
+        ours, theirs = outcome(getattr(ops, name), args, words), outcome(getattr(kernels, name), args, words)
+        assert ours is not None and theirs is not None, (name, args, words, ours, theirs)
+        assert ours[1] == theirs[1], (ours, theirs)
+        assert ours[0] is theirs[0] or (ours[0], theirs[0]) == (ValueError, OverflowError), (ours, theirs)
+
+
+def test_complex_scalars_are_refused():
+    raises(TypeError, "argument 'a' (1st): expected a real number, got complex", ops.axpy, 1j, SHARED, torch.ones(4))
+
+
+def test_nothing_is_written_before_a_mistake_is_found():
+    y = torch.ones(5)
+    raises(ValueError, "", ops.axpy, 1.0, torch.ones(4), y)
+    assert y.tolist() == [1] * 5
+
+
+def test_bits_are_resolved():
+    z = torch.complex(torch.ones(4), torch.arange(4.0))
+    x = z.conj().imag  # is negated
+    assert x.is_neg()
+    y = torch.zeros(4)
+    ops.axpy(1.0, x, y)
+    assert y.tolist() == [0, -1, -2, -3]
+
+
+if __name__ == "__main__":
+    assert numpy
+    run(dict(globals()))

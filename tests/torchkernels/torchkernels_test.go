@@ -1,0 +1,219 @@
+// Package torchkernels calls described kernels as operators of PyTorch, beside the module of Python
+// that is made from the same description.
+package torchkernels
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/config"
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/targets"
+)
+
+// generate writes what the config of this folder asks for.
+func generate(t *testing.T, dir string) {
+	t.Helper()
+	src, err := os.ReadFile("testdata/dlpackgen.yaml")
+	require.NoError(t, err)
+	cfg, found := config.Decode("dlpackgen.yaml", src, spec.Embedded(), targets.Table(), config.Choice{})
+	require.NotNil(t, cfg, diag.Text(found.Sorted(), false))
+	for _, target := range cfg.Selected {
+		release, err := spec.Embedded().Release(target.Release)
+		require.NoError(t, err)
+		files, err := target.Emit(&emit.Model{Release: release, Options: target.Options, Contracts: cfg.Contracts})
+		require.NoError(t, err)
+		for _, f := range files {
+			name := filepath.Join(dir, target.Path, filepath.FromSlash(f.Path))
+			require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+			require.NoError(t, os.WriteFile(name, f.Data, 0o600))
+		}
+	}
+}
+
+// builder is where PyTorch and Python have what C++ needs, and the folder of a build.
+type builder struct{ python, torch, headers, gcc, gxx, dir string }
+
+// prepare finds PyTorch, or skips, and generates the sources.
+func prepare(t *testing.T) builder {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("compiles against libtorch for a minute, and -short was given")
+	}
+	python := need.Python(t)
+	out, err := exec.Command(python, "-c",
+		"import sysconfig, importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0]); "+
+			"print(sysconfig.get_paths()['include'])").Output()
+	if err != nil {
+		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
+	}
+	lines := strings.Fields(string(out))
+	b := builder{python, lines[0], lines[1], need.Compiler(t, "gcc", "gcc"), need.Compiler(t, "g++", "g++"),
+		t.TempDir()}
+	generate(t, b.dir)
+	return b
+}
+
+func (b builder) run(t *testing.T, name string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = b.dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+var warnings = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
+
+// build makes the module of Python and the library of PyTorch; the flags are of the latter.
+func (b builder) build(t *testing.T, flags ...string) {
+	t.Helper()
+	author, err := filepath.Abs("testdata/author.c")
+	require.NoError(t, err)
+	c := append([]string{"-std=c11", "-O1", "-fPIC", "-Ic", "-Ikernels", "-Ipython", "-isystem", b.headers},
+		warnings...)
+	b.run(t, b.gcc, append(c, "-c", "-o", "author.o", author)...)
+	b.run(t, b.gcc, append(c, "-c", "-o", "kernels.o", "kernels/kernels.c")...)
+	b.run(t, b.gcc, append(c, "-DPy_LIMITED_API=0x030B0000", "-c", "-o", "module.o", "python/_kernels.c")...)
+	b.run(t, b.gcc, "-shared", "-o", "_kernels.abi3.so", "module.o", "author.o", "kernels.o", "-lm")
+	cpp := []string{"-std=c++20", "-fPIC", "-fvisibility=hidden", "-Ic", "-Icpp", "-Ikernels", "-isystem",
+		filepath.Join(b.torch, "include"), "-isystem", b.headers}
+	b.run(t, b.gxx, append(append(cpp, flags...), "-c", "-o", "operators.o",
+		"cpp/dlpackgen_torch/described_kernels.cpp")...)
+	lib := filepath.Join(b.torch, "lib")
+	b.run(t, b.gxx, append(flags, "-shared", "-o", "operators.so", "operators.o", "author.o", "kernels.o",
+		"-L", lib, "-ltorch_cpu", "-ltorch_python", "-ltorch", "-lc10", "-Wl,-rpath,"+lib)...)
+}
+
+// script runs a program of Python with what was built.
+func (b builder) script(env []string, args ...string) (string, error) {
+	cmd := exec.Command(b.python, append([]string{"-W", "ignore"}, args...)...)
+	cmd.Env = append(append(os.Environ(), env...), "LIBRARY="+filepath.Join(b.dir, "operators.so"),
+		"MODULE="+filepath.Join(b.dir, "_kernels.abi3.so"), "PYTHONPATH=../torchops", "PYTHONDONTWRITEBYTECODE=1")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// eager are the tests that compile nothing in the process, so that the sanitizers bear them.
+var eager = []string{"test_schemas", "test_values", "test_scalars_lists_and_texts", "test_gradients",
+	"test_gradients_that_nothing_computes_are_refused", "test_names_of_arguments", "test_training", "test_threads",
+	"test_bits_are_resolved",
+	"test_shapes_are_checked_without_data", "test_the_sentences_are_those_of_modules",
+	"test_nothing_is_written_before_a_mistake_is_found"}
+
+// The sources compile without a warning, and no call loses memory, reads what is not there or has
+// undefined behaviour.
+func TestSanitized(t *testing.T) {
+	t.Parallel()
+	b := prepare(t)
+	b.build(t, append([]string{"-O0", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined",
+		"-fno-sanitize=vptr", "-fno-sanitize-recover=undefined"}, warnings...)...)
+	out, err := b.script([]string{"LD_PRELOAD=" + runtimeOf(t, "libasan.so") + " " + runtimeOf(t, "libstdc++.so.6"),
+		"PYTHONMALLOC=malloc", "UBSAN_OPTIONS=halt_on_error=1", "ASAN_OPTIONS=detect_leaks=1:" +
+			"allocator_may_return_null=1:alloc_dealloc_mismatch=0:exitcode=0"},
+		append([]string{"described.py"}, eager...)...)
+	require.NoError(t, err, out)
+	assert.Equal(t, len(eager), strings.Count(out, "ok test_"), out)
+	assert.NotContains(t, out, "ERROR: AddressSanitizer")
+	assert.NotContains(t, out, "runtime error")
+	for _, report := range strings.Split(out, "\n\n") {
+		leaks := strings.Contains(report, " leak of ") && strings.Contains(report, "dlpackgen::")
+		assert.False(t, leaks, report) // what Python and torch lose at their end is theirs
+	}
+}
+
+// runtimeOf gives the path of a library of the compiler, or skips.
+func runtimeOf(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command(need.Program(t, "g++", "g++"), "-print-file-name="+name).Output()
+	if path := strings.TrimSpace(string(out)); err == nil && filepath.IsAbs(path) {
+		return path
+	}
+	t.Skipf("needs %s: apt-get install g++", name)
+	return ""
+}
+
+// mutant is a mistake in the sources, and the test that sees it.
+type mutant struct{ file, old, instead, test string }
+
+const borrowed, described = "borrowed.hpp", "described.hpp"
+
+var mutants = map[string]mutant{
+	"a number need not fit its dtype": {borrowed, "fail_range(site, dtype, std::to_string(from));", ";",
+		"test_the_sentences_are_those_of_modules"},
+	"a float need not fit its dtype": {borrowed, "fail_range(site, dtype, c10::str(from));", ";",
+		"test_the_sentences_are_those_of_modules"},
+	"a number need not fit a variable's dtype": {borrowed,
+		"fail_range(site, dtype, std::to_string(number.integer));", ";", "test_the_sentences_are_those_of_modules"},
+	"a float is an int": {borrowed, "if (static_cast<double>(number.integer) != number.real)", "if (false)",
+		"test_the_sentences_are_those_of_modules"},
+	"a text may have NUL": {borrowed, "if (to.find('\\0') != std::string::npos)", "if (false)",
+		"test_the_sentences_are_those_of_modules"},
+	"a complex number is real": {borrowed, "if (from.isComplex())", "if (false)", "test_complex_scalars_are_refused"},
+	"nothing is copied": {borrowed, "if (copied[site.number] && !from.is_contiguous())", "if (false)",
+		"test_scalars_lists_and_texts"},
+	"everything is copied": {borrowed, "if (copied[site.number] && !from.is_contiguous())",
+		"if (!from.is_contiguous())", "test_the_sentences_are_those_of_modules"},
+	"an empty list is missing": {borrowed, "from.empty() ? &none : from.data()",
+		"from.empty() ? nullptr : from.data()",
+		"test_scalars_lists_and_texts"},
+	"a missing number is there": {borrowed, "if (from == nullptr) return nullptr;",
+		"if (from == nullptr) return new (&room.numbers_[0]) Number(0);", "test_scalars_lists_and_texts"},
+	"a gradient is dropped": {borrowed, "if (!tensor.defined() || !tensor.requires_grad()) return;", "return;",
+		"test_gradients_that_nothing_computes_are_refused"},
+	"mistakes are ignored": {described, "if (status != DLPACKGEN_STATUS_OK) fail(status, text);", ";",
+		"test_the_sentences_are_those_of_modules"},
+	"failures are ignored": {described, "if (status != DLPACKGEN_STATUS_OK) detail::fail(status, text);", ";",
+		"test_the_sentences_are_those_of_modules"},
+	"shapes are not checked": {described, "if (detail::has_symbols(arguments...))", "if (true)",
+		"test_shapes_are_checked_without_data"},
+	"shapes are numbers": {described, "if (detail::has_symbols(arguments...))", "if (false)",
+		"test_one_graph_for_all_shapes"},
+	"results have the usual dtype": {described, ".dtype(detail::scalar_or_throw(like.dtype))", "", "test_values"},
+	"results change places": {described, "std::move(made[K::given[i]])", "made[K::given[0]]",
+		"test_scalars_lists_and_texts"},
+	"outlines overlap": {described, "(std::uintptr_t{1} + site.number) << 56", "std::uintptr_t{1} << 56",
+		"test_they_are_compliant"},
+	"leading dimensions are lost": {described, "i < place + tensor.dim() - rank", "i < place",
+		"test_one_graph_for_all_shapes"},
+}
+
+func TestMutantsAreSeen(t *testing.T) {
+	t.Parallel()
+	b := prepare(t)
+	names := slices.Sorted(maps.Keys(mutants))
+	var all []mutation.Mutant
+	for _, name := range names {
+		m := mutants[name]
+		all = append(all, mutation.Mutant{File: m.file, Old: m.old, New: m.instead})
+	}
+	written := mutation.Write(t, filepath.Join(b.dir, "cpp", "dlpackgen_torch"), all)
+	require.Empty(t, written.Apart, "%q changes no statements", names)
+	b.build(t, append([]string{"-O0"}, written.Flags...)...)
+	text, err := os.ReadFile("described.py")
+	require.NoError(t, err)
+	args := []string{"../mutants.py", "torch,numpy,torch._dynamo.testing", "0", "described.py"}
+	for i, name := range names {
+		require.Contains(t, string(text), "\ndef "+mutants[name].test+"(", name)
+		args = append(args, fmt.Sprint(i+1), "described.py "+mutants[name].test)
+	}
+	out, err := b.script(nil, args...)
+	require.NoError(t, err, out)
+	assert.Contains(t, out, "missed 0 described.py\n", "it fails with all guards in place:\n%s", out)
+	for i, name := range names {
+		assert.Contains(t, out, fmt.Sprintf("caught %d described.py %s\n", i+1, mutants[name].test),
+			"nobody noticed that %s", name)
+	}
+}
