@@ -21,6 +21,7 @@ type suite struct {
 
 var suites = []suite{
 	{"generate", benchGenerate},
+	{"kernels", benchKernels},
 	{"python", benchPython},
 	{"go", benchGo},
 	{"cpp", benchCpp},

@@ -19,6 +19,7 @@ import (
 )
 
 func main() {
-	debug.SetGCPercent(400) // a run is short, and all that it reads is some megabytes
+	debug.SetGCPercent(400)        // a run is short, and what most of them read is some megabytes
+	debug.SetMemoryLimit(72 << 20) // of a large run, garbage is collected sooner
 	os.Exit(Main(os.Args[1:], os.Stdout, os.Stderr))
 }
