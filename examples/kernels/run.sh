@@ -3,7 +3,11 @@
 set -e
 cd "$(dirname "$0")"
 python=${DLPACKGEN_PYTHON:-python3}
-${DLPACKGEN:-go run ../../cmd/dlpackgen} generate
+if [ -z "$DLPACKGEN" ]; then
+    DLPACKGEN=build/dlpackgen
+    (cd ../.. && go build -o examples/kernels/$DLPACKGEN ./cmd/dlpackgen)
+fi
+"$DLPACKGEN" generate
 include=$("$python" -c 'import sysconfig; print(sysconfig.get_paths()["include"])')
 mkdir -p build
 ${CC:-cc} -std=c11 -O2 -fPIC -shared -fvisibility=hidden -DPy_LIMITED_API=0x030B0000 \

@@ -29,7 +29,7 @@ func (a Asset) inline(text string) (string, error) {
 	in := &inliner{parts: a.Parts, guards: a.Guards, known: a.Known, done: map[string]bool{}}
 	text = in.expand(text)
 	for _, part := range a.Parts {
-		if in.err == nil && !in.done[part.To] {
+		if in.err == nil && !in.done[part.To] && !part.Spare {
 			in.err = fmt.Errorf("nothing includes its part %s", part.To)
 		}
 	}

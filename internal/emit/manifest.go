@@ -24,6 +24,7 @@ type Asset struct {
 	// Parts are put in where the source includes them by their To, each once and without
 	// its guard.
 	Parts  []Asset
+	Spare  bool // of a part: nothing need include it
 	Guards bool // parts keep their guards: others may include them as files
 	// Known are the parts that another output holds, by what includes them: the first such
 	// line includes that output.

@@ -202,6 +202,12 @@ func TestEveryMistakeHasItsText(t *testing.T) {
 	for name, m := range basicPythonMistakes {
 		t.Run(name, func(t *testing.T) { m.of("python/dlpackgen_python.c").Require(t, dir) })
 	}
+	for name, m := range goMistakesInC {
+		t.Run(name, func(t *testing.T) { m.of(goC).Require(t, dir) })
+	}
+	for name, m := range goMistakes {
+		t.Run(name, func(t *testing.T) { m.Require(t, dir) })
+	}
 }
 
 func (m mistake) of(file string) mutation.Mutant {

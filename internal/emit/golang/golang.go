@@ -23,7 +23,8 @@ var Target = emit.Target{
 		{Name: optionPackage, Doc: "name of the Go package", Default: "dlpack", Check: checkPackage},
 		emit.ImportOption("; where there is neither, the packages below it are left out, since they import it"),
 	},
-	Clashes:  clashes,
+	Clashes:   clashes,
+	Contracts: true, ContractNeeds: []string{"kernels"},
 	Manifest: manifest,
 }
 
@@ -33,7 +34,11 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 		return emit.Manifest{}, err
 	}
 	rendered, err := b.rendered()
-	return emit.Manifest{Assets: append(rendered, b.copied()...)}, err
+	if err != nil {
+		return emit.Manifest{}, err
+	}
+	called, err := b.callers(m.Contracts)
+	return emit.Manifest{Assets: append(append(rendered, b.copied()...), called...)}, err
 }
 
 func checkPackage(value string) string {

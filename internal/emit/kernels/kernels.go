@@ -1,6 +1,6 @@
-// Package kernels is the target "kernels": the prototypes of the C functions that a config
-// describes, and the checks of their descriptions as straight lines of C. It resolves nothing:
-// internal/kernel/contract does.
+// Package kernels has the prototypes of the C functions that a config describes, and the checks of
+// their descriptions as straight lines of C, as assets: for target kernels, and for callers whose
+// folder holds them. It resolves nothing: internal/kernel/contract does.
 package kernels
 
 import (
@@ -10,28 +10,15 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
-// Target is the row of the table of targets.
-var Target = emit.Target{
-	Name:      "kernels",
-	Doc:       "kernels that the config describes: prototypes, checks and calls; C, C++",
-	Path:      "kernels",
-	Oldest:    "1.3",
-	Needs:     []string{"c"},
-	Contracts: true,
-	OnRequest: true,
-	Manifest:  manifest,
-}
-
-func manifest(m *emit.Model) (emit.Manifest, error) {
-	view := viewAll(m.Contracts)
+// Assets lists kernels.h, and kernels.c with its parts.
+func Assets(described []contract.Kernel) (header, source emit.Asset) {
+	view := viewAll(described)
 	parts := emit.Copies("kernels", "", "arithmetic.h", "demands.h")
 	if view.Serial {
 		parts = append(parts, emit.Copies("kernels", "", "serial.h")...)
 	}
-	return emit.Manifest{Assets: []emit.Asset{
-		{From: "kernels/kernels.h.tmpl", To: "kernels.h", View: view, Main: true},
-		{From: "kernels/kernels.c.tmpl", To: "kernels.c", View: view, Parts: parts},
-	}}, nil
+	return emit.Asset{From: "kernels/kernels.h.tmpl", To: "kernels.h", View: view, Main: true},
+		emit.Asset{From: "kernels/kernels.c.tmpl", To: "kernels.c", View: view, Parts: parts}
 }
 
 // all is what both templates show.

@@ -30,6 +30,12 @@ func described(t *testing.T, src string) (all []contract.Kernel) {
 	return all
 }
 
+// target has the assets alone.
+var target = emit.Target{Manifest: func(m *emit.Model) (emit.Manifest, error) {
+	header, source := Assets(m.Contracts)
+	return emit.Manifest{Assets: []emit.Asset{header, source}}, nil
+}}
+
 const two = `scale:
   args: {x: "float32[m, n] strided inout", by: "float32[]"}
 silu_and_mul:
@@ -44,7 +50,7 @@ silu_and_mul:
 `
 
 func TestKernelsAreRendered(t *testing.T) {
-	files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: described(t, two)})
+	files, err := target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: described(t, two)})
 	require.NoError(t, err)
 	archive := &txtar.Archive{Comment: []byte("Target kernels for the two kernels of kernels_test.go; kernels.c without its parts.\n")}
 	for _, f := range files {
@@ -61,7 +67,7 @@ func TestKernelsAreRendered(t *testing.T) {
 
 // The lock is there only where a kernel needs it: it needs threads.
 func TestOnlySerialKernelsHaveALock(t *testing.T) {
-	files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"),
+	files, err := target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"),
 		Contracts: described(t, two[:strings.Index(two, "silu")])})
 	require.NoError(t, err)
 	assert.False(t, strings.Contains(string(files[1].Data), "dlpackgen_lock"))
@@ -69,7 +75,7 @@ func TestOnlySerialKernelsHaveALock(t *testing.T) {
 
 // Names that a macro may have are no members.
 func TestMembersAreNoMacros(t *testing.T) {
-	files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: described(t, `f: {types: {TYPE: [int8]}, args: {x: "TYPE[NULL]"}}`)})
+	files, err := target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: described(t, `f: {types: {TYPE: [int8]}, args: {x: "TYPE[NULL]"}}`)})
 	require.NoError(t, err)
 	assert.Contains(t, string(files[0].Data), "int64_t NULL_;")
 	assert.Contains(t, string(files[0].Data), "int TYPE_;")

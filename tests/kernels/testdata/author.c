@@ -182,3 +182,9 @@ int said_of_usual(const DLTensor* x, const DLTensor* w, DLTensor* y, const DLTen
                   struct dlpackgen_message* message) {
   return dlpackgen_call_kernel_usual(x, w, y, bias, made, NULL, message);
 }
+
+int on_device_cuda(const DLTensor* x, DLTensor* y, void* stream) {
+  (void)x;
+  (void)y;
+  return stream ? 41 : 42;
+}

@@ -1,0 +1,194 @@
+package golang
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	gofmt "go/format"
+	"go/token"
+	"path"
+	"strings"
+	"text/template"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/header"
+	"github.com/dlpackgen/dlpackgen/internal/emit/kernels"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/templates"
+)
+
+// kernelsFolder is the package of the described kernels, below the bindings.
+const kernelsFolder = "kernels"
+
+// callers lists the package of the described kernels, if there are any. It is one folder of flat
+// files, so that cgo and go mod vendor find all of it: call.c holds the checks and their headers.
+func (b *binding) callers(described []contract.Kernel) ([]emit.Asset, error) {
+	if len(described) == 0 {
+		return nil, nil
+	}
+	if b.path == "" {
+		return nil, errors.New("the package of kernels imports the bindings: set `import:` of target go, or generate inside a " +
+			"Go module")
+	}
+	view, err := viewCallers(described)
+	if err != nil {
+		return nil, err
+	}
+	made, err := b.rendersCalls(view)
+	if err != nil {
+		return nil, err
+	}
+	all := append(header.Beside(b.release, kernelsFolder, header.DLPack), emit.GoGuard(kernelsFolder, kernelsFolder))
+	for _, name := range []string{"doc.go", "errors.go", "values.go"} {
+		all = append(all, b.source(kernelsFolder, name))
+	}
+	return append(all, made, b.callHeader(view), b.callSource(described, view)), nil
+}
+
+func (b *binding) callHeader(view callers) emit.Asset {
+	return emit.Asset{From: "go/kernels/call.h.tmpl", To: path.Join(kernelsFolder, "call.h"), View: view,
+		Words: emit.Words{templatePrefix, b.prefix}}
+}
+
+// static is where the functions of the kernels are used: in call.c, some of them not at all.
+const static = "#define DLPACKGEN_KERNELS_API static __attribute__((unused))"
+
+// callSource is the C of the package. Its functions of the kernels are static: a program may have
+// those of target kernels too.
+func (b *binding) callSource(described []contract.Kernel, view callers) emit.Asset {
+	prototypes, checks := kernels.Assets(described)
+	parts := append([]emit.Asset{prototypes, checks}, checks.Parts...)
+	checks.Parts = nil
+	for _, h := range append(header.All(b.release), header.Checker(b.release)...) {
+		if h.To != header.DLPack {
+			h.Spare, h.Main = true, false
+			parts = append(parts, h)
+		}
+	}
+	return emit.Asset{From: "go/kernels/call.c.tmpl", To: path.Join(kernelsFolder, "call.c"), View: view, Parts: parts,
+		Words: emit.Words{templatePrefix, b.prefix, "<" + header.DLPack + ">", `"dlpack.h"`,
+			`#define DLPACKGEN_KERNELS_API __attribute__((visibility("hidden")))`, static,
+			"#define DLPACKGEN_KERNELS_API\n", static + "\n"}}
+}
+
+// rendersCalls makes kernels.go: gofmt decides how it looks.
+func (b *binding) rendersCalls(view callers) (emit.Asset, error) {
+	const from = "go/kernels/kernels.go.tmpl"
+	text, err := templates.Files.ReadFile(from)
+	if err != nil {
+		return emit.Asset{}, err
+	}
+	parsed, err := template.New(from).Parse(string(text))
+	if err != nil {
+		return emit.Asset{}, err
+	}
+	var out bytes.Buffer
+	if err := parsed.Execute(&out, view); err != nil {
+		return emit.Asset{}, err
+	}
+	source, err := gofmt.Source(out.Bytes())
+	if err != nil {
+		return emit.Asset{}, fmt.Errorf("formatting kernels.go: %w", err)
+	}
+	return emit.Asset{From: from, To: path.Join(kernelsFolder, "kernels.go"), Text: source,
+		Words: emit.Words{templatePrefix, b.prefix, templateImport, b.path}}, nil
+}
+
+// callers is what the templates of the package show.
+type callers struct{ Kernels []caller }
+
+// caller is a kernel as Go and its C spell it.
+type caller struct {
+	Name, Go  string
+	SitesName string
+	Sites     []string
+	Tables    []string
+	Fields    []string // of the options
+	Forms     []form
+	Answer    []string // fields in C
+	Head      string
+	Before    []string // lines of C
+	Check     []string
+	After     []string
+	Run       string
+	Stream    string
+}
+
+// form is a function of Go.
+type form struct {
+	Doc       []string
+	Signature string
+	Lines     []string
+}
+
+func viewCallers(described []contract.Kernel) (callers, error) {
+	var all callers
+	taken := map[string]string{}
+	for _, name := range []string{"Bool", "C", "Float", "Int", "KernelError", "Maybe", "None", "Number", "Some", "Uint"} {
+		taken[name] = "the package"
+	}
+	for i := range described {
+		w := newCallWriter(&described[i])
+		w.write()
+		all.Kernels = append(all.Kernels, w.v)
+		for _, name := range w.exported() {
+			if other, again := taken[name]; again {
+				return all, fmt.Errorf("%s and kernel %s would both be %s in Go; rename one", other, w.k.Name, name)
+			}
+			taken[name] = "kernel " + w.k.Name
+		}
+		if err := w.checkFields(); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// exported lists the names that a kernel has in the package.
+func (w *callWriter) exported() []string {
+	names := []string{w.v.Go}
+	if len(w.v.Fields) > 0 {
+		names = append(names, w.v.Go+"Options")
+	}
+	if len(w.v.Forms) > 1 {
+		names = append(names, w.v.Go+"New")
+	}
+	return names
+}
+
+// checkFields reports options that Go could not tell apart.
+func (w *callWriter) checkFields() error {
+	taken := map[string]string{}
+	if w.streams() {
+		taken["Stream"] = "the stream of the call"
+	}
+	for _, p := range w.k.Args {
+		if p.Default == nil {
+			continue
+		}
+		if other, again := taken[camel(p.Name)]; again {
+			return fmt.Errorf("kernel %s: %s and argument %s would both be the option %s in Go; rename one", w.k.Name, other,
+				p.Name, camel(p.Name))
+		}
+		taken[camel(p.Name)] = "argument " + p.Name
+	}
+	return nil
+}
+
+// reserved are names that an argument in Go would hide.
+var reserved = strings.Fields("C answer bool byte checkText dlpack err error failed false fitsFloat float32 float64 int int16 int32 " +
+	"int64 int8 itemsOf leftOut len nil noText o pointerOf r resultOf results site string textOf true " +
+	"uint16 uint32 uint64 uint8 unsafe")
+
+// identifier is the name of an argument in Go.
+func identifier(name string) string {
+	if token.IsKeyword(name) || token.IsExported(name) {
+		return name + "_"
+	}
+	for _, word := range reserved {
+		if word == name {
+			return name + "_"
+		}
+	}
+	return name
+}

@@ -1,0 +1,46 @@
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
+
+package kernels
+
+// #include "call.h"
+import "C"
+
+import (
+	"strings"
+	"unsafe"
+)
+
+// KernelError is a failed call: an argument that does not fit the description of the kernel, or a
+// status of the C function.
+type KernelError struct {
+	Kernel   string
+	Argument string // "" where the error is about none, or about several
+	Class    string // the exception that Python raises: TypeError, ValueError, BufferError ...
+	Message  string // the same in every language
+}
+
+// Error returns the message.
+func (e *KernelError) Error() string { return e.Message }
+
+// failed converts and frees a failure.
+func failed(f *C.struct_dlp_00000000_kernel_failure) error {
+	e := &KernelError{Class: C.GoString(f.class_name), Message: C.GoString(&f.text[0])}
+	C.dlp_00000000_kernel_forget(f)
+	rest := ""
+	e.Kernel, rest, _ = strings.Cut(e.Message, "(): ")
+	if name, about := strings.CutPrefix(rest, "argument '"); about {
+		e.Argument, _, _ = strings.Cut(name, "'")
+	}
+	return e
+}
+
+// site is an argument, as messages name it.
+type site struct{ kernel, argument, place string }
+
+func (s site) fail(class, text string) error {
+	return &KernelError{s.kernel, s.argument, class, s.kernel + "(): argument '" + s.argument + "' (" + s.place + "): " + text}
+}
+
+// pointerOf returns the address of a struct or of a list. A pointer to numbers is not searched for
+// pointers by cgo.
+func pointerOf(p unsafe.Pointer) *C.uint64_t { return (*C.uint64_t)(p) }

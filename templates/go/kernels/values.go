@@ -1,0 +1,231 @@
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
+
+package kernels
+
+// #include "call.h"
+import "C"
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	dlpack "dlpackgen.invalid/dlpack"
+)
+
+// Maybe is an argument that may be left out or be None. The zero Maybe is left out.
+type Maybe[T any] struct {
+	value T
+	state uint8
+}
+
+const (
+	leftOut = iota
+	given
+	none
+)
+
+// Some is a value.
+func Some[T any](value T) Maybe[T] { return Maybe[T]{value, given} }
+
+// None is no value, where the default is another.
+func None[T any]() Maybe[T] { return Maybe[T]{state: none} }
+
+// or returns the value, or the default of what was left out, and whether there is one.
+func (m Maybe[T]) or(otherwise T, there bool) (T, C.bool) {
+	if m.state == leftOut {
+		return otherwise, C.bool(there)
+	}
+	return m.value, C.bool(m.state == given)
+}
+
+// must is or for an argument that cannot be None.
+func (m Maybe[T]) must(s *site, what string, otherwise T) (T, error) {
+	switch m.state {
+	case leftOut:
+		return otherwise, nil
+	case none:
+		return otherwise, s.fail("TypeError", "expected "+what+", got None")
+	}
+	return m.value, nil
+}
+
+// Number is a scalar whose dtype a call decides. The zero Number is left out.
+type Number struct {
+	integer int64
+	real    float64
+	kind    numberKind
+}
+
+type numberKind uint8
+
+const (
+	noNumber numberKind = iota
+	signed
+	unsigned
+	float
+	truth
+)
+
+// String names the kind as Python does.
+func (k numberKind) String() string { return [...]string{"None", "int", "int", "float", "bool"}[k] }
+
+// Int is an integer, for every dtype that holds it.
+func Int(value int64) Number { return Number{value, float64(value), signed} }
+
+// Uint is an integer of up to 64 bits, for every dtype that holds it.
+func Uint(value uint64) Number { return Number{int64(value), float64(value), unsigned} }
+
+// Float is a number for the dtypes of floats.
+func Float(value float64) Number { return Number{0, value, float} }
+
+// Bool is a number for dtype bool.
+func Bool(value bool) Number {
+	if value {
+		return Number{1, 1, truth}
+	}
+	return Number{0, 0, truth}
+}
+
+// Int returns an integer; 0 of a float.
+func (n Number) Int() int64 { return n.integer }
+
+// Uint returns an integer as the bits of one without a sign.
+func (n Number) Uint() uint64 { return uint64(n.integer) }
+
+// Float returns the number.
+func (n Number) Float() float64 { return n.real }
+
+// Bool tells whether the number is not 0.
+func (n Number) Bool() bool { return n.real != 0 }
+
+// String returns the number in digits.
+func (n Number) String() string {
+	switch n.kind {
+	case signed:
+		return strconv.FormatInt(n.integer, 10)
+	case unsigned:
+		return strconv.FormatUint(uint64(n.integer), 10)
+	case float:
+		return digits(n.real)
+	case truth:
+		return strconv.FormatBool(n.integer != 0)
+	}
+	return "none"
+}
+
+// resultOf converts a scalar result.
+func resultOf(n C.struct_dlp_00000000_kernel_number) Number {
+	return Number{int64(n.integer), float64(n.real), numberKind(n.kind)}
+}
+
+// digits writes a float as Python does.
+func digits(v float64) string {
+	switch {
+	case math.IsInf(v, 0) || math.IsNaN(v):
+		return strings.ToLower(strings.TrimPrefix(strconv.FormatFloat(v, 'g', -1, 64), "+"))
+	case v != 0 && (math.Abs(v) < 1e-4 || math.Abs(v) >= 1e16):
+		return strconv.FormatFloat(v, 'e', -1, 64)
+	}
+	text := strconv.FormatFloat(v, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
+}
+
+// checked checks a number against the dtype that a tensor gives it. Where the tensor has none of
+// the dtypes, the check of the tensor says so.
+func (n Number) checked(s *site, t dlpack.Tensor, types []dlpack.DataType) error {
+	dtype := t.DataType()
+	if n.kind == noNumber {
+		return s.fail("TypeError", "it is missing")
+	}
+	if !slices.Contains(types, dtype) {
+		return nil
+	}
+	return n.fits(s, dtype)
+}
+
+func (n Number) fits(s *site, dtype dlpack.DataType) error {
+	isFloat := dtype.Code == dlpack.CodeFloat || dtype.Code == dlpack.CodeBFloat
+	isBool := dtype.Code == dlpack.CodeBool
+	switch {
+	case isFloat:
+		return fitsFloat(s, dtype, n.real)
+	case n.kind == float || (n.kind == truth) != isBool:
+		return s.fail("TypeError", fmt.Sprintf("expected %v, got %s", dtype, n.kind))
+	case !n.within(dtype):
+		return s.fail("OverflowError", fmt.Sprintf("%v does not hold %v", dtype, n))
+	}
+	return nil
+}
+
+// within tells whether an integer dtype holds the number.
+func (n Number) within(dtype dlpack.DataType) bool {
+	negative := n.kind == signed && n.integer < 0
+	switch {
+	case n.kind == truth:
+		return true
+	case dtype.Code == dlpack.CodeUint:
+		return !negative && (dtype.Bits == 64 || uint64(n.integer)>>dtype.Bits == 0)
+	case negative:
+		return n.integer >= -1<<(dtype.Bits-1)
+	}
+	return uint64(n.integer)>>(dtype.Bits-1) == 0
+}
+
+// fitsFloat checks a float against the largest number of its dtype.
+func fitsFloat(s *site, dtype dlpack.DataType, value float64) error {
+	largest := math.MaxFloat64
+	switch {
+	case dtype.Code == dlpack.CodeBFloat:
+		largest = 0x1.fep127
+	case dtype.Bits == 16:
+		largest = 65504
+	case dtype.Bits == 32:
+		largest = math.MaxFloat32
+	}
+	if math.IsInf(value, 0) || math.IsNaN(value) || math.Abs(value) <= largest {
+		return nil
+	}
+	return s.fail("OverflowError", fmt.Sprintf("%v does not hold %s", dtype, digits(value)))
+}
+
+// textOf returns the bytes of a text, which C has no NUL for.
+func textOf(text string) *C.char {
+	if text == "" {
+		text = noText
+	}
+	return (*C.char)(unsafe.Pointer(unsafe.StringData(text)))
+}
+
+// noText has an address, which an empty text need not have.
+var noText = "none"
+
+// checkText rejects a NUL, which would end the text in C.
+func checkText(s *site, text string) error {
+	if strings.IndexByte(text, 0) >= 0 {
+		return s.fail("ValueError", "expected a text without NUL")
+	}
+	return nil
+}
+
+// itemsOf returns the items of a list: NULL for nil.
+func itemsOf[T int64 | float64](list []T) *C.uint64_t {
+	return pointerOf(unsafe.Pointer(unsafe.SliceData(list)))
+}
+
+// results imports the tensors that a call made, all or none.
+type results struct{ err error }
+
+func (r *results) take(made unsafe.Pointer) *dlpack.Managed {
+	managed, err := dlpack.Import((*dlpack.DLManagedTensorVersioned)(made))
+	if err != nil && r.err == nil {
+		r.err = err
+	}
+	return managed
+}

@@ -1,0 +1,185 @@
+package kernels
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
+)
+
+// goModule makes a module of the generated files, the author's C and the calls of testdata/go.
+func goModule(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	generate(t, "testdata/kernels.yaml", dir)
+	require.NoError(t, os.CopyFS(dir, os.DirFS("testdata/go")))
+	author, err := os.ReadFile("testdata/author.c")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "author/author.c"), author, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/tried\n\ngo 1.24\n"), 0o600))
+	return dir
+}
+
+// goCalls builds the calls.
+func goCalls(t *testing.T, dir string, env []string, flags ...string) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "calls")
+	cmd := exec.Command("go", append(append([]string{"test", "-c", "-o", program}, flags...), ".")...)
+	cmd.Dir = dir
+	cmd.Env = append(append(os.Environ(), "GOFLAGS=-trimpath", "GOWORK=off"), env...)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return program
+}
+
+// goSays runs the calls with the mutant of a number, 0 for none.
+func goSays(t *testing.T, program string, mutant int, env ...string) (string, error) {
+	t.Helper()
+	here, err := filepath.Abs("testdata/sentences.txt")
+	require.NoError(t, err)
+	cmd := exec.Command(program)
+	cmd.Env = append(append(os.Environ(), "SENTENCES="+here, mutation.Env(mutant)), env...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// Go has the sentences of C, makes no warning, and allocates nothing.
+func TestGo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program with cgo for some seconds, and -short was given")
+	}
+	dir := goModule(t)
+	vet := exec.Command("go", "vet", "./...")
+	vet.Dir = dir
+	vet.Env = append(os.Environ(), "CGO_CFLAGS=-Wall -Werror")
+	out, err := vet.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	said, err := goSays(t, goCalls(t, dir, nil), 0)
+	require.NoError(t, err, said)
+}
+
+// Neither the detector of races, nor cgo's checks of pointers, nor AddressSanitizer finds anything.
+// They allocate, so the test of that is left out.
+func TestGoUnderEachDetector(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs with cgo for some seconds, and -short was given")
+	}
+	dir := goModule(t)
+	for name, detector := range map[string]struct{ env, flag string }{
+		"race": {"", "-race"}, "cgocheck2": {"GOEXPERIMENT=cgocheck2", "-tags=dlpackcheck"}, "asan": {"", "-asan"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "cgocheck2" {
+				tier.OnlyNightly(t)
+			}
+			program := goCalls(t, dir, []string{detector.env}, detector.flag)
+			cmd := exec.Command(program, "-test.skip=AllocateNothing")
+			here, err := filepath.Abs("testdata/sentences.txt")
+			require.NoError(t, err)
+			cmd.Env = append(os.Environ(), "SENTENCES="+here)
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+		})
+	}
+}
+
+// The example says what it does in Go.
+func TestTheExampleInGo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program with cgo for some seconds, and -short was given")
+	}
+	copied := t.TempDir()
+	require.NoError(t, os.CopyFS(copied, os.DirFS("../../examples/kernels")))
+	require.NoError(t, os.RemoveAll(filepath.Join(copied, "generated")))
+	program := filepath.Join(t.TempDir(), "dlpackgen")
+	out, err := exec.Command("go", "build", "-o", program, "../../cmd/dlpackgen").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	cmd := exec.Command("sh", filepath.Join(copied, "run_go.sh"))
+	cmd.Env = append(os.Environ(), "DLPACKGEN="+program, "GOWORK=off")
+	out, err = cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Contains(t, string(out), "go: softmax and axpy give [0.0900 2.2447 4.6652]; ValueError: axpy(): argument 'y' (3rd)")
+}
+
+// The files with mistakes.
+const (
+	goC      = "go/dlpack/kernels/call.c"
+	goValues = "go/dlpack/kernels/values.go"
+	goErrors = "go/dlpack/kernels/errors.go"
+	goCalled = "go/dlpack/kernels/kernels.go"
+)
+
+var goMistakesInC = map[string]mistake{
+	"results have no strides": {"tensor->strides[d] = stride;", ""},
+	"results have no shape":   {"tensor->shape[d] = wanted->shape[d];", ""},
+	"results are not aligned": {"tensor.data = (void*)(((uintptr_t)made + head + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);",
+		"tensor.data = (void*)(((uintptr_t)made + head + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + 8);"},
+	"results lie anywhere":    {"if (device.device_type != kDLCPU) {", "if (0) {"},
+	"texts do not end":        {"room[size] = 0;", "room[size] = 'x';"},
+	"long texts are dropped":  {"if (size >= rooms) room = *large = malloc(size + 1);", "if (size >= rooms) size = rooms - 1;"},
+	"every class is the same": {"made->class_name = class_of(status);", "made->class_name = class_of(1);"},
+}
+
+var goMistakes = map[string]mutation.Mutant{
+	"flags are lost": {File: goCalled, Old: "C.uint64_t(x.Flags()), C.int64_t(a1_.integer)", New: "0, C.int64_t(a1_.integer)"},
+	"flags of results are lost": {File: goCalled,
+		Old: "given4_, false, pointerOf(unsafe.Pointer(y.Raw())), C.uint64_t(y.Flags())",
+		New: "given4_, false, pointerOf(unsafe.Pointer(y.Raw())), 0"},
+	"missing results are made": {File: goCalled, Old: "given4_, false, pointerOf", New: "given4_, true, pointerOf"},
+	"arguments are not named":  {File: goErrors, Old: `e.Argument, _, _ = strings.Cut(name, "'")`, New: "_ = name"},
+	"lists have no items":      {File: goValues, Old: "unsafe.Pointer(unsafe.SliceData(list))", New: "unsafe.Pointer(nil)"},
+	"None is the default":      {File: goValues, Old: "if m.state == leftOut {", New: "if m.state != given {"},
+	"None is a value":          {File: goValues, Old: "case none:", New: "case none + 10:"},
+	"integers are cut":         {File: goValues, Old: "case !n.within(dtype):", New: "case !n.within(dtype) && false:"},
+	"floats are cut":           {File: goValues, Old: "math.Abs(value) <= largest {", New: "largest > 0 {"},
+	"texts end at a NUL":       {File: goValues, Old: "if strings.IndexByte(text, 0) >= 0 {", New: "if strings.IndexByte(text, 0) > 5 {"},
+	"numbers are of any kind":  {File: goValues, Old: "case n.kind == float || (n.kind == truth) != isBool:", New: "case isBool && !isBool:"},
+	"numbers may be missing":   {File: goValues, Old: "if n.kind == noNumber {", New: "if n.kind > truth {"},
+}
+
+// Each mistake fails a test of the calls.
+func TestMistakesAreSeenFromGo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program with all mistakes, and -short was given")
+	}
+	dir := goModule(t)
+	var names []string
+	var all []mutation.Mutant
+	for name, m := range goMistakesInC {
+		names, all = append(names, name), append(all, m.of(goC))
+	}
+	for name, m := range goMistakes {
+		names, all = append(names, name), append(all, m)
+	}
+	written := mutation.Write(t, dir, all)
+	includeMutants(t, dir)
+	program := goCalls(t, dir, []string{"CGO_CFLAGS=-O0"})
+	said, err := goSays(t, program, 0)
+	require.NoError(t, err, said)
+	for i, name := range names {
+		t.Run(name, func(t *testing.T) {
+			require.NotContains(t, written.Apart, i+1, "it is no statement or expression")
+			said, err := goSays(t, program, i+1)
+			assert.Error(t, err, said)
+		})
+	}
+}
+
+// includeMutants includes the header of mutants in the source: flags of a build would reach the
+// assembler of Go's own runtime.
+func includeMutants(t *testing.T, dir string) {
+	t.Helper()
+	const first = "#include <stdlib.h>\n"
+	file := filepath.Join(dir, goC)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	header := "#include \"" + filepath.Join(dir, mutation.Header) + "\"\n" + first
+	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(text), first, header, 1)), 0o600))
+}
