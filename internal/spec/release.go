@@ -223,6 +223,16 @@ type StreamValue struct {
 	Meaning string // "no_sync", "legacy_default", "per_thread_default", "default", "refused"
 }
 
+// Default gives the number of the default stream, whose handle is NULL.
+func (t StreamTable) Default() (number int64) {
+	for _, v := range t.Values {
+		if v.Meaning == "legacy_default" || v.Meaning == "default" {
+			number = v.Value
+		}
+	}
+	return number
+}
+
 // Python is what the protocol names in Python.
 type Python struct {
 	Capsule         CapsuleNames

@@ -13,7 +13,8 @@
 static void device_describe(DLManagedTensorVersioned* tensor, const dlpackgen_allocation* r, int64_t* extents,
                             void (*deleter)(DLManagedTensorVersioned*)) {
   if (r->ndim) memcpy(extents, r->shape, (size_t)r->ndim * sizeof(int64_t));
-  device_strides(r->ndim, extents, extents + r->ndim);
+  /* Extents that no strides fit to are those of an empty tensor, whose strides mean nothing. */
+  (void)dlpackgen_compact_strides(r->ndim, extents, extents + r->ndim);
   tensor->version.major = DLPACK_MAJOR_VERSION;
   tensor->version.minor = DLPACK_MINOR_VERSION;
   tensor->deleter = deleter;
@@ -90,9 +91,9 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
   if (*count && (!to->data || !from->data))
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the %s has elements and no data",
                        to->data ? "source" : "destination");
-  if (*count && (!device_compact(to) || !device_compact(from)))
+  if (*count && (!dlpackgen_is_contiguous(to) || !dlpackgen_is_contiguous(from)))
     return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT, "copy: the %s is not compact; make it so first",
-                       device_compact(to) ? "source" : "destination");
+                       dlpackgen_is_contiguous(to) ? "source" : "destination");
   return DLPACKGEN_BACKEND_OK;
 }
 

@@ -8,6 +8,9 @@
 /* "DLPSHM", and the version of this struct; other versions of it have another one. */
 #define SHM_MAGIC UINT64_C(0x00014d4853504c44)
 
+/* The most dimensions of a tensor in a memfd: both peers must have the same. */
+enum { SHM_MAX_NDIM = 64 };
+
 /* The first bytes of a memfd. Elements are compact and row-major: no strides and no
  * sizes, which could contradict the extents. */
 struct shm_header {
@@ -15,7 +18,7 @@ struct shm_header {
   uint64_t flags; /* DLPack's; SHM_FLAGS at most */
   DLDataType dtype;
   int32_t ndim;
-  int64_t shape[DEVICE_MAX_NDIM]; /* what is beyond ndim is 0 */
+  int64_t shape[SHM_MAX_NDIM]; /* what is beyond ndim is 0 */
 };
 
 /* READ_ONLY is the kernel's to say, and nobody owns shared memory alone. */
@@ -42,9 +45,9 @@ static int shm_check_header(struct shm_header* header, int64_t* bytes, dlpackgen
     return device_fail(error, DLPACKGEN_SHM_HEADER,
                        "receive: the header has the flags %#llx, of which %#llx may be set",
                        (unsigned long long)header->flags, (unsigned long long)SHM_FLAGS);
-  if (header->ndim > DEVICE_MAX_NDIM)
+  if (header->ndim > SHM_MAX_NDIM)
     return device_fail(error, DLPACKGEN_SHM_HEADER, "receive: the header has %d dimensions; the most is %d",
-                       (int)header->ndim, DEVICE_MAX_NDIM);
+                       (int)header->ndim, SHM_MAX_NDIM);
   memset(&t, 0, sizeof t);
   t.data = (void*)(uintptr_t)SHM_DATA; /* there is no memory yet; its size is compared with the file's */
   t.device.device_type = kDLCPU;

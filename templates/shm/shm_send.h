@@ -88,7 +88,8 @@ static int shm_is_whole(const DLTensor* ours, const DLTensor* t) {
   return t->device.device_type == kDLCPU && (char*)t->data + t->byte_offset == (char*)ours->data &&
          t->ndim == ours->ndim && t->dtype.code == ours->dtype.code && t->dtype.bits == ours->dtype.bits &&
          t->dtype.lanes == ours->dtype.lanes &&
-         (t->ndim == 0 || memcmp(t->shape, ours->shape, (size_t)t->ndim * sizeof *t->shape) == 0) && device_compact(t);
+         (t->ndim == 0 || memcmp(t->shape, ours->shape, (size_t)t->ndim * sizeof *t->shape) == 0) &&
+         dlpackgen_is_contiguous(t);
 }
 
 /* Sends a tensor without elements, which needs no memory of its own. */

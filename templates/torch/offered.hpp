@@ -106,12 +106,13 @@ inline void refuse_unsaid(DLDevice device, const Said& said) {
   }
 }
 
-// __dlpack__ counts the default stream of CUDA as 1, that of ROCm as 0.
+// Where torch works, as __dlpack__ numbers it; NULL for what takes no stream.
 template <class Torch>
 py::object stream_for(const Said& said) {
-  if (!said || (said->device_type != kDLCUDA && said->device_type != kDLROCM)) return py::object();
+  const std::optional<std::uintptr_t> standard = said ? default_stream(said->device_type) : std::nullopt;
+  if (!standard) return py::object();
   const auto stream = reinterpret_cast<std::uintptr_t>(Torch::current_stream(*said));
-  return made(PyLong_FromSize_t(stream == 0 && said->device_type == kDLCUDA ? std::uintptr_t{1} : stream));
+  return made(PyLong_FromSize_t(stream == 0 ? *standard : stream));
 }
 
 // The names of arguments, made once; a producer never gets a dict of ours that it could change.

@@ -120,8 +120,8 @@ var mutants = []mutant{
 	{"streams_copy.h", "!streams_goes_on(side->start + bytes - 1, &info))", "1)", "mapped of two allocations"},
 	{"streams_copy.h", "there.device.device_type == info->device.device_type && there.ordinal == info->ordinal;",
 		"1;", "beyond the end"},
-	{"device_request.h", "if (*count && (!device_compact(to) || !device_compact(from)))", "if (0)",
-		"of other elements"},
+	{"device_request.h", "if (*count && (!dlpackgen_is_contiguous(to) || !dlpackgen_is_contiguous(from)))",
+		"if (0)", "of other elements"},
 	{"device_request.h", "to->dtype.bits != from->dtype.bits ||", "", "of other elements"},
 	{"streams_copy.h", "const int waits = to->pageable || from->pageable;", "const int waits = 0;",
 		"from the host and back, waited for"},
@@ -132,8 +132,10 @@ var mutants = []mutant{
 	{"streams_copy.h", "target.pageable && source.pageable", "0", "of the host alone"},
 	{"streams_copy.h", "if (code || !bytes)", "if (code)", "nothing"},
 	{"device_tensor.h", "dlpackgen_element_bits(dtype, 0)", "(uint64_t)dtype.bits * dtype.lanes", "of twelve bits"},
-	{"device_tensor.h", "if (shape[i] < 0)", "if (0)", "too large"},
-	{"device_tensor.h", "if (count > (UINT64_MAX - 7) / width ||", "if (0 &&", "too large"},
+	{"device_tensor.h", "return rule == DLPACKGEN_OK ?",
+		"return rule == DLPACKGEN_OK || rule == DLPACKGEN_ERROR_EXTENT ?", "too large"},
+	{"device_tensor.h", "if (!dlpackgen_bytes_of_(count, width, &total) ||",
+		"dlpackgen_bytes_of_(count, width, &total);\n  if (0 &&", "too large"},
 }
 
 // found gives a scenario by its name.

@@ -20,7 +20,7 @@ import (
 var mutants = []struct{ file, old, fresh, scenario string }{
 	{"shm_header.h", "if (header->magic != SHM_MAGIC)", "if (0)", "magic"},
 	{"shm_header.h", "if (header->flags & ~(uint64_t)SHM_FLAGS)", "if (0)", "flag-readonly"},
-	{"shm_header.h", "if (header->ndim > DEVICE_MAX_NDIM)", "if (0)", "ndim-65"},
+	{"shm_header.h", "if (header->ndim > SHM_MAX_NDIM)", "if (0)", "ndim-65"},
 	{"shm_header.h",
 		"dlpackgen_error_code rule = dlpackgen_validate(&t, header->flags, DLPACKGEN_ACCEPT_NULL_STRIDES);",
 		"dlpackgen_error_code rule = DLPACKGEN_OK;", "dtype-code"},
@@ -59,7 +59,7 @@ var mutants = []struct{ file, old, fresh, scenario string }{
 	{"shm_send.h", "native == EAGAIN || native == EWOULDBLOCK || native == EINTR", "native == EINTR", "waiting"},
 	{"shm_send.h", " || native == EINTR", "", "waiting"},
 	{"shm_send.h", "native == EPIPE || ", "", "sending"},
-	{"shm_send.h", " && device_compact(t)", "", "sending"},
+	{"shm_send.h", " && dlpackgen_is_contiguous(t)", "", "sending"},
 	{"shm_send.h", "t->dtype.bits == ours->dtype.bits &&", "", "sending"},
 	{"shm_send.h", "memcmp(t->shape, ours->shape, (size_t)t->ndim * sizeof *t->shape) == 0", "1", "sending"},
 	{"shm_send.h", "flags & ~(uint32_t)DLPACKGEN_SHM_READ_ONLY", "0", "sending"},

@@ -84,6 +84,16 @@ constexpr std::size_t bytes_of(DLDataType dtype) noexcept {
   return static_cast<std::size_t>(dtype.bits) * dtype.lanes / 8;
 }
 
+// The number by which __dlpack__ knows the default stream of a device, of which NULL is the
+// handle; none where it takes no stream.
+constexpr std::optional<std::uintptr_t> default_stream(std::int32_t device_type) noexcept {
+  switch (device_type) {
+    case kDLCUDA: return std::uintptr_t{1};
+    case kDLROCM: return std::uintptr_t{0};
+    default: return std::nullopt;
+  }
+}
+
 }  // namespace detail
 
 /** ATen's type for elements of DLPack's. */

@@ -76,16 +76,12 @@ func torchTypes(r *spec.Release) (out []torchType) {
 	return out
 }
 
-// viewStreams reads from a table which number stands for the stream whose handle
-// is NULL, and which must not be sent.
+// viewStreams reads from a table which numbers must not be sent.
 func viewStreams(t spec.StreamTable, number int) streams {
-	s := streams{Name: t.Name, Number: number, Doc: t.Doc}
+	s := streams{Name: t.Name, Number: number, Doc: t.Doc, Default: t.Default()}
 	for _, v := range t.Values {
 		s.Lowest = min(s.Lowest, v.Value)
-		switch v.Meaning {
-		case "legacy_default", "default":
-			s.Default = v.Value
-		case "refused":
+		if v.Meaning == "refused" {
 			s.Refused = append(s.Refused, v.Value)
 		}
 	}

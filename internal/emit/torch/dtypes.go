@@ -1,6 +1,7 @@
 package torch
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
@@ -11,6 +12,7 @@ import (
 type dtypesView struct {
 	Namespace, Guard string
 	Types            []element
+	Streams          []stream
 }
 
 // element is a type of PyTorch's, and the DLPack type of its elements.
@@ -19,9 +21,27 @@ type element struct {
 	Bits, Lanes int
 }
 
-// dtypes lists the types that the spec names.
+// stream is the number of the default stream of a device type.
+type stream struct {
+	Device  string
+	Default int64
+}
+
+// streams lists the device types whose own memory is ordered by streams that the spec numbers.
+func streams(r *spec.Release) (out []stream) {
+	for _, e := range spec.Find[*spec.Enum](r, "DLDeviceType").Values {
+		if e.Device == nil || e.Device.Memory != "" || e.Device.Streams == "" {
+			continue
+		}
+		table := slices.IndexFunc(r.Streams, func(t spec.StreamTable) bool { return t.Name == e.Device.Streams })
+		out = append(out, stream{e.Name, r.Streams[table].Default()})
+	}
+	return out
+}
+
+// dtypes lists the types that the spec names, and the streams.
 func dtypes(r *spec.Release) emit.Asset {
-	v := dtypesView{Namespace: emit.Namespace(r), Guard: strings.ToUpper(emit.Namespace(r))}
+	v := dtypesView{Namespace: emit.Namespace(r), Guard: strings.ToUpper(emit.Namespace(r)), Streams: streams(r)}
 	for _, d := range r.DTypes {
 		if d.Torch.Type != "" {
 			v.Types = append(v.Types, element{d.Torch.Type, d.Code, d.Bits, d.Lanes * d.Torch.Lanes})
