@@ -58,6 +58,10 @@ inline int check_written(const Site& site, const DLTensor& tensor, Sentence& sen
   return DLPACKGEN_STATUS_OK;
 }
 
+// Kernels read elements as numbers of C, which may not lie just anywhere. The sentence is made out
+// of the way of the calls that need none.
+inline bool is_misaligned(const DLTensor& tensor) { return dlpackgen_is_misaligned(&tensor); }
+
 template <class K, std::size_t I>
 inline constexpr Site site = {K::name, K::arguments[I], I, K::strided};
 

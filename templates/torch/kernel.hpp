@@ -140,6 +140,11 @@ template <Access access>
   if (status != DLPACKGEN_STATUS_OK) fail(status, sentence.text());
 }
 
+[[gnu::noinline, gnu::cold]] inline void refuse_misaligned(const Site& site, const DLTensor& tensor) {
+  Sentence sentence(site);
+  fail(dlpackgen_misaligned(sentence.at(), &tensor, sentence.message()), sentence.text());
+}
+
 // Inlined, and flattened where it is used: it is all that most arguments cost.
 template <Access access>
 [[gnu::always_inline]] inline void lend(const Site& site, const First& first, const at::Tensor& from, DLTensor& out) {
@@ -156,6 +161,7 @@ class Read {
   [[gnu::flatten]] void lend(const Site& site, const First& first, const at::Tensor& from) {
     detail::lend<Access::read>(site, first, from, tensor_);
     if (!site.strided && !from.is_contiguous()) copy(from);
+    if (is_misaligned(tensor_)) refuse_misaligned(site, tensor_);
   }
   const DLTensor* get() const { return &tensor_; }
 
@@ -191,6 +197,7 @@ struct Passed<at::Tensor&> {
   static constexpr bool writes = true;
   [[gnu::flatten]] void take(const Site& site, const First& first, const at::Tensor& from) {
     lend<Access::write>(site, first, from, tensor);
+    if (is_misaligned(tensor)) refuse_misaligned(site, tensor);
   }
   DLTensor* get() { return &tensor; }
   DLTensor tensor;

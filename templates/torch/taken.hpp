@@ -10,6 +10,7 @@
 #include "gil.hpp"
 #include "refused.hpp"
 
+#include <dlpackgen/check.h>
 #include <pybind11/pybind11.h>
 #include <dlpackgen/exceptions.hpp>
 #include <dlpackgen/managed.hpp>
@@ -72,10 +73,12 @@ inline void refuse_strides(const DLTensor& tensor) {
   }
 }
 
-inline void refuse_misaligned(const DLTensor& tensor, const void* data) {
-  if (reinterpret_cast<std::uintptr_t>(data) % alignment(tensor.dtype) != 0) {
-    throw BufferError("its elements do not lie where their type may stand: pass a copy");
-  }
+inline void refuse_misaligned(const DLTensor& tensor) {
+  if (!dlpackgen_is_misaligned(&tensor)) return;
+  char text[256];
+  dlpackgen_message message = dlpackgen_message_in(text, sizeof text);
+  dlpackgen_put_misaligned(&message, &tensor);
+  throw BufferError(text);
 }
 
 // The validator has passed it, so the sum does not overflow. Of a tensor without elements
@@ -87,7 +90,7 @@ inline Elements elements_of(const DLTensor& tensor, bool on_host) {
   if (is_empty(tensor)) return Elements{begin, *scalar};
   char* const data = begin + tensor.byte_offset;
   refuse_strides(tensor);
-  if (on_host) refuse_misaligned(tensor, data);
+  if (on_host) refuse_misaligned(tensor);
   return Elements{data, *scalar};
 }
 

@@ -125,6 +125,8 @@ var mistakes = map[string]mistake{
 	"negative numbers are huge": {"message.h", "number < 0 ? 0 - (uint64_t)number : (uint64_t)number",
 		"(uint64_t)number"},
 	"one dimension is a number": {"message.h", `count == 1 ? ",)" : ")"`, `")"`},
+	"all scalars are numbers": {"check.h", "dlpackgen_put(message, kinds[kind]);",
+		"dlpackgen_put(message, kinds[DLPACKGEN_KIND_INT]);"},
 	"what is missing is read": {"arguments.h",
 		"if (!of.tensor) return p->optional ? (int)DLPACKGEN_STATUS_OK : dlpackgen_missing(&at, message);",
 		"if (!of.tensor) return (int)DLPACKGEN_STATUS_OK;"},

@@ -37,6 +37,11 @@ MISTAKES = {
     "equal steps": ("fill", FILL, (torch.ones(9).as_strided((3, 3), (1, 1)), 1.0)),
     "columns for rows": ("same", SAME, (torch.ones(3, 2), torch.ones(2, 3).t())),
     "gaps": ("same", SAME, (torch.ones(3), torch.ones(6)[::2])),
+    "elements that lie between": (
+        "fill",
+        FILL,
+        (torch.frombuffer(bytearray(9), dtype=torch.float32, offset=1), 1.0),
+    ),
     "no memory": ("fill", FILL, (gone(), 1.0)),
 }
 

@@ -67,6 +67,16 @@ def test_overlaps_are_not_written():
     assert base.sum() == 6
 
 
+def test_elements_that_lie_between():
+    odd = torch.frombuffer(bytearray(29), dtype=torch.float32, offset=1)
+    between = " is not aligned to 4 bytes, which its elements need: make a copy"
+    raises(RuntimeError, between, ops.square, odd, 1.0)
+    raises(RuntimeError, between, ops.fill, odd, 1.0)
+    raises(RuntimeError, between, ops.fill, odd[::2], 1.0)
+    assert ops.square(odd[::2], 1.0).tolist() == [0] * 4, "a copy lies well"
+    ops.fill(odd[:0], 1.0)
+
+
 def test_storage_that_was_made_smaller():
     for view in (lambda x: x, lambda x: x[2:], lambda x: x[::2], lambda x: x.view(2, 4).t()):
         x = torch.arange(8.0)

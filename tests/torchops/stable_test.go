@@ -110,6 +110,8 @@ var stableMutants = map[string]mutant{
 		"stable.py test_all_kinds_of_arguments"},
 	"overlaps are written": {"arguments.hpp", "may_overlap(tensor)", "false",
 		"stable.py test_overlaps_are_not_written"},
+	"elements lie anywhere": {"arguments.hpp", "return dlpackgen_is_misaligned(&tensor);",
+		"return (void)tensor, false;", "stable.py test_elements_that_lie_between"},
 	"strides are read through": {"stable_kernel.hpp", "!site.strided && !from.is_contiguous()", "false",
 		"stable.py test_strides"},
 	"strides are written to": {"arguments.hpp",

@@ -146,6 +146,13 @@ void borrow(const Site& site, const First& first, const Tensor& from, DLTensor& 
   if (elements > 0 && !fits(from, elements)) refuse(site, pytorch::detail::beyond_storage);
 }
 
+inline void refuse_misaligned(const Site& site, const DLTensor& tensor) {
+  pytorch::detail::Sentence sentence(site);
+  if (dlpackgen_check_alignment(sentence.at(), &tensor, sentence.message()) != DLPACKGEN_STATUS_OK) {
+    fail(sentence.text());
+  }
+}
+
 // An argument as the C function takes it.
 template <class A>
 struct Passed {
@@ -164,6 +171,7 @@ struct Passed<const Tensor&> {
       copy.emplace(torch::stable::contiguous(from));
       borrow<false>(site, first, *copy, tensor);
     }
+    if (pytorch::detail::is_misaligned(tensor)) refuse_misaligned(site, tensor);
   }
   const DLTensor* get() const { return &tensor; }
   DLTensor tensor;
@@ -175,6 +183,7 @@ struct Passed<Tensor&> {
   static constexpr bool writes = true;
   void take(const Site& site, const First& first, const Tensor& from) {
     borrow<true>(site, first, from, tensor);
+    if (pytorch::detail::is_misaligned(tensor)) refuse_misaligned(site, tensor);
     if (from.is_contiguous()) return;
     pytorch::detail::Sentence sentence(site);
     if (pytorch::detail::check_written(site, tensor, sentence) != DLPACKGEN_STATUS_OK) fail(sentence.text());

@@ -227,6 +227,17 @@ static int dimensions(struct dlpackgen_message* message) {
   return one(any("x"), &x.tensor, 0, message);
 }
 
+/* What only a host can tell: that a scalar is of another kind. */
+static int scalar(struct dlpackgen_message* message) {
+  const struct dlpackgen_site at = {"add", "n", 1};
+  return dlpackgen_bad_kind(&at, DLPACKGEN_KIND_INT, "str", message);
+}
+
+static int scalar_left_out(struct dlpackgen_message* message) {
+  const struct dlpackgen_site at = {"add", "on", 2};
+  return dlpackgen_bad_kind(&at, DLPACKGEN_KIND_BOOL, "None", message);
+}
+
 static int missing(struct dlpackgen_message* message) { return one(any("x"), NULL, 0, message); }
 
 static int optional(struct dlpackgen_message* message) {
@@ -280,6 +291,8 @@ static const struct mistake {
     {"alignment", alignment},
     {"invalid", invalid},
     {"dimensions", dimensions},
+    {"scalar", scalar},
+    {"scalar left out", scalar_left_out},
     {"missing", missing},
     {"optional", optional},
     {"names", names},
