@@ -5,6 +5,8 @@
 
 #include "table.h"
 
+#include "dlpackgen_rules.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,34 +87,27 @@ typedef struct block {
 static void free_block(DLManagedTensorVersioned* self) { free(self); }
 
 /* Gives NULL, or why there can be no such tensor. */
-static const char* bytes_of(const DLTensor* t, size_t* bytes) {
-  const uint64_t width = (uint64_t)t->dtype.bits * t->dtype.lanes;
-  uint64_t bits = t->dtype.bits < 8 ? width : (width + 7) / 8 * 8;
-  int empty = 0;
+static const char* bytes_of(const DLTensor* t, int64_t* bytes) {
   if (t->device.device_type != kDLCPU) return "this exchange table allocates memory of the CPU only";
-  if (!width) return "a data type with no bits or lanes";
-  if (t->ndim < 0 || t->ndim > dlp_59225070_VIEW_NDIM || (t->ndim && !t->shape)) return "no valid shape";
-  for (int32_t i = 0; i < t->ndim; i++) {
-    if (t->shape[i] < 0) return "a negative extent";
-    if (t->shape[i] == 0) empty = 1;
+  if (!dlpackgen_element_bits(t->dtype, 0)) return "a data type with no bits or lanes";
+  if (t->ndim > dlp_59225070_VIEW_NDIM) return "no valid shape";
+  switch (dlpackgen_nbytes(t, 0, bytes)) {
+    case DLPACKGEN_OK: return NULL;
+    case DLPACKGEN_ERROR_EXTENT: return "a negative extent";
+    case DLPACKGEN_ERROR_TOO_LARGE: return "more elements than memory can hold";
+    default: return "no valid shape";
   }
-  for (int32_t i = 0; i < t->ndim && !empty; i++)
-    if (__builtin_mul_overflow(bits, (uint64_t)t->shape[i], &bits)) return "more elements than memory can hold";
-  if (bits > PTRDIFF_MAX) return "more elements than memory can hold";
-  *bytes = empty ? 0 : (size_t)((bits + 7) / 8);
-  return NULL;
 }
 
-static void fill(block* b, const DLTensor* like, size_t bytes) {
+static void fill(block* b, const DLTensor* like, int64_t bytes) {
   DLTensor* t = &b->managed.dl_tensor;
   const int32_t n = like->ndim;
-  int64_t next = 1;
   *t = (DLTensor){NULL, {kDLCPU, 0}, n, like->dtype, n ? b->dims : NULL, n ? b->dims + n : NULL, 0};
-  for (int32_t i = n - 1; i >= 0; i--) {
+  for (int32_t i = 0; i < n; i++) {
     b->dims[i] = like->shape[i];
-    b->dims[n + i] = next;
-    if (bytes) next *= like->shape[i];
+    b->dims[n + i] = 1; /* where no strides fit: those of an empty tensor mean nothing */
   }
+  (void)dlpackgen_compact_strides(n, t->shape, t->strides);
   if (bytes) t->data = (void*)(((uintptr_t)(b->dims + 2 * n) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
   b->managed.version.major = DLPACK_MAJOR_VERSION;
   b->managed.version.minor = DLPACK_MINOR_VERSION;
@@ -127,10 +122,10 @@ static int refuse(void* error_ctx, set_error SetError, const char* kind, const c
 }
 
 static int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_ctx, set_error SetError) {
-  size_t bytes = 0;
+  int64_t bytes = 0;
   const char* why = prototype ? bytes_of(prototype, &bytes) : "no prototype";
   if (why) return refuse(error_ctx, SetError, "BufferError", why);
-  block* b = malloc(sizeof *b + 2 * (size_t)prototype->ndim * sizeof *b->dims + bytes + ALIGNMENT);
+  block* b = malloc(sizeof *b + 2 * (size_t)prototype->ndim * sizeof *b->dims + (size_t)bytes + ALIGNMENT);
   if (!b) return refuse(error_ctx, SetError, "MemoryError", "no memory for the tensor");
   fill(b, prototype, bytes);
   *out = &b->managed;

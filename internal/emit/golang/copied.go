@@ -18,8 +18,15 @@ const (
 // below are the packages below the bindings, which import them.
 var below = map[string][]string{"dlpackpy": python, "dlpacktest": conformance}
 
+// headers are those that the C of each package includes: target c's.
+var headers = map[string][]string{
+	"":           {header.DLPack, header.Elements, header.Rules},
+	"dlpackpy":   {header.DLPack, header.Codes, header.Elements, header.Rules},
+	"dlpacktest": {header.DLPack},
+}
+
 // copied lists the files that the spec does not decide: the run time with the packages
-// below it, and the header, which is target c's. Go finds those packages, and the examples,
+// below it, and the headers. Go finds those packages, and the examples,
 // which import the bindings too, only where the import path of the bindings is known.
 func (b *binding) copied() []emit.Asset {
 	all := b.folder("", b.pkg, runtime)
@@ -36,7 +43,7 @@ func (b *binding) copied() []emit.Asset {
 // folder lists the files of one package. cgo looks for headers in the package's own folder
 // only, so each has its own.
 func (b *binding) folder(folder, pkg string, sources []string) []emit.Asset {
-	all := append(header.Beside(b.release, folder, header.DLPack), emit.GoGuard(folder, pkg))
+	all := append(header.Beside(b.release, folder, headers[folder]...), emit.GoGuard(folder, pkg))
 	for _, name := range sources {
 		all = append(all, b.source(folder, name))
 	}

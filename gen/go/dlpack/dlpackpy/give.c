@@ -5,6 +5,9 @@
 
 #include "python.h"
 
+#include "dlpackgen_codes.h"
+#include "dlpackgen_rules.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,14 +182,13 @@ static char* copy_along(int32_t dimension, const DLTensor* t, char* to, const ch
 }
 
 static bool on_host(DLDevice device) {
-  return device.device_type == kDLCPU || device.device_type == kDLCUDAHost || device.device_type == kDLROCMHost ||
-         device.device_type == kDLCUDAManaged;
+  return dlpackgen_device_is_host_readable((int32_t)device.device_type);
 }
 
 /* Replaces a tensor by a copy in memory of its own; NULL with an exception. */
 static DLManagedTensorVersioned* copied(DLManagedTensorVersioned* tensor) {
   const DLTensor* from = &tensor->dl_tensor;
-  const size_t bits = (size_t)from->dtype.bits * from->dtype.lanes;
+  const size_t bits = (size_t)dlpackgen_element_bits(from->dtype, 0);
   DLManagedTensorVersioned* made = NULL;
   DLTensor like = *from;
   like.device = (DLDevice){kDLCPU, 0};
