@@ -411,6 +411,30 @@ static inline dlpackgen_error_code dlpackgen_check_memory_(const DLTensor* tenso
   return DLPACKGEN_OK;
 }
 
+/* What else decides whether a tensor is valid: the release that a consumer knows, and what it
+ * accepts. */
+typedef struct dlpackgen_limits_ {
+  int32_t max_ndim;
+  int null_strides; /* strides may be NULL */
+  int known_code;   /* the type code has a name, or need not have one */
+  int known_device; /* so does the device type */
+  int has_addresses;
+} dlpackgen_limits_;
+
+/* All rules of validation, in their order. */
+static inline dlpackgen_error_code dlpackgen_check_tensor_(const DLTensor* tensor, uint64_t flags,
+                                                           const dlpackgen_limits_* limits,
+                                                           dlpackgen_mismatch_* fault) {
+  dlpackgen_error_code error = dlpackgen_check_shape_(tensor, limits->max_ndim, limits->null_strides, fault);
+  if (error != DLPACKGEN_OK) return error;
+  error = dlpackgen_check_dtype_(tensor->dtype, limits->known_code, fault);
+  if (error != DLPACKGEN_OK) return error;
+  if (!limits->known_device)
+    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_DEVICE, 0, DLPACKGEN_RULES_CAST(int32_t, tensor->device.device_type),
+                           -1);
+  return dlpackgen_check_memory_(tensor, flags, limits->has_addresses, fault);
+}
+
 #undef DLPACKGEN_RULES_CAST
 #undef DLPACKGEN_RULES_ADDRESS
 #undef DLPACKGEN_RULES_MAX

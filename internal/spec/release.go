@@ -233,6 +233,17 @@ func (t StreamTable) Default() (number int64) {
 	return number
 }
 
+// NullStridesBefore gives the minor version before which producers may leave the strides of a
+// tensor NULL.
+func (r *Release) NullStridesBefore() int {
+	for _, f := range Find[*Struct](r, "DLTensor").Fields {
+		if f.Name == "strides" {
+			return f.NullBefore
+		}
+	}
+	return 0
+}
+
 // Python is what the protocol names in Python.
 type Python struct {
 	Capsule         CapsuleNames

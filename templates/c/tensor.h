@@ -70,19 +70,15 @@
 /* dlpackgen_validate(), and what it fails for. */
 static inline dlpackgen_error_code dlpackgen_validate_(const DLTensor* tensor, uint64_t flags, unsigned int options,
                                                        dlpackgen_mismatch_* fault) {
-  dlpackgen_error_code error = DLPACKGEN_OK;
+  dlpackgen_limits_ limits = {DLPACKGEN_MAX_NDIM, 0, 0, 0, 0};
   int32_t device_type = 0;
-  int known = 0;
   if (!tensor) return DLPACKGEN_ERROR_NULL;
-  error = dlpackgen_check_shape_(tensor, DLPACKGEN_MAX_NDIM, (options & DLPACKGEN_ACCEPT_NULL_STRIDES) != 0, fault);
-  if (error != DLPACKGEN_OK) return error;
-  known = dlpackgen_type_code_name(tensor->dtype.code) || (options & DLPACKGEN_ACCEPT_UNKNOWN_CODE) != 0;
-  error = dlpackgen_check_dtype_(tensor->dtype, known, fault);
-  if (error != DLPACKGEN_OK) return error;
   device_type = DLPACKGEN_UTIL_CAST(int32_t, tensor->device.device_type);
-  if (!dlpackgen_device_type_name(device_type) && (options & DLPACKGEN_ACCEPT_UNKNOWN_DEVICE) == 0)
-    return dlpackgen_fail_(fault, DLPACKGEN_ERROR_DEVICE, 0, device_type, -1);
-  return dlpackgen_check_memory_(tensor, flags, !dlpackgen_device_is_opaque(device_type), fault);
+  limits.null_strides = (options & DLPACKGEN_ACCEPT_NULL_STRIDES) != 0;
+  limits.known_code = dlpackgen_type_code_name(tensor->dtype.code) || (options & DLPACKGEN_ACCEPT_UNKNOWN_CODE) != 0;
+  limits.known_device = dlpackgen_device_type_name(device_type) || (options & DLPACKGEN_ACCEPT_UNKNOWN_DEVICE) != 0;
+  limits.has_addresses = !dlpackgen_device_is_opaque(device_type);
+  return dlpackgen_check_tensor_(tensor, flags, &limits, fault);
 }
 
 /**

@@ -137,17 +137,13 @@ inline Error check_shape(const DLTensor& tensor, Accept accept) noexcept {
   return error_of(dlpackgen_check_shape_(&tensor, max_ndim, allows(accept, Accept::null_strides), &fault), fault);
 }
 
-constexpr Error check_dtype(DLDataType dtype, Accept accept) noexcept {
-  const bool known = type_code_name(dtype.code) != nullptr || allows(accept, Accept::unknown_code);
-  dlpackgen_mismatch_ fault{-1, 0, 0};
-  return error_of(dlpackgen_check_dtype_(dtype, known, &fault), fault);
+constexpr bool is_known(std::uint8_t code, Accept accept) noexcept {
+  return type_code_name(code) != nullptr || allows(accept, Accept::unknown_code);
 }
 
-// data, byte_offset and everything that the strides reach.
-inline Error check_memory(const DLTensor& tensor, std::uint64_t set) noexcept {
-  const int addresses = !is_opaque(tensor.device.device_type);
+constexpr Error check_dtype(DLDataType dtype, Accept accept) noexcept {
   dlpackgen_mismatch_ fault{-1, 0, 0};
-  return error_of(dlpackgen_check_memory_(&tensor, set, addresses, &fault), fault);
+  return error_of(dlpackgen_check_dtype_(dtype, is_known(dtype.code, accept), &fault), fault);
 }
 
 }  // namespace detail
@@ -167,13 +163,14 @@ inline Error check_memory(const DLTensor& tensor, std::uint64_t set) noexcept {
  */
 inline Error validate(const DLTensor* tensor, std::uint64_t set = 0, Accept accept = Accept::nothing) noexcept {
   if (tensor == nullptr) return ErrorCode::null;
-  Error error = detail::check_shape(*tensor, accept);
-  if (!error) error = detail::check_dtype(tensor->dtype, accept);
-  if (error) return error;
-  if (device_type_name(tensor->device.device_type) == nullptr && !detail::allows(accept, Accept::unknown_device)) {
-    return Error(ErrorCode::device, 0, tensor->device.device_type);
-  }
-  return detail::check_memory(*tensor, set);
+  const std::int32_t device = tensor->device.device_type;
+  dlpackgen_mismatch_ fault{-1, 0, 0};
+  dlpackgen_limits_ limits{max_ndim, 0, 0, 0, 0};
+  limits.null_strides = detail::allows(accept, Accept::null_strides);
+  limits.known_code = detail::is_known(tensor->dtype.code, accept);
+  limits.known_device = device_type_name(device) != nullptr || detail::allows(accept, Accept::unknown_device);
+  limits.has_addresses = !is_opaque(device);
+  return detail::error_of(dlpackgen_check_tensor_(tensor, set, &limits, &fault), fault);
 }
 
 }  // namespace v0_0

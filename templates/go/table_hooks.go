@@ -86,7 +86,7 @@ func (m *Managed) lend(p *DLManagedTensorVersioned) error {
 		return failf(ErrVersion, "%v, this package serves %d.x", p.Version, MajorVersion)
 	}
 	tensor := Tensor{&p.DLTensor, p.Flags}
-	if err := validate(tensor, p.Version.Minor < 2); err != nil {
+	if err := validate(tensor, p.Version.Minor < nullStridesBefore); err != nil {
 		return err
 	}
 	m.adopt(uintptr(unsafe.Pointer(p)), false, tensor)

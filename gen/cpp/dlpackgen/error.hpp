@@ -10,6 +10,8 @@
 
 #include "base.hpp"
 
+#include <dlpackgen/rules.h>
+
 #include <cstdint>
 #include <type_traits>
 
@@ -18,7 +20,7 @@ DLPACKGEN_V1_3_INLINE namespace v1_3 {
 
 /**
  * Why something was refused. A number keeps its meaning for ever; up to 15 they are those of
- * dlpackgen/tensor.h.
+ * dlpackgen/rules.h, which has their lines.
  */
 enum class ErrorCode : std::int32_t {
   ok = 0,
@@ -60,22 +62,22 @@ enum class ErrorCode : std::int32_t {
 /** One line on a code: lower case, no full stop, never NULL, never to be freed. */
 constexpr const char* error_string(ErrorCode code) noexcept {
   switch (code) {
-    case ErrorCode::ok: return "no error";
-    case ErrorCode::null: return "the pointer is NULL";
-    case ErrorCode::version: return "unsupported DLPack major version";
-    case ErrorCode::ndim: return "ndim is negative or too large";
-    case ErrorCode::shape_null: return "shape is NULL though ndim is not 0";
-    case ErrorCode::extent: return "an extent of shape is negative";
-    case ErrorCode::strides_null: return "strides is NULL though ndim is not 0";
-    case ErrorCode::code: return "the type code of dtype is unknown";
-    case ErrorCode::bits: return "dtype.bits is 0 or does not fit its type code";
-    case ErrorCode::lanes: return "dtype.lanes is 0";
-    case ErrorCode::device: return "the device type is unknown";
-    case ErrorCode::too_large: return "the tensor has more elements or bytes than 63 bits can count";
-    case ErrorCode::data_null: return "data is NULL though the tensor has elements";
-    case ErrorCode::out_of_range: return "elements lie before the buffer or beyond the address space";
-    case ErrorCode::no_exchange_api: return "no exchange table has our major version";
-    case ErrorCode::exchange_slot: return "a required function of the exchange table is NULL";
+    case ErrorCode::ok:
+    case ErrorCode::null:
+    case ErrorCode::version:
+    case ErrorCode::ndim:
+    case ErrorCode::shape_null:
+    case ErrorCode::extent:
+    case ErrorCode::strides_null:
+    case ErrorCode::code:
+    case ErrorCode::bits:
+    case ErrorCode::lanes:
+    case ErrorCode::device:
+    case ErrorCode::too_large:
+    case ErrorCode::data_null:
+    case ErrorCode::out_of_range:
+    case ErrorCode::no_exchange_api:
+    case ErrorCode::exchange_slot: return dlpackgen_error_string(static_cast<dlpackgen_error_code>(code));
     case ErrorCode::dtype_mismatch: return "the elements have another type";
     case ErrorCode::ndim_mismatch: return "the tensor has another number of dimensions";
     case ErrorCode::read_only: return "the tensor is read-only";

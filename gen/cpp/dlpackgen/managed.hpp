@@ -30,7 +30,7 @@ inline Error check_managed(const DLManagedTensor& managed, Accept accept) noexce
 inline Error check_managed(const DLManagedTensorVersioned& managed, Accept accept) noexcept {
   if (managed.version.major != abi_version.major)
     return Error(ErrorCode::version, abi_version.major, managed.version.major);
-  if (managed.version.minor < 2) accept = accept | Accept::null_strides;
+  if (managed.version.minor < null_strides_before) accept = accept | Accept::null_strides;
   return validate(&managed.dl_tensor, managed.flags, accept);
 }
 

@@ -20,6 +20,11 @@ inline constexpr const char* dlpack_release = "1.3";
 /** The version that exported tensors carry. */
 inline constexpr DLPackVersion abi_version{1, 3};
 
+namespace detail {
+// Producers of older minor versions may leave strides NULL.
+inline constexpr std::uint32_t null_strides_before = 2;
+}  // namespace detail
+
 /** The flags of DLManagedTensorVersioned, 64 bits wide on every platform. */
 namespace flags {
 inline constexpr std::uint64_t read_only = 1;

@@ -226,6 +226,10 @@ func (v DataTypeCode) String() string {
 	return "DataTypeCode(" + strconv.FormatInt(int64(v), 10) + ")"
 }
 
+// nullStridesBefore is the minor version before which producers may leave
+// strides NULL.
+const nullStridesBefore = 2
+
 // HostReadable tells whether the host may read the data through its pointer. It
 // is false for a device without a name here.
 func (v DeviceType) HostReadable() bool {

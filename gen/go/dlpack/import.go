@@ -85,8 +85,7 @@ func (m *Managed) Init(p *DLManagedTensorVersioned) error {
 		return m.refuse(p)
 	}
 	if !plain(&p.DLTensor) {
-		// NULL strides were legal until DLPack 1.2.
-		if err := validate(Tensor{&p.DLTensor, p.Flags}, p.Version.Minor < 2); err != nil {
+		if err := validate(Tensor{&p.DLTensor, p.Flags}, p.Version.Minor < nullStridesBefore); err != nil {
 			deleteNow(p)
 			return err
 		}

@@ -28,6 +28,7 @@ type release struct {
 	Addressed    []number // DLTensor.data is an address, not a handle
 	Host         []number // the host's own memory
 	Codes        []number
+	NullBefore   int // the minor version before which strides may be NULL
 }
 
 type number struct {
@@ -42,7 +43,7 @@ type dtype struct {
 }
 
 func viewRelease(r *spec.Release) release {
-	v := release{names: namesOf(r)}
+	v := release{names: namesOf(r), NullBefore: r.NullStridesBefore()}
 	v.Major = spec.Find[*spec.Macro](r, "DLPACK_MAJOR_VERSION").Value
 	v.Minor = spec.Find[*spec.Macro](r, "DLPACK_MINOR_VERSION").Value
 	for _, f := range spec.Of[*spec.Flag](r) {

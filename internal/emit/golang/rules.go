@@ -16,8 +16,10 @@ const (
 	dtypeEnum   = "DLDataTypeCode"
 )
 
-// deviceRules renders what the run time asks about a device.
+// deviceRules renders what the run time asks about a device, and about strides.
 func (b *binding) deviceRules(f *jen.File) {
+	comment(f.Group, "nullStridesBefore is the minor version before which producers may leave strides NULL.")
+	f.Const().Id("nullStridesBefore").Op("=").Lit(b.release.NullStridesBefore())
 	b.deviceRule(f, "HostReadable", true,
 		"tells whether the host may read the data through its pointer. It is false for a device without a name "+
 			"here.",

@@ -23,7 +23,7 @@ type codes struct {
 type owned struct{ Name, Of string }
 
 func viewCodes(r *spec.Release) codes {
-	v := codes{Version: r.Version, NullBefore: nullBefore(r)}
+	v := codes{Version: r.Version, NullBefore: r.NullStridesBefore()}
 	for _, device := range spec.Find[*spec.Enum](r, deviceEnum).Values {
 		v.Devices = append(v.Devices, device.Name)
 		if device.Device != nil {
@@ -52,15 +52,6 @@ func (v *codes) add(name string, rule *spec.DeviceRule) {
 	if rule.Of != "" {
 		v.Owned = append(v.Owned, owned{name, rule.Of})
 	}
-}
-
-func nullBefore(r *spec.Release) int {
-	for _, f := range spec.Find[*spec.Struct](r, "DLTensor").Fields {
-		if f.Name == "strides" {
-			return f.NullBefore
-		}
-	}
-	return 0
 }
 
 // elements is what templates/c/elements.h.tmpl shows.

@@ -181,9 +181,7 @@ static char* copy_along(int32_t dimension, const DLTensor* t, char* to, const ch
   return to;
 }
 
-static bool on_host(DLDevice device) {
-  return dlpackgen_device_is_host_readable((int32_t)device.device_type);
-}
+static bool on_host(DLDevice device) { return dlpackgen_device_is_host_readable((int32_t)device.device_type); }
 
 /* Replaces a tensor by a copy in memory of its own; NULL with an exception. */
 static DLManagedTensorVersioned* copied(DLManagedTensorVersioned* tensor) {
