@@ -144,7 +144,8 @@ template <Access access>
 
 [[gnu::noinline, gnu::cold]] inline void refuse_misaligned(const Site& site, const DLTensor& tensor) {
   Sentence sentence(site);
-  fail(dlpackgen_misaligned(sentence.at(), &tensor, sentence.message()), sentence.text());
+  const int status = dlpackgen_misaligned(sentence.at(), &tensor, sentence.message());
+  fail(status, sentence.text());
 }
 
 // Inlined, and flattened where it is used: it is all that most arguments cost.

@@ -95,7 +95,8 @@ func (a ExchangeAPI) BorrowAll(dst []View, objects ...uintptr) error {
 		if plain(&dst[i].tensor) {
 			continue
 		}
-		if err := validate(Tensor{&dst[i].tensor, dst[i].flags}, a.version(&dst[i]).Minor < nullStridesBefore); err != nil {
+		nullStrides := a.version(&dst[i]).Minor < nullStridesBefore
+		if err := validate(Tensor{&dst[i].tensor, dst[i].flags}, nullStrides); err != nil {
 			return giveBack(dst, i, len(objects), err)
 		}
 	}
