@@ -3941,9 +3941,18 @@ static int dlpackgen_arrange(const struct dlpackgen_names* names, PyObject* cons
 
 /* Scalars, and what was left out */
 
+/* Raises the checker's sentence about an argument that is of another kind than its parameter. */
+static int dlpackgen_wrong_kind(const struct dlpackgen_call* call, int i, const char* got) {
+  char room[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
+  return dlpackgen_raise(dlpackgen_bad_kind(&at, call->function->parameters[i].kind, got, &text), &text);
+}
+
 static int dlpackgen_wrong_scalar(const struct dlpackgen_call* call, int i, const char* expected) {
   PyObject* name = dlpackgen_other_name(call->arguments[i].object, expected);
-  if (name) dlpackgen_argument_error(call, i, PyExc_TypeError, "expected %s, got %U", expected, name);
+  const char* got = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
+  if (got) dlpackgen_wrong_kind(call, i, got);
   Py_XDECREF(name);
   return -1;
 }
@@ -4007,9 +4016,7 @@ static int dlpackgen_refuse_missing(const struct dlpackgen_call* call, int i) {
 DLPACKGEN_SLOW static int dlpackgen_left_out(struct dlpackgen_call* call, int i) {
   const struct dlpackgen_parameter* p = &call->function->parameters[i];
   struct dlpackgen_argument* a = &call->arguments[i];
-  static const char* const kinds[] = {"a tensor", "int", "float", "bool"};
-  if (!p->optional && a->object)
-    return dlpackgen_argument_error(call, i, PyExc_TypeError, "expected %s, got None", kinds[p->kind]);
+  if (!p->optional && a->object) return dlpackgen_wrong_kind(call, i, "None");
   if (!p->optional) return dlpackgen_refuse_missing(call, i);
   memset(a, 0, sizeof *a);
   a->integer = p->int_default;

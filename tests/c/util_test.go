@@ -125,7 +125,7 @@ var helperMutants = []struct{ file, old, new string }{
 	{"rules", "if (base + tensor->byte_offset < dlpackgen_magnitude_(low))", "if (0)"},
 	{"tensor", "(options & DLPACKGEN_ACCEPT_NULL_STRIDES) != 0", "0"},
 	{"tensor", " || (options & DLPACKGEN_ACCEPT_UNKNOWN_CODE) != 0", ""},
-	{"tensor", "(options & DLPACKGEN_ACCEPT_UNKNOWN_DEVICE) == 0)", "0)"},
+	{"tensor", "(options & DLPACKGEN_ACCEPT_UNKNOWN_DEVICE) != 0", "1"},
 	{"tensor", "if (!tensor) return DLPACKGEN_ERROR_NULL;", ""},
 	{"tensor", "if (!managed) return DLPACKGEN_ERROR_NULL;", ""},
 	{"tensor", "if (managed->version.major != DLPACK_MAJOR_VERSION) return DLPACKGEN_ERROR_VERSION;", ""},
