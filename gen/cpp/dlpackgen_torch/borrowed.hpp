@@ -140,7 +140,7 @@ void require_number(const Site& site, DLDataType dtype, const Number& number) {
     return;
   }
   if (static_cast<double>(number.integer) != number.real)
-    fail_text(DLPACKGEN_STATUS_TYPE_ERROR, site, "expected " + name_of(dtype) + ", got float");
+    fail_text(DLPACKGEN_STATUS_TYPE_ERROR, site, "expected int, got float");
   const bool is_signed = dtype.code == kDLInt;
   const int bits = dtype.code == kDLBool ? 1 : dtype.bits - (is_signed ? 1 : 0);
   const std::int64_t high = bits >= 63 ? std::numeric_limits<std::int64_t>::max() : (std::int64_t{1} << bits) - 1;
