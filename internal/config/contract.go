@@ -27,7 +27,8 @@ func (d *decoder) contracts(all []*contract.Reading, schemas map[string]string) 
 	for _, r := range all {
 		for _, symbol := range r.Symbols() {
 			if other, again := schemas[symbol]; again {
-				r.Node().Errorf("kernel-conflict", "give it a symbol of its own", "%s is the symbol of kernel %s already", symbol, other)
+				r.Node().Errorf("kernel-conflict", "give it a symbol of its own",
+					"%s is the symbol of kernel %s already", symbol, other)
 			}
 		}
 		out = append(out, r.Kernel)

@@ -35,7 +35,8 @@ func TestDescribedKernelsAreComparedWithSchemas(t *testing.T) {
   square: {schema: "(Tensor(a!) x) -> ()"}
   scale: {args: {x: "float32[n] inout"}, symbol: square}
 `, Choice{})
-	assert.Contains(t, found, "dlpackgen.yaml:5:3: error: square is the symbol of kernel square already [kernel-conflict]")
+	assert.Contains(t, found,
+		"dlpackgen.yaml:5:3: error: square is the symbol of kernel square already [kernel-conflict]")
 	_, found = decode(t, withKernels+"kernels: {f: {args: {x: 'float32[n'}}}\n", Choice{})
 	assert.Contains(t, found, "dlpackgen.yaml:3:33: error: this [ has no end [invalid-line]")
 }

@@ -93,10 +93,12 @@ func (w *callWriter) given() {
 		w.pass = append(w.pass, "RESULT "+identifier(p.Name), "FLAGS "+identifier(p.Name))
 		w.before("given_[%d] = (DLTensor*)(uintptr_t)r%d;", i, i)
 		w.before("flags_[%d] = r%df;", i, i)
-		w.check("if (!status_ && !make_) status_ = dlpackgen_check_there(&sites_[%d], given_[%d] != NULL, &message_);", i, i)
+		w.check("if (!status_ && !make_) status_ = dlpackgen_check_there(&sites_[%d], given_[%d] != NULL, "+
+			"&message_);", i, i)
 	}
 	w.check("if (!status_)")
-	w.check("  status_ = dlpackgen_check_results_%s(&call_, (const DLTensor* const*)given_, flags_, sites_, &message_);",
+	w.check("  status_ = dlpackgen_check_results_%s(&call_, (const DLTensor* const*)given_, flags_, sites_, "+
+		"&message_);",
 		w.k.Name)
 	for i, p := range w.tensors() {
 		w.check("if (!status_ && !given_[%d]) {", i)
@@ -199,7 +201,8 @@ func (w *callWriter) form(makes bool) form {
 			args = append(args, identifier(p.Name)+" dlpack.Tensor")
 			continue
 		case p.Kind == contract.Tensor:
-			types, values, zeros = append(types, "*dlpack.Managed"), append(values, "r.take("+at+")"), append(zeros, "nil")
+			types, values, zeros = append(types, "*dlpack.Managed"), append(values, "r.take("+at+")"), append(zeros,
+				"nil")
 		default:
 			of, value, zero := goResult(p, at)
 			types, values, zeros = append(types, of), append(values, value), append(zeros, zero)

@@ -162,7 +162,7 @@ func (w *callWriter) resolve(i int, p contract.Param, at, typeName string) (valu
 		w.line("%s, %s := %s.or(%s, %v)", value, there, at, otherwise, given)
 		return value, there
 	}
-	w.line("%s, err := %s.must(%s, %q, %s)", value, at, w.site(i), expected(p), otherwise)
+	w.line("%s, err := %s.must(%s, %q, %s)", value, at, w.site(i), p.Expected(), otherwise)
 	w.line("if err != nil {")
 	w.line("RETURN")
 	w.line("}")
@@ -276,19 +276,4 @@ func floatLiteral(v float64) string {
 		return "0"
 	}
 	return strconv.FormatFloat(v, 'g', -1, 64)
-}
-
-// expected is what messages call a scalar.
-func expected(p contract.Param) string {
-	switch p.Kind {
-	case contract.Int:
-		return "int"
-	case contract.Float:
-		return "float"
-	case contract.Bool:
-		return "bool"
-	case contract.Str:
-		return "str"
-	}
-	return strings.SplitN(p.Line, " ", 2)[0]
 }

@@ -11,8 +11,8 @@ import (
 	"text/template"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/checks"
 	"github.com/dlpackgen/dlpackgen/internal/emit/header"
-	"github.com/dlpackgen/dlpackgen/internal/emit/kernels"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/templates"
 )
@@ -27,7 +27,8 @@ func (b *binding) callers(described []contract.Kernel) ([]emit.Asset, error) {
 		return nil, nil
 	}
 	if b.path == "" {
-		return nil, errors.New("the package of kernels imports the bindings: set `import:` of target go, or generate inside a " +
+		return nil, errors.New("the package of kernels imports the bindings: set `import:` of target go, or " +
+			"generate inside a " +
 			"Go module")
 	}
 	view, err := viewCallers(described)
@@ -56,9 +57,9 @@ const static = "#define DLPACKGEN_KERNELS_API static __attribute__((unused))"
 // callSource is the C of the package. Its functions of the kernels are static: a program may have
 // those of target kernels too.
 func (b *binding) callSource(described []contract.Kernel, view callers) emit.Asset {
-	prototypes, checks := kernels.Assets(described)
-	parts := append([]emit.Asset{prototypes, checks}, checks.Parts...)
-	checks.Parts = nil
+	prototypes, source := checks.Assets(described)
+	parts := append([]emit.Asset{prototypes, source}, source.Parts...)
+	source.Parts = nil
 	for _, h := range append(header.All(b.release), header.Checker(b.release)...) {
 		if h.To != header.DLPack {
 			h.Spare, h.Main = true, false
@@ -124,7 +125,8 @@ type form struct {
 func viewCallers(described []contract.Kernel) (callers, error) {
 	var all callers
 	taken := map[string]string{}
-	for _, name := range []string{"Bool", "C", "Float", "Int", "KernelError", "Maybe", "None", "Number", "Some", "Uint"} {
+	for _, name := range []string{"Bool", "C", "Float", "Int", "KernelError", "Maybe", "None", "Number", "Some",
+		"Uint"} {
 		taken[name] = "the package"
 	}
 	for i := range described {
@@ -167,7 +169,8 @@ func (w *callWriter) checkFields() error {
 			continue
 		}
 		if other, again := taken[camel(p.Name)]; again {
-			return fmt.Errorf("kernel %s: %s and argument %s would both be the option %s in Go; rename one", w.k.Name, other,
+			return fmt.Errorf("kernel %s: %s and argument %s would both be the option %s in Go; rename one",
+				w.k.Name, other,
 				p.Name, camel(p.Name))
 		}
 		taken[camel(p.Name)] = "argument " + p.Name
@@ -176,7 +179,8 @@ func (w *callWriter) checkFields() error {
 }
 
 // reserved are names that an argument in Go would hide.
-var reserved = strings.Fields("C answer bool byte checkText dlpack err error failed false fitsFloat float32 float64 int int16 int32 " +
+var reserved = strings.Fields("C answer bool byte checkText dlpack err error failed false fitsFloat float32 " +
+	"float64 int int16 int32 " +
 	"int64 int8 itemsOf leftOut len nil noText o pointerOf r resultOf results site string textOf true " +
 	"uint16 uint32 uint64 uint8 unsafe")
 

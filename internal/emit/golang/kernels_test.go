@@ -30,15 +30,19 @@ func TestKernelsThatGoCannotHave(t *testing.T) {
 	made := described("f")
 	made.Results = []contract.Param{{Name: "y", Kind: contract.Tensor, Var: contract.None}}
 	for want, all := range map[string][]contract.Kernel{
-		"kernel a_b and kernel aB would both be AB in Go; rename one":                                {described("a_b"), described("aB")},
-		"the package and kernel c would both be C in Go":                                             {described("c")},
-		"the package and kernel some would both be Some in Go; rename one":                           {described("some")},
-		"kernel f and kernel f_new would both be FNew in Go":                                         {made, described("f_new")},
-		"kernel f and kernel f_options would both be FOptions in Go":                                 {described("f", option("a")), described("f_options")},
-		"kernel f: argument a_b and argument aB would both be the option AB in Go; rename one":       {described("f", option("a_b"), option("aB"))},
+		"kernel a_b and kernel aB would both be AB in Go; rename one":      {described("a_b"), described("aB")},
+		"the package and kernel c would both be C in Go":                   {described("c")},
+		"the package and kernel some would both be Some in Go; rename one": {described("some")},
+		"kernel f and kernel f_new would both be FNew in Go": {made,
+			described("f_new")},
+		"kernel f and kernel f_options would both be FOptions in Go": {described("f",
+			option("a")), described("f_options")},
+		"kernel f: argument a_b and argument aB would both be the option AB in Go; rename one": {described("f",
+			option("a_b"), option("aB"))},
 		"kernel f: the stream of the call and argument stream would both be the option Stream in Go": {cuda},
 	} {
-		_, err := Target.Manifest(&emit.Model{Release: emittest.Release(t, "1.3"), Import: "example.org/x", Contracts: all})
+		_, err := Target.Manifest(&emit.Model{Release: emittest.Release(t, "1.3"), Import: "example.org/x",
+			Contracts: all})
 		require.Error(t, err, want)
 		assert.Contains(t, err.Error(), want)
 	}
@@ -50,7 +54,8 @@ func TestKernelsThatGoCannotHave(t *testing.T) {
 
 // Arguments hide nothing that the function uses, and are no words of Go.
 func TestIdentifiers(t *testing.T) {
-	for name, want := range map[string]string{"x": "x", "func": "func_", "answer": "answer_", "N": "N_", "unsafe": "unsafe_"} {
+	for name, want := range map[string]string{"x": "x", "func": "func_", "answer": "answer_", "N": "N_",
+		"unsafe": "unsafe_"} {
 		assert.Equal(t, want, identifier(name))
 	}
 }

@@ -1,43 +1,25 @@
-// Package kernels has the prototypes of the C functions that a config describes, and the checks of
-// their descriptions as straight lines of C, as assets: for target kernels, and for callers whose
-// folder holds them. It resolves nothing: internal/kernel/contract does.
+// Package kernels is the target "kernels": kernels.h and kernels.c for the kernels that a config
+// describes.
 package kernels
 
 import (
-	"slices"
-
 	"github.com/dlpackgen/dlpackgen/internal/emit"
-	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/emit/checks"
 )
 
-// Assets lists kernels.h, and kernels.c with its parts.
-func Assets(described []contract.Kernel) (header, source emit.Asset) {
-	view := viewAll(described)
-	parts := emit.Copies("kernels", "", "arithmetic.h", "demands.h")
-	if view.Serial {
-		parts = append(parts, emit.Copies("kernels", "", "serial.h")...)
-	}
-	return emit.Asset{From: "kernels/kernels.h.tmpl", To: "kernels.h", View: view, Main: true},
-		emit.Asset{From: "kernels/kernels.c.tmpl", To: "kernels.c", View: view, Parts: parts}
+// Target is the row of the table of targets.
+var Target = emit.Target{
+	Name:      "kernels",
+	Doc:       "kernels that the config describes: prototypes, checks and calls; C, C++",
+	Path:      "kernels",
+	Oldest:    "1.3",
+	Needs:     []string{"c"},
+	Contracts: true,
+	OnRequest: true,
+	Manifest:  manifest,
 }
 
-// all is what both templates show.
-type all struct {
-	Kernels []kernelView
-	Errors  []string
-	MaxNDim int
-	Serial  bool
-}
-
-func viewAll(described []contract.Kernel) all {
-	v := all{MaxNDim: contract.MaxNDim}
-	for i := range described {
-		k := &described[i]
-		v.Kernels = append(v.Kernels, viewKernel(k))
-		v.Serial = v.Serial || k.Serial
-		if k.Error != "" && !slices.Contains(v.Errors, k.Error) {
-			v.Errors = append(v.Errors, k.Error)
-		}
-	}
-	return v
+func manifest(m *emit.Model) (emit.Manifest, error) {
+	header, source := checks.Assets(m.Contracts)
+	return emit.Manifest{Assets: []emit.Asset{header, source}}, nil
 }

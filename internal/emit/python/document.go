@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
@@ -27,10 +28,10 @@ func (w *wrapper) document() {
 			signature, typed = append(signature, k.name+"=None"), append(typed, k.name+": "+k.typed+" = None")
 		}
 	}
-	w.v.Doc = []string{quote(fmt.Sprintf("%s(%s)\n--\n\n", w.k.Name, strings.Join(signature, ", ")))}
+	w.v.Doc = []string{emit.CLiteral(fmt.Sprintf("%s(%s)\n--\n\n", w.k.Name, strings.Join(signature, ", ")))}
 	text := w.described()
 	for line := range strings.Lines(text) {
-		w.v.Doc = append(w.v.Doc, quote(line))
+		w.v.Doc = append(w.v.Doc, emit.CLiteral(line))
 	}
 	w.v.Typed, w.v.Returned = strings.Join(typed, ", "), w.returned()
 	w.v.DocString = docString(text)
@@ -55,7 +56,8 @@ func (w *wrapper) keywords() (all []keyword) {
 	case n == 1:
 		all = append(all, keyword{"out", "SupportsDLPack | None"})
 	case n > 1:
-		all = append(all, keyword{"out", "tuple[" + strings.TrimSuffix(strings.Repeat("SupportsDLPack | None, ", n), ", ") + "] | None"})
+		all = append(all, keyword{"out", "tuple[" + strings.TrimSuffix(strings.Repeat("SupportsDLPack | None, ", n),
+			", ") + "] | None"})
 	}
 	if w.like != contract.None {
 		all = append(all, keyword{"like", "_Array | None"})

@@ -86,12 +86,13 @@ type wrapper struct {
 }
 
 func viewKernel(k *contract.Kernel) (kernelView, error) {
-	v := kernelView{Name: k.Name, Function: quote(k.Name)}
+	v := kernelView{Name: k.Name, Function: emit.CLiteral(k.Name)}
 	w := &wrapper{k: k, v: &v, given: k.Given(), out: contract.None, like: contract.None}
 	w.names()
 	w.table()
 	if v.Count > maxParameters {
-		return v, fmt.Errorf("kernel %s has %d arguments and results: modules of Python have room for %d", k.Name, v.Count, maxParameters)
+		return v, fmt.Errorf("kernel %s has %d arguments and results: modules of Python have room for %d", k.Name,
+			v.Count, maxParameters)
 	}
 	for i, p := range k.Args {
 		w.read(i, p)
@@ -132,7 +133,7 @@ func (w *wrapper) candidates() (all []int) {
 func (w *wrapper) names() {
 	var all []string
 	for _, p := range w.k.Args {
-		all = append(all, quote(p.Name))
+		all = append(all, emit.CLiteral(p.Name))
 	}
 	w.v.Positional = len(all)
 	if len(w.tensors()) > 0 {
@@ -183,7 +184,8 @@ func (w *wrapper) types(p contract.Param) string {
 }
 
 // anyTensor is a parameter that takes tensors of every shape: the generated checks look at it.
-const anyTensor = "{.name = %s, .kind = DLPACKGEN_KIND_TENSOR, .optional = %d, .writable = %d, .leading_dims = 1, .devices = {%s}, " +
+const anyTensor = "{.name = %s, .kind = DLPACKGEN_KIND_TENSOR, .optional = %d, .writable = %d, .leading_dims = " +
+	"1, .devices = {%s}, " +
 	".dtypes = {%s}}"
 
 func (w *wrapper) table() {
@@ -201,14 +203,15 @@ func (w *wrapper) table() {
 		if len(w.tensors()) > 1 {
 			name = fmt.Sprintf("out[%d]", i)
 		}
-		w.v.Table = append(w.v.Table, fmt.Sprintf(anyTensor, quote(name), 1, 1, w.devices(), w.types(p)))
-		w.v.Sites = append(w.v.Sites, fmt.Sprintf("{%s, %s, %d}", w.v.Function, quote(name), w.outs+i))
+		w.v.Table = append(w.v.Table, fmt.Sprintf(anyTensor, emit.CLiteral(name), 1, 1, w.devices(), w.types(p)))
+		w.v.Sites = append(w.v.Sites, fmt.Sprintf("{%s, %s, %d}", w.v.Function, emit.CLiteral(name), w.outs+i))
 	}
 	switch count := len(w.tensors()); {
 	case count == 1:
 		w.before("table_[%d] = given_[%d];", w.outs, w.out)
 	case count > 1:
-		w.before("if (dlpackgen_spread(%s, given_[%d], %d, &table_[%d])) goto done;", w.v.Function, w.out, count, w.outs)
+		w.before("if (dlpackgen_spread(%s, given_[%d], %d, &table_[%d])) goto done;", w.v.Function, w.out, count,
+			w.outs)
 	}
 	if w.like != contract.None {
 		w.before("table_[%d] = given_[%d];", len(w.v.Table), w.like)
@@ -238,13 +241,15 @@ func kind(p contract.Param) string {
 func (w *wrapper) parameter(p contract.Param) string {
 	switch {
 	case p.Kind == contract.Tensor && p.CPU:
-		return fmt.Sprintf(anyTensor, quote(p.Name), btoi(p.Optional), btoi(p.Writes()), "kDLCPU", w.types(p))
+		return fmt.Sprintf(anyTensor, emit.CLiteral(p.Name), btoi(p.Optional), btoi(p.Writes()), "kDLCPU", w.types(p))
 	case p.Kind == contract.Tensor:
-		return fmt.Sprintf(anyTensor, quote(p.Name), btoi(p.Optional), btoi(p.Writes()), w.devices(), w.types(p))
+		return fmt.Sprintf(anyTensor, emit.CLiteral(p.Name), btoi(p.Optional), btoi(p.Writes()), w.devices(),
+			w.types(p))
 	case kind(p) == "":
-		return fmt.Sprintf("{.name = %s, .kind = DLPACKGEN_KIND_INT, .optional = 1}", quote(p.Name))
+		return fmt.Sprintf("{.name = %s, .kind = DLPACKGEN_KIND_INT, .optional = 1}", emit.CLiteral(p.Name))
 	}
-	text := fmt.Sprintf("{.name = %s, .kind = DLPACKGEN_KIND_%s, .optional = %d", quote(p.Name), kind(p), btoi(p.Optional || p.Default != nil))
+	text := fmt.Sprintf("{.name = %s, .kind = DLPACKGEN_KIND_%s, .optional = %d", emit.CLiteral(p.Name), kind(p),
+		btoi(p.Optional || p.Default != nil))
 	if value := literal(p); value != "" && p.Kind == contract.Float {
 		text += ", .float_default = " + value
 	} else if value != "" {
@@ -258,9 +263,4 @@ func btoi(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-// quote spells a literal of C.
-func quote(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "?", `\?`, "\n", `\n`, "\t", `\t`).Replace(text) + `"`
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
@@ -26,28 +27,9 @@ func literal(p contract.Param) string {
 	case notation.Bool:
 		return fmt.Sprint(btoi(v.Bool))
 	case notation.Text:
-		return quote(v.Text)
+		return emit.CLiteral(v.Text)
 	}
 	return ""
-}
-
-// expected is what messages call a scalar.
-func expected(p contract.Param) string {
-	switch p.Kind {
-	case contract.Int:
-		return "int"
-	case contract.Float:
-		return "float"
-	case contract.Bool:
-		return "bool"
-	case contract.Str:
-		return "str"
-	case contract.Ints:
-		return "a list of int"
-	case contract.Floats:
-		return "a list of float"
-	}
-	return strings.SplitN(p.Line, " ", 2)[0]
 }
 
 // read writes how an argument gets from Python into the call.
@@ -62,7 +44,7 @@ func (w *wrapper) read(i int, p contract.Param) {
 	}
 	if !p.Optional && p.Kind != contract.Tensor && (p.Default != nil || kind(p) == "") {
 		w.before("if (%s == Py_None) {", at)
-		w.before("  dlpackgen_argument_error(&call_, %d, PyExc_TypeError, \"expected %s, got None\");", i, expected(p))
+		w.before("  dlpackgen_argument_error(&call_, %d, PyExc_TypeError, \"expected %s, got None\");", i, p.Expected())
 		w.before("  goto done;")
 		w.before("}")
 	}
@@ -137,14 +119,16 @@ func (w *wrapper) number(i int, p contract.Param, at, into string) {
 	if value == "" {
 		value = "0"
 	}
-	w.v.Locals = append(w.v.Locals, fmt.Sprintf("int64_t %s = (int64_t)%s;", integer, value), fmt.Sprintf("double %s = %s;", real, value),
+	w.v.Locals = append(w.v.Locals, fmt.Sprintf("int64_t %s = (int64_t)%s;", integer, value),
+		fmt.Sprintf("double %s = %s;", real, value),
 		fmt.Sprintf("(void)%s, (void)%s;", integer, real))
 	if p.Var != contract.None {
 		w.variable(i, p, at, integer, real)
 		return
 	}
 	w.came(p, at)
-	w.before("  if (%s) goto done;", readNumber(i, p.Types[0].Name, p.Types[0].Code, p.Types[0].Bits, at, integer, real))
+	w.before("  if (%s) goto done;",
+		readNumber(i, p.Types[0].Name, p.Types[0].Code, p.Types[0].Bits, at, integer, real))
 	w.before("}")
 	ctype := contract.CTypes[p.Types[0].Name]
 	spelled := fmt.Sprintf("(%s)%s", ctype, integer)
@@ -174,7 +158,8 @@ func (w *wrapper) variable(i int, p contract.Param, at, integer, real string) {
 	for _, d := range v.Types {
 		real_ := d.Code != "kDLInt" && d.Code != "kDLUInt" && d.Code != "kDLBool"
 		w.after("    case DLPACKGEN_DTYPE(%s, %d, %d):", d.Code, d.Bits, d.Lanes)
-		w.after("      failed_ = dlpackgen_check_plain(&call_, %d, %s, %s, %d, %s);", i, at, plain, btoi(real_), quote(d.Name))
+		w.after("      failed_ = dlpackgen_check_plain(&call_, %d, %s, %s, %d, %s);", i, at, plain, btoi(real_),
+			emit.CLiteral(d.Name))
 		w.after("      if (!failed_) failed_ = %s;", readNumber(i, d.Name, d.Code, d.Bits, plain, integer, real))
 		w.after("      break;")
 	}
@@ -193,7 +178,8 @@ var largest = map[string]string{"float16": "65504.0", "bfloat16": "0x1.fep127", 
 func readNumber(i int, name, code string, bits int, at, integer, real string) string {
 	switch {
 	case code == "kDLInt" || code == "kDLUInt":
-		return fmt.Sprintf("dlpackgen_read_bits(&call_, %d, %s, \"%s\", %d, %d, &%s)", i, at, name, bits, btoi(code == "kDLInt"), integer)
+		return fmt.Sprintf("dlpackgen_read_bits(&call_, %d, %s, \"%s\", %d, %d, &%s)", i, at, name, bits,
+			btoi(code == "kDLInt"), integer)
 	case code == "kDLBool":
 		return fmt.Sprintf("dlpackgen_read_bits(&call_, %d, %s, \"bool\", 1, 0, &%s)", i, at, integer)
 	case largest[name] == "":
@@ -245,7 +231,8 @@ func (w *wrapper) allocate() {
 			w.v.Results += fmt.Sprintf(", &scalar_%d_", i)
 			continue
 		}
-		w.v.Locals = append(w.v.Locals, fmt.Sprintf("DLManagedTensorVersioned* made_%d_ = NULL;", i), fmt.Sprintf("DLTensor* result_%d_ = NULL;", i))
+		w.v.Locals = append(w.v.Locals, fmt.Sprintf("DLManagedTensorVersioned* made_%d_ = NULL;", i),
+			fmt.Sprintf("DLTensor* result_%d_ = NULL;", i))
 		w.v.Release = append(w.v.Release, fmt.Sprintf("if (made_%d_) dlpackgen_delete(made_%d_);", i, i))
 		w.v.Results += fmt.Sprintf(", result_%d_", i)
 		place := contract.None
@@ -253,7 +240,8 @@ func (w *wrapper) allocate() {
 			place = w.outs + out
 			out++
 		}
-		w.alloc("if (dlpackgen_allocate_result(&call_, like_, %d, &kernel_.results.%s, &made_%d_, &result_%d_)) goto done;",
+		w.alloc("if (dlpackgen_allocate_result(&call_, like_, %d, &kernel_.results.%s, &made_%d_, &result_%d_)) "+
+			"goto done;",
 			place, p.Name, i, i)
 	}
 }
@@ -292,7 +280,8 @@ func (w *wrapper) checkOuts(n int) {
 		switch {
 		case p.Kind != contract.Tensor:
 		case p.Saved:
-			given, bits, sites = append(given, "NULL"), append(bits, "0"), append(sites, fmt.Sprintf("dlpackgen_outs_of_%s[0]", w.k.Name))
+			given, bits, sites = append(given, "NULL"), append(bits, "0"), append(sites,
+				fmt.Sprintf("dlpackgen_outs_of_%s[0]", w.k.Name))
 		default:
 			given, bits = append(given, tensors[place]), append(bits, flags[place])
 			sites = append(sites, fmt.Sprintf("dlpackgen_outs_of_%s[%d]", w.k.Name, place))
@@ -346,7 +335,8 @@ func (w *wrapper) give() {
 		default:
 			object = scalarObject(w.k, p, i)
 		}
-		w.v.Give = append(w.v.Give, fmt.Sprintf("objects_[%d] = %s;", given, object), fmt.Sprintf("if (!objects_[%d]) goto done;", given))
+		w.v.Give = append(w.v.Give, fmt.Sprintf("objects_[%d] = %s;", given, object),
+			fmt.Sprintf("if (!objects_[%d]) goto done;", given))
 		given++
 	}
 	if given > 0 {
@@ -379,7 +369,8 @@ func scalarObject(k *contract.Kernel, p contract.Param, i int) string {
 	text := "NULL"
 	for n := len(k.Vars[p.Var].Types) - 1; n >= 0; n-- {
 		ctype := contract.CTypes[k.Vars[p.Var].Types[n].Name]
-		text = fmt.Sprintf("kernel_.types.%s == %d ? %s : %s", contract.Member(k.Vars[p.Var].Name), n, numberObject(ctype, at+".as_"+ctype), text)
+		text = fmt.Sprintf("kernel_.types.%s == %d ? %s : %s", contract.Member(k.Vars[p.Var].Name), n,
+			numberObject(ctype, at+".as_"+ctype), text)
 	}
 	return text
 }

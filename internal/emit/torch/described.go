@@ -149,8 +149,8 @@ func viewDescribed(k *contract.Kernel, given []contract.Param, name string) desc
 	op := describedOperator{operator: operator{Name: name, Namespace: k.Namespace, Form: kernel.Forms[0],
 		Type: name + "_", Schema: schema(k, given), Backward: "void"},
 		Kernel: k.Name, Device: fmt.Sprint(k.Devices[0].Value)}
-	op.Doc = comment(strings.TrimSpace(fmt.Sprintf("%s::%s%s. %s", k.Namespace, name, op.Schema, k.Doc)))
-	op.Schema = escape(op.Schema)
+	op.Doc = emit.CComment(strings.TrimSpace(fmt.Sprintf("%s::%s%s. %s", k.Namespace, name, op.Schema, k.Doc)))
+	op.Schema = emit.CLiteral(name + op.Schema)
 	var types []string
 	for i, p := range k.Args {
 		types, op.Taken = append(types, cxx(p)), append(op.Taken, "[[maybe_unused]] "+cxx(p)+" "+p.Name)
@@ -347,14 +347,4 @@ func number(k *contract.Kernel, i int, p contract.Param) []string {
 	binder := k.Args[k.Vars[p.Var].Arg].Name
 	return []string{fmt.Sprintf("detail::require_number(detail::described_site<K, %d>, made_.args.%s->dtype, "+
 		"made_.args.%s);", i, binder, p.Name)}
-}
-
-// escape spells a text in a literal of C++.
-func escape(text string) string {
-	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "?", `\?`, "\n", `\n`, "\t", `\t`).Replace(text)
-}
-
-// comment keeps a text from ending the comment that it stands in.
-func comment(text string) string {
-	return strings.NewReplacer("*/", "* /", "/*", "/ *", `\`, `\\`).Replace(text)
 }

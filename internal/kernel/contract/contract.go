@@ -4,6 +4,7 @@ package contract
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
@@ -110,6 +111,25 @@ type Param struct {
 
 // Writes tells whether the function writes to a tensor argument.
 func (p Param) Writes() bool { return p.Access != In }
+
+// Expected is what messages call a value that the parameter takes, where that is no tensor.
+func (p Param) Expected() string {
+	switch p.Kind {
+	case Int:
+		return "int"
+	case Float:
+		return "float"
+	case Bool:
+		return "bool"
+	case Str:
+		return "str"
+	case Ints:
+		return "a list of int"
+	case Floats:
+		return "a list of float"
+	}
+	return strings.SplitN(p.Line, " ", 2)[0]
+}
 
 // Rank gives the dimensions of a tensor beside those of an ellipsis, and the place of that among
 // the extents, or None.

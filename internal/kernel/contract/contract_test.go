@@ -108,13 +108,16 @@ func param(k *contract.Kernel, p contract.Param) string {
 		}
 		extents = append(extents, text)
 	}
-	return fmt.Sprintf("%s = %s: kind %d of %s var %d [%s] layout %d access %d align %d cpu=%v copied=%v zeroed=%v saved=%v "+
-		"optional=%v aliases %v count %d least %d", p.Name, p.Line, p.Kind, dtypes(p.Types), p.Var, strings.Join(extents, ", "),
+	return fmt.Sprintf("%s = %s: kind %d of %s var %d [%s] layout %d access %d align %d cpu=%v copied=%v "+
+		"zeroed=%v saved=%v "+
+		"optional=%v aliases %v count %d least %d", p.Name, p.Line, p.Kind, dtypes(p.Types), p.Var,
+		strings.Join(extents, ", "),
 		p.Layout, p.Access, p.Align, p.CPU, p.Copied, p.Zeroed, p.Saved, p.Optional, p.Aliases, p.Count, p.Least)
 }
 
 func dim(k *contract.Kernel, d contract.Dim) string {
-	return fmt.Sprintf("of %s flagged=%v always=%v solved by %s", k.Args[d.Arg].Name, d.Flagged, d.Always, plus(d.Solve))
+	return fmt.Sprintf("of %s flagged=%v always=%v solved by %s", k.Args[d.Arg].Name, d.Flagged, d.Always,
+		plus(d.Solve))
 }
 
 func TestSymbolsAreBoundInOrder(t *testing.T) {
@@ -183,7 +186,8 @@ func FuzzRead(f *testing.F) {
 	src, err := os.ReadFile("testdata/design.yaml")
 	require.NoError(f, err)
 	f.Add(string(src))
-	f.Add("f: {types: {T: [int8]}, args: {x: 'T[n*2, ...]? strided', s: 'list[int]'}, returns: {y: 'T[n // s[3], ...]'}}")
+	f.Add("f: {types: {T: [int8]}, args: {x: 'T[n*2, ...]? strided', s: 'list[int]'}, returns: {y: 'T[n // s[3], " +
+		"...]'}}")
 	f.Fuzz(func(t *testing.T, src string) {
 		all, found := read(t, src)
 		for _, r := range all {

@@ -45,7 +45,8 @@ func (r *reader) checkSymbol(s *source, e *notation.Expr) {
 		return
 	}
 	if s.of != nil && !r.Dims[i].Always && !(s.of.binds(i) && s.of.Optional) {
-		s.fail(e, "unbound-symbol", "let an argument bind it that is never None", "%s has no value where %s is None", e.Name, r.Args[r.Dims[i].Arg].Name)
+		s.fail(e, "unbound-symbol", "let an argument bind it that is never None", "%s has no value where %s is None",
+			e.Name, r.Args[r.Dims[i].Arg].Name)
 	}
 }
 
@@ -80,7 +81,8 @@ func (r *reader) checkTensor(s *source, e *notation.Expr) {
 	d, fixed := constant(e.Operands[0])
 	rank, _ := x.Rank()
 	if !fixed || d < -int64(rank) || d >= int64(rank) {
-		s.fail(e.Operands[0], "invalid-extent", "", "%s is no dimension of %s, which has %d at least", e.Operands[0], e.Name, rank)
+		s.fail(e.Operands[0], "invalid-extent", "", "%s is no dimension of %s, which has %d at least", e.Operands[0],
+			e.Name, rank)
 	}
 }
 
@@ -125,7 +127,8 @@ func (r *reader) conditions() (all []condition) {
 		return nil
 	}
 	if section.Kind == yaml.Scalar {
-		section.Errorf("type-mismatch", "write `- "+section.Value+"`, on a line of its own", "where must be a list, not a value")
+		section.Errorf("type-mismatch", "write `- "+section.Value+"`, on a line of its own",
+			"where must be a list, not a value")
 		return nil
 	}
 	for _, n := range section.List("where") {

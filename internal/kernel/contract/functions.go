@@ -27,7 +27,8 @@ func (r *reader) functions(fine bool) {
 		return
 	}
 	if section.Kind == yaml.List {
-		section.Errorf("type-mismatch", "write `kDLCPU: {}`, on a line of its own", "devices must be a mapping, not a list")
+		section.Errorf("type-mismatch", "write `kDLCPU: {}`, on a line of its own",
+			"devices must be a mapping, not a list")
 		return
 	}
 	if section.Is(yaml.Mapping, "devices") && len(section.Entries) == 0 {
@@ -51,7 +52,8 @@ func (r *reader) deviceEntry(e yaml.Entry, symbol string, at *yaml.Node, fine bo
 	value, known := r.scope.Devices[e.Key.Value]
 	if !known {
 		names := slices.Sorted(maps.Keys(r.scope.Devices))
-		e.Key.Errorf("unknown-device", diag.DidYouMean(e.Key.Value, names), "no release that is made has a device %q", e.Key.Value)
+		e.Key.Errorf("unknown-device", diag.DidYouMean(e.Key.Value, names),
+			"no release that is made has a device %q", e.Key.Value)
 	}
 	d := Device{Name: e.Key.Value, Value: value}
 	if isEmpty(e.Value) {
@@ -170,7 +172,8 @@ func Compare(all []*Reading) {
 	}
 	for _, r := range all {
 		if other, again := symbols[r.Error]; again && r.err != nil {
-			r.err.Errorf("kernel-conflict", "const char *f(int code) is a function of its own", "%s is a symbol of kernel %s", r.Error, other.Name)
+			r.err.Errorf("kernel-conflict", "const char *f(int code) is a function of its own",
+				"%s is a symbol of kernel %s", r.Error, other.Name)
 		}
 		if r.Backward != nil && r.Valid {
 			r.compareBackward(kernels)
@@ -195,7 +198,8 @@ func (r *Reading) compareSymbols(known map[string]*Reading) {
 	for _, d := range r.Devices {
 		for _, f := range d.Functions {
 			if types, again := own[f.Symbol]; again && !slices.Equal(types, f.Types) {
-				r.symbols[0].node.Errorf("kernel-conflict", "give the dtypes spellings that differ", "%s stands for two choices of dtypes", f.Symbol)
+				r.symbols[0].node.Errorf("kernel-conflict", "give the dtypes spellings that differ",
+					"%s stands for two choices of dtypes", f.Symbol)
 				return
 			}
 			own[f.Symbol] = f.Types
@@ -203,7 +207,8 @@ func (r *Reading) compareSymbols(known map[string]*Reading) {
 	}
 	for _, s := range r.symbols {
 		if other, again := known[s.symbol]; again && other != r {
-			s.node.Errorf("kernel-conflict", "give it a symbol of its own", "%s is a symbol of kernel %s already", s.symbol, other.Name)
+			s.node.Errorf("kernel-conflict", "give it a symbol of its own", "%s is a symbol of kernel %s already",
+				s.symbol, other.Name)
 			return
 		}
 		known[s.symbol] = r
@@ -215,11 +220,13 @@ func (r *Reading) compareBackward(kernels map[string]*Reading) {
 	other, known := kernels[r.Backward.Kernel]
 	if !known {
 		names := slices.Sorted(maps.Keys(kernels))
-		r.backward.Errorf("unknown-kernel", diag.DidYouMean(r.Backward.Kernel, names), "there is no kernel %q with args", r.Backward.Kernel)
+		r.backward.Errorf("unknown-kernel", diag.DidYouMean(r.Backward.Kernel, names),
+			"there is no kernel %q with args", r.Backward.Kernel)
 		return
 	}
 	if problem := r.unfit(&other.Kernel); other.Valid && problem != "" {
-		r.backward.Errorf("invalid-backward", "", "%s cannot compute the gradients of %s: %s", other.Name, r.Name, problem)
+		r.backward.Errorf("invalid-backward", "", "%s cannot compute the gradients of %s: %s", other.Name, r.Name,
+			problem)
 	}
 }
 
@@ -237,13 +244,16 @@ func (k *Kernel) unfit(other *Kernel) string {
 	case other.Namespace != k.Namespace:
 		return "it must have the namespace of the kernel"
 	case len(other.Args) != len(wanted):
-		return fmt.Sprintf("it must take %d arguments, a gradient for each result and then what is saved, not %d", len(wanted), len(other.Args))
+		return fmt.Sprintf("it must take %d arguments, a gradient for each result and then what is saved, not %d",
+			len(wanted), len(other.Args))
 	case len(other.Given()) != len(k.Backward.Of):
-		return fmt.Sprintf("it must give %d results, a gradient for each of `of`, not %d", len(k.Backward.Of), len(other.Given()))
+		return fmt.Sprintf("it must give %d results, a gradient for each of `of`, not %d", len(k.Backward.Of),
+			len(other.Given()))
 	}
 	for i, p := range wanted {
 		if got := other.Args[i]; got.Kind != p.Kind || got.Writes() {
-			return fmt.Sprintf("its argument %s stands for %s, and must be of the same kind, and not written", got.Name, p.Name)
+			return fmt.Sprintf("its argument %s stands for %s, and must be of the same kind, and not written",
+				got.Name, p.Name)
 		}
 	}
 	return ""

@@ -19,7 +19,8 @@ func (r *reader) argument(i int) {
 	}
 	r.checkDefault(l, p)
 	if i > 0 && p.Default == nil && r.Args[i-1].Default != nil {
-		l.key.Errorf("argument-order", "give it a default, or move it up", "%s has no default, and stands behind %s, which has one",
+		l.key.Errorf("argument-order", "give it a default, or move it up",
+			"%s has no default, and stands behind %s, which has one",
 			p.Name, r.Args[i-1].Name)
 	}
 }
@@ -137,10 +138,12 @@ func (r *reader) checkNames() {
 // checkKeywords reports arguments that hide what callers add.
 func (r *reader) checkKeywords() {
 	if i := r.Arg("out"); i != None && len(r.Given()) > 0 {
-		r.args[i].key.Errorf("invalid-name", "name it otherwise", "out= is how callers give memory for the results, so no argument is out")
+		r.args[i].key.Errorf("invalid-name", "name it otherwise",
+			"out= is how callers give memory for the results, so no argument is out")
 	}
 	if i := r.Arg("like"); i != None && len(r.Given()) > 0 && !slices.ContainsFunc(r.Args, required) {
-		r.args[i].key.Errorf("invalid-name", "name it otherwise", "like= is how callers name a library, so no argument is like")
+		r.args[i].key.Errorf("invalid-name", "name it otherwise",
+			"like= is how callers name a library, so no argument is like")
 	}
 }
 
@@ -157,9 +160,11 @@ func (r *reader) aliases() {
 			of := r.Arg(w.Of)
 			switch {
 			case of == None || r.Args[of].Kind != Tensor || of == i:
-				l.at.ErrorfAt(w.At, "unknown-name", diag.DidYouMean(w.Of, r.names(i)), "%q is no other tensor among the arguments", w.Of)
+				l.at.ErrorfAt(w.At, "unknown-name", diag.DidYouMean(w.Of, r.names(i)),
+					"%q is no other tensor among the arguments", w.Of)
 			case !r.Args[i].Writes():
-				l.at.ErrorfAt(w.At, "invalid-word", "leave it out", "%s is not written, so it may overlap what is not written either", r.Args[i].Name)
+				l.at.ErrorfAt(w.At, "invalid-word", "leave it out",
+					"%s is not written, so it may overlap what is not written either", r.Args[i].Name)
 			default:
 				r.Args[i].Aliases = append(r.Args[i].Aliases, of)
 			}

@@ -133,7 +133,8 @@ func (r *reader) lines(key string, most int) []line {
 		return nil
 	}
 	if section.Kind == yaml.List {
-		section.Errorf("type-mismatch", "write a line for each, as in `x: float32[n]`", "%s must be a mapping, not a list", key)
+		section.Errorf("type-mismatch", "write a line for each, as in `x: float32[n]`",
+			"%s must be a mapping, not a list", key)
 		return nil
 	}
 	if !section.Is(yaml.Mapping, key) {
@@ -190,7 +191,8 @@ func isTrap(n *yaml.Node) bool {
 // checkKey reports a name that is none.
 func checkKey(n *yaml.Node) bool {
 	if isTrap(n) {
-		n.Errorf("unquoted", "write it in quotes, or choose another name", "other readers of YAML take %q for no string", n.Value)
+		n.Errorf("unquoted", "write it in quotes, or choose another name",
+			"other readers of YAML take %q for no string", n.Value)
 		return false
 	}
 	return checkName(n, n.Value, "an argument or a result")

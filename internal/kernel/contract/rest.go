@@ -104,7 +104,8 @@ func (r *reader) batch(n *yaml.Node) {
 
 func (r *reader) readBackward(n *yaml.Node, fine bool) {
 	if n.Kind == yaml.Scalar {
-		n.Errorf("type-mismatch", "write backward: {kernel: "+n.Value+", saves: [...], of: [...]}", "backward must be a mapping, not a value")
+		n.Errorf("type-mismatch", "write backward: {kernel: "+n.Value+", saves: [...], of: [...]}",
+			"backward must be a mapping, not a value")
 		return
 	}
 	m := n.Map("backward")
@@ -137,7 +138,8 @@ func (r *reader) differentiated(items []*yaml.Node, fine bool) (all []int) {
 	for _, n := range items {
 		if i := r.place(n, "of"); fine && i != None {
 			if r.Args[i].Kind != Tensor || r.Args[i].Writes() {
-				n.Errorf("invalid-backward", "", "%s has no gradient: it is no tensor that is only read", r.Args[i].Name)
+				n.Errorf("invalid-backward", "", "%s has no gradient: it is no tensor that is only read",
+					r.Args[i].Name)
 			}
 			all = append(all, i)
 		}

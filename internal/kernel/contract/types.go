@@ -135,7 +135,8 @@ func (r *reader) elements(l line, p *Param) {
 		case len(all) > 1 && (variable != None || e.Text == "any"):
 			l.at.ErrorfAt(e.At, "invalid-type", "list dtypes alone", "%s cannot stand among alternatives", e.Text)
 		case scalars[e.Text] != 0:
-			l.at.ErrorfAt(e.At, "unknown-dtype", "write "+exact[e.Text], "%s has no width, which a tensor needs", e.Text)
+			l.at.ErrorfAt(e.At, "unknown-dtype", "write "+exact[e.Text], "%s has no width, which a tensor needs",
+				e.Text)
 		default:
 			l.at.ErrorfAt(e.At, "unknown-dtype", r.unknown(e.Text), "there is no dtype and no variable %q", e.Text)
 		}
@@ -167,7 +168,8 @@ func (r *reader) scalar(l line, p *Param) {
 	if i := r.Var(e.Text); i != None {
 		p.Var, p.Types = i, r.Vars[i].Types
 		if l.Optional {
-			l.at.ErrorfAt(e.At, "invalid-type", "give it a default", "a scalar whose dtype the call decides cannot be None")
+			l.at.ErrorfAt(e.At, "invalid-type", "give it a default",
+				"a scalar whose dtype the call decides cannot be None")
 		}
 	} else if d, known := r.dtype(e.Text); known {
 		p.Types = []spec.DType{d}
@@ -176,7 +178,8 @@ func (r *reader) scalar(l line, p *Param) {
 	}
 	for _, d := range p.Types {
 		if _, known := CTypes[d.Name]; !known {
-			l.at.ErrorfAt(e.At, "invalid-type", "write "+e.Text+"[] for a tensor of rank 0", "C has no type for a scalar of %s", d.Name)
+			l.at.ErrorfAt(e.At, "invalid-type", "write "+e.Text+"[] for a tensor of rank 0",
+				"C has no type for a scalar of %s", d.Name)
 			return
 		}
 	}
@@ -208,13 +211,15 @@ func (r *reader) words(l line, p *Param) {
 			about = "access"
 		}
 		if before, again := seen[about]; again {
-			l.at.ErrorfAt(w.At, "invalid-word", "keep one of them", "%s and %s contradict or repeat each other", before, w.Text)
+			l.at.ErrorfAt(w.At, "invalid-word", "keep one of them", "%s and %s contradict or repeat each other",
+				before, w.Text)
 		}
 		seen[about] = w.Text
 		word(w, p)
 	}
 	if p.Copied && p.Writes() {
-		l.at.Errorf("invalid-word", "write strided, or leave copied out", "%s is written, which a copy would lose", p.Name)
+		l.at.Errorf("invalid-word", "write strided, or leave copied out", "%s is written, which a copy would lose",
+			p.Name)
 	}
 }
 

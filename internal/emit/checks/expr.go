@@ -1,10 +1,11 @@
-package kernels
+package checks
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
@@ -61,10 +62,11 @@ func (c *checker) where(cond *notation.Cond) {
 	if n.dtype {
 		status = "TYPE_ERROR"
 	}
-	c.begin(comment(cond.String()), "")
+	c.begin(emit.CComment(cond.String()), "")
 	c.line("bad = 0;")
 	c.line("if (DLPACKGEN_RARE(!(%s) || bad)) {", text)
-	c.line("status = dlpackgen_unmet(message, %s, %s, bad, DLPACKGEN_STATUS_%s);", quote(c.k.Name), quote(cond.String()), status)
+	c.line("status = dlpackgen_unmet(message, %s, %s, bad, DLPACKGEN_STATUS_%s);", emit.CLiteral(c.k.Name),
+		emit.CLiteral(cond.String()), status)
 	c.line("int first = 1;")
 	for _, put := range n.put {
 		c.line("%s", put)
@@ -95,7 +97,8 @@ func (n *names) of(e *notation.Expr, there []string) []string {
 	switch e.Op {
 	case notation.Symbol:
 		i := k.Dim(e.Name)
-		n.add(e.Name, "if (%s) dlpackgen_put_value(message, &first, %s, call->dims.%s);", n.c.bound(i), quote(e.Name), contract.Member(e.Name))
+		n.add(e.Name, "if (%s) dlpackgen_put_value(message, &first, %s, call->dims.%s);", n.c.bound(i),
+			emit.CLiteral(e.Name), contract.Member(e.Name))
 		if !k.Dims[i].Always {
 			there = append(there, n.c.bound(i))
 		}
@@ -128,7 +131,7 @@ func (n *names) tensor(e *notation.Expr, there []string) []string {
 	if p.Optional {
 		there, guard = append(there, at), at
 	}
-	n.add(e.String(), "if (%s) dlpackgen_put_value(message, &first, %s, %s);", guard, quote(e.String()), value)
+	n.add(e.String(), "if (%s) dlpackgen_put_value(message, &first, %s, %s);", guard, emit.CLiteral(e.String()), value)
 	return there
 }
 
@@ -165,23 +168,24 @@ func (c *checker) in(cond *notation.Cond, n *names) string {
 	if i := c.k.Var(name); cond.Left.Op == notation.Symbol && i != contract.None {
 		n.dtype = true
 		binder := "call->args." + c.k.Args[c.k.Vars[i].Arg].Name
-		n.add(name, "dlpackgen_put_variable(message, &first, %s, dlpackgen_dtype_of(%s));", quote(name), binder)
+		n.add(name, "dlpackgen_put_variable(message, &first, %s, dlpackgen_dtype_of(%s));", emit.CLiteral(name), binder)
 		return c.inTypes(cond, i)
 	}
 	if i := c.k.Arg(name); cond.Left.Op == notation.Symbol && i != contract.None && c.k.Args[i].Kind == contract.Str {
 		at := "call->args." + name
-		n.add(name, "if (%s) dlpackgen_put_text(message, &first, %s, %s);", at, quote(name), at)
+		n.add(name, "if (%s) dlpackgen_put_text(message, &first, %s, %s);", at, emit.CLiteral(name), at)
 		there := []string{}
 		if c.k.Args[i].Optional {
 			there = append(there, at)
 		}
 		return absent(there) + alternatives(cond, func(v notation.Value) string {
-			return fmt.Sprintf("strcmp(%s, %s) == 0", at, quote(v.Text))
+			return fmt.Sprintf("strcmp(%s, %s) == 0", at, emit.CLiteral(v.Text))
 		})
 	}
 	there := n.of(cond.Left, nil)
 	left := c.expr(cond.Left)
-	return absent(there) + alternatives(cond, func(v notation.Value) string { return fmt.Sprintf("%s == INT64_C(%d)", left, v.Int) })
+	return absent(there) + alternatives(cond,
+		func(v notation.Value) string { return fmt.Sprintf("%s == INT64_C(%d)", left, v.Int) })
 }
 
 func alternatives(cond *notation.Cond, spell func(notation.Value) string) string {

@@ -1,4 +1,4 @@
-package kernels
+package checks
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
@@ -77,24 +78,25 @@ type step struct {
 }
 
 func viewKernel(k *contract.Kernel) kernelView {
-	v := kernelView{Name: k.Name, Title: cmp.Or(k.Doc, k.Name+"."), Function: quote(k.Name), Text: statusText(k),
+	v := kernelView{Name: k.Name, Title: cmp.Or(k.Doc, k.Name+"."), Function: emit.CLiteral(k.Name),
+		Text:   statusText(k),
 		Serial: k.Serial}
 	for i, p := range k.Args {
-		v.Lines = append(v.Lines, p.Name+": "+comment(p.Line))
+		v.Lines = append(v.Lines, p.Name+": "+emit.CComment(p.Line))
 		v.Args = append(v.Args, argument{p.Name, field(p)})
-		v.Sites = append(v.Sites, site{v.Function, quote(p.Name), i})
+		v.Sites = append(v.Sites, site{v.Function, emit.CLiteral(p.Name), i})
 		if p.Kind == contract.Tensor {
 			v.Tensors = append(v.Tensors, tensor{k.Name, p.Name, i})
 		}
 	}
 	for i, p := range k.Results {
-		v.Lines = append(v.Lines, "returns "+p.Name+": "+comment(p.Line))
+		v.Lines = append(v.Lines, "returns "+p.Name+": "+emit.CComment(p.Line))
 		if p.Kind == contract.Tensor {
 			v.Results = append(v.Results, p.Name)
 			if p.Zeroed {
-				v.Zeroed = append(v.Zeroed, zeroed{v.Function, quote(p.Name), p.Name})
+				v.Zeroed = append(v.Zeroed, zeroed{v.Function, emit.CLiteral(p.Name), p.Name})
 			}
-			v.ResultSites = append(v.ResultSites, site{v.Function, quote(p.Name), len(k.Args) + i})
+			v.ResultSites = append(v.ResultSites, site{v.Function, emit.CLiteral(p.Name), len(k.Args) + i})
 		}
 	}
 	v.viewNames(k)
@@ -146,16 +148,6 @@ func dtypes(all []spec.DType) string {
 		list = append(list, fmt.Sprintf("DLPACKGEN_DTYPE(%s, %d, %d)", d.Code, d.Bits, d.Lanes))
 	}
 	return strings.Join(list, ", ")
-}
-
-// comment keeps a line from ending the comment that it stands in.
-func comment(line string) string {
-	return strings.NewReplacer("*/", "* /", "/*", "/ *", `\`, `\\`).Replace(line)
-}
-
-// quote spells a literal of C.
-func quote(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "?", `\?`, "\n", `\n`, "\t", `\t`).Replace(text) + `"`
 }
 
 var scalarTypes = map[contract.Kind]string{contract.Int: "int64_t", contract.Float: "double", contract.Bool: "bool"}
@@ -229,7 +221,8 @@ func (v *kernelView) viewSignatures(k *contract.Kernel) {
 	}
 	last := []string{"void* stream", "struct dlpackgen_message* message_"}
 	v.RunHead = wrap(fmt.Sprintf("int dlpackgen_run_kernel_%s(%s)", k.Name, strings.Join(append(run, last...), ", ")))
-	v.CallHead = wrap(fmt.Sprintf("int dlpackgen_call_kernel_%s(%s)", k.Name, strings.Join(append(call, last...), ", ")))
+	v.CallHead = wrap(fmt.Sprintf("int dlpackgen_call_kernel_%s(%s)", k.Name,
+		strings.Join(append(call, last...), ", ")))
 }
 
 // assign copies an argument into the struct of a call.
@@ -340,18 +333,19 @@ func statusText(k *contract.Kernel) string {
 
 // statuses are those of <dlpackgen/message.h>, by the names of Python's exceptions.
 var statuses = map[string]string{
-	"TypeError": "TYPE_ERROR", "ValueError": "VALUE_ERROR", "BufferError": "BUFFER_ERROR", "RuntimeError": "RUNTIME_ERROR",
-	"IndexError": "INDEX_ERROR", "MemoryError": "MEMORY_ERROR", "NotImplementedError": "NOT_IMPLEMENTED_ERROR",
+	"TypeError": "TYPE_ERROR", "ValueError": "VALUE_ERROR", "BufferError": "BUFFER_ERROR",
+	"RuntimeError": "RUNTIME_ERROR",
+	"IndexError":   "INDEX_ERROR", "MemoryError": "MEMORY_ERROR", "NotImplementedError": "NOT_IMPLEMENTED_ERROR",
 }
 
 func viewRaise(k *contract.Kernel, r contract.Raise) raise {
-	made := raise{Code: r.Code, Function: quote(k.Name), Site: "DLPACKGEN_CODES_NULL",
+	made := raise{Code: r.Code, Function: emit.CLiteral(k.Name), Site: "DLPACKGEN_CODES_NULL",
 		Status: "DLPACKGEN_STATUS_" + statuses[r.Class], Text: statusText(k)}
 	if r.Arg != contract.None {
 		made.Site = fmt.Sprintf("&dlpackgen_sites_%s[%d]", k.Name, r.Arg)
 	}
 	if r.Text != "" {
-		made.Text = quote(r.Text)
+		made.Text = emit.CLiteral(r.Text)
 	}
 	return made
 }

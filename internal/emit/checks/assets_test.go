@@ -1,4 +1,4 @@
-package kernels
+package checks
 
 import (
 	"strings"
@@ -22,7 +22,8 @@ func described(t *testing.T, src string) (all []contract.Kernel) {
 	diags := &diag.List{}
 	root := yaml.Parse("k.yaml", []byte(src), diags)
 	require.NotNil(t, root)
-	scope := contract.Scope{DTypes: emittest.Release(t, "1.3").DTypes, Devices: map[string]int64{"kDLCPU": 1, "kDLCUDA": 2}}
+	scope := contract.Scope{DTypes: emittest.Release(t, "1.3").DTypes,
+		Devices: map[string]int64{"kDLCPU": 1, "kDLCUDA": 2}}
 	for _, e := range root.Entries {
 		all = append(all, contract.Read(e, scope, diags).Kernel)
 	}
@@ -52,7 +53,8 @@ silu_and_mul:
 func TestKernelsAreRendered(t *testing.T) {
 	files, err := target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: described(t, two)})
 	require.NoError(t, err)
-	archive := &txtar.Archive{Comment: []byte("Target kernels for the two kernels of kernels_test.go; kernels.c without its parts.\n")}
+	archive := &txtar.Archive{Comment: []byte("Target kernels for the two kernels of kernels_test.go; kernels.c " +
+		"without its parts.\n")}
 	for _, f := range files {
 		assert.NotRegexp(t, `(?m)[ \t]+$|\n\n\n|<no value>|\{\{`, string(f.Data), f.Path)
 		_, own, cut := strings.Cut(string(f.Data), "\n/* scale */\n")
@@ -75,7 +77,8 @@ func TestOnlySerialKernelsHaveALock(t *testing.T) {
 
 // Names that a macro may have are no members.
 func TestMembersAreNoMacros(t *testing.T) {
-	files, err := target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: described(t, `f: {types: {TYPE: [int8]}, args: {x: "TYPE[NULL]"}}`)})
+	files, err := target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"),
+		Contracts: described(t, `f: {types: {TYPE: [int8]}, args: {x: "TYPE[NULL]"}}`)})
 	require.NoError(t, err)
 	assert.Contains(t, string(files[0].Data), "int64_t NULL_;")
 	assert.Contains(t, string(files[0].Data), "int TYPE_;")

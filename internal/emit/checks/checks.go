@@ -1,10 +1,11 @@
-package kernels
+package checks
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
@@ -77,7 +78,8 @@ func (c *checker) declare() {
 		}
 	}
 	for i, e := range c.k.Ellipses {
-		c.locals = append(c.locals, fmt.Sprintf("struct dlpackgen_span span_%d = { DLPACKGEN_CODES_NULL, 0, 0 }; /* ...%s */", i, e.Name))
+		c.locals = append(c.locals,
+			fmt.Sprintf("struct dlpackgen_span span_%d = { DLPACKGEN_CODES_NULL, 0, 0 }; /* ...%s */", i, e.Name))
 	}
 	for i, d := range c.k.Dims {
 		if c.k.Args[d.Arg].Kind != contract.Int {
@@ -215,11 +217,13 @@ func (c *checker) dtype(i int, p contract.Param, at string) {
 		return
 	}
 	c.demand("dlpackgen_check_dtype(&sites[%d], %s, %s, %d, message)", i, at, table(c.k, p.Var), len(v.Types))
-	c.line("call->types.%s = dlpackgen_place_of(%s, %d, dlpackgen_dtype_of(%s));", contract.Member(v.Name), table(c.k, p.Var), len(v.Types), at)
+	c.line("call->types.%s = dlpackgen_place_of(%s, %d, dlpackgen_dtype_of(%s));", contract.Member(v.Name),
+		table(c.k, p.Var), len(v.Types), at)
 	for j, earlier := range c.k.Args[:i] {
 		if earlier.Var == p.Var && earlier.Kind == contract.Tensor {
 			before := "call->args." + earlier.Name
-			c.line("if (%s) status = dlpackgen_check_same_dtype(&sites[%d], %s, &sites[%d], %s, message);", before, j, before, i, at)
+			c.line("if (%s) status = dlpackgen_check_same_dtype(&sites[%d], %s, &sites[%d], %s, message);", before,
+				j, before, i, at)
 			c.line("if (DLPACKGEN_RARE(status)) return status;")
 		}
 	}
@@ -247,7 +251,8 @@ func (c *checker) extent(i int, p contract.Param, d int, at string) {
 		c.solved(i, e, place, at)
 	case contract.Ellipsis:
 		rank, _ := p.Rank()
-		c.demand("dlpackgen_bind_span(sites, %d, %s, %d, %d, %s, &span_%d, message)", i, at, d, rank, quote(c.k.Ellipses[e.Dim].Name), e.Dim)
+		c.demand("dlpackgen_bind_span(sites, %d, %s, %d, %d, %s, &span_%d, message)", i, at, d, rank,
+			emit.CLiteral(c.k.Ellipses[e.Dim].Name), e.Dim)
 	}
 }
 
@@ -258,11 +263,13 @@ func (c *checker) symbol(i, d int, e contract.Extent, place, at string) {
 	first := dim.Arg == i && c.first(i, d, e.Dim)
 	switch {
 	case dim.Flagged:
-		c.demand("dlpackgen_bind_extent(sites, %d, %s, %s, %s, &%s, &bound_%d, message)", i, at, place, quote(dim.Name), value, e.Dim)
+		c.demand("dlpackgen_bind_extent(sites, %d, %s, %s, %s, &%s, &bound_%d, message)", i, at, place,
+			emit.CLiteral(dim.Name), value, e.Dim)
 	case first:
 		c.line("%s = %s->shape[%s];", value, at, place)
 	default:
-		c.demand("dlpackgen_check_symbol(&sites[%d], %s, %s, %s, %s, &sites[%d], message)", i, at, place, quote(dim.Name), value, dim.Arg)
+		c.demand("dlpackgen_check_symbol(&sites[%d], %s, %s, %s, %s, &sites[%d], message)", i, at, place,
+			emit.CLiteral(dim.Name), value, dim.Arg)
 	}
 }
 
@@ -283,7 +290,8 @@ func (c *checker) solved(i int, e contract.Extent, place, at string) {
 	case notation.Multiply:
 		solve = "dlpackgen_solve_product"
 	}
-	c.demand("%s(&sites[%d], %s, %s, %s, INT64_C(%d), &call->dims.%s, message)", solve, i, at, place, quote(e.Size.String()), number, contract.Member(dim.Name))
+	c.demand("%s(&sites[%d], %s, %s, %s, INT64_C(%d), &call->dims.%s, message)", solve, i, at, place,
+		emit.CLiteral(e.Size.String()), number, contract.Member(dim.Name))
 	if dim.Flagged {
 		c.line("bound_%d = %d;", e.Dim, i+1)
 	}
@@ -335,11 +343,12 @@ func (c *checker) computed(i int, p contract.Param) {
 		if p.Optional {
 			condition = at
 		}
-		c.begin(p.Name+": "+comment(e.Size.String()), condition)
+		c.begin(p.Name+": "+emit.CComment(e.Size.String()), condition)
 		c.line("bad = 0;")
 		c.line("{")
 		c.line("const int64_t expected = %s;", c.expr(e.Size))
-		c.demand("dlpackgen_check_computed(&sites[%d], %s, %s, %s, expected, bad, message)", i, at, dimension(p, d, at), quote(e.Size.String()))
+		c.demand("dlpackgen_check_computed(&sites[%d], %s, %s, %s, expected, bad, message)", i, at,
+			dimension(p, d, at), emit.CLiteral(e.Size.String()))
 		c.line("}")
 	}
 }
@@ -399,9 +408,10 @@ func (c *checker) result(i int, p contract.Param) {
 		c.line("bad = 0;")
 		c.line("{")
 		c.line("const int64_t extent = %s;", c.expr(e.Size))
-		c.demand("dlpackgen_check_made(%s, %s, %s, extent, bad, message)", quote(c.k.Name), quote(p.Name), quote(e.Size.String()))
+		c.demand("dlpackgen_check_made(%s, %s, %s, extent, bad, message)", emit.CLiteral(c.k.Name),
+			emit.CLiteral(p.Name), emit.CLiteral(e.Size.String()))
 		c.line("dlpackgen_add_extent(&%s, extent);", made)
 		c.line("}")
 	}
-	c.demand("dlpackgen_check_room(%s, %s, &%s, message)", quote(c.k.Name), quote(p.Name), made)
+	c.demand("dlpackgen_check_room(%s, %s, &%s, message)", emit.CLiteral(c.k.Name), emit.CLiteral(p.Name), made)
 }

@@ -1,0 +1,43 @@
+// Package checks has the prototypes of the C functions that a config describes, and the checks of
+// their descriptions as straight lines of C, as assets: for target kernels, and for callers whose
+// folder holds them. It resolves nothing: internal/kernel/contract does.
+package checks
+
+import (
+	"slices"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+)
+
+// Assets lists kernels.h, and kernels.c with its parts.
+func Assets(described []contract.Kernel) (header, source emit.Asset) {
+	view := viewAll(described)
+	parts := emit.Copies("kernels", "", "arithmetic.h", "demands.h")
+	if view.Serial {
+		parts = append(parts, emit.Copies("kernels", "", "serial.h")...)
+	}
+	return emit.Asset{From: "kernels/kernels.h.tmpl", To: "kernels.h", View: view, Main: true},
+		emit.Asset{From: "kernels/kernels.c.tmpl", To: "kernels.c", View: view, Parts: parts}
+}
+
+// all is what both templates show.
+type all struct {
+	Kernels []kernelView
+	Errors  []string
+	MaxNDim int
+	Serial  bool
+}
+
+func viewAll(described []contract.Kernel) all {
+	v := all{MaxNDim: contract.MaxNDim}
+	for i := range described {
+		k := &described[i]
+		v.Kernels = append(v.Kernels, viewKernel(k))
+		v.Serial = v.Serial || k.Serial
+		if k.Error != "" && !slices.Contains(v.Errors, k.Error) {
+			v.Errors = append(v.Errors, k.Error)
+		}
+	}
+	return v
+}
