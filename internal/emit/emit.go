@@ -105,10 +105,14 @@ func (t Table) Names() []string {
 
 // About gives the doc of a target with the targets that it needs.
 func (t Target) About() string {
-	if len(t.Needs) == 0 {
-		return t.Doc
+	text := t.Doc
+	if len(t.Needs) > 0 {
+		text += "; includes headers of " + strings.Join(t.Needs, ", ")
 	}
-	return t.Doc + "; includes headers of " + strings.Join(t.Needs, ", ")
+	if len(t.ContractNeeds) > 0 {
+		text += "; described kernels need target " + strings.Join(t.ContractNeeds, ", ")
+	}
+	return text
 }
 
 // Clash is a pair of names that a target would make one of.

@@ -35,8 +35,8 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 namespace detail {
 
-// A tensor without data, for the checks of its dtype and shape alone. Each has memory of its own:
-// what overlaps is found by the call itself.
+// A tensor without data, for the checks of its dtype and shape alone. Their addresses are apart:
+// only the call itself finds what overlaps.
 template <class A>
 struct Outlined : Borrowed<A> {};
 
