@@ -72,6 +72,11 @@ func configs(t *testing.T) (all []reading) {
 		}
 	}
 	all = append(all, documented(t, root)...)
+	for _, text := range odd {
+		r := read(text)
+		require.True(t, r.valid, "%v: %s", r.codes, text)
+		all = append(all, r)
+	}
 	contract := filepath.Join(root, "internal", "kernel", "contract", "testdata")
 	all = append(all, read(head+indented(text(t, filepath.Join(contract, "design.yaml")))))
 	for line := range strings.Lines(text(t, filepath.Join(contract, "mistakes.txt"))) {
@@ -79,6 +84,14 @@ func configs(t *testing.T) (all []reading) {
 		all = append(all, read(head+indented(line)))
 	}
 	return all
+}
+
+// odd are valid, though few would write them so.
+var odd = []string{
+	head + "  f: {args: {x: 'float32[n]inout', y: 'float32[n]?strided', z: 'float32[n] ? aligned 16strided'}}\n",
+	head + "  f: {args: {mode: \"str = 'a\\nb'\"}}\n",
+	head + "  f: {args: {\"null\": 'float32[n]'}}\n",
+	"version: '1'\ntargets: {c: }\nelsewhere: \ndevices: \nkernels: \n",
 }
 
 func text(t *testing.T, file string) string {

@@ -48,7 +48,7 @@ func Read(e yaml.Entry, scope Scope, diags *diag.List) *Reading {
 	before := diags.Len()
 	r := &reader{Reading: &Reading{name: e.Key}, scope: scope, diags: diags, taken: map[string]string{}}
 	r.Name = e.Key.Value
-	checkName(e.Key, r.Name, "a kernel")
+	checkKey(e.Key, "a kernel")
 	r.m = e.Value.Map("kernel " + r.Name)
 	r.read(before)
 	r.Valid = diags.Len() == before
@@ -154,7 +154,7 @@ func (r *reader) lines(key string, most int) []line {
 
 func readLine(e yaml.Entry) (line, bool) {
 	l := line{key: e.Key, at: e.Value}
-	if !checkKey(e.Key) {
+	if !checkKey(e.Key, "an argument or a result") {
 		return l, false
 	}
 	if e.Value.Kind != yaml.Scalar {
@@ -189,13 +189,13 @@ func isTrap(n *yaml.Node) bool {
 }
 
 // checkKey reports a name that is none.
-func checkKey(n *yaml.Node) bool {
+func checkKey(n *yaml.Node, what string) bool {
 	if isTrap(n) {
 		n.Errorf("unquoted", "write it in quotes, or choose another name",
 			"other readers of YAML take %q for no string", n.Value)
 		return false
 	}
-	return checkName(n, n.Value, "an argument or a result")
+	return checkName(n, n.Value, what)
 }
 
 func name(n *yaml.Node, what string) string {
