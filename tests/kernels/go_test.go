@@ -12,13 +12,14 @@ import (
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // goModule makes a module of the generated files, the author's C and the calls of testdata/go.
 func goModule(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	generate(t, "testdata/kernels.yaml", dir)
+	trial.Generate(t, "testdata/kernels.yaml", dir)
 	require.NoError(t, os.CopyFS(dir, os.DirFS("testdata/go")))
 	author, err := os.ReadFile("testdata/author.c")
 	require.NoError(t, err)
@@ -119,12 +120,12 @@ const (
 var goMistakesInC = map[string]mistake{
 	"results have no strides": {"tensor->strides[d] = stride;", ""},
 	"results have no shape":   {"tensor->shape[d] = wanted->shape[d];", ""},
-	"results are not aligned": {"tensor.data = (void*)(((uintptr_t)made + head + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);",
-		"tensor.data = (void*)(((uintptr_t)made + head + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + 8);"},
+	"results are not aligned": {"tensor.data = (void*)(((uintptr_t)made + head + DLPACKGEN_RESULT_ALIGNMENT - 1) / DLPACKGEN_RESULT_ALIGNMENT * DLPACKGEN_RESULT_ALIGNMENT);",
+		"tensor.data = (void*)(((uintptr_t)made + head + DLPACKGEN_RESULT_ALIGNMENT - 1) / DLPACKGEN_RESULT_ALIGNMENT * DLPACKGEN_RESULT_ALIGNMENT + 8);"},
 	"results lie anywhere":    {"if (device.device_type != kDLCPU) {", "if (0) {"},
 	"texts do not end":        {"room[size] = 0;", "room[size] = 'x';"},
 	"long texts are dropped":  {"if (size >= rooms) room = *large = malloc(size + 1);", "if (size >= rooms) size = rooms - 1;"},
-	"every class is the same": {"made->class_name = class_of(status);", "made->class_name = class_of(1);"},
+	"every class is the same": {"made->class_name = dlpackgen_class_of(status);", "made->class_name = dlpackgen_class_of(1);"},
 }
 
 var goMistakes = map[string]mutation.Mutant{

@@ -68,7 +68,7 @@ func (w *callWriter) results() {
 			w.v.After = append(w.v.After, "  "+line)
 		}
 		w.after("}")
-		w.after("give_up(made_, %d);", n)
+		w.after("dlpackgen_give_up(made_, %d);", n)
 	}
 }
 
@@ -102,7 +102,7 @@ func (w *callWriter) given() {
 		w.k.Name)
 	for i, p := range w.tensors() {
 		w.check("if (!status_ && !given_[%d]) {", i)
-		w.check("  status_ = new_result(%q, %q, &call_.results.%s, call_.device, &made_[%d], &message_);",
+		w.check("  status_ = dlpackgen_new_result(%q, %q, &call_.results.%s, call_.device, &made_[%d], &message_);",
 			w.k.Name, p.Name, p.Name, i)
 		w.check("  if (!status_) given_[%d] = &made_[%d]->dl_tensor;", i, i)
 		w.check("}")

@@ -204,7 +204,7 @@ func (w *callWriter) text(i int, p contract.Param, into string) {
 		fmt.Sprintf("size_t a%dn", i), fmt.Sprintf("bool a%dg", i))
 	w.pass = append(w.pass, "textOf("+value+")", "C.size_t(len("+value+"))", there)
 	w.before("char small%d_[128], *large%d_ = NULL;", i, i)
-	w.before("%s = a%dg ? text_in(a%d, a%dn, small%d_, sizeof small%d_, &large%d_) : NULL;", into, i, i, i, i, i, i)
+	w.before("%s = a%dg ? dlpackgen_text_in(a%d, a%dn, small%d_, sizeof small%d_, &large%d_) : NULL;", into, i, i, i, i, i, i)
 	w.before("if (a%dg && !%s) {", i, into)
 	for _, text := range w.room {
 		w.before("  free(%s);", text)
@@ -219,7 +219,7 @@ func (w *callWriter) text(i int, p contract.Param, into string) {
 func (w *callWriter) variable(i int, p contract.Param, into string) {
 	at := w.declare(p, "Number")
 	v := w.k.Vars[p.Var]
-	table := fmt.Sprintf("typesOf%s%d", w.v.Go, i)
+	table := fmt.Sprintf("typesOf%s_%d", w.v.Go, i)
 	var all []string
 	for _, d := range v.Types {
 		all = append(all, dtypeOf(d))
