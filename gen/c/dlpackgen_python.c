@@ -3952,7 +3952,10 @@ static int dlpackgen_wrong_kind(const struct dlpackgen_call* call, int i, const 
 static int dlpackgen_wrong_scalar(const struct dlpackgen_call* call, int i, const char* expected) {
   PyObject* name = dlpackgen_other_name(call->arguments[i].object, expected);
   const char* got = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-  if (got) dlpackgen_wrong_kind(call, i, got);
+  char room[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
+  if (got) dlpackgen_raise(dlpackgen_bad_type(&at, expected, got, &text), &text);
   Py_XDECREF(name);
   return -1;
 }

@@ -294,16 +294,21 @@ DLPACKGEN_SLOW static int dlpackgen_without_memory(const struct dlpackgen_site* 
   return dlpackgen_fail(message, at, DLPACKGEN_STATUS_BUFFER_ERROR, DLPACKGEN_WITHOUT_MEMORY);
 }
 
-/** Refuses what is not of a kind, an enum dlpackgen_kind: a scalar, or what should be there. What
- * it is instead, "str", only its host can tell. */
-DLPACKGEN_SLOW static int dlpackgen_bad_kind(const struct dlpackgen_site* at, int kind, const char* got,
+/** Refuses what is of another type than expected. Only the host can name the type that it got. */
+DLPACKGEN_SLOW static int dlpackgen_bad_type(const struct dlpackgen_site* at, const char* expected, const char* got,
                                              struct dlpackgen_message* message) {
-  static const char* const kinds[] = {"a tensor", "int", "float", "bool"};
   const int status = dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, "expected ");
-  dlpackgen_put(message, kinds[kind]);
+  dlpackgen_put(message, expected);
   dlpackgen_put(message, ", got ");
   dlpackgen_put(message, got);
   return status;
+}
+
+/** The same for a kind of a table, an enum dlpackgen_kind. */
+DLPACKGEN_SLOW static int dlpackgen_bad_kind(const struct dlpackgen_site* at, int kind, const char* got,
+                                             struct dlpackgen_message* message) {
+  static const char* const kinds[] = {"a tensor", "int", "float", "bool"};
+  return dlpackgen_bad_type(at, kinds[kind], got, message);
 }
 
 /* The parts, which code without a table calls in this order */
