@@ -14,8 +14,12 @@
 #include <c10/util/OptionalArrayRef.h>
 #include <c10/util/string_view.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -70,6 +74,20 @@ inline std::string name_of(DLDataType dtype) {
   fail_text(DLPACKGEN_STATUS_VALUE_ERROR, site, name_of(dtype) + " does not hold " + value);
 }
 
+// A number with as few digits as tell it from others, as Python prints it.
+inline std::string repr(double number) {
+  char text[64];
+  int digits = 1;
+  do {
+    std::snprintf(text, sizeof text, "%.*e", digits - 1, number);
+  } while (std::strtod(text, nullptr) != number && ++digits < 18);
+  const int exponent = std::atoi(std::strchr(text, 'e') + 1);
+  if (exponent >= -4 && exponent < 16) {
+    std::snprintf(text, sizeof text, "%.*f", std::max(digits - 1 - exponent, 1), number);
+  }
+  return text;
+}
+
 // A number of a dtype that C has a type for.
 template <class Number>
 Number narrow(const Site& site, DLDataType dtype, std::int64_t from) {
@@ -87,12 +105,13 @@ Number narrow(const Site& site, DLDataType dtype, std::int64_t from) {
 inline double largest(DLDataType dtype) {
   if (dtype.bits == 64) return std::numeric_limits<double>::max();
   if (dtype.bits == 16 && dtype.code == kDLFloat) return 65504;
-  return std::numeric_limits<float>::max();  // bfloat16 has its exponents
+  if (dtype.code == kDLBfloat) return 0x1.fep127;
+  return std::numeric_limits<float>::max();
 }
 
 template <class Number>
 Number narrow(const Site& site, DLDataType dtype, double from) {
-  if (std::isfinite(from) && std::abs(from) > largest(dtype)) fail_range(site, dtype, c10::str(from));
+  if (std::isfinite(from) && std::abs(from) > largest(dtype)) fail_range(site, dtype, repr(from));
   return static_cast<Number>(from);
 }
 
@@ -131,19 +150,21 @@ Number number_of(const at::Scalar& from) {
 }
 
 // A scalar of a variable, once the dtype of the call is known.
-template <class Number>
-void require_number(const Site& site, DLDataType dtype, const Number& number) {
+inline void require_number(const Site& site, DLDataType dtype, const at::Scalar& from) {
   if (dtype.code == kDLFloat || dtype.code == kDLBfloat) {
-    narrow<double>(site, dtype, number.real);
+    narrow<double>(site, dtype, from.toDouble());
     return;
   }
-  if (static_cast<double>(number.integer) != number.real)
-    fail_text(DLPACKGEN_STATUS_TYPE_ERROR, site, "expected int, got float");
+  const bool is_bool = dtype.code == kDLBool;
+  if (from.isFloatingPoint() || (from.isBoolean() && !is_bool))
+    fail_text(DLPACKGEN_STATUS_TYPE_ERROR, site,
+              "expected " + name_of(dtype) + ", got " + (from.isBoolean() ? "bool" : "float"));
   const bool is_signed = dtype.code == kDLInt;
-  const int bits = dtype.code == kDLBool ? 1 : dtype.bits - (is_signed ? 1 : 0);
+  const int bits = is_bool ? 1 : dtype.bits - (is_signed ? 1 : 0);
   const std::int64_t high = bits >= 63 ? std::numeric_limits<std::int64_t>::max() : (std::int64_t{1} << bits) - 1;
   const std::int64_t low = is_signed ? -high - 1 : 0;
-  if (number.integer < low || number.integer > high) fail_range(site, dtype, std::to_string(number.integer));
+  const std::int64_t number = from.toLong();
+  if (number < low || number > high) fail_range(site, dtype, std::to_string(number));
 }
 
 // An argument of a described kernel: borrowed as it is, since kernels.c checks the rest.

@@ -44,7 +44,8 @@ template <class Outline>
 struct OutlinedTensor {
   void outline(const Site& site, const Outline& given, const at::Tensor& from) {
     whole = given.copied[site.number] ? from.contiguous() : from;
-    tensor.data = reinterpret_cast<void*>((std::uintptr_t{1} + site.number) << 56);
+    const std::int64_t offset = whole.storage_offset() * static_cast<std::int64_t>(whole.itemsize());
+    tensor.data = reinterpret_cast<void*>(((std::uintptr_t{1} + site.number) << 56) + offset);
     tensor.device = DLDevice{static_cast<DLDeviceType>(given.on_cpu[site.number] ? kDLCPU : given.device_type), 0};
     tensor.ndim = static_cast<std::int32_t>(whole.dim());
     tensor.dtype = dtype_of(whole.scalar_type());
@@ -133,6 +134,17 @@ inline void append_leading(std::vector<c10::SymInt>& shape, const at::Tensor& te
   for (std::int64_t i = place; i < place + tensor.dim() - rank; ++i) shape.push_back(tensor.sym_size(i));
 }
 
+// Numbers that are no symbols are divided as kernels.c does.
+inline c10::SymInt floor_divide(const c10::SymInt& a, const c10::SymInt& b) {
+  const auto x = a.maybe_as_int();
+  const auto y = b.maybe_as_int();
+  if (!x.has_value() || !y.has_value()) return a / b;
+  TORCH_CHECK_VALUE(*y != 0, "a shape of a result divides by 0");
+  return *x / *y - (*x % *y != 0 && (*x < 0) != (*y < 0) ? 1 : 0);
+}
+
+inline c10::SymInt floor_remainder(const c10::SymInt& a, const c10::SymInt& b) { return a - floor_divide(a, b) * b; }
+
 template <class... A>
 bool has_symbols(const A&... arguments) {
   const at::Tensor* const all[] = {tensor_in(arguments)..., nullptr};
@@ -175,6 +187,7 @@ struct Described<K, R(A...)> {
 
   /** The same without data. Shapes may be symbols, which are not checked. */
   static R meta(A... arguments) {
+    detail::refuse_other_devices<detail::Sites<K>>(arguments...);
     at::Tensor made[K::results + 1];
     if (detail::has_symbols(arguments...)) {
       K::shapes(made, detail::any_tensor(arguments...), arguments...);

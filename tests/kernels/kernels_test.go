@@ -12,34 +12,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/config"
-	"github.com/dlpackgen/dlpackgen/internal/diag"
-	"github.com/dlpackgen/dlpackgen/internal/emit"
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/spec"
-	"github.com/dlpackgen/dlpackgen/internal/targets"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
-
-// generate writes what a config asks for into a folder.
-func generate(t *testing.T, file, dir string) {
-	t.Helper()
-	src, err := os.ReadFile(file)
-	require.NoError(t, err)
-	cfg, found := config.Decode(file, src, spec.Embedded(), targets.Table(), config.Choice{})
-	require.NotNil(t, cfg, diag.Text(found.Sorted(), false))
-	for _, target := range cfg.Selected {
-		release, err := spec.Embedded().Release(target.Release)
-		require.NoError(t, err)
-		files, err := target.Emit(&emit.Model{Release: release, Options: target.Options, Contracts: cfg.Contracts})
-		require.NoError(t, err)
-		for _, f := range files {
-			name := filepath.Join(dir, target.Path, filepath.FromSlash(f.Path))
-			require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
-			require.NoError(t, os.WriteFile(name, f.Data, 0o600))
-		}
-	}
-}
 
 // compiler is one way to build testdata/calls.c.
 type compiler struct{ name, debian, language, standard string }
@@ -85,7 +61,7 @@ func sentences(t *testing.T) string {
 // No warning, no finding of a sanitizer, and the same sentences by every compiler.
 func TestSentences(t *testing.T) {
 	dir := t.TempDir()
-	generate(t, "testdata/kernels.yaml", dir)
+	trial.Generate(t, "testdata/kernels.yaml", dir)
 	for _, c := range compilers {
 		t.Run(c.name, func(t *testing.T) {
 			if testing.Short() && c.name != "gcc" {
@@ -101,7 +77,7 @@ func TestSentences(t *testing.T) {
 // The short way of most calls finds no mistake and hides none: without it, the same is said.
 func TestTheShortWayChangesNothing(t *testing.T) {
 	dir := t.TempDir()
-	generate(t, "testdata/kernels.yaml", dir)
+	trial.Generate(t, "testdata/kernels.yaml", dir)
 	file := filepath.Join(dir, "kernels/kernels.c")
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -164,7 +140,7 @@ func TestMistakesAreSeen(t *testing.T) {
 		t.Skip("builds the program with all mistakes, and -short was given")
 	}
 	dir := t.TempDir()
-	generate(t, "testdata/kernels.yaml", dir)
+	trial.Generate(t, "testdata/kernels.yaml", dir)
 	var names []string
 	var all []mutation.Mutant
 	for name, m := range mistakes {
@@ -189,7 +165,7 @@ func TestMistakesAreSeen(t *testing.T) {
 
 func TestEveryMistakeHasItsText(t *testing.T) {
 	dir := t.TempDir()
-	generate(t, "testdata/kernels.yaml", dir)
+	trial.Generate(t, "testdata/kernels.yaml", dir)
 	for name, m := range mistakes {
 		t.Run(name, func(t *testing.T) { m.of("kernels/kernels.c").Require(t, dir) })
 	}

@@ -12,6 +12,7 @@ import (
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // module builds the module of the generated files in a folder, and gives the folder that it is
@@ -59,7 +60,7 @@ func TestPython(t *testing.T) {
 	}
 	python := need.Python(t)
 	dir := t.TempDir()
-	generate(t, "testdata/kernels.yaml", dir)
+	trial.Generate(t, "testdata/kernels.yaml", dir)
 	home := module(t, python, dir, "-Wall", "-Wextra", "-Werror")
 	var libraries []string
 	if exec.Command(python, "-c", "import torch").Run() == nil {
@@ -77,7 +78,7 @@ func TestPythonSanitized(t *testing.T) {
 	}
 	python := need.Python(t)
 	dir := t.TempDir()
-	generate(t, "testdata/kernels.yaml", dir)
+	trial.Generate(t, "testdata/kernels.yaml", dir)
 	home := module(t, python, dir, sanitized...)
 	library, err := exec.Command("gcc", "-print-file-name=libasan.so").Output()
 	require.NoError(t, err)
@@ -115,7 +116,7 @@ func TestMistakesAreSeenFromPython(t *testing.T) {
 	}
 	python := need.Python(t)
 	dir := t.TempDir()
-	generate(t, "testdata/kernels.yaml", dir)
+	trial.Generate(t, "testdata/kernels.yaml", dir)
 	var names []string
 	var all []mutation.Mutant
 	for name, m := range pythonMistakes {

@@ -78,7 +78,7 @@ def test_gradients_that_nothing_computes_are_refused():
 
 def test_names_of_arguments():
     x = doubles(4, grad=True)
-    assert torch.autograd.gradcheck(lambda x: ops.names(made=x, numbers=doubles(3), name=doubles(2)), (x,))
+    assert torch.autograd.gradcheck(lambda x: ops.names(x, doubles(3), name=doubles(2), handle=doubles(5), K=5), (x,))
 
 
 def test_training():
@@ -150,6 +150,40 @@ def test_shapes_are_checked_without_data():
     assert ops.words(meta(4, 3).t(), [1, 5])[0].shape == (5, 3)
 
 
+def test_meta_and_other_tensors_do_not_mix():
+    raises(Exception, "argument 'weight' (2nd)", ops.rms_norm, torch.ones(3, 8), meta(8))
+    y = torch.ones(4)
+    raises(Exception, "argument 'y' (3rd)", ops.axpy, 1.0, meta(4), y)
+    assert y.tolist() == [1] * 4
+
+
+def test_shapes_round_down():
+    assert [t.shape for t in ops.pad(torch.ones(3, 10))] == [(3, 2, 16), (3, 1)]
+    seen = []
+
+    def backend(graph, _):
+        values = [n.meta["example_value"] for n in graph.graph.nodes if "pad" in str(n.target)]
+        seen.extend(value[0] for value in values if isinstance(value, tuple))
+        return graph.forward
+
+    f = torch.compile(lambda x: ops.pad(x)[0] + 1, fullgraph=True, backend=backend)
+    for m in (3, 5):
+        x = torch.ones(m, 10)
+        torch._dynamo.mark_dynamic(x, 0)
+        assert f(x).shape == (m, 2, 16)
+    assert [tuple(fake.shape)[1:] for fake in seen] == [(2, 16)]  # one graph, in which only m is a symbol
+    g = torch.compile(lambda x: ops.pad(x, parts=0)[0], fullgraph=True, backend="aot_eager")
+    x = torch.ones(3, 10)
+    torch._dynamo.mark_dynamic(x, 0)
+    raises(Exception, "divides by 0", g, x)
+    raises(ValueError, "pad()", lambda: ops.pad(torch.ones(3, 10), parts=0))
+
+
+def test_defaults_of_optional_floats():
+    assert ops.pad(torch.ones(1, 1))[0].flatten()[0] == 1
+    assert ops.pad(torch.ones(1, 1), by=None)[0].flatten()[0] == -1
+
+
 def test_threads():
     x, w = doubles(64, 8), doubles(8)
     want, wrong = rms_norm(x, w), []
@@ -188,7 +222,10 @@ MISTAKES = [
     ("axpy", (1.0, torch.ones(4), torch.ones(5)), {}),
     ("axpy", (1.5, torch.ones(4, dtype=I), torch.ones(4, dtype=I)), {}),
     ("axpy", (1.0, torch.ones(4), torch.ones(4, 2).t()[0]), {}),
+    ("axpy", (0.0, torch.ones(4, dtype=I), torch.ones(4, dtype=I)), {}),
+    ("axpy", (True, torch.ones(4, dtype=I), torch.ones(4, dtype=I)), {}),
     ("axpy", (1 << 40, torch.ones(4, dtype=I), torch.ones(4, dtype=I)), {}),
+    ("axpy", (-1234567e33, torch.ones(4), torch.ones(4)), {}),
     ("axpy", (1e300, torch.ones(4), torch.ones(4)), {}),
     ("words", (torch.ones(3, 4), [1]), {}),
     ("words", (torch.ones(3, 4), [1, -5]), {}),

@@ -15,34 +15,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/config"
-	"github.com/dlpackgen/dlpackgen/internal/diag"
-	"github.com/dlpackgen/dlpackgen/internal/emit"
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/spec"
-	"github.com/dlpackgen/dlpackgen/internal/targets"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
-
-// generate writes what the config of this folder asks for.
-func generate(t *testing.T, dir string) {
-	t.Helper()
-	src, err := os.ReadFile("testdata/dlpackgen.yaml")
-	require.NoError(t, err)
-	cfg, found := config.Decode("dlpackgen.yaml", src, spec.Embedded(), targets.Table(), config.Choice{})
-	require.NotNil(t, cfg, diag.Text(found.Sorted(), false))
-	for _, target := range cfg.Selected {
-		release, err := spec.Embedded().Release(target.Release)
-		require.NoError(t, err)
-		files, err := target.Emit(&emit.Model{Release: release, Options: target.Options, Contracts: cfg.Contracts})
-		require.NoError(t, err)
-		for _, f := range files {
-			name := filepath.Join(dir, target.Path, filepath.FromSlash(f.Path))
-			require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
-			require.NoError(t, os.WriteFile(name, f.Data, 0o600))
-		}
-	}
-}
 
 // builder is where PyTorch and Python have what C++ needs, and the folder of a build.
 type builder struct{ python, torch, headers, gcc, gxx, dir string }
@@ -63,7 +39,7 @@ func prepare(t *testing.T) builder {
 	lines := strings.Fields(string(out))
 	b := builder{python, lines[0], lines[1], need.Compiler(t, "gcc", "gcc"), need.Compiler(t, "g++", "g++"),
 		t.TempDir()}
-	generate(t, b.dir)
+	trial.Generate(t, "testdata/dlpackgen.yaml", b.dir)
 	return b
 }
 
@@ -153,11 +129,11 @@ const borrowed, described = "borrowed.hpp", "described.hpp"
 var mutants = map[string]mutant{
 	"a number need not fit its dtype": {borrowed, "fail_range(site, dtype, std::to_string(from));", ";",
 		"test_the_sentences_are_those_of_modules"},
-	"a float need not fit its dtype": {borrowed, "fail_range(site, dtype, c10::str(from));", ";",
+	"a float need not fit its dtype": {borrowed, "fail_range(site, dtype, repr(from));", ";",
 		"test_the_sentences_are_those_of_modules"},
 	"a number need not fit a variable's dtype": {borrowed,
-		"fail_range(site, dtype, std::to_string(number.integer));", ";", "test_the_sentences_are_those_of_modules"},
-	"a float is an int": {borrowed, "if (static_cast<double>(number.integer) != number.real)", "if (false)",
+		"fail_range(site, dtype, std::to_string(number));", ";", "test_the_sentences_are_those_of_modules"},
+	"a float is an int": {borrowed, "if (from.isFloatingPoint() || (from.isBoolean() && !is_bool))", "if (false)",
 		"test_the_sentences_are_those_of_modules"},
 	"a text may have NUL": {borrowed, "if (to.find('\\0') != std::string::npos)", "if (false)",
 		"test_the_sentences_are_those_of_modules"},
@@ -177,6 +153,13 @@ var mutants = map[string]mutant{
 		"test_the_sentences_are_those_of_modules"},
 	"failures are ignored": {described, "if (status != DLPACKGEN_STATUS_OK) detail::fail(status, text);", ";",
 		"test_the_sentences_are_those_of_modules"},
+	"memory that nobody wrote to is returned": {described,
+		"detail::refuse_other_devices<detail::Sites<K>>(arguments...);", ";", "test_meta_and_other_tensors_do_not_mix"},
+	"symbols are divided as in C": {described, "(*x % *y != 0 && (*x < 0) != (*y < 0) ? 1 : 0)", "0",
+		"test_shapes_round_down"},
+	"shapes divide by 0": {described,
+		"TORCH_CHECK_VALUE(*y != 0, \"a shape of a result divides by 0\");", "if (*y == 0) return 0;",
+		"test_shapes_round_down"},
 	"shapes are not checked": {described, "if (detail::has_symbols(arguments...))", "if (true)",
 		"test_shapes_are_checked_without_data"},
 	"shapes are numbers": {described, "if (detail::has_symbols(arguments...))", "if (false)",

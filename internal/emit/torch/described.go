@@ -82,6 +82,9 @@ func unregistered(k *contract.Kernel) (errs []error) {
 			fail("writes to %s, which may be None: PyTorch has no such argument", p.Name)
 		}
 	}
+	if written := k.Written(); len(written) > 26 {
+		fail("writes to %d arguments: PyTorch's schemas have letters for 26", len(written))
+	}
 	for _, p := range k.Results {
 		if p.Kind != contract.Tensor {
 			fail("returns the scalar %s, which PyTorch cannot compute for a graph: write float64[] for a tensor "+
@@ -206,7 +209,7 @@ func schema(k *contract.Kernel, given []contract.Param) string {
 		}
 		text += " " + p.Name
 		if p.Default != nil {
-			text += "=" + schemaDefault(p.Default)
+			text += "=" + schemaDefault(p)
 		}
 		args = append(args, text)
 	}
@@ -249,9 +252,14 @@ func numberKind(p contract.Param) contract.Kind {
 	return contract.Int
 }
 
-func schemaDefault(v *notation.Value) string {
-	if v.Kind == notation.Bool {
+func schemaDefault(p contract.Param) string {
+	v := p.Default
+	isFloat := p.Kind == contract.Float || p.Kind == contract.Number && p.Var == contract.None && numberKind(p) == contract.Float
+	switch {
+	case v.Kind == notation.Bool:
 		return map[bool]string{true: "True", false: "False"}[v.Bool]
+	case v.Kind == notation.Int && isFloat:
+		return v.String() + ".0" // PyTorch takes an optional float's 1 for an int
 	}
 	return v.String()
 }
@@ -324,10 +332,10 @@ func fill(i int, p contract.Param) []string {
 	case p.Kind == contract.Number && p.Var != contract.None:
 		return []string{fmt.Sprintf("%s = detail::number_of<decltype(%s)>(%s);", at, at, p.Name)}
 	case p.Kind == contract.Number && p.Optional:
-		return []string{fmt.Sprintf("%s = numbers_.narrow(detail::described_site<K, %d>, %s, %s);", at, i, dtype(p),
+		return []string{fmt.Sprintf("%s = numbers_.narrow(detail::described_site<K_, %d>, %s, %s);", at, i, dtype(p),
 			p.Name)}
 	case p.Kind == contract.Number && numberKind(p) != contract.Bool:
-		return []string{fmt.Sprintf("%s = detail::narrow<decltype(%s)>(detail::described_site<K, %d>, %s, %s);", at,
+		return []string{fmt.Sprintf("%s = detail::narrow<decltype(%s)>(detail::described_site<K_, %d>, %s, %s);", at,
 			at, i, dtype(p), p.Name)}
 	}
 	return []string{fmt.Sprintf("%s = %s;", at, p.Name)}
@@ -345,6 +353,6 @@ func number(k *contract.Kernel, i int, p contract.Param) []string {
 		return nil
 	}
 	binder := k.Args[k.Vars[p.Var].Arg].Name
-	return []string{fmt.Sprintf("detail::require_number(detail::described_site<K, %d>, made_.args.%s->dtype, "+
-		"made_.args.%s);", i, binder, p.Name)}
+	return []string{fmt.Sprintf("detail::require_number(detail::described_site<K_, %d>, made_.args.%s->dtype, "+
+		"%s);", i, binder, p.Name)}
 }

@@ -94,8 +94,7 @@ func ellipsisOf(k *contract.Kernel, dim int) (contract.Param, int) {
 }
 
 // symints are the operators of C++ for those of the notation.
-var symints = map[notation.Op]string{notation.Add: "+", notation.Subtract: "-", notation.Multiply: "*",
-	notation.FloorDiv: "/", notation.Remainder: "%"}
+var symints = map[notation.Op]string{notation.Add: "+", notation.Subtract: "-", notation.Multiply: "*"}
 
 // symint spells an expression over numbers that may be symbols.
 func symint(e *notation.Expr) string {
@@ -114,6 +113,10 @@ func symint(e *notation.Expr) string {
 		return "(c10::SymInt(0) - " + symint(e.Operands[0]) + ")"
 	case notation.Min, notation.Max:
 		return extreme(e)
+	case notation.FloorDiv:
+		return "detail::floor_divide(" + symint(e.Operands[0]) + ", " + symint(e.Operands[1]) + ")"
+	case notation.Remainder:
+		return "detail::floor_remainder(" + symint(e.Operands[0]) + ", " + symint(e.Operands[1]) + ")"
 	}
 	return "(" + symint(e.Operands[0]) + " " + symints[e.Op] + " " + symint(e.Operands[1]) + ")"
 }

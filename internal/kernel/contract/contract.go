@@ -262,6 +262,16 @@ func Member(name string) string {
 	return name
 }
 
+// Written lists the tensors among the arguments that the function writes to.
+func (k *Kernel) Written() (all []Param) {
+	for _, p := range k.Args {
+		if p.Kind == Tensor && p.Writes() {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
 // Given lists the results that callers get.
 func (k *Kernel) Given() []Param {
 	return slices.DeleteFunc(slices.Clone(k.Results), func(p Param) bool { return p.Saved })
