@@ -120,8 +120,8 @@ const (
 var goMistakesInC = map[string]mistake{
 	"results have no strides": {"tensor->strides[d] = stride;", ""},
 	"results have no shape":   {"tensor->shape[d] = wanted->shape[d];", ""},
-	"results are not aligned": {"tensor.data = (void*)(((uintptr_t)made + head + DLPACKGEN_RESULT_ALIGNMENT - 1) / DLPACKGEN_RESULT_ALIGNMENT * DLPACKGEN_RESULT_ALIGNMENT);",
-		"tensor.data = (void*)(((uintptr_t)made + head + DLPACKGEN_RESULT_ALIGNMENT - 1) / DLPACKGEN_RESULT_ALIGNMENT * DLPACKGEN_RESULT_ALIGNMENT + 8);"},
+	"results are not aligned": {"tensor.data = (void*)(((uintptr_t)made + head + DLPACKGEN_ALIGNED - 1) / DLPACKGEN_ALIGNED * DLPACKGEN_ALIGNED);",
+		"tensor.data = (void*)(((uintptr_t)made + head + DLPACKGEN_ALIGNED - 1) / DLPACKGEN_ALIGNED * DLPACKGEN_ALIGNED + 8);"},
 	"results lie anywhere":    {"if (device.device_type != kDLCPU) {", "if (0) {"},
 	"texts do not end":        {"room[size] = 0;", "room[size] = 'x';"},
 	"long texts are dropped":  {"if (size >= rooms) room = *large = malloc(size + 1);", "if (size >= rooms) size = rooms - 1;"},

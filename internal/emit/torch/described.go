@@ -254,7 +254,8 @@ func numberKind(p contract.Param) contract.Kind {
 
 func schemaDefault(p contract.Param) string {
 	v := p.Default
-	isFloat := p.Kind == contract.Float || p.Kind == contract.Number && p.Var == contract.None && numberKind(p) == contract.Float
+	isNumber := p.Kind == contract.Number && p.Var == contract.None
+	isFloat := p.Kind == contract.Float || isNumber && numberKind(p) == contract.Float
 	switch {
 	case v.Kind == notation.Bool:
 		return map[bool]string{true: "True", false: "False"}[v.Bool]
