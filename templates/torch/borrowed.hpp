@@ -14,7 +14,6 @@
 #include <c10/util/OptionalArrayRef.h>
 #include <c10/util/string_view.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -83,7 +82,7 @@ inline std::string repr(double number) {
   } while (std::strtod(text, nullptr) != number && ++digits < 18);
   const int exponent = std::atoi(std::strchr(text, 'e') + 1);
   if (exponent >= -4 && exponent < 16) {
-    std::snprintf(text, sizeof text, "%.*f", std::max(digits - 1 - exponent, 1), number);
+    std::snprintf(text, sizeof text, "%.*f", digits > exponent + 1 ? digits - 1 - exponent : 1, number);
   }
   return text;
 }
@@ -103,10 +102,10 @@ Number narrow(const Site& site, DLDataType dtype, std::int64_t from) {
 
 // The largest number of a float, whatever its bits are read as in C.
 inline double largest(DLDataType dtype) {
-  if (dtype.bits == 64) return std::numeric_limits<double>::max();
+  if (dtype.bits == 64) return (std::numeric_limits<double>::max)();
   if (dtype.bits == 16 && dtype.code == kDLFloat) return 65504;
   if (dtype.code == kDLBfloat) return 0x1.fep127;
-  return std::numeric_limits<float>::max();
+  return (std::numeric_limits<float>::max)();
 }
 
 template <class Number>
@@ -161,7 +160,7 @@ inline void require_number(const Site& site, DLDataType dtype, const at::Scalar&
               "expected " + name_of(dtype) + ", got " + (from.isBoolean() ? "bool" : "float"));
   const bool is_signed = dtype.code == kDLInt;
   const int bits = is_bool ? 1 : dtype.bits - (is_signed ? 1 : 0);
-  const std::int64_t high = bits >= 63 ? std::numeric_limits<std::int64_t>::max() : (std::int64_t{1} << bits) - 1;
+  const std::int64_t high = bits >= 63 ? (std::numeric_limits<std::int64_t>::max)() : (std::int64_t{1} << bits) - 1;
   const std::int64_t low = is_signed ? -high - 1 : 0;
   const std::int64_t number = from.toLong();
   if (number < low || number > high) fail_range(site, dtype, std::to_string(number));

@@ -96,7 +96,7 @@ template <class K>
 void checked(typename K::call& made) {
   char text[4096];
   dlpackgen_message message = dlpackgen_message_in(text, sizeof text);
-  const int status = K::check(made, &message);
+  const int status = K::validate(made, &message);
   if (status != DLPACKGEN_STATUS_OK) fail(status, text);
 }
 
@@ -146,6 +146,10 @@ inline c10::SymInt floor_divide(const c10::SymInt& a, const c10::SymInt& b) {
 }
 
 inline c10::SymInt floor_remainder(const c10::SymInt& a, const c10::SymInt& b) { return a - floor_divide(a, b) * b; }
+
+// In brackets, as both may be macros.
+inline c10::SymInt least(const c10::SymInt& a, const c10::SymInt& b) { return (a.min)(b); }
+inline c10::SymInt greatest(const c10::SymInt& a, const c10::SymInt& b) { return (a.max)(b); }
 
 template <class... A>
 bool has_symbols(const A&... arguments) {

@@ -122,9 +122,10 @@ func symint(e *notation.Expr) string {
 }
 
 func extreme(e *notation.Expr) string {
+	name := map[notation.Op]string{notation.Min: "least", notation.Max: "greatest"}[e.Op]
 	text := symint(e.Operands[0])
 	for _, o := range e.Operands[1:] {
-		text = fmt.Sprintf("(%s).%s(%s)", text, e.Op, symint(o))
+		text = fmt.Sprintf("detail::%s(%s, %s)", name, text, symint(o))
 	}
 	return text
 }

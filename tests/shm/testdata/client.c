@@ -378,7 +378,7 @@ static int asked(DLDevice device, DLDataType dtype, int32_t ndim, const int64_t*
 static void allocating(void) {
   const DLDevice cpu = {kDLCPU, 0};
   const DLDataType f = {kDLFloat, 32, 1};
-  const int64_t negative[] = {-1}, many[] = {INT64_MAX, INT64_MAX}, far[] = {INT64_C(1) << 60}, some[] = {1 << 20};
+  const int64_t negative[] = {-1}, many[] = {INT64_MAX, INT64_MAX}, far[] = {INT64_C(1) << 61}, some[] = {1 << 20};
   const struct rlimit limit = {1 << 20, RLIM_INFINITY};
   said("scalar", asked(cpu, f, 0, NULL, NULL));
   said("type", asked((DLDevice){kDLCUDA, 0}, f, 0, NULL, NULL));
