@@ -42,7 +42,13 @@ namespace detail {
 template <class A>
 struct Outlined : Borrowed<A> {};
 
-template <class Outline>
+// What a kernel declares of its arguments, by their places.
+struct Outline {
+  const bool* copied;
+  const bool* on_cpu;
+  std::int32_t device_type;
+};
+
 struct OutlinedTensor {
   void outline(const Site& site, const Outline& given, const at::Tensor& from) {
     whole = given.copied[site.number] ? from.contiguous() : from;
@@ -59,29 +65,22 @@ struct OutlinedTensor {
   DLTensor tensor;
 };
 
-// Where outlines stand.
-struct Outline {
-  const bool* copied;
-  const bool* on_cpu;
-  std::int32_t device_type;
-};
-
 template <>
-struct Outlined<const at::Tensor&> : OutlinedTensor<Outline> {
+struct Outlined<const at::Tensor&> : OutlinedTensor {
   static constexpr bool writes = false;
   void take(const Site& site, const Outline& given, const at::Tensor& from) { outline(site, given, from); }
   const DLTensor* get() const { return &tensor; }
 };
 
 template <>
-struct Outlined<at::Tensor&> : OutlinedTensor<Outline> {
+struct Outlined<at::Tensor&> : OutlinedTensor {
   static constexpr bool writes = true;
   void take(const Site& site, const Outline& given, const at::Tensor& from) { outline(site, given, from); }
   DLTensor* get() { return &tensor; }
 };
 
 template <>
-struct Outlined<const std::optional<at::Tensor>&> : OutlinedTensor<Outline> {
+struct Outlined<const std::optional<at::Tensor>&> : OutlinedTensor {
   static constexpr bool writes = false;
   void take(const Site& site, const Outline& given, const std::optional<at::Tensor>& from) {
     present = from.has_value() && from->defined();

@@ -204,7 +204,8 @@ func (w *callWriter) text(i int, p contract.Param, into string) {
 		fmt.Sprintf("size_t a%dn", i), fmt.Sprintf("bool a%dg", i))
 	w.pass = append(w.pass, "textOf("+value+")", "C.size_t(len("+value+"))", there)
 	w.before("char small%d_[128], *large%d_ = NULL;", i, i)
-	w.before("%s = a%dg ? dlpackgen_text_in(a%d, a%dn, small%d_, sizeof small%d_, &large%d_) : NULL;", into, i, i, i, i, i, i)
+	w.before("%s = a%dg ? dlpackgen_text_in(a%d, a%dn, small%d_, sizeof small%d_, &large%d_) : NULL;",
+		into, i, i, i, i, i, i)
 	w.before("if (a%dg && !%s) {", i, into)
 	for _, text := range w.room {
 		w.before("  free(%s);", text)

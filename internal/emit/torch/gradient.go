@@ -32,7 +32,8 @@ func viewGradient(k *contract.Kernel) gradient {
 		case at == contract.None:
 			g.Of = append(g.Of, "at::Tensor()")
 			if p.Kind == contract.Tensor {
-				g.Forward = append(g.Forward, fmt.Sprintf("detail::refuse_dropped(detail::described_site<Saving_, %d>, %s);", i, p.Name))
+				g.Forward = append(g.Forward,
+					fmt.Sprintf("detail::refuse_dropped(detail::described_site<Saving_, %d>, %s);", i, p.Name))
 			}
 		case p.Optional:
 			g.Forward = append(g.Forward,
