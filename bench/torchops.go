@@ -19,7 +19,7 @@ import (
 
 // operatorMore is what a call through torch.ops may take longer than that of an
 // operator by hand, in nanoseconds.
-const operatorMore = 45
+const operatorMore = 30
 
 // byHand ends the name of an operator that a kernel is compared with.
 const byHand = " by hand"

@@ -170,23 +170,10 @@ func (w *wrapper) devices() string {
 	return strings.Join(all, ", ")
 }
 
-// types lists the dtypes of a tensor: only where the base knows them does it read in one pass. It
-// has room for 16, and 0 is all of them.
-func (w *wrapper) types(p contract.Param) string {
-	if len(p.Types) == 0 || len(p.Types) > 16 {
-		return "0"
-	}
-	var all []string
-	for _, d := range p.Types {
-		all = append(all, fmt.Sprintf("DLPACKGEN_DTYPE(%s, %d, %d)", d.Code, d.Bits, d.Lanes))
-	}
-	return strings.Join(all, ", ")
-}
-
-// anyTensor is a parameter that takes tensors of every shape: the generated checks look at it.
+// anyTensor is a parameter that takes tensors of every dtype and shape: the generated checks look
+// at those.
 const anyTensor = "{.name = %s, .kind = DLPACKGEN_KIND_TENSOR, .optional = %d, .writable = %d, .leading_dims = " +
-	"1, .devices = {%s}, " +
-	".dtypes = {%s}}"
+	"1, .devices = {%s}}"
 
 func (w *wrapper) table() {
 	for i, p := range w.k.Args {
@@ -198,12 +185,12 @@ func (w *wrapper) table() {
 		w.before("table_[%d] = %s;", i, source)
 	}
 	w.outs = len(w.v.Table)
-	for i, p := range w.tensors() {
+	for i := range w.tensors() {
 		name := "out"
 		if len(w.tensors()) > 1 {
 			name = fmt.Sprintf("out[%d]", i)
 		}
-		w.v.Table = append(w.v.Table, fmt.Sprintf(anyTensor, emit.CLiteral(name), 1, 1, w.devices(), w.types(p)))
+		w.v.Table = append(w.v.Table, fmt.Sprintf(anyTensor, emit.CLiteral(name), 1, 1, w.devices()))
 		w.v.Sites = append(w.v.Sites, fmt.Sprintf("{%s, %s, %d}", w.v.Function, emit.CLiteral(name), w.outs+i))
 	}
 	switch count := len(w.tensors()); {
@@ -215,7 +202,7 @@ func (w *wrapper) table() {
 	}
 	if w.like != contract.None {
 		w.before("table_[%d] = given_[%d];", len(w.v.Table), w.like)
-		w.v.Table = append(w.v.Table, fmt.Sprintf(anyTensor, `"like"`, 1, 0, "kDLCPU", "0"))
+		w.v.Table = append(w.v.Table, fmt.Sprintf(anyTensor, `"like"`, 1, 0, "kDLCPU"))
 	}
 	w.v.Count = len(w.v.Table)
 	if w.v.Count == 0 {
@@ -241,10 +228,9 @@ func kind(p contract.Param) string {
 func (w *wrapper) parameter(p contract.Param) string {
 	switch {
 	case p.Kind == contract.Tensor && p.CPU:
-		return fmt.Sprintf(anyTensor, emit.CLiteral(p.Name), btoi(p.Optional), btoi(p.Writes()), "kDLCPU", w.types(p))
+		return fmt.Sprintf(anyTensor, emit.CLiteral(p.Name), btoi(p.Optional), btoi(p.Writes()), "kDLCPU")
 	case p.Kind == contract.Tensor:
-		return fmt.Sprintf(anyTensor, emit.CLiteral(p.Name), btoi(p.Optional), btoi(p.Writes()), w.devices(),
-			w.types(p))
+		return fmt.Sprintf(anyTensor, emit.CLiteral(p.Name), btoi(p.Optional), btoi(p.Writes()), w.devices())
 	case kind(p) == "":
 		return fmt.Sprintf("{.name = %s, .kind = DLPACKGEN_KIND_INT, .optional = 1}", emit.CLiteral(p.Name))
 	}

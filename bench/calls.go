@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/bench/pair"
+)
+
+// callShares are the shares of tvm-ffi's time that a call f(a, b, c) of a described kernel may take.
+var callShares = []struct {
+	name, group string
+	limit       float64
+}{
+	{"kernels.call.numpy", "numpy", 0.075},
+	{"kernels.call.torch", "torch", 0.16},
+	{"kernels.call.torch.compiled_table", "torch by the compiled table", 0.10},
+}
+
+// Limits of calls, in nanoseconds above what is written by hand and checks nothing.
+const (
+	describedOperatorMore = 30
+	describedGoMore       = 20
+)
+
+// linesShare is the share of the instructions of a table's checks that straight lines may take.
+const linesShare = 0.8
+
+// benchKernelCalls measures an empty described kernel of three vectors by each caller, with every
+// check on: Python beside tvm-ffi, torch.ops and Go beside calls by hand, and the checks alone.
+func benchKernelCalls(out io.Writer, dir string, rounds int) ([]goal, error) {
+	b := &callsBench{torchBench: torchBench{pythonBench{dir: dir, sources: "bench/testdata/kernels/",
+		python: ".venv/bin/python"}}}
+	if err := b.generate(); err != nil {
+		return nil, err
+	}
+	took, err := b.inPython(rounds)
+	if err != nil {
+		return nil, err
+	}
+	goCalls, err := b.inGo(rounds)
+	if err != nil {
+		return nil, err
+	}
+	share, err := b.instructions(out)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(out, "kernels: f(a, b, c) with vectors of 16 float32, made anew in each of %d rounds, in turn on %d "+
+		"cores\n", rounds, runtime.NumCPU())
+	printCalls(out, took)
+	pairTable(out, goCalls)
+	return append(describedGoals(took, goCalls), goal{"kernels.checks.instructions", share, linesShare, ""}), nil
+}
+
+func describedGoals(took calls, goCalls []pair.Result) (goals []goal) {
+	for _, g := range callShares {
+		goals = append(goals, goal{g.name, took.share(g.group, "described", "tvm-ffi"), g.limit, ""})
+	}
+	operators := map[string][]float64{"nop": took["torch.ops"]["described"], "nop" + byHand: took["torch.ops"]["by hand"]}
+	return append(goals,
+		goal{"kernels.call.torch_ops", middle(operatorCosts(operators, "nop")), describedOperatorMore, "ns"},
+		goal{"kernels.call.go", middle(differences(goCalls[0])), describedGoMore, "ns"},
+		goal{name: "kernels.call.go.allocs", measured: goCalls[0].Allocs})
+}
+
+// differences gives, by round, how much longer ours took; NaN where nothing was measured.
+func differences(r pair.Result) (each []float64) {
+	for i, ours := range r.Ours {
+		each = append(each, ours-r.Bare[i])
+	}
+	if each == nil {
+		return []float64{math.NaN()}
+	}
+	return each
+}
+
+type callsBench struct{ torchBench }
+
+func (b *callsBench) generate() error {
+	generate := exec.Command("go", "run", "./cmd/dlpackgen", "generate", "--quiet", "--config",
+		b.sources+"dlpackgen.yaml", "--out", filepath.Join(b.dir, "generated"))
+	if said, err := generate.CombinedOutput(); err != nil {
+		return fmt.Errorf("generate: %w\n%s", err, said)
+	}
+	return nil
+}
+
+// made is a path below what was generated.
+func (b *callsBench) made(path string) string { return filepath.Join(b.dir, "generated", path) }
+
+// includes are the folders that a C source of a kernel needs.
+func (b *callsBench) includes() []string {
+	return []string{"-I" + b.made("c"), "-I" + b.made("kernels"), "-I" + b.made("python")}
+}
+
+// inPython builds the module twice, since each copy keeps the way to read a type that it met first.
+func (b *callsBench) inPython(rounds int) (calls, error) {
+	torch, err := findTorch(b.python)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Mkdir(filepath.Join(b.dir, "compiled"), 0o755); err != nil {
+		return nil, err
+	}
+	module := slices.Concat(shared, b.includes(), []string{"-std=c11", "-DPy_LIMITED_API=0x030B0000",
+		"-I" + torch.headers, b.made("python/_described.c"), b.made("kernels/kernels.c"), b.sources + "nop.c"})
+	for _, name := range []string{"_described.abi3.so", "compiled/_described.abi3.so"} {
+		if err := b.compile("gcc", name, module); err != nil {
+			return nil, err
+		}
+	}
+	ffi := []string{"-O3", "-shared", "-fPIC", "bench/testdata/python/nop_ffi.c"}
+	if err := b.compile("gcc", "nop_ffi.so", ffi); err != nil {
+		return nil, err
+	}
+	if err := b.operators(torch); err != nil {
+		return nil, err
+	}
+	took := calls{}
+	return took, b.measured(took, rounds)
+}
+
+// operators builds the described operator, the one by hand, and the compiled table.
+func (b *callsBench) operators(torch torchFacts) error {
+	lib := filepath.Join(torch.root, "lib")
+	for name, source := range map[string]string{"checks.o": b.made("kernels/kernels.c"), "nop.o": b.sources + "nop.c"} {
+		args := slices.Concat([]string{"-std=c11", "-O2", "-fPIC", "-c", source}, b.includes())
+		if err := b.compile("gcc", name, args); err != nil {
+			return err
+		}
+	}
+	err := b.compile("g++", "operators.so", slices.Concat([]string{"-std=c++20", "-O2", "-DNDEBUG", "-fPIC",
+		"-fvisibility=hidden", "-shared", "-I" + b.made("cpp"), "-isystem", filepath.Join(torch.root, "include"),
+		"-isystem", torch.headers}, b.includes(), []string{b.made("cpp/dlpackgen_torch/described_kernels.cpp"),
+		b.sources + "by_hand.cpp", filepath.Join(b.dir, "checks.o"), filepath.Join(b.dir, "nop.o"),
+		"-L" + lib, "-ltorch_cpu", "-ltorch", "-lc10", "-Wl,-rpath," + lib}))
+	if err != nil {
+		return err
+	}
+	flags := append(slices.Clone(shared), "-Igen/c", "-Igen/cpp", "-I"+torch.headers)
+	return b.buildTable(torch.root, "_torch_"+torch.release+torch.suffix, flags)
+}
+
+// measured adds the rounds of a few processes, since each has its code and memory elsewhere.
+func (b *callsBench) measured(took calls, rounds int) error {
+	each := (rounds + pythonProcesses - 1) / pythonProcesses
+	for ; rounds > 0; rounds -= each {
+		var said bytes.Buffer
+		cmd := exec.Command(b.python, "-W", "ignore", b.sources+"calls.py", b.dir, fmt.Sprint(min(each, rounds)))
+		cmd.Env = append(os.Environ(), "PYTHONPATH=bench/testdata/python", "PYTHONDONTWRITEBYTECODE=1",
+			"OMP_NUM_THREADS=1")
+		cmd.Stderr = &said
+		text, err := cmd.Output()
+		if err != nil {
+			return fmt.Errorf("calls.py: %w\n%s", err, said.Bytes())
+		}
+		found := calls{}
+		if err := json.Unmarshal(text, &found); err != nil {
+			return err
+		}
+		took.join(found)
+	}
+	return nil
+}
+
+// inGo builds a module of the generated packages and a program that calls the kernel.
+func (b *callsBench) inGo(rounds int) ([]pair.Result, error) {
+	if err := os.CopyFS(b.dir, os.DirFS(b.sources+"go")); err != nil {
+		return nil, err
+	}
+	files, err := b.goModule()
+	if err != nil {
+		return nil, err
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(b.dir, name), []byte(text), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	return pairsOf(filepath.Join(b.dir, "called"), b.dir, ".", rounds)
+}
+
+// goModule has the program's go.mod, which is this project's with this project added, so that the
+// versions are the same, and what else is copied; by name.
+func (b *callsBench) goModule() (map[string]string, error) {
+	const project = "github.com/dlpackgen/dlpackgen"
+	root, err := filepath.Abs(".")
+	if err != nil {
+		return nil, err
+	}
+	files := map[string]string{}
+	for from, to := range map[string]string{b.sources + "nop.c": "author/nop.c", "go.mod": "go.mod", "go.sum": "go.sum"} {
+		text, err := os.ReadFile(from)
+		if err != nil {
+			return nil, err
+		}
+		files[to] = string(text)
+	}
+	files["go.mod"] = strings.Replace(files["go.mod"], "module "+project+"\n", "module example.com/called\n", 1) +
+		"\nrequire " + project + " v0.0.0\n\nreplace " + project + " => " + root + "\n"
+	return files, nil
+}
+
+var collected = regexp.MustCompile(`Collected : (\d+)`)
+
+// instructions counts those of the checks by straight lines, as a share of the table's; NaN without
+// valgrind.
+func (b *callsBench) instructions(out io.Writer) (float64, error) {
+	if _, err := exec.LookPath("valgrind"); err != nil {
+		fmt.Fprintln(out, "the instructions of checks are not counted: apt-get install valgrind")
+		return math.NaN(), nil
+	}
+	err := b.compile("gcc", "checks", slices.Concat([]string{"-std=c11", "-O2"}, b.includes(),
+		[]string{b.sources + "checks.c", b.made("kernels/kernels.c"), b.sources + "nop.c"}))
+	if err != nil {
+		return 0, err
+	}
+	lines, err := b.perCheck("lines")
+	if err != nil {
+		return 0, err
+	}
+	table, err := b.perCheck("table")
+	fmt.Fprintf(out, "kernels: instructions of a check of f(a, b, c): %.0f by straight lines, %.0f by the table\n", lines,
+		table)
+	return lines / table, err
+}
+
+// perCheck is the difference between many checks and few, so that the start of the process cancels out.
+func (b *callsBench) perCheck(way string) (float64, error) {
+	const few, many = 1000, 11000
+	var counted [2]float64
+	for i, n := range []int{few, many} {
+		said, err := exec.Command("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+			filepath.Join(b.dir, "checks"), way, strconv.Itoa(n)).CombinedOutput()
+		found := collected.FindStringSubmatch(string(said))
+		if err != nil || found == nil {
+			return 0, fmt.Errorf("valgrind: %w\n%s", err, said)
+		}
+		if counted[i], err = strconv.ParseFloat(found[1], 64); err != nil {
+			return 0, err
+		}
+	}
+	return (counted[1] - counted[0]) / (many - few), nil
+}

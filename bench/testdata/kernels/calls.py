@@ -1,0 +1,44 @@
+"""Times calls of a described kernel beside tvm-ffi and an operator by hand, on the same fresh tensors in turn; prints
+nanoseconds by group, name and round, as JSON."""
+
+import importlib.machinery
+import importlib.util
+import json
+import sys
+
+# sys.path: the folder of the suite python, which has the loop.
+import measure
+
+
+def load(folder):
+    """Gives a copy of the module with a memory of its own for types."""
+    loader = importlib.machinery.ExtensionFileLoader("_described", f"{folder}/_described.abi3.so")
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("_described", loader))
+    loader.exec_module(module)
+    return module
+
+
+def main():
+    modules, rounds = sys.argv[1], int(sys.argv[2])
+    sys.path[:0] = [modules]
+    import dlpackgen_torch
+    import torch
+    import tvm_ffi
+
+    tvm = tvm_ffi.load_module(modules + "/nop_ffi.so").nop
+    torch.ops.load_library(modules + "/operators.so")
+    plain, compiled = load(modules), load(modules + "/compiled")
+    makers = measure.makers()
+    result = {}
+    for library in ("numpy", "torch"):
+        result[library] = measure.rounds_of({"described": plain.nop, "tvm-ffi": tvm}, makers[library], rounds)
+    operators = {"described": torch.ops.described.nop, "by hand": torch.ops.undescrib.nop}
+    result["torch.ops"] = measure.rounds_of(operators, makers["torch"], rounds)
+    # Consumers look at a type once: tvm-ffi has met PyTorch's own table, and the copy meets the compiled one.
+    dlpackgen_torch.install()
+    functions = {"described": compiled.nop, "tvm-ffi": tvm}
+    result["torch by the compiled table"] = measure.rounds_of(functions, makers["torch"], rounds)
+    print(json.dumps(result))
+
+
+main()
