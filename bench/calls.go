@@ -18,7 +18,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/bench/pair"
 )
 
-// callShares are the shares of tvm-ffi's time that a call f(a, b, c) of a described kernel may take.
+// callShares are the shares of tvm-ffi's time that a call of a described kernel may take.
 var callShares = []struct {
 	name, group string
 	limit       float64
@@ -237,7 +237,7 @@ func (b *callsBench) instructions(out io.Writer) (float64, error) {
 	return lines / table, err
 }
 
-// perCheck is the difference between many checks and few, so that the start of the process cancels out.
+// perCheck is the difference between many checks and few, so that the process's start cancels out.
 func (b *callsBench) perCheck(way string) (float64, error) {
 	const few, many = 1000, 11000
 	var counted [2]float64

@@ -34,7 +34,8 @@ def main():
         result[library] = measure.rounds_of({"described": plain.nop, "tvm-ffi": tvm}, makers[library], rounds)
     operators = {"described": torch.ops.described.nop, "by hand": torch.ops.undescrib.nop}
     result["torch.ops"] = measure.rounds_of(operators, makers["torch"], rounds)
-    # Consumers look at a type once: tvm-ffi has met PyTorch's own table, and the copy meets the compiled one.
+    # Consumers look at a type once: tvm-ffi has met PyTorch's own table, and the copy meets the
+    # compiled one.
     dlpackgen_torch.install()
     functions = {"described": compiled.nop, "tvm-ffi": tvm}
     result["torch by the compiled table"] = measure.rounds_of(functions, makers["torch"], rounds)
