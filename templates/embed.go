@@ -16,7 +16,8 @@ import "embed"
 //   - torch: what is compiled against libtorch, and a package of Python that loads it;
 //   - device: the backends for devices: one interface in C, the sources behind it, a
 //     template for what a backend's description decides, and a package of Go;
+//   - project: a first project of kernels for Python, which its author goes on with;
 //   - shm: memory of the host shared between processes: C, a package of Go, a module for Python.
 //
-//go:embed c go python kernels cpp torch torch/__init__.py device shm
+//go:embed c go python kernels project cpp torch torch/__init__.py device shm
 var Files embed.FS

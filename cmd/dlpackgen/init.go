@@ -8,27 +8,52 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/config"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/project"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
 
 func (a *app) init() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Write a commented " + config.File,
+		Short: "Write a commented " + config.File + ", or a first project",
 		Long: "Write a commented " + config.File +
 			" to the current directory: the newest release pinned,\nevery target listed, only c active. A file " +
-			"that is there is never overwritten.",
-		Example: "  dlpackgen init && dlpackgen generate",
-		Args:    noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			if err := createFile(config.File, []byte(starter(spec.Embedded().Latest(), targets.All()))); err != nil {
-				return err
-			}
-			a.say("wrote %s; next: dlpackgen generate", config.File)
-			return nil
-		},
+			"that is there is never overwritten.\n\n" +
+			"--project NAME writes a folder instead: a Python package with one kernel, its C, a test, and\n" +
+			"what setuptools and CI need. It is yours from then on.",
+		Example: "  dlpackgen init && dlpackgen generate\n" +
+			"  dlpackgen init --project mylib && cd mylib && dlpackgen generate && pip install .",
+		Args: noArgs,
 	}
+	name := cmd.Flags().String("project", "", "write a Python package of kernels to the new folder `NAME`")
+	cmd.RunE = func(*cobra.Command, []string) error {
+		if cmd.Flags().Changed("project") {
+			return a.createProject(*name)
+		}
+		if err := createFile(config.File, []byte(starter(spec.Embedded().Latest(), targets.All()))); err != nil {
+			return err
+		}
+		a.say("wrote %s; next: dlpackgen generate", config.File)
+		return nil
+	}
+	return cmd
+}
+
+// createProject writes a project to a folder that must not exist yet.
+func (a *app) createProject(name string) error {
+	if err := project.CheckName(name); err != nil {
+		return cannot("usage", "dlpackgen init --project mylib", "--project: %v", err)
+	}
+	files, err := project.Files(name)
+	if err != nil {
+		return cannot("emit", "", "%v", err)
+	}
+	if err := createFolder(name, files); err != nil {
+		return err
+	}
+	a.say("wrote %d files to %s; next: cd %s && dlpackgen generate && pip install .", len(files), name, name)
+	return nil
 }
 
 // starter is the text of a first config.
@@ -48,9 +73,9 @@ targets:
 # devices:
 #   kDLAcme: {value: 1000, doc: Memory of an Acme accelerator., host_readable: false}
 
-# C functions over tensors, which target torch makes operators of:
+# Kernels of your own in C, which targets python, torch and go call; they need target kernels:
 # kernels:
-#   fill: {namespace: mylib, symbol: mylib_fill, schema: "(Tensor(a!) out, float value) -> ()"}
+#   fill: {namespace: mylib, symbol: mylib_fill, args: {out: "float32[...] out", value: float}}
 
 # Drivers of your own, each a target; backends/acme/acme_impl.c is yours to go on with:
 # backends:

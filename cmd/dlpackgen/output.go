@@ -4,10 +4,13 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
 )
 
-// The two files that the user asks for by name, outside of the tree that
-// generate keeps: what init and layout --svg write.
+// What the user asks for by name, outside of the tree that generate keeps: what init and
+// layout --svg write.
 
 // createFile writes a file that must not exist yet, and leaves none behind when
 // that fails.
@@ -21,6 +24,42 @@ func createFile(name string, data []byte) error {
 	}
 	if err := fill(f, data); err != nil {
 		return cannot("io", "", "%v", errors.Join(err, os.Remove(name)))
+	}
+	return nil
+}
+
+// createFolder writes a folder that must not exist yet: beside it first, so that it is there whole
+// or not at all.
+func createFolder(name string, files []emit.File) error {
+	if _, err := os.Lstat(name); err == nil {
+		return cannot("exists", "give another name, or remove it first", "%s is there already", name)
+	}
+	fresh, err := os.MkdirTemp(".", "."+name+"-")
+	if err != nil {
+		return cannot("io", "", "%v", err)
+	}
+	err = fillFolder(fresh, files)
+	if err == nil {
+		err = os.Rename(fresh, name)
+	}
+	if err != nil {
+		return cannot("io", "", "%v", errors.Join(err, os.RemoveAll(fresh)))
+	}
+	return nil
+}
+
+func fillFolder(dir string, files []emit.File) error {
+	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // a project, for all to read
+		return err
+	}
+	for _, f := range files {
+		path := filepath.Join(dir, filepath.FromSlash(f.Path))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // as above
+			return err
+		}
+		if err := createFile(path, f.Data); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -145,8 +145,10 @@ func comment(extension string) (prefix, suffix string) {
 	switch extension {
 	case ".c", ".h":
 		return "/* ", " */"
-	case ".py", ".pyi", ".typed", ".sh":
+	case ".py", ".pyi", ".typed", ".sh", ".toml", ".yaml", ".yml", ".in", ".gitignore":
 		return "# ", ""
+	case ".md":
+		return "<!-- ", " -->"
 	}
 	return "// ", ""
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/device"
+	"github.com/dlpackgen/dlpackgen/internal/emit/project"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
@@ -83,9 +84,12 @@ func TestEverySourceIsInAManifest(t *testing.T) {
 			m := &emit.Model{Release: release, Kernels: []kernel.Kernel{oneKernel(t)}, Import: "example.org/x",
 				Imports: imports, Contracts: []contract.Kernel{oneContract()}}
 			name(t, named, row, m)
-			m.Options = map[string]string{row.Single: "true"}
+			m.Options = map[string]string{row.Single: "true", "stubs": "true"}
 			name(t, named, row, m)
 		}
+	}
+	for _, a := range project.Manifest("mylib").Assets {
+		named[a.From] = true
 	}
 	require.NoError(t, fs.WalkDir(templates.Files, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
@@ -96,7 +100,7 @@ func TestEverySourceIsInAManifest(t *testing.T) {
 }
 
 func oneContract() contract.Kernel {
-	return contract.Kernel{Name: "f", Serial: true, Args: []contract.Param{{Name: "x", Var: contract.None}},
+	return contract.Kernel{Name: "f", Serial: true, Error: "f_error", Args: []contract.Param{{Name: "x", Var: contract.None}},
 		Devices: []contract.Device{{Name: "kDLCPU", Value: 1, Functions: []contract.Function{{Symbol: "f"}}}}}
 }
 

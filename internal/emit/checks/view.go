@@ -243,7 +243,7 @@ func (v *kernelView) viewDispatch(k *contract.Kernel) {
 		made := device{Case: fmt.Sprint(d.Value), Switch: choice(k, d)}
 		for _, f := range d.Functions {
 			made.Calls = append(made.Calls, call(k, f))
-			p := prototype{f.Symbol, wrap("int " + f.Symbol + "(" + parameters(k, f) + ");")}
+			p := prototype{f.Symbol, wrap(head(k, f) + ";")}
 			if !slices.Contains(v.Functions, p) {
 				v.Functions = append(v.Functions, p)
 			}
@@ -278,6 +278,11 @@ func spelled(p contract.Param, f contract.Function, k *contract.Kernel) string {
 		return contract.CTypes[k.Vars[p.Var].Types[f.Types[p.Var]].Name]
 	}
 	return ""
+}
+
+// head declares a function that the author writes.
+func head(k *contract.Kernel, f contract.Function) string {
+	return "int " + f.Symbol + "(" + parameters(k, f) + ")"
 }
 
 func parameters(k *contract.Kernel, f contract.Function) string {

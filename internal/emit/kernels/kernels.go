@@ -16,10 +16,19 @@ var Target = emit.Target{
 	Needs:     []string{"c"},
 	Contracts: true,
 	OnRequest: true,
-	Manifest:  manifest,
+	Options: []emit.Option{{Name: optionStubs, Default: "false", Bool: true,
+		Doc: "true: write NAME_impl.c for each kernel that has none, a beginning of its C that is yours from then on"}},
+	Manifest: manifest,
 }
+
+// optionStubs is the option for beginnings of the author's C.
+const optionStubs = "stubs"
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
 	header, source := checks.Assets(m.Contracts)
-	return emit.Manifest{Assets: []emit.Asset{header, source}}, nil
+	made := emit.Manifest{Assets: []emit.Asset{header, source}}
+	if m.Options[optionStubs] == "true" {
+		made.Assets = append(made.Assets, checks.Stubs(m.Contracts)...)
+	}
+	return made, nil
 }

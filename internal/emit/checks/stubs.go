@@ -1,0 +1,63 @@
+package checks
+
+import (
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+)
+
+// stubView is the beginning of an author's file.
+type stubView struct {
+	Name      string
+	Functions []stub
+}
+
+// stub is a function that returns a failure.
+type stub struct {
+	Head   string
+	Unused []string // its parameters
+}
+
+// Stubs lists the beginnings of the files that the author writes, one a kernel and one for each
+// function that gives the texts of statuses. Of kernels that share a function the first has it.
+func Stubs(described []contract.Kernel) (all []emit.Asset) {
+	taken := map[string]bool{}
+	for i := range described {
+		k := &described[i]
+		if v := viewStubs(k, taken); len(v.Functions) > 0 {
+			all = append(all, emit.Asset{From: "kernels/impl.c.tmpl", To: k.Name + "_impl.c", View: v, Once: true})
+		}
+		if k.Error != "" && !taken[k.Error] {
+			taken[k.Error] = true
+			all = append(all, emit.Asset{From: "kernels/error.c.tmpl", To: k.Error + ".c", View: k.Error, Once: true})
+		}
+	}
+	return all
+}
+
+func viewStubs(k *contract.Kernel, taken map[string]bool) stubView {
+	v := stubView{Name: k.Name}
+	unused := unusedOf(k)
+	for _, d := range k.Devices {
+		for _, f := range d.Functions {
+			if !taken[f.Symbol] {
+				v.Functions = append(v.Functions, stub{wrap(head(k, f)), unused})
+			}
+			taken[f.Symbol] = true
+		}
+	}
+	return v
+}
+
+// unusedOf names the parameters of a kernel's functions.
+func unusedOf(k *contract.Kernel) (all []string) {
+	for _, p := range k.Args {
+		all = append(all, p.Name)
+		if p.Kind == contract.Ints || p.Kind == contract.Floats {
+			all = append(all, p.Name+"_count_")
+		}
+	}
+	for _, p := range k.Results {
+		all = append(all, p.Name)
+	}
+	return append(all, "stream")
+}

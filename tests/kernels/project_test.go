@@ -1,0 +1,113 @@
+package kernels
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// projectOf writes a project with the program, and returns both.
+func projectOf(t *testing.T, name string) (program, project string) {
+	t.Helper()
+	dir := t.TempDir()
+	program = filepath.Join(dir, "dlpackgen")
+	commands(t, "../..", []string{"go", "build", "-o", program, "./cmd/dlpackgen"})
+	commands(t, dir, []string{program, "init", "--project", name})
+	return program, filepath.Join(dir, name)
+}
+
+// commands runs commands in a folder, all of which must succeed, and returns what they print.
+func commands(t *testing.T, dir string, all ...[]string) string {
+	t.Helper()
+	var printed strings.Builder
+	for _, argv := range all {
+		cmd := exec.Command(argv[0], argv[1:]...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%v\n%s", argv, out)
+		printed.Write(out)
+	}
+	return printed.String()
+}
+
+const buildSdist = "from setuptools import build_meta; print(build_meta.build_sdist('dist'))"
+
+// A project works at once: what it is installed from is its own sdist, and its tests pass. A kernel
+// that is added gets a stub that compiles, and what the author wrote stays.
+func TestAProject(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a package twice, and -short was given")
+	}
+	python := need.Python(t)
+	if exec.Command(python, "-c", "import pytest, setuptools").Run() != nil {
+		t.Skip("needs pytest and setuptools: make setup")
+	}
+	program, project := projectOf(t, "mylib")
+	commands(t, project, []string{program, "generate"}, []string{program, "check"})
+	assert.Contains(t, installed(t, python, project), "mylib-0.1.0-cp311-abi3-")
+	tested(t, python, project, "3 passed")
+
+	config := filepath.Join(project, "dlpackgen.yaml")
+	text, err := os.ReadFile(config)
+	require.NoError(t, err)
+	added := string(text) + "  gather:\n    args: {x: \"float32[n]\", at: \"list[int]\", key: str}\n" +
+		"    returns: {y: \"float32[n]\"}\n    symbol: gather\n    error: gather_error\n"
+	require.NoError(t, os.WriteFile(config, []byte(added), 0o600))
+	author := filepath.Join(project, "csrc", "scale_impl.c")
+	require.NoError(t, os.WriteFile(author, []byte(read(t, author)+"\n/* mine */\n"), 0o600))
+	commands(t, project, []string{program, "generate"}, []string{program, "check"},
+		[]string{"gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-Icsrc", "csrc/gather_impl.c",
+			"csrc/gather_error.c"})
+	assert.Contains(t, read(t, author), "/* mine */")
+	use := "import numpy, pytest, mylib\n\n\ndef test_gather():\n" +
+		"    with pytest.raises(RuntimeError, match=r'gather\\(\\): the kernel failed with status -1'):\n" +
+		"        mylib.gather(numpy.zeros(3, 'float32'), [1], 'a')\n"
+	require.NoError(t, os.WriteFile(filepath.Join(project, "tests", "test_gather.py"), []byte(use), 0o600))
+	installed(t, python, project)
+	tested(t, python, project, "4 passed")
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// installed builds the sdist, and the wheel from that alone, without the network; it returns the
+// name of the wheel.
+func installed(t *testing.T, python, project string) string {
+	t.Helper()
+	for _, dir := range []string{"dist", "wheels", "site"} {
+		require.NoError(t, os.RemoveAll(filepath.Join(project, dir)))
+	}
+	pip := []string{python, "-m", "pip", "--disable-pip-version-check"}
+	commands(t, project, []string{python, "-c", buildSdist},
+		append(pip, "wheel", "--no-build-isolation", "--no-deps", "--no-index", "-w", "wheels", "dist/mylib-0.1.0.tar.gz"))
+	wheels, err := filepath.Glob(filepath.Join(project, "wheels", "*.whl"))
+	require.NoError(t, err)
+	require.Len(t, wheels, 1)
+	commands(t, project, append(pip, "install", "--no-deps", "--no-index", "--target", "site", wheels[0]))
+	assert.FileExists(t, filepath.Join(project, "site/mylib/_kernels.pyi"))
+	assert.FileExists(t, filepath.Join(project, "site/mylib/py.typed"))
+	assert.NoFileExists(t, filepath.Join(project, "site/mylib/_kernels.c"))
+	return filepath.Base(wheels[0])
+}
+
+// tested runs the tests of the project on what was installed.
+func tested(t *testing.T, python, project, want string) {
+	t.Helper()
+	cmd := exec.Command(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests")
+	cmd.Dir = project
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(project, "site"))
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Contains(t, string(out), want)
+}
