@@ -1,0 +1,35 @@
+package recipes
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// The commands for a package of kernels are run as they stand, with a pip that asks no network and
+// a pytest that finds what it installed.
+func TestProjectOfKernels(t *testing.T) {
+	python := need.Python(t)
+	if exec.Command(python, "-c", "import pytest, setuptools").Run() != nil {
+		t.Skip("needs pytest and setuptools: make setup")
+	}
+	p := newProject(t, map[string]string{"commands": "set -e\n" + block(t, "sh project")})
+	site := filepath.Join(p.dir, "site")
+	programs := t.TempDir()
+	for name, text := range map[string]string{
+		"pip": `test "$*" = "install .[test]" && exec "` + python + `" -m pip --disable-pip-version-check install ` +
+			`--no-build-isolation --no-deps --no-index --target "` + site + `" .`,
+		"pytest": `PYTHONPATH="` + site + `" exec "` + python + `" -m pytest -q "$@"`,
+	} {
+		text = "#!/bin/sh\n" + text + "\n"
+		require.NoError(t, os.WriteFile(filepath.Join(programs, name), []byte(text), 0o700)) //nolint:gosec // a program
+	}
+	p.env = append(p.env, "PATH="+programs+":"+os.Getenv("PATH"))
+	assert.Contains(t, p.run(t, "sh", "commands"), "3 passed")
+}
