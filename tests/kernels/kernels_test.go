@@ -184,6 +184,9 @@ func TestEveryMistakeHasItsText(t *testing.T) {
 	for name, m := range goMistakes {
 		t.Run(name, func(t *testing.T) { m.Require(t, dir) })
 	}
+	for name, m := range cppMistakes {
+		t.Run(name, func(t *testing.T) { m.of(cppHeader).Require(t, dir) })
+	}
 }
 
 func (m mistake) of(file string) mutation.Mutant {

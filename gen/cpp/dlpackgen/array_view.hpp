@@ -55,6 +55,9 @@ class ArrayView {
   constexpr std::int64_t extent(std::size_t dimension) const noexcept { return shape_[dimension]; }
   /** The stride of a dimension, in elements. */
   constexpr std::int64_t stride(std::size_t dimension) const noexcept { return strides_[dimension]; }
+  /** All extents, and all strides: N of them, which live as long as the view. */
+  constexpr const std::int64_t* shape() const noexcept { return shape_; }
+  constexpr const std::int64_t* strides() const noexcept { return strides_; }
   /** The number of elements. */
   constexpr std::int64_t size() const noexcept {
     std::uint64_t product = data_ == nullptr ? 0 : 1;  // unsigned: of extents that are too large, one is 0

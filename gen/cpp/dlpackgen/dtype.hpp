@@ -64,9 +64,10 @@ inline constexpr bool is_character = std::is_same<T, wchar_t>::value || std::is_
 #endif
                                      std::is_same<T, char32_t>::value;
 
+// void has no size.
 template <class T>
-inline constexpr bool is_integer =
-    std::is_integral<T>::value && !std::is_same<T, bool>::value && !is_character<T> && sizeof(T) <= 8;
+inline constexpr bool is_integer = std::is_integral<T>::value && !std::is_same<T, bool>::value && !is_character<T> &&
+                                   sizeof(std::conditional_t<std::is_void<T>::value, char, T>) <= 8;
 
 template <class T>
 constexpr DLDataType of_width(std::uint8_t code) noexcept {

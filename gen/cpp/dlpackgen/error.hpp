@@ -120,9 +120,10 @@ struct Error {
 
 /**
  * A value or an error, as std::expected of C++23 has it. The value of a result
- * that failed is that of T{}: reading it is of no use, and no harm.
+ * that failed is that of T{}: reading it is of no use, and no harm. E converts to
+ * true where there is an error.
  */
-template <class T>
+template <class T, class E = Error>
 class [[nodiscard]] Result {
   static_assert(std::is_nothrow_default_constructible<T>::value && std::is_nothrow_move_constructible<T>::value,
                 "a result is made, and moved, without exceptions");
@@ -131,14 +132,14 @@ class [[nodiscard]] Result {
   // NOLINTNEXTLINE: functions return a value or an error as it is
   constexpr Result(T value) noexcept : value_(static_cast<T&&>(value)) {}
   // NOLINTNEXTLINE
-  constexpr Result(Error error) noexcept : error_(error) {}
+  constexpr Result(E error) noexcept : error_(static_cast<E&&>(error)) {}
   // NOLINTNEXTLINE
   constexpr Result(ErrorCode code) noexcept : error_(code) {}
 
   /** True when there is a value. */
-  constexpr explicit operator bool() const noexcept { return error_.code == ErrorCode::ok; }
-  /** The error; its code is ErrorCode::ok when there is a value. */
-  constexpr const Error& error() const noexcept { return error_; }
+  constexpr explicit operator bool() const noexcept { return !error_; }
+  /** The error; it is none, as ErrorCode::ok, when there is a value. */
+  constexpr const E& error() const noexcept { return error_; }
   /** The code of the error. */
   constexpr ErrorCode code() const noexcept { return error_.code; }
   /** One line on the error. */
@@ -162,7 +163,7 @@ class [[nodiscard]] Result {
 
  private:
   T value_{};
-  Error error_{};
+  E error_{};
 };
 
 }  // namespace v1_3

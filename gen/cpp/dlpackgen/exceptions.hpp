@@ -41,10 +41,10 @@ inline void throw_if_error(const Error& error) {
  * The value of a result; throws its error when it has none: Managed m =
  * unwrap(Managed::from_raw(p)).
  */
-template <class T>
-T unwrap(Result<T>&& result) {
+template <class T, class E>
+T unwrap(Result<T, E>&& result) {
   throw_if_error(result.error());
-  return *static_cast<Result<T>&&>(result);
+  return *static_cast<Result<T, E>&&>(result);
 }
 
 }  // namespace v1_3

@@ -8,28 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
 
-	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
-	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
-
-// described reads kernels.
-func described(t *testing.T, src string) (all []contract.Kernel) {
-	t.Helper()
-	diags := &diag.List{}
-	root := yaml.Parse("k.yaml", []byte(src), diags)
-	require.NotNil(t, root)
-	scope := contract.Scope{DTypes: emittest.Release(t, "1.3").DTypes,
-		Devices: map[string]int64{"kDLCPU": 1, "kDLCUDA": 2}}
-	for _, e := range root.Entries {
-		all = append(all, contract.Read(e, scope, diags).Kernel)
-	}
-	require.Empty(t, diag.Text(diags.Sorted(), false))
-	return all
-}
 
 // target has the assets alone.
 var target = emit.Target{Manifest: func(m *emit.Model) (emit.Manifest, error) {
@@ -51,7 +33,7 @@ silu_and_mul:
 `
 
 func TestKernelsAreRendered(t *testing.T) {
-	files, err := target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: described(t, two)})
+	files, err := target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: emittest.Described(t, two)})
 	require.NoError(t, err)
 	archive := &txtar.Archive{Comment: []byte("Target kernels for the two kernels of kernels_test.go; kernels.c " +
 		"without its parts.\n")}
@@ -70,7 +52,7 @@ func TestKernelsAreRendered(t *testing.T) {
 // The lock is there only where a kernel needs it: it needs threads.
 func TestOnlySerialKernelsHaveALock(t *testing.T) {
 	files, err := target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"),
-		Contracts: described(t, two[:strings.Index(two, "silu")])})
+		Contracts: emittest.Described(t, two[:strings.Index(two, "silu")])})
 	require.NoError(t, err)
 	assert.False(t, strings.Contains(string(files[1].Data), "dlpackgen_lock"))
 }
@@ -78,7 +60,7 @@ func TestOnlySerialKernelsHaveALock(t *testing.T) {
 // Names that a macro may have are no members.
 func TestMembersAreNoMacros(t *testing.T) {
 	files, err := target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"),
-		Contracts: described(t, `f: {types: {TYPE: [int8]}, args: {x: "TYPE[NULL]"}}`)})
+		Contracts: emittest.Described(t, `f: {types: {TYPE: [int8]}, args: {x: "TYPE[NULL]"}}`)})
 	require.NoError(t, err)
 	assert.Contains(t, string(files[0].Data), "int64_t NULL_;")
 	assert.Contains(t, string(files[0].Data), "int TYPE_;")

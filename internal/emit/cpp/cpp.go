@@ -4,6 +4,7 @@
 package cpp
 
 import (
+	"errors"
 	"path"
 	"strings"
 
@@ -20,9 +21,10 @@ var Target = emit.Target{
 	Oldest: "1.2",
 	Options: []emit.Option{{Name: optionSingle, Doc: "true: one header, dlpackgen.hpp, in the place of a folder",
 		Default: "false", Bool: true}},
-	Single:   optionSingle,
-	Needs:    []string{"c"},
-	Manifest: manifest,
+	Single:    optionSingle,
+	Needs:     []string{"c"},
+	Manifest:  manifest,
+	Contracts: true, ContractNeeds: []string{"kernels"},
 }
 
 // folder is what programs write before the names of the files.
@@ -36,8 +38,9 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	if m.Options[optionSingle] == "true" {
 		made = single
 	}
+	called, err := callers(m)
 	return emit.Manifest{Words: emit.NamespaceWords(emit.Namespace(m.Release)),
-		Assets: made(m.Release)}, checkNeeds(m.Release)
+		Assets: append(made(m.Release), called...)}, errors.Join(err, checkNeeds(m.Release))
 }
 
 // folderOf lists a header for each thing that a user includes.

@@ -7,8 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
 // Release gives a release of the spec that is built in.
@@ -17,6 +20,21 @@ func Release(t *testing.T, version string) *spec.Release {
 	release, err := spec.Embedded().Release(version)
 	require.NoError(t, err)
 	return release
+}
+
+// Described reads kernels as they stand below `kernels:`.
+func Described(t *testing.T, src string) (all []contract.Kernel) {
+	t.Helper()
+	diags := &diag.List{}
+	root := yaml.Parse("k.yaml", []byte(src), diags)
+	require.NotNil(t, root)
+	scope := contract.Scope{DTypes: Release(t, "1.3").DTypes,
+		Devices: map[string]int64{"kDLCPU": 1, "kDLCUDA": 2}}
+	for _, e := range root.Entries {
+		all = append(all, contract.Read(e, scope, diags).Kernel)
+	}
+	require.Empty(t, diag.Text(diags.Sorted(), false))
+	return all
 }
 
 // Rendered returns the paths of what the spec or the config decides: snapshots hold those. One

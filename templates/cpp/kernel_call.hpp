@@ -1,0 +1,285 @@
+/**
+ * \file kernel_call.hpp
+ * How the functions of described kernels check, copy and allocate. Part of kernels.hpp.
+ */
+#ifndef DLPACKGEN_V0_0_KERNEL_CALL_HPP_
+#define DLPACKGEN_V0_0_KERNEL_CALL_HPP_
+
+#include "kernel_argument.hpp"
+#include "kernel_error.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+#include <new>
+#include <optional>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+
+namespace detail {
+
+inline const char* class_of(int status) noexcept {
+  switch (status) {
+#define DLPACKGEN_CLASS(name, exception, number) \
+  case number: return #exception;
+    DLPACKGEN_STATUSES(DLPACKGEN_CLASS)
+#undef DLPACKGEN_CLASS
+    default: return "RuntimeError";
+  }
+}
+
+// Adds a float with as few digits as tell it from others, as Python prints it.
+inline void put_real(dlpackgen_message* message, double number) noexcept {
+  char text[64];
+  int digits = 1;
+  do {
+    std::snprintf(text, sizeof text, "%.*e", digits - 1, number);
+  } while (std::strtod(text, nullptr) != number && ++digits < 18);
+  const int exponent = std::atoi(std::strchr(text, 'e') + 1);
+  if (exponent >= -4 && exponent < 16)
+    std::snprintf(text, sizeof text, "%.*f", digits > exponent + 1 ? digits - 1 - exponent : 1, number);
+  dlpackgen_put(message, text);
+}
+
+inline double largest(DLDataType dtype) noexcept {
+  if (dtype.code == kDLBfloat) return 0x1.fep127;
+  return dtype.bits == 16 ? 65504 : dtype.bits == 32 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023;
+}
+
+// The sentence about a call, and what C++ itself finds wrong with an argument.
+class KernelCheck {
+ public:
+  KernelCheck() noexcept : message(dlpackgen_message_in(room_, sizeof room_)) {}
+  KernelCheck(const KernelCheck&) = delete;
+  KernelCheck& operator=(const KernelCheck&) = delete;
+
+  int status() const noexcept { return status_; }
+  KernelError error(int status) const noexcept {
+    return KernelError(status, class_ != nullptr ? class_ : class_of(status), room_);
+  }
+
+  /** That a text has no NUL, which would end it in C. */
+  void text(const dlpackgen_site& site, const Text& text) noexcept {
+    if (text.is_cut()) fail(site, DLPACKGEN_STATUS_VALUE_ERROR, "expected a text without NUL");
+  }
+
+  void no_memory(const dlpackgen_site& site) noexcept {
+    fail(site, DLPACKGEN_STATUS_MEMORY_ERROR, "no memory for a contiguous copy");
+  }
+
+  /** That there is memory for a result. */
+  int there(const dlpackgen_site& site, const DLTensor* tensor) noexcept {
+    if (tensor == nullptr) fail(site, DLPACKGEN_STATUS_TYPE_ERROR, "it is missing");
+    return status_;
+  }
+
+  /** That a dtype of floats holds a number. */
+  void real(const dlpackgen_site& site, DLDataType dtype, double value) noexcept {
+    if (!std::isfinite(value) || std::abs(value) <= largest(dtype) || !overflows(site, dtype)) return;
+    put_real(&message, value);
+  }
+  void real(const dlpackgen_site& site, DLDataType dtype, const std::optional<float>& value) noexcept {
+    if (value) real(site, dtype, static_cast<double>(*value));
+  }
+
+  /** That a number suits the dtype of a tensor; the tensor itself is checked elsewhere. */
+  void number(const dlpackgen_site& site, const Number& number, const DLTensor* tensor,
+              std::initializer_list<DLDataType> dtypes) noexcept {
+    for (const DLDataType dtype : dtypes) {
+      if (tensor != nullptr && same_dtype(tensor->dtype, dtype)) suits(site, number, dtype);
+    }
+  }
+
+  dlpackgen_message message;
+
+ private:
+  bool fail(const dlpackgen_site& site, int status, const char* text) noexcept {
+    if (status_ != DLPACKGEN_STATUS_OK) return false;
+    status_ = status;
+    dlpackgen_put_site(&message, &site);
+    dlpackgen_put(&message, text);
+    return true;
+  }
+
+  bool overflows(const dlpackgen_site& site, DLDataType dtype) noexcept {
+    if (!fail(site, DLPACKGEN_STATUS_VALUE_ERROR, "")) return false;
+    class_ = "OverflowError";
+    put_dtype(dtype);
+    dlpackgen_put(&message, " does not hold ");
+    return true;
+  }
+
+  void suits(const dlpackgen_site& site, const Number& number, DLDataType dtype) noexcept {
+    const bool is_bool = dtype.code == kDLBool, is_truth = number.kind() == Number::Kind::truth;
+    if (dtype.code == kDLFloat || dtype.code == kDLBfloat) return real(site, dtype, number.raw().real);
+    if (number.kind() == Number::Kind::real || is_truth != is_bool) {
+      if (!fail(site, DLPACKGEN_STATUS_TYPE_ERROR, "expected ")) return;
+      put_dtype(dtype);
+      dlpackgen_put(&message, is_truth                              ? ", got bool"
+                              : number.kind() == Number::Kind::real ? ", got float"
+                                                                    : ", got int");
+    } else if (!is_bool && !holds(number, dtype) && overflows(site, dtype)) {
+      const bool negative = is_negative(number);
+      if (negative) dlpackgen_put(&message, "-");
+      const std::uint64_t bits = static_cast<std::uint64_t>(number.raw().integer);
+      dlpackgen_put_digits(&message, negative ? 0 - bits : bits, 10);
+    }
+  }
+
+  static bool is_negative(const Number& number) noexcept {
+    return number.kind() == Number::Kind::integer && number.raw().integer < 0;
+  }
+
+  // Whether an integer dtype holds an integer: what lies above its bits is all sign.
+  static bool holds(const Number& number, DLDataType dtype) noexcept {
+    const std::uint64_t bits = static_cast<std::uint64_t>(number.raw().integer);
+    const bool negative = is_negative(number);
+    if (dtype.code == kDLUInt) return !negative && (dtype.bits == 64 || bits >> dtype.bits == 0);
+    return (negative ? ~bits : bits) >> (dtype.bits - 1) == 0;
+  }
+
+  void put_dtype(DLDataType dtype) noexcept {
+    dlpackgen_put_dtype(&message, DLPACKGEN_DTYPE(dtype.code, dtype.bits, dtype.lanes));
+  }
+
+  int status_ = DLPACKGEN_STATUS_OK;
+  const char* class_ = nullptr;
+  char room_[2048];
+};
+
+// Memory of the host for elements.
+class HostMemory {
+ public:
+  static constexpr std::align_val_t alignment{64};
+  explicit HostMemory(std::size_t bytes) noexcept
+      : memory_(::operator new(bytes > 0 ? bytes : 1, alignment, std::nothrow)) {}
+  HostMemory(HostMemory&& other) noexcept : memory_(other.memory_) { other.memory_ = nullptr; }
+  HostMemory& operator=(HostMemory&&) = delete;
+  ~HostMemory() { ::operator delete(memory_, alignment); }
+  void* address() const noexcept { return memory_; }
+
+ private:
+  void* memory_;
+};
+
+// A C-contiguous tensor of the host; an empty one where there is no memory.
+inline Managed allocate_on_host(DLDataType dtype, std::int32_t ndim, const std::int64_t* shape) noexcept {
+  DLTensor tensor{};
+  tensor.dtype = dtype;
+  tensor.ndim = ndim;
+  tensor.shape = const_cast<std::int64_t*>(shape);
+  const Result<std::int64_t> bytes = nbytes(tensor, 0);
+  if (!bytes) return Managed();
+  HostMemory memory(static_cast<std::size_t>(*bytes));
+  if (memory.address() == nullptr) return Managed();
+  Builder builder(memory.address(), dtype);
+  Result<Managed> made =
+      builder.shape(Extents(shape, static_cast<std::size_t>(ndim))).build(static_cast<HostMemory&&>(memory));
+  return *static_cast<Result<Managed>&&>(made);
+}
+
+// A result that a call allocates.
+class Made {
+ public:
+  int allocate(KernelCheck& check, const char* kernel, const char* name, const dlpackgen_result& wanted,
+               DLDevice device) noexcept {
+    if (device.device_type == kDLCPU) made_ = allocate_on_host(wanted.dtype, wanted.ndim, wanted.shape);
+    if (made_) return DLPACKGEN_STATUS_OK;
+    dlpackgen_put(&check.message, kernel);
+    dlpackgen_put(&check.message, "(): result '");
+    dlpackgen_put(&check.message, name);
+    dlpackgen_put(&check.message, "': ");
+    if (device.device_type == kDLCPU) {
+      dlpackgen_put(&check.message, "no memory");
+      return DLPACKGEN_STATUS_MEMORY_ERROR;
+    }
+    dlpackgen_put(&check.message, "results are allocated on cpu, and the call is on ");
+    dlpackgen_put_device(&check.message, device);
+    dlpackgen_put(&check.message, ": pass a tensor");
+    return DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR;
+  }
+  DLTensor* get() const noexcept { return made_ ? &made_.get()->dl_tensor : nullptr; }
+  Managed take() noexcept { return static_cast<Managed&&>(made_); }
+
+ private:
+  Managed made_;
+};
+
+// An argument that is copied where it is not C-contiguous. What is invalid, packed or elsewhere is
+// left as it is: the kernel's check reports it.
+class Contiguous {
+ public:
+  Contiguous(KernelCheck& check, const dlpackgen_site& site, const TensorIn& from) noexcept : tensor_(from.get()) {
+    if (tensor_ == nullptr || validate(tensor_, from.flags()) || is_contiguous(*tensor_)) return;
+    const std::uint64_t bits = dlpackgen_element_bits(tensor_->dtype, from.flags());
+    if (bits % 8 != 0 || tensor_->device.device_type != kDLCPU) return;
+    made_ = allocate_on_host(tensor_->dtype, tensor_->ndim, tensor_->shape);
+    if (!made_) {
+      check.no_memory(site);
+      return;
+    }
+    copy(static_cast<std::size_t>(bits / 8));
+    tensor_ = &made_.get()->dl_tensor;
+  }
+  const DLTensor* get() const noexcept { return tensor_; }
+
+ private:
+  // Counts through the elements in row-major order, the last dimension fastest.
+  void copy(std::size_t bytes) noexcept {
+    std::int64_t index[max_ndim] = {};
+    char* to = static_cast<char*>(made_.get()->dl_tensor.data);
+    const char* const from = static_cast<const char*>(tensor_->data) + tensor_->byte_offset;
+    for (std::int64_t left = *size(tensor_->ndim, tensor_->shape); left > 0; --left, to += bytes) {
+      std::int64_t at = 0;
+      for (std::int32_t d = 0; d < tensor_->ndim; ++d) at += index[d] * tensor_->strides[d];
+      std::memcpy(to, from + at * static_cast<std::int64_t>(bytes), bytes);
+      for (std::int32_t d = tensor_->ndim; d-- > 0;) {
+        if (++index[d] < tensor_->shape[d]) break;
+        index[d] = 0;
+      }
+    }
+  }
+
+  const DLTensor* tensor_;
+  Managed made_;
+};
+
+// Room for a scalar of one of some types.
+template <class... T>
+class NumberRoom {
+ public:
+  void* get() noexcept { return room_; }
+  /** The number as the type with that place. */
+  Number at(int which) const noexcept {
+    using Read = Number (*)(const unsigned char*);
+    constexpr Read all[] = {read<T>...};
+    return all[which](room_);
+  }
+
+ private:
+  template <class U>
+  static Number read(const unsigned char* room) noexcept {
+    U value;
+    std::memcpy(&value, room, sizeof value);
+    return Number(value);
+  }
+  alignas(8) unsigned char room_[8] = {};
+};
+
+// The address of an optional scalar, as C takes it.
+template <class T>
+const T* address_of(const std::optional<T>& value) noexcept {
+  return value ? &*value : nullptr;
+}
+
+}  // namespace detail
+
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_KERNEL_CALL_HPP_

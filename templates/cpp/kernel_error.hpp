@@ -1,0 +1,108 @@
+/**
+ * \file kernel_error.hpp
+ * Why a call of a described kernel failed. Part of kernels.hpp.
+ */
+#ifndef DLPACKGEN_V0_0_KERNEL_ERROR_HPP_
+#define DLPACKGEN_V0_0_KERNEL_ERROR_HPP_
+
+#include <dlpackgen/message.h>
+#include <dlpackgen/builder.hpp>
+
+#ifdef __cpp_exceptions
+#include <dlpackgen/exceptions.hpp>
+#endif
+
+#include <cstring>
+#include <new>
+#include <string_view>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+
+/**
+ * A failed call: an argument that does not fit the description of the kernel, or a status of the
+ * C function. The message is the same in every language. A default-constructed one is no error.
+ */
+class [[nodiscard]] KernelError {
+ public:
+  KernelError() noexcept = default;
+  KernelError(int status, const char* class_name, const char* message) noexcept
+      : status_(status), class_(class_name), text_(copy(message)) {}
+  KernelError(const KernelError& other) noexcept
+      : status_(other.status_), class_(other.class_), text_(copy(other.text_)) {}
+  KernelError(KernelError&& other) noexcept : status_(other.status_), class_(other.class_), text_(other.text_) {
+    other.text_ = nullptr;
+  }
+  KernelError& operator=(KernelError other) noexcept {
+    status_ = other.status_;
+    class_ = other.class_;
+    char* const mine = text_;
+    text_ = other.text_;
+    other.text_ = mine;
+    return *this;
+  }
+  ~KernelError() { delete[] text_; }
+
+  /** True when there is an error. */
+  explicit operator bool() const noexcept { return status_ != DLPACKGEN_STATUS_OK; }
+  /** A status of <dlpackgen/message.h>; that of ValueError for an OverflowError. */
+  int status() const noexcept { return status_; }
+  /** The exception that Python raises: "ValueError". */
+  const char* class_name() const noexcept { return class_; }
+  /** The sentence, which lives as long as this object. */
+  const char* text() const noexcept { return text_ != nullptr ? text_ : status_ != 0 ? "out of memory" : ""; }
+  /** The kernel, as the sentence names it. */
+  std::string_view kernel() const noexcept {
+    const std::string_view all = text();
+    return all.substr(0, all.find("(): "));
+  }
+  /** The argument; empty where the error is about none, or about several. */
+  std::string_view argument() const noexcept {
+    constexpr std::string_view before = "(): argument '";
+    const std::string_view all = text();
+    const std::size_t at = kernel().size();
+    if (all.substr(at).substr(0, before.size()) != before) return {};
+    const std::string_view rest = all.substr(at + before.size());
+    return rest.substr(0, rest.find('\''));
+  }
+
+ private:
+  static char* copy(const char* text) noexcept {
+    if (text == nullptr) return nullptr;
+    const std::size_t size = std::strlen(text) + 1;
+    char* const made = new (std::nothrow) char[size];
+    if (made != nullptr) std::memcpy(made, text, size);
+    return made;
+  }
+
+  int status_ = DLPACKGEN_STATUS_OK;
+  const char* class_ = "";
+  char* text_ = nullptr;
+};
+
+/** What a kernel returns, or why the call failed. */
+template <class T>
+using KernelResult = Result<T, KernelError>;
+
+#ifdef __cpp_exceptions
+/** A KernelError that was thrown: by unwrap() and throw_if_error(). */
+class KernelException : public std::exception {
+ public:
+  explicit KernelException(const KernelError& error) noexcept : error_(error) {}
+  const char* what() const noexcept override { return error_.text(); }
+  const KernelError& error() const noexcept { return error_; }
+
+ private:
+  KernelError error_;
+};
+
+/** Throws the error, if it is one. */
+inline void throw_if_error(const KernelError& error) {
+  if (error) throw KernelException(error);
+}
+#endif
+
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_KERNEL_ERROR_HPP_

@@ -1,0 +1,284 @@
+package kernels
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
+	"github.com/dlpackgen/dlpackgen/internal/trial"
+)
+
+// cppCompilers build testdata/calls.cpp.
+var cppCompilers = []compiler{
+	{"g++", "g++", "c++", "c++17"}, {"clang++-16", "clang-16", "c++", "c++20"},
+	{"g++", "g++", "c++", "c++20"}, {"clang++-16", "clang-16", "c++", "c++17"},
+}
+
+// cppStrict are warnings of C++ beside those of C.
+var cppStrict = append([]string{"-Wconversion", "-Wnon-virtual-dtor"}, strict...)
+
+func cppIncludes(dir string) []string {
+	return []string{"-I" + dir + "/c", "-I" + dir + "/kernels", "-I" + dir + "/cpp"}
+}
+
+// cppCalls builds the calls; the C beside them is built by a compiler of C.
+func cppCalls(t *testing.T, c compiler, dir string, flags ...string) (program string) {
+	t.Helper()
+	here := t.TempDir()
+	run := func(name string, args ...string) {
+		out, err := exec.Command(name, args...).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	objects := []string{filepath.Join(here, "kernels.o"), filepath.Join(here, "author.o")}
+	for i, source := range []string{filepath.Join(dir, "kernels/kernels.c"), "testdata/author.c"} {
+		run(need.Program(t, "gcc", "gcc"), append(cppIncludes(dir), "-std=c11", "-c", "-o", objects[i], source)...)
+	}
+	program = filepath.Join(here, "calls")
+	args := append(append(cppIncludes(dir), "-std="+c.standard, "-o", program), flags...)
+	run(need.Program(t, c.name, c.debian), append(append(args, "testdata/calls.cpp", "-pthread"), objects...)...)
+	return program
+}
+
+// assertSentences compares each printed line with what plain C prints under the same label.
+func assertSentences(t *testing.T, said string) {
+	t.Helper()
+	want := map[string]string{}
+	for line := range strings.SplitSeq(sentences(t), "\n") {
+		if label, rest, ok := strings.Cut(line, ": "); ok && want[label] == "" {
+			want[label] = strings.TrimSuffix(rest, "ADDRESS")
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	assert.Greater(t, len(lines), 40)
+	for _, line := range lines {
+		label, rest, _ := strings.Cut(line, ": ")
+		assert.Equal(t, strings.TrimSpace(want[label]), strings.TrimSpace(rest), label)
+	}
+}
+
+// cppSays runs the calls with the mutant of a number; fine tells whether nothing failed.
+func cppSays(t *testing.T, program string, mutant int) (said string, fine bool) {
+	t.Helper()
+	cmd := exec.Command(program)
+	cmd.Env = append(os.Environ(), mutation.Env(mutant))
+	printed, err := cmd.Output()
+	return string(printed), err == nil
+}
+
+// C++ has the sentences of C; no compiler warns, and no sanitizer finds anything.
+func TestCpp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles for some seconds, and -short was given")
+	}
+	dir := t.TempDir()
+	trial.Generate(t, "testdata/kernels.yaml", dir)
+	for i, c := range cppCompilers {
+		t.Run(c.name+" "+c.standard, func(t *testing.T) {
+			if i > 1 {
+				tier.OnlyNightly(t)
+			}
+			said, fine := cppSays(t, cppCalls(t, c, dir, append(cppStrict, sanitized...)...), 0)
+			require.True(t, fine, said)
+			assertSentences(t, said)
+		})
+	}
+}
+
+func TestCppWithoutExceptions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles for some seconds, and -short was given")
+	}
+	dir := t.TempDir()
+	trial.Generate(t, "testdata/kernels.yaml", dir)
+	said, fine := cppSays(t, cppCalls(t, cppCompilers[0], dir, "-O2", "-fno-exceptions", "-fno-rtti", "-Wall", "-Werror"), 0)
+	require.True(t, fine, said)
+	assertSentences(t, said)
+}
+
+// The calls of docs/kernels.md compile over the example's kernels, and compute.
+func TestCppOfTheDocs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles for some seconds, and -short was given")
+	}
+	config, err := os.ReadFile("../../examples/kernels/dlpackgen.yaml")
+	require.NoError(t, err)
+	_, described, found := strings.Cut(string(config), "\nkernels:\n")
+	require.True(t, found)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "dlpackgen.yaml")
+	head := "version: 1\ndlpack: \"1.3\"\ntargets: {c: {path: c}, kernels: {path: kernels}, cpp: {path: cpp}}\nkernels:\n"
+	require.NoError(t, os.WriteFile(file, []byte(head+described), 0o600))
+	trial.Generate(t, file, dir)
+	docs, err := os.ReadFile("../../docs/kernels.md")
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(docs), "```cpp\n")
+	require.True(t, found)
+	body, _, _ := strings.Cut(rest, "```")
+	source := filepath.Join(dir, "docs.cpp")
+	text := "#include <cstdio>\n#include <kernels.hpp>\n#include <vector>\nint main() {\n" + body +
+		"return error || y[2] < 0.6F || made->view().size() != 3 || !kernels::softmax(x, std::vector<double>(3));\n}\n"
+	require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
+	out, err := exec.Command(need.Program(t, "g++", "g++"), append(cppIncludes(dir), "-std=c++17", "-o", dir+"/docs", source,
+		"-x", "c", dir+"/kernels/kernels.c", "../../examples/kernels/kernels_impl.c", "-lm")...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	out, err = exec.Command(dir + "/docs").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+const eigenCalls = `#include <eigen3/Eigen/Core>
+#include <kernels.hpp>
+using namespace dlpackgen;
+int main() {
+  Eigen::Matrix<float, 3, 2, Eigen::RowMajor> rows = Eigen::Matrix<float, 3, 2, Eigen::RowMajor>::Constant(1);
+  Eigen::MatrixXf columns = Eigen::MatrixXf::Constant(4, 2, 1);
+  if (kernels::scale(rows, 3) || kernels::scale(columns.topRows(2), 5)) return 1;
+  const Eigen::VectorXf line = rows.col(0);
+  const auto made = kernels::pair_new(line);
+  if (!made || (*flat_of<const float>(made->two.view()))[2] != 6) return 2;
+  return rows(2, 1) != 3 || columns(1, 1) != 5 || columns(2, 1) != 1;
+}
+`
+
+// Matrices of Eigen of either order, and parts of them, are arguments in place.
+func TestCppWithEigen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles for some seconds, and -short was given")
+	}
+	if _, err := os.Stat("/usr/include/eigen3/Eigen/Core"); err != nil {
+		t.Skip("needs Eigen: apt-get install libeigen3-dev")
+	}
+	dir := t.TempDir()
+	trial.Generate(t, "testdata/kernels.yaml", dir)
+	source := filepath.Join(dir, "eigen.cpp")
+	require.NoError(t, os.WriteFile(source, []byte(eigenCalls), 0o600))
+	args := append(append(cppIncludes(dir), "-std=c++17", "-o", dir+"/eigen", source), sanitized...)
+	out, err := exec.Command(need.Program(t, "g++", "g++"), append(args, "-x", "c", dir+"/kernels/kernels.c",
+		"testdata/author.c", "-pthread")...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	out, err = exec.Command(dir + "/eigen").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// cppCompiles compiles a function that calls kernels.
+func cppCompiles(t *testing.T, dir, body string) (said string, err error) {
+	t.Helper()
+	cmd := exec.Command(need.Program(t, "g++", "g++"), append(cppIncludes(dir), "-std=c++17", "-fsyntax-only", "-x", "c++",
+		"-Wall", "-Wextra", "-Werror", "-")...)
+	cmd.Stdin = strings.NewReader("#define max(a, b) ((a) > (b) ? (a) : (b))\n#define min(a, b) ((a) < (b) ? (a) : (b))\n" +
+		"#define far\n#define interface struct\n#define check(x) if (!(x)) return\n#include <vector>\n" +
+		"#include <kernels.hpp>\n#undef check\nusing namespace dlpackgen;\nvoid f() {\n" + body + "\n}\n")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// What is const is no argument that a kernel writes to, and only an argument with ? may be None.
+func TestCppCallsThatMustNotCompile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles for some seconds, and -short was given")
+	}
+	for _, single := range []string{"false", "true"} {
+		dir := t.TempDir()
+		config, err := os.ReadFile("testdata/kernels.yaml")
+		require.NoError(t, err)
+		file := filepath.Join(t.TempDir(), "kernels.yaml")
+		text := strings.Replace(string(config), "cpp: {path: cpp}", "cpp: {path: cpp, single: "+single+"}", 1)
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		trial.Generate(t, file, dir)
+		said, err := cppCompiles(t, dir, `ArrayView<float, 2> x; std::vector<float> y; FlatView<float> z;
+  (void)kernels::scale(x); (void)kernels::written(y, z, y, std::nullopt); (void)kernels::pair(y, z, y);`)
+		require.NoError(t, err, said)
+		for name, body := range map[string]string{
+			"an array of const":        "ArrayView<const float, 2> x; (void)kernels::scale(x);",
+			"a flat view of const":     "FlatView<const float> x; (void)kernels::written(x, x, x, std::nullopt);",
+			"a const container":        "const std::vector<float> x; (void)kernels::pair(x, x, x);",
+			"None for a tensor":        "(void)kernels::scale(std::nullopt);",
+			"None for a text":          "(void)kernels::scalars_new(std::nullopt, {1, 2, 3});",
+			"None for a list":          `(void)kernels::scalars_new("sum", std::nullopt);`,
+			"a container of bits":      "std::vector<bool> x; (void)kernels::scale(x);",
+			"a result that is dropped": "kernels::alone_new();",
+			"an error that is dropped": "kernels::divide(1, 1, 1, 0);",
+		} {
+			t.Run(name+" with single: "+single, func(t *testing.T) {
+				said, err := cppCompiles(t, dir, body)
+				assert.Error(t, err, said)
+				assert.NotContains(t, said, "kernels.hpp: No such file")
+			})
+		}
+	}
+}
+
+// The file with mistakes, and the line that join has alone.
+const (
+	cppHeader = "cpp/kernels.hpp"
+	joinSites = "  static constexpr dlpackgen_site given_sites_[] = {sites_[5]};"
+)
+
+var cppMistakes = map[string]mistake{
+	"flags are lost":               {"flags_ = from.flags();", "flags_ = 0;"},
+	"empty owners are there":       {"if (from) view(from.view());", "view(from.view());"},
+	"flags of results are lost":    {"{y.flags()};\n" + joinSites, "{0};\n" + joinSites},
+	"results may be missing":       {"if (tensor == nullptr) fail(", "if (false) fail("},
+	"texts end at a NUL":           {"if (text.is_cut()) fail(", "if (false) fail("},
+	"empty lists are None":         {"first_(first != nullptr ? first : &nothing)", "first_(first)"},
+	"floats are cut":               {"std::abs(value) <= largest(dtype)", "std::abs(value) <= 1e308"},
+	"integers are cut":             {"!holds(number, dtype) && overflows(site, dtype)", "false"},
+	"signs are dropped":            {"if (negative) dlpackgen_put(&message, \"-\");", ""},
+	"numbers are of any kind":      {"number.kind() == Number::Kind::real || is_truth != is_bool", "false"},
+	"integers without a sign":      {"return !negative && (dtype.bits == 64 || bits >> dtype.bits == 0);", "return true;"},
+	"every class is the same":      {"class_ = \"OverflowError\";", ""},
+	"results are not aligned":      {"static constexpr std::align_val_t alignment{64};", "static constexpr std::align_val_t alignment{16};"},
+	"results lie anywhere":         {"if (device.device_type == kDLCPU) made_ = allocate", "made_ = allocate"},
+	"copies are made of nothing":   {"|| validate(tensor_, from.flags()) ||", "||"},
+	"nothing is copied":            {"|| is_contiguous(*tensor_)) return;", "|| true) return;"},
+	"copies begin again":           {"if (++index[d] < tensor_->shape[d]) break;", "if (index[d] < tensor_->shape[d]) break;"},
+	"copies have one dimension":    {"for (std::int32_t d = 0; d < tensor_->ndim; ++d) at +=", "for (std::int32_t d = 0; d < 1; ++d) at +="},
+	"errors forget their text":     {"text_ = other.text_;\n    other.text_ = mine;", "other.text_ = mine;"},
+	"arguments are never named":    {"if (all.substr(at).substr(0, before.size()) != before) return {};", "return {};"},
+	"scalars of a variable: first": {"return all[which](room_);", "return all[0](room_);"},
+}
+
+// Each mistake fails a test of the calls.
+func TestMistakesAreSeenFromCpp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a program with all mistakes, and -short was given")
+	}
+	dir := t.TempDir()
+	trial.Generate(t, "testdata/kernels.yaml", dir)
+	var names []string
+	var all []mutation.Mutant
+	for name, m := range cppMistakes {
+		names, all = append(names, name), append(all, m.of(cppHeader))
+	}
+	written := mutation.Write(t, dir, all)
+	program := cppCalls(t, cppCompilers[0], dir, append(written.Flags, sanitized...)...)
+	said, fine := cppSays(t, program, 0)
+	require.True(t, fine, said)
+	for i, name := range names {
+		t.Run(name, func(t *testing.T) {
+			program, number := program, i+1
+			if slices.Contains(written.Apart, number) {
+				program, number = cppAlone(t, all[i]), 0
+			}
+			out, fine := cppSays(t, program, number)
+			assert.True(t, !fine || out != said, "nobody noticed")
+		})
+	}
+}
+
+// cppAlone builds the calls with one mistake.
+func cppAlone(t *testing.T, m mutation.Mutant) (program string) {
+	t.Helper()
+	dir := t.TempDir()
+	trial.Generate(t, "testdata/kernels.yaml", dir)
+	m.Alone(t, dir)
+	return cppCalls(t, cppCompilers[0], dir, append([]string{"-w"}, sanitized...)...)
+}
