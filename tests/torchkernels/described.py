@@ -9,6 +9,7 @@ import torch
 import torch._dynamo.testing
 from check import raises, run
 from torch.library import opcheck
+from torch.utils._python_dispatch import TorchDispatchMode
 
 ops = torch.ops.described
 kernels = importlib.util.module_from_spec(importlib.util.spec_from_file_location("_kernels", os.environ["MODULE"]))
@@ -136,6 +137,96 @@ def test_export():
 def test_vmap():
     x, w = doubles(3, 5, 8), doubles(8)
     assert torch.allclose(torch.vmap(ops.rms_norm, in_dims=(0, None))(x, w), rms_norm(x, w))
+
+
+class Calls(TorchDispatchMode):
+    """Counts the calls of described kernels that reach them."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.count += func.namespace == "described"
+        return func(*args, **(kwargs or {}))
+
+
+def batched(calls, function, args, **words):
+    """Compares vmap with a loop, and counts calls of kernels."""
+    in_dims, out_dims = words.get("in_dims", 0), words.get("out_dims", 0)
+    in_dims = in_dims if isinstance(in_dims, tuple) else (in_dims,) * len(args)
+    with Calls() as seen:
+        got = torch.vmap(function, **words)(*args)
+    count = next(a.shape[d] for a, d in zip(args, in_dims) if d is not None)
+    each = [[a if d is None else a.select(d, i).contiguous() for a, d in zip(args, in_dims)] for i in range(count)]
+    assert torch.equal(got, torch.stack([function(*one) for one in each], out_dims))
+    assert seen.count == calls, (seen.count, calls)
+
+
+def test_vmap_calls_once():
+    x, w = doubles(3, 5, 8), doubles(8)
+    batched(1, ops.rms_norm, (x, w), in_dims=(0, None))
+    batched(1, ops.rms_norm, (x, w), in_dims=(1, None), out_dims=2)
+    batched(1, ops.rms_norm, (doubles(3, 8, 5), w), in_dims=(2, None), out_dims=1)
+    batched(1, ops.rms_norm, (doubles(6, 5, 8)[::2], w), in_dims=(0, None))
+    batched(2, ops.rms_norm, (x, w), in_dims=(0, None), chunk_size=2)
+    batched(1, lambda x: ops.rms_norm(x, w, w, 0.5), (x,))
+    nested = torch.vmap(torch.vmap(ops.rms_norm, in_dims=(0, None)), in_dims=(1, None))
+    batched(1, lambda x: nested(x, w), (doubles(2, 3, 5, 8),))
+    assert torch.vmap(ops.rms_norm, in_dims=(0, None))(doubles(0, 5, 8), w).shape == (0, 5, 8)
+
+
+def test_vmap_gives_the_batch_to_all_with_leading_dimensions():
+    x, y, w = doubles(4, 3, 8), doubles(3, 8), doubles(8)
+    batched(1, ops.blend, (x, y, w), in_dims=(0, None, None))
+    batched(1, ops.blend, (y, x, w), in_dims=(None, 0, None))
+    batched(1, ops.blend, (x, doubles(3, 4, 8), w), in_dims=(0, 1, None))
+    outer = torch.vmap(lambda w: torch.vmap(ops.blend, in_dims=(0, 0, None))(x, x, w))
+    with Calls() as seen:
+        got = outer(doubles(2, 8).fill_(2))
+    assert torch.equal(got, torch.stack([-x, -x])) and seen.count == 2
+
+
+def test_vmap_calls_each_where_an_argument_has_no_leading_dimensions():
+    x, w = doubles(4, 3, 8), doubles(4, 8)
+    batched(4, ops.blend, (x, x, w))
+    batched(4, ops.blend, (x, x, doubles(8, 4)), in_dims=(0, 0, 1), out_dims=1)
+    batched(4, ops.rms_norm, (x[0], w), in_dims=(None, 0))
+    raises(ValueError, "a batch of 0 elements", torch.vmap(ops.rms_norm, in_dims=(None, 0)), x[0], doubles(0, 8))
+
+
+def test_vmap_of_kernels_that_forbid_it():
+    text = "alone(): torch.vmap does not call kernels with `batch: none`"
+    raises(NotImplementedError, text, torch.vmap(ops.alone), doubles(3, 4))
+    x = doubles(4)
+    assert torch.equal(torch.vmap(lambda y: y + ops.alone(x))(doubles(3, 4).fill_(0)), x.expand(3, 4))
+
+
+def test_vmap_and_gradients():
+    x, w = doubles(3, 5, 8, grad=True), doubles(8, grad=True)
+    f = torch.vmap(ops.rms_norm, in_dims=(1, None), out_dims=1)
+    assert torch.autograd.gradcheck(f, (x, w))
+    y = ops.rms_norm(x[0], w)
+    ones = torch.eye(40, dtype=torch.float64).reshape(40, 5, 8)
+    rows = torch.autograd.grad(y, (x, w), ones, retain_graph=True, is_grads_batched=True)
+    for i in range(40):
+        for got, want in zip(rows, torch.autograd.grad(y, (x, w), ones[i], retain_graph=True)):
+            assert torch.allclose(got[i], want)
+
+
+def test_vmap_in_one_graph():
+    x, w = doubles(3, 5, 8), doubles(8)
+    f = torch.compile(torch.vmap(ops.rms_norm, in_dims=(1, None)), fullgraph=True, backend="aot_eager")
+    assert torch.allclose(f(x, w), rms_norm(x, w).transpose(0, 1))
+
+
+def test_autocast_leaves_them_alone():
+    x, w = torch.ones(3, 8), torch.ones(8)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        half = x @ torch.ones(8, 8)
+        assert half.dtype == torch.bfloat16 and ops.rms_norm(x, w).dtype == torch.float32
+        inside = outcome(ops.rms_norm, (half, w), {})
+    assert inside is not None and inside == outcome(ops.rms_norm, (half, w), {})
 
 
 def meta(*shape):

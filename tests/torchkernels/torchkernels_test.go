@@ -87,7 +87,10 @@ var eager = []string{"test_schemas", "test_values", "test_scalars_lists_and_text
 	"test_gradients_that_nothing_computes_are_refused", "test_names_of_arguments", "test_training", "test_threads",
 	"test_bits_are_resolved",
 	"test_shapes_are_checked_without_data", "test_the_sentences_are_those_of_modules",
-	"test_nothing_is_written_before_a_mistake_is_found"}
+	"test_nothing_is_written_before_a_mistake_is_found", "test_vmap_calls_once",
+	"test_vmap_gives_the_batch_to_all_with_leading_dimensions",
+	"test_vmap_calls_each_where_an_argument_has_no_leading_dimensions", "test_vmap_of_kernels_that_forbid_it",
+	"test_vmap_and_gradients", "test_autocast_leaves_them_alone"}
 
 // The sources compile without a warning, and no call loses memory, reads what is not there or has
 // undefined behaviour.
@@ -124,7 +127,7 @@ func runtimeOf(t *testing.T, name string) string {
 // mutant is a mistake in the sources, and the test that sees it.
 type mutant struct{ file, old, instead, test string }
 
-const borrowed, described = "borrowed.hpp", "described.hpp"
+const borrowed, described, batched = "borrowed.hpp", "described.hpp", "batched.hpp"
 
 var mutants = map[string]mutant{
 	"a number need not fit its dtype": {borrowed, "fail_range(site, dtype, std::to_string(from));", ";",
@@ -169,6 +172,23 @@ var mutants = map[string]mutant{
 		"test_scalars_lists_and_texts"},
 	"outlines overlap": {described, "(std::uintptr_t{1} + site.number) << 56", "std::uintptr_t{1} << 56",
 		"test_they_are_compliant"},
+	"a batch stays where it is": {batched, "return member.tensor.movedim(*member.place, 0);",
+		"return member.tensor;", "test_vmap_calls_once"},
+	"a batch is left strided": {batched, "K::contiguous[argument] ? tensor.contiguous() : tensor", "tensor",
+		"test_vmap_calls_once"},
+	"only some get the batch": {batched, "if (!members[i].tensor.defined() || !K::leading[i]) continue;",
+		"if (!members[i].place.has_value()) continue;",
+		"test_vmap_gives_the_batch_to_all_with_leading_dimensions"},
+	"all get the batch": {batched, "if (!members[i].tensor.defined() || !K::leading[i]) continue;",
+		"if (!members[i].tensor.defined()) continue;", "test_vmap_calls_once"},
+	"a weight is batched": {batched, "if (members[i].place.has_value() && !K::leading[i]) return false;", ";",
+		"test_vmap_calls_each_where_an_argument_has_no_leading_dimensions"},
+	"nothing is joined": {batched, "if (members[i].place.has_value() && !K::leading[i]) return false;",
+		"if (members[i].place.has_value()) return false;", "test_vmap_calls_once"},
+	"empty batches are looped over": {batched, "TORCH_CHECK_VALUE(size > 0,", "TORCH_CHECK_VALUE(true,",
+		"test_vmap_calls_each_where_an_argument_has_no_leading_dimensions"},
+	"a batch of an outer vmap is taken": {batched, "if (batch != nullptr && batch->level() == level)",
+		"if (batch != nullptr)", "test_vmap_gives_the_batch_to_all_with_leading_dimensions"},
 	"leading dimensions are lost": {described, "i < place + tensor.dim() - rank", "i < place",
 		"test_one_graph_for_all_shapes"},
 }

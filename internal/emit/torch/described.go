@@ -31,6 +31,9 @@ type describedOperator struct {
 	Kernel    string     // in kernels.h
 	Taken     []string   // the parameters in C++, with their names
 	Passing   string     // their names
+	Batching  string     // of batched.hpp
+	// By argument: whether it begins with `...`, and whether it must be contiguous.
+	Leading, Contiguous []bool
 }
 
 // gradient is what stands between autograd and a kernel with a backward.
@@ -144,6 +147,9 @@ func placeOperator(all []operators, k *contract.Kernel, op describedOperator) []
 	}
 	all = place(all, form, op.operator)
 	n := &all[slices.IndexFunc(all, func(n operators) bool { return n.Name == k.Namespace })]
+	if op.Batching != batchEach {
+		n.Blocks = add(n.Blocks, block{Key: "FuncTorchBatched", Call: "implement_batched"}, op.operator)
+	}
 	n.Described = append(n.Described, op)
 	return all
 }
@@ -151,7 +157,7 @@ func placeOperator(all []operators, k *contract.Kernel, op describedOperator) []
 func viewDescribed(k *contract.Kernel, given []contract.Param, name string) describedOperator {
 	op := describedOperator{operator: operator{Name: name, Namespace: k.Namespace, Form: kernel.Forms[0],
 		Type: name + "_", Schema: schema(k, given), Backward: "void"},
-		Kernel: k.Name, Device: fmt.Sprint(k.Devices[0].Value)}
+		Kernel: k.Name, Batching: batching(k), Device: fmt.Sprint(k.Devices[0].Value)}
 	op.Doc = emit.CComment(strings.TrimSpace(fmt.Sprintf("%s::%s%s. %s", k.Namespace, name, op.Schema, k.Doc)))
 	op.Schema = emit.CLiteral(name + op.Schema)
 	var types []string
@@ -159,6 +165,8 @@ func viewDescribed(k *contract.Kernel, given []contract.Param, name string) desc
 		types, op.Taken = append(types, cxx(p)), append(op.Taken, "[[maybe_unused]] "+cxx(p)+" "+p.Name)
 		op.Arguments = append(op.Arguments, p.Name)
 		op.Copied, op.OnCPU = append(op.Copied, p.Copied), append(op.OnCPU, p.CPU)
+		op.Leading = append(op.Leading, leads(k, p))
+		op.Contiguous = append(op.Contiguous, p.Layout == contract.Contiguous || p.Layout == contract.AnyOrder)
 		op.Parameter = append(op.Parameter, passed(p)+" "+p.Name)
 		op.Fill = append(op.Fill, fill(i, p)...)
 		op.Numbers = append(op.Numbers, number(k, i, p)...)

@@ -38,7 +38,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 
 // sources are those that neither the spec nor a config decides.
 var sources = []string{
-	"__init__.py", "adopted.hpp", "arguments.hpp", "asked.hpp", "base.hpp", "bits.hpp",
+	"__init__.py", "adopted.hpp", "arguments.hpp", "asked.hpp", "base.hpp", "batched.hpp", "bits.hpp",
 	"borrowed.hpp",
 	"derivative.hpp", "described.hpp", "device.hpp", "direct.py", "errors.hpp", "gil.hpp", "held.hpp",
 	"install.hpp", "kernel.hpp", "module.cpp", "object.hpp", "offered.hpp", "operators.py",

@@ -128,3 +128,13 @@ int pad(const DLTensor* x, const double* by, int64_t parts, DLTensor* y, DLTenso
   memset(z->data, 0, (size_t)size(z) * 4);
   return stream != NULL;
 }
+
+int blend(const DLTensor* x, const DLTensor* y, const DLTensor* w, DLTensor* z, void* stream) {
+  for (int64_t i = 0; i < size(z); i++) put(z, i, get(x, i) - get(y, i) * get(w, i % size(w)));
+  return stream != NULL;
+}
+
+int alone(const DLTensor* x, DLTensor* y, void* stream) {
+  for (int64_t i = 0; i < size(x); i++) put(y, i, get(x, i));
+  return stream != NULL;
+}
