@@ -14,14 +14,14 @@ package cuda
 #define TABLE dlp_d58849f3_cuda()
 
 static int go_probe(answer *a) {
-	dlpackgen_driver_info facts = {0, 0, 0};
+	dlpackgen_driver_info facts = DLPACKGEN_DRIVER_INFO_INIT;
 	const int code = TABLE->probe(&facts, &a->error);
 	a->version = facts.version, a->devices = facts.devices;
 	return code;
 }
 
 static int go_pointer_attributes(uintptr_t address, answer *a) {
-	dlpackgen_pointer_attributes p = {{kDLCPU, 0}, -1, 0, NULL, 0};
+	dlpackgen_pointer_attributes p = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
 	const int code = TABLE->pointer_attributes((const void *)address, &p, &a->error);
 	answer_pointer(a, &p);
 	return code;
@@ -29,7 +29,7 @@ static int go_pointer_attributes(uintptr_t address, answer *a) {
 
 static int go_alloc(DLDevice device, DLDataType dtype, int32_t ndim, const int64_t *shape, uintptr_t stream,
                     uint64_t flags, answer *a) {
-	const dlpackgen_allocation r = {device, dtype, ndim, shape, (void *)stream, flags};
+	const dlpackgen_allocation r = {sizeof r, device, dtype, ndim, shape, (void *)stream, flags};
 	DLManagedTensorVersioned *tensor = NULL;
 	const int code = TABLE->allocate(&r, &tensor, &a->error);
 	a->tensor = (uintptr_t)tensor;

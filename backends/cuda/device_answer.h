@@ -19,7 +19,7 @@ typedef struct answer {
 /* Answers with what is known of an address. */
 static inline void answer_pointer(answer* a, const dlpackgen_pointer_attributes* p) {
   a->type = (int32_t)p->device.device_type, a->id = p->device.device_id, a->ordinal = p->ordinal;
-  a->base = (uintptr_t)p->base, a->size = p->size;
+  a->base = (uintptr_t)p->base, a->size = p->bytes;
 }
 
 #endif /* DLPACKGEN_DEVICE_ANSWER_H_ */

@@ -27,11 +27,11 @@ static int streams_check_memory(const void* pointer, const struct streams_attrib
  * says that it is the device's or the host's as well. */
 static int streams_classify(const void* pointer, const struct streams_attributes* a, dlpackgen_pointer_attributes* info,
                             dlpackgen_backend_error* error) {
-  *info = (dlpackgen_pointer_attributes){{kDLCPU, 0}, -1, 0, NULL, 0};
+  device_give_attributes((DLDevice){kDLCPU, 0}, -1, NULL, 0, info);
   if (!a->type && !a->managed) return DLPACKGEN_BACKEND_OK;
   info->ordinal = a->ordinal;
   info->base = (const void*)(uintptr_t)a->start;
-  info->size = a->size;
+  info->bytes = a->size;
   int code = DLPACKGEN_BACKEND_OK;
   if (a->managed) {
     const int typed = BACKEND_managed >= 0; /* else it counts as the device's, which reads it */

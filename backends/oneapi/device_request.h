@@ -27,9 +27,44 @@ static void device_describe(DLManagedTensorVersioned* tensor, const dlpackgen_al
   tensor->dl_tensor.strides = r->ndim ? extents + r->ndim : NULL;
 }
 
+/* Checks that a caller's struct has all members of the first version. */
+static inline int device_check_growable(const char* what, const char* type, size_t size, size_t first,
+                                        dlpackgen_backend_error* error) {
+  if (size >= first) return DLPACKGEN_BACKEND_OK;
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                     "%s: expected a size of at least %llu in the %s, got %llu; set it to sizeof(%s)", what,
+                     (unsigned long long)first, type, (unsigned long long)size, type);
+}
+
+/* Checks a struct of the caller by the last member of its first version. */
+#define DEVICE_CHECK_GROWABLE(what, type, object, member, error) \
+  device_check_growable(what, #type, (object)->size, DLPACKGEN_BACKEND_END(type, member), error)
+
+static inline int device_check_attributes(const char* what, const dlpackgen_pointer_attributes* info,
+                                          dlpackgen_backend_error* error) {
+  return DEVICE_CHECK_GROWABLE(what, dlpackgen_pointer_attributes, info, bytes, error);
+}
+
+/* Fills the caller's struct, which may be NULL, member by member: it may be of an older version. */
+static inline int device_give_info(int64_t version, int32_t devices, dlpackgen_driver_info* info,
+                                   dlpackgen_backend_error* error) {
+  if (!info) return DLPACKGEN_BACKEND_OK;
+  const int code = DEVICE_CHECK_GROWABLE("probe", dlpackgen_driver_info, info, reserved, error);
+  if (code) return code;
+  info->version = version, info->devices = devices, info->reserved = 0;
+  return DLPACKGEN_BACKEND_OK;
+}
+
+/* The same for what is known of an address. */
+static inline void device_give_attributes(DLDevice device, int32_t ordinal, const void* base, size_t bytes,
+                                          dlpackgen_pointer_attributes* info) {
+  info->device = device, info->ordinal = ordinal, info->reserved = 0;
+  info->base = base, info->bytes = bytes;
+}
+
 static inline int device_check_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** tensor,
                                      dlpackgen_backend_error* error) {
-  if (r && tensor) return DLPACKGEN_BACKEND_OK;
+  if (r && tensor) return DEVICE_CHECK_GROWABLE("alloc", dlpackgen_allocation, r, flags, error);
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "alloc: NULL in the place of the %s",
                      r ? "tensor" : "request");
 }
@@ -63,7 +98,7 @@ static inline int device_check_ours(const char* what, const DLManagedTensorVersi
 
 static inline int device_check_pointer(const void* pointer, const dlpackgen_pointer_attributes* info,
                                        dlpackgen_backend_error* error) {
-  if (pointer && info) return DLPACKGEN_BACKEND_OK;
+  if (pointer && info) return device_check_attributes("pointer_attributes", info, error);
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "pointer_attributes: NULL in the place of the %s",
                      pointer ? "answer" : "address; an empty tensor is where its maker says");
 }

@@ -166,19 +166,16 @@ static inline int usm_quick(const void* pointer, dlpackgen_pointer_attributes* i
   struct levelzero_allocation found;
   driver_device owner = NULL;
   void* base;
-  if (!device_is_ready() || !info) return 0;
+  size_t bytes;
+  if (!device_is_ready() || !info || !DLPACKGEN_BACKEND_HAS(dlpackgen_pointer_attributes, info, bytes)) return 0;
   driver_context context = levelzero.usual;
   found.type = DRIVER_struct_allocation, found.next = NULL, found.kind = DRIVER_memory_unknown;
   if (levelzero.driver.memory_properties(context, pointer, (void*)&found, &owner) ||
-      found.kind != DRIVER_memory_device || levelzero.driver.memory_range(context, pointer, &base, &info->size))
+      found.kind != DRIVER_memory_device || levelzero.driver.memory_range(context, pointer, &base, &bytes))
     return 0;
   const int32_t root = levelzero_root_above(owner);
   const int32_t id = root < 0 ? -1 : atomic_load_explicit(&levelzero.roots[root].id, memory_order_acquire);
-  info->device.device_type = (DLDeviceType)BACKEND_device;
-  info->device.device_id = id;
-  info->ordinal = root;
-  info->reserved = 0;
-  info->base = base;
+  device_give_attributes((DLDevice){(DLDeviceType)BACKEND_device, id}, root, base, bytes, info);
   return id >= 0;
 }
 

@@ -201,8 +201,7 @@ static int usm_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* erro
 #else
   const int64_t version = SYCL_LANGUAGE_VERSION;
 #endif
-  if (!code && facts) *facts = {version, static_cast<int32_t>(state->roots.size()), 0};
-  return code;
+  return code ? code : device_give_info(version, static_cast<int32_t>(state->roots.size()), facts, error);
 }
 
 static int usm_device_count(int32_t* count, dlpackgen_backend_error* error) {

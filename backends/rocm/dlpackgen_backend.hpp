@@ -48,7 +48,7 @@ class backend {
   const char* name() const noexcept { return table_->name; }
 
   dlpackgen_driver_info probe() const {
-    dlpackgen_driver_info facts{};
+    dlpackgen_driver_info facts = DLPACKGEN_DRIVER_INFO_INIT;
     call(table_->probe, &facts);
     return facts;
   }
@@ -72,7 +72,7 @@ class backend {
   }
 
   dlpackgen_pointer_attributes pointer_attributes(const void* pointer) const {
-    dlpackgen_pointer_attributes out{};
+    dlpackgen_pointer_attributes out = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
     call(table_->pointer_attributes, pointer, &out);
     return out;
   }
@@ -81,7 +81,7 @@ class backend {
   tensor allocate(DLDevice device, DLDataType dtype, const std::vector<int64_t>& shape, void* handle = nullptr,
                   uint64_t flags = 0) const {
     const auto ndim = static_cast<int32_t>(shape.size());
-    const dlpackgen_allocation request{device, dtype, ndim, shape.data(), handle, flags};
+    const dlpackgen_allocation request{sizeof request, device, dtype, ndim, shape.data(), handle, flags};
     DLManagedTensorVersioned* out = nullptr;
     call(table_->allocate, &request, &out);
     return tensor(out);

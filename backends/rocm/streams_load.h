@@ -130,8 +130,7 @@ static inline int streams_called(dlpackgen_backend_error* error) {
 
 static int streams_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
   const int code = streams_called(error);
-  if (!code && facts) *facts = (dlpackgen_driver_info){streams.version, streams.count, 0};
-  return code;
+  return code ? code : device_give_info(streams.version, streams.count, facts, error);
 }
 
 static int streams_device_count(int32_t* count, dlpackgen_backend_error* error) {

@@ -37,7 +37,7 @@ int main(void) {
   int64_t shape[] = {2, 3};
   int32_t out[6] = {1, 2, 3, 4, 5, 6}, back[6] = {0};
   const DLDataType int32 = {kDLInt, 32, 1};
-  const dlpackgen_allocation request = {device, int32, 2, shape, NULL, 0};
+  const dlpackgen_allocation request = {sizeof request, device, int32, 2, shape, NULL, 0};
   DLTensor here = {out, {kDLCPU, 0}, 2, int32, shape, NULL, 0}, there = here;
   dlpackgen_stream first, own;
   DLManagedTensorVersioned* tensor = NULL;

@@ -3377,9 +3377,9 @@ DLPACKGEN_SLOW static int dlpackgen_check_owner(const struct dlpackgen_call* cal
   const DLTensor* const tensor = &call->arguments[i].tensor;
   const char* const first = (const char*)tensor->data + tensor->byte_offset + low;
   const char* const last = first + (high - low) - 1;
-  dlpackgen_pointer_attributes info, end;
+  dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT, end = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   if (dlpackgen_check_address(call, i, table, first, &info)) return -1;
-  if (info.size == 0 || last < (const char*)info.base + info.size) return 0;
+  if (info.bytes == 0 || last < (const char*)info.base + info.bytes) return 0;
   return dlpackgen_check_address(call, i, table, last, &end);
 }
 
@@ -3454,7 +3454,8 @@ static int dlpackgen_ask_program(struct dlpackgen_call* call, int i, DLDevice de
  * of the call. */
 static DLManagedTensorVersioned* dlpackgen_allocate_by_backend(const struct dlpackgen_call* call,
                                                                const dlpackgen_backend* table, const DLTensor* asked) {
-  const dlpackgen_allocation request = {asked->device, asked->dtype, asked->ndim, asked->shape, call->stream, 0};
+  const dlpackgen_allocation request = {
+      sizeof request, asked->device, asked->dtype, asked->ndim, asked->shape, call->stream, 0};
   dlpackgen_backend_error error;
   DLManagedTensorVersioned* made = NULL;
   if (table->allocate(&request, &made, &error) == DLPACKGEN_BACKEND_OK) return made;

@@ -257,8 +257,7 @@ static inline int usm_ready(dlpackgen_backend_error* error) { return device_read
 
 static int usm_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
   const int code = usm_ready(error);
-  if (!code && facts) *facts = (dlpackgen_driver_info){levelzero.version, levelzero.root_count, 0};
-  return code;
+  return code ? code : device_give_info(levelzero.version, levelzero.root_count, facts, error);
 }
 
 static int usm_device_count(int32_t* count, dlpackgen_backend_error* error) {

@@ -19,7 +19,7 @@ struct streams_side {
 /* Tells whether memory goes on where an allocation ends: addresses may be mapped to
  * several, as pools that grow do it, and the driver tells of one at a time. */
 static int streams_goes_on(const char* last, const dlpackgen_pointer_attributes* info) {
-  dlpackgen_pointer_attributes there;
+  dlpackgen_pointer_attributes there = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   if (streams_pointer_attributes(last, &there, NULL)) return 0;
   return there.device.device_type == info->device.device_type && there.ordinal == info->ordinal;
 }
@@ -27,13 +27,13 @@ static int streams_goes_on(const char* last, const dlpackgen_pointer_attributes*
 /* Asks the driver about a tensor's memory. */
 static int streams_look(const char* what, const DLTensor* t, size_t bytes, struct streams_side* side,
                         dlpackgen_backend_error* error) {
-  dlpackgen_pointer_attributes info;
+  dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   side->start = (const char*)t->data + t->byte_offset;
   int code = streams_pointer_attributes(side->start, &info, error);
   if (!code) code = device_check_said(what, t, &info, error);
   if (code) return code;
-  if (device_ends(side->start, bytes, info.base, info.size) && !streams_goes_on(side->start + bytes - 1, &info))
-    return device_too_short(what, side->start, bytes, info.size, error);
+  if (device_ends(side->start, bytes, info.base, info.bytes) && !streams_goes_on(side->start + bytes - 1, &info))
+    return device_too_short(what, side->start, bytes, info.bytes, error);
   const int found = (int)info.device.device_type;
   side->device = found == BACKEND_device, side->pageable = found == kDLCPU, side->ordinal = info.ordinal;
   return DLPACKGEN_BACKEND_OK;

@@ -18,7 +18,7 @@ static int go_usm_set_device_ids(const dlpackgen_usm_id *ids, size_t count, answ
 }
 
 static int go_usm_check_tensor(uintptr_t tensor, uint32_t flags, answer *a) {
-	dlpackgen_pointer_attributes p = {{kDLCPU, 0}, -1, 0, NULL, 0};
+	dlpackgen_pointer_attributes p = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
 	const int code = USM->check_tensor((const DLTensor *)tensor, flags, &p, &a->error);
 	answer_pointer(a, &p);
 	return code;

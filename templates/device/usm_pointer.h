@@ -39,12 +39,9 @@ static int usm_check_kind(const char* what, const void* pointer, const struct us
 }
 
 static void usm_tell(const struct usm_memory* memory, dlpackgen_pointer_attributes* info) {
-  memset(info, 0, sizeof *info);
-  info->device.device_type = memory->kind ? (DLDeviceType)BACKEND_device : kDLCPU;
-  info->device.device_id = memory->kind ? memory->id : 0;
-  info->ordinal = memory->kind ? memory->ordinal : -1;
-  info->base = memory->base;
-  info->size = memory->size;
+  const DLDevice known = {(DLDeviceType)BACKEND_device, memory->id}, cpu = {kDLCPU, 0};
+  device_give_attributes(memory->kind ? known : cpu, memory->kind ? memory->ordinal : -1, memory->base, memory->size,
+                         info);
 }
 
 static int usm_info(const void* pointer, int all_kinds, dlpackgen_pointer_attributes* info,
@@ -97,6 +94,7 @@ static int usm_check_tensor(const DLTensor* tensor, uint32_t flags, dlpackgen_po
   struct usm_memory memory = usm_unknown;
   uint64_t count = 0;
   int code = usm_ready(error);
+  if (!code && info) code = device_check_attributes("check_tensor", info, error);
   if (!code && (!tensor || (flags & ~(uint32_t)DLPACKGEN_USM_ALL_KINDS)))
     code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "check_tensor: %s",
                        tensor ? "unknown flags; there is DLPACKGEN_USM_ALL_KINDS" : "NULL in the place of the tensor");

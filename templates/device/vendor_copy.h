@@ -9,13 +9,13 @@
 /* Asks the driver about a tensor's memory; `known` tells memory of the back end from the
  * host's. */
 static int vendor_look(const char* what, const DLTensor* t, size_t bytes, int* known, dlpackgen_backend_error* error) {
-  dlpackgen_pointer_attributes info;
+  dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   const char* start = (const char*)t->data + t->byte_offset;
   int code = vendor_pointer_attributes(start, &info, error);
   if (!code) code = device_check_said(what, t, &info, error);
   if (code) return code;
   *known = (int)info.device.device_type != kDLCPU;
-  if (device_ends(start, bytes, info.base, info.size)) return device_too_short(what, start, bytes, info.size, error);
+  if (device_ends(start, bytes, info.base, info.bytes)) return device_too_short(what, start, bytes, info.bytes, error);
   return DLPACKGEN_BACKEND_OK;
 }
 

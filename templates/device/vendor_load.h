@@ -15,7 +15,7 @@ static struct {
   struct driver driver;
   const struct vendor_impl* impl;
   dlpackgen_driver_info facts;
-} vendor;
+} vendor = {.facts = DLPACKGEN_DRIVER_INFO_INIT};
 
 static int vendor_open(void** library, dlpackgen_backend_error* error) {
   char why[320] = "no library is known for this system";
@@ -69,8 +69,7 @@ static inline int vendor_ready(dlpackgen_backend_error** error, dlpackgen_backen
 static int vendor_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
   dlpackgen_backend_error room;
   const int code = vendor_ready(&error, &room);
-  if (!code && facts) *facts = vendor.facts;
-  return code;
+  return code ? code : device_give_info(vendor.facts.version, vendor.facts.devices, facts, error);
 }
 
 static int vendor_device_count(int32_t* count, dlpackgen_backend_error* error) {
@@ -79,15 +78,18 @@ static int vendor_device_count(int32_t* count, dlpackgen_backend_error* error) {
   return code ? code : device_give_count(vendor.facts.devices, count, error);
 }
 
-/* The driver may say nothing about an address that is the host's. */
+/* The driver may say nothing about an address that is the host's. The vendor's part fills a
+ * struct of this version, which the caller's may be older than. */
 static int vendor_pointer_attributes(const void* pointer, dlpackgen_pointer_attributes* info,
                                      dlpackgen_backend_error* error) {
   dlpackgen_backend_error room;
   int code = vendor_ready(&error, &room);
   if (!code) code = device_check_pointer(pointer, info, error);
   if (code) return code;
-  *info = (dlpackgen_pointer_attributes){{kDLCPU, 0}, -1, 0, NULL, 0};
-  return vendor.impl->pointer(&vendor.driver, pointer, info, error);
+  dlpackgen_pointer_attributes found = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
+  code = vendor.impl->pointer(&vendor.driver, pointer, &found, error);
+  if (!code) device_give_attributes(found.device, found.ordinal, found.base, found.bytes, info);
+  return code;
 }
 
 #endif /* DLPACKGEN_VENDOR_LOAD_H_ */

@@ -12,14 +12,14 @@ package shm
 static int go_probe(answer *a) { return TABLE->device->probe(NULL, &a->error); }
 
 static int go_pointer_attributes(uintptr_t address, answer *a) {
-	dlpackgen_pointer_attributes p = {{kDLCPU, 0}, -1, 0, NULL, 0};
+	dlpackgen_pointer_attributes p = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
 	const int code = TABLE->device->pointer_attributes((const void *)address, &p, &a->error);
 	answer_pointer(a, &p);
 	return code;
 }
 
 static int go_alloc(DLDataType dtype, int32_t ndim, const int64_t *shape, answer *a) {
-	const dlpackgen_allocation r = {{kDLCPU, 0}, dtype, ndim, shape, NULL, 0};
+	const dlpackgen_allocation r = {sizeof r, {kDLCPU, 0}, dtype, ndim, shape, NULL, 0};
 	DLManagedTensorVersioned *tensor = NULL;
 	const int code = TABLE->device->allocate(&r, &tensor, &a->error);
 	a->tensor = (uintptr_t)tensor;

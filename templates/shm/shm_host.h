@@ -12,8 +12,7 @@ static int shm_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* erro
   const int result = fcntl(fd, F_ADD_SEALS, SHM_SIZE_SEALS), native = errno;
   (void)close(fd);
   if (result < 0) return shm_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, native, "probe: this kernel has no seals");
-  if (facts) facts->version = DLPACKGEN_SHM_ABI_VERSION, facts->devices = 1, facts->reserved = 0;
-  return DLPACKGEN_BACKEND_OK;
+  return device_give_info(DLPACKGEN_SHM_ABI_VERSION, 1, facts, error);
 }
 
 static int shm_device_count(int32_t* count, dlpackgen_backend_error* error) {
@@ -25,11 +24,9 @@ static int shm_pointer_attributes(const void* pointer, dlpackgen_pointer_attribu
   const int code = device_check_pointer(pointer, info, error);
   if (code) return code;
   const struct shm_block* block = shm_find(pointer);
-  memset(info, 0, sizeof *info);
-  info->device.device_type = kDLCPU;
-  info->ordinal = block ? 0 : -1;
-  info->base = block ? block->tensor.dl_tensor.data : NULL;
-  info->size = block ? block->size - SHM_DATA : 0;
+  const DLDevice cpu = {kDLCPU, 0};
+  if (block) device_give_attributes(cpu, 0, block->tensor.dl_tensor.data, block->size - SHM_DATA, info);
+  else device_give_attributes(cpu, -1, NULL, 0, info);
   return DLPACKGEN_BACKEND_OK;
 }
 

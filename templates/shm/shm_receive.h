@@ -115,7 +115,7 @@ static int shm_open_fd(int fd, struct shm_block** block, dlpackgen_backend_error
     return device_fail(error, DLPACKGEN_SHM_SIZE,
                        "receive: the memory has %lld bytes; its header says %lld of elements, behind %d",
                        (long long)size, (long long)bytes, SHM_DATA);
-  const dlpackgen_allocation told = {{kDLCPU, 0}, header.dtype, header.ndim, header.shape, NULL, 0};
+  const dlpackgen_allocation told = {sizeof told, {kDLCPU, 0}, header.dtype, header.ndim, header.shape, NULL, 0};
   *block = shm_block_of("receive", &told, header.flags | (writable ? 0 : DLPACK_FLAG_BITMASK_READ_ONLY), error);
   if (!*block) return DLPACKGEN_BACKEND_OUT_OF_MEMORY;
   if (bytes) code = shm_map(*block, fd, (size_t)size, writable, error);

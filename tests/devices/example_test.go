@@ -59,7 +59,7 @@ func TestTheExampleOfAVendor(t *testing.T) {
 		require.NoError(t, err, "%q", out)
 		assert.NotRegexp(t, "(?m)^not tested: |^FAIL ", strings.Join(out, "\n"))
 		assert.Contains(t, out, "ok streams wait for each other")
-		assert.Contains(t, out, "31 checks, 0 failed")
+		assert.Contains(t, out, "32 checks, 0 failed")
 		assert.Equal(t, "1 2 3 4 5 6", out[len(out)-1])
 	}
 }

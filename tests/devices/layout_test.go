@@ -15,14 +15,15 @@ import (
 
 // layout is what programs were compiled with: offsets of every field and the size
 // of every struct, where pointers have 8 bytes. Whoever changes one of these raises
-// DLPACKGEN_BACKEND_ABI_VERSION; what is added goes to the end of the table.
+// DLPACKGEN_BACKEND_ABI_VERSION; what is added goes to the end of the table,
+// or of a struct that begins with its size.
 var layout = map[string]string{
 	"dlpackgen_backend_error":      "code 0 driver_code 4 text 8 = 512",
 	"dlpackgen_stream":             "handle 0 device 8 flags 16 reserved 20 = 24",
 	"dlpackgen_stream_source":      "current 0 state 8 handles 16 count 24 = 32",
-	"dlpackgen_driver_info":        "version 0 devices 8 reserved 12 = 16",
-	"dlpackgen_pointer_attributes": "device 0 ordinal 8 reserved 12 base 16 size 24 = 32",
-	"dlpackgen_allocation":         "device 0 dtype 8 ndim 12 shape 16 stream 24 flags 32 = 40",
+	"dlpackgen_driver_info":        "size 0 version 8 devices 16 reserved 20 = 24",
+	"dlpackgen_pointer_attributes": "size 0 device 8 ordinal 16 reserved 20 base 24 bytes 32 = 40",
+	"dlpackgen_allocation":         "size 0 device 8 dtype 16 ndim 20 shape 24 stream 32 flags 40 = 48",
 	"dlpackgen_backend": "size 0 abi_version 8 device_type 12 name 16 probe 24 device_count 32 pointer_attributes 40 allocate 48 " +
 		"deallocate 56 " +
 		"current_work_stream 64 stream_from_dlpack 72 stream_wait 80 keep_until 88 copy 96 stream_synchronize " +

@@ -102,7 +102,7 @@ func conformance(t testing.TB, b backEnd, source, driver string, flags ...string
 var untested = []string{
 	"not tested: order: conformance_hooks has no `open`, `close`, `hold` and `release`",
 	"not tested: what is left alive: conformance_hooks has no `live`",
-	"22 checks, 0 failed",
+	"23 checks, 0 failed",
 }
 
 // good are the lines of a backend without hooks that has a device and passes all checks.
@@ -157,6 +157,8 @@ func TestConformance(t *testing.T) {
 var faults = []struct{ file, old, fresh, check string }{
 	{"dlpackgen_acme.c", "DLPACKGEN_BACKEND_ABI_VERSION,", "DLPACKGEN_BACKEND_ABI_VERSION + 1,", "the table"},
 	{"device_request.h", "*count = found;", "*count = found + 1;", "devices are counted"},
+	{"device_request.h", "if (size >= first) return DLPACKGEN_BACKEND_OK;", "if (1) return DLPACKGEN_BACKEND_OK;",
+		"sizes of callers"},
 	{"vendor_stream.h", "if (device.device_id >= 0 && device.device_id < vendor.facts.devices)", "if (1)",
 		"devices that are none"},
 	{"numbers_read.h", "return !refused;", "return 1;", "numbers of streams"},
@@ -166,7 +168,7 @@ var faults = []struct{ file, old, fresh, check string }{
 	{"device_request.h", "tensor->version.major = DLPACK_MAJOR_VERSION;", "", "tensors are as asked"},
 	{"device_tensor.h", "if (!dlpackgen_bytes_of_(count, width, &total) ||",
 		"dlpackgen_bytes_of_(count, width, &total);\n  if (0 &&", "requests that are refused"},
-	{"acme_impl.c", "{place, device, 0, base, size}", "{place, -1, 0, base, size}", "whose memory"},
+	{"acme_impl.c", "info->ordinal = device,", "info->ordinal = -1,", "whose memory"},
 	{"acme_impl.c", "driver->copy(to, from, bytes,", "driver->copy(to, from, bytes - 1,", "copies arrive"},
 	{"device_request.h", "if (*count && (!dlpackgen_is_contiguous(to) || !dlpackgen_is_contiguous(from)))",
 		"if (0)", "copies that are refused"},
@@ -417,7 +419,8 @@ func TestAVendorsDriverThatIsOther(t *testing.T) {
 // vendorMutants are the guards of what all vendors have.
 var vendorMutants = []mutant{
 	{"device_request.h", "if (pointer && info)", "if (1)", "nulls"},
-	{"vendor_load.h", "*info = (dlpackgen_pointer_attributes){{kDLCPU, 0}, -1, 0, NULL, 0};", "",
+	{"vendor_load.h", "dlpackgen_pointer_attributes found = DLPACKGEN_POINTER_ATTRIBUTES_INIT;",
+		"dlpackgen_pointer_attributes found = *info;",
 		"memory of each type"},
 	{"device_start.h", "if (!code) device_at_fork(device_child);", "", "a child of fork"},
 	{"vendor_stream.h", "if (!found)", "if (0)", "types and ids"},

@@ -48,20 +48,22 @@ class Stream(c.Structure):
 
 class Pointer(c.Structure):
     _fields_ = [
+        ("size", c.c_size_t),
         ("device", Device),
         ("ordinal", c.c_int32),
         ("reserved", c.c_int32),
         ("base", c.c_void_p),
-        ("size", c.c_size_t),
+        ("bytes", c.c_size_t),
     ]
 
 
 class Facts(c.Structure):
-    _fields_ = [("version", c.c_int64), ("devices", c.c_int32), ("reserved", c.c_int32)]
+    _fields_ = [("size", c.c_size_t), ("version", c.c_int64), ("devices", c.c_int32), ("reserved", c.c_int32)]
 
 
 class Request(c.Structure):
     _fields_ = [
+        ("size", c.c_size_t),
         ("device", Device),
         ("dtype", DType),
         ("ndim", c.c_int32),
@@ -119,18 +121,18 @@ class Backend:
             raise Refused(error)
 
     def probe(self):
-        facts = Facts()
+        facts = Facts(c.sizeof(Facts))
         self.call("probe", c.byref(facts))
         return facts.version, facts.devices
 
     def info(self, address):
-        p = Pointer()
+        p = Pointer(c.sizeof(Pointer))
         self.call("pointer_attributes", address, c.byref(p))
         return (p.device.type, p.device.id), p
 
     def alloc(self, count, device=(2, 0), stream=None):
         shape = (c.c_int64 * 1)(count)
-        request = Request(Device(*device), DType(2, 32, 1), 1, shape, stream, 0)
+        request = Request(c.sizeof(Request), Device(*device), DType(2, 32, 1), 1, shape, stream, 0)
         out = c.POINTER(Managed)()
         self.call("alloc", c.byref(request), c.byref(out))
         return out

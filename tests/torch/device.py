@@ -101,6 +101,7 @@ def test_tables_that_are_refused():
 
 class Request(ctypes.Structure):
     _fields_ = [
+        ("size", ctypes.c_size_t),
         ("device", check.Device),
         ("dtype", check.DType),
         ("ndim", ctypes.c_int32),
@@ -116,7 +117,8 @@ def allocated():
         ctypes.cast(table(), ctypes.POINTER(ctypes.c_void_p))[6]
     )
     shape, out = (ctypes.c_int64 * 1)(16), ctypes.c_void_p()
-    request = Request(check.Device(CUDA, 0), check.DType(2, 32, 1), 1, ctypes.addressof(shape), None, 0)
+    size, where = ctypes.sizeof(Request), ctypes.addressof(shape)
+    request = Request(size, check.Device(CUDA, 0), check.DType(2, 32, 1), 1, where, None, 0)
     assert alloc(ctypes.byref(request), ctypes.byref(out), None) == 0
     return check.capsule_of(out.value, b"dltensor_versioned")
 

@@ -41,7 +41,7 @@ static void the_first_error_stays(void) {
   const dlpackgen_allocation request = asks(here(0), 1, &extent);
   DLManagedTensorVersioned* tensor = NULL;
   dlpackgen_stream out;
-  dlpackgen_pointer_attributes info;
+  dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   int32_t count;
   const int codes[] = {
       table->device_count(&count, &error),
@@ -193,7 +193,7 @@ static void requests_that_are_refused(void) {
 /* Memory of each type of device is told from the host's, also inside of it. */
 static void whose_memory(void) {
   char local[16];
-  dlpackgen_pointer_attributes info;
+  dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   for (size_t i = 0; i < sizeof conformance_types / sizeof *conformance_types; i++) {
     const DLDevice device = {(DLDeviceType)conformance_types[i].type,
                              conformance_types[i].zero ? 0 : facts.devices - 1};
@@ -206,15 +206,73 @@ static void whose_memory(void) {
            (int)info.device.device_type, (int)info.device.device_id);
     expect(info.ordinal >= 0 && info.ordinal < facts.devices, "an ordinal of a device, not %d", (int)info.ordinal);
     fails("pointer_attributes", table->pointer_attributes(data + BYTES - 1, &info, &error), DLPACKGEN_BACKEND_OK);
-    expect(!info.base || ((const char*)info.base <= data && (const char*)info.base + info.size >= data + BYTES),
+    expect(!info.base || ((const char*)info.base <= data && (const char*)info.base + info.bytes >= data + BYTES),
            "an allocation around all of the tensor");
     expect((int)info.device.device_type == (int)device.device_type, "the same device inside of it");
     tensor->deleter(tensor);
   }
   fails("pointer_attributes of the host's", table->pointer_attributes(local, &info, &error), DLPACKGEN_BACKEND_OK);
-  expect(
-      info.device.device_type == kDLCPU && info.device.device_id == 0 && info.ordinal == -1 && !info.base && !info.size,
-      "nothing known of memory of the host");
+  expect(info.device.device_type == kDLCPU && info.device.device_id == 0 && info.ordinal == -1 && !info.base &&
+             !info.bytes,
+         "nothing known of memory of the host");
+}
+
+/* Calls with one struct of the caller's size. */
+static int with_info(const void* data, void* info) {
+  (void)data;
+  return table->probe(info, &error);
+}
+
+static int with_attributes(const void* data, void* attributes) {
+  return table->pointer_attributes(data, attributes, &error);
+}
+
+static int with_request(const void* data, void* request) {
+  const int64_t count = BYTES;
+  const dlpackgen_allocation asked = asks(here(0), 1, &count);
+  DLManagedTensorVersioned* tensor = NULL;
+  (void)data;
+  memcpy((char*)request + sizeof asked.size, (const char*)&asked + sizeof asked.size, sizeof asked - sizeof asked.size);
+  const int code = table->allocate(request, &tensor, &error);
+  if (tensor) drop(tensor);
+  return code;
+}
+
+/* Structs grow: one that is too small is rejected, and of a larger one the members behind
+ * those that are known stay as they were, as does its size. */
+static void sizes_of_callers(void) {
+  static const struct {
+    const char* name;
+    size_t first, size; /* of the first version, and of this one */
+    int (*call)(const void* data, void* object);
+  } structs[] = {
+      {"probe", DLPACKGEN_BACKEND_END(dlpackgen_driver_info, reserved), sizeof(dlpackgen_driver_info), with_info},
+      {"pointer_attributes", DLPACKGEN_BACKEND_END(dlpackgen_pointer_attributes, bytes),
+       sizeof(dlpackgen_pointer_attributes), with_attributes},
+      {"alloc", DLPACKGEN_BACKEND_END(dlpackgen_allocation, flags), sizeof(dlpackgen_allocation), with_request},
+  };
+  union {
+    size_t size;
+    void* aligned;
+    char bytes[256];
+  } room;
+  DLManagedTensorVersioned* tensor = bytes_on(here(0), BYTES);
+  for (size_t i = 0; tensor && i < sizeof structs / sizeof *structs; i++) {
+    const size_t sizes[] = {0, structs[i].first - 1, structs[i].first, structs[i].size + 16};
+    for (int k = 0; k < 4; k++) {
+      fill(room.bytes, sizeof room.bytes, 5);
+      room.size = sizes[k];
+      fails(structs[i].name, structs[i].call(tensor->dl_tensor.data, &room),
+            k < 2 ? DLPACKGEN_BACKEND_INVALID_ARGUMENT : DLPACKGEN_BACKEND_OK);
+      expect(room.size == sizes[k], "%s to leave the size of the caller's struct", structs[i].name);
+      const size_t end = k == 2 ? structs[i].first : structs[i].size;
+      char untouched[sizeof room.bytes];
+      fill(untouched, sizeof untouched, 5);
+      expect(!memcmp(room.bytes + end, untouched + end, sizeof untouched - end),
+             "%s to write nothing behind the members of the caller's struct", structs[i].name);
+    }
+  }
+  if (tensor) drop(tensor);
 }
 
 /* The bounds of two allocations do not overlap. Those of memory in one pool may be the pool's. */
@@ -225,13 +283,14 @@ static void bounds_of_allocations(void) {
   int count = 0;
   while (count < TOGETHER && (tensors[count] = bytes_on(here(0), BYTES))) {
     const void* data = tensors[count]->dl_tensor.data;
+    info[count].size = sizeof *info;
     fails("pointer_attributes", table->pointer_attributes(data, &info[count], &error), DLPACKGEN_BACKEND_OK);
     count++;
   }
   for (int i = 0; i < count; i++) {
     for (int k = 0; k < count; k++) {
       const uintptr_t from = (uintptr_t)info[i].base, start = (uintptr_t)info[k].base;
-      expect(from >= start || start - from >= info[i].size, "bounds that end before the next allocation begins");
+      expect(from >= start || start - from >= info[i].bytes, "bounds that end before the next allocation begins");
     }
   }
   for (int i = 0; i < count; i++) drop(tensors[i]);
@@ -240,7 +299,7 @@ static void bounds_of_allocations(void) {
 /* What was freed is the host's again, as far as the driver can tell. */
 static void freed_memory_is_unknown(void) {
   const size_t types = sizeof conformance_types / sizeof *conformance_types;
-  dlpackgen_pointer_attributes info;
+  dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   for (size_t i = 0; i < types * 2 && !conformance_hooks.defers; i++) {
     const DLDevice device = device_of(i / 2, i % 2);
     DLManagedTensorVersioned* tensor = bytes_on(device, BYTES);
@@ -307,7 +366,7 @@ static void* work(void* failed) {
   const dlpackgen_stream stream = on(0);
   const dlpackgen_allocation request = asks(here(0), 1, &count);
   dlpackgen_backend_error mine;
-  dlpackgen_pointer_attributes info;
+  dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   for (int i = 0; i < MANY; i++) {
     DLManagedTensorVersioned* tensor = NULL;
     int code = table->allocate(&request, &tensor, &mine);
@@ -381,6 +440,7 @@ static void with_a_device(void) {
   check("streams of a program", streams_of_a_program);
   check("tensors are as asked", tensors_are_as_asked);
   check("requests that are refused", requests_that_are_refused);
+  check("sizes of callers", sizes_of_callers);
   check("whose memory", whose_memory);
   check("bounds of allocations", bounds_of_allocations);
   check("freed memory is unknown", freed_memory_is_unknown);

@@ -25,7 +25,7 @@ enum { MANY = 64, BYTES = 4096 };
 
 static const dlpackgen_backend* table;
 static dlpackgen_backend_error error;
-static dlpackgen_driver_info facts;
+static dlpackgen_driver_info facts = DLPACKGEN_DRIVER_INFO_INIT;
 static int checks, failures, failed_here, untested;
 
 /* Prints the first complaints of a check. */
@@ -142,7 +142,7 @@ static dlpackgen_stream on(int32_t id) {
 }
 
 static dlpackgen_allocation asks(DLDevice device, int32_t ndim, const int64_t* shape) {
-  const dlpackgen_allocation request = {device, {kDLUInt, 8, 1}, ndim, shape, NULL, 0};
+  const dlpackgen_allocation request = {sizeof request, device, {kDLUInt, 8, 1}, ndim, shape, NULL, 0};
   return request;
 }
 

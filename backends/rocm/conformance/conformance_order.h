@@ -228,7 +228,7 @@ static void order_of_streams(void) {
 /* ---- memory that work still uses ---- */
 
 static int is_known(const void* data) {
-  dlpackgen_pointer_attributes info;
+  dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   fails("pointer_attributes", table->pointer_attributes(data, &info, &error), DLPACKGEN_BACKEND_OK);
   return info.device.device_type != kDLCPU;
 }
@@ -410,7 +410,7 @@ static void refused_on(const dlpackgen_stream* stream) {
   const int64_t count = BYTES;
   const dlpackgen_allocation request = asks(here(0), 1, &count);
   DLManagedTensorVersioned *two[2], *tensor = NULL;
-  dlpackgen_pointer_attributes info;
+  dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   if (!two_tensors(&first, two)) return;
   refuse(CONFORMANCE_POINTER);
   fails_somehow("pointer_attributes", table->pointer_attributes(two[0]->dl_tensor.data, &info, &error));

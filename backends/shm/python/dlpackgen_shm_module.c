@@ -57,7 +57,7 @@ static PyObject* shm_empty(PyObject* module, PyObject* arguments) {
   if (!PyArg_ParseTuple(arguments, "O(bbH):empty", &shape, &code, &bits, &lanes)) return NULL;
   const int32_t ndim = shm_extents(shape, extents);
   if (ndim < 0) return NULL;
-  const dlpackgen_allocation request = {{kDLCPU, 0}, {code, bits, lanes}, ndim, extents, NULL, 0};
+  const dlpackgen_allocation request = {sizeof request, {kDLCPU, 0}, {code, bits, lanes}, ndim, extents, NULL, 0};
   if (DLPACKGEN_SHM_ENTRY()->device->allocate(&request, &tensor, &error)) {
     (void)shm_raise(&error);
     return NULL;

@@ -40,7 +40,7 @@ static double driver(unsigned (*ask)(unsigned, unsigned*, void**, unsigned long 
 }
 
 static double table(const dlpackgen_backend* device, void* address) {
-  dlpackgen_pointer_attributes p;
+  dlpackgen_pointer_attributes p = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   dlpackgen_backend_error e;
   const double begin = now();
   for (int i = 0; i < CALLS; i++)
@@ -52,7 +52,7 @@ static void pairs(int rounds) {
   const dlpackgen_backend* device = dlpackgen_cuda();
   DLManagedTensorVersioned* tensors[TENSORS];
   const int64_t shape[] = {64};
-  const dlpackgen_allocation r = {{kDLCUDA, 0}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
+  const dlpackgen_allocation r = {sizeof r, {kDLCUDA, 0}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
   dlpackgen_backend_error e;
   for (int i = 0; i < TENSORS; i++)
     if (device->allocate(&r, &tensors[i], &e)) fail(e.text);

@@ -49,7 +49,7 @@ static double driver(driver_context context, const void* address) {
 }
 
 static double table(const dlpackgen_backend* device, const void* address) {
-  dlpackgen_pointer_attributes p;
+  dlpackgen_pointer_attributes p = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   dlpackgen_backend_error e;
   const double begin = now();
   for (int i = 0; i < CALLS; i++)
@@ -61,7 +61,7 @@ static void pairs(int rounds) {
   const dlpackgen_backend* device = dlpackgen_oneapi();
   DLManagedTensorVersioned* tensors[TENSORS];
   const int64_t shape[] = {64};
-  const dlpackgen_allocation r = {{kDLOneAPI, 0}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
+  const dlpackgen_allocation r = {sizeof r, {kDLOneAPI, 0}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
   dlpackgen_backend_error e;
   if (dlpackgen_usm()->set_device_ids(NULL, 0, &e)) fail(e.text);
   for (int i = 0; i < TENSORS; i++)

@@ -69,7 +69,7 @@ static void receiver(int socket) {
 int main(int count, char** words) {
   const dlpackgen_shm_table* shm = dlpackgen_shm();
   const int64_t extent = (int64_t)size;
-  const dlpackgen_allocation r = {{kDLCPU, 0}, {kDLUInt, 8, 1}, 1, &extent, NULL, 0};
+  const dlpackgen_allocation r = {sizeof r, {kDLCPU, 0}, {kDLUInt, 8, 1}, 1, &extent, NULL, 0};
   int sockets[2];
   char byte;
   must(count == 2 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) == 0, "socketpair");

@@ -63,7 +63,7 @@ static int start(const struct driver* d, dlpackgen_driver_info* facts, dlpackgen
   clusm.context = d->context(NULL, clusm.count, clusm.devices, NULL, NULL, &result);
   for (unsigned i = 0; i < clusm.count && !result; i++)
     clusm.queues[i] = d->queue(clusm.context, clusm.devices[i], NULL, &result);
-  *facts = (dlpackgen_driver_info){0, (int32_t)clusm.count, 0};
+  facts->devices = (int32_t)clusm.count;
   return result ? vendor_fail(error, result, "a context of %u devices", clusm.count) : DLPACKGEN_BACKEND_OK;
 }
 
@@ -83,7 +83,8 @@ static int pointer(const struct driver* d, const void* address, dlpackgen_pointe
   if (!result && type != DRIVER_type_device && type != DRIVER_type_shared) return DLPACKGEN_BACKEND_OK;
   if (!result) result = clusm.usm.info(clusm.context, address, DRIVER_alloc_device, sizeof device, &device, NULL);
   if (!result) result = clusm.usm.info(clusm.context, address, DRIVER_alloc_base, sizeof info->base, &info->base, NULL);
-  if (!result) result = clusm.usm.info(clusm.context, address, DRIVER_alloc_size, sizeof info->size, &info->size, NULL);
+  if (!result)
+    result = clusm.usm.info(clusm.context, address, DRIVER_alloc_size, sizeof info->bytes, &info->bytes, NULL);
   if (result) return vendor_fail(error, result, "pointer_attributes of %p", address);
   info->ordinal = number(device);
   info->device.device_type = (DLDeviceType)(type == DRIVER_type_device ? BACKEND_device : BACKEND_managed);

@@ -13,7 +13,7 @@ static PyObject* failed(const dlpackgen_backend_error* error) {
 
 /* empty(n, device=0): a tensor of n float32. */
 static PyObject* empty(PyObject* module, PyObject* args) {
-  dlpackgen_allocation request = {{kDLExtDev, 0}, {kDLFloat, 32, 1}, 1, NULL, NULL, 0};
+  dlpackgen_allocation request = {sizeof request, {kDLExtDev, 0}, {kDLFloat, 32, 1}, 1, NULL, NULL, 0};
   dlpackgen_backend_error error;
   DLManagedTensorVersioned* made = NULL;
   long long count;
@@ -90,7 +90,7 @@ static PyObject* devices(PyObject* module, PyObject* nothing) {
 
 /* queue(device=0): the address of a new queue, for stream=. */
 static PyObject* queue(PyObject* module, PyObject* args) {
-  dlpackgen_driver_info facts;
+  dlpackgen_driver_info facts = DLPACKGEN_DRIVER_INFO_INIT;
   dlpackgen_backend_error error;
   int device = 0, result = 0;
   (void)module;

@@ -46,7 +46,7 @@ struct Allocator final : c10::Allocator {
   c10::DataPtr allocate(std::size_t bytes) override {
     const auto count = static_cast<std::int64_t>(bytes);
     const dlpackgen_stream stream = stream_of(current.index());
-    const dlpackgen_allocation request{stream.device, {kDLUInt, 8, 1}, 1, &count, stream.handle, 0};
+    const dlpackgen_allocation request{sizeof request, stream.device, {kDLUInt, 8, 1}, 1, &count, stream.handle, 0};
     DLManagedTensorVersioned* tensor = nullptr;
     dlpackgen_backend_error error;
     TORCH_CHECK(table != nullptr, "call clusm_torch.use(clusm.backend()) first");

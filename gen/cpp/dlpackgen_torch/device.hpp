@@ -27,7 +27,7 @@ inline std::atomic<const dlpackgen_backend*> used_device{nullptr};
 
 inline dlpackgen_pointer_attributes owner_of(const dlpackgen_backend& table, DLDevice said, const char* address) {
   dlpackgen_backend_error error;
-  dlpackgen_pointer_attributes info;
+  dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   if (table.pointer_attributes(address, &info, &error) != DLPACKGEN_BACKEND_OK) throw BufferError(error.text);
   if (info.device.device_type != said.device_type || info.device.device_id != said.device_id) {
     throw BufferError("its declared device " + text_of(said) + " does not match the driver's " + text_of(info.device) +
@@ -42,7 +42,7 @@ inline dlpackgen_pointer_attributes owner_of(const dlpackgen_backend& table, DLD
 inline void refuse_other_owner(const dlpackgen_backend& table, DLDevice said, const char* begin, std::size_t bytes) {
   const dlpackgen_pointer_attributes info = owner_of(table, said, begin);
   const auto before = static_cast<std::size_t>(begin - static_cast<const char*>(info.base));
-  if (info.size != 0 && before + bytes > info.size) owner_of(table, said, begin + bytes - 1);
+  if (info.bytes != 0 && before + bytes > info.bytes) owner_of(table, said, begin + bytes - 1);
 }
 
 // Tensors on the CPU are nobody's to ask about, nor are those without elements.

@@ -10,7 +10,12 @@
  * changes which context is current there. All may be called from any thread. What
  * a function takes is checked; what the driver cannot check (a stream that was
  * destroyed) the caller answers for. A driver that cannot be used fails every call
- * with the first error. So it does in a child of fork: drivers do not survive it. */
+ * with the first error. So it does in a child of fork: drivers do not survive it.
+ *
+ * Structs that begin with `size` can grow: new members are added at the end. The caller
+ * sets `size` to the sizeof that it was compiled with. The callee reads and writes the
+ * members within `size` alone, and takes the members beyond it for 0. A size below that
+ * of the first version is an invalid argument. All other structs stay as they are. */
 #ifndef DLPACKGEN_BACKEND_H_
 #define DLPACKGEN_BACKEND_H_
 
@@ -23,6 +28,12 @@ extern "C" {
 /* Raised when the meaning of a function or a struct changes. New functions are
  * added at the end, and `size` tells whether they are there. */
 #define DLPACKGEN_BACKEND_ABI_VERSION 1
+
+/* How many bytes of a struct reach to the end of a member. */
+#define DLPACKGEN_BACKEND_END(type, member) (offsetof(type, member) + sizeof(((type*)0)->member))
+
+/* Tells whether a struct that begins with `size` has a member. */
+#define DLPACKGEN_BACKEND_HAS(type, object, member) ((object)->size >= DLPACKGEN_BACKEND_END(type, member))
 
 /* What went wrong. Each has texts of its own; `driver_code` has the driver's number. */
 enum dlpackgen_backend_code {
@@ -85,26 +96,32 @@ typedef struct dlpackgen_stream_source {
 
 /* What the driver is. */
 typedef struct dlpackgen_driver_info {
+  size_t size;     /* sizeof(dlpackgen_driver_info) of the caller */
   int64_t version; /* of the driver, in its own counting */
   int32_t devices; /* at least 1 */
   int32_t reserved;
 } dlpackgen_driver_info;
+#define DLPACKGEN_DRIVER_INFO_INIT {sizeof(dlpackgen_driver_info), 0, 0, 0}
 
 /* Whose memory an address is in. For what the driver does not know, the device is
- * kDLCPU, `ordinal` is -1, and `base` and `size` are 0. */
+ * kDLCPU, `ordinal` is -1, and `base` and `bytes` are 0. */
 typedef struct dlpackgen_pointer_attributes {
+  size_t size;     /* sizeof(dlpackgen_pointer_attributes) of the caller */
   DLDevice device; /* as DLPack wants it: id 0 for pinned and managed memory */
   int32_t ordinal; /* the device that the driver names for it */
   int32_t reserved;
   const void* base; /* of the allocation, which the address may lie inside of */
-  size_t size;      /* in bytes */
+  size_t bytes;     /* of the allocation */
 } dlpackgen_pointer_attributes;
+#define DLPACKGEN_POINTER_ATTRIBUTES_INIT {sizeof(dlpackgen_pointer_attributes), {kDLCPU, 0}, -1, 0, NULL, 0}
 
 /* Flags of a request. */
 enum { DLPACKGEN_BACKEND_PEER_ACCESS = 1 }; /* other devices that can reach it may read and write it */
 
-/* What to allocate. `shape` is read and not kept. */
+/* What to allocate: {sizeof request, device, dtype, ndim, shape, stream, flags}.
+ * `shape` is read and not kept. */
 typedef struct dlpackgen_allocation {
+  size_t size; /* sizeof(dlpackgen_allocation) of the caller */
   DLDevice device;
   DLDataType dtype;
   int32_t ndim; /* 0 to 64 */

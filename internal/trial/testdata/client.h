@@ -51,11 +51,13 @@ static void print_tensor(const DLTensor* t) {
 
 static void print_info(const dlpackgen_pointer_attributes* p, const char* address) {
   printf(" %d %d %d +%lld %zu\n", (int)p->device.device_type, p->device.device_id, p->ordinal,
-         p->base ? (long long)(address - (const char*)p->base) : -1LL, p->size);
+         p->base ? (long long)(address - (const char*)p->base) : -1LL, p->bytes);
 }
 
 static void info(void) {
   dlpackgen_pointer_attributes p;
+  memset(&p, 0x55, sizeof p); /* every member is for the back end to fill */
+  p.size = sizeof p;
   const char* address = at(words[1]);
   if (!tell("info", device->pointer_attributes(address, &p, &error))) print_info(&p, address);
 }
@@ -102,7 +104,7 @@ static void finish(void) {
 }
 
 static void probe(void) {
-  dlpackgen_driver_info f;
+  dlpackgen_driver_info f = DLPACKGEN_DRIVER_INFO_INIT;
   if (!tell("probe", device->probe(&f, &error))) printf(" %lld %d\n", (long long)f.version, f.devices);
 }
 

@@ -27,11 +27,11 @@ static void* work(void* number) {
   const dlpackgen_backend* d = BACKEND_TABLE();
   const int32_t id = (int32_t)(intptr_t)number % DEVICES;
   const int64_t shape[] = {8};
-  const dlpackgen_allocation r = {{(DLDeviceType)d->device_type, id}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
+  const dlpackgen_allocation r = {sizeof r, {(DLDeviceType)d->device_type, id}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
   const dlpackgen_stream one = {NULL, r.device, 0, 0};
   const dlpackgen_stream two = {(void*)OTHER, {r.device.device_type, (id + 1) % DEVICES}, 0, 0};
   dlpackgen_backend_error e;
-  dlpackgen_pointer_attributes p;
+  dlpackgen_pointer_attributes p = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   pthread_barrier_wait(&all);
   if (!number) must(d->allocate(&r, &shared, &e), &e);
   must(d->probe(NULL, &e), &e);
@@ -64,7 +64,7 @@ static void delete_elsewhere(void) {
   static DLManagedTensorVersioned* made[THREADS][9];
   const dlpackgen_backend* d = BACKEND_TABLE();
   const int64_t shape[] = {8};
-  const dlpackgen_allocation r = {{(DLDeviceType)d->device_type, 0}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
+  const dlpackgen_allocation r = {sizeof r, {(DLDeviceType)d->device_type, 0}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
   pthread_t threads[THREADS];
   dlpackgen_backend_error e;
   for (int i = 0; i < THREADS; i++)

@@ -17,7 +17,7 @@ static int pointer(const struct driver* driver, const void* address, dlpackgen_p
   if (result) return vendor_fail(error, result, "pointer_attributes of %p", address);
   if (device < 0) return DLPACKGEN_BACKEND_OK;
   const DLDevice place = {(DLDeviceType)(shared ? BACKEND_managed : BACKEND_device), shared ? 0 : device};
-  *info = (dlpackgen_pointer_attributes){place, device, 0, base, size};
+  info->device = place, info->ordinal = device, info->base = base, info->bytes = size;
   return DLPACKGEN_BACKEND_OK;
 }
 

@@ -27,7 +27,8 @@ static dlpackgen_stream on(const char* stream, const char* ordinal) {
 }
 
 static void alloc(void) {
-  dlpackgen_allocation r = {{(DLDeviceType)number(words[1]), number(words[2])}, {kDLFloat, 32, 1}, 1, NULL, NULL, 0};
+  dlpackgen_allocation r = {
+      sizeof r, {(DLDeviceType)number(words[1]), number(words[2])}, {kDLFloat, 32, 1}, 1, NULL, NULL, 0};
   const int64_t shape[] = {strtoll(words[3], NULL, 10)};
   r.shape = shape;
   r.stream = on(words[4][0] ? words[4] : "0", "0").handle;
@@ -40,7 +41,7 @@ static void alloc(void) {
 static void alloc_elements(void) {
   const int64_t shape[] = {strtoll(words[4], NULL, 10)};
   const DLDataType dtype = {(uint8_t)number(words[1]), (uint8_t)number(words[2]), (uint16_t)number(words[3])};
-  const dlpackgen_allocation r = {{(DLDeviceType)device->device_type, 0}, dtype, 1, shape, NULL, 0};
+  const dlpackgen_allocation r = {sizeof r, {(DLDeviceType)device->device_type, 0}, dtype, 1, shape, NULL, 0};
   tell_nothing_else("elements", device->allocate(&r, &tensors[tensor_count++], &error));
 }
 

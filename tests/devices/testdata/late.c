@@ -18,7 +18,7 @@ static void doze(void) { nanosleep(&(struct timespec){0, 1000000}, NULL); }
 
 static int start(const struct driver* driver, dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
   (void)driver, (void)error;
-  *facts = (dlpackgen_driver_info){60, 1, 0};
+  facts->version = 60, facts->devices = 1;
 #ifdef SILENT
   return DLPACKGEN_BACKEND_UNAVAILABLE; /* without a word, which a vendor may forget */
 #endif
@@ -72,7 +72,7 @@ static void* second(void* nothing) {
 
 int main(void) {
   const int64_t shape[] = {4};
-  const dlpackgen_allocation r = {{kDLExtDev, 0}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
+  const dlpackgen_allocation r = {sizeof r, {kDLExtDev, 0}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
   dlpackgen_backend_error error;
   pthread_t threads[2];
   if (dlpackgen_acme()->allocate(&r, &tensor, &error)) return printf("%d %s\n", (int)error.code, error.text), 0;

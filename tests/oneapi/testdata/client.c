@@ -22,7 +22,8 @@ static dlpackgen_stream on(const char* stream, const char* id) {
 /* alloc:ID:ELEMENTS:STREAM:TYPE */
 static void alloc(void) {
   const int64_t shape[] = {strtoll(words[2], NULL, 10)};
-  const dlpackgen_allocation r = {{words[4][0] ? (DLDeviceType)number(words[4]) : kDLOneAPI, number(words[1])},
+  const dlpackgen_allocation r = {sizeof r,
+                                  {words[4][0] ? (DLDeviceType)number(words[4]) : kDLOneAPI, number(words[1])},
                                   {kDLFloat, 32, 1},
                                   1,
                                   shape,
@@ -38,7 +39,7 @@ static void info_nowhere(void) {
 
 /* import:ID:AT:ELEMENTS:TYPE:FLAGS; without flags, those of the table that is asked */
 static void import(void) {
-  dlpackgen_pointer_attributes p;
+  dlpackgen_pointer_attributes p = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   int64_t shape[] = {strtoll(words[3], NULL, 10)};
   const DLTensor t = {at(words[2]),
                       {words[4][0] ? (DLDeviceType)number(words[4]) : kDLOneAPI, number(words[1])},

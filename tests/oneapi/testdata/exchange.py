@@ -40,7 +40,7 @@ pointer_of.restype, pointer_of.argtypes = c.c_void_p, [c.py_object, c.c_char_p]
 
 
 def imported(tensor, flags=0):
-    error, info = Error(), Pointer()
+    error, info = Error(), Pointer(c.sizeof(Pointer))
     if usm.check_tensor(c.byref(tensor), flags, c.byref(info), c.byref(error)):
         raise Refused(error)
     return info

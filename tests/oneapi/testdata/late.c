@@ -35,7 +35,7 @@ static void* second(void* nothing) {
 
 int main(void) {
   const int64_t shape[] = {4};
-  const dlpackgen_allocation r = {{kDLOneAPI, 0}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
+  const dlpackgen_allocation r = {sizeof r, {kDLOneAPI, 0}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
   dlpackgen_backend_error error;
   pthread_t threads[2];
   if (usm_alloc(&r, &tensor, &error)) return puts(error.text), 1;

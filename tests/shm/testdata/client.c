@@ -46,7 +46,7 @@ static float* elements(DLManagedTensorVersioned* t) { return (float*)t->dl_tenso
 
 static DLManagedTensorVersioned* made(int64_t rows, int64_t columns) {
   const int64_t shape[] = {rows, columns};
-  const dlpackgen_allocation r = {{kDLCPU, 0}, {kDLFloat, 32, 1}, 2, shape, NULL, 0};
+  const dlpackgen_allocation r = {sizeof r, {kDLCPU, 0}, {kDLFloat, 32, 1}, 2, shape, NULL, 0};
   DLManagedTensorVersioned* t = NULL;
   if (SHM->device->allocate(&r, &t, &error)) printf("%s\n", error.text), exit(3);
   for (int64_t i = 0; i < rows * columns; i++) elements(t)[i] = (float)i;
@@ -326,14 +326,14 @@ static void forking(void) {
 static int rounds;
 
 static void* churn(void* stop) {
-  dlpackgen_pointer_attributes p;
+  dlpackgen_pointer_attributes p = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   dlpackgen_backend_error own;
   const int64_t shape[] = {3};
-  const dlpackgen_allocation r = {{kDLCPU, 0}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
+  const dlpackgen_allocation r = {sizeof r, {kDLCPU, 0}, {kDLFloat, 32, 1}, 1, shape, NULL, 0};
   while (!__atomic_load_n((int*)stop, __ATOMIC_RELAXED)) {
     DLManagedTensorVersioned* t = NULL;
     if (SHM->device->allocate(&r, &t, &own) || SHM->device->pointer_attributes(t->dl_tensor.data, &p, &own) ||
-        p.size != 12 || SHM->device->pointer_attributes(stop, &p, &own) || p.base)
+        p.bytes != 12 || SHM->device->pointer_attributes(stop, &p, &own) || p.base)
       printf("wrong\n");
     if (t) t->deleter(t);
     __atomic_fetch_add(&rounds, 1, __ATOMIC_RELAXED);
@@ -368,7 +368,7 @@ static void threads(int forks) {
 }
 
 static int asked(DLDevice device, DLDataType dtype, int32_t ndim, const int64_t* shape, void* stream) {
-  const dlpackgen_allocation r = {device, dtype, ndim, shape, stream, 0};
+  const dlpackgen_allocation r = {sizeof r, device, dtype, ndim, shape, stream, 0};
   DLManagedTensorVersioned* t = NULL;
   const int code = SHM->device->allocate(&r, &t, &error);
   if (t) t->deleter(t);
@@ -399,15 +399,15 @@ static void allocating(void) {
 static void host(void) {
   const dlpackgen_backend* d = SHM->device;
   DLManagedTensorVersioned *t = made(3, 4), *u = made(3, 4);
-  dlpackgen_pointer_attributes p;
+  dlpackgen_pointer_attributes p = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   dlpackgen_stream s;
-  dlpackgen_driver_info facts;
+  dlpackgen_driver_info facts = DLPACKGEN_DRIVER_INFO_INIT;
   int32_t count = 0;
   const int64_t number = -1;
   said("probe", d->probe(&facts, &error));
   said("count", d->device_count(&count, &error));
   said("info", d->pointer_attributes(elements(t) + 11, &p, &error));
-  printf("found %d %d %d %d\n", p.base == t->dl_tensor.data, (int)p.size, (int)p.ordinal, (int)p.device.device_type);
+  printf("found %d %d %d %d\n", p.base == t->dl_tensor.data, (int)p.bytes, (int)p.ordinal, (int)p.device.device_type);
   said("info-past", d->pointer_attributes(elements(t) + 12, &p, &error));
   printf("found %d %d\n", (int)p.ordinal, p.base == NULL);
   said("number", d->stream_from_dlpack(t->dl_tensor.device, &number, &s, &error));

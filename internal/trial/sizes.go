@@ -1,0 +1,65 @@
+package trial
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dlpackgen/dlpackgen/internal/need"
+)
+
+// growable are the calls of a back end that take a struct that can grow, and the size that
+// its first version has.
+var growable = []struct {
+	call, name string
+	first      int
+}{
+	{"alloc", "dlpackgen_allocation", 48},
+	{"probe", "dlpackgen_driver_info", 24},
+	{"pointer_attributes", "dlpackgen_pointer_attributes", 40},
+	{"check_tensor", "dlpackgen_pointer_attributes", 40},
+}
+
+// Grown gives a copy of a back end's folder whose structs have more members: callers that
+// use the first version's are older.
+func Grown(t testing.TB, source string) string {
+	t.Helper()
+	for _, g := range growable[:3] {
+		end := "} " + g.name + ";"
+		source = Mutated(t, source, "dlpackgen_backend.h", end, "  char added[64];\n"+end)
+	}
+	return source
+}
+
+// Sizes builds sizes.c over a back end under AddressSanitizer, and gives what it prints and
+// whether it went well.
+func Sizes(t testing.TB, source string, env []string, args ...string) (string, error) {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "sizes")
+	Run(t, need.Program(t, "gcc", "gcc"), append([]string{"-std=gnu11", "-g", "-O1", "-fsanitize=address", "-I", source,
+		"-o", program, "../../internal/trial/testdata/sizes.c"}, args...)...)
+	cmd := exec.Command("timeout", "60", program)
+	// What a driver keeps for ever is no concern here.
+	cmd.Env = append(env, "ASAN_OPTIONS=detect_leaks=0")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// WantSizes gives what sizes.c prints for a back end with the first calls of growable.
+func WantSizes(backend string, calls int) string {
+	var want strings.Builder
+	for _, g := range growable[:calls] {
+		small := func(size int) {
+			fmt.Fprintf(&want, "%s 7 0 0 %s: %s: expected a size of at least %d in the %s, got %d; set it to sizeof(%s)\n",
+				g.call, backend, g.call, g.first, g.name, size, g.name)
+		}
+		good := g.call + " 0 0 0 \n"
+		want.WriteString(good)
+		small(0)
+		small(g.first - 1)
+		want.WriteString(good + good)
+	}
+	return want.String()
+}

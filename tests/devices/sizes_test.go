@@ -1,0 +1,73 @@
+package devices
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/trial"
+)
+
+// sized are the back ends that are called with structs of every size.
+var sized = []struct {
+	end    backEnd
+	source func(testing.TB) string
+	driver func(testing.TB, ...string) string
+	macro  string
+}{
+	{cudaEnd, cuda, standin, "-DPLAIN"},
+	{rocmEnd, rocm, hipStandin, hip6},
+	{acmeEnd, acme, acmeDriver, "-DPLAIN"},
+}
+
+// sizes gives what a back end of the table answers, built from a folder.
+func sizes(t *testing.T, i int, source string) (string, error) {
+	t.Helper()
+	row := sized[i]
+	env := append(os.Environ(), "LD_LIBRARY_PATH="+row.driver(t, row.macro))
+	return trial.Sizes(t, source, env, append(append(row.end.macros(), row.end.sources(t, source)...),
+		"-ldl", "-lpthread")...)
+}
+
+// Callers of another version of the interface: structs that are too small are rejected, and
+// nothing behind a struct is read or written, by a back end that knows more members either.
+func TestStructsOfEverySize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds each back end twice under AddressSanitizer")
+	}
+	for i, row := range sized {
+		for _, source := range []string{row.source(t), trial.Grown(t, row.source(t))} {
+			out, err := sizes(t, i, source)
+			require.NoError(t, err, out)
+			assert.Equal(t, trial.WantSizes(row.end.name, 3), out)
+		}
+	}
+}
+
+// sizeMutants break the rule for structs that grow, in a back end of the table.
+var sizeMutants = []struct {
+	backend          int
+	file, old, fresh string
+}{
+	{0, "device_request.h", "if (size >= first) return DLPACKGEN_BACKEND_OK;", "if (1) return DLPACKGEN_BACKEND_OK;"},
+	{0, "device_request.h", "info->version = version, info->devices = devices, info->reserved = 0;",
+		"*info = (dlpackgen_driver_info){.size = sizeof *info, .version = version, .devices = devices};"},
+	{0, "device_request.h", "info->base = base, info->bytes = bytes;",
+		"*info = (dlpackgen_pointer_attributes){.size = info->size, .device = device, .base = base, .bytes = bytes};"},
+	{2, "vendor_load.h",
+		"if (!code) device_give_attributes(found.device, found.ordinal, found.base, found.bytes, info);",
+		"if (!code) *info = found;"},
+}
+
+func TestMutantsOfSizesAreFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the back ends with mutants")
+	}
+	for _, m := range sizeMutants {
+		row := sized[m.backend]
+		out, err := sizes(t, m.backend, trial.Grown(t, trial.Mutated(t, row.source(t), m.file, m.old, m.fresh)))
+		assert.False(t, err == nil && out == trial.WantSizes(row.end.name, 3), "%s: %s", m.file, m.old)
+	}
+}
