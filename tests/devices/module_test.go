@@ -127,7 +127,7 @@ var moduleMutants = []struct{ file, old, fresh, script string }{
 	{"backend.h", "case DLPACKGEN_BACKEND_NOT_MAPPED:", "", "test_whose_memory_it_is"},
 	{"backend.h", "+ tensor->byte_offset + low;", "+ low;", "test_where_elements_reach"},
 	{"backend.h", "+ tensor->byte_offset + low;", "+ tensor->byte_offset;", "test_where_elements_reach"},
-	{"backend.h", "last < (const char *)info.base + info.size) return 0;", "1) return 0;", "test_where_elements_reach"},
+	{"backend.h", "last < (const char *)info.base + info.bytes) return 0;", "1) return 0;", "test_where_elements_reach"},
 	{"backend.h", "return dlpackgen_check_address(call, i, table, last, &end);",
 		"return dlpackgen_argument_error(call, i, PyExc_BufferError, \"x\");", "test_where_elements_reach"},
 	{"backend.h", "!= DLPACKGEN_OK || low == high) continue;", "!= DLPACKGEN_OK) continue;",

@@ -477,7 +477,7 @@ var vendorMutants = []mutant{
 		"copies of memory that the host reads"},
 	{"device_side.h", "if ((said == found || pinned) && !other)", "if (said == found || pinned)",
 		"copies that are refused"},
-	{"vendor_copy.h", "if (device_ends(start, bytes, info.base, info.size))", "if (0)", "copies that are refused"},
+	{"vendor_copy.h", "if (device_ends(start, bytes, info.base, info.bytes))", "if (0)", "copies that are refused"},
 	{"vendor_copy.h", "if (!code && !target && !source)", "if (0)", "copies that are refused"},
 	{"vendor_copy.h", "if (!code && host) code", "if (0) code", "copies"},
 	{"vendor_copy.h", "if (!code && host) code", "if (!code) code", "copies"},

@@ -247,7 +247,7 @@ func TestEachGuardOfTheStartIsMissed(t *testing.T) {
 			[]string{"ids:4:-:2", "alloc:-1:4"}, "alloc 9 0"},
 		{"levelzero_pointer.h", "return id >= 0;", "return 1;", nil,
 			[]string{"probe", "make:device:0", "info:p0", "drop:0:0"}, "info 25 0"},
-		{"levelzero_pointer.h", "if (!device_is_ready() || !info)", "if (!device_is_ready())", nil,
+		{"levelzero_pointer.h", "!device_is_ready() || !info ||", "!device_is_ready() ||", nil,
 			[]string{"ids", "alloc:0:4", "infonull:0", "delete:0"}, "infonull 7 0"},
 		{"levelzero_pointer.h", "if (!device_is_ready() ||", "if (atomic_load(&device_state.phase) == DEVICE_NEW ||",
 			nil, []string{"ids", "alloc:0:4", "fork", "info:t0", "delete:0"}, "info 6 0"},

@@ -26,7 +26,7 @@ var mutants = map[string]mutant{
 		"device.py test_whose_memory_it_is"},
 	"pinned memory has no owner": {"device.hpp", "tensor.device.device_type == kDLCPU) return;",
 		"tensor.device.device_type != kDLCUDA) return;", "device.py test_pinned_memory"},
-	"memory has no end": {"device.hpp", "if (info.size != 0 && before + bytes > info.size)",
+	"memory has no end": {"device.hpp", "if (info.bytes != 0 && before + bytes > info.bytes)",
 		"if (false && before)", "device.py test_where_elements_reach"},
 	"nothing is asked about": {"device.hpp", "  if (span == 0) return;\n", "",
 		"device.py test_what_is_not_asked_about"},

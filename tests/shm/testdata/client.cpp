@@ -10,7 +10,7 @@ int main() {
   try {
     shm.allocate({kDLCPU, 1}, {kDLFloat, 32, 1}, {3});
   } catch (const dlpackgen::device_v1::error& e) {
-    std::printf("allocated %d, then %s\n", static_cast<int>(shm.pointer_attributes(tensor->dl_tensor.data).size),
+    std::printf("allocated %d, then %s\n", static_cast<int>(shm.pointer_attributes(tensor->dl_tensor.data).bytes),
                 e.what());
   }
 }
