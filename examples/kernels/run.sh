@@ -15,3 +15,9 @@ ${CC:-cc} -std=c11 -O2 -fPIC -shared -fvisibility=hidden -DPy_LIMITED_API=0x030B
     generated/python/_kernels.c generated/kernels/kernels.c kernels_impl.c -lm -o build/_kernels.abi3.so
 cp generated/python/_kernels.pyi generated/python/py.typed build/
 PYTHONPATH=build "$python" use.py "$@"
+if "$python" -c 'import hypothesis, pytest' 2>/dev/null; then
+    only=$(echo "${*:-numpy torch}" | sed 's/ / or /g')
+    PYTHONPATH=build:. "$python" -m pytest -q -p no:cacheprovider -k "$only" generated/python/tests
+else
+    echo "pytest and hypothesis are not installed: the tests of the kernels are not run"
+fi

@@ -19,6 +19,12 @@ import (
 // imported from.
 func module(t *testing.T, python, dir string, flags ...string) string {
 	t.Helper()
+	return moduleOf(t, python, dir, "testdata/author.c", flags...)
+}
+
+// moduleOf builds it with the functions of a file.
+func moduleOf(t *testing.T, python, dir, author string, flags ...string) string {
+	t.Helper()
 	home := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(home, "tried"), 0o700))
 	stub, err := os.ReadFile(filepath.Join(dir, "python/_kernels.pyi"))
@@ -29,7 +35,7 @@ func module(t *testing.T, python, dir string, flags ...string) string {
 	args := append([]string{"-std=c11", "-O1", "-g", "-fPIC", "-shared", "-DPy_LIMITED_API=0x030B0000",
 		"-I" + dir + "/c", "-I" + dir + "/python", "-I" + dir + "/kernels", "-isystem", strings.TrimSpace(string(headers)),
 		"-o", filepath.Join(home, "tried/_kernels.abi3.so")}, flags...)
-	args = append(args, dir+"/python/_kernels.c", dir+"/kernels/kernels.c", "testdata/author.c", "-pthread")
+	args = append(args, dir+"/python/_kernels.c", dir+"/kernels/kernels.c", author, "-pthread")
 	out, err := exec.Command(need.Program(t, "gcc", "gcc"), args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return home
@@ -160,5 +166,8 @@ func TestTheExample(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	for _, library := range libraries {
 		assert.Contains(t, string(out), library+": softmax and axpy agree")
+	}
+	if exec.Command(python, "-c", "import pytest, hypothesis").Run() == nil {
+		assert.Regexp(t, `\d+ passed`, string(out), "the tests that the example generates")
 	}
 }

@@ -353,25 +353,9 @@ func (c *checker) computed(i int, p contract.Param) {
 	}
 }
 
-// pairs are the arguments of which one is written, and that must not overlap.
-func (c *checker) pairs() (all [][2]int) {
-	for i, p := range c.k.Args {
-		for j, other := range c.k.Args {
-			if p.Kind != contract.Tensor || other.Kind != contract.Tensor || !p.Writes() || i == j ||
-				other.Writes() && j < i {
-				continue
-			}
-			if !slices.Contains(p.Aliases, j) && !slices.Contains(other.Aliases, i) {
-				all = append(all, [2]int{i, j})
-			}
-		}
-	}
-	return all
-}
-
 // apart writes that what is written overlaps nothing else.
 func (c *checker) apart() {
-	for _, pair := range c.pairs() {
+	for _, pair := range c.k.Apart() {
 		i, j := pair[0], pair[1]
 		p, other := c.k.Args[i], c.k.Args[j]
 		a, b := "call->args."+p.Name, "call->args."+other.Name

@@ -127,7 +127,7 @@ func (c *checker) usualExtent(i, d int, p contract.Param, e contract.Extent, at 
 
 // usualApart compares the byte ranges of what is written.
 func (c *checker) usualApart() {
-	for _, pair := range c.pairs() {
+	for _, pair := range c.k.Apart() {
 		a, b := c.k.Args[pair[0]], c.k.Args[pair[1]]
 		c.line("if (%s%sdlpackgen_blocks_meet(call->args.%s, bytes_%d, call->args.%s, bytes_%d)) break;",
 			present(a, "call->args."+a.Name), present(b, "call->args."+b.Name), a.Name, pair[0], b.Name, pair[1])

@@ -68,11 +68,11 @@ func moduleAssets(m *emit.Model) ([]emit.Asset, error) {
 		view.Kernels = append(view.Kernels, k)
 	}
 	parts := emit.Copies("kernels/python", "", "values.h")
-	return []emit.Asset{
+	return append([]emit.Asset{
 		{From: "kernels/python/module.c.tmpl", To: view.Last + ".c", View: view, Parts: parts},
 		{From: "kernels/python/module.pyi.tmpl", To: view.Last + ".pyi", View: view},
 		{From: "kernels/python/py.typed", To: "py.typed"},
-	}, nil
+	}, testAssets(m, name)...), nil
 }
 
 // wrapper writes the function of one kernel.

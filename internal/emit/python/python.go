@@ -17,7 +17,7 @@ var Target = emit.Target{
 	Path:      "python",
 	Oldest:    "1.3",
 	Needs:     []string{"c"},
-	Options:   []emit.Option{moduleOption},
+	Options:   []emit.Option{moduleOption, testsOption},
 	Contracts: true, ContractNeeds: []string{"kernels"},
 	Manifest: manifest,
 }

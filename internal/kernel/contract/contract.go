@@ -276,3 +276,18 @@ func (k *Kernel) Written() (all []Param) {
 func (k *Kernel) Given() []Param {
 	return slices.DeleteFunc(slices.Clone(k.Results), func(p Param) bool { return p.Saved })
 }
+
+// Apart lists the pairs of tensor arguments that must not overlap: the first one is written.
+func (k *Kernel) Apart() (all [][2]int) {
+	for i, p := range k.Args {
+		for j, other := range k.Args {
+			if p.Kind != Tensor || other.Kind != Tensor || !p.Writes() || i == j || other.Writes() && j < i {
+				continue
+			}
+			if !slices.Contains(p.Aliases, j) && !slices.Contains(other.Aliases, i) {
+				all = append(all, [2]int{i, j})
+			}
+		}
+	}
+	return all
+}

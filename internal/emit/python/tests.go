@@ -1,0 +1,261 @@
+package python
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
+)
+
+// testsOption asks for tests of the kernels, which their author runs.
+var testsOption = emit.Option{
+	Name: "tests", Default: "false", Bool: true,
+	Doc: "true: tests/test_NAME_contract.py for each kernel that the config describes",
+}
+
+// testAssets lists the tests of the kernels: a description for each, and what all of them use.
+func testAssets(m *emit.Model, module string) []emit.Asset {
+	if m.Options[testsOption.Name] != "true" {
+		return nil
+	}
+	all := []emit.Asset{{From: "kernels/python/dlpackgen_contract.py", To: "tests/dlpackgen_contract.py"}}
+	for i := range m.Contracts {
+		k := &m.Contracts[i]
+		all = append(all, emit.Asset{From: "kernels/python/contract_test.py.tmpl",
+			To:   "tests/test_" + k.Name + "_contract.py",
+			View: map[string]string{"Module": module, "Name": k.Name, "Description": describe(k, module)}})
+	}
+	return all
+}
+
+// describe spells a kernel as a value of dlpackgen_contract.Kernel.
+func describe(k *contract.Kernel, module string) string {
+	d := describer{k}
+	all := []pythonValue{
+		{head: "module=" + quoted(module)}, {head: "name=" + quoted(k.Name)},
+		d.params("args", k.Args), d.params("results", k.Given()),
+	}
+	var devices, errors, symbols, types, apart, where []pythonValue
+	for _, v := range k.Vars {
+		types = append(types, group(quoted(v.Name)+": (", dtypes(v.Types), ")"))
+		symbols = append(symbols, plain(quoted(v.Name)+": "+quoted(k.Args[v.Arg].Name)))
+	}
+	for _, s := range slices.Concat(k.Dims, dotted(k.Ellipses)) {
+		symbols = append(symbols, plain(quoted(s.Name)+": "+quoted(k.Args[s.Arg].Name)))
+	}
+	for _, pair := range k.Apart() {
+		apart = append(apart, plain(fmt.Sprintf("(%q, %q)", k.Args[pair[0]].Name, k.Args[pair[1]].Name)))
+	}
+	for _, c := range k.Where {
+		where = append(where, d.condition(c))
+	}
+	for _, e := range k.Errors {
+		errors = append(errors, plain(e.Class))
+	}
+	for _, one := range k.Devices {
+		devices = append(devices, plain(quoted(one.Name)))
+	}
+	all = append(all, group("types={", types, "}"), group("symbols={", symbols, "}"), group("apart=(", apart, ")"),
+		group("where=(", where, ")"), group("devices=(", devices, ")"), group("errors=(", errors, ")"))
+	all = append(all, d.test()...)
+	return "KERNEL = " + group("contract.Kernel(", given(all), ")").text(0, len("KERNEL = "))
+}
+
+// describer spells the parts of one kernel.
+type describer struct{ k *contract.Kernel }
+
+func (d describer) params(name string, params []contract.Param) pythonValue {
+	var all []pythonValue
+	for _, p := range params {
+		if p.Kind == contract.Tensor {
+			all = append(all, d.tensor(p))
+		} else {
+			all = append(all, d.scalar(p))
+		}
+	}
+	return group(name+"=(", all, ")")
+}
+
+// layoutNames are the layouts by their words.
+var layoutNames = map[contract.Layout]string{
+	contract.Strided: "strided", contract.Inner: "inner", contract.AnyOrder: "any_order",
+	contract.ColumnMajor: "column_major",
+}
+
+func (d describer) tensor(p contract.Param) pythonValue {
+	all := []pythonValue{plain(quoted(p.Name)), plain(quoted(p.Line)), d.elements(p), d.shape(p)}
+	layout := layoutNames[p.Layout]
+	if p.Copied {
+		layout = "copied"
+	}
+	for _, one := range []struct {
+		is   bool
+		text string
+	}{
+		{layout != "", "layout=" + quoted(layout)}, {p.Access == contract.InOut, `access="inout"`},
+		{p.Access == contract.Out, `access="out"`}, {p.Align > 0, fmt.Sprint("aligned=", p.Align)},
+		{p.Optional, "optional=True"}, {p.Default != nil, "required=False"},
+	} {
+		if one.is {
+			all = append(all, plain(one.text))
+		}
+	}
+	return group("contract.Tensor(", given(append(all, d.solved(p))), ")")
+}
+
+// elements names the variable of a parameter, or lists its dtypes.
+func (d describer) elements(p contract.Param) pythonValue {
+	if p.Var != contract.None {
+		return plain("variable=" + quoted(d.k.Vars[p.Var].Name))
+	}
+	return group("dtypes=(", dtypes(p.Types), ")")
+}
+
+func (d describer) shape(p contract.Param) pythonValue {
+	var all []pythonValue
+	for _, e := range p.Extents {
+		switch e.Form {
+		case contract.Any:
+			all = append(all, plain(`"_"`))
+		case contract.Fixed:
+			all = append(all, plain(strconv.FormatInt(e.Number, 10)))
+		case contract.Ellipsis:
+			all = append(all, plain(quoted("..."+d.k.Ellipses[e.Dim].Name)))
+		default:
+			all = append(all, plain(quoted(e.Size.String())))
+		}
+	}
+	return pythonValue{head: "shape=(", items: all, end: ")", sequence: true, keep: true}
+}
+
+// solved lists the extents that give a symbol by an expression.
+func (d describer) solved(p contract.Param) pythonValue {
+	var all []pythonValue
+	for i, e := range p.Extents {
+		if e.Form == contract.Solved {
+			all = append(all, plain(strconv.Itoa(i)))
+		}
+	}
+	return group("solved=(", all, ")")
+}
+
+func (d describer) scalar(p contract.Param) pythonValue {
+	kinds := map[contract.Kind]string{contract.Int: "int", contract.Float: "float", contract.Bool: "bool",
+		contract.Str: "str", contract.Number: "number", contract.Ints: "ints", contract.Floats: "floats"}
+	all := []pythonValue{plain(quoted(p.Name)), plain(quoted(p.Line)), plain("kind=" + quoted(kinds[p.Kind]))}
+	if p.Kind == contract.Number {
+		all = append(all, d.elements(p))
+	}
+	if p.Count > 0 {
+		all = append(all, plain(fmt.Sprint("count=", p.Count)))
+	}
+	if p.Least > p.Count {
+		all = append(all, plain(fmt.Sprint("least=", p.Least)))
+	}
+	if p.Optional {
+		all = append(all, plain("optional=True"))
+	}
+	if p.Default != nil {
+		all = append(all, plain("required=False"))
+	}
+	return group("contract.Scalar(", all, ")")
+}
+
+// condition spells a condition with the names whose values its message shows.
+func (d describer) condition(c *notation.Cond) pythonValue {
+	names, raises := []string{}, "ValueError"
+	python := d.python(c, &names, &raises)
+	var shown []pythonValue
+	for _, name := range names {
+		shown = append(shown, plain(quoted(name)))
+	}
+	all := []pythonValue{plain(quoted(c.String())), plain(quoted(python)), group("names=(", shown, ")")}
+	if raises != "ValueError" {
+		all = append(all, plain("raises="+raises))
+	}
+	return group("contract.Condition(", all, ")")
+}
+
+// python spells a condition as an expression of Python.
+func (d describer) python(c *notation.Cond, names *[]string, raises *string) string {
+	if len(c.Conds) > 0 {
+		var parts []string
+		for _, part := range c.Conds {
+			parts = append(parts, "("+d.python(part, names, raises)+")")
+		}
+		return strings.Join(parts, " "+c.Op+" ")
+	}
+	text, there := c.String(), []string{}
+	d.names(c.Left, names, &there)
+	if c.Op == "in" {
+		var all []string
+		for _, v := range c.In {
+			all = append(all, literalOf(v))
+		}
+		text = c.Left.String() + " in [" + strings.Join(all, ", ") + "]"
+		if d.k.Var(c.Left.Name) != contract.None {
+			*raises = "TypeError"
+		}
+	} else {
+		d.names(c.Right, names, &there)
+	}
+	for _, name := range there {
+		text = name + " is None or " + text
+	}
+	return text
+}
+
+// literalOf spells a value of Python; a bare word is the name of a dtype.
+func literalOf(v notation.Value) string {
+	if v.Kind == notation.Bare {
+		return quoted(v.Text)
+	}
+	return v.String()
+}
+
+// names adds the terms of an expression that have a value, and those of them that may be absent.
+func (d describer) names(e *notation.Expr, names, there *[]string) {
+	switch e.Op {
+	case notation.Symbol, notation.Size, notation.Shape, notation.Item:
+		if text := e.String(); !slices.Contains(*names, text) {
+			*names = append(*names, text)
+		}
+		i, dim := d.k.Arg(e.Name), d.k.Dim(e.Name)
+		if (i != contract.None && d.k.Args[i].Optional || dim != contract.None && !d.k.Dims[dim].Always) &&
+			!slices.Contains(*there, e.Name) {
+			*there = append(*there, e.Name)
+		}
+	default:
+		for _, o := range e.Operands {
+			d.names(o, names, there)
+		}
+	}
+}
+
+// test spells what the description says of its tests.
+func (d describer) test() (all []pythonValue) {
+	t := d.k.Test
+	if t == nil {
+		return nil
+	}
+	if t.Reference != "" {
+		all = append(all, plain("reference="+quoted(t.Reference)))
+	}
+	var sizes, tolerance []pythonValue
+	for _, s := range t.Sizes {
+		var values []pythonValue
+		for _, v := range s.Values {
+			values = append(values, plain(strconv.FormatInt(v, 10)))
+		}
+		sizes = append(sizes, group(quoted(d.k.Dims[s.Dim].Name)+": (", values, ")"))
+	}
+	for _, one := range t.Tolerance {
+		value := notation.Value{Kind: notation.Float, Float: one.Value}
+		tolerance = append(tolerance, plain(quoted(one.Type.Name)+": "+value.String()))
+	}
+	return append(all, group("sizes={", sizes, "}"), group("tolerance={", tolerance, "}"))
+}

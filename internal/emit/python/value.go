@@ -1,0 +1,88 @@
+package python
+
+import (
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// pythonValue is a literal or a call of Python, on one line where it fits.
+type pythonValue struct {
+	head     string // up to the bracket that opens, or all of it
+	items    []pythonValue
+	end      string // the bracket that closes; "": no items
+	sequence bool   // a tuple, which needs a comma behind a single item
+	keep     bool   // it is shown without items too
+}
+
+func plain(text string) pythonValue { return pythonValue{head: text} }
+
+func group(head string, items []pythonValue, end string) pythonValue {
+	return pythonValue{head: head, items: items, end: end,
+		sequence: end == ")" && (strings.HasSuffix(head, "=(") || strings.HasSuffix(head, ": ("))}
+}
+
+// given leaves out the groups without items.
+func given(all []pythonValue) (kept []pythonValue) {
+	for _, v := range all {
+		if v.end == "" || len(v.items) > 0 || v.keep {
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}
+
+// widest is the longest line.
+const widest = 120
+
+// text spells the value behind so many columns; its further lines are indented.
+func (v pythonValue) text(indent, column int) string {
+	if line := v.line(); v.end == "" || column+len(line) < widest {
+		return line
+	}
+	var out strings.Builder
+	out.WriteString(v.head + "\n")
+	for _, item := range v.items {
+		out.WriteString(strings.Repeat(" ", indent+4) + item.text(indent+4, indent+4) + ",\n")
+	}
+	return out.String() + strings.Repeat(" ", indent) + v.end
+}
+
+// line spells the value on one line.
+func (v pythonValue) line() string {
+	var all []string
+	for _, item := range v.items {
+		all = append(all, item.line())
+	}
+	text := v.head + strings.Join(all, ", ")
+	if v.sequence && len(all) == 1 {
+		text += ","
+	}
+	return text + v.end
+}
+
+// quoted spells a text, which is ASCII without control characters.
+func quoted(text string) string {
+	if strings.Contains(text, `"`) && !strings.Contains(text, "'") {
+		return "'" + strings.ReplaceAll(text, `\`, `\\`) + "'"
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}
+
+// dtypes spells the names of dtypes.
+func dtypes(types []spec.DType) (all []pythonValue) {
+	for _, d := range types {
+		all = append(all, plain(quoted(d.Name)))
+	}
+	return all
+}
+
+// dotted are ellipses by the names that extents have for them.
+func dotted(all []contract.Dim) (named []contract.Dim) {
+	for _, e := range all {
+		e.Name = "..." + e.Name
+		named = append(named, e)
+	}
+	return named
+}
