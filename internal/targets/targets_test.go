@@ -84,7 +84,7 @@ func TestEverySourceIsInAManifest(t *testing.T) {
 			m := &emit.Model{Release: release, Kernels: []kernel.Kernel{oneKernel(t)}, Import: "example.org/x",
 				Imports: imports, Contracts: []contract.Kernel{oneContract()}}
 			name(t, named, row, m)
-			m.Options = map[string]string{row.Single: "true", "stubs": "true"}
+			m.Options = map[string]string{row.Single: "true", "stubs": "true", "tests": "true"}
 			name(t, named, row, m)
 		}
 	}

@@ -18,7 +18,8 @@ import (
 // contractFolder has a description, its C, and its reference.
 const contractFolder = "testdata/contract"
 
-// contractTests generates the module of that description with its tests, with mistakes in its sources.
+// contractTests generates the module of that description with its tests, with mistakes in its
+// sources.
 func contractTests(t *testing.T, all ...mutation.Mutant) (python, dir, home string) {
 	t.Helper()
 	if testing.Short() {
@@ -67,27 +68,31 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// broken is a mistake in a file of the module, and what the emitted tests say of it.
+// made are the files that hold the sources of the module.
+var made = map[string]string{"check.h": "c/dlpackgen/check.h", "demands.h": "kernels/kernels.c",
+	"values.h": "python/_kernels.c", "dlpackgen_python.c": "python/dlpackgen_python.c", "author.c": "author.c"}
+
+// broken is a mistake in a source, and what the emitted tests say of it.
 type broken struct{ file, old, replacement, said string }
 
 var contractMistakes = map[string]broken{
-	"any dtype":         {"c/dlpackgen/check.h", "if (DLPACKGEN_RARE(!dlpackgen_is_among(dtypes, most, dlpackgen_dtype_of(tensor))))", "if (0)", "expected uint8, got"},
-	"other dtype":       {"c/dlpackgen/check.h", "if (DLPACKGEN_RARE(dlpackgen_dtype_of(tensor) != expected))", "if (0)", "the dtype of argument 'y' (1st), got float64"},
-	"rank":              {"c/dlpackgen/check.h", "if (DLPACKGEN_RARE(tensor->ndim != rank) && !(more && tensor->ndim > rank))", "if (0)", "dimension"},
-	"layout":            {"c/dlpackgen/check.h", "if (DLPACKGEN_RARE(!dlpackgen_lies_well(layout, tensor, dlpackgen_is_plainly_contiguous(tensor, &elements))))", "if (0)", "expected a C-contiguous tensor, got strides"},
-	"short lists":       {"kernels/kernels.c", "if (count == wanted || (more && count > wanted)) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;", "expected 2 items, got 3"},
-	"factors":           {"kernels/kernels.c", "if (DLPACKGEN_RARE(extent % number != 0))", "if (0)", "expected a multiple of 2 in dimension 1, which is 2 * k"},
-	"expressions":       {"kernels/kernels.c", "if (DLPACKGEN_RARE(bad || tensor->shape[dimension] != expected))", "if (0)", "expected k + 1 ="},
-	"groups":            {"kernels/kernels.c", "!DLPACKGEN_RARE(!dlpackgen_fits_span(tensor, which, first, rank, span))", "dlpackgen_fits_span(tensor, which, first, rank, span) || 1", "expected ... = (2, 3), as in argument 'x' (2nd), got (3, 3)"},
-	"alignment":         {"kernels/kernels.c", "if (dlpackgen_address(tensor) % (uintptr_t)bytes == 0 || dlpackgen_is_empty(tensor)) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;", "expected data aligned to 64 bytes, got 0x"},
-	"overlap":           {"kernels/kernels.c", "if (!DLPACKGEN_RARE(dlpackgen_meet(written, other))) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;", "it is written, and it overlaps argument 'x' (2nd)"},
-	"rank of out":       {"kernels/kernels.c", "if (!status) status = dlpackgen_check_rank(at, tensor, made->ndim, 0, message);", "", "argument 'out' (13th): expected 1 dimension, got 2"},
-	"shape of out":      {"kernels/kernels.c", "status = dlpackgen_check_extent(at, tensor, d, made->shape[d], message);", "", "argument 'out' (13th): expected"},
-	"read-only":         {"python/dlpackgen_python.c", `if (writable && memory->read_only)`, "if (0)", "argument 'y' (1st): it is read-only"},
-	"surplus arguments": {"python/dlpackgen_python.c", "if (count > names->positional)", "if (0)", "many() takes 12 arguments, got 13"},
-	"a name twice":      {"python/dlpackgen_python.c", "if (i < 0 || given[i] != NULL) {", "if (i < 0) {", "got two values for argument 'y'"},
-	"large numbers":     {"python/_kernels.c", "if (bits == 64 || (*number >= low && *number <= high)) return 0;", "return 0;", "int8 does not hold 128"},
-	"no copy":           {"python/_kernels.c", "if (dlpackgen_is_contiguous(from) || bits % 8 != 0) return 0;", "return 0;", "argument 'idx' (4th): expected a C-contiguous tensor"},
+	"any dtype":         {"check.h", "if (DLPACKGEN_RARE(!dlpackgen_is_among(dtypes, most, dlpackgen_dtype_of(tensor))))", "if (0)", "expected uint8, got"},
+	"other dtype":       {"check.h", "if (DLPACKGEN_RARE(dlpackgen_dtype_of(tensor) != expected))", "if (0)", "the dtype of argument 'y' (1st), got float64"},
+	"rank":              {"check.h", "if (DLPACKGEN_RARE(tensor->ndim != rank) && !(more && tensor->ndim > rank))", "if (0)", "dimension"},
+	"layout":            {"check.h", "if (DLPACKGEN_RARE(!dlpackgen_lies_well(layout, tensor, dlpackgen_is_plainly_contiguous(tensor, &elements))))", "if (0)", "expected a C-contiguous tensor, got strides"},
+	"short lists":       {"demands.h", "if (count == wanted || (more && count > wanted)) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;", "expected 2 items, got 3"},
+	"factors":           {"demands.h", "if (DLPACKGEN_RARE(extent % number != 0))", "if (0)", "expected a multiple of 2 in dimension 1, which is 2 * k"},
+	"expressions":       {"demands.h", "if (DLPACKGEN_RARE(bad || tensor->shape[dimension] != expected))", "if (0)", "expected k + 1 ="},
+	"groups":            {"demands.h", "!DLPACKGEN_RARE(!dlpackgen_fits_span(tensor, which, first, rank, span))", "dlpackgen_fits_span(tensor, which, first, rank, span) || 1", "expected ... = (2, 3),"},
+	"alignment":         {"demands.h", "if (dlpackgen_address(tensor) % (uintptr_t)bytes == 0 || dlpackgen_is_empty(tensor)) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;", "expected data aligned to 64 bytes, got 0x"},
+	"overlap":           {"demands.h", "if (!DLPACKGEN_RARE(dlpackgen_meet(written, other))) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;", "overlaps argument 'x' (2nd)"},
+	"rank of out":       {"demands.h", "if (!status) status = dlpackgen_check_rank(at, tensor, made->ndim, 0, message);", "", "argument 'out' (13th): expected 1 dimension, got 2"},
+	"shape of out":      {"demands.h", "status = dlpackgen_check_extent(at, tensor, d, made->shape[d], message);", "", "argument 'out' (13th): expected"},
+	"read-only":         {"dlpackgen_python.c", `if (writable && memory->read_only)`, "if (0)", "argument 'y' (1st): it is read-only"},
+	"surplus arguments": {"dlpackgen_python.c", "if (count > names->positional)", "if (0)", "many() takes 12 arguments, got 13"},
+	"a name twice":      {"dlpackgen_python.c", "if (i < 0 || given[i] != NULL) {", "if (i < 0) {", "got two values for argument 'y'"},
+	"large numbers":     {"values.h", "if (bits == 64 || (*number >= low && *number <= high)) return 0;", "return 0;", "int8 does not hold 128"},
+	"no copy":           {"values.h", "if (dlpackgen_is_contiguous(from) || bits % 8 != 0) return 0;", "return 0;", "argument 'idx' (4th): expected a C-contiguous tensor"},
 	"wrong values":      {"author.c", "sum += (i + 1) *", "sum += i *", "rows differs from the reference"},
 	"writes an input":   {"author.c", "int64_t sum = 0;", "int64_t sum = ((int64_t*)idx->data)[0]++ * 0;", "the kernel wrote to idx, which is only read"},
 	"another error":     {"author.c", "return DATA(int64_t, at)[0] > 2;", "return 2 * (DATA(int64_t, at)[0] > 2);", "fails(): the kernel failed with status 2"},
@@ -100,7 +105,7 @@ func TestMistakesAreSeenByContracts(t *testing.T) {
 	var all []mutation.Mutant
 	for name, m := range contractMistakes {
 		names = append(names, name)
-		all = append(all, mutation.Mutant{File: filepath.FromSlash(m.file), Old: m.old, New: m.replacement})
+		all = append(all, mutation.Mutant{File: filepath.FromSlash(made[m.file]), Old: m.old, New: m.replacement})
 	}
 	python, dir, home := contractTests(t, all...)
 	for i, name := range names {

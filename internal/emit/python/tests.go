@@ -22,7 +22,8 @@ func testAssets(m *emit.Model, module string) []emit.Asset {
 	if m.Options[testsOption.Name] != "true" {
 		return nil
 	}
-	all := []emit.Asset{{From: "kernels/python/dlpackgen_contract.py", To: "tests/dlpackgen_contract.py"}}
+	all := emit.Copies("kernels/python", "tests", "dlpackgen_contract.py", "dlpackgen_contract_calls.py",
+		"dlpackgen_contract_rejected.py")
 	for i := range m.Contracts {
 		k := &m.Contracts[i]
 		all = append(all, emit.Asset{From: "kernels/python/contract_test.py.tmpl",

@@ -22,7 +22,8 @@ func TestTestsAreAnOption(t *testing.T) {
 		want   []string
 	}{
 		{"", nil}, {"false", nil},
-		{"true", []string{"tests/dlpackgen_contract.py", "tests/test_f_contract.py", "tests/test_g_contract.py"}},
+		{"true", []string{"tests/dlpackgen_contract.py", "tests/dlpackgen_contract_calls.py",
+			"tests/dlpackgen_contract_rejected.py", "tests/test_f_contract.py", "tests/test_g_contract.py"}},
 	} {
 		files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"),
 			Contracts: []contract.Kernel{one, other}, Options: map[string]string{"tests": row.option}})

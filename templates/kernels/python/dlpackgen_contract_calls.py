@@ -1,0 +1,395 @@
+"""Valid calls of described kernels: the description as values, arrays of each library, sizes that
+satisfy the conditions, and random data. dlpackgen_contract.py uses them."""
+
+import ast
+import dataclasses
+import functools
+import importlib
+import math
+import random
+import types
+
+import numpy as np
+import pytest
+
+LIBRARIES = ["numpy", "torch", "jax", "paddle"]
+SMALL = [3, 2, 4, 1, 5, 6, 8, 7, 12, 16, 32, 64, 128]
+
+
+# The description.
+
+
+@dataclasses.dataclass(frozen=True)
+class Tensor:
+    name: str
+    line: str
+    dtypes: tuple = ()
+    variable: str = ""
+    shape: tuple = ()
+    solved: tuple = ()
+    layout: str = "contiguous"
+    access: str = "in"
+    aligned: int = 1
+    optional: bool = False
+    required: bool = True
+
+
+@dataclasses.dataclass(frozen=True)
+class Scalar:
+    name: str
+    line: str
+    kind: str
+    dtypes: tuple = ()
+    variable: str = ""
+    count: int = 0
+    least: int = 0
+    optional: bool = False
+    required: bool = True
+
+    @property
+    def expected(self):
+        lists = {"ints": "a list of int", "floats": "a list of float", "number": self.line.split(" ")[0]}
+        return lists.get(self.kind, self.kind)
+
+
+@dataclasses.dataclass(frozen=True)
+class Condition:
+    text: str
+    python: str
+    names: tuple = ()
+    raises: type = ValueError
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Kernel:
+    module: str
+    name: str
+    args: tuple = ()
+    results: tuple = ()
+    types: dict = dataclasses.field(default_factory=dict)
+    symbols: dict = dataclasses.field(default_factory=dict)
+    apart: tuple = ()
+    where: tuple = ()
+    devices: tuple = ()
+    errors: tuple = ()
+    reference: str = ""
+    sizes: dict = dataclasses.field(default_factory=dict)
+    tolerance: dict = dataclasses.field(default_factory=dict)
+
+    @property
+    def function(self):
+        return getattr(importlib.import_module(self.module), self.name)
+
+    @property
+    def tensors(self):
+        return [p for p in self.args if isinstance(p, Tensor)]
+
+    @property
+    def made(self):
+        return [p for p in self.results if isinstance(p, Tensor)]
+
+    def arg(self, name):
+        return next(p for p in self.args if p.name == name)
+
+    def argument(self, name):
+        """As messages name an argument, or memory for a result."""
+        names = [p.name for p in self.args] + self.outs
+        return f"argument '{name}' ({ordinal(names.index(name) + 1)})"
+
+    @property
+    def outs(self):
+        return ["out"] if len(self.made) == 1 else [f"out[{i}]" for i in range(len(self.made))]
+
+
+def ordinal(number):
+    endings = {1: "st", 2: "nd", 3: "rd"}
+    return f"{number}{'th' if number // 10 % 10 == 1 else endings.get(number % 10, 'th')}"
+
+
+def either(names):
+    """Alternatives, as messages list them."""
+    return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+# The libraries.
+
+
+class Library:
+    """The arrays of a library."""
+
+    def __init__(self, name):
+        self.name = name
+        self.module = pytest.importorskip(name, reason=f"{name} is not installed")
+        if name == "jax":
+            self.module.config.update("jax_enable_x64", True)
+
+    def supports(self, dtype):
+        if self.name == "jax":
+            return hasattr(self.module.numpy, dtype)
+        return hasattr(self.module, dtype) and (self.name != "paddle" or dtype not in ("uint16", "uint32", "uint64"))
+
+    def array(self, master):
+        """Makes an array of this library; NumPy and torch share memory and strides with it."""
+        if self.name == "numpy":
+            return master
+        if self.name == "jax":
+            return self.module.numpy.array(master)
+        if self.name == "paddle":
+            wide = master.astype(np.float32) if master.dtype.name == "bfloat16" else master
+            return self.module.to_tensor(wide).astype(master.dtype.name)
+        if master.dtype.name == "bfloat16":
+            return self.module.from_numpy(master.view(np.int16)).view(self.module.bfloat16)
+        return self.module.from_numpy(master)
+
+    def numpy(self, array):
+        if self.name == "torch":
+            array = array.detach()
+            if array.dtype == self.module.bfloat16:
+                return array.view(self.module.int16).numpy().view(numpy_type("bfloat16"))
+            return array.numpy()
+        if self.name == "paddle" and "bfloat16" in str(array.dtype):
+            return array.astype("float32").numpy().astype(numpy_type("bfloat16"))
+        return np.asarray(array)
+
+    def needs_writable(self, kernel):
+        if self.name == "jax" and any(p.access != "in" for p in kernel.tensors):
+            pytest.skip("arrays of JAX are immutable, and the kernel writes to an argument")
+
+    def needs_strides(self):
+        if self.name not in ("numpy", "torch"):
+            pytest.skip(f"{self.name} is given contiguous arrays alone")
+
+
+def numpy_type(name):
+    if hasattr(np, name):
+        return np.dtype(name)
+    return np.dtype(getattr(pytest.importorskip("ml_dtypes", reason=f"{name} needs ml_dtypes"), name))
+
+
+def memory(shape, dtype, order="C", offset=0):
+    """An array at so many bytes behind a multiple of 256."""
+    count = math.prod(shape) * dtype.itemsize
+    buffer = np.zeros(count + offset + 512, np.uint8)
+    start = -buffer.ctypes.data % 256 + offset
+    return np.ndarray(shape, dtype, buffer[start : start + count].data if count else None, order=order)
+
+
+# Sizes: values of symbols, variables, and of the scalars that shapes and conditions may name.
+
+
+def evaluate(text, values):
+    return eval(text, {"__builtins__": {}, "min": min, "max": max}, values)
+
+
+def constants(kernel, kind):
+    trees = [ast.walk(ast.parse(c.python)) for c in kernel.where]
+    return [n.value for tree in trees for n in tree if isinstance(n, ast.Constant) and type(n.value) is kind]
+
+
+def candidates(kernel, library, broken):
+    """The values that each name is tried with; `broken` adds those that conditions may exclude."""
+    numbers = SMALL + [c + d for c in constants(kernel, int) for d in (0, 1, -1) if 0 <= c + d < 1024] + [0] * broken
+    choices = {name: [d for d in all_ if library.supports(d)] for name, all_ in kernel.types.items()}
+    for i, (name, binder) in enumerate(kernel.symbols.items()):
+        if name not in kernel.types and not name.startswith("..."):
+            choices[name] = numbers[i % 3 :] + numbers[: i % 3]
+            if name in kernel.sizes:
+                choices[name] = list(kernel.sizes[name]) + (numbers if broken else [])
+    for p in kernel.args:
+        if isinstance(p, Scalar) and p.kind == "int" and p.name not in choices:
+            choices[p.name] = numbers
+        elif isinstance(p, Scalar) and p.kind == "str":
+            choices[p.name] = (constants(kernel, str) or ["text"]) + ["other"] * broken
+        elif isinstance(p, Scalar) and p.kind == "ints":
+            count = p.count or p.least or 2
+            choices[p.name] = [[1 + i for i in range(count)], [2] * count, [0] * count, [3 - i for i in range(count)]]
+    return choices
+
+
+def attempts(kernel, library, broken=False):
+    """Draws values for all names, the first candidates first; the same ones in every run."""
+    choices, draw = candidates(kernel, library, broken), random.Random(0)
+    for name, all_ in choices.items():
+        if not all_:
+            pytest.skip(f"{library.name} has no dtype of {name}: {', '.join(kernel.types[name])}")
+    groups = {name: (2, 3) for name in kernel.symbols if name.startswith("...")}
+    yield groups | {name: all_[0] for name, all_ in choices.items()}
+    for _ in range(20_000):
+        yield groups | {name: draw.choice(all_) for name, all_ in choices.items()}
+
+
+def extents(p, values):
+    """The shape of a tensor, and for each dimension the place of its extent in the description."""
+    shape, places = [], []
+    for i, e in enumerate(p.shape):
+        if isinstance(e, str) and e.startswith("..."):
+            these = values[e]
+        else:
+            these = [e if isinstance(e, int) else 3 if e == "_" else evaluate(e, values)]
+        shape += these
+        places += [i] * len(these)
+    return tuple(shape), places
+
+
+def shapes(kernel, values):
+    """The shape of each tensor that is there, or None where an extent has no value."""
+    known, waiting = dict(values), [p for p in kernel.tensors if p.name not in values] + kernel.made
+    made = {}
+    for _ in range(len(waiting)):
+        for p in list(waiting):
+            try:
+                shape, _ = extents(p, known)
+            except NameError:
+                continue
+            except (ZeroDivisionError, TypeError, IndexError):
+                return None
+            if min(shape, default=0) < 0:
+                return None
+            made[p.name] = shape
+            known[p.name] = types.SimpleNamespace(shape=shape, size=math.prod(shape))
+            waiting.remove(p)
+    return None if waiting else made
+
+
+def holds(kernel, condition, values, made):
+    known = {n: types.SimpleNamespace(shape=s, size=math.prod(s)) for n, s in made.items()}
+    try:
+        return bool(evaluate(condition.python, known | values))
+    except (ZeroDivisionError, IndexError):
+        return False
+
+
+def is_valid(kernel, values):
+    made = shapes(kernel, values)
+    return made is not None and all(holds(kernel, c, values, made) for c in kernel.where)
+
+
+@functools.cache
+def solutions(kernel, name):
+    """Up to 50 choices of values for which a call is valid."""
+    found = []
+    for values in attempts(kernel, Library(name)):
+        if values not in found and is_valid(kernel, values):
+            found.append(values)
+            if len(found) == 50:
+                break
+    if not found:
+        pytest.fail(f"no small sizes satisfy the conditions of {kernel.name}: name some in test: {{sizes: ...}}")
+    return found
+
+
+# Calls.
+
+
+class Call:
+    """Arguments for a kernel, valid until a test changes them."""
+
+    def __init__(self, kernel, library, values, seed=0):
+        self.kernel, self.library, self.values = kernel, library, values
+        self.random = np.random.default_rng(seed)
+        self.shapes = shapes(kernel, values)
+        self.masters, self.given, self.out = {}, {}, {}
+        for p in kernel.args:
+            if p.name in values and values[p.name] is None:
+                self.given[p.name] = None
+            elif isinstance(p, Tensor):
+                self.put(p, self.fill(p, memory(self.shapes[p.name], self.dtype(p), self.order(p))))
+            else:
+                self.given[p.name] = values[p.name] if p.name in values else self.scalar(p)
+
+    def order(self, p):
+        if p.layout == "column_major":
+            self.library.needs_strides()
+        return "F" if p.layout == "column_major" else "C"
+
+    def dtype(self, p):
+        if p.variable:
+            return numpy_type(self.values[p.variable])
+        for name in p.dtypes or ("float32",):
+            if self.library.supports(name):
+                return numpy_type(name)
+        pytest.skip(f"{self.library.name} has no {either(p.dtypes)}")
+
+    def fill(self, p, array):
+        kind = array.dtype.kind
+        if kind == "b" or kind in "iu":
+            array[...] = self.random.integers(0, 2 if kind == "b" else 4, array.shape)
+        elif kind == "c":
+            array[...] = self.random.uniform(-2, 2, array.shape) + 1j * self.random.uniform(-2, 2, array.shape)
+        else:
+            array[...] = self.random.uniform(-2, 2, array.shape).astype(array.dtype)
+        return array
+
+    def put(self, p, master):
+        """Passes an array; `masters` keeps what shares its memory."""
+        self.masters[p.name] = master
+        self.given[p.name] = self.library.array(master)
+
+    def scalar(self, p):
+        number = float(self.random.integers(2, 8)) / 4
+        dtype = self.values[p.variable] if p.variable else next(iter(p.dtypes), "")
+        if p.kind == "number" and "float" not in dtype:
+            return 1 if dtype != "bool" else True
+        if p.kind == "floats":
+            return [number] * (p.count or p.least or 2)
+        return bool(self.random.integers(0, 2)) if p.kind == "bool" else number
+
+    def contents(self):
+        """The bytes of all tensors."""
+        tensors = [p.name for p in self.kernel.tensors if type(self.given.get(p.name)) is type(self.an_array())]
+        return {name: self.library.numpy(self.given[name]).tobytes() for name in tensors}
+
+    def an_array(self):
+        return self.library.array(np.zeros(1, np.float32))
+
+    def run(self):
+        outs = {}
+        if self.out:
+            outs = {"out": self.out[0] if len(self.kernel.made) == 1 else self.outs()}
+        return self.kernel.function(**self.given, **outs)
+
+    def outs(self):
+        return tuple(self.out.get(i) for i in range(len(self.kernel.made)))
+
+
+def start(kernel, name):
+    """The library of a test, where it can call the kernel."""
+    if "kDLCPU" not in kernel.devices:
+        pytest.skip("the kernel takes no tensors on the CPU")
+    library = Library(name)
+    library.needs_writable(kernel)
+    return library
+
+
+def call_with(kernel, library, fits=lambda made: True):
+    """A call whose shapes fit a test."""
+    for values in solutions(kernel, library.name):
+        if fits(shapes(kernel, values)):
+            return Call(kernel, library, values)
+    pytest.skip("no valid call has the shape that this test needs")
+
+
+# Tests.
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One demand of a description, by the function that breaks it."""
+
+    breaks: object
+    name: str = ""
+    at: int = 0
+    label: str = ""
+
+    def __str__(self):
+        return "-".join(filter(None, [self.breaks.__name__, self.label or self.name]))
+
+
+def spread(call, p, shape):
+    """A tensor whose last dimension takes every second element."""
+    return call.fill(p, memory(shape[:-1] + (2 * shape[-1],), call.dtype(p), call.order(p))[..., ::2])
+
+
+def has_two(name):
+    """Tells whether every second element of the last dimension is strided, and none is left out."""
+    return lambda made: bool(made[name]) and made[name][-1] > 1 and math.prod(made[name]) > 0
