@@ -6,7 +6,7 @@
 # make pythons  runs the tests of Python modules under newer, debug and free-threaded builds
 #               of CPython
 # make generate renders gen/ anew            make check  tells whether it must be
-# make bless    rewrites golden/ and the README's picture with what the tests make now
+# make golden    rewrites golden/ and the README's picture with what the tests make now
 # make bench    measures, a line a goal; ONLY=generate runs one suite of it
 # make fuzz-long gives hostile tensors to the validators of C, C++ and Python;
 #               RUNS=100000000, a few hours
@@ -16,7 +16,7 @@ FUZZTIME ?= 5s
 # A build must not depend on whether the checkout has a readable .git.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
-.PHONY: help quick test nightly torches pythons generate check bless bench fuzz-long setup clean
+.PHONY: help quick test nightly torches pythons generate check golden bench fuzz-long setup clean
 
 help:
 	@sed -n 's/^# make/  make/p' Makefile
@@ -47,8 +47,8 @@ generate:
 check:
 	go run ./cmd/dlpackgen check
 
-bless:
-	@tools/bless.sh
+golden:
+	@tools/golden.sh
 
 bench:
 	@go run ./bench -only=$(ONLY)

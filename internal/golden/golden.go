@@ -1,5 +1,5 @@
 // Package golden compares what a test made with a file under the repository's
-// golden/, and blesses it when the test runs with -update. It is for tests only.
+// golden/, and rewrites it when the test runs with -update. It is for tests only.
 package golden
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// A test binary knows the flag only when it imports this package, so bless with
-// the packages that do, as `make bless` does.
+// A test binary knows the flag only when it imports this package, so update them with
+// the packages that do, as `make golden` does.
 var update = flag.Bool("update", false, "write golden files instead of comparing with them")
 
 // Assert fails the test, with a diff, unless golden/<name> holds exactly got.
@@ -71,13 +71,13 @@ func Root(t testing.TB) string {
 	}
 }
 
-func compare(root, name string, got []byte, bless bool) error {
+func compare(root, name string, got []byte, update bool) error {
 	file := filepath.Join(root, filepath.FromSlash(name))
 	want, err := os.ReadFile(file)
 	switch {
 	case err == nil && bytes.Equal(want, got):
 		return nil
-	case bless:
+	case update:
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return err
 		}

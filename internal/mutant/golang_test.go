@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 const goProgram = `package main
@@ -73,7 +73,7 @@ func builtGo(t *testing.T, alone int) string {
 	} else {
 		assert.Equal(t, []int{8}, Write(t, dir, goMutants).Apart)
 	}
-	cmd := exec.Command(need.Program(t, "go", "golang"), "build", "-trimpath", "-o", "x", ".")
+	cmd := exec.Command(testtool.Require(t, "go", "golang"), "build", "-trimpath", "-o", "x", ".")
 	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 const program = `#include <stdio.h>
@@ -90,7 +90,7 @@ func said(t *testing.T, program string, number int) string {
 }
 
 func TestOneBuildHasAllMutants(t *testing.T) {
-	for _, compiler := range []string{need.Program(t, "gcc", "gcc"), need.Program(t, "g++", "g++")} {
+	for _, compiler := range []string{testtool.Require(t, "gcc", "gcc"), testtool.Require(t, "g++", "g++")} {
 		all := built(t, 0, compiler)
 		for i := range mutants {
 			alone := said(t, built(t, i+1, compiler), 0)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 func TestDepfile(t *testing.T) {
@@ -155,7 +155,7 @@ func TestADepfileReplacesNoGeneratedFile(t *testing.T) {
 
 // Ninja is the judge of the spelling: it must find each input again.
 func TestNinjaReadsTheDepfile(t *testing.T) {
-	ninja := need.Program(t, "ninja", "ninja-build")
+	ninja := testtool.Require(t, "ninja", "ninja-build")
 	t.Chdir(t.TempDir())
 	req := request("out", target("c", "c", map[string]string{"a.h": ours("a")}))
 	req.Inputs, req.Depfile = []string{"dlpackgen.yaml", "my spec/a#b$c.yaml"}, "made.d"

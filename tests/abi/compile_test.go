@@ -13,7 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/c"
 	"github.com/dlpackgen/dlpackgen/internal/layout"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // compiler is a command that compiles C, and C++ with -x c++ when it has it.
@@ -145,7 +145,7 @@ func TestGCCAgrees(t *testing.T) {
 	for _, cc := range gccs {
 		t.Run(cc.name(), func(t *testing.T) {
 			t.Parallel()
-			need.Program(t, cc.command, cc.debian)
+			testtool.Require(t, cc.command, cc.debian)
 			if _, err := compile(cc.compiler, layout.C, ".", ""); err != nil {
 				t.Skipf("needs a %s for x86, which alone knows %s", cc.command, strings.Join(cc.flags, " "))
 			}
@@ -157,7 +157,7 @@ func TestGCCAgrees(t *testing.T) {
 // Each kind of number, made wrong by itself, must stop the compiler: otherwise
 // the tests above prove nothing.
 func TestWrongNumbersDoNotCompile(t *testing.T) {
-	need.Program(t, "gcc", "g++")
+	testtool.Require(t, "gcc", "g++")
 	root := filepath.Join(headers(t, []string{"1.3"}), "1.3")
 	wrong := map[string]func(*layout.Table){
 		"DLDeviceType: size":          func(l *layout.Table) { l.Enums[0].Size = 1 },

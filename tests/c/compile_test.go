@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit/header"
-	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
@@ -52,7 +52,7 @@ func emitted(t *testing.T, dir string) (names []string) {
 func TestEachHeaderCompilesAlone(t *testing.T) {
 	for _, l := range languages {
 		t.Run(l.compiler, func(t *testing.T) {
-			need.Program(t, l.compiler, l.debian)
+			testtool.Require(t, l.compiler, l.debian)
 			t.Parallel()
 			for _, version := range []string{"1.3", "main"} {
 				if testing.Short() && version != "1.3" {
@@ -72,7 +72,7 @@ func TestEachHeaderCompilesAlone(t *testing.T) {
 // What has to be off beside -Wpadded: C++98 cannot fix the type of an enum, as
 // DLPack does from 0.7 on, and a shape is a pointer that has to be indexed.
 func TestClangHasNothingToSay(t *testing.T) {
-	need.Program(t, "clang-16", "clang-16")
+	testtool.Require(t, "clang-16", "clang-16")
 	for _, l := range languages[2:] {
 		t.Run(l.compiler, func(t *testing.T) {
 			t.Parallel()
@@ -152,8 +152,8 @@ func TestHelpersAcceptAnOlderHeaderWithAllTheyNeed(t *testing.T) {
 
 // What the repository holds for vendoring is what was tested.
 func TestGenCompiles(t *testing.T) {
-	need.Program(t, "gcc", "gcc")
-	need.Program(t, "g++", "g++")
+	testtool.Require(t, "gcc", "gcc")
+	testtool.Require(t, "g++", "g++")
 	dir := filepath.Join("..", "..", "gen", "c")
 	_, err := os.Stat(dir)
 	require.NoError(t, err)

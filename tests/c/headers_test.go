@@ -15,8 +15,8 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/c"
-	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // strict is what a careful project compiles with.
@@ -48,8 +48,8 @@ func release(t *testing.T, version string) *spec.Release {
 // to a compiler with -I. Nearly every test goes on with GCC.
 func write(t *testing.T, r *spec.Release) string {
 	t.Helper()
-	need.Program(t, "gcc", "gcc")
-	need.Program(t, "g++", "g++")
+	testtool.Require(t, "gcc", "gcc")
+	testtool.Require(t, "g++", "g++")
 	files, err := c.Target.Emit(&emit.Model{Release: r})
 	require.NoError(t, err)
 	dir := t.TempDir()

@@ -3,7 +3,7 @@ package c
 import (
 	"testing"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // Debian's clang-16 checks for every target without its libraries.
@@ -33,7 +33,7 @@ func on(target, name string, flags ...string) []string {
 
 // One text, without #if over targets, holds on all of them.
 func TestChecksHoldOnEveryTarget(t *testing.T) {
-	need.Program(t, "clang-16", "clang-16")
+	testtool.Require(t, "clang-16", "clang-16")
 	for _, version := range versions() {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
@@ -50,7 +50,7 @@ func TestChecksHoldOnEveryTarget(t *testing.T) {
 }
 
 func TestHelpersCompileForEveryTarget(t *testing.T) {
-	need.Program(t, "clang-16", "clang-16")
+	testtool.Require(t, "clang-16", "clang-16")
 	dir := headers(t, "1.3")
 	for _, target := range few(targets) {
 		assertCompiles(t, dir, include("dlpackgen/tensor.h"), on(target, "c", strict...)...)
@@ -67,7 +67,7 @@ func TestChecksHoldForCrossCompilers(t *testing.T) {
 		"x86_64-w64-mingw32-gcc": "mingw-w64", "i686-w64-mingw32-gcc": "mingw-w64",
 	} {
 		t.Run(compiler, func(t *testing.T) {
-			need.Program(t, compiler, debian)
+			testtool.Require(t, compiler, debian)
 			assertCompiles(t, headers(t, "1.3"), include("dlpackgen/abi_check.h", "dlpackgen/tensor.h"),
 				command(compiler, "c", "c11", strict...)...)
 		})
@@ -77,7 +77,7 @@ func TestChecksHoldForCrossCompilers(t *testing.T) {
 // Bare-metal arm has short enums, so a DLDevice that nobody else understands.
 // Clang takes them only when told; arm-none-eabi-gcc by itself.
 func TestShortEnumsAreRefused(t *testing.T) {
-	need.Program(t, "clang-16", "clang-16")
+	testtool.Require(t, "clang-16", "clang-16")
 	for _, version := range versions() {
 		dir := headers(t, version)
 		for _, name := range []string{"c", "c++"} {
@@ -90,7 +90,7 @@ func TestShortEnumsAreRefused(t *testing.T) {
 
 // Each guard of the probes, where nothing else is wrong.
 func TestProbesAreGuarded(t *testing.T) {
-	need.Program(t, "clang-16", "clang-16")
+	testtool.Require(t, "clang-16", "clang-16")
 	dir := headers(t, "1.3")
 	tests := []struct{ says, target, flag string }{
 		{"pointers have neither 8 nor 4 bytes", "avr", "-fno-short-enums"},
@@ -106,7 +106,7 @@ func TestProbesAreGuarded(t *testing.T) {
 
 // The header says what it cannot tell; this is that list, so that it stays true.
 func TestWhatCannotBeTold(t *testing.T) {
-	need.Program(t, "clang-16", "clang-16")
+	testtool.Require(t, "clang-16", "clang-16")
 	dir := headers(t, "1.3")
 	for _, target := range []string{"armv7-linux-gnueabihf", "wasm32-unknown-unknown", "i686-windows-msvc"} {
 		assertCompiles(t, dir, include("dlpackgen/abi_check.h"), on(target, "c", "-fpack-struct=4")...)

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // build compiles a program of testdata against a folder of headers.
@@ -49,7 +49,7 @@ func TestHelpersAnswerRightOn32Bits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a second and a half, and -short was given")
 	}
-	need.Program(t, "i686-linux-gnu-gcc", "gcc-i686-linux-gnu")
+	testtool.Require(t, "i686-linux-gnu-gcc", "gcc-i686-linux-gnu")
 	program := build(t, headers(t, "1.3"), "util.c",
 		append(command("i686-linux-gnu-gcc", "c", "c99", strict...), "-O2", "-static")...)
 	out, err := exec.Command(program).CombinedOutput()
@@ -147,7 +147,7 @@ func TestHelperMutantsAreNoticed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program with all mutants, and -short was given")
 	}
-	gcc, all := need.Compiler(t, "gcc", "gcc"), []mutation.Mutant(nil)
+	gcc, all := testtool.RequireCompiler(t, "gcc", "gcc"), []mutation.Mutant(nil)
 	for _, m := range helperMutants {
 		all = append(all, mutation.Mutant{File: "dlpackgen/" + m.file + ".h", Old: m.old, New: m.new})
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // compiler is one way to build testdata/plain.c.
@@ -37,7 +37,7 @@ func (c compiler) build(t *testing.T, headers string, flags ...string) (program 
 	t.Helper()
 	program = filepath.Join(t.TempDir(), "plain")
 	args := append([]string{"-x", c.language, "-std=" + c.standard, "-I", headers, "-o", program}, flags...)
-	out, err := exec.Command(need.Program(t, c.name, c.debian), append(args, "testdata/plain.c")...).CombinedOutput()
+	out, err := exec.Command(testtool.Require(t, c.name, c.debian), append(args, "testdata/plain.c")...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return program
 }
@@ -91,9 +91,9 @@ func TestItNeedsNothing(t *testing.T) {
 	for _, level := range []string{"-O0", "-O2"} {
 		args := append([]string{"-std=c11", level, "-fno-stack-protector", "-I", generated(t), "-c", "-o", object,
 			source}, strict...)
-		out, err := exec.Command(need.Program(t, "gcc", "gcc"), args...).CombinedOutput()
+		out, err := exec.Command(testtool.Require(t, "gcc", "gcc"), args...).CombinedOutput()
 		require.NoError(t, err, "%s", out)
-		out, err = exec.Command(need.Program(t, "nm", "binutils"), "--undefined-only", "--format=just-symbols",
+		out, err = exec.Command(testtool.Require(t, "nm", "binutils"), "--undefined-only", "--format=just-symbols",
 			object).Output()
 		require.NoError(t, err)
 		needs := strings.Fields(string(out))

@@ -18,8 +18,8 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // environment gives the Python with the libraries, or skips.
@@ -28,7 +28,7 @@ func environment(t *testing.T) string {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs Linux: the shim of torch is found by dlopen")
 	}
-	return need.Python(t)
+	return testtool.RequirePython(t)
 }
 
 // needs skips where a package of Python is missing.
@@ -60,7 +60,7 @@ func build(t *testing.T, python, headers string, flags ...string) string {
 	if testing.Short() {
 		t.Skip("builds a module for what large frameworks make, and -short was given")
 	}
-	need.Program(t, "gcc", "gcc")
+	testtool.Require(t, "gcc", "gcc")
 	dir := t.TempDir()
 	args := append([]string{
 		"-std=c11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror",
@@ -81,7 +81,7 @@ func generated(t *testing.T) string {
 func buildNanobind(t *testing.T, python, dir string) {
 	t.Helper()
 	needs(t, python, "nanobind")
-	need.Program(t, "g++", "g++")
+	testtool.Require(t, "g++", "g++")
 	out, err := exec.Command(python, "-c", "import nanobind, os; print(os.path.dirname(nanobind.__file__))").Output()
 	require.NoError(t, err)
 	nanobind := strings.TrimSpace(string(out))
@@ -119,7 +119,7 @@ func passes(t *testing.T, python, modules string, least int, args ...string) {
 // wrongly copies the headers with another text in one of them.
 func wrongly(t *testing.T, edits ...[3]string) string {
 	t.Helper()
-	dir := trial.Parts(t)
+	dir := testkit.Parts(t)
 	for _, edit := range edits {
 		mutation.OnceIn(t, filepath.Join(dir, "dlpackgen_python", edit[0]), edit[1], edit[2])
 	}

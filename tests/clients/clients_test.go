@@ -139,7 +139,7 @@ func TestOtherPythons(t *testing.T) {
 	}
 }
 
-// The table in docs/clients.md is what the libraries do here; -update blesses it.
+// The table in docs/clients.md is what the libraries do here; -update rewrites it.
 func TestTheTableOfTheDocs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads every framework, and -short was given")

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // forgotten are comparisons that the matrix could do without and still print "ok".
@@ -41,7 +41,7 @@ var forgotten = []struct{ what, old, to string }{
 }
 
 func TestTheJudgeForgetsNothing(t *testing.T) {
-	python := need.Python(t)
+	python := testtool.RequirePython(t)
 	out, log, err := script(python, t.TempDir(), "judge_check.py")
 	require.NoError(t, err, "%s\n%s", out, log)
 	assert.Equal(t, 33, strings.Count(out, "ok "), out)

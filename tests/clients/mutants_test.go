@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
 // mutant is one guard taken away, and the case that must notice.
@@ -243,7 +243,7 @@ func TestEveryGuardIsThereForACase(t *testing.T) {
 	for _, m := range mutants {
 		all = append(all, mutation.Mutant{File: filepath.Join("dlpackgen_python", m.file), Old: m.old, New: m.to})
 	}
-	folderOf := mutation.Programs(t, trial.Parts(t), all, func(headers string, flags ...string) string {
+	folderOf := mutation.Programs(t, testkit.Parts(t), all, func(headers string, flags ...string) string {
 		return build(t, python, headers, append(flags, trapping...)...)
 	})
 	runs := map[[2]string][]string{} // by the folder of the module, and what is imported

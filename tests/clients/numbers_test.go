@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // models are platforms by what C's long is there, with their compilers.
@@ -43,8 +43,8 @@ func wrongNumbers(t *testing.T, headers, compiler, long string) []string {
 func TestWidthsOfNumPysNumbers(t *testing.T) {
 	for model, on := range models {
 		t.Run(model, func(t *testing.T) {
-			compiler := need.Program(t, on.compiler, on.debian)
-			parts := trial.Parts(t)
+			compiler := testtool.Require(t, on.compiler, on.debian)
+			parts := testkit.Parts(t)
 			assert.Empty(t, wrongNumbers(t, parts, compiler, on.long))
 
 			other := map[string]string{"32": "64", "64": "32"}[on.long]

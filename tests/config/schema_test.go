@@ -22,9 +22,9 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/config"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
@@ -227,7 +227,7 @@ func pyYAML(t *testing.T, all []reading) (out []untyped) {
 	}
 	in, err := json.Marshal(texts)
 	require.NoError(t, err)
-	python := exec.Command(need.Python(t), "untyped.py")
+	python := exec.Command(testtool.RequirePython(t), "untyped.py")
 	python.Stdin, python.Stderr = bytes.NewReader(in), os.Stderr
 	answer, err := python.Output()
 	require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // What the headers promise of their own types is asserted there; each promise is
@@ -56,7 +56,7 @@ func TestMisuseIsExplained(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles twenty-two programs")
 	}
-	need.Program(t, gcc.program, gcc.debian)
+	testtool.Require(t, gcc.program, gcc.debian)
 	tests := map[string]string{
 		"struct Bad { Bad() {} }; dlpackgen::Result<Bad> f();\nauto g() { return f().code(); }": "a result is made, and moved, without exceptions",
 		"dlpackgen::BasicManaged<int> m;":                                                                           "DLPack has these two structs",

@@ -18,8 +18,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/c"
 	"github.com/dlpackgen/dlpackgen/internal/emit/cpp"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // strict is what a careful project compiles with.
@@ -96,7 +96,7 @@ func gen(t *testing.T) []string {
 // compile runs a compiler over a source that is given as text, and makes nothing.
 func compile(t *testing.T, c compiler, source string, flags ...string) (output string, err error) {
 	t.Helper()
-	need.Program(t, c.program, c.debian)
+	testtool.Require(t, c.program, c.debian)
 	cmd := exec.Command(c.program,
 		append([]string{"-x", "c++", "-std=" + c.standard, "-fsyntax-only", "-"}, flags...)...)
 	cmd.Stdin = strings.NewReader(source)
@@ -122,7 +122,7 @@ func assertRefuses(t *testing.T, reason string, c compiler, source string, flags
 // build makes a program of files of testdata.
 func build(t *testing.T, c compiler, sources []string, flags ...string) (program string) {
 	t.Helper()
-	need.Program(t, c.program, c.debian)
+	testtool.Require(t, c.program, c.debian)
 	needEigen(t, sources...)
 	program = filepath.Join(t.TempDir(), "program")
 	args := append([]string{"-std=" + c.standard, "-o", program, "-pthread"}, flags...)

@@ -11,13 +11,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // module builds testdata/module.cpp into a folder to import it from.
 func module(t *testing.T, python string, more ...string) (dir string) {
 	t.Helper()
-	need.Program(t, gcc.program, gcc.debian)
+	testtool.Require(t, gcc.program, gcc.debian)
 	said, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_path('include'))").Output()
 	require.NoError(t, err)
 	include := strings.TrimSpace(string(said))
@@ -36,7 +36,7 @@ func module(t *testing.T, python string, more ...string) (dir string) {
 // clients runs testdata/clients.py with the libraries that it is to import.
 func clients(t *testing.T, libraries ...string) {
 	t.Helper()
-	python := need.Python(t)
+	python := testtool.RequirePython(t)
 	for _, name := range append(libraries, "tvm_ffi") {
 		if exec.Command(python, "-c",
 			"import importlib.util, sys; sys.exit(importlib.util.find_spec('"+name+"') is None)").Run() != nil {

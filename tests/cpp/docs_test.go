@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 func page(t *testing.T) string {
@@ -32,7 +32,7 @@ func block(t *testing.T, label string) string {
 }
 
 func TestTheExampleOfTheDocs(t *testing.T) {
-	need.Program(t, gcc.program, gcc.debian)
+	testtool.Require(t, gcc.program, gcc.debian)
 	dir := t.TempDir()
 	source := filepath.Join(dir, "example.cpp")
 	require.NoError(t, os.WriteFile(source, []byte(block(t, "cpp example")), 0o600))

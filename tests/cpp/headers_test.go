@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
@@ -115,7 +115,7 @@ func TestWhatTheCoreIncludes(t *testing.T) {
 
 // Neither exceptions nor types at run time, so no table of either in the object.
 func TestTheCoreNeedsNoRuntime(t *testing.T) {
-	need.Program(t, gcc.program, gcc.debian)
+	testtool.Require(t, gcc.program, gcc.debian)
 	object := filepath.Join(t.TempDir(), "core.o")
 	args := append([]string{"-std=c++17", "-O2", "-x", "c++", "-c", "-o", object, "-"}, flags(gen(t), noExceptions)...)
 	cmd := exec.Command(gcc.program, args...)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // mutants breaks each rule of a header once; the program is to notice.
@@ -285,7 +285,7 @@ func TestMutantsAreNoticed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs with mutants")
 	}
-	need.Program(t, gcc.program, gcc.debian)
+	testtool.Require(t, gcc.program, gcc.debian)
 	bySource := map[string][]mutation.Mutant{}
 	for _, m := range mutants {
 		bySource[m.program] = append(bySource[m.program],

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // Debian's newest clang with its own library is the one here that has std::mdspan.
@@ -14,7 +14,7 @@ var newest = compiler{"clang++-19", "clang-19 libc++-19-dev libc++abi-19-dev", "
 const hasMdspan = "#include <version>\n#ifndef __cpp_lib_mdspan\n#error it has none\n#endif\n"
 
 func TestStandardViews(t *testing.T) {
-	need.Program(t, newest.program, newest.debian)
+	testtool.Require(t, newest.program, newest.debian)
 	library := []string{"-stdlib=libc++", "-D_LIBCPP_HARDENING_MODE=_LIBCPP_HARDENING_MODE_DEBUG"}
 	if out, err := compile(t, newest, hasMdspan, library...); err != nil {
 		t.Skipf("needs a library with std::mdspan: apt-get install %s\n%s", newest.debian, out)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
 // bad is what somebody does wrong, or has wrong, with the last line that comes of it
@@ -80,7 +80,7 @@ func TestEachBadInputHasItsOwnCodeAndText(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds several stand-ins")
 	}
-	toEach(t, client(t, cuda(t), trial.Sanitized...), badInput,
+	toEach(t, client(t, cuda(t), testkit.Sanitized...), badInput,
 		func(macros ...string) string { return standin(t, macros...) })
 	var known []bad
 	for _, b := range badInput {
@@ -97,7 +97,7 @@ func TestEachBadInputHasItsOwnCodeAndText(t *testing.T) {
 		known = append(known, b)
 	}
 	require.Len(t, known, len(badInput)-3, "ROCm has no stub, no other contexts and no addresses of graphs")
-	toEach(t, rocmEnd.client(t, rocm(t), trial.Sanitized...), known,
+	toEach(t, rocmEnd.client(t, rocm(t), testkit.Sanitized...), known,
 		func(macros ...string) string { return hipStandin(t, macros...) })
 }
 

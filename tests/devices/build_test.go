@@ -14,23 +14,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // cuda is the folder with the back end.
 func cuda(t testing.TB) string { return filepath.Join(golden.Root(t), "backends", "cuda") }
 
-func TestMain(m *testing.M) { os.Exit(trial.Main(m, "devices")) }
+func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "devices")) }
 
 // standin gives the folder of a variant of the stand-in, by its macros.
 func standin(t testing.TB, macros ...string) string {
 	t.Helper()
-	gcc := need.Program(t, "gcc", "gcc")
-	return trial.Built(t, "standin"+strings.Join(macros, ""), func(dir string) {
+	gcc := testtool.Require(t, "gcc", "gcc")
+	return testkit.Built(t, "standin"+strings.Join(macros, ""), func(dir string) {
 		args := []string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o",
 			filepath.Join(dir, "libcuda.so.1")}
-		trial.Run(t, gcc, append(append(args, macros...), "testdata/standin.c", "-lpthread")...)
+		testkit.Run(t, gcc, append(append(args, macros...), "testdata/standin.c", "-lpthread")...)
 	})
 }
 
@@ -61,18 +61,18 @@ func (b backEnd) sources(t testing.TB, source string) []string {
 // client gives the program that does to the back end what its arguments say.
 func (b backEnd) client(t testing.TB, source string, flags ...string) string {
 	t.Helper()
-	gcc := need.Program(t, "gcc", "gcc")
+	gcc := testtool.Require(t, "gcc", "gcc")
 	key := "client" + strings.NewReplacer("/", "_").Replace(source) + strings.Join(flags, "")
-	dir := trial.Built(t, key, func(dir string) {
+	dir := testkit.Built(t, key, func(dir string) {
 		var objects []string
 		for i, file := range b.sources(t, source) {
 			objects = append(objects, filepath.Join(dir, fmt.Sprint(i)+".o"))
-			trial.Run(t, gcc, append(append([]string{"-c", "-I", source, "-o", objects[i]}, trial.Strict...),
+			testkit.Run(t, gcc, append(append([]string{"-c", "-I", source, "-o", objects[i]}, testkit.Strict...),
 				append(flags, file)...)...)
 		}
 		args := append([]string{"-std=gnu11", "-g", "-Wall", "-Wextra", "-I", source, "-o",
 			filepath.Join(dir, "client")}, flags...)
-		trial.Run(t, gcc, append(append(append(args, b.macros()...), "testdata/client.c", "-ldl"), objects...)...)
+		testkit.Run(t, gcc, append(append(append(args, b.macros()...), "testdata/client.c", "-ldl"), objects...)...)
 	})
 	return filepath.Join(dir, "client")
 }
@@ -89,13 +89,13 @@ func steps(t testing.TB, program, driver string, words ...string) []string {
 	cmd := exec.Command(program, words...)
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+driver, "ASAN_OPTIONS=abort_on_error=0",
 		"TSAN_OPTIONS=halt_on_error=1")
-	return trial.Lines(t, cmd)
+	return testkit.Lines(t, cmd)
 }
 
 // do runs steps against the usual stand-in, after the driver was loaded.
 func do(t testing.TB, words ...string) []string {
 	t.Helper()
-	out := steps(t, client(t, cuda(t), trial.Sanitized...), standin(t), append([]string{"probe", "log"}, words...)...)
+	out := steps(t, client(t, cuda(t), testkit.Sanitized...), standin(t), append([]string{"probe", "log"}, words...)...)
 	require.Greater(t, len(out), 1)
 	require.Equal(t, "probe ok 13000 3", out[0])
 	return out[2:]

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 func source(t *testing.T) string { return filepath.Join(cuda(t), "dlpackgen_cuda.c") }
@@ -34,14 +34,14 @@ func TestCompilersHaveNothingToSay(t *testing.T) {
 		{"aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu", []string{"-std=c11"}},
 	} {
 		t.Run(c.compiler+c.flags[0], func(t *testing.T) {
-			compiler := need.Program(t, c.compiler, c.debian)
+			compiler := testtool.Require(t, c.compiler, c.debian)
 			flags := append([]string{"-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic", "-Werror"},
 				c.flags...)
 			for _, file := range slices.Concat([]string{source(t)}, rocmEnd.sources(t, rocm(t)),
 				acmeEnd.sources(t, vendored(t, "testdata/acme.yaml", ""))) {
-				trial.Run(t, compiler, append(flags, "-c", "-o", filepath.Join(t.TempDir(), "x.o"), file)...)
+				testkit.Run(t, compiler, append(flags, "-c", "-o", filepath.Join(t.TempDir(), "x.o"), file)...)
 			}
-			trial.Run(t, compiler,
+			testkit.Run(t, compiler,
 				append(flags, "-c", "-o", filepath.Join(t.TempDir(), "x.o"),
 					filepath.Join(cuda(t), "conformance/conformance.c"))...)
 		})
@@ -50,11 +50,11 @@ func TestCompilersHaveNothingToSay(t *testing.T) {
 
 // The interface is for C++ as well, beside target c's header.
 func TestTheHeadersInCxx(t *testing.T) {
-	gxx, dir := need.Program(t, "g++", "g++"), t.TempDir()
+	gxx, dir := testtool.Require(t, "g++", "g++"), t.TempDir()
 	file := filepath.Join(dir, "x.cpp")
 	text := "#include \"dlpackgen_cuda.h\"\n#include <dlpack/dlpack.h>\nint main() { return " +
 		"dlpackgen_cuda()->probe(nullptr, nullptr) == DLPACKGEN_BACKEND_OK; }\n"
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	trial.Run(t, gxx, "-std=c++17", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-I", cuda(t), "-I",
+	testkit.Run(t, gxx, "-std=c++17", "-Wall", "-Wextra", "-pedantic", "-Werror", "-fsyntax-only", "-I", cuda(t), "-I",
 		filepath.Join(cuda(t), "../../gen/c"), file)
 }

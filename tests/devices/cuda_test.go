@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
 // scenario is steps of the client, and the lines that come of them.
@@ -18,7 +18,7 @@ type scenario struct {
 }
 
 // fits tells whether lines are those that are wanted.
-func (s scenario) fits(lines []string) bool { return trial.Fits(s.want, lines) }
+func (s scenario) fits(lines []string) bool { return testkit.Fits(s.want, lines) }
 
 const (
 	guardPattern  = `cuDevicePrimaryCtxRetain\(0\) cuCtxGetCurrent\(\) cuCtxPushCurrent\(0\) `

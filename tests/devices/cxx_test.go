@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // The wrapper for C++, under AddressSanitizer and without a word of the compilers.
@@ -22,13 +22,13 @@ func TestCxx(t *testing.T) {
 	}
 	dir, gen := t.TempDir(), filepath.Join(golden.Root(t), "gen")
 	object, program := filepath.Join(dir, "cuda.o"), filepath.Join(dir, "program")
-	trial.Run(t, need.Program(t, "gcc", "gcc"), "-std=c11", "-g", "-fsanitize=address", "-c", "-o", object, source(t))
+	testkit.Run(t, testtool.Require(t, "gcc", "gcc"), "-std=c11", "-g", "-fsanitize=address", "-c", "-o", object, source(t))
 	flags := []string{"-std=c++17", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I", cuda(t), "-I",
 		filepath.Join(gen, "c"), "-I", filepath.Join(gen, "cpp"), "testdata/cxx.cpp"}
-	trial.Run(t, need.Program(t, "g++", "g++"),
+	testkit.Run(t, testtool.Require(t, "g++", "g++"),
 		append(flags, "-g", "-fsanitize=address", "-o", program, object, "-ldl")...)
 	if clang, err := exec.LookPath("clang++-16"); err == nil {
-		trial.Run(t, clang, append(flags, "-fsyntax-only")...)
+		testkit.Run(t, clang, append(flags, "-fsyntax-only")...)
 	}
 	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+standin(t))

@@ -14,9 +14,9 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/config"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // fetched gives the folder that a script of this folder fills, or skips; a file in it
@@ -26,7 +26,7 @@ func fetched(t *testing.T, name, whole string) string {
 	if testing.Short() {
 		t.Skip("fetches packages of Debian")
 	}
-	need.Program(t, "apt-get", "apt")
+	testtool.Require(t, "apt-get", "apt")
 	dir := filepath.Join(golden.Root(t), ".cache", name)
 	if _, err := os.Stat(filepath.Join(dir, whole)); err != nil {
 		out, err := exec.Command("timeout", "120", "./fetch-"+name+".sh", dir).CombinedOutput()
@@ -68,8 +68,8 @@ func TestTheExampleOfAVendor(t *testing.T) {
 // kDLExtDev are asked with the stream of the call, and PyTorch's tensors on PrivateUse1 are
 // arguments and results, ordered by PyTorch's current stream.
 func TestTheExampleInPython(t *testing.T) {
-	dir, python := pocl(t), need.Python(t)
-	need.Program(t, "g++", "g++")
+	dir, python := pocl(t), testtool.RequirePython(t)
+	testtool.Require(t, "g++", "g++")
 	lib := filepath.Join(dir, "root/usr/lib/x86_64-linux-gnu")
 	cmd := exec.Command(filepath.Join(golden.Root(t), "examples/vendor/python/run.sh"), t.TempDir())
 	cmd.Env = append(os.Environ(), "RUNNER="+filepath.Join(lib, "ld-linux-x86-64.so.2")+" --library-path "+lib,
@@ -95,7 +95,7 @@ func TestTheExampleWithoutAPlatform(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the example")
 	}
-	need.Program(t, "cc", "gcc")
+	testtool.Require(t, "cc", "gcc")
 	out, err := example(t, "OCL_ICD_VENDORS="+t.TempDir()+"/")
 	var exit *exec.ExitError
 	require.ErrorAs(t, err, &exit)

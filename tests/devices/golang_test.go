@@ -12,16 +12,16 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/device"
-	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // golang builds the program in Go.
 func golang(t *testing.T, flags ...string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")
-	trial.Run(t, "go", append(append([]string{"build", "-o", program}, flags...), "./testdata/golang")...)
+	testkit.Run(t, "go", append(append([]string{"build", "-o", program}, flags...), "./testdata/golang")...)
 	return program
 }
 
@@ -138,7 +138,7 @@ func TestGoForWindows(t *testing.T) {
 	}
 	cmd := exec.Command("go", "build", "../../backends/cuda")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=1", "GOOS=windows", "GOARCH=amd64",
-		"CC="+need.Program(t, "x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64"))
+		"CC="+testtool.Require(t, "x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64"))
 	out, err := cmd.CombinedOutput()
 	assert.NoError(t, err, "%s", out)
 }

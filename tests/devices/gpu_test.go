@@ -15,8 +15,8 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // gpu is the folder of the script for machines with a GPU.
@@ -28,9 +28,9 @@ func programs(t *testing.T) string {
 	if testing.Short() {
 		t.Skip("builds what the script needs")
 	}
-	return trial.Built(t, "programs", func(dir string) {
+	return testkit.Built(t, "programs", func(dir string) {
 		cmd := exec.Command(filepath.Join(gpu(t), "run.sh"), "--build", dir)
-		cmd.Env = append(os.Environ(), "PYTHON="+need.Python(t))
+		cmd.Env = append(os.Environ(), "PYTHON="+testtool.RequirePython(t))
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		assert.Empty(t, string(out), "all is built here")
@@ -69,14 +69,14 @@ func ran(t *testing.T, driver string, env []string, name string, args ...string)
 // script runs the script with the machine's own Python, which may have nothing.
 func script(t *testing.T, bin, driver string) (string, int) {
 	t.Helper()
-	need.Program(t, "python3", "python3")
+	testtool.Require(t, "python3", "python3")
 	return ran(t, driver, []string{"PYTHON=python3"}, filepath.Join(gpu(t), "run.sh"), bin)
 }
 
 // rehearsed runs checks, or all, with the Python that has the libraries.
 func rehearsed(t *testing.T, bin string, names ...string) (string, int) {
 	t.Helper()
-	return ran(t, standin(t), []string{"REHEARSAL=1"}, need.Python(t),
+	return ran(t, standin(t), []string{"REHEARSAL=1"}, testtool.RequirePython(t),
 		append([]string{filepath.Join(gpu(t), "gpu.py"), bin}, names...)...)
 }
 
@@ -115,7 +115,7 @@ var onGPUsAlone = []string{
 // run on a GPU, and what can be seen of their mistakes without one is seen here.
 func TestTheScriptForGPUsIsRehearsed(t *testing.T) {
 	bin := programs(t)
-	if exec.Command(need.Python(t), "-c", "import torch, jax, cupy, tvm_ffi, numpy").Run() != nil {
+	if exec.Command(testtool.RequirePython(t), "-c", "import torch, jax, cupy, tvm_ffi, numpy").Run() != nil {
 		t.Skip("needs torch, jax, cupy and tvm-ffi: pip install -r tests/requirements-frameworks.txt")
 	}
 	out, code := rehearsed(t, bin)
@@ -145,7 +145,7 @@ func TestPython(t *testing.T) {
 // wrongBackend puts a back end that is wrong in one place among programs.
 func wrongBackend(t *testing.T, bin, file, old, fresh string) {
 	t.Helper()
-	trial.Run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-w", "-shared", "-fPIC", "-o",
+	testkit.Run(t, testtool.Require(t, "gcc", "gcc"), "-std=gnu11", "-w", "-shared", "-fPIC", "-o",
 		filepath.Join(bin, "libdlpackgen_cuda.so"),
 		filepath.Join(mutated(t, file, old, fresh), "dlpackgen_cuda.c"), "-ldl")
 }
@@ -158,7 +158,7 @@ func TestTheScriptForGPUsFindsFaults(t *testing.T) {
 	assert.Equal(t, 1, code)
 	assert.Contains(t, out, "FAIL managed_memory\n")
 
-	headers, bin := trial.Parts(t), copied(t)
+	headers, bin := testkit.Parts(t), copied(t)
 	for _, m := range []struct{ file, old, fresh string }{
 		{"adopt_torch.h", "call->get_strides(handle, &out->strides)", "call->get_sizes(handle, &out->strides)"},
 		{"backend.h", "if (dlpackgen_same_device(info->device, device)) return 0;", "return 0;"},
@@ -168,7 +168,7 @@ func TestTheScriptForGPUsFindsFaults(t *testing.T) {
 		mutation.OnceIn(t, filepath.Join(headers, "dlpackgen_python", m.file), m.old, m.fresh)
 	}
 	extensions(t, headers, bin)
-	if exec.Command(need.Python(t), "-c", "import torch, jax, numpy").Run() != nil {
+	if exec.Command(testtool.RequirePython(t), "-c", "import torch, jax, numpy").Run() != nil {
 		t.Skip("needs torch and jax: pip install -r tests/requirements-frameworks.txt")
 	}
 	names := []string{"modules_read_torch", "modules_read_jax", "modules_refuse_what_the_driver_denies",
@@ -187,7 +187,7 @@ func TestWhatIsTakenAlongRunsElsewhere(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, files, 9)
 	for _, file := range files {
-		out, err := exec.Command(need.Program(t, "objdump", "binutils"), "-T", "-p", file).Output()
+		out, err := exec.Command(testtool.Require(t, "objdump", "binutils"), "-T", "-p", file).Output()
 		require.NoError(t, err)
 		for _, m := range regexp.MustCompile(`\bGLIBC_2\.(\d+)`).FindAllStringSubmatch(string(out), -1) {
 			minor, err := strconv.Atoi(m[1])

@@ -13,8 +13,8 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 var rocmEnd = backEnd{"rocm", "libamdhip64.so.6", "libamdhip64", "hipInit"}
@@ -130,7 +130,7 @@ func TestHIPWithoutADevice(t *testing.T) {
 		program, path = loaded(t, conformanceOf(t, rocmEnd, rocm(t)), folder)
 		cmd := exec.Command(program)
 		cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+path)
-		lines := trial.LinesOf(t, cmd, 77)
+		lines := testkit.LinesOf(t, cmd, 77)
 		assert.Regexp(t, `^not tested: all that needs a device: rocm: `, lines[len(lines)-2])
 	}
 }
@@ -138,14 +138,14 @@ func TestHIPWithoutADevice(t *testing.T) {
 // Two versions of the runtime may be there: the one that somebody has opened is taken,
 // the newest otherwise.
 func TestTheRuntimeThatIsOpenIsTaken(t *testing.T) {
-	gcc := need.Program(t, "gcc", "gcc")
-	dir := trial.Built(t, "hips", func(dir string) {
+	gcc := testtool.Require(t, "gcc", "gcc")
+	dir := testkit.Built(t, "hips", func(dir string) {
 		for version := 5; version <= 7; version++ {
 			source := filepath.Join(dir, "v.c")
 			text := fmt.Sprintf("unsigned hipDriverGetVersion(int *v) { *v = %d; return 0; }\n", version)
 			require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
 			name := fmt.Sprintf("libamdhip64.so.%d", version)
-			trial.Run(t, gcc, "-shared", "-fPIC", "-Wl,-soname,"+name, "-o", filepath.Join(dir, name), source)
+			testkit.Run(t, gcc, "-shared", "-fPIC", "-Wl,-soname,"+name, "-o", filepath.Join(dir, name), source)
 		}
 	})
 	program := rocmEnd.client(t, rocm(t))

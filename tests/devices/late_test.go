@@ -6,17 +6,17 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // late gives what the program over a vendor's part of its own prints.
 func late(t *testing.T, flags ...string) []string {
 	t.Helper()
-	gcc := need.Program(t, "gcc", "gcc")
+	gcc := testtool.Require(t, "gcc", "gcc")
 	source, program := vendored(t, "testdata/acme.yaml", "testdata/late.c"), filepath.Join(t.TempDir(), "late")
 	args := append([]string{"-std=gnu11", "-g", "-Wall", "-Wextra", "-o", program}, flags...)
-	trial.Run(t, gcc, append(append(args, acmeEnd.sources(t, source)...), "-ldl", "-lpthread")...)
+	testkit.Run(t, gcc, append(append(args, acmeEnd.sources(t, source)...), "-ldl", "-lpthread")...)
 	return steps(t, program, acmeDriver(t))
 }
 

@@ -11,17 +11,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 func TestNothingIsLoadedBeforeItIsAsked(t *testing.T) {
-	out := steps(t, client(t, cuda(t), trial.Sanitized...), standin(t), "mapped", "probe", "mapped")
+	out := steps(t, client(t, cuda(t), testkit.Sanitized...), standin(t), "mapped", "probe", "mapped")
 	assert.Equal(t, []string{"mapped 0 global 0", "probe ok 13000 3", "mapped 1 global 0"}, out)
 }
 
 func TestWithoutADriverTheFirstErrorIsRepeated(t *testing.T) {
-	out := steps(t, client(t, cuda(t), trial.Sanitized...), "", "probe", "count", "alloc:2:0:4", "info:h",
+	out := steps(t, client(t, cuda(t), testkit.Sanitized...), "", "probe", "count", "alloc:2:0:4", "info:h",
 		"number:2:0:1", "current:0:0",
 		"order:1:0:1:0", "finish:1:0", "copy:1:0:h:1:0:h:4@1@0")
 	require.Len(t, out, 9)
@@ -71,7 +71,7 @@ func TestEachErrorAtTheStartHasItsText(t *testing.T) {
 	}
 	for _, c := range startErrors {
 		words := append(append([]string{"preload"}, c.steps...), "probe", "inject:cuInit:0", "count")
-		out := steps(t, client(t, cuda(t), trial.Sanitized...), standin(t), words...)
+		out := steps(t, client(t, cuda(t), testkit.Sanitized...), standin(t), words...)
 		require.Len(t, out, 2)
 		assert.Contains(t, out[0], "probe "+c.want)
 		assert.Equal(t, strings.TrimPrefix(out[0], "probe "), strings.TrimPrefix(out[1], "count "))
@@ -82,7 +82,7 @@ func TestAStubIsNamed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds another stand-in")
 	}
-	out := steps(t, client(t, cuda(t), trial.Sanitized...), standin(t, "-DSTUB"), "probe", "count")
+	out := steps(t, client(t, cuda(t), testkit.Sanitized...), standin(t, "-DSTUB"), "probe", "count")
 	for _, line := range out {
 		assert.Contains(t, line,
 			" 2 34 cuda: the driver does not tell its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub of "+
@@ -95,7 +95,7 @@ func TestOldDriversAreRefusedByVersionOrByFunction(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds four stand-ins")
 	}
-	program := client(t, cuda(t), trial.Sanitized...)
+	program := client(t, cuda(t), testkit.Sanitized...)
 	out := steps(t, program, standin(t, "-DDRIVER=10020"), "probe")
 	assert.Equal(t,
 		[]string{"probe 3 0 cuda: the driver is of version 10020, and 11000 is the oldest that is used; update " +
@@ -104,15 +104,15 @@ func TestOldDriversAreRefusedByVersionOrByFunction(t *testing.T) {
 	assert.Equal(t,
 		[]string{"probe 3 0 cuda: the driver, of version 13000, lacks cuStreamGetCtx as of version 9020; update " +
 			"the NVIDIA driver"}, out)
-	dir := trial.Built(t, "nothing", func(dir string) {
+	dir := testkit.Built(t, "nothing", func(dir string) {
 		source := filepath.Join(dir, "empty.c")
 		require.NoError(t, os.WriteFile(source, []byte("int unrelated;\n"), 0o600))
-		trial.Run(t, need.Program(t, "gcc", "gcc"), "-shared", "-fPIC", "-o", filepath.Join(dir, "libcuda.so.1"),
+		testkit.Run(t, testtool.Require(t, "gcc", "gcc"), "-shared", "-fPIC", "-o", filepath.Join(dir, "libcuda.so.1"),
 			source)
 	})
 	assert.Contains(t, steps(t, program, dir, "probe")[0],
 		"probe 3 0 cuda: the library does not export cuDriverGetVersion: it is not the driver, or too old")
-	text := trial.Built(t, "text", func(dir string) {
+	text := testkit.Built(t, "text", func(dir string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "libcuda.so.1"), []byte("not a library"), 0o600))
 	})
 	assert.Regexp(t,
@@ -125,7 +125,7 @@ func TestPoolsAreDoneWithout(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds another stand-in")
 	}
-	out := steps(t, client(t, cuda(t), trial.Sanitized...), standin(t, "-DDRIVER=11000"), "probe", "log",
+	out := steps(t, client(t, cuda(t), testkit.Sanitized...), standin(t, "-DDRIVER=11000"), "probe", "log",
 		"alloc:2:0:4", "log", "delete:0", "log", "alive")
 	assert.Contains(t, out[3], "cuMemAlloc(16)")
 	assert.NotContains(t, out[3], "Async")
@@ -140,7 +140,7 @@ func TestFunctionsAreAskedForByVersion(t *testing.T) {
 		t.Skip("builds three stand-ins")
 	}
 	for lookup, word := range map[string]string{"2": "cuGetProcAddress_v2(", "1": "cuGetProcAddress(", "0": ""} {
-		out := steps(t, client(t, cuda(t), trial.Sanitized...), standin(t, "-DLOOKUP="+lookup), "probe", "log",
+		out := steps(t, client(t, cuda(t), testkit.Sanitized...), standin(t, "-DLOOKUP="+lookup), "probe", "log",
 			"alloc:2:0:4", "delete:0", "log", "alive")
 		require.Len(t, out, 5, "%v", out)
 		for _, f := range backend.Embedded("cuda").Functions {
@@ -155,7 +155,7 @@ func TestFunctionsAreAskedForByVersion(t *testing.T) {
 }
 
 func TestAChildOfForkIsTold(t *testing.T) {
-	program := client(t, cuda(t), trial.Sanitized...)
+	program := client(t, cuda(t), testkit.Sanitized...)
 	out := steps(t, program, standin(t), "probe", "alloc:2:0:4", "log", "fork", "count", "alloc:2:0:4", "delete:0",
 		"log")
 	require.Len(t, out, 6)
@@ -171,14 +171,14 @@ func TestWhatIsLinkedAndExported(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a library")
 	}
-	gcc, dir := need.Program(t, "gcc", "gcc"), t.TempDir()
+	gcc, dir := testtool.Require(t, "gcc", "gcc"), t.TempDir()
 	library := filepath.Join(dir, "x.so")
-	trial.Run(t, gcc, append(trial.Strict, "-shared", "-fPIC", "-Wl,-z,defs", "-o", library, filepath.Join(cuda(t),
+	testkit.Run(t, gcc, append(testkit.Strict, "-shared", "-fPIC", "-Wl,-z,defs", "-o", library, filepath.Join(cuda(t),
 		"dlpackgen_cuda.c"), "-ldl")...)
-	out, err := exec.Command(need.Program(t, "nm", "binutils"), "-D", "--defined-only", library).Output()
+	out, err := exec.Command(testtool.Require(t, "nm", "binutils"), "-D", "--defined-only", library).Output()
 	require.NoError(t, err)
 	assert.Equal(t, []string{"T", "dlpackgen_cuda"}, strings.Fields(string(out))[1:])
-	out, err = exec.Command(need.Program(t, "readelf", "binutils"), "-d", library).Output()
+	out, err = exec.Command(testtool.Require(t, "readelf", "binutils"), "-d", library).Output()
 	require.NoError(t, err)
 	for line := range strings.SplitSeq(string(out), "\n") {
 		if strings.Contains(line, "(NEEDED)") {

@@ -13,15 +13,15 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // linkedBackend gives the library with the back end, which scripts load by ctypes.
 func linkedBackend(t testing.TB) string {
 	t.Helper()
-	dir := trial.Built(t, "backend", func(dir string) {
-		trial.Run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-O1", "-shared", "-fPIC", "-o",
+	dir := testkit.Built(t, "backend", func(dir string) {
+		testkit.Run(t, testtool.Require(t, "gcc", "gcc"), "-std=gnu11", "-O1", "-shared", "-fPIC", "-o",
 			filepath.Join(dir, "libdlpackgen_cuda.so"),
 			filepath.Join(cuda(t), "dlpackgen_cuda.c"), "-ldl")
 	})
@@ -31,7 +31,7 @@ func linkedBackend(t testing.TB) string {
 // extensions builds the modules of tests/python of the headers in a folder.
 func extensions(t testing.TB, headers, dir string) {
 	t.Helper()
-	python, gcc := need.Python(t), need.Program(t, "gcc", "gcc")
+	python, gcc := testtool.RequirePython(t), testtool.Require(t, "gcc", "gcc")
 	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
 	require.NoError(t, err)
 	include := strings.TrimSpace(string(out))
@@ -39,7 +39,7 @@ func extensions(t testing.TB, headers, dir string) {
 		t.Skip("needs Python.h: apt-get install python3-dev")
 	}
 	for _, name := range []string{"checked", "stranger"} {
-		trial.Run(t, gcc, "-std=c11", "-O0", "-w", "-shared", "-fPIC", "-fvisibility=hidden",
+		testkit.Run(t, gcc, "-std=c11", "-O0", "-w", "-shared", "-fPIC", "-fvisibility=hidden",
 			"-DPy_LIMITED_API=0x030B0000", "-I", headers, "-isystem", include,
 			"-o", filepath.Join(dir, name+".abi3.so"), filepath.Join(golden.Root(t), "tests/python/module", name+".c"))
 	}
@@ -48,7 +48,7 @@ func extensions(t testing.TB, headers, dir string) {
 // withPython runs tests of with_python.py, or all, over the stand-in.
 func withPython(t testing.TB, modules string, names ...string) (string, error) {
 	t.Helper()
-	cmd := exec.Command("timeout", append([]string{"60", need.Python(t), "with_python.py"}, names...)...)
+	cmd := exec.Command("timeout", append([]string{"60", testtool.RequirePython(t), "with_python.py"}, names...)...)
 	cmd.Env = append(os.Environ(), "MODULES="+modules, "BACKEND="+linkedBackend(t), "LD_LIBRARY_PATH="+standin(t),
 		"PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
@@ -74,11 +74,11 @@ func TestAModuleForPythonUsesTheTable(t *testing.T) {
 // withVendor runs tests of with_vendor.py, or all, over the driver of a vendor.
 func withVendor(t testing.TB, modules string, names ...string) (string, error) {
 	t.Helper()
-	dir := trial.Built(t, "vendorsbackend", func(dir string) {
+	dir := testkit.Built(t, "vendorsbackend", func(dir string) {
 		args := []string{"-std=gnu11", "-O1", "-shared", "-fPIC", "-o", filepath.Join(dir, "libdlpackgen_acme.so")}
-		trial.Run(t, need.Program(t, "gcc", "gcc"), append(append(args, acmeEnd.sources(t, acme(t))...), "-ldl")...)
+		testkit.Run(t, testtool.Require(t, "gcc", "gcc"), append(append(args, acmeEnd.sources(t, acme(t))...), "-ldl")...)
 	})
-	cmd := exec.Command("timeout", append([]string{"60", need.Python(t), "with_vendor.py"}, names...)...)
+	cmd := exec.Command("timeout", append([]string{"60", testtool.RequirePython(t), "with_vendor.py"}, names...)...)
 	cmd.Env = append(os.Environ(), "MODULES="+modules, "BACKEND="+filepath.Join(dir, "libdlpackgen_acme.so"),
 		"LD_LIBRARY_PATH="+acmeDriver(t), "PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
@@ -109,7 +109,7 @@ func TestAModuleForPythonUsesAVendorsTable(t *testing.T) {
 			"if (table->stream_from_dlpack(device, &asked, &known, &error) == DLPACKGEN_BACKEND_OK) return 1;",
 			"return 1;", "test_given_tensors"},
 	} {
-		wrong, modules := trial.Mutated(t, trial.Parts(t), "dlpackgen_python/"+m.file, m.old, m.fresh), t.TempDir()
+		wrong, modules := testkit.Mutated(t, testkit.Parts(t), "dlpackgen_python/"+m.file, m.old, m.fresh), t.TempDir()
 		extensions(t, wrong, modules)
 		out, err := withVendor(t, modules, m.script)
 		assert.Error(t, err, "%s\n%s", m.old, out)
@@ -181,7 +181,7 @@ func TestTheModuleFindsWhatIsWrong(t *testing.T) {
 	for _, m := range moduleMutants {
 		t.Run(m.file+" "+m.old, func(t *testing.T) {
 			t.Parallel()
-			dir, wrong := t.TempDir(), trial.Parts(t)
+			dir, wrong := t.TempDir(), testkit.Parts(t)
 			mutation.OnceIn(t, filepath.Join(wrong, "dlpackgen_python", m.file), m.old, m.fresh)
 			extensions(t, wrong, dir)
 			out, err := withPython(t, dir, m.script)

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // mutant is a back end with one place changed, which a scenario must notice.
@@ -155,7 +155,7 @@ func found(t *testing.T, name string) scenario {
 // mutated gives a copy of the back end with one place changed.
 func mutated(t *testing.T, file, old, fresh string) string {
 	t.Helper()
-	return trial.Mutated(t, cuda(t), file, old, fresh)
+	return testkit.Mutated(t, cuda(t), file, old, fresh)
 }
 
 // trying builds a back end with mutants, quickly, and gives what tries the mutant of an index: what
@@ -163,22 +163,22 @@ func mutated(t *testing.T, file, old, fresh string) string {
 func (b backEnd) trying(t *testing.T, source string, all []mutation.Mutant) func(t *testing.T, i int, driver string,
 	words ...string) []string {
 	t.Helper()
-	gcc := need.Program(t, "gcc", "gcc")
-	object := filepath.Join(trial.Built(t, "plain"+b.name, func(dir string) {
-		trial.Run(t, gcc, append([]string{"-std=gnu11", "-w", "-g", "-c", "-I", source, "-o", filepath.Join(dir,
+	gcc := testtool.Require(t, "gcc", "gcc")
+	object := filepath.Join(testkit.Built(t, "plain"+b.name, func(dir string) {
+		testkit.Run(t, gcc, append([]string{"-std=gnu11", "-w", "-g", "-c", "-I", source, "-o", filepath.Join(dir,
 			"client.o"), "testdata/client.c"}, b.macros()...)...)
 	}), "client.o")
 	programOf := mutation.Programs(t, source, all, func(dir string, flags ...string) string {
 		program := filepath.Join(dir, "client")
 		args := append([]string{"-std=gnu11", "-w", "-g", "-fsanitize=address", "-I", dir, "-o", program, object,
 			"-ldl"}, flags...)
-		trial.Run(t, gcc, append(args, b.sources(t, dir)...)...)
+		testkit.Run(t, gcc, append(args, b.sources(t, dir)...)...)
 		return program
 	})
 	return func(t *testing.T, i int, driver string, words ...string) []string {
 		t.Helper()
 		program, env := programOf(t, i)
-		return trial.Tried(append(os.Environ(), "LD_LIBRARY_PATH="+driver, env), program, words...)
+		return testkit.Tried(append(os.Environ(), "LD_LIBRARY_PATH="+driver, env), program, words...)
 	}
 }
 
@@ -253,7 +253,7 @@ func TestEachGuardOfTheStartIsMissed(t *testing.T) {
 	tried := cudaEnd.trying(t, cuda(t), all)
 	for i, c := range guards {
 		t.Run(c.old, func(t *testing.T) {
-			sound := strings.Join(steps(t, client(t, cuda(t), trial.Sanitized...), standin(t, c.macros...),
+			sound := strings.Join(steps(t, client(t, cuda(t), testkit.Sanitized...), standin(t, c.macros...),
 				c.steps...), "\n") + "\n"
 			require.Contains(t, sound, c.want)
 			out := strings.Join(tried(t, i, standin(t, c.macros...), c.steps...), "\n") + "\n"
@@ -267,14 +267,14 @@ func TestARaceIsFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs threads under ThreadSanitizer")
 	}
-	need.Program(t, "setarch", "util-linux")
+	testtool.Require(t, "setarch", "util-linux")
 	out, err := cudaEnd.threaded(t,
 		mutated(t, "streams_release.h",
 			"while (atomic_flag_test_and_set_explicit(&block->busy, memory_order_acquire)) continue;", ""),
 		"testdata/standin.c")
 	require.Error(t, err)
 	assert.Regexp(t, `data race .*in streams_`, out)
-	source := trial.Mutated(t, acme(t), "vendor_memory.h",
+	source := testkit.Mutated(t, acme(t), "vendor_memory.h",
 		"while (atomic_flag_test_and_set_explicit(&block->busy, memory_order_acquire)) continue;", "")
 	out, err = acmeEnd.threaded(t, source, "testdata/acme.c", "-DDEVICES=2", "-DOTHER=0")
 	require.Error(t, err)

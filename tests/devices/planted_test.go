@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // bug is what stands in the place of a site, and what is wrong then.
@@ -215,7 +215,7 @@ func conformanceOfTheExample(t *testing.T, withBugs bool) (conformer, []string) 
 	require.NoError(t, err)
 	args := append([]string{"-std=c11", "-g", "-O1", "-w", "-o", c.program,
 		filepath.Join(dir, "conformance/conformance.c"), "-ldl", "-lpthread"}, sources...)
-	trial.Run(t, need.Program(t, "gcc", "gcc"), args...)
+	testkit.Run(t, testtool.Require(t, "gcc", "gcc"), args...)
 	return c, names
 }
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // cudaHeaders gives the folder of NVIDIA's own headers, which come with the wheels
@@ -74,7 +74,7 @@ func agrees(t *testing.T, headers, source, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "agree.c")
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	out, err := exec.Command(need.Program(t, "gcc", "gcc"), "-std=gnu11", "-fsyntax-only", "-w", "-I", source,
+	out, err := exec.Command(testtool.Require(t, "gcc", "gcc"), "-std=gnu11", "-fsyntax-only", "-w", "-I", source,
 		"-isystem", headers, file).CombinedOutput()
 	if err == nil {
 		return ""
@@ -171,7 +171,7 @@ func TestNVIDIAsDriverHasEachVersion(t *testing.T) {
 	c.WriteString("}\n")
 	source, program := filepath.Join(dir, "find.c"), filepath.Join(dir, "find")
 	require.NoError(t, os.WriteFile(source, []byte(c.String()), 0o600))
-	trial.Run(t, need.Program(t, "gcc", "gcc"), "-w", "-o", program, source, "-ldl")
+	testkit.Run(t, testtool.Require(t, "gcc", "gcc"), "-w", "-o", program, source, "-ldl")
 	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+driver)
 	out, err := cmd.Output()

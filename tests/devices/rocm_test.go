@@ -13,18 +13,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // hipStandin gives the folder of a variant of HIP's stand-in, by its macros.
 func hipStandin(t testing.TB, macros ...string) string {
 	t.Helper()
-	gcc := need.Program(t, "gcc", "gcc")
-	return trial.Built(t, "hipstandin"+strings.Join(macros, ""), func(dir string) {
+	gcc := testtool.Require(t, "gcc", "gcc")
+	return testkit.Built(t, "hipstandin"+strings.Join(macros, ""), func(dir string) {
 		args := []string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o",
 			filepath.Join(dir, rocmEnd.library)}
-		trial.Run(t, gcc, append(append(args, macros...), "testdata/standin_hip.c", "-lpthread")...)
+		testkit.Run(t, gcc, append(append(args, macros...), "testdata/standin_hip.c", "-lpthread")...)
 	})
 }
 
@@ -187,7 +187,7 @@ func TestROCm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a sanitized client: CUDA's, of the same sources, is enough for make quick")
 	}
-	program := rocmEnd.client(t, rocm(t), trial.Sanitized...)
+	program := rocmEnd.client(t, rocm(t), testkit.Sanitized...)
 	for _, version := range []string{hip6, hip5} {
 		all := rocmScenarios()
 		require.Greater(t, len(all), 70)
@@ -263,7 +263,7 @@ func TestROCmAtTheStart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds other runtimes")
 	}
-	program := rocmEnd.client(t, rocm(t), trial.Sanitized...)
+	program := rocmEnd.client(t, rocm(t), testkit.Sanitized...)
 	known := []string{":12345", ":100"}
 	for _, e := range backend.Embedded("rocm").Errors {
 		known = append(known, ":"+strconv.FormatInt(e.Value, 10))
@@ -307,5 +307,5 @@ func TestROCmAtTheStart(t *testing.T) {
 	assert.Equal(t, []string{"nulls 7 7 7 7 7 7 7 7 7 7 7 7 0"},
 		driveROCm([]string{"nulls"},
 			func(words ...string) []string { return steps(t, program, hipStandin(t, hip6), words...) }))
-	good(t, conformance(t, rocmEnd, rocm(t), hipStandin(t, hip6), trial.Sanitized...))
+	good(t, conformance(t, rocmEnd, rocm(t), hipStandin(t, hip6), testkit.Sanitized...))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
 // sized are the back ends that are called with structs of every size.
@@ -27,7 +27,7 @@ func sizes(t *testing.T, i int, source string) (string, error) {
 	t.Helper()
 	row := sized[i]
 	env := append(os.Environ(), "LD_LIBRARY_PATH="+row.driver(t, row.macro))
-	return trial.Sizes(t, source, env, append(append(row.end.macros(), row.end.sources(t, source)...),
+	return testkit.Sizes(t, source, env, append(append(row.end.macros(), row.end.sources(t, source)...),
 		"-ldl", "-lpthread")...)
 }
 
@@ -38,10 +38,10 @@ func TestStructsOfEverySize(t *testing.T) {
 		t.Skip("builds each back end twice under AddressSanitizer")
 	}
 	for i, row := range sized {
-		for _, source := range []string{row.source(t), trial.Grown(t, row.source(t))} {
+		for _, source := range []string{row.source(t), testkit.Grown(t, row.source(t))} {
 			out, err := sizes(t, i, source)
 			require.NoError(t, err, out)
-			assert.Equal(t, trial.WantSizes(row.end.name, 3), out)
+			assert.Equal(t, testkit.WantSizes(row.end.name, 3), out)
 		}
 	}
 }
@@ -67,7 +67,7 @@ func TestMutantsOfSizesAreFound(t *testing.T) {
 	}
 	for _, m := range sizeMutants {
 		row := sized[m.backend]
-		out, err := sizes(t, m.backend, trial.Grown(t, trial.Mutated(t, row.source(t), m.file, m.old, m.fresh)))
-		assert.False(t, err == nil && out == trial.WantSizes(row.end.name, 3), "%s: %s", m.file, m.old)
+		out, err := sizes(t, m.backend, testkit.Grown(t, testkit.Mutated(t, row.source(t), m.file, m.old, m.fresh)))
+		assert.False(t, err == nil && out == testkit.WantSizes(row.end.name, 3), "%s: %s", m.file, m.old)
 	}
 }

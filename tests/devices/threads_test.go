@@ -9,24 +9,24 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // threaded builds the program of threads over a back end and runs it under
 // ThreadSanitizer; it gives what came out and whether it went well.
 func (b backEnd) threaded(t *testing.T, source, standin string, macros ...string) (string, error) {
 	t.Helper()
-	gcc, dir := need.Program(t, "gcc", "gcc"), t.TempDir()
+	gcc, dir := testtool.Require(t, "gcc", "gcc"), t.TempDir()
 	driver := filepath.Join(dir, b.library)
 	// Otherwise the loader makes room for a thread's variables, and ThreadSanitizer does not know
 	// how it guards that.
-	trial.Run(t, gcc, append([]string{"-std=gnu11", "-g", "-O1", "-DQUIET", "-ftls-model=initial-exec",
+	testkit.Run(t, gcc, append([]string{"-std=gnu11", "-g", "-O1", "-DQUIET", "-ftls-model=initial-exec",
 		"-fsanitize=thread", "-fPIC", "-shared", "-o", driver, standin, "-lpthread"}, macros...)...)
 	program := filepath.Join(dir, "threads")
 	args := append([]string{"-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-I", source, "-o", program,
-		"../../internal/trial/testdata/threads.c", "-ldl", "-lpthread"}, b.macros()...)
-	trial.Run(t, gcc, append(append(args, macros...), b.sources(t, source)...)...)
+		"../../internal/testkit/testdata/threads.c", "-ldl", "-lpthread"}, b.macros()...)
+	testkit.Run(t, gcc, append(append(args, macros...), b.sources(t, source)...)...)
 	cmd := exec.Command("setarch", "-R", program) // ThreadSanitizer of older compilers fails with more random addresses
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir, "TSAN_OPTIONS=halt_on_error=1")
 	out, err := cmd.CombinedOutput()
@@ -38,7 +38,7 @@ func TestThreads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs threads under ThreadSanitizer")
 	}
-	need.Program(t, "setarch", "util-linux")
+	testtool.Require(t, "setarch", "util-linux")
 	out, err := cudaEnd.threaded(t, cuda(t), "testdata/standin.c")
 	require.NoError(t, err, out)
 	assert.Equal(t, "alive 0\n", out)

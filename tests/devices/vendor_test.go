@@ -17,10 +17,10 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 var acmeEnd = backEnd{"acme", "libacme.so.1", "libacme", "acmeInit"}
@@ -51,7 +51,7 @@ func emitted(t testing.TB, file, path string) []emit.File {
 // file.
 func vendored(t testing.TB, file, part string) string {
 	t.Helper()
-	return trial.Built(t, "vendored"+strings.ReplaceAll(file+part, "/", "_"), func(dir string) {
+	return testkit.Built(t, "vendored"+strings.ReplaceAll(file+part, "/", "_"), func(dir string) {
 		for _, f := range emitted(t, file, "example.com/vendored") {
 			path := filepath.Join(dir, filepath.FromSlash(f.Path))
 			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -69,21 +69,21 @@ func acme(t testing.TB) string { return vendored(t, "testdata/acme.yaml", "testd
 // acmeDriver gives the folder of the driver of that vendor.
 func acmeDriver(t testing.TB, macros ...string) string {
 	t.Helper()
-	gcc := need.Program(t, "gcc", "gcc")
-	return trial.Built(t, "acmedriver"+strings.Join(macros, ""), func(dir string) {
+	gcc := testtool.Require(t, "gcc", "gcc")
+	return testkit.Built(t, "acmedriver"+strings.Join(macros, ""), func(dir string) {
 		args := []string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o",
 			filepath.Join(dir, "libacme.so.1")}
-		trial.Run(t, gcc, append(append(args, macros...), "testdata/acme.c", "-lpthread")...)
+		testkit.Run(t, gcc, append(append(args, macros...), "testdata/acme.c", "-lpthread")...)
 	})
 }
 
 // conformanceOf builds the program that comes with a back end.
 func conformanceOf(t testing.TB, b backEnd, source string, flags ...string) string {
 	t.Helper()
-	gcc := need.Program(t, "gcc", "gcc")
-	dir := trial.Built(t, "conformance"+strings.ReplaceAll(source, "/", "_")+strings.Join(flags, ""), func(dir string) {
-		args := append(append([]string{"-o", filepath.Join(dir, "conformance")}, trial.Strict...), flags...)
-		trial.Run(t, gcc, append(append(args, filepath.Join(source, "conformance/conformance.c"), "-ldl",
+	gcc := testtool.Require(t, "gcc", "gcc")
+	dir := testkit.Built(t, "conformance"+strings.ReplaceAll(source, "/", "_")+strings.Join(flags, ""), func(dir string) {
+		args := append(append([]string{"-o", filepath.Join(dir, "conformance")}, testkit.Strict...), flags...)
+		testkit.Run(t, gcc, append(append(args, filepath.Join(source, "conformance/conformance.c"), "-ldl",
 			"-lpthread"), b.sources(t, source)...)...)
 	})
 	return filepath.Join(dir, "conformance")
@@ -95,7 +95,7 @@ func conformance(t testing.TB, b backEnd, source, driver string, flags ...string
 	t.Helper()
 	cmd := exec.Command(conformanceOf(t, b, source, flags...))
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+driver, "ASAN_OPTIONS=abort_on_error=0")
-	return trial.LinesOf(t, cmd, 77)
+	return testkit.LinesOf(t, cmd, 77)
 }
 
 // untested are the lines for what needs hooks.
@@ -120,7 +120,7 @@ func good(t testing.TB, lines []string) {
 // of another, and it has no target of a description.
 func shm(t testing.TB) string {
 	t.Helper()
-	return trial.Built(t, "shm", func(dir string) {
+	return testkit.Built(t, "shm", func(dir string) {
 		require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(golden.Root(t), "backends/shm"))))
 		require.NoError(t, os.CopyFS(filepath.Join(dir, "conformance"), os.DirFS(filepath.Join(cuda(t),
 			"conformance"))))
@@ -137,14 +137,14 @@ func TestConformance(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program for each back end")
 	}
-	good(t, conformance(t, cudaEnd, cuda(t), standin(t), trial.Sanitized...))
-	good(t, conformance(t, acmeEnd, acme(t), acmeDriver(t), trial.Sanitized...))
-	good(t, conformance(t, backEnd{name: "shm"}, shm(t), "", trial.Sanitized...))
+	good(t, conformance(t, cudaEnd, cuda(t), standin(t), testkit.Sanitized...))
+	good(t, conformance(t, acmeEnd, acme(t), acmeDriver(t), testkit.Sanitized...))
+	good(t, conformance(t, backEnd{name: "shm"}, shm(t), "", testkit.Sanitized...))
 	for _, b := range []struct {
 		backEnd
 		source string
 	}{{cudaEnd, cuda(t)}, {acmeEnd, acme(t)}} {
-		out := conformance(t, b.backEnd, b.source, "", trial.Sanitized...)
+		out := conformance(t, b.backEnd, b.source, "", testkit.Sanitized...)
 		assert.Equal(t, []string{"ok the table", "ok the first error stays", "ok null everywhere"}, out[:3])
 		assert.Regexp(t,
 			"^not tested: all that needs a device: "+b.name+
@@ -183,12 +183,12 @@ func TestConformanceFindsFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a back end that is wrong")
 	}
-	gcc, dir, program := need.Program(t, "gcc", "gcc"), t.TempDir(), filepath.Join(t.TempDir(), "wrong")
+	gcc, dir, program := testtool.Require(t, "gcc", "gcc"), t.TempDir(), filepath.Join(t.TempDir(), "wrong")
 	require.NoError(t, os.CopyFS(dir, os.DirFS(acme(t))))
 	for _, f := range faults {
 		mutation.OnceIn(t, filepath.Join(dir, f.file), f.old, f.fresh)
 	}
-	trial.Run(t, gcc, append([]string{"-std=c11", "-w", "-o", program, filepath.Join(dir,
+	testkit.Run(t, gcc, append([]string{"-std=c11", "-w", "-o", program, filepath.Join(dir,
 		"conformance/conformance.c"), "-ldl", "-lpthread"}, acmeEnd.sources(t, dir)...)...)
 	var out []byte
 	for _, driver := range []string{acmeDriver(t), ""} {
@@ -240,7 +240,7 @@ func TestAVendorsPartAsItIsMade(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds another back end")
 	}
-	out := steps(t, acmeEnd.client(t, vendored(t, "testdata/acme.yaml", ""), trial.Sanitized...), acmeDriver(t),
+	out := steps(t, acmeEnd.client(t, vendored(t, "testdata/acme.yaml", ""), testkit.Sanitized...), acmeDriver(t),
 		"probe", "count")
 	assert.Equal(t, []string{"probe 20 0 acme: start: not written yet; its place is in acme_impl.c",
 		"count 20 0 acme: start: not written yet; its place is in acme_impl.c"}, out)
@@ -249,7 +249,7 @@ func TestAVendorsPartAsItIsMade(t *testing.T) {
 // The command line of the documentation builds and runs the conformance program in the
 // folder that is generated, which says what is missing: the vendor's part, or the driver.
 func TestTheDocumentedCommandLine(t *testing.T) {
-	need.Program(t, "cc", "gcc")
+	testtool.Require(t, "cc", "gcc")
 	text := contents(t, filepath.Join(golden.Root(t), "docs/devices.md"))
 	line := regexp.MustCompile("(?m)^cc .*conformance.*$").FindString(string(text))
 	require.NotEmpty(t, line)
@@ -268,7 +268,7 @@ func TestTheDocumentedCommandLine(t *testing.T) {
 			"its comment has the same line")
 		cmd := exec.Command("sh", "-c", line)
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "LD_LIBRARY_PATH="+c.driver)
-		lines := trial.LinesOf(t, cmd, 77)
+		lines := testkit.LinesOf(t, cmd, 77)
 		assert.Condition(t, func() bool {
 			return slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, c.says) })
 		}, "%q", lines)
@@ -383,7 +383,7 @@ func driveVendor(t *testing.T, words []string, do func(...string) []string) []st
 }
 
 func TestAVendorsBackEnd(t *testing.T) {
-	program := acmeEnd.client(t, acme(t), trial.Sanitized...)
+	program := acmeEnd.client(t, acme(t), testkit.Sanitized...)
 	for _, s := range vendorScenarios {
 		t.Run(s.name, func(t *testing.T) {
 			out := driveVendor(t, s.steps,
@@ -398,7 +398,7 @@ func TestAVendorsDriverThatIsOther(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds another driver")
 	}
-	program := acmeEnd.client(t, acme(t), trial.Sanitized...)
+	program := acmeEnd.client(t, acme(t), testkit.Sanitized...)
 	assert.Equal(t, []string{"mapped 0 global 0", "probe ok 70 2", "mapped 1 global 0"},
 		steps(t, program, acmeDriver(t), "mapped", "probe", "mapped"))
 	assert.Equal(t, []string{"probe 3 0 acme: the driver has no acmeFinish; update Acme's driver"},

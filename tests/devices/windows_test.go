@@ -9,16 +9,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // Under Windows the driver is nvcuda.dll, or amdhip64_6.dll, found in the folders of the
 // system and of the program.
 func TestWindows(t *testing.T) {
 	tier.OnlyNightly(t)
-	wine, gcc := need.Program(t, "wine", "wine"), need.Program(t, "x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64")
+	wine, gcc := testtool.Require(t, "wine", "wine"), testtool.Require(t, "x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64")
 	prefix := t.TempDir()
 	t.Cleanup(func() {
 		kill := exec.Command("timeout", "60", "wineserver", "--kill", "--wait")
@@ -38,7 +38,7 @@ func TestWindows(t *testing.T) {
 		program := filepath.Join(dir, "probe.exe")
 		args := append([]string{"-std=c11", "-w", "-static", "-I", c.source, "-o", program, "testdata/windows.c"},
 			c.macros()...)
-		trial.Run(t, gcc, append(args, c.sources(t, c.source)...)...)
+		testkit.Run(t, gcc, append(args, c.sources(t, c.source)...)...)
 		probe := func() string {
 			cmd := exec.Command("timeout", "120", wine, program)
 			cmd.Dir = dir
@@ -51,7 +51,7 @@ func TestWindows(t *testing.T) {
 		assert.Equal(t,
 			"probe 1 0 "+c.name+": the driver is not installed, or not where libraries are found: "+c.absent+"\r\n",
 			probe())
-		trial.Run(t, gcc, "-std=gnu11", "-w", "-static", "-shared", hip6, "-o", filepath.Join(dir, c.dll), c.standin,
+		testkit.Run(t, gcc, "-std=gnu11", "-w", "-static", "-shared", hip6, "-o", filepath.Join(dir, c.dll), c.standin,
 			"-lpthread")
 		assert.Equal(t, "probe 0 3 \r\nalloc and free 0\r\n", probe())
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack/dlpacktest"
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // What a user writes to run the conformance tests of vendored bindings.
@@ -179,7 +179,7 @@ func TestHostileTensorsByTheMillion(t *testing.T) {
 }
 
 func TestEveryGlobalNameOfTheConformanceTestsHasThePrefix(t *testing.T) {
-	need.Program(t, "nm", "binutils")
+	testtool.Require(t, "nm", "binutils")
 	m := newModule(t, "example.org/m")
 	m.emit(t, "dlpack", "latest", map[string]string{"import": "example.org/a"})
 	object := filepath.Join(t.TempDir(), "stranger.o")

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
@@ -35,7 +35,7 @@ func TestUnderEachDetector(t *testing.T) {
 				tier.OnlyNightly(t)
 			}
 			if name == "msan" {
-				need.Program(t, "clang-16", "clang-16")
+				testtool.Require(t, "clang-16", "clang-16")
 			}
 			args := []string{"test", "-short", "-count=1", "-skip=NumPy|Python"}
 			if detector.flag != "" {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // elementRow is a row of the table: elements of one type, so many of them.
@@ -154,8 +154,8 @@ func alignmentOf(t dlpack.DataType) int {
 func TestLanguagesAgreeOnElements(t *testing.T) {
 	rows, f := elements(), NewForeign()
 	defer f.Free()
-	c := answers(t, rows, need.Program(t, "gcc", "gcc"), "-std=c99", "-x", "c")
-	cpp := answers(t, rows, need.Program(t, "g++", "g++"), "-std=c++17", "-x", "c++")
+	c := answers(t, rows, testtool.Require(t, "gcc", "gcc"), "-std=c99", "-x", "c")
+	cpp := answers(t, rows, testtool.Require(t, "g++", "g++"), "-std=c++17", "-x", "c++")
 	require.Greater(t, len(rows), 9000)
 	for i, e := range rows {
 		want := fmt.Sprintf("%v: %d bytes, aligned to %d", e, sizeOf(e), alignmentOf(e.dtype))

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // A view is a struct in both languages.
@@ -69,13 +69,13 @@ func TestExchangeEveryExportRecovers(t *testing.T) {
 // The C files keep what other programs could run into: warnings, and names.
 func TestExchangeIsCleanInC(t *testing.T) {
 	skipShort(t)
-	need.Program(t, "nm", "binutils")
+	testtool.Require(t, "nm", "binutils")
 	m := newModule(t, "example.org/m")
 	m.emit(t, "dlpack", "latest", map[string]string{"import": "example.org/a"})
 	for cc, debian := range map[string]string{"gcc": "gcc", "clang-16": "clang-16"} {
 		for _, name := range []string{"exchange.c", "object.c", "table.c"} {
 			t.Run(cc+" "+name, func(t *testing.T) {
-				need.Program(t, cc, debian)
+				testtool.Require(t, cc, debian)
 				object := filepath.Join(t.TempDir(), "x.o")
 				out, err := exec.Command(cc, "-std=c11", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes",
 					"-Wconversion", "-pedantic", "-Werror",
@@ -136,7 +136,7 @@ func TestExchangeBetweenTwoCopies(t *testing.T) {
 // nor their state: ELF would join what one of them exports.
 func TestExchangeExportsNothingFromASharedLibrary(t *testing.T) {
 	skipShort(t)
-	need.Program(t, "nm", "binutils")
+	testtool.Require(t, "nm", "binutils")
 	m := bindings(t)
 	m.write(t, map[string]string{"main.go": `package main
 

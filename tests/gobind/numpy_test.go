@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // needNumPy gives a Python with NumPy 2 or newer, or skips.
@@ -22,7 +22,7 @@ func needNumPy(t *testing.T) string {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs Linux: the example measures its memory by /proc")
 	}
-	python := need.Python(t)
+	python := testtool.RequirePython(t)
 	version, err := exec.Command(python, "-c", "import numpy; print(numpy.__version__)").Output()
 	if err != nil || strings.HasPrefix(string(version), "1.") {
 		t.Skipf("needs NumPy 2 in %s: make setup, or set DLPACKGEN_PYTHON", python)

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // proxy serves a module as v1.0.0 from a folder, as a network would.
@@ -129,7 +129,7 @@ func TestTwoCopiesLinkIntoOneProgram(t *testing.T) {
 }
 
 func TestEveryGlobalNameOfCHasThePrefix(t *testing.T) {
-	need.Program(t, "nm", "binutils")
+	testtool.Require(t, "nm", "binutils")
 	m := newModule(t, "example.org/m")
 	m.emit(t, "dlpack", "latest", map[string]string{"import": "example.org/a"})
 	sources, err := filepath.Glob(filepath.Join(m.dir, "dlpack", "*.c"))

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
@@ -24,8 +24,8 @@ var processors = []processor{
 
 func (p processor) need(t *testing.T) {
 	t.Helper()
-	need.Program(t, p.cc, strings.TrimSuffix("gcc-"+p.cc, "-gcc"))
-	need.Program(t, p.emulator, "qemu-user-static")
+	testtool.Require(t, p.cc, strings.TrimSuffix("gcc-"+p.cc, "-gcc"))
+	testtool.Require(t, p.emulator, "qemu-user-static")
 }
 
 // These tests, as far as they run nothing else, on other processors.
@@ -76,7 +76,7 @@ func TestConformanceOnOtherProcessors(t *testing.T) {
 // makes of that C there. Nothing is linked or run: that needs macOS.
 func TestTheBindingsTypeCheckForMacOS(t *testing.T) {
 	skipShort(t)
-	need.Program(t, "clang-16", "clang-16")
+	testtool.Require(t, "clang-16", "clang-16")
 	headers, err := filepath.Abs(filepath.Join("testdata", "darwin"))
 	require.NoError(t, err)
 	m := bindings(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
@@ -101,7 +101,7 @@ func TestPlatformsOf32BitsSayWhy(t *testing.T) {
 		})
 	}
 	t.Run("386 with cgo", func(t *testing.T) {
-		need.Program(t, "i686-linux-gnu-gcc", "gcc-i686-linux-gnu")
+		testtool.Require(t, "i686-linux-gnu-gcc", "gcc-i686-linux-gnu")
 		refusedFor32Bit(t, m.with("GOARCH=386", "CC=i686-linux-gnu-gcc"))
 	})
 }
@@ -126,7 +126,7 @@ func TestOther64BitPlatformsCompile(t *testing.T) {
 			if platform.name != "windows" {
 				tier.OnlyNightly(t)
 			}
-			need.Program(t, platform.cc, platform.debian)
+			testtool.Require(t, platform.cc, platform.debian)
 			cross := m.with("GOOS="+platform.os, "GOARCH="+platform.arch, "CC="+platform.cc)
 			cross.mustRun(t, "vet", "./...")
 			cross.mustRun(t, "build", "-o", filepath.Join(t.TempDir(), "program"), ".")
@@ -148,7 +148,7 @@ func TestTheCOfTheBindingsIsClean(t *testing.T) {
 	m := bindings(t)
 	for cc, debian := range map[string]string{"gcc": "gcc", "clang-16": "clang-16"} {
 		t.Run(cc, func(t *testing.T) {
-			need.Program(t, cc, debian)
+			testtool.Require(t, cc, debian)
 			out, err := exec.Command(cc, "-std=c11", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes",
 				"-pedantic", "-Werror",
 				"-c", "-o", filepath.Join(t.TempDir(), "export.o"),

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // sources gives the package's files in C.
@@ -39,7 +39,7 @@ func TestTheCIsClean(t *testing.T) {
 			if testing.Short() && cc != "gcc" {
 				t.Skip("compiles for some seconds, and -short was given")
 			}
-			need.Program(t, cc, test.debian)
+			testtool.Require(t, cc, test.debian)
 			for _, file := range sources(t) {
 				args := append([]string{"-Wall", "-Wextra", "-Werror", "-c", "-o", filepath.Join(t.TempDir(), "x.o"),
 					file}, test.flags...)

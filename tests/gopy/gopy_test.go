@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // library is the folder of the module, built once.
@@ -61,7 +61,7 @@ func needLinux(t *testing.T) {
 func environment(t *testing.T) string {
 	t.Helper()
 	needLinux(t)
-	return need.Python(t)
+	return testtool.RequirePython(t)
 }
 
 // script runs a script with the module that lies in a folder. Warnings of

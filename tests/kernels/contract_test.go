@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // contractFolder has a description, its C, and its reference.
@@ -25,12 +25,12 @@ func contractTests(t *testing.T, all ...mutation.Mutant) (python, dir, home stri
 	if testing.Short() {
 		t.Skip("builds a module for some seconds, and -short was given")
 	}
-	python = need.Python(t)
+	python = testtool.RequirePython(t)
 	if err := exec.Command(python, "-c", "import pytest, hypothesis, numpy").Run(); err != nil {
 		t.Skip("needs pytest, hypothesis and NumPy: make setup")
 	}
 	dir = t.TempDir()
-	trial.Generate(t, contractFolder+"/kernels.yaml", dir)
+	testkit.Generate(t, contractFolder+"/kernels.yaml", dir)
 	text, err := os.ReadFile(contractFolder + "/author.c")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "author.c"), text, 0o600))
@@ -76,14 +76,15 @@ var made = map[string]string{"check.h": "c/dlpackgen/check.h", "demands.h": "ker
 type broken struct{ file, old, replacement, said string }
 
 var contractMistakes = map[string]broken{
-	"any dtype":         {"check.h", "if (DLPACKGEN_RARE(!dlpackgen_is_among(dtypes, most, dlpackgen_dtype_of(tensor))))", "if (0)", "expected uint8, got"},
-	"other dtype":       {"check.h", "if (DLPACKGEN_RARE(dlpackgen_dtype_of(tensor) != expected))", "if (0)", "the dtype of argument 'y' (1st), got float64"},
-	"rank":              {"check.h", "if (DLPACKGEN_RARE(tensor->ndim != rank) && !(more && tensor->ndim > rank))", "if (0)", "dimension"},
-	"layout":            {"check.h", "if (DLPACKGEN_RARE(!dlpackgen_lies_well(layout, tensor, dlpackgen_is_plainly_contiguous(tensor, &elements))))", "if (0)", "expected a C-contiguous tensor, got strides"},
-	"short lists":       {"demands.h", "if (count == wanted || (more && count > wanted)) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;", "expected 2 items, got 3"},
-	"factors":           {"demands.h", "if (DLPACKGEN_RARE(extent % number != 0))", "if (0)", "expected a multiple of 2 in dimension 1, which is 2 * k"},
-	"expressions":       {"demands.h", "if (DLPACKGEN_RARE(bad || tensor->shape[dimension] != expected))", "if (0)", "expected k + 1 ="},
-	"groups":            {"demands.h", "!DLPACKGEN_RARE(!dlpackgen_fits_span(tensor, which, first, rank, span))", "dlpackgen_fits_span(tensor, which, first, rank, span) || 1", "expected ... = (2, 3),"},
+	"any dtype":   {"check.h", "if (DLPACKGEN_RARE(!dlpackgen_is_among(dtypes, most, dlpackgen_dtype_of(tensor))))", "if (0)", "expected uint8, got"},
+	"other dtype": {"check.h", "if (DLPACKGEN_RARE(dlpackgen_dtype_of(tensor) != expected))", "if (0)", "the dtype of argument 'y' (1st), got float64"},
+	"rank":        {"check.h", "if (DLPACKGEN_RARE(tensor->ndim != rank) && !(more && tensor->ndim > rank))", "if (0)", "dimension"},
+	"layout":      {"check.h", "if (DLPACKGEN_RARE(!dlpackgen_lies_well(layout, tensor, dlpackgen_is_plainly_contiguous(tensor, &elements))))", "if (0)", "expected a C-contiguous tensor, got strides"},
+	"short lists": {"demands.h", "if (count == wanted || (more && count > wanted)) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;", "expected 2 items, got 3"},
+	"factors":     {"demands.h", "if (DLPACKGEN_RARE(extent % number != 0))", "if (0)", "expected a multiple of 2 in dimension 1, which is 2 * k"},
+	"expressions": {"demands.h", "if (DLPACKGEN_RARE(bad || tensor->shape[dimension] != expected))", "if (0)", "expected k + 1 ="},
+	"groups": {"demands.h", "!DLPACKGEN_RARE(!dlpackgen_fits_span(tensor, which, first, rank, span))",
+		"dlpackgen_fits_span(tensor, which, first, rank, span) || 1", "expected ... = (2, 3),"},
 	"alignment":         {"demands.h", "if (dlpackgen_address(tensor) % (uintptr_t)bytes == 0 || dlpackgen_is_empty(tensor)) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;", "expected data aligned to 64 bytes, got 0x"},
 	"overlap":           {"demands.h", "if (!DLPACKGEN_RARE(dlpackgen_meet(written, other))) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;", "overlaps argument 'x' (2nd)"},
 	"rank of out":       {"demands.h", "if (!status) status = dlpackgen_check_rank(at, tensor, made->ndim, 0, message);", "", "argument 'out' (13th): expected 1 dimension, got 2"},

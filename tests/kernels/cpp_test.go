@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // cppCompilers build testdata/calls.cpp.
@@ -40,11 +40,11 @@ func cppCalls(t *testing.T, c compiler, dir string, flags ...string) (program st
 	}
 	objects := []string{filepath.Join(here, "kernels.o"), filepath.Join(here, "author.o")}
 	for i, source := range []string{filepath.Join(dir, "kernels/kernels.c"), "testdata/author.c"} {
-		run(need.Program(t, "gcc", "gcc"), append(cppIncludes(dir), "-std=c11", "-c", "-o", objects[i], source)...)
+		run(testtool.Require(t, "gcc", "gcc"), append(cppIncludes(dir), "-std=c11", "-c", "-o", objects[i], source)...)
 	}
 	program = filepath.Join(here, "calls")
 	args := append(append(cppIncludes(dir), "-std="+c.standard, "-o", program), flags...)
-	run(need.Program(t, c.name, c.debian), append(append(args, "testdata/calls.cpp", "-pthread"), objects...)...)
+	run(testtool.Require(t, c.name, c.debian), append(append(args, "testdata/calls.cpp", "-pthread"), objects...)...)
 	return program
 }
 
@@ -80,7 +80,7 @@ func TestCpp(t *testing.T) {
 		t.Skip("compiles for some seconds, and -short was given")
 	}
 	dir := t.TempDir()
-	trial.Generate(t, "testdata/kernels.yaml", dir)
+	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	for i, c := range cppCompilers {
 		t.Run(c.name+" "+c.standard, func(t *testing.T) {
 			if i > 1 {
@@ -98,7 +98,7 @@ func TestCppWithoutExceptions(t *testing.T) {
 		t.Skip("compiles for some seconds, and -short was given")
 	}
 	dir := t.TempDir()
-	trial.Generate(t, "testdata/kernels.yaml", dir)
+	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	said, fine := cppSays(t, cppCalls(t, cppCompilers[0], dir, "-O2", "-fno-exceptions", "-fno-rtti", "-Wall", "-Werror"), 0)
 	require.True(t, fine, said)
 	assertSentences(t, said)
@@ -117,7 +117,7 @@ func TestCppOfTheDocs(t *testing.T) {
 	file := filepath.Join(dir, "dlpackgen.yaml")
 	head := "version: 1\ndlpack: \"1.3\"\ntargets: {c: {path: c}, kernels: {path: kernels}, cpp: {path: cpp}}\nkernels:\n"
 	require.NoError(t, os.WriteFile(file, []byte(head+described), 0o600))
-	trial.Generate(t, file, dir)
+	testkit.Generate(t, file, dir)
 	docs, err := os.ReadFile("../../docs/kernels.md")
 	require.NoError(t, err)
 	_, rest, found := strings.Cut(string(docs), "```cpp\n")
@@ -127,7 +127,7 @@ func TestCppOfTheDocs(t *testing.T) {
 	text := "#include <cstdio>\n#include <kernels.hpp>\n#include <vector>\nint main() {\n" + body +
 		"return error || y[2] < 0.6F || made->view().size() != 3 || !kernels::softmax(x, std::vector<double>(3));\n}\n"
 	require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
-	out, err := exec.Command(need.Program(t, "g++", "g++"), append(cppIncludes(dir), "-std=c++17", "-o", dir+"/docs", source,
+	out, err := exec.Command(testtool.Require(t, "g++", "g++"), append(cppIncludes(dir), "-std=c++17", "-o", dir+"/docs", source,
 		"-x", "c", dir+"/kernels/kernels.c", "../../examples/kernels/kernels_impl.c", "-lm")...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	out, err = exec.Command(dir + "/docs").CombinedOutput()
@@ -157,11 +157,11 @@ func TestCppWithEigen(t *testing.T) {
 		t.Skip("needs Eigen: apt-get install libeigen3-dev")
 	}
 	dir := t.TempDir()
-	trial.Generate(t, "testdata/kernels.yaml", dir)
+	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	source := filepath.Join(dir, "eigen.cpp")
 	require.NoError(t, os.WriteFile(source, []byte(eigenCalls), 0o600))
 	args := append(append(cppIncludes(dir), "-std=c++17", "-o", dir+"/eigen", source), sanitized...)
-	out, err := exec.Command(need.Program(t, "g++", "g++"), append(args, "-x", "c", dir+"/kernels/kernels.c",
+	out, err := exec.Command(testtool.Require(t, "g++", "g++"), append(args, "-x", "c", dir+"/kernels/kernels.c",
 		"testdata/author.c", "-pthread")...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	out, err = exec.Command(dir + "/eigen").CombinedOutput()
@@ -171,7 +171,7 @@ func TestCppWithEigen(t *testing.T) {
 // cppCompiles compiles a function that calls kernels.
 func cppCompiles(t *testing.T, dir, body string) (said string, err error) {
 	t.Helper()
-	cmd := exec.Command(need.Program(t, "g++", "g++"), append(cppIncludes(dir), "-std=c++17", "-fsyntax-only", "-x", "c++",
+	cmd := exec.Command(testtool.Require(t, "g++", "g++"), append(cppIncludes(dir), "-std=c++17", "-fsyntax-only", "-x", "c++",
 		"-Wall", "-Wextra", "-Werror", "-")...)
 	cmd.Stdin = strings.NewReader("#define max(a, b) ((a) > (b) ? (a) : (b))\n#define min(a, b) ((a) < (b) ? (a) : (b))\n" +
 		"#define far\n#define interface struct\n#define check(x) if (!(x)) return\n#include <vector>\n" +
@@ -192,7 +192,7 @@ func TestCppCallsThatMustNotCompile(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "kernels.yaml")
 		text := strings.Replace(string(config), "cpp: {path: cpp}", "cpp: {path: cpp, single: "+single+"}", 1)
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-		trial.Generate(t, file, dir)
+		testkit.Generate(t, file, dir)
 		said, err := cppCompiles(t, dir, `ArrayView<float, 2> x; std::vector<float> y; FlatView<float> z;
   (void)kernels::scale(x); (void)kernels::written(y, z, y, std::nullopt); (void)kernels::pair(y, z, y);`)
 		require.NoError(t, err, said)
@@ -252,7 +252,7 @@ func TestMistakesAreSeenFromCpp(t *testing.T) {
 		t.Skip("builds a program with all mistakes, and -short was given")
 	}
 	dir := t.TempDir()
-	trial.Generate(t, "testdata/kernels.yaml", dir)
+	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	var names []string
 	var all []mutation.Mutant
 	for name, m := range cppMistakes {
@@ -278,7 +278,7 @@ func TestMistakesAreSeenFromCpp(t *testing.T) {
 func cppAlone(t *testing.T, m mutation.Mutant) (program string) {
 	t.Helper()
 	dir := t.TempDir()
-	trial.Generate(t, "testdata/kernels.yaml", dir)
+	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	m.Alone(t, dir)
 	return cppCalls(t, cppCompilers[0], dir, append([]string{"-w"}, sanitized...)...)
 }

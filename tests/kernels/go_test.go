@@ -11,15 +11,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
 )
 
 // goModule makes a module of the generated files, the author's C and the calls of testdata/go.
 func goModule(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	trial.Generate(t, "testdata/kernels.yaml", dir)
+	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	require.NoError(t, os.CopyFS(dir, os.DirFS("testdata/go")))
 	author, err := os.ReadFile("testdata/author.c")
 	require.NoError(t, err)

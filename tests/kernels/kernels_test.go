@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // compiler is one way to build testdata/calls.c.
@@ -37,7 +37,7 @@ func (c compiler) build(t *testing.T, dir string, flags ...string) (program stri
 	args := append([]string{"-x", c.language, "-std=" + c.standard, "-I" + dir + "/c", "-I" + dir + "/kernels",
 		"-o", program}, flags...)
 	args = append(args, filepath.Join(dir, "kernels/kernels.c"), "testdata/author.c", "testdata/calls.c", "-pthread")
-	out, err := exec.Command(need.Program(t, c.name, c.debian), args...).CombinedOutput()
+	out, err := exec.Command(testtool.Require(t, c.name, c.debian), args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return program
 }
@@ -61,7 +61,7 @@ func sentences(t *testing.T) string {
 // No warning, no finding of a sanitizer, and the same sentences by every compiler.
 func TestSentences(t *testing.T) {
 	dir := t.TempDir()
-	trial.Generate(t, "testdata/kernels.yaml", dir)
+	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	for _, c := range compilers {
 		t.Run(c.name, func(t *testing.T) {
 			if testing.Short() && c.name != "gcc" {
@@ -77,7 +77,7 @@ func TestSentences(t *testing.T) {
 // The short way of most calls finds no mistake and hides none: without it, the same is said.
 func TestTheShortWayChangesNothing(t *testing.T) {
 	dir := t.TempDir()
-	trial.Generate(t, "testdata/kernels.yaml", dir)
+	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	file := filepath.Join(dir, "kernels/kernels.c")
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
@@ -140,7 +140,7 @@ func TestMistakesAreSeen(t *testing.T) {
 		t.Skip("builds the program with all mistakes, and -short was given")
 	}
 	dir := t.TempDir()
-	trial.Generate(t, "testdata/kernels.yaml", dir)
+	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	var names []string
 	var all []mutation.Mutant
 	for name, m := range mistakes {
@@ -165,7 +165,7 @@ func TestMistakesAreSeen(t *testing.T) {
 
 func TestEveryMistakeHasItsText(t *testing.T) {
 	dir := t.TempDir()
-	trial.Generate(t, "testdata/kernels.yaml", dir)
+	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	for name, m := range mistakes {
 		t.Run(name, func(t *testing.T) { m.of("kernels/kernels.c").Require(t, dir) })
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // projectOf writes a project with the program, and returns both.
@@ -45,7 +45,7 @@ func TestAProject(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a package twice, and -short was given")
 	}
-	python := need.Python(t)
+	python := testtool.RequirePython(t)
 	if exec.Command(python, "-c", "import pytest, setuptools").Run() != nil {
 		t.Skip("needs pytest and setuptools: make setup")
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // module builds the module of the generated files in a folder, and gives the folder that it is
@@ -36,7 +36,7 @@ func moduleOf(t *testing.T, python, dir, author string, flags ...string) string 
 		"-I" + dir + "/c", "-I" + dir + "/python", "-I" + dir + "/kernels", "-isystem", strings.TrimSpace(string(headers)),
 		"-o", filepath.Join(home, "tried/_kernels.abi3.so")}, flags...)
 	args = append(args, dir+"/python/_kernels.c", dir+"/kernels/kernels.c", author, "-pthread")
-	out, err := exec.Command(need.Program(t, "gcc", "gcc"), args...).CombinedOutput()
+	out, err := exec.Command(testtool.Require(t, "gcc", "gcc"), args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return home
 }
@@ -64,9 +64,9 @@ func TestPython(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a module for some seconds, and -short was given")
 	}
-	python := need.Python(t)
+	python := testtool.RequirePython(t)
 	dir := t.TempDir()
-	trial.Generate(t, "testdata/kernels.yaml", dir)
+	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	home := module(t, python, dir, "-Wall", "-Wextra", "-Werror")
 	var libraries []string
 	if exec.Command(python, "-c", "import torch").Run() == nil {
@@ -82,9 +82,9 @@ func TestPythonSanitized(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a module for some seconds, and -short was given")
 	}
-	python := need.Python(t)
+	python := testtool.RequirePython(t)
 	dir := t.TempDir()
-	trial.Generate(t, "testdata/kernels.yaml", dir)
+	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	home := module(t, python, dir, sanitized...)
 	library, err := exec.Command("gcc", "-print-file-name=libasan.so").Output()
 	require.NoError(t, err)
@@ -120,9 +120,9 @@ func TestMistakesAreSeenFromPython(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a module with all mistakes, and -short was given")
 	}
-	python := need.Python(t)
+	python := testtool.RequirePython(t)
 	dir := t.TempDir()
-	trial.Generate(t, "testdata/kernels.yaml", dir)
+	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	var names []string
 	var all []mutation.Mutant
 	for name, m := range pythonMistakes {
@@ -149,7 +149,7 @@ func TestTheExample(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a module for some seconds, and -short was given")
 	}
-	python := need.Python(t)
+	python := testtool.RequirePython(t)
 	copied := t.TempDir()
 	require.NoError(t, os.CopyFS(copied, os.DirFS("../../examples/kernels")))
 	require.NoError(t, os.RemoveAll(filepath.Join(copied, "generated")))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
@@ -19,7 +19,7 @@ func torchFlags(t *testing.T) []string {
 	if testing.Short() {
 		t.Skip("compiles the headers of torch, and -short was given")
 	}
-	out, err := exec.Command(need.Python(t), "-W", "ignore", "-c", "import torch; print(torch.__path__[0])").Output()
+	out, err := exec.Command(testtool.RequirePython(t), "-W", "ignore", "-c", "import torch; print(torch.__path__[0])").Output()
 	if err != nil {
 		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
 	}

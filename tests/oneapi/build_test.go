@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // folder is the back end's.
@@ -22,20 +22,20 @@ func folder(t testing.TB) string { return filepath.Join(golden.Root(t), "backend
 // cache is where a test keeps what it fetched for the next time.
 func cache(t testing.TB, name string) string { return filepath.Join(golden.Root(t), ".cache", name) }
 
-func TestMain(m *testing.M) { os.Exit(trial.Main(m, "oneapi")) }
+func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "oneapi")) }
 
 // client gives the program that does to the back end over Level Zero what its
 // arguments say.
 func client(t testing.TB, flags ...string) string {
 	t.Helper()
-	gcc := need.Program(t, "gcc", "gcc")
-	dir := trial.Built(t, "client"+strings.Join(flags, ""), func(dir string) {
+	gcc := testtool.Require(t, "gcc", "gcc")
+	dir := testkit.Built(t, "client"+strings.Join(flags, ""), func(dir string) {
 		object := filepath.Join(dir, "oneapi.o")
-		trial.Run(t, gcc, append(append([]string{"-c", "-I", folder(t), "-o", object}, trial.Strict...),
+		testkit.Run(t, gcc, append(append([]string{"-c", "-I", folder(t), "-o", object}, testkit.Strict...),
 			append(flags, filepath.Join(folder(t), "dlpackgen_oneapi.c"))...)...)
 		args := append([]string{"-std=gnu11", "-g", "-Wall", "-Wextra", "-I", folder(t), "-o",
 			filepath.Join(dir, "client")}, flags...)
-		trial.Run(t, gcc, append(args, "testdata/client.c", "testdata/made_levelzero.c", object, "-ldl",
+		testkit.Run(t, gcc, append(args, "testdata/client.c", "testdata/made_levelzero.c", object, "-ldl",
 			"-lpthread")...)
 	})
 	return filepath.Join(dir, "client")
@@ -56,7 +56,7 @@ func environ(more ...string) []string {
 func output(t testing.TB, cmd *exec.Cmd, env ...string) []string {
 	t.Helper()
 	cmd.Env = environ(env...)
-	return trial.Lines(t, cmd)
+	return testkit.Lines(t, cmd)
 }
 
 // scenario is steps of the client, and the lines that come of them.
@@ -66,4 +66,4 @@ type scenario struct {
 	want  []string // regular expressions, one a line
 }
 
-func (s scenario) fits(lines []string) bool { return trial.Fits(s.want, lines) }
+func (s scenario) fits(lines []string) bool { return testkit.Fits(s.want, lines) }

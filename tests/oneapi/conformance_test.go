@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // Both implementations pass what the conformance program tests without hooks: on a CPU, on
@@ -25,13 +25,13 @@ func TestConformance(t *testing.T) {
 	conforms := func(backEnd, platform string, env ...string) {
 		dir, lib := t.TempDir(), filepath.Join(wheels(t), "lib")
 		object, program := filepath.Join(dir, "conformance.o"), filepath.Join(dir, "conformance")
-		trial.Run(t, need.Program(t, "gcc", "gcc"),
-			append(trial.Strict, fmt.Sprintf("-DCONFORMANCE_HOOKS=%q", hooks), "-c", "-o", object,
+		testkit.Run(t, testtool.Require(t, "gcc", "gcc"),
+			append(testkit.Strict, fmt.Sprintf("-DCONFORMANCE_HOOKS=%q", hooks), "-c", "-o", object,
 				filepath.Join(folder(t), "conformance", "conformance.c"))...)
-		trial.Run(t, "g++", "-o", program, object, backEnd, "-L"+lib, "-Wl,-rpath,"+lib, "-lsycl", "-ldl", "-lpthread")
+		testkit.Run(t, "g++", "-o", program, object, backEnd, "-L"+lib, "-Wl,-rpath,"+lib, "-lsycl", "-ldl", "-lpthread")
 		cmd, more := onPlatform(t, platform, program)
 		cmd.Env = environ(append(append(more, "MALLOC_PERTURB_=85"), env...)...)
-		out := trial.LinesOf(t, cmd, 77)
+		out := testkit.LinesOf(t, cmd, 77)
 		assert.Regexp(t, `^\d\d checks, 0 failed$`, out[len(out)-1], "%s %q", platform, out)
 	}
 	sycl := syclObject(t, "backend", filepath.Join(folder(t), "dlpackgen_oneapi_sycl.cpp"))

@@ -8,21 +8,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // libraries gives the two implementations as libraries, by name.
 func libraries(t *testing.T) map[string]string {
 	t.Helper()
 	lib := filepath.Join(wheels(t), "lib")
-	dir := trial.Built(t, "libraries", func(dir string) {
-		trial.Run(t, need.Program(t, "g++", "g++"),
+	dir := testkit.Built(t, "libraries", func(dir string) {
+		testkit.Run(t, testtool.Require(t, "g++", "g++"),
 			append(syclFlags(t), "-fPIC", "-shared", "-o", filepath.Join(dir, "sycl.so"),
 				filepath.Join(folder(t), "dlpackgen_oneapi_sycl.cpp"),
 				"-L"+lib, "-Wl,-rpath,"+lib, "-lsycl")...)
-		trial.Run(t, need.Program(t, "gcc", "gcc"),
-			append(trial.Strict, "-fPIC", "-shared", "-o", filepath.Join(dir, "levelzero.so"),
+		testkit.Run(t, testtool.Require(t, "gcc", "gcc"),
+			append(testkit.Strict, "-fPIC", "-shared", "-o", filepath.Join(dir, "levelzero.so"),
 				filepath.Join(folder(t), "dlpackgen_oneapi.c"), "-ldl")...)
 	})
 	return map[string]string{"sycl": filepath.Join(dir, "sycl.so"), "levelzero": filepath.Join(dir, "levelzero.so")}

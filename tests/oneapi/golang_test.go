@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
 // golang builds the program in Go.
@@ -36,7 +36,7 @@ func TestGo(t *testing.T) {
 	program := golang(t, nil)
 	cmd := exec.Command("./run-level-zero.sh", program)
 	out := output(t, cmd, "L0ROOT="+levelZero(t)+"/root", "HIER=COMPOSITE")
-	assert.True(t, trial.Fits(append(inGo("2", "false",
+	assert.True(t, testkit.Fits(append(inGo("2", "false",
 		"oneapi: set_device_ids: no device has an id; give NULL, in Go nil, if no other library of the program uses SYCL"),
 		"false true"), out), "%q", out)
 	out = output(t, exec.Command(program), "LD_LIBRARY_PATH="+standin(t, "-DNOGPU"))
@@ -60,6 +60,6 @@ func TestGoOverSYCL(t *testing.T) {
 	for platform, devices := range map[string]string{"cpu": "1", "both": "3"} {
 		cmd, env := onPlatform(t, platform, program)
 		out := output(t, cmd, env...)
-		assert.True(t, trial.Fits(append(inGo(devices, "true", "<nil>"), "true true"), out), "%s %q", platform, out)
+		assert.True(t, testkit.Fits(append(inGo(devices, "true", "<nil>"), "true true"), out), "%s %q", platform, out)
 	}
 }

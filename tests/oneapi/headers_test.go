@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // structs are ours, the real ones, and what the fields of both are called.
@@ -72,7 +72,7 @@ func agrees(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "agree.c")
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	out, err := exec.Command(need.Program(t, "gcc", "gcc"), "-std=gnu11", "-fsyntax-only", "-w", "-I", folder(t),
+	out, err := exec.Command(testtool.Require(t, "gcc", "gcc"), "-std=gnu11", "-fsyntax-only", "-w", "-I", folder(t),
 		"-isystem", filepath.Join(levelZero(t), "root/usr/include"), file).CombinedOutput()
 	if err == nil {
 		return ""

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 func TestNothingIsLoadedBeforeItIsAsked(t *testing.T) {
@@ -56,10 +56,10 @@ func TestEachErrorAtTheStartHasItsText(t *testing.T) {
 	}
 	for _, c := range starts {
 		out := on(t, standin(t, c.macros...), "probe", "count", "ids", "info:h")
-		assert.True(t, trial.Fits([]string{"probe " + c.want, "count " + c.want, "ids " + c.want, "info " + c.want},
+		assert.True(t, testkit.Fits([]string{"probe " + c.want, "count " + c.want, "ids " + c.want, "info " + c.want},
 			out), "%q", out)
 	}
-	text := trial.Built(t, "text", func(dir string) {
+	text := testkit.Built(t, "text", func(dir string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "libze_loader.so.1"), []byte("not a library"), 0o600))
 	})
 	assert.Regexp(t,
@@ -72,12 +72,12 @@ func TestEachErrorAtTheStartHasItsText(t *testing.T) {
 func TestADriverThatFailsIsLeftOut(t *testing.T) {
 	out := on(t, standin(t, "-DOLD=0"), "probe", "make:device:2", "ids", "id:0", "id:1", "info:p0", "alloc:2:4",
 		"info:t0", "delete:0", "alloc:0:4", "drop:0:2")
-	assert.True(t, trial.Fits([]string{"probe ok 65551 1", "ids ok", "id ok 2",
+	assert.True(t, testkit.Fits([]string{"probe ok 65551 1", "ids ok", "id ok 2",
 		`id 9 0 oneapi: id: there is no device 1; there are 1, counted from 0`, `info ok 14 2 0 \+0 64`,
 		"alloc ok 14 2 4 1 data", `info ok 14 2 0 \+0 16`,
 		`alloc 9 0 oneapi: alloc: no device of Level Zero has the id 0; .*`}, out), "%q", out)
 	out = on(t, standin(t, "-DBROKEN=1"), "probe", "ids", "id:1", "alloc:1:4", "delete:0")
-	assert.True(t, trial.Fits([]string{"probe ok 65551 2", "ids ok", "id ok 1", "alloc ok 14 1 4 1 data"}, out),
+	assert.True(t, testkit.Fits([]string{"probe ok 65551 2", "ids ok", "id ok 1", "alloc ok 14 1 4 1 data"}, out),
 		"%q", out)
 }
 
@@ -85,18 +85,18 @@ func TestADriverThatFailsIsLeftOut(t *testing.T) {
 func TestADeviceThatFailsKeepsItsPosition(t *testing.T) {
 	out := on(t, standin(t, "-DLOST=0"), "probe", "ids", "id:0", "id:1", "make:device:1", "make:device:2", "info:p0",
 		"info:p1", "drop:0:1", "drop:1:2")
-	assert.True(t, trial.Fits([]string{"probe ok 65551 2", "ids ok", "id ok 1", "id ok 2", `info ok 14 1 0 \+0 64`,
+	assert.True(t, testkit.Fits([]string{"probe ok 65551 2", "ids ok", "id ok 1", "id ok 2", `info ok 14 1 0 \+0 64`,
 		`info ok 14 2 1 \+0 64`}, out), "%q", out)
 	out = on(t, standin(t, "-DLOST=1"), "probe", "ids", "id:0", "id:1", "alloc:1:4")
-	assert.True(t, trial.Fits([]string{"probe ok 65551 2", "ids ok", "id ok 0", "id ok 2",
+	assert.True(t, testkit.Fits([]string{"probe ok 65551 2", "ids ok", "id ok 0", "id ok 2",
 		`alloc 9 0 oneapi: alloc: no device of Level Zero has the id 1; .*`}, out), "%q", out)
 	out = on(t, standin(t, "-DLOST=2", "-DOLD=0"), "probe")
-	assert.True(t, trial.Fits([]string{`probe 3 0 oneapi: the driver serves version 1\.4 .*`}, out), "%q", out)
+	assert.True(t, testkit.Fits([]string{`probe 3 0 oneapi: the driver serves version 1\.4 .*`}, out), "%q", out)
 	out = on(t, standin(t, "-DMUTE=0"), "probe", "ids", "id:0")
-	assert.True(t, trial.Fits([]string{"probe ok 65551 1", "ids ok", "id ok 2"}, out), "%q", out)
+	assert.True(t, testkit.Fits([]string{"probe ok 65551 1", "ids ok", "id ok 2"}, out), "%q", out)
 	out = on(t, standin(t, "-DMUTE=0", "-DLOST=2"), "probe")
 	assert.True(t,
-		trial.Fits([]string{`probe 22 1879048193 oneapi: the version of a driver: ZE_RESULT_ERROR_DEVICE_LOST .*`},
+		testkit.Fits([]string{`probe 22 1879048193 oneapi: the version of a driver: ZE_RESULT_ERROR_DEVICE_LOST .*`},
 			out), "%q", out)
 }
 
@@ -115,14 +115,14 @@ func TestWhatIsLinkedAndExported(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a library")
 	}
-	gcc, library := need.Program(t, "gcc", "gcc"), filepath.Join(t.TempDir(), "x.so")
-	trial.Run(t, gcc, append(trial.Strict, "-shared", "-fPIC", "-Wl,-z,defs", "-o", library, filepath.Join(folder(t),
+	gcc, library := testtool.Require(t, "gcc", "gcc"), filepath.Join(t.TempDir(), "x.so")
+	testkit.Run(t, gcc, append(testkit.Strict, "-shared", "-fPIC", "-Wl,-z,defs", "-o", library, filepath.Join(folder(t),
 		"dlpackgen_oneapi.c"), "-ldl")...)
-	out, err := exec.Command(need.Program(t, "nm", "binutils"), "-D", "--defined-only", "--format=just-symbols",
+	out, err := exec.Command(testtool.Require(t, "nm", "binutils"), "-D", "--defined-only", "--format=just-symbols",
 		library).Output()
 	require.NoError(t, err)
 	assert.Equal(t, []string{"dlpackgen_oneapi", "dlpackgen_usm"}, strings.Fields(string(out)))
-	out, err = exec.Command(need.Program(t, "readelf", "binutils"), "-d", library).Output()
+	out, err = exec.Command(testtool.Require(t, "readelf", "binutils"), "-d", library).Output()
 	require.NoError(t, err)
 	for line := range strings.SplitSeq(string(out), "\n") {
 		if strings.Contains(line, "(NEEDED)") {
@@ -144,8 +144,8 @@ func TestCompilersHaveNothingToSay(t *testing.T) {
 		{"aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu", "-O1"},
 	} {
 		t.Run(c.compiler, func(t *testing.T) {
-			flags := append(trial.Strict, c.flag, "-Wno-sign-conversion")
-			trial.Run(t, need.Program(t, c.compiler, c.debian),
+			flags := append(testkit.Strict, c.flag, "-Wno-sign-conversion")
+			testkit.Run(t, testtool.Require(t, c.compiler, c.debian),
 				append(flags, "-c", "-o", filepath.Join(t.TempDir(), "x.o"),
 					filepath.Join(folder(t), "dlpackgen_oneapi.c"))...)
 		})
@@ -156,15 +156,15 @@ func TestCompilersHaveNothingToSay(t *testing.T) {
 // and whether it went well.
 func threaded(t *testing.T, source string) (string, error) {
 	t.Helper()
-	need.Program(t, "setarch", "util-linux")
-	gcc, dir := need.Program(t, "gcc", "gcc"), t.TempDir()
-	trial.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-DQUIET", "-fPIC", "-shared", "-I", folder(t), "-o",
+	testtool.Require(t, "setarch", "util-linux")
+	gcc, dir := testtool.Require(t, "gcc", "gcc"), t.TempDir()
+	testkit.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-DQUIET", "-fPIC", "-shared", "-I", folder(t), "-o",
 		filepath.Join(dir, "libze_loader.so.1"), "testdata/standin.c", "-lpthread")
 	program := filepath.Join(dir, "threads")
-	trial.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-DDEVICES=2", "-DOTHER=0", "-DROUNDS=100",
+	testkit.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-DDEVICES=2", "-DOTHER=0", "-DROUNDS=100",
 		`-DBACKEND_HEADER="dlpackgen_oneapi.h"`, "-DBACKEND_TABLE=dlpackgen_oneapi",
 		`-DBACKEND_LIBRARY="libze_loader.so.1"`, "-I", source, "-o", program,
-		"../../internal/trial/testdata/threads.c", filepath.Join(source, "dlpackgen_oneapi.c"), "-ldl",
+		"../../internal/testkit/testdata/threads.c", filepath.Join(source, "dlpackgen_oneapi.c"), "-ldl",
 		"-lpthread")
 	// ThreadSanitizer of older compilers fails with more random addresses
 	cmd := exec.Command("timeout", "60", "setarch", "-R", program)
@@ -189,11 +189,11 @@ func TestTheLaterEventStays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the back end once more")
 	}
-	gcc, dir := need.Program(t, "gcc", "gcc"), t.TempDir()
-	trial.Run(t, gcc, "-std=gnu11", "-g", "-DQUIET", "-fPIC", "-shared", "-I", folder(t), "-o",
+	gcc, dir := testtool.Require(t, "gcc", "gcc"), t.TempDir()
+	testkit.Run(t, gcc, "-std=gnu11", "-g", "-DQUIET", "-fPIC", "-shared", "-I", folder(t), "-o",
 		filepath.Join(dir, "libze_loader.so.1"), "testdata/standin.c", "-lpthread")
 	program := filepath.Join(dir, "late")
-	trial.Run(t, gcc, "-std=gnu11", "-g", "-I", folder(t), "-o", program, "testdata/late.c", "-ldl", "-lpthread")
+	testkit.Run(t, gcc, "-std=gnu11", "-g", "-I", folder(t), "-o", program, "testdata/late.c", "-ldl", "-lpthread")
 	cmd := exec.Command("timeout", "60", program)
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+dir, "ONEAPI_DEVICE_SELECTOR=level_zero:*")
 	out, err := cmd.CombinedOutput()

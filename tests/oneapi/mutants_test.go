@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // mutants are back ends with one place changed, which a scenario must notice.
@@ -136,31 +136,31 @@ func found(t *testing.T, name string) scenario {
 // mutated gives a copy of the back end with one place changed.
 func mutated(t *testing.T, file, old, fresh string) string {
 	t.Helper()
-	return trial.Mutated(t, folder(t), file, old, fresh)
+	return testkit.Mutated(t, folder(t), file, old, fresh)
 }
 
 // trying builds the back end with mutants, quickly, and gives what tries the mutant of an index:
 // what comes of steps, or nil for a crash.
 func trying(t *testing.T, all []mutation.Mutant) func(t *testing.T, i int, driver string, words ...string) []string {
 	t.Helper()
-	gcc := need.Program(t, "gcc", "gcc")
-	plain := trial.Built(t, "plain", func(dir string) {
+	gcc := testtool.Require(t, "gcc", "gcc")
+	plain := testkit.Built(t, "plain", func(dir string) {
 		for _, name := range []string{"client", "made_levelzero"} {
-			trial.Run(t, gcc, "-std=gnu11", "-w", "-g", "-c", "-I", folder(t), "-o", filepath.Join(dir, name+".o"),
+			testkit.Run(t, gcc, "-std=gnu11", "-w", "-g", "-c", "-I", folder(t), "-o", filepath.Join(dir, name+".o"),
 				"testdata/"+name+".c")
 		}
 	})
 	programOf := mutation.Programs(t, folder(t), all, func(dir string, flags ...string) string {
 		program := filepath.Join(dir, "client")
 		args := append([]string{"-std=gnu11", "-w", "-g", "-fsanitize=address", "-I", dir, "-o", program}, flags...)
-		trial.Run(t, gcc, append(args, filepath.Join(plain, "client.o"), filepath.Join(plain, "made_levelzero.o"),
+		testkit.Run(t, gcc, append(args, filepath.Join(plain, "client.o"), filepath.Join(plain, "made_levelzero.o"),
 			filepath.Join(dir, "dlpackgen_oneapi.c"), "-ldl", "-lpthread")...)
 		return program
 	})
 	return func(t *testing.T, i int, driver string, words ...string) []string {
 		t.Helper()
 		program, env := programOf(t, i)
-		return trial.Tried(environ("LD_LIBRARY_PATH="+driver, env), program, words...)
+		return testkit.Tried(environ("LD_LIBRARY_PATH="+driver, env), program, words...)
 	}
 }
 

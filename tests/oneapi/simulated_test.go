@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // levelZero gives the folder with Level Zero of a newer Debian, or skips.
@@ -20,9 +20,9 @@ func levelZero(t testing.TB) string {
 	if testing.Short() {
 		t.Skip("fetches packages of Debian")
 	}
-	need.Program(t, "apt-get", "apt")
+	testtool.Require(t, "apt-get", "apt")
 	dir := cache(t, "levelzero")
-	trial.Built(t, "fetched", func(string) {
+	testkit.Built(t, "fetched", func(string) {
 		if _, err := os.Stat(filepath.Join(dir, "done")); err != nil {
 			if out, err := exec.Command("timeout", "120", "./fetch-level-zero.sh", dir).CombinedOutput(); err != nil {
 				t.Logf("%v\n%s", err, out)
@@ -75,7 +75,7 @@ func TestSimulatedHierarchies(t *testing.T) {
 			}
 			out := simulated(t, hierarchy, "probe", "ids", "id:1", "make:device:1"+part, "info:p0",
 				"make:device:"+card, "info:p1", "make:shared:0", "info:p2")
-			assert.True(t, trial.Fits(want, out), "%q", out)
+			assert.True(t, testkit.Fits(want, out), "%q", out)
 		})
 	}
 }
@@ -124,7 +124,7 @@ func TestSimulatedMemory(t *testing.T) {
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			out := simulated(t, "COMPOSITE", s.steps...)
-			assert.True(t, trial.Fits(s.want, out), "%q\n%q", s.want, out)
+			assert.True(t, testkit.Fits(s.want, out), "%q\n%q", s.want, out)
 		})
 	}
 }
@@ -136,7 +136,7 @@ func TestTheSelectorNumbersDevices(t *testing.T) {
 		"level_zero:1": "id 25 .*", "*:gpu": "id 25 .*"} {
 		cmd := exec.Command("./run-level-zero.sh", client(t), "id:1")
 		out := output(t, cmd, "L0ROOT="+levelZero(t)+"/root", "ONEAPI_DEVICE_SELECTOR="+selector)
-		assert.True(t, trial.Fits([]string{want}, out), "%s %q", selector, out)
+		assert.True(t, testkit.Fits([]string{want}, out), "%s %q", selector, out)
 	}
 }
 
@@ -154,7 +154,7 @@ func TestTheLoaderAlone(t *testing.T) {
 		out := output(t, cmd, "LD_LIBRARY_PATH="+lib, "ZE_ENABLE_ALT_DRIVERS=/nothing")
 		want := `4 2013265921 oneapi: the loader is there, and starts no driver: ZE_RESULT_ERROR_UNINITIALIZED ` +
 			`\(0x78000001\): the loader found no driver of a device, .*`
-		assert.True(t, trial.Fits([]string{"mapped 0 global 0", "probe " + want, "count " + want, "alloc " + want,
+		assert.True(t, testkit.Fits([]string{"mapped 0 global 0", "probe " + want, "count " + want, "alloc " + want,
 			"info " + want, "mapped 1 global 0"}, out), "%s %q", loader, out)
 	}
 }
@@ -163,7 +163,7 @@ func TestWithoutALoaderTheFirstErrorIsRepeated(t *testing.T) {
 	if exec.Command("sh", "-c", "ldconfig -p | grep -q libze_loader.so.1").Run() == nil {
 		t.Skip("needs a machine that has no loader of Level Zero of its own")
 	}
-	out := output(t, exec.Command(client(t, trial.Sanitized...), "probe", "count", "alloc:0:4", "info:h",
+	out := output(t, exec.Command(client(t, testkit.Sanitized...), "probe", "count", "alloc:0:4", "info:h",
 		"stream:14:0:none", "id:0", "ids", "import:0:h:4",
 		"order:0:0:0:0", "finish:0:0", "copy:1:0:h:1:0:h:4@0@0", "current:n:0", "free:n"), "LD_LIBRARY_PATH=")
 	require.Len(t, out, 13)

@@ -8,17 +8,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // sizes calls the back end of a folder with structs of every size.
 func sizes(t *testing.T, source string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
-	trial.Run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-g", "-O1", "-fPIC", "-shared", "-I", folder(t), "-o",
+	testkit.Run(t, testtool.Require(t, "gcc", "gcc"), "-std=gnu11", "-g", "-O1", "-fPIC", "-shared", "-I", folder(t), "-o",
 		filepath.Join(dir, "libze_loader.so.1"), "testdata/standin.c", "-lpthread")
-	return trial.Sizes(t, source, append(os.Environ(), "LD_LIBRARY_PATH="+dir, "ONEAPI_DEVICE_SELECTOR=level_zero:*"),
+	return testkit.Sizes(t, source, append(os.Environ(), "LD_LIBRARY_PATH="+dir, "ONEAPI_DEVICE_SELECTOR=level_zero:*"),
 		`-DBACKEND_HEADER="dlpackgen_oneapi.h"`, "-DBACKEND_TABLE=dlpackgen_oneapi", "-DBACKEND_USM",
 		filepath.Join(source, "dlpackgen_oneapi.c"), "-ldl", "-lpthread")
 }
@@ -28,10 +28,10 @@ func TestStructsOfEverySize(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the back end under AddressSanitizer")
 	}
-	for _, source := range []string{folder(t), trial.Grown(t, folder(t))} {
+	for _, source := range []string{folder(t), testkit.Grown(t, folder(t))} {
 		out, err := sizes(t, source)
 		require.NoError(t, err, out)
-		assert.Equal(t, trial.WantSizes("oneapi", 4), out)
+		assert.Equal(t, testkit.WantSizes("oneapi", 4), out)
 	}
 }
 
@@ -46,7 +46,7 @@ func TestMutantsOfSizesAreFound(t *testing.T) {
 		t.Skip("builds the back end with mutants")
 	}
 	for _, m := range sizeMutants {
-		out, err := sizes(t, trial.Grown(t, trial.Mutated(t, folder(t), m.file, m.old, m.fresh)))
-		assert.False(t, err == nil && out == trial.WantSizes("oneapi", 4), "%s: %s", m.file, m.old)
+		out, err := sizes(t, testkit.Grown(t, testkit.Mutated(t, folder(t), m.file, m.old, m.fresh)))
+		assert.False(t, err == nil && out == testkit.WantSizes("oneapi", 4), "%s: %s", m.file, m.old)
 	}
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // standin gives the folder of a variant of the stand-in, by its macros.
 func standin(t testing.TB, macros ...string) string {
 	t.Helper()
-	gcc := need.Program(t, "gcc", "gcc")
-	return trial.Built(t, "standin"+strings.NewReplacer(" ", "").Replace(strings.Join(macros, "")), func(dir string) {
+	gcc := testtool.Require(t, "gcc", "gcc")
+	return testkit.Built(t, "standin"+strings.NewReplacer(" ", "").Replace(strings.Join(macros, "")), func(dir string) {
 		args := []string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden", "-fPIC",
 			"-shared", "-I", folder(t)}
-		trial.Run(t, gcc, append(append(args, macros...), "-o", filepath.Join(dir, "libze_loader.so.1"),
+		testkit.Run(t, gcc, append(append(args, macros...), "-o", filepath.Join(dir, "libze_loader.so.1"),
 			"testdata/standin.c", "-lpthread")...)
 	})
 }
@@ -29,7 +29,7 @@ func standin(t testing.TB, macros ...string) string {
 // on runs a client over a stand-in.
 func on(t testing.TB, driver string, words ...string) []string {
 	t.Helper()
-	return output(t, exec.Command(client(t, trial.Sanitized...), words...), "LD_LIBRARY_PATH="+driver)
+	return output(t, exec.Command(client(t, testkit.Sanitized...), words...), "LD_LIBRARY_PATH="+driver)
 }
 
 // do runs steps against the usual stand-in, after its devices were numbered.
@@ -345,7 +345,7 @@ func TestWithoutANumbering(t *testing.T) {
 		"stream:14:0:none", "import:0:p0:4", "finish:0:0", "drop:0:0")
 	want := `25 0 oneapi: .*: the ids of devices are SYCL's, which Level Zero does not know; set ` +
 		`ONEAPI_DEVICE_SELECTOR=level_zero:\*, tell the ids by dlpackgen_usm\(\)->number, .*`
-	assert.True(t, trial.Fits([]string{"probe ok 65551 3", startLog, "count ok 3", `info ok 1 0 -1 \+-1 0`,
+	assert.True(t, testkit.Fits([]string{"probe ok 65551 3", startLog, "count ok 3", `info ok 1 0 -1 \+-1 0`,
 		"info " + want, "id " + want, "alloc " + want, "stream " + want, "import " + want, "finish " + want}, out),
 		"%q", out)
 }
@@ -354,7 +354,7 @@ func TestWithoutANumbering(t *testing.T) {
 func TestDevicesThatSYCLDoesNotList(t *testing.T) {
 	out := on(t, standin(t), "probe", "ids:4:-:2", "id:0", "id:1", "id:2", "make:device:1", "info:p0", "alloc:2:4",
 		"info:t0", "delete:0", "alloc:1:4", "drop:0:1")
-	assert.True(t, trial.Fits([]string{"probe ok .*", "ids ok", "id ok 4",
+	assert.True(t, testkit.Fits([]string{"probe ok .*", "ids ok", "id ok 4",
 		`id 9 0 oneapi: id: SYCL does not list device 1; there are 3, counted from 0`, "id ok 2",
 		`info 9 0 oneapi: pointer_attributes: the memory 0x\w+: SYCL does not list its device, number 1 of Level Zero`,
 		"alloc ok 14 2 4 1 data", `info ok 14 2 2 \+0 16`, "alloc 9 .*"}, out), "%q", out)
@@ -365,10 +365,10 @@ func TestEachIDIsOfOneDevice(t *testing.T) {
 	out := on(t, standin(t), "ids:0:4:4", "make:device:2", "import:4:p0:64", "ids:0:4:7", "import:4:p0:64",
 		"import:7:p0:64", "drop:0:2")
 	assert.True(t,
-		trial.Fits([]string{`ids 7 0 oneapi: set_device_ids: rows 1 and 2 give two devices the id 4; each needs its own`,
+		testkit.Fits([]string{`ids 7 0 oneapi: set_device_ids: rows 1 and 2 give two devices the id 4; each needs its own`,
 			"import 25 .*", "ids ok", "import 16 .*", "import ok .*"}, out), "%q", out)
 	out = on(t, standin(t), "ids:0:@1:5", "id:0", "ids:0:@0:5", "id:0", "id:2")
 	assert.True(t,
-		trial.Fits([]string{`ids 7 0 oneapi: set_device_ids: rows 0 and 1 name one device, the second with the id 1; ` +
+		testkit.Fits([]string{`ids 7 0 oneapi: set_device_ids: rows 0 and 1 name one device, the second with the id 1; ` +
 			`name it once`, "id 25 .*", "ids ok", "id ok 0", "id ok 5"}, out), "%q", out)
 }

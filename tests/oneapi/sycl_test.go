@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // wheels gives the virtual environment with SYCL and dpnp, or skips.
@@ -40,9 +40,9 @@ func syclFlags(t testing.TB) []string {
 // syclObject compiles a source of C++ once.
 func syclObject(t testing.TB, key, source string, flags ...string) string {
 	t.Helper()
-	gxx := need.Program(t, "g++", "g++")
-	dir := trial.Built(t, key, func(dir string) {
-		trial.Run(t, gxx, append(append(syclFlags(t), flags...), "-I", folder(t), "-c", "-o", filepath.Join(dir,
+	gxx := testtool.Require(t, "g++", "g++")
+	dir := testkit.Built(t, key, func(dir string) {
+		testkit.Run(t, gxx, append(append(syclFlags(t), flags...), "-I", folder(t), "-c", "-o", filepath.Join(dir,
 			"x.o"), source)...)
 	})
 	return filepath.Join(dir, "x.o")
@@ -52,11 +52,11 @@ func syclObject(t testing.TB, key, source string, flags ...string) string {
 func syclLink(t testing.TB, key string, backEnd string) string {
 	t.Helper()
 	made := syclObject(t, "made", "testdata/made_sycl.cpp")
-	dir := trial.Built(t, "sycl"+key, func(dir string) {
+	dir := testkit.Built(t, "sycl"+key, func(dir string) {
 		object, lib := filepath.Join(dir, "client.o"), filepath.Join(wheels(t), "lib")
-		trial.Run(t, need.Program(t, "gcc", "gcc"), "-std=gnu11", "-g", "-Wall", "-Wextra", "-I", folder(t), "-c",
+		testkit.Run(t, testtool.Require(t, "gcc", "gcc"), "-std=gnu11", "-g", "-Wall", "-Wextra", "-I", folder(t), "-c",
 			"-o", object, "testdata/client.c")
-		trial.Run(t, "g++", "-o", filepath.Join(dir, "client"), object, made, backEnd, "-L"+lib, "-Wl,-rpath,"+lib,
+		testkit.Run(t, "g++", "-o", filepath.Join(dir, "client"), object, made, backEnd, "-L"+lib, "-Wl,-rpath,"+lib,
 			"-lsycl", "-ldl", "-lpthread")
 	})
 	return filepath.Join(dir, "client")
@@ -107,7 +107,7 @@ func TestSYCLListsDevices(t *testing.T) {
 		out := onSYCL(t, platform, "probe", "count", "devices")
 		want = append([]string{fmt.Sprintf(`probe ok 20\d{6} %d`, len(want)), fmt.Sprintf("count ok %d", len(want))},
 			want...)
-		assert.True(t, trial.Fits(want, out), "%s %q", platform, out)
+		assert.True(t, testkit.Fits(want, out), "%s %q", platform, out)
 	}
 }
 
@@ -250,7 +250,7 @@ func TestSYCLWithoutADevice(t *testing.T) {
 	out := output(t, cmd, noVendors, "ONEAPI_DEVICE_SELECTOR=cuda:*")
 	want := `4 0 oneapi: SYCL lists no device: no driver is found, or ONEAPI_DEVICE_SELECTOR hides them; install ` +
 		`a driver`
-	assert.True(t, trial.Fits([]string{"probe " + want, "count " + want, "alloc " + want, "info " + want,
+	assert.True(t, testkit.Fits([]string{"probe " + want, "count " + want, "alloc " + want, "info " + want,
 		"ids " + want}, out), "%q", out)
 }
 
@@ -275,16 +275,16 @@ func TestLevelZeroAgreesWithSYCL(t *testing.T) {
 	} {
 		cmd, env := onPlatform(t, c.platform, program, c.steps...)
 		out := output(t, cmd, append(env, "ONEAPI_DEVICE_SELECTOR="+c.selector)...)
-		assert.True(t, trial.Fits(c.want, out), "%q\n%q", c.want, out)
+		assert.True(t, testkit.Fits(c.want, out), "%q\n%q", c.want, out)
 	}
 }
 
 // cObject is the back end over Level Zero.
 func cObject(t testing.TB) string {
 	t.Helper()
-	dir := trial.Built(t, "levelzero", func(dir string) {
-		trial.Run(t, need.Program(t, "gcc", "gcc"),
-			append(trial.Strict, "-c", "-o", filepath.Join(dir, "x.o"),
+	dir := testkit.Built(t, "levelzero", func(dir string) {
+		testkit.Run(t, testtool.Require(t, "gcc", "gcc"),
+			append(testkit.Strict, "-c", "-o", filepath.Join(dir, "x.o"),
 				filepath.Join(folder(t), "dlpackgen_oneapi.c"))...)
 	})
 	return filepath.Join(dir, "x.o")
@@ -336,7 +336,7 @@ func TestEachGuardForSYCLIsMissed(t *testing.T) {
 		"&& std::atoi(m) == n; }\n#include \"dlpackgen_oneapi_sycl.cpp\"\n"
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	object := filepath.Join(source, "all.o")
-	trial.Run(t, need.Program(t, "g++", "g++"), append(syclFlags(t), "-w", "-c", "-o", object, file)...)
+	testkit.Run(t, testtool.Require(t, "g++", "g++"), append(syclFlags(t), "-w", "-c", "-o", object, file)...)
 	program := syclLink(t, "mutants", object)
 	for i, m := range syclMutants {
 		s := particularly(t, m.platform, m.scenario)
@@ -403,7 +403,7 @@ func TestFindingSYCL(t *testing.T) {
 	link, err := find("link", python)
 	require.NoError(t, err)
 	program := filepath.Join(dir, "program")
-	trial.Run(t, "sh", "-c", "g++ "+compile+" -I "+folder(t)+" -o "+program+" testdata/probe.cpp "+syclObject(t,
+	testkit.Run(t, "sh", "-c", "g++ "+compile+" -I "+folder(t)+" -o "+program+" testdata/probe.cpp "+syclObject(t,
 		"backend", filepath.Join(folder(t), "dlpackgen_oneapi_sycl.cpp"))+" "+link)
 	cmd, env := onPlatform(t, "cpu", program)
 	assert.Equal(t, []string{"oneapi 1", "14 0", "13"}, output(t, cmd, env...))

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // strict is what a careful project compiles with.
@@ -52,9 +52,10 @@ type builder struct {
 
 func newBuilder(t *testing.T) builder {
 	t.Helper()
-	return builder{python: need.Python(t), compiler: need.Compiler(t, "gcc", "gcc"), headers: generated(t),
-		suffix: ".abi3.so",
-		flags:  append([]string{"-std=c11", "-O1", stable}, strict...)}
+	return builder{python: testtool.RequirePython(t), compiler: testtool.RequireCompiler(t, "gcc", "gcc"),
+		headers: generated(t),
+		suffix:  ".abi3.so",
+		flags:   append([]string{"-std=c11", "-O1", stable}, strict...)}
 }
 
 // build compiles a module into a folder.
@@ -100,7 +101,7 @@ func modules(t *testing.T) string {
 
 // Without a warning, as C and as C++, as a file of its own and inside a module.
 func TestTheCIsClean(t *testing.T) {
-	headers := include(t, need.Python(t))
+	headers := include(t, testtool.RequirePython(t))
 	for _, test := range []struct{ compiler, debian, language, standard string }{
 		{"gcc", "gcc", "c", "c11"}, {"g++", "g++", "c++", "c++17"}, {"clang-16", "clang-16", "c", "c11"},
 		{"clang-16", "clang-16", "c++", "c++17"},
@@ -110,7 +111,7 @@ func TestTheCIsClean(t *testing.T) {
 				if testing.Short() && (test.compiler != "gcc" || limited != stable) {
 					t.Skip("compiles for some seconds, and -short was given")
 				}
-				compiler := need.Program(t, test.compiler, test.debian)
+				compiler := testtool.Require(t, test.compiler, test.debian)
 				args := append([]string{"-x", test.language, "-std=" + test.standard, "-O1", limited, "-I",
 					generated(t), "-isystem", headers,
 					"-fPIC", "-c", "-o", filepath.Join(t.TempDir(), "x.o")}, strict...)
@@ -127,12 +128,12 @@ func TestAModuleIsClean(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles for some seconds, and -short was given")
 	}
-	headers := include(t, need.Python(t))
+	headers := include(t, testtool.RequirePython(t))
 	for _, test := range []struct{ compiler, debian, language, standard string }{
 		{"g++", "g++", "c++", "c++17"}, {"clang-16", "clang-16", "c", "c11"}, {"clang-16", "clang-16", "c++", "c++17"},
 	} {
 		t.Run(test.compiler+" "+test.standard, func(t *testing.T) {
-			compiler := need.Program(t, test.compiler, test.debian)
+			compiler := testtool.Require(t, test.compiler, test.debian)
 			args := append([]string{"-x", test.language, "-std=" + test.standard, "-O1", stable, inlined, "-I",
 				generated(t), "-isystem", headers,
 				"-fPIC", "-c", "-o", filepath.Join(t.TempDir(), "x.o")}, strict...)
@@ -145,7 +146,7 @@ func TestAModuleIsClean(t *testing.T) {
 // names gives the dynamic symbols of a module, defined or undefined.
 func names(t *testing.T, file, which string) []string {
 	t.Helper()
-	out, err := exec.Command(need.Program(t, "nm", "binutils"), "--dynamic", which, "--format=just-symbols",
+	out, err := exec.Command(testtool.Require(t, "nm", "binutils"), "--dynamic", which, "--format=just-symbols",
 		file).Output()
 	require.NoError(t, err)
 	return strings.Fields(string(out))

@@ -4,7 +4,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 func needsCuPy(t *testing.T) {
@@ -12,7 +12,7 @@ func needsCuPy(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads CuPy, and -short was given")
 	}
-	if exec.Command(need.Python(t), "-c", "import cupy").Run() != nil {
+	if exec.Command(testtool.RequirePython(t), "-c", "import cupy").Run() != nil {
 		t.Skip("needs CuPy: pip install -r tests/requirements-frameworks.txt")
 	}
 }
@@ -20,7 +20,7 @@ func needsCuPy(t *testing.T) {
 // CuPy is the real one; without a GPU, stand-ins answer for the driver.
 func TestTheArraysOfCuPy(t *testing.T) {
 	needsCuPy(t)
-	runs(t, need.Python(t), modules(t), "with_cupy.py")
+	runs(t, testtool.RequirePython(t), modules(t), "with_cupy.py")
 }
 
 var cupyMutants = map[string]mutant{

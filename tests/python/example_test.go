@@ -11,13 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // The example is installed by pip without a network, and gives each library's own
 // results on its own tensors.
 func TestTheExample(t *testing.T) {
-	python := need.Python(t)
+	python := testtool.RequirePython(t)
 	include(t, python)
 	if testing.Short() {
 		t.Skip("loads large frameworks, and -short was given")

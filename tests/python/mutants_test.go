@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
 // mutant makes the library wrong in one place, which the named test sees.
@@ -745,7 +745,7 @@ var mutants = map[string]mutant{
 
 // A mistake is keyed by the text that it replaces, which changes with the library.
 func TestEveryMistakeHasItsText(t *testing.T) {
-	parts := trial.Parts(t)
+	parts := testkit.Parts(t)
 	for name, m := range mutants {
 		t.Run(name, func(t *testing.T) {
 			m.mutation().Require(t, parts)
@@ -795,7 +795,7 @@ func mistakes(t *testing.T, mutants map[string]mutant) {
 		names[k] = append(names[k], name)
 	}
 	for k, names := range names {
-		headers, all := trial.Parts(t), []mutation.Mutant(nil)
+		headers, all := testkit.Parts(t), []mutation.Mutant(nil)
 		for _, name := range names {
 			all = append(all, mutants[name].mutation())
 		}
@@ -844,7 +844,7 @@ func (k kind) try(t *testing.T, headers string, flags, pairs []string) string {
 // tryAlone does so for a mutant that is no other statement.
 func (k kind) tryAlone(t *testing.T, m mutant) {
 	t.Helper()
-	headers := trial.Parts(t)
+	headers := testkit.Parts(t)
 	m.mutation().Alone(t, headers)
 	assert.Contains(t, k.try(t, headers, nil, []string{"0", m.script}), "caught 0 ", "nobody noticed")
 }

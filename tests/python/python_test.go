@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // script runs a script with the modules that lie in a folder.
@@ -47,7 +47,7 @@ func runs(t *testing.T, python, modules, name string, env ...string) {
 // pythons finds one Python of each version that the modules serve, by version.
 func pythons(t *testing.T) map[string]string {
 	t.Helper()
-	candidates := []string{need.Python(t), "python3"}
+	candidates := []string{testtool.RequirePython(t), "python3"}
 	for minor := 11; minor <= 15; minor++ {
 		candidates = append(candidates, fmt.Sprintf("python3.%d", minor))
 	}
@@ -74,7 +74,7 @@ func TestEveryPythonHere(t *testing.T) {
 	for version, python := range pythons(t) {
 		for _, name := range append([]string{"inlined.py", "lives.py", "threads.py"}, calls...) {
 			t.Run(version+" "+name, func(t *testing.T) {
-				if testing.Short() && (python != need.Python(t) || name == "lives.py" || name == "threads.py") {
+				if testing.Short() && (python != testtool.RequirePython(t) || name == "lives.py" || name == "threads.py") {
 					t.Skip("takes some seconds for each Python, and -short was given")
 				}
 				runs(t, python, dir, name)
@@ -86,7 +86,7 @@ func TestEveryPythonHere(t *testing.T) {
 // A debug build of CPython aborts where anything of Python runs while an exception is set,
 // where a reference is dropped too often, and at much else.
 func TestUnderADebugBuild(t *testing.T) {
-	python := need.Program(t, "python3-dbg", "python3-dbg")
+	python := testtool.Require(t, "python3-dbg", "python3-dbg")
 	version, err := exec.Command(python, "-c",
 		"import sys; sys.gettotalrefcount(); print(sys.version_info >= (3, 11))").Output()
 	if err != nil || strings.TrimSpace(string(version)) != "True" {
@@ -126,7 +126,7 @@ func TestNothingLeaks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs 100,000 rounds, and -short was given")
 	}
-	runs(t, need.Python(t), modules(t), "leaks.py")
+	runs(t, testtool.RequirePython(t), modules(t), "leaks.py")
 }
 
 // Wherever memory is out, that is said, and nothing is lost.
@@ -134,7 +134,7 @@ func TestEveryAllocationFailsOnce(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a module, and -short was given")
 	}
-	runs(t, need.Python(t), failing(t), "failing.py")
+	runs(t, testtool.RequirePython(t), failing(t), "failing.py")
 }
 
 // failing gives a folder with the modules, of which one has allocations that can fail.
@@ -150,7 +150,7 @@ func failing(t *testing.T) string {
 
 // What torch's table does not look at is asked all the same.
 func TestTheTableOfTorch(t *testing.T) {
-	python := need.Python(t)
+	python := testtool.RequirePython(t)
 	if testing.Short() {
 		t.Skip("loads torch, and -short was given")
 	}
@@ -162,7 +162,7 @@ func TestTheTableOfTorch(t *testing.T) {
 
 // What a library clears while a call borrows it is not read again.
 func TestPaddle(t *testing.T) {
-	python := need.Python(t)
+	python := testtool.RequirePython(t)
 	if testing.Short() {
 		t.Skip("loads paddle, and -short was given")
 	}
@@ -174,7 +174,7 @@ func TestPaddle(t *testing.T) {
 
 // Hostile code at each place where code of others can run changes nothing that was checked.
 func TestAttackers(t *testing.T) {
-	python := need.Python(t)
+	python := testtool.RequirePython(t)
 	if testing.Short() {
 		t.Skip("runs thousands of attacks, and -short was given")
 	}
@@ -202,10 +202,10 @@ func TestEndings(t *testing.T) {
 				if how == "late" && with == "jax" {
 					t.Skip("jax imports a module when it is asked for a tensor, which fails while Python ends")
 				}
-				if with != "" && exec.Command(need.Python(t), "-c", "import "+with).Run() != nil {
+				if with != "" && exec.Command(testtool.RequirePython(t), "-c", "import "+with).Run() != nil {
 					t.Skip("needs " + with + ": make setup")
 				}
-				out, err := script(t, need.Python(t), dir, nil, strings.Fields("ending.py "+how+" "+with)...)
+				out, err := script(t, testtool.RequirePython(t), dir, nil, strings.Fields("ending.py "+how+" "+with)...)
 				require.NoError(t, err, out)
 				assert.Contains(t, out, says)
 			})

@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // The commands for a package of kernels are run as they stand, with a pip that asks no network and
 // a pytest that finds what it installed.
 func TestProjectOfKernels(t *testing.T) {
-	python := need.Python(t)
+	python := testtool.RequirePython(t)
 	if exec.Command(python, "-c", "import pytest, setuptools").Run() != nil {
 		t.Skip("needs pytest and setuptools: make setup")
 	}

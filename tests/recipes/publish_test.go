@@ -24,7 +24,7 @@ import (
 	"golang.org/x/mod/zip"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // published is the version under which the tests publish the module.
@@ -85,7 +85,7 @@ func publish(t *testing.T, root string) string {
 // that has this module, and from this machine's cache for those that it requires.
 func stranger(t *testing.T, files map[string]string) *project {
 	t.Helper()
-	need.Program(t, "go", "golang")
+	testtool.Require(t, "go", "golang")
 	root := golden.Root(t)
 	p := newProject(t, files)
 	p.run(t, "go", "-C", root, "mod", "download")
@@ -121,7 +121,7 @@ func TestTheModuleZipCanBeMade(t *testing.T) {
 // The published module is installed, added to another module as a tool, run by go
 // generate and vendored, on a machine that has nothing of it.
 func TestTheModuleIsPublished(t *testing.T) {
-	need.Program(t, "gcc", "gcc")
+	testtool.Require(t, "gcc", "gcc")
 	if testing.Short() {
 		t.Skip("builds the published module: left to make test")
 	}
@@ -154,7 +154,7 @@ func TestTheModuleIsPublished(t *testing.T) {
 // The digest is that of the sources, however they are built. The version is devel for a
 // checkout, also where go build would take one from the repository.
 func TestEveryBuildHasTheSameDigest(t *testing.T) {
-	need.Program(t, "git", "git")
+	testtool.Require(t, "git", "git")
 	if testing.Short() {
 		t.Skip("builds the command three times: left to make test")
 	}
@@ -198,7 +198,7 @@ func (p *project) downloadForTidy(t *testing.T) {
 // Direct requirements are not marked as indirect, and no source imports a module that
 // does not exist.
 func TestGoModIsTidy(t *testing.T) {
-	need.Program(t, "go", "golang")
+	testtool.Require(t, "go", "golang")
 	p := newProject(t, nil)
 	p.downloadForTidy(t)
 	assert.Empty(t, p.run(t, "go", "-C", golden.Root(t), "mod", "tidy", "-diff"))
@@ -217,7 +217,7 @@ func oldGo(t *testing.T, version string, dirs map[string]string) *project {
 // The modules of users are raised to the go line of this one, so it is no newer than
 // the standard library that the tool uses.
 func TestTheToolUsesTheGoThatItRequires(t *testing.T) {
-	need.Program(t, "go", "golang")
+	testtool.Require(t, "go", "golang")
 	if testing.Short() {
 		t.Skip("compiles the writer of outputs anew: left to make test")
 	}
@@ -313,7 +313,7 @@ func qualified(file *ast.File) map[string]bool {
 
 // An older Go, for which this one is taken here, reports the reason and no other.
 func TestAnOlderGoIsTold(t *testing.T) {
-	need.Program(t, "gcc", "gcc")
+	testtool.Require(t, "gcc", "gcc")
 	for _, dir := range []string{"gen/go/dlpack", "backends/cuda", "backends/shm"} {
 		// What backends share lies below, since an older Go would look for its module first.
 		p := oldGo(t, "1.21", map[string]string{"old": dir, "old/device": "backends/device"})

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 func readme(t *testing.T) string {
@@ -152,7 +152,7 @@ func TestTheTwoCommands(t *testing.T) {
 	commands := block(t, "sh start")
 	assert.Contains(t, commands, "go run ./cmd/dlpackgen generate")
 	assert.Contains(t, commands, "make test")
-	need.Program(t, "make", "make")
+	testtool.Require(t, "make", "make")
 	out, err := exec.Command("make", "-C", golden.Root(t), "--dry-run", "test").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	assert.Contains(t, string(out), "tools/setup.sh", "it does its own set-up")

@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 func TestGitAttributes(t *testing.T) {
-	need.Program(t, "git", "git")
+	testtool.Require(t, "git", "git")
 	ours, err := os.ReadFile(filepath.Join(golden.Root(t), ".gitattributes"))
 	require.NoError(t, err)
 	for name, attributes := range map[string]string{"of the README": block(t, "gitattributes"),
@@ -51,7 +51,7 @@ const nothingToDo = "ninja: no work to do.\n"
 // TestNinja has one more rule than the README: a user of the header, to see
 // what a run of dlpackgen makes others do.
 func TestNinja(t *testing.T) {
-	need.Program(t, "ninja", "ninja-build")
+	testtool.Require(t, "ninja", "ninja-build")
 	user := "\nrule copy\n  command = cp $in $out\nbuild seen: copy gen/c/dlpack/dlpack.h\n"
 	p := newProject(t, map[string]string{"build.ninja": block(t, "ninja") + user, "dlpackgen.yaml": block(t,
 		"yaml config")})
@@ -96,7 +96,7 @@ func (p *project) ownTool(t *testing.T) (program string) {
 
 // TestNinjaSeesAnUpgrade replaces the program, and takes it away.
 func TestNinjaSeesAnUpgrade(t *testing.T) {
-	need.Program(t, "ninja", "ninja-build")
+	testtool.Require(t, "ninja", "ninja-build")
 	p := newProject(t, map[string]string{"build.ninja": block(t, "ninja"), "dlpackgen.yaml": block(t, "yaml config")})
 	program := p.ownTool(t)
 	p.run(t, "ninja")
@@ -113,8 +113,8 @@ func TestNinjaSeesAnUpgrade(t *testing.T) {
 // TestMake shows that make runs dlpackgen when the config or the program is newer, and
 // once each time; and that what uses an unchanged header is never compiled again.
 func TestMake(t *testing.T) {
-	need.Program(t, "make", "make")
-	need.Program(t, "gcc", "gcc")
+	testtool.Require(t, "make", "make")
+	testtool.Require(t, "gcc", "gcc")
 	p := newProject(t, map[string]string{"Makefile": block(t, "make make"), "dlpackgen.yaml": block(t, "yaml config"),
 		"use.c": "#include <dlpack/dlpack.h>\nDLTensor tensor;\n"})
 	program := p.ownTool(t)
@@ -165,7 +165,7 @@ func (p *project) touch(t *testing.T, name string) {
 }
 
 func TestVendoredHeader(t *testing.T) {
-	need.Program(t, "gcc", "gcc")
+	testtool.Require(t, "gcc", "gcc")
 	p := newProject(t,
 		map[string]string{"use.c": "#include \"dlpack.h\"\nint main(void) { return (int)sizeof(DLTensor) - 48; }\n"})
 	p.run(t, "sh", "-ec", block(t, "sh vendor"))
@@ -175,7 +175,7 @@ func TestVendoredHeader(t *testing.T) {
 // TestGoGenerate is a module of somebody else's, which finds this one by a
 // replace instead of the network.
 func TestGoGenerate(t *testing.T) {
-	need.Program(t, "gcc", "gcc")
+	testtool.Require(t, "gcc", "gcc")
 	if testing.Short() {
 		t.Skip("compiles with cgo: left to make test")
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // newMachine is a project whose system commands are stand-ins that write into
@@ -18,7 +18,7 @@ import (
 // only without a version, and has its Python packages.
 func newMachine(t *testing.T, uid string) *project {
 	t.Helper()
-	need.Program(t, "sh", "dash")
+	testtool.Require(t, "sh", "dash")
 	p := newProject(t, nil)
 	for _, name := range []string{"tools/setup.sh", "tests/packages.txt", "tests/requirements.txt",
 		"tests/requirements-frameworks.txt"} {

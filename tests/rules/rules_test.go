@@ -15,7 +15,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/tests/gobind"
 )
 
@@ -184,7 +184,7 @@ func build(t testing.TB, compiler, source string, flags ...string) (library stri
 	library = filepath.Join(t.TempDir(), source+".so")
 	args := append([]string{"-O1", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", library,
 		filepath.Join("testdata", source)}, flags...)
-	out, err := exec.Command(need.Compiler(t, compiler, compiler), args...).CombinedOutput()
+	out, err := exec.Command(testtool.RequireCompiler(t, compiler, compiler), args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return library
 }
@@ -202,7 +202,7 @@ func open(t testing.TB, headersC, headersCxx string) languages {
 // openPython builds the module for Python over a folder of headers.
 func openPython(t testing.TB, headers string) *Language {
 	t.Helper()
-	p := need.Embeddable(t)
+	p := testtool.RequireEmbeddable(t)
 	l, err := OpenPython(build(t, "gcc", "python.c", append(p.Flags(), "-std=c11", "-I", headers)...), p.Home)
 	require.NoError(t, err)
 	return &l

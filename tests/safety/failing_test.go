@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // buildFailing makes the module that runs out of memory, over headers that may be
@@ -25,9 +25,9 @@ func buildFailing(t *testing.T, headers string, flags ...string) (dir string) {
 	dir = t.TempDir()
 	args := append([]string{"-g", "-O1", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden",
 		"-Wl,--wrap=malloc,--wrap=calloc,--wrap=free",
-		"-I", headers, "-isystem", need.Embeddable(t).Include, "-o", filepath.Join(dir, "failing.so"),
+		"-I", headers, "-isystem", testtool.RequireEmbeddable(t).Include, "-o", filepath.Join(dir, "failing.so"),
 		filepath.Join("module", "failing.c")}, flags...)
-	out, err := exec.Command(need.Compiler(t, "gcc", "gcc"), args...).CombinedOutput()
+	out, err := exec.Command(testtool.RequireCompiler(t, "gcc", "gcc"), args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return dir
 }
@@ -35,7 +35,7 @@ func buildFailing(t *testing.T, headers string, flags ...string) (dir string) {
 // script runs a script of this folder with the modules that lie in another.
 func script(t *testing.T, modules string, env []string, args ...string) (string, error) {
 	t.Helper()
-	cmd := exec.Command(need.Python(t), args...)
+	cmd := exec.Command(testtool.RequirePython(t), args...)
 	cmd.Env = append(os.Environ(), "MODULES="+modules, "PYTHONDONTWRITEBYTECODE=1")
 	cmd.Env = append(cmd.Env, env...)
 	out, err := cmd.CombinedOutput()

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
@@ -145,7 +145,7 @@ func (f fuzzer) python(t *testing.T) []string {
 	if !f.embeds() {
 		return nil
 	}
-	return need.Embeddable(t).Flags()
+	return testtool.RequireEmbeddable(t).Flags()
 }
 
 // run runs a fuzzer so many times from one seed, in a folder of its own.
@@ -166,7 +166,7 @@ func (f fuzzer) run(t *testing.T, program, runs string, env ...string) (output s
 		"PYTHONHASHSEED=0")
 	cmd.Env = append(cmd.Env, env...)
 	if f.embeds() {
-		cmd.Env = append(cmd.Env, "PYTHONHOME="+need.Embeddable(t).Home)
+		cmd.Env = append(cmd.Env, "PYTHONHOME="+testtool.RequireEmbeddable(t).Home)
 	}
 	out, err := cmd.CombinedOutput()
 	return essence(string(out)), err
@@ -186,7 +186,7 @@ func essence(output string) string {
 // needFuzzer gives a clang that has libFuzzer, or skips.
 func needFuzzer(t *testing.T, compiler string) string {
 	t.Helper()
-	path := need.Compiler(t, compiler, "clang-16")
+	path := testtool.RequireCompiler(t, compiler, "clang-16")
 	cmd := exec.Command(path, "-x", "c", "-fsanitize=fuzzer", "-o", filepath.Join(t.TempDir(), "probe"), "-")
 	cmd.Stdin = strings.NewReader("int LLVMFuzzerTestOneInput(const unsigned char *b, unsigned long n) { " +
 		"(void)b, (void)n; return 0; }")

@@ -8,13 +8,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // wideSpans runs mdspan.cpp over headers that may be wrong ones.
 func wideSpans(t *testing.T, headers string) error {
 	t.Helper()
-	clang := need.Program(t, "clang++-19", "clang-19 libc++-19-dev libc++abi-19-dev")
+	clang := testtool.Require(t, "clang++-19", "clang-19 libc++-19-dev libc++abi-19-dev")
 	if testing.Short() {
 		t.Skip("compiles with another standard library, and -short was given")
 	}

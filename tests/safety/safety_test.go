@@ -13,7 +13,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
 // headers makes a folder of all generated headers for C and C++.
@@ -30,7 +30,7 @@ func headers(t *testing.T) (dir string) {
 func parts(t *testing.T) (dir string) {
 	t.Helper()
 	dir = headers(t)
-	trial.WriteParts(t, dir)
+	testkit.WriteParts(t, dir)
 	return dir
 }
 

@@ -12,22 +12,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // runThreads builds a program of many threads for their sanitizer, over headers
 // that may be wrong ones, and runs it.
 func runThreads(t *testing.T, source, headers string) (string, error) {
 	t.Helper()
-	p := need.Embeddable(t)
+	p := testtool.RequireEmbeddable(t)
 	program := filepath.Join(t.TempDir(), "threads")
-	out, err := exec.Command(need.Compiler(t, "clang-16", "clang-16"), "-g", "-O1", "-std=gnu11", "-Wall", "-Wextra",
+	out, err := exec.Command(testtool.RequireCompiler(t, "clang-16", "clang-16"), "-g", "-O1", "-std=gnu11", "-Wall", "-Wextra",
 		"-fsanitize=thread", "-I", headers,
 		"-isystem", p.Include, "-o", program, filepath.Join("module", source), "-L", p.Lib, "-Wl,-rpath,"+p.Lib,
 		"-l"+p.Name, "-pthread").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	// What is wrong may wait for ever: the first race ends it, or five minutes of its own work do.
-	cmd := exec.Command(need.Program(t, "prlimit", "util-linux"), "--cpu=300", program)
+	cmd := exec.Command(testtool.Require(t, "prlimit", "util-linux"), "--cpu=300", program)
 	cmd.Env = append(os.Environ(), "PYTHONHOME="+p.Home, "TSAN_OPTIONS=halt_on_error=1")
 	out, err = cmd.CombinedOutput()
 	return string(out), err
@@ -150,7 +150,7 @@ func TestTheLeakSanitizerFindsWhatIsWrong(t *testing.T) {
 // assertLost runs scripts of tests/python under the sanitizer of leaks.
 func assertLost(t *testing.T, headers string, lost bool) {
 	t.Helper()
-	p, gcc := need.Embeddable(t), need.Compiler(t, "gcc", "gcc")
+	p, gcc := testtool.RequireEmbeddable(t), testtool.RequireCompiler(t, "gcc", "gcc")
 	out, err := exec.Command(gcc, "-print-file-name=libasan.so").Output()
 	require.NoError(t, err)
 	library := strings.TrimSpace(string(out))

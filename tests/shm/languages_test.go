@@ -15,26 +15,26 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	shmtarget "github.com/dlpackgen/dlpackgen/internal/emit/shm"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // golang builds the program in Go.
 func golang(t *testing.T, flags ...string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "golang")
-	trial.Run(t, "go", append(append([]string{"build", "-o", program}, flags...), "./testdata/golang")...)
+	testkit.Run(t, "go", append(append([]string{"build", "-o", program}, flags...), "./testdata/golang")...)
 	return program
 }
 
 // python builds the module and gives a command that runs testdata/peer.py with it.
 func python(t *testing.T) []string {
 	t.Helper()
-	interpreter, gcc, dir := need.Python(t), need.Program(t, "gcc", "gcc"), t.TempDir()
+	interpreter, gcc, dir := testtool.RequirePython(t), testtool.Require(t, "gcc", "gcc"), t.TempDir()
 	out, err := exec.Command(interpreter, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
 	require.NoError(t, err)
-	trial.Run(t, gcc, "-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared",
+	testkit.Run(t, gcc, "-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared",
 		"-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000",
 		"-I", strings.TrimSpace(string(out)), "-I", filepath.Join(golden.Root(t), "gen", "c"), "-I", backend(t),
 		"-o", filepath.Join(dir, "dlpackgen_shm.abi3.so"),

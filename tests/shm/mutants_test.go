@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // mutants are the back end with one place changed, which a scenario or a group of
@@ -101,14 +101,14 @@ func notices(scenario, program string, env ...string) bool {
 // plainly builds a client with the back end in a folder, quickly.
 func plainly(t *testing.T, dir string, flags ...string) string {
 	t.Helper()
-	gcc := need.Program(t, "gcc", "gcc")
-	object := filepath.Join(trial.Built(t, "plain", func(dir string) {
-		trial.Run(t, gcc, "-std=gnu11", "-w", "-g", "-c", "-I", backend(t), "-o", filepath.Join(dir, "client.o"),
+	gcc := testtool.Require(t, "gcc", "gcc")
+	object := filepath.Join(testkit.Built(t, "plain", func(dir string) {
+		testkit.Run(t, gcc, "-std=gnu11", "-w", "-g", "-c", "-I", backend(t), "-o", filepath.Join(dir, "client.o"),
 			"testdata/client.c")
 	}), "client.o")
 	program := filepath.Join(dir, "client")
 	args := append([]string{"-std=gnu11", "-w", "-g", "-fsanitize=address", "-I", dir, "-o", program, object}, flags...)
-	trial.Run(t, gcc, append(args, filepath.Join(dir, "dlpackgen_shm.c"), "-lpthread")...)
+	testkit.Run(t, gcc, append(args, filepath.Join(dir, "dlpackgen_shm.c"), "-lpthread")...)
 	return program
 }
 
@@ -144,7 +144,7 @@ func TestARaceIsFound(t *testing.T) {
 	}
 	lock, unlock := "{ (void)pthread_mutex_lock(&shm_blocks.lock); }\n\n", "static void shm_unlock(void) { "+
 		"(void)pthread_mutex_unlock(&shm_blocks.lock); }"
-	out, err := threaded(t, trial.Mutated(t, backend(t), "shm_block.h", lock+unlock,
+	out, err := threaded(t, testkit.Mutated(t, backend(t), "shm_block.h", lock+unlock,
 		"{}\n\nstatic void shm_unlock(void) {}"))
 	require.Error(t, err)
 	assert.Regexp(t, `data race .*in shm_`, out)

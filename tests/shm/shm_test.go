@@ -14,15 +14,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 func TestMain(m *testing.M) {
 	if runtime.GOOS != "linux" {
 		return // the back end is Linux's alone
 	}
-	os.Exit(trial.Main(m, "shm"))
+	os.Exit(testkit.Main(m, "shm"))
 }
 
 // backend is the folder of the back end.
@@ -31,10 +31,10 @@ func backend(t testing.TB) string { return filepath.Join(golden.Root(t), "backen
 // client gives the program in C, under AddressSanitizer.
 func client(t testing.TB) string {
 	t.Helper()
-	gcc := need.Program(t, "gcc", "gcc")
-	dir := trial.Built(t, "client", func(dir string) {
-		trial.Run(t, gcc, append(append([]string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-I",
-			backend(t), "-o", filepath.Join(dir, "client")}, trial.Sanitized...),
+	gcc := testtool.Require(t, "gcc", "gcc")
+	dir := testkit.Built(t, "client", func(dir string) {
+		testkit.Run(t, gcc, append(append([]string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-I",
+			backend(t), "-o", filepath.Join(dir, "client")}, testkit.Sanitized...),
 			"testdata/client.c", filepath.Join(backend(t), "dlpackgen_shm.c"), "-lpthread")...)
 	})
 	return filepath.Join(dir, "client")
@@ -43,13 +43,13 @@ func client(t testing.TB) string {
 // does runs the client and gives the lines that it printed.
 func does(t testing.TB, program string, words ...string) []string {
 	t.Helper()
-	return trial.Lines(t, exec.Command(program, words...))
+	return testkit.Lines(t, exec.Command(program, words...))
 }
 
 func TestEveryDialectOfC(t *testing.T) {
-	gcc := need.Program(t, "gcc", "gcc")
+	gcc := testtool.Require(t, "gcc", "gcc")
 	for _, dialect := range []string{"c99", "c11", "gnu17"} {
-		trial.Run(t, gcc, "-std="+dialect, "-O2", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic",
+		testkit.Run(t, gcc, "-std="+dialect, "-O2", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic",
 			"-Werror",
 			"-c", "-o", os.DevNull, filepath.Join(backend(t), "dlpackgen_shm.c"))
 	}
@@ -58,9 +58,9 @@ func TestEveryDialectOfC(t *testing.T) {
 // One symbol is exported. Nothing is called that could give memory a name, which
 // would outlive a process that is killed.
 func TestItExportsOneSymbol(t *testing.T) {
-	gcc, nm := need.Program(t, "gcc", "gcc"), need.Program(t, "nm", "binutils")
+	gcc, nm := testtool.Require(t, "gcc", "gcc"), testtool.Require(t, "nm", "binutils")
 	object := filepath.Join(t.TempDir(), "shm.o")
-	trial.Run(t, gcc, "-O2", "-c", "-o", object, filepath.Join(backend(t), "dlpackgen_shm.c"))
+	testkit.Run(t, gcc, "-O2", "-c", "-o", object, filepath.Join(backend(t), "dlpackgen_shm.c"))
 	out, err := exec.Command(nm, "--defined-only", "--extern-only", "--format=just-symbols", object).Output()
 	require.NoError(t, err)
 	assert.Equal(t, "dlpackgen_shm\n", string(out))
@@ -196,9 +196,9 @@ func TestTheDeadLeaveNothingBehind(t *testing.T) {
 // threaded runs the threads under ThreadSanitizer.
 func threaded(t *testing.T, source string) (string, error) {
 	t.Helper()
-	gcc, setarch, program := need.Program(t, "gcc", "gcc"), need.Program(t, "setarch",
+	gcc, setarch, program := testtool.Require(t, "gcc", "gcc"), testtool.Require(t, "setarch",
 		"util-linux"), filepath.Join(t.TempDir(), "client")
-	trial.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-w", "-fsanitize=thread", "-I", source, "-o", program,
+	testkit.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-w", "-fsanitize=thread", "-I", source, "-o", program,
 		"testdata/client.c",
 		filepath.Join(source, "dlpackgen_shm.c"), "-lpthread")
 	cmd := exec.Command("timeout", "120", setarch, "-R", program, "threads")
@@ -221,10 +221,10 @@ func TestCpp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles C++")
 	}
-	gcc, gpp, dir := need.Program(t, "gcc", "gcc"), need.Program(t, "g++", "g++"), t.TempDir()
+	gcc, gpp, dir := testtool.Require(t, "gcc", "gcc"), testtool.Require(t, "g++", "g++"), t.TempDir()
 	object, program := filepath.Join(dir, "shm.o"), filepath.Join(dir, "program")
-	trial.Run(t, gcc, "-O1", "-c", "-o", object, filepath.Join(backend(t), "dlpackgen_shm.c"))
-	trial.Run(t, gpp, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-I", backend(t), "-o", program,
+	testkit.Run(t, gcc, "-O1", "-c", "-o", object, filepath.Join(backend(t), "dlpackgen_shm.c"))
+	testkit.Run(t, gpp, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-I", backend(t), "-o", program,
 		"testdata/client.cpp", object, "-lpthread")
 	assert.Equal(t, []string{"allocated 12, then shm: alloc: there is no device 1; the CPU is 0"}, does(t, program))
 }

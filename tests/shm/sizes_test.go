@@ -8,13 +8,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
 // sizes calls the back end of a folder with structs of every size.
 func sizes(t *testing.T, source string) (string, error) {
 	t.Helper()
-	return trial.Sizes(t, source, os.Environ(), `-DBACKEND_HEADER="dlpackgen_shm.h"`,
+	return testkit.Sizes(t, source, os.Environ(), `-DBACKEND_HEADER="dlpackgen_shm.h"`,
 		"-DBACKEND_TABLE()=dlpackgen_shm()->device", filepath.Join(source, "dlpackgen_shm.c"), "-lpthread")
 }
 
@@ -23,10 +23,10 @@ func TestStructsOfEverySize(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the back end under AddressSanitizer")
 	}
-	for _, source := range []string{backend(t), trial.Grown(t, backend(t))} {
+	for _, source := range []string{backend(t), testkit.Grown(t, backend(t))} {
 		out, err := sizes(t, source)
 		require.NoError(t, err, out)
-		assert.Equal(t, trial.WantSizes("shm", 3), out)
+		assert.Equal(t, testkit.WantSizes("shm", 3), out)
 	}
 }
 
@@ -34,8 +34,8 @@ func TestMutantsOfSizesAreFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the back end with a mutant")
 	}
-	source := trial.Mutated(t, backend(t), "device_request.h", "if (size >= first) return DLPACKGEN_BACKEND_OK;",
+	source := testkit.Mutated(t, backend(t), "device_request.h", "if (size >= first) return DLPACKGEN_BACKEND_OK;",
 		"if (1) return DLPACKGEN_BACKEND_OK;")
 	out, err := sizes(t, source)
-	assert.False(t, err == nil && out == trial.WantSizes("shm", 3))
+	assert.False(t, err == nil && out == testkit.WantSizes("shm", 3))
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
@@ -73,7 +73,7 @@ func tracer(t *testing.T) string {
 	if testing.Short() {
 		t.Skip("runs the command some hundred times under strace: left to make test")
 	}
-	strace := need.Program(t, "strace", "strace")
+	strace := testtool.Require(t, "strace", "strace")
 	if out, err := exec.Command(strace, "-f", "-o", os.DevNull, "-e", "inject=mkdirat:error=EIO",
 		"true").CombinedOutput(); err != nil {
 		t.Skipf("needs the right to trace processes (ptrace), which this machine refuses: %s", out)

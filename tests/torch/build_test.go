@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // torches is what a Python tells about its torch.
@@ -45,7 +45,7 @@ func environment(t *testing.T) torches {
 	if testing.Short() {
 		t.Skip("compiles against the headers of torch, and -short was given")
 	}
-	return torchOf(t, need.Python(t))
+	return torchOf(t, testtool.RequirePython(t))
 }
 
 // torchOf finds the torch of a Python, or skips.
@@ -92,7 +92,7 @@ func (to torches) build(t *testing.T, headers, dir string, flags ...string) erro
 	args = append(append(args, flags...), "-o", filepath.Join(folder, to.name()+to.Suffix),
 		filepath.Join(sources, "module.cpp"),
 		"-L"+filepath.Join(to.Root, "lib"), "-ltorch_python", "-ltorch_cpu", "-lc10")
-	out, err := exec.Command(need.Compiler(t, "g++", "g++"), args...).CombinedOutput()
+	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), args...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
@@ -105,7 +105,7 @@ func helper(t *testing.T, dir string, flags ...string) {
 	args := append([]string{"-std=c11", "-O1", "-g1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror",
 		"module/helper.c", "-lpthread", "-ldl",
 		"-o", filepath.Join(dir, "helper.so")}, flags...)
-	out, err := exec.Command(need.Compiler(t, "gcc", "gcc"), args...).CombinedOutput()
+	out, err := exec.Command(testtool.RequireCompiler(t, "gcc", "gcc"), args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }
 
@@ -115,7 +115,7 @@ func (to torches) faults(t *testing.T, dir string) {
 	args := append(to.flags(), "-O0", "-shared", "module/faults.cpp", "-o", filepath.Join(dir, "faults.so"),
 		"-L"+filepath.Join(to.Root, "lib"),
 		"-lc10", "-ltorch_cpu")
-	out, err := exec.Command(need.Compiler(t, "g++", "g++"), args...).CombinedOutput()
+	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }
 
@@ -124,7 +124,7 @@ func (to torches) faults(t *testing.T, dir string) {
 func (to torches) devices(t *testing.T) string {
 	t.Helper()
 	devicesOnce.Do(func() {
-		gcc, backend := need.Compiler(t, "gcc", "gcc"), filepath.Join(golden.Root(t), "backends/cuda/dlpackgen_cuda.c")
+		gcc, backend := testtool.RequireCompiler(t, "gcc", "gcc"), filepath.Join(golden.Root(t), "backends/cuda/dlpackgen_cuda.c")
 		for _, args := range [][]string{
 			{"-Wl,-soname,libcuda.so.1", "-o", filepath.Join(library, "libcuda.so.1"),
 				"../devices/testdata/standin.c", "-lpthread"},

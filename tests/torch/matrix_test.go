@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // nanobind adds the module withnanobind of tests/clients to a folder.
@@ -23,7 +23,7 @@ func nanobind(t *testing.T, to torches, dir string) {
 		t.Skip("needs jax, paddle, ml_dtypes, tvm-ffi and nanobind: pip install -r tests/requirements-frameworks.txt")
 	}
 	root := strings.TrimSpace(string(out))
-	out, err = exec.Command(need.Compiler(t, "g++", "g++"), "-std=c++17", "-O1", "-fPIC", "-shared",
+	out, err = exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-std=c++17", "-O1", "-fPIC", "-shared",
 		"-fvisibility=hidden", "-DNDEBUG", "-I"+to.Include,
 		"-I"+filepath.Join(root, "include"), "-I"+filepath.Join(root, "ext", "robin_map", "include"),
 		"../clients/module/nanobind.cpp",

@@ -12,13 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // runtimeOf gives the path of a library of the compiler, or skips.
 func runtimeOf(t *testing.T, name string) string {
 	t.Helper()
-	out, err := exec.Command(need.Program(t, "g++", "g++"), "-print-file-name="+name).Output()
+	out, err := exec.Command(testtool.Require(t, "g++", "g++"), "-print-file-name="+name).Output()
 	if path := strings.TrimSpace(string(out)); err == nil && filepath.IsAbs(path) {
 		return path
 	}
@@ -144,7 +144,7 @@ func without(t *testing.T) []string {
 	t.Helper()
 	failing := filepath.Join(library, "failing.so")
 	failingOnce.Do(func() {
-		out, err := exec.Command(need.Compiler(t, "gcc", "gcc"), "-std=c11", "-O1", "-g1", "-fPIC", "-shared",
+		out, err := exec.Command(testtool.RequireCompiler(t, "gcc", "gcc"), "-std=c11", "-O1", "-g1", "-fPIC", "-shared",
 			"-Wall", "-Wextra", "-Werror",
 			"module/failing.c", "-ldl", "-o", failing).CombinedOutput()
 		require.NoError(t, err, "%s", out)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // byStable lets a script take tensors by the module of the stable ABI.
@@ -39,7 +39,7 @@ func (to torches) buildStable(t *testing.T, headers, dir string, flags ...string
 	args := append(to.stableFlags(t, headers, "-DTORCH_TARGET_VERSION=0x020E000000000000"), "-shared", "-o",
 		filepath.Join(dir, "dlpackgen_torch_stable"+to.Suffix))
 	args = append(append(args, flags...), "-L"+filepath.Join(to.Root, "lib"), "-ltorch_cpu")
-	out, err := exec.Command(need.Compiler(t, "g++", "g++"), args...).CombinedOutput()
+	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), args...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
@@ -72,7 +72,7 @@ func TestTheStableConsumer(t *testing.T) {
 // It calls nothing of torch but what is in the stable ABI.
 func TestTheStableConsumerNeedsNoOtherSymbols(t *testing.T) {
 	to, dir := stable(t)
-	out, err := exec.Command(need.Program(t, "nm", "binutils"), "-D", "--undefined-only", "--format=just-symbols",
+	out, err := exec.Command(testtool.Require(t, "nm", "binutils"), "-D", "--undefined-only", "--format=just-symbols",
 		filepath.Join(dir, "dlpackgen_torch_stable"+to.Suffix)).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	assert.Contains(t, string(out), "torch_from_blob\n")
@@ -88,7 +88,7 @@ func TestOlderStableABIsAreRefused(t *testing.T) {
 		"-DTORCH_TARGET_VERSION=0x020A000000000000": "the consumer needs TORCH_TARGET_VERSION 2.13 or newer",
 		"-DTORCH_TARGET_VERSION=0x020D000000000000": "objects of Python need TORCH_TARGET_VERSION 2.14 or newer",
 	} {
-		out, err := exec.Command(need.Program(t, "g++", "g++"),
+		out, err := exec.Command(testtool.Require(t, "g++", "g++"),
 			append(to.stableFlags(t, generated(t), target), "-fsyntax-only", "-fmax-errors=1")...).CombinedOutput()
 		assert.Error(t, err)
 		assert.Contains(t, string(out), says)

@@ -8,14 +8,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // strides compiles and runs strides.cpp, which stops at the first undefined behaviour.
 func strides(t *testing.T, headers string) (string, error) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "strides")
-	out, err := exec.Command(need.Compiler(t, "g++", "g++"), "-std=c++17", "-O1", "-fsanitize=undefined",
+	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-std=c++17", "-O1", "-fsanitize=undefined",
 		"-fno-sanitize-recover=all",
 		"-I", filepath.Join(generated(t), "..", "c"), "-I", headers, "-o", program,
 		"module/strides.cpp").CombinedOutput()

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
-	"github.com/dlpackgen/dlpackgen/internal/need"
-	"github.com/dlpackgen/dlpackgen/internal/trial"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // builder is where PyTorch and Python have what C++ needs, and the folder of a build.
@@ -29,7 +29,7 @@ func prepare(t *testing.T) builder {
 	if testing.Short() {
 		t.Skip("compiles against libtorch for a minute, and -short was given")
 	}
-	python := need.Python(t)
+	python := testtool.RequirePython(t)
 	out, err := exec.Command(python, "-c",
 		"import sysconfig, importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0]); "+
 			"print(sysconfig.get_paths()['include'])").Output()
@@ -37,9 +37,10 @@ func prepare(t *testing.T) builder {
 		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
 	}
 	lines := strings.Fields(string(out))
-	b := builder{python, lines[0], lines[1], need.Compiler(t, "gcc", "gcc"), need.Compiler(t, "g++", "g++"),
+	b := builder{python, lines[0], lines[1], testtool.RequireCompiler(t, "gcc", "gcc"),
+		testtool.RequireCompiler(t, "g++", "g++"),
 		t.TempDir()}
-	trial.Generate(t, "testdata/dlpackgen.yaml", b.dir)
+	testkit.Generate(t, "testdata/dlpackgen.yaml", b.dir)
 	return b
 }
 
@@ -116,7 +117,7 @@ func TestSanitized(t *testing.T) {
 // runtimeOf gives the path of a library of the compiler, or skips.
 func runtimeOf(t *testing.T, name string) string {
 	t.Helper()
-	out, err := exec.Command(need.Program(t, "g++", "g++"), "-print-file-name="+name).Output()
+	out, err := exec.Command(testtool.Require(t, "g++", "g++"), "-print-file-name="+name).Output()
 	if path := strings.TrimSpace(string(out)); err == nil && filepath.IsAbs(path) {
 		return path
 	}

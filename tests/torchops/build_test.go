@@ -17,9 +17,9 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/config"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
-	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // scratch holds what all tests share; built are the errors of what was tried.
@@ -71,7 +71,7 @@ func torch(t *testing.T) places {
 	if testing.Short() {
 		t.Skip("compiles against libtorch for half a minute, and -short was given")
 	}
-	python := need.Python(t)
+	python := testtool.RequirePython(t)
 	out, err := exec.Command(python, "-c",
 		"import sysconfig, importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0]); "+
 			"print(sysconfig.get_paths()['include'])").Output()
@@ -79,7 +79,8 @@ func torch(t *testing.T) places {
 		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
 	}
 	lines := strings.Fields(string(out))
-	return places{python, lines[0], lines[1], need.Compiler(t, "gcc", "gcc"), need.Compiler(t, "g++", "g++")}
+	return places{python, lines[0], lines[1], testtool.RequireCompiler(t, "gcc", "gcc"),
+		testtool.RequireCompiler(t, "g++", "g++")}
 }
 
 // flags are those of every compilation.

@@ -11,14 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // The example is built as a wheel and by CMake, and what it trains has PyTorch's own
 // losses with both; the wheel refuses another torch by name.
 func TestTheExample(t *testing.T) {
 	p := torch(t)
-	need.Program(t, "cmake", "cmake")
+	testtool.Require(t, "cmake", "cmake")
 	if err := exec.Command(p.python, "-c", "import setuptools").Run(); err != nil {
 		t.Skip("needs setuptools: pip install -r tests/requirements.txt")
 	}

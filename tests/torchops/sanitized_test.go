@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // asked is what the sanitizer of addresses is asked for. A library that torch brings
@@ -27,7 +27,7 @@ var (
 // runtimeOf gives the path of a library of the compiler, or skips.
 func runtimeOf(t *testing.T, name string) string {
 	t.Helper()
-	out, err := exec.Command(need.Program(t, "g++", "g++"), "-print-file-name="+name).Output()
+	out, err := exec.Command(testtool.Require(t, "g++", "g++"), "-print-file-name="+name).Output()
 	if path := strings.TrimSpace(string(out)); err == nil && filepath.IsAbs(path) {
 		return path
 	}

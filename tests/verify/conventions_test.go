@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 	"github.com/dlpackgen/dlpackgen/internal/verify"
 )
@@ -66,7 +66,7 @@ func TestCallingConventions(t *testing.T) {
 	for _, c := range conventions {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			need.Program(t, c.cc, c.debian)
+			testtool.Require(t, c.cc, c.debian)
 			for where, place := range deleters {
 				if where != "DLManagedTensor.deleter" && !tier.IsNightly() && (testing.Short() || !c.isHost()) {
 					continue
@@ -120,7 +120,7 @@ func TestMembersThatOnlyLookAlike(t *testing.T) {
 	} {
 		t.Run(c.name+" "+c.cc, func(t *testing.T) {
 			t.Parallel()
-			need.Program(t, c.cc, c.debian)
+			testtool.Require(t, c.cc, c.debian)
 			text := mutate(t, read(t, header), mutant{pattern: c.pattern, with: c.with})
 			got := run(t, verify.Request{Header: put(t, text), CC: c.cc, Release: "1.3"})
 			require.Equal(t, []string{"verify-field-type"}, codes(got), "%v", got.Diags)

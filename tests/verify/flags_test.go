@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/verify"
 )
 
@@ -33,7 +33,7 @@ declarations:
 // Whatever flags a project compiles with, a header that fits still fits.
 func TestFlagsOfAProject(t *testing.T) {
 	t.Parallel()
-	need.Program(t, "gcc", "gcc")
+	testtool.Require(t, "gcc", "gcc")
 	header := ours(t, "1.3")
 	for _, flags := range [][]string{
 		{"-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Werror"},
@@ -51,8 +51,8 @@ func TestFlagsOfAProject(t *testing.T) {
 
 func TestFlagsThatChangeTheABI(t *testing.T) {
 	t.Parallel()
-	need.Program(t, "gcc", "gcc")
-	need.Program(t, "g++", "g++")
+	testtool.Require(t, "gcc", "gcc")
+	testtool.Require(t, "g++", "g++")
 	header := ours(t, "1.3")
 
 	packed := run(t, verify.Request{Header: header, CC: "gcc", Flags: []string{"-fpack-struct"}})
@@ -69,7 +69,7 @@ func TestFlagsThatChangeTheABI(t *testing.T) {
 
 func TestLinkageMacrosFollowTheTarget(t *testing.T) {
 	t.Parallel()
-	need.Program(t, "x86_64-w64-mingw32-gcc", "mingw-w64")
+	testtool.Require(t, "x86_64-w64-mingw32-gcc", "mingw-w64")
 	header := ours(t, "1.3")
 	for _, flags := range [][]string{nil, {"-DDLPACK_EXPORTS"}} {
 		got := run(t, verify.Request{Header: header, CC: "x86_64-w64-mingw32-gcc", Flags: flags})
@@ -83,7 +83,7 @@ func TestLinkageMacrosFollowTheTarget(t *testing.T) {
 // A header that only includes the real one, by a path of the user's, is as good;
 // what it adds is reported in its own file.
 func TestAHeaderThatIncludesTheRealOne(t *testing.T) {
-	need.Program(t, "gcc", "gcc")
+	testtool.Require(t, "gcc", "gcc")
 	dir := t.TempDir()
 	t.Chdir(dir)
 	require.NoError(t, os.MkdirAll("inc/dlpack", 0o700))
@@ -103,7 +103,7 @@ func TestAHeaderThatIncludesTheRealOne(t *testing.T) {
 // A run leaves no file behind: none beside the header, none in the current
 // folder, and none in the folder for temporary files.
 func TestNothingIsWritten(t *testing.T) {
-	need.Program(t, "gcc", "gcc")
+	testtool.Require(t, "gcc", "gcc")
 	temp, project := t.TempDir(), filepath.Join(t.TempDir(), `a "b" c`)
 	t.Setenv("TMPDIR", temp)
 	require.NoError(t, os.Mkdir(project, 0o700))

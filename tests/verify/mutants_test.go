@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 	"github.com/dlpackgen/dlpackgen/internal/verify"
 )
@@ -86,7 +86,7 @@ func report(t *testing.T, text, release string, m mutant) {
 	}
 	for _, cc := range programs {
 		t.Run(cc, func(t *testing.T) {
-			need.Program(t, cc, debianOf[cc])
+			testtool.Require(t, cc, debianOf[cc])
 			got := run(t, verify.Request{Header: header, CC: cc, Release: release})
 			assert.Equal(t, m.codes, codes(got), "%v", got.Diags)
 			for _, d := range got.Diags {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 	"github.com/dlpackgen/dlpackgen/internal/verify"
 )
@@ -34,7 +34,7 @@ func TestRealHeadersFit(t *testing.T) {
 		for _, cc := range compilers {
 			t.Run(header.name+" "+cc.program, func(t *testing.T) {
 				t.Parallel()
-				need.Program(t, cc.program, cc.debian)
+				testtool.Require(t, cc.program, cc.debian)
 				path := header.path(t)
 				if path == "" {
 					t.Skipf("needs the dlpack.h of %s: %s", header.name, header.install)
@@ -84,7 +84,7 @@ func targetsOf(version string) []target {
 // Our own header of every release fits on every target, in C and in C++.
 func TestOurHeadersFitOnEveryTarget(t *testing.T) {
 	t.Parallel()
-	need.Program(t, "clang-16", "clang-16")
+	testtool.Require(t, "clang-16", "clang-16")
 	for _, info := range dlpack.Releases() {
 		if testing.Short() && info.Version != dlpack.Latest() {
 			continue

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/verify"
 )
 
@@ -27,7 +27,7 @@ func read(t *testing.T, path string) string {
 // Edits that change nothing for a client report nothing.
 func TestHarmlessEditsReportNothing(t *testing.T) {
 	t.Parallel()
-	need.Program(t, "gcc", "gcc")
+	testtool.Require(t, "gcc", "gcc")
 	text := read(t, ours(t, "1.3"))
 	comments := regexp.MustCompile(`(?s)/\*.*?\*/`)
 	for name, edited := range map[string]string{
@@ -51,7 +51,7 @@ func TestHarmlessEditsReportNothing(t *testing.T) {
 
 func TestTheReleaseIsFound(t *testing.T) {
 	t.Parallel()
-	need.Program(t, "gcc", "gcc")
+	testtool.Require(t, "gcc", "gcc")
 	for _, c := range []struct {
 		name, from, old, new string
 		release              string
@@ -79,7 +79,7 @@ func TestTheReleaseIsFound(t *testing.T) {
 // whose two releases declare the same.
 func TestEveryReleaseThatFitsIsNamed(t *testing.T) {
 	t.Parallel()
-	need.Program(t, "gcc", "gcc")
+	testtool.Require(t, "gcc", "gcc")
 	s := twins(t)
 	got, err := verify.Run(context.Background(), s,
 		verify.Request{Header: put(t,
@@ -93,7 +93,7 @@ func TestEveryReleaseThatFitsIsNamed(t *testing.T) {
 
 func TestTheReleaseIsGiven(t *testing.T) {
 	t.Parallel()
-	need.Program(t, "gcc", "gcc")
+	testtool.Require(t, "gcc", "gcc")
 	header := ours(t, "1.3")
 	got := run(t, verify.Request{Header: header, CC: "gcc", Release: "latest"})
 	assert.Equal(t, []string{"1.3"}, got.Fits)
@@ -114,7 +114,7 @@ func TestTheReleaseIsGiven(t *testing.T) {
 // What cannot be compared at all is an error with a hint, not a finding.
 func TestWhatCannotBeCompared(t *testing.T) {
 	t.Parallel()
-	need.Program(t, "gcc", "gcc")
+	testtool.Require(t, "gcc", "gcc")
 	good := ours(t, "1.3")
 	for _, c := range []struct {
 		name, code, text string
@@ -156,7 +156,7 @@ func TestWhatCannotBeCompared(t *testing.T) {
 // A target whose relocations nobody can follow is refused, not misread.
 func TestATargetThatCannotBeRead(t *testing.T) {
 	t.Parallel()
-	need.Program(t, "clang-16", "clang-16")
+	testtool.Require(t, "clang-16", "clang-16")
 	for _, target := range []string{"msp430", "riscv32"} {
 		_, err := verify.Run(context.Background(), dlpack,
 			verify.Request{Header: ours(t, "1.3"), CC: "clang-16",
@@ -180,7 +180,7 @@ func script(t *testing.T, text string) string {
 // A header that does not compile gives the compiler's own words and place.
 func TestAHeaderThatDoesNotCompile(t *testing.T) {
 	t.Parallel()
-	need.Program(t, "gcc", "gcc")
+	testtool.Require(t, "gcc", "gcc")
 	for text, want := range map[string]string{
 		"#include <stdint.h>\nint32_t a;\nint64 b;\n":                    "unknown type name",
 		"#include <no/such.h>\n":                                         "no/such.h: No such file",
@@ -203,7 +203,7 @@ func TestAHeaderThatDoesNotCompile(t *testing.T) {
 
 func TestACancelledRunSaysSo(t *testing.T) {
 	t.Parallel()
-	need.Program(t, "gcc", "gcc")
+	testtool.Require(t, "gcc", "gcc")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err := verify.Run(ctx, dlpack, verify.Request{Header: ours(t, "1.3"), CC: "gcc"})

@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // testBindings runs the conformance tests of the Go bindings as a Windows
 // program, where threads, calls and the width of long are others.
 func (m *machine) testBindings(t *testing.T) {
-	cc := need.Program(t, "x86_64-w64-mingw32-gcc", "mingw-w64")
+	cc := testtool.Require(t, "x86_64-w64-mingw32-gcc", "mingw-w64")
 	program := filepath.Join(t.TempDir(), "conformance.exe")
 	build := exec.Command("go", "test", "-c", "-o", program, "../../gen/go/dlpack/dlpacktest")
 	build.Env = append(os.Environ(), "CGO_ENABLED=1", "GOOS=windows", "GOARCH=amd64", "CC="+cc)

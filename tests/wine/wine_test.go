@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
@@ -32,7 +32,7 @@ func newMachine(t *testing.T) *machine {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("wine runs the windows/amd64 build on amd64 only")
 	}
-	wine := need.Program(t, "wine", "wine")
+	wine := testtool.Require(t, "wine", "wine")
 	prefix, err := os.MkdirTemp("", "dlpackgen-wine-")
 	require.NoError(t, err)
 	m := &machine{wine: wine, env: append(os.Environ(), "WINEPREFIX="+prefix, "WINEDEBUG=-all",

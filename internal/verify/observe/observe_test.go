@@ -10,14 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/verify/object"
 )
 
 // compile gives the facts of a source, as a compiler sees it, and its path.
 func compile(t *testing.T, program, debian, lang, text string) (*Header, string) {
 	t.Helper()
-	need.Program(t, program, debian)
+	testtool.Require(t, program, debian)
 	source := filepath.Join(t.TempDir(), "a.c")
 	require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
 	out, err := exec.Command(program, "-x", lang, "-g", "-gdwarf-4", "-fno-eliminate-unused-debug-types", "-c",

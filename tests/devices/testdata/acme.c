@@ -2,7 +2,7 @@
  * whose work is done at once. It keeps the books, writes each call down, and fails
  * where it is told to. LESS leaves a function out; VERSION is its
  * version; with QUIET nothing is written down. */
-#include "../../../internal/trial/testdata/notes.h"
+#include "../../../internal/testkit/testdata/notes.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #define BACKEND_SYMBOL "cuInit"
 #endif
 #include BACKEND_HEADER
-#include "../../../internal/trial/testdata/client.h"
+#include "../../../internal/testkit/testdata/client.h"
 
 static void* control(const char* name) {
   void *library = dlopen(BACKEND_LIBRARY, RTLD_NOW | RTLD_NOLOAD), *found = library ? dlsym(library, name) : NULL;

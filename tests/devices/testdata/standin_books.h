@@ -7,7 +7,7 @@ static int breaches, broken;
 #define NOTES_FIRST(name) \
   if (in_host_function) return breaches++, 800
 #endif
-#include "../../../internal/trial/testdata/notes.h"
+#include "../../../internal/testkit/testdata/notes.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #define BACKEND_MAPPED "libze_"
 #define BACKEND_SYMBOL "zeInit"
-#include "../../../internal/trial/testdata/client.h"
+#include "../../../internal/testkit/testdata/client.h"
 
 static const dlpackgen_usm_table* usm;
 static int every;

@@ -13,7 +13,7 @@ static int ended;
 #define OUT __attribute__((visibility("default")))
 #define NOTES_FIRST(name) \
   if (ended) fprintf(stderr, "%s after the end\n", name)
-#include "../../../internal/trial/testdata/notes.h"
+#include "../../../internal/testkit/testdata/notes.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-package trial
+package testkit
 
 import (
 	"os"
@@ -10,17 +10,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestMain(m *testing.M) { os.Exit(Main(m, "trial")) }
+func TestMain(m *testing.M) { os.Exit(Main(m, "testkit")) }
 
 func TestBuilt(t *testing.T) {
 	times := 0
 	fill := func(dir string) {
 		times++
-		Run(t, "cp", "trial.go", dir)
+		Run(t, "cp", "testkit.go", dir)
 	}
 	assert.Equal(t, Built(t, "one", fill), Built(t, "one", fill))
 	assert.NotEqual(t, Built(t, "one", fill), Built(t, "another", fill))
-	assert.FileExists(t, filepath.Join(Built(t, "another", fill), "trial.go"))
+	assert.FileExists(t, filepath.Join(Built(t, "another", fill), "testkit.go"))
 	assert.Equal(t, 2, times)
 }
 

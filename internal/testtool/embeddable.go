@@ -1,4 +1,4 @@
-package need
+package testtool
 
 import (
 	"encoding/json"
@@ -14,12 +14,12 @@ import (
 type EmbeddablePython struct{ Include, Lib, Name, Home string }
 
 // Embeddable finds the shared library of the Python with the frameworks, or skips.
-func Embeddable(t testing.TB) EmbeddablePython {
+func RequireEmbeddable(t testing.TB) EmbeddablePython {
 	t.Helper()
 	const ask = `import json, sys, sysconfig as s
 print(json.dumps([s.get_paths()["include"], s.get_config_var("LIBDIR"), "python" + s.get_config_var("LDVERSION"),
     s.get_config_var("Py_ENABLE_SHARED"), sys.base_prefix]))`
-	out, err := exec.Command(Python(t), "-c", ask).Output()
+	out, err := exec.Command(RequirePython(t), "-c", ask).Output()
 	require.NoError(t, err)
 	var p EmbeddablePython
 	var shared int

@@ -1,6 +1,6 @@
-// Package need finds the programs of others that tests use, and skips a test
+// Package testtool finds the programs of others that tests use, and skips a test
 // whose program is missing with the way to get it. It installs nothing.
-package need
+package testtool
 
 import (
 	"cmp"
@@ -13,7 +13,7 @@ import (
 )
 
 // Program gives the path of a program, which comes with that Debian package.
-func Program(t testing.TB, name, debian string) string {
+func Require(t testing.TB, name, debian string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -24,7 +24,7 @@ func Program(t testing.TB, name, debian string) string {
 
 // Python gives the Python that has the frameworks: the one that DLPACKGEN_PYTHON
 // names, or that of `make setup`.
-func Python(t testing.TB) string {
+func RequirePython(t testing.TB) string {
 	t.Helper()
 	python := cmp.Or(os.Getenv("DLPACKGEN_PYTHON"), filepath.Join(golden.Root(t), ".venv", "bin", "python"))
 	if _, err := exec.LookPath(python); err != nil {

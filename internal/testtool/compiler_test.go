@@ -1,4 +1,4 @@
-package need
+package testtool
 
 import (
 	"os"
@@ -31,9 +31,9 @@ func hits(t *testing.T) string {
 }
 
 func TestWhatWasCompiledIsFoundInAnotherFolder(t *testing.T) {
-	Program(t, "ccache", "ccache")
+	Require(t, "ccache", "ccache")
 	t.Setenv("CCACHE_DIR", t.TempDir())
-	gcc := Compiler(t, "gcc", "gcc")
+	gcc := RequireCompiler(t, "gcc", "gcc")
 	for _, test := range []struct{ number, more, prints, hits string }{
 		{"1", "7", "1 7\n", "0"}, {"1", "7", "1 7\n", "1"}, {"2", "7", "2 7\n", "1"}, {"1", "8", "1 8\n", "1"},
 		{"2", "7", "2 7\n", "2"},
@@ -51,9 +51,9 @@ func TestWhatWasCompiledIsFoundInAnotherFolder(t *testing.T) {
 }
 
 func TestErrorsAndOtherCommandsPassTheCache(t *testing.T) {
-	Program(t, "ccache", "ccache")
+	Require(t, "ccache", "ccache")
 	t.Setenv("CCACHE_DIR", t.TempDir())
-	gcc, dir := Compiler(t, "gcc", "gcc"), t.TempDir()
+	gcc, dir := RequireCompiler(t, "gcc", "gcc"), t.TempDir()
 	wrong := filepath.Join(dir, "x.c")
 	require.NoError(t, os.WriteFile(wrong, []byte("int main(void) { return missing; }\n"), 0o600))
 	out, err := exec.Command(gcc, "-o", filepath.Join(dir, "x"), wrong).CombinedOutput()

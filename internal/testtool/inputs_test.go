@@ -1,4 +1,4 @@
-package need
+package testtool
 
 import (
 	"testing"

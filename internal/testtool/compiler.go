@@ -1,4 +1,4 @@
-package need
+package testtool
 
 import (
 	_ "embed"
@@ -21,9 +21,9 @@ var stableScript []byte
 // Compiler gives the path of a compiler, which comes with that Debian package. Where there is
 // ccache, the compiler is run by it: what was compiled before, in whatever folder, is taken from
 // .cache/ccache.
-func Compiler(t testing.TB, name, debian string) string {
+func RequireCompiler(t testing.TB, name, debian string) string {
 	t.Helper()
-	path := Program(t, name, debian)
+	path := Require(t, name, debian)
 	if _, err := exec.LookPath("ccache"); err != nil {
 		return path
 	}

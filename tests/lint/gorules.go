@@ -1,4 +1,4 @@
-package house
+package lint
 
 import (
 	"bytes"
@@ -142,8 +142,8 @@ func yamlImports(tree []File) []string {
 // writers are the rooms that write files: the writer of outputs, the one that
 // runs compilers in a scratch folder, the goldens, what tests build, and the command for the files
 // that are no outputs (a first config, a picture).
-var writers = []string{"internal/tree", "internal/verify", "internal/golden", "internal/mutant", "internal/need",
-	"internal/trial", "cmd/dlpackgen"}
+var writers = []string{"internal/tree", "internal/verify", "internal/golden", "internal/mutant", "internal/testtool",
+	"internal/testkit", "cmd/dlpackgen"}
 
 var writes = regexp.MustCompile(`^os\.(?:Create|CreateTemp|OpenFile|WriteFile|Rename|Remove|RemoveAll|Mkdir|MkdirAll|MkdirTemp|Chmod|Truncate|Symlink|Link)$`)
 

@@ -1,4 +1,4 @@
-package need
+package testtool
 
 import (
 	"fmt"
@@ -19,18 +19,18 @@ func (s *skipper) Skipf(format string, args ...any) { s.why = fmt.Sprintf(format
 
 func TestProgram(t *testing.T) {
 	s := &skipper{TB: t}
-	assert.NotEmpty(t, Program(s, "go", "golang"))
+	assert.NotEmpty(t, Require(s, "go", "golang"))
 	assert.Empty(t, s.why)
-	assert.Empty(t, Program(s, "no-such-program", "nothing"))
+	assert.Empty(t, Require(s, "no-such-program", "nothing"))
 	assert.Equal(t, "needs no-such-program: apt-get install nothing", s.why)
 }
 
 func TestPython(t *testing.T) {
 	s := &skipper{TB: t}
 	t.Setenv("DLPACKGEN_PYTHON", "go")
-	assert.Equal(t, "go", Python(s))
+	assert.Equal(t, "go", RequirePython(s))
 	assert.Empty(t, s.why)
 	t.Setenv("DLPACKGEN_PYTHON", "/no/such/python")
-	Python(s)
+	RequirePython(s)
 	assert.Equal(t, "needs /no/such/python: make setup, or set DLPACKGEN_PYTHON", s.why)
 }

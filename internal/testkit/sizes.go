@@ -1,4 +1,4 @@
-package trial
+package testkit
 
 import (
 	"fmt"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dlpackgen/dlpackgen/internal/need"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // growable are the calls of a back end that take a struct that can grow, and the size that
@@ -38,8 +38,8 @@ func Grown(t testing.TB, source string) string {
 func Sizes(t testing.TB, source string, env []string, args ...string) (string, error) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "sizes")
-	Run(t, need.Program(t, "gcc", "gcc"), append([]string{"-std=gnu11", "-g", "-O1", "-fsanitize=address", "-I", source,
-		"-o", program, "../../internal/trial/testdata/sizes.c"}, args...)...)
+	Run(t, testtool.Require(t, "gcc", "gcc"), append([]string{"-std=gnu11", "-g", "-O1", "-fsanitize=address", "-I", source,
+		"-o", program, "../../internal/testkit/testdata/sizes.c"}, args...)...)
 	cmd := exec.Command("timeout", "60", program)
 	// What a driver keeps for ever is no concern here.
 	cmd.Env = append(env, "ASAN_OPTIONS=detect_leaks=0")

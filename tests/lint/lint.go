@@ -1,7 +1,7 @@
-// Package house holds the rules that every committed file keeps, as functions
+// Package lint holds the rules that every committed file keeps, as functions
 // from a tree to findings. It judges the form of the tree, never what the
 // program does.
-package house
+package lint
 
 import (
 	"bytes"
