@@ -3235,19 +3235,11 @@ static inline struct dlpackgen_subject dlpackgen_subject_of(const struct dlpackg
   return of;
 }
 
-/* Tells of a tensor that its caller may check it, without a look at what the caller checks: it is
- * in the memory of the host, and may be written where the function does. */
-DLPACKGEN_FAST int dlpackgen_is_for_caller(const struct dlpackgen_parameter* p, const struct dlpackgen_argument* a) {
-  if (p->writable && (a->flags & DLPACK_FLAG_BITMASK_READ_ONLY)) return 0;
-  return a->tensor.device.device_type == kDLCPU && dlpackgen_takes_device(p, kDLCPU);
-}
-
 /* Tells of most tensors in one pass that they are what their parameter demands; 0 says
  * nothing, and may have bound symbols. */
 DLPACKGEN_FAST int dlpackgen_fits(struct dlpackgen_call* call, int i, const struct dlpackgen_parameter* p,
                                   const struct dlpackgen_argument* a) {
   uint16_t like; /* same_dtype_as and same_shape_as, in one load */
-  if (call->private_.site->checks_itself) return dlpackgen_is_for_caller(p, a);
   memcpy(&like, &p->same_dtype_as, sizeof like);
   if (like && !dlpackgen_others_fit(dlpackgen_subject_of(call, p, a))) return 0;
   return dlpackgen_tensor_fits(p, i, &a->tensor, a->flags, dlpackgen_bindings_of(call));

@@ -201,6 +201,7 @@ class OptionalText : public Text {
 template <class T>
 class List {
  public:
+  List() noexcept : List(nullptr, 0) {}
   // NOLINTBEGIN: arguments are written as they are
   List(std::initializer_list<T> list) noexcept : List(list.begin(), list.size()) {}
   template <std::size_t N>
@@ -215,7 +216,8 @@ class List {
   std::int64_t count() const noexcept { return number_; }
 
  protected:
-  List() noexcept = default;
+  struct Absent {};
+  explicit List(Absent) noexcept {}
 
  private:
   static constexpr T nothing{};  // an empty list has an address, since NULL is None
@@ -228,7 +230,8 @@ template <class T>
 class OptionalList : public List<T> {
  public:
   using List<T>::List;
-  OptionalList(std::nullopt_t) noexcept {}  // NOLINT
+  OptionalList() noexcept = default;
+  OptionalList(std::nullopt_t) noexcept : List<T>(typename List<T>::Absent()) {}  // NOLINT
 };
 
 /** A scalar whose dtype a call decides. */
@@ -250,7 +253,8 @@ class Number {
   /** The number as a T; an integer is exact where T holds it. */
   template <class T>
   T as() const noexcept {
-    return kind_ == Kind::real ? static_cast<T>(real_) : static_cast<T>(integer_);
+    if (kind_ == Kind::real) return static_cast<T>(real_);
+    return kind_ == Kind::natural ? static_cast<T>(static_cast<std::uint64_t>(integer_)) : static_cast<T>(integer_);
   }
   dlpackgen_number raw() const noexcept { return dlpackgen_number{integer_, real_}; }
 

@@ -1,5 +1,6 @@
 """Builds the extension module. pyproject.toml has everything else."""
 
+import sys
 import sysconfig
 from pathlib import Path
 
@@ -15,6 +16,8 @@ setup(
             sources=["src/placeholder/_kernels.c", *sorted(str(path) for path in Path("csrc").glob("*.c"))],
             include_dirs=["csrc", "src/placeholder"],
             define_macros=[("Py_LIMITED_API", "0x030B0000")] if ABI3 else [],
+            # Or functions of other libraries that have the same name would be called.
+            extra_compile_args=[] if sys.platform == "win32" else ["-fvisibility=hidden"],
             py_limited_api=ABI3,
         )
     ],

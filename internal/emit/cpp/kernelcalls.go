@@ -229,5 +229,5 @@ func (w *resultWriter) scalar(p contract.Param) {
 // returns adds a value; initial makes the member of a struct none.
 func (w *resultWriter) returns(of, name, value, initial string) {
 	w.types, w.values = append(w.types, of), append(w.values, value)
-	w.members = append(w.members, of+" "+name+initial)
+	w.members = append(w.members, of+" "+parameterName(name)+initial)
 }

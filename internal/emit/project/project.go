@@ -10,10 +10,12 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 )
 
-var importable = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
+var importable = regexp.MustCompile(`^[a-z]([a-z0-9_]*[a-z0-9])?$`)
 
-// keywords of Python that the pattern above lets through.
-var keywords = []string{
+// reserved are keywords of Python that the pattern above lets through, and modules that the project
+// itself imports.
+var reserved = []string{
+	"numpy", "pytest", "setuptools", "sysconfig", "pathlib", "test",
 	"and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif", "else", "except",
 	"finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal", "not", "or", "pass", "raise",
 	"return", "try", "while", "with", "yield",
@@ -21,9 +23,9 @@ var keywords = []string{
 
 // CheckName returns an error for a name that no package of Python can have.
 func CheckName(name string) error {
-	if !importable.MatchString(name) || slices.Contains(keywords, name) {
-		return fmt.Errorf("%q cannot be imported: lower-case letters, digits and _, with a letter first, and no "+
-			"keyword of Python", name)
+	if !importable.MatchString(name) || slices.Contains(reserved, name) {
+		return fmt.Errorf("%q cannot be imported: lower-case letters, digits and _ between them, a letter first, and "+
+			"neither a keyword of Python nor a module that is there already", name)
 	}
 	return nil
 }

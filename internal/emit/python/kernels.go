@@ -170,10 +170,22 @@ func (w *wrapper) devices() string {
 	return strings.Join(all, ", ")
 }
 
-// anyTensor is a parameter that takes tensors of every dtype and shape: the generated checks look
-// at those.
+// types lists the dtypes of a tensor: only where the base knows them does it read in one pass, and
+// reject another one before a copy is made. It has room for 16, and 0 is all of them.
+func (w *wrapper) types(p contract.Param) string {
+	if len(p.Types) == 0 || len(p.Types) > 16 {
+		return "0"
+	}
+	var all []string
+	for _, d := range p.Types {
+		all = append(all, fmt.Sprintf("DLPACKGEN_DTYPE(%s, %d, %d)", d.Code, d.Bits, d.Lanes))
+	}
+	return strings.Join(all, ", ")
+}
+
+// anyTensor is a parameter that takes tensors of every shape: the generated checks look at it.
 const anyTensor = "{.name = %s, .kind = DLPACKGEN_KIND_TENSOR, .optional = %d, .writable = %d, .leading_dims = " +
-	"1, .devices = {%s}}"
+	"1, .devices = {%s}, .dtypes = {%s}}"
 
 func (w *wrapper) table() {
 	for i, p := range w.k.Args {
@@ -185,12 +197,12 @@ func (w *wrapper) table() {
 		w.before("table_[%d] = %s;", i, source)
 	}
 	w.outs = len(w.v.Table)
-	for i := range w.tensors() {
+	for i, p := range w.tensors() {
 		name := "out"
 		if len(w.tensors()) > 1 {
 			name = fmt.Sprintf("out[%d]", i)
 		}
-		w.v.Table = append(w.v.Table, fmt.Sprintf(anyTensor, emit.CLiteral(name), 1, 1, w.devices()))
+		w.v.Table = append(w.v.Table, fmt.Sprintf(anyTensor, emit.CLiteral(name), 1, 1, w.devices(), w.types(p)))
 		w.v.Sites = append(w.v.Sites, fmt.Sprintf("{%s, %s, %d}", w.v.Function, emit.CLiteral(name), w.outs+i))
 	}
 	switch count := len(w.tensors()); {
@@ -202,7 +214,7 @@ func (w *wrapper) table() {
 	}
 	if w.like != contract.None {
 		w.before("table_[%d] = given_[%d];", len(w.v.Table), w.like)
-		w.v.Table = append(w.v.Table, fmt.Sprintf(anyTensor, `"like"`, 1, 0, "kDLCPU"))
+		w.v.Table = append(w.v.Table, fmt.Sprintf(anyTensor, `"like"`, 1, 0, "kDLCPU", "0"))
 	}
 	w.v.Count = len(w.v.Table)
 	if w.v.Count == 0 {
@@ -228,9 +240,10 @@ func kind(p contract.Param) string {
 func (w *wrapper) parameter(p contract.Param) string {
 	switch {
 	case p.Kind == contract.Tensor && p.CPU:
-		return fmt.Sprintf(anyTensor, emit.CLiteral(p.Name), btoi(p.Optional), btoi(p.Writes()), "kDLCPU")
+		return fmt.Sprintf(anyTensor, emit.CLiteral(p.Name), btoi(p.Optional), btoi(p.Writes()), "kDLCPU", w.types(p))
 	case p.Kind == contract.Tensor:
-		return fmt.Sprintf(anyTensor, emit.CLiteral(p.Name), btoi(p.Optional), btoi(p.Writes()), w.devices())
+		return fmt.Sprintf(anyTensor, emit.CLiteral(p.Name), btoi(p.Optional), btoi(p.Writes()), w.devices(),
+			w.types(p))
 	case kind(p) == "":
 		return fmt.Sprintf("{.name = %s, .kind = DLPACKGEN_KIND_INT, .optional = 1}", emit.CLiteral(p.Name))
 	}

@@ -1,7 +1,9 @@
 package python
 
 import (
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
@@ -62,8 +64,11 @@ func (v pythonValue) line() string {
 	return text + v.end
 }
 
-// quoted spells a text, which is ASCII without control characters.
+// quoted spells a text.
 func quoted(text string) string {
+	if strings.ContainsFunc(text, unicode.IsControl) {
+		return strconv.QuoteToASCII(text)
+	}
 	if strings.Contains(text, `"`) && !strings.Contains(text, "'") {
 		return "'" + strings.ReplaceAll(text, `\`, `\\`) + "'"
 	}

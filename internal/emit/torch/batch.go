@@ -26,14 +26,17 @@ func batching(k *contract.Kernel) string {
 }
 
 // joins tells whether a batch may be one more leading dimension: every result has it then, and
-// nothing that the description computes changes by it.
+// nothing that the description computes changes by it. An int may be the number of a dimension,
+// which would be another one.
 func joins(k *contract.Kernel) bool {
 	leads := func(p contract.Param) bool { return leads(k, p) }
 	misplaced := func(p contract.Param) bool { return hasEllipsis(k, p) && !leads(p) }
 	follows := func(p contract.Param) bool { return !leads(p) }
 	return slices.ContainsFunc(k.Args, leads) && !slices.ContainsFunc(k.Args, misplaced) &&
-		len(k.Given()) > 0 && !slices.ContainsFunc(k.Results, follows) && len(k.Written()) == 0 && !measures(k)
+		!slices.ContainsFunc(k.Args, isIndex) && len(k.Given()) > 0 && !slices.ContainsFunc(k.Results, follows) && len(k.Written()) == 0 && !measures(k)
 }
+
+func isIndex(p contract.Param) bool { return p.Kind == contract.Int || p.Kind == contract.Ints }
 
 // leads tells whether a tensor begins with `...`, and stays as its line says with a dimension more.
 func leads(k *contract.Kernel, p contract.Param) bool {

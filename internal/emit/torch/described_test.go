@@ -105,6 +105,8 @@ func TestHowVmapCallsAKernel(t *testing.T) {
 		`{args: {x: "T[..., n]", w: "T[n]"}, returns: {y: "T[..., w.size]"}}`:                  batchJoined,
 		`{args: {x: "T[..., n]"}, returns: {y: "T[...]"}, batch: none}`:                        batchNone,
 		`{args: {x: "T[n]"}, returns: {y: "T[n]"}}`:                                            batchEach,
+		`{args: {x: "T[...]", axis: int}, returns: {y: "T[...]"}}`:                             batchEach,
+		`{args: {x: "T[...]", axes: "list[int]"}, returns: {y: "T[...]"}}`:                     batchEach,
 		`{args: {x: "T[..., n]"}, returns: {y: "T[...]", s: "T[n]"}}`:                          batchEach,
 		`{args: {x: "T[n, ...]"}, returns: {y: "T[..., n]"}}`:                                  batchEach,
 		`{args: {x: "T[...rows]"}, returns: {y: "T[...rows]"}}`:                                batchEach,

@@ -81,7 +81,8 @@ func holds(d spec.DType, v *notation.Value) bool {
 	}
 	largest := map[string]float64{"float16": 65504, "bfloat16": 0x1.fep127, "float32": math.MaxFloat32,
 		"float64": math.MaxFloat64}[d.Name]
-	return v.Kind == notation.Int || v.Kind == notation.Float && math.Abs(v.Float) <= largest
+	return v.Kind == notation.Int && math.Abs(float64(v.Int)) <= largest ||
+		v.Kind == notation.Float && math.Abs(v.Float) <= largest
 }
 
 // result checks what a result cannot be.

@@ -239,6 +239,8 @@ def strides(array):
 def alignment(kernel, library, case):
     library.needs_strides()
     call, p = call_with(kernel, library, has_two(case.name)), kernel.arg(case.name)
+    if call.dtype(p).itemsize % p.aligned == 0:
+        pytest.skip("every element is aligned so")
     call.put(p, memory(call.shapes[p.name], call.dtype(p), call.order(p), offset=call.dtype(p).itemsize))
     address = call.masters[p.name].ctypes.data
     return call, BufferError, say(kernel, p.name, f"expected data aligned to {p.aligned} bytes, got {address:#x}")
@@ -307,6 +309,8 @@ def unmet(kernel, broken, values, made):
 
 def with_out(kernel, library, case, change, fits=lambda made: True):
     """A call with memory for one result, which `change` makes of a shape and a dtype."""
+    if library.name == "jax":
+        pytest.skip("arrays of JAX are immutable, and out= is written to")
     call = call_with(kernel, library, fits)
     p = kernel.made[case.at]
     made = change(call.shapes[p.name], call.dtype(p))
@@ -318,7 +322,10 @@ def with_out(kernel, library, case, change, fits=lambda made: True):
 def out_dtype(kernel, library, case):
     p = kernel.made[case.at]
     chosen = call_with(kernel, library).dtype(p).name
-    wrong = next(d for d in OTHER_DTYPES if d not in kernel.types.get(p.variable, p.dtypes) and library.supports(d))
+    others = (d for d in OTHER_DTYPES if d not in kernel.types.get(p.variable, p.dtypes) and library.supports(d))
+    wrong = next(others, None)
+    if wrong is None:
+        pytest.skip("the kernel takes every dtype")
     call, p = with_out(kernel, library, case, lambda shape, _: memory(shape, numpy_type(wrong)))
     return call, TypeError, say(kernel, case.name, f"expected {chosen}, got {wrong}")
 

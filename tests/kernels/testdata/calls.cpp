@@ -207,6 +207,10 @@ static void scalar_calls() {
   show("a list that is too short", kernels::scalars("sum", {1, 3}, z));
   says(kernels::scalars("sum", std::vector<std::int64_t>(), z).error(), "ValueError",
        "scalars(): argument 'sizes' (2nd): expected at least 3 items, got 0");
+  says(kernels::scalars("sum", {}, z).error(), "ValueError",
+       "scalars(): argument 'sizes' (2nd): expected at least 3 items, got 0");
+  says(kernels::scalars("sum", {1, 3, 3}, z, {}).error(), "ValueError",
+       "scalars(): argument 'weights' (3rd): expected 2 items, got 0");
   says(kernels::scalars("sum", {1, 3, 3}, z, std::vector<double>()).error(), "ValueError",
        "scalars(): argument 'weights' (3rd): expected 2 items, got 0");
   show("no text", kernels::scalars(static_cast<const char*>(nullptr), {1, 3, 3}, z));
@@ -225,6 +229,7 @@ static void number_calls() {
   EXPECT(twice && twice->twice.as<int>() == -14 && twice->size == 3);
   EXPECT(kernels::numbers(longs, INT64_MAX)->twice.as<std::uint64_t>() == UINT64_MAX - 1);
   EXPECT(kernels::numbers(longs, UINT64_MAX)->twice.as<std::uint64_t>() == UINT64_MAX - 1);
+  EXPECT(kernels::numbers(longs, UINT64_MAX)->twice.as<double>() > 1.8e19);
   EXPECT(kernels::numbers(half, 1.5)->twice.as<double>() == 3 && kernels::numbers(half, 1.5)->size == 4);
   EXPECT(kernels::numbers(half, 1.5, std::nullopt)->size == -1 && kernels::numbers(half, 1.5, "x")->size == 1);
   EXPECT(kernels::numbers(truths, false)->twice.as<bool>());

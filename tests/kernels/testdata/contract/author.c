@@ -32,3 +32,25 @@ int fails(const DLTensor* at, void* stream) {
   (void)stream;
   return DATA(int64_t, at)[0] > 2;
 }
+
+int fails_often(const DLTensor* at, void* stream) {
+  (void)stream;
+  for (int64_t i = 0; i < at->shape[0]; i++)
+    if (DATA(int64_t, at)[i] > 2) return 1;
+  return 0;
+}
+
+/* Beyond what a double holds. */
+static int64_t large_of(const DLTensor* x) { return (INT64_C(1) << 60) + x->shape[0]; }
+
+#define COUNTED(name, type)                                                                    \
+  int name(const DLTensor* x, DLTensor* y, type* sum, int64_t* large, void* stream) {          \
+    (void)stream;                                                                              \
+    *sum = 0;                                                                                  \
+    for (int64_t i = 0; i < x->shape[0]; i++) *sum += DATA(type, y)[i] = 2 * DATA(type, x)[i]; \
+    *large = large_of(x);                                                                      \
+    return 0;                                                                                  \
+  }
+
+COUNTED(counted_float32, float)
+COUNTED(counted_float64, double)
