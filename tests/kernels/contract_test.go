@@ -96,8 +96,9 @@ var contractMistakes = map[string]broken{
 	"no copy":           {"values.h", "if (dlpackgen_is_contiguous(from) || bits % 8 != 0) return 0;", "return 0;", "argument 'idx' (4th): expected a C-contiguous tensor"},
 	"wrong values":      {"author.c", "sum += (i + 1) *", "sum += i *", "rows differs from the reference"},
 	"writes an input":   {"author.c", "int64_t sum = 0;", "int64_t sum = ((int64_t*)idx->data)[0]++ * 0;", "the kernel wrote to idx, which is only read"},
-	"large results":     {"author.c", "return (INT64_C(1) << 60) + x->shape[0];", "return (INT64_C(1) << 60) + x->shape[0] + 1;", "large differs from the reference"},
-	"another error":     {"author.c", "return DATA(int64_t, at)[0] > 2;", "return 2 * (DATA(int64_t, at)[0] > 2);", "fails(): the kernel failed with status 2"},
+	"large results": {"author.c", "return (INT64_C(1) << 60) + x->shape[0];",
+		"return (INT64_C(1) << 60) + x->shape[0] + 1;", "large differs from the reference"},
+	"another error": {"author.c", "return DATA(int64_t, at)[0] > 2;", "return 2 * (DATA(int64_t, at)[0] > 2);", "fails(): the kernel failed with status 2"},
 }
 
 // Each mistake in the module or the author's C fails an emitted test, whose message says what is

@@ -12,7 +12,8 @@ func TestNames(t *testing.T) {
 	for _, good := range []string{"mylib", "my_lib2", "x"} {
 		assert.NoError(t, CheckName(good), good)
 	}
-	for _, bad := range []string{"", "my-lib", "MyLib", "2lib", "_lib", "a/b", "../a", "class", "a.b", "lib_", "numpy", "über"} {
+	for _, bad := range []string{"", "my-lib", "MyLib", "2lib", "_lib", "a/b", "../a", "class", "a.b",
+		"lib_", "numpy", "über"} {
 		assert.ErrorContains(t, CheckName(bad), "cannot be imported", bad)
 	}
 }

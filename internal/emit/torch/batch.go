@@ -33,7 +33,8 @@ func joins(k *contract.Kernel) bool {
 	misplaced := func(p contract.Param) bool { return hasEllipsis(k, p) && !leads(p) }
 	follows := func(p contract.Param) bool { return !leads(p) }
 	return slices.ContainsFunc(k.Args, leads) && !slices.ContainsFunc(k.Args, misplaced) &&
-		!slices.ContainsFunc(k.Args, isIndex) && len(k.Given()) > 0 && !slices.ContainsFunc(k.Results, follows) && len(k.Written()) == 0 && !measures(k)
+		!slices.ContainsFunc(k.Args, isIndex) && len(k.Given()) > 0 && !slices.ContainsFunc(k.Results, follows) &&
+		len(k.Written()) == 0 && !measures(k)
 }
 
 func isIndex(p contract.Param) bool { return p.Kind == contract.Int || p.Kind == contract.Ints }
