@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -128,8 +126,7 @@ func (b *callsBench) inPython(rounds int) (calls, error) {
 	if err := b.operators(torch); err != nil {
 		return nil, err
 	}
-	took := calls{}
-	return took, b.measured(took, rounds)
+	return b.run(b.sources+"calls.py", rounds)
 }
 
 // operators builds the described operator, the one by hand, and the compiled table.
@@ -151,28 +148,6 @@ func (b *callsBench) operators(torch torchFacts) error {
 	}
 	flags := append(slices.Clone(shared), "-Igen/c", "-Igen/cpp", "-I"+torch.headers)
 	return b.buildTable(torch.root, "_torch_"+torch.release+torch.suffix, flags)
-}
-
-// measured adds the rounds of a few processes, since each has its code and memory elsewhere.
-func (b *callsBench) measured(took calls, rounds int) error {
-	each := (rounds + pythonProcesses - 1) / pythonProcesses
-	for ; rounds > 0; rounds -= each {
-		var said bytes.Buffer
-		cmd := exec.Command(b.python, "-W", "ignore", b.sources+"calls.py", b.dir, fmt.Sprint(min(each, rounds)))
-		cmd.Env = append(os.Environ(), "PYTHONPATH=bench/testdata/python", "PYTHONDONTWRITEBYTECODE=1",
-			"OMP_NUM_THREADS=1")
-		cmd.Stderr = &said
-		text, err := cmd.Output()
-		if err != nil {
-			return fmt.Errorf("calls.py: %w\n%s", err, said.Bytes())
-		}
-		found := calls{}
-		if err := json.Unmarshal(text, &found); err != nil {
-			return err
-		}
-		took.join(found)
-	}
-	return nil
 }
 
 // inGo builds a module of the generated packages and a program that calls the kernel.

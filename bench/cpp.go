@@ -74,7 +74,7 @@ func (b *cppBench) calls(out io.Writer, rounds int) (calls, error) {
 	if err != nil {
 		return nil, err
 	}
-	took, err := p.run(rounds)
+	took, err := p.run(p.sources+"measure.py", rounds)
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func benchPython(out io.Writer, dir string, rounds int) ([]goal, error) {
 	if err := b.build(out); err != nil {
 		return nil, err
 	}
-	took, err := b.run(rounds)
+	took, err := b.run(b.sources+"measure.py", rounds)
 	if err != nil {
 		return nil, err
 	}
@@ -127,26 +127,27 @@ func (b pythonBench) nanobind(flags []string) error {
 // suit one side better.
 const pythonProcesses = 3
 
-func (b pythonBench) run(rounds int) (calls, error) {
+// run gives the rounds of a script to a few processes.
+func (b pythonBench) run(script string, rounds int) (calls, error) {
 	took := calls{}
 	each := (rounds + pythonProcesses - 1) / pythonProcesses
 	for ; rounds > 0; rounds -= each {
-		if err := b.add(took, b.sources, fmt.Sprint(min(each, rounds))); err != nil {
+		if err := b.add(took, script, fmt.Sprint(min(each, rounds))); err != nil {
 			return nil, err
 		}
 	}
 	return took, nil
 }
 
-// add lets a process measure, and adds its rounds to those of others.
-func (b pythonBench) add(took calls, sources string, args ...string) error {
+// add lets a process of a script measure, and adds its rounds to those of others.
+func (b pythonBench) add(took calls, script string, args ...string) error {
 	var said bytes.Buffer
-	cmd := exec.Command(b.python, append([]string{"-W", "ignore", sources + "measure.py", b.dir}, args...)...)
+	cmd := exec.Command(b.python, append([]string{"-W", "ignore", script, b.dir}, args...)...)
 	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "OMP_NUM_THREADS=1")
 	cmd.Stderr = &said
 	out, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("measure.py: %w\n%s", err, said.Bytes())
+		return fmt.Errorf("%s: %w\n%s", script, err, said.Bytes())
 	}
 	found := calls{}
 	if err := json.Unmarshal(out, &found); err != nil {

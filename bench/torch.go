@@ -40,7 +40,7 @@ func benchTorch(out io.Writer, dir string, rounds int) ([]goal, error) {
 	took := calls{}
 	// which swaps the two types that tvm-ffi is compared by
 	for _, order := range []string{"tensor first", "parameter first"} {
-		if err := b.add(took, "bench/testdata/torch/", fmt.Sprint(rounds), order); err != nil {
+		if err := b.add(took, "bench/testdata/torch/measure.py", fmt.Sprint(rounds), order); err != nil {
 			return nil, err
 		}
 	}

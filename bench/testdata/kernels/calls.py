@@ -5,8 +5,10 @@ import importlib.machinery
 import importlib.util
 import json
 import sys
+from pathlib import Path
 
-# sys.path: the folder of the suite python, which has the loop.
+# The suite python has the loop.
+sys.path[:0] = [str(Path(__file__).parents[1] / "python")]
 import measure
 
 
