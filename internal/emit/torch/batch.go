@@ -37,7 +37,13 @@ func joins(k *contract.Kernel) bool {
 		len(k.Written()) == 0 && !measures(k)
 }
 
-func isIndex(p contract.Param) bool { return p.Kind == contract.Int || p.Kind == contract.Ints }
+// isIndex tells whether a scalar or a list is of an integer type by itself.
+func isIndex(p contract.Param) bool {
+	if p.Kind == contract.Number && p.Var == contract.None {
+		return p.Types[0].Code == "kDLInt" || p.Types[0].Code == "kDLUInt"
+	}
+	return p.Kind == contract.Int || p.Kind == contract.Ints
+}
 
 // leads tells whether a tensor begins with `...`, and stays as its line says with a dimension more.
 func leads(k *contract.Kernel, p contract.Param) bool {

@@ -106,6 +106,8 @@ func TestHowVmapCallsAKernel(t *testing.T) {
 		`{args: {x: "T[..., n]"}, returns: {y: "T[...]"}, batch: none}`:                        batchNone,
 		`{args: {x: "T[n]"}, returns: {y: "T[n]"}}`:                                            batchEach,
 		`{args: {x: "T[...]", axis: int}, returns: {y: "T[...]"}}`:                             batchEach,
+		`{args: {x: "T[...]", axis: int32}, returns: {y: "T[...]"}}`:                           batchEach,
+		`{args: {x: "T[...]", by: float32}, returns: {y: "T[...]"}}`:                           batchJoined,
 		`{args: {x: "T[...]", axes: "list[int]"}, returns: {y: "T[...]"}}`:                     batchEach,
 		`{args: {x: "T[..., n]"}, returns: {y: "T[...]", s: "T[n]"}}`:                          batchEach,
 		`{args: {x: "T[n, ...]"}, returns: {y: "T[..., n]"}}`:                                  batchEach,
