@@ -20,29 +20,29 @@ type stub struct {
 // Stubs lists the beginnings of the files that the author writes, one a kernel and one for each
 // function that gives the texts of statuses. Of kernels that share a function the first has it.
 func Stubs(described []contract.Kernel) (all []emit.Asset) {
-	taken := map[string]bool{}
+	defined := map[string]bool{}
 	for i := range described {
 		k := &described[i]
-		if v := viewStubs(k, taken); len(v.Functions) > 0 {
+		if v := viewStubs(k, defined); len(v.Functions) > 0 {
 			all = append(all, emit.Asset{From: "kernels/impl.c.tmpl", To: k.Name + "_impl.c", View: v, Once: true})
 		}
-		if k.Error != "" && !taken[k.Error] {
-			taken[k.Error] = true
+		if k.Error != "" && !defined[k.Error] {
+			defined[k.Error] = true
 			all = append(all, emit.Asset{From: "kernels/error.c.tmpl", To: k.Error + ".c", View: k.Error, Once: true})
 		}
 	}
 	return all
 }
 
-func viewStubs(k *contract.Kernel, taken map[string]bool) stubView {
+func viewStubs(k *contract.Kernel, defined map[string]bool) stubView {
 	v := stubView{Name: k.Name}
 	unused := unusedOf(k)
 	for _, d := range k.Devices {
 		for _, f := range d.Functions {
-			if !taken[f.Symbol] {
+			if !defined[f.Symbol] {
 				v.Functions = append(v.Functions, stub{wrap(head(k, f)), unused})
 			}
-			taken[f.Symbol] = true
+			defined[f.Symbol] = true
 		}
 	}
 	return v

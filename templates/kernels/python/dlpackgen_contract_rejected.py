@@ -200,7 +200,7 @@ def known_shapes(call):
 
 
 def mismatch(kernel, p, place, shape, wrong, at, places):
-    """What is said of a wrong extent."""
+    """The message about a wrong extent."""
     written, got = p.shape[place], wrong[at]
     if place in p.solved:
         return f"expected a multiple of {factor_of(p, place)} in dimension {at}, which is {written}, got {got}"
