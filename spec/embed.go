@@ -21,3 +21,8 @@ var Schema []byte
 //
 //go:embed backends
 var Backends embed.FS
+
+// Hosts are the structs, constants and functions of the hosts that call kernels.
+//
+//go:embed hosts
+var Hosts embed.FS

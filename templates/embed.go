@@ -16,8 +16,9 @@ import "embed"
 //   - torch: what is compiled against libtorch, and a package of Python that loads it;
 //   - device: the backends for devices: one interface in C, the sources behind it, a
 //     template for what a backend's description decides, and a package of Go;
+//   - hosts: what callers use of their hosts' ABIs, in C;
 //   - project: a first project of kernels for Python, which its author goes on with;
 //   - shm: memory of the host shared between processes: C, a package of Go, a module for Python.
 //
-//go:embed c go python kernels project cpp torch torch/__init__.py device shm
+//go:embed c go hosts python kernels project cpp torch torch/__init__.py device shm
 var Files embed.FS

@@ -3,6 +3,8 @@ package emit
 import (
 	"path"
 	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/hosts"
 )
 
 // Manifest names everything that a target emits, and what is substituted in it. The
@@ -60,6 +62,11 @@ func Showing(view any, assets []Asset) []Asset {
 func DeviceInterface(folder string) Asset {
 	return Asset{From: "device/dlpackgen_backend.h", To: path.Join(folder, "dlpackgen_backend.h"),
 		Words: Words{`"dlpack.h"`, "<dlpack/dlpack.h>"}}
+}
+
+// HostABI is the part of a caller's source that declares what it uses of its host: NAME_abi.h.
+func HostABI(host string) Asset {
+	return Asset{From: "hosts/host.h.tmpl", To: host + "_abi.h", View: hosts.Embedded(host).View()}
 }
 
 // SharedDevice is the target that makes the Go package of the types that backends share.

@@ -63,7 +63,7 @@ type source struct {
 func sources() []source {
 	out := []source{{spec.File, spec.YAML}}
 	for folder, files := range map[string][]fs.FS{
-		"internal": {internal.Sources}, "spec": {spec.Backends},
+		"internal": {internal.Sources}, "spec": {spec.Backends, spec.Hosts},
 		"templates": {templates.Files},
 	} {
 		for _, tree := range files {

@@ -1,0 +1,165 @@
+package hosts
+
+import (
+	"math"
+	"regexp"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// What may stand in C.
+var (
+	hostName    = regexp.MustCompile(`^[a-z][a-z0-9_]{0,30}$`)
+	ownName     = regexp.MustCompile(`^[a-z][a-z0-9_]{0,60}$`)
+	fieldName   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,60}$`)
+	nativeName  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_:.]{0,100}$`)
+	symbolName  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,100}$`)
+	versionText = regexp.MustCompile(`^[0-9A-Za-z.+-]{1,40}$`)
+	pathText    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./@-]{0,100}$`)
+	titleText   = regexp.MustCompile(`^[A-Za-z0-9 .-]{1,40}$`)
+)
+
+// Decode reads a description. The list gets every finding; the host is nil when one of them is
+// an error.
+func Decode(file string, src []byte, diags *diag.List) *Host {
+	root := yaml.Parse(file, src, diags)
+	if root == nil {
+		return nil
+	}
+	m := root.Map("the host")
+	if v := m.Need("host"); v != nil {
+		v.Int("host", Version, Version)
+	}
+	h := &Host{Name: form(m.Need("name"), "name", hostName), Title: form(m.Need("title"), "title", titleText),
+		Source: decodeSource(m.Need("source"))}
+	rows(m.Get("constants"), "constants", func(e yaml.Entry) { h.Constants = append(h.Constants, decodeConstant(e)) })
+	declared := map[string]Struct{}
+	rows(m.Get("structs"), "structs", func(e yaml.Entry) {
+		s := decodeStruct(e, declared)
+		declared[s.Name] = s
+		h.Structs = append(h.Structs, s)
+	})
+	rows(m.Get("functions"), "functions", func(e yaml.Entry) {
+		h.Functions = append(h.Functions, decodeFunction(e, declared))
+	})
+	m.Close()
+	if diags.Failed() {
+		return nil
+	}
+	return h
+}
+
+// form reads a text of a form; nil reads as "".
+func form(n *yaml.Node, what string, want *regexp.Regexp) string {
+	if n == nil {
+		return ""
+	}
+	text := n.Text(what)
+	if n.Kind == yaml.Scalar && !want.MatchString(text) {
+		n.Errorf("invalid-name", "", "%s %q must match %s", what, text, want)
+	}
+	return text
+}
+
+// member reads the name of a field, which C must not take for a word of its own.
+func member(n *yaml.Node, what string, want *regexp.Regexp) string {
+	name := form(n, what, want)
+	if spec.IsKeyword(name) {
+		n.Errorf("invalid-name", "", "%q is a keyword of C or C++", name)
+	}
+	return name
+}
+
+// rows reads a mapping whose keys are names.
+func rows(n *yaml.Node, what string, read func(yaml.Entry)) {
+	if n == nil || !n.Is(yaml.Mapping, what) {
+		return
+	}
+	for _, e := range n.Entries {
+		read(e)
+	}
+}
+
+func number(n *yaml.Node, what string, low, high int64) int64 {
+	if n == nil {
+		return low
+	}
+	return n.Int(what, low, high)
+}
+
+func decodeSource(n *yaml.Node) Source {
+	if n == nil {
+		return Source{}
+	}
+	m := n.Map("source")
+	s := Source{Package: form(m.Need("package"), "package", pathText),
+		Version: form(m.Need("version"), "version", versionText),
+		Include: form(m.Need("include"), "include", pathText)}
+	if m.Need("headers") != nil {
+		for _, header := range m.List("headers") {
+			s.Headers = append(s.Headers, form(header, "a header", pathText))
+		}
+	}
+	m.Close()
+	return s
+}
+
+func decodeConstant(e yaml.Entry) Constant {
+	c := Constant{Name: form(e.Key, "a constant", ownName)}
+	m := e.Value.Map("constant " + c.Name)
+	c.Value = number(m.Need("value"), "value", math.MinInt32, math.MaxInt32)
+	c.Native = form(m.Need("native"), "native", nativeName)
+	m.Close()
+	return c
+}
+
+// maxSize bounds what is written out as reserved bytes.
+const maxSize = 1 << 16
+
+func decodeStruct(e yaml.Entry, declared map[string]Struct) Struct {
+	s := Struct{Name: form(e.Key, "a struct", ownName)}
+	m := e.Value.Map("struct " + s.Name)
+	s.Native = form(m.Need("native"), "native", nativeName)
+	s.Size = number(m.Need("size"), "size", 1, maxSize)
+	s.Align = number(m.Need("align"), "align", 1, 16)
+	fields := m.Need("fields")
+	if fields != nil {
+		layout := layout{declared: declared, self: s.Name}
+		for _, n := range fields.List("fields") {
+			s.Fields = append(s.Fields, layout.add(n, decodeField(n)))
+		}
+		layout.close(m.Node(), s)
+	}
+	m.Close()
+	return s
+}
+
+func decodeField(n *yaml.Node) Field {
+	m := n.Map("a field")
+	f := Field{Name: member(m.Need("name"), "name", fieldName), Offset: number(m.Need("offset"), "offset", 0, maxSize)}
+	if v := m.Need("type"); v != nil {
+		f.Type = v.Text("type")
+	}
+	f.Native = f.Name
+	if v := m.Get("native"); v != nil {
+		f.Native = form(v, "native", nativeName)
+	}
+	f.Since = form(m.Get("since"), "since", versionText)
+	m.Close()
+	return f
+}
+
+func decodeFunction(e yaml.Entry, declared map[string]Struct) Function {
+	f := Function{Name: form(e.Key, "a function", ownName)}
+	m := e.Value.Map("function " + f.Name)
+	f.Symbol = form(m.Need("symbol"), "symbol", symbolName)
+	f.Returns, f.Params = m.NeedText("returns"), m.NeedText("params")
+	f.Since = form(m.Get("since"), "since", versionText)
+	if _, _, ok := measure(f.Returns+" (*)("+f.Params+")", declared, ""); !ok && f.Returns != "" && f.Params != "" {
+		m.Node().Errorf("unknown-type", "", "function %s has a type that is not known: %s (%s)", f.Name, f.Returns, f.Params)
+	}
+	m.Close()
+	return f
+}

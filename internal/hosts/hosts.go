@@ -1,0 +1,83 @@
+// Package hosts is what callers use of a foreign host's ABI as data: the structs, constants and
+// functions of its headers, with the version that they were read from. A caller compiles without
+// those headers. The package renders no file; templates/hosts does, from a View.
+package hosts
+
+import (
+	"fmt"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	source "github.com/dlpackgen/dlpackgen/spec"
+)
+
+// Version is the only value of the key `host`.
+const Version = 1
+
+// Host is one description, valid in itself. Its numbers are those of 64-bit systems.
+type Host struct {
+	Name   string // of C names
+	Title  string // of comments and messages
+	Source Source
+
+	Constants []Constant
+	Structs   []Struct
+	Functions []Function
+}
+
+// Source is where the declarations were read.
+type Source struct {
+	Package string // of PyPI, or a Go module
+	Version string
+	Include string   // the folder of the headers, in the package
+	Headers []string // below Include
+}
+
+// Constant is a number of the host.
+type Constant struct {
+	Name   string
+	Value  int64
+	Native string // an expression of the host's headers
+}
+
+// Struct is a struct of the host, as far as callers use it.
+type Struct struct {
+	Name        string
+	Native      string
+	Size, Align int64
+	Fields      []Field // by offset; those at one offset are a union
+}
+
+// Field is a member of a struct.
+type Field struct {
+	Name   string
+	Native string // in the host's headers
+	Type   string // C, with the structs of the description by their names
+	Offset int64
+	Since  string // the version of the host that added it; "" where it was always there
+
+	size int64 // of the type
+}
+
+// Function is one that is looked up at run time, by its symbol.
+type Function struct {
+	Name    string
+	Symbol  string
+	Returns string
+	Params  string
+	Since   string
+}
+
+// Embedded gives a host that this program carries.
+func Embedded(name string) *Host {
+	file := "hosts/" + name + ".yaml"
+	src, err := source.Hosts.ReadFile(file)
+	if err != nil {
+		panic(fmt.Sprintf("unreachable: no such file is embedded: %v", err))
+	}
+	diags := &diag.List{}
+	h := Decode("spec/"+file, src, diags)
+	if h == nil {
+		panic(fmt.Sprintf("unreachable: its tests keep the embedded hosts valid: %v", diags.Sorted()[0]))
+	}
+	return h
+}

@@ -1,0 +1,115 @@
+package hosts
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// extent is the size and the alignment of a type on 64-bit systems.
+type extent struct{ size, align int64 }
+
+// pointer is any pointer there.
+var pointer = extent{8, 8}
+
+// plain are the types of fields that no description declares.
+var plain = map[string]extent{
+	"char": {1, 1}, "int8_t": {1, 1}, "uint8_t": {1, 1}, "bool": {1, 1}, "int16_t": {2, 2}, "uint16_t": {2, 2},
+	"int": {4, 4}, "int32_t": {4, 4}, "uint32_t": {4, 4}, "float": {4, 4}, "double": {8, 8},
+	"int64_t": {8, 8}, "uint64_t": {8, 8}, "size_t": {8, 8}, "intptr_t": {8, 8}, "uintptr_t": {8, 8},
+	"DLDataType": {4, 2}, "DLDevice": {8, 4}, "DLTensor": {48, 8},
+}
+
+var (
+	arrayType    = regexp.MustCompile(`^(.+)\[([1-9][0-9]{0,3})\]$`)
+	callbackType = regexp.MustCompile(`^([^()]+) \(\*\)\(([^()]+)\)$`)
+	pointerType  = regexp.MustCompile(`^(?:const )?([A-Za-z0-9_ ]+?) (\*|\*\*|\*const \*)$`)
+	structType   = regexp.MustCompile(`\bstruct ([a-z][a-z0-9_]*)`)
+)
+
+// measure gives the size and the alignment of a type; self may be pointed to.
+func measure(text string, declared map[string]Struct, self string) (size, align int64, ok bool) {
+	if m := arrayType.FindStringSubmatch(text); m != nil {
+		count, _ := strconv.ParseInt(m[2], 10, 64)
+		size, align, ok = measure(m[1], declared, "")
+		return size * count, align, ok
+	}
+	if m := callbackType.FindStringSubmatch(text); m != nil {
+		return pointer.size, pointer.align, callable(m[1], m[2], declared, self)
+	}
+	if m := pointerType.FindStringSubmatch(text); m != nil {
+		known := m[1] == "void" || m[1] == "struct "+self
+		if !known {
+			_, _, known = measure(m[1], declared, self)
+		}
+		return pointer.size, pointer.align, known
+	}
+	if s, found := declared[strings.TrimPrefix(text, "struct ")]; found && strings.HasPrefix(text, "struct ") {
+		return s.Size, s.Align, true
+	}
+	e, found := plain[text]
+	return e.size, e.align, found
+}
+
+// callable tells whether the types of a function are known.
+func callable(returns, params string, declared map[string]Struct, self string) bool {
+	known := func(text string) bool { _, _, ok := measure(text, declared, self); return ok }
+	if returns != "void" && !known(returns) {
+		return false
+	}
+	for _, p := range strings.Split(params, ", ") {
+		if params != "void" && !known(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// layout follows the fields of a struct and finds those that cannot be where they are.
+type layout struct {
+	declared  map[string]Struct
+	self      string
+	last, end int64 // the last offset, and the first byte behind all fields
+	align     int64
+	names     []string
+}
+
+// add takes the next field, and gives it with its size.
+func (l *layout) add(n *yaml.Node, f Field) Field {
+	size, align, ok := measure(f.Type, l.declared, l.self)
+	switch {
+	case !ok && f.Type != "":
+		n.Errorf("unknown-type", "a struct must be declared before it is used", "field %s has the type %q, which is not known",
+			f.Name, f.Type)
+	case ok && f.Offset%align != 0:
+		n.Errorf("invalid-layout", "", "field %s of type %s is at %d, which is no multiple of %d", f.Name, f.Type, f.Offset,
+			align)
+	case f.Offset < l.end && (f.Offset != l.last || len(l.names) == 0):
+		n.Errorf("invalid-layout", "", "field %s is at %d, and the fields before it end at %d", f.Name, f.Offset, l.end)
+	}
+	for _, name := range l.names {
+		if name == f.Name {
+			n.Errorf("duplicate-name", "", "the struct has two fields %s", name)
+		}
+	}
+	l.last, l.end, l.align = f.Offset, max(l.end, f.Offset+size), max(l.align, align)
+	l.names = append(l.names, f.Name)
+	f.size = size
+	return f
+}
+
+// close compares the fields with the struct. What its last bytes hold need not be described.
+func (l *layout) close(n *yaml.Node, s Struct) {
+	switch {
+	case len(l.names) == 0:
+		n.Errorf("invalid-layout", "", "struct %s has no field", s.Name)
+	case l.end > s.Size:
+		n.Errorf("invalid-layout", "", "struct %s has %d bytes, and its fields end at %d", s.Name, s.Size, l.end)
+	case l.align != s.Align:
+		n.Errorf("invalid-layout", "", "struct %s is aligned to %d, and its fields to %d", s.Name, s.Align, l.align)
+	case s.Size%s.Align != 0:
+		n.Errorf("invalid-layout", "", "struct %s has %d bytes, which is no multiple of %d", s.Name, s.Size, s.Align)
+	}
+}

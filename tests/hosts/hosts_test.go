@@ -1,0 +1,124 @@
+// Package hosts compares the declarations of spec/hosts with the headers that they name.
+package hosts
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/hosts"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	source "github.com/dlpackgen/dlpackgen/spec"
+)
+
+// mutants are by host: each changes its description, which must then not compile.
+var mutants = map[string][][2]string{
+	"tvm_ffi": {
+		{"tensor: {value: 70,", "tensor: {value: 71,"},
+		{"name: type_index, offset: 8, type: int32_t", "name: type_index, offset: 12, type: int32_t"},
+		{"name: combined_ref_count, offset: 0, type: uint64_t", "name: combined_ref_count, offset: 0, type: double"},
+		{"name: size, offset: 8, type: int64_t", "name: size, offset: 8, type: size_t"},
+		{"type: \"void (*)(void *, int)\"", "type: \"void (*)(void *)\""},
+		{"size: 32", "size: 40"},
+		{"returns: int, params: \"DLTensor *, void **\"", "returns: int, params: \"DLTensor *, void **, int\""},
+		{"returns: \"void *\", params: \"int32_t, int32_t\"", "returns: void, params: \"int32_t, int32_t\""},
+	},
+}
+
+// installed gives the folder of a host's headers and the version of its package.
+func installed(t *testing.T, h *hosts.Host) (folder, version string) {
+	t.Helper()
+	python := testtool.RequirePython(t)
+	script := "import importlib.metadata as m, sysconfig; d = m.distribution('" + h.Source.Package + "'); " +
+		"print(sysconfig.get_paths()['purelib'], d.version)"
+	out, err := exec.Command(python, "-c", script).Output()
+	if err != nil {
+		t.Skipf("needs %s in .venv: make setup", h.Source.Package)
+	}
+	words := strings.Fields(string(out))
+	return filepath.Join(words[0], h.Source.Include), words[1]
+}
+
+// program compares every declaration in C++, since the compiler knows both.
+func program(h *hosts.Host) string {
+	var out strings.Builder
+	for _, header := range h.Source.Headers {
+		fmt.Fprintf(&out, "#include <%s>\n", header)
+	}
+	out.WriteString("#include \"abi.h\"\n#include \"native.hpp\"\n")
+	prefix := "dlpackgen_" + h.Name + "_"
+	for _, c := range h.Constants {
+		fmt.Fprintf(&out, "static_assert(%s == (long long)%s, \"constant %s\");\n", strings.ToUpper(prefix+c.Name), c.Native, c.Name)
+	}
+	for _, s := range h.Structs {
+		own := "struct " + prefix + s.Name
+		fmt.Fprintf(&out, "static_assert(sizeof(%s) == sizeof(%s) && alignof(%[1]s) == alignof(%[2]s), \"struct %[3]s\");\n",
+			own, s.Native, s.Name)
+		for _, f := range s.Fields {
+			fmt.Fprintf(&out, "static_assert(offsetof(%[1]s, %[2]s) == offsetof(%[3]s, %[4]s) &&\n"+
+				"  same_kind<decltype(%[3]s::%[4]s), decltype(%[5]s%[6]s::%[2]s)>(), \"field %[7]s.%[2]s\");\n",
+				own, f.Name, s.Native, f.Native, prefix, s.Name, s.Name)
+		}
+	}
+	for _, f := range h.Functions {
+		fmt.Fprintf(&out, "static_assert(same_kind<decltype(&%s), %s>(), \"function %s\");\n", f.Symbol, prefix+f.Name, f.Name)
+	}
+	return out.String()
+}
+
+// compiles renders the host as callers have it, and compares.
+func compiles(t *testing.T, h *hosts.Host, include string) (string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	part := emit.HostABI("tvm_ffi")
+	part.View = h.View()
+	files, err := emit.Render("1.3", emit.Manifest{Assets: []emit.Asset{part}})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "abi.h"), files[0].Data, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "compare.cpp"), []byte(program(h)), 0o600))
+	out, err := exec.Command(testtool.Require(t, "g++", "g++"), "-std=c++20", "-fsyntax-only", "-Wall", "-Werror",
+		"-Wno-invalid-offsetof", "-I../../gen/c", "-I.", "-I"+dir, "-isystem", include,
+		filepath.Join(dir, "compare.cpp")).CombinedOutput()
+	return string(out), err
+}
+
+// Every declaration is that of the package which it names, and each mutant is found.
+func TestDeclarationsAreTheHosts(t *testing.T) {
+	entries, err := source.Hosts.ReadDir("hosts")
+	require.NoError(t, err)
+	for _, e := range entries {
+		name := strings.TrimSuffix(e.Name(), ".yaml")
+		t.Run(name, func(t *testing.T) {
+			h := hosts.Embedded(name)
+			include, version := installed(t, h)
+			assert.Equal(t, h.Source.Version, version, "read the headers of this version, and write it into spec/hosts")
+			out, err := compiles(t, h, include)
+			require.NoError(t, err, out)
+			require.NotEmpty(t, mutants[name])
+			for _, m := range mutants[name] {
+				out, err = compiles(t, mutated(t, name, m), include)
+				assert.Error(t, err, m[1])
+				assert.Contains(t, out, "static assertion failed")
+			}
+		})
+	}
+}
+
+func mutated(t *testing.T, name string, change [2]string) *hosts.Host {
+	t.Helper()
+	src, err := source.Hosts.ReadFile("hosts/" + name + ".yaml")
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(src), change[0]), change[0])
+	diags := &diag.List{}
+	h := hosts.Decode(name, []byte(strings.Replace(string(src), change[0], change[1], 1)), diags)
+	require.NotNil(t, h, "%s", diag.Text(diags.Sorted(), false))
+	return h
+}

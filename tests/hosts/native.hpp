@@ -1,0 +1,47 @@
+// Compares declarations of a host's headers with our own, whose structs have other names.
+#ifndef NATIVE_HPP
+#define NATIVE_HPP
+
+#include <type_traits>
+
+template <class A, class B>
+constexpr bool same_kind();
+
+template <class F, class G>
+struct same_call : std::false_type {};
+
+template <class... T>
+struct types {};
+
+template <class A, class B>
+struct same_parameters : std::false_type {};
+
+template <class... A, class... B>
+  requires(sizeof...(A) == sizeof...(B))
+struct same_parameters<types<A...>, types<B...>> : std::bool_constant<(same_kind<A, B>() && ...)> {};
+
+template <class R, class S, class... A, class... B>
+struct same_call<R(A...), S(B...)>
+    : std::bool_constant<same_kind<R, S>() && same_parameters<types<A...>, types<B...>>::value> {};
+
+template <class T>
+constexpr bool is_whole = std::is_integral_v<T> || std::is_enum_v<T>;
+
+// Pointers to functions are compared by their parameters, other pointers are all alike.
+template <class A, class B>
+constexpr bool same_kind() {
+  using P = std::remove_pointer_t<A>;
+  using Q = std::remove_pointer_t<B>;
+  if constexpr (std::is_void_v<A> || std::is_void_v<B>) {
+    return std::is_void_v<A> && std::is_void_v<B>;
+  } else if constexpr (std::is_pointer_v<A> && std::is_function_v<P> && std::is_function_v<Q>) {
+    return same_call<P, Q>::value;
+  } else if constexpr (is_whole<A> && is_whole<B>) {
+    return sizeof(A) == sizeof(B) && (std::is_enum_v<A> || std::is_signed_v<A> == std::is_signed_v<B>);
+  } else {
+    return sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B> &&
+           std::is_floating_point_v<A> == std::is_floating_point_v<B> && is_whole<A> == is_whole<B>;
+  }
+}
+
+#endif
