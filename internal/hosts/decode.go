@@ -138,7 +138,8 @@ func decodeStruct(e yaml.Entry, declared map[string]Struct) Struct {
 
 func decodeField(n *yaml.Node) Field {
 	m := n.Map("a field")
-	f := Field{Name: member(m.Need("name"), "name", fieldName), Offset: number(m.Need("offset"), "offset", 0, maxSize)}
+	f := Field{Name: member(m.Need("name"), "name", fieldName),
+		Offset: number(m.Need("offset"), "offset", 0, maxSize)}
 	if v := m.Need("type"); v != nil {
 		f.Type = v.Text("type")
 	}
@@ -158,7 +159,8 @@ func decodeFunction(e yaml.Entry, declared map[string]Struct) Function {
 	f.Returns, f.Params = m.NeedText("returns"), m.NeedText("params")
 	f.Since = form(m.Get("since"), "since", versionText)
 	if _, _, ok := measure(f.Returns+" (*)("+f.Params+")", declared, ""); !ok && f.Returns != "" && f.Params != "" {
-		m.Node().Errorf("unknown-type", "", "function %s has a type that is not known: %s (%s)", f.Name, f.Returns, f.Params)
+		m.Node().Errorf("unknown-type", "", "function %s has a type that is not known: %s (%s)", f.Name, f.Returns,
+			f.Params)
 	}
 	m.Close()
 	return f

@@ -110,8 +110,8 @@ functions: {find: {symbol: AcmeFind, returns: "struct list *", params: "const st
 		"  unsigned char reserved_28_[28];",
 	}, v.Structs[0].Lines)
 	assert.Equal(t, "  struct dlpackgen_acme_list second;", v.Structs[1].Lines[1])
-	assert.Equal(t, []FunctionView{{Comment: "AcmeFind, since 1.5",
-		Type: "typedef struct dlpackgen_acme_list * (*dlpackgen_acme_find)(const struct dlpackgen_acme_pair *);"}}, v.Functions)
+	assert.Equal(t, v.Functions, []FunctionView{{Comment: "AcmeFind, since 1.5",
+		Type: "typedef struct dlpackgen_acme_list * (*dlpackgen_acme_find)(const struct dlpackgen_acme_pair *);"}})
 }
 
 // Whatever the text is, the answer is findings.

@@ -81,13 +81,14 @@ func (l *layout) add(n *yaml.Node, f Field) Field {
 	size, align, ok := measure(f.Type, l.declared, l.self)
 	switch {
 	case !ok && f.Type != "":
-		n.Errorf("unknown-type", "a struct must be declared before it is used", "field %s has the type %q, which is not known",
-			f.Name, f.Type)
+		n.Errorf("unknown-type", "a struct must be declared before it is used",
+			"field %s has the type %q, which is not known", f.Name, f.Type)
 	case ok && f.Offset%align != 0:
-		n.Errorf("invalid-layout", "", "field %s of type %s is at %d, which is no multiple of %d", f.Name, f.Type, f.Offset,
-			align)
+		n.Errorf("invalid-layout", "", "field %s of type %s is at %d, which is no multiple of %d", f.Name, f.Type,
+			f.Offset, align)
 	case f.Offset < l.end && (f.Offset != l.last || len(l.names) == 0):
-		n.Errorf("invalid-layout", "", "field %s is at %d, and the fields before it end at %d", f.Name, f.Offset, l.end)
+		n.Errorf("invalid-layout", "", "field %s is at %d, and the fields before it end at %d", f.Name, f.Offset,
+			l.end)
 	}
 	for _, name := range l.names {
 		if name == f.Name {

@@ -37,7 +37,8 @@ func (h *Host) View() View {
 	v := View{Title: h.Title, Package: h.Source.Package, Version: h.Source.Version,
 		Guard: "DLPACKGEN_" + strings.ToUpper(h.Name) + "_ABI_H_", Prefix: prefix}
 	for _, c := range h.Constants {
-		v.Constants = append(v.Constants, fmt.Sprintf("%s = %d, /* %s */", strings.ToUpper(prefix+c.Name), c.Value, c.Native))
+		name := strings.ToUpper(prefix + c.Name)
+		v.Constants = append(v.Constants, fmt.Sprintf("%s = %d, /* %s */", name, c.Value, c.Native))
 	}
 	for _, s := range h.Structs {
 		v.Structs = append(v.Structs, viewStruct(s, prefix))

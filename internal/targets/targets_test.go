@@ -78,7 +78,7 @@ func TestEverySourceIsInAManifest(t *testing.T) {
 	require.NoError(t, err)
 	rows := append(All(), device.Vendor(&backend.Backend{Name: "acme", Implementation: backend.Custom,
 		Devices: []backend.Device{{Type: "kDLExtDev"}}}))
-	named := map[string]bool{}
+	named := map[string]bool{emit.HostABI("tvm_ffi").From: true}
 	for _, imports := range []map[string]string{nil, {emit.SharedDevice: "example.org/device"}} {
 		for _, row := range rows {
 			m := &emit.Model{Release: release, Kernels: []kernel.Kernel{oneKernel(t)}, Import: "example.org/x",

@@ -56,12 +56,13 @@ func program(h *hosts.Host) string {
 	out.WriteString("#include \"abi.h\"\n#include \"native.hpp\"\n")
 	prefix := "dlpackgen_" + h.Name + "_"
 	for _, c := range h.Constants {
-		fmt.Fprintf(&out, "static_assert(%s == (long long)%s, \"constant %s\");\n", strings.ToUpper(prefix+c.Name), c.Native, c.Name)
+		fmt.Fprintf(&out, "static_assert(%s == (long long)%s, \"constant %s\");\n", strings.ToUpper(prefix+c.Name),
+			c.Native, c.Name)
 	}
 	for _, s := range h.Structs {
 		own := "struct " + prefix + s.Name
-		fmt.Fprintf(&out, "static_assert(sizeof(%s) == sizeof(%s) && alignof(%[1]s) == alignof(%[2]s), \"struct %[3]s\");\n",
-			own, s.Native, s.Name)
+		fmt.Fprintf(&out, "static_assert(sizeof(%s) == sizeof(%s) && alignof(%[1]s) == alignof(%[2]s), "+
+			"\"struct %[3]s\");\n", own, s.Native, s.Name)
 		for _, f := range s.Fields {
 			fmt.Fprintf(&out, "static_assert(offsetof(%[1]s, %[2]s) == offsetof(%[3]s, %[4]s) &&\n"+
 				"  same_kind<decltype(%[3]s::%[4]s), decltype(%[5]s%[6]s::%[2]s)>(), \"field %[7]s.%[2]s\");\n",
@@ -69,7 +70,8 @@ func program(h *hosts.Host) string {
 		}
 	}
 	for _, f := range h.Functions {
-		fmt.Fprintf(&out, "static_assert(same_kind<decltype(&%s), %s>(), \"function %s\");\n", f.Symbol, prefix+f.Name, f.Name)
+		fmt.Fprintf(&out, "static_assert(same_kind<decltype(&%s), %s>(), \"function %s\");\n", f.Symbol, prefix+f.Name,
+			f.Name)
 	}
 	return out.String()
 }
