@@ -13,6 +13,7 @@ var included = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]+["<]([^">\n]+)
 // inliner makes one text of a source and its parts.
 type inliner struct {
 	parts  []Asset
+	words  Words
 	guards bool
 	known  map[string]string
 	done   map[string]bool // parts, and outputs that are included
@@ -22,11 +23,11 @@ type inliner struct {
 
 // inline puts each part where the source, or a part before it, first includes it. What the
 // manifest does not name, as a header of the system, stays where it is.
-func (a Asset) inline(text string) (string, error) {
+func (a Asset) inline(text string, words Words) (string, error) {
 	if len(a.Parts) == 0 && len(a.Known) == 0 {
 		return text, nil
 	}
-	in := &inliner{parts: a.Parts, guards: a.Guards, known: a.Known, done: map[string]bool{}}
+	in := &inliner{parts: a.Parts, words: words, guards: a.Guards, known: a.Known, done: map[string]bool{}}
 	text = in.expand(text)
 	for _, part := range a.Parts {
 		if in.err == nil && !in.done[part.To] && !part.Spare {
@@ -68,7 +69,7 @@ func (in *inliner) once(name string, text func() string) string {
 }
 
 func (in *inliner) part(a Asset) string {
-	text, err := a.source()
+	text, err := a.source(in.words)
 	if err != nil {
 		in.err = err
 	}

@@ -21,6 +21,7 @@ type Asset struct {
 	View  any    // what the template shows
 	Text  []byte // the source itself, where no file below templates/ has it
 	Words Words  // in this asset alone
+	Gofmt bool   // gofmt decides how the filled template looks
 	Once  bool   // a starter file: see File.Once
 	Main  bool   // the target's interface file: see File.Main
 	// Parts are put in where the source includes them by their To, each once and without

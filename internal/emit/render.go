@@ -3,6 +3,7 @@ package emit
 import (
 	"bytes"
 	"fmt"
+	"go/format"
 	"path"
 	"slices"
 	"strings"
@@ -25,16 +26,16 @@ func Render(version string, m Manifest) ([]File, error) {
 	return files, nil
 }
 
-// render makes one file: the source, its words replaced, below the banner.
+// render makes one file: the source below the banner.
 func (a Asset) render(version string, words Words) (File, error) {
-	source, err := a.source()
+	words = slices.Concat(a.Words, words)
+	source, err := a.source(words)
 	if err != nil {
 		return File{}, err
 	}
-	if source, err = a.inline(source); err != nil {
+	if source, err = a.inline(source, words); err != nil {
 		return File{}, err
 	}
-	source = strings.NewReplacer(slices.Concat(a.Words, words)...).Replace(source)
 	source, err = constrained(a.To, source)
 	head := Banner(a.To, version)
 	if a.Once {
@@ -43,38 +44,48 @@ func (a Asset) render(version string, words Words) (File, error) {
 	return File{Path: a.To, Data: []byte(head + source), Once: a.Once, Main: a.Main}, err
 }
 
-// source returns the text of the source: a filled template, a file as it is, or Text.
-func (a Asset) source() (string, error) {
-	if a.Text != nil {
-		return string(a.Text), nil
+// source returns the text of the source with its words replaced: a template, which is then filled, a
+// file, or Text. A view stays as it is, since it may hold a word by chance.
+func (a Asset) source(words Words) (string, error) {
+	text := a.Text
+	if text == nil {
+		read, err := templates.Files.ReadFile(a.From)
+		if err != nil {
+			return "", err
+		}
+		text = read
 	}
-	if path.Ext(a.From) != ".tmpl" {
-		text, err := templates.Files.ReadFile(a.From)
-		return string(text), err
+	replaced := strings.NewReplacer(words...).Replace(string(text))
+	if a.Text != nil || path.Ext(a.From) != ".tmpl" {
+		return replaced, nil
 	}
-	parsed, err := parse(a.From)
+	return a.fill(replaced)
+}
+
+// fill shows the view in a template.
+func (a Asset) fill(source string) (string, error) {
+	parsed, err := parse(a.From, source)
 	if err != nil {
 		return "", err
 	}
 	var out bytes.Buffer
-	err = parsed.Execute(&out, a.View)
-	return out.String(), err
+	if err := parsed.Execute(&out, a.View); err != nil || !a.Gofmt {
+		return out.String(), err
+	}
+	text, err := format.Source(out.Bytes())
+	return string(text), err
 }
 
-// parsed has the templates of this process by name: several targets share some.
+// parsed has the templates of this process by their text: several targets share some.
 var parsed sync.Map
 
-func parse(name string) (*template.Template, error) {
-	if known, ok := parsed.Load(name); ok {
+func parse(name, source string) (*template.Template, error) {
+	if known, ok := parsed.Load(source); ok {
 		return known.(*template.Template), nil //nolint:forcetypeassert // nothing else is stored
 	}
-	text, err := templates.Files.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	made, err := template.New(path.Base(name)).Parse(string(text))
+	made, err := template.New(path.Base(name)).Parse(source)
 	if err == nil {
-		parsed.Store(name, made)
+		parsed.Store(source, made)
 	}
 	return made, err
 }

@@ -18,6 +18,15 @@ func TestAnAssetIsItsSourceBelowTheBanner(t *testing.T) {
 	}, files)
 }
 
+// The config's names may hold a word by chance.
+func TestWordsOfAViewStay(t *testing.T) {
+	files, err := Render("1.3", Manifest{Words: Words{"kernels.h", "v0_0"}, Assets: []Asset{
+		{From: "kernels/error.c.tmpl", To: "a.c", View: "kernels.h"}}})
+	require.NoError(t, err)
+	assert.Contains(t, string(files[0].Data), `#include "v0_0"`)
+	assert.Contains(t, string(files[0].Data), "const char* kernels.h(int status)")
+}
+
 func TestManifestsThatCannotBeRendered(t *testing.T) {
 	for _, a := range []Asset{
 		{From: "c/none.h", To: "a.h"}, {From: "c/none.h.tmpl", To: "a.h"},

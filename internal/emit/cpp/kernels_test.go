@@ -63,6 +63,15 @@ func TestKernelsAreRendered(t *testing.T) {
 	golden.Assert(t, goldenKernels, []byte(own))
 }
 
+// A kernel's name may hold the word that stands for the release's namespace.
+func TestNamesOfKernelsStay(t *testing.T) {
+	files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"),
+		Contracts: emittest.Described(t, `conv0_0: {args: {v0_0: "float32[n]"}}`)})
+	text := emittest.Texts(t, files, err)["kernels.hpp"]
+	assert.Contains(t, text, "conv0_0(")
+	assert.NotContains(t, text, "conv1_3")
+}
+
 // Where one header is asked for, the functions include it.
 func TestKernelsIncludeTheSingleHeader(t *testing.T) {
 	files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"),

@@ -128,7 +128,7 @@ func (w *callWriter) scalarResult(i int, p contract.Param) {
 
 // variableResult writes one whose dtype the call decides.
 func (w *callWriter) variableResult(at string, v contract.Var) {
-	w.v.Answer = append(w.v.Answer, "struct dlp_00000000_kernel_number "+at)
+	w.v.Answer = append(w.v.Answer, "struct "+w.prefix+"kernel_number "+at)
 	var members, known []string
 	for _, d := range v.Types {
 		ctype := contract.CTypes[d.Name]
@@ -142,7 +142,7 @@ func (w *callWriter) variableResult(at string, v contract.Var) {
 	for n, d := range v.Types {
 		ctype := contract.CTypes[d.Name]
 		value := fmt.Sprintf("%s_.as_%s", at, ctype)
-		w.after("  case %d: answer_.%s = (struct dlp_00000000_kernel_number){ %s, (double)%s, %d }; break;", n, at,
+		w.after("  case %d: answer_.%s = (struct %skernel_number){ %s, (double)%s, %d }; break;", n, at, w.prefix,
 			whole(ctype, value), value, numberKind(ctype))
 	}
 	w.after("  default: break;")
@@ -175,7 +175,7 @@ func (w *callWriter) head() {
 	if len(w.params) > 0 {
 		params = strings.Join(w.params, ",\n    ")
 	}
-	w.v.Head = fmt.Sprintf("struct dlp_00000000_answer_%s dlp_00000000_call_%s(\n    %s)", w.k.Name, w.k.Name, params)
+	w.v.Head = fmt.Sprintf("struct %sanswer_%s %scall_%s(\n    %s)", w.prefix, w.k.Name, w.prefix, w.k.Name, params)
 }
 
 // forms writes the function that takes its results, and the one that makes them.
@@ -250,7 +250,7 @@ func (w *callWriter) body(makes bool, values, zeros []string) []string {
 	for _, value := range w.pass {
 		pass = append(pass, passed(value, makes))
 	}
-	lines = append(lines, fmt.Sprintf("answer := C.dlp_00000000_call_%s(%s)", w.k.Name, strings.Join(pass, ", ")),
+	lines = append(lines, fmt.Sprintf("answer := C.%scall_%s(%s)", w.prefix, w.k.Name, strings.Join(pass, ", ")),
 		"if answer.failure != nil {", fail("failed(answer.failure)"), "}")
 	return append(lines, w.returned(makes, values)...)
 }

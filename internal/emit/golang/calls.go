@@ -13,6 +13,7 @@ import (
 // callWriter writes the functions of one kernel.
 type callWriter struct {
 	k      *contract.Kernel
+	prefix string // of the names of C
 	v      caller
 	params []string // of C
 	pass   []string // what Go passes for them
@@ -21,8 +22,8 @@ type callWriter struct {
 	room   []string // what C frees
 }
 
-func newCallWriter(k *contract.Kernel) *callWriter {
-	w := &callWriter{k: k}
+func newCallWriter(k *contract.Kernel, prefix string) *callWriter {
+	w := &callWriter{k: k, prefix: prefix}
 	w.v = caller{Name: k.Name, Go: camel(k.Name), SitesName: "sitesOf" + camel(k.Name), Stream: "NULL"}
 	return w
 }
@@ -210,7 +211,7 @@ func (w *callWriter) text(i int, p contract.Param, into string) {
 	for _, text := range w.room {
 		w.before("  free(%s);", text)
 	}
-	w.before("  answer_.failure = &dlp_00000000_kernel_exhausted;")
+	w.before("  answer_.failure = &%skernel_exhausted;", w.prefix)
 	w.before("  return answer_;")
 	w.before("}")
 	w.room = append(w.room, fmt.Sprintf("large%d_", i))

@@ -1,20 +1,16 @@
 package golang
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	gofmt "go/format"
 	"go/token"
 	"path"
 	"strings"
-	"text/template"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/checks"
 	"github.com/dlpackgen/dlpackgen/internal/emit/header"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
-	"github.com/dlpackgen/dlpackgen/templates"
 )
 
 // kernelsFolder is the package of the described kernels, below the bindings.
@@ -31,11 +27,7 @@ func (b *binding) callers(described []contract.Kernel) ([]emit.Asset, error) {
 			"generate inside a " +
 			"Go module")
 	}
-	view, err := viewCallers(described)
-	if err != nil {
-		return nil, err
-	}
-	made, err := b.rendersCalls(view)
+	view, err := viewCallers(described, b.prefix)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +35,7 @@ func (b *binding) callers(described []contract.Kernel) ([]emit.Asset, error) {
 	for _, name := range []string{"doc.go", "errors.go", "values.go"} {
 		all = append(all, b.source(kernelsFolder, name))
 	}
-	return append(all, made, b.callHeader(view), b.callSource(described, view)), nil
+	return append(all, b.calls(view), b.callHeader(view), b.callSource(described, view)), nil
 }
 
 func (b *binding) callHeader(view callers) emit.Asset {
@@ -72,27 +64,9 @@ func (b *binding) callSource(described []contract.Kernel, view callers) emit.Ass
 			"#define DLPACKGEN_KERNELS_API\n", static + "\n"}}
 }
 
-// rendersCalls makes kernels.go: gofmt decides how it looks.
-func (b *binding) rendersCalls(view callers) (emit.Asset, error) {
-	const from = "go/kernels/kernels.go.tmpl"
-	text, err := templates.Files.ReadFile(from)
-	if err != nil {
-		return emit.Asset{}, err
-	}
-	parsed, err := template.New(from).Parse(string(text))
-	if err != nil {
-		return emit.Asset{}, err
-	}
-	var out bytes.Buffer
-	if err := parsed.Execute(&out, view); err != nil {
-		return emit.Asset{}, err
-	}
-	source, err := gofmt.Source(out.Bytes())
-	if err != nil {
-		return emit.Asset{}, fmt.Errorf("formatting kernels.go: %w", err)
-	}
-	return emit.Asset{From: from, To: path.Join(kernelsFolder, "kernels.go"), Text: source,
-		Words: emit.Words{templatePrefix, b.prefix, templateImport, b.path}}, nil
+func (b *binding) calls(view callers) emit.Asset {
+	return emit.Asset{From: "go/kernels/kernels.go.tmpl", To: path.Join(kernelsFolder, "kernels.go"), View: view,
+		Gofmt: true, Words: emit.Words{templatePrefix, b.prefix, templateImport, b.path}}
 }
 
 // callers is what the templates of the package show.
@@ -122,7 +96,7 @@ type form struct {
 	Lines     []string
 }
 
-func viewCallers(described []contract.Kernel) (callers, error) {
+func viewCallers(described []contract.Kernel, prefix string) (callers, error) {
 	var all callers
 	taken := map[string]string{}
 	for _, name := range []string{"Bool", "C", "Float", "Int", "KernelError", "Maybe", "None", "Number", "Some",
@@ -130,7 +104,7 @@ func viewCallers(described []contract.Kernel) (callers, error) {
 		taken[name] = "the package"
 	}
 	for i := range described {
-		w := newCallWriter(&described[i])
+		w := newCallWriter(&described[i], prefix)
 		w.write()
 		all.Kernels = append(all.Kernels, w.v)
 		for _, name := range w.exported() {
