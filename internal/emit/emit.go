@@ -25,6 +25,9 @@ type File struct {
 	// where nothing stands, has the line of StarterLine and no banner, and is never
 	// looked at again.
 	Once bool
+	// Defines are the C functions of such a file: it is not written where another file of the
+	// user's in its folder has one of them.
+	Defines []string
 	// Main marks the one file that a user of the target includes, which can be printed alone.
 	Main bool
 }

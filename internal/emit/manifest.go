@@ -23,7 +23,9 @@ type Asset struct {
 	Words Words  // in this asset alone
 	Gofmt bool   // gofmt decides how the filled template looks
 	Once  bool   // a starter file: see File.Once
-	Main  bool   // the target's interface file: see File.Main
+	// Defines are the C functions of a starter file: see File.Defines.
+	Defines []string
+	Main    bool // the target's interface file: see File.Main
 	// Parts are put in where the source includes them by their To, each once and without
 	// its guard.
 	Parts  []Asset

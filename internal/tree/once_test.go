@@ -57,6 +57,31 @@ func TestWhatIsWrittenOnceStays(t *testing.T) {
 	assert.Equal(t, map[string]string{oncePath: "first"}, disked(t, dir))
 }
 
+// Nor is it written where a source of the user's in its folder defines one of its functions, as
+// after a kernel was renamed. A call and a longer name define none.
+func TestAStarterFileWhoseFunctionsStandElsewhere(t *testing.T) {
+	for text, elsewhere := range map[string]bool{
+		"int f_float32(void) {\n": true, "static int g(void);\n\nint\nf_float32(void) {}\n": true,
+		"AXPY(f_float32, float)\n": true, "extern \"C\" int f_float64(void) {}\n": true,
+		"int g(void) {\n  return f_float32();\n}\n": false, "int f_float32_of(void) {}\n": false,
+		"// f_float32 is elsewhere\n": false, "int g; int f_float32;\n": false,
+	} {
+		dir := t.TempDir()
+		req := withOnce(dir, "first")
+		req.Targets[0].Files[1].Defines = []string{"f_float32", "f_float64"}
+		setContent(t, dir, "gen/c/before_impl.c", text)
+		generated(t, forced(req))
+		_, written := disked(t, dir)[oncePath]
+		assert.Equal(t, elsewhere, !written, text)
+		requireFine(t, req)
+		if elsewhere {
+			remove(t, dir, "gen/c/before_impl.c")
+			generated(t, req)
+			assert.Equal(t, "first", disked(t, dir)[oncePath], "once the other is away, it is written")
+		}
+	}
+}
+
 // A directory in its place ends the run, as with every planned file.
 func TestADirectoryWhereAFileIsWrittenOnce(t *testing.T) {
 	dir := t.TempDir()

@@ -88,7 +88,8 @@ func (p *planner) lost(name string) {
 // judgePlanned finds the row of the table for a planned path.
 func (p *planner) judgePlanned(want planned, f found) {
 	it := Item{Path: want.path, Target: want.target, Old: toLF(f.data), New: want.data}
-	stands := want.once && f.sum != none && !f.dir // written where nothing stands, and then its user's
+	// Written where nothing stands, and then its user's.
+	stands := want.once && f.sum != none && !f.dir || p.defined[want.path]
 	if !want.once {
 		p.next[want.path] = want.entry
 	}

@@ -43,6 +43,7 @@ type snapshot struct {
 	theirs      map[key]claim
 	files       map[string]found // every path of planned, lines and the journal
 	extra       map[string]bool  // other files in the selected targets' paths -> has our banner
+	defined     map[string]bool  // starter files with a function that a source of the user's has
 	temps       []string         // of this directory's runs, which nobody needs under the guard
 }
 
@@ -60,10 +61,10 @@ type reader struct {
 func readSnapshot(w *want, d disk) (*snapshot, error) {
 	r := &reader{want: w, disk: d, identity: newIdentity(d, w.out), siblings: map[string]record{}, snapshot: &snapshot{
 		entries: map[string]entry{}, planned: map[key]string{}, lines: map[key]string{}, theirs: map[key]claim{},
-		files: map[string]found{}, extra: map[string]bool{},
+		files: map[string]found{}, extra: map[string]bool{}, defined: map[string]bool{},
 	}}
 	for _, step := range []func() error{r.readRecords, r.heal, r.claim, r.readPlanned, r.readLines, r.claimSides,
-		r.findTemps, r.scanRoots} {
+		r.findTemps, r.scanRoots, r.findDefined} {
 		if err := step(); err != nil {
 			return nil, err
 		}

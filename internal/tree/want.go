@@ -33,6 +33,8 @@ type planned struct {
 	entry
 	data []byte
 	once bool // the user's as soon as it is there: the lock never lists it
+	// defines are the functions of a file that is written once: not at all where another has them.
+	defines []string
 }
 
 // newWant checks a request; all that is wrong with its paths comes at once.
@@ -144,7 +146,7 @@ func (c *collector) target(t Target) {
 		}
 		e := entry{target: t.Name, release: t.Release, spec: t.SpecSHA256, sum: sum(f.Data),
 			path: path.Join(t.Path, f.Path)}
-		c.file(planned{entry: e, data: f.Data, once: f.Once})
+		c.file(planned{entry: e, data: f.Data, once: f.Once, defines: f.Defines})
 	}
 }
 

@@ -68,6 +68,30 @@ func TestContract(t *testing.T) {
 	}
 }
 
+// largest prints the elements of the largest call among the random ones of a kernel of rank 6.
+const largest = `
+import dlpackgen_contract, dlpackgen_contract_calls as calls, test_deep_contract
+seen = []
+dlpackgen_contract.check_results = lambda call: seen.append(calls.elements(call.shapes))
+dlpackgen_contract.check_values(test_deep_contract.KERNEL, "numpy")
+print(len(seen) > 20 and max(seen) <= calls.MOST, len(seen), max(seen))
+`
+
+// A description with many dimensions makes no calls that exhaust memory.
+func TestRandomCallsAreSmall(t *testing.T) {
+	python := testtool.RequirePython(t)
+	if err := exec.Command(python, "-c", "import pytest, hypothesis, numpy").Run(); err != nil {
+		t.Skip("needs pytest, hypothesis and NumPy: make setup")
+	}
+	dir := t.TempDir()
+	testkit.Generate(t, contractFolder+"/kernels.yaml", dir)
+	cmd := exec.Command(python, "-c", largest)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+dir+"/python/tests", "PYTHONDONTWRITEBYTECODE=1")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Regexp(t, "^True", string(out))
+}
+
 // made are the files that hold the sources of the module.
 var made = map[string]string{"check.h": "c/dlpackgen/check.h", "demands.h": "kernels/kernels.c",
 	"values.h": "python/_kernels.c", "dlpackgen_python.c": "python/dlpackgen_python.c", "author.c": "author.c"}

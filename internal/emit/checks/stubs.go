@@ -9,6 +9,7 @@ import (
 type stubView struct {
 	Name      string
 	Functions []stub
+	symbols   []string
 }
 
 // stub is a function that returns a failure.
@@ -24,11 +25,13 @@ func Stubs(described []contract.Kernel) (all []emit.Asset) {
 	for i := range described {
 		k := &described[i]
 		if v := viewStubs(k, defined); len(v.Functions) > 0 {
-			all = append(all, emit.Asset{From: "kernels/impl.c.tmpl", To: k.Name + "_impl.c", View: v, Once: true})
+			all = append(all, emit.Asset{From: "kernels/impl.c.tmpl", To: k.Name + "_impl.c", View: v, Once: true,
+				Defines: v.symbols})
 		}
 		if k.Error != "" && !defined[k.Error] {
 			defined[k.Error] = true
-			all = append(all, emit.Asset{From: "kernels/error.c.tmpl", To: k.Error + ".c", View: k.Error, Once: true})
+			all = append(all, emit.Asset{From: "kernels/error.c.tmpl", To: k.Error + ".c", View: k.Error, Once: true,
+				Defines: []string{k.Error}})
 		}
 	}
 	return all
@@ -41,6 +44,7 @@ func viewStubs(k *contract.Kernel, defined map[string]bool) stubView {
 		for _, f := range d.Functions {
 			if !defined[f.Symbol] {
 				v.Functions = append(v.Functions, stub{wrap(head(k, f)), unused})
+				v.symbols = append(v.symbols, f.Symbol)
 			}
 			defined[f.Symbol] = true
 		}

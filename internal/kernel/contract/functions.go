@@ -179,6 +179,27 @@ func Compare(all []*Reading) {
 			r.compareBackward(kernels)
 		}
 	}
+	compareStubs(all)
+}
+
+// compareStubs reports names whose starter files would be one, on disks that fold case too: a kernel
+// has NAME_impl.c, a function of error: NAME.c.
+func compareStubs(all []*Reading) {
+	kernels := map[string]*Reading{}
+	for _, r := range all {
+		file := strings.ToLower(r.Name + "_impl")
+		if other, again := kernels[file]; again && other.Name != r.Name {
+			r.name.Errorf("kernel-conflict", "rename one", "%s and %s differ in case alone: their files %s_impl.c "+
+				"and %s_impl.c are one on some disks", other.Name, r.Name, other.Name, r.Name)
+		}
+		kernels[file] = r
+	}
+	for _, r := range all {
+		if other, again := kernels[strings.ToLower(r.Error)]; again && r.err != nil {
+			r.err.Errorf("kernel-conflict", "rename the function, as in error: "+r.Name+"_error",
+				"%s.c is the file of kernel %s", r.Error, other.Name)
+		}
+	}
 }
 
 // Node is the name of the kernel, where the config has it.

@@ -22,6 +22,7 @@ from dlpackgen_contract_calls import (
     Tensor,
     call_with,
     has_two,
+    is_small,
     is_valid,
     memory,
     solutions,
@@ -179,7 +180,7 @@ def check_values(kernel, name):
         values = dict(data.draw(draw.sampled_from(found)))
         values |= {group: data.draw(extents_) for group in values if group.startswith("...")}
         values |= {absent: None for absent in optional if data.draw(draw.booleans())}
-        hypothesis.assume(is_valid(kernel, values))
+        hypothesis.assume(is_valid(kernel, values) and is_small(kernel, name, values))
         try:
             check_results(Call(kernel, library, values, data.draw(draw.integers(0, 2**32 - 1))))
         except kernel.errors:

@@ -14,6 +14,7 @@ import pytest
 
 LIBRARIES = ["numpy", "torch", "jax", "paddle"]
 SMALL = [3, 2, 4, 1, 5, 6, 8, 7, 12, 16, 32, 64, 128]
+MOST = 1 << 20  # elements of all tensors of a call, unless no valid call has so few
 
 
 # The description.
@@ -264,18 +265,31 @@ def is_valid(kernel, values):
     return made is not None and all(holds(kernel, c, values, made) for c in kernel.where)
 
 
+def elements(made):
+    return sum(map(math.prod, made.values()))
+
+
 @functools.cache
 def solutions(kernel, name):
-    """Up to 50 choices of values for which a call is valid."""
-    found = []
+    """Up to 50 choices of values for which a call is valid and small, else one."""
+    found, large = [], []
     for values in attempts(kernel, Library(name)):
-        if values not in found and is_valid(kernel, values):
-            found.append(values)
-            if len(found) == 50:
-                break
-    if not found:
+        if values in found or not is_valid(kernel, values):
+            continue
+        if elements(shapes(kernel, values)) > MOST:
+            large.append(values)
+            continue
+        found.append(values)
+        if len(found) == 50:
+            break
+    if not found and not large:
         pytest.fail(f"no small sizes satisfy the conditions of {kernel.name}: name some in test: {{sizes: ...}}")
-    return found
+    return found or [min(large, key=lambda values: elements(shapes(kernel, values)))]
+
+
+def is_small(kernel, name, values):
+    """Tells whether a call has at most MOST elements, or those of the first solution."""
+    return elements(shapes(kernel, values)) <= max(MOST, elements(shapes(kernel, solutions(kernel, name)[0])))
 
 
 # Calls.

@@ -1,0 +1,64 @@
+package tree
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxSource limits the sources that are searched for definitions.
+const maxSource = 4 << 20
+
+// findDefined finds the starter files that are not written although nothing stands there: a source
+// of the user's in the same folder has one of their functions, as after a kernel was renamed.
+func (r *reader) findDefined() error {
+	for _, p := range slices.Sorted(maps.Keys(r.want.files)) {
+		defines := r.want.files[p].defines
+		if len(defines) == 0 || r.files[p].sum != none {
+			continue
+		}
+		other, err := r.definer(path.Dir(p), definition(defines))
+		if err != nil {
+			return err
+		}
+		if other != "" {
+			r.defined[p] = true
+		}
+	}
+	return nil
+}
+
+// definer gives the file of a folder that defines a function, or "".
+func (r *reader) definer(dir string, definition *regexp.Regexp) (string, error) {
+	for _, name := range slices.Sorted(maps.Keys(r.extra)) {
+		if path.Dir(name) != dir || r.extra[name] {
+			continue
+		}
+		info, err := r.disk.Lstat(name)
+		if err != nil || !info.Mode().IsRegular() || info.Size() > maxSource {
+			continue // it went away, or is no source
+		}
+		data, err := readAll(r.disk, name, maxSource)
+		if isAbsent(err) || errors.Is(err, fs.ErrPermission) {
+			continue
+		}
+		if err != nil {
+			return "", failed(r.want.at(name), err)
+		}
+		if definition.Match(data) {
+			return name, nil
+		}
+	}
+	return "", nil
+}
+
+// definition finds one of several functions of C on a line that is not indented, as `int f(` or
+// `AXPY(f, float)`: calls are indented.
+func definition(names []string) *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^[A-Za-z_][^;{}\n]*\b(` + strings.Join(names, "|") + `)\b|^(` +
+		strings.Join(names, "|") + `)\b`)
+}
