@@ -44,8 +44,8 @@ func (a Asset) render(version string, words Words) (File, error) {
 	return File{Path: a.To, Data: []byte(head + source), Once: a.Once, Defines: a.Defines, Main: a.Main}, err
 }
 
-// source returns the text of the source with its words replaced: a template, which is then filled, a
-// file, or Text. A view stays as it is, since it may hold a word by chance.
+// source returns the text of the source with its words replaced: a template, which is then filled,
+// a file, or Text. A view stays as it is, since it may hold a word by chance.
 func (a Asset) source(words Words) (string, error) {
 	text := a.Text
 	if text == nil {

@@ -182,8 +182,8 @@ func Compare(all []*Reading) {
 	compareStubs(all)
 }
 
-// compareStubs reports names whose starter files would be one, on disks that fold case too: a kernel
-// has NAME_impl.c, a function of error: NAME.c.
+// compareStubs reports names whose starter files would be one, on disks that fold case too: a
+// kernel has NAME_impl.c, a function of error: NAME.c.
 func compareStubs(all []*Reading) {
 	kernels := map[string]*Reading{}
 	for _, r := range all {
