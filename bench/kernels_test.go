@@ -22,6 +22,6 @@ func TestKernelsAreMeasured(t *testing.T) {
 		assert.Positive(t, g.measured, g.name)
 	}
 	require.Len(t, measured, 7)
-	assert.Equal(t, 15.0, measured["kernels-yaml-lines"], "of examples/kernels, with the line above them")
+	assert.Equal(t, 15.0, measured["kernels-yaml-lines"], "of axpy_softmax, with the line above them")
 	assert.Less(t, measured["kernels-generate-1000-peak"], 130.0, "MiB: the garbage is collected")
 }

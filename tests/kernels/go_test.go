@@ -91,24 +91,6 @@ func TestGoUnderEachDetector(t *testing.T) {
 	}
 }
 
-// The example says what it does in Go.
-func TestTheExampleInGo(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a program with cgo for some seconds, and -short was given")
-	}
-	copied := t.TempDir()
-	require.NoError(t, os.CopyFS(copied, os.DirFS("../../examples/kernels")))
-	require.NoError(t, os.RemoveAll(filepath.Join(copied, "generated")))
-	program := filepath.Join(t.TempDir(), "dlpackgen")
-	out, err := exec.Command("go", "build", "-o", program, "../../cmd/dlpackgen").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	cmd := exec.Command("sh", filepath.Join(copied, "run_go.sh"))
-	cmd.Env = append(os.Environ(), "DLPACKGEN="+program, "GOWORK=off")
-	out, err = cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	assert.Contains(t, string(out), "go: softmax and axpy give [0.0900 2.2447 4.6652]; ValueError: axpy(): argument 'y' (3rd)")
-}
-
 // The files with mistakes.
 const (
 	goC      = "go/dlpack/kernels/call.c"

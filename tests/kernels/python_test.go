@@ -143,31 +143,3 @@ func TestMistakesAreSeenFromPython(t *testing.T) {
 		})
 	}
 }
-
-// The example says what it does, in NumPy and, where it is installed, in torch.
-func TestTheExample(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a module for some seconds, and -short was given")
-	}
-	python := testtool.RequirePython(t)
-	copied := t.TempDir()
-	require.NoError(t, os.CopyFS(copied, os.DirFS("../../examples/kernels")))
-	require.NoError(t, os.RemoveAll(filepath.Join(copied, "generated")))
-	program := filepath.Join(t.TempDir(), "dlpackgen")
-	out, err := exec.Command("go", "build", "-o", program, "../../cmd/dlpackgen").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	libraries := []string{"numpy"}
-	if exec.Command(python, "-c", "import torch").Run() == nil {
-		libraries = append(libraries, "torch")
-	}
-	cmd := exec.Command("sh", append([]string{filepath.Join(copied, "run.sh")}, libraries...)...)
-	cmd.Env = append(os.Environ(), "DLPACKGEN="+program, "DLPACKGEN_PYTHON="+python)
-	out, err = cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	for _, library := range libraries {
-		assert.Contains(t, string(out), library+": softmax and axpy agree")
-	}
-	if exec.Command(python, "-c", "import pytest, hypothesis").Run() == nil {
-		assert.Regexp(t, `\d+ passed`, string(out), "the tests that the example generates")
-	}
-}

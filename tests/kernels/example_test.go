@@ -1,0 +1,81 @@
+package kernels
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
+)
+
+// exampleSays runs the example with the libraries that are installed, and gives what it prints.
+func exampleSays(t *testing.T) (libraries []string, said string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("compiles against libtorch for a minute, and -short was given")
+	}
+	python := testtool.RequirePython(t)
+	copied := t.TempDir()
+	require.NoError(t, os.CopyFS(copied, os.DirFS("../../examples/kernels")))
+	for _, made := range []string{"generated", "build"} {
+		require.NoError(t, os.RemoveAll(filepath.Join(copied, made)))
+	}
+	program := filepath.Join(t.TempDir(), "dlpackgen")
+	out, err := exec.Command("go", "build", "-o", program, "../../cmd/dlpackgen").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for _, library := range []string{"numpy", "torch", "jax", "paddle"} {
+		if exec.Command(python, "-c", "import "+library).Run() == nil {
+			libraries = append(libraries, library)
+		}
+	}
+	cmd := exec.Command("sh", append([]string{filepath.Join(copied, "run.sh")}, libraries...)...)
+	cmd.Env = append(os.Environ(), "DLPACKGEN="+program, "DLPACKGEN_PYTHON="+python, "GOWORK=off")
+	out, err = cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return libraries, string(out)
+}
+
+// callersOf are the lines of the table that a library brings.
+var callersOf = map[string][]string{"numpy": {"NumPy"}, "torch": {"torch", "torch.ops", "torch.compile"},
+	"jax": {"JAX"}, "paddle": {"Paddle"}}
+
+// The table of the example has the same numbers for each caller, and the same error.
+func TestTheExample(t *testing.T) {
+	libraries, said := exampleSays(t)
+	callers := []string{"C++", "Go"}
+	for _, library := range libraries {
+		callers = append(callers, callersOf[library]...)
+	}
+	for _, caller := range callers {
+		row := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(caller) + ` +([^ ].*)$`).FindStringSubmatch(said)
+		require.NotNil(t, row, "%s\n%s", caller, said)
+		want := []string{"30.951", "9.108", "108.000", "1.529", "5.831", "156.000", "IndexError"}
+		if caller == "JAX" {
+			want[5] = "-" // its arrays are immutable
+		}
+		assert.Equal(t, want, strings.Fields(row[1]), caller)
+	}
+	if exec.Command(testtool.RequirePython(t), "-c", "import pytest, hypothesis").Run() == nil {
+		assert.Regexp(t, `\d+ passed`, said, "the tests that the example generates")
+	}
+	if slices.Contains(libraries, "torch") {
+		assertTraining(t, said)
+	}
+}
+
+// assertTraining compares the losses after 50 steps, by the kernel and by torch's own function.
+func assertTraining(t *testing.T, said string) {
+	t.Helper()
+	losses := regexp.MustCompile(`trained for 50 steps: loss ([\d.]+), by torch's own ([\d.]+)`).FindStringSubmatch(said)
+	require.NotNil(t, losses, said)
+	assert.Equal(t, losses[2], losses[1])
+	off := regexp.MustCompile(`torch.b?float16: at most 0\.0e\+00 from torch's own`).FindAllString(said, -1)
+	assert.Len(t, off, 2, said)
+}
