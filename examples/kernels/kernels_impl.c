@@ -79,7 +79,7 @@ int softmax(const DLTensor* x, DLTensor* y, void* stream) {
 }
 
 int gather(const DLTensor* table, const DLTensor* idx, DLTensor* y, void* stream) {
-  const int64_t rows = table->shape[0], count = size_of(idx), *at = data_of(idx);
+  const int64_t rows = table->shape[0], count = size_of(idx), *at = (const int64_t*)data_of(idx);
   const size_t bytes = (size_t)table->shape[1] * sizeof(float);
   (void)stream;
   for (int64_t i = 0; i < count; i++)

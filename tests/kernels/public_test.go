@@ -1,0 +1,74 @@
+package kernels
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
+)
+
+// publicFolder describes kernels of public projects by their own signatures.
+const publicFolder = "testdata/public"
+
+// Without torch there are no arrays of its dtypes, which the last two kernels take.
+const needTorch = "RuntimeError: static_scaled_fp8_quant"
+
+// All of them are described, and what is made of the descriptions compiles: each valid call reaches
+// its stub, and each wrong one has its sentence.
+func TestPublicKernels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a module for some seconds, and -short was given")
+	}
+	python := testtool.RequirePython(t)
+	dir := t.TempDir()
+	testkit.Generate(t, publicFolder+"/kernels.yaml", dir)
+	for _, made := range []string{"cpp/dlpackgen_torch/described_operators.hpp", "go/dlpack/kernels/kernels.go"} {
+		assert.Contains(t, read(t, filepath.Join(dir, made)), "mha_varlen_fwd")
+	}
+	stubs, err := filepath.Glob(dir + "/kernels/*_impl.c")
+	require.NoError(t, err)
+	require.Len(t, stubs, 15)
+	flags := append([]string{"-Wall", "-Wextra", "-Werror"}, stubs[1:]...)
+	home := moduleOf(t, python, dir, stubs[0], flags...)
+	cmd := exec.Command(python, publicFolder+"/called.py")
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+home, "PYTHONDONTWRITEBYTECODE=1")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	want := read(t, publicFolder+"/sentences.txt")
+	requireThreeMistakes(t, want)
+	if exec.Command(python, "-c", "import torch").Run() != nil {
+		want, _, _ = strings.Cut(want, needTorch)
+	}
+	assert.Equal(t, want, string(out))
+}
+
+// requireThreeMistakes counts the calls of each kernel.
+func requireThreeMistakes(t *testing.T, sentences string) {
+	t.Helper()
+	valid := 0
+	for i, part := range strings.Split("\n"+sentences, "\nRuntimeError: ") {
+		if i > 0 {
+			valid++
+			assert.GreaterOrEqual(t, strings.Count(part, "\n    "), 3, part)
+		}
+	}
+	assert.Equal(t, 15, valid)
+}
+
+// The functions of C++ compile.
+func TestPublicKernelsInCpp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles for some seconds, and -short was given")
+	}
+	dir := t.TempDir()
+	testkit.Generate(t, publicFolder+"/kernels.yaml", dir)
+	said, err := cppCompiles(t, dir, "(void)0;")
+	require.NoError(t, err, said)
+}
