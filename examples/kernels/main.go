@@ -36,7 +36,7 @@ func run() error {
 	if c.err != nil {
 		return c.err
 	}
-	fmt.Printf("%-15s %13.3f %13.3f %13.3f %13.3f %13.3f", "Go",
+	fmt.Printf("%-14s%9.3f%9.3f%9.3f%13.3f%9.3f", "Go",
 		digest[float32](&c)(kernels.RmsNormNew(c.x, c.weight, kernels.RmsNormOptions{})),
 		digest[float32](&c)(kernels.SoftmaxNew(c.x)),
 		digest[float32](&c)(kernels.GatherNew(c.x, c.idx)), digest[float32](&c)(kernels.SiluAndMulNew(c.x)),
@@ -48,7 +48,7 @@ func run() error {
 	if err := kernels.Scale(c.x, kernels.ScaleOptions{By: kernels.Some(3.0)}); err != nil {
 		return err
 	}
-	fmt.Printf(" %13.3f   %s\n", sum(values), wrong.Class)
+	fmt.Printf("%9.3f  %s\n", sum(values), wrong.Class)
 	return c.err
 }
 

@@ -8,6 +8,7 @@ import _kernels
 
 X = [[0.0, 1.0, 2.0, 3.0], [3.0, 3.0, 1.0, -1.0]]
 WEIGHT = [1.0, 2.0, 0.5, 1.0]
+LINE = "{:<14}{:>9}{:>9}{:>9}{:>13}{:>9}{:>9}  {}"
 BAD_INDEX = "gather(): argument 'idx' (2nd): an index is out of range"
 
 
@@ -28,13 +29,13 @@ def values(kernels, array, scaled):
 
 
 def print_line(caller, results, kernels, array):
-    numbers = [f"{'-':>13}" if y is None else f"{digest(y):13.3f}" for y in results.values()]
+    numbers = ["-" if y is None else f"{digest(y):.3f}" for y in results.values()]
     try:
         kernels.gather(array(X, "float32"), array([2], "int64"))
         error = "none"
     except IndexError as e:
         error = "IndexError" if str(e) == BAD_INDEX else str(e)
-    print(f"{caller:<15}", *numbers, f"  {error}", flush=True)
+    print(LINE.format(caller, *numbers, error), flush=True)
 
 
 def use_numpy():
@@ -94,8 +95,7 @@ def train(torch, ops):
 
 if __name__ == "__main__":
     libraries = sys.argv[1:] or ["numpy", "torch"]
-    names = ["rms_norm", "softmax", "gather", "silu_and_mul", "norm", "scale"]
-    print(f"{'':<15}", *(f"{name:>13}" for name in names), "  a bad index")
+    print(LINE.format("", "rms_norm", "softmax", "gather", "silu_and_mul", "norm", "scale", "a bad index"))
     for library in libraries:
         importlib.import_module(library)
         globals()[f"use_{library}"]()
