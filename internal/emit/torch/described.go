@@ -165,7 +165,7 @@ func viewDescribed(k *contract.Kernel, given []contract.Param, name string) desc
 		types, op.Taken = append(types, cxx(p)), append(op.Taken, "[[maybe_unused]] "+cxx(p)+" "+p.Name)
 		op.Arguments = append(op.Arguments, p.Name)
 		op.Copied, op.OnCPU = append(op.Copied, p.Copied), append(op.OnCPU, p.CPU)
-		op.Leading = append(op.Leading, leads(k, p))
+		op.Leading = append(op.Leading, k.Leads(p))
 		op.Contiguous = append(op.Contiguous, p.Layout == contract.Contiguous || p.Layout == contract.AnyOrder)
 		op.Parameter = append(op.Parameter, passed(p)+" "+p.Name)
 		op.Fill = append(op.Fill, fill(i, p)...)
