@@ -18,7 +18,8 @@ import "embed"
 //     template for what a backend's description decides, and a package of Go;
 //   - hosts: what callers use of their hosts' ABIs, in C;
 //   - project: a first project of kernels for Python, which its author goes on with;
+//   - jax: the kernels of a config as handlers of XLA, and the functions of JAX that call them;
 //   - shm: memory of the host shared between processes: C, a package of Go, a module for Python.
 //
-//go:embed c go hosts python kernels project cpp torch torch/__init__.py device shm
+//go:embed c go hosts python kernels project cpp torch torch/__init__.py jax device shm
 var Files embed.FS

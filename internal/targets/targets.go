@@ -8,6 +8,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/cpp"
 	"github.com/dlpackgen/dlpackgen/internal/emit/device"
 	"github.com/dlpackgen/dlpackgen/internal/emit/golang"
+	"github.com/dlpackgen/dlpackgen/internal/emit/jax"
 	"github.com/dlpackgen/dlpackgen/internal/emit/kernels"
 	"github.com/dlpackgen/dlpackgen/internal/emit/python"
 	"github.com/dlpackgen/dlpackgen/internal/emit/shm"
@@ -19,7 +20,7 @@ func Table() emit.Table { return emit.Table{Rows: All(), Vendor: device.Vendor} 
 
 // All gives every target, in the order in which they are made and listed.
 func All() []emit.Target {
-	return []emit.Target{c.Target, golang.Target, cpp.Target, python.Target, kernels.Target, torch.Target,
+	return []emit.Target{c.Target, golang.Target, cpp.Target, python.Target, kernels.Target, torch.Target, jax.Target,
 		device.Shared, device.CUDA, device.ROCm, device.OneAPI, shm.Target}
 }
 

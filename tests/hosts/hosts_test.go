@@ -31,6 +31,17 @@ var mutants = map[string][][2]string{
 		{"returns: int, params: \"DLTensor *, void **\"", "returns: int, params: \"DLTensor *, void **, int\""},
 		{"returns: \"void *\", params: \"int32_t, int32_t\"", "returns: void, params: \"int32_t, int32_t\""},
 	},
+	"xla_ffi": {
+		{"dtype_s4: {value: 21,", "dtype_s4: {value: 22,"},
+		{"unimplemented: {value: 12,", "unimplemented: {value: 13,"},
+		{"name: stage, offset: 32, type: int32_t", "name: stage, offset: 36, type: int32_t"},
+		{"name: rank, offset: 32, type: int64_t", "name: rank, offset: 32, type: double"},
+		{"name: traits, offset: 32, type: uint32_t", "name: traits, offset: 36, type: uint32_t"},
+		{"name: len, offset: 8, type: size_t", "name: len, offset: 8, type: \"void *\""},
+		{"native: XLA_FFI_DeviceOrdinal_Get, offset: 184", "native: XLA_FFI_DeviceOrdinal_Get, offset: 176"},
+		{"type: \"void (*)(struct error_end *)\"", "type: \"void * (*)(struct error_end *)\""},
+		{"size: 192", "size: 200"},
+	},
 }
 
 // installed gives the folder of a host's headers and the version of its package.

@@ -1,0 +1,151 @@
+// Package jax is the target "jax": the described kernels as handlers of XLA's FFI, in C, and the
+// functions of JAX that call them, in Python. The handlers stand in the same library as the module
+// of target python. It checks nothing itself: kernels.c does.
+package jax
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/hosts"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// Target is the row of the table of targets.
+var Target = emit.Target{
+	Name:      "jax",
+	Doc:       "described kernels in JAX: handlers of XLA's FFI in plain C, functions of Python that call them",
+	Path:      "jax",
+	Oldest:    "1.3",
+	Needs:     []string{"c", "kernels", "python"},
+	Options:   []emit.Option{moduleOption},
+	Contracts: true,
+	OnRequest: true,
+	Manifest:  manifest,
+}
+
+// moduleOption names the module of target python, in whose library the handlers are.
+var moduleOption = emit.Option{
+	Name: "module", Default: "_kernels",
+	Doc:   "the module of target python, whose library has the handlers: mylib._kernels",
+	Check: checkModule,
+}
+
+var moduleName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*\.)*[A-Za-z_][A-Za-z0-9_]*$`)
+
+func checkModule(value string) string {
+	if !moduleName.MatchString(value) {
+		return fmt.Sprintf("%q is no name of a module", value)
+	}
+	return ""
+}
+
+// hostName is the host of spec/hosts that calls the handlers.
+const hostName = "xla_ffi"
+
+// What the two outputs are made of.
+var (
+	partsC      = []string{"handler.h", "values.h"}
+	partsPython = []string{"scalars.py", "checks.py", "transforms.py"}
+)
+
+func manifest(m *emit.Model) (emit.Manifest, error) {
+	module := m.Options[moduleOption.Name]
+	if module == "" {
+		module = moduleOption.Default
+	}
+	host := hosts.Embedded(hostName)
+	view := view{Module: module, DTypes: dtypes(m.Release, host)}
+	var errs []error
+	for i := range m.Contracts {
+		k := &m.Contracts[i]
+		if wrong := inexpressible(k, view.DTypes); len(wrong) > 0 {
+			errs = append(errs, wrong...)
+			continue
+		}
+		view.Kernels = append(view.Kernels, viewKernel(k))
+	}
+	c := append(emit.Copies("jax", "", partsC...), emit.HostABI(hostName))
+	return emit.Manifest{Assets: []emit.Asset{
+		{From: "jax/kernels_jax.c.tmpl", To: "kernels_jax.c", View: view, Parts: c},
+		{From: "jax/kernels_jax.py.tmpl", To: "kernels_jax.py", View: view,
+			Parts: emit.Copies("jax", "", partsPython...)},
+	}}, errors.Join(errs...)
+}
+
+// view is what both templates show.
+type view struct {
+	Module  string
+	DTypes  []dtype
+	Kernels []kernelView
+}
+
+// dtype is one that DLPack and XLA have.
+type dtype struct {
+	Name, Code string
+	Value      int64 // of the code
+	Bits       int
+	Number     string // of XLA
+}
+
+// dtypes pairs the spec's dtypes with XLA's, by their names.
+func dtypes(r *spec.Release, host *hosts.Host) (all []dtype) {
+	codes := spec.Find[*spec.Enum](r, "DLDataTypeCode").Values
+	for _, d := range r.DTypes {
+		name := "dtype_" + short(d.Name)
+		if d.Lanes != 1 || !slices.ContainsFunc(host.Constants, func(c hosts.Constant) bool { return c.Name == name }) {
+			continue
+		}
+		at := slices.IndexFunc(codes, func(v spec.EnumValue) bool { return v.Name == d.Code })
+		all = append(all, dtype{d.Name, d.Code, codes[at].Value, d.Bits, "DLPACKGEN_XLA_FFI_" + strings.ToUpper(name)})
+	}
+	return all
+}
+
+// short is XLA's name of a dtype: float8_e5m2 is f8e5m2.
+func short(name string) string {
+	return strings.NewReplacer("bfloat", "bf", "bcomplex", "bc", "complex", "c", "uint", "u", "int", "s", "float", "f",
+		"bool", "pred", "_", "").Replace(name)
+}
+
+// platforms are XLA's, by DLPack's types of devices.
+var platforms = map[string]string{"kDLCPU": "cpu", "kDLCUDA": "CUDA", "kDLROCM": "ROCM"}
+
+// inexpressible names what XLA has no words for.
+func inexpressible(k *contract.Kernel, known []dtype) (errs []error) {
+	fail := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("kernel "+k.Name+" "+format, args...))
+	}
+	for _, p := range k.Results {
+		if p.Kind != contract.Tensor {
+			fail("returns the scalar %s, which XLA cannot: write float64[] for a tensor of rank 0", p.Name)
+		}
+	}
+	for _, p := range slices.Concat(k.Args, k.Results) {
+		if p.Kind != contract.Tensor {
+			continue
+		}
+		for _, d := range p.Types {
+			if !slices.ContainsFunc(known, func(x dtype) bool { return x.Name == d.Name }) && len(p.Types) == 1 {
+				fail("has %s of %s, a dtype that XLA lacks", p.Name, d.Name)
+			}
+		}
+	}
+	for _, d := range k.Devices {
+		if platforms[d.Name] == "" {
+			fail("is for %s, which is no platform of XLA", d.Name)
+		}
+		if i := slices.IndexFunc(k.Args, func(p contract.Param) bool { return p.CPU }); i >= 0 && d.Name != "kDLCPU" {
+			fail("has %s in the host's memory: XLA passes all buffers in the memory of %s", k.Args[i].Name, d.Name)
+		}
+	}
+	if len(k.Args) > 62 {
+		fail("has %d arguments: target jax has room for 62", len(k.Args))
+	}
+	return errs
+}

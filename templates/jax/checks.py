@@ -1,0 +1,111 @@
+# The checks of kernels.c, which compare shapes and dtypes while JAX traces.
+
+
+class _DType(_ctypes.Structure):
+    _fields_ = [("code", _ctypes.c_uint8), ("bits", _ctypes.c_uint8), ("lanes", _ctypes.c_uint16)]
+
+
+class _Tensor(_ctypes.Structure):
+    _fields_ = [
+        ("data", _ctypes.c_void_p),
+        ("device_type", _ctypes.c_int32),
+        ("device_id", _ctypes.c_int32),
+        ("ndim", _ctypes.c_int32),
+        ("dtype", _DType),
+        ("shape", _ctypes.POINTER(_ctypes.c_int64)),
+        ("strides", _ctypes.POINTER(_ctypes.c_int64)),
+        ("byte_offset", _ctypes.c_uint64),
+    ]
+
+
+class _Value(_ctypes.Structure):
+    """As values.h declares it."""
+
+    _fields_ = [
+        ("items", _ctypes.c_void_p),
+        ("count", _ctypes.c_int64),
+        ("integer", _ctypes.c_int64),
+        ("real", _ctypes.c_double),
+        ("is_given", _ctypes.c_int64),
+        ("narrow", _ctypes.c_int64),
+    ]
+
+
+class _Result(_ctypes.Structure):
+    _fields_ = [("dtype", _DType), ("ndim", _ctypes.c_int32), ("shape", _ctypes.c_int64 * 64)]
+
+
+_STATUSES = {
+    1: TypeError,
+    2: ValueError,
+    3: BufferError,
+    4: SystemError,
+    5: RuntimeError,
+    6: IndexError,
+    7: MemoryError,
+    8: NotImplementedError,
+}
+_NAMES = {number: name for name, number in _DTYPES.items()}
+_library = _ctypes.CDLL(_module.__file__)
+
+
+def _strides(shape, column_major):
+    strides, step = [0] * len(shape), 1
+    for i in range(len(shape)) if column_major else reversed(range(len(shape))):
+        strides[i] = step
+        step *= shape[i]
+    return strides
+
+
+def _outline(kernel, i, array, keep):
+    """A tensor without data. Addresses are apart, since arrays of JAX never overlap."""
+    shape, dtype = tuple(array.shape), str(array.dtype)
+    if not all(isinstance(extent, int) for extent in shape):
+        _fail(kernel, i, NotImplementedError, f"expected a shape of numbers, got {shape}: export each shape by itself")
+    if dtype not in _DTYPES:
+        _fail(kernel, i, TypeError, f"expected a dtype that DLPack has, got {dtype}")
+    extents = (_ctypes.c_int64 * (2 * len(shape) + 1))(*shape, *_strides(shape, kernel.parameters[i].column_major))
+    first = _ctypes.cast(extents, _ctypes.POINTER(_ctypes.c_int64))
+    second = _ctypes.cast(_ctypes.byref(extents, 8 * len(shape)), _ctypes.POINTER(_ctypes.c_int64))
+    code, bits = _DTYPES[dtype]
+    keep.append(extents)
+    return _Tensor((i + 1) << 56, kernel.device, 0, len(shape), _DType(code, bits, 1), first, second, 0)
+
+
+def _value(kernel, i, given, keep):
+    """An argument as the checks take it; `keep` holds what it points to."""
+    form = kernel.parameters[i].form
+    if given is None:
+        return _Value(is_given=0)
+    made = _Value(is_given=1)
+    if form == "tensor":
+        held = _outline(kernel, i, given, keep)
+    elif form == "text":
+        held = _ctypes.create_string_buffer(given.encode())
+    elif form in ("integers", "reals"):
+        held = ((_ctypes.c_int64 if form == "integers" else _ctypes.c_double) * (len(given) + 1))(*given)
+        made.count = len(given)
+    elif isinstance(given, float):
+        made.real = given
+        return made
+    else:
+        made.integer = _signed(given)
+        return made
+    keep.append(held)
+    made.items = _ctypes.addressof(held)
+    return made
+
+
+def _check(kernel, arguments):
+    """Raises what the checks find; else gives shape and dtype of each result."""
+    keep = []
+    values = (_Value * (len(arguments) + 1))(*(_value(kernel, i, a, keep) for i, a in enumerate(arguments)))
+    results = (_Result * (len(kernel.results) + 1))()
+    text = _ctypes.create_string_buffer(4096)
+    status = kernel.check(values, results, text, _ctypes.c_size_t(len(text)))
+    if status:
+        raise _STATUSES[status](text.value.decode(errors="replace"))
+    return [
+        (tuple(r.shape[: r.ndim]), _jnp.dtype(_NAMES[r.dtype.code, r.dtype.bits]))
+        for r in results[: len(kernel.results)]
+    ]

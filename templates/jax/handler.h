@@ -1,0 +1,294 @@
+/* Reads the frames that XLA passes to a handler, as a table of the kernel's parameters tells. Part
+ * of kernels_jax.c. */
+#ifndef DLPACKGEN_JAX_HANDLER_H_
+#define DLPACKGEN_JAX_HANDLER_H_
+
+#include "values.h"
+#include "xla_ffi_abi.h"
+
+/* What a handler knows of its kernel. */
+struct dlpackgen_jax_kernel {
+  const char* name;
+  const struct dlpackgen_jax_parameter* parameters;
+  int nparameters, nresults;
+  int64_t nattributes;
+  int is_masked; /* its first attribute tells which arguments are not None */
+};
+
+/* A call that is being read. */
+struct dlpackgen_jax_call {
+  const struct dlpackgen_xla_ffi_frame* frame;
+  const struct dlpackgen_jax_kernel* kernel;
+  struct dlpackgen_message* message;
+  DLDevice device;
+  int64_t mask;
+  int64_t arguments, results; /* buffers that are read */
+};
+
+/* A tensor over a buffer, with room for its strides. */
+struct dlpackgen_jax_tensor {
+  DLTensor tensor;
+  int64_t strides[DLPACKGEN_JAX_NDIM];
+};
+
+/* Reports a call that kernels_jax.py does not make. */
+DLPACKGEN_SLOW static int dlpackgen_jax_foreign(struct dlpackgen_jax_call* call, const char* what) {
+  dlpackgen_put(call->message, call->kernel->name);
+  dlpackgen_put(call->message, "(): XLA's call has ");
+  dlpackgen_put(call->message, what);
+  dlpackgen_put(call->message, ": it was made for another version of the library");
+  return DLPACKGEN_STATUS_VALUE_ERROR;
+}
+
+/* Buffers */
+
+/* Sets strides for contiguous elements, from the last dimension to the first or the other way
+ * round. */
+static inline void dlpackgen_jax_stride(struct dlpackgen_jax_tensor* to, int is_column_major) {
+  const int32_t ndim = to->tensor.ndim;
+  int64_t elements = 1;
+  for (int32_t i = 0; i < ndim; i++) {
+    const int32_t at = is_column_major ? i : ndim - 1 - i;
+    to->strides[at] = elements;
+    elements *= to->tensor.shape[at];
+  }
+}
+
+/* XLA never passes a negative extent, or more elements than there are bytes. */
+static inline int dlpackgen_jax_borrow(struct dlpackgen_jax_call* call, const void* from,
+                                       struct dlpackgen_jax_tensor* to) {
+  const struct dlpackgen_xla_ffi_buffer* const buffer = (const struct dlpackgen_xla_ffi_buffer*)from;
+  const size_t known = sizeof dlpackgen_jax_dtypes / sizeof *dlpackgen_jax_dtypes;
+  if (DLPACKGEN_RARE((uint64_t)buffer->rank > DLPACKGEN_JAX_NDIM))
+    return dlpackgen_jax_foreign(call, "too large a rank");
+  to->tensor.dtype.bits = 0;
+  if ((size_t)buffer->dtype < known) to->tensor.dtype = dlpackgen_jax_dtypes[buffer->dtype];
+  if (DLPACKGEN_RARE(!to->tensor.dtype.bits)) return dlpackgen_jax_foreign(call, "a dtype that DLPack does not have");
+  to->tensor.data = buffer->data;
+  to->tensor.device = call->device;
+  to->tensor.ndim = (int32_t)buffer->rank;
+  to->tensor.shape = buffer->dims;
+  to->tensor.strides = to->strides;
+  to->tensor.byte_offset = 0;
+  return DLPACKGEN_STATUS_OK;
+}
+
+static inline int dlpackgen_jax_argument(struct dlpackgen_jax_call* call, const struct dlpackgen_jax_parameter* p,
+                                         struct dlpackgen_jax_tensor* to) {
+  const struct dlpackgen_xla_ffi_arguments* const all = &call->frame->args;
+  const int64_t i = call->arguments++;
+  if (DLPACKGEN_RARE(i >= all->size || all->types[i] != DLPACKGEN_XLA_FFI_BUFFER_ARGUMENT))
+    return dlpackgen_jax_foreign(call, "too few arguments");
+  const int status = dlpackgen_jax_borrow(call, all->args[i], to);
+  if (!status) dlpackgen_jax_stride(to, p->is_column_major);
+  return status;
+}
+
+/* Gives the next result, or NULL. */
+static inline const void* dlpackgen_jax_next_result(struct dlpackgen_jax_call* call) {
+  const struct dlpackgen_xla_ffi_results* const all = &call->frame->rets;
+  const int64_t i = call->results++;
+  return i < all->size && all->types[i] == DLPACKGEN_XLA_FFI_BUFFER_RESULT ? all->rets[i] : NULL;
+}
+
+static inline int dlpackgen_jax_result(struct dlpackgen_jax_call* call, struct dlpackgen_jax_tensor* to) {
+  const void* const from = dlpackgen_jax_next_result(call);
+  if (DLPACKGEN_RARE(!from)) return dlpackgen_jax_foreign(call, "too few results");
+  const int status = dlpackgen_jax_borrow(call, from, to);
+  if (!status) dlpackgen_jax_stride(to, 0);
+  return status;
+}
+
+/* A written argument is a result as well, in the same memory: XLA copies what somebody still needs.
+ * Memory without elements has no address. */
+static inline int dlpackgen_jax_written(struct dlpackgen_jax_call* call, const DLTensor* argument) {
+  const struct dlpackgen_xla_ffi_buffer* const again =
+      (const struct dlpackgen_xla_ffi_buffer*)dlpackgen_jax_next_result(call);
+  if (DLPACKGEN_RARE(!again)) return dlpackgen_jax_foreign(call, "too few results");
+  if (again->data == argument->data) return DLPACKGEN_STATUS_OK;
+  for (int32_t i = 0; i < argument->ndim; i++)
+    if (argument->shape[i] == 0) return DLPACKGEN_STATUS_OK;
+  return dlpackgen_jax_foreign(call, "a result apart from the argument that it is");
+}
+
+/* Attributes, which XLA sorts by name */
+
+static inline const void* dlpackgen_jax_attribute(const struct dlpackgen_jax_call* call, int64_t i, int32_t type) {
+  const struct dlpackgen_xla_ffi_attributes* const all = &call->frame->attrs;
+  return all->types[i] == type ? all->attrs[i] : NULL;
+}
+
+/* Gives the value of a scalar of a dtype, or NULL. */
+static inline const void* dlpackgen_jax_scalar(const struct dlpackgen_jax_call* call, int64_t i, int32_t dtype) {
+  const struct dlpackgen_xla_ffi_scalar* const scalar =
+      (const struct dlpackgen_xla_ffi_scalar*)dlpackgen_jax_attribute(call, i, DLPACKGEN_XLA_FFI_SCALAR_ATTRIBUTE);
+  return scalar && scalar->dtype == dtype ? scalar->value : NULL;
+}
+
+static inline int dlpackgen_jax_read_scalar(const struct dlpackgen_jax_call* call, int64_t i, int kind,
+                                            struct dlpackgen_jax_value* to) {
+  const void* from = NULL;
+  if (kind == DLPACKGEN_JAX_TRUTH) {
+    from = dlpackgen_jax_scalar(call, i, DLPACKGEN_XLA_FFI_DTYPE_PRED);
+    if (from) to->integer = *(const bool*)from;
+    return from != NULL;
+  }
+  if (kind != DLPACKGEN_JAX_REAL) from = dlpackgen_jax_scalar(call, i, DLPACKGEN_XLA_FFI_DTYPE_S64);
+  if (from) {
+    to->integer = *(const int64_t*)from;
+    to->real = 0;
+    return 1;
+  }
+  if (kind != DLPACKGEN_JAX_INTEGER) from = dlpackgen_jax_scalar(call, i, DLPACKGEN_XLA_FFI_DTYPE_F64);
+  to->integer = 0;
+  if (from) to->real = *(const double*)from;
+  return from != NULL;
+}
+
+/* A text ends with NUL, and contains no other. */
+static inline int dlpackgen_jax_read_text(const struct dlpackgen_jax_call* call, int64_t i,
+                                          struct dlpackgen_jax_value* to) {
+  const struct dlpackgen_xla_ffi_text* const text =
+      (const struct dlpackgen_xla_ffi_text*)dlpackgen_jax_attribute(call, i, DLPACKGEN_XLA_FFI_STRING_ATTRIBUTE);
+  if (!text || !text->len || memchr(text->ptr, 0, text->len) != text->ptr + text->len - 1) return 0;
+  to->items = (void*)(uintptr_t)text->ptr;
+  return 1;
+}
+
+static inline int dlpackgen_jax_read_list(const struct dlpackgen_jax_call* call, int64_t i, int32_t dtype,
+                                          struct dlpackgen_jax_value* to) {
+  static int64_t none; /* an empty list is no missing one */
+  const struct dlpackgen_xla_ffi_array* const array =
+      (const struct dlpackgen_xla_ffi_array*)dlpackgen_jax_attribute(call, i, DLPACKGEN_XLA_FFI_ARRAY_ATTRIBUTE);
+  if (!array || (array->size && array->dtype != dtype)) return 0;
+  to->items = array->size ? array->data : (void*)&none;
+  to->count = (int64_t)array->size;
+  return 1;
+}
+
+static inline int dlpackgen_jax_read_attribute(struct dlpackgen_jax_call* call, const struct dlpackgen_jax_parameter* p,
+                                               struct dlpackgen_jax_value* to) {
+  int is_read = 0;
+  switch (p->kind) {
+    case DLPACKGEN_JAX_TEXT: is_read = dlpackgen_jax_read_text(call, p->attribute, to); break;
+    case DLPACKGEN_JAX_INTEGERS:
+      is_read = dlpackgen_jax_read_list(call, p->attribute, DLPACKGEN_XLA_FFI_DTYPE_S64, to);
+      break;
+    case DLPACKGEN_JAX_REALS:
+      is_read = dlpackgen_jax_read_list(call, p->attribute, DLPACKGEN_XLA_FFI_DTYPE_F64, to);
+      break;
+    default: is_read = dlpackgen_jax_read_scalar(call, p->attribute, p->kind, to); break;
+  }
+  return is_read ? DLPACKGEN_STATUS_OK : dlpackgen_jax_foreign(call, "attributes of other types");
+}
+
+/* Calls */
+
+static inline int dlpackgen_jax_read_parameters(struct dlpackgen_jax_call* call, struct dlpackgen_jax_value* values,
+                                                struct dlpackgen_jax_tensor* tensors) {
+  const int n = call->kernel->nparameters;
+  for (int i = 0; i < n; i++) {
+    const struct dlpackgen_jax_parameter* const p = &call->kernel->parameters[i];
+    int status = DLPACKGEN_STATUS_OK;
+    values[i].items = NULL;
+    values[i].count = 0;
+    values[i].is_given = call->mask >> i & 1;
+    if (!values[i].is_given) continue;
+    if (p->kind == DLPACKGEN_JAX_TENSOR) {
+      status = dlpackgen_jax_argument(call, p, tensors);
+      values[i].items = &tensors++->tensor;
+    } else {
+      status = dlpackgen_jax_read_attribute(call, p, &values[i]);
+    }
+    if (DLPACKGEN_RARE(status)) return status;
+  }
+  return DLPACKGEN_STATUS_OK;
+}
+
+/* Results come first, then the written arguments. */
+static inline int dlpackgen_jax_read_results(struct dlpackgen_jax_call* call, const struct dlpackgen_jax_value* values,
+                                             struct dlpackgen_jax_tensor* results) {
+  int status = DLPACKGEN_STATUS_OK;
+  for (int i = 0; i < call->kernel->nresults && !status; i++) status = dlpackgen_jax_result(call, &results[i]);
+  for (int i = 0; i < call->kernel->nparameters && !status; i++) {
+    const struct dlpackgen_jax_parameter* const p = &call->kernel->parameters[i];
+    if (p->is_written && values[i].items) status = dlpackgen_jax_written(call, (const DLTensor*)values[i].items);
+  }
+  return status;
+}
+
+/* Reads all of a frame. A required argument cannot be masked: its value would not be read. */
+static inline int dlpackgen_jax_read(struct dlpackgen_jax_call* call, struct dlpackgen_jax_value* values,
+                                     struct dlpackgen_jax_tensor* tensors, struct dlpackgen_jax_tensor* results) {
+  const struct dlpackgen_jax_kernel* const kernel = call->kernel;
+  call->mask = -1;
+  if (DLPACKGEN_RARE(call->frame->attrs.size != kernel->nattributes))
+    return dlpackgen_jax_foreign(call, "another number of attributes");
+  if (kernel->is_masked) {
+    const int64_t* const mask = (const int64_t*)dlpackgen_jax_scalar(call, 0, DLPACKGEN_XLA_FFI_DTYPE_S64);
+    if (DLPACKGEN_RARE(!mask)) return dlpackgen_jax_foreign(call, "attributes of other types");
+    call->mask = *mask;
+    for (int i = 0; i < kernel->nparameters; i++)
+      if (!kernel->parameters[i].is_optional) call->mask |= (int64_t)1 << i;
+  }
+  int status = dlpackgen_jax_read_parameters(call, values, tensors);
+  if (!status) status = dlpackgen_jax_read_results(call, values, results);
+  if (!status && DLPACKGEN_RARE(call->arguments != call->frame->args.size))
+    return dlpackgen_jax_foreign(call, "too many arguments");
+  if (!status && DLPACKGEN_RARE(call->results != call->frame->rets.size))
+    return dlpackgen_jax_foreign(call, "too many results");
+  return status;
+}
+
+/* What XLA asks and is told */
+
+/* Tells the version of the protocol, where the call asks for it alone: 1 then, else 0. */
+static inline int dlpackgen_jax_describe(const struct dlpackgen_xla_ffi_frame* frame, uint32_t traits) {
+  for (const struct dlpackgen_xla_ffi_extension* e = frame->extension_start; e; e = e->next) {
+    if (e->type != DLPACKGEN_XLA_FFI_EXTENSION_METADATA) continue;
+    struct dlpackgen_xla_ffi_metadata* const to = ((const struct dlpackgen_xla_ffi_metadata_extension*)e)->metadata;
+    to->api_version.major_version = 0;
+    to->api_version.minor_version = 1;
+    to->traits = traits;
+    return 1;
+  }
+  return 0;
+}
+
+/* The code of an error for a status. */
+static int32_t dlpackgen_jax_code(int status) {
+  switch (status) {
+    case DLPACKGEN_STATUS_TYPE_ERROR:
+    case DLPACKGEN_STATUS_VALUE_ERROR:
+    case DLPACKGEN_STATUS_BUFFER_ERROR: return DLPACKGEN_XLA_FFI_INVALID_ARGUMENT;
+    case DLPACKGEN_STATUS_INDEX_ERROR: return DLPACKGEN_XLA_FFI_OUT_OF_RANGE;
+    case DLPACKGEN_STATUS_MEMORY_ERROR: return DLPACKGEN_XLA_FFI_RESOURCE_EXHAUSTED;
+    case DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR: return DLPACKGEN_XLA_FFI_UNIMPLEMENTED;
+    default: return DLPACKGEN_XLA_FFI_INTERNAL;
+  }
+}
+
+/* What a handler returns: NULL for success. XLA copies the text. */
+static inline void* dlpackgen_jax_answer(const struct dlpackgen_xla_ffi_frame* frame, int status, const char* text) {
+  if (!DLPACKGEN_RARE(status)) return NULL;
+  struct dlpackgen_xla_ffi_error_request error = {
+      .struct_size = 28, .message = text, .errc = dlpackgen_jax_code(status)};
+  return frame->api->create_error(&error);
+}
+
+/* The stream and the number of the device; a host has neither. 0, or an error of XLA's. */
+static inline void* dlpackgen_jax_place(struct dlpackgen_jax_call* call, void** stream) {
+  const struct dlpackgen_xla_ffi_api* const api = call->frame->api;
+  *stream = NULL;
+  if (call->device.device_type == kDLCPU) return NULL;
+  struct dlpackgen_xla_ffi_stream_request current = {.struct_size = 32, .ctx = call->frame->ctx};
+  void* error = api->get_stream(&current);
+  *stream = current.stream;
+  if (error || api->struct_size < sizeof *api) return error; /* before jaxlib 0.6 */
+  struct dlpackgen_xla_ffi_ordinal_request ordinal = {.struct_size = 28, .ctx = call->frame->ctx};
+  error = api->get_ordinal(&ordinal);
+  call->device.device_id = ordinal.device_ordinal;
+  return error;
+}
+
+#endif /* DLPACKGEN_JAX_HANDLER_H_ */

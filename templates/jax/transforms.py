@@ -1,0 +1,343 @@
+# What a function does under each transformation of JAX.
+
+
+class _Backward(_NamedTuple):
+    kernel: str
+    saves: tuple
+    of: tuple
+
+
+class _Float(float):
+    """An attribute that equals another one if its bits do: JAX keeps what it has compiled by equality."""
+
+    def __eq__(self, other):
+        return isinstance(other, _Float) and _bits(self) == _bits(other)
+
+    def __hash__(self):
+        return hash(_bits(self))
+
+
+def _bits(value):
+    return _struct.pack("d", value)
+
+
+def _key(value):
+    """Tells 0.0 from -0.0 and True from 1."""
+    if isinstance(value, tuple):
+        return tuple(map(_key, value))
+    return type(value), _bits(value) if isinstance(value, float) else value
+
+
+@_jax.tree_util.register_static
+class _Call:
+    """What is static about a call: its kernel, its scalars, and whether saved results are given too."""
+
+    def __init__(self, kernel, statics, saving=False):
+        self.kernel, self.statics, self.saving = kernel, statics, saving
+        self.key = kernel.name, saving, _key(statics)
+
+    def __eq__(self, other):
+        return isinstance(other, _Call) and self.kernel is other.kernel and self.key == other.key
+
+    def __hash__(self):
+        return hash(self.key)
+
+
+# The call itself
+
+
+def _launch(call, arrays):
+    """Checks the arguments and calls the handler. Gives all results, then what is written."""
+    kernel, present = call.kernel, [a for a in arrays if a is not None]
+    arguments = [a if s is None else s for a, s in zip(arrays, call.statics)]
+    made = _check(kernel, arguments)
+    written = [i for i, p in enumerate(kernel.parameters) if p.written and arrays[i] is not None]
+    types = [_typed(present, shape, dtype) for shape, dtype in made]
+    types += [_typed(present, arrays[i].shape, arrays[i].dtype) for i in written]
+    places = {i: n for n, i in enumerate(i for i, a in enumerate(arrays) if a is not None)}
+    function = _jax.ffi.ffi_call(
+        kernel.target,
+        types,
+        has_side_effect=not types,
+        vmap_method="sequential",
+        input_layouts=[_layout(kernel, i, a) for i, a in enumerate(arrays) if a is not None],
+        output_layouts=[None] * len(made) + [_layout(kernel, i, arrays[i]) for i in written],
+        input_output_aliases={places[i]: len(made) + n for n, i in enumerate(written)},
+    )
+    return tuple(function(*present, **_attributes(kernel, arguments, call.statics)))
+
+
+def _typed(present, shape, dtype):
+    """The type of a result, which varies over a mesh as the arguments do."""
+    if not present:
+        return _jax.ShapeDtypeStruct(shape, dtype)
+    return _jax.typeof(present[0]).update(shape=shape, dtype=dtype, weak_type=False)
+
+
+def _layout(kernel, i, array):
+    return tuple(reversed(range(array.ndim))) if kernel.parameters[i].column_major else None
+
+
+def _attributes(kernel, arguments, statics):
+    """Those of an absent argument have any value: the mask tells."""
+    made = {}
+    for i, p in enumerate(kernel.parameters):
+        if p.form != "tensor":
+            made[p.name] = _ATTRIBUTES[p.form](statics[i])
+    if any(p.optional for p in kernel.parameters):
+        made["?"] = _np.int64(sum(1 << i for i, a in enumerate(arguments) if a is not None))
+    return made
+
+
+_ATTRIBUTES = {
+    "integer": lambda value: _np.int64(_signed(value or 0)),
+    "real": lambda value: _Float(0.0 if value is None else value),
+    "truth": bool,
+    "number": lambda value: _Float(value) if isinstance(value, float) else _np.int64(_signed(value)),
+    "text": lambda value: (value or "") + "\0",
+    "integers": lambda value: _np.array(value or (), _np.int64),
+    "reals": lambda value: _np.array(value or (), _np.float64),
+}
+
+
+# vmap
+
+
+@_custom_batching.custom_vmap
+def _batched(call, arrays):
+    return _launch(call, arrays)
+
+
+@_batched.def_vmap
+def _batch(size, batched, call, arrays):
+    kernel, batched = call.kernel, batched[1]
+    if kernel.batch == "none":
+        text = "jax.vmap does not call kernels with `batch: none`: call it in a loop, or leave `batch:` out of the"
+        raise NotImplementedError(f"{kernel.name}(): {text} description")
+    joins = all(p.leads or not b for p, b in zip(kernel.parameters, batched))
+    if kernel.batch == "joined" and joins:
+        made = _batched(call, [_in_front(*of, size) for of in zip(kernel.parameters, arrays, batched)])
+    else:
+        made = _batched_by_each(call, arrays, batched)
+    return made, tuple(True for _ in made)
+
+
+def _in_front(p, array, is_batched, size):
+    """Arguments without the batch get it too, since equal `...` are equal in the whole call."""
+    if array is None or is_batched or not p.leads:
+        return array
+    return _jnp.broadcast_to(array, (size, *array.shape))
+
+
+def _batched_by_each(call, arrays, batched):
+    def one(members):
+        members = iter(members)
+        return _batched(call, [next(members) if b else a for a, b in zip(arrays, batched)])
+
+    return _jax.lax.map(one, [a for a, b in zip(arrays, batched) if b])
+
+
+# Gradients
+
+
+@_jax.custom_vjp
+def _differentiable(call, arrays):
+    made = _batched(call, arrays)
+    return made if call.saving else tuple(made[i] for i in call.kernel.visible(arrays))
+
+
+def _forward(call, arrays):
+    kernel = call.kernel
+    for i, p in enumerate(kernel.parameters):
+        if arrays[i] is not None and arrays[i].perturbed:
+            _refuse_dropped(call, i)
+    values = [None if a is None else a.value for a in arrays]
+    saving = bool(kernel.backward) and len(kernel.given) < len(kernel.results)
+    made = _differentiable(_Call(kernel, call.statics, saving), values)
+    kept = [_saved(kernel, name, values, made) for name in kernel.backward.saves]
+    shown = tuple(made[i] for i in kernel.given) if saving else made
+    absent = tuple(a is None for a in values)
+    return shown, (_Call(kernel, call.statics), _Absent(absent), kept, [_Like(a) for a in shown])
+
+
+@_jax.tree_util.register_static
+class _Absent(tuple):
+    pass
+
+
+@_jax.tree_util.register_static
+class _Like:
+    """The type of a result that no gradient may come for."""
+
+    def __init__(self, array):
+        self.type = _jax.typeof(array)
+
+    def __eq__(self, other):
+        return isinstance(other, _Like) and self.type == other.type
+
+    def __hash__(self):
+        return hash(self.type)
+
+    def zeros(self):
+        return _varying(_jnp.zeros(self.type.shape, self.type.dtype), _axes(self.type))
+
+
+def _refuse_dropped(call, i):
+    kernel, p = call.kernel, call.kernel.parameters[i]
+    way = f"pass jax.lax.stop_gradient({p.name})"
+    if kernel.backward is None:
+        text = f"it requires a gradient, and the kernel has no backward: {way}, or describe `backward:`"
+    elif call.saving:
+        text = f"it requires a second gradient, which no backward computes: {way}"
+    elif p.name not in kernel.backward.of:
+        text = f"it requires a gradient, which the backward does not compute: {way}, or name it under `of:`"
+    else:
+        return
+    _fail(kernel, i, NotImplementedError, text)
+
+
+def _saved(kernel, name, values, made):
+    """An array; None for what is static."""
+    if name in kernel.results:
+        return made[kernel.results.index(name)]
+    return values[kernel.place(name)]
+
+
+def _backwards(kept, cotangents):
+    call, absent, saved, likes = kept
+    kernel, backward = call.kernel, call.kernel.backward
+    arguments = [
+        like.zeros() if isinstance(c, _jax.custom_derivatives.SymbolicZero) or c.dtype == _jax.dtypes.float0 else c
+        for c, like in zip(cotangents, likes)
+    ]
+    for name, value in zip(backward.saves, saved):
+        is_static = name not in kernel.results and kernel.parameters[kernel.place(name)].form != "tensor"
+        arguments.append(call.statics[kernel.place(name)] if is_static else value)
+    made = _kernels[backward.kernel](*arguments)
+    made = dict(zip(backward.of, made if isinstance(made, tuple) else (made,)))
+    gradients = [None if absent[i] else made.get(p.name) for i, p in enumerate(kernel.parameters)]
+    return call, gradients
+
+
+_differentiable.defvjp(_forward, _backwards, symbolic_zeros=True)
+
+
+# shard_map
+
+
+def _axes(kind):
+    """The axes of a mesh over which arrays of a type vary; versions of JAX differ in the name."""
+    manual = getattr(kind, "manual_axis_type", None)
+    return getattr(kind, "vma", frozenset()) if manual is None else manual.varying
+
+
+def _varying(array, names):
+    """Makes an array vary over more axes; on the way back, that adds up gradients."""
+    missing = tuple(sorted(names - _axes(_jax.typeof(array))))
+    if not missing:
+        return array
+    if hasattr(_jax.lax, "pcast"):
+        return _jax.lax.pcast(array, missing, to="varying")
+    return _jax.lax.pvary(array, missing)
+
+
+def _alike(arrays):
+    """All arguments of a call vary over the same axes."""
+    names = frozenset().union(*(_axes(_jax.typeof(a)) for a in arrays if a is not None))
+    return [None if a is None else _varying(a, names) for a in arrays]
+
+
+# Functions
+
+
+class _Kernel:
+    def __init__(self, name, target, handlers, check, device, parameters, results, given, batch, backward=None):
+        self.name, self.target, self.device = name, target, device
+        self.parameters, self.results, self.given = parameters, results, given
+        self.batch, self.backward = batch, backward
+        self.check = _library[check]
+        for platform, symbol in handlers.items():
+            _jax.ffi.register_ffi_target(target, _jax.ffi.pycapsule(_library[symbol]), platform=platform)
+
+    def place(self, name):
+        return next(i for i, p in enumerate(self.parameters) if p.name == name)
+
+    def visible(self, arrays):
+        """The places of what callers get, among all results and what is written."""
+        written = sum(p.written and a is not None for p, a in zip(self.parameters, arrays))
+        return (*self.given, *range(len(self.results), len(self.results) + written))
+
+    def arrange(self, arguments, words):
+        """The values of all parameters, in their order."""
+        parameters = self.parameters
+        if len(arguments) > len(parameters):
+            ending = "" if len(parameters) == 1 else "s"
+            text = f"takes {len(parameters)} argument{ending}, got {len(arguments)}"
+            raise TypeError(f"{self.name}() {text}")
+        named = {p.name: value for p, value in zip(parameters, arguments)}
+        for name, value in words.items():
+            if name in named:
+                raise TypeError(f"{self.name}() got two values for argument '{name}'")
+            if not any(p.name == name for p in parameters):
+                raise TypeError(f"{self.name}() got an unexpected keyword argument '{name}'")
+            named[name] = value
+        for i, p in enumerate(parameters):
+            if named.setdefault(p.name, p.default) is _inspect.Parameter.empty:
+                _fail(self, i, TypeError, "it is missing")
+        return [named[p.name] for p in parameters]
+
+    def read(self, values):
+        """Static values and arrays, each with None in the places of the others."""
+        is_tensor = [p.form == "tensor" for p in self.parameters]
+        statics = [None if t else _read_static(self, i, values[i]) for i, t in enumerate(is_tensor)]
+        arrays = [self.array(i, values[i]) if t else None for i, t in enumerate(is_tensor)]
+        for i, p in enumerate(self.parameters):
+            if p.form == "number":
+                statics[i] = _read_number(self, i, statics[i], arrays)
+        return tuple(statics), arrays
+
+    def array(self, i, value):
+        if isinstance(value, _jax.Array) or (value is None and self.parameters[i].optional):
+            return value
+        if isinstance(value, (_np.ndarray, _np.generic)) or hasattr(value, "__jax_array__"):
+            return _jnp.asarray(value)
+        _fail(self, i, TypeError, f"expected a tensor, got {type(value).__name__}, which is no array of JAX or NumPy")
+
+    def call(self, call, arrays):
+        arrays = _alike(arrays)
+        if not self.given and not any(p.written for p in self.parameters):
+            return _launch(call, arrays)  # for what it does besides
+        return _differentiable(call, arrays)
+
+    def pack(self, made, arrays):
+        """One array, or a tuple; None in the place of what would have been written to None."""
+        made, shown = iter(made), []
+        shown += [next(made) for _ in self.given]
+        shown += [None if a is None else next(made) for p, a in zip(self.parameters, arrays) if p.written]
+        return tuple(shown) if len(shown) > 1 else shown[0] if shown else None
+
+
+_kernels = {}
+
+
+def _kernel(**described):
+    """Makes a kernel of a function that has its name, its signature and its docstring."""
+
+    def made(function):
+        kernel = _Kernel(function.__name__, **described)
+
+        def traced(call, arrays):
+            return kernel.call(call, arrays)
+
+        traced.__name__ = function.__name__
+        compiled = _jax.jit(traced, inline=True)
+
+        @_functools.wraps(function)
+        def called(*arguments, **words):
+            statics, arrays = kernel.read(kernel.arrange(arguments, words))
+            return kernel.pack(compiled(_Call(kernel, statics), arrays), arrays)
+
+        _kernels[function.__name__] = called
+        return called
+
+    return made
