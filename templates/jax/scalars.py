@@ -15,6 +15,7 @@ class _Parameter(_NamedTuple):
     default: object = _inspect.Parameter.empty
 
 
+_WHOLE = _DTYPES["int8"][0], _DTYPES["uint8"][0]
 _LARGEST = {"float16": 65504.0, "bfloat16": float.fromhex("0x1.fep127"), "float32": float.fromhex("0x1.fffffep127")}
 
 
@@ -32,32 +33,39 @@ def _fail_kind(kernel, i, value, expected):
     _fail(kernel, i, TypeError, f"expected {expected}, got {got}")
 
 
-def _index(kernel, i, value, expected):
+def _convert(kernel, i, convert, value, expected):
+    """Converts a value by __index__ or __float__."""
     try:
-        number = _operator.index(value)
+        return convert(value)
     except TypeError:
         _fail_kind(kernel, i, value, expected)
-    return number
+    except (ValueError, OverflowError) as error:
+        _fail(kernel, i, type(error), str(error))
 
 
 def _read_integer(kernel, i, value, expected="int"):
+    number = _convert(kernel, i, _operator.index, value, expected)
+    if not -(1 << 63) <= number < 1 << 63:
+        _fail(kernel, i, OverflowError, "int too big to convert")
+    return number
+
+
+def _read_other_integer(kernel, i, value, expected):
+    """One that must not be a bool."""
     if isinstance(value, bool):
         _fail_kind(kernel, i, value, expected)
-    number = _index(kernel, i, value, expected)
-    if not -(1 << 63) <= number < 1 << 63:
-        _fail(kernel, i, OverflowError, "Python int too large to convert to C long")
-    return number
+    return _read_integer(kernel, i, value, expected)
 
 
 def _read_bits(kernel, i, value, dtype):
     """An integer of a dtype."""
-    low, high = _jnp.iinfo(dtype).min, _jnp.iinfo(dtype).max
-    if dtype == "uint64":
-        if not isinstance(value, int) or isinstance(value, bool):
-            _fail_kind(kernel, i, value, dtype)
+    low, high = (0, 1) if dtype == "bool" else (_jnp.iinfo(dtype).min, _jnp.iinfo(dtype).max)
+    if dtype != "uint64":
+        number = _read_other_integer(kernel, i, value, dtype)
+    elif isinstance(value, int) and not isinstance(value, bool):
         number = value
     else:
-        number = _read_integer(kernel, i, value, dtype)
+        _fail_kind(kernel, i, value, dtype)
     if not low <= number <= high:
         _fail(kernel, i, OverflowError, f"{dtype} does not hold {number}")
     return number
@@ -68,13 +76,14 @@ def _signed(number):
     return number - (1 << 64) if number >= 1 << 63 else number
 
 
+def _real(value):
+    if isinstance(value, (str, bytes)):
+        raise TypeError
+    return float(value)
+
+
 def _read_real(kernel, i, value, expected="float", most=float("inf")):
-    try:
-        if isinstance(value, (str, bytes)) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
-            raise TypeError
-        number = float(value)
-    except TypeError:
-        _fail_kind(kernel, i, value, expected)
+    number = _convert(kernel, i, _real, value, expected)
     if most < abs(number) < float("inf"):
         _fail(kernel, i, OverflowError, f"{expected} does not hold {value!r}")
     return number
@@ -98,24 +107,17 @@ def _read_list(kernel, i, value):
     p = kernel.parameters[i]
     if not isinstance(value, (list, tuple)):
         _fail_kind(kernel, i, value, p.expected)
-    read = _read_integer if p.form == "integers" else _read_real
+    read = _read_other_integer if p.form == "integers" else _read_real
     return tuple(read(kernel, i, item, p.expected) for item in value)
 
 
 def _read_dtype(kernel, i, value, dtype):
     """A scalar of a dtype."""
     if dtype == "bool":
-        return value if isinstance(value, bool) else _read_bits_of_bool(kernel, i, value)
-    if _DTYPES[dtype][0] <= 1:
+        return value if isinstance(value, bool) else bool(_read_bits(kernel, i, value, dtype))
+    if _DTYPES[dtype][0] in _WHOLE:
         return _read_bits(kernel, i, value, dtype)
     return _read_real(kernel, i, value, dtype, _LARGEST.get(dtype, float("inf")))
-
-
-def _read_bits_of_bool(kernel, i, value):
-    number = _read_integer(kernel, i, value, "bool")
-    if number not in (0, 1):
-        _fail(kernel, i, OverflowError, f"bool does not hold {number}")
-    return bool(number)
 
 
 _READERS = {"integer": _read_integer, "real": _read_real, "truth": _read_truth, "text": _read_text}
@@ -129,7 +131,7 @@ def _read_static(kernel, i, value):
             _fail(kernel, i, TypeError, f"expected {p.expected}, got None")
         return None
     if p.form == "number":
-        return _plain(value)
+        return _plain(kernel, i, value)
     if p.dtype:
         return _read_dtype(kernel, i, value, p.dtype)
     if p.form in ("integers", "reals"):
@@ -137,25 +139,28 @@ def _read_static(kernel, i, value):
     return _READERS[p.form](kernel, i, value)
 
 
-def _plain(value):
-    """An int or a float, or what is neither as it is."""
-    if isinstance(value, (bool, int, float)) or isinstance(value, _jax.core.Tracer):
+def _plain(kernel, i, value):
+    """An int, a float or a bool; what is none of them stays as it is."""
+    if isinstance(value, (bool, int, float, str, bytes, _jax.core.Tracer)):
         return value
     for convert in _operator.index, float:
         try:
-            return convert(value) if not isinstance(value, (str, bytes)) else value
+            return convert(value)
         except TypeError:
             pass
+        except (ValueError, OverflowError) as error:
+            _fail(kernel, i, type(error), str(error))
     return value
 
 
-def _read_number(kernel, i, value, arrays):
+def _read_number(kernel, i, value, plain, arrays):
     """A scalar of the dtype that a tensor has. Where that is none of its own, the check says so."""
     p = kernel.parameters[i]
     binder = arrays[p.binder]
-    if value is None or binder is None or str(binder.dtype) not in p.dtypes:
+    if plain is None or binder is None or str(binder.dtype) not in p.dtypes:
         return 0
     dtype = str(binder.dtype)
-    if isinstance(value, float) and _DTYPES[dtype][0] <= 1:
+    is_real = _DTYPES[dtype][0] not in (*_WHOLE, _DTYPES["bool"][0])
+    if not isinstance(plain, (bool, int, float)) or (isinstance(plain, float) and not is_real):
         _fail_kind(kernel, i, value, dtype)
-    return _read_dtype(kernel, i, value, dtype)
+    return _read_dtype(kernel, i, plain, dtype)

@@ -293,7 +293,7 @@ class _Kernel:
         arrays = [self.array(i, values[i]) if t else None for i, t in enumerate(is_tensor)]
         for i, p in enumerate(self.parameters):
             if p.form == "number":
-                statics[i] = _read_number(self, i, statics[i], arrays)
+                statics[i] = _read_number(self, i, values[i], statics[i], arrays)
         return tuple(statics), arrays
 
     def array(self, i, value):
@@ -301,7 +301,10 @@ class _Kernel:
             return value
         if isinstance(value, (_np.ndarray, _np.generic)) or hasattr(value, "__jax_array__"):
             return _jnp.asarray(value)
-        _fail(self, i, TypeError, f"expected a tensor, got {type(value).__name__}, which is no array of JAX or NumPy")
+        got = "None" if value is None else type(value).__name__
+        if hasattr(value, "__dlpack__"):
+            _fail(self, i, TypeError, f"expected an array of JAX or NumPy, got {got}: convert it by jax.numpy.from_dlpack()")
+        _fail(self, i, TypeError, f"expected a tensor, got {got}" + (", which has no __dlpack__" if got != "None" else ""))
 
     def call(self, call, arrays):
         arrays = _alike(arrays)
