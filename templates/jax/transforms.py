@@ -302,9 +302,10 @@ class _Kernel:
         if isinstance(value, (_np.ndarray, _np.generic)) or hasattr(value, "__jax_array__"):
             return _jnp.asarray(value)
         got = "None" if value is None else type(value).__name__
+        expected, hint = "a tensor", "" if value is None else ", which has no __dlpack__"
         if hasattr(value, "__dlpack__"):
-            _fail(self, i, TypeError, f"expected an array of JAX or NumPy, got {got}: convert it by jax.numpy.from_dlpack()")
-        _fail(self, i, TypeError, f"expected a tensor, got {got}" + (", which has no __dlpack__" if got != "None" else ""))
+            expected, hint = "an array of JAX or NumPy", ": convert it by jax.numpy.from_dlpack()"
+        _fail(self, i, TypeError, f"expected {expected}, got {got}{hint}")
 
     def call(self, call, arrays):
         arrays = _alike(arrays)

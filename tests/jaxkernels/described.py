@@ -178,9 +178,9 @@ def test_gradients_of_some_results():
 
 def test_gradients_that_nothing_computes_are_rejected():
     x, by = doubles(4), doubles(4, seed=1)
-    text = "scale(): argument 'by' (2nd): it requires a gradient, which the backward does not compute: pass jax.lax."
+    text = "scale(): argument 'by' (2nd): it requires a gradient, which the backward does not compute: pass jax"
     raises(NotImplementedError, text, jax.grad(lambda by: kernels.scale(x, by, 2.5, [], "all").sum()), by)
-    text = "blend(): argument 'w' (3rd): it requires a gradient, and the kernel has no backward: pass jax.lax.stop_gradi"
+    text = "blend(): argument 'w' (3rd): it requires a gradient, and the kernel has no backward: pass jax.lax"
     raises(NotImplementedError, text, jax.grad(lambda w: kernels.blend(X, X, w).sum()), W)
     text = "rms_norm(): argument 'x' (1st): it requires a second gradient, which no backward computes"
     raises(NotImplementedError, text, jax.grad(lambda x: jax.grad(loss(kernels.rms_norm))(x, W).sum()), X)
@@ -375,7 +375,8 @@ def test_foreign_calls_are_rejected():
         ("attributes of other types", two, (x, W), {**good, "?": 1.0}),
         ("attributes of other types", two, (x, W), {**good, "eps": "text"}),
     ):
-        raises(FAILURE, start + what + ": it was made for another version of the library", call, result, *args, **attributes)
+        text = start + what + ": it was made for another version of the library"
+        raises(FAILURE, text, call, result, *args, **attributes)
     wrong = [jax.ShapeDtypeStruct((3, 9), jnp.float64), two[1]]
     raises(FAILURE, "rms_norm(): argument 'y' (5th): expected 8 in dimension 1, got 9", call, wrong, x, W, **good)
     raises(FAILURE, "argument 'weight' (2nd): expected n = 8", call, two, x, W[:7], **good)

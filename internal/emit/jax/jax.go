@@ -22,9 +22,9 @@ var Target = emit.Target{
 	Doc:       "described kernels in JAX: handlers of XLA's FFI in plain C, functions of Python that call them",
 	Path:      "jax",
 	Oldest:    "1.3",
-	Needs:     []string{"c", "kernels", "python"},
+	Needs:     []string{"c"},
 	Options:   []emit.Option{moduleOption},
-	Contracts: true,
+	Contracts: true, ContractNeeds: []string{"kernels", "python"},
 	OnRequest: true,
 	Manifest:  manifest,
 }

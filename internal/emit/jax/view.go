@@ -145,9 +145,11 @@ func fill(i int, p contract.Param) []string {
 	case contract.Str:
 		return []string{fmt.Sprintf("%s = (const char*)%s.items;", to, from)}
 	case contract.Ints:
-		return []string{fmt.Sprintf("%s.items = (const int64_t*)%s.items;", to, from), fmt.Sprintf("%s.count = %s.count;", to, from)}
+		return []string{fmt.Sprintf("%s.items = (const int64_t*)%s.items;", to, from),
+			fmt.Sprintf("%s.count = %s.count;", to, from)}
 	case contract.Floats:
-		return []string{fmt.Sprintf("%s.items = (const double*)%s.items;", to, from), fmt.Sprintf("%s.count = %s.count;", to, from)}
+		return []string{fmt.Sprintf("%s.items = (const double*)%s.items;", to, from),
+			fmt.Sprintf("%s.count = %s.count;", to, from)}
 	case contract.Number:
 		if p.Var != contract.None {
 			return []string{fmt.Sprintf("%s.integer = %s.integer;", to, from), fmt.Sprintf("%s.real = %s.real;", to, from)}

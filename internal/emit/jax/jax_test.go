@@ -1,0 +1,108 @@
+package jax
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
+	"github.com/dlpackgen/dlpackgen/internal/hosts"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
+)
+
+// emitted gives the files for descriptions of kernels by their paths.
+func emitted(t *testing.T, src string) (map[string]string, error) {
+	t.Helper()
+	diags := &diag.List{}
+	root := yaml.Parse("k.yaml", []byte(src), diags)
+	require.NotNil(t, root)
+	scope := contract.Scope{DTypes: emittest.Release(t, "1.3").DTypes,
+		Devices: map[string]int64{"kDLCPU": 1, "kDLCUDA": 2, "kDLVulkan": 7}}
+	m := &emit.Model{Release: emittest.Release(t, "1.3"), Options: map[string]string{"module": "lib._kernels"}}
+	for _, e := range root.Entries {
+		m.Contracts = append(m.Contracts, contract.Read(e, scope, diags).Kernel)
+	}
+	require.Empty(t, diag.Text(diags.Sorted(), false))
+	files, err := Target.Emit(m)
+	all := map[string]string{}
+	for _, f := range files {
+		all[f.Path] = string(f.Data)
+	}
+	return all, err
+}
+
+func TestKernelsAreRendered(t *testing.T) {
+	all, err := emitted(t, `plain:
+  namespace: lib
+  doc: 'Takes what "x" has.'
+  types: {T: [float32, int32]}
+  args:
+    x: T[..., n]
+    columns: float32[n, n]? column_major inout
+    a: T
+    Z: int
+    tiny: uint8
+    half: float16?
+    names: list[int]
+    mode: str = "b"
+  returns:
+    y: T[..., n]
+  symbol: plain_{T}
+  devices: {kDLCPU: {}, kDLCUDA: {symbol: "plain_cuda_{T}", graphs: true}}
+  where: [n > 1]
+  batch: none
+`)
+	require.NoError(t, err)
+	c, python := all["kernels_jax.c"], all["kernels_jax.py"]
+	for _, line := range []string{
+		`    "plain", dlpackgen_jax_parameters_of_plain, 8, 1, 7, 1,`,
+		"    { DLPACKGEN_JAX_TENSOR, true, true, true, 0 },",
+		"    { DLPACKGEN_JAX_NUMBER, false, false, false, 2 },",  // behind "?" and "Z"
+		"    { DLPACKGEN_JAX_INTEGER, false, false, false, 1 },", // capitals come first
+		"  if (values_[5].is_given) values_[5].narrow.as_float = (float)values_[5].real;",
+		"  return dlpackgen_jax_handle_plain(frame_, 2, DLPACKGEN_XLA_FFI_COMMAND_BUFFERS);",
+	} {
+		assert.Contains(t, c, line+"\n")
+	}
+	for _, line := range []string{
+		`    handlers={"cpu": "dlpackgen_jax_cpu_plain", "CUDA": "dlpackgen_jax_cuda_plain"},`,
+		`        _Parameter("columns", "tensor", optional=True, written=True, column_major=True),`,
+		`        _Parameter("a", "number", expected="T", binder=0, dtypes=("float32", "int32")),`,
+		`    given=(0,),`, `    batch="none",`, `    """Takes what 'x' has.`,
+	} {
+		assert.Contains(t, python, line+"\n")
+	}
+	assert.Contains(t, python, "import lib._kernels as _module\n")
+	assert.Contains(t, python, `"bfloat16": (4, 16),`)
+}
+
+func TestWhatXLAHasNoWordsFor(t *testing.T) {
+	for _, c := range [][2]string{
+		{"  args: {x: 'float32[n]'}\n  returns: {norm: float}\n", "returns the scalar norm, which XLA cannot: write"},
+		{"  args: {x: 'complex32[n]'}\n", "has x of complex32, a dtype that XLA lacks"},
+		{"  args: {x: 'float32[n]'}\n  devices: {kDLVulkan: {}}\n", "is for kDLVulkan, which is no platform of XLA"},
+		{"  args: {x: 'float32[n]', y: 'float32[n] cpu'}\n  devices: {kDLCUDA: {}}\n", "has y in the host's memory"},
+	} {
+		_, err := emitted(t, "k:\n"+c[0])
+		assert.ErrorContains(t, err, "kernel k "+c[1])
+	}
+}
+
+func TestOptionsAndDTypes(t *testing.T) {
+	assert.Empty(t, checkModule("a.b_c"))
+	assert.NotEmpty(t, checkModule("a-b"))
+	all := dtypes(emittest.Release(t, "1.3"), hosts.Embedded(hostName))
+	numbers := map[string]string{}
+	for _, d := range all {
+		numbers[d.Name] = strings.TrimPrefix(d.Number, "DLPACKGEN_XLA_FFI_DTYPE_")
+	}
+	assert.Equal(t, "F8E4M3B11FNUZ", numbers["float8_e4m3b11fnuz"])
+	assert.Equal(t, "PRED", numbers["bool"])
+	assert.Equal(t, "U4", numbers["uint4"])
+	assert.NotContains(t, numbers, "complex32")
+}
