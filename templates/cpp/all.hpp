@@ -1,10 +1,11 @@
 /**
  * \file all.hpp
- * Everything but python_error.hpp, which needs Python.h.
+ * Everything that needs the standard library alone: without the headers for Python and Eigen.
  */
 #ifndef DLPACKGEN_V0_0_ALL_HPP_
 #define DLPACKGEN_V0_0_ALL_HPP_
 
+#include "argument.hpp"
 #include "array_view.hpp"
 #include "builder.hpp"
 #include "complex.hpp"

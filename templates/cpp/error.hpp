@@ -54,7 +54,8 @@ enum class ErrorCode : std::int32_t {
   device_mismatch = 30,    ///< The tensor lies on another device of that type.
   overlap = 31,            ///< Elements that would be written to may share memory.
   layout = 32,             ///< The owner's elements are not in row-major order, and no strides were given.
-  no_shape = 33            ///< No shape was given, and the owner has no number of elements.
+  no_shape = 33,           ///< No shape was given, and the owner has no number of elements.
+  extent_mismatch = 34     ///< A dimension has another extent than asked for.
 };
 
 /** One line on a code: lower case, no full stop, never NULL, never to be freed. */
@@ -94,8 +95,28 @@ constexpr const char* error_string(ErrorCode code) noexcept {
     case ErrorCode::overlap: return "elements that would be written to may share memory";
     case ErrorCode::layout: return "the owner's elements are not in row-major order: give the strides";
     case ErrorCode::no_shape: return "no shape was given, and the owner has no number of elements";
+    case ErrorCode::extent_mismatch: return "a dimension has another extent";
   }
   return "unknown error";
+}
+
+/**
+ * The class of the exception that Python raises for an argument with this error, as
+ * dlpackgen_python does: "ValueError".
+ */
+constexpr const char* class_name(ErrorCode code) noexcept {
+  switch (code) {
+    case ErrorCode::dtype_mismatch: return "TypeError";
+    case ErrorCode::ndim_mismatch:
+    case ErrorCode::extent_mismatch:
+    case ErrorCode::not_contiguous:
+    case ErrorCode::strides:
+    case ErrorCode::device_mismatch:
+    case ErrorCode::not_host_readable: return "ValueError";
+    case ErrorCode::no_memory: return "MemoryError";
+    case ErrorCode::callee_failed: return "RuntimeError";
+    default: return "BufferError";
+  }
 }
 
 /** A code with what is known of the fault; message.hpp makes a sentence of it. */
@@ -116,13 +137,31 @@ struct Error {
   constexpr const char* text() const noexcept { return v0_0::error_string(code); }
 };
 
+/** Whether an assignment to a T assigns the elements that it refers to, as that of an Eigen::Map. */
+template <class T>
+inline constexpr bool assigns_elements = false;
+
+namespace detail {
+
+// A base that forbids assignment: to replace a result would write to the elements of its value.
+template <bool allowed>
+struct Assignable {};
+template <>
+struct Assignable<false> {
+  constexpr Assignable() noexcept = default;
+  constexpr Assignable(const Assignable&) noexcept = default;
+  Assignable& operator=(const Assignable&) = delete;
+};
+
+}  // namespace detail
+
 /**
  * A value or an error, as std::expected of C++23 has it. The value of a result
  * that failed is that of T{}: reading it is of no use, and no harm. E converts to
  * true where there is an error.
  */
 template <class T, class E = Error>
-class [[nodiscard]] Result {
+class [[nodiscard]] Result : private detail::Assignable<!assigns_elements<T>> {
   static_assert(std::is_nothrow_default_constructible<T>::value && std::is_nothrow_move_constructible<T>::value,
                 "a result is made, and moved, without exceptions");
 

@@ -17,11 +17,19 @@
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
+/** What these headers throw: an error that Python has a class for. */
+class Raised : public std::exception {
+ public:
+  /** The class of the exception that Python raises: "ValueError". */
+  virtual const char* class_name() const noexcept = 0;
+};
+
 /** An error that was thrown; what() is its Message. */
-class Exception : public std::exception {
+class Exception : public Raised {
  public:
   explicit Exception(const Error& error) noexcept : error_(error), message_(error) {}
   const char* what() const noexcept override { return message_.c_str(); }
+  const char* class_name() const noexcept override { return v0_0::class_name(error_.code); }
   const Error& error() const noexcept { return error_; }
   ErrorCode code() const noexcept { return error_.code; }
 

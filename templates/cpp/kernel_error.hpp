@@ -86,10 +86,11 @@ using KernelResult = Result<T, KernelError>;
 
 #ifdef __cpp_exceptions
 /** A KernelError that was thrown: by unwrap() and throw_if_error(). */
-class KernelException : public std::exception {
+class KernelException : public Raised {
  public:
   explicit KernelException(const KernelError& error) noexcept : error_(error) {}
   const char* what() const noexcept override { return error_.text(); }
+  const char* class_name() const noexcept override { return error_.class_name(); }
   const KernelError& error() const noexcept { return error_; }
 
  private:

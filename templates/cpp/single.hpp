@@ -1,14 +1,29 @@
 /**
  * \file dlpackgen.hpp
- * All headers of target cpp in one file; what needs Python.h, where that came first.
+ * All headers of target cpp in one file; what needs Python, Eigen, nanobind or
+ * pybind11, where that came first.
  */
 #ifndef DLPACKGEN_V0_0_SINGLE_HPP_
 #define DLPACKGEN_V0_0_SINGLE_HPP_
 
 #include "all.hpp"
 
+#ifdef EIGEN_WORLD_VERSION
+#include "eigen.hpp"
+#endif
+
 #ifdef Py_PYTHON_H
 #include "python_error.hpp"
+#endif
+
+#ifdef DLPACKGEN_PYTHON_EXCHANGE_H_
+#include "python.hpp"
+#ifdef NB_VERSION_MAJOR
+#include "nanobind.hpp"
+#endif
+#ifdef PYBIND11_VERSION_MAJOR
+#include "pybind11.hpp"
+#endif
 #endif
 
 #endif  // DLPACKGEN_V0_0_SINGLE_HPP_

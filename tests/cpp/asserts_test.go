@@ -86,6 +86,26 @@ func TestMisuseIsExplained(t *testing.T) {
 	}
 }
 
+// What a map of Eigen's forbids is explained too.
+func TestMisuseOfEigenIsExplained(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles six programs")
+	}
+	const result = "dlpackgen::Result<dlpackgen::MapOf<float>>"
+	tests := map[string]string{
+		"auto f(const Eigen::MatrixXd& m) { return dlpackgen::managed_of(m); }":           "use of deleted function",
+		"auto f(Eigen::MatrixXd& m) { return dlpackgen::managed_of(m); }":                 "use of deleted function",
+		"void f(dlpackgen::MapOf<const float> m) { m(0, 0) = 1; }":                        "lvalue required as left operand",
+		"void f(dlpackgen::MapOf<const float> m) { m.setZero(); }":                        "IT_IS_READ_ONLY",
+		"void f(" + result + "& a, " + result + "& b) { a = b; }":                         "use of deleted function",
+		"using Owned = dlpackgen::OwnedMap<float>; Owned f(const Owned& m) { return m; }": "use of deleted function",
+	}
+	more := needEigen(t, "eigen.hpp")
+	for source, says := range tests {
+		assertRefuses(t, says, gcc, including("eigen.hpp")+source+"\n", flags(gen(t), more)...)
+	}
+}
+
 // Other systems and widths have other rules for conversions.
 func TestOtherTargetsHaveNothingToSay(t *testing.T) {
 	for program, debian := range map[string]string{

@@ -123,8 +123,8 @@ func assertRefuses(t *testing.T, reason string, c compiler, source string, flags
 func build(t *testing.T, c compiler, sources []string, flags ...string) (program string) {
 	t.Helper()
 	testtool.Require(t, c.program, c.debian)
-	needEigen(t, sources...)
 	program = filepath.Join(t.TempDir(), "program")
+	flags = append(flags, needEigen(t, sources...)...)
 	args := append([]string{"-std=" + c.standard, "-o", program, "-pthread"}, flags...)
 	for _, name := range sources {
 		args = append(args, filepath.Join("testdata", name))
@@ -134,13 +134,22 @@ func build(t *testing.T, c compiler, sources []string, flags ...string) (program
 	return program
 }
 
-// needEigen skips a test of a program that includes Eigen where Eigen is missing.
-func needEigen(t *testing.T, sources ...string) {
+// needEigen skips a test of a program that includes Eigen where Eigen is missing, and gives the
+// flags of one that does.
+func needEigen(t *testing.T, sources ...string) (flags []string) {
 	t.Helper()
-	if _, err := os.Stat("/usr/include/eigen3/Eigen/Dense"); err != nil && slices.Contains(sources, "eigen.cpp") {
+	isEigen := func(name string) bool { return strings.HasPrefix(name, "eigen") }
+	if !slices.ContainsFunc(sources, isEigen) {
+		return nil
+	}
+	if _, err := os.Stat(eigenFolder + "/Eigen/Dense"); err != nil {
 		t.Skip("needs Eigen: apt-get install libeigen3-dev")
 	}
+	return []string{"-isystem", eigenFolder}
 }
+
+// eigenFolder is where Debian has Eigen, which no compiler looks for there.
+const eigenFolder = "/usr/include/eigen3"
 
 // passes runs a program that counts its checks; at least that many must hold.
 func passes(t *testing.T, program string, atLeast string) {

@@ -17,13 +17,16 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// emittedHeaders gives the names of all headers but the one that wants Python.h.
+// forPython are the headers that need Python's: tests/bindings compiles those beside the first.
+var forPython = []string{"nanobind.hpp", "pybind11.hpp", "python.hpp", "python_error.hpp"}
+
+// emittedHeaders gives the names of all headers but those that need Python's.
 func emittedHeaders(t *testing.T) (names []string) {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(golden.Root(t), "gen", "cpp", "dlpackgen", "*.hpp"))
 	require.NoError(t, err)
 	for _, path := range found {
-		if filepath.Base(path) != "python_error.hpp" {
+		if !slices.Contains(forPython, filepath.Base(path)) {
 			names = append(names, filepath.Base(path))
 		}
 	}
@@ -48,8 +51,9 @@ func TestEachHeaderCompilesAlone(t *testing.T) {
 		compilers = matrix()
 	}
 	for _, name := range emittedHeaders(t) {
+		more := needEigen(t, name)
 		for _, c := range compilers {
-			assertCompiles(t, c, including(name), flags(gen(t), strict)...)
+			assertCompiles(t, c, including(name), flags(gen(t), strict, more)...)
 		}
 	}
 }
@@ -70,6 +74,18 @@ func TestClangHasNothingToSay(t *testing.T) {
 		}
 		assertCompiles(t, c, including("all.hpp"), flags(gen(t), everything)...)
 		assertCompiles(t, c, including("all.hpp"), flags(gen(t), everything, noExceptions)...)
+	}
+}
+
+// Eigen's own headers are the system's; what they make of ours is not.
+func TestCompilersHaveNothingToSayOfEigen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles Eigen four times")
+	}
+	more := flags(gen(t), strict, needEigen(t, "eigen.hpp"), []string{"-Wconversion", "-Wshadow"})
+	for _, c := range corners() {
+		assertCompiles(t, c, including("eigen.hpp"), more...)
+		assertCompiles(t, c, including("eigen.hpp"), flags(more, noExceptions)...)
 	}
 }
 

@@ -50,6 +50,17 @@ var mutants = []struct{ program, header, old, new string }{
 	{"core", "tensor_view", "static_cast<std::uintptr_t>(tensor_.byte_offset)", "0U"},
 	{"core", "tensor_view", "if (write && is_read_only()) return ErrorCode::read_only;", ""},
 	{"core", "tensor_view", "if (write && may_overlap(tensor_)) return ErrorCode::overlap;", ""},
+	{"eigen_map", "eigen", "if (fixed != Eigen::Dynamic && is != fixed)", "if (false)"},
+	{"eigen_map", "eigen", "if (largest != Eigen::Dynamic && is > largest)", "if (false)"},
+	{"eigen_map", "eigen", "columns == 1 ? by_row : by_column", "by_row"},
+	{"eigen_map", "eigen", "Plain::IsRowMajor ? Steps(by_row, by_column) : Steps(by_column, by_row)",
+		"Steps(by_column, by_row)"},
+	{"eigen_map", "eigen", "Mapping::ndim == 1 || (Mapping::ndim < 0 && view.ndim() == 1)", "Mapping::ndim == 1"},
+	{"eigen_map", "eigen", "Mapping::rows == 1 && Mapping::columns != 1 ? 1 : 0", "0"},
+	{"eigen_map", "eigen", "Plain::MaxColsAtCompileTime, 1 - across)", "Plain::MaxColsAtCompileTime, across)"},
+	{"eigen_map", "eigen", "::new (static_cast<void*>(static_cast<MapOf<T>*>(&other))) MapOf<T>();", ""},
+	{"eigen_map", "eigen", "if (!tensor) return ErrorCode::null;", ""},
+	{"eigen_map", "eigen", "tensor_(static_cast<Managed&&>(other.tensor_))", "tensor_()"},
 	{"exchange", "exchange", "Managed tensor = static_cast<Managed&&>(given);", "Managed& tensor = given;"},
 	{"attack", "exchange", "managed_tensor_allocator(like.get(), &managed",
 		"managed_tensor_allocator(const_cast<DLTensor*>(&prototype), &managed"},
@@ -254,7 +265,7 @@ func buildBoth(t *testing.T, dir, source string, flags ...string) (b built) {
 	for _, more := range [][]string{nil, addresses} {
 		program := filepath.Join(dir, fmt.Sprint("program", len(more)))
 		args := append([]string{"-std=c++17", "-w", "-pthread", "-I", dir, "-o", program,
-			"testdata/" + source + ".cpp"}, more...)
+			"testdata/" + source + ".cpp"}, append(needEigen(t, source), more...)...)
 		out, err := exec.Command(gcc.program, append(args, flags...)...).CombinedOutput()
 		require.NoError(t, err, "the mutants do not compile: %s", out)
 		b.programs = append(b.programs, program)

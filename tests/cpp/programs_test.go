@@ -20,6 +20,7 @@ var programs = []struct {
 	{"memory.cpp", `[3-9]\d`, false},
 	{"threads.cpp", `\d`, false},
 	{"eigen.cpp", `[2-9]\d`, false},
+	{"eigen_map.cpp", `[1-9]\d\d`, true},
 	{"attack.cpp", `[5-9]\d`, false},
 }
 
@@ -41,7 +42,7 @@ func TestProgramsUnderTheSanitizers(t *testing.T) {
 
 func TestProgramsWithoutExceptions(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles three programs")
+		t.Skip("compiles five programs")
 	}
 	t.Parallel()
 	for _, p := range programs {

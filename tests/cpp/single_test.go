@@ -36,6 +36,8 @@ func TestTheSingleHeader(t *testing.T) {
 			assertCompiles(t, c, both, "-I", dir, exceptions, "-Wall", "-Wextra", "-Werror")
 		}
 	}
+	const eigen = "#include <Eigen/Core>\n#include <dlpackgen.hpp>\n#include <dlpackgen/eigen.hpp>\n"
+	assertCompiles(t, gcc, eigen+"dlpackgen::MapOf<float> m;\n", append(needEigen(t, "eigen.hpp"), "-I", dir)...)
 	parts, err := filepath.Glob(filepath.Join(dir, "dlpackgen", "*.hpp"))
 	require.NoError(t, err)
 	require.NotEmpty(t, parts)

@@ -64,7 +64,7 @@ func TestHeadersOfCpp(t *testing.T) {
 	t.Parallel()
 	folders := []string{generated(t, "gen", "c"), generated(t, "gen", "cpp")}
 	headers := filesIn(t, filepath.Join(folders[1], "dlpackgen"), ".hpp")
-	python := pythonFlags(t)
+	python := append(pythonFlags(t), bindingFlags(t)...)
 	for name, flags := range map[string][]string{"C++17": inCpp, "newest": newer} {
 		assertBears(t, unitOf(t, name, headers, folders, flags, python), inTurn())
 	}

@@ -27,6 +27,18 @@ func torchFlags(t *testing.T) []string {
 	return append(pythonFlags(t), "-isystem", include, "-isystem", filepath.Join(include, "torch/csrc/api/include"))
 }
 
+// bindingFlags find the headers of Eigen, nanobind and pybind11.
+func bindingFlags(t *testing.T) []string {
+	t.Helper()
+	out, err := exec.Command(testtool.RequirePython(t), "-c",
+		"import nanobind, pybind11; print(nanobind.include_dir(), pybind11.get_include())").Output()
+	folders := strings.Fields(string(out))
+	if err != nil || len(folders) != 2 {
+		t.Skip("needs nanobind and pybind11: pip install -r tests/requirements.txt")
+	}
+	return []string{"-isystem", "/usr/include/eigen3", "-isystem", folders[0], "-isystem", folders[1]}
+}
+
 func isStable(path string) bool { return strings.HasPrefix(filepath.Base(path), "stable_") }
 
 // torch's own headers are compiled once; what includes them follows each set of macros.

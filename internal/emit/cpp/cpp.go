@@ -72,9 +72,10 @@ const container = "container.hpp"
 
 // headers are those that the spec does not decide.
 var headers = []string{
-	"all.hpp", "array_view.hpp", "base.hpp", "complex.hpp",
-	"core.hpp", "dtype.hpp", "error.hpp", "exceptions.hpp", "exchange.hpp", "managed.hpp",
-	"mdspan.hpp", "message.hpp", "packed.hpp", "producer.hpp", "python_error.hpp", "span.hpp",
+	"all.hpp", "argument.hpp", "array_view.hpp", "base.hpp", "complex.hpp",
+	"core.hpp", "dtype.hpp", "eigen.hpp", "error.hpp", "exceptions.hpp", "exchange.hpp", "managed.hpp",
+	"mdspan.hpp", "message.hpp", "nanobind.hpp", "packed.hpp", "producer.hpp", "pybind11.hpp",
+	"python.hpp", "python_error.hpp", "span.hpp",
 	"stdfloat.hpp", "tensor_view.hpp", "validate.hpp",
 }
 

@@ -1,0 +1,68 @@
+/**
+ * \file argument.hpp
+ * How a tensor becomes an argument of a C++ function: what the type of a parameter requires of
+ * it, and how it is made of a view. python.hpp checks and converts the arguments of bound
+ * functions by it.
+ */
+#ifndef DLPACKGEN_V0_0_ARGUMENT_HPP_
+#define DLPACKGEN_V0_0_ARGUMENT_HPP_
+
+#include "array_view.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+
+/** What a parameter requires of a tensor. */
+struct Requirements {
+  DLDataType dtype{0, 0, 0};         ///< The data type; any where bits is 0.
+  std::int32_t ndim = -1;            ///< The number of dimensions; any where it is negative.
+  bool writable = false;             ///< The function writes to the elements.
+  bool contiguous = false;           ///< The elements lie one after the other in row-major order.
+  std::int64_t shape[2] = {-1, -1};  ///< The extents of up to two dimensions; any where negative.
+};
+
+/**
+ * A specialisation has `static constexpr Requirements requirements` and `static Result<A>
+ * from(const TensorView&)`. Types without one are no tensors. Specialise it for a view type of your
+ * own, and bound functions take it.
+ */
+template <class A, class Enable = void>
+struct Argument {};
+
+/** Any tensor, to be read. */
+template <>
+struct Argument<TensorView> {
+  static constexpr Requirements requirements{};
+  static Result<TensorView> from(const TensorView& view) noexcept { return view; }
+};
+
+template <class T, std::size_t N>
+struct Argument<ArrayView<T, N>> {
+  static constexpr Requirements requirements{
+      dtype_of<T>, static_cast<std::int32_t>(N), !std::is_const<T>::value, false, {-1, -1}};
+  static Result<ArrayView<T, N>> from(const TensorView& view) noexcept { return array_of<T, N>(view); }
+};
+
+template <class T>
+struct Argument<FlatView<T>> {
+  static constexpr Requirements requirements{dtype_of<T>, -1, !std::is_const<T>::value, true, {-1, -1}};
+  static Result<FlatView<T>> from(const TensorView& view) noexcept { return flat_of<T>(view); }
+};
+
+namespace detail {
+
+template <class A, class Enable = void>
+inline constexpr bool is_argument = false;
+template <class A>
+inline constexpr bool is_argument<A, std::void_t<decltype(Argument<A>::requirements)>> = true;
+
+}  // namespace detail
+
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_ARGUMENT_HPP_

@@ -1,0 +1,208 @@
+/**
+ * \file eigen.hpp
+ * Tensors as matrices and vectors of Eigen, and back, without a copy. It needs <Eigen/Core>.
+ */
+#ifndef DLPACKGEN_V0_0_EIGEN_HPP_
+#define DLPACKGEN_V0_0_EIGEN_HPP_
+
+#include "argument.hpp"
+#include "array_view.hpp"
+#include "builder.hpp"
+
+#include <Eigen/Core>
+
+#include <cstdint>
+#include <new>
+#include <type_traits>
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_eigen = std::is_base_of<Eigen::PlainObjectBase<std::remove_const_t<T>>, T>::value;
+
+// The matrix that a map shows: T itself, or one of any size where T is an element.
+template <class T, bool is_matrix = is_eigen<T>>
+struct Shown {
+  using Plain = Eigen::Matrix<std::remove_const_t<T>, Eigen::Dynamic, Eigen::Dynamic>;
+  static constexpr std::int32_t ndim = -1;  // 1, which is a column, or 2
+};
+// is_eigen looks at the bases of T, which only classes have.
+template <class T>
+struct Shown<T, true> {
+  using Plain = std::remove_const_t<T>;
+  static constexpr std::int32_t ndim = Plain::IsVectorAtCompileTime ? 1 : 2;
+};
+
+template <class T>
+struct Mapping : Shown<T> {
+  using Plain = typename Shown<T>::Plain;
+  using Scalar = typename Plain::Scalar;
+  using Element = std::conditional_t<std::is_const<T>::value, const Scalar, Scalar>;
+  using Steps = std::conditional_t<Plain::IsVectorAtCompileTime, Eigen::InnerStride<>,
+                                   Eigen::Stride<Eigen::Dynamic, Eigen::Dynamic>>;
+  using Map = Eigen::Map<std::conditional_t<std::is_const<T>::value, const Plain, Plain>, Eigen::Unaligned, Steps>;
+  static constexpr std::int64_t rows = Plain::RowsAtCompileTime;
+  static constexpr std::int64_t columns = Plain::ColsAtCompileTime;
+
+  static Steps steps(std::int64_t row, std::int64_t column) noexcept {
+    const auto by_row = static_cast<Eigen::Index>(row), by_column = static_cast<Eigen::Index>(column);
+    if constexpr (Plain::IsVectorAtCompileTime) {
+      return Steps(columns == 1 ? by_row : by_column);
+    } else {
+      return Plain::IsRowMajor ? Steps(by_row, by_column) : Steps(by_column, by_row);
+    }
+  }
+};
+
+// Eigen makes temporaries that have room for the largest extent that a type names.
+inline Error check_extent(std::int64_t is, std::int64_t fixed, std::int64_t largest, std::int32_t dimension) noexcept {
+  if (fixed != Eigen::Dynamic && is != fixed) return Error(ErrorCode::extent_mismatch, fixed, is, dimension);
+  if (largest != Eigen::Dynamic && is > largest) return Error(ErrorCode::extent_mismatch, largest, is, dimension);
+  return Error();
+}
+
+}  // namespace detail
+
+/**
+ * A map of a tensor's elements, which is an Eigen::Map with the strides of the tensor. T is the
+ * type of matrix or vector that it is used as, or the type of an element; const where the elements
+ * are only read. As with all expressions of Eigen, an assignment assigns elements.
+ */
+template <class T>
+class MapOf : public detail::Mapping<T>::Map {
+  using Mapping = detail::Mapping<T>;
+
+ public:
+  using Base = typename Mapping::Map;
+
+  /** A map of no elements; one whose extents are fixed must not be read. */
+  MapOf() noexcept
+      : MapOf(nullptr, Mapping::rows < 0 ? 0 : Mapping::rows, Mapping::columns < 0 ? 0 : Mapping::columns) {}
+  MapOf(typename Mapping::Element* data, std::int64_t rows, std::int64_t columns, std::int64_t row_stride = 0,
+        std::int64_t column_stride = 0) noexcept
+      : Base(data, static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(columns),
+             Mapping::steps(row_stride, column_stride)) {}
+  MapOf(const MapOf& other) noexcept : Base(other) {}
+
+  using Base::operator=;
+  /** Assigns the elements. */
+  MapOf& operator=(const MapOf& other) {
+    Base::operator=(other);
+    return *this;
+  }
+};
+
+template <class T>
+inline constexpr bool assigns_elements<MapOf<T>> = true;
+
+/**
+ * The elements of a tensor in memory of the host, used where they are: map_of<const
+ * Eigen::MatrixXf>(view). The tensor has one dimension for a vector and two for a matrix;
+ * map_of<float>(view) takes both, a single dimension as a column. Strides may be negative and,
+ * where the elements are const, zero.
+ *
+ * \return ErrorCode::ndim_mismatch, ErrorCode::extent_mismatch where T has a fixed extent, or what
+ * array_of() refuses.
+ */
+template <class T>
+Result<MapOf<T>> map_of(const TensorView& view) noexcept {
+  using Mapping = detail::Mapping<T>;
+  using Plain = typename Mapping::Plain;
+  std::int64_t shape[2] = {1, 1}, steps[2] = {0, 0};
+  typename Mapping::Element* data = nullptr;
+  const bool is_line = Mapping::ndim == 1 || (Mapping::ndim < 0 && view.ndim() == 1);
+  const int across = is_line && Mapping::rows == 1 && Mapping::columns != 1 ? 1 : 0;
+  if (is_line) {
+    const auto line = array_of<typename Mapping::Element, 1>(view);
+    if (!line) return line.error();
+    data = line->data();
+    shape[across] = line->extent(0);
+    steps[across] = line->stride(0);
+  } else {
+    const auto matrix = array_of<typename Mapping::Element, 2>(view);
+    if (!matrix) return matrix.error();
+    data = matrix->data();
+    for (std::size_t i = 0; i < 2; ++i) {
+      shape[i] = matrix->extent(i);
+      steps[i] = matrix->stride(i);
+    }
+  }
+  Error error = detail::check_extent(shape[0], Mapping::rows, Plain::MaxRowsAtCompileTime, 0);
+  if (!error) error = detail::check_extent(shape[1], Mapping::columns, Plain::MaxColsAtCompileTime, 1 - across);
+  if (error) return error;
+  return MapOf<T>(data, shape[0], shape[1], steps[0], steps[1]);
+}
+
+/** A map that keeps its tensor, and gives it back when it is destroyed; see own_map_of(). */
+template <class T>
+class OwnedMap : public MapOf<T> {
+ public:
+  OwnedMap() noexcept = default;
+  OwnedMap(Managed&& tensor, const MapOf<T>& map) noexcept : MapOf<T>(map), tensor_(static_cast<Managed&&>(tensor)) {}
+  OwnedMap(OwnedMap&& other) noexcept : MapOf<T>(other), tensor_(static_cast<Managed&&>(other.tensor_)) {
+    ::new (static_cast<void*>(static_cast<MapOf<T>*>(&other))) MapOf<T>();
+  }
+
+  using MapOf<T>::operator=;
+  /** Assigns the elements. */
+  OwnedMap& operator=(const OwnedMap& other) {
+    MapOf<T>::operator=(other);
+    return *this;
+  }
+
+  /** The tensor, still owned. */
+  const Managed& tensor() const noexcept { return tensor_; }
+
+ private:
+  Managed tensor_;
+};
+
+template <class T>
+inline constexpr bool assigns_elements<OwnedMap<T>> = true;
+
+/** map_of() of a tensor that the map owns. After an error the tensor is still the caller's. */
+template <class T>
+Result<OwnedMap<T>> own_map_of(Managed&& tensor) noexcept {
+  if (!tensor) return ErrorCode::null;
+  const auto map = map_of<T>(tensor.view());
+  if (!map) return map.error();
+  return OwnedMap<T>(static_cast<Managed&&>(tensor), *map);
+}
+
+/**
+ * A tensor of a matrix, which is moved into it with its shape and order: managed_of(std::move(m)).
+ * Also of an expression, which is evaluated first.
+ */
+template <class Plain>
+Result<Managed> managed_of(Eigen::PlainObjectBase<Plain>&& matrix) {
+  return Builder().build(static_cast<Plain&&>(matrix.derived()));
+}
+template <class Expression>
+Result<Managed> managed_of(const Eigen::EigenBase<Expression>& expression) {
+  using Plain = typename Expression::PlainObject;
+  return Builder().build(Plain(expression.derived()));
+}
+/** Deleted: a copy would be given away. Move the matrix, or pass Plain(matrix) to copy it. */
+template <class Plain>
+Result<Managed> managed_of(const Eigen::PlainObjectBase<Plain>& matrix) = delete;
+
+template <class T>
+struct Argument<MapOf<T>> {
+  using Mapping = detail::Mapping<T>;
+  static constexpr Requirements requirements{
+      dtype_of<typename Mapping::Scalar>,
+      Mapping::ndim,
+      !std::is_const<T>::value,
+      false,
+      {Mapping::ndim == 1 && Mapping::columns != 1 ? Mapping::columns : Mapping::rows,
+       Mapping::ndim == 1 ? -1 : Mapping::columns}};
+  static Result<MapOf<T>> from(const TensorView& view) noexcept { return map_of<T>(view); }
+};
+
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V0_0_EIGEN_HPP_

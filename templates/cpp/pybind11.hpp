@@ -1,0 +1,61 @@
+/**
+ * \file pybind11.hpp
+ * Binds functions over tensors in modules of pybind11. It needs pybind11 and dlpackgen_python.h.
+ */
+#ifndef DLPACKGEN_V0_0_PYBIND11_HPP_
+#define DLPACKGEN_V0_0_PYBIND11_HPP_
+
+#include "python.hpp"
+
+#include <pybind11/pybind11.h>
+
+#ifdef __GNUC__
+#pragma GCC visibility push(hidden)
+#endif
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+
+namespace detail {
+
+// What defining a function needs of pybind11.
+struct Pybind11 {
+  using Handle = pybind11::handle;
+  using Object = pybind11::object;
+  static Object steal(PyObject* made) { return pybind11::reinterpret_steal<Object>(made); }
+  [[noreturn]] static void throw_set() { throw pybind11::error_already_set(); }
+  static auto argument(const char* name) { return pybind11::arg(name); }
+  static auto argument_or_none(const char* name) { return pybind11::arg(name).none(); }
+  static const char* name_of(const pybind11::arg& annotation) noexcept { return annotation.name; }
+
+  template <class... Guards>
+  static std::true_type is_guard(const pybind11::call_guard<Guards...>*);
+  static std::false_type is_guard(const void*);
+};
+
+}  // namespace detail
+
+/**
+ * Defines a function of a module, with a name for each argument:
+ *
+ *     dlpackgen::def(m, "add", &add, "x[n]", "y[n]");
+ *
+ * An argument is a tensor where its type has a dlpackgen::Argument, as TensorView, ArrayView and
+ * MapOf have. Extents may have names, each of which stands for one number in a call. A result is an
+ * object of the library of the first tensor where the function returns a Managed or a matrix of
+ * Eigen's, or a Result of one; an Error is raised. What follows the names is pybind11's, such as a
+ * docstring. An argument that is no tensor may have pybind11::arg("k") = 1 in the place of its name.
+ */
+template <class Function, class... More>
+void def(pybind11::module_& module, const char* name, Function&& function, const More&... more) {
+  detail::define<detail::Pybind11>(module, name, static_cast<Function&&>(function), more...);
+}
+
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
+
+#endif  // DLPACKGEN_V0_0_PYBIND11_HPP_

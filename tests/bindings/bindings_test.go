@@ -1,0 +1,212 @@
+// Package bindings tests the headers that bind C++ functions over tensors in modules of nanobind
+// and pybind11: the module of docs/cpp.md and one with functions of every kind, called from Python
+// with arrays of NumPy, torch and JAX.
+package bindings
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
+)
+
+func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "bindings")) }
+
+// binder is a library that binds functions.
+type binder struct{ name, macro, more string }
+
+var binders = []binder{{"nanobind", "NB_MODULE", "-DWITH_NANOBIND"}, {"pybind11", "PYBIND11_MODULE", "-DWITH_PYBIND11"}}
+
+// compiler is one with what it is tried with.
+type compiler struct {
+	program, debian, standard string
+	flags                     []string
+}
+
+var gcc = compiler{"g++", "g++", "-std=c++17", []string{"-O1"}}
+
+// strict is what a careful project compiles with. The macros of nanobind end in a semicolon.
+var strict = []string{"-Wall", "-Wextra", "-Wshadow", "-Werror"}
+
+// packageFolder is where a Python package is installed.
+func packageFolder(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command(testtool.RequirePython(t), "-c",
+		"import os, "+name+"; print(os.path.dirname("+name+".__file__))").Output()
+	if err != nil {
+		t.Skipf("needs %s in .venv: make setup", name)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// includes are the folders of headers: ours in a folder, those of others as the system's.
+func (b binder) includes(t *testing.T, ours ...string) (flags []string) {
+	t.Helper()
+	python := testtool.RequirePython(t)
+	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_path('include'))").Output()
+	require.NoError(t, err)
+	headers := strings.TrimSpace(string(out))
+	if _, err := os.Stat(filepath.Join(headers, "Python.h")); err != nil {
+		t.Skip("needs Python.h: apt-get install python3-dev")
+	}
+	if _, err := os.Stat("/usr/include/eigen3/Eigen/Core"); err != nil {
+		t.Skip("needs Eigen: apt-get install libeigen3-dev")
+	}
+	for _, folder := range ours {
+		flags = append(flags, "-I", folder)
+	}
+	return append(flags, "-isystem", "/usr/include/eigen3", "-isystem", headers,
+		"-isystem", filepath.Join(packageFolder(t, b.name), "include"))
+}
+
+// generated are the folders that the repository holds for vendoring.
+func generated(t *testing.T) []string {
+	t.Helper()
+	return []string{filepath.Join(golden.Root(t), "gen", "c"), filepath.Join(golden.Root(t), "gen", "cpp")}
+}
+
+// runtime compiles what a module is linked with: of nanobind its own sources.
+func (b binder) runtime(t *testing.T) []string {
+	t.Helper()
+	if b.name != "nanobind" {
+		return nil
+	}
+	folder := packageFolder(t, b.name)
+	dir := testkit.Built(t, "nanobind", func(dir string) {
+		args := append([]string{"-std=c++17", "-O1", "-w", "-c", "-fPIC", "-fvisibility=hidden", "-DNDEBUG",
+			"-fno-strict-aliasing", "-I", filepath.Join(folder, "ext", "robin_map", "include"),
+			"-o", filepath.Join(dir, "nanobind.o")}, b.includes(t)...)
+		testkit.Run(t, testtool.RequireCompiler(t, "g++", "g++"), append(args, filepath.Join(folder, "src", "nb_combined.cpp"))...)
+	})
+	return []string{filepath.Join(dir, "nanobind.o")}
+}
+
+// example is the module of the page, with a library's words.
+func (b binder) example(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(golden.Root(t), "docs", "cpp.md"))
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(page), "```cpp bindings\n")
+	require.True(t, found, "docs/cpp.md has the example")
+	text, _, _ := strings.Cut(rest, "```")
+	return strings.NewReplacer("nanobind.hpp", b.name+".hpp", "NB_MODULE", b.macro).Replace(text)
+}
+
+// build compiles both modules of a library against headers of ours.
+func (b binder) build(t *testing.T, dir string, c compiler, ours []string) {
+	t.Helper()
+	program := testtool.RequireCompiler(t, c.program, c.debian)
+	example := filepath.Join(dir, "three.cpp")
+	require.NoError(t, os.WriteFile(example, []byte(b.example(t)), 0o600))
+	base := append([]string{c.standard, "-shared", "-fPIC", "-fvisibility=hidden"}, c.flags...)
+	base = append(append(base, strict...), b.includes(t, ours...)...)
+	run := func(more ...string) { testkit.Run(t, program, append(append([]string{}, base...), more...)...) }
+	run(append([]string{"-o", filepath.Join(dir, "three.so"), example}, b.runtime(t)...)...)
+	run(append([]string{"-o", filepath.Join(dir, "more.so"), "-DDLPACKGEN_PYTHON_IMPLEMENTATION", b.more,
+		"module/more.cpp"}, b.runtime(t)...)...)
+}
+
+// modules are those of a library, built once.
+func (b binder) modules(t *testing.T) string {
+	t.Helper()
+	return testkit.Built(t, "modules-"+b.name, func(dir string) { b.build(t, dir, gcc, generated(t)) })
+}
+
+// script runs bindings.py over modules with the libraries named.
+func script(t *testing.T, dir string, env []string, libraries ...string) (string, error) {
+	t.Helper()
+	cmd := exec.Command(testtool.RequirePython(t), append([]string{"bindings.py"}, libraries...)...)
+	cmd.Env = append(append(os.Environ(), "PYTHONPATH="+dir, "PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu"), env...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// passes expects each check of the script to hold.
+func passes(t *testing.T, dir string, env []string, libraries ...string) {
+	t.Helper()
+	out, err := script(t, dir, env, libraries...)
+	require.NoError(t, err, out)
+	assert.Regexp(t, `(?m)^[1-9]\d+ checks$`, out)
+}
+
+func TestCallsFromPython(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds four modules")
+	}
+	for _, b := range binders {
+		t.Run(b.name, func(t *testing.T) { passes(t, b.modules(t), nil, "numpy") })
+	}
+}
+
+// Arrays of JAX are never written to.
+func TestArraysOfFrameworks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("imports torch and jax")
+	}
+	for _, b := range binders {
+		for _, name := range []string{"torch", "jax"} {
+			t.Run(b.name+" "+name, func(t *testing.T) {
+				if exec.Command(testtool.RequirePython(t), "-c", "import "+name).Run() != nil {
+					t.Skipf("needs %s in .venv: make setup", name)
+				}
+				passes(t, b.modules(t), nil, name)
+			})
+		}
+	}
+}
+
+// Three functions over Eigen take no more lines than this.
+const mostLines = 15
+
+func TestThreeFunctionsTakeFewLines(t *testing.T) {
+	for _, b := range binders {
+		text := b.example(t)
+		assert.LessOrEqual(t, strings.Count(text, "\n"), mostLines, text)
+		assert.Equal(t, 3, strings.Count(text, "dlpackgen::def("))
+	}
+}
+
+// Other compilers and standards have nothing to say, and sanitizers find nothing.
+func TestSanitized(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds for the sanitizers")
+	}
+	sanitized := []string{"-O1", "-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"}
+	for _, b := range binders {
+		t.Run(b.name, func(t *testing.T) {
+			dir := t.TempDir()
+			b.build(t, dir, compiler{"g++", "g++", "-std=c++20", sanitized}, generated(t))
+			out, err := exec.Command("gcc", "-print-file-name=libasan.so").Output()
+			require.NoError(t, err)
+			passes(t, dir, []string{"LD_PRELOAD=" + strings.TrimSpace(string(out)), "PYTHONMALLOC=malloc",
+				"ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1"}, "numpy")
+		})
+	}
+}
+
+func TestClang(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds four modules")
+	}
+	for _, standard := range []string{"-std=c++17", "-std=c++20"} {
+		for _, b := range binders {
+			t.Run(b.name+" "+standard, func(t *testing.T) {
+				if standard != "-std=c++20" {
+					tier.OnlyNightly(t)
+				}
+				dir := t.TempDir()
+				b.build(t, dir, compiler{"clang++-16", "clang-16", standard, []string{"-O1"}}, generated(t))
+				passes(t, dir, nil, "numpy")
+			})
+		}
+	}
+}

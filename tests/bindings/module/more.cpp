@@ -1,0 +1,180 @@
+// Functions of every kind, bound by nanobind or, after -DWITH_PYBIND11, by pybind11.
+#include <dlpackgen_python.h>
+
+#include <dlpackgen/array_view.hpp>
+#include <dlpackgen/eigen.hpp>
+
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#ifdef WITH_PYBIND11
+#include <dlpackgen/pybind11.hpp>
+namespace library = pybind11;
+using Failed = pybind11::error_already_set;
+static library::object owned(PyObject* made) { return library::reinterpret_steal<library::object>(made); }
+#define MODULE PYBIND11_MODULE
+#else
+#include <nanobind/stl/string.h>
+#include <dlpackgen/nanobind.hpp>
+namespace library = nanobind;
+using Failed = nanobind::python_error;
+static library::object owned(PyObject* made) { return library::steal(made); }
+#define MODULE NB_MODULE
+#endif
+
+using dlpackgen::Access;
+using dlpackgen::ArrayView;
+using dlpackgen::Builder;
+using dlpackgen::Error;
+using dlpackgen::ErrorCode;
+using dlpackgen::FlatView;
+using dlpackgen::Managed;
+using dlpackgen::MapOf;
+using dlpackgen::Result;
+using dlpackgen::TensorView;
+using dlpackgen::unwrap;
+
+namespace {
+
+// Functions that know nothing of Python
+
+int rank(const TensorView& any) { return any.ndim(); }
+
+double total(FlatView<const double> flat) noexcept {
+  double sum = 0;
+  for (const double x : flat) sum += x;
+  return sum;
+}
+
+void fill(ArrayView<std::int64_t, 2> rows, std::int64_t value) {
+  for (std::int64_t i = 0; i < rows.extent(0); ++i)
+    for (std::int64_t j = 0; j < rows.extent(1); ++j) rows(i, j) = value;
+}
+
+Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> gram(const MapOf<const double>& a) {
+  return a * a.transpose();
+}
+
+double trace(MapOf<const Eigen::Matrix2d> a) { return a.trace(); }
+
+std::string named(const std::string& name, MapOf<const double> a, int times) {
+  return name + std::to_string(a.size() * times);
+}
+
+Result<Managed> halves(MapOf<Eigen::VectorXd> x) {
+  if (x.size() % 2 != 0) return ErrorCode::extent_mismatch;
+  x /= 2;
+  return dlpackgen::managed_of(x.head(x.size() / 2));
+}
+
+Error approve(MapOf<const Eigen::VectorXd> x) {
+  return x.size() > 2 ? Error(ErrorCode::extent_mismatch, 2, x.size(), 0) : Error();
+}
+
+Result<int> count(TensorView x) { return static_cast<int>(x.size()); }
+
+Managed ones(int n) { return unwrap(dlpackgen::managed_of(Eigen::VectorXd::Ones(n))); }
+
+Managed nothing(TensorView) { return Managed(); }
+
+void fails(TensorView x, int how) {
+  if (how == 0) unwrap(dlpackgen::map_of<Eigen::MatrixXf>(x));
+  if (how == 1) throw std::out_of_range("beyond the end");
+  if (how == 2) throw std::bad_alloc();
+  if (how == 3) dlpackgen::throw_if_error(ErrorCode::no_memory);
+  if (how == 4) dlpackgen::throw_if_error(ErrorCode::callee_failed);
+}
+
+bool has_gil(TensorView) { return PyGILState_Check() != 0; }
+
+// Functions over python.hpp itself
+
+library::object checked(PyObject* made) {
+  if (made == nullptr) throw Failed();
+  return owned(made);
+}
+
+double sum_of(library::handle x) {
+  const Managed tensor = unwrap(dlpackgen::from_object(x.ptr()));
+  return unwrap(dlpackgen::map_of<const double>(tensor.view())).sum();
+}
+
+void zero(library::handle x) {
+  auto map = unwrap(dlpackgen::own_map_of<double>(unwrap(dlpackgen::from_object(x.ptr(), Access::write))));
+  map.setZero();
+}
+
+// The tensor outlives its object, and is freed on a thread without the GIL.
+double later(library::object x) {
+  Managed tensor = unwrap(dlpackgen::from_object(x.ptr()));
+  x = library::object();
+  const double sum = unwrap(dlpackgen::map_of<const double>(tensor.view())).sum();
+  Py_BEGIN_ALLOW_THREADS;
+  tensor.reset();
+  Py_END_ALLOW_THREADS;
+  return sum;
+}
+
+library::object echo(library::handle x) {
+  return checked(dlpackgen::to_object(unwrap(dlpackgen::from_object(x.ptr()))));
+}
+
+library::object like(library::handle x, library::handle other) {
+  return checked(dlpackgen::to_object(unwrap(dlpackgen::from_object(x.ptr())), other.ptr()));
+}
+
+library::object capsule(library::handle x, library::dict keywords) {
+  return checked(dlpackgen::to_capsule(unwrap(dlpackgen::from_object(x.ptr())), keywords.ptr()));
+}
+
+library::object empty() { return checked(dlpackgen::to_object(Managed())); }
+
+// A mistake in what is given to def() is an exception when the module is made.
+bool refuses(library::module_& m, const char* line, const char* says) {
+  try {
+    dlpackgen::def(m, "mistaken", &trace, line);
+  } catch (const std::invalid_argument& e) {
+    return std::string(e.what()) == says;
+  }
+  return false;
+}
+
+}  // namespace
+
+MODULE(more, m) {
+  library::register_exception_translator(dlpackgen::exception_translator);
+  dlpackgen::def(m, "rank", &rank, "any", "The number of dimensions.");
+  dlpackgen::def(m, "total", &total, "flat");
+  dlpackgen::def(m, "fill", &fill, "rows", library::arg("value") = 7);
+  dlpackgen::def(m, "gram", &gram, "a[m, n]");
+  dlpackgen::def(m, "trace", &trace, "a");
+  dlpackgen::def(m, "named", &named, "name", "a[n, 3]", "times");
+  dlpackgen::def(m, "halves", &halves, "x");
+  dlpackgen::def(m, "approve", &approve, "x");
+  dlpackgen::def(m, "count", &count, "x");
+  dlpackgen::def(m, "ones", &ones, "n");
+  dlpackgen::def(m, "nothing", &nothing, "x");
+  dlpackgen::def(m, "fails", &fails, "x", "how");
+  dlpackgen::def(m, "fails_without_gil", dlpackgen::without_gil(&fails), "x", "how");
+  dlpackgen::def(m, "has_gil", &has_gil, "x");
+  dlpackgen::def(m, "has_no_gil", dlpackgen::without_gil(&has_gil), "x");
+  const double factor = 3;
+  dlpackgen::def(m, "tripled", [factor](double x) { return factor * x; }, "x");
+  dlpackgen::def(m, "same", [](MapOf<const double> a, MapOf<const double> b) { return a == b; }, "a[n, k]", "b[k, n]");
+  m.def("sum_of", &sum_of);
+  m.def("zero", &zero);
+  m.def("later", &later);
+  m.def("echo", &echo);
+  m.def("like", &like);
+  m.def("capsule", &capsule);
+  m.def("empty", &empty);
+  m.attr("refusals") =
+      refuses(m, "a[n", "mistaken(): \"a[n\": expected a name and extents, as x[m, n]") &&
+      refuses(m, "a[n]", "mistaken(): \"a[n]\": the type of the argument has another number of dimensions") &&
+      refuses(m, "a[n, -1]", "mistaken(): \"a[n, -1]\": an extent is negative") &&
+      refuses(m, "a[n, ]", "mistaken(): \"a[n, ]\": expected a name or a number") &&
+      refuses(m, "a[n, [m]", "mistaken(): \"a[n, [m]\": expected a name or a number") &&
+      refuses(m, "a[n, m]]", "mistaken(): \"a[n, m]]\": expected a name and extents, as x[m, n]");
+}
