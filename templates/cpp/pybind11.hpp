@@ -5,7 +5,7 @@
 #ifndef DLPACKGEN_V0_0_PYBIND11_HPP_
 #define DLPACKGEN_V0_0_PYBIND11_HPP_
 
-#include "python.hpp"
+#include "bound.hpp"
 
 #include <pybind11/pybind11.h>
 
@@ -44,7 +44,8 @@ struct Pybind11 {
  * MapOf have. Extents may have names, each of which stands for one number in a call. A result is an
  * object of the library of the first tensor where the function returns a Managed or a matrix of
  * Eigen's, or a Result of one; an Error is raised. What follows the names is pybind11's, such as a
- * docstring. An argument that is no tensor may have pybind11::arg("k") = 1 in the place of its name.
+ * docstring. An argument that is no tensor may have pybind11::arg("k") = 1 in the place of its
+ * name.
  */
 template <class Function, class... More>
 void def(pybind11::module_& module, const char* name, Function&& function, const More&... more) {

@@ -18,6 +18,9 @@
 
 #ifdef DLPACKGEN_PYTHON_EXCHANGE_H_
 #include "python.hpp"
+#if defined(NB_VERSION_MAJOR) || defined(PYBIND11_VERSION_MAJOR)
+#include "bound.hpp"
+#endif
 #ifdef NB_VERSION_MAJOR
 #include "nanobind.hpp"
 #endif

@@ -13,7 +13,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/cpp"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
@@ -111,8 +114,18 @@ func (b binder) build(t *testing.T, dir string, c compiler, ours []string) {
 	base = append(append(base, strict...), b.includes(t, ours...)...)
 	run := func(more ...string) { testkit.Run(t, program, append(append([]string{}, base...), more...)...) }
 	run(append([]string{"-o", filepath.Join(dir, "three.so"), example}, b.runtime(t)...)...)
-	run(append([]string{"-o", filepath.Join(dir, "more.so"), "-DDLPACKGEN_PYTHON_IMPLEMENTATION", b.more,
-		"module/more.cpp"}, b.runtime(t)...)...)
+	base = append(base, "-o", filepath.Join(dir, "more.so"), b.more, "module/more.cpp", b.base(t, c, dir, ours[0]))
+	run(b.runtime(t)...)
+}
+
+// base compiles the base as a file of its own, as modules of several files do.
+func (b binder) base(t *testing.T, c compiler, dir, headers string) (object string) {
+	t.Helper()
+	object = filepath.Join(dir, "base.o")
+	args := append([]string{"-std=c11", "-c", "-fPIC", "-fvisibility=hidden", "-o", object}, c.flags...)
+	args = append(append(args, b.includes(t, headers)...), filepath.Join(headers, "dlpackgen_python.c"))
+	testkit.Run(t, testtool.RequireCompiler(t, "gcc", "gcc"), args...)
+	return object
 }
 
 // modules are those of a library, built once.
@@ -208,5 +221,76 @@ func TestClang(t *testing.T) {
 				passes(t, dir, nil, "numpy")
 			})
 		}
+	}
+}
+
+// compiles runs a compiler over a source and makes nothing.
+func compiles(t *testing.T, b binder, c compiler, source string, more ...string) (string, error) {
+	t.Helper()
+	args := append([]string{"-x", "c++", c.standard, "-fsyntax-only", "-"}, strict...)
+	cmd := exec.Command(testtool.Require(t, c.program, c.debian), append(append(args, b.includes(t, generated(t)...)...), more...)...)
+	cmd.Stdin = strings.NewReader(source)
+	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// Each header includes what it needs; python.hpp works without exceptions.
+func TestEachHeaderCompilesAlone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles headers of nanobind and pybind11")
+	}
+	clang := compiler{"clang++-16", "clang-16", "-std=c++20", nil}
+	for _, c := range []compiler{gcc, clang} {
+		for _, b := range binders {
+			out, err := compiles(t, b, c, "#include <dlpackgen/"+b.name+".hpp>\n")
+			assert.NoError(t, err, out)
+		}
+		out, err := compiles(t, binders[0], c, "#include <dlpackgen/bound.hpp>\n")
+		assert.NoError(t, err, out)
+		out, err = compiles(t, binders[0], c, "#include <dlpackgen/python.hpp>\n", "-fno-exceptions", "-fno-rtti")
+		assert.NoError(t, err, out)
+	}
+}
+
+func TestMisuseIsExplained(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles six programs")
+	}
+	tests := map[string]string{
+		`dlpackgen::def(m, "f", &f, "x");`: "each argument needs a name",
+		`dlpackgen::def(m, "f", &f, "x", "n", library::call_guard<library::gil_scoped_release>());`: "use without_gil() instead",
+		`dlpackgen::def(m, "f", &f, library::arg("x") = 1, "n");`:                                   "an argument that is a tensor has no default",
+	}
+	for _, b := range binders {
+		for call, says := range tests {
+			out, err := compiles(t, b, gcc, "#include <dlpackgen/eigen.hpp>\n#include <dlpackgen/"+b.name+".hpp>\n"+
+				"namespace library = "+b.name+";\nint f(dlpackgen::TensorView x, int n) { return x.ndim() + n; }\n"+
+				"void define(library::module_& m) { "+call+" }\n", "-Wno-unused-result")
+			assert.Error(t, err, "%s compiles", call)
+			assert.Contains(t, out, says, call)
+		}
+	}
+}
+
+// The one header has all of it after the headers of the libraries.
+func TestTheSingleHeader(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles pybind11 and nanobind")
+	}
+	release, err := spec.Embedded().Release("1.3")
+	require.NoError(t, err)
+	files, err := cpp.Target.Emit(&emit.Model{Release: release, Options: map[string]string{"single": "true"}})
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, files[0].Path), files[0].Data, 0o600))
+	for _, b := range binders {
+		text := strings.NewReplacer("#include <dlpackgen/eigen.hpp>", "#include <dlpackgen_python.h>\n#include <Eigen/Core>",
+			"<dlpackgen/"+b.name+".hpp>", "<"+b.name+"/"+b.name+".h>\n#include <dlpackgen.hpp>").Replace(b.example(t))
+		args := append([]string{"-x", "c++", "-std=c++17", "-fsyntax-only", "-", "-I", dir}, b.includes(t, generated(t)[0])...)
+		cmd := exec.Command(testtool.Require(t, "g++", "g++"), args...)
+		cmd.Stdin = strings.NewReader(text)
+		out, err := cmd.CombinedOutput()
+		assert.NoError(t, err, "%s", out)
 	}
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // forPython are the headers that need Python's: tests/bindings compiles those beside the first.
-var forPython = []string{"nanobind.hpp", "pybind11.hpp", "python.hpp", "python_error.hpp"}
+var forPython = []string{"bound.hpp", "nanobind.hpp", "pybind11.hpp", "python.hpp", "python_error.hpp"}
 
 // emittedHeaders gives the names of all headers but those that need Python's.
 func emittedHeaders(t *testing.T) (names []string) {

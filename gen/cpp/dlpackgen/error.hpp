@@ -107,18 +107,13 @@ constexpr const char* error_string(ErrorCode code) noexcept {
  * dlpackgen_python does: "ValueError".
  */
 constexpr const char* class_name(ErrorCode code) noexcept {
-  switch (code) {
-    case ErrorCode::dtype_mismatch: return "TypeError";
-    case ErrorCode::ndim_mismatch:
-    case ErrorCode::extent_mismatch:
-    case ErrorCode::not_contiguous:
-    case ErrorCode::strides:
-    case ErrorCode::device_mismatch:
-    case ErrorCode::not_host_readable: return "ValueError";
-    case ErrorCode::no_memory: return "MemoryError";
-    case ErrorCode::callee_failed: return "RuntimeError";
-    default: return "BufferError";
-  }
+  if (code == ErrorCode::dtype_mismatch) return "TypeError";
+  if (code == ErrorCode::no_memory) return "MemoryError";
+  if (code == ErrorCode::callee_failed) return "RuntimeError";
+  const bool differs = code == ErrorCode::ndim_mismatch || code == ErrorCode::extent_mismatch ||
+                       code == ErrorCode::not_contiguous || code == ErrorCode::strides ||
+                       code == ErrorCode::device_mismatch || code == ErrorCode::not_host_readable;
+  return differs ? "ValueError" : "BufferError";
 }
 
 /** A code with what is known of the fault; message.hpp makes a sentence of it. */
@@ -139,7 +134,7 @@ struct Error {
   constexpr const char* text() const noexcept { return v1_3::error_string(code); }
 };
 
-/** Whether an assignment to a T assigns the elements that it refers to, as that of an Eigen::Map. */
+/** Whether an assignment to a T assigns elements that it refers to, as that of an Eigen::Map. */
 template <class T>
 inline constexpr bool assigns_elements = false;
 

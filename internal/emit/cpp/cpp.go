@@ -72,7 +72,7 @@ const container = "container.hpp"
 
 // headers are those that the spec does not decide.
 var headers = []string{
-	"all.hpp", "argument.hpp", "array_view.hpp", "base.hpp", "complex.hpp",
+	"all.hpp", "argument.hpp", "array_view.hpp", "base.hpp", "bound.hpp", "complex.hpp",
 	"core.hpp", "dtype.hpp", "eigen.hpp", "error.hpp", "exceptions.hpp", "exchange.hpp", "managed.hpp",
 	"mdspan.hpp", "message.hpp", "nanobind.hpp", "packed.hpp", "producer.hpp", "pybind11.hpp",
 	"python.hpp", "python_error.hpp", "span.hpp",

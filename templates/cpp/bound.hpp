@@ -1,0 +1,462 @@
+/**
+ * \file bound.hpp
+ * Functions over tensors as libraries of bindings call them: what nanobind.hpp and pybind11.hpp
+ * share. It needs exceptions, as these libraries do.
+ */
+#ifndef DLPACKGEN_V0_0_BOUND_HPP_
+#define DLPACKGEN_V0_0_BOUND_HPP_
+
+#include "argument.hpp"
+#include "builder.hpp"
+#include "exceptions.hpp"
+#include "python.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#ifdef __GNUC__
+#pragma GCC visibility push(hidden)
+#endif
+
+namespace dlpackgen {
+DLPACKGEN_V0_0_INLINE namespace v0_0 {
+
+/** A function that is called without the GIL; it must not use Python. */
+template <class Function>
+struct WithoutGil {
+  Function function;
+};
+template <class Function>
+WithoutGil<std::decay_t<Function>> without_gil(Function&& function) {
+  return {static_cast<Function&&>(function)};
+}
+
+namespace detail {
+
+template <class Result, class... Arguments>
+struct Types {};
+
+// What a function returns and takes.
+template <class Function>
+struct Signature : Signature<decltype(&Function::operator())> {};
+template <class R, class... A>
+struct Signature<R (*)(A...)> {
+  using All = Types<R, A...>;
+};
+template <class R, class... A>
+struct Signature<R (*)(A...) noexcept> : Signature<R (*)(A...)> {};
+template <class C, class R, class... A>
+struct Signature<R (C::*)(A...) const> : Signature<R (*)(A...)> {};
+template <class C, class R, class... A>
+struct Signature<R (C::*)(A...) const noexcept> : Signature<R (*)(A...)> {};
+template <class Function>
+struct Signature<WithoutGil<Function>> : Signature<Function> {};
+
+template <class Function>
+inline constexpr bool is_without_gil = false;
+template <class Function>
+inline constexpr bool is_without_gil<WithoutGil<Function>> = true;
+
+/*
+ * The table of a function by which the base checks its arguments: for tensors what their types
+ * require, with extents by name, as in "x[m, n]". Other arguments are the binding library's.
+ */
+class Described {
+ public:
+  Described(const char* name, std::size_t count, bool releases_gil)
+      : name_(name), places_(count), parameters_(count + 1) {
+    function_.name = name_.c_str();
+    function_.parameters = parameters_.data();
+    function_.nparameters = static_cast<std::uint8_t>(count);
+    function_.releases_gil = releases_gil ? 1 : 0;
+  }
+  Described(const Described&) = delete;
+  Described& operator=(const Described&) = delete;
+
+  const dlpackgen_function& function() const noexcept { return function_; }
+  const char* argument(std::size_t i) const noexcept { return places_[i].c_str(); }
+
+  void add_other(std::size_t i, const char* name) {
+    places_[i] = name;
+    parameters_[i].name = places_[i].c_str();
+    parameters_[i].kind = DLPACKGEN_KIND_INT;
+    parameters_[i].optional = 1;  // the base is given none of them
+  }
+
+  void add_tensor(std::size_t i, const char* line, const Requirements& needs) {
+    const char* const bracket = std::strchr(line, '[');
+    places_[i] = bracket == nullptr ? std::string(line) : std::string(line, bracket);
+    dlpackgen_parameter& p = parameters_[i];
+    p.name = places_[i].c_str();
+    p.writable = needs.writable ? 1 : 0;
+    p.layout = needs.contiguous ? DLPACKGEN_LAYOUT_C_CONTIGUOUS : DLPACKGEN_LAYOUT_ANY;
+    p.dtypes[0] = needs.dtype.bits == 0 ? 0 : static_cast<std::uint32_t>(as_number(needs.dtype));
+    p.ndim = static_cast<std::uint8_t>(needs.ndim < 0 ? 0 : needs.ndim);
+    p.leading_dims = needs.ndim < 0 ? 1 : 0;
+    for (std::uint8_t d = 0; d < p.ndim && d < 2; ++d) p.shape[d] = fixed(needs.shape[d]);
+    if (bracket != nullptr) add_shape(p, bracket + 1, line);
+  }
+
+ private:
+  static std::int64_t fixed(std::int64_t extent) noexcept {
+    if (extent < 0) return DLPACKGEN_ANY;
+    return extent == 0 ? DLPACKGEN_EXTENT_ZERO : extent;
+  }
+
+  [[noreturn]] void refuse(const char* line, const char* why) const {
+    throw std::invalid_argument(name_ + "(): \"" + line + "\": " + why);
+  }
+
+  // Reads "m, n]".
+  void add_shape(dlpackgen_parameter& p, const char* text, const char* line) {
+    std::uint8_t dimension = 0;
+    const char* end = text;
+    for (; *end != ']' && *end != '\0'; text = end + (*end == ',' ? 1 : 0), ++dimension) {
+      while (*text == ' ') ++text;
+      end = text + std::strcspn(text, ",]");
+      if (dimension >= DLPACKGEN_MAX_EXTENTS) refuse(line, "there are more than 8 extents");
+      const std::int64_t extent = extent_of(std::string(text, end), line);
+      if (p.shape[dimension] == DLPACKGEN_ANY) p.shape[dimension] = extent;
+    }
+    if (end[0] != ']' || end[1] != '\0') refuse(line, "expected a name and extents, as x[m, n]");
+    if (p.leading_dims == 0 && p.ndim != dimension)
+      refuse(line, "the type of the argument has another number of dimensions");
+    p.ndim = dimension;
+    p.leading_dims = 0;
+  }
+
+  // A number, or the name of an extent.
+  std::int64_t extent_of(const std::string& word, const char* line) {
+    if (word.empty() || word.find_first_of("[ ") != std::string::npos) refuse(line, "expected a name or a number");
+    char* rest = nullptr;
+    const long long number = std::strtoll(word.c_str(), &rest, 10);
+    if (*rest == '\0') return number < 0 ? (refuse(line, "an extent is negative"), 0) : fixed(number);
+    for (std::size_t i = 0; i < symbols_.size(); ++i) {
+      if (symbols_[i] == word) return DLPACKGEN_DIM(static_cast<std::int64_t>(i));
+      if (!symbols_[i].empty()) continue;
+      symbols_[i] = word;
+      function_.dim_names[i] = symbols_[i].c_str();
+      return DLPACKGEN_DIM(static_cast<std::int64_t>(i));
+    }
+    refuse(line, "there are more than 8 names of extents");
+  }
+
+  std::string name_;
+  std::vector<std::string> places_;
+  std::vector<dlpackgen_parameter> parameters_;
+  std::array<std::string, DLPACKGEN_MAX_DIMS> symbols_;
+  dlpackgen_function function_{};
+};
+
+// Frees what a call holds.
+class CallEnd {
+ public:
+  explicit CallEnd(dlpackgen_call* call) noexcept : call_(call) {}
+  CallEnd(const CallEnd&) = delete;
+  CallEnd& operator=(const CallEnd&) = delete;
+  ~CallEnd() { dlpackgen_call_end(call_); }
+
+ private:
+  dlpackgen_call* call_;
+};
+
+// Is without the GIL while it lives.
+template <bool releases>
+class GilReleased {
+ public:
+  GilReleased() noexcept : state_(releases ? PyEval_SaveThread() : nullptr) {}
+  GilReleased(const GilReleased&) = delete;
+  GilReleased& operator=(const GilReleased&) = delete;
+  ~GilReleased() {
+    if (releases) PyEval_RestoreThread(state_);
+  }
+
+ private:
+  PyThreadState* state_;
+};
+
+// A Python exception is set.
+[[noreturn]] inline void throw_set() { throw Exception(ErrorCode::callee_failed); }
+
+// A matrix that a function returns becomes a tensor, as a Managed does.
+template <class R>
+inline constexpr bool is_tensor = std::is_same<R, Managed>::value || is_matrix<R>;
+
+inline Managed managed(Managed&& tensor) noexcept { return static_cast<Managed&&>(tensor); }
+template <class Matrix, std::enable_if_t<is_matrix<Matrix>, int> = 0>
+Managed managed(Matrix&& matrix) {
+  return unwrap(Builder().build(static_cast<Matrix&&>(matrix)));
+}
+
+// An Error, or another class that throw_if_error() throws.
+template <class R, class Enable = void>
+inline constexpr bool is_error = false;
+template <class R>
+inline constexpr bool is_error<R, std::void_t<decltype(throw_if_error(any<const R>()))>> = !std::is_void<R>::value;
+
+// What callers get of what a function returns: an object for a tensor, nothing for an error.
+template <class R>
+struct Returned {
+  using Type = std::conditional_t<is_tensor<R>, PyObject*, std::conditional_t<is_error<R>, void, R>>;
+};
+template <>
+struct Returned<void> {
+  using Type = void;
+};
+template <class T, class E>
+struct Returned<Result<T, E>> : Returned<T> {};
+
+template <class A>
+inline constexpr bool takes_tensor = is_argument<std::decay_t<A>>;
+
+// What a binding library passes for an argument: the object of a tensor, else what it made itself.
+template <class A>
+using Passed = std::conditional_t<takes_tensor<A>, PyObject*, A>;
+
+// The object that the base reads, or nullptr.
+template <class A>
+PyObject* object_of(Passed<A>& passed) noexcept {
+  if constexpr (takes_tensor<A>) {
+    return passed;
+  } else {
+    return nullptr;
+  }
+}
+
+template <class Function>
+auto& called(Function& function) noexcept {
+  if constexpr (is_without_gil<std::remove_const_t<Function>>) {
+    return function.function;
+  } else {
+    return function;
+  }
+}
+
+/*
+ * A function whose tensors are read and checked by the base, and whose results are objects of the
+ * library of its first tensor. It throws what Raised is the base of, with a Python exception set
+ * where that has ErrorCode::callee_failed.
+ */
+template <class Function, class All>
+class Bound;
+template <class Function, class R, class... A>
+class Bound<Function, Types<R, A...>> {
+ public:
+  static constexpr std::size_t count = sizeof...(A);
+  static_assert(count <= DLPACKGEN_MAX_PARAMETERS, "a function takes up to 32 arguments");
+
+  Bound(Function function, const char* name, const std::array<const char*, count>& names)
+      : function_(static_cast<Function&&>(function)),
+        described_(std::make_shared<Described>(name, count, is_without_gil<Function>)) {
+    describe(names, std::index_sequence_for<A...>());
+  }
+
+  const std::shared_ptr<Described>& described() const noexcept { return described_; }
+
+  typename Returned<R>::Type operator()(Passed<A>... given) const {
+    DLPACKGEN_CALL_OF(call, count + 1);
+    PyObject* const objects[count + 1] = {object_of<A>(given)..., nullptr};
+    PyObject* const home = detail::home();
+    const auto n = static_cast<Py_ssize_t>(count);
+    if (home == nullptr || dlpackgen_call_begin(&call, home, &described_->function(), objects, n, nullptr) != 0)
+      throw_set();
+    const CallEnd end(&call);
+    try {
+      return run(call, std::index_sequence_for<A...>(), static_cast<Passed<A>&&>(given)...);
+    } catch (const Exception& e) {
+      if (e.code() == ErrorCode::callee_failed) throw;
+      PyErr_Format(class_of(e.class_name()), "%s(): %s", described_->function().name, e.what());
+    }
+    throw_set();
+  }
+
+ private:
+  template <std::size_t... I>
+  void describe(const std::array<const char*, count>& names, std::index_sequence<I...>) {
+    (void)names;
+    (add<A>(I, names[I]), ...);
+  }
+  template <class Parameter>
+  void add(std::size_t i, const char* name) {
+    if constexpr (takes_tensor<Parameter>) {
+      described_->add_tensor(i, name, Argument<std::decay_t<Parameter>>::requirements);
+    } else {
+      described_->add_other(i, name);
+    }
+  }
+
+  // The argument of a function for what was passed.
+  template <class Parameter>
+  static auto convert(const dlpackgen_call& call, std::size_t i, PyObject*)
+      -> std::enable_if_t<takes_tensor<Parameter>, std::decay_t<Parameter>> {
+    using Made = Argument<std::decay_t<Parameter>>;
+    const dlpackgen_argument& a = call.arguments[i];
+    const std::uint64_t set = Made::requirements.writable ? a.flags : a.flags | flags::read_only;
+    auto made = Made::from(TensorView::from_raw_unchecked(a.tensor, set));
+    if (made) return *static_cast<decltype(made)&&>(made);
+    PyObject* const kind = class_of(class_name(made.code()));
+    dlpackgen_argument_error(&call, static_cast<int>(i), kind, "%s", Message(made.error()).c_str());
+    throw_set();
+  }
+  template <class Parameter, std::enable_if_t<!takes_tensor<Parameter>, int> = 0>
+  static Parameter&& convert(const dlpackgen_call&, std::size_t, std::remove_reference_t<Parameter>& given) noexcept {
+    return static_cast<Parameter&&>(given);
+  }
+  template <class Parameter>
+  using Converted = std::conditional_t<takes_tensor<Parameter>, std::decay_t<Parameter>, Parameter&&>;
+
+  template <std::size_t... I>
+  typename Returned<R>::Type run(dlpackgen_call& call, std::index_sequence<I...>, Passed<A>&&... given) const {
+    std::tuple<Converted<A>...> made{convert<A>(call, I, given)...};
+    const auto invoke = [&]() -> R {
+      const GilReleased<is_without_gil<Function>> released;
+      return called(function_)(static_cast<A&&>(std::get<I>(made))...);
+    };
+    if constexpr (std::is_void<R>::value) {
+      invoke();
+    } else {
+      return give(call, invoke());
+    }
+  }
+
+  template <class T, class E>
+  static auto give(dlpackgen_call& call, Result<T, E>&& result) {
+    return give(call, unwrap(static_cast<Result<T, E>&&>(result)));
+  }
+  template <class T>
+  static typename Returned<T>::Type give(dlpackgen_call& call, T&& value) {
+    if constexpr (is_tensor<T>) {
+      PyObject* const object = object_like(call, managed(static_cast<T&&>(value)));
+      if (object == nullptr) throw_set();
+      return object;
+    } else if constexpr (is_error<T>) {
+      throw_if_error(value);
+    } else {
+      return static_cast<T&&>(value);
+    }
+  }
+
+  static PyObject* object_like(dlpackgen_call& call, Managed&& tensor) {
+    const bool of_tensors[] = {takes_tensor<A>..., true};
+    std::size_t like = 0;
+    while (!of_tensors[like]) ++like;
+    if (!tensor) {
+      PyErr_Format(PyExc_RuntimeError, "%s(): the function returned no tensor", call.function->name);
+      return nullptr;
+    }
+    if (like == count) return dlpackgen_export_object(call.module, tensor.release());
+    return dlpackgen_to_py_object(&call, static_cast<int>(like), tensor.release());
+  }
+
+  Function function_;
+  std::shared_ptr<Described> described_;
+};
+
+template <class Function>
+using BoundOf = Bound<std::decay_t<Function>, typename Signature<std::decay_t<Function>>::All>;
+
+// A function as a binding library calls it, by its own type of objects.
+template <class Library, class Function, class All>
+class Entry;
+template <class Library, class Function, class R, class... A>
+class Entry<Library, Function, Types<R, A...>> {
+  using Call = Bound<Function, Types<R, A...>>;
+  using Given = typename Returned<R>::Type;
+  static constexpr bool gives_object = std::is_same<Given, PyObject*>::value;
+  template <class Parameter>
+  using Taken = std::conditional_t<takes_tensor<Parameter>, typename Library::Handle, Parameter>;
+
+ public:
+  explicit Entry(Call&& call) : call_(static_cast<Call&&>(call)) {}
+
+  std::conditional_t<gives_object, typename Library::Object, Given> operator()(Taken<A>... given) const {
+    try {
+      if constexpr (gives_object) {
+        return Library::steal(call_(pass<A>(given)...));
+      } else {
+        return call_(pass<A>(given)...);
+      }
+    } catch (const Raised& e) {
+      raise(e);
+    }
+    Library::throw_set();
+  }
+
+ private:
+  template <class Parameter>
+  static std::conditional_t<takes_tensor<Parameter>, PyObject*, Parameter&&> pass(Taken<Parameter>& given) noexcept {
+    if constexpr (takes_tensor<Parameter>) {
+      return given.ptr();
+    } else {
+      return static_cast<Parameter&&>(given);
+    }
+  }
+
+  Call call_;
+};
+
+// The annotation of an argument. None reaches the base, which says what it expected.
+template <class Library, class Parameter, class Name>
+auto annotation(const Described& described, std::size_t i, const Name& name) {
+  if constexpr (takes_tensor<Parameter>) {
+    static_assert(std::is_convertible<const Name&, const char*>::value, "an argument that is a tensor has no default");
+    return Library::argument_or_none(described.argument(i));
+  } else if constexpr (std::is_convertible<const Name&, const char*>::value) {
+    return Library::argument(name);
+  } else {
+    return name;
+  }
+}
+
+template <class Library, class Name>
+const char* name_of(const Name& name) noexcept {
+  if constexpr (std::is_convertible<const Name&, const char*>::value) {
+    return name;
+  } else {
+    return Library::name_of(name);
+  }
+}
+
+template <class Library, class Module, class Function, class R, class... A, std::size_t... I, std::size_t... J,
+          class Names>
+void define(Module& module, const char* name, Function&& function, Types<R, A...>, std::index_sequence<I...>,
+            std::index_sequence<J...>, const Names& names) {
+  using Call = BoundOf<Function>;
+  Call call(static_cast<Function&&>(function), name, {name_of<Library>(std::get<I>(names))...});
+  const std::shared_ptr<Described> described = call.described();
+  module.def(name, Entry<Library, std::decay_t<Function>, Types<R, A...>>(static_cast<Call&&>(call)),
+             annotation<Library, A>(*described, I, std::get<I>(names))..., std::get<sizeof...(A) + J>(names)...);
+}
+
+// Defines a function of a module; what stands behind the names of the arguments is the library's.
+template <class Library, class Module, class Function, class... More>
+void define(Module& module, const char* name, Function&& function, const More&... more) {
+  using Call = BoundOf<Function>;
+  static_assert(sizeof...(More) >= Call::count, "each argument needs a name");
+  static_assert(!(decltype(Library::is_guard(static_cast<const More*>(nullptr)))::value || ...),
+                "the checks need the GIL: use without_gil() instead");
+  define<Library>(module, name, static_cast<Function&&>(function), typename Signature<std::decay_t<Function>>::All(),
+                  std::make_index_sequence<Call::count>(), std::make_index_sequence<sizeof...(More) - Call::count>(),
+                  std::tie(more...));
+}
+
+}  // namespace detail
+
+}  // namespace v0_0
+}  // namespace dlpackgen
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
+
+#endif  // DLPACKGEN_V0_0_BOUND_HPP_
