@@ -228,7 +228,8 @@ func TestClang(t *testing.T) {
 func compiles(t *testing.T, b binder, c compiler, source string, more ...string) (string, error) {
 	t.Helper()
 	args := append([]string{"-x", "c++", c.standard, "-fsyntax-only", "-"}, strict...)
-	cmd := exec.Command(testtool.Require(t, c.program, c.debian), append(append(args, b.includes(t, generated(t)...)...), more...)...)
+	args = append(append(args, b.includes(t, generated(t)...)...), more...)
+	cmd := exec.Command(testtool.Require(t, c.program, c.debian), args...)
 	cmd.Stdin = strings.NewReader(source)
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	out, err := cmd.CombinedOutput()
