@@ -26,7 +26,8 @@ case " $libraries " in *" torch "*)
     torch=$("$python" -c 'import torch; print(torch.__path__[0])')
     ${CXX:-c++} -std=c++20 $flags -DNDEBUG -shared -Igenerated/cpp -isystem "$torch/include" -isystem "$headers" \
         generated/cpp/dlpackgen_torch/described_kernels.cpp build/kernels.o build/kernels_impl.o \
-        -L "$torch/lib" -ltorch_cpu -ltorch -lc10 -lm -o build/operators.so ;;
+        -L "$torch/lib" -ltorch_cpu -ltorch -lc10 -lm -o build/operators.so
+    export DLPACKGEN_OPERATORS=build/operators.so ;; # for the tests of gradients
 esac
 
 # The table.
@@ -38,7 +39,7 @@ go run .
 
 # The tests of the description.
 if "$python" -c 'import hypothesis, pytest' 2>/dev/null; then
-    PYTHONPATH=build:. "$python" -m pytest -q -p no:cacheprovider -k "$(echo $libraries | sed 's/ / or /g')" \
+    PYTHONPATH=build:. "$python" -m pytest -q -p no:cacheprovider -k "$(echo gradients $libraries | sed 's/ / or /g')" \
         generated/python/tests
 else
     echo "pytest and hypothesis are not installed: the tests of the kernels are not run"

@@ -68,6 +68,28 @@ func TestContract(t *testing.T) {
 	}
 }
 
+// No dtype of ml_dtypes is left out: torch, JAX and Paddle make arrays of them.
+func TestContractOfShortFloats(t *testing.T) {
+	python, dir, home := contractTests(t)
+	if err := exec.Command(python, "-c", "import ml_dtypes").Run(); err != nil {
+		t.Skip("needs ml_dtypes: make setup")
+	}
+	for _, library := range []string{"torch", "jax", "paddle"} {
+		t.Run(library, func(t *testing.T) {
+			if exec.Command(python, "-c", "import "+library).Run() != nil {
+				t.Skipf("needs %s: pip install -r tests/requirements-frameworks.txt", library)
+			}
+			out, err := contractRun(t, python, dir, home, 0, "-k", "("+shortFloats+") and "+library)
+			require.NoError(t, err, out)
+			assert.Regexp(t, `\d\d passed`, out)
+			assert.NotContains(t, out, "has no")
+		})
+	}
+}
+
+// shortFloats are the kernels of bfloat16 and of floats of 8 bits.
+const shortFloats = "halves or eighths"
+
 // largest prints the elements of the largest call among the random ones of a kernel of rank 6.
 const largest = `
 import dlpackgen_contract, dlpackgen_contract_calls as calls, test_deep_contract
@@ -90,6 +112,18 @@ func TestRandomCallsAreSmall(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	assert.Regexp(t, "^True", string(out))
+}
+
+// seenIn gives the tests that see a mistake: those of NumPy, which has no short floats.
+func seenIn(t *testing.T, python, mistake string) string {
+	t.Helper()
+	if mistake != "wrong halves" && mistake != "wrong eighths" {
+		return "numpy"
+	}
+	if exec.Command(python, "-c", "import torch, ml_dtypes").Run() != nil {
+		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
+	}
+	return "values and torch and (" + shortFloats + ")"
 }
 
 // made are the files that hold the sources of the module.
@@ -122,6 +156,8 @@ var contractMistakes = map[string]broken{
 	"writes an input":   {"author.c", "int64_t sum = 0;", "int64_t sum = ((int64_t*)idx->data)[0]++ * 0;", "the kernel wrote to idx, which is only read"},
 	"large results": {"author.c", "return (INT64_C(1) << 60) + x->shape[0];",
 		"return (INT64_C(1) << 60) + x->shape[0] + 1;", "large differs from the reference"},
+	"wrong halves":  {"author.c", "value *= by;", "value *= by * 1.1F;", "y differs from the reference, in bfloat16"},
+	"wrong eighths": {"author.c", "DATA(uint8_t, x)[i] ^ 0x80;", "DATA(uint8_t, x)[i];", "y differs from the reference, in float8_e"},
 	"another error": {"author.c", "return DATA(int64_t, at)[0] > 2;", "return 2 * (DATA(int64_t, at)[0] > 2);", "fails(): the kernel failed with status 2"},
 }
 
@@ -137,7 +173,7 @@ func TestMistakesAreSeenByContracts(t *testing.T) {
 	python, dir, home := contractTests(t, all...)
 	for i, name := range names {
 		t.Run(name, func(t *testing.T) {
-			out, err := contractRun(t, python, dir, home, i+1, "-k", "numpy", "-rN")
+			out, err := contractRun(t, python, dir, home, i+1, "-k", seenIn(t, python, name), "-rN")
 			assert.Error(t, err, out)
 			assert.Contains(t, strings.ReplaceAll(out, "\nE   ", " "), contractMistakes[name].said, out)
 		})

@@ -69,8 +69,14 @@ func (b builder) build(t *testing.T, flags ...string) {
 		filepath.Join(b.torch, "include"), "-isystem", b.headers}
 	b.run(t, b.gxx, append(append(cpp, flags...), "-c", "-o", "operators.o",
 		"cpp/dlpackgen_torch/described_kernels.cpp")...)
+	b.link(t, "author.o", "operators.so", flags...)
+}
+
+// link makes the library of PyTorch with the author's functions.
+func (b builder) link(t *testing.T, author, library string, flags ...string) {
+	t.Helper()
 	lib := filepath.Join(b.torch, "lib")
-	b.run(t, b.gxx, append(flags, "-shared", "-o", "operators.so", "operators.o", "author.o", "kernels.o",
+	b.run(t, b.gxx, append(flags, "-shared", "-o", library, "operators.o", author, "kernels.o",
 		"-L", lib, "-ltorch_cpu", "-ltorch_python", "-ltorch", "-lc10", "-Wl,-rpath,"+lib)...)
 }
 
@@ -220,4 +226,5 @@ func TestMutantsAreSeen(t *testing.T) {
 		assert.Contains(t, out, fmt.Sprintf("caught %d described.py %s\n", i+1, mutants[name].test),
 			"nobody noticed that %s", name)
 	}
+	checkGradients(t, b) // here, since another build takes a minute
 }

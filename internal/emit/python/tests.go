@@ -28,9 +28,23 @@ func testAssets(m *emit.Model, module string) []emit.Asset {
 		k := &m.Contracts[i]
 		all = append(all, emit.Asset{From: "kernels/python/contract_test.py.tmpl",
 			To:   "tests/test_" + k.Name + "_contract.py",
-			View: map[string]string{"Module": module, "Name": k.Name, "Description": describe(k, module)}})
+			View: testView{module, k.Name, describe(k, module), gradients(k)}})
 	}
 	return all
+}
+
+// testView is the test of one kernel.
+type testView struct {
+	Module, Name, Description string
+	Gradients                 []string // the kernel with its backward, or none
+}
+
+// gradients names the kernel that computes the gradients of a kernel, if there is one.
+func gradients(k *contract.Kernel) []string {
+	if k.Backward == nil {
+		return nil
+	}
+	return []string{k.Backward.Kernel}
 }
 
 // describe spells a kernel as a value of dlpackgen_contract.Kernel.
@@ -62,7 +76,7 @@ func describe(k *contract.Kernel, module string) string {
 	}
 	all = append(all, group("types={", types, "}"), group("symbols={", symbols, "}"), group("apart=(", apart, ")"),
 		group("where=(", where, ")"), group("devices=(", devices, ")"), group("errors=(", errors, ")"))
-	all = append(all, d.test()...)
+	all = append(append(all, d.backward()...), d.test()...)
 	return "KERNEL = " + group("contract.Kernel(", given(all), ")").text(0, len("KERNEL = "))
 }
 
@@ -235,6 +249,18 @@ func (d describer) names(e *notation.Expr, names, there *[]string) {
 			d.names(o, names, there)
 		}
 	}
+}
+
+// backward names the operator of PyTorch, and the arguments that have a gradient.
+func (d describer) backward() []pythonValue {
+	if d.k.Backward == nil {
+		return nil
+	}
+	var of []pythonValue
+	for _, i := range d.k.Backward.Of {
+		of = append(of, plain(quoted(d.k.Args[i].Name)))
+	}
+	return []pythonValue{plain("namespace=" + quoted(d.k.Namespace)), group("gradients=(", of, ")")}
 }
 
 // test spells what the description says of its tests.

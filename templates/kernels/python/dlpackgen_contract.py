@@ -9,6 +9,8 @@ and writes to the arguments that the kernel writes to.
 
 import functools
 import importlib
+import os
+import warnings
 
 import numpy as np
 import pytest
@@ -32,10 +34,11 @@ from dlpackgen_contract_calls import (
 from dlpackgen_contract_rejected import check_rejected, rejected
 
 __all__ = [
-    "LIBRARIES", "Condition", "Kernel", "Scalar", "Tensor", "accepted", "check_accepted", "check_rejected",
-    "check_values", "rejected",
+    "LIBRARIES", "Condition", "Kernel", "Scalar", "Tensor", "accepted", "check_accepted", "check_gradients",
+    "check_rejected", "check_values", "rejected",
 ]  # fmt: skip
-TOLERANCE = {"float64": 1e-12, "complex128": 1e-12, "float16": 4e-3, "bfloat16": 4e-2}
+TOLERANCE = {"float64": 1e-12, "complex128": 1e-12, "float16": 4e-3, "bfloat16": 4e-2, "float8_e4m3fn": 0.13,
+             "float8_e5m2": 0.26}  # fmt: skip
 
 
 # What is accepted.
@@ -190,3 +193,53 @@ def check_values(kernel, name):
         random_calls()
     except hypothesis.errors.Unsatisfiable:
         pytest.skip("the kernel rejects all random data")
+
+
+# Gradients.
+
+
+def check_gradients(kernel):
+    """Compares the gradients of the operator of torch with differences of its results, in float64 where
+    the kernel has it, else in float32."""
+    library = start(kernel, "torch")
+    operator = operator_of(kernel, library.module)
+    exact = {"eps": 1e-6, "atol": 1e-5, "rtol": 1e-3}
+    rough = {"eps": 1e-2, "atol": 2e-2, "rtol": 2e-2, "check_undefined_grad": False}
+    for seed, values in enumerate(differentiable(kernel, library)):
+        call = Call(kernel, library, values, seed)
+        given = [call.given[name].clone().requires_grad_() for name in kernel.gradients]
+        fine = exact if all(tensor.dtype == library.module.float64 for tensor in given) else rough
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # gradcheck's, of float32
+            library.module.autograd.gradcheck(with_arguments(operator, call), given, **fine)
+
+
+def operator_of(kernel, torch):
+    """The operator, by a library that is loaded already or that DLPACKGEN_OPERATORS names."""
+    name = f"torch.ops.{kernel.namespace}.{kernel.name}"
+    if "DLPACKGEN_OPERATORS" in os.environ:
+        torch.ops.load_library(os.environ["DLPACKGEN_OPERATORS"])
+    try:
+        return getattr(getattr(torch.ops, kernel.namespace), kernel.name)
+    except AttributeError:
+        pytest.skip(f"there is no {name}: name the library of target torch in DLPACKGEN_OPERATORS")
+
+
+def differentiable(kernel, library):
+    """The values of up to 3 calls, whose arguments are as exact as the kernel allows."""
+    found = solutions(kernel, "torch")
+    for wide in ("float64", "float32"):
+        fits = [values for values in found if all(dtype_of(kernel, values, name) == wide for name in kernel.gradients)]
+        if fits:
+            return fits[:3]
+    pytest.skip("differences need float32 or float64")
+
+
+def dtype_of(kernel, values, name):
+    p = kernel.arg(name)
+    return values[p.variable] if p.variable else p.dtypes[0]
+
+
+def with_arguments(operator, call):
+    """The operator as a function of the tensors that have a gradient."""
+    return lambda *tensors: operator(**(call.given | dict(zip(call.kernel.gradients, tensors))))

@@ -73,6 +73,8 @@ class Kernel:
     where: tuple = ()
     devices: tuple = ()
     errors: tuple = ()
+    namespace: str = "dlpackgen"
+    gradients: tuple = ()
     reference: str = ""
     sizes: dict = dataclasses.field(default_factory=dict)
     tolerance: dict = dataclasses.field(default_factory=dict)
@@ -136,20 +138,21 @@ class Library:
         if self.name == "jax":
             return self.module.numpy.array(master)
         if self.name == "paddle":
-            wide = master.astype(np.float32) if master.dtype.name == "bfloat16" else master
+            wide = master.astype(np.float32) if is_foreign(master.dtype) else master
             return self.module.to_tensor(wide).astype(master.dtype.name)
-        if master.dtype.name == "bfloat16":
-            return self.module.from_numpy(master.view(np.int16)).view(self.module.bfloat16)
+        if is_foreign(master.dtype):
+            return self.module.from_numpy(master.view(bits_of(master))).view(getattr(self.module, master.dtype.name))
         return self.module.from_numpy(master)
 
     def numpy(self, array):
+        name = str(array.dtype).split(".")[-1]
         if self.name == "torch":
             array = array.detach()
-            if array.dtype == self.module.bfloat16:
-                return array.view(self.module.int16).numpy().view(numpy_type("bfloat16"))
-            return array.numpy()
-        if self.name == "paddle" and "bfloat16" in str(array.dtype):
-            return array.astype("float32").numpy().astype(numpy_type("bfloat16"))
+            if hasattr(np, name):
+                return array.numpy()
+            return array.view(getattr(self.module, bits_of(array).__name__)).numpy().view(numpy_type(name))
+        if self.name == "paddle" and not hasattr(np, name):
+            return array.astype("float32").numpy().astype(numpy_type(name))
         return np.asarray(array)
 
     def needs_writable(self, kernel):
@@ -165,6 +168,16 @@ def numpy_type(name):
     if hasattr(np, name):
         return np.dtype(name)
     return np.dtype(getattr(pytest.importorskip("ml_dtypes", reason=f"{name} needs ml_dtypes"), name))
+
+
+def is_foreign(dtype):
+    """Tells whether a dtype is one of ml_dtypes, which NumPy has no name for."""
+    return not hasattr(np, dtype.name)
+
+
+def bits_of(array):
+    """The integers as wide as its elements."""
+    return {1: np.uint8, 2: np.int16}[array.itemsize]
 
 
 def memory(shape, dtype, order="C", offset=0):

@@ -11,3 +11,11 @@ def many(y, x, w, idx, wide, last, like, mode, sizes, by, tiny, shift):
 
 def counted(x):
     return 2 * x, (2 * x).astype("float64").sum(), (1 << 60) + len(x)
+
+
+def halves(x, by):
+    return x.astype(np.float32) * by
+
+
+def eighths(x):
+    return -x
