@@ -19,8 +19,8 @@ var wrongGradients = map[string][2]string{
 	"of bias":   {"put(db, i, get(db, i) + get(g, at));", "put(db, i, get(g, at));"},
 }
 
-// checkGradients runs the emitted tests of gradients, in float64 and in float32: they pass, and each
-// mistake fails one of them.
+// checkGradients runs the emitted tests of gradients, in float64 and in float32: they pass, and
+// each mistake fails one of them.
 func checkGradients(t *testing.T, b builder) {
 	t.Helper()
 	if exec.Command(b.python, "-c", "import pytest, hypothesis").Run() != nil {
