@@ -35,7 +35,7 @@ func checkGradients(t *testing.T, b builder) {
 		t.Run("gradients in "+dtypes, func(t *testing.T) {
 			out, err := b.gradients("operators.so")
 			require.NoError(t, err, out)
-			assert.Contains(t, out, "2 passed", "of rms_norm and scale")
+			assert.Contains(t, out, "3 passed", "of rms_norm, scale and names")
 			for name, m := range wrongGradients {
 				t.Run(name, func(t *testing.T) {
 					text := mutation.Once(t, string(author), m[0], m[1])
@@ -57,7 +57,7 @@ func checkGradients(t *testing.T, b builder) {
 
 // gradients runs the tests with the operators of a library.
 func (b builder) gradients(library string) (string, error) {
-	cmd := exec.Command(b.python, "-W", "ignore", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", "-k", "gradients",
+	cmd := exec.Command(b.python, "-W", "ignore", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-rs", "-k", "test_gradients",
 		filepath.Join(b.dir, "python/tests"))
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+b.dir, "PYTHONDONTWRITEBYTECODE=1")
 	if library != "" {
