@@ -179,7 +179,7 @@ class _Like:
         return hash(self.type)
 
     def zeros(self):
-        return _varying(_jnp.zeros(self.type.shape, self.type.dtype), _axes(self.type))
+        return _jnp.zeros(self.type.shape, self.type.dtype)
 
 
 def _refuse_dropped(call, i):
