@@ -1,8 +1,10 @@
 package config
 
 import (
+	"errors"
 	"slices"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
@@ -46,12 +48,46 @@ func (d *decoder) checkContractsAreUsed(cfg *Config, section *yaml.Node) {
 			"no target of this config makes kernels that have args and returns")
 	}
 	d.checkContractNeeds(cfg, all)
+	d.checkContractsCanBeMade(cfg, all, section)
 	for _, t := range all {
 		if t.OnRequest && t.at != nil && len(cfg.Contracts) == 0 && !d.diags.Failed() {
 			t.at.Warnf("no-kernels", "as in `kernels: {scale: {args: {x: \"float32[n] inout\"}}}`",
 				"target %s needs a kernel with args or returns, and the config has none", t.Name)
 		}
 	}
+}
+
+// checkContractsCanBeMade reports kernels of which a target cannot make functions, though the
+// description is in order: in its language, two names may be one.
+func (d *decoder) checkContractsCanBeMade(cfg *Config, all []Target, section *yaml.Node) {
+	if len(cfg.Contracts) == 0 || d.diags.Failed() {
+		return
+	}
+	for _, t := range all {
+		r, err := d.spec.Release(t.Release)
+		if err != nil || !t.Target.Contracts || t.at == nil {
+			continue
+		}
+		// The import path of a folder decides no name, and is known to the command alone.
+		_, err = t.Manifest(&emit.Model{Release: cfg.Extend(r), Options: t.Options, Contracts: cfg.Contracts,
+			Import: "example.org/kernels"})
+		var about *emit.KernelError
+		if errors.As(err, &about) {
+			kernelKey(section, about.Kernel).Errorf("kernel-conflict",
+				"rename the kernel or its argument; `symbol:` keeps the name of the C function",
+				"target %s: %s", t.Name, about.Text)
+		}
+	}
+}
+
+// kernelKey gives the node of a kernel's name, or that of all kernels.
+func kernelKey(section *yaml.Node, name string) *yaml.Node {
+	for _, e := range section.Entries {
+		if e.Key.Value == name {
+			return e.Key
+		}
+	}
+	return section
 }
 
 // checkContractNeeds reports targets whose files for described kernels include headers that nobody

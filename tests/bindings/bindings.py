@@ -69,6 +69,19 @@ def keeps_references(function, *arguments):
     return count() == count()
 
 
+class Producer:
+    """Exports an array of NumPy by its method alone, so that a call owns the tensor."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **keywords):
+        return self.array.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
 def results():
     a, x = make([[1, 2, 3], [4, 5, 6]]), make([1, 2, 3])
     made = three.matvec(a, x)
@@ -80,6 +93,9 @@ def results():
     holds(values(three.matvec(empty, x)) == [])
     gram = more.gram(make([[1, 2], [3, 4]], "float64"))
     holds(type(gram) is type(x) and values(gram) == [[5, 11], [11, 25]])
+    made = three.matvec(Producer(numpy.array([[1, 2, 3]], "float32")), x)
+    holds(numpy.from_dlpack(made).tolist() == [14], "of a library without from_dlpack()")
+    holds(keeps_references(lambda y: three.matvec(a, Producer(y)), numpy.ones(3, "float32")), "an owned tensor")
     holds(keeps_references(three.matvec, a, x) and keeps_references(more.gram, x))
 
 
@@ -144,6 +160,11 @@ def kinds():
     holds(more.same(d[:1, :1], d[:1, :1]) and more.same(a=d[:2, :2], b=d[:2, :2]))
     raises(ValueError, "same(): argument 'b' (2nd): expected k = 3 in dimension 0, as in argument 'a' (1st), got 2",
            more.same, d, d)
+    if library != "jax":  # whose transposed arrays are contiguous
+        text = "total(): argument 'flat' (1st): expected a C-contiguous tensor, got strides (1, 3) for shape (3, 2)"
+        raises(ValueError, text, more.total, d.T)
+    holds(more.none(d[:0, 0]) == 0 and more.is_read_only(d))
+    raises(ValueError, "none(): argument 'x' (1st): expected 0 in dimension 0, got 4", more.none, line)
     holds(more.approve(line[:2]) is None and more.count(d) == 6 and more.tripled(2) == 6)
     raises(ValueError, "approve(): a dimension has another extent: expected 2, got 4, in dimension 0", more.approve,
            line)
@@ -171,8 +192,11 @@ def exceptions():
         raises(MemoryError, "std::bad_alloc", fails, x, 2)
         raises(MemoryError, name + "(): out of memory", fails, x, 3)
         raises(RuntimeError, "the other side failed and has reported why", fails, x, 4)
+        raises(OverflowError, "another", fails, x, 5)
+        raises(IndexError, "another", fails, x, 6)
+        raises(RuntimeError, "another", fails, x, 7)
         holds(fails(x, 9) is None)
-        holds(all(keeps_references(lambda a, how=how: fails(a, how), x) for how in range(5)), name)
+        holds(all(keeps_references(lambda a, how=how: fails(a, how), x) for how in range(8)), name)
     holds(more.has_gil(x) and not more.has_no_gil(x))
     raises(RuntimeError, "nothing(): the function returned no tensor", more.nothing, x)
 

@@ -74,7 +74,8 @@ func viewCallers(r *spec.Release, described []contract.Kernel) (kernelsView, err
 		c := viewCaller(&described[i])
 		for _, name := range c.declared() {
 			if other, again := taken[name]; again {
-				return v, fmt.Errorf("%s and kernel %s would both be %s in C++; rename one", other, c.Name, name)
+				return v, emit.CannotMake(c.Name, "%s and kernel %s would both be %s in C++; rename one", other,
+					c.Name, name)
 			}
 			taken[name] = "kernel " + c.Name
 		}

@@ -2,7 +2,6 @@ package golang
 
 import (
 	"errors"
-	"fmt"
 	"go/token"
 	"path"
 	"strings"
@@ -109,7 +108,8 @@ func viewCallers(described []contract.Kernel, prefix string) (callers, error) {
 		all.Kernels = append(all.Kernels, w.v)
 		for _, name := range w.exported() {
 			if other, again := taken[name]; again {
-				return all, fmt.Errorf("%s and kernel %s would both be %s in Go; rename one", other, w.k.Name, name)
+				return all, emit.CannotMake(w.k.Name, "%s and kernel %s would both be %s in Go; rename one", other,
+					w.k.Name, name)
 			}
 			taken[name] = "kernel " + w.k.Name
 		}
@@ -143,9 +143,8 @@ func (w *callWriter) checkFields() error {
 			continue
 		}
 		if other, again := taken[camel(p.Name)]; again {
-			return fmt.Errorf("kernel %s: %s and argument %s would both be the option %s in Go; rename one",
-				w.k.Name, other,
-				p.Name, camel(p.Name))
+			return emit.CannotMake(w.k.Name, "kernel %s: %s and argument %s would both be the option %s in Go; "+
+				"rename one", w.k.Name, other, p.Name, camel(p.Name))
 		}
 		taken[camel(p.Name)] = "argument " + p.Name
 	}

@@ -91,8 +91,8 @@ func viewKernel(k *contract.Kernel) (kernelView, error) {
 	w.names()
 	w.table()
 	if v.Count > maxParameters {
-		return v, fmt.Errorf("kernel %s has %d arguments and results: modules of Python have room for %d", k.Name,
-			v.Count, maxParameters)
+		return v, emit.CannotMake(k.Name, "kernel %s has %d arguments and results: modules of Python have room for %d",
+			k.Name, v.Count, maxParameters)
 	}
 	for i, p := range k.Args {
 		w.read(i, p)

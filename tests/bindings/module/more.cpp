@@ -79,12 +79,26 @@ Managed ones(int n) { return unwrap(dlpackgen::managed_of(Eigen::VectorXd::Ones(
 
 Managed nothing(TensorView) { return Managed(); }
 
+// What these headers throw, by a class that they do not know.
+class Other : public dlpackgen::Raised {
+ public:
+  explicit Other(const char* name) noexcept : name_(name) {}
+  const char* class_name() const noexcept override { return name_; }
+  const char* what() const noexcept override { return "another"; }
+
+ private:
+  const char* name_;
+};
+
 void fails(TensorView x, int how) {
   if (how == 0) unwrap(dlpackgen::map_of<Eigen::MatrixXf>(x));
   if (how == 1) throw std::out_of_range("beyond the end");
   if (how == 2) throw std::bad_alloc();
   if (how == 3) dlpackgen::throw_if_error(ErrorCode::no_memory);
   if (how == 4) dlpackgen::throw_if_error(ErrorCode::callee_failed);
+  if (how == 5) throw Other("OverflowError");
+  if (how == 6) throw Other("IndexError");
+  if (how == 7) throw Other("Unheard");
 }
 
 bool has_gil(TensorView) { return PyGILState_Check() != 0; }
@@ -132,9 +146,10 @@ library::object capsule(library::handle x, library::dict keywords) {
 library::object empty() { return checked(dlpackgen::to_object(Managed())); }
 
 // A mistake in what is given to def() is an exception when the module is made.
-bool refuses(library::module_& m, const char* line, const char* says) {
+template <class Function, class... Names>
+bool refuses(library::module_& m, const char* says, Function function, Names... names) {
   try {
-    dlpackgen::def(m, "mistaken", &trace, line);
+    dlpackgen::def(m, "mistaken", function, names...);
   } catch (const std::invalid_argument& e) {
     return std::string(e.what()) == says;
   }
@@ -163,6 +178,8 @@ MODULE(more, m) {
   const double factor = 3;
   dlpackgen::def(m, "tripled", [factor](double x) { return factor * x; }, "x");
   dlpackgen::def(m, "same", [](MapOf<const double> a, MapOf<const double> b) { return a == b; }, "a[n, k]", "b[k, n]");
+  dlpackgen::def(m, "none", [](TensorView x) { return x.size(); }, "x[0]");
+  dlpackgen::def(m, "is_read_only", [](TensorView x) { return x.is_read_only(); }, "x");
   m.def("sum_of", &sum_of);
   m.def("zero", &zero);
   m.def("later", &later);
@@ -170,11 +187,15 @@ MODULE(more, m) {
   m.def("like", &like);
   m.def("capsule", &capsule);
   m.def("empty", &empty);
+  const auto two = [](TensorView a, TensorView b) { return a.ndim() + b.ndim(); };
   m.attr("refusals") =
-      refuses(m, "a[n", "mistaken(): \"a[n\": expected a name and extents, as x[m, n]") &&
-      refuses(m, "a[n]", "mistaken(): \"a[n]\": the type of the argument has another number of dimensions") &&
-      refuses(m, "a[n, -1]", "mistaken(): \"a[n, -1]\": an extent is negative") &&
-      refuses(m, "a[n, ]", "mistaken(): \"a[n, ]\": expected a name or a number") &&
-      refuses(m, "a[n, [m]", "mistaken(): \"a[n, [m]\": expected a name or a number") &&
-      refuses(m, "a[n, m]]", "mistaken(): \"a[n, m]]\": expected a name and extents, as x[m, n]");
+      refuses(m, "mistaken(): \"a[n\": expected a name and extents, as x[m, n]", &trace, "a[n") &&
+      refuses(m, "mistaken(): \"a[n]\": the type of the argument has another number of dimensions", &trace, "a[n]") &&
+      refuses(m, "mistaken(): \"a[n, -1]\": an extent is negative", &trace, "a[n, -1]") &&
+      refuses(m, "mistaken(): \"a[n, ]\": expected a name or a number", &trace, "a[n, ]") &&
+      refuses(m, "mistaken(): \"a[n, [m]\": expected a name or a number", &trace, "a[n, [m]") &&
+      refuses(m, "mistaken(): \"a[n, m]]\": expected a name and extents, as x[m, n]", &trace, "a[n, m]]") &&
+      refuses(m, "mistaken(): \"b[1,2,3,4,5,6,7,8,9]\": there are more than 8 extents", two, "a",
+              "b[1,2,3,4,5,6,7,8,9]") &&
+      refuses(m, "mistaken(): \"b[j]\": there are more than 8 names of extents", two, "a[a,b,c,d,e,f,g,h]", "b[j]");
 }
