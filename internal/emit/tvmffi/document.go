@@ -1,0 +1,152 @@
+package tvmffi
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
+)
+
+var prefixText = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+func checkPrefix(value string) string {
+	if !prefixText.MatchString(value) {
+		return fmt.Sprintf("%q is no beginning of a name in C", value)
+	}
+	return ""
+}
+
+// literal is a default in C, or "" for none and None.
+func literal(p contract.Param) string {
+	if p.Default == nil {
+		return ""
+	}
+	switch v := p.Default; v.Kind {
+	case notation.Int:
+		if v.Int == math.MinInt64 {
+			return "INT64_MIN"
+		}
+		return strconv.FormatInt(v.Int, 10)
+	case notation.Float:
+		return strconv.FormatFloat(v.Float, 'g', -1, 64)
+	case notation.Bool:
+		return fmt.Sprint(btoi(v.Bool))
+	case notation.Text:
+		return emit.CLiteral(v.Text)
+	}
+	return ""
+}
+
+// lines describe the kernel: how it is called, its arguments and its results.
+func lines(k *contract.Kernel) []string {
+	all := []string{signature(k)}
+	if k.Doc != "" {
+		all = append(all, "", k.Doc)
+	}
+	all = append(all, "")
+	for _, p := range k.Args {
+		all = append(all, p.Name+": "+p.Line)
+	}
+	for _, p := range k.Given() {
+		all = append(all, "returns "+p.Name+": "+p.Line)
+	}
+	for _, v := range k.Vars {
+		var names []string
+		for _, d := range v.Types {
+			names = append(names, d.Name)
+		}
+		all = append(all, v.Name+": "+strings.Join(names, ", "))
+	}
+	for _, c := range k.Where {
+		all = append(all, fmt.Sprintf("where %s", c))
+	}
+	return all
+}
+
+// signature is the kernel's name with its arguments and defaults, as Python writes them.
+func signature(k *contract.Kernel) string {
+	var all []string
+	for _, p := range k.Args {
+		text := p.Name
+		if p.Default != nil {
+			text += "=" + p.Default.String()
+		}
+		all = append(all, text)
+	}
+	return k.Name + "(" + strings.Join(all, ", ") + ")"
+}
+
+func document(k *contract.Kernel) (literals []string) {
+	for _, line := range lines(k) {
+		literals = append(literals, emit.CLiteral(line+"\n"))
+	}
+	return literals
+}
+
+// schema is a type as tvm-ffi names it.
+type schema struct {
+	Type string   `json:"type"`
+	Args []schema `json:"args,omitempty"`
+}
+
+// kinds are the names of scalars and texts.
+var kinds = map[contract.Kind]string{contract.Tensor: "ffi.Tensor", contract.Int: "int", contract.Float: "float",
+	contract.Bool: "bool", contract.Str: "ffi.String"}
+
+func schemaOf(p contract.Param) schema {
+	made := schema{Type: kinds[p.Kind]}
+	switch p.Kind {
+	case contract.Ints:
+		made = schema{Type: "ffi.Array", Args: []schema{{Type: "int"}}}
+	case contract.Floats:
+		made = schema{Type: "ffi.Array", Args: []schema{{Type: "float"}}}
+	case contract.Number:
+		made.Type = "int"
+		for _, d := range p.Types {
+			if c := contract.CTypes[d.Name]; c == "float" || c == "double" {
+				made.Type = "float"
+			}
+		}
+	}
+	if p.Optional {
+		return schema{Type: "Optional", Args: []schema{made}}
+	}
+	return made
+}
+
+// metadata is the type of the form that allocates, in JSON inside of JSON.
+func metadata(k *contract.Kernel) string {
+	var params, given []schema
+	for _, p := range k.Args {
+		params = append(params, schemaOf(p))
+	}
+	for _, p := range k.Given() {
+		given = append(given, schemaOf(p))
+	}
+	returned := schema{Type: "None"}
+	switch len(given) {
+	case 0:
+	case 1:
+		returned = given[0]
+	default:
+		returned = schema{Type: "Tuple", Args: given}
+	}
+	function := map[string]any{"type": "ffi.Function",
+		"named_args": map[string][]schema{"return": {returned}, "params": append([]schema{}, params...)}}
+	text := encoded(map[string]string{"type_schema": encoded(function)})
+	return emit.CLiteral(text)
+}
+
+func encoded(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("unreachable: it holds texts alone: %v", err))
+	}
+	return string(text)
+}

@@ -1,0 +1,349 @@
+package tvmffi
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+)
+
+// kernelView is a kernel as the template of C shows it.
+type kernelView struct {
+	Name, Function    string
+	Sites             []string // of the arguments, then of the results that are tensors
+	Arguments, Memory int      // those of a call, and the results that may follow them
+	Room              int      // for values that are given
+	Locals            []string
+	Read, Allocate    []string
+	Give, Release     []string
+	Passing, Stream   string
+	Doc               []string // literals
+	Metadata          string
+	Legacy            []legacyView // one, or none
+}
+
+// legacyView is the function of a kernel for TVM before 0.20.
+type legacyView struct{ Name, Symbol string }
+
+// writer writes the function of one kernel.
+type writer struct {
+	k     *contract.Kernel
+	v     *kernelView
+	given int // values that the function gives
+}
+
+func viewKernel(k *contract.Kernel, prefix string) kernelView {
+	v := kernelView{Name: k.Name, Function: emit.CLiteral(k.Name), Arguments: len(k.Args), Memory: len(memory(k)),
+		Stream: "NULL", Doc: document(k), Metadata: metadata(k)}
+	w := &writer{k: k, v: &v}
+	w.sites()
+	for _, phase := range []func(int, contract.Param){w.begin, w.read, w.finish} {
+		for i, p := range k.Args {
+			phase(i, p)
+		}
+	}
+	w.results()
+	w.give()
+	for _, d := range k.Devices {
+		if d.Name != "kDLCPU" {
+			v.Stream = "dlpackgen_tvmffi_stream(kernel_.device)"
+		}
+	}
+	if prefix != "" {
+		v.Legacy = []legacyView{{k.Name, prefix + k.Name}}
+	}
+	return v
+}
+
+// memory lists the results that callers may give memory for.
+func memory(k *contract.Kernel) (all []contract.Param) {
+	for _, p := range k.Given() {
+		if p.Kind == contract.Tensor {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func (w *writer) sites() {
+	site := func(name string, place int) {
+		w.v.Sites = append(w.v.Sites, fmt.Sprintf("{ %s, %s, %d }", w.v.Function, emit.CLiteral(name), place))
+	}
+	for i, p := range w.k.Args {
+		site(p.Name, i)
+	}
+	place := len(w.k.Args)
+	for _, p := range w.k.Results {
+		if p.Kind != contract.Tensor {
+			continue
+		}
+		site(p.Name, place)
+		if !p.Saved {
+			place++
+		}
+	}
+	if len(w.v.Sites) == 0 {
+		site("", 0)
+	}
+}
+
+func (w *writer) local(format string, args ...any) {
+	w.v.Locals = append(w.v.Locals, fmt.Sprintf(format, args...))
+}
+
+func (w *writer) reads(format string, args ...any) {
+	w.v.Read = append(w.v.Read, fmt.Sprintf(format, args...))
+}
+
+// try writes a call that gives a status.
+func try(format string, args ...any) string {
+	return "if ((status_ = " + fmt.Sprintf(format, args...) + ")) goto done_;"
+}
+
+// tries writes such a call in a block.
+func (w *writer) tries(format string, args ...any) { w.reads("  %s", try(format, args...)) }
+
+// isSimple tells whether modules for Python read a scalar with the tensors: the order of messages
+// is the same here.
+func isSimple(p contract.Param) bool {
+	switch p.Kind {
+	case contract.Int, contract.Float, contract.Bool:
+		return true
+	}
+	return false
+}
+
+// begin writes what comes before any tensor is read: what is missing, and scalars of a dtype, texts
+// and lists.
+func (w *writer) begin(i int, p contract.Param) {
+	w.local("const struct dlpackgen_tvm_ffi_any* const at_%d_ = count_ > %d ? &args_[%d] : NULL;", i, i, i)
+	if p.Default == nil {
+		w.reads("if (!at_%d_) {", i)
+		w.reads("  status_ = dlpackgen_fail(message_, &sites_[%d], DLPACKGEN_STATUS_TYPE_ERROR, \"it is missing\");", i)
+		w.reads("  goto done_;")
+		w.reads("}")
+	}
+	if !p.Optional && p.Kind != contract.Tensor && (p.Default != nil || !isSimple(p)) {
+		w.reads("if (dlpackgen_tvmffi_is_none(at_%d_)) {", i)
+		w.reads("  status_ = dlpackgen_bad_type(&sites_[%d], %s, \"None\", message_);", i, emit.CLiteral(p.Expected()))
+		w.reads("  goto done_;")
+		w.reads("}")
+	}
+	switch p.Kind {
+	case contract.Str:
+		w.text(i, p)
+	case contract.Ints, contract.Floats:
+		w.list(i, p)
+	case contract.Number:
+		w.number(i, p)
+	}
+}
+
+// read writes how tensors and plain scalars get into the call.
+func (w *writer) read(i int, p contract.Param) {
+	switch p.Kind {
+	case contract.Tensor:
+		w.tensor(i, p)
+	case contract.Int, contract.Float, contract.Bool:
+		w.scalar(i, p)
+	}
+}
+
+// came is the condition for an argument that is there.
+func came(i int, p contract.Param) string {
+	if p.Optional {
+		return fmt.Sprintf("at_%d_ && !dlpackgen_tvmffi_is_none(at_%d_)", i, i)
+	}
+	return fmt.Sprintf("at_%d_", i)
+}
+
+// there is the condition for an optional argument that has a value, its own or a default.
+func there(i int, p contract.Param) string {
+	if literal(p) == "" {
+		return came(i, p)
+	}
+	return fmt.Sprintf("!dlpackgen_tvmffi_is_none(at_%d_)", i)
+}
+
+func (w *writer) tensor(i int, p contract.Param) {
+	w.local("DLTensor* tensor_%d_ = NULL;", i)
+	w.local("struct dlpackgen_tvmffi_room room_%d_;", i)
+	w.reads("if (at_%d_) {", i)
+	w.tries("dlpackgen_tvmffi_read_tensor(&sites_[%d], at_%d_, %d, &room_%d_, &tensor_%d_, message_)", i, i,
+		btoi(p.Optional), i, i)
+	w.reads("}")
+	if devices := w.devices(p); devices != "" {
+		w.reads("if (tensor_%d_) {", i)
+		w.reads("  static const int32_t devices_[] = { %s };", devices)
+		w.tries("dlpackgen_check_device(&sites_[%d], tensor_%d_->device, devices_, %d, message_)", i, i,
+			1+strings.Count(devices, ","))
+		w.reads("}")
+	}
+}
+
+// devices lists the types of device of a tensor; "" for more than messages name.
+func (w *writer) devices(p contract.Param) string {
+	if p.CPU {
+		return "kDLCPU"
+	}
+	var all []string
+	for _, d := range w.k.Devices {
+		all = append(all, fmt.Sprint(d.Value))
+	}
+	if len(all) > maxDevices {
+		return ""
+	}
+	return strings.Join(all, ", ")
+}
+
+// maxDevices are those of a parameter of the base.
+const maxDevices = 4
+
+// scalar writes one that is of no dtype.
+func (w *writer) scalar(i int, p contract.Param) {
+	ctype, read := "int64_t", "integer(&sites_[%d], &scalar_, &value_%d_, message_)"
+	switch p.Kind {
+	case contract.Float:
+		ctype, read = "double", `real(&sites_[%d], &scalar_, "float", &value_%d_, message_)`
+	case contract.Bool:
+		ctype, read = "bool", "truth(&sites_[%d], &scalar_, &value_%d_, message_)"
+	}
+	w.local("%s value_%d_ = %s;", ctype, i, or(literal(p), "0"))
+	w.reads("if (%s) {", came(i, p))
+	w.reads("  const struct dlpackgen_given_scalar scalar_ = dlpackgen_tvmffi_scalar(at_%d_);", i)
+	w.tries("dlpackgen_scalar_"+read, i, i)
+	w.reads("}")
+	w.assign(i, p, fmt.Sprintf("value_%d_", i))
+}
+
+// assign puts a value into the call; the variable value_i_ holds one that may be None.
+func (w *writer) assign(i int, p contract.Param, value string) {
+	into := "kernel_.args." + p.Name
+	if !p.Optional {
+		w.reads("%s = %s;", into, value)
+		return
+	}
+	w.reads("%s = %s ? &value_%d_ : NULL;", into, there(i, p), i)
+}
+
+// number writes a scalar of a dtype. One that is decided by a tensor is read behind that.
+func (w *writer) number(i int, p contract.Param) {
+	w.local("int64_t integer_%d_ = (int64_t)%s;", i, or(literal(p), "0"))
+	w.local("double real_%d_ = %s;", i, or(literal(p), "0"))
+	w.local("(void)integer_%d_, (void)real_%d_;", i, i)
+	if p.Var != contract.None {
+		return
+	}
+	ctype := contract.CTypes[p.Types[0].Name]
+	w.reads("if (%s) {", came(i, p))
+	w.reads("  const struct dlpackgen_given_scalar scalar_ = dlpackgen_tvmffi_scalar(at_%d_);", i)
+	w.tries("%s", readNumber(i, p.Types[0].Name, p.Types[0].Code, p.Types[0].Bits))
+	w.reads("}")
+	value := fmt.Sprintf("(%s)integer_%d_", ctype, i)
+	if ctype == "float" || ctype == "double" {
+		value = fmt.Sprintf("(%s)real_%d_", ctype, i)
+	}
+	if p.Optional {
+		w.local("%s value_%d_ = 0;", ctype, i)
+		w.reads("value_%d_ = %s;", i, value)
+	}
+	w.assign(i, p, value)
+}
+
+// largest are the largest numbers of float dtypes.
+var largest = map[string]string{"float16": "65504.0", "bfloat16": "0x1.fep127", "float32": "0x1.fffffep127"}
+
+// readNumber is the call that reads a scalar of a dtype.
+func readNumber(i int, name, code string, bits int) string {
+	switch {
+	case code == "kDLInt" || code == "kDLUInt":
+		return fmt.Sprintf("dlpackgen_scalar_bits(&sites_[%d], &scalar_, \"%s\", %d, %d, &integer_%d_, message_)", i, name,
+			bits, btoi(code == "kDLInt"), i)
+	case code == "kDLBool":
+		return fmt.Sprintf("dlpackgen_scalar_bits(&sites_[%d], &scalar_, \"bool\", 1, 0, &integer_%d_, message_)", i, i)
+	case largest[name] == "":
+		return fmt.Sprintf("dlpackgen_scalar_real(&sites_[%d], &scalar_, \"%s\", &real_%d_, message_)", i, name, i)
+	}
+	return fmt.Sprintf("dlpackgen_scalar_within(&sites_[%d], &scalar_, \"%s\", %s, &real_%d_, message_)", i, name,
+		largest[name], i)
+}
+
+func (w *writer) text(i int, p contract.Param) {
+	value := or(literal(p), "NULL")
+	w.local("const char* string_%d_ = %s;", i, value)
+	w.reads("if (%s) {", came(i, p))
+	w.tries("dlpackgen_tvmffi_read_text(&sites_[%d], at_%d_, &string_%d_, message_)", i, i, i)
+	w.reads("}")
+	if p.Optional && value != "NULL" {
+		w.reads("if (dlpackgen_tvmffi_is_none(at_%d_)) string_%d_ = NULL;", i, i)
+	}
+	w.reads("kernel_.args.%s = string_%d_;", p.Name, i)
+}
+
+func (w *writer) list(i int, p contract.Param) {
+	ctype, real := "int64_t", 0
+	if p.Kind == contract.Floats {
+		ctype, real = "double", 1
+	}
+	w.local("struct dlpackgen_tvmffi_list list_%d_;", i)
+	w.local("list_%d_.items = NULL, list_%d_.count = 0;", i, i)
+	w.v.Release = append(w.v.Release, fmt.Sprintf("dlpackgen_tvmffi_drop_list(&list_%d_);", i))
+	w.reads("if (%s) {", came(i, p))
+	w.tries("dlpackgen_tvmffi_read_list(&sites_[%d], at_%d_, %d, &list_%d_, message_)", i, i, real, i)
+	w.reads("}")
+	w.reads("kernel_.args.%s.items = (const %s*)list_%d_.items;", p.Name, ctype, i)
+	w.reads("kernel_.args.%s.count = list_%d_.count;", p.Name, i)
+}
+
+// finish writes what needs the tensors: copies, and scalars of a dtype that a tensor decides.
+func (w *writer) finish(i int, p contract.Param) {
+	switch {
+	case p.Kind == contract.Tensor:
+		w.finishTensor(i, p)
+	case p.Kind == contract.Number && p.Var != contract.None:
+		w.variable(i, p)
+	}
+}
+
+func (w *writer) finishTensor(i int, p contract.Param) {
+	if p.Copied {
+		w.local("struct dlpackgen_tvmffi_memory copy_%d_;", i)
+		w.local("copy_%d_.block = NULL;", i)
+		w.v.Release = append(w.v.Release, fmt.Sprintf("free(copy_%d_.block);", i))
+		w.reads("%s", try("dlpackgen_tvmffi_make_contiguous(&sites_[%d], &tensor_%d_, &copy_%d_, message_)", i, i, i))
+	}
+	w.reads("kernel_.args.%s = tensor_%d_;", p.Name, i)
+	w.reads("kernel_.flags.%s = 0;", p.Name)
+}
+
+func (w *writer) variable(i int, p contract.Param) {
+	v := w.k.Vars[p.Var]
+	w.reads("if (at_%d_) {", i)
+	w.reads("  const struct dlpackgen_given_scalar scalar_ = dlpackgen_tvmffi_scalar(at_%d_);", i)
+	w.reads("  switch (dlpackgen_dtype_of(tensor_%d_)) {", v.Arg)
+	for _, d := range v.Types {
+		w.reads("    case DLPACKGEN_DTYPE(%s, %d, %d): status_ = %s; break;", d.Code, d.Bits, d.Lanes,
+			readNumber(i, d.Name, d.Code, d.Bits))
+	}
+	w.reads("    default: break; /* the check says what is wrong with it */")
+	w.reads("  }")
+	w.reads("  if (status_) goto done_;")
+	w.reads("}")
+	w.reads("kernel_.args.%s.integer = integer_%d_;", p.Name, i)
+	w.reads("kernel_.args.%s.real = real_%d_;", p.Name, i)
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func or(text, instead string) string {
+	if text == "" {
+		return instead
+	}
+	return text
+}

@@ -1,0 +1,59 @@
+package tvmffi
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+)
+
+// pythonView is a kernel as the template of Python shows it.
+type pythonView struct {
+	Name, Parameters, Doc string
+	Lines                 []string
+}
+
+func viewPython(k *contract.Kernel) pythonView {
+	v := pythonView{Name: k.Name, Doc: docString(k)}
+	var names []string
+	for _, p := range k.Args {
+		names = append(names, p.Name)
+		v.Parameters += ", " + p.Name
+		if p.Default != nil {
+			v.Parameters += "=" + p.Default.String()
+		}
+	}
+	call := fmt.Sprintf("self_.%s_(%s)", k.Name, strings.Join(names, ", "))
+	if len(k.Given()) > 1 {
+		call = "tuple(" + call + ")"
+	}
+	if len(memory(k)) > 0 {
+		v.Parameters += ", *, out=None"
+		v.Lines = []string{"if out is not None:", fmt.Sprintf("    return _written(self_.%s_, %s, out, %s)", k.Name,
+			tuple(names), tuple(tensors(k)))}
+	}
+	v.Lines = append(v.Lines, "return "+call)
+	return v
+}
+
+// tensors tells for each result whether it is one.
+func tensors(k *contract.Kernel) (all []string) {
+	for _, p := range k.Given() {
+		all = append(all, map[bool]string{true: "True", false: "False"}[p.Kind == contract.Tensor])
+	}
+	return all
+}
+
+func tuple(items []string) string {
+	if len(items) == 1 {
+		return "(" + items[0] + ",)"
+	}
+	return "(" + strings.Join(items, ", ") + ")"
+}
+
+// docString spells the description as the body of a method.
+func docString(k *contract.Kernel) string {
+	text := strings.Join(lines(k)[1:], "\n")
+	text = strings.NewReplacer(`\`, `\\`, `"`, "'").Replace(strings.TrimSpace(text))
+	return `"""` + strings.ReplaceAll(strings.ReplaceAll(text, "\n", "\n        "), "\n        \n", "\n\n") + `"""`
+}

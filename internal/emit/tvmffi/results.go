@@ -1,0 +1,155 @@
+package tvmffi
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+)
+
+func (w *writer) allocates(format string, args ...any) {
+	w.v.Allocate = append(w.v.Allocate, fmt.Sprintf(format, args...))
+}
+
+// results writes the memory of the results: what follows the arguments, or what the caller's
+// library allocates.
+func (w *writer) results() {
+	var checked, made []string
+	place, site, value := len(w.k.Args), len(w.k.Args), 0
+	saved := len(w.k.Given())
+	for i, p := range w.k.Results {
+		if p.Kind != contract.Tensor {
+			w.local("%s;", scalarResult(p, i))
+			w.v.Passing += fmt.Sprintf(", &result_%d_", i)
+			value++
+			continue
+		}
+		w.local("DLTensor* result_%d_ = NULL;", i)
+		w.v.Passing += fmt.Sprintf(", result_%d_", i)
+		if p.Saved {
+			checked = append(checked, "NULL")
+			w.saved(i, p, site, saved)
+			saved++
+		} else {
+			w.outs(i, place, site)
+			checked = append(checked, fmt.Sprintf("result_%d_", i))
+			made = append(made, try("dlpackgen_tvmffi_allocate(&sites_[%d], &kernel_.results.%s, kernel_.device, "+
+				"&given_[%d], &result_%d_, message_)", site, p.Name, value, i))
+			place++
+			value++
+		}
+		site++
+	}
+	w.given, w.v.Room = value, max(1, saved)
+	if len(checked) > 0 {
+		w.check(checked, made)
+	}
+}
+
+// outs reads memory for a result.
+func (w *writer) outs(i, place, site int) {
+	w.local("struct dlpackgen_tvmffi_room out_%d_;", i)
+	w.reads("if (in_place_) {")
+	w.tries("dlpackgen_tvmffi_read_tensor(&sites_[%d], &args_[%d], 0, &out_%d_, &result_%d_, message_)", site,
+		place, i, i)
+	w.reads("}")
+}
+
+// saved makes memory for a result that callers do not get.
+func (w *writer) saved(i int, p contract.Param, site, value int) {
+	w.local("struct dlpackgen_tvmffi_memory saved_%d_;", i)
+	w.local("saved_%d_.block = NULL;", i)
+	w.v.Release = append(w.v.Release, fmt.Sprintf("free(saved_%d_.block);", i))
+	w.allocates("%s", try("dlpackgen_tvmffi_make_saved(&sites_[%d], &kernel_.results.%s, kernel_.device, &saved_%d_, "+
+		"&given_[%d], &result_%d_, message_)", site, p.Name, i, value, i))
+}
+
+// check writes both forms: memory is checked before anything is allocated.
+func (w *writer) check(checked, made []string) {
+	lines := []string{"if (in_place_) {",
+		"  const DLTensor* const outs_[] = { " + strings.Join(checked, ", ") + " };",
+		"  " + try("dlpackgen_check_results_%s(&kernel_, outs_, NULL, sites_ + %d, message_)", w.k.Name, len(w.k.Args)),
+		"} else {"}
+	for _, line := range made {
+		lines = append(lines, "  "+line)
+	}
+	w.v.Allocate = append(append(lines, "}"), w.v.Allocate...)
+}
+
+// scalarResult declares room for a scalar.
+func scalarResult(p contract.Param, i int) string {
+	switch {
+	case p.Kind == contract.Int:
+		return fmt.Sprintf("int64_t result_%d_ = 0", i)
+	case p.Kind == contract.Float:
+		return fmt.Sprintf("double result_%d_ = 0", i)
+	case p.Kind == contract.Bool:
+		return fmt.Sprintf("bool result_%d_ = false", i)
+	case p.Var != contract.None:
+		return fmt.Sprintf("union dlpackgen_tvmffi_scalar result_%d_ = {0}", i)
+	}
+	return fmt.Sprintf("%s result_%d_ = 0", contract.CTypes[p.Types[0].Name], i)
+}
+
+// give writes what the function gives: the results in their order, without those that the caller
+// had memory for.
+func (w *writer) give() {
+	gives := func(format string, args ...any) { w.v.Give = append(w.v.Give, fmt.Sprintf(format, args...)) }
+	value := 0
+	for i, p := range w.k.Results {
+		if p.Saved {
+			continue
+		}
+		if p.Kind != contract.Tensor {
+			gives("given_[%d] = %s;", value, w.scalarValue(i, p))
+		}
+		value++
+	}
+	if w.given > 0 {
+		gives("status_ = dlpackgen_tvmffi_give(%s, given_, %d, result_, message_);", w.v.Function, w.given)
+	} else {
+		gives("(void)result_;")
+	}
+	if w.v.Room > 1 || w.given > 0 {
+		w.v.Release = append(w.v.Release, fmt.Sprintf("dlpackgen_tvmffi_drop(given_, %d);", w.v.Room))
+	}
+}
+
+// scalarValue makes a value of a scalar.
+func (w *writer) scalarValue(i int, p contract.Param) string {
+	at := fmt.Sprintf("result_%d_", i)
+	switch {
+	case p.Kind == contract.Int:
+		return of("int64_t", at)
+	case p.Kind == contract.Float:
+		return of("double", at)
+	case p.Kind == contract.Bool:
+		return of("bool", at)
+	case p.Var == contract.None:
+		return of(contract.CTypes[p.Types[0].Name], at)
+	}
+	v := w.k.Vars[p.Var]
+	text := ""
+	for n, d := range v.Types {
+		ctype := contract.CTypes[d.Name]
+		value := of(ctype, at+".as_"+ctype)
+		if n == len(v.Types)-1 {
+			return text + value
+		}
+		text += fmt.Sprintf("kernel_.types.%s == %d ? %s : ", contract.Member(v.Name), n, value)
+	}
+	return text
+}
+
+// of makes a value of a scalar of a type of C.
+func of(ctype, at string) string {
+	switch ctype {
+	case "float", "double":
+		return "dlpackgen_tvmffi_of_float((double)" + at + ")"
+	case "bool":
+		return "dlpackgen_tvmffi_of_bool(" + at + ")"
+	case "uint64_t":
+		return "dlpackgen_tvmffi_of_natural(" + at + ")"
+	}
+	return "dlpackgen_tvmffi_of_int((int64_t)" + at + ")"
+}

@@ -1,0 +1,54 @@
+// Package tvmffi is the target "tvmffi": the kernels that a config describes as functions of
+// tvm-ffi, in plain C that is compiled without its headers, and a module of Python that gives them
+// keywords and defaults.
+package tvmffi
+
+import (
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+)
+
+// Target is the row of the table of targets.
+var Target = emit.Target{
+	Name:      "tvmffi",
+	Doc:       "kernels that the config describes as functions of tvm-ffi, for Python, C++, Rust and TVM; C",
+	Path:      "tvmffi",
+	Oldest:    "1.3",
+	Needs:     []string{"c"},
+	Contracts: true, ContractNeeds: []string{"kernels"},
+	OnRequest: true,
+	Options: []emit.Option{{Name: optionLegacy, Check: checkPrefix,
+		Doc: "a prefix such as tvm_: also export PREFIXNAME as a TVMBackendPackedCFunc, for TVM before 0.20"}},
+	Manifest: manifest,
+}
+
+// optionLegacy is the option for functions of TVM before 0.20.
+const optionLegacy = "legacy"
+
+// host is the description in spec/hosts.
+const host = "tvm_ffi"
+
+// view is what the templates show.
+type view struct {
+	Includes []string
+	Kernels  []kernelView
+	Python   []pythonView
+}
+
+func manifest(m *emit.Model) (emit.Manifest, error) {
+	v := view{Includes: []string{"results.h"}}
+	if m.Options[optionLegacy] != "" {
+		v.Includes = append(v.Includes, "packed.h")
+	}
+	for i := range m.Contracts {
+		k := &m.Contracts[i]
+		v.Kernels = append(v.Kernels, viewKernel(k, m.Options[optionLegacy]))
+		v.Python = append(v.Python, viewPython(k))
+	}
+	parts := []emit.Asset{emit.HostABI(host), {From: "kernels/scalar.h", To: "scalar.h"}}
+	parts = append(parts, emit.Copies("tvmffi", "", "symbols.h", "values.h", "results.h")...)
+	packed := emit.Asset{From: "tvmffi/packed.h", To: "packed.h", Spare: true}
+	return emit.Manifest{Assets: []emit.Asset{
+		{From: "tvmffi/kernels_tvmffi.c.tmpl", To: "kernels_tvmffi.c", View: v, Parts: append(parts, packed)},
+		{From: "tvmffi/kernels_tvmffi.py.tmpl", To: "kernels_tvmffi.py", View: v},
+	}}, nil
+}

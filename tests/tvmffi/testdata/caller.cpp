@@ -1,0 +1,72 @@
+// Calls the kernels by tvm-ffi's own C++.
+#include <tvm/ffi/container/array.h>
+#include <tvm/ffi/extra/c_env_api.h>
+#include <tvm/ffi/extra/module.h>
+#include <tvm/ffi/tvm_ffi.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace ffi = tvm::ffi;
+
+static void demand(bool condition, const char* what) {
+  if (condition) return;
+  std::fprintf(stderr, "not so: %s\n", what);
+  std::exit(1);
+}
+
+struct Host {
+  void AllocData(DLTensor* tensor) { tensor->data = std::calloc(1024, 1); }
+  void FreeData(DLTensor* tensor) { std::free(tensor->data); }
+};
+
+static ffi::Tensor zeros(ffi::Shape shape) {
+  return ffi::Tensor::FromNDAlloc(Host(), shape, DLDataType{kDLFloat, 32, 1}, DLDevice{kDLCPU, 0});
+}
+
+// An allocator as a library of arrays registers one.
+static int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void*,
+                    void (*)(void*, const char*, const char*)) {
+  ffi::Tensor made = zeros(ffi::Shape(prototype->shape, prototype->shape + prototype->ndim));
+  *out = made.ToDLPackVersioned();
+  return 0;
+}
+
+int main(int, char** arguments) {
+  ffi::Module library = ffi::Module::LoadFromFile(arguments[1]);
+  ffi::Function scale = library->GetFunction("scale").value();
+  ffi::Tensor x = zeros({2, 3});
+  float* elements = static_cast<float*>(x.data_ptr());
+  for (int i = 0; i < 6; i++) elements[i] = static_cast<float>(i);
+  scale(x, 3);
+  demand(elements[5] == 15, "scale by 3");
+  ffi::TensorView view = x;
+  scale(view);
+  demand(elements[5] == 30, "scale of a view by its default");
+  try {
+    scale(x, std::string("a"));
+    demand(false, "a text is no number");
+  } catch (const ffi::Error& error) {
+    demand(error.kind() == "TypeError", "the kind");
+    demand(error.message() == "scale(): argument 'by' (2nd): expected float32, got str", error.message().c_str());
+  }
+  ffi::Function copies = library->GetFunction("copies").value();
+  ffi::Tensor out = zeros({2, 3});
+  auto scalars = copies(x, 1, nullptr, out).cast<ffi::Array<ffi::Any>>();
+  demand(scalars.size() == 3 && scalars[1].cast<double>() == -1, "scalars");
+  demand(std::memcmp(out.data_ptr(), x.data_ptr(), 24) == 0, "written in place");
+  ffi::Function pair = library->GetFunction("pair").value();
+  TVMFFIEnvSetDLPackManagedTensorAllocator(allocate, 1, nullptr);
+  auto both = pair(zeros({3})).cast<ffi::Array<ffi::Tensor>>();
+  demand(both.size() == 2 && both[1].size(0) == 3, "allocated");
+  ffi::Function sums = library->GetFunction("scalars").value();
+  try {
+    sums("median", ffi::Array<int64_t>{1, 3, 3});
+    demand(false, "no such mode");
+  } catch (const ffi::Error& error) {
+    demand(error.kind() == "ValueError", "the kind");
+  }
+  std::puts("called");
+}

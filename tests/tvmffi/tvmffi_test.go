@@ -1,0 +1,187 @@
+// Package tvmffi calls described kernels by tvm-ffi, from Python and C++, beside the module of
+// Python that is made from the same description and lies in the same library.
+package tvmffi
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
+)
+
+// builder has Python with tvm-ffi, its headers, and the folder of a build.
+type builder struct{ python, headers, dir string }
+
+// prepare finds tvm-ffi, or skips, and generates the sources.
+func prepare(t *testing.T) builder {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds libraries for some seconds, and -short was given")
+	}
+	python := testtool.RequirePython(t)
+	if exec.Command(python, "-c", "import tvm_ffi, numpy").Run() != nil {
+		t.Skip("needs apache-tvm-ffi and numpy: make setup")
+	}
+	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
+	require.NoError(t, err)
+	b := builder{python, strings.TrimSpace(string(out)), t.TempDir()}
+	testkit.Generate(t, "testdata/dlpackgen.yaml", b.dir)
+	require.NoError(t, os.Mkdir(filepath.Join(b.dir, "tried"), 0o700))
+	return b
+}
+
+func (b builder) library() string { return filepath.Join(b.dir, "tried/_kernels.abi3.so") }
+
+// build makes one library that is the module of Python and has the functions of tvm-ffi.
+func (b builder) build(t *testing.T, flags ...string) {
+	t.Helper()
+	author, err := filepath.Abs("../kernels/testdata/author.c")
+	require.NoError(t, err)
+	args := append([]string{"-std=c11", "-O1", "-g", "-fPIC", "-shared", "-fvisibility=hidden",
+		"-DPy_LIMITED_API=0x030B0000", "-Ic", "-Ipython", "-Ikernels", "-isystem", b.headers, "-o", b.library()}, flags...)
+	args = append(args, "tvmffi/kernels_tvmffi.c", "python/_kernels.c", "kernels/kernels.c", author, "-pthread")
+	b.run(t, testtool.Require(t, "gcc", "gcc"), args...)
+}
+
+func (b builder) run(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = b.dir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return string(out)
+}
+
+// script runs a program of Python with the library.
+func (b builder) script(env []string, args ...string) (string, error) {
+	cmd := exec.Command(b.python, args...)
+	cmd.Env = append(os.Environ(), env...)
+	if !slices.Contains(args, "torch") {
+		cmd.Env = append(cmd.Env, "TVM_FFI_DISABLE_TORCH_C_DLPACK=1") // it would import torch
+	}
+	cmd.Env = append(cmd.Env, "LIBRARY="+b.library(), "PYTHONDONTWRITEBYTECODE=1",
+		"PYTHONPATH="+b.dir+string(os.PathListSeparator)+filepath.Join(b.dir, "tvmffi"))
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+var warnings = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
+
+// The source compiles without a warning, and each function does what the module does.
+func TestPython(t *testing.T) {
+	b := prepare(t)
+	b.build(t, warnings...)
+	args := []string{"called.py"}
+	if exec.Command(b.python, "-c", "import torch").Run() == nil {
+		args = append(args, "torch")
+	}
+	out, err := b.script(nil, args...)
+	require.NoError(t, err, out)
+	assert.Contains(t, out, " tests")
+	out, err = b.script(nil, "loaded.py")
+	require.NoError(t, err, out)
+	assert.Contains(t, out, "loaded")
+}
+
+// Neither AddressSanitizer nor UndefinedBehaviorSanitizer finds anything.
+func TestSanitized(t *testing.T) {
+	b := prepare(t)
+	b.build(t, "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
+	preloaded := ""
+	for _, name := range []string{"libasan.so", "libstdc++.so.6"} { // which libtvm_ffi needs, and throws by
+		path, err := exec.Command(testtool.Require(t, "g++", "g++"), "-print-file-name="+name).Output()
+		require.NoError(t, err)
+		preloaded += " " + strings.TrimSpace(string(path))
+	}
+	env := []string{"LD_PRELOAD=" + strings.TrimSpace(preloaded), "ASAN_OPTIONS=detect_leaks=0",
+		"UBSAN_OPTIONS=halt_on_error=1", "SANITIZED=1"}
+	for _, script := range []string{"called.py", "loaded.py"} {
+		out, err := b.script(env, script)
+		require.NoError(t, err, out)
+		assert.NotContains(t, out, "AddressSanitizer")
+	}
+}
+
+// The library of the functions alone needs nothing but libc.
+func TestNeedsLibcAlone(t *testing.T) {
+	b := prepare(t)
+	author, err := filepath.Abs("../kernels/testdata/author.c")
+	require.NoError(t, err)
+	b.run(t, testtool.Require(t, "gcc", "gcc"), append(warnings, "-std=c11", "-O2", "-fPIC", "-shared",
+		"-fvisibility=hidden", "-Wl,-z,defs", "-Ic", "-Ikernels", "-o", "plain.so", "tvmffi/kernels_tvmffi.c",
+		"kernels/kernels.c", author, "-pthread")...)
+	for _, line := range strings.Split(b.run(t, testtool.Require(t, "readelf", "binutils"), "-d", "plain.so"), "\n") {
+		if strings.Contains(line, "(NEEDED)") {
+			assert.Regexp(t, `\[(libc|libm)\.so\.6\]`, line)
+		}
+	}
+}
+
+// tvm-ffi's C++ calls the functions with its own values, and gets its own errors.
+func TestCpp(t *testing.T) {
+	b := prepare(t)
+	b.build(t)
+	out, err := exec.Command(b.python, "-c", "import tvm_ffi; print(tvm_ffi.__path__[0])").Output()
+	require.NoError(t, err)
+	host := strings.TrimSpace(string(out))
+	caller, err := filepath.Abs("testdata/caller.cpp")
+	require.NoError(t, err)
+	b.run(t, testtool.Require(t, "g++", "g++"), "-std=c++17", "-isystem", host+"/include", "-o", "caller", caller,
+		"-L"+host+"/lib", "-ltvm_ffi", "-Wl,-rpath,"+host+"/lib")
+	// The module of Python in the library needs Python's symbols.
+	out, err = exec.Command("gcc", "-std=c11", "-fPIC", "-shared", "-I"+b.dir+"/c", "-I"+b.dir+"/kernels", "-o",
+		b.dir+"/plain.so", b.dir+"/tvmffi/kernels_tvmffi.c", b.dir+"/kernels/kernels.c", "../kernels/testdata/author.c",
+		"-pthread").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Equal(t, "called\n", b.run(t, "./caller", "./plain.so"))
+}
+
+// mistakes make the generated source wrong in one place each.
+var mistakes = map[string][2]string{
+	"too many arguments pass":     {"if (count <= arguments || count == arguments + results) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;"},
+	"strides are left out":        {"if (DLPACKGEN_RARE(!found->strides && found->ndim != 0)) found = dlpackgen_tvmffi_add_strides(found, room);", ""},
+	"texts end at a NUL":          {"if (!memchr(*text, 0, size)) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;"},
+	"bools are items":             {"if (scalar.kind == DLPACKGEN_SCALAR_INTEGER) {", "if (scalar.kind == DLPACKGEN_SCALAR_INTEGER || scalar.kind == DLPACKGEN_SCALAR_TRUTH) {"},
+	"long lists are cut":          {"if (count <= (int64_t)(sizeof list->few / sizeof(int64_t))) return DLPACKGEN_STATUS_OK;", "if (count > 16) list->count = 16; return DLPACKGEN_STATUS_OK;"},
+	"integers are cut":            {"if (is_signed) holds = (negative ? ~digits : digits) >> (bits - 1) == 0; else holds = !negative && (bits == 64 || digits >> bits == 0);", "holds = 1;"},
+	"floats are cut":              {"if (status || *number != *number || *number - *number != 0 || (*number <= most && *number >= -most)) return status;", "return status;"},
+	"natural numbers are signed":  {"if (number <= INT64_MAX || (make && make(&bytes, &value) == 0)) return value;", "return value;"},
+	"big numbers are not natural": {"if (count != 2 || words[1] != 0) return big;", "return big;"},
+	"nothing is copied":           {"if (!from || dlpackgen_validate(from, 0, 0) != DLPACKGEN_OK || dlpackgen_is_contiguous(from)) return 0;", "return 0;"},
+	"no allocator is no error":    {"if (DLPACKGEN_RARE(!get || !make || !get()))", "if (DLPACKGEN_RARE(!get || !make))"},
+	"every error is one":          {"if (status != DLPACKGEN_TVMFFI_RAISED && set) set(dlpackgen_tvmffi_class(status), text);", "if (set) set(\"RuntimeError\", text);"},
+	"the rest is one value":       {"if (made > 1) return dlpackgen_tvmffi_pack(function, values, made, result, message);", ""},
+	"lists leak":                  {"if (list->items != &list->few) free(list->items);", ""},
+}
+
+// Each mistake fails a test.
+func TestMistakesAreSeen(t *testing.T) {
+	b := prepare(t)
+	var names []string
+	var all []mutation.Mutant
+	for name, m := range mistakes {
+		names = append(names, name)
+		all = append(all, mutation.Mutant{File: "tvmffi/kernels_tvmffi.c", Old: m[0], New: m[1]})
+	}
+	written := mutation.Write(t, b.dir, all)
+	b.build(t, written.Flags...)
+	for i, name := range append([]string{"none"}, names...) {
+		t.Run(name, func(t *testing.T) {
+			require.NotContains(t, written.Apart, i, "it is no statement or expression")
+			out, err := b.script([]string{mutation.Env(i)}, "called.py")
+			if err == nil {
+				out, err = b.script([]string{mutation.Env(i)}, "loaded.py")
+			}
+			assert.Equal(t, name == "none", err == nil, out)
+		})
+	}
+}
