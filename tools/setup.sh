@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs what the tests need and this machine lacks: Debian packages
 # (tests/packages.txt) when root, and Python packages (tests/requirements.txt,
-# tests/requirements-frameworks.txt) into .venv, and tests/requirements-oneapi.txt into
-# .cache/oneapi. A part that cannot be had is reported and left out; the tests that
+# tests/requirements-frameworks.txt) into .venv, and tests/requirements-oneapi.txt and
+# tests/requirements-tvm.txt into .cache/oneapi and .cache/tvm. A part that cannot be had is reported and left out; the tests that
 # need it then skip and say so.
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -107,23 +107,25 @@ install_frameworks() {
 	fi
 }
 
-# 3 GB, apart from the frameworks, whose libraries of MKL and TBB are others.
-install_oneapi() {
-	dir=.cache/oneapi
-	if [ ! -x .venv/bin/python ] || cmp -s tests/requirements-oneapi.txt $dir/installed.txt; then
+# Installs tests/requirements-NAME.txt into .cache/NAME, apart from the frameworks: its name, what is
+# in it, and the room that it needs in KiB.
+install_apart() {
+	dir=.cache/$1
+	file=tests/requirements-$1.txt
+	if [ ! -x .venv/bin/python ] || cmp -s $file $dir/installed.txt; then
 		return
 	elif [ "$(uname -m)" != x86_64 ]; then
-		say "no x86-64: tests that need SYCL or dpnp skip"
-	elif [ "$(free_space)" -lt 8000000 ]; then
-		say "less than 8 GB free: tests that need SYCL or dpnp skip"
+		say "no x86-64: tests that need $2 skip"
+	elif [ "$(free_space)" -lt "$3" ]; then
+		say "less than $(($3 / 1000000)) GB free: tests that need $2 skip"
 	else
-		say "installing SYCL and dpnp into $dir"
+		say "installing $2 into $dir"
 		rm -rf $dir
 		.venv/bin/python -m venv $dir &&
 			$dir/bin/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps \
-				--only-binary :all: -r tests/requirements-oneapi.txt &&
-			cp tests/requirements-oneapi.txt $dir/installed.txt ||
-			say "SYCL and dpnp could not be installed: tests that need them skip"
+				--only-binary :all: -r $file &&
+			cp $file $dir/installed.txt ||
+			say "$2 could not be installed: tests that need it skip"
 	fi
 }
 
@@ -134,4 +136,6 @@ else
 fi
 install_python
 install_frameworks
-install_oneapi
+# The libraries of MKL and TBB are others than those of the frameworks.
+install_apart oneapi "SYCL and dpnp" 8000000
+install_apart tvm TVM 2000000

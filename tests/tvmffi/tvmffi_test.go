@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/golden"
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
@@ -111,14 +112,20 @@ func TestSanitized(t *testing.T) {
 	}
 }
 
+// buildPlain makes a library without the module, which needs no symbols of Python.
+func (b builder) buildPlain(t *testing.T) {
+	t.Helper()
+	author, err := filepath.Abs("../kernels/testdata/author.c")
+	require.NoError(t, err)
+	b.run(t, testtool.Require(t, "gcc", "gcc"), append(slices.Clone(warnings), "-std=c11", "-O2", "-fPIC", "-shared",
+		"-fvisibility=hidden", "-Wl,-z,defs", "-Ic", "-Ikernels", "-o", "plain.so", "tvmffi/kernels_tvmffi.c",
+		"kernels/kernels.c", author, "-pthread")...)
+}
+
 // The library of the functions alone needs nothing but libc.
 func TestNeedsLibcAlone(t *testing.T) {
 	b := prepare(t)
-	author, err := filepath.Abs("../kernels/testdata/author.c")
-	require.NoError(t, err)
-	b.run(t, testtool.Require(t, "gcc", "gcc"), append(warnings, "-std=c11", "-O2", "-fPIC", "-shared",
-		"-fvisibility=hidden", "-Wl,-z,defs", "-Ic", "-Ikernels", "-o", "plain.so", "tvmffi/kernels_tvmffi.c",
-		"kernels/kernels.c", author, "-pthread")...)
+	b.buildPlain(t)
 	for _, line := range strings.Split(b.run(t, testtool.Require(t, "readelf", "binutils"), "-d", "plain.so"), "\n") {
 		if strings.Contains(line, "(NEEDED)") {
 			assert.Regexp(t, `\[(libc|libm)\.so\.6\]`, line)
@@ -129,7 +136,6 @@ func TestNeedsLibcAlone(t *testing.T) {
 // tvm-ffi's C++ calls the functions with its own values, and gets its own errors.
 func TestCpp(t *testing.T) {
 	b := prepare(t)
-	b.build(t)
 	out, err := exec.Command(b.python, "-c", "import tvm_ffi; print(tvm_ffi.__path__[0])").Output()
 	require.NoError(t, err)
 	host := strings.TrimSpace(string(out))
@@ -137,12 +143,23 @@ func TestCpp(t *testing.T) {
 	require.NoError(t, err)
 	b.run(t, testtool.Require(t, "g++", "g++"), "-std=c++17", "-isystem", host+"/include", "-o", "caller", caller,
 		"-L"+host+"/lib", "-ltvm_ffi", "-Wl,-rpath,"+host+"/lib")
-	// The module of Python in the library needs Python's symbols.
-	out, err = exec.Command("gcc", "-std=c11", "-fPIC", "-shared", "-I"+b.dir+"/c", "-I"+b.dir+"/kernels", "-o",
-		b.dir+"/plain.so", b.dir+"/tvmffi/kernels_tvmffi.c", b.dir+"/kernels/kernels.c", "../kernels/testdata/author.c",
-		"-pthread").CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	b.buildPlain(t)
 	assert.Equal(t, "called\n", b.run(t, "./caller", "./plain.so"))
+}
+
+// TVM calls the functions of the module, as global functions, and from a compiled program.
+func TestTVM(t *testing.T) {
+	b := prepare(t)
+	b.buildPlain(t)
+	python := filepath.Join(golden.Root(t), ".cache/tvm/bin/python")
+	if exec.Command(python, "-c", "import tvm").Run() != nil {
+		t.Skip("needs the wheels of tests/requirements-tvm.txt: make setup")
+	}
+	cmd := exec.Command(python, "called_by_tvm.py")
+	cmd.Env = append(os.Environ(), "LIBRARY="+filepath.Join(b.dir, "plain.so"))
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Contains(t, string(out), "called by TVM")
 }
 
 // mistakes make the generated source wrong in one place each.

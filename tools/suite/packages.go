@@ -34,7 +34,7 @@ func environment(of string) []string {
 
 // installed are the files that change with the compilers, the Pythons and their packages.
 var installed = []string{"/var/lib/dpkg/status", ".venv/installed.txt", ".venv/frameworks.txt",
-	".cache/oneapi/installed.txt"}
+	".cache/oneapi/installed.txt", ".cache/tvm/installed.txt"}
 
 // toolchain is a digest of what is installed.
 func toolchain() string { return digest(installed) }
