@@ -2,8 +2,8 @@
 # Installs what the tests need and this machine lacks: Debian packages
 # (tests/packages.txt) when root, and Python packages (tests/requirements.txt,
 # tests/requirements-frameworks.txt) into .venv, and tests/requirements-oneapi.txt and
-# tests/requirements-tvm.txt into .cache/oneapi and .cache/tvm. A part that cannot be had is reported and left out; the tests that
-# need it then skip and say so.
+# tests/requirements-tvm.txt into .cache/oneapi and .cache/tvm. A part that cannot be
+# had is reported and left out; the tests that need it then skip and say so.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
@@ -107,8 +107,8 @@ install_frameworks() {
 	fi
 }
 
-# Installs tests/requirements-NAME.txt into .cache/NAME, apart from the frameworks: its name, what is
-# in it, and the room that it needs in KiB.
+# Installs tests/requirements-NAME.txt into .cache/NAME, apart from the frameworks: its name, what
+# is in it, and the room that it needs in KiB.
 install_apart() {
 	dir=.cache/$1
 	file=tests/requirements-$1.txt
