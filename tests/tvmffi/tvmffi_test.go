@@ -162,6 +162,29 @@ func TestTVM(t *testing.T) {
 	assert.Contains(t, string(out), "called by TVM")
 }
 
+// tvm-ffi's Rust calls the functions with its own tensors, and gets its own errors.
+func TestRust(t *testing.T) {
+	b := prepare(t)
+	cargo := testtool.Require(t, "cargo", "cargo")
+	crate, bin := t.TempDir(), filepath.Dir(b.python)
+	require.NoError(t, os.CopyFS(crate, os.DirFS("testdata/rust")))
+	cmd := exec.Command(cargo, "build", "--quiet", "--offline") // tvm-ffi-config gives it libtvm_ffi
+	cmd.Dir, cmd.Env = crate, append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if out, err := cmd.CombinedOutput(); strings.Contains(string(out), "--offline") {
+		t.Skip("needs the crate tvm-ffi: cargo fetch in tests/tvmffi/testdata/rust")
+	} else {
+		require.NoError(t, err, "%s", out)
+	}
+	b.buildPlain(t)
+	folder, err := exec.Command(filepath.Join(bin, "tvm-ffi-config"), "--libdir").Output()
+	require.NoError(t, err)
+	caller := exec.Command(filepath.Join(crate, "target/debug/caller"), filepath.Join(b.dir, "plain.so"))
+	caller.Env = append(os.Environ(), "LD_LIBRARY_PATH="+strings.TrimSpace(string(folder)))
+	out, err := caller.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Equal(t, "ValueError: divide(): expected a + b != 30, where a = 20, b = 10\n", string(out))
+}
+
 // mistakes make the generated source wrong in one place each.
 var mistakes = map[string][2]string{
 	"too many arguments pass":     {"if (count <= arguments || count == arguments + results) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;"},
