@@ -96,7 +96,7 @@ func decodeSource(n *yaml.Node) Source {
 	m := n.Map("source")
 	s := Source{Package: form(m.Need("package"), "package", pathText),
 		Version: form(m.Need("version"), "version", versionText),
-		Include: form(m.Need("include"), "include", pathText)}
+		Include: form(m.Get("include"), "include", pathText)}
 	if m.Need("headers") != nil {
 		for _, header := range m.List("headers") {
 			s.Headers = append(s.Headers, form(header, "a header", pathText))

@@ -28,7 +28,7 @@ type Host struct {
 type Source struct {
 	Package string // of PyPI, or a Go module
 	Version string
-	Include string   // the folder of the headers, in the package
+	Include string   // the folder of the headers, in the package; "" for its root
 	Headers []string // below Include
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/golang"
 	"github.com/dlpackgen/dlpackgen/internal/emit/jax"
 	"github.com/dlpackgen/dlpackgen/internal/emit/kernels"
+	"github.com/dlpackgen/dlpackgen/internal/emit/onnxruntime"
 	"github.com/dlpackgen/dlpackgen/internal/emit/python"
 	"github.com/dlpackgen/dlpackgen/internal/emit/shm"
 	"github.com/dlpackgen/dlpackgen/internal/emit/torch"
@@ -22,7 +23,8 @@ func Table() emit.Table { return emit.Table{Rows: All(), Vendor: device.Vendor} 
 // All gives every target, in the order in which they are made and listed.
 func All() []emit.Target {
 	return []emit.Target{c.Target, golang.Target, cpp.Target, python.Target, kernels.Target, torch.Target, jax.Target,
-		tvmffi.Target, device.Shared, device.CUDA, device.ROCm, device.OneAPI, shm.Target}
+		tvmffi.Target, onnxruntime.Target,
+		device.Shared, device.CUDA, device.ROCm, device.OneAPI, shm.Target}
 }
 
 // Names gives the name of every target, in the same order.

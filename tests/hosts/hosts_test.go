@@ -2,6 +2,7 @@
 package hosts
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -42,11 +43,24 @@ var mutants = map[string][][2]string{
 		{"type: \"void (*)(struct error_end *)\"", "type: \"void * (*)(struct error_end *)\""},
 		{"size: 192", "size: 200"},
 	},
+	"onnxruntime": {
+		{"float64: {value: 11,", "float64: {value: 12,"},
+		{"name: GetDimensions, offset: 496,", "name: GetDimensions, offset: 504,"},
+		{"size: 3320", "size: 3328"},
+		{"KernelInfoGetAttribute_float, offset: 680, type: \"void * (*)(const void *, const char *, float *)\"",
+			"KernelInfoGetAttribute_float, offset: 680, type: \"void * (*)(const void *, const char *, double)\""},
+		{"name: GetEndVersion, offset: 168, type: \"int (*)", "name: GetEndVersion, offset: 168, type: \"int64_t (*)"},
+		{"type: \"void * (*)(void *, size_t, const int64_t *, size_t, void **)\"",
+			"type: \"void * (*)(void *, size_t, const int64_t *, void **)\""},
+	},
 }
 
 // installed gives the folder of a host's headers and the version of its package.
 func installed(t *testing.T, h *hosts.Host) (folder, version string) {
 	t.Helper()
+	if strings.Contains(h.Source.Package, "/") {
+		return module(t, h), h.Source.Version
+	}
 	python := testtool.RequirePython(t)
 	script := "import importlib.metadata as m, sysconfig; d = m.distribution('" + h.Source.Package + "'); " +
 		"print(sysconfig.get_paths()['purelib'], d.version)"
@@ -56,6 +70,20 @@ func installed(t *testing.T, h *hosts.Host) (folder, version string) {
 	}
 	words := strings.Fields(string(out))
 	return filepath.Join(words[0], h.Source.Include), words[1]
+}
+
+// module gives the folder of a Go module, in the version that the description names.
+func module(t *testing.T, h *hosts.Host) (folder string) {
+	t.Helper()
+	cmd := exec.Command("go", "mod", "download", "-json", h.Source.Package+"@"+h.Source.Version)
+	cmd.Dir = t.TempDir() // outside of this module, which does not require it
+	out, err := cmd.Output()
+	if err != nil {
+		t.Skipf("needs the Go module %s, which could not be downloaded: %s", h.Source.Package, out)
+	}
+	var found struct{ Dir string }
+	require.NoError(t, json.Unmarshal(out, &found))
+	return filepath.Join(found.Dir, h.Source.Include)
 }
 
 // program compares every declaration in C++, since the compiler knows both.
@@ -91,7 +119,7 @@ func program(h *hosts.Host) string {
 func compiles(t *testing.T, h *hosts.Host, include string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
-	part := emit.HostABI("tvm_ffi")
+	part := emit.HostABI(h.Name)
 	part.View = h.View()
 	files, err := emit.Render("1.3", emit.Manifest{Assets: []emit.Asset{part}})
 	require.NoError(t, err)

@@ -24,6 +24,10 @@ template <class R, class S, class... A, class... B>
 struct same_call<R(A...), S(B...)>
     : std::bool_constant<same_kind<R, S>() && same_parameters<types<A...>, types<B...>>::value> {};
 
+// Some hosts declare that their functions throw nothing.
+template <class R, class S, class... A, class... B>
+struct same_call<R(A...) noexcept, S(B...)> : same_call<R(A...), S(B...)> {};
+
 template <class T>
 constexpr bool is_whole = std::is_integral_v<T> || std::is_enum_v<T>;
 

@@ -1,0 +1,51 @@
+// Package onnxruntime is the target "onnxruntime": the kernels that a config describes as custom
+// operators of ONNX Runtime, in plain C that is compiled without its header.
+package onnxruntime
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+)
+
+// Target is the row of the table of targets.
+var Target = emit.Target{
+	Name:      "onnxruntime",
+	Doc:       "kernels that the config describes as custom operators of ONNX Runtime; C",
+	Path:      "onnxruntime",
+	Oldest:    "1.3",
+	Needs:     []string{"c"},
+	Contracts: true, ContractNeeds: []string{"kernels"},
+	OnRequest: true,
+	Manifest:  manifest,
+}
+
+// host is the description in spec/hosts.
+const host = "onnxruntime"
+
+// view is what the template shows.
+type view struct {
+	Domains []string
+	Kernels []kernelView
+}
+
+func manifest(m *emit.Model) (emit.Manifest, error) {
+	var v view
+	var errs []error
+	for i := range m.Contracts {
+		k := &m.Contracts[i]
+		if wrong := inexpressible(k); len(wrong) > 0 {
+			errs = append(errs, wrong...)
+			continue
+		}
+		if domain := emit.CLiteral(k.Namespace); !slices.Contains(v.Domains, domain) {
+			v.Domains = append(v.Domains, domain)
+		}
+		v.Kernels = append(v.Kernels, viewKernel(k))
+	}
+	parts := []emit.Asset{emit.HostABI(host), {From: "onnxruntime/values.h", To: "values.h"}}
+	return emit.Manifest{Assets: []emit.Asset{
+		{From: "onnxruntime/kernels_onnxruntime.c.tmpl", To: "kernels_onnxruntime.c", View: v, Parts: parts},
+	}}, errors.Join(errs...)
+}
