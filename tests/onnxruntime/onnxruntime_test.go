@@ -1,5 +1,5 @@
-// Package onnxruntime calls described kernels by ONNX Runtime, beside the module of Python that is made
-// from the same description and lies in the same library.
+// Package onnxruntime calls described kernels by ONNX Runtime, beside the module of Python that is
+// made from the same description and lies in the same library.
 package onnxruntime
 
 import (
@@ -93,9 +93,11 @@ func TestOperators(t *testing.T) {
 func TestSanitized(t *testing.T) {
 	b := prepare(t)
 	b.build(t, "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
-	library, err := exec.Command("gcc", "-print-file-name=libasan.so").Output()
+	// With libstdc++, whose exceptions AddressSanitizer looks for when it starts.
+	libraries, err := exec.Command("sh", "-c",
+		"echo $(gcc -print-file-name=libasan.so) $(gcc -print-file-name=libstdc++.so.6)").Output()
 	require.NoError(t, err)
-	out, err := b.called("LD_PRELOAD="+strings.TrimSpace(string(library)), "ASAN_OPTIONS=detect_leaks=0")
+	out, err := b.called("LD_PRELOAD="+strings.TrimSpace(string(libraries)), "ASAN_OPTIONS=detect_leaks=0")
 	require.NoError(t, err, out)
 }
 

@@ -44,7 +44,8 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 		}
 		v.Kernels = append(v.Kernels, viewKernel(k))
 	}
-	parts := []emit.Asset{emit.HostABI(host), {From: "onnxruntime/values.h", To: "values.h"}}
+	parts := append([]emit.Asset{emit.HostABI(host)},
+		emit.Copies("onnxruntime", "", "attributes.h", "operator.h", "tensors.h")...)
 	return emit.Manifest{Assets: []emit.Asset{
 		{From: "onnxruntime/kernels_onnxruntime.c.tmpl", To: "kernels_onnxruntime.c", View: v, Parts: parts},
 	}}, errors.Join(errs...)

@@ -1,0 +1,151 @@
+/* Inputs and outputs of ONNX Runtime as tensors, and the registration of operators. */
+#ifndef DLPACKGEN_ONNXRUNTIME_TENSORS_H_
+#define DLPACKGEN_ONNXRUNTIME_TENSORS_H_
+
+#include "attributes.h"
+
+/* A tensor of a call, with room for its shape. */
+struct dlpackgen_ort_tensor {
+  DLTensor tensor;
+  int64_t shape[DLPACKGEN_MAX_NDIM + 1], strides[DLPACKGEN_MAX_NDIM + 1];
+  void* block; /* of a result that callers do not get */
+};
+
+/* Finds the dtype of a type of ONNX: 0 where DLPack has none. */
+DLPACKGEN_ORT int dlpackgen_ort_dtype(int type, DLDataType* dtype) {
+  static const DLDataType dtypes[] = {
+      [DLPACKGEN_ONNXRUNTIME_FLOAT32] = {kDLFloat, 32, 1},
+      [DLPACKGEN_ONNXRUNTIME_UINT8] = {kDLUInt, 8, 1},
+      [DLPACKGEN_ONNXRUNTIME_INT8] = {kDLInt, 8, 1},
+      [DLPACKGEN_ONNXRUNTIME_UINT16] = {kDLUInt, 16, 1},
+      [DLPACKGEN_ONNXRUNTIME_INT16] = {kDLInt, 16, 1},
+      [DLPACKGEN_ONNXRUNTIME_INT32] = {kDLInt, 32, 1},
+      [DLPACKGEN_ONNXRUNTIME_INT64] = {kDLInt, 64, 1},
+      [DLPACKGEN_ONNXRUNTIME_BOOL] = {kDLBool, 8, 1},
+      [DLPACKGEN_ONNXRUNTIME_FLOAT16] = {kDLFloat, 16, 1},
+      [DLPACKGEN_ONNXRUNTIME_FLOAT64] = {kDLFloat, 64, 1},
+      [DLPACKGEN_ONNXRUNTIME_UINT32] = {kDLUInt, 32, 1},
+      [DLPACKGEN_ONNXRUNTIME_UINT64] = {kDLUInt, 64, 1},
+      [DLPACKGEN_ONNXRUNTIME_COMPLEX64] = {kDLComplex, 64, 1},
+      [DLPACKGEN_ONNXRUNTIME_COMPLEX128] = {kDLComplex, 128, 1},
+      [DLPACKGEN_ONNXRUNTIME_BFLOAT16] = {kDLBfloat, 16, 1},
+      [DLPACKGEN_ONNXRUNTIME_FLOAT8_E4M3FN] = {kDLFloat8_e4m3fn, 8, 1},
+      [DLPACKGEN_ONNXRUNTIME_FLOAT8_E4M3FNUZ] = {kDLFloat8_e4m3fnuz, 8, 1},
+      [DLPACKGEN_ONNXRUNTIME_FLOAT8_E5M2] = {kDLFloat8_e5m2, 8, 1},
+      [DLPACKGEN_ONNXRUNTIME_FLOAT8_E5M2FNUZ] = {kDLFloat8_e5m2fnuz, 8, 1},
+  };
+  if (type < 0 || (size_t)type >= sizeof dtypes / sizeof *dtypes || dtypes[type].bits == 0) return 0;
+  *dtype = dtypes[type];
+  return 1;
+}
+
+/* Makes a C-contiguous tensor on the CPU of a shape that is there. */
+DLPACKGEN_ORT void dlpackgen_ort_lay_out(struct dlpackgen_ort_tensor* made, DLDataType dtype, int32_t ndim) {
+  memset(&made->tensor, 0, sizeof made->tensor);
+  made->tensor.device.device_type = kDLCPU;
+  made->tensor.dtype = dtype;
+  made->tensor.ndim = ndim;
+  made->tensor.shape = made->shape;
+  made->tensor.strides = made->strides;
+  (void)dlpackgen_compact_strides(ndim, made->shape, made->strides);
+}
+
+/* Reads dtype and shape of a tensor: an error of the host, or a status. */
+DLPACKGEN_ORT void* dlpackgen_ort_describe(const dlpackgen_ort_api* api, const void* info,
+                                           const struct dlpackgen_site* at, struct dlpackgen_ort_tensor* made,
+                                           int* status, struct dlpackgen_message* message) {
+  int type = 0;
+  size_t rank = 0;
+  DLDataType dtype = {0, 0, 0};
+  void* error = api->GetTensorElementType(info, &type);
+  if (!error) error = api->GetDimensionsCount(info, &rank);
+  if (error) return error;
+  if (rank > DLPACKGEN_MAX_NDIM) {
+    *status = dlpackgen_fail(message, at, DLPACKGEN_STATUS_VALUE_ERROR, "more dimensions than 64");
+    return NULL;
+  }
+  if (!dlpackgen_ort_dtype(type, &dtype)) {
+    *status = dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, "no dtype here for the ONNX type ");
+    dlpackgen_put_integer(message, type);
+    return NULL;
+  }
+  error = api->GetDimensions(info, made->shape, rank);
+  if (!error) dlpackgen_ort_lay_out(made, dtype, (int32_t)rank);
+  return error;
+}
+
+/* Reads an input; *tensor is NULL for one that the node leaves out. */
+DLPACKGEN_ORT void* dlpackgen_ort_input(const dlpackgen_ort_api* api, const void* context, size_t place, int optional,
+                                        const struct dlpackgen_site* at, struct dlpackgen_ort_tensor* made,
+                                        const DLTensor** tensor, int* status, struct dlpackgen_message* message) {
+  const void* value = NULL;
+  void* info = NULL;
+  *tensor = NULL;
+  if (*status) return NULL;
+  void* error = api->KernelContext_GetInput(context, place, &value);
+  if (error) return error;
+  if (!value) {
+    if (!optional) *status = dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, "it is missing");
+    return NULL;
+  }
+  error = api->GetTensorTypeAndShape(value, &info);
+  if (error) return error;
+  error = dlpackgen_ort_describe(api, info, at, made, status, message);
+  api->ReleaseTensorTypeAndShapeInfo(info);
+  if (error || *status) return error;
+  *tensor = &made->tensor;
+  return api->GetTensorMutableData((void*)(uintptr_t)value, &made->tensor.data);
+}
+
+/* Allocates an output, which is a result. */
+DLPACKGEN_ORT void* dlpackgen_ort_output(const dlpackgen_ort_api* api, void* context, size_t place,
+                                         const struct dlpackgen_result* wanted, struct dlpackgen_ort_tensor* made) {
+  void* value = NULL;
+  for (int32_t d = 0; d < wanted->ndim; d++) made->shape[d] = wanted->shape[d];
+  dlpackgen_ort_lay_out(made, wanted->dtype, wanted->ndim);
+  void* const error = api->KernelContext_GetOutput(context, place, made->shape, (size_t)wanted->ndim, &value);
+  return error ? error : api->GetTensorMutableData(value, &made->tensor.data);
+}
+
+/* Allocates an output of rank 0, which is a scalar result. */
+DLPACKGEN_ORT void* dlpackgen_ort_scalar(const dlpackgen_ort_api* api, void* context, size_t place, void** data) {
+  static const int64_t none[1] = {0};
+  void* value = NULL;
+  void* const error = api->KernelContext_GetOutput(context, place, none, 0, &value);
+  return error ? error : api->GetTensorMutableData(value, data);
+}
+
+/* Makes memory for a result that callers do not get. */
+DLPACKGEN_ORT int dlpackgen_ort_saved(const struct dlpackgen_site* at, const struct dlpackgen_result* wanted,
+                                      struct dlpackgen_ort_tensor* made, struct dlpackgen_message* message) {
+  const size_t line = 256; /* the largest alignment that a description demands */
+  size_t bytes = (size_t)(wanted->dtype.bits * wanted->dtype.lanes + 7) / 8;
+  for (int32_t d = 0; d < wanted->ndim; d++) {
+    made->shape[d] = wanted->shape[d];
+    if (wanted->shape[d] && bytes > (SIZE_MAX - line) / (size_t)wanted->shape[d])
+      return dlpackgen_fail(message, at, DLPACKGEN_STATUS_MEMORY_ERROR, "no memory for it");
+    bytes *= (size_t)wanted->shape[d];
+  }
+  dlpackgen_ort_lay_out(made, wanted->dtype, wanted->ndim);
+  made->block = malloc(bytes + line);
+  if (!made->block) return dlpackgen_fail(message, at, DLPACKGEN_STATUS_MEMORY_ERROR, "no memory for it");
+  made->tensor.data = (void*)(((uintptr_t)made->block + line - 1) / line * line);
+  return DLPACKGEN_STATUS_OK;
+}
+
+/* Registration */
+
+/* Adds the operators of a domain. ONNX Runtime keeps a domain as long as its sessions, and reports
+ * no end of them: domains are not freed. */
+DLPACKGEN_ORT void* dlpackgen_ort_add(const dlpackgen_ort_api* api, void* options, const char* name,
+                                      const struct dlpackgen_ort_operator* const* all, int count) {
+  void* domain = NULL;
+  void* error = api->CreateCustomOpDomain(name, &domain);
+  for (int i = 0; i < count && !error; i++)
+    if (strcmp(all[i]->domain, name) == 0) error = api->CustomOpDomain_Add(domain, &all[i]->host);
+  if (!error) error = api->AddCustomOpDomain(options, domain);
+  if (error && domain) api->ReleaseCustomOpDomain(domain);
+  return error;
+}
+
+#endif /* DLPACKGEN_ONNXRUNTIME_TENSORS_H_ */
