@@ -21,8 +21,9 @@
 #define DLPACKGEN_ORT_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* The oldest version of the table that has all functions, and the bytes of a sentence. */
-enum { DLPACKGEN_ORT_API = 17, DLPACKGEN_ORT_SENTENCE = 1024 };
+/* The version of the table: ONNX Runtime before 1.24 infers no types where two inputs have none, or
+ * ends the process. Then the bytes of a sentence. */
+enum { DLPACKGEN_ORT_API = 24, DLPACKGEN_ORT_SENTENCE = 1024 };
 
 typedef struct dlpackgen_onnxruntime_api dlpackgen_ort_api;
 
