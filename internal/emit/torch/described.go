@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/dispatcher"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
-	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
 
 // describedTemplates register the kernels that have args and returns.
@@ -58,7 +58,7 @@ func describedAssets(m *emit.Model) ([]emit.Asset, error) {
 	view.Guard, view.Inline = guard+"PYTORCH_", guard+"INLINE"
 	for i := range m.Contracts {
 		k := &m.Contracts[i]
-		if wrong := unregistered(k); len(wrong) > 0 {
+		if wrong := dispatcher.Unregistered(k); len(wrong) > 0 {
 			errs = append(errs, wrong...)
 			continue
 		}
@@ -72,82 +72,31 @@ func describedAssets(m *emit.Model) ([]emit.Asset, error) {
 	return emit.Showing(view, assets), nil
 }
 
-// unregistered names what PyTorch's dispatcher has no words for.
-func unregistered(k *contract.Kernel) (errs []error) {
-	fail := func(format string, args ...any) {
-		errs = append(errs, fmt.Errorf("kernel "+k.Name+" "+format, args...))
-	}
-	if !slices.ContainsFunc(k.Args, func(p contract.Param) bool { return p.Kind == contract.Tensor }) {
-		fail("takes no tensor: PyTorch finds the backend of an operator by its tensors")
-	}
-	for _, p := range k.Args {
-		if p.Kind == contract.Tensor && p.Optional && p.Writes() {
-			fail("writes to %s, which may be None: PyTorch has no such argument", p.Name)
-		}
-	}
-	if written := k.Written(); len(written) > 26 {
-		fail("writes to %d arguments: PyTorch's schemas have letters for 26", len(written))
-	}
-	for _, p := range k.Results {
-		if p.Kind != contract.Tensor {
-			fail("returns the scalar %s, which PyTorch cannot compute for a graph: write float64[] for a tensor "+
-				"of rank 0", p.Name)
-		}
-	}
-	if k.Backward != nil {
-		errs = append(errs, unsaved(k)...)
-	}
-	for _, d := range k.Devices {
-		if keyOf(kernel.Device{Name: d.Name, Value: d.Value}) == "" {
-			fail("is for %s, which PyTorch has no backend for", d.Name)
-		}
-	}
-	return errs
-}
-
-// unsaved names what autograd's record cannot hold.
-func unsaved(k *contract.Kernel) (errs []error) {
-	for _, name := range k.Backward.Saves {
-		i := k.Arg(name)
-		if i == contract.None || !k.Args[i].Optional {
-			continue
-		}
-		if kind := k.Args[i].Kind; kind == contract.Str || kind == contract.Ints || kind == contract.Floats {
-			errs = append(errs,
-				fmt.Errorf("kernel %s saves %s, which may be None: PyTorch saves no optional text or list",
-					k.Name, name))
-		}
-	}
-	return errs
-}
-
 // placeDescribed files a kernel under its namespace and its dispatch keys; one whose backward saves
 // results has a second operator, which returns these as well.
 func placeDescribed(all []operators, k *contract.Kernel) []operators {
 	op := viewDescribed(k, k.Given(), k.Name)
 	all = placeOperator(all, k, op)
 	if k.Backward != nil && len(k.Given()) < len(k.Results) {
-		saving := viewDescribed(k, k.Results, savingName(k))
+		saving := viewDescribed(k, k.Results, dispatcher.SavingName(k))
 		saving.Backward, saving.Gradients = "void", nil
 		all = placeOperator(all, k, saving)
 	}
 	return all
 }
 
-// savingName begins as no kernel does.
-func savingName(k *contract.Kernel) string { return "_" + k.Name + "_saving" }
-
 func placeOperator(all []operators, k *contract.Kernel, op describedOperator) []operators {
 	form := kernel.Kernel{Namespace: k.Namespace}
 	for _, p := range k.Args {
-		form.Schema.Arguments = append(form.Schema.Arguments, kernel.Argument{Name: p.Name, Alias: writtenAlias(p)})
+		form.Schema.Arguments = append(form.Schema.Arguments,
+			kernel.Argument{Name: p.Name, Alias: dispatcher.WrittenAlias(p)})
 	}
 	for _, d := range k.Devices {
 		form.Devices = append(form.Devices, kernel.Device{Name: d.Name, Value: d.Value})
 	}
 	all = place(all, form, op.operator)
 	n := &all[slices.IndexFunc(all, func(n operators) bool { return n.Name == k.Namespace })]
-	if op.Batching != batchEach {
+	if op.Batching != dispatcher.BatchEach {
 		n.Blocks = add(n.Blocks, block{Key: "FuncTorchBatched", Call: "implement_batched"}, op.operator)
 	}
 	n.Described = append(n.Described, op)
@@ -156,8 +105,8 @@ func placeOperator(all []operators, k *contract.Kernel, op describedOperator) []
 
 func viewDescribed(k *contract.Kernel, given []contract.Param, name string) describedOperator {
 	op := describedOperator{operator: operator{Name: name, Namespace: k.Namespace, Form: kernel.Forms[0],
-		Type: name + "_", Schema: schema(k, given), Backward: "void"},
-		Kernel: k.Name, Batching: batching(k), Device: fmt.Sprint(k.Devices[0].Value)}
+		Type: name + "_", Schema: dispatcher.Schema(k, given), Backward: "void"},
+		Kernel: k.Name, Batching: dispatcher.Batching(k), Device: fmt.Sprint(k.Devices[0].Value)}
 	op.Doc = emit.CComment(strings.TrimSpace(fmt.Sprintf("%s::%s%s. %s", k.Namespace, name, op.Schema, k.Doc)))
 	op.Schema = emit.CLiteral(name + op.Schema)
 	var types []string
@@ -197,82 +146,6 @@ func returned(count int) string {
 	return "std::tuple<" + strings.TrimSuffix(strings.Repeat("at::Tensor, ", count), ", ") + ">"
 }
 
-// writtenAlias marks an argument that the kernel writes to.
-func writtenAlias(p contract.Param) string {
-	if p.Kind == contract.Tensor && p.Writes() {
-		return "a!"
-	}
-	return ""
-}
-
-// schema spells PyTorch's schema of a kernel.
-func schema(k *contract.Kernel, given []contract.Param) string {
-	var args, results []string
-	written := 0
-	for _, p := range k.Args {
-		text := schemaType(p)
-		if writtenAlias(p) != "" {
-			text = fmt.Sprintf("Tensor(%c!)", 'a'+written)
-			written++
-		}
-		text += " " + p.Name
-		if p.Default != nil {
-			text += "=" + schemaDefault(p)
-		}
-		args = append(args, text)
-	}
-	for range given {
-		results = append(results, "Tensor")
-	}
-	out := strings.Join(results, ", ")
-	if len(results) != 1 {
-		out = "(" + out + ")"
-	}
-	return "(" + strings.Join(args, ", ") + ") -> " + out
-}
-
-// schemaKinds are PyTorch's types, by kind.
-var schemaKinds = map[contract.Kind]string{contract.Tensor: "Tensor", contract.Int: "int", contract.Float: "float",
-	contract.Bool: "bool", contract.Str: "str", contract.Ints: "int[]", contract.Floats: "float[]"}
-
-func schemaType(p contract.Param) string {
-	text := schemaKinds[p.Kind]
-	if p.Kind == contract.Number {
-		text = schemaKinds[numberKind(p)]
-		if p.Var != contract.None {
-			text = "Scalar"
-		}
-	}
-	if p.Optional {
-		text += "?"
-	}
-	return text
-}
-
-// numberKind is what PyTorch has for a scalar of a dtype.
-func numberKind(p contract.Param) contract.Kind {
-	switch contract.CTypes[p.Types[0].Name] {
-	case "float", "double":
-		return contract.Float
-	case "bool":
-		return contract.Bool
-	}
-	return contract.Int
-}
-
-func schemaDefault(p contract.Param) string {
-	v := p.Default
-	isNumber := p.Kind == contract.Number && p.Var == contract.None
-	isFloat := p.Kind == contract.Float || isNumber && numberKind(p) == contract.Float
-	switch {
-	case v.Kind == notation.Bool:
-		return map[bool]string{true: "True", false: "False"}[v.Bool]
-	case v.Kind == notation.Int && isFloat:
-		return v.String() + ".0" // PyTorch takes an optional float's 1 for an int
-	}
-	return v.String()
-}
-
 // cxxKinds are the types of parameters in C++, by kind, less tensors.
 var cxxKinds = map[contract.Kind]string{contract.Int: "int64_t", contract.Float: "double", contract.Bool: "bool",
 	contract.Str: "c10::string_view", contract.Ints: "at::IntArrayRef", contract.Floats: "at::ArrayRef<double>"}
@@ -293,7 +166,7 @@ func cxx(p contract.Param) string {
 	}
 	text := cxxKinds[p.Kind]
 	if p.Kind == contract.Number {
-		text = cxxKinds[numberKind(p)]
+		text = cxxKinds[dispatcher.NumberKind(p)]
 	}
 	if p.Optional {
 		text = "std::optional<" + text + ">"
@@ -318,7 +191,7 @@ func passed(p contract.Param) string {
 	}
 	text := cxxKinds[p.Kind]
 	if p.Kind == contract.Number {
-		text = cxxKinds[numberKind(p)]
+		text = cxxKinds[dispatcher.NumberKind(p)]
 		if p.Var != contract.None {
 			return "const at::Scalar&"
 		}
@@ -343,7 +216,7 @@ func fill(i int, p contract.Param) []string {
 	case p.Kind == contract.Number && p.Optional:
 		return []string{fmt.Sprintf("%s = numbers_.narrow(detail::described_site<K_, %d>, %s, %s);", at, i, dtype(p),
 			p.Name)}
-	case p.Kind == contract.Number && numberKind(p) != contract.Bool:
+	case p.Kind == contract.Number && dispatcher.NumberKind(p) != contract.Bool:
 		return []string{fmt.Sprintf("%s = detail::narrow<decltype(%s)>(detail::described_site<K_, %d>, %s, %s);", at,
 			at, i, dtype(p), p.Name)}
 	}

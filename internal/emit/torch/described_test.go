@@ -9,6 +9,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/dispatcher"
 	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
@@ -101,28 +102,28 @@ k: {args: {grad: "float32[n]", sizes: "list[int]?"}, returns: {dx: "float32[n]"}
 // A batch is one more leading dimension only where nothing that the description says changes by it.
 func TestHowVmapCallsAKernel(t *testing.T) {
 	wants := map[string]string{
-		`{args: {x: "T[..., n]", w: "T[n]"}, returns: {y: "T[...]"}}`:                          batchJoined,
-		`{args: {x: "T[..., n]", w: "T[n]"}, returns: {y: "T[..., w.size]"}}`:                  batchJoined,
-		`{args: {x: "T[..., n]"}, returns: {y: "T[...]"}, batch: none}`:                        batchNone,
-		`{args: {x: "T[n]"}, returns: {y: "T[n]"}}`:                                            batchEach,
-		`{args: {x: "T[...]", axis: int}, returns: {y: "T[...]"}}`:                             batchEach,
-		`{args: {x: "T[...]", axis: int32}, returns: {y: "T[...]"}}`:                           batchEach,
-		`{args: {x: "T[...]", by: float32}, returns: {y: "T[...]"}}`:                           batchJoined,
-		`{args: {x: "T[...]", axes: "list[int]"}, returns: {y: "T[...]"}}`:                     batchEach,
-		`{args: {x: "T[..., n]"}, returns: {y: "T[...]", s: "T[n]"}}`:                          batchEach,
-		`{args: {x: "T[n, ...]"}, returns: {y: "T[..., n]"}}`:                                  batchEach,
-		`{args: {x: "T[...rows]"}, returns: {y: "T[...rows]"}}`:                                batchEach,
-		`{args: {x: "T[..., n] column_major"}, returns: {y: "T[..., n]"}}`:                     batchEach,
-		`{args: {x: "T[...]", y: "T[...] inout"}, returns: {z: "T[...]"}}`:                     batchEach,
-		`{args: {x: "T[...]", y: "T[...] inout"}}`:                                             batchEach,
-		`{args: {x: "T[..., n]"}, returns: {y: "T[..., x.size]"}}`:                             batchEach,
-		`{args: {x: "T[..., n]"}, returns: {y: "T[...]"}, where: ["n > 1 or x.shape[0] < 9"]}`: batchEach,
+		`{args: {x: "T[..., n]", w: "T[n]"}, returns: {y: "T[...]"}}`:                          dispatcher.BatchJoined,
+		`{args: {x: "T[..., n]", w: "T[n]"}, returns: {y: "T[..., w.size]"}}`:                  dispatcher.BatchJoined,
+		`{args: {x: "T[..., n]"}, returns: {y: "T[...]"}, batch: none}`:                        dispatcher.BatchNone,
+		`{args: {x: "T[n]"}, returns: {y: "T[n]"}}`:                                            dispatcher.BatchEach,
+		`{args: {x: "T[...]", axis: int}, returns: {y: "T[...]"}}`:                             dispatcher.BatchEach,
+		`{args: {x: "T[...]", axis: int32}, returns: {y: "T[...]"}}`:                           dispatcher.BatchEach,
+		`{args: {x: "T[...]", by: float32}, returns: {y: "T[...]"}}`:                           dispatcher.BatchJoined,
+		`{args: {x: "T[...]", axes: "list[int]"}, returns: {y: "T[...]"}}`:                     dispatcher.BatchEach,
+		`{args: {x: "T[..., n]"}, returns: {y: "T[...]", s: "T[n]"}}`:                          dispatcher.BatchEach,
+		`{args: {x: "T[n, ...]"}, returns: {y: "T[..., n]"}}`:                                  dispatcher.BatchEach,
+		`{args: {x: "T[...rows]"}, returns: {y: "T[...rows]"}}`:                                dispatcher.BatchEach,
+		`{args: {x: "T[..., n] column_major"}, returns: {y: "T[..., n]"}}`:                     dispatcher.BatchEach,
+		`{args: {x: "T[...]", y: "T[...] inout"}, returns: {z: "T[...]"}}`:                     dispatcher.BatchEach,
+		`{args: {x: "T[...]", y: "T[...] inout"}}`:                                             dispatcher.BatchEach,
+		`{args: {x: "T[..., n]"}, returns: {y: "T[..., x.size]"}}`:                             dispatcher.BatchEach,
+		`{args: {x: "T[..., n]"}, returns: {y: "T[...]"}, where: ["n > 1 or x.shape[0] < 9"]}`: dispatcher.BatchEach,
 	}
 	for src, want := range wants {
 		all, err := emitted(t, "f: "+strings.Replace(src, "{", "{types: {T: [float32]}, symbol: f, ", 1))
 		require.NoError(t, err, src)
 		assert.Contains(t, all["dlpackgen_torch/described_operators.hpp"], "Batching::"+want+";", src)
 		registered := strings.Contains(all["dlpackgen_torch/described_kernels.cpp"], "FuncTorchBatched")
-		assert.Equal(t, want != batchEach, registered, src)
+		assert.Equal(t, want != dispatcher.BatchEach, registered, src)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit/dispatcher"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
@@ -12,7 +13,7 @@ import (
 func viewGradient(k *contract.Kernel) gradient {
 	g := gradient{Saving: k.Name + "_"}
 	if len(k.Given()) < len(k.Results) {
-		g.Saving = savingName(k) + "_"
+		g.Saving = dispatcher.SavingName(k) + "_"
 	}
 	for i := range k.Given() {
 		g.Back = append(g.Back, fmt.Sprintf("gradients_[%d].contiguous()", i))

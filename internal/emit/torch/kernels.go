@@ -1,13 +1,13 @@
 package torch
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/dispatcher"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
 )
 
@@ -63,15 +63,6 @@ type operator struct {
 	BackwardName                       string // or ""
 }
 
-// keys are the back ends of PyTorch by DLPack's types of devices.
-var keys = map[string]string{
-	"kDLCPU": "CPU", "kDLCUDA": "CUDA", "kDLROCM": "CUDA", "kDLOneAPI": "XPU", "kDLMetal": "MPS", "kDLMAIA": "MAIA",
-	"kDLExtDev": "PrivateUse1",
-}
-
-// keyOf gives the back end of PyTorch for a device, or "".
-func keyOf(d kernel.Device) string { return cmp.Or(d.Torch, keys[d.Name]) }
-
 // kernelAssets lists the registration of the kernels, if there are any.
 func kernelAssets(m *emit.Model) ([]emit.Asset, error) {
 	if len(m.Kernels) == 0 {
@@ -93,7 +84,7 @@ func checkKernels(all []kernel.Kernel) error {
 					k.Name))
 		}
 		for _, d := range k.Devices {
-			if keyOf(d) == "" {
+			if dispatcher.Key(d) == "" {
 				errs = append(errs,
 					fmt.Errorf("kernel %s is for %s, which PyTorch has no back end for", k.Name, d.Name))
 			}
@@ -138,7 +129,7 @@ func place(all []operators, k kernel.Kernel, op operator) []operators {
 	}
 	var placed []string
 	for _, d := range k.Devices {
-		if key := keyOf(d); !slices.Contains(placed, key) {
+		if key := dispatcher.Key(d); !slices.Contains(placed, key) {
 			placed = append(placed, key)
 			b := block{Key: key, Call: "implement", More: ", c10::DispatchKey::" + key}
 			n.Blocks, n.BackEnds = add(n.Blocks, b, op), add(n.BackEnds, b, op)

@@ -1,0 +1,153 @@
+// Package dispatcher is what operators of PyTorch are made of, however they are registered: the
+// schema of a described kernel, its dispatch keys, what torch.vmap does with it, and the shapes of
+// its results as expressions over symbols. Targets torch and torchshim render them.
+package dispatcher
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/kernel"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
+)
+
+// keys are the back ends of PyTorch by DLPack's types of devices.
+var keys = map[string]string{
+	"kDLCPU": "CPU", "kDLCUDA": "CUDA", "kDLROCM": "CUDA", "kDLOneAPI": "XPU", "kDLMetal": "MPS", "kDLMAIA": "MAIA",
+	"kDLExtDev": "PrivateUse1",
+}
+
+// Key gives the back end of PyTorch for a device, or "".
+func Key(d kernel.Device) string { return cmp.Or(d.Torch, keys[d.Name]) }
+
+// Unregistered names what PyTorch's dispatcher has no words for.
+func Unregistered(k *contract.Kernel) (errs []error) {
+	fail := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("kernel "+k.Name+" "+format, args...))
+	}
+	if !slices.ContainsFunc(k.Args, func(p contract.Param) bool { return p.Kind == contract.Tensor }) {
+		fail("takes no tensor: PyTorch finds the backend of an operator by its tensors")
+	}
+	for _, p := range k.Args {
+		if p.Kind == contract.Tensor && p.Optional && p.Writes() {
+			fail("writes to %s, which may be None: PyTorch has no such argument", p.Name)
+		}
+	}
+	if written := k.Written(); len(written) > 26 {
+		fail("writes to %d arguments: PyTorch's schemas have letters for 26", len(written))
+	}
+	for _, p := range k.Results {
+		if p.Kind != contract.Tensor {
+			fail("returns the scalar %s, which PyTorch cannot compute for a graph: write float64[] for a tensor "+
+				"of rank 0", p.Name)
+		}
+	}
+	if k.Backward != nil {
+		errs = append(errs, unsaved(k)...)
+	}
+	for _, d := range k.Devices {
+		if Key(kernel.Device{Name: d.Name, Value: d.Value}) == "" {
+			fail("is for %s, which PyTorch has no backend for", d.Name)
+		}
+	}
+	return errs
+}
+
+// unsaved names what autograd's record cannot hold.
+func unsaved(k *contract.Kernel) (errs []error) {
+	for _, name := range k.Backward.Saves {
+		i := k.Arg(name)
+		if i == contract.None || !k.Args[i].Optional {
+			continue
+		}
+		if kind := k.Args[i].Kind; kind == contract.Str || kind == contract.Ints || kind == contract.Floats {
+			errs = append(errs,
+				fmt.Errorf("kernel %s saves %s, which may be None: PyTorch saves no optional text or list",
+					k.Name, name))
+		}
+	}
+	return errs
+}
+
+// SavingName begins as no kernel does.
+func SavingName(k *contract.Kernel) string { return "_" + k.Name + "_saving" }
+
+// WrittenAlias marks an argument that the kernel writes to.
+func WrittenAlias(p contract.Param) string {
+	if p.Kind == contract.Tensor && p.Writes() {
+		return "a!"
+	}
+	return ""
+}
+
+// Schema spells PyTorch's schema of a kernel.
+func Schema(k *contract.Kernel, given []contract.Param) string {
+	var args, results []string
+	written := 0
+	for _, p := range k.Args {
+		text := schemaType(p)
+		if WrittenAlias(p) != "" {
+			text = fmt.Sprintf("Tensor(%c!)", 'a'+written)
+			written++
+		}
+		text += " " + p.Name
+		if p.Default != nil {
+			text += "=" + schemaDefault(p)
+		}
+		args = append(args, text)
+	}
+	for range given {
+		results = append(results, "Tensor")
+	}
+	out := strings.Join(results, ", ")
+	if len(results) != 1 {
+		out = "(" + out + ")"
+	}
+	return "(" + strings.Join(args, ", ") + ") -> " + out
+}
+
+// schemaKinds are PyTorch's types, by kind.
+var schemaKinds = map[contract.Kind]string{contract.Tensor: "Tensor", contract.Int: "int", contract.Float: "float",
+	contract.Bool: "bool", contract.Str: "str", contract.Ints: "int[]", contract.Floats: "float[]"}
+
+func schemaType(p contract.Param) string {
+	text := schemaKinds[p.Kind]
+	if p.Kind == contract.Number {
+		text = schemaKinds[NumberKind(p)]
+		if p.Var != contract.None {
+			text = "Scalar"
+		}
+	}
+	if p.Optional {
+		text += "?"
+	}
+	return text
+}
+
+// NumberKind is what PyTorch has for a scalar of a dtype.
+func NumberKind(p contract.Param) contract.Kind {
+	switch contract.CTypes[p.Types[0].Name] {
+	case "float", "double":
+		return contract.Float
+	case "bool":
+		return contract.Bool
+	}
+	return contract.Int
+}
+
+func schemaDefault(p contract.Param) string {
+	v := p.Default
+	isNumber := p.Kind == contract.Number && p.Var == contract.None
+	isFloat := p.Kind == contract.Float || isNumber && NumberKind(p) == contract.Float
+	switch {
+	case v.Kind == notation.Bool:
+		return map[bool]string{true: "True", false: "False"}[v.Bool]
+	case v.Kind == notation.Int && isFloat:
+		return v.String() + ".0" // PyTorch takes an optional float's 1 for an int
+	}
+	return v.String()
+}
+
