@@ -14,7 +14,7 @@ import "embed"
 //   - kernels: the kernels of a config, their checks and calls in C;
 //   - cpp: the headers of C++, and templates for those that the spec decides;
 //   - torch: what is compiled against libtorch, and a package of Python that loads it;
-//   - tvmffi: the kernels of a config as functions of tvm-ffi, in C and Python;
+//   - tvmffi: the kernels of a config as functions of tvm-ffi, in C and Python; torchshim: operators PyTorch plain C, what they need
 //   - device: the backends for devices: one interface in C, the sources behind it, a
 //     template for what a backend's description decides, and a package of Go;
 //   - onnxruntime: the kernels of a config as custom operators of ONNX Runtime, in C;
@@ -23,5 +23,5 @@ import "embed"
 //   - jax: the kernels of a config as handlers of XLA, and the functions of JAX that call them;
 //   - shm: memory of the host shared between processes: C, a package of Go, a module for Python.
 //
-//go:embed c go hosts python kernels project cpp torch torch/__init__.py jax tvmffi device shm onnxruntime
+//go:embed c go hosts python kernels project cpp torch torch/__init__.py jax tvmffi device shm onnxruntime torchshim
 var Files embed.FS

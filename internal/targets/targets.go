@@ -15,6 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/shm"
 	"github.com/dlpackgen/dlpackgen/internal/emit/torch"
 	"github.com/dlpackgen/dlpackgen/internal/emit/tvmffi"
+	"github.com/dlpackgen/dlpackgen/internal/emit/torchshim"
 )
 
 // Table gives every target, in the order in which they are made and listed.
@@ -22,8 +23,7 @@ func Table() emit.Table { return emit.Table{Rows: All(), Vendor: device.Vendor} 
 
 // All gives every target, in the order in which they are made and listed.
 func All() []emit.Target {
-	return []emit.Target{c.Target, golang.Target, cpp.Target, python.Target, kernels.Target, torch.Target, jax.Target,
-		tvmffi.Target, onnxruntime.Target,
+		c.Target, golang.Target, cpp.Target, python.Target, kernels.Target, torch.Target, jax.Target, tvmffi.Target, onnxruntime.Target, torchshim.Target,
 		device.Shared, device.CUDA, device.ROCm, device.OneAPI, shm.Target}
 }
 

@@ -1,7 +1,9 @@
-"""Described kernels as operators of torch: values, gradients, graphs, and the sentences of modules of Python."""
+"""Described kernels as operators of torch: values, gradients, graphs, and the sentences of modules of Python. Where
+STABLE is set the operators are those of the C shim, by kernels_torch.py."""
 
 import importlib.util
 import os
+import sys
 import threading
 
 import numpy
@@ -14,6 +16,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 ops = torch.ops.described
 kernels = importlib.util.module_from_spec(importlib.util.spec_from_file_location("_kernels", os.environ["MODULE"]))
 kernels.__spec__.loader.exec_module(kernels)
+if os.environ.get("STABLE"):
+    sys.modules["_kernels"] = kernels
+    importlib.import_module("kernels_torch").register()
 
 
 def rms_norm(x, weight, bias=None, eps=1e-6):

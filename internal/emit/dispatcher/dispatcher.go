@@ -85,19 +85,39 @@ func WrittenAlias(p contract.Param) string {
 
 // Schema spells PyTorch's schema of a kernel.
 func Schema(k *contract.Kernel, given []contract.Param) string {
-	var args, results []string
-	written := 0
-	for _, p := range k.Args {
-		text := schemaType(p)
-		if WrittenAlias(p) != "" {
-			text = fmt.Sprintf("Tensor(%c!)", 'a'+written)
-			written++
-		}
-		text += " " + p.Name
+	return schemaOf(k, given, func(p contract.Param) []string {
+		text := schemaType(p) + " " + p.Name
 		if p.Default != nil {
 			text += "=" + schemaDefault(p)
 		}
-		args = append(args, text)
+		return []string{text}
+	})
+}
+
+// NumbersSchema spells the schema in which a scalar of a variable is three arguments, since the C
+// shim of PyTorch has no Scalar: its integer, its float, and which of them it is.
+func NumbersSchema(k *contract.Kernel, given []contract.Param) string {
+	return schemaOf(k, given, func(p contract.Param) []string {
+		if IsScalar(p) {
+			return []string{"int " + p.Name, "float " + p.Name + "_real_", "int " + p.Name + "_is_"}
+		}
+		return []string{schemaType(p) + " " + p.Name}
+	})
+}
+
+// IsScalar tells whether an argument is a Scalar to PyTorch.
+func IsScalar(p contract.Param) bool { return p.Kind == contract.Number && p.Var != contract.None }
+
+func schemaOf(k *contract.Kernel, given []contract.Param, spell func(contract.Param) []string) string {
+	var args, results []string
+	written := 0
+	for _, p := range k.Args {
+		if WrittenAlias(p) != "" {
+			args = append(args, fmt.Sprintf("Tensor(%c!) %s", 'a'+written, p.Name))
+			written++
+			continue
+		}
+		args = append(args, spell(p)...)
 	}
 	for range given {
 		results = append(results, "Tensor")
@@ -150,4 +170,3 @@ func schemaDefault(p contract.Param) string {
 	}
 	return v.String()
 }
-

@@ -12,6 +12,7 @@ import (
 type Words struct {
 	Local       string // the variable of a symbol
 	Literal     string
+	Argument    string // of type int
 	Size, Shape string // of an argument, and of its dimension
 	Item        string // of a list
 	Negate      string
@@ -27,7 +28,7 @@ type Words struct {
 func (w Words) Symbol(k *contract.Kernel, dim int) (value string, found bool) {
 	name := k.Dims[dim].Name
 	if i := k.Arg(name); i != contract.None && !k.Args[i].Optional {
-		return fmt.Sprintf(w.Literal, name), true
+		return fmt.Sprintf(w.Argument, name), true
 	}
 	for _, p := range k.Args {
 		if p.Kind != contract.Tensor || p.Optional {

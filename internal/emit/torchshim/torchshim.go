@@ -1,0 +1,114 @@
+// Package torchshim is the target "torchshim": described kernels as operators of PyTorch in plain C,
+// which finds PyTorch's C shim when it runs. It needs no header of PyTorch, so that one library
+// serves many versions.
+package torchshim
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/dispatcher"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+)
+
+// Target is the row of the table of targets.
+var Target = emit.Target{
+	Name:      "torchshim",
+	Doc:       "described kernels as operators of PyTorch 2.10 and newer, in plain C without its headers",
+	Path:      "torchshim",
+	Oldest:    "1.3",
+	Needs:     []string{"c"},
+	Contracts: true, ContractNeeds: []string{"kernels"},
+	OnRequest: true,
+	Options:   []emit.Option{moduleOption},
+	Manifest:  manifest,
+}
+
+// moduleOption names the library that holds the operators.
+var moduleOption = emit.Option{
+	Name: "module", Default: "_kernels",
+	Doc:   "the module of Python whose library has the operators, with its package: mylib._kernels",
+	Check: checkModule,
+}
+
+var moduleName = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*\.)*[A-Za-z_][A-Za-z0-9_]*$`)
+
+func checkModule(value string) string {
+	if !moduleName.MatchString(value) {
+		return fmt.Sprintf("%q is no name of a module", value)
+	}
+	return ""
+}
+
+// view is what the templates show.
+type view struct {
+	Module, Import string
+	Most           int
+	Operators      []operator
+	DTypes         []dtype
+}
+
+// dtype is a type of elements by its name in PyTorch, with the function of the shim that gives its
+// number.
+type dtype struct {
+	Name, Function, Code string
+	Bits, Lanes          int
+}
+
+func manifest(m *emit.Model) (emit.Manifest, error) {
+	if len(m.Contracts) == 0 {
+		return emit.Manifest{}, nil
+	}
+	var errs []error
+	for i := range m.Contracts {
+		errs = append(errs, dispatcher.Unregistered(&m.Contracts[i])...)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return emit.Manifest{}, err
+	}
+	v := view{Module: m.Options[moduleOption.Name], Most: 1, DTypes: dtypes(m.Release)}
+	if v.Module == "" {
+		v.Module = moduleOption.Default
+	}
+	v.Import = importOf(v.Module)
+	for i := range m.Contracts {
+		v.Operators = append(v.Operators, viewOperators(&m.Contracts[i])...)
+		v.Most = max(v.Most, len(m.Contracts[i].Results)+1)
+	}
+	for i := range v.Operators {
+		v.Operators[i].Index = i
+	}
+	parts := emit.Copies("torchshim", "", "call.h", "library.h", "raise.h", "values.h")
+	return emit.Manifest{Assets: []emit.Asset{
+		{From: "torchshim/kernels_torch.c.tmpl", To: "kernels_torch.c", View: v, Parts: parts},
+		{From: "torchshim/kernels_torch.py.tmpl", To: "kernels_torch.py", View: v},
+		{From: "torchshim/dlpackgen_torchshim.py", To: "dlpackgen_torchshim.py"},
+	}}, nil
+}
+
+// importOf imports what stands beside the module.
+func importOf(module string) string {
+	if at := strings.LastIndex(module, "."); at >= 0 {
+		return "from " + module[:at] + " import dlpackgen_torchshim as shim"
+	}
+	return "import dlpackgen_torchshim as shim"
+}
+
+// dtypes lists the types of PyTorch that the spec names.
+func dtypes(r *spec.Release) (all []dtype) {
+	for _, d := range r.DTypes {
+		if d.Torch.Type == "" {
+			continue
+		}
+		one := dtype{Name: d.Name, Code: d.Code, Bits: d.Bits, Lanes: d.Lanes * d.Torch.Lanes}
+		if d.Torch.Lanes > 1 {
+			one.Name = fmt.Sprintf("%s_x%d", d.Name, d.Torch.Lanes)
+		}
+		one.Function = "aoti_torch_dtype_" + one.Name
+		all = append(all, one)
+	}
+	return all
+}

@@ -1,0 +1,290 @@
+/*
+ * A call of an operator: its arguments are taken from the dispatcher's stack, checked by kernels.c
+ * and passed to the C function; results go onto the stack.
+ */
+#ifndef DLPACKGEN_TORCHSHIM_CALL_H_
+#define DLPACKGEN_TORCHSHIM_CALL_H_
+
+#include "raise.h"
+#include "values.h"
+#include <kernels.h>
+
+#define DLPACKGEN_SHIM_SENTENCE 4096
+
+/* An operator. Its call is a struct of kernels.h. */
+struct dlpackgen_shim_operator {
+  const char *space, *name; /* of the operator */
+  const char* kernel;       /* in messages */
+  const char* schema;       /* that is defined */
+  const char* boxed_name;   /* that has the C function */
+  const char* boxed_schema; /* where that is another one, else NULL */
+  const char* const* keys;  /* the dispatch keys, up to NULL */
+  const struct dlpackgen_shim_argument* arguments;
+  int narguments, nresults, ngiven;
+  const int* given;       /* the results that callers get */
+  bool is_differentiable; /* Python has made autograd's record, where one is needed */
+  dlpackgen_shim_boxed boxed;
+  int (*fill)(const struct dlpackgen_shim_operator* op, void* call, struct dlpackgen_shim_value* values,
+              struct dlpackgen_message* message); /* and check */
+  void (*results)(const void* call, const struct dlpackgen_result** all);
+  int (*run)(const void* call, DLTensor* lent, void* stream, struct dlpackgen_message* message);
+};
+
+/* What a call has and must release. */
+struct dlpackgen_shim_frame {
+  const struct dlpackgen_shim_operator* op;
+  struct dlpackgen_shim_owned* owned;
+  void** made;
+  void* guard;
+};
+
+static void dlpackgen_shim_end(const struct dlpackgen_shim_frame* frame) {
+  for (int i = 0; i < frame->op->narguments; i++)
+    dlpackgen_shim_release(frame->op->arguments[i].kind, &frame->owned[i]);
+  for (int i = 0; i < frame->op->nresults; i++)
+    if (frame->made[i]) dlpackgen_shim.call.delete_tensor(frame->made[i]);
+  if (frame->guard) dlpackgen_shim.call.delete_guard(frame->guard);
+}
+
+static struct dlpackgen_site dlpackgen_shim_site(const struct dlpackgen_shim_operator* op, int i) {
+  const struct dlpackgen_site at = {op->kernel, op->arguments[i].name, i};
+  return at;
+}
+
+/* Checking */
+
+/* A gradient that nothing computes would be dropped. */
+static bool dlpackgen_shim_drops_gradient(const struct dlpackgen_shim_frame* frame) {
+  if (frame->op->is_differentiable || !dlpackgen_shim.call.grad_mode()) return false;
+  for (int i = 0; i < frame->op->narguments; i++) {
+    void** const handle = frame->owned[i].handle;
+    if (frame->op->arguments[i].kind != DLPACKGEN_SHIM_TENSOR || !handle) continue;
+    if (dlpackgen_shim.call.requires_grad(*handle)) return true;
+  }
+  return false;
+}
+
+DLPACKGEN_SLOW static int dlpackgen_shim_refuse_gradient(const struct dlpackgen_shim_operator* op,
+                                                         struct dlpackgen_message* message) {
+  dlpackgen_put(message, op->space);
+  dlpackgen_put(message, "::");
+  dlpackgen_put(message, op->name);
+  dlpackgen_put(message,
+                "(): an argument requires a gradient, and the kernel names no backward: call it under "
+                "torch.no_grad(), pass detach(), or name the kernel of its gradients in dlpackgen.yaml, as "
+                "`backward:`");
+  return DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR;
+}
+
+/* Borrows what the stack had. What is written comes first: that separates memory which is shared
+ * until then, and what is read of the same storage must be read where it lies afterwards. */
+static int dlpackgen_shim_read_all(const struct dlpackgen_shim_frame* frame, struct dlpackgen_shim_value* values,
+                                   struct dlpackgen_message* message) {
+  int status = DLPACKGEN_STATUS_OK;
+  for (int writes = 1; writes >= 0; writes--) {
+    for (int i = 0; !status && i < frame->op->narguments; i++) {
+      const struct dlpackgen_site at = dlpackgen_shim_site(frame->op, i);
+      if (frame->op->arguments[i].writes != (writes != 0)) continue;
+      status = dlpackgen_shim_read_value(&frame->op->arguments[i], &at, &values[i], &frame->owned[i], message);
+    }
+  }
+  return status;
+}
+
+/* Results and devices */
+
+/* The first tensor that is not in the host's memory, else any: results are where it is. */
+static void* dlpackgen_shim_like(const struct dlpackgen_shim_frame* frame) {
+  void* like = NULL;
+  for (int i = 0; i < frame->op->narguments; i++) {
+    int32_t device = dlpackgen_shim.cpu;
+    if (frame->op->arguments[i].kind != DLPACKGEN_SHIM_TENSOR || !frame->owned[i].handle) continue;
+    if (!like) like = frame->owned[i].handle;
+    dlpackgen_shim.call.get_device_type(frame->owned[i].handle, &device);
+    if (device != dlpackgen_shim.cpu) return frame->owned[i].handle;
+  }
+  return like;
+}
+
+/* Gives the native handle of the current stream of a device that is current. */
+static bool dlpackgen_shim_stream(int32_t device, int32_t index, void** stream) {
+  const struct dlpackgen_shim_functions* const call = &dlpackgen_shim.call;
+  void* current = NULL;
+  if (device == dlpackgen_shim.cuda && call->cuda_stream) return call->cuda_stream(index, stream) == 0;
+  if (!call->current_stream || !call->native_handle || !call->delete_stream) return false;
+  if (call->current_stream(index, &current)) return false;
+  const bool found = call->native_handle(current, stream) == 0;
+  call->delete_stream(current);
+  return found;
+}
+
+/* Makes a device current, and gives its stream. */
+static int dlpackgen_shim_enter(struct dlpackgen_shim_frame* frame, int32_t device, int32_t index, void** stream,
+                                struct dlpackgen_message* message) {
+  const struct dlpackgen_shim_functions* const call = &dlpackgen_shim.call;
+  if (device == dlpackgen_shim.cpu) return DLPACKGEN_STATUS_OK;
+  if (call->device_guard && call->delete_guard && !call->device_guard(index, &frame->guard) &&
+      dlpackgen_shim_stream(device, index, stream))
+    return DLPACKGEN_STATUS_OK;
+  dlpackgen_put(message, frame->op->kernel);
+  dlpackgen_put(message, "(): this torch does not tell the current stream of the device: use torch 2.13 or newer");
+  return DLPACKGEN_STATUS_BUFFER_ERROR;
+}
+
+static int dlpackgen_shim_make(const struct dlpackgen_shim_frame* frame, const struct dlpackgen_result* like,
+                               int32_t device, int32_t index, void** made, DLTensor* lent,
+                               struct dlpackgen_message* message) {
+  if (dlpackgen_shim_number_of(like->dtype) < 0) {
+    dlpackgen_put(message, "PyTorch has no dtype ");
+    dlpackgen_put_dtype(message, DLPACKGEN_DTYPE(like->dtype.code, like->dtype.bits, like->dtype.lanes));
+    return DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR;
+  }
+  if (dlpackgen_shim_allocate(like->dtype, like->ndim, like->shape, device, index, made) ||
+      !dlpackgen_shim_read(*made, lent) || dlpackgen_shim.call.get_mutable_data(*made, &lent->data)) {
+    dlpackgen_put(message, frame->op->kernel);
+    dlpackgen_put(message, "(): a result could not be allocated");
+    return DLPACKGEN_STATUS_MEMORY_ERROR;
+  }
+  return DLPACKGEN_STATUS_OK;
+}
+
+static int dlpackgen_shim_make_all(struct dlpackgen_shim_frame* frame, const void* call, DLTensor* lent, void** stream,
+                                   struct dlpackgen_message* message) {
+  const struct dlpackgen_result* like[DLPACKGEN_SHIM_MOST_RESULTS];
+  void* const beside = dlpackgen_shim_like(frame);
+  int32_t device = dlpackgen_shim.cpu, index = 0;
+  dlpackgen_shim.call.get_device_type(beside, &device);
+  dlpackgen_shim.call.get_device_index(beside, &index);
+  int status = dlpackgen_shim_enter(frame, device, index, stream, message);
+  frame->op->results(call, like);
+  for (int i = 0; !status && i < frame->op->nresults; i++)
+    status = dlpackgen_shim_make(frame, like[i], device, index, &frame->made[i], &lent[i], message);
+  return status;
+}
+
+/* The call */
+
+/* Tensors of inference mode have no version, and cannot be written outside of it. */
+DLPACKGEN_SLOW static int dlpackgen_shim_refuse_update(const struct dlpackgen_shim_operator* op,
+                                                       struct dlpackgen_message* message) {
+  if (dlpackgen_shim.call.inference_mode()) return DLPACKGEN_STATUS_OK;
+  dlpackgen_put(message, op->space);
+  dlpackgen_put(message, "::");
+  dlpackgen_put(message, op->name);
+  dlpackgen_put(message,
+                "(): Inplace update to inference tensor outside InferenceMode is not allowed: write to a clone() "
+                "of it");
+  return DLPACKGEN_STATUS_RUNTIME_ERROR;
+}
+
+/* Raises the versions of what is written, so that backward does not use what has changed since it
+ * was saved. Before the call, which may fail half-way. */
+static int dlpackgen_shim_raise_versions(const struct dlpackgen_shim_frame* frame, struct dlpackgen_message* message) {
+  int status = DLPACKGEN_STATUS_OK;
+  for (int i = 0; !status && i < frame->op->narguments; i++) {
+    if (!frame->op->arguments[i].writes) continue;
+    if (dlpackgen_shim.call.is_inference(frame->owned[i].handle)) {
+      status = dlpackgen_shim_refuse_update(frame->op, message);
+    } else {
+      dlpackgen_shim.call.bump_version(frame->owned[i].handle);
+    }
+  }
+  return status;
+}
+
+static int dlpackgen_shim_run(struct dlpackgen_shim_frame* frame, void* call, struct dlpackgen_shim_value* values,
+                              struct dlpackgen_message* message) {
+  DLTensor lent[DLPACKGEN_SHIM_MOST_RESULTS];
+  void* stream = NULL;
+  int status = DLPACKGEN_STATUS_OK;
+  if (dlpackgen_shim_drops_gradient(frame)) return dlpackgen_shim_refuse_gradient(frame->op, message);
+  if (!status) status = dlpackgen_shim_read_all(frame, values, message);
+  if (!status) status = frame->op->fill(frame->op, call, values, message);
+  if (!status) status = dlpackgen_shim_make_all(frame, call, lent, &stream, message);
+  if (!status) status = dlpackgen_shim_raise_versions(frame, message);
+  return status ? status : frame->op->run(call, lent, stream, message);
+}
+
+/* Runs an operator, and ends what it has begun. */
+static int dlpackgen_shim_call_within(const struct dlpackgen_shim_operator* op, void* call,
+                                      struct dlpackgen_shim_value* values, struct dlpackgen_shim_owned* owned,
+                                      dlpackgen_shim_cell* stack, struct dlpackgen_message* message) {
+  void* made[DLPACKGEN_SHIM_MOST_RESULTS] = {NULL};
+  struct dlpackgen_shim_frame frame = {op, owned, made, NULL};
+  dlpackgen_shim_own_all(op->arguments, op->narguments, stack, values, owned);
+  const int status = dlpackgen_shim_run(&frame, call, values, message);
+  for (int i = 0; !status && i < op->ngiven; i++) {
+    stack[i] = (dlpackgen_shim_cell)(uintptr_t)made[op->given[i]];
+    made[op->given[i]] = NULL;
+  }
+  dlpackgen_shim_end(&frame);
+  return status;
+}
+
+/* What the dispatcher calls, with memory for what the operator has. Any thread, with or without
+ * the GIL. */
+static void dlpackgen_shim_call_boxed(const struct dlpackgen_shim_operator* op, void* call,
+                                      struct dlpackgen_shim_value* values, struct dlpackgen_shim_owned* owned,
+                                      dlpackgen_shim_cell* stack) {
+  char text[DLPACKGEN_SHIM_SENTENCE];
+  struct dlpackgen_message message = dlpackgen_message_in(text, sizeof text);
+  const int status = dlpackgen_shim_call_within(op, call, values, owned, stack, &message);
+  if (status) dlpackgen_shim_raise(status, text);
+}
+
+/* Registration */
+
+static int dlpackgen_shim_failed(const char* what, const char* name, struct dlpackgen_message* message) {
+  const char* const why = dlpackgen_shim.call.last_error ? dlpackgen_shim.call.last_error() : NULL;
+  dlpackgen_put(message, "torch ");
+  dlpackgen_put(message, what);
+  dlpackgen_put(message, name);
+  if (why && *why) dlpackgen_put(message, ": ");
+  if (why) dlpackgen_put(message, why);
+  return DLPACKGEN_STATUS_RUNTIME_ERROR;
+}
+
+/* Defines an operator; the handles are kept as long as the process. */
+static int dlpackgen_shim_define(const struct dlpackgen_shim_operator* op, struct dlpackgen_message* message) {
+  const struct dlpackgen_shim_functions* const call = &dlpackgen_shim.call;
+  void* library = NULL;
+  if (call->library_fragment(op->space, __FILE__, 0, &library) || call->define(library, op->schema) ||
+      (op->boxed_schema && call->define(library, op->boxed_schema)))
+    return dlpackgen_shim_failed("does not define the operator ", op->name, message);
+  for (const char* const* key = op->keys; *key; key++) {
+    if (call->library_impl(op->space, *key, __FILE__, 0, &library) ||
+        call->implement(library, op->boxed_name, op->boxed, call->version()))
+      return dlpackgen_shim_failed("does not take the kernel of the operator ", op->name, message);
+  }
+  return DLPACKGEN_STATUS_OK;
+}
+
+/* Whether this torch can hand over the optional arguments of an operator. */
+static int dlpackgen_shim_check_optional(const struct dlpackgen_shim_operator* op, struct dlpackgen_message* message) {
+  if (dlpackgen_shim.call.delete_optional || dlpackgen_shim.call.operator_delete) return DLPACKGEN_STATUS_OK;
+  for (int i = 0; i < op->narguments; i++) {
+    const struct dlpackgen_site at = dlpackgen_shim_site(op, i);
+    if (op->arguments[i].optional)
+      return dlpackgen_shim_fail(&at, DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR,
+                                 "it may be None, which needs torch 2.13 or newer here", message);
+  }
+  return DLPACKGEN_STATUS_OK;
+}
+
+static int dlpackgen_shim_find_torch(const char* file, bool is_rocm, const struct dlpackgen_shim_dtype* dtypes,
+                                     size_t count, struct dlpackgen_message* message) {
+  void* const library = dlpackgen_shim_open(file);
+  const char* const missing = library ? dlpackgen_shim_link(library) : file;
+  if (missing) {
+    dlpackgen_put(message, library ? "this torch does not export " : "this is not a loaded library of torch: ");
+    dlpackgen_put(message, missing);
+    if (library) dlpackgen_put(message, ": use torch 2.10 or newer, or target torch");
+    return DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR;
+  }
+  dlpackgen_shim_learn_dtypes(library, dtypes, count);
+  dlpackgen_shim_learn_devices(is_rocm);
+  dlpackgen_shim_learn_exceptions(library);
+  return DLPACKGEN_STATUS_OK;
+}
+
+#endif /* DLPACKGEN_TORCHSHIM_CALL_H_ */
