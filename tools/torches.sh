@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs older versions of torch (tests/requirements-torch-*.txt) into .cache, once,
 # and reads their tensors with the module that the tests build for the one in .venv, and
-# with dlpackgen_torch, built for each.
+# with dlpackgen_torch, built for each; the operators by the C shim run there too.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -21,4 +21,4 @@ for file in tests/requirements-torch-*.txt; do
 	fi
 	pythons="$pythons $PWD/$dir/bin/python"
 done
-DLPACKGEN_TORCHES=$pythons exec go test -count=1 -v -run TestOlderTorches ./tests/clients ./tests/torch
+DLPACKGEN_TORCHES=$pythons exec go test -count=1 -v -run TestOlderTorches ./tests/clients ./tests/torch ./tests/torchshim

@@ -5,9 +5,9 @@
 #ifndef DLPACKGEN_TORCHSHIM_CALL_H_
 #define DLPACKGEN_TORCHSHIM_CALL_H_
 
+#include <kernels.h>
 #include "raise.h"
 #include "values.h"
-#include <kernels.h>
 
 #define DLPACKGEN_SHIM_SENTENCE 4096
 
@@ -22,7 +22,7 @@ struct dlpackgen_shim_operator {
   const struct dlpackgen_shim_argument* arguments;
   int narguments, nresults, ngiven;
   const int* given;       /* the results that callers get */
-  bool is_differentiable; /* Python has made autograd's record, where one is needed */
+  bool is_differentiable; /* Python looks at derivatives, and makes autograd's record */
   dlpackgen_shim_boxed boxed;
   int (*fill)(const struct dlpackgen_shim_operator* op, void* call, struct dlpackgen_shim_value* values,
               struct dlpackgen_message* message); /* and check */
@@ -53,27 +53,44 @@ static struct dlpackgen_site dlpackgen_shim_site(const struct dlpackgen_shim_ope
 
 /* Checking */
 
-/* A gradient that nothing computes would be dropped. */
-static bool dlpackgen_shim_drops_gradient(const struct dlpackgen_shim_frame* frame) {
-  if (frame->op->is_differentiable || !dlpackgen_shim.call.grad_mode()) return false;
-  for (int i = 0; i < frame->op->narguments; i++) {
-    void** const handle = frame->owned[i].handle;
-    if (frame->op->arguments[i].kind != DLPACKGEN_SHIM_TENSOR || !handle) continue;
-    if (dlpackgen_shim.call.requires_grad(*handle)) return true;
-  }
-  return false;
-}
-
-DLPACKGEN_SLOW static int dlpackgen_shim_refuse_gradient(const struct dlpackgen_shim_operator* op,
-                                                         struct dlpackgen_message* message) {
+/* Gives the status of an operator's error that is about no argument. */
+DLPACKGEN_SLOW static int dlpackgen_shim_refuse(const struct dlpackgen_shim_operator* op, int status, const char* text,
+                                                struct dlpackgen_message* message) {
   dlpackgen_put(message, op->space);
   dlpackgen_put(message, "::");
   dlpackgen_put(message, op->name);
-  dlpackgen_put(message,
-                "(): an argument requires a gradient, and the kernel names no backward: call it under "
-                "torch.no_grad(), pass detach(), or name the kernel of its gradients in dlpackgen.yaml, as "
-                "`backward:`");
-  return DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR;
+  dlpackgen_put(message, text);
+  return status;
+}
+
+static bool dlpackgen_shim_has_tangent(void** handle) {
+  void* const tangent = dlpackgen_shim.call.tangent(*handle, 0, handle);
+  bool is_defined = false;
+  return dlpackgen_shim.call.is_defined(tangent, &is_defined) == 0 && is_defined;
+}
+
+/* A derivative that nothing computes would be dropped. Python looks for it where a kernel has a
+ * backward. */
+static int dlpackgen_shim_refuse_derivatives(const struct dlpackgen_shim_frame* frame,
+                                             struct dlpackgen_message* message) {
+  if (frame->op->is_differentiable) return DLPACKGEN_STATUS_OK;
+  const bool grad_mode = dlpackgen_shim.call.grad_mode();
+  for (int i = 0; i < frame->op->narguments; i++) {
+    void** const handle = frame->owned[i].handle;
+    if (frame->op->arguments[i].kind != DLPACKGEN_SHIM_TENSOR || !handle) continue;
+    if (grad_mode && dlpackgen_shim.call.requires_grad(*handle))
+      return dlpackgen_shim_refuse(frame->op, DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR,
+                                   "(): an argument requires a gradient, and the kernel names no backward: call it "
+                                   "under torch.no_grad(), pass detach(), or name the kernel of its gradients in "
+                                   "dlpackgen.yaml, as `backward:`",
+                                   message);
+    if (dlpackgen_shim_has_tangent(handle))
+      return dlpackgen_shim_refuse(frame->op, DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR,
+                                   "(): an argument has a derivative of forward mode, which kernels do not pass on: "
+                                   "use backward mode",
+                                   message);
+  }
+  return DLPACKGEN_STATUS_OK;
 }
 
 /* Borrows what the stack had. What is written comes first: that separates memory which is shared
@@ -164,30 +181,19 @@ static int dlpackgen_shim_make_all(struct dlpackgen_shim_frame* frame, const voi
 
 /* The call */
 
-/* Tensors of inference mode have no version, and cannot be written outside of it. */
-DLPACKGEN_SLOW static int dlpackgen_shim_refuse_update(const struct dlpackgen_shim_operator* op,
-                                                       struct dlpackgen_message* message) {
-  if (dlpackgen_shim.call.inference_mode()) return DLPACKGEN_STATUS_OK;
-  dlpackgen_put(message, op->space);
-  dlpackgen_put(message, "::");
-  dlpackgen_put(message, op->name);
-  dlpackgen_put(message,
-                "(): Inplace update to inference tensor outside InferenceMode is not allowed: write to a clone() "
-                "of it");
-  return DLPACKGEN_STATUS_RUNTIME_ERROR;
-}
-
 /* Raises the versions of what is written, so that backward does not use what has changed since it
- * was saved. Before the call, which may fail half-way. */
+ * was saved. Before the call, which may fail half-way. Tensors of inference mode have none. */
 static int dlpackgen_shim_raise_versions(const struct dlpackgen_shim_frame* frame, struct dlpackgen_message* message) {
   int status = DLPACKGEN_STATUS_OK;
   for (int i = 0; !status && i < frame->op->narguments; i++) {
     if (!frame->op->arguments[i].writes) continue;
-    if (dlpackgen_shim.call.is_inference(frame->owned[i].handle)) {
-      status = dlpackgen_shim_refuse_update(frame->op, message);
-    } else {
+    if (!dlpackgen_shim.call.is_inference(frame->owned[i].handle))
       dlpackgen_shim.call.bump_version(frame->owned[i].handle);
-    }
+    else if (!dlpackgen_shim.call.inference_mode())
+      status = dlpackgen_shim_refuse(frame->op, DLPACKGEN_STATUS_RUNTIME_ERROR,
+                                     "(): Inplace update to inference tensor outside InferenceMode is not allowed: "
+                                     "write to a clone() of it",
+                                     message);
   }
   return status;
 }
@@ -196,8 +202,7 @@ static int dlpackgen_shim_run(struct dlpackgen_shim_frame* frame, void* call, st
                               struct dlpackgen_message* message) {
   DLTensor lent[DLPACKGEN_SHIM_MOST_RESULTS];
   void* stream = NULL;
-  int status = DLPACKGEN_STATUS_OK;
-  if (dlpackgen_shim_drops_gradient(frame)) return dlpackgen_shim_refuse_gradient(frame->op, message);
+  int status = dlpackgen_shim_refuse_derivatives(frame, message);
   if (!status) status = dlpackgen_shim_read_all(frame, values, message);
   if (!status) status = frame->op->fill(frame->op, call, values, message);
   if (!status) status = dlpackgen_shim_make_all(frame, call, lent, &stream, message);

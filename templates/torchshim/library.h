@@ -1,8 +1,8 @@
 /*
  * Functions of libtorch by their names, in the torch that the program has loaded already: one
  * binary serves many versions. Those that begin with aoti_torch_ or torch_ are its C shim, which
- * PyTorch keeps stable. The shim does not tell whether a tensor requires a gradient, and does not
- * record that a tensor was written: exported functions of C++ do.
+ * PyTorch keeps stable. The shim does not tell whether a tensor requires a gradient or has a
+ * tangent, and does not record that a tensor was written: exported functions of C++ do.
  */
 #ifndef DLPACKGEN_TORCHSHIM_LIBRARY_H_
 #define DLPACKGEN_TORCHSHIM_LIBRARY_H_
@@ -56,6 +56,8 @@ struct dlpackgen_shim_functions {
   int32_t (*delete_string)(void* string);
   bool (*grad_mode)(void);
   bool (*requires_grad)(const void* impl);
+  void* (*tangent)(const void* impl, uint64_t level, const void* handle); /* gives a handle */
+  int32_t (*is_defined)(void* handle, bool* is_defined);
   bool (*is_inference)(const void* handle);
   bool (*inference_mode)(void);
   void (*bump_version)(const void* handle);
@@ -112,6 +114,8 @@ static const struct dlpackgen_shim_name dlpackgen_shim_names[] = {
     {"torch_delete_string", DLPACKGEN_SHIM_SLOT(delete_string), false},
     {"aoti_torch_grad_mode_is_enabled", DLPACKGEN_SHIM_SLOT(grad_mode), false},
     {"_ZNK3c1010TensorImpl13requires_gradEv", DLPACKGEN_SHIM_SLOT(requires_grad), false},
+    {"_ZNK3c1010TensorImpl8_fw_gradEmRKN2at10TensorBaseE", DLPACKGEN_SHIM_SLOT(tangent), false},
+    {"aoti_torch_is_defined", DLPACKGEN_SHIM_SLOT(is_defined), false},
     {"_ZN2at6native12is_inferenceERKNS_6TensorE", DLPACKGEN_SHIM_SLOT(is_inference), false},
     {"_ZN3c1013InferenceMode10is_enabledEv", DLPACKGEN_SHIM_SLOT(inference_mode), false},
     {"_ZN5torch8autograd4impl12bump_versionERKN2at6TensorE", DLPACKGEN_SHIM_SLOT(bump_version), false},
@@ -168,8 +172,7 @@ static bool dlpackgen_shim_find(void* library, const char* name, void* function)
 static const char* dlpackgen_shim_link(void* library) {
   for (size_t i = 0; i < sizeof dlpackgen_shim_names / sizeof *dlpackgen_shim_names; i++) {
     const struct dlpackgen_shim_name* const symbol = &dlpackgen_shim_names[i];
-    if (!dlpackgen_shim_find(library, symbol->name, (char*)&dlpackgen_shim.call + symbol->slot) &&
-        !symbol->is_optional)
+    if (!dlpackgen_shim_find(library, symbol->name, (char*)&dlpackgen_shim.call + symbol->slot) && !symbol->is_optional)
       return symbol->name;
   }
   return NULL;

@@ -81,9 +81,9 @@ static void dlpackgen_shim_learn_exceptions(void* library) {
       dlpackgen_shim_find(library, "__cxa_allocate_exception", &found->allocate) &&
       dlpackgen_shim_find(library, "_Znwm", &found->new_memory) &&
       dlpackgen_shim_find(library, "_ZdlPv", &found->delete_memory) &&
-      dlpackgen_shim_find(
-          library, "_ZN3c105ErrorC1ENS_14SourceLocationENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE",
-          &found->construct);
+      dlpackgen_shim_find(library,
+                          "_ZN3c105ErrorC1ENS_14SourceLocationENSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE",
+                          &found->construct);
 }
 
 /* What a catcher ends an exception by: the first of its virtual functions. */

@@ -156,6 +156,9 @@ static bool dlpackgen_shim_read(void* handle, DLTensor* tensor) {
 static int dlpackgen_shim_borrow(const struct dlpackgen_site* at, void* handle, bool writes, DLTensor* tensor,
                                  struct dlpackgen_message* message) {
   const void* data = NULL;
+  bool is_defined = false;
+  if (dlpackgen_shim.call.is_defined(handle, &is_defined) || !is_defined)
+    return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_TYPE_ERROR, "it is an undefined tensor", message);
   if (!dlpackgen_shim_read(handle, tensor))
     return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR, "it cannot be lent", message);
   if (tensor->dtype.lanes == 0)
@@ -276,7 +279,7 @@ static double dlpackgen_shim_largest(DLDataType dtype) {
 
 /* Compares a float with the range of its dtype. */
 static inline int dlpackgen_shim_fit_real(const struct dlpackgen_site* at, DLDataType dtype,
-                                   const struct dlpackgen_shim_value* value, struct dlpackgen_message* message) {
+                                          const struct dlpackgen_shim_value* value, struct dlpackgen_message* message) {
   if (!value->present || !isfinite(value->real) || fabs(value->real) <= dlpackgen_shim_largest(dtype))
     return DLPACKGEN_STATUS_OK;
   return dlpackgen_shim_out_of_range(at, dtype, value, true, message);
@@ -284,7 +287,8 @@ static inline int dlpackgen_shim_fit_real(const struct dlpackgen_site* at, DLDat
 
 /* Compares an integer with the range of its dtype. */
 static inline int dlpackgen_shim_fit_integer(const struct dlpackgen_site* at, DLDataType dtype,
-                                      const struct dlpackgen_shim_value* value, struct dlpackgen_message* message) {
+                                             const struct dlpackgen_shim_value* value,
+                                             struct dlpackgen_message* message) {
   const bool is_signed = dtype.code == kDLInt;
   const int bits = dtype.code == kDLBool ? 1 : dtype.bits - (is_signed ? 1 : 0);
   const int64_t high = bits >= 63 ? INT64_MAX : (INT64_C(1) << bits) - 1;
@@ -295,7 +299,8 @@ static inline int dlpackgen_shim_fit_integer(const struct dlpackgen_site* at, DL
 
 /* Compares a scalar of a variable with the dtype that the call has. */
 static inline int dlpackgen_shim_fit_number(const struct dlpackgen_site* at, DLDataType dtype,
-                                     const struct dlpackgen_shim_value* value, struct dlpackgen_message* message) {
+                                            const struct dlpackgen_shim_value* value,
+                                            struct dlpackgen_message* message) {
   struct dlpackgen_shim_value number = *value;
   if (dtype.code == kDLFloat || dtype.code == kDLBfloat) {
     if (value->is != DLPACKGEN_SHIM_IS_FLOAT) number.real = (double)value->integer;

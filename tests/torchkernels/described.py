@@ -18,6 +18,7 @@ kernels = importlib.util.module_from_spec(importlib.util.spec_from_file_location
 kernels.__spec__.loader.exec_module(kernels)
 if os.environ.get("STABLE"):
     sys.modules["_kernels"] = kernels
+    sys.path.insert(0, os.path.join(os.environ.get("MUTANTS", ""), os.environ.get("DLPACKGEN_MUTANT", "0")))
     importlib.import_module("kernels_torch").register()
 
 

@@ -1,0 +1,196 @@
+"""What operators by the C shim have beside those of described.py, which tests both forms: when they
+are registered, and what is refused by another part of them."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import warnings
+
+from check import raises, run
+
+sys.path.insert(0, os.path.join(os.environ.get("MUTANTS", ""), os.environ.get("DLPACKGEN_MUTANT", "0")))
+spec = importlib.util.spec_from_file_location("_kernels", os.environ["MODULE"])
+sys.modules["_kernels"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sys.modules["_kernels"])
+import kernels_torch
+
+import torch
+from torch.autograd import forward_ad
+
+ops = torch.ops.described
+kernels_torch.register()
+
+LOAD = """
+import importlib.util, os, sys
+spec = importlib.util.spec_from_file_location("_kernels", os.environ["MODULE"])
+sys.modules["_kernels"] = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(sys.modules["_kernels"])
+sys.path.insert(0, os.path.join(os.environ.get("MUTANTS", ""), os.environ.get("DLPACKGEN_MUTANT", "0")))
+"""
+
+
+def python(program):
+    """Runs a program in a process of its own, in which torch is not imported."""
+    made = subprocess.run([sys.executable, "-W", "error::RuntimeWarning", "-c", LOAD + program], capture_output=True,
+                          text=True)  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    return made.stdout.strip()
+
+
+def doubles(*shape, grad=False):
+    return torch.randn(*shape, dtype=torch.float64, requires_grad=grad)
+
+
+def test_importing_it_does_not_import_torch():
+    assert python("import kernels_torch; print('torch' in sys.modules)") == "False"
+
+
+def test_operators_are_registered_when_torch_is_imported():
+    call = "print(torch.ops.described.alone(torch.zeros(1, dtype=torch.float64)).item())"
+    assert python("import kernels_torch, torch; " + call) == "0.0"
+    assert python("import kernels_torch, torch; print(type(torch.__loader__).__name__)") == "SourceFileLoader"
+    assert python("import torch, kernels_torch; " + call) == "0.0"
+
+
+def test_an_operator_that_is_defined_already_is_named():
+    program = """
+import torch, warnings
+library = torch.library.Library("described", "FRAGMENT")
+library.define("pad(Tensor x) -> Tensor")
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    import kernels_torch
+print(["the operator pad" in str(w.message) for w in seen if w.category is RuntimeWarning])
+print(torch.ops.described.alone.default._schema.name)
+"""
+    assert python(program) == "[True]\ndescribed::alone"
+
+
+def test_a_torch_that_lacks_functions_is_no_error_of_its_import():
+    program = """
+import warnings, sys, types
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    torch = sys.modules["torch"] = types.ModuleType("torch")
+    torch.version, torch._C = types.SimpleNamespace(hip=None), types.SimpleNamespace(__file__=None)
+    import ctypes, importlib, math
+    for torch._C.__file__ in ("/no/such/library.so", importlib.import_module("_ctypes").__file__):
+        import kernels_torch
+        del sys.modules["kernels_torch"]
+print("|".join(str(w.message) for w in seen))
+"""
+    texts = python(program).split("|")
+    assert texts[0] == "_kernels: no operators: this is not a loaded library of torch: /no/such/library.so", texts
+    assert "this torch does not export aoti_torch_" in texts[1] and "use torch 2.10 or newer" in texts[1], texts
+
+
+def test_registering_again_does_nothing():
+    kernels_torch.register()
+
+
+def test_forward_mode_is_refused():
+    with forward_ad.dual_level():
+        x = forward_ad.make_dual(doubles(3, 8), doubles(3, 8))
+        text = "(): an argument has a derivative of forward mode, which kernels do not pass on: use backward mode"
+        raises(NotImplementedError, "described::rms_norm" + text, ops.rms_norm, x, doubles(8))
+        raises(NotImplementedError, "described::alone" + text, ops.alone, x)
+        assert ops.alone(doubles(3)).shape == (3,)
+
+
+def test_gradients_are_refused_where_the_mode_is_on():
+    x = doubles(3, grad=True)
+    text = "described::alone(): an argument requires a gradient, and the kernel names no backward: call it under"
+    raises(NotImplementedError, text, ops.alone, x)
+    with torch.no_grad():
+        assert torch.equal(ops.alone(x), x)
+    meta = torch.empty(3, device="meta", dtype=torch.float64, requires_grad=True)
+    raises(NotImplementedError, text, ops.alone, meta)
+
+
+def test_inference_tensors_are_written_in_their_mode_alone():
+    x = torch.ones(4)
+    with torch.inference_mode():
+        y = torch.ones(4)
+        ops.axpy(1.0, x, y)
+    assert y.tolist() == [2] * 4
+    text = "described::axpy(): Inplace update to inference tensor outside InferenceMode is not allowed"
+    raises(RuntimeError, text, ops.axpy, 1.0, x, y)
+    assert y.tolist() == [2] * 4
+
+
+def test_what_was_saved_is_not_changed_unseen():
+    x = torch.ones(4, requires_grad=True)
+    y = x.detach().clone()
+    z = x * y
+    ops.axpy(1.0, torch.ones(4), y)
+    raises(RuntimeError, "modified by an inplace operation", z.sum().backward)
+
+
+def test_negated_tensors_are_written():
+    z = torch.complex(torch.ones(4), torch.zeros(4))
+    y = z.conj().imag
+    ops.axpy(1.0, torch.ones(4), y)
+    assert y.tolist() == [1] * 4 and z.imag.tolist() == [-1] * 4
+
+
+def test_undefined_tensors():
+    text = "rms_norm(): argument 'weight' (2nd): it is an undefined tensor"
+    raises(TypeError, text, ops.rms_norm, torch.ones(3, 8), None)
+
+
+def test_storage_that_was_made_smaller():
+    x = torch.ones(4, 8)
+    x.untyped_storage().resize_(4)
+    raises(BufferError, "rms_norm(): argument 'x' (1st): it reaches beyond its storage", ops.rms_norm, x, torch.ones(8))
+
+
+def test_memory_that_is_shared_until_it_is_written():
+    base = torch.ones(4)
+    y = torch._lazy_clone(base)
+    ops.axpy(1.0, torch.ones(4), y)
+    assert y.tolist() == [2] * 4 and base.tolist() == [1] * 4
+    x = torch._lazy_clone(base)
+    ops.axpy(1.0, x, y)
+    assert torch._C._is_cow_tensor(x)
+
+
+def test_errors_have_their_classes():
+    """The shim itself raises RuntimeError alone."""
+    x, w = torch.ones(3, 8), torch.ones(8)
+    raises(TypeError, "expected float32 or float64", ops.rms_norm, x.int(), w.int())
+    raises(ValueError, "expected n = 8", ops.rms_norm, x, torch.ones(7))
+    big = torch.full((3, 8), 1e30, dtype=torch.float64)
+    raises(IndexError, "rms_norm(): argument 'x' (1st): a row has no scale", ops.rms_norm, big, doubles(8).fill_(1))
+
+
+def test_failed_calls_release_their_arguments():
+    x, w = torch.ones(3, 8), torch.ones(7)
+    for _ in range(3):
+        raises(ValueError, "expected n = 8", ops.rms_norm, x, w, w, 1e-3)
+    y = ops.words(torch.ones(3, 4), [1, 5], [1.0, 2.0], "abc", 7, 9, False, 2.5)
+    raises(ValueError, "int8 does not hold 300", ops.words, torch.ones(3, 4), [1, 5], [1.0], "clip", 300)
+    for tensor in (x, w, *y):
+        assert tensor._use_count() <= 2, tensor._use_count()
+
+
+def test_layouts_without_a_kernel():
+    raises(NotImplementedError, "SparseCPU", ops.alone, torch.ones(3).double().to_sparse())
+
+
+def test_torch_func_of_a_kernel_with_a_backward():
+    """PyTorch takes no operator whose gradients are registered so, and says that in its own words."""
+    w = doubles(8)
+    raises(RuntimeError, "functorch transforms", torch.func.grad(lambda x: ops.rms_norm(x, w).sum()), doubles(3, 8))
+
+
+def test_compiled_by_inductor():
+    x, w = torch.randn(3, 8), torch.ones(8)
+    f = torch.compile(lambda x: ops.rms_norm(x * 2, w) + 1, fullgraph=True)
+    want = x * 2 * torch.rsqrt((x * 2).pow(2).mean(-1, keepdim=True) + 1e-6) + 1
+    assert torch.allclose(f(x), want, atol=1e-5)
+
+
+if __name__ == "__main__":
+    assert warnings
+    run(dict(globals()))
