@@ -77,7 +77,7 @@ func pythonArgument(k *contract.Kernel, p contract.Param) string {
 		name string
 		on   bool
 	}{{"writes", dispatcher.WrittenAlias(p) != ""}, {"copied", p.Copied}, {"cpu", p.CPU},
-		{"leading", dispatcher.Leads(k, p)}, {"contiguous", contiguous}} {
+		{"leading", k.Leads(p)}, {"contiguous", contiguous}} {
 		if flag.on {
 			text += ", " + flag.name + "=True"
 		}

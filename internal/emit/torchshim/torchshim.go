@@ -59,9 +59,6 @@ type dtype struct {
 }
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
-	if len(m.Contracts) == 0 {
-		return emit.Manifest{}, nil
-	}
 	var errs []error
 	for i := range m.Contracts {
 		errs = append(errs, dispatcher.Unregistered(&m.Contracts[i])...)

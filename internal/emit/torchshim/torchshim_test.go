@@ -92,12 +92,6 @@ func TestWhatPyTorchHasNoWordsForIsNamed(t *testing.T) {
 	}, strings.Split(err.Error(), "\n"))
 }
 
-func TestWithoutKernelsThereIsNothing(t *testing.T) {
-	all, err := emitted(t, `{}`, nil)
-	require.NoError(t, err)
-	assert.Empty(t, all)
-}
-
 func TestTheModule(t *testing.T) {
 	for module, text := range map[string]string{
 		"":             "\nimport dlpackgen_torchshim as shim\n",
