@@ -166,8 +166,8 @@ var eager = map[string][]string{
 		"test_failed_calls_release_their_arguments", "test_layouts_without_a_kernel"},
 }
 
-// No call loses memory, reads what is not there or has undefined behaviour, and errors pass frames of
-// C while a sanitizer watches.
+// No call loses memory, reads what is not there or has undefined behaviour, and errors pass frames
+// of C while a sanitizer watches.
 func TestSanitized(t *testing.T) {
 	t.Parallel()
 	b := prepare(t)
@@ -203,53 +203,57 @@ func runtimeOf(t *testing.T, name string) string {
 // mutant is a mistake in the sources, and the test that sees it.
 type mutant struct{ file, old, instead, test string }
 
-const c, py = "kernels_torch.c", "dlpackgen_torchshim.py"
+// The sources, which are parts of two outputs.
+const (
+	call, raise, values    = "call.h", "raise.h", "values.h"
+	py, fakes, derivatives = "dlpackgen_torchshim.py", "fakes.py", "derivatives.py"
+)
 
 var mutants = map[string]mutant{
-	"a gradient is dropped": {c, "if (grad_mode && dlpackgen_shim.call.requires_grad(*handle))", "if (false)",
+	"a gradient is dropped": {call, "if (grad_mode && dlpackgen_shim.call.requires_grad(*handle))", "if (false)",
 		own + " test_gradients_are_refused_where_the_mode_is_on"},
-	"gradients are refused without the mode": {c, "const bool grad_mode = dlpackgen_shim.call.grad_mode();",
+	"gradients are refused without the mode": {call, "const bool grad_mode = dlpackgen_shim.call.grad_mode();",
 		"const bool grad_mode = true;", own + " test_gradients_are_refused_where_the_mode_is_on"},
-	"a tangent is dropped": {c, "if (dlpackgen_shim_has_tangent(handle))", "if (false)",
+	"a tangent is dropped": {call, "if (dlpackgen_shim_has_tangent(handle))", "if (false)",
 		own + " test_forward_mode_is_refused"},
-	"versions stay": {c, "dlpackgen_shim.call.bump_version(frame->owned[i].handle);", ";",
+	"versions stay": {call, "dlpackgen_shim.call.bump_version(frame->owned[i].handle);", ";",
 		own + " test_what_was_saved_is_not_changed_unseen"},
-	"inference is everywhere": {c, "else if (!dlpackgen_shim.call.inference_mode())", "else if (false)",
+	"inference is everywhere": {call, "else if (!dlpackgen_shim.call.inference_mode())", "else if (false)",
 		own + " test_inference_tensors_are_written_in_their_mode_alone"},
-	"inference tensors have versions": {c, "if (!dlpackgen_shim.call.is_inference(frame->owned[i].handle))",
+	"inference tensors have versions": {call, "if (!dlpackgen_shim.call.is_inference(frame->owned[i].handle))",
 		"if (true)", own + " test_inference_tensors_are_written_in_their_mode_alone"},
-	"undefined tensors are read": {c,
+	"undefined tensors are read": {values,
 		"if (dlpackgen_shim.call.is_defined(handle, &is_defined) || !is_defined)", "if (false)",
 		own + " test_undefined_tensors"},
-	"a storage is smaller": {c, "if (dlpackgen_shim_lies_in_storage(handle, tensor)) return DLPACKGEN_STATUS_OK;",
+	"a storage is smaller": {values, "if (dlpackgen_shim_lies_in_storage(handle, tensor)) return DLPACKGEN_STATUS_OK;",
 		"return DLPACKGEN_STATUS_OK;", own + " test_storage_that_was_made_smaller"},
-	"a storage has more": {c, "(offset + span) * (int64_t)(tensor->dtype.bits * tensor->dtype.lanes / 8) <= bytes",
+	"a storage has more": {values, "(offset + span) * (int64_t)(tensor->dtype.bits * tensor->dtype.lanes / 8) <= bytes",
 		"(offset + span) <= bytes", own + " test_storage_that_was_made_smaller"},
-	"reading separates memory": {c, "if (writes ? dlpackgen_shim.call.get_mutable_data",
+	"reading separates memory": {values, "if (writes ? dlpackgen_shim.call.get_mutable_data",
 		"if (true ? dlpackgen_shim.call.get_mutable_data",
 		own + " test_memory_that_is_shared_until_it_is_written"},
-	"errors have one class": {c, "if (dlpackgen_shim_raised.is_complete && is_class)", "if (false)",
+	"errors have one class": {raise, "if (dlpackgen_shim_raised.is_complete && is_class)", "if (false)",
 		own + " test_errors_have_their_classes"},
-	"errors are ignored": {c, "if (status) dlpackgen_shim_raise(status, text);", ";",
+	"errors are ignored": {call, "if (status) dlpackgen_shim_raise(status, text);", ";",
 		shared + " test_the_sentences_are_those_of_modules"},
-	"an int need not fit its dtype": {c,
+	"an int need not fit its dtype": {values,
 		"if (!value->present || (value->integer >= low && value->integer <= high)) return DLPACKGEN_STATUS_OK;",
 		"return DLPACKGEN_STATUS_OK;", shared + " test_the_sentences_are_those_of_modules"},
-	"a float need not fit its dtype": {c, "fabs(value->real) <= dlpackgen_shim_largest(dtype)", "true",
+	"a float need not fit its dtype": {values, "fabs(value->real) <= dlpackgen_shim_largest(dtype)", "true",
 		shared + " test_the_sentences_are_those_of_modules"},
-	"a float is an int": {c, "if (value->is == DLPACKGEN_SHIM_IS_INT ||", "if (true ||",
+	"a float is an int": {values, "if (value->is == DLPACKGEN_SHIM_IS_INT ||", "if (true ||",
 		shared + " test_the_sentences_are_those_of_modules"},
-	"a text may have NUL": {c, "if (strlen(value->text) == length) return DLPACKGEN_STATUS_OK;",
+	"a text may have NUL": {values, "if (strlen(value->text) == length) return DLPACKGEN_STATUS_OK;",
 		"return DLPACKGEN_STATUS_OK;", shared + " test_the_sentences_are_those_of_modules"},
-	"nothing is copied": {c, "if (dlpackgen_is_contiguous(tensor)) return DLPACKGEN_STATUS_OK;",
+	"nothing is copied": {values, "if (dlpackgen_is_contiguous(tensor)) return DLPACKGEN_STATUS_OK;",
 		"return DLPACKGEN_STATUS_OK;", shared + " test_scalars_lists_and_texts"},
-	"an empty list is missing": {c, "items ? (const void*)items : &dlpackgen_shim_no_items",
+	"an empty list is missing": {values, "items ? (const void*)items : &dlpackgen_shim_no_items",
 		"(const void*)items", shared + " test_scalars_lists_and_texts"},
-	"None is there": {c, "value->present = inner != NULL;", "value->present = 1;",
+	"None is there": {values, "value->present = inner != NULL;", "value->present = 1;",
 		shared + " test_scalars_lists_and_texts"},
-	"arguments are kept": {c, "if (!owned->handle) return;", "return;",
+	"arguments are kept": {values, "if (!owned->handle) return;", "return;",
 		own + " test_failed_calls_release_their_arguments"},
-	"results change places": {c, "(uintptr_t)made[op->given[i]]", "(uintptr_t)made[op->given[0]]",
+	"results change places": {call, "(uintptr_t)made[op->given[i]]", "(uintptr_t)made[op->given[0]]",
 		shared + " test_scalars_lists_and_texts"},
 
 	"torch is imported": {py, "    if \"torch\" in sys.modules:\n", "    if True:\n",
@@ -264,41 +268,41 @@ var mutants = map[string]mutant{
 		own + " test_registering_again_does_nothing"},
 	"a tangent meets a backward": {py, "                refuse_tangents(self.op, args)\n", "                pass\n",
 		own + " test_forward_mode_is_refused"},
-	"fakes drop a gradient": {py, "            refuse_gradients(op, values)\n", "            pass\n",
+	"fakes drop a gradient": {fakes, "            refuse_gradients(op, values)\n", "            pass\n",
 		own + " test_gradients_are_refused_where_the_mode_is_on"},
-	"fakes have any device": {py, "        if expected.type != got.type:", "        if False:",
+	"fakes have any device": {fakes, "        if expected.type != got.type:", "        if False:",
 		shared + " test_meta_and_other_tensors_do_not_mix"},
-	"shapes are not checked": {py, "        if not has_symbols(values):", "        if False:",
+	"shapes are not checked": {fakes, "        if not has_symbols(values):", "        if False:",
 		shared + " test_shapes_are_checked_without_data"},
-	"shapes are numbers": {py, "        if not has_symbols(values):", "        if True:",
+	"shapes are numbers": {fakes, "        if not has_symbols(values):", "        if True:",
 		shared + " test_one_graph_for_all_shapes"},
-	"shapes divide by 0": {py, "    if isinstance(b, int) and b == 0:", "    if False:",
+	"shapes divide by 0": {fakes, "    if isinstance(b, int) and b == 0:", "    if False:",
 		shared + " test_shapes_round_down"},
-	"leading dimensions are lost": {py, "tensor.shape[place : place + tensor.dim() - rank]", "tensor.shape[0:0]",
+	"leading dimensions are lost": {fakes, "tensor.shape[place : place + tensor.dim() - rank]", "tensor.shape[0:0]",
 		shared + " test_shapes_are_checked_without_data"},
-	"outlines overlap": {py, "((i + 1) << 56)", "(1 << 56)", shared + " test_they_are_compliant"},
-	"a complex number is real": {py, "    if isinstance(value, complex):", "    if False:",
+	"outlines overlap": {fakes, "((i + 1) << 56)", "(1 << 56)", shared + " test_they_are_compliant"},
+	"a complex number is real": {fakes, "    if isinstance(value, complex):", "    if False:",
 		shared + " test_complex_scalars_are_refused"},
-	"a bool is an int": {py, "2 if isinstance(value, bool) else 0", "0",
+	"a bool is an int": {fakes, "2 if isinstance(value, bool) else 0", "0",
 		shared + " test_the_sentences_are_those_of_modules"},
-	"backward drops a gradient": {py, "if i not in op.of and values[i] is not None and values[i].requires_grad",
+	"backward drops a gradient": {derivatives, "if i not in op.of and values[i] is not None and values[i].requires_grad",
 		"if False", shared + " test_gradients_that_nothing_computes_are_refused"},
-	"gradients stay strided": {py, "grads[i].contiguous()", "grads[i]", shared + " test_gradients"},
-	"gradients of None are made": {py, "back[place] if there else None", "back[place]",
+	"gradients stay strided": {derivatives, "grads[i].contiguous()", "grads[i]", shared + " test_gradients"},
+	"gradients of None are made": {derivatives, "back[place] if there else None", "back[place]",
 		own + " test_an_argument_that_is_None_has_no_gradient"},
-	"what backward needs is not saved": {py, "        if wanted:\n", "        if False:\n", shared + " test_gradients"},
-	"what was written is lost": {py, "                value.copy_(resolved)\n", "                pass\n",
+	"what backward needs is not saved": {derivatives, "        if wanted:\n", "        if False:\n", shared + " test_gradients"},
+	"what was written is lost": {derivatives, "                value.copy_(resolved)\n", "                pass\n",
 		own + " test_negated_tensors_are_written"},
-	"batches are called that must not be": {py, "        if op.batching == \"none\":", "        if False:",
+	"batches are called that must not be": {derivatives, "        if op.batching == \"none\":", "        if False:",
 		shared + " test_vmap_of_kernels_that_forbid_it"},
-	"a batch stays where it is": {py, "value.movedim(dim, 0)", "value", shared + " test_vmap_calls_once"},
-	"a batch is left strided": {py, "value.contiguous() if p.contiguous else value", "value",
+	"a batch stays where it is": {derivatives, "value.movedim(dim, 0)", "value", shared + " test_vmap_calls_once"},
+	"a batch is left strided": {derivatives, "value.contiguous() if p.contiguous else value", "value",
 		shared + " test_vmap_calls_once"},
-	"a weight is batched": {py, "if all(dim is None or p.leading", "if all(True",
+	"a weight is batched": {derivatives, "if all(dim is None or p.leading", "if all(True",
 		shared + " test_vmap_calls_each_where_an_argument_has_no_leading_dimensions"},
-	"nothing is joined": {py, "if all(dim is None or p.leading", "if all(False",
+	"nothing is joined": {derivatives, "if all(dim is None or p.leading", "if all(False",
 		shared + " test_vmap_calls_once"},
-	"empty batches are looped over": {py, "    if size == 0:\n", "    if False:\n",
+	"empty batches are looped over": {derivatives, "    if size == 0:\n", "    if False:\n",
 		shared + " test_vmap_calls_each_where_an_argument_has_no_leading_dimensions"},
 }
 
@@ -310,14 +314,14 @@ func (b builder) packages(t *testing.T, names []string) string {
 	require.NoError(t, err)
 	for i, name := range names {
 		m := mutants[name]
-		if m.file != py {
+		if filepath.Ext(m.file) != ".py" {
 			continue
 		}
 		require.Equal(t, 1, strings.Count(string(text), m.old), "%s: %s", name, m.old)
 		to := filepath.Join(dir, strconv.Itoa(i+1))
 		require.NoError(t, os.Mkdir(to, 0o700))
-		require.NoError(t, os.WriteFile(filepath.Join(to, py), []byte(strings.Replace(string(text), m.old, m.instead, 1)),
-			0o600))
+		changed := strings.Replace(string(text), m.old, m.instead, 1)
+		require.NoError(t, os.WriteFile(filepath.Join(to, py), []byte(changed), 0o600))
 	}
 	return dir
 }
@@ -326,12 +330,14 @@ func TestMutantsAreSeen(t *testing.T) {
 	t.Parallel()
 	b := prepare(t)
 	names := slices.Sorted(maps.Keys(mutants))
-	// Those of C are numbered as all are; of the others only the file differs.
-	slices.SortStableFunc(names, func(x, y string) int { return strings.Compare(mutants[y].file, mutants[x].file) })
+	// Those of C come first, as their build numbers them.
+	slices.SortStableFunc(names, func(x, y string) int {
+		return strings.Compare(filepath.Ext(mutants[x].file), filepath.Ext(mutants[y].file))
+	})
 	var all []mutation.Mutant
 	for _, name := range names {
-		if m := mutants[name]; m.file == c {
-			all = append(all, mutation.Mutant{File: m.file, Old: m.old, New: m.instead})
+		if m := mutants[name]; filepath.Ext(m.file) == ".h" {
+			all = append(all, mutation.Mutant{File: "kernels_torch.c", Old: m.old, New: m.instead})
 		}
 	}
 	packages := b.packages(t, names)

@@ -1,5 +1,5 @@
-// Package torchshim is the target "torchshim": described kernels as operators of PyTorch in plain C,
-// which finds PyTorch's C shim when it runs. It needs no header of PyTorch, so that one library
+// Package torchshim is the target "torchshim": described kernels as operators of PyTorch in plain
+// C, which finds PyTorch's C shim when it runs. It needs no header of PyTorch, so that one library
 // serves many versions.
 package torchshim
 
@@ -82,7 +82,8 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	return emit.Manifest{Assets: []emit.Asset{
 		{From: "torchshim/kernels_torch.c.tmpl", To: "kernels_torch.c", View: v, Parts: parts},
 		{From: "torchshim/kernels_torch.py.tmpl", To: "kernels_torch.py", View: v},
-		{From: "torchshim/dlpackgen_torchshim.py", To: "dlpackgen_torchshim.py"},
+		{From: "torchshim/dlpackgen_torchshim.py", To: "dlpackgen_torchshim.py",
+			Parts: emit.Copies("torchshim", "", "fakes.py", "derivatives.py")},
 	}}, nil
 }
 
