@@ -174,7 +174,7 @@ static const struct driver_error {
   {46, DLPACKGEN_BACKEND_UNAVAILABLE, "CUDA_ERROR_DEVICE_UNAVAILABLE",
    "the device is busy, or in exclusive mode for another process"},
   {100, DLPACKGEN_BACKEND_NO_DEVICE, "CUDA_ERROR_NO_DEVICE",
-   "the driver sees no device: there is none, or CUDA_VISIBLE_DEVICES hides it"},
+   "the driver sees no device: none is installed, or CUDA_VISIBLE_DEVICES hides it"},
   {101, DLPACKGEN_BACKEND_INVALID_DEVICE, "CUDA_ERROR_INVALID_DEVICE",
    "there is no such device"},
   {201, DLPACKGEN_BACKEND_DRIVER_ERROR, "CUDA_ERROR_INVALID_CONTEXT",

@@ -19,7 +19,7 @@ static int device_check_type(const char* what, DLDevice device, dlpackgen_backen
 /* Checks a stream that work is to be done on. */
 static int device_check_ordered(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   if (!(stream->flags & DLPACKGEN_STREAM_NO_SYNC)) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: a stream is needed, and -1 stands for none", what);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: a stream is required; -1 means no stream", what);
 }
 
 /* Checks that there is a place for the stream that is asked for. */
@@ -42,7 +42,7 @@ static int device_current(const dlpackgen_stream_source* source, DLDevice device
     const int failed = source->current(source->state, device, handle);
     if (failed)
       return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
-                         "current_stream: the program's callback gave the error %d", failed);
+                         "current_work_stream: the program's callback gave the error %d", failed);
   } else if (source && source->handles && (size_t)device.device_id < source->count) {
     *handle = source->handles[device.device_id];
   }

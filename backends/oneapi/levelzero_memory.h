@@ -62,7 +62,7 @@ static int levelzero_release(struct levelzero_block* block, dlpackgen_backend_er
     if (!result) result = levelzero.driver.memory_free(block->platform->context, (const void*)&desc, data);
   }
   levelzero_drop(block);
-  return result ? levelzero_fail(error, result, "free of %p", data) : DLPACKGEN_BACKEND_OK;
+  return result ? levelzero_fail(error, result, "deallocate: the memory %p", data) : DLPACKGEN_BACKEND_OK;
 }
 
 static void levelzero_delete(DLManagedTensorVersioned* tensor) {
@@ -70,7 +70,7 @@ static void levelzero_delete(DLManagedTensorVersioned* tensor) {
 }
 
 static int usm_free(DLManagedTensorVersioned* tensor, dlpackgen_backend_error* error) {
-  const int code = tensor ? device_check_ours("free", tensor, levelzero_delete, error) : DLPACKGEN_BACKEND_OK;
+  const int code = tensor ? device_check_ours("deallocate", tensor, levelzero_delete, error) : DLPACKGEN_BACKEND_OK;
   return code || !tensor ? code : levelzero_release((struct levelzero_block*)tensor, error);
 }
 
@@ -124,10 +124,10 @@ static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stre
 /* Checks what is asked for, and the stream that is to use it first. */
 static int levelzero_check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   if ((int)r->device.device_type != BACKEND_device)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "alloc: device type %d; %s has the type %d",
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "allocate: device type %d; %s has the type %d",
                        (int)r->device.device_type, BACKEND_TITLE, BACKEND_device);
   const dlpackgen_stream first = {r->stream, r->device, 0, 0};
-  return usm_check_stream("alloc", &first, error);
+  return usm_check_stream("allocate", &first, error);
 }
 
 static int levelzero_fill(const dlpackgen_allocation* r, struct levelzero_block* block, size_t bytes,
@@ -139,7 +139,7 @@ static int levelzero_fill(const dlpackgen_allocation* r, struct levelzero_block*
   const driver_result result =
       levelzero.driver.memory_alloc(block->platform->context, (const void*)&desc, bytes, LEVELZERO_ALIGNMENT,
                                     levelzero.roots[root].device, &block->tensor.dl_tensor.data);
-  return result ? levelzero_fail(error, result, "alloc: %llu bytes on device %d", (unsigned long long)bytes,
+  return result ? levelzero_fail(error, result, "allocate: %llu bytes on device %d", (unsigned long long)bytes,
                                  (int)r->device.device_id)
                 : DLPACKGEN_BACKEND_OK;
 }
@@ -151,7 +151,7 @@ static int usm_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** t
   if (!code) code = levelzero_check_request(r, error);
   if (!code) code = device_check_size(r, &bytes, error);
   if (code) return code;
-  struct levelzero_block* block = device_new_block("alloc", r, sizeof *block, error);
+  struct levelzero_block* block = device_new_block("allocate", r, sizeof *block, error);
   if (!block) return DLPACKGEN_BACKEND_OUT_OF_MEMORY;
   atomic_flag_clear(&block->busy);
   device_describe(&block->tensor, r, block->extents, levelzero_delete);

@@ -125,7 +125,7 @@ static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dl
   if (context != levelzero_platform_of(root)->context)
     return device_fail(
         error, DLPACKGEN_BACKEND_CONTEXT_MISMATCH,
-        "%s: the stream %p is of a context that somebody created, and not of the driver's default one, %s", what,
+        "%s: the stream %p belongs to a context that the program created, not to the driver's default one, %s", what,
         stream->handle, "which libraries share; create it there");
   return DLPACKGEN_BACKEND_OK;
 }
@@ -220,11 +220,12 @@ static int usm_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_str
 static int usm_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   struct levelzero_stream open;
   int code = usm_ready(error);
-  if (!code) code = usm_check_ordered("finish", stream, error);
+  if (!code) code = usm_check_ordered("stream_synchronize", stream, error);
   if (!code) code = levelzero_open_stream(stream, &open, error);
   if (code) return code;
   const driver_result result = levelzero.driver.list_finish(open.list, UINT64_MAX);
-  return result ? levelzero_fail(error, result, "finish: the stream %p", stream->handle) : DLPACKGEN_BACKEND_OK;
+  return result ? levelzero_fail(error, result, "stream_synchronize: the stream %p", stream->handle)
+                : DLPACKGEN_BACKEND_OK;
 }
 
 #endif /* DLPACKGEN_LEVELZERO_ORDER_H_ */

@@ -169,7 +169,7 @@ static const struct driver_error {
   {35, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "hipErrorInsufficientDriver",
    "the kernel's module is older than the runtime: update it"},
   {100, DLPACKGEN_BACKEND_NO_DEVICE, "hipErrorNoDevice",
-   "the driver sees no device: there is none, HIP_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES hides it, or this user may not open /dev/kfd"},
+   "the driver sees no device: none is installed, HIP_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES hides it, or this user may not open /dev/kfd"},
   {101, DLPACKGEN_BACKEND_INVALID_DEVICE, "hipErrorInvalidDevice",
    "there is no such device"},
   {201, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorInvalidContext",

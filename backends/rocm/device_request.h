@@ -64,16 +64,16 @@ static inline void device_give_attributes(DLDevice device, int32_t ordinal, cons
 
 static inline int device_check_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** tensor,
                                      dlpackgen_backend_error* error) {
-  if (r && tensor) return DEVICE_CHECK_GROWABLE("alloc", dlpackgen_allocation, r, flags, error);
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "alloc: NULL in the place of the %s",
+  if (r && tensor) return DEVICE_CHECK_GROWABLE("allocate", dlpackgen_allocation, r, flags, error);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: NULL in the place of the %s",
                      r ? "tensor" : "request");
 }
 
 /* Checks the extents and the dtype of a request, and gives the bytes that they take. */
 static inline int device_check_size(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
   uint64_t count = 0;
-  const int code = device_elements("alloc", r->ndim, r->shape, &count, error);
-  return code ? code : device_bytes("alloc", r->dtype, count, bytes, error);
+  const int code = device_elements("allocate", r->ndim, r->shape, &count, error);
+  return code ? code : device_bytes("allocate", r->dtype, count, bytes, error);
 }
 
 /* Gives the host's part of a tensor: a struct of that size that begins with the tensor and

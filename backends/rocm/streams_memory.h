@@ -34,7 +34,7 @@ static int streams_own(int32_t ordinal, dlpackgen_backend_error* error) {
   driver_stream fresh = NULL, none = NULL;
   if (atomic_load(own)) return DLPACKGEN_BACKEND_OK;
   const driver_result result = streams.driver.stream_create(&fresh, DRIVER_stream_non_blocking);
-  if (result) return streams_fail(error, result, "alloc: a stream to free on");
+  if (result) return streams_fail(error, result, "allocate: a stream to free on");
   if (!atomic_compare_exchange_strong(own, &none, fresh)) (void)streams.driver.stream_destroy(fresh);
   return DLPACKGEN_BACKEND_OK;
 }
@@ -45,7 +45,7 @@ static int streams_share_pool(int32_t ordinal, dlpackgen_backend_error* error) {
   driver_pool pool = NULL;
   if (!streams_has_pools(ordinal) || !streams.driver.pool_default || !streams.driver.pool_access)
     return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED,
-                       "alloc: device %d has no pools, whose memory alone other devices can be let reach",
+                       "allocate: device %d has no pools, whose memory alone other devices can be let reach",
                        (int)ordinal);
   driver_result result = streams.driver.pool_default(&pool, ordinal);
   for (int32_t peer = 0; !result && peer < streams.count; peer++) {
@@ -54,20 +54,21 @@ static int streams_share_pool(int32_t ordinal, dlpackgen_backend_error* error) {
     const struct streams_access access = {DRIVER_location_device, peer, DRIVER_access_read_write};
     result = streams.driver.pool_access(pool, (const void*)&access, 1);
   }
-  return result ? streams_fail(error, result, "alloc: letting other devices reach the pool of device %d", (int)ordinal)
-                : DLPACKGEN_BACKEND_OK;
+  return result
+             ? streams_fail(error, result, "allocate: letting other devices reach the pool of device %d", (int)ordinal)
+             : DLPACKGEN_BACKEND_OK;
 }
 
 /* Checks what is asked for. */
 static int streams_check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   const int type = (int)r->device.device_type;
-  if (type == BACKEND_device) return streams_check_id("alloc", r->device.device_id, error);
+  if (type == BACKEND_device) return streams_check_id("allocate", r->device.device_id, error);
   if (type < 0 || (type != BACKEND_host && type != BACKEND_managed))
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "alloc: device type %d; %s has the types %s", type,
-                       BACKEND_TITLE, BACKEND_TYPES);
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "allocate: device type %d; %s has the types %s",
+                       type, BACKEND_TITLE, BACKEND_TYPES);
   if (r->device.device_id == 0) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "alloc: device type %d has the id 0 alone, not %d", type,
-                     (int)r->device.device_id);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "allocate: device type %d has the id 0 alone, not %d",
+                     type, (int)r->device.device_id);
 }
 
 /* Gives the device whose context the memory is taken in. What is pinned or managed
@@ -85,7 +86,7 @@ static int32_t streams_home(const dlpackgen_allocation* r) {
 /* Makes the host's part of a tensor. */
 static struct streams_block* streams_block(const dlpackgen_allocation* r, size_t bytes,
                                            dlpackgen_backend_error* error) {
-  struct streams_block* block = device_new_block("alloc", r, sizeof *block, error);
+  struct streams_block* block = device_new_block("allocate", r, sizeof *block, error);
   if (!block) return NULL;
   block->ordinal = bytes ? streams_home(r) : 0;
   block->first = streams_handle(r->stream);
@@ -120,12 +121,12 @@ static driver_result streams_take(const dlpackgen_allocation* r, struct streams_
  * records has memory only while the graph runs. */
 static int streams_fill(const dlpackgen_allocation* r, struct streams_block* block, size_t bytes,
                         dlpackgen_backend_error* error) {
-  int can = 0, code = streams_check_no_capture("alloc", block->first,
+  int can = 0, code = streams_check_no_capture("allocate", block->first,
                                                "which would own the memory; allocate before the capture", error);
   if (!code && (int)r->device.device_type == BACKEND_managed) {
     (void)streams.driver.device_attribute(&can, DRIVER_device_managed_memory, block->ordinal);
     if (!can)
-      code = device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, "alloc: device %d has no managed memory",
+      code = device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, "allocate: device %d has no managed memory",
                          (int)block->ordinal);
   }
   if (!code) code = streams_own(block->ordinal, error);
@@ -134,7 +135,7 @@ static int streams_fill(const dlpackgen_allocation* r, struct streams_block* blo
   if (code) return code;
   const driver_result result = streams_take(r, block, bytes);
   if (!result) return DLPACKGEN_BACKEND_OK;
-  return streams_fail(error, result, "alloc: %llu bytes of device type %d on device %d", (unsigned long long)bytes,
+  return streams_fail(error, result, "allocate: %llu bytes of device type %d on device %d", (unsigned long long)bytes,
                       (int)r->device.device_type, (int)block->ordinal);
 }
 
@@ -142,7 +143,7 @@ static int streams_fill(const dlpackgen_allocation* r, struct streams_block* blo
 static int streams_fill_entered(const dlpackgen_allocation* r, struct streams_block* block, size_t bytes,
                                 dlpackgen_backend_error* error) {
   const dlpackgen_stream first = {r->stream, {(DLDeviceType)BACKEND_device, block->ordinal}, 0, 0};
-  int pushed, code = streams_check("alloc", &first, error);
+  int pushed, code = streams_check("allocate", &first, error);
   if (!code) code = streams_enter(block->ordinal, &pushed, error);
   if (code) return code;
   block->resets = atomic_load(&streams.devices[block->ordinal].resets);

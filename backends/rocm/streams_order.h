@@ -64,8 +64,8 @@ static int streams_current_stream(const dlpackgen_stream_source* source, DLDevic
                                   dlpackgen_backend_error* error) {
   void* handle = NULL;
   int code = streams_ready(error);
-  if (!code) code = streams_check_device("current_stream", device, error);
-  if (!code) code = device_check_place("current_stream", stream, error);
+  if (!code) code = streams_check_device("current_work_stream", device, error);
+  if (!code) code = device_check_place("current_work_stream", stream, error);
   if (!code) code = device_current(source, device, &handle, error);
   if (!code) *stream = (dlpackgen_stream){(void*)streams_handle(handle), device, 0, 0};
   return code;
@@ -185,14 +185,15 @@ static int streams_stream_wait(const dlpackgen_stream* consumer, const dlpackgen
 
 static int streams_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   int pushed, code = streams_called(error);
-  if (!code) code = streams_check_ordered("finish", stream, error);
+  if (!code) code = streams_check_ordered("stream_synchronize", stream, error);
   if (!code) code = streams_enter(stream->device.device_id, &pushed, error);
   if (code) return code;
   driver_stream handle = streams_handle(stream->handle);
-  code = streams_check_no_capture("finish", handle, "and waits for nothing before the graph is launched", error);
+  code = streams_check_no_capture("stream_synchronize", handle, "and waits for nothing before the graph is launched",
+                                  error);
   const driver_result result = code ? 0 : streams.driver.stream_finish(handle);
   streams_leave(pushed);
-  return result ? streams_fail(error, result, "finish: the stream %p", stream->handle) : code;
+  return result ? streams_fail(error, result, "stream_synchronize: the stream %p", stream->handle) : code;
 }
 
 #endif /* DLPACKGEN_STREAMS_ORDER_H_ */

@@ -1587,8 +1587,7 @@ static int dlpackgen_torch_has_dispatch(PyObject* type) {
 static int dlpackgen_torch_refuse_dispatch(PyObject* type) {
   PyObject* name = PyObject_GetAttrString(type, "__qualname__");
   if (name) {
-    dlpackgen_refuse("it is a %S, a subclass of torch.Tensor with a __torch_dispatch__ of its own: wrap in torch.ops",
-                     name);
+    dlpackgen_refuse("it is a %S, a subclass of torch.Tensor that defines __torch_dispatch__: wrap in torch.ops", name);
     Py_DECREF(name);
   }
   return -1;
@@ -2031,7 +2030,7 @@ DLPACKGEN_FAST int dlpackgen_torch_read_dtype(PyObject* object, void* handle, DL
     out->dtype = dlpackgen_torch.dtypes[number];
     if (out->dtype.lanes != 0) return 0;
   }
-  return dlpackgen_torch_refuse_attribute(object, "dtype", "is none that DLPack can name");
+  return dlpackgen_torch_refuse_attribute(object, "dtype", "has no DLPack equivalent");
 }
 
 /* Wrappers of vmap, grad and jvp fail here, and so does a nested tensor. Shape and strides

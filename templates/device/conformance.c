@@ -75,7 +75,7 @@ static void null_everywhere(void) {
     };
     for (size_t k = 0; k < sizeof codes / sizeof *codes; k++)
       expect(codes[k] != 0, "an error of call %zu with NULL", k);
-    expect(table->deallocate(NULL, e) == DLPACKGEN_BACKEND_OK, "free of NULL to do nothing");
+    expect(table->deallocate(NULL, e) == DLPACKGEN_BACKEND_OK, "deallocate of NULL to do nothing");
   }
 }
 
@@ -88,20 +88,21 @@ static void devices_are_counted(void) {
          (int)facts.devices);
 }
 
-static void devices_that_are_none(void) {
+static void devices_that_do_not_exist(void) {
   const DLDevice none[] = {here(facts.devices), here(-1)}, other = {(DLDeviceType)9999, 0};
   const int64_t extent = 4;
   DLManagedTensorVersioned* tensor = NULL;
   dlpackgen_stream out;
   for (int i = 0; i < 2; i++) {
     const dlpackgen_allocation request = asks(none[i], 1, &extent);
-    fails("alloc", table->allocate(&request, &tensor, &error), DLPACKGEN_BACKEND_INVALID_DEVICE);
+    fails("allocate", table->allocate(&request, &tensor, &error), DLPACKGEN_BACKEND_INVALID_DEVICE);
     fails("stream_from_dlpack", table->stream_from_dlpack(none[i], NULL, &out, &error),
           DLPACKGEN_BACKEND_INVALID_DEVICE);
-    fails("current_stream", table->current_work_stream(NULL, none[i], &out, &error), DLPACKGEN_BACKEND_INVALID_DEVICE);
+    fails("current_work_stream", table->current_work_stream(NULL, none[i], &out, &error),
+          DLPACKGEN_BACKEND_INVALID_DEVICE);
   }
   const dlpackgen_allocation request = asks(other, 1, &extent);
-  fails("alloc", table->allocate(&request, &tensor, &error), DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE);
+  fails("allocate", table->allocate(&request, &tensor, &error), DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE);
   fails("stream_from_dlpack", table->stream_from_dlpack(other, NULL, &out, &error),
         DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE);
 }
@@ -113,7 +114,7 @@ static void numbers_of_streams(void) {
   fails("None", table->stream_from_dlpack(here(0), NULL, &out, &error), DLPACKGEN_BACKEND_OK);
   expect(!out.flags && out.device.device_id == 0 && (int)out.device.device_type == table->device_type,
          "None to be a stream of the device");
-  fails("finish of None", table->stream_synchronize(&out, &error), DLPACKGEN_BACKEND_OK);
+  fails("stream_synchronize of None", table->stream_synchronize(&out, &error), DLPACKGEN_BACKEND_OK);
   const int code = table->stream_from_dlpack(here(0), &unordered, &out, &error);
   expect(code ? code == DLPACKGEN_BACKEND_INVALID_STREAM : out.flags == DLPACKGEN_STREAM_NO_SYNC,
          "-1 to stand for no order");
@@ -129,9 +130,9 @@ static void streams_of_a_program(void) {
   int state = 77;
   const dlpackgen_stream_source source = {no_stream, &state, NULL, 0};
   dlpackgen_stream out;
-  fails("current_stream without a source", table->current_work_stream(NULL, here(0), &out, &error),
+  fails("current_work_stream without a source", table->current_work_stream(NULL, here(0), &out, &error),
         DLPACKGEN_BACKEND_OK);
-  fails("finish of it", table->stream_synchronize(&out, &error), DLPACKGEN_BACKEND_OK);
+  fails("stream_synchronize of it", table->stream_synchronize(&out, &error), DLPACKGEN_BACKEND_OK);
   const int code = table->current_work_stream(&source, here(0), &out, &error);
   expect(!code || code == DLPACKGEN_BACKEND_INVALID_STREAM, "a callback that fails to be told of");
 }
@@ -158,12 +159,12 @@ static void tensors_are_as_asked(void) {
       const int32_t ndim = k < 2 ? 3 : 0;
       const dlpackgen_allocation request = asks(device, ndim, k < 2 ? shapes[k] : NULL);
       DLManagedTensorVersioned* tensor = NULL;
-      fails("alloc", table->allocate(&request, &tensor, &error), DLPACKGEN_BACKEND_OK);
+      fails("allocate", table->allocate(&request, &tensor, &error), DLPACKGEN_BACKEND_OK);
       if (!tensor) continue;
       expect(tensor->version.major == DLPACK_MAJOR_VERSION && tensor->deleter, "the version and a deleter");
       expect_compact(&tensor->dl_tensor, device, ndim, shapes[k & 1]);
       expect((tensor->dl_tensor.data == NULL) == (k == 1), "data where there are elements, and there alone");
-      fails("free", table->deallocate(tensor, &error), DLPACKGEN_BACKEND_OK);
+      fails("deallocate", table->deallocate(tensor, &error), DLPACKGEN_BACKEND_OK);
     }
   }
 }
@@ -176,15 +177,15 @@ static void requests_that_are_refused(void) {
                                            asks(here(0), 2, endless)};
   DLManagedTensorVersioned* tensor = NULL;
   for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
-    fails("alloc", table->allocate(&requests[i], &tensor, &error), DLPACKGEN_BACKEND_INVALID_ARGUMENT);
+    fails("allocate", table->allocate(&requests[i], &tensor, &error), DLPACKGEN_BACKEND_INVALID_ARGUMENT);
   dlpackgen_allocation wide = asks(here(0), 1, large);
   wide.dtype.bits = 64;
-  fails("alloc", table->allocate(&wide, &tensor, &error), DLPACKGEN_BACKEND_INVALID_ARGUMENT);
+  fails("allocate", table->allocate(&wide, &tensor, &error), DLPACKGEN_BACKEND_INVALID_ARGUMENT);
   wide.dtype.bits = 0;
-  fails("alloc", table->allocate(&wide, &tensor, &error), DLPACKGEN_BACKEND_INVALID_ARGUMENT);
+  fails("allocate", table->allocate(&wide, &tensor, &error), DLPACKGEN_BACKEND_INVALID_ARGUMENT);
   const int64_t petabytes = (int64_t)1 << 52;
   const dlpackgen_allocation much = asks(here(0), 1, &petabytes);
-  fails("alloc of 4 PiB", table->allocate(&much, &tensor, &error), DLPACKGEN_BACKEND_OUT_OF_MEMORY);
+  fails("allocate of 4 PiB", table->allocate(&much, &tensor, &error), DLPACKGEN_BACKEND_OUT_OF_MEMORY);
   expect(!tensor, "nothing in the place of the tensor");
 }
 
@@ -247,7 +248,7 @@ static void sizes_of_callers(void) {
       {"probe", DLPACKGEN_BACKEND_END(dlpackgen_driver_info, reserved), sizeof(dlpackgen_driver_info), with_info},
       {"pointer_attributes", DLPACKGEN_BACKEND_END(dlpackgen_pointer_attributes, bytes),
        sizeof(dlpackgen_pointer_attributes), with_attributes},
-      {"alloc", DLPACKGEN_BACKEND_END(dlpackgen_allocation, flags), sizeof(dlpackgen_allocation), with_request},
+      {"allocate", DLPACKGEN_BACKEND_END(dlpackgen_allocation, flags), sizeof(dlpackgen_allocation), with_request},
   };
   union {
     size_t size;
@@ -318,9 +319,9 @@ static void streams_in_order(void) {
   fails("stream_wait", table->stream_wait(&first, &last, &error), DLPACKGEN_BACKEND_OK);
   unordered.flags = DLPACKGEN_STREAM_NO_SYNC;
   fails("stream_wait without an order", table->stream_wait(&first, &unordered, &error), DLPACKGEN_BACKEND_OK);
-  fails("finish", table->stream_synchronize(&last, &error), DLPACKGEN_BACKEND_OK);
+  fails("stream_synchronize", table->stream_synchronize(&last, &error), DLPACKGEN_BACKEND_OK);
   fails("stream_wait of no device", table->stream_wait(&none, &first, &error), DLPACKGEN_BACKEND_INVALID_DEVICE);
-  fails("finish of no device", table->stream_synchronize(&none, &error), DLPACKGEN_BACKEND_INVALID_DEVICE);
+  fails("stream_synchronize of no device", table->stream_synchronize(&none, &error), DLPACKGEN_BACKEND_INVALID_DEVICE);
 }
 
 static int foreign_calls;
@@ -331,7 +332,7 @@ static void tensors_of_others(void) {
   DLManagedTensorVersioned stranger;
   memset(&stranger, 0, sizeof stranger);
   stranger.deleter = foreign_delete;
-  fails("free", table->deallocate(&stranger, &error), DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE);
+  fails("deallocate", table->deallocate(&stranger, &error), DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE);
   fails("keep_until", table->keep_until(&stranger, &stream, &error), DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE);
   expect(!foreign_calls, "the deleter of another library to be left alone");
 }
@@ -351,7 +352,7 @@ static void tensors_that_are_kept(void) {
     fails("keep_until again", table->keep_until(tensor, &stream, &error), DLPACKGEN_BACKEND_OK);
     fails("keep_until of nothing", table->keep_until(empty, &stream, &error), DLPACKGEN_BACKEND_OK);
     tensor->deleter(tensor);
-    fails("free", table->deallocate(empty, &error), DLPACKGEN_BACKEND_OK);
+    fails("deallocate", table->deallocate(empty, &error), DLPACKGEN_BACKEND_OK);
   }
 }
 
@@ -414,7 +415,7 @@ static void a_child_of_fork(void) {
   }
   expect(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status),
          "a child to end well, not with the status %d", status);
-  fails("free in the parent", table->deallocate(tensor, &error), DLPACKGEN_BACKEND_OK);
+  fails("deallocate in the parent", table->deallocate(tensor, &error), DLPACKGEN_BACKEND_OK);
 }
 
 #endif
@@ -433,7 +434,7 @@ static void with_a_device(void) {
 #if !defined(_WIN32)
   if (conformance_hooks.live) begin_to_count();
 #endif
-  check("devices that are none", devices_that_are_none);
+  check("devices that do not exist", devices_that_do_not_exist);
   check("numbers of streams", numbers_of_streams);
   check("streams of a program", streams_of_a_program);
   check("tensors are as asked", tensors_are_as_asked);

@@ -46,7 +46,7 @@ static void copies_between(DLDevice to, DLDevice from) {
   if (a && b) {
     const DLTensor source = part_of(a, BYTES), target = part_of(b, BYTES);
     fails("copy", table->copy(&target, &source, &there, &error), DLPACKGEN_BACKEND_OK);
-    fails("finish", table->stream_synchronize(&there, &error), DLPACKGEN_BACKEND_OK);
+    fails("stream_synchronize", table->stream_synchronize(&there, &error), DLPACKGEN_BACKEND_OK);
     parts_are("the source of a copy", a, before);
     parts_are("the destination of a copy", b, after);
   }

@@ -186,7 +186,7 @@ static int streams_check_context(const void* pointer, const struct streams_attri
     return DLPACKGEN_BACKEND_OK;
   return device_fail(
       error, DLPACKGEN_BACKEND_CONTEXT_MISMATCH,
-      "pointer_attributes of %p: the memory belongs to a context that somebody created on device %d, and not to the %s",
+      "pointer_attributes of %p: the memory belongs to a context that the program created on device %d, not to the %s",
       pointer, a->ordinal, "primary one, which libraries share; allocate it there");
 }
 

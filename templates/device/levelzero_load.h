@@ -91,8 +91,9 @@ static int levelzero_start(void* library, dlpackgen_backend_error* error) {
   void* found = device_symbol(library, driver_functions[0].plain);
   memcpy(&levelzero.driver.init, &found, sizeof found);
   if (!found)
-    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "the loader has no %s, so it is none; install %s",
-                       driver_functions[0].plain, BACKEND_PACKAGE);
+    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
+                       "the library has no function %s, so it is not a loader; install %s", driver_functions[0].plain,
+                       BACKEND_PACKAGE);
   const driver_result result = levelzero.driver.init(0);
   return result ? levelzero_fail(error, result, "the loader is there, and starts no driver") : DLPACKGEN_BACKEND_OK;
 }
@@ -220,7 +221,7 @@ static int levelzero_enumerate(dlpackgen_backend_error* error) {
   if (levelzero.root_count) return DLPACKGEN_BACKEND_OK;
   if (first) return first;
   return device_fail(error, DLPACKGEN_BACKEND_NO_DEVICE,
-                     "Level Zero has started, and there is no GPU: there is none, or ZE_AFFINITY_MASK hides it");
+                     "Level Zero has started but found no GPU: none is installed, or ZE_AFFINITY_MASK hides it");
 }
 
 /* Gives the devices the ids that they have where SYCL lists them alone. */

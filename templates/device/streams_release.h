@@ -54,7 +54,7 @@ static int streams_settle_first(const struct streams_block* block, driver_stream
   driver_event event = NULL;
   driver_stream first = block->first;
   if (streams_special(first)) first = streams_handle(NULL);
-  int code = streams_check_no_capture("free", first, "and the memory is freed later", error);
+  int code = streams_check_no_capture("deallocate", first, "and the memory is freed later", error);
   if (!code) code = streams_mark(first, &event, "free", error);
   return code ? code : streams_settle_event(block, own, event, error);
 }
@@ -98,7 +98,7 @@ static int streams_give_back(struct streams_block* block, dlpackgen_backend_erro
       break;
     case STREAMS_EMPTY: break;
   }
-  return result ? streams_fail(error, result, "free of %p", data) : DLPACKGEN_BACKEND_OK;
+  return result ? streams_fail(error, result, "deallocate: the memory %p", data) : DLPACKGEN_BACKEND_OK;
 }
 
 /* Frees the host's part. Events that are left belong to a driver that is gone. */
@@ -182,7 +182,7 @@ static void streams_delete(DLManagedTensorVersioned* tensor) {
 }
 
 static int streams_free(DLManagedTensorVersioned* tensor, dlpackgen_backend_error* error) {
-  const int code = tensor ? device_check_ours("free", tensor, streams_delete, error) : DLPACKGEN_BACKEND_OK;
+  const int code = tensor ? device_check_ours("deallocate", tensor, streams_delete, error) : DLPACKGEN_BACKEND_OK;
   if (code || !tensor) return code;
   streams_caller = 1;
   streams_retry();

@@ -61,7 +61,7 @@ bool put_off(sycl_block* block) {
 int release(sycl_block* block, dlpackgen_backend_error* error) {
   void* data = block->tensor.dl_tensor.data;
   bool stays = false;
-  const int code = guarded(error, "free", [&] {
+  const int code = guarded(error, "deallocate", [&] {
     if (!data) return 0;
     if (phase.load() != sycl_phase::ready) return abandon(*block), 0;
     stays = put_off(block);
@@ -94,10 +94,10 @@ void delete_tensor(DLManagedTensorVersioned* tensor) {
 // Checks what is asked for, and the stream that is to use it first.
 int check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   if (static_cast<int>(r->device.device_type) != BACKEND_device)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "alloc: device type %d; %s has the type %d",
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "allocate: device type %d; %s has the type %d",
                        static_cast<int>(r->device.device_type), BACKEND_TITLE, BACKEND_device);
   const dlpackgen_stream first = {r->stream, r->device, 0, 0};
-  return usm_check_stream("alloc", &first, error);
+  return usm_check_stream("allocate", &first, error);
 }
 
 // Makes the tensor, with memory where it has elements.
@@ -110,17 +110,17 @@ int make_tensor(const dlpackgen_allocation* r, size_t bytes, DLManagedTensorVers
   block->tensor.manager_ctx = block.get();
   const sycl_root& root = state->roots[block->id];
   if (bytes && !root.device.has(sycl::aspect::usm_device_allocations))
-    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, "alloc: device %d has no unified shared memory",
+    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, "allocate: device %d has no unified shared memory",
                        block->id);
   if (bytes) {
     sycl::queue& first = queue_of({r->stream, r->device, 0, 0});
-    const int code = check_not_recorded("alloc", first, r->stream,
-                                        "whose work nobody can wait for; allocate before it is recorded", error);
+    const int code = check_not_recorded("allocate", first, r->stream,
+                                        "whose work cannot be waited for; allocate before it is recorded", error);
     if (code) return code;
     block->first = std::make_unique<sycl::queue>(first);
     block->tensor.dl_tensor.data = sycl::aligned_alloc_device(alignment, bytes, root.device, root.context);
     if (!block->tensor.dl_tensor.data)
-      return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "alloc: device %d gives no %llu bytes", block->id,
+      return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "allocate: device %d gives no %llu bytes", block->id,
                          static_cast<unsigned long long>(bytes));
   }
   *tensor = &block.release()->tensor;
@@ -130,7 +130,7 @@ int make_tensor(const dlpackgen_allocation* r, size_t bytes, DLManagedTensorVers
 }  // namespace
 
 static int usm_free(DLManagedTensorVersioned* tensor, dlpackgen_backend_error* error) {
-  const int code = tensor ? device_check_ours("free", tensor, delete_tensor, error) : DLPACKGEN_BACKEND_OK;
+  const int code = tensor ? device_check_ours("deallocate", tensor, delete_tensor, error) : DLPACKGEN_BACKEND_OK;
   if (code || !tensor) return code;
   if (phase.load() == sycl_phase::ready) retry();
   return release(block_of(tensor), error);
@@ -144,7 +144,7 @@ static int usm_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** t
   if (!code) code = device_check_size(r, &bytes, error);
   if (code) return code;
   retry();
-  return guarded(error, "alloc", [&] { return make_tensor(r, bytes, tensor, error); });
+  return guarded(error, "allocate", [&] { return make_tensor(r, bytes, tensor, error); });
 }
 
 static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream,

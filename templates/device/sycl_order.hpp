@@ -87,7 +87,7 @@ static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dl
     if (queue.get_context() == state->roots[id].context) return DLPACKGEN_BACKEND_OK;
     return device_fail(
         error, DLPACKGEN_BACKEND_CONTEXT_MISMATCH,
-        "%s: the queue %p is of a context that somebody created, and not of the platform's default one, %s", what,
+        "%s: the queue %p belongs to a context that the program created, not to the platform's default one, %s", what,
         stream->handle, "which libraries share; create it there");
   });
 }
@@ -117,11 +117,11 @@ static int usm_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_str
 
 static int usm_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   int code = usm_ready(error);
-  if (!code) code = usm_check_ordered("finish", stream, error);
+  if (!code) code = usm_check_ordered("stream_synchronize", stream, error);
   if (code) return code;
-  return guarded(error, "finish", [&]() -> int {
+  return guarded(error, "stream_synchronize", [&]() -> int {
     sycl::queue& queue = queue_of(*stream);
-    const int recording = check_not_recorded("finish", queue, stream->handle,
+    const int recording = check_not_recorded("stream_synchronize", queue, stream->handle,
                                              "and waits for nothing before the graph is launched", error);
     if (!recording) queue.wait();
     return recording;

@@ -57,8 +57,8 @@ static int usm_current_stream(const dlpackgen_stream_source* source, DLDevice de
                               dlpackgen_backend_error* error) {
   void* handle = NULL;
   int code = usm_ready(error);
-  if (!code) code = usm_check_device("current_stream", device, error);
-  if (!code) code = device_check_place("current_stream", stream, error);
+  if (!code) code = usm_check_device("current_work_stream", device, error);
+  if (!code) code = device_check_place("current_work_stream", stream, error);
   if (!code) code = device_current(source, device, &handle, error);
   if (!code) usm_fill_stream(stream, handle, device, 0);
   return code;

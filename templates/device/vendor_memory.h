@@ -64,7 +64,7 @@ static void vendor_delete(DLManagedTensorVersioned* tensor) {
 static int vendor_free(DLManagedTensorVersioned* tensor, dlpackgen_backend_error* error) {
   dlpackgen_backend_error room;
   if (!error) error = &room;
-  const int code = tensor ? device_check_ours("free", tensor, vendor_delete, error) : DLPACKGEN_BACKEND_OK;
+  const int code = tensor ? device_check_ours("deallocate", tensor, vendor_delete, error) : DLPACKGEN_BACKEND_OK;
   return code || !tensor ? code : vendor_release((struct vendor_block*)tensor, error);
 }
 
@@ -109,14 +109,14 @@ static int vendor_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_s
 }
 
 static int vendor_check_request(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
-  int code = vendor_check_place("alloc", r->device, error);
+  int code = vendor_check_place("allocate", r->device, error);
   if (!code) code = device_check_size(r, bytes, error);
   if (!code && r->flags & DLPACKGEN_BACKEND_PEER_ACCESS)
-    code = device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, "alloc: %s lets no other device reach its memory",
+    code = device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, "allocate: %s lets no other device reach its memory",
                        BACKEND_TITLE);
   if (code || !*bytes) return code;
   const int32_t ordinal = (int)r->device.device_type == BACKEND_device ? r->device.device_id : -1;
-  return vendor_check_handle("alloc", r->stream, ordinal, error);
+  return vendor_check_handle("allocate", r->stream, ordinal, error);
 }
 
 static int vendor_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** tensor,
@@ -127,7 +127,7 @@ static int vendor_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned*
   if (!code) code = device_check_alloc(r, tensor, error);
   if (!code) code = vendor_check_request(r, &bytes, error);
   if (code) return code;
-  struct vendor_block* block = device_new_block("alloc", r, sizeof *block, error);
+  struct vendor_block* block = device_new_block("allocate", r, sizeof *block, error);
   if (!block) return DLPACKGEN_BACKEND_OUT_OF_MEMORY;
   atomic_flag_clear(&block->busy);
   device_describe(&block->tensor, r, block->extents, vendor_delete);

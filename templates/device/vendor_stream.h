@@ -14,7 +14,7 @@ static int vendor_check_place(const char* what, DLDevice device, dlpackgen_backe
   for (size_t i = 0; i < sizeof vendor_types / sizeof *vendor_types; i++)
     if (vendor_types[i].type == (int)device.device_type) found = &vendor_types[i];
   if (!found)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "%s: device type %d is none of %s", what,
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "%s: device type %d is not one of %s", what,
                        (int)device.device_type, BACKEND_TITLE);
   if (found->zero && device.device_id)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "%s: device type %d has the id 0 alone, not %d", what,
@@ -89,8 +89,8 @@ static int vendor_current_stream(const dlpackgen_stream_source* source, DLDevice
   dlpackgen_backend_error room;
   void* handle = NULL;
   int code = vendor_ready(&error, &room);
-  if (!code) code = vendor_check_device("current_stream", device, error);
-  if (!code) code = device_check_place("current_stream", stream, error);
+  if (!code) code = vendor_check_device("current_work_stream", device, error);
+  if (!code) code = device_check_place("current_work_stream", stream, error);
   if (!code) code = device_current(source, device, &handle, error);
   if (!code) *stream = (dlpackgen_stream){vendor_handle(handle), device, 0, 0};
   return code;
@@ -122,7 +122,7 @@ static int vendor_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_
 static int vendor_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   dlpackgen_backend_error room;
   int code = vendor_ready(&error, &room);
-  if (!code) code = vendor_check_ordered("finish", stream, error);
+  if (!code) code = vendor_check_ordered("stream_synchronize", stream, error);
   if (code) return code;
   const dlpackgen_stream given = vendor_given(stream);
   return vendor.impl->finish(&vendor.driver, &given, error);

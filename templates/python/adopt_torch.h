@@ -90,7 +90,7 @@ DLPACKGEN_FAST int dlpackgen_torch_read_dtype(PyObject* object, void* handle, DL
     out->dtype = dlpackgen_torch.dtypes[number];
     if (out->dtype.lanes != 0) return 0;
   }
-  return dlpackgen_torch_refuse_attribute(object, "dtype", "is none that DLPack can name");
+  return dlpackgen_torch_refuse_attribute(object, "dtype", "has no DLPack equivalent");
 }
 
 /* Wrappers of vmap, grad and jvp fail here, and so does a nested tensor. Shape and strides

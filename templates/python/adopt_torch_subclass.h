@@ -82,8 +82,7 @@ static int dlpackgen_torch_has_dispatch(PyObject* type) {
 static int dlpackgen_torch_refuse_dispatch(PyObject* type) {
   PyObject* name = PyObject_GetAttrString(type, "__qualname__");
   if (name) {
-    dlpackgen_refuse("it is a %S, a subclass of torch.Tensor with a __torch_dispatch__ of its own: wrap in torch.ops",
-                     name);
+    dlpackgen_refuse("it is a %S, a subclass of torch.Tensor that defines __torch_dispatch__: wrap in torch.ops", name);
     Py_DECREF(name);
   }
   return -1;

@@ -60,7 +60,7 @@ static int shm_give_stream(const char* what, DLDevice device, dlpackgen_stream* 
 static int shm_current_stream(const dlpackgen_stream_source* source, DLDevice device, dlpackgen_stream* stream,
                               dlpackgen_backend_error* error) {
   (void)source;
-  return shm_give_stream("current_stream", device, stream, error);
+  return shm_give_stream("current_work_stream", device, stream, error);
 }
 
 static int shm_stream_from_dlpack(DLDevice device, const int64_t* number, dlpackgen_stream* stream,
@@ -84,7 +84,7 @@ static int shm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stre
 }
 
 static int shm_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
-  return shm_check_stream("finish", stream, error);
+  return shm_check_stream("stream_synchronize", stream, error);
 }
 
 static int shm_copy(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream,

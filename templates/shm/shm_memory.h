@@ -30,23 +30,23 @@ static int shm_resize(int fd, size_t size, dlpackgen_backend_error* error) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
     return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY,
-                       "alloc: %zu bytes are more than RLIMIT_FSIZE lets this process have: %llu", size,
+                       "allocate: %zu bytes are more than RLIMIT_FSIZE lets this process have: %llu", size,
                        (unsigned long long)limit.rlim_cur);
   int result;
   do result = ftruncate(fd, (off_t)size);
   while (result < 0 && errno == EINTR);
-  return result < 0 ? shm_no_memory("alloc: the size of the memory", errno, error) : DLPACKGEN_BACKEND_OK;
+  return result < 0 ? shm_no_memory("allocate: the size of the memory", errno, error) : DLPACKGEN_BACKEND_OK;
 }
 
 /* Makes a memfd of a size with a header in it, mapped. */
 static int shm_make(const struct shm_header* header, size_t size, int* fd, void** base,
                     dlpackgen_backend_error* error) {
   *fd = shm_memfd();
-  if (*fd < 0) return shm_no_memory("alloc: memfd_create", errno, error);
+  if (*fd < 0) return shm_no_memory("allocate: memfd_create", errno, error);
   int code = shm_resize(*fd, size, error);
   if (!code) {
     *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
-    if (*base == MAP_FAILED) code = shm_no_memory("alloc: mmap", errno, error);
+    if (*base == MAP_FAILED) code = shm_no_memory("allocate: mmap", errno, error);
   }
   if (code) (void)close(*fd);
   else memcpy(*base, header, sizeof *header);
@@ -57,12 +57,12 @@ static int shm_check_request(const dlpackgen_allocation* r, size_t* bytes, dlpac
   DLTensor t;
   if (r->device.device_type != kDLCPU)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
-                       "alloc: device type %d; only memory of the CPU (1) is shared", (int)r->device.device_type);
+                       "allocate: device type %d; only memory of the CPU (1) is shared", (int)r->device.device_type);
   if (r->device.device_id != 0)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "alloc: there is no device %d; the CPU is 0",
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "allocate: there is no device %d; the CPU is 0",
                        (int)r->device.device_id);
   if (r->stream)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "alloc: the CPU has no streams; give NULL");
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "allocate: the CPU has no streams; give NULL");
   const int code = device_check_size(r, bytes, error);
   if (code) return code;
   memset(&t, 0, sizeof t);
@@ -71,10 +71,11 @@ static int shm_check_request(const dlpackgen_allocation* r, size_t* bytes, dlpac
   t.device.device_type = kDLCPU;
   const dlpackgen_error_code rule = dlpackgen_validate(&t, 0, 0); /* of one element: the peer asks the same */
   if (rule != DLPACKGEN_OK)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "alloc: a dtype of code %d, %d bits and %d lanes: %s",
-                       r->dtype.code, r->dtype.bits, r->dtype.lanes, dlpackgen_error_string(rule));
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                       "allocate: a dtype of code %d, %d bits and %d lanes: %s", r->dtype.code, r->dtype.bits,
+                       r->dtype.lanes, dlpackgen_error_string(rule));
   if (*bytes > PTRDIFF_MAX - SHM_DATA)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "alloc: %zu bytes are more than can be addressed",
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: %zu bytes are more than can be addressed",
                        *bytes);
   return DLPACKGEN_BACKEND_OK;
 }
@@ -87,7 +88,7 @@ static int shm_alloc(const dlpackgen_allocation* request, DLManagedTensorVersion
   if (!code) code = shm_check_request(request, &bytes, error);
   if (code) return code;
   *tensor = NULL;
-  struct shm_block* block = shm_block_of("alloc", request, 0, error);
+  struct shm_block* block = shm_block_of("allocate", request, 0, error);
   if (!block) return DLPACKGEN_BACKEND_OUT_OF_MEMORY;
   if (bytes) {
     const struct shm_header header = shm_header_of(&block->tensor.dl_tensor, 0);
@@ -103,7 +104,7 @@ static int shm_alloc(const dlpackgen_allocation* request, DLManagedTensorVersion
 }
 
 static int shm_free(DLManagedTensorVersioned* tensor, dlpackgen_backend_error* error) {
-  const int code = tensor ? device_check_ours("free", tensor, shm_delete, error) : DLPACKGEN_BACKEND_OK;
+  const int code = tensor ? device_check_ours("deallocate", tensor, shm_delete, error) : DLPACKGEN_BACKEND_OK;
   if (!code) shm_delete(tensor);
   return code;
 }

@@ -187,7 +187,7 @@ typename Torch::Tensor take_out(PyObject* capsule, const char* name, const char*
   return take<Torch>(std::move(taken), how);
 }
 
-inline constexpr const char no_capsule[] = "expected a capsule with a tensor that nobody has taken";
+inline constexpr const char no_capsule[] = "expected a capsule whose tensor has not been consumed";
 
 template <class Torch>
 typename Torch::Tensor from_capsule(PyObject* capsule, const How& how, const Said* said = nullptr) {

@@ -72,7 +72,7 @@ inline void* current_stream(DLDevice device) {
     failed = torch_stream_native_handle(stream, &handle);
     static_cast<void>(aoti_torch_delete_stream(stream));
   }
-  if (failed != TORCH_SUCCESS) throw BufferError("its device is none that this torch works on: " + last_error());
+  if (failed != TORCH_SUCCESS) throw BufferError("this torch does not support its device: " + last_error());
   return handle;
 }
 

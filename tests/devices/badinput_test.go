@@ -46,11 +46,11 @@ var badInput = []bad{
 		"info 7 0 cuda: pointer_attributes: NULL in the place of the address; an empty tensor is where its maker says",
 		"info 7 0 rocm: pointer_attributes: NULL in the place of the address; an empty tensor is where its maker says"},
 	{"a type of device", nil, []string{"alloc:14:0:4"},
-		"alloc 8 0 cuda: alloc: device type 14; CUDA has the types 2, 3 and 13",
-		"alloc 8 0 rocm: alloc: device type 14; ROCm has the types 10 and 11"},
+		"alloc 8 0 cuda: allocate: device type 14; CUDA has the types 2, 3 and 13",
+		"alloc 8 0 rocm: allocate: device type 14; ROCm has the types 10 and 11"},
 	{"an id out of range", nil, []string{"alloc:2:3:4"},
-		"alloc 9 0 cuda: alloc: there is no device 3; this process sees 3, numbered from 0",
-		"alloc 9 0 rocm: alloc: there is no device 3; this process sees 3, numbered from 0"},
+		"alloc 9 0 cuda: allocate: there is no device 3; this process sees 3, numbered from 0",
+		"alloc 9 0 rocm: allocate: there is no device 3; this process sees 3, numbered from 0"},
 	{"no stream", nil, []string{"number:2:0:0"},
 		"number 10 0 cuda: stream_from_dlpack: the number 0 stands for no stream of CUDA",
 		"number 10 0 rocm: stream_from_dlpack: the number 1 stands for no stream of ROCm"},
@@ -58,8 +58,8 @@ var badInput = []bad{
 		"order 11 0 cuda: stream_wait: the consumer's stream: the stream ",
 		"order 11 0 rocm: stream_wait: the consumer's stream: the stream "},
 	{"a capture", nil, []string{"probe", "stream:0:0", "capture:0:1:7", "alloc:2:0:4:s0"},
-		"alloc 12 0 cuda: alloc: the stream ",
-		"alloc 12 0 rocm: alloc: the stream "},
+		"alloc 12 0 cuda: allocate: the stream ",
+		"alloc 12 0 rocm: allocate: the stream "},
 	{"a pointer of another context", nil, []string{"probe", "make:plain:0", "make:foreign:0", "info:p1"},
 		"info 13 0 cuda: pointer_attributes of ",
 		""},
@@ -71,8 +71,8 @@ var badInput = []bad{
 		"copy 16 0 cuda: copy: the source: its declared device (2, 0) does not match the driver's (1, 0) for memory ",
 		"copy 16 0 rocm: copy: the source: its declared device (10, 0) does not match the driver's (1, 0) for memory "},
 	{"no memory on the device", nil, []string{"alloc:2:0:1000000000000"},
-		"alloc 19 2 cuda: alloc: 4000000000000 bytes of device type 2 on device 0: CUDA_ERROR_OUT_OF_MEMORY (2)",
-		"alloc 19 2 rocm: alloc: 4000000000000 bytes of device type 10 on device 0: hipErrorOutOfMemory (2)"},
+		"alloc 19 2 cuda: allocate: 4000000000000 bytes of device type 2 on device 0: CUDA_ERROR_OUT_OF_MEMORY (2)",
+		"alloc 19 2 rocm: allocate: 4000000000000 bytes of device type 10 on device 0: hipErrorOutOfMemory (2)"},
 }
 
 // Each has a code of its own and a text of its own, and nothing crashes or is lost.
@@ -138,7 +138,7 @@ func TestNoMemoryOnTheHost(t *testing.T) {
 		"cuMemAllocManaged": "alloc:13:0:4", "cuMemAllocAsync": "alloc:2:0:4"} {
 		out := do(t, "inject:"+call+":2", request, "inject:"+call+":0", request, "delete:0", "alive")
 		assert.Regexp(t,
-			`^alloc 19 2 cuda: alloc: 16 bytes of device type (2|3|13) on device 0: CUDA_ERROR_OUT_OF_MEMORY \(2\)`,
+			`^alloc 19 2 cuda: allocate: 16 bytes of device type (2|3|13) on device 0: CUDA_ERROR_OUT_OF_MEMORY \(2\)`,
 			out[0])
 		assert.Equal(t, []string{"alive 0 depth 0"}, out[2:])
 	}

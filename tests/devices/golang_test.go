@@ -38,7 +38,7 @@ var inGo = []string{
 	"probe {13000 3} <nil>",
 	"imported [3 4] CUDA:1 {2 1} 1 48",
 	"{1 1 false} {2 1 false}",
-	"cuda: current_stream: there is no device 99; this process sees 3, numbered from 0",
+	"cuda: current_work_stream: there is no device 99; this process sees 3, numbered from 0",
 	"PointerAttributes 1 0",
 	"StreamFromDLPack 1 0",
 	"CurrentWorkStream 1 0",
@@ -48,7 +48,7 @@ var inGo = []string{
 	"StreamSynchronize 1 0",
 	"Allocate and Deallocate 2 1", // the extents of the request
 	"a borrow of a device's tensor adds 1",
-	"cuda: alloc: there is no device 9; this process sees 3, numbered from 0",
+	"cuda: allocate: there is no device 9; this process sees 3, numbered from 0",
 	"cuda: stream_from_dlpack: the number 0 stands for no stream of CUDA; a stream is None, -1, a default " +
 		"stream's number, or a handle",
 	"<nil> <nil>",

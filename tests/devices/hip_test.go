@@ -120,7 +120,7 @@ func TestHIPWithoutADevice(t *testing.T) {
 		assert.Equal(t, "mapped 0 global 0", out[0])
 		assert.Regexp(t,
 			`^probe 4 100 rocm: the driver, of version `+number+
-				`, does not start: hipErrorNoDevice \(100\): the driver sees no device: there is none, `+
+				`, does not start: hipErrorNoDevice \(100\): the driver sees no device: none is installed, `+
 				`HIP_VISIBLE_DEVICES or `, out[1])
 		assert.Equal(t, "mapped 1 global 0", out[2])
 		for _, line := range out[3:] {

@@ -41,7 +41,7 @@ var startErrors = []struct {
 }{
 	{[]string{"inject:cuInit:100"},
 		"4 100 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NO_DEVICE (100): the driver sees " +
-			"no device: there is none, or CUDA_VISIBLE_DEVICES hides it"},
+			"no device: none is installed, or CUDA_VISIBLE_DEVICES hides it"},
 	{[]string{"devices:0"}, "4 100 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NO_DEVICE (100)"},
 	{[]string{"inject:cuInit:46"},
 		"5 46 cuda: the driver, of version 13000, does not start: CUDA_ERROR_DEVICE_UNAVAILABLE (46): the device " +

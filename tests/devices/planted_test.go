@@ -60,7 +60,7 @@ var planted = []site{
 			`(clusm.usm.on_device(clusm.context, device, NULL, bytes, 256, &result), ` +
 				`clusm.usm.on_device(clusm.context, device, NULL, bytes, 256, &result))`},
 	}},
-	{`if (!*data) return vendor_fail(error, result, "alloc of %llu bytes", (unsigned long long)bytes);`,
+	{`if (!*data) return vendor_fail(error, result, "allocate: %llu bytes", (unsigned long long)bytes);`,
 		[]bug{{"take swallows an error", `if (!*data) return DLPACKGEN_BACKEND_OK;`}}},
 	{`if (r->stream) (void)d->queue_retain(r->stream);`, []bug{
 		{"the queue is not retained", `;`},
@@ -77,7 +77,7 @@ var planted = []site{
 		{"the queue is released twice", `if (r->stream) (void)d->queue_release(queue), (void)d->queue_release(queue);`},
 	}},
 	{`clusm.usm.free(clusm.context, data)`, []bug{{"give leaks the memory", `0`}}},
-	{`return waited || result ? vendor_fail(error, waited ? waited : result, "free of %p", data) : ` +
+	{`return waited || result ? vendor_fail(error, waited ? waited : result, "deallocate: the memory %p", data) : ` +
 		`DLPACKGEN_BACKEND_OK;`, []bug{{"give swallows an error", `return DLPACKGEN_BACKEND_OK;`}}},
 	// owner
 	{`if (result) return vendor_fail(error, result, "the queue %p", stream);`,
@@ -138,7 +138,7 @@ var planted = []site{
 		{"finish of the default stream", `drain(d, clusm.queues[stream->device.device_id])`},
 		{"finish of another device", `drain(d, clusm.queues[clusm.count - 1 - stream->device.device_id])`},
 	}},
-	{`return result ? vendor_fail(error, result, "finish of the queue %p", stream->handle) : DLPACKGEN_BACKEND_OK;`,
+	{`return result ? vendor_fail(error, result, "stream_synchronize: the queue %p", stream->handle) : DLPACKGEN_BACKEND_OK;`,
 		[]bug{{"finish swallows an error", `return DLPACKGEN_BACKEND_OK;`}}},
 	// what give and finish share
 	{`if (!result) result = d->event_wait(1, &event);`, []bug{

@@ -54,7 +54,7 @@ def test_whose_memory_it_is():
         with raises(BufferError, "its declared device cuda:1 does not match the driver's "):
             read(at(address, device_id=1))
     for kind, text in (
-        ("foreign", "belongs to a context that somebody created"),
+        ("foreign", "belongs to a context that the program created"),
         ("unmapped", "there is no memory at the address"),
         ("array", "an array of textures"),
     ):
@@ -194,7 +194,7 @@ def test_the_stream_of_the_program():
         equal(given.asked[-1]["stream"], PER_THREAD)
         with works_on(driver.stream(0, 0)):
             assert one(at(plain))[2] != PER_THREAD, "a library that tells its stream comes first"
-        with raises(RuntimeError, "f(): argument 'a' (1st): cuda: current_stream: there is no device 7"):
+        with raises(RuntimeError, "f(): argument 'a' (1st): cuda: current_work_stream: there is no device 7"):
             one(at(plain, kind=New, device_id=7))
         with raises(ValueError, "no current stream is known"):
             one(at(DATA, kind=New, device=METAL))
@@ -316,7 +316,7 @@ def test_results_without_memory():
     given = at(driver.memory("plain", 0), kind=New)
     with on_the_programs(PER_THREAD):
         with raises(
-            MemoryError, "cuda: alloc: 4000000000000 bytes of device type 2 on device 0: CUDA_ERROR_OUT_OF_MEMORY"
+            MemoryError, "cuda: allocate: 4000000000000 bytes of device type 2 on device 0: CUDA_ERROR_OUT_OF_MEMORY"
         ):
             checked.like(one.which, FLOAT32, [1000000000000], 0, given)
         managed = at(driver.memory("managed", 0), kind=New, device=MANAGED)

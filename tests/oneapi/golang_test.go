@@ -41,7 +41,7 @@ func TestGo(t *testing.T) {
 		"false true"), out), "%q", out)
 	out = output(t, exec.Command(program), "LD_LIBRARY_PATH="+standin(t, "-DNOGPU"))
 	assert.Equal(t,
-		[]string{"oneapi: Level Zero has started, and there is no GPU: there is none, or ZE_AFFINITY_MASK hides it"},
+		[]string{"oneapi: Level Zero has started but found no GPU: none is installed, or ZE_AFFINITY_MASK hides it"},
 		out)
 	out = output(t, exec.Command(golang(t, nil, "-tags", "nodevice")))
 	assert.Equal(t,

@@ -35,7 +35,7 @@ var starts = []struct {
 		`5 1879179264 oneapi: .*: ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE \(0x70020000\): something that the ` +
 			`driver depends on .*`},
 	{[]string{"-DNOGPU"}, nil,
-		`4 0 oneapi: Level Zero has started, and there is no GPU: there is none, or ZE_AFFINITY_MASK hides it`},
+		`4 0 oneapi: Level Zero has started but found no GPU: none is installed, or ZE_AFFINITY_MASK hides it`},
 	{[]string{"-DNOCONTEXT"}, nil,
 		`5 0 oneapi: the driver gives no default context, under which libraries share memory`},
 	{[]string{"-DVERSION=65545"}, nil,
@@ -47,7 +47,7 @@ var starts = []struct {
 		`3 0 oneapi: the driver serves version 1\.4 of Level Zero, and 1\.14 is the oldest that is used; .*`},
 	{[]string{"-DzeDriverGetDefaultContext=zeOther"}, nil,
 		`3 0 oneapi: the loader lacks zeDriverGetDefaultContext, of version 1\.14 of Level Zero; update .*`},
-	{[]string{"-DzeInit=zeOther"}, nil, `3 0 oneapi: the loader has no zeInit, so it is none; install .*`},
+	{[]string{"-DzeInit=zeOther"}, nil, `3 0 oneapi: the library has no function zeInit, so it is not a loader; install .*`},
 }
 
 func TestEachErrorAtTheStartHasItsText(t *testing.T) {
@@ -75,7 +75,7 @@ func TestADriverThatFailsIsLeftOut(t *testing.T) {
 	assert.True(t, testkit.Fits([]string{"probe ok 65551 1", "ids ok", "id ok 2",
 		`id 9 0 oneapi: id: there is no device 1; there are 1, counted from 0`, `info ok 14 2 0 \+0 64`,
 		"alloc ok 14 2 4 1 data", `info ok 14 2 0 \+0 16`,
-		`alloc 9 0 oneapi: alloc: no device of Level Zero has the id 0; .*`}, out), "%q", out)
+		`alloc 9 0 oneapi: allocate: no device of Level Zero has the id 0; .*`}, out), "%q", out)
 	out = on(t, standin(t, "-DBROKEN=1"), "probe", "ids", "id:1", "alloc:1:4", "delete:0")
 	assert.True(t, testkit.Fits([]string{"probe ok 65551 2", "ids ok", "id ok 1", "alloc ok 14 1 4 1 data"}, out),
 		"%q", out)
@@ -89,7 +89,7 @@ func TestADeviceThatFailsKeepsItsPosition(t *testing.T) {
 		`info ok 14 2 1 \+0 64`}, out), "%q", out)
 	out = on(t, standin(t, "-DLOST=1"), "probe", "ids", "id:0", "id:1", "alloc:1:4")
 	assert.True(t, testkit.Fits([]string{"probe ok 65551 2", "ids ok", "id ok 0", "id ok 2",
-		`alloc 9 0 oneapi: alloc: no device of Level Zero has the id 1; .*`}, out), "%q", out)
+		`alloc 9 0 oneapi: allocate: no device of Level Zero has the id 1; .*`}, out), "%q", out)
 	out = on(t, standin(t, "-DLOST=2", "-DOLD=0"), "probe")
 	assert.True(t, testkit.Fits([]string{`probe 3 0 oneapi: the driver serves version 1\.4 .*`}, out), "%q", out)
 	out = on(t, standin(t, "-DMUTE=0"), "probe", "ids", "id:0")

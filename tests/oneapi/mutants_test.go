@@ -99,7 +99,7 @@ var mutants = []struct{ file, old, fresh, scenario string }{
 	{"levelzero_memory.h", "while (*at && (*at)->list != fresh->list)", "while (*at)", "the latest of each"},
 	{"levelzero_memory.h", "\t\tfree(fresh);\n\t\treturn code;", "\t\treturn code;", "without events"},
 	{"levelzero_memory.h", "if (result) old = fresh;", "if (result) free(fresh);", "without a barrier"},
-	{"levelzero_memory.h", "return usm_check_stream(\"alloc\", &first, error);",
+	{"levelzero_memory.h", "return usm_check_stream(\"allocate\", &first, error);",
 		"return usm_check_id(\"alloc\", r->device.device_id, error);", "on a stream of another device"},
 	{"levelzero_memory.h", "if ((int)r->device.device_type != BACKEND_device)", "if (0)", "nowhere"},
 	{"levelzero_memory.h", "if (!bytes) return", "if (0) return", "empty"},

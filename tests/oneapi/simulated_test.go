@@ -91,10 +91,10 @@ func TestSimulatedMemory(t *testing.T) {
 		{"numbered as SYCL does",
 			[]string{"alloc:0:4", "ids:3:1", "count", "id:0", "id:1", "alloc:3:4", "info:t0", "make:device:1:0",
 				"info:p0", "alloc:0:4"},
-			[]string{`alloc 25 0 oneapi: alloc: the ids of devices are SYCL's, which Level Zero does not know; .*`,
+			[]string{`alloc 25 0 oneapi: allocate: the ids of devices are SYCL's, which Level Zero does not know; .*`,
 				"ids ok", "count ok 2", "id ok 3", "id ok 1",
 				"alloc ok 14 3 4 1 data", `info ok 14 3 0 \+0 16`, `info ok 14 1 1 \+0 64`,
-				`alloc 9 0 oneapi: alloc: no device of Level Zero has the id 0; there are 2, and ` +
+				`alloc 9 0 oneapi: allocate: no device of Level Zero has the id 0; there are 2, and ` +
 					`ZE_FLAT_DEVICE_HIERARCHY is COMPOSITE`}},
 		{"copied", []string{"ids", "alloc:0:4", "alloc:1:4", "say:0:hello", "copy:14:0:t0:1:0:h:16@0@0",
 			"copy:14:1:t1:14:0:t0:16@0@0", "copy:1:0:h+64:14:1:t1:16@0@1", "host:64", "delete:0", "delete:1"},
@@ -113,12 +113,12 @@ func TestSimulatedMemory(t *testing.T) {
 				"finish ok", "finish ok",
 				`order 11 0 oneapi: stream_wait: the consumer's stream: the stream 0x\w+ is of device 0 of Level ` +
 					`Zero, and device 1, its number 1, was expected`,
-				`finish 13 0 oneapi: finish: the stream 0x\w+ is of a context that somebody created, .*`,
-				`finish 12 0 oneapi: finish: the command list 0x\w+ is recorded, to be executed later; an ` +
+				`finish 13 0 oneapi: stream_synchronize: the stream 0x\w+ belongs to a context that the program created, .*`,
+				`finish 12 0 oneapi: stream_synchronize: the command list 0x\w+ is recorded, to be executed later; an ` +
 					`immediate one is needed`}},
 		{"without memory", []string{"ids", "alloc:0:1000000000000000", "alloc:0:0", "delete:0"},
 			[]string{"ids ok",
-				`alloc 19 2013265929 oneapi: alloc: 4000000000000000 bytes on device 0: ` +
+				`alloc 19 2013265929 oneapi: allocate: 4000000000000000 bytes on device 0: ` +
 					`ZE_RESULT_ERROR_UNSUPPORTED_SIZE \(0x78000009\): .*`, "alloc ok 14 0 0 1 null"}},
 		{"at exit", []string{"ids", "alloc:0:4", "atexit"}, []string{"ids ok", "alloc ok .*"}},
 	} {

@@ -127,13 +127,13 @@ var streamsByNumber = []scenario{
 	{"refused", []string{"stream:14:1:0", "stream:14:1:1", "stream:14:1:-2", "finish:=2:0"},
 		[]string{`stream 10 0 oneapi: stream_from_dlpack: the number 0 stands for no stream of oneAPI; a stream ` +
 			`is None, -1, or a handle`, "stream 10 .*", "stream 10 .*",
-			`finish 10 0 oneapi: finish: the stream 0x2 is no object in memory`}},
+			`finish 10 0 oneapi: stream_synchronize: the stream 0x2 is no object in memory`}},
 	{"of what device", []string{"stream:14:3:none", "stream:14:-1:none", "stream:2:0:none"},
 		[]string{"stream 9 .*", "stream 9 .*",
 			`stream 8 0 oneapi: stream_from_dlpack: device type 2; the streams of oneAPI are those of type 14`}},
 	{"current", []string{"current:n:0", "current:t:0", "current:t:1", "current:c:2", "current:c:1", "current:n:5"},
 		[]string{"current ok 0", "current ok 4096", "current ok 0", "current ok 8194",
-			`current 10 0 oneapi: current_stream: the program's callback gave the error 77`, "current 9 .*"}},
+			`current 10 0 oneapi: current_work_stream: the program's callback gave the error 77`, "current 9 .*"}},
 }
 
 var order = []scenario{
@@ -171,18 +171,18 @@ var order = []scenario{
 			`Level Zero, and device 0, its number 0, was expected`,
 			`order 11 0 oneapi: stream_wait: the producer's stream: .*`, "order ok"}},
 	{"a stream of another context", []string{"open:other:0", "finish:s0:0"},
-		[]string{`finish 13 0 oneapi: finish: the stream 0x\w+ is of a context that somebody created, and not of ` +
+		[]string{`finish 13 0 oneapi: stream_synchronize: the stream 0x\w+ belongs to a context that the program created, not to ` +
 			`the driver's default one, which libraries share; create it there`}},
 	{"a list that is recorded", []string{"open:recorded:0", "order:s0:0:0:0"},
 		[]string{`order 12 0 oneapi: stream_wait: the consumer's stream: the command list 0x\w+ is recorded, to ` +
 			`be executed later; an immediate one is needed`}},
 	{"a handle that the driver refuses",
 		[]string{"open:order:0", "inject:zeCommandListIsImmediate:0x78000005", "finish:s0:0"},
-		[]string{`finish 10 2013265925 oneapi: finish: the stream 0x\w+: ZE_RESULT_ERROR_INVALID_NULL_HANDLE ` +
+		[]string{`finish 10 2013265925 oneapi: stream_synchronize: the stream 0x\w+: ZE_RESULT_ERROR_INVALID_NULL_HANDLE ` +
 			`\(0x78000005\): a handle is NULL`}},
 	{"finished", []string{"finish:0:1", "log", "finish:-:0"},
 		[]string{"finish ok", `log zeCommandListCreateImmediate\(1,2,2\) zeCommandListHostSynchronize\(l0\) `,
-			`finish 10 0 oneapi: finish: a stream is needed, and -1 stands for none`}},
+			`finish 10 0 oneapi: stream_synchronize: a stream is required; -1 means no stream`}},
 	{"that fails at the producer's barrier",
 		append(append([]string{"inject:zeCommandListAppendBarrier:0x70000001"}, repeated("order:0:0:0:1", 17)...),
 			"log"),
@@ -208,22 +208,22 @@ var allocations = []scenario{
 	{"on a stream of another device", []string{"open:order:1", "alloc:0:4:s0", "alive"},
 		[]string{"alloc 11 .*", "alive 0"}},
 	{"nowhere", []string{"alloc:3:4", "alloc:-1:0", "alloc:0:4::1", "alloc:0:4::2"},
-		[]string{"alloc 9 .*", "alloc 9 .*", `alloc 8 0 oneapi: alloc: device type 1; oneAPI has the type 14`,
+		[]string{"alloc 9 .*", "alloc 9 .*", `alloc 8 0 oneapi: allocate: device type 1; oneAPI has the type 14`,
 			"alloc 8 .*"}},
 	{"too large", []string{"alloc:0:9000000000000000000", "alloc:0:-1", "alloc:0:9000000000", "alive"},
-		[]string{`alloc 7 0 oneapi: alloc: 9000000000000000000 elements of 32 bits are more than can be addressed`,
+		[]string{`alloc 7 0 oneapi: allocate: 9000000000000000000 elements of 32 bits are more than can be addressed`,
 			`alloc 7 .*extent -1`,
-			`alloc 19 2013265929 oneapi: alloc: 36000000000 bytes on device 0: ZE_RESULT_ERROR_UNSUPPORTED_SIZE ` +
+			`alloc 19 2013265929 oneapi: allocate: 36000000000 bytes on device 0: ZE_RESULT_ERROR_UNSUPPORTED_SIZE ` +
 				`\(0x78000009\): the device gives not as much in one allocation`, "alive 0"}},
 	{"without memory", []string{"inject:zeMemAllocDevice:0x70000003", "alloc:0:4"},
 		[]string{`alloc 19 1879048195 .*: the device has not as much memory left`}},
 	{"freed by a call", []string{"alloc:0:4", "free:0", "free:n", "free:x", "keep:x:0:0", "alive"},
 		[]string{"alloc ok .*", "free ok", "free ok",
-			`free 18 0 oneapi: free: the tensor was allocated by another library; call its own deleter`,
+			`free 18 0 oneapi: deallocate: the tensor was allocated by another library; call its own deleter`,
 			"keep 18 .*", "alive 0"}},
 	{"freed on another thread", []string{"alloc:2:4", "deletethere:0", "alive"}, []string{"alloc ok .*", "alive 0"}},
 	{"when the device is lost", []string{"alloc:0:4", "inject:zeMemFreeExt:0x70000001", "free:0"},
-		[]string{"alloc ok .*", `free 22 1879048193 oneapi: free of 0x\w+: .*`}},
+		[]string{"alloc ok .*", `free 22 1879048193 oneapi: deallocate: the memory 0x\w+: .*`}},
 	{"when the work on it failed",
 		[]string{"alloc:0:4", "keep:0:0:0", "inject:zeEventHostSynchronize:0x70000001", "free:0", "log"},
 		[]string{"alloc ok .*", "keep ok", `free 22 .*`, `log (?:[^F]|F[^r])*`}},

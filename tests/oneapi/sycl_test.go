@@ -132,7 +132,7 @@ var everywhere = []scenario{
 		[]string{"order ok", "order ok", "order ok", "order ok", "alloc ok .*", "keep ok", "keep ok", "keep ok",
 			"finish ok", "finish ok", "finish 10 .*", "finish 10 .*"}},
 	{"a queue of another context", []string{"open:other:0", "finish:s0:0", "alloc:0:4:s0"},
-		[]string{`finish 13 0 oneapi: finish: the queue 0x\w+ is of a context that somebody created, and not of ` +
+		[]string{`finish 13 0 oneapi: stream_synchronize: the queue 0x\w+ belongs to a context that the program created, not to ` +
 			`the platform's default one, .*`, "alloc 13 .*"}},
 	{"numbers", []string{"ids:7", "id:0", "id:9", "stream:14:0:none", "stream:14:0:-1", "stream:14:0:1",
 		"stream:14:9:none", "stream:2:0:none", "current:n:0", "current:t:0"},
@@ -142,7 +142,7 @@ var everywhere = []scenario{
 	{"refused requests", []string{"alloc:0:0", "delete:0", "alloc:9:4", "alloc:0:4::1", "alloc:0:-1",
 		"alloc:0:9000000000000000000", "alloc:0:400000000000000000", "free:n", "free:x", "keep:x:0:0"},
 		[]string{"alloc ok 14 0 0 1 null", "alloc 9 .*",
-			`alloc 8 0 oneapi: alloc: device type 1; oneAPI has the type 14`, "alloc 7 .*", "alloc 7 .*",
+			`alloc 8 0 oneapi: allocate: device type 1; oneAPI has the type 14`, "alloc 7 .*", "alloc 7 .*",
 			`alloc (?:19|23) .*`, "free ok", "free 18 .*", "keep 18 .*"}},
 	{"null", []string{"nulls"}, []string{"nulls 7 7 7 7 7 7 7 7 7 7 7 7 7 7 0"}},
 	{"a deleter at exit", []string{"alloc:0:4", "keep:0:0:0", "atexit"}, []string{"alloc ok .*", "keep ok"}},
@@ -195,11 +195,11 @@ var particular = map[string][]scenario{
 				`order 12 0 oneapi: stream_wait: the consumer's queue is recorded into a graph and the other is ` +
 					`not; order them in the graph, and pass -1 as the stream`,
 				`order 12 0 oneapi: stream_wait: the producer's queue is recorded .*`,
-				`finish 12 0 oneapi: finish: the queue 0x\w+ is recorded into a graph, and waits for nothing ` +
+				`finish 12 0 oneapi: stream_synchronize: the queue 0x\w+ is recorded into a graph, and waits for nothing ` +
 					`before the graph is launched`,
 				"keep 12 .*", "copy 12 .*",
-				`alloc 12 0 oneapi: alloc: the queue 0x\w+ is recorded into a graph, whose work nobody can ` +
-					`wait for; .*`, "finish ok"}},
+				`alloc 12 0 oneapi: allocate: the queue 0x\w+ is recorded into a graph, whose work cannot ` +
+					`be waited for; .*`, "finish ok"}},
 	},
 	"COMPOSITE": {
 		{"a tile is its card's",

@@ -108,7 +108,7 @@ func TestPython(t *testing.T) {
 	}
 	assert.Equal(t, strings.Join([]string{
 		"('ValueError', 'shm: send: the tensor is not in shared memory; copy it into one of alloc')",
-		"TypeError", "('ValueError', 'shm: alloc: dimension 0 has the extent -1')",
+		"TypeError", "('ValueError', 'shm: allocate: dimension 0 has the extent -1')",
 		"('ValueError', 'empty(): the shape has more than 64 dimensions')",
 		"TypeError", "OSError", "BlockingIOError",
 		"('BufferError', 'shm: receive: the descriptor is not of a memfd: Invalid argument')",

@@ -226,5 +226,5 @@ func TestCpp(t *testing.T) {
 	testkit.Run(t, gcc, "-O1", "-c", "-o", object, filepath.Join(backend(t), "dlpackgen_shm.c"))
 	testkit.Run(t, gpp, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-I", backend(t), "-o", program,
 		"testdata/client.cpp", object, "-lpthread")
-	assert.Equal(t, []string{"allocated 12, then shm: alloc: there is no device 1; the CPU is 0"}, does(t, program))
+	assert.Equal(t, []string{"allocated 12, then shm: allocate: there is no device 1; the CPU is 0"}, does(t, program))
 }

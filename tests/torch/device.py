@@ -52,7 +52,7 @@ def test_whose_memory_it_is():
         "its declared device (2, 0) does not match the driver's (2, 1) for its memory; it may have been freed", other
     )
     turned_down("does not match the driver's (1, 0)", driver.memory("unknown"))
-    turned_down("belongs to a context that somebody created", driver.memory("foreign"))
+    turned_down("belongs to a context that the program created", driver.memory("foreign"))
 
 
 def test_pinned_memory():

@@ -192,7 +192,7 @@ def test_streams():
         torch.empty(2, device="cuda")
     refuses_other_streams()
     for table in TABLES.values():
-        with refused(BufferError, "its device is none that this torch has a stream for"):
+        with refused(BufferError, "this torch has no streams for its device"):
             table.stream(check.CUDA, 0, ctypes.c_void_p())
 
 

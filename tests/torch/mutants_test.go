@@ -333,7 +333,7 @@ var mutants = map[string]mutant{
 	"any number is a device": {"stream.hpp", "if (device.device_id < 0 || device.device_id >=",
 		"if (false && device.device_id >=", "give.py test_streams"},
 	"stand-ins have streams": {"stream.hpp",
-		"throw BufferError(\"its device is none that this torch has a stream for\");", "throw;", "give.py test_streams"},
+		"throw BufferError(\"this torch has no streams for its device\");", "throw;", "give.py test_streams"},
 	"capsules are not renamed": {"offered.hpp", "|| PyCapsule_SetName(capsule, used) != 0",
 		"|| used == nullptr", "consume.py test_capsules"},
 	"inherited tables are used": {"offered.hpp",

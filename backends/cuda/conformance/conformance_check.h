@@ -152,7 +152,7 @@ static DLManagedTensorVersioned* bytes_for(DLDevice device, int64_t count, void*
   DLManagedTensorVersioned* tensor = NULL;
   request.stream = stream;
   const int code = table->allocate(&request, &tensor, &error);
-  expect(!code && tensor, "alloc of %lld bytes on device (%d, %d)", (long long)count, (int)device.device_type,
+  expect(!code && tensor, "allocate of %lld bytes on device (%d, %d)", (long long)count, (int)device.device_type,
          (int)device.device_id);
   return code ? NULL : tensor;
 }
@@ -198,7 +198,7 @@ static int has(const DLTensor* from, const dlpackgen_stream* stream, int seed) {
 }
 
 static void drop(DLManagedTensorVersioned* tensor) {
-  fails("free", table->deallocate(tensor, &error), DLPACKGEN_BACKEND_OK);
+  fails("deallocate", table->deallocate(tensor, &error), DLPACKGEN_BACKEND_OK);
 }
 
 #endif /* DLPACKGEN_CONFORMANCE_CHECK_H_ */

@@ -94,7 +94,7 @@ static void open_lanes(void) {
 static void close_lanes(void) {
   for (int i = 0; i < lanes.count; i++) {
     const dlpackgen_stream* stream = &lanes.streams[i];
-    fails("finish", table->stream_synchronize(stream, &error), DLPACKGEN_BACKEND_OK);
+    fails("stream_synchronize", table->stream_synchronize(stream, &error), DLPACKGEN_BACKEND_OK);
     if (stream->handle) conformance_hooks.close(stream->device.device_id, stream->handle);
   }
 }
@@ -128,8 +128,8 @@ static void finish_waits(const dlpackgen_stream* stream) {
   const double seconds = observation();
   if (!begin_hold(&hold, stream)) return;
   open_in(&hold, seconds);
-  fails("finish", table->stream_synchronize(stream, &error), DLPACKGEN_BACKEND_OK);
-  expect(!holds(&hold), "finish to wait for the work of the stream");
+  fails("stream_synchronize", table->stream_synchronize(stream, &error), DLPACKGEN_BACKEND_OK);
+  expect(!holds(&hold), "stream_synchronize to wait for the work of the stream");
   end_hold(&hold);
 }
 
@@ -155,7 +155,7 @@ static void copies_are_queued(const dlpackgen_stream* stream) {
     open_in(&hold, seconds);
     expect_untouched(&hold, two[1], 2);
     end_hold(&hold);
-    fails("finish", table->stream_synchronize(stream, &error), DLPACKGEN_BACKEND_OK);
+    fails("stream_synchronize", table->stream_synchronize(stream, &error), DLPACKGEN_BACKEND_OK);
     expect(has(&two[1]->dl_tensor, stream, 1), "the bytes of the source after finish");
     expect(has(&two[0]->dl_tensor, stream, 1), "a copy to leave its source unchanged");
   }
@@ -208,11 +208,11 @@ static void second_after_first(const dlpackgen_stream* second, const dlpackgen_s
     if (same_device) copy_on(second, b[0], a[1]);
     expect(holds(&hold), "stream_wait, and a copy after it, to return before the producer's work ends");
     open_in(&hold, seconds);
-    fails("finish", table->stream_synchronize(second, &error), DLPACKGEN_BACKEND_OK);
+    fails("stream_synchronize", table->stream_synchronize(second, &error), DLPACKGEN_BACKEND_OK);
     expect(!holds(&hold), "the consumer's stream to wait for the producer's");
     end_hold(&hold);
     expect(!same_device || has(&b[0]->dl_tensor, second, 1), "the consumer to see what the producer wrote");
-    fails("finish", table->stream_synchronize(first, &error), DLPACKGEN_BACKEND_OK);
+    fails("stream_synchronize", table->stream_synchronize(first, &error), DLPACKGEN_BACKEND_OK);
   }
   for (int i = 0; i < 2; i++) drop(a[i]), drop(b[i]);
 }
@@ -265,7 +265,7 @@ static void free_while_read(DLManagedTensorVersioned* tensor, const dlpackgen_st
     reuse(stream);
   }
   end_hold(&hold);
-  fails("finish", table->stream_synchronize(stream, &error), DLPACKGEN_BACKEND_OK);
+  fails("stream_synchronize", table->stream_synchronize(stream, &error), DLPACKGEN_BACKEND_OK);
   expect(has(&copied->dl_tensor, stream, 1), "memory to stay until the work on it is done");
   drop(copied);
 }
@@ -299,10 +299,10 @@ static void streams_that_are_gone(void) {
     send(&own->dl_tensor, &stream, 1);
     copy_on(&stream, kept, own);
     fails("keep_until", table->keep_until(kept, &stream, &error), DLPACKGEN_BACKEND_OK);
-    fails("finish", table->stream_synchronize(&stream, &error), DLPACKGEN_BACKEND_OK);
+    fails("stream_synchronize", table->stream_synchronize(&stream, &error), DLPACKGEN_BACKEND_OK);
     conformance_hooks.close(id, stream.handle);
-    fails("free of a tensor of that stream", table->deallocate(own, &error), DLPACKGEN_BACKEND_OK);
-    fails("free of a tensor kept for it", table->deallocate(kept, &error), DLPACKGEN_BACKEND_OK);
+    fails("deallocate of a tensor of that stream", table->deallocate(own, &error), DLPACKGEN_BACKEND_OK);
+    fails("deallocate of a tensor kept for it", table->deallocate(kept, &error), DLPACKGEN_BACKEND_OK);
   }
 }
 
@@ -315,10 +315,10 @@ static void rejects(const dlpackgen_stream* stream, int code) {
   dlpackgen_allocation request = asks(stream->device, 1, &count);
   DLManagedTensorVersioned *tensor = NULL, *kept = bytes_on(stream->device, BYTES);
   request.stream = stream->handle;
-  fails("finish", table->stream_synchronize(stream, &error), code);
+  fails("stream_synchronize", table->stream_synchronize(stream, &error), code);
   fails("stream_wait of such a consumer", table->stream_wait(stream, &good, &error), code);
   fails("stream_wait of such a producer", table->stream_wait(&good, stream, &error), code);
-  fails("alloc", table->allocate(&request, &tensor, &error), code);
+  fails("allocate", table->allocate(&request, &tensor, &error), code);
   if (kept) fails("keep_until", table->keep_until(kept, stream, &error), code);
   drop(kept);
 }
@@ -395,9 +395,9 @@ static int free_of_what_is_kept(DLManagedTensorVersioned* tensor, const dlpackge
 }
 
 static void work_that_fails(void) {
-  tells_failure("finish of work that fails", finish_then_free);
-  tells_failure("free while work of the stream fails", free_of_a_stream);
-  tells_failure("free while work that it was kept for fails", free_of_what_is_kept);
+  tells_failure("stream_synchronize of work that fails", finish_then_free);
+  tells_failure("deallocate while work of the stream fails", free_of_a_stream);
+  tells_failure("deallocate while work that it was kept for fails", free_of_what_is_kept);
 }
 
 /* Calls behind which the driver refuses something. */
@@ -415,10 +415,10 @@ static void refused_on(const dlpackgen_stream* stream) {
   refuse(CONFORMANCE_POINTER);
   fails_somehow("pointer_attributes", table->pointer_attributes(two[0]->dl_tensor.data, &info, &error));
   refuse(CONFORMANCE_TAKE);
-  fails_somehow("alloc", table->allocate(&request, &tensor, &error));
+  fails_somehow("allocate", table->allocate(&request, &tensor, &error));
   expect(!tensor, "no tensor");
   refuse(CONFORMANCE_OWNER);
-  if (conformance_hooks.owners) fails_somehow("finish", table->stream_synchronize(stream, &error));
+  if (conformance_hooks.owners) fails_somehow("stream_synchronize", table->stream_synchronize(stream, &error));
   refuse(CONFORMANCE_MARK);
   fails_somehow("stream_wait", table->stream_wait(&first, stream, &error));
   fails_somehow("keep_until", table->keep_until(two[0], stream, &error));
@@ -427,7 +427,7 @@ static void refused_on(const dlpackgen_stream* stream) {
   refuse(CONFORMANCE_COPY);
   fails_somehow("copy", table->copy(&two[0]->dl_tensor, &two[1]->dl_tensor, &first, &error));
   refuse(CONFORMANCE_FINISH);
-  fails_somehow("finish", table->stream_synchronize(stream, &error));
+  fails_somehow("stream_synchronize", table->stream_synchronize(stream, &error));
   refuse(CONFORMANCE_NOTHING);
   drop(two[0]), drop(two[1]);
 }
@@ -446,7 +446,7 @@ static void begin_to_count(void) {
 }
 
 static void with_hooks(void) {
-  check("finish waits", finishing);
+  check("stream_synchronize waits", finishing);
   check("copies are queued", queued_copies);
   check("copies of the host wait", copies_of_the_host);
   check("streams wait for each other", order_of_streams);

@@ -116,7 +116,7 @@ static int take(const struct driver* d, const struct vendor_request* r, size_t b
   if ((int)r->device.device_type == BACKEND_device)
     *data = clusm.usm.on_device(clusm.context, device, NULL, bytes, 256, &result);
   else *data = clusm.usm.shared(clusm.context, device, NULL, bytes, 256, &result);
-  if (!*data) return vendor_fail(error, result, "alloc of %llu bytes", (unsigned long long)bytes);
+  if (!*data) return vendor_fail(error, result, "allocate: %llu bytes", (unsigned long long)bytes);
   if (r->stream) (void)d->queue_retain(r->stream);
   return DLPACKGEN_BACKEND_OK;
 }
@@ -126,7 +126,8 @@ static int give(const struct driver* d, const struct vendor_request* r, void* da
   const driver_result waited = drain(d, queue);
   if (r->stream) (void)d->queue_release(queue);
   const driver_result result = clusm.usm.free(clusm.context, data);
-  return waited || result ? vendor_fail(error, waited ? waited : result, "free of %p", data) : DLPACKGEN_BACKEND_OK;
+  return waited || result ? vendor_fail(error, waited ? waited : result, "deallocate: the memory %p", data)
+                          : DLPACKGEN_BACKEND_OK;
 }
 
 /* A stream does its work in order. A queue that may run commands in any order is no stream:
@@ -175,7 +176,7 @@ static int copy(const struct driver* d, const dlpackgen_stream* stream, void* to
 
 static int finish(const struct driver* d, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   const driver_result result = drain(d, queue_of(stream));
-  return result ? vendor_fail(error, result, "finish of the queue %p", stream->handle) : DLPACKGEN_BACKEND_OK;
+  return result ? vendor_fail(error, result, "stream_synchronize: the queue %p", stream->handle) : DLPACKGEN_BACKEND_OK;
 }
 
 const struct vendor_impl* BACKEND_IMPL(void) {

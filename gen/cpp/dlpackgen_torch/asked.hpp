@@ -170,7 +170,7 @@ inline void refuse_dispatch(PyTypeObject* type, PyObject* tensor) {
   static PyObject* const name = intern("__torch_dispatch__");
   if (_PyType_Lookup(type, name) == _PyType_Lookup(reinterpret_cast<PyTypeObject*>(tensor), name)) return;
   throw BufferError(std::string("it is a ") + name_of(type) +
-                    ", a subclass of torch.Tensor with a __torch_dispatch__ of its own: wrap in torch.ops");
+                    ", a subclass of torch.Tensor that defines __torch_dispatch__: wrap in torch.ops");
 }
 
 }  // namespace detail

@@ -52,7 +52,7 @@ inline void* current_stream(DLDevice device) {
   try {
     return stream.native_handle();
   } catch (const c10::Error&) {  // of what stands in for a back end where tensors are fake
-    throw BufferError("its device is none that this torch has a stream for");
+    throw BufferError("this torch has no streams for its device");
   }
 #else
   throw BufferError("the stream of its device, which torch before 2.11 tells only its own table");

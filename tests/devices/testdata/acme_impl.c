@@ -25,14 +25,14 @@ static int take(const struct driver* driver, const struct vendor_request* r, siz
                 dlpackgen_backend_error* error) {
   const driver_result result =
       driver->alloc(data, bytes, r->device.device_id, (int)r->device.device_type == BACKEND_managed);
-  return result ? vendor_fail(error, result, "alloc of %zu bytes", bytes) : DLPACKGEN_BACKEND_OK;
+  return result ? vendor_fail(error, result, "allocate: %zu bytes", bytes) : DLPACKGEN_BACKEND_OK;
 }
 
 static int give(const struct driver* driver, const struct vendor_request* r, void* data,
                 dlpackgen_backend_error* error) {
   (void)r;
   const driver_result result = driver->release(data);
-  return result ? vendor_fail(error, result, "free of %p", data) : DLPACKGEN_BACKEND_OK;
+  return result ? vendor_fail(error, result, "deallocate: the memory %p", data) : DLPACKGEN_BACKEND_OK;
 }
 
 static int owner(const struct driver* driver, void* stream, int32_t* ordinal, dlpackgen_backend_error* error) {
